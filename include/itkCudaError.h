@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkCudaError_h
+#define itkCudaError_h
+
+#include "CudaFiltersExport.h"
+#include "itkMacro.h"
+
+#include <cstddef>
+#include <string>
+
+namespace itk
+{
+/** \class CudaError
+ * \brief A CUDA call failed, or the GPU that was asked for cannot be used.
+ *
+ * The description names the call, CUDA's name of the error and its text; where
+ * memory ran out also the bytes asked for, the bytes free and the limit in force.
+ * The filter that threw can be run again: nothing is left allocated or half set.
+ *
+ * \ingroup CudaFilters
+ */
+class CudaFilters_EXPORT CudaError : public ExceptionObject
+{
+public:
+  /** What kind of failure it was, for callers that react to it. */
+  enum class Kind : uint8_t
+  {
+    NotUsable,   // no driver, driver too old, no device, index out of range, built without CUDA
+    OutOfMemory, // device or pinned memory: the host may still do the work
+    CallFailed   // any other error of a CUDA call
+  };
+
+  CudaError(const char * file, unsigned int line, Kind kind, const std::string & description);
+  ~CudaError() noexcept override;
+
+  CudaError(const CudaError &) noexcept = default;
+  CudaError &
+  operator=(const CudaError &) noexcept = default;
+
+  const char *
+  GetNameOfClass() const override
+  {
+    return "CudaError";
+  }
+
+  Kind
+  GetKind() const
+  {
+    return m_Kind;
+  }
+
+private:
+  Kind m_Kind{ Kind::CallFailed };
+};
+} // end namespace itk
+
+#endif

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkCudaFilterBackend_h
+#define itkCudaFilterBackend_h
+
+#include "CudaFiltersExport.h"
+#include "itkCudaFiltersEnums.h"
+#include "itkIndent.h"
+
+#include <cstddef>
+#include <ostream>
+#include <string>
+
+namespace itk
+{
+/** \class CudaFilterBackend
+ * \brief Which backend a filter asks for, which it used, and the decision between them.
+ * \ingroup CudaFilters
+ */
+class CudaFilters_EXPORT CudaFilterBackend
+{
+public:
+  using BackendEnum = CudaFiltersEnums::Backend;
+
+  BackendEnum Requested{ BackendEnum::Automatic };
+  int         DeviceIndex{ -1 };
+  BackendEnum Used{ BackendEnum::Automatic }; // Automatic: no run yet
+  std::string Reason{ "not run yet" };
+
+  /** Decides where the run that begins now is done, sets Used and Reason, and returns true for the GPU.
+   * \param unsupported why the GPU cannot do it (types, dimension); nullptr if it can
+   * \param workingSetBytes device memory needed
+   * \exception CudaError if the backend asked for is Cuda and the GPU cannot be used */
+  bool
+  SelectDevice(const char * unsupported, size_t workingSetBytes);
+
+  /** The device that SelectDevice() chose. */
+  int
+  GetSelectedDeviceIndex() const
+  {
+    return m_SelectedDeviceIndex;
+  }
+
+  /** Called with the description of a CudaError of kind OutOfMemory: sets the host as the backend used and returns true if the
+   * filter may run there; false if the GPU was demanded, and the exception is to go on. */
+  bool
+  FallBackToHost(const std::string & description);
+
+  void
+  Print(std::ostream & os, Indent indent) const;
+
+private:
+  int m_SelectedDeviceIndex{ 0 };
+};
+} // end namespace itk
+
+/** The methods that every filter of the module has, and the member `m_CudaBackend` behind them. They stand in each class itself,
+ * not in a base, because Python sees only methods of wrapped classes. */
+#define itkCudaFilterBackendMacro()                                                                                     \
+  void SetBackend(itk::CudaFiltersEnums::Backend backend)                                                              \
+  {                                                                                                                     \
+    if (m_CudaBackend.Requested != backend)                                                                             \
+    {                                                                                                                   \
+      m_CudaBackend.Requested = backend;                                                                                \
+      this->Modified();                                                                                                 \
+    }                                                                                                                   \
+  }                                                                                                                     \
+  void SetBackend(const std::string & name) { this->SetBackend(itk::CudaBackendFromString(name)); }                     \
+  itk::CudaFiltersEnums::Backend GetBackend() const { return m_CudaBackend.Requested; }                                 \
+  void                           SetDeviceIndex(int index)                                                              \
+  {                                                                                                                     \
+    if (index < -1)                                                                                                     \
+    {                                                                                                                   \
+      itkExceptionMacro("DeviceIndex is " << index << "; it must be a device's index or -1 for the configuration's");   \
+    }                                                                                                                   \
+    if (m_CudaBackend.DeviceIndex != index)                                                                             \
+    {                                                                                                                   \
+      m_CudaBackend.DeviceIndex = index;                                                                                \
+      this->Modified();                                                                                                 \
+    }                                                                                                                   \
+  }                                                                                                                     \
+  int                            GetDeviceIndex() const { return m_CudaBackend.DeviceIndex; }                           \
+  itk::CudaFiltersEnums::Backend GetBackendUsed() const { return m_CudaBackend.Used; }                                  \
+  std::string                    GetBackendReason() const { return m_CudaBackend.Reason; }                              \
+                                                                                                                        \
+private:                                                                                                                \
+  itk::CudaFilterBackend m_CudaBackend;                                                                                 \
+                                                                                                                        \
+public:                                                                                                                 \
+  static_assert(true, "")
+
+#endif

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkCudaFiltersConfiguration_h
+#define itkCudaFiltersConfiguration_h
+
+#include "CudaFiltersExport.h"
+#include "itkCudaFiltersEnums.h"
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace itk
+{
+/** \struct CudaDeviceInformation
+ * \brief What is known of one GPU.
+ * \ingroup CudaFilters
+ */
+struct CudaDeviceInformation
+{
+  int         Index{ 0 };
+  std::string Name;
+  int         ComputeCapability{ 0 }; // 10 * major + minor
+  size_t      TotalMemory{ 0 };       // bytes
+  size_t      FreeMemory{ 0 };        // bytes, at the time of the call
+  bool        Usable{ false };
+  std::string Reason; // why it is not usable; empty if it is
+};
+
+/** \class CudaFiltersConfiguration
+ * \brief Settings and state of the module that hold for the whole process.
+ *
+ * The filters' own setters come first: a filter whose Backend is Automatic takes
+ * the one set here, and a filter whose DeviceIndex is -1 takes the index set here.
+ * Until they are set, both are read from the environment variables
+ * `ITK_CUDAFILTERS_BACKEND` (automatic, cuda, host; default automatic) and
+ * `ITK_CUDAFILTERS_DEVICE` (default 0).
+ *
+ * No function here touches the GPU when the module is loaded; the first call that
+ * asks for devices creates no context. All functions may be called from any thread.
+ *
+ * \ingroup CudaFilters
+ */
+class CudaFilters_EXPORT CudaFiltersConfiguration
+{
+public:
+  using BackendEnum = CudaFiltersEnums::Backend;
+
+  /** The backend of filters whose own is Automatic.
+   * \exception ExceptionObject for an unknown name, in the call or in the environment variable. */
+  static void
+  SetBackend(BackendEnum backend);
+  static void
+  SetBackend(const std::string & name);
+  static BackendEnum
+  GetBackend();
+
+  /** The device of filters whose own index is -1. Whether it exists is checked when a filter runs.
+   * \exception ExceptionObject if the index is negative. */
+  static void
+  SetDeviceIndex(int index);
+  static int
+  GetDeviceIndex();
+
+  /** Largest number of bytes of device memory this module may hold on each device; 0 (default): no limit but the device's
+   * own. Filters whose working set does not fit run on the host (Backend Automatic) or throw CudaError (Backend Cuda). */
+  static void
+  SetDeviceMemoryLimit(size_t bytes);
+  static size_t
+  GetDeviceMemoryLimit();
+
+  /** Largest number of bytes of host memory kept for reuse by later outputs and transfers once they are free. The default is
+   * an eighth of the machine's memory. Memory in use by images is never counted nor limited. */
+  static void
+  SetHostCacheLimit(size_t bytes);
+  static size_t
+  GetHostCacheLimit();
+
+  /** Threads that copy between ordinary and pinned memory; 0 (default): ITK's global default number of threads, at most 16.
+   * The number does not change any result. */
+  static void
+  SetNumberOfTransferThreads(unsigned int number);
+  static unsigned int
+  GetNumberOfTransferThreads();
+
+  /** Whether the module was built with CUDA. */
+  static bool
+  GetBuiltWithCuda();
+
+  /** CUDA version that the installed driver supports, as 1000 * major + 10 * minor; 0 without a driver. */
+  static int
+  GetDriverVersion();
+  /** CUDA version whose driver this build needs; 0 if built without CUDA. */
+  static int
+  GetRequiredDriverVersion();
+
+  /** GPUs of this machine, usable or not; empty without a driver or when built without CUDA. */
+  static std::vector<CudaDeviceInformation>
+  GetDevices();
+
+  /** Whether `deviceIndex` (-1: the configuration's) can be used; if not, `reason` says why in words. */
+  static bool
+  IsDeviceUsable(int deviceIndex, std::string & reason);
+
+  /** What was found, in a few lines: devices, memory, driver found and needed, the backend that Automatic takes and why. */
+  static std::string
+  GetStatus();
+
+  /** Bytes this module holds: device memory in use and pinned memory in use (not counting what is kept for reuse). */
+  static size_t
+  GetDeviceBytesInUse();
+  static size_t
+  GetPinnedBytesInUse();
+
+  /** Gives back all memory kept for reuse, on the devices and on the host. Memory in use stays. */
+  static void
+  ReleaseMemory();
+};
+} // end namespace itk
+
+#endif
