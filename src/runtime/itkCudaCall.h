@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkCudaCall_h
+#define itkCudaCall_h
+
+#include "CudaFiltersExport.h"
+
+#include <cuda_runtime.h>
+
+#include <atomic>
+#include <cstddef>
+#include <string>
+#include <utility>
+
+/** Evaluates an expression of type cudaError_t and throws itk::CudaError if it fails. All CUDA calls go through here or
+ * through one of the two forms below; a launch is the expression itk::cuda::LaunchKernel(...). */
+#define ITK_CUDA_CALL(...) \
+  ::itk::cuda::CheckedCall(#__VA_ARGS__, __FILE__, __LINE__, [&]() -> cudaError_t { return (__VA_ARGS__); })
+
+/** Evaluates an expression of type cudaError_t and returns the error, cleared: for calls that may fail because there is
+ * another way. */
+#define ITK_CUDA_TRY(...) ::itk::cuda::OptionalCall(#__VA_ARGS__, [&]() -> cudaError_t { return (__VA_ARGS__); })
+
+/** Evaluates an expression of type cudaError_t that releases or waits in a destructor: errors are dropped, among them
+ * those of a runtime that is shutting down. The fault hook does not count these calls. */
+#define ITK_CUDA_CALL_NOTHROW(...) ::itk::cuda::UncheckedCall((__VA_ARGS__))
+
+namespace itk::cuda
+{
+/** \class FaultHook
+ * \brief Makes a CUDA call fail instead of being executed, for tests of what follows from that.
+ *
+ * Holds for the whole process; all functions may be called from any thread.
+ */
+class CudaFilters_EXPORT FaultHook
+{
+public:
+  /** Counts calls from here on, from 1, and makes the n-th return `error` without being executed. With n = 0 none
+   * fails. */
+  static void
+  FailCall(unsigned long n, cudaError_t error);
+
+  /** Stops counting; the next three keep what they say. */
+  static void
+  Clear();
+
+  /** Calls counted since FailCall(). */
+  static unsigned long
+  GetNumberOfCalls();
+
+  /** Whether the n-th call was reached. */
+  static bool
+  GetFired();
+
+  /** Source text of the call that was made to fail; empty before. */
+  static std::string
+  GetCall();
+
+  /** Whether calls are counted now. */
+  static bool
+  IsActive()
+  {
+    return s_Active.load(std::memory_order_relaxed);
+  }
+
+  /** Counts one call; cudaSuccess unless it is the one to fail. */
+  static cudaError_t
+  Count(const char * call);
+
+private:
+  static std::atomic<bool> s_Active;
+};
+
+/** Clears the runtime's last error and throws itk::CudaError. In the library, so that device code needs no ITK header.
+ */
+[[noreturn]] CudaFilters_EXPORT void
+ThrowCudaError(cudaError_t error, const char * call, const char * file, unsigned int line);
+
+/** Throws itk::CudaError of kind OutOfMemory that names the three numbers; `limit` 0: none. */
+[[noreturn]] CudaFilters_EXPORT void
+ThrowOutOfMemory(const char * call, size_t asked, size_t available, size_t limit, const char * file, unsigned int line);
+
+/** Throws itk::CudaError of kind NotUsable. */
+[[noreturn]] CudaFilters_EXPORT void
+ThrowNotUsable(const std::string & reason, const char * file, unsigned int line);
+
+/** Takes back the runtime's last error, so that it is not reported a second time by a later call. */
+CudaFilters_EXPORT void
+ClearLastError();
+
+template <typename TCall>
+cudaError_t
+EvaluateCall(const char * text, TCall && call)
+{
+  if (FaultHook::IsActive())
+  {
+    const cudaError_t error = FaultHook::Count(text);
+    if (error != cudaSuccess)
+    {
+      return error;
+    }
+  }
+  return call();
+}
+
+template <typename TCall>
+void
+CheckedCall(const char * text, const char * file, unsigned int line, TCall && call)
+{
+  const cudaError_t error = EvaluateCall(text, std::forward<TCall>(call));
+  if (error != cudaSuccess)
+  {
+    ThrowCudaError(error, text, file, line);
+  }
+}
+
+template <typename TCall>
+cudaError_t
+OptionalCall(const char * text, TCall && call)
+{
+  const cudaError_t error = EvaluateCall(text, std::forward<TCall>(call));
+  if (error != cudaSuccess)
+  {
+    ClearLastError();
+  }
+  return error;
+}
+
+inline cudaError_t
+UncheckedCall(cudaError_t error) noexcept
+{
+  if (error != cudaSuccess)
+  {
+    ClearLastError();
+  }
+  return error;
+}
+
+template <typename... TParameters>
+cudaError_t
+LaunchWithParameters(const cudaLaunchConfig_t & configuration,
+                     void (*kernel)(TParameters...),
+                     TParameters... parameters)
+{
+  static_assert(sizeof...(TParameters) > 0, "A kernel without parameters has nothing to work on");
+  void * pointers[] = { const_cast<void *>(static_cast<const void *>(&parameters))... };
+  return cudaLaunchKernelExC(&configuration, reinterpret_cast<const void *>(kernel), pointers);
+}
+
+/** Launches a kernel; the arguments are converted to the types of the kernel's parameters. The stream's device must be
+ * the current one. */
+template <typename... TParameters, typename... TArguments>
+cudaError_t
+LaunchKernel(void (*kernel)(TParameters...),
+             dim3         grid,
+             dim3         block,
+             size_t       dynamicSharedBytes,
+             cudaStream_t stream,
+             TArguments &&... arguments)
+{
+  static_assert(sizeof...(TParameters) == sizeof...(TArguments), "As many arguments as the kernel has parameters");
+  cudaLaunchConfig_t configuration{};
+  configuration.gridDim = grid;
+  configuration.blockDim = block;
+  configuration.dynamicSmemBytes = dynamicSharedBytes;
+  configuration.stream = stream;
+  return LaunchWithParameters<TParameters...>(configuration, kernel, std::forward<TArguments>(arguments)...);
+}
+} // namespace itk::cuda
+
+#endif

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkCudaConvert_h
+#define itkCudaConvert_h
+
+#include "CudaFiltersExport.h"
+#include "itkCudaDeviceView.h"
+
+#include <cuda_runtime.h>
+
+#include <cstddef>
+
+namespace itk::cuda
+{
+/** Converts `numberOfPixels` dense pixels at `raw` (device memory, components adjacent) to the planar image, where they
+ * are the pixels from `firstPixel` on, counted along x, then y, z, t. */
+CudaFilters_EXPORT void
+ConvertToPlanar(const void *       raw,
+                CudaComponentType  rawType,
+                const DeviceView & planar,
+                size_t             firstPixel,
+                size_t             numberOfPixels,
+                cudaStream_t       stream);
+
+/** The reverse. For integer types values are truncated toward zero, clamped to the range of the type, and 0 for NaN. */
+CudaFilters_EXPORT void
+ConvertFromPlanar(const DeviceView & planar,
+                  size_t             firstPixel,
+                  size_t             numberOfPixels,
+                  void *             raw,
+                  CudaComponentType  rawType,
+                  cudaStream_t       stream);
+
+/** Asks the runtime for a kernel of this library on the current device: an error if the library holds no code that the
+ * device can run. To be evaluated in ITK_CUDA_TRY. */
+cudaError_t
+FindDeviceCode();
+} // namespace itk::cuda
+
+#endif

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkCudaDevice_h
+#define itkCudaDevice_h
+
+#include "CudaFiltersExport.h"
+
+#include <cuda_runtime.h>
+
+#include <cstddef>
+#include <string>
+
+namespace itk::cuda
+{
+/** \struct DeviceProperties
+ * \brief What engines need to know of a device to lay out their launches.
+ */
+struct DeviceProperties
+{
+  std::string Name;
+  int         ComputeCapability{ 0 }; // 10 * major + minor
+  int         MultiprocessorCount{ 0 };
+  size_t      SharedMemoryPerBlockOptin{ 0 }; // bytes, after cudaFuncSetAttribute
+  size_t      L2CacheSize{ 0 };               // bytes
+  size_t      TotalMemory{ 0 };               // bytes
+  bool        MemoryPoolsSupported{ false };
+};
+
+/** Properties of a device, read once. The reference stays valid.
+ * \exception CudaError if there is no such device */
+CudaFilters_EXPORT const DeviceProperties &
+GetDeviceProperties(int device);
+
+/** Makes sure that the device can be used, in this process and with this build; fast after the first time.
+ * \exception CudaError with the reason */
+CudaFilters_EXPORT void
+RequireUsableDevice(int device);
+
+/** \class DeviceGuard
+ * \brief Makes a device the calling thread's current one, until the end of the scope.
+ */
+class CudaFilters_EXPORT DeviceGuard
+{
+public:
+  explicit DeviceGuard(int device);
+  ~DeviceGuard();
+
+  DeviceGuard(const DeviceGuard &) = delete;
+  DeviceGuard &
+  operator=(const DeviceGuard &) = delete;
+
+private:
+  int m_Previous{ 0 };
+  int m_Device{ 0 };
+};
+
+/** \class StreamLease
+ * \brief A stream for exclusive use, until the end of the scope.
+ *
+ * The streams are non-blocking and stay in a list of their device for reuse. None is ever destroyed, as the end of the
+ * process comes after the end of CUDA. The destructor waits for all work on the stream.
+ */
+class CudaFilters_EXPORT StreamLease
+{
+public:
+  /** \exception CudaError if the device cannot be used */
+  explicit StreamLease(int device);
+  ~StreamLease();
+
+  StreamLease(const StreamLease &) = delete;
+  StreamLease &
+  operator=(const StreamLease &) = delete;
+
+  cudaStream_t
+  Get() const
+  {
+    return m_Stream;
+  }
+
+  int
+  GetDevice() const
+  {
+    return m_Device;
+  }
+
+  /** Waits for all work on the stream; throws CudaError if any of it failed. */
+  void
+  Synchronize();
+
+private:
+  int          m_Device{ 0 };
+  cudaStream_t m_Stream{ nullptr };
+};
+
+/** \class Event
+ * \brief A point in a stream's work, without time stamp.
+ */
+class CudaFilters_EXPORT Event
+{
+public:
+  /** An event of the current device. */
+  Event();
+  ~Event();
+
+  Event(Event && other) noexcept;
+  Event &
+  operator=(Event && other) noexcept;
+  Event(const Event &) = delete;
+  Event &
+  operator=(const Event &) = delete;
+
+  void
+  Record(const StreamLease & stream);
+
+  /** Makes later work on `stream` wait for the event. */
+  void
+  MakeWait(const StreamLease & stream) const;
+
+  /** Blocks the calling thread until the event has happened; returns at once if it was never recorded. */
+  void
+  Synchronize() const;
+
+private:
+  cudaEvent_t m_Event{ nullptr };
+};
+} // namespace itk::cuda
+
+#endif

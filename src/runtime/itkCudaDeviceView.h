@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkCudaDeviceView_h
+#define itkCudaDeviceView_h
+
+#include "CudaFiltersExport.h"
+#include "itkCudaImageView.h"
+#include "itkCudaMemory.h"
+
+#include <array>
+#include <cstddef>
+
+namespace itk::cuda
+{
+/** \struct DeviceView
+ * \brief An image in device memory, as plain data: planar, one scalar volume per component.
+ *
+ * Elements from the end of a row to the start of the next one belong to the view: they are padding, which transfers may
+ * set to zero.
+ */
+struct DeviceView
+{
+  static constexpr unsigned int NumberOfAxes = 5;
+
+  void *            Data{ nullptr };
+  CudaComponentType ComponentType{ CudaComponentType::Float }; // Float or Double
+  // axes x, y, z, t and component
+  std::array<size_t, NumberOfAxes> Size{ { 1, 1, 1, 1, 1 } };
+  // elements from one to its neighbour along each axis; Stride[0] is 1
+  std::array<size_t, NumberOfAxes> Stride{ { 1, 1, 1, 1, 1 } };
+
+  size_t
+  GetNumberOfElements() const
+  {
+    return Size[0] * Size[1] * Size[2] * Size[3] * Size[4];
+  }
+};
+
+/** \class DeviceImage
+ * \brief Device memory laid out as a DeviceView whose rows start at multiples of 16 bytes.
+ *
+ * Padding is zero from the start; the elements are not initialised.
+ */
+class CudaFilters_EXPORT DeviceImage
+{
+public:
+  static constexpr size_t RowAlignment = 16;
+
+  using SizeType = std::array<size_t, DeviceView::NumberOfAxes>;
+
+  DeviceImage() = default;
+
+  /** \exception CudaError */
+  DeviceImage(const SizeType & size, CudaComponentType type, const StreamLease & stream);
+
+  const DeviceView &
+  GetView() const
+  {
+    return m_View;
+  }
+
+  /** Bytes of device memory of such an image. */
+  static size_t
+  GetNumberOfBytes(const SizeType & size, CudaComponentType type);
+
+  /** Bytes from a row to the next. */
+  static size_t
+  GetRowPitch(size_t rowLength, CudaComponentType type);
+
+private:
+  DeviceView   m_View;
+  DeviceBuffer m_Buffer;
+};
+
+/** Size of the planar device image that holds the pixels of `host`. */
+inline DeviceImage::SizeType
+GetPlanarSize(const CudaImageView & host)
+{
+  return { { host.Size[0], host.Size[1], host.Size[2], host.Size[3], host.NumberOfComponents } };
+}
+} // namespace itk::cuda
+
+#endif
