@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkCudaPixelContainer_h
+#define itkCudaPixelContainer_h
+
+#include "itkImportImageContainer.h"
+
+namespace itk
+{
+/** \class CudaPixelContainer
+ * \brief Pixel container whose memory comes from CudaHostMemoryPool.
+ *
+ * Blocks too small for the pool, and elements with a destructor, are allocated as in the superclass; what is imported
+ * is treated as there. The container may outlive the filter that made it, and everything else but the process.
+ *
+ * As pooled memory is no array of `new`, whoever takes it over with ContainerManageMemoryOff() must hand it back with
+ * CudaHostMemoryPool::Release() instead of `delete[]`.
+ *
+ * \ingroup CudaFilters
+ */
+template <typename TElementIdentifier, typename TElement>
+class ITK_TEMPLATE_EXPORT CudaPixelContainer : public ImportImageContainer<TElementIdentifier, TElement>
+{
+public:
+  ITK_DISALLOW_COPY_AND_MOVE(CudaPixelContainer);
+
+  using Self = CudaPixelContainer;
+  using Superclass = ImportImageContainer<TElementIdentifier, TElement>;
+  using Pointer = SmartPointer<Self>;
+  using ConstPointer = SmartPointer<const Self>;
+
+  using ElementIdentifier = TElementIdentifier;
+  using Element = TElement;
+
+  itkNewMacro(Self);
+  itkTypeMacro(CudaPixelContainer, ImportImageContainer);
+
+protected:
+  CudaPixelContainer() = default;
+  ~CudaPixelContainer() override;
+
+  TElement *
+  AllocateElements(ElementIdentifier size, bool useValueInitialization = false) const override;
+
+  void
+  DeallocateManagedMemory() override;
+};
+
+/** Gives `output` a CudaPixelContainer for the pixels of `region`, so that its Allocate() takes pooled memory. A
+ * container that has room for them already stays: it may be grafted, imported or shared by the user. For Image and
+ * VectorImage; other image types are left as they are. */
+template <typename TImage>
+void
+CudaUsePooledPixelContainer(TImage * output, const typename TImage::RegionType & region);
+} // end namespace itk
+
+#ifndef ITK_MANUAL_INSTANTIATION
+#  include "itkCudaPixelContainer.hxx"
+#endif
+
+#endif

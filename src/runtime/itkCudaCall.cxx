@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "itkCudaCall.h"
+
+#include "itkCudaError.h"
+#include "itkCudaFiltersConfiguration.h"
+
+#include <mutex>
+#include <sstream>
+
+namespace itk::cuda
+{
+namespace
+{
+struct FaultHookState
+{
+  std::mutex    Mutex;
+  unsigned long Target{ 0 };
+  unsigned long Count{ 0 };
+  cudaError_t   Error{ cudaSuccess };
+  bool          Fired{ false };
+  std::string   Call;
+};
+
+FaultHookState &
+GetFaultHookState()
+{
+  static FaultHookState * const state =
+    new FaultHookState; // outlives every static object whose destructor makes a call
+  return *state;
+}
+
+CudaError::Kind
+GetKind(cudaError_t error)
+{
+  switch (error)
+  {
+    case cudaErrorMemoryAllocation:
+      return CudaError::Kind::OutOfMemory;
+    case cudaErrorInsufficientDriver:
+    case cudaErrorNoDevice:
+    case cudaErrorInvalidDevice:
+    case cudaErrorNoKernelImageForDevice:
+    case cudaErrorUnsupportedPtxVersion:
+    case cudaErrorJitCompilerNotFound:
+    case cudaErrorStubLibrary:
+    case cudaErrorDevicesUnavailable:
+    case cudaErrorSystemNotReady:
+    case cudaErrorSystemDriverMismatch:
+    case cudaErrorCompatNotSupportedOnDevice:
+      return CudaError::Kind::NotUsable;
+    default:
+      return CudaError::Kind::CallFailed;
+  }
+}
+
+std::string
+DescribeMemory(const std::string & asked, size_t available, size_t limit)
+{
+  std::ostringstream text;
+  text << "asked: " << asked << ", free: " << available << " bytes, limit: ";
+  if (limit == 0)
+  {
+    text << "none";
+  }
+  else
+  {
+    text << limit << " bytes (CudaFiltersConfiguration::SetDeviceMemoryLimit)";
+  }
+  return text.str();
+}
+} // namespace
+
+std::atomic<bool> FaultHook::s_Active{ false };
+
+void
+FaultHook::FailCall(unsigned long n, cudaError_t error)
+{
+  FaultHookState &                  state = GetFaultHookState();
+  const std::lock_guard<std::mutex> lock(state.Mutex);
+  state.Target = n;
+  state.Count = 0;
+  state.Error = error;
+  state.Fired = false;
+  state.Call.clear();
+  s_Active = true;
+}
+
+void
+FaultHook::Clear()
+{
+  s_Active = false;
+}
+
+unsigned long
+FaultHook::GetNumberOfCalls()
+{
+  FaultHookState &                  state = GetFaultHookState();
+  const std::lock_guard<std::mutex> lock(state.Mutex);
+  return state.Count;
+}
+
+bool
+FaultHook::GetFired()
+{
+  FaultHookState &                  state = GetFaultHookState();
+  const std::lock_guard<std::mutex> lock(state.Mutex);
+  return state.Fired;
+}
+
+std::string
+FaultHook::GetCall()
+{
+  FaultHookState &                  state = GetFaultHookState();
+  const std::lock_guard<std::mutex> lock(state.Mutex);
+  return state.Call;
+}
+
+cudaError_t
+FaultHook::Count(const char * call)
+{
+  FaultHookState &                  state = GetFaultHookState();
+  const std::lock_guard<std::mutex> lock(state.Mutex);
+  ++state.Count;
+  if (state.Count != state.Target)
+  {
+    return cudaSuccess;
+  }
+  state.Fired = true;
+  state.Call = call;
+  return state.Error;
+}
+
+void
+ClearLastError()
+{
+  (void)cudaGetLastError();
+}
+
+void
+ThrowCudaError(cudaError_t error, const char * call, const char * file, unsigned int line)
+{
+  ClearLastError();
+  std::ostringstream text;
+  text << call << " failed: " << cudaGetErrorName(error) << " (" << cudaGetErrorString(error) << ')';
+  if (error == cudaErrorMemoryAllocation)
+  {
+    size_t available = 0;
+    size_t total = 0;
+    (void)ITK_CUDA_CALL_NOTHROW(cudaMemGetInfo(&available, &total));
+    text << "; " << DescribeMemory("what this call needs", available, CudaFiltersConfiguration::GetDeviceMemoryLimit());
+  }
+  throw CudaError(file, line, GetKind(error), text.str());
+}
+
+void
+ThrowOutOfMemory(const char * call, size_t asked, size_t available, size_t limit, const char * file, unsigned int line)
+{
+  ClearLastError();
+  std::ostringstream text;
+  text << call << " failed: " << cudaGetErrorName(cudaErrorMemoryAllocation) << " ("
+       << cudaGetErrorString(cudaErrorMemoryAllocation) << "); "
+       << DescribeMemory(std::to_string(asked) + " bytes", available, limit);
+  throw CudaError(file, line, CudaError::Kind::OutOfMemory, text.str());
+}
+
+void
+ThrowNotUsable(const std::string & reason, const char * file, unsigned int line)
+{
+  throw CudaError(file, line, CudaError::Kind::NotUsable, reason);
+}
+} // namespace itk::cuda

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "itkCudaError.h"
+
+namespace itk
+{
+CudaError::CudaError(const char * file, unsigned int line, Kind kind, const std::string & description)
+  : ExceptionObject(file, line, description.c_str(), "itk::cuda")
+  , m_Kind(kind)
+{}
+
+CudaError::~CudaError() noexcept = default;
+} // end namespace itk

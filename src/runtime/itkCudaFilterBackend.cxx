@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "itkCudaFilterBackend.h"
+
+#include "itkCudaDeviceQuery.h"
+#include "itkCudaError.h"
+#include "itkCudaFiltersConfiguration.h"
+#include "itkCudaFormatBytes.h"
+
+namespace itk
+{
+namespace
+{
+std::string
+DescribeDevice(int device)
+{
+  return "device " + std::to_string(device) + " (" + cuda::GetDeviceName(device) + ')';
+}
+
+/** Why the device cannot do the work; the kind tells its memory from all else. */
+struct Obstacle
+{
+  CudaError::Kind Kind{ CudaError::Kind::NotUsable };
+  std::string     Reason; // empty: none
+};
+
+Obstacle
+FindMemoryObstacle(int device, size_t workingSetBytes)
+{
+  const size_t available = cuda::GetAvailableDeviceMemory(device);
+  if (workingSetBytes <= available)
+  {
+    return {};
+  }
+  const size_t limit = CudaFiltersConfiguration::GetDeviceMemoryLimit();
+  return { CudaError::Kind::OutOfMemory,
+           "not enough memory on " + DescribeDevice(device) + ": asked: " + std::to_string(workingSetBytes) +
+             " bytes (" + cuda::FormatBytes(workingSetBytes) + "), free: " + std::to_string(available) + " bytes (" +
+             cuda::FormatBytes(available) + "), limit: " +
+             (limit == 0 ? std::string("none") : std::to_string(limit) + " bytes (" + cuda::FormatBytes(limit) + ')') };
+}
+
+Obstacle
+FindObstacle(const char * unsupported, int device, size_t workingSetBytes)
+{
+  if (unsupported)
+  {
+    return { CudaError::Kind::NotUsable, unsupported };
+  }
+  std::string reason;
+  if (!CudaFiltersConfiguration::IsDeviceUsable(device, reason))
+  {
+    return { CudaError::Kind::NotUsable, reason };
+  }
+  try
+  {
+    return FindMemoryObstacle(device, workingSetBytes);
+  }
+  catch (const CudaError & error)
+  {
+    return { error.GetKind(), error.GetDescription() };
+  }
+}
+} // namespace
+
+bool
+CudaFilterBackend::SelectDevice(const char * unsupported, size_t workingSetBytes)
+{
+  Used = BackendEnum::Automatic;
+  Reason = "not run";
+  const bool        own = Requested != BackendEnum::Automatic;
+  const BackendEnum backend = own ? Requested : CudaFiltersConfiguration::GetBackend();
+  const std::string origin = own ? "of the filter" : "of CudaFiltersConfiguration";
+  if (backend == BackendEnum::Host)
+  {
+    Used = BackendEnum::Host;
+    Reason = "the backend " + origin + " is Host";
+    return false;
+  }
+  const int      device = DeviceIndex == -1 ? CudaFiltersConfiguration::GetDeviceIndex() : DeviceIndex;
+  const Obstacle obstacle = FindObstacle(unsupported, device, workingSetBytes);
+  if (obstacle.Reason.empty())
+  {
+    m_SelectedDeviceIndex = device;
+    Used = BackendEnum::Cuda;
+    Reason = DescribeDevice(device) + ", " + cuda::FormatBytes(workingSetBytes) + " of " +
+             cuda::FormatBytes(cuda::GetTotalDeviceMemory(device)) + " needed";
+    return true;
+  }
+  Reason = obstacle.Reason;
+  if (backend == BackendEnum::Cuda)
+  {
+    throw CudaError(
+      __FILE__, __LINE__, obstacle.Kind, "The backend " + origin + " is Cuda, but it cannot be used: " + Reason);
+  }
+  Used = BackendEnum::Host;
+  return false;
+}
+
+bool
+CudaFilterBackend::FallBackToHost(const std::string & description)
+{
+  const BackendEnum backend = Requested != BackendEnum::Automatic ? Requested : CudaFiltersConfiguration::GetBackend();
+  Reason = description;
+  if (backend == BackendEnum::Cuda)
+  {
+    Used = BackendEnum::Automatic;
+    return false;
+  }
+  Used = BackendEnum::Host;
+  return true;
+}
+
+void
+CudaFilterBackend::Print(std::ostream & os, Indent indent) const
+{
+  os << indent << "Backend: " << Requested << std::endl;
+  os << indent << "DeviceIndex: " << DeviceIndex << std::endl;
+  os << indent << "BackendUsed: " << Used << std::endl;
+  os << indent << "BackendReason: " << Reason << std::endl;
+}
+} // end namespace itk
