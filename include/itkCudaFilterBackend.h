@@ -3,6 +3,7 @@
 #define itkCudaFilterBackend_h
 
 #include "CudaFiltersExport.h"
+#include "itkCudaError.h"
 #include "itkCudaFiltersEnums.h"
 #include "itkIndent.h"
 
@@ -33,17 +34,38 @@ public:
   bool
   SelectDevice(const char * unsupported, size_t workingSetBytes);
 
-  /** The device that SelectDevice() chose. */
-  int
-  GetSelectedDeviceIndex() const
-  {
-    return m_SelectedDeviceIndex;
-  }
-
-  /** Called with the description of a CudaError of kind OutOfMemory: sets the host as the backend used and returns true if the
-   * filter may run there; false if the GPU was demanded, and the exception is to go on. */
+  /** Called with the description of a CudaError of kind OutOfMemory: sets the host as the backend used and returns true
+   * if the filter may run there; false if the GPU was demanded, and the exception is to go on. */
   bool
   FallBackToHost(const std::string & description);
+
+  /** Calls device(deviceIndex) or host(), as SelectDevice() decides; and host() after all if the device runs out of
+   * memory and the GPU was not demanded. */
+  template <typename TDevice, typename THost>
+  void
+  Run(const char * unsupported, size_t workingSetBytes, const TDevice & device, const THost & host)
+  {
+    bool onHost = !this->SelectDevice(unsupported, workingSetBytes);
+    if (!onHost)
+    {
+      try
+      {
+        device(m_SelectedDeviceIndex);
+      }
+      catch (const CudaError & error)
+      {
+        onHost = error.GetKind() == CudaError::Kind::OutOfMemory && this->FallBackToHost(error.GetDescription());
+        if (!onHost)
+        {
+          throw;
+        }
+      }
+    }
+    if (onHost)
+    {
+      host();
+    }
+  }
 
   void
   Print(std::ostream & os, Indent indent) const;
@@ -53,39 +75,54 @@ private:
 };
 } // end namespace itk
 
-/** The methods that every filter of the module has, and the member `m_CudaBackend` behind them. They stand in each class itself,
- * not in a base, because Python sees only methods of wrapped classes. */
-#define itkCudaFilterBackendMacro()                                                                                     \
-  void SetBackend(itk::CudaFiltersEnums::Backend backend)                                                              \
-  {                                                                                                                     \
-    if (m_CudaBackend.Requested != backend)                                                                             \
-    {                                                                                                                   \
-      m_CudaBackend.Requested = backend;                                                                                \
-      this->Modified();                                                                                                 \
-    }                                                                                                                   \
-  }                                                                                                                     \
-  void SetBackend(const std::string & name) { this->SetBackend(itk::CudaBackendFromString(name)); }                     \
-  itk::CudaFiltersEnums::Backend GetBackend() const { return m_CudaBackend.Requested; }                                 \
-  void                           SetDeviceIndex(int index)                                                              \
-  {                                                                                                                     \
-    if (index < -1)                                                                                                     \
-    {                                                                                                                   \
-      itkExceptionMacro("DeviceIndex is " << index << "; it must be a device's index or -1 for the configuration's");   \
-    }                                                                                                                   \
-    if (m_CudaBackend.DeviceIndex != index)                                                                             \
-    {                                                                                                                   \
-      m_CudaBackend.DeviceIndex = index;                                                                                \
-      this->Modified();                                                                                                 \
-    }                                                                                                                   \
-  }                                                                                                                     \
-  int                            GetDeviceIndex() const { return m_CudaBackend.DeviceIndex; }                           \
-  itk::CudaFiltersEnums::Backend GetBackendUsed() const { return m_CudaBackend.Used; }                                  \
-  std::string                    GetBackendReason() const { return m_CudaBackend.Reason; }                              \
-                                                                                                                        \
-private:                                                                                                                \
-  itk::CudaFilterBackend m_CudaBackend;                                                                                 \
-                                                                                                                        \
-public:                                                                                                                 \
+/** The methods that every filter of the module has, and the member `m_CudaBackend` behind them. They stand in each
+ * class itself, not in a base, because Python sees only methods of wrapped classes. */
+#define itkCudaFilterBackendMacro()                                                                                   \
+  void SetBackend(itk::CudaFiltersEnums::Backend backend)                                                             \
+  {                                                                                                                   \
+    if (m_CudaBackend.Requested != backend)                                                                           \
+    {                                                                                                                 \
+      m_CudaBackend.Requested = backend;                                                                              \
+      this->Modified();                                                                                               \
+    }                                                                                                                 \
+  }                                                                                                                   \
+  void SetBackend(const std::string & name)                                                                           \
+  {                                                                                                                   \
+    this->SetBackend(itk::CudaBackendFromString(name));                                                               \
+  }                                                                                                                   \
+  itk::CudaFiltersEnums::Backend GetBackend() const                                                                   \
+  {                                                                                                                   \
+    return m_CudaBackend.Requested;                                                                                   \
+  }                                                                                                                   \
+  void SetDeviceIndex(int index)                                                                                      \
+  {                                                                                                                   \
+    if (index < -1)                                                                                                   \
+    {                                                                                                                 \
+      itkExceptionMacro("DeviceIndex is " << index << "; it must be a device's index or -1 for the configuration's"); \
+    }                                                                                                                 \
+    if (m_CudaBackend.DeviceIndex != index)                                                                           \
+    {                                                                                                                 \
+      m_CudaBackend.DeviceIndex = index;                                                                              \
+      this->Modified();                                                                                               \
+    }                                                                                                                 \
+  }                                                                                                                   \
+  int GetDeviceIndex() const                                                                                          \
+  {                                                                                                                   \
+    return m_CudaBackend.DeviceIndex;                                                                                 \
+  }                                                                                                                   \
+  itk::CudaFiltersEnums::Backend GetBackendUsed() const                                                               \
+  {                                                                                                                   \
+    return m_CudaBackend.Used;                                                                                        \
+  }                                                                                                                   \
+  std::string GetBackendReason() const                                                                                \
+  {                                                                                                                   \
+    return m_CudaBackend.Reason;                                                                                      \
+  }                                                                                                                   \
+                                                                                                                      \
+private:                                                                                                              \
+  itk::CudaFilterBackend m_CudaBackend;                                                                               \
+                                                                                                                      \
+public:                                                                                                               \
   static_assert(true, "")
 
 #endif

@@ -61,22 +61,23 @@ public:
   static int
   GetDeviceIndex();
 
-  /** Largest number of bytes of device memory this module may hold on each device; 0 (default): no limit but the device's
-   * own. Filters whose working set does not fit run on the host (Backend Automatic) or throw CudaError (Backend Cuda). */
+  /** Largest number of bytes of device memory this module may hold on each device; 0 (default): no limit but the
+   * device's own. Filters whose working set does not fit run on the host (Backend Automatic) or throw CudaError
+   * (Backend Cuda). */
   static void
   SetDeviceMemoryLimit(size_t bytes);
   static size_t
   GetDeviceMemoryLimit();
 
-  /** Largest number of bytes of host memory kept for reuse by later outputs and transfers once they are free. The default is
-   * an eighth of the machine's memory. Memory in use by images is never counted nor limited. */
+  /** Largest number of bytes of host memory kept for reuse by later outputs and transfers once they are free. The
+   * default is an eighth of the machine's memory. Memory in use by images is never counted nor limited. */
   static void
   SetHostCacheLimit(size_t bytes);
   static size_t
   GetHostCacheLimit();
 
-  /** Threads that copy between ordinary and pinned memory; 0 (default): ITK's global default number of threads, at most 16.
-   * The number does not change any result. */
+  /** Threads that copy between ordinary and pinned memory; 0 (default): ITK's global default number of threads, at
+   * most 16. The number does not change any result. */
   static void
   SetNumberOfTransferThreads(unsigned int number);
   static unsigned int
@@ -101,7 +102,8 @@ public:
   static bool
   IsDeviceUsable(int deviceIndex, std::string & reason);
 
-  /** What was found, in a few lines: devices, memory, driver found and needed, the backend that Automatic takes and why. */
+  /** What was found, in a few lines: devices, memory, driver found and needed, the backend that Automatic takes and
+   * why. */
   static std::string
   GetStatus();
 

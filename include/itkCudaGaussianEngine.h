@@ -14,16 +14,15 @@ namespace itk
 /** Called from the thread that runs the engine with the share of the work done, 0 to 1. It may throw to abort. */
 using CudaProgressFunction = std::function<void(float)>;
 
-/** Device memory in bytes that CudaGaussianFilter() needs for these views. */
+/** Device memory in bytes that CudaGaussianFilter() needs for these views, at most. */
 CudaFilters_EXPORT size_t
-CudaGaussianWorkingSet(const CudaGaussianPlan & plan, const CudaImageView & input, const CudaImageView & output);
+CudaGaussianWorkingSet(const CudaImageView & input, const CudaImageView & output);
 
-/** Uploads `input`, runs the plan's passes on the device and downloads the result to `output`; complete on return. Input and output
- * have the same size and number of components and may be the same memory.
+/** Uploads `input`, runs the plan's passes on the device and downloads the result to `output`; complete on return.
+ * Input and output have the same size and number of components and may be the same memory.
  *
- * Passes are computed in float, or in double if either component type is double, int or unsigned int. Results that leave the range of
- * an integer output are clamped to it, others truncated toward zero.
- * \exception CudaError */
+ * Passes are computed in float, or in double if either component type is double, int or unsigned int. Results that
+ * leave the range of an integer output are clamped to it, others truncated toward zero. \exception CudaError */
 CudaFilters_EXPORT void
 CudaGaussianFilter(const CudaGaussianPlan &     plan,
                    const CudaImageView &        input,

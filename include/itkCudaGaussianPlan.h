@@ -35,16 +35,15 @@ struct CudaGaussianKernel
   }
 };
 
-/** Deriche's fourth-order kernel with the constants, normalisation and sign conventions of itk::RecursiveGaussianImageFilter
- * (Deriche, INRIA RR-1893, 1993; Farneback and Westin, J Math Imaging Vis 26, 2006).
+/** Deriche's fourth-order kernel with the constants, normalisation and sign conventions of
+ * itk::RecursiveGaussianImageFilter (Deriche, INRIA RR-1893, 1993; Farneback and Westin, J Math Imaging Vis 26, 2006).
  *
- * Order 0 has sum 1. Orders 1 and 2 respond to a unit ramp with 1 and to n^2/2 with 1, per pixel (not per unit of spacing); order 1
- * changes sign with a negative spacing. With `normalizeAcrossScale` they are multiplied by sigma and sigma^2.
- * \param order 0, 1 or 2
- * \param sigma standard deviation in physical units, > 0
- * \param spacing physical units per pixel, not 0 */
+ * Order 0 has sum 1. Orders 1 and 2 respond to a unit ramp with 1 and to n^2/2 with 1, per pixel (not per unit of
+ * spacing); order 1 changes sign with a negative spacing. With `normalizeAcrossScale` they are multiplied by sigma and
+ * sigma^2. \param order 0, 1 or 2 \param sigma standard deviation in physical units, > 0 \param spacing physical units
+ * per pixel, at least 1e-8 in magnitude \exception ExceptionObject naming the parameter that is out of range */
 CudaFilters_EXPORT CudaGaussianKernel
-                   MakeDericheGaussianKernel(unsigned int order, double sigma, double spacing, bool normalizeAcrossScale);
+MakeDericheGaussianKernel(unsigned int order, double sigma, double spacing, bool normalizeAcrossScale);
 
 /** \struct CudaGaussianLinePass
  * \brief Filters every line of the image along one axis.

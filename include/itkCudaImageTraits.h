@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkCudaImageTraits_h
+#define itkCudaImageTraits_h
+
+#include "itkCudaImageView.h"
+#include "itkFixedArray.h"
+#include "itkImage.h"
+#include "itkVectorImage.h"
+
+#include <type_traits>
+
+namespace itk
+{
+/** \struct CudaComponentTraits
+ * \brief The engines' name of a C++ type; IsSupported is false for types that they do not know.
+ * \ingroup CudaFilters
+ */
+template <typename T>
+struct CudaComponentTraits
+{
+  static constexpr bool IsSupported = false;
+};
+
+template <CudaComponentType VType>
+struct CudaSupportedComponent
+{
+  static constexpr bool              IsSupported = true;
+  static constexpr CudaComponentType Type = VType;
+};
+
+// clang-format off
+template <> struct CudaComponentTraits<unsigned char>  : CudaSupportedComponent<CudaComponentType::UChar> {};
+template <> struct CudaComponentTraits<signed char>    : CudaSupportedComponent<CudaComponentType::Char> {};
+template <> struct CudaComponentTraits<char>
+  : CudaSupportedComponent<std::is_signed_v<char> ? CudaComponentType::Char : CudaComponentType::UChar> {};
+template <> struct CudaComponentTraits<unsigned short> : CudaSupportedComponent<CudaComponentType::UShort> {};
+template <> struct CudaComponentTraits<short>          : CudaSupportedComponent<CudaComponentType::Short> {};
+template <> struct CudaComponentTraits<unsigned int>   : CudaSupportedComponent<CudaComponentType::UInt> {};
+template <> struct CudaComponentTraits<int>            : CudaSupportedComponent<CudaComponentType::Int> {};
+template <> struct CudaComponentTraits<float>          : CudaSupportedComponent<CudaComponentType::Float> {};
+template <> struct CudaComponentTraits<double>         : CudaSupportedComponent<CudaComponentType::Double> {};
+// clang-format on
+
+/** \struct CudaPixelTraits
+ * \brief The component type of a pixel whose components lie side by side in memory.
+ *
+ * Scalars, and classes derived from FixedArray: vectors, covariant vectors, colours, symmetric tensors.
+ * \ingroup CudaFilters
+ */
+template <typename TPixel>
+struct CudaPixelTraits
+{
+private:
+  template <typename TComponent, unsigned int VLength>
+  static TComponent
+  GetComponent(const FixedArray<TComponent, VLength> *);
+  static TPixel
+  GetComponent(const void *);
+
+public:
+  using ComponentType = decltype(GetComponent(static_cast<const TPixel *>(nullptr)));
+};
+
+/** \struct CudaImageTraits
+ * \brief Whether the engines can work on images of a type, and on what components.
+ *
+ * They can on itk::Image and itk::VectorImage, and on classes derived from them, of at most four dimensions. Image
+ * adaptors compute pixels on access and hold none. \ingroup CudaFilters
+ */
+template <typename TImage>
+struct CudaImageTraits
+{
+private:
+  using PixelType = typename TImage::PixelType;
+  using InternalPixelType = typename TImage::InternalPixelType;
+  static constexpr unsigned int Dimension = TImage::ImageDimension;
+
+public:
+  using ComponentType = typename CudaPixelTraits<InternalPixelType>::ComponentType;
+
+  static constexpr bool HoldsPixels = std::is_base_of_v<Image<PixelType, Dimension>, TImage> ||
+                                      std::is_base_of_v<VectorImage<InternalPixelType, Dimension>, TImage>;
+  static constexpr bool IsSupported =
+    HoldsPixels && CudaComponentTraits<ComponentType>::IsSupported && Dimension <= CudaImageView::MaximumDimension;
+
+  /** Why images of this type are not supported, in words; nullptr if they are. */
+  static constexpr const char *
+  GetUnsupportedReason()
+  {
+    return !HoldsPixels                                       ? "image adaptors hold no pixels that could be uploaded"
+           : !CudaComponentTraits<ComponentType>::IsSupported ? "the pixel type is not supported on the device"
+           : Dimension > CudaImageView::MaximumDimension
+             ? "images of more than four dimensions are not supported on the device"
+             : nullptr;
+  }
+};
+
+/** Size and types of `region` of an image of type TImage, without memory.
+ * \ingroup CudaFilters */
+template <typename TImage>
+CudaImageView
+MakeCudaImageShape(const typename TImage::RegionType & region, size_t numberOfComponents)
+{
+  CudaImageView view;
+  view.ComponentType = CudaComponentTraits<typename CudaImageTraits<TImage>::ComponentType>::Type;
+  view.NumberOfComponents = numberOfComponents;
+  for (unsigned int d = 0; d < TImage::ImageDimension; ++d)
+  {
+    view.Size[d] = region.GetSize(d);
+  }
+  return view;
+}
+
+/** The pixels of `region`, which lies in the image's buffered region.
+ * \ingroup CudaFilters */
+template <typename TImage>
+CudaImageView
+MakeCudaImageView(const TImage * image, const typename TImage::RegionType & region)
+{
+  using ComponentType = typename CudaImageTraits<TImage>::ComponentType;
+
+  CudaImageView         view = MakeCudaImageShape<TImage>(region, image->GetNumberOfComponentsPerPixel());
+  const OffsetValueType first =
+    image->ComputeOffset(region.GetIndex()) * static_cast<OffsetValueType>(view.NumberOfComponents);
+  // The view serves inputs and outputs; an input's pixels are only read.
+  view.Data = const_cast<ComponentType *>(reinterpret_cast<const ComponentType *>(image->GetBufferPointer())) + first;
+  for (unsigned int d = 0; d < CudaImageView::MaximumDimension; ++d)
+  {
+    const unsigned int axis = d < TImage::ImageDimension ? d : TImage::ImageDimension;
+    view.Stride[d] = static_cast<size_t>(image->GetOffsetTable()[axis]) * view.NumberOfComponents;
+  }
+  return view;
+}
+} // end namespace itk
+
+#endif

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkCudaGaussianCore_h
+#define itkCudaGaussianCore_h
+
+#include "itkCudaHostDevice.h"
+
+// The mathematics of the recursive Gaussian, once, for the host and the device.
+//
+// A pole pair p, conj(p) with weight c contributes h(n) = Re(c p^n) to the half-kernel. It runs as the second-order
+// section with real states (u, v)
+//
+//   u[n] = g u[n-1] - e v[n-1] + x[n],   v[n] = v[n-1] + e u[n],   y[n] = a u[n] + b v[n]
+//   g = |p|^2,   e = |1 - p|,   b = (Re(c) (1 - Re p) - Im(c) Im(p)) / e,   a = Re(c) - e b
+//
+// (the state-variable form: characteristic polynomial z^2 - 2 Re(p) z + |p|^2). Unlike the direct form, whose
+// coefficients lose 1 - p to cancellation, it keeps float accuracy at every sigma, and it has no singular p.
+// A constant x is its fixed point u = 0, v = x / e: the border states of a line continued by its edge value.
+
+namespace itk::cuda::gaussian
+{
+constexpr unsigned int NumberOfPolePairs = 2;
+
+template <typename T>
+struct PolePairState
+{
+  T U{ 0 };
+  T V{ 0 };
+};
+
+/** What one sweep over a line carries from pixel to pixel. */
+template <typename T>
+struct LineState
+{
+  PolePairState<T> Pair[NumberOfPolePairs];
+};
+
+/** Maps the state of a pole pair over a number of pixels of zero input. */
+template <typename T>
+struct StateMatrix
+{
+  T UU{ 1 };
+  T UV{ 0 };
+  T VU{ 0 };
+  T VV{ 1 };
+};
+
+template <typename T>
+struct SectionCoefficients
+{
+  T Damping;         // g
+  T Coupling;        // e
+  T InverseCoupling; // 1 / e
+  T WeightU;         // a
+  T WeightV;         // b
+};
+
+/** A kernel in the form that the sweeps use. */
+template <typename T>
+struct LineCoefficients
+{
+  SectionCoefficients<T> Section[NumberOfPolePairs];
+  T                      CentralValue;   // h(0), counted by both sweeps
+  T                      AnticausalSign; // -1 for order 1, else 1
+  T                      OffsetResponse; // response to a constant 1: 1 for order 0, else 0
+};
+
+template <typename T>
+ITK_CUDA_HOST_DEVICE inline void
+Advance(PolePairState<T> & state, const SectionCoefficients<T> & section, T x)
+{
+  state.U = section.Damping * state.U + (x - section.Coupling * state.V);
+  state.V = section.Coupling * state.U + state.V;
+}
+
+template <typename T>
+ITK_CUDA_HOST_DEVICE inline void
+Advance(LineState<T> & state, const LineCoefficients<T> & coefficients, T x)
+{
+  for (unsigned int j = 0; j < NumberOfPolePairs; ++j)
+  {
+    Advance(state.Pair[j], coefficients.Section[j], x);
+  }
+}
+
+/** Response of one sweep at the pixel it stands on. */
+template <typename T>
+ITK_CUDA_HOST_DEVICE inline T
+Response(const LineState<T> & state, const LineCoefficients<T> & coefficients)
+{
+  T response = 0;
+  for (unsigned int j = 0; j < NumberOfPolePairs; ++j)
+  {
+    const SectionCoefficients<T> & section = coefficients.Section[j];
+    response = section.WeightU * state.Pair[j].U + (section.WeightV * state.Pair[j].V + response);
+  }
+  return response;
+}
+
+/** State after infinitely many pixels of value x. */
+template <typename T>
+ITK_CUDA_HOST_DEVICE inline PolePairState<T>
+SteadyState(const SectionCoefficients<T> & section, T x)
+{
+  PolePairState<T> state;
+  state.V = x * section.InverseCoupling;
+  return state;
+}
+
+/** State at the end of a stretch of pixels: `end` is the one from zero state, `begin` the state before the stretch,
+ * `power` maps over its length (partition of a line; exact because states are linear in the input). */
+template <typename T>
+ITK_CUDA_HOST_DEVICE inline PolePairState<T>
+Combine(const PolePairState<T> & end, const StateMatrix<T> & power, const PolePairState<T> & begin)
+{
+  PolePairState<T> state;
+  state.U = power.UU * begin.U + (power.UV * begin.V + end.U);
+  state.V = power.VU * begin.U + (power.VV * begin.V + end.V);
+  return state;
+}
+
+template <typename T>
+ITK_CUDA_HOST_DEVICE inline PolePairState<T>
+Apply(const StateMatrix<T> & power, const PolePairState<T> & begin)
+{
+  return Combine(PolePairState<T>{}, power, begin);
+}
+} // namespace itk::cuda::gaussian
+
+#endif

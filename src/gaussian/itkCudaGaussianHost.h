@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkCudaGaussianHost_h
+#define itkCudaGaussianHost_h
+
+#include "CudaFiltersExport.h"
+#include "itkCudaGaussianPlan.h"
+
+#include <cstddef>
+
+namespace itk::cuda::gaussian
+{
+/** Filters one line in double, pixel after pixel: the reference of the device's kernels. `output` may be `input`.
+ *
+ * The line continues beyond its ends with its edge values. The line's first value is subtracted before the sweeps, so
+ * that an offset costs no accuracy and constants come out exactly. */
+CudaFilters_EXPORT void
+FilterLine(const CudaGaussianKernel & kernel, const double * input, double * output, size_t length);
+} // namespace itk::cuda::gaussian
+
+#endif

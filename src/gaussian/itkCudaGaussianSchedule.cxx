@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "itkCudaGaussianSchedule.h"
+#include "itkCudaGaussianCore.h"
+#include "itkCudaGaussianTuning.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace itk::cuda::gaussian
+{
+namespace
+{
+size_t
+DivideUp(size_t numerator, size_t denominator)
+{
+  return (numerator + denominator - 1) / denominator;
+}
+
+unsigned int
+GetSegmentLength(unsigned int bytesPerComponent)
+{
+  return SegmentBytes / bytesPerComponent;
+}
+
+unsigned int
+GetMaximumStridedSegments(unsigned int bytesPerComponent, size_t sharedMemoryPerBlock)
+{
+  const unsigned int maximumThreads = bytesPerComponent == 4 ? MaximumThreads<float> : MaximumThreads<double>;
+  unsigned int       segments = maximumThreads / WarpSize;
+  while (segments > 1 && GetStridedSharedBytes(segments, bytesPerComponent) > sharedMemoryPerBlock)
+  {
+    segments /= 2;
+  }
+  return segments;
+}
+
+/** Pixels to warm up, a multiple of the segment length so that tiles start at aligned addresses. */
+size_t
+GetWarmUp(double sigmaInPixels, unsigned int segmentLength)
+{
+  const double pixels = std::ceil(WarmUpSigmas * sigmaInPixels);
+  return pixels < 1e15 ? DivideUp(static_cast<size_t>(pixels), segmentLength) * segmentLength : size_t{ 1 } << 50;
+}
+} // namespace
+
+size_t
+GetStridedSharedBytes(unsigned int segments, unsigned int bytesPerComponent)
+{
+  const size_t tile = size_t{ segments } * SegmentBytes * WarpSize;
+  const size_t states = size_t{ segments } * WarpSize * 2 * NumberOfPolePairs * 2 * bytesPerComponent;
+  return tile + states;
+}
+
+LineSchedule
+MakeLineSchedule(LineMethod   method,
+                 AxisKind     kind,
+                 size_t       lineLength,
+                 double       sigmaInPixels,
+                 unsigned int bytesPerComponent,
+                 size_t       sharedMemoryPerBlock)
+{
+  const unsigned int segmentLength = GetSegmentLength(bytesPerComponent);
+  const bool         strided = kind == AxisKind::Strided;
+  const unsigned int maximumSegments =
+    strided ? GetMaximumStridedSegments(bytesPerComponent, sharedMemoryPerBlock)
+            : std::min<unsigned int>(MaximumContiguousSegments<float>,
+                                     static_cast<unsigned int>(sharedMemoryPerBlock / PaddedSegmentBytes) /
+                                       ContiguousThreads * ContiguousThreads);
+
+  LineSchedule schedule;
+  schedule.Method = method;
+  switch (method)
+  {
+    case LineMethod::WholeLine: {
+      const size_t segments = DivideUp(lineLength, segmentLength);
+      schedule.Segments = segments <= maximumSegments ? static_cast<unsigned int>(segments) : 0;
+      schedule.Step = lineLength;
+      break;
+    }
+    case LineMethod::OverlappingTiles: {
+      const unsigned int segments = strided ? std::min(OverlappingTileSegments, maximumSegments) : ContiguousThreads;
+      const size_t       tile = size_t{ segments } * segmentLength;
+      schedule.WarmUp = GetWarmUp(sigmaInPixels, segmentLength);
+      schedule.Segments = 2 * schedule.WarmUp < tile ? segments : 0;
+      schedule.Step = schedule.Segments > 0 ? tile - 2 * schedule.WarmUp : 0;
+      break;
+    }
+    case LineMethod::Partition:
+      schedule.Segments = strided ? std::min(PartitionTileSegments, maximumSegments) : ContiguousThreads;
+      schedule.Step = size_t{ schedule.Segments } * segmentLength;
+      break;
+  }
+  schedule.NumberOfTiles = schedule.Segments > 0 ? DivideUp(lineLength, schedule.Step) : 0;
+  return schedule;
+}
+
+LineSchedule
+MakeLineSchedule(AxisKind     kind,
+                 size_t       lineLength,
+                 double       sigmaInPixels,
+                 unsigned int bytesPerComponent,
+                 size_t       sharedMemoryPerBlock)
+{
+  const auto make = [&](LineMethod method) {
+    return MakeLineSchedule(method, kind, lineLength, sigmaInPixels, bytesPerComponent, sharedMemoryPerBlock);
+  };
+  LineSchedule schedule = make(LineMethod::WholeLine);
+  if (schedule.Segments > 0)
+  {
+    return schedule;
+  }
+  schedule = make(LineMethod::OverlappingTiles);
+  const double tile = static_cast<double>(schedule.Step + 2 * schedule.WarmUp);
+  if (schedule.Segments > 0 && 2.0 * static_cast<double>(schedule.WarmUp) <= MaximumWarmUpShare * tile)
+  {
+    return schedule;
+  }
+  return make(LineMethod::Partition);
+}
+} // namespace itk::cuda::gaussian

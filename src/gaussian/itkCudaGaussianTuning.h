@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkCudaGaussianTuning_h
+#define itkCudaGaussianTuning_h
+
+#include <cstddef>
+
+// Numbers only. Those that affect rounding may depend on nothing but line length, sigma, order, kind of axis and
+// component type.
+
+namespace itk::cuda::gaussian
+{
+constexpr unsigned int WarpSize = 32;
+
+/** Bytes of line that one thread filters: 32 float or 16 double pixels. */
+constexpr unsigned int SegmentBytes = 128;
+
+template <typename T>
+constexpr unsigned int SegmentLength = SegmentBytes / sizeof(T);
+
+/** Contiguous lines: bytes from segment to segment in shared memory. 16 bytes of padding spread 16-byte accesses of the
+ * threads of a warp over all banks. */
+constexpr unsigned int PaddedSegmentBytes = SegmentBytes + 16;
+
+/** Threads of a block at most; a block holds one or more whole lines, or a tile of a long line. float: 64 registers a
+ * thread; double needs more. */
+template <typename T>
+constexpr unsigned int MaximumThreads = sizeof(T) == 4 ? 1024 : 512;
+
+/** Longest contiguous line that stays whole in a block, in segments (more segments would leave one block per
+ * multiprocessor). */
+template <typename T>
+constexpr unsigned int MaximumContiguousSegments = 512;
+
+/** Threads of blocks that hold several contiguous lines or a tile of one. */
+constexpr unsigned int ContiguousThreads = 256;
+
+/** Segments (warps) of a tile of strided lines: overlapping tiles like to be long, blocks of a partition numerous. */
+constexpr unsigned int OverlappingTileSegments = 32;
+constexpr unsigned int PartitionTileSegments = 16;
+
+/** The warm-up of an overlapping tile, in sigma: the poles decay to exp(-1.3732 * 12) = 7e-8. */
+constexpr double WarmUpSigmas = 12.0;
+
+/** Overlapping tiles are used while the warm-up on both sides is at most this share of the tile. */
+constexpr double MaximumWarmUpShare = 0.5;
+} // namespace itk::cuda::gaussian
+
+#endif

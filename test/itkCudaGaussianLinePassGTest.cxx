@@ -1,0 +1,420 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The device's line passes against the host reference in double: every method of dividing a line, with the others ruled
+// out, at the borders of every limit, on aligned and unaligned memory.
+
+#include "itkCudaCall.h"
+#include "itkCudaDevice.h"
+#include "itkCudaFiltersConfiguration.h"
+#include "itkCudaGaussianDevice.h"
+#include "itkCudaGaussianHost.h"
+#include "itkCudaGaussianTuning.h"
+#include "itkCudaMemory.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace
+{
+using namespace itk;
+using namespace itk::cuda;
+using namespace itk::cuda::gaussian;
+
+constexpr LineMethod AllMethods[] = { LineMethod::WholeLine, LineMethod::OverlappingTiles, LineMethod::Partition };
+
+template <typename T>
+constexpr CudaComponentType ComponentType = sizeof(T) == 4 ? CudaComponentType::Float : CudaComponentType::Double;
+
+/** Lines of a volume of three axes; `Padding` elements follow each row and `Misalignment` elements precede the first.
+ */
+template <typename T>
+struct Volume
+{
+  size_t         Size[3];
+  std::vector<T> Values; // dense
+
+  size_t
+  GetIndex(size_t x, size_t y, size_t z) const
+  {
+    return (z * Size[1] + y) * Size[0] + x;
+  }
+};
+
+template <typename T>
+Volume<T>
+MakeRandomVolume(size_t nx, size_t ny, size_t nz, unsigned int seed, T offset = 0)
+{
+  Volume<T>                         volume{ { nx, ny, nz }, std::vector<T>(nx * ny * nz) };
+  std::mt19937                      generator(seed);
+  std::uniform_real_distribution<T> uniform(0, 1);
+  for (T & value : volume.Values)
+  {
+    value = offset + uniform(generator);
+  }
+  return volume;
+}
+
+struct Placement
+{
+  size_t Padding{ 0 };
+  size_t Misalignment{ 0 };
+};
+
+template <typename T>
+class DeviceVolume
+{
+public:
+  DeviceVolume(const size_t (&size)[3], const Placement & placement, const StreamLease & stream)
+    : m_Buffer((placement.Misalignment + (size[0] + placement.Padding) * size[1] * size[2]) * sizeof(T), stream)
+  {
+    // All bits set is a NaN: pixels that are never written show.
+    ITK_CUDA_CALL(cudaMemsetAsync(m_Buffer.GetPointer(), 0xff, m_Buffer.GetSize(), stream.Get()));
+    View.Data = static_cast<T *>(m_Buffer.GetPointer()) + placement.Misalignment;
+    View.ComponentType = ComponentType<T>;
+    View.Size = { { size[0], size[1], size[2], 1, 1 } };
+    const size_t row = size[0] + placement.Padding;
+    View.Stride = { { 1, row, row * size[1], row * size[1] * size[2], row * size[1] * size[2] } };
+  }
+
+  void
+  Upload(const Volume<T> & volume, StreamLease & stream)
+  {
+    const size_t row = volume.Size[0] * sizeof(T);
+    ITK_CUDA_CALL(cudaMemcpy2DAsync(View.Data,
+                                    View.Stride[1] * sizeof(T),
+                                    volume.Values.data(),
+                                    row,
+                                    row,
+                                    volume.Size[1] * volume.Size[2],
+                                    cudaMemcpyHostToDevice,
+                                    stream.Get()));
+    stream.Synchronize();
+  }
+
+  Volume<T>
+  Download(StreamLease & stream) const
+  {
+    Volume<T>    volume{ { View.Size[0], View.Size[1], View.Size[2] }, std::vector<T>(View.GetNumberOfElements()) };
+    const size_t row = volume.Size[0] * sizeof(T);
+    ITK_CUDA_CALL(cudaMemcpy2DAsync(volume.Values.data(),
+                                    row,
+                                    View.Data,
+                                    View.Stride[1] * sizeof(T),
+                                    row,
+                                    volume.Size[1] * volume.Size[2],
+                                    cudaMemcpyDeviceToHost,
+                                    stream.Get()));
+    stream.Synchronize();
+    return volume;
+  }
+
+  DeviceView View;
+
+private:
+  DeviceBuffer m_Buffer;
+};
+
+template <typename T>
+Volume<T>
+RunOnDevice(const Volume<T> &            input,
+            const CudaGaussianLinePass & pass,
+            const LineSchedule &         schedule,
+            const Placement &            placement = {})
+{
+  StreamLease     stream(0);
+  DeviceVolume<T> source(input.Size, placement, stream);
+  DeviceVolume<T> destination(input.Size, placement, stream);
+  source.Upload(input, stream);
+  RunLinePass(pass, schedule, source.View, destination.View, stream);
+  return destination.Download(stream);
+}
+
+template <typename T>
+Volume<double>
+RunOnHost(const Volume<T> & input, const CudaGaussianLinePass & pass)
+{
+  Volume<double>      output{ { input.Size[0], input.Size[1], input.Size[2] },
+                         std::vector<double>(input.Values.begin(), input.Values.end()) };
+  const size_t        stride[3] = { 1, input.Size[0], input.Size[0] * input.Size[1] };
+  const size_t        length = input.Size[pass.Axis];
+  std::vector<double> line(length);
+  for (size_t start = 0; start < output.Values.size(); ++start)
+  {
+    if (start / stride[pass.Axis] % length != 0)
+    {
+      continue;
+    }
+    for (size_t n = 0; n < length; ++n)
+    {
+      line[n] = output.Values[start + n * stride[pass.Axis]];
+    }
+    FilterLine(pass.Kernel, line.data(), line.data(), length);
+    for (size_t n = 0; n < length; ++n)
+    {
+      output.Values[start + n * stride[pass.Axis]] = line[n];
+    }
+  }
+  return output;
+}
+
+double
+GetKernelL1Norm(const CudaGaussianKernel & kernel)
+{
+  double                     sum = 0.0;
+  const std::complex<double> one = 1.0;
+  std::complex<double>       power[] = { one, one };
+  const int                  count = static_cast<int>(40.0 * kernel.SigmaInPixels) + 50;
+  for (int n = 0; n < count; ++n)
+  {
+    const double h = (kernel.Weight[0] * power[0] + kernel.Weight[1] * power[1]).real();
+    sum += (n == 0 ? 1.0 : 2.0) * std::abs(h);
+    power[0] *= kernel.Pole[0];
+    power[1] *= kernel.Pole[1];
+  }
+  return sum;
+}
+
+/** Largest error in units of max|x| times the kernel's L1 norm; infinite where the output is not a number. */
+template <typename T>
+double
+GetRelativeError(const Volume<T> & output, const Volume<double> & reference, const Volume<T> & input, double l1Norm)
+{
+  double largestInput = 0.0;
+  for (const T value : input.Values)
+  {
+    largestInput = std::max(largestInput, std::abs(static_cast<double>(value)));
+  }
+  double worst = 0.0;
+  for (size_t i = 0; i < output.Values.size(); ++i)
+  {
+    const double error = std::abs(static_cast<double>(output.Values[i]) - reference.Values[i]);
+    worst = std::isnan(error) ? std::numeric_limits<double>::infinity() : std::max(worst, error);
+  }
+  return worst / (largestInput * l1Norm);
+}
+
+// The bounds of docs/architecture.md for float; double keeps the same distance from its epsilon, 2^-52 against 2^-23.
+template <typename T>
+double
+GetTolerance(double sigma)
+{
+  const double inFloat = sigma <= 50.0 ? 1e-6 : (sigma <= 100.0 ? 2e-6 : 5e-6);
+  // The poles decay to 7e-8 in an overlapping tile's warm-up; double images are filtered to that, not to their epsilon.
+  return sizeof(T) == 4 ? inFloat : 2e-7;
+}
+
+class GaussianLinePass : public testing::Test
+{
+protected:
+  void
+  SetUp() override
+  {
+    std::string reason;
+    if (!CudaFiltersConfiguration::IsDeviceUsable(0, reason))
+    {
+      GTEST_SKIP() << reason;
+    }
+    m_Guard = std::make_unique<DeviceGuard>(0);
+    m_SharedMemory = GetDeviceProperties(0).SharedMemoryPerBlockOptin;
+  }
+
+  template <typename T>
+  void
+  CheckAllMethods(unsigned int axis, size_t length, double sigma, unsigned int order)
+  {
+    size_t size[3] = { 37, 3, 2 };
+    size[axis] = length;
+    const unsigned int         seed = static_cast<unsigned int>(length * 7 + axis);
+    const Volume<T>            input = MakeRandomVolume<T>(size[0], size[1], size[2], seed);
+    const CudaGaussianLinePass pass{ axis, MakeDericheGaussianKernel(order, sigma, 1.0, false) };
+    const Volume<double>       reference = RunOnHost(input, pass);
+    const double               l1Norm = GetKernelL1Norm(pass.Kernel);
+    for (const LineMethod method : AllMethods)
+    {
+      const LineSchedule schedule =
+        MakeLineSchedule(method, GetAxisKind(axis), length, sigma, sizeof(T), m_SharedMemory);
+      if (schedule.Segments == 0)
+      {
+        continue;
+      }
+      const Volume<T> output = RunOnDevice(input, pass, schedule);
+      const double    error = GetRelativeError(output, reference, input, l1Norm);
+      EXPECT_LE(error, GetTolerance<T>(sigma))
+        << "method " << static_cast<int>(method) << ", axis " << axis << ", length " << length << ", sigma " << sigma
+        << ", order " << order << ", seed " << seed << ", " << sizeof(T) << " bytes";
+      const Volume<T> unaligned = RunOnDevice(input, pass, schedule, { 1, 1 });
+      EXPECT_EQ(0, std::memcmp(output.Values.data(), unaligned.Values.data(), output.Values.size() * sizeof(T)))
+        << "bits depend on the alignment: method " << static_cast<int>(method) << ", axis " << axis << ", length "
+        << length;
+    }
+  }
+
+  std::unique_ptr<DeviceGuard> m_Guard;
+  size_t                       m_SharedMemory{ 0 };
+};
+
+const size_t Lengths[] = { 4,    5,    31,   32,   33,   63,   65,   127,  129,  255,   256,   257,   511,   512,   513,
+                           1023, 1024, 1025, 1031, 2049, 4099, 8191, 8192, 8193, 16383, 16384, 16385, 32769, 100000 };
+} // namespace
+
+TEST_F(GaussianLinePass, MatchesTheHostReferenceAtEveryLength)
+{
+  for (const size_t length : Lengths)
+  {
+    for (unsigned int axis = 0; axis < 3; ++axis)
+    {
+      this->CheckAllMethods<float>(axis, length, 4.0, 0);
+      this->CheckAllMethods<double>(axis, length, 4.0, 0);
+    }
+  }
+}
+
+TEST_F(GaussianLinePass, MatchesTheHostReferenceAtEverySigmaAndOrder)
+{
+  for (const double sigma : { 0.3, 0.5, 0.6617, 1.0, 2.0, 8.0, 15.9, 20.0, 21.4, 50.0, 100.0, 250.0, 500.0, 2000.0 })
+  {
+    for (unsigned int order = 0; order < 3; ++order)
+    {
+      for (unsigned int axis = 0; axis < 3; ++axis)
+      {
+        this->CheckAllMethods<float>(axis, 4099, sigma, order);
+        this->CheckAllMethods<double>(axis, 1031, sigma, order);
+      }
+    }
+  }
+}
+
+TEST_F(GaussianLinePass, BitsOfALineDoNotDependOnTheOtherLines)
+{
+  for (const size_t length : { size_t{ 45 }, size_t{ 300 }, size_t{ 1031 }, size_t{ 20000 } })
+  {
+    for (unsigned int axis = 0; axis < 2; ++axis)
+    {
+      size_t size[3] = { 70, 70, 1 };
+      size[axis] = length;
+      const Volume<float>        many = MakeRandomVolume<float>(size[0], size[1], 1, 11);
+      const size_t               other = 1 - axis;
+      const CudaGaussianLinePass pass{ axis, MakeDericheGaussianKernel(0, 30.0, 1.0, false) };
+      const LineSchedule  schedule = MakeLineSchedule(GetAxisKind(axis), length, 30.0, sizeof(float), m_SharedMemory);
+      const Volume<float> all = RunOnDevice(many, pass, schedule);
+
+      size_t few[3] = { size[0], size[1], 1 };
+      few[other] = 3;
+      Volume<float> part{ { few[0], few[1], 1 }, std::vector<float>(few[0] * few[1]) };
+      const auto    shifted = [&](size_t x, size_t y) {
+        return axis == 0 ? many.GetIndex(x, y + 41, 0) : many.GetIndex(x + 41, y, 0);
+      };
+      for (size_t y = 0; y < few[1]; ++y)
+      {
+        for (size_t x = 0; x < few[0]; ++x)
+        {
+          part.Values[part.GetIndex(x, y, 0)] = many.Values[shifted(x, y)];
+        }
+      }
+      const Volume<float> some = RunOnDevice(part, pass, schedule);
+      size_t              differences = 0;
+      for (size_t y = 0; y < few[1]; ++y)
+      {
+        for (size_t x = 0; x < few[0]; ++x)
+        {
+          differences += some.Values[part.GetIndex(x, y, 0)] != all.Values[shifted(x, y)];
+        }
+      }
+      EXPECT_EQ(differences, 0u) << "axis " << axis << ", length " << length;
+    }
+  }
+}
+
+TEST_F(GaussianLinePass, ConstantsComeOutExactly)
+{
+  for (const float constant : { 1.0f, 99.0f, 0.1f, -30000.7f })
+  {
+    for (unsigned int order = 0; order < 3; ++order)
+    {
+      for (unsigned int axis = 0; axis < 2; ++axis)
+      {
+        size_t size[3] = { 33, 33, 1 };
+        size[axis] = 20001;
+        const Volume<float>        input{ { size[0], size[1], 1 }, std::vector<float>(size[0] * size[1], constant) };
+        const CudaGaussianLinePass pass{ axis, MakeDericheGaussianKernel(order, 200.0, 1.0, false) };
+        for (const LineMethod method : AllMethods)
+        {
+          const LineSchedule schedule =
+            MakeLineSchedule(method, GetAxisKind(axis), 20001, 200.0, sizeof(float), m_SharedMemory);
+          if (schedule.Segments == 0)
+          {
+            continue;
+          }
+          const Volume<float> output = RunOnDevice(input, pass, schedule);
+          const float         expected = order == 0 ? constant : 0.0f;
+          EXPECT_EQ(std::count(output.Values.begin(), output.Values.end(), expected),
+                    static_cast<long>(output.Values.size()))
+            << "constant " << constant << ", order " << order << ", axis " << axis;
+        }
+      }
+    }
+  }
+}
+
+TEST_F(GaussianLinePass, OffsetsCostNoAccuracy)
+{
+  // 1000 + U(0,1): the error in units of max - min stays what it is without the offset, but for the rounding of the
+  // result itself.
+  const double rounding = 1001.0 * std::numeric_limits<float>::epsilon();
+  for (const double sigma : { 4.0, 100.0, 250.0 })
+  {
+    for (unsigned int axis = 0; axis < 2; ++axis)
+    {
+      size_t size[3] = { 33, 33, 1 };
+      size[axis] = 20001;
+      const Volume<float>        input = MakeRandomVolume<float>(size[0], size[1], 1, 5, 1000.0f);
+      const CudaGaussianLinePass pass{ axis, MakeDericheGaussianKernel(0, sigma, 1.0, false) };
+      const LineSchedule   schedule = MakeLineSchedule(GetAxisKind(axis), 20001, sigma, sizeof(float), m_SharedMemory);
+      const Volume<double> reference = RunOnHost(input, pass);
+      const Volume<float>  output = RunOnDevice(input, pass, schedule);
+      const double         error = GetRelativeError(output, reference, input, 1.0) * 1001.0;
+      EXPECT_LE(error, rounding + 1e-6) << "sigma " << sigma << ", axis " << axis;
+    }
+  }
+}
+
+TEST(GaussianLineSchedule, CoversEveryPixelOnce)
+{
+  for (const size_t sharedMemory : { size_t{ 48 } << 10, size_t{ 64 } << 10, size_t{ 99 } << 10, size_t{ 227 } << 10 })
+  {
+    for (const unsigned int bytes : { 4u, 8u })
+    {
+      for (const size_t length : Lengths)
+      {
+        for (const double sigma : { 0.5, 4.0, 20.0, 60.0, 500.0 })
+        {
+          for (const AxisKind kind : { AxisKind::Contiguous, AxisKind::Strided })
+          {
+            const LineSchedule schedule = MakeLineSchedule(kind, length, sigma, bytes, sharedMemory);
+            ASSERT_GT(schedule.Segments, 0u);
+            EXPECT_GE(schedule.NumberOfTiles * schedule.Step, length);
+            EXPECT_LT((schedule.NumberOfTiles - 1) * schedule.Step, length);
+            EXPECT_LE(std::min(schedule.Step + 2 * schedule.WarmUp, length),
+                      size_t{ schedule.Segments } * SegmentBytes / bytes);
+            EXPECT_EQ(schedule.Method == LineMethod::WholeLine, schedule.NumberOfTiles == 1 && schedule.Step == length);
+            if (schedule.Method == LineMethod::OverlappingTiles)
+            {
+              EXPECT_GE(static_cast<double>(schedule.WarmUp), WarmUpSigmas * sigma);
+            }
+            if (kind == AxisKind::Strided)
+            {
+              EXPECT_LE(GetStridedSharedBytes(schedule.Segments, bytes), sharedMemory);
+            }
+          }
+        }
+      }
+    }
+  }
+}
