@@ -31,6 +31,10 @@ constexpr unsigned int MaximumThreads = sizeof(T) == 4 ? 1024 : 512;
 template <typename T>
 constexpr unsigned int MaximumContiguousSegments = 512;
 
+/** Blocks of contiguous lines on a multiprocessor at least, which sets the registers of a thread: 64 for float. */
+template <typename T>
+constexpr unsigned int MinimumContiguousBlocks = sizeof(T) == 4 ? 2 : 1;
+
 /** Threads of blocks that hold several contiguous lines or a tile of one. */
 constexpr unsigned int ContiguousThreads = 256;
 

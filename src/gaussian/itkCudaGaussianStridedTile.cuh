@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkCudaGaussianStridedTile_cuh
+#define itkCudaGaussianStridedTile_cuh
+
+#include "itkCudaGaussianTile.cuh"
+
+namespace itk::cuda::gaussian
+{
+/** 32 adjacent lines; warp s holds segment s of each, lane i the line i. */
+template <typename T, TileTask VTask>
+class StridedTile
+{
+public:
+  static constexpr unsigned int Length = SegmentLength<T>;
+
+  __device__ explicit StridedTile(const LinePassArguments<T> & arguments)
+    : m_Arguments(arguments)
+  {
+    extern __shared__ __align__(16) unsigned char shared[];
+    m_Rows = arguments.Schedule.Segments * Length;
+    m_Values = reinterpret_cast<T *>(shared);
+    m_States = reinterpret_cast<PolePairState<T> *>(m_Values + m_Rows * WarpSize);
+
+    const LineGeometry & geometry = arguments.Geometry;
+    const size_t         columnBlocks = (geometry.InnerCount + WarpSize - 1) / WarpSize;
+    const size_t         columnBlock = blockIdx.x % columnBlocks;
+    const size_t         rest = blockIdx.x / columnBlocks;
+    m_Tile = rest % arguments.Schedule.NumberOfTiles;
+    m_Outer = rest / arguments.Schedule.NumberOfTiles;
+    m_FirstColumn = columnBlock * WarpSize;
+    m_Base = m_Outer * geometry.OuterStride + m_FirstColumn;
+    m_Range = GetTileRange(arguments.Schedule, geometry.LineLength, m_Tile);
+    const unsigned int columns =
+      static_cast<unsigned int>(min(geometry.InnerCount - m_FirstColumn, size_t{ WarpSize }));
+    m_Columns = columns;
+    m_Lane = threadIdx.x % WarpSize;
+    m_Segment = threadIdx.x / WarpSize;
+  }
+
+  /** Rows beyond the end of the line repeat its last value. */
+  __device__ void
+  Load()
+  {
+    const LineGeometry & geometry = m_Arguments.Geometry;
+    if (geometry.Aligned)
+    {
+      constexpr unsigned int perVector = 16 / sizeof(T);
+      constexpr unsigned int vectors = WarpSize / perVector;
+      const unsigned int     column = threadIdx.x % vectors * perVector;
+      const unsigned int     valid = m_Columns > column ? m_Columns - column : 0;
+      for (unsigned int row = threadIdx.x / vectors; row < m_Rows; row += blockDim.x / vectors)
+      {
+        T * const destination = m_Values + row * WarpSize + column;
+        CopyVectorAsync(destination, valid > 0 ? GetRow(row) + column : m_Arguments.Source, valid);
+      }
+    }
+    else
+    {
+      const bool valid = m_Lane < m_Columns;
+      for (unsigned int row = m_Segment; row < m_Rows; row += blockDim.x / WarpSize)
+      {
+        T * const destination = m_Values + row * WarpSize + m_Lane;
+        __pipeline_memcpy_async(
+          destination, valid ? GetRow(row) + m_Lane : m_Arguments.Source, sizeof(T), valid ? 0 : sizeof(T));
+      }
+    }
+    m_First = m_Lane < m_Columns ? m_Arguments.Source[m_Base + m_Lane] : T(0);
+    __pipeline_commit();
+    __pipeline_wait_prior(0);
+    __syncthreads();
+  }
+
+  /** Four pixels of the thread's segment, relative to the line's first. */
+  __device__ void
+  LoadQuad(unsigned int quad, T (&x)[4]) const
+  {
+    const T * const values = m_Values + (m_Segment * Length + 4 * quad) * WarpSize + m_Lane;
+#pragma unroll
+    for (unsigned int k = 0; k < 4; ++k)
+    {
+      x[k] = values[k * WarpSize] - m_First;
+    }
+  }
+
+  __device__ void
+  WriteTotals(const SweepStates<T> & ends)
+  {
+    StoreStates(ends);
+    for (unsigned int state = m_Segment; state < NumberOfStates; state += blockDim.x / WarpSize)
+    {
+      const PolePairState<T> total = ScanSegments(state, PolePairState<T>{});
+      if (m_Lane < m_Columns)
+      {
+        m_Arguments.TileStates[GetTileStateIndex(state)] = total;
+      }
+    }
+  }
+
+  __device__ SweepStates<T>
+             Scan(const SweepStates<T> & ends)
+  {
+    StoreStates(ends);
+    for (unsigned int state = m_Segment; state < NumberOfStates; state += blockDim.x / WarpSize)
+    {
+      ScanSegments(state, GetStartState(state));
+    }
+    __syncthreads();
+    SweepStates<T> starts;
+#pragma unroll
+    for (unsigned int state = 0; state < NumberOfStates; ++state)
+    {
+      starts.Sweep[state / NumberOfPolePairs].Pair[state % NumberOfPolePairs] =
+        m_States[GetStateIndex(state, m_Segment)];
+    }
+    return starts;
+  }
+
+  __device__ void
+  Store(const T (&y)[Length]) const
+  {
+    if (m_Lane >= m_Columns)
+    {
+      return;
+    }
+    const LineGeometry & geometry = m_Arguments.Geometry;
+    const T              offset = m_Arguments.Coefficients.OffsetResponse * m_First;
+    const unsigned int   begin = m_Segment * Length;
+    T * destination = m_Arguments.Destination + m_Base + (m_Range.Begin + begin) * geometry.LineStride + m_Lane;
+#pragma unroll
+    for (unsigned int k = 0; k < Length; ++k)
+    {
+      if (begin + k >= m_Range.WriteBegin && begin + k < m_Range.WriteEnd)
+      {
+        *destination = y[k] + offset;
+      }
+      destination += geometry.LineStride;
+    }
+  }
+
+private:
+  __device__ const T *
+  GetRow(unsigned int row) const
+  {
+    const size_t position = m_Range.Begin + min(row, m_Range.ReadEnd - 1);
+    return m_Arguments.Source + m_Base + position * m_Arguments.Geometry.LineStride;
+  }
+
+  __device__ unsigned int
+  GetStateIndex(unsigned int state, unsigned int segment) const
+  {
+    return (state * m_Arguments.Schedule.Segments + segment) * WarpSize + m_Lane;
+  }
+
+  __device__ size_t
+  GetTileStateIndex(unsigned int state) const
+  {
+    const LineGeometry & geometry = m_Arguments.Geometry;
+    const size_t         line = m_Outer * geometry.InnerCount + m_FirstColumn + m_Lane;
+    return (m_Tile * NumberOfStates + state) * (geometry.InnerCount * geometry.OuterCount) + line;
+  }
+
+  __device__ void
+  StoreStates(const SweepStates<T> & states)
+  {
+#pragma unroll
+    for (unsigned int state = 0; state < NumberOfStates; ++state)
+    {
+      m_States[GetStateIndex(state, m_Segment)] =
+        states.Sweep[state / NumberOfPolePairs].Pair[state % NumberOfPolePairs];
+    }
+    __syncthreads();
+  }
+
+  __device__ PolePairState<T>
+             GetStartState(unsigned int state) const
+  {
+    if (VTask == TileTask::FilterFromStates)
+    {
+      return m_Lane < m_Columns ? m_Arguments.TileStates[GetTileStateIndex(state)] : PolePairState<T>{};
+    }
+    const bool         anticausal = state >= NumberOfPolePairs;
+    const unsigned int row = anticausal ? m_Rows - 1 : 0;
+    const T            edge = m_Values[row * WarpSize + m_Lane] - m_First;
+    return SteadyState(m_Arguments.Coefficients.Section[state % NumberOfPolePairs], edge);
+  }
+
+  /** Replaces the end states of the line's segments by their start states; returns the state behind the last one. */
+  __device__ PolePairState<T>
+             ScanSegments(unsigned int state, PolePairState<T> start)
+  {
+    const StateMatrix<T> & power = m_Arguments.Powers.Power[0][state % NumberOfPolePairs];
+    const bool             anticausal = state >= NumberOfPolePairs;
+    const unsigned int     segments = m_Arguments.Schedule.Segments;
+    for (unsigned int s = 0; s < segments; ++s)
+    {
+      PolePairState<T> &     entry = m_States[GetStateIndex(state, anticausal ? segments - 1 - s : s)];
+      const PolePairState<T> end = entry;
+      entry = start;
+      start = Combine(end, power, start);
+    }
+    return start;
+  }
+
+  const LinePassArguments<T> & m_Arguments;
+  T *                          m_Values; // [row][lane]
+  PolePairState<T> *           m_States; // [state][segment][lane]
+  TileRange                    m_Range;
+  size_t                       m_Tile, m_Outer, m_FirstColumn, m_Base;
+  unsigned int                 m_Rows, m_Columns, m_Lane, m_Segment;
+  T                            m_First;
+};
+} // namespace itk::cuda::gaussian
+
+#endif

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkCudaGaussianTile_cuh
+#define itkCudaGaussianTile_cuh
+
+#include "itkCudaGaussianCore.h"
+#include "itkCudaGaussianSchedule.h"
+#include "itkCudaGaussianTuning.h"
+
+#include <cuda_pipeline.h>
+#include <cuda_runtime.h>
+
+// What the two kinds of tile share: the arguments of a pass, and where a tile lies on its lines.
+
+namespace itk::cuda::gaussian
+{
+/** Lines of a pass, in elements. Line i of InnerCount in group o of OuterCount begins at o * OuterStride + i. */
+struct LineGeometry
+{
+  size_t LineLength;
+  size_t LineStride;
+  size_t InnerCount;
+  size_t OuterCount;
+  size_t OuterStride;
+  bool   Aligned; // every line or row of lines begins at a multiple of 16 bytes
+};
+
+/** Powers of the state matrix over 2^k segments, k = 0 to 5. */
+template <typename T>
+struct SegmentPowers
+{
+  StateMatrix<T> Power[6][NumberOfPolePairs];
+};
+
+template <typename T>
+struct LinePassArguments
+{
+  const T *           Source;
+  T *                 Destination;
+  PolePairState<T> *  TileStates; // Partition: [tile][sweep and pole pair][line], totals and then start states
+  LineGeometry        Geometry;
+  LineSchedule        Schedule;
+  LineCoefficients<T> Coefficients;
+  SegmentPowers<T>    Powers;
+};
+
+/** What a kernel does with its tile. */
+enum class TileTask : unsigned char
+{
+  Filter,          // the border states follow from the tile's own ends
+  WriteTotals,     // first step of Partition
+  FilterFromStates // last step of Partition
+};
+
+/** States of both sweeps. Index 0 is the causal one. */
+template <typename T>
+struct SweepStates
+{
+  LineState<T> Sweep[2];
+};
+
+constexpr unsigned int NumberOfStates = 2 * NumberOfPolePairs;
+
+/** A tile's part of the line: `Begin` is the first pixel read, the rest counts from there. */
+struct TileRange
+{
+  size_t       Begin;
+  unsigned int ReadEnd, WriteBegin, WriteEnd;
+};
+
+__device__ inline TileRange
+GetTileRange(const LineSchedule & schedule, size_t lineLength, size_t tile)
+{
+  const size_t writeBegin = tile * schedule.Step;
+  const size_t writeEnd = min(writeBegin + schedule.Step, lineLength);
+  TileRange    range;
+  range.Begin = writeBegin > schedule.WarmUp ? writeBegin - schedule.WarmUp : 0;
+  range.ReadEnd = static_cast<unsigned int>(min(writeEnd + schedule.WarmUp, lineLength) - range.Begin);
+  range.WriteBegin = static_cast<unsigned int>(writeBegin - range.Begin);
+  range.WriteEnd = static_cast<unsigned int>(writeEnd - range.Begin);
+  return range;
+}
+
+/** Copies 16 bytes to shared memory, of which only the first `count` elements are read and the rest is zero. */
+template <typename T>
+__device__ inline void
+CopyVectorAsync(T * destination, const T * source, unsigned int count)
+{
+  constexpr unsigned int perVector = 16 / sizeof(T);
+  __pipeline_memcpy_async(destination, source, 16, (perVector - min(count, perVector)) * sizeof(T));
+}
+
+template <typename T>
+__device__ inline T
+ShuffleUp(T value, unsigned int delta, unsigned int width)
+{
+  return __shfl_up_sync(0xffffffffu, value, delta, width);
+}
+template <typename T>
+__device__ inline T
+ShuffleDown(T value, unsigned int delta, unsigned int width)
+{
+  return __shfl_down_sync(0xffffffffu, value, delta, width);
+}
+} // namespace itk::cuda::gaussian
+
+#endif
