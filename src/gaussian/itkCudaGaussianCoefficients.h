@@ -25,13 +25,13 @@ MakeLineCoefficients(const CudaGaussianKernel & kernel)
     const std::complex<double> p = kernel.Pole[j];
     const std::complex<double> c = kernel.Weight[j];
     const double               coupling = std::abs(1.0 - p);
-    const double               weightV = (c.real() * (1.0 - p.real()) - c.imag() * p.imag()) / coupling;
+    const double               damping = std::norm(p);
     SectionCoefficients<T> &   section = coefficients.Section[j];
-    section.Damping = static_cast<T>(std::norm(p));
+    section.Damping = static_cast<T>(damping);
     section.Coupling = static_cast<T>(coupling);
     section.InverseCoupling = static_cast<T>(1.0 / coupling);
-    section.WeightV = static_cast<T>(weightV);
-    section.WeightU = static_cast<T>(c.real() - coupling * weightV);
+    section.WeightU = static_cast<T>(damping * c.real());
+    section.WeightV = static_cast<T>((c.real() * (p.real() - damping) - c.imag() * p.imag()) / coupling);
     centralValue += c.real();
   }
   coefficients.CentralValue = static_cast<T>(centralValue);

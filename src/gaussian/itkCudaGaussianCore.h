@@ -9,12 +9,16 @@
 // A pole pair p, conj(p) with weight c contributes h(n) = Re(c p^n) to the half-kernel. It runs as the second-order
 // section with real states (u, v)
 //
-//   u[n] = g u[n-1] - e v[n-1] + x[n],   v[n] = v[n-1] + e u[n],   y[n] = a u[n] + b v[n]
-//   g = |p|^2,   e = |1 - p|,   b = (Re(c) (1 - Re p) - Im(c) Im(p)) / e,   a = Re(c) - e b
+//   u[n] = g u[n-1] - e v[n-1] + x[n],   v[n] = v[n-1] + e u[n],   g = |p|^2,   e = |1 - p|
 //
-// (the state-variable form: characteristic polynomial z^2 - 2 Re(p) z + |p|^2). Unlike the direct form, whose
-// coefficients lose 1 - p to cancellation, it keeps float accuracy at every sigma, and it has no singular p.
-// A constant x is its fixed point u = 0, v = x / e: the border states of a line continued by its edge value.
+// (the state-variable form: characteristic polynomial z^2 - 2 Re(p) z + |p|^2). What the pixels before n contribute at
+// n is
+//
+//   a u[n-1] + b v[n-1],   a = g Re(c),   b = (Re(c) (Re(p) - g) - Im(c) Im(p)) / e
+//
+// and the pixel itself h(0) x[n], once for both sweeps. Unlike the direct form, whose coefficients lose 1 - p to
+// cancellation, this keeps float accuracy at every sigma, and it has no singular p. A constant x is its fixed point
+// u = 0, v = x / e: the border states of a line continued by its edge value.
 
 namespace itk::cuda::gaussian
 {
@@ -59,7 +63,7 @@ template <typename T>
 struct LineCoefficients
 {
   SectionCoefficients<T> Section[NumberOfPolePairs];
-  T                      CentralValue;   // h(0), counted by both sweeps
+  T                      CentralValue;   // h(0)
   T                      AnticausalSign; // -1 for order 1, else 1
   T                      OffsetResponse; // response to a constant 1: 1 for order 0, else 0
 };
@@ -82,7 +86,7 @@ Advance(LineState<T> & state, const LineCoefficients<T> & coefficients, T x)
   }
 }
 
-/** Response of one sweep at the pixel it stands on. */
+/** What the pixels that a sweep has passed contribute at the next one. */
 template <typename T>
 ITK_CUDA_HOST_DEVICE inline T
 Response(const LineState<T> & state, const LineCoefficients<T> & coefficients)

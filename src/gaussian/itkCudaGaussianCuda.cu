@@ -57,6 +57,30 @@ MakeSegmentPowers(const CudaGaussianKernel & kernel)
   return powers;
 }
 
+/** The state n pixels after a pixel of value 1 is G^n (1, e). */
+template <typename T>
+EndWeights<T>
+MakeEndWeights(const CudaGaussianKernel & kernel)
+{
+  constexpr unsigned int length = SegmentLength<T>;
+  EndWeights<T>          weights;
+  for (unsigned int j = 0; j < NumberOfPolePairs; ++j)
+  {
+    const double coupling = std::abs(1.0 - kernel.Pole[j]);
+    const auto   impulse = [&](unsigned int n) {
+      return Apply(MakeStatePower(kernel.Pole[j], n), PolePairState<double>{ 1.0, coupling });
+    };
+    for (unsigned int k = 0; k < length / 2; ++k)
+    {
+      const PolePairState<double> near = impulse(k);
+      const PolePairState<double> far = impulse(length - 1 - k);
+      weights.Even[k].Pair[j] = { static_cast<T>(0.5 * (near.U + far.U)), static_cast<T>(0.5 * (near.V + far.V)) };
+      weights.Odd[k].Pair[j] = { static_cast<T>(0.5 * (near.U - far.U)), static_cast<T>(0.5 * (near.V - far.V)) };
+    }
+  }
+  return weights;
+}
+
 struct LaunchShape
 {
   dim3   Grid;
@@ -139,6 +163,7 @@ RunLinePassOn(const CudaGaussianLinePass & pass,
   arguments.Schedule = schedule;
   arguments.Coefficients = MakeLineCoefficients<T>(pass.Kernel);
   arguments.Powers = MakeSegmentPowers<T>(pass.Kernel);
+  arguments.Ends = MakeEndWeights<T>(pass.Kernel);
   if (schedule.Method != LineMethod::Partition)
   {
     LaunchLinePass<T, VKind, TileTask::Filter>(arguments, stream);

@@ -38,16 +38,15 @@ FilterLine(const CudaGaussianKernel & kernel, const double * input, double * out
   LineState<double> causal = SteadyLineState(coefficients, x.front());
   for (size_t n = 0; n < length; ++n)
   {
+    output[n] = coefficients.CentralValue * x[n] + Response(causal, coefficients);
     Advance(causal, coefficients, x[n]);
-    output[n] = Response(causal, coefficients);
   }
 
   LineState<double> anticausal = SteadyLineState(coefficients, x.back());
   for (size_t n = length; n-- > 0;)
   {
+    output[n] += coefficients.AnticausalSign * Response(anticausal, coefficients) + coefficients.OffsetResponse * first;
     Advance(anticausal, coefficients, x[n]);
-    output[n] += coefficients.AnticausalSign * (Response(anticausal, coefficients) - coefficients.CentralValue * x[n]);
-    output[n] += coefficients.OffsetResponse * first;
   }
 }
 } // namespace itk::cuda::gaussian

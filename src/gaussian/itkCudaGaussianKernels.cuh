@@ -10,7 +10,7 @@
 // A block holds a tile of several lines in shared memory. Each thread owns a segment of one line. A pass is four steps:
 //
 //   Load   the tile, by asynchronous copies
-//   Ends   every thread sweeps its segment in both directions from zero state
+//   Ends   the states that sweeps over a thread's segment, in both directions and from zero state, end with
 //   Scan   the end states of a line's segments become their start states
 //   Filter every thread sweeps its segment again, from its true start states, and the tile is written
 //
@@ -18,15 +18,16 @@
 
 namespace itk::cuda::gaussian
 {
-/** End states of the thread's segment, each sweep from zero state. */
+/** End states of the thread's segment, each sweep from zero state. Both sweeps weigh pixel k and its mirror image with
+ * the same two numbers, so their sum and difference serve both. */
 template <typename T, typename TTile>
 __device__ inline SweepStates<T>
-GetSegmentEnds(const TTile & tile, const LineCoefficients<T> & coefficients)
+GetSegmentEnds(const TTile & tile, const EndWeights<T> & weights)
 {
   constexpr unsigned int quads = TTile::Length / 4;
-  SweepStates<T>         states;
+  LineState<T>           even, odd;
 #pragma unroll
-  for (unsigned int q = 0; q < quads; ++q)
+  for (unsigned int q = 0; q < quads / 2; ++q)
   {
     T fromBegin[4], fromEnd[4];
     tile.LoadQuad(q, fromBegin);
@@ -34,9 +35,26 @@ GetSegmentEnds(const TTile & tile, const LineCoefficients<T> & coefficients)
 #pragma unroll
     for (unsigned int k = 0; k < 4; ++k)
     {
-      Advance(states.Sweep[0], coefficients, fromBegin[k]);
-      Advance(states.Sweep[1], coefficients, fromEnd[3 - k]);
+      const T sum = fromBegin[k] + fromEnd[3 - k];
+      const T difference = fromBegin[k] - fromEnd[3 - k];
+#pragma unroll
+      for (unsigned int j = 0; j < NumberOfPolePairs; ++j)
+      {
+        const PolePairState<T> & forSum = weights.Even[4 * q + k].Pair[j];
+        const PolePairState<T> & forDifference = weights.Odd[4 * q + k].Pair[j];
+        even.Pair[j].U += forSum.U * sum;
+        even.Pair[j].V += forSum.V * sum;
+        odd.Pair[j].U += forDifference.U * difference;
+        odd.Pair[j].V += forDifference.V * difference;
+      }
     }
+  }
+  SweepStates<T> states;
+#pragma unroll
+  for (unsigned int j = 0; j < NumberOfPolePairs; ++j)
+  {
+    states.Sweep[0].Pair[j] = { even.Pair[j].U - odd.Pair[j].U, even.Pair[j].V - odd.Pair[j].V };
+    states.Sweep[1].Pair[j] = { even.Pair[j].U + odd.Pair[j].U, even.Pair[j].V + odd.Pair[j].V };
   }
   return states;
 }
@@ -58,8 +76,8 @@ FilterSegment(const TTile &               tile,
 #pragma unroll
     for (unsigned int k = 0; k < 4; ++k)
     {
+      y[4 * q + k] = coefficients.CentralValue * x[k] + Response(states.Sweep[0], coefficients);
       Advance(states.Sweep[0], coefficients, x[k]);
-      y[4 * q + k] = Response(states.Sweep[0], coefficients);
     }
   }
   // The pixels are read again: without a barrier the compiler would keep them, and halve the threads that fit.
@@ -72,9 +90,8 @@ FilterSegment(const TTile &               tile,
 #pragma unroll
     for (unsigned int k = 4; k-- > 0;)
     {
+      y[4 * q + k] += coefficients.AnticausalSign * Response(states.Sweep[1], coefficients);
       Advance(states.Sweep[1], coefficients, x[k]);
-      const T anticausal = Response(states.Sweep[1], coefficients) - coefficients.CentralValue * x[k];
-      y[4 * q + k] += coefficients.AnticausalSign * anticausal;
     }
   }
 }
@@ -88,7 +105,7 @@ __launch_bounds__(VKind == AxisKind::Strided ? MaximumThreads<T> : MaximumContig
   using Tile = std::conditional_t<VKind == AxisKind::Strided, StridedTile<T, VTask>, ContiguousTile<T, VTask>>;
   Tile tile(arguments);
   tile.Load();
-  const SweepStates<T> ends = GetSegmentEnds<T>(tile, arguments.Coefficients);
+  const SweepStates<T> ends = GetSegmentEnds<T>(tile, arguments.Ends);
   if constexpr (VTask == TileTask::WriteTotals)
   {
     tile.WriteTotals(ends);

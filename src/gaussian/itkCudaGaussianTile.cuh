@@ -31,6 +31,15 @@ struct SegmentPowers
   StateMatrix<T> Power[6][NumberOfPolePairs];
 };
 
+/** End states of the causal and anticausal sweep over a segment are sums of Even[k] (x[k] + x[L-1-k]) minus and plus
+ * Odd[k] (x[k] - x[L-1-k]), over k < L / 2. */
+template <typename T>
+struct EndWeights
+{
+  LineState<T> Even[SegmentLength<T> / 2];
+  LineState<T> Odd[SegmentLength<T> / 2];
+};
+
 template <typename T>
 struct LinePassArguments
 {
@@ -41,6 +50,7 @@ struct LinePassArguments
   LineSchedule        Schedule;
   LineCoefficients<T> Coefficients;
   SegmentPowers<T>    Powers;
+  EndWeights<T>       Ends;
 };
 
 /** What a kernel does with its tile. */

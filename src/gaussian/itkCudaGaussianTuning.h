@@ -38,8 +38,9 @@ constexpr unsigned int MinimumContiguousBlocks = sizeof(T) == 4 ? 2 : 1;
 /** Threads of blocks that hold several contiguous lines or a tile of one. */
 constexpr unsigned int ContiguousThreads = 256;
 
-/** Segments (warps) of a tile of strided lines: overlapping tiles like to be long, blocks of a partition numerous. */
-constexpr unsigned int OverlappingTileSegments = 32;
+/** Segments (warps) of a tile of strided lines: two blocks on a multiprocessor of 227 KB, one of which loads while the
+ * other computes. */
+constexpr unsigned int OverlappingTileSegments = 16;
 constexpr unsigned int PartitionTileSegments = 16;
 
 /** The warm-up of an overlapping tile, in sigma: the poles decay to exp(-1.3732 * 12) = 7e-8. */
