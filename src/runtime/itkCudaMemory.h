@@ -10,6 +10,7 @@
 
 namespace itk::cuda
 {
+class DevicePool;
 class StreamLease;
 
 /** \class DeviceBuffer
@@ -55,7 +56,7 @@ private:
 
   void *       m_Pointer{ nullptr };
   size_t       m_Size{ 0 };
-  int          m_Device{ 0 };
+  DevicePool * m_Pool{ nullptr };
   cudaStream_t m_Stream{ nullptr };
 };
 

@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "itkCudaConvert.h"
+
+#include "itkCudaCall.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+namespace itk::cuda
+{
+namespace
+{
+constexpr unsigned int threadsPerBlock = 256;
+constexpr unsigned int pixelsPerThread =
+  4; // in flight at once: a one-byte load per thread alone does not fill the memory bus
+constexpr unsigned int pixelsPerTile = threadsPerBlock * pixelsPerThread;
+constexpr size_t       maximumGridSize = size_t{ 1 } << 20;
+
+/** A planar image as the kernels see it: `Data` at component 0. */
+template <typename T>
+struct PlanarImage
+{
+  T *    Data;
+  size_t Size[3];   // along x, y, z
+  size_t Stride[4]; // along y, z, t and from component to component
+  size_t NumberOfComponents;
+  bool   Uniform; // y, z and t are one axis
+};
+
+/** A run of dense pixels: `FirstColumn` of row `FirstRow` is its first one. */
+struct PixelRun
+{
+  size_t FirstRow;
+  size_t FirstColumn;
+  size_t NumberOfPixels;
+};
+
+/** Bounds for the comparison in TFrom. The greatest unsigned integers and ints have no float: theirs is rounded up to
+ * the first value out of range, where the comparison is right as well. */
+template <typename TTo, typename TFrom>
+struct IntegerRange
+{
+  static constexpr TTo   Lowest = std::numeric_limits<TTo>::lowest();
+  static constexpr TTo   Greatest = std::numeric_limits<TTo>::max();
+  static constexpr TFrom LowestAsFloat = static_cast<TFrom>(Lowest);
+  static constexpr TFrom GreatestAsFloat = static_cast<TFrom>(Greatest);
+};
+
+template <typename TTo, typename TFrom>
+__device__ inline TTo
+ConvertComponent(TFrom value)
+{
+  if constexpr (std::is_integral_v<TTo> && std::is_floating_point_v<TFrom>)
+  {
+    using Range = IntegerRange<TTo, TFrom>;
+    if (value != value)
+    {
+      return 0;
+    }
+    if (value <= Range::LowestAsFloat)
+    {
+      return Range::Lowest;
+    }
+    if (value >= Range::GreatestAsFloat)
+    {
+      return Range::Greatest;
+    }
+  }
+  return static_cast<TTo>(value);
+}
+
+/** Offset of the run's i-th pixel in a component's plane. TIndex is as wide as the run and its first row need. */
+template <typename TIndex, typename T>
+__device__ inline size_t
+GetPlanarOffset(const PlanarImage<T> & image, const PixelRun & run, size_t i)
+{
+  const TIndex position = static_cast<TIndex>(run.FirstColumn + i);
+  const TIndex width = static_cast<TIndex>(image.Size[0]);
+  const TIndex rowOfRun = position / width;
+  const size_t x = position - rowOfRun * width;
+  const size_t row = run.FirstRow + rowOfRun;
+  if (image.Uniform)
+  {
+    return row * image.Stride[0] + x;
+  }
+  const size_t slice = row / image.Size[1];
+  const size_t y = row - slice * image.Size[1];
+  const size_t t = slice / image.Size[2];
+  const size_t z = slice - t * image.Size[2];
+  return y * image.Stride[0] + z * image.Stride[1] + t * image.Stride[2] + x;
+}
+
+template <typename TRaw, typename TPlanar, typename TIndex>
+__global__ void
+__launch_bounds__(threadsPerBlock) SpreadKernel(const TRaw * __restrict__ raw, PlanarImage<TPlanar> image, PixelRun run)
+{
+  const size_t step = size_t{ gridDim.x } * pixelsPerTile;
+  for (size_t tile = size_t{ blockIdx.x } * pixelsPerTile; tile < run.NumberOfPixels; tile += step)
+  {
+    size_t offset[pixelsPerThread];
+#pragma unroll
+    for (unsigned int k = 0; k < pixelsPerThread; ++k)
+    {
+      offset[k] = GetPlanarOffset<TIndex>(image, run, tile + k * threadsPerBlock + threadIdx.x);
+    }
+    for (size_t component = 0; component < image.NumberOfComponents; ++component)
+    {
+      TRaw value[pixelsPerThread];
+#pragma unroll
+      for (unsigned int k = 0; k < pixelsPerThread; ++k)
+      {
+        const size_t i = tile + k * threadsPerBlock + threadIdx.x;
+        value[k] = i < run.NumberOfPixels ? raw[i * image.NumberOfComponents + component] : TRaw{ 0 };
+      }
+#pragma unroll
+      for (unsigned int k = 0; k < pixelsPerThread; ++k)
+      {
+        if (tile + k * threadsPerBlock + threadIdx.x < run.NumberOfPixels)
+        {
+          image.Data[component * image.Stride[3] + offset[k]] = ConvertComponent<TPlanar>(value[k]);
+        }
+      }
+    }
+  }
+}
+
+template <typename TRaw, typename TPlanar, typename TIndex>
+__global__ void
+__launch_bounds__(threadsPerBlock)
+  CollectKernel(TRaw * __restrict__ raw, PlanarImage<const TPlanar> image, PixelRun run)
+{
+  const size_t step = size_t{ gridDim.x } * pixelsPerTile;
+  for (size_t tile = size_t{ blockIdx.x } * pixelsPerTile; tile < run.NumberOfPixels; tile += step)
+  {
+    size_t offset[pixelsPerThread];
+#pragma unroll
+    for (unsigned int k = 0; k < pixelsPerThread; ++k)
+    {
+      offset[k] = GetPlanarOffset<TIndex>(image, run, tile + k * threadsPerBlock + threadIdx.x);
+    }
+    for (size_t component = 0; component < image.NumberOfComponents; ++component)
+    {
+      TPlanar value[pixelsPerThread];
+#pragma unroll
+      for (unsigned int k = 0; k < pixelsPerThread; ++k)
+      {
+        const bool inside = tile + k * threadsPerBlock + threadIdx.x < run.NumberOfPixels;
+        value[k] = inside ? image.Data[component * image.Stride[3] + offset[k]] : TPlanar{ 0 };
+      }
+#pragma unroll
+      for (unsigned int k = 0; k < pixelsPerThread; ++k)
+      {
+        const size_t i = tile + k * threadsPerBlock + threadIdx.x;
+        if (i < run.NumberOfPixels)
+        {
+          raw[i * image.NumberOfComponents + component] = ConvertComponent<TRaw>(value[k]);
+        }
+      }
+    }
+  }
+}
+
+template <typename T>
+PlanarImage<T>
+MakePlanarImage(const DeviceView & view)
+{
+  PlanarImage<T> image{};
+  image.Data = static_cast<T *>(view.Data);
+  image.Size[0] = view.Size[0];
+  image.Stride[0] = view.Stride[1];
+  image.Stride[3] = view.Stride[4];
+  image.NumberOfComponents = view.Size[4];
+  const bool uniformZ = view.Size[2] == 1 || view.Stride[2] == view.Stride[1] * view.Size[1];
+  const bool uniformT = view.Size[3] == 1 || view.Stride[3] == view.Stride[1] * view.Size[1] * view.Size[2];
+  image.Uniform = uniformZ && uniformT;
+  image.Size[1] = view.Size[1];
+  image.Size[2] = view.Size[2];
+  image.Stride[1] = view.Stride[2];
+  image.Stride[2] = view.Stride[3];
+  return image;
+}
+
+PixelRun
+MakePixelRun(const DeviceView & view, size_t firstPixel, size_t numberOfPixels)
+{
+  return { firstPixel / view.Size[0], firstPixel % view.Size[0], numberOfPixels };
+}
+
+/** Whether positions in the run, those past its end that a tile still computes included, fit 32 bits; divisions are
+ * much faster there. */
+bool
+FitsIn32Bits(const DeviceView & view, const PixelRun & run)
+{
+  constexpr size_t limit = std::numeric_limits<uint32_t>::max() - pixelsPerTile;
+  return view.Size[0] <= limit && run.FirstColumn <= limit && run.NumberOfPixels <= limit - run.FirstColumn;
+}
+
+dim3
+GetGrid(size_t numberOfPixels)
+{
+  const size_t tiles = (numberOfPixels + pixelsPerTile - 1) / pixelsPerTile;
+  return { static_cast<unsigned int>(std::min(tiles, maximumGridSize)) };
+}
+
+template <typename TRaw, typename TPlanar>
+void
+Spread(const void * raw, const DeviceView & planar, const PixelRun & run, cudaStream_t stream)
+{
+  const auto   image = MakePlanarImage<TPlanar>(planar);
+  const auto * pixels = static_cast<const TRaw *>(raw);
+  const auto   kernel =
+    FitsIn32Bits(planar, run) ? SpreadKernel<TRaw, TPlanar, uint32_t> : SpreadKernel<TRaw, TPlanar, uint64_t>;
+  ITK_CUDA_CALL(LaunchKernel(kernel, GetGrid(run.NumberOfPixels), threadsPerBlock, 0, stream, pixels, image, run));
+}
+
+template <typename TRaw, typename TPlanar>
+void
+Collect(const DeviceView & planar, const PixelRun & run, void * raw, cudaStream_t stream)
+{
+  const auto image = MakePlanarImage<const TPlanar>(planar);
+  auto *     pixels = static_cast<TRaw *>(raw);
+  const auto kernel =
+    FitsIn32Bits(planar, run) ? CollectKernel<TRaw, TPlanar, uint32_t> : CollectKernel<TRaw, TPlanar, uint64_t>;
+  ITK_CUDA_CALL(LaunchKernel(kernel, GetGrid(run.NumberOfPixels), threadsPerBlock, 0, stream, pixels, image, run));
+}
+
+/** Calls `function` with a value of the component type. */
+template <typename TFunction>
+void
+VisitComponentType(CudaComponentType type, TFunction && function)
+{
+  switch (type)
+  {
+    case CudaComponentType::UChar:
+      return function(static_cast<unsigned char>(0));
+    case CudaComponentType::Char:
+      return function(static_cast<signed char>(0));
+    case CudaComponentType::UShort:
+      return function(static_cast<unsigned short>(0));
+    case CudaComponentType::Short:
+      return function(static_cast<short>(0));
+    case CudaComponentType::UInt:
+      return function(0u);
+    case CudaComponentType::Int:
+      return function(0);
+    case CudaComponentType::Float:
+      return function(0.0f);
+    case CudaComponentType::Double:
+      return function(0.0);
+  }
+}
+} // namespace
+
+void
+ConvertToPlanar(const void *       raw,
+                CudaComponentType  rawType,
+                const DeviceView & planar,
+                size_t             firstPixel,
+                size_t             numberOfPixels,
+                cudaStream_t       stream)
+{
+  if (numberOfPixels == 0 || planar.Size[4] == 0)
+  {
+    return;
+  }
+  const PixelRun run = MakePixelRun(planar, firstPixel, numberOfPixels);
+  VisitComponentType(rawType, [&](auto component) {
+    using RawType = decltype(component);
+    if (planar.ComponentType == CudaComponentType::Double)
+    {
+      Spread<RawType, double>(raw, planar, run, stream);
+    }
+    else
+    {
+      Spread<RawType, float>(raw, planar, run, stream);
+    }
+  });
+}
+
+void
+ConvertFromPlanar(const DeviceView & planar,
+                  size_t             firstPixel,
+                  size_t             numberOfPixels,
+                  void *             raw,
+                  CudaComponentType  rawType,
+                  cudaStream_t       stream)
+{
+  if (numberOfPixels == 0 || planar.Size[4] == 0)
+  {
+    return;
+  }
+  const PixelRun run = MakePixelRun(planar, firstPixel, numberOfPixels);
+  VisitComponentType(rawType, [&](auto component) {
+    using RawType = decltype(component);
+    if (planar.ComponentType == CudaComponentType::Double)
+    {
+      Collect<RawType, double>(planar, run, raw, stream);
+    }
+    else
+    {
+      Collect<RawType, float>(planar, run, raw, stream);
+    }
+  });
+}
+
+cudaError_t
+FindDeviceCode()
+{
+  cudaFuncAttributes attributes{};
+  return cudaFuncGetAttributes(&attributes, SpreadKernel<unsigned char, float, uint32_t>);
+}
+} // namespace itk::cuda

@@ -1,0 +1,461 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "itkCudaDevice.h"
+
+#include "itkCudaCall.h"
+#include "itkCudaConvert.h"
+#include "itkCudaDeviceQuery.h"
+#include "itkCudaError.h"
+#include "itkCudaProcess.h"
+
+#include <atomic>
+#include <cstdlib>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace itk::cuda
+{
+namespace
+{
+constexpr int minimumComputeCapability = 75;
+
+/** Drivers serve every runtime of their major version. */
+constexpr int requiredDriverVersion = CUDART_VERSION / 1000 * 1000;
+
+struct DeviceRecord
+{
+  DeviceProperties          Properties;
+  std::atomic<bool>         Usable{ false }; // its context exists and it runs this build's code
+  std::mutex                StreamMutex;
+  std::vector<cudaStream_t> FreeStreams;
+  size_t                    NumberOfStreams{ 0 };
+};
+
+struct DeviceList
+{
+  std::mutex                                 Mutex;
+  bool                                       Complete{ false };
+  std::string                                Reason; // why there are none
+  std::vector<std::unique_ptr<DeviceRecord>> Devices;
+};
+
+DeviceList &
+GetDeviceList()
+{
+  static DeviceList * const list = new DeviceList; // streams must outlive every static object that uses one
+  return *list;
+}
+
+std::string
+FormatVersion(int version)
+{
+  return std::to_string(version / 1000) + '.' + std::to_string(version % 1000 / 10);
+}
+
+std::string
+FormatComputeCapability(int capability)
+{
+  return std::to_string(capability / 10) + '.' + std::to_string(capability % 10);
+}
+
+std::string
+FormatError(cudaError_t error)
+{
+  return std::string(cudaGetErrorName(error)) + " (" + cudaGetErrorString(error) + ')';
+}
+
+std::string
+DescribeNoDevice()
+{
+  const char * const visible = std::getenv("CUDA_VISIBLE_DEVICES");
+  if (visible)
+  {
+    return std::string("no NVIDIA GPU is visible: the environment variable CUDA_VISIBLE_DEVICES is \"") + visible + '"';
+  }
+  return "an NVIDIA driver, but no GPU found";
+}
+
+/** Number of devices; 0 with the reason, which is final if nothing but another start of the process would change it. */
+int
+CountDevices(std::string & reason, bool & final)
+{
+  final = true;
+  int         version = 0;
+  cudaError_t error = ITK_CUDA_TRY(cudaDriverGetVersion(&version));
+  if (error == cudaSuccess && version == 0)
+  {
+    reason = "no NVIDIA driver found";
+    return 0;
+  }
+  if (error == cudaSuccess && version < requiredDriverVersion)
+  {
+    reason = "the NVIDIA driver is too old: it is for CUDA " + FormatVersion(version) +
+             ", this build needs one for CUDA " + FormatVersion(requiredDriverVersion) + " or newer";
+    return 0;
+  }
+  int count = 0;
+  if (error == cudaSuccess)
+  {
+    error = ITK_CUDA_TRY(cudaGetDeviceCount(&count));
+  }
+  if (error == cudaErrorNoDevice || (error == cudaSuccess && count == 0))
+  {
+    reason = DescribeNoDevice();
+    return 0;
+  }
+  if (error != cudaSuccess)
+  {
+    final = false;
+    reason = "CUDA cannot be initialised: " + FormatError(error);
+    return 0;
+  }
+  return count;
+}
+
+cudaError_t
+ReadProperties(int device, DeviceProperties & properties)
+{
+  cudaDeviceProp    found{};
+  const cudaError_t error = ITK_CUDA_TRY(cudaGetDeviceProperties(&found, device));
+  properties.Name = found.name;
+  properties.ComputeCapability = 10 * found.major + found.minor;
+  properties.MultiprocessorCount = found.multiProcessorCount;
+  properties.SharedMemoryPerBlockOptin = found.sharedMemPerBlockOptin;
+  properties.L2CacheSize = static_cast<size_t>(found.l2CacheSize);
+  properties.TotalMemory = found.totalGlobalMem;
+  properties.MemoryPoolsSupported = found.memoryPoolsSupported != 0;
+  return error;
+}
+
+/** Fills the list on the first call. Creates no context. */
+void
+CompleteDeviceList(DeviceList & list)
+{
+  const std::lock_guard<std::mutex> lock(list.Mutex);
+  if (list.Complete)
+  {
+    return;
+  }
+  bool                                       final = true;
+  const int                                  count = CountDevices(list.Reason, final);
+  std::vector<std::unique_ptr<DeviceRecord>> devices;
+  for (int device = 0; device < count; ++device)
+  {
+    devices.push_back(std::make_unique<DeviceRecord>());
+    const cudaError_t error = ReadProperties(device, devices.back()->Properties);
+    if (error != cudaSuccess)
+    {
+      list.Reason = "the properties of device " + std::to_string(device) + " cannot be read: " + FormatError(error);
+      return;
+    }
+  }
+  if (count > 0)
+  {
+    ClaimProcess();
+  }
+  list.Devices = std::move(devices);
+  list.Complete = final;
+}
+
+std::string
+DescribeRange(int count)
+{
+  return count == 1 ? "the only device has index 0" : "there are devices 0 to " + std::to_string(count - 1);
+}
+
+/** The record of a device; nullptr with the reason. */
+DeviceRecord *
+FindDevice(int device, std::string & reason)
+{
+  if (IsForkedProcess())
+  {
+    reason = "this process was forked from one that had used CUDA, which cannot be used here";
+    return nullptr;
+  }
+  DeviceList & list = GetDeviceList();
+  CompleteDeviceList(list);
+  const std::lock_guard<std::mutex> lock(list.Mutex);
+  if (list.Devices.empty())
+  {
+    reason = list.Reason;
+    return nullptr;
+  }
+  const int count = static_cast<int>(list.Devices.size());
+  if (device < 0 || device >= count)
+  {
+    reason = "device index " + std::to_string(device) + " is out of range: " + DescribeRange(count);
+    return nullptr;
+  }
+  return list.Devices[static_cast<size_t>(device)].get();
+}
+
+DeviceRecord &
+RequireDevice(int device)
+{
+  std::string          reason;
+  DeviceRecord * const record = FindDevice(device, reason);
+  if (!record)
+  {
+    ThrowNotUsable(reason, __FILE__, __LINE__);
+  }
+  return *record;
+}
+
+std::string
+DescribeDevice(int device, const DeviceProperties & properties)
+{
+  return "device " + std::to_string(device) + " (" + properties.Name + ')';
+}
+
+/** Empty if the device's compute capability is new enough. */
+std::string
+CheckComputeCapability(int device, const DeviceProperties & properties)
+{
+  if (properties.ComputeCapability >= minimumComputeCapability)
+  {
+    return {};
+  }
+  return DescribeDevice(device, properties) + " has compute capability " +
+         FormatComputeCapability(properties.ComputeCapability) + "; at least " +
+         FormatComputeCapability(minimumComputeCapability) + " is needed";
+}
+
+/** Creates the context and looks for code in this library; empty if both worked. */
+std::string
+TryDevice(int device, const DeviceProperties & properties)
+{
+  try
+  {
+    const DeviceGuard guard(device);
+    const cudaError_t error = ITK_CUDA_TRY(FindDeviceCode());
+    switch (error)
+    {
+      case cudaSuccess:
+        return {};
+      case cudaErrorNoKernelImageForDevice:
+      case cudaErrorInvalidDeviceFunction:
+      case cudaErrorUnsupportedPtxVersion:
+      case cudaErrorJitCompilerNotFound:
+        return "this build holds no code for the compute capability " +
+               FormatComputeCapability(properties.ComputeCapability) + " of " + DescribeDevice(device, properties) +
+               ": " + FormatError(error);
+      default:
+        return DescribeDevice(device, properties) + " cannot be used: " + FormatError(error);
+    }
+  }
+  catch (const CudaError & error)
+  {
+    return DescribeDevice(device, properties) + " cannot be used: " + error.GetDescription();
+  }
+}
+
+size_t
+GetFreeMemory(int device)
+{
+  try
+  {
+    const DeviceGuard guard(device);
+    size_t            available = 0;
+    size_t            total = 0;
+    return ITK_CUDA_TRY(cudaMemGetInfo(&available, &total)) == cudaSuccess ? available : 0;
+  }
+  catch (const CudaError &)
+  {
+    return 0;
+  }
+}
+} // namespace
+
+bool
+IsBuiltWithCuda()
+{
+  return true;
+}
+
+int
+GetDriverVersion()
+{
+  int version = 0;
+  return ITK_CUDA_TRY(cudaDriverGetVersion(&version)) == cudaSuccess ? version : 0;
+}
+
+int
+GetRequiredDriverVersion()
+{
+  return requiredDriverVersion;
+}
+
+std::vector<CudaDeviceInformation>
+FindDevices(std::string & reason)
+{
+  std::vector<CudaDeviceInformation> devices;
+  for (int device = 0;; ++device)
+  {
+    const DeviceRecord * const record = FindDevice(device, reason);
+    if (!record)
+    {
+      break;
+    }
+    const DeviceProperties & properties = record->Properties;
+    CudaDeviceInformation    information;
+    information.Index = device;
+    information.Name = properties.Name;
+    information.ComputeCapability = properties.ComputeCapability;
+    information.TotalMemory = properties.TotalMemory;
+    information.FreeMemory = record->Usable ? GetFreeMemory(device) : 0;
+    information.Reason = CheckComputeCapability(device, properties);
+    information.Usable = information.Reason.empty();
+    devices.push_back(information);
+  }
+  if (!devices.empty())
+  {
+    reason.clear();
+  }
+  return devices;
+}
+
+bool
+IsDeviceUsable(int device, std::string & reason)
+{
+  DeviceRecord * const record = FindDevice(device, reason);
+  if (!record)
+  {
+    return false;
+  }
+  if (!record->Usable)
+  {
+    reason = CheckComputeCapability(device, record->Properties);
+    if (reason.empty())
+    {
+      reason = TryDevice(device, record->Properties);
+    }
+    record->Usable = reason.empty();
+  }
+  return record->Usable;
+}
+
+std::string
+GetDeviceName(int device)
+{
+  return GetDeviceProperties(device).Name;
+}
+
+size_t
+GetTotalDeviceMemory(int device)
+{
+  return GetDeviceProperties(device).TotalMemory;
+}
+
+const DeviceProperties &
+GetDeviceProperties(int device)
+{
+  return RequireDevice(device).Properties;
+}
+
+void
+RequireUsableDevice(int device)
+{
+  std::string reason;
+  if (!IsDeviceUsable(device, reason))
+  {
+    ThrowNotUsable(reason, __FILE__, __LINE__);
+  }
+}
+
+DeviceGuard::DeviceGuard(int device)
+  : m_Device(device)
+{
+  ITK_CUDA_CALL(cudaGetDevice(&m_Previous));
+  if (m_Previous != m_Device)
+  {
+    ITK_CUDA_CALL(cudaSetDevice(m_Device));
+  }
+}
+
+DeviceGuard::~DeviceGuard()
+{
+  if (m_Previous != m_Device)
+  {
+    ITK_CUDA_CALL_NOTHROW(cudaSetDevice(m_Previous));
+  }
+}
+
+StreamLease::StreamLease(int device)
+  : m_Device(device)
+{
+  RequireUsableDevice(device);
+  DeviceRecord & record = RequireDevice(device);
+  {
+    const std::lock_guard<std::mutex> lock(record.StreamMutex);
+    if (!record.FreeStreams.empty())
+    {
+      m_Stream = record.FreeStreams.back();
+      record.FreeStreams.pop_back();
+      return;
+    }
+    record.FreeStreams.reserve(++record.NumberOfStreams); // so that the destructor never allocates
+  }
+  const DeviceGuard guard(device);
+  ITK_CUDA_CALL(cudaStreamCreateWithFlags(&m_Stream, cudaStreamNonBlocking));
+}
+
+StreamLease::~StreamLease()
+{
+  if (IsForkedProcess() || ITK_CUDA_CALL_NOTHROW(cudaStreamSynchronize(m_Stream)) != cudaSuccess)
+  {
+    return; // a stream that has failed work on it, or lost its context, is of no use to anybody
+  }
+  std::string                       reason;
+  DeviceRecord * const              record = FindDevice(m_Device, reason);
+  const std::lock_guard<std::mutex> lock(record->StreamMutex);
+  record->FreeStreams.push_back(m_Stream);
+}
+
+void
+StreamLease::Synchronize()
+{
+  ITK_CUDA_CALL(cudaStreamSynchronize(m_Stream));
+}
+
+Event::Event()
+{
+  ITK_CUDA_CALL(cudaEventCreateWithFlags(&m_Event, cudaEventDisableTiming));
+}
+
+Event::~Event()
+{
+  if (m_Event)
+  {
+    ITK_CUDA_CALL_NOTHROW(cudaEventDestroy(m_Event));
+  }
+}
+
+Event::Event(Event && other) noexcept
+  : m_Event(std::exchange(other.m_Event, nullptr))
+{}
+
+Event &
+Event::operator=(Event && other) noexcept
+{
+  std::swap(m_Event, other.m_Event);
+  return *this;
+}
+
+void
+Event::Record(const StreamLease & stream)
+{
+  ITK_CUDA_CALL(cudaEventRecord(m_Event, stream.Get()));
+}
+
+void
+Event::MakeWait(const StreamLease & stream) const
+{
+  ITK_CUDA_CALL(cudaStreamWaitEvent(stream.Get(), m_Event, 0));
+}
+
+void
+Event::Synchronize() const
+{
+  ITK_CUDA_CALL(cudaEventSynchronize(m_Event));
+}
+} // namespace itk::cuda

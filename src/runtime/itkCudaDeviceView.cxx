@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "itkCudaDeviceView.h"
+
+#include "itkCudaCall.h"
+#include "itkCudaDevice.h"
+
+#include <algorithm>
+
+namespace itk::cuda
+{
+namespace
+{
+constexpr size_t maximumPitch = 0x7fffffff; // bytes, of two-dimensional operations on every device
+constexpr size_t maximumRowsPerCall = size_t{ 1 } << 20;
+
+/** Sets `width` bytes to zero in each of `rows` rows. */
+void
+ClearColumn(char * first, size_t pitch, size_t width, size_t rows, const StreamLease & stream)
+{
+  const size_t rowsPerCall = pitch > maximumPitch ? 1 : maximumRowsPerCall;
+  for (size_t row = 0; row < rows; row += rowsPerCall)
+  {
+    const size_t count = std::min(rowsPerCall, rows - row);
+    char * const start = first + row * pitch;
+    if (count == 1)
+    {
+      ITK_CUDA_CALL(cudaMemsetAsync(start, 0, width, stream.Get()));
+    }
+    else
+    {
+      ITK_CUDA_CALL(cudaMemset2DAsync(start, pitch, 0, width, count, stream.Get()));
+    }
+  }
+}
+} // namespace
+
+DeviceImage::DeviceImage(const SizeType & size, CudaComponentType type, const StreamLease & stream)
+  : m_Buffer(GetNumberOfBytes(size, type), stream)
+{
+  const size_t pitch = GetRowPitch(size[0], type);
+  m_View.Data = m_Buffer.GetPointer();
+  m_View.ComponentType = type;
+  m_View.Size = size;
+  m_View.Stride[1] = pitch / CudaComponentSize(type);
+  for (unsigned int axis = 2; axis < DeviceView::NumberOfAxes; ++axis)
+  {
+    m_View.Stride[axis] = m_View.Stride[axis - 1] * size[axis - 1];
+  }
+  const size_t rowBytes = size[0] * CudaComponentSize(type);
+  if (pitch > rowBytes && m_View.Data)
+  {
+    const DeviceGuard guard(stream.GetDevice());
+    const size_t      rows = m_Buffer.GetSize() / pitch;
+    ClearColumn(static_cast<char *>(m_View.Data) + rowBytes, pitch, pitch - rowBytes, rows, stream);
+  }
+}
+
+size_t
+DeviceImage::GetNumberOfBytes(const SizeType & size, CudaComponentType type)
+{
+  return GetRowPitch(size[0], type) * size[1] * size[2] * size[3] * size[4];
+}
+
+size_t
+DeviceImage::GetRowPitch(size_t rowLength, CudaComponentType type)
+{
+  return (rowLength * CudaComponentSize(type) + RowAlignment - 1) / RowAlignment * RowAlignment;
+}
+} // namespace itk::cuda

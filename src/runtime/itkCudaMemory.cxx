@@ -1,0 +1,520 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "itkCudaMemory.h"
+
+#include "itkCudaCall.h"
+#include "itkCudaDevice.h"
+#include "itkCudaDeviceQuery.h"
+#include "itkCudaFiltersConfiguration.h"
+#include "itkCudaHostMemoryPool.h"
+#include "itkCudaProcess.h"
+#include "itksys/SystemInformation.hxx"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+namespace itk::cuda
+{
+/** The memory of one device: a pool of this module's own, because the device's default pool is shared with all other
+ * users of CUDA in the process. */
+class DevicePool
+{
+public:
+  explicit DevicePool(int device)
+    : m_Device(device)
+    , m_PoolsSupported(GetDeviceProperties(device).MemoryPoolsSupported)
+  {}
+
+  void *
+  Allocate(size_t bytes, cudaStream_t stream);
+
+  void
+  Release(void * pointer, size_t bytes, cudaStream_t stream) noexcept;
+
+  size_t
+  GetAvailable();
+
+  size_t
+  GetBytesInUse() const
+  {
+    return m_BytesInUse;
+  }
+
+  void
+  ReleaseUnused() noexcept;
+
+private:
+  void
+  CountBytes(size_t bytes);
+
+  cudaMemPool_t
+  GetHandle();
+
+  cudaError_t
+  TryAllocate(void ** pointer, size_t bytes, cudaStream_t stream);
+
+  const int           m_Device;
+  const bool          m_PoolsSupported;
+  std::atomic<size_t> m_BytesInUse{ 0 };
+  std::mutex          m_Mutex;
+  cudaMemPool_t       m_Handle{ nullptr };
+  uint64_t            m_Threshold{ 0 };
+};
+
+namespace
+{
+constexpr uint64_t keepEverything = std::numeric_limits<uint64_t>::max();
+
+struct DevicePools
+{
+  std::mutex                                 Mutex;
+  std::map<int, std::unique_ptr<DevicePool>> Pools;
+};
+
+DevicePools &
+GetDevicePools()
+{
+  static DevicePools * const pools = new DevicePools; // no memory is released at exit, when the runtime may be gone
+  return *pools;
+}
+
+DevicePool &
+GetDevicePool(int device)
+{
+  DevicePools &                     pools = GetDevicePools();
+  const std::lock_guard<std::mutex> lock(pools.Mutex);
+  std::unique_ptr<DevicePool> &     pool = pools.Pools[device];
+  if (!pool)
+  {
+    pool = std::make_unique<DevicePool>(device);
+  }
+  return *pool;
+}
+
+/** All pools there are. */
+std::vector<DevicePool *>
+ListDevicePools()
+{
+  DevicePools &                     pools = GetDevicePools();
+  const std::lock_guard<std::mutex> lock(pools.Mutex);
+  std::vector<DevicePool *>         list;
+  for (const auto & [device, pool] : pools.Pools)
+  {
+    if (pool)
+    {
+      list.push_back(pool.get());
+    }
+  }
+  return list;
+}
+
+/** What is free for a message; 0 if that cannot be said. */
+size_t
+GetAvailableNoThrow(DevicePool & pool)
+{
+  try
+  {
+    return pool.GetAvailable();
+  }
+  catch (...)
+  {
+    return 0;
+  }
+}
+} // namespace
+
+void
+DevicePool::CountBytes(size_t bytes)
+{
+  const size_t limit = CudaFiltersConfiguration::GetDeviceMemoryLimit();
+  size_t       inUse = m_BytesInUse;
+  do
+  {
+    if (limit != 0 && (inUse > limit || bytes > limit - inUse))
+    {
+      ThrowOutOfMemory(
+        "Allocation within the device memory limit", bytes, GetAvailableNoThrow(*this), limit, __FILE__, __LINE__);
+    }
+  } while (!m_BytesInUse.compare_exchange_weak(inUse, inUse + bytes));
+}
+
+/** Creates the pool when it is first needed, and makes it keep no more than the limit in force. */
+cudaMemPool_t
+DevicePool::GetHandle()
+{
+  const std::lock_guard<std::mutex> lock(m_Mutex);
+  if (!m_Handle)
+  {
+    cudaMemPoolProps properties{};
+    properties.allocType = cudaMemAllocationTypePinned;
+    properties.handleTypes = cudaMemHandleTypeNone;
+    properties.location.type = cudaMemLocationTypeDevice;
+    properties.location.id = m_Device;
+    cudaMemPool_t handle = nullptr;
+    ITK_CUDA_CALL(cudaMemPoolCreate(&handle, &properties));
+    m_Handle = handle;
+    m_Threshold = 0;
+  }
+  const size_t limit = CudaFiltersConfiguration::GetDeviceMemoryLimit();
+  uint64_t     threshold = limit == 0 ? keepEverything : uint64_t{ limit };
+  if (threshold != m_Threshold)
+  {
+    ITK_CUDA_CALL(cudaMemPoolSetAttribute(m_Handle, cudaMemPoolAttrReleaseThreshold, &threshold));
+    m_Threshold = threshold;
+  }
+  return m_Handle;
+}
+
+cudaError_t
+DevicePool::TryAllocate(void ** pointer, size_t bytes, cudaStream_t stream)
+{
+  if (m_PoolsSupported)
+  {
+    const cudaMemPool_t handle = this->GetHandle();
+    return ITK_CUDA_TRY(cudaMallocFromPoolAsync(pointer, bytes, handle, stream));
+  }
+  const DeviceGuard guard(m_Device);
+  return ITK_CUDA_TRY(cudaMalloc(pointer, bytes));
+}
+
+void *
+DevicePool::Allocate(size_t bytes, cudaStream_t stream)
+{
+  this->CountBytes(bytes);
+  try
+  {
+    void *      pointer = nullptr;
+    cudaError_t error = this->TryAllocate(&pointer, bytes, stream);
+    if (error == cudaErrorMemoryAllocation)
+    {
+      // What was released earlier in the stream's work goes back to the device only once that work is done.
+      ITK_CUDA_CALL(cudaStreamSynchronize(stream));
+      this->ReleaseUnused();
+      error = this->TryAllocate(&pointer, bytes, stream);
+    }
+    if (error == cudaErrorMemoryAllocation)
+    {
+      ThrowOutOfMemory("cudaMallocFromPoolAsync",
+                       bytes,
+                       GetAvailableNoThrow(*this),
+                       CudaFiltersConfiguration::GetDeviceMemoryLimit(),
+                       __FILE__,
+                       __LINE__);
+    }
+    if (error != cudaSuccess)
+    {
+      ThrowCudaError(error, "cudaMallocFromPoolAsync", __FILE__, __LINE__);
+    }
+    return pointer;
+  }
+  catch (...)
+  {
+    m_BytesInUse -= bytes;
+    throw;
+  }
+}
+
+void
+DevicePool::Release(void * pointer, size_t bytes, cudaStream_t stream) noexcept
+{
+  m_BytesInUse -= bytes;
+  if (IsForkedProcess())
+  {
+    return;
+  }
+  if (m_PoolsSupported)
+  {
+    ITK_CUDA_CALL_NOTHROW(cudaFreeAsync(pointer, stream));
+  }
+  else
+  {
+    ITK_CUDA_CALL_NOTHROW(cudaFree(pointer)); // waits for the work on the device
+  }
+}
+
+size_t
+DevicePool::GetAvailable()
+{
+  const DeviceGuard guard(m_Device);
+  size_t            available = 0;
+  size_t            total = 0;
+  ITK_CUDA_CALL(cudaMemGetInfo(&available, &total));
+  {
+    const std::lock_guard<std::mutex> lock(m_Mutex);
+    if (m_Handle)
+    {
+      uint64_t reserved = 0;
+      uint64_t used = 0;
+      ITK_CUDA_CALL(cudaMemPoolGetAttribute(m_Handle, cudaMemPoolAttrReservedMemCurrent, &reserved));
+      ITK_CUDA_CALL(cudaMemPoolGetAttribute(m_Handle, cudaMemPoolAttrUsedMemCurrent, &used));
+      available += reserved - std::min(reserved, used);
+    }
+  }
+  const size_t limit = CudaFiltersConfiguration::GetDeviceMemoryLimit();
+  const size_t inUse = m_BytesInUse;
+  return limit == 0 ? available : std::min(available, limit - std::min(limit, inUse));
+}
+
+void
+DevicePool::ReleaseUnused() noexcept
+{
+  const std::lock_guard<std::mutex> lock(m_Mutex);
+  if (m_Handle)
+  {
+    ITK_CUDA_CALL_NOTHROW(cudaMemPoolTrimTo(m_Handle, 0));
+  }
+}
+
+DeviceBuffer::DeviceBuffer(size_t bytes, const StreamLease & stream)
+{
+  if (bytes == 0)
+  {
+    return;
+  }
+  DevicePool & pool = GetDevicePool(stream.GetDevice());
+  m_Pointer = pool.Allocate(bytes, stream.Get());
+  m_Size = bytes;
+  m_Stream = stream.Get();
+  m_Pool = &pool;
+}
+
+DeviceBuffer::~DeviceBuffer()
+{
+  this->Release();
+}
+
+DeviceBuffer::DeviceBuffer(DeviceBuffer && other) noexcept
+  : m_Pointer(std::exchange(other.m_Pointer, nullptr))
+  , m_Size(std::exchange(other.m_Size, 0))
+  , m_Pool(std::exchange(other.m_Pool, nullptr))
+  , m_Stream(std::exchange(other.m_Stream, nullptr))
+{}
+
+DeviceBuffer &
+DeviceBuffer::operator=(DeviceBuffer && other) noexcept
+{
+  if (this != &other)
+  {
+    this->Release();
+    m_Pointer = std::exchange(other.m_Pointer, nullptr);
+    m_Size = std::exchange(other.m_Size, 0);
+    m_Pool = std::exchange(other.m_Pool, nullptr);
+    m_Stream = std::exchange(other.m_Stream, nullptr);
+  }
+  return *this;
+}
+
+void
+DeviceBuffer::Release() noexcept
+{
+  if (m_Pointer)
+  {
+    m_Pool->Release(std::exchange(m_Pointer, nullptr), std::exchange(m_Size, 0), m_Stream);
+  }
+}
+
+namespace
+{
+class PinnedPool
+{
+public:
+  void *
+  Take();
+
+  void
+  GiveBack(void * chunk) noexcept;
+
+  void
+  ReleaseUnused() noexcept;
+
+  size_t
+  GetBytesInUse()
+  {
+    const std::lock_guard<std::mutex> lock(m_Mutex);
+    return (m_NumberOfChunks - m_Free.size()) * PinnedBuffer::ChunkSize;
+  }
+
+  size_t
+  GetBytesCached()
+  {
+    const std::lock_guard<std::mutex> lock(m_Mutex);
+    return m_Free.size() * PinnedBuffer::ChunkSize;
+  }
+
+private:
+  std::mutex          m_Mutex;
+  std::vector<void *> m_Free;
+  size_t              m_NumberOfChunks{ 0 }; // free or in use
+};
+
+PinnedPool &
+GetPinnedPool()
+{
+  static PinnedPool * const pool = new PinnedPool; // no memory is released at exit, when the runtime may be gone
+  return *pool;
+}
+
+void *
+AllocateChunk()
+{
+  void *            chunk = nullptr;
+  const cudaError_t error = ITK_CUDA_TRY(cudaHostAlloc(&chunk, PinnedBuffer::ChunkSize, cudaHostAllocPortable));
+  if (error == cudaErrorMemoryAllocation)
+  {
+    itksys::SystemInformation system;
+    system.RunMemoryCheck();
+    const size_t available = static_cast<size_t>(system.GetAvailablePhysicalMemory()) << 20; // it counts in MiB
+    ThrowOutOfMemory(
+      "cudaHostAlloc (page-locked host memory)", PinnedBuffer::ChunkSize, available, 0, __FILE__, __LINE__);
+  }
+  if (error != cudaSuccess)
+  {
+    ThrowCudaError(error, "cudaHostAlloc (page-locked host memory)", __FILE__, __LINE__);
+  }
+  return chunk;
+}
+
+void *
+PinnedPool::Take()
+{
+  {
+    const std::lock_guard<std::mutex> lock(m_Mutex);
+    if (!m_Free.empty())
+    {
+      void * const chunk = m_Free.back();
+      m_Free.pop_back();
+      return chunk;
+    }
+    m_Free.reserve(m_NumberOfChunks + 1); // so that giving back never allocates
+    ++m_NumberOfChunks;
+  }
+  try
+  {
+    return AllocateChunk();
+  }
+  catch (...)
+  {
+    const std::lock_guard<std::mutex> lock(m_Mutex);
+    --m_NumberOfChunks;
+    throw;
+  }
+}
+
+void
+PinnedPool::GiveBack(void * chunk) noexcept
+{
+  const size_t limit = CudaFiltersConfiguration::GetHostCacheLimit();
+  const size_t cached = CudaHostMemoryPool::GetBytesCached();
+  {
+    const std::lock_guard<std::mutex> lock(m_Mutex);
+    const size_t                      kept = cached + (m_Free.size() + 1) * PinnedBuffer::ChunkSize;
+    if (kept <= limit || IsForkedProcess())
+    {
+      m_Free.push_back(chunk);
+      return;
+    }
+    --m_NumberOfChunks;
+  }
+  ITK_CUDA_CALL_NOTHROW(cudaFreeHost(chunk));
+}
+
+void
+PinnedPool::ReleaseUnused() noexcept
+{
+  const std::lock_guard<std::mutex> lock(m_Mutex);
+  for (void * const chunk : m_Free)
+  {
+    ITK_CUDA_CALL_NOTHROW(cudaFreeHost(chunk));
+  }
+  m_NumberOfChunks -= m_Free.size();
+  m_Free.clear();
+}
+} // namespace
+
+PinnedBuffer
+PinnedBuffer::Take()
+{
+  PinnedBuffer buffer;
+  buffer.m_Pointer = GetPinnedPool().Take();
+  return buffer;
+}
+
+PinnedBuffer::~PinnedBuffer()
+{
+  this->Release();
+}
+
+PinnedBuffer::PinnedBuffer(PinnedBuffer && other) noexcept
+  : m_Pointer(std::exchange(other.m_Pointer, nullptr))
+{}
+
+PinnedBuffer &
+PinnedBuffer::operator=(PinnedBuffer && other) noexcept
+{
+  if (this != &other)
+  {
+    this->Release();
+    m_Pointer = std::exchange(other.m_Pointer, nullptr);
+  }
+  return *this;
+}
+
+void
+PinnedBuffer::Release() noexcept
+{
+  if (m_Pointer)
+  {
+    GetPinnedPool().GiveBack(std::exchange(m_Pointer, nullptr));
+  }
+}
+
+size_t
+GetAvailableDeviceMemory(int device)
+{
+  RequireUsableDevice(device);
+  return GetDevicePool(device).GetAvailable();
+}
+
+size_t
+GetDeviceBytesInUse()
+{
+  size_t bytes = 0;
+  for (const DevicePool * const pool : ListDevicePools())
+  {
+    bytes += pool->GetBytesInUse();
+  }
+  return bytes;
+}
+
+size_t
+GetPinnedBytesInUse()
+{
+  return GetPinnedPool().GetBytesInUse();
+}
+
+size_t
+GetPinnedBytesCached()
+{
+  return GetPinnedPool().GetBytesCached();
+}
+
+void
+ReleaseUnusedMemory()
+{
+  if (IsForkedProcess())
+  {
+    return;
+  }
+  for (DevicePool * const pool : ListDevicePools())
+  {
+    pool->ReleaseUnused();
+  }
+  GetPinnedPool().ReleaseUnused();
+}
+} // namespace itk::cuda

@@ -1,0 +1,696 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "itkCudaTransfer.h"
+
+#include "itkCudaCall.h"
+#include "itkCudaConvert.h"
+#include "itkCudaFiltersConfiguration.h"
+#include "itkCudaHostRuns.h"
+#include "itkCudaMemory.h"
+#include "itkMacro.h"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <condition_variable>
+#include <exception>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <vector>
+
+namespace itk::cuda
+{
+namespace
+{
+constexpr size_t mebibyte = size_t{ 1 } << 20;
+constexpr size_t maximumBandSize = 256 * mebibyte;
+constexpr size_t progressStep = 64 * mebibyte;
+constexpr size_t minimumChunkSize = mebibyte / 4;
+constexpr size_t bytesPerThread = mebibyte; // less is not worth a thread
+constexpr size_t pageSize = 4096;           // chunks are multiples of it
+constexpr size_t minimumPinnedRun =
+  512; // bytes; shorter rows are gathered faster by the processor than by the copy engine
+constexpr size_t maximumPitch = 0x7fffffff; // bytes, of two-dimensional copies on every device
+constexpr size_t maximumRowsPerCopy = mebibyte;
+
+enum class Direction
+{
+  Upload,
+  Download
+};
+
+/** How the bytes of a host image lie on the device: straight in the rows of the device image, or as dense pixels that a
+ * kernel converts, one band after the other in the same buffer. */
+struct Layout
+{
+  bool   Direct;
+  size_t Pitch; // bytes from row to row, if direct and padded; else 0
+  size_t NumberOfBytes;
+  size_t BandSize; // bytes; all of them if direct
+  size_t PixelsPerBand;
+};
+
+Layout
+MakeLayout(const CudaImageView & host, CudaComponentType deviceType, size_t pitch, bool uniformRows)
+{
+  const size_t pixelBytes = host.NumberOfComponents * CudaComponentSize(host.ComponentType);
+  const size_t rowBytes = host.Size[0] * pixelBytes;
+  const size_t numberOfPixels = host.GetNumberOfPixels();
+  const bool   denseRows = host.Size[0] == 1 || host.Stride[0] == host.NumberOfComponents;
+  const bool   sameType = host.ComponentType == deviceType && host.NumberOfComponents == 1;
+  // Padding is copied too: in narrow images it would be most of the bytes.
+  const bool littlePadding = pitch >= rowBytes && (pitch - rowBytes) * 4 <= rowBytes;
+  if (sameType && denseRows && uniformRows && littlePadding)
+  {
+    const size_t rows = host.Size[0] == 0 ? 0 : numberOfPixels / host.Size[0];
+    const size_t bytes = rows == 0 ? 0 : (rows - 1) * pitch + rowBytes;
+    return { true, pitch == rowBytes ? 0 : pitch, bytes, bytes, numberOfPixels };
+  }
+  const size_t pixelsPerBand =
+    std::min(numberOfPixels, std::max(maximumBandSize / std::max<size_t>(pixelBytes, 1), size_t{ 1 }));
+  return { false, 0, numberOfPixels * pixelBytes, pixelsPerBand * pixelBytes, pixelsPerBand };
+}
+
+Layout
+MakeLayout(const CudaImageView & host, const DeviceView & device)
+{
+  const size_t rows = device.Size[1] * device.Size[2] * device.Size[3];
+  const bool   uniformZ = device.Size[2] == 1 || device.Stride[2] == device.Stride[1] * device.Size[1];
+  const bool   uniformT = device.Size[3] == 1 || device.Stride[3] == device.Stride[1] * device.Size[1] * device.Size[2];
+  const size_t stride = rows == 1 ? device.Size[0] : device.Stride[1];
+  return MakeLayout(host, device.ComponentType, stride * CudaComponentSize(device.ComponentType), uniformZ && uniformT);
+}
+
+void
+CheckViews(const CudaImageView & host, const DeviceView & device)
+{
+  if (GetPlanarSize(host) != device.Size || device.Stride[0] != 1)
+  {
+    itkGenericExceptionMacro(<< "The device image differs in size or components from the host image of " << host.Size[0]
+                             << " x " << host.Size[1] << " x " << host.Size[2] << " x " << host.Size[3] << " pixels of "
+                             << host.NumberOfComponents << " components, or its rows are not dense");
+  }
+  if (device.ComponentType != CudaComponentType::Float && device.ComponentType != CudaComponentType::Double)
+  {
+    itkGenericExceptionMacro(<< "The device image has components of type " << static_cast<int>(device.ComponentType)
+                             << "; it must have Float or Double");
+  }
+}
+
+/** Threads beside the calling one. The number in the process is bounded, however many filters transfer at once: those
+ * that come late do with fewer, at worst with the calling thread alone. */
+class HelperThreads
+{
+public:
+  explicit HelperThreads(unsigned int wanted)
+  {
+    const unsigned int limit = CudaFiltersConfiguration::GetNumberOfTransferThreads();
+    unsigned int       active = s_Active;
+    do
+    {
+      m_Number = std::min(wanted, limit - std::min(limit, active));
+    } while (!s_Active.compare_exchange_weak(active, active + m_Number));
+  }
+
+  ~HelperThreads()
+  {
+    this->Join();
+    s_Active -= m_Number;
+  }
+
+  HelperThreads(const HelperThreads &) = delete;
+  HelperThreads &
+  operator=(const HelperThreads &) = delete;
+
+  unsigned int
+  GetNumber() const
+  {
+    return m_Number;
+  }
+
+  /** Runs `function(1)` to `function(number)`, which must not throw. If the system gives fewer threads, fewer calls are
+   * made. */
+  template <typename TFunction>
+  void
+  Start(const TFunction & function)
+  {
+    try
+    {
+      m_Threads.reserve(m_Number);
+      for (unsigned int index = 1; index <= m_Number; ++index)
+      {
+        m_Threads.emplace_back(function, index);
+      }
+    }
+    catch (const std::exception &)
+    {
+      // The threads that started, and the calling one, do all the work.
+    }
+  }
+
+  void
+  Join()
+  {
+    for (std::thread & thread : m_Threads)
+    {
+      thread.join();
+    }
+    m_Threads.clear();
+  }
+
+private:
+  static std::atomic<unsigned int> s_Active;
+
+  unsigned int             m_Number{ 0 };
+  std::vector<std::thread> m_Threads;
+};
+
+std::atomic<unsigned int> HelperThreads::s_Active{ 0 };
+
+/** A chunk of page-locked memory on its way between host and device. */
+struct Lane
+{
+  PinnedBuffer         Chunk;
+  std::optional<Event> Done;
+  bool                 Pending{ false };
+  size_t               Begin{ 0 };
+  size_t               End{ 0 };
+};
+
+/** The part of the job that is copied in one go. */
+struct Piece
+{
+  size_t Band;
+  size_t Begin; // bytes from the start of all
+  size_t End;
+};
+
+/** One transfer. Bands follow each other in the order of the stream's work; within a band the chunks are copied in any
+ * order by several threads, each with two lanes, so that one is filled or emptied while the other is on the link. */
+class Transfer
+{
+public:
+  Transfer(Direction                direction,
+           const CudaImageView &    host,
+           const DeviceView &       device,
+           StreamLease &            stream,
+           const TransferProgress & progress)
+    : m_Direction(direction)
+    , m_Host(host)
+    , m_Device(device)
+    , m_Stream(stream)
+    , m_Progress(progress)
+    , m_Layout(MakeLayout(host, device))
+    , m_Runs(host, m_Layout.Pitch)
+    , m_Raw(m_Layout.Direct ? 0 : m_Layout.BandSize, stream)
+  {}
+
+  void
+  Run();
+
+private:
+  bool
+  IsHostPinned() const;
+  void
+  RunPinned();
+  void
+  CopyPinned(size_t band, size_t begin, size_t end);
+  void
+  CopyRuns(char * host, char * device, size_t numberOfRuns);
+
+  void
+  RunStaged();
+  void
+  Work(unsigned int worker) noexcept;
+  void
+  UploadChunks(unsigned int worker);
+  void
+  DownloadChunks(unsigned int worker);
+  bool
+  TakePiece(Piece & piece);
+  void
+  PrepareLane(Lane & lane);
+  void
+  Send(Lane & lane, const Piece & piece);
+  void
+  Empty(Lane & lane);
+  bool
+  WaitForBand(size_t band);
+  void
+  FinishChunk(size_t band);
+  void
+  CountDone(unsigned int worker, size_t bytes);
+  void
+  Fail(std::exception_ptr error);
+
+  size_t
+  GetNumberOfBands() const
+  {
+    return (m_Layout.NumberOfBytes + m_Layout.BandSize - 1) / m_Layout.BandSize;
+  }
+  size_t
+  GetBandEnd(size_t band) const
+  {
+    return std::min((band + 1) * m_Layout.BandSize, m_Layout.NumberOfBytes);
+  }
+  size_t
+  GetNumberOfChunks(size_t band) const
+  {
+    return (this->GetBandEnd(band) - band * m_Layout.BandSize + m_ChunkSize - 1) / m_ChunkSize;
+  }
+  char *
+  GetDeviceAddress(size_t band, size_t position) const
+  {
+    return m_Layout.Direct ? static_cast<char *>(m_Device.Data) + position
+                           : static_cast<char *>(m_Raw.GetPointer()) + (position - band * m_Layout.BandSize);
+  }
+  void
+  Convert(size_t band);
+  void
+  Report(float share) const
+  {
+    if (m_Progress)
+    {
+      m_Progress(share);
+    }
+  }
+
+  const Direction          m_Direction;
+  const CudaImageView &    m_Host;
+  const DeviceView &       m_Device;
+  StreamLease &            m_Stream;
+  const TransferProgress & m_Progress;
+  const Layout             m_Layout;
+  const HostRuns           m_Runs;
+  const DeviceBuffer       m_Raw;
+
+  size_t                           m_ChunkSize{ PinnedBuffer::ChunkSize };
+  std::vector<std::array<Lane, 2>> m_Lanes; // by worker
+  std::atomic<size_t>              m_NextChunk{ 0 };
+  std::atomic<size_t>              m_BytesDone{ 0 };
+  size_t                           m_BytesReported{ 0 };
+
+  std::mutex              m_Mutex;
+  std::condition_variable m_BandOpened;
+  size_t                  m_OpenBand{ 0 };       // the band whose chunks may be copied
+  size_t                  m_ChunksFinished{ 0 }; // in that band
+  std::atomic<bool>       m_Stop{ false };
+  std::exception_ptr      m_Error;
+};
+
+void
+Transfer::Run()
+{
+  if (m_Layout.NumberOfBytes == 0)
+  {
+    return;
+  }
+  const DeviceGuard guard(m_Stream.GetDevice());
+  try
+  {
+    if (this->IsHostPinned())
+    {
+      this->RunPinned();
+    }
+    else
+    {
+      this->RunStaged();
+    }
+    this->Report(1.0f);
+  }
+  catch (...)
+  {
+    // Copies in flight still use the host image and the chunks.
+    ITK_CUDA_CALL_NOTHROW(cudaStreamSynchronize(m_Stream.Get()));
+    throw;
+  }
+}
+
+/** Between the device image and the dense pixels of a band. */
+void
+Transfer::Convert(size_t band)
+{
+  if (m_Layout.Direct)
+  {
+    return;
+  }
+  const size_t first = band * m_Layout.PixelsPerBand;
+  const size_t number = std::min(m_Layout.PixelsPerBand, m_Host.GetNumberOfPixels() - first);
+  if (m_Direction == Direction::Upload)
+  {
+    ConvertToPlanar(m_Raw.GetPointer(), m_Host.ComponentType, m_Device, first, number, m_Stream.Get());
+  }
+  else
+  {
+    ConvertFromPlanar(m_Device, first, number, m_Raw.GetPointer(), m_Host.ComponentType, m_Stream.Get());
+  }
+}
+
+/** The query may fail: the memory then passes for ordinary memory, which is slower and always works. */
+bool
+Transfer::IsHostPinned() const
+{
+  const auto isPinned = [](const void * address) {
+    cudaPointerAttributes attributes{};
+    return ITK_CUDA_TRY(cudaPointerGetAttributes(&attributes, address)) == cudaSuccess &&
+           attributes.type == cudaMemoryTypeHost;
+  };
+  return m_Runs.GetRunSize() >= minimumPinnedRun && isPinned(m_Runs.GetFirstByte()) && isPinned(m_Runs.GetLastByte());
+}
+
+void
+Transfer::RunPinned()
+{
+  const size_t bandSize = m_Layout.Direct ? maximumBandSize : m_Layout.BandSize;
+  size_t       band = 0;
+  for (size_t begin = 0; begin < m_Layout.NumberOfBytes; begin += bandSize, ++band)
+  {
+    const size_t end = std::min(begin + bandSize, m_Layout.NumberOfBytes);
+    if (m_Direction == Direction::Download)
+    {
+      this->Convert(band);
+    }
+    this->CopyPinned(band, begin, end);
+    if (m_Direction == Direction::Upload)
+    {
+      this->Convert(band);
+    }
+    m_Stream.Synchronize();
+    if (end < m_Layout.NumberOfBytes)
+    {
+      this->Report(static_cast<float>(static_cast<double>(end) / static_cast<double>(m_Layout.NumberOfBytes)));
+    }
+  }
+}
+
+/** Bytes `begin` to `end` straight between the host image and the device. */
+void
+Transfer::CopyPinned(size_t band, size_t begin, size_t end)
+{
+  const size_t step = m_Runs.GetStep();
+  const size_t run = m_Runs.GetRunSize();
+  const auto   kind = m_Direction == Direction::Upload ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToHost;
+  for (size_t position = begin; position < end;)
+  {
+    const size_t index = position / step;
+    const size_t offset = position - index * step;
+    char * const device = this->GetDeviceAddress(band, position);
+    if (offset == 0 && end - position >= run)
+    {
+      const size_t whole = (end - position - run) / step + 1;
+      const size_t number = std::min({ whole, m_Runs.GetNumberOfEquidistantRuns(index), maximumRowsPerCopy });
+      this->CopyRuns(m_Runs.GetRun(index), device, number);
+      position += number * step;
+    }
+    else if (offset < run)
+    {
+      const size_t bytes = std::min(run - offset, end - position);
+      char * const host = m_Runs.GetRun(index) + offset;
+      const bool   upload = m_Direction == Direction::Upload;
+      ITK_CUDA_CALL(cudaMemcpyAsync(upload ? device : host, upload ? host : device, bytes, kind, m_Stream.Get()));
+      position += bytes;
+    }
+    else
+    {
+      position = (index + 1) * step; // past the padding
+    }
+  }
+}
+
+/** Whole runs that lie at equal distances on both sides. */
+void
+Transfer::CopyRuns(char * host, char * device, size_t numberOfRuns)
+{
+  const bool   upload = m_Direction == Direction::Upload;
+  const auto   kind = upload ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToHost;
+  const size_t hostPitch = m_Runs.GetFirstStride();
+  const size_t devicePitch = m_Runs.GetStep();
+  const size_t run = m_Runs.GetRunSize();
+  if (numberOfRuns > 1 && hostPitch <= maximumPitch && devicePitch <= maximumPitch)
+  {
+    ITK_CUDA_CALL(cudaMemcpy2DAsync(upload ? device : host,
+                                    upload ? devicePitch : hostPitch,
+                                    upload ? host : device,
+                                    upload ? hostPitch : devicePitch,
+                                    run,
+                                    numberOfRuns,
+                                    kind,
+                                    m_Stream.Get()));
+    return;
+  }
+  for (size_t index = 0; index < numberOfRuns; ++index)
+  {
+    char * const from = upload ? host + index * hostPitch : device + index * devicePitch;
+    char * const to = upload ? device + index * devicePitch : host + index * hostPitch;
+    ITK_CUDA_CALL(cudaMemcpyAsync(to, from, run, kind, m_Stream.Get()));
+  }
+}
+
+void
+Transfer::RunStaged()
+{
+  const size_t       bytes = m_Layout.NumberOfBytes;
+  const unsigned int limit = CudaFiltersConfiguration::GetNumberOfTransferThreads();
+  const auto wanted = static_cast<unsigned int>(std::clamp<size_t>(bytes / bytesPerThread, 1, std::max(limit, 1u)));
+
+  HelperThreads helpers(wanted - 1);
+  const size_t  workers = helpers.GetNumber() + size_t{ 1 };
+  const size_t  share = (bytes / (2 * workers) + pageSize - 1) / pageSize * pageSize;
+  m_ChunkSize = bytes <= bytesPerThread ? PinnedBuffer::ChunkSize
+                                        : std::clamp<size_t>(share, minimumChunkSize, PinnedBuffer::ChunkSize);
+  m_Lanes = std::vector<std::array<Lane, 2>>(workers);
+  if (m_Direction == Direction::Download)
+  {
+    this->Convert(0);
+  }
+  helpers.Start([this](unsigned int worker) { this->Work(worker); });
+  this->Work(0);
+  helpers.Join();
+  if (m_Error)
+  {
+    std::rethrow_exception(m_Error);
+  }
+}
+
+void
+Transfer::Work(unsigned int worker) noexcept
+{
+  try
+  {
+    const DeviceGuard guard(m_Stream.GetDevice());
+    if (m_Direction == Direction::Upload)
+    {
+      this->UploadChunks(worker);
+    }
+    else
+    {
+      this->DownloadChunks(worker);
+    }
+  }
+  catch (...)
+  {
+    this->Fail(std::current_exception());
+  }
+}
+
+void
+Transfer::UploadChunks(unsigned int worker)
+{
+  std::array<Lane, 2> & lanes = m_Lanes[worker];
+  Piece                 piece{};
+  for (size_t turn = 0; this->TakePiece(piece); ++turn)
+  {
+    Lane & lane = lanes[turn % 2];
+    this->PrepareLane(lane);
+    this->Empty(lane);
+    m_Runs.Gather(static_cast<char *>(lane.Chunk.GetPointer()), piece.Begin, piece.End);
+    if (!this->WaitForBand(piece.Band))
+    {
+      return;
+    }
+    this->Send(lane, piece);
+    this->FinishChunk(piece.Band);
+    this->CountDone(worker, piece.End - piece.Begin);
+  }
+  for (Lane & lane : lanes)
+  {
+    this->Empty(lane);
+  }
+}
+
+void
+Transfer::DownloadChunks(unsigned int worker)
+{
+  std::array<Lane, 2> & lanes = m_Lanes[worker];
+  Piece                 piece{};
+  size_t                turn = 0;
+  for (; this->TakePiece(piece); ++turn)
+  {
+    Lane & lane = lanes[turn % 2];
+    this->PrepareLane(lane);
+    this->Empty(lane);
+    if (!this->WaitForBand(piece.Band))
+    {
+      return;
+    }
+    this->Send(lane, piece);
+    this->FinishChunk(piece.Band);
+    this->CountDone(worker, piece.End - piece.Begin);
+  }
+  this->Empty(lanes[turn % 2]); // the older one first
+  this->Empty(lanes[(turn + 1) % 2]);
+}
+
+/** The next chunk that nobody has taken; false if there is none, or if the transfer has failed. */
+bool
+Transfer::TakePiece(Piece & piece)
+{
+  const size_t chunk = m_NextChunk++;
+  const size_t chunksPerBand = this->GetNumberOfChunks(0);
+  piece.Band = chunk / chunksPerBand;
+  if (m_Stop || piece.Band >= this->GetNumberOfBands())
+  {
+    return false;
+  }
+  const size_t bandEnd = this->GetBandEnd(piece.Band);
+  piece.Begin = piece.Band * m_Layout.BandSize + chunk % chunksPerBand * m_ChunkSize;
+  piece.End = std::min(piece.Begin + m_ChunkSize, bandEnd);
+  return piece.Begin < bandEnd; // the last band may have fewer chunks
+}
+
+void
+Transfer::PrepareLane(Lane & lane)
+{
+  if (!lane.Chunk.GetPointer())
+  {
+    lane.Done.emplace();
+    lane.Chunk = PinnedBuffer::Take();
+  }
+}
+
+/** Starts the copy of a piece between its lane and the device. */
+void
+Transfer::Send(Lane & lane, const Piece & piece)
+{
+  const size_t bytes = piece.End - piece.Begin;
+  void * const device = this->GetDeviceAddress(piece.Band, piece.Begin);
+  void * const host = lane.Chunk.GetPointer();
+  if (m_Direction == Direction::Upload)
+  {
+    ITK_CUDA_CALL(cudaMemcpyAsync(device, host, bytes, cudaMemcpyHostToDevice, m_Stream.Get()));
+  }
+  else
+  {
+    ITK_CUDA_CALL(cudaMemcpyAsync(host, device, bytes, cudaMemcpyDeviceToHost, m_Stream.Get()));
+  }
+  lane.Done->Record(m_Stream);
+  lane.Pending = true;
+  lane.Begin = piece.Begin;
+  lane.End = piece.End;
+}
+
+/** Waits for the copy of a lane's piece; what was downloaded goes to the host image. */
+void
+Transfer::Empty(Lane & lane)
+{
+  if (!lane.Pending)
+  {
+    return;
+  }
+  lane.Done->Synchronize();
+  lane.Pending = false;
+  if (m_Direction == Direction::Download)
+  {
+    m_Runs.Scatter(static_cast<const char *>(lane.Chunk.GetPointer()), lane.Begin, lane.End);
+  }
+}
+
+/** Blocks until the chunks of a band may be copied; false if the transfer has failed. */
+bool
+Transfer::WaitForBand(size_t band)
+{
+  std::unique_lock<std::mutex> lock(m_Mutex);
+  m_BandOpened.wait(lock, [&] { return m_OpenBand >= band || m_Stop; });
+  return !m_Stop;
+}
+
+/** Called after the copy of a chunk was given to the stream. The last one of a band lets the conversion follow, and
+ * opens the next. */
+void
+Transfer::FinishChunk(size_t band)
+{
+  {
+    const std::lock_guard<std::mutex> lock(m_Mutex);
+    if (++m_ChunksFinished < this->GetNumberOfChunks(band))
+    {
+      return;
+    }
+  }
+  if (m_Direction == Direction::Upload)
+  {
+    this->Convert(band);
+  }
+  else if (band + 1 < this->GetNumberOfBands())
+  {
+    this->Convert(band + 1);
+  }
+  {
+    const std::lock_guard<std::mutex> lock(m_Mutex);
+    m_ChunksFinished = 0;
+    m_OpenBand = band + 1;
+  }
+  m_BandOpened.notify_all();
+}
+
+/** Only the calling thread, worker 0, reports progress. */
+void
+Transfer::CountDone(unsigned int worker, size_t bytes)
+{
+  const size_t done = m_BytesDone += bytes;
+  if (worker == 0 && done - m_BytesReported >= progressStep && done < m_Layout.NumberOfBytes)
+  {
+    m_BytesReported = done;
+    this->Report(static_cast<float>(static_cast<double>(done) / static_cast<double>(m_Layout.NumberOfBytes)));
+  }
+}
+
+/** Keeps the first error and ends the others' work. */
+void
+Transfer::Fail(std::exception_ptr error)
+{
+  {
+    const std::lock_guard<std::mutex> lock(m_Mutex);
+    if (!m_Error)
+    {
+      m_Error = std::move(error);
+    }
+    m_Stop = true;
+  }
+  m_BandOpened.notify_all();
+}
+} // namespace
+
+void
+Upload(const CudaImageView & host, const DeviceView & device, StreamLease & stream, const TransferProgress & progress)
+{
+  CheckViews(host, device);
+  Transfer(Direction::Upload, host, device, stream, progress).Run();
+}
+
+void
+Download(const DeviceView & device, const CudaImageView & host, StreamLease & stream, const TransferProgress & progress)
+{
+  CheckViews(host, device);
+  Transfer(Direction::Download, host, device, stream, progress).Run();
+}
+
+size_t
+GetTransferWorkspace(const CudaImageView & host, CudaComponentType computeType)
+{
+  const size_t rows = host.Size[1] * host.Size[2] * host.Size[3];
+  const size_t pitch =
+    rows == 1 ? host.Size[0] * CudaComponentSize(computeType) : DeviceImage::GetRowPitch(host.Size[0], computeType);
+  const Layout layout = MakeLayout(host, computeType, pitch, true);
+  return layout.Direct ? 0 : layout.BandSize;
+}
+} // namespace itk::cuda

@@ -1,0 +1,480 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "itkCudaFiltersConfiguration.h"
+#include "itkCudaHostMemoryPool.h"
+#include "itkCudaPixelContainer.h"
+#include "itkImage.h"
+#include "itkImageRegionConstIterator.h"
+#include "itkImageSource.h"
+#include "itkRGBPixel.h"
+#include "itkVectorImage.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <numeric>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace
+{
+using Pool = itk::CudaHostMemoryPool;
+using ImageType = itk::Image<float, 2>;
+using ContainerType = itk::CudaPixelContainer<itk::SizeValueType, float>;
+using BaseContainerType = ContainerType::Superclass;
+
+constexpr size_t mebibyte = size_t{ 1 } << 20;
+constexpr size_t blockSize = 2 * mebibyte;
+#ifdef __linux__
+constexpr bool hasPool = true;
+#else
+constexpr bool hasPool = false;
+#endif
+
+/** A square region whose float image has 4 MiB: two blocks' worth. */
+ImageType::RegionType
+GetLargeRegion()
+{
+  return { { { 0, 0 } }, { { 1024, 1024 } } };
+}
+
+ImageType::RegionType
+GetSmallRegion()
+{
+  return { { { 0, 0 } }, { { 16, 16 } } };
+}
+
+/** A source that allocates its output as the module's filters do. */
+class PooledSource : public itk::ImageSource<ImageType>
+{
+public:
+  ITK_DISALLOW_COPY_AND_MOVE(PooledSource);
+  using Self = PooledSource;
+  using Superclass = itk::ImageSource<ImageType>;
+  using Pointer = itk::SmartPointer<Self>;
+  itkNewMacro(Self);
+  itkTypeMacro(PooledSource, ImageSource);
+
+protected:
+  PooledSource() = default;
+  ~PooledSource() override = default;
+
+  void
+  GenerateOutputInformation() override
+  {
+    this->GetOutput()->SetLargestPossibleRegion(GetLargeRegion());
+  }
+
+  void
+  GenerateData() override
+  {
+    ImageType * const output = this->GetOutput();
+    itk::CudaUsePooledPixelContainer(output, output->GetRequestedRegion());
+    this->AllocateOutputs();
+    output->FillBuffer(7.0f);
+  }
+};
+
+ImageType::Pointer
+MakePooledImage(const ImageType::RegionType & region)
+{
+  const auto image = ImageType::New();
+  image->SetRegions(region);
+  itk::CudaUsePooledPixelContainer(image.GetPointer(), region);
+  image->Allocate();
+  return image;
+}
+
+template <typename TImage>
+bool
+IsPooled(TImage * image)
+{
+  using BaseType = typename TImage::PixelContainer;
+  using PooledType = itk::CudaPixelContainer<typename BaseType::ElementIdentifier, typename BaseType::Element>;
+  return dynamic_cast<PooledType *>(image->GetPixelContainer()) != nullptr;
+}
+
+void
+ExpectAllPixelsAre(const ImageType * image, float value)
+{
+  size_t different = 0;
+  for (itk::ImageRegionConstIterator<ImageType> it(image, image->GetBufferedRegion()); !it.IsAtEnd(); ++it)
+  {
+    different += it.Get() != value;
+  }
+  EXPECT_EQ(different, 0u) << "of " << image->GetBufferedRegion().GetNumberOfPixels() << " pixels, expected " << value;
+}
+
+/** Starts without free blocks, and expects that no block stays in use. */
+class CudaPixelContainer : public testing::Test
+{
+protected:
+  void
+  SetUp() override
+  {
+    Pool::ReleaseUnused();
+    ASSERT_EQ(Pool::GetBytesInUse(), 0u);
+    m_Limit = itk::CudaFiltersConfiguration::GetHostCacheLimit();
+    itk::CudaFiltersConfiguration::SetHostCacheLimit(1024 * mebibyte);
+  }
+
+  void
+  TearDown() override
+  {
+    itk::CudaFiltersConfiguration::SetHostCacheLimit(m_Limit);
+    EXPECT_EQ(Pool::GetBytesInUse(), 0u);
+  }
+
+private:
+  size_t m_Limit{ 0 };
+};
+} // namespace
+
+TEST_F(CudaPixelContainer, Large_image_lies_in_an_aligned_block)
+{
+  const ImageType::Pointer image = MakePooledImage(GetLargeRegion());
+  EXPECT_TRUE(IsPooled(image.GetPointer()));
+  if (hasPool)
+  {
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(image->GetBufferPointer()) % blockSize, 0u);
+    EXPECT_EQ(Pool::GetBytesInUse(), 4 * mebibyte);
+  }
+  image->FillBuffer(3.0f);
+  ExpectAllPixelsAre(image, 3.0f);
+}
+
+TEST_F(CudaPixelContainer, Small_image_does_not_use_the_pool)
+{
+  const ImageType::Pointer image = MakePooledImage(GetSmallRegion());
+  EXPECT_EQ(Pool::GetBytesInUse(), 0u);
+  image->FillBuffer(3.0f);
+  ExpectAllPixelsAre(image, 3.0f);
+}
+
+TEST_F(CudaPixelContainer, Released_block_is_used_again)
+{
+  if (!hasPool)
+  {
+    GTEST_SKIP() << "no pool on this system";
+  }
+  const float * first = MakePooledImage(GetLargeRegion())->GetBufferPointer();
+  EXPECT_EQ(Pool::GetBytesInUse(), 0u);
+  EXPECT_EQ(Pool::GetBytesCached(), 4 * mebibyte);
+  const ImageType::Pointer again = MakePooledImage(GetLargeRegion());
+  EXPECT_EQ(again->GetBufferPointer(), first);
+  EXPECT_EQ(Pool::GetBytesCached(), 0u);
+}
+
+TEST_F(CudaPixelContainer, Much_larger_free_block_is_left_alone)
+{
+  if (!hasPool)
+  {
+    GTEST_SKIP() << "no pool on this system";
+  }
+  void * const large = Pool::Allocate(64 * mebibyte);
+  ASSERT_NE(large, nullptr);
+  EXPECT_TRUE(Pool::Release(large));
+  void * const small = Pool::Allocate(4 * mebibyte);
+  EXPECT_NE(small, large);
+  EXPECT_EQ(Pool::GetBytesCached(), 64 * mebibyte);
+  EXPECT_TRUE(Pool::Release(small));
+}
+
+TEST_F(CudaPixelContainer, Value_initialisation_clears_a_used_block)
+{
+  MakePooledImage(GetLargeRegion())->FillBuffer(5.0f);
+  const auto image = ImageType::New();
+  image->SetRegions(GetLargeRegion());
+  itk::CudaUsePooledPixelContainer(image.GetPointer(), GetLargeRegion());
+  image->Allocate(true);
+  ExpectAllPixelsAre(image, 0.0f);
+}
+
+TEST_F(CudaPixelContainer, Image_outlives_its_filter_and_the_pools_free_blocks)
+{
+  ImageType::Pointer image;
+  {
+    const auto source = PooledSource::New();
+    source->Update();
+    image = source->GetOutput();
+    image->DisconnectPipeline();
+  }
+  EXPECT_TRUE(IsPooled(image.GetPointer()));
+  itk::CudaFiltersConfiguration::SetHostCacheLimit(0);
+  itk::CudaFiltersConfiguration::ReleaseMemory();
+  ExpectAllPixelsAre(image, 7.0f);
+  image = nullptr;
+  EXPECT_EQ(Pool::GetBytesCached(), 0u);
+}
+
+TEST_F(CudaPixelContainer, Second_update_keeps_the_buffer)
+{
+  const auto source = PooledSource::New();
+  source->Update();
+  const float * const buffer = source->GetOutput()->GetBufferPointer();
+  source->Modified();
+  source->Update();
+  EXPECT_EQ(source->GetOutput()->GetBufferPointer(), buffer);
+}
+
+TEST_F(CudaPixelContainer, Reserve_keeps_contents_when_it_grows)
+{
+  const auto container = ContainerType::New();
+  container->Reserve(mebibyte);
+  std::iota(container->GetBufferPointer(), container->GetBufferPointer() + mebibyte, 0.0f);
+  container->Reserve(3 * mebibyte);
+  EXPECT_EQ(container->Capacity(), 3 * mebibyte);
+  for (const size_t index : { size_t{ 0 }, size_t{ 1000 }, mebibyte - 1 })
+  {
+    EXPECT_EQ((*container)[index], static_cast<float>(index));
+  }
+  if (hasPool)
+  {
+    EXPECT_EQ(Pool::GetBytesInUse(), 12 * mebibyte);
+  }
+}
+
+TEST_F(CudaPixelContainer, Squeeze_keeps_contents_and_gives_back_the_rest)
+{
+  const auto container = ContainerType::New();
+  container->Reserve(4 * mebibyte);
+  std::iota(container->GetBufferPointer(), container->GetBufferPointer() + mebibyte, 0.0f);
+  container->Reserve(mebibyte);
+  EXPECT_EQ(container->Capacity(), 4 * mebibyte);
+  container->Squeeze();
+  EXPECT_EQ(container->Capacity(), mebibyte);
+  EXPECT_EQ((*container)[12345], 12345.0f);
+  if (hasPool)
+  {
+    EXPECT_EQ(Pool::GetBytesInUse(), 4 * mebibyte);
+  }
+  container->Reserve(16);
+  container->Squeeze(); // from the pool to ordinary memory
+  EXPECT_EQ(Pool::GetBytesInUse(), 0u);
+  EXPECT_EQ((*container)[15], 15.0f);
+}
+
+TEST_F(CudaPixelContainer, Initialize_gives_back_the_block)
+{
+  const auto container = ContainerType::New();
+  container->Reserve(mebibyte);
+  container->Initialize();
+  EXPECT_EQ(Pool::GetBytesInUse(), 0u);
+  EXPECT_EQ(container->Capacity(), 0u);
+  EXPECT_EQ(container->GetBufferPointer(), nullptr);
+  container->Reserve(mebibyte);
+  EXPECT_NE(container->GetBufferPointer(), nullptr);
+}
+
+TEST_F(CudaPixelContainer, Import_gives_back_the_block_and_leaves_foreign_memory_alone)
+{
+  std::vector<float> foreign(100, 4.0f);
+  {
+    const auto container = ContainerType::New();
+    container->Reserve(mebibyte);
+    container->SetImportPointer(foreign.data(), foreign.size(), false);
+    EXPECT_EQ(Pool::GetBytesInUse(), 0u);
+    EXPECT_EQ(container->GetBufferPointer(), foreign.data());
+  }
+  EXPECT_EQ(foreign[99], 4.0f);
+}
+
+TEST_F(CudaPixelContainer, Import_of_an_array_to_manage_is_deleted_as_one)
+{
+  const auto container = ContainerType::New();
+  container->SetImportPointer(new float[100], 100, true); // a leak or a mismatch is found by the address sanitizer
+  container->Reserve(mebibyte);
+  EXPECT_EQ(container->Size(), mebibyte);
+}
+
+TEST_F(CudaPixelContainer, Memory_taken_over_goes_back_by_the_pool)
+{
+  float * memory = nullptr;
+  {
+    const auto container = ContainerType::New();
+    container->Reserve(mebibyte);
+    memory = container->GetBufferPointer();
+    container->ContainerManageMemoryOff();
+  }
+  if (!hasPool)
+  {
+    delete[] memory;
+    GTEST_SKIP() << "no pool on this system";
+  }
+  EXPECT_EQ(Pool::GetBytesInUse(), 4 * mebibyte);
+  EXPECT_TRUE(Pool::Release(memory));
+  EXPECT_FALSE(Pool::Release(memory)) << "released twice";
+}
+
+TEST_F(CudaPixelContainer, Pool_knows_its_own_blocks)
+{
+  float ordinary = 0.0f;
+  EXPECT_FALSE(Pool::Release(&ordinary));
+  EXPECT_FALSE(Pool::Release(nullptr));
+  EXPECT_EQ(Pool::Allocate(Pool::MinimumSize - 1), nullptr);
+  EXPECT_EQ(Pool::Allocate(SIZE_MAX), nullptr);
+}
+
+TEST_F(CudaPixelContainer, Grafted_image_with_room_keeps_its_buffer)
+{
+  const auto own = ImageType::New();
+  own->SetRegions(GetLargeRegion());
+  own->Allocate();
+  const auto source = PooledSource::New();
+  source->GraftOutput(own);
+  source->Update();
+  EXPECT_FALSE(IsPooled(source->GetOutput()));
+  EXPECT_EQ(source->GetOutput()->GetBufferPointer(), own->GetBufferPointer());
+  ExpectAllPixelsAre(own, 7.0f);
+}
+
+TEST_F(CudaPixelContainer, Grafted_image_without_room_keeps_its_contents)
+{
+  const auto own = ImageType::New();
+  own->SetRegions(GetSmallRegion());
+  own->Allocate();
+  own->FillBuffer(1.0f);
+  const auto source = PooledSource::New();
+  source->GraftOutput(own);
+  source->UpdateLargestPossibleRegion();
+  EXPECT_TRUE(IsPooled(source->GetOutput()));
+  ExpectAllPixelsAre(own, 1.0f);
+  ExpectAllPixelsAre(source->GetOutput(), 7.0f);
+}
+
+TEST_F(CudaPixelContainer, Pooled_output_can_be_grafted_on)
+{
+  const auto source = PooledSource::New();
+  source->Update();
+  const auto other = ImageType::New();
+  other->Graft(source->GetOutput());
+  source->GetOutput()->Initialize();
+  ExpectAllPixelsAre(other, 7.0f);
+}
+
+TEST_F(CudaPixelContainer, Imported_container_with_room_stays)
+{
+  std::vector<float> memory(GetLargeRegion().GetNumberOfPixels(), 2.0f);
+  const auto         container = BaseContainerType::New();
+  container->SetImportPointer(memory.data(), memory.size(), false);
+  const auto image = ImageType::New();
+  image->SetRegions(GetLargeRegion());
+  image->SetPixelContainer(container);
+  itk::CudaUsePooledPixelContainer(image.GetPointer(), GetLargeRegion());
+  EXPECT_EQ(image->GetPixelContainer(), container.GetPointer());
+}
+
+TEST_F(CudaPixelContainer, Image_released_by_another_thread)
+{
+  ImageType::Pointer image = MakePooledImage(GetLargeRegion());
+  std::thread        other([released = std::move(image)]() mutable { released = nullptr; });
+  other.join();
+  EXPECT_EQ(Pool::GetBytesInUse(), 0u);
+}
+
+TEST_F(CudaPixelContainer, Many_threads_at_once_do_not_share_a_block)
+{
+  constexpr unsigned int   numberOfThreads = 8;
+  std::vector<std::thread> threads;
+  std::vector<size_t>      errors(numberOfThreads, 0);
+  for (unsigned int index = 0; index < numberOfThreads; ++index)
+  {
+    threads.emplace_back([index, &errors] {
+      for (unsigned int turn = 0; turn < 20; ++turn)
+      {
+        const ImageType::Pointer image = MakePooledImage(GetLargeRegion());
+        const size_t             last = GetLargeRegion().GetNumberOfPixels() - 1;
+        image->GetBufferPointer()[0] = static_cast<float>(index);
+        image->GetBufferPointer()[last] = static_cast<float>(turn);
+        std::this_thread::yield();
+        errors[index] += image->GetBufferPointer()[0] != static_cast<float>(index);
+        errors[index] += image->GetBufferPointer()[last] != static_cast<float>(turn);
+      }
+    });
+  }
+  for (std::thread & thread : threads)
+  {
+    thread.join();
+  }
+  EXPECT_EQ(std::accumulate(errors.begin(), errors.end(), size_t{ 0 }), 0u);
+}
+
+TEST_F(CudaPixelContainer, Cache_limit_lets_the_oldest_blocks_go)
+{
+  if (!hasPool)
+  {
+    GTEST_SKIP() << "no pool on this system";
+  }
+  itk::CudaFiltersConfiguration::SetHostCacheLimit(8 * mebibyte);
+  void * const first = Pool::Allocate(4 * mebibyte);
+  void * const second = Pool::Allocate(4 * mebibyte);
+  void * const third = Pool::Allocate(4 * mebibyte);
+  EXPECT_EQ(Pool::GetBytesInUse(), 12 * mebibyte); // what is in use has no limit
+  EXPECT_TRUE(Pool::Release(first));
+  EXPECT_TRUE(Pool::Release(second));
+  EXPECT_EQ(Pool::GetBytesCached(), 8 * mebibyte);
+  EXPECT_TRUE(Pool::Release(third));
+  EXPECT_EQ(Pool::GetBytesCached(), 8 * mebibyte);
+
+  itk::CudaFiltersConfiguration::SetHostCacheLimit(0);
+  void * const fourth = Pool::Allocate(4 * mebibyte);
+  EXPECT_TRUE(Pool::Release(fourth));
+  EXPECT_EQ(Pool::GetBytesCached(), 0u);
+}
+
+TEST_F(CudaPixelContainer, Release_memory_empties_the_cache)
+{
+  MakePooledImage(GetLargeRegion());
+  itk::CudaFiltersConfiguration::ReleaseMemory();
+  EXPECT_EQ(Pool::GetBytesCached(), 0u);
+}
+
+TEST_F(CudaPixelContainer, Vector_image_and_images_of_vectors_are_pooled)
+{
+  using VectorImageType = itk::VectorImage<short, 3>;
+  VectorImageType::SizeType size = { { 128, 64, 64 } };
+  const auto                image = VectorImageType::New();
+  image->SetRegions(size);
+  image->SetNumberOfComponentsPerPixel(5);
+  itk::CudaUsePooledPixelContainer(image.GetPointer(), image->GetLargestPossibleRegion());
+  image->Allocate();
+  EXPECT_TRUE(IsPooled(image.GetPointer()));
+  EXPECT_EQ(image->GetPixelContainer()->Capacity(), size_t{ 128 } * 64 * 64 * 5);
+  itk::CudaUsePooledPixelContainer(image.GetPointer(), image->GetLargestPossibleRegion());
+  EXPECT_EQ(image->GetPixelContainer()->Capacity(), size_t{ 128 } * 64 * 64 * 5) << "it had room";
+
+  using RGBImageType = itk::Image<itk::RGBPixel<unsigned char>, 2>;
+  RGBImageType::SizeType rgbSize = { { 1024, 1024 } };
+  const auto             rgb = RGBImageType::New();
+  rgb->SetRegions(rgbSize);
+  itk::CudaUsePooledPixelContainer(rgb.GetPointer(), rgb->GetLargestPossibleRegion());
+  rgb->Allocate();
+  EXPECT_TRUE(IsPooled(rgb.GetPointer()));
+  if (hasPool)
+  {
+    EXPECT_EQ(Pool::GetBytesInUse(), 6 * mebibyte + 4 * mebibyte);
+  }
+}
+
+TEST_F(CudaPixelContainer, Elements_with_a_destructor_stay_out_of_the_pool)
+{
+  const auto container = itk::CudaPixelContainer<itk::SizeValueType, std::string>::New();
+  container->Reserve(mebibyte / 8);
+  (*container)[7] = "a text that is too long to be kept inside of the string object itself";
+  EXPECT_EQ(Pool::GetBytesInUse(), 0u);
+}
+
+TEST(CudaPixelContainerDeathTest, Image_in_static_storage_lives_until_the_process_exits)
+{
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(
+    {
+      static ImageType::Pointer kept;
+      kept = MakePooledImage(GetLargeRegion());
+      kept->FillBuffer(1.0f);
+      std::exit(0);
+    },
+    testing::ExitedWithCode(0),
+    "");
+}
