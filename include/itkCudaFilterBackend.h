@@ -34,6 +34,13 @@ public:
   bool
   SelectDevice(const char * unsupported, size_t workingSetBytes);
 
+  /** The device that SelectDevice() chose. */
+  int
+  GetSelectedDeviceIndex() const
+  {
+    return m_SelectedDeviceIndex;
+  }
+
   /** Called with the description of a CudaError of kind OutOfMemory: sets the host as the backend used and returns true
    * if the filter may run there; false if the GPU was demanded, and the exception is to go on. */
   bool
