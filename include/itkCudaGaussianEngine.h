@@ -16,7 +16,7 @@ using CudaProgressFunction = std::function<void(float)>;
 
 /** Device memory in bytes that CudaGaussianFilter() needs for these views, at most. */
 CudaFilters_EXPORT size_t
-CudaGaussianWorkingSet(const CudaImageView & input, const CudaImageView & output);
+CudaGaussianWorkingSet(const CudaGaussianPlan & plan, const CudaImageView & input, const CudaImageView & output);
 
 /** Uploads `input`, runs the plan's passes on the device and downloads the result to `output`; complete on return.
  * Input and output have the same size and number of components and may be the same memory.

@@ -5,6 +5,7 @@
 #include "CudaFiltersExport.h"
 
 #include <complex>
+#include <cstdint>
 #include <vector>
 
 namespace itk
@@ -26,6 +27,7 @@ struct CudaGaussianKernel
   std::complex<double> Weight[NumberOfPolePairs]; // c_j
   unsigned int         Order{ 0 };                // of the derivative: 0, 1 or 2
   double               SigmaInPixels{ 1.0 };
+  double               ConstantResponse{ 0.0 }; // to a constant 1: 0 for orders 1 and 2
 
   /** Orders 0 and 2 are even functions, order 1 is odd. */
   bool
@@ -40,19 +42,50 @@ struct CudaGaussianKernel
  *
  * Order 0 has sum 1. Orders 1 and 2 respond to a unit ramp with 1 and to n^2/2 with 1, per pixel (not per unit of
  * spacing); order 1 changes sign with a negative spacing. With `normalizeAcrossScale` they are multiplied by sigma and
- * sigma^2. \param order 0, 1 or 2 \param sigma standard deviation in physical units, > 0 \param spacing physical units
- * per pixel, at least 1e-8 in magnitude \exception ExceptionObject naming the parameter that is out of range */
+ * sigma^2.
+ *
+ * \param order 0, 1 or 2
+ *
+ * \param sigma standard deviation in physical units, > 0
+ *
+ * \param spacing physical units per pixel, at least 1e-8 in magnitude
+ *
+ * \exception ExceptionObject naming the parameter that is out of range */
 CudaFilters_EXPORT CudaGaussianKernel
 MakeDericheGaussianKernel(unsigned int order, double sigma, double spacing, bool normalizeAcrossScale);
 
-/** \struct CudaGaussianLinePass
- * \brief Filters every line of the image along one axis.
+/** What becomes of a pass's result y at a pixel of its destination d. */
+enum class CudaGaussianCombine : uint8_t
+{
+  Store,           // d = y
+  Add,             // d = d + y
+  StoreSquare,     // d = y^2
+  AddSquare,       // d = d + y^2
+  AddSquareAndRoot // d = sqrt(d + y^2)
+};
+
+/** \struct CudaGaussianPassResult
+ * \brief One result of a line pass. Images are numbered; the plan's input is image 0.
  * \ingroup CudaFilters
+ */
+struct CudaGaussianPassResult
+{
+  CudaGaussianKernel  Kernel;
+  unsigned int        Destination{ 1 };
+  CudaGaussianCombine Combine{ CudaGaussianCombine::Store };
+};
+
+/** \struct CudaGaussianLinePass
+ * \brief Filters every line of an image along one axis, with one kernel or with several of the same poles.
+ *
+ * The source is none of the destinations. Along axis 0 there is one result; along the others there are at most three,
+ * all of which are stored. \ingroup CudaFilters
  */
 struct CudaGaussianLinePass
 {
-  unsigned int       Axis{ 0 };
-  CudaGaussianKernel Kernel;
+  unsigned int                        Axis{ 0 };
+  unsigned int                        Source{ 0 };
+  std::vector<CudaGaussianPassResult> Results;
 };
 
 /** \struct CudaGaussianPlan
@@ -61,8 +94,56 @@ struct CudaGaussianLinePass
  */
 struct CudaGaussianPlan
 {
+  unsigned int                      NumberOfImages{ 1 };
   std::vector<CudaGaussianLinePass> Passes;
+  std::vector<unsigned int>         Results;  // images that make up the output, component after component
+  std::vector<double>               Rotation; // row-major matrix that is applied to the results' vector; empty: none
 };
+
+/** \struct CudaGaussianTerm
+ * \brief A product of one-dimensional kernels, along each axis one, by their orders.
+ * \ingroup CudaFilters
+ */
+struct CudaGaussianTerm
+{
+  std::vector<unsigned int> Orders; // by axis
+  double                    Factor{ 1.0 };
+};
+
+/** What a filter makes of its terms. */
+enum class CudaGaussianOutput : uint8_t
+{
+  Components, // each is a component of the output
+  Sum,        // their sum
+  Norm        // the root of the sum of their squares
+};
+
+/** \struct CudaGaussianParameters
+ * \brief Standard deviation and spacing along each axis, in physical units.
+ * \ingroup CudaFilters
+ */
+struct CudaGaussianParameters
+{
+  std::vector<double> Sigma;
+  std::vector<double> Spacing;
+  bool                NormalizeAcrossScale{ false };
+};
+
+/** The passes that compute `terms`, from the last axis to the first. Terms that agree in the orders along the last axes
+ * share these passes, and a pass along any axis but the first gives all the orders that are needed of its source, so
+ * that each source is read once. An image is used again as soon as it has been read for the last time.
+ *
+ * \exception ExceptionObject naming a sigma or spacing that is out of range */
+CudaFilters_EXPORT CudaGaussianPlan
+MakeGaussianPlan(const CudaGaussianParameters &        parameters,
+                 const std::vector<CudaGaussianTerm> & terms,
+                 CudaGaussianOutput                    output);
+
+/** One kernel along one axis.
+ *
+ * \exception ExceptionObject naming the parameter that is out of range */
+CudaFilters_EXPORT CudaGaussianPlan
+MakeGaussianLinePlan(unsigned int axis, const CudaGaussianKernel & kernel);
 } // end namespace itk
 
 #endif

@@ -15,29 +15,39 @@ namespace itk::cuda::gaussian
 static_assert(NumberOfPolePairs == CudaGaussianKernel::NumberOfPolePairs, "the sweeps and the plan agree on the order");
 
 template <typename T>
-inline LineCoefficients<T>
-MakeLineCoefficients(const CudaGaussianKernel & kernel)
+inline LineDynamics<T>
+MakeLineDynamics(const CudaGaussianKernel & kernel)
 {
-  LineCoefficients<T> coefficients;
-  double              centralValue = 0.0;
+  LineDynamics<T> dynamics;
+  for (unsigned int j = 0; j < NumberOfPolePairs; ++j)
+  {
+    const double coupling = std::abs(1.0 - kernel.Pole[j]);
+    dynamics.Section[j] = { static_cast<T>(std::norm(kernel.Pole[j])),
+                            static_cast<T>(coupling),
+                            static_cast<T>(1.0 / coupling) };
+  }
+  return dynamics;
+}
+
+template <typename T>
+inline LineResponse<T>
+MakeLineResponse(const CudaGaussianKernel & kernel)
+{
+  LineResponse<T> response;
+  double          centralValue = 0.0;
   for (unsigned int j = 0; j < NumberOfPolePairs; ++j)
   {
     const std::complex<double> p = kernel.Pole[j];
     const std::complex<double> c = kernel.Weight[j];
-    const double               coupling = std::abs(1.0 - p);
     const double               damping = std::norm(p);
-    SectionCoefficients<T> &   section = coefficients.Section[j];
-    section.Damping = static_cast<T>(damping);
-    section.Coupling = static_cast<T>(coupling);
-    section.InverseCoupling = static_cast<T>(1.0 / coupling);
-    section.WeightU = static_cast<T>(damping * c.real());
-    section.WeightV = static_cast<T>((c.real() * (p.real() - damping) - c.imag() * p.imag()) / coupling);
+    response.WeightU[j] = static_cast<T>(damping * c.real());
+    response.WeightV[j] = static_cast<T>((c.real() * (p.real() - damping) - c.imag() * p.imag()) / std::abs(1.0 - p));
     centralValue += c.real();
   }
-  coefficients.CentralValue = static_cast<T>(centralValue);
-  coefficients.AnticausalSign = kernel.IsAntisymmetric() ? T(-1) : T(1);
-  coefficients.OffsetResponse = kernel.Order == 0 ? T(1) : T(0);
-  return coefficients;
+  response.CentralValue = static_cast<T>(centralValue);
+  response.AnticausalSign = kernel.IsAntisymmetric() ? T(-1) : T(1);
+  response.OffsetResponse = static_cast<T>(kernel.ConstantResponse);
+  return response;
 }
 
 inline StateMatrix<double>

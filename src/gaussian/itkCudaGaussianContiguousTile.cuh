@@ -154,9 +154,9 @@ public:
 
   /** The result takes the place of the segment, so that the warp can write whole rows. */
   __device__ void
-  Store(const T (&y)[Length])
+  Store(const T (&y)[Length], const LinePassResult<T> & result)
   {
-    const T   offset = m_Arguments.Coefficients.OffsetResponse * m_First;
+    const T   offset = result.Response.OffsetResponse * m_First;
     T * const values = GetSegment();
     using Vector = typename Vector16<T>::Type;
     constexpr unsigned int perVector = 16 / sizeof(T);
@@ -175,23 +175,23 @@ public:
     __syncwarp();
     if (m_Arguments.Geometry.Aligned)
     {
-      ForEachElement<perVector>([this](T * value, size_t begin, unsigned int position) {
-        T * const destination = m_Arguments.Destination + begin + position;
+      ForEachElement<perVector>([this, &result](T * value, size_t begin, unsigned int position) {
+        T * const destination = result.Destination + begin + position;
         if (position >= m_Range.WriteBegin && position + perVector <= m_Range.WriteEnd)
         {
-          *reinterpret_cast<Vector *>(destination) = *reinterpret_cast<const Vector *>(value);
+          StoreVector<Vector>(destination, value, result.Combine);
           return;
         }
         for (unsigned int k = 0; k < perVector; ++k)
         {
-          StoreElement(destination + k, value[k], position + k);
+          StoreElement(destination + k, value[k], position + k, result.Combine);
         }
       });
     }
     else
     {
-      ForEachElement<1>([this](T * value, size_t begin, unsigned int position) {
-        StoreElement(m_Arguments.Destination + begin + position, *value, position);
+      ForEachElement<1>([this, &result](T * value, size_t begin, unsigned int position) {
+        StoreElement(result.Destination + begin + position, *value, position, result.Combine);
       });
     }
   }
@@ -223,12 +223,30 @@ private:
   }
 
   __device__ void
-  StoreElement(T * destination, T value, unsigned int position) const
+  StoreElement(T * destination, T value, unsigned int position, CudaGaussianCombine combine) const
   {
     if (position >= m_Range.WriteBegin && position < m_Range.WriteEnd)
     {
-      *destination = value;
+      *destination = CombineValues(combine, ReadsDestination(combine) ? *destination : T(0), value);
     }
+  }
+
+  template <typename TVector>
+  __device__ void
+  StoreVector(T * destination, const T * values, CudaGaussianCombine combine) const
+  {
+    TVector vector = *reinterpret_cast<const TVector *>(values);
+    if (combine != CudaGaussianCombine::Store)
+    {
+      const TVector old = ReadsDestination(combine) ? *reinterpret_cast<const TVector *>(destination) : TVector{};
+#pragma unroll
+      for (unsigned int k = 0; k < sizeof(TVector) / sizeof(T); ++k)
+      {
+        T & value = reinterpret_cast<T *>(&vector)[k];
+        value = CombineValues(combine, reinterpret_cast<const T *>(&old)[k], value);
+      }
+    }
+    *reinterpret_cast<TVector *>(destination) = vector;
   }
 
   /** Calls f(place in shared memory, start of the line, position on the line) for every VCount-th element of the warp's
@@ -330,7 +348,7 @@ private:
       return m_Arguments.TileStates[GetTileStateIndex(state)];
     }
     const T edge = state >= NumberOfPolePairs ? m_TileLast : m_TileFirst;
-    return SteadyState(m_Arguments.Coefficients.Section[state % NumberOfPolePairs], edge - m_First);
+    return SteadyState(m_Arguments.Dynamics.Section[state % NumberOfPolePairs], edge - m_First);
   }
 
   /** States before the warp's part of the line. */

@@ -48,29 +48,36 @@ struct StateMatrix
   T VV{ 1 };
 };
 
+/** How the state of one section moves. */
 template <typename T>
-struct SectionCoefficients
+struct SectionDynamics
 {
   T Damping;         // g
   T Coupling;        // e
   T InverseCoupling; // 1 / e
-  T WeightU;         // a
-  T WeightV;         // b
 };
 
-/** A kernel in the form that the sweeps use. */
+/** The poles of a kernel: orders 0, 1 and 2 of one sigma share them, and so their sweeps. */
 template <typename T>
-struct LineCoefficients
+struct LineDynamics
 {
-  SectionCoefficients<T> Section[NumberOfPolePairs];
-  T                      CentralValue;   // h(0)
-  T                      AnticausalSign; // -1 for order 1, else 1
-  T                      OffsetResponse; // response to a constant 1: 1 for order 0, else 0
+  SectionDynamics<T> Section[NumberOfPolePairs];
+};
+
+/** What a kernel makes of the states. */
+template <typename T>
+struct LineResponse
+{
+  T WeightU[NumberOfPolePairs]; // a
+  T WeightV[NumberOfPolePairs]; // b
+  T CentralValue;               // h(0)
+  T AnticausalSign;             // -1 for order 1, else 1
+  T OffsetResponse;             // to a constant 1
 };
 
 template <typename T>
 ITK_CUDA_HOST_DEVICE inline void
-Advance(PolePairState<T> & state, const SectionCoefficients<T> & section, T x)
+Advance(PolePairState<T> & state, const SectionDynamics<T> & section, T x)
 {
   state.U = section.Damping * state.U + (x - section.Coupling * state.V);
   state.V = section.Coupling * state.U + state.V;
@@ -78,32 +85,31 @@ Advance(PolePairState<T> & state, const SectionCoefficients<T> & section, T x)
 
 template <typename T>
 ITK_CUDA_HOST_DEVICE inline void
-Advance(LineState<T> & state, const LineCoefficients<T> & coefficients, T x)
+Advance(LineState<T> & state, const LineDynamics<T> & dynamics, T x)
 {
   for (unsigned int j = 0; j < NumberOfPolePairs; ++j)
   {
-    Advance(state.Pair[j], coefficients.Section[j], x);
+    Advance(state.Pair[j], dynamics.Section[j], x);
   }
 }
 
 /** What the pixels that a sweep has passed contribute at the next one. */
 template <typename T>
 ITK_CUDA_HOST_DEVICE inline T
-Response(const LineState<T> & state, const LineCoefficients<T> & coefficients)
+Contribution(const LineState<T> & state, const LineResponse<T> & response)
 {
-  T response = 0;
+  T sum = 0;
   for (unsigned int j = 0; j < NumberOfPolePairs; ++j)
   {
-    const SectionCoefficients<T> & section = coefficients.Section[j];
-    response = section.WeightU * state.Pair[j].U + (section.WeightV * state.Pair[j].V + response);
+    sum = response.WeightU[j] * state.Pair[j].U + (response.WeightV[j] * state.Pair[j].V + sum);
   }
-  return response;
+  return sum;
 }
 
 /** State after infinitely many pixels of value x. */
 template <typename T>
 ITK_CUDA_HOST_DEVICE inline PolePairState<T>
-SteadyState(const SectionCoefficients<T> & section, T x)
+SteadyState(const SectionDynamics<T> & section, T x)
 {
   PolePairState<T> state;
   state.V = x * section.InverseCoupling;

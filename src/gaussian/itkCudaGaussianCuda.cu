@@ -117,16 +117,36 @@ MakeLaunchShape(AxisKind kind, const LineGeometry & geometry, const LineSchedule
   return shape;
 }
 
-template <typename T, AxisKind VKind, TileTask VTask>
+template <typename T, AxisKind VKind, TileTask VTask, unsigned int VResults>
 void
 LaunchLinePass(const LinePassArguments<T> & arguments, const StreamLease & stream)
 {
   const LaunchShape shape = MakeLaunchShape<T>(VKind, arguments.Geometry, arguments.Schedule);
-  const auto        kernel = LinePassKernel<T, VKind, VTask>;
+  const auto        kernel = LinePassKernel<T, VKind, VTask, VResults>;
   // An attribute of the current device, so it is set for every launch.
   ITK_CUDA_CALL(
     cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shape.SharedBytes)));
   ITK_CUDA_CALL(LaunchKernel(kernel, shape.Grid, shape.Block, shape.SharedBytes, stream.Get(), arguments));
+}
+
+template <typename T, AxisKind VKind, TileTask VTask>
+void
+LaunchFilter(const LinePassArguments<T> & arguments, size_t numberOfResults, const StreamLease & stream)
+{
+  if constexpr (VKind == AxisKind::Strided)
+  {
+    if (numberOfResults == 2)
+    {
+      LaunchLinePass<T, VKind, VTask, 2>(arguments, stream);
+      return;
+    }
+    if (numberOfResults == 3)
+    {
+      LaunchLinePass<T, VKind, VTask, 3>(arguments, stream);
+      return;
+    }
+  }
+  LaunchLinePass<T, VKind, VTask, 1>(arguments, stream);
 }
 
 template <typename T>
@@ -148,32 +168,62 @@ LaunchTileScan(const LinePassArguments<T> & arguments, const CudaGaussianKernel 
 
 template <typename T, AxisKind VKind>
 void
-RunLinePassOn(const CudaGaussianLinePass & pass,
-              const LineSchedule &         schedule,
-              const DeviceView &           source,
-              const DeviceView &           destination,
-              const StreamLease &          stream)
+RunLinePassOn(const CudaGaussianLinePass &    pass,
+              const LineSchedule &            schedule,
+              const std::vector<DeviceView> & images,
+              const StreamLease &             stream)
 {
-  LinePassArguments<T> arguments;
+  const DeviceView &         source = images[pass.Source];
+  const CudaGaussianKernel & kernel = pass.Results.front().Kernel;
+
+  LinePassArguments<T> arguments{};
   arguments.Source = static_cast<const T *>(source.Data);
-  arguments.Destination = static_cast<T *>(destination.Data);
-  arguments.TileStates = nullptr;
   arguments.Geometry = MakeLineGeometry(source, pass.Axis);
-  arguments.Geometry.Aligned = arguments.Geometry.Aligned && reinterpret_cast<uintptr_t>(destination.Data) % 16 == 0;
   arguments.Schedule = schedule;
-  arguments.Coefficients = MakeLineCoefficients<T>(pass.Kernel);
-  arguments.Powers = MakeSegmentPowers<T>(pass.Kernel);
-  arguments.Ends = MakeEndWeights<T>(pass.Kernel);
+  arguments.Dynamics = MakeLineDynamics<T>(kernel);
+  arguments.Powers = MakeSegmentPowers<T>(kernel);
+  arguments.Ends = MakeEndWeights<T>(kernel);
+  for (size_t r = 0; r < pass.Results.size(); ++r)
+  {
+    const CudaGaussianPassResult & result = pass.Results[r];
+    void * const                   data = images[result.Destination].Data;
+    arguments.Results[r] = { static_cast<T *>(data), MakeLineResponse<T>(result.Kernel), result.Combine };
+    arguments.Geometry.Aligned = arguments.Geometry.Aligned && reinterpret_cast<uintptr_t>(data) % 16 == 0;
+  }
+
   if (schedule.Method != LineMethod::Partition)
   {
-    LaunchLinePass<T, VKind, TileTask::Filter>(arguments, stream);
+    LaunchFilter<T, VKind, TileTask::Filter>(arguments, pass.Results.size(), stream);
     return;
   }
   const DeviceBuffer states(GetLinePassWorkspace(schedule, source, pass.Axis), stream);
   arguments.TileStates = static_cast<PolePairState<T> *>(states.GetPointer());
-  LaunchLinePass<T, VKind, TileTask::WriteTotals>(arguments, stream);
-  LaunchTileScan(arguments, pass.Kernel, stream);
-  LaunchLinePass<T, VKind, TileTask::FilterFromStates>(arguments, stream);
+  LaunchLinePass<T, VKind, TileTask::WriteTotals, 1>(arguments, stream);
+  LaunchTileScan(arguments, kernel, stream);
+  LaunchFilter<T, VKind, TileTask::FilterFromStates>(arguments, pass.Results.size(), stream);
+}
+
+template <typename T>
+void
+RotateOn(const CudaGaussianPlan & plan, const std::vector<DeviceView> & images, const StreamLease & stream)
+{
+  constexpr unsigned int threads = 256;
+  RotationArguments<T>   arguments{};
+  arguments.Dimension = static_cast<unsigned int>(plan.Results.size());
+  const DeviceView & view = images[plan.Results.front()];
+  for (size_t i = 0; i < plan.Results.size(); ++i)
+  {
+    arguments.Component[i] = static_cast<T *>(images[plan.Results[i]].Data);
+  }
+  for (size_t i = 0; i < plan.Rotation.size(); ++i)
+  {
+    arguments.Matrix[i] = static_cast<T>(plan.Rotation[i]);
+  }
+  arguments.RowLength = view.Size[0];
+  arguments.RowStride = view.Stride[1];
+  arguments.Rows = view.Size[1] * view.Size[2] * view.Size[3] * view.Size[4];
+  const size_t blocks = (arguments.RowLength * arguments.Rows + threads - 1) / threads;
+  ITK_CUDA_CALL(LaunchKernel(RotateKernel<T>, MakeGrid(blocks), dim3(threads), 0, stream.Get(), arguments));
 }
 } // namespace
 
@@ -182,7 +232,7 @@ GetLineSchedule(const CudaGaussianLinePass & pass, const DeviceView & source, in
 {
   return MakeLineSchedule(GetAxisKind(pass.Axis),
                           source.Size[pass.Axis],
-                          pass.Kernel.SigmaInPixels,
+                          pass.Results.front().Kernel.SigmaInPixels,
                           static_cast<unsigned int>(CudaComponentSize(source.ComponentType)),
                           GetDeviceProperties(device).SharedMemoryPerBlockOptin);
 }
@@ -200,35 +250,30 @@ GetLinePassWorkspace(const LineSchedule & schedule, const DeviceView & source, u
 }
 
 void
-RunLinePass(const CudaGaussianLinePass & pass,
-            const LineSchedule &         schedule,
-            const DeviceView &           source,
-            const DeviceView &           destination,
-            const StreamLease &          stream)
+RunLinePass(const CudaGaussianLinePass &    pass,
+            const LineSchedule &            schedule,
+            const std::vector<DeviceView> & images,
+            const StreamLease &             stream)
 {
-  const bool isDouble = source.ComponentType == CudaComponentType::Double;
+  const bool isDouble = images[pass.Source].ComponentType == CudaComponentType::Double;
   const auto run =
     GetAxisKind(pass.Axis) == AxisKind::Contiguous
       ? (isDouble ? RunLinePassOn<double, AxisKind::Contiguous> : RunLinePassOn<float, AxisKind::Contiguous>)
       : (isDouble ? RunLinePassOn<double, AxisKind::Strided> : RunLinePassOn<float, AxisKind::Strided>);
-  run(pass, schedule, source, destination, stream);
+  run(pass, schedule, images, stream);
 }
 
 void
-RunPlan(const CudaGaussianPlan & plan,
-        const DeviceView &       source,
-        const DeviceView &       destination,
-        const DeviceView &       scratch,
-        const StreamLease &      stream)
+RunPlan(const CudaGaussianPlan & plan, const std::vector<DeviceView> & images, const StreamLease & stream)
 {
-  const DeviceView * from = &source;
-  for (size_t i = 0; i < plan.Passes.size(); ++i)
+  for (const CudaGaussianLinePass & pass : plan.Passes)
   {
-    // Passes alternate so that the last one ends in the destination.
-    const DeviceView * const to = (plan.Passes.size() - 1 - i) % 2 == 0 ? &destination : &scratch;
-    const LineSchedule       schedule = GetLineSchedule(plan.Passes[i], source, stream.GetDevice());
-    RunLinePass(plan.Passes[i], schedule, *from, *to, stream);
-    from = to;
+    RunLinePass(pass, GetLineSchedule(pass, images[pass.Source], stream.GetDevice()), images, stream);
+  }
+  if (!plan.Rotation.empty())
+  {
+    const bool isDouble = images.front().ComponentType == CudaComponentType::Double;
+    (isDouble ? RotateOn<double> : RotateOn<float>)(plan, images, stream);
   }
 }
 } // namespace itk::cuda::gaussian

@@ -7,7 +7,7 @@
 namespace itk
 {
 size_t
-CudaGaussianWorkingSet(const CudaImageView &, const CudaImageView &)
+CudaGaussianWorkingSet(const CudaGaussianPlan &, const CudaImageView &, const CudaImageView &)
 {
   return 0;
 }

@@ -8,6 +8,7 @@
 #include "itkCudaGaussianSchedule.h"
 
 #include <cstddef>
+#include <vector>
 
 namespace itk::cuda
 {
@@ -31,24 +32,20 @@ GetLineSchedule(const CudaGaussianLinePass & pass, const DeviceView & source, in
 CudaFilters_EXPORT size_t
 GetLinePassWorkspace(const LineSchedule & schedule, const DeviceView & source, unsigned int axis);
 
-/** Queues one pass on the stream. Source and destination are different memory and have the same size, strides and type;
- * rows follow each other at Stride[1], and each further axis where the one before ends. Destination's padding may be
- * written. \exception CudaError */
+/** Queues one pass on the stream. `images` are those of the plan; they have the same size, strides and type, rows
+ * follow each other at Stride[1], and each further axis where the one before ends. Destinations' padding may be
+ * written.
+ *
+ * \exception CudaError */
 CudaFilters_EXPORT void
-RunLinePass(const CudaGaussianLinePass & pass,
-            const LineSchedule &         schedule,
-            const DeviceView &           source,
-            const DeviceView &           destination,
-            const StreamLease &          stream);
+RunLinePass(const CudaGaussianLinePass &    pass,
+            const LineSchedule &            schedule,
+            const std::vector<DeviceView> & images,
+            const StreamLease &             stream);
 
-/** Queues a whole plan on device-resident images. `scratch` is needed for plans of two passes or more. The source is
- * kept. */
+/** Queues a plan's passes, and then its rotation, on device-resident images. */
 CudaFilters_EXPORT void
-RunPlan(const CudaGaussianPlan & plan,
-        const DeviceView &       source,
-        const DeviceView &       destination,
-        const DeviceView &       scratch,
-        const StreamLease &      stream);
+RunPlan(const CudaGaussianPlan & plan, const std::vector<DeviceView> & images, const StreamLease & stream);
 } // namespace itk::cuda::gaussian
 
 #endif

@@ -9,12 +9,12 @@ namespace itk::cuda::gaussian
 namespace
 {
 LineState<double>
-SteadyLineState(const LineCoefficients<double> & coefficients, double x)
+SteadyLineState(const LineDynamics<double> & dynamics, double x)
 {
   LineState<double> state;
   for (unsigned int j = 0; j < NumberOfPolePairs; ++j)
   {
-    state.Pair[j] = SteadyState(coefficients.Section[j], x);
+    state.Pair[j] = SteadyState(dynamics.Section[j], x);
   }
   return state;
 }
@@ -27,26 +27,27 @@ FilterLine(const CudaGaussianKernel & kernel, const double * input, double * out
   {
     return;
   }
-  const LineCoefficients<double> coefficients = MakeLineCoefficients<double>(kernel);
-  const double                   first = input[0];
-  std::vector<double>            x(length);
+  const auto          dynamics = MakeLineDynamics<double>(kernel);
+  const auto          response = MakeLineResponse<double>(kernel);
+  const double        first = input[0];
+  std::vector<double> x(length);
   for (size_t n = 0; n < length; ++n)
   {
     x[n] = input[n] - first;
   }
 
-  LineState<double> causal = SteadyLineState(coefficients, x.front());
+  LineState<double> causal = SteadyLineState(dynamics, x.front());
   for (size_t n = 0; n < length; ++n)
   {
-    output[n] = coefficients.CentralValue * x[n] + Response(causal, coefficients);
-    Advance(causal, coefficients, x[n]);
+    output[n] = response.CentralValue * x[n] + Contribution(causal, response);
+    Advance(causal, dynamics, x[n]);
   }
 
-  LineState<double> anticausal = SteadyLineState(coefficients, x.back());
+  LineState<double> anticausal = SteadyLineState(dynamics, x.back());
   for (size_t n = length; n-- > 0;)
   {
-    output[n] += coefficients.AnticausalSign * Response(anticausal, coefficients) + coefficients.OffsetResponse * first;
-    Advance(anticausal, coefficients, x[n]);
+    output[n] += response.AnticausalSign * Contribution(anticausal, response) + response.OffsetResponse * first;
+    Advance(anticausal, dynamics, x[n]);
   }
 }
 } // namespace itk::cuda::gaussian

@@ -62,9 +62,10 @@ GetSegmentEnds(const TTile & tile, const EndWeights<T> & weights)
 /** Response of the thread's segment, without the line's offset. */
 template <typename T, typename TTile>
 __device__ inline void
-FilterSegment(const TTile &               tile,
-              const LineCoefficients<T> & coefficients,
-              SweepStates<T>              states,
+FilterSegment(const TTile &           tile,
+              const LineDynamics<T> & dynamics,
+              const LineResponse<T> & response,
+              SweepStates<T>          states,
               T (&y)[SegmentLength<T>])
 {
   constexpr unsigned int quads = TTile::Length / 4;
@@ -76,8 +77,8 @@ FilterSegment(const TTile &               tile,
 #pragma unroll
     for (unsigned int k = 0; k < 4; ++k)
     {
-      y[4 * q + k] = coefficients.CentralValue * x[k] + Response(states.Sweep[0], coefficients);
-      Advance(states.Sweep[0], coefficients, x[k]);
+      y[4 * q + k] = response.CentralValue * x[k] + Contribution(states.Sweep[0], response);
+      Advance(states.Sweep[0], dynamics, x[k]);
     }
   }
   // The pixels are read again: without a barrier the compiler would keep them, and halve the threads that fit.
@@ -90,13 +91,14 @@ FilterSegment(const TTile &               tile,
 #pragma unroll
     for (unsigned int k = 4; k-- > 0;)
     {
-      y[4 * q + k] += coefficients.AnticausalSign * Response(states.Sweep[1], coefficients);
-      Advance(states.Sweep[1], coefficients, x[k]);
+      y[4 * q + k] += response.AnticausalSign * Contribution(states.Sweep[1], response);
+      Advance(states.Sweep[1], dynamics, x[k]);
     }
   }
 }
 
-template <typename T, AxisKind VKind, TileTask VTask>
+/** A pass with VResults results, each from its own response of the same states. */
+template <typename T, AxisKind VKind, TileTask VTask, unsigned int VResults>
 __global__ void
 __launch_bounds__(VKind == AxisKind::Strided ? MaximumThreads<T> : MaximumContiguousSegments<T>,
                   VKind == AxisKind::Strided ? 1 : MinimumContiguousBlocks<T>)
@@ -113,9 +115,15 @@ __launch_bounds__(VKind == AxisKind::Strided ? MaximumThreads<T> : MaximumContig
   else
   {
     const SweepStates<T> starts = tile.Scan(ends);
-    T                    y[SegmentLength<T>];
-    FilterSegment<T>(tile, arguments.Coefficients, starts, y);
-    tile.Store(y);
+#pragma unroll
+    for (unsigned int r = 0; r < VResults; ++r)
+    {
+      T y[SegmentLength<T>];
+      FilterSegment<T>(tile, arguments.Dynamics, arguments.Results[r].Response, starts, y);
+      tile.Store(y, arguments.Results[r]);
+      // As in FilterSegment(): nothing is to be kept for the next result but the states.
+      __syncwarp();
+    }
   }
 }
 
@@ -143,7 +151,7 @@ ScanTilesKernel(const __grid_constant__ LinePassArguments<T> arguments,
     arguments.Source + line / geometry.InnerCount * geometry.OuterStride + line % geometry.InnerCount;
 
   const T          last = anticausal ? pixels[(geometry.LineLength - 1) * geometry.LineStride] : pixels[0];
-  PolePairState<T> start = SteadyState(arguments.Coefficients.Section[pair], last - pixels[0]);
+  PolePairState<T> start = SteadyState(arguments.Dynamics.Section[pair], last - pixels[0]);
   const size_t     tiles = arguments.Schedule.NumberOfTiles;
 #pragma unroll 4
   for (size_t i = 0; i < tiles; ++i)
@@ -153,6 +161,51 @@ ScanTilesKernel(const __grid_constant__ LinePassArguments<T> arguments,
     const PolePairState<T> total = entry;
     entry = start;
     start = Combine(total, power, start);
+  }
+}
+
+constexpr unsigned int MaximumDimension = 4;
+
+/** The components of a vector image, in planes of rows. */
+template <typename T>
+struct RotationArguments
+{
+  T *          Component[MaximumDimension];
+  T            Matrix[MaximumDimension * MaximumDimension]; // row-major
+  unsigned int Dimension;
+  size_t       RowLength, RowStride, Rows;
+};
+
+/** Multiplies the vector at every pixel by the matrix. */
+template <typename T>
+__global__ void
+RotateKernel(const __grid_constant__ RotationArguments<T> arguments)
+{
+  const size_t index = size_t{ blockIdx.x } * blockDim.x + threadIdx.x;
+  if (index >= arguments.RowLength * arguments.Rows)
+  {
+    return;
+  }
+  const size_t offset = index / arguments.RowLength * arguments.RowStride + index % arguments.RowLength;
+  T            vector[MaximumDimension] = {};
+#pragma unroll
+  for (unsigned int i = 0; i < MaximumDimension; ++i)
+  {
+    vector[i] = i < arguments.Dimension ? arguments.Component[i][offset] : T(0);
+  }
+#pragma unroll
+  for (unsigned int i = 0; i < MaximumDimension; ++i)
+  {
+    if (i < arguments.Dimension)
+    {
+      T sum = 0;
+#pragma unroll
+      for (unsigned int k = 0; k < MaximumDimension; ++k)
+      {
+        sum += k < arguments.Dimension ? arguments.Matrix[i * arguments.Dimension + k] * vector[k] : T(0);
+      }
+      arguments.Component[i][offset] = sum;
+    }
   }
 }
 } // namespace itk::cuda::gaussian

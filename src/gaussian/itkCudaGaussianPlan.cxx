@@ -3,7 +3,9 @@
 
 #include "itkMacro.h"
 
+#include <algorithm>
 #include <cmath>
+#include <iterator>
 
 namespace itk
 {
@@ -66,6 +68,7 @@ Scale(CudaGaussianKernel & kernel, double factor)
   {
     weight *= factor;
   }
+  kernel.ConstantResponse *= factor;
 }
 } // namespace
 
@@ -99,6 +102,7 @@ MakeDericheGaussianKernel(unsigned int order, double sigma, double spacing, bool
   {
     case 0:
       Scale(kernel, 1.0 / EvenKernelSum(kernel));
+      kernel.ConstantResponse = 1.0;
       break;
     case 1: {
       // The ramp x[n] = n gives sum_m h(m) (n - m) = -2 sum_{m>0} m h(m).
@@ -124,5 +128,152 @@ MakeDericheGaussianKernel(unsigned int order, double sigma, double spacing, bool
     }
   }
   return kernel;
+}
+
+namespace
+{
+/** Builds a plan as a tree: a node is an image, filtered along all axes from the last down to `axis` + 1, with the
+ * terms that still need it. */
+class PlanBuilder
+{
+public:
+  PlanBuilder(const CudaGaussianParameters & parameters, CudaGaussianOutput output)
+    : m_Parameters(parameters)
+    , m_Output(output)
+  {}
+
+  CudaGaussianPlan
+  Build(const std::vector<CudaGaussianTerm> & terms)
+  {
+    m_NumberOfTerms = terms.size();
+    std::vector<Leaf> leaves;
+    for (const CudaGaussianTerm & term : terms)
+    {
+      leaves.push_back({ term, leaves.size() });
+    }
+    m_Plan.Results.resize(m_Output == CudaGaussianOutput::Components ? terms.size() : 1);
+    this->AddPasses(static_cast<unsigned int>(m_Parameters.Sigma.size()) - 1, 0, leaves);
+    return m_Plan;
+  }
+
+private:
+  struct Leaf
+  {
+    CudaGaussianTerm Term;
+    size_t           Index;
+  };
+
+  CudaGaussianKernel
+  MakeKernel(unsigned int axis, unsigned int order) const
+  {
+    return MakeDericheGaussianKernel(
+      order, m_Parameters.Sigma[axis], m_Parameters.Spacing[axis], m_Parameters.NormalizeAcrossScale);
+  }
+
+  unsigned int
+  TakeImage()
+  {
+    if (m_Free.empty())
+    {
+      return m_Plan.NumberOfImages++;
+    }
+    const unsigned int image = m_Free.back();
+    m_Free.pop_back();
+    return image;
+  }
+
+  void
+  AddPasses(unsigned int axis, unsigned int source, const std::vector<Leaf> & leaves)
+  {
+    if (axis == 0)
+    {
+      for (const Leaf & leaf : leaves)
+      {
+        this->AddLastPass(source, leaf);
+      }
+      m_Free.push_back(source);
+      return;
+    }
+    CudaGaussianLinePass           pass{ axis, source, {} };
+    std::vector<std::vector<Leaf>> children;
+    for (unsigned int order = 0; order <= 2; ++order)
+    {
+      std::vector<Leaf> child;
+      std::copy_if(leaves.begin(), leaves.end(), std::back_inserter(child), [axis, order](const Leaf & leaf) {
+        return leaf.Term.Orders[axis] == order;
+      });
+      if (!child.empty())
+      {
+        pass.Results.push_back({ this->MakeKernel(axis, order), this->TakeImage(), CudaGaussianCombine::Store });
+        children.push_back(child);
+      }
+    }
+    m_Plan.Passes.push_back(pass);
+    m_Free.push_back(source);
+    for (size_t i = 0; i < children.size(); ++i)
+    {
+      this->AddPasses(axis - 1, pass.Results[i].Destination, children[i]);
+    }
+  }
+
+  /** Along the first axis every term has a pass of its own, which carries its factor and ends in the output. */
+  void
+  AddLastPass(unsigned int source, const Leaf & leaf)
+  {
+    CudaGaussianKernel kernel = this->MakeKernel(0, leaf.Term.Orders[0]);
+    Scale(kernel, leaf.Term.Factor);
+    const bool   isOwnComponent = m_Output == CudaGaussianOutput::Components;
+    const size_t component = isOwnComponent ? leaf.Index : 0;
+    if (isOwnComponent || m_Done == 0)
+    {
+      // Several results lie side by side, apart from other images.
+      m_Plan.Results[component] = m_Plan.Results.size() > 1 ? m_Plan.NumberOfImages++ : this->TakeImage();
+    }
+    m_Plan.Passes.push_back({ 0, source, { { kernel, m_Plan.Results[component], this->GetCombine() } } });
+    ++m_Done;
+  }
+
+  CudaGaussianCombine
+  GetCombine() const
+  {
+    const bool first = m_Done == 0;
+    const bool last = m_Done + 1 == m_NumberOfTerms;
+    switch (m_Output)
+    {
+      case CudaGaussianOutput::Sum:
+        return first ? CudaGaussianCombine::Store : CudaGaussianCombine::Add;
+      case CudaGaussianOutput::Norm:
+        return first ? CudaGaussianCombine::StoreSquare
+                     : (last ? CudaGaussianCombine::AddSquareAndRoot : CudaGaussianCombine::AddSquare);
+      default:
+        return CudaGaussianCombine::Store;
+    }
+  }
+
+  const CudaGaussianParameters & m_Parameters;
+  CudaGaussianOutput             m_Output;
+  CudaGaussianPlan               m_Plan;
+  std::vector<unsigned int>      m_Free;
+  size_t                         m_NumberOfTerms{ 0 };
+  size_t                         m_Done{ 0 };
+};
+} // namespace
+
+CudaGaussianPlan
+MakeGaussianPlan(const CudaGaussianParameters &        parameters,
+                 const std::vector<CudaGaussianTerm> & terms,
+                 CudaGaussianOutput                    output)
+{
+  return PlanBuilder(parameters, output).Build(terms);
+}
+
+CudaGaussianPlan
+MakeGaussianLinePlan(unsigned int axis, const CudaGaussianKernel & kernel)
+{
+  CudaGaussianPlan plan;
+  plan.NumberOfImages = 2;
+  plan.Passes.push_back({ axis, 0, { { kernel, 1, CudaGaussianCombine::Store } } });
+  plan.Results.push_back(1);
+  return plan;
 }
 } // end namespace itk

@@ -116,16 +116,16 @@ public:
   }
 
   __device__ void
-  Store(const T (&y)[Length]) const
+  Store(const T (&y)[Length], const LinePassResult<T> & result) const
   {
     if (m_Lane >= m_Columns)
     {
       return;
     }
     const LineGeometry & geometry = m_Arguments.Geometry;
-    const T              offset = m_Arguments.Coefficients.OffsetResponse * m_First;
+    const T              offset = result.Response.OffsetResponse * m_First;
     const unsigned int   begin = m_Segment * Length;
-    T * destination = m_Arguments.Destination + m_Base + (m_Range.Begin + begin) * geometry.LineStride + m_Lane;
+    T * destination = result.Destination + m_Base + (m_Range.Begin + begin) * geometry.LineStride + m_Lane;
 #pragma unroll
     for (unsigned int k = 0; k < Length; ++k)
     {
@@ -181,7 +181,7 @@ private:
     const bool         anticausal = state >= NumberOfPolePairs;
     const unsigned int row = anticausal ? m_Rows - 1 : 0;
     const T            edge = m_Values[row * WarpSize + m_Lane] - m_First;
-    return SteadyState(m_Arguments.Coefficients.Section[state % NumberOfPolePairs], edge);
+    return SteadyState(m_Arguments.Dynamics.Section[state % NumberOfPolePairs], edge);
   }
 
   /** Replaces the end states of the line's segments by their start states; returns the state behind the last one. */

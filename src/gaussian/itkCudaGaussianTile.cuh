@@ -3,6 +3,7 @@
 #define itkCudaGaussianTile_cuh
 
 #include "itkCudaGaussianCore.h"
+#include "itkCudaGaussianPlan.h"
 #include "itkCudaGaussianSchedule.h"
 #include "itkCudaGaussianTuning.h"
 
@@ -40,17 +41,28 @@ struct EndWeights
   LineState<T> Odd[SegmentLength<T> / 2];
 };
 
+/** One result of a pass. */
+template <typename T>
+struct LinePassResult
+{
+  T *                 Destination;
+  LineResponse<T>     Response;
+  CudaGaussianCombine Combine; // contiguous lines only; strided ones store
+};
+
+constexpr unsigned int MaximumResults = 3;
+
 template <typename T>
 struct LinePassArguments
 {
-  const T *           Source;
-  T *                 Destination;
-  PolePairState<T> *  TileStates; // Partition: [tile][sweep and pole pair][line], totals and then start states
-  LineGeometry        Geometry;
-  LineSchedule        Schedule;
-  LineCoefficients<T> Coefficients;
-  SegmentPowers<T>    Powers;
-  EndWeights<T>       Ends;
+  const T *          Source;
+  PolePairState<T> * TileStates; // Partition: [tile][sweep and pole pair][line], totals and then start states
+  LineGeometry       Geometry;
+  LineSchedule       Schedule;
+  LineDynamics<T>    Dynamics;
+  SegmentPowers<T>   Powers;
+  EndWeights<T>      Ends;
+  LinePassResult<T>  Results[MaximumResults];
 };
 
 /** What a kernel does with its tile. */
@@ -88,6 +100,32 @@ GetTileRange(const LineSchedule & schedule, size_t lineLength, size_t tile)
   range.WriteBegin = static_cast<unsigned int>(writeBegin - range.Begin);
   range.WriteEnd = static_cast<unsigned int>(writeEnd - range.Begin);
   return range;
+}
+
+/** The value that takes the place of `old`. */
+template <typename T>
+__device__ inline T
+CombineValues(CudaGaussianCombine combine, T old, T value)
+{
+  switch (combine)
+  {
+    case CudaGaussianCombine::Add:
+      return old + value;
+    case CudaGaussianCombine::StoreSquare:
+      return value * value;
+    case CudaGaussianCombine::AddSquare:
+      return old + value * value;
+    case CudaGaussianCombine::AddSquareAndRoot:
+      return sqrt(old + value * value);
+    default:
+      return value;
+  }
+}
+
+__device__ inline bool
+ReadsDestination(CudaGaussianCombine combine)
+{
+  return combine != CudaGaussianCombine::Store && combine != CudaGaussianCombine::StoreSquare;
 }
 
 /** Copies 16 bytes to shared memory, of which only the first `count` elements are read and the rest is zero. */
