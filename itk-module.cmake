@@ -6,7 +6,9 @@ itk_module(
   ENABLE_SHARED
   DEPENDS
   ITKCommon
+  ITKImageFeature
   ITKImageFilterBase
+  ITKImageGradient
   ITKSmoothing
   TEST_DEPENDS
   ITKTestKernel

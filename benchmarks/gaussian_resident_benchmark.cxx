@@ -121,18 +121,16 @@ BM_Resident(benchmark::State & state)
     outputs.emplace_back(size, CudaComponentType::Float, stream);
     FillRandom(inputs.back().GetView(), stream);
   }
-  const DeviceImage scratch(size, CudaComponentType::Float, stream);
-
-  CudaGaussianPlan   plan;
-  const unsigned int dimension = size[2] > 1 ? 3 : 2;
-  for (unsigned int axis = 0; axis < dimension; ++axis)
-  {
-    plan.Passes.push_back({ axis, MakeDericheGaussianKernel(0, sigma, 1.0, false) });
-  }
+  const unsigned int           dimension = size[2] > 1 ? 3 : 2;
+  const CudaGaussianParameters parameters{ std::vector<double>(dimension, sigma),
+                                           std::vector<double>(dimension, 1.0),
+                                           false };
+  const CudaGaussianPlan       plan =
+    MakeGaussianPlan(parameters, { { std::vector<unsigned int>(dimension, 0), 1.0 } }, CudaGaussianOutput::Components);
 
   Timer      timer;
   const auto filterOnce = [&](const CudaGaussianPlan & which, int i) {
-    gaussian::RunPlan(which, inputs[i % sets].GetView(), outputs[i % sets].GetView(), scratch.GetView(), stream);
+    gaussian::RunPlan(which, { inputs[i % sets].GetView(), outputs[i % sets].GetView() }, stream);
   };
   const double copy = timer.GetMedian(stream, [&](int i) {
     ITK_CUDA_CALL(cudaMemcpyAsync(outputs[i % sets].GetView().Data,
@@ -150,7 +148,7 @@ BM_Resident(benchmark::State & state)
   }
   for (unsigned int axis = 0; axis < dimension; ++axis)
   {
-    const CudaGaussianPlan pass{ { plan.Passes[axis] } };
+    const CudaGaussianPlan pass = MakeGaussianLinePlan(axis, plan.Passes[axis].Results.front().Kernel);
     const double           seconds = timer.GetMedian(stream, [&](int i) { filterOnce(pass, i); });
     state.counters[std::string("copy_fraction_") + "xyz"[axis]] = copy / seconds;
   }

@@ -4,9 +4,12 @@
 
 #include "itkCudaFilterBackend.h"
 #include "itkCudaGaussianEngine.h"
+#include "itkCudaHostScope.h"
 #include "itkCudaImageTraits.h"
 #include "itkCudaPixelContainer.h"
 #include "itkProcessObject.h"
+
+#include <vector>
 
 namespace itk
 {
@@ -26,45 +29,130 @@ MakeCudaProgressFunction(ProcessObject * filter)
   };
 }
 
-/** GenerateData() of a Gaussian filter: `host()` where the backend decides so, else `makePlan()`, run on the device
- * from the filter's input to its output, over the output's requested region. `prepare()` allocates the outputs and
- * checks the parameters, before the plan is made. \ingroup CudaFilters */
-template <typename TFilter, typename TPrepare, typename TMakePlan, typename THost>
+/** GenerateData() of a Gaussian filter: `host()` where the backend decides so; else `allocate()`, which allocates the
+ * outputs and may check what only the filter knows, and the plan's run on the device from the filter's input to its
+ * output, over the output's requested region. `makePlan()` comes first and throws for parameters out of range. \ingroup
+ * CudaFilters */
+template <typename TFilter, typename TMakePlan, typename TAllocate, typename THost>
 void
-CudaRunGaussianFilter(TFilter * filter, CudaFilterBackend & backend, const TPrepare & prepare, const THost & host)
+CudaRunGaussianFilter(TFilter *           filter,
+                      CudaFilterBackend & backend,
+                      const TMakePlan &   makePlan,
+                      const TAllocate &   allocate,
+                      const THost &       host)
 {
   using InputImageType = typename TFilter::InputImageType;
   using OutputImageType = typename TFilter::OutputImageType;
   using InputTraits = CudaImageTraits<InputImageType>;
   using OutputTraits = CudaImageTraits<OutputImageType>;
 
-  const auto region = filter->GetOutput()->GetRequestedRegion();
+  const auto hostOnly = [&host] {
+    // Filters inside the superclass may be of this module too: they are not to take every pass over the link.
+    const CudaHostScope scope;
+    host();
+  };
   if constexpr (InputTraits::IsSupported && OutputTraits::IsSupported)
   {
-    const size_t components = filter->GetInput()->GetNumberOfComponentsPerPixel();
-    const size_t workingSet = CudaGaussianWorkingSet(MakeCudaImageShape<InputImageType>(region, components),
-                                                     MakeCudaImageShape<OutputImageType>(region, components));
-    const auto   device = [&](int deviceIndex) {
-      const CudaGaussianPlan plan = prepare();
-      if (region.GetNumberOfPixels() == 0)
+    const auto             region = filter->GetOutput()->GetRequestedRegion();
+    const CudaGaussianPlan plan = makePlan();
+    const size_t           components = filter->GetInput()->GetNumberOfComponentsPerPixel();
+    const size_t           workingSet =
+      CudaGaussianWorkingSet(plan,
+                             MakeCudaImageShape<InputImageType>(region, components),
+                             MakeCudaImageShape<OutputImageType>(region, components * plan.Results.size()));
+    const auto device = [&](int deviceIndex) {
+      allocate();
+      if (region.GetNumberOfPixels() > 0)
       {
-        return;
+        CudaGaussianFilter(plan,
+                           MakeCudaImageView(filter->GetInput(), region),
+                           MakeCudaImageView(static_cast<const OutputImageType *>(filter->GetOutput()), region),
+                           deviceIndex,
+                           MakeCudaProgressFunction(filter));
       }
-      CudaGaussianFilter(plan,
-                         MakeCudaImageView(filter->GetInput(), region),
-                         MakeCudaImageView(static_cast<const OutputImageType *>(filter->GetOutput()), region),
-                         deviceIndex,
-                         MakeCudaProgressFunction(filter));
     };
-    backend.Run(nullptr, workingSet, device, host);
+    backend.Run(nullptr, workingSet, device, hostOnly);
   }
   else
   {
     const char * unsupported =
       InputTraits::IsSupported ? OutputTraits::GetUnsupportedReason() : InputTraits::GetUnsupportedReason();
     backend.Run(
-      unsupported, 0, [](int) {}, host);
+      unsupported, 0, [](int) {}, hostOnly);
   }
+}
+
+/** Throws unless the filter's input has at least four pixels along each axis, as ITK's recursive filters do.
+ * \ingroup CudaFilters */
+template <typename TFilter>
+void
+CudaVerifyLineLengths(const TFilter * filter)
+{
+  const auto size = filter->GetInput()->GetRequestedRegion().GetSize();
+  for (unsigned int d = 0; d < size.GetSizeDimension(); ++d)
+  {
+    if (size[d] < 4)
+    {
+      itkGenericExceptionMacro(<< filter->GetNameOfClass() << ": the number of pixels along dimension " << d << " is "
+                               << size[d] << "; this filter requires at least four");
+    }
+  }
+}
+
+/** Sigma and spacing of a filter that has one sigma for each axis.
+ * \ingroup CudaFilters */
+template <typename TFilter, typename TSigmaArray>
+CudaGaussianParameters
+MakeCudaGaussianParameters(const TFilter * filter, const TSigmaArray & sigma)
+{
+  CudaGaussianParameters parameters;
+  for (unsigned int d = 0; d < TFilter::InputImageType::ImageDimension; ++d)
+  {
+    parameters.Sigma.push_back(sigma[d]);
+    parameters.Spacing.push_back(filter->GetInput()->GetSpacing()[d]);
+  }
+  parameters.NormalizeAcrossScale = filter->GetNormalizeAcrossScale();
+  return parameters;
+}
+
+/** The same sigma along every axis.
+ * \ingroup CudaFilters */
+struct CudaEqualSigmas
+{
+  double Sigma;
+
+  double
+  operator[](unsigned int) const
+  {
+    return Sigma;
+  }
+};
+
+/** The derivative along axes a and b (a second derivative if they are the same), per physical unit. The sign of a
+ * negative spacing is in the first derivative's kernel. \ingroup CudaFilters */
+inline CudaGaussianTerm
+MakeCudaDerivativeTerm(const CudaGaussianParameters & parameters, unsigned int a, unsigned int b)
+{
+  CudaGaussianTerm term{ std::vector<unsigned int>(parameters.Sigma.size(), 0),
+                         1.0 / (parameters.Spacing[a] * parameters.Spacing[b]) };
+  ++term.Orders[a];
+  ++term.Orders[b];
+  return term;
+}
+
+/** The first derivatives along all axes, per physical unit.
+ * \ingroup CudaFilters */
+inline std::vector<CudaGaussianTerm>
+MakeCudaGradientTerms(const CudaGaussianParameters & parameters)
+{
+  std::vector<CudaGaussianTerm> terms;
+  for (unsigned int d = 0; d < parameters.Sigma.size(); ++d)
+  {
+    CudaGaussianTerm term{ std::vector<unsigned int>(parameters.Sigma.size(), 0), 1.0 / parameters.Spacing[d] };
+    term.Orders[d] = 1;
+    terms.push_back(term);
+  }
+  return terms;
 }
 
 /** Lets the output's pixels, if they are to be allocated, come from the module's pool of host memory.

@@ -18,20 +18,20 @@ template <typename TInputImage, typename TOutputImage>
 void
 CudaRecursiveGaussianImageFilter<TInputImage, TOutputImage>::GenerateData()
 {
-  const auto prepare = [this] {
+  const auto makePlan = [this] {
+    const unsigned int axis = this->GetDirection();
+    return MakeGaussianLinePlan(axis,
+                                MakeDericheGaussianKernel(static_cast<unsigned int>(this->GetOrder()),
+                                                          this->GetSigma(),
+                                                          this->GetInput()->GetSpacing()[axis],
+                                                          this->GetNormalizeAcrossScale()));
+  };
+  const auto allocate = [this] {
     this->AllocateOutputs();
     // The superclass's checks of direction, spacing and line length.
     this->BeforeThreadedGenerateData();
-    const unsigned int axis = this->GetDirection();
-    CudaGaussianPlan   plan;
-    plan.Passes.push_back({ axis,
-                            MakeDericheGaussianKernel(static_cast<unsigned int>(this->GetOrder()),
-                                                      this->GetSigma(),
-                                                      this->GetInput()->GetSpacing()[axis],
-                                                      this->GetNormalizeAcrossScale()) });
-    return plan;
   };
-  CudaRunGaussianFilter(this, m_CudaBackend, prepare, [this] { Superclass::GenerateData(); });
+  CudaRunGaussianFilter(this, m_CudaBackend, makePlan, allocate, [this] { Superclass::GenerateData(); });
 }
 
 template <typename TInputImage, typename TOutputImage>

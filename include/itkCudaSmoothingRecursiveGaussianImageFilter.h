@@ -66,10 +66,6 @@ protected:
   GenerateData() override;
   void
   PrintSelf(std::ostream & os, Indent indent) const override;
-
-private:
-  void
-  VerifyLineLengths() const;
 };
 } // end namespace itk
 

@@ -16,37 +16,16 @@ CudaSmoothingRecursiveGaussianImageFilter<TInputImage, TOutputImage>::AllocateOu
 
 template <typename TInputImage, typename TOutputImage>
 void
-CudaSmoothingRecursiveGaussianImageFilter<TInputImage, TOutputImage>::VerifyLineLengths() const
-{
-  const auto size = this->GetInput()->GetRequestedRegion().GetSize();
-  for (unsigned int d = 0; d < TInputImage::ImageDimension; ++d)
-  {
-    if (size[d] < 4)
-    {
-      itkExceptionMacro("The number of pixels along dimension " << d << " is " << size[d]
-                                                                << "; this filter requires at least four");
-    }
-  }
-}
-
-template <typename TInputImage, typename TOutputImage>
-void
 CudaSmoothingRecursiveGaussianImageFilter<TInputImage, TOutputImage>::GenerateData()
 {
-  const auto prepare = [this] {
-    this->VerifyLineLengths();
-    CudaGaussianPlan plan;
-    for (unsigned int axis = 0; axis < TInputImage::ImageDimension; ++axis)
-    {
-      plan.Passes.push_back(
-        { axis,
-          MakeDericheGaussianKernel(
-            0, this->GetSigmaArray()[axis], this->GetInput()->GetSpacing()[axis], this->GetNormalizeAcrossScale()) });
-    }
-    this->AllocateOutputs();
-    return plan;
+  const auto makePlan = [this] {
+    CudaVerifyLineLengths(this);
+    const std::vector<unsigned int> smoothing(TInputImage::ImageDimension, 0);
+    return MakeGaussianPlan(
+      MakeCudaGaussianParameters(this, this->GetSigmaArray()), { { smoothing, 1.0 } }, CudaGaussianOutput::Components);
   };
-  CudaRunGaussianFilter(this, m_CudaBackend, prepare, [this] { Superclass::GenerateData(); });
+  CudaRunGaussianFilter(
+    this, m_CudaBackend, makePlan, [this] { this->AllocateOutputs(); }, [this] { Superclass::GenerateData(); });
 }
 
 template <typename TInputImage, typename TOutputImage>

@@ -121,6 +121,12 @@ private:
   DeviceBuffer m_Buffer;
 };
 
+CudaGaussianLinePass
+MakePass(unsigned int axis, const CudaGaussianKernel & kernel)
+{
+  return { axis, 0, { { kernel, 1, CudaGaussianCombine::Store } } };
+}
+
 template <typename T>
 Volume<T>
 RunOnDevice(const Volume<T> &            input,
@@ -132,7 +138,7 @@ RunOnDevice(const Volume<T> &            input,
   DeviceVolume<T> source(input.Size, placement, stream);
   DeviceVolume<T> destination(input.Size, placement, stream);
   source.Upload(input, stream);
-  RunLinePass(pass, schedule, source.View, destination.View, stream);
+  RunLinePass(pass, schedule, { source.View, destination.View }, stream);
   return destination.Download(stream);
 }
 
@@ -155,7 +161,7 @@ RunOnHost(const Volume<T> & input, const CudaGaussianLinePass & pass)
     {
       line[n] = output.Values[start + n * stride[pass.Axis]];
     }
-    FilterLine(pass.Kernel, line.data(), line.data(), length);
+    FilterLine(pass.Results.front().Kernel, line.data(), line.data(), length);
     for (size_t n = 0; n < length; ++n)
     {
       output.Values[start + n * stride[pass.Axis]] = line[n];
@@ -233,9 +239,9 @@ protected:
     size[axis] = length;
     const unsigned int         seed = static_cast<unsigned int>(length * 7 + axis);
     const Volume<T>            input = MakeRandomVolume<T>(size[0], size[1], size[2], seed);
-    const CudaGaussianLinePass pass{ axis, MakeDericheGaussianKernel(order, sigma, 1.0, false) };
+    const CudaGaussianLinePass pass = MakePass(axis, MakeDericheGaussianKernel(order, sigma, 1.0, false));
     const Volume<double>       reference = RunOnHost(input, pass);
-    const double               l1Norm = GetKernelL1Norm(pass.Kernel);
+    const double               l1Norm = GetKernelL1Norm(pass.Results.front().Kernel);
     for (const LineMethod method : AllMethods)
     {
       const LineSchedule schedule =
@@ -301,7 +307,7 @@ TEST_F(GaussianLinePass, BitsOfALineDoNotDependOnTheOtherLines)
       size[axis] = length;
       const Volume<float>        many = MakeRandomVolume<float>(size[0], size[1], 1, 11);
       const size_t               other = 1 - axis;
-      const CudaGaussianLinePass pass{ axis, MakeDericheGaussianKernel(0, 30.0, 1.0, false) };
+      const CudaGaussianLinePass pass = MakePass(axis, MakeDericheGaussianKernel(0, 30.0, 1.0, false));
       const LineSchedule  schedule = MakeLineSchedule(GetAxisKind(axis), length, 30.0, sizeof(float), m_SharedMemory);
       const Volume<float> all = RunOnDevice(many, pass, schedule);
 
@@ -343,7 +349,7 @@ TEST_F(GaussianLinePass, ConstantsComeOutExactly)
         size_t size[3] = { 33, 33, 1 };
         size[axis] = 20001;
         const Volume<float>        input{ { size[0], size[1], 1 }, std::vector<float>(size[0] * size[1], constant) };
-        const CudaGaussianLinePass pass{ axis, MakeDericheGaussianKernel(order, 200.0, 1.0, false) };
+        const CudaGaussianLinePass pass = MakePass(axis, MakeDericheGaussianKernel(order, 200.0, 1.0, false));
         for (const LineMethod method : AllMethods)
         {
           const LineSchedule schedule =
@@ -375,7 +381,7 @@ TEST_F(GaussianLinePass, OffsetsCostNoAccuracy)
       size_t size[3] = { 33, 33, 1 };
       size[axis] = 20001;
       const Volume<float>        input = MakeRandomVolume<float>(size[0], size[1], 1, 5, 1000.0f);
-      const CudaGaussianLinePass pass{ axis, MakeDericheGaussianKernel(0, sigma, 1.0, false) };
+      const CudaGaussianLinePass pass = MakePass(axis, MakeDericheGaussianKernel(0, sigma, 1.0, false));
       const LineSchedule   schedule = MakeLineSchedule(GetAxisKind(axis), 20001, sigma, sizeof(float), m_SharedMemory);
       const Volume<double> reference = RunOnHost(input, pass);
       const Volume<float>  output = RunOnDevice(input, pass, schedule);

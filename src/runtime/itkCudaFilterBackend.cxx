@@ -5,6 +5,7 @@
 #include "itkCudaError.h"
 #include "itkCudaFiltersConfiguration.h"
 #include "itkCudaFormatBytes.h"
+#include "itkCudaHostScope.h"
 
 namespace itk
 {
@@ -74,6 +75,12 @@ CudaFilterBackend::SelectDevice(const char * unsupported, size_t workingSetBytes
   {
     Used = BackendEnum::Host;
     Reason = "the backend " + origin + " is Host";
+    return false;
+  }
+  if (backend == BackendEnum::Automatic && CudaHostScope::IsActive())
+  {
+    Used = BackendEnum::Host;
+    Reason = "inside a filter that runs on the host";
     return false;
   }
   const int      device = DeviceIndex == -1 ? CudaFiltersConfiguration::GetDeviceIndex() : DeviceIndex;

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkCudaGradientMagnitudeRecursiveGaussianImageFilter_h
+#define itkCudaGradientMagnitudeRecursiveGaussianImageFilter_h
+
+#include "itkCudaFilterBackend.h"
+#include "itkGradientMagnitudeRecursiveGaussianImageFilter.h"
+
+namespace itk
+{
+/** \class CudaGradientMagnitudeRecursiveGaussianImageFilter
+ * \brief GradientMagnitudeRecursiveGaussianImageFilter on an NVIDIA GPU: length of the gradient of the smoothed image.
+ *
+ * The root of the sum of the squares of the derivatives along the axes, in intensity per physical unit. Sigma is in
+ * physical units (default 1, must be greater than 0); every axis needs four pixels.
+ *
+ * On the GPU the passes are shared as in CudaGradientRecursiveGaussianImageFilter, and the last ones add the squares.
+ *
+ * Coefficients, accuracy, conversion to integer types, supported types, and the parameters Backend and DeviceIndex:
+ * CudaRecursiveGaussianImageFilter.
+ *
+ * \code
+ * auto filter = itk::CudaGradientMagnitudeRecursiveGaussianImageFilter<ImageType>::New();
+ * filter->SetInput(image);
+ * filter->SetSigma(2.0);
+ * filter->Update();
+ * \endcode
+ *
+ * \sa CudaSmoothingRecursiveGaussianImageFilter
+ * \ingroup CudaFilters
+ */
+template <typename TInputImage, typename TOutputImage = TInputImage>
+class ITK_TEMPLATE_EXPORT CudaGradientMagnitudeRecursiveGaussianImageFilter
+  : public GradientMagnitudeRecursiveGaussianImageFilter<TInputImage, TOutputImage>
+{
+public:
+  ITK_DISALLOW_COPY_AND_MOVE(CudaGradientMagnitudeRecursiveGaussianImageFilter);
+
+  using Self = CudaGradientMagnitudeRecursiveGaussianImageFilter;
+  using Superclass = GradientMagnitudeRecursiveGaussianImageFilter<TInputImage, TOutputImage>;
+  using Pointer = SmartPointer<Self>;
+  using ConstPointer = SmartPointer<const Self>;
+
+  using InputImageType = typename Superclass::InputImageType;
+  using OutputImageType = typename Superclass::OutputImageType;
+
+  // The superclass indexes an array of ImageDimension - 1 filters.
+  static_assert(TInputImage::ImageDimension >= 2, "This filter needs images of two dimensions or more");
+
+  itkNewMacro(Self);
+  itkTypeMacro(CudaGradientMagnitudeRecursiveGaussianImageFilter, GradientMagnitudeRecursiveGaussianImageFilter);
+
+  itkCudaFilterBackendMacro();
+
+protected:
+  CudaGradientMagnitudeRecursiveGaussianImageFilter() = default;
+  ~CudaGradientMagnitudeRecursiveGaussianImageFilter() override = default;
+
+  void
+  AllocateOutputs() override;
+  void
+  GenerateData() override;
+  void
+  PrintSelf(std::ostream & os, Indent indent) const override;
+};
+} // end namespace itk
+
+#ifndef ITK_MANUAL_INSTANTIATION
+#  include "itkCudaGradientMagnitudeRecursiveGaussianImageFilter.hxx"
+#endif
+
+#endif

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkCudaGradientMagnitudeRecursiveGaussianImageFilter_hxx
+#define itkCudaGradientMagnitudeRecursiveGaussianImageFilter_hxx
+
+#include "itkCudaGaussianFilterRun.h"
+
+namespace itk
+{
+template <typename TInputImage, typename TOutputImage>
+void
+CudaGradientMagnitudeRecursiveGaussianImageFilter<TInputImage, TOutputImage>::AllocateOutputs()
+{
+  CudaUsePooledOutput(this->GetOutput());
+  Superclass::AllocateOutputs();
+}
+
+template <typename TInputImage, typename TOutputImage>
+void
+CudaGradientMagnitudeRecursiveGaussianImageFilter<TInputImage, TOutputImage>::GenerateData()
+{
+  const auto makePlan = [this] {
+    CudaVerifyLineLengths(this);
+    const CudaGaussianParameters parameters = MakeCudaGaussianParameters(this, CudaEqualSigmas{ this->GetSigma() });
+    return MakeGaussianPlan(parameters, MakeCudaGradientTerms(parameters), CudaGaussianOutput::Norm);
+  };
+  CudaRunGaussianFilter(
+    this, m_CudaBackend, makePlan, [this] { this->AllocateOutputs(); }, [this] { Superclass::GenerateData(); });
+}
+
+template <typename TInputImage, typename TOutputImage>
+void
+CudaGradientMagnitudeRecursiveGaussianImageFilter<TInputImage, TOutputImage>::PrintSelf(std::ostream & os,
+                                                                                        Indent         indent) const
+{
+  Superclass::PrintSelf(os, indent);
+  m_CudaBackend.Print(os, indent);
+}
+} // end namespace itk
+
+#endif

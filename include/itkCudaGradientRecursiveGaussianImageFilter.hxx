@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkCudaGradientRecursiveGaussianImageFilter_hxx
+#define itkCudaGradientRecursiveGaussianImageFilter_hxx
+
+#include "itkCudaGaussianFilterRun.h"
+
+namespace itk
+{
+template <typename TInputImage, typename TOutputImage>
+void
+CudaGradientRecursiveGaussianImageFilter<TInputImage, TOutputImage>::AllocateOutputs()
+{
+  CudaUsePooledOutput(this->GetOutput());
+  Superclass::AllocateOutputs();
+}
+
+template <typename TInputImage, typename TOutputImage>
+void
+CudaGradientRecursiveGaussianImageFilter<TInputImage, TOutputImage>::GenerateData()
+{
+  constexpr unsigned int dimension = TInputImage::ImageDimension;
+  const auto             makePlan = [this] {
+    CudaVerifyLineLengths(this);
+    const CudaGaussianParameters parameters = MakeCudaGaussianParameters(this, this->GetSigmaArray());
+    CudaGaussianPlan             plan =
+      MakeGaussianPlan(parameters, MakeCudaGradientTerms(parameters), CudaGaussianOutput::Components);
+    const auto & direction = this->GetInput()->GetDirection();
+    if (this->GetUseImageDirection() && !direction.GetVnlMatrix().is_identity())
+    {
+      for (unsigned int i = 0; i < dimension * dimension; ++i)
+      {
+        plan.Rotation.push_back(direction[i / dimension][i % dimension]);
+      }
+    }
+    return plan;
+  };
+  CudaRunGaussianFilter(
+    this, m_CudaBackend, makePlan, [this] { this->AllocateOutputs(); }, [this] { Superclass::GenerateData(); });
+}
+
+template <typename TInputImage, typename TOutputImage>
+void
+CudaGradientRecursiveGaussianImageFilter<TInputImage, TOutputImage>::PrintSelf(std::ostream & os, Indent indent) const
+{
+  Superclass::PrintSelf(os, indent);
+  m_CudaBackend.Print(os, indent);
+}
+} // end namespace itk
+
+#endif

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkCudaHessianRecursiveGaussianImageFilter_h
+#define itkCudaHessianRecursiveGaussianImageFilter_h
+
+#include "itkCudaFilterBackend.h"
+#include "itkHessianRecursiveGaussianImageFilter.h"
+
+namespace itk
+{
+/** \class CudaHessianRecursiveGaussianImageFilter
+ * \brief HessianRecursiveGaussianImageFilter on an NVIDIA GPU: second derivatives of the smoothed image.
+ *
+ * The symmetric tensor of the second derivatives along pairs of axes, row after row of its upper half, in intensity per
+ * squared physical unit. Sigma is in physical units (default 1, must be greater than 0); every axis needs four pixels.
+ *
+ * On the GPU the passes are shared as in CudaGradientRecursiveGaussianImageFilter: 10 reads of the image and 15 writes
+ * in three dimensions, where one pass after the other for each derivative would take 18 of each.
+ *
+ * Coefficients, accuracy, conversion to integer types, supported types, and the parameters Backend and DeviceIndex:
+ * CudaRecursiveGaussianImageFilter.
+ *
+ * \code
+ * auto filter = itk::CudaHessianRecursiveGaussianImageFilter<ImageType>::New();
+ * filter->SetInput(image);
+ * filter->SetSigma(2.0);
+ * filter->Update();
+ * \endcode
+ *
+ * \sa CudaSmoothingRecursiveGaussianImageFilter
+ * \ingroup CudaFilters
+ */
+template <typename TInputImage,
+          typename TOutputImage =
+            Image<SymmetricSecondRankTensor<typename NumericTraits<typename TInputImage::PixelType>::RealType,
+                                            TInputImage::ImageDimension>,
+                  TInputImage::ImageDimension>>
+class ITK_TEMPLATE_EXPORT CudaHessianRecursiveGaussianImageFilter
+  : public HessianRecursiveGaussianImageFilter<TInputImage, TOutputImage>
+{
+public:
+  ITK_DISALLOW_COPY_AND_MOVE(CudaHessianRecursiveGaussianImageFilter);
+
+  using Self = CudaHessianRecursiveGaussianImageFilter;
+  using Superclass = HessianRecursiveGaussianImageFilter<TInputImage, TOutputImage>;
+  using Pointer = SmartPointer<Self>;
+  using ConstPointer = SmartPointer<const Self>;
+
+  using InputImageType = typename Superclass::InputImageType;
+  using OutputImageType = typename Superclass::OutputImageType;
+
+  // A mixed derivative needs two axes.
+  static_assert(TInputImage::ImageDimension >= 2, "This filter needs images of two dimensions or more");
+
+  itkNewMacro(Self);
+  itkTypeMacro(CudaHessianRecursiveGaussianImageFilter, HessianRecursiveGaussianImageFilter);
+
+  itkCudaFilterBackendMacro();
+
+protected:
+  CudaHessianRecursiveGaussianImageFilter() = default;
+  ~CudaHessianRecursiveGaussianImageFilter() override = default;
+
+  void
+  AllocateOutputs() override;
+  void
+  GenerateData() override;
+  void
+  PrintSelf(std::ostream & os, Indent indent) const override;
+};
+} // end namespace itk
+
+#ifndef ITK_MANUAL_INSTANTIATION
+#  include "itkCudaHessianRecursiveGaussianImageFilter.hxx"
+#endif
+
+#endif

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkCudaHessianRecursiveGaussianImageFilter_hxx
+#define itkCudaHessianRecursiveGaussianImageFilter_hxx
+
+#include "itkCudaGaussianFilterRun.h"
+
+namespace itk
+{
+template <typename TInputImage, typename TOutputImage>
+void
+CudaHessianRecursiveGaussianImageFilter<TInputImage, TOutputImage>::AllocateOutputs()
+{
+  CudaUsePooledOutput(this->GetOutput());
+  Superclass::AllocateOutputs();
+}
+
+template <typename TInputImage, typename TOutputImage>
+void
+CudaHessianRecursiveGaussianImageFilter<TInputImage, TOutputImage>::GenerateData()
+{
+  const auto makePlan = [this] {
+    CudaVerifyLineLengths(this);
+    const CudaGaussianParameters  parameters = MakeCudaGaussianParameters(this, CudaEqualSigmas{ this->GetSigma() });
+    std::vector<CudaGaussianTerm> terms;
+    for (unsigned int a = 0; a < TInputImage::ImageDimension; ++a)
+    {
+      for (unsigned int b = a; b < TInputImage::ImageDimension; ++b)
+      {
+        terms.push_back(MakeCudaDerivativeTerm(parameters, a, b));
+      }
+    }
+    return MakeGaussianPlan(parameters, terms, CudaGaussianOutput::Components);
+  };
+  CudaRunGaussianFilter(
+    this, m_CudaBackend, makePlan, [this] { this->AllocateOutputs(); }, [this] { Superclass::GenerateData(); });
+}
+
+template <typename TInputImage, typename TOutputImage>
+void
+CudaHessianRecursiveGaussianImageFilter<TInputImage, TOutputImage>::PrintSelf(std::ostream & os, Indent indent) const
+{
+  Superclass::PrintSelf(os, indent);
+  m_CudaBackend.Print(os, indent);
+}
+} // end namespace itk
+
+#endif

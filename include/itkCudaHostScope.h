@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkCudaHostScope_h
+#define itkCudaHostScope_h
+
+#include "CudaFiltersExport.h"
+
+namespace itk
+{
+/** \class CudaHostScope
+ * \brief While one lives, filters that run in the same thread with Backend Automatic run on the host.
+ *
+ * A composite filter whose own work is on the host opens one around its inner filters. Scopes nest.
+ * \ingroup CudaFilters
+ */
+class CudaFilters_EXPORT CudaHostScope
+{
+public:
+  CudaHostScope() noexcept;
+  ~CudaHostScope();
+
+  CudaHostScope(const CudaHostScope &) = delete;
+  CudaHostScope &
+  operator=(const CudaHostScope &) = delete;
+
+  /** Whether the calling thread is inside a scope. */
+  static bool
+  IsActive() noexcept;
+};
+} // end namespace itk
+
+#endif

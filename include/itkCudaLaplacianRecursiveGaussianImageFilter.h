@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkCudaLaplacianRecursiveGaussianImageFilter_h
+#define itkCudaLaplacianRecursiveGaussianImageFilter_h
+
+#include "itkCudaFilterBackend.h"
+#include "itkLaplacianRecursiveGaussianImageFilter.h"
+
+namespace itk
+{
+/** \class CudaLaplacianRecursiveGaussianImageFilter
+ * \brief LaplacianRecursiveGaussianImageFilter on an NVIDIA GPU: Laplacian of the smoothed image.
+ *
+ * The sum of the second derivatives along the axes, in intensity per squared physical unit. Sigma is in physical units
+ * (default 1, must be greater than 0); every axis needs four pixels.
+ *
+ * On the GPU the passes are shared as in CudaGradientRecursiveGaussianImageFilter, and the last ones add the
+ * derivatives.
+ *
+ * Coefficients, accuracy, conversion to integer types, supported types, and the parameters Backend and DeviceIndex:
+ * CudaRecursiveGaussianImageFilter.
+ *
+ * \code
+ * auto filter = itk::CudaLaplacianRecursiveGaussianImageFilter<ImageType>::New();
+ * filter->SetInput(image);
+ * filter->SetSigma(2.0);
+ * filter->Update();
+ * \endcode
+ *
+ * \sa CudaSmoothingRecursiveGaussianImageFilter
+ * \ingroup CudaFilters
+ */
+template <typename TInputImage, typename TOutputImage = TInputImage>
+class ITK_TEMPLATE_EXPORT CudaLaplacianRecursiveGaussianImageFilter
+  : public LaplacianRecursiveGaussianImageFilter<TInputImage, TOutputImage>
+{
+public:
+  ITK_DISALLOW_COPY_AND_MOVE(CudaLaplacianRecursiveGaussianImageFilter);
+
+  using Self = CudaLaplacianRecursiveGaussianImageFilter;
+  using Superclass = LaplacianRecursiveGaussianImageFilter<TInputImage, TOutputImage>;
+  using Pointer = SmartPointer<Self>;
+  using ConstPointer = SmartPointer<const Self>;
+
+  using InputImageType = typename Superclass::InputImageType;
+  using OutputImageType = typename Superclass::OutputImageType;
+
+  // The superclass indexes an array of ImageDimension - 1 filters.
+  static_assert(TInputImage::ImageDimension >= 2, "This filter needs images of two dimensions or more");
+
+  itkNewMacro(Self);
+  itkTypeMacro(CudaLaplacianRecursiveGaussianImageFilter, LaplacianRecursiveGaussianImageFilter);
+
+  itkCudaFilterBackendMacro();
+
+protected:
+  CudaLaplacianRecursiveGaussianImageFilter() = default;
+  ~CudaLaplacianRecursiveGaussianImageFilter() override = default;
+
+  void
+  AllocateOutputs() override;
+  void
+  GenerateData() override;
+  void
+  PrintSelf(std::ostream & os, Indent indent) const override;
+};
+} // end namespace itk
+
+#ifndef ITK_MANUAL_INSTANTIATION
+#  include "itkCudaLaplacianRecursiveGaussianImageFilter.hxx"
+#endif
+
+#endif

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkCudaLaplacianRecursiveGaussianImageFilter_hxx
+#define itkCudaLaplacianRecursiveGaussianImageFilter_hxx
+
+#include "itkCudaGaussianFilterRun.h"
+
+namespace itk
+{
+template <typename TInputImage, typename TOutputImage>
+void
+CudaLaplacianRecursiveGaussianImageFilter<TInputImage, TOutputImage>::AllocateOutputs()
+{
+  CudaUsePooledOutput(this->GetOutput());
+  Superclass::AllocateOutputs();
+}
+
+template <typename TInputImage, typename TOutputImage>
+void
+CudaLaplacianRecursiveGaussianImageFilter<TInputImage, TOutputImage>::GenerateData()
+{
+  const auto makePlan = [this] {
+    CudaVerifyLineLengths(this);
+    const CudaGaussianParameters  parameters = MakeCudaGaussianParameters(this, CudaEqualSigmas{ this->GetSigma() });
+    std::vector<CudaGaussianTerm> terms;
+    for (unsigned int d = 0; d < TInputImage::ImageDimension; ++d)
+    {
+      terms.push_back(MakeCudaDerivativeTerm(parameters, d, d));
+    }
+    return MakeGaussianPlan(parameters, terms, CudaGaussianOutput::Sum);
+  };
+  CudaRunGaussianFilter(
+    this, m_CudaBackend, makePlan, [this] { this->AllocateOutputs(); }, [this] { Superclass::GenerateData(); });
+}
+
+template <typename TInputImage, typename TOutputImage>
+void
+CudaLaplacianRecursiveGaussianImageFilter<TInputImage, TOutputImage>::PrintSelf(std::ostream & os, Indent indent) const
+{
+  Superclass::PrintSelf(os, indent);
+  m_CudaBackend.Print(os, indent);
+}
+} // end namespace itk
+
+#endif
