@@ -9,6 +9,7 @@
 #include "itkCudaDevice.h"
 #include "itkCudaFiltersConfiguration.h"
 #include "itkCudaGaussianDevice.h"
+#include "itkCudaGaussianFilterRun.h"
 
 #include <benchmark/benchmark.h>
 
@@ -23,10 +24,10 @@ namespace
 using namespace itk;
 using namespace itk::cuda;
 
-constexpr int          Samples = 20;
-constexpr int          RunsPerSample = 4;
-constexpr size_t       RotatingBytes = size_t{ 512 } << 20;
-constexpr unsigned int Device = 0;
+constexpr int    Samples = 20;
+constexpr int    RunsPerSample = 4;
+constexpr size_t RotatingBytes = size_t{ 512 } << 20;
+constexpr int    Device = 0;
 
 class Timer
 {
@@ -95,62 +96,155 @@ FillRandom(const DeviceView & view, StreamLease & stream)
   stream.Synchronize();
 }
 
+/** Sets of images for a plan, so many that its runs rotate through RotatingBytes. */
+class ImageSets
+{
+public:
+  ImageSets(const DeviceImage::SizeType & size, unsigned int numberOfImages, StreamLease & stream)
+    : m_Bytes(DeviceImage::GetNumberOfBytes(size, CudaComponentType::Float))
+    , m_Sets(std::max<size_t>(1, (RotatingBytes + 2 * m_Bytes - 1) / (2 * m_Bytes)))
+  {
+    for (auto & set : m_Sets)
+    {
+      for (unsigned int i = 0; i < numberOfImages; ++i)
+      {
+        set.Images.emplace_back(size, CudaComponentType::Float, stream);
+        set.Views.push_back(set.Images.back().GetView());
+      }
+      FillRandom(set.Views.front(), stream);
+    }
+  }
+
+  const std::vector<DeviceView> &
+  GetViews(int run) const
+  {
+    return m_Sets[run % m_Sets.size()].Views;
+  }
+
+  /** Median time of copying one image. */
+  double
+  GetCopyTime(Timer & timer, const StreamLease & stream) const
+  {
+    return timer.GetMedian(stream, [&](int run) {
+      const auto & views = this->GetViews(run);
+      ITK_CUDA_CALL(cudaMemcpyAsync(views[1].Data, views[0].Data, m_Bytes, cudaMemcpyDeviceToDevice, stream.Get()));
+    });
+  }
+
+private:
+  struct Set
+  {
+    std::vector<DeviceImage> Images;
+    std::vector<DeviceView>  Views;
+  };
+
+  size_t           m_Bytes;
+  std::vector<Set> m_Sets;
+};
+
+bool
+IsDeviceMissing(benchmark::State & state)
+{
+  std::string reason;
+  const bool  missing = !CudaFiltersConfiguration::IsDeviceUsable(Device, reason);
+  if (missing)
+  {
+    state.SkipWithError(reason.c_str());
+  }
+  return missing;
+}
+
+CudaGaussianParameters
+MakeParameters(unsigned int dimension, double sigma)
+{
+  CudaGaussianParameters parameters;
+  parameters.Sigma.assign(dimension, sigma);
+  parameters.Spacing.assign(dimension, 1.0);
+  parameters.KeepInput = true;
+  return parameters;
+}
+
 /** Arguments: size along x, y, z; sigma in hundredths of a pixel. */
 void
 BM_Resident(benchmark::State & state)
 {
-  std::string reason;
-  if (!CudaFiltersConfiguration::IsDeviceUsable(Device, reason))
+  if (IsDeviceMissing(state))
   {
-    state.SkipWithError(reason.c_str());
     return;
   }
   const auto                  extent = [&state](int i) { return static_cast<size_t>(state.range(i)); };
   const DeviceImage::SizeType size{ { extent(0), extent(1), extent(2), 1, 1 } };
   const double                sigma = 0.01 * static_cast<double>(state.range(3));
+  const unsigned int          dimension = size[2] > 1 ? 3 : 2;
+  const CudaGaussianPlan      plan = MakeGaussianPlan(MakeParameters(dimension, sigma),
+                                                 { { std::vector<unsigned int>(dimension, 0), 1.0 } },
+                                                 CudaGaussianOutput::Components);
 
   const DeviceGuard guard(Device);
   StreamLease       stream(Device);
-  const size_t      bytes = DeviceImage::GetNumberOfBytes(size, CudaComponentType::Float);
-  const size_t      sets = std::max<size_t>(1, (RotatingBytes + 2 * bytes - 1) / (2 * bytes));
-
-  std::vector<DeviceImage> inputs, outputs;
-  for (size_t i = 0; i < sets; ++i)
-  {
-    inputs.emplace_back(size, CudaComponentType::Float, stream);
-    outputs.emplace_back(size, CudaComponentType::Float, stream);
-    FillRandom(inputs.back().GetView(), stream);
-  }
-  const unsigned int           dimension = size[2] > 1 ? 3 : 2;
-  const CudaGaussianParameters parameters{ std::vector<double>(dimension, sigma),
-                                           std::vector<double>(dimension, 1.0),
-                                           false };
-  const CudaGaussianPlan       plan =
-    MakeGaussianPlan(parameters, { { std::vector<unsigned int>(dimension, 0), 1.0 } }, CudaGaussianOutput::Components);
-
-  Timer      timer;
-  const auto filterOnce = [&](const CudaGaussianPlan & which, int i) {
-    gaussian::RunPlan(which, { inputs[i % sets].GetView(), outputs[i % sets].GetView() }, stream);
-  };
-  const double copy = timer.GetMedian(stream, [&](int i) {
-    ITK_CUDA_CALL(cudaMemcpyAsync(outputs[i % sets].GetView().Data,
-                                  inputs[i % sets].GetView().Data,
-                                  bytes,
-                                  cudaMemcpyDeviceToDevice,
-                                  stream.Get()));
-  });
+  Timer             timer;
+  const ImageSets   images(size, plan.NumberOfImages, stream);
+  const double      copy = images.GetCopyTime(timer, stream);
   for (auto _ : state)
   {
-    const double all = timer.GetMedian(stream, [&](int i) { filterOnce(plan, i); });
+    const double all = timer.GetMedian(stream, [&](int run) { gaussian::RunPlan(plan, images.GetViews(run), stream); });
     state.SetIterationTime(all);
     state.counters["copy_fraction"] = dimension * copy / all;
     state.counters["copy_ms"] = copy * 1e3;
   }
-  for (unsigned int axis = 0; axis < dimension; ++axis)
+  for (const CudaGaussianLinePass & pass : plan.Passes)
   {
-    const CudaGaussianPlan pass = MakeGaussianLinePlan(axis, plan.Passes[axis].Results.front().Kernel);
-    const double           seconds = timer.GetMedian(stream, [&](int i) { filterOnce(pass, i); });
-    state.counters[std::string("copy_fraction_") + "xyz"[axis]] = copy / seconds;
+    const CudaGaussianPlan single = MakeGaussianLinePlan(pass.Axis, pass.Results.front().Kernel);
+    const double           seconds =
+      timer.GetMedian(stream, [&](int run) { gaussian::RunPlan(single, images.GetViews(run), stream); });
+    state.counters[std::string("copy_fraction_") + "xyz"[pass.Axis]] = copy / seconds;
+  }
+}
+
+std::vector<CudaGaussianTerm>
+MakeSecondDerivativeTerms(const CudaGaussianParameters & parameters, bool mixed)
+{
+  const unsigned int            dimension = static_cast<unsigned int>(parameters.Sigma.size());
+  std::vector<CudaGaussianTerm> terms;
+  for (unsigned int a = 0; a < dimension; ++a)
+  {
+    for (unsigned int b = a; b < (mixed ? dimension : a + 1); ++b)
+    {
+      terms.push_back(MakeCudaDerivativeTerm(parameters, a, b));
+    }
+  }
+  return terms;
+}
+
+/** Arguments: side; sigma in hundredths of a pixel. Three dimensions. */
+void
+BM_Family(benchmark::State & state, const std::string & filter)
+{
+  if (IsDeviceMissing(state))
+  {
+    return;
+  }
+  const size_t           side = static_cast<size_t>(state.range(0));
+  const auto             parameters = MakeParameters(3, 0.01 * static_cast<double>(state.range(1)));
+  const CudaGaussianPlan plan =
+    filter == "gradient"
+      ? MakeGaussianPlan(parameters, MakeCudaGradientTerms(parameters), CudaGaussianOutput::Components)
+    : filter == "magnitude" ? MakeGaussianPlan(parameters, MakeCudaGradientTerms(parameters), CudaGaussianOutput::Norm)
+    : filter == "laplacian"
+      ? MakeGaussianPlan(parameters, MakeSecondDerivativeTerms(parameters, false), CudaGaussianOutput::Sum)
+      : MakeGaussianPlan(parameters, MakeSecondDerivativeTerms(parameters, true), CudaGaussianOutput::Components);
+
+  const DeviceGuard guard(Device);
+  StreamLease       stream(Device);
+  Timer             timer;
+  const ImageSets   images({ { side, side, side, 1, 1 } }, plan.NumberOfImages, stream);
+  const double      copy = images.GetCopyTime(timer, stream);
+  for (auto _ : state)
+  {
+    const double all = timer.GetMedian(stream, [&](int run) { gaussian::RunPlan(plan, images.GetViews(run), stream); });
+    state.SetIterationTime(all);
+    state.counters["copies"] = all / copy;
+    state.counters["images"] = plan.NumberOfImages;
   }
 }
 
@@ -176,4 +270,16 @@ BENCHMARK(BM_Resident)
   ->UseManualTime()
   ->Iterations(1)
   ->Unit(benchmark::kMillisecond);
+
+void
+DefineFamily(benchmark::internal::Benchmark * rows)
+{
+  rows->ArgNames({ "side", "sigma_percent" })->UseManualTime()->Iterations(1)->Unit(benchmark::kMillisecond);
+  rows->Args({ 256, 400 })->Args({ 512, 400 });
+}
+
+BENCHMARK_CAPTURE(BM_Family, gradient, "gradient")->Name("resident/gradient")->Apply(DefineFamily);
+BENCHMARK_CAPTURE(BM_Family, magnitude, "magnitude")->Name("resident/magnitude")->Apply(DefineFamily);
+BENCHMARK_CAPTURE(BM_Family, laplacian, "laplacian")->Name("resident/laplacian")->Apply(DefineFamily);
+BENCHMARK_CAPTURE(BM_Family, hessian, "hessian")->Name("resident/hessian")->Apply(DefineFamily);
 } // namespace

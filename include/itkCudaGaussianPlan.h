@@ -127,6 +127,7 @@ struct CudaGaussianParameters
   std::vector<double> Sigma;
   std::vector<double> Spacing;
   bool                NormalizeAcrossScale{ false };
+  bool                KeepInput{ false }; // image 0 is not used again for other images
 };
 
 /** The passes that compute `terms`, from the last axis to the first. Terms that agree in the orders along the last axes

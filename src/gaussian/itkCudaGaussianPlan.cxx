@@ -183,6 +183,15 @@ private:
   }
 
   void
+  GiveBack(unsigned int image)
+  {
+    if (image > 0 || !m_Parameters.KeepInput)
+    {
+      m_Free.push_back(image);
+    }
+  }
+
+  void
   AddPasses(unsigned int axis, unsigned int source, const std::vector<Leaf> & leaves)
   {
     if (axis == 0)
@@ -191,7 +200,7 @@ private:
       {
         this->AddLastPass(source, leaf);
       }
-      m_Free.push_back(source);
+      this->GiveBack(source);
       return;
     }
     CudaGaussianLinePass           pass{ axis, source, {} };
@@ -209,7 +218,7 @@ private:
       }
     }
     m_Plan.Passes.push_back(pass);
-    m_Free.push_back(source);
+    this->GiveBack(source);
     for (size_t i = 0; i < children.size(); ++i)
     {
       this->AddPasses(axis - 1, pass.Results[i].Destination, children[i]);

@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Plans as data: kernels keep ITK's normalisation, and running a plan's passes one by one on the host gives the same as
+// filtering each term by itself.
+
+#include "itkCudaGaussianFilterRun.h"
+#include "itkCudaGaussianHost.h"
+#include "itkCudaGaussianPlan.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+#include <set>
+#include <vector>
+
+namespace
+{
+using namespace itk;
+using cuda::gaussian::FilterLine;
+
+using Image3 = std::vector<double>;
+
+constexpr size_t Size[3] = { 9, 7, 11 };
+constexpr size_t NumberOfPixels = Size[0] * Size[1] * Size[2];
+
+Image3
+MakeRandomImage()
+{
+  std::mt19937                           generator(4);
+  std::uniform_real_distribution<double> uniform(-1.0, 1.0);
+  Image3                                 image(NumberOfPixels);
+  for (double & pixel : image)
+  {
+    pixel = uniform(generator);
+  }
+  return image;
+}
+
+Image3
+FilterAlong(unsigned int axis, const CudaGaussianKernel & kernel, const Image3 & input)
+{
+  const size_t        stride = axis == 0 ? 1 : (axis == 1 ? Size[0] : Size[0] * Size[1]);
+  Image3              output(NumberOfPixels);
+  std::vector<double> line(Size[axis]);
+  for (size_t start = 0; start < NumberOfPixels; ++start)
+  {
+    if (start / stride % Size[axis] != 0)
+    {
+      continue;
+    }
+    for (size_t n = 0; n < Size[axis]; ++n)
+    {
+      line[n] = input[start + n * stride];
+    }
+    FilterLine(kernel, line.data(), line.data(), Size[axis]);
+    for (size_t n = 0; n < Size[axis]; ++n)
+    {
+      output[start + n * stride] = line[n];
+    }
+  }
+  return output;
+}
+
+double
+Combine(CudaGaussianCombine combine, double old, double value)
+{
+  switch (combine)
+  {
+    case CudaGaussianCombine::Add:
+      return old + value;
+    case CudaGaussianCombine::StoreSquare:
+      return value * value;
+    case CudaGaussianCombine::AddSquare:
+      return old + value * value;
+    case CudaGaussianCombine::AddSquareAndRoot:
+      return std::sqrt(old + value * value);
+    default:
+      return value;
+  }
+}
+
+/** The plan's result images. Images start as NaN, so that reading one before it is written shows. */
+std::vector<Image3>
+RunOnHost(const CudaGaussianPlan & plan, const Image3 & input)
+{
+  std::vector<Image3> images(plan.NumberOfImages, Image3(NumberOfPixels, std::nan("")));
+  images.at(0) = input;
+  for (const CudaGaussianLinePass & pass : plan.Passes)
+  {
+    const Image3 source = images.at(pass.Source);
+    for (const CudaGaussianPassResult & result : pass.Results)
+    {
+      EXPECT_NE(result.Destination, pass.Source);
+      const Image3 filtered = FilterAlong(pass.Axis, result.Kernel, source);
+      Image3 &     destination = images.at(result.Destination);
+      for (size_t i = 0; i < NumberOfPixels; ++i)
+      {
+        destination[i] = Combine(result.Combine, destination[i], filtered[i]);
+      }
+    }
+  }
+  std::vector<Image3> results;
+  for (const unsigned int result : plan.Results)
+  {
+    results.push_back(images.at(result));
+  }
+  return results;
+}
+
+Image3
+FilterTerm(const CudaGaussianParameters & parameters, const CudaGaussianTerm & term, Image3 image)
+{
+  for (unsigned int axis = 0; axis < 3; ++axis)
+  {
+    image = FilterAlong(
+      axis,
+      MakeDericheGaussianKernel(
+        term.Orders[axis], parameters.Sigma[axis], parameters.Spacing[axis], parameters.NormalizeAcrossScale),
+      image);
+  }
+  for (double & pixel : image)
+  {
+    pixel *= term.Factor;
+  }
+  return image;
+}
+
+CudaGaussianParameters
+MakeAnisotropicParameters(bool keepInput = false)
+{
+  return { { 1.5, 0.8, 2.0 }, { 0.5, -1.25, 2.0 }, false, keepInput };
+}
+
+std::vector<CudaGaussianTerm>
+MakeHessianTerms(const CudaGaussianParameters & parameters)
+{
+  std::vector<CudaGaussianTerm> terms;
+  for (unsigned int a = 0; a < 3; ++a)
+  {
+    for (unsigned int b = a; b < 3; ++b)
+    {
+      terms.push_back(MakeCudaDerivativeTerm(parameters, a, b));
+    }
+  }
+  return terms;
+}
+
+void
+ExpectNear(const Image3 & actual, const Image3 & expected)
+{
+  for (size_t i = 0; i < NumberOfPixels; ++i)
+  {
+    ASSERT_NEAR(actual[i], expected[i], 1e-13) << "pixel " << i;
+  }
+}
+
+size_t
+CountReads(const CudaGaussianPlan & plan)
+{
+  return plan.Passes.size();
+}
+
+size_t
+CountWrites(const CudaGaussianPlan & plan)
+{
+  size_t writes = 0;
+  for (const CudaGaussianLinePass & pass : plan.Passes)
+  {
+    writes += pass.Results.size();
+  }
+  return writes;
+}
+} // namespace
+
+TEST(GaussianKernel, HasUnitResponseToConstantRampAndParabola)
+{
+  constexpr size_t length = 4001;
+  constexpr size_t centre = length / 2;
+  for (const double sigma : { 0.5, 0.6617, 2.0, 17.0 })
+  {
+    std::vector<double> constant(length, 1.0), ramp(length), parabola(length);
+    for (size_t n = 0; n < length; ++n)
+    {
+      const double x = static_cast<double>(n) - static_cast<double>(centre);
+      ramp[n] = x;
+      parabola[n] = 0.5 * x * x;
+    }
+    const auto respond = [&](unsigned int order, std::vector<double> line) {
+      FilterLine(MakeDericheGaussianKernel(order, sigma, 1.0, false), line.data(), line.data(), length);
+      return line[centre];
+    };
+    EXPECT_DOUBLE_EQ(respond(0, constant), 1.0);
+    EXPECT_NEAR(respond(1, constant), 0.0, 1e-12);
+    EXPECT_NEAR(respond(1, ramp), 1.0, 1e-9);
+    EXPECT_NEAR(respond(2, constant), 0.0, 1e-12);
+    EXPECT_NEAR(respond(2, ramp), 0.0, 1e-9);
+    EXPECT_NEAR(respond(2, parabola), 1.0, 1e-7);
+  }
+}
+
+TEST(GaussianKernel, ScalesAcrossScaleAndTurnsWithTheSpacing)
+{
+  const CudaGaussianKernel plain = MakeDericheGaussianKernel(1, 3.0, 0.5, false);
+  const CudaGaussianKernel scaled = MakeDericheGaussianKernel(1, 3.0, 0.5, true);
+  const CudaGaussianKernel turned = MakeDericheGaussianKernel(1, 3.0, -0.5, false);
+  const CudaGaussianKernel second = MakeDericheGaussianKernel(2, 3.0, 0.5, false);
+  const CudaGaussianKernel secondScaled = MakeDericheGaussianKernel(2, 3.0, 0.5, true);
+  EXPECT_DOUBLE_EQ(plain.SigmaInPixels, 6.0);
+  for (unsigned int j = 0; j < CudaGaussianKernel::NumberOfPolePairs; ++j)
+  {
+    EXPECT_NEAR(std::abs(scaled.Weight[j] - 3.0 * plain.Weight[j]), 0.0, 1e-15);
+    EXPECT_NEAR(std::abs(turned.Weight[j] + plain.Weight[j]), 0.0, 1e-15);
+    EXPECT_NEAR(std::abs(secondScaled.Weight[j] - 9.0 * second.Weight[j]), 0.0, 1e-15);
+  }
+}
+
+TEST(GaussianKernel, RefusesParametersOutOfRange)
+{
+  EXPECT_THROW(MakeDericheGaussianKernel(3, 1.0, 1.0, false), ExceptionObject);
+  EXPECT_THROW(MakeDericheGaussianKernel(0, 0.0, 1.0, false), ExceptionObject);
+  EXPECT_THROW(MakeDericheGaussianKernel(0, -1.0, 1.0, false), ExceptionObject);
+  EXPECT_THROW(MakeDericheGaussianKernel(0, std::nan(""), 1.0, false), ExceptionObject);
+  EXPECT_THROW(MakeDericheGaussianKernel(0, INFINITY, 1.0, false), ExceptionObject);
+  EXPECT_THROW(MakeDericheGaussianKernel(0, 1.0, 0.0, false), ExceptionObject);
+  EXPECT_THROW(MakeDericheGaussianKernel(0, 1.0, 1e-9, false), ExceptionObject);
+}
+
+TEST(GaussianPlan, GivesEachTermAsAComponent)
+{
+  const Image3 input = MakeRandomImage();
+  for (const bool keepInput : { false, true })
+  {
+    const CudaGaussianParameters parameters = MakeAnisotropicParameters(keepInput);
+    for (const auto & terms : { MakeCudaGradientTerms(parameters), MakeHessianTerms(parameters) })
+    {
+      const auto results = RunOnHost(MakeGaussianPlan(parameters, terms, CudaGaussianOutput::Components), input);
+      ASSERT_EQ(results.size(), terms.size());
+      for (size_t i = 0; i < terms.size(); ++i)
+      {
+        ExpectNear(results[i], FilterTerm(parameters, terms[i], input));
+      }
+    }
+  }
+}
+
+TEST(GaussianPlan, AddsTermsAndTakesTheirNorm)
+{
+  const Image3                 input = MakeRandomImage();
+  const CudaGaussianParameters parameters = MakeAnisotropicParameters();
+  const auto                   terms = MakeCudaGradientTerms(parameters);
+  Image3                       sum(NumberOfPixels, 0.0), norm(NumberOfPixels, 0.0);
+  for (const CudaGaussianTerm & term : terms)
+  {
+    const Image3 filtered = FilterTerm(parameters, term, input);
+    for (size_t i = 0; i < NumberOfPixels; ++i)
+    {
+      sum[i] += filtered[i];
+      norm[i] += filtered[i] * filtered[i];
+    }
+  }
+  for (double & pixel : norm)
+  {
+    pixel = std::sqrt(pixel);
+  }
+  ExpectNear(RunOnHost(MakeGaussianPlan(parameters, terms, CudaGaussianOutput::Sum), input).front(), sum);
+  ExpectNear(RunOnHost(MakeGaussianPlan(parameters, terms, CudaGaussianOutput::Norm), input).front(), norm);
+}
+
+TEST(GaussianPlan, SharesPasses)
+{
+  const CudaGaussianParameters parameters = MakeAnisotropicParameters();
+  const auto gradient = MakeGaussianPlan(parameters, MakeCudaGradientTerms(parameters), CudaGaussianOutput::Components);
+  const auto hessian = MakeGaussianPlan(parameters, MakeHessianTerms(parameters), CudaGaussianOutput::Components);
+  EXPECT_EQ(CountReads(gradient), 6u);
+  EXPECT_EQ(CountWrites(gradient), 8u);
+  EXPECT_EQ(CountReads(hessian), 10u);
+  EXPECT_EQ(CountWrites(hessian), 15u);
+}
+
+TEST(GaussianPlan, SmoothsWithTwoImages)
+{
+  for (unsigned int dimension = 1; dimension <= 4; ++dimension)
+  {
+    CudaGaussianParameters parameters;
+    parameters.Sigma.assign(dimension, 1.0);
+    parameters.Spacing.assign(dimension, 1.0);
+    const auto plan = MakeGaussianPlan(
+      parameters, { { std::vector<unsigned int>(dimension, 0), 1.0 } }, CudaGaussianOutput::Components);
+    EXPECT_EQ(plan.NumberOfImages, 2u);
+    EXPECT_EQ(plan.Passes.size(), dimension);
+  }
+}
+
+TEST(GaussianPlan, SeveralResultsAreImagesOfTheirOwn)
+{
+  const CudaGaussianParameters parameters = MakeAnisotropicParameters();
+  const auto plan = MakeGaussianPlan(parameters, MakeHessianTerms(parameters), CudaGaussianOutput::Components);
+  const std::set<unsigned int> results(plan.Results.begin(), plan.Results.end());
+  EXPECT_EQ(results.size(), 6u);
+  EXPECT_EQ(results.count(0), 0u);
+  for (const CudaGaussianLinePass & pass : plan.Passes)
+  {
+    EXPECT_EQ(results.count(pass.Source), 0u);
+  }
+}
