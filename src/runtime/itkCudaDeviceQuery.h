@@ -47,7 +47,7 @@ size_t
 GetPinnedBytesInUse();
 
 /** Page-locked bytes kept for reuse. */
-size_t
+CudaFilters_EXPORT size_t
 GetPinnedBytesCached();
 
 /** Gives back device and page-locked memory that is not in use. */

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "itkCudaHostRuns.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <random>
+#include <vector>
+
+namespace
+{
+using itk::CudaComponentType;
+using itk::CudaImageView;
+using itk::cuda::HostRuns;
+
+/** A view of a region of an image that starts at `data`. */
+CudaImageView
+MakeView(void *                        data,
+         CudaComponentType             type,
+         size_t                        components,
+         const std::array<size_t, 4> & imageSize,
+         const std::array<size_t, 4> & start,
+         const std::array<size_t, 4> & size)
+{
+  CudaImageView view;
+  view.ComponentType = type;
+  view.NumberOfComponents = components;
+  view.Size = size;
+  size_t stride = components;
+  size_t offset = 0;
+  for (unsigned int axis = 0; axis < 4; ++axis)
+  {
+    view.Stride[axis] = stride;
+    offset += start[axis] * stride;
+    stride *= imageSize[axis];
+  }
+  view.Data = static_cast<char *>(data) + offset * itk::CudaComponentSize(type);
+  return view;
+}
+
+/** The bytes of the view, pixel by pixel; rows start at multiples of `pitch` unless it is 0, with zeros between. */
+std::vector<char>
+GatherByPixel(const CudaImageView & view, size_t pitch)
+{
+  const size_t      pixelSize = view.NumberOfComponents * itk::CudaComponentSize(view.ComponentType);
+  std::vector<char> bytes;
+  for (size_t t = 0; t < view.Size[3]; ++t)
+    for (size_t z = 0; z < view.Size[2]; ++z)
+      for (size_t y = 0; y < view.Size[1]; ++y)
+      {
+        if (pitch != 0)
+        {
+          bytes.resize((bytes.size() + pitch - 1) / pitch * pitch, 0);
+        }
+        for (size_t x = 0; x < view.Size[0]; ++x)
+        {
+          const size_t offset = x * view.Stride[0] + y * view.Stride[1] + z * view.Stride[2] + t * view.Stride[3];
+          const char * pixel =
+            static_cast<const char *>(view.Data) + offset * itk::CudaComponentSize(view.ComponentType);
+          bytes.insert(bytes.end(), pixel, pixel + pixelSize);
+        }
+      }
+  return bytes;
+}
+
+std::vector<char>
+MakeRandomBytes(size_t number, std::mt19937 & random)
+{
+  std::vector<char> bytes(number);
+  std::generate(bytes.begin(), bytes.end(), [&] { return static_cast<char>(random()); });
+  return bytes;
+}
+} // namespace
+
+TEST(CudaHostRuns, Whole_image_is_one_run)
+{
+  std::vector<float>  image(5 * 4 * 3 * 2);
+  const CudaImageView view =
+    MakeView(image.data(), CudaComponentType::Float, 1, { 5, 4, 3, 2 }, { 0, 0, 0, 0 }, { 5, 4, 3, 2 });
+  const HostRuns runs(view, 0);
+  EXPECT_EQ(runs.GetRunSize(), image.size() * sizeof(float));
+  EXPECT_EQ(runs.GetNumberOfBytes(), image.size() * sizeof(float));
+  EXPECT_EQ(runs.GetLastByte(), reinterpret_cast<char *>(image.data() + image.size()) - 1);
+}
+
+TEST(CudaHostRuns, Region_of_full_rows_has_a_run_per_slice)
+{
+  std::vector<short>  image(5 * 4 * 3);
+  const CudaImageView view =
+    MakeView(image.data(), CudaComponentType::Short, 1, { 5, 4, 3, 1 }, { 0, 1, 0, 0 }, { 5, 2, 3, 1 });
+  const HostRuns runs(view, 0);
+  EXPECT_EQ(runs.GetRunSize(), 5 * 2 * sizeof(short));
+  EXPECT_EQ(runs.GetFirstStride(), 5 * 4 * sizeof(short));
+  EXPECT_EQ(runs.GetNumberOfEquidistantRuns(0), 3u);
+  EXPECT_EQ(runs.GetNumberOfEquidistantRuns(2), 1u);
+}
+
+TEST(CudaHostRuns, Padded_rows_of_a_whole_image_are_equidistant)
+{
+  std::vector<float>  image(5 * 4 * 3);
+  const CudaImageView view =
+    MakeView(image.data(), CudaComponentType::Float, 1, { 5, 4, 3, 1 }, { 0, 0, 0, 0 }, { 5, 4, 3, 1 });
+  const HostRuns runs(view, 32);
+  EXPECT_EQ(runs.GetRunSize(), 20u);
+  EXPECT_EQ(runs.GetStep(), 32u);
+  EXPECT_EQ(runs.GetNumberOfEquidistantRuns(0), 12u);
+  EXPECT_EQ(runs.GetNumberOfBytes(), 11u * 32 + 20);
+}
+
+TEST(CudaHostRuns, Empty_region_has_no_bytes)
+{
+  float               pixel = 0.0f;
+  const CudaImageView view =
+    MakeView(&pixel, CudaComponentType::Float, 1, { 1, 1, 1, 1 }, { 0, 0, 0, 0 }, { 1, 0, 1, 1 });
+  EXPECT_EQ(HostRuns(view, 0).GetNumberOfBytes(), 0u);
+}
+
+TEST(CudaHostRuns, Random_regions_agree_with_copies_by_pixel)
+{
+  const unsigned int seed = 20240611;
+  RecordProperty("seed", static_cast<int>(seed));
+  std::mt19937 random(seed);
+  const auto   draw = [&random](size_t low, size_t high) {
+    return std::uniform_int_distribution<size_t>(low, high)(random);
+  };
+  constexpr std::array<CudaComponentType, 3> types{
+    { CudaComponentType::UChar, CudaComponentType::Short, CudaComponentType::Double }
+  };
+  for (unsigned int trial = 0; trial < 500; ++trial)
+  {
+    std::array<size_t, 4> imageSize{};
+    std::array<size_t, 4> start{};
+    std::array<size_t, 4> size{};
+    for (unsigned int axis = 0; axis < 4; ++axis)
+    {
+      imageSize[axis] = draw(1, 6);
+      size[axis] = draw(0, 2) == 0 ? draw(1, imageSize[axis]) : imageSize[axis];
+      start[axis] = draw(0, imageSize[axis] - size[axis]);
+    }
+    const CudaComponentType type = types[draw(0, 2)];
+    const size_t            components = draw(1, 4);
+    const size_t            pixelSize = components * itk::CudaComponentSize(type);
+    const size_t            numberOfBytes = imageSize[0] * imageSize[1] * imageSize[2] * imageSize[3] * pixelSize;
+    std::vector<char>       image = MakeRandomBytes(numberOfBytes, random);
+    const CudaImageView     view = MakeView(image.data(), type, components, imageSize, start, size);
+    const size_t            pitch = draw(0, 1) == 0 ? 0 : (size[0] * pixelSize + 15) / 16 * 16;
+
+    const HostRuns          runs(view, pitch);
+    const std::vector<char> expected = GatherByPixel(view, pitch);
+    ASSERT_EQ(runs.GetNumberOfBytes(), expected.size()) << "trial " << trial << ", seed " << seed;
+
+    // Any cut of the stream into two gives the same bytes.
+    const size_t      cut = draw(0, expected.size());
+    std::vector<char> gathered(expected.size(), 'x');
+    runs.Gather(gathered.data(), 0, cut);
+    runs.Gather(gathered.data() + cut, cut, expected.size());
+    ASSERT_EQ(gathered, expected) << "trial " << trial << ", seed " << seed;
+
+    // Scattered to an image of one value, only the region changes.
+    std::vector<char>   other(numberOfBytes, 'y');
+    const CudaImageView target = MakeView(other.data(), type, components, imageSize, start, size);
+    const HostRuns      targetRuns(target, pitch);
+    targetRuns.Scatter(expected.data() + cut, cut, expected.size());
+    targetRuns.Scatter(expected.data(), 0, cut);
+    ASSERT_EQ(GatherByPixel(target, pitch), expected) << "trial " << trial << ", seed " << seed;
+    const size_t kept = numberOfBytes - size[0] * size[1] * size[2] * size[3] * pixelSize;
+    const size_t changed =
+      static_cast<size_t>(std::count_if(other.begin(), other.end(), [](char c) { return c != 'y'; }));
+    ASSERT_LE(changed, numberOfBytes - kept) << "trial " << trial << ", seed " << seed;
+  }
+}
