@@ -365,7 +365,6 @@ TEST_F(CudaGaussianFamilyGpuTest, GradientTurnsWithTheImage)
 TEST_F(CudaGaussianFamilyGpuTest, GradientOfVectorsLiesComponentAfterComponent)
 {
   using VectorImageType = VectorImage<float, 2>;
-  using ScalarImageType = Image<float, 2>;
   const auto first = MakeInput<2>(DataKind::Uniform);
   const auto second = MakeInput<2>(DataKind::Ramp);
   auto       input = VectorImageType::New();
