@@ -7,10 +7,8 @@ option(CudaFilters_BUILD_BENCHMARKS "Build the benchmarks (needs Google Benchmar
 function(cudafilters_set_options target)
   target_compile_features(${target} PRIVATE cxx_std_17)
   if(CMAKE_CXX_COMPILER_ID MATCHES "GNU|Clang")
-    # nvcc's generated host code uses GNU line directives, which -Wpedantic objects to.
     target_compile_options(
-      ${target} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wpedantic>"
-                        "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra>")
+      ${target} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra>" "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra>")
     if(CudaFilters_WARNINGS_AS_ERRORS)
       target_compile_options(
         ${target} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:-Werror>"

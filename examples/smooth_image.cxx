@@ -12,10 +12,11 @@
 
 #include <fstream>
 #include <iostream>
-#include <sys/stat.h>
 
 namespace
 {
+constexpr const char * KnownFormats = "PNG, TIFF, MetaImage, NRRD, NIfTI";
+
 constexpr int ExitFailure = 1;
 constexpr int ExitWrongArguments = 2;
 
@@ -30,16 +31,18 @@ struct Arguments
 void
 DescribeArguments(CLI::App & app, Arguments & arguments)
 {
-  app.description("Smooths an image with a Gaussian.\n"
-                  "\n"
-                  "Sigma, the Gaussian's standard deviation, is given in the physical units of the image, i.e. in the units of\n"
-                  "its spacing: millimetres for most medical formats; pixels for files that say nothing about it (spacing 1).\n"
-                  "Reads and writes PNG, TIFF, MetaImage (.mha, .mhd), NRRD and NIfTI, 2-D and 3-D, with one or several\n"
-                  "components per pixel; the output has the pixel type of the input. A 3-D file with a single slice is smoothed\n"
-                  "within that slice.");
+  app.description(
+    "Smooths an image with a Gaussian.\n"
+    "\n"
+    "Sigma, the Gaussian's standard deviation, is given in the physical units of the image, i.e. in the units of\n"
+    "its spacing: millimetres for most medical formats; pixels for files that say nothing about it (spacing 1).\n"
+    "Reads and writes PNG, TIFF, MetaImage (.mha, .mhd), NRRD and NIfTI, 2-D and 3-D, with one or several\n"
+    "components per pixel; the output has the pixel type of the input. A 3-D file with a single slice is smoothed\n"
+    "within that slice.");
   app.add_option("IN", arguments.Job.Input, "image to read")->required();
   app.add_option("OUT", arguments.Job.Output, "image to write; its extension says the format")->required();
-  auto * const sigma = app.add_option("-s,--sigma", arguments.Sigma, "sigma along all axes")->check(CLI::PositiveNumber);
+  auto * const sigma =
+    app.add_option("-s,--sigma", arguments.Sigma, "sigma along all axes")->check(CLI::PositiveNumber);
   const char * const names[3] = { "--sigma-x", "--sigma-y", "--sigma-z" };
   const char * const texts[3] = { "sigma along the first axis, instead of --sigma",
                                   "sigma along the second axis",
@@ -100,9 +103,7 @@ CompleteSigma(Arguments & arguments, unsigned int dimension)
 itk::ImageIOBase::Pointer
 Describe(const std::string & fileName)
 {
-  struct stat status
-  {};
-  if (stat(fileName.c_str(), &status) != 0)
+  if (!std::ifstream(fileName))
   {
     itkGenericExceptionMacro("'" << fileName << "' does not exist or cannot be opened");
   }
@@ -110,14 +111,19 @@ Describe(const std::string & fileName)
     itk::ImageIOFactory::CreateImageIO(fileName.c_str(), itk::IOFileModeEnum::ReadMode);
   if (io.IsNull())
   {
-    itkGenericExceptionMacro("'" << fileName << "' is in none of the known formats (PNG, TIFF, MetaImage, NRRD, NIfTI)");
+    itkGenericExceptionMacro("'" << fileName << "' is in none of the known formats (" << KnownFormats << ')');
   }
   io->SetFileName(fileName);
   io->ReadImageInformation();
+  if (io->GetPixelType() == itk::IOPixelEnum::COMPLEX)
+  {
+    itkGenericExceptionMacro("'" << fileName
+                                 << "' holds complex numbers; smooth the real and the imaginary part instead");
+  }
   return io;
 }
 
-/** Number of axes longer than one pixel at the front; axes after it have one pixel. */
+/** The image's axes, without those at the end that have one pixel. */
 unsigned int
 CountAxes(const itk::ImageIOBase & io)
 {
@@ -134,7 +140,10 @@ CountAxes(const itk::ImageIOBase & io)
 }
 
 void
-WriteStats(const Arguments & arguments, const itk::ImageIOBase & io, unsigned int axes, const example::Outcome & outcome)
+WriteStats(const Arguments &        arguments,
+           const itk::ImageIOBase & io,
+           unsigned int             axes,
+           const example::Outcome & outcome)
 {
   nlohmann::ordered_json stats;
   stats["input"] = arguments.Job.Input;
@@ -153,7 +162,9 @@ WriteStats(const Arguments & arguments, const itk::ImageIOBase & io, unsigned in
   stats["backend_asked"] = arguments.Job.Backend;
   stats["backend_used"] = outcome.BackendUsed;
   stats["backend_reason"] = outcome.BackendReason;
-  stats["seconds"] = { { "read", outcome.ReadSeconds }, { "filter", outcome.FilterSeconds }, { "write", outcome.WriteSeconds } };
+  stats["seconds"] = { { "read", outcome.ReadSeconds },
+                       { "filter", outcome.FilterSeconds },
+                       { "write", outcome.WriteSeconds } };
   stats["host_threads"] = itk::MultiThreaderBase::GetGlobalDefaultNumberOfThreads();
   stats["itk_version"] = itk::Version::GetITKVersion();
 
@@ -172,19 +183,57 @@ Run(Arguments & arguments)
   const auto axes = CountAxes(*io);
   CompleteSigma(arguments, axes);
 
-  const bool isSlice = axes == 2 && io->GetNumberOfDimensions() > 2;
-  const auto outcome = isSlice     ? example::SmoothSlice(arguments.Job, *io)
-                       : axes == 2 ? example::Smooth2D(arguments.Job, *io)
-                                   : example::Smooth3D(arguments.Job, *io);
+  const auto outcome = axes == 2 ? example::Smooth2D(arguments.Job, *io) : example::Smooth3D(arguments.Job, *io);
 
-  std::cout << arguments.Job.Output << ": smoothed with backend " << outcome.BackendUsed << " in " << outcome.FilterSeconds
-            << " s (" << outcome.BackendReason << ")\n";
+  std::cout << arguments.Job.Output << ": smoothed with backend " << outcome.BackendUsed << " in "
+            << outcome.FilterSeconds << " s (" << outcome.BackendReason << ")\n";
   if (!arguments.StatsFile.empty())
   {
     WriteStats(arguments, *io, axes, outcome);
   }
 }
 } // namespace
+
+void
+example::WriteImage(const Job & job, itk::ImageIOBase & description, const void * pixels)
+{
+  const itk::ImageIOBase::Pointer io =
+    itk::ImageIOFactory::CreateImageIO(job.Output.c_str(), itk::IOFileModeEnum::WriteMode);
+  if (io.IsNull())
+  {
+    itkGenericExceptionMacro("the extension of '" << job.Output << "' belongs to none of the known formats ("
+                                                  << KnownFormats << ')');
+  }
+  unsigned int dimension = description.GetNumberOfDimensions();
+  while (dimension > 2 && description.GetDimensions(dimension - 1) == 1 && !io->SupportsDimension(dimension))
+  {
+    --dimension;
+  }
+  if (!io->SupportsDimension(dimension))
+  {
+    itkGenericExceptionMacro("the format of '" << job.Output << "' holds no images of " << dimension << " dimensions");
+  }
+  itk::ImageIORegion region(dimension);
+  io->SetNumberOfDimensions(dimension);
+  for (unsigned int axis = 0; axis < dimension; ++axis)
+  {
+    auto direction = description.GetDirection(axis);
+    direction.resize(dimension);
+    io->SetDimensions(axis, description.GetDimensions(axis));
+    io->SetSpacing(axis, description.GetSpacing(axis));
+    io->SetOrigin(axis, description.GetOrigin(axis));
+    io->SetDirection(axis, direction);
+    region.SetSize(axis, description.GetDimensions(axis));
+  }
+  io->SetPixelType(description.GetPixelType());
+  io->SetComponentType(description.GetComponentType());
+  io->SetNumberOfComponents(description.GetNumberOfComponents());
+  io->SetMetaDataDictionary(description.GetMetaDataDictionary());
+  io->SetFileName(job.Output);
+  io->SetIORegion(region);
+  io->WriteImageInformation();
+  io->Write(pixels);
+}
 
 int
 main(int argc, char * argv[])

@@ -29,14 +29,17 @@ struct Outcome
   double      WriteSeconds{ 0.0 };
 };
 
-/** Reads, smooths and writes an image whose file `io` has described, in the file's own pixel type. */
+/** Reads, smooths and writes the image whose file `io` has described, along its first two or three axes; the others
+ * have one pixel. */
 Outcome
-Smooth2D(const Job & job, const itk::ImageIOBase & io);
+Smooth2D(const Job & job, itk::ImageIOBase & io);
 Outcome
-Smooth3D(const Job & job, const itk::ImageIOBase & io);
-/** For a file of three dimensions that holds one slice: no smoothing across it, and all that the file says about space is kept. */
-Outcome
-SmoothSlice(const Job & job, const itk::ImageIOBase & io);
+Smooth3D(const Job & job, itk::ImageIOBase & io);
+
+/** Writes pixels of the type that `description` tells to the job's output, with all else that it says about the image.
+ */
+void
+WriteImage(const Job & job, itk::ImageIOBase & description, const void * pixels);
 } // namespace example
 
 #endif

@@ -7,10 +7,6 @@
 #include "itkCommand.h"
 #include "itkCudaSmoothingRecursiveGaussianImageFilter.h"
 #include "itkImage.h"
-#include "itkImageFileReader.h"
-#include "itkImageFileWriter.h"
-#include "itkRGBAPixel.h"
-#include "itkRGBPixel.h"
 #include "itkTimeProbe.h"
 #include "itkVectorImage.h"
 
@@ -35,203 +31,106 @@ ShowProgress(itk::ProcessObject * filter)
   filter->AddObserver(itk::EndEvent(), [](const itk::EventObject &) { std::cerr << '\n'; });
 }
 
-template <typename TImage>
-typename TImage::Pointer
-Smooth(const Job & job, const TImage * input, Outcome & outcome)
+/** Calls `step` and returns the seconds it took. */
+template <typename TStep>
+double
+Seconds(TStep && step)
 {
+  itk::TimeProbe clock;
+  clock.Start();
+  step();
+  clock.Stop();
+  return clock.GetTotal();
+}
+
+/** The image is read and written through the format's ImageIO itself: the file keeps its own pixel type (grey, colour,
+ * vector, tensor), and axes of one pixel beyond the image's dimension. Of the geometry, the filter needs only the
+ * spacing. */
+template <typename TImage>
+Outcome
+ReadSmoothWrite(const Job & job, itk::ImageIOBase & io)
+{
+  constexpr unsigned int       dimension = TImage::ImageDimension;
+  typename TImage::SizeType    size;
+  typename TImage::SpacingType spacing;
+  itk::ImageIORegion           region(io.GetNumberOfDimensions());
+  for (unsigned int axis = 0; axis < io.GetNumberOfDimensions(); ++axis)
+  {
+    region.SetSize(axis, io.GetDimensions(axis));
+    if (axis < dimension)
+    {
+      size[axis] = io.GetDimensions(axis);
+      spacing[axis] = io.GetSpacing(axis);
+    }
+  }
+  const auto image = TImage::New();
+  image->SetRegions(size);
+  image->SetSpacing(spacing);
+  image->SetNumberOfComponentsPerPixel(io.GetNumberOfComponents());
+  image->Allocate();
+  Outcome outcome;
+  outcome.ReadSeconds = Seconds([&] {
+    io.SetIORegion(region);
+    io.Read(image->GetBufferPointer());
+  });
+
   using FilterType = itk::CudaSmoothingRecursiveGaussianImageFilter<TImage, TImage>;
   typename FilterType::SigmaArrayType sigma;
-  for (unsigned int axis = 0; axis < TImage::ImageDimension; ++axis)
-  {
-    sigma[axis] = job.Sigma[axis];
-  }
+  std::copy_n(job.Sigma.begin(), dimension, sigma.begin());
   const auto filter = FilterType::New();
-  filter->SetInput(input);
+  filter->SetInput(image);
   filter->SetSigmaArray(sigma);
   filter->SetBackend(job.Backend);
   filter->SetDeviceIndex(job.DeviceIndex);
   ShowProgress(filter);
-
-  itk::TimeProbe clock;
-  clock.Start();
-  filter->Update();
-  clock.Stop();
-  outcome.FilterSeconds = clock.GetTotal();
+  outcome.FilterSeconds = Seconds([&] { filter->Update(); });
   outcome.BackendUsed = itk::CudaBackendToString(filter->GetBackendUsed());
   outcome.BackendReason = filter->GetBackendReason();
-  const typename TImage::Pointer output = filter->GetOutput();
-  output->DisconnectPipeline();
-  return output;
-}
 
-template <typename TImage>
-typename TImage::Pointer
-Read(const Job & job, Outcome & outcome)
-{
-  itk::TimeProbe clock;
-  clock.Start();
-  const auto reader = itk::ImageFileReader<TImage>::New();
-  reader->SetFileName(job.Input);
-  reader->Update();
-  clock.Stop();
-  outcome.ReadSeconds = clock.GetTotal();
-  return reader->GetOutput();
-}
-
-template <typename TImage>
-void
-Write(const Job & job, const TImage * image, Outcome & outcome)
-{
-  itk::TimeProbe clock;
-  clock.Start();
-  const auto writer = itk::ImageFileWriter<TImage>::New();
-  writer->SetFileName(job.Output);
-  writer->SetInput(image);
-  writer->Update();
-  clock.Stop();
-  outcome.WriteSeconds = clock.GetTotal();
-}
-
-template <typename TImage>
-Outcome
-ReadSmoothWrite(const Job & job)
-{
-  Outcome    outcome;
-  const auto input = Read<TImage>(job, outcome);
-  const auto output = Smooth<TImage>(job, input, outcome);
-  output->SetMetaDataDictionary(input->GetMetaDataDictionary());
-  Write<TImage>(job, output, outcome);
+  outcome.WriteSeconds = Seconds([&] { WriteImage(job, io, filter->GetOutput()->GetBufferPointer()); });
   return outcome;
 }
 
-/** Filters the one slice as an image of two dimensions that shares its pixels. */
-template <typename TVolume, typename TSlice>
+template <typename TComponent, unsigned int VDimension>
 Outcome
-ReadSmoothWriteSlice(const Job & job)
+DispatchPixel(const Job & job, itk::ImageIOBase & io)
 {
-  Outcome    outcome;
-  const auto volume = Read<TVolume>(job, outcome);
-  const auto size = volume->GetLargestPossibleRegion().GetSize();
-
-  const auto                   slice = TSlice::New();
-  typename TSlice::SpacingType spacing;
-  spacing[0] = volume->GetSpacing()[0];
-  spacing[1] = volume->GetSpacing()[1];
-  slice->SetRegions(typename TSlice::SizeType{ { size[0], size[1] } });
-  slice->SetSpacing(spacing);
-  slice->SetNumberOfComponentsPerPixel(volume->GetNumberOfComponentsPerPixel());
-  slice->SetPixelContainer(volume->GetPixelContainer());
-
-  const auto smoothed = Smooth<TSlice>(job, slice, outcome);
-  const auto output = TVolume::New();
-  output->CopyInformation(volume);
-  output->SetRegions(volume->GetLargestPossibleRegion());
-  output->SetPixelContainer(smoothed->GetPixelContainer());
-  output->SetMetaDataDictionary(volume->GetMetaDataDictionary());
-  Write<TVolume>(job, output, outcome);
-  return outcome;
+  if (io.GetNumberOfComponents() == 1)
+  {
+    return ReadSmoothWrite<itk::Image<TComponent, VDimension>>(job, io);
+  }
+  return ReadSmoothWrite<itk::VectorImage<TComponent, VDimension>>(job, io);
 }
 
-/** Calls `run` with a value of the file's component type. */
-template <typename TRun>
+template <unsigned int VDimension>
 Outcome
-DispatchComponent(const itk::ImageIOBase & io, TRun && run)
+DispatchComponent(const Job & job, itk::ImageIOBase & io)
 {
   using IOComponent = itk::IOComponentEnum;
   switch (io.GetComponentType())
   {
     case IOComponent::UCHAR:
-      return run(static_cast<unsigned char>(0));
+      return DispatchPixel<unsigned char, VDimension>(job, io);
     case IOComponent::CHAR:
-      return run(static_cast<signed char>(0));
+      return DispatchPixel<signed char, VDimension>(job, io);
     case IOComponent::USHORT:
-      return run(static_cast<unsigned short>(0));
+      return DispatchPixel<unsigned short, VDimension>(job, io);
     case IOComponent::SHORT:
-      return run(static_cast<short>(0));
+      return DispatchPixel<short, VDimension>(job, io);
     case IOComponent::UINT:
-      return run(static_cast<unsigned int>(0));
+      return DispatchPixel<unsigned int, VDimension>(job, io);
     case IOComponent::INT:
-      return run(0);
+      return DispatchPixel<int, VDimension>(job, io);
     case IOComponent::FLOAT:
-      return run(0.0F);
+      return DispatchPixel<float, VDimension>(job, io);
     case IOComponent::DOUBLE:
-      return run(0.0);
+      return DispatchPixel<double, VDimension>(job, io);
     default:
-      itkGenericExceptionMacro("pixels of type '"
-                               << itk::ImageIOBase::GetComponentTypeAsString(io.GetComponentType())
-                               << "' are not supported; convert the image to integers of at most 32 bits, float or double");
+      itkGenericExceptionMacro(
+        "pixels of type '" << itk::ImageIOBase::GetComponentTypeAsString(io.GetComponentType())
+                           << "' are not supported; convert the image to integers of at most 32 bits, float or double");
   }
 }
-
-/** RGB and RGBA keep their own pixel types, so that the output file says the same as the input; other multi-component images
- * are read as images of vectors. */
-template <typename TRun>
-Outcome
-DispatchPixel(const itk::ImageIOBase & io, TRun && run)
-{
-  using IOPixel = itk::IOPixelEnum;
-  const auto pixelType = io.GetPixelType();
-  if (pixelType == IOPixel::COMPLEX)
-  {
-    itkGenericExceptionMacro("images of complex numbers are not supported; filter the real and the imaginary part");
-  }
-  return DispatchComponent(io, [&](auto component) -> Outcome {
-    using ComponentType = decltype(component);
-    if (io.GetNumberOfComponents() == 1)
-    {
-      return run.template Scalar<ComponentType>();
-    }
-    if constexpr (sizeof(ComponentType) <= 2 && std::is_unsigned<ComponentType>::value)
-    {
-      if (pixelType == IOPixel::RGB)
-      {
-        return run.template Scalar<itk::RGBPixel<ComponentType>>();
-      }
-      if (pixelType == IOPixel::RGBA)
-      {
-        return run.template Scalar<itk::RGBAPixel<ComponentType>>();
-      }
-    }
-    return run.template Vector<ComponentType>();
-  });
-}
-
-template <unsigned int VDimension>
-struct SmoothWhole
-{
-  const Job & m_Job;
-
-  template <typename TPixel>
-  Outcome
-  Scalar() const
-  {
-    return ReadSmoothWrite<itk::Image<TPixel, VDimension>>(m_Job);
-  }
-  template <typename TComponent>
-  Outcome
-  Vector() const
-  {
-    return ReadSmoothWrite<itk::VectorImage<TComponent, VDimension>>(m_Job);
-  }
-};
-
-struct SmoothOneSlice
-{
-  const Job & m_Job;
-
-  template <typename TPixel>
-  Outcome
-  Scalar() const
-  {
-    return ReadSmoothWriteSlice<itk::Image<TPixel, 3>, itk::Image<TPixel, 2>>(m_Job);
-  }
-  template <typename TComponent>
-  Outcome
-  Vector() const
-  {
-    return ReadSmoothWriteSlice<itk::VectorImage<TComponent, 3>, itk::VectorImage<TComponent, 2>>(m_Job);
-  }
-};
 } // namespace example
 
 #endif

@@ -1,17 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "smooth_image.hxx"
 
-namespace example
+example::Outcome
+example::Smooth2D(const Job & job, itk::ImageIOBase & io)
 {
-Outcome
-Smooth2D(const Job & job, const itk::ImageIOBase & io)
-{
-  return DispatchPixel(io, SmoothWhole<2>{ job });
+  return DispatchComponent<2>(job, io);
 }
-
-Outcome
-SmoothSlice(const Job & job, const itk::ImageIOBase & io)
-{
-  return DispatchPixel(io, SmoothOneSlice{ job });
-}
-} // namespace example

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "smooth_image.hxx"
 
-namespace example
+example::Outcome
+example::Smooth3D(const Job & job, itk::ImageIOBase & io)
 {
-Outcome
-Smooth3D(const Job & job, const itk::ImageIOBase & io)
-{
-  return DispatchPixel(io, SmoothWhole<3>{ job });
+  return DispatchComponent<3>(job, io);
 }
-} // namespace example

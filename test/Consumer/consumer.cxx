@@ -20,7 +20,7 @@ main()
   filter->Update();
 
   const float value = filter->GetOutput()->GetPixel({ { 20, 30 } });
-  std::cout << itk::CudaFiltersConfiguration::GetStatus() << "\nvalue: " << value << ", backend: " << filter->GetBackendUsed()
-            << " (" << filter->GetBackendReason() << ")\n";
+  std::cout << itk::CudaFiltersConfiguration::GetStatus() << "\nvalue: " << value
+            << ", backend: " << filter->GetBackendUsed() << " (" << filter->GetBackendReason() << ")\n";
   return std::abs(value - 3.0F) < 1e-5F ? EXIT_SUCCESS : EXIT_FAILURE;
 }
