@@ -3,6 +3,7 @@
 #include "smooth_image.h"
 
 #include "itkCudaFiltersConfiguration.h"
+#include "itkImageFileReader.h" // registers the formats
 #include "itkImageIOFactory.h"
 #include "itkMultiThreaderBase.h"
 #include "itkVersion.h"
@@ -10,8 +11,10 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include <cmath>
 #include <fstream>
 #include <iostream>
+#include <stdexcept>
 
 namespace
 {
@@ -19,6 +22,15 @@ constexpr const char * KnownFormats = "PNG, TIFF, MetaImage, NRRD, NIfTI";
 
 constexpr int ExitFailure = 1;
 constexpr int ExitWrongArguments = 2;
+
+const CLI::Validator Positive(
+  [](std::string & text) {
+    double value = 0.0;
+    return CLI::detail::lexical_cast(text, value) && value > 0.0 && std::isfinite(value)
+             ? std::string()
+             : "'" + text + "' is not a number greater than 0";
+  },
+  "GREATER THAN 0");
 
 struct Arguments
 {
@@ -41,16 +53,14 @@ DescribeArguments(CLI::App & app, Arguments & arguments)
     "within that slice.");
   app.add_option("IN", arguments.Job.Input, "image to read")->required();
   app.add_option("OUT", arguments.Job.Output, "image to write; its extension says the format")->required();
-  auto * const sigma =
-    app.add_option("-s,--sigma", arguments.Sigma, "sigma along all axes")->check(CLI::PositiveNumber);
+  auto * const       sigma = app.add_option("-s,--sigma", arguments.Sigma, "sigma along all axes")->check(Positive);
   const char * const names[3] = { "--sigma-x", "--sigma-y", "--sigma-z" };
   const char * const texts[3] = { "sigma along the first axis, instead of --sigma",
                                   "sigma along the second axis",
                                   "sigma along the third axis" };
   for (int axis = 0; axis < 3; ++axis)
   {
-    arguments.AxisOption[axis] =
-      app.add_option(names[axis], arguments.Job.Sigma[axis], texts[axis])->check(CLI::PositiveNumber);
+    arguments.AxisOption[axis] = app.add_option(names[axis], arguments.Job.Sigma[axis], texts[axis])->check(Positive);
   }
   app
     .add_option("--backend",
@@ -105,20 +115,20 @@ Describe(const std::string & fileName)
 {
   if (!std::ifstream(fileName))
   {
-    itkGenericExceptionMacro("'" << fileName << "' does not exist or cannot be opened");
+    throw std::runtime_error(std::string("'") + fileName + "' does not exist or cannot be opened");
   }
   const itk::ImageIOBase::Pointer io =
     itk::ImageIOFactory::CreateImageIO(fileName.c_str(), itk::IOFileModeEnum::ReadMode);
   if (io.IsNull())
   {
-    itkGenericExceptionMacro("'" << fileName << "' is in none of the known formats (" << KnownFormats << ')');
+    throw std::runtime_error(std::string("'") + fileName + "' is in none of the known formats (" + KnownFormats + ")");
   }
   io->SetFileName(fileName);
   io->ReadImageInformation();
   if (io->GetPixelType() == itk::IOPixelEnum::COMPLEX)
   {
-    itkGenericExceptionMacro("'" << fileName
-                                 << "' holds complex numbers; smooth the real and the imaginary part instead");
+    throw std::runtime_error(std::string("'") + fileName +
+                             "' holds complex numbers; smooth the real and the imaginary part instead");
   }
   return io;
 }
@@ -134,7 +144,8 @@ CountAxes(const itk::ImageIOBase & io)
   }
   if (axes < 2 || axes > 3)
   {
-    itkGenericExceptionMacro("'" << io.GetFileName() << "' has " << axes << " dimensions; 2 and 3 are supported");
+    throw std::runtime_error(std::string("'") + std::string(io.GetFileName()) + "' has " + std::to_string(axes) +
+                             " dimensions; 2 and 3 are supported");
   }
   return axes;
 }
@@ -172,7 +183,7 @@ WriteStats(const Arguments &        arguments,
   file << stats.dump(2) << '\n';
   if (!file.flush())
   {
-    itkGenericExceptionMacro("the statistics could not be written to '" << arguments.StatsFile << "'");
+    throw std::runtime_error(std::string("the statistics could not be written to '") + arguments.StatsFile + "'");
   }
 }
 
@@ -201,8 +212,8 @@ example::WriteImage(const Job & job, itk::ImageIOBase & description, const void 
     itk::ImageIOFactory::CreateImageIO(job.Output.c_str(), itk::IOFileModeEnum::WriteMode);
   if (io.IsNull())
   {
-    itkGenericExceptionMacro("the extension of '" << job.Output << "' belongs to none of the known formats ("
-                                                  << KnownFormats << ')');
+    throw std::runtime_error(std::string("the extension of '") + job.Output +
+                             "' belongs to none of the known formats (" + KnownFormats + ")");
   }
   unsigned int dimension = description.GetNumberOfDimensions();
   while (dimension > 2 && description.GetDimensions(dimension - 1) == 1 && !io->SupportsDimension(dimension))
@@ -211,7 +222,8 @@ example::WriteImage(const Job & job, itk::ImageIOBase & description, const void 
   }
   if (!io->SupportsDimension(dimension))
   {
-    itkGenericExceptionMacro("the format of '" << job.Output << "' holds no images of " << dimension << " dimensions");
+    throw std::runtime_error(std::string("the format of '") + job.Output + "' holds no images of " +
+                             std::to_string(dimension) + " dimensions");
   }
   itk::ImageIORegion region(dimension);
   io->SetNumberOfDimensions(dimension);

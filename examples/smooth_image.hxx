@@ -10,7 +10,9 @@
 #include "itkTimeProbe.h"
 #include "itkVectorImage.h"
 
+#include <algorithm>
 #include <iostream>
+#include <stdexcept>
 #include <unistd.h>
 
 namespace example
@@ -126,9 +128,9 @@ DispatchComponent(const Job & job, itk::ImageIOBase & io)
     case IOComponent::DOUBLE:
       return DispatchPixel<double, VDimension>(job, io);
     default:
-      itkGenericExceptionMacro(
-        "pixels of type '" << itk::ImageIOBase::GetComponentTypeAsString(io.GetComponentType())
-                           << "' are not supported; convert the image to integers of at most 32 bits, float or double");
+      throw std::runtime_error(
+        std::string("pixels of type '") + itk::ImageIOBase::GetComponentTypeAsString(io.GetComponentType()) +
+        "' are not supported; convert the image to integers of at most 32 bits, float or double");
   }
 }
 } // namespace example

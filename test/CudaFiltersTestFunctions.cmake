@@ -8,21 +8,25 @@ function(cudafilters_add_test_program name)
   cudafilters_set_options(${name})
 endfunction()
 
-# cudafilters_add_gtests(program sources...): one CTest test for each unit, so that a skipped one counts as skipped. A unit whose
-# name contains Gpu or Slow gets that label.
+# cudafilters_add_gtests(program sources...): one CTest test for each unit, so that a skipped one counts as skipped.
 function(cudafilters_add_gtests name)
   cudafilters_add_test_program(${name} ${ARGN})
   target_link_libraries(${name} PRIVATE ${CudaFilters_GTEST_LIBRARIES})
   gtest_discover_tests(
     ${name}
-    TEST_LIST ${name}_TESTS
-    DISCOVERY_TIMEOUT 120
-    PROPERTIES TIMEOUT 600)
+    NO_PRETTY_VALUES
+    TEST_LIST
+    ${name}_TESTS
+    DISCOVERY_TIMEOUT
+    120
+    PROPERTIES
+    TIMEOUT
+    600)
   file(
     WRITE ${CMAKE_CURRENT_BINARY_DIR}/${name}Labels.cmake
     "foreach(test IN LISTS ${name}_TESTS)
   set(labels)
-  if(test MATCHES \"Gpu\")
+  if(test MATCHES \"Gpu|/Cuda$\")
     list(APPEND labels gpu)
   endif()
   if(test MATCHES \"Slow\")
@@ -38,11 +42,14 @@ endfunction()
 
 # The program that runs whole-filter tests by name and compares the images that they write.
 function(cudafilters_add_driver name)
-  if(EXISTS ${ITKTestKernel_SOURCE_DIR}/include/itkTestDriverIncludeRequiredFactories.h
-     OR ITK_VERSION VERSION_GREATER_EQUAL 5.3)
+  find_file(
+    CudaFilters_TEST_DRIVER_INCLUDE itkTestDriverIncludeRequiredFactories.h
+    PATHS ${ITK_INCLUDE_DIRS} ${ITKTestKernel_INCLUDE_DIRS}
+    NO_DEFAULT_PATH)
+  if(CudaFilters_TEST_DRIVER_INCLUDE)
     set(include_file itkTestDriverIncludeRequiredFactories.h)
   else()
-    set(include_file itkTestDriverIncludeRequiredIOFactories.h)
+    set(include_file itkTestDriverIncludeRequiredIOFactories.h) # its name up to ITK 5.2
   endif()
   set(CMAKE_TESTDRIVER_BEFORE_TESTMAIN "#include \"itkTestDriverBeforeTest.inc\"")
   set(CMAKE_TESTDRIVER_AFTER_TESTMAIN "#include \"itkTestDriverAfterTest.inc\"")
