@@ -26,10 +26,10 @@ MakeCudaProgressFunction(ProcessObject * filter)
   };
 }
 
-/** GenerateData() of a Gaussian filter: `host()` where the backend decides so, else `makePlan()`, run on the device
- * from the filter's input to its output, over the output's requested region. `prepare()` allocates the outputs and
- * checks the parameters, before the plan is made. \ingroup CudaFilters */
-template <typename TFilter, typename TPrepare, typename TMakePlan, typename THost>
+/** GenerateData() of a Gaussian filter: `host()` where the backend decides so, else the plan that `prepare()` returns, run
+ * on the device from the filter's input to its output, over the output's requested region. `prepare()` also allocates the
+ * outputs and checks the parameters. \ingroup CudaFilters */
+template <typename TFilter, typename TPrepare, typename THost>
 void
 CudaRunGaussianFilter(TFilter * filter, CudaFilterBackend & backend, const TPrepare & prepare, const THost & host)
 {
