@@ -111,7 +111,7 @@ WriteRaw(const std::string & fileName, const float * values, size_t count)
   file.write(reinterpret_cast<const char *>(values), static_cast<std::streamsize>(count * sizeof(float)));
   if (!file.flush())
   {
-    throw std::runtime_error(std::string("'") + fileName + "' could not be written");
+    throw std::runtime_error("'" + fileName + "' could not be written");
   }
 }
 

@@ -115,19 +115,19 @@ Describe(const std::string & fileName)
 {
   if (!std::ifstream(fileName))
   {
-    throw std::runtime_error(std::string("'") + fileName + "' does not exist or cannot be opened");
+    throw std::runtime_error("'" + fileName + "' does not exist or cannot be opened");
   }
   const itk::ImageIOBase::Pointer io =
     itk::ImageIOFactory::CreateImageIO(fileName.c_str(), itk::IOFileModeEnum::ReadMode);
   if (io.IsNull())
   {
-    throw std::runtime_error(std::string("'") + fileName + "' is in none of the known formats (" + KnownFormats + ")");
+    throw std::runtime_error("'" + fileName + "' is in none of the known formats (" + KnownFormats + ")");
   }
   io->SetFileName(fileName);
   io->ReadImageInformation();
   if (io->GetPixelType() == itk::IOPixelEnum::COMPLEX)
   {
-    throw std::runtime_error(std::string("'") + fileName +
+    throw std::runtime_error("'" + fileName +
                              "' holds complex numbers; smooth the real and the imaginary part instead");
   }
   return io;
@@ -144,7 +144,7 @@ CountAxes(const itk::ImageIOBase & io)
   }
   if (axes < 2 || axes > 3)
   {
-    throw std::runtime_error(std::string("'") + std::string(io.GetFileName()) + "' has " + std::to_string(axes) +
+    throw std::runtime_error(std::string("'") + io.GetFileName() + "' has " + std::to_string(axes) +
                              " dimensions; 2 and 3 are supported");
   }
   return axes;
@@ -183,7 +183,7 @@ WriteStats(const Arguments &        arguments,
   file << stats.dump(2) << '\n';
   if (!file.flush())
   {
-    throw std::runtime_error(std::string("the statistics could not be written to '") + arguments.StatsFile + "'");
+    throw std::runtime_error("the statistics could not be written to '" + arguments.StatsFile + "'");
   }
 }
 
@@ -212,19 +212,10 @@ example::WriteImage(const Job & job, itk::ImageIOBase & description, const void 
     itk::ImageIOFactory::CreateImageIO(job.Output.c_str(), itk::IOFileModeEnum::WriteMode);
   if (io.IsNull())
   {
-    throw std::runtime_error(std::string("the extension of '") + job.Output +
-                             "' belongs to none of the known formats (" + KnownFormats + ")");
+    throw std::runtime_error("the extension of '" + job.Output + "' belongs to none of the known formats (" +
+                             KnownFormats + ")");
   }
-  unsigned int dimension = description.GetNumberOfDimensions();
-  while (dimension > 2 && description.GetDimensions(dimension - 1) == 1 && !io->SupportsDimension(dimension))
-  {
-    --dimension;
-  }
-  if (!io->SupportsDimension(dimension))
-  {
-    throw std::runtime_error(std::string("the format of '") + job.Output + "' holds no images of " +
-                             std::to_string(dimension) + " dimensions");
-  }
+  const unsigned int dimension = description.GetNumberOfDimensions();
   itk::ImageIORegion region(dimension);
   io->SetNumberOfDimensions(dimension);
   for (unsigned int axis = 0; axis < dimension; ++axis)
@@ -240,7 +231,10 @@ example::WriteImage(const Job & job, itk::ImageIOBase & description, const void 
   io->SetPixelType(description.GetPixelType());
   io->SetComponentType(description.GetComponentType());
   io->SetNumberOfComponents(description.GetNumberOfComponents());
-  io->SetMetaDataDictionary(description.GetMetaDataDictionary());
+  if (std::string(io->GetNameOfClass()) == description.GetNameOfClass())
+  {
+    io->SetMetaDataDictionary(description.GetMetaDataDictionary()); // notes in the format's own terms
+  }
   io->SetFileName(job.Output);
   io->SetIORegion(region);
   io->WriteImageInformation();
