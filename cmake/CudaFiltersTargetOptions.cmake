@@ -20,6 +20,9 @@ function(cudafilters_set_options target)
       target_link_options(${target} PRIVATE --coverage)
     endif()
   endif()
-  # ITK's and the third parties' headers are not held to this module's warnings.
-  target_include_directories(${target} SYSTEM PRIVATE ${ITK_INCLUDE_DIRS})
+  # ITK's headers are not held to this module's warnings. ITK's macros and its use file name them for the whole folder.
+  get_directory_property(folders INCLUDE_DIRECTORIES)
+  list(APPEND folders ${ITK_INCLUDE_DIRS})
+  list(FILTER folders EXCLUDE REGEX "^(${CudaFilters_SOURCE_DIR}|${CudaFilters_BINARY_DIR})")
+  target_include_directories(${target} SYSTEM PRIVATE ${folders})
 endfunction()

@@ -1,7 +1,7 @@
 # The tests, for both builds. Units whose name contains Slow or Gpu, or ends in the parameter Cuda, get the label slow or gpu.
 
 # Units that need no CUDA header: public classes, host code of the rooms.
-set(CudaFilters_GTESTS)
+set(CudaFilters_GTESTS itkCudaErrorGTest.cxx itkCudaFiltersConfigurationGTest.cxx itkCudaPixelContainerGTest.cxx)
 # Units of what is only there in a build with CUDA; without a GPU they are skipped.
 set(CudaFilters_CUDA_GTESTS itkCudaGaussianLinePassGTest.cxx)
 # Whole filters on files: itkCudaXTest.cxx with int itkCudaXTest(int, char *[]), registered below.
