@@ -61,7 +61,7 @@ cudafilters_add_exit_test(smooth_image_third_axis 2 "no third axis" smooth_image
 cudafilters_add_exit_test(smooth_image_backend 2 "automatic,cuda,host" smooth_image ${brain} ${out} --sigma 3 --backend gpu)
 cudafilters_add_exit_test(smooth_image_no_input 1 "does not exist" smooth_image nowhere.png ${out} --sigma 3)
 cudafilters_add_exit_test(smooth_image_no_image 1 "none of the known formats" smooth_image
-                          ${CMAKE_CURRENT_LIST_FILE} ${out} --sigma 3)
+                          ${data}/README.md ${out} --sigma 3)
 cudafilters_add_exit_test(smooth_image_extension 1 "none of the known formats" smooth_image ${brain} ${out}.txt --sigma 3)
 cudafilters_add_exit_test(smooth_image_stats 0 "\"backend_used\": \"Host\"" smooth_image ${brain} ${out} --sigma 3 --backend host
                           --stats /dev/stdout)

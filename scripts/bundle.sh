@@ -28,7 +28,10 @@ find_nvcc || die "the bundle is for machines with a GPU: it needs nvcc"
 say "CUDA build"
 build=$repository/build/bundle-build
 bundle=$repository/build/bundle
-configure_and_build "$build" --preset cuda "${launcher_arguments[@]}"
+# Records are published: no path of this machine in messages.
+prefix_map=-ffile-prefix-map=$repository/=
+configure_and_build "$build" --preset cuda "-DCMAKE_CXX_FLAGS=$prefix_map" "-DCMAKE_CUDA_FLAGS=-Xcompiler=$prefix_map" \
+  "${launcher_arguments[@]}"
 
 say "Collecting"
 rm -rf "$bundle"

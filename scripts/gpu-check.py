@@ -80,16 +80,17 @@ def list_units(program, limit):
     return names
 
 
-def read_units(report):
-    """The outcomes in a GoogleTest report."""
+def read_units(report, output):
+    """The outcomes in a GoogleTest report; the reasons of skipped units stand in the output alone."""
     outcomes = []
+    reasons = dict(re.findall(r"^\[ RUN +\] (\S+)\n(.*?)^\[ +SKIPPED +\]", output, re.MULTILINE | re.DOTALL))
     for suite in report.get("testsuites", []):
         for unit in suite.get("testsuite", []):
             name = f"{unit['classname']}.{unit['name']}"
             if unit.get("failures"):
                 outcomes.append((name, "failed", "\n".join(failure["failure"] for failure in unit["failures"])))
             elif unit.get("result") == "SKIPPED":
-                outcomes.append((name, "skipped", "\n".join(skip.get("message", "") for skip in unit.get("skipped", []))))
+                outcomes.append((name, "skipped", reasons.get(name, "").strip()))
             elif unit.get("status") == "RUN":
                 outcomes.append((name, "passed", ""))
     return outcomes
@@ -97,9 +98,9 @@ def read_units(report):
 
 def read_output(output, reason):
     """The outcomes of a program that did not live to write its report; the unit that was running failed."""
-    outcomes = []
-    for kind, name in re.findall(r"^\[ +(OK|FAILED|SKIPPED) +\] ([^\s,]+)", output, re.MULTILINE):
-        outcomes.append((name, {"OK": "passed", "FAILED": "failed", "SKIPPED": "skipped"}[kind], "see the log"))
+    kinds = {"OK": "passed", "FAILED": "failed", "SKIPPED": "skipped"}
+    finished = re.findall(r"^\[ RUN +\] (\S+)\n(.*?)^\[ +(OK|FAILED|SKIPPED) +\] \1", output, re.MULTILINE | re.DOTALL)
+    outcomes = [(name, kinds[kind], text.strip()) for name, text, kind in finished]
     started = re.findall(r"^\[ RUN +\] (\S+)", output, re.MULTILINE)
     if started and started[-1] not in [outcome[0] for outcome in outcomes]:
         outcomes.append((started[-1], "failed", reason + "\n" + output[-1500:]))
@@ -119,9 +120,8 @@ def run_units(program, wanted, clock, work):
         flags.write_text("--gtest_filter=" + ":".join(left) + "\n")
         limit = clock.limit()
         status, output = run([program, f"--gtest_flagfile={flags}", f"--gtest_output=json:{report}"], limit, cwd=work)
-        (work / f"{program.name}.log").open("a").write(output)
         if report.exists():
-            new = read_units(json.loads(report.read_text()))
+            new = read_units(json.loads(report.read_text()), output)
         else:
             reason = f"not done after {limit:.0f} s" if status is None else f"crashed, exit status {status}"
             new = read_output(output, reason)
