@@ -96,7 +96,7 @@ if [ "$module" = yes ]; then
     say "Build as a module beside an ITK 5.4 build tree"
     folder=$repository/build/test-module
     configure_and_build "$folder" "-DITK_DIR=$(tail -n 1 "$repository/build/build-itk.log")" -DCMAKE_BUILD_TYPE=Release \
-      -DBUILD_TESTING=ON -DCudaFilters_USE_CUDA=OFF -DITK_FORBID_DOWNLOADS=ON -DITK_USE_KWSTYLE=OFF \
+      -DBUILD_TESTING=ON -DCudaFilters_USE_CUDA=OFF -DCudaFilters_BUILD_EXAMPLES=ON -DITK_FORBID_DOWNLOADS=ON -DITK_USE_KWSTYLE=OFF \
       -DITK_USE_CLANGFORMAT=OFF "-DCMAKE_RUNTIME_OUTPUT_DIRECTORY=$folder/bin" \
       "-DCMAKE_LIBRARY_OUTPUT_DIRECTORY=$folder/lib" "-DCMAKE_ARCHIVE_OUTPUT_DIRECTORY=$folder/lib" "${strict[@]}"
     test_build "ITK module build" "$folder"

@@ -64,9 +64,10 @@ function(cudafilters_add_driver name)
   cudafilters_add_test_program(${name} ${sources})
 endfunction()
 
-# cudafilters_add_driver_test(NAME name [LABELS label...] [COMPARE DATA{baseline} output] [OPTIONS driver's options...]
+# cudafilters_add_driver_test(NAME name [LABELS label...] [COMPARE DATA{baseline} output] [OPTIONS options of itkTestDriver...]
 #                             ARGUMENTS test arguments...)
-# Exit code 77 of the test means skipped.
+# Exit code 77 of the test means skipped. Run through itkTestDriver, which then passes the code on and compares nothing; the test's
+# own program would compare all the same.
 function(cudafilters_add_driver_test)
   cmake_parse_arguments(ARG "" "NAME" "LABELS;COMPARE;OPTIONS;ARGUMENTS" ${ARGN})
   set(options ${ARG_OPTIONS})
@@ -78,8 +79,9 @@ function(cudafilters_add_driver_test)
     NAME
     ${ARG_NAME}
     COMMAND
-    CudaFiltersTestDriver
+    itkTestDriver
     ${options}
+    $<TARGET_FILE:CudaFiltersTestDriver>
     ${ARG_ARGUMENTS})
   set_tests_properties(${ARG_NAME} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 600 LABELS "${ARG_LABELS}")
 endfunction()
