@@ -8,9 +8,11 @@ function(cudafilters_add_test_program name)
   cudafilters_set_options(${name})
 endfunction()
 
-# cudafilters_add_gtests(program sources...): one CTest test for each unit, so that a skipped one counts as skipped.
+# cudafilters_add_gtests(program [LABELS label...] SOURCES sources...): one CTest test for each unit, so that a skipped one counts
+# as skipped.
 function(cudafilters_add_gtests name)
-  cudafilters_add_test_program(${name} ${ARGN})
+  cmake_parse_arguments(ARG "" "" "LABELS;SOURCES" ${ARGN})
+  cudafilters_add_test_program(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE ${CudaFilters_GTEST_LIBRARIES})
   gtest_discover_tests(
     ${name}
@@ -25,13 +27,14 @@ function(cudafilters_add_gtests name)
   file(
     WRITE ${CMAKE_CURRENT_BINARY_DIR}/${name}Labels.cmake
     "foreach(test IN LISTS ${name}_TESTS)
-  set(labels)
+  set(labels ${ARG_LABELS})
   if(test MATCHES \"Gpu|/Cuda$\")
     list(APPEND labels gpu)
   endif()
   if(test MATCHES \"Slow\")
     list(APPEND labels slow)
   endif()
+  list(REMOVE_DUPLICATES labels)
   if(labels)
     set_tests_properties(\"\${test}\" PROPERTIES LABELS \"\${labels}\")
   endif()
