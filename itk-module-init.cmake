@@ -1,8 +1,9 @@
-# Included by ITK before the module's project, and by CMakeLists.txt: finds CUDA,
-# which is optional, and decides the device code to build. Must come before the
-# CUDA language is enabled, so that no GPU is looked for.
+# Finds CUDA, which is optional, and decides for which GPUs the device code is built. ITK includes this file before the module;
+# CMakeLists.txt does so too. The architectures are set before the language is enabled, or CMake would look for a GPU.
 if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
-  set(CMAKE_CUDA_ARCHITECTURES "80-real;90" CACHE STRING "GPU architectures of the device code")
+  set(CMAKE_CUDA_ARCHITECTURES
+      "80-real;90"
+      CACHE STRING "GPU architectures of the device code")
 endif()
 
 if(NOT DEFINED CudaFilters_USE_CUDA)

@@ -8,3 +8,11 @@ set(CudaFilters_ITK_TEST_COMPONENTS
     ITKIOPNG
     ITKIOMeta
     ITKIONRRD)
+# The formats that the example programs read and write.
+set(CudaFilters_ITK_EXAMPLE_COMPONENTS
+    ITKIOImageBase
+    ITKIOPNG
+    ITKIOTIFF
+    ITKIOMeta
+    ITKIONRRD
+    ITKIONIFTI)

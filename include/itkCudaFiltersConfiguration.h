@@ -21,7 +21,7 @@ struct CudaDeviceInformation
   std::string Name;
   int         ComputeCapability{ 0 }; // 10 * major + minor
   size_t      TotalMemory{ 0 };       // bytes
-  size_t      FreeMemory{ 0 };        // bytes, at the time of the call
+  size_t      FreeMemory{ 0 };        // bytes, at the time of the call; 0 if this process has not used the device
   bool        Usable{ false };
   std::string Reason; // why it is not usable; empty if it is
 };
@@ -35,8 +35,10 @@ struct CudaDeviceInformation
  * `ITK_CUDAFILTERS_BACKEND` (automatic, cuda, host; default automatic) and
  * `ITK_CUDAFILTERS_DEVICE` (default 0).
  *
- * No function here touches the GPU when the module is loaded; the first call that
- * asks for devices creates no context. All functions may be called from any thread.
+ * Nothing touches a GPU when the module is loaded. GetDevices() creates no context
+ * on any device; IsDeviceUsable() and GetStatus() create one on the device they are
+ * about, as the first run of a filter does. In a process forked from one that used
+ * CUDA no device is usable. All functions may be called from any thread.
  *
  * \ingroup CudaFilters
  */
@@ -70,14 +72,16 @@ public:
   GetDeviceMemoryLimit();
 
   /** Largest number of bytes of host memory kept for reuse by later outputs and transfers once they are free. The
-   * default is an eighth of the machine's memory. Memory in use by images is never counted nor limited. */
+   * default is an eighth of the machine's memory. Memory in use by images is never counted nor limited. A smaller limit
+   * takes effect when memory is next released, or by ReleaseMemory(). */
   static void
   SetHostCacheLimit(size_t bytes);
   static size_t
   GetHostCacheLimit();
 
-  /** Threads that copy between ordinary and pinned memory; 0 (default): ITK's global default number of threads, at
-   * most 16. The number does not change any result. */
+  /** Threads that copy between ordinary and pinned memory; 0 (default): ITK's global default number of threads, at most
+   * 16, which is also what the get method then returns. Filters that run at once share them. The number does not change
+   * any result. */
   static void
   SetNumberOfTransferThreads(unsigned int number);
   static unsigned int
@@ -94,7 +98,8 @@ public:
   static int
   GetRequiredDriverVersion();
 
-  /** GPUs of this machine, usable or not; empty without a driver or when built without CUDA. */
+  /** GPUs of this machine, usable or not; empty without a driver or when built without CUDA. `Usable` is the verdict of
+   * the compute capability; IsDeviceUsable() tries the device. */
   static std::vector<CudaDeviceInformation>
   GetDevices();
 

@@ -52,7 +52,7 @@ HasDevice()
 #define EXPECT_WITH_ENVIRONMENT(assignment, check, output)      \
   do                                                            \
   {                                                             \
-    GTEST_FLAG_SET(death_test_style, "threadsafe");             \
+    testing::FLAGS_gtest_death_test_style = "threadsafe";       \
     EXPECT_EXIT(                                                \
       {                                                         \
         itksys::SystemTools::PutEnv(assignment);                \

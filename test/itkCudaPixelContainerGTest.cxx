@@ -467,7 +467,7 @@ TEST_F(CudaPixelContainer, Elements_with_a_destructor_stay_out_of_the_pool)
 
 TEST(CudaPixelContainerDeathTest, Image_in_static_storage_lives_until_the_process_exits)
 {
-  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  testing::FLAGS_gtest_death_test_style = "threadsafe";
   EXPECT_EXIT(
     {
       static ImageType::Pointer kept;

@@ -234,7 +234,8 @@ DevicePool::Release(void * pointer, size_t bytes, cudaStream_t stream) noexcept
   }
   else
   {
-    ITK_CUDA_CALL_NOTHROW(cudaFree(pointer)); // waits for the work on the device
+    ITK_CUDA_CALL_NOTHROW(cudaStreamSynchronize(stream)); // cudaFree is not ordered after the stream's work
+    ITK_CUDA_CALL_NOTHROW(cudaFree(pointer));
   }
 }
 

@@ -1,0 +1,28 @@
+# How the module's own targets are compiled, in the plain and in the module build alike.
+option(CudaFilters_WARNINGS_AS_ERRORS "Compiler warnings in the module's own code are errors" OFF)
+option(CudaFilters_COVERAGE "Record which lines run (gcov)" OFF)
+option(CudaFilters_BUILD_EXAMPLES "Build the example programs (needs CLI11 and nlohmann/json)" OFF)
+option(CudaFilters_BUILD_BENCHMARKS "Build the benchmarks (needs Google Benchmark)" OFF)
+
+function(cudafilters_set_options target)
+  target_compile_features(${target} PRIVATE cxx_std_17)
+  if(CMAKE_CXX_COMPILER_ID MATCHES "GNU|Clang")
+    target_compile_options(
+      ${target} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra>" "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra>")
+    if(CudaFilters_WARNINGS_AS_ERRORS)
+      target_compile_options(
+        ${target} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:-Werror>"
+                          "$<$<COMPILE_LANGUAGE:CUDA>:-Werror=all-warnings;-Xcompiler=-Werror>")
+    endif()
+    if(CudaFilters_COVERAGE)
+      target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:--coverage;-fprofile-update=atomic>"
+                                               "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=--coverage,-fprofile-update=atomic>")
+      target_link_options(${target} PRIVATE --coverage)
+    endif()
+  endif()
+  # ITK's headers are not held to this module's warnings. ITK's macros and its use file name them for the whole folder.
+  get_directory_property(folders INCLUDE_DIRECTORIES)
+  list(APPEND folders ${ITK_INCLUDE_DIRS})
+  list(FILTER folders EXCLUDE REGEX "^(${CudaFilters_SOURCE_DIR}|${CudaFilters_BINARY_DIR})")
+  target_include_directories(${target} SYSTEM PRIVATE ${folders})
+endfunction()

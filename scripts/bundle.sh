@@ -1,0 +1,87 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Makes build/bundle and build/bundle.tar.xz: the tests, benchmarks and example programs of the CUDA build with all libraries that
+# they need but the C library and the driver. It runs on any x86-64 Linux with an NVIDIA driver:
+#   build/bundle/gpu-check --output record.json --benchmarks
+# Usage: scripts/bundle.sh [--no-install]
+# Fails if the bundle is larger than 60 MiB.
+set -euo pipefail
+. "$(dirname "$0")/common.sh"
+
+limit_mib=60
+install=yes
+for argument in "$@"; do
+  case $argument in
+    --no-install) install=no ;;
+    -h | --help)
+      sed -n '3,/^set /{/^#/s/^# \{0,1\}//p}' "$0"
+      exit 0
+      ;;
+    *) die "unknown argument '$argument' (see --help)" ;;
+  esac
+done
+
+say "Packages"
+[ "$install" = no ] || install_packages "${build_packages[@]}" binutils patchelf python3 xz-utils
+find_nvcc || die "the bundle is for machines with a GPU: it needs nvcc"
+
+say "CUDA build"
+build=$repository/build/bundle-build
+bundle=$repository/build/bundle
+# Records are published: no path of this machine in messages.
+prefix_map=-ffile-prefix-map=$repository/=
+configure_and_build "$build" --preset cuda "-DCMAKE_CXX_FLAGS=$prefix_map" "-DCMAKE_CUDA_FLAGS=-Xcompiler=$prefix_map" \
+  "${launcher_arguments[@]}"
+
+say "Collecting"
+rm -rf "$bundle"
+mkdir -p "$bundle/bin" "$bundle/lib" "$bundle/data"
+for program in "$build"/bin/*; do
+  if [ -f "$program" ] && [ -x "$program" ]; then
+    cp "$program" "$bundle/bin/"
+  fi
+done
+
+# Everything that the programs load but the C library, which must match the other machine's loader, and the driver.
+ldd "$bundle"/bin/* | awk '$2 == "=>" && $3 ~ /^\// {print $3}' | sort -u |
+  grep -vE '/(ld-linux[^/]*|lib(c|m|dl|rt|pthread|resolv|util|cuda|nvidia-ml)\.so[^/]*)$' |
+  while read -r library; do
+    cp -L "$library" "$bundle/lib/"
+  done
+strip --strip-unneeded "$bundle"/lib/* "$bundle"/bin/*
+for file in "$bundle"/bin/*; do
+  patchelf --set-rpath '$ORIGIN/../lib' "$file"
+done
+for file in "$bundle"/lib/*; do
+  patchelf --set-rpath '$ORIGIN' "$file"
+done
+
+cp -r "$repository/examples/data" "$repository/examples/test" "$bundle/data/"
+# The tests that CTest runs besides the units: their programs and arguments, with paths inside the bundle.
+python3 "$repository/scripts/list-bundle-tests.py" "$build" "$bundle" "$repository" > "$bundle/data/tests.json"
+
+cp "$repository/scripts/gpu-check.py" "$bundle/gpu-check"
+chmod +x "$bundle/gpu-check"
+
+dirty=false
+[ -z "$(git -C "$repository" status --porcelain -- include src test benchmarks)" ] || dirty=true
+cat > "$bundle/data/source.json" << JSON
+{
+  "commit": "$(git -C "$repository" rev-parse HEAD)",
+  "trees": {
+    "include": "$(git -C "$repository" rev-parse HEAD:include)",
+    "src": "$(git -C "$repository" rev-parse HEAD:src)",
+    "test": "$(git -C "$repository" rev-parse HEAD:test)",
+    "benchmarks": "$(git -C "$repository" rev-parse HEAD:benchmarks)"
+  },
+  "uncommitted_changes": $dirty,
+  "nvcc": "$(nvcc --version | sed -n 's/.*, V\([0-9.]*\).*/\1/p')",
+  "compiler": "$(c++ --version | head -n 1)",
+  "itk": "$(sed -n 's/^ITK_DIR:.*=//p' "$build/CMakeCache.txt" | sed 's/.*ITK-//')"
+}
+JSON
+
+tar -C "$repository/build" -cJf "$repository/build/bundle.tar.xz" bundle
+mib=$(($(du -sm --apparent-size "$bundle" | cut -f 1)))
+say "Bundle: $bundle, $mib MiB; $repository/build/bundle.tar.xz, $(du -sm --apparent-size "$repository/build/bundle.tar.xz" | cut -f 1) MiB"
+[ "$mib" -le "$limit_mib" ] || die "the bundle is larger than $limit_mib MiB"

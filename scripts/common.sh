@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+# Functions shared by the scripts of this folder; sourced, not run.
+
+repository=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+cache_folder=${XDG_CACHE_HOME:-$HOME/.cache}/itk-cudafilters
+jobs=${CMAKE_BUILD_PARALLEL_LEVEL:-$(nproc)}
+
+# What a build of the library, its tests and its examples needs.
+build_packages=(
+  ca-certificates ccache cmake g++ git libbenchmark-dev libcli11-dev libgtest-dev libinsighttoolkit5-dev ninja-build
+  nlohmann-json3-dev pkg-config
+)
+# What the demo needs to draw its picture.
+plot_packages=(python3-matplotlib)
+
+say() { printf '\n== %s\n' "$*"; }
+note() { printf '   %s\n' "$*"; }
+die()
+{
+  printf 'error: %s\n' "$*" >&2
+  exit 1
+}
+
+as_root()
+{
+  if [ "$(id -u)" -eq 0 ]; then
+    "$@"
+  elif command -v sudo > /dev/null; then
+    sudo "$@"
+  else
+    die "'$*' needs root: run as root or install sudo"
+  fi
+}
+
+is_installed() { dpkg-query -W -f '${db:Status-Status}\n' "$1" 2> /dev/null | grep -qx installed; }
+
+# install_packages NAME... installs those that are missing; asks for nothing and uses no network if none is.
+install_packages()
+{
+  command -v dpkg-query > /dev/null ||
+    die "this script installs its tools with apt (Debian 12, Ubuntu 22.04 or newer); here, follow README.md, section Building"
+  local missing=() name
+  for name in "$@"; do
+    is_installed "$name" || missing+=("$name")
+  done
+  if [ ${#missing[@]} -eq 0 ]; then
+    note "all $# packages needed are installed"
+    return
+  fi
+  note "installing with apt: ${missing[*]}"
+  mkdir -p "$cache_folder"
+  as_root env DEBIAN_FRONTEND=noninteractive apt-get -q update > "$cache_folder/apt.log" 2>&1 &&
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends "${missing[@]}" \
+      >> "$cache_folder/apt.log" 2>&1 ||
+    {
+      tail -n 20 "$cache_folder/apt.log" >&2
+      die "apt could not install ${missing[*]} (whole log: $cache_folder/apt.log)"
+    }
+}
+
+# Puts nvcc on PATH where NVIDIA's packages leave it; returns 1 and says so if there is none.
+find_nvcc()
+{
+  command -v nvcc > /dev/null || PATH=$PATH:/usr/local/cuda/bin
+  if command -v nvcc > /dev/null; then
+    note "CUDA compiler: nvcc $(nvcc --version | sed -n 's/.*release \([0-9.]*\).*/\1/p')"
+    return 0
+  fi
+  note "no CUDA compiler (nvcc) found: building for the CPU only"
+  return 1
+}
+
+# configure_and_build FOLDER CMAKE_ARGUMENT...
+configure_and_build()
+{
+  local folder=$1
+  shift
+  mkdir -p "$folder"
+  run_logged "$folder/configure.log" cmake -S "$repository" -B "$folder" -G Ninja "$@"
+  run_logged "$folder/build.log" cmake --build "$folder" -j "$jobs"
+}
+
+# run_logged FILE COMMAND... keeps the output in FILE and shows its end if the command fails.
+run_logged()
+{
+  local file=$1
+  shift
+  if ! "$@" > "$file" 2>&1; then
+    grep -nE 'error|Error|FAILED' "$file" | head -n 20 >&2 || true
+    tail -n 30 "$file" >&2
+    die "'$*' failed (whole log: $file)"
+  fi
+}
+
+launcher_arguments=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CUDA_COMPILER_LAUNCHER=ccache)

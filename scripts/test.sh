@@ -1,0 +1,113 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Builds and tests everything, from a fresh Debian 12 or Ubuntu 22.04 on:
+#   1. against the distribution's ITK, for the CPU only
+#   2. the same with CUDA, if there is nvcc; tests that need a GPU are skipped without one
+#   3. as a module beside an ITK 5.4 build tree, for the CPU only
+# Usage: scripts/test.sh [--cpu-only] [--itk-module] [--no-itk-module] [--coverage] [--no-install]
+#   --cpu-only       leave out 2
+#   --itk-module     only 3
+#   --no-itk-module  leave out 3
+#   --coverage       instead: build 1 with gcov, test, print the lines that ran for each file
+#   --no-install     install no packages
+# Warnings are errors. All that is built lies in build/; ITK 5.4 in the user's cache folder.
+set -euo pipefail
+. "$(dirname "$0")/common.sh"
+
+cpu=yes cuda=yes module=yes coverage=no install=yes
+for argument in "$@"; do
+  case $argument in
+    --cpu-only) cuda=no ;;
+    --itk-module) cpu=no cuda=no ;;
+    --no-itk-module) module=no ;;
+    --coverage) coverage=yes cuda=no module=no ;;
+    --no-install) install=no ;;
+    -h | --help)
+      sed -n '3,/^set /{/^#/s/^# \{0,1\}//p}' "$0"
+      exit 0
+      ;;
+    *) die "unknown argument '$argument' (see --help)" ;;
+  esac
+done
+
+start=$SECONDS
+passed=0 failed=0 skipped=0
+failures=()
+
+# test_build NAME FOLDER: runs the tests and adds to the counts.
+test_build()
+{
+  local name=$1 folder=$2 log=$2/tests.log status=0
+  note "running the tests (log: $log)"
+  ctest --test-dir "$folder" --output-on-failure -j "$jobs" --no-tests=error > "$log" 2>&1 || status=$?
+  local counts
+  counts=$(python3 "$repository/scripts/count-tests.py" "$log") || die "no result of the tests of $name in $log"
+  read -r p f s <<< "$counts"
+  passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
+  note "$name: $p passed, $f failed, $s skipped"
+  if [ "$status" -ne 0 ] || [ "$f" -ne 0 ]; then
+    failures+=("$name")
+    sed -n '/The following tests FAILED/,$p' "$log"
+    grep -vE '(Passed|Start) ' "$log" | head -n 200
+    [ "$f" -ne 0 ] || failed=$((failed + 1))
+  fi
+}
+
+if [ "$install" = yes ]; then
+  say "Packages"
+  packages=("${build_packages[@]}" python3)
+  [ "$coverage" = no ] || packages+=(gcovr)
+  install_packages "${packages[@]}"
+fi
+strict=(-DCudaFilters_WARNINGS_AS_ERRORS=ON "${launcher_arguments[@]}")
+
+if [ "$coverage" = yes ]; then
+  say "Coverage of the CPU build"
+  folder=$repository/build/coverage
+  configure_and_build "$folder" --preset coverage "${strict[@]}"
+  find "$folder" -name '*.gcda' -delete
+  test_build "coverage build" "$folder"
+  gcovr --root "$repository" --filter "$repository/include/" --filter "$repository/src/" --exclude-throw-branches \
+    --print-summary "$folder"
+elif [ "$cpu" = yes ]; then
+  say "CPU-only build against the installed ITK"
+  configure_and_build "$repository/build/test-cpu" --preset cpu "${strict[@]}"
+  test_build "CPU-only build" "$repository/build/test-cpu"
+fi
+
+if [ "$cuda" = yes ]; then
+  say "CUDA build"
+  if find_nvcc; then
+    configure_and_build "$repository/build/test-cuda" --preset cuda "${strict[@]}"
+    test_build "CUDA build" "$repository/build/test-cuda"
+  fi
+fi
+
+if [ "$module" = yes ]; then
+  status=0
+  mkdir -p "$repository/build"
+  "$repository/scripts/build-itk.sh" | tee "$repository/build/build-itk.log" || status=$?
+  if [ "$status" -eq 3 ]; then
+    note "SKIPPED: the build as an ITK module, because ITK 5.4's sources are not to be had here"
+  elif [ "$status" -ne 0 ]; then
+    failures+=("ITK 5.4 build tree")
+    failed=$((failed + 1))
+  else
+    say "Build as a module beside an ITK 5.4 build tree"
+    folder=$repository/build/test-module
+    configure_and_build "$folder" "-DITK_DIR=$(tail -n 1 "$repository/build/build-itk.log")" -DCMAKE_BUILD_TYPE=Release \
+      -DBUILD_TESTING=ON -DCudaFilters_USE_CUDA=OFF -DCudaFilters_BUILD_EXAMPLES=ON -DITK_FORBID_DOWNLOADS=ON -DITK_USE_KWSTYLE=OFF \
+      -DITK_USE_CLANGFORMAT=OFF "-DCMAKE_RUNTIME_OUTPUT_DIRECTORY=$folder/bin" \
+      "-DCMAKE_LIBRARY_OUTPUT_DIRECTORY=$folder/lib" "-DCMAKE_ARCHIVE_OUTPUT_DIRECTORY=$folder/lib" "${strict[@]}"
+    test_build "ITK module build" "$folder"
+  fi
+fi
+
+say "Summary after $((SECONDS - start)) s"
+[ ${#failures[@]} -eq 0 ] || note "failed: $(printf '%s; ' "${failures[@]}")"
+total=$((passed + failed))
+[ "$total" -gt 0 ] || die "no test was run"
+# The lines that CTest ends with, for all builds together.
+echo "$((100 * passed / total))% tests passed, $failed tests failed out of $total"
+echo "$passed passed, $failed failed, $skipped skipped"
+[ "$failed" -eq 0 ] && [ ${#failures[@]} -eq 0 ]

@@ -1,0 +1,29 @@
+# Run by the test CudaFiltersConsumerTest: installs the module into a folder of its own where there is something to install,
+# then configures, builds and runs the project beside this file.
+function(run)
+  execute_process(COMMAND ${ARGN} COMMAND_ERROR_IS_FATAL ANY)
+endfunction()
+
+file(REMOVE_RECURSE ${build})
+if(install)
+  run(${CMAKE_COMMAND} --install ${module_build} --prefix ${build}/prefix)
+  set(package_arguments -DCMAKE_PREFIX_PATH=${build}/prefix -DCMAKE_FIND_USE_PACKAGE_REGISTRY=OFF)
+else()
+  set(package_arguments -DCudaFilters_AS_ITK_MODULE=ON)
+endif()
+run(
+  ${CMAKE_COMMAND}
+  -S
+  ${source}
+  -B
+  ${build}/build
+  -G
+  ${generator}
+  -DCMAKE_BUILD_TYPE=${build_type}
+  -DCMAKE_CXX_COMPILER=${compiler}
+  -DCMAKE_CXX_FLAGS=${flags}
+  -DCMAKE_CXX_COMPILER_LAUNCHER=${launcher}
+  -DITK_DIR=${ITK_DIR}
+  ${package_arguments})
+run(${CMAKE_COMMAND} --build ${build}/build)
+run(${build}/build/consumer)

@@ -1,0 +1,71 @@
+# The tests, for all builds. Units whose name contains Slow or Gpu, or ends in the parameter Cuda, get the label slow or gpu; so do
+# all that need CUDA's headers.
+
+# Units that need no CUDA header: public classes, host code of the rooms.
+set(CudaFilters_GTESTS
+    itkCudaErrorGTest.cxx
+    itkCudaFiltersConfigurationGTest.cxx
+    itkCudaPixelContainerGTest.cxx)
+# Units of what is only there in a build with CUDA; without a GPU they are skipped.
+set(CudaFilters_CUDA_GTESTS
+    itkCudaGaussianLinePassGTest.cxx
+    itkCudaHostRunsGTest.cxx
+    itkCudaRuntimeGTest.cxx)
+# Whole filters on files: itkCudaXTest.cxx with int itkCudaXTest(int, char *[]), registered below.
+set(CudaFilters_DRIVER_TESTS
+    itkCudaRecursiveGaussianImageFilterTest.cxx
+    itkCudaSmoothingRecursiveGaussianImageFilterTest.cxx)
+
+cudafilters_add_header_test()
+cudafilters_add_consumer_test()
+
+cudafilters_add_gtests(CudaFiltersGTestDriver SOURCES ${CudaFilters_GTESTS})
+
+if(CudaFilters_USE_CUDA)
+  cudafilters_add_gtests(
+    CudaFiltersCudaGTestDriver
+    LABELS
+    gpu
+    SOURCES
+    ${CudaFilters_CUDA_GTESTS})
+  target_include_directories(CudaFiltersCudaGTestDriver SYSTEM PRIVATE ${CUDAToolkit_INCLUDE_DIRS})
+  target_link_libraries(CudaFiltersCudaGTestDriver PRIVATE CUDA::cudart_static)
+endif()
+
+cudafilters_add_driver(CudaFiltersTestDriver ${CudaFilters_DRIVER_TESTS})
+
+# The baselines are what ITK's filter along one axis gives in float64. Tolerance: 1e-6 of the largest pixel value, 255.
+foreach(backend host cuda)
+  if(backend STREQUAL "cuda")
+    set(name Gpu)
+    set(labels gpu)
+  else()
+    set(name Host)
+    set(labels)
+  endif()
+  # cudafilters_add_gaussian_test(test baseline arguments...): one whole filter on a file.
+  function(cudafilters_add_gaussian_test test baseline)
+    set(output ${ITK_TEST_OUTPUT_DIR}/${baseline}${name}.mha)
+    cudafilters_add_driver_test(
+      NAME
+      ${test}${name}${baseline}
+      LABELS
+      ${labels}
+      OPTIONS
+      --compareIntensityTolerance
+      2.5e-4
+      COMPARE
+      DATA{Baseline/${baseline}.mha}
+      ${output}
+      ARGUMENTS
+      ${test}
+      DATA{Input/BrainCrop.mha}
+      ${output}
+      ${backend}
+      ${ARGN})
+  endfunction()
+  cudafilters_add_gaussian_test(itkCudaSmoothingRecursiveGaussianImageFilterTest Sigma2And3 2 3)
+  cudafilters_add_gaussian_test(itkCudaRecursiveGaussianImageFilterTest Sigma2Direction0Order0 2 0 0)
+  cudafilters_add_gaussian_test(itkCudaRecursiveGaussianImageFilterTest Sigma3Direction1Order1 3 1 1)
+  cudafilters_add_gaussian_test(itkCudaRecursiveGaussianImageFilterTest Sigma1Direction1Order2 1 1 2)
+endforeach()

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "itkCudaError.h"
+#include "itkCudaRuntimeTestHelpers.h"
+
+#include <iostream>
+
+namespace
+{
+using itk::CudaComponentType;
+using itk::CudaError;
+using itk::cuda::FaultHook;
+using itk::cuda::test::Extent;
+using itk::cuda::test::Configuration;
+using itk::cuda::test::HostImage;
+using itk::cuda::test::DeviceTest;
+using itk::cuda::test::FillRandomly;
+using itk::cuda::test::ExpectSamePixels;
+using itk::cuda::test::MakeRoundTrip;
+
+class CudaFault : public DeviceTest
+{};
+} // namespace
+
+namespace
+{
+/** Calls that may fail without consequence, as there is another way. */
+bool
+IsOptional(const std::string & call, cudaError_t error)
+{
+  const bool isAllocation = call.find("cudaMallocFromPoolAsync") == 0 || call.find("cudaMalloc(") == 0;
+  return call.find("cudaPointerGetAttributes") == 0 || (isAllocation && error == cudaErrorMemoryAllocation);
+}
+
+template <typename T>
+struct FaultWalk
+{
+  Extent            Size;
+  CudaComponentType ComputeType;
+  cudaError_t       Error;
+  bool              Cold; // every run starts without memory kept for reuse
+  unsigned long     Failures{ 0 };
+  unsigned long     Successes{ 0 };
+
+  /** Runs with the n-th call failing. Returns whether there was an n-th call. */
+  bool
+  RunOnce(unsigned long n)
+  {
+    HostImage<T> input(Size, 1);
+    HostImage<T> output(Size, 1);
+    FillRandomly(input.Pixels);
+    if (Cold)
+    {
+      Configuration::ReleaseMemory();
+    }
+    FaultHook::FailCall(n, Error);
+    bool threw = false;
+    try
+    {
+      MakeRoundTrip(input.View, output.View, ComputeType);
+    }
+    catch (const CudaError &)
+    {
+      threw = true;
+    }
+    FaultHook::Clear();
+    const bool        fired = FaultHook::GetFired();
+    const std::string call = FaultHook::GetCall();
+    EXPECT_EQ(threw, fired && (threw || !IsOptional(call, Error))) << "call " << n << ": " << call;
+    EXPECT_EQ(Configuration::GetDeviceBytesInUse(), 0u) << "call " << n << ": " << call;
+    EXPECT_EQ(Configuration::GetPinnedBytesInUse(), 0u) << "call " << n << ": " << call;
+    if (!threw)
+    {
+      ExpectSamePixels(output.Pixels, input.Pixels, "call " + std::to_string(n) + ": " + call);
+    }
+    MakeRoundTrip(input.View, output.View, ComputeType);
+    ExpectSamePixels(output.Pixels, input.Pixels, "the run after call " + std::to_string(n) + ": " + call);
+    (threw ? Failures : Successes) += fired;
+    return fired;
+  }
+
+  void
+  Run()
+  {
+    unsigned long n = 1;
+    while (this->RunOnce(n))
+    {
+      ++n;
+      ASSERT_LT(n, 10000u);
+    }
+    std::cout << (Cold ? "cold" : "warm") << ", " << cudaErrorName() << ": " << Failures << " calls throw, "
+              << Successes << " have another way\n";
+    EXPECT_GT(Failures, 10u);
+  }
+
+  std::string
+  cudaErrorName() const
+  {
+    return Error == cudaErrorMemoryAllocation ? "out of memory" : "unknown error";
+  }
+};
+
+template <typename T>
+void
+WalkFaults(const Extent & size, CudaComponentType computeType)
+{
+  for (const cudaError_t error : { cudaErrorMemoryAllocation, cudaErrorUnknown })
+  {
+    for (const bool cold : { true, false })
+    {
+      FaultWalk<T>{ size, computeType, error, cold }.Run();
+    }
+  }
+}
+} // namespace
+
+TEST_F(CudaFault, Faults_with_conversion_are_survived)
+{
+  Configuration::SetNumberOfTransferThreads(1);
+  WalkFaults<short>({ 1031, 1500, 1, 1 }, CudaComponentType::Float);
+}
+
+TEST_F(CudaFault, Faults_without_conversion_are_survived)
+{
+  Configuration::SetNumberOfTransferThreads(1);
+  WalkFaults<float>({ 1031, 1500, 1, 1 }, CudaComponentType::Float);
+}
+
+TEST_F(CudaFault, Faults_of_small_images_are_survived)
+{
+  Configuration::SetNumberOfTransferThreads(1);
+  WalkFaults<unsigned char>({ 33, 31, 1, 1 }, CudaComponentType::Float);
+}
+
+TEST_F(CudaFault, Faults_in_several_threads_are_survived)
+{
+  Configuration::SetNumberOfTransferThreads(4);
+  WalkFaults<short>({ 1031, 5000, 1, 1 }, CudaComponentType::Float);
+}
+
+TEST_F(CudaFault, One_thread_makes_the_same_calls_every_time)
+{
+  Configuration::SetNumberOfTransferThreads(1);
+  HostImage<short> input({ 1031, 2500, 1, 1 }, 1);
+  HostImage<short> output({ 1031, 2500, 1, 1 }, 1);
+  MakeRoundTrip(input.View, output.View, CudaComponentType::Float);
+  std::vector<unsigned long> numbers;
+  for (unsigned int turn = 0; turn < 5; ++turn)
+  {
+    FaultHook::FailCall(0, cudaErrorUnknown);
+    MakeRoundTrip(input.View, output.View, CudaComponentType::Float);
+    FaultHook::Clear();
+    numbers.push_back(FaultHook::GetNumberOfCalls());
+  }
+  EXPECT_GT(numbers.front(), 10u);
+  EXPECT_EQ(std::count(numbers.begin(), numbers.end(), numbers.front()), 5);
+}

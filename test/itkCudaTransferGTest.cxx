@@ -1,0 +1,457 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "itkCudaDevice.h"
+#include "itkCudaError.h"
+#include "itkCudaMemory.h"
+#include "itkCudaRuntimeTestHelpers.h"
+
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+#include <thread>
+
+namespace
+{
+using itk::CudaComponentType;
+using itk::CudaError;
+using itk::CudaImageView;
+using itk::cuda::DeviceGuard;
+using itk::cuda::DeviceImage;
+using itk::cuda::DeviceView;
+using itk::cuda::PinnedBuffer;
+using itk::cuda::StreamLease;
+using itk::cuda::test::device;
+using itk::cuda::test::mebibyte;
+using itk::cuda::test::Extent;
+using itk::cuda::test::Configuration;
+using itk::cuda::test::HostImage;
+using itk::cuda::test::DeviceTest;
+using itk::cuda::test::FillRandomly;
+using itk::cuda::test::ExpectSamePixels;
+using itk::cuda::test::UploadQuietly;
+using itk::cuda::test::DownloadQuietly;
+using itk::cuda::test::MakeRoundTrip;
+using itk::cuda::test::GetComponentType;
+using itk::cuda::test::GetExactComputeType;
+
+class CudaTransfer : public DeviceTest
+{};
+
+template <typename T>
+class CudaTransferOfType : public DeviceTest
+{};
+
+using ComponentTypes =
+  testing::Types<unsigned char, signed char, unsigned short, short, unsigned int, int, float, double>;
+TYPED_TEST_SUITE(CudaTransferOfType, ComponentTypes, );
+} // namespace
+
+TYPED_TEST(CudaTransferOfType, Round_trip_keeps_every_bit)
+{
+  const std::vector<Extent> sizes = { { 1, 1, 1, 1 },      { 5, 1, 1, 1 },     { 100003, 1, 1, 1 }, { 1, 257, 1, 1 },
+                                      { 3, 1031, 1, 1 },   { 4, 8, 16, 1 },    { 33, 31, 17, 1 },   { 640, 481, 1, 1 },
+                                      { 1031, 701, 1, 1 }, { 129, 65, 33, 1 }, { 17, 13, 11, 7 } };
+  for (const Extent & size : sizes)
+  {
+    for (const size_t components : { 1, 2, 3, 5 })
+    {
+      HostImage<TypeParam> input(size, components);
+      HostImage<TypeParam> output(size, components);
+      FillRandomly(input.Pixels);
+      MakeRoundTrip(input.View, output.View, GetExactComputeType<TypeParam>());
+      ExpectSamePixels(output.Pixels,
+                       input.Pixels,
+                       std::to_string(size[0]) + " x " + std::to_string(size[1]) + " x " + std::to_string(size[2]) +
+                         " x " + std::to_string(size[3]) + ", components: " + std::to_string(components));
+    }
+  }
+}
+
+TYPED_TEST(CudaTransferOfType, Round_trip_in_double_keeps_every_bit)
+{
+  HostImage<TypeParam> input({ 61, 47, 5, 1 }, 2);
+  HostImage<TypeParam> output({ 61, 47, 5, 1 }, 2);
+  FillRandomly(input.Pixels);
+  MakeRoundTrip(input.View, output.View, CudaComponentType::Double);
+  ExpectSamePixels(output.Pixels, input.Pixels, "by way of double");
+}
+
+TYPED_TEST(CudaTransferOfType, Regions_leave_the_rest_of_the_image_alone)
+{
+  struct Region
+  {
+    Extent Start;
+    Extent Size;
+  };
+  const Extent              imageSize = { 203, 101, 23, 3 };
+  const std::vector<Region> regions = {
+    { { 0, 0, 0, 0 }, { 203, 101, 1, 1 } },  { { 1, 2, 3, 1 }, { 5, 7, 11, 1 } },
+    { { 0, 50, 0, 0 }, { 203, 50, 23, 3 } }, { { 3, 0, 0, 0 }, { 200, 101, 23, 3 } },
+    { { 100, 0, 0, 0 }, { 1, 101, 23, 3 } }, { { 7, 9, 11, 2 }, { 190, 1, 9, 1 } }
+  };
+  for (const Region & region : regions)
+  {
+    for (const size_t components : { 1, 3 })
+    {
+      HostImage<TypeParam> input(imageSize, components, region.Start, region.Size);
+      HostImage<TypeParam> output(imageSize, components, region.Start, region.Size);
+      FillRandomly(input.Pixels, 1);
+      FillRandomly(output.Pixels, 2);
+      HostImage<TypeParam> expected(imageSize, components, region.Start, region.Size);
+      expected.Pixels = output.Pixels;
+      for (size_t t = 0; t < region.Size[3]; ++t)
+        for (size_t z = 0; z < region.Size[2]; ++z)
+          for (size_t y = 0; y < region.Size[1]; ++y)
+          {
+            const TypeParam * const row = &input.At(0, y, z, t, 0);
+            std::copy(row, row + region.Size[0] * components, &expected.At(0, y, z, t, 0));
+          }
+      MakeRoundTrip(input.View, output.View, GetExactComputeType<TypeParam>());
+      ExpectSamePixels(output.Pixels,
+                       expected.Pixels,
+                       "region from " + std::to_string(region.Start[0]) + ' ' + std::to_string(region.Start[1]) +
+                         ", components: " + std::to_string(components));
+    }
+  }
+}
+
+namespace
+{
+/** What the module promises of integer results. */
+template <typename T>
+T
+TruncateAndClamp(double value)
+{
+  if (std::isnan(value))
+  {
+    return 0;
+  }
+  const double truncated = std::trunc(value);
+  const auto   lowest = static_cast<double>(std::numeric_limits<T>::lowest());
+  const auto   greatest = static_cast<double>(std::numeric_limits<T>::max());
+  return truncated < lowest     ? std::numeric_limits<T>::lowest()
+         : truncated > greatest ? std::numeric_limits<T>::max()
+                                : static_cast<T>(truncated);
+}
+
+/** Values at and around everything where a conversion to T changes its rule. */
+template <typename T>
+std::vector<double>
+GetCriticalValues()
+{
+  constexpr double    infinity = std::numeric_limits<double>::infinity();
+  const auto          lowest = static_cast<double>(std::numeric_limits<T>::lowest());
+  const auto          greatest = static_cast<double>(std::numeric_limits<T>::max());
+  std::vector<double> values = {
+    std::numeric_limits<double>::quiet_NaN(), infinity, -infinity, 1e30, -1e30, 0.0, -0.0
+  };
+  for (const double center : { lowest, 0.0, 1.0, 100.0, greatest })
+  {
+    for (const double distance : { -1000.0, -1.5, -1.0, -0.75, -0.5, 0.0, 0.25, 0.5, 0.999, 1.0, 1.5, 1000.0 })
+    {
+      values.push_back(center + distance);
+    }
+    values.push_back(std::nextafter(center, infinity));
+    values.push_back(std::nextafter(center, -infinity));
+    values.push_back(std::nextafter(static_cast<float>(center), static_cast<float>(infinity)));
+    values.push_back(std::nextafter(static_cast<float>(center), static_cast<float>(-infinity)));
+  }
+  return values;
+}
+
+template <typename TInteger, typename TCompute>
+void
+ExpectTruncationAndClamping()
+{
+  const std::vector<double> values = GetCriticalValues<TInteger>();
+  HostImage<TCompute>       input({ values.size(), 1, 1, 1 }, 1);
+  std::transform(
+    values.begin(), values.end(), input.Pixels.begin(), [](double value) { return static_cast<TCompute>(value); });
+  HostImage<TInteger> output({ values.size(), 1, 1, 1 }, 1);
+  MakeRoundTrip(input.View, output.View, GetComponentType<TCompute>());
+  for (size_t index = 0; index < values.size(); ++index)
+  {
+    const auto value = static_cast<double>(input.Pixels[index]);
+    EXPECT_EQ(+output.Pixels[index], +TruncateAndClamp<TInteger>(value)) << "from " << value;
+  }
+}
+} // namespace
+
+TYPED_TEST(CudaTransferOfType, Integers_are_truncated_and_clamped)
+{
+  if constexpr (std::is_integral_v<TypeParam>)
+  {
+    ExpectTruncationAndClamping<TypeParam, float>();
+    ExpectTruncationAndClamping<TypeParam, double>();
+  }
+  else
+  {
+    GTEST_SKIP() << "for integers only";
+  }
+}
+
+TEST_F(CudaTransfer, Float_and_double_are_plain_casts_of_each_other)
+{
+  HostImage<double> input({ 1009, 3, 1, 1 }, 2);
+  FillRandomly(input.Pixels);
+  input.Pixels[0] = std::numeric_limits<double>::quiet_NaN();
+  input.Pixels[1] = std::numeric_limits<double>::infinity();
+  input.Pixels[2] = 1e300;
+  HostImage<float> output({ 1009, 3, 1, 1 }, 2);
+  MakeRoundTrip(input.View, output.View, CudaComponentType::Double);
+  EXPECT_TRUE(std::isnan(output.Pixels[0]));
+  EXPECT_TRUE(std::isinf(output.Pixels[2]));
+  for (size_t index = 1; index < input.Pixels.size(); ++index)
+  {
+    ASSERT_EQ(output.Pixels[index], static_cast<float>(input.Pixels[index])) << "component " << index;
+  }
+}
+
+TEST_F(CudaTransfer, Components_come_to_planes_of_their_own)
+{
+  HostImage<short> input({ 37, 11, 5, 2 }, 3);
+  FillRandomly(input.Pixels);
+  StreamLease       stream(device);
+  const DeviceImage image(itk::cuda::GetPlanarSize(input.View), CudaComponentType::Float, stream);
+  UploadQuietly(input.View, image.GetView(), stream);
+  HostImage<short> plane({ 37, 11, 5, 2 }, 1);
+  for (size_t component = 0; component < 3; ++component)
+  {
+    DeviceView view = image.GetView();
+    view.Data = static_cast<float *>(view.Data) + component * view.Stride[4];
+    view.Size[4] = 1;
+    DownloadQuietly(view, plane.View, stream);
+    for (size_t pixel = 0; pixel < plane.Pixels.size(); ++pixel)
+    {
+      ASSERT_EQ(plane.Pixels[pixel], input.Pixels[3 * pixel + component]) << "pixel " << pixel << ", " << component;
+    }
+  }
+}
+
+TEST_F(CudaTransfer, Views_into_an_image_are_respected)
+{
+  HostImage<float> input({ 40, 30, 20, 1 }, 1);
+  FillRandomly(input.Pixels);
+  StreamLease       stream(device);
+  const DeviceImage image(itk::cuda::GetPlanarSize(input.View), CudaComponentType::Float, stream);
+  UploadQuietly(input.View, image.GetView(), stream);
+
+  DeviceView inner = image.GetView();
+  inner.Size = { { 10, 7, 5, 1, 1 } };
+  inner.Data = static_cast<float *>(inner.Data) + 3 + 2 * inner.Stride[1] + inner.Stride[2];
+  HostImage<float> part({ 10, 7, 5, 1 }, 1);
+  DownloadQuietly(inner, part.View, stream);
+  for (size_t z = 0; z < 5; ++z)
+    for (size_t y = 0; y < 7; ++y)
+      for (size_t x = 0; x < 10; ++x)
+      {
+        ASSERT_EQ(part.At(x, y, z, 0, 0), input.At(x + 3, y + 2, z + 1, 0, 0)) << x << ' ' << y << ' ' << z;
+      }
+
+  std::fill(part.Pixels.begin(), part.Pixels.end(), 0.0f);
+  UploadQuietly(part.View, inner, stream);
+  HostImage<float> output({ 40, 30, 20, 1 }, 1);
+  DownloadQuietly(image.GetView(), output.View, stream);
+  for (size_t z = 0; z < 20; ++z)
+    for (size_t y = 0; y < 30; ++y)
+      for (size_t x = 0; x < 40; ++x)
+      {
+        const bool changed = x >= 3 && x < 13 && y >= 2 && y < 9 && z >= 1 && z < 6;
+        ASSERT_EQ(output.At(x, y, z, 0, 0), changed ? 0.0f : input.At(x, y, z, 0, 0)) << x << ' ' << y << ' ' << z;
+      }
+}
+
+TEST_F(CudaTransfer, Views_of_other_sizes_are_refused)
+{
+  HostImage<float>  input({ 8, 8, 1, 1 }, 1);
+  StreamLease       stream(device);
+  const DeviceImage image({ { 8, 9, 1, 1, 1 } }, CudaComponentType::Float, stream);
+  EXPECT_THROW(UploadQuietly(input.View, image.GetView(), stream), itk::ExceptionObject);
+  EXPECT_THROW(DownloadQuietly(image.GetView(), input.View, stream), itk::ExceptionObject);
+}
+
+TEST_F(CudaTransfer, Empty_image_is_no_transfer)
+{
+  HostImage<float>  input({ 8, 0, 1, 1 }, 1);
+  StreamLease       stream(device);
+  const DeviceImage image(itk::cuda::GetPlanarSize(input.View), CudaComponentType::Float, stream);
+  EXPECT_NO_THROW(UploadQuietly(input.View, image.GetView(), stream));
+  EXPECT_NO_THROW(DownloadQuietly(image.GetView(), input.View, stream));
+}
+
+TEST_F(CudaTransfer, Workspace_is_what_a_transfer_takes)
+{
+  HostImage<float> same({ 512, 512, 4, 1 }, 1);
+  EXPECT_EQ(itk::cuda::GetTransferWorkspace(same.View, CudaComponentType::Float), 0u);
+  EXPECT_EQ(itk::cuda::GetTransferWorkspace(same.View, CudaComponentType::Double), same.Pixels.size() * sizeof(float));
+  HostImage<unsigned char> bytes({ 100, 100, 1, 1 }, 3);
+  EXPECT_EQ(itk::cuda::GetTransferWorkspace(bytes.View, CudaComponentType::Float), 30000u);
+
+  const size_t planar = DeviceImage::GetNumberOfBytes(itk::cuda::GetPlanarSize(bytes.View), CudaComponentType::Float);
+  StreamLease  stream(device);
+  const DeviceImage image(itk::cuda::GetPlanarSize(bytes.View), CudaComponentType::Float, stream);
+  Configuration::SetDeviceMemoryLimit(planar + 30000);
+  EXPECT_NO_THROW(UploadQuietly(bytes.View, image.GetView(), stream));
+  Configuration::SetDeviceMemoryLimit(planar + 29999);
+  EXPECT_THROW(UploadQuietly(bytes.View, image.GetView(), stream), CudaError);
+}
+
+TEST_F(CudaTransfer, Image_of_several_bands)
+{
+  // 300 MiB in bands of 256: converted in two parts
+  HostImage<unsigned char> input({ 1000, 1000, 315, 1 }, 1);
+  HostImage<unsigned char> output({ 1000, 1000, 315, 1 }, 1);
+  FillRandomly(input.Pixels);
+  EXPECT_EQ(itk::cuda::GetTransferWorkspace(input.View, CudaComponentType::Float), 256 * mebibyte);
+  for (const unsigned int threads : { 1, 7 })
+  {
+    std::fill(output.Pixels.begin(), output.Pixels.end(), static_cast<unsigned char>(0));
+    Configuration::SetNumberOfTransferThreads(threads);
+    MakeRoundTrip(input.View, output.View, CudaComponentType::Float);
+    ExpectSamePixels(output.Pixels, input.Pixels, "threads: " + std::to_string(threads));
+  }
+}
+
+TEST_F(CudaTransfer, Number_of_threads_changes_nothing)
+{
+  for (const unsigned int threads : { 1, 2, 3, 16 })
+  {
+    Configuration::SetNumberOfTransferThreads(threads);
+    HostImage<float> input({ 1023, 1021, 9, 1 }, 1, { 1, 0, 0, 0 }, { 1021, 1021, 8, 1 });
+    HostImage<float> output({ 1021, 1021, 8, 1 }, 1);
+    FillRandomly(input.Pixels);
+    MakeRoundTrip(input.View, output.View, CudaComponentType::Float);
+    size_t different = 0;
+    for (size_t z = 0; z < 8; ++z)
+      for (size_t y = 0; y < 1021; ++y)
+      {
+        different += std::memcmp(&output.At(0, y, z, 0, 0), &input.At(0, y, z, 0, 0), 1021 * sizeof(float)) != 0;
+      }
+    EXPECT_EQ(different, 0u) << "rows, with threads: " << threads;
+  }
+}
+
+TEST_F(CudaTransfer, Pinned_memory_is_copied_as_it_is)
+{
+  const DeviceGuard  guard(device);
+  const PinnedBuffer inputChunk = PinnedBuffer::Take();
+  const PinnedBuffer outputChunk = PinnedBuffer::Take();
+  const auto test = [&](const Extent & imageSize, size_t components, const Extent & start, const Extent & size) {
+    HostImage<float> input(imageSize, components, start, size);
+    HostImage<float> output(imageSize, components, start, size);
+    FillRandomly(input.Pixels, 1);
+    FillRandomly(output.Pixels, 2);
+    HostImage<float> expected(imageSize, components, start, size);
+    expected.Pixels = output.Pixels;
+    MakeRoundTrip(input.View, expected.View, CudaComponentType::Float); // through chunks
+
+    const size_t  bytes = input.Pixels.size() * sizeof(float);
+    const size_t  offset = static_cast<size_t>(static_cast<float *>(input.View.Data) - input.Pixels.data());
+    CudaImageView from = input.View;
+    CudaImageView to = output.View;
+    from.Data = static_cast<float *>(inputChunk.GetPointer()) + offset;
+    to.Data = static_cast<float *>(outputChunk.GetPointer()) + offset;
+    std::memcpy(inputChunk.GetPointer(), input.Pixels.data(), bytes);
+    std::memcpy(outputChunk.GetPointer(), output.Pixels.data(), bytes);
+    const size_t pinnedBefore = Configuration::GetPinnedBytesInUse();
+    MakeRoundTrip(from, to, CudaComponentType::Float);
+    EXPECT_EQ(Configuration::GetPinnedBytesInUse(), pinnedBefore);
+    std::memcpy(output.Pixels.data(), outputChunk.GetPointer(), bytes);
+    ExpectSamePixels(output.Pixels, expected.Pixels, "pinned, components: " + std::to_string(components));
+  };
+  test({ 256, 128, 8, 1 }, 1, { 0, 0, 0, 0 }, { 256, 128, 8, 1 });
+  test({ 255, 128, 8, 1 }, 1, { 0, 0, 0, 0 }, { 255, 128, 8, 1 });
+  test({ 255, 64, 4, 3 }, 1, { 3, 1, 0, 1 }, { 250, 61, 3, 2 });
+  test({ 255, 64, 4, 1 }, 3, { 3, 1, 1, 0 }, { 250, 61, 3, 1 });
+  test({ 100000, 1, 1, 1 }, 2, { 1000, 0, 0, 0 }, { 90001, 1, 1, 1 });
+  test({ 31, 64, 4, 1 }, 1, { 1, 0, 0, 0 }, { 29, 64, 4, 1 }); // rows too short for the copy engine
+}
+
+TEST_F(CudaTransfer, Many_threads_transfer_at_once)
+{
+  constexpr unsigned int   numberOfThreads = 8;
+  std::vector<std::thread> threads;
+  std::vector<std::string> errors(numberOfThreads);
+  for (unsigned int index = 0; index < numberOfThreads; ++index)
+  {
+    threads.emplace_back([index, &errors] {
+      try
+      {
+        for (unsigned int turn = 0; turn < 4; ++turn)
+        {
+          HostImage<short> input({ 1001, 501, 9, 1 }, 1);
+          HostImage<short> output({ 1001, 501, 9, 1 }, 1);
+          FillRandomly(input.Pixels, 10 * index + turn);
+          MakeRoundTrip(input.View, output.View, CudaComponentType::Float);
+          if (output.Pixels != input.Pixels)
+          {
+            errors[index] = "pixels differ in turn " + std::to_string(turn);
+          }
+        }
+      }
+      catch (const std::exception & exception)
+      {
+        errors[index] = exception.what();
+      }
+    });
+  }
+  for (std::thread & thread : threads)
+  {
+    thread.join();
+  }
+  for (unsigned int index = 0; index < numberOfThreads; ++index)
+  {
+    EXPECT_EQ(errors[index], "") << "thread " << index;
+  }
+}
+
+TEST_F(CudaTransfer, Progress_rises_to_one_and_comes_from_the_calling_thread)
+{
+  HostImage<float>      image({ 1024, 1024, 100, 1 }, 1);
+  StreamLease           stream(device);
+  const DeviceImage     onDevice(itk::cuda::GetPlanarSize(image.View), CudaComponentType::Float, stream);
+  const std::thread::id caller = std::this_thread::get_id();
+  for (const bool upload : { true, false })
+  {
+    std::vector<float> shares;
+    const auto         progress = [&](float share) {
+      EXPECT_EQ(std::this_thread::get_id(), caller);
+      shares.push_back(share);
+    };
+    if (upload)
+    {
+      itk::cuda::Upload(image.View, onDevice.GetView(), stream, progress);
+    }
+    else
+    {
+      itk::cuda::Download(onDevice.GetView(), image.View, stream, progress);
+    }
+    ASSERT_GE(shares.size(), 2u);
+    EXPECT_TRUE(std::is_sorted(shares.begin(), shares.end()));
+    EXPECT_GT(shares.front(), 0.0f);
+    EXPECT_EQ(shares.back(), 1.0f);
+  }
+}
+
+TEST_F(CudaTransfer, Progress_may_abort)
+{
+  HostImage<unsigned char> image({ 1024, 1024, 300, 1 }, 1);
+  FillRandomly(image.Pixels);
+  StreamLease       stream(device);
+  const DeviceImage onDevice(itk::cuda::GetPlanarSize(image.View), CudaComponentType::Float, stream);
+  const size_t      bytes = Configuration::GetDeviceBytesInUse();
+  const auto        abort = [](float) { throw std::runtime_error("stop"); };
+  for (const unsigned int threads : { 1, 8 })
+  {
+    Configuration::SetNumberOfTransferThreads(threads);
+    EXPECT_THROW(itk::cuda::Upload(image.View, onDevice.GetView(), stream, abort), std::runtime_error);
+    EXPECT_EQ(Configuration::GetDeviceBytesInUse(), bytes);
+    EXPECT_EQ(Configuration::GetPinnedBytesInUse(), 0u);
+    EXPECT_NO_THROW(UploadQuietly(image.View, onDevice.GetView(), stream));
+
+    HostImage<unsigned char> output({ 1024, 1024, 300, 1 }, 1);
+    EXPECT_THROW(itk::cuda::Download(onDevice.GetView(), output.View, stream, abort), std::runtime_error);
+    EXPECT_EQ(Configuration::GetPinnedBytesInUse(), 0u);
+    DownloadQuietly(onDevice.GetView(), output.View, stream);
+    ExpectSamePixels(output.Pixels, image.Pixels, "after an abort");
+  }
+}
