@@ -16,6 +16,11 @@ set(CudaFilters_DRIVER_TESTS
     itkCudaRecursiveGaussianImageFilterTest.cxx
     itkCudaSmoothingRecursiveGaussianImageFilterTest.cxx)
 
+include(${CMAKE_CURRENT_LIST_DIR}/CudaFiltersExitTest.cmake)
+cudafilters_add_exit_test(cudafilters_info 0 "Backend:" cudafilters-info)
+cudafilters_add_exit_test(cudafilters_info_help 0 "ITK_CUDAFILTERS_DEVICE" cudafilters-info --help)
+cudafilters_add_exit_test(cudafilters_info_wrong_argument 2 "--nonsense" cudafilters-info --nonsense)
+
 cudafilters_add_header_test()
 cudafilters_add_consumer_test()
 
