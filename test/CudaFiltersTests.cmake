@@ -8,13 +8,22 @@ set(CudaFilters_GTESTS
     itkCudaPixelContainerGTest.cxx)
 # Units of what is only there in a build with CUDA; without a GPU they are skipped.
 set(CudaFilters_CUDA_GTESTS
+    itkCudaFaultGTest.cxx
     itkCudaGaussianLinePassGTest.cxx
     itkCudaHostRunsGTest.cxx
-    itkCudaRuntimeGTest.cxx)
+    itkCudaRuntimeGTest.cxx
+    itkCudaTransferGTest.cxx)
 # Whole filters on files: itkCudaXTest.cxx with int itkCudaXTest(int, char *[]), registered below.
 set(CudaFilters_DRIVER_TESTS
     itkCudaRecursiveGaussianImageFilterTest.cxx
     itkCudaSmoothingRecursiveGaussianImageFilterTest.cxx)
+
+cudafilters_check_all_listed(${CudaFilters_GTESTS} ${CudaFilters_CUDA_GTESTS} ${CudaFilters_DRIVER_TESTS})
+
+include(${CMAKE_CURRENT_LIST_DIR}/CudaFiltersExitTest.cmake)
+cudafilters_add_exit_test(cudafilters_info 0 "Backend:" cudafilters-info)
+cudafilters_add_exit_test(cudafilters_info_help 0 "ITK_CUDAFILTERS_DEVICE" cudafilters-info --help)
+cudafilters_add_exit_test(cudafilters_info_wrong_argument 2 "--nonsense" cudafilters-info --nonsense)
 
 cudafilters_add_header_test()
 cudafilters_add_consumer_test()
