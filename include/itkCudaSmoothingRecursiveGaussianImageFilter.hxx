@@ -3,6 +3,7 @@
 #define itkCudaSmoothingRecursiveGaussianImageFilter_hxx
 
 #include "itkCudaGaussianFilterRun.h"
+#include "itkProgressAccumulator.h"
 
 namespace itk
 {
@@ -46,7 +47,33 @@ CudaSmoothingRecursiveGaussianImageFilter<TInputImage, TOutputImage>::GenerateDa
     this->AllocateOutputs();
     return plan;
   };
-  CudaRunGaussianFilter(this, m_CudaBackend, prepare, [this] { Superclass::GenerateData(); });
+  CudaRunGaussianFilter(this, m_CudaBackend, prepare, [this] { this->GenerateDataOnHost(); });
+}
+
+template <typename TInputImage, typename TOutputImage>
+void
+CudaSmoothingRecursiveGaussianImageFilter<TInputImage, TOutputImage>::GenerateDataOnHost()
+{
+  const bool inPlace = this->GetInPlace() && this->CanRunInPlace();
+  if (inPlace)
+  {
+    // Makes this filter release its input afterwards, as it does in the superclass.
+    this->AllocateOutputs();
+  }
+  const auto filter = HostFilter::New();
+  filter->SetInput(this->GetInput());
+  filter->SetSigmaArray(this->GetSigmaArray());
+  filter->SetNormalizeAcrossScale(this->GetNormalizeAcrossScale());
+  filter->SetNumberOfWorkUnits(this->GetNumberOfWorkUnits());
+  filter->SetInPlace(inPlace);
+
+  const auto progress = ProgressAccumulator::New();
+  progress->SetMiniPipelineFilter(this);
+  progress->RegisterInternalFilter(filter, 1.0f);
+
+  filter->GraftOutput(this->GetOutput());
+  filter->Update();
+  this->GraftOutput(filter->GetOutput());
 }
 
 template <typename TInputImage, typename TOutputImage>
