@@ -39,18 +39,7 @@ cudafilters_add_smooth_image_test(
 cudafilters_add_smooth_image_test(smooth_image_colour 1 ${input}/Colour.mha ColourSigma1.mha Colour.tif --sigma 1)
 cudafilters_add_smooth_image_test(smooth_image_single_slice 1 ${input}/Slice.mha SliceSigma1.5.mha Slice.mha --sigma 1.5)
 
-# cudafilters_add_exit_test(name code regex program arguments...): the exit status, and a pattern that the output matches.
-function(
-  cudafilters_add_exit_test
-  name
-  code
-  regex
-  program)
-  add_test(NAME ${name} COMMAND ${CMAKE_COMMAND} -D code=${code} -D regex=${regex} -P
-                                ${CMAKE_CURRENT_SOURCE_DIR}/test/ExpectExit.cmake -- $<TARGET_FILE:${program}> ${ARGN})
-  set_tests_properties(${name} PROPERTIES TIMEOUT 120)
-endfunction()
-
+include(${CudaFilters_SOURCE_DIR}/test/CudaFiltersExitTest.cmake)
 set(brain ${data}/BrainProtonDensitySlice.png)
 set(out ${CudaFilters_EXAMPLE_OUTPUT}/out.png)
 cudafilters_add_exit_test(smooth_image_help 0 "physical units" smooth_image --help)

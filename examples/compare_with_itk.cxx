@@ -20,6 +20,7 @@
 #include <fstream>
 #include <iostream>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 namespace
@@ -34,25 +35,43 @@ struct Arguments
   std::string Backend{ "automatic" };
   std::string Prefix;
   double      Sigma{ 4.0 };
-  int         Runs{ 7 };
+  int         Runs{ 21 };
 };
 
-/** Runs the filter `runs` times after one that warms up; returns the median of the seconds. */
 template <typename TFilter>
 double
-MedianSeconds(TFilter * filter, int runs)
+SecondsOfOneRun(TFilter * filter)
 {
+  filter->Modified();
+  const auto start = std::chrono::steady_clock::now();
   filter->Update();
-  std::vector<double> seconds;
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+double
+Median(std::vector<double> values)
+{
+  const auto middle = values.begin() + values.size() / 2;
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+/** Median seconds of both filters after a first run. Their runs alternate, so that whatever else the machine does slows
+ * both. */
+template <typename TFirst, typename TSecond>
+std::pair<double, double>
+MedianSeconds(TFirst * first, TSecond * second, int runs)
+{
+  first->Update();
+  second->Update();
+  std::vector<double> firstSeconds;
+  std::vector<double> secondSeconds;
   for (int run = 0; run < runs; ++run)
   {
-    filter->Modified();
-    const auto start = std::chrono::steady_clock::now();
-    filter->Update();
-    seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+    firstSeconds.push_back(SecondsOfOneRun(first));
+    secondSeconds.push_back(SecondsOfOneRun(second));
   }
-  std::nth_element(seconds.begin(), seconds.begin() + runs / 2, seconds.end());
-  return seconds[runs / 2];
+  return { Median(firstSeconds), Median(secondSeconds) };
 }
 
 /** ITK's filter along one axis after the other: its filter for all axes keeps float between the axes, of images of
@@ -127,12 +146,11 @@ Compare(const Arguments & arguments)
   filter->SetInput(input);
   filter->SetSigma(arguments.Sigma);
   filter->SetBackend(arguments.Backend);
-  const double seconds = MedianSeconds(filter.GetPointer(), arguments.Runs);
 
   const auto itkFilter = itk::SmoothingRecursiveGaussianImageFilter<ImageType, ImageType>::New();
   itkFilter->SetInput(input);
   itkFilter->SetSigma(arguments.Sigma);
-  const double itkSeconds = MedianSeconds(itkFilter.GetPointer(), arguments.Runs);
+  const auto [seconds, itkSeconds] = MedianSeconds(filter.GetPointer(), itkFilter.GetPointer(), arguments.Runs);
 
   const auto reference = SmoothInFloat64(input, arguments.Sigma);
 

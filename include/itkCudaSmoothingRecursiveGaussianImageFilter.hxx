@@ -3,6 +3,7 @@
 #define itkCudaSmoothingRecursiveGaussianImageFilter_hxx
 
 #include "itkCudaGaussianFilterRun.h"
+#include "itkProgressAccumulator.h"
 
 namespace itk
 {
@@ -25,7 +26,33 @@ CudaSmoothingRecursiveGaussianImageFilter<TInputImage, TOutputImage>::GenerateDa
       MakeCudaGaussianParameters(this, this->GetSigmaArray()), { { smoothing, 1.0 } }, CudaGaussianOutput::Components);
   };
   CudaRunGaussianFilter(
-    this, m_CudaBackend, makePlan, [this] { this->AllocateOutputs(); }, [this] { Superclass::GenerateData(); });
+    this, m_CudaBackend, makePlan, [this] { this->AllocateOutputs(); }, [this] { this->GenerateDataOnHost(); });
+}
+
+template <typename TInputImage, typename TOutputImage>
+void
+CudaSmoothingRecursiveGaussianImageFilter<TInputImage, TOutputImage>::GenerateDataOnHost()
+{
+  const bool inPlace = this->GetInPlace() && this->CanRunInPlace();
+  if (inPlace)
+  {
+    // Makes this filter release its input afterwards, as it does in the superclass.
+    this->AllocateOutputs();
+  }
+  const auto filter = HostFilter::New();
+  filter->SetInput(this->GetInput());
+  filter->SetSigmaArray(this->GetSigmaArray());
+  filter->SetNormalizeAcrossScale(this->GetNormalizeAcrossScale());
+  filter->SetNumberOfWorkUnits(this->GetNumberOfWorkUnits());
+  filter->SetInPlace(inPlace);
+
+  const auto progress = ProgressAccumulator::New();
+  progress->SetMiniPipelineFilter(this);
+  progress->RegisterInternalFilter(filter, 1.0f);
+
+  filter->GraftOutput(this->GetOutput());
+  filter->Update();
+  this->GraftOutput(filter->GetOutput());
 }
 
 template <typename TInputImage, typename TOutputImage>

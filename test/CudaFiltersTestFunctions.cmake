@@ -1,5 +1,18 @@
 include(GoogleTest)
 
+# A test file that no list names would never run, and nobody would notice.
+function(cudafilters_check_all_listed)
+  file(
+    GLOB files
+    RELATIVE ${CMAKE_CURRENT_SOURCE_DIR}
+    CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/itkCuda*Test.cxx)
+  foreach(file IN LISTS files)
+    if(NOT file IN_LIST ARGN)
+      message(FATAL_ERROR "test/${file} is in none of the lists of test/CudaFiltersTests.cmake")
+    endif()
+  endforeach()
+endfunction()
+
 function(cudafilters_add_test_program name)
   add_executable(${name} ${ARGN})
   target_link_libraries(${name} PRIVATE ${CudaFilters_TEST_LIBRARIES})

@@ -5,16 +5,35 @@
 set(CudaFilters_GTESTS
     itkCudaErrorGTest.cxx
     itkCudaFiltersConfigurationGTest.cxx
-    itkCudaPixelContainerGTest.cxx)
+    itkCudaGaussianErrorsGTest.cxx
+    itkCudaGaussianFamilyGTest.cxx
+    itkCudaGaussianLargeImageGTest.cxx
+    itkCudaGaussianPixelTypesGTest.cxx
+    itkCudaGaussianPlanGTest.cxx
+    itkCudaGaussianTestUtilitiesGTest.cxx
+    itkCudaPixelContainerGTest.cxx
+    itkCudaRecursiveGaussianImageFilterGTest.cxx
+    itkCudaSmoothingRecursiveGaussianImageFilterGTest.cxx)
 # Units of what is only there in a build with CUDA; without a GPU they are skipped.
 set(CudaFilters_CUDA_GTESTS
+    itkCudaFaultGTest.cxx
+    itkCudaGaussianFaultWalkGTest.cxx
     itkCudaGaussianLinePassGTest.cxx
     itkCudaHostRunsGTest.cxx
-    itkCudaRuntimeGTest.cxx)
+    itkCudaRuntimeGTest.cxx
+    itkCudaTransferGTest.cxx)
 # Whole filters on files: itkCudaXTest.cxx with int itkCudaXTest(int, char *[]), registered below.
 set(CudaFilters_DRIVER_TESTS
+    itkCudaGaussianIntegerImageTest.cxx
     itkCudaRecursiveGaussianImageFilterTest.cxx
     itkCudaSmoothingRecursiveGaussianImageFilterTest.cxx)
+
+cudafilters_check_all_listed(${CudaFilters_GTESTS} ${CudaFilters_CUDA_GTESTS} ${CudaFilters_DRIVER_TESTS})
+
+include(${CMAKE_CURRENT_LIST_DIR}/CudaFiltersExitTest.cmake)
+cudafilters_add_exit_test(cudafilters_info 0 "Backend:" cudafilters-info)
+cudafilters_add_exit_test(cudafilters_info_help 0 "ITK_CUDAFILTERS_DEVICE" cudafilters-info --help)
+cudafilters_add_exit_test(cudafilters_info_wrong_argument 2 "--nonsense" cudafilters-info --nonsense)
 
 cudafilters_add_header_test()
 cudafilters_add_consumer_test()
@@ -68,4 +87,29 @@ foreach(backend host cuda)
   cudafilters_add_gaussian_test(itkCudaRecursiveGaussianImageFilterTest Sigma2Direction0Order0 2 0 0)
   cudafilters_add_gaussian_test(itkCudaRecursiveGaussianImageFilterTest Sigma3Direction1Order1 3 1 1)
   cudafilters_add_gaussian_test(itkCudaRecursiveGaussianImageFilterTest Sigma1Direction1Order2 1 1 2)
+  # cudafilters_add_gaussian_integer_test(baseline arguments...): truncation may fall on either side of a step.
+  function(cudafilters_add_gaussian_integer_test baseline)
+    get_filename_component(extension ${baseline} LAST_EXT)
+    get_filename_component(title ${baseline} NAME_WLE)
+    set(output ${ITK_TEST_OUTPUT_DIR}/${title}${name}${extension})
+    cudafilters_add_driver_test(
+      NAME
+      itkCudaGaussianIntegerImageTest${name}${title}
+      LABELS
+      ${labels}
+      OPTIONS
+      --compareIntensityTolerance
+      1
+      COMPARE
+      DATA{Baseline/${baseline}}
+      ${output}
+      ARGUMENTS
+      itkCudaGaussianIntegerImageTest
+      DATA{Input/SarFields.png}
+      ${output}
+      ${backend}
+      ${ARGN})
+  endfunction()
+  cudafilters_add_gaussian_integer_test(SarSigma2.png 2)
+  cudafilters_add_gaussian_integer_test(SarSigma3Direction0Order1.mha 3 0 1)
 endforeach()
