@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkCudaSnakeHost_h
+#define itkCudaSnakeHost_h
+
+#include "itkCudaSnakeControl.h"
+#include "itkCudaSnakeCore.h"
+#include "itkCudaSnakeStart.h"
+#include "itkCudaSnakeTables.h"
+#include "itkCudaSnakeThreads.h"
+
+#include <functional>
+#include <vector>
+
+namespace itk::cuda
+{
+/** The rectangle of the grid with the smallest J; the margin rectangle if none has two allowed regions. */
+CudaSnakePolygon
+SearchRectangleOnHost(const SnakeLevel &     level,
+                      const LawDescription & law,
+                      const Moments &        total,
+                      int64_t                minimumRegionSize,
+                      const SnakeThreads &   threads);
+
+/** Sums of a polygon. */
+Moments
+SumPolygon(const SnakeLevel & level, const CudaSnakePolygon & polygon);
+
+/** The snake on the host: carries out the phases that SnakeControl asks for. */
+class HostSnake
+{
+public:
+  using StepFunction = std::function<void(const CudaRegionSnakeState &)>;
+  using LevelFunction = std::function<bool()>;
+
+  HostSnake(const SnakePlan &      plan,
+            const LawDescription & law,
+            double                 criterionOffset,
+            const SnakeTables &    tables,
+            const SnakeThreads &   threads)
+    : m_Plan(plan)
+    , m_Law(law)
+    , m_CriterionOffset(criterionOffset)
+    , m_Tables(tables)
+    , m_Total(tables.GetTotal())
+    , m_Threads(threads)
+  {}
+
+  /** Called after every entry of the record. */
+  void
+  SetStepFunction(const StepFunction & function)
+  {
+    m_StepFunction = function;
+  }
+  /** Called when a level begins; returns whether to go on. */
+  void
+  SetLevelFunction(const LevelFunction & function)
+  {
+    m_LevelFunction = function;
+  }
+
+  /** Moves the polygon, given in cells of the level of that index in the plan, until the schedule ends. */
+  void
+  Run(const CudaSnakePolygon & start, int firstLevel);
+
+  /** Removes nodes of the polygon, which is that of a Run() or given in pixels, as long as that shortens the description. */
+  void
+  RunRemoval(const CudaSnakePolygon & start);
+
+  const CudaSnakePolygon &
+  GetPolygon() const
+  {
+    return m_Polygon;
+  }
+  const Moments &
+  GetSums() const
+  {
+    return m_Sums;
+  }
+  /** J in units of the samples. */
+  double
+  GetCriterion() const
+  {
+    return m_Criterion;
+  }
+  const std::vector<CudaRegionSnakeStep> &
+  GetRecord() const
+  {
+    return m_Record;
+  }
+  uint32_t
+  GetNumberOfIterations() const
+  {
+    return m_Iterations;
+  }
+  CudaRegionSnakeStop
+  GetStop() const
+  {
+    return m_Stop;
+  }
+  /** When the removal of nodes began, in seconds of the steady clock; 0 if it did not. */
+  double
+  GetTimeOfRemoval() const
+  {
+    return m_TimeOfRemoval;
+  }
+
+private:
+  const SnakePlan      m_Plan;
+  const LawDescription m_Law;
+  const double         m_CriterionOffset;
+  const SnakeTables &  m_Tables;
+  const Moments        m_Total;
+  const SnakeThreads & m_Threads;
+  StepFunction         m_StepFunction;
+  LevelFunction        m_LevelFunction;
+
+  const SnakeLevel *               m_Level{ nullptr };
+  CudaSnakePolygon                 m_Polygon;
+  Moments                          m_Sums;
+  double                           m_Criterion{ 0.0 };
+  std::vector<Moments>             m_Changes; // of the candidates of each node
+  std::vector<char>                m_IsStale; // whether the node or a neighbour moved since they were summed
+  std::vector<Proposal>            m_Slots;   // a proposal per node; Node is -1 where there is none
+  std::vector<Proposal>            m_Proposals;
+  std::vector<char>                m_IsBeaten;
+  std::vector<CudaRegionSnakeStep> m_Record;
+  uint32_t                         m_Iterations{ 0 };
+  CudaRegionSnakeStop              m_Stop{ CudaRegionSnakeStop::Converged };
+  double                           m_TimeOfRemoval{ 0.0 };
+
+  int
+  GetNumberOfNodes() const
+  {
+    return static_cast<int>(m_Polygon.size());
+  }
+  void
+  RunPhases(SnakeControl control);
+  void
+  BeginStep();
+  void
+  Measure(const SnakeControl & control, int previousLevel);
+  bool
+  Move(int colour, int numberOfColours, int32_t step);
+  void
+  ProposeMove(int node, int32_t step, const LinearForm & gain);
+  bool
+  Insert(bool & cutShort);
+  bool
+  Remove();
+  void
+  ProposeRemoval(int node, const LinearForm & gain);
+  void
+  CollectProposals();
+  template <typename TConflict>
+  void
+  KeepUnbeaten(const TConflict & conflict);
+  bool
+  Accept(double cost);
+  bool
+  TryProposals(double cost);
+  size_t
+  CountRowsOfStaleNodes(int colour, int numberOfColours) const;
+  void
+  AddToRecord(CudaRegionSnakeStep::Kind kind, const SnakeControl & control, int32_t step, double criterionBefore);
+};
+} // namespace itk::cuda
+
+#endif
