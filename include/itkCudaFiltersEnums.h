@@ -43,16 +43,16 @@ public:
     LogNormal               // the logarithm is Gaussian
   };
 
-  /** How CudaRegionSnakeImageFilter moves its polygon. `CoarseToFine` works on blocks of pixels first. `AsPublished` works on the
-   * full image with nodes in turns, as Perrot, Domas and Couturier (2011) do. */
+  /** How CudaRegionSnakeImageFilter moves its polygon. `CoarseToFine` works on blocks of pixels first. `AsPublished`
+   * works on the full image with nodes in turns, as Perrot, Domas and Couturier (2011) do. */
   enum class Schedule : uint8_t
   {
     CoarseToFine,
     AsPublished
   };
 
-  /** Where the polygon of CudaRegionSnakeImageFilter starts unless the user gives a start. `Automatic` searches all rectangles of a
-   * grid; `MarginRectangle` leaves out a tenth of the image on each side. */
+  /** Where the polygon of CudaRegionSnakeImageFilter starts unless the user gives a start. `Automatic` searches all
+   * rectangles of a grid; `MarginRectangle` leaves out a tenth of the image on each side. */
   enum class Start : uint8_t
   {
     Automatic,

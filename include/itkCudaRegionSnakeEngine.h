@@ -76,12 +76,12 @@ struct CudaRegionSnakeStep
     Removal    // nodes were removed
   };
   Kind     What;
-  uint32_t LevelExponent;   // cells of 2^LevelExponent pixels a side
-  uint32_t Step;            // distance of the moves that were tried, in cells
+  uint32_t LevelExponent; // cells of 2^LevelExponent pixels a side
+  uint32_t Step;          // distance of the moves that were tried, in cells
   uint32_t NumberOfNodes;
-  int64_t  NumberOfPixels;  // valid pixels inside
-  double   Criterion;       // J
-  double   Change;          // of J, by this entry's change
+  int64_t  NumberOfPixels; // valid pixels inside
+  double   Criterion;      // J
+  double   Change;         // of J, by this entry's change
 };
 
 /** Name of the kind: "level", "iteration", "insertion" or "removal". */
@@ -168,10 +168,10 @@ struct CudaRegionSnakeObserver
 /** Segments the image on the host by at most `numberOfThreads` threads; the result does not depend on their number.
  * \exception ExceptionObject for input that cannot be segmented, naming what would be right. */
 CudaFilters_EXPORT CudaRegionSnakeResult
-                   CudaRegionSnakeOnHost(const CudaRegionSnakeInput &      input,
-                                         const CudaRegionSnakeParameters & parameters,
-                                         unsigned int                      numberOfThreads,
-                                         const CudaRegionSnakeObserver &   observer);
+CudaRegionSnakeOnHost(const CudaRegionSnakeInput &      input,
+                      const CudaRegionSnakeParameters & parameters,
+                      unsigned int                      numberOfThreads,
+                      const CudaRegionSnakeObserver &   observer);
 
 /** Columns where the rows y = 0 to height - 1 enter and leave the polygon: crossings of row y are Columns[First[y]] to
  * Columns[First[y + 1] - 1], in ascending order, even in number. */
@@ -183,7 +183,7 @@ struct CudaSnakeRowSpans
 
 /** Row spans of a polygon; exact. */
 CudaFilters_EXPORT CudaSnakeRowSpans
-                   ComputeCudaSnakeRowSpans(const CudaSnakePolygon & polygon, int32_t height);
+ComputeCudaSnakeRowSpans(const CudaSnakePolygon & polygon, int32_t height);
 
 /** Whether no two edges of the polygon meet but at the node they share, tested pair by pair. */
 CudaFilters_EXPORT bool

@@ -66,8 +66,8 @@ PlaceUsersStart(const CudaRegionSnakeInput & input,
     }
   }
   itkGenericExceptionMacro(<< name << " has " << sums.Count << " valid pixels inside and "
-                           << tables.GetTotal().Count - sums.Count
-                           << " outside; MinimumRegionSize is " << plan.MinimumRegionSize);
+                           << tables.GetTotal().Count - sums.Count << " outside; MinimumRegionSize is "
+                           << plan.MinimumRegionSize);
 }
 
 SnakeStart
@@ -94,7 +94,8 @@ FindStart(const CudaRegionSnakeInput &      input,
   return { SearchRectangleOnHost(level, law, tables.GetTotal(), plan.MinimumRegionSize, threads), 0 };
 }
 
-/** Whether the boundary pays for its nodes. A polygon whose nodes were not removed is judged by what removal would leave of it. */
+/** Whether the boundary pays for its nodes. A polygon whose nodes were not removed is judged by what removal would
+ * leave of it. */
 bool
 IsSignificant(const CudaRegionSnakeResult & result,
               const SnakePlan &             plan,

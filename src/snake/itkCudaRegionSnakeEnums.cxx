@@ -19,13 +19,12 @@ using NoiseLaw = CudaFiltersEnums::NoiseLaw;
 using Schedule = CudaFiltersEnums::Schedule;
 using Start = CudaFiltersEnums::Start;
 
-constexpr NamedValue<NoiseLaw> NoiseLaws[] = { { NoiseLaw::Gaussian, "Gaussian" },
-                                               { NoiseLaw::GaussianCommonVariance, "GaussianCommonVariance" },
-                                               { NoiseLaw::Gamma, "Gamma" },
-                                               { NoiseLaw::Rayleigh, "Rayleigh" },
-                                               { NoiseLaw::Poisson, "Poisson" },
-                                               { NoiseLaw::Bernoulli, "Bernoulli" },
-                                               { NoiseLaw::LogNormal, "LogNormal" } };
+constexpr NamedValue<NoiseLaw> NoiseLaws[] = {
+  { NoiseLaw::Gaussian, "Gaussian" },  { NoiseLaw::GaussianCommonVariance, "GaussianCommonVariance" },
+  { NoiseLaw::Gamma, "Gamma" },        { NoiseLaw::Rayleigh, "Rayleigh" },
+  { NoiseLaw::Poisson, "Poisson" },    { NoiseLaw::Bernoulli, "Bernoulli" },
+  { NoiseLaw::LogNormal, "LogNormal" }
+};
 
 constexpr NamedValue<Schedule> Schedules[] = { { Schedule::CoarseToFine, "CoarseToFine" },
                                                { Schedule::AsPublished, "AsPublished" } };

@@ -18,12 +18,12 @@ struct SnakePlan
   int      NumberOfLevels{ 1 };
   uint32_t Exponent[MaximumLevels]{}; // of the levels, coarsest first
   int32_t  FirstStep{ 1 };
-  int      Rings{ 1 };        // candidates at 1, 2, 4 steps
-  bool     InTurns{ false };  // nodes move in groups, one after the other
-  bool     Removal{ false };  // nodes are removed at the end
+  int      Rings{ 1 };       // candidates at 1, 2, 4 steps
+  bool     InTurns{ false }; // nodes move in groups, one after the other
+  bool     Removal{ false }; // nodes are removed at the end
   int64_t  MinimumSquaredLength{ 1 };
   double   MinimumGain{ 0.0 };
-  double   NodeCost{ 0.0 };   // log N
+  double   NodeCost{ 0.0 }; // log N
   int64_t  MinimumRegionSize{ 1 };
   uint32_t MaximumNumberOfNodes{ 0 };
   uint32_t MaximumNumberOfIterations{ 0 };

@@ -10,12 +10,12 @@
 
 #include <cstdint>
 
-// The steps of the snake, each a decision about one node or one pair of nodes that depends only on the state before the phase: so all of
-// them can be taken at once, in any order, by any number of threads.
+// The steps of the snake, each a decision about one node or one pair of nodes that depends only on the state before the
+// phase: so all of them can be taken at once, in any order, by any number of threads.
 //
-// A phase of moves is safe because of two facts. Nodes that are not adjacent have no edge in common, so what their moves change adds up
-// exactly. And with the parameters of the law fixed, the likelihood is linear in the sums, so moves that each lower it lower it together;
-// estimating the parameters anew lowers it further.
+// A phase of moves is safe because of two facts. Nodes that are not adjacent have no edge in common, so what their
+// moves change adds up exactly. And with the parameters of the law fixed, the likelihood is linear in the sums, so
+// moves that each lower it lower it together; estimating the parameters anew lowers it further.
 namespace itk::cuda
 {
 /** Node at a distance of step * 2^(w / 8) cells in direction w % 8, held inside the level. */
@@ -46,8 +46,8 @@ ComesBefore(const Proposal & x, const Proposal & y)
   return x.Gain < y.Gain || (x.Gain == y.Gain && x.Node < y.Node);
 }
 
-/** Whether the target may have `count` of `total` pixels after a change from `present`: no region gets smaller than the minimum, and one
- * that is smaller does not shrink further. */
+/** Whether the target may have `count` of `total` pixels after a change from `present`: no region gets smaller than the
+ * minimum, and one that is smaller does not shrink further. */
 ITK_CUDA_HOST_DEVICE inline bool
 IsCountAllowed(int64_t count, int64_t present, int64_t total, int64_t minimum)
 {
@@ -95,24 +95,18 @@ MovesConflict(const LatticePoint * polygon, int n, const Proposal & x, const Pro
   return ChainsMeet(ChainOf(polygon, n, x), ChainOf(polygon, n, y), distance == 2, distance == n - 2);
 }
 
-/** Whether two removals, each possible alone, are not possible together. */
+/** Whether two removals, each possible alone, are not possible together: only if their nodes are adjacent. Chords ab
+ * and cd of nodes that are not adjacent cannot meet: cd does not meet the edges a-x-b, so it would have to end in the
+ * triangle axb, from where the polygon's other edges at its end could only leave across ab. */
 ITK_CUDA_HOST_DEVICE inline bool
-RemovalsConflict(const LatticePoint * polygon, int n, const Proposal & x, const Proposal & y)
+RemovalsConflict(int n, const Proposal & x, const Proposal & y)
 {
   const int distance = RingDistance(x.Node, y.Node, n);
-  if (distance == 1 || distance == n - 1)
-  {
-    return true;
-  }
-  const LatticePoint a = polygon[Previous(x.Node, n)];
-  const LatticePoint b = polygon[Next(x.Node, n)];
-  const LatticePoint c = polygon[Previous(y.Node, n)];
-  const LatticePoint d = polygon[Next(y.Node, n)];
-  return ChordMeetsEdge(a, b, c, d, distance == 2, distance == n - 2);
+  return distance == 1 || distance == n - 1;
 }
 
-/** Whether the removal of one of the proposals only is safe: few nodes are left, and removals that are far enough from each other could
- * leave fewer than three. */
+/** Whether the removal of one of the proposals only is safe: few nodes are left, and removals that are far enough from
+ * each other could leave fewer than three. */
 ITK_CUDA_HOST_DEVICE inline bool
 RemoveOneAtATime(int n)
 {
@@ -140,7 +134,8 @@ SquaredLength(const LatticePoint & p, const LatticePoint & q)
   return dx * dx + dy * dy;
 }
 
-/** Whether the midpoint of edge i (from node i to the next) can be inserted: the edge is long enough, and the polygon stays simple. */
+/** Whether the midpoint of edge i (from node i to the next) can be inserted: the edge is long enough, and the polygon
+ * stays simple. */
 ITK_CUDA_HOST_DEVICE inline bool
 CanInsert(const LatticePoint * polygon, int n, int i, int64_t minimumSquaredLength)
 {
@@ -153,8 +148,8 @@ CanInsert(const LatticePoint * polygon, int n, int i, int64_t minimumSquaredLeng
   return MidpointIsExact(p, q) || ChainKeepsSimple(polygon, n, i, MidpointOf(p, q), Next(i, n));
 }
 
-/** Whether the midpoints of edges i and j, each possible alone, are not possible together. Those that lie on their edge change no
- * edge's place. */
+/** Whether the midpoints of edges i and j, each possible alone, are not possible together. Those that lie on their edge
+ * change no edge's place. */
 ITK_CUDA_HOST_DEVICE inline bool
 InsertionsConflict(const LatticePoint * polygon, int n, int i, int j)
 {

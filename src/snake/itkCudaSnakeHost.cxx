@@ -112,7 +112,7 @@ SearchRectangleOnHost(const SnakeLevel &     level,
   BestRectangle              best;
   std::mutex                 mutex;
   threads.ForRanges(static_cast<size_t>(grid.GetNumberOfRowPairs()), 16, [&](size_t begin, size_t end) {
-    const BestRectangle found = law.Visit(RectangleSearch{
+    const BestRectangle               found = law.Visit(RectangleSearch{
       grid, table.data(), total, minimumRegionSize, static_cast<int32_t>(begin), static_cast<int32_t>(end) });
     const std::lock_guard<std::mutex> lock(mutex);
     if (found.Number >= 0)
@@ -187,8 +187,7 @@ HostSnake::RunPhases(SnakeControl control)
         this->BeginStep();
         beforeIteration = m_Criterion;
         break;
-      case Phase::Move:
-      {
+      case Phase::Move: {
         const int  colours = NumberOfColours(this->GetNumberOfNodes(), m_Plan.InTurns);
         const bool moved = this->Move(control.Colour, colours, step);
         if (control.AfterMove(m_Plan, moved, colours))
@@ -203,8 +202,7 @@ HostSnake::RunPhases(SnakeControl control)
         }
         break;
       }
-      case Phase::Insert:
-      {
+      case Phase::Insert: {
         bool       cutShort = false;
         const bool inserted = this->Insert(cutShort);
         if (inserted)
@@ -216,8 +214,7 @@ HostSnake::RunPhases(SnakeControl control)
         beforeIteration = m_Criterion;
         break;
       }
-      default:
-      {
+      default: {
         m_TimeOfRemoval = m_TimeOfRemoval == 0.0 ? SecondsNow() : m_TimeOfRemoval;
         const bool removed = this->Remove();
         if (removed)
@@ -280,29 +277,31 @@ HostSnake::Move(int colour, int numberOfColours, int32_t step)
   const int        n = this->GetNumberOfNodes();
   const LinearForm gain = Linearize(m_Law, m_Sums, m_Total);
   const size_t     pieces = this->CountRowsOfStaleNodes(colour, numberOfColours) / RowsPerPiece + 1;
-  m_Threads.ForRanges(static_cast<size_t>(n), (static_cast<size_t>(n) + pieces - 1) / pieces, [&](size_t begin, size_t end) {
-    for (size_t node = begin; node < end; ++node)
-    {
-      const int i = static_cast<int>(node);
-      m_Slots[i].Node = -1;
-      if (ColourOf(i, n, numberOfColours) == colour)
+  m_Threads.ForRanges(
+    static_cast<size_t>(n), (static_cast<size_t>(n) + pieces - 1) / pieces, [&](size_t begin, size_t end) {
+      for (size_t node = begin; node < end; ++node)
       {
-        if (m_IsStale[i])
+        const int i = static_cast<int>(node);
+        m_Slots[i].Node = -1;
+        if (ColourOf(i, n, numberOfColours) == colour)
         {
-          m_Level->SumCandidates(m_Polygon[Previous(i, n)],
-                                 m_Polygon[i],
-                                 m_Polygon[Next(i, n)],
-                                 step,
-                                 m_Plan.Rings,
-                                 &m_Changes[node * MaximumCandidates]);
-          m_IsStale[i] = 0;
+          if (m_IsStale[i])
+          {
+            m_Level->SumCandidates(m_Polygon[Previous(i, n)],
+                                   m_Polygon[i],
+                                   m_Polygon[Next(i, n)],
+                                   step,
+                                   m_Plan.Rings,
+                                   &m_Changes[node * MaximumCandidates]);
+            m_IsStale[i] = 0;
+          }
+          this->ProposeMove(i, step, gain);
         }
-        this->ProposeMove(i, step, gain);
       }
-    }
-  });
+    });
   this->CollectProposals();
-  this->KeepUnbeaten([this, n](const Proposal & x, const Proposal & y) { return MovesConflict(m_Polygon.data(), n, x, y); });
+  this->KeepUnbeaten(
+    [this, n](const Proposal & x, const Proposal & y) { return MovesConflict(m_Polygon.data(), n, x, y); });
   if (!this->Accept(0.0))
   {
     return false;
@@ -331,7 +330,7 @@ HostSnake::ProposeMove(int node, int32_t step, const LinearForm & gain)
   }
   while (true)
   {
-    const int    best = static_cast<int>(std::min_element(gains, gains + candidates) - gains);
+    const int best = static_cast<int>(std::min_element(gains, gains + candidates) - gains);
     if (!(gains[best] < -m_Plan.MinimumGain))
     {
       return;
@@ -387,8 +386,8 @@ HostSnake::KeepUnbeaten(const TConflict & conflict)
   m_Proposals.resize(kept);
 }
 
-/** Takes the sums of all proposals, or of the best one alone should rounding or a region's size not allow all; `cost` is what each
- * proposal adds to J. Returns whether anything was taken. */
+/** Takes the sums of all proposals, or of the best one alone should rounding or a region's size not allow all; `cost`
+ * is what each proposal adds to J. Returns whether anything was taken. */
 bool
 HostSnake::Accept(double cost)
 {
@@ -450,8 +449,8 @@ HostSnake::Insert(bool & cutShort)
 
   CudaSnakePolygon polygon;
   Moments          sums = m_Sums;
-  size_t           room = m_Plan.MaximumNumberOfNodes > m_Polygon.size() ? m_Plan.MaximumNumberOfNodes - m_Polygon.size() : 0;
-  bool             cut = false;
+  size_t room = m_Plan.MaximumNumberOfNodes > m_Polygon.size() ? m_Plan.MaximumNumberOfNodes - m_Polygon.size() : 0;
+  bool   cut = false;
   for (int i = 0; i < n; ++i)
   {
     const LatticePoint p = m_Polygon[i];
@@ -505,8 +504,7 @@ HostSnake::Remove()
   {
     m_Proposals = { *std::min_element(m_Proposals.begin(), m_Proposals.end(), ComesBefore) };
   }
-  this->KeepUnbeaten(
-    [this, n](const Proposal & x, const Proposal & y) { return RemovalsConflict(m_Polygon.data(), n, x, y); });
+  this->KeepUnbeaten([n](const Proposal & x, const Proposal & y) { return RemovalsConflict(n, x, y); });
   if (!this->Accept(-m_Plan.NodeCost))
   {
     return false;
@@ -547,7 +545,10 @@ HostSnake::ProposeRemoval(int node, const LinearForm & gain)
 }
 
 void
-HostSnake::AddToRecord(CudaRegionSnakeStep::Kind kind, const SnakeControl & control, int32_t step, double criterionBefore)
+HostSnake::AddToRecord(CudaRegionSnakeStep::Kind kind,
+                       const SnakeControl &      control,
+                       int32_t                   step,
+                       double                    criterionBefore)
 {
   m_Record.push_back({ kind,
                        m_Plan.Exponent[control.Level],

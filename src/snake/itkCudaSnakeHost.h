@@ -62,7 +62,8 @@ public:
   void
   Run(const CudaSnakePolygon & start, int firstLevel);
 
-  /** Removes nodes of the polygon, which is that of a Run() or given in pixels, as long as that shortens the description. */
+  /** Removes nodes of the polygon, which is that of a Run() or given in pixels, as long as that shortens the
+   * description. */
   void
   RunRemoval(const CudaSnakePolygon & start);
 

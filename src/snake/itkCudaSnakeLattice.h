@@ -8,8 +8,8 @@
 
 #include <cstdint>
 
-// Polygons on the lattice of pixel corners, and exact tests of their simplicity. Coordinates are at most 2^30, so that cross products
-// hold in 64 bits.
+// Polygons on the lattice of pixel corners, and exact tests of their simplicity. Coordinates are at most 2^30, so that
+// cross products hold in 64 bits.
 namespace itk::cuda
 {
 using LatticePoint = CudaSnakePoint;
@@ -72,7 +72,9 @@ ITK_CUDA_HOST_DEVICE inline LatticeBox
 BoxOf(const LatticePoint & a, const LatticePoint & b, const LatticePoint & c)
 {
   const LatticeBox box = BoxOf(a, b);
-  return { Minimum(box.MinimumX, c.X), Minimum(box.MinimumY, c.Y), Maximum(box.MaximumX, c.X), Maximum(box.MaximumY, c.Y) };
+  return {
+    Minimum(box.MinimumX, c.X), Minimum(box.MinimumY, c.Y), Maximum(box.MaximumX, c.X), Maximum(box.MaximumY, c.Y)
+  };
 }
 
 ITK_CUDA_HOST_DEVICE inline bool
@@ -85,7 +87,8 @@ BoxesAreApart(const LatticeBox & x, const LatticeBox & y)
 ITK_CUDA_HOST_DEVICE inline bool
 SegmentsMeet(const LatticePoint & a, const LatticePoint & b, const LatticePoint & c, const LatticePoint & d)
 {
-  // Collinear segments meet if and only if their boxes do; others if neither lies strictly on one side of the other's line.
+  // Collinear segments meet if and only if their boxes do; others if neither lies strictly on one side of the other's
+  // line.
   if (BoxesAreApart(BoxOf(a, b), BoxOf(c, d)))
   {
     return false;
@@ -102,8 +105,8 @@ FoldsBack(const LatticePoint & corner, const LatticePoint & p, const LatticePoin
   {
     return false;
   }
-  const int64_t product = static_cast<int64_t>(p.X - corner.X) * (q.X - corner.X) +
-                          static_cast<int64_t>(p.Y - corner.Y) * (q.Y - corner.Y);
+  const int64_t product =
+    static_cast<int64_t>(p.X - corner.X) * (q.X - corner.X) + static_cast<int64_t>(p.Y - corner.Y) * (q.Y - corner.Y);
   return product > 0 || p == corner || q == corner;
 }
 
@@ -120,17 +123,22 @@ IsDegenerate(const LatticeChain & chain)
   return FoldsBack(chain.At, chain.Before, chain.After);
 }
 
-/** Whether the chain meets the polygon's edge uv where it must not. `startsAtAfter`: u is the chain's last node, `endsAtBefore`: v is
- * its first. */
+/** Whether the chain meets the polygon's edge uv where it must not. `startsAtAfter`: u is the chain's last node,
+ * `endsAtBefore`: v is its first. */
 ITK_CUDA_HOST_DEVICE inline bool
-ChainMeetsEdge(const LatticeChain & chain, const LatticePoint & u, const LatticePoint & v, bool startsAtAfter, bool endsAtBefore)
+ChainMeetsEdge(const LatticeChain & chain,
+               const LatticePoint & u,
+               const LatticePoint & v,
+               bool                 startsAtAfter,
+               bool                 endsAtBefore)
 {
   const bool first = endsAtBefore ? FoldsBack(chain.Before, chain.At, u) : SegmentsMeet(chain.Before, chain.At, u, v);
   return first || (startsAtAfter ? FoldsBack(chain.After, chain.At, v) : SegmentsMeet(chain.At, chain.After, u, v));
 }
 
-/** Whether the polygon stays simple when the edges between node `before` and node `after` (ring indices; those nodes stay) are replaced
- * by the chain over `at`. The polygon has to be simple now. Removal of a node is ChordKeepsSimple(). */
+/** Whether the polygon stays simple when the edges between node `before` and node `after` (ring indices; those nodes
+ * stay) are replaced by the chain over `at`. The polygon has to be simple now. Removal of a node is ChordKeepsSimple().
+ */
 ITK_CUDA_HOST_DEVICE inline bool
 ChainKeepsSimple(const LatticePoint * polygon, int n, int before, const LatticePoint & at, int after)
 {
@@ -194,8 +202,8 @@ ChordKeepsSimple(const LatticePoint * polygon, int n, int i)
   return true;
 }
 
-/** Whether two chains that replace edges of one polygon meet where they must not. `firstThenSecond`: the last node of the first is the
- * first node of the second; `secondThenFirst`: the other way round. */
+/** Whether two chains that replace edges of one polygon meet where they must not. `firstThenSecond`: the last node of
+ * the first is the first node of the second; `secondThenFirst`: the other way round. */
 ITK_CUDA_HOST_DEVICE inline bool
 ChainsMeet(const LatticeChain & first, const LatticeChain & second, bool firstThenSecond, bool secondThenFirst)
 {
@@ -219,11 +227,11 @@ ChainsMeet(const LatticeChain & first, const LatticeChain & second, bool firstTh
 
 /** The rows that an edge crosses, and the sign of its contribution there.
  *
- * The edge from (X0, Y0) to (X1, Y1) contributes to rows min(Y0, Y1) <= y < max(Y0, Y1), with sign +1 if it goes to larger Y; in each of
- * them pixels x < k(y) lie to its left, where with the ends in the order of Y
- * k(y) = X0 + ceil(((2 (y - Y0) + 1) dX - dY) / (2 dY)),
- * that is, pixels whose centre lies strictly left of the edge. Horizontal edges contribute nothing. The sum of
- * sign * (prefix of f up to k(y)) over a closed polygon is the sum of (winding number) * f over the pixels. */
+ * The edge from (X0, Y0) to (X1, Y1) contributes to rows min(Y0, Y1) <= y < max(Y0, Y1), with sign +1 if it goes to
+ * larger Y; in each of them pixels x < k(y) lie to its left, where with the ends in the order of Y k(y) = X0 + ceil(((2
+ * (y - Y0) + 1) dX - dY) / (2 dY)), that is, pixels whose centre lies strictly left of the edge. Horizontal edges
+ * contribute nothing. The sum of sign * (prefix of f up to k(y)) over a closed polygon is the sum of (winding number) *
+ * f over the pixels. */
 struct LatticeEdge
 {
   LatticePoint Top;

@@ -8,17 +8,17 @@
 
 #include <cstdint>
 
-// The criteria J that the snake minimises: negative log-likelihoods of two regions with their parameters at the optimum, without the
-// terms that do not depend on where the boundary is.
+// The criteria J that the snake minimises: negative log-likelihoods of two regions with their parameters at the
+// optimum, without the terms that do not depend on where the boundary is.
 //
-// Parameters are bounded below in units of the sample grid, since regions of one value would drive J to minus infinity. Where a bound
-// is active, J is the likelihood at the bound.
+// Parameters are bounded below in units of the sample grid, since regions of one value would drive J to minus infinity.
+// Where a bound is active, J is the likelihood at the bound.
 namespace itk::cuda
 {
 using NoiseLaw = CudaFiltersEnums::NoiseLaw;
 
-/** Number of valid pixels, sum of samples and sum of their squares. Contributions of edges wrap around modulo 2^64; sums of regions do
- * not, and differences of two regions fit as signed numbers. */
+/** Number of valid pixels, sum of samples and sum of their squares. Contributions of edges wrap around modulo 2^64;
+ * sums of regions do not, and differences of two regions fit as signed numbers. */
 struct Moments
 {
   int64_t  Count{ 0 };
@@ -69,7 +69,8 @@ struct LinearForm
   ITK_CUDA_HOST_DEVICE double
   operator()(const Moments & difference) const
   {
-    return Count * static_cast<double>(difference.Count) + Sum * static_cast<double>(static_cast<int64_t>(difference.Sum)) +
+    return Count * static_cast<double>(difference.Count) +
+           Sum * static_cast<double>(static_cast<int64_t>(difference.Sum)) +
            SumOfSquares * static_cast<double>(static_cast<int64_t>(difference.SumOfSquares));
   }
 };
@@ -84,8 +85,9 @@ ScaledVariance(const Moments & m)
 /** A variance no sample can resolve: that of rounding to the grid. */
 constexpr double MinimumVariance = 1.0 / 12.0;
 
-// Laws of one region: Criterion() of its sums, and Linearize(): the negative log-likelihood as a function of the sums with the
-// parameters fixed at their present values. The optimum over the parameters is never above it, so changes that lower it lower J.
+// Laws of one region: Criterion() of its sums, and Linearize(): the negative log-likelihood as a function of the sums
+// with the parameters fixed at their present values. The optimum over the parameters is never above it, so changes that
+// lower it lower J.
 
 /** n/2 log v, v = b/n - (a/n)^2. */
 struct GaussianRegion

@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <cstring>
 
-// Arithmetic that gives the same bits on the host and on the device: integers, and IEEE additions, multiplications and divisions that
-// no compiler may fuse (the room is compiled with -ffp-contract=off and --fmad=false).
+// Arithmetic that gives the same bits on the host and on the device: integers, and IEEE additions, multiplications and
+// divisions that no compiler may fuse (the room is compiled with -ffp-contract=off and --fmad=false).
 namespace itk::cuda
 {
 struct UInt128
@@ -63,7 +63,7 @@ Log(double x)
   constexpr uint64_t mantissaOfSqrt2 = 0x6a09e667f3bcdu;
   const uint64_t     mantissa = bits & mantissaMask;
   const uint64_t     halve = mantissa >= mantissaOfSqrt2 ? 1 : 0;
-  const double       exponent = static_cast<double>(static_cast<int64_t>(bits >> 52) - 1023 + static_cast<int64_t>(halve));
+  const double exponent = static_cast<double>(static_cast<int64_t>(bits >> 52) - 1023 + static_cast<int64_t>(halve));
   bits = mantissa | ((1023 - halve) << 52);
   double m;
   memcpy(&m, &bits, sizeof(m));

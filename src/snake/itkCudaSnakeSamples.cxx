@@ -229,8 +229,8 @@ public:
   {
     const bool integers = std::numeric_limits<TPixel>::is_integer;
     const bool gaussian = m_Law == NoiseLaw::Gaussian || m_Law == NoiseLaw::GaussianCommonVariance;
-    const bool needsSurvey =
-      !integers || m_Law == NoiseLaw::Bernoulli || m_Law == NoiseLaw::LogNormal || (std::is_signed<TPixel>::value && !gaussian);
+    const bool needsSurvey = !integers || m_Law == NoiseLaw::Bernoulli || m_Law == NoiseLaw::LogNormal ||
+                             (std::is_signed<TPixel>::value && !gaussian);
     if (needsSurvey)
     {
       this->TakeSurvey();
@@ -272,8 +272,7 @@ private:
     if (m_Law == NoiseLaw::Bernoulli && std::isnan(m_Threshold))
     {
       const double other = m_Survey.Minimum != 0.0 ? m_Survey.Minimum : m_Survey.Maximum;
-      this->ThrowIfRefused(
-        Survey(m_Rows, m_Threads, [other](double value) { return value == 0.0 || value == other; }));
+      this->ThrowIfRefused(Survey(m_Rows, m_Threads, [other](double value) { return value == 0.0 || value == other; }));
     }
   }
 
@@ -289,9 +288,10 @@ private:
     const auto   y = m_Input.FirstIndex[1] + static_cast<int64_t>(survey.FirstRefused / width);
     if (m_Law == NoiseLaw::Bernoulli && std::isfinite(survey.RefusedValue))
     {
-      itkGenericExceptionMacro("Pixel [" << x << ", " << y << "] is " << survey.RefusedValue
-                                         << "; NoiseLaw Bernoulli without ForegroundThreshold needs an image of 0 and one "
-                                            "other value. Set ForegroundThreshold: pixels above it are the ones");
+      itkGenericExceptionMacro(
+        "Pixel [" << x << ", " << y << "] is " << survey.RefusedValue
+                  << "; NoiseLaw Bernoulli without ForegroundThreshold needs an image of 0 and one "
+                     "other value. Set ForegroundThreshold: pixels above it are the ones");
     }
     itkGenericExceptionMacro("Pixel [" << x << ", " << y << "] is " << survey.RefusedValue << "; NoiseLaw "
                                        << NameOf(m_Law) << " needs " << AllowedValues(m_Law)

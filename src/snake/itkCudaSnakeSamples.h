@@ -13,15 +13,17 @@ namespace itk::cuda
 {
 /** The image on an integer grid: value = Offset + Step * sample, or log(value) for the log-normal law.
  *
- * Images of integers are used in place where their values are the samples. Others are copied: floats on a grid of a power of two, as
- * fine as 63-bit sums of the law allow and from the minimum (Gaussian laws) or from 0; logarithms on a grid of 16 bits; binary images as
- * 0 and 1. A value is rounded to the nearest sample, upward half way. */
+ * Images of integers are used in place where their values are the samples. Others are copied: floats on a grid of a
+ * power of two, as fine as 63-bit sums of the law allow and from the minimum (Gaussian laws) or from 0; logarithms on a
+ * grid of 16 bits; binary images as 0 and 1. A value is rounded to the nearest sample, upward half way. */
 class SnakeSamples
 {
 public:
   /** Checks the input and prepares it.
    * \exception ExceptionObject if the law cannot describe the values, naming the first index of an offending one. */
-  SnakeSamples(const CudaRegionSnakeInput & input, const CudaRegionSnakeParameters & parameters, const SnakeThreads & threads);
+  SnakeSamples(const CudaRegionSnakeInput &      input,
+               const CudaRegionSnakeParameters & parameters,
+               const SnakeThreads &              threads);
 
   int32_t           Width{ 0 };
   int32_t           Height{ 0 };

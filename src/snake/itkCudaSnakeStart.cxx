@@ -254,8 +254,8 @@ WalkBoundary(const CellGrid & grid)
   return polygon;
 }
 
-/** Removes nodes of the smallest triangles first. A node can go if no other node lies in the closed triangle with its neighbours: then
- * no edge can cross it, and the polygon stays simple. */
+/** Removes nodes of the smallest triangles first. A node can go if no other node lies in the closed triangle with its
+ * neighbours: then no edge can cross it, and the polygon stays simple. */
 class PolygonReducer
 {
 public:
@@ -446,15 +446,15 @@ CheckStartPolygon(const CudaSnakePolygon & start, int32_t width, int32_t height,
     if (p.X < 0 || p.Y < 0 || p.X > width || p.Y > height)
     {
       itkGenericExceptionMacro("The initial polygon has a vertex at pixel corner ("
-                               << p.X << ", " << p.Y << "), outside the image, whose corners go from (0, 0) to (" << width
-                               << ", " << height << ")");
+                               << p.X << ", " << p.Y << "), outside the image, whose corners go from (0, 0) to ("
+                               << width << ", " << height << ")");
     }
   }
   CudaSnakePolygon polygon = WithoutRepetitions(start);
   if (polygon.size() < 3)
   {
-    itkGenericExceptionMacro("The initial polygon has " << polygon.size()
-                                                        << " different vertices on the corners of pixels; it needs at least 3");
+    itkGenericExceptionMacro("The initial polygon has "
+                             << polygon.size() << " different vertices on the corners of pixels; it needs at least 3");
   }
   if (polygon.size() > maximumNumberOfNodes)
   {
@@ -463,8 +463,9 @@ CheckStartPolygon(const CudaSnakePolygon & start, int32_t width, int32_t height,
   }
   if (!CudaSnakePolygonIsSimple(polygon))
   {
-    itkGenericExceptionMacro("The initial polygon, its vertices rounded to the corners of pixels, crosses or touches itself; "
-                             "it must be simple");
+    itkGenericExceptionMacro(
+      "The initial polygon, its vertices rounded to the corners of pixels, crosses or touches itself; "
+      "it must be simple");
   }
   return CanonicalPolygon(polygon);
 }
@@ -504,11 +505,10 @@ CanonicalPolygon(CudaSnakePolygon polygon)
     std::reverse(polygon.begin(), polygon.end());
   }
   std::rotate(polygon.begin(),
-              std::min_element(polygon.begin(),
-                               polygon.end(),
-                               [](const LatticePoint & p, const LatticePoint & q) {
-                                 return p.Y < q.Y || (p.Y == q.Y && p.X < q.X);
-                               }),
+              std::min_element(
+                polygon.begin(),
+                polygon.end(),
+                [](const LatticePoint & p, const LatticePoint & q) { return p.Y < q.Y || (p.Y == q.Y && p.X < q.X); }),
               polygon.end());
   return polygon;
 }

@@ -6,6 +6,7 @@
 #include "itkCudaSnakeControl.h"
 #include "itkCudaSnakeLaws.h"
 #include "itkCudaSnakeSums.h"
+#include "itkCudaSnakeTuning.h"
 
 #include <cstdint>
 #include <functional>
@@ -13,8 +14,8 @@
 
 namespace itk::cuda
 {
-/** Rectangles whose sides lie on a grid of at most RectangleGridSize cells a side, numbered: for every pair of rows of grid lines, every
- * pair of columns of them. */
+/** Rectangles whose sides lie on a grid of at most MaximumRectangleGridSize cells a side, numbered: for every pair of
+ * rows of grid lines, every pair of columns of them. */
 struct RectangleGrid
 {
   int32_t Columns; // cells
@@ -55,7 +56,8 @@ struct RectangleGrid
     first = number - second * (second - 1) / 2;
   }
 
-  /** Sums of the rectangle between grid lines, from sums `table` of the cells above and left of each crossing of lines. */
+  /** Sums of the rectangle between grid lines, from sums `table` of the cells above and left of each crossing of lines.
+   */
   ITK_CUDA_HOST_DEVICE Moments
   Sum(const Moments * table, int32_t x0, int32_t y0, int32_t x1, int32_t y1) const
   {
@@ -64,10 +66,18 @@ struct RectangleGrid
   }
 };
 
+/** Number of grid cells along a side of the level. */
+inline int32_t
+RectangleGridSize(int32_t side)
+{
+  const int32_t size = Maximum(MinimumRectangleGridSize, Minimum(MaximumRectangleGridSize, side / RectangleGridCell));
+  return Minimum(side, size);
+}
+
 inline RectangleGrid
 MakeRectangleGrid(int32_t width, int32_t height)
 {
-  return { Minimum(width, RectangleGridSize), Minimum(height, RectangleGridSize), width, height };
+  return { RectangleGridSize(width), RectangleGridSize(height), width, height };
 }
 
 /** Rectangle with positive area in (X, Y). */
@@ -87,13 +97,14 @@ CheckStartPolygon(const CudaSnakePolygon & polygon, int32_t width, int32_t heigh
 CudaSnakePolygon
 SnapPolygon(const CudaSnakePolygon & polygon, uint32_t exponent, int32_t width, int32_t height);
 
-/** Outer boundary of the largest 4-connected component of a mask, seen in cells of 2^exponent pixels (set where more than half of the
- * pixels are), holes filled, with as few nodes as keep it within about a cell and at most `maximumNumberOfNodes`. Empty if no cell is
- * set. */
+/** Outer boundary of the largest 4-connected component of a mask, seen in cells of 2^exponent pixels (set where more
+ * than half of the pixels are), holes filled, with as few nodes as keep it within about a cell and at most
+ * `maximumNumberOfNodes`. Empty if no cell is set. */
 CudaSnakePolygon
 TraceMask(const CudaImageView & mask, uint32_t exponent, uint32_t maximumNumberOfNodes);
 
-/** Rotates the polygon so that the smallest vertex in (Y, X) comes first, and turns it round if its area is negative. */
+/** Rotates the polygon so that the smallest vertex in (Y, X) comes first, and turns it round if its area is negative.
+ */
 CudaSnakePolygon
 CanonicalPolygon(CudaSnakePolygon polygon);
 } // namespace itk::cuda

@@ -9,7 +9,8 @@
 #include <cstddef>
 #include <cstdint>
 
-// Sums along rows, from which the sums of any polygon follow. Views only: they own nothing, and are passed to kernels by value.
+// Sums along rows, from which the sums of any polygon follow. Views only: they own nothing, and are passed to kernels
+// by value.
 namespace itk::cuda
 {
 /** Pixels between two checkpoints of a row. */
@@ -22,7 +23,8 @@ struct Checkpoint
   uint64_t SumOfSquares;
 };
 
-/** Valid pixels of a row before such a column, and which of the pixels from it to the next are valid (bit j: column + j). */
+/** Valid pixels of a row before such a column, and which of the pixels from it to the next are valid (bit j: column +
+ * j). */
 struct MaskCheckpoint
 {
   uint32_t Count;
@@ -38,7 +40,8 @@ CountBits(uint32_t bits)
   return static_cast<int32_t>((bits * 0x01010101u) >> 24);
 }
 
-/** Samples and checkpoints of the full image. `TSample` is uint8_t, uint16_t or uint32_t. With a mask, invalid pixels' samples are 0. */
+/** Samples and checkpoints of the full image. `TSample` is uint8_t, uint16_t or uint32_t. With a mask, invalid pixels'
+ * samples are 0. */
 template <typename TSample, bool VSquares, bool VMask>
 struct PixelLevel
 {
@@ -86,8 +89,9 @@ struct PixelLevel
   }
 };
 
-/** Cells of 2^exponent pixels a side: sums of the cells x < column of each row of cells, for columns 0 to Width. Columns and rows of
- * pixels that fill no cell belong to no cell: they stay in the background, so that the lattice of cells scales up exactly. */
+/** Cells of 2^exponent pixels a side: sums of the cells x < column of each row of cells, for columns 0 to Width.
+ * Columns and rows of pixels that fill no cell belong to no cell: they stay in the background, so that the lattice of
+ * cells scales up exactly. */
 struct BlockLevel
 {
   const Moments * Prefixes;

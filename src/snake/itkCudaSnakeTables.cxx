@@ -46,8 +46,7 @@ public:
     for (int w = 0; w < Directions * rings; ++w)
     {
       const LatticePoint p = CandidatePosition(at, w, step, Width, Height);
-      changes[w] =
-        p == at ? Moments{} : cuda::SumEdge(m_View, before, p) + cuda::SumEdge(m_View, p, after) - present;
+      changes[w] = p == at ? Moments{} : cuda::SumEdge(m_View, before, p) + cuda::SumEdge(m_View, p, after) - present;
     }
   }
 
@@ -107,7 +106,10 @@ SumCells(const TView & pixels, uint32_t exponent, int32_t cellRow, int32_t width
 }
 } // namespace
 
-SnakeTables::SnakeTables(const SnakeSamples & samples, bool squares, uint32_t coarseExponent, const SnakeThreads & threads)
+SnakeTables::SnakeTables(const SnakeSamples & samples,
+                         bool                 squares,
+                         uint32_t             coarseExponent,
+                         const SnakeThreads & threads)
 {
   switch (samples.Type)
   {

@@ -37,10 +37,7 @@ public:
       return;
     }
     m_Threader->ParallelizeArray(
-      0,
-      pieces,
-      [&](SizeValueType piece) { function(count * piece / pieces, count * (piece + 1) / pieces); },
-      nullptr);
+      0, pieces, [&](SizeValueType piece) { function(count * piece / pieces, count * (piece + 1) / pieces); }, nullptr);
   }
 
 private:
