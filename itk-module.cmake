@@ -7,6 +7,7 @@ itk_module(
   DEPENDS
   ITKCommon
   ITKImageFilterBase
+  ITKPath
   ITKSmoothing
   TEST_DEPENDS
   ITKTestKernel

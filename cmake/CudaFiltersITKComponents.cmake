@@ -1,5 +1,5 @@
 # The ITK modules needed. Named everywhere: without COMPONENTS find_package(ITK) links all of them.
-set(CudaFilters_ITK_COMPONENTS ITKCommon ITKImageFilterBase ITKSmoothing)
+set(CudaFilters_ITK_COMPONENTS ITKCommon ITKImageFilterBase ITKPath ITKSmoothing)
 set(CudaFilters_ITK_TEST_COMPONENTS
     ITKTestKernel
     ITKImageGrid

@@ -165,6 +165,10 @@ struct CudaRegionSnakeObserver
   std::function<bool(float)> Progress;
 };
 
+/** \exception ExceptionObject naming a parameter that cannot be, its value and what would be right. */
+CudaFilters_EXPORT void
+VerifyCudaRegionSnakeParameters(const CudaRegionSnakeParameters & parameters);
+
 /** Segments the image on the host by at most `numberOfThreads` threads; the result does not depend on their number.
  * \exception ExceptionObject for input that cannot be segmented, naming what would be right. */
 CudaFilters_EXPORT CudaRegionSnakeResult
@@ -172,6 +176,23 @@ CudaRegionSnakeOnHost(const CudaRegionSnakeInput &      input,
                       const CudaRegionSnakeParameters & parameters,
                       unsigned int                      numberOfThreads,
                       const CudaRegionSnakeObserver &   observer);
+
+/** Why the device cannot do it, in words; nullptr if it can. */
+CudaFilters_EXPORT const char *
+CudaRegionSnakeUnsupportedReason(const CudaRegionSnakeInput & input, const CudaRegionSnakeParameters & parameters);
+
+/** Device memory in bytes that CudaRegionSnakeOnDevice() needs. */
+CudaFilters_EXPORT size_t
+CudaRegionSnakeWorkingSet(const CudaRegionSnakeInput & input, const CudaRegionSnakeParameters & parameters);
+
+/** As CudaRegionSnakeOnHost(), with the same result bit for bit, on a device. `numberOfThreads` check and convert the input.
+ * \exception CudaError */
+CudaFilters_EXPORT CudaRegionSnakeResult
+                   CudaRegionSnakeOnDevice(const CudaRegionSnakeInput &      input,
+                                           const CudaRegionSnakeParameters & parameters,
+                                           int                               deviceIndex,
+                                           unsigned int                      numberOfThreads,
+                                           const CudaRegionSnakeObserver &   observer);
 
 /** Columns where the rows y = 0 to height - 1 enter and leave the polygon: crossings of row y are Columns[First[y]] to
  * Columns[First[y + 1] - 1], in ascending order, even in number. */

@@ -1,5 +1,6 @@
 # Sources of the region snake. The room promises the same bits on the host and on the device, so nothing there may be fused or reordered.
 set(CudaFilters_SNAKE_SRCS
+    snake/itkCudaRegionSnakeCudaDisabled.cxx
     snake/itkCudaRegionSnakeEngine.cxx
     snake/itkCudaRegionSnakeEnums.cxx
     snake/itkCudaSnakeGeometry.cxx

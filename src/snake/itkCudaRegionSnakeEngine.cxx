@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "itkCudaRegionSnakeEngine.h"
 
+#include "itkCudaSnakeBackend.h"
 #include "itkCudaSnakeHost.h"
 #include "itkCudaSnakePlan.h"
 #include "itkCudaSnakeSamples.h"
 #include "itkCudaSnakeStart.h"
-#include "itkCudaSnakeTables.h"
+#include "itkCudaSnakeThreads.h"
 #include "itkMacro.h"
 
 #include <chrono>
@@ -38,83 +39,156 @@ RegionsAreLargeEnough(const Moments & sums, const Moments & total, const SnakePl
 /** The user's start on the coarsest level on which it is simple and has two regions.
  * \exception ExceptionObject if there is none. */
 SnakeStart
-PlaceUsersStart(const CudaRegionSnakeInput & input,
-                const SnakePlan &            plan,
-                const SnakeTables &          tables,
-                const char *                 name)
+PlaceUsersStart(const CudaRegionSnakeInput & input, const SnakePlan & plan, SnakeBackend & backend)
 {
-  const auto width = static_cast<int32_t>(input.Image.Size[0]);
-  const auto height = static_cast<int32_t>(input.Image.Size[1]);
-  Moments    sums;
+  const auto       width = static_cast<int32_t>(input.Image.Size[0]);
+  const auto       height = static_cast<int32_t>(input.Image.Size[1]);
+  const Moments    total = backend.GetTotal();
+  CudaSnakePolygon checked;
+  if (input.StartPolygon != nullptr)
+  {
+    checked = CheckStartPolygon(*input.StartPolygon, width, height, plan.MaximumNumberOfNodes);
+  }
+  Moments sums;
   for (int index = 0; index < plan.NumberOfLevels; ++index)
   {
-    const SnakeLevel & level = tables.GetLevel(plan.Exponent[index]);
-    CudaSnakePolygon   polygon;
-    if (input.StartMask != nullptr)
-    {
-      polygon = TraceMask(*input.StartMask, level.Exponent, plan.MaximumNumberOfNodes);
-    }
-    else
-    {
-      polygon = CheckStartPolygon(*input.StartPolygon, width, height, plan.MaximumNumberOfNodes);
-      polygon = SnapPolygon(polygon, level.Exponent, level.Width, level.Height);
-    }
-    sums = polygon.empty() ? Moments{} : SumPolygon(level, polygon);
-    if (!polygon.empty() && RegionsAreLargeEnough(sums, tables.GetTotal(), plan))
+    const uint32_t         exponent = plan.Exponent[index];
+    const CudaSnakePolygon polygon = input.StartPolygon != nullptr
+                                       ? SnapPolygon(checked, exponent, width >> exponent, height >> exponent)
+                                       : TraceMask(*input.StartMask, exponent, plan.MaximumNumberOfNodes);
+    sums = polygon.empty() ? Moments{} : backend.SumPolygon(polygon, exponent);
+    if (!polygon.empty() && RegionsAreLargeEnough(sums, total, plan))
     {
       return { polygon, index };
     }
   }
-  itkGenericExceptionMacro(<< name << " has " << sums.Count << " valid pixels inside and "
-                           << tables.GetTotal().Count - sums.Count << " outside; MinimumRegionSize is "
-                           << plan.MinimumRegionSize);
+  const char * name = input.StartPolygon != nullptr ? "The initial polygon" : "The initial mask";
+  itkGenericExceptionMacro(<< name << " has " << sums.Count << " valid pixels inside and " << total.Count - sums.Count
+                           << " outside; MinimumRegionSize is " << plan.MinimumRegionSize);
 }
 
 SnakeStart
 FindStart(const CudaRegionSnakeInput &      input,
           const CudaRegionSnakeParameters & parameters,
           const SnakePlan &                 plan,
-          const LawDescription &            law,
-          const SnakeTables &               tables,
-          const SnakeThreads &              threads)
+          SnakeBackend &                    backend)
 {
-  if (input.StartMask != nullptr)
+  if (input.StartMask != nullptr || input.StartPolygon != nullptr)
   {
-    return PlaceUsersStart(input, plan, tables, "The initial mask");
+    return PlaceUsersStart(input, plan, backend);
   }
-  if (input.StartPolygon != nullptr)
+  SnakeStart start;
+  if (parameters.Start == CudaFiltersEnums::Start::Automatic)
   {
-    return PlaceUsersStart(input, plan, tables, "The initial polygon");
+    start.Polygon = backend.SearchRectangle();
   }
-  const SnakeLevel & level = tables.GetLevel(plan.Exponent[0]);
-  if (parameters.Start == CudaFiltersEnums::Start::MarginRectangle)
+  if (start.Polygon.empty())
   {
-    return { MakeMarginRectangle(level.Width, level.Height), 0 };
+    start.Polygon = MakeMarginRectangle(static_cast<int32_t>(input.Image.Size[0] >> plan.Exponent[0]),
+                                        static_cast<int32_t>(input.Image.Size[1] >> plan.Exponent[0]));
   }
-  return { SearchRectangleOnHost(level, law, tables.GetTotal(), plan.MinimumRegionSize, threads), 0 };
+  return start;
 }
 
-/** Whether the boundary pays for its nodes. A polygon whose nodes were not removed is judged by what removal would
- * leave of it. */
+/** Whether the boundary pays for its nodes. A polygon whose nodes were not removed is judged by what removal would leave of it. */
 bool
-IsSignificant(const CudaRegionSnakeResult & result,
-              const SnakePlan &             plan,
-              const LawDescription &        law,
-              double                        criterionOffset,
-              const SnakeTables &           tables,
-              const SnakeThreads &          threads)
+IsSignificant(const SnakeOutcome & outcome, double criterionOfOneRegion, const SnakePlan & plan, SnakeBackend & backend)
 {
-  if (result.CriterionOfOneRegion > result.DescriptionLength || plan.Removal)
+  const auto lengthOf = [&plan](const SnakeOutcome & result) {
+    return result.Criterion + plan.NodeCost * static_cast<double>(result.Polygon.size());
+  };
+  const bool significant = criterionOfOneRegion > lengthOf(outcome);
+  return significant || (!plan.Removal && criterionOfOneRegion > lengthOf(backend.RunRemoval(outcome.Polygon)));
+}
+
+/** An observer's step function that sees J in natural units. */
+SnakeBackend::StepFunction
+InNaturalUnits(const SnakeBackend::StepFunction & function, double criterionOffset)
+{
+  if (!function)
   {
-    return result.CriterionOfOneRegion > result.DescriptionLength;
+    return {};
   }
-  HostSnake snake(plan, law, criterionOffset, tables, threads);
-  snake.RunRemoval(result.Polygon);
-  const double length = snake.GetCriterion() + plan.NodeCost * static_cast<double>(snake.GetPolygon().size());
-  return result.CriterionOfOneRegion - criterionOffset > length;
+  return [&function, criterionOffset](const CudaRegionSnakeState & state) {
+    CudaRegionSnakeStep step = state.Step;
+    step.Criterion += criterionOffset;
+    function({ step, state.Polygon, state.Sum, state.SumOfSquares });
+  };
 }
 } // namespace
+
+CudaRegionSnakeResult
+RunRegionSnake(const CudaRegionSnakeInput &      input,
+               const CudaRegionSnakeParameters & parameters,
+               unsigned int                      numberOfThreads,
+               const CudaRegionSnakeObserver &   observer,
+               const SnakeBackendMaker &         makeBackend)
+{
+  CheckSnakeParameters(parameters);
+  CheckSnakeInput(input);
+  const SnakeThreads threads(numberOfThreads);
+
+  const double                        timeOfSamples = SecondsNow();
+  const SnakeSamples                  samples(input, parameters, threads);
+  const SnakePlan                     plan = MakeSnakePlan(parameters, samples.Width, samples.Height, samples.NumberOfValidPixels);
+  const LawDescription                law = MakeLawDescription(parameters, samples.NumberOfValidPixels);
+  const double                        timeOfSums = SecondsNow();
+  const std::unique_ptr<SnakeBackend> backend = makeBackend(samples, plan, law);
+  const Moments                       total = backend->GetTotal();
+  const double                        timeOfStart = SecondsNow();
+  const SnakeStart                    start = FindStart(input, parameters, plan, *backend);
+
+  const double       timeOfMoves = SecondsNow();
+  const double       criterionOffset = CriterionOffset(law, samples.Step);
+  int                levelsBegun = 0;
+  const SnakeOutcome outcome =
+    backend->Run(start.Polygon, start.Level, InNaturalUnits(observer.Step, criterionOffset), [&]() {
+      ++levelsBegun;
+      return !observer.Progress ||
+             observer.Progress(static_cast<float>(levelsBegun) / static_cast<float>(plan.NumberOfLevels + 1));
+    });
+  const double timeOfEnd = SecondsNow();
+
+  CudaRegionSnakeResult result;
+  const double          criterionOfOneRegion = Criterion(law, total, total);
+  result.Stop = outcome.Stop;
+  if (result.Stop != CudaRegionSnakeStop::Aborted)
+  {
+    if (RegionsAreLargeEnough(outcome.Sums, total, plan))
+    {
+      result.SignificantBoundary = IsSignificant(outcome, criterionOfOneRegion, plan, *backend);
+    }
+    else
+    {
+      result.Stop = CudaRegionSnakeStop::RegionTooSmall;
+    }
+  }
+  result.Polygon = CanonicalPolygon(outcome.Polygon);
+  result.Inside = MakeSnakeStatistics(outcome.Sums, samples, law.Law);
+  result.Outside = MakeSnakeStatistics(total - outcome.Sums, samples, law.Law);
+  result.Criterion = outcome.Criterion + criterionOffset;
+  result.CriterionOfOneRegion = criterionOfOneRegion + criterionOffset;
+  result.DescriptionLength = result.Criterion + plan.NodeCost * static_cast<double>(result.Polygon.size());
+  result.NumberOfIterations = outcome.NumberOfIterations;
+  result.Record = outcome.Record;
+  for (CudaRegionSnakeStep & step : result.Record)
+  {
+    step.Criterion += criterionOffset;
+  }
+  result.SecondsOfSamples = timeOfSums - timeOfSamples;
+  result.SecondsOfSums = timeOfStart - timeOfSums;
+  result.SecondsOfStart = timeOfMoves - timeOfStart;
+  result.SecondsOfRemoval = outcome.SecondsOfRemoval;
+  result.SecondsOfMoves = timeOfEnd - timeOfMoves - outcome.SecondsOfRemoval;
+  return result;
+}
 } // namespace cuda
+
+void
+VerifyCudaRegionSnakeParameters(const CudaRegionSnakeParameters & parameters)
+{
+  cuda::CheckSnakeParameters(parameters);
+}
 
 CudaRegionSnakeResult
 CudaRegionSnakeOnHost(const CudaRegionSnakeInput &      input,
@@ -122,62 +196,14 @@ CudaRegionSnakeOnHost(const CudaRegionSnakeInput &      input,
                       unsigned int                      numberOfThreads,
                       const CudaRegionSnakeObserver &   observer)
 {
-  cuda::CheckSnakeParameters(parameters);
-  cuda::CheckSnakeInput(input);
   const cuda::SnakeThreads threads(numberOfThreads);
-
-  CudaRegionSnakeResult    result;
-  const double             t0 = cuda::SecondsNow();
-  const cuda::SnakeSamples samples(input, parameters, threads);
-  const cuda::SnakePlan    plan =
-    cuda::MakeSnakePlan(parameters, samples.Width, samples.Height, samples.NumberOfValidPixels);
-  const cuda::LawDescription law = cuda::MakeLawDescription(parameters, samples.NumberOfValidPixels);
-  const double               criterionOffset = cuda::CriterionOffset(law, samples.Step);
-
-  const double            t1 = cuda::SecondsNow();
-  const cuda::SnakeTables tables(samples, cuda::UsesSquares(law.Law), plan.Exponent[0], threads);
-
-  const double           t2 = cuda::SecondsNow();
-  const cuda::SnakeStart start = cuda::FindStart(input, parameters, plan, law, tables, threads);
-
-  const double    t3 = cuda::SecondsNow();
-  cuda::HostSnake snake(plan, law, criterionOffset, tables, threads);
-  snake.SetStepFunction(observer.Step);
-  int levelsBegun = 0;
-  snake.SetLevelFunction([&]() {
-    ++levelsBegun;
-    return !observer.Progress ||
-           observer.Progress(static_cast<float>(levelsBegun) / static_cast<float>(plan.NumberOfLevels + 1));
-  });
-  snake.Run(start.Polygon, start.Level);
-  const double t4 = cuda::SecondsNow();
-
-  const cuda::Moments total = tables.GetTotal();
-  const cuda::Moments sums = snake.GetSums();
-  result.Polygon = snake.GetPolygon();
-  result.Stop = snake.GetStop();
-  result.Criterion = snake.GetCriterion() + criterionOffset;
-  result.CriterionOfOneRegion = cuda::Criterion(law, total, total) + criterionOffset;
-  result.DescriptionLength = result.Criterion + plan.NodeCost * static_cast<double>(result.Polygon.size());
-  result.NumberOfIterations = snake.GetNumberOfIterations();
-  result.Record = snake.GetRecord();
-  result.Inside = cuda::MakeSnakeStatistics(sums, samples, law.Law);
-  result.Outside = cuda::MakeSnakeStatistics(total - sums, samples, law.Law);
-  if (!cuda::RegionsAreLargeEnough(sums, total, plan))
-  {
-    result.Stop = CudaRegionSnakeStop::RegionTooSmall;
-  }
-  else if (result.Stop != CudaRegionSnakeStop::Aborted)
-  {
-    result.SignificantBoundary = cuda::IsSignificant(result, plan, law, criterionOffset, tables, threads);
-  }
-  result.Polygon = cuda::CanonicalPolygon(result.Polygon);
-
-  result.SecondsOfSamples = t1 - t0;
-  result.SecondsOfSums = t2 - t1;
-  result.SecondsOfStart = t3 - t2;
-  result.SecondsOfRemoval = snake.GetTimeOfRemoval() > 0.0 ? t4 - snake.GetTimeOfRemoval() : 0.0;
-  result.SecondsOfMoves = t4 - t3 - result.SecondsOfRemoval;
-  return result;
+  return cuda::RunRegionSnake(
+    input,
+    parameters,
+    numberOfThreads,
+    observer,
+    [&threads](const cuda::SnakeSamples & samples, const cuda::SnakePlan & plan, const cuda::LawDescription & law) {
+      return std::make_unique<cuda::HostSnakeBackend>(samples, plan, law, threads);
+    });
 }
 } // end namespace itk

@@ -98,40 +98,9 @@ SecondsNow()
 {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
-} // namespace
-
-CudaSnakePolygon
-SearchRectangleOnHost(const SnakeLevel &     level,
-                      const LawDescription & law,
-                      const Moments &        total,
-                      int64_t                minimumRegionSize,
-                      const SnakeThreads &   threads)
-{
-  const RectangleGrid        grid = MakeRectangleGrid(level.Width, level.Height);
-  const std::vector<Moments> table = SumGrid(level, grid, threads);
-  BestRectangle              best;
-  std::mutex                 mutex;
-  threads.ForRanges(static_cast<size_t>(grid.GetNumberOfRowPairs()), 16, [&](size_t begin, size_t end) {
-    const BestRectangle               found = law.Visit(RectangleSearch{
-      grid, table.data(), total, minimumRegionSize, static_cast<int32_t>(begin), static_cast<int32_t>(end) });
-    const std::lock_guard<std::mutex> lock(mutex);
-    if (found.Number >= 0)
-    {
-      best.Consider(found.Criterion, found.Number);
-    }
-  });
-  if (best.Number < 0)
-  {
-    return MakeMarginRectangle(level.Width, level.Height);
-  }
-  int32_t x0, x1, y0, y1;
-  RectangleGrid::GetPair(static_cast<int32_t>(best.Number % grid.GetNumberOfColumnPairs()), x0, x1);
-  RectangleGrid::GetPair(static_cast<int32_t>(best.Number / grid.GetNumberOfColumnPairs()), y0, y1);
-  return MakeRectangle(grid.GetColumn(x0), grid.GetRow(y0), grid.GetColumn(x1), grid.GetRow(y1));
-}
 
 Moments
-SumPolygon(const SnakeLevel & level, const CudaSnakePolygon & polygon)
+SumPolygonOn(const SnakeLevel & level, const CudaSnakePolygon & polygon)
 {
   Moments   sums;
   const int n = static_cast<int>(polygon.size());
@@ -140,6 +109,69 @@ SumPolygon(const SnakeLevel & level, const CudaSnakePolygon & polygon)
     sums += level.SumEdge(polygon[i], polygon[Next(i, n)]);
   }
   return sums;
+}
+} // namespace
+
+Moments
+HostSnakeBackend::SumPolygon(const CudaSnakePolygon & polygon, uint32_t exponent)
+{
+  return SumPolygonOn(m_Tables.GetLevel(exponent), polygon);
+}
+
+CudaSnakePolygon
+HostSnakeBackend::SearchRectangle()
+{
+  const SnakeLevel &         level = m_Tables.GetLevel(m_Plan.Exponent[0]);
+  const RectangleGrid        grid = MakeRectangleGrid(level.Width, level.Height);
+  const std::vector<Moments> table = SumGrid(level, grid, m_Threads);
+  BestRectangle              best;
+  std::mutex                 mutex;
+  m_Threads.ForRanges(static_cast<size_t>(grid.GetNumberOfRowPairs()), 16, [&](size_t begin, size_t end) {
+    const BestRectangle found = m_Law.Visit(RectangleSearch{ grid,
+                                                             table.data(),
+                                                             m_Tables.GetTotal(),
+                                                             m_Plan.MinimumRegionSize,
+                                                             static_cast<int32_t>(begin),
+                                                             static_cast<int32_t>(end) });
+    const std::lock_guard<std::mutex> lock(mutex);
+    if (found.Number >= 0)
+    {
+      best.Consider(found.Criterion, found.Number);
+    }
+  });
+  return best.Number < 0 ? CudaSnakePolygon{} : grid.MakePolygon(best.Number);
+}
+
+SnakeOutcome
+HostSnakeBackend::Run(const CudaSnakePolygon & start, int firstLevel, const StepFunction & step, const LevelFunction & level)
+{
+  HostSnake snake(m_Plan, m_Law, m_Tables, m_Threads);
+  snake.SetStepFunction(step);
+  snake.SetLevelFunction(level);
+  snake.Run(start, firstLevel);
+  return snake.GetOutcome();
+}
+
+SnakeOutcome
+HostSnakeBackend::RunRemoval(const CudaSnakePolygon & start)
+{
+  HostSnake snake(m_Plan, m_Law, m_Tables, m_Threads);
+  snake.RunRemoval(start);
+  return snake.GetOutcome();
+}
+
+SnakeOutcome
+HostSnake::GetOutcome() const
+{
+  SnakeOutcome outcome;
+  outcome.Polygon = m_Polygon;
+  outcome.Sums = m_Sums;
+  outcome.Criterion = m_Criterion;
+  outcome.Record = m_Record;
+  outcome.NumberOfIterations = m_Iterations;
+  outcome.Stop = m_Stop;
+  outcome.SecondsOfRemoval = m_TimeOfRemoval > 0.0 ? m_TimeOfEnd - m_TimeOfRemoval : 0.0;
+  return outcome;
 }
 
 void
@@ -154,7 +186,7 @@ HostSnake::RunRemoval(const CudaSnakePolygon & start)
 {
   m_Polygon = start;
   m_Level = &m_Tables.GetLevel(0);
-  m_Sums = SumPolygon(*m_Level, m_Polygon);
+  m_Sums = SumPolygonOn(*m_Level, m_Polygon);
   m_Criterion = Criterion(m_Law, m_Sums, m_Total);
   SnakeControl control(m_Plan, m_Plan.NumberOfLevels - 1);
   control.BeginRemoval();
@@ -229,6 +261,7 @@ HostSnake::RunPhases(SnakeControl control)
     }
   }
   m_Stop = control.Stop;
+  m_TimeOfEnd = SecondsNow();
 }
 
 void
@@ -251,7 +284,7 @@ HostSnake::Measure(const SnakeControl & control, int previousLevel)
       p = { p.X << shift, p.Y << shift };
     }
   }
-  m_Sums = SumPolygon(*m_Level, m_Polygon);
+  m_Sums = SumPolygonOn(*m_Level, m_Polygon);
   m_Criterion = Criterion(m_Law, m_Sums, m_Total);
 }
 
@@ -555,7 +588,7 @@ HostSnake::AddToRecord(CudaRegionSnakeStep::Kind kind,
                        static_cast<uint32_t>(step),
                        static_cast<uint32_t>(m_Polygon.size()),
                        m_Sums.Count,
-                       m_Criterion + m_CriterionOffset,
+                       m_Criterion,
                        m_Criterion - criterionBefore });
   if (m_StepFunction)
   {

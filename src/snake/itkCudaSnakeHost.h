@@ -2,44 +2,30 @@
 #ifndef itkCudaSnakeHost_h
 #define itkCudaSnakeHost_h
 
+#include "itkCudaSnakeBackend.h"
 #include "itkCudaSnakeControl.h"
 #include "itkCudaSnakeCore.h"
 #include "itkCudaSnakeStart.h"
 #include "itkCudaSnakeTables.h"
 #include "itkCudaSnakeThreads.h"
 
-#include <functional>
 #include <vector>
 
 namespace itk::cuda
 {
-/** The rectangle of the grid with the smallest J; the margin rectangle if none has two allowed regions. */
-CudaSnakePolygon
-SearchRectangleOnHost(const SnakeLevel &     level,
-                      const LawDescription & law,
-                      const Moments &        total,
-                      int64_t                minimumRegionSize,
-                      const SnakeThreads &   threads);
-
-/** Sums of a polygon. */
-Moments
-SumPolygon(const SnakeLevel & level, const CudaSnakePolygon & polygon);
-
 /** The snake on the host: carries out the phases that SnakeControl asks for. */
 class HostSnake
 {
 public:
-  using StepFunction = std::function<void(const CudaRegionSnakeState &)>;
-  using LevelFunction = std::function<bool()>;
+  using StepFunction = SnakeBackend::StepFunction;
+  using LevelFunction = SnakeBackend::LevelFunction;
 
   HostSnake(const SnakePlan &      plan,
             const LawDescription & law,
-            double                 criterionOffset,
             const SnakeTables &    tables,
             const SnakeThreads &   threads)
     : m_Plan(plan)
     , m_Law(law)
-    , m_CriterionOffset(criterionOffset)
     , m_Tables(tables)
     , m_Total(tables.GetTotal())
     , m_Threads(threads)
@@ -67,48 +53,12 @@ public:
   void
   RunRemoval(const CudaSnakePolygon & start);
 
-  const CudaSnakePolygon &
-  GetPolygon() const
-  {
-    return m_Polygon;
-  }
-  const Moments &
-  GetSums() const
-  {
-    return m_Sums;
-  }
-  /** J in units of the samples. */
-  double
-  GetCriterion() const
-  {
-    return m_Criterion;
-  }
-  const std::vector<CudaRegionSnakeStep> &
-  GetRecord() const
-  {
-    return m_Record;
-  }
-  uint32_t
-  GetNumberOfIterations() const
-  {
-    return m_Iterations;
-  }
-  CudaRegionSnakeStop
-  GetStop() const
-  {
-    return m_Stop;
-  }
-  /** When the removal of nodes began, in seconds of the steady clock; 0 if it did not. */
-  double
-  GetTimeOfRemoval() const
-  {
-    return m_TimeOfRemoval;
-  }
+  SnakeOutcome
+  GetOutcome() const;
 
 private:
   const SnakePlan      m_Plan;
   const LawDescription m_Law;
-  const double         m_CriterionOffset;
   const SnakeTables &  m_Tables;
   const Moments        m_Total;
   const SnakeThreads & m_Threads;
@@ -127,7 +77,9 @@ private:
   std::vector<CudaRegionSnakeStep> m_Record;
   uint32_t                         m_Iterations{ 0 };
   CudaRegionSnakeStop              m_Stop{ CudaRegionSnakeStop::Converged };
+  // seconds of the steady clock; 0 if there was no removal
   double                           m_TimeOfRemoval{ 0.0 };
+  double m_TimeOfEnd{ 0.0 };
 
   int
   GetNumberOfNodes() const
@@ -163,6 +115,41 @@ private:
   CountRowsOfStaleNodes(int colour, int numberOfColours) const;
   void
   AddToRecord(CudaRegionSnakeStep::Kind kind, const SnakeControl & control, int32_t step, double criterionBefore);
+};
+
+/** The host as the engine's backend. */
+class HostSnakeBackend : public SnakeBackend
+{
+public:
+  HostSnakeBackend(const SnakeSamples &   samples,
+                   const SnakePlan &      plan,
+                   const LawDescription & law,
+                   const SnakeThreads &   threads)
+    : m_Plan(plan)
+    , m_Law(law)
+    , m_Threads(threads)
+    , m_Tables(samples, UsesSquares(law.Law), plan.Exponent[0], threads)
+  {}
+
+  Moments
+  GetTotal() override
+  {
+    return m_Tables.GetTotal();
+  }
+  Moments
+  SumPolygon(const CudaSnakePolygon & polygon, uint32_t exponent) override;
+  CudaSnakePolygon
+  SearchRectangle() override;
+  SnakeOutcome
+  Run(const CudaSnakePolygon & start, int firstLevel, const StepFunction & step, const LevelFunction & level) override;
+  SnakeOutcome
+  RunRemoval(const CudaSnakePolygon & start) override;
+
+private:
+  const SnakePlan      m_Plan;
+  const LawDescription m_Law;
+  const SnakeThreads & m_Threads;
+  const SnakeTables    m_Tables;
 };
 } // namespace itk::cuda
 

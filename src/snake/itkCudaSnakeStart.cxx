@@ -431,6 +431,15 @@ MakeRectangle(int32_t x0, int32_t y0, int32_t x1, int32_t y1)
 }
 
 CudaSnakePolygon
+RectangleGrid::MakePolygon(int64_t number) const
+{
+  int32_t x0, x1, y0, y1;
+  GetPair(static_cast<int32_t>(number % this->GetNumberOfColumnPairs()), x0, x1);
+  GetPair(static_cast<int32_t>(number / this->GetNumberOfColumnPairs()), y0, y1);
+  return MakeRectangle(this->GetColumn(x0), this->GetRow(y0), this->GetColumn(x1), this->GetRow(y1));
+}
+
+CudaSnakePolygon
 MakeMarginRectangle(int32_t width, int32_t height)
 {
   const int32_t marginX = width >= 3 ? std::max(1, width / 10) : 0;

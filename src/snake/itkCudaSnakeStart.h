@@ -9,7 +9,6 @@
 #include "itkCudaSnakeTuning.h"
 
 #include <cstdint>
-#include <functional>
 #include <vector>
 
 namespace itk::cuda
@@ -55,6 +54,10 @@ struct RectangleGrid
     }
     first = number - second * (second - 1) / 2;
   }
+
+  /** The rectangle of that number. */
+  CudaSnakePolygon
+  MakePolygon(int64_t number) const;
 
   /** Sums of the rectangle between grid lines, from sums `table` of the cells above and left of each crossing of lines.
    */
