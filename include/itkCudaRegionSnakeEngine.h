@@ -185,14 +185,14 @@ CudaRegionSnakeUnsupportedReason(const CudaRegionSnakeInput & input, const CudaR
 CudaFilters_EXPORT size_t
 CudaRegionSnakeWorkingSet(const CudaRegionSnakeInput & input, const CudaRegionSnakeParameters & parameters);
 
-/** As CudaRegionSnakeOnHost(), with the same result bit for bit, on a device. `numberOfThreads` check and convert the input.
- * \exception CudaError */
+/** As CudaRegionSnakeOnHost(), with the same result bit for bit, on a device. `numberOfThreads` check and convert the
+ * input. \exception CudaError */
 CudaFilters_EXPORT CudaRegionSnakeResult
-                   CudaRegionSnakeOnDevice(const CudaRegionSnakeInput &      input,
-                                           const CudaRegionSnakeParameters & parameters,
-                                           int                               deviceIndex,
-                                           unsigned int                      numberOfThreads,
-                                           const CudaRegionSnakeObserver &   observer);
+CudaRegionSnakeOnDevice(const CudaRegionSnakeInput &      input,
+                        const CudaRegionSnakeParameters & parameters,
+                        int                               deviceIndex,
+                        unsigned int                      numberOfThreads,
+                        const CudaRegionSnakeObserver &   observer);
 
 /** Columns where the rows y = 0 to height - 1 enter and leave the polygon: crossings of row y are Columns[First[y]] to
  * Columns[First[y + 1] - 1], in ascending order, even in number. */

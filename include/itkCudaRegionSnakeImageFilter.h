@@ -11,29 +11,32 @@
 namespace itk
 {
 /** \class CudaRegionSnakeImageFilter
- * \brief Segments a two-dimensional image into a target and a background by a polygon, the boundary that explains the image best.
+ * \brief Segments a two-dimensional image into a target and a background by a polygon, the boundary that explains the
+ * image best.
  *
- * The pixels of each region are taken as independent samples of one distribution (NoiseLaw) whose parameters are estimated. The filter
- * minimises the criterion J, the negative log-likelihood of the image given the boundary, by moving the polygon's nodes and by inserting
- * nodes into long edges; at the end (UseDescriptionLength) it removes nodes as long as that lowers the description length
- * J + k log N, for k nodes in an image of N pixels (Ruch and Refregier, Optics Letters 26, 2001). Nothing is smoothed, and no parameter
- * weighs the length of the boundary.
+ * The pixels of each region are taken as independent samples of one distribution (NoiseLaw) whose parameters are
+ * estimated. The filter minimises the criterion J, the negative log-likelihood of the image given the boundary, by
+ * moving the polygon's nodes and by inserting nodes into long edges; at the end (UseDescriptionLength) it removes nodes
+ * as long as that lowers the description length J + k log N, for k nodes in an image of N pixels (Ruch and Refregier,
+ * Optics Letters 26, 2001). Nothing is smoothed, and no parameter weighs the length of the boundary.
  *
- * Sums over regions are sums along the polygon's edges (Chesnaud, Refregier and Boulet, IEEE PAMI 21, 1999), as parallelised by Perrot,
- * Domas and Couturier (GPU implementation of a region based algorithm for large images segmentation, 2011). They are exact integers here,
- * and the polygon is simple at all times.
+ * Sums over regions are sums along the polygon's edges (Chesnaud, Refregier and Boulet, IEEE PAMI 21, 1999), as
+ * parallelised by Perrot, Domas and Couturier (GPU implementation of a region based algorithm for large images
+ * segmentation, 2011). They are exact integers here, and the polygon is simple at all times.
  *
- * Outputs: the label image, InsideValue in the target and OutsideValue elsewhere; and the polygon, GetContour(), in continuous index:
- * the corner of pixels X is index X - 1/2. The last vertex is not repeated, the area is positive in physical x, y, and the first vertex
- * is the smallest in (y, x) of the index. GetContourPoint() gives physical points in double.
+ * Outputs: the label image, InsideValue in the target and OutsideValue elsewhere; and the polygon, GetContour(), in
+ * continuous index: the corner of pixels X is index X - 1/2. The last vertex is not repeated, the area is positive in
+ * physical x, y, and the first vertex is the smallest in (y, x) of the index. GetContourPoint() gives physical points
+ * in double.
  *
- * Without a significant boundary, that is, if one region describes the image at least as well as two and the polygon, the label image is
- * all OutsideValue; the polygon stays available.
+ * Without a significant boundary, that is, if one region describes the image at least as well as two and the polygon,
+ * the label image is all OutsideValue; the polygon stays available.
  *
  * The polygon starts from one of, in this order: an initial path, mask or region, if given; or what Start says.
  *
- * The filter needs the whole image. It invokes IterationEvent after every change of the polygon if there is an observer, which does not
- * change the result; progress is reported, and AbortGenerateData honoured, when a level begins.
+ * The filter needs the whole image. It invokes IterationEvent after every change of the polygon if there is an
+ * observer, which does not change the result; progress is reported, and AbortGenerateData honoured, when a level
+ * begins.
  *
  * \tparam TInputImage two-dimensional, of unsigned char, unsigned short, short or float
  * \tparam TOutputImage of an integer type
@@ -72,8 +75,8 @@ public:
 
   itkCudaFilterBackendMacro();
 
-  /** The polygon that the search starts from, in continuous index. Its vertices are rounded to the corners of pixels; it must be simple
-   * then, have two regions of MinimumRegionSize, and lie in the image. */
+  /** The polygon that the search starts from, in continuous index. Its vertices are rounded to the corners of pixels;
+   * it must be simple then, have two regions of MinimumRegionSize, and lie in the image. */
   itkSetInputMacro(InitialPath, PathType);
   itkGetInputMacro(InitialPath, PathType);
 
@@ -106,8 +109,8 @@ public:
     return m_Parameters.Start;
   }
 
-  /** Distribution of the pixels. Default: Gaussian. Gamma and Rayleigh need values of 0 or more, log-normal values above 0, Poisson
-   * counts, Bernoulli an image of 0 and one other value or a ForegroundThreshold. */
+  /** Distribution of the pixels. Default: Gaussian. Gamma and Rayleigh need values of 0 or more, log-normal values
+   * above 0, Poisson counts, Bernoulli an image of 0 and one other value or a ForegroundThreshold. */
   void
   SetNoiseLaw(NoiseLawEnum law)
   {
@@ -165,8 +168,8 @@ public:
     return m_Parameters.Schedule;
   }
 
-  /** Distance of the first moves in cells of the coarsest level, at most a quarter of its shorter side; halved after every insertion of
-   * nodes. Default: 32. */
+  /** Distance of the first moves in cells of the coarsest level, at most a quarter of its shorter side; halved after
+   * every insertion of nodes. Default: 32. */
   void
   SetMaximumStep(unsigned int step)
   {
@@ -178,7 +181,8 @@ public:
     return m_Parameters.MaximumStep;
   }
 
-  /** Edges longer than this get a node in the middle; in cells of the level, which are pixels in the end. Default: 32. */
+  /** Edges longer than this get a node in the middle; in cells of the level, which are pixels in the end. Default: 32.
+   */
   void
   SetMinimumEdgeLength(double length)
   {
@@ -273,8 +277,8 @@ public:
   PointType
   GetContourPoint(SizeValueType i) const;
 
-  /** Number of valid pixels, mean and variance of the regions: of the pixels, or of their logarithm for the log-normal law. Laws that
-   * need no squares of pixels (Gamma, Poisson, Bernoulli) leave the variance as not a number. */
+  /** Number of valid pixels, mean and variance of the regions: of the pixels, or of their logarithm for the log-normal
+   * law. Laws that need no squares of pixels (Gamma, Poisson, Bernoulli) leave the variance as not a number. */
   const CudaRegionSnakeStatistics &
   GetInsideStatistics() const
   {
@@ -333,7 +337,8 @@ public:
     return m_Result.DescriptionLength;
   }
 
-  /** Whether the description by two regions and the polygon, after removal of nodes, is shorter than that by one region. */
+  /** Whether the description by two regions and the polygon, after removal of nodes, is shorter than that by one
+   * region. */
   bool
   GetSignificantBoundary() const
   {
@@ -372,8 +377,8 @@ public:
     return m_Result;
   }
 
-  /** In an observer of IterationEvent: the entry of the record that was just made, and the polygon, on corners of pixels counted from
-   * the first pixel of the image. */
+  /** In an observer of IterationEvent: the entry of the record that was just made, and the polygon, on corners of
+   * pixels counted from the first pixel of the image. */
   const CudaRegionSnakeStep &
   GetCurrentStep() const
   {

@@ -96,9 +96,10 @@ CudaRegionSnakeImageFilter<TInputImage, TOutputImage>::GetStartPolygon() const
   {
     if (!region.IsInside(m_InitialRegion))
     {
-      itkExceptionMacro("InitialRegion has index " << m_InitialRegion.GetIndex() << " and size " << m_InitialRegion.GetSize()
-                                                   << "; it must lie in the image, with index " << region.GetIndex()
-                                                   << " and size " << region.GetSize());
+      itkExceptionMacro("InitialRegion has index "
+                        << m_InitialRegion.GetIndex() << " and size " << m_InitialRegion.GetSize()
+                        << "; it must lie in the image, with index " << region.GetIndex() << " and size "
+                        << region.GetSize());
     }
     const auto x0 = static_cast<int32_t>(m_InitialRegion.GetIndex(0) - region.GetIndex(0));
     const auto y0 = static_cast<int32_t>(m_InitialRegion.GetIndex(1) - region.GetIndex(1));
@@ -120,8 +121,8 @@ CudaRegionSnakeImageFilter<TInputImage, TOutputImage>::GetStartPolygon() const
         if (!(corner[d] >= 0.0 && corner[d] <= static_cast<double>(region.GetSize(d))))
         {
           itkExceptionMacro("Vertex " << i << " of InitialPath is " << vertex
-                                      << " in continuous index; it must lie in the image, with index " << region.GetIndex()
-                                      << " and size " << region.GetSize());
+                                      << " in continuous index; it must lie in the image, with index "
+                                      << region.GetIndex() << " and size " << region.GetSize());
         }
       }
       polygon.push_back({ static_cast<int32_t>(corner[0]), static_cast<int32_t>(corner[1]) });

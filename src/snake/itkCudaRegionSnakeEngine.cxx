@@ -90,7 +90,8 @@ FindStart(const CudaRegionSnakeInput &      input,
   return start;
 }
 
-/** Whether the boundary pays for its nodes. A polygon whose nodes were not removed is judged by what removal would leave of it. */
+/** Whether the boundary pays for its nodes. A polygon whose nodes were not removed is judged by what removal would
+ * leave of it. */
 bool
 IsSignificant(const SnakeOutcome & outcome, double criterionOfOneRegion, const SnakePlan & plan, SnakeBackend & backend)
 {
@@ -128,11 +129,11 @@ RunRegionSnake(const CudaRegionSnakeInput &      input,
   CheckSnakeInput(input);
   const SnakeThreads threads(numberOfThreads);
 
-  const double                        timeOfSamples = SecondsNow();
-  const SnakeSamples                  samples(input, parameters, threads);
-  const SnakePlan                     plan = MakeSnakePlan(parameters, samples.Width, samples.Height, samples.NumberOfValidPixels);
-  const LawDescription                law = MakeLawDescription(parameters, samples.NumberOfValidPixels);
-  const double                        timeOfSums = SecondsNow();
+  const double         timeOfSamples = SecondsNow();
+  const SnakeSamples   samples(input, parameters, threads);
+  const SnakePlan      plan = MakeSnakePlan(parameters, samples.Width, samples.Height, samples.NumberOfValidPixels);
+  const LawDescription law = MakeLawDescription(parameters, samples.NumberOfValidPixels);
+  const double         timeOfSums = SecondsNow();
   const std::unique_ptr<SnakeBackend> backend = makeBackend(samples, plan, law);
   const Moments                       total = backend->GetTotal();
   const double                        timeOfStart = SecondsNow();

@@ -45,12 +45,13 @@ public:
   virtual Moments
   SumPolygon(const CudaSnakePolygon & polygon, uint32_t exponent) = 0;
 
-  /** On the coarsest level, the rectangle of the grid with the smallest J; empty if none has two regions of the minimum size. */
+  /** On the coarsest level, the rectangle of the grid with the smallest J; empty if none has two regions of the minimum
+   * size. */
   virtual CudaSnakePolygon
   SearchRectangle() = 0;
 
-  /** Moves the polygon, given in cells of the level of that index in the plan, until the schedule ends. `step`, if set, is called after
-   * every entry of the record, `level` when a level begins; it returns whether to go on. */
+  /** Moves the polygon, given in cells of the level of that index in the plan, until the schedule ends. `step`, if set,
+   * is called after every entry of the record, `level` when a level begins; it returns whether to go on. */
   virtual SnakeOutcome
   Run(const CudaSnakePolygon & start, int firstLevel, const StepFunction & step, const LevelFunction & level) = 0;
 

@@ -127,7 +127,7 @@ HostSnakeBackend::SearchRectangle()
   BestRectangle              best;
   std::mutex                 mutex;
   m_Threads.ForRanges(static_cast<size_t>(grid.GetNumberOfRowPairs()), 16, [&](size_t begin, size_t end) {
-    const BestRectangle found = m_Law.Visit(RectangleSearch{ grid,
+    const BestRectangle               found = m_Law.Visit(RectangleSearch{ grid,
                                                              table.data(),
                                                              m_Tables.GetTotal(),
                                                              m_Plan.MinimumRegionSize,
@@ -143,7 +143,10 @@ HostSnakeBackend::SearchRectangle()
 }
 
 SnakeOutcome
-HostSnakeBackend::Run(const CudaSnakePolygon & start, int firstLevel, const StepFunction & step, const LevelFunction & level)
+HostSnakeBackend::Run(const CudaSnakePolygon & start,
+                      int                      firstLevel,
+                      const StepFunction &     step,
+                      const LevelFunction &    level)
 {
   HostSnake snake(m_Plan, m_Law, m_Tables, m_Threads);
   snake.SetStepFunction(step);

@@ -78,7 +78,7 @@ private:
   uint32_t                         m_Iterations{ 0 };
   CudaRegionSnakeStop              m_Stop{ CudaRegionSnakeStop::Converged };
   // seconds of the steady clock; 0 if there was no removal
-  double                           m_TimeOfRemoval{ 0.0 };
+  double m_TimeOfRemoval{ 0.0 };
   double m_TimeOfEnd{ 0.0 };
 
   int
