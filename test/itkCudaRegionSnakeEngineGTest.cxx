@@ -4,6 +4,7 @@
 #include "itkCudaSnakePlan.h"
 #include "itkCudaSnakeScene.h"
 #include "itkCudaSnakeStart.h"
+#include "itkCudaSnakeTestCase.h"
 #include "itkMacro.h"
 
 #include <gtest/gtest.h>
@@ -15,7 +16,6 @@
 
 namespace
 {
-using namespace itk::cuda;
 using itk::CudaComponentType;
 using itk::CudaFiltersEnums;
 using itk::CudaImageView;
@@ -27,43 +27,25 @@ using itk::CudaRegionSnakeState;
 using itk::CudaRegionSnakeStep;
 using itk::CudaRegionSnakeStop;
 using itk::CudaSnakePolygon;
+using itk::cuda::Case;
+using itk::cuda::ExpectSameResults;
+using itk::cuda::IntersectionOverUnion;
+using itk::cuda::LawDescription;
+using itk::cuda::MakeCase;
+using itk::cuda::MakeImageView;
+using itk::cuda::MakeLawDescription;
+using itk::cuda::MakeRectangle;
+using itk::cuda::Moments;
+using itk::cuda::NoiseLaw;
+using itk::cuda::operator==;
+using itk::cuda::RandomCase;
+using itk::cuda::SceneNoise;
+using itk::cuda::SceneTarget;
+using itk::cuda::SnakeScene;
+using itk::cuda::SplitMix64;
+using itk::cuda::TraceMask;
+using itk::cuda::UsesSquares;
 using Kind = CudaRegionSnakeStep::Kind;
-
-/** An image of 16 bits with what the engine needs to segment it. */
-struct Case
-{
-  int32_t                   Width{ 0 };
-  int32_t                   Height{ 0 };
-  std::vector<uint16_t>     Pixels;
-  std::vector<uint8_t>      Valid; // empty: all
-  CudaRegionSnakeParameters Parameters;
-
-  CudaRegionSnakeResult
-  Run(unsigned int threads = 1, const CudaRegionSnakeObserver & observer = {}) const
-  {
-    CudaRegionSnakeInput input;
-    input.Image = MakeImageView(Pixels.data(), CudaComponentType::UShort, Width, Height);
-    const CudaImageView mask = MakeImageView(Valid.data(), CudaComponentType::UChar, Width, Height);
-    input.ValidMask = Valid.empty() ? nullptr : &mask;
-    return itk::CudaRegionSnakeOnHost(input, Parameters, threads, observer);
-  }
-  bool
-  IsValid(size_t x, size_t y) const
-  {
-    return Valid.empty() || Valid[y * Width + x] != 0;
-  }
-};
-
-Case
-MakeCase(const SnakeScene & scene)
-{
-  Case result;
-  result.Width = scene.Width;
-  result.Height = scene.Height;
-  result.Pixels = scene.MakePixels(1);
-  result.Parameters.NoiseLaw = NoiseLawOf(scene);
-  return result;
-}
 
 /** Sums over the pixels that belong to the cells inside a polygon of a level, added up one by one. */
 Moments
@@ -160,63 +142,6 @@ RunChecked(const Case & image)
   const CudaRegionSnakeResult result = image.Run(1, observer);
   EXPECT_EQ(static_cast<size_t>(checker.GetNumberOfStates()), result.Record.size());
   EXPECT_TRUE(itk::CudaSnakePolygonIsSimple(result.Polygon));
-}
-
-void
-ExpectSameResults(const CudaRegionSnakeResult & a, const CudaRegionSnakeResult & b, const std::string & name)
-{
-  ASSERT_EQ(a.Polygon.size(), b.Polygon.size()) << name;
-  for (size_t i = 0; i < a.Polygon.size(); ++i)
-  {
-    ASSERT_TRUE(a.Polygon[i] == b.Polygon[i]) << name << " node " << i;
-  }
-  ASSERT_EQ(a.Inside.Sum, b.Inside.Sum) << name;
-  ASSERT_EQ(a.Inside.SumOfSquares, b.Inside.SumOfSquares) << name;
-  ASSERT_EQ(a.Criterion, b.Criterion) << name;
-  ASSERT_EQ(a.SignificantBoundary, b.SignificantBoundary) << name;
-  ASSERT_EQ(a.Record.size(), b.Record.size()) << name;
-  for (size_t i = 0; i < a.Record.size(); ++i)
-  {
-    ASSERT_EQ(a.Record[i].Criterion, b.Record[i].Criterion) << name << " entry " << i;
-    ASSERT_EQ(a.Record[i].NumberOfNodes, b.Record[i].NumberOfNodes) << name << " entry " << i;
-  }
-}
-
-/** A scene of random size, noise, target and parameters. */
-Case
-RandomCase(uint64_t number, int32_t largestSide)
-{
-  const auto random = [number](uint64_t what, uint64_t choices) {
-    return static_cast<int32_t>(SplitMix64(number * 64 + what) % choices);
-  };
-  SnakeScene scene;
-  scene.Width = 16 + random(0, static_cast<uint64_t>(largestSide - 15));
-  scene.Height = 16 + random(1, static_cast<uint64_t>(largestSide - 15));
-  scene.Target = static_cast<SceneTarget>(random(2, 5));
-  scene.Noise = static_cast<SceneNoise>(random(3, 6));
-  scene.Contrast = 0.25 * random(4, 9);
-  scene.Ratio = 1.0 + 0.25 * random(5, 9);
-  scene.Seed = number;
-  Case result = MakeCase(scene);
-  if (scene.Noise == SceneNoise::Gaussian && random(6, 2) == 1)
-  {
-    result.Parameters.NoiseLaw = NoiseLaw::GaussianCommonVariance;
-  }
-  result.Parameters.Schedule = static_cast<CudaFiltersEnums::Schedule>(random(7, 2));
-  result.Parameters.Start = static_cast<CudaFiltersEnums::Start>(random(8, 4) == 0 ? 0 : 1);
-  result.Parameters.MinimumEdgeLength = 2.0 + random(9, 30);
-  result.Parameters.MaximumNumberOfNodes = 8u << random(13, 7);
-  result.Parameters.MaximumStep = 1u + static_cast<unsigned int>(random(10, 40));
-  result.Parameters.UseDescriptionLength = random(11, 2) == 1;
-  if (random(12, 3) == 0)
-  {
-    result.Valid.resize(result.Pixels.size());
-    for (size_t i = 0; i < result.Valid.size(); ++i)
-    {
-      result.Valid[i] = SplitMix64(number ^ (i << 20)) % 8 == 0 ? 0 : 1;
-    }
-  }
-  return result;
 }
 
 template <typename TFunction>

@@ -29,7 +29,7 @@ struct Expectation
 };
 
 /** Segments a scene from both starts and prints a line for each. */
-class QualityTest : public ::testing::Test
+class CudaRegionSnakeQualitySlow : public ::testing::Test
 {
 protected:
   const unsigned int m_Threads = itk::MultiThreaderBase::GetGlobalDefaultNumberOfThreads();
@@ -80,26 +80,26 @@ protected:
 };
 } // namespace
 
-TEST_F(QualityTest, Contrast)
+TEST_F(CudaRegionSnakeQualitySlow, Contrast)
 {
   this->Check({ "contrast 1", SceneNoise::Gaussian, 1.0, 1.0, 0.9995 });
   this->Check({ "contrast 0.25", SceneNoise::Gaussian, 0.25, 1.0, 0.99 });
   this->Check({ "contrast 0.1", SceneNoise::Gaussian, 0.1, 1.0, 0.97 });
 }
 
-TEST_F(QualityTest, EqualMeans)
+TEST_F(CudaRegionSnakeQualitySlow, EqualMeans)
 {
   this->Check({ "sigma ratio 2", SceneNoise::Gaussian, 0.0, 2.0, 0.9995 });
   this->Check({ "sigma ratio 1.25", SceneNoise::Gaussian, 0.0, 1.25, 0.997 });
 }
 
-TEST_F(QualityTest, Gamma)
+TEST_F(CudaRegionSnakeQualitySlow, Gamma)
 {
   this->Check({ "Gamma, mean ratio 2", SceneNoise::Gamma, 0.0, 2.0, 0.998 });
   this->Check({ "Gamma, mean ratio 1.5", SceneNoise::Gamma, 0.0, 1.5, 0.997 });
 }
 
-TEST_F(QualityTest, AsPublished)
+TEST_F(CudaRegionSnakeQualitySlow, AsPublished)
 {
   SnakeScene scene;
   scene.Width = scene.Height = Side;

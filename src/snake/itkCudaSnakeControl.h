@@ -49,6 +49,8 @@ public:
   uint32_t            Iterations{ 0 };
   CudaRegionSnakeStop Stop{ CudaRegionSnakeStop::Converged };
 
+  SnakeControl() = default;
+
   ITK_CUDA_HOST_DEVICE
   SnakeControl(const SnakePlan & plan, int firstLevel)
     : Level(firstLevel)

@@ -56,6 +56,13 @@ IsCountAllowed(int64_t count, int64_t present, int64_t total, int64_t minimum)
   return target && background && count > 0 && count < total;
 }
 
+/** Whether `number` changes that each add `cost` to J lower the total by the minimum. */
+ITK_CUDA_HOST_DEVICE inline bool
+IsImprovement(double criterion, double cost, int number, double present, double minimumGain)
+{
+  return criterion + cost * static_cast<double>(number) <= present - minimumGain;
+}
+
 /** Number of groups of nodes that move in turns: with nodes of one group only, none are adjacent. */
 ITK_CUDA_HOST_DEVICE inline int
 NumberOfColours(int n, bool inTurns)
@@ -74,13 +81,6 @@ ITK_CUDA_HOST_DEVICE inline LatticeChain
 ChainOf(const LatticePoint * polygon, int n, const Proposal & move)
 {
   return { polygon[Previous(move.Node, n)], move.Position, polygon[Next(move.Node, n)] };
-}
-
-/** Steps along the ring from i to j. */
-ITK_CUDA_HOST_DEVICE inline int
-RingDistance(int i, int j, int n)
-{
-  return j >= i ? j - i : j - i + n;
 }
 
 /** Whether two proposed moves, each possible alone, are not possible together. */

@@ -452,7 +452,7 @@ HostSnake::TryProposals(double cost)
     return false;
   }
   const double criterion = Criterion(m_Law, sums, m_Total);
-  if (!(criterion + cost * static_cast<double>(m_Proposals.size()) <= m_Criterion - m_Plan.MinimumGain))
+  if (!IsImprovement(criterion, cost, static_cast<int>(m_Proposals.size()), m_Criterion, m_Plan.MinimumGain))
   {
     return false;
   }

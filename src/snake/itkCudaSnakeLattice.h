@@ -136,24 +136,62 @@ ChainMeetsEdge(const LatticeChain & chain,
   return first || (startsAtAfter ? FoldsBack(chain.After, chain.At, v) : SegmentsMeet(chain.At, chain.After, u, v));
 }
 
-/** Whether the polygon stays simple when the edges between node `before` and node `after` (ring indices; those nodes
- * stay) are replaced by the chain over `at`. The polygon has to be simple now. Removal of a node is ChordKeepsSimple().
- */
+/** The polygon's edges that a chain between two of its nodes leaves in place: edge number j of RingDistance(after,
+ * before). */
+ITK_CUDA_HOST_DEVICE inline int
+RemainingEdge(int j, int after, int n)
+{
+  return after + j < n ? after + j : after + j - n;
+}
+
+/** Steps along the ring from i to j. */
+ITK_CUDA_HOST_DEVICE inline int
+RingDistance(int i, int j, int n)
+{
+  return j >= i ? j - i : j - i + n;
+}
+
+/** A chain that is to replace the polygon's edges between node `before` and node `after` (ring indices; those nodes
+ * stay). */
+struct Replacement
+{
+  LatticeChain Chain;
+  LatticeBox   Box;
+  int          Before;
+  int          After;
+};
+
+ITK_CUDA_HOST_DEVICE inline Replacement
+MakeReplacement(const LatticePoint * polygon, int before, const LatticePoint & at, int after)
+{
+  const LatticeChain chain{ polygon[before], at, polygon[after] };
+  return { chain, BoxOf(chain.Before, chain.At, chain.After), before, after };
+}
+
+/** Whether the chain meets the polygon's edge from node u, one that stays, where it must not. */
+ITK_CUDA_HOST_DEVICE inline bool
+ReplacementMeetsEdge(const LatticePoint * polygon, int n, const Replacement & replacement, int u)
+{
+  const int v = Next(u, n);
+  // An edge that shares a node with the chain is never apart from it.
+  return !BoxesAreApart(replacement.Box, BoxOf(polygon[u], polygon[v])) &&
+         ChainMeetsEdge(replacement.Chain, polygon[u], polygon[v], u == replacement.After, v == replacement.Before);
+}
+
+/** Whether the polygon, simple now, stays so with the chain over `at` in place of its edges between the nodes `before`
+ * and `after`. */
 ITK_CUDA_HOST_DEVICE inline bool
 ChainKeepsSimple(const LatticePoint * polygon, int n, int before, const LatticePoint & at, int after)
 {
-  const LatticeChain chain{ polygon[before], at, polygon[after] };
-  if (IsDegenerate(chain))
+  const Replacement replacement = MakeReplacement(polygon, before, at, after);
+  if (IsDegenerate(replacement.Chain))
   {
     return false;
   }
-  const LatticeBox box = BoxOf(chain.Before, chain.At, chain.After);
-  for (int u = after; u != before; u = Next(u, n))
+  const int remaining = RingDistance(after, before, n);
+  for (int j = 0; j < remaining; ++j)
   {
-    const int v = Next(u, n);
-    // An edge that shares a node with the chain is never apart from it.
-    if (!BoxesAreApart(box, BoxOf(polygon[u], polygon[v])) &&
-        ChainMeetsEdge(chain, polygon[u], polygon[v], u == after, v == before))
+    if (ReplacementMeetsEdge(polygon, n, replacement, RemainingEdge(j, after, n)))
     {
       return false;
     }
@@ -177,24 +215,28 @@ ChordMeetsEdge(const LatticePoint & p,
   return SegmentsMeet(p, q, u, v);
 }
 
-/** Whether the polygon stays simple when node i is removed; it has to be simple now and have more than three nodes. */
+/** Whether the chord over node i, between its neighbours, meets the polygon's edge from node u, one that stays, where
+ * it must not. */
 ITK_CUDA_HOST_DEVICE inline bool
-ChordKeepsSimple(const LatticePoint * polygon, int n, int i)
+ChordOverNodeMeetsEdge(const LatticePoint * polygon, int n, int i, int u)
 {
   const int          before = Previous(i, n);
   const int          after = Next(i, n);
+  const int          v = Next(u, n);
   const LatticePoint p = polygon[before];
   const LatticePoint q = polygon[after];
-  if (p == q)
+  return !BoxesAreApart(BoxOf(p, q), BoxOf(polygon[u], polygon[v])) &&
+         ChordMeetsEdge(p, q, polygon[u], polygon[v], u == after, v == before);
+}
+
+/** Whether the polygon stays simple when node i is removed; it has to be simple now and have more than three nodes. Its
+ * neighbours are different points then. */
+ITK_CUDA_HOST_DEVICE inline bool
+ChordKeepsSimple(const LatticePoint * polygon, int n, int i)
+{
+  for (int j = 0; j < n - 2; ++j)
   {
-    return false;
-  }
-  const LatticeBox box = BoxOf(p, q);
-  for (int u = after; u != before; u = Next(u, n))
-  {
-    const int v = Next(u, n);
-    if (!BoxesAreApart(box, BoxOf(polygon[u], polygon[v])) &&
-        ChordMeetsEdge(p, q, polygon[u], polygon[v], u == after, v == before))
+    if (ChordOverNodeMeetsEdge(polygon, n, i, RemainingEdge(j, Next(i, n), n)))
     {
       return false;
     }

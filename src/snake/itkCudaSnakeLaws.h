@@ -264,9 +264,9 @@ private:
 /** The law of an image, as plain data. */
 struct LawDescription
 {
-  NoiseLaw Law;
-  double   NumberOfLooks;
-  int64_t  NumberOfValidPixels;
+  NoiseLaw Law{ NoiseLaw::Gaussian };
+  double   NumberOfLooks{ 1.0 };
+  int64_t  NumberOfValidPixels{ 1 };
 
   /** Smallest Poisson mean and Bernoulli probability: half a count in the whole image. */
   ITK_CUDA_HOST_DEVICE double

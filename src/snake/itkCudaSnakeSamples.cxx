@@ -2,6 +2,7 @@
 #include "itkCudaSnakeSamples.h"
 
 #include "itkCudaSnakeLaws.h"
+#include "itkCudaSnakeThreads.h"
 #include "itkMacro.h"
 
 #include <cmath>

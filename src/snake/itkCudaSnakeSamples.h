@@ -3,7 +3,6 @@
 #define itkCudaSnakeSamples_h
 
 #include "itkCudaRegionSnakeEngine.h"
-#include "itkCudaSnakeThreads.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -11,6 +10,8 @@
 
 namespace itk::cuda
 {
+class SnakeThreads;
+
 /** The image on an integer grid: value = Offset + Step * sample, or log(value) for the log-normal law.
  *
  * Images of integers are used in place where their values are the samples. Others are copied: floats on a grid of a
