@@ -111,3 +111,5 @@ foreach(backend host cuda)
   cudafilters_add_gaussian_integer_test(SarSigma2.png 2)
   cudafilters_add_gaussian_integer_test(SarSigma3Direction0Order1.mha 3 0 1)
 endforeach()
+
+include(CudaFiltersSnakeTests.cmake)

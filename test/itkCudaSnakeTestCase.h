@@ -68,13 +68,26 @@ ExpectSameResults(const CudaRegionSnakeResult & a, const CudaRegionSnakeResult &
   }
   ASSERT_EQ(a.Inside.Sum, b.Inside.Sum) << name;
   ASSERT_EQ(a.Inside.SumOfSquares, b.Inside.SumOfSquares) << name;
+  ASSERT_EQ(a.Inside.NumberOfPixels, b.Inside.NumberOfPixels) << name;
+  ASSERT_EQ(a.Outside.Sum, b.Outside.Sum) << name;
+  ASSERT_EQ(a.Outside.SumOfSquares, b.Outside.SumOfSquares) << name;
   ASSERT_EQ(a.Criterion, b.Criterion) << name;
+  ASSERT_EQ(a.CriterionOfOneRegion, b.CriterionOfOneRegion) << name;
+  ASSERT_EQ(a.Stop, b.Stop) << name;
+  ASSERT_EQ(a.NumberOfIterations, b.NumberOfIterations) << name;
   ASSERT_EQ(a.SignificantBoundary, b.SignificantBoundary) << name;
   ASSERT_EQ(a.Record.size(), b.Record.size()) << name;
   for (size_t i = 0; i < a.Record.size(); ++i)
   {
-    ASSERT_EQ(a.Record[i].Criterion, b.Record[i].Criterion) << name << " entry " << i;
-    ASSERT_EQ(a.Record[i].NumberOfNodes, b.Record[i].NumberOfNodes) << name << " entry " << i;
+    const CudaRegionSnakeStep & x = a.Record[i];
+    const CudaRegionSnakeStep & y = b.Record[i];
+    ASSERT_EQ(x.What, y.What) << name << " entry " << i;
+    ASSERT_EQ(x.LevelExponent, y.LevelExponent) << name << " entry " << i;
+    ASSERT_EQ(x.Step, y.Step) << name << " entry " << i;
+    ASSERT_EQ(x.NumberOfNodes, y.NumberOfNodes) << name << " entry " << i;
+    ASSERT_EQ(x.NumberOfPixels, y.NumberOfPixels) << name << " entry " << i;
+    ASSERT_EQ(x.Criterion, y.Criterion) << name << " entry " << i;
+    ASSERT_EQ(x.Change, y.Change) << name << " entry " << i;
   }
 }
 

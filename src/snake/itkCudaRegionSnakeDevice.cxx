@@ -3,6 +3,8 @@
 #include "itkCudaSnakeCuda.h"
 #include "itkCudaSnakeThreads.h"
 
+#include <algorithm>
+
 namespace itk
 {
 const char *
@@ -20,7 +22,8 @@ CudaRegionSnakeWorkingSet(const CudaRegionSnakeInput & input, const CudaRegionSn
   return fixedBytes + entries * sizeof(CudaRegionSnakeStep) +
          cuda::GetSnakeDeviceBytes(input.Image.Size[0],
                                    input.Image.Size[1],
-                                   CudaComponentSize(input.Image.ComponentType),
+                                   // logarithms of bytes are of two
+                                   std::max<size_t>(2, CudaComponentSize(input.Image.ComponentType)),
                                    input.ValidMask != nullptr,
                                    parameters.MaximumNumberOfNodes);
 }

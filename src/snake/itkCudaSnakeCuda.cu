@@ -54,6 +54,11 @@ public:
     : m_Stream(stream)
     , m_Loop(loop)
   {}
+  // Chunks go back to their pool, so nothing may be on its way from them any more, also after an exception.
+  ~RowUpload() { ITK_CUDA_CALL_NOTHROW(cudaStreamSynchronize(m_Stream.Get())); }
+  RowUpload(const RowUpload &) = delete;
+  RowUpload &
+  operator=(const RowUpload &) = delete;
 
   void
   Run(const char * host, size_t hostPitch, char * device, size_t devicePitch, size_t rowBytes, size_t rows)
@@ -64,10 +69,7 @@ public:
       const size_t bytes = std::min(PinnedBuffer::ChunkSize, rowBytes - begin);
       this->RunPiece(host + begin, hostPitch, device + begin, devicePitch, bytes, rows);
     }
-    for (const Wave & wave : m_Waves)
-    {
-      wave.Done.Synchronize();
-    }
+    m_Stream.Synchronize();
   }
 
 private:

@@ -207,12 +207,13 @@ HostSnake::RunPhases(SnakeControl control)
   {
     const double  before = m_Criterion;
     const int32_t step = control.Step;
+    const int     level = control.Level;
     switch (control.Next)
     {
       case Phase::Measure:
         this->Measure(control, measuredLevel);
         measuredLevel = control.Level;
-        this->AddToRecord(Kind::Level, control, step, m_Record.empty() ? m_Criterion : before);
+        this->AddToRecord(Kind::Level, level, step, m_Record.empty() ? m_Criterion : before);
         if (m_LevelFunction && !m_LevelFunction())
         {
           m_Stop = CudaRegionSnakeStop::Aborted;
@@ -228,7 +229,7 @@ HostSnake::RunPhases(SnakeControl control)
         if (control.AfterMove(m_Plan, moved, colours))
         {
           m_Iterations = control.Iterations;
-          this->AddToRecord(Kind::Iteration, control, step, beforeIteration);
+          this->AddToRecord(Kind::Iteration, level, step, beforeIteration);
           beforeIteration = m_Criterion;
           if (control.Step != step)
           {
@@ -242,7 +243,7 @@ HostSnake::RunPhases(SnakeControl control)
         const bool inserted = this->Insert(cutShort);
         if (inserted)
         {
-          this->AddToRecord(Kind::Insertion, control, step, before);
+          this->AddToRecord(Kind::Insertion, level, step, before);
         }
         control.AfterInsert(m_Plan, inserted, cutShort);
         this->BeginStep();
@@ -254,7 +255,7 @@ HostSnake::RunPhases(SnakeControl control)
         const bool removed = this->Remove();
         if (removed)
         {
-          this->AddToRecord(Kind::Removal, control, step, before);
+          this->AddToRecord(Kind::Removal, level, step, before);
         }
         control.AfterRemove(m_Plan, removed);
         this->BeginStep();
@@ -581,13 +582,10 @@ HostSnake::ProposeRemoval(int node, const LinearForm & gain)
 }
 
 void
-HostSnake::AddToRecord(CudaRegionSnakeStep::Kind kind,
-                       const SnakeControl &      control,
-                       int32_t                   step,
-                       double                    criterionBefore)
+HostSnake::AddToRecord(CudaRegionSnakeStep::Kind kind, int level, int32_t step, double criterionBefore)
 {
   m_Record.push_back({ kind,
-                       m_Plan.Exponent[control.Level],
+                       m_Plan.Exponent[level],
                        static_cast<uint32_t>(step),
                        static_cast<uint32_t>(m_Polygon.size()),
                        m_Sums.Count,

@@ -114,7 +114,7 @@ private:
   size_t
   CountRowsOfStaleNodes(int colour, int numberOfColours) const;
   void
-  AddToRecord(CudaRegionSnakeStep::Kind kind, const SnakeControl & control, int32_t step, double criterionBefore);
+  AddToRecord(CudaRegionSnakeStep::Kind kind, int level, int32_t step, double criterionBefore);
 };
 
 /** The host as the engine's backend. */
