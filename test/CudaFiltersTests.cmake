@@ -26,7 +26,10 @@ set(CudaFilters_DRIVER_TESTS
     itkCudaRecursiveGaussianImageFilterTest.cxx
     itkCudaSmoothingRecursiveGaussianImageFilterTest.cxx)
 
-cudafilters_check_all_listed(${CudaFilters_GTESTS} ${CudaFilters_CUDA_GTESTS} ${CudaFilters_DRIVER_TESTS})
+include(${CMAKE_CURRENT_LIST_DIR}/CudaFiltersSnakeTests.cmake)
+
+cudafilters_check_all_listed(${CudaFilters_GTESTS} ${CudaFilters_CUDA_GTESTS} ${CudaFilters_DRIVER_TESTS}
+                             ${CudaFilters_SNAKE_GTESTS})
 
 include(${CMAKE_CURRENT_LIST_DIR}/CudaFiltersExitTest.cmake)
 cudafilters_add_exit_test(cudafilters_info 0 "Backend:" cudafilters-info)
@@ -111,5 +114,3 @@ foreach(backend host cuda)
   cudafilters_add_gaussian_integer_test(SarSigma2.png 2)
   cudafilters_add_gaussian_integer_test(SarSigma3Direction0Order1.mha 3 0 1)
 endforeach()
-
-include(CudaFiltersSnakeTests.cmake)
