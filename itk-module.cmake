@@ -9,6 +9,7 @@ itk_module(
   ITKImageFeature
   ITKImageFilterBase
   ITKImageGradient
+  ITKPath
   ITKSmoothing
   TEST_DEPENDS
   ITKTestKernel

@@ -1,5 +1,11 @@
 # The ITK modules needed. Named everywhere: without COMPONENTS find_package(ITK) links all of them.
-set(CudaFilters_ITK_COMPONENTS ITKCommon ITKImageFeature ITKImageFilterBase ITKImageGradient ITKSmoothing)
+set(CudaFilters_ITK_COMPONENTS
+    ITKCommon
+    ITKImageFeature
+    ITKImageFilterBase
+    ITKImageGradient
+    ITKPath
+    ITKSmoothing)
 set(CudaFilters_ITK_TEST_COMPONENTS
     ITKTestKernel
     ITKImageGrid

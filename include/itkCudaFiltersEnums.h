@@ -30,6 +30,34 @@ public:
     Cuda,
     Host
   };
+
+  /** Distribution of the pixels of each of the two regions of CudaRegionSnakeImageFilter. */
+  enum class NoiseLaw : uint8_t
+  {
+    Gaussian,               // each region has its own mean and variance
+    GaussianCommonVariance, // own means, one variance
+    Gamma,                  // own means, known order: intensity of SAR images
+    Rayleigh,               // own mean squares: amplitude of SAR images
+    Poisson,                // own means: counts
+    Bernoulli,              // own probabilities: binary images
+    LogNormal               // the logarithm is Gaussian
+  };
+
+  /** How CudaRegionSnakeImageFilter moves its polygon. `CoarseToFine` works on blocks of pixels first. `AsPublished`
+   * works on the full image with nodes in turns, as Perrot, Domas and Couturier (2011) do. */
+  enum class Schedule : uint8_t
+  {
+    CoarseToFine,
+    AsPublished
+  };
+
+  /** Where the polygon of CudaRegionSnakeImageFilter starts unless the user gives a start. `Automatic` searches all
+   * rectangles of a grid; `MarginRectangle` leaves out a tenth of the image on each side. */
+  enum class Start : uint8_t
+  {
+    Automatic,
+    MarginRectangle
+  };
 };
 
 /** Prints the name of the value, qualified as ITK's enumerations are. */
@@ -40,6 +68,22 @@ extern CudaFilters_EXPORT std::ostream &
  * \exception ExceptionObject naming `parameter`, the text and the known names. */
 CudaFilters_EXPORT CudaFiltersEnums::Backend
                    CudaBackendFromString(const std::string & name, const char * parameter = "Backend");
+
+extern CudaFilters_EXPORT std::ostream &
+                          operator<<(std::ostream & out, const CudaFiltersEnums::NoiseLaw value);
+extern CudaFilters_EXPORT std::ostream &
+                          operator<<(std::ostream & out, const CudaFiltersEnums::Schedule value);
+extern CudaFilters_EXPORT std::ostream &
+                          operator<<(std::ostream & out, const CudaFiltersEnums::Start value);
+
+/** The value of that name; case does not matter.
+ * \exception ExceptionObject naming the parameter, the text and the known names. */
+CudaFilters_EXPORT CudaFiltersEnums::NoiseLaw
+                   CudaNoiseLawFromString(const std::string & name);
+CudaFilters_EXPORT CudaFiltersEnums::Schedule
+                   CudaScheduleFromString(const std::string & name);
+CudaFilters_EXPORT CudaFiltersEnums::Start
+                   CudaStartFromString(const std::string & name);
 
 /** "Automatic", "Cuda" or "Host". */
 CudaFilters_EXPORT std::string

@@ -1,0 +1,455 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkCudaRegionSnakeImageFilter_h
+#define itkCudaRegionSnakeImageFilter_h
+
+#include "itkCudaFilterBackend.h"
+#include "itkCudaRegionSnakeEngine.h"
+#include "itkImage.h"
+#include "itkImageToImageFilter.h"
+#include "itkPolyLineParametricPath.h"
+
+namespace itk
+{
+/** \class CudaRegionSnakeImageFilter
+ * \brief Segments a two-dimensional image into a target and a background by a polygon, the boundary that explains the
+ * image best.
+ *
+ * The pixels of each region are taken as independent samples of one distribution (NoiseLaw) whose parameters are
+ * estimated. The filter minimises the criterion J, the negative log-likelihood of the image given the boundary, by
+ * moving the polygon's nodes and by inserting nodes into long edges; at the end (UseDescriptionLength) it removes nodes
+ * as long as that lowers the description length J + k log N, for k nodes in an image of N pixels (Ruch and Refregier,
+ * Optics Letters 26, 2001). Nothing is smoothed, and no parameter weighs the length of the boundary.
+ *
+ * Sums over regions are sums along the polygon's edges (Chesnaud, Refregier and Boulet, IEEE PAMI 21, 1999), as
+ * parallelised by Perrot, Domas and Couturier (GPU implementation of a region based algorithm for large images
+ * segmentation, 2011). They are exact integers here, and the polygon is simple at all times.
+ *
+ * Outputs: the label image, InsideValue in the target and OutsideValue elsewhere; and the polygon, GetContour(), in
+ * continuous index: the corner of pixels X is index X - 1/2. The last vertex is not repeated, the area is positive in
+ * physical x, y, and the first vertex is the smallest in (y, x) of the index. GetContourPoint() gives physical points
+ * in double.
+ *
+ * Without a significant boundary, that is, if one region describes the image at least as well as two and the polygon,
+ * the label image is all OutsideValue; the polygon stays available.
+ *
+ * The polygon starts from one of, in this order: an initial path, mask or region, if given; or what Start says.
+ *
+ * The filter needs the whole image. It invokes IterationEvent after every change of the polygon if there is an
+ * observer, which does not change the result; progress is reported, and AbortGenerateData honoured, when a level
+ * begins.
+ *
+ * \tparam TInputImage two-dimensional, of unsigned char, unsigned short, short or float
+ * \tparam TOutputImage of an integer type
+ *
+ * \ingroup CudaFilters
+ */
+template <typename TInputImage, typename TOutputImage = Image<unsigned char, 2>>
+class ITK_TEMPLATE_EXPORT CudaRegionSnakeImageFilter : public ImageToImageFilter<TInputImage, TOutputImage>
+{
+public:
+  ITK_DISALLOW_COPY_AND_MOVE(CudaRegionSnakeImageFilter);
+
+  using Self = CudaRegionSnakeImageFilter;
+  using Superclass = ImageToImageFilter<TInputImage, TOutputImage>;
+  using Pointer = SmartPointer<Self>;
+  using ConstPointer = SmartPointer<const Self>;
+
+  itkNewMacro(Self);
+  itkTypeMacro(CudaRegionSnakeImageFilter, ImageToImageFilter);
+
+  using InputImageType = TInputImage;
+  using OutputImageType = TOutputImage;
+  using RegionType = typename InputImageType::RegionType;
+  using OutputPixelType = typename OutputImageType::PixelType;
+  using PathType = PolyLineParametricPath<2>;
+  using MaskImageType = Image<unsigned char, 2>;
+  using PointType = Point<double, 2>;
+  using NoiseLawEnum = CudaFiltersEnums::NoiseLaw;
+  using ScheduleEnum = CudaFiltersEnums::Schedule;
+  using StartEnum = CudaFiltersEnums::Start;
+  using StopEnum = CudaRegionSnakeStop;
+
+  static_assert(InputImageType::ImageDimension == 2 && OutputImageType::ImageDimension == 2,
+                "CudaRegionSnakeImageFilter segments two-dimensional images");
+  static_assert(std::is_integral<OutputPixelType>::value, "The labels of CudaRegionSnakeImageFilter are integers");
+
+  itkCudaFilterBackendMacro();
+
+  /** The polygon that the search starts from, in continuous index. Its vertices are rounded to the corners of pixels;
+   * it must be simple then, have two regions of MinimumRegionSize, and lie in the image. */
+  itkSetInputMacro(InitialPath, PathType);
+  itkGetInputMacro(InitialPath, PathType);
+
+  /** A mask of the image's size: the search starts from the outer boundary of its largest 4-connected component. */
+  itkSetInputMacro(InitialMask, MaskImageType);
+  itkGetInputMacro(InitialMask, MaskImageType);
+
+  /** A mask of the image's size: pixels where it is 0 belong to no region and count nowhere. */
+  itkSetInputMacro(ValidMask, MaskImageType);
+  itkGetInputMacro(ValidMask, MaskImageType);
+
+  /** The rectangle that the search starts from; a region without pixels (the default) for none. */
+  itkSetMacro(InitialRegion, RegionType);
+  itkGetConstReferenceMacro(InitialRegion, RegionType);
+
+  /** Where the search starts without an initial path, mask or region. Default: Automatic. */
+  void
+  SetStart(StartEnum start)
+  {
+    this->SetParameter(m_Parameters.Start, start);
+  }
+  void
+  SetStart(const std::string & name)
+  {
+    this->SetStart(CudaStartFromString(name));
+  }
+  StartEnum
+  GetStart() const
+  {
+    return m_Parameters.Start;
+  }
+
+  /** Distribution of the pixels. Default: Gaussian. Gamma and Rayleigh need values of 0 or more, log-normal values
+   * above 0, Poisson counts, Bernoulli an image of 0 and one other value or a ForegroundThreshold. */
+  void
+  SetNoiseLaw(NoiseLawEnum law)
+  {
+    this->SetParameter(m_Parameters.NoiseLaw, law);
+  }
+  void
+  SetNoiseLaw(const std::string & name)
+  {
+    this->SetNoiseLaw(CudaNoiseLawFromString(name));
+  }
+  NoiseLawEnum
+  GetNoiseLaw() const
+  {
+    return m_Parameters.NoiseLaw;
+  }
+
+  /** Order of the Gamma law: independent looks averaged in an intensity image, > 0. Default: 1. */
+  void
+  SetNumberOfLooks(double number)
+  {
+    this->SetParameter(m_Parameters.NumberOfLooks, number);
+  }
+  double
+  GetNumberOfLooks() const
+  {
+    return m_Parameters.NumberOfLooks;
+  }
+
+  /** Bernoulli law: pixels above it are ones. Default: not a number, for images of 0 and one other value. */
+  void
+  SetForegroundThreshold(double threshold)
+  {
+    this->SetParameter(m_Parameters.ForegroundThreshold, threshold);
+  }
+  double
+  GetForegroundThreshold() const
+  {
+    return m_Parameters.ForegroundThreshold;
+  }
+
+  /** CoarseToFine (default) or AsPublished. */
+  void
+  SetSchedule(ScheduleEnum schedule)
+  {
+    this->SetParameter(m_Parameters.Schedule, schedule);
+  }
+  void
+  SetSchedule(const std::string & name)
+  {
+    this->SetSchedule(CudaScheduleFromString(name));
+  }
+  ScheduleEnum
+  GetSchedule() const
+  {
+    return m_Parameters.Schedule;
+  }
+
+  /** Distance of the first moves in cells of the coarsest level, at most a quarter of its shorter side; halved after
+   * every insertion of nodes. Default: 32. */
+  void
+  SetMaximumStep(unsigned int step)
+  {
+    this->SetParameter(m_Parameters.MaximumStep, step);
+  }
+  unsigned int
+  GetMaximumStep() const
+  {
+    return m_Parameters.MaximumStep;
+  }
+
+  /** Edges longer than this get a node in the middle; in cells of the level, which are pixels in the end. Default: 32.
+   */
+  void
+  SetMinimumEdgeLength(double length)
+  {
+    this->SetParameter(m_Parameters.MinimumEdgeLength, length);
+  }
+  double
+  GetMinimumEdgeLength() const
+  {
+    return m_Parameters.MinimumEdgeLength;
+  }
+
+  /** What a move has to lower J by, in nats; 1e-6 (default) or more. */
+  void
+  SetMinimumGain(double gain)
+  {
+    this->SetParameter(m_Parameters.MinimumGain, gain);
+  }
+  double
+  GetMinimumGain() const
+  {
+    return m_Parameters.MinimumGain;
+  }
+
+  /** Whether nodes are removed in the end as long as that shortens the description. Default: on. */
+  void
+  SetUseDescriptionLength(bool use)
+  {
+    this->SetParameter(m_Parameters.UseDescriptionLength, use);
+  }
+  bool
+  GetUseDescriptionLength() const
+  {
+    return m_Parameters.UseDescriptionLength;
+  }
+  itkBooleanMacro(UseDescriptionLength);
+
+  /** Nodes that the polygon may have at any time, 4 or more. Default: 4096. */
+  void
+  SetMaximumNumberOfNodes(unsigned int number)
+  {
+    this->SetParameter(m_Parameters.MaximumNumberOfNodes, number);
+  }
+  unsigned int
+  GetMaximumNumberOfNodes() const
+  {
+    return m_Parameters.MaximumNumberOfNodes;
+  }
+
+  /** Iterations, in each of which every node is tried once. Default: 10000. */
+  void
+  SetMaximumNumberOfIterations(unsigned int number)
+  {
+    this->SetParameter(m_Parameters.MaximumNumberOfIterations, number);
+  }
+  unsigned int
+  GetMaximumNumberOfIterations() const
+  {
+    return m_Parameters.MaximumNumberOfIterations;
+  }
+
+  /** Valid pixels that each region has to have, 1 or more. Default: 16. */
+  void
+  SetMinimumRegionSize(uint64_t size)
+  {
+    this->SetParameter(m_Parameters.MinimumRegionSize, size);
+  }
+  uint64_t
+  GetMinimumRegionSize() const
+  {
+    return m_Parameters.MinimumRegionSize;
+  }
+
+  /** Labels. Defaults: 1 and 0. */
+  itkSetMacro(InsideValue, OutputPixelType);
+  itkGetConstMacro(InsideValue, OutputPixelType);
+  itkSetMacro(OutsideValue, OutputPixelType);
+  itkGetConstMacro(OutsideValue, OutputPixelType);
+
+  /** The polygon, an output of its own, named "Contour". */
+  PathType *
+  GetContour();
+  const PathType *
+  GetContour() const;
+
+  /** The polygon in physical space. */
+  SizeValueType
+  GetNumberOfContourPoints() const
+  {
+    return m_ContourPoints.size();
+  }
+  /** \exception ExceptionObject if there is no such point */
+  PointType
+  GetContourPoint(SizeValueType i) const;
+
+  /** Number of valid pixels, mean and variance of the regions: of the pixels, or of their logarithm for the log-normal
+   * law. Laws that need no squares of pixels (Gamma, Poisson, Bernoulli) leave the variance as not a number. */
+  const CudaRegionSnakeStatistics &
+  GetInsideStatistics() const
+  {
+    return m_Result.Inside;
+  }
+  const CudaRegionSnakeStatistics &
+  GetOutsideStatistics() const
+  {
+    return m_Result.Outside;
+  }
+  uint64_t
+  GetInsideNumberOfPixels() const
+  {
+    return m_Result.Inside.NumberOfPixels;
+  }
+  uint64_t
+  GetOutsideNumberOfPixels() const
+  {
+    return m_Result.Outside.NumberOfPixels;
+  }
+  double
+  GetInsideMean() const
+  {
+    return m_Result.Inside.Mean;
+  }
+  double
+  GetOutsideMean() const
+  {
+    return m_Result.Outside.Mean;
+  }
+  double
+  GetInsideVariance() const
+  {
+    return m_Result.Inside.Variance;
+  }
+  double
+  GetOutsideVariance() const
+  {
+    return m_Result.Outside.Variance;
+  }
+
+  /** J of the polygon and of the image as one region, and J + k log N of the polygon, in nats. */
+  double
+  GetCriterion() const
+  {
+    return m_Result.Criterion;
+  }
+  double
+  GetCriterionOfOneRegion() const
+  {
+    return m_Result.CriterionOfOneRegion;
+  }
+  double
+  GetDescriptionLength() const
+  {
+    return m_Result.DescriptionLength;
+  }
+
+  /** Whether the description by two regions and the polygon, after removal of nodes, is shorter than that by one
+   * region. */
+  bool
+  GetSignificantBoundary() const
+  {
+    return m_Result.SignificantBoundary;
+  }
+
+  unsigned int
+  GetNumberOfIterations() const
+  {
+    return m_Result.NumberOfIterations;
+  }
+
+  /** Whether no limit was hit, and which one was. */
+  bool
+  GetConverged() const
+  {
+    return m_Result.Stop == StopEnum::Converged;
+  }
+  StopEnum
+  GetStop() const
+  {
+    return m_Result.Stop;
+  }
+
+  /** History of the polygon: J, nodes, level, step and what each change did to J. */
+  const std::vector<CudaRegionSnakeStep> &
+  GetRecord() const
+  {
+    return m_Result.Record;
+  }
+
+  /** All that is known of the last run, with its times. */
+  const CudaRegionSnakeResult &
+  GetResult() const
+  {
+    return m_Result;
+  }
+
+  /** In an observer of IterationEvent: the entry of the record that was just made, and the polygon, on corners of
+   * pixels counted from the first pixel of the image. */
+  const CudaRegionSnakeStep &
+  GetCurrentStep() const
+  {
+    return m_CurrentStep;
+  }
+  const CudaSnakePolygon &
+  GetCurrentPolygon() const
+  {
+    return m_CurrentPolygon;
+  }
+
+protected:
+  CudaRegionSnakeImageFilter();
+  ~CudaRegionSnakeImageFilter() override = default;
+
+  using Superclass::MakeOutput;
+  ProcessObject::DataObjectPointer
+  MakeOutput(const ProcessObject::DataObjectIdentifierType & name) override;
+
+  void
+  VerifyPreconditions() ITKv5_CONST override;
+
+  /** The whole image is needed, */
+  void
+  GenerateInputRequestedRegion() override;
+
+  /** and all of the output made. */
+  void
+  EnlargeOutputRequestedRegion(DataObject * output) override;
+
+  void
+  GenerateData() override;
+
+  void
+  PrintSelf(std::ostream & os, Indent indent) const override;
+
+private:
+  CudaRegionSnakeParameters m_Parameters;
+  RegionType                m_InitialRegion;
+  OutputPixelType           m_InsideValue{ 1 };
+  OutputPixelType           m_OutsideValue{ 0 };
+
+  CudaRegionSnakeResult  m_Result;
+  std::vector<PointType> m_ContourPoints;
+  CudaRegionSnakeStep    m_CurrentStep{};
+  CudaSnakePolygon       m_CurrentPolygon;
+
+  template <typename TValue>
+  void
+  SetParameter(TValue & parameter, TValue value)
+  {
+    if (parameter != value)
+    {
+      parameter = value;
+      this->Modified();
+    }
+  }
+
+  CudaSnakePolygon
+  GetStartPolygon() const;
+  CudaRegionSnakeObserver
+  MakeObserver();
+  void
+  WriteLabels();
+  void
+  WriteContour();
+};
+} // end namespace itk
+
+#ifndef ITK_MANUAL_INSTANTIATION
+#  include "itkCudaRegionSnakeImageFilter.hxx"
+#endif
+
+#endif

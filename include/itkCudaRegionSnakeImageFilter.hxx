@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkCudaRegionSnakeImageFilter_hxx
+#define itkCudaRegionSnakeImageFilter_hxx
+
+#include "itkCudaImageTraits.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace itk
+{
+template <typename TInputImage, typename TOutputImage>
+CudaRegionSnakeImageFilter<TInputImage, TOutputImage>::CudaRegionSnakeImageFilter()
+{
+  this->ProcessObject::SetOutput("Contour", this->MakeOutput("Contour"));
+}
+
+template <typename TInputImage, typename TOutputImage>
+ProcessObject::DataObjectPointer
+CudaRegionSnakeImageFilter<TInputImage, TOutputImage>::MakeOutput(const ProcessObject::DataObjectIdentifierType & name)
+{
+  if (name == "Contour")
+  {
+    return PathType::New().GetPointer();
+  }
+  return Superclass::MakeOutput(name);
+}
+
+template <typename TInputImage, typename TOutputImage>
+auto
+CudaRegionSnakeImageFilter<TInputImage, TOutputImage>::GetContour() -> PathType *
+{
+  return dynamic_cast<PathType *>(this->ProcessObject::GetOutput("Contour"));
+}
+
+template <typename TInputImage, typename TOutputImage>
+auto
+CudaRegionSnakeImageFilter<TInputImage, TOutputImage>::GetContour() const -> const PathType *
+{
+  return dynamic_cast<const PathType *>(this->ProcessObject::GetOutput("Contour"));
+}
+
+template <typename TInputImage, typename TOutputImage>
+auto
+CudaRegionSnakeImageFilter<TInputImage, TOutputImage>::GetContourPoint(SizeValueType i) const -> PointType
+{
+  if (i >= m_ContourPoints.size())
+  {
+    itkExceptionMacro("Contour point " << i << " was asked for; there are " << m_ContourPoints.size());
+  }
+  return m_ContourPoints[i];
+}
+
+template <typename TInputImage, typename TOutputImage>
+void
+CudaRegionSnakeImageFilter<TInputImage, TOutputImage>::VerifyPreconditions() ITKv5_CONST
+{
+  Superclass::VerifyPreconditions();
+  VerifyCudaRegionSnakeParameters(m_Parameters);
+  const int starts = (this->GetInitialPath() != nullptr ? 1 : 0) + (this->GetInitialMask() != nullptr ? 1 : 0) +
+                     (m_InitialRegion.GetNumberOfPixels() > 0 ? 1 : 0);
+  if (starts > 1)
+  {
+    itkExceptionMacro("More than one of InitialPath, InitialMask and InitialRegion is set; the search has one start");
+  }
+}
+
+template <typename TInputImage, typename TOutputImage>
+void
+CudaRegionSnakeImageFilter<TInputImage, TOutputImage>::GenerateInputRequestedRegion()
+{
+  // The superclass would ask the masks for the output's requested region; all inputs are needed as a whole.
+  for (const auto & name : this->GetInputNames())
+  {
+    if (auto * input = this->ProcessObject::GetInput(name))
+    {
+      input->SetRequestedRegionToLargestPossibleRegion();
+    }
+  }
+}
+
+template <typename TInputImage, typename TOutputImage>
+void
+CudaRegionSnakeImageFilter<TInputImage, TOutputImage>::EnlargeOutputRequestedRegion(DataObject * output)
+{
+  output->SetRequestedRegionToLargestPossibleRegion();
+}
+
+template <typename TInputImage, typename TOutputImage>
+CudaSnakePolygon
+CudaRegionSnakeImageFilter<TInputImage, TOutputImage>::GetStartPolygon() const
+{
+  const RegionType region = this->GetInput()->GetLargestPossibleRegion();
+  CudaSnakePolygon polygon;
+  if (m_InitialRegion.GetNumberOfPixels() > 0)
+  {
+    if (!region.IsInside(m_InitialRegion))
+    {
+      itkExceptionMacro("InitialRegion has index "
+                        << m_InitialRegion.GetIndex() << " and size " << m_InitialRegion.GetSize()
+                        << "; it must lie in the image, with index " << region.GetIndex() << " and size "
+                        << region.GetSize());
+    }
+    const auto x0 = static_cast<int32_t>(m_InitialRegion.GetIndex(0) - region.GetIndex(0));
+    const auto y0 = static_cast<int32_t>(m_InitialRegion.GetIndex(1) - region.GetIndex(1));
+    const auto x1 = x0 + static_cast<int32_t>(m_InitialRegion.GetSize(0));
+    const auto y1 = y0 + static_cast<int32_t>(m_InitialRegion.GetSize(1));
+    polygon = { { x0, y0 }, { x1, y0 }, { x1, y1 }, { x0, y1 } };
+  }
+  else if (const PathType * path = this->GetInitialPath())
+  {
+    const auto * vertices = path->GetVertexList();
+    for (unsigned int i = 0; i < vertices->Size(); ++i)
+    {
+      const auto &          vertex = vertices->ElementAt(i);
+      std::array<double, 2> corner;
+      for (unsigned int d = 0; d < 2; ++d)
+      {
+        // Index X - 1/2 is corner X; rounded to the nearest.
+        corner[d] = std::floor(vertex[d] - static_cast<double>(region.GetIndex(d)) + 1.0);
+        if (!(corner[d] >= 0.0 && corner[d] <= static_cast<double>(region.GetSize(d))))
+        {
+          itkExceptionMacro("Vertex " << i << " of InitialPath is " << vertex
+                                      << " in continuous index; it must lie in the image, with index "
+                                      << region.GetIndex() << " and size " << region.GetSize());
+        }
+      }
+      polygon.push_back({ static_cast<int32_t>(corner[0]), static_cast<int32_t>(corner[1]) });
+    }
+  }
+  return polygon;
+}
+
+template <typename TInputImage, typename TOutputImage>
+CudaRegionSnakeObserver
+CudaRegionSnakeImageFilter<TInputImage, TOutputImage>::MakeObserver()
+{
+  CudaRegionSnakeObserver observer;
+  observer.Progress = [this](float done) {
+    this->UpdateProgress(done);
+    return !this->GetAbortGenerateData();
+  };
+  if (this->HasObserver(IterationEvent()))
+  {
+    observer.Step = [this](const CudaRegionSnakeState & state) {
+      m_CurrentStep = state.Step;
+      m_CurrentPolygon = state.Polygon;
+      for (CudaSnakePoint & point : m_CurrentPolygon)
+      {
+        point = { point.X << state.Step.LevelExponent, point.Y << state.Step.LevelExponent };
+      }
+      this->InvokeEvent(IterationEvent());
+    };
+  }
+  return observer;
+}
+
+template <typename TInputImage, typename TOutputImage>
+void
+CudaRegionSnakeImageFilter<TInputImage, TOutputImage>::GenerateData()
+{
+  const InputImageType * image = this->GetInput();
+  const RegionType       region = image->GetLargestPossibleRegion();
+  this->AllocateOutputs();
+  m_Result = CudaRegionSnakeResult();
+  m_ContourPoints.clear();
+
+  CudaRegionSnakeInput input;
+  input.Image = MakeCudaImageView(image, region);
+  input.FirstIndex = { { region.GetIndex(0), region.GetIndex(1) } };
+  CudaImageView validMask;
+  if (this->GetValidMask() != nullptr)
+  {
+    validMask = MakeCudaImageView(this->GetValidMask(), this->GetValidMask()->GetLargestPossibleRegion());
+    input.ValidMask = &validMask;
+  }
+  CudaImageView startMask;
+  if (this->GetInitialMask() != nullptr)
+  {
+    startMask = MakeCudaImageView(this->GetInitialMask(), this->GetInitialMask()->GetLargestPossibleRegion());
+    input.StartMask = &startMask;
+  }
+  const CudaSnakePolygon startPolygon = this->GetStartPolygon();
+  if (this->GetInitialPath() != nullptr || m_InitialRegion.GetNumberOfPixels() > 0)
+  {
+    input.StartPolygon = &startPolygon;
+  }
+
+  const CudaRegionSnakeObserver observer = this->MakeObserver();
+  const auto                    device = [&](int deviceIndex) {
+    m_Result = CudaRegionSnakeOnDevice(input, m_Parameters, deviceIndex, this->GetNumberOfWorkUnits(), observer);
+  };
+  const auto host = [&] {
+    m_Result = CudaRegionSnakeOnHost(input, m_Parameters, this->GetNumberOfWorkUnits(), observer);
+  };
+  m_CudaBackend.Run(CudaRegionSnakeUnsupportedReason(input, m_Parameters),
+                    CudaRegionSnakeWorkingSet(input, m_Parameters),
+                    device,
+                    host);
+  if (m_Result.Stop == CudaRegionSnakeStop::Aborted)
+  {
+    ProcessAborted aborted(__FILE__, __LINE__);
+    aborted.SetDescription("CudaRegionSnakeImageFilter: AbortGenerateData was set");
+    throw aborted;
+  }
+  this->WriteContour();
+  this->WriteLabels();
+  this->UpdateProgress(1.0f);
+}
+
+template <typename TInputImage, typename TOutputImage>
+void
+CudaRegionSnakeImageFilter<TInputImage, TOutputImage>::WriteContour()
+{
+  const InputImageType * image = this->GetInput();
+  const RegionType       region = image->GetLargestPossibleRegion();
+  CudaSnakePolygon       polygon = m_Result.Polygon;
+  const auto &           direction = image->GetDirection();
+  const double           determinant = direction[0][0] * direction[1][1] - direction[0][1] * direction[1][0];
+  if (determinant * image->GetSpacing()[0] * image->GetSpacing()[1] < 0.0)
+  {
+    // Physical space is a mirror image of index space.
+    std::reverse(polygon.begin() + 1, polygon.end());
+  }
+  PathType * contour = this->GetContour();
+  contour->Initialize();
+  for (const CudaSnakePoint & corner : polygon)
+  {
+    typename PathType::ContinuousIndexType index;
+    index[0] = static_cast<double>(region.GetIndex(0)) + corner.X - 0.5;
+    index[1] = static_cast<double>(region.GetIndex(1)) + corner.Y - 0.5;
+    contour->AddVertex(index);
+    PointType point;
+    image->TransformContinuousIndexToPhysicalPoint(index, point);
+    m_ContourPoints.push_back(point);
+  }
+}
+
+template <typename TInputImage, typename TOutputImage>
+void
+CudaRegionSnakeImageFilter<TInputImage, TOutputImage>::WriteLabels()
+{
+  OutputImageType * const output = this->GetOutput();
+  const RegionType        region = output->GetBufferedRegion();
+  const auto              width = static_cast<size_t>(region.GetSize(0));
+  const auto              height = static_cast<int32_t>(region.GetSize(1));
+  const CudaSnakeRowSpans spans =
+    ComputeCudaSnakeRowSpans(m_Result.SignificantBoundary ? m_Result.Polygon : CudaSnakePolygon{}, height);
+  OutputPixelType * const pixels = output->GetBufferPointer();
+  this->GetMultiThreader()->SetNumberOfWorkUnits(this->GetNumberOfWorkUnits());
+  this->GetMultiThreader()->ParallelizeArray(
+    0,
+    static_cast<SizeValueType>(height),
+    [&](SizeValueType y) {
+      OutputPixelType * const row = pixels + y * width;
+      std::fill(row, row + width, m_OutsideValue);
+      for (size_t i = spans.First[y]; i < spans.First[y + 1]; i += 2)
+      {
+        std::fill(row + spans.Columns[i], row + spans.Columns[i + 1], m_InsideValue);
+      }
+    },
+    nullptr);
+}
+
+template <typename TInputImage, typename TOutputImage>
+void
+CudaRegionSnakeImageFilter<TInputImage, TOutputImage>::PrintSelf(std::ostream & os, Indent indent) const
+{
+  Superclass::PrintSelf(os, indent);
+  m_CudaBackend.Print(os, indent);
+  os << indent << "InitialRegion: " << m_InitialRegion << std::endl;
+  os << indent << "Start: " << m_Parameters.Start << std::endl;
+  os << indent << "NoiseLaw: " << m_Parameters.NoiseLaw << std::endl;
+  os << indent << "NumberOfLooks: " << m_Parameters.NumberOfLooks << std::endl;
+  os << indent << "ForegroundThreshold: " << m_Parameters.ForegroundThreshold << std::endl;
+  os << indent << "Schedule: " << m_Parameters.Schedule << std::endl;
+  os << indent << "MaximumStep: " << m_Parameters.MaximumStep << std::endl;
+  os << indent << "MinimumEdgeLength: " << m_Parameters.MinimumEdgeLength << std::endl;
+  os << indent << "MinimumGain: " << m_Parameters.MinimumGain << std::endl;
+  os << indent << "UseDescriptionLength: " << (m_Parameters.UseDescriptionLength ? "On" : "Off") << std::endl;
+  os << indent << "MaximumNumberOfNodes: " << m_Parameters.MaximumNumberOfNodes << std::endl;
+  os << indent << "MaximumNumberOfIterations: " << m_Parameters.MaximumNumberOfIterations << std::endl;
+  os << indent << "MinimumRegionSize: " << m_Parameters.MinimumRegionSize << std::endl;
+  os << indent << "InsideValue: " << +m_InsideValue << std::endl;
+  os << indent << "OutsideValue: " << +m_OutsideValue << std::endl;
+  os << indent << "Criterion: " << m_Result.Criterion << std::endl;
+  os << indent << "DescriptionLength: " << m_Result.DescriptionLength << std::endl;
+  os << indent << "SignificantBoundary: " << (m_Result.SignificantBoundary ? "Yes" : "No") << std::endl;
+  os << indent << "NumberOfIterations: " << m_Result.NumberOfIterations << std::endl;
+  os << indent << "Stop: " << m_Result.Stop << std::endl;
+  os << indent << "Number of contour points: " << m_ContourPoints.size() << std::endl;
+}
+} // end namespace itk
+
+#endif

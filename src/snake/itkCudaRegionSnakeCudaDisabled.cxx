@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "itkCudaError.h"
+#include "itkCudaRegionSnakeEngine.h"
+
+// Takes the place of the device code in a build without CUDA, where no filter gets as far as to call it.
+namespace itk
+{
+const char *
+CudaRegionSnakeUnsupportedReason(const CudaRegionSnakeInput &, const CudaRegionSnakeParameters &)
+{
+  return "the region snake has no device code in this build";
+}
+
+size_t
+CudaRegionSnakeWorkingSet(const CudaRegionSnakeInput &, const CudaRegionSnakeParameters &)
+{
+  return 0;
+}
+
+CudaRegionSnakeResult
+CudaRegionSnakeOnDevice(const CudaRegionSnakeInput &,
+                        const CudaRegionSnakeParameters &,
+                        int,
+                        unsigned int,
+                        const CudaRegionSnakeObserver &)
+{
+  throw CudaError(__FILE__, __LINE__, CudaError::Kind::NotUsable, "The region snake has no device code in this build");
+}
+} // end namespace itk

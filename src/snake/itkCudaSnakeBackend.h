@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkCudaSnakeBackend_h
+#define itkCudaSnakeBackend_h
+
+#include "itkCudaRegionSnakeEngine.h"
+#include "itkCudaSnakeControl.h"
+#include "itkCudaSnakeLaws.h"
+#include "itkCudaSnakeSamples.h"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+namespace itk::cuda
+{
+/** What a run of the snake has come to. */
+struct SnakeOutcome
+{
+  CudaSnakePolygon                 Polygon; // in pixels, unless it was aborted
+  Moments                          Sums;
+  double                           Criterion{ 0.0 }; // in units of the samples
+  std::vector<CudaRegionSnakeStep> Record;           // with `Criterion` in units of the samples
+  uint32_t                         NumberOfIterations{ 0 };
+  CudaRegionSnakeStop              Stop{ CudaRegionSnakeStop::Converged };
+  double                           SecondsOfRemoval{ 0.0 };
+};
+
+/** \class SnakeBackend
+ * \brief The work that the host or a device does for the engine. All give the same results, bit for bit.
+ */
+class SnakeBackend
+{
+public:
+  using StepFunction = std::function<void(const CudaRegionSnakeState &)>;
+  using LevelFunction = std::function<bool()>;
+
+  virtual ~SnakeBackend() = default;
+
+  /** Sums of all pixels. */
+  virtual Moments
+  GetTotal() = 0;
+
+  /** Sums of a polygon in cells of 2^exponent pixels, of a level of the plan. */
+  virtual Moments
+  SumPolygon(const CudaSnakePolygon & polygon, uint32_t exponent) = 0;
+
+  /** On the coarsest level, the rectangle of the grid with the smallest J; empty if none has two regions of the minimum
+   * size. */
+  virtual CudaSnakePolygon
+  SearchRectangle() = 0;
+
+  /** Moves the polygon, given in cells of the level of that index in the plan, until the schedule ends. `step`, if set,
+   * is called after every entry of the record, `level` when a level begins; it returns whether to go on. */
+  virtual SnakeOutcome
+  Run(const CudaSnakePolygon & start, int firstLevel, const StepFunction & step, const LevelFunction & level) = 0;
+
+  /** Removes nodes of a polygon in pixels as long as that shortens the description. */
+  virtual SnakeOutcome
+  RunRemoval(const CudaSnakePolygon & start) = 0;
+};
+
+/** Computes the sums and returns what works on them. Nothing that is passed needs to live on but the samples. */
+using SnakeBackendMaker =
+  std::function<std::unique_ptr<SnakeBackend>(const SnakeSamples &, const SnakePlan &, const LawDescription &)>;
+
+/** The engine, on a backend. */
+CudaRegionSnakeResult
+RunRegionSnake(const CudaRegionSnakeInput &      input,
+               const CudaRegionSnakeParameters & parameters,
+               unsigned int                      numberOfThreads,
+               const CudaRegionSnakeObserver &   observer,
+               const SnakeBackendMaker &         makeBackend);
+} // namespace itk::cuda
+
+#endif

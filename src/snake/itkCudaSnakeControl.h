@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkCudaSnakeControl_h
+#define itkCudaSnakeControl_h
+
+#include "itkCudaHostDevice.h"
+#include "itkCudaRegionSnakeEngine.h"
+#include "itkCudaSnakeTuning.h"
+
+#include <cstdint>
+
+namespace itk::cuda
+{
+/** What the schedule fixes before the first step, as plain data. */
+struct SnakePlan
+{
+  static constexpr int MaximumLevels = 2;
+
+  int      NumberOfLevels{ 1 };
+  uint32_t Exponent[MaximumLevels]{}; // of the levels, coarsest first
+  int32_t  FirstStep{ 1 };
+  int      Rings{ 1 };       // candidates at 1, 2, 4 steps
+  bool     InTurns{ false }; // nodes move in groups, one after the other
+  bool     Removal{ false }; // nodes are removed at the end
+  int64_t  MinimumSquaredLength{ 1 };
+  double   MinimumGain{ 0.0 };
+  double   NodeCost{ 0.0 }; // log N
+  int64_t  MinimumRegionSize{ 1 };
+  uint32_t MaximumNumberOfNodes{ 0 };
+  uint32_t MaximumNumberOfIterations{ 0 };
+};
+
+/** The order of the snake's phases: which comes next, given what the last one did. Host and device run the same. */
+class SnakeControl
+{
+public:
+  enum class Phase : int32_t
+  {
+    Measure, // sums of the polygon on the level, whose coordinates are scaled to it
+    Move,
+    Insert,
+    Remove,
+    Finished
+  };
+
+  Phase               Next{ Phase::Measure };
+  int                 Level{ 0 }; // index in the plan
+  int32_t             Step{ 1 };
+  int                 Colour{ 0 };
+  uint32_t            Iterations{ 0 };
+  CudaRegionSnakeStop Stop{ CudaRegionSnakeStop::Converged };
+
+  SnakeControl() = default;
+
+  ITK_CUDA_HOST_DEVICE
+  SnakeControl(const SnakePlan & plan, int firstLevel)
+    : Level(firstLevel)
+    , Step(firstLevel == 0 ? plan.FirstStep : StepOnEntering(plan, firstLevel))
+  {}
+
+  /** Starts with the removal of nodes on the finest level. */
+  ITK_CUDA_HOST_DEVICE void
+  BeginRemoval()
+  {
+    m_Removing = true;
+    Next = Phase::Remove;
+  }
+
+  ITK_CUDA_HOST_DEVICE void
+  AfterMeasure()
+  {
+    Next = Phase::Move;
+  }
+
+  /** Returns whether the phase ended an iteration. */
+  ITK_CUDA_HOST_DEVICE bool
+  AfterMove(const SnakePlan & plan, bool moved, int numberOfColours)
+  {
+    m_Moved = m_Moved || moved;
+    ++Colour;
+    if (Colour < numberOfColours)
+    {
+      return false;
+    }
+    Colour = 0;
+    ++Iterations;
+    const bool settled = !m_Moved;
+    m_Moved = false;
+    if (settled)
+    {
+      this->AfterSettling(plan);
+    }
+    if (Next == Phase::Move && Iterations >= plan.MaximumNumberOfIterations)
+    {
+      Stop = CudaRegionSnakeStop::MaximumNumberOfIterations;
+      Next = Phase::Finished;
+    }
+    return true;
+  }
+
+  ITK_CUDA_HOST_DEVICE void
+  AfterInsert(const SnakePlan & plan, bool inserted, bool cutShort)
+  {
+    if (cutShort)
+    {
+      Stop = CudaRegionSnakeStop::MaximumNumberOfNodes;
+    }
+    const bool last = Level + 1 == plan.NumberOfLevels;
+    if (Step == 1 && !inserted)
+    {
+      this->LeaveLevel(plan);
+      return;
+    }
+    m_LastRound = Step == 1 && !last;
+    Step = Step > 1 ? Step / 2 : 1;
+    this->BeginMoves(plan);
+  }
+
+  ITK_CUDA_HOST_DEVICE void
+  AfterRemove(const SnakePlan & plan, bool removed)
+  {
+    if (!removed)
+    {
+      Next = Phase::Finished;
+      return;
+    }
+    Step = StepAfterRemoval;
+    this->BeginMoves(plan);
+  }
+
+private:
+  bool m_Moved{ false };
+  bool m_LastRound{ false }; // of a level that is not the last: no insertion follows
+  bool m_Removing{ false };
+
+  static ITK_CUDA_HOST_DEVICE int32_t
+  StepOnEntering(const SnakePlan & plan, int level)
+  {
+    return static_cast<int32_t>(1u << (plan.Exponent[level - 1] - plan.Exponent[level]));
+  }
+
+  ITK_CUDA_HOST_DEVICE void
+  BeginMoves(const SnakePlan & plan)
+  {
+    Next = Phase::Move;
+    if (Iterations >= plan.MaximumNumberOfIterations)
+    {
+      Stop = CudaRegionSnakeStop::MaximumNumberOfIterations;
+      Next = Phase::Finished;
+    }
+  }
+
+  ITK_CUDA_HOST_DEVICE void
+  AfterSettling(const SnakePlan & plan)
+  {
+    if (m_Removing)
+    {
+      if (Step > 1)
+      {
+        Step = 1;
+      }
+      else
+      {
+        Next = Phase::Remove;
+      }
+    }
+    else if (Step == 1 && m_LastRound)
+    {
+      this->LeaveLevel(plan);
+    }
+    else
+    {
+      Next = Phase::Insert;
+    }
+  }
+
+  ITK_CUDA_HOST_DEVICE void
+  LeaveLevel(const SnakePlan & plan)
+  {
+    m_LastRound = false;
+    if (Level + 1 < plan.NumberOfLevels)
+    {
+      ++Level;
+      Step = StepOnEntering(plan, Level);
+      Next = Phase::Measure;
+    }
+    else if (plan.Removal)
+    {
+      this->BeginRemoval();
+    }
+    else
+    {
+      Next = Phase::Finished;
+    }
+  }
+};
+} // namespace itk::cuda
+
+#endif

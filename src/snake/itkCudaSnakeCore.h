@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkCudaSnakeCore_h
+#define itkCudaSnakeCore_h
+
+#include "itkCudaHostDevice.h"
+#include "itkCudaSnakeLattice.h"
+#include "itkCudaSnakeLaws.h"
+#include "itkCudaSnakeSums.h"
+#include "itkCudaSnakeTuning.h"
+
+#include <cstdint>
+
+// The steps of the snake, each a decision about one node or one pair of nodes that depends only on the state before the
+// phase: so all of them can be taken at once, in any order, by any number of threads.
+//
+// A phase of moves is safe because of two facts. Nodes that are not adjacent have no edge in common, so what their
+// moves change adds up exactly. And with the parameters of the law fixed, the likelihood is linear in the sums, so
+// moves that each lower it lower it together; estimating the parameters anew lowers it further.
+namespace itk::cuda
+{
+/** Node at a distance of step * 2^(w / 8) cells in direction w % 8, held inside the level. */
+ITK_CUDA_HOST_DEVICE inline LatticePoint
+CandidatePosition(const LatticePoint & node, int w, int32_t step, int32_t width, int32_t height)
+{
+  // east, south-east, south, south-west, west, north-west, north, north-east (Y points down)
+  const int     direction = w % Directions;
+  const int32_t distance = step << (w / Directions);
+  const int32_t dx = direction == 2 || direction == 6 ? 0 : (direction > 2 && direction < 6 ? -distance : distance);
+  const int32_t dy = direction == 0 || direction == 4 ? 0 : (direction > 4 ? -distance : distance);
+  return { Maximum(0, Minimum(width, node.X + dx)), Maximum(0, Minimum(height, node.Y + dy)) };
+}
+
+/** What a move or a removal changes, and what it gains: the change of the linear form, negative if it improves. */
+struct Proposal
+{
+  int32_t      Node;
+  LatticePoint Position;
+  double       Gain;
+  Moments      Change;
+};
+
+/** Whether proposal x comes before y: by gain, ties by node. */
+ITK_CUDA_HOST_DEVICE inline bool
+ComesBefore(const Proposal & x, const Proposal & y)
+{
+  return x.Gain < y.Gain || (x.Gain == y.Gain && x.Node < y.Node);
+}
+
+/** Whether the target may have `count` of `total` pixels after a change from `present`: no region gets smaller than the
+ * minimum, and one that is smaller does not shrink further. */
+ITK_CUDA_HOST_DEVICE inline bool
+IsCountAllowed(int64_t count, int64_t present, int64_t total, int64_t minimum)
+{
+  const bool target = count >= minimum || count >= present;
+  const bool background = total - count >= minimum || count <= present;
+  return target && background && count > 0 && count < total;
+}
+
+/** Whether `number` changes that each add `cost` to J lower the total by the minimum. */
+ITK_CUDA_HOST_DEVICE inline bool
+IsImprovement(double criterion, double cost, int number, double present, double minimumGain)
+{
+  return criterion + cost * static_cast<double>(number) <= present - minimumGain;
+}
+
+/** Number of groups of nodes that move in turns: with nodes of one group only, none are adjacent. */
+ITK_CUDA_HOST_DEVICE inline int
+NumberOfColours(int n, bool inTurns)
+{
+  return inTurns ? 2 + n % 2 : 1;
+}
+
+ITK_CUDA_HOST_DEVICE inline int
+ColourOf(int i, int n, int numberOfColours)
+{
+  return numberOfColours == 1 ? 0 : (n % 2 == 1 && i == n - 1 ? 2 : i % 2);
+}
+
+/** The chain that a proposed move makes. */
+ITK_CUDA_HOST_DEVICE inline LatticeChain
+ChainOf(const LatticePoint * polygon, int n, const Proposal & move)
+{
+  return { polygon[Previous(move.Node, n)], move.Position, polygon[Next(move.Node, n)] };
+}
+
+/** Whether two proposed moves, each possible alone, are not possible together. */
+ITK_CUDA_HOST_DEVICE inline bool
+MovesConflict(const LatticePoint * polygon, int n, const Proposal & x, const Proposal & y)
+{
+  const int distance = RingDistance(x.Node, y.Node, n);
+  if (distance == 1 || distance == n - 1)
+  {
+    return true;
+  }
+  return ChainsMeet(ChainOf(polygon, n, x), ChainOf(polygon, n, y), distance == 2, distance == n - 2);
+}
+
+/** Whether two removals, each possible alone, are not possible together: only if their nodes are adjacent. Chords ab
+ * and cd of nodes that are not adjacent cannot meet: cd does not meet the edges a-x-b, so it would have to end in the
+ * triangle axb, from where the polygon's other edges at its end could only leave across ab. */
+ITK_CUDA_HOST_DEVICE inline bool
+RemovalsConflict(int n, const Proposal & x, const Proposal & y)
+{
+  const int distance = RingDistance(x.Node, y.Node, n);
+  return distance == 1 || distance == n - 1;
+}
+
+/** Whether the removal of one of the proposals only is safe: few nodes are left, and removals that are far enough from
+ * each other could leave fewer than three. */
+ITK_CUDA_HOST_DEVICE inline bool
+RemoveOneAtATime(int n)
+{
+  return n < 8;
+}
+
+/** Midpoint of an edge, rounded down. */
+ITK_CUDA_HOST_DEVICE inline LatticePoint
+MidpointOf(const LatticePoint & p, const LatticePoint & q)
+{
+  return { p.X + ((q.X - p.X) >> 1), p.Y + ((q.Y - p.Y) >> 1) };
+}
+
+ITK_CUDA_HOST_DEVICE inline bool
+MidpointIsExact(const LatticePoint & p, const LatticePoint & q)
+{
+  return ((q.X - p.X) & 1) == 0 && ((q.Y - p.Y) & 1) == 0;
+}
+
+ITK_CUDA_HOST_DEVICE inline int64_t
+SquaredLength(const LatticePoint & p, const LatticePoint & q)
+{
+  const int64_t dx = q.X - p.X;
+  const int64_t dy = q.Y - p.Y;
+  return dx * dx + dy * dy;
+}
+
+/** Whether the midpoint of edge i (from node i to the next) can be inserted: the edge is long enough, and the polygon
+ * stays simple. */
+ITK_CUDA_HOST_DEVICE inline bool
+CanInsert(const LatticePoint * polygon, int n, int i, int64_t minimumSquaredLength)
+{
+  const LatticePoint p = polygon[i];
+  const LatticePoint q = polygon[Next(i, n)];
+  if (SquaredLength(p, q) < minimumSquaredLength)
+  {
+    return false;
+  }
+  return MidpointIsExact(p, q) || ChainKeepsSimple(polygon, n, i, MidpointOf(p, q), Next(i, n));
+}
+
+/** Whether the midpoints of edges i and j, each possible alone, are not possible together. Those that lie on their edge
+ * change no edge's place. */
+ITK_CUDA_HOST_DEVICE inline bool
+InsertionsConflict(const LatticePoint * polygon, int n, int i, int j)
+{
+  const LatticeChain x{ polygon[i], MidpointOf(polygon[i], polygon[Next(i, n)]), polygon[Next(i, n)] };
+  const LatticeChain y{ polygon[j], MidpointOf(polygon[j], polygon[Next(j, n)]), polygon[Next(j, n)] };
+  if (MidpointIsExact(x.Before, x.After) || MidpointIsExact(y.Before, y.After))
+  {
+    return false;
+  }
+  return ChainsMeet(x, y, Next(i, n) == j, Next(j, n) == i);
+}
+} // namespace itk::cuda
+
+#endif

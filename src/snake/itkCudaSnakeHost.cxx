@@ -1,0 +1,599 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "itkCudaSnakeHost.h"
+
+#include <algorithm>
+#include <chrono>
+#include <limits>
+#include <mutex>
+
+namespace itk::cuda
+{
+namespace
+{
+/** Rows of edges that are worth another piece of work for a thread: about 50 microseconds. */
+constexpr size_t RowsPerPiece = 2048;
+
+/** Sums of the cells of the grid above and left of each crossing of its lines. */
+std::vector<Moments>
+SumGrid(const SnakeLevel & level, const RectangleGrid & grid, const SnakeThreads & threads)
+{
+  const size_t         stride = static_cast<size_t>(grid.Columns) + 1;
+  std::vector<Moments> table(stride * (static_cast<size_t>(grid.Rows) + 1));
+  threads.ForRanges(static_cast<size_t>(grid.Rows), 1, [&](size_t begin, size_t end) {
+    for (size_t row = begin; row < end; ++row)
+    {
+      Moments * out = table.data() + (row + 1) * stride;
+      for (int32_t y = grid.GetRow(static_cast<int32_t>(row)); y < grid.GetRow(static_cast<int32_t>(row) + 1); ++y)
+      {
+        for (int32_t column = 0; column <= grid.Columns; ++column)
+        {
+          out[column] += level.RowPrefix(y, grid.GetColumn(column));
+        }
+      }
+    }
+  });
+  for (size_t i = stride; i < table.size(); ++i)
+  {
+    table[i] += table[i - stride];
+  }
+  return table;
+}
+
+struct BestRectangle
+{
+  double  Criterion{ std::numeric_limits<double>::infinity() };
+  int64_t Number{ -1 };
+
+  void
+  Consider(double criterion, int64_t number)
+  {
+    if (criterion < Criterion || (criterion == Criterion && number < Number))
+    {
+      Criterion = criterion;
+      Number = number;
+    }
+  }
+};
+
+/** Searches rectangles between some pairs of rows, with the law's type known. */
+struct RectangleSearch
+{
+  const RectangleGrid & Grid;
+  const Moments *       Table;
+  const Moments         Total;
+  const int64_t         MinimumRegionSize;
+  const int32_t         FirstRowPair;
+  const int32_t         LastRowPair;
+
+  template <typename TLaw>
+  BestRectangle
+  operator()(const TLaw & law) const
+  {
+    BestRectangle best;
+    const int64_t columnPairs = Grid.GetNumberOfColumnPairs();
+    for (int32_t rowPair = FirstRowPair; rowPair < LastRowPair; ++rowPair)
+    {
+      int32_t y0;
+      int32_t y1;
+      RectangleGrid::GetPair(rowPair, y0, y1);
+      int64_t number = rowPair * columnPairs;
+      for (int32_t x1 = 1; x1 <= Grid.Columns; ++x1)
+      {
+        for (int32_t x0 = 0; x0 < x1; ++x0, ++number)
+        {
+          const Moments target = Grid.Sum(Table, x0, y0, x1, y1);
+          if (target.Count >= MinimumRegionSize && Total.Count - target.Count >= MinimumRegionSize)
+          {
+            best.Consider(law.Criterion(target, Total - target), number);
+          }
+        }
+      }
+    }
+    return best;
+  }
+};
+
+double
+SecondsNow()
+{
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+Moments
+SumPolygonOn(const SnakeLevel & level, const CudaSnakePolygon & polygon)
+{
+  Moments   sums;
+  const int n = static_cast<int>(polygon.size());
+  for (int i = 0; i < n; ++i)
+  {
+    sums += level.SumEdge(polygon[i], polygon[Next(i, n)]);
+  }
+  return sums;
+}
+} // namespace
+
+Moments
+HostSnakeBackend::SumPolygon(const CudaSnakePolygon & polygon, uint32_t exponent)
+{
+  return SumPolygonOn(m_Tables.GetLevel(exponent), polygon);
+}
+
+CudaSnakePolygon
+HostSnakeBackend::SearchRectangle()
+{
+  const SnakeLevel &         level = m_Tables.GetLevel(m_Plan.Exponent[0]);
+  const RectangleGrid        grid = MakeRectangleGrid(level.Width, level.Height);
+  const std::vector<Moments> table = SumGrid(level, grid, m_Threads);
+  BestRectangle              best;
+  std::mutex                 mutex;
+  m_Threads.ForRanges(static_cast<size_t>(grid.GetNumberOfRowPairs()), 16, [&](size_t begin, size_t end) {
+    const BestRectangle               found = m_Law.Visit(RectangleSearch{ grid,
+                                                             table.data(),
+                                                             m_Tables.GetTotal(),
+                                                             m_Plan.MinimumRegionSize,
+                                                             static_cast<int32_t>(begin),
+                                                             static_cast<int32_t>(end) });
+    const std::lock_guard<std::mutex> lock(mutex);
+    if (found.Number >= 0)
+    {
+      best.Consider(found.Criterion, found.Number);
+    }
+  });
+  return best.Number < 0 ? CudaSnakePolygon{} : grid.MakePolygon(best.Number);
+}
+
+SnakeOutcome
+HostSnakeBackend::Run(const CudaSnakePolygon & start,
+                      int                      firstLevel,
+                      const StepFunction &     step,
+                      const LevelFunction &    level)
+{
+  HostSnake snake(m_Plan, m_Law, m_Tables, m_Threads);
+  snake.SetStepFunction(step);
+  snake.SetLevelFunction(level);
+  snake.Run(start, firstLevel);
+  return snake.GetOutcome();
+}
+
+SnakeOutcome
+HostSnakeBackend::RunRemoval(const CudaSnakePolygon & start)
+{
+  HostSnake snake(m_Plan, m_Law, m_Tables, m_Threads);
+  snake.RunRemoval(start);
+  return snake.GetOutcome();
+}
+
+SnakeOutcome
+HostSnake::GetOutcome() const
+{
+  SnakeOutcome outcome;
+  outcome.Polygon = m_Polygon;
+  outcome.Sums = m_Sums;
+  outcome.Criterion = m_Criterion;
+  outcome.Record = m_Record;
+  outcome.NumberOfIterations = m_Iterations;
+  outcome.Stop = m_Stop;
+  outcome.SecondsOfRemoval = m_TimeOfRemoval > 0.0 ? m_TimeOfEnd - m_TimeOfRemoval : 0.0;
+  return outcome;
+}
+
+void
+HostSnake::Run(const CudaSnakePolygon & start, int firstLevel)
+{
+  m_Polygon = start;
+  this->RunPhases(SnakeControl(m_Plan, firstLevel));
+}
+
+void
+HostSnake::RunRemoval(const CudaSnakePolygon & start)
+{
+  m_Polygon = start;
+  m_Level = &m_Tables.GetLevel(0);
+  m_Sums = SumPolygonOn(*m_Level, m_Polygon);
+  m_Criterion = Criterion(m_Law, m_Sums, m_Total);
+  SnakeControl control(m_Plan, m_Plan.NumberOfLevels - 1);
+  control.BeginRemoval();
+  this->RunPhases(control);
+}
+
+void
+HostSnake::RunPhases(SnakeControl control)
+{
+  using Phase = SnakeControl::Phase;
+  using Kind = CudaRegionSnakeStep::Kind;
+  int    measuredLevel = -1;
+  double beforeIteration = m_Criterion;
+  while (control.Next != Phase::Finished)
+  {
+    const double  before = m_Criterion;
+    const int32_t step = control.Step;
+    const int     level = control.Level;
+    switch (control.Next)
+    {
+      case Phase::Measure:
+        this->Measure(control, measuredLevel);
+        measuredLevel = control.Level;
+        this->AddToRecord(Kind::Level, level, step, m_Record.empty() ? m_Criterion : before);
+        if (m_LevelFunction && !m_LevelFunction())
+        {
+          m_Stop = CudaRegionSnakeStop::Aborted;
+          return;
+        }
+        control.AfterMeasure();
+        this->BeginStep();
+        beforeIteration = m_Criterion;
+        break;
+      case Phase::Move: {
+        const int  colours = NumberOfColours(this->GetNumberOfNodes(), m_Plan.InTurns);
+        const bool moved = this->Move(control.Colour, colours, step);
+        if (control.AfterMove(m_Plan, moved, colours))
+        {
+          m_Iterations = control.Iterations;
+          this->AddToRecord(Kind::Iteration, level, step, beforeIteration);
+          beforeIteration = m_Criterion;
+          if (control.Step != step)
+          {
+            this->BeginStep();
+          }
+        }
+        break;
+      }
+      case Phase::Insert: {
+        bool       cutShort = false;
+        const bool inserted = this->Insert(cutShort);
+        if (inserted)
+        {
+          this->AddToRecord(Kind::Insertion, level, step, before);
+        }
+        control.AfterInsert(m_Plan, inserted, cutShort);
+        this->BeginStep();
+        beforeIteration = m_Criterion;
+        break;
+      }
+      default: {
+        m_TimeOfRemoval = m_TimeOfRemoval == 0.0 ? SecondsNow() : m_TimeOfRemoval;
+        const bool removed = this->Remove();
+        if (removed)
+        {
+          this->AddToRecord(Kind::Removal, level, step, before);
+        }
+        control.AfterRemove(m_Plan, removed);
+        this->BeginStep();
+        beforeIteration = m_Criterion;
+        break;
+      }
+    }
+  }
+  m_Stop = control.Stop;
+  m_TimeOfEnd = SecondsNow();
+}
+
+void
+HostSnake::BeginStep()
+{
+  m_IsStale.assign(m_Polygon.size(), 1);
+  m_Changes.resize(m_Polygon.size() * MaximumCandidates);
+  m_Slots.resize(m_Polygon.size());
+}
+
+void
+HostSnake::Measure(const SnakeControl & control, int previousLevel)
+{
+  m_Level = &m_Tables.GetLevel(m_Plan.Exponent[control.Level]);
+  if (previousLevel >= 0)
+  {
+    const uint32_t shift = m_Plan.Exponent[previousLevel] - m_Plan.Exponent[control.Level];
+    for (LatticePoint & p : m_Polygon)
+    {
+      p = { p.X << shift, p.Y << shift };
+    }
+  }
+  m_Sums = SumPolygonOn(*m_Level, m_Polygon);
+  m_Criterion = Criterion(m_Law, m_Sums, m_Total);
+}
+
+size_t
+HostSnake::CountRowsOfStaleNodes(int colour, int numberOfColours) const
+{
+  const int n = this->GetNumberOfNodes();
+  size_t    rows = 0;
+  for (int i = 0; i < n; ++i)
+  {
+    if (m_IsStale[i] && ColourOf(i, n, numberOfColours) == colour)
+    {
+      const int32_t y = m_Polygon[i].Y;
+      rows += static_cast<size_t>(std::abs(m_Polygon[Previous(i, n)].Y - y) + std::abs(m_Polygon[Next(i, n)].Y - y));
+    }
+  }
+  return rows * Directions * m_Plan.Rings;
+}
+
+bool
+HostSnake::Move(int colour, int numberOfColours, int32_t step)
+{
+  const int        n = this->GetNumberOfNodes();
+  const LinearForm gain = Linearize(m_Law, m_Sums, m_Total);
+  const size_t     pieces = this->CountRowsOfStaleNodes(colour, numberOfColours) / RowsPerPiece + 1;
+  m_Threads.ForRanges(
+    static_cast<size_t>(n), (static_cast<size_t>(n) + pieces - 1) / pieces, [&](size_t begin, size_t end) {
+      for (size_t node = begin; node < end; ++node)
+      {
+        const int i = static_cast<int>(node);
+        m_Slots[i].Node = -1;
+        if (ColourOf(i, n, numberOfColours) == colour)
+        {
+          if (m_IsStale[i])
+          {
+            m_Level->SumCandidates(m_Polygon[Previous(i, n)],
+                                   m_Polygon[i],
+                                   m_Polygon[Next(i, n)],
+                                   step,
+                                   m_Plan.Rings,
+                                   &m_Changes[node * MaximumCandidates]);
+            m_IsStale[i] = 0;
+          }
+          this->ProposeMove(i, step, gain);
+        }
+      }
+    });
+  this->CollectProposals();
+  this->KeepUnbeaten(
+    [this, n](const Proposal & x, const Proposal & y) { return MovesConflict(m_Polygon.data(), n, x, y); });
+  if (!this->Accept(0.0))
+  {
+    return false;
+  }
+  for (const Proposal & move : m_Proposals)
+  {
+    m_Polygon[move.Node] = move.Position;
+    m_IsStale[Previous(move.Node, n)] = m_IsStale[move.Node] = m_IsStale[Next(move.Node, n)] = 1;
+  }
+  return true;
+}
+
+void
+HostSnake::ProposeMove(int node, int32_t step, const LinearForm & gain)
+{
+  const int          n = this->GetNumberOfNodes();
+  const LatticePoint at = m_Polygon[node];
+  const int          candidates = Directions * m_Plan.Rings;
+  const Moments *    changes = &m_Changes[static_cast<size_t>(node) * MaximumCandidates];
+  double             gains[MaximumCandidates];
+  for (int w = 0; w < candidates; ++w)
+  {
+    const bool allowed =
+      IsCountAllowed(m_Sums.Count + changes[w].Count, m_Sums.Count, m_Total.Count, m_Plan.MinimumRegionSize);
+    gains[w] = allowed ? gain(changes[w]) : 0.0;
+  }
+  while (true)
+  {
+    const int best = static_cast<int>(std::min_element(gains, gains + candidates) - gains);
+    if (!(gains[best] < -m_Plan.MinimumGain))
+    {
+      return;
+    }
+    const LatticePoint position = CandidatePosition(at, best, step, m_Level->Width, m_Level->Height);
+    if (ChainKeepsSimple(m_Polygon.data(), n, Previous(node, n), position, Next(node, n)))
+    {
+      m_Slots[node] = { node, position, gains[best], changes[best] };
+      return;
+    }
+    gains[best] = 0.0;
+  }
+}
+
+void
+HostSnake::CollectProposals()
+{
+  m_Proposals.clear();
+  for (const Proposal & slot : m_Slots)
+  {
+    if (slot.Node >= 0)
+    {
+      m_Proposals.push_back(slot);
+    }
+  }
+}
+
+/** Keeps the proposals that conflict with none that comes before them; the first of all is always kept. */
+template <typename TConflict>
+void
+HostSnake::KeepUnbeaten(const TConflict & conflict)
+{
+  m_IsBeaten.assign(m_Proposals.size(), 0);
+  for (size_t i = 0; i < m_Proposals.size(); ++i)
+  {
+    for (size_t j = i + 1; j < m_Proposals.size(); ++j)
+    {
+      const size_t beaten = ComesBefore(m_Proposals[i], m_Proposals[j]) ? j : i;
+      if (!m_IsBeaten[beaten] && conflict(m_Proposals[i], m_Proposals[j]))
+      {
+        m_IsBeaten[beaten] = 1;
+      }
+    }
+  }
+  size_t kept = 0;
+  for (size_t i = 0; i < m_Proposals.size(); ++i)
+  {
+    if (!m_IsBeaten[i])
+    {
+      m_Proposals[kept++] = m_Proposals[i];
+    }
+  }
+  m_Proposals.resize(kept);
+}
+
+/** Takes the sums of all proposals, or of the best one alone should rounding or a region's size not allow all; `cost`
+ * is what each proposal adds to J. Returns whether anything was taken. */
+bool
+HostSnake::Accept(double cost)
+{
+  if (m_Proposals.empty())
+  {
+    return false;
+  }
+  if (this->TryProposals(cost))
+  {
+    return true;
+  }
+  m_Proposals = { *std::min_element(m_Proposals.begin(), m_Proposals.end(), ComesBefore) };
+  return this->TryProposals(cost);
+}
+
+bool
+HostSnake::TryProposals(double cost)
+{
+  Moments sums = m_Sums;
+  for (const Proposal & proposal : m_Proposals)
+  {
+    sums += proposal.Change;
+  }
+  if (!IsCountAllowed(sums.Count, m_Sums.Count, m_Total.Count, m_Plan.MinimumRegionSize))
+  {
+    return false;
+  }
+  const double criterion = Criterion(m_Law, sums, m_Total);
+  if (!IsImprovement(criterion, cost, static_cast<int>(m_Proposals.size()), m_Criterion, m_Plan.MinimumGain))
+  {
+    return false;
+  }
+  m_Sums = sums;
+  m_Criterion = criterion;
+  return true;
+}
+
+bool
+HostSnake::Insert(bool & cutShort)
+{
+  const int         n = this->GetNumberOfNodes();
+  std::vector<char> inserted(m_Polygon.size(), 0);
+  for (int i = 0; i < n; ++i)
+  {
+    inserted[i] = CanInsert(m_Polygon.data(), n, i, m_Plan.MinimumSquaredLength) ? 1 : 0;
+  }
+  // Of two that conflict the later one is left out, also if the earlier one is left out for another.
+  const std::vector<char> possible = inserted;
+  for (int i = 0; i < n; ++i)
+  {
+    for (int j = i + 1; j < n; ++j)
+    {
+      if (possible[i] && inserted[j] && InsertionsConflict(m_Polygon.data(), n, i, j))
+      {
+        inserted[j] = 0;
+      }
+    }
+  }
+
+  CudaSnakePolygon polygon;
+  Moments          sums = m_Sums;
+  size_t room = m_Plan.MaximumNumberOfNodes > m_Polygon.size() ? m_Plan.MaximumNumberOfNodes - m_Polygon.size() : 0;
+  bool   cut = false;
+  for (int i = 0; i < n; ++i)
+  {
+    const LatticePoint p = m_Polygon[i];
+    const LatticePoint q = m_Polygon[Next(i, n)];
+    polygon.push_back(p);
+    if (inserted[i] && room > 0)
+    {
+      const LatticePoint middle = MidpointOf(p, q);
+      polygon.push_back(middle);
+      --room;
+      if (!MidpointIsExact(p, q))
+      {
+        sums += m_Level->SumEdge(p, middle) + m_Level->SumEdge(middle, q) - m_Level->SumEdge(p, q);
+      }
+    }
+    else if (inserted[i])
+    {
+      cut = true;
+    }
+  }
+  cutShort = cut;
+  if (polygon.size() == m_Polygon.size() ||
+      !IsCountAllowed(sums.Count, m_Sums.Count, m_Total.Count, m_Plan.MinimumRegionSize))
+  {
+    return false;
+  }
+  m_Polygon = polygon;
+  m_Sums = sums;
+  m_Criterion = Criterion(m_Law, m_Sums, m_Total);
+  return true;
+}
+
+bool
+HostSnake::Remove()
+{
+  const int n = this->GetNumberOfNodes();
+  if (n <= 3)
+  {
+    return false;
+  }
+  const LinearForm gain = Linearize(m_Law, m_Sums, m_Total);
+  m_Slots.resize(m_Polygon.size());
+  m_Threads.ForRanges(static_cast<size_t>(n), 16, [&](size_t begin, size_t end) {
+    for (size_t node = begin; node < end; ++node)
+    {
+      this->ProposeRemoval(static_cast<int>(node), gain);
+    }
+  });
+  this->CollectProposals();
+  if (RemoveOneAtATime(n) && !m_Proposals.empty())
+  {
+    m_Proposals = { *std::min_element(m_Proposals.begin(), m_Proposals.end(), ComesBefore) };
+  }
+  this->KeepUnbeaten([n](const Proposal & x, const Proposal & y) { return RemovalsConflict(n, x, y); });
+  if (!this->Accept(-m_Plan.NodeCost))
+  {
+    return false;
+  }
+  for (const Proposal & removal : m_Proposals)
+  {
+    m_Slots[removal.Node].Node = -2;
+  }
+  CudaSnakePolygon polygon;
+  for (int i = 0; i < n; ++i)
+  {
+    if (m_Slots[i].Node != -2)
+    {
+      polygon.push_back(m_Polygon[i]);
+    }
+  }
+  m_Polygon = polygon;
+  return true;
+}
+
+void
+HostSnake::ProposeRemoval(int node, const LinearForm & gain)
+{
+  const int          n = this->GetNumberOfNodes();
+  const LatticePoint before = m_Polygon[Previous(node, n)];
+  const LatticePoint at = m_Polygon[node];
+  const LatticePoint after = m_Polygon[Next(node, n)];
+  Proposal           proposal{ -1, at, 0.0, {} };
+  proposal.Change = m_Level->SumEdge(before, after) - m_Level->SumEdge(before, at) - m_Level->SumEdge(at, after);
+  proposal.Gain = gain(proposal.Change) - m_Plan.NodeCost;
+  if (proposal.Gain < -m_Plan.MinimumGain &&
+      IsCountAllowed(m_Sums.Count + proposal.Change.Count, m_Sums.Count, m_Total.Count, m_Plan.MinimumRegionSize) &&
+      ChordKeepsSimple(m_Polygon.data(), n, node))
+  {
+    proposal.Node = node;
+  }
+  m_Slots[node] = proposal;
+}
+
+void
+HostSnake::AddToRecord(CudaRegionSnakeStep::Kind kind, int level, int32_t step, double criterionBefore)
+{
+  m_Record.push_back({ kind,
+                       m_Plan.Exponent[level],
+                       static_cast<uint32_t>(step),
+                       static_cast<uint32_t>(m_Polygon.size()),
+                       m_Sums.Count,
+                       m_Criterion,
+                       m_Criterion - criterionBefore });
+  if (m_StepFunction)
+  {
+    m_StepFunction({ m_Record.back(), m_Polygon, m_Sums.Sum, m_Sums.SumOfSquares });
+  }
+}
+} // namespace itk::cuda

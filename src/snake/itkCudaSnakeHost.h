@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkCudaSnakeHost_h
+#define itkCudaSnakeHost_h
+
+#include "itkCudaSnakeBackend.h"
+#include "itkCudaSnakeControl.h"
+#include "itkCudaSnakeCore.h"
+#include "itkCudaSnakeStart.h"
+#include "itkCudaSnakeTables.h"
+#include "itkCudaSnakeThreads.h"
+
+#include <vector>
+
+namespace itk::cuda
+{
+/** The snake on the host: carries out the phases that SnakeControl asks for. */
+class HostSnake
+{
+public:
+  using StepFunction = SnakeBackend::StepFunction;
+  using LevelFunction = SnakeBackend::LevelFunction;
+
+  HostSnake(const SnakePlan &      plan,
+            const LawDescription & law,
+            const SnakeTables &    tables,
+            const SnakeThreads &   threads)
+    : m_Plan(plan)
+    , m_Law(law)
+    , m_Tables(tables)
+    , m_Total(tables.GetTotal())
+    , m_Threads(threads)
+  {}
+
+  /** Called after every entry of the record. */
+  void
+  SetStepFunction(const StepFunction & function)
+  {
+    m_StepFunction = function;
+  }
+  /** Called when a level begins; returns whether to go on. */
+  void
+  SetLevelFunction(const LevelFunction & function)
+  {
+    m_LevelFunction = function;
+  }
+
+  /** Moves the polygon, given in cells of the level of that index in the plan, until the schedule ends. */
+  void
+  Run(const CudaSnakePolygon & start, int firstLevel);
+
+  /** Removes nodes of the polygon, which is that of a Run() or given in pixels, as long as that shortens the
+   * description. */
+  void
+  RunRemoval(const CudaSnakePolygon & start);
+
+  SnakeOutcome
+  GetOutcome() const;
+
+private:
+  const SnakePlan      m_Plan;
+  const LawDescription m_Law;
+  const SnakeTables &  m_Tables;
+  const Moments        m_Total;
+  const SnakeThreads & m_Threads;
+  StepFunction         m_StepFunction;
+  LevelFunction        m_LevelFunction;
+
+  const SnakeLevel *               m_Level{ nullptr };
+  CudaSnakePolygon                 m_Polygon;
+  Moments                          m_Sums;
+  double                           m_Criterion{ 0.0 };
+  std::vector<Moments>             m_Changes; // of the candidates of each node
+  std::vector<char>                m_IsStale; // whether the node or a neighbour moved since they were summed
+  std::vector<Proposal>            m_Slots;   // a proposal per node; Node is -1 where there is none
+  std::vector<Proposal>            m_Proposals;
+  std::vector<char>                m_IsBeaten;
+  std::vector<CudaRegionSnakeStep> m_Record;
+  uint32_t                         m_Iterations{ 0 };
+  CudaRegionSnakeStop              m_Stop{ CudaRegionSnakeStop::Converged };
+  // seconds of the steady clock; 0 if there was no removal
+  double m_TimeOfRemoval{ 0.0 };
+  double m_TimeOfEnd{ 0.0 };
+
+  int
+  GetNumberOfNodes() const
+  {
+    return static_cast<int>(m_Polygon.size());
+  }
+  void
+  RunPhases(SnakeControl control);
+  void
+  BeginStep();
+  void
+  Measure(const SnakeControl & control, int previousLevel);
+  bool
+  Move(int colour, int numberOfColours, int32_t step);
+  void
+  ProposeMove(int node, int32_t step, const LinearForm & gain);
+  bool
+  Insert(bool & cutShort);
+  bool
+  Remove();
+  void
+  ProposeRemoval(int node, const LinearForm & gain);
+  void
+  CollectProposals();
+  template <typename TConflict>
+  void
+  KeepUnbeaten(const TConflict & conflict);
+  bool
+  Accept(double cost);
+  bool
+  TryProposals(double cost);
+  size_t
+  CountRowsOfStaleNodes(int colour, int numberOfColours) const;
+  void
+  AddToRecord(CudaRegionSnakeStep::Kind kind, int level, int32_t step, double criterionBefore);
+};
+
+/** The host as the engine's backend. */
+class HostSnakeBackend : public SnakeBackend
+{
+public:
+  HostSnakeBackend(const SnakeSamples &   samples,
+                   const SnakePlan &      plan,
+                   const LawDescription & law,
+                   const SnakeThreads &   threads)
+    : m_Plan(plan)
+    , m_Law(law)
+    , m_Threads(threads)
+    , m_Tables(samples, UsesSquares(law.Law), plan.Exponent[0], threads)
+  {}
+
+  Moments
+  GetTotal() override
+  {
+    return m_Tables.GetTotal();
+  }
+  Moments
+  SumPolygon(const CudaSnakePolygon & polygon, uint32_t exponent) override;
+  CudaSnakePolygon
+  SearchRectangle() override;
+  SnakeOutcome
+  Run(const CudaSnakePolygon & start, int firstLevel, const StepFunction & step, const LevelFunction & level) override;
+  SnakeOutcome
+  RunRemoval(const CudaSnakePolygon & start) override;
+
+private:
+  const SnakePlan      m_Plan;
+  const LawDescription m_Law;
+  const SnakeThreads & m_Threads;
+  const SnakeTables    m_Tables;
+};
+} // namespace itk::cuda
+
+#endif

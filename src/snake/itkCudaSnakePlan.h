@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkCudaSnakePlan_h
+#define itkCudaSnakePlan_h
+
+#include "itkCudaRegionSnakeEngine.h"
+#include "itkCudaSnakeControl.h"
+#include "itkCudaSnakeLaws.h"
+#include "itkCudaSnakeSamples.h"
+
+namespace itk::cuda
+{
+/** \exception ExceptionObject naming a parameter that cannot be, its value and what would be right. */
+void
+CheckSnakeParameters(const CudaRegionSnakeParameters & parameters);
+
+/** \exception ExceptionObject for an image, masks or starts that do not fit each other. */
+void
+CheckSnakeInput(const CudaRegionSnakeInput & input);
+
+/** Levels, steps and limits for an image. \exception ExceptionObject if it has too few valid pixels for two regions. */
+SnakePlan
+MakeSnakePlan(const CudaRegionSnakeParameters & parameters, int32_t width, int32_t height, size_t validPixels);
+
+LawDescription
+MakeLawDescription(const CudaRegionSnakeParameters & parameters, size_t validPixels);
+
+/** What J has to be increased by when samples are in units of `step`. */
+double
+CriterionOffset(const LawDescription & law, double step);
+
+/** Statistics of a region in the units of the image. */
+CudaRegionSnakeStatistics
+MakeSnakeStatistics(const Moments & sums, const SnakeSamples & samples, NoiseLaw law);
+} // namespace itk::cuda
+
+#endif

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkCudaSnakeThreads_h
+#define itkCudaSnakeThreads_h
+
+#include "itkMultiThreaderBase.h"
+
+#include <algorithm>
+#include <cstddef>
+
+namespace itk::cuda
+{
+/** ITK's threads, for loops whose passes are independent: results never depend on the number of threads. */
+class SnakeThreads
+{
+public:
+  explicit SnakeThreads(unsigned int number)
+    : m_Number(std::max(1u, number))
+  {
+    if (m_Number > 1)
+    {
+      m_Threader = MultiThreaderBase::New();
+      m_Threader->SetMaximumNumberOfThreads(m_Number);
+      m_Threader->SetNumberOfWorkUnits(m_Number);
+    }
+  }
+
+  /** Calls function(begin, end) for pieces of 0 to count - 1 of `grain` passes or more. */
+  template <typename TFunction>
+  void
+  ForRanges(size_t count, size_t grain, const TFunction & function) const
+  {
+    constexpr size_t piecesPerThread = 4;
+    const size_t     pieces = std::min((count + grain - 1) / grain, piecesPerThread * m_Number);
+    if (m_Number == 1 || pieces <= 1)
+    {
+      function(size_t{ 0 }, count);
+      return;
+    }
+    m_Threader->ParallelizeArray(
+      0, pieces, [&](SizeValueType piece) { function(count * piece / pieces, count * (piece + 1) / pieces); }, nullptr);
+  }
+
+private:
+  unsigned int               m_Number;
+  MultiThreaderBase::Pointer m_Threader;
+};
+} // namespace itk::cuda
+
+#endif

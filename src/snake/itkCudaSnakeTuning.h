@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkCudaSnakeTuning_h
+#define itkCudaSnakeTuning_h
+
+#include <cstdint>
+
+// Numbers that were chosen by measurement. Those that change the polygon are the same on the host and on the device.
+namespace itk::cuda
+{
+/** Cells of the coarsest level are at most 2^4 = 16 pixels a side, and the level keeps at least this many cells a side.
+ * With fewer, moves of 4 steps are as long as edges and most of them would cross other edges. */
+constexpr uint32_t MaximumLevelExponent = 4;
+constexpr int32_t  MinimumCellsPerSide = 240;
+
+/** CoarseToFine tries each direction at 1, 2 and 4 steps. */
+constexpr int CoarseToFineRings = 3;
+constexpr int MaximumRings = 3;
+constexpr int Directions = 8;
+constexpr int MaximumCandidates = Directions * MaximumRings;
+
+/** Step with which the polygon is moved again after nodes were removed; then with 1. */
+constexpr int32_t StepAfterRemoval = 4;
+
+/** Sides of the grid whose rectangles are searched for a start: cells of the grid are 8 cells of the level, far less
+ * than the first step, but there are at least 24 of them, for small targets, and at most 64: 4.3 million rectangles. */
+constexpr int32_t RectangleGridCell = 8;
+constexpr int32_t MinimumRectangleGridSize = 24;
+constexpr int32_t MaximumRectangleGridSize = 64;
+} // namespace itk::cuda
+
+#endif

@@ -1,0 +1,18 @@
+# Tests of the region snake, and the synthetic scenes that they and the benchmarks share.
+set(CudaFilters_SNAKE_SCENE_SRCS scenes/itkCudaSnakeScene.cxx)
+# Units whose name contains Slow or Gpu have that label.
+set(CudaFilters_SNAKE_GTESTS
+    itkCudaRegionSnakeEngineGTest.cxx
+    itkCudaRegionSnakeImageFilterGTest.cxx
+    itkCudaRegionSnakeQualityGTest.cxx
+    itkCudaRegionSnakeTwinGTest.cxx
+    itkCudaSnakeLatticeGTest.cxx
+    itkCudaSnakeLawsGTest.cxx)
+
+if(COMMAND cudafilters_add_gtests)
+  cudafilters_add_gtests(CudaFiltersSnakeGTestDriver SOURCES ${CudaFilters_SNAKE_GTESTS} ${CudaFilters_SNAKE_SCENE_SRCS})
+  target_include_directories(CudaFiltersSnakeGTestDriver PRIVATE ${CudaFilters_SOURCE_DIR}/src/snake
+                                                                 ${CMAKE_CURRENT_SOURCE_DIR}/scenes)
+  # The tests compare bits of what the library's headers compute here with what they computed there.
+  target_compile_options(CudaFiltersSnakeGTestDriver PRIVATE $<$<CXX_COMPILER_ID:GNU,Clang>:-ffp-contract=off>)
+endif()

@@ -1,0 +1,375 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "itkCommand.h"
+#include "itkCudaRegionSnakeImageFilter.h"
+#include "itkCudaSnakeScene.h"
+#include "itkImageRegionIterator.h"
+#include "itkStreamingImageFilter.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <sstream>
+
+namespace
+{
+using itk::CudaFiltersEnums;
+using itk::cuda::SnakeScene;
+
+template <typename TPixel>
+using ImageOf = itk::Image<TPixel, 2>;
+template <typename TPixel>
+using FilterOf = itk::CudaRegionSnakeImageFilter<ImageOf<TPixel>, ImageOf<unsigned char>>;
+using MaskType = ImageOf<unsigned char>;
+
+SnakeScene
+TestScene()
+{
+  SnakeScene scene;
+  scene.Width = 120;
+  scene.Height = 90;
+  scene.Contrast = 3.0;
+  return scene;
+}
+
+/** The scene as an image whose first index is not zero. */
+template <typename TPixel>
+typename ImageOf<TPixel>::Pointer
+MakeImage(const SnakeScene & scene, double scale = 1.0, double offset = 0.0)
+{
+  auto image = ImageOf<TPixel>::New();
+  image->SetRegions(typename ImageOf<TPixel>::RegionType{
+    { { -7, 11 } },
+    { { static_cast<itk::SizeValueType>(scene.Width), static_cast<itk::SizeValueType>(scene.Height) } } });
+  image->Allocate();
+  const std::vector<uint16_t> pixels = scene.MakePixels(1);
+  for (size_t i = 0; i < pixels.size(); ++i)
+  {
+    image->GetBufferPointer()[i] = static_cast<TPixel>(scale * pixels[i] + offset);
+  }
+  return image;
+}
+
+template <typename TPixel>
+typename FilterOf<TPixel>::Pointer
+MakeFilter(ImageOf<TPixel> * image)
+{
+  auto filter = FilterOf<TPixel>::New();
+  filter->SetInput(image);
+  filter->SetBackend(CudaFiltersEnums::Backend::Host);
+  // The target's details are smaller than the default of 32.
+  filter->SetMinimumEdgeLength(8.0);
+  return filter;
+}
+
+/** Pixels that both label images mark, over pixels that any of the image and the scene's truth marks. */
+double
+OverlapWithTruth(const MaskType * labels, const SnakeScene & scene, unsigned char inside)
+{
+  const auto   spans = itk::ComputeCudaSnakeRowSpans(scene.GetTruth().front(), scene.Height);
+  const auto * pixels = labels->GetBufferPointer();
+  double       both = 0;
+  double       any = 0;
+  for (int y = 0; y < scene.Height; ++y)
+  {
+    for (int x = 0; x < scene.Width; ++x)
+    {
+      bool truth = false;
+      for (size_t i = spans.First[y]; i < spans.First[y + 1]; ++i)
+      {
+        truth ^= spans.Columns[i] <= x;
+      }
+      const bool label = pixels[y * scene.Width + x] == inside;
+      both += truth && label ? 1 : 0;
+      any += truth || label ? 1 : 0;
+    }
+  }
+  return both / any;
+}
+
+template <typename TFunction>
+void
+ExpectMessage(const TFunction & function, const std::string & text)
+{
+  try
+  {
+    function();
+    FAIL() << "no exception; expected: " << text;
+  }
+  catch (const itk::ExceptionObject & error)
+  {
+    EXPECT_NE(std::string(error.GetDescription()).find(text), std::string::npos) << error.GetDescription();
+  }
+}
+
+template <typename TPoints>
+double
+SignedArea(const TPoints & points)
+{
+  double twice = 0;
+  for (size_t i = 0; i < points.size(); ++i)
+  {
+    const auto & p = points[i];
+    const auto & q = points[(i + 1) % points.size()];
+    twice += p[0] * q[1] - q[0] * p[1];
+  }
+  return twice / 2;
+}
+} // namespace
+
+template <typename TPixel>
+class CudaRegionSnakeImageFilterTypes : public ::testing::Test
+{};
+using PixelTypes = ::testing::Types<unsigned char, unsigned short, short, float>;
+TYPED_TEST_SUITE(CudaRegionSnakeImageFilterTypes, PixelTypes);
+
+TYPED_TEST(CudaRegionSnakeImageFilterTypes, LabelsTheTarget)
+{
+  const SnakeScene scene = TestScene();
+  const bool       narrow = sizeof(TypeParam) == 1;
+  auto filter = MakeFilter<TypeParam>(MakeImage<TypeParam>(scene, narrow ? 1.0 / 200 : 1.0, narrow ? 0.0 : -10000.0));
+  filter->SetInsideValue(200);
+  filter->SetOutsideValue(3);
+  filter->Update();
+  EXPECT_TRUE(filter->GetSignificantBoundary());
+  EXPECT_TRUE(filter->GetConverged());
+  EXPECT_GT(OverlapWithTruth(filter->GetOutput(), scene, 200), 0.95);
+  const auto * pixels = filter->GetOutput()->GetBufferPointer();
+  uint64_t     inside = 0;
+  for (int i = 0; i < scene.Width * scene.Height; ++i)
+  {
+    ASSERT_TRUE(pixels[i] == 200 || pixels[i] == 3);
+    inside += pixels[i] == 200 ? 1 : 0;
+  }
+  EXPECT_EQ(inside, filter->GetInsideNumberOfPixels());
+  EXPECT_EQ(filter->GetOutsideNumberOfPixels(), static_cast<uint64_t>(scene.Width) * scene.Height - inside);
+  EXPECT_GT(filter->GetInsideMean(), filter->GetOutsideMean());
+  EXPECT_GT(filter->GetCriterionOfOneRegion(), filter->GetDescriptionLength());
+  EXPECT_EQ(filter->GetBackendUsed(), CudaFiltersEnums::Backend::Host);
+}
+
+TEST(CudaRegionSnakeImageFilter, ContourIsOrderedAndInIndexAndPhysicalSpace)
+{
+  auto                          image = MakeImage<unsigned short>(TestScene());
+  ImageOf<float>::DirectionType mirrored;
+  mirrored.SetIdentity();
+  mirrored[1][1] = -1.0;
+  ImageOf<float>::DirectionType turned;
+  turned[0][0] = turned[1][1] = 0.6;
+  turned[0][1] = -0.8;
+  turned[1][0] = 0.8;
+  const double spacing[] = { 0.5, 2.0 };
+  const double origin[] = { 500000.0, 4.5e6 };
+  image->SetSpacing(spacing);
+  image->SetOrigin(origin);
+  for (const auto & direction : { mirrored, turned })
+  {
+    image->SetDirection(direction);
+    auto filter = MakeFilter<unsigned short>(image);
+    filter->Update();
+    const auto * contour = filter->GetContour();
+    const auto   number = filter->GetNumberOfContourPoints();
+    ASSERT_EQ(contour->GetVertexList()->Size(), number);
+    ASSERT_GE(number, 3u);
+    std::vector<itk::Point<double, 2>> points;
+    for (itk::SizeValueType i = 0; i < number; ++i)
+    {
+      const auto vertex = contour->GetVertexList()->ElementAt(i);
+      // On corners of pixels.
+      EXPECT_EQ(vertex[0] + 0.5, std::floor(vertex[0] + 0.5));
+      itk::Point<double, 2> expected;
+      image->TransformContinuousIndexToPhysicalPoint(vertex, expected);
+      points.push_back(filter->GetContourPoint(i));
+      EXPECT_NEAR(points.back()[0], expected[0], 1e-6);
+      EXPECT_NEAR(points.back()[1], expected[1], 1e-6);
+      const auto first = contour->GetVertexList()->ElementAt(0);
+      EXPECT_TRUE(i == 0 || first[1] < vertex[1] || (first[1] == vertex[1] && first[0] < vertex[0]));
+    }
+    // The pixels have an area of 1.
+    EXPECT_NEAR(SignedArea(points), static_cast<double>(filter->GetInsideNumberOfPixels()), 60.0);
+    ExpectMessage([&] { filter->GetContourPoint(number); },
+                  "Contour point " + std::to_string(number) + " was asked for");
+  }
+}
+
+TEST(CudaRegionSnakeImageFilter, StartsOfTheUser)
+{
+  const SnakeScene scene = TestScene();
+  auto             image = MakeImage<unsigned short>(scene);
+  auto             filter = MakeFilter<unsigned short>(image);
+  filter->SetInitialRegion({ { { 13, 31 } }, { { 80, 50 } } });
+  filter->Update();
+  EXPECT_EQ(filter->GetRecord().front().NumberOfPixels, 4000);
+  EXPECT_GT(OverlapWithTruth(filter->GetOutput(), scene, 1), 0.95);
+
+  filter->SetInitialRegion({ { { 13, 31 } }, { { 80, 500 } } });
+  ExpectMessage([&] { filter->Update(); }, "InitialRegion has index [13, 31]");
+
+  auto path = itk::PolyLineParametricPath<2>::New();
+  for (const auto & corner :
+       { std::array<double, 2>{ { 12.5, 30.4 } }, { { 12.6, 80.4 } }, { { 92.4, 80.5 } }, { { 92.4, 30.3 } } })
+  {
+    itk::ContinuousIndex<double, 2> index;
+    index[0] = corner[0];
+    index[1] = corner[1];
+    path->AddVertex(index);
+  }
+  filter->SetInitialPath(path);
+  ExpectMessage([&] { filter->Update(); }, "More than one of InitialPath");
+  filter->SetInitialRegion({});
+  filter->Update();
+  EXPECT_EQ(filter->GetRecord().front().NumberOfPixels, 4000);
+
+  itk::ContinuousIndex<double, 2> outside;
+  outside[0] = std::numeric_limits<double>::quiet_NaN();
+  outside[1] = 40.0;
+  path->AddVertex(outside);
+  path->Modified();
+  ExpectMessage([&] { filter->Update(); }, "Vertex 4 of InitialPath");
+
+  filter->SetInitialPath(nullptr);
+  auto mask = MaskType::New();
+  mask->SetRegions(image->GetLargestPossibleRegion());
+  mask->Allocate();
+  mask->FillBuffer(0);
+  itk::ImageRegionIterator<MaskType> it(mask, { { { 13, 31 } }, { { 80, 50 } } });
+  for (; !it.IsAtEnd(); ++it)
+  {
+    it.Set(1);
+  }
+  filter->SetInitialMask(mask);
+  filter->Update();
+  EXPECT_EQ(filter->GetRecord().front().NumberOfPixels, 4000);
+}
+
+TEST(CudaRegionSnakeImageFilter, ValidMaskLeavesPixelsOut)
+{
+  const SnakeScene scene = TestScene();
+  auto             image = MakeImage<float>(scene);
+  auto             mask = MaskType::New();
+  mask->SetRegions(image->GetLargestPossibleRegion());
+  mask->Allocate();
+  mask->FillBuffer(1);
+  for (int i = 0; i < 40; ++i)
+  {
+    image->GetBufferPointer()[i * 31] = std::numeric_limits<float>::quiet_NaN();
+    mask->GetBufferPointer()[i * 31] = 0;
+  }
+  auto filter = MakeFilter<float>(image);
+  ExpectMessage([&] { filter->Update(); }, "Pixel [-7, 11] is nan");
+  filter->SetValidMask(mask);
+  filter->Update();
+  EXPECT_EQ(filter->GetInsideNumberOfPixels() + filter->GetOutsideNumberOfPixels(), 120u * 90u - 40u);
+  EXPECT_GT(OverlapWithTruth(filter->GetOutput(), scene, 1), 0.95);
+}
+
+TEST(CudaRegionSnakeImageFilter, NoiseAloneGivesAnEmptyLabelImageAndKeepsThePolygon)
+{
+  SnakeScene scene = TestScene();
+  scene.Target = itk::cuda::SceneTarget::None;
+  auto filter = MakeFilter<unsigned short>(MakeImage<unsigned short>(scene));
+  filter->SetOutsideValue(9);
+  filter->Update();
+  EXPECT_FALSE(filter->GetSignificantBoundary());
+  EXPECT_GE(filter->GetNumberOfContourPoints(), 3u);
+  const auto * pixels = filter->GetOutput()->GetBufferPointer();
+  EXPECT_TRUE(std::all_of(pixels, pixels + 120 * 90, [](unsigned char value) { return value == 9; }));
+}
+
+TEST(CudaRegionSnakeImageFilter, IterationEventsShowEveryStateAndChangeNothing)
+{
+  auto image = MakeImage<unsigned short>(TestScene());
+  auto plain = MakeFilter<unsigned short>(image);
+  plain->Update();
+  auto filter = MakeFilter<unsigned short>(image);
+  auto command = itk::CStyleCommand::New();
+  struct Seen
+  {
+    size_t Events{ 0 };
+    bool   Simple{ true };
+  } seen;
+  command->SetClientData(&seen);
+  command->SetCallback([](itk::Object * caller, const itk::EventObject &, void * data) {
+    const auto * snake = dynamic_cast<const FilterOf<unsigned short> *>(caller);
+    auto *       result = static_cast<Seen *>(data);
+    ++result->Events;
+    result->Simple = result->Simple && itk::CudaSnakePolygonIsSimple(snake->GetCurrentPolygon()) &&
+                     snake->GetCurrentStep().NumberOfNodes == snake->GetCurrentPolygon().size();
+  });
+  filter->AddObserver(itk::IterationEvent(), command);
+  filter->Update();
+  EXPECT_EQ(seen.Events, filter->GetRecord().size());
+  EXPECT_TRUE(seen.Simple);
+  EXPECT_EQ(filter->GetCriterion(), plain->GetCriterion());
+  ASSERT_EQ(filter->GetNumberOfContourPoints(), plain->GetNumberOfContourPoints());
+  for (itk::SizeValueType i = 0; i < plain->GetNumberOfContourPoints(); ++i)
+  {
+    EXPECT_EQ(filter->GetContourPoint(i), plain->GetContourPoint(i));
+  }
+}
+
+TEST(CudaRegionSnakeImageFilter, AbortThrowsAndTheFilterRunsAgain)
+{
+  auto filter = MakeFilter<unsigned short>(MakeImage<unsigned short>(TestScene()));
+  auto command = itk::CStyleCommand::New();
+  command->SetCallback([](itk::Object * caller, const itk::EventObject &, void *) {
+    dynamic_cast<itk::ProcessObject *>(caller)->AbortGenerateDataOn();
+  });
+  const auto tag = filter->AddObserver(itk::ProgressEvent(), command);
+  EXPECT_THROW(filter->Update(), itk::ProcessAborted);
+  filter->RemoveObserver(tag);
+  filter->Update();
+  EXPECT_TRUE(filter->GetSignificantBoundary());
+}
+
+TEST(CudaRegionSnakeImageFilter, ARequestForAPartMakesTheWhole)
+{
+  auto filter = MakeFilter<unsigned short>(MakeImage<unsigned short>(TestScene()));
+  filter->UpdateOutputInformation();
+  filter->GetOutput()->SetRequestedRegion(ImageOf<unsigned char>::RegionType{ { { 0, 20 } }, { { 5, 5 } } });
+  filter->Update();
+  EXPECT_EQ(filter->GetOutput()->GetBufferedRegion(), filter->GetInput()->GetLargestPossibleRegion());
+}
+
+TEST(CudaRegionSnakeImageFilter, ParametersAreKeptNamedAndPrinted)
+{
+  auto filter = FilterOf<float>::New();
+  filter->SetNoiseLaw("gamma");
+  EXPECT_EQ(filter->GetNoiseLaw(), CudaFiltersEnums::NoiseLaw::Gamma);
+  filter->SetSchedule("AsPublished");
+  filter->SetStart("marginrectangle");
+  filter->SetNumberOfLooks(3.5);
+  filter->SetMaximumStep(16);
+  filter->SetMinimumEdgeLength(20.5);
+  filter->SetMinimumGain(0.5);
+  filter->UseDescriptionLengthOff();
+  filter->SetMaximumNumberOfNodes(100);
+  filter->SetMaximumNumberOfIterations(50);
+  filter->SetMinimumRegionSize(64);
+  filter->SetForegroundThreshold(0.25);
+  std::ostringstream text;
+  filter->Print(text);
+  for (const char * line : { "NoiseLaw: itk::CudaFiltersEnums::NoiseLaw::Gamma",
+                             "Schedule: itk::CudaFiltersEnums::Schedule::AsPublished",
+                             "Start: itk::CudaFiltersEnums::Start::MarginRectangle",
+                             "NumberOfLooks: 3.5",
+                             "MaximumStep: 16",
+                             "MinimumEdgeLength: 20.5",
+                             "MinimumGain: 0.5",
+                             "UseDescriptionLength: Off",
+                             "MaximumNumberOfNodes: 100",
+                             "MaximumNumberOfIterations: 50",
+                             "MinimumRegionSize: 64",
+                             "ForegroundThreshold: 0.25" })
+  {
+    EXPECT_NE(text.str().find(line), std::string::npos) << line;
+  }
+  const auto time = filter->GetMTime();
+  filter->SetMaximumStep(16);
+  EXPECT_EQ(filter->GetMTime(), time);
+  filter->SetMaximumStep(0);
+  EXPECT_GT(filter->GetMTime(), time);
+  filter->SetInput(MakeImage<float>(TestScene()));
+  ExpectMessage([&] { filter->Update(); }, "MaximumStep is 0");
+  ExpectMessage([&] { filter->SetNoiseLaw("Cauchy"); }, "NoiseLaw is \"Cauchy\"");
+}

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkCudaSnakeTestCase_h
+#define itkCudaSnakeTestCase_h
+
+#include "itkCudaRegionSnakeEngine.h"
+#include "itkCudaSnakeLattice.h"
+#include "itkCudaSnakeScene.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace itk::cuda
+{
+/** An image of 16 bits with what the engine needs to segment it. */
+struct Case
+{
+  int32_t                   Width{ 0 };
+  int32_t                   Height{ 0 };
+  std::vector<uint16_t>     Pixels;
+  std::vector<uint8_t>      Valid; // empty: all
+  CudaRegionSnakeParameters Parameters;
+
+  /** What is segmented; views of this object. */
+  template <typename TRun>
+  CudaRegionSnakeResult
+  RunWith(const TRun & run) const
+  {
+    CudaRegionSnakeInput input;
+    input.Image = MakeImageView(Pixels.data(), CudaComponentType::UShort, Width, Height);
+    const CudaImageView mask = MakeImageView(Valid.data(), CudaComponentType::UChar, Width, Height);
+    input.ValidMask = Valid.empty() ? nullptr : &mask;
+    return run(input, Parameters);
+  }
+  CudaRegionSnakeResult
+  Run(unsigned int threads = 1, const CudaRegionSnakeObserver & observer = {}) const
+  {
+    return this->RunWith([&](const CudaRegionSnakeInput & input, const CudaRegionSnakeParameters & parameters) {
+      return CudaRegionSnakeOnHost(input, parameters, threads, observer);
+    });
+  }
+  bool
+  IsValid(size_t x, size_t y) const
+  {
+    return Valid.empty() || Valid[y * Width + x] != 0;
+  }
+};
+
+inline Case
+MakeCase(const SnakeScene & scene)
+{
+  Case result;
+  result.Width = scene.Width;
+  result.Height = scene.Height;
+  result.Pixels = scene.MakePixels(1);
+  result.Parameters.NoiseLaw = NoiseLawOf(scene);
+  return result;
+}
+
+inline void
+ExpectSameResults(const CudaRegionSnakeResult & a, const CudaRegionSnakeResult & b, const std::string & name)
+{
+  ASSERT_EQ(a.Polygon.size(), b.Polygon.size()) << name;
+  for (size_t i = 0; i < a.Polygon.size(); ++i)
+  {
+    ASSERT_TRUE(a.Polygon[i] == b.Polygon[i]) << name << " node " << i;
+  }
+  ASSERT_EQ(a.Inside.Sum, b.Inside.Sum) << name;
+  ASSERT_EQ(a.Inside.SumOfSquares, b.Inside.SumOfSquares) << name;
+  ASSERT_EQ(a.Inside.NumberOfPixels, b.Inside.NumberOfPixels) << name;
+  ASSERT_EQ(a.Outside.Sum, b.Outside.Sum) << name;
+  ASSERT_EQ(a.Outside.SumOfSquares, b.Outside.SumOfSquares) << name;
+  ASSERT_EQ(a.Criterion, b.Criterion) << name;
+  ASSERT_EQ(a.CriterionOfOneRegion, b.CriterionOfOneRegion) << name;
+  ASSERT_EQ(a.Stop, b.Stop) << name;
+  ASSERT_EQ(a.NumberOfIterations, b.NumberOfIterations) << name;
+  ASSERT_EQ(a.SignificantBoundary, b.SignificantBoundary) << name;
+  ASSERT_EQ(a.Record.size(), b.Record.size()) << name;
+  for (size_t i = 0; i < a.Record.size(); ++i)
+  {
+    const CudaRegionSnakeStep & x = a.Record[i];
+    const CudaRegionSnakeStep & y = b.Record[i];
+    ASSERT_EQ(x.What, y.What) << name << " entry " << i;
+    ASSERT_EQ(x.LevelExponent, y.LevelExponent) << name << " entry " << i;
+    ASSERT_EQ(x.Step, y.Step) << name << " entry " << i;
+    ASSERT_EQ(x.NumberOfNodes, y.NumberOfNodes) << name << " entry " << i;
+    ASSERT_EQ(x.NumberOfPixels, y.NumberOfPixels) << name << " entry " << i;
+    ASSERT_EQ(x.Criterion, y.Criterion) << name << " entry " << i;
+    ASSERT_EQ(x.Change, y.Change) << name << " entry " << i;
+  }
+}
+
+/** A scene of random size, noise, target and parameters. */
+inline Case
+RandomCase(uint64_t number, int32_t largestSide)
+{
+  const auto random = [number](uint64_t what, uint64_t choices) {
+    return static_cast<int32_t>(SplitMix64(number * 64 + what) % choices);
+  };
+  SnakeScene scene;
+  scene.Width = 16 + random(0, static_cast<uint64_t>(largestSide - 15));
+  scene.Height = 16 + random(1, static_cast<uint64_t>(largestSide - 15));
+  scene.Target = static_cast<SceneTarget>(random(2, 5));
+  scene.Noise = static_cast<SceneNoise>(random(3, 6));
+  scene.Contrast = 0.25 * random(4, 9);
+  scene.Ratio = 1.0 + 0.25 * random(5, 9);
+  scene.Seed = number;
+  Case result = MakeCase(scene);
+  if (scene.Noise == SceneNoise::Gaussian && random(6, 2) == 1)
+  {
+    result.Parameters.NoiseLaw = CudaFiltersEnums::NoiseLaw::GaussianCommonVariance;
+  }
+  result.Parameters.Schedule = static_cast<CudaFiltersEnums::Schedule>(random(7, 2));
+  result.Parameters.Start = static_cast<CudaFiltersEnums::Start>(random(8, 4) == 0 ? 0 : 1);
+  result.Parameters.MinimumEdgeLength = 2.0 + random(9, 30);
+  result.Parameters.MaximumNumberOfNodes = 8u << random(13, 7);
+  result.Parameters.MaximumStep = 1u + static_cast<unsigned int>(random(10, 40));
+  result.Parameters.UseDescriptionLength = random(11, 2) == 1;
+  if (random(12, 3) == 0)
+  {
+    result.Valid.resize(result.Pixels.size());
+    for (size_t i = 0; i < result.Valid.size(); ++i)
+    {
+      result.Valid[i] = SplitMix64(number ^ (i << 20)) % 8 == 0 ? 0 : 1;
+    }
+  }
+  return result;
+}
+
+} // namespace itk::cuda
+
+#endif
