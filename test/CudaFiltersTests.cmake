@@ -25,6 +25,7 @@ set(CudaFilters_DRIVER_TESTS
     itkCudaGaussianIntegerImageTest.cxx
     itkCudaRecursiveGaussianImageFilterTest.cxx
     itkCudaSmoothingRecursiveGaussianImageFilterTest.cxx)
+include(CudaFiltersDiscreteGaussianTests.cmake)
 include(CudaFiltersPartitionedTests.cmake)
 
 cudafilters_check_all_listed(${CudaFilters_GTESTS} ${CudaFilters_CUDA_GTESTS} ${CudaFilters_DRIVER_TESTS})
