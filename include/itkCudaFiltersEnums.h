@@ -58,11 +58,42 @@ public:
     Automatic,
     MarginRectangle
   };
+
+  /** How CudaPartitionedRecursiveGaussianImageFilter divides a line. `OneWay`: not at all. `TwoWay`: a left half, a
+   * central pixel and a right half, as Lee, Ko and Choe published it (2014); an approximation. `Exact`: any number of
+   * blocks, with the result of OneWay. */
+  enum class Partition : uint8_t
+  {
+    OneWay,
+    TwoWay,
+    Exact
+  };
+
+  /** How a recursive filter of two passes in sequence starts its second pass at the end of a line. `AsPublished`: the
+   * first pass repeats its last value. `Exact`: the line repeats its last value (Triggs and Sdika, 2006). */
+  enum class LineBorders : uint8_t
+  {
+    AsPublished,
+    Exact
+  };
+
+  /** Where a thread keeps the result of the first pass until the second: in its own local memory, or in the image. */
+  enum class IntermediateStorage : uint8_t
+  {
+    Local,
+    Global
+  };
 };
 
 /** Prints the name of the value, qualified as ITK's enumerations are. */
 extern CudaFilters_EXPORT std::ostream &
                           operator<<(std::ostream & out, const CudaFiltersEnums::Backend value);
+extern CudaFilters_EXPORT std::ostream &
+                          operator<<(std::ostream & out, const CudaFiltersEnums::Partition value);
+extern CudaFilters_EXPORT std::ostream &
+                          operator<<(std::ostream & out, const CudaFiltersEnums::LineBorders value);
+extern CudaFilters_EXPORT std::ostream &
+                          operator<<(std::ostream & out, const CudaFiltersEnums::IntermediateStorage value);
 
 /** The backend of that name ("automatic", "cuda", "host"; case does not matter).
  * \exception ExceptionObject naming `parameter`, the text and the known names. */
@@ -84,6 +115,12 @@ CudaFilters_EXPORT CudaFiltersEnums::Schedule
                    CudaScheduleFromString(const std::string & name);
 CudaFilters_EXPORT CudaFiltersEnums::Start
                    CudaStartFromString(const std::string & name);
+CudaFilters_EXPORT CudaFiltersEnums::Partition
+                   CudaPartitionFromString(const std::string & name);
+CudaFilters_EXPORT CudaFiltersEnums::LineBorders
+                   CudaLineBordersFromString(const std::string & name);
+CudaFilters_EXPORT CudaFiltersEnums::IntermediateStorage
+                   CudaIntermediateStorageFromString(const std::string & name);
 
 /** "Automatic", "Cuda" or "Host". */
 CudaFilters_EXPORT std::string

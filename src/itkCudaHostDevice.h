@@ -3,11 +3,18 @@
 #define itkCudaHostDevice_h
 
 // The one place that knows whether nvcc reads the file: functions marked so are compiled for the host and for the
-// device.
+// device, and loops marked so are unrolled on the device, where an array must not be indexed by a variable to stay in
+// registers.
 #ifdef __CUDACC__
 #  define ITK_CUDA_HOST_DEVICE __host__ __device__
 #else
 #  define ITK_CUDA_HOST_DEVICE
+#endif
+
+#ifdef __CUDA_ARCH__
+#  define ITK_CUDA_UNROLL _Pragma("unroll")
+#else
+#  define ITK_CUDA_UNROLL
 #endif
 
 #endif

@@ -27,6 +27,8 @@ set(CudaFilters_DRIVER_TESTS
     itkCudaGaussianIntegerImageTest.cxx
     itkCudaRecursiveGaussianImageFilterTest.cxx
     itkCudaSmoothingRecursiveGaussianImageFilterTest.cxx)
+include(CudaFiltersDiscreteGaussianTests.cmake)
+include(CudaFiltersPartitionedTests.cmake)
 
 include(${CMAKE_CURRENT_LIST_DIR}/CudaFiltersSnakeTests.cmake)
 

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef two_way_paper_times_h
+#define two_way_paper_times_h
+
+#include "itkCudaPartitionedGaussianPlan.h"
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace benchmark_two_way
+{
+/** The filter's time for one square float image. */
+struct Time
+{
+  size_t                           Side;
+  itk::CudaPartitionedGaussianPlan Plan;
+  double                           Milliseconds;
+};
+
+using Report = std::function<void(const Time &)>;
+
+/** The plan for both axes of a square image; blocks 0: the automatic number. */
+itk::CudaPartitionedGaussianPlan
+MakePlan(size_t                                     side,
+         itk::CudaFiltersEnums::Partition           partition,
+         itk::CudaFiltersEnums::IntermediateStorage storage,
+         unsigned int                               linesPerBlock,
+         size_t                                     blocks);
+
+/** Medians over repeated runs. On the device: all launches of one filtering of an image that lies there. On the host:
+ * the filter on all cores. MeasureOnDevice() returns the device's name, or an empty name and the reason. */
+std::string
+MeasureOnDevice(const std::vector<size_t> & sides, std::string & reason, const Report & report);
+std::string
+MeasureOnHost(const std::vector<size_t> & sides, const Report & report);
+} // namespace benchmark_two_way
+
+#endif

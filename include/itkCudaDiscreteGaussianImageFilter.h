@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkCudaDiscreteGaussianImageFilter_h
+#define itkCudaDiscreteGaussianImageFilter_h
+
+#include "itkCudaFilterBackend.h"
+#include "itkCudaGaussianFirPlan.h"
+#include "itkDiscreteGaussianImageFilter.h"
+
+#include <string>
+
+namespace itk
+{
+/** \class CudaDiscreteGaussianImageFilter
+ * \brief DiscreteGaussianImageFilter on an NVIDIA GPU: convolution with a discrete Gaussian along all axes.
+ *
+ * Convolves the image along each of the first FilterDimensionality axes with the kernel of itk::GaussianOperator (T.
+ * Lindeberg's discrete Gaussian), of any radius. All parameters, defaults and exceptions are those of the superclass:
+ * Variance per axis (default 0) in physical units, or in pixels with UseImageSpacing off; MaximumError (default 0.01)
+ * and MaximumKernelWidth (default 32 pixels), which cut the kernel; boundary conditions for the input and for the
+ * images between the axes (default: the end value repeats). It streams as its superclass does.
+ *
+ * On the GPU, images of float, char and short types with float outputs are summed in float, relative to each pixel's
+ * own value, all others in double; they are within 1e-6 of the largest absolute pixel value of the superclass's result.
+ * Integer outputs are the superclass's to the bit: it truncates after every axis, and so does this filter.
+ *
+ * Backend says where to compute: Automatic (default) takes the GPU if one is usable, the types are supported and two
+ * images fit into its memory, else the superclass on the host; Cuda throws CudaError instead of falling back; Host is
+ * the superclass. Boundary conditions supported on the GPU: zero-flux Neumann; constant, for scalar pixels; periodic,
+ * for whole images wider than the kernel. Others run on the host, and so does FilterDimensionality 0, which copies.
+ *
+ * A pixel costs two to four floating-point operations for each weight of the kernels.
+ *
+ * \code
+ * auto filter = itk::CudaDiscreteGaussianImageFilter<ImageType>::New();
+ * filter->SetInput(image);
+ * filter->SetVariance(4.0);
+ * filter->Update();
+ * \endcode
+ *
+ * \sa CudaSmoothingRecursiveGaussianImageFilter
+ * \ingroup CudaFilters
+ */
+template <typename TInputImage, typename TOutputImage = TInputImage>
+class ITK_TEMPLATE_EXPORT CudaDiscreteGaussianImageFilter
+  : public DiscreteGaussianImageFilter<TInputImage, TOutputImage>
+{
+public:
+  ITK_DISALLOW_COPY_AND_MOVE(CudaDiscreteGaussianImageFilter);
+
+  using Self = CudaDiscreteGaussianImageFilter;
+  using Superclass = DiscreteGaussianImageFilter<TInputImage, TOutputImage>;
+  using Pointer = SmartPointer<Self>;
+  using ConstPointer = SmartPointer<const Self>;
+
+  using InputImageType = TInputImage;
+  using OutputImageType = TOutputImage;
+
+  static constexpr unsigned int ImageDimension = TOutputImage::ImageDimension;
+
+  itkNewMacro(Self);
+  itkTypeMacro(CudaDiscreteGaussianImageFilter, DiscreteGaussianImageFilter);
+
+  itkCudaFilterBackendMacro();
+
+protected:
+  CudaDiscreteGaussianImageFilter() = default;
+  ~CudaDiscreteGaussianImageFilter() override = default;
+
+  void
+  GenerateData() override;
+  void
+  PrintSelf(std::ostream & os, Indent indent) const override;
+
+  using RegionType = typename TInputImage::RegionType;
+
+  /** The plan for the output's requested region, and the region of the input that it reads; `unsupported` is why the
+   * device cannot do it, or nullptr. */
+  CudaGaussianFirPlan
+  MakePlan(RegionType & inputRegion, const char *& unsupported) const;
+
+private:
+  CudaGaussianFirPass
+  MakePass(unsigned int axis) const;
+
+  template <typename TImage>
+  static bool
+  SetContinuation(CudaGaussianFirPass & pass, const ImageBoundaryCondition<TImage> * condition);
+};
+} // end namespace itk
+
+#ifndef ITK_MANUAL_INSTANTIATION
+#  include "itkCudaDiscreteGaussianImageFilter.hxx"
+#endif
+
+#endif

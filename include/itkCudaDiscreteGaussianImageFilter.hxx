@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkCudaDiscreteGaussianImageFilter_hxx
+#define itkCudaDiscreteGaussianImageFilter_hxx
+
+#include "itkConstantBoundaryCondition.h"
+#include "itkCudaGaussianFilterRun.h"
+#include "itkCudaGaussianFirEngine.h"
+#include "itkGaussianOperator.h"
+#include "itkPeriodicBoundaryCondition.h"
+#include "itkZeroFluxNeumannBoundaryCondition.h"
+
+#include <algorithm>
+#include <type_traits>
+#include <typeinfo>
+
+namespace itk
+{
+template <typename TInputImage, typename TOutputImage>
+CudaGaussianFirPass
+CudaDiscreteGaussianImageFilter<TInputImage, TOutputImage>::MakePass(unsigned int axis) const
+{
+  GaussianOperator<typename Superclass::RealOutputPixelValueType, ImageDimension> kernel;
+
+  double variance = this->GetVariance()[axis];
+  if (this->GetUseImageSpacing())
+  {
+    const double spacing = this->GetInput()->GetSpacing()[axis];
+    variance /= spacing * spacing;
+  }
+  kernel.SetDirection(axis);
+  kernel.SetVariance(variance);
+  kernel.SetMaximumError(this->GetMaximumError()[axis]);
+  kernel.SetMaximumKernelWidth(this->GetMaximumKernelWidth());
+  kernel.CreateDirectional();
+
+  CudaGaussianFirPass pass;
+  pass.Axis = axis;
+  pass.Weights.assign(kernel.Begin(), kernel.End());
+  return pass;
+}
+
+template <typename TInputImage, typename TOutputImage>
+template <typename TImage>
+bool
+CudaDiscreteGaussianImageFilter<TInputImage, TOutputImage>::SetContinuation(
+  CudaGaussianFirPass &                  pass,
+  const ImageBoundaryCondition<TImage> * condition)
+{
+  // Derived classes may do otherwise: only these classes themselves are known.
+  const std::type_info & type = typeid(*condition);
+  if (type == typeid(ZeroFluxNeumannBoundaryCondition<TImage>))
+  {
+    pass.Continuation = CudaLineContinuation::EndValue;
+    return true;
+  }
+  if (type == typeid(PeriodicBoundaryCondition<TImage>))
+  {
+    pass.Continuation = CudaLineContinuation::Periodic;
+    return true;
+  }
+  if constexpr (std::is_arithmetic_v<typename TImage::PixelType>)
+  {
+    if (type == typeid(ConstantBoundaryCondition<TImage>))
+    {
+      pass.Continuation = CudaLineContinuation::Constant;
+      pass.Constant =
+        static_cast<double>(static_cast<const ConstantBoundaryCondition<TImage> *>(condition)->GetConstant());
+      return true;
+    }
+  }
+  return false;
+}
+
+template <typename TInputImage, typename TOutputImage>
+CudaGaussianFirPlan
+CudaDiscreteGaussianImageFilter<TInputImage, TOutputImage>::MakePlan(RegionType &  inputRegion,
+                                                                     const char *& unsupported) const
+{
+  using ComponentType = typename CudaImageTraits<TOutputImage>::ComponentType;
+
+  const RegionType   outputRegion = this->GetOutput()->GetRequestedRegion();
+  const RegionType   whole = this->GetInput()->GetLargestPossibleRegion();
+  const unsigned int dimensionality = std::min<unsigned int>(this->GetFilterDimensionality(), ImageDimension);
+
+  CudaGaussianFirPlan plan;
+  plan.TruncatePasses = std::is_integral_v<ComponentType>;
+  unsupported = dimensionality == 0 ? "FilterDimensionality is 0: the input is copied" : nullptr;
+
+  typename RegionType::SizeType radius;
+  radius.Fill(0);
+  // As in the superclass the last axis comes first, and the input's boundary condition holds for it.
+  for (unsigned int axis = dimensionality; axis-- > 0 && !unsupported;)
+  {
+    CudaGaussianFirPass pass = this->MakePass(axis);
+    const bool          known = axis + 1 == dimensionality ? SetContinuation(pass, this->GetInputBoundaryCondition())
+                                                           : SetContinuation(pass, this->GetRealBoundaryCondition());
+    if (!known)
+    {
+      unsupported = "the boundary condition is not supported on the device";
+    }
+    else if (pass.Continuation == CudaLineContinuation::Periodic &&
+             (outputRegion != whole || pass.Weights.size() > whole.GetSize(axis)))
+    {
+      unsupported = "periodic boundaries are supported on the device for whole images wider than the kernel only";
+    }
+    radius[axis] = pass.GetRadius();
+    plan.Passes.push_back(pass);
+  }
+
+  inputRegion = outputRegion;
+  inputRegion.PadByRadius(radius);
+  inputRegion.Crop(whole);
+  for (unsigned int d = 0; d < std::min<unsigned int>(ImageDimension, CudaImageView::MaximumDimension); ++d)
+  {
+    plan.OutputOffset[d] = static_cast<size_t>(outputRegion.GetIndex(d) - inputRegion.GetIndex(d));
+  }
+  return plan;
+}
+
+template <typename TInputImage, typename TOutputImage>
+void
+CudaDiscreteGaussianImageFilter<TInputImage, TOutputImage>::GenerateData()
+{
+  using InputTraits = CudaImageTraits<TInputImage>;
+  using OutputTraits = CudaImageTraits<TOutputImage>;
+
+  CudaUsePooledOutput(this->GetOutput());
+  const auto host = [this] { Superclass::GenerateData(); };
+  if constexpr (InputTraits::IsSupported && OutputTraits::IsSupported)
+  {
+    RegionType                inputRegion;
+    const char *              unsupported = nullptr;
+    const CudaGaussianFirPlan plan = this->MakePlan(inputRegion, unsupported);
+    const RegionType          region = this->GetOutput()->GetRequestedRegion();
+    const size_t              components = this->GetInput()->GetNumberOfComponentsPerPixel();
+    const size_t              workingSet = CudaGaussianFirWorkingSet(plan,
+                                                        MakeCudaImageShape<TInputImage>(inputRegion, components),
+                                                        MakeCudaImageShape<TOutputImage>(region, components));
+    const auto                device = [&](int deviceIndex) {
+      this->AllocateOutputs();
+      if (region.GetNumberOfPixels() == 0)
+      {
+        return;
+      }
+      CudaGaussianFirFilter(plan,
+                            MakeCudaImageView(this->GetInput(), inputRegion),
+                            MakeCudaImageView(static_cast<const TOutputImage *>(this->GetOutput()), region),
+                            deviceIndex,
+                            MakeCudaProgressFunction(this));
+    };
+    m_CudaBackend.Run(unsupported, workingSet, device, host);
+  }
+  else
+  {
+    const char * const unsupported =
+      InputTraits::IsSupported ? OutputTraits::GetUnsupportedReason() : InputTraits::GetUnsupportedReason();
+    m_CudaBackend.Run(
+      unsupported, 0, [](int) {}, host);
+  }
+}
+
+template <typename TInputImage, typename TOutputImage>
+void
+CudaDiscreteGaussianImageFilter<TInputImage, TOutputImage>::PrintSelf(std::ostream & os, Indent indent) const
+{
+  Superclass::PrintSelf(os, indent);
+  m_CudaBackend.Print(os, indent);
+}
+} // end namespace itk
+
+#endif

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkCudaGaussianFirPlan_h
+#define itkCudaGaussianFirPlan_h
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace itk
+{
+/** How a line continues beyond its ends: with its end value, with a constant, or from its other end. */
+enum class CudaLineContinuation : uint8_t
+{
+  EndValue,
+  Constant,
+  Periodic
+};
+
+/** \struct CudaGaussianFirPass
+ * \brief Convolves every line of the image along one axis with a symmetric kernel.
+ * \ingroup CudaFilters
+ */
+struct CudaGaussianFirPass
+{
+  unsigned int         Axis{ 0 };
+  std::vector<double>  Weights; // 2 * radius + 1, their sum is 1
+  CudaLineContinuation Continuation{ CudaLineContinuation::EndValue };
+  double               Constant{ 0.0 };
+
+  size_t
+  GetRadius() const
+  {
+    return Weights.size() / 2;
+  }
+};
+
+/** \struct CudaGaussianFirPlan
+ * \brief Passes, one after the other.
+ * \ingroup CudaFilters
+ */
+struct CudaGaussianFirPlan
+{
+  std::vector<CudaGaussianFirPass> Passes;
+
+  /** Every pass sums in double, from the first weight to the last, and truncates its result to an integer: the
+   * arithmetic of itk::DiscreteGaussianImageFilter with integer outputs, bit for bit. Else pixels are summed relative
+   * to the one in the middle. */
+  bool TruncatePasses{ false };
+
+  /** First pixel of the output in the input, along each axis. */
+  std::array<size_t, 4> OutputOffset{ { 0, 0, 0, 0 } };
+};
+} // end namespace itk
+
+#endif

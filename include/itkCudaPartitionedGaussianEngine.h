@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkCudaPartitionedGaussianEngine_h
+#define itkCudaPartitionedGaussianEngine_h
+
+#include "CudaFiltersExport.h"
+#include "itkCudaImageView.h"
+#include "itkCudaPartitionedGaussianPlan.h"
+
+#include <cstddef>
+#include <functional>
+
+namespace itk
+{
+class MultiThreaderBase;
+
+/** Device memory in bytes that CudaPartitionedGaussianFilter() needs for these views, at most. */
+CudaFilters_EXPORT size_t
+CudaPartitionedGaussianWorkingSet(const CudaPartitionedGaussianPlan & plan,
+                                  const CudaImageView &               input,
+                                  const CudaImageView &               output);
+
+/** Uploads `input`, runs the plan's passes on the device and downloads the result to `output`; complete on return.
+ * Input and output have the same size and number of components and are different memory.
+ *
+ * Passes are computed in float, or in double if either component type is double, int or unsigned int. Results that
+ * leave the range of an integer output are clamped to it, others truncated toward zero; NaN becomes 0 there. `progress`
+ * is called from the calling thread with the share of the work done, 0 to 1, and may throw to abort.
+ * \exception CudaError */
+CudaFilters_EXPORT void
+CudaPartitionedGaussianFilter(const CudaPartitionedGaussianPlan & plan,
+                              const CudaImageView &               input,
+                              const CudaImageView &               output,
+                              int                                 deviceIndex,
+                              const std::function<void(float)> &  progress);
+
+/** The same on the host, by the threads of `threader`. Every line is filtered by one thread, so the result does not
+ * depend on their number. */
+CudaFilters_EXPORT void
+CudaPartitionedGaussianFilterOnHost(const CudaPartitionedGaussianPlan & plan,
+                                    const CudaImageView &               input,
+                                    const CudaImageView &               output,
+                                    MultiThreaderBase *                 threader,
+                                    const std::function<void(float)> &  progress);
+} // end namespace itk
+
+#endif

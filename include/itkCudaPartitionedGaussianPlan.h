@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkCudaPartitionedGaussianPlan_h
+#define itkCudaPartitionedGaussianPlan_h
+
+#include "CudaFiltersExport.h"
+#include "itkCudaFiltersEnums.h"
+
+#include <cstddef>
+#include <vector>
+
+namespace itk
+{
+/** \struct CudaPartitionedGaussianPass
+ * \brief Filters every line of the image along one axis.
+ * \ingroup CudaFilters
+ */
+struct CudaPartitionedGaussianPass
+{
+  unsigned int Axis{ 0 };
+  double       SigmaInPixels{ 1.0 };
+  size_t       CentralRadius{ 1 };  // TwoWay: half the window of the central pixel's convolution
+  size_t       NumberOfBlocks{ 1 }; // Exact: blocks of each line
+};
+
+/** \struct CudaPartitionedGaussianPlan
+ * \brief Passes, one after the other, and how each treats its lines.
+ * \ingroup CudaFilters
+ */
+struct CudaPartitionedGaussianPlan
+{
+  using PartitionEnum = CudaFiltersEnums::Partition;
+  using LineBordersEnum = CudaFiltersEnums::LineBorders;
+  using IntermediateStorageEnum = CudaFiltersEnums::IntermediateStorage;
+
+  PartitionEnum                            Partition{ PartitionEnum::Exact };
+  LineBordersEnum                          LineBorders{ LineBordersEnum::Exact };
+  IntermediateStorageEnum                  IntermediateStorage{ IntermediateStorageEnum::Local };
+  unsigned int                             LinesPerBlock{ 16 };
+  std::vector<CudaPartitionedGaussianPass> Passes;
+};
+
+/** Lines of fewer pixels cannot be filtered. */
+constexpr size_t CudaPartitionedMinimumLineLength = 4;
+
+/** Most blocks that a line of that length can be cut into: blocks of 16 pixels, at least one block. */
+CudaFilters_EXPORT size_t
+CudaMaximumNumberOfBlocks(size_t lineLength);
+
+/** The number of blocks for lines of that length that keeps a GPU busy. Depends on the length only, as the rounding of
+ * the result does. */
+CudaFilters_EXPORT size_t
+CudaAutomaticNumberOfBlocks(size_t lineLength);
+
+/** Half the window of the central pixel's convolution, for a filter window of that many pixels: at least 1.
+ * \exception ExceptionObject if the window is not greater than zero and finite */
+CudaFilters_EXPORT size_t
+CudaCentralPixelRadius(double filterWindow);
+} // end namespace itk
+
+#endif

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "itkCudaCall.h"
+#include "itkCudaDevice.h"
+#include "itkCudaGaussianFirDevice.h"
+#include "itkCudaGaussianFirKernels.cuh"
+#include "itkCudaMemory.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace itk::cuda::gaussian
+{
+namespace
+{
+size_t
+DivideUp(size_t numerator, size_t denominator)
+{
+  return (numerator + denominator - 1) / denominator;
+}
+
+dim3
+MakeGrid(size_t blocks)
+{
+  return dim3(static_cast<unsigned int>(blocks));
+}
+
+/** Lines along `axis`: the axes below it are flattened into the inner index, those above it into the outer one. */
+FirGeometry
+MakeFirGeometry(const DeviceView & view, unsigned int axis)
+{
+  FirGeometry geometry{};
+  geometry.LineLength = view.Size[axis];
+  geometry.LineStride = view.Stride[axis];
+  geometry.InnerCount = 1;
+  geometry.OuterCount = 1;
+  for (unsigned int k = axis + 1; k < DeviceView::NumberOfAxes; ++k)
+  {
+    geometry.OuterCount *= view.Size[k];
+  }
+  geometry.OuterStride = view.Stride[axis + 1];
+  if (axis > 0)
+  {
+    // Rows with their padding, but for the last one's.
+    geometry.InnerCount = axis == 1 ? view.Size[0] : view.Stride[axis] - (view.Stride[1] - view.Size[0]);
+  }
+  return geometry;
+}
+
+bool
+IsInline(const CudaGaussianFirPass & pass)
+{
+  return pass.GetRadius() <= FirInlineRadius;
+}
+
+template <typename T, bool VTruncate>
+void
+Launch(const FirArguments<T> & arguments, unsigned int axis, const StreamLease & stream)
+{
+  const FirGeometry & geometry = arguments.Geometry;
+  if (axis == 0)
+  {
+    const size_t parts = DivideUp(geometry.LineLength, FirContiguousThreads * FirContiguousPixels);
+    ITK_CUDA_CALL(LaunchKernel(ContiguousFirKernel<T, VTruncate>,
+                               MakeGrid(parts * DivideUp(geometry.OuterCount, FirContiguousLines)),
+                               dim3(FirContiguousThreads, FirContiguousLines),
+                               0,
+                               stream.Get(),
+                               arguments));
+    return;
+  }
+  const size_t parts = DivideUp(geometry.LineLength, FirStridedParts * FirStridedPixels);
+  ITK_CUDA_CALL(LaunchKernel(StridedFirKernel<T, VTruncate>,
+                             MakeGrid(DivideUp(geometry.InnerCount, FirStridedLines) * parts * geometry.OuterCount),
+                             dim3(FirStridedLines, FirStridedParts),
+                             0,
+                             stream.Get(),
+                             arguments));
+}
+
+template <typename T>
+void
+RunFirPassAs(const CudaGaussianFirPass & pass,
+             bool                        truncate,
+             const DeviceView &          source,
+             const DeviceView &          destination,
+             const StreamLease &         stream)
+{
+  const std::vector<T> weights(pass.Weights.begin(), pass.Weights.end());
+  const DeviceBuffer   table(GetFirWorkspace(pass, source.ComponentType), stream);
+  FirArguments<T>      arguments{};
+  arguments.Source = static_cast<const T *>(source.Data);
+  arguments.Destination = static_cast<T *>(destination.Data);
+  arguments.Geometry = MakeFirGeometry(source, pass.Axis);
+  arguments.Continuation = pass.Continuation;
+  arguments.Constant = static_cast<T>(pass.Constant);
+  arguments.NumberOfWeights = static_cast<unsigned int>(weights.size());
+  arguments.Table = static_cast<const T *>(table.GetPointer());
+  if (IsInline(pass))
+  {
+    std::copy(weights.begin(), weights.end(), arguments.Inline);
+  }
+  else
+  {
+    // From pageable memory: on return the weights have been read.
+    ITK_CUDA_CALL(cudaMemcpyAsync(
+      table.GetPointer(), weights.data(), weights.size() * sizeof(T), cudaMemcpyHostToDevice, stream.Get()));
+  }
+  const auto launch = truncate ? Launch<T, true> : Launch<T, false>;
+  launch(arguments, pass.Axis, stream);
+}
+} // namespace
+
+size_t
+GetFirWorkspace(const CudaGaussianFirPass & pass, CudaComponentType type)
+{
+  return IsInline(pass) ? 0 : pass.Weights.size() * CudaComponentSize(type);
+}
+
+void
+RunFirPass(const CudaGaussianFirPass & pass,
+           bool                        truncate,
+           const DeviceView &          source,
+           const DeviceView &          destination,
+           const StreamLease &         stream)
+{
+  const auto run = source.ComponentType == CudaComponentType::Double ? RunFirPassAs<double> : RunFirPassAs<float>;
+  run(pass, truncate, source, destination, stream);
+}
+} // namespace itk::cuda::gaussian

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "itkCudaError.h"
+#include "itkCudaGaussianFirEngine.h"
+
+// Takes the place of the device code in a build without CUDA.
+
+namespace itk
+{
+size_t
+CudaGaussianFirWorkingSet(const CudaGaussianFirPlan &, const CudaImageView &, const CudaImageView &)
+{
+  return 0;
+}
+
+void
+CudaGaussianFirFilter(const CudaGaussianFirPlan &,
+                      const CudaImageView &,
+                      const CudaImageView &,
+                      int,
+                      const CudaProgressFunction &)
+{
+  throw CudaError(__FILE__, __LINE__, CudaError::Kind::NotUsable, "CudaFilters was built without CUDA");
+}
+} // end namespace itk

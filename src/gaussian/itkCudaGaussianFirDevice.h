@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkCudaGaussianFirDevice_h
+#define itkCudaGaussianFirDevice_h
+
+#include "CudaFiltersExport.h"
+#include "itkCudaDeviceView.h"
+#include "itkCudaGaussianFirPlan.h"
+
+#include <cstddef>
+
+namespace itk::cuda
+{
+class StreamLease;
+}
+
+namespace itk::cuda::gaussian
+{
+/** Bytes of device memory that a pass needs beside source and destination. */
+CudaFilters_EXPORT size_t
+GetFirWorkspace(const CudaGaussianFirPass & pass, CudaComponentType type);
+
+/** Queues one pass on the stream. Source and destination are different memory and have the same size, strides and type;
+ * rows follow each other at Stride[1], and each further axis where the one before ends. Destination's padding may be
+ * written. \exception CudaError */
+CudaFilters_EXPORT void
+RunFirPass(const CudaGaussianFirPass & pass,
+           bool                        truncate,
+           const DeviceView &          source,
+           const DeviceView &          destination,
+           const StreamLease &         stream);
+} // namespace itk::cuda::gaussian
+
+#endif

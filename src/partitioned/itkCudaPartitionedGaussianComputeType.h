@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkCudaPartitionedGaussianComputeType_h
+#define itkCudaPartitionedGaussianComputeType_h
+
+#include "itkCudaImageView.h"
+
+namespace itk::cuda::partitioned
+{
+/** Float, unless a component type holds more digits than that. */
+inline CudaComponentType
+GetComputeType(const CudaImageView & input, const CudaImageView & output)
+{
+  const auto needsDouble = [](CudaComponentType type) {
+    return type == CudaComponentType::Double || type == CudaComponentType::Int || type == CudaComponentType::UInt;
+  };
+  return needsDouble(input.ComponentType) || needsDouble(output.ComponentType) ? CudaComponentType::Double
+                                                                               : CudaComponentType::Float;
+}
+} // namespace itk::cuda::partitioned
+
+#endif

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "itkCudaCall.h"
+#include "itkCudaDevice.h"
+#include "itkCudaMemory.h"
+#include "itkCudaPartitionedGaussianCoefficients.h"
+#include "itkCudaPartitionedGaussianDevice.h"
+#include "itkCudaPartitionedGaussianKernels.cuh"
+
+#include <algorithm>
+#include <vector>
+
+namespace itk::cuda::partitioned
+{
+namespace
+{
+using PartitionEnum = CudaFiltersEnums::Partition;
+
+dim3
+MakeGrid(size_t blocks)
+{
+  return dim3(static_cast<unsigned int>(blocks));
+}
+
+size_t
+DivideUp(size_t numerator, size_t denominator)
+{
+  return (numerator + denominator - 1) / denominator;
+}
+
+/** Lines along an axis other than x: the axes below it are flattened into the inner index, those above it into the
+ * outer one. */
+LineGeometry
+MakeLineGeometry(const DeviceView & view, unsigned int axis)
+{
+  LineGeometry geometry{};
+  geometry.LineLength = view.Size[axis];
+  geometry.LineStride = view.Stride[axis];
+  // Rows with their padding, but for the last one's.
+  geometry.InnerCount = axis == 1 ? view.Size[0] : view.Stride[axis] - (view.Stride[1] - view.Size[0]);
+  geometry.OuterCount = 1;
+  for (unsigned int k = axis + 1; k < DeviceView::NumberOfAxes; ++k)
+  {
+    geometry.OuterCount *= view.Size[k];
+  }
+  geometry.OuterStride = view.Stride[axis + 1];
+  return geometry;
+}
+
+/** The image as a matrix of its rows. */
+template <typename T>
+Matrix<T>
+MakeRowMatrix(const DeviceView & view)
+{
+  return { static_cast<T *>(view.Data), view.GetNumberOfElements() / view.Size[0], view.Size[0], view.Stride[1] };
+}
+
+/** The image's rows as columns, dense in the memory of `view`. */
+template <typename T>
+Matrix<T>
+MakeColumnMatrix(const DeviceView & view)
+{
+  const size_t rows = view.GetNumberOfElements() / view.Size[0];
+  return { static_cast<T *>(view.Data), view.Size[0], rows, rows };
+}
+
+template <typename T>
+LineGeometry
+MakeLineGeometry(const Matrix<T> & columns)
+{
+  LineGeometry geometry{};
+  geometry.LineLength = columns.Rows;
+  geometry.LineStride = columns.Pitch;
+  geometry.InnerCount = columns.Columns;
+  geometry.OuterCount = 1;
+  return geometry;
+}
+
+template <typename T>
+void
+Transpose(const Matrix<T> & source, const Matrix<T> & destination, const StreamLease & stream)
+{
+  const size_t tiles = DivideUp(source.Rows, TransposeTile) * DivideUp(source.Columns, TransposeTile);
+  ITK_CUDA_CALL(LaunchKernel(TransposeKernel<T>,
+                             MakeGrid(tiles),
+                             dim3(TransposeTile, TransposeRows),
+                             0,
+                             stream.Get(),
+                             Matrix<const T>{ source.Data, source.Rows, source.Columns, source.Pitch },
+                             destination));
+}
+
+/** Whether all blocks of a line are the threads of one block of threads. */
+bool
+FitsOneBlock(const CudaPartitionedGaussianPlan & plan, size_t numberOfBlocks)
+{
+  return plan.LinesPerBlock * numberOfBlocks <= MaximumThreads;
+}
+
+/** The launches of a pass over lines that lie beside each other. */
+template <typename T>
+class PassLauncher
+{
+public:
+  PassLauncher(const CudaPartitionedGaussianPlan & plan,
+               const CudaPartitionedGaussianPass & pass,
+               const LineGeometry &                geometry,
+               const T *                           source,
+               T *                                 destination,
+               const StreamLease &                 stream)
+    : m_Plan(plan)
+    , m_Pass(pass)
+    , m_Stream(stream)
+    , m_Grid(DivideUp(geometry.GetNumberOfLines(), plan.LinesPerBlock))
+  {
+    m_Arguments.Source = source;
+    m_Arguments.Destination = destination;
+    m_Arguments.Geometry = geometry;
+    m_Arguments.Coefficients = Round<T>(MakeSmootherCoefficients(pass.SigmaInPixels));
+    m_Arguments.ExactBorders = plan.LineBorders == CudaFiltersEnums::LineBorders::Exact;
+  }
+
+  void
+  Run() const
+  {
+    const bool local = m_Plan.IntermediateStorage == CudaFiltersEnums::IntermediateStorage::Local;
+    if (m_Plan.Partition == PartitionEnum::Exact)
+    {
+      local ? this->RunExact<DeviceLocalIntermediate<T, BlockBatch>>()
+            : this->RunExact<GlobalIntermediate<T, BlockBatch>>();
+    }
+    else
+    {
+      local ? this->RunWays<DeviceLocalIntermediate<T, LongStretchBatch>>()
+            : this->RunWays<GlobalIntermediate<T, LongStretchBatch>>();
+    }
+  }
+
+private:
+  template <typename TIntermediate>
+  void
+  RunWays() const
+  {
+    if (m_Plan.Partition == PartitionEnum::OneWay)
+    {
+      ITK_CUDA_CALL(LaunchKernel(
+        OneWayKernel<T, TIntermediate>, MakeGrid(m_Grid), dim3(m_Plan.LinesPerBlock), 0, m_Stream.Get(), m_Arguments));
+      return;
+    }
+    const std::vector<T> values = Round<T>(MakeCentralWeights(m_Pass.SigmaInPixels, m_Pass.CentralRadius));
+    const bool           isInline = m_Pass.CentralRadius <= InlineRadius;
+    const DeviceBuffer   buffer(isInline ? 0 : values.size() * sizeof(T), m_Stream);
+    CentralWeights<T>    weights{};
+    weights.Radius = m_Pass.CentralRadius;
+    weights.Table = static_cast<const T *>(buffer.GetPointer());
+    if (isInline)
+    {
+      std::copy(values.begin(), values.end(), weights.Inline);
+    }
+    else
+    {
+      // From pageable memory: on return the values have been read.
+      ITK_CUDA_CALL(cudaMemcpyAsync(
+        buffer.GetPointer(), values.data(), values.size() * sizeof(T), cudaMemcpyHostToDevice, m_Stream.Get()));
+    }
+    ITK_CUDA_CALL(LaunchKernel(TwoWayKernel<T, TIntermediate>,
+                               MakeGrid(m_Grid),
+                               dim3(m_Plan.LinesPerBlock, 3),
+                               0,
+                               m_Stream.Get(),
+                               m_Arguments,
+                               weights));
+  }
+
+  template <typename TIntermediate>
+  void
+  RunExact() const
+  {
+    BlockArguments<T> blocks{};
+    blocks.Layout = MakeBlockLayout(m_Arguments.Geometry.LineLength, m_Pass.NumberOfBlocks);
+    blocks.Powers = Round<T>(MakeBlockPowers(m_Pass.SigmaInPixels, blocks.Layout));
+    if (FitsOneBlock(m_Plan, m_Pass.NumberOfBlocks))
+    {
+      const auto   kernel = ExactKernel<T, TIntermediate>;
+      const dim3   threads(m_Plan.LinesPerBlock, static_cast<unsigned int>(m_Pass.NumberOfBlocks));
+      const size_t shared = size_t{ threads.x } * threads.y * NumbersPerBlock * sizeof(T);
+      // At most 48 KB, which every device grants without being asked.
+      static_assert(MaximumThreads * NumbersPerBlock * sizeof(double) <= 48 * 1024, "no attribute needed");
+      ITK_CUDA_CALL(LaunchKernel(kernel, MakeGrid(m_Grid), threads, shared, m_Stream.Get(), m_Arguments, blocks));
+      return;
+    }
+    const size_t       lines = m_Arguments.Geometry.GetNumberOfLines();
+    const DeviceBuffer states(m_Pass.NumberOfBlocks * NumbersPerBlock * lines * sizeof(T), m_Stream);
+    blocks.States = static_cast<T *>(states.GetPointer());
+    const dim3 threads(m_Plan.LinesPerBlock, SplitThreads / m_Plan.LinesPerBlock);
+    const dim3 grid = MakeGrid(m_Grid * DivideUp(m_Pass.NumberOfBlocks, threads.y));
+    ITK_CUDA_CALL(LaunchKernel(BlockStatesKernel<T>, grid, threads, 0, m_Stream.Get(), m_Arguments, blocks));
+    ITK_CUDA_CALL(LaunchKernel(ScanBlocksKernel<T>,
+                               MakeGrid(DivideUp(lines, ScanThreads)),
+                               dim3(ScanThreads),
+                               0,
+                               m_Stream.Get(),
+                               m_Arguments,
+                               blocks));
+    ITK_CUDA_CALL(
+      LaunchKernel(FilterBlocksKernel<T, TIntermediate>, grid, threads, 0, m_Stream.Get(), m_Arguments, blocks));
+  }
+
+  const CudaPartitionedGaussianPlan & m_Plan;
+  const CudaPartitionedGaussianPass & m_Pass;
+  const StreamLease &                 m_Stream;
+  size_t                              m_Grid;
+  PassArguments<T>                    m_Arguments{};
+};
+
+template <typename T>
+void
+RunPassAs(const CudaPartitionedGaussianPlan & plan,
+          const CudaPartitionedGaussianPass & pass,
+          const DeviceView &                  source,
+          const DeviceView &                  destination,
+          const StreamLease &                 stream)
+{
+  if (pass.Axis > 0)
+  {
+    const LineGeometry geometry = MakeLineGeometry(source, pass.Axis);
+    PassLauncher<T>(
+      plan, pass, geometry, static_cast<const T *>(source.Data), static_cast<T *>(destination.Data), stream)
+      .Run();
+    return;
+  }
+  // Both images serve twice: rows to columns, the pass on columns, columns to rows.
+  const Matrix<T> columns = MakeColumnMatrix<T>(destination);
+  const Matrix<T> filtered = MakeColumnMatrix<T>(source);
+  Transpose(MakeRowMatrix<T>(source), columns, stream);
+  PassLauncher<T>(plan, pass, MakeLineGeometry(columns), columns.Data, filtered.Data, stream).Run();
+  Transpose(filtered, MakeRowMatrix<T>(destination), stream);
+}
+} // namespace
+
+size_t
+GetPassWorkspace(const CudaPartitionedGaussianPlan & plan,
+                 const CudaPartitionedGaussianPass & pass,
+                 const DeviceImage::SizeType &       size,
+                 CudaComponentType                   type)
+{
+  if (plan.Partition == PartitionEnum::TwoWay)
+  {
+    return pass.CentralRadius > InlineRadius ? (pass.CentralRadius + 1) * CudaComponentSize(type) : 0;
+  }
+  if (plan.Partition != PartitionEnum::Exact || FitsOneBlock(plan, pass.NumberOfBlocks))
+  {
+    return 0;
+  }
+  // Rows count with their padding.
+  size_t lines = DeviceImage::GetNumberOfBytes(size, type) / CudaComponentSize(type) / size[pass.Axis];
+  if (pass.Axis == 0)
+  {
+    lines = size[1] * size[2] * size[3] * size[4];
+  }
+  return pass.NumberOfBlocks * NumbersPerBlock * lines * CudaComponentSize(type);
+}
+
+void
+RunPass(const CudaPartitionedGaussianPlan & plan,
+        const CudaPartitionedGaussianPass & pass,
+        const DeviceView &                  source,
+        const DeviceView &                  destination,
+        const StreamLease &                 stream)
+{
+  const auto run = source.ComponentType == CudaComponentType::Double ? RunPassAs<double> : RunPassAs<float>;
+  run(plan, pass, source, destination, stream);
+}
+} // namespace itk::cuda::partitioned

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "itkCudaError.h"
+#include "itkCudaPartitionedGaussianEngine.h"
+
+// Takes the place of the device code in a build without CUDA.
+
+namespace itk
+{
+size_t
+CudaPartitionedGaussianWorkingSet(const CudaPartitionedGaussianPlan &, const CudaImageView &, const CudaImageView &)
+{
+  return 0;
+}
+
+void
+CudaPartitionedGaussianFilter(const CudaPartitionedGaussianPlan &,
+                              const CudaImageView &,
+                              const CudaImageView &,
+                              int,
+                              const std::function<void(float)> &)
+{
+  throw CudaError(__FILE__, __LINE__, CudaError::Kind::NotUsable, "CudaFilters was built without CUDA");
+}
+} // end namespace itk

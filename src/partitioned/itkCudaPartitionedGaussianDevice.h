@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkCudaPartitionedGaussianDevice_h
+#define itkCudaPartitionedGaussianDevice_h
+
+#include "CudaFiltersExport.h"
+#include "itkCudaDeviceView.h"
+#include "itkCudaPartitionedGaussianPlan.h"
+
+#include <cstddef>
+
+namespace itk::cuda
+{
+class StreamLease;
+}
+
+namespace itk::cuda::partitioned
+{
+/** Bytes of device memory that a pass needs beside its two images of `size`, at most. */
+CudaFilters_EXPORT size_t
+GetPassWorkspace(const CudaPartitionedGaussianPlan & plan,
+                 const CudaPartitionedGaussianPass & pass,
+                 const DeviceImage::SizeType &       size,
+                 CudaComponentType                   type);
+
+/** Queues one pass on the stream: the result is in `destination`, and `source` is lost. Both have the same size,
+ * strides and type and lie in different memory; rows follow each other at Stride[1], and each further axis where the
+ * one before ends. \exception CudaError */
+CudaFilters_EXPORT void
+RunPass(const CudaPartitionedGaussianPlan & plan,
+        const CudaPartitionedGaussianPass & pass,
+        const DeviceView &                  source,
+        const DeviceView &                  destination,
+        const StreamLease &                 stream);
+} // namespace itk::cuda::partitioned
+
+#endif

@@ -1,0 +1,399 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "itkCudaPartitionedGaussianHost.h"
+
+#include "itkCudaPartitionedGaussianCoefficients.h"
+#include "itkCudaPartitionedGaussianComputeType.h"
+#include "itkCudaPartitionedGaussianEngine.h"
+#include "itkCudaPartitionedGaussianTuning.h"
+#include "itkMultiThreaderBase.h"
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <type_traits>
+#include <vector>
+
+namespace itk::cuda::partitioned
+{
+namespace
+{
+// The host reads ahead by itself.
+constexpr unsigned int HostBatch = 1;
+
+template <typename T>
+using HostLocalIntermediate = LocalIntermediate<T, HostBatch, LocalIntermediateBytes / sizeof(T)>;
+
+/** A pass over lines of one length, with all that is the same for every line. */
+template <typename T>
+class LineFilter
+{
+public:
+  LineFilter(const CudaPartitionedGaussianPlan & plan, const CudaPartitionedGaussianPass & pass, size_t length)
+    : m_Partition(plan.Partition)
+    , m_ExactBorders(plan.LineBorders == CudaFiltersEnums::LineBorders::Exact)
+    , m_Local(plan.IntermediateStorage == CudaFiltersEnums::IntermediateStorage::Local)
+    , m_Length(length)
+    , m_Coefficients(Round<T>(MakeSmootherCoefficients(pass.SigmaInPixels)))
+    , m_CentralWeights(Round<T>(MakeCentralWeights(pass.SigmaInPixels, pass.CentralRadius)))
+    , m_Layout(MakeBlockLayout(length, pass.NumberOfBlocks))
+    , m_Powers(Round<T>(MakeBlockPowers(pass.SigmaInPixels, m_Layout)))
+  {}
+
+  void
+  operator()(const T * input, T * output) const
+  {
+    if (m_Local)
+    {
+      this->Filter<HostLocalIntermediate<T>>({ input, output, 1, m_Length, input[0] });
+    }
+    else
+    {
+      this->Filter<GlobalIntermediate<T, HostBatch>>({ input, output, 1, m_Length, input[0] });
+    }
+  }
+
+private:
+  template <typename TIntermediate>
+  void
+  Filter(const Stretch<T> & line) const
+  {
+    TIntermediate intermediate;
+    switch (m_Partition)
+    {
+      case CudaFiltersEnums::Partition::OneWay:
+        FilterOneWay(line, m_Coefficients, m_ExactBorders, intermediate);
+        break;
+      case CudaFiltersEnums::Partition::TwoWay:
+        this->FilterTwoWay(line, intermediate);
+        break;
+      case CudaFiltersEnums::Partition::Exact:
+        this->FilterExact(line, intermediate);
+        break;
+    }
+  }
+
+  template <typename TIntermediate>
+  void
+  FilterTwoWay(const Stretch<T> & line, TIntermediate & intermediate) const
+  {
+    const T central = FilterCentralPixel<HostBatch>(line, m_CentralWeights.data(), m_CentralWeights.size() - 1);
+    for (unsigned int side = 0; side < 2; ++side)
+    {
+      const Stretch<T> half = GetHalf(line, side);
+      SweepHalfInward(half, m_Coefficients, intermediate);
+      SweepHalfOutward(half, m_Coefficients, central, intermediate);
+    }
+    line.Destination[static_cast<ptrdiff_t>(m_Length / 2) * line.Stride] = central + line.Offset;
+  }
+
+  template <typename TIntermediate>
+  void
+  FilterExact(const Stretch<T> & line, TIntermediate & intermediate) const
+  {
+    std::vector<BlockStates<T>> states(m_Layout.NumberOfBlocks);
+    for (size_t block = 0; block < states.size(); ++block)
+    {
+      states[block] = GetBlockStates<HostBatch>(GetBlock(line, m_Layout, block), m_Coefficients);
+    }
+    ScanBlocks(
+      line,
+      m_Layout,
+      m_Powers,
+      m_Coefficients,
+      m_ExactBorders,
+      [&](size_t block) { return states[block]; },
+      [&](size_t block, const BlockStates<T> & value) { states[block] = value; });
+    for (size_t block = 0; block < states.size(); ++block)
+    {
+      FilterBlock(GetBlock(line, m_Layout, block), m_Coefficients, states[block], intermediate);
+    }
+  }
+
+  CudaFiltersEnums::Partition m_Partition;
+  bool                        m_ExactBorders;
+  bool                        m_Local;
+  size_t                      m_Length;
+  SmootherCoefficients<T>     m_Coefficients;
+  std::vector<T>              m_CentralWeights;
+  BlockLayout                 m_Layout;
+  BlockPowers<T>              m_Powers;
+};
+
+/** Calls `function` with a value of the component type. */
+template <typename TFunction>
+void
+VisitComponentType(CudaComponentType type, const TFunction & function)
+{
+  switch (type)
+  {
+    case CudaComponentType::UChar:
+      return function(static_cast<unsigned char>(0));
+    case CudaComponentType::Char:
+      return function(static_cast<signed char>(0));
+    case CudaComponentType::UShort:
+      return function(static_cast<unsigned short>(0));
+    case CudaComponentType::Short:
+      return function(static_cast<short>(0));
+    case CudaComponentType::UInt:
+      return function(0u);
+    case CudaComponentType::Int:
+      return function(0);
+    case CudaComponentType::Float:
+      return function(0.0f);
+    case CudaComponentType::Double:
+      return function(0.0);
+  }
+}
+
+/** Truncates toward zero and clamps, as the device's download does. */
+template <typename TTo, typename TFrom>
+TTo
+ConvertComponent(TFrom value)
+{
+  if constexpr (std::is_integral_v<TTo>)
+  {
+    // As floats the greatest integers may round up to the first value out of range, where the comparison is right too.
+    if (value != value)
+    {
+      return 0;
+    }
+    if (value <= static_cast<TFrom>(std::numeric_limits<TTo>::lowest()))
+    {
+      return std::numeric_limits<TTo>::lowest();
+    }
+    if (value >= static_cast<TFrom>(std::numeric_limits<TTo>::max()))
+    {
+      return std::numeric_limits<TTo>::max();
+    }
+  }
+  return static_cast<TTo>(value);
+}
+
+/** Lines that lie beside each other: the first begins at component `Offset` of the view. */
+struct LineBundle
+{
+  size_t Offset;
+  size_t LineStride; // from pixel to pixel of a line
+  size_t LaneStride; // from line to line
+  size_t Lanes;
+  size_t Length;
+
+  /** Calls f(lane, n, position in the view), in the order of memory. */
+  template <typename TFunction>
+  void
+  ForEachPixel(const TFunction & f) const
+  {
+    const bool   linesOuter = LineStride <= LaneStride;
+    const size_t outerCount = linesOuter ? Lanes : Length;
+    const size_t innerCount = linesOuter ? Length : Lanes;
+    for (size_t outer = 0; outer < outerCount; ++outer)
+    {
+      for (size_t inner = 0; inner < innerCount; ++inner)
+      {
+        const size_t lane = linesOuter ? outer : inner;
+        const size_t n = linesOuter ? inner : outer;
+        f(lane, n, Offset + lane * LaneStride + n * LineStride);
+      }
+    }
+  }
+};
+
+/** Bundles of neighbouring lines along one axis of a view: components first, then the axes. */
+class LineBundles
+{
+public:
+  LineBundles(const CudaImageView & view, unsigned int axis, size_t maximumLanes)
+    : m_Axis(axis)
+    , m_LaneAxis(axis == 0 ? 1 : 0)
+    , m_MaximumLanes(maximumLanes)
+    , m_Components(view.NumberOfComponents)
+    , m_Size(view.Size)
+    , m_BundlesPerRow((view.Size[m_LaneAxis] + maximumLanes - 1) / maximumLanes)
+  {}
+
+  size_t
+  GetCount() const
+  {
+    size_t count = m_BundlesPerRow * m_Components;
+    for (unsigned int d = 0; d < CudaImageView::MaximumDimension; ++d)
+    {
+      count *= d == m_Axis || d == m_LaneAxis ? 1 : m_Size[d];
+    }
+    return count;
+  }
+
+  LineBundle
+  Get(const CudaImageView & view, size_t index) const
+  {
+    const size_t firstLane = index % m_BundlesPerRow * m_MaximumLanes;
+    index /= m_BundlesPerRow;
+    LineBundle bundle{};
+    bundle.Offset = index % m_Components + firstLane * view.Stride[m_LaneAxis];
+    index /= m_Components;
+    for (unsigned int d = 0; d < CudaImageView::MaximumDimension; ++d)
+    {
+      if (d != m_Axis && d != m_LaneAxis)
+      {
+        bundle.Offset += index % m_Size[d] * view.Stride[d];
+        index /= m_Size[d];
+      }
+    }
+    bundle.LineStride = view.Stride[m_Axis];
+    bundle.LaneStride = view.Stride[m_LaneAxis];
+    bundle.Lanes = std::min(m_MaximumLanes, m_Size[m_LaneAxis] - firstLane);
+    bundle.Length = m_Size[m_Axis];
+    return bundle;
+  }
+
+private:
+  unsigned int                                        m_Axis;
+  unsigned int                                        m_LaneAxis;
+  size_t                                              m_MaximumLanes;
+  size_t                                              m_Components;
+  std::array<size_t, CudaImageView::MaximumDimension> m_Size;
+  size_t                                              m_BundlesPerRow;
+};
+
+template <typename T>
+void
+FilterBundle(const LineFilter<T> & filter,
+             const LineBundles &   bundles,
+             size_t                index,
+             const CudaImageView & source,
+             const CudaImageView & destination)
+{
+  const LineBundle from = bundles.Get(source, index);
+  std::vector<T>   input(from.Lanes * from.Length);
+  std::vector<T>   output(input.size());
+  VisitComponentType(source.ComponentType, [&](auto zero) {
+    const auto * const pixels = static_cast<const decltype(zero) *>(source.Data);
+    from.ForEachPixel([&](size_t lane, size_t n, size_t position) {
+      input[lane * from.Length + n] = static_cast<T>(pixels[position]);
+    });
+  });
+  for (size_t lane = 0; lane < from.Lanes; ++lane)
+  {
+    filter(&input[lane * from.Length], &output[lane * from.Length]);
+  }
+  const LineBundle to = bundles.Get(destination, index);
+  VisitComponentType(destination.ComponentType, [&](auto zero) {
+    using PixelType = decltype(zero);
+    auto * const pixels = static_cast<PixelType *>(destination.Data);
+    to.ForEachPixel([&](size_t lane, size_t n, size_t position) {
+      pixels[position] = ConvertComponent<PixelType>(output[lane * to.Length + n]);
+    });
+  });
+}
+
+/** A pass in pieces, after each of which progress is reported. */
+template <typename T>
+void
+RunPass(const CudaPartitionedGaussianPlan & plan,
+        const CudaPartitionedGaussianPass & pass,
+        const CudaImageView &               source,
+        const CudaImageView &               destination,
+        MultiThreaderBase *                 threader,
+        const std::function<void(float)> &  progress)
+{
+  constexpr size_t    pieces = 10;
+  const LineFilter<T> filter(plan, pass, source.Size[pass.Axis]);
+  const LineBundles   bundles(source, pass.Axis, plan.LinesPerBlock);
+  const size_t        count = bundles.GetCount();
+  for (size_t piece = 0; piece < pieces; ++piece)
+  {
+    threader->ParallelizeArray(
+      piece * count / pieces,
+      (piece + 1) * count / pieces,
+      [&](SizeValueType index) { FilterBundle(filter, bundles, index, source, destination); },
+      nullptr);
+    progress(static_cast<float>(piece + 1) / pieces);
+  }
+}
+
+/** Dense pixels of a type that passes compute in. */
+template <typename T>
+struct WorkImage
+{
+  std::unique_ptr<T[]> Pixels;
+  CudaImageView        View;
+
+  void
+  Allocate(const CudaImageView & shape, CudaComponentType type)
+  {
+    View = shape;
+    View.ComponentType = type;
+    size_t stride = shape.NumberOfComponents;
+    for (unsigned int d = 0; d < CudaImageView::MaximumDimension; ++d)
+    {
+      View.Stride[d] = stride;
+      stride *= shape.Size[d];
+    }
+    Pixels.reset(new T[stride]); // every pixel is written before it is read
+    View.Data = Pixels.get();
+  }
+};
+
+template <typename T>
+void
+RunPlan(const CudaPartitionedGaussianPlan & plan,
+        const CudaImageView &               input,
+        const CudaImageView &               output,
+        MultiThreaderBase *                 threader,
+        const std::function<void(float)> &  progress)
+{
+  constexpr CudaComponentType type = sizeof(T) == 4 ? CudaComponentType::Float : CudaComponentType::Double;
+  const size_t                count = plan.Passes.size();
+  WorkImage<T>                work;
+  const CudaImageView *       between = &output;
+  if (count > 1 && output.ComponentType != type)
+  {
+    work.Allocate(output, type);
+    between = &work.View;
+  }
+  const CudaImageView * source = &input;
+  for (size_t i = 0; i < count; ++i)
+  {
+    const CudaImageView * const destination = i + 1 == count ? &output : between;
+    RunPass<T>(plan, plan.Passes[i], *source, *destination, threader, [&](float done) {
+      if (progress)
+      {
+        progress((static_cast<float>(i) + done) / static_cast<float>(count));
+      }
+    });
+    source = destination;
+  }
+}
+} // namespace
+
+template <typename T>
+void
+FilterLine(const CudaPartitionedGaussianPlan & plan,
+           const CudaPartitionedGaussianPass & pass,
+           const T *                           input,
+           T *                                 output,
+           size_t                              length)
+{
+  LineFilter<T>(plan, pass, length)(input, output);
+}
+
+template CudaFilters_EXPORT void
+FilterLine(const CudaPartitionedGaussianPlan &, const CudaPartitionedGaussianPass &, const float *, float *, size_t);
+template CudaFilters_EXPORT void
+FilterLine(const CudaPartitionedGaussianPlan &, const CudaPartitionedGaussianPass &, const double *, double *, size_t);
+} // namespace itk::cuda::partitioned
+
+namespace itk
+{
+void
+CudaPartitionedGaussianFilterOnHost(const CudaPartitionedGaussianPlan & plan,
+                                    const CudaImageView &               input,
+                                    const CudaImageView &               output,
+                                    MultiThreaderBase *                 threader,
+                                    const std::function<void(float)> &  progress)
+{
+  using namespace cuda::partitioned;
+  const bool inDouble = GetComputeType(input, output) == CudaComponentType::Double;
+  const auto run = inDouble ? RunPlan<double> : RunPlan<float>;
+  run(plan, input, output, threader, progress);
+}
+} // end namespace itk

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkCudaPartitionedGaussianPartitions_h
+#define itkCudaPartitionedGaussianPartitions_h
+
+#include "itkCudaPartitionedGaussianSweeps.h"
+
+// What each partition does with a line, in the steps that the host takes one after the other and the device's threads
+// at once.
+
+namespace itk::cuda::partitioned
+{
+// ------------------------------------------------------------------------------------------------------------- one-way
+
+/** A whole line by one thread. */
+template <typename T, typename TIntermediate>
+ITK_CUDA_HOST_DEVICE inline void
+FilterOneWay(const Stretch<T> &              line,
+             const SmootherCoefficients<T> & c,
+             bool                            exactBorders,
+             TIntermediate &                 intermediate)
+{
+  Sweep<T> forward; // before the line its first value repeats, which is zero here
+  intermediate.SweepForward(line, c, forward);
+  const T last = line.Source[static_cast<ptrdiff_t>(line.Length - 1) * line.Stride] - line.Offset;
+  intermediate.SweepBackward(line, c, Sweep<T>::From(BackwardStart(c, exactBorders, forward.GetState(), last)));
+}
+
+// ------------------------------------------------------------------------------------------------------------- two-way
+
+/** The left half for side 0; for side 1 the right half, from right to left. Between them lies one pixel. */
+template <typename T>
+ITK_CUDA_HOST_DEVICE inline Stretch<T>
+GetHalf(const Stretch<T> & line, unsigned int side)
+{
+  const size_t    centre = line.Length / 2;
+  const ptrdiff_t begin = side == 0 ? 0 : static_cast<ptrdiff_t>(line.Length - 1) * line.Stride;
+
+  Stretch<T> half = line;
+  half.Source += begin;
+  half.Destination += begin;
+  half.Stride = side == 0 ? line.Stride : -line.Stride;
+  half.Length = side == 0 ? centre : line.Length - 1 - centre;
+  return half;
+}
+
+/** First pass over a half, outside in: w starts by repeating its first value. */
+template <typename T, typename TIntermediate>
+ITK_CUDA_HOST_DEVICE inline void
+SweepHalfInward(const Stretch<T> & half, const SmootherCoefficients<T> & c, TIntermediate & intermediate)
+{
+  Sweep<T> sweep = Sweep<T>::From(SteadyState(half.Source[0] - half.Offset));
+  intermediate.SweepForward(half, c, sweep);
+}
+
+/** Second pass, inside out: the central pixel stands for the three results that it starts from. */
+template <typename T, typename TIntermediate>
+ITK_CUDA_HOST_DEVICE inline void
+SweepHalfOutward(const Stretch<T> &              half,
+                 const SmootherCoefficients<T> & c,
+                 T                               centralPixel,
+                 TIntermediate &                 intermediate)
+{
+  intermediate.SweepBackward(half, c, Sweep<T>::From(SteadyState(centralPixel)));
+}
+
+/** The central pixel, less the line's offset: a convolution with the truncated Gaussian. weights[k] belongs to the
+ * distance k; beyond its ends the line repeats its end values. */
+template <unsigned int VBatch, typename T>
+ITK_CUDA_HOST_DEVICE inline T
+FilterCentralPixel(const Stretch<T> & line, const T * weights, size_t radius)
+{
+  const auto pixel = [&](size_t n) { return line.Source[static_cast<ptrdiff_t>(n) * line.Stride] - line.Offset; };
+
+  const size_t centre = line.Length / 2;
+  const auto   neighbours = [&](size_t k) {
+    return pixel(centre > k ? centre - k : 0) + pixel(centre + k < line.Length ? centre + k : line.Length - 1);
+  };
+  T sum = 0;
+  ForEachDescending<VBatch, T>(1, radius + 1, neighbours, [&](size_t k, T value) { sum += weights[k] * value; });
+  return sum + weights[0] * pixel(centre);
+}
+
+// --------------------------------------------------------------------------------------------------------------- exact
+
+/** A line in blocks whose lengths differ by one pixel at most, the longer ones first. */
+struct BlockLayout
+{
+  size_t NumberOfBlocks;
+  size_t ShortLength;
+  size_t NumberOfLongBlocks; // of ShortLength + 1 pixels
+
+  ITK_CUDA_HOST_DEVICE bool
+  IsLong(size_t block) const
+  {
+    return block < NumberOfLongBlocks;
+  }
+  ITK_CUDA_HOST_DEVICE size_t
+  GetBegin(size_t block) const
+  {
+    return block * ShortLength + (block < NumberOfLongBlocks ? block : NumberOfLongBlocks);
+  }
+  ITK_CUDA_HOST_DEVICE size_t
+  GetLength(size_t block) const
+  {
+    return ShortLength + (this->IsLong(block) ? 1 : 0);
+  }
+};
+
+template <typename T>
+struct BlockPowers
+{
+  SmootherPower<T> Short;
+  SmootherPower<T> Long;
+
+  ITK_CUDA_HOST_DEVICE const SmootherPower<T> &
+                             Get(const BlockLayout & layout, size_t block) const
+  {
+    return layout.IsLong(block) ? Long : Short;
+  }
+};
+
+template <typename T>
+ITK_CUDA_HOST_DEVICE inline Stretch<T>
+GetBlock(const Stretch<T> & line, const BlockLayout & layout, size_t block)
+{
+  const ptrdiff_t begin = static_cast<ptrdiff_t>(layout.GetBegin(block)) * line.Stride;
+
+  Stretch<T> stretch = line;
+  stretch.Source += begin;
+  stretch.Destination += begin;
+  stretch.Length = layout.GetLength(block);
+  return stretch;
+}
+
+/** What the other blocks of a line need from one, and what it gets from them in the scan. */
+template <typename T>
+struct BlockStates
+{
+  SmootherState<T> Forward;  // of the block alone at its end; after the scan the true one at its begin
+  SmootherState<T> Backward; // the rest r of the block alone at its begin; after the scan the true one at its end
+};
+
+template <unsigned int VBatch, typename T>
+ITK_CUDA_HOST_DEVICE inline BlockStates<T>
+GetBlockStates(const Stretch<T> & block, const SmootherCoefficients<T> & c)
+{
+  const auto load = [&](size_t n) { return block.Source[static_cast<ptrdiff_t>(n) * block.Stride]; };
+
+  Sweep<T> forward;
+  Sweep<T> backward;
+  ForEachAscending<VBatch, T>(0, block.Length, load, [&](size_t, T x) { forward.Advance(c, x - block.Offset); });
+  ForEachDescending<VBatch, T>(0, block.Length, load, [&](size_t, T x) { backward.Advance(c, x - block.Offset); });
+  return { forward.GetState(), BackwardFromPixels(c, backward.GetState()) };
+}
+
+/** Turns the states of the blocks alone into the true ones. get(block) and set(block, states) access them. */
+template <typename T, typename TGet, typename TSet>
+ITK_CUDA_HOST_DEVICE inline void
+ScanBlocks(const Stretch<T> &              line,
+           const BlockLayout &             layout,
+           const BlockPowers<T> &          powers,
+           const SmootherCoefficients<T> & c,
+           bool                            exactBorders,
+           const TGet &                    get,
+           const TSet &                    set)
+{
+  SmootherState<T> forward;
+  for (size_t block = 0; block < layout.NumberOfBlocks; ++block)
+  {
+    BlockStates<T>         states = get(block);
+    const SmootherState<T> end = states.Forward;
+    states.Forward = forward;
+    set(block, states);
+    forward = Carry(end, powers.Get(layout, block), forward);
+  }
+  const T          last = line.Source[static_cast<ptrdiff_t>(line.Length - 1) * line.Stride] - line.Offset;
+  SmootherState<T> backward = BackwardRestAtEnd(c, exactBorders, forward, last);
+  for (size_t block = layout.NumberOfBlocks; block-- > 0;)
+  {
+    BlockStates<T>         states = get(block);
+    const SmootherState<T> begin = states.Backward;
+    states.Backward = backward;
+    set(block, states);
+    backward = Carry(begin, powers.Get(layout, block), backward);
+  }
+}
+
+/** A block from its true states. */
+template <typename T, typename TIntermediate>
+ITK_CUDA_HOST_DEVICE inline void
+FilterBlock(const Stretch<T> &              block,
+            const SmootherCoefficients<T> & c,
+            const BlockStates<T> &          states,
+            TIntermediate &                 intermediate)
+{
+  Sweep<T> forward = Sweep<T>::From(states.Forward);
+  intermediate.SweepForward(block, c, forward);
+  const SmootherState<T> backward = Add(states.Backward, BackwardFromForward(c, forward.GetState()));
+  intermediate.SweepBackward(block, c, Sweep<T>::From(backward));
+}
+} // namespace itk::cuda::partitioned
+
+#endif

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "itkCudaPartitionedGaussianPlan.h"
+
+#include "itkCudaPartitionedGaussianCoefficients.h"
+#include "itkCudaPartitionedGaussianTuning.h"
+#include "itkMacro.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace itk
+{
+size_t
+CudaMaximumNumberOfBlocks(size_t lineLength)
+{
+  return std::max<size_t>(1, lineLength / cuda::partitioned::MinimumBlockLength);
+}
+
+size_t
+CudaAutomaticNumberOfBlocks(size_t lineLength)
+{
+  using namespace cuda::partitioned;
+  const size_t blocks = std::min(lineLength / AutomaticBlockLength, AutomaticBlocksInOneLaunch);
+  return std::max({ size_t{ 1 }, blocks, lineLength / AutomaticLongBlockLength });
+}
+
+size_t
+CudaCentralPixelRadius(double filterWindow)
+{
+  if (!(filterWindow > 0.0) || !std::isfinite(filterWindow))
+  {
+    itkGenericExceptionMacro("FilterWindow is " << filterWindow << "; it must be greater than zero and finite");
+  }
+  return std::max<size_t>(1, static_cast<size_t>(0.5 * filterWindow));
+}
+} // end namespace itk
+
+namespace itk::cuda::partitioned
+{
+namespace
+{
+using Complex = std::complex<double>;
+
+// Young and van Vliet (1995), the poles of the rational approximation with sigma 1: the denominator
+// (1.16680 + s)(3.20373 + 2.21566 s + s^2), whose expansion at s = q (1 - 1/z) is b_0 ... b_3 but for a factor.
+constexpr double RealRoot = 1.16680;
+constexpr double PairNorm = 3.20373;
+constexpr double PairSum = 2.21566;
+
+Complex
+GetPairRoot()
+{
+  return { 0.5 * PairSum, -std::sqrt(PairNorm - 0.25 * PairSum * PairSum) };
+}
+
+/** The three smoothers, the pair written out: m_j, and from it a_j = m_j / (q + m_j), p_j = q / (q + m_j). */
+struct Smoothers
+{
+  Complex Gain[3];   // a_j
+  Complex Pole[3];   // p_j
+  Complex Weight[3]; // c_j
+
+  explicit Smoothers(double q)
+  {
+    const Complex root[3] = { RealRoot, GetPairRoot(), std::conj(GetPairRoot()) };
+    for (unsigned int j = 0; j < 3; ++j)
+    {
+      Gain[j] = root[j] / (q + root[j]);
+      Pole[j] = q / (q + root[j]);
+      // Partial fractions of prod m_k / (m_k + s): the weights do not depend on q.
+      Weight[j] = 1.0;
+      for (unsigned int k = 0; k < 3; ++k)
+      {
+        if (k != j)
+        {
+          Weight[j] *= root[k] / (root[k] - root[j]);
+        }
+      }
+    }
+  }
+
+  /** 1 - p_i p_j, without cancellation. */
+  Complex
+  GetDistance(unsigned int i, unsigned int j) const
+  {
+    return Gain[i] + Pole[i] * Gain[j];
+  }
+};
+} // namespace
+
+double
+GetScale(double sigmaInPixels)
+{
+  // Equations 11b of the paper; the second is continued below 0.5 until q is 0, where the filter is the identity.
+  const double q = sigmaInPixels >= 2.5 ? 0.98711 * sigmaInPixels - 0.96330
+                                        : 3.97156 - 4.14554 * std::sqrt(1.0 - 0.26891 * sigmaInPixels);
+  return std::max(q, 0.0);
+}
+
+YoungVanVlietPoles
+GetPoles(double sigmaInPixels)
+{
+  const Smoothers smoothers(GetScale(sigmaInPixels));
+  return { smoothers.Pole[0].real(), smoothers.Pole[1] };
+}
+
+SmootherCoefficients<double>
+MakeSmootherCoefficients(double sigmaInPixels)
+{
+  const Smoothers              s(GetScale(sigmaInPixels));
+  SmootherCoefficients<double> c;
+  c.RealGain = s.Gain[0].real();
+  c.PairGainRe = s.Gain[1].real();
+  c.PairGainIm = s.Gain[1].imag();
+  c.RealWeight = s.Weight[0].real();
+  c.PairWeightRe = 2.0 * s.Weight[1].real();
+  c.PairWeightIm = -2.0 * s.Weight[1].imag();
+
+  Complex h[2][3];
+  Complex response[2];
+  for (unsigned int i = 0; i < 2; ++i)
+  {
+    for (unsigned int j = 0; j < 3; ++j)
+    {
+      h[i][j] = s.Gain[i] * s.Weight[j] * s.Pole[j] / s.GetDistance(i, j);
+      response[i] += s.Gain[j] * s.Weight[j] / s.GetDistance(i, j);
+    }
+  }
+  // Columns of the pair's state u + iv: h_1 (u + iv) + h_2 (u - iv) = (h_1 + h_2) u + i (h_1 - h_2) v.
+  const auto column = [&h](unsigned int i, unsigned int part) {
+    return part == 0 ? h[i][0] : (part == 1 ? h[i][1] + h[i][2] : Complex(0.0, 1.0) * (h[i][1] - h[i][2]));
+  };
+  for (unsigned int part = 0; part < 3; ++part)
+  {
+    c.Border[0][part] = column(0, part).real();
+    c.Border[1][part] = column(1, part).real();
+    c.Border[2][part] = column(1, part).imag();
+  }
+  c.RealResponse = response[0].real();
+  c.PairResponseRe = response[1].real();
+  c.PairResponseIm = response[1].imag();
+  return c;
+}
+
+SmootherPower<double>
+MakeSmootherPower(double sigmaInPixels, size_t length)
+{
+  const YoungVanVlietPoles poles = GetPoles(sigmaInPixels);
+  if (poles.RealPole == 0.0)
+  {
+    const double power = length == 0 ? 1.0 : 0.0;
+    return { power, power, 0.0 };
+  }
+  const Complex pair = std::exp(static_cast<double>(length) * std::log(poles.PairPole));
+  return { std::pow(poles.RealPole, static_cast<double>(length)), pair.real(), pair.imag() };
+}
+
+BlockLayout
+MakeBlockLayout(size_t lineLength, size_t numberOfBlocks)
+{
+  return { numberOfBlocks, lineLength / numberOfBlocks, lineLength % numberOfBlocks };
+}
+
+BlockPowers<double>
+MakeBlockPowers(double sigmaInPixels, const BlockLayout & layout)
+{
+  return { MakeSmootherPower(sigmaInPixels, layout.ShortLength),
+           MakeSmootherPower(sigmaInPixels, layout.ShortLength + 1) };
+}
+
+std::vector<double>
+MakeCentralWeights(double sigmaInPixels, size_t radius)
+{
+  std::vector<double> weights(radius + 1);
+  double              sum = 0.0;
+  for (size_t k = radius + 1; k-- > 0;)
+  {
+    const double distance = static_cast<double>(k) / sigmaInPixels;
+    weights[k] = std::exp(-0.5 * distance * distance);
+    sum += (k == 0 ? 1.0 : 2.0) * weights[k];
+  }
+  for (double & weight : weights)
+  {
+    weight /= sum;
+  }
+  return weights;
+}
+} // namespace itk::cuda::partitioned

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkCudaPartitionedGaussianTuning_h
+#define itkCudaPartitionedGaussianTuning_h
+
+#include <cstddef>
+
+// Numbers only. Those that affect rounding may depend on nothing but parameters, line length and component type.
+
+namespace itk::cuda::partitioned
+{
+/** Fewest pixels of a block of an exactly partitioned line. */
+constexpr size_t MinimumBlockLength = 16;
+
+/** Blocks of a line when the number is chosen automatically: of so many pixels each, up to the number with which the
+ * blocks of 16 lines fill a block of threads; for longer lines of so many pixels that a multiprocessor's cache holds
+ * the blocks of its threads. */
+constexpr size_t AutomaticBlockLength = 32;
+constexpr size_t AutomaticBlocksInOneLaunch = 64;
+constexpr size_t AutomaticLongBlockLength = 64;
+
+/** Bytes of a line's intermediate that a thread keeps in its local memory: 512 float pixels, the lines of the paper's
+ * images. The driver reserves this for every thread that the device can hold. */
+constexpr unsigned int LocalIntermediateBytes = 2048;
+
+/** Pixels that a thread loads at once and ahead: many where a thread owns a long stretch and few threads run, fewer
+ * where blocks of a line fill the device with threads. */
+constexpr unsigned int LongStretchBatch = 16;
+constexpr unsigned int BlockBatch = 8;
+
+/** Largest radius of the central pixel's window whose weights travel with the launch; others are uploaded before. */
+constexpr unsigned int InlineRadius = 255;
+
+/** Largest block of threads of the exact partition. */
+constexpr unsigned int MaximumThreads = 1024;
+
+/** Threads of a block where a line's blocks are more than fit in one. */
+constexpr unsigned int SplitThreads = 256;
+
+/** Threads of a block of the scan over a line's blocks. */
+constexpr unsigned int ScanThreads = 64;
+
+/** Side of the tiles that the transposition of contiguous lines moves through shared memory. */
+constexpr unsigned int TransposeTile = 32;
+constexpr unsigned int TransposeRows = 8;
+} // namespace itk::cuda::partitioned
+
+#endif

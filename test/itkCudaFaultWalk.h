@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkCudaFaultWalk_h
+#define itkCudaFaultWalk_h
+
+#include "itkCudaCall.h"
+#include "itkCudaError.h"
+#include "itkCudaFiltersConfiguration.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <iostream>
+#include <string>
+#include <vector>
+
+namespace itk::cuda::test
+{
+/** Makes every CUDA call of `run` fail in turn, cold and warm, with two errors: each failure is a CudaError or was
+ * survived by another route, gives back all memory, and leaves the next run correct. `run` updates a filter on the GPU
+ * and returns its pixels. */
+template <typename TPixel>
+void
+WalkFaults(const std::string & name, const std::function<std::vector<TPixel>()> & run)
+{
+  constexpr unsigned long mostCalls = 5000; // far above the calls of one update
+  // Those that have another route: an allocation is tried again, and memory of unknown kind passes for ordinary.
+  const auto isOptional = [](const std::string & call) {
+    return call.find("cudaMallocFromPoolAsync") != std::string::npos ||
+           call.find("cudaPointerGetAttributes") != std::string::npos;
+  };
+  const auto getBytes = [] {
+    return CudaFiltersConfiguration::GetDeviceBytesInUse() + CudaFiltersConfiguration::GetPinnedBytesInUse();
+  };
+  CudaFiltersConfiguration::SetNumberOfTransferThreads(1); // so that the order of the calls is always the same
+  const std::vector<TPixel> expected = run();
+  const size_t              bytes = getBytes();
+  for (const bool cold : { true, false })
+  {
+    for (const cudaError_t error : { cudaErrorMemoryAllocation, cudaErrorUnknown })
+    {
+      unsigned long n = 1;
+      for (bool fired = true; fired && n < mostCalls; ++n)
+      {
+        if (cold)
+        {
+          CudaFiltersConfiguration::ReleaseMemory();
+        }
+        std::string         failure;
+        std::vector<TPixel> pixels;
+        FaultHook::FailCall(n, error);
+        try
+        {
+          pixels = run();
+        }
+        catch (const CudaError & caught)
+        {
+          failure = caught.GetDescription();
+        }
+        FaultHook::Clear();
+        fired = FaultHook::GetFired();
+        const std::string where = name + ", call " + std::to_string(n) + ": " + FaultHook::GetCall();
+        if (failure.empty())
+        {
+          EXPECT_TRUE(!fired || isOptional(FaultHook::GetCall())) << where << " failed unnoticed";
+          EXPECT_TRUE(pixels == expected) << where;
+        }
+        EXPECT_TRUE(fired || failure.empty()) << where << ": " << failure;
+        EXPECT_EQ(getBytes(), bytes) << where;
+        EXPECT_TRUE(run() == expected) << "the run after " << where;
+      }
+      EXPECT_LT(n, mostCalls);
+      EXPECT_GT(n, 6u) << "fewer calls than an upload, a pass and a download need";
+      std::cout << name << (cold ? ", cold, " : ", warm, ") << cudaGetErrorName(error) << ": " << n - 2 << " calls"
+                << std::endl;
+    }
+  }
+  CudaFiltersConfiguration::SetNumberOfTransferThreads(0);
+}
+} // namespace itk::cuda::test
+
+#endif

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The device's convolution of lines against the host's: equal bits, as neither side contracts and both round alike.
+
+#include "itkCudaCall.h"
+#include "itkCudaDevice.h"
+#include "itkCudaFiltersConfiguration.h"
+#include "itkCudaGaussianFirDevice.h"
+#include "itkCudaGaussianFirHost.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace
+{
+using namespace itk;
+using namespace itk::cuda;
+using namespace itk::cuda::gaussian;
+
+using Extent = std::array<size_t, 3>;
+
+CudaGaussianFirPass
+MakePass(unsigned int axis, size_t radius, CudaLineContinuation continuation)
+{
+  CudaGaussianFirPass pass;
+  pass.Axis = axis;
+  pass.Continuation = continuation;
+  pass.Constant = 0.75;
+  pass.Weights.resize(2 * radius + 1);
+  double       sum = 0.0;
+  const double sigma = 0.4 * static_cast<double>(radius) + 0.3;
+  for (size_t k = 0; k <= 2 * radius; ++k)
+  {
+    const double distance = (static_cast<double>(k) - static_cast<double>(radius)) / sigma;
+    pass.Weights[k] = std::exp(-0.5 * distance * distance);
+    sum += pass.Weights[k];
+  }
+  for (double & weight : pass.Weights)
+  {
+    weight /= sum;
+  }
+  return pass;
+}
+
+template <typename T>
+std::vector<T>
+RunOnDevice(const CudaGaussianFirPass & pass, bool truncate, const Extent & size, const std::vector<T> & input)
+{
+  StreamLease       stream(0);
+  const auto        type = sizeof(T) == 4 ? CudaComponentType::Float : CudaComponentType::Double;
+  const DeviceImage source({ { size[0], size[1], size[2], 1, 1 } }, type, stream);
+  const DeviceImage destination({ { size[0], size[1], size[2], 1, 1 } }, type, stream);
+  const size_t      pitch = source.GetView().Stride[1] * sizeof(T);
+  const size_t      row = size[0] * sizeof(T);
+  // All bits set is a NaN: pixels that are never written show.
+  ITK_CUDA_CALL(cudaMemsetAsync(destination.GetView().Data, 0xff, pitch * size[1] * size[2], stream.Get()));
+  ITK_CUDA_CALL(cudaMemcpy2DAsync(
+    source.GetView().Data, pitch, input.data(), row, row, size[1] * size[2], cudaMemcpyHostToDevice, stream.Get()));
+  RunFirPass(pass, truncate, source.GetView(), destination.GetView(), stream);
+  std::vector<T> output(input.size());
+  ITK_CUDA_CALL(cudaMemcpy2DAsync(output.data(),
+                                  row,
+                                  destination.GetView().Data,
+                                  pitch,
+                                  row,
+                                  size[1] * size[2],
+                                  cudaMemcpyDeviceToHost,
+                                  stream.Get()));
+  stream.Synchronize();
+  return output;
+}
+
+template <typename T>
+std::vector<T>
+RunOnHost(const CudaGaussianFirPass & pass, bool truncate, const Extent & size, const std::vector<T> & input)
+{
+  std::vector<T> output(input.size());
+  const size_t   steps[3] = { 1, size[0], size[0] * size[1] };
+  const size_t   step = steps[pass.Axis];
+  const size_t   length = size[pass.Axis];
+  std::vector<T> line(length);
+  std::vector<T> sums(length);
+  for (size_t start = 0; start < input.size(); ++start)
+  {
+    if (start / step % length != 0)
+    {
+      continue;
+    }
+    for (size_t n = 0; n < length; ++n)
+    {
+      line[n] = input[start + n * step];
+    }
+    ConvolveLine(pass, truncate, line.data(), sums.data(), length);
+    for (size_t n = 0; n < length; ++n)
+    {
+      output[start + n * step] = sums[n];
+    }
+  }
+  return output;
+}
+
+class GpuFir : public testing::Test
+{
+protected:
+  void
+  SetUp() override
+  {
+    std::string reason;
+    if (!CudaFiltersConfiguration::IsDeviceUsable(0, reason))
+    {
+      GTEST_SKIP() << reason;
+    }
+    m_Guard = std::make_unique<DeviceGuard>(0);
+  }
+
+  template <typename T>
+  void
+  ExpectEqual(const CudaGaussianFirPass & pass, bool truncate, const Extent & size)
+  {
+    std::mt19937                      generator(static_cast<unsigned int>(size[0] + 3 * size[1] + 7 * size[2]));
+    std::uniform_real_distribution<T> uniform(-100, 1000);
+    std::vector<T>                    input(size[0] * size[1] * size[2]);
+    std::generate(input.begin(), input.end(), [&] { return uniform(generator); });
+    const std::vector<T> expected = RunOnHost(pass, truncate, size, input);
+    const std::vector<T> actual = RunOnDevice(pass, truncate, size, input);
+    size_t               differences = 0;
+    for (size_t i = 0; i < expected.size(); ++i)
+    {
+      differences += !(actual[i] == expected[i]);
+    }
+    EXPECT_EQ(differences, 0u) << "axis " << pass.Axis << ", radius " << pass.GetRadius() << ", continuation "
+                               << static_cast<int>(pass.Continuation) << ", truncate " << truncate << ", " << size[0]
+                               << " x " << size[1] << " x " << size[2] << ", " << sizeof(T) << " bytes";
+  }
+
+  std::unique_ptr<DeviceGuard> m_Guard;
+};
+} // namespace
+
+TEST_F(GpuFir, HasTheBitsOfTheHostAtEveryRadius)
+{
+  // 127 is the last whose weights travel with the launch; from 128 on they take more than one chunk.
+  for (const size_t radius : { 0, 1, 2, 3, 4, 7, 8, 31, 32, 127, 128, 129, 300, 1000 })
+  {
+    for (unsigned int axis = 0; axis < 3; ++axis)
+    {
+      for (const auto continuation :
+           { CudaLineContinuation::EndValue, CudaLineContinuation::Constant, CudaLineContinuation::Periodic })
+      {
+        Extent size{ { 37, 5, 3 } };
+        size[axis] = continuation == CudaLineContinuation::Periodic ? std::max<size_t>(2 * radius + 1, 50) : 321;
+        const CudaGaussianFirPass pass = MakePass(axis, radius, continuation);
+        this->ExpectEqual<float>(pass, false, size);
+        this->ExpectEqual<double>(pass, false, size);
+        this->ExpectEqual<double>(pass, true, size);
+      }
+    }
+  }
+}
+
+TEST_F(GpuFir, HasTheBitsOfTheHostAtEveryLength)
+{
+  for (const size_t length : { 1, 2, 7, 8, 31, 33, 63, 64, 65, 255, 256, 257, 1031 })
+  {
+    for (unsigned int axis = 0; axis < 3; ++axis)
+    {
+      for (const size_t lines : { 1, 3, 33, 65 })
+      {
+        Extent size{ { lines, lines, 2 } };
+        size[axis] = length;
+        this->ExpectEqual<float>(MakePass(axis, 16, CudaLineContinuation::EndValue), false, size);
+      }
+    }
+  }
+}

@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The device's passes against the host's lines in the same type, for every partition, along every axis, with one and
+// with several launches for the exact partition.
+
+#include "itkCudaCall.h"
+#include "itkCudaDevice.h"
+#include "itkCudaFiltersConfiguration.h"
+#include "itkCudaMemory.h"
+#include "itkCudaPartitionedGaussianDevice.h"
+#include "itkCudaPartitionedGaussianHost.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <iostream>
+#include <limits>
+#include <memory>
+#include <random>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+namespace
+{
+using namespace itk;
+using namespace itk::cuda;
+using namespace itk::cuda::partitioned;
+
+using Partition = CudaFiltersEnums::Partition;
+using LineBorders = CudaFiltersEnums::LineBorders;
+using IntermediateStorage = CudaFiltersEnums::IntermediateStorage;
+
+using Extent = std::array<size_t, 3>;
+
+template <typename T>
+struct Volume
+{
+  Extent         Size;
+  std::vector<T> Values; // dense
+};
+
+template <typename T>
+Volume<T>
+MakeRandomVolume(const Extent & size, T offset)
+{
+  Volume<T>                         volume{ size, std::vector<T>(size[0] * size[1] * size[2]) };
+  std::mt19937                      generator(static_cast<unsigned int>(size[0] + 3 * size[1] + 7 * size[2]));
+  std::uniform_real_distribution<T> uniform(0, 1);
+  std::generate(volume.Values.begin(), volume.Values.end(), [&] { return offset + uniform(generator); });
+  return volume;
+}
+
+template <typename T>
+Volume<T>
+RunOnDevice(const CudaPartitionedGaussianPlan & plan, const CudaPartitionedGaussianPass & pass, const Volume<T> & input)
+{
+  StreamLease       stream(0);
+  const auto        type = sizeof(T) == 4 ? CudaComponentType::Float : CudaComponentType::Double;
+  const DeviceImage source({ { input.Size[0], input.Size[1], input.Size[2], 1, 1 } }, type, stream);
+  const DeviceImage destination({ { input.Size[0], input.Size[1], input.Size[2], 1, 1 } }, type, stream);
+  const size_t      pitch = source.GetView().Stride[1] * sizeof(T);
+  const size_t      row = input.Size[0] * sizeof(T);
+  const size_t      rows = input.Size[1] * input.Size[2];
+  // All bits set is a NaN: pixels that are never written show.
+  ITK_CUDA_CALL(cudaMemsetAsync(destination.GetView().Data, 0xff, pitch * rows, stream.Get()));
+  ITK_CUDA_CALL(cudaMemcpy2DAsync(
+    source.GetView().Data, pitch, input.Values.data(), row, row, rows, cudaMemcpyHostToDevice, stream.Get()));
+  RunPass(plan, pass, source.GetView(), destination.GetView(), stream);
+  Volume<T> output{ input.Size, std::vector<T>(input.Values.size()) };
+  ITK_CUDA_CALL(cudaMemcpy2DAsync(
+    output.Values.data(), row, destination.GetView().Data, pitch, row, rows, cudaMemcpyDeviceToHost, stream.Get()));
+  stream.Synchronize();
+  return output;
+}
+
+template <typename T>
+Volume<T>
+RunOnHost(const CudaPartitionedGaussianPlan & plan, const CudaPartitionedGaussianPass & pass, const Volume<T> & input)
+{
+  Volume<T>      output = input;
+  const size_t   stride[3] = { 1, input.Size[0], input.Size[0] * input.Size[1] };
+  const size_t   step = stride[pass.Axis];
+  const size_t   length = input.Size[pass.Axis];
+  std::vector<T> line(length);
+  std::vector<T> filtered(length);
+  for (size_t start = 0; start < output.Values.size(); ++start)
+  {
+    if (start / step % length != 0)
+    {
+      continue;
+    }
+    for (size_t n = 0; n < length; ++n)
+    {
+      line[n] = input.Values[start + n * step];
+    }
+    FilterLine(plan, pass, line.data(), filtered.data(), length);
+    for (size_t n = 0; n < length; ++n)
+    {
+      output.Values[start + n * step] = filtered[n];
+    }
+  }
+  return output;
+}
+
+/** Largest difference in units of the largest input; infinite where one is not a number. */
+template <typename T>
+double
+GetRelativeDifference(const Volume<T> & a, const Volume<T> & b, const Volume<T> & input)
+{
+  double worst = 0.0;
+  double scale = 0.0;
+  for (size_t i = 0; i < a.Values.size(); ++i)
+  {
+    const double difference = std::abs(static_cast<double>(a.Values[i]) - static_cast<double>(b.Values[i]));
+    worst = std::isnan(difference) ? std::numeric_limits<double>::infinity() : std::max(worst, difference);
+    scale = std::max(scale, std::abs(static_cast<double>(input.Values[i])));
+  }
+  return worst / scale;
+}
+
+class GpuPartitionedGaussian : public testing::Test
+{
+protected:
+  void
+  SetUp() override
+  {
+    std::string reason;
+    if (!CudaFiltersConfiguration::IsDeviceUsable(0, reason))
+    {
+      GTEST_SKIP() << reason;
+    }
+    m_Guard = std::make_unique<DeviceGuard>(0);
+  }
+
+  /** Host and device differ by contraction of a * b + c only. */
+  template <typename T>
+  static constexpr double Bound = sizeof(T) == 4 ? 2e-6 : 1e-14;
+
+  template <typename T>
+  void
+  Compare(const CudaPartitionedGaussianPlan & plan, const CudaPartitionedGaussianPass & pass, const Volume<T> & input)
+  {
+    const Volume<T> reference = RunOnHost(plan, pass, input);
+    const double    difference = GetRelativeDifference(RunOnDevice(plan, pass, input), reference, input);
+    m_Worst = std::max(m_Worst, difference / Bound<T>);
+    EXPECT_LE(difference, Bound<T>) << plan.Partition << ", borders " << plan.LineBorders << ", "
+                                    << plan.IntermediateStorage << ", " << plan.LinesPerBlock << " lines a block, "
+                                    << pass.NumberOfBlocks << " blocks, axis " << pass.Axis << ", " << input.Size[0]
+                                    << " x " << input.Size[1] << " x " << input.Size[2] << ", sigma "
+                                    << pass.SigmaInPixels << ", " << sizeof(T) << " bytes";
+  }
+
+  template <typename T>
+  void
+  CompareAllPartitions(unsigned int axis, size_t length, double sigma, unsigned int linesPerBlock, T offset)
+  {
+    Extent size{ { 37, 5, 3 } };
+    size[axis] = length;
+    const Volume<T> input = MakeRandomVolume<T>(size, offset);
+    for (const IntermediateStorage storage : { IntermediateStorage::Local, IntermediateStorage::Global })
+    {
+      for (const LineBorders borders : { LineBorders::AsPublished, LineBorders::Exact })
+      {
+        CudaPartitionedGaussianPlan plan;
+        plan.IntermediateStorage = storage;
+        plan.LineBorders = borders;
+        plan.LinesPerBlock = linesPerBlock;
+        CudaPartitionedGaussianPass pass{ axis, sigma, CudaCentralPixelRadius(2.0 * sigma), 1 };
+        plan.Partition = Partition::OneWay;
+        this->Compare(plan, pass, input);
+        plan.Partition = Partition::TwoWay;
+        this->Compare(plan, pass, input);
+        plan.Partition = Partition::Exact;
+        for (const size_t blocks : { size_t{ 1 }, size_t{ 2 }, size_t{ 7 }, size_t{ 64 }, size_t{ 1000 } })
+        {
+          if (blocks <= CudaMaximumNumberOfBlocks(length))
+          {
+            pass.NumberOfBlocks = blocks;
+            this->Compare(plan, pass, input);
+          }
+        }
+      }
+    }
+  }
+
+  void
+  TearDown() override
+  {
+    std::cout << "largest difference: " << m_Worst << " of the bound" << std::endl;
+  }
+
+  std::unique_ptr<DeviceGuard> m_Guard;
+  double                       m_Worst{ 0.0 };
+};
+} // namespace
+
+TEST_F(GpuPartitionedGaussian, MatchesTheHostAtEveryLength)
+{
+  for (const size_t length : { 4, 5, 15, 31, 32, 33, 63, 65, 127, 511, 512, 513, 514, 1025, 1031, 4099, 16001 })
+  {
+    for (unsigned int axis = 0; axis < 3; ++axis)
+    {
+      this->CompareAllPartitions<float>(axis, length, 4.0, 16, 0.0f);
+      this->CompareAllPartitions<double>(axis, length, 4.0, 16, 0.0);
+    }
+  }
+}
+
+TEST_F(GpuPartitionedGaussian, MatchesTheHostAtEverySigma)
+{
+  // Sigma 300: the central pixel's weights are uploaded.
+  for (const double sigma : { 0.2, 0.5, 1.5, 15.0, 45.0, 100.0, 300.0 })
+  {
+    for (unsigned int axis = 0; axis < 3; ++axis)
+    {
+      this->CompareAllPartitions<float>(axis, 1031, sigma, 32, 1000.0f);
+      this->CompareAllPartitions<double>(axis, 1031, sigma, 32, 1000.0);
+    }
+  }
+}
+
+TEST_F(GpuPartitionedGaussian, MatchesTheHostForEveryNumberOfLines)
+{
+  for (const unsigned int linesPerBlock : { 4, 8, 16, 32, 64 })
+  {
+    for (const size_t lines : { 4, 31, 32, 33, 65, 129 })
+    {
+      const CudaPartitionedGaussianPass passes[] = { { 0, 3.0, 3, 5 }, { 1, 3.0, 3, 5 }, { 1, 3.0, 3, 20 } };
+      for (const CudaPartitionedGaussianPass & pass : passes)
+      {
+        Extent size{ { lines, lines, 1 } };
+        size[pass.Axis] = 333;
+        const Volume<float> input = MakeRandomVolume<float>(size, 0.0f);
+        for (const Partition partition : { Partition::OneWay, Partition::TwoWay, Partition::Exact })
+        {
+          CudaPartitionedGaussianPlan plan;
+          plan.Partition = partition;
+          plan.LinesPerBlock = linesPerBlock;
+          this->Compare(plan, pass, input);
+        }
+      }
+    }
+  }
+}
+
+TEST_F(GpuPartitionedGaussian, ExactEqualsOneWay)
+{
+  for (unsigned int axis = 0; axis < 2; ++axis)
+  {
+    for (const float offset : { 0.0f, 1000.0f })
+    {
+      Extent size{ { 20, 20, 1 } };
+      size[axis] = 65536;
+      const Volume<float>         input = MakeRandomVolume<float>(size, offset);
+      CudaPartitionedGaussianPlan plan;
+      plan.Partition = Partition::OneWay;
+      for (const double sigma : { 1.5, 15.0, 100.0 })
+      {
+        CudaPartitionedGaussianPass pass{ axis, sigma, 1, 1 };
+        plan.Partition = Partition::OneWay;
+        const Volume<float> whole = RunOnDevice(plan, pass, input);
+        plan.Partition = Partition::Exact;
+        for (const size_t blocks : { 2, 3, 8, 64, 1000 })
+        {
+          pass.NumberOfBlocks = blocks;
+          EXPECT_LE(GetRelativeDifference(RunOnDevice(plan, pass, input), whole, input), 2e-6)
+            << blocks << " blocks, sigma " << sigma << ", axis " << axis << ", offset " << offset;
+        }
+      }
+    }
+  }
+}
+
+TEST_F(GpuPartitionedGaussian, ConstantsComeOutExactly)
+{
+  for (const float constant : { 99.0f, 0.1f, -30000.7f })
+  {
+    for (unsigned int axis = 0; axis < 3; ++axis)
+    {
+      Extent size{ { 33, 17, 9 } };
+      size[axis] = 2049;
+      const Volume<float> input{ size, std::vector<float>(size[0] * size[1] * size[2], constant) };
+      for (const Partition partition : { Partition::OneWay, Partition::TwoWay, Partition::Exact })
+      {
+        CudaPartitionedGaussianPlan plan;
+        plan.Partition = partition;
+        for (const size_t blocks : { 1, 5, 128 })
+        {
+          EXPECT_EQ(RunOnDevice(plan, { axis, 30.0, 30, blocks }, input).Values, input.Values)
+            << constant << ", " << partition << ", " << blocks << " blocks, axis " << axis;
+        }
+      }
+    }
+  }
+}
+
+TEST_F(GpuPartitionedGaussian, BitsOfALineDoNotDependOnTheOtherLines)
+{
+  const Volume<float> many = MakeRandomVolume<float>({ { 70, 600, 1 } }, 0.0f);
+  Volume<float>       few{ { { 3, 600, 1 } }, {} };
+  for (size_t y = 0; y < 600; ++y)
+  {
+    few.Values.insert(few.Values.end(), &many.Values[y * 70 + 41], &many.Values[y * 70 + 44]);
+  }
+  for (const Partition partition : { Partition::OneWay, Partition::TwoWay, Partition::Exact })
+  {
+    CudaPartitionedGaussianPlan plan;
+    plan.Partition = partition;
+    const CudaPartitionedGaussianPass pass{ 1, 10.0, 10, 9 };
+    const Volume<float>               all = RunOnDevice(plan, pass, many);
+    const Volume<float>               some = RunOnDevice(plan, pass, few);
+    size_t                            differences = 0;
+    for (size_t i = 0; i < some.Values.size(); ++i)
+    {
+      differences += some.Values[i] != all.Values[i / 3 * 70 + 41 + i % 3];
+    }
+    EXPECT_EQ(differences, 0u) << partition;
+  }
+}
