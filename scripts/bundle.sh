@@ -4,7 +4,7 @@
 # they need but the C library and the driver. It runs on any x86-64 Linux with an NVIDIA driver:
 #   build/bundle/gpu-check --output record.json --benchmarks
 # Usage: scripts/bundle.sh [--no-install]
-# Fails if the bundle is larger than 60 MiB.
+# Fails if build/bundle.tar.xz is larger than 60 MiB.
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
 
@@ -82,6 +82,7 @@ cat > "$bundle/data/source.json" << JSON
 JSON
 
 tar -C "$repository/build" -cJf "$repository/build/bundle.tar.xz" bundle
-mib=$(($(du -sm --apparent-size "$bundle" | cut -f 1)))
-say "Bundle: $bundle, $mib MiB; $repository/build/bundle.tar.xz, $(du -sm --apparent-size "$repository/build/bundle.tar.xz" | cut -f 1) MiB"
+size_in_mib() { du -sm --apparent-size "$1" | cut -f 1; }
+mib=$(size_in_mib "$repository/build/bundle.tar.xz")
+say "Bundle: $repository/build/bundle.tar.xz, $mib MiB; unpacked in $bundle, $(size_in_mib "$bundle") MiB"
 [ "$mib" -le "$limit_mib" ] || die "the bundle is larger than $limit_mib MiB"
