@@ -42,6 +42,11 @@ for program in "$build"/bin/*; do
   fi
 done
 
+cp -r "$repository/examples/data" "$repository/examples/test" "$bundle/data/"
+# The tests that CTest runs besides the units: their programs and arguments, with paths inside the bundle. Brings ITK's
+# test driver, whose libraries are collected with the others.
+python3 "$repository/scripts/list-bundle-tests.py" "$build" "$bundle" "$repository" > "$bundle/data/tests.json"
+
 # Everything that the programs load but the C library, which must match the other machine's loader, and the driver.
 ldd "$bundle"/bin/* | awk '$2 == "=>" && $3 ~ /^\// {print $3}' | sort -u |
   grep -vE '/(ld-linux[^/]*|lib(c|m|dl|rt|pthread|resolv|util|cuda|nvidia-ml)\.so[^/]*)$' |
@@ -55,10 +60,6 @@ done
 for file in "$bundle"/lib/*; do
   patchelf --set-rpath '$ORIGIN' "$file"
 done
-
-cp -r "$repository/examples/data" "$repository/examples/test" "$bundle/data/"
-# The tests that CTest runs besides the units: their programs and arguments, with paths inside the bundle.
-python3 "$repository/scripts/list-bundle-tests.py" "$build" "$bundle" "$repository" > "$bundle/data/tests.json"
 
 cp "$repository/scripts/gpu-check.py" "$bundle/gpu-check"
 chmod +x "$bundle/gpu-check"
