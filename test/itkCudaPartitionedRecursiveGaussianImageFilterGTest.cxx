@@ -528,7 +528,8 @@ TEST_P(PartitionedFilter, ProgressRisesToOneInTheCallingThread)
     progress.push_back(filter->GetProgress());
   });
   filter->Update();
-  ASSERT_GE(progress.size(), 3u);
+  // On the device an image this small is one piece of upload and one of download.
+  ASSERT_GE(progress.size(), 2u);
   EXPECT_TRUE(std::is_sorted(progress.begin(), progress.end()));
   EXPECT_FLOAT_EQ(progress.back(), 1.0f);
 }
