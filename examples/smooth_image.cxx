@@ -2,9 +2,9 @@
 // Smooths an image file with a Gaussian: on the GPU if there is one, else on the host.
 #include "smooth_image.h"
 
+#include "example_tools.h"
 #include "itkCudaFiltersConfiguration.h"
 #include "itkImageFileReader.h" // registers the formats
-#include "itkImageIOFactory.h"
 #include "itkMultiThreaderBase.h"
 #include "itkVersion.h"
 
@@ -18,11 +18,6 @@
 
 namespace
 {
-constexpr const char * KnownFormats = "PNG, TIFF, MetaImage, NRRD, NIfTI";
-
-constexpr int ExitFailure = 1;
-constexpr int ExitWrongArguments = 2;
-
 const CLI::Validator Positive(
   [](std::string & text) {
     double value = 0.0;
@@ -109,30 +104,6 @@ CompleteSigma(Arguments & arguments, unsigned int dimension)
   }
 }
 
-/** Opens the file and reads what it says about its image, without the pixels. */
-itk::ImageIOBase::Pointer
-Describe(const std::string & fileName)
-{
-  if (!std::ifstream(fileName))
-  {
-    throw std::runtime_error("'" + fileName + "' does not exist or cannot be opened");
-  }
-  const itk::ImageIOBase::Pointer io =
-    itk::ImageIOFactory::CreateImageIO(fileName.c_str(), itk::IOFileModeEnum::ReadMode);
-  if (io.IsNull())
-  {
-    throw std::runtime_error("'" + fileName + "' is in none of the known formats (" + KnownFormats + ")");
-  }
-  io->SetFileName(fileName);
-  io->ReadImageInformation();
-  if (io->GetPixelType() == itk::IOPixelEnum::COMPLEX)
-  {
-    throw std::runtime_error("'" + fileName +
-                             "' holds complex numbers; smooth the real and the imaginary part instead");
-  }
-  return io;
-}
-
 /** The image's axes, without those at the end that have one pixel. */
 unsigned int
 CountAxes(const itk::ImageIOBase & io)
@@ -190,7 +161,12 @@ WriteStats(const Arguments &        arguments,
 void
 Run(Arguments & arguments)
 {
-  const auto io = Describe(arguments.Job.Input);
+  const auto io = example::Describe(arguments.Job.Input);
+  if (io->GetPixelType() == itk::IOPixelEnum::COMPLEX)
+  {
+    throw std::runtime_error("'" + arguments.Job.Input +
+                             "' holds complex numbers; smooth the real and the imaginary part instead");
+  }
   const auto axes = CountAxes(*io);
   CompleteSigma(arguments, axes);
 
@@ -208,13 +184,7 @@ Run(Arguments & arguments)
 void
 example::WriteImage(const Job & job, itk::ImageIOBase & description, const void * pixels)
 {
-  const itk::ImageIOBase::Pointer io =
-    itk::ImageIOFactory::CreateImageIO(job.Output.c_str(), itk::IOFileModeEnum::WriteMode);
-  if (io.IsNull())
-  {
-    throw std::runtime_error("the extension of '" + job.Output + "' belongs to none of the known formats (" +
-                             KnownFormats + ")");
-  }
+  const auto         io = MakeWriter(job.Output);
   const unsigned int dimension = description.GetNumberOfDimensions();
   itk::ImageIORegion region(dimension);
   io->SetNumberOfDimensions(dimension);
@@ -254,17 +224,17 @@ main(int argc, char * argv[])
   }
   catch (const CLI::ParseError & error)
   {
-    return app.exit(error) == 0 ? EXIT_SUCCESS : ExitWrongArguments;
+    return app.exit(error) == 0 ? EXIT_SUCCESS : example::ExitWrongArguments;
   }
   catch (const itk::ExceptionObject & error)
   {
     std::cerr << "smooth_image: " << error.GetDescription() << '\n';
-    return ExitFailure;
+    return example::ExitFailure;
   }
   catch (const std::exception & error)
   {
     std::cerr << "smooth_image: " << error.what() << '\n';
-    return ExitFailure;
+    return example::ExitFailure;
   }
   return EXIT_SUCCESS;
 }

@@ -4,47 +4,16 @@
 
 #include "smooth_image.h"
 
-#include "itkCommand.h"
+#include "example_tools.h"
 #include "itkCudaSmoothingRecursiveGaussianImageFilter.h"
 #include "itkImage.h"
-#include "itkTimeProbe.h"
 #include "itkVectorImage.h"
 
 #include <algorithm>
-#include <iostream>
 #include <stdexcept>
-#include <unistd.h>
 
 namespace example
 {
-/** Draws the filter's progress on a terminal; a file or a pipe gets nothing. */
-inline void
-ShowProgress(itk::ProcessObject * filter)
-{
-  if (isatty(STDERR_FILENO) == 0)
-  {
-    return;
-  }
-  filter->AddObserver(itk::ProgressEvent(), [filter](const itk::EventObject &) {
-    constexpr int width = 40;
-    const auto    done = static_cast<int>(filter->GetProgress() * width);
-    std::cerr << "\rsmoothing [" << std::string(done, '#') << std::string(width - done, ' ') << "]" << std::flush;
-  });
-  filter->AddObserver(itk::EndEvent(), [](const itk::EventObject &) { std::cerr << '\n'; });
-}
-
-/** Calls `step` and returns the seconds it took. */
-template <typename TStep>
-double
-Seconds(TStep && step)
-{
-  itk::TimeProbe clock;
-  clock.Start();
-  step();
-  clock.Stop();
-  return clock.GetTotal();
-}
-
 /** The image is read and written through the format's ImageIO itself: the file keeps its own pixel type (grey, colour,
  * vector, tensor), and axes of one pixel beyond the image's dimension. Of the geometry, the filter needs only the
  * spacing. */
@@ -84,7 +53,7 @@ ReadSmoothWrite(const Job & job, itk::ImageIOBase & io)
   filter->SetSigmaArray(sigma);
   filter->SetBackend(job.Backend);
   filter->SetDeviceIndex(job.DeviceIndex);
-  ShowProgress(filter);
+  ShowProgress(filter, "smoothing");
   outcome.FilterSeconds = Seconds([&] { filter->Update(); });
   outcome.BackendUsed = itk::CudaBackendToString(filter->GetBackendUsed());
   outcome.BackendReason = filter->GetBackendReason();
