@@ -56,3 +56,58 @@ cudafilters_add_exit_test(smooth_image_stats 0 "\"backend_used\": \"Host\"" smoo
                           --stats /dev/stdout)
 cudafilters_add_exit_test(compare_with_itk 0 "\"largest_difference_from_float32\": 0.0" compare_with_itk ${brain} --backend host
                           --runs 1)
+
+# The result does not depend on the machine: the label image is the baseline, pixel by pixel.
+set(sar ${data}/sar_fields_1000x500.png)
+set(strip --law rayleigh --start 700,140,728,235 --maximum-step 2 --minimum-edge 16)
+set(contour ${CudaFilters_EXAMPLE_OUTPUT}/SarContour.geojson)
+add_test(
+  NAME segment_region_sar
+  COMMAND
+    itkTestDriver --compareIntensityTolerance 0 --compareNumberOfPixelsTolerance 0 --compare
+    ${CMAKE_CURRENT_SOURCE_DIR}/test/Baseline/SarStrip.png ${CudaFilters_EXAMPLE_OUTPUT}/SarStrip.png $<TARGET_FILE:segment_region>
+    ${sar} ${strip} --label ${CudaFilters_EXAMPLE_OUTPUT}/SarStrip.png --contour ${contour})
+set_tests_properties(segment_region_sar PROPERTIES TIMEOUT 120 FIXTURES_SETUP SarContour)
+# Anti-aliased lines are blended in floating point and rounded.
+add_test(
+  NAME segment_region_overlay
+  COMMAND
+    itkTestDriver --compareIntensityTolerance 1 --compareNumberOfPixelsTolerance 0 --compare
+    ${CMAKE_CURRENT_SOURCE_DIR}/test/Baseline/BrainOverlay.png ${CudaFilters_EXAMPLE_OUTPUT}/BrainOverlay.png
+    $<TARGET_FILE:segment_region> ${brain} --law gaussian --overlay ${CudaFilters_EXAMPLE_OUTPUT}/BrainOverlay.png)
+set_tests_properties(segment_region_overlay PROPERTIES TIMEOUT 120)
+
+# The contour is a start polygon: on the full image, the search begins with the pixels that it ended with.
+cudafilters_add_exit_test(segment_region_restart 0 "\"record\": .[^}]*\"pixels_inside\": 3296," segment_region ${sar} --law rayleigh
+                          --start-polygon ${contour} --schedule aspublished --stats /dev/stdout)
+set_tests_properties(segment_region_restart PROPERTIES FIXTURES_REQUIRED SarContour)
+cudafilters_add_exit_test(segment_region_contour 0 "\"type\": \"Polygon\"" segment_region ${sar} ${strip} --contour /dev/stdout)
+add_test(NAME segment_region_svg COMMAND segment_region ${sar} ${strip} --overlay ${CudaFilters_EXAMPLE_OUTPUT}/Sar.svg)
+set_tests_properties(segment_region_svg PROPERTIES TIMEOUT 120 FIXTURES_SETUP SarSvg)
+add_test(NAME segment_region_svg_content
+         COMMAND ${CMAKE_COMMAND} -D code=0 -D "regex=<polygon .*<circle .*criterion J in .*</svg>" -P ${CudaFilters_EXPECT_EXIT} --
+                 ${CMAKE_COMMAND} -E cat ${CudaFilters_EXAMPLE_OUTPUT}/Sar.svg)
+set_tests_properties(segment_region_svg_content PROPERTIES FIXTURES_REQUIRED SarSvg)
+cudafilters_add_exit_test(segment_region_gamma 0 "\"law\": \"gamma\"" segment_region ${sar} --law gamma --looks 3.5 --backend host
+                          --stats /dev/stdout)
+cudafilters_add_exit_test(segment_region_as_published 0 "\"schedule\": \"aspublished\"" segment_region ${sar} ${strip} --schedule
+                          aspublished --stats /dev/stdout)
+cudafilters_add_exit_test(segment_region_single_slice 0 "polygon of" segment_region ${input}/Slice.mha --law gaussian)
+cudafilters_add_exit_test(segment_region_help 0 "physical" segment_region --help)
+cudafilters_add_exit_test(segment_region_no_law 2 "--law is required" segment_region ${sar})
+cudafilters_add_exit_test(segment_region_unknown_law 2 "cauchy not in" segment_region ${sar} --law cauchy)
+cudafilters_add_exit_test(segment_region_three_numbers 2 "--start" segment_region ${sar} --law rayleigh --start 1,2,3)
+cudafilters_add_exit_test(segment_region_empty_start 2 "x0 < x1" segment_region ${sar} --law rayleigh --start 30,20,10,40)
+cudafilters_add_exit_test(segment_region_two_starts 2 "excludes" segment_region ${sar} ${strip} --start-polygon ${contour})
+cudafilters_add_exit_test(segment_region_overlay_ending 2 "neither .png nor .svg" segment_region ${sar} ${strip} --overlay o.jpg)
+cudafilters_add_exit_test(segment_region_label_ending 1 "none of the known formats" segment_region ${sar} ${strip} --label l.txt)
+cudafilters_add_exit_test(segment_region_no_input 1 "does not exist" segment_region nowhere.png --law gaussian)
+cudafilters_add_exit_test(segment_region_volume 1 "3 dimensions" segment_region ${input}/Volume.mha --law gaussian)
+cudafilters_add_exit_test(segment_region_start_outside 1 "must lie in the image" segment_region ${sar} --law rayleigh --start
+                          900,400,1001,450)
+cudafilters_add_exit_test(segment_region_no_looks 1 "NumberOfLooks is 0" segment_region ${sar} --law gamma --looks 0)
+cudafilters_add_exit_test(segment_region_self_crossing 1 "crosses or touches itself" segment_region ${sar} --law rayleigh --start-polygon
+                          ${input}/SelfCrossing.geojson)
+cudafilters_add_exit_test(segment_region_no_polygon 1 "is no GeoJSON file" segment_region ${sar} --law rayleigh --start-polygon
+                          ${data}/README.md)
+cudafilters_add_exit_test(segment_region_no_folder 1 "could not be written" segment_region ${sar} ${strip} --stats nowhere/stats.json)

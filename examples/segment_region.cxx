@@ -164,7 +164,8 @@ DescribeArguments(CLI::App & app, Arguments & arguments)
     "units of the image, i.e. of its spacing and origin: millimetres for most medical formats; pixels, with the\n"
     "centre of the first at 0, for files that say nothing about it (spacing 1).\n"
     "Reads and writes PNG, TIFF, MetaImage (.mha, .mhd), NRRD and NIfTI; 2-D, with one value per pixel, of unsigned\n"
-    "char, unsigned short, short or float. A 3-D file with a single slice is taken as that slice.");
+    "char, unsigned short, short or float. Of RGB colours the luminance is taken, and of a 3-D file with a single\n"
+    "slice that slice.");
   app.add_option("IN", arguments.Input, "image to read")->required();
   AddModel(app, arguments);
   AddSearch(app, arguments);
@@ -210,10 +211,11 @@ RequireSegmentable(const itk::ImageIOBase & io)
     throw std::runtime_error(name + " has " + std::to_string(axes) +
                              " dimensions; images of 2, or single slices, can be segmented");
   }
-  if (io.GetNumberOfComponents() != 1)
+  // Grey images with a palette come as colours, too; ITK's reader makes the luminance of them.
+  if (io.GetNumberOfComponents() != 1 && io.GetPixelType() != itk::IOPixelEnum::RGB)
   {
     throw std::runtime_error(name + " has " + std::to_string(io.GetNumberOfComponents()) +
-                             " components per pixel (colours, vectors); extract one of them first");
+                             " components per pixel; extract one of them first");
   }
 }
 

@@ -418,7 +418,7 @@ Box
 PlaceInset(const example::Picture & picture, const std::vector<Place> & polygon)
 {
   constexpr double margin = 12.0;
-  const double     width = std::clamp(picture.Width * 0.28, 260.0, 420.0);
+  const double     width = std::clamp(picture.Width * 0.28, 280.0, 420.0);
   const double     height = width * 0.55;
   const double     right = picture.Width - width - margin;
   const double     bottom = picture.Height - height - margin;
@@ -464,7 +464,7 @@ void
 DrawInset(Canvas & canvas, const Box & panel, const itk::CudaRegionSnakeResult & result)
 {
   canvas.FillBox(panel, PanelColour);
-  constexpr double text = 9.0;
+  const double     text = panel.Width < 500.0 ? 8.0 : 10.0; // height of capitals
   constexpr double margin = 14.0;
   canvas.DrawText({ panel.X + margin, panel.Y + margin + text },
                   text,
@@ -501,7 +501,7 @@ DrawInset(Canvas & canvas, const Box & panel, const itk::CudaRegionSnakeResult &
   }
   canvas.DrawLine(line, false, 2.0, Curve);
   canvas.DrawDisc(line.back(), 3.5, Curve);
-  canvas.DrawText({ plot.X + 8.0, plot.Y + text }, text, FormatNumber(highest->Y), Curve);
+  canvas.DrawText({ plot.X + 0.09 * plot.Width, plot.Y + text }, text, FormatNumber(highest->Y), Curve);
   const std::string last = FormatNumber(curve.back().Y);
   canvas.DrawText(
     { plot.X + plot.Width - 0.85 * text * static_cast<double>(last.size()) - 8.0, bottom - text }, text, last, Curve);
