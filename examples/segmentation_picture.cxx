@@ -379,16 +379,17 @@ private:
   }
 };
 
+/** `unit` is the size of details: 1 in a small picture. */
 void
-DrawBoundary(Canvas & canvas, const std::vector<Place> & polygon)
+DrawBoundary(Canvas & canvas, const std::vector<Place> & polygon, double unit)
 {
-  canvas.DrawLine(polygon, true, 5.0, Shadow);
-  canvas.DrawLine(polygon, true, 2.5, Boundary);
+  canvas.DrawLine(polygon, true, 4.5 * unit, Shadow);
+  canvas.DrawLine(polygon, true, 2.2 * unit, Boundary);
   for (const Place & node : polygon)
   {
-    canvas.DrawDisc(node, 4.5, Shadow);
-    canvas.DrawDisc(node, 3.5, Boundary);
-    canvas.DrawDisc(node, 2.2, Node);
+    canvas.DrawDisc(node, 4.0 * unit, Shadow);
+    canvas.DrawDisc(node, 3.2 * unit, Boundary);
+    canvas.DrawDisc(node, 2.0 * unit, Node);
   }
 }
 
@@ -464,7 +465,7 @@ void
 DrawInset(Canvas & canvas, const Box & panel, const itk::CudaRegionSnakeResult & result)
 {
   canvas.FillBox(panel, PanelColour);
-  const double     text = panel.Width < 500.0 ? 8.0 : 10.0; // height of capitals
+  const double     text = std::clamp(panel.Width / 35.0, 8.0, 14.0); // height of capitals
   constexpr double margin = 14.0;
   canvas.DrawText({ panel.X + margin, panel.Y + margin + text },
                   text,
@@ -576,7 +577,7 @@ example::WriteOverlay(const std::string & fileName, const Picture & picture, con
   const std::unique_ptr<Canvas> canvas = IsSvg(fileName)
                                            ? std::unique_ptr<Canvas>(new SvgCanvas(picture, height, fileName))
                                            : std::unique_ptr<Canvas>(new PixelCanvas(picture, height));
-  DrawBoundary(*canvas, polygon);
+  DrawBoundary(*canvas, polygon, std::max(1.0, std::max(picture.Width, picture.Height) / 800.0));
   DrawInset(*canvas, inset, result);
   canvas->Write(fileName);
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Smooths a radar image and a magnetic resonance slice with the module's filter, on the GPU if there is one, compares with ITK's
-# own filter and draws all that into one picture: build/demo/demo.png.
+# own filter and draws all that into one picture: build/demo/demo.png. Then segments both: build/demo/segmentation.png.
 # Usage: scripts/demo.sh [--backend automatic|cuda|host] [--no-install]
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
@@ -49,8 +49,19 @@ compare()
 compare sar sar_fields_1000x500.png 4
 compare mr BrainProtonDensitySlice.png 2
 
+say "Segmenting"
+segment()
+{
+  local name=$1 image=$2 law=$3
+  "$build/bin/segment_region" "$repository/examples/data/$image" --law "$law" --backend "$backend" \
+    --overlay "$output/$name-overlay.png" --contour "$output/$name-contour.geojson" --stats "$output/$name-segmentation.json"
+}
+segment sar sar_fields_1000x500.png rayleigh
+segment mr BrainProtonDensitySlice.png gaussian
+
 # Debian's python3 has Debian's matplotlib; the first python3 on PATH may be another one.
 python=/usr/bin/python3
 [ -x $python ] || python=python3
 $python "$repository/scripts/draw-demo.py" "$output" "$output/demo.png"
-say "Done: $output/demo.png"
+$python "$repository/scripts/draw-segmentation.py" "$output" "$output/segmentation.png"
+say "Done: $output/demo.png, $output/segmentation.png"
