@@ -439,7 +439,10 @@ WriteContour(const Arguments & arguments, const Outcome & outcome)
   {
     ring.push_back({ point[0], point[1] });
   }
-  ring.push_back(nlohmann::ordered_json(ring.front()));
+  if (!ring.empty())
+  {
+    ring.push_back(nlohmann::ordered_json(ring.front()));
+  }
 
   nlohmann::ordered_json feature;
   feature["type"] = "Feature";

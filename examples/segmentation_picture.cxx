@@ -91,15 +91,20 @@ Strokes(char character)
     { ':', "12 12;16 16" },
     { 'J', "48 43 32 12 03" },
     { 'a', "16 36 45 42;44 14 03 12 32 43" },
+    { 'b', "08 02;05 16 36 45 43 32 12 03" },
     { 'c', "45 36 16 05 03 12 32 43" },
     { 'd', "48 42;45 36 16 05 03 12 32 43" },
     { 'e', "04 44 45 36 16 05 03 12 32 43" },
+    { 'f', "38 28 17 12;06 26" },
+    { 'g', "46 41 30 10 01;45 36 16 05 03 12 32 43" },
     { 'i', "16 12;18 18" },
     { 'n', "06 02;05 16 36 45 42" },
     { 'o', "16 05 03 12 32 43 45 36 16" },
     { 'r', "06 02;04 26 36" },
     { 's', "45 36 16 05 14 34 43 32 12 03" },
     { 't', "18 13 22 32;06 36" },
+    { 'u', "06 03 12 32 43;46 42" },
+    { 'y', "06 22;46 10 00" },
   };
   for (const auto & [known, strokes] : table)
   {
@@ -131,6 +136,7 @@ public:
     : m_Width(picture.Width)
     , m_Height(height)
     , m_Image(ImageType::New())
+    , m_Coverage(static_cast<size_t>(picture.Width) * static_cast<size_t>(height), 0.0F)
   {
     m_Image->SetRegions(
       ImageType::SizeType{ { static_cast<itk::SizeValueType>(m_Width), static_cast<itk::SizeValueType>(m_Height) } });
@@ -153,24 +159,31 @@ public:
   void
   DrawLine(const std::vector<Place> & line, bool closed, double width, Colour colour) override
   {
-    std::vector<float> coverage(static_cast<size_t>(m_Width) * m_Height, 0.0F);
-    const size_t       number = closed ? line.size() : line.size() - 1;
+    if (line.empty())
+    {
+      return;
+    }
+    const auto [left, right] =
+      std::minmax_element(line.begin(), line.end(), [](const Place & a, const Place & b) { return a.X < b.X; });
+    const auto [top, bottom] =
+      std::minmax_element(line.begin(), line.end(), [](const Place & a, const Place & b) { return a.Y < b.Y; });
+    const size_t number = closed ? line.size() : line.size() - 1;
     for (size_t i = 0; i < number; ++i)
     {
       const Place & a = line[i];
       const Place & b = line[(i + 1) % line.size()];
       this->ForPixels(Around(a, b, width), [&](size_t index, Place p) {
         const double covered = std::clamp(width / 2 + 0.5 - Distance(p, a, b), 0.0, 1.0);
-        coverage[index] = std::max(coverage[index], static_cast<float>(covered));
+        m_Coverage[index] = std::max(m_Coverage[index], static_cast<float>(covered));
       });
     }
-    for (size_t index = 0; index < coverage.size(); ++index)
-    {
-      if (coverage[index] > 0.0F)
+    this->ForPixels(Around({ left->X, top->Y }, { right->X, bottom->Y }, width), [&](size_t index, Place) {
+      if (m_Coverage[index] > 0.0F)
       {
-        this->BlendPixel(index, colour, coverage[index]);
+        this->BlendPixel(index, colour, m_Coverage[index]);
+        m_Coverage[index] = 0.0F;
       }
-    }
+    });
   }
 
   void
@@ -217,6 +230,7 @@ private:
   int                m_Width;
   int                m_Height;
   ImageType::Pointer m_Image;
+  std::vector<float> m_Coverage; // of the line being drawn; else 0
 
   static Box
   Around(Place a, Place b, double width)
@@ -465,12 +479,13 @@ void
 DrawInset(Canvas & canvas, const Box & panel, const itk::CudaRegionSnakeResult & result)
 {
   canvas.FillBox(panel, PanelColour);
-  const double     text = std::clamp(panel.Width / 35.0, 8.0, 14.0); // height of capitals
-  constexpr double margin = 14.0;
+  const double      text = std::clamp(panel.Width / 35.0, 8.0, 14.0); // height of capitals
+  constexpr double  margin = 14.0;
+  const std::string iterationsAndNodes =
+    std::to_string(result.NumberOfIterations) + " iterations, " + std::to_string(result.Polygon.size()) + " nodes";
   canvas.DrawText({ panel.X + margin, panel.Y + margin + text },
                   text,
-                  "criterion J in " + std::to_string(result.NumberOfIterations) + " iterations, " +
-                    std::to_string(result.Polygon.size()) + " nodes",
+                  result.SignificantBoundary ? "criterion J in " + iterationsAndNodes : "no significant boundary",
                   Ink);
   const std::vector<Place> curve = PlotCriterion(result.Record);
   if (curve.empty())
@@ -483,7 +498,7 @@ DrawInset(Canvas & canvas, const Box & panel, const itk::CudaRegionSnakeResult &
     panel.X + margin, panel.Y + 2 * margin + text, panel.Width - 2 * margin, panel.Height - 3 * margin - text
   };
   const double iterations = std::max(1.0, curve.back().X);
-  const double range = std::max(1e-12, highest->Y - lowest->Y);
+  const double range = std::max(1.0, highest->Y - lowest->Y);
   const double bottom = plot.Y + plot.Height;
 
   canvas.DrawLine({ { plot.X, plot.Y }, { plot.X, bottom }, { plot.X + plot.Width, bottom } }, false, 1.0, Grid);
