@@ -103,11 +103,11 @@ cudafilters_add_exit_test(segment_region_overlay_ending 2 "neither .png nor .svg
 cudafilters_add_exit_test(segment_region_label_ending 1 "none of the known formats" segment_region ${sar} ${strip} --label l.txt)
 cudafilters_add_exit_test(segment_region_no_input 1 "does not exist" segment_region nowhere.png --law gaussian)
 cudafilters_add_exit_test(segment_region_volume 1 "3 dimensions" segment_region ${input}/Volume.mha --law gaussian)
-cudafilters_add_exit_test(segment_region_start_outside 1 "must lie in the image" segment_region ${sar} --law rayleigh --start
-                          900,400,1001,450)
+cudafilters_add_exit_test(segment_region_start_outside 1 "must lie in the image" segment_region ${sar} --law rayleigh
+                          --start 900,400,1001,450)
 cudafilters_add_exit_test(segment_region_no_looks 1 "NumberOfLooks is 0" segment_region ${sar} --law gamma --looks 0)
-cudafilters_add_exit_test(segment_region_self_crossing 1 "crosses or touches itself" segment_region ${sar} --law rayleigh --start-polygon
-                          ${input}/SelfCrossing.geojson)
-cudafilters_add_exit_test(segment_region_no_polygon 1 "is no GeoJSON file" segment_region ${sar} --law rayleigh --start-polygon
-                          ${data}/README.md)
+cudafilters_add_exit_test(segment_region_self_crossing 1 "crosses or touches itself" segment_region ${sar} --law rayleigh
+                          --start-polygon ${input}/SelfCrossing.geojson)
+cudafilters_add_exit_test(segment_region_no_polygon 1 "is no GeoJSON file" segment_region ${sar} --law rayleigh
+                          --start-polygon ${data}/README.md)
 cudafilters_add_exit_test(segment_region_no_folder 1 "could not be written" segment_region ${sar} ${strip} --stats nowhere/stats.json)

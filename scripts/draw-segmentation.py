@@ -45,7 +45,7 @@ def main():
         axis.imshow(overlay)
         axis.set_title(describe(title, law, fact), fontsize=10)
         axis.axis("off")
-    figure.savefig(picture, dpi=85)
+    figure.savefig(picture, dpi=72)
 
 
 if __name__ == "__main__":
