@@ -110,4 +110,5 @@ cudafilters_add_exit_test(segment_region_self_crossing 1 "crosses or touches its
                           --start-polygon ${input}/SelfCrossing.geojson)
 cudafilters_add_exit_test(segment_region_no_polygon 1 "is no GeoJSON file" segment_region ${sar} --law rayleigh
                           --start-polygon ${data}/README.md)
-cudafilters_add_exit_test(segment_region_no_folder 1 "could not be written" segment_region ${sar} ${strip} --stats nowhere/stats.json)
+cudafilters_add_exit_test(segment_region_no_folder 1 "could not be written" segment_region ${sar} ${strip} --stats
+                          nowhere/stats.json)
