@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+# Finds or fetches ITK 5.4's sources; sourced after common.sh, not run. What is fetched is kept in the cache folder.
+
+itk_tag=v5.4.7
+# Of the files that list_itk_sources names, in the sources of that tag.
+itk_tag_checksum=79cad19412be5ce9634ba3e3ac4d49086083b01a2dce6689b91ed7b6be2ffe56
+# Not needed for building, and most of the archive.
+itk_source_excludes=(--exclude='*/.ExternalData' --exclude='*/Testing/Data' --exclude='*/test' --exclude='*/Examples')
+
+itk_source_version()
+{
+  sed -n 's/^set(ITK_VERSION_\(MAJOR\|MINOR\|PATCH\) "\([0-9]*\)").*/\2/p' "$1/CMake/itkVersion.cmake" | paste -sd.
+}
+
+# One SHA-256 for all files that are compiled or configured, whatever archive they came from.
+itk_source_checksum()
+{
+  (cd "$1" && find CMakeLists.txt CMake Modules Utilities Wrapping -name test -prune -o -type f -print0 | LC_ALL=C sort -z |
+    xargs -0 sha256sum | sha256sum | cut -d ' ' -f 1)
+}
+
+# Debian's source package through apt lists of its own, from the mirror that this machine uses; apt verifies its signature.
+fetch_itk_from_debian()
+{
+  local folder=$1 mirror tarball
+  local keyring=/usr/share/keyrings/debian-archive-keyring.gpg
+  mirror=$(awk '/^URIs:/{print $2; exit}' /etc/apt/sources.list.d/debian.sources 2> /dev/null || true)
+  [ -n "$mirror" ] || mirror=$(awk '$1 == "deb" && /debian/ {for (i = 2; i <= NF; i++) if ($i ~ /^https?:/) {print $i; exit}}' \
+    /etc/apt/sources.list 2> /dev/null || true)
+  if [ -z "$mirror" ] || [ ! -f $keyring ]; then
+    note "no Debian mirror or no Debian keyring on this machine"
+    return 1
+  fi
+  mkdir -p "$folder/apt/lists/partial" "$folder/apt/cache/archives/partial"
+  echo "deb-src [signed-by=$keyring] $mirror sid main" > "$folder/apt/sources.list"
+  local apt=(apt-get -q -o "Dir::Etc::sourcelist=$folder/apt/sources.list" -o Dir::Etc::sourceparts=-
+    -o "Dir::State::lists=$folder/apt/lists" -o "Dir::Cache=$folder/apt/cache" -o "APT::Sandbox::User=$(id -un)")
+  note "downloading ITK's source package from Debian (about 400 MB)"
+  if ! "${apt[@]}" update > "$folder/apt.log" 2>&1 ||
+    ! (cd "$folder" && "${apt[@]}" source --download-only insighttoolkit5 >> "$folder/apt.log" 2>&1); then
+    tail -n 5 "$folder/apt.log" >&2
+    note "the source package insighttoolkit5 could not be downloaded"
+    return 1
+  fi
+  tarball=$(find "$folder" -name 'insighttoolkit5_5.4.*.orig.tar.xz' | head -n 1)
+  if [ -z "$tarball" ]; then
+    note "Debian's source package is no longer ITK 5.4"
+    return 1
+  fi
+  note "unpacking"
+  tar -xJf "$tarball" -C "$folder/unpacked" --strip-components 1 "${itk_source_excludes[@]}"
+}
+
+fetch_itk_from_tag()
+{
+  local folder=$1 checksum
+  local url=https://github.com/InsightSoftwareConsortium/ITK/archive/refs/tags/$itk_tag.tar.gz
+  note "downloading $url"
+  if ! curl -fsSL --retry 2 --connect-timeout 20 -o "$folder/itk.tar.gz" "$url" 2> "$folder/curl.log"; then
+    tail -n 1 "$folder/curl.log" >&2
+    note "the tag $itk_tag could not be downloaded"
+    return 1
+  fi
+  tar -xzf "$folder/itk.tar.gz" -C "$folder/unpacked" --strip-components 1 "${itk_source_excludes[@]}"
+  checksum=$(itk_source_checksum "$folder/unpacked")
+  [ "$checksum" = "$itk_tag_checksum" ] ||
+    die "the files of $url have the checksum $checksum, not $itk_tag_checksum: they are not ITK $itk_tag"
+}
+
+# Sets itk_source and itk_version: ITK_SOURCE_DIR if given, else the cached sources, fetched first if need be. Returns 1 if they
+# are not to be had.
+find_itk_source()
+{
+  local lock
+  exec {lock}> "$cache_folder/itk-source.lock"
+  flock "$lock"
+  itk_source=$cache_folder/itk-source-5.4
+  if [ -n "${ITK_SOURCE_DIR:-}" ]; then
+    [ -f "$ITK_SOURCE_DIR/CMake/itkVersion.cmake" ] || die "ITK_SOURCE_DIR is '$ITK_SOURCE_DIR', which holds no ITK sources"
+    itk_source=$(cd "$ITK_SOURCE_DIR" && pwd)
+  elif [ ! -d "$itk_source" ]; then
+    local folder=$cache_folder/itk-fetch fetch
+    for fetch in fetch_itk_from_debian fetch_itk_from_tag ''; do
+      rm -rf "$folder"
+      if [ -z "$fetch" ]; then
+        note "set ITK_SOURCE_DIR to a folder with ITK 5.4's sources"
+        return 1
+      fi
+      mkdir -p "$folder/unpacked"
+      ! $fetch "$folder" || break
+    done
+    mv "$folder/unpacked" "$itk_source"
+    rm -r "$folder"
+  fi
+  exec {lock}>&-
+  itk_version=$(itk_source_version "$itk_source")
+  case $itk_version in
+    5.4.*) ;;
+    *) die "'$itk_source' holds ITK $itk_version; 5.4.x is needed" ;;
+  esac
+}
