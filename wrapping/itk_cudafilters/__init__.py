@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the package itk-cudafilters adds to itk beside its filters.
+
+The filters are classes and functions of itk itself, found there once the package is installed:
+
+    import itk
+    smoothed = itk.cuda_smoothing_recursive_gaussian_image_filter(image, sigma=2.0)
+
+`info()` says whether they run on a GPU, and why; `python -m itk_cudafilters` prints it.
+"""
+from importlib.metadata import version as _version
+
+from ._info import Backend, Device, Info, info
+
+__version__ = _version("itk-cudafilters")
+
+__all__ = ["Backend", "Device", "Info", "info"]

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib.metadata import version
+from typing import Any, Literal
+
+import itk
+
+Backend = Literal["automatic", "cuda", "host"]
+
+
+@dataclass(frozen=True)
+class Device:
+    """One GPU of this machine."""
+
+    index: int
+    name: str
+    compute_capability: tuple[int, int]
+    total_memory: int
+    """Bytes."""
+    free_memory: int
+    """Bytes, at the time of the call."""
+    usable: bool
+    reason: str
+    """Why the GPU cannot be used; empty if it can."""
+
+
+@dataclass(frozen=True)
+class Info:
+    """What the filters found on this machine, and where they run with default settings."""
+
+    version: str
+    itk_version: str
+    built_with_cuda: bool
+    driver_version: tuple[int, int] | None
+    """Newest version of CUDA that the installed driver supports; None without a driver."""
+    required_driver_version: tuple[int, int] | None
+    """Version of CUDA that the driver must support for the GPU to be used; None if built without CUDA."""
+    devices: tuple[Device, ...]
+    backend: Backend
+    """The process-wide setting: itk.CudaFiltersConfiguration or ITK_CUDAFILTERS_BACKEND."""
+    device_index: int
+    gpu_usable: bool
+    """Whether filters can run on the GPU of that index."""
+    reason: str
+    """Why not; empty if they can."""
+    status: str
+    """All this in a few lines."""
+
+    def __str__(self) -> str:
+        return f"itk-cudafilters {self.version}, itk {self.itk_version}\n{self.status}"
+
+
+def _version_pair(number: int) -> tuple[int, int] | None:
+    """CUDA's 1000 * major + 10 * minor."""
+    return (number // 1000, number % 1000 // 10) if number else None
+
+
+def _backend_name(value: int) -> Backend:
+    enums = itk.CudaFiltersEnums
+    names: dict[int, Backend] = {
+        enums.Backend_Automatic: "automatic",
+        enums.Backend_Cuda: "cuda",
+        enums.Backend_Host: "host",
+    }
+    return names[value]
+
+
+def info() -> Info:
+    """Looks for GPUs and their driver; never fails for want of them.
+
+    Raises RuntimeError if ITK_CUDAFILTERS_BACKEND or ITK_CUDAFILTERS_DEVICE has a value that is none.
+    """
+    configuration: Any = itk.CudaFiltersConfiguration
+    usable, reason = configuration.IsDeviceUsable(-1, "")
+    return Info(
+        version=version("itk-cudafilters"),
+        itk_version=itk.Version.GetITKVersion(),
+        built_with_cuda=configuration.GetBuiltWithCuda(),
+        driver_version=_version_pair(configuration.GetDriverVersion()),
+        required_driver_version=_version_pair(configuration.GetRequiredDriverVersion()),
+        devices=tuple(Device(**device) for device in configuration.GetDevices()),
+        backend=_backend_name(configuration.GetBackend()),
+        device_index=configuration.GetDeviceIndex(),
+        gpu_usable=usable,
+        reason=reason,
+        status=configuration.GetStatus(),
+    )
