@@ -4,22 +4,25 @@
 #   1. against the distribution's ITK, for the CPU only
 #   2. the same with CUDA, if there is nvcc; tests that need a GPU are skipped without one
 #   3. as a module beside an ITK 5.4 build tree, for the CPU only
-# Usage: scripts/test.sh [--cpu-only] [--itk-module] [--no-itk-module] [--coverage] [--no-install]
-#   --cpu-only       leave out 2
+#   4. with --wheel: the Python package, in a fresh environment beside the itk package of PyPI
+# Usage: scripts/test.sh [--cpu-only] [--itk-module] [--no-itk-module] [--wheel] [--coverage] [--no-install]
+#   --cpu-only       leave out 2, and the GPU code of 4
 #   --itk-module     only 3
 #   --no-itk-module  leave out 3
+#   --wheel          4 as well
 #   --coverage       instead: build 1 with gcov, test, print the lines that ran for each file
 #   --no-install     install no packages
 # Warnings are errors. All that is built lies in build/; ITK 5.4 in the user's cache folder.
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
 
-cpu=yes cuda=yes module=yes coverage=no install=yes
+cpu=yes cuda=yes module=yes wheel=no coverage=no install=yes
 for argument in "$@"; do
   case $argument in
     --cpu-only) cuda=no ;;
     --itk-module) cpu=no cuda=no ;;
     --no-itk-module) module=no ;;
+    --wheel) wheel=yes ;;
     --coverage) coverage=yes cuda=no module=no ;;
     --no-install) install=no ;;
     -h | --help)
@@ -51,6 +54,37 @@ test_build()
     grep -vE '(Passed|Start) ' "$log" | head -n 200
     [ "$f" -ne 0 ] || failed=$((failed + 1))
   fi
+}
+
+# test_wheel: builds the Python package for one GPU generation, runs its tests and adds to the counts.
+test_wheel()
+{
+  local folder=$repository/build/test-wheel status=0 options=()
+  if [ "$cuda" = yes ] && find_nvcc; then
+    options=(--architectures 90-real)
+  else
+    options=(--cpu-only)
+  fi
+  [ "$install" = yes ] || options+=(--no-install)
+  rm -rf "$folder"
+  mkdir -p "$folder"
+  "$repository/scripts/build-wheel.sh" --output "$folder" "${options[@]}" || status=$?
+  if [ "$status" -eq 3 ]; then
+    note "SKIPPED: the Python package, because ITK 5.4's sources are not to be had here"
+    return
+  elif [ "$status" -ne 0 ]; then
+    failures+=("build of the Python package")
+    failed=$((failed + 1))
+    return
+  fi
+  say "Tests of the Python package"
+  "$repository/scripts/test-wheel.sh" --wheel "$(echo "$folder"/*.whl)" | tee "$folder/tests.log" || status=$?
+  local p f s
+  if ! read -r p _ f _ s _ < <(tail -n 1 "$folder/tests.log" | grep -E '^[0-9]+ passed, [0-9]+ failed, [0-9]+ skipped$'); then
+    p=0 f=1 s=0
+  fi
+  passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
+  [ "$status" -eq 0 ] && [ "$f" -eq 0 ] || failures+=("tests of the Python package")
 }
 
 if [ "$install" = yes ]; then
@@ -101,6 +135,10 @@ if [ "$module" = yes ]; then
       "-DCMAKE_LIBRARY_OUTPUT_DIRECTORY=$folder/lib" "-DCMAKE_ARCHIVE_OUTPUT_DIRECTORY=$folder/lib" "${strict[@]}"
     test_build "ITK module build" "$folder"
   fi
+fi
+
+if [ "$wheel" = yes ]; then
+  test_wheel
 fi
 
 say "Summary after $((SECONDS - start)) s"

@@ -1,0 +1,78 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Smooths a volume on the GPU, or on the host if there is none, and draws its three middle slices before and after.
+
+    pip install itk-cudafilters matplotlib
+    python smooth_volume.py head.nii.gz head.png --sigma 3
+"""
+import argparse
+import pathlib
+import time
+
+import itk
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+import numpy as np
+
+import itk_cudafilters
+
+SAMPLE = pathlib.Path(__file__).parent.parent / "data" / "HeadT1Volume.nii.gz"
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("input", nargs="?", default=SAMPLE, help="volume in any format that ITK reads (default: a head)")
+    parser.add_argument("figure", nargs="?", default="smooth_volume.png", help="picture to write (default: %(default)s)")
+    parser.add_argument("--sigma", type=float, default=3.0, help="in the units of the volume's spacing (default: %(default)s)")
+    parser.add_argument("--backend", default="automatic", help="automatic, cuda or host (default: %(default)s)")
+    return parser.parse_args()
+
+
+def draw_slices(axes, volume, name, grey_range):
+    """The middle slice across each axis of the image, with pixels as wide and high as they are in space."""
+    pixels = itk.array_view_from_image(volume)  # indexed z, y, x
+    spacing = volume.GetSpacing()
+    for axis in range(3):
+        across, down = [other for other in (0, 1, 2) if other != axis]
+        axes[axis].imshow(
+            np.take(pixels, pixels.shape[2 - axis] // 2, axis=2 - axis),
+            cmap="gray",
+            vmin=grey_range[0],
+            vmax=grey_range[1],
+            aspect=spacing[down] / spacing[across],
+        )
+        axes[axis].set_title(f"{name}, {'xyz'[axis]} = {pixels.shape[2 - axis] // 2}")
+        axes[axis].set_axis_off()
+
+
+def main():
+    arguments = parse_arguments()
+    volume = itk.imread(str(arguments.input), itk.F)
+    if volume.GetImageDimension() != 3:
+        raise SystemExit(f"{arguments.input} has {volume.GetImageDimension()} dimensions; a volume has three")
+
+    smoother = itk.CudaSmoothingRecursiveGaussianImageFilter.New(volume, Sigma=arguments.sigma, Backend=arguments.backend)
+    start = time.perf_counter()
+    smoother.Update()
+    milliseconds = 1000 * (time.perf_counter() - start)
+    smoothed = smoother.GetOutput()
+
+    on_gpu = smoother.GetBackendUsed() == itk.CudaFiltersEnums.Backend_Cuda
+    place = "on the GPU" if on_gpu else "on the host"
+    print(itk_cudafilters.info())
+    print(f"Smoothed {place} in {milliseconds:.1f} ms: {smoother.GetBackendReason()}")
+
+    figure, rows = plt.subplots(2, 3, figsize=(12, 7), layout="constrained")
+    grey_range = 0, np.percentile(itk.array_view_from_image(volume), 99.5)
+    draw_slices(rows[0], volume, "input", grey_range)
+    draw_slices(rows[1], smoothed, f"sigma {arguments.sigma:g}", grey_range)
+    size = " x ".join(str(length) for length in itk.size(volume))
+    figure.suptitle(f"{pathlib.Path(arguments.input).name}, {size} pixels, smoothed {place} in {milliseconds:.1f} ms")
+    figure.savefig(arguments.figure, dpi=100)
+    print(f"Drawn: {arguments.figure}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Programs run in an interpreter of their own."""
+import os
+import subprocess
+import sys
+
+
+def run_python(code, **environment):
+    """Runs code in a new interpreter and returns what it prints."""
+    done = subprocess.run(
+        [sys.executable, "-c", code], env={**os.environ, **environment}, capture_output=True, text=True, timeout=300
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
