@@ -70,7 +70,7 @@ def draw_image(figure, axes, title, facts, pictures):
     shown = axes[2].imshow(pictures["difference"], cmap="RdBu_r", vmin=-limit, vmax=limit, interpolation="nearest")
     axes[2].set_title(
         f"difference from ITK's filter in float64, amplified {in_words(127.5 / limit)}:\n"
-        f"{grey_levels(facts['largest_difference_from_float64'])} "
+        f"{grey_levels(facts['largest_difference_from_float64'])}\n"
         f"(from ITK's in float32: {grey_levels(facts['largest_difference_from_float32'])})"
     )
     bar = figure.colorbar(shown, ax=axes[2], pad=0.02)
