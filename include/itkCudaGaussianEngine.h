@@ -18,11 +18,14 @@ using CudaProgressFunction = std::function<void(float)>;
 CudaFilters_EXPORT size_t
 CudaGaussianWorkingSet(const CudaGaussianPlan & plan, const CudaImageView & input, const CudaImageView & output);
 
-/** Uploads `input`, runs the plan's passes on the device and downloads the result to `output`; complete on return.
- * Input and output have the same size and number of components and may be the same memory.
+/** Uploads `input`, runs the plan's passes on the device and downloads the results to `output`; complete on return.
+ * Input and output have the same size and may be the same memory. For each component of the input the output has as many
+ * components as the plan has results.
  *
  * Passes are computed in float, or in double if either component type is double, int or unsigned int. Results that
- * leave the range of an integer output are clamped to it, others truncated toward zero. \exception CudaError */
+ * leave the range of an integer output are clamped to it, others truncated toward zero.
+ *
+ * \exception CudaError */
 CudaFilters_EXPORT void
 CudaGaussianFilter(const CudaGaussianPlan &     plan,
                    const CudaImageView &        input,

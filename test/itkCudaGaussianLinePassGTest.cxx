@@ -206,7 +206,7 @@ GetRelativeError(const Volume<T> & output, const Volume<double> & reference, con
   return worst / (largestInput * l1Norm);
 }
 
-// The bounds of docs/architecture.md for float; double keeps the same distance from its epsilon, 2^-52 against 2^-23.
+// The bounds that CudaRecursiveGaussianImageFilter documents for float.
 template <typename T>
 double
 GetTolerance(double sigma)
