@@ -46,6 +46,19 @@ MakeLineGeometry(const DeviceView & view, unsigned int axis)
   return geometry;
 }
 
+/** Lines along x: one after the other, with their padding. */
+LineGeometry
+MakeRowGeometry(const DeviceView & view)
+{
+  LineGeometry geometry{};
+  geometry.LineLength = view.Size[0];
+  geometry.LineStride = 1;
+  geometry.InnerCount = 1;
+  geometry.OuterCount = view.GetNumberOfElements() / view.Size[0];
+  geometry.OuterStride = view.Stride[1];
+  return geometry;
+}
+
 /** The image as a matrix of its rows. */
 template <typename T>
 Matrix<T>
@@ -96,7 +109,17 @@ FitsOneBlock(const CudaPartitionedGaussianPlan & plan, size_t numberOfBlocks)
   return plan.LinesPerBlock * numberOfBlocks <= MaximumThreads;
 }
 
-/** The launches of a pass over lines that lie beside each other. */
+/** Whether the blocks of a line are copied to shared memory, each by the thread that filters it. */
+template <typename T>
+bool
+UsesTiles(const CudaPartitionedGaussianPlan & plan, const CudaPartitionedGaussianPass & pass, size_t lineLength)
+{
+  return plan.Partition == PartitionEnum::Exact &&
+         plan.IntermediateStorage == CudaFiltersEnums::IntermediateStorage::Local &&
+         !FitsOneBlock(plan, pass.NumberOfBlocks) && DivideUp(lineLength, pass.NumberOfBlocks) <= TileLength<T>;
+}
+
+/** The launches of a pass over lines that lie beside each other, or are contiguous if UsesTiles(). */
 template <typename T>
 class PassLauncher
 {
@@ -188,21 +211,34 @@ private:
       ITK_CUDA_CALL(LaunchKernel(kernel, MakeGrid(m_Grid), threads, shared, m_Stream.Get(), m_Arguments, blocks));
       return;
     }
+    if (UsesTiles<T>(m_Plan, m_Pass, m_Arguments.Geometry.LineLength))
+    {
+      constexpr size_t shared = SplitThreads * TilePitch<T> * sizeof(T);
+      static_assert(shared <= 48 * 1024, "no attribute needed");
+      this->RunSplit(BlockStatesKernel<T, BlockInTile>,
+                     FilterBlocksKernel<T, BlockInTile, GlobalIntermediate<T, BlockBatch>>,
+                     shared,
+                     blocks);
+      return;
+    }
+    this->RunSplit(BlockStatesKernel<T, BlockInPlace>, FilterBlocksKernel<T, BlockInPlace, TIntermediate>, 0, blocks);
+  }
+
+  using SplitKernel = void (*)(PassArguments<T>, BlockArguments<T>);
+
+  void
+  RunSplit(SplitKernel statesKernel, SplitKernel filterKernel, size_t sharedBytes, BlockArguments<T> blocks) const
+  {
     const size_t       lines = m_Arguments.Geometry.GetNumberOfLines();
     const DeviceBuffer states(m_Pass.NumberOfBlocks * NumbersPerBlock * lines * sizeof(T), m_Stream);
     blocks.States = static_cast<T *>(states.GetPointer());
     const dim3 threads(m_Plan.LinesPerBlock, SplitThreads / m_Plan.LinesPerBlock);
     const dim3 grid = MakeGrid(m_Grid * DivideUp(m_Pass.NumberOfBlocks, threads.y));
-    ITK_CUDA_CALL(LaunchKernel(BlockStatesKernel<T>, grid, threads, 0, m_Stream.Get(), m_Arguments, blocks));
-    ITK_CUDA_CALL(LaunchKernel(ScanBlocksKernel<T>,
-                               MakeGrid(DivideUp(lines, ScanThreads)),
-                               dim3(ScanThreads),
-                               0,
-                               m_Stream.Get(),
-                               m_Arguments,
-                               blocks));
+    const dim3 scanGrid = MakeGrid(DivideUp(lines, ScanThreads));
+    ITK_CUDA_CALL(LaunchKernel(statesKernel, grid, threads, sharedBytes, m_Stream.Get(), m_Arguments, blocks));
     ITK_CUDA_CALL(
-      LaunchKernel(FilterBlocksKernel<T, TIntermediate>, grid, threads, 0, m_Stream.Get(), m_Arguments, blocks));
+      LaunchKernel(ScanBlocksKernel<T>, scanGrid, dim3(ScanThreads), 0, m_Stream.Get(), m_Arguments, blocks));
+    ITK_CUDA_CALL(LaunchKernel(filterKernel, grid, threads, sharedBytes, m_Stream.Get(), m_Arguments, blocks));
   }
 
   const CudaPartitionedGaussianPlan & m_Plan;
@@ -225,6 +261,17 @@ RunPassAs(const CudaPartitionedGaussianPlan & plan,
     const LineGeometry geometry = MakeLineGeometry(source, pass.Axis);
     PassLauncher<T>(
       plan, pass, geometry, static_cast<const T *>(source.Data), static_cast<T *>(destination.Data), stream)
+      .Run();
+    return;
+  }
+  if (UsesTiles<T>(plan, pass, source.Size[0]))
+  {
+    PassLauncher<T>(plan,
+                    pass,
+                    MakeRowGeometry(source),
+                    static_cast<const T *>(source.Data),
+                    static_cast<T *>(destination.Data),
+                    stream)
       .Run();
     return;
   }

@@ -90,22 +90,16 @@ private:
   void
   FilterExact(const Stretch<T> & line, TIntermediate & intermediate) const
   {
-    std::vector<BlockStates<T>> states(m_Layout.NumberOfBlocks);
-    for (size_t block = 0; block < states.size(); ++block)
+    std::vector<T>      numbers(m_Layout.NumberOfBlocks * NumbersPerBlock);
+    const StateArray<T> states(numbers.data(), 1);
+    for (size_t block = 0; block < m_Layout.NumberOfBlocks; ++block)
     {
-      states[block] = GetBlockStates<HostBatch>(GetBlock(line, m_Layout, block), m_Coefficients);
+      states.Set(block, GetBlockStates<HostBatch>(GetBlock(line, m_Layout, block), m_Coefficients));
     }
-    ScanBlocks(
-      line,
-      m_Layout,
-      m_Powers,
-      m_Coefficients,
-      m_ExactBorders,
-      [&](size_t block) { return states[block]; },
-      [&](size_t block, const BlockStates<T> & value) { states[block] = value; });
-    for (size_t block = 0; block < states.size(); ++block)
+    ScanBlocks<1>(line, m_Layout, m_Powers, m_Coefficients, m_ExactBorders, states);
+    for (size_t block = 0; block < m_Layout.NumberOfBlocks; ++block)
     {
-      FilterBlock(GetBlock(line, m_Layout, block), m_Coefficients, states[block], intermediate);
+      FilterBlock(GetBlock(line, m_Layout, block), m_Coefficients, states.Get(block), intermediate);
     }
   }
 

@@ -46,8 +46,6 @@ struct BlockArguments
   T *            States; // [block][state][line], where the blocks of a line do not fit in a block of threads
 };
 
-constexpr unsigned int NumbersPerBlock = 6; // of a BlockStates
-
 template <typename T, unsigned int VBatch>
 using DeviceLocalIntermediate = LocalIntermediate<T, VBatch, LocalIntermediateBytes / sizeof(T)>;
 
@@ -134,54 +132,6 @@ TwoWayKernel(const __grid_constant__ PassArguments<T> pass, const __grid_constan
   }
 }
 
-/** A place for the states of blocks, `Stride` numbers apart. */
-template <typename T>
-struct StateArray
-{
-  T *    Numbers; // of the thread's line
-  size_t Stride;
-
-  __device__ BlockStates<T>
-             Get(size_t block) const
-  {
-    const T * const at = Numbers + block * NumbersPerBlock * Stride;
-    BlockStates<T>  states;
-    states.Forward.Real = at[0];
-    states.Forward.PairRe = at[Stride];
-    states.Forward.PairIm = at[2 * Stride];
-    states.Backward.Real = at[3 * Stride];
-    states.Backward.PairRe = at[4 * Stride];
-    states.Backward.PairIm = at[5 * Stride];
-    return states;
-  }
-
-  __device__ void
-  Set(size_t block, const BlockStates<T> & states) const
-  {
-    T * const at = Numbers + block * NumbersPerBlock * Stride;
-    at[0] = states.Forward.Real;
-    at[Stride] = states.Forward.PairRe;
-    at[2 * Stride] = states.Forward.PairIm;
-    at[3 * Stride] = states.Backward.Real;
-    at[4 * Stride] = states.Backward.PairRe;
-    at[5 * Stride] = states.Backward.PairIm;
-  }
-};
-
-template <typename T>
-__device__ inline void
-ScanLine(const PassArguments<T> & pass, const BlockArguments<T> & blocks, size_t line, const StateArray<T> & states)
-{
-  ScanBlocks(
-    GetLine(pass, line),
-    blocks.Layout,
-    blocks.Powers,
-    pass.Coefficients,
-    pass.ExactBorders,
-    [&](size_t block) { return states.Get(block); },
-    [&](size_t block, const BlockStates<T> & value) { states.Set(block, value); });
-}
-
 template <typename T>
 __device__ inline T *
 GetDynamicSharedMemory()
@@ -209,7 +159,7 @@ __launch_bounds__(MaximumThreads)
   __syncthreads();
   if (valid && block == 0)
   {
-    ScanLine(pass, blocks, line, states);
+    ScanBlocks<1>(GetLine(pass, line), blocks.Layout, blocks.Powers, pass.Coefficients, pass.ExactBorders, states);
   }
   __syncthreads();
   if (valid)
@@ -219,21 +169,36 @@ __launch_bounds__(MaximumThreads)
   }
 }
 
-// The same in three launches, for lines of any number of blocks.
+// The same in three launches, for lines of any number of blocks: the states of the blocks alone, the scan, the blocks.
 
-/** What a thread works on; both may be past the last one. The grid counts groups of lines first, then of blocks. */
-struct LineAndBlock
+/** Places lines and blocks of lines: a block of threads works on blockDim.x lines and blockDim.y blocks of each; the
+ * grid counts groups of lines first, then groups of blocks. Both may be past the last one. */
+class ThreadPlaces
 {
-  size_t Line;
-  size_t Block;
+public:
+  __device__ explicit ThreadPlaces(size_t numberOfLines)
+  {
+    m_LinesLog2 = __ffs(static_cast<int>(blockDim.x)) - 1;
+    const size_t lineGroups = (numberOfLines + blockDim.x - 1) / blockDim.x;
+    m_FirstLine = blockIdx.x % lineGroups * blockDim.x;
+    m_FirstBlock = blockIdx.x / lineGroups * blockDim.y;
+  }
+  __device__ size_t
+  GetLine(unsigned int thread) const
+  {
+    return m_FirstLine + (thread & (blockDim.x - 1));
+  }
+  __device__ size_t
+  GetBlock(unsigned int thread) const
+  {
+    return m_FirstBlock + (thread >> m_LinesLog2);
+  }
+
+private:
+  int    m_LinesLog2; // LinesPerBlock is a power of two
+  size_t m_FirstLine;
+  size_t m_FirstBlock;
 };
-
-__device__ inline LineAndBlock
-GetLineAndBlockOfThread(size_t numberOfLines)
-{
-  const size_t lineGroups = (numberOfLines + blockDim.x - 1) / blockDim.x;
-  return { blockIdx.x % lineGroups * blockDim.x + threadIdx.x, blockIdx.x / lineGroups * blockDim.y + threadIdx.y };
-}
 
 template <typename T>
 __device__ inline StateArray<T>
@@ -242,16 +207,203 @@ GetGlobalStates(const PassArguments<T> & pass, const BlockArguments<T> & blocks,
   return { blocks.States + line, pass.Geometry.GetNumberOfLines() };
 }
 
+/** The block of a line that a thread works on, where it lies. */
 template <typename T>
+class BlockInPlace
+{
+public:
+  __device__
+  BlockInPlace(const PassArguments<T> & pass, const BlockArguments<T> & blocks)
+    : m_Places(pass.Geometry.GetNumberOfLines())
+    , m_Line(m_Places.GetLine(GetThread()))
+    , m_Block(m_Places.GetBlock(GetThread()))
+    , m_Valid(m_Line < pass.Geometry.GetNumberOfLines() && m_Block < blocks.Layout.NumberOfBlocks)
+  {
+    if (m_Valid)
+    {
+      m_Stretch = partitioned::GetBlock(partitioned::GetLine(pass, m_Line), blocks.Layout, m_Block);
+    }
+  }
+  __device__ bool
+  IsValid() const
+  {
+    return m_Valid;
+  }
+  __device__ size_t
+  GetLine() const
+  {
+    return m_Line;
+  }
+  __device__ size_t
+  GetBlock() const
+  {
+    return m_Block;
+  }
+  __device__ const Stretch<T> &
+                   GetStretch() const
+  {
+    return m_Stretch;
+  }
+  __device__ void
+  Store() const
+  {}
+
+protected:
+  __device__ static unsigned int
+  GetThread()
+  {
+    return threadIdx.y * blockDim.x + threadIdx.x;
+  }
+
+  ThreadPlaces m_Places;
+  size_t       m_Line;
+  size_t       m_Block;
+  bool         m_Valid;
+  Stretch<T>   m_Stretch{}; // empty if not valid
+};
+
+/** The block of a line that a thread works on, as a copy in shared memory; TileLength pixels at most. Contiguous lines
+ * are loaded and stored by whole warps, so that neighbouring threads read neighbouring addresses there as well. */
+template <typename T>
+class BlockInTile : public BlockInPlace<T>
+{
+public:
+  __device__
+  BlockInTile(const PassArguments<T> & pass, const BlockArguments<T> & blocks)
+    : BlockInPlace<T>(pass, blocks)
+    , m_Pass(pass)
+    , m_Blocks(blocks)
+    , m_InPlace(this->m_Stretch)
+  {
+    T * const row = GetRow(this->GetThread());
+    this->m_Stretch.Source = row;
+    this->m_Stretch.Destination = row;
+    this->m_Stretch.Stride = 1;
+    if (this->IsContiguous())
+    {
+      this->LoadRows();
+      return;
+    }
+    ForEachAscending<TileBatch, T>(
+      0,
+      m_InPlace.Length,
+      [&](size_t n) { return m_InPlace.Source[static_cast<ptrdiff_t>(n) * m_InPlace.Stride]; },
+      [&](size_t n, T value) { row[n] = value; });
+  }
+
+  __device__ void
+  Store() const
+  {
+    if (this->IsContiguous())
+    {
+      this->StoreRows();
+      return;
+    }
+    const T * const row = GetRow(this->GetThread());
+    for (size_t n = 0; n < m_InPlace.Length; ++n)
+    {
+      m_InPlace.Destination[static_cast<ptrdiff_t>(n) * m_InPlace.Stride] = row[n];
+    }
+  }
+
+private:
+  static constexpr unsigned int PixelsPerLane = TileLength<T> / WarpSize;
+
+  /** What a lane moves of one block of a contiguous line: pixels WarpSize apart. */
+  struct Share
+  {
+    T Pixels[PixelsPerLane];
+  };
+
+  __device__ bool
+  IsContiguous() const
+  {
+    return m_Pass.Geometry.LineStride == 1;
+  }
+
+  __device__ static T *
+  GetRow(unsigned int thread)
+  {
+    return GetDynamicSharedMemory<T>() + size_t{ thread } * TilePitch<T>;
+  }
+
+  /** Calls f(element of the image, pixel of the block, pixel of the share) for this lane's share of a thread's block.
+   */
+  template <typename TFunction>
+  __device__ void
+  VisitShare(unsigned int thread, const TFunction & f) const
+  {
+    const size_t line = this->m_Places.GetLine(thread);
+    const size_t block = this->m_Places.GetBlock(thread);
+    if (line >= m_Pass.Geometry.GetNumberOfLines() || block >= m_Blocks.Layout.NumberOfBlocks)
+    {
+      return;
+    }
+    const size_t begin = line * m_Pass.Geometry.OuterStride + m_Blocks.Layout.GetBegin(block);
+    const size_t length = m_Blocks.Layout.GetLength(block);
+#pragma unroll
+    for (unsigned int k = 0; k < PixelsPerLane; ++k)
+    {
+      const unsigned int n = k * WarpSize + this->GetThread() % WarpSize;
+      if (n < length)
+      {
+        f(begin + n, n, k);
+      }
+    }
+  }
+
+  __device__ void
+  LoadRows() const
+  {
+    const unsigned int first = this->GetThread() / WarpSize * WarpSize;
+    const unsigned int lane = this->GetThread() % WarpSize;
+    ForEachAscending<RowBatch, Share>(
+      0,
+      WarpSize,
+      [&](size_t i) {
+        Share share{};
+        this->VisitShare(first + static_cast<unsigned int>(i),
+                         [&](size_t at, unsigned int, unsigned int k) { share.Pixels[k] = m_Pass.Source[at]; });
+        return share;
+      },
+      [&](size_t i, const Share & share) {
+#pragma unroll
+        for (unsigned int k = 0; k < PixelsPerLane; ++k)
+        {
+          GetRow(first + static_cast<unsigned int>(i))[k * WarpSize + lane] = share.Pixels[k];
+        }
+      });
+    __syncwarp();
+  }
+
+  __device__ void
+  StoreRows() const
+  {
+    const unsigned int first = this->GetThread() / WarpSize * WarpSize;
+    __syncwarp();
+#pragma unroll 4
+    for (unsigned int i = 0; i < WarpSize; ++i)
+    {
+      this->VisitShare(first + i,
+                       [&](size_t at, unsigned int n, unsigned int) { m_Pass.Destination[at] = GetRow(first + i)[n]; });
+    }
+  }
+
+  const PassArguments<T> &  m_Pass;
+  const BlockArguments<T> & m_Blocks;
+  const Stretch<T>          m_InPlace;
+};
+
+template <typename T, template <typename> class TBlock>
 __global__ void
 __launch_bounds__(SplitThreads)
   BlockStatesKernel(const __grid_constant__ PassArguments<T> pass, const __grid_constant__ BlockArguments<T> blocks)
 {
-  const auto [line, block] = GetLineAndBlockOfThread(pass.Geometry.GetNumberOfLines());
-  if (line < pass.Geometry.GetNumberOfLines() && block < blocks.Layout.NumberOfBlocks)
+  const TBlock<T> block(pass, blocks);
+  if (block.IsValid())
   {
-    const Stretch<T> stretch = GetBlock(GetLine(pass, line), blocks.Layout, block);
-    GetGlobalStates(pass, blocks, line).Set(block, GetBlockStates<BlockBatch>(stretch, pass.Coefficients));
+    GetGlobalStates(pass, blocks, block.GetLine())
+      .Set(block.GetBlock(), GetBlockStates<BlockBatch>(block.GetStretch(), pass.Coefficients));
   }
 }
 
@@ -263,22 +415,28 @@ __launch_bounds__(ScanThreads)
   const size_t line = GetLineOfThread();
   if (line < pass.Geometry.GetNumberOfLines())
   {
-    ScanLine(pass, blocks, line, GetGlobalStates(pass, blocks, line));
+    ScanBlocks<ScanBatch>(GetLine(pass, line),
+                          blocks.Layout,
+                          blocks.Powers,
+                          pass.Coefficients,
+                          pass.ExactBorders,
+                          GetGlobalStates(pass, blocks, line));
   }
 }
 
-template <typename T, typename TIntermediate>
+template <typename T, template <typename> class TBlock, typename TIntermediate>
 __global__ void
 __launch_bounds__(SplitThreads)
   FilterBlocksKernel(const __grid_constant__ PassArguments<T> pass, const __grid_constant__ BlockArguments<T> blocks)
 {
-  const auto [line, block] = GetLineAndBlockOfThread(pass.Geometry.GetNumberOfLines());
-  if (line < pass.Geometry.GetNumberOfLines() && block < blocks.Layout.NumberOfBlocks)
+  const TBlock<T> block(pass, blocks);
+  if (block.IsValid())
   {
-    const Stretch<T> stretch = GetBlock(GetLine(pass, line), blocks.Layout, block);
-    TIntermediate    intermediate;
-    FilterBlock(stretch, pass.Coefficients, GetGlobalStates(pass, blocks, line).Get(block), intermediate);
+    TIntermediate        intermediate;
+    const BlockStates<T> states = GetGlobalStates(pass, blocks, block.GetLine()).Get(block.GetBlock());
+    FilterBlock(block.GetStretch(), pass.Coefficients, states, intermediate);
   }
+  block.Store();
 }
 
 /** A matrix in device memory: Rows rows of Columns elements, Pitch elements apart. */

@@ -140,6 +140,76 @@ struct BlockStates
   SmootherState<T> Backward; // the rest r of the block alone at its begin; after the scan the true one at its end
 };
 
+constexpr unsigned int NumbersPerBlock = 6; // of a BlockStates
+
+/** The states of the blocks of a line, each number `stride` elements behind the one before. */
+template <typename T>
+class StateArray
+{
+public:
+  ITK_CUDA_HOST_DEVICE
+  StateArray(T * numbers, size_t stride)
+    : m_Numbers(numbers)
+    , m_Stride(stride)
+  {}
+
+  ITK_CUDA_HOST_DEVICE SmootherState<T>
+                       GetForward(size_t block) const
+  {
+    return this->GetState(NumbersPerBlock * block);
+  }
+  ITK_CUDA_HOST_DEVICE SmootherState<T>
+                       GetBackward(size_t block) const
+  {
+    return this->GetState(NumbersPerBlock * block + 3);
+  }
+  ITK_CUDA_HOST_DEVICE BlockStates<T>
+                       Get(size_t block) const
+  {
+    return { this->GetForward(block), this->GetBackward(block) };
+  }
+
+  ITK_CUDA_HOST_DEVICE void
+  SetForward(size_t block, const SmootherState<T> & state) const
+  {
+    this->SetState(NumbersPerBlock * block, state);
+  }
+  ITK_CUDA_HOST_DEVICE void
+  SetBackward(size_t block, const SmootherState<T> & state) const
+  {
+    this->SetState(NumbersPerBlock * block + 3, state);
+  }
+  ITK_CUDA_HOST_DEVICE void
+  Set(size_t block, const BlockStates<T> & states) const
+  {
+    this->SetForward(block, states.Forward);
+    this->SetBackward(block, states.Backward);
+  }
+
+private:
+  ITK_CUDA_HOST_DEVICE SmootherState<T>
+                       GetState(size_t number) const
+  {
+    const T * const  at = m_Numbers + number * m_Stride;
+    SmootherState<T> state;
+    state.Real = at[0];
+    state.PairRe = at[m_Stride];
+    state.PairIm = at[2 * m_Stride];
+    return state;
+  }
+  ITK_CUDA_HOST_DEVICE void
+  SetState(size_t number, const SmootherState<T> & state) const
+  {
+    T * const at = m_Numbers + number * m_Stride;
+    at[0] = state.Real;
+    at[m_Stride] = state.PairRe;
+    at[2 * m_Stride] = state.PairIm;
+  }
+
+  T *    m_Numbers;
+  size_t m_Stride;
+};
+
 template <unsigned int VBatch, typename T>
 ITK_CUDA_HOST_DEVICE inline BlockStates<T>
 GetBlockStates(const Stretch<T> & block, const SmootherCoefficients<T> & c)
@@ -153,36 +223,36 @@ GetBlockStates(const Stretch<T> & block, const SmootherCoefficients<T> & c)
   return { forward.GetState(), BackwardFromPixels(c, backward.GetState()) };
 }
 
-/** Turns the states of the blocks alone into the true ones. get(block) and set(block, states) access them. */
-template <typename T, typename TGet, typename TSet>
+/** Turns the states of the blocks alone into the true ones. */
+template <unsigned int VBatch, typename T>
 ITK_CUDA_HOST_DEVICE inline void
 ScanBlocks(const Stretch<T> &              line,
            const BlockLayout &             layout,
            const BlockPowers<T> &          powers,
            const SmootherCoefficients<T> & c,
            bool                            exactBorders,
-           const TGet &                    get,
-           const TSet &                    set)
+           const StateArray<T> &           states)
 {
-  SmootherState<T> forward;
-  for (size_t block = 0; block < layout.NumberOfBlocks; ++block)
-  {
-    BlockStates<T>         states = get(block);
-    const SmootherState<T> end = states.Forward;
-    states.Forward = forward;
-    set(block, states);
-    forward = Carry(end, powers.Get(layout, block), forward);
-  }
-  const T          last = line.Source[static_cast<ptrdiff_t>(line.Length - 1) * line.Stride] - line.Offset;
-  SmootherState<T> backward = BackwardRestAtEnd(c, exactBorders, forward, last);
-  for (size_t block = layout.NumberOfBlocks; block-- > 0;)
-  {
-    BlockStates<T>         states = get(block);
-    const SmootherState<T> begin = states.Backward;
-    states.Backward = backward;
-    set(block, states);
-    backward = Carry(begin, powers.Get(layout, block), backward);
-  }
+  using State = SmootherState<T>;
+  State forward;
+  ForEachAscending<VBatch, State>(
+    0,
+    layout.NumberOfBlocks,
+    [&](size_t block) { return states.GetForward(block); },
+    [&](size_t block, const State & end) {
+      states.SetForward(block, forward);
+      forward = Carry(end, powers.Get(layout, block), forward);
+    });
+  const T last = line.Source[static_cast<ptrdiff_t>(line.Length - 1) * line.Stride] - line.Offset;
+  State   backward = BackwardRestAtEnd(c, exactBorders, forward, last);
+  ForEachDescending<VBatch, State>(
+    0,
+    layout.NumberOfBlocks,
+    [&](size_t block) { return states.GetBackward(block); },
+    [&](size_t block, const State & begin) {
+      states.SetBackward(block, backward);
+      backward = Carry(begin, powers.Get(layout, block), backward);
+    });
 }
 
 /** A block from its true states. */

@@ -74,7 +74,7 @@ ForEachDescending(size_t begin, size_t end, const TLoad & load, const TFunction 
 {
   const size_t last = begin + end - 1;
   ForEachAscending<VBatch, T>(
-    begin, end, [&](size_t n) { return load(last - n); }, [&](size_t n, T value) { f(last - n, value); });
+    begin, end, [&](size_t n) { return load(last - n); }, [&](size_t n, const T & value) { f(last - n, value); });
 }
 
 /** The intermediate w takes the place of the result until the backward pass overwrites it. */

@@ -34,7 +34,25 @@ constexpr unsigned int InlineRadius = 255;
 constexpr unsigned int MaximumThreads = 1024;
 
 /** Threads of a block where a line's blocks are more than fit in one. */
-constexpr unsigned int SplitThreads = 256;
+constexpr unsigned int SplitThreads = 128;
+
+/** Longest block of a line that such a thread copies to shared memory, in pixels: 256 bytes; and the pixels from one
+ * copy to the next, odd so that the threads of a warp meet in no bank. SplitThreads of them stay below the 48 KB that
+ * every device grants without being asked. */
+template <typename T>
+constexpr size_t TileLength = 256 / sizeof(T);
+template <typename T>
+constexpr size_t TilePitch = TileLength<T> + 1;
+
+/** Pixels of such a block, where lines lie beside each other, and blocks of contiguous lines that are loaded at once
+ * and ahead. */
+constexpr unsigned int TileBatch = 16;
+constexpr unsigned int RowBatch = 4;
+
+constexpr unsigned int WarpSize = 32;
+
+/** Blocks whose states a thread of the scan loads at once and ahead. */
+constexpr unsigned int ScanBatch = 8;
 
 /** Threads of a block of the scan over a line's blocks. */
 constexpr unsigned int ScanThreads = 64;
