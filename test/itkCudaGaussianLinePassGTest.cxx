@@ -8,6 +8,7 @@
 #include "itkCudaFiltersConfiguration.h"
 #include "itkCudaGaussianDevice.h"
 #include "itkCudaGaussianHost.h"
+#include "itkCudaGaussianTensorMap.h"
 #include "itkCudaGaussianTuning.h"
 #include "itkCudaMemory.h"
 
@@ -27,7 +28,17 @@ using namespace itk;
 using namespace itk::cuda;
 using namespace itk::cuda::gaussian;
 
-constexpr LineMethod AllMethods[] = { LineMethod::WholeLine, LineMethod::OverlappingTiles, LineMethod::Partition };
+constexpr LineMethod AllMethods[] = { LineMethod::WholeLine,
+                                      LineMethod::OverlappingTiles,
+                                      LineMethod::Partition,
+                                      LineMethod::Stream,
+                                      LineMethod::StreamPartition };
+
+bool
+IsStream(LineMethod method)
+{
+  return method == LineMethod::Stream || method == LineMethod::StreamPartition;
+}
 
 template <typename T>
 constexpr CudaComponentType ComponentType = sizeof(T) == 4 ? CudaComponentType::Float : CudaComponentType::Double;
@@ -66,6 +77,13 @@ struct Placement
   size_t Padding{ 0 };
   size_t Misalignment{ 0 };
 };
+
+/** Rows of a multiple of 16 bytes, which the copy engine can move. */
+Placement
+Align(size_t rowLength)
+{
+  return { (4 - rowLength % 4) % 4, 0 };
+}
 
 template <typename T>
 class DeviceVolume
@@ -229,6 +247,7 @@ protected:
     }
     m_Guard = std::make_unique<DeviceGuard>(0);
     m_SharedMemory = GetDeviceProperties(0).SharedMemoryPerBlockOptin;
+    m_HasBulkCopies = HasBulkCopies(0);
   }
 
   template <typename T>
@@ -250,11 +269,19 @@ protected:
       {
         continue;
       }
-      const Volume<T> output = RunOnDevice(input, pass, schedule);
+      if (IsStream(method) && !m_HasBulkCopies)
+      {
+        continue;
+      }
+      const Volume<T> output = RunOnDevice(input, pass, schedule, Align(size[0]));
       const double    error = GetRelativeError(output, reference, input, l1Norm);
       EXPECT_LE(error, GetTolerance<T>(sigma))
         << "method " << static_cast<int>(method) << ", axis " << axis << ", length " << length << ", sigma " << sigma
         << ", order " << order << ", seed " << seed << ", " << sizeof(T) << " bytes";
+      if (IsStream(method))
+      {
+        continue;
+      }
       const Volume<T> unaligned = RunOnDevice(input, pass, schedule, { 1, 1 });
       EXPECT_EQ(0, std::memcmp(output.Values.data(), unaligned.Values.data(), output.Values.size() * sizeof(T)))
         << "bits depend on the alignment: method " << static_cast<int>(method) << ", axis " << axis << ", length "
@@ -264,6 +291,7 @@ protected:
 
   std::unique_ptr<DeviceGuard> m_Guard;
   size_t                       m_SharedMemory{ 0 };
+  bool                         m_HasBulkCopies{ false };
 };
 
 const size_t Lengths[] = { 4,    5,    31,   32,   33,   63,   65,   127,  129,  255,   256,   257,   511,   512,   513,
@@ -299,6 +327,7 @@ TEST_F(GaussianLinePass, MatchesTheHostReferenceAtEverySigmaAndOrder)
 
 TEST_F(GaussianLinePass, BitsOfALineDoNotDependOnTheOtherLines)
 {
+  // The longest ones are divided in more pieces the fewer they are.
   for (const size_t length : { size_t{ 45 }, size_t{ 300 }, size_t{ 1031 }, size_t{ 20000 } })
   {
     for (unsigned int axis = 0; axis < 2; ++axis)
@@ -308,8 +337,9 @@ TEST_F(GaussianLinePass, BitsOfALineDoNotDependOnTheOtherLines)
       const Volume<float>        many = MakeRandomVolume<float>(size[0], size[1], 1, 11);
       const size_t               other = 1 - axis;
       const CudaGaussianLinePass pass = MakePass(axis, MakeDericheGaussianKernel(0, 30.0, 1.0, false));
-      const LineSchedule  schedule = MakeLineSchedule(GetAxisKind(axis), length, 30.0, sizeof(float), m_SharedMemory);
-      const Volume<float> all = RunOnDevice(many, pass, schedule);
+      const LineSchedule         schedule =
+        MakeLineSchedule(GetAxisKind(axis), length, 30.0, sizeof(float), m_SharedMemory, m_HasBulkCopies);
+      const Volume<float> all = RunOnDevice(many, pass, schedule, Align(many.Size[0]));
 
       size_t few[3] = { size[0], size[1], 1 };
       few[other] = 3;
@@ -324,7 +354,7 @@ TEST_F(GaussianLinePass, BitsOfALineDoNotDependOnTheOtherLines)
           part.Values[part.GetIndex(x, y, 0)] = many.Values[shifted(x, y)];
         }
       }
-      const Volume<float> some = RunOnDevice(part, pass, schedule);
+      const Volume<float> some = RunOnDevice(part, pass, schedule, Align(part.Size[0]));
       size_t              differences = 0;
       for (size_t y = 0; y < few[1]; ++y)
       {
@@ -346,19 +376,20 @@ TEST_F(GaussianLinePass, ConstantsComeOutExactly)
     {
       for (unsigned int axis = 0; axis < 2; ++axis)
       {
-        size_t size[3] = { 33, 33, 1 };
+        const double sigma = 10.0 * (order + 1) * (order + 1);
+        size_t       size[3] = { 33, 33, 1 };
         size[axis] = 20001;
         const Volume<float>        input{ { size[0], size[1], 1 }, std::vector<float>(size[0] * size[1], constant) };
-        const CudaGaussianLinePass pass = MakePass(axis, MakeDericheGaussianKernel(order, 200.0, 1.0, false));
+        const CudaGaussianLinePass pass = MakePass(axis, MakeDericheGaussianKernel(order, sigma, 1.0, false));
         for (const LineMethod method : AllMethods)
         {
           const LineSchedule schedule =
-            MakeLineSchedule(method, GetAxisKind(axis), 20001, 200.0, sizeof(float), m_SharedMemory);
-          if (schedule.Segments == 0)
+            MakeLineSchedule(method, GetAxisKind(axis), 20001, sigma, sizeof(float), m_SharedMemory);
+          if (schedule.Segments == 0 || (IsStream(method) && !m_HasBulkCopies))
           {
             continue;
           }
-          const Volume<float> output = RunOnDevice(input, pass, schedule);
+          const Volume<float> output = RunOnDevice(input, pass, schedule, Align(size[0]));
           const float         expected = order == 0 ? constant : 0.0f;
           EXPECT_EQ(std::count(output.Values.begin(), output.Values.end(), expected),
                     static_cast<long>(output.Values.size()))
@@ -382,14 +413,51 @@ TEST_F(GaussianLinePass, OffsetsCostNoAccuracy)
       size[axis] = 20001;
       const Volume<float>        input = MakeRandomVolume<float>(size[0], size[1], 1, 5, 1000.0f);
       const CudaGaussianLinePass pass = MakePass(axis, MakeDericheGaussianKernel(0, sigma, 1.0, false));
-      const LineSchedule   schedule = MakeLineSchedule(GetAxisKind(axis), 20001, sigma, sizeof(float), m_SharedMemory);
+      const LineSchedule         schedule =
+        MakeLineSchedule(GetAxisKind(axis), 20001, sigma, sizeof(float), m_SharedMemory, m_HasBulkCopies);
       const Volume<double> reference = RunOnHost(input, pass);
-      const Volume<float>  output = RunOnDevice(input, pass, schedule);
+      const Volume<float>  output = RunOnDevice(input, pass, schedule, Align(size[0]));
       const double         error = GetRelativeError(output, reference, input, 1.0) * 1001.0;
       EXPECT_LE(error, rounding + 1e-6) << "sigma " << sigma << ", axis " << axis;
     }
   }
 }
+
+namespace
+{
+void
+CheckSchedule(const LineSchedule & schedule,
+              AxisKind             kind,
+              size_t               length,
+              double               sigma,
+              unsigned int         bytes,
+              size_t               sharedMemory)
+{
+  ASSERT_GT(schedule.Segments, 0u);
+  EXPECT_GE(schedule.NumberOfTiles * schedule.Step, length);
+  EXPECT_LT((schedule.NumberOfTiles - 1) * schedule.Step, length);
+  if (IsStream(schedule.Method))
+  {
+    EXPECT_EQ(schedule.Step, StreamRows);
+    EXPECT_TRUE(schedule.Method == LineMethod::StreamPartition ||
+                static_cast<double>(schedule.LookAhead * StreamRows) >= WarmUpSigmas * sigma ||
+                schedule.LookAhead + 1 >= schedule.NumberOfTiles);
+    EXPECT_LE(schedule.LookAhead, MaximumLookAhead);
+    EXPECT_LE(GetStreamSharedBytes(schedule.LookAhead), sharedMemory);
+    return;
+  }
+  EXPECT_LE(std::min(schedule.Step + 2 * schedule.WarmUp, length), size_t{ schedule.Segments } * SegmentBytes / bytes);
+  EXPECT_EQ(schedule.Method == LineMethod::WholeLine, schedule.NumberOfTiles == 1 && schedule.Step == length);
+  if (schedule.Method == LineMethod::OverlappingTiles)
+  {
+    EXPECT_GE(static_cast<double>(schedule.WarmUp), WarmUpSigmas * sigma);
+  }
+  if (kind == AxisKind::Strided)
+  {
+    EXPECT_LE(GetStridedSharedBytes(schedule.Segments, bytes), sharedMemory);
+  }
+}
+} // namespace
 
 TEST(GaussianLineSchedule, CoversEveryPixelOnce)
 {
@@ -403,20 +471,10 @@ TEST(GaussianLineSchedule, CoversEveryPixelOnce)
         {
           for (const AxisKind kind : { AxisKind::Contiguous, AxisKind::Strided })
           {
-            const LineSchedule schedule = MakeLineSchedule(kind, length, sigma, bytes, sharedMemory);
-            ASSERT_GT(schedule.Segments, 0u);
-            EXPECT_GE(schedule.NumberOfTiles * schedule.Step, length);
-            EXPECT_LT((schedule.NumberOfTiles - 1) * schedule.Step, length);
-            EXPECT_LE(std::min(schedule.Step + 2 * schedule.WarmUp, length),
-                      size_t{ schedule.Segments } * SegmentBytes / bytes);
-            EXPECT_EQ(schedule.Method == LineMethod::WholeLine, schedule.NumberOfTiles == 1 && schedule.Step == length);
-            if (schedule.Method == LineMethod::OverlappingTiles)
+            for (const bool streams : { false, true })
             {
-              EXPECT_GE(static_cast<double>(schedule.WarmUp), WarmUpSigmas * sigma);
-            }
-            if (kind == AxisKind::Strided)
-            {
-              EXPECT_LE(GetStridedSharedBytes(schedule.Segments, bytes), sharedMemory);
+              const LineSchedule schedule = MakeLineSchedule(kind, length, sigma, bytes, sharedMemory, streams);
+              CheckSchedule(schedule, kind, length, sigma, bytes, sharedMemory);
             }
           }
         }

@@ -4,6 +4,10 @@
 
 #include "itkCudaGaussianTile.cuh"
 
+#include <nv/target>
+
+#include <type_traits>
+
 namespace itk::cuda::gaussian
 {
 /** One or more whole lines, or a tile of one. A line's segments belong to consecutive threads: to a power of two of
@@ -13,31 +17,48 @@ class ContiguousTile
 {
 public:
   static constexpr unsigned int Length = SegmentLength<T>;
+  static constexpr bool         ReadsTwice = true;
+  static constexpr unsigned int WarpTileBytes = WarpSize * SegmentBytes;
+
+  /** Shared memory of a block of so many warps. */
+  static constexpr size_t
+  GetSharedBytes(unsigned int warps)
+  {
+    return warps * (WarpTileBytes + NumberOfStates * sizeof(PolePairState<T>) + sizeof(TileBarrier)) +
+           NumberOfPolePairs * WarpSize * sizeof(StateMatrix<T>);
+  }
 
   __device__ explicit ContiguousTile(const LinePassArguments<T> & arguments)
     : m_Arguments(arguments)
   {
-    extern __shared__ __align__(16) unsigned char shared[];
-    const unsigned int                            warps = blockDim.x / WarpSize;
-    m_Lane = threadIdx.x % WarpSize;
-    m_Warp = threadIdx.x / WarpSize;
-    m_WarpValues = shared + m_Warp * (WarpSize * PaddedSegmentBytes);
-    m_WarpTotals = reinterpret_cast<PolePairState<T> *>(shared + warps * (WarpSize * PaddedSegmentBytes));
+    const unsigned int    thread = threadIdx.y * blockDim.x + threadIdx.x;
+    const unsigned int    warps = blockDim.x * blockDim.y / WarpSize;
+    unsigned char * const shared = GetSharedMemory();
+    m_Lane = thread % WarpSize;
+    m_Warp = thread / WarpSize;
+    m_WarpValues = shared + m_Warp * WarpTileBytes;
+    m_LanePowers = reinterpret_cast<StateMatrix<T> *>(shared + warps * WarpTileBytes);
+    m_WarpTotals = reinterpret_cast<PolePairState<T> *>(m_LanePowers + NumberOfPolePairs * WarpSize);
+    m_Barrier = reinterpret_cast<TileBarrier *>(m_WarpTotals + warps * NumberOfStates) + m_Warp;
 
-    m_ThreadsPerLine = GetThreadsPerLine(arguments.Schedule.Segments);
+    m_ThreadsPerLine = blockDim.x;
     m_Width = min(m_ThreadsPerLine, WarpSize);
     m_LogWidth = __ffs(static_cast<int>(m_Width)) - 1;
-    const unsigned int linesPerBlock = blockDim.x / m_ThreadsPerLine;
-    m_Tile = blockIdx.x % arguments.Schedule.NumberOfTiles;
-    m_BlockLine = blockIdx.x / arguments.Schedule.NumberOfTiles * linesPerBlock;
+    // One dimension of the grid may be too short for the tiles of a line; blocks beyond the last tile repeat it.
+    m_Tile = min(size_t{ blockIdx.z } * gridDim.y + blockIdx.y, arguments.Schedule.NumberOfTiles - 1);
+    m_BlockLine = size_t{ blockIdx.x } * blockDim.y;
     m_Range = GetTileRange(arguments.Schedule, arguments.Geometry.LineLength, m_Tile);
 
-    m_LineInBlock = threadIdx.x / m_ThreadsPerLine;
-    m_Segment = threadIdx.x % m_ThreadsPerLine;
+    m_LineInBlock = threadIdx.y;
+    m_Segment = threadIdx.x;
     const T * const line = arguments.Source + ClampLine(m_BlockLine + m_LineInBlock) * arguments.Geometry.OuterStride;
     m_First = line[0];
     m_TileFirst = line[m_Range.Begin];
     m_TileLast = line[m_Range.Begin + m_Range.ReadEnd - 1];
+    for (unsigned int i = thread; i < NumberOfPolePairs * WarpSize; i += blockDim.x * blockDim.y)
+    {
+      m_LanePowers[i] = arguments.Powers.Power[i / WarpSize][i % WarpSize];
+    }
   }
 
   /** Threads that share a line of so many segments. */
@@ -52,13 +73,154 @@ public:
     return segments <= threads ? threads : (segments + WarpSize - 1) / WarpSize * WarpSize;
   }
 
-  /** Every warp loads its own segments. Pixels beyond the end of the line repeat its last value. */
+  /** Every warp loads its own segments, and makes them relative to the line's first pixel. Pixels beyond the end of the
+   * line repeat its last value. */
   __device__ void
   Load()
   {
+    if (m_Arguments.LoadsInBulk)
+    {
+      NV_IF_TARGET(NV_PROVIDES_SM_90, (this->LoadInBulk();))
+    }
+    else
+    {
+      this->LoadByThreads();
+    }
+    const unsigned int begin = m_Segment * Length;
+    if (begin + Length > m_Range.ReadEnd)
+    {
+      for (unsigned int k = begin < m_Range.ReadEnd ? m_Range.ReadEnd - begin : 0; k < Length; ++k)
+      {
+        *GetPixel(m_Lane, k) = m_TileLast;
+      }
+    }
+    this->SubtractFirst();
+  }
+
+  /** Four pixels of the thread's segment, relative to the line's first. */
+  __device__ void
+  LoadQuad(unsigned int quad, T (&x)[4]) const
+  {
+#pragma unroll
+    for (unsigned int v = 0; v < 4 / PerVector; ++v)
+    {
+      const Vector vector = *GetVector(m_Lane, quad * (4 / PerVector) + v);
+      const T *    values = reinterpret_cast<const T *>(&vector);
+#pragma unroll
+      for (unsigned int k = 0; k < PerVector; ++k)
+      {
+        x[v * PerVector + k] = values[k];
+      }
+    }
+  }
+
+  __device__ void
+  WriteTotals(const SweepStates<T> & ends)
+  {
+    SweepStates<T> inclusive = ScanWarp(ends);
+    StoreWarpTotals(inclusive);
+    if (m_Segment < NumberOfStates)
+    {
+      const PolePairState<T> total = CombineWarps(m_Segment, PolePairState<T>{}, blockDim.x / WarpSize);
+      m_Arguments.TileStates[GetTileStateIndex(m_Segment)] = total;
+    }
+  }
+
+  __device__ SweepStates<T>
+             Scan(const SweepStates<T> & ends)
+  {
+    const SweepStates<T> inclusive = ScanWarp(ends);
+    const SweepStates<T> warpStart = GetWarpStarts(inclusive);
+    const unsigned int   lane = m_Lane % m_Width;
+    SweepStates<T>       starts;
+#pragma unroll
+    for (unsigned int state = 0; state < NumberOfStates; ++state)
+    {
+      const bool               anticausal = state >= NumberOfPolePairs;
+      const unsigned int       pair = state % NumberOfPolePairs;
+      const unsigned int       distance = anticausal ? m_Width - 1 - lane : lane;
+      const PolePairState<T> & own = inclusive.Sweep[state / NumberOfPolePairs].Pair[pair];
+      const PolePairState<T>   before = KeepIf(distance > 0, Neighbour(own, 1, anticausal));
+      starts.Sweep[state / NumberOfPolePairs].Pair[pair] = Combine(
+        before, m_LanePowers[pair * WarpSize + distance], warpStart.Sweep[state / NumberOfPolePairs].Pair[pair]);
+    }
+    return starts;
+  }
+
+  /** The result takes the place of the segment, so that the warp can write whole rows. */
+  __device__ void
+  Store(const T (&y)[Length], const LinePassResult<T> & result)
+  {
+    const T offset = result.Response.OffsetResponse * m_First;
+#pragma unroll
+    for (unsigned int v = 0; v < Length / PerVector; ++v)
+    {
+      Vector vector;
+      T *    elements = reinterpret_cast<T *>(&vector);
+#pragma unroll
+      for (unsigned int k = 0; k < PerVector; ++k)
+      {
+        elements[k] = y[v * PerVector + k] + offset;
+      }
+      *GetVector(m_Lane, v) = vector;
+    }
+    if (m_Arguments.StoresInBulk)
+    {
+      NV_IF_TARGET(NV_PROVIDES_SM_90, (this->StoreInBulk(result);))
+    }
+    else
+    {
+      this->StoreByThreads(result);
+    }
+  }
+
+private:
+  using Vector = std::conditional_t<sizeof(T) == 4, float4, double2>;
+  static constexpr unsigned int PerVector = 16 / sizeof(T);
+
+  __device__ size_t
+  ClampLine(size_t line) const
+  {
+    return min(line, m_Arguments.Geometry.OuterCount - 1);
+  }
+
+  /** The 16 bytes of a segment of the warp with the vector's index. Where they lie among the segment's 128 bytes
+   * depends on the segment, so that threads that read equal vectors of their segments meet in no bank: the copy
+   * engine's 128-byte swizzle. */
+  __device__ Vector *
+  GetVector(unsigned int segment, unsigned int vector) const
+  {
+    return reinterpret_cast<Vector *>(m_WarpValues + segment * SegmentBytes) + (vector ^ (segment % 8));
+  }
+
+  __device__ T *
+  GetPixel(unsigned int segment, unsigned int pixel) const
+  {
+    return reinterpret_cast<T *>(GetVector(segment, pixel / PerVector)) + pixel % PerVector;
+  }
+
+  __device__ void
+  SubtractFirst() const
+  {
+#pragma unroll
+    for (unsigned int v = 0; v < Length / PerVector; ++v)
+    {
+      Vector vector = *GetVector(m_Lane, v);
+#pragma unroll
+      for (unsigned int k = 0; k < PerVector; ++k)
+      {
+        reinterpret_cast<T *>(&vector)[k] -= m_First;
+      }
+      *GetVector(m_Lane, v) = vector;
+    }
+  }
+
+  __device__ void
+  LoadByThreads() const
+  {
     if (m_Arguments.Geometry.Aligned)
     {
-      ForEachElement<16 / sizeof(T)>([this](T * value, size_t begin, unsigned int position) {
+      ForEachElement<PerVector>([this](T * value, size_t begin, unsigned int position) {
         if (position < m_Range.ReadEnd)
         {
           CopyVectorAsync(value, m_Arguments.Source + begin + position, m_Range.ReadEnd - position);
@@ -77,112 +239,22 @@ public:
     __pipeline_commit();
     __pipeline_wait_prior(0);
     __syncwarp();
-    const unsigned int begin = m_Segment * Length;
-    if (begin + Length > m_Range.ReadEnd)
-    {
-      T * const values = GetSegment();
-      for (unsigned int k = begin < m_Range.ReadEnd ? m_Range.ReadEnd - begin : 0; k < Length; ++k)
-      {
-        values[k] = m_TileLast;
-      }
-    }
   }
 
   __device__ void
-  LoadQuad(unsigned int quad, T (&x)[4]) const
+  StoreByThreads(const LinePassResult<T> & result) const
   {
-    using Vector = typename Vector16<T>::Type;
-    constexpr unsigned int perVector = 16 / sizeof(T);
-    const Vector * const   vectors = reinterpret_cast<const Vector *>(GetSegment() + 4 * quad);
-#pragma unroll
-    for (unsigned int v = 0; v < 4 / perVector; ++v)
-    {
-      const Vector vector = vectors[v];
-      const T *    values = reinterpret_cast<const T *>(&vector);
-#pragma unroll
-      for (unsigned int k = 0; k < perVector; ++k)
-      {
-        x[v * perVector + k] = values[k] - m_First;
-      }
-    }
-  }
-
-  __device__ void
-  WriteTotals(const SweepStates<T> & ends)
-  {
-    SweepStates<T> inclusive = ScanWarp(ends);
-    StoreWarpTotals(inclusive);
-    if (threadIdx.x < NumberOfStates)
-    {
-      const PolePairState<T> total = CombineWarps(threadIdx.x, PolePairState<T>{}, blockDim.x / WarpSize);
-      m_Arguments.TileStates[GetTileStateIndex(threadIdx.x)] = total;
-    }
-  }
-
-  __device__ SweepStates<T>
-             Scan(const SweepStates<T> & ends)
-  {
-    const SweepStates<T> inclusive = ScanWarp(ends);
-    const SweepStates<T> warpStart = GetWarpStarts(inclusive);
-    const unsigned int   lane = m_Lane % m_Width;
-    SweepStates<T>       starts;
-#pragma unroll
-    for (unsigned int state = 0; state < NumberOfStates; ++state)
-    {
-      const bool               anticausal = state >= NumberOfPolePairs;
-      const PolePairState<T> & own = inclusive.Sweep[state / NumberOfPolePairs].Pair[state % NumberOfPolePairs];
-      PolePairState<T>         before = Neighbour(own, 1, anticausal);
-      const unsigned int       distance = anticausal ? m_Width - 1 - lane : lane;
-      if (distance == 0)
-      {
-        before = PolePairState<T>{};
-      }
-      PolePairState<T> start = warpStart.Sweep[state / NumberOfPolePairs].Pair[state % NumberOfPolePairs];
-      for (unsigned int k = 0; (1u << k) < m_Width; ++k)
-      {
-        if (distance >> k & 1u)
-        {
-          start = Apply(m_Arguments.Powers.Power[k][state % NumberOfPolePairs], start);
-        }
-      }
-      start.U += before.U;
-      start.V += before.V;
-      starts.Sweep[state / NumberOfPolePairs].Pair[state % NumberOfPolePairs] = start;
-    }
-    return starts;
-  }
-
-  /** The result takes the place of the segment, so that the warp can write whole rows. */
-  __device__ void
-  Store(const T (&y)[Length], const LinePassResult<T> & result)
-  {
-    const T   offset = result.Response.OffsetResponse * m_First;
-    T * const values = GetSegment();
-    using Vector = typename Vector16<T>::Type;
-    constexpr unsigned int perVector = 16 / sizeof(T);
-#pragma unroll
-    for (unsigned int v = 0; v < Length / perVector; ++v)
-    {
-      Vector vector;
-      T *    elements = reinterpret_cast<T *>(&vector);
-#pragma unroll
-      for (unsigned int k = 0; k < perVector; ++k)
-      {
-        elements[k] = y[v * perVector + k] + offset;
-      }
-      reinterpret_cast<Vector *>(values)[v] = vector;
-    }
     __syncwarp();
     if (m_Arguments.Geometry.Aligned)
     {
-      ForEachElement<perVector>([this, &result](T * value, size_t begin, unsigned int position) {
+      ForEachElement<PerVector>([this, &result](T * value, size_t begin, unsigned int position) {
         T * const destination = result.Destination + begin + position;
-        if (position >= m_Range.WriteBegin && position + perVector <= m_Range.WriteEnd)
+        if (position >= m_Range.WriteBegin && position + PerVector <= m_Range.WriteEnd)
         {
-          StoreVector<Vector>(destination, value, result.Combine);
+          StoreVector(destination, value, result.Combine);
           return;
         }
-        for (unsigned int k = 0; k < perVector; ++k)
+        for (unsigned int k = 0; k < PerVector; ++k)
         {
           StoreElement(destination + k, value[k], position + k, result.Combine);
         }
@@ -196,30 +268,98 @@ public:
     }
   }
 
-private:
-  template <typename U, int VDummy = 0>
-  struct Vector16;
-  template <int VDummy>
-  struct Vector16<float, VDummy>
+  /** Where the warp's segments lie in the array of segments and lines. */
+  __device__ BoxPosition
+  GetBoxPosition() const
   {
-    using Type = float4;
-  };
-  template <int VDummy>
-  struct Vector16<double, VDummy>
-  {
-    using Type = double2;
-  };
-
-  __device__ size_t
-  ClampLine(size_t line) const
-  {
-    return min(line, m_Arguments.Geometry.OuterCount - 1);
+    const unsigned int warpSegment = m_Segment - m_Lane % m_Width;
+    const size_t       segment = m_Range.Begin / Length + warpSegment;
+    return { { 0, static_cast<int>(segment), static_cast<int>(m_BlockLine + m_LineInBlock) } };
   }
 
-  __device__ T *
-  GetSegment() const
+  /** The warp's incomplete segments, which the copy engine leaves out: the last ones of lines that end at `end`.
+   * Neighbouring lanes have neighbouring pixels. */
+  struct IncompleteSegments
   {
-    return reinterpret_cast<T *>(m_WarpValues + m_Lane * PaddedSegmentBytes);
+    unsigned int Lines;   // of the warp that have one
+    unsigned int Segment; // among the line's segments in the warp
+    size_t       Element; // of the image, of this lane's pixel on the first line
+    bool         HasPixel;
+  };
+
+  __device__ IncompleteSegments
+  GetIncompleteSegments(unsigned int end) const
+  {
+    const unsigned int count = end % Length;
+    const size_t       firstLine = m_BlockLine + m_LineInBlock - (m_Lane >> m_LogWidth);
+    const size_t       lines = m_Arguments.Geometry.OuterCount;
+    IncompleteSegments incomplete;
+    incomplete.Segment = end / Length - (m_Segment - m_Lane % m_Width);
+    incomplete.Lines = count > 0 && incomplete.Segment < m_Width && firstLine < lines
+                         ? static_cast<unsigned int>(min(size_t{ WarpSize >> m_LogWidth }, lines - firstLine))
+                         : 0;
+    incomplete.Element = firstLine * m_Arguments.Geometry.OuterStride + m_Range.Begin + end - count + m_Lane;
+    incomplete.HasPixel = m_Lane < count;
+    return incomplete;
+  }
+
+  __device__ void
+  LoadInBulk() const
+  {
+    if (m_Lane == 0)
+    {
+      m_Barrier->Initialize(1);
+      PublishBarriers();
+      m_Barrier->ArriveAndExpect(WarpTileBytes);
+      LoadBox(m_WarpValues, m_Arguments.SourceMap, GetBoxPosition(), *m_Barrier);
+    }
+    __syncwarp();
+    const IncompleteSegments incomplete = GetIncompleteSegments(m_Range.ReadEnd);
+    constexpr unsigned int   batch = 4; // the first one is under way with the box
+    for (unsigned int line = 0; line == 0 || line < incomplete.Lines; line += batch)
+    {
+      T pixels[batch];
+#pragma unroll
+      for (unsigned int i = 0; i < batch; ++i)
+      {
+        const bool isInside = incomplete.HasPixel && line + i < incomplete.Lines;
+        pixels[i] =
+          isInside ? m_Arguments.Source[incomplete.Element + (line + i) * m_Arguments.Geometry.OuterStride] : T(0);
+      }
+      if (line == 0)
+      {
+        m_Barrier->Wait(0);
+      }
+#pragma unroll
+      for (unsigned int i = 0; i < batch; ++i)
+      {
+        if (incomplete.HasPixel && line + i < incomplete.Lines)
+        {
+          *GetPixel(((line + i) << m_LogWidth) + incomplete.Segment, m_Lane) = pixels[i];
+        }
+      }
+    }
+    __syncwarp();
+  }
+
+  __device__ void
+  StoreInBulk(const LinePassResult<T> & result) const
+  {
+    PublishTile();
+    __syncwarp();
+    if (m_Lane == 0)
+    {
+      StoreBox(m_Arguments.DestinationMap, GetBoxPosition(), m_WarpValues);
+    }
+    const IncompleteSegments incomplete = GetIncompleteSegments(m_Range.WriteEnd);
+    for (unsigned int line = 0; line < incomplete.Lines; ++line)
+    {
+      if (incomplete.HasPixel)
+      {
+        result.Destination[incomplete.Element + line * m_Arguments.Geometry.OuterStride] =
+          *GetPixel((line << m_LogWidth) + incomplete.Segment, m_Lane);
+      }
+    }
   }
 
   __device__ void
@@ -231,22 +371,21 @@ private:
     }
   }
 
-  template <typename TVector>
   __device__ void
   StoreVector(T * destination, const T * values, CudaGaussianCombine combine) const
   {
-    TVector vector = *reinterpret_cast<const TVector *>(values);
+    Vector vector = *reinterpret_cast<const Vector *>(values);
     if (combine != CudaGaussianCombine::Store)
     {
-      const TVector old = ReadsDestination(combine) ? *reinterpret_cast<const TVector *>(destination) : TVector{};
+      const Vector old = ReadsDestination(combine) ? *reinterpret_cast<const Vector *>(destination) : Vector{};
 #pragma unroll
-      for (unsigned int k = 0; k < sizeof(TVector) / sizeof(T); ++k)
+      for (unsigned int k = 0; k < PerVector; ++k)
       {
         T & value = reinterpret_cast<T *>(&vector)[k];
         value = CombineValues(combine, reinterpret_cast<const T *>(&old)[k], value);
       }
     }
-    *reinterpret_cast<TVector *>(destination) = vector;
+    *reinterpret_cast<Vector *>(destination) = vector;
   }
 
   /** Calls f(place in shared memory, start of the line, position on the line) for every VCount-th element of the warp's
@@ -269,8 +408,9 @@ private:
       const size_t       line = m_BlockLine + lineInBlock;
       if (line < m_Arguments.Geometry.OuterCount)
       {
-        T * const value = reinterpret_cast<T *>(m_WarpValues + inWarp * PaddedSegmentBytes) + element;
-        f(value, line * m_Arguments.Geometry.OuterStride + m_Range.Begin, segment * Length + element);
+        f(GetPixel(inWarp, element),
+          line * m_Arguments.Geometry.OuterStride + m_Range.Begin,
+          segment * Length + element);
       }
     }
   }
@@ -284,25 +424,35 @@ private:
     return other;
   }
 
+  /** The state, or zero. */
+  __device__ static PolePairState<T>
+  KeepIf(bool condition, const PolePairState<T> & state)
+  {
+    return { condition ? state.U : T(0), condition ? state.V : T(0) };
+  }
+
   /** End states of the segments up to and including the own one, from zero state before the warp's part of the line
    * (Kogge and Stone's scan). */
   __device__ SweepStates<T>
              ScanWarp(SweepStates<T> states) const
   {
     const unsigned int lane = m_Lane % m_Width;
-    for (unsigned int k = 0; (1u << k) < m_Width; ++k)
+#pragma unroll
+    for (unsigned int distance = 1; distance < WarpSize; distance *= 2)
     {
-      const unsigned int distance = 1u << k;
+      if (distance >= m_Width)
+      {
+        break;
+      }
 #pragma unroll
       for (unsigned int state = 0; state < NumberOfStates; ++state)
       {
-        const bool             anticausal = state >= NumberOfPolePairs;
-        PolePairState<T> &     own = states.Sweep[state / NumberOfPolePairs].Pair[state % NumberOfPolePairs];
-        const PolePairState<T> other = Neighbour(own, distance, anticausal);
-        if (anticausal ? lane + distance < m_Width : lane >= distance)
-        {
-          own = Combine(own, m_Arguments.Powers.Power[k][state % NumberOfPolePairs], other);
-        }
+        const bool         anticausal = state >= NumberOfPolePairs;
+        PolePairState<T> & own = states.Sweep[state / NumberOfPolePairs].Pair[state % NumberOfPolePairs];
+        const bool         isInside = anticausal ? lane + distance < m_Width : lane >= distance;
+        own = Combine(own,
+                      m_Arguments.Powers.Power[state % NumberOfPolePairs][distance],
+                      KeepIf(isInside, Neighbour(own, distance, anticausal)));
       }
     }
     return states;
@@ -331,7 +481,7 @@ private:
     const bool         anticausal = state >= NumberOfPolePairs;
     const unsigned int warpsPerLine = m_ThreadsPerLine / WarpSize;
     const unsigned int firstWarp = m_LineInBlock * warpsPerLine;
-    const auto &       power = m_Arguments.Powers.Power[5][state % NumberOfPolePairs];
+    const auto &       power = m_Arguments.Powers.Power[state % NumberOfPolePairs][WarpSize];
     for (unsigned int i = 0; i < count; ++i)
     {
       const unsigned int warp = firstWarp + (anticausal ? warpsPerLine - 1 - i : i);
@@ -355,9 +505,8 @@ private:
   __device__ SweepStates<T>
              GetWarpStarts(const SweepStates<T> & inclusive)
   {
-    const bool     severalWarps = m_ThreadsPerLine > WarpSize;
     SweepStates<T> starts;
-    if (severalWarps)
+    if (m_ThreadsPerLine > WarpSize)
     {
       StoreWarpTotals(inclusive);
       const unsigned int warpInLine = m_Segment / WarpSize;
@@ -375,6 +524,7 @@ private:
       }
       return starts;
     }
+    __syncthreads(); // m_LanePowers
 #pragma unroll
     for (unsigned int s = 0; s < NumberOfStates; ++s)
     {
@@ -391,8 +541,10 @@ private:
   }
 
   const LinePassArguments<T> & m_Arguments;
-  unsigned char *              m_WarpValues; // [lane][padded segment]
+  unsigned char *              m_WarpValues; // [lane][segment, swizzled]
+  StateMatrix<T> *             m_LanePowers; // [pole pair][distance in segments]
   PolePairState<T> *           m_WarpTotals; // [warp][state]
+  TileBarrier *                m_Barrier;    // of the warp
   TileRange                    m_Range;
   size_t                       m_Tile, m_BlockLine;
   unsigned int                 m_Lane, m_Warp, m_ThreadsPerLine, m_Width, m_LogWidth, m_LineInBlock, m_Segment;

@@ -4,9 +4,13 @@
 #include "itkCudaGaussianCoefficients.h"
 #include "itkCudaGaussianDevice.h"
 #include "itkCudaGaussianKernels.cuh"
+#include "itkCudaGaussianStream.cuh"
+#include "itkCudaGaussianTensorMap.h"
 #include "itkCudaMemory.h"
 
+#include <algorithm>
 #include <cstdint>
+#include <limits>
 
 namespace itk::cuda::gaussian
 {
@@ -47,33 +51,32 @@ SegmentPowers<T>
 MakeSegmentPowers(const CudaGaussianKernel & kernel)
 {
   SegmentPowers<T> powers;
-  for (unsigned int k = 0; k < 6; ++k)
+  for (unsigned int j = 0; j < NumberOfPolePairs; ++j)
   {
-    for (unsigned int j = 0; j < NumberOfPolePairs; ++j)
+    for (unsigned int k = 0; k <= WarpSize; ++k)
     {
-      powers.Power[k][j] = Round<T>(MakeStatePower(kernel.Pole[j], size_t{ SegmentLength<T> } << k));
+      powers.Power[j][k] = Round<T>(MakeStatePower(kernel.Pole[j], size_t{ SegmentLength<T> } * k));
     }
   }
   return powers;
 }
 
 /** The state n pixels after a pixel of value 1 is G^n (1, e). */
-template <typename T>
-EndWeights<T>
+template <typename T, unsigned int VLength>
+EndWeights<T, VLength>
 MakeEndWeights(const CudaGaussianKernel & kernel)
 {
-  constexpr unsigned int length = SegmentLength<T>;
-  EndWeights<T>          weights;
+  EndWeights<T, VLength> weights;
   for (unsigned int j = 0; j < NumberOfPolePairs; ++j)
   {
     const double coupling = std::abs(1.0 - kernel.Pole[j]);
     const auto   impulse = [&](unsigned int n) {
       return Apply(MakeStatePower(kernel.Pole[j], n), PolePairState<double>{ 1.0, coupling });
     };
-    for (unsigned int k = 0; k < length / 2; ++k)
+    for (unsigned int k = 0; k < VLength / 2; ++k)
     {
       const PolePairState<double> near = impulse(k);
-      const PolePairState<double> far = impulse(length - 1 - k);
+      const PolePairState<double> far = impulse(VLength - 1 - k);
       weights.Even[k].Pair[j] = { static_cast<T>(0.5 * (near.U + far.U)), static_cast<T>(0.5 * (near.V + far.V)) };
       weights.Odd[k].Pair[j] = { static_cast<T>(0.5 * (near.U - far.U)), static_cast<T>(0.5 * (near.V - far.V)) };
     }
@@ -109,11 +112,12 @@ MakeLaunchShape(AxisKind kind, const LineGeometry & geometry, const LineSchedule
   }
   const unsigned int threadsPerLine = ContiguousTile<T, TileTask::Filter>::GetThreadsPerLine(schedule.Segments);
   const unsigned int linesPerBlock = threadsPerLine < ContiguousThreads ? ContiguousThreads / threadsPerLine : 1;
-  const unsigned int threads = linesPerBlock * threadsPerLine;
-  shape.Grid = MakeGrid((geometry.OuterCount + linesPerBlock - 1) / linesPerBlock * schedule.NumberOfTiles);
-  shape.Block = dim3(threads);
-  shape.SharedBytes =
-    size_t{ threads } * PaddedSegmentBytes + threads / WarpSize * NumberOfStates * sizeof(PolePairState<T>);
+  const size_t       lineGroups = (geometry.OuterCount + linesPerBlock - 1) / linesPerBlock;
+  const auto         tiles = static_cast<unsigned int>(schedule.NumberOfTiles);
+  const unsigned int tilesAcross = std::min(tiles, 32768u);
+  shape.Grid = dim3(static_cast<unsigned int>(lineGroups), tilesAcross, (tiles + tilesAcross - 1) / tilesAcross);
+  shape.Block = dim3(threadsPerLine, linesPerBlock);
+  shape.SharedBytes = ContiguousTile<T, TileTask::Filter>::GetSharedBytes(linesPerBlock * threadsPerLine / WarpSize);
   return shape;
 }
 
@@ -166,6 +170,154 @@ LaunchTileScan(const LinePassArguments<T> & arguments, const CudaGaussianKernel 
                              power(1)));
 }
 
+/** An image's complete segments of contiguous lines; a box is the part of a warp. */
+template <typename T>
+TensorBox
+MakeSegmentBox(const LineGeometry & geometry, const LineSchedule & schedule, const T * data)
+{
+  const unsigned int threadsPerLine = ContiguousTile<T, TileTask::Filter>::GetThreadsPerLine(schedule.Segments);
+  const unsigned int width = std::min(threadsPerLine, WarpSize);
+  TensorBox          box;
+  box.Data = const_cast<T *>(data);
+  box.BytesPerElement = sizeof(T);
+  box.Size = { { SegmentLength<T>, geometry.LineLength / SegmentLength<T>, geometry.OuterCount } };
+  box.StrideBytes = { { SegmentBytes, geometry.OuterStride * sizeof(T) } };
+  box.Box = { { SegmentLength<T>, width, WarpSize / width } };
+  box.Swizzled = true;
+  return box;
+}
+
+template <typename T>
+void
+SetBulkCopies(LinePassArguments<T> & arguments, int device)
+{
+  const TensorBox source = MakeSegmentBox(arguments.Geometry, arguments.Schedule, arguments.Source);
+  const TensorBox destination =
+    MakeSegmentBox(arguments.Geometry, arguments.Schedule, arguments.Results[0].Destination);
+  if (!arguments.Geometry.Aligned || !FitsTensorMap(source) || !HasBulkCopies(device))
+  {
+    return;
+  }
+  arguments.LoadsInBulk = true;
+  arguments.SourceMap = MakeTensorMap(source);
+  // Boxes of overlapping tiles hold pixels of the warm-up.
+  arguments.StoresInBulk = arguments.Results[0].Combine == CudaGaussianCombine::Store && arguments.Schedule.WarmUp == 0;
+  arguments.DestinationMap = MakeTensorMap(destination);
+}
+
+/** Chunks of strips of lines. */
+template <typename T>
+TensorBox
+MakeChunkBox(const LineGeometry & geometry, const T * data)
+{
+  TensorBox box;
+  box.Data = const_cast<T *>(data);
+  box.BytesPerElement = sizeof(T);
+  box.Size = { { geometry.InnerCount, geometry.LineLength, geometry.OuterCount } };
+  box.StrideBytes = { { geometry.LineStride * sizeof(T), geometry.OuterStride * sizeof(T) } };
+  box.Box = { { StreamColumns, StreamRows, 1 } };
+  return box;
+}
+
+/** Pieces of a line such that the blocks of threads, one on each multiprocessor, are done soonest: every piece costs
+ * its chunks and those next to it. */
+unsigned int
+GetPiecesPerLine(size_t strips, unsigned int chunks, unsigned int lookAhead, size_t multiprocessors)
+{
+  unsigned int best = 1;
+  size_t       least = std::numeric_limits<size_t>::max();
+  for (unsigned int pieces = 1; pieces <= std::max(1u, chunks / 2); ++pieces)
+  {
+    const size_t rounds = (strips * pieces + multiprocessors - 1) / multiprocessors;
+    const size_t length = (chunks + pieces - 1) / pieces + (pieces > 1 ? 2 : 1) * lookAhead;
+    if (rounds * length < least)
+    {
+      least = rounds * length;
+      best = pieces;
+    }
+  }
+  return best;
+}
+
+template <typename T, TileTask VTask, unsigned int VLookAhead>
+void
+LaunchStream(const StreamArguments<T> & arguments, const StreamLease & stream)
+{
+  const size_t shared = sizeof(StreamMemory<T, VLookAhead>);
+  const auto   kernel = StreamKernel<T, VTask, VLookAhead>;
+  const size_t blocks = std::min<size_t>(
+    arguments.NumberOfPieces, static_cast<unsigned int>(GetDeviceProperties(stream.GetDevice()).MultiprocessorCount));
+  ITK_CUDA_CALL(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared)));
+  ITK_CUDA_CALL(
+    LaunchKernel(kernel, MakeGrid(blocks), dim3(StreamWorkers + WarpSize), shared, stream.Get(), arguments));
+}
+
+void
+RunStreamedPass(const CudaGaussianLinePass &    pass,
+                const LineSchedule &            schedule,
+                const std::vector<DeviceView> & images,
+                const StreamLease &             stream)
+{
+  using T = float;
+  const CudaGaussianPassResult & result = pass.Results.front();
+  const CudaGaussianKernel &     kernel = result.Kernel;
+  StreamArguments<T>             arguments{};
+  arguments.Source = static_cast<const T *>(images[pass.Source].Data);
+  arguments.Geometry = MakeLineGeometry(images[pass.Source], pass.Axis);
+  const size_t       strips = (arguments.Geometry.InnerCount + StreamColumns - 1) / StreamColumns;
+  const unsigned int chunks = static_cast<unsigned int>(schedule.NumberOfTiles);
+  const unsigned int pieces = GetPiecesPerLine(strips * arguments.Geometry.OuterCount,
+                                               chunks,
+                                               schedule.LookAhead,
+                                               GetDeviceProperties(stream.GetDevice()).MultiprocessorCount);
+  arguments.StripsPerRow = static_cast<unsigned int>(strips);
+  arguments.NumberOfChunks = chunks;
+  arguments.PiecesPerLine = pieces;
+  arguments.NumberOfPieces = static_cast<unsigned int>(strips * arguments.Geometry.OuterCount * pieces);
+  arguments.Dynamics = MakeLineDynamics<T>(kernel);
+  for (unsigned int j = 0; j < NumberOfPolePairs; ++j)
+  {
+    arguments.SegmentPower[j] = Round<T>(MakeStatePower(kernel.Pole[j], StreamSegmentLength));
+    arguments.ChunkPower[j] = Round<T>(MakeStatePower(kernel.Pole[j], StreamRows));
+  }
+  arguments.Ends = MakeEndWeights<T, StreamSegmentLength>(kernel);
+  arguments.Response = MakeLineResponse<T>(kernel);
+  arguments.SourceMap = MakeTensorMap(MakeChunkBox(arguments.Geometry, arguments.Source));
+  arguments.DestinationMap =
+    MakeTensorMap(MakeChunkBox(arguments.Geometry, static_cast<T *>(images[result.Destination].Data)));
+  if (schedule.Method == LineMethod::Stream)
+  {
+    const auto launch = schedule.LookAhead == 1   ? LaunchStream<T, TileTask::Filter, 1>
+                        : schedule.LookAhead == 2 ? LaunchStream<T, TileTask::Filter, 2>
+                                                  : LaunchStream<T, TileTask::Filter, MaximumLookAhead>;
+    launch(arguments, stream);
+    return;
+  }
+  const DeviceBuffer states(GetLinePassWorkspace(schedule, images[pass.Source], pass.Axis), stream);
+  arguments.TileStates = static_cast<PolePairState<T> *>(states.GetPointer());
+  LaunchStream<T, TileTask::WriteTotals, 0>(arguments, stream);
+  LinePassArguments<T> scan{};
+  scan.Source = arguments.Source;
+  scan.TileStates = arguments.TileStates;
+  scan.Geometry = arguments.Geometry;
+  scan.Schedule = schedule;
+  scan.Dynamics = arguments.Dynamics;
+  LaunchTileScan(scan, kernel, stream);
+  LaunchStream<T, TileTask::FilterFromStates, 0>(arguments, stream);
+}
+
+/** Whether the copy engine can move the chunks of a pass with one result. */
+bool
+CanStream(const CudaGaussianLinePass & pass, const std::vector<DeviceView> & images, int device)
+{
+  const LineGeometry geometry = MakeLineGeometry(images[pass.Source], pass.Axis);
+  const auto         fits = [&](unsigned int image) {
+    return FitsTensorMap(MakeChunkBox(geometry, static_cast<const float *>(images[image].Data)));
+  };
+  return pass.Results.size() == 1 && fits(pass.Source) && fits(pass.Results.front().Destination) &&
+         HasBulkCopies(device);
+}
+
 template <typename T, AxisKind VKind>
 void
 RunLinePassOn(const CudaGaussianLinePass &    pass,
@@ -182,7 +334,7 @@ RunLinePassOn(const CudaGaussianLinePass &    pass,
   arguments.Schedule = schedule;
   arguments.Dynamics = MakeLineDynamics<T>(kernel);
   arguments.Powers = MakeSegmentPowers<T>(kernel);
-  arguments.Ends = MakeEndWeights<T>(kernel);
+  arguments.Ends = MakeEndWeights<T, SegmentLength<T>>(kernel);
   for (size_t r = 0; r < pass.Results.size(); ++r)
   {
     const CudaGaussianPassResult & result = pass.Results[r];
@@ -191,6 +343,10 @@ RunLinePassOn(const CudaGaussianLinePass &    pass,
     arguments.Geometry.Aligned = arguments.Geometry.Aligned && reinterpret_cast<uintptr_t>(data) % 16 == 0;
   }
 
+  if (VKind == AxisKind::Contiguous)
+  {
+    SetBulkCopies(arguments, stream.GetDevice());
+  }
   if (schedule.Method != LineMethod::Partition)
   {
     LaunchFilter<T, VKind, TileTask::Filter>(arguments, pass.Results.size(), stream);
@@ -228,19 +384,22 @@ RotateOn(const CudaGaussianPlan & plan, const std::vector<DeviceView> & images, 
 } // namespace
 
 LineSchedule
-GetLineSchedule(const CudaGaussianLinePass & pass, const DeviceView & source, int device)
+GetLineSchedule(const CudaGaussianLinePass & pass, const std::vector<DeviceView> & images, int device)
 {
-  return MakeLineSchedule(GetAxisKind(pass.Axis),
+  const DeviceView & source = images[pass.Source];
+  const AxisKind     kind = GetAxisKind(pass.Axis);
+  return MakeLineSchedule(kind,
                           source.Size[pass.Axis],
                           pass.Results.front().Kernel.SigmaInPixels,
                           static_cast<unsigned int>(CudaComponentSize(source.ComponentType)),
-                          GetDeviceProperties(device).SharedMemoryPerBlockOptin);
+                          GetDeviceProperties(device).SharedMemoryPerBlockOptin,
+                          kind == AxisKind::Strided && CanStream(pass, images, device));
 }
 
 size_t
 GetLinePassWorkspace(const LineSchedule & schedule, const DeviceView & source, unsigned int axis)
 {
-  if (schedule.Method != LineMethod::Partition)
+  if (schedule.Method != LineMethod::Partition && schedule.Method != LineMethod::StreamPartition)
   {
     return 0;
   }
@@ -255,6 +414,11 @@ RunLinePass(const CudaGaussianLinePass &    pass,
             const std::vector<DeviceView> & images,
             const StreamLease &             stream)
 {
+  if (schedule.Method == LineMethod::Stream || schedule.Method == LineMethod::StreamPartition)
+  {
+    RunStreamedPass(pass, schedule, images, stream);
+    return;
+  }
   const bool isDouble = images[pass.Source].ComponentType == CudaComponentType::Double;
   const auto run =
     GetAxisKind(pass.Axis) == AxisKind::Contiguous
@@ -268,7 +432,7 @@ RunPlan(const CudaGaussianPlan & plan, const std::vector<DeviceView> & images, c
 {
   for (const CudaGaussianLinePass & pass : plan.Passes)
   {
-    RunLinePass(pass, GetLineSchedule(pass, images[pass.Source], stream.GetDevice()), images, stream);
+    RunLinePass(pass, GetLineSchedule(pass, images, stream.GetDevice()), images, stream);
   }
   if (!plan.Rotation.empty())
   {

@@ -26,7 +26,7 @@ GetAxisKind(unsigned int axis)
 
 /** The schedule that RunLinePass() takes on the device. */
 CudaFilters_EXPORT LineSchedule
-GetLineSchedule(const CudaGaussianLinePass & pass, const DeviceView & source, int device);
+GetLineSchedule(const CudaGaussianLinePass & pass, const std::vector<DeviceView> & images, int device);
 
 /** Bytes of device memory that a pass needs beside source and destination. */
 CudaFilters_EXPORT size_t

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 
 namespace itk::cuda::gaussian
 {
@@ -34,6 +35,16 @@ GetMaximumStridedSegments(unsigned int bytesPerComponent, size_t sharedMemoryPer
   return segments;
 }
 
+/** Chunks on either side of a chunk of a stream that its results depend on; 0 if they are too many. */
+unsigned int
+GetLookAhead(size_t lineLength, double sigmaInPixels)
+{
+  const size_t neighbours = DivideUp(lineLength, StreamRows) - 1;
+  const double warmUp = std::ceil(WarmUpSigmas * sigmaInPixels / StreamRows);
+  const double chunks = std::max(1.0, std::min(warmUp, static_cast<double>(neighbours)));
+  return chunks <= MaximumLookAhead ? static_cast<unsigned int>(chunks) : 0;
+}
+
 /** Pixels to warm up, a multiple of the segment length so that tiles start at aligned addresses. */
 size_t
 GetWarmUp(double sigmaInPixels, unsigned int segmentLength)
@@ -51,6 +62,17 @@ GetStridedSharedBytes(unsigned int segments, unsigned int bytesPerComponent)
   return tile + states;
 }
 
+size_t
+GetStreamSharedBytes(unsigned int lookAhead)
+{
+  const size_t ringLength = lookAhead == 0   ? StreamRingLength<0>
+                            : lookAhead == 1 ? StreamRingLength<1>
+                                             : StreamRingLength<MaximumLookAhead>;
+  const size_t chunk = size_t{ StreamRows } * StreamColumns * sizeof(float);
+  const size_t states = size_t{ StreamColumns } * StreamSegments * 2 * NumberOfPolePairs * 2 * sizeof(float);
+  return ringLength * (chunk + 2 * sizeof(uint64_t)) + (lookAhead + 1) * states;
+}
+
 LineSchedule
 MakeLineSchedule(LineMethod   method,
                  AxisKind     kind,
@@ -64,7 +86,7 @@ MakeLineSchedule(LineMethod   method,
   const unsigned int maximumSegments =
     strided ? GetMaximumStridedSegments(bytesPerComponent, sharedMemoryPerBlock)
             : std::min<unsigned int>(MaximumContiguousSegments<float>,
-                                     static_cast<unsigned int>(sharedMemoryPerBlock / PaddedSegmentBytes) /
+                                     static_cast<unsigned int>(sharedMemoryPerBlock / ContiguousWarpBytes) * WarpSize /
                                        ContiguousThreads * ContiguousThreads);
 
   LineSchedule schedule;
@@ -89,6 +111,16 @@ MakeLineSchedule(LineMethod   method,
       schedule.Segments = strided ? std::min(PartitionTileSegments, maximumSegments) : ContiguousThreads;
       schedule.Step = size_t{ schedule.Segments } * segmentLength;
       break;
+    case LineMethod::Stream:
+    case LineMethod::StreamPartition: {
+      const bool partition = method == LineMethod::StreamPartition;
+      schedule.LookAhead = partition ? 0 : GetLookAhead(lineLength, sigmaInPixels);
+      const bool possible = strided && bytesPerComponent == sizeof(float) && (partition || schedule.LookAhead > 0);
+      const bool fits = GetStreamSharedBytes(schedule.LookAhead) <= sharedMemoryPerBlock;
+      schedule.Segments = possible && fits ? StreamSegments : 0;
+      schedule.Step = StreamRows;
+      break;
+    }
   }
   schedule.NumberOfTiles = schedule.Segments > 0 ? DivideUp(lineLength, schedule.Step) : 0;
   return schedule;
@@ -99,11 +131,23 @@ MakeLineSchedule(AxisKind     kind,
                  size_t       lineLength,
                  double       sigmaInPixels,
                  unsigned int bytesPerComponent,
-                 size_t       sharedMemoryPerBlock)
+                 size_t       sharedMemoryPerBlock,
+                 bool         streams)
 {
   const auto make = [&](LineMethod method) {
     return MakeLineSchedule(method, kind, lineLength, sigmaInPixels, bytesPerComponent, sharedMemoryPerBlock);
   };
+  if (streams && lineLength > StreamRows)
+  {
+    for (const LineMethod method : { LineMethod::Stream, LineMethod::WholeLine, LineMethod::StreamPartition })
+    {
+      const LineSchedule schedule = make(method);
+      if (schedule.Segments > 0)
+      {
+        return schedule;
+      }
+    }
+  }
   LineSchedule schedule = make(LineMethod::WholeLine);
   if (schedule.Segments > 0)
   {

@@ -20,7 +20,9 @@ enum class LineMethod : unsigned char
 {
   WholeLine,        // a block holds whole lines: each pixel is read and written once
   OverlappingTiles, // a tile starts its sweeps WarmUpSigmas * sigma outside of what it writes
-  Partition // end states of all tiles first, then a scan over the tiles, then the tiles with their true start states
+  Partition, // end states of all tiles first, then a scan over the tiles, then the tiles with their true start states
+  Stream, // strided lines, in chunks that need those next to them (itkCudaGaussianStream.cuh); each pixel is read once
+  StreamPartition // the same as a Partition whose tiles are chunks
 };
 
 /** A pass as launched: positions along the line, in pixels. */
@@ -31,17 +33,19 @@ struct LineSchedule
   size_t       WarmUp{ 0 };   // pixels before and behind the tile's output
   size_t       Step{ 0 };     // pixels of output of a tile
   size_t       NumberOfTiles{ 1 };
+  unsigned int LookAhead{ 0 }; // Stream: chunks on either side that a chunk needs
 };
 
 /** The schedule for lines of this length. It depends on nothing else than its arguments, and so does the rounding of
  * the result. \param bytesPerComponent 4 (float) or 8 (double) \param sharedMemoryPerBlock bytes that a block can have
- * on the device */
+ * on the device \param streams whether the streams may be chosen: one result, and HasBulkCopies() */
 CudaFilters_EXPORT LineSchedule
 MakeLineSchedule(AxisKind     kind,
                  size_t       lineLength,
                  double       sigmaInPixels,
                  unsigned int bytesPerComponent,
-                 size_t       sharedMemoryPerBlock);
+                 size_t       sharedMemoryPerBlock,
+                 bool         streams);
 
 /** The schedule with that method, or one with Segments == 0 if the method cannot treat such lines. */
 CudaFilters_EXPORT LineSchedule
@@ -55,6 +59,10 @@ MakeLineSchedule(LineMethod   method,
 /** Shared memory of a block of strided lines with that many segments. */
 CudaFilters_EXPORT size_t
 GetStridedSharedBytes(unsigned int segments, unsigned int bytesPerComponent);
+
+/** Shared memory of a block of a stream of float lines. */
+CudaFilters_EXPORT size_t
+GetStreamSharedBytes(unsigned int lookAhead);
 } // namespace itk::cuda::gaussian
 
 #endif

@@ -12,22 +12,23 @@ class StridedTile
 {
 public:
   static constexpr unsigned int Length = SegmentLength<T>;
+  static constexpr bool         ReadsTwice = true;
 
   __device__ explicit StridedTile(const LinePassArguments<T> & arguments)
     : m_Arguments(arguments)
   {
-    extern __shared__ __align__(16) unsigned char shared[];
     m_Rows = arguments.Schedule.Segments * Length;
-    m_Values = reinterpret_cast<T *>(shared);
+    m_Values = reinterpret_cast<T *>(GetSharedMemory());
     m_States = reinterpret_cast<PolePairState<T> *>(m_Values + m_Rows * WarpSize);
 
     const LineGeometry & geometry = arguments.Geometry;
-    const size_t         columnBlocks = (geometry.InnerCount + WarpSize - 1) / WarpSize;
-    const size_t         columnBlock = blockIdx.x % columnBlocks;
-    const size_t         rest = blockIdx.x / columnBlocks;
-    m_Tile = rest % arguments.Schedule.NumberOfTiles;
-    m_Outer = rest / arguments.Schedule.NumberOfTiles;
-    m_FirstColumn = columnBlock * WarpSize;
+    // The grid counts blocks in 32 bits.
+    const unsigned int columnBlocks = static_cast<unsigned int>((geometry.InnerCount + WarpSize - 1) / WarpSize);
+    const unsigned int tiles = static_cast<unsigned int>(arguments.Schedule.NumberOfTiles);
+    const unsigned int rest = blockIdx.x / columnBlocks;
+    m_Tile = rest % tiles;
+    m_Outer = rest / tiles;
+    m_FirstColumn = size_t{ blockIdx.x % columnBlocks } * WarpSize;
     m_Base = m_Outer * geometry.OuterStride + m_FirstColumn;
     m_Range = GetTileRange(arguments.Schedule, geometry.LineLength, m_Tile);
     const unsigned int columns =
@@ -188,7 +189,7 @@ private:
   __device__ PolePairState<T>
              ScanSegments(unsigned int state, PolePairState<T> start)
   {
-    const StateMatrix<T> & power = m_Arguments.Powers.Power[0][state % NumberOfPolePairs];
+    const StateMatrix<T> & power = m_Arguments.Powers.Power[state % NumberOfPolePairs][1];
     const bool             anticausal = state >= NumberOfPolePairs;
     const unsigned int     segments = m_Arguments.Schedule.Segments;
     for (unsigned int s = 0; s < segments; ++s)

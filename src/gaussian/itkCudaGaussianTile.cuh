@@ -2,6 +2,7 @@
 #ifndef itkCudaGaussianTile_cuh
 #define itkCudaGaussianTile_cuh
 
+#include "itkCudaGaussianBulkCopy.cuh"
 #include "itkCudaGaussianCore.h"
 #include "itkCudaGaussianPlan.h"
 #include "itkCudaGaussianSchedule.h"
@@ -25,20 +26,20 @@ struct LineGeometry
   bool   Aligned; // every line or row of lines begins at a multiple of 16 bytes
 };
 
-/** Powers of the state matrix over 2^k segments, k = 0 to 5. */
+/** Powers of the state matrix over 0 to 32 segments. */
 template <typename T>
 struct SegmentPowers
 {
-  StateMatrix<T> Power[6][NumberOfPolePairs];
+  StateMatrix<T> Power[NumberOfPolePairs][WarpSize + 1];
 };
 
-/** End states of the causal and anticausal sweep over a segment are sums of Even[k] (x[k] + x[L-1-k]) minus and plus
- * Odd[k] (x[k] - x[L-1-k]), over k < L / 2. */
-template <typename T>
+/** End states of the causal and anticausal sweep over a segment of L = VLength pixels are sums of Even[k] (x[k] +
+ * x[L-1-k]) minus and plus Odd[k] (x[k] - x[L-1-k]), over k < L / 2. */
+template <typename T, unsigned int VLength>
 struct EndWeights
 {
-  LineState<T> Even[SegmentLength<T> / 2];
-  LineState<T> Odd[SegmentLength<T> / 2];
+  LineState<T> Even[VLength / 2];
+  LineState<T> Odd[VLength / 2];
 };
 
 /** One result of a pass. */
@@ -61,8 +62,14 @@ struct LinePassArguments
   LineSchedule       Schedule;
   LineDynamics<T>    Dynamics;
   SegmentPowers<T>   Powers;
-  EndWeights<T>      Ends;
-  LinePassResult<T>  Results[MaximumResults];
+  EndWeights<T, SegmentLength<T>> Ends;
+  LinePassResult<T>               Results[MaximumResults];
+  // Contiguous lines whose tiles the copy engine moves: all segments but an incomplete last one, as an array of
+  // segments and lines; a box is the part of a warp.
+  bool        LoadsInBulk;
+  bool        StoresInBulk;
+  CUtensorMap SourceMap;
+  CUtensorMap DestinationMap;
 };
 
 /** What a kernel does with its tile. */
@@ -100,6 +107,14 @@ GetTileRange(const LineSchedule & schedule, size_t lineLength, size_t tile)
   range.WriteBegin = static_cast<unsigned int>(writeBegin - range.Begin);
   range.WriteEnd = static_cast<unsigned int>(writeEnd - range.Begin);
   return range;
+}
+
+/** The dynamic shared memory of the block. */
+__device__ inline unsigned char *
+GetSharedMemory()
+{
+  extern __shared__ __align__(1024) unsigned char shared[];
+  return shared;
 }
 
 /** The value that takes the place of `old`. */

@@ -17,10 +17,6 @@ constexpr unsigned int SegmentBytes = 128;
 template <typename T>
 constexpr unsigned int SegmentLength = SegmentBytes / sizeof(T);
 
-/** Contiguous lines: bytes from segment to segment in shared memory. 16 bytes of padding spread 16-byte accesses of the
- * threads of a warp over all banks. */
-constexpr unsigned int PaddedSegmentBytes = SegmentBytes + 16;
-
 /** Threads of a block at most; a block holds one or more whole lines, or a tile of a long line. float: 64 registers a
  * thread; double needs more. */
 template <typename T>
@@ -42,6 +38,29 @@ constexpr unsigned int ContiguousThreads = 256;
  * other computes. */
 constexpr unsigned int OverlappingTileSegments = 16;
 constexpr unsigned int PartitionTileSegments = 16;
+
+/** Shared memory of a warp of contiguous lines at most: its pixels, totals, barrier, and its part of a table. */
+constexpr unsigned int ContiguousWarpBytes = WarpSize * SegmentBytes + 512;
+
+/** Streams of strided lines: strips of so many lines, of which a group of warps has 32 each, in chunks of so many rows,
+ * of which a thread owns a segment. Rows of 256 bytes reach the rate of a copy, those of 128 do not. */
+constexpr unsigned int StreamColumns = 64;
+constexpr unsigned int StreamSegmentLength = 16;
+constexpr unsigned int StreamSegments = 8;
+constexpr unsigned int StreamRows = StreamSegmentLength * StreamSegments;
+constexpr unsigned int StreamGroups = StreamColumns / WarpSize;
+constexpr unsigned int StreamWorkers = StreamColumns * StreamSegments;
+
+/** Chunks on either side that a result depends on, and places of the ring that leave room for their states in 227 KB.
+ */
+constexpr unsigned int MaximumLookAhead = 3;
+template <unsigned int VLookAhead>
+constexpr unsigned int StreamRingLength = VLookAhead == 0   ? 6
+                                          : VLookAhead == 1 ? 4
+                                                            : 5;
+
+/** Totals of tiles that a thread of the scan over them loads at once: it waits for memory otherwise. */
+constexpr unsigned int ScanBatch = 16;
 
 /** The warm-up of an overlapping tile, in sigma: the poles decay to exp(-1.3732 * 12) = 7e-8. */
 constexpr double WarmUpSigmas = 12.0;

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkCudaGaussianSegment_cuh
+#define itkCudaGaussianSegment_cuh
+
+#include "itkCudaGaussianTile.cuh"
+
+// What a thread does with its segment of a line, wherever the pixels lie: TTile::LoadQuad() brings them, and
+// TTile::Length says how many there are, TTile::ReadsTwice whether registers are too few to keep them.
+
+namespace itk::cuda::gaussian
+{
+/** End states of the thread's segment, each sweep from zero state. Both sweeps weigh pixel k and its mirror image with
+ * the same two numbers, so their sum and difference serve both. */
+template <typename T, typename TTile>
+__device__ inline SweepStates<T>
+GetSegmentEnds(const TTile & tile, const EndWeights<T, TTile::Length> & weights)
+{
+  constexpr unsigned int quads = TTile::Length / 4;
+  LineState<T>           even, odd;
+#pragma unroll
+  for (unsigned int q = 0; q < quads / 2; ++q)
+  {
+    T fromBegin[4], fromEnd[4];
+    tile.LoadQuad(q, fromBegin);
+    tile.LoadQuad(quads - 1 - q, fromEnd);
+#pragma unroll
+    for (unsigned int k = 0; k < 4; ++k)
+    {
+      const T sum = fromBegin[k] + fromEnd[3 - k];
+      const T difference = fromBegin[k] - fromEnd[3 - k];
+#pragma unroll
+      for (unsigned int j = 0; j < NumberOfPolePairs; ++j)
+      {
+        const PolePairState<T> & forSum = weights.Even[4 * q + k].Pair[j];
+        const PolePairState<T> & forDifference = weights.Odd[4 * q + k].Pair[j];
+        even.Pair[j].U += forSum.U * sum;
+        even.Pair[j].V += forSum.V * sum;
+        odd.Pair[j].U += forDifference.U * difference;
+        odd.Pair[j].V += forDifference.V * difference;
+      }
+    }
+  }
+  SweepStates<T> states;
+#pragma unroll
+  for (unsigned int j = 0; j < NumberOfPolePairs; ++j)
+  {
+    states.Sweep[0].Pair[j] = { even.Pair[j].U - odd.Pair[j].U, even.Pair[j].V - odd.Pair[j].V };
+    states.Sweep[1].Pair[j] = { even.Pair[j].U + odd.Pair[j].U, even.Pair[j].V + odd.Pair[j].V };
+  }
+  return states;
+}
+
+/** Response of the thread's segment, without the line's offset. */
+template <typename T, typename TTile>
+__device__ inline void
+FilterSegment(const TTile &           tile,
+              const LineDynamics<T> & dynamics,
+              const LineResponse<T> & response,
+              SweepStates<T>          states,
+              T (&y)[TTile::Length])
+{
+  constexpr unsigned int quads = TTile::Length / 4;
+#pragma unroll
+  for (unsigned int q = 0; q < quads; ++q)
+  {
+    T x[4];
+    tile.LoadQuad(q, x);
+#pragma unroll
+    for (unsigned int k = 0; k < 4; ++k)
+    {
+      y[4 * q + k] = response.CentralValue * x[k] + Contribution(states.Sweep[0], response);
+      Advance(states.Sweep[0], dynamics, x[k]);
+    }
+  }
+  if constexpr (TTile::ReadsTwice)
+  {
+    // The pixels are read again: without a barrier the compiler would keep them, and halve the threads that fit.
+    __syncwarp();
+  }
+#pragma unroll
+  for (unsigned int q = quads; q-- > 0;)
+  {
+    T x[4];
+    tile.LoadQuad(q, x);
+#pragma unroll
+    for (unsigned int k = 4; k-- > 0;)
+    {
+      y[4 * q + k] += response.AnticausalSign * Contribution(states.Sweep[1], response);
+      Advance(states.Sweep[1], dynamics, x[k]);
+    }
+  }
+}
+} // namespace itk::cuda::gaussian
+
+#endif

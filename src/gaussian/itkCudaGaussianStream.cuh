@@ -1,0 +1,539 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkCudaGaussianStream_cuh
+#define itkCudaGaussianStream_cuh
+
+#include "itkCudaGaussianSegment.cuh"
+#include "itkCudaGaussianTile.cuh"
+
+#include <nv/target>
+
+// Strided lines as a stream: a block of threads takes strips of 64 adjacent lines and moves along them in chunks of 128
+// rows. One warp keeps the copy engine busy with a ring of chunks in shared memory; the others compute:
+//
+//   arrival  of chunk s: every thread reduces its segment of 16 pixels to end states
+//   scan     of chunk a = s - H: its start states follow from the totals of the H chunks before it and of the H chunks
+//            behind it, which have arrived
+//   filter   of chunk a, in place; the copy engine writes it
+//
+// States decay over H chunks to less than the rounding of a float, as for the overlapping tiles (WarmUpSigmas); if a
+// line has H + 1 chunks at most, nothing is left out. Which chunks a result depends on does not depend on how a line is
+// divided among blocks of threads, and neither do its bits.
+//
+// Larger sigmas take two streams: one that only writes the chunks' totals, and after a scan over the totals
+// (ScanTilesKernel) one that filters each chunk from its true start states.
+
+namespace itk::cuda::gaussian
+{
+/** Chunks [WriteBegin, WriteEnd) of one strip of lines, and those that must be loaded for them. */
+struct StreamPiece
+{
+  unsigned int Strip, Outer;
+  unsigned int LoadBegin, WriteBegin, WriteEnd, LoadEnd;
+};
+
+template <typename T>
+struct StreamArguments
+{
+  const T *                          Source;
+  PolePairState<T> *                 TileStates; // as in LinePassArguments, of chunks; not for TileTask::Filter
+  LineGeometry                       Geometry;
+  unsigned int                       StripsPerRow;
+  unsigned int                       NumberOfChunks; // of a line
+  unsigned int                       PiecesPerLine;
+  unsigned int                       NumberOfPieces; // of all lines
+  LineDynamics<T>                    Dynamics;
+  StateMatrix<T>                     SegmentPower[NumberOfPolePairs];
+  StateMatrix<T>                     ChunkPower[NumberOfPolePairs];
+  EndWeights<T, StreamSegmentLength> Ends;
+  LineResponse<T>                    Response;
+  CUtensorMap                        SourceMap; // a box is a chunk
+  CUtensorMap                        DestinationMap;
+};
+
+/** The ring and the states of a block of threads in shared memory. */
+template <typename T, unsigned int VLookAhead>
+struct StreamMemory
+{
+  static constexpr unsigned int RingLength = StreamRingLength<VLookAhead>;
+  static constexpr unsigned int Slots = VLookAhead + 1;
+
+  T                Ring[RingLength][StreamRows][StreamColumns];
+  PolePairState<T> States[StreamGroups][Slots][NumberOfStates][StreamSegments][WarpSize];
+  TileBarrier      Loaded[RingLength];   // a chunk has arrived
+  TileBarrier      Finished[RingLength]; // all warps are done with it
+};
+
+template <typename T>
+__device__ inline StreamPiece
+GetStreamPiece(const StreamArguments<T> & arguments, unsigned int index, unsigned int lookAhead)
+{
+  const unsigned int rest = index / arguments.StripsPerRow;
+  const unsigned int chunks = arguments.NumberOfChunks;
+  const unsigned int pieces = arguments.PiecesPerLine;
+  const unsigned int number = rest % pieces;
+  // The first ones have a chunk more if they cannot be equal.
+  const unsigned int length = chunks / pieces;
+  const unsigned int longer = chunks % pieces;
+  StreamPiece        piece;
+  piece.Strip = index % arguments.StripsPerRow;
+  piece.Outer = rest / pieces;
+  piece.WriteBegin = number * length + min(number, longer);
+  piece.WriteEnd = piece.WriteBegin + length + (number < longer ? 1 : 0);
+  piece.LoadBegin = piece.WriteBegin > lookAhead ? piece.WriteBegin - lookAhead : 0;
+  piece.LoadEnd = min(piece.WriteEnd + lookAhead, chunks);
+  return piece;
+}
+
+/** A place in the ring, and the parity of the phase that its barriers are in. */
+template <unsigned int VLength>
+struct RingPosition
+{
+  unsigned int Index{ 0 };
+  unsigned int Parity{ 0 };
+
+  __device__ void
+  Advance()
+  {
+    if (++Index == VLength)
+    {
+      Index = 0;
+      Parity ^= 1;
+    }
+  }
+};
+
+/** The thread that moves chunks: walks along the block's pieces twice, ahead to load and behind to store. */
+template <typename T, TileTask VTask, unsigned int VLookAhead>
+class StreamMover
+{
+public:
+  using Memory = StreamMemory<T, VLookAhead>;
+
+  __device__
+  StreamMover(const StreamArguments<T> & arguments, Memory & memory)
+    : m_Arguments(arguments)
+    , m_Memory(memory)
+    , m_LoadIndex(blockIdx.x)
+  {
+    this->BeginLoading();
+  }
+
+  __device__ void
+  Run()
+  {
+    for (unsigned int i = 0; i < Memory::RingLength; ++i)
+    {
+      this->LoadNext();
+    }
+    RingPosition<Memory::RingLength> position;
+    for (unsigned int index = blockIdx.x; index < m_Arguments.NumberOfPieces; index += gridDim.x)
+    {
+      const StreamPiece piece = GetStreamPiece(m_Arguments, index, VLookAhead);
+      for (unsigned int chunk = piece.LoadBegin; chunk < piece.LoadEnd; ++chunk)
+      {
+        m_Memory.Finished[position.Index].Wait(position.Parity);
+        if (VTask != TileTask::WriteTotals && chunk >= piece.WriteBegin && chunk < piece.WriteEnd)
+        {
+          StoreBox(m_Arguments.DestinationMap, GetBoxPosition(piece, chunk), m_Memory.Ring[position.Index]);
+        }
+        // The place that has just become free.
+        this->LoadNext();
+        position.Advance();
+      }
+    }
+  }
+
+private:
+  __device__ static BoxPosition
+  GetBoxPosition(const StreamPiece & piece, unsigned int chunk)
+  {
+    return { { static_cast<int>(piece.Strip * StreamColumns),
+               static_cast<int>(chunk * StreamRows),
+               static_cast<int>(piece.Outer) } };
+  }
+
+  __device__ void
+  BeginLoading()
+  {
+    if (m_LoadIndex < m_Arguments.NumberOfPieces)
+    {
+      m_LoadPiece = GetStreamPiece(m_Arguments, m_LoadIndex, VLookAhead);
+      m_LoadChunk = m_LoadPiece.LoadBegin;
+    }
+  }
+
+  __device__ void
+  LoadNext()
+  {
+    if (m_LoadIndex >= m_Arguments.NumberOfPieces)
+    {
+      return;
+    }
+    TileBarrier & barrier = m_Memory.Loaded[m_LoadPosition.Index];
+    barrier.ArriveAndExpect(sizeof(m_Memory.Ring[0]));
+    LoadBox(
+      m_Memory.Ring[m_LoadPosition.Index], m_Arguments.SourceMap, GetBoxPosition(m_LoadPiece, m_LoadChunk), barrier);
+    m_LoadPosition.Advance();
+    if (++m_LoadChunk == m_LoadPiece.LoadEnd)
+    {
+      m_LoadIndex += gridDim.x;
+      this->BeginLoading();
+    }
+  }
+
+  const StreamArguments<T> &       m_Arguments;
+  Memory &                         m_Memory;
+  unsigned int                     m_LoadIndex;
+  StreamPiece                      m_LoadPiece{};
+  unsigned int                     m_LoadChunk{ 0 };
+  RingPosition<Memory::RingLength> m_LoadPosition;
+};
+
+/** A thread that computes: it owns a column of its group's 32 and a segment of every chunk; the first warps of a group
+ * also scan a state each. */
+template <typename T, TileTask VTask, unsigned int VLookAhead>
+class StreamWorker
+{
+public:
+  using Memory = StreamMemory<T, VLookAhead>;
+  static constexpr unsigned int Length = StreamSegmentLength;
+  static constexpr bool         ReadsTwice = false;
+
+  __device__
+  StreamWorker(const StreamArguments<T> & arguments, Memory & memory)
+    : m_Arguments(arguments)
+    , m_Memory(memory)
+    , m_Lane(threadIdx.x % WarpSize)
+    , m_Segment(threadIdx.x / WarpSize % StreamSegments)
+    , m_Group(threadIdx.x / WarpSize / StreamSegments)
+    , m_Column(m_Group * WarpSize + m_Lane)
+  {}
+
+  __device__ void
+  Run()
+  {
+    // The first pixels of the next piece are under way while one is worked on.
+    StreamPiece next = GetStreamPiece(m_Arguments, blockIdx.x, VLookAhead);
+    T           nextFirst = this->LoadFirst(next);
+    for (unsigned int index = blockIdx.x; index < m_Arguments.NumberOfPieces;)
+    {
+      const StreamPiece piece = next;
+      m_First = nextFirst;
+      index += gridDim.x;
+      if (index < m_Arguments.NumberOfPieces)
+      {
+        next = GetStreamPiece(m_Arguments, index, VLookAhead);
+        nextFirst = this->LoadFirst(next);
+      }
+      this->RunPiece(piece);
+    }
+  }
+
+  /** Four pixels of the thread's segment, relative to the line's first. */
+  __device__ void
+  LoadQuad(unsigned int quad, T (&x)[4]) const
+  {
+#pragma unroll
+    for (unsigned int k = 0; k < 4; ++k)
+    {
+      x[k] = m_Memory.Ring[m_Current][m_Segment * Length + 4 * quad + k][m_Column] - m_First;
+    }
+  }
+
+private:
+  static constexpr unsigned int NumberOfTotals = 2 * VLookAhead + 1;
+
+  /** First pixel of the thread's line in a piece. */
+  __device__ T
+  LoadFirst(const StreamPiece & piece) const
+  {
+    const size_t column = size_t{ piece.Strip } * StreamColumns + m_Column;
+    return column < m_Arguments.Geometry.InnerCount
+             ? m_Arguments.Source[piece.Outer * m_Arguments.Geometry.OuterStride + column]
+             : T(0);
+  }
+
+  __device__ void
+  RunPiece(const StreamPiece & piece)
+  {
+#pragma unroll
+    for (PolePairState<T> & total : m_Totals)
+    {
+      total = PolePairState<T>{};
+    }
+    m_StateLine = size_t{ piece.Outer } * m_Arguments.Geometry.InnerCount + piece.Strip * StreamColumns + m_Column;
+    m_HasLine = piece.Strip * StreamColumns + m_Column < m_Arguments.Geometry.InnerCount;
+    m_NextStart = this->LoadStart(piece.LoadBegin);
+    unsigned int slot = 0;
+    for (unsigned int step = piece.LoadBegin; step < piece.LoadEnd + VLookAhead; ++step)
+    {
+      // The slot after the arriving chunk's is the one of the chunk that arrived VLookAhead steps ago.
+      const unsigned int oldSlot = slot + 1 == Memory::Slots ? 0 : slot + 1;
+      if (step < piece.LoadEnd)
+      {
+        this->Arrive(step, slot);
+      }
+      this->WaitForGroup();
+      this->Scan(piece, step, slot, oldSlot);
+      this->WaitForGroup();
+      if (step >= piece.LoadBegin + VLookAhead)
+      {
+        const unsigned int chunk = step - VLookAhead;
+        if (VTask != TileTask::WriteTotals && chunk >= piece.WriteBegin && chunk < piece.WriteEnd)
+        {
+          this->Filter(oldSlot);
+        }
+        PublishTile();
+        __syncwarp();
+        if (m_Lane == 0)
+        {
+          m_Memory.Finished[m_FilterPosition.Index].Arrive();
+        }
+        m_FilterPosition.Advance();
+      }
+      slot = oldSlot;
+    }
+  }
+
+  __device__ void
+  WaitForGroup() const
+  {
+    asm volatile("bar.sync %0, %1;" ::"r"(1 + m_Group), "n"(StreamSegments * WarpSize) : "memory");
+  }
+
+  __device__ void
+  Arrive(unsigned int chunk, unsigned int slot)
+  {
+    m_Current = m_LoadPosition.Index;
+    m_Memory.Loaded[m_Current].Wait(m_LoadPosition.Parity);
+    m_LoadPosition.Advance();
+    if (chunk + 1 == m_Arguments.NumberOfChunks)
+    {
+      this->ContinueLine(chunk);
+    }
+    const SweepStates<T> ends = GetSegmentEnds<T>(*this, m_Arguments.Ends);
+#pragma unroll
+    for (unsigned int state = 0; state < NumberOfStates; ++state)
+    {
+      m_Memory.States[m_Group][slot][state][m_Segment][m_Lane] =
+        ends.Sweep[state / NumberOfPolePairs].Pair[state % NumberOfPolePairs];
+    }
+  }
+
+  /** Pixels beyond the end of the line repeat its last value. */
+  __device__ void
+  ContinueLine(unsigned int chunk)
+  {
+    const unsigned int end = static_cast<unsigned int>(m_Arguments.Geometry.LineLength - size_t{ chunk } * StreamRows);
+    T(&values)[StreamRows][StreamColumns] = m_Memory.Ring[m_Current];
+    const T last = values[end - 1][m_Column];
+    m_Last = last - m_First;
+    for (unsigned int row = max(end, m_Segment * Length); row < (m_Segment + 1) * Length; ++row)
+    {
+      values[row][m_Column] = last;
+    }
+  }
+
+  /** One state of all columns of the group for each of the first warps: the total of the arriving chunk, and the start
+   * states of the segments of the chunk that arrived VLookAhead steps ago. */
+  __device__ void
+  Scan(const StreamPiece & piece, unsigned int step, unsigned int slot, unsigned int oldSlot)
+  {
+    if (m_Segment >= NumberOfStates)
+    {
+      return;
+    }
+    if (VTask != TileTask::FilterFromStates)
+    {
+      const PolePairState<T> total = step < piece.LoadEnd ? this->GetTotal(step, slot) : PolePairState<T>{};
+      if (VTask == TileTask::WriteTotals)
+      {
+        if (m_HasLine)
+        {
+          m_Arguments.TileStates[this->GetTileStateIndex(step)] = total;
+        }
+        return;
+      }
+#pragma unroll
+      for (unsigned int i = 0; i + 1 < NumberOfTotals; ++i)
+      {
+        m_Totals[i] = m_Totals[i + 1];
+      }
+      m_Totals[NumberOfTotals - 1] = total;
+    }
+    if (step >= piece.LoadBegin + VLookAhead)
+    {
+      PolePairState<T> start = this->GetStart(step - VLookAhead);
+#pragma unroll
+      for (unsigned int i = 0; i < StreamSegments; ++i)
+      {
+        PolePairState<T> &     entry = this->GetState(oldSlot, i);
+        const PolePairState<T> end = entry;
+        entry = start;
+        start = Combine(end, this->GetSegmentPower(), start);
+      }
+    }
+  }
+
+  __device__ bool
+  IsAnticausal() const
+  {
+    return m_Segment >= NumberOfPolePairs;
+  }
+  __device__ unsigned int
+  GetPair() const
+  {
+    return m_Segment % NumberOfPolePairs;
+  }
+  __device__ const StateMatrix<T> &
+                   GetSegmentPower() const
+  {
+    return m_Arguments.SegmentPower[this->GetPair()];
+  }
+
+  /** State of the warp's sweep in the i-th segment that it meets. */
+  __device__ PolePairState<T> &
+             GetState(unsigned int slot, unsigned int i) const
+  {
+    return m_Memory.States[m_Group][slot][m_Segment][this->IsAnticausal() ? StreamSegments - 1 - i : i][m_Lane];
+  }
+
+  __device__ PolePairState<T>
+             GetSteadyEnd() const
+  {
+    return SteadyState(m_Arguments.Dynamics.Section[this->GetPair()], m_Last);
+  }
+
+  /** End state of a whole chunk. That of the last one includes what lies behind the line. */
+  __device__ PolePairState<T>
+             GetTotal(unsigned int chunk, unsigned int slot) const
+  {
+    PolePairState<T> total;
+    if (VTask == TileTask::Filter && this->IsAnticausal() && chunk + 1 == m_Arguments.NumberOfChunks)
+    {
+      total = this->GetSteadyEnd();
+    }
+#pragma unroll
+    for (unsigned int i = 0; i < StreamSegments; ++i)
+    {
+      total = Combine(this->GetState(slot, i), this->GetSegmentPower(), total);
+    }
+    return total;
+  }
+
+  /** State at the side of the chunk where the warp's sweep begins. */
+  __device__ PolePairState<T>
+             GetStart(unsigned int chunk)
+  {
+    if (VTask == TileTask::FilterFromStates)
+    {
+      const PolePairState<T> start = m_NextStart;
+      m_NextStart = this->LoadStart(chunk + 1);
+      return start;
+    }
+    if (this->IsAnticausal() && chunk + 1 == m_Arguments.NumberOfChunks)
+    {
+      return this->GetSteadyEnd();
+    }
+    // m_Totals[VLookAhead] is the total of the chunk itself. Before the line all states are zero, as is its first
+    // pixel.
+    PolePairState<T> start;
+#pragma unroll
+    for (unsigned int i = 0; i < VLookAhead; ++i)
+    {
+      // Copies: a reference to one of two would keep all of them in memory.
+      const PolePairState<T> before = m_Totals[i];
+      const PolePairState<T> behind = m_Totals[NumberOfTotals - 1 - i];
+      PolePairState<T>       neighbour;
+      neighbour.U = this->IsAnticausal() ? behind.U : before.U;
+      neighbour.V = this->IsAnticausal() ? behind.V : before.V;
+      start = Combine(neighbour, m_Arguments.ChunkPower[this->GetPair()], start);
+    }
+    return start;
+  }
+
+  __device__ size_t
+  GetTileStateIndex(unsigned int chunk) const
+  {
+    const LineGeometry & geometry = m_Arguments.Geometry;
+    return (size_t{ chunk } * NumberOfStates + m_Segment) * (geometry.InnerCount * geometry.OuterCount) + m_StateLine;
+  }
+
+  __device__ PolePairState<T>
+             LoadStart(unsigned int chunk) const
+  {
+    const bool needed = VTask == TileTask::FilterFromStates && m_Segment < NumberOfStates && m_HasLine &&
+                        chunk < m_Arguments.NumberOfChunks;
+    return needed ? m_Arguments.TileStates[this->GetTileStateIndex(chunk)] : PolePairState<T>{};
+  }
+
+  __device__ void
+  Filter(unsigned int slot)
+  {
+    m_Current = m_FilterPosition.Index;
+    SweepStates<T> starts;
+#pragma unroll
+    for (unsigned int state = 0; state < NumberOfStates; ++state)
+    {
+      starts.Sweep[state / NumberOfPolePairs].Pair[state % NumberOfPolePairs] =
+        m_Memory.States[m_Group][slot][state][m_Segment][m_Lane];
+    }
+    T y[Length];
+    FilterSegment<T>(*this, m_Arguments.Dynamics, m_Arguments.Response, starts, y);
+    const T offset = m_Arguments.Response.OffsetResponse * m_First;
+#pragma unroll
+    for (unsigned int k = 0; k < Length; ++k)
+    {
+      m_Memory.Ring[m_Current][m_Segment * Length + k][m_Column] = y[k] + offset;
+    }
+  }
+
+  const StreamArguments<T> &       m_Arguments;
+  Memory &                         m_Memory;
+  unsigned int                     m_Lane, m_Segment, m_Group, m_Column;
+  unsigned int                     m_Current{ 0 }; // place in the ring of the chunk at work
+  RingPosition<Memory::RingLength> m_LoadPosition, m_FilterPosition;
+  T                                m_First{ 0 };
+  T                                m_Last{ 0 }; // less m_First
+  PolePairState<T>                 m_Totals[NumberOfTotals];
+  size_t                           m_StateLine{ 0 }; // of all lines
+  bool                             m_HasLine{ false };
+  PolePairState<T>                 m_NextStart; // of the next chunk, under way
+};
+
+template <typename T, TileTask VTask, unsigned int VLookAhead>
+__device__ inline void
+RunStream(const StreamArguments<T> & arguments)
+{
+  using Memory = StreamMemory<T, VLookAhead>;
+  Memory & memory = *reinterpret_cast<Memory *>(GetSharedMemory());
+  if (threadIdx.x == 0)
+  {
+    for (unsigned int i = 0; i < Memory::RingLength; ++i)
+    {
+      memory.Loaded[i].Initialize(1);
+      memory.Finished[i].Initialize(StreamGroups * StreamSegments);
+    }
+    PublishBarriers();
+  }
+  __syncthreads();
+  if (threadIdx.x < StreamWorkers)
+  {
+    StreamWorker<T, VTask, VLookAhead>(arguments, memory).Run();
+  }
+  else if (threadIdx.x == StreamWorkers)
+  {
+    StreamMover<T, VTask, VLookAhead>(arguments, memory).Run();
+  }
+}
+
+/** One result of one pass; the last warp moves the chunks. */
+template <typename T, TileTask VTask, unsigned int VLookAhead>
+__global__ void
+__launch_bounds__(StreamWorkers + WarpSize, 1) StreamKernel(const __grid_constant__ StreamArguments<T> arguments)
+{
+  NV_IF_TARGET(NV_PROVIDES_SM_90, ((RunStream<T, VTask, VLookAhead>(arguments));))
+}
+} // namespace itk::cuda::gaussian
+
+#endif

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "itkCudaGaussianTensorMap.h"
+
+#include "itkCudaCall.h"
+#include "itkCudaDevice.h"
+
+#include <cstdint>
+
+#include <cuda_runtime.h>
+#include <cudaTypedefs.h>
+
+namespace itk::cuda::gaussian
+{
+namespace
+{
+__global__ void
+ProbeKernel()
+{}
+
+/** The driver's function, through the runtime: the library is not linked to the driver. */
+PFN_cuTensorMapEncodeTiled_v12000
+GetEncodeFunction()
+{
+  void *                          function = nullptr;
+  cudaDriverEntryPointQueryResult result{};
+#if CUDART_VERSION >= 12050
+  ITK_CUDA_CALL(
+    cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &function, 12000, cudaEnableDefault, &result));
+#else // the function above came with CUDA 12.5
+  ITK_CUDA_CALL(cudaGetDriverEntryPoint("cuTensorMapEncodeTiled", &function, cudaEnableDefault, &result));
+#endif
+  return result == cudaDriverEntryPointSuccess ? reinterpret_cast<PFN_cuTensorMapEncodeTiled_v12000>(function)
+                                               : nullptr;
+}
+
+constexpr int FirstCapability = 90;
+} // namespace
+
+bool
+HasBulkCopies(int device)
+{
+  if (GetDeviceProperties(device).ComputeCapability < FirstCapability)
+  {
+    return false;
+  }
+  // Code for an older architecture may have been compiled for this device by the driver.
+  cudaFuncAttributes attributes{};
+  ITK_CUDA_CALL(cudaFuncGetAttributes(&attributes, ProbeKernel));
+  return attributes.ptxVersion >= FirstCapability;
+}
+
+bool
+FitsTensorMap(const TensorBox & box)
+{
+  constexpr size_t maximumSize = size_t{ 1 } << 30; // coordinates are 32-bit integers, boxes may reach beyond the end
+  constexpr size_t maximumStride = size_t{ 1 } << 40;
+  bool             fits = reinterpret_cast<uintptr_t>(box.Data) % 16 == 0;
+  for (const size_t size : box.Size)
+  {
+    fits = fits && size > 0 && size <= maximumSize;
+  }
+  for (const size_t stride : box.StrideBytes)
+  {
+    fits = fits && stride > 0 && stride < maximumStride && stride % 16 == 0;
+  }
+  return fits;
+}
+
+CUtensorMap
+MakeTensorMap(const TensorBox & box)
+{
+  const bool       isDouble = box.BytesPerElement == sizeof(double);
+  const cuuint64_t size[3] = { box.Size[0], box.Size[1], box.Size[2] };
+  const cuuint64_t strides[2] = { box.StrideBytes[0], box.StrideBytes[1] };
+  const cuuint32_t boxSize[3] = { box.Box[0], box.Box[1], box.Box[2] };
+  const cuuint32_t steps[3] = { 1, 1, 1 };
+  const auto       encode = GetEncodeFunction();
+  CUtensorMap      map{};
+  ITK_CUDA_CALL(encode != nullptr &&
+                    encode(&map,
+                           isDouble ? CU_TENSOR_MAP_DATA_TYPE_FLOAT64 : CU_TENSOR_MAP_DATA_TYPE_FLOAT32,
+                           3,
+                           box.Data,
+                           size,
+                           strides,
+                           boxSize,
+                           steps,
+                           CU_TENSOR_MAP_INTERLEAVE_NONE,
+                           box.Swizzled ? CU_TENSOR_MAP_SWIZZLE_128B : CU_TENSOR_MAP_SWIZZLE_NONE,
+                           CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
+                           CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) == CUDA_SUCCESS
+                  ? cudaSuccess
+                  : cudaErrorInvalidValue);
+  return map;
+}
+} // namespace itk::cuda::gaussian
