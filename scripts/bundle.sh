@@ -3,15 +3,20 @@
 # Makes build/bundle and build/bundle.tar.xz: the tests, benchmarks and example programs of the CUDA build with all libraries that
 # they need but the C library and the driver. It runs on any x86-64 Linux with an NVIDIA driver:
 #   build/bundle/gpu-check --output record.json --benchmarks
-# Usage: scripts/bundle.sh [--no-install]
-# Fails if build/bundle.tar.xz is larger than 60 MiB.
+# Usage: scripts/bundle.sh [--coverage] [--no-install]
+#   --coverage    build/bundle-coverage and its archive instead: the programs note which lines run (gcov). Run there
+#                 gpu-check --quick --coverage counters.tar.xz, and here scripts/gpu-coverage.sh counters.tar.xz.
+#   --no-install  install no packages
+# Fails if the archive is larger than 60 MiB.
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
 
 limit_mib=60
 install=yes
+name=bundle
 for argument in "$@"; do
   case $argument in
+    --coverage) name=bundle-coverage ;;
     --no-install) install=no ;;
     -h | --help)
       sed -n '3,/^set /{/^#/s/^# \{0,1\}//p}' "$0"
@@ -26,12 +31,16 @@ say "Packages"
 find_nvcc || die "the bundle is for machines with a GPU: it needs nvcc"
 
 say "CUDA build"
-build=$repository/build/bundle-build
-bundle=$repository/build/bundle
-# Records are published: no path of this machine in messages.
-prefix_map=-ffile-prefix-map=$repository/=
-configure_and_build "$build" --preset cuda "-DCMAKE_CXX_FLAGS=$prefix_map" "-DCMAKE_CUDA_FLAGS=-Xcompiler=$prefix_map" \
-  "${launcher_arguments[@]}"
+build=$repository/build/$name-build
+bundle=$repository/build/$name
+if [ "$name" = bundle ]; then
+  # Records are published: no path of this machine in messages.
+  prefix_map=-ffile-prefix-map=$repository/=
+  options=(--preset cuda "-DCMAKE_CXX_FLAGS=$prefix_map" "-DCMAKE_CUDA_FLAGS=-Xcompiler=$prefix_map")
+else
+  options=(--preset coverage -DCudaFilters_USE_CUDA=ON -DCMAKE_CUDA_ARCHITECTURES=90-real)
+fi
+configure_and_build "$build" "${options[@]}" "${launcher_arguments[@]}"
 
 say "Collecting"
 rm -rf "$bundle"
@@ -82,8 +91,8 @@ cat > "$bundle/data/source.json" << JSON
 }
 JSON
 
-tar -C "$repository/build" -cJf "$repository/build/bundle.tar.xz" bundle
+tar -C "$repository/build" -cJf "$bundle.tar.xz" "$name"
 size_in_mib() { du -sm --apparent-size "$1" | cut -f 1; }
-mib=$(size_in_mib "$repository/build/bundle.tar.xz")
-say "Bundle: $repository/build/bundle.tar.xz, $mib MiB; unpacked in $bundle, $(size_in_mib "$bundle") MiB"
+mib=$(size_in_mib "$bundle.tar.xz")
+say "Bundle: $bundle.tar.xz, $mib MiB; unpacked in $bundle, $(size_in_mib "$bundle") MiB"
 [ "$mib" -le "$limit_mib" ] || die "the bundle is larger than $limit_mib MiB"

@@ -93,4 +93,12 @@ run_logged()
   fi
 }
 
+# print_coverage FOLDER GCOVR_ARGUMENT... of a build with CudaFilters_COVERAGE whose programs have run
+print_coverage()
+{
+  local folder=$1
+  shift
+  gcovr --root "$repository" --exclude-throw-branches --print-summary "$@" "$folder"
+}
+
 launcher_arguments=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CUDA_COMPILER_LAUNCHER=ccache)

@@ -14,6 +14,7 @@ import platform
 import re
 import subprocess
 import sys
+import tarfile
 import tempfile
 import time
 
@@ -227,6 +228,16 @@ def describe_machine():
     }
 
 
+def pack_counters(folder, archive):
+    """The counters of a coverage build (gcov), under their absolute paths of the machine that built it."""
+    counters = sorted(folder.rglob("*.gcda"))
+    if not counters:
+        raise SystemExit("error: --coverage needs the bundle that bundle.sh --coverage makes: no counters were written")
+    with tarfile.open(archive, "w:xz") as packed:
+        for counter in counters:
+            packed.add(counter, counter.relative_to(folder))
+
+
 def report_row(row):
     print(f"{row[0]:32} {row[1]:6d} {row[2]:6d} {row[3]:7d} {row[4]:8.1f}", flush=True)
 
@@ -239,6 +250,7 @@ def main():
     parser.add_argument("--benchmark-filter", default="", metavar="REGEX", help="only benchmarks whose name matches")
     parser.add_argument("--no-tests", action="store_true", help="no tests, for benchmarks alone")
     parser.add_argument("--quick", action="store_true", help="leave out slow tests, shorten benchmarks")
+    parser.add_argument("--coverage", metavar="FILE", help="pack which lines ran; for scripts/gpu-coverage.sh")
     parser.add_argument("--time-limit", type=float, default=240, metavar="S", help="of each program (default: %(default)s)")
     parser.add_argument("--total-time", type=float, default=540, metavar="S", help="of the whole run (default: %(default)s)")
     arguments = parser.parse_args()
@@ -253,6 +265,9 @@ def main():
     print("\n".join(record["machine"]["cudafilters_info"]))
     with tempfile.TemporaryDirectory() as folder:
         work = pathlib.Path(folder)
+        counters = work / "counters"
+        if arguments.coverage:
+            os.environ["GCOV_PREFIX"] = str(counters)
         results = Results()
         if not arguments.no_tests:
             print(f"\n{'program':32} passed failed skipped  seconds")
@@ -266,6 +281,8 @@ def main():
             "seconds": {row[0]: round(row[4], 1) for row in results.rows},
         }
         record["benchmarks"] = run_benchmarks(arguments, clock, work) if arguments.benchmarks else []
+        if arguments.coverage:
+            pack_counters(counters, arguments.coverage)
     pathlib.Path(arguments.output).write_text(json.dumps(record, indent=1) + "\n")
 
     for failure in results.failures:

@@ -101,8 +101,7 @@ if [ "$coverage" = yes ]; then
   configure_and_build "$folder" --preset coverage "${strict[@]}"
   find "$folder" -name '*.gcda' -delete
   test_build "coverage build" "$folder"
-  gcovr --root "$repository" --filter "$repository/include/" --filter "$repository/src/" --exclude-throw-branches \
-    --print-summary "$folder"
+  print_coverage "$folder" --filter "$repository/include/" --filter "$repository/src/"
 elif [ "$cpu" = yes ]; then
   say "CPU-only build against the installed ITK"
   configure_and_build "$repository/build/test-cpu" --preset cpu "${strict[@]}"
