@@ -4,7 +4,7 @@
 # they need but the C library and the driver. It runs on any x86-64 Linux with an NVIDIA driver:
 #   build/bundle/gpu-check --output record.json --benchmarks
 # Usage: scripts/bundle.sh [--coverage] [--no-install]
-#   --coverage    build/bundle-coverage and its archive instead: the programs note which lines run (gcov). Run there
+#   --coverage    build/bundle-coverage and its archive instead: its library notes which lines run (gcov). Run there
 #                 gpu-check --quick --coverage counters.tar.xz, and here scripts/gpu-coverage.sh counters.tar.xz.
 #   --no-install  install no packages
 # Fails if the archive is larger than 60 MiB.
@@ -31,16 +31,16 @@ say "Packages"
 find_nvcc || die "the bundle is for machines with a GPU: it needs nvcc"
 
 say "CUDA build"
-build=$repository/build/$name-build
+build=$repository/build/bundle-build
 bundle=$repository/build/$name
-if [ "$name" = bundle ]; then
-  # Records are published: no path of this machine in messages.
-  prefix_map=-ffile-prefix-map=$repository/=
-  options=(--preset cuda "-DCMAKE_CXX_FLAGS=$prefix_map" "-DCMAKE_CUDA_FLAGS=-Xcompiler=$prefix_map")
-else
-  options=(--preset coverage -DCudaFilters_USE_CUDA=ON -DCMAKE_CUDA_ARCHITECTURES=90-real)
+# Records are published: no path of this machine in messages.
+prefix_map=-ffile-prefix-map=$repository/=
+configure_and_build "$build" --preset cuda "-DCMAKE_CXX_FLAGS=$prefix_map" "-DCMAKE_CUDA_FLAGS=-Xcompiler=$prefix_map" \
+  "${launcher_arguments[@]}"
+if [ "$name" = bundle-coverage ]; then
+  configure_and_build "$bundle-build" --preset coverage -DCudaFilters_USE_CUDA=ON -DCMAKE_CUDA_ARCHITECTURES=90-real \
+    -DBUILD_TESTING=OFF -DCudaFilters_BUILD_EXAMPLES=OFF "${launcher_arguments[@]}"
 fi
-configure_and_build "$build" "${options[@]}" "${launcher_arguments[@]}"
 
 say "Collecting"
 rm -rf "$bundle"
@@ -62,6 +62,10 @@ ldd "$bundle"/bin/* | awk '$2 == "=>" && $3 ~ /^\// {print $3}' | sort -u |
   while read -r library; do
     cp -L "$library" "$bundle/lib/"
   done
+if [ "$name" = bundle-coverage ]; then
+  library=$(basename "$(echo "$bundle"/lib/libitkCudaFilters*)")
+  cp -L "$bundle-build/lib/$library" "$bundle/lib/"
+fi
 strip --strip-unneeded "$bundle"/lib/* "$bundle"/bin/*
 for file in "$bundle"/bin/*; do
   patchelf --set-rpath '$ORIGIN/../lib' "$file"
