@@ -31,6 +31,15 @@ public:
     Host
   };
 
+  /** The exponentials that recursive filters take for the Gaussian. `Deriche`: two pairs, with the constants of ITK's
+   * recursive filters, and their results. `Accurate`: three pairs, fitted to the Gaussian and its first two
+   * derivatives. */
+  enum class Approximation : uint8_t
+  {
+    Deriche,
+    Accurate
+  };
+
   /** Distribution of the pixels of each of the two regions of CudaRegionSnakeImageFilter. */
   enum class NoiseLaw : uint8_t
   {
@@ -89,6 +98,8 @@ public:
 extern CudaFilters_EXPORT std::ostream &
                           operator<<(std::ostream & out, const CudaFiltersEnums::Backend value);
 extern CudaFilters_EXPORT std::ostream &
+                          operator<<(std::ostream & out, const CudaFiltersEnums::Approximation value);
+extern CudaFilters_EXPORT std::ostream &
                           operator<<(std::ostream & out, const CudaFiltersEnums::Partition value);
 extern CudaFilters_EXPORT std::ostream &
                           operator<<(std::ostream & out, const CudaFiltersEnums::LineBorders value);
@@ -109,6 +120,8 @@ extern CudaFilters_EXPORT std::ostream &
 
 /** The value of that name; case does not matter.
  * \exception ExceptionObject naming the parameter, the text and the known names. */
+CudaFilters_EXPORT CudaFiltersEnums::Approximation
+                   CudaApproximationFromString(const std::string & name);
 CudaFilters_EXPORT CudaFiltersEnums::NoiseLaw
                    CudaNoiseLawFromString(const std::string & name);
 CudaFilters_EXPORT CudaFiltersEnums::Schedule

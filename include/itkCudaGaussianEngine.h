@@ -11,6 +11,8 @@
 
 namespace itk
 {
+class MultiThreaderBase;
+
 /** Called from the thread that runs the engine with the share of the work done, 0 to 1. It may throw to abort. */
 using CudaProgressFunction = std::function<void(float)>;
 
@@ -19,8 +21,8 @@ CudaFilters_EXPORT size_t
 CudaGaussianWorkingSet(const CudaGaussianPlan & plan, const CudaImageView & input, const CudaImageView & output);
 
 /** Uploads `input`, runs the plan's passes on the device and downloads the results to `output`; complete on return.
- * Input and output have the same size and may be the same memory. For each component of the input the output has as many
- * components as the plan has results.
+ * Input and output have the same size and may be the same memory. For each component of the input the output has as
+ * many components as the plan has results.
  *
  * Passes are computed in float, or in double if either component type is double, int or unsigned int. Results that
  * leave the range of an integer output are clamped to it, others truncated toward zero.
@@ -32,6 +34,21 @@ CudaGaussianFilter(const CudaGaussianPlan &     plan,
                    const CudaImageView &        output,
                    int                          deviceIndex,
                    const CudaProgressFunction & progress);
+
+/** The same on the host, by the threads of `threader`: lines are filtered in double, and what lies between passes is of
+ * the type that the device computes in. Every line is filtered by one thread, so the result does not depend on their
+ * number.
+ *
+ * Input and output may be the same memory if no pass but the first reads the plan's input; so it is in plans of
+ * MakeGaussianPlan() for two axes or more, and of MakeGaussianLinePlan(). Memory
+ * beside input and output: an image of one component for each image of the plan that is written before the last pass
+ * and cannot lie in the output. */
+CudaFilters_EXPORT void
+CudaGaussianFilterOnHost(const CudaGaussianPlan &     plan,
+                         const CudaImageView &        input,
+                         const CudaImageView &        output,
+                         MultiThreaderBase *          threader,
+                         const CudaProgressFunction & progress);
 } // end namespace itk
 
 #endif

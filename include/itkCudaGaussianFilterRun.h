@@ -29,10 +29,11 @@ MakeCudaProgressFunction(ProcessObject * filter)
   };
 }
 
-/** GenerateData() of a Gaussian filter: `host()` where the backend decides so; else `allocate()`, which allocates the
- * outputs and may check what only the filter knows, and the plan's run on the device from the filter's input to its
- * output, over the output's requested region. `makePlan()` comes first and throws for parameters out of range. \ingroup
- * CudaFilters */
+/** GenerateData() of a Gaussian filter: where the backend decides for the host, `host()` or, if the filter's
+ * Approximation is not its superclass's, `allocate()` and the plan's run by the filter's threads; else `allocate()`,
+ * which allocates the outputs and may check what only the filter knows, and the plan's run on the device. Plans run
+ * from the filter's input to its output, over the output's requested region. `makePlan()` comes first and throws for
+ * parameters out of range. \ingroup CudaFilters */
 template <typename TFilter, typename TMakePlan, typename TAllocate, typename THost>
 void
 CudaRunGaussianFilter(TFilter *           filter,
@@ -46,11 +47,12 @@ CudaRunGaussianFilter(TFilter *           filter,
   using InputTraits = CudaImageTraits<InputImageType>;
   using OutputTraits = CudaImageTraits<OutputImageType>;
 
-  const auto hostOnly = [&host] {
+  const auto superclass = [&host] {
     // Filters inside the superclass may be of this module too: they are not to take every pass over the link.
     const CudaHostScope scope;
     host();
   };
+  const bool isSuperclassHost = filter->GetApproximation() == CudaFiltersEnums::Approximation::Deriche;
   if constexpr (InputTraits::IsSupported && OutputTraits::IsSupported)
   {
     const auto             region = filter->GetOutput()->GetRequestedRegion();
@@ -60,25 +62,52 @@ CudaRunGaussianFilter(TFilter *           filter,
       CudaGaussianWorkingSet(plan,
                              MakeCudaImageShape<InputImageType>(region, components),
                              MakeCudaImageShape<OutputImageType>(region, components * plan.Results.size()));
-    const auto device = [&](int deviceIndex) {
+    const auto run = [&](const auto & engine) {
       allocate();
       if (region.GetNumberOfPixels() > 0)
       {
-        CudaGaussianFilter(plan,
-                           MakeCudaImageView(filter->GetInput(), region),
-                           MakeCudaImageView(static_cast<const OutputImageType *>(filter->GetOutput()), region),
-                           deviceIndex,
-                           MakeCudaProgressFunction(filter));
+        engine(MakeCudaImageView(filter->GetInput(), region),
+               MakeCudaImageView(static_cast<const OutputImageType *>(filter->GetOutput()), region));
       }
     };
-    backend.Run(nullptr, workingSet, device, hostOnly);
+    const auto device = [&](int deviceIndex) {
+      run([&](const CudaImageView & input, const CudaImageView & output) {
+        CudaGaussianFilter(plan, input, output, deviceIndex, MakeCudaProgressFunction(filter));
+      });
+    };
+    const auto hostPlan = [&] {
+      run([&](const CudaImageView & input, const CudaImageView & output) {
+        filter->GetMultiThreader()->SetNumberOfWorkUnits(filter->GetNumberOfWorkUnits());
+        CudaGaussianFilterOnHost(plan, input, output, filter->GetMultiThreader(), MakeCudaProgressFunction(filter));
+      });
+    };
+    backend.Run(nullptr, workingSet, device, [&] {
+      if (isSuperclassHost)
+      {
+        superclass();
+      }
+      else
+      {
+        hostPlan();
+      }
+    });
   }
   else
   {
     const char * unsupported =
       InputTraits::IsSupported ? OutputTraits::GetUnsupportedReason() : InputTraits::GetUnsupportedReason();
     backend.Run(
-      unsupported, 0, [](int) {}, hostOnly);
+      unsupported,
+      0,
+      [](int) {},
+      [&] {
+        if (!isSuperclassHost)
+        {
+          itkGenericExceptionMacro(<< filter->GetNameOfClass() << ": Approximation is " << filter->GetApproximation()
+                                   << "; images of this type need Deriche: " << unsupported);
+        }
+        superclass();
+      });
   }
 }
 
@@ -112,6 +141,7 @@ MakeCudaGaussianParameters(const TFilter * filter, const TSigmaArray & sigma)
     parameters.Spacing.push_back(filter->GetInput()->GetSpacing()[d]);
   }
   parameters.NormalizeAcrossScale = filter->GetNormalizeAcrossScale();
+  parameters.Approximation = filter->GetApproximation();
   return parameters;
 }
 

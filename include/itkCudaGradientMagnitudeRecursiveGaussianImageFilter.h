@@ -3,6 +3,7 @@
 #define itkCudaGradientMagnitudeRecursiveGaussianImageFilter_h
 
 #include "itkCudaFilterBackend.h"
+#include "itkCudaGaussianApproximation.h"
 #include "itkGradientMagnitudeRecursiveGaussianImageFilter.h"
 
 namespace itk
@@ -50,6 +51,7 @@ public:
   itkTypeMacro(CudaGradientMagnitudeRecursiveGaussianImageFilter, GradientMagnitudeRecursiveGaussianImageFilter);
 
   itkCudaFilterBackendMacro();
+  itkCudaGaussianApproximationMacro();
 
 protected:
   CudaGradientMagnitudeRecursiveGaussianImageFilter() = default;

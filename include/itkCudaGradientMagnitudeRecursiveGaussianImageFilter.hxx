@@ -33,6 +33,7 @@ CudaGradientMagnitudeRecursiveGaussianImageFilter<TInputImage, TOutputImage>::Pr
                                                                                         Indent         indent) const
 {
   Superclass::PrintSelf(os, indent);
+  os << indent << "Approximation: " << m_Approximation << std::endl;
   m_CudaBackend.Print(os, indent);
 }
 } // end namespace itk

@@ -3,6 +3,7 @@
 #define itkCudaGradientRecursiveGaussianImageFilter_h
 
 #include "itkCudaFilterBackend.h"
+#include "itkCudaGaussianApproximation.h"
 #include "itkGradientRecursiveGaussianImageFilter.h"
 
 namespace itk
@@ -54,6 +55,7 @@ public:
   itkTypeMacro(CudaGradientRecursiveGaussianImageFilter, GradientRecursiveGaussianImageFilter);
 
   itkCudaFilterBackendMacro();
+  itkCudaGaussianApproximationMacro();
 
 protected:
   CudaGradientRecursiveGaussianImageFilter() = default;

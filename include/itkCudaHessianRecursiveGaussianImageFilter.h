@@ -3,6 +3,7 @@
 #define itkCudaHessianRecursiveGaussianImageFilter_h
 
 #include "itkCudaFilterBackend.h"
+#include "itkCudaGaussianApproximation.h"
 #include "itkHessianRecursiveGaussianImageFilter.h"
 
 namespace itk
@@ -55,6 +56,7 @@ public:
   itkTypeMacro(CudaHessianRecursiveGaussianImageFilter, HessianRecursiveGaussianImageFilter);
 
   itkCudaFilterBackendMacro();
+  itkCudaGaussianApproximationMacro();
 
 protected:
   CudaHessianRecursiveGaussianImageFilter() = default;

@@ -40,6 +40,7 @@ void
 CudaHessianRecursiveGaussianImageFilter<TInputImage, TOutputImage>::PrintSelf(std::ostream & os, Indent indent) const
 {
   Superclass::PrintSelf(os, indent);
+  os << indent << "Approximation: " << m_Approximation << std::endl;
   m_CudaBackend.Print(os, indent);
 }
 } // end namespace itk

@@ -3,6 +3,7 @@
 #define itkCudaLaplacianRecursiveGaussianImageFilter_h
 
 #include "itkCudaFilterBackend.h"
+#include "itkCudaGaussianApproximation.h"
 #include "itkLaplacianRecursiveGaussianImageFilter.h"
 
 namespace itk
@@ -51,6 +52,7 @@ public:
   itkTypeMacro(CudaLaplacianRecursiveGaussianImageFilter, LaplacianRecursiveGaussianImageFilter);
 
   itkCudaFilterBackendMacro();
+  itkCudaGaussianApproximationMacro();
 
 protected:
   CudaLaplacianRecursiveGaussianImageFilter() = default;

@@ -3,6 +3,7 @@
 #define itkCudaRecursiveGaussianImageFilter_h
 
 #include "itkCudaFilterBackend.h"
+#include "itkCudaGaussianApproximation.h"
 #include "itkRecursiveGaussianImageFilter.h"
 
 namespace itk
@@ -60,6 +61,7 @@ public:
   itkTypeMacro(CudaRecursiveGaussianImageFilter, RecursiveGaussianImageFilter);
 
   itkCudaFilterBackendMacro();
+  itkCudaGaussianApproximationMacro();
 
 protected:
   CudaRecursiveGaussianImageFilter() = default;

@@ -21,10 +21,11 @@ CudaRecursiveGaussianImageFilter<TInputImage, TOutputImage>::GenerateData()
   const auto makePlan = [this] {
     const unsigned int axis = this->GetDirection();
     return MakeGaussianLinePlan(axis,
-                                MakeDericheGaussianKernel(static_cast<unsigned int>(this->GetOrder()),
-                                                          this->GetSigma(),
-                                                          this->GetInput()->GetSpacing()[axis],
-                                                          this->GetNormalizeAcrossScale()));
+                                MakeGaussianKernel(m_Approximation,
+                                                   static_cast<unsigned int>(this->GetOrder()),
+                                                   this->GetSigma(),
+                                                   this->GetInput()->GetSpacing()[axis],
+                                                   this->GetNormalizeAcrossScale()));
   };
   const auto allocate = [this] {
     this->AllocateOutputs();
@@ -39,6 +40,7 @@ void
 CudaRecursiveGaussianImageFilter<TInputImage, TOutputImage>::PrintSelf(std::ostream & os, Indent indent) const
 {
   Superclass::PrintSelf(os, indent);
+  os << indent << "Approximation: " << m_Approximation << std::endl;
   m_CudaBackend.Print(os, indent);
 }
 } // end namespace itk

@@ -3,6 +3,7 @@
 #define itkCudaSmoothingRecursiveGaussianImageFilter_h
 
 #include "itkCudaFilterBackend.h"
+#include "itkCudaGaussianApproximation.h"
 #include "itkSmoothingRecursiveGaussianImageFilter.h"
 
 namespace itk
@@ -55,6 +56,7 @@ public:
   itkTypeMacro(CudaSmoothingRecursiveGaussianImageFilter, SmoothingRecursiveGaussianImageFilter);
 
   itkCudaFilterBackendMacro();
+  itkCudaGaussianApproximationMacro();
 
 protected:
   CudaSmoothingRecursiveGaussianImageFilter() = default;

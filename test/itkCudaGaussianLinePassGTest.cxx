@@ -28,6 +28,8 @@ using namespace itk;
 using namespace itk::cuda;
 using namespace itk::cuda::gaussian;
 
+using ApproximationEnum = CudaFiltersEnums::Approximation;
+
 constexpr LineMethod AllMethods[] = { LineMethod::WholeLine,
                                       LineMethod::OverlappingTiles,
                                       LineMethod::Partition,
@@ -191,16 +193,19 @@ RunOnHost(const Volume<T> & input, const CudaGaussianLinePass & pass)
 double
 GetKernelL1Norm(const CudaGaussianKernel & kernel)
 {
-  double                     sum = 0.0;
-  const std::complex<double> one = 1.0;
-  std::complex<double>       power[] = { one, one };
-  const int                  count = static_cast<int>(40.0 * kernel.SigmaInPixels) + 50;
+  double               sum = 0.0;
+  std::complex<double> power[CudaGaussianKernel::MaximumNumberOfPolePairs];
+  std::fill(std::begin(power), std::end(power), 1.0);
+  const int count = static_cast<int>(40.0 * kernel.SigmaInPixels) + 50;
   for (int n = 0; n < count; ++n)
   {
-    const double h = (kernel.Weight[0] * power[0] + kernel.Weight[1] * power[1]).real();
+    double h = 0.0;
+    for (unsigned int j = 0; j < kernel.NumberOfPolePairs; ++j)
+    {
+      h += (kernel.Weight[j] * power[j]).real();
+      power[j] *= kernel.Pole[j];
+    }
     sum += (n == 0 ? 1.0 : 2.0) * std::abs(h);
-    power[0] *= kernel.Pole[0];
-    power[1] *= kernel.Pole[1];
   }
   return sum;
 }
@@ -252,19 +257,24 @@ protected:
 
   template <typename T>
   void
-  CheckAllMethods(unsigned int axis, size_t length, double sigma, unsigned int order)
+  CheckAllMethods(unsigned int      axis,
+                  size_t            length,
+                  double            sigma,
+                  unsigned int      order,
+                  ApproximationEnum approximation = ApproximationEnum::Deriche)
   {
     size_t size[3] = { 37, 3, 2 };
     size[axis] = length;
     const unsigned int         seed = static_cast<unsigned int>(length * 7 + axis);
     const Volume<T>            input = MakeRandomVolume<T>(size[0], size[1], size[2], seed);
-    const CudaGaussianLinePass pass = MakePass(axis, MakeDericheGaussianKernel(order, sigma, 1.0, false));
+    const CudaGaussianLinePass pass = MakePass(axis, MakeGaussianKernel(approximation, order, sigma, 1.0, false));
+    const unsigned int         pairs = pass.Results.front().Kernel.NumberOfPolePairs;
     const Volume<double>       reference = RunOnHost(input, pass);
     const double               l1Norm = GetKernelL1Norm(pass.Results.front().Kernel);
     for (const LineMethod method : AllMethods)
     {
       const LineSchedule schedule =
-        MakeLineSchedule(method, GetAxisKind(axis), length, sigma, sizeof(T), m_SharedMemory);
+        MakeLineSchedule(method, GetAxisKind(axis), length, sigma, sizeof(T), m_SharedMemory, pairs);
       if (schedule.Segments == 0)
       {
         continue;
@@ -277,7 +287,7 @@ protected:
       const double    error = GetRelativeError(output, reference, input, l1Norm);
       EXPECT_LE(error, GetTolerance<T>(sigma))
         << "method " << static_cast<int>(method) << ", axis " << axis << ", length " << length << ", sigma " << sigma
-        << ", order " << order << ", seed " << seed << ", " << sizeof(T) << " bytes";
+        << ", order " << order << ", seed " << seed << ", " << sizeof(T) << " bytes, " << approximation;
       if (IsStream(method))
       {
         continue;
@@ -320,6 +330,29 @@ TEST_F(GaussianLinePass, MatchesTheHostReferenceAtEverySigmaAndOrder)
       {
         this->CheckAllMethods<float>(axis, 4099, sigma, order);
         this->CheckAllMethods<double>(axis, 1031, sigma, order);
+      }
+    }
+  }
+}
+
+TEST_F(GaussianLinePass, ThreePolePairsMatchTheHostReference)
+{
+  for (const size_t length : Lengths)
+  {
+    for (unsigned int axis = 0; axis < 3; ++axis)
+    {
+      this->CheckAllMethods<float>(axis, length, 4.0, 0, ApproximationEnum::Accurate);
+      this->CheckAllMethods<double>(axis, length, 4.0, 0, ApproximationEnum::Accurate);
+    }
+  }
+  for (const double sigma : { 0.3, 0.5, 1.0, 8.0, 20.0, 50.0, 100.0, 500.0, 2000.0 })
+  {
+    for (unsigned int order = 0; order < 3; ++order)
+    {
+      for (unsigned int axis = 0; axis < 3; ++axis)
+      {
+        this->CheckAllMethods<float>(axis, 4099, sigma, order, ApproximationEnum::Accurate);
+        this->CheckAllMethods<double>(axis, 1031, sigma, order, ApproximationEnum::Accurate);
       }
     }
   }
@@ -431,13 +464,15 @@ CheckSchedule(const LineSchedule & schedule,
               size_t               length,
               double               sigma,
               unsigned int         bytes,
-              size_t               sharedMemory)
+              size_t               sharedMemory,
+              unsigned int         pairs)
 {
   ASSERT_GT(schedule.Segments, 0u);
   EXPECT_GE(schedule.NumberOfTiles * schedule.Step, length);
   EXPECT_LT((schedule.NumberOfTiles - 1) * schedule.Step, length);
   if (IsStream(schedule.Method))
   {
+    EXPECT_EQ(pairs, StreamPolePairs);
     EXPECT_EQ(schedule.Step, StreamRows);
     EXPECT_TRUE(schedule.Method == LineMethod::StreamPartition ||
                 static_cast<double>(schedule.LookAhead * StreamRows) >= WarmUpSigmas * sigma ||
@@ -454,7 +489,7 @@ CheckSchedule(const LineSchedule & schedule,
   }
   if (kind == AxisKind::Strided)
   {
-    EXPECT_LE(GetStridedSharedBytes(schedule.Segments, bytes), sharedMemory);
+    EXPECT_LE(GetStridedSharedBytes(schedule.Segments, bytes, pairs), sharedMemory);
   }
 }
 } // namespace
@@ -473,8 +508,12 @@ TEST(GaussianLineSchedule, CoversEveryPixelOnce)
           {
             for (const bool streams : { false, true })
             {
-              const LineSchedule schedule = MakeLineSchedule(kind, length, sigma, bytes, sharedMemory, streams);
-              CheckSchedule(schedule, kind, length, sigma, bytes, sharedMemory);
+              for (const unsigned int pairs : { 2u, 3u })
+              {
+                const LineSchedule schedule =
+                  MakeLineSchedule(kind, length, sigma, bytes, sharedMemory, streams, pairs);
+                CheckSchedule(schedule, kind, length, sigma, bytes, sharedMemory, pairs);
+              }
             }
           }
         }

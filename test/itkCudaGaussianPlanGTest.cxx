@@ -113,11 +113,13 @@ FilterTerm(const CudaGaussianParameters & parameters, const CudaGaussianTerm & t
 {
   for (unsigned int axis = 0; axis < 3; ++axis)
   {
-    image = FilterAlong(
-      axis,
-      MakeDericheGaussianKernel(
-        term.Orders[axis], parameters.Sigma[axis], parameters.Spacing[axis], parameters.NormalizeAcrossScale),
-      image);
+    image = FilterAlong(axis,
+                        MakeGaussianKernel(parameters.Approximation,
+                                           term.Orders[axis],
+                                           parameters.Sigma[axis],
+                                           parameters.Spacing[axis],
+                                           parameters.NormalizeAcrossScale),
+                        image);
   }
   for (double & pixel : image)
   {
@@ -173,7 +175,14 @@ CountWrites(const CudaGaussianPlan & plan)
 }
 } // namespace
 
-TEST(GaussianKernel, HasUnitResponseToConstantRampAndParabola)
+class GaussianKernel : public testing::TestWithParam<CudaFiltersEnums::Approximation>
+{};
+INSTANTIATE_TEST_SUITE_P(Approximation,
+                         GaussianKernel,
+                         testing::Values(CudaFiltersEnums::Approximation::Deriche,
+                                         CudaFiltersEnums::Approximation::Accurate));
+
+TEST_P(GaussianKernel, HasUnitResponseToConstantRampAndParabola)
 {
   constexpr size_t length = 4001;
   constexpr size_t centre = length / 2;
@@ -187,7 +196,7 @@ TEST(GaussianKernel, HasUnitResponseToConstantRampAndParabola)
       parabola[n] = 0.5 * x * x;
     }
     const auto respond = [&](unsigned int order, std::vector<double> line) {
-      FilterLine(MakeDericheGaussianKernel(order, sigma, 1.0, false), line.data(), line.data(), length);
+      FilterLine(MakeGaussianKernel(GetParam(), order, sigma, 1.0, false), line.data(), line.data(), length);
       return line[centre];
     };
     EXPECT_DOUBLE_EQ(respond(0, constant), 1.0);
@@ -199,15 +208,15 @@ TEST(GaussianKernel, HasUnitResponseToConstantRampAndParabola)
   }
 }
 
-TEST(GaussianKernel, ScalesAcrossScaleAndTurnsWithTheSpacing)
+TEST_P(GaussianKernel, ScalesAcrossScaleAndTurnsWithTheSpacing)
 {
-  const CudaGaussianKernel plain = MakeDericheGaussianKernel(1, 3.0, 0.5, false);
-  const CudaGaussianKernel scaled = MakeDericheGaussianKernel(1, 3.0, 0.5, true);
-  const CudaGaussianKernel turned = MakeDericheGaussianKernel(1, 3.0, -0.5, false);
-  const CudaGaussianKernel second = MakeDericheGaussianKernel(2, 3.0, 0.5, false);
-  const CudaGaussianKernel secondScaled = MakeDericheGaussianKernel(2, 3.0, 0.5, true);
+  const CudaGaussianKernel plain = MakeGaussianKernel(GetParam(), 1, 3.0, 0.5, false);
+  const CudaGaussianKernel scaled = MakeGaussianKernel(GetParam(), 1, 3.0, 0.5, true);
+  const CudaGaussianKernel turned = MakeGaussianKernel(GetParam(), 1, 3.0, -0.5, false);
+  const CudaGaussianKernel second = MakeGaussianKernel(GetParam(), 2, 3.0, 0.5, false);
+  const CudaGaussianKernel secondScaled = MakeGaussianKernel(GetParam(), 2, 3.0, 0.5, true);
   EXPECT_DOUBLE_EQ(plain.SigmaInPixels, 6.0);
-  for (unsigned int j = 0; j < CudaGaussianKernel::NumberOfPolePairs; ++j)
+  for (unsigned int j = 0; j < plain.NumberOfPolePairs; ++j)
   {
     EXPECT_NEAR(std::abs(scaled.Weight[j] - 3.0 * plain.Weight[j]), 0.0, 1e-15);
     EXPECT_NEAR(std::abs(turned.Weight[j] + plain.Weight[j]), 0.0, 1e-15);
@@ -215,15 +224,15 @@ TEST(GaussianKernel, ScalesAcrossScaleAndTurnsWithTheSpacing)
   }
 }
 
-TEST(GaussianKernel, RefusesParametersOutOfRange)
+TEST_P(GaussianKernel, RefusesParametersOutOfRange)
 {
-  EXPECT_THROW(MakeDericheGaussianKernel(3, 1.0, 1.0, false), ExceptionObject);
-  EXPECT_THROW(MakeDericheGaussianKernel(0, 0.0, 1.0, false), ExceptionObject);
-  EXPECT_THROW(MakeDericheGaussianKernel(0, -1.0, 1.0, false), ExceptionObject);
-  EXPECT_THROW(MakeDericheGaussianKernel(0, std::nan(""), 1.0, false), ExceptionObject);
-  EXPECT_THROW(MakeDericheGaussianKernel(0, INFINITY, 1.0, false), ExceptionObject);
-  EXPECT_THROW(MakeDericheGaussianKernel(0, 1.0, 0.0, false), ExceptionObject);
-  EXPECT_THROW(MakeDericheGaussianKernel(0, 1.0, 1e-9, false), ExceptionObject);
+  EXPECT_THROW(MakeGaussianKernel(GetParam(), 3, 1.0, 1.0, false), ExceptionObject);
+  EXPECT_THROW(MakeGaussianKernel(GetParam(), 0, 0.0, 1.0, false), ExceptionObject);
+  EXPECT_THROW(MakeGaussianKernel(GetParam(), 0, -1.0, 1.0, false), ExceptionObject);
+  EXPECT_THROW(MakeGaussianKernel(GetParam(), 0, std::nan(""), 1.0, false), ExceptionObject);
+  EXPECT_THROW(MakeGaussianKernel(GetParam(), 0, INFINITY, 1.0, false), ExceptionObject);
+  EXPECT_THROW(MakeGaussianKernel(GetParam(), 0, 1.0, 0.0, false), ExceptionObject);
+  EXPECT_THROW(MakeGaussianKernel(GetParam(), 0, 1.0, 1e-9, false), ExceptionObject);
 }
 
 TEST(GaussianPlan, GivesEachTermAsAComponent)
@@ -231,7 +240,9 @@ TEST(GaussianPlan, GivesEachTermAsAComponent)
   const Image3 input = MakeRandomImage();
   for (const bool keepInput : { false, true })
   {
-    const CudaGaussianParameters parameters = MakeAnisotropicParameters(keepInput);
+    CudaGaussianParameters parameters = MakeAnisotropicParameters(keepInput);
+    parameters.Approximation = keepInput ? CudaFiltersEnums::Approximation::Accurate // the tree is the same
+                                         : CudaFiltersEnums::Approximation::Deriche;
     for (const auto & terms : { MakeCudaGradientTerms(parameters), MakeHessianTerms(parameters) })
     {
       const auto results = RunOnHost(MakeGaussianPlan(parameters, terms, CudaGaussianOutput::Components), input);

@@ -12,14 +12,13 @@
 
 namespace itk::cuda::gaussian
 {
-static_assert(NumberOfPolePairs == CudaGaussianKernel::NumberOfPolePairs, "the sweeps and the plan agree on the order");
-
-template <typename T>
-inline LineDynamics<T>
+// VPairs is kernel.NumberOfPolePairs.
+template <typename T, unsigned int VPairs>
+inline LineDynamics<T, VPairs>
 MakeLineDynamics(const CudaGaussianKernel & kernel)
 {
-  LineDynamics<T> dynamics;
-  for (unsigned int j = 0; j < NumberOfPolePairs; ++j)
+  LineDynamics<T, VPairs> dynamics;
+  for (unsigned int j = 0; j < VPairs; ++j)
   {
     const double coupling = std::abs(1.0 - kernel.Pole[j]);
     dynamics.Section[j] = { static_cast<T>(std::norm(kernel.Pole[j])),
@@ -29,13 +28,13 @@ MakeLineDynamics(const CudaGaussianKernel & kernel)
   return dynamics;
 }
 
-template <typename T>
-inline LineResponse<T>
+template <typename T, unsigned int VPairs>
+inline LineResponse<T, VPairs>
 MakeLineResponse(const CudaGaussianKernel & kernel)
 {
-  LineResponse<T> response;
-  double          centralValue = 0.0;
-  for (unsigned int j = 0; j < NumberOfPolePairs; ++j)
+  LineResponse<T, VPairs> response;
+  double                  centralValue = 0.0;
+  for (unsigned int j = 0; j < VPairs; ++j)
   {
     const std::complex<double> p = kernel.Pole[j];
     const std::complex<double> c = kernel.Weight[j];

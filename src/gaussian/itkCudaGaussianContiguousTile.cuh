@@ -12,7 +12,7 @@ namespace itk::cuda::gaussian
 {
 /** One or more whole lines, or a tile of one. A line's segments belong to consecutive threads: to a power of two of
  * them if they fit in a warp, else to whole warps. */
-template <typename T, TileTask VTask>
+template <typename T, unsigned int VPairs, TileTask VTask>
 class ContiguousTile
 {
 public:
@@ -24,11 +24,11 @@ public:
   static constexpr size_t
   GetSharedBytes(unsigned int warps)
   {
-    return warps * (WarpTileBytes + NumberOfStates * sizeof(PolePairState<T>) + sizeof(TileBarrier)) +
-           NumberOfPolePairs * WarpSize * sizeof(StateMatrix<T>);
+    return warps * (WarpTileBytes + NumberOfStates<VPairs> * sizeof(PolePairState<T>) + sizeof(TileBarrier)) +
+           VPairs * WarpSize * sizeof(StateMatrix<T>);
   }
 
-  __device__ explicit ContiguousTile(const LinePassArguments<T> & arguments)
+  __device__ explicit ContiguousTile(const LinePassArguments<T, VPairs> & arguments)
     : m_Arguments(arguments)
   {
     const unsigned int    thread = threadIdx.y * blockDim.x + threadIdx.x;
@@ -38,8 +38,8 @@ public:
     m_Warp = thread / WarpSize;
     m_WarpValues = shared + m_Warp * WarpTileBytes;
     m_LanePowers = reinterpret_cast<StateMatrix<T> *>(shared + warps * WarpTileBytes);
-    m_WarpTotals = reinterpret_cast<PolePairState<T> *>(m_LanePowers + NumberOfPolePairs * WarpSize);
-    m_Barrier = reinterpret_cast<TileBarrier *>(m_WarpTotals + warps * NumberOfStates) + m_Warp;
+    m_WarpTotals = reinterpret_cast<PolePairState<T> *>(m_LanePowers + VPairs * WarpSize);
+    m_Barrier = reinterpret_cast<TileBarrier *>(m_WarpTotals + warps * NumberOfStates<VPairs>) + m_Warp;
 
     m_ThreadsPerLine = blockDim.x;
     m_Width = min(m_ThreadsPerLine, WarpSize);
@@ -55,7 +55,7 @@ public:
     m_First = line[0];
     m_TileFirst = line[m_Range.Begin];
     m_TileLast = line[m_Range.Begin + m_Range.ReadEnd - 1];
-    for (unsigned int i = thread; i < NumberOfPolePairs * WarpSize; i += blockDim.x * blockDim.y)
+    for (unsigned int i = thread; i < VPairs * WarpSize; i += blockDim.x * blockDim.y)
     {
       m_LanePowers[i] = arguments.Powers.Power[i / WarpSize][i % WarpSize];
     }
@@ -115,41 +115,41 @@ public:
   }
 
   __device__ void
-  WriteTotals(const SweepStates<T> & ends)
+  WriteTotals(const SweepStates<T, VPairs> & ends)
   {
-    SweepStates<T> inclusive = ScanWarp(ends);
+    SweepStates<T, VPairs> inclusive = ScanWarp(ends);
     StoreWarpTotals(inclusive);
-    if (m_Segment < NumberOfStates)
+    if (m_Segment < NumberOfStates<VPairs>)
     {
       const PolePairState<T> total = CombineWarps(m_Segment, PolePairState<T>{}, blockDim.x / WarpSize);
       m_Arguments.TileStates[GetTileStateIndex(m_Segment)] = total;
     }
   }
 
-  __device__ SweepStates<T>
-             Scan(const SweepStates<T> & ends)
+  __device__ SweepStates<T, VPairs>
+             Scan(const SweepStates<T, VPairs> & ends)
   {
-    const SweepStates<T> inclusive = ScanWarp(ends);
-    const SweepStates<T> warpStart = GetWarpStarts(inclusive);
-    const unsigned int   lane = m_Lane % m_Width;
-    SweepStates<T>       starts;
+    const SweepStates<T, VPairs> inclusive = ScanWarp(ends);
+    const SweepStates<T, VPairs> warpStart = GetWarpStarts(inclusive);
+    const unsigned int           lane = m_Lane % m_Width;
+    SweepStates<T, VPairs>       starts;
 #pragma unroll
-    for (unsigned int state = 0; state < NumberOfStates; ++state)
+    for (unsigned int state = 0; state < NumberOfStates<VPairs>; ++state)
     {
-      const bool               anticausal = state >= NumberOfPolePairs;
-      const unsigned int       pair = state % NumberOfPolePairs;
+      const bool               anticausal = state >= VPairs;
+      const unsigned int       pair = state % VPairs;
       const unsigned int       distance = anticausal ? m_Width - 1 - lane : lane;
-      const PolePairState<T> & own = inclusive.Sweep[state / NumberOfPolePairs].Pair[pair];
+      const PolePairState<T> & own = inclusive.Sweep[state / VPairs].Pair[pair];
       const PolePairState<T>   before = KeepIf(distance > 0, Neighbour(own, 1, anticausal));
-      starts.Sweep[state / NumberOfPolePairs].Pair[pair] = Combine(
-        before, m_LanePowers[pair * WarpSize + distance], warpStart.Sweep[state / NumberOfPolePairs].Pair[pair]);
+      starts.Sweep[state / VPairs].Pair[pair] =
+        Combine(before, m_LanePowers[pair * WarpSize + distance], warpStart.Sweep[state / VPairs].Pair[pair]);
     }
     return starts;
   }
 
   /** The result takes the place of the segment, so that the warp can write whole rows. */
   __device__ void
-  Store(const T (&y)[Length], const LinePassResult<T> & result)
+  Store(const T (&y)[Length], const LinePassResult<T, VPairs> & result)
   {
     const T offset = result.Response.OffsetResponse * m_First;
 #pragma unroll
@@ -242,7 +242,7 @@ private:
   }
 
   __device__ void
-  StoreByThreads(const LinePassResult<T> & result) const
+  StoreByThreads(const LinePassResult<T, VPairs> & result) const
   {
     __syncwarp();
     if (m_Arguments.Geometry.Aligned)
@@ -343,7 +343,7 @@ private:
   }
 
   __device__ void
-  StoreInBulk(const LinePassResult<T> & result) const
+  StoreInBulk(const LinePassResult<T, VPairs> & result) const
   {
     PublishTile();
     __syncwarp();
@@ -433,8 +433,8 @@ private:
 
   /** End states of the segments up to and including the own one, from zero state before the warp's part of the line
    * (Kogge and Stone's scan). */
-  __device__ SweepStates<T>
-             ScanWarp(SweepStates<T> states) const
+  __device__ SweepStates<T, VPairs>
+             ScanWarp(SweepStates<T, VPairs> states) const
   {
     const unsigned int lane = m_Lane % m_Width;
 #pragma unroll
@@ -445,13 +445,13 @@ private:
         break;
       }
 #pragma unroll
-      for (unsigned int state = 0; state < NumberOfStates; ++state)
+      for (unsigned int state = 0; state < NumberOfStates<VPairs>; ++state)
       {
-        const bool         anticausal = state >= NumberOfPolePairs;
-        PolePairState<T> & own = states.Sweep[state / NumberOfPolePairs].Pair[state % NumberOfPolePairs];
+        const bool         anticausal = state >= VPairs;
+        PolePairState<T> & own = states.Sweep[state / VPairs].Pair[state % VPairs];
         const bool         isInside = anticausal ? lane + distance < m_Width : lane >= distance;
         own = Combine(own,
-                      m_Arguments.Powers.Power[state % NumberOfPolePairs][distance],
+                      m_Arguments.Powers.Power[state % VPairs][distance],
                       KeepIf(isInside, Neighbour(own, distance, anticausal)));
       }
     }
@@ -459,16 +459,15 @@ private:
   }
 
   __device__ void
-  StoreWarpTotals(const SweepStates<T> & inclusive)
+  StoreWarpTotals(const SweepStates<T, VPairs> & inclusive)
   {
 #pragma unroll
-    for (unsigned int state = 0; state < NumberOfStates; ++state)
+    for (unsigned int state = 0; state < NumberOfStates<VPairs>; ++state)
     {
-      const unsigned int lastLane = state >= NumberOfPolePairs ? 0 : WarpSize - 1;
+      const unsigned int lastLane = state >= VPairs ? 0 : WarpSize - 1;
       if (m_Lane == lastLane)
       {
-        m_WarpTotals[m_Warp * NumberOfStates + state] =
-          inclusive.Sweep[state / NumberOfPolePairs].Pair[state % NumberOfPolePairs];
+        m_WarpTotals[m_Warp * NumberOfStates<VPairs> + state] = inclusive.Sweep[state / VPairs].Pair[state % VPairs];
       }
     }
     __syncthreads();
@@ -478,14 +477,14 @@ private:
   __device__ PolePairState<T>
              CombineWarps(unsigned int state, PolePairState<T> start, unsigned int count) const
   {
-    const bool         anticausal = state >= NumberOfPolePairs;
+    const bool         anticausal = state >= VPairs;
     const unsigned int warpsPerLine = m_ThreadsPerLine / WarpSize;
     const unsigned int firstWarp = m_LineInBlock * warpsPerLine;
-    const auto &       power = m_Arguments.Powers.Power[state % NumberOfPolePairs][WarpSize];
+    const auto &       power = m_Arguments.Powers.Power[state % VPairs][WarpSize];
     for (unsigned int i = 0; i < count; ++i)
     {
       const unsigned int warp = firstWarp + (anticausal ? warpsPerLine - 1 - i : i);
-      start = Combine(m_WarpTotals[warp * NumberOfStates + state], power, start);
+      start = Combine(m_WarpTotals[warp * NumberOfStates<VPairs> + state], power, start);
     }
     return start;
   }
@@ -497,28 +496,28 @@ private:
     {
       return m_Arguments.TileStates[GetTileStateIndex(state)];
     }
-    const T edge = state >= NumberOfPolePairs ? m_TileLast : m_TileFirst;
-    return SteadyState(m_Arguments.Dynamics.Section[state % NumberOfPolePairs], edge - m_First);
+    const T edge = state >= VPairs ? m_TileLast : m_TileFirst;
+    return SteadyState(m_Arguments.Dynamics.Section[state % VPairs], edge - m_First);
   }
 
   /** States before the warp's part of the line. */
-  __device__ SweepStates<T>
-             GetWarpStarts(const SweepStates<T> & inclusive)
+  __device__ SweepStates<T, VPairs>
+             GetWarpStarts(const SweepStates<T, VPairs> & inclusive)
   {
-    SweepStates<T> starts;
+    SweepStates<T, VPairs> starts;
     if (m_ThreadsPerLine > WarpSize)
     {
       StoreWarpTotals(inclusive);
       const unsigned int warpInLine = m_Segment / WarpSize;
       const unsigned int warpsPerLine = m_ThreadsPerLine / WarpSize;
-      const unsigned int state = m_Lane % NumberOfStates;
-      const bool         anticausal = state >= NumberOfPolePairs;
+      const unsigned int state = m_Lane % NumberOfStates<VPairs>;
+      const bool         anticausal = state >= VPairs;
       const auto         own =
         CombineWarps(state, GetLineStart(state), anticausal ? warpsPerLine - 1 - warpInLine : warpInLine);
 #pragma unroll
-      for (unsigned int s = 0; s < NumberOfStates; ++s)
+      for (unsigned int s = 0; s < NumberOfStates<VPairs>; ++s)
       {
-        PolePairState<T> & start = starts.Sweep[s / NumberOfPolePairs].Pair[s % NumberOfPolePairs];
+        PolePairState<T> & start = starts.Sweep[s / VPairs].Pair[s % VPairs];
         start.U = __shfl_sync(0xffffffffu, own.U, s);
         start.V = __shfl_sync(0xffffffffu, own.V, s);
       }
@@ -526,9 +525,9 @@ private:
     }
     __syncthreads(); // m_LanePowers
 #pragma unroll
-    for (unsigned int s = 0; s < NumberOfStates; ++s)
+    for (unsigned int s = 0; s < NumberOfStates<VPairs>; ++s)
     {
-      starts.Sweep[s / NumberOfPolePairs].Pair[s % NumberOfPolePairs] = GetLineStart(s);
+      starts.Sweep[s / VPairs].Pair[s % VPairs] = GetLineStart(s);
     }
     return starts;
   }
@@ -537,18 +536,18 @@ private:
   __device__ size_t
   GetTileStateIndex(unsigned int state) const
   {
-    return (m_Tile * NumberOfStates + state) * m_Arguments.Geometry.OuterCount + m_BlockLine;
+    return (m_Tile * NumberOfStates<VPairs> + state) * m_Arguments.Geometry.OuterCount + m_BlockLine;
   }
 
-  const LinePassArguments<T> & m_Arguments;
-  unsigned char *              m_WarpValues; // [lane][segment, swizzled]
-  StateMatrix<T> *             m_LanePowers; // [pole pair][distance in segments]
-  PolePairState<T> *           m_WarpTotals; // [warp][state]
-  TileBarrier *                m_Barrier;    // of the warp
-  TileRange                    m_Range;
-  size_t                       m_Tile, m_BlockLine;
-  unsigned int                 m_Lane, m_Warp, m_ThreadsPerLine, m_Width, m_LogWidth, m_LineInBlock, m_Segment;
-  T                            m_First, m_TileFirst, m_TileLast;
+  const LinePassArguments<T, VPairs> & m_Arguments;
+  unsigned char *                      m_WarpValues; // [lane][segment, swizzled]
+  StateMatrix<T> *                     m_LanePowers; // [pole pair][distance in segments]
+  PolePairState<T> *                   m_WarpTotals; // [warp][state]
+  TileBarrier *                        m_Barrier;    // of the warp
+  TileRange                            m_Range;
+  size_t                               m_Tile, m_BlockLine;
+  unsigned int                         m_Lane, m_Warp, m_ThreadsPerLine, m_Width, m_LogWidth, m_LineInBlock, m_Segment;
+  T                                    m_First, m_TileFirst, m_TileLast;
 };
 } // namespace itk::cuda::gaussian
 

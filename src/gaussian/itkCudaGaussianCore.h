@@ -2,7 +2,10 @@
 #ifndef itkCudaGaussianCore_h
 #define itkCudaGaussianCore_h
 
+#include "itkCudaGaussianPlan.h"
 #include "itkCudaHostDevice.h"
+
+#include <cmath>
 
 // The mathematics of the recursive Gaussian, once, for the host and the device.
 //
@@ -22,7 +25,8 @@
 
 namespace itk::cuda::gaussian
 {
-constexpr unsigned int NumberOfPolePairs = 2;
+// VPairs is the number of pole pairs of a kernel. T is the type of the coefficients; pixels and states are of the same
+// type or, on the host, of one that holds several lines side by side.
 
 template <typename T>
 struct PolePairState
@@ -32,10 +36,10 @@ struct PolePairState
 };
 
 /** What one sweep over a line carries from pixel to pixel. */
-template <typename T>
+template <typename T, unsigned int VPairs>
 struct LineState
 {
-  PolePairState<T> Pair[NumberOfPolePairs];
+  PolePairState<T> Pair[VPairs];
 };
 
 /** Maps the state of a pole pair over a number of pixels of zero input. */
@@ -58,48 +62,48 @@ struct SectionDynamics
 };
 
 /** The poles of a kernel: orders 0, 1 and 2 of one sigma share them, and so their sweeps. */
-template <typename T>
+template <typename T, unsigned int VPairs>
 struct LineDynamics
 {
-  SectionDynamics<T> Section[NumberOfPolePairs];
+  SectionDynamics<T> Section[VPairs];
 };
 
 /** What a kernel makes of the states. */
-template <typename T>
+template <typename T, unsigned int VPairs>
 struct LineResponse
 {
-  T WeightU[NumberOfPolePairs]; // a
-  T WeightV[NumberOfPolePairs]; // b
-  T CentralValue;               // h(0)
-  T AnticausalSign;             // -1 for order 1, else 1
-  T OffsetResponse;             // to a constant 1
+  T WeightU[VPairs]; // a
+  T WeightV[VPairs]; // b
+  T CentralValue;    // h(0)
+  T AnticausalSign;  // -1 for order 1, else 1
+  T OffsetResponse;  // to a constant 1
 };
 
-template <typename T>
+template <typename TPixel, typename T>
 ITK_CUDA_HOST_DEVICE inline void
-Advance(PolePairState<T> & state, const SectionDynamics<T> & section, T x)
+Advance(PolePairState<TPixel> & state, const SectionDynamics<T> & section, TPixel x)
 {
   state.U = section.Damping * state.U + (x - section.Coupling * state.V);
   state.V = section.Coupling * state.U + state.V;
 }
 
-template <typename T>
+template <typename TPixel, typename T, unsigned int VPairs>
 ITK_CUDA_HOST_DEVICE inline void
-Advance(LineState<T> & state, const LineDynamics<T> & dynamics, T x)
+Advance(LineState<TPixel, VPairs> & state, const LineDynamics<T, VPairs> & dynamics, TPixel x)
 {
-  for (unsigned int j = 0; j < NumberOfPolePairs; ++j)
+  for (unsigned int j = 0; j < VPairs; ++j)
   {
     Advance(state.Pair[j], dynamics.Section[j], x);
   }
 }
 
 /** What the pixels that a sweep has passed contribute at the next one. */
-template <typename T>
-ITK_CUDA_HOST_DEVICE inline T
-Contribution(const LineState<T> & state, const LineResponse<T> & response)
+template <typename TPixel, typename T, unsigned int VPairs>
+ITK_CUDA_HOST_DEVICE inline TPixel
+Contribution(const LineState<TPixel, VPairs> & state, const LineResponse<T, VPairs> & response)
 {
-  T sum = 0;
-  for (unsigned int j = 0; j < NumberOfPolePairs; ++j)
+  TPixel sum{ 0 };
+  for (unsigned int j = 0; j < VPairs; ++j)
   {
     sum = response.WeightU[j] * state.Pair[j].U + (response.WeightV[j] * state.Pair[j].V + sum);
   }
@@ -107,12 +111,12 @@ Contribution(const LineState<T> & state, const LineResponse<T> & response)
 }
 
 /** State after infinitely many pixels of value x. */
-template <typename T>
-ITK_CUDA_HOST_DEVICE inline PolePairState<T>
-SteadyState(const SectionDynamics<T> & section, T x)
+template <typename TPixel, typename T>
+ITK_CUDA_HOST_DEVICE inline PolePairState<TPixel>
+SteadyState(const SectionDynamics<T> & section, TPixel x)
 {
-  PolePairState<T> state;
-  state.V = x * section.InverseCoupling;
+  PolePairState<TPixel> state;
+  state.V = section.InverseCoupling * x;
   return state;
 }
 
@@ -133,6 +137,34 @@ ITK_CUDA_HOST_DEVICE inline PolePairState<T>
 Apply(const StateMatrix<T> & power, const PolePairState<T> & begin)
 {
   return Combine(PolePairState<T>{}, power, begin);
+}
+
+/** The value that takes the place of `old` at a pixel where a pass gives `value`. */
+template <typename T>
+ITK_CUDA_HOST_DEVICE inline T
+CombineValues(CudaGaussianCombine combine, T old, T value)
+{
+  using std::sqrt;
+  switch (combine)
+  {
+    case CudaGaussianCombine::Add:
+      return old + value;
+    case CudaGaussianCombine::StoreSquare:
+      return value * value;
+    case CudaGaussianCombine::AddSquare:
+      return old + value * value;
+    case CudaGaussianCombine::AddSquareAndRoot:
+      return sqrt(old + value * value);
+    default:
+      return value;
+  }
+}
+
+/** Whether CombineValues() looks at `old`. */
+ITK_CUDA_HOST_DEVICE inline bool
+ReadsDestination(CudaGaussianCombine combine)
+{
+  return combine != CudaGaussianCombine::Store && combine != CudaGaussianCombine::StoreSquare;
 }
 } // namespace itk::cuda::gaussian
 

@@ -46,12 +46,12 @@ MakeLineGeometry(const DeviceView & view, unsigned int axis)
   return geometry;
 }
 
-template <typename T>
-SegmentPowers<T>
+template <typename T, unsigned int VPairs>
+SegmentPowers<T, VPairs>
 MakeSegmentPowers(const CudaGaussianKernel & kernel)
 {
-  SegmentPowers<T> powers;
-  for (unsigned int j = 0; j < NumberOfPolePairs; ++j)
+  SegmentPowers<T, VPairs> powers;
+  for (unsigned int j = 0; j < VPairs; ++j)
   {
     for (unsigned int k = 0; k <= WarpSize; ++k)
     {
@@ -62,12 +62,12 @@ MakeSegmentPowers(const CudaGaussianKernel & kernel)
 }
 
 /** The state n pixels after a pixel of value 1 is G^n (1, e). */
-template <typename T, unsigned int VLength>
-EndWeights<T, VLength>
+template <typename T, unsigned int VPairs, unsigned int VLength>
+EndWeights<T, VPairs, VLength>
 MakeEndWeights(const CudaGaussianKernel & kernel)
 {
-  EndWeights<T, VLength> weights;
-  for (unsigned int j = 0; j < NumberOfPolePairs; ++j)
+  EndWeights<T, VPairs, VLength> weights;
+  for (unsigned int j = 0; j < VPairs; ++j)
   {
     const double coupling = std::abs(1.0 - kernel.Pole[j]);
     const auto   impulse = [&](unsigned int n) {
@@ -97,7 +97,7 @@ MakeGrid(size_t blocks)
   return dim3(static_cast<unsigned int>(blocks));
 }
 
-template <typename T>
+template <typename T, unsigned int VPairs>
 LaunchShape
 MakeLaunchShape(AxisKind kind, const LineGeometry & geometry, const LineSchedule & schedule)
 {
@@ -107,75 +107,81 @@ MakeLaunchShape(AxisKind kind, const LineGeometry & geometry, const LineSchedule
     const size_t columnBlocks = (geometry.InnerCount + WarpSize - 1) / WarpSize;
     shape.Grid = MakeGrid(columnBlocks * schedule.NumberOfTiles * geometry.OuterCount);
     shape.Block = dim3(schedule.Segments * WarpSize);
-    shape.SharedBytes = GetStridedSharedBytes(schedule.Segments, sizeof(T));
+    shape.SharedBytes = GetStridedSharedBytes(schedule.Segments, sizeof(T), VPairs);
     return shape;
   }
-  const unsigned int threadsPerLine = ContiguousTile<T, TileTask::Filter>::GetThreadsPerLine(schedule.Segments);
+  const unsigned int threadsPerLine = ContiguousTile<T, VPairs, TileTask::Filter>::GetThreadsPerLine(schedule.Segments);
   const unsigned int linesPerBlock = threadsPerLine < ContiguousThreads ? ContiguousThreads / threadsPerLine : 1;
   const size_t       lineGroups = (geometry.OuterCount + linesPerBlock - 1) / linesPerBlock;
   const auto         tiles = static_cast<unsigned int>(schedule.NumberOfTiles);
   const unsigned int tilesAcross = std::min(tiles, 32768u);
   shape.Grid = dim3(static_cast<unsigned int>(lineGroups), tilesAcross, (tiles + tilesAcross - 1) / tilesAcross);
   shape.Block = dim3(threadsPerLine, linesPerBlock);
-  shape.SharedBytes = ContiguousTile<T, TileTask::Filter>::GetSharedBytes(linesPerBlock * threadsPerLine / WarpSize);
+  shape.SharedBytes =
+    ContiguousTile<T, VPairs, TileTask::Filter>::GetSharedBytes(linesPerBlock * threadsPerLine / WarpSize);
   return shape;
 }
 
-template <typename T, AxisKind VKind, TileTask VTask, unsigned int VResults>
+template <typename T, unsigned int VPairs, AxisKind VKind, TileTask VTask, unsigned int VResults>
 void
-LaunchLinePass(const LinePassArguments<T> & arguments, const StreamLease & stream)
+LaunchLinePass(const LinePassArguments<T, VPairs> & arguments, const StreamLease & stream)
 {
-  const LaunchShape shape = MakeLaunchShape<T>(VKind, arguments.Geometry, arguments.Schedule);
-  const auto        kernel = LinePassKernel<T, VKind, VTask, VResults>;
+  const LaunchShape shape = MakeLaunchShape<T, VPairs>(VKind, arguments.Geometry, arguments.Schedule);
+  const auto        kernel = LinePassKernel<T, VPairs, VKind, VTask, VResults>;
   // An attribute of the current device, so it is set for every launch.
   ITK_CUDA_CALL(
     cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shape.SharedBytes)));
   ITK_CUDA_CALL(LaunchKernel(kernel, shape.Grid, shape.Block, shape.SharedBytes, stream.Get(), arguments));
 }
 
-template <typename T, AxisKind VKind, TileTask VTask>
+template <typename T, unsigned int VPairs, AxisKind VKind, TileTask VTask>
 void
-LaunchFilter(const LinePassArguments<T> & arguments, size_t numberOfResults, const StreamLease & stream)
+LaunchFilter(const LinePassArguments<T, VPairs> & arguments, size_t numberOfResults, const StreamLease & stream)
 {
   if constexpr (VKind == AxisKind::Strided)
   {
     if (numberOfResults == 2)
     {
-      LaunchLinePass<T, VKind, VTask, 2>(arguments, stream);
+      LaunchLinePass<T, VPairs, VKind, VTask, 2>(arguments, stream);
       return;
     }
     if (numberOfResults == 3)
     {
-      LaunchLinePass<T, VKind, VTask, 3>(arguments, stream);
+      LaunchLinePass<T, VPairs, VKind, VTask, 3>(arguments, stream);
       return;
     }
   }
-  LaunchLinePass<T, VKind, VTask, 1>(arguments, stream);
+  LaunchLinePass<T, VPairs, VKind, VTask, 1>(arguments, stream);
 }
 
-template <typename T>
+template <typename T, unsigned int VPairs>
 void
-LaunchTileScan(const LinePassArguments<T> & arguments, const CudaGaussianKernel & kernel, const StreamLease & stream)
+LaunchTileScan(const LinePassArguments<T, VPairs> & arguments,
+               const CudaGaussianKernel &           kernel,
+               const StreamLease &                  stream)
 {
   constexpr unsigned int threads = 128;
-  const size_t           count = NumberOfStates * arguments.Geometry.InnerCount * arguments.Geometry.OuterCount;
-  const auto power = [&](unsigned int j) { return Round<T>(MakeStatePower(kernel.Pole[j], arguments.Schedule.Step)); };
-  ITK_CUDA_CALL(LaunchKernel(ScanTilesKernel<T>,
+  const size_t           count = NumberOfStates<VPairs> * arguments.Geometry.InnerCount * arguments.Geometry.OuterCount;
+  TilePowers<T, VPairs>  powers;
+  for (unsigned int j = 0; j < VPairs; ++j)
+  {
+    powers.Power[j] = Round<T>(MakeStatePower(kernel.Pole[j], arguments.Schedule.Step));
+  }
+  ITK_CUDA_CALL(LaunchKernel(ScanTilesKernel<T, VPairs>,
                              MakeGrid((count + threads - 1) / threads),
                              dim3(threads),
                              0,
                              stream.Get(),
                              arguments,
-                             power(0),
-                             power(1)));
+                             powers));
 }
 
 /** An image's complete segments of contiguous lines; a box is the part of a warp. */
-template <typename T>
+template <typename T, unsigned int VPairs>
 TensorBox
 MakeSegmentBox(const LineGeometry & geometry, const LineSchedule & schedule, const T * data)
 {
-  const unsigned int threadsPerLine = ContiguousTile<T, TileTask::Filter>::GetThreadsPerLine(schedule.Segments);
+  const unsigned int threadsPerLine = ContiguousTile<T, VPairs, TileTask::Filter>::GetThreadsPerLine(schedule.Segments);
   const unsigned int width = std::min(threadsPerLine, WarpSize);
   TensorBox          box;
   box.Data = const_cast<T *>(data);
@@ -187,13 +193,13 @@ MakeSegmentBox(const LineGeometry & geometry, const LineSchedule & schedule, con
   return box;
 }
 
-template <typename T>
+template <typename T, unsigned int VPairs>
 void
-SetBulkCopies(LinePassArguments<T> & arguments, int device)
+SetBulkCopies(LinePassArguments<T, VPairs> & arguments, int device)
 {
-  const TensorBox source = MakeSegmentBox(arguments.Geometry, arguments.Schedule, arguments.Source);
+  const TensorBox source = MakeSegmentBox<T, VPairs>(arguments.Geometry, arguments.Schedule, arguments.Source);
   const TensorBox destination =
-    MakeSegmentBox(arguments.Geometry, arguments.Schedule, arguments.Results[0].Destination);
+    MakeSegmentBox<T, VPairs>(arguments.Geometry, arguments.Schedule, arguments.Results[0].Destination);
   if (!arguments.Geometry.Aligned || !FitsTensorMap(source) || !HasBulkCopies(device))
   {
     return;
@@ -274,14 +280,14 @@ RunStreamedPass(const CudaGaussianLinePass &    pass,
   arguments.NumberOfChunks = chunks;
   arguments.PiecesPerLine = pieces;
   arguments.NumberOfPieces = static_cast<unsigned int>(strips * arguments.Geometry.OuterCount * pieces);
-  arguments.Dynamics = MakeLineDynamics<T>(kernel);
-  for (unsigned int j = 0; j < NumberOfPolePairs; ++j)
+  arguments.Dynamics = MakeLineDynamics<T, StreamPolePairs>(kernel);
+  for (unsigned int j = 0; j < StreamPolePairs; ++j)
   {
     arguments.SegmentPower[j] = Round<T>(MakeStatePower(kernel.Pole[j], StreamSegmentLength));
     arguments.ChunkPower[j] = Round<T>(MakeStatePower(kernel.Pole[j], StreamRows));
   }
-  arguments.Ends = MakeEndWeights<T, StreamSegmentLength>(kernel);
-  arguments.Response = MakeLineResponse<T>(kernel);
+  arguments.Ends = MakeEndWeights<T, StreamPolePairs, StreamSegmentLength>(kernel);
+  arguments.Response = MakeLineResponse<T, StreamPolePairs>(kernel);
   arguments.SourceMap = MakeTensorMap(MakeChunkBox(arguments.Geometry, arguments.Source));
   arguments.DestinationMap =
     MakeTensorMap(MakeChunkBox(arguments.Geometry, static_cast<T *>(images[result.Destination].Data)));
@@ -293,10 +299,10 @@ RunStreamedPass(const CudaGaussianLinePass &    pass,
     launch(arguments, stream);
     return;
   }
-  const DeviceBuffer states(GetLinePassWorkspace(schedule, images[pass.Source], pass.Axis), stream);
+  const DeviceBuffer states(GetLinePassWorkspace(pass, schedule, images[pass.Source]), stream);
   arguments.TileStates = static_cast<PolePairState<T> *>(states.GetPointer());
   LaunchStream<T, TileTask::WriteTotals, 0>(arguments, stream);
-  LinePassArguments<T> scan{};
+  LinePassArguments<T, StreamPolePairs> scan{};
   scan.Source = arguments.Source;
   scan.TileStates = arguments.TileStates;
   scan.Geometry = arguments.Geometry;
@@ -314,11 +320,11 @@ CanStream(const CudaGaussianLinePass & pass, const std::vector<DeviceView> & ima
   const auto         fits = [&](unsigned int image) {
     return FitsTensorMap(MakeChunkBox(geometry, static_cast<const float *>(images[image].Data)));
   };
-  return pass.Results.size() == 1 && fits(pass.Source) && fits(pass.Results.front().Destination) &&
-         HasBulkCopies(device);
+  return pass.Results.size() == 1 && pass.Results.front().Kernel.NumberOfPolePairs == StreamPolePairs &&
+         fits(pass.Source) && fits(pass.Results.front().Destination) && HasBulkCopies(device);
 }
 
-template <typename T, AxisKind VKind>
+template <typename T, unsigned int VPairs, AxisKind VKind>
 void
 RunLinePassOn(const CudaGaussianLinePass &    pass,
               const LineSchedule &            schedule,
@@ -328,18 +334,18 @@ RunLinePassOn(const CudaGaussianLinePass &    pass,
   const DeviceView &         source = images[pass.Source];
   const CudaGaussianKernel & kernel = pass.Results.front().Kernel;
 
-  LinePassArguments<T> arguments{};
+  LinePassArguments<T, VPairs> arguments{};
   arguments.Source = static_cast<const T *>(source.Data);
   arguments.Geometry = MakeLineGeometry(source, pass.Axis);
   arguments.Schedule = schedule;
-  arguments.Dynamics = MakeLineDynamics<T>(kernel);
-  arguments.Powers = MakeSegmentPowers<T>(kernel);
-  arguments.Ends = MakeEndWeights<T, SegmentLength<T>>(kernel);
+  arguments.Dynamics = MakeLineDynamics<T, VPairs>(kernel);
+  arguments.Powers = MakeSegmentPowers<T, VPairs>(kernel);
+  arguments.Ends = MakeEndWeights<T, VPairs, SegmentLength<T>>(kernel);
   for (size_t r = 0; r < pass.Results.size(); ++r)
   {
     const CudaGaussianPassResult & result = pass.Results[r];
     void * const                   data = images[result.Destination].Data;
-    arguments.Results[r] = { static_cast<T *>(data), MakeLineResponse<T>(result.Kernel), result.Combine };
+    arguments.Results[r] = { static_cast<T *>(data), MakeLineResponse<T, VPairs>(result.Kernel), result.Combine };
     arguments.Geometry.Aligned = arguments.Geometry.Aligned && reinterpret_cast<uintptr_t>(data) % 16 == 0;
   }
 
@@ -349,14 +355,26 @@ RunLinePassOn(const CudaGaussianLinePass &    pass,
   }
   if (schedule.Method != LineMethod::Partition)
   {
-    LaunchFilter<T, VKind, TileTask::Filter>(arguments, pass.Results.size(), stream);
+    LaunchFilter<T, VPairs, VKind, TileTask::Filter>(arguments, pass.Results.size(), stream);
     return;
   }
-  const DeviceBuffer states(GetLinePassWorkspace(schedule, source, pass.Axis), stream);
+  const DeviceBuffer states(GetLinePassWorkspace(pass, schedule, source), stream);
   arguments.TileStates = static_cast<PolePairState<T> *>(states.GetPointer());
-  LaunchLinePass<T, VKind, TileTask::WriteTotals, 1>(arguments, stream);
+  LaunchLinePass<T, VPairs, VKind, TileTask::WriteTotals, 1>(arguments, stream);
   LaunchTileScan(arguments, kernel, stream);
-  LaunchFilter<T, VKind, TileTask::FilterFromStates>(arguments, pass.Results.size(), stream);
+  LaunchFilter<T, VPairs, VKind, TileTask::FilterFromStates>(arguments, pass.Results.size(), stream);
+}
+
+template <typename T, unsigned int VPairs>
+void
+RunLinePassOf(const CudaGaussianLinePass &    pass,
+              const LineSchedule &            schedule,
+              const std::vector<DeviceView> & images,
+              const StreamLease &             stream)
+{
+  const auto run = GetAxisKind(pass.Axis) == AxisKind::Contiguous ? RunLinePassOn<T, VPairs, AxisKind::Contiguous>
+                                                                  : RunLinePassOn<T, VPairs, AxisKind::Strided>;
+  run(pass, schedule, images, stream);
 }
 
 template <typename T>
@@ -393,19 +411,21 @@ GetLineSchedule(const CudaGaussianLinePass & pass, const std::vector<DeviceView>
                           pass.Results.front().Kernel.SigmaInPixels,
                           static_cast<unsigned int>(CudaComponentSize(source.ComponentType)),
                           GetDeviceProperties(device).SharedMemoryPerBlockOptin,
-                          kind == AxisKind::Strided && CanStream(pass, images, device));
+                          kind == AxisKind::Strided && CanStream(pass, images, device),
+                          pass.Results.front().Kernel.NumberOfPolePairs);
 }
 
 size_t
-GetLinePassWorkspace(const LineSchedule & schedule, const DeviceView & source, unsigned int axis)
+GetLinePassWorkspace(const CudaGaussianLinePass & pass, const LineSchedule & schedule, const DeviceView & source)
 {
   if (schedule.Method != LineMethod::Partition && schedule.Method != LineMethod::StreamPartition)
   {
     return 0;
   }
-  const LineGeometry geometry = MakeLineGeometry(source, axis);
+  const LineGeometry geometry = MakeLineGeometry(source, pass.Axis);
   const size_t       stateBytes = 2 * CudaComponentSize(source.ComponentType);
-  return schedule.NumberOfTiles * NumberOfStates * geometry.InnerCount * geometry.OuterCount * stateBytes;
+  const size_t       states = 2 * pass.Results.front().Kernel.NumberOfPolePairs;
+  return schedule.NumberOfTiles * states * geometry.InnerCount * geometry.OuterCount * stateBytes;
 }
 
 void
@@ -420,11 +440,14 @@ RunLinePass(const CudaGaussianLinePass &    pass,
     return;
   }
   const bool isDouble = images[pass.Source].ComponentType == CudaComponentType::Double;
-  const auto run =
-    GetAxisKind(pass.Axis) == AxisKind::Contiguous
-      ? (isDouble ? RunLinePassOn<double, AxisKind::Contiguous> : RunLinePassOn<float, AxisKind::Contiguous>)
-      : (isDouble ? RunLinePassOn<double, AxisKind::Strided> : RunLinePassOn<float, AxisKind::Strided>);
-  run(pass, schedule, images, stream);
+  if (pass.Results.front().Kernel.NumberOfPolePairs == 3)
+  {
+    (isDouble ? RunLinePassOf<double, 3> : RunLinePassOf<float, 3>)(pass, schedule, images, stream);
+  }
+  else
+  {
+    (isDouble ? RunLinePassOf<double, 2> : RunLinePassOf<float, 2>)(pass, schedule, images, stream);
+  }
 }
 
 void

@@ -30,7 +30,7 @@ GetLineSchedule(const CudaGaussianLinePass & pass, const std::vector<DeviceView>
 
 /** Bytes of device memory that a pass needs beside source and destination. */
 CudaFilters_EXPORT size_t
-GetLinePassWorkspace(const LineSchedule & schedule, const DeviceView & source, unsigned int axis);
+GetLinePassWorkspace(const CudaGaussianLinePass & pass, const LineSchedule & schedule, const DeviceView & source);
 
 /** Queues one pass on the stream. `images` are those of the plan; they have the same size, strides and type, rows
  * follow each other at Stride[1], and each further axis where the one before ends. Destinations' padding may be

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "itkCudaGaussianEngine.h"
 
+#include "itkCudaComputeType.h"
 #include "itkCudaDevice.h"
 #include "itkCudaError.h"
 #include "itkCudaGaussianDevice.h"
@@ -14,17 +15,6 @@ namespace itk
 namespace
 {
 using namespace cuda::gaussian;
-
-/** Float, unless a component type holds more digits than that. */
-CudaComponentType
-GetComputeType(const CudaImageView & input, const CudaImageView & output)
-{
-  const auto needsDouble = [](CudaComponentType type) {
-    return type == CudaComponentType::Double || type == CudaComponentType::Int || type == CudaComponentType::UInt;
-  };
-  return needsDouble(input.ComponentType) || needsDouble(output.ComponentType) ? CudaComponentType::Double
-                                                                               : CudaComponentType::Float;
-}
 
 /** Bytes for the tile states of a partitioned pass, at most: NumberOfStates states of two components for tiles of at
  * least 128 pixels, so a sixteenth of the image. */
@@ -172,7 +162,7 @@ constexpr float KernelShare = 0.04f;
 size_t
 CudaGaussianWorkingSet(const CudaGaussianPlan & plan, const CudaImageView & input, const CudaImageView & output)
 {
-  const CudaComponentType type = GetComputeType(input, output);
+  const CudaComponentType type = cuda::GetComputeType(input, output);
   const size_t            image = cuda::DeviceImage::GetNumberOfBytes(cuda::GetPlanarSize(input), type);
   const size_t transfer = std::max(cuda::GetTransferWorkspace(input, type), cuda::GetTransferWorkspace(output, type));
   return PlanImages::GetNumberOfBytes(plan, input, type) + std::max(transfer, GetPassWorkspace(image));
@@ -187,7 +177,7 @@ CudaGaussianFilter(const CudaGaussianPlan &     plan,
 {
   const cuda::DeviceGuard guard(deviceIndex);
   cuda::StreamLease       stream(deviceIndex);
-  const PlanImages        images(plan, input, GetComputeType(input, output), stream);
+  const PlanImages        images(plan, input, cuda::GetComputeType(input, output), stream);
   const auto              report = [&progress](float done) {
     if (progress)
     {

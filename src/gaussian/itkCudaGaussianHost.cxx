@@ -1,53 +1,504 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "itkCudaGaussianHost.h"
-#include "itkCudaGaussianCoefficients.h"
 
+#include "itkCudaComputeType.h"
+#include "itkCudaGaussianCoefficients.h"
+#include "itkCudaGaussianEngine.h"
+#include "itkCudaHostLines.h"
+#include "itkMultiThreaderBase.h"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <memory>
+#include <numeric>
+#include <type_traits>
 #include <vector>
 
 namespace itk::cuda::gaussian
 {
 namespace
 {
-LineState<double>
-SteadyLineState(const LineDynamics<double> & dynamics, double x)
+/** The same pixel of several lines. The compiler turns operations on it into those of the processor's vector registers;
+ * lanes do not mix, so that a line's bits do not depend on its neighbours. */
+struct Lanes
 {
-  LineState<double> state;
-  for (unsigned int j = 0; j < NumberOfPolePairs; ++j)
+  static constexpr unsigned int Count = 4;
+
+  double Value[Count];
+};
+
+template <typename TOperation>
+inline Lanes
+ForEachLane(const TOperation & operation)
+{
+  Lanes result;
+  for (unsigned int i = 0; i < Lanes::Count; ++i)
   {
-    state.Pair[j] = SteadyState(dynamics.Section[j], x);
+    result.Value[i] = operation(i);
   }
-  return state;
+  return result;
+}
+
+inline Lanes
+operator+(const Lanes & a, const Lanes & b)
+{
+  return ForEachLane([&](unsigned int i) { return a.Value[i] + b.Value[i]; });
+}
+
+inline Lanes
+operator-(const Lanes & a, const Lanes & b)
+{
+  return ForEachLane([&](unsigned int i) { return a.Value[i] - b.Value[i]; });
+}
+
+inline Lanes
+operator*(double a, const Lanes & b)
+{
+  return ForEachLane([&](unsigned int i) { return a * b.Value[i]; });
+}
+
+/** A pass over lines: the results' responses of the same states. T is the coefficients' type. */
+template <typename T, unsigned int VPairs>
+class LineFilter
+{
+public:
+  explicit LineFilter(const std::vector<CudaGaussianPassResult> & results)
+    : m_Dynamics(MakeLineDynamics<T, VPairs>(results.front().Kernel))
+  {
+    for (const CudaGaussianPassResult & result : results)
+    {
+      m_Responses.push_back(MakeLineResponse<T, VPairs>(result.Kernel));
+    }
+  }
+
+  /** Result r goes to output[r * stride] and behind it. The line's first value is subtracted from `line`. */
+  template <typename TPixel>
+  void
+  operator()(TPixel * line, TPixel * output, size_t length, size_t stride) const
+  {
+    const TPixel first = line[0];
+    for (size_t n = 0; n < length; ++n)
+    {
+      line[n] = line[n] - first;
+    }
+    LineState<TPixel, VPairs> causal = this->GetBorderState(line[0]);
+    for (size_t n = 0; n < length; ++n)
+    {
+      for (size_t r = 0; r < m_Responses.size(); ++r)
+      {
+        output[r * stride + n] = m_Responses[r].CentralValue * line[n] + Contribution(causal, m_Responses[r]);
+      }
+      Advance(causal, m_Dynamics, line[n]);
+    }
+    LineState<TPixel, VPairs> anticausal = this->GetBorderState(line[length - 1]);
+    for (size_t n = length; n-- > 0;)
+    {
+      for (size_t r = 0; r < m_Responses.size(); ++r)
+      {
+        output[r * stride + n] =
+          output[r * stride + n] + (m_Responses[r].AnticausalSign * Contribution(anticausal, m_Responses[r]) +
+                                    m_Responses[r].OffsetResponse * first);
+      }
+      Advance(anticausal, m_Dynamics, line[n]);
+    }
+  }
+
+private:
+  template <typename TPixel>
+  LineState<TPixel, VPairs>
+  GetBorderState(const TPixel & edge) const
+  {
+    LineState<TPixel, VPairs> state;
+    for (unsigned int j = 0; j < VPairs; ++j)
+    {
+      state.Pair[j] = SteadyState(m_Dynamics.Section[j], edge);
+    }
+    return state;
+  }
+
+  LineDynamics<T, VPairs>              m_Dynamics;
+  std::vector<LineResponse<T, VPairs>> m_Responses;
+};
+
+/** Calls `function` with the number of pole pairs as a constant. */
+template <typename TFunction>
+void
+VisitNumberOfPolePairs(const CudaGaussianKernel & kernel, const TFunction & function)
+{
+  if (kernel.NumberOfPolePairs == 3)
+  {
+    function(std::integral_constant<unsigned int, 3>());
+  }
+  else
+  {
+    function(std::integral_constant<unsigned int, 2>());
+  }
+}
+
+/** The images of a plan for one component of the input. A result lies in the output where that holds the type computed
+ * in; else only what the last pass writes is stored there, converted. */
+class HostImages
+{
+public:
+  HostImages(const CudaGaussianPlan & plan, CudaComponentType computeType)
+    : m_Plan(plan)
+    , m_ComputeType(computeType)
+  {
+    for (size_t i = 0; i < plan.Passes.size(); ++i)
+    {
+      for (const CudaGaussianPassResult & result : plan.Passes[i].Results)
+      {
+        m_LastWrite[result.Destination] = i;
+      }
+    }
+  }
+
+  /** Begins with the first pass. `outputs` are the results' places. */
+  void
+  Begin(const CudaImageView & input, const std::vector<CudaImageView> & outputs)
+  {
+    m_Shape = input;
+    m_Outputs = outputs;
+    m_Current.assign(m_Plan.NumberOfImages, CudaImageView());
+    m_Current[0] = input;
+  }
+
+  const CudaImageView &
+  Get(unsigned int image) const
+  {
+    return m_Current[image];
+  }
+
+  /** Where a pass writes the image. */
+  CudaImageView
+  GetDestination(unsigned int image, size_t pass)
+  {
+    const auto found = std::find(m_Plan.Results.begin(), m_Plan.Results.end(), image);
+    if (found != m_Plan.Results.end())
+    {
+      const CudaImageView & output = m_Outputs[found - m_Plan.Results.begin()];
+      const bool            isComplete = m_Plan.Rotation.empty() && m_LastWrite.at(image) == pass;
+      if (output.ComponentType == m_ComputeType || isComplete)
+      {
+        return output;
+      }
+    }
+    return this->GetWorkImage(image);
+  }
+
+  /** From here on the image is what was written there. */
+  void
+  Set(unsigned int image, const CudaImageView & view)
+  {
+    m_Current[image] = view;
+  }
+
+  const std::vector<CudaImageView> &
+  GetOutputs() const
+  {
+    return m_Outputs;
+  }
+
+private:
+  CudaImageView
+  GetWorkImage(unsigned int image)
+  {
+    if (m_ComputeType == CudaComponentType::Double)
+    {
+      return GetWorkImage(m_DoubleImages[image]);
+    }
+    return GetWorkImage(m_FloatImages[image]);
+  }
+
+  template <typename T>
+  CudaImageView
+  GetWorkImage(WorkImage<T> & image) const
+  {
+    if (!image.Pixels)
+    {
+      image.Allocate(m_Shape, m_ComputeType);
+    }
+    return image.View;
+  }
+
+  const CudaGaussianPlan &                  m_Plan;
+  CudaComponentType                         m_ComputeType;
+  std::map<unsigned int, size_t>            m_LastWrite; // pass by image
+  CudaImageView                             m_Shape;
+  std::vector<CudaImageView>                m_Outputs;
+  std::vector<CudaImageView>                m_Current;
+  std::map<unsigned int, WorkImage<float>>  m_FloatImages;
+  std::map<unsigned int, WorkImage<double>> m_DoubleImages;
+};
+
+// Lines that a thread reads and writes together: a cache line of floats.
+constexpr size_t LinesOfBundle = 16;
+constexpr size_t GroupsOfBundle = LinesOfBundle / Lanes::Count;
+
+/** One of the results of a pass. */
+struct PassTarget
+{
+  CudaImageView       Old; // what the image was
+  CudaImageView       New;
+  CudaGaussianCombine Combine;
+};
+
+/** The place of a pixel of a bundle in its view. */
+size_t
+GetPosition(const LineBundle & bundle, size_t lane, size_t n)
+{
+  return bundle.Offset + lane * bundle.LaneStride + n * bundle.LineStride;
+}
+
+/** A component of a type that passes compute in. */
+double
+ReadReal(const CudaImageView & view, size_t position)
+{
+  return view.ComponentType == CudaComponentType::Double ? static_cast<const double *>(view.Data)[position]
+                                                         : static_cast<const float *>(view.Data)[position];
+}
+
+/** A bundle of lines in groups of Lanes::Count, and what a pass makes of it. */
+class LaneBuffer
+{
+public:
+  LaneBuffer(size_t length, size_t results)
+    : m_Length(length)
+    , m_Input(new Lanes[GroupsOfBundle * length])
+    , m_Output(new Lanes[results * GroupsOfBundle * length])
+  {}
+
+  void
+  Load(const CudaImageView & view, const LineBundle & bundle)
+  {
+    m_Groups = (bundle.Lanes + Lanes::Count - 1) / Lanes::Count;
+    std::fill_n(&m_Input[(m_Groups - 1) * m_Length], m_Length, Lanes{}); // the lanes that no line fills
+    VisitComponentType(view.ComponentType, [&](auto zero) {
+      const auto * const pixels = static_cast<const decltype(zero) *>(view.Data);
+      bundle.ForEachPixel([&](size_t lane, size_t n, size_t position) {
+        m_Input[this->GetIndex(lane, n)].Value[lane % Lanes::Count] = static_cast<double>(pixels[position]);
+      });
+    });
+  }
+
+  template <typename TLineFilter>
+  void
+  Filter(const TLineFilter & filter)
+  {
+    for (size_t group = 0; group < m_Groups; ++group)
+    {
+      filter(&m_Input[group * m_Length], &m_Output[group * m_Length], m_Length, GroupsOfBundle * m_Length);
+    }
+  }
+
+  void
+  Store(size_t result, const PassTarget & target, const LineBundle & from, const LineBundle & to) const
+  {
+    const Lanes * const values = &m_Output[result * GroupsOfBundle * m_Length];
+    const bool          readsOld = ReadsDestination(target.Combine);
+    VisitComponentType(target.New.ComponentType, [&](auto zero) {
+      using ComponentType = decltype(zero);
+      auto * const pixels = static_cast<ComponentType *>(target.New.Data);
+      to.ForEachPixel([&](size_t lane, size_t n, size_t position) {
+        const double value = values[this->GetIndex(lane, n)].Value[lane % Lanes::Count];
+        const double old = readsOld ? ReadReal(target.Old, GetPosition(from, lane, n)) : 0.0;
+        pixels[position] = ConvertComponent<ComponentType>(CombineValues(target.Combine, old, value));
+      });
+    });
+  }
+
+private:
+  size_t
+  GetIndex(size_t lane, size_t n) const
+  {
+    return lane / Lanes::Count * m_Length + n;
+  }
+
+  size_t                   m_Length;
+  size_t                   m_Groups{ 0 };
+  std::unique_ptr<Lanes[]> m_Input; // every pixel is written before it is read
+  std::unique_ptr<Lanes[]> m_Output;
+};
+
+/** Takes the share done of a pass. */
+using Report = std::function<void(float)>;
+
+/** Calls `run(begin, end)` for parts of `count` bundles by the threads, in pieces after which progress is reported. */
+template <typename TRun>
+void
+ForBundlesInParallel(size_t count, size_t pixels, MultiThreaderBase * threader, const Report & report, const TRun & run)
+{
+  constexpr size_t pixelsOfPiece = 1 << 16; // a piece costs 10 us to start
+  const size_t     pieces = std::clamp<size_t>(pixels / pixelsOfPiece, 2, 10);
+  // Several parts for each thread, so that none waits long for the last one.
+  const size_t parts = std::min<size_t>(count, pieces * 4 * threader->GetNumberOfWorkUnits());
+  for (size_t piece = 0; piece < pieces; ++piece)
+  {
+    threader->ParallelizeArray(
+      piece * parts / pieces,
+      (piece + 1) * parts / pieces,
+      [&](SizeValueType part) { run(part * count / parts, (part + 1) * count / parts); },
+      nullptr);
+    report(static_cast<float>(piece + 1) / static_cast<float>(pieces));
+  }
+}
+
+template <unsigned int VPairs>
+void
+RunPass(const CudaGaussianLinePass &    pass,
+        const CudaImageView &           source,
+        const std::vector<PassTarget> & targets,
+        MultiThreaderBase *             threader,
+        const Report &                  report)
+{
+  const LineFilter<double, VPairs> filter(pass.Results);
+  const LineBundles                bundles(source, pass.Axis, LinesOfBundle);
+  ForBundlesInParallel(bundles.GetCount(), source.GetNumberOfPixels(), threader, report, [&](size_t begin, size_t end) {
+    LaneBuffer buffer(source.Size[pass.Axis], targets.size());
+    for (size_t i = begin; i < end; ++i)
+    {
+      buffer.Load(source, bundles.Get(source, i));
+      buffer.Filter(filter);
+      for (size_t r = 0; r < targets.size(); ++r)
+      {
+        buffer.Store(r, targets[r], bundles.Get(targets[r].Old, i), bundles.Get(targets[r].New, i));
+      }
+    }
+  });
+}
+
+/** Multiplies the vector of the results at every pixel by the plan's matrix. */
+void
+Rotate(const CudaGaussianPlan & plan, const HostImages & images, MultiThreaderBase * threader, const Report & report)
+{
+  const std::vector<CudaImageView> & outputs = images.GetOutputs();
+  const size_t                       dimension = outputs.size();
+  const LineBundles                  bundles(outputs.front(), 0, 1);
+  const auto                         rotateLine = [&](size_t line) {
+    std::vector<LineBundle> from, to;
+    for (size_t k = 0; k < dimension; ++k)
+    {
+      from.push_back(bundles.Get(images.Get(plan.Results[k]), line));
+      to.push_back(bundles.Get(outputs[k], line));
+    }
+    std::vector<double> vector(dimension);
+    for (size_t n = 0; n < from.front().Length; ++n)
+    {
+      for (size_t k = 0; k < dimension; ++k)
+      {
+        vector[k] = ReadReal(images.Get(plan.Results[k]), GetPosition(from[k], 0, n));
+      }
+      for (size_t i = 0; i < dimension; ++i)
+      {
+        const double value =
+          std::inner_product(vector.begin(), vector.end(), plan.Rotation.begin() + i * dimension, 0.0);
+        VisitComponentType(outputs[i].ComponentType, [&](auto zero) {
+          using ComponentType = decltype(zero);
+          static_cast<ComponentType *>(outputs[i].Data)[GetPosition(to[i], 0, n)] =
+            ConvertComponent<ComponentType>(value);
+        });
+      }
+    }
+  };
+  ForBundlesInParallel(
+    bundles.GetCount(), outputs.front().GetNumberOfPixels(), threader, report, [&](size_t begin, size_t end) {
+      for (size_t line = begin; line < end; ++line)
+      {
+        rotateLine(line);
+      }
+    });
+}
+
+/** All passes over one component of the input. `report` takes the share of a step that is done. */
+void
+RunPlan(const CudaGaussianPlan &                             plan,
+        HostImages &                                         images,
+        MultiThreaderBase *                                  threader,
+        const std::function<void(size_t step, float done)> & report)
+{
+  for (size_t i = 0; i < plan.Passes.size(); ++i)
+  {
+    const CudaGaussianLinePass & pass = plan.Passes[i];
+    std::vector<PassTarget>      targets;
+    for (const CudaGaussianPassResult & result : pass.Results)
+    {
+      targets.push_back(
+        { images.Get(result.Destination), images.GetDestination(result.Destination, i), result.Combine });
+    }
+    VisitNumberOfPolePairs(pass.Results.front().Kernel, [&](auto pairs) {
+      RunPass<decltype(pairs)::value>(
+        pass, images.Get(pass.Source), targets, threader, [&](float done) { report(i, done); });
+    });
+    for (size_t r = 0; r < targets.size(); ++r)
+    {
+      images.Set(pass.Results[r].Destination, targets[r].New);
+    }
+  }
+  if (!plan.Rotation.empty())
+  {
+    Rotate(plan, images, threader, [&](float done) { report(plan.Passes.size(), done); });
+  }
+}
+
+CudaImageView
+GetComponent(CudaImageView view, size_t component)
+{
+  view.Data = static_cast<unsigned char *>(view.Data) + component * CudaComponentSize(view.ComponentType);
+  view.NumberOfComponents = 1;
+  return view;
 }
 } // namespace
 
+template <typename T>
 void
-FilterLine(const CudaGaussianKernel & kernel, const double * input, double * output, size_t length)
+FilterLine(const CudaGaussianKernel & kernel, const T * input, T * output, size_t length)
 {
   if (length == 0)
   {
     return;
   }
-  const auto          dynamics = MakeLineDynamics<double>(kernel);
-  const auto          response = MakeLineResponse<double>(kernel);
-  const double        first = input[0];
-  std::vector<double> x(length);
-  for (size_t n = 0; n < length; ++n)
-  {
-    x[n] = input[n] - first;
-  }
+  std::vector<T> line(input, input + length);
+  VisitNumberOfPolePairs(kernel, [&](auto pairs) {
+    const LineFilter<T, decltype(pairs)::value> filter({ { kernel, 1, CudaGaussianCombine::Store } });
+    filter(line.data(), output, length, length);
+  });
+}
 
-  LineState<double> causal = SteadyLineState(dynamics, x.front());
-  for (size_t n = 0; n < length; ++n)
-  {
-    output[n] = response.CentralValue * x[n] + Contribution(causal, response);
-    Advance(causal, dynamics, x[n]);
-  }
+template CudaFilters_EXPORT void
+FilterLine(const CudaGaussianKernel &, const float *, float *, size_t);
+template CudaFilters_EXPORT void
+FilterLine(const CudaGaussianKernel &, const double *, double *, size_t);
+} // namespace itk::cuda::gaussian
 
-  LineState<double> anticausal = SteadyLineState(dynamics, x.back());
-  for (size_t n = length; n-- > 0;)
+namespace itk
+{
+void
+CudaGaussianFilterOnHost(const CudaGaussianPlan &     plan,
+                         const CudaImageView &        input,
+                         const CudaImageView &        output,
+                         MultiThreaderBase *          threader,
+                         const CudaProgressFunction & progress)
+{
+  using namespace cuda::gaussian;
+  const size_t results = plan.Results.size();
+  const size_t steps = plan.Passes.size() + (plan.Rotation.empty() ? 0 : 1);
+  HostImages   images(plan, cuda::GetComputeType(input, output));
+  for (size_t component = 0; component < input.NumberOfComponents; ++component)
   {
-    output[n] += response.AnticausalSign * Contribution(anticausal, response) + response.OffsetResponse * first;
-    Advance(anticausal, dynamics, x[n]);
+    std::vector<CudaImageView> outputs;
+    for (size_t r = 0; r < results; ++r)
+    {
+      outputs.push_back(GetComponent(output, component * results + r));
+    }
+    images.Begin(GetComponent(input, component), outputs);
+    RunPlan(plan, images, threader, [&](size_t step, float done) {
+      if (progress)
+      {
+        progress((static_cast<float>(component * steps + step) + done) /
+                 static_cast<float>(input.NumberOfComponents * steps));
+      }
+    });
   }
 }
-} // namespace itk::cuda::gaussian
+} // end namespace itk

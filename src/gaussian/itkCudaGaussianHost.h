@@ -9,12 +9,14 @@
 
 namespace itk::cuda::gaussian
 {
-/** Filters one line in double, pixel after pixel: the reference of the device's kernels. `output` may be `input`.
+/** Filters one line in T, double or float, pixel after pixel; in double it is the reference of the device's kernels.
+ * `output` may be `input`.
  *
  * The line continues beyond its ends with its edge values. The line's first value is subtracted before the sweeps, so
  * that an offset costs no accuracy and constants come out exactly. */
+template <typename T>
 CudaFilters_EXPORT void
-FilterLine(const CudaGaussianKernel & kernel, const double * input, double * output, size_t length);
+FilterLine(const CudaGaussianKernel & kernel, const T * input, T * output, size_t length);
 } // namespace itk::cuda::gaussian
 
 #endif

@@ -20,28 +20,29 @@
 namespace itk::cuda::gaussian
 {
 /** A pass with VResults results, each from its own response of the same states. */
-template <typename T, AxisKind VKind, TileTask VTask, unsigned int VResults>
+template <typename T, unsigned int VPairs, AxisKind VKind, TileTask VTask, unsigned int VResults>
 __global__ void
 __launch_bounds__(VKind == AxisKind::Strided ? MaximumThreads<T> : MaximumContiguousSegments<T>,
                   VKind == AxisKind::Strided ? 1 : MinimumContiguousBlocks<T>)
-  LinePassKernel(const __grid_constant__ LinePassArguments<T> arguments)
+  LinePassKernel(const __grid_constant__ LinePassArguments<T, VPairs> arguments)
 {
-  using Tile = std::conditional_t<VKind == AxisKind::Strided, StridedTile<T, VTask>, ContiguousTile<T, VTask>>;
+  using Tile =
+    std::conditional_t<VKind == AxisKind::Strided, StridedTile<T, VPairs, VTask>, ContiguousTile<T, VPairs, VTask>>;
   Tile tile(arguments);
   tile.Load();
-  const SweepStates<T> ends = GetSegmentEnds<T>(tile, arguments.Ends);
+  const SweepStates<T, VPairs> ends = GetSegmentEnds<T, VPairs>(tile, arguments.Ends);
   if constexpr (VTask == TileTask::WriteTotals)
   {
     tile.WriteTotals(ends);
   }
   else
   {
-    const SweepStates<T> starts = tile.Scan(ends);
+    const SweepStates<T, VPairs> starts = tile.Scan(ends);
 #pragma unroll
     for (unsigned int r = 0; r < VResults; ++r)
     {
       T y[SegmentLength<T>];
-      FilterSegment<T>(tile, arguments.Dynamics, arguments.Results[r].Response, starts, y);
+      FilterSegment<T, VPairs>(tile, arguments.Dynamics, arguments.Results[r].Response, starts, y);
       tile.Store(y, arguments.Results[r]);
       // As in FilterSegment(): nothing is to be kept for the next result but the states.
       __syncwarp();
@@ -49,26 +50,32 @@ __launch_bounds__(VKind == AxisKind::Strided ? MaximumThreads<T> : MaximumContig
   }
 }
 
+/** Powers of the state matrix over a tile. */
+template <typename T, unsigned int VPairs>
+struct TilePowers
+{
+  StateMatrix<T> Power[VPairs];
+};
+
 /** Second step of Partition: turns the totals of the tiles into their start states, one thread for each line and state.
  */
-template <typename T>
+template <typename T, unsigned int VPairs>
 __global__ void
-ScanTilesKernel(const __grid_constant__ LinePassArguments<T> arguments,
-                const StateMatrix<T>                         power0,
-                const StateMatrix<T>                         power1)
+ScanTilesKernel(const __grid_constant__ LinePassArguments<T, VPairs> arguments,
+                const __grid_constant__ TilePowers<T, VPairs> powers)
 {
   const LineGeometry & geometry = arguments.Geometry;
   const size_t         lines = geometry.InnerCount * geometry.OuterCount;
   const size_t         index = size_t{ blockIdx.x } * blockDim.x + threadIdx.x;
-  if (index >= NumberOfStates * lines)
+  if (index >= NumberOfStates<VPairs> * lines)
   {
     return;
   }
   const unsigned int   state = static_cast<unsigned int>(index / lines);
   const size_t         line = index % lines;
-  const bool           anticausal = state >= NumberOfPolePairs;
-  const unsigned int   pair = state % NumberOfPolePairs;
-  const StateMatrix<T> power = pair == 0 ? power0 : power1;
+  const bool           anticausal = state >= VPairs;
+  const unsigned int   pair = state % VPairs;
+  const StateMatrix<T> power = powers.Power[pair];
   const T * const      pixels =
     arguments.Source + line / geometry.InnerCount * geometry.OuterStride + line % geometry.InnerCount;
 
@@ -76,7 +83,7 @@ ScanTilesKernel(const __grid_constant__ LinePassArguments<T> arguments,
   PolePairState<T> start = SteadyState(arguments.Dynamics.Section[pair], last - pixels[0]);
   const size_t     tiles = arguments.Schedule.NumberOfTiles;
   const auto       get = [&](size_t i) -> PolePairState<T> & {
-    return arguments.TileStates[((anticausal ? tiles - 1 - i : i) * NumberOfStates + state) * lines + line];
+    return arguments.TileStates[((anticausal ? tiles - 1 - i : i) * NumberOfStates<VPairs> + state) * lines + line];
   };
   for (size_t begin = 0; begin < tiles; begin += ScanBatch)
   {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "itkCudaGaussianPlan.h"
 
+#include "itkCudaGaussianAccurateConstants.h"
 #include "itkMacro.h"
 
 #include <algorithm>
@@ -13,19 +14,46 @@ namespace
 {
 using Complex = std::complex<double>;
 
-constexpr unsigned int NumberOfPolePairs = CudaGaussianKernel::NumberOfPolePairs;
-
 // The limit of itk::RecursiveGaussianImageFilter.
 constexpr double SmallestSpacing = 1e-8;
 
-// Table 3 of Farneback and Westin (2006): the exponents, and the amplitudes A - iB for orders 0, 1, 2.
-constexpr double DericheFrequency[NumberOfPolePairs] = { 0.6681, 2.0787 };
-constexpr double DericheDecay[NumberOfPolePairs] = { -1.3932, -1.3732 };
-const Complex    DericheAmplitude[3][NumberOfPolePairs] = {
-     { { 1.3530, -1.8151 }, { -0.3531, -0.0902 } },
-     { { -0.6724, 3.4327 }, { 0.6724, -0.6100 } },
-     { { -1.3563, -5.2318 }, { 0.3446, 2.2355 } },
+/** Half-kernels of orders 0, 1, 2 before normalisation: Re sum_j Amplitude[order][j] exp(Exponent[j] n / sigma). */
+struct ExponentialSum
+{
+  unsigned int NumberOfPolePairs{ 0 };
+  Complex      Exponent[CudaGaussianKernel::MaximumNumberOfPolePairs];
+  Complex      Amplitude[3][CudaGaussianKernel::MaximumNumberOfPolePairs];
 };
+
+// Table 3 of Farneback and Westin (2006), amplitudes as A - iB.
+ExponentialSum
+MakeDericheExponentialSum()
+{
+  return { 2,
+           { { -1.3932, 0.6681 }, { -1.3732, 2.0787 } },
+           { { { 1.3530, -1.8151 }, { -0.3531, -0.0902 } },
+             { { -0.6724, 3.4327 }, { 0.6724, -0.6100 } },
+             { { -1.3563, -5.2318 }, { 0.3446, 2.2355 } } } };
+}
+
+ExponentialSum
+MakeAccurateExponentialSum()
+{
+  using namespace cuda::gaussian;
+  static_assert(AccurateNumberOfPolePairs <= CudaGaussianKernel::MaximumNumberOfPolePairs, "kernels have room for it");
+  const auto toComplex = [](const AccurateConstant & constant) { return Complex(constant.Real, constant.Imaginary); };
+  ExponentialSum sum;
+  sum.NumberOfPolePairs = AccurateNumberOfPolePairs;
+  for (unsigned int j = 0; j < AccurateNumberOfPolePairs; ++j)
+  {
+    sum.Exponent[j] = toComplex(AccurateExponent[j]);
+    for (unsigned int order = 0; order < 3; ++order)
+    {
+      sum.Amplitude[order][j] = toComplex(AccurateAmplitude[order][j]);
+    }
+  }
+  return sum;
+}
 
 // Moments of the half-kernel, sum over n >= 0 of n^k h(n), k = 0, 1, 2: with p = pole and c = weight
 // sum p^n = 1/(1-p), sum n p^n = p/(1-p)^2, sum n^2 p^n = p(1+p)/(1-p)^3.
@@ -33,7 +61,7 @@ double
 HalfKernelMoment(const CudaGaussianKernel & kernel, unsigned int k)
 {
   double moment = 0.0;
-  for (unsigned int j = 0; j < NumberOfPolePairs; ++j)
+  for (unsigned int j = 0; j < kernel.NumberOfPolePairs; ++j)
   {
     const Complex p = kernel.Pole[j];
     const Complex q = 1.0 / (1.0 - p);
@@ -70,10 +98,14 @@ Scale(CudaGaussianKernel & kernel, double factor)
   }
   kernel.ConstantResponse *= factor;
 }
-} // namespace
 
+/** Sampled at the pixels and normalised as itk::RecursiveGaussianImageFilter normalises. */
 CudaGaussianKernel
-MakeDericheGaussianKernel(unsigned int order, double sigma, double spacing, bool normalizeAcrossScale)
+MakeKernel(const ExponentialSum & constants,
+           unsigned int           order,
+           double                 sigma,
+           double                 spacing,
+           bool                   normalizeAcrossScale)
 {
   if (order > 2)
   {
@@ -92,10 +124,11 @@ MakeDericheGaussianKernel(unsigned int order, double sigma, double spacing, bool
   CudaGaussianKernel kernel;
   kernel.Order = order;
   kernel.SigmaInPixels = sigma / std::abs(spacing);
-  for (unsigned int j = 0; j < NumberOfPolePairs; ++j)
+  kernel.NumberOfPolePairs = constants.NumberOfPolePairs;
+  for (unsigned int j = 0; j < kernel.NumberOfPolePairs; ++j)
   {
-    kernel.Pole[j] = std::exp(Complex(DericheDecay[j], DericheFrequency[j]) / kernel.SigmaInPixels);
-    kernel.Weight[j] = DericheAmplitude[order][j];
+    kernel.Pole[j] = std::exp(constants.Exponent[j] / kernel.SigmaInPixels);
+    kernel.Weight[j] = constants.Amplitude[order][j];
   }
 
   switch (order)
@@ -113,12 +146,9 @@ MakeDericheGaussianKernel(unsigned int order, double sigma, double spacing, bool
     default: {
       // The right multiple of the smoothing kernel makes the response to a constant zero.
       CudaGaussianKernel smoothing = kernel;
-      for (unsigned int j = 0; j < NumberOfPolePairs; ++j)
-      {
-        smoothing.Weight[j] = DericheAmplitude[0][j];
-      }
+      std::copy(std::begin(constants.Amplitude[0]), std::end(constants.Amplitude[0]), smoothing.Weight);
       const double beta = -EvenKernelSum(kernel) / EvenKernelSum(smoothing);
-      for (unsigned int j = 0; j < NumberOfPolePairs; ++j)
+      for (unsigned int j = 0; j < kernel.NumberOfPolePairs; ++j)
       {
         kernel.Weight[j] += beta * smoothing.Weight[j];
       }
@@ -128,6 +158,31 @@ MakeDericheGaussianKernel(unsigned int order, double sigma, double spacing, bool
     }
   }
   return kernel;
+}
+} // namespace
+
+CudaGaussianKernel
+MakeDericheGaussianKernel(unsigned int order, double sigma, double spacing, bool normalizeAcrossScale)
+{
+  return MakeKernel(MakeDericheExponentialSum(), order, sigma, spacing, normalizeAcrossScale);
+}
+
+CudaGaussianKernel
+MakeAccurateGaussianKernel(unsigned int order, double sigma, double spacing, bool normalizeAcrossScale)
+{
+  return MakeKernel(MakeAccurateExponentialSum(), order, sigma, spacing, normalizeAcrossScale);
+}
+
+CudaGaussianKernel
+MakeGaussianKernel(CudaFiltersEnums::Approximation approximation,
+                   unsigned int                    order,
+                   double                          sigma,
+                   double                          spacing,
+                   bool                            normalizeAcrossScale)
+{
+  const auto make =
+    approximation == CudaFiltersEnums::Approximation::Accurate ? MakeAccurateGaussianKernel : MakeDericheGaussianKernel;
+  return make(order, sigma, spacing, normalizeAcrossScale);
 }
 
 namespace
@@ -166,8 +221,11 @@ private:
   CudaGaussianKernel
   MakeKernel(unsigned int axis, unsigned int order) const
   {
-    return MakeDericheGaussianKernel(
-      order, m_Parameters.Sigma[axis], m_Parameters.Spacing[axis], m_Parameters.NormalizeAcrossScale);
+    return MakeGaussianKernel(m_Parameters.Approximation,
+                              order,
+                              m_Parameters.Sigma[axis],
+                              m_Parameters.Spacing[axis],
+                              m_Parameters.NormalizeAcrossScale);
   }
 
   unsigned int

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "itkCudaGaussianSchedule.h"
-#include "itkCudaGaussianCore.h"
 #include "itkCudaGaussianTuning.h"
 
 #include <algorithm>
@@ -24,11 +23,11 @@ GetSegmentLength(unsigned int bytesPerComponent)
 }
 
 unsigned int
-GetMaximumStridedSegments(unsigned int bytesPerComponent, size_t sharedMemoryPerBlock)
+GetMaximumStridedSegments(unsigned int bytesPerComponent, size_t sharedMemoryPerBlock, unsigned int numberOfPolePairs)
 {
   const unsigned int maximumThreads = bytesPerComponent == 4 ? MaximumThreads<float> : MaximumThreads<double>;
   unsigned int       segments = maximumThreads / WarpSize;
-  while (segments > 1 && GetStridedSharedBytes(segments, bytesPerComponent) > sharedMemoryPerBlock)
+  while (segments > 1 && GetStridedSharedBytes(segments, bytesPerComponent, numberOfPolePairs) > sharedMemoryPerBlock)
   {
     segments /= 2;
   }
@@ -55,10 +54,10 @@ GetWarmUp(double sigmaInPixels, unsigned int segmentLength)
 } // namespace
 
 size_t
-GetStridedSharedBytes(unsigned int segments, unsigned int bytesPerComponent)
+GetStridedSharedBytes(unsigned int segments, unsigned int bytesPerComponent, unsigned int numberOfPolePairs)
 {
   const size_t tile = size_t{ segments } * SegmentBytes * WarpSize;
-  const size_t states = size_t{ segments } * WarpSize * 2 * NumberOfPolePairs * 2 * bytesPerComponent;
+  const size_t states = size_t{ segments } * WarpSize * 2 * numberOfPolePairs * 2 * bytesPerComponent;
   return tile + states;
 }
 
@@ -69,7 +68,7 @@ GetStreamSharedBytes(unsigned int lookAhead)
                             : lookAhead == 1 ? StreamRingLength<1>
                                              : StreamRingLength<MaximumLookAhead>;
   const size_t chunk = size_t{ StreamRows } * StreamColumns * sizeof(float);
-  const size_t states = size_t{ StreamColumns } * StreamSegments * 2 * NumberOfPolePairs * 2 * sizeof(float);
+  const size_t states = size_t{ StreamColumns } * StreamSegments * 2 * StreamPolePairs * 2 * sizeof(float);
   return ringLength * (chunk + 2 * sizeof(uint64_t)) + (lookAhead + 1) * states;
 }
 
@@ -79,12 +78,13 @@ MakeLineSchedule(LineMethod   method,
                  size_t       lineLength,
                  double       sigmaInPixels,
                  unsigned int bytesPerComponent,
-                 size_t       sharedMemoryPerBlock)
+                 size_t       sharedMemoryPerBlock,
+                 unsigned int numberOfPolePairs)
 {
   const unsigned int segmentLength = GetSegmentLength(bytesPerComponent);
   const bool         strided = kind == AxisKind::Strided;
   const unsigned int maximumSegments =
-    strided ? GetMaximumStridedSegments(bytesPerComponent, sharedMemoryPerBlock)
+    strided ? GetMaximumStridedSegments(bytesPerComponent, sharedMemoryPerBlock, numberOfPolePairs)
             : std::min<unsigned int>(MaximumContiguousSegments<float>,
                                      static_cast<unsigned int>(sharedMemoryPerBlock / ContiguousWarpBytes) * WarpSize /
                                        ContiguousThreads * ContiguousThreads);
@@ -115,7 +115,8 @@ MakeLineSchedule(LineMethod   method,
     case LineMethod::StreamPartition: {
       const bool partition = method == LineMethod::StreamPartition;
       schedule.LookAhead = partition ? 0 : GetLookAhead(lineLength, sigmaInPixels);
-      const bool possible = strided && bytesPerComponent == sizeof(float) && (partition || schedule.LookAhead > 0);
+      const bool possible = strided && bytesPerComponent == sizeof(float) && numberOfPolePairs == StreamPolePairs &&
+                            (partition || schedule.LookAhead > 0);
       const bool fits = GetStreamSharedBytes(schedule.LookAhead) <= sharedMemoryPerBlock;
       schedule.Segments = possible && fits ? StreamSegments : 0;
       schedule.Step = StreamRows;
@@ -132,10 +133,12 @@ MakeLineSchedule(AxisKind     kind,
                  double       sigmaInPixels,
                  unsigned int bytesPerComponent,
                  size_t       sharedMemoryPerBlock,
-                 bool         streams)
+                 bool         streams,
+                 unsigned int numberOfPolePairs)
 {
   const auto make = [&](LineMethod method) {
-    return MakeLineSchedule(method, kind, lineLength, sigmaInPixels, bytesPerComponent, sharedMemoryPerBlock);
+    return MakeLineSchedule(
+      method, kind, lineLength, sigmaInPixels, bytesPerComponent, sharedMemoryPerBlock, numberOfPolePairs);
   };
   if (streams && lineLength > StreamRows)
   {

@@ -45,7 +45,8 @@ MakeLineSchedule(AxisKind     kind,
                  double       sigmaInPixels,
                  unsigned int bytesPerComponent,
                  size_t       sharedMemoryPerBlock,
-                 bool         streams);
+                 bool         streams,
+                 unsigned int numberOfPolePairs = 2);
 
 /** The schedule with that method, or one with Segments == 0 if the method cannot treat such lines. */
 CudaFilters_EXPORT LineSchedule
@@ -54,11 +55,12 @@ MakeLineSchedule(LineMethod   method,
                  size_t       lineLength,
                  double       sigmaInPixels,
                  unsigned int bytesPerComponent,
-                 size_t       sharedMemoryPerBlock);
+                 size_t       sharedMemoryPerBlock,
+                 unsigned int numberOfPolePairs = 2);
 
 /** Shared memory of a block of strided lines with that many segments. */
 CudaFilters_EXPORT size_t
-GetStridedSharedBytes(unsigned int segments, unsigned int bytesPerComponent);
+GetStridedSharedBytes(unsigned int segments, unsigned int bytesPerComponent, unsigned int numberOfPolePairs = 2);
 
 /** Shared memory of a block of a stream of float lines. */
 CudaFilters_EXPORT size_t

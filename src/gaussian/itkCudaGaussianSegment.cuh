@@ -11,12 +11,12 @@ namespace itk::cuda::gaussian
 {
 /** End states of the thread's segment, each sweep from zero state. Both sweeps weigh pixel k and its mirror image with
  * the same two numbers, so their sum and difference serve both. */
-template <typename T, typename TTile>
-__device__ inline SweepStates<T>
-GetSegmentEnds(const TTile & tile, const EndWeights<T, TTile::Length> & weights)
+template <typename T, unsigned int VPairs, typename TTile>
+__device__ inline SweepStates<T, VPairs>
+GetSegmentEnds(const TTile & tile, const EndWeights<T, VPairs, TTile::Length> & weights)
 {
   constexpr unsigned int quads = TTile::Length / 4;
-  LineState<T>           even, odd;
+  LineState<T, VPairs>   even, odd;
 #pragma unroll
   for (unsigned int q = 0; q < quads / 2; ++q)
   {
@@ -29,7 +29,7 @@ GetSegmentEnds(const TTile & tile, const EndWeights<T, TTile::Length> & weights)
       const T sum = fromBegin[k] + fromEnd[3 - k];
       const T difference = fromBegin[k] - fromEnd[3 - k];
 #pragma unroll
-      for (unsigned int j = 0; j < NumberOfPolePairs; ++j)
+      for (unsigned int j = 0; j < VPairs; ++j)
       {
         const PolePairState<T> & forSum = weights.Even[4 * q + k].Pair[j];
         const PolePairState<T> & forDifference = weights.Odd[4 * q + k].Pair[j];
@@ -40,9 +40,9 @@ GetSegmentEnds(const TTile & tile, const EndWeights<T, TTile::Length> & weights)
       }
     }
   }
-  SweepStates<T> states;
+  SweepStates<T, VPairs> states;
 #pragma unroll
-  for (unsigned int j = 0; j < NumberOfPolePairs; ++j)
+  for (unsigned int j = 0; j < VPairs; ++j)
   {
     states.Sweep[0].Pair[j] = { even.Pair[j].U - odd.Pair[j].U, even.Pair[j].V - odd.Pair[j].V };
     states.Sweep[1].Pair[j] = { even.Pair[j].U + odd.Pair[j].U, even.Pair[j].V + odd.Pair[j].V };
@@ -51,12 +51,12 @@ GetSegmentEnds(const TTile & tile, const EndWeights<T, TTile::Length> & weights)
 }
 
 /** Response of the thread's segment, without the line's offset. */
-template <typename T, typename TTile>
+template <typename T, unsigned int VPairs, typename TTile>
 __device__ inline void
-FilterSegment(const TTile &           tile,
-              const LineDynamics<T> & dynamics,
-              const LineResponse<T> & response,
-              SweepStates<T>          states,
+FilterSegment(const TTile &                   tile,
+              const LineDynamics<T, VPairs> & dynamics,
+              const LineResponse<T, VPairs> & response,
+              SweepStates<T, VPairs>          states,
               T (&y)[TTile::Length])
 {
   constexpr unsigned int quads = TTile::Length / 4;

@@ -34,20 +34,20 @@ struct StreamPiece
 template <typename T>
 struct StreamArguments
 {
-  const T *                          Source;
-  PolePairState<T> *                 TileStates; // as in LinePassArguments, of chunks; not for TileTask::Filter
-  LineGeometry                       Geometry;
-  unsigned int                       StripsPerRow;
-  unsigned int                       NumberOfChunks; // of a line
-  unsigned int                       PiecesPerLine;
-  unsigned int                       NumberOfPieces; // of all lines
-  LineDynamics<T>                    Dynamics;
-  StateMatrix<T>                     SegmentPower[NumberOfPolePairs];
-  StateMatrix<T>                     ChunkPower[NumberOfPolePairs];
-  EndWeights<T, StreamSegmentLength> Ends;
-  LineResponse<T>                    Response;
-  CUtensorMap                        SourceMap; // a box is a chunk
-  CUtensorMap                        DestinationMap;
+  const T *                        Source;
+  PolePairState<T> *               TileStates; // as in LinePassArguments, of chunks; not for TileTask::Filter
+  LineGeometry                     Geometry;
+  unsigned int                     StripsPerRow;
+  unsigned int                     NumberOfChunks; // of a line
+  unsigned int                     PiecesPerLine;
+  unsigned int                     NumberOfPieces; // of all lines
+  LineDynamics<T, StreamPolePairs> Dynamics;
+  StateMatrix<T>                   SegmentPower[StreamPolePairs];
+  StateMatrix<T>                   ChunkPower[StreamPolePairs];
+  EndWeights<T, StreamPolePairs, StreamSegmentLength> Ends;
+  LineResponse<T, StreamPolePairs>                    Response;
+  CUtensorMap                                         SourceMap; // a box is a chunk
+  CUtensorMap                                         DestinationMap;
 };
 
 /** The ring and the states of a block of threads in shared memory. */
@@ -58,7 +58,7 @@ struct StreamMemory
   static constexpr unsigned int Slots = VLookAhead + 1;
 
   T                Ring[RingLength][StreamRows][StreamColumns];
-  PolePairState<T> States[StreamGroups][Slots][NumberOfStates][StreamSegments][WarpSize];
+  PolePairState<T> States[StreamGroups][Slots][NumberOfStates<StreamPolePairs>][StreamSegments][WarpSize];
   TileBarrier      Loaded[RingLength];   // a chunk has arrived
   TileBarrier      Finished[RingLength]; // all warps are done with it
 };
@@ -311,12 +311,12 @@ private:
     {
       this->ContinueLine(chunk);
     }
-    const SweepStates<T> ends = GetSegmentEnds<T>(*this, m_Arguments.Ends);
+    const SweepStates<T, StreamPolePairs> ends = GetSegmentEnds<T>(*this, m_Arguments.Ends);
 #pragma unroll
-    for (unsigned int state = 0; state < NumberOfStates; ++state)
+    for (unsigned int state = 0; state < NumberOfStates<StreamPolePairs>; ++state)
     {
       m_Memory.States[m_Group][slot][state][m_Segment][m_Lane] =
-        ends.Sweep[state / NumberOfPolePairs].Pair[state % NumberOfPolePairs];
+        ends.Sweep[state / StreamPolePairs].Pair[state % StreamPolePairs];
     }
   }
 
@@ -339,7 +339,7 @@ private:
   __device__ void
   Scan(const StreamPiece & piece, unsigned int step, unsigned int slot, unsigned int oldSlot)
   {
-    if (m_Segment >= NumberOfStates)
+    if (m_Segment >= NumberOfStates<StreamPolePairs>)
     {
       return;
     }
@@ -378,12 +378,12 @@ private:
   __device__ bool
   IsAnticausal() const
   {
-    return m_Segment >= NumberOfPolePairs;
+    return m_Segment >= StreamPolePairs;
   }
   __device__ unsigned int
   GetPair() const
   {
-    return m_Segment % NumberOfPolePairs;
+    return m_Segment % StreamPolePairs;
   }
   __device__ const StateMatrix<T> &
                    GetSegmentPower() const
@@ -456,14 +456,16 @@ private:
   GetTileStateIndex(unsigned int chunk) const
   {
     const LineGeometry & geometry = m_Arguments.Geometry;
-    return (size_t{ chunk } * NumberOfStates + m_Segment) * (geometry.InnerCount * geometry.OuterCount) + m_StateLine;
+    return (size_t{ chunk } * NumberOfStates<StreamPolePairs> + m_Segment) *
+             (geometry.InnerCount * geometry.OuterCount) +
+           m_StateLine;
   }
 
   __device__ PolePairState<T>
              LoadStart(unsigned int chunk) const
   {
-    const bool needed = VTask == TileTask::FilterFromStates && m_Segment < NumberOfStates && m_HasLine &&
-                        chunk < m_Arguments.NumberOfChunks;
+    const bool needed = VTask == TileTask::FilterFromStates && m_Segment < NumberOfStates<StreamPolePairs> &&
+                        m_HasLine && chunk < m_Arguments.NumberOfChunks;
     return needed ? m_Arguments.TileStates[this->GetTileStateIndex(chunk)] : PolePairState<T>{};
   }
 
@@ -471,11 +473,11 @@ private:
   Filter(unsigned int slot)
   {
     m_Current = m_FilterPosition.Index;
-    SweepStates<T> starts;
+    SweepStates<T, StreamPolePairs> starts;
 #pragma unroll
-    for (unsigned int state = 0; state < NumberOfStates; ++state)
+    for (unsigned int state = 0; state < NumberOfStates<StreamPolePairs>; ++state)
     {
-      starts.Sweep[state / NumberOfPolePairs].Pair[state % NumberOfPolePairs] =
+      starts.Sweep[state / StreamPolePairs].Pair[state % StreamPolePairs] =
         m_Memory.States[m_Group][slot][state][m_Segment][m_Lane];
     }
     T y[Length];

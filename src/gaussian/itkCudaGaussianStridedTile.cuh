@@ -7,14 +7,14 @@
 namespace itk::cuda::gaussian
 {
 /** 32 adjacent lines; warp s holds segment s of each, lane i the line i. */
-template <typename T, TileTask VTask>
+template <typename T, unsigned int VPairs, TileTask VTask>
 class StridedTile
 {
 public:
   static constexpr unsigned int Length = SegmentLength<T>;
   static constexpr bool         ReadsTwice = true;
 
-  __device__ explicit StridedTile(const LinePassArguments<T> & arguments)
+  __device__ explicit StridedTile(const LinePassArguments<T, VPairs> & arguments)
     : m_Arguments(arguments)
   {
     m_Rows = arguments.Schedule.Segments * Length;
@@ -84,10 +84,10 @@ public:
   }
 
   __device__ void
-  WriteTotals(const SweepStates<T> & ends)
+  WriteTotals(const SweepStates<T, VPairs> & ends)
   {
     StoreStates(ends);
-    for (unsigned int state = m_Segment; state < NumberOfStates; state += blockDim.x / WarpSize)
+    for (unsigned int state = m_Segment; state < NumberOfStates<VPairs>; state += blockDim.x / WarpSize)
     {
       const PolePairState<T> total = ScanSegments(state, PolePairState<T>{});
       if (m_Lane < m_Columns)
@@ -97,27 +97,26 @@ public:
     }
   }
 
-  __device__ SweepStates<T>
-             Scan(const SweepStates<T> & ends)
+  __device__ SweepStates<T, VPairs>
+             Scan(const SweepStates<T, VPairs> & ends)
   {
     StoreStates(ends);
-    for (unsigned int state = m_Segment; state < NumberOfStates; state += blockDim.x / WarpSize)
+    for (unsigned int state = m_Segment; state < NumberOfStates<VPairs>; state += blockDim.x / WarpSize)
     {
       ScanSegments(state, GetStartState(state));
     }
     __syncthreads();
-    SweepStates<T> starts;
+    SweepStates<T, VPairs> starts;
 #pragma unroll
-    for (unsigned int state = 0; state < NumberOfStates; ++state)
+    for (unsigned int state = 0; state < NumberOfStates<VPairs>; ++state)
     {
-      starts.Sweep[state / NumberOfPolePairs].Pair[state % NumberOfPolePairs] =
-        m_States[GetStateIndex(state, m_Segment)];
+      starts.Sweep[state / VPairs].Pair[state % VPairs] = m_States[GetStateIndex(state, m_Segment)];
     }
     return starts;
   }
 
   __device__ void
-  Store(const T (&y)[Length], const LinePassResult<T> & result) const
+  Store(const T (&y)[Length], const LinePassResult<T, VPairs> & result) const
   {
     if (m_Lane >= m_Columns)
     {
@@ -157,17 +156,16 @@ private:
   {
     const LineGeometry & geometry = m_Arguments.Geometry;
     const size_t         line = m_Outer * geometry.InnerCount + m_FirstColumn + m_Lane;
-    return (m_Tile * NumberOfStates + state) * (geometry.InnerCount * geometry.OuterCount) + line;
+    return (m_Tile * NumberOfStates<VPairs> + state) * (geometry.InnerCount * geometry.OuterCount) + line;
   }
 
   __device__ void
-  StoreStates(const SweepStates<T> & states)
+  StoreStates(const SweepStates<T, VPairs> & states)
   {
 #pragma unroll
-    for (unsigned int state = 0; state < NumberOfStates; ++state)
+    for (unsigned int state = 0; state < NumberOfStates<VPairs>; ++state)
     {
-      m_States[GetStateIndex(state, m_Segment)] =
-        states.Sweep[state / NumberOfPolePairs].Pair[state % NumberOfPolePairs];
+      m_States[GetStateIndex(state, m_Segment)] = states.Sweep[state / VPairs].Pair[state % VPairs];
     }
     __syncthreads();
   }
@@ -179,18 +177,18 @@ private:
     {
       return m_Lane < m_Columns ? m_Arguments.TileStates[GetTileStateIndex(state)] : PolePairState<T>{};
     }
-    const bool         anticausal = state >= NumberOfPolePairs;
+    const bool         anticausal = state >= VPairs;
     const unsigned int row = anticausal ? m_Rows - 1 : 0;
     const T            edge = m_Values[row * WarpSize + m_Lane] - m_First;
-    return SteadyState(m_Arguments.Dynamics.Section[state % NumberOfPolePairs], edge);
+    return SteadyState(m_Arguments.Dynamics.Section[state % VPairs], edge);
   }
 
   /** Replaces the end states of the line's segments by their start states; returns the state behind the last one. */
   __device__ PolePairState<T>
              ScanSegments(unsigned int state, PolePairState<T> start)
   {
-    const StateMatrix<T> & power = m_Arguments.Powers.Power[state % NumberOfPolePairs][1];
-    const bool             anticausal = state >= NumberOfPolePairs;
+    const StateMatrix<T> & power = m_Arguments.Powers.Power[state % VPairs][1];
+    const bool             anticausal = state >= VPairs;
     const unsigned int     segments = m_Arguments.Schedule.Segments;
     for (unsigned int s = 0; s < segments; ++s)
     {
@@ -202,13 +200,13 @@ private:
     return start;
   }
 
-  const LinePassArguments<T> & m_Arguments;
-  T *                          m_Values; // [row][lane]
-  PolePairState<T> *           m_States; // [state][segment][lane]
-  TileRange                    m_Range;
-  size_t                       m_Tile, m_Outer, m_FirstColumn, m_Base;
-  unsigned int                 m_Rows, m_Columns, m_Lane, m_Segment;
-  T                            m_First;
+  const LinePassArguments<T, VPairs> & m_Arguments;
+  T *                                  m_Values; // [row][lane]
+  PolePairState<T> *                   m_States; // [state][segment][lane]
+  TileRange                            m_Range;
+  size_t                               m_Tile, m_Outer, m_FirstColumn, m_Base;
+  unsigned int                         m_Rows, m_Columns, m_Lane, m_Segment;
+  T                                    m_First;
 };
 } // namespace itk::cuda::gaussian
 

@@ -27,43 +27,43 @@ struct LineGeometry
 };
 
 /** Powers of the state matrix over 0 to 32 segments. */
-template <typename T>
+template <typename T, unsigned int VPairs>
 struct SegmentPowers
 {
-  StateMatrix<T> Power[NumberOfPolePairs][WarpSize + 1];
+  StateMatrix<T> Power[VPairs][WarpSize + 1];
 };
 
 /** End states of the causal and anticausal sweep over a segment of L = VLength pixels are sums of Even[k] (x[k] +
  * x[L-1-k]) minus and plus Odd[k] (x[k] - x[L-1-k]), over k < L / 2. */
-template <typename T, unsigned int VLength>
+template <typename T, unsigned int VPairs, unsigned int VLength>
 struct EndWeights
 {
-  LineState<T> Even[VLength / 2];
-  LineState<T> Odd[VLength / 2];
+  LineState<T, VPairs> Even[VLength / 2];
+  LineState<T, VPairs> Odd[VLength / 2];
 };
 
 /** One result of a pass. */
-template <typename T>
+template <typename T, unsigned int VPairs>
 struct LinePassResult
 {
-  T *                 Destination;
-  LineResponse<T>     Response;
-  CudaGaussianCombine Combine; // contiguous lines only; strided ones store
+  T *                     Destination;
+  LineResponse<T, VPairs> Response;
+  CudaGaussianCombine     Combine; // contiguous lines only; strided ones store
 };
 
 constexpr unsigned int MaximumResults = 3;
 
-template <typename T>
+template <typename T, unsigned int VPairs>
 struct LinePassArguments
 {
-  const T *          Source;
-  PolePairState<T> * TileStates; // Partition: [tile][sweep and pole pair][line], totals and then start states
-  LineGeometry       Geometry;
-  LineSchedule       Schedule;
-  LineDynamics<T>    Dynamics;
-  SegmentPowers<T>   Powers;
-  EndWeights<T, SegmentLength<T>> Ends;
-  LinePassResult<T>               Results[MaximumResults];
+  const T *                Source;
+  PolePairState<T> *       TileStates; // Partition: [tile][sweep and pole pair][line], totals and then start states
+  LineGeometry             Geometry;
+  LineSchedule             Schedule;
+  LineDynamics<T, VPairs>  Dynamics;
+  SegmentPowers<T, VPairs> Powers;
+  EndWeights<T, VPairs, SegmentLength<T>> Ends;
+  LinePassResult<T, VPairs>               Results[MaximumResults];
   // Contiguous lines whose tiles the copy engine moves: all segments but an incomplete last one, as an array of
   // segments and lines; a box is the part of a warp.
   bool        LoadsInBulk;
@@ -81,13 +81,15 @@ enum class TileTask : unsigned char
 };
 
 /** States of both sweeps. Index 0 is the causal one. */
-template <typename T>
+template <typename T, unsigned int VPairs>
 struct SweepStates
 {
-  LineState<T> Sweep[2];
+  LineState<T, VPairs> Sweep[2];
 };
 
-constexpr unsigned int NumberOfStates = 2 * NumberOfPolePairs;
+/** Of both sweeps together. */
+template <unsigned int VPairs>
+constexpr unsigned int NumberOfStates = 2 * VPairs;
 
 /** A tile's part of the line: `Begin` is the first pixel read, the rest counts from there. */
 struct TileRange
@@ -115,32 +117,6 @@ GetSharedMemory()
 {
   extern __shared__ __align__(1024) unsigned char shared[];
   return shared;
-}
-
-/** The value that takes the place of `old`. */
-template <typename T>
-__device__ inline T
-CombineValues(CudaGaussianCombine combine, T old, T value)
-{
-  switch (combine)
-  {
-    case CudaGaussianCombine::Add:
-      return old + value;
-    case CudaGaussianCombine::StoreSquare:
-      return value * value;
-    case CudaGaussianCombine::AddSquare:
-      return old + value * value;
-    case CudaGaussianCombine::AddSquareAndRoot:
-      return sqrt(old + value * value);
-    default:
-      return value;
-  }
-}
-
-__device__ inline bool
-ReadsDestination(CudaGaussianCombine combine)
-{
-  return combine != CudaGaussianCombine::Store && combine != CudaGaussianCombine::StoreSquare;
 }
 
 /** Copies 16 bytes to shared memory, of which only the first `count` elements are read and the rest is zero. */

@@ -51,6 +51,9 @@ constexpr unsigned int StreamRows = StreamSegmentLength * StreamSegments;
 constexpr unsigned int StreamGroups = StreamColumns / WarpSize;
 constexpr unsigned int StreamWorkers = StreamColumns * StreamSegments;
 
+/** Pole pairs of the kernels that streams are for: the states of more would take the ring's place. */
+constexpr unsigned int StreamPolePairs = 2;
+
 /** Chunks on either side that a result depends on, and places of the ring that leave room for their states in 227 KB.
  */
 constexpr unsigned int MaximumLookAhead = 3;

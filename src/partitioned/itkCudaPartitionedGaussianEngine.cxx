@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "itkCudaPartitionedGaussianEngine.h"
 
+#include "itkCudaComputeType.h"
 #include "itkCudaDevice.h"
-#include "itkCudaPartitionedGaussianComputeType.h"
 #include "itkCudaPartitionedGaussianDevice.h"
 #include "itkCudaTransfer.h"
 
@@ -23,7 +23,7 @@ CudaPartitionedGaussianWorkingSet(const CudaPartitionedGaussianPlan & plan,
                                   const CudaImageView &               input,
                                   const CudaImageView &               output)
 {
-  const CudaComponentType           type = cuda::partitioned::GetComputeType(input, output);
+  const CudaComponentType           type = cuda::GetComputeType(input, output);
   const cuda::DeviceImage::SizeType size = cuda::GetPlanarSize(input);
   size_t workspace = std::max(cuda::GetTransferWorkspace(input, type), cuda::GetTransferWorkspace(output, type));
   for (const CudaPartitionedGaussianPass & pass : plan.Passes)
@@ -42,7 +42,7 @@ CudaPartitionedGaussianFilter(const CudaPartitionedGaussianPlan & plan,
 {
   const cuda::DeviceGuard           guard(deviceIndex);
   cuda::StreamLease                 stream(deviceIndex);
-  const CudaComponentType           type = cuda::partitioned::GetComputeType(input, output);
+  const CudaComponentType           type = cuda::GetComputeType(input, output);
   const cuda::DeviceImage::SizeType size = cuda::GetPlanarSize(input);
   const auto                        report = [&progress](float done) {
     if (progress)

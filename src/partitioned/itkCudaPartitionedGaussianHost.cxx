@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "itkCudaPartitionedGaussianHost.h"
 
+#include "itkCudaComputeType.h"
+#include "itkCudaHostLines.h"
 #include "itkCudaPartitionedGaussianCoefficients.h"
-#include "itkCudaPartitionedGaussianComputeType.h"
 #include "itkCudaPartitionedGaussianEngine.h"
 #include "itkCudaPartitionedGaussianTuning.h"
 #include "itkMultiThreaderBase.h"
 
 #include <algorithm>
-#include <limits>
-#include <memory>
-#include <type_traits>
 #include <vector>
 
 namespace itk::cuda::partitioned
@@ -113,141 +111,6 @@ private:
   BlockPowers<T>              m_Powers;
 };
 
-/** Calls `function` with a value of the component type. */
-template <typename TFunction>
-void
-VisitComponentType(CudaComponentType type, const TFunction & function)
-{
-  switch (type)
-  {
-    case CudaComponentType::UChar:
-      return function(static_cast<unsigned char>(0));
-    case CudaComponentType::Char:
-      return function(static_cast<signed char>(0));
-    case CudaComponentType::UShort:
-      return function(static_cast<unsigned short>(0));
-    case CudaComponentType::Short:
-      return function(static_cast<short>(0));
-    case CudaComponentType::UInt:
-      return function(0u);
-    case CudaComponentType::Int:
-      return function(0);
-    case CudaComponentType::Float:
-      return function(0.0f);
-    case CudaComponentType::Double:
-      return function(0.0);
-  }
-}
-
-/** Truncates toward zero and clamps, as the device's download does. */
-template <typename TTo, typename TFrom>
-TTo
-ConvertComponent(TFrom value)
-{
-  if constexpr (std::is_integral_v<TTo>)
-  {
-    // As floats the greatest integers may round up to the first value out of range, where the comparison is right too.
-    if (value != value)
-    {
-      return 0;
-    }
-    if (value <= static_cast<TFrom>(std::numeric_limits<TTo>::lowest()))
-    {
-      return std::numeric_limits<TTo>::lowest();
-    }
-    if (value >= static_cast<TFrom>(std::numeric_limits<TTo>::max()))
-    {
-      return std::numeric_limits<TTo>::max();
-    }
-  }
-  return static_cast<TTo>(value);
-}
-
-/** Lines that lie beside each other: the first begins at component `Offset` of the view. */
-struct LineBundle
-{
-  size_t Offset;
-  size_t LineStride; // from pixel to pixel of a line
-  size_t LaneStride; // from line to line
-  size_t Lanes;
-  size_t Length;
-
-  /** Calls f(lane, n, position in the view), in the order of memory. */
-  template <typename TFunction>
-  void
-  ForEachPixel(const TFunction & f) const
-  {
-    const bool   linesOuter = LineStride <= LaneStride;
-    const size_t outerCount = linesOuter ? Lanes : Length;
-    const size_t innerCount = linesOuter ? Length : Lanes;
-    for (size_t outer = 0; outer < outerCount; ++outer)
-    {
-      for (size_t inner = 0; inner < innerCount; ++inner)
-      {
-        const size_t lane = linesOuter ? outer : inner;
-        const size_t n = linesOuter ? inner : outer;
-        f(lane, n, Offset + lane * LaneStride + n * LineStride);
-      }
-    }
-  }
-};
-
-/** Bundles of neighbouring lines along one axis of a view: components first, then the axes. */
-class LineBundles
-{
-public:
-  LineBundles(const CudaImageView & view, unsigned int axis, size_t maximumLanes)
-    : m_Axis(axis)
-    , m_LaneAxis(axis == 0 ? 1 : 0)
-    , m_MaximumLanes(maximumLanes)
-    , m_Components(view.NumberOfComponents)
-    , m_Size(view.Size)
-    , m_BundlesPerRow((view.Size[m_LaneAxis] + maximumLanes - 1) / maximumLanes)
-  {}
-
-  size_t
-  GetCount() const
-  {
-    size_t count = m_BundlesPerRow * m_Components;
-    for (unsigned int d = 0; d < CudaImageView::MaximumDimension; ++d)
-    {
-      count *= d == m_Axis || d == m_LaneAxis ? 1 : m_Size[d];
-    }
-    return count;
-  }
-
-  LineBundle
-  Get(const CudaImageView & view, size_t index) const
-  {
-    const size_t firstLane = index % m_BundlesPerRow * m_MaximumLanes;
-    index /= m_BundlesPerRow;
-    LineBundle bundle{};
-    bundle.Offset = index % m_Components + firstLane * view.Stride[m_LaneAxis];
-    index /= m_Components;
-    for (unsigned int d = 0; d < CudaImageView::MaximumDimension; ++d)
-    {
-      if (d != m_Axis && d != m_LaneAxis)
-      {
-        bundle.Offset += index % m_Size[d] * view.Stride[d];
-        index /= m_Size[d];
-      }
-    }
-    bundle.LineStride = view.Stride[m_Axis];
-    bundle.LaneStride = view.Stride[m_LaneAxis];
-    bundle.Lanes = std::min(m_MaximumLanes, m_Size[m_LaneAxis] - firstLane);
-    bundle.Length = m_Size[m_Axis];
-    return bundle;
-  }
-
-private:
-  unsigned int                                        m_Axis;
-  unsigned int                                        m_LaneAxis;
-  size_t                                              m_MaximumLanes;
-  size_t                                              m_Components;
-  std::array<size_t, CudaImageView::MaximumDimension> m_Size;
-  size_t                                              m_BundlesPerRow;
-};
-
 template <typename T>
 void
 FilterBundle(const LineFilter<T> & filter,
@@ -303,29 +166,6 @@ RunPass(const CudaPartitionedGaussianPlan & plan,
     progress(static_cast<float>(piece + 1) / pieces);
   }
 }
-
-/** Dense pixels of a type that passes compute in. */
-template <typename T>
-struct WorkImage
-{
-  std::unique_ptr<T[]> Pixels;
-  CudaImageView        View;
-
-  void
-  Allocate(const CudaImageView & shape, CudaComponentType type)
-  {
-    View = shape;
-    View.ComponentType = type;
-    size_t stride = shape.NumberOfComponents;
-    for (unsigned int d = 0; d < CudaImageView::MaximumDimension; ++d)
-    {
-      View.Stride[d] = stride;
-      stride *= shape.Size[d];
-    }
-    Pixels.reset(new T[stride]); // every pixel is written before it is read
-    View.Data = Pixels.get();
-  }
-};
 
 template <typename T>
 void
@@ -385,6 +225,7 @@ CudaPartitionedGaussianFilterOnHost(const CudaPartitionedGaussianPlan & plan,
                                     MultiThreaderBase *                 threader,
                                     const std::function<void(float)> &  progress)
 {
+  using namespace cuda;
   using namespace cuda::partitioned;
   const bool inDouble = GetComputeType(input, output) == CudaComponentType::Double;
   const auto run = inDouble ? RunPlan<double> : RunPlan<float>;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef itkCudaPartitionedGaussianComputeType_h
-#define itkCudaPartitionedGaussianComputeType_h
+#ifndef itkCudaComputeType_h
+#define itkCudaComputeType_h
 
 #include "itkCudaImageView.h"
 
-namespace itk::cuda::partitioned
+namespace itk::cuda
 {
 /** Float, unless a component type holds more digits than that. */
 inline CudaComponentType
@@ -16,6 +16,6 @@ GetComputeType(const CudaImageView & input, const CudaImageView & output)
   return needsDouble(input.ComponentType) || needsDouble(output.ComponentType) ? CudaComponentType::Double
                                                                                : CudaComponentType::Float;
 }
-} // namespace itk::cuda::partitioned
+} // namespace itk::cuda
 
 #endif
