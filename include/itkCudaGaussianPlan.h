@@ -59,8 +59,8 @@ MakeDericheGaussianKernel(unsigned int order, double sigma, double spacing, bool
 /** A sixth-order kernel, three pole pairs, with the constants of tools/fit_gaussian_exponentials.py; normalisation,
  * sign conventions, parameters and errors are those of MakeDericheGaussianKernel().
  *
- * Order 0 is within 6e-6 of the sampled Gaussian of sum 1, relative to its centre, from 0.5 pixels on. Orders 1 and 2
- * are within 5.6e-5 and 3.8e-4 of the largest value of the Gaussian's derivative, plus what sampling it at the pixels
+ * Order 0 is within 1e-5 of the sampled Gaussian of sum 1, relative to its centre, from 0.5 pixels on. Orders 1 and 2
+ * are within 7e-5 and 7e-4 of the largest value of the Gaussian's derivative, plus what sampling it at the pixels
  * costs, which grows quickly below 1.5 pixels. */
 CudaFilters_EXPORT CudaGaussianKernel
 MakeAccurateGaussianKernel(unsigned int order, double sigma, double spacing, bool normalizeAcrossScale);

@@ -19,8 +19,8 @@ namespace itk
  * On the GPU the passes along the later axes are shared between the derivatives, and those along one axis read their
  * source once for all derivatives: 6 reads of the image and 8 writes in three dimensions.
  *
- * Coefficients, accuracy, conversion to integer types, supported types, and the parameters Backend and DeviceIndex:
- * CudaRecursiveGaussianImageFilter.
+ * Coefficients, accuracy, conversion to integer types, supported types, and the parameters Approximation, Backend and
+ * DeviceIndex: CudaRecursiveGaussianImageFilter.
  *
  * \code
  * auto filter = itk::CudaGradientRecursiveGaussianImageFilter<ImageType>::New();

@@ -17,8 +17,8 @@ namespace itk
  * On the GPU the passes are shared as in CudaGradientRecursiveGaussianImageFilter: 10 reads of the image and 15 writes
  * in three dimensions, where one pass after the other for each derivative would take 18 of each.
  *
- * Coefficients, accuracy, conversion to integer types, supported types, and the parameters Backend and DeviceIndex:
- * CudaRecursiveGaussianImageFilter.
+ * Coefficients, accuracy, conversion to integer types, supported types, and the parameters Approximation, Backend and
+ * DeviceIndex: CudaRecursiveGaussianImageFilter.
  *
  * \code
  * auto filter = itk::CudaHessianRecursiveGaussianImageFilter<ImageType>::New();

@@ -17,8 +17,8 @@ namespace itk
  * On the GPU the passes are shared as in CudaGradientRecursiveGaussianImageFilter, and the last ones add the
  * derivatives.
  *
- * Coefficients, accuracy, conversion to integer types, supported types, and the parameters Backend and DeviceIndex:
- * CudaRecursiveGaussianImageFilter.
+ * Coefficients, accuracy, conversion to integer types, supported types, and the parameters Approximation, Backend and
+ * DeviceIndex: CudaRecursiveGaussianImageFilter.
  *
  * \code
  * auto filter = itk::CudaLaplacianRecursiveGaussianImageFilter<ImageType>::New();

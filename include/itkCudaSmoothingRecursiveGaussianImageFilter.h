@@ -18,8 +18,8 @@ namespace itk
  *
  * The image is uploaded once, all axes are filtered on the GPU, and the result is downloaded once; between the axes
  * pixels stay in float (char, short and float images) or double (int and double images; the superclass rounds those to
- * float between axes). Coefficients, accuracy, conversion to integer types, supported types, and the parameters Backend
- * and DeviceIndex: CudaRecursiveGaussianImageFilter.
+ * float between axes). Coefficients, accuracy, conversion to integer types, supported types, and the parameters
+ * Approximation, Backend and DeviceIndex: CudaRecursiveGaussianImageFilter.
  *
  * A pixel costs about 45 floating-point operations for each axis, whatever Sigma is. On the GPU the filter holds two
  * images, and for types other than float and double scalars a third one in the type of the input or output.

@@ -97,7 +97,17 @@ SampledL1Norm(unsigned int order, double sigma)
   return std::accumulate(kernel.begin(), kernel.end(), 0.0, [](double s, double v) { return s + std::abs(v); });
 }
 
-constexpr double SmoothingSigmas[] = { 0.5, 0.55, 0.6, 0.7, 0.8, 1.0, 1.3, 2.0, 3.7, 8.0, 31.0, 100.0, 500.0 };
+/** Close together at first: the fewer pixels a kernel has, the more its error depends on where they lie. */
+std::vector<double>
+MakeSmoothingSigmas()
+{
+  std::vector<double> sigmas = { 8.0, 31.0, 100.0, 500.0 };
+  for (double sigma = 0.5; sigma < 6.0; sigma *= 1.01)
+  {
+    sigmas.push_back(sigma);
+  }
+  return sigmas;
+}
 
 /** The worst of Gaussian blobs at several places between the pixels: error of the derivative, relative to its largest
  * value. */
@@ -136,7 +146,9 @@ BlobError(unsigned int order, double sigma)
 
 TEST(CudaGaussianAccurateLine, SmoothsLikeTheSampledGaussian)
 {
-  for (const double sigma : SmoothingSigmas)
+  double worst = 0.0;
+  double worstSigma = 0.0;
+  for (const double sigma : MakeSmoothingSigmas())
   {
     std::vector<double> impulse(GetLineLength(sigma), 0.0);
     const size_t        centre = impulse.size() / 2;
@@ -149,9 +161,11 @@ TEST(CudaGaussianAccurateLine, SmoothsLikeTheSampledGaussian)
       error = std::max(error, std::abs(output[n] - expected[n]));
     }
     error /= expected[centre];
-    std::cout << "[ accurate ] order 0, sigma " << sigma << ": " << error << " of g(0)" << std::endl;
     EXPECT_LE(error, SmoothingBound) << "sigma " << sigma;
+    worstSigma = error > worst ? sigma : worstSigma;
+    worst = std::max(worst, error);
   }
+  std::cout << "[ accurate ] order 0: " << worst << " of g(0) at sigma " << worstSigma << std::endl;
 }
 
 TEST(CudaGaussianAccurateLine, DifferentiatesGaussianBlobs)
@@ -173,7 +187,7 @@ TEST(CudaGaussianAccurateLine, DifferentiatesGaussianBlobs)
 
 TEST(CudaGaussianAccurateLine, StepsDoNotOvershoot)
 {
-  for (const double sigma : SmoothingSigmas)
+  for (const double sigma : MakeSmoothingSigmas())
   {
     std::vector<double> step(GetLineLength(sigma), 0.0);
     std::fill(step.begin() + step.size() / 2, step.end(), 1.0);
@@ -188,7 +202,7 @@ TEST(CudaGaussianAccurateLine, StepsDoNotOvershoot)
  */
 TEST(CudaGaussianAccurateLine, SecondOrderIsZeroOnConstantsAndInsideRamps)
 {
-  for (const double sigma : SmoothingSigmas)
+  for (const double sigma : { 0.5, 0.7, 1.0, 2.0, 8.0, 31.0, 500.0 })
   {
     const auto          length = GetLineLength(3.0 * sigma);
     std::vector<double> ramp(length);

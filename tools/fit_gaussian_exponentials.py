@@ -34,8 +34,11 @@ HEADER = HERE.parent / "src" / "gaussian" / "itkCudaGaussianAccurateConstants.h"
 
 PAIRS = 3
 ROOT = math.sqrt(math.pi / 2.0)
-# Largest error of each order, relative to the largest value of what it approximates.
+# Largest error of each order, relative to the largest value of what it approximates; of orders 1 and 2 on blobs.
 GOALS = (1e-5, 2e-4, 1e-3)
+# The same for the fit of the continuous kernels. At sigma below a pixel few samples make up the sum that normalises order 0, and
+# their errors add up: twice as good as its goal.
+FIT_GOALS = (5e-6, 2e-4, 1e-3)
 PEAKS = (1.0, math.exp(-0.5), 1.0)
 # Where the search for the poles begins: exponents of Deriche (1993), continued by a third pair.
 FIRST_POLES = (-2.2 + 0.5j, -2.1 + 1.6j, -2.0 + 2.8j)
@@ -97,7 +100,7 @@ def fit():
         poles = x[:PAIRS] + 1j * x[PAIRS:]
         if (poles.real > -0.3).any():
             return 1e9
-        ratios = [fit_weights(poles, k, t, iterations)[1] / GOALS[k] for k in range(3)]
+        ratios = [fit_weights(poles, k, t, iterations)[1] / FIT_GOALS[k] for k in range(3)]
         return max(ratios) if power is None else sum(r**power for r in ratios) ** (1.0 / power)
 
     x = numpy.concatenate([numpy.real(FIRST_POLES), numpy.imag(FIRST_POLES)])
@@ -179,6 +182,8 @@ def effective_sigma(poles, weights, sigma):
     return math.sqrt(2.0 * (n * n * h).sum()) / sigma
 
 
+# Where the error of order 0 is looked for.
+SMOOTHING_SIGMAS = tuple(numpy.geomspace(0.5, 100.0, 400))
 SIGMAS = (0.5, 0.6, 0.8, 1.0, 1.25, 1.5, 2.0, 3.0, 4.0, 8.0, 20.0, 50.0)
 
 
@@ -203,9 +208,11 @@ def print_figures(rows):
               f"{row['step_overshoot']:8.2e}  {row['effective_sigma']:.7f}")
 
 
-def failures(errors, rows):
+def failures(errors, smoothing_errors, rows):
     """What misses the goals."""
     missed = [f"order {k}: error {errors[k]:.2e}" for k in range(3) if not errors[k] <= GOALS[k]]
+    missed += [f"sigma {sigma}: order 0, error {error:.2e}"
+               for sigma, error in zip(SMOOTHING_SIGMAS, smoothing_errors) if not error <= GOALS[0]]
     for row in rows:
         derivatives = row["sigma"] >= 1.5  # below, the pixel grid itself sets the error
         if (not row["order0"] <= GOALS[0] or not row["step_overshoot"] <= 1e-5 or
@@ -281,7 +288,10 @@ def main():
     rows = figures(poles, weights)
     print("largest error of the continuous kernels, orders 0 to 2:", ", ".join(f"{e:.3g}" for e in errors))
     print_figures(rows)
-    missed = failures(errors, rows)
+    smoothing_errors = [smoothing_error(poles, weights, sigma) for sigma in SMOOTHING_SIGMAS]
+    worst = int(numpy.argmax(smoothing_errors))
+    print(f"order 0 at every sigma: {smoothing_errors[worst]:.3g} at {SMOOTHING_SIGMAS[worst]:.3g}")
+    missed = failures(errors, smoothing_errors, rows)
     if HEADER.read_text() != make_header(poles, weights):
         missed.append(f"{HEADER.name} is not what the table gives: run this program without --check")
     for k in range(3):

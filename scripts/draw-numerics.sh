@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Computes the figures of docs/numerics.md, on the host, and draws its pictures into docs/numerics; prints its tables.
+# Usage: scripts/draw-numerics.sh [--no-install]
+set -euo pipefail
+. "$(dirname "$0")/common.sh"
+
+install=yes
+for argument in "$@"; do
+  case $argument in
+    --no-install) install=no ;;
+    -h | --help)
+      sed -n '3,/^set /{/^#/s/^# \{0,1\}//p}' "$0"
+      exit 0
+      ;;
+    *) die "unknown argument '$argument' (see --help)" ;;
+  esac
+done
+
+say "Packages"
+[ "$install" = no ] || install_packages "${build_packages[@]}" "${plot_packages[@]}"
+
+say "Building the program"
+build=$repository/build/numerics
+configure_and_build "$build" --preset cpu -DBUILD_TESTING=OFF -DCudaFilters_BUILD_EXAMPLES=OFF "${launcher_arguments[@]}"
+
+say "Computing and drawing"
+"$build/bin/gaussian_numerics" "$build/numerics.json"
+# Debian's python3 has Debian's matplotlib; the first python3 on PATH may be another one.
+python=/usr/bin/python3
+[ -x $python ] || python=python3
+$python "$repository/benchmarks/draw_gaussian_numerics.py" "$build/numerics.json" "$repository/docs/numerics"
+say "Done: $repository/docs/numerics"
