@@ -20,6 +20,21 @@ using CudaProgressFunction = std::function<void(float)>;
 CudaFilters_EXPORT size_t
 CudaGaussianWorkingSet(const CudaGaussianPlan & plan, const CudaImageView & input, const CudaImageView & output);
 
+/** Runs the plan's passes over `input` on the host, by the threads of `threader`, and stores the results in `output`:
+ * as CudaGaussianFilter() does on the device, but lines are filtered in double, and only what lies between passes is of
+ * the type that the device computes in. Every line is filtered by one thread, so the result does not depend on their
+ * number.
+ *
+ * Input and output may be the same memory if no pass but the first reads the plan's input; so it is in plans of
+ * MakeGaussianPlan() for two axes or more, and of MakeGaussianLinePlan(). Memory beside input and output: an image of
+ * one component for each image of the plan that is written before the last pass and cannot lie in the output. */
+CudaFilters_EXPORT void
+CudaGaussianFilterOnHost(const CudaGaussianPlan &     plan,
+                         const CudaImageView &        input,
+                         const CudaImageView &        output,
+                         MultiThreaderBase *          threader,
+                         const CudaProgressFunction & progress);
+
 /** Uploads `input`, runs the plan's passes on the device and downloads the results to `output`; complete on return.
  * Input and output have the same size and may be the same memory. For each component of the input the output has as
  * many components as the plan has results.
@@ -34,21 +49,6 @@ CudaGaussianFilter(const CudaGaussianPlan &     plan,
                    const CudaImageView &        output,
                    int                          deviceIndex,
                    const CudaProgressFunction & progress);
-
-/** The same on the host, by the threads of `threader`: lines are filtered in double, and what lies between passes is of
- * the type that the device computes in. Every line is filtered by one thread, so the result does not depend on their
- * number.
- *
- * Input and output may be the same memory if no pass but the first reads the plan's input; so it is in plans of
- * MakeGaussianPlan() for two axes or more, and of MakeGaussianLinePlan(). Memory
- * beside input and output: an image of one component for each image of the plan that is written before the last pass
- * and cannot lie in the output. */
-CudaFilters_EXPORT void
-CudaGaussianFilterOnHost(const CudaGaussianPlan &     plan,
-                         const CudaImageView &        input,
-                         const CudaImageView &        output,
-                         MultiThreaderBase *          threader,
-                         const CudaProgressFunction & progress);
 } // end namespace itk
 
 #endif

@@ -41,6 +41,9 @@ cudafilters_add_exit_test(cudafilters_info 0 "Backend:" cudafilters-info)
 cudafilters_add_exit_test(cudafilters_info_help 0 "ITK_CUDAFILTERS_DEVICE" cudafilters-info --help)
 cudafilters_add_exit_test(cudafilters_info_wrong_argument 2 "--nonsense" cudafilters-info --nonsense)
 
+cudafilters_add_header_test()
+cudafilters_add_consumer_test()
+
 # The constants of Approximation = Accurate are those of their table, and reach what docs/numerics.md states; 77: no numpy.
 find_package(Python3 COMPONENTS Interpreter)
 if(Python3_Interpreter_FOUND)
@@ -48,9 +51,6 @@ if(Python3_Interpreter_FOUND)
                                                  --check)
   set_tests_properties(CudaGaussianExponentials PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 600)
 endif()
-
-cudafilters_add_header_test()
-cudafilters_add_consumer_test()
 
 cudafilters_add_gtests(CudaFiltersGTestDriver SOURCES ${CudaFilters_GTESTS})
 
