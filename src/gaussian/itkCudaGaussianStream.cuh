@@ -354,10 +354,13 @@ private:
         }
         return;
       }
-#pragma unroll
-      for (unsigned int i = 0; i + 1 < NumberOfTotals; ++i)
+      if constexpr (VLookAhead > 0)
       {
-        m_Totals[i] = m_Totals[i + 1];
+#pragma unroll
+        for (unsigned int i = 0; i + 1 < NumberOfTotals; ++i)
+        {
+          m_Totals[i] = m_Totals[i + 1];
+        }
       }
       m_Totals[NumberOfTotals - 1] = total;
     }
@@ -438,16 +441,19 @@ private:
     // m_Totals[VLookAhead] is the total of the chunk itself. Before the line all states are zero, as is its first
     // pixel.
     PolePairState<T> start;
-#pragma unroll
-    for (unsigned int i = 0; i < VLookAhead; ++i)
+    if constexpr (VLookAhead > 0)
     {
-      // Copies: a reference to one of two would keep all of them in memory.
-      const PolePairState<T> before = m_Totals[i];
-      const PolePairState<T> behind = m_Totals[NumberOfTotals - 1 - i];
-      PolePairState<T>       neighbour;
-      neighbour.U = this->IsAnticausal() ? behind.U : before.U;
-      neighbour.V = this->IsAnticausal() ? behind.V : before.V;
-      start = Combine(neighbour, m_Arguments.ChunkPower[this->GetPair()], start);
+#pragma unroll
+      for (unsigned int i = 0; i < VLookAhead; ++i)
+      {
+        // Copies: a reference to one of two would keep all of them in memory.
+        const PolePairState<T> before = m_Totals[i];
+        const PolePairState<T> behind = m_Totals[NumberOfTotals - 1 - i];
+        PolePairState<T>       neighbour;
+        neighbour.U = this->IsAnticausal() ? behind.U : before.U;
+        neighbour.V = this->IsAnticausal() ? behind.V : before.V;
+        start = Combine(neighbour, m_Arguments.ChunkPower[this->GetPair()], start);
+      }
     }
     return start;
   }
