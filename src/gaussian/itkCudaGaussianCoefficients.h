@@ -49,17 +49,6 @@ MakeLineResponse(const CudaGaussianKernel & kernel)
   return response;
 }
 
-inline StateMatrix<double>
-Multiply(const StateMatrix<double> & a, const StateMatrix<double> & b)
-{
-  StateMatrix<double> product;
-  product.UU = a.UU * b.UU + a.UV * b.VU;
-  product.UV = a.UU * b.UV + a.UV * b.VV;
-  product.VU = a.VU * b.UU + a.VV * b.VU;
-  product.VV = a.VU * b.UV + a.VV * b.VV;
-  return product;
-}
-
 /** The matrix that maps the state of a pole pair over `length` pixels. */
 inline StateMatrix<double>
 MakeStatePower(std::complex<double> pole, size_t length)

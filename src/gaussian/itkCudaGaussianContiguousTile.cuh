@@ -57,7 +57,7 @@ public:
     m_TileLast = line[m_Range.Begin + m_Range.ReadEnd - 1];
     for (unsigned int i = thread; i < VPairs * WarpSize; i += blockDim.x * blockDim.y)
     {
-      m_LanePowers[i] = arguments.Powers.Power[i / WarpSize][i % WarpSize];
+      m_LanePowers[i] = arguments.Powers.Get(i / WarpSize, i % WarpSize);
     }
   }
 
@@ -477,10 +477,10 @@ private:
   __device__ PolePairState<T>
              CombineWarps(unsigned int state, PolePairState<T> start, unsigned int count) const
   {
-    const bool         anticausal = state >= VPairs;
-    const unsigned int warpsPerLine = m_ThreadsPerLine / WarpSize;
-    const unsigned int firstWarp = m_LineInBlock * warpsPerLine;
-    const auto &       power = m_Arguments.Powers.Power[state % VPairs][WarpSize];
+    const bool           anticausal = state >= VPairs;
+    const unsigned int   warpsPerLine = m_ThreadsPerLine / WarpSize;
+    const unsigned int   firstWarp = m_LineInBlock * warpsPerLine;
+    const StateMatrix<T> power = m_Arguments.Powers.Get(state % VPairs, WarpSize);
     for (unsigned int i = 0; i < count; ++i)
     {
       const unsigned int warp = firstWarp + (anticausal ? warpsPerLine - 1 - i : i);

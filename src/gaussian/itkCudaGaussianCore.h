@@ -139,6 +139,19 @@ Apply(const StateMatrix<T> & power, const PolePairState<T> & begin)
   return Combine(PolePairState<T>{}, power, begin);
 }
 
+/** Maps over the pixels of both, one after the other. */
+template <typename T>
+ITK_CUDA_HOST_DEVICE inline StateMatrix<T>
+Multiply(const StateMatrix<T> & a, const StateMatrix<T> & b)
+{
+  StateMatrix<T> product;
+  product.UU = a.UU * b.UU + a.UV * b.VU;
+  product.UV = a.UU * b.UV + a.UV * b.VV;
+  product.VU = a.VU * b.UU + a.VV * b.VU;
+  product.VV = a.VU * b.UV + a.VV * b.VV;
+  return product;
+}
+
 /** The value that takes the place of `old` at a pixel where a pass gives `value`. */
 template <typename T>
 ITK_CUDA_HOST_DEVICE inline T

@@ -53,7 +53,7 @@ MakeSegmentPowers(const CudaGaussianKernel & kernel)
   SegmentPowers<T, VPairs> powers;
   for (unsigned int j = 0; j < VPairs; ++j)
   {
-    for (unsigned int k = 0; k <= WarpSize; ++k)
+    for (unsigned int k = 0; k <= SegmentPowers<T, VPairs>::Last; ++k)
     {
       powers.Power[j][k] = Round<T>(MakeStatePower(kernel.Pole[j], size_t{ SegmentLength<T> } * k));
     }

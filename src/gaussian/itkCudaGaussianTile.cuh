@@ -26,11 +26,27 @@ struct LineGeometry
   bool   Aligned; // every line or row of lines begins at a multiple of 16 bytes
 };
 
-/** Powers of the state matrix over 0 to 32 segments. */
+/** Powers of the state matrix over 0 to 32 segments. Those of three pole pairs in double beyond 16 are made of two: a
+ * kernel's arguments hold 4096 bytes, before the drivers of CUDA 12.1. */
 template <typename T, unsigned int VPairs>
 struct SegmentPowers
 {
-  StateMatrix<T> Power[VPairs][WarpSize + 1];
+  static constexpr unsigned int Last = sizeof(T) == 8 && VPairs > 2 ? WarpSize / 2 : WarpSize;
+
+  StateMatrix<T> Power[VPairs][Last + 1];
+
+  __device__ StateMatrix<T>
+             Get(unsigned int pair, unsigned int segments) const
+  {
+    if constexpr (Last < WarpSize)
+    {
+      if (segments > Last)
+      {
+        return Multiply(Power[pair][Last], Power[pair][segments - Last]);
+      }
+    }
+    return Power[pair][segments];
+  }
 };
 
 /** End states of the causal and anticausal sweep over a segment of L = VLength pixels are sums of Even[k] (x[k] +
@@ -71,6 +87,8 @@ struct LinePassArguments
   CUtensorMap SourceMap;
   CUtensorMap DestinationMap;
 };
+
+static_assert(sizeof(LinePassArguments<double, 3>) <= 4096, "drivers before CUDA 12.1 take no more");
 
 /** What a kernel does with its tile. */
 enum class TileTask : unsigned char
