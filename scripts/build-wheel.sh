@@ -46,13 +46,29 @@ case $python in
   /usr/bin/*) system_packages+=(python3-dev python3-venv) ;;
 esac
 
-# ITK's filters that the module derives from: folder in Modules/Filtering and class. Of these folders nothing else is wrapped.
-wrapped_superclasses=(
+# What the module derives from and returns: folder in Modules/Filtering and class, bases first. Of these folders nothing else is
+# wrapped.
+wrapped_classes=(
   Smoothing/itkRecursiveGaussianImageFilter
   Smoothing/itkSmoothingRecursiveGaussianImageFilter
+  Smoothing/itkDiscreteGaussianImageFilter
+  ImageGradient/itkGradientRecursiveGaussianImageFilter
+  ImageGradient/itkGradientMagnitudeRecursiveGaussianImageFilter
+  ImageFeature/itkLaplacianRecursiveGaussianImageFilter
+  ImageFeature/itkHessianRecursiveGaussianImageFilter
+  Path/itkPathBase
+  Path/itkParametricPath
+  Path/itkPolyLineParametricPath
 )
-swig_targets=(ITKSmoothingSwig)
-unwrapped_modules=(ImageFeature ImageGradient Path)
+swig_targets=(ITKSmoothingSwig ITKImageGradientSwig ITKImageFeatureSwig ITKPathSwig)
+# Of the folders of filters, the modules whose headers the wrapped classes include; of ImageIntensity nothing is wrapped.
+declare -A needed_modules=(
+  [Smoothing]=ITKImageFilterBase
+  [ImageIntensity]=ITKImageFilterBase
+  [ImageGradient]='ITKSmoothing ITKImageAdaptors ITKImageIntensity'
+  [ImageFeature]='ITKSmoothing ITKImageAdaptors'
+  [Path]=ITKImageFilterBase
+)
 # The itk wheel's dimensions and scalar types, so that our classes have the keys of their superclasses; and oneTBB, because ITK's
 # classes in the two wheels share the choice of a thread pool, which is oneTBB in the itk wheel.
 itk_options=(
@@ -63,7 +79,6 @@ itk_options=(
   -DITK_WRAP_PYTHON=ON '-DITK_WRAP_IMAGE_DIMS=2;3;4'
   -DITK_WRAP_unsigned_char=ON -DITK_WRAP_unsigned_short=ON -DITK_WRAP_signed_short=ON -DITK_WRAP_float=ON -DITK_WRAP_double=ON
   -DITK_WRAP_rgb_unsigned_char=OFF -DITK_WRAP_rgba_unsigned_char=OFF -DITK_WRAP_complex_float=OFF
-  -DITK_WRAP_covariant_vector_float=OFF
 )
 
 # A folder under the cache that holds what was made from `key` in full: the file 'complete' is written last.
@@ -82,28 +97,44 @@ make_tools()
   PATH=$tools/bin:$PATH
 }
 
-# Leaves, of the modules that hold the superclasses, the superclasses alone: wrapping all of them and of the modules that they
-# need takes three times as long. Descriptions of single classes do not depend on each other.
+# Leaves, of the modules that hold those classes, the classes alone: wrapping all of them and of the modules that they need
+# takes three times as long. Descriptions of single classes do not depend on each other.
 trim_source()
 {
-  local source=$1 module keep=() name
-  for name in "${wrapped_superclasses[@]}"; do
-    keep+=(! -name "${name#*/}.wrap")
+  local filters=$1/Modules/Filtering module library
+  for module in "${!needed_modules[@]}"; do
+    # Filters are templates, but ITKSmoothing has the names of an enumeration.
+    library=
+    [ "$module" != Smoothing ] || library=ENABLE_SHARED
+    printf 'itk_module(ITK%s %s COMPILE_DEPENDS %s)\n' "$module" "$library" "${needed_modules[$module]}" \
+      > "$filters/$module/itk-module.cmake"
+    trim_wrapping "$filters/$module" "$module"
+    if [ -z "$library" ]; then
+      rm -rf "$filters/$module/src"
+      printf 'project(ITK%s)\nitk_module_impl()\n' "$module" > "$filters/$module/CMakeLists.txt"
+    fi
   done
-  for module in $(printf '%s\n' "${wrapped_superclasses[@]%%/*}" | sort -u); do
-    find "$source/Modules/Filtering/$module/wrapping" -name '*.wrap' "${keep[@]}" -delete
-  done
-  printf 'itk_module(ITKSmoothing ENABLE_SHARED COMPILE_DEPENDS ITKImageFilterBase)\n' \
-    > "$source/Modules/Filtering/Smoothing/itk-module.cmake"
-  sed -i 's/itkFFTDiscreteGaussianImageFilter\.cxx//' "$source/Modules/Filtering/Smoothing/src/CMakeLists.txt"
-  # Modules of filters that are not wrapped: nothing of them is compiled here, but the module depends on them.
-  for module in "${unwrapped_modules[@]}"; do
-    rm -rf "$source/Modules/Filtering/$module/src" "$source/Modules/Filtering/$module/wrapping"
-    printf 'project(ITK%s)\nitk_module_impl()\n' "$module" > "$source/Modules/Filtering/$module/CMakeLists.txt"
-    printf 'itk_module(ITK%s COMPILE_DEPENDS ITKSmoothing)\n' "$module" > "$source/Modules/Filtering/$module/itk-module.cmake"
-  done
+  sed -i 's/itkFFTDiscreteGaussianImageFilter\.cxx//' "$filters/Smoothing/src/CMakeLists.txt"
   # ITKCommon's wrapping names a class of ITKMesh without declaring that it needs it.
-  sed -i '/itk::MeshRegion/d' "$source/Modules/Core/Common/wrapping/ITKCommonBase.wrap"
+  sed -i '/itk::MeshRegion/d' "$1/Modules/Core/Common/wrapping/ITKCommonBase.wrap"
+}
+
+trim_wrapping()
+{
+  local folder=$1 module=$2 classes=() keep=() name
+  for name in "${wrapped_classes[@]}"; do
+    if [ "${name%%/*}" = "$module" ]; then
+      classes+=("${name#*/}")
+      keep+=(! -name "${name#*/}.wrap")
+    fi
+  done
+  if [ ${#classes[@]} -eq 0 ]; then
+    rm -rf "$folder/wrapping"
+    return
+  fi
+  find "$folder/wrapping" -name '*.wrap' "${keep[@]}" -delete
+  printf 'itk_wrap_module(ITK%s)\nset(WRAPPER_SUBMODULE_ORDER %s)\nitk_auto_load_and_end_wrap_submodules()\n' \
+    "$module" "${classes[*]}" > "$folder/wrapping/CMakeLists.txt"
 }
 
 wrapping_arguments()
@@ -138,8 +169,8 @@ make_itk()
 {
   find_itk_source || exit 3
   local key
-  key=$(cache_entry "wheel-itk-$itk_version" "$itk_source" "${itk_options[@]}" "${swig_targets[@]}" "$(declare -f trim_source)" \
-    "${wrapped_superclasses[@]}" "${unwrapped_modules[@]}" "$tools" "$(c++ --version | head -n 1)")
+  key=$(cache_entry "wheel-itk-$itk_version" "$itk_source" "${itk_options[@]}" "${swig_targets[@]}" "$(declare -f trim_source trim_wrapping)" \
+    "${wrapped_classes[@]}" "${needed_modules[@]}" "$tools" "$(c++ --version | head -n 1)")
   if [ -f "$key/complete" ] && (cd "$key" && sha256sum --status --check complete 2> /dev/null); then
     note "found in the cache: ITK $itk_version"
   else

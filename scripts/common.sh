@@ -71,6 +71,17 @@ find_nvcc()
   return 1
 }
 
+# Sets wheel to the absolute path of the Python package: the file that it names, else the newest in dist/.
+find_wheel()
+{
+  if [ -z "$wheel" ]; then
+    wheel=$(find "$repository/dist" -name 'itk_cudafilters-*.whl' -printf '%T@ %p\n' 2> /dev/null | sort -n | tail -n 1 |
+      cut -d ' ' -f 2-)
+  fi
+  [ -f "$wheel" ] || die "there is no wheel in dist/: scripts/build-wheel.sh builds one"
+  wheel=$(realpath "$wheel")
+}
+
 # configure_and_build FOLDER CMAKE_ARGUMENT...
 configure_and_build()
 {

@@ -28,11 +28,7 @@ while [ $# -gt 0 ]; do
   esac
   shift
 done
-if [ -z "$wheel" ]; then
-  wheel=$(find "$repository/dist" -name 'itk_cudafilters-*.whl' -printf '%T@ %p\n' 2> /dev/null | sort -n | tail -n 1 | cut -d ' ' -f 2-)
-fi
-[ -f "$wheel" ] || die "there is no wheel in dist/: scripts/build-wheel.sh builds one"
-wheel=$(realpath "$wheel")
+find_wheel
 
 folder=$repository/build/wheel/test-$("${PYTHON:-python3}" -c 'import sys; print("%d.%d" % sys.version_info[:2])')-itk-${itk%.\*}
 mkdir -p "$folder"
@@ -44,7 +40,7 @@ note "installing $(basename "$wheel") and itk $itk under $("$python" --version) 
 run_logged "$folder/install.log" "$python" -m pip install --disable-pip-version-check "itk==$itk" "$wheel"
 # The package must do with what it says that it needs.
 (cd "$folder" && "$python" -m itk_cudafilters > "$folder/alone.log" 2>&1) || die "import fails: $(tail -n 1 "$folder/alone.log")"
-run_logged "$folder/install-tests.log" "$python" -m pip install --disable-pip-version-check matplotlib pytest xarray
+run_logged "$folder/install-tests.log" "$python" -m pip install --disable-pip-version-check matplotlib pytest tqdm xarray
 
 note "running the tests (log: $folder/tests.log)"
 status=0

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// CudaFiltersConfiguration::GetDevices() gives a list of dictionaries: ITK's generator does not wrap member variables.
+// Plain structs become dictionaries, with names in Python's style: ITK's generator does not wrap member variables.
 %fragment("CudaDeviceInformation_AsDictionary", "header")
 %{
 static PyObject *
@@ -35,13 +35,159 @@ CudaDeviceInformation_AsDictionary(const itk::CudaDeviceInformation & device)
   }
 }
 
-// Python hands enumerations over as numbers, of which only some are values.
-%typemap(check) itkCudaFiltersEnums::Backend
+%fragment("CudaRegionSnakeResult_AsDictionary", "header")
+%{
+#include <sstream>
+
+static PyObject *
+CudaRegionSnakeStop_AsString(itk::CudaRegionSnakeStop stop)
 {
-  if ($1 > itkCudaFiltersEnums::Backend::Host)
+  std::ostringstream name;
+  name << stop;
+  return PyUnicode_FromString(name.str().c_str());
+}
+
+static PyObject *
+CudaRegionSnakeStatistics_AsDictionary(const itk::CudaRegionSnakeStatistics & region)
+{
+  return Py_BuildValue("{s:K,s:d,s:d,s:d}",
+                       "number_of_pixels",
+                       static_cast<unsigned long long>(region.NumberOfPixels),
+                       "mean",
+                       region.Mean,
+                       "mean_square",
+                       region.MeanSquare,
+                       "variance",
+                       region.Variance);
+}
+
+static PyObject *
+CudaRegionSnakeStep_AsDictionary(const itk::CudaRegionSnakeStep & step)
+{
+  return Py_BuildValue("{s:s,s:I,s:I,s:I,s:L,s:d,s:d}",
+                       "what",
+                       itk::CudaRegionSnakeStepName(step.What),
+                       "level_exponent",
+                       static_cast<unsigned int>(step.LevelExponent),
+                       "step",
+                       static_cast<unsigned int>(step.Step),
+                       "number_of_nodes",
+                       static_cast<unsigned int>(step.NumberOfNodes),
+                       "number_of_pixels",
+                       static_cast<long long>(step.NumberOfPixels),
+                       "criterion",
+                       step.Criterion,
+                       "change",
+                       step.Change);
+}
+
+static PyObject *
+CudaRegionSnakeRecord_AsList(const std::vector<itk::CudaRegionSnakeStep> & record)
+{
+  PyObject * const list = PyList_New(static_cast<Py_ssize_t>(record.size()));
+  for (size_t i = 0; list && i < record.size(); ++i)
   {
-    const std::string message = "Backend is " + std::to_string(static_cast<int>($1)) +
-                                "; it must be automatic, cuda or host, or one of itk.CudaFiltersEnums.Backend_*";
+    PyList_SetItem(list, static_cast<Py_ssize_t>(i), CudaRegionSnakeStep_AsDictionary(record[i]));
+  }
+  return list;
+}
+
+static PyObject *
+CudaSnakePolygon_AsList(const itk::CudaSnakePolygon & polygon)
+{
+  PyObject * const list = PyList_New(static_cast<Py_ssize_t>(polygon.size()));
+  for (size_t i = 0; list && i < polygon.size(); ++i)
+  {
+    PyList_SetItem(list, static_cast<Py_ssize_t>(i), Py_BuildValue("(ii)", polygon[i].X, polygon[i].Y));
+  }
+  return list;
+}
+
+static PyObject *
+CudaRegionSnakeResult_AsDictionary(const itk::CudaRegionSnakeResult & result)
+{
+  return Py_BuildValue("{s:N,s:N,s:N,s:d,s:d,s:d,s:N,s:N,s:I,s:N,s:{s:d,s:d,s:d,s:d,s:d}}",
+                       "polygon",
+                       CudaSnakePolygon_AsList(result.Polygon),
+                       "inside",
+                       CudaRegionSnakeStatistics_AsDictionary(result.Inside),
+                       "outside",
+                       CudaRegionSnakeStatistics_AsDictionary(result.Outside),
+                       "criterion",
+                       result.Criterion,
+                       "criterion_of_one_region",
+                       result.CriterionOfOneRegion,
+                       "description_length",
+                       result.DescriptionLength,
+                       "significant_boundary",
+                       PyBool_FromLong(result.SignificantBoundary),
+                       "stop",
+                       CudaRegionSnakeStop_AsString(result.Stop),
+                       "number_of_iterations",
+                       static_cast<unsigned int>(result.NumberOfIterations),
+                       "record",
+                       CudaRegionSnakeRecord_AsList(result.Record),
+                       "seconds",
+                       "samples",
+                       result.SecondsOfSamples,
+                       "sums",
+                       result.SecondsOfSums,
+                       "start",
+                       result.SecondsOfStart,
+                       "moves",
+                       result.SecondsOfMoves,
+                       "removal",
+                       result.SecondsOfRemoval);
+}
+%}
+
+%typemap(out, fragment = "CudaRegionSnakeResult_AsDictionary") itk::CudaRegionSnakeStop
+{
+  $result = CudaRegionSnakeStop_AsString($1);
+}
+
+%typemap(out, fragment = "CudaRegionSnakeResult_AsDictionary") const itk::CudaRegionSnakeStatistics &
+{
+  $result = CudaRegionSnakeStatistics_AsDictionary(*$1);
+}
+
+%typemap(out, fragment = "CudaRegionSnakeResult_AsDictionary") const itk::CudaRegionSnakeStep &
+{
+  $result = CudaRegionSnakeStep_AsDictionary(*$1);
+}
+
+%typemap(out, fragment = "CudaRegionSnakeResult_AsDictionary") const std::vector< itk::CudaRegionSnakeStep > &
+{
+  $result = CudaRegionSnakeRecord_AsList(*$1);
+}
+
+%typemap(out, fragment = "CudaRegionSnakeResult_AsDictionary") const std::vector< itk::CudaSnakePoint > &
+{
+  $result = CudaSnakePolygon_AsList(*$1);
+}
+
+%typemap(out, fragment = "CudaRegionSnakeResult_AsDictionary") const itk::CudaRegionSnakeResult &
+{
+  $result = CudaRegionSnakeResult_AsDictionary(*$1);
+}
+
+// Python hands enumerations over as numbers, of which only some are values.
+%define CUDAFILTERS_CHECK_ENUMERATION(name, last, words)
+%typemap(check) itkCudaFiltersEnums::name
+{
+  if ($1 > itkCudaFiltersEnums::name::last)
+  {
+    const std::string message = #name " is " + std::to_string(static_cast<int>($1)) + "; it must be " words
+                                ", or one of itk.CudaFiltersEnums." #name "_*";
     SWIG_exception_fail(SWIG_ValueError, message.c_str());
   }
 }
+%enddef
+
+CUDAFILTERS_CHECK_ENUMERATION(Backend, Host, "automatic, cuda or host")
+CUDAFILTERS_CHECK_ENUMERATION(NoiseLaw, LogNormal, "Gaussian, GaussianCommonVariance, Gamma, Rayleigh, Poisson, Bernoulli or LogNormal")
+CUDAFILTERS_CHECK_ENUMERATION(Schedule, AsPublished, "CoarseToFine or AsPublished")
+CUDAFILTERS_CHECK_ENUMERATION(Start, MarginRectangle, "Automatic or MarginRectangle")
+CUDAFILTERS_CHECK_ENUMERATION(Partition, Exact, "OneWay, TwoWay or Exact")
+CUDAFILTERS_CHECK_ENUMERATION(LineBorders, Exact, "AsPublished or Exact")
+CUDAFILTERS_CHECK_ENUMERATION(IntermediateStorage, Global, "Local or Global")

@@ -6,12 +6,27 @@ The filters are classes and functions of itk itself, found there once the packag
     import itk
     smoothed = itk.cuda_smoothing_recursive_gaussian_image_filter(image, sigma=2.0)
 
-`info()` says whether they run on a GPU, and why; `python -m itk_cudafilters` prints it.
+`info()` says whether they run on a GPU, and why; `python -m itk_cudafilters` prints it. `segment_region()` divides an image into
+two regions by a polygon, which `write_geojson()` and `write_svg()` write to files.
 """
 from importlib.metadata import version as _version
 
+from ._files import write_geojson, write_svg
 from ._info import Backend, Device, Info, info
+from ._segmentation import RegionStatistics, Segmentation, Statistics, Step, segment_region
 
 __version__ = _version("itk-cudafilters")
 
-__all__ = ["Backend", "Device", "Info", "info"]
+__all__ = [
+    "Backend",
+    "Device",
+    "Info",
+    "RegionStatistics",
+    "Segmentation",
+    "Statistics",
+    "Step",
+    "info",
+    "segment_region",
+    "write_geojson",
+    "write_svg",
+]

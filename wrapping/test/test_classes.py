@@ -1,34 +1,113 @@
 # SPDX-License-Identifier: Apache-2.0
 """The wrapped classes: which there are, their superclasses, and every setter and getter."""
 import inspect
+import math
 
 import itk
+import numpy as np
 import pytest
-from images import DIMENSIONS, DTYPES, image_type, random_image
+from filters import (
+    ALL_FILTERS,
+    ALL_INPUTS,
+    DISCRETE,
+    FILTERS,
+    GRADIENT,
+    HESSIAN,
+    LAPLACIAN,
+    MAGNITUDE,
+    OF_ITK,
+    PARTITIONED,
+    RECURSIVE,
+    SMOOTHING,
+    SNAKE,
+    some_image,
+)
+from images import DIMENSIONS, DTYPES, image_type
 
-FILTERS = {
-    "CudaRecursiveGaussianImageFilter": "RecursiveGaussianImageFilter",
-    "CudaSmoothingRecursiveGaussianImageFilter": "SmoothingRecursiveGaussianImageFilter",
-}
 OTHERS = {"CudaFiltersConfiguration", "CudaFiltersEnums"}
-BACKEND = itk.CudaFiltersEnums
+ENUMS = itk.CudaFiltersEnums
 ORDER = itk.RecursiveGaussianImageFilterEnums
+IMAGE = image_type(itk.F, 2)
 
-# Name and some values that differ from the default.
-COMMON_PARAMETERS = {
-    "Backend": (BACKEND.Backend_Host, BACKEND.Backend_Cuda, BACKEND.Backend_Automatic),
-    "DeviceIndex": (0, 1, -1),
-    "NormalizeAcrossScale": (True, False),
-    "Sigma": (2.5, 0.25),
-}
+
+def path():
+    result = itk.PolyLineParametricPath[2].New()
+    for vertex in ([5.0, 5.0], [20.0, 5.0], [20.0, 20.0]):
+        result.AddVertex(vertex)
+    return result
+
+
+def mask():
+    return itk.image_from_array(np.ones((37, 53), np.uint8))
+
+
+# Name and some values that differ from the default and from each other.
+COMMON = {"Backend": (ENUMS.Backend_Host, ENUMS.Backend_Cuda, ENUMS.Backend_Automatic), "DeviceIndex": (0, 1, -1)}
+SIGMA = {"NormalizeAcrossScale": (True, False), "Sigma": (2.5, 0.25)}
+SIGMA_ARRAY = {"SigmaArray": ([1.5, 2.5], [4.0, 0.5])}
 PARAMETERS = {
-    "CudaRecursiveGaussianImageFilter": {
-        **COMMON_PARAMETERS,
+    RECURSIVE: {
+        **SIGMA,
         "Direction": (1, 0),
         "Order": (ORDER.GaussianOrder_FirstOrder, ORDER.GaussianOrder_SecondOrder, ORDER.GaussianOrder_ZeroOrder),
     },
-    "CudaSmoothingRecursiveGaussianImageFilter": {**COMMON_PARAMETERS, "SigmaArray": ([1.5, 2.5], [4.0, 0.5])},
+    SMOOTHING: {**SIGMA, **SIGMA_ARRAY},
+    GRADIENT: {**SIGMA, **SIGMA_ARRAY, "UseImageDirection": (False, True)},
+    MAGNITUDE: SIGMA,
+    LAPLACIAN: SIGMA,
+    HESSIAN: SIGMA,
+    DISCRETE: {
+        "Variance": ([1.5, 2.5], [4.0, 0.5]),
+        "Sigma": (2.0, 0.5),
+        "SigmaArray": ([1.5, 2.5], [4.0, 0.5]),
+        "MaximumError": ([0.05, 0.02], [0.1, 0.2]),
+        "MaximumKernelWidth": (12, 64),
+        "FilterDimensionality": (1, 2),
+        "UseImageSpacing": (False, True),
+        "InputBoundaryCondition": (itk.ZeroFluxNeumannBoundaryCondition[IMAGE](), itk.ConstantBoundaryCondition[IMAGE]()),
+        "RealBoundaryCondition": (itk.ZeroFluxNeumannBoundaryCondition[IMAGE](), itk.ConstantBoundaryCondition[IMAGE]()),
+    },
+    PARTITIONED: {
+        "Sigma": (2.5, 0.75),
+        "FilterWindow": (9.0, 5.0),
+        "WindowToSigmaRatio": (3.0, 1.5),
+        "Partition": (ENUMS.Partition_OneWay, ENUMS.Partition_TwoWay, ENUMS.Partition_Exact),
+        "LineBorders": (ENUMS.LineBorders_AsPublished, ENUMS.LineBorders_Exact),
+        "IntermediateStorage": (ENUMS.IntermediateStorage_Global, ENUMS.IntermediateStorage_Local),
+        "NumberOfBlocks": (4, 2),
+        "AutomaticNumberOfBlocks": (False, True),
+        "LinesPerBlock": (8, 64),
+    },
+    SNAKE: {
+        "InitialPath": (path(), path()),
+        "InitialMask": (mask(), mask()),
+        "ValidMask": (mask(), mask()),
+        "InitialRegion": (itk.ImageRegion[2]([1, 2], [3, 4]), itk.ImageRegion[2]([0, 0], [0, 0])),
+        "Start": (ENUMS.Start_MarginRectangle, ENUMS.Start_Automatic),
+        "NoiseLaw": (
+            ENUMS.NoiseLaw_GaussianCommonVariance,
+            ENUMS.NoiseLaw_Gamma,
+            ENUMS.NoiseLaw_Rayleigh,
+            ENUMS.NoiseLaw_Poisson,
+            ENUMS.NoiseLaw_Bernoulli,
+            ENUMS.NoiseLaw_LogNormal,
+            ENUMS.NoiseLaw_Gaussian,
+        ),
+        "NumberOfLooks": (3.5, 1.0),
+        "ForegroundThreshold": (17.0, 3.0),
+        "Schedule": (ENUMS.Schedule_AsPublished, ENUMS.Schedule_CoarseToFine),
+        "MaximumStep": (8, 16),
+        "MinimumEdgeLength": (8.0, 16.0),
+        "MinimumGain": (0.5, 1e-6),
+        "UseDescriptionLength": (False, True),
+        "MaximumNumberOfNodes": (100, 4096),
+        "MaximumNumberOfIterations": (50, 10000),
+        "MinimumRegionSize": (1 << 40, 4),
+        "InsideValue": (200, 1),
+        "OutsideValue": (7, 0),
+    },
 }
+PARAMETERS = {tested: {**COMMON, **parameters} for tested, parameters in PARAMETERS.items()}
 ORDER_SETTERS = {
     "SetZeroOrder": ORDER.GaussianOrder_ZeroOrder,
     "SetFirstOrder": ORDER.GaussianOrder_FirstOrder,
@@ -36,121 +115,240 @@ ORDER_SETTERS = {
 }
 # Set by the methods above or by the pipeline, and tested there.
 OTHER_SETTERS = {
-    "CudaRecursiveGaussianImageFilter": {*ORDER_SETTERS, "SetInputImage"},
-    "CudaSmoothingRecursiveGaussianImageFilter": set(),
+    RECURSIVE: {*ORDER_SETTERS, "SetInputImage"},
+    DISCRETE: {"SetUseImageSpacingOn", "SetUseImageSpacingOff"},
+}
+RESULTS_OF_SNAKE = {
+    *("GetContour", "GetContourPoint", "GetNumberOfContourPoints", "GetConverged", "GetStop", "GetResult", "GetRecord"),
+    *("GetCriterion", "GetCriterionOfOneRegion", "GetDescriptionLength", "GetSignificantBoundary", "GetNumberOfIterations"),
+    *(f"Get{side}{what}" for side in ("Inside", "Outside") for what in ("Statistics", "NumberOfPixels", "Mean", "Variance")),
+    *("GetCurrentStep", "GetCurrentPolygon"),
 }
 OTHER_GETTERS = {
-    "CudaRecursiveGaussianImageFilter": {"GetBackendUsed", "GetBackendReason", "GetInputImage"},
-    "CudaSmoothingRecursiveGaussianImageFilter": {"GetBackendUsed", "GetBackendReason"},
+    RECURSIVE: {"GetInputImage"},
+    DISCRETE: {"GetKernelRadius", "GetKernelSize"},
+    PARTITIONED: {"GetUseFilterWindow"},
+    SNAKE: RESULTS_OF_SNAKE,
+}
+# Booleans with methods On and Off.
+SWITCHES = {
+    SMOOTHING: {"NormalizeAcrossScale"},
+    GRADIENT: {"UseImageDirection"},
+    MAGNITUDE: {"NormalizeAcrossScale"},
+    HESSIAN: {"NormalizeAcrossScale"},
+    DISCRETE: {"UseImageSpacing"},
+    PARTITIONED: {"AutomaticNumberOfBlocks"},
+    SNAKE: {"UseDescriptionLength"},
+}
+# Enumerations, and names of their values as the user may write them.
+NAMES = {
+    "Backend": ("automatic", "Cuda", "HOST"),
+    "Partition": ("oneway", "TwoWay", "EXACT"),
+    "LineBorders": ("aspublished", "Exact"),
+    "IntermediateStorage": ("local", "GLOBAL"),
+    "NoiseLaw": ("gaussian", "GaussianCommonVariance", "GAMMA", "rayleigh", "Poisson", "bernoulli", "logNormal"),
+    "Schedule": ("coarsetofine", "AsPublished"),
+    "Start": ("automatic", "MarginRectangle"),
 }
 
 
-def instantiate(name, pixel_type=itk.F, dimension=2):
-    image = image_type(pixel_type, dimension)
-    return getattr(itk, name)[image, image].New()
-
-
-def own_methods(name, prefix):
+def own_methods(tested, accepted):
     """Methods that ITK's ImageToImageFilter or InPlaceImageFilter does not have."""
-    image = image_type(itk.F, 2)
-    inherited = set(dir(itk.ImageToImageFilter[image, image])) | set(dir(itk.InPlaceImageFilter[image, image]))
-    return {method for method in dir(instantiate(name)) if method.startswith(prefix)} - inherited
+    inherited = set(dir(itk.ImageToImageFilter[IMAGE, IMAGE])) | set(dir(itk.InPlaceImageFilter[IMAGE, IMAGE]))
+    return {method for method in dir(tested.new()) if accepted(method)} - inherited
 
 
 def same(value, expected):
-    return list(value) == expected if isinstance(expected, list) else value == expected
+    if isinstance(expected, list):
+        return list(value) == pytest.approx(expected, rel=1e-12)
+    if isinstance(expected, float):
+        return value == pytest.approx(expected, rel=1e-12)
+    return value == expected
 
 
 def test_every_class_is_in_these_tests():
     names = {name for name in dir(itk) if name.startswith("Cuda") and name != "CudaFilters"}  # the module itself
-    assert names == set(FILTERS) | OTHERS
+    assert names == {tested.name for tested in FILTERS} | OTHERS
+    assert set(PARAMETERS) == set(FILTERS)
 
 
-@pytest.mark.parametrize("name", FILTERS)
-def test_keys_are_those_of_the_superclass(name):
-    keys = set(getattr(itk, name).keys())
-    assert keys == set(getattr(itk, FILTERS[name]).keys())
-    assert keys == {(image_type(t, d), image_type(t, d)) for t in DTYPES for d in DIMENSIONS}
+@pytest.mark.parametrize("tested", [f for f in OF_ITK if f is not GRADIENT], ids=str)
+def test_keys_are_those_of_the_superclass(tested):
+    keys = set(tested.wrapped.keys())
+    assert keys == set(getattr(itk, tested.superclass).keys())
+    assert keys == {tested.key(t, d) for t in DTYPES for d in DIMENSIONS}
 
 
-@pytest.mark.parametrize("name", FILTERS)
-@pytest.mark.parametrize("dimension", DIMENSIONS)
-@pytest.mark.parametrize("pixel_type", DTYPES, ids=str)
-def test_is_an_instance_of_the_superclass_of_the_itk_wheel(name, pixel_type, dimension):
-    image = image_type(pixel_type, dimension)
-    instance = instantiate(name, pixel_type, dimension)
-    assert isinstance(instance, getattr(itk, FILTERS[name])[image, image])
-    assert isinstance(instance, itk.ImageToImageFilter[image, image])
-    assert instance.GetNameOfClass() == name
+def test_keys_of_the_gradient():
+    # The superclass's in two dimensions. In others ITK wraps pixels of two components, where the gradient has as many as
+    # there are dimensions.
+    keys, itk_keys = (set(c.keys()) for c in (GRADIENT.wrapped, itk.GradientRecursiveGaussianImageFilter))
+    vector = itk.Image[itk.Vector[itk.F, 2], 2], itk.Image[itk.CovariantVector[itk.F, 4], 2]
+    assert keys == {GRADIENT.key(t, d) for t in DTYPES for d in DIMENSIONS} | {vector}
+    assert {key for key in keys if key[0].GetImageDimension() == 2} == {
+        key for key in itk_keys if key[0].GetImageDimension() == 2
+    }
 
 
-@pytest.mark.parametrize("name", FILTERS)
-def test_every_setter_has_a_value_here(name):
-    expected = {f"Set{parameter}" for parameter in PARAMETERS[name]} | OTHER_SETTERS[name]
-    assert own_methods(name, "Set") == expected
+def test_keys_of_the_partitioned_filter():
+    assert set(PARTITIONED.wrapped.keys()) == {PARTITIONED.key(t, d) for t in DTYPES for d in DIMENSIONS}
 
 
-@pytest.mark.parametrize("name", FILTERS)
-def test_every_getter_has_a_value_here(name):
-    assert own_methods(name, "Get") == {f"Get{parameter}" for parameter in PARAMETERS[name]} | OTHER_GETTERS[name]
+def test_keys_of_the_snake():
+    inputs = [image_type(t, 2) for t, _ in SNAKE.inputs]
+    labels = [image_type(t, 2) for t in (itk.UC, itk.US)]
+    assert set(SNAKE.wrapped.keys()) == {(i, label) for i in inputs for label in labels}
 
 
-@pytest.mark.parametrize("name, parameter", [(name, parameter) for name in FILTERS for parameter in PARAMETERS[name]])
-def test_setter_and_getter(name, parameter):
-    instance = instantiate(name)
-    for value in PARAMETERS[name][parameter]:
+@pytest.mark.parametrize("pixel_type, dimension", SNAKE.inputs, ids=str)
+def test_labels_of_the_snake_are_bytes_unless_asked_for(pixel_type, dimension):
+    assert isinstance(SNAKE.wrapped.New(some_image(SNAKE, pixel_type)).GetOutput(), image_type(itk.UC, 2))
+    key = image_type(pixel_type, 2), image_type(itk.US, 2)
+    assert isinstance(SNAKE.wrapped[key].New().GetOutput(), image_type(itk.US, 2))
+
+
+@ALL_INPUTS
+def test_is_an_instance_of_the_superclass_of_the_itk_wheel(tested, pixel_type, dimension):
+    instance = tested.new(pixel_type, dimension)
+    base = itk.ImageToImageFilter[image_type(pixel_type, dimension), tested.output(pixel_type, dimension)]
+    assert isinstance(instance, base)
+    assert instance.GetNameOfClass() == tested.name
+    superclass = getattr(itk, tested.superclass)
+    key = tested.key(pixel_type, dimension)
+    if key in set(superclass.keys()):
+        assert isinstance(instance, superclass[key])
+    elif tested is GRADIENT:
+        assert dimension != 2
+        assert set(dir(superclass[GRADIENT.key(itk.F, 2)])) <= set(dir(instance))
+    else:
+        assert tested is SNAKE
+
+
+@ALL_FILTERS
+def test_every_setter_has_a_value_here(tested):
+    expected = {f"Set{parameter}" for parameter in PARAMETERS[tested]} | OTHER_SETTERS.get(tested, set())
+    assert own_methods(tested, lambda method: method.startswith("Set")) == expected
+
+
+@ALL_FILTERS
+def test_every_getter_has_a_value_here(tested):
+    expected = {f"Get{parameter}" for parameter in PARAMETERS[tested]} | OTHER_GETTERS.get(tested, set())
+    expected |= {"GetBackendUsed", "GetBackendReason"}
+    assert own_methods(tested, lambda method: method.startswith("Get")) == expected
+
+
+@ALL_FILTERS
+def test_every_switch_has_its_parameter_here(tested):
+    expected = {f"{name}{state}" for name in SWITCHES.get(tested, set()) for state in ("On", "Off")}
+    methods = own_methods(tested, lambda method: method.endswith(("On", "Off")) and method[0].isupper())
+    assert {method for method in methods if not method.startswith("Set")} == expected
+
+
+@pytest.mark.parametrize(
+    "tested, parameter", [(f, parameter) for f in FILTERS for parameter in PARAMETERS[f]], ids=lambda value: str(value)
+)
+def test_setter_and_getter(tested, parameter):
+    instance = tested.new()
+    # The superclasses of the module's filters call Modified() as they like.
+    own = parameter in COMMON or tested in (PARTITIONED, SNAKE)
+    for value in PARAMETERS[tested][parameter]:
         before = instance.GetMTime()
         getattr(instance, f"Set{parameter}")(value)
         assert same(getattr(instance, f"Get{parameter}")(), value)
         assert instance.GetMTime() > before, f"Set{parameter}({value}) did not call Modified()"
-        if parameter in ("Backend", "DeviceIndex"):  # the others are the superclass's
+        if own:
             after = instance.GetMTime()
             getattr(instance, f"Set{parameter}")(value)
             assert instance.GetMTime() == after, f"Set{parameter}({value}) called Modified() for the value it had"
 
 
-@pytest.mark.parametrize("name", FILTERS)
-def test_parameters_of_the_constructor(name):
-    instance = getattr(itk, name).New(random_image(itk.F, 2), Sigma=2.5, Backend="Host", DeviceIndex=3)
-    assert instance.GetSigma() == 2.5
-    assert instance.GetBackend() == BACKEND.Backend_Host
+@pytest.mark.parametrize("tested, name", [(f, name) for f in SWITCHES for name in sorted(SWITCHES[f])], ids=str)
+def test_switch(tested, name):
+    instance = tested.new()
+    for state in ("On", "Off", "On"):
+        getattr(instance, name + state)()
+        assert getattr(instance, f"Get{name}")() == (state == "On")
+
+
+@ALL_FILTERS
+def test_parameters_of_the_constructor(tested):
+    instance = tested.wrapped.New(some_image(tested, dimension=2), Backend="Host", DeviceIndex=3, **tested.parameters)
+    assert instance.GetBackend() == ENUMS.Backend_Host
     assert instance.GetDeviceIndex() == 3
+    for name, value in tested.parameters.items():
+        assert same(getattr(instance, f"Get{name}")(), value)
 
 
-@pytest.mark.parametrize("name", FILTERS)
-@pytest.mark.parametrize("text", ["automatic", "Cuda", "HOST"])
-def test_backend_by_name(name, text):
-    instance = instantiate(name)
-    instance.SetBackend(text)
-    assert instance.GetBackend() == getattr(BACKEND, f"Backend_{text.capitalize()}")
+@pytest.mark.parametrize(
+    "tested, parameter, text",
+    [(f, parameter, text) for f in FILTERS for parameter in PARAMETERS[f] if parameter in NAMES for text in NAMES[parameter]],
+    ids=str,
+)
+def test_enumerations_by_name(tested, parameter, text):
+    instance = tested.new()
+    getattr(instance, f"Set{parameter}")(text)
+    values = {name.lower(): getattr(ENUMS, name) for name in dir(ENUMS) if name.startswith(f"{parameter}_")}
+    assert len(values) == len(NAMES[parameter])
+    assert getattr(instance, f"Get{parameter}")() == values[f"{parameter}_{text}".lower()]
 
 
 @pytest.mark.parametrize("setter", ORDER_SETTERS)
 def test_orders_by_method(setter):
-    instance = instantiate("CudaRecursiveGaussianImageFilter")
+    instance = RECURSIVE.new()
     getattr(instance, setter)()
     assert instance.GetOrder() == ORDER_SETTERS[setter]
 
 
-@pytest.mark.parametrize("name", FILTERS)
-def test_backend_used_is_known_after_update(name, on_gpu):
-    instance = getattr(itk, name).New(random_image(itk.F, 2))
-    assert instance.GetBackendUsed() == BACKEND.Backend_Automatic
+def test_image_spacing_of_the_discrete_filter_by_method():
+    instance = DISCRETE.new()
+    for setter, expected in (("SetUseImageSpacingOff", False), ("SetUseImageSpacingOn", True)):
+        getattr(instance, setter)()
+        assert instance.GetUseImageSpacing() is expected
+
+
+def test_kernel_of_the_discrete_filter():
+    instance = DISCRETE.run(itk.image_from_array(np.ones((40, 50), np.float32)), Variance=4.0)
+    radius = instance.GetKernelRadius()
+    assert radius[0] == radius[1] == instance.GetKernelRadius(0) > 3
+    assert list(instance.GetKernelSize()) == [2 * radius[0] + 1] * 2
+
+
+def test_number_of_blocks_and_window_switch_what_they_replace_off():
+    instance = PARTITIONED.new()
+    instance.SetNumberOfBlocks(3)
+    assert not instance.GetAutomaticNumberOfBlocks()
+    assert not instance.GetUseFilterWindow()
+    instance.SetFilterWindow(8.0)
+    assert instance.GetUseFilterWindow()
+    instance.SetSigma(2.0)
+    assert not instance.GetUseFilterWindow()
+
+
+def test_foreground_threshold_is_not_a_number_by_default():
+    assert math.isnan(SNAKE.new().GetForegroundThreshold())
+
+
+@ALL_FILTERS
+def test_backend_used_is_known_after_update(tested, on_gpu):
+    instance = tested.wrapped.New(some_image(tested), **tested.parameters)
+    assert instance.GetBackendUsed() == ENUMS.Backend_Automatic
     assert instance.GetBackendReason() == "not run yet"
     instance.Update()
-    assert instance.GetBackendUsed() == (BACKEND.Backend_Cuda if on_gpu else BACKEND.Backend_Host)
+    assert instance.GetBackendUsed() == (ENUMS.Backend_Cuda if on_gpu else ENUMS.Backend_Host)
     assert instance.GetBackendReason() not in ("", "not run yet")
 
 
-@pytest.mark.parametrize("name", FILTERS)
-def test_parameters_are_printed(name):
-    text = str(instantiate(name))
+@ALL_FILTERS
+def test_parameters_are_printed(tested):
+    text = str(tested.new())
     for parameter in ("Backend", "DeviceIndex", "BackendUsed", "BackendReason"):
         assert f"{parameter}: " in text
 
 
-@pytest.mark.parametrize("name", FILTERS)
-def test_documentation(name):
-    instance = instantiate(name)
-    assert "NVIDIA GPU" in inspect.getdoc(instance)
-    assert "GetBackendReason" in inspect.getdoc(instance) or "CudaRecursiveGaussianImageFilter" in inspect.getdoc(instance)
+@ALL_FILTERS
+def test_documentation(tested):
+    text = inspect.getdoc(tested.new())
+    assert len(text) > 400
+    assert "\\" not in text and "itk::" not in text.split("\n")[0]
+    assert "Backend" in text or "polygon" in text
+    assert inspect.getdoc(tested.function).startswith(text.split("\n")[0])

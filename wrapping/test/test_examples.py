@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The scripts in examples/python run as a user runs them, and write their figures."""
+import json
 import pathlib
 import subprocess
 import sys
@@ -11,6 +12,8 @@ import pytest
 pytest.importorskip("matplotlib")
 
 EXAMPLES = pathlib.Path(__file__).parents[2] / "examples" / "python"
+SAR = EXAMPLES.parent / "data" / "sar_fields_1000x500.png"
+BRAIN = EXAMPLES.parent / "data" / "BrainProtonDensitySlice.png"
 
 
 def run(script, *arguments):
@@ -43,3 +46,44 @@ def test_smooth_volume_names_the_backends(tmp_path):
     done = run("smooth_volume.py", EXAMPLES.parent / "data" / "HeadT1Volume.nii.gz", tmp_path / "out.png", "--backend", "gpu")
     assert done.returncode != 0
     assert '"gpu"' in done.stderr and "automatic" in done.stderr
+
+
+def orange(picture):
+    """Where the contour is drawn."""
+    red, green, blue = (picture[..., channel].astype(int) for channel in range(3))
+    return (red > 200) & (abs(green - 140) < 40) & (blue < 80)
+
+
+def test_segment_sar(tmp_path, backend):
+    figure, contour = tmp_path / "fields.png", tmp_path / "fields.geojson"
+    done = run("segment_sar.py", SAR, figure, "--contour", contour, "--backend", backend)
+    assert done.returncode == 0, done.stderr
+    assert "Segmented on the " in done.stdout and "Converged" in done.stdout
+    ring = json.loads(contour.read_text())["features"][0]["geometry"]["coordinates"][0]
+    assert len(ring) > 10
+    picture = itk.array_from_image(itk.imread(str(figure)))
+    assert picture.shape[0] > 600 and picture.shape[1] == 1000
+    assert orange(picture).sum() > 1000
+
+
+def test_segment_sar_refuses_a_volume(tmp_path):
+    done = run("segment_sar.py", EXAMPLES.parent / "data" / "HeadT1Volume.nii.gz", tmp_path / "out.png")
+    assert done.returncode == 1
+    assert "has 3 dimensions; a SAR image has two" in done.stderr
+
+
+def test_segment_mr(tmp_path, backend):
+    figure, svg = tmp_path / "brain.png", tmp_path / "brain.svg"
+    done = run("segment_mr.py", BRAIN, figure, "--svg", svg, "--backend", backend)
+    assert done.returncode == 0, done.stderr
+    assert "Segmented on the " in done.stdout
+    picture = itk.array_from_image(itk.imread(str(figure)))
+    assert picture.shape[:2] == (560, 1100)
+    assert orange(picture[:, :550]).sum() > 500
+    assert "<polygon" in svg.read_text()
+
+
+def test_segment_mr_names_the_laws(tmp_path):
+    done = run("segment_mr.py", BRAIN, tmp_path / "out.png", "--law", "weibull")
+    assert done.returncode != 0
+    assert '"weibull"' in done.stderr and "Rayleigh" in done.stderr

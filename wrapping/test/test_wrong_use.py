@@ -1,56 +1,123 @@
 # SPDX-License-Identifier: Apache-2.0
 """Wrong use is answered in words."""
+import shutil
+import subprocess
+
 import itk
 import numpy as np
 import pytest
+from filters import ALL_FILTERS, DISCRETE, FILTERS, GAUSSIANS, SNAKE
 from images import random_image
+from interpreter import run_python
 
 import itk_cudafilters
 
-FUNCTIONS = (itk.cuda_recursive_gaussian_image_filter, itk.cuda_smoothing_recursive_gaussian_image_filter)
-ALL_FUNCTIONS = pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.__name__)
+OLD_DRIVER = """
+int cuInit(unsigned int flags) { return 0; }
+int cuDriverGetVersion(int * version) { *version = 11040; return 0; }
+"""
 
 
 def smoother():
     return itk.CudaSmoothingRecursiveGaussianImageFilter.New(random_image(itk.F, 2))
 
 
-@ALL_FUNCTIONS
-def test_sigma_zero(function):
-    with pytest.raises(RuntimeError, match="(?i)sigma.*must be greater than zero"):
-        function(random_image(itk.F, 2), sigma=0.0)
+@pytest.mark.parametrize("tested", [f for f in GAUSSIANS if f is not DISCRETE], ids=str)
+def test_sigma_zero(tested):
+    with pytest.raises(RuntimeError, match="(?i)sigma.*must be greater than zero|(?i)sigma is 0; it must be"):
+        tested.function(random_image(itk.F, 2), sigma=0.0)
 
 
-@ALL_FUNCTIONS
-def test_string_for_a_number(function):
-    with pytest.raises(TypeError, match="SetSigma.*argument 2 of type 'double'"):
-        function(random_image(itk.F, 2), sigma="two")
+def test_negative_variance():
+    with pytest.raises(RuntimeError, match="(?i)variance"):
+        DISCRETE.function(random_image(itk.F, 2), variance=-1.0)
 
 
-@ALL_FUNCTIONS
-def test_unknown_parameter(function):
+@pytest.mark.parametrize("tested", GAUSSIANS, ids=str)
+def test_string_for_a_number(tested):
+    with pytest.raises(TypeError, match="SetSigma"):
+        tested.function(random_image(itk.F, 2), sigma="two")
+
+
+@ALL_FILTERS
+def test_unknown_parameter(tested):
     with pytest.raises(AttributeError, match="SetSgima"):
-        function(random_image(itk.F, 2), sgima=2.0)
+        tested.function(random_image(itk.F, 2), sgima=2.0)
 
 
-@ALL_FUNCTIONS
+@ALL_FILTERS
 @pytest.mark.parametrize("image", [itk.Image[itk.RGBPixel[itk.UC], 2], itk.VectorImage[itk.F, 3]], ids=["colour", "vector"])
-def test_pixel_types_that_are_not_wrapped(function, image):
+def test_pixel_types_that_are_not_wrapped(tested, image):
     with pytest.raises(itk.TemplateTypeError, match="(?s)is not wrapped for input type.*itk.Image\\[itk.F,2\\]"):
-        function(image.New(), sigma=2.0)
+        tested.function(image.New())
 
 
-@ALL_FUNCTIONS
-@pytest.mark.parametrize("pixels", [np.complex64, np.int64], ids=str)
-def test_numpy_types_that_are_not_wrapped(function, pixels):
+@ALL_FILTERS
+@pytest.mark.parametrize("pixels", [np.complex64, np.int64], ids=lambda t: t.__name__)
+def test_numpy_types_that_are_not_wrapped(tested, pixels):
     with pytest.raises((itk.TemplateTypeError, RuntimeError), match="is not wrapped for|No suitable template parameter"):
-        function(np.zeros((10, 10), pixels), sigma=2.0)
+        tested.function(np.zeros((10, 10), pixels))
 
 
-@ALL_FUNCTIONS
-def test_fewer_than_four_pixels(function):
-    with pytest.raises(RuntimeError, match="(?i)number of pixels along (direction|dimension) 0 is .*four"):
-        function(np.zeros((10, 3), np.float32), sigma=2.0)
+@pytest.mark.parametrize("tested", [f for f in GAUSSIANS if f is not DISCRETE], ids=str)
+def test_fewer_than_four_pixels(tested):
+    with pytest.raises(RuntimeError, match="(?i)(pixels along (direction|dimension|axis) 0|axis 0 has 3 pixels).*(four|4)"):
+        tested.function(np.zeros((10, 3), np.float32), sigma=2.0)
+
+
+@pytest.mark.parametrize("pixel_type", [itk.UC, itk.F], ids=str)
+def test_volume_for_the_snake(pixel_type):
+    with pytest.raises(itk.TemplateTypeError, match="(?s)is not wrapped for input type.*itk.Image\\[itk.UC,2\\]"):
+        SNAKE.function(random_image(pixel_type, 3))
+
+
+def test_images_of_double_for_the_snake():
+    with pytest.raises(itk.TemplateTypeError, match="(?s)is not wrapped for input type.*itk.Image\\[itk.F,2\\]"):
+        SNAKE.function(random_image(itk.D, 2))
+
+
+UNKNOWN_NAMES = {
+    "NoiseLaw": "Gaussian, GaussianCommonVariance, Gamma, Rayleigh, Poisson, Bernoulli or LogNormal",
+    "Schedule": "CoarseToFine or AsPublished",
+    "Start": "Automatic or MarginRectangle",
+    "Partition": "OneWay, TwoWay or Exact",
+    "LineBorders": "AsPublished or Exact",
+    "IntermediateStorage": "Local or Global",
+}
+
+
+@pytest.mark.parametrize(
+    "tested, parameter",
+    [(f, name) for f in FILTERS for name in UNKNOWN_NAMES if hasattr(f.new(), f"Set{name}")],
+    ids=str,
+)
+def test_unknown_names_are_answered_with_the_known_ones(tested, parameter):
+    instance = tested.new()
+    words = UNKNOWN_NAMES[parameter].replace(" or ", ", ").split(", ")
+    with pytest.raises(RuntimeError) as failure:
+        getattr(instance, f"Set{parameter}")("thing")
+    assert parameter in str(failure.value) and '"thing"' in str(failure.value)
+    assert all(word.lower() in str(failure.value).lower() for word in words)
+    with pytest.raises(ValueError, match=f"{parameter} is 77; it must be {UNKNOWN_NAMES[parameter]}"):
+        getattr(instance, f"Set{parameter}")(77)
+
+
+def test_values_that_the_law_does_not_know():
+    array = np.full((40, 50), 3.0, np.float32)
+    array[10, 20] = -1.0
+    with pytest.raises(RuntimeError, match=r"(?i)-1.*gamma|gamma.*-1"):
+        SNAKE.function(array, noise_law="gamma")
+
+
+def test_two_starts_for_the_snake():
+    mask = itk.image_from_array(np.ones((37, 53), np.uint8))
+    with pytest.raises(RuntimeError, match="InitialPath, InitialMask and InitialRegion"):
+        SNAKE.function(random_image(itk.F, 2), initial_mask=mask, initial_region=itk.ImageRegion[2]([5, 5], [10, 10]))
+
+
+def test_contour_point_that_is_not_there():
+    with pytest.raises(RuntimeError, match="Contour point 7 was asked for; there are 0"):
+        SNAKE.new().GetContourPoint(7)
 
 
 def test_direction_out_of_range():
@@ -107,3 +174,26 @@ def test_cuda_without_a_gpu():
     instance.SetBackend("automatic")
     instance.Update()
     assert found.reason in instance.GetBackendReason()
+
+
+@pytest.mark.skipif(not itk_cudafilters.info().built_with_cuda, reason="built without CUDA")
+def test_driver_too_old(tmp_path):
+    """A library in the place of the driver that says that it is of CUDA 11.4."""
+    compiler = next((c for c in ("cc", "gcc", "clang") if shutil.which(c)), None)
+    if not compiler:
+        pytest.skip("no C compiler to make a driver with")
+    (tmp_path / "driver.c").write_text(OLD_DRIVER)
+    subprocess.run([compiler, "-shared", "-fPIC", "-o", tmp_path / "libcuda.so.1", tmp_path / "driver.c"], check=True)
+    text = run_python(
+        "import itk, itk_cudafilters, numpy\n"
+        "found = itk_cudafilters.info()\n"
+        "print(found.driver_version, found.reason)\n"
+        "try:\n"
+        "    itk.cuda_smoothing_recursive_gaussian_image_filter(numpy.ones((8, 8), 'f'), backend='cuda')\n"
+        "except RuntimeError as failure:\n"
+        "    print(failure)",
+        LD_LIBRARY_PATH=str(tmp_path),
+    )
+    needed = "{}.{}".format(*itk_cudafilters.info().required_driver_version)
+    assert text.startswith("(11, 4) ")
+    assert text.count("11.4") >= 2 and text.count(needed) >= 2

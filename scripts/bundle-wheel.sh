@@ -1,0 +1,145 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Makes build/wheel-bundle: the Python package, its tests, CPython, and what both need of itk and other packages, for a machine with
+# a GPU and without network. It runs on any x86-64 Linux with this machine's C library or a newer one, and an NVIDIA driver:
+#   build/wheel-bundle/run.sh [PYTEST_ARGUMENT...]     the tests with --backend cuda; results in $OUT (default: beside run.sh)
+# Usage: scripts/bundle-wheel.sh [--wheel FILE] [--itk VERSION]
+#   --wheel FILE    the wheel (default: the newest in dist/, built by scripts/build-wheel.sh)
+#   --itk VERSION   version of itk (default: the newest 5.4)
+# Environment:
+#   PYTHON   interpreter to take along, 3.11 or later (default python3)
+# The archive comes in parts of 60 MiB at most. Of the itk package, whose libraries take 1.5 GB, it holds what the tests load: they
+# are run here once.
+set -euo pipefail
+. "$(dirname "$0")/common.sh"
+
+part_size=60M
+wheel='' itk='5.4.*'
+while [ $# -gt 0 ]; do
+  case $1 in
+    --wheel | --itk)
+      [ $# -ge 2 ] || die "$1 needs a value (see --help)"
+      if [ "$1" = --wheel ]; then wheel=$2; else itk=$2; fi
+      shift
+      ;;
+    -h | --help)
+      sed -n '3,/^set /{/^#/s/^# \{0,1\}//p}' "$0"
+      exit 0
+      ;;
+    *) die "unknown argument '$1' (see --help)" ;;
+  esac
+  shift
+done
+find_wheel
+
+bundle=$repository/build/wheel-bundle
+tree=$bundle/python-tests
+rm -rf "$bundle"
+mkdir -p "$tree/libraries"
+
+# The interpreter with its standard library, and the libraries that its extension modules need besides the C library.
+copy_python()
+{
+  local python=$1 prefix name
+  read -r prefix name < <("$python" -c 'import sys; print(sys.base_prefix, "python%d.%d" % sys.version_info[:2])')
+  mkdir -p "$tree/bin" "$tree/lib"
+  cp -L "$prefix/bin/$name" "$tree/bin/python3"
+  cp -a "$prefix/lib/$name" "$tree/lib/"
+  (cd "$tree/lib/$name" && rm -rf test idlelib tkinter turtledemo lib2to3 ensurepip config-* site-packages dist-packages)
+  # Modules whose libraries are not here are not taken along.
+  find "$tree/lib/$name/lib-dynload" -name '*.so' | while read -r module; do
+    ! ldd "$module" | grep -q 'not found' || rm "$module"
+  done
+  ldd "$tree/bin/python3" "$tree/lib/$name"/lib-dynload/*.so | awk '$2 == "=>" && $3 ~ /^\// {print $3}' | sort -u |
+    grep -vE '/(ld-linux[^/]*|lib(c|m|dl|rt|pthread|resolv|util)\.so[^/]*)$' |
+    while read -r library; do
+      cp -L "$library" "$tree/libraries/"
+    done
+  packages=$tree/lib/$name/site-packages
+  mkdir -p "$packages"
+}
+
+# Each interpreter that the tests start notes what it has loaded of the packages when it ends.
+note_what_is_loaded()
+{
+  mkdir -p "$1"
+  cat > "$1/sitecustomize.py" << 'PROGRAM'
+import atexit
+import os
+import sys
+
+
+def note():
+    loaded = {module.__file__ for module in list(sys.modules.values()) if getattr(module, "__file__", None)}
+    with open("/proc/self/maps") as maps:
+        loaded |= {line.split()[-1] for line in maps if ".so" in line}
+    with open(os.path.join(os.environ["CUDAFILTERS_LOADED"], str(os.getpid())), "w") as file:
+        file.write("\n".join(sorted(loaded)) + "\n")
+
+
+atexit.register(note)
+PROGRAM
+}
+
+# Removes the libraries that are not in the list, itk's modules that are not, and the packages' own tests. What itk reads when it is
+# imported stays.
+trim_packages()
+{
+  local list=$1
+  {
+    find "$packages" -type f -name '*.so*'
+    find "$packages/itk" -type f \( -name '*Python.py' -o -name '*.pyi' -o -name '*.pkl' \)
+  } | grep -vxFf "$list" | xargs -r -d '\n' rm
+  find "$packages" -type d \( -name __pycache__ -o -name tests \) -prune -exec rm -rf {} +
+}
+
+say "Environment"
+note "interpreter: $("${PYTHON:-python3}" --version)"
+copy_python "${PYTHON:-python3}"
+run_bundled() { PYTHONHOME=$tree LD_LIBRARY_PATH=$tree/libraries PYTHONNOUSERSITE=1 "$@"; }
+note "installing $(basename "$wheel") and itk $itk (log: $bundle/install.log)"
+run_logged "$bundle/install.log" "${PYTHON:-python3}" -m pip install --disable-pip-version-check --target "$packages" \
+  --no-compile "itk==$itk" "$wheel" matplotlib pytest tqdm xarray
+mkdir -p "$tree/wrapping" "$tree/examples"
+cp -a "$repository/wrapping/test" "$tree/wrapping/"
+cp -a "$repository/examples/python" "$repository/examples/data" "$tree/examples/"
+cp "$repository/pyproject.toml" "$tree/"
+
+say "Tests on this machine, to find what they load (log: $bundle/tests.log)"
+mkdir "$bundle/loaded"
+note_what_is_loaded "$bundle/site"
+(cd "$bundle" && run_bundled env PYTHONPATH="$bundle/site" CUDAFILTERS_LOADED="$bundle/loaded" "$tree/bin/python3" -m pytest \
+  -p no:cacheprovider -c "$tree/pyproject.toml" --rootdir "$tree" "$tree/wrapping/test") > "$bundle/tests.log" 2>&1 ||
+  die "the tests fail here (log: $bundle/tests.log): $(tail -n 1 "$bundle/tests.log")"
+note "$(tail -n 1 "$bundle/tests.log")"
+sort -u "$bundle"/loaded/* | sed '/^$/d' > "$bundle/loaded.txt"
+trim_packages "$bundle/loaded.txt"
+note "$(du -sm "$tree" | cut -f 1) MiB remain"
+
+cat > "$bundle/run.sh" << 'PROGRAM'
+#!/bin/sh
+# Runs the tests of the Python package; arguments are pytest's. The last line counts them; OUT gets the log and the JUnit file.
+here=$(cd "$(dirname "$0")" && pwd)
+OUT=${OUT:-$here}
+tree=$here/python-tests
+if [ ! -d "$tree" ]; then
+  cat "$here"/python-tests.tar.xz.* > "$here/python-tests.tar.xz" || exit 1
+  tar -C "$here" -xJf "$here/python-tests.tar.xz" 2> /dev/null ||
+    python3 -c 'import sys, tarfile; tarfile.open(sys.argv[1]).extractall(sys.argv[2])' "$here/python-tests.tar.xz" "$here" || exit 1
+  rm "$here/python-tests.tar.xz"
+fi
+export PYTHONHOME="$tree" LD_LIBRARY_PATH="$tree/libraries" PYTHONNOUSERSITE=1 PYTHONDONTWRITEBYTECODE=1 MPLCONFIGDIR="$OUT"
+cd "$OUT" || exit 1
+"$tree/bin/python3" -m pytest -p no:cacheprovider -c "$tree/pyproject.toml" --rootdir "$tree" --junit-xml "$OUT/wheel-tests.xml" \
+  --backend cuda "$@" "$tree/wrapping/test" > "$OUT/wheel-tests.log" 2>&1
+status=$?
+head -n 12 "$OUT/wheel-tests.log"
+tail -n 40 "$OUT/wheel-tests.log"
+exit $status
+PROGRAM
+chmod +x "$bundle/run.sh"
+
+say "Packing"
+tar -C "$bundle" -cf - python-tests | xz -T "$jobs" -6 | split -b "$part_size" - "$bundle/python-tests.tar.xz."
+rm -rf "$tree" "$bundle/loaded" "$bundle/loaded.txt" "$bundle/site"
+say "Bundle: $(cd "$bundle" && ls -s --block-size=M --format=commas python-tests.tar.xz.* run.sh)"

@@ -1,0 +1,285 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Generic, Literal, TypeVar
+
+import itk
+import numpy as np
+import numpy.typing as npt
+
+from ._images import as_itk_image, binary, like
+from ._info import Backend, _backend_name
+
+Law = Literal["gaussian", "gaussiancommonvariance", "gamma", "rayleigh", "poisson", "bernoulli", "lognormal"]
+Schedule = Literal["coarsetofine", "aspublished"]
+Start = Literal["automatic", "marginrectangle"]
+ImageLike = TypeVar("ImageLike")
+"""itk.Image, numpy.ndarray or xarray.DataArray."""
+
+
+@dataclass(frozen=True)
+class RegionStatistics:
+    """The pixels on one side of the boundary."""
+
+    number_of_pixels: int
+    mean: float
+    """Of the pixels; of their logarithm for the law lognormal."""
+    variance: float
+    """Of the same; not a number for laws that need no squares of pixels: gamma, poisson, bernoulli."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """One change of the polygon."""
+
+    what: Literal["level", "iteration", "insertion", "removal"]
+    level_exponent: int
+    """The step worked on blocks of 2**level_exponent pixels a side."""
+    step: int
+    """Distance of the moves that were tried, in blocks."""
+    number_of_nodes: int
+    number_of_pixels: int
+    """Inside."""
+    criterion: float
+    change: float
+    """Of the criterion, by this step."""
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """What is known of a segmentation besides its label image and its contour."""
+
+    law: str
+    inside: RegionStatistics
+    outside: RegionStatistics
+    criterion: float
+    """J, the negative log-likelihood of the image given the boundary, in nats."""
+    criterion_of_one_region: float
+    """J of the image without a boundary."""
+    description_length: float
+    """J + k log N, for a polygon of k nodes in an image of N pixels."""
+    significant_boundary: bool
+    """Whether that is shorter than the description by one region. If not, the label image is empty."""
+    number_of_iterations: int
+    stop: str
+    """Converged, or the limit that was reached."""
+    record: tuple[Step, ...]
+    """All changes of the polygon, in order."""
+    backend: Backend
+    """Where it was computed: cuda or host."""
+    backend_reason: str
+    seconds: dict[str, float]
+    """Time of the parts: samples, sums, start, moves, removal."""
+
+
+@dataclass(frozen=True, eq=False)
+class Segmentation(Generic[ImageLike]):
+    """A region of an image and its boundary."""
+
+    label: ImageLike
+    """1 inside, 0 outside; of the kind of the image that was segmented, with its geometry."""
+    contour: npt.NDArray[np.float64]
+    """Vertices of the polygon, N x 2: x and y in physical space, counter-clockwise in x, y, the first one not repeated."""
+    statistics: Statistics
+
+
+def segment_region(
+    image: ImageLike,
+    law: Law = "gamma",
+    *,
+    number_of_looks: float = 1.0,
+    foreground_threshold: float | None = None,
+    initial_contour: npt.ArrayLike | None = None,
+    initial_mask: Any = None,
+    initial_region: Sequence[int] | None = None,
+    start: Start = "automatic",
+    valid_mask: Any = None,
+    schedule: Schedule = "coarsetofine",
+    maximum_step: int = 32,
+    minimum_edge_length: float = 32.0,
+    minimum_gain: float = 1e-6,
+    use_description_length: bool = True,
+    maximum_number_of_nodes: int = 4096,
+    maximum_number_of_iterations: int = 10000,
+    minimum_region_size: int = 16,
+    backend: Backend = "automatic",
+    device_index: int = -1,
+    progress: bool = False,
+) -> Segmentation[ImageLike]:
+    """Divides an image into a target and a background by the simple polygon that explains it best.
+
+    The pixels of each region are taken as independent samples of one distribution, the law, whose parameters are
+    estimated. Nodes of the polygon are moved and inserted as long as that makes the image likelier, and removed as long
+    as that shortens its description. itk.CudaRegionSnakeImageFilter computes it; its documentation has the references.
+
+    Parameters
+    ----------
+    image
+        Two-dimensional itk.Image, NumPy array (spacing 1, origin 0) or xarray.DataArray, of uint8, uint16, int16 or
+        float32; bool and float64 are converted.
+    law
+        gamma (intensity of SAR images, values of 0 or more), rayleigh (their amplitude), gaussian,
+        gaussiancommonvariance, poisson (counts), bernoulli (two values) or lognormal (values above 0).
+    number_of_looks
+        Order of the law gamma: independent looks averaged in the image.
+    foreground_threshold
+        For the law bernoulli: pixels above it are ones. None for images of 0 and one other value.
+    initial_contour
+        Polygon that the search starts from: N x 2, x and y in physical space.
+    initial_mask
+        Instead: image of the same size and kind; the search starts from its largest part that is not 0.
+    initial_region
+        Instead: (x, y, width, height) of a rectangle in pixels, counted from 0.
+    start
+        Where the search starts without these: automatic, the best of many rectangles; marginrectangle, the image without
+        a tenth on each side.
+    valid_mask
+        Image of the same size: pixels where it is 0 belong to no region.
+    schedule
+        coarsetofine, on blocks of pixels first; aspublished, on the whole image at once (Perrot, Domas and Couturier, 2011).
+    maximum_step
+        Distance of the first moves, in blocks of the coarsest level.
+    minimum_edge_length
+        Longer edges get a node in the middle; in pixels.
+    minimum_gain
+        What a move has to gain, in nats.
+    use_description_length
+        Whether nodes are removed in the end.
+    maximum_number_of_nodes, maximum_number_of_iterations
+        Limits.
+    minimum_region_size
+        Pixels that each region has to have.
+    backend, device_index
+        Where to compute: automatic, cuda or host, on the GPU of that index; -1 for the index of the configuration.
+    progress
+        Whether to show a progress bar, for which the package tqdm is needed.
+
+    Returns
+    -------
+    Segmentation
+        label, contour and statistics.
+
+    Raises
+    ------
+    TypeError, ValueError
+        The image is of a kind, a dimension or a pixel type that cannot be segmented.
+    RuntimeError
+        A parameter is wrong, pixels are out of the law's range, or the GPU was demanded and cannot be used.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(1)
+    >>> mean = np.ones((100, 120), np.float32)
+    >>> mean[30:70, 40:80] = 4
+    >>> found = segment_region(rng.exponential(mean).astype(np.float32), law="gamma")
+    >>> abs(int(found.label.sum()) - 1600) < 80
+    True
+    """
+    input_image = as_itk_image(image, "image")
+    starts = {"initial_contour": initial_contour, "initial_mask": initial_mask, "initial_region": initial_region}
+    given = [name for name, value in starts.items() if value is not None]
+    if len(given) > 1:
+        raise ValueError(f"{' and '.join(given)} are given; the search has one start")
+
+    snake: Any = itk.CudaRegionSnakeImageFilter[type(input_image), itk.Image[itk.UC, 2]].New(input_image)
+    snake.SetBackend(backend)
+    snake.SetDeviceIndex(device_index)
+    snake.SetNoiseLaw(law)
+    snake.SetNumberOfLooks(number_of_looks)
+    snake.SetForegroundThreshold(math.nan if foreground_threshold is None else foreground_threshold)
+    snake.SetStart(start)
+    snake.SetSchedule(schedule)
+    snake.SetMaximumStep(maximum_step)
+    snake.SetMinimumEdgeLength(minimum_edge_length)
+    snake.SetMinimumGain(minimum_gain)
+    snake.SetUseDescriptionLength(use_description_length)
+    snake.SetMaximumNumberOfNodes(maximum_number_of_nodes)
+    snake.SetMaximumNumberOfIterations(maximum_number_of_iterations)
+    snake.SetMinimumRegionSize(minimum_region_size)
+    if initial_contour is not None:
+        snake.SetInitialPath(_make_path(input_image, initial_contour))
+    if initial_mask is not None:
+        snake.SetInitialMask(binary(initial_mask, "initial_mask"))
+    if initial_region is not None:
+        snake.SetInitialRegion(_make_region(input_image, initial_region))
+    if valid_mask is not None:
+        snake.SetValidMask(binary(valid_mask, "valid_mask"))
+    with _progress_bar(snake, progress):
+        snake.Update()
+
+    label = snake.GetOutput()
+    label.DisconnectPipeline()
+    return Segmentation(like(label, image), _contour_of(snake), _statistics_of(snake, law))
+
+
+def _make_path(image: Any, contour: npt.ArrayLike) -> Any:
+    points = np.asarray(contour, dtype=np.float64)
+    if points.ndim != 2 or points.shape[1] != 2 or len(points) < 3:
+        raise ValueError(f"initial_contour has the shape {points.shape}; it must be N x 2, of three points or more")
+    path = itk.PolyLineParametricPath[2].New()
+    for point in points:
+        path.AddVertex(image.TransformPhysicalPointToContinuousIndex(point.tolist()))
+    return path
+
+
+def _make_region(image: Any, region: Sequence[int]) -> Any:
+    if len(region) != 4:
+        raise ValueError(f"initial_region is {tuple(region)}; it must be (x, y, width, height)")
+    x, y, width, height = (int(number) for number in region)
+    if width < 1 or height < 1:
+        raise ValueError(f"initial_region is {tuple(region)}; its width and height must be 1 or more")
+    first = image.GetLargestPossibleRegion().GetIndex()
+    return itk.ImageRegion[2]([first[0] + x, first[1] + y], [width, height])
+
+
+@contextmanager
+def _progress_bar(snake: Any, shown: bool) -> Iterator[None]:
+    if not shown:
+        yield
+        return
+    try:
+        from tqdm.auto import tqdm
+    except ModuleNotFoundError as missing:
+        raise ModuleNotFoundError("progress=True needs the package tqdm: pip install tqdm", name="tqdm") from missing
+
+    with tqdm(total=100, unit="%", desc="segment_region", bar_format="{l_bar}{bar}| {elapsed}") as bar:
+        observer = snake.AddObserver(itk.ProgressEvent(), lambda: bar.update(int(100 * snake.GetProgress()) - bar.n))
+        try:
+            yield
+        finally:
+            # The observer refers to the filter, and the filter to the observer.
+            snake.RemoveObserver(observer)
+
+
+def _contour_of(snake: Any) -> npt.NDArray[np.float64]:
+    points = [tuple(snake.GetContourPoint(index)) for index in range(snake.GetNumberOfContourPoints())]
+    return np.array(points, dtype=np.float64).reshape(-1, 2)
+
+
+def _statistics_of(snake: Any, law: str) -> Statistics:
+    result: dict[str, Any] = snake.GetResult()
+
+    def region(name: str) -> RegionStatistics:
+        values = result[name]
+        return RegionStatistics(values["number_of_pixels"], values["mean"], values["variance"])
+
+    return Statistics(
+        law=law.lower(),
+        inside=region("inside"),
+        outside=region("outside"),
+        criterion=result["criterion"],
+        criterion_of_one_region=result["criterion_of_one_region"],
+        description_length=result["description_length"],
+        significant_boundary=result["significant_boundary"],
+        number_of_iterations=result["number_of_iterations"],
+        stop=result["stop"],
+        record=tuple(Step(**step) for step in result["record"]),
+        backend=_backend_name(snake.GetBackendUsed()),
+        backend_reason=snake.GetBackendReason(),
+        seconds=result["seconds"],
+    )

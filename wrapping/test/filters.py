@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The wrapped filters, and what the tests need to know of each."""
+import re
+from dataclasses import dataclass, field
+
+import itk
+import pytest
+from images import DIMENSIONS, DTYPES, image_type, random_image
+
+SCALAR_KEYS = [(t, d) for t in DTYPES for d in DIMENSIONS]
+
+
+def scalar_key(pixel_type, dimension):
+    return image_type(pixel_type, dimension), image_type(pixel_type, dimension)
+
+
+def gradient_key(pixel_type, dimension):
+    return image_type(pixel_type, dimension), itk.Image[itk.CovariantVector[itk.F, dimension], dimension]
+
+
+def hessian_key(pixel_type, dimension):
+    return (image_type(pixel_type, dimension),)
+
+
+def hessian_output(pixel_type, dimension):
+    return itk.Image[itk.SymmetricSecondRankTensor[itk.D, dimension], dimension]
+
+
+@dataclass(frozen=True)
+class Filter:
+    name: str
+    superclass: str
+    key: callable = scalar_key
+    """Template parameters for a pixel type and a dimension."""
+    output: callable = image_type
+    inputs: list = field(default_factory=lambda: SCALAR_KEYS)
+    parameters: dict = field(default_factory=lambda: {"Sigma": 1.75})
+    """Of a run that is not the default's."""
+
+    @property
+    def wrapped(self):
+        return getattr(itk, self.name)
+
+    @property
+    def function(self):
+        return getattr(itk, re.sub("(?<!^)(?=[A-Z])", "_", self.name).lower())
+
+    def new(self, pixel_type=itk.F, dimension=2, **parameters):
+        return self.wrapped[self.key(pixel_type, dimension)].New(**parameters)
+
+    def run(self, image, **parameters):
+        """A filter that has run."""
+        instance = self.wrapped.New(image, **{**self.parameters, **parameters})
+        instance.Update()
+        return instance
+
+    def __str__(self):
+        return self.name.removeprefix("Cuda").removesuffix("ImageFilter")
+
+
+RECURSIVE = Filter("CudaRecursiveGaussianImageFilter", "RecursiveGaussianImageFilter")
+SMOOTHING = Filter("CudaSmoothingRecursiveGaussianImageFilter", "SmoothingRecursiveGaussianImageFilter")
+GRADIENT = Filter(
+    "CudaGradientRecursiveGaussianImageFilter",
+    "GradientRecursiveGaussianImageFilter",
+    key=gradient_key,
+    output=lambda pixel_type, dimension: gradient_key(pixel_type, dimension)[1],
+)
+MAGNITUDE = Filter("CudaGradientMagnitudeRecursiveGaussianImageFilter", "GradientMagnitudeRecursiveGaussianImageFilter")
+LAPLACIAN = Filter("CudaLaplacianRecursiveGaussianImageFilter", "LaplacianRecursiveGaussianImageFilter")
+HESSIAN = Filter(
+    "CudaHessianRecursiveGaussianImageFilter", "HessianRecursiveGaussianImageFilter", key=hessian_key, output=hessian_output
+)
+DISCRETE = Filter("CudaDiscreteGaussianImageFilter", "DiscreteGaussianImageFilter")
+PARTITIONED = Filter("CudaPartitionedRecursiveGaussianImageFilter", "ImageToImageFilter")
+SNAKE = Filter(
+    "CudaRegionSnakeImageFilter",
+    "ImageToImageFilter",
+    key=lambda pixel_type, dimension: (image_type(pixel_type, dimension), image_type(itk.UC, 2)),
+    output=lambda pixel_type, dimension: image_type(itk.UC, 2),
+    inputs=[(t, 2) for t in (itk.UC, itk.US, itk.SS, itk.F)],
+    parameters={"MaximumStep": 4},
+)
+
+GAUSSIANS = (RECURSIVE, SMOOTHING, GRADIENT, MAGNITUDE, LAPLACIAN, HESSIAN, DISCRETE, PARTITIONED)
+FILTERS = (*GAUSSIANS, SNAKE)
+# Those with one number per pixel of the output.
+SCALAR_GAUSSIANS = tuple(f for f in GAUSSIANS if f.key is scalar_key)
+# Those that compute what a filter of ITK computes.
+OF_ITK = tuple(f for f in GAUSSIANS if f.superclass != "ImageToImageFilter")
+
+ALL_FILTERS = pytest.mark.parametrize("tested", FILTERS, ids=str)
+ALL_GAUSSIANS = pytest.mark.parametrize("tested", GAUSSIANS, ids=str)
+ALL_SCALAR_GAUSSIANS = pytest.mark.parametrize("tested", SCALAR_GAUSSIANS, ids=str)
+ALL_INPUTS = pytest.mark.parametrize(
+    "tested, pixel_type, dimension", [(f, *key) for f in FILTERS for key in f.inputs], ids=str
+)
+
+
+def some_image(tested, pixel_type=itk.F, dimension=None, seed=0):
+    return random_image(pixel_type, dimension or (2 if tested is SNAKE else 3), seed)

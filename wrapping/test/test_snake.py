@@ -1,0 +1,342 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The region snake: label image, contour, statistics; as a filter, and as itk_cudafilters.segment_region()."""
+import base64
+import json
+import math
+import re
+import sys
+import xml.etree.ElementTree
+
+import itk
+import numpy as np
+import pytest
+from filters import SNAKE
+from scenes import ORIGIN, SHAPE, SPACING, draw, draw_image, inside, overlap, signed_area, truth
+
+from itk_cudafilters import segment_region, write_geojson, write_svg
+
+LAWS = ("gaussian", "gaussiancommonvariance", "gamma", "rayleigh", "poisson", "bernoulli", "lognormal")
+ROTATIONS = {
+    "straight": [[1.0, 0.0], [0.0, 1.0]],
+    "turned": [[0.0, -1.0], [1.0, 0.0]],
+    "mirrored": [[-1.0, 0.0], [0.0, 1.0]],
+}
+
+
+@pytest.fixture(scope="module")
+def found(backend):
+    return segment_region(draw("gamma"))
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_every_law_finds_its_region(law):
+    result = segment_region(draw(law), law)
+    assert overlap(result.label) > 0.93
+    assert result.statistics.significant_boundary
+    assert result.statistics.law == law
+
+
+@pytest.mark.parametrize("pixel", [np.uint8, np.uint16, np.int16, np.float32])
+def test_every_pixel_type_finds_the_region(pixel):
+    assert overlap(SNAKE.function(draw("poisson", pixel), noise_law="poisson")) > 0.95
+
+
+@pytest.mark.parametrize("name", ROTATIONS)
+def test_contour_is_the_boundary_of_the_label_image(name):
+    image = draw_image("gamma", direction=ROTATIONS[name])
+    snake = SNAKE.run(image, NoiseLaw="gamma", MaximumStep=32)
+    label = itk.array_from_image(snake.GetOutput())
+    assert overlap(label) > 0.93
+    contour = snake.GetContour()
+    assert type(contour) is itk.PolyLineParametricPath[2]
+    vertices = contour.GetVertexList()
+    indices = np.array([list(vertices.ElementAt(i)) for i in range(vertices.Size())])
+    corners = indices + 0.5
+    np.testing.assert_array_equal(corners, np.round(corners))
+    np.testing.assert_array_equal(inside(corners, SHAPE), label != 0)
+    points = np.array([list(snake.GetContourPoint(i)) for i in range(snake.GetNumberOfContourPoints())])
+    expected = np.array(ORIGIN) + (indices * SPACING) @ np.array(ROTATIONS[name]).T
+    np.testing.assert_allclose(points, expected, rtol=0.0, atol=1e-9)
+    area = np.count_nonzero(label) * SPACING[0] * SPACING[1]
+    assert signed_area(points) == pytest.approx(area, rel=1e-9)
+
+
+def test_host_and_other_backends_find_the_same_polygon(found):
+    host = segment_region(draw("gamma"), backend="host")
+    np.testing.assert_array_equal(host.label, found.label)
+    np.testing.assert_array_equal(host.contour, found.contour)
+    assert host.statistics.criterion == pytest.approx(found.statistics.criterion, rel=1e-12)
+
+
+def test_statistics_are_those_of_the_pixels(found):
+    pixels, label, statistics = draw("gamma"), found.label != 0, found.statistics
+    for region, mask in ((statistics.inside, label), (statistics.outside, ~label)):
+        assert region.number_of_pixels == np.count_nonzero(mask)
+        assert region.mean == pytest.approx(pixels[mask].mean(dtype=np.float64), rel=1e-6)
+        assert math.isnan(region.variance), "the Gamma law needs no squares"
+    assert statistics.criterion < statistics.criterion_of_one_region
+    assert statistics.description_length == pytest.approx(
+        statistics.criterion + len(found.contour) * math.log(pixels.size), rel=1e-12
+    )
+    assert statistics.stop == "Converged"
+
+
+def test_variances_of_the_gaussian_law():
+    pixels = draw("gaussian")
+    found = segment_region(pixels, "gaussian")
+    label = found.label != 0
+    assert found.statistics.inside.variance == pytest.approx(pixels[label].var(dtype=np.float64), rel=1e-5)
+    assert found.statistics.outside.variance == pytest.approx(pixels[~label].var(dtype=np.float64), rel=1e-5)
+
+
+def test_record_leads_to_the_result(found):
+    record = found.statistics.record
+    assert record[0].what == "level"
+    assert {step.what for step in record} >= {"level", "iteration", "insertion"}
+    assert sum(step.what == "iteration" for step in record) == found.statistics.number_of_iterations
+    assert record[-1].number_of_nodes == len(found.contour)
+    assert record[-1].number_of_pixels == found.statistics.inside.number_of_pixels
+    assert record[-1].criterion == pytest.approx(found.statistics.criterion, rel=1e-12)
+    assert set(found.statistics.seconds) == {"samples", "sums", "start", "moves", "removal"}
+    assert all(time >= 0.0 for time in found.statistics.seconds.values())
+
+
+def test_results_of_the_filter():
+    image = draw_image("gamma")
+    snake = SNAKE.run(image, NoiseLaw="gamma", InsideValue=9, OutsideValue=4)
+    label = itk.array_from_image(snake.GetOutput())
+    assert set(np.unique(label)) == {4, 9}
+    result = snake.GetResult()
+    assert result["record"] == snake.GetRecord()
+    assert result["stop"] == snake.GetStop() == "Converged" and snake.GetConverged()
+    for side in ("Inside", "Outside"):
+        values = getattr(snake, f"Get{side}Statistics")()
+        assert values.keys() == result[side.lower()].keys()
+        assert values["number_of_pixels"] == getattr(snake, f"Get{side}NumberOfPixels")()
+        assert values["mean"] == getattr(snake, f"Get{side}Mean")()
+        assert math.isnan(getattr(snake, f"Get{side}Variance")())
+    assert result["criterion"] == snake.GetCriterion()
+    assert result["criterion_of_one_region"] == snake.GetCriterionOfOneRegion()
+    assert result["description_length"] == snake.GetDescriptionLength()
+    assert result["significant_boundary"] == snake.GetSignificantBoundary() is True
+    assert result["number_of_iterations"] == snake.GetNumberOfIterations()
+    assert len(result["polygon"]) == snake.GetNumberOfContourPoints()
+    np.testing.assert_array_equal(inside(np.array(result["polygon"]), SHAPE), label == 9)
+
+
+def test_observer_sees_every_change_and_changes_nothing():
+    image = draw_image("gamma")
+    expected = SNAKE.run(image, NoiseLaw="gamma")
+    observed = SNAKE.wrapped.New(image, NoiseLaw="gamma", **SNAKE.parameters)
+    steps, sizes = [], []
+
+    def note():
+        steps.append(observed.GetCurrentStep())
+        sizes.append(len(observed.GetCurrentPolygon()))
+
+    observed.AddObserver(itk.IterationEvent(), note)
+    observed.Update()
+    assert steps == expected.GetRecord()
+    assert sizes == [step["number_of_nodes"] for step in steps]
+    np.testing.assert_array_equal(itk.array_from_image(observed.GetOutput()), itk.array_from_image(expected.GetOutput()))
+    observed.RemoveAllObservers()
+
+
+def test_noise_has_no_significant_boundary():
+    found = segment_region(np.random.default_rng(1).exponential(5.0, SHAPE).astype(np.float32))
+    assert not found.statistics.significant_boundary
+    assert not found.label.any()
+    assert len(found.contour) >= 3
+
+
+def test_same_kind_out_as_in():
+    xarray = pytest.importorskip("xarray")
+    image = draw_image("gamma")
+    of_image = segment_region(image)
+    assert type(of_image.label) is itk.Image[itk.UC, 2]
+    assert of_image.label.GetSpacing() == image.GetSpacing() and of_image.label.GetOrigin() == image.GetOrigin()
+    of_xarray = segment_region(itk.xarray_from_image(image))
+    assert isinstance(of_xarray.label, xarray.DataArray)
+    assert of_xarray.label.dims == ("y", "x")
+    np.testing.assert_allclose(of_xarray.label.coords["y"], ORIGIN[1] + SPACING[1] * np.arange(SHAPE[0]))
+    np.testing.assert_array_equal(of_xarray.label.values, itk.array_from_image(of_image.label))
+    np.testing.assert_allclose(of_xarray.contour, of_image.contour, rtol=0.0, atol=1e-9)
+    of_numpy = segment_region(itk.array_from_image(image))
+    assert type(of_numpy.label) is np.ndarray and of_numpy.label.dtype == np.uint8
+    np.testing.assert_allclose(of_numpy.contour * SPACING + ORIGIN, of_image.contour, rtol=0.0, atol=1e-9)
+    for result in (of_image, of_xarray, of_numpy):
+        assert result.contour.dtype == np.float64 and result.contour.shape[1] == 2
+
+
+def test_images_of_double_and_bool_are_converted():
+    np.testing.assert_array_equal(segment_region(draw("gamma").astype(np.float64)).label, segment_region(draw("gamma")).label)
+    image = draw_image("gamma", np.float64, ROTATIONS["turned"])
+    found = segment_region(image)
+    np.testing.assert_array_equal(itk.array_from_matrix(found.label.GetDirection()), ROTATIONS["turned"])
+    assert overlap(segment_region(draw("bernoulli").astype(bool), "bernoulli").label) > 0.93
+
+
+@pytest.mark.parametrize("start", ["contour", "mask", "region", "marginrectangle"])
+def test_starts(start):
+    image = draw_image("gamma", direction=ROTATIONS["turned"])
+    mask = np.zeros(SHAPE, np.uint8)
+    mask[60:100, 70:120] = 1
+    corners = [image.TransformContinuousIndexToPhysicalPoint(c) for c in ([69.5, 59.5], [119.5, 59.5], [119.5, 99.5], [69.5, 99.5])]
+    parameters = {
+        "contour": {"initial_contour": np.array([list(corner) for corner in corners])},
+        "mask": {"initial_mask": mask * 200},
+        "region": {"initial_region": (70, 60, 50, 40)},
+        "marginrectangle": {"start": "marginrectangle"},
+    }[start]
+    found = segment_region(image, **parameters)
+    assert overlap(itk.array_view_from_image(found.label)) > 0.93
+    first = found.statistics.record[0]
+    if start != "marginrectangle":
+        # The coarsest level has blocks of pixels, to whose corners the start is rounded.
+        assert abs(first.number_of_pixels - mask.sum()) <= 90 * 2 ** (first.level_exponent + 1)
+
+
+def test_pixels_that_do_not_count():
+    pixels = draw("gamma")
+    pixels[:, :30] = 1e5
+    valid = np.ones(SHAPE, bool)
+    valid[:, :30] = False
+    found = segment_region(pixels, valid_mask=valid)
+    label = found.label != 0
+    assert found.statistics.inside.number_of_pixels + found.statistics.outside.number_of_pixels == valid.sum()
+    assert (label & valid & truth()).sum() / ((label | truth()) & valid).sum() > 0.93
+
+
+def test_parameters_reach_the_filter():
+    pixels = draw("gamma")
+    default = segment_region(pixels)
+    assert len(segment_region(pixels, use_description_length=False).contour) > len(default.contour)
+    limited = segment_region(pixels, maximum_number_of_iterations=3)
+    assert limited.statistics.stop == "MaximumNumberOfIterations" and limited.statistics.number_of_iterations == 3
+    assert len(segment_region(pixels, maximum_number_of_nodes=12, use_description_length=False).contour) <= 12
+    published = segment_region(pixels, schedule="aspublished", maximum_step=16)
+    assert {step.level_exponent for step in published.statistics.record} == {0}
+    assert published.statistics.record != default.statistics.record
+    looks = segment_region(pixels, number_of_looks=2.0)
+    assert looks.statistics.criterion_of_one_region == pytest.approx(2.0 * default.statistics.criterion_of_one_region, rel=1e-6)
+    threshold = segment_region(pixels, "bernoulli", foreground_threshold=40.0)
+    ones = (pixels > 40.0)[threshold.label != 0]
+    assert threshold.statistics.inside.mean == pytest.approx(ones.mean(), rel=1e-9)
+    assert segment_region(pixels, minimum_edge_length=8.0, use_description_length=False).contour.shape > default.contour.shape
+    assert segment_region(pixels, minimum_gain=20.0).statistics.number_of_iterations < default.statistics.number_of_iterations
+    assert segment_region(pixels, minimum_region_size=pixels.size).statistics.stop == "RegionTooSmall"
+
+
+def test_backend(found, on_gpu):
+    assert found.statistics.backend == ("cuda" if on_gpu else "host")
+    host = segment_region(draw("gamma"), backend="host").statistics
+    assert host.backend == "host" and "Host" in host.backend_reason
+    with pytest.raises(RuntimeError, match="The backend of the filter is Cuda, but it cannot be used"):
+        segment_region(draw("gamma"), backend="cuda", device_index=99)
+
+
+def test_progress(capfd):
+    pytest.importorskip("tqdm")
+    expected = segment_region(draw("gamma"))
+    assert capfd.readouterr().err == ""
+    shown = segment_region(draw("gamma"), progress=True)
+    np.testing.assert_array_equal(shown.label, expected.label)
+    assert re.search(r"segment_region: +100%", capfd.readouterr().err)
+
+
+def test_progress_without_tqdm(monkeypatch):
+    monkeypatch.setitem(sys.modules, "tqdm", None)
+    monkeypatch.setitem(sys.modules, "tqdm.auto", None)
+    with pytest.raises(ModuleNotFoundError, match="progress=True needs the package tqdm: pip install tqdm"):
+        segment_region(draw("gamma"), progress=True)
+
+
+@pytest.mark.parametrize(
+    "image, error, message",
+    [
+        (np.zeros((10, 10, 10), np.float32), ValueError, "image has 3 dimensions; it must have 2"),
+        (np.zeros((10, 10), np.complex64), TypeError, "image has pixels of type complex64.*uint8, uint16, int16 or float32"),
+        (np.zeros((10, 10), np.int64), TypeError, "image has pixels of type int64.*uint8, uint16, int16 or float32"),
+        (itk.Image[itk.RGBPixel[itk.UC], 2].New(), TypeError, "image is an itk.Image of more than one number per pixel"),
+        (itk.VectorImage[itk.F, 2].New(), TypeError, "image is an itk.VectorImage of more than one number per pixel"),
+        ("image.png", TypeError, "image is of type str; it must be an itk.Image, a NumPy array or an xarray.DataArray"),
+    ],
+    ids=["volume", "complex", "int64", "colour", "vector", "name"],
+)
+def test_images_that_cannot_be_segmented(image, error, message):
+    with pytest.raises(error, match=message):
+        segment_region(image)
+
+
+@pytest.mark.parametrize(
+    "parameters, error, message",
+    [
+        ({"law": "weibull"}, RuntimeError, '"weibull".*Gaussian.*Gamma.*Rayleigh.*Poisson.*Bernoulli.*LogNormal'),
+        ({"schedule": "random"}, RuntimeError, '"random".*CoarseToFine.*AsPublished'),
+        ({"backend": "gpu"}, RuntimeError, '"gpu".*automatic, cuda.*host'),
+        ({"number_of_looks": "three"}, TypeError, "SetNumberOfLooks"),
+        ({"number_of_looks": -1.0}, RuntimeError, "NumberOfLooks is -1"),
+        ({"initial_contour": [[1.0, 2.0]]}, ValueError, r"initial_contour has the shape \(1, 2\); it must be N x 2"),
+        ({"initial_region": (1, 2, 3)}, ValueError, r"initial_region is \(1, 2, 3\); it must be \(x, y, width, height\)"),
+        ({"initial_region": (1, 2, 0, 3)}, ValueError, "its width and height must be 1 or more"),
+        ({"initial_region": (1, 2, 1000, 3)}, RuntimeError, "InitialRegion has index.*must lie in the image"),
+        ({"initial_region": (1, 2, 3, 4), "initial_mask": np.ones(SHAPE)}, ValueError, "initial_mask and initial_region are given"),
+        ({"valid_mask": np.ones((3, 4, 5))}, ValueError, "valid_mask has 3 dimensions"),
+        ({"sigma": 1.0}, TypeError, "sigma"),
+    ],
+    ids=lambda value: "-".join(value) if isinstance(value, dict) else None,
+)
+def test_wrong_parameters(parameters, error, message):
+    with pytest.raises(error, match=f"(?s){message}"):
+        segment_region(draw("gamma"), **parameters)
+
+
+def test_geojson(tmp_path, found):
+    write_geojson(found, tmp_path / "contour.geojson", {"name": "an ellipse"})
+    collection = json.loads((tmp_path / "contour.geojson").read_text())
+    assert collection["type"] == "FeatureCollection"
+    (feature,) = collection["features"]
+    assert feature["geometry"]["type"] == "Polygon"
+    (ring,) = feature["geometry"]["coordinates"]
+    assert ring[0] == ring[-1]
+    np.testing.assert_array_equal(ring[:-1], found.contour)
+    assert signed_area(ring[:-1]) > 0.0, "the outer ring goes counter-clockwise"
+    properties = feature["properties"]
+    assert properties["law"] == "gamma" and properties["name"] == "an ellipse"
+    assert properties["inside"]["pixels"] == found.statistics.inside.number_of_pixels
+    assert properties["inside"]["variance"] is None
+    assert properties["significant_boundary"] is True
+    # A start for the next one.
+    again = segment_region(draw("gamma"), initial_contour=ring[:-1])
+    assert overlap(again.label) > 0.93
+
+
+@pytest.mark.parametrize("name", ROTATIONS)
+@pytest.mark.parametrize("with_image", [True, False])
+def test_svg(tmp_path, name, with_image):
+    image = draw_image("gamma", direction=ROTATIONS[name])
+    found = segment_region(image)
+    write_svg(found, tmp_path / "contour.svg", image if with_image else None, title="a < b")
+    svg = xml.etree.ElementTree.parse(tmp_path / "contour.svg").getroot()
+    names = {"svg": "http://www.w3.org/2000/svg"}
+    assert svg.get("viewBox") == f"0 0 {SHAPE[1]} {SHAPE[0]}"
+    assert svg.find("svg:title", names).text == "a < b"
+    points = svg.find("svg:polygon", names).get("points").split()
+    corners = np.array([[float(number) for number in point.split(",")] for point in points])
+    np.testing.assert_array_equal(inside(corners, SHAPE), itk.array_from_image(found.label) != 0)
+    assert len(svg.findall(".//svg:circle", names)) == len(corners)
+    picture = svg.find("svg:image", names)
+    assert (picture is not None) == with_image
+    if with_image:
+        data = picture.get("{http://www.w3.org/1999/xlink}href").removeprefix("data:image/png;base64,")
+        (tmp_path / "image.png").write_bytes(base64.b64decode(data))
+        grey = itk.array_from_image(itk.imread(str(tmp_path / "image.png")))
+        assert grey.shape == SHAPE and grey.dtype == np.uint8
+        assert grey[truth()].mean() > grey[~truth()].mean() + 50.0
+
+
+def test_svg_of_another_image(tmp_path, found):
+    with pytest.raises(ValueError, match=r"image has the shape \(3, 4\); the segmentation's is \(160, 200\)"):
+        write_svg(found, tmp_path / "contour.svg", np.zeros((3, 4)))
+
+
