@@ -71,10 +71,13 @@ def with_geometry_of(image: Any, pixels: np.ndarray[Any, Any]) -> Any:
     return result
 
 
-def binary(image: Any, name: str) -> Any:
-    """The mask `image` as an itk.Image that is 1 where it is not 0."""
-    mask = as_itk_image(image, name)
-    return with_geometry_of(mask, (pixels_of(mask) != 0).astype(np.uint8))
+def as_itk_mask(mask: Any, name: str, image: Any) -> Any:
+    """An itk.Image that is 1 where `mask` is not 0, for the itk.Image `image`. NumPy arrays have its geometry."""
+    checked = as_itk_image(mask, name)
+    pixels = (pixels_of(checked) != 0).astype(np.uint8)
+    if pixels.shape != pixels_of(image).shape:
+        raise ValueError(f"{name} has the shape {pixels.shape}; it must be the image's, {pixels_of(image).shape}")
+    return with_geometry_of(image if isinstance(mask, np.ndarray) else checked, pixels)
 
 
 def like(result: Any, image: Any) -> Any:

@@ -11,7 +11,7 @@ import itk
 import numpy as np
 import numpy.typing as npt
 
-from ._images import as_itk_image, binary, like
+from ._images import as_itk_image, as_itk_mask, like
 from ._info import Backend, _backend_name
 
 Law = Literal["gaussian", "gaussiancommonvariance", "gamma", "rayleigh", "poisson", "bernoulli", "lognormal"]
@@ -131,14 +131,14 @@ def segment_region(
     initial_contour
         Polygon that the search starts from: N x 2, x and y in physical space.
     initial_mask
-        Instead: image of the same size and kind; the search starts from its largest part that is not 0.
+        Instead: image or array of the same size; the search starts from its largest part that is not 0.
     initial_region
         Instead: (x, y, width, height) of a rectangle in pixels, counted from 0.
     start
         Where the search starts without these: automatic, the best of many rectangles; marginrectangle, the image without
         a tenth on each side.
     valid_mask
-        Image of the same size: pixels where it is 0 belong to no region.
+        Image or array of the same size: pixels where it is 0 belong to no region.
     schedule
         coarsetofine, on blocks of pixels first; aspublished, on the whole image at once (Perrot, Domas and Couturier, 2011).
     maximum_step
@@ -204,11 +204,11 @@ def segment_region(
     if initial_contour is not None:
         snake.SetInitialPath(_make_path(input_image, initial_contour))
     if initial_mask is not None:
-        snake.SetInitialMask(binary(initial_mask, "initial_mask"))
+        snake.SetInitialMask(as_itk_mask(initial_mask, "initial_mask", input_image))
     if initial_region is not None:
         snake.SetInitialRegion(_make_region(input_image, initial_region))
     if valid_mask is not None:
-        snake.SetValidMask(binary(valid_mask, "valid_mask"))
+        snake.SetValidMask(as_itk_mask(valid_mask, "valid_mask", input_image))
     with _progress_bar(snake, progress):
         snake.Update()
 

@@ -26,7 +26,7 @@ def hessian_output(pixel_type, dimension):
     return itk.Image[itk.SymmetricSecondRankTensor[itk.D, dimension], dimension]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Filter:
     name: str
     superclass: str

@@ -24,13 +24,8 @@ def smoother():
 
 @pytest.mark.parametrize("tested", [f for f in GAUSSIANS if f is not DISCRETE], ids=str)
 def test_sigma_zero(tested):
-    with pytest.raises(RuntimeError, match="(?i)sigma.*must be greater than zero|(?i)sigma is 0; it must be"):
+    with pytest.raises(RuntimeError, match="(?i)sigma.*must be greater than zero"):
         tested.function(random_image(itk.F, 2), sigma=0.0)
-
-
-def test_negative_variance():
-    with pytest.raises(RuntimeError, match="(?i)variance"):
-        DISCRETE.function(random_image(itk.F, 2), variance=-1.0)
 
 
 @pytest.mark.parametrize("tested", GAUSSIANS, ids=str)
