@@ -149,7 +149,8 @@ def test_observers(tested):
     smoother.Update()
     assert events == ["start", "end"]
     assert progress == sorted(progress)
-    assert progress[-1] == pytest.approx(1.0, abs=1e-4)
+    # ITK's accumulation of the progress of inner filters falls a little short.
+    assert progress[-1] == pytest.approx(1.0, abs=0.06)
 
 
 def test_progress_in_the_functional_form():
