@@ -81,14 +81,14 @@ atexit.register(note)
 PROGRAM
 }
 
-# Removes the libraries that are not in the list, itk's modules that are not, and the packages' own tests. What itk reads when it is
-# imported stays.
+# Removes the libraries that are not in the list, the modules of itk's classes that are not, and the packages' own tests. What itk
+# reads when it is imported stays, and the files of whole modules, which it loads in a way of its own.
 trim_packages()
 {
   local list=$1
   {
     find "$packages" -type f -name '*.so*'
-    find "$packages/itk" -type f \( -name '*Python.py' -o -name '*.pyi' -o -name '*.pkl' \)
+    find "$packages/itk" -type f \( -name '*Python.py' ! -name '[A-Z]*' -o -name '*.pyi' -o -name '*.pkl' \)
   } | grep -vxFf "$list" | xargs -r -d '\n' rm
   find "$packages" -type d \( -name __pycache__ -o -name tests \) -prune -exec rm -rf {} +
 }
@@ -114,6 +114,8 @@ note "$(tail -n 1 "$bundle/tests.log")"
 grep -qE '[0-9]+ passed' "$bundle/tests.log" || die "no test passed here (log: $bundle/tests.log)"
 sort -u "$bundle"/loaded/* | sed '/^$/d' > "$bundle/loaded.txt"
 trim_packages "$bundle/loaded.txt"
+run_logged "$bundle/trimmed.log" run_bundled "$tree/bin/python3" -m pytest -p no:cacheprovider -c "$tree/pyproject.toml" \
+  --rootdir "$tree" "$tree/wrapping/test/test_classes.py"
 note "$(du -sm "$tree" | cut -f 1) MiB remain"
 
 cat > "$bundle/run.sh" << 'PROGRAM'
@@ -140,6 +142,6 @@ PROGRAM
 chmod +x "$bundle/run.sh"
 
 say "Packing"
-tar -C "$bundle" -cf - python-tests | xz -T "$jobs" -6 | split -b "$part_size" - "$bundle/python-tests.tar.xz."
+tar -C "$bundle" -cf - python-tests | xz -T "$jobs" -3 | split -b "$part_size" - "$bundle/python-tests.tar.xz."
 rm -rf "$tree" "$bundle/loaded" "$bundle/loaded.txt" "$bundle/site"
 say "Bundle: $(cd "$bundle" && ls -s --block-size=M --format=commas python-tests.tar.xz.* run.sh)"

@@ -22,6 +22,11 @@ def hessian_key(pixel_type, dimension):
     return (image_type(pixel_type, dimension),)
 
 
+def snake_label(pixel_type, dimension):
+    # ITK prefers outputs of the input's type where both are wrapped.
+    return image_type(itk.US if pixel_type == itk.US else itk.UC, dimension)
+
+
 def hessian_output(pixel_type, dimension):
     return itk.Image[itk.SymmetricSecondRankTensor[itk.D, dimension], dimension]
 
@@ -76,8 +81,8 @@ PARTITIONED = Filter("CudaPartitionedRecursiveGaussianImageFilter", "ImageToImag
 SNAKE = Filter(
     "CudaRegionSnakeImageFilter",
     "ImageToImageFilter",
-    key=lambda pixel_type, dimension: (image_type(pixel_type, dimension), image_type(itk.UC, 2)),
-    output=lambda pixel_type, dimension: image_type(itk.UC, 2),
+    key=lambda pixel_type, dimension: (image_type(pixel_type, dimension), snake_label(pixel_type, dimension)),
+    output=snake_label,
     inputs=[(t, 2) for t in (itk.UC, itk.US, itk.SS, itk.F)],
     parameters={"MaximumStep": 4},
 )
