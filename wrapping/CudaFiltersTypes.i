@@ -185,6 +185,7 @@ CudaRegionSnakeResult_AsDictionary(const itk::CudaRegionSnakeResult & result)
 %enddef
 
 CUDAFILTERS_CHECK_ENUMERATION(Backend, Host, "automatic, cuda or host")
+CUDAFILTERS_CHECK_ENUMERATION(Approximation, Accurate, "Deriche or Accurate")
 CUDAFILTERS_CHECK_ENUMERATION(NoiseLaw, LogNormal, "Gaussian, GaussianCommonVariance, Gamma, Rayleigh, Poisson, Bernoulli or LogNormal")
 CUDAFILTERS_CHECK_ENUMERATION(Schedule, AsPublished, "CoarseToFine or AsPublished")
 CUDAFILTERS_CHECK_ENUMERATION(Start, MarginRectangle, "Automatic or MarginRectangle")

@@ -46,17 +46,19 @@ def mask():
 COMMON = {"Backend": (ENUMS.Backend_Host, ENUMS.Backend_Cuda, ENUMS.Backend_Automatic), "DeviceIndex": (0, 1, -1)}
 SIGMA = {"NormalizeAcrossScale": (True, False), "Sigma": (2.5, 0.25)}
 SIGMA_ARRAY = {"SigmaArray": ([1.5, 2.5], [4.0, 0.5])}
+APPROXIMATION = {"Approximation": (ENUMS.Approximation_Accurate, ENUMS.Approximation_Deriche)}
 PARAMETERS = {
     RECURSIVE: {
         **SIGMA,
+        **APPROXIMATION,
         "Direction": (1, 0),
         "Order": (ORDER.GaussianOrder_FirstOrder, ORDER.GaussianOrder_SecondOrder, ORDER.GaussianOrder_ZeroOrder),
     },
-    SMOOTHING: {**SIGMA, **SIGMA_ARRAY},
-    GRADIENT: {**SIGMA, **SIGMA_ARRAY, "UseImageDirection": (False, True)},
-    MAGNITUDE: SIGMA,
-    LAPLACIAN: SIGMA,
-    HESSIAN: SIGMA,
+    SMOOTHING: {**SIGMA, **SIGMA_ARRAY, **APPROXIMATION},
+    GRADIENT: {**SIGMA, **SIGMA_ARRAY, **APPROXIMATION, "UseImageDirection": (False, True)},
+    MAGNITUDE: {**SIGMA, **APPROXIMATION},
+    LAPLACIAN: {**SIGMA, **APPROXIMATION},
+    HESSIAN: {**SIGMA, **APPROXIMATION},
     DISCRETE: {
         "Variance": ([1.5, 2.5], [4.0, 0.5]),
         "Sigma": (2.0, 0.5),
@@ -145,6 +147,7 @@ SWITCHES = {
 # Enumerations, and names of their values as the user may write them.
 NAMES = {
     "Backend": ("automatic", "Cuda", "HOST"),
+    "Approximation": ("deriche", "ACCURATE"),
     "Partition": ("oneway", "TwoWay", "EXACT"),
     "LineBorders": ("aspublished", "Exact"),
     "IntermediateStorage": ("local", "GLOBAL"),
