@@ -3,6 +3,7 @@
 #define itkCudaGradientMagnitudeRecursiveGaussianImageFilter_hxx
 
 #include "itkCudaGaussianFilterRun.h"
+#include "itkCudaHostFilter.h"
 
 namespace itk
 {
@@ -23,8 +24,14 @@ CudaGradientMagnitudeRecursiveGaussianImageFilter<TInputImage, TOutputImage>::Ge
     const CudaGaussianParameters parameters = MakeCudaGaussianParameters(this, CudaEqualSigmas{ this->GetSigma() });
     return MakeGaussianPlan(parameters, MakeCudaGradientTerms(parameters), CudaGaussianOutput::Norm);
   };
+  const auto host = [this] {
+    CudaGenerateDataOnHost(this, [this](auto & filter) {
+      filter.SetSigma(this->GetSigma());
+      filter.SetNormalizeAcrossScale(this->GetNormalizeAcrossScale());
+    });
+  };
   CudaRunGaussianFilter(
-    this, m_CudaBackend, makePlan, [this] { this->AllocateOutputs(); }, [this] { Superclass::GenerateData(); });
+    this, m_CudaBackend, makePlan, [this] { this->AllocateOutputs(); }, host);
 }
 
 template <typename TInputImage, typename TOutputImage>

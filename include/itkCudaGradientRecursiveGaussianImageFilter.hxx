@@ -3,6 +3,7 @@
 #define itkCudaGradientRecursiveGaussianImageFilter_hxx
 
 #include "itkCudaGaussianFilterRun.h"
+#include "itkCudaHostFilter.h"
 
 namespace itk
 {
@@ -34,8 +35,15 @@ CudaGradientRecursiveGaussianImageFilter<TInputImage, TOutputImage>::GenerateDat
     }
     return plan;
   };
+  const auto host = [this] {
+    CudaGenerateDataOnHost(this, [this](auto & filter) {
+      filter.SetSigmaArray(this->GetSigmaArray());
+      filter.SetNormalizeAcrossScale(this->GetNormalizeAcrossScale());
+      filter.SetUseImageDirection(this->GetUseImageDirection());
+    });
+  };
   CudaRunGaussianFilter(
-    this, m_CudaBackend, makePlan, [this] { this->AllocateOutputs(); }, [this] { Superclass::GenerateData(); });
+    this, m_CudaBackend, makePlan, [this] { this->AllocateOutputs(); }, host);
 }
 
 template <typename TInputImage, typename TOutputImage>

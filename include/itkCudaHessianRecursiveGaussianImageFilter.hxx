@@ -3,6 +3,7 @@
 #define itkCudaHessianRecursiveGaussianImageFilter_hxx
 
 #include "itkCudaGaussianFilterRun.h"
+#include "itkCudaHostFilter.h"
 
 namespace itk
 {
@@ -31,8 +32,14 @@ CudaHessianRecursiveGaussianImageFilter<TInputImage, TOutputImage>::GenerateData
     }
     return MakeGaussianPlan(parameters, terms, CudaGaussianOutput::Components);
   };
+  const auto host = [this] {
+    CudaGenerateDataOnHost(this, [this](auto & filter) {
+      filter.SetSigma(this->GetSigma());
+      filter.SetNormalizeAcrossScale(this->GetNormalizeAcrossScale());
+    });
+  };
   CudaRunGaussianFilter(
-    this, m_CudaBackend, makePlan, [this] { this->AllocateOutputs(); }, [this] { Superclass::GenerateData(); });
+    this, m_CudaBackend, makePlan, [this] { this->AllocateOutputs(); }, host);
 }
 
 template <typename TInputImage, typename TOutputImage>

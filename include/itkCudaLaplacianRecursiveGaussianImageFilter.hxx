@@ -3,6 +3,7 @@
 #define itkCudaLaplacianRecursiveGaussianImageFilter_hxx
 
 #include "itkCudaGaussianFilterRun.h"
+#include "itkCudaHostFilter.h"
 
 namespace itk
 {
@@ -28,8 +29,14 @@ CudaLaplacianRecursiveGaussianImageFilter<TInputImage, TOutputImage>::GenerateDa
     }
     return MakeGaussianPlan(parameters, terms, CudaGaussianOutput::Sum);
   };
+  const auto host = [this] {
+    CudaGenerateDataOnHost(this, [this](auto & filter) {
+      filter.SetSigma(this->GetSigma());
+      filter.SetNormalizeAcrossScale(this->GetNormalizeAcrossScale());
+    });
+  };
   CudaRunGaussianFilter(
-    this, m_CudaBackend, makePlan, [this] { this->AllocateOutputs(); }, [this] { Superclass::GenerateData(); });
+    this, m_CudaBackend, makePlan, [this] { this->AllocateOutputs(); }, host);
 }
 
 template <typename TInputImage, typename TOutputImage>

@@ -70,24 +70,6 @@ protected:
   PrintSelf(std::ostream & os, Indent indent) const override;
 
 private:
-  /** The superclass as an object of its own, for one run on the host: once a filter of its internal pipeline has thrown
-   * (bad parameters, AbortGenerateData), that pipeline passes for being updated and never runs again. */
-  class HostFilter : public Superclass
-  {
-  public:
-    ITK_DISALLOW_COPY_AND_MOVE(HostFilter);
-
-    using Self = HostFilter;
-    using Pointer = SmartPointer<Self>;
-    using ConstPointer = SmartPointer<const Self>;
-
-    itkFactorylessNewMacro(Self);
-
-  protected:
-    HostFilter() = default;
-    ~HostFilter() override = default;
-  };
-
   void
   GenerateDataOnHost();
 };

@@ -3,7 +3,7 @@
 #define itkCudaSmoothingRecursiveGaussianImageFilter_hxx
 
 #include "itkCudaGaussianFilterRun.h"
-#include "itkProgressAccumulator.h"
+#include "itkCudaHostFilter.h"
 
 namespace itk
 {
@@ -39,20 +39,11 @@ CudaSmoothingRecursiveGaussianImageFilter<TInputImage, TOutputImage>::GenerateDa
     // Makes this filter release its input afterwards, as it does in the superclass.
     this->AllocateOutputs();
   }
-  const auto filter = HostFilter::New();
-  filter->SetInput(this->GetInput());
-  filter->SetSigmaArray(this->GetSigmaArray());
-  filter->SetNormalizeAcrossScale(this->GetNormalizeAcrossScale());
-  filter->SetNumberOfWorkUnits(this->GetNumberOfWorkUnits());
-  filter->SetInPlace(inPlace);
-
-  const auto progress = ProgressAccumulator::New();
-  progress->SetMiniPipelineFilter(this);
-  progress->RegisterInternalFilter(filter, 1.0f);
-
-  filter->GraftOutput(this->GetOutput());
-  filter->Update();
-  this->GraftOutput(filter->GetOutput());
+  CudaGenerateDataOnHost(this, [this, inPlace](auto & filter) {
+    filter.SetSigmaArray(this->GetSigmaArray());
+    filter.SetNormalizeAcrossScale(this->GetNormalizeAcrossScale());
+    filter.SetInPlace(inPlace);
+  });
 }
 
 template <typename TInputImage, typename TOutputImage>

@@ -3,7 +3,7 @@
 // Gradient, gradient magnitude, Laplacian and Hessian: on the GPU against a chain of line passes in float64, on the
 // host the bits of ITK's class; and where they compute.
 
-#include "itkCudaGaussianTestUtilities.h"
+#include "itkCudaGaussianPipelineProperties.h"
 
 #include "itkCudaGradientMagnitudeRecursiveGaussianImageFilter.h"
 #include "itkCudaGradientRecursiveGaussianImageFilter.h"
@@ -297,6 +297,39 @@ Expect_bits_of_the_superclass_on_the_host()
   EXPECT_TRUE(HasSameBits<typename TFilter::OutputImageType>(filter->GetOutput(), expected->GetOutput()));
 }
 
+/** After an exception, thrown inside or asked for, a filter gives what a new one does. */
+template <typename TFilter>
+void
+Expect_it_runs_again_after_exceptions(BackendEnum backend)
+{
+  using ImageType = typename TFilter::InputImageType;
+  using OutputImageType = typename TFilter::OutputImageType;
+  const auto input = MakeInput<3>(DataKind::Uniform);
+  const auto makeFilter = [&] {
+    auto filter = TFilter::New();
+    filter->SetInput(input);
+    filter->SetSigma(1.5);
+    filter->SetBackend(backend);
+    return filter;
+  };
+  const auto expected = makeFilter();
+  expected->Update();
+
+  auto           filter = makeFilter();
+  ProgressRecord record;
+  const auto     observer = ObserveProgress(filter.GetPointer(), record, -1.0F);
+  EXPECT_THROW(filter->Update(), ProcessAborted);
+  filter->RemoveObserver(observer);
+  ASSERT_NO_THROW(filter->Update());
+  EXPECT_TRUE(HasSameBits<OutputImageType>(filter->GetOutput(), expected->GetOutput())) << "after an abort";
+
+  filter->SetInput(MakeDataImage<ImageType>(MakeRegion<3>({ { 33, 3, 17 } }), DataKind::Uniform));
+  EXPECT_THROW(filter->Update(), ExceptionObject);
+  filter->SetInput(input);
+  ASSERT_NO_THROW(filter->UpdateLargestPossibleRegion());
+  EXPECT_TRUE(HasSameBits<OutputImageType>(filter->GetOutput(), expected->GetOutput())) << "after three pixels";
+}
+
 template <typename TFilter>
 void
 Expect_four_pixels_and_positive_sigma_are_demanded(BackendEnum backend)
@@ -401,6 +434,15 @@ TEST_P(CudaGaussianFamilyTest, DemandsFourPixelsAndPositiveSigma)
     GetParam());
   Expect_four_pixels_and_positive_sigma_are_demanded<CudaLaplacianRecursiveGaussianImageFilter<ImageType>>(GetParam());
   Expect_four_pixels_and_positive_sigma_are_demanded<CudaHessianRecursiveGaussianImageFilter<ImageType>>(GetParam());
+}
+
+TEST_P(CudaGaussianFamilyTest, RunsAgainAfterExceptions)
+{
+  using ImageType = Image<float, 3>;
+  Expect_it_runs_again_after_exceptions<CudaGradientRecursiveGaussianImageFilter<ImageType>>(GetParam());
+  Expect_it_runs_again_after_exceptions<CudaGradientMagnitudeRecursiveGaussianImageFilter<ImageType>>(GetParam());
+  Expect_it_runs_again_after_exceptions<CudaLaplacianRecursiveGaussianImageFilter<ImageType>>(GetParam());
+  Expect_it_runs_again_after_exceptions<CudaHessianRecursiveGaussianImageFilter<ImageType>>(GetParam());
 }
 
 TEST(CudaGaussianFamilyHost, HasTheBitsOfITK)

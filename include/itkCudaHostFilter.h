@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkCudaHostFilter_h
+#define itkCudaHostFilter_h
+
+#include "itkMacro.h"
+#include "itkProgressAccumulator.h"
+#include "itkSmartPointer.h"
+
+namespace itk
+{
+/** \class CudaHostFilter
+ * \brief A composite filter of ITK's as an object of its own, for one run on the host.
+ *
+ * Once a filter of a composite's internal pipeline has thrown (bad parameters, AbortGenerateData), that pipeline passes
+ * for being updated and never runs again; an object that lives for one run has no such past. It is made without the
+ * object factory, which would return this module's class.
+ * \ingroup CudaFilters
+ */
+template <typename TSuperclass>
+class ITK_TEMPLATE_EXPORT CudaHostFilter : public TSuperclass
+{
+public:
+  ITK_DISALLOW_COPY_AND_MOVE(CudaHostFilter);
+
+  using Self = CudaHostFilter;
+  using Superclass = TSuperclass;
+  using Pointer = SmartPointer<Self>;
+  using ConstPointer = SmartPointer<const Self>;
+
+  itkFactorylessNewMacro(Self);
+
+protected:
+  CudaHostFilter() = default;
+  ~CudaHostFilter() override = default;
+};
+
+/** Output of `filter` by a new object of its superclass, to which `setParameters(object)` gives the filter's
+ * parameters. \ingroup CudaFilters */
+template <typename TFilter, typename TSetParameters>
+void
+CudaGenerateDataOnHost(TFilter * filter, const TSetParameters & setParameters)
+{
+  const auto hostFilter = CudaHostFilter<typename TFilter::Superclass>::New();
+  hostFilter->SetInput(filter->GetInput());
+  hostFilter->SetNumberOfWorkUnits(filter->GetNumberOfWorkUnits());
+  setParameters(*hostFilter);
+
+  const auto progress = ProgressAccumulator::New();
+  progress->SetMiniPipelineFilter(filter);
+  progress->RegisterInternalFilter(hostFilter, 1.0f);
+
+  hostFilter->GraftOutput(filter->GetOutput());
+  hostFilter->Update();
+  filter->GraftOutput(hostFilter->GetOutput());
+}
+} // end namespace itk
+
+#endif
