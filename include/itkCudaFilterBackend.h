@@ -27,6 +27,11 @@ public:
   BackendEnum Used{ BackendEnum::Automatic }; // Automatic: no run yet
   std::string Reason{ "not run yet" };
 
+  /** Whether a program asked for ITK's class and got the filter from the object factory. */
+  bool IsOverride{ false };
+  /** Why the next run is faster on the host, which Automatic then takes; empty: it is not. */
+  std::string HostPreference;
+
   /** Decides where the run that begins now is done, sets Used and Reason, and returns true for the GPU.
    * \param unsupported why the GPU cannot do it (types, dimension); nullptr if it can
    * \param workingSetBytes device memory needed

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <string>
 
 namespace itk
 {
@@ -49,6 +50,11 @@ CudaGaussianFilter(const CudaGaussianPlan &     plan,
                    const CudaImageView &        output,
                    int                          deviceIndex,
                    const CudaProgressFunction & progress);
+
+/** Why upload, one pass along `axis` and download take longer than ITK's filter on the host, by measured times for
+ * images of so many values (pixels times components); empty if they do not. */
+CudaFilters_EXPORT std::string
+                   CudaGaussianHostPreference(unsigned int axis, size_t numberOfValues);
 } // end namespace itk
 
 #endif

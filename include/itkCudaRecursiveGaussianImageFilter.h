@@ -8,6 +8,8 @@
 
 namespace itk
 {
+class CudaGaussianOverrideAccess;
+
 /** \class CudaRecursiveGaussianImageFilter
  * \brief RecursiveGaussianImageFilter on an NVIDIA GPU: smoothing or differentiation along one axis.
  *
@@ -82,6 +84,9 @@ protected:
   GenerateData() override;
   void
   PrintSelf(std::ostream & os, Indent indent) const override;
+
+private:
+  friend class CudaGaussianOverrideAccess;
 };
 } // end namespace itk
 

@@ -32,6 +32,11 @@ CudaRecursiveGaussianImageFilter<TInputImage, TOutputImage>::GenerateData()
     // The superclass's checks of direction, spacing and line length.
     this->BeforeThreadedGenerateData();
   };
+  m_CudaBackend.HostPreference =
+    m_CudaBackend.IsOverride ? CudaGaussianHostPreference(this->GetDirection(),
+                                                          this->GetOutput()->GetRequestedRegion().GetNumberOfPixels() *
+                                                            this->GetInput()->GetNumberOfComponentsPerPixel())
+                             : std::string();
   CudaRunGaussianFilter(this, m_CudaBackend, makePlan, allocate, [this] { Superclass::GenerateData(); });
 }
 

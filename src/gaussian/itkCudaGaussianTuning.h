@@ -70,6 +70,27 @@ constexpr double WarmUpSigmas = 12.0;
 
 /** Overlapping tiles are used while the warm-up on both sides is at most this share of the tile. */
 constexpr double MaximumWarmUpShare = 0.5;
+
+/** Milliseconds of one pass: ITK's filter on the host's cores, and upload, pass and download, both from an image in
+ * ordinary memory to the filter's own output. First along axis 0, then along the others. */
+struct SinglePassTime
+{
+  size_t Values; // pixels times components
+  double Host[2];
+  double Device[2];
+};
+
+/** float, sigma 4, on 16 cores and an H200. Until single passes have been measured: the host's times are those of
+ * smoothing (benchmarks/records/2026-11-21-h200.json) divided by the number of axes; the device's are the whole
+ * filter's, which is more than one pass takes. A host of fewer cores is slower, so that the device is never taken too
+ * early. */
+constexpr SinglePassTime SinglePassTimes[] = {
+  { size_t{ 1 } << 16, { 0.342, 0.342 }, { 0.0807, 0.0807 } }, // 256^2
+  { size_t{ 1 } << 20, { 2.01, 2.01 }, { 0.666, 0.666 } },     // 1024^2
+  { size_t{ 1 } << 24, { 25.1, 25.1 }, { 4.84, 4.84 } },       // 256^3
+  { size_t{ 1 } << 26, { 151.0, 151.0 }, { 13.3, 13.3 } },     // 8192^2
+  { size_t{ 1 } << 27, { 228.0, 228.0 }, { 24.0, 24.0 } },     // 512^3
+};
 } // namespace itk::cuda::gaussian
 
 #endif

@@ -83,6 +83,12 @@ CudaFilterBackend::SelectDevice(const char * unsupported, size_t workingSetBytes
     Reason = "inside a filter that runs on the host";
     return false;
   }
+  if (backend == BackendEnum::Automatic && !HostPreference.empty())
+  {
+    Used = BackendEnum::Host;
+    Reason = HostPreference;
+    return false;
+  }
   const int      device = DeviceIndex == -1 ? CudaFiltersConfiguration::GetDeviceIndex() : DeviceIndex;
   const Obstacle obstacle = FindObstacle(unsupported, device, workingSetBytes);
   if (obstacle.Reason.empty())

@@ -33,6 +33,9 @@ constexpr size_t minimumPinnedRun =
 constexpr size_t maximumPitch = 0x7fffffff; // bytes, of two-dimensional copies on every device
 constexpr size_t maximumRowsPerCopy = mebibyte;
 
+std::atomic<unsigned long> uploads{ 0 };
+std::atomic<unsigned long> downloads{ 0 };
+
 enum class Direction
 {
   Upload,
@@ -673,6 +676,7 @@ Transfer::Fail(std::exception_ptr error)
 void
 Upload(const CudaImageView & host, const DeviceView & device, StreamLease & stream, const TransferProgress & progress)
 {
+  ++uploads;
   CheckViews(host, device);
   Transfer(Direction::Upload, host, device, stream, progress).Run();
 }
@@ -680,8 +684,15 @@ Upload(const CudaImageView & host, const DeviceView & device, StreamLease & stre
 void
 Download(const DeviceView & device, const CudaImageView & host, StreamLease & stream, const TransferProgress & progress)
 {
+  ++downloads;
   CheckViews(host, device);
   Transfer(Direction::Download, host, device, stream, progress).Run();
+}
+
+TransferCounts
+GetTransferCounts()
+{
+  return { uploads, downloads };
 }
 
 size_t

@@ -32,6 +32,16 @@ Download(const DeviceView &       device,
          StreamLease &            stream,
          const TransferProgress & progress);
 
+/** How often Upload() and Download() were called in this process, for tests. */
+struct TransferCounts
+{
+  unsigned long Uploads;
+  unsigned long Downloads;
+};
+
+CudaFilters_EXPORT TransferCounts
+GetTransferCounts();
+
 /** Device memory in bytes that Upload() or Download() takes for itself, between this host image and a DeviceImage of
  * `computeType`. */
 CudaFilters_EXPORT size_t

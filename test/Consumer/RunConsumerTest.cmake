@@ -27,3 +27,8 @@ run(
   ${package_arguments})
 run(${CMAKE_COMMAND} --build ${build}/build)
 run(${build}/build/consumer)
+set(ENV{ITK_CUDAFILTERS_OVERRIDE} 1)
+execute_process(COMMAND ${build}/build/itk_program OUTPUT_VARIABLE output COMMAND_ERROR_IS_FATAL ANY)
+if(NOT output MATCHES "^CudaSmoothing")
+  message(FATAL_ERROR "ITK_CUDAFILTERS_OVERRIDE=1 gave '${output}', not a class of the module")
+endif()

@@ -25,7 +25,7 @@ from filters import (
 )
 from images import DIMENSIONS, DTYPES, image_type
 
-OTHERS = {"CudaFiltersConfiguration", "CudaFiltersEnums"}
+OTHERS = {"CudaFiltersConfiguration", "CudaFiltersEnums", "CudaGaussianImageFilterFactory"}
 ENUMS = itk.CudaFiltersEnums
 ORDER = itk.RecursiveGaussianImageFilterEnums
 IMAGE = image_type(itk.F, 2)

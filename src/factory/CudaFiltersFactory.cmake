@@ -1,0 +1,43 @@
+# Sources of the object factory, relative to src/.
+list(
+  APPEND
+  CudaFilters_SRCS
+  factory/itkCudaDiscreteGaussianOverrides.cxx
+  factory/itkCudaFiltersOverride.cxx
+  factory/itkCudaGaussianImageFilterFactory.cxx
+  factory/itkCudaGradientMagnitudeRecursiveGaussianOverrides.cxx
+  factory/itkCudaGradientRecursiveGaussianOverrides.cxx
+  factory/itkCudaHessianRecursiveGaussianOverrides.cxx
+  factory/itkCudaLaplacianRecursiveGaussianOverrides.cxx
+  factory/itkCudaRecursiveGaussianOverrides.cxx
+  factory/itkCudaSmoothingRecursiveGaussianOverrides.cxx)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # gcc 12 sees the directions of itk::NeighborhoodOperator leave the array, which they do not.
+  set_source_files_properties(factory/itkCudaDiscreteGaussianOverrides.cxx PROPERTIES COMPILE_OPTIONS -Wno-array-bounds)
+endif()
+
+# cudafilters_add_autoload_library(): a library for ITK_AUTOLOAD_PATH, alone in its folder because ITK loads every library there.
+function(cudafilters_add_autoload_library)
+  get_target_property(type CudaFilters TYPE)
+  if(NOT type STREQUAL "SHARED_LIBRARY" OR NOT UNIX)
+    return() # it would hold an ITK of its own, whose list of factories is not the program's
+  endif()
+  if(NOT CudaFilters_INSTALL_LIBRARY_DIR)
+    include(GNUInstallDirs)
+    set(CudaFilters_INSTALL_LIBRARY_DIR ${CMAKE_INSTALL_LIBDIR})
+  endif()
+  add_library(CudaFiltersAutoload MODULE factory/itkCudaFiltersAutoload.cxx)
+  target_link_libraries(CudaFiltersAutoload PRIVATE CudaFilters)
+  cudafilters_set_options(CudaFiltersAutoload)
+  # ITK closes the library when it unregisters its factories, but filters may live on.
+  target_link_options(CudaFiltersAutoload PRIVATE "LINKER:-z,nodelete")
+  set_target_properties(
+    CudaFiltersAutoload
+    PROPERTIES OUTPUT_NAME itkCudaFiltersAutoload
+               CXX_VISIBILITY_PRESET hidden
+               VISIBILITY_INLINES_HIDDEN ON
+               INSTALL_RPATH "$ORIGIN/.."
+               LIBRARY_OUTPUT_DIRECTORY $<TARGET_FILE_DIR:CudaFilters>/itk-cudafilters-autoload)
+  install(TARGETS CudaFiltersAutoload LIBRARY DESTINATION ${CudaFilters_INSTALL_LIBRARY_DIR}/itk-cudafilters-autoload
+                                              COMPONENT Runtime)
+endfunction()

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkCudaGaussianOverride_h
+#define itkCudaGaussianOverride_h
+
+#include "itkCreateObjectFunction.h"
+
+#include <string>
+#include <vector>
+
+namespace itk::cuda
+{
+/** What itk::ObjectFactoryBase wants to know of one class that is overridden. */
+struct GaussianOverride
+{
+  const char *                      Class;       // typeid(ITK's class).name()
+  const char *                      Subclass;    // typeid(this module's class).name()
+  std::string                       Description; // ITK's class, as in a program
+  CreateObjectFunctionBase::Pointer Create;
+};
+
+using GaussianOverrides = std::vector<GaussianOverride>;
+
+// Each in a file of its own, because that is what compiling takes time for.
+GaussianOverrides
+MakeRecursiveGaussianOverrides();
+GaussianOverrides
+MakeSmoothingRecursiveGaussianOverrides();
+GaussianOverrides
+MakeGradientRecursiveGaussianOverrides();
+GaussianOverrides
+MakeGradientMagnitudeRecursiveGaussianOverrides();
+GaussianOverrides
+MakeLaplacianRecursiveGaussianOverrides();
+GaussianOverrides
+MakeHessianRecursiveGaussianOverrides();
+GaussianOverrides
+MakeDiscreteGaussianOverrides();
+} // namespace itk::cuda
+
+#endif

@@ -1,0 +1,44 @@
+# Tests of the object factory.
+list(APPEND CudaFilters_GTESTS itkCudaGaussianImageFilterFactoryGTest.cxx)
+list(APPEND CudaFilters_CUDA_GTESTS itkCudaFactoryTransfersGTest.cxx)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # As in CudaFiltersDiscreteGaussianTests.cmake.
+  set_source_files_properties(itkCudaGaussianImageFilterFactoryGTest.cxx PROPERTIES COMPILE_OPTIONS -Wno-array-bounds)
+endif()
+
+# cudafilters_add_factory_program_test(name class program variable...): the class that a program gets under these variables.
+function(
+  cudafilters_add_factory_program_test
+  name
+  class
+  program)
+  cudafilters_add_exit_test(${name} 0 "^${class}" ${program})
+  set_tests_properties(${name} PROPERTIES ENVIRONMENT "${ARGN}")
+endfunction()
+
+function(cudafilters_add_factory_program_tests)
+  set(itk_class SmoothingRecursiveGaussianImageFilter)
+  # Linked to ITK only.
+  set(libraries ${CudaFilters_TEST_LIBRARIES})
+  list(REMOVE_ITEM libraries CudaFilters)
+  add_executable(CudaFiltersItkProgram programs/itk_program.cxx)
+  target_link_libraries(CudaFiltersItkProgram PRIVATE ${libraries})
+  cudafilters_set_options(CudaFiltersItkProgram)
+  if(TARGET CudaFiltersAutoload)
+    add_dependencies(CudaFiltersItkProgram CudaFiltersAutoload)
+    cudafilters_add_factory_program_test(CudaFiltersAutoloadTest Cuda${itk_class} CudaFiltersItkProgram
+                                         "ITK_AUTOLOAD_PATH=$<TARGET_FILE_DIR:CudaFiltersAutoload>")
+  endif()
+  cudafilters_add_factory_program_test(CudaFiltersAutoloadOffTest ${itk_class} CudaFiltersItkProgram
+                                       "ITK_CUDAFILTERS_OVERRIDE=1")
+
+  # The same program linked to this module, in the way that drops what is not used.
+  add_executable(CudaFiltersLinkedProgram programs/itk_program.cxx)
+  target_link_libraries(CudaFiltersLinkedProgram PRIVATE ${libraries} CudaFilters)
+  target_link_options(CudaFiltersLinkedProgram BEFORE PRIVATE "LINKER:--as-needed")
+  cudafilters_set_options(CudaFiltersLinkedProgram)
+  cudafilters_add_factory_program_test(CudaFiltersOverrideTest Cuda${itk_class} CudaFiltersLinkedProgram
+                                       "ITK_CUDAFILTERS_OVERRIDE=1")
+  cudafilters_add_factory_program_test(CudaFiltersOverrideOffTest ${itk_class} CudaFiltersLinkedProgram
+                                       "ITK_CUDAFILTERS_OVERRIDE=0")
+endfunction()
