@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # Builds the part of ITK 5.4 that the module and its tests need, once per version, options and compiler, in the user's cache
 # folder, and prints the path of its build tree as the last line.
-# Usage: scripts/build-itk.sh
+# Usage: scripts/build-itk.sh [--registration] [--cached]
+#   --registration   with ITK's registration methods and what its examples and tests use besides (scripts/upstream-tests.sh)
+#   --cached         build nothing: exit status 3 if it is not in the cache
 #   ITK_SOURCE_DIR   folder with ITK's sources (any 5.4.x); without it they come from Debian's source package or the public tag
 # Exit status 3: the sources are not to be had here.
 set -euo pipefail
@@ -23,6 +25,14 @@ itk_options=(
   -DITK_USE_SYSTEM_GDCM=ON -DITK_USE_SYSTEM_PNG=ON -DITK_USE_SYSTEM_TIFF=ON -DITK_USE_SYSTEM_JPEG=ON
   -DITK_USE_SYSTEM_ZLIB=ON -DITK_USE_SYSTEM_EXPAT=ON
 )
+cached=no
+for argument in "$@"; do
+  case $argument in
+    --registration) itk_options+=(-DModule_ITKRegistrationMethodsv4=ON -DModule_ITKThresholding=ON -DModule_ITKImageCompare=ON) ;;
+    --cached) cached=yes ;;
+    *) die "unknown argument '$argument'; --registration and --cached are known" ;;
+  esac
+done
 
 build_tree()
 {
@@ -33,11 +43,15 @@ build_tree()
 }
 
 say "ITK 5.4 build tree for the module build"
-install_packages "${itk_packages[@]}"
+[ "$cached" = yes ] || install_packages "${itk_packages[@]}"
 mkdir -p "$cache_folder"
 exec 9> "$cache_folder/itk.lock"
 flock 9
 
+if [ "$cached" = yes ] && [ -z "${ITK_SOURCE_DIR:-}" ] && [ ! -d "$cache_folder/itk-source-5.4" ]; then
+  note "ITK's sources are not in the cache"
+  exit 3
+fi
 find_itk_source || exit 3
 
 # A build tree holds its own absolute paths, so it is built where it stays; the file 'complete' is written last, and a tree
@@ -47,6 +61,9 @@ key=$(printf '%s\n' "$itk_source" "${itk_options[@]}" "$(c++ --version | head -n
 folder=$cache_folder/itk-$itk_version-$key
 if [ -f "$folder/complete" ]; then
   note "found in the cache: ITK $itk_version"
+elif [ "$cached" = yes ]; then
+  note "this build of ITK $itk_version is not in the cache"
+  exit 3
 else
   rm -rf "$folder"
   mkdir "$folder"

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # Finds or fetches ITK 5.4's sources; sourced after common.sh, not run. What is fetched is kept in the cache folder.
+#   ITK_SOURCE_DIR       folder with the sources, instead
+#   ITK_SOURCE_ARCHIVE   Debian's insighttoolkit5_5.4.*.orig.tar.xz, where it is at hand: tests and their data come from it
 
 itk_tag=v5.4.7
 # Of the files that list_itk_sources names, in the sources of that tag.
@@ -20,10 +22,11 @@ itk_source_checksum()
     xargs -0 sha256sum | sha256sum | cut -d ' ' -f 1)
 }
 
-# Debian's source package through apt lists of its own, from the mirror that this machine uses; apt verifies its signature.
-fetch_itk_from_debian()
+# Downloads Debian's source package through apt lists of its own, from the mirror that this machine uses; apt verifies its
+# signature. Sets itk_archive.
+download_itk_from_debian()
 {
-  local folder=$1 mirror tarball
+  local folder=$1 mirror
   local keyring=/usr/share/keyrings/debian-archive-keyring.gpg
   mirror=$(awk '/^URIs:/{print $2; exit}' /etc/apt/sources.list.d/debian.sources 2> /dev/null || true)
   [ -n "$mirror" ] || mirror=$(awk '$1 == "deb" && /debian/ {for (i = 2; i <= NF; i++) if ($i ~ /^https?:/) {print $i; exit}}' \
@@ -43,13 +46,19 @@ fetch_itk_from_debian()
     note "the source package insighttoolkit5 could not be downloaded"
     return 1
   fi
-  tarball=$(find "$folder" -name 'insighttoolkit5_5.4.*.orig.tar.xz' | head -n 1)
-  if [ -z "$tarball" ]; then
+  itk_archive=$(find "$folder" -name 'insighttoolkit5_5.4.*.orig.tar.xz' | head -n 1)
+  if [ -z "$itk_archive" ]; then
     note "Debian's source package is no longer ITK 5.4"
     return 1
   fi
+}
+
+fetch_itk_from_debian()
+{
+  local folder=$1 itk_archive
+  download_itk_from_debian "$folder" || return 1
   note "unpacking"
-  tar -xJf "$tarball" -C "$folder/unpacked" --strip-components 1 "${itk_source_excludes[@]}"
+  tar -xJf "$itk_archive" -C "$folder/unpacked" --strip-components 1 "${itk_source_excludes[@]}"
 }
 
 fetch_itk_from_tag()
@@ -99,4 +108,41 @@ find_itk_source()
     5.4.*) ;;
     *) die "'$itk_source' holds ITK $itk_version; 5.4.x is needed" ;;
   esac
+}
+
+# find_itk_tests CACHED: sets itk_tests to a folder with the tests of the modules of Gaussian filters, the examples, and the test data
+# with its content store, of the version of find_itk_source. Only Debian's archive holds the data. Returns 1 if they are not to be
+# had, or with CACHED yes, not in the cache.
+find_itk_tests()
+{
+  local lock
+  itk_tests=$cache_folder/itk-tests-$itk_version
+  exec {lock}> "$cache_folder/itk-tests.lock"
+  flock "$lock"
+  if [ -d "$itk_tests" ]; then
+    exec {lock}>&-
+    return 0
+  fi
+  if [ "$1" = yes ]; then
+    note "ITK's tests are not in the cache"
+    return 1
+  fi
+  local folder=$cache_folder/itk-tests-fetch itk_archive=${ITK_SOURCE_ARCHIVE:-}
+  rm -rf "$folder"
+  mkdir -p "$folder/unpacked"
+  if [ -z "$itk_archive" ] && ! download_itk_from_debian "$folder"; then
+    note "set ITK_SOURCE_ARCHIVE to Debian's insighttoolkit5_$itk_version.orig.tar.xz"
+    rm -r "$folder"
+    return 1
+  fi
+  case $itk_archive in
+    *_"$itk_version".orig.tar.xz) ;;
+    *) die "'$itk_archive' is not the archive of ITK $itk_version" ;;
+  esac
+  note "unpacking tests and data"
+  tar -xJf "$itk_archive" -C "$folder/unpacked" --strip-components 1 --wildcards '*/.ExternalData' '*/Testing/Data' '*/Examples' \
+    '*/Modules/Filtering/Smoothing/test' '*/Modules/Filtering/ImageGradient/test' '*/Modules/Filtering/ImageFeature/test'
+  mv "$folder/unpacked" "$itk_tests"
+  rm -r "$folder"
+  exec {lock}>&-
 }

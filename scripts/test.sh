@@ -4,12 +4,13 @@
 #   1. against the distribution's ITK, for the CPU only
 #   2. the same with CUDA, if there is nvcc; tests that need a GPU are skipped without one
 #   3. as a module beside an ITK 5.4 build tree, for the CPU only
-#   4. with --wheel: the Python package, in a fresh environment beside the itk package of PyPI
+#   4. ITK's own tests with this module's filters on the host (scripts/upstream-tests.sh), if what they need is in the cache
+#   5. with --wheel: the Python package, in a fresh environment beside the itk package of PyPI
 # Usage: scripts/test.sh [--cpu-only] [--itk-module] [--no-itk-module] [--wheel] [--coverage] [--no-install]
-#   --cpu-only       leave out 2, and the GPU code of 4
-#   --itk-module     only 3
-#   --no-itk-module  leave out 3
-#   --wheel          4 as well
+#   --cpu-only       leave out 2, and the GPU code of 5
+#   --itk-module     only 3 and 4
+#   --no-itk-module  leave out 3 and 4
+#   --wheel          5 as well
 #   --coverage       instead: build 1 with gcov, test, print the lines that ran for each file
 #   --no-install     install no packages
 # Warnings are errors. All that is built lies in build/; ITK 5.4 in the user's cache folder.
@@ -87,6 +88,23 @@ test_wheel()
   [ "$status" -eq 0 ] && [ "$f" -eq 0 ] || failures+=("tests of the Python package")
 }
 
+# test_upstream: adds ITK's own tests to the counts, where ITK's build and tests are in the cache.
+test_upstream()
+{
+  local log=$repository/build/upstream-tests.log status=0 p f s
+  say "ITK's own tests with this module's filters"
+  "$repository/scripts/upstream-tests.sh" --cached --no-install | tee "$log" || status=$?
+  if [ "$status" -eq 3 ]; then
+    note "NOT RUN: ITK's own tests; scripts/upstream-tests.sh fetches and builds what they need"
+    return
+  fi
+  if ! read -r p _ f _ s _ < <(tail -n 1 "$log" | grep -E '^[0-9]+ passed, [0-9]+ failed, [0-9]+ skipped$'); then
+    p=0 f=1 s=0
+  fi
+  passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
+  [ "$status" -eq 0 ] && [ "$f" -eq 0 ] || failures+=("ITK's own tests")
+}
+
 if [ "$install" = yes ]; then
   say "Packages"
   packages=("${build_packages[@]}" python3)
@@ -134,6 +152,10 @@ if [ "$module" = yes ]; then
       "-DCMAKE_LIBRARY_OUTPUT_DIRECTORY=$folder/lib" "-DCMAKE_ARCHIVE_OUTPUT_DIRECTORY=$folder/lib" "${strict[@]}"
     test_build "ITK module build" "$folder"
   fi
+fi
+
+if [ "$module" = yes ]; then
+  test_upstream
 fi
 
 if [ "$wheel" = yes ]; then
