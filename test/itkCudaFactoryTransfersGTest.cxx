@@ -48,17 +48,17 @@ CountTransfers(TFilter * filter)
   return after.Uploads - before.Uploads;
 }
 
-/** A chain that a program builds of ITK's filters, one along each axis. */
+/** Transfers of a chain that a program builds of ITK's filters, one along each axis. */
 template <typename TImage>
-typename RecursiveGaussianImageFilter<TImage>::Pointer
-MakeChain(const TImage * input)
+unsigned long
+CountTransfersOfChain(const TImage * input)
 {
   const auto first = RecursiveGaussianImageFilter<TImage>::New();
   const auto second = RecursiveGaussianImageFilter<TImage>::New();
   first->SetInput(input);
   second->SetInput(first->GetOutput());
   second->SetDirection(1);
-  return second;
+  return CountTransfers(second.GetPointer());
 }
 } // namespace
 
@@ -98,11 +98,12 @@ TEST_F(CudaFactoryTransfersGpuTest, ChainsFollowTheTableUnlessABackendIsSet)
 {
   using ImageType = Image<float, 2>;
   const auto small = MakeSquare<ImageType>(16);
-  EXPECT_EQ(CountTransfers(MakeChain(small.GetPointer()).GetPointer()), 0u);
-  EXPECT_EQ(CountTransfers(MakeChain(MakeSquare<ImageType>(4096).GetPointer()).GetPointer()), 2u);
+  const auto large = MakeSquare<ImageType>(4096);
+  EXPECT_EQ(CountTransfersOfChain(small.GetPointer()), 0u);
+  EXPECT_EQ(CountTransfersOfChain(large.GetPointer()), 2u);
   CudaFiltersConfiguration::SetBackend(BackendEnum::Cuda);
-  EXPECT_EQ(CountTransfers(MakeChain(small.GetPointer()).GetPointer()), 2u);
+  EXPECT_EQ(CountTransfersOfChain(small.GetPointer()), 2u);
   CudaFiltersConfiguration::SetBackend(BackendEnum::Host);
-  EXPECT_EQ(CountTransfers(MakeChain(MakeSquare<ImageType>(4096).GetPointer()).GetPointer()), 0u);
+  EXPECT_EQ(CountTransfersOfChain(large.GetPointer()), 0u);
 }
 } // namespace itk::cuda::test

@@ -8,6 +8,7 @@
 #include "itkCudaDiscreteGaussianImageFilter.h"
 #include "itkCudaGaussianEngine.h"
 #include "itkCudaGaussianTestUtilities.h"
+#include "itkCudaGaussianTuning.h"
 #include "itkCudaHessianRecursiveGaussianImageFilter.h"
 #include "itkGradientMagnitudeRecursiveGaussianImageFilter.h"
 #include "itkGradientRecursiveGaussianImageFilter.h"
@@ -272,6 +273,24 @@ TEST_F(CudaGaussianFactoryTest, SmallPassesStayOnTheHost)
   own->SetInput(filter->GetInput());
   own->Update();
   EXPECT_NE(own->GetBackendReason(), CudaGaussianHostPreference(0, 256));
+}
+
+TEST_F(CudaGaussianFactoryTest, PassesFollowTheTable)
+{
+  size_t previous = 0;
+  for (const gaussian::SinglePassTime & time : gaussian::SinglePassTimes)
+  {
+    EXPECT_GT(time.Values, previous);
+    for (unsigned int axis = 0; axis < 3; ++axis)
+    {
+      const size_t kind = axis == 0 ? 0 : 1;
+      const bool   onDevice = CudaGaussianHostPreference(axis, time.Values).empty();
+      EXPECT_EQ(onDevice, time.Device[kind] < time.Host[kind]) << time.Values << " values along axis " << axis;
+      EXPECT_EQ(CudaGaussianHostPreference(axis, time.Values + 1).empty(), onDevice);
+    }
+    previous = time.Values;
+  }
+  EXPECT_NE(CudaGaussianHostPreference(0, gaussian::SinglePassTimes[0].Values - 1), "");
 }
 
 TEST_F(CudaGaussianFactoryGpuTest, DemandedBackendIsObeyed)

@@ -80,16 +80,19 @@ struct SinglePassTime
   double Device[2];
 };
 
-/** float, sigma 4, on 16 cores and an H200. Until single passes have been measured: the host's times are those of
- * smoothing (benchmarks/records/2026-11-21-h200.json) divided by the number of axes; the device's are the whole
- * filter's, which is more than one pass takes. A host of fewer cores is slower, so that the device is never taken too
- * early. */
+/** float, sigma 4, 16 cores and one H200 (benchmarks/records/2026-11-21-h200-single-pass.json). Of images with as many
+ * values, and of the axes beyond the first, the host's shortest and the device's longest time. Fewer values are left to
+ * the host, where threads cost more than pixels. From there on fewer cores are slower: one needs some 20 ns a value. */
 constexpr SinglePassTime SinglePassTimes[] = {
-  { size_t{ 1 } << 16, { 0.342, 0.342 }, { 0.0807, 0.0807 } }, // 256^2
-  { size_t{ 1 } << 20, { 2.01, 2.01 }, { 0.666, 0.666 } },     // 1024^2
-  { size_t{ 1 } << 24, { 25.1, 25.1 }, { 4.84, 4.84 } },       // 256^3
-  { size_t{ 1 } << 26, { 151.0, 151.0 }, { 13.3, 13.3 } },     // 8192^2
-  { size_t{ 1 } << 27, { 228.0, 228.0 }, { 24.0, 24.0 } },     // 512^3
+  { 4096, { 0.0523, 0.0532 }, { 0.051, 0.0588 } }, // 64^2, 16^3
+  { 16384, { 0.202, 0.252 }, { 0.0681, 0.063 } },  // 128^2
+  { 32768, { 0.109, 0.112 }, { 0.0641, 0.0659 } }, // 32^3
+  { 65536, { 0.224, 0.399 }, { 0.0767, 0.0755 } }, // 256^2
+  { 262144, { 0.35, 0.365 }, { 0.24, 0.246 } },    // 512^2, 64^3
+  { 1048576, { 1.48, 2.48 }, { 0.597, 0.52 } },    // 1024^2
+  { 2097152, { 2.74, 2.97 }, { 1.45, 1.34 } },     // 128^3
+  { 4194304, { 5.36, 9.17 }, { 2.74, 2.71 } },     // 2048^2
+  { 16777216, { 23.6, 30.2 }, { 4.46, 4.58 } },    // 4096^2, 256^3
 };
 } // namespace itk::cuda::gaussian
 
