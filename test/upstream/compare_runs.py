@@ -2,13 +2,16 @@
 """Runs a program of ITK's twice, without and with the factory of ITK_AUTOLOAD_PATH, and compares what comes out.
 
 --mode numbers: the lines "name = number" after "Result =", each to the tolerance, but for counts of iterations.
---mode pixels: the images that {output} in the arguments stands for, every pixel to the tolerance.
+--mode field: the numbers in the MetaImage files that {output} in the arguments stands for, each to the tolerance.
+--mode pixels: the images that {output} stands for, every pixel to the tolerance, but for --pixels.
 """
 import argparse
+import array
 import os
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 
 def run(command, environment):
@@ -35,8 +38,26 @@ def compare_numbers(expected, found, tolerance):
     return max(differences.values()) <= tolerance
 
 
-def compare_pixels(test_driver, expected, found, tolerance):
+def read_field(path):
+    """The float components of a MetaImage file with its pixels inside."""
+    header, pixels = Path(path).read_bytes().split(b"ElementDataFile = LOCAL\n", 1)
+    if b"ElementType = MET_FLOAT" not in header or b"CompressedData = False" not in header:
+        sys.exit(f"{path} holds no plain floats:\n{header.decode()}")
+    return array.array("f", pixels)
+
+
+def compare_fields(expected, found, tolerance):
+    expected, found = read_field(expected), read_field(found)
+    if not expected or len(expected) != len(found):
+        sys.exit(f"nothing to compare: {len(expected)} and {len(found)} numbers")
+    difference = max(abs(a - b) for a, b in zip(expected, found))
+    print(f"largest displacement {max(map(abs, expected)):.6g}, largest difference {difference:.3g}")
+    return difference <= tolerance
+
+
+def compare_pixels(test_driver, expected, found, tolerance, pixels):
     command = [test_driver, "--compare", expected, found, "--compareIntensityTolerance", str(tolerance)]
+    command += ["--compareNumberOfPixelsTolerance", str(pixels)]
     # The driver is a program of ITK's too, and is not to report.
     environment = {name: value for name, value in os.environ.items() if not name.startswith("ITK_")}
     return subprocess.run([*command, "--no-process"], env=environment, check=False).returncode == 0
@@ -44,8 +65,9 @@ def compare_pixels(test_driver, expected, found, tolerance):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--mode", choices=("numbers", "pixels"), required=True)
+    parser.add_argument("--mode", choices=("numbers", "field", "pixels"), required=True)
     parser.add_argument("--tolerance", type=float, required=True)
+    parser.add_argument("--pixels", type=int, default=0, help="how many may differ by more")
     parser.add_argument("--test-driver", required=True)
     parser.add_argument("--output", required=True, help="beginning of the names of output files")
     parser.add_argument("command", nargs="+")
@@ -62,8 +84,10 @@ def main():
         texts.append(run(command, environment))
     if options.mode == "numbers":
         same = compare_numbers(*texts, options.tolerance)
+    elif options.mode == "field":
+        same = compare_fields(*images, options.tolerance)
     else:
-        same = compare_pixels(options.test_driver, *images, options.tolerance)
+        same = compare_pixels(options.test_driver, *images, options.tolerance, options.pixels)
     print("same" if same else f"not the same to {options.tolerance}")
     return 0 if same else 1
 
