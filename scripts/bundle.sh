@@ -44,7 +44,7 @@ fi
 
 say "Collecting"
 rm -rf "$bundle"
-mkdir -p "$bundle/bin" "$bundle/lib" "$bundle/data"
+mkdir -p "$bundle/bin" "$bundle/lib" "$bundle/data" "$bundle/autoload"
 for program in "$build"/bin/*; do
   if [ -f "$program" ] && [ -x "$program" ]; then
     cp "$program" "$bundle/bin/"
@@ -66,8 +66,8 @@ if [ "$name" = bundle-coverage ]; then
   library=$(basename "$(echo "$bundle"/lib/libitkCudaFilters*)")
   cp -L "$bundle-build/lib/$library" "$bundle/lib/"
 fi
-strip --strip-unneeded "$bundle"/lib/* "$bundle"/bin/*
-for file in "$bundle"/bin/*; do
+strip --strip-unneeded "$bundle"/lib/* "$bundle"/bin/* "$bundle"/autoload/*
+for file in "$bundle"/bin/* "$bundle"/autoload/*; do
   patchelf --set-rpath '$ORIGIN/../lib' "$file"
 done
 for file in "$bundle"/lib/*; do

@@ -146,6 +146,7 @@ def run_command(test, clock, work):
     for place, path in places.items():
         command = [argument.replace(place, path) for argument in command]
     environment = dict(os.environ, PATH=f"{BUNDLE}/bin:{os.environ.get('PATH', '')}")
+    environment.update((name, value.replace("{bundle}", str(BUNDLE))) for name, value in test["environment"].items())
     limit = clock.limit()
     status, output = run(command, limit, cwd=work, env=environment)
     if test["skip_code"] is not None and status == test["skip_code"]:

@@ -40,6 +40,14 @@ class Paths:
             return "{work}/" + str(path.relative_to(self.build)).replace(os.sep, "_")
         return argument
 
+    def relocate_environment(self, assignment):
+        name, value = assignment.split("=", 1)
+        if name == "ITK_AUTOLOAD_PATH":  # a folder that holds one library
+            for library in pathlib.Path(value).iterdir():
+                self.keep(library, "autoload")
+            value = "{bundle}/autoload"
+        return name, value
+
     def keep(self, path, folder):
         target = self.bundle / folder / path.name
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -61,6 +69,7 @@ def describe(test, paths):
         entry["code"] = int(definitions["code"])
         entry["regex"] = definitions["regex"]
         command = command[command.index("--") + 1 :]
+    entry["environment"] = dict(map(paths.relocate_environment, properties(test).get("ENVIRONMENT", [])))
     entry["command"] = [paths.relocate(argument) for argument in command]
     return entry
 
