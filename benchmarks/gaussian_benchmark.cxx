@@ -1,108 +1,71 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Whole filters as a user calls them, from an image in ordinary host memory to the filter's own output; and ITK's
-// filter on all cores beside them, in the same process. Plans, transfers and memory are part of the time; the first
-// run, which starts CUDA and fills the pools, is not.
+// Whole recursive Gaussian filters as a user calls them, from an image in ordinary host memory to the filter's own
+// output; and ITK's filters on all cores beside them, in the same process. Plans, transfers and memory are part of the
+// time; the first run, which starts CUDA and fills the pools, is not.
 
-#include "itkCudaFiltersConfiguration.h"
+#include "host_to_host_benchmark.h"
+#include "itkCudaGradientMagnitudeRecursiveGaussianImageFilter.h"
+#include "itkCudaGradientRecursiveGaussianImageFilter.h"
+#include "itkCudaHessianRecursiveGaussianImageFilter.h"
+#include "itkCudaLaplacianRecursiveGaussianImageFilter.h"
+#include "itkCudaRecursiveGaussianImageFilter.h"
 #include "itkCudaSmoothingRecursiveGaussianImageFilter.h"
-#include "itkImage.h"
-
-#include <benchmark/benchmark.h>
-
-#include <random>
-#include <string>
 
 namespace
 {
-template <unsigned int VDimension>
-typename itk::Image<float, VDimension>::Pointer
-MakeRandomImage(itk::SizeValueType side)
+using namespace benchmark_filters;
+
+const std::vector<int64_t> Sigmas{ 400 };
+
+template <typename TFilter>
+void
+SetSigma(TFilter & filter, double sigma)
 {
-  using ImageType = itk::Image<float, VDimension>;
-  auto                         image = ImageType::New();
-  typename ImageType::SizeType size;
-  size.Fill(side);
-  image->SetRegions(size);
-  image->Allocate();
-  std::mt19937                          generator(1);
-  std::uniform_real_distribution<float> uniform(0.0f, 1.0f);
-  float * const                         pixels = image->GetBufferPointer();
-  const size_t                          count = image->GetBufferedRegion().GetNumberOfPixels();
-  for (size_t i = 0; i < count; ++i)
-  {
-    pixels[i] = uniform(generator);
-  }
-  return image;
+  filter.SetSigma(sigma);
 }
 
-/** Arguments: side of the image; sigma in hundredths of a pixel. */
+template <typename TFilter>
+void
+RegisterWithSigma(const std::string & name, const Sides & sides, const Sides & hostSides)
+{
+  RegisterFilter<TFilter>(name, sides, hostSides, Sigmas, SetSigma<TFilter>);
+}
+
+/** Derivatives of float images in float; ITK's composites take a multiple of the smoothing's time, and are measured up
+ * to `hostSides` only. */
 template <unsigned int VDimension>
 void
-RunSmoothing(benchmark::State & state, itk::CudaFiltersEnums::Backend backend)
+RegisterFamily(const std::string & suffix, const Sides & sides, const Sides & hostSides)
 {
-  std::string reason;
-  if (backend == itk::CudaFiltersEnums::Backend::Cuda && !itk::CudaFiltersConfiguration::IsDeviceUsable(-1, reason))
-  {
-    state.SkipWithError(reason.c_str());
-    return;
-  }
   using ImageType = itk::Image<float, VDimension>;
-  const auto image = MakeRandomImage<VDimension>(static_cast<itk::SizeValueType>(state.range(0)));
-  const auto filter = itk::CudaSmoothingRecursiveGaussianImageFilter<ImageType>::New();
-  filter->SetInput(image);
-  filter->SetSigma(0.01 * static_cast<double>(state.range(1)));
-  filter->SetBackend(backend);
-  filter->Update();
-  for (auto _ : state)
-  {
-    filter->GetOutput()->ReleaseData();
-    filter->Modified();
-    filter->Update();
-  }
-  const double pixels = static_cast<double>(image->GetBufferedRegion().GetNumberOfPixels());
-  state.counters["pixels_per_second"] = benchmark::Counter(pixels, benchmark::Counter::kIsIterationInvariantRate);
+  using GradientType = itk::Image<itk::CovariantVector<float, VDimension>, VDimension>;
+  using HessianType = itk::Image<itk::SymmetricSecondRankTensor<float, VDimension>, VDimension>;
+  RegisterWithSigma<itk::CudaGradientMagnitudeRecursiveGaussianImageFilter<ImageType>>(
+    "magnitude" + suffix, sides, hostSides);
+  RegisterWithSigma<itk::CudaLaplacianRecursiveGaussianImageFilter<ImageType>>("laplacian" + suffix, sides, hostSides);
+  RegisterWithSigma<itk::CudaGradientRecursiveGaussianImageFilter<ImageType, GradientType>>(
+    "gradient" + suffix, sides, hostSides);
+  RegisterWithSigma<itk::CudaHessianRecursiveGaussianImageFilter<ImageType, HessianType>>(
+    "hessian" + suffix, sides, hostSides);
 }
 
+template <unsigned int VDimension>
 void
-BM_HostToHost2D(benchmark::State & state)
+RegisterSmoothing(const std::string & suffix, const Sides & sides, const Sides & singleSides)
 {
-  RunSmoothing<2>(state, itk::CudaFiltersEnums::Backend::Cuda);
-}
-void
-BM_HostToHost3D(benchmark::State & state)
-{
-  RunSmoothing<3>(state, itk::CudaFiltersEnums::Backend::Cuda);
-}
-void
-BM_ITK2D(benchmark::State & state)
-{
-  RunSmoothing<2>(state, itk::CudaFiltersEnums::Backend::Host);
-}
-void
-BM_ITK3D(benchmark::State & state)
-{
-  RunSmoothing<3>(state, itk::CudaFiltersEnums::Backend::Host);
+  using ImageType = itk::Image<float, VDimension>;
+  RegisterWithSigma<itk::CudaSmoothingRecursiveGaussianImageFilter<ImageType>>("smoothing" + suffix, sides, sides);
+  RegisterWithSigma<itk::CudaRecursiveGaussianImageFilter<ImageType>>("one_axis" + suffix, singleSides, singleSides);
 }
 
-void
-Define2D(benchmark::internal::Benchmark * rows)
-{
-  rows->ArgNames({ "side", "sigma_percent" })->UseRealTime()->Unit(benchmark::kMillisecond);
-  rows->ArgsProduct({ { 128, 256, 1024, 4096, 8192 }, { 400 } });
-}
-
-void
-Define3D(benchmark::internal::Benchmark * rows)
-{
-  rows->ArgNames({ "side", "sigma_percent" })->UseRealTime()->Unit(benchmark::kMillisecond);
-  rows->ArgsProduct({ { 64, 256, 512 }, { 400 } });
-}
-
-BENCHMARK(BM_HostToHost2D)->Name("host_to_host/2d")->Apply(Define2D);
-BENCHMARK(BM_HostToHost3D)->Name("host_to_host/3d")->Apply(Define3D);
-BENCHMARK(BM_ITK2D)->Name("itk/2d")->Apply(Define2D);
-BENCHMARK(BM_ITK3D)->Name("itk/3d")->Apply(Define3D);
+[[maybe_unused]] const bool Registered = [] {
+  RegisterSmoothing<2>("/2d", { 128, 256, 512, 1024, 2048, 4096, 8192, 16384 }, { 256, 4096 });
+  RegisterSmoothing<3>("/3d", { 64, 128, 256, 512, 1024 }, { 64, 256 });
+  RegisterFamily<2>("/2d", { 256, 1024, 4096 }, { 256, 1024, 4096 });
+  RegisterFamily<3>("/3d", { 64, 256, 512 }, { 64, 256 });
+  return true;
+}();
 } // namespace
 
 BENCHMARK_MAIN();

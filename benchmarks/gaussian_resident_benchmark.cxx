@@ -1,158 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Device-resident smoothing: kernels only, the plan and the memory stand. The figure is copy_fraction, the time of as
-// many device-to-device copies of one image as the image has dimensions, over the time of all launches of one
-// filtering; both are medians of 20 samples of 4 runs each, taken with events in this process, over buffers that rotate
-// through at least 512 MB.
+// Device-resident recursive Gaussian filters. The figure is copy_fraction, the time of as many device-to-device copies
+// of one image as the image has dimensions, over the time of all launches of one filtering; both are taken as
+// resident_benchmark.h says.
 
-#include "itkCudaCall.h"
-#include "itkCudaDevice.h"
-#include "itkCudaFiltersConfiguration.h"
 #include "itkCudaGaussianDevice.h"
 #include "itkCudaGaussianFilterRun.h"
+#include "resident_benchmark.h"
 
-#include <benchmark/benchmark.h>
-
-#include <algorithm>
-#include <functional>
-#include <random>
-#include <string>
-#include <vector>
+#include <cmath>
 
 namespace
 {
-using namespace itk;
-using namespace itk::cuda;
-
-constexpr int    Samples = 20;
-constexpr int    RunsPerSample = 4;
-constexpr size_t RotatingBytes = size_t{ 512 } << 20;
-constexpr int    Device = 0;
-
-class Timer
-{
-public:
-  Timer()
-  {
-    ITK_CUDA_CALL(cudaEventCreate(&m_Begin));
-    ITK_CUDA_CALL(cudaEventCreate(&m_End));
-  }
-  ~Timer()
-  {
-    ITK_CUDA_CALL_NOTHROW(cudaEventDestroy(m_Begin));
-    ITK_CUDA_CALL_NOTHROW(cudaEventDestroy(m_End));
-  }
-  Timer(const Timer &) = delete;
-  Timer &
-  operator=(const Timer &) = delete;
-
-  /** Median of seconds of one run; `run` gets the number of the run. */
-  double
-  GetMedian(const StreamLease & stream, const std::function<void(int)> & run)
-  {
-    int number = 0;
-    for (; number < 2 * RunsPerSample; ++number)
-    {
-      run(number);
-    }
-    std::vector<float> samples(Samples);
-    for (float & milliseconds : samples)
-    {
-      ITK_CUDA_CALL(cudaEventRecord(m_Begin, stream.Get()));
-      for (int i = 0; i < RunsPerSample; ++i)
-      {
-        run(number++);
-      }
-      ITK_CUDA_CALL(cudaEventRecord(m_End, stream.Get()));
-      ITK_CUDA_CALL(cudaEventSynchronize(m_End));
-      ITK_CUDA_CALL(cudaEventElapsedTime(&milliseconds, m_Begin, m_End));
-    }
-    std::nth_element(samples.begin(), samples.begin() + Samples / 2, samples.end());
-    return samples[Samples / 2] * 1e-3 / RunsPerSample;
-  }
-
-private:
-  cudaEvent_t m_Begin{ nullptr };
-  cudaEvent_t m_End{ nullptr };
-};
-
-void
-FillRandom(const DeviceView & view, StreamLease & stream)
-{
-  // A random block, repeated: filling gigabytes on the host would take longer than the measurement.
-  const size_t                          bytes = view.Stride[1] * view.Size[1] * view.Size[2] * sizeof(float);
-  std::vector<float>                    block(std::min<size_t>(bytes, size_t{ 16 } << 20) / sizeof(float));
-  std::mt19937                          generator(1);
-  std::uniform_real_distribution<float> uniform(0.0f, 1.0f);
-  std::generate(block.begin(), block.end(), [&] { return uniform(generator); });
-  for (size_t begin = 0; begin < bytes; begin += block.size() * sizeof(float))
-  {
-    ITK_CUDA_CALL(cudaMemcpyAsync(static_cast<unsigned char *>(view.Data) + begin,
-                                  block.data(),
-                                  std::min(block.size() * sizeof(float), bytes - begin),
-                                  cudaMemcpyHostToDevice,
-                                  stream.Get()));
-  }
-  stream.Synchronize();
-}
-
-/** Sets of images for a plan, so many that its runs rotate through RotatingBytes. */
-class ImageSets
-{
-public:
-  ImageSets(const DeviceImage::SizeType & size, unsigned int numberOfImages, StreamLease & stream)
-    : m_Bytes(DeviceImage::GetNumberOfBytes(size, CudaComponentType::Float))
-    , m_Sets(std::max<size_t>(1, (RotatingBytes + 2 * m_Bytes - 1) / (2 * m_Bytes)))
-  {
-    for (auto & set : m_Sets)
-    {
-      for (unsigned int i = 0; i < numberOfImages; ++i)
-      {
-        set.Images.emplace_back(size, CudaComponentType::Float, stream);
-        set.Views.push_back(set.Images.back().GetView());
-      }
-      FillRandom(set.Views.front(), stream);
-    }
-  }
-
-  const std::vector<DeviceView> &
-  GetViews(int run) const
-  {
-    return m_Sets[run % m_Sets.size()].Views;
-  }
-
-  /** Median time of copying one image. */
-  double
-  GetCopyTime(Timer & timer, const StreamLease & stream) const
-  {
-    return timer.GetMedian(stream, [&](int run) {
-      const auto & views = this->GetViews(run);
-      ITK_CUDA_CALL(cudaMemcpyAsync(views[1].Data, views[0].Data, m_Bytes, cudaMemcpyDeviceToDevice, stream.Get()));
-    });
-  }
-
-private:
-  struct Set
-  {
-    std::vector<DeviceImage> Images;
-    std::vector<DeviceView>  Views;
-  };
-
-  size_t           m_Bytes;
-  std::vector<Set> m_Sets;
-};
-
-bool
-IsDeviceMissing(benchmark::State & state)
-{
-  std::string reason;
-  const bool  missing = !CudaFiltersConfiguration::IsDeviceUsable(Device, reason);
-  if (missing)
-  {
-    state.SkipWithError(reason.c_str());
-  }
-  return missing;
-}
+using namespace benchmark_filters;
 
 CudaGaussianParameters
 MakeParameters(unsigned int dimension, double sigma)
@@ -164,9 +24,9 @@ MakeParameters(unsigned int dimension, double sigma)
   return parameters;
 }
 
-/** Arguments: size along x, y, z; sigma in hundredths of a pixel. */
+/** Arguments: size along x, y, z; sigma in hundredths of a pixel. With `axes`, each pass is timed by itself as well. */
 void
-BM_Resident(benchmark::State & state)
+BM_Resident(benchmark::State & state, bool axes)
 {
   if (IsDeviceMissing(state))
   {
@@ -191,6 +51,10 @@ BM_Resident(benchmark::State & state)
     state.SetIterationTime(all);
     state.counters["copy_fraction"] = dimension * copy / all;
     state.counters["copy_ms"] = copy * 1e3;
+  }
+  if (!axes)
+  {
+    return;
   }
   for (const CudaGaussianLinePass & pass : plan.Passes)
   {
@@ -249,27 +113,65 @@ BM_Family(benchmark::State & state, const std::string & filter)
 }
 
 void
+DefineRows(benchmark::internal::Benchmark * rows)
+{
+  rows->ArgNames({ "x", "y", "z", "sigma_percent" })->UseManualTime()->Iterations(1)->Unit(benchmark::kMillisecond);
+}
+
+void
 DefineSizes(benchmark::internal::Benchmark * rows)
 {
-  const std::vector<std::vector<int64_t>> sizes{ { 2048, 2048, 1 },   { 4096, 4096, 1 }, { 8192, 8192, 1 },
-                                                 { 16384, 16384, 1 }, { 8191, 8193, 1 }, { 256, 256, 256 },
-                                                 { 512, 512, 512 },   { 511, 513, 509 }, { 1024, 1024, 1024 } };
-  for (const auto & size : sizes)
+  DefineRows(rows);
+  for (const int64_t sigma : { 50, 100, 400, 2000, 6400, 25000, 50000 })
   {
-    for (const int64_t sigma : { 100, 400, 2000, 6400, 25000 })
+    for (const int64_t side : { 256, 512, 1024, 2048, 4096, 8192, 16384 })
     {
-      rows->Args({ size[0], size[1], size[2], sigma });
+      rows->Args({ side, side, 1, sigma });
+    }
+    for (const int64_t side : { 64, 128, 256, 512, 1024 })
+    {
+      rows->Args({ side, side, side, sigma });
+    }
+    rows->Args({ 8191, 8193, 1, sigma });
+    rows->Args({ 511, 513, 509, sigma });
+  }
+}
+
+/** Sides that lie close together: a side that is far slower than its neighbours is a cliff. */
+void
+DefineSweepOverSides(benchmark::internal::Benchmark * rows)
+{
+  DefineRows(rows);
+  for (const int64_t sigma : { 400, 6400 })
+  {
+    for (int64_t side = 1000; side <= 1100; ++side)
+    {
+      rows->Args({ side, side, 1, sigma });
+    }
+    for (int64_t side = 1000; side <= 1100; side += 20)
+    {
+      rows->Args({ side, side, side, sigma });
     }
   }
 }
 
-BENCHMARK(BM_Resident)
-  ->Name("resident")
-  ->ArgNames({ "x", "y", "z", "sigma_percent" })
-  ->Apply(DefineSizes)
-  ->UseManualTime()
-  ->Iterations(1)
-  ->Unit(benchmark::kMillisecond);
+/** Sigma from .5 to 500 pixels, twenty to a decade. */
+void
+DefineSweepOverSigmas(benchmark::internal::Benchmark * rows)
+{
+  DefineRows(rows);
+  for (int step = 0; step <= 60; ++step)
+  {
+    const int64_t sigma = std::lround(50.0 * std::pow(10.0, step / 20.0));
+    rows->Args({ 1050, 1050, 1, sigma });
+    rows->Args({ 8192, 8192, 1, sigma });
+    rows->Args({ 512, 512, 512, sigma });
+  }
+}
+
+BENCHMARK_CAPTURE(BM_Resident, sizes, true)->Name("resident")->Apply(DefineSizes);
+BENCHMARK_CAPTURE(BM_Resident, sides, false)->Name("sweep/sides")->Apply(DefineSweepOverSides);
+BENCHMARK_CAPTURE(BM_Resident, sigmas, false)->Name("sweep/sigmas")->Apply(DefineSweepOverSigmas);
 
 void
 DefineFamily(benchmark::internal::Benchmark * rows)

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Device-resident convolution and the partitioned filter, as resident_benchmark.h says. `copies` is the time in copies
+// of one image.
+
+#include "itkCudaGaussianFirDevice.h"
+#include "itkCudaPartitionedGaussianDevice.h"
+#include "itkGaussianOperator.h"
+#include "resident_benchmark.h"
+
+#include <utility>
+
+namespace
+{
+using namespace benchmark_filters;
+
+CudaGaussianFirPass
+MakeFirPass(unsigned int axis, double sigma)
+{
+  GaussianOperator<double, 1> kernel;
+  kernel.SetVariance(sigma * sigma);
+  kernel.SetMaximumError(1e-4);
+  kernel.SetMaximumKernelWidth(1000);
+  kernel.CreateDirectional();
+  CudaGaussianFirPass pass;
+  pass.Axis = axis;
+  pass.Weights.assign(kernel.Begin(), kernel.End());
+  return pass;
+}
+
+/** Times one filtering: `run` gets the images and the stream, and does one pass for every axis, back and forth. */
+void
+Measure(benchmark::State &                                                                 state,
+        const DeviceImage::SizeType &                                                      size,
+        const std::function<void(const DeviceView &, const DeviceView &, StreamLease &)> & run)
+{
+  const DeviceGuard guard(Device);
+  StreamLease       stream(Device);
+  Timer             timer;
+  const ImageSets   images(size, 2, stream);
+  const double      copy = images.GetCopyTime(timer, stream);
+  for (auto _ : state)
+  {
+    const double all =
+      timer.GetMedian(stream, [&](int i) { run(images.GetViews(i)[0], images.GetViews(i)[1], stream); });
+    state.SetIterationTime(all);
+    state.counters["copies"] = all / copy;
+  }
+}
+
+/** Arguments: side; sigma in hundredths of a pixel. */
+void
+BM_Discrete(benchmark::State & state, unsigned int dimension)
+{
+  if (IsDeviceMissing(state))
+  {
+    return;
+  }
+  const auto                       side = static_cast<size_t>(state.range(0));
+  std::vector<CudaGaussianFirPass> passes;
+  for (unsigned int axis = dimension; axis-- > 0;)
+  {
+    passes.push_back(MakeFirPass(axis, 0.01 * static_cast<double>(state.range(1))));
+  }
+  Measure(state,
+          { { side, side, dimension == 3 ? side : 1, 1, 1 } },
+          [&](const DeviceView & first, const DeviceView & second, StreamLease & stream) {
+            const DeviceView * from = &first;
+            const DeviceView * to = &second;
+            for (const CudaGaussianFirPass & pass : passes)
+            {
+              gaussian::RunFirPass(pass, false, *from, *to, stream);
+              std::swap(from, to);
+            }
+          });
+  state.counters["radius"] = static_cast<double>(passes.front().GetRadius());
+}
+
+/** Arguments: side; sigma in hundredths of a pixel. Two dimensions; blocks are chosen automatically. */
+void
+BM_Partitioned(benchmark::State & state, CudaFiltersEnums::Partition partition)
+{
+  if (IsDeviceMissing(state))
+  {
+    return;
+  }
+  const auto                  side = static_cast<size_t>(state.range(0));
+  const double                sigma = 0.01 * static_cast<double>(state.range(1));
+  CudaPartitionedGaussianPlan plan;
+  plan.Partition = partition;
+  for (const unsigned int axis : { 0, 1 })
+  {
+    plan.Passes.push_back({ axis, sigma, CudaCentralPixelRadius(2.0 * sigma), CudaAutomaticNumberOfBlocks(side) });
+  }
+  Measure(
+    state, { { side, side, 1, 1, 1 } }, [&](const DeviceView & first, const DeviceView & second, StreamLease & stream) {
+      partitioned::RunPass(plan, plan.Passes[0], first, second, stream);
+      partitioned::RunPass(plan, plan.Passes[1], second, first, stream);
+    });
+}
+
+void
+DefineRows(benchmark::internal::Benchmark * rows)
+{
+  rows->ArgNames({ "side", "sigma_percent" })->UseManualTime()->Iterations(1)->Unit(benchmark::kMillisecond);
+}
+
+void
+DefineDiscrete2D(benchmark::internal::Benchmark * rows)
+{
+  DefineRows(rows);
+  rows->ArgsProduct({ { 256, 1024, 4096, 16384 }, { 50, 100, 400, 1600 } });
+}
+
+void
+DefineDiscrete3D(benchmark::internal::Benchmark * rows)
+{
+  DefineRows(rows);
+  rows->ArgsProduct({ { 64, 256, 512 }, { 50, 100, 400, 1600 } });
+}
+
+void
+DefinePartitioned(benchmark::internal::Benchmark * rows)
+{
+  DefineRows(rows);
+  rows->ArgsProduct({ { 512, 2048, 8192 }, { 400, 1500, 6400 } });
+}
+
+using Partition = CudaFiltersEnums::Partition;
+BENCHMARK_CAPTURE(BM_Discrete, two, 2)->Name("resident/discrete/2d")->Apply(DefineDiscrete2D);
+BENCHMARK_CAPTURE(BM_Discrete, three, 3)->Name("resident/discrete/3d")->Apply(DefineDiscrete3D);
+BENCHMARK_CAPTURE(BM_Partitioned, OneWay, Partition::OneWay)
+  ->Name("resident/partitioned/OneWay/2d")
+  ->Apply(DefinePartitioned);
+BENCHMARK_CAPTURE(BM_Partitioned, TwoWay, Partition::TwoWay)
+  ->Name("resident/partitioned/TwoWay/2d")
+  ->Apply(DefinePartitioned);
+BENCHMARK_CAPTURE(BM_Partitioned, Exact, Partition::Exact)
+  ->Name("resident/partitioned/Exact/2d")
+  ->Apply(DefinePartitioned);
+} // namespace

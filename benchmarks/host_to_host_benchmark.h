@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef host_to_host_benchmark_h
+#define host_to_host_benchmark_h
+
+#include "itkCudaFiltersConfiguration.h"
+#include "itkCudaFiltersEnums.h"
+#include "itkImage.h"
+
+#include <benchmark/benchmark.h>
+
+#include <algorithm>
+#include <functional>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace benchmark_filters
+{
+using Sides = std::vector<int64_t>;
+
+/** A square or cubic image of random pixels in ordinary memory. The last one is kept: Google Benchmark calls a row
+ * several times. */
+template <unsigned int VDimension>
+typename itk::Image<float, VDimension>::Pointer
+GetRandomImage(itk::SizeValueType side)
+{
+  using ImageType = itk::Image<float, VDimension>;
+  static typename ImageType::Pointer kept;
+  if (kept && kept->GetBufferedRegion().GetSize()[0] == side)
+  {
+    return kept;
+  }
+  kept = ImageType::New();
+  typename ImageType::SizeType size;
+  size.Fill(side);
+  kept->SetRegions(size);
+  kept->Allocate();
+  float * const pixels = kept->GetBufferPointer();
+  const size_t  count = kept->GetBufferedRegion().GetNumberOfPixels();
+  // A random block, repeated: random numbers for gigabytes would take longer than the measurement.
+  const size_t                          block = std::min<size_t>(count, size_t{ 1 } << 22);
+  std::mt19937                          generator(1);
+  std::uniform_real_distribution<float> uniform(0.0f, 1.0f);
+  std::generate_n(pixels, block, [&] { return uniform(generator); });
+  for (size_t i = block; i < count; i += block)
+  {
+    std::copy_n(pixels, std::min(block, count - i), pixels + i);
+  }
+  return kept;
+}
+
+/** Arguments of a row: side of the image; sigma in hundredths of a pixel. */
+template <typename TFilter>
+void
+RunFilter(benchmark::State &                             state,
+          itk::CudaFiltersEnums::Backend                 backend,
+          const std::function<void(TFilter &, double)> & configure)
+{
+  std::string reason;
+  if (backend == itk::CudaFiltersEnums::Backend::Cuda && !itk::CudaFiltersConfiguration::IsDeviceUsable(-1, reason))
+  {
+    state.SkipWithError(reason.c_str());
+    return;
+  }
+  const auto image =
+    GetRandomImage<TFilter::InputImageType::ImageDimension>(static_cast<itk::SizeValueType>(state.range(0)));
+  const auto filter = TFilter::New();
+  filter->SetInput(image);
+  configure(*filter, 0.01 * static_cast<double>(state.range(1)));
+  filter->SetBackend(backend);
+  const size_t pixels = image->GetBufferedRegion().GetNumberOfPixels();
+  // The first run starts CUDA, threads, and fills pools. Large images on the host take seconds, beside which that is
+  // nothing.
+  if (backend == itk::CudaFiltersEnums::Backend::Cuda || pixels < size_t{ 1 } << 24)
+  {
+    filter->Update();
+  }
+  for (auto _ : state)
+  {
+    filter->GetOutput()->ReleaseData();
+    filter->Modified();
+    filter->Update();
+  }
+  state.counters["pixels_per_second"] =
+    benchmark::Counter(static_cast<double>(pixels), benchmark::Counter::kIsIterationInvariantRate);
+}
+
+/** Rows host_to_host/NAME, from an image in ordinary memory to the filter's own output, for every side and sigma; and
+ * rows HOST/NAME for the sides in `hostSides`, the same on the host: HOST is itk where that is the superclass on all
+ * cores. */
+template <typename TFilter>
+void
+RegisterFilter(const std::string &                            name,
+               const Sides &                                  sides,
+               const Sides &                                  hostSides,
+               const std::vector<int64_t> &                   sigmas,
+               const std::function<void(TFilter &, double)> & configure,
+               const std::string &                            host = "itk")
+{
+  const auto add = [&](const std::string & prefix, const Sides & these, itk::CudaFiltersEnums::Backend backend) {
+    benchmark::RegisterBenchmark((prefix + '/' + name).c_str(),
+                                 [=](benchmark::State & state) { RunFilter<TFilter>(state, backend, configure); })
+      ->ArgNames({ "side", "sigma_percent" })
+      ->ArgsProduct({ these, sigmas })
+      ->UseRealTime()
+      ->Unit(benchmark::kMillisecond)
+      ->MinTime(0.1);
+  };
+  add("host_to_host", sides, itk::CudaFiltersEnums::Backend::Cuda);
+  add(host, hostSides, itk::CudaFiltersEnums::Backend::Host);
+}
+} // namespace benchmark_filters
+
+#endif

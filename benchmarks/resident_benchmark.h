@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef resident_benchmark_h
+#define resident_benchmark_h
+
+#include "itkCudaCall.h"
+#include "itkCudaDevice.h"
+#include "itkCudaDeviceView.h"
+#include "itkCudaFiltersConfiguration.h"
+
+#include <benchmark/benchmark.h>
+
+#include <algorithm>
+#include <functional>
+#include <random>
+#include <string>
+#include <vector>
+
+// Device-resident images: kernels only, the plan and the memory stand. Times are medians of 20 samples of 4 runs each,
+// taken with events in this process, over buffers that rotate through at least 512 MB.
+
+namespace benchmark_filters
+{
+using namespace itk;
+using namespace itk::cuda;
+
+inline constexpr int    Samples = 20;
+inline constexpr int    RunsPerSample = 4;
+inline constexpr size_t RotatingBytes = size_t{ 512 } << 20;
+inline constexpr int    Device = 0;
+
+class Timer
+{
+public:
+  Timer()
+  {
+    ITK_CUDA_CALL(cudaEventCreate(&m_Begin));
+    ITK_CUDA_CALL(cudaEventCreate(&m_End));
+  }
+  ~Timer()
+  {
+    ITK_CUDA_CALL_NOTHROW(cudaEventDestroy(m_Begin));
+    ITK_CUDA_CALL_NOTHROW(cudaEventDestroy(m_End));
+  }
+  Timer(const Timer &) = delete;
+  Timer &
+  operator=(const Timer &) = delete;
+
+  /** Median of seconds of one run; `run` gets the number of the run. */
+  double
+  GetMedian(const StreamLease & stream, const std::function<void(int)> & run)
+  {
+    int number = 0;
+    for (; number < 2 * RunsPerSample; ++number)
+    {
+      run(number);
+    }
+    std::vector<float> samples(Samples);
+    for (float & milliseconds : samples)
+    {
+      ITK_CUDA_CALL(cudaEventRecord(m_Begin, stream.Get()));
+      for (int i = 0; i < RunsPerSample; ++i)
+      {
+        run(number++);
+      }
+      ITK_CUDA_CALL(cudaEventRecord(m_End, stream.Get()));
+      ITK_CUDA_CALL(cudaEventSynchronize(m_End));
+      ITK_CUDA_CALL(cudaEventElapsedTime(&milliseconds, m_Begin, m_End));
+    }
+    std::nth_element(samples.begin(), samples.begin() + Samples / 2, samples.end());
+    return samples[Samples / 2] * 1e-3 / RunsPerSample;
+  }
+
+private:
+  cudaEvent_t m_Begin{ nullptr };
+  cudaEvent_t m_End{ nullptr };
+};
+
+inline void
+FillRandom(const DeviceView & view, StreamLease & stream)
+{
+  // A random block, repeated on the device: random numbers for gigabytes would take longer than the measurement.
+  static const std::vector<float> block = [] {
+    std::vector<float>                    values(size_t{ 1 } << 22);
+    std::mt19937                          generator(1);
+    std::uniform_real_distribution<float> uniform(0.0f, 1.0f);
+    std::generate(values.begin(), values.end(), [&] { return uniform(generator); });
+    return values;
+  }();
+  const size_t bytes = view.Stride[1] * view.Size[1] * view.Size[2] * sizeof(float);
+  size_t       done = std::min(block.size() * sizeof(float), bytes);
+  ITK_CUDA_CALL(cudaMemcpyAsync(view.Data, block.data(), done, cudaMemcpyHostToDevice, stream.Get()));
+  while (done < bytes)
+  {
+    const size_t more = std::min(done, bytes - done);
+    ITK_CUDA_CALL(cudaMemcpyAsync(
+      static_cast<unsigned char *>(view.Data) + done, view.Data, more, cudaMemcpyDeviceToDevice, stream.Get()));
+    done += more;
+  }
+  stream.Synchronize();
+}
+
+/** Sets of images for a plan, so many that its runs rotate through RotatingBytes. */
+class ImageSets
+{
+public:
+  ImageSets(const DeviceImage::SizeType & size, unsigned int numberOfImages, StreamLease & stream)
+    : m_Bytes(DeviceImage::GetNumberOfBytes(size, CudaComponentType::Float))
+    , m_Sets(std::max<size_t>(1, (RotatingBytes + 2 * m_Bytes - 1) / (2 * m_Bytes)))
+  {
+    for (auto & set : m_Sets)
+    {
+      for (unsigned int i = 0; i < numberOfImages; ++i)
+      {
+        set.Images.emplace_back(size, CudaComponentType::Float, stream);
+        set.Views.push_back(set.Images.back().GetView());
+      }
+      if (&set == &m_Sets.front())
+      {
+        FillRandom(set.Views.front(), stream);
+      }
+      else
+      {
+        ITK_CUDA_CALL(cudaMemcpyAsync(
+          set.Views.front().Data, m_Sets.front().Views.front().Data, m_Bytes, cudaMemcpyDeviceToDevice, stream.Get()));
+      }
+    }
+  }
+
+  const std::vector<DeviceView> &
+  GetViews(int run) const
+  {
+    return m_Sets[run % m_Sets.size()].Views;
+  }
+
+  /** Median time of copying one image. */
+  double
+  GetCopyTime(Timer & timer, const StreamLease & stream) const
+  {
+    return timer.GetMedian(stream, [&](int run) {
+      const auto & views = this->GetViews(run);
+      ITK_CUDA_CALL(cudaMemcpyAsync(views[1].Data, views[0].Data, m_Bytes, cudaMemcpyDeviceToDevice, stream.Get()));
+    });
+  }
+
+private:
+  struct Set
+  {
+    std::vector<DeviceImage> Images;
+    std::vector<DeviceView>  Views;
+  };
+
+  size_t           m_Bytes;
+  std::vector<Set> m_Sets;
+};
+
+inline bool
+IsDeviceMissing(benchmark::State & state)
+{
+  std::string reason;
+  const bool  missing = !CudaFiltersConfiguration::IsDeviceUsable(Device, reason);
+  if (missing)
+  {
+    state.SkipWithError(reason.c_str());
+  }
+  return missing;
+}
+} // namespace benchmark_filters
+
+#endif

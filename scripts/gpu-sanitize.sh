@@ -1,0 +1,120 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Runs compute-sanitizer's memcheck, racecheck, initcheck and synccheck over a part of the bundle's units, and writes a record as
+# JSON. From the bundle, on a machine with a GPU and the CUDA toolkit:
+#   build/bundle/gpu-sanitize --output sanitize.json
+# Usage: gpu-sanitize [--output FILE] [--tools "memcheck ..."] [--time-limit S] [--bin FOLDER]
+#   --output      the record (default: sanitize.json)
+#   --tools       which tools (default: all four)
+#   --time-limit  seconds for each tool and program (default: 40)
+#   --bin         where the units' programs are (default: bin beside this script)
+# 0 reports are expected: the exit status is 0 if all runs ended with none, 1 if there were reports or a unit failed, 77 if
+# something was not run; the record and the output say what and why. A run that ended for lack of time counts as not run.
+set -euo pipefail
+
+here=$(cd "$(dirname "$0")" && pwd)
+output=sanitize.json
+tools="memcheck racecheck initcheck synccheck"
+limit=40
+bin=$here/bin
+while [ $# -gt 0 ]; do
+  case $1 in
+    --output | --tools | --time-limit | --bin)
+      [ $# -ge 2 ] || { echo "error: $1 needs a value" >&2; exit 2; }
+      ;;&
+    --output) output=$2; shift ;;
+    --tools) tools=$2; shift ;;
+    --time-limit) limit=$2; shift ;;
+    --bin) bin=$2; shift ;;
+    -h | --help) sed -n '3,/^set /{/^#/s/^# \{0,1\}//p}' "$0"; exit 0 ;;
+    *) echo "error: unknown argument '$1' (see --help)" >&2; exit 2 ;;
+  esac
+  shift
+done
+
+# Each kind of kernel once or more: line passes of all schedules, streams among them, convolution, partitions, the snake, transfers.
+# Units that exhaust memory, make calls fail or fork on purpose are left out: the sanitizer reports them as intended.
+units() {
+  case $1 in
+    CudaFiltersCudaGTestDriver)
+      echo 'GaussianLinePass.BitsOfALine*:GaussianLinePass.Constants*:GpuFir.HasTheBitsOfTheHostAtEveryLength'\
+':GpuPartitionedGaussian.ExactEqualsOneWay:GpuPartitionedGaussian.BitsOfALine*:CudaTransferOfType/[06].*'\
+':CudaTransfer.Components*:CudaTransfer.Image_of*:CudaRuntime.Rows_of*:CudaRuntime.Event*' ;;
+    CudaFiltersSnakeGTestDriver)
+      echo 'CudaRegionSnakeTwinGpu.*-*Slow*' ;;
+  esac
+}
+
+rows=()
+status=0
+# add_row TOOL PROGRAM RESULT REPORTS SECONDS REASON
+add_row() {
+  rows+=("  {\"tool\": \"$1\", \"program\": \"$2\", \"units\": \"$(units "$2")\", \"result\": \"$3\", \"reports\": $4, \"seconds\": $5, \"reason\": \"$6\"}")
+  printf '%-10s %-28s %-8s %8s %5s s  %s\n' "$1" "$2" "$3" "$4" "$5" "$6"
+}
+not_run() {
+  add_row "$1" "$2" "not run" null "${4:-0}" "$3"
+  [ "$status" = 1 ] || status=77
+}
+
+sanitizer=$(command -v compute-sanitizer || ls /usr/local/cuda/bin/compute-sanitizer 2> /dev/null || true)
+version=
+[ -z "$sanitizer" ] || version=$("$sanitizer" --version 2> /dev/null | sed -n 's/^Version //p' | head -n 1)
+missing=
+if [ -z "$sanitizer" ]; then
+  missing="compute-sanitizer was not found"
+elif [ "$(uname -r)" = 4.4.0 ]; then
+  # That is how a sandbox names itself that emulates a kernel; the sanitizer does not start in it.
+  missing="kernel 4.4.0: the sanitizer cannot attach"
+elif ! nvidia-smi > /dev/null 2>&1; then
+  missing="no usable GPU"
+fi
+
+run_tool() {
+  local tool=$1 program=$2 log begin seconds code reports
+  if [ -n "$missing" ]; then
+    not_run "$tool" "$program" "$missing"
+    return
+  fi
+  log=$(mktemp)
+  begin=$SECONDS
+  code=0
+  timeout "$limit" "$sanitizer" --tool "$tool" --error-exitcode 99 --print-limit 20 \
+    "$bin/$program" --gtest_brief=1 "--gtest_filter=$(units "$program")" > "$log" 2>&1 || code=$?
+  seconds=$((SECONDS - begin))
+  reports=$(sed -nE 's/^=+ (ERROR|RACECHECK) SUMMARY: ([0-9]+) (errors?|hazards?).*/\2/p' "$log" | tail -n 1)
+  if [ "$code" = 124 ]; then
+    not_run "$tool" "$program" "not done after $limit s" "$seconds"
+  elif [ -z "$reports" ] || ! grep -q '^\[  PASSED  \]\|tests ran\|^\[==========\]' "$log"; then
+    not_run "$tool" "$program" "exit status $code, and no summary" "$seconds"
+  elif [ "$reports" = 0 ] && [ "$code" = 0 ]; then
+    add_row "$tool" "$program" passed 0 "$seconds" ""
+  else
+    status=1
+    add_row "$tool" "$program" failed "$reports" "$seconds" "exit status $code"
+    grep '^=' "$log" | head -n 40
+  fi
+  rm -f "$log"
+}
+
+for tool in $tools; do
+  for program in CudaFiltersCudaGTestDriver CudaFiltersSnakeGTestDriver; do
+    run_tool "$tool" "$program"
+  done
+done
+
+commit=
+[ ! -f "$here/data/source.json" ] || commit=$(sed -n 's/.*"commit": "\([0-9a-f]*\)".*/\1/p' "$here/data/source.json")
+gpu=$(nvidia-smi --query-gpu=name,driver_version --format=csv,noheader 2> /dev/null | head -n 1 || true)
+{
+  printf '{\n "date": "%s",\n "commit": "%s",\n "device": "%s",\n "kernel": "%s",\n "sanitizer": "%s",\n "runs": [\n' \
+    "$(date -u +%Y-%m-%dT%H:%M:%SZ)" "$commit" "$gpu" "$(uname -r)" "$version"
+  separator=
+  for row in "${rows[@]}"; do
+    printf '%s%s' "$separator" "$row"
+    separator=$',\n'
+  done
+  printf '\n ]\n}\n'
+} > "$output"
+echo "record: $output"
+exit "$status"
