@@ -25,10 +25,12 @@ import time
 
 # The rows of gaussian_benchmark, in this order until the time is over.
 GROUPS = {
+    "smoothing": "^(host_to_host|itk)/(smoothing|pinned)/",
     "resident": "^resident/",
-    "smoothing": "^(host_to_host|itk)/smoothing/",
     "sweep": "^sweep/",
-    "others": "^(host_to_host|itk|host)/(one_axis|magnitude|laplacian|gradient|hessian|discrete|partitioned)/",
+    "family": "^(host_to_host|itk)/(one_axis|magnitude|laplacian|gradient|hessian)/",
+    "partitioned": "^(host_to_host|host)/partitioned/",
+    "discrete": "^(host_to_host|itk)/discrete/",
 }
 SAMPLES = 9
 
@@ -54,7 +56,7 @@ def measure(run, budget, synchronise=lambda: None, samples=SAMPLES):
     run()
     synchronise()
     times = []
-    for _ in range(max(3, min(samples, int(2.0 / max(first, 1e-6))))):
+    for _ in range(max(3, min(samples, int(1.0 / max(first, 1e-6))))):
         begin = time.perf_counter()
         run()
         synchronise()
@@ -294,7 +296,7 @@ def compact(row):
         return {"name": name, "left_out": row.get("error_message", "")}
     scale = {"ns": 1e-6, "us": 1e-3, "ms": 1.0, "s": 1e3}[row["time_unit"]]
     figures = {"ms": row["real_time"] * scale}
-    figures.update({key: value for key, value in row.items() if key not in known})
+    figures.update({key: value for key, value in row.items() if key not in known and isinstance(value, (int, float))})
     rounded = {key: float(f"{value:.4g}") for key, value in figures.items() if not math.isnan(value)}
     return {"name": name.split("/min_time")[0], **rounded}
 
@@ -380,7 +382,15 @@ def main():
     }
 
     def save():
-        pathlib.Path(arguments.output).write_text(json.dumps(record, indent=0) + "\n", encoding="utf-8")
+        """One row a line: records are read in diffs."""
+        parts = []
+        for key, value in record.items():
+            if isinstance(value, list) and value:
+                text = "[\n  " + ",\n  ".join(json.dumps(row) for row in value) + "\n ]"
+            else:
+                text = json.dumps(value)
+            parts.append(f" {json.dumps(key)}: {text}")
+        pathlib.Path(arguments.output).write_text("{\n" + ",\n".join(parts) + "\n}\n", encoding="utf-8")
 
     if arguments.program != "-":
         run_module(arguments.program, Budget(arguments.time), arguments.rows.split(","), record)

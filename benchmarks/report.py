@@ -1,0 +1,575 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Writes docs/performance.md and its plots from the records in benchmarks/records.
+
+usage: benchmarks/report.py    (needs matplotlib; README.md's Speed section is checked against the same figures)
+
+Records are the files DATE-MACHINE-peers*.json of peers.py (rows of a later file take the place of an earlier one's),
+and the newest -two-way.json (two_way_paper_tables --json), -snake.txt (snake_paper_table) and -sanitize.json
+(gpu-sanitize). What limits a figure that misses its goal is written by hand in report_limits.md, under the goal's name.
+"""
+import argparse
+import json
+import pathlib
+import re
+import sys
+
+import matplotlib
+
+matplotlib.use("Agg")
+from matplotlib import pyplot  # noqa: E402
+
+HERE = pathlib.Path(__file__).resolve().parent
+REPOSITORY = HERE.parent
+SHAPES = {
+    "2048^2": "x:2048/y:2048/z:1",
+    "4096^2": "x:4096/y:4096/z:1",
+    "8192^2": "x:8192/y:8192/z:1",
+    "16384^2": "x:16384/y:16384/z:1",
+    "8191 x 8193": "x:8191/y:8193/z:1",
+    "256^3": "x:256/y:256/z:256",
+    "512^3": "x:512/y:512/z:512",
+    "511 x 513 x 509": "x:511/y:513/z:509",
+    "1024^3": "x:1024/y:1024/z:1024",
+}
+COLOURS = {
+    "CudaFilters": "C0",
+    "CuPy": "C1",
+    "PyTorch": "C2",
+    "ITK": "C3",
+    "OpenCV (CPU)": "C4",
+    "SciPy": "C5",
+}
+# Floating-point operations of a pixel in one pass: Deriche's filter of order 4 in its direct form, 8 products and 8 sums in each
+# direction and one sum of both; and what the partitioned filter's documentation says.
+RECURSIVE_OPERATIONS = 33
+PARTITIONED_OPERATIONS = 40
+
+
+# --- records ----------------------------------------------------------------------------------------------------------
+
+
+class Records:
+    def __init__(self, folder):
+        self.files = sorted(folder.glob("*-peers*.json"))
+        if not self.files:
+            raise SystemExit(f"error: no record *-peers*.json in {folder}: run peers.py first")
+        self.runs = [json.loads(file.read_text(encoding="utf-8")) for file in self.files]
+        self.module, self.peers, self.left_out = {}, {}, []
+        for run in self.runs:
+            self.module.update({row["name"]: row for row in run["module"] if "ms" in row})
+            for row in run["peers"]:
+                key = (row["library"], row["filter"], row["where"], row["dimension"], row["side"], row["sigma"])
+                if "ms" in row:
+                    self.peers[key] = row
+                else:
+                    self.left_out.append(row)
+        self.versions = {name: version for run in self.runs for name, version in run["versions"].items()}
+        self.two_way_file, self.two_way = self.newest(folder, "*-two-way.json", json.loads)
+        self.snake_file, self.snake = self.newest(folder, "*-snake.txt", read_snake)
+        self.sanitize_file, self.sanitize = self.newest(folder, "*-sanitize.json", json.loads)
+
+    @staticmethod
+    def newest(folder, pattern, read):
+        files = sorted(folder.glob(pattern))
+        return (files[-1], read(files[-1].read_text(encoding="utf-8"))) if files else (None, None)
+
+    def get(self, name, key="ms"):
+        return self.module.get(name, {}).get(key)
+
+    def resident(self, shape, sigma, key="ms"):
+        return self.get(f"resident/{SHAPES[shape]}/sigma_percent:{round(100 * sigma)}", key)
+
+    def whole(self, prefix, name, dimension, side, sigma=4.0):
+        return self.get(f"{prefix}/{name}/{dimension}d/side:{side}/sigma_percent:{round(100 * sigma)}")
+
+    def peer(self, library, where, dimension, side, sigma=4.0, name="smoothing"):
+        return self.peers.get((library, name, where, dimension, side, sigma), {}).get("ms")
+
+    def series(self, library, where, dimension):
+        """(sides, ms) of smoothing at sigma 4."""
+        if library in ("CudaFilters", "ITK"):
+            prefix = "itk" if library == "ITK" else "host_to_host"
+            pattern = rf"{prefix}/smoothing/{dimension}d/side:(\d+)/sigma_percent:400$"
+            if where == "resident":
+                axes = r"/y:\1/z:" + (r"1" if dimension == 2 else r"\1")
+                pattern = rf"resident/x:(\d+){axes}/sigma_percent:400$"
+            matches = ((re.match(pattern, name), row) for name, row in self.module.items())
+            found = [(int(match.group(1)), row["ms"]) for match, row in matches if match]
+        else:
+            wanted = (library, "smoothing", where, dimension)
+            found = [(key[4], row["ms"]) for key, row in self.peers.items() if key[:4] == wanted and key[5] == 4.0]
+        return zip(*sorted(found)) if found else ((), ())
+
+    def over_sigma(self, library, shape, dimension, side):
+        if library == "CudaFilters":
+            pattern = rf"(?:resident|sweep/sigmas)/{SHAPES[shape]}/sigma_percent:(\d+)$"
+            matches = ((re.match(pattern, name), row) for name, row in self.module.items())
+            found = {int(match.group(1)) / 100: row["ms"] for match, row in matches if match}
+        else:
+            wanted = (library, "smoothing", "resident", dimension, side)
+            found = {key[5]: row["ms"] for key, row in self.peers.items() if key[:5] == wanted}
+        return zip(*sorted(found.items())) if found else ((), ())
+
+    def sweep(self, pattern):
+        """(value, pixels per second, copy_fraction) of the sweep's rows; the pattern's group is the value."""
+        found = []
+        for name, row in self.module.items():
+            match = re.match(pattern, name)
+            if match:
+                x, y, z = (int(number) for number in re.search(r"x:(\d+)/y:(\d+)/z:(\d+)", name).groups())
+                found.append((int(match.group(1)), x * y * z / row["ms"] * 1e3))
+        return sorted(found)
+
+
+def read_snake(text):
+    """Rows (image, what, sums, segmentation, total in seconds, rest) of snake_paper_table."""
+    rows = []
+    for line in text.splitlines():
+        match = re.match(r"(\d+ MP)\s+(.*?)\s{2,}(\d+\.\d+)\s+(\d+\.\d+)\s+(\d+\.\d+)\s*(.*)", line)
+        if match:
+            image, what, sums, segmentation, total, rest = match.groups()
+            rows.append((image, what, float(sums), float(segmentation), float(total), rest.split()))
+    return rows
+
+
+# --- goals ------------------------------------------------------------------------------------------------------------
+
+
+class Goal:
+    """`reached` is to be at least (or at most) `must`; None where no record has it."""
+
+    def __init__(self, name, what, must, reached, at_most=False, unit="", stretch=None):
+        self.name, self.what, self.must, self.reached = name, what, must, reached
+        self.at_most, self.unit, self.stretch = at_most, unit, stretch
+
+    def is_met(self):
+        return self.reached <= self.must if self.at_most else self.reached >= self.must
+
+    def show(self, value):
+        return "" if value is None else f"{value:.3g}{self.unit}"
+
+    def row(self):
+        if self.reached is None:
+            outcome = "not measured"
+        elif self.is_met():
+            outcome = "yes"
+        else:
+            ratio = self.reached / self.must if self.at_most else self.must / self.reached
+            outcome = f"**no**, by a factor of {ratio:.2f}"
+        sign = "at most " if self.at_most else ""
+        return (self.what, sign + self.show(self.must), self.show(self.stretch), self.show(self.reached), outcome)
+
+
+def divide(a, b):
+    return None if a is None or b is None else a / b
+
+
+def lowest(values):
+    values = list(values)
+    return None if not values or None in values else min(values)
+
+
+def goals_of_copy_fraction(r):
+    for shape, must in (("8192^2", 0.85), ("16384^2", 0.82), ("512^3", 0.85), ("1024^3", 0.85)):
+        reached = r.resident(shape, 4.0, "copy_fraction")
+        yield Goal(f"copy {shape}", f"copy_fraction, sigma 4, {shape}", must, reached, stretch=0.95)
+    large = (20.0, 64.0, 250.0, 500.0)
+    for shape, must in (("8192^2", 0.6), ("16384^2", 0.6), ("512^3", 0.75), ("1024^3", 0.75)):
+        reached = lowest(r.resident(shape, sigma, "copy_fraction") for sigma in large)
+        what = f"copy_fraction, lowest of sigma 20, 64, 250 and 500, {shape}"
+        yield Goal(f"copy at large sigma {shape}", what, must, reached, stretch=0.85)
+    for shape, must in (("4096^2", 0.75), ("256^3", 0.75), ("8191 x 8193", 0.6), ("511 x 513 x 509", 0.6)):
+        reached = r.resident(shape, 4.0, "copy_fraction")
+        yield Goal(f"copy {shape}", f"copy_fraction, sigma 4, {shape}", must, reached)
+    yield Goal("no cliff", "sweeps: lowest ratio of a point's rate to a neighbour's", 0.5, lowest_neighbour_ratio(r))
+
+
+def goals_of_times(r):
+    for name, must in (("magnitude", 2.2), ("laplacian", 2.2), ("hessian", 4.5)):
+        reached = r.get(f"resident/{name}/side:512/sigma_percent:400")
+        yield Goal(f"family {name}", f"{name}, resident, 512^3, sigma 4", must, reached, True, " ms")
+    reached = r.whole("host_to_host", "smoothing", 3, 512)
+    yield Goal("host to host", "smoothing, host to host, 512^3, ordinary memory", 28, reached, True, " ms", 22)
+    pinned = r.get("host_to_host/pinned/3d/side:512/sigma_percent:400")
+    yield Goal("host to host pinned", "the same, page-locked input and output", 22, pinned, True, " ms", 20)
+
+
+def goals_against_peers(r):
+    for shape, dimension, side in (("8192^2", 2, 8192), ("512^3", 3, 512)):
+        for sigma, must in ((4.0, 8), (64.0, 50)):
+            reached = divide(r.peer("CuPy", "resident", dimension, side, sigma), r.resident(shape, sigma))
+            yield Goal(f"CuPy {shape} sigma {sigma:g}", f"CuPy's time / ours, resident, {shape}, sigma {sigma:g}", must, reached)
+    ours = r.whole("host_to_host", "smoothing", 3, 512)
+    itk = divide(r.whole("itk", "smoothing", 3, 512), ours)
+    yield Goal("ITK 512^3", "ITK's time on all cores / ours, host to host, 512^3", 20, itk)
+    yield Goal("CuPy host to host", "CuPy's time / ours, host to host, 512^3", 7, divide(r.peer("CuPy", "host_to_host", 3, 512), ours))
+    small = (128, 256, 512, 1024, 2048)
+    for library, times in (
+        ("CuPy", [r.peer("CuPy", "host_to_host", 2, side) for side in small]),
+        ("ITK", [r.whole("itk", "smoothing", 2, side) for side in small]),
+    ):
+        reached = lowest(divide(t, r.whole("host_to_host", "smoothing", 2, side)) for side, t in zip(small, times))
+        what = f"{library}'s time / ours, host to host, lowest of 128^2 to 2048^2"
+        yield Goal(f"small images {library}", what, 1, reached)
+
+
+def goals_of_snake(r):
+    bounds = {"15 MP": (2, 3, 2.6), "100 MP": (2.5, 4, 7), "150 MP": (3, 4.5, 9.5)}
+    rows = {(row[0], row[1]): row for row in r.snake or []}
+    for image, (plain, removal, from_host) in bounds.items():
+        one = rows.get((image, "CoarseToFine, GPU"))
+        two = rows.get((image, "CoarseToFine + removal, GPU"))
+        figures = (
+            ("resident", "resident", plain, one and one[3] * 1e3),
+            ("removal", "resident, with removal of nodes", removal, two and two[3] * 1e3),
+            ("from host", "from ordinary host memory", from_host, one and one[4] * 1e3),
+        )
+        for name, what, must, reached in figures:
+            yield Goal(f"snake {name} {image}", f"snake, {image}, {what}", must, reached, True, " ms")
+
+
+SWEEPS = (
+    ("square images, sigma 4", r"sweep/sides/x:(\d+)/y:\1/z:1/sigma_percent:400$"),
+    ("square images, sigma 64", r"sweep/sides/x:(\d+)/y:\1/z:1/sigma_percent:6400$"),
+    ("cubes, sigma 4", r"sweep/sides/x:(\d+)/y:\1/z:\1/sigma_percent:400$"),
+    ("cubes, sigma 64", r"sweep/sides/x:(\d+)/y:\1/z:\1/sigma_percent:6400$"),
+    ("1050^2", r"sweep/sigmas/x:1050/y:1050/z:1/sigma_percent:(\d+)$"),
+    ("8192^2", r"sweep/sigmas/x:8192/y:8192/z:1/sigma_percent:(\d+)$"),
+    ("512^3", r"sweep/sigmas/x:512/y:512/z:512/sigma_percent:(\d+)$"),
+)
+
+
+def lowest_neighbour_ratio(r):
+    ratios = []
+    for _, pattern in SWEEPS:
+        rates = [rate for _, rate in r.sweep(pattern)]
+        ratios += [min(a / b, b / a) for a, b in zip(rates, rates[1:])]
+    return min(ratios) if ratios else None
+
+
+# --- plots ------------------------------------------------------------------------------------------------------------
+
+
+def finish(figure, folder, name):
+    figure.tight_layout()
+    figure.savefig(folder / f"performance_{name}.png", dpi=130)
+    pyplot.close(figure)
+
+
+def draw_roofline(r, folder):
+    copies = {s: r.resident(s, 4.0, "copy_ms") for s in ("8192^2", "512^3")}
+    pixels = {"8192^2": 8192**2, "512^3": 512**3}
+    bandwidth = max(8 * pixels[s] / ms * 1e3 for s, ms in copies.items() if ms)  # bytes per second, read and written
+    peak = 132 * 128 * 2 * 1.98e9  # multiprocessors, lanes, fused multiply-add, clock
+    figure, axis = pyplot.subplots(figsize=(8, 5))
+    intensity = [0.5, peak / bandwidth, 100]
+    axis.loglog(intensity, [min(peak, x * bandwidth) / 1e12 for x in intensity], "k-")
+    axis.text(0.56, 0.66 * bandwidth / 1e12, f"copy: {bandwidth / 1e12:.2f} TB/s", rotation=36, fontsize=9, va="bottom")
+    axis.text(30, 1.08 * peak / 1e12, f"float32: {peak / 1e12:.0f} TFLOP/s", fontsize=9)
+
+    def point(label, shape, passes, operations, ms, style, colour):
+        if ms:
+            rate = shape * passes * operations / ms * 1e3
+            axis.plot(operations / 8, rate / 1e12, style, color=colour, label=label, markersize=7, alpha=0.85)
+
+    for index, (label, sigma) in enumerate((("recursive, sigma 4", 4.0), ("recursive, sigma 64", 64.0))):
+        for marker, shape, count, passes in (("o", "8192^2", 8192**2, 2), ("s", "512^3", 512**3, 3)):
+            ms = r.resident(shape, sigma)
+            point(f"{label}, {shape}", count, passes, RECURSIVE_OPERATIONS, ms, marker, f"C{index}")
+    row = "resident/partitioned/Exact/2d/side:8192/sigma_percent:1500"
+    point("partitioned, Exact, 8192^2", 8192**2, 2, PARTITIONED_OPERATIONS, r.get(row), "D", "C2")
+    for index, sigma in enumerate((0.5, 1.0, 4.0, 16.0)):
+        for marker, dimension, side in (("^", 2, 4096), ("v", 3, 256)):
+            row = r.module.get(f"resident/discrete/{dimension}d/side:{side}/sigma_percent:{round(100 * sigma)}", {})
+            if row:
+                label = f"discrete, {side}^{dimension}" if index == 0 else None
+                colour = "C3" if dimension == 2 else "C4"
+                point(label, side**dimension, dimension, 2 * (2 * row["radius"] + 1), row["ms"], marker, colour)
+    axis.set_xlabel("floating-point operations per byte that a pass must read and write")
+    axis.set_ylabel("TFLOP/s")
+    axis.set_xlim(0.5, 100)
+    axis.grid(alpha=0.3, which="both")
+    axis.legend(fontsize=8, loc="lower right")
+    axis.set_title("Resident float images: passes beside the device's roofs")
+    finish(figure, folder, "roofline")
+
+
+def draw_sizes(r, folder):
+    figure, axes = pyplot.subplots(1, 2, figsize=(12, 5), sharey=True)
+    for axis, dimension in zip(axes, (2, 3)):
+        ticks = set()
+        for where, style in (("resident", "o-"), ("host_to_host", "s--")):
+            for library, colour in COLOURS.items():
+                sides, times = r.series(library, where, dimension)
+                sides = tuple(sides)
+                if sides and not (where == "resident" and library == "ITK"):
+                    label = f"{library}, {where.replace('_', ' ')}"
+                    axis.loglog(sides, times, style, color=colour, label=label, markersize=4)
+                    ticks.update(sides)
+        ticks = sorted(t for t in ticks if t & (t - 1) == 0)
+        axis.set_xticks(ticks)
+        axis.set_xticks([], minor=True)
+        axis.set_xticklabels([f"{t}$^{dimension}$" for t in ticks], fontsize=8)
+        axis.set_xlabel("image")
+        axis.grid(alpha=0.3)
+        axis.legend(fontsize=8)
+        axis.set_title("images" if dimension == 2 else "volumes")
+    axes[0].set_ylabel("ms")
+    figure.suptitle("Smoothing of float images, sigma 4: time against size")
+    finish(figure, folder, "sizes")
+
+
+def draw_sigmas(r, folder):
+    figure, axes = pyplot.subplots(1, 2, figsize=(12, 4.5), sharey=True)
+    for axis, (shape, dimension, side) in zip(axes, (("8192^2", 2, 8192), ("512^3", 3, 512))):
+        for library in ("CudaFilters", "CuPy", "PyTorch"):
+            sigmas, times = r.over_sigma(library, shape, dimension, side)
+            sigmas = tuple(sigmas)
+            if sigmas:
+                style = "-" if library == "CudaFilters" else "o-"
+                axis.loglog(sigmas, times, style, color=COLOURS[library], label=library, markersize=5)
+        if r.resident(shape, 4.0, "copy_ms"):
+            axis.axhline(dimension * r.resident(shape, 4.0, "copy_ms"), color="k", linestyle=":", label=f"{dimension} copies")
+        axis.set_xlabel("sigma in pixels")
+        axis.set_title(f"{side}$^{dimension}$")
+        axis.grid(alpha=0.3, which="both")
+        axis.legend(fontsize=8)
+    axes[0].set_ylabel("ms")
+    figure.suptitle("Smoothing of resident float images: time against sigma")
+    finish(figure, folder, "sigmas")
+
+
+def draw_sweeps(r, folder):
+    figure, axes = pyplot.subplots(1, 3, figsize=(15, 4.5))
+    for index, (label, pattern) in enumerate(SWEEPS):
+        panel = 0 if index < 2 else 1 if index < 4 else 2
+        points = r.sweep(pattern)
+        if not points:
+            continue
+        values = [value / 100 if panel == 2 else value for value, _ in points]
+        rates = [rate / 1e9 for _, rate in points]
+        plot = axes[panel].semilogx if panel == 2 else axes[panel].plot
+        line = plot(values, rates, "o-", markersize=3, label=label)[0]
+        floors = [max(rates[max(0, i - 1)], rates[min(len(rates) - 1, i + 1)]) / 2 for i in range(len(rates))]
+        axes[panel].fill_between(values, floors, color=line.get_color(), alpha=0.08, linewidth=0)
+    for axis, title in zip(axes, ("side of square images", "side of cubes", "sigma in pixels")):
+        axis.set_xlabel(title)
+        axis.set_ylim(bottom=0)
+        axis.grid(alpha=0.3)
+        axis.legend(fontsize=8, loc="lower right")
+    axes[0].set_ylabel("gigapixels per second")
+    figure.suptitle("Rates over neighbouring sides and sigmas; shaded: half of the neighbours' rate, below which would be a cliff")
+    finish(figure, folder, "sweeps")
+
+
+# --- tables -----------------------------------------------------------------------------------------------------------
+
+
+def typeset(text):
+    return re.sub(r"\^(\d)", r"<sup>\1</sup>", str(text))
+
+
+def table(header, rows):
+    lines = ["| " + " | ".join(header) + " |", "| " + " | ".join("---" for _ in header) + " |"]
+    lines += ["| " + " | ".join(typeset(cell) for cell in row) + " |" for row in rows]
+    return "\n".join(lines) + "\n"
+
+
+def figure_of(ms):
+    return "" if ms is None else f"{ms:.3g}"
+
+
+def ratio_of(theirs, ours):
+    return "" if theirs is None or ours is None else f"{theirs / ours:.3g}"
+
+
+IMAGES = ((2, 256), (2, 1024), (2, 4096), (2, 8192), (2, 16384), (3, 64), (3, 256), (3, 512), (3, 1024))
+
+
+def table_of_smoothing_resident(r):
+    rows = []
+    for sigma in (4.0, 64.0):
+        for dimension, side in IMAGES:
+            z = side if dimension == 3 else 1
+            ours = r.get(f"resident/x:{side}/y:{side}/z:{z}/sigma_percent:{round(100 * sigma)}")
+            if ours is None:
+                continue
+            cupy = r.peer("CuPy", "resident", dimension, side, sigma)
+            torch = r.peer("PyTorch", "resident", dimension, side, sigma)
+            cells = [figure_of(ours), figure_of(cupy), ratio_of(cupy, ours), figure_of(torch), ratio_of(torch, ours)]
+            rows.append([f"{side}^{dimension}", f"{sigma:g}"] + cells)
+    return table(["image", "sigma", "ms", "CuPy", "factor", "PyTorch", "factor"], rows)
+
+
+def table_of_smoothing_host_to_host(r):
+    rows = []
+    for dimension, side in ((2, 128), *IMAGES):
+        ours = r.whole("host_to_host", "smoothing", dimension, side)
+        if ours is None:
+            continue
+        itk = r.whole("itk", "smoothing", dimension, side)
+        row = [f"{side}^{dimension}", figure_of(ours), figure_of(itk), ratio_of(itk, ours)]
+        for library in ("CuPy", "PyTorch", "OpenCV (CPU)", "SciPy"):
+            theirs = r.peer(library, "host_to_host", dimension, side)
+            row += [figure_of(theirs), ratio_of(theirs, ours)]
+        rows.append(row)
+    header = ["image", "ms", "ITK", "factor", "CuPy", "factor", "PyTorch", "factor", "OpenCV", "factor", "SciPy", "factor"]
+    return table(header, rows)
+
+
+def table_of_filters(r):
+    rows = []
+    pattern = r"(host_to_host)/(?!smoothing|pinned)(.*)/(\d)d/side:(\d+)/sigma_percent:(\d+)$"
+    for name, row in r.module.items():
+        match = re.match(pattern, name)
+        if not match:
+            continue
+        _, filter_name, dimension, side, sigma = match.groups()
+        prefix = "host" if filter_name.startswith("partitioned") else "itk"
+        host = r.get(name.replace("host_to_host", prefix, 1))
+        rows.append([filter_name, f"{side}^{dimension}", f"{int(sigma) / 100:g}", figure_of(row["ms"]), figure_of(host), ratio_of(host, row["ms"])])
+    return table(["filter", "image", "sigma", "ms", "host", "factor"], rows)
+
+
+def table_of_resident_filters(r):
+    rows = []
+    for name in ("gradient", "magnitude", "laplacian", "hessian"):
+        for side in (256, 512):
+            ours = r.get(f"resident/{name}/side:{side}/sigma_percent:400")
+            cupy = r.peer("CuPy", "resident", 3, side, 4.0, name)
+            if ours is not None:
+                rows.append([name, f"{side}^3", "4", figure_of(ours), figure_of(cupy), ratio_of(cupy, ours)])
+    for dimension, side in ((2, 4096), (3, 256)):
+        for sigma in (1.0, 4.0):
+            ours = r.get(f"resident/discrete/{dimension}d/side:{side}/sigma_percent:{round(100 * sigma)}")
+            cupy = r.peer("CuPy", "resident", dimension, side, sigma, "discrete")
+            if ours is not None:
+                rows.append(["discrete", f"{side}^{dimension}", f"{sigma:g}", figure_of(ours), figure_of(cupy), ratio_of(cupy, ours)])
+    return table(["filter", "image", "sigma", "ms", "CuPy", "factor"], rows)
+
+
+def table_of_two_way(r):
+    rows = r.two_way["times"]["rows"]
+    lines = []
+    for side in sorted({row["side"] for row in rows}):
+        best = {p: min(row["ms"] for row in rows if row["side"] == side and row["partition"] == p) for p in ("OneWay", "TwoWay", "Exact")}
+        factors = [f"{best['OneWay'] / best[p]:.2f}" for p in ("TwoWay", "Exact")]
+        lines.append([f"{side}^2", *(f"{best[p]:.4g}" for p in best), *factors, "2" if side == 512 else ""])
+    return table(["image", "OneWay ms", "TwoWay ms", "Exact ms", "OneWay / TwoWay", "OneWay / Exact", "published"], lines)
+
+
+def table_of_snake(r):
+    rows = []
+    for image, what, sums, segmentation, total, rest in r.snake:
+        quality = rest[0] if rest else ""
+        rows.append([image, what, f"{sums * 1e3:.3g}", f"{segmentation * 1e3:.3g}", f"{total * 1e3:.3g}", quality])
+    return table(["image", "", "sums, ms", "segmentation, ms", "total, ms", "overlap with the truth"], rows)
+
+
+def table_of_skimage(r):
+    rows = []
+    for key, row in sorted(r.peers.items(), key=lambda item: (item[0][1], item[0][4])):
+        if key[0] == "scikit-image":
+            rows.append([key[1], f"{key[4]}^2", str(row["iterations"]), figure_of(row["ms"])])
+    return table(["scikit-image", "image", "iterations", "ms"], rows) if rows else ""
+
+
+def table_of_sanitizer(r):
+    rows = []
+    for run in r.sanitize["runs"]:
+        reports = "" if run["reports"] is None else run["reports"]
+        rows.append([run["tool"], run["program"], run["result"], reports, run["reason"]])
+    return table(["tool", "program", "", "reports", ""], rows)
+
+
+# --- the page ---------------------------------------------------------------------------------------------------------
+
+
+def read_limits(path):
+    """Paragraphs by the names of the goals they are for; a heading may name several, divided by semicolons."""
+    limits = []
+    for part in re.split(r"^## ", path.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]:
+        heading, text = part.split("\n", 1)
+        limits.append(([name.strip() for name in heading.split(";")], text.strip()))
+    return limits
+
+
+def describe_runs(r):
+    lines = []
+    for file, run in zip(r.files, r.runs):
+        machine = run["machine"]
+        lines.append(
+            f"* [{file.name}](../benchmarks/records/{file.name}): {machine['device']}, driver {machine['driver']}, "
+            f"{machine['cores']} cores ({machine['processor']}), {run['date'][:10]}, commit `{run['commit'][:12]}`"
+        )
+    names = {"cupy": "CuPy", "torch": "PyTorch", "cv2": "OpenCV", "scipy": "SciPy", "skimage": "scikit-image"}
+    versions = ", ".join(f"{names.get(name, name)} {version}" for name, version in r.versions.items())
+    lines.append(f"* Peers: {versions or 'none installed'}.")
+    measured = set(r.versions)
+    for run in r.runs:
+        for item in run["left_out"]:
+            name = item.get("library")
+            if name and name not in measured:
+                lines.append(f"* {names.get(name, name)} was left out: {item['reason']}.")
+    if r.left_out:
+        rows = ", ".join(f"{x['library']} {x['filter']} {x['side']}^{x['dimension']}" for x in r.left_out)
+        lines.append(f"* Rows left out (no time left, or the peer failed): {rows}.")
+    return typeset("\n".join(dict.fromkeys(lines)))
+
+
+def write_missed(goals, limits):
+    missed = {goal.name: goal for goal in goals if goal.reached is not None and not goal.is_met()}
+    parts, explained = [], set()
+    for names, text in limits:
+        mine = [missed[name] for name in names if name in missed]
+        explained.update(goal.name for goal in mine)
+        if mine:
+            heads = "; ".join(f"{goal.what}: {goal.show(goal.reached)} for {goal.show(goal.must)}" for goal in mine)
+            parts.append(typeset(f"**{heads}.** {text}\n"))
+    rest = [goal for name, goal in missed.items() if name not in explained]
+    for goal in rest:
+        parts.append(typeset(f"**{goal.what}: {goal.show(goal.reached)} for {goal.show(goal.must)}.** No profile was taken.\n"))
+    return "\n".join(parts) if parts else "None is missed.\n"
+
+
+def write_page(r, goals, limits, template):
+    values = {
+        "runs": describe_runs(r),
+        "goals": table(["figure", "must", "stretch", "reached", "met"], [goal.row() for goal in goals]),
+        "missed": write_missed(goals, limits),
+        "resident": table_of_smoothing_resident(r),
+        "host_to_host": table_of_smoothing_host_to_host(r),
+        "filters": table_of_filters(r),
+        "resident_filters": table_of_resident_filters(r),
+        "two_way": table_of_two_way(r) if r.two_way else "Not measured.\n",
+        "two_way_record": r.two_way_file.name if r.two_way_file else "",
+        "snake": table_of_snake(r) if r.snake else "Not measured.\n",
+        "snake_record": r.snake_file.name if r.snake_file else "",
+        "skimage": table_of_skimage(r),
+        "sanitizer": table_of_sanitizer(r) if r.sanitize else "Not run.\n",
+        "sanitize_record": r.sanitize_file.name if r.sanitize_file else "",
+    }
+    page = re.sub(r"\{\{(\w+)\}\}", lambda match: values[match.group(1)].rstrip("\n"), template)
+    return re.sub(r"\n{3,}", "\n\n", page)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--records", type=pathlib.Path, default=HERE / "records")
+    parser.add_argument("--docs", type=pathlib.Path, default=REPOSITORY / "docs")
+    arguments = parser.parse_args()
+    r = Records(arguments.records)
+    goals = [*goals_of_copy_fraction(r), *goals_of_times(r), *goals_against_peers(r), *goals_of_snake(r)]
+    for draw in (draw_roofline, draw_sizes, draw_sigmas, draw_sweeps):
+        draw(r, arguments.docs)
+    template = (HERE / "report_template.md").read_text(encoding="utf-8")
+    page = write_page(r, goals, read_limits(HERE / "report_limits.md"), template)
+    (arguments.docs / "performance.md").write_text(page, encoding="utf-8")
+    for goal in goals:
+        print(" | ".join(goal.row()))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
