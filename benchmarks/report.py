@@ -40,9 +40,9 @@ COLOURS = {
     "OpenCV (CPU)": "C4",
     "SciPy": "C5",
 }
-# Floating-point operations of a pixel in one pass: Deriche's filter of order 4 in its direct form, 8 products and 8 sums in each
+# Floating-point operations of a pixel in one pass: Deriche's filter of order 4 in its direct form, 8 products and 7 sums in each
 # direction and one sum of both; and what the partitioned filter's documentation says.
-RECURSIVE_OPERATIONS = 33
+RECURSIVE_OPERATIONS = 31
 PARTITIONED_OPERATIONS = 40
 
 
@@ -55,7 +55,7 @@ class Records:
         if not self.files:
             raise SystemExit(f"error: no record *-peers*.json in {folder}: run peers.py first")
         self.runs = [json.loads(file.read_text(encoding="utf-8")) for file in self.files]
-        self.module, self.peers, self.left_out = {}, {}, []
+        self.module, self.peers, left_out = {}, {}, {}
         for run in self.runs:
             self.module.update({row["name"]: row for row in run["module"] if "ms" in row})
             for row in run["peers"]:
@@ -63,7 +63,8 @@ class Records:
                 if "ms" in row:
                     self.peers[key] = row
                 else:
-                    self.left_out.append(row)
+                    left_out[key] = row
+        self.left_out = [row for key, row in left_out.items() if key not in self.peers]
         self.versions = {name: version for run in self.runs for name, version in run["versions"].items()}
         self.two_way_file, self.two_way = self.newest(folder, "*-two-way.json", json.loads)
         self.snake_file, self.snake = self.newest(folder, "*-snake.txt", read_snake)
@@ -266,6 +267,7 @@ def draw_roofline(r, folder):
     intensity = [0.5, peak / bandwidth, 100]
     axis.loglog(intensity, [min(peak, x * bandwidth) / 1e12 for x in intensity], "k-")
     axis.text(0.56, 0.66 * bandwidth / 1e12, f"copy: {bandwidth / 1e12:.2f} TB/s", rotation=36, fontsize=9, va="bottom")
+    axis.set_ylim(top=1.8 * peak / 1e12)
     axis.text(30, 1.08 * peak / 1e12, f"float32: {peak / 1e12:.0f} TFLOP/s", fontsize=9)
 
     def point(label, shape, passes, operations, ms, style, colour):
@@ -276,14 +278,14 @@ def draw_roofline(r, folder):
     for index, (label, sigma) in enumerate((("recursive, sigma 4", 4.0), ("recursive, sigma 64", 64.0))):
         for marker, shape, count, passes in (("o", "8192^2", 8192**2, 2), ("s", "512^3", 512**3, 3)):
             ms = r.resident(shape, sigma)
-            point(f"{label}, {shape}", count, passes, RECURSIVE_OPERATIONS, ms, marker, f"C{index}")
+            point(f"{label}, {shape.replace('^', '$^')}$", count, passes, RECURSIVE_OPERATIONS, ms, marker, f"C{index}")
     row = "resident/partitioned/Exact/2d/side:8192/sigma_percent:1500"
-    point("partitioned, Exact, 8192^2", 8192**2, 2, PARTITIONED_OPERATIONS, r.get(row), "D", "C2")
+    point("partitioned, Exact, 8192$^2$", 8192**2, 2, PARTITIONED_OPERATIONS, r.get(row), "D", "C2")
     for index, sigma in enumerate((0.5, 1.0, 4.0, 16.0)):
         for marker, dimension, side in (("^", 2, 4096), ("v", 3, 256)):
             row = r.module.get(f"resident/discrete/{dimension}d/side:{side}/sigma_percent:{round(100 * sigma)}", {})
             if row:
-                label = f"discrete, {side}^{dimension}" if index == 0 else None
+                label = f"discrete, radius rising, {side}$^{dimension}$" if index == 0 else None
                 colour = "C3" if dimension == 2 else "C4"
                 point(label, side**dimension, dimension, 2 * (2 * row["radius"] + 1), row["ms"], marker, colour)
     axis.set_xlabel("floating-point operations per byte that a pass must read and write")
@@ -350,6 +352,7 @@ def draw_sweeps(r, folder):
         values = [value / 100 if panel == 2 else value for value, _ in points]
         rates = [rate / 1e9 for _, rate in points]
         plot = axes[panel].semilogx if panel == 2 else axes[panel].plot
+        label = re.sub(r"\^(\d)", r"$^\1$", label)
         line = plot(values, rates, "o-", markersize=3, label=label)[0]
         floors = [max(rates[max(0, i - 1)], rates[min(len(rates) - 1, i + 1)]) / 2 for i in range(len(rates))]
         axes[panel].fill_between(values, floors, color=line.get_color(), alpha=0.08, linewidth=0)

@@ -3,6 +3,8 @@
 # Makes build/bundle and build/bundle.tar.xz: the tests, benchmarks and example programs of the CUDA build with all libraries that
 # they need but the C library and the driver. It runs on any x86-64 Linux with an NVIDIA driver:
 #   build/bundle/gpu-check --output record.json --benchmarks
+#   build/bundle/gpu-sanitize --output sanitize.json    # compute-sanitizer over a part of the tests
+#   python3 build/bundle/peers.py build/bundle/bin/gaussian_benchmark --output peers.json
 # Usage: scripts/bundle.sh [--coverage] [--no-install]
 #   --coverage    build/bundle-coverage and its archive instead: its library notes which lines run (gcov). Run there
 #                 gpu-check --quick --coverage counters.tar.xz, and here scripts/gpu-coverage.sh counters.tar.xz.
@@ -75,7 +77,9 @@ for file in "$bundle"/lib/*; do
 done
 
 cp "$repository/scripts/gpu-check.py" "$bundle/gpu-check"
-chmod +x "$bundle/gpu-check"
+cp "$repository/scripts/gpu-sanitize.sh" "$bundle/gpu-sanitize"
+cp "$repository/benchmarks/peers.py" "$bundle/"
+chmod +x "$bundle/gpu-check" "$bundle/gpu-sanitize"
 
 dirty=false
 [ -z "$(git -C "$repository" status --porcelain -- include src test benchmarks)" ] || dirty=true
