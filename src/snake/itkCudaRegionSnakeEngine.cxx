@@ -139,15 +139,20 @@ RunRegionSnake(const CudaRegionSnakeInput &      input,
   const double                        timeOfStart = SecondsNow();
   const SnakeStart                    start = FindStart(input, parameters, plan, *backend);
 
-  const double       timeOfMoves = SecondsNow();
-  const double       criterionOffset = CriterionOffset(law, samples.Step);
-  int                levelsBegun = 0;
-  const SnakeOutcome outcome =
-    backend->Run(start.Polygon, start.Level, InNaturalUnits(observer.Step, criterionOffset), [&]() {
+  const double timeOfMoves = SecondsNow();
+  const double criterionOffset = CriterionOffset(law, samples.Step);
+  int          levelsBegun = 0;
+  // Without a function there is no pause at levels.
+  SnakeBackend::LevelFunction reportLevel;
+  if (observer.Progress)
+  {
+    reportLevel = [&]() {
       ++levelsBegun;
-      return !observer.Progress ||
-             observer.Progress(static_cast<float>(levelsBegun) / static_cast<float>(plan.NumberOfLevels + 1));
-    });
+      return observer.Progress(static_cast<float>(levelsBegun) / static_cast<float>(plan.NumberOfLevels + 1));
+    };
+  }
+  const SnakeOutcome outcome =
+    backend->Run(start.Polygon, start.Level, InNaturalUnits(observer.Step, criterionOffset), reportLevel);
   const double timeOfEnd = SecondsNow();
 
   CudaRegionSnakeResult result;

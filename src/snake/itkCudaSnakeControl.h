@@ -33,6 +33,8 @@ struct SnakePlan
 class SnakeControl
 {
 public:
+  static constexpr int NumberOfCaches = 2;
+
   enum class Phase : int32_t
   {
     Measure, // sums of the polygon on the level, whose coordinates are scaled to it
@@ -56,6 +58,21 @@ public:
     : Level(firstLevel)
     , Step(firstLevel == 0 ? plan.FirstStep : StepOnEntering(plan, firstLevel))
   {}
+
+  /** Which of the caches of candidates' changes belongs to the step. While nodes are removed, the steps alternate
+   * between two values, and most nodes' changes stay true from one round to the next. */
+  ITK_CUDA_HOST_DEVICE int
+  GetCache() const
+  {
+    return m_Removing && Step == StepAfterRemoval ? 1 : 0;
+  }
+
+  /** Whether a phase that began on `level` with `step` leaves no candidate where it was. */
+  ITK_CUDA_HOST_DEVICE bool
+  ChangesCandidates(int level, int32_t step) const
+  {
+    return Level != level || (Step != step && !m_Removing);
+  }
 
   /** Starts with the removal of nodes on the finest level. */
   ITK_CUDA_HOST_DEVICE void

@@ -182,7 +182,7 @@ public:
     }
     else
     {
-      ITK_CUDA_CALL(LaunchKernel(SumPolygonKernel<BlockLevel>,
+      ITK_CUDA_CALL(LaunchKernel(SumPolygonKernel<DeviceCells>,
                                  grid,
                                  dim3(ThreadsPerBlock),
                                  0,
@@ -213,7 +213,7 @@ public:
     if (coarse)
     {
       ITK_CUDA_CALL(LaunchKernel(
-        SumGridRowsKernel<BlockLevel>, rows, dim3(ThreadsPerBlock), 0, m_Stream.Get(), m_Blocks, grid, table.Get()));
+        SumGridRowsKernel<DeviceCells>, rows, dim3(ThreadsPerBlock), 0, m_Stream.Get(), m_Blocks, grid, table.Get()));
     }
     else
     {
@@ -265,7 +265,7 @@ public:
   }
 
 private:
-  using PixelsType = PixelLevel<TSample, true, VMask>;
+  using PixelsType = DevicePixels<TSample, VMask>;
 
   const SnakePlan      m_Plan;
   const LawDescription m_Law;
@@ -279,15 +279,17 @@ private:
   DeviceArray<MaskCheckpoint> m_Mask;
   DeviceArray<Moments>        m_Prefixes;
   PixelsType                  m_Pixels{};
-  BlockLevel                  m_Blocks{};
+  DeviceCells                 m_Blocks{};
   Moments                     m_Total;
 
   DeviceSnake                      m_State;
   DeviceArray<DeviceSnake>         m_DeviceState;
   DeviceArray<LatticePoint>        m_Polygons[2];
-  DeviceArray<Moments>             m_Partials;
+  DeviceArray<GridSignals>         m_Signals;
+  DeviceArray<RowChunk>            m_Chunks;
+  DeviceArray<Moments>             m_ItemSums;
   DeviceArray<Moments>             m_Changes;
-  DeviceArray<int32_t>             m_Integers; // five arrays, one number per node in each
+  DeviceArray<int32_t>             m_Integers; // four arrays, one number per node in each
   DeviceArray<Proposal>            m_Slots;
   DeviceArray<CudaRegionSnakeStep> m_Record;
 
@@ -303,8 +305,8 @@ private:
   void
   CopyToDevice(T * device, const T * host, size_t number)
   {
+    // From pageable memory: the source may change as soon as the call returns.
     ITK_CUDA_CALL(cudaMemcpyAsync(device, host, number * sizeof(T), cudaMemcpyHostToDevice, m_Stream.Get()));
-    m_Stream.Synchronize();
   }
   template <typename T>
   void
@@ -429,17 +431,19 @@ private:
   void
   PrepareState(const SnakeControl & control, const CudaSnakePolygon & start)
   {
-    const auto nodes = std::max<size_t>(m_Plan.MaximumNumberOfNodes, start.size());
-    // With parts of items there are no more than warps, and without no more than items.
-    const size_t units = std::max<size_t>(nodes * (Directions * m_Plan.Rings + 1),
-                                          static_cast<size_t>(m_NumberOfMultiprocessors) * WarpsPerBlock);
+    const auto   nodes = std::max<size_t>(m_Plan.MaximumNumberOfNodes, start.size());
+    const size_t items = nodes * (Directions * m_Plan.Rings + 1);
+    // One for each node, and as many more as there are units of work.
+    const size_t chunks = nodes + static_cast<size_t>(m_NumberOfMultiprocessors) * WarpsPerBlock * UnitsPerWarp;
     // At most one insertion or removal per iteration, and the levels.
     const size_t entries = 2 * static_cast<size_t>(m_Plan.MaximumNumberOfIterations) + SnakePlan::MaximumLevels + 2;
     m_Polygons[0] = DeviceArray<LatticePoint>(nodes, m_Stream);
     m_Polygons[1] = DeviceArray<LatticePoint>(nodes, m_Stream);
-    m_Partials = DeviceArray<Moments>(units, m_Stream);
-    m_Changes = DeviceArray<Moments>(nodes * MaximumCandidates, m_Stream);
-    m_Integers = DeviceArray<int32_t>(5 * nodes, m_Stream);
+    m_Signals = DeviceArray<GridSignals>(1, m_Stream);
+    m_Chunks = DeviceArray<RowChunk>(chunks, m_Stream);
+    m_ItemSums = DeviceArray<Moments>(items, m_Stream);
+    m_Changes = DeviceArray<Moments>(SnakeControl::NumberOfCaches * nodes * MaximumCandidates, m_Stream);
+    m_Integers = DeviceArray<int32_t>(4 * nodes, m_Stream);
     m_Slots = DeviceArray<Proposal>(nodes, m_Stream);
     m_Record = DeviceArray<CudaRegionSnakeStep>(entries, m_Stream);
     m_DeviceState = DeviceArray<DeviceSnake>(1, m_Stream);
@@ -452,16 +456,18 @@ private:
     m_State.NumberOfNodes = static_cast<int32_t>(start.size());
     m_State.Polygons[0] = m_Polygons[0].Get();
     m_State.Polygons[1] = m_Polygons[1].Get();
-    m_State.Partials = m_Partials.Get();
+    m_State.Chunks = m_Chunks.Get();
+    m_State.ItemSums = m_ItemSums.Get();
     m_State.Changes = m_Changes.Get();
-    m_State.IsStale = m_Integers.Get();
-    m_State.StaleNodes = m_Integers.Get() + nodes;
-    m_State.StalePosition = m_Integers.Get() + 2 * nodes;
-    m_State.Proposed = m_Integers.Get() + 3 * nodes;
-    m_State.IsBeaten = m_Integers.Get() + 4 * nodes;
+    m_State.Rows = m_Integers.Get();
+    m_State.IsStale = m_Integers.Get() + nodes;
+    m_State.Proposed = m_Integers.Get() + 2 * nodes;
+    m_State.IsBeaten = m_Integers.Get() + 3 * nodes;
     m_State.Slots = m_Slots.Get();
     m_State.Record = m_Record.Get();
     m_State.RecordCapacity = static_cast<uint32_t>(entries);
+    m_State.NodeCapacity = static_cast<uint32_t>(nodes);
+    ITK_CUDA_CALL(cudaMemsetAsync(m_ItemSums.Get(), 0, items * sizeof(Moments), m_Stream.Get()));
     this->CopyToDevice(m_Polygons[0].Get(), start.data(), start.size());
   }
 
@@ -477,13 +483,16 @@ private:
     configuration.stream = m_Stream.Get();
     configuration.attrs = &cooperative;
     configuration.numAttrs = 1;
-    ITK_CUDA_CALL(LaunchWithParameters<PixelsType, BlockLevel, DeviceSnake *, bool, bool>(configuration,
-                                                                                          SnakeKernel<TSample, VMask>,
-                                                                                          m_Pixels,
-                                                                                          m_Blocks,
-                                                                                          m_DeviceState.Get(),
-                                                                                          pauseAtSteps,
-                                                                                          pauseAtLevels));
+    ITK_CUDA_CALL(cudaMemsetAsync(m_Signals.Get(), 0, sizeof(GridSignals), m_Stream.Get()));
+    ITK_CUDA_CALL(LaunchWithParameters<PixelsType, DeviceCells, DeviceSnake *, GridSignals *, bool, bool>(
+      configuration,
+      SnakeKernel<TSample, VMask>,
+      m_Pixels,
+      m_Blocks,
+      m_DeviceState.Get(),
+      m_Signals.Get(),
+      pauseAtSteps,
+      pauseAtLevels));
   }
 
   /** Runs the kernel until the schedule ends; it returns at pauses only if somebody wants to see them. */
@@ -583,8 +592,8 @@ GetSnakeDeviceBytes(size_t width, size_t height, size_t bytesPerSample, bool mas
   // Cells of 2 pixels a side belong to small images only; at the largest sides they are of 16.
   const bool   small = std::min(width, height) < MinimumCellsPerSide << MaximumLevelExponent;
   const size_t cellBytes = sizeof(Moments) * (small ? cells : cells / 64 + width + height);
-  const size_t nodeBytes = 2 * sizeof(LatticePoint) + 5 * sizeof(int32_t) + sizeof(Proposal) +
-                           sizeof(Moments) * (ItemsPerNode + MaximumCandidates);
+  const size_t nodeBytes = 2 * sizeof(LatticePoint) + 4 * sizeof(int32_t) + sizeof(Proposal) + sizeof(RowChunk) +
+                           sizeof(Moments) * (MaximumItemsPerNode + SnakeControl::NumberOfCaches * MaximumCandidates);
   return GetPitch(width) * height * bytesPerSample + checkpoints * (sizeof(Checkpoint) + maskBytes) + cellBytes +
          maximumNumberOfNodes * nodeBytes;
 }

@@ -193,6 +193,7 @@ HostSnake::RunRemoval(const CudaSnakePolygon & start)
   m_Criterion = Criterion(m_Law, m_Sums, m_Total);
   SnakeControl control(m_Plan, m_Plan.NumberOfLevels - 1);
   control.BeginRemoval();
+  this->MarkAllStale();
   this->RunPhases(control);
 }
 
@@ -220,20 +221,20 @@ HostSnake::RunPhases(SnakeControl control)
           return;
         }
         control.AfterMeasure();
-        this->BeginStep();
+        this->MarkAllStale();
         beforeIteration = m_Criterion;
         break;
       case Phase::Move: {
         const int  colours = NumberOfColours(this->GetNumberOfNodes(), m_Plan.InTurns);
-        const bool moved = this->Move(control.Colour, colours, step);
+        const bool moved = this->Move(control, colours);
         if (control.AfterMove(m_Plan, moved, colours))
         {
           m_Iterations = control.Iterations;
           this->AddToRecord(Kind::Iteration, level, step, beforeIteration);
           beforeIteration = m_Criterion;
-          if (control.Step != step)
+          if (control.ChangesCandidates(level, step))
           {
-            this->BeginStep();
+            this->MarkAllStale();
           }
         }
         break;
@@ -246,7 +247,10 @@ HostSnake::RunPhases(SnakeControl control)
           this->AddToRecord(Kind::Insertion, level, step, before);
         }
         control.AfterInsert(m_Plan, inserted, cutShort);
-        this->BeginStep();
+        if (inserted || control.ChangesCandidates(level, step))
+        {
+          this->MarkAllStale();
+        }
         beforeIteration = m_Criterion;
         break;
       }
@@ -258,7 +262,6 @@ HostSnake::RunPhases(SnakeControl control)
           this->AddToRecord(Kind::Removal, level, step, before);
         }
         control.AfterRemove(m_Plan, removed);
-        this->BeginStep();
         beforeIteration = m_Criterion;
         break;
       }
@@ -269,11 +272,25 @@ HostSnake::RunPhases(SnakeControl control)
 }
 
 void
-HostSnake::BeginStep()
+HostSnake::MarkAllStale()
 {
-  m_IsStale.assign(m_Polygon.size(), 1);
-  m_Changes.resize(m_Polygon.size() * MaximumCandidates);
+  for (Cache & cache : m_Caches)
+  {
+    cache.IsStale.assign(m_Polygon.size(), 1);
+    cache.Changes.resize(m_Polygon.size() * MaximumCandidates);
+  }
   m_Slots.resize(m_Polygon.size());
+}
+
+/** The node itself and its neighbours, whose edges lead to it. */
+void
+HostSnake::MarkStaleAround(int node)
+{
+  const int n = this->GetNumberOfNodes();
+  for (Cache & cache : m_Caches)
+  {
+    cache.IsStale[Previous(node, n)] = cache.IsStale[node] = cache.IsStale[Next(node, n)] = 1;
+  }
 }
 
 void
@@ -293,13 +310,13 @@ HostSnake::Measure(const SnakeControl & control, int previousLevel)
 }
 
 size_t
-HostSnake::CountRowsOfStaleNodes(int colour, int numberOfColours) const
+HostSnake::CountRowsOfStaleNodes(const std::vector<char> & isStale, int colour, int numberOfColours) const
 {
   const int n = this->GetNumberOfNodes();
   size_t    rows = 0;
   for (int i = 0; i < n; ++i)
   {
-    if (m_IsStale[i] && ColourOf(i, n, numberOfColours) == colour)
+    if (isStale[i] && ColourOf(i, n, numberOfColours) == colour)
     {
       const int32_t y = m_Polygon[i].Y;
       rows += static_cast<size_t>(std::abs(m_Polygon[Previous(i, n)].Y - y) + std::abs(m_Polygon[Next(i, n)].Y - y));
@@ -309,11 +326,14 @@ HostSnake::CountRowsOfStaleNodes(int colour, int numberOfColours) const
 }
 
 bool
-HostSnake::Move(int colour, int numberOfColours, int32_t step)
+HostSnake::Move(const SnakeControl & control, int numberOfColours)
 {
   const int        n = this->GetNumberOfNodes();
+  const int        colour = control.Colour;
+  const int32_t    step = control.Step;
+  Cache &          cache = m_Caches[control.GetCache()];
   const LinearForm gain = Linearize(m_Law, m_Sums, m_Total);
-  const size_t     pieces = this->CountRowsOfStaleNodes(colour, numberOfColours) / RowsPerPiece + 1;
+  const size_t     pieces = this->CountRowsOfStaleNodes(cache.IsStale, colour, numberOfColours) / RowsPerPiece + 1;
   m_Threads.ForRanges(
     static_cast<size_t>(n), (static_cast<size_t>(n) + pieces - 1) / pieces, [&](size_t begin, size_t end) {
       for (size_t node = begin; node < end; ++node)
@@ -322,17 +342,14 @@ HostSnake::Move(int colour, int numberOfColours, int32_t step)
         m_Slots[i].Node = -1;
         if (ColourOf(i, n, numberOfColours) == colour)
         {
-          if (m_IsStale[i])
+          Moments * changes = &cache.Changes[node * MaximumCandidates];
+          if (cache.IsStale[i])
           {
-            m_Level->SumCandidates(m_Polygon[Previous(i, n)],
-                                   m_Polygon[i],
-                                   m_Polygon[Next(i, n)],
-                                   step,
-                                   m_Plan.Rings,
-                                   &m_Changes[node * MaximumCandidates]);
-            m_IsStale[i] = 0;
+            m_Level->SumCandidates(
+              m_Polygon[Previous(i, n)], m_Polygon[i], m_Polygon[Next(i, n)], step, m_Plan.Rings, changes);
+            cache.IsStale[i] = 0;
           }
-          this->ProposeMove(i, step, gain);
+          this->ProposeMove(i, step, gain, changes);
         }
       }
     });
@@ -346,18 +363,17 @@ HostSnake::Move(int colour, int numberOfColours, int32_t step)
   for (const Proposal & move : m_Proposals)
   {
     m_Polygon[move.Node] = move.Position;
-    m_IsStale[Previous(move.Node, n)] = m_IsStale[move.Node] = m_IsStale[Next(move.Node, n)] = 1;
+    this->MarkStaleAround(move.Node);
   }
   return true;
 }
 
 void
-HostSnake::ProposeMove(int node, int32_t step, const LinearForm & gain)
+HostSnake::ProposeMove(int node, int32_t step, const LinearForm & gain, const Moments * changes)
 {
   const int          n = this->GetNumberOfNodes();
   const LatticePoint at = m_Polygon[node];
   const int          candidates = Directions * m_Plan.Rings;
-  const Moments *    changes = &m_Changes[static_cast<size_t>(node) * MaximumCandidates];
   double             gains[MaximumCandidates];
   for (int w = 0; w < candidates; ++w)
   {
@@ -529,7 +545,6 @@ HostSnake::Remove()
     return false;
   }
   const LinearForm gain = Linearize(m_Law, m_Sums, m_Total);
-  m_Slots.resize(m_Polygon.size());
   m_Threads.ForRanges(static_cast<size_t>(n), 16, [&](size_t begin, size_t end) {
     for (size_t node = begin; node < end; ++node)
     {
@@ -550,16 +565,38 @@ HostSnake::Remove()
   {
     m_Slots[removal.Node].Node = -2;
   }
-  CudaSnakePolygon polygon;
+  this->LeaveOutRemoved();
+  return true;
+}
+
+/** Takes the nodes whose slot says so out of the polygon, together with what is kept of them. */
+void
+HostSnake::LeaveOutRemoved()
+{
+  const int n = this->GetNumberOfNodes();
+  size_t    kept = 0;
   for (int i = 0; i < n; ++i)
   {
-    if (m_Slots[i].Node != -2)
+    if (m_Slots[i].Node == -2)
     {
-      polygon.push_back(m_Polygon[i]);
+      continue;
     }
+    const bool nextToRemoved = m_Slots[Previous(i, n)].Node == -2 || m_Slots[Next(i, n)].Node == -2;
+    m_Polygon[kept] = m_Polygon[i];
+    for (Cache & cache : m_Caches)
+    {
+      cache.IsStale[kept] = nextToRemoved ? 1 : cache.IsStale[i];
+      if (kept == static_cast<size_t>(i))
+      {
+        continue;
+      }
+      const auto changes = cache.Changes.begin() + i * MaximumCandidates;
+      std::move(changes, changes + MaximumCandidates, cache.Changes.begin() + kept * MaximumCandidates);
+    }
+    ++kept;
   }
-  m_Polygon = polygon;
-  return true;
+  m_Polygon.resize(kept);
+  m_Slots.resize(kept);
 }
 
 void

@@ -57,6 +57,13 @@ public:
   GetOutcome() const;
 
 private:
+  /** What is known of the nodes' candidates for one step. */
+  struct Cache
+  {
+    std::vector<Moments> Changes; // of the candidates of each node
+    std::vector<char>    IsStale; // whether the node or a neighbour moved since they were summed
+  };
+
   const SnakePlan      m_Plan;
   const LawDescription m_Law;
   const SnakeTables &  m_Tables;
@@ -69,9 +76,8 @@ private:
   CudaSnakePolygon                 m_Polygon;
   Moments                          m_Sums;
   double                           m_Criterion{ 0.0 };
-  std::vector<Moments>             m_Changes; // of the candidates of each node
-  std::vector<char>                m_IsStale; // whether the node or a neighbour moved since they were summed
-  std::vector<Proposal>            m_Slots;   // a proposal per node; Node is -1 where there is none
+  Cache                            m_Caches[SnakeControl::NumberOfCaches];
+  std::vector<Proposal>            m_Slots; // a proposal per node; Node is -1 where there is none
   std::vector<Proposal>            m_Proposals;
   std::vector<char>                m_IsBeaten;
   std::vector<CudaRegionSnakeStep> m_Record;
@@ -89,17 +95,21 @@ private:
   void
   RunPhases(SnakeControl control);
   void
-  BeginStep();
+  MarkAllStale();
+  void
+  MarkStaleAround(int node);
   void
   Measure(const SnakeControl & control, int previousLevel);
   bool
-  Move(int colour, int numberOfColours, int32_t step);
+  Move(const SnakeControl & control, int numberOfColours);
   void
-  ProposeMove(int node, int32_t step, const LinearForm & gain);
+  ProposeMove(int node, int32_t step, const LinearForm & gain, const Moments * changes);
   bool
   Insert(bool & cutShort);
   bool
   Remove();
+  void
+  LeaveOutRemoved();
   void
   ProposeRemoval(int node, const LinearForm & gain);
   void
@@ -112,7 +122,7 @@ private:
   bool
   TryProposals(double cost);
   size_t
-  CountRowsOfStaleNodes(int colour, int numberOfColours) const;
+  CountRowsOfStaleNodes(const std::vector<char> & isStale, int colour, int numberOfColours) const;
   void
   AddToRecord(CudaRegionSnakeStep::Kind kind, int level, int32_t step, double criterionBefore);
 };

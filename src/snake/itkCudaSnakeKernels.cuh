@@ -9,6 +9,7 @@
 #include <cooperative_groups.h>
 
 #include <cstdint>
+#include <type_traits>
 
 namespace itk::cuda
 {
@@ -20,9 +21,7 @@ constexpr int      WarpsPerBlock = ThreadsPerBlock / WarpSize;
 constexpr unsigned AllLanes = 0xffffffffu;
 
 // One more than the candidates: the edges as they are.
-constexpr int ItemsPerNode = MaximumCandidates + 1;
-// Long edges are summed by up to so many warps each.
-constexpr int MaximumSplit = 8;
+constexpr int MaximumItemsPerNode = MaximumCandidates + 1;
 
 __device__ inline int
 LaneIndex()
@@ -81,21 +80,198 @@ AtomicAdd(Moments & sum, const Moments & m)
   atomicAdd(reinterpret_cast<unsigned long long *>(&sum.SumOfSquares), static_cast<unsigned long long>(m.SumOfSquares));
 }
 
+/** Eight samples as they lie in memory. */
+template <typename TSample>
+struct alignas(sizeof(TSample) == 4 ? 16 : 8 * sizeof(TSample)) EightSamples
+{
+  static constexpr int Number = 8;
+  static constexpr int WordsPerVector = 2 * sizeof(TSample);
+  uint32_t             Words[WordsPerVector];
+
+  __device__ TSample
+  Get(int j) const
+  {
+    constexpr int perWord = 4 / sizeof(TSample);
+    constexpr int bits = 8 * sizeof(TSample);
+    return static_cast<TSample>(Words[j / perWord] >> (j % perWord * bits % 32));
+  }
+};
+
+__device__ inline EightSamples<uint8_t>
+LoadEight(const uint8_t * samples)
+{
+  const uint2 v = __ldg(reinterpret_cast<const uint2 *>(samples));
+  return { { v.x, v.y } };
+}
+__device__ inline EightSamples<uint16_t>
+LoadEight(const uint16_t * samples)
+{
+  const uint4 v = __ldg(reinterpret_cast<const uint4 *>(samples));
+  return { { v.x, v.y, v.z, v.w } };
+}
+__device__ inline EightSamples<uint32_t>
+LoadEight(const uint32_t * samples)
+{
+  const uint4 v = __ldg(reinterpret_cast<const uint4 *>(samples));
+  const uint4 w = __ldg(reinterpret_cast<const uint4 *>(samples) + 1);
+  return { { v.x, v.y, v.z, v.w, w.x, w.y, w.z, w.w } };
+}
+
+/** Pixels in device memory: rows start at multiples of 16 samples from an aligned address. A look-up has two parts, so
+ * that the loads of several can be on their way at once: Fetch() loads, Resolve() computes. */
+template <typename TSample, bool VMask>
+struct DevicePixels : PixelLevel<TSample, true, VMask>
+{
+  using Base = PixelLevel<TSample, true, VMask>;
+
+  struct Lookup
+  {
+    ulonglong2            Sums; // of the row before the checkpoint
+    EightSamples<TSample> Samples;
+    uint2                 Mask;
+    int32_t               Y;
+    int32_t               Column;
+  };
+
+  __device__ Lookup
+  Fetch(int32_t y, int32_t column) const
+  {
+    const int32_t block = this->BlockOf(column);
+    const size_t  row = static_cast<size_t>(y) * Base::CheckpointsPerRow;
+    Lookup        lookup;
+    lookup.Y = y;
+    lookup.Column = column;
+    lookup.Sums = __ldg(reinterpret_cast<const ulonglong2 *>(Base::Checkpoints + row + block));
+    lookup.Samples = LoadEight(Base::Samples + y * Base::RowStride + FirstSample(column, block));
+    lookup.Mask =
+      VMask ? __ldg(reinterpret_cast<const uint2 *>(Base::Mask + row + column / CheckpointSpacing)) : uint2{ 0, 0 };
+    return lookup;
+  }
+
+  /** Sums of the pixels x < column of row y. */
+  __device__ Moments
+  Resolve(const Lookup & lookup) const
+  {
+    using Wide = std::conditional_t<sizeof(TSample) == 4, uint64_t, uint32_t>;
+    const int32_t block = this->BlockOf(lookup.Column);
+    const int32_t first = FirstSample(lookup.Column, block);
+    const bool    before = first < block * CheckpointSpacing;
+    const int32_t offset = lookup.Column - first; // in the eight, or after them
+    Wide          sum = 0;
+    uint64_t      squares = 0;
+#pragma unroll
+    for (int32_t j = 0; j < EightSamples<TSample>::Number; ++j)
+    {
+      const bool taken = before ? j >= offset : j < offset;
+      const Wide sample = taken ? static_cast<TSample>(lookup.Samples.Get(j) ^ Base::Flip) : 0;
+      sum += sample;
+      squares += static_cast<uint64_t>(sample) * sample;
+    }
+    uint64_t wideSum = sum;
+    for (int32_t j = EightSamples<TSample>::Number; j < offset; ++j) // after a row's last checkpoint only
+    {
+      const uint64_t sample = static_cast<TSample>(Base::Samples[lookup.Y * Base::RowStride + first + j] ^ Base::Flip);
+      wideSum += sample;
+      squares += sample * sample;
+    }
+    Moments moments{ lookup.Column,
+                     lookup.Sums.x + (before ? 0 - wideSum : wideSum),
+                     lookup.Sums.y + (before ? 0 - squares : squares) };
+    if (VMask)
+    {
+      const uint32_t below = (1u << lookup.Column % CheckpointSpacing) - 1u;
+      moments.Count = lookup.Mask.x + __popc(lookup.Mask.y & below);
+    }
+    return moments;
+  }
+
+  __device__ Moments
+  RowPrefix(int32_t y, int32_t column) const
+  {
+    return this->Resolve(this->Fetch(y, column));
+  }
+
+private:
+  /** The nearest checkpoint's. */
+  __device__ int32_t
+  BlockOf(int32_t column) const
+  {
+    const int32_t block = (column + CheckpointSpacing / 2) / CheckpointSpacing;
+    return block - (block >= Base::CheckpointsPerRow ? 1 : 0);
+  }
+
+  /** Of the eight samples at the checkpoint: those after it, or before it, which exist also at a row's end. */
+  static __device__ int32_t
+  FirstSample(int32_t column, int32_t block)
+  {
+    const int32_t at = block * CheckpointSpacing;
+    return column > at || block == 0 ? at : at - EightSamples<TSample>::Number;
+  }
+};
+
+/** Cells in device memory. */
+struct DeviceCells : BlockLevel
+{
+  using Lookup = Moments;
+
+  __device__ Lookup
+  Fetch(int32_t y, int32_t column) const
+  {
+    return this->RowPrefix(y, column);
+  }
+  __device__ Moments
+  Resolve(const Lookup & lookup) const
+  {
+    return lookup;
+  }
+};
+
+/** Contribution of rows row, row + stride, ... of an edge, as SumEdgeRows(); loads of some rows at once. */
+template <typename TLevel>
+__device__ Moments
+SumEdgeRowsInBatches(const TLevel & level, const LatticeEdge & edge, int32_t row, int32_t stride)
+{
+  constexpr int batch = 2;
+  Moments       moments;
+  if (row < edge.NumberOfRows)
+  {
+    CrossingWalker walker(edge, row, stride);
+    for (; row < edge.NumberOfRows; row += batch * stride)
+    {
+      typename TLevel::Lookup lookups[batch];
+#pragma unroll
+      for (int b = 0; b < batch; ++b)
+      {
+        // Beyond the edge column 0 is looked up, before which there is nothing.
+        const bool inside = row + b * stride < edge.NumberOfRows;
+        lookups[b] = level.Fetch(edge.Top.Y + (inside ? row + b * stride : row), inside ? walker.GetColumn() : 0);
+        walker.Advance();
+      }
+#pragma unroll
+      for (int b = 0; b < batch; ++b)
+      {
+        moments += level.Resolve(lookups[b]);
+      }
+    }
+  }
+  return edge.Upward ? Moments{} - moments : moments;
+}
+
 /** Sums of one edge, by a warp; in all lanes. */
 template <typename TLevel>
 __device__ Moments
 SumEdgeByWarp(const TLevel & level, const LatticePoint & p, const LatticePoint & q)
 {
-  return SumOverWarp(SumEdgeRows(level, MakeEdge(p, q), LaneIndex(), WarpSize));
+  return SumOverWarp(SumEdgeRowsInBatches(level, MakeEdge(p, q), LaneIndex(), WarpSize));
 }
 
 /** Checkpoints of the rows, one block per row; with a mask also its checkpoints. */
 template <typename TSample, bool VMask>
 __global__ void
-__launch_bounds__(ThreadsPerBlock) SumRowsKernel(PixelLevel<TSample, true, VMask> pixels,
-                                                 Checkpoint *                     checkpoints,
-                                                 MaskCheckpoint *                 mask,
-                                                 const uint16_t *                 validBits)
+__launch_bounds__(ThreadsPerBlock) SumRowsKernel(DevicePixels<TSample, VMask> pixels,
+                                                 Checkpoint *                 checkpoints,
+                                                 MaskCheckpoint *             mask,
+                                                 const uint16_t *             validBits)
 {
   __shared__ SharedStorage<Moments, WarpsPerBlock> warpSums;
   for (int32_t y = static_cast<int32_t>(blockIdx.x); y < pixels.Height; y += static_cast<int32_t>(gridDim.x))
@@ -109,13 +285,18 @@ __launch_bounds__(ThreadsPerBlock) SumRowsKernel(PixelLevel<TSample, true, VMask
       Moments       own;
       if (block < pixels.CheckpointsPerRow)
       {
-        const int32_t first = block * CheckpointSpacing;
-        const int32_t last = Minimum(first + CheckpointSpacing, pixels.Width);
-        for (int32_t x = first; x < last; ++x)
+        constexpr int32_t vector = EightSamples<TSample>::Number;
+        for (int32_t first = block * CheckpointSpacing; first < Minimum((block + 1) * CheckpointSpacing, pixels.Width);
+             first += vector)
         {
-          const uint64_t sample = static_cast<TSample>(row[x] ^ pixels.Flip);
-          own.Sum += sample;
-          own.SumOfSquares += sample * sample;
+          const EightSamples<TSample> samples = LoadEight(row + first);
+#pragma unroll
+          for (int32_t j = 0; j < vector; ++j)
+          {
+            const uint64_t sample = first + j < pixels.Width ? static_cast<TSample>(samples.Get(j) ^ pixels.Flip) : 0;
+            own.Sum += sample;
+            own.SumOfSquares += sample * sample;
+          }
         }
         own.Count = VMask ? CountBits(validBits[firstCheckpoint + block]) : 0;
       }
@@ -156,7 +337,7 @@ __launch_bounds__(ThreadsPerBlock) SumRowsKernel(PixelLevel<TSample, true, VMask
 /** Sum of all pixels, added to `total`. */
 template <typename TSample, bool VMask>
 __global__ void
-SumTotalKernel(PixelLevel<TSample, true, VMask> pixels, Moments * total)
+SumTotalKernel(DevicePixels<TSample, VMask> pixels, Moments * total)
 {
   Moments sum;
   for (int32_t y = static_cast<int32_t>(blockIdx.x * blockDim.x + threadIdx.x); y < pixels.Height;
@@ -174,7 +355,7 @@ SumTotalKernel(PixelLevel<TSample, true, VMask> pixels, Moments * total)
 /** Prefixes of the cells, one thread per value. */
 template <typename TSample, bool VMask>
 __global__ void
-SumCellsKernel(PixelLevel<TSample, true, VMask> pixels, uint32_t exponent, BlockLevel cells, Moments * prefixes)
+SumCellsKernel(DevicePixels<TSample, VMask> pixels, uint32_t exponent, DeviceCells cells, Moments * prefixes)
 {
   const int32_t x = static_cast<int32_t>(blockIdx.x * blockDim.x + threadIdx.x);
   const int32_t side = 1 << exponent;

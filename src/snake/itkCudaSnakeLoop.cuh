@@ -4,6 +4,8 @@
 
 #include "itkCudaSnakeKernels.cuh"
 
+#include <cuda/atomic>
+
 // The whole schedule in one cooperative kernel. Each phase is work that all warps share - edges, candidates, tests of
 // simplicity - and a conclusion that the first block draws, while the others wait: which proposals stay, what becomes
 // of the polygon, what comes next.
@@ -11,6 +13,14 @@ namespace itk::cuda
 {
 namespace kernels
 {
+/** Some rows of the edges at one node, by one warp per item of the phase: number Part of Parts. */
+struct alignas(16) RowChunk
+{
+  int32_t Node;
+  int32_t Part;
+  int32_t Parts;
+};
+
 /** The snake in device memory. */
 struct DeviceSnake
 {
@@ -24,38 +34,159 @@ struct DeviceSnake
   double       BeforeIteration{ 0.0 };
   LinearForm   Gain;
   int32_t      NumberOfNodes{ 0 };
-  int32_t      Current{ 0 };            // of the two polygons
-  int32_t      NumberOfStaleNodes{ 0 }; // those to be summed in the next phase
-  int32_t      Split{ 1 };              // warps per item
+  int32_t      Current{ 0 };        // of the two polygons
+  int32_t      NumberOfChunks{ 0 }; // of the next phase
   uint32_t     NumberOfEntries{ 0 };
+  bool         IsPrepared{ false }; // for the next phase
   bool         Pause{ false };
-  Moments      Measured; // sums of the polygon's edges, added up by all warps
 
   LatticePoint *        Polygons[2]{};
-  Moments *             Partials{ nullptr }; // of the items of stale nodes, `Split` for each
-  Moments *             Changes{ nullptr };  // of the candidates of each node
-  int32_t *             IsStale{ nullptr };
-  int32_t *             StaleNodes{ nullptr };    // list
-  int32_t *             StalePosition{ nullptr }; // of each node in the list
-  Proposal *            Slots{ nullptr };         // one per node; Node is -1 where there is no proposal
-  int32_t *             Proposed{ nullptr };      // list of nodes with a proposal
-  int32_t *             IsBeaten{ nullptr };      // of each node with a proposal
+  RowChunk *            Chunks{ nullptr };
+  Moments *             ItemSums{ nullptr }; // of the items of each node; zero between phases
+  Moments *             Changes{ nullptr };  // of the candidates, in rows; one array of rows per cache
+  int32_t *             Rows{ nullptr };     // of each node in Changes
+  int32_t *             IsStale{ nullptr };  // bit c: in cache c
+  Proposal *            Slots{ nullptr };    // one per node; Node is -1 where there is no proposal
+  int32_t *             Proposed{ nullptr }; // list of nodes with a proposal
+  int32_t *             IsBeaten{ nullptr }; // of each node with a proposal
   CudaRegionSnakeStep * Record{ nullptr };
   uint32_t              RecordCapacity{ 0 };
+  uint32_t              NodeCapacity{ 0 };
+
+  /** Sums that a phase needs of each node. */
+  __device__ int
+  GetItemsPerNode() const
+  {
+    switch (Control.Next)
+    {
+      case SnakeControl::Phase::Measure:
+        return 1;
+      case SnakeControl::Phase::Move:
+        return Directions * Plan.Rings + 1;
+      default:
+        return 2;
+    }
+  }
+  __device__ Moments *
+  GetChanges(int node) const
+  {
+    const size_t row = static_cast<size_t>(Control.GetCache()) * NodeCapacity + Rows[node];
+    return Changes + row * MaximumCandidates;
+  }
+};
+
+constexpr int32_t AllCaches = (1 << SnakeControl::NumberOfCaches) - 1;
+
+// Work of a phase is divided into about so many units per warp, but none has less rows than these.
+constexpr int UnitsPerWarp = 2;
+constexpr int MinimumRowsPerUnit = 4 * WarpSize;
+
+/** How the blocks wait for each other; zero before the launch. */
+struct GridSignals
+{
+  alignas(128) uint32_t Arrivals;
+  alignas(128) uint32_t Releases;
+};
+
+/** The blocks' meetings. In the order of memory, what a block did before it arrived comes before what others do after
+ * they have waited. All blocks make the same calls. */
+class Meeting
+{
+public:
+  __device__ explicit Meeting(GridSignals & signals)
+    : m_Arrivals(signals.Arrivals)
+    , m_Releases(signals.Releases)
+  {}
+
+  /** Waits until all blocks have arrived. */
+  __device__ void
+  Everybody()
+  {
+    this->Arrive();
+    this->WaitForArrivals();
+  }
+
+  /** Lets the first block call `function` alone when all blocks have arrived, and the others wait for that. */
+  template <typename TFunction>
+  __device__ void
+  FirstBlock(const TFunction & function)
+  {
+    this->Arrive();
+    ++m_ReleasesDue;
+    if (blockIdx.x == 0)
+    {
+      this->WaitForArrivals();
+      function();
+      __syncthreads();
+      if (threadIdx.x == 0)
+      {
+        m_Releases.store(m_ReleasesDue, ::cuda::memory_order_release);
+      }
+      return;
+    }
+    if (threadIdx.x == 0)
+    {
+      while (m_Releases.load(::cuda::memory_order_acquire) != m_ReleasesDue)
+      {}
+    }
+    __syncthreads();
+  }
+
+private:
+  ::cuda::atomic_ref<uint32_t, ::cuda::thread_scope_device> m_Arrivals;
+  ::cuda::atomic_ref<uint32_t, ::cuda::thread_scope_device> m_Releases;
+  uint32_t                                                  m_ArrivalsDue{ 0 };
+  uint32_t                                                  m_ReleasesDue{ 0 };
+
+  __device__ void
+  Arrive()
+  {
+    m_ArrivalsDue += gridDim.x;
+    __syncthreads();
+    if (threadIdx.x == 0)
+    {
+      m_Arrivals.fetch_add(1, ::cuda::memory_order_release);
+    }
+  }
+
+  __device__ void
+  WaitForArrivals()
+  {
+    if (threadIdx.x == 0)
+    {
+      // Others may be one meeting ahead. The counts wrap around together.
+      while (static_cast<int32_t>(m_Arrivals.load(::cuda::memory_order_acquire) - m_ArrivalsDue) < 0)
+      {}
+    }
+    __syncthreads();
+  }
 };
 
 /** What the first block holds on chip while it draws a conclusion. */
 struct ConclusionScratch
 {
-  static constexpr int MaximumBoxes = 1024;
+  static constexpr int MaximumListed = 1024; // nodes; of more the lists are in device memory
 
-  LatticeBox Boxes[MaximumBoxes];
+  LatticeBox Boxes[MaximumListed];
+  int32_t    Proposed[MaximumListed];
+  int32_t    IsBeaten[MaximumListed];
   int32_t    Count;
   int32_t    Kept;
   int32_t    Verdict;
-  Moments    Sums;
-  int32_t    WarpCounts[WarpsPerBlock];
   int32_t    Base;
+  int32_t    WarpCounts[WarpsPerBlock];
+  Moments    WarpSums[WarpsPerBlock];
+  Moments    Sums;
+};
+
+/** Memory on chip, of each block. */
+struct BlockStorage
+{
+  static constexpr int MaximumNodes = 1024;
+
+  DeviceSnake       Snake;
+  LatticePoint      Polygon[MaximumNodes];
+  ConclusionScratch Scratch;
 };
 
 constexpr int32_t TakeNone = -1;
@@ -63,46 +194,101 @@ constexpr int32_t TakeUnbeaten = -2; // others: the one node that is taken
 
 // ---- Work that all warps share
 
-/** Sums over the items of stale nodes: candidates, and the edges as they are. */
-template <typename TLevel>
-__device__ void
-SumStaleNodes(const TLevel & level, const DeviceSnake & snake)
+/** Copies the state, whose size is a multiple of four bytes, by a block. */
+__device__ inline void
+CopyState(DeviceSnake & to, const DeviceSnake & from)
+{
+  static_assert(sizeof(DeviceSnake) % sizeof(uint32_t) == 0 && std::is_trivially_copyable<DeviceSnake>::value);
+  for (unsigned int word = threadIdx.x; word < sizeof(DeviceSnake) / sizeof(uint32_t); word += ThreadsPerBlock)
+  {
+    reinterpret_cast<uint32_t *>(&to)[word] = reinterpret_cast<const uint32_t *>(&from)[word];
+  }
+  __syncthreads();
+}
+
+/** The polygon that the phase begins with, on chip if it fits. */
+__device__ inline const LatticePoint *
+LoadPolygon(const DeviceSnake & snake, BlockStorage & storage)
 {
   const LatticePoint * polygon = snake.Polygons[snake.Current];
-  const int            n = snake.NumberOfNodes;
-  const int            candidates = Directions * snake.Plan.Rings;
-  const int            split = snake.Split;
-  const int            items = snake.NumberOfStaleNodes * (candidates + 1);
-  for (int unit = WarpOfGrid(); unit < items * split; unit += WarpsOfGrid())
+  if (snake.NumberOfNodes > BlockStorage::MaximumNodes)
   {
-    const int          item = unit / split;
-    const int          part = unit - item * split;
-    const int          position = item / (candidates + 1);
-    const int          w = item - position * (candidates + 1);
-    const int          i = snake.StaleNodes[position];
-    const LatticePoint before = polygon[Previous(i, n)];
-    const LatticePoint after = polygon[Next(i, n)];
-    const LatticePoint at =
-      w < candidates ? CandidatePosition(polygon[i], w, snake.Control.Step, level.Width, level.Height) : polygon[i];
-    const int32_t row = part * WarpSize + LaneIndex();
-    const int32_t stride = split * WarpSize;
-    const Moments sum = SumOverWarp(SumEdgeRows(level, MakeEdge(before, at), row, stride) +
-                                    SumEdgeRows(level, MakeEdge(at, after), row, stride));
-    if (LaneIndex() == 0)
-    {
-      snake.Partials[unit] = sum;
+    return polygon;
+  }
+  for (int i = static_cast<int>(threadIdx.x); i < snake.NumberOfNodes; i += ThreadsPerBlock)
+  {
+    storage.Polygon[i] = polygon[i];
+  }
+  __syncthreads();
+  return storage.Polygon;
+}
+
+/** The chain whose sums are item w of node i in the snake's next phase. */
+__device__ inline LatticeChain
+ItemOf(const DeviceSnake & snake, const LatticePoint * polygon, int i, int w, int32_t width, int32_t height)
+{
+  const int          n = snake.NumberOfNodes;
+  const LatticePoint at = polygon[i];
+  const LatticePoint after = polygon[Next(i, n)];
+  switch (snake.Control.Next)
+  {
+    case SnakeControl::Phase::Measure:
+      return { at, after, after };
+    case SnakeControl::Phase::Insert:
+      return { at, w == 0 ? MidpointOf(at, after) : after, after };
+    case SnakeControl::Phase::Remove:
+      return { polygon[Previous(i, n)], w == 0 ? after : at, after };
+    default: {
+      const bool candidate = w < Directions * snake.Plan.Rings;
+      return { polygon[Previous(i, n)],
+               candidate ? CandidatePosition(at, w, snake.Control.Step, width, height) : at,
+               after };
     }
   }
 }
 
-__device__ inline Moments
-SumParts(const DeviceSnake & snake, int item)
+/** Sums of the items of the listed chunks. */
+template <typename TLevel>
+__device__ void
+SumItems(const TLevel & level, const DeviceSnake & snake, const LatticePoint * polygon)
 {
-  Moments sum;
-  for (int part = 0; part < snake.Split; ++part)
+  const int  items = snake.GetItemsPerNode();
+  const auto units = static_cast<int64_t>(snake.NumberOfChunks) * items;
+  // Neighbours among the units cross the same rows close to each other, so a block takes a run of them.
+  const int  first = static_cast<int>(units * blockIdx.x / gridDim.x);
+  const int  last = static_cast<int>(units * (blockIdx.x + 1) / gridDim.x);
+  const bool measure = snake.Control.Next == SnakeControl::Phase::Measure;
+  for (int unit = first + WarpOfBlock(); unit < last; unit += WarpsPerBlock)
   {
-    sum += snake.Partials[static_cast<size_t>(item) * snake.Split + part];
+    const RowChunk     chunk = snake.Chunks[unit / items];
+    const int          w = unit % items;
+    const LatticeChain chain = ItemOf(snake, polygon, chunk.Node, w, level.Width, level.Height);
+    const int32_t      row = chunk.Part * WarpSize + LaneIndex();
+    const int32_t      stride = chunk.Parts * WarpSize;
+    const Moments      sum = SumOverWarp(SumEdgeRowsInBatches(level, MakeEdge(chain.Before, chain.At), row, stride) +
+                                    SumEdgeRowsInBatches(level, MakeEdge(chain.At, chain.After), row, stride));
+    if (LaneIndex() == 0)
+    {
+      AtomicAdd(snake.ItemSums[measure ? 0 : chunk.Node * items + w], sum);
+    }
   }
+}
+
+/** What a lane of the warp holds, in all of them. */
+__device__ inline Moments
+ValueOfLane(const Moments & m, int lane)
+{
+  return { __shfl_sync(AllLanes, static_cast<long long>(m.Count), lane),
+           __shfl_sync(AllLanes, static_cast<unsigned long long>(m.Sum), lane),
+           __shfl_sync(AllLanes, static_cast<unsigned long long>(m.SumOfSquares), lane) };
+}
+
+/** A sum that is used now, and zero again. */
+__device__ inline Moments
+TakeItemSum(const DeviceSnake & snake, int item)
+{
+  const Moments sum = snake.ItemSums[item];
+  snake.ItemSums[item] = Moments{};
   return sum;
 }
 
@@ -122,13 +308,13 @@ ChainKeepsSimpleByWarp(const LatticePoint * polygon, int n, int before, const La
 
 /** The best possible move of each node of the colour, one warp per node and one lane per candidate. */
 __device__ inline void
-ProposeMoves(const DeviceSnake & snake, int32_t width, int32_t height)
+ProposeMoves(const DeviceSnake & snake, const LatticePoint * polygon, int32_t width, int32_t height)
 {
-  const LatticePoint * polygon = snake.Polygons[snake.Current];
-  const int            n = snake.NumberOfNodes;
-  const int            colours = NumberOfColours(n, snake.Plan.InTurns);
-  const int            candidates = Directions * snake.Plan.Rings;
-  const int            w = LaneIndex();
+  const int     n = snake.NumberOfNodes;
+  const int     colours = NumberOfColours(n, snake.Plan.InTurns);
+  const int     candidates = Directions * snake.Plan.Rings;
+  const int     w = LaneIndex();
+  const int32_t cacheBit = 1 << snake.Control.GetCache();
   for (int i = WarpOfGrid(); i < n; i += WarpsOfGrid())
   {
     if (w == 0)
@@ -143,14 +329,21 @@ ProposeMoves(const DeviceSnake & snake, int32_t width, int32_t height)
     LatticePoint       position = at;
     Moments            change;
     double             gain = 0.0;
+    const int32_t      staleIn = snake.IsStale[i];
+    const bool         stale = (staleIn & cacheBit) != 0;
+    Moments            item;
+    if (stale && w <= candidates)
+    {
+      item = TakeItemSum(snake, i * (candidates + 1) + w);
+    }
+    const Moments present = ValueOfLane(item, candidates);
     if (w < candidates)
     {
       position = CandidatePosition(at, w, snake.Control.Step, width, height);
-      Moments & kept = snake.Changes[static_cast<size_t>(i) * MaximumCandidates + w];
-      if (snake.IsStale[i])
+      Moments & kept = snake.GetChanges(i)[w];
+      if (stale)
       {
-        const int firstItem = snake.StalePosition[i] * (candidates + 1);
-        change = position == at ? Moments{} : SumParts(snake, firstItem + w) - SumParts(snake, firstItem + candidates);
+        change = position == at ? Moments{} : item - present;
         kept = change;
       }
       else
@@ -164,7 +357,7 @@ ProposeMoves(const DeviceSnake & snake, int32_t width, int32_t height)
     __syncwarp();
     if (w == 0)
     {
-      snake.IsStale[i] = 0;
+      snake.IsStale[i] = staleIn & ~cacheBit;
     }
     while (true)
     {
@@ -199,12 +392,10 @@ ProposeMoves(const DeviceSnake & snake, int32_t width, int32_t height)
 }
 
 /** Which edges can be divided, and what that changes; one warp per edge. */
-template <typename TLevel>
-__device__ void
-ProposeInsertions(const TLevel & level, const DeviceSnake & snake)
+__device__ inline void
+ProposeInsertions(const DeviceSnake & snake, const LatticePoint * polygon)
 {
-  const LatticePoint * polygon = snake.Polygons[snake.Current];
-  const int            n = snake.NumberOfNodes;
+  const int n = snake.NumberOfNodes;
   for (int i = WarpOfGrid(); i < n; i += WarpsOfGrid())
   {
     const LatticePoint p = polygon[i];
@@ -212,35 +403,34 @@ ProposeInsertions(const TLevel & level, const DeviceSnake & snake)
     const LatticePoint middle = MidpointOf(p, q);
     const bool         exact = MidpointIsExact(p, q);
     bool               possible = SquaredLength(p, q) >= snake.Plan.MinimumSquaredLength;
-    Moments            change;
     if (possible && !exact)
     {
       possible = ChainKeepsSimpleByWarp(polygon, n, i, middle, Next(i, n));
-      change = SumEdgeByWarp(level, p, middle) + SumEdgeByWarp(level, middle, q) - SumEdgeByWarp(level, p, q);
     }
     if (LaneIndex() == 0)
     {
+      // Zero for the exact ones, which change nothing.
+      const Moments change = TakeItemSum(snake, 2 * i) - TakeItemSum(snake, 2 * i + 1);
       snake.Slots[i] = { possible ? i : -1, middle, exact ? 1.0 : 0.0, change };
     }
   }
 }
 
 /** What the removal of each node gains; one warp per node. */
-template <typename TLevel>
-__device__ void
-ProposeRemovals(const TLevel & level, const DeviceSnake & snake)
+__device__ inline void
+ProposeRemovals(const DeviceSnake & snake, const LatticePoint * polygon)
 {
-  const LatticePoint * polygon = snake.Polygons[snake.Current];
-  const int            n = snake.NumberOfNodes;
+  const int n = snake.NumberOfNodes;
   for (int i = WarpOfGrid(); i < n; i += WarpsOfGrid())
   {
-    const LatticePoint before = polygon[Previous(i, n)];
-    const LatticePoint at = polygon[i];
-    const LatticePoint after = polygon[Next(i, n)];
-    const Moments      change =
-      SumEdgeByWarp(level, before, after) - SumEdgeByWarp(level, before, at) - SumEdgeByWarp(level, at, after);
-    const double gain = snake.Gain(change) - snake.Plan.NodeCost;
-    bool         possible = gain < -snake.Plan.MinimumGain && IsCountAllowed(snake.Sums.Count + change.Count,
+    Moments item;
+    if (LaneIndex() < 2)
+    {
+      item = TakeItemSum(snake, 2 * i + LaneIndex());
+    }
+    const Moments change = ValueOfLane(item, 0) - ValueOfLane(item, 1);
+    const double  gain = snake.Gain(change) - snake.Plan.NodeCost;
+    bool          possible = gain < -snake.Plan.MinimumGain && IsCountAllowed(snake.Sums.Count + change.Count,
                                                                      snake.Sums.Count,
                                                                      snake.Total.Count,
                                                                      snake.Plan.MinimumRegionSize);
@@ -255,56 +445,51 @@ ProposeRemovals(const TLevel & level, const DeviceSnake & snake)
     }
     if (LaneIndex() == 0)
     {
-      snake.Slots[i] = { possible ? i : -1, at, gain, change };
+      snake.Slots[i] = { possible ? i : -1, polygon[i], gain, change };
     }
   }
 }
 
-template <typename TLevel>
-__device__ void
-MeasurePolygon(const TLevel & level, DeviceSnake & snake)
+/** The proposals of a phase, from its sums. */
+__device__ inline void
+Propose(const DeviceSnake & snake, const LatticePoint * polygon, int32_t width, int32_t height)
 {
-  const LatticePoint * polygon = snake.Polygons[snake.Current];
-  const int            n = snake.NumberOfNodes;
-  for (int i = WarpOfGrid(); i < n; i += WarpsOfGrid())
+  switch (snake.Control.Next)
   {
-    const Moments sum = SumEdgeByWarp(level, polygon[i], polygon[Next(i, n)]);
-    if (LaneIndex() == 0)
-    {
-      AtomicAdd(snake.Measured, sum);
-    }
-  }
-}
-
-/** The work of a phase on a level; for moves the first part of it. */
-template <typename TLevel>
-__device__ void
-DoWork(const TLevel & level, DeviceSnake & snake, SnakeControl::Phase phase)
-{
-  switch (phase)
-  {
-    case SnakeControl::Phase::Measure:
-      MeasurePolygon(level, snake);
-      break;
     case SnakeControl::Phase::Move:
-      SumStaleNodes(level, snake);
+      ProposeMoves(snake, polygon, width, height);
       break;
     case SnakeControl::Phase::Insert:
-      ProposeInsertions(level, snake);
+      ProposeInsertions(snake, polygon);
+      break;
+    case SnakeControl::Phase::Remove:
+      ProposeRemovals(snake, polygon);
       break;
     default:
-      ProposeRemovals(level, snake);
       break;
   }
 }
 
 // ---- Conclusions, by the first block
 
-/** Lists the nodes with a proposal that `select` takes, in any order; their number in scratch.Count. */
+/** The nodes with a proposal and which of them are beaten. */
+struct ProposalList
+{
+  int32_t * Proposed; // nodes, in any order
+  int32_t * IsBeaten; // by node
+  int32_t   Count;
+  bool      OnChip;
+};
+
+/** Lists the nodes with a proposal that `select` takes, none of them beaten. */
 template <typename TSelect>
-__device__ void
+__device__ ProposalList
 ListProposals(const DeviceSnake & snake, ConclusionScratch & scratch, const TSelect & select)
 {
+  const bool   onChip = snake.NumberOfNodes <= ConclusionScratch::MaximumListed;
+  ProposalList list{
+    onChip ? scratch.Proposed : snake.Proposed, onChip ? scratch.IsBeaten : snake.IsBeaten, 0, onChip
+  };
   if (threadIdx.x == 0)
   {
     scratch.Count = 0;
@@ -312,13 +497,15 @@ ListProposals(const DeviceSnake & snake, ConclusionScratch & scratch, const TSel
   __syncthreads();
   for (int i = static_cast<int>(threadIdx.x); i < snake.NumberOfNodes; i += ThreadsPerBlock)
   {
-    snake.IsBeaten[i] = 0;
+    list.IsBeaten[i] = 0;
     if (snake.Slots[i].Node >= 0 && select(snake.Slots[i]))
     {
-      snake.Proposed[atomicAdd(&scratch.Count, 1)] = i;
+      list.Proposed[atomicAdd(&scratch.Count, 1)] = i;
     }
   }
   __syncthreads();
+  list.Count = scratch.Count;
+  return list;
 }
 
 /** Marks the beaten one of each pair of listed proposals that conflict: neighbours, if they do so wherever their chains
@@ -326,64 +513,91 @@ ListProposals(const DeviceSnake & snake, ConclusionScratch & scratch, const TSel
  * whether x comes before y. */
 template <typename TChain, typename TBeats, typename TConflict>
 __device__ void
-MarkBeaten(const DeviceSnake & snake,
-           ConclusionScratch & scratch,
-           const TChain &      chainOf,
-           bool                neighboursConflict,
-           const TBeats &      beats,
-           const TConflict &   conflict)
+MarkBeaten(const DeviceSnake &  snake,
+           const ProposalList & list,
+           ConclusionScratch &  scratch,
+           const TChain &       chainOf,
+           bool                 neighboursConflict,
+           const TBeats &       beats,
+           const TConflict &    conflict)
 {
-  const int  n = snake.NumberOfNodes;
-  const int  count = scratch.Count;
-  const bool boxed = count <= ConclusionScratch::MaximumBoxes;
-  for (int s = static_cast<int>(threadIdx.x); boxed && s < count; s += ThreadsPerBlock)
+  const int n = snake.NumberOfNodes;
+  for (int s = static_cast<int>(threadIdx.x); list.OnChip && s < list.Count; s += ThreadsPerBlock)
   {
-    const LatticeChain chain = chainOf(snake.Slots[snake.Proposed[s]]);
+    const LatticeChain chain = chainOf(snake.Slots[list.Proposed[s]]);
     scratch.Boxes[s] = BoxOf(chain.Before, chain.At, chain.After);
   }
   __syncthreads();
-  for (int s = WarpOfBlock(); s < count; s += WarpsPerBlock)
+  for (int s = WarpOfBlock(); s < list.Count; s += WarpsPerBlock)
   {
-    for (int t = s + 1 + LaneIndex(); t < count; t += WarpSize)
+    for (int t = s + 1 + LaneIndex(); t < list.Count; t += WarpSize)
     {
-      const int  i = snake.Proposed[s];
-      const int  j = snake.Proposed[t];
+      const int  i = list.Proposed[s];
+      const int  j = list.Proposed[t];
       const int  distance = RingDistance(i, j, n);
       const bool neighbours = neighboursConflict && (distance == 1 || distance == n - 1);
-      if (!neighbours && boxed && BoxesAreApart(scratch.Boxes[s], scratch.Boxes[t]))
+      if (!neighbours && list.OnChip && BoxesAreApart(scratch.Boxes[s], scratch.Boxes[t]))
       {
         continue;
       }
       if (neighbours || conflict(snake.Slots[i], snake.Slots[j]))
       {
-        snake.IsBeaten[beats(snake.Slots[i], snake.Slots[j]) ? j : i] = 1;
+        list.IsBeaten[beats(snake.Slots[i], snake.Slots[j]) ? j : i] = 1;
       }
     }
   }
   __syncthreads();
 }
 
-/** What becomes of the listed proposals: all that are not beaten are taken, or the best alone, or none; in
- * scratch.Verdict. As HostSnake::Accept(). */
+/** Sum over the block's threads, in scratch.Sums, and of a number, in scratch.Kept. */
 __device__ inline void
-Decide(DeviceSnake & snake, ConclusionScratch & scratch, double cost)
+SumOverBlock(const Moments & m, int number, ConclusionScratch & scratch)
 {
-  if (threadIdx.x == 0)
+  const Moments sum = SumOverWarp(m);
+  const int     numberOfWarp = static_cast<int>(__reduce_add_sync(AllLanes, static_cast<unsigned int>(number)));
+  if (LaneIndex() == 0)
   {
-    scratch.Sums = snake.Sums;
-    scratch.Kept = 0;
+    scratch.WarpSums[WarpOfBlock()] = sum;
+    scratch.WarpCounts[WarpOfBlock()] = numberOfWarp;
   }
   __syncthreads();
-  for (int s = static_cast<int>(threadIdx.x); s < scratch.Count; s += ThreadsPerBlock)
+  if (threadIdx.x == 0)
   {
-    const int i = snake.Proposed[s];
-    if (!snake.IsBeaten[i])
+    scratch.Sums = Moments{};
+    scratch.Kept = 0;
+    for (int warp = 0; warp < WarpsPerBlock; ++warp)
     {
-      AtomicAdd(scratch.Sums, snake.Slots[i].Change);
-      atomicAdd(&scratch.Kept, 1);
+      scratch.Sums += scratch.WarpSums[warp];
+      scratch.Kept += scratch.WarpCounts[warp];
     }
   }
   __syncthreads();
+}
+
+/** Sums of the listed proposals that are not beaten, in scratch.Sums, and their number, in scratch.Kept. */
+__device__ inline void
+SumUnbeaten(const DeviceSnake & snake, const ProposalList & list, ConclusionScratch & scratch)
+{
+  Moments sum;
+  int     kept = 0;
+  for (int s = static_cast<int>(threadIdx.x); s < list.Count; s += ThreadsPerBlock)
+  {
+    const int i = list.Proposed[s];
+    if (!list.IsBeaten[i])
+    {
+      sum += snake.Slots[i].Change;
+      ++kept;
+    }
+  }
+  SumOverBlock(sum, kept, scratch);
+}
+
+/** What becomes of the listed proposals: all that are not beaten are taken, or the best alone, or none; in
+ * scratch.Verdict. As HostSnake::Accept(). */
+__device__ inline void
+Decide(DeviceSnake & snake, const ProposalList & list, ConclusionScratch & scratch, double cost)
+{
+  SumUnbeaten(snake, list, scratch);
   if (threadIdx.x == 0)
   {
     const auto attempt = [&](const Moments & sums, int number) {
@@ -401,18 +615,18 @@ Decide(DeviceSnake & snake, ConclusionScratch & scratch, double cost)
       return true;
     };
     scratch.Verdict = TakeNone;
-    if (scratch.Count > 0)
+    if (list.Count > 0)
     {
-      if (attempt(scratch.Sums, scratch.Kept))
+      if (attempt(snake.Sums + scratch.Sums, scratch.Kept))
       {
         scratch.Verdict = TakeUnbeaten;
       }
       else
       {
-        int best = snake.Proposed[0];
-        for (int s = 1; s < scratch.Count; ++s)
+        int best = list.Proposed[0];
+        for (int s = 1; s < list.Count; ++s)
         {
-          best = ComesBefore(snake.Slots[snake.Proposed[s]], snake.Slots[best]) ? snake.Proposed[s] : best;
+          best = ComesBefore(snake.Slots[list.Proposed[s]], snake.Slots[best]) ? list.Proposed[s] : best;
         }
         if (attempt(snake.Sums + snake.Slots[best].Change, 1))
         {
@@ -425,34 +639,36 @@ Decide(DeviceSnake & snake, ConclusionScratch & scratch, double cost)
 }
 
 __device__ inline bool
-IsTaken(const DeviceSnake & snake, const ConclusionScratch & scratch, int i)
+IsTaken(const ProposalList & list, const ConclusionScratch & scratch, int i)
 {
-  return scratch.Verdict == TakeUnbeaten ? !snake.IsBeaten[i] : scratch.Verdict == i;
+  return scratch.Verdict == TakeUnbeaten ? !list.IsBeaten[i] : scratch.Verdict == i;
 }
 
+/** `before`: the polygon that the phase began with. */
 __device__ inline bool
-ConcludeMoves(DeviceSnake & snake, ConclusionScratch & scratch)
+ConcludeMoves(DeviceSnake & snake, const LatticePoint * before, ConclusionScratch & scratch)
 {
-  LatticePoint * polygon = snake.Polygons[snake.Current];
-  const int      n = snake.NumberOfNodes;
-  ListProposals(snake, scratch, [](const Proposal &) { return true; });
+  LatticePoint *     polygon = snake.Polygons[snake.Current];
+  const int          n = snake.NumberOfNodes;
+  const ProposalList list = ListProposals(snake, scratch, [](const Proposal &) { return true; });
   MarkBeaten(
     snake,
+    list,
     scratch,
-    [=](const Proposal & move) { return ChainOf(polygon, n, move); },
+    [=](const Proposal & move) { return ChainOf(before, n, move); },
     true,
     [](const Proposal & x, const Proposal & y) { return ComesBefore(x, y); },
-    [=](const Proposal & x, const Proposal & y) { return MovesConflict(polygon, n, x, y); });
-  Decide(snake, scratch, 0.0);
-  for (int s = static_cast<int>(threadIdx.x); s < scratch.Count; s += ThreadsPerBlock)
+    [=](const Proposal & x, const Proposal & y) { return MovesConflict(before, n, x, y); });
+  Decide(snake, list, scratch, 0.0);
+  for (int s = static_cast<int>(threadIdx.x); s < list.Count; s += ThreadsPerBlock)
   {
-    const int i = snake.Proposed[s];
-    if (IsTaken(snake, scratch, i))
+    const int i = list.Proposed[s];
+    if (IsTaken(list, scratch, i))
     {
       polygon[i] = snake.Slots[i].Position;
-      snake.IsStale[Previous(i, n)] = 1;
-      snake.IsStale[i] = 1;
-      snake.IsStale[Next(i, n)] = 1;
+      snake.IsStale[Previous(i, n)] = AllCaches;
+      snake.IsStale[i] = AllCaches;
+      snake.IsStale[Next(i, n)] = AllCaches;
     }
   }
   __syncthreads();
@@ -486,6 +702,34 @@ RankInBlock(bool flag, ConclusionScratch & scratch)
   return rank;
 }
 
+/** Marks the proposals of removals that are beaten by a neighbour's or, where one at a time is safe, by any. */
+__device__ inline void
+MarkBeatenRemovals(const DeviceSnake & snake, const ProposalList & list)
+{
+  const int n = snake.NumberOfNodes;
+  for (int s = static_cast<int>(threadIdx.x); s < list.Count; s += ThreadsPerBlock)
+  {
+    const int        i = list.Proposed[s];
+    const Proposal & own = snake.Slots[i];
+    for (const int j : { Previous(i, n), Next(i, n) })
+    {
+      if (snake.Slots[j].Node >= 0 && ComesBefore(snake.Slots[j], own))
+      {
+        list.IsBeaten[i] = 1;
+      }
+    }
+    for (int t = 0; RemoveOneAtATime(n) && t < list.Count; ++t)
+    {
+      const int j = list.Proposed[t];
+      if (j != i && ComesBefore(snake.Slots[j], own))
+      {
+        list.IsBeaten[i] = 1;
+      }
+    }
+  }
+  __syncthreads();
+}
+
 __device__ inline bool
 ConcludeRemovals(DeviceSnake & snake, ConclusionScratch & scratch)
 {
@@ -496,29 +740,9 @@ ConcludeRemovals(DeviceSnake & snake, ConclusionScratch & scratch)
   {
     return false;
   }
-  ListProposals(snake, scratch, [](const Proposal &) { return true; });
-  for (int s = static_cast<int>(threadIdx.x); s < scratch.Count; s += ThreadsPerBlock)
-  {
-    const int        i = snake.Proposed[s];
-    const Proposal & own = snake.Slots[i];
-    for (const int j : { Previous(i, n), Next(i, n) })
-    {
-      if (snake.Slots[j].Node >= 0 && ComesBefore(snake.Slots[j], own))
-      {
-        snake.IsBeaten[i] = 1;
-      }
-    }
-    for (int t = 0; RemoveOneAtATime(n) && t < scratch.Count; ++t)
-    {
-      const int j = snake.Proposed[t];
-      if (j != i && ComesBefore(snake.Slots[j], own))
-      {
-        snake.IsBeaten[i] = 1;
-      }
-    }
-  }
-  __syncthreads();
-  Decide(snake, scratch, -snake.Plan.NodeCost);
+  const ProposalList list = ListProposals(snake, scratch, [](const Proposal &) { return true; });
+  MarkBeatenRemovals(snake, list);
+  Decide(snake, list, scratch, -snake.Plan.NodeCost);
   if (scratch.Verdict == TakeNone)
   {
     return false;
@@ -528,14 +752,21 @@ ConcludeRemovals(DeviceSnake & snake, ConclusionScratch & scratch)
     scratch.Base = 0;
   }
   __syncthreads();
+  const auto stays = [&](int i) { return snake.Slots[i].Node < 0 || !IsTaken(list, scratch, i); };
   for (int base = 0; base < n; base += ThreadsPerBlock)
   {
     const int  i = base + static_cast<int>(threadIdx.x);
-    const bool stays = i < n && (snake.Slots[i].Node < 0 || !IsTaken(snake, scratch, i));
-    const int  rank = RankInBlock(stays, scratch);
-    if (stays)
+    const bool kept = i < n && stays(i);
+    // What is kept of the nodes moves to lower indices in place: all threads have read before any writes.
+    const bool    nextToRemoved = kept && (!stays(Previous(i, n)) || !stays(Next(i, n)));
+    const int32_t staleIn = kept && !nextToRemoved ? snake.IsStale[i] : AllCaches;
+    const int32_t row = kept ? snake.Rows[i] : 0;
+    const int     rank = RankInBlock(kept, scratch);
+    if (kept)
     {
       shorter[rank] = polygon[i];
+      snake.IsStale[rank] = staleIn;
+      snake.Rows[rank] = row;
     }
   }
   if (threadIdx.x == 0)
@@ -554,9 +785,11 @@ ConcludeInsertions(DeviceSnake & snake, ConclusionScratch & scratch, bool & cutS
   LatticePoint *       longer = snake.Polygons[1 - snake.Current];
   const int            n = snake.NumberOfNodes;
   // Those whose midpoint is exact (Gain 1) move no edge and conflict with none.
-  ListProposals(snake, scratch, [](const Proposal & insertion) { return insertion.Gain == 0.0; });
+  const ProposalList list =
+    ListProposals(snake, scratch, [](const Proposal & insertion) { return insertion.Gain == 0.0; });
   MarkBeaten(
     snake,
+    list,
     scratch,
     [=](const Proposal & insertion) {
       return LatticeChain{ polygon[insertion.Node], insertion.Position, polygon[Next(insertion.Node, n)] };
@@ -569,13 +802,13 @@ ConcludeInsertions(DeviceSnake & snake, ConclusionScratch & scratch, bool & cutS
   if (threadIdx.x == 0)
   {
     scratch.Base = 0;
-    scratch.Sums = snake.Sums;
   }
   __syncthreads();
+  Moments change;
   for (int base = 0; base < n; base += ThreadsPerBlock)
   {
     const int  i = base + static_cast<int>(threadIdx.x);
-    const bool inserted = i < n && snake.Slots[i].Node >= 0 && !snake.IsBeaten[i];
+    const bool inserted = i < n && snake.Slots[i].Node >= 0 && !list.IsBeaten[i];
     const int  rank = RankInBlock(inserted, scratch);
     if (i < n)
     {
@@ -584,21 +817,22 @@ ConcludeInsertions(DeviceSnake & snake, ConclusionScratch & scratch, bool & cutS
       if (inserted && rank < room)
       {
         longer[place + 1] = snake.Slots[i].Position;
-        AtomicAdd(scratch.Sums, snake.Slots[i].Change);
+        change += snake.Slots[i].Change;
       }
     }
   }
-  __syncthreads();
+  SumOverBlock(change, 0, scratch);
   cutShort = scratch.Base > room;
-  const int  number = Minimum(scratch.Base, room);
-  const bool accepted =
-    number > 0 && IsCountAllowed(scratch.Sums.Count, snake.Sums.Count, snake.Total.Count, snake.Plan.MinimumRegionSize);
+  const int     number = Minimum(scratch.Base, room);
+  const Moments sums = snake.Sums + scratch.Sums;
+  const bool    accepted =
+    number > 0 && IsCountAllowed(sums.Count, snake.Sums.Count, snake.Total.Count, snake.Plan.MinimumRegionSize);
   __syncthreads();
   if (accepted && threadIdx.x == 0)
   {
     snake.NumberOfNodes = n + number;
     snake.Current = 1 - snake.Current;
-    snake.Sums = scratch.Sums;
+    snake.Sums = sums;
     snake.Criterion = Criterion(snake.Law, snake.Sums, snake.Total);
   }
   __syncthreads();
@@ -628,25 +862,28 @@ AddToRecord(DeviceSnake &             snake,
   snake.Pause = snake.Pause || pause;
 }
 
-/** Draws the conclusion of a phase as HostSnake::RunPhases() does; returns whether all nodes are stale now. */
+/** Draws the conclusion of a phase as HostSnake::RunPhases() does; returns whether all nodes are stale now. `polygon`:
+ * the one that the phase began with. */
 __device__ inline bool
-Conclude(DeviceSnake &       snake,
-         ConclusionScratch & scratch,
-         SnakeControl::Phase phase,
-         bool                pauseAtSteps,
-         bool                pauseAtLevels)
+Conclude(DeviceSnake &        snake,
+         const LatticePoint * polygon,
+         ConclusionScratch &  scratch,
+         bool                 pauseAtSteps,
+         bool                 pauseAtLevels)
 {
   using Kind = CudaRegionSnakeStep::Kind;
+  using Phase = SnakeControl::Phase;
   const bool    first = threadIdx.x == 0;
+  const Phase   phase = snake.Control.Next;
   const double  before = snake.Criterion;
   const int32_t step = snake.Control.Step;
   const int     level = snake.Control.Level;
   __syncthreads();
-  if (phase == SnakeControl::Phase::Measure)
+  if (phase == Phase::Measure)
   {
     if (first)
     {
-      snake.Sums = snake.Measured;
+      snake.Sums = TakeItemSum(snake, 0);
       snake.Criterion = Criterion(snake.Law, snake.Sums, snake.Total);
       snake.BeforeIteration = snake.Criterion;
       AddToRecord(snake,
@@ -657,12 +894,13 @@ Conclude(DeviceSnake &       snake,
                   pauseAtSteps || pauseAtLevels);
       snake.Control.AfterMeasure();
     }
+    __syncthreads();
     return true;
   }
-  if (phase == SnakeControl::Phase::Move)
+  if (phase == Phase::Move)
   {
     const int  colours = NumberOfColours(snake.NumberOfNodes, snake.Plan.InTurns);
-    const bool moved = ConcludeMoves(snake, scratch);
+    const bool moved = ConcludeMoves(snake, polygon, scratch);
     if (first)
     {
       const bool ended = snake.Control.AfterMove(snake.Plan, moved, colours);
@@ -673,10 +911,10 @@ Conclude(DeviceSnake &       snake,
       }
     }
     __syncthreads();
-    return snake.Control.Step != step;
+    return snake.Control.ChangesCandidates(level, step);
   }
   bool       cutShort = false;
-  const bool insertion = phase == SnakeControl::Phase::Insert;
+  const bool insertion = phase == Phase::Insert;
   const bool changed = insertion ? ConcludeInsertions(snake, scratch, cutShort) : ConcludeRemovals(snake, scratch);
   if (first)
   {
@@ -694,11 +932,72 @@ Conclude(DeviceSnake &       snake,
     }
     snake.BeforeIteration = snake.Criterion;
   }
-  return true;
+  __syncthreads();
+  return insertion && (changed || snake.Control.ChangesCandidates(level, step));
+}
+
+/** Rows of the edges whose sums the next phase needs of node i; -1 if it needs none. */
+__device__ inline int
+RowsOfNode(const DeviceSnake & snake, const LatticePoint * polygon, int i, int32_t staleIn)
+{
+  const int          n = snake.NumberOfNodes;
+  const LatticePoint at = polygon[i];
+  const LatticePoint after = polygon[Next(i, n)];
+  const int          rowsAfter = after.Y > at.Y ? after.Y - at.Y : at.Y - after.Y;
+  const LatticePoint before = polygon[Previous(i, n)];
+  const int          rowsBefore = before.Y > at.Y ? before.Y - at.Y : at.Y - before.Y;
+  switch (snake.Control.Next)
+  {
+    case SnakeControl::Phase::Measure:
+      return rowsAfter;
+    case SnakeControl::Phase::Move: {
+      const int  colours = NumberOfColours(n, snake.Plan.InTurns);
+      const bool needed = (staleIn >> snake.Control.GetCache()) & 1 && ColourOf(i, n, colours) == snake.Control.Colour;
+      return needed ? rowsBefore + rowsAfter : -1;
+    }
+    case SnakeControl::Phase::Insert:
+      return SquaredLength(at, after) >= snake.Plan.MinimumSquaredLength && !MidpointIsExact(at, after) ? rowsAfter
+                                                                                                        : -1;
+    case SnakeControl::Phase::Remove:
+      return n > 3 ? rowsBefore + rowsAfter : -1;
+    default:
+      return -1;
+  }
+}
+
+/** Lists the chunks of rows of the next phase: units of work of about one size. */
+__device__ inline void
+ListChunks(DeviceSnake & snake, ConclusionScratch & scratch)
+{
+  const LatticePoint * polygon = snake.Polygons[snake.Current];
+  const int            n = snake.NumberOfNodes;
+  Moments              all; // counts rows
+  for (int i = static_cast<int>(threadIdx.x); i < n; i += ThreadsPerBlock)
+  {
+    all.Count += Maximum(0, RowsOfNode(snake, polygon, i, snake.IsStale[i]));
+  }
+  SumOverBlock(all, 0, scratch);
+  const int64_t share = scratch.Sums.Count * snake.GetItemsPerNode() / (UnitsPerWarp * WarpsOfGrid());
+  const int64_t rowsPerUnit = share > MinimumRowsPerUnit ? share : MinimumRowsPerUnit;
+  for (int i = static_cast<int>(threadIdx.x); i < n; i += ThreadsPerBlock)
+  {
+    const int rows = RowsOfNode(snake, polygon, i, snake.IsStale[i]);
+    if (rows >= 0)
+    {
+      // Also without rows now: candidates may have some.
+      const int parts = Maximum(1, static_cast<int>((rows + rowsPerUnit - 1) / rowsPerUnit));
+      const int first = atomicAdd(&scratch.Count, parts);
+      for (int part = 0; part < parts; ++part)
+      {
+        snake.Chunks[first + part] = { i, part, parts };
+      }
+    }
+  }
+  __syncthreads();
 }
 
 /** Makes the state ready for the phase that comes next: the polygon in cells of its level, the linear form, the list of
- * stale nodes. */
+ * chunks. */
 __device__ inline void
 PrepareNext(DeviceSnake & snake, ConclusionScratch & scratch, int previousLevel, bool allStale)
 {
@@ -706,79 +1005,93 @@ PrepareNext(DeviceSnake & snake, ConclusionScratch & scratch, int previousLevel,
   if (threadIdx.x == 0)
   {
     scratch.Count = 0;
-    snake.Measured = {};
-    snake.Gain = Linearize(snake.Law, snake.Sums, snake.Total);
   }
-  __syncthreads();
   const uint32_t shift = snake.Plan.Exponent[previousLevel] - snake.Plan.Exponent[snake.Control.Level];
-  const int      colours = NumberOfColours(n, snake.Plan.InTurns);
-  for (int i = static_cast<int>(threadIdx.x); i < n; i += ThreadsPerBlock)
+  for (int i = static_cast<int>(threadIdx.x); (shift > 0 || allStale) && i < n; i += ThreadsPerBlock)
   {
     LatticePoint & p = snake.Polygons[snake.Current][i];
     p = { p.X << shift, p.Y << shift };
-    const bool stale = allStale || snake.IsStale[i];
-    snake.IsStale[i] = stale ? 1 : 0;
-    if (stale && ColourOf(i, n, colours) == snake.Control.Colour)
+    if (allStale)
     {
-      const int position = atomicAdd(&scratch.Count, 1);
-      snake.StaleNodes[position] = i;
-      snake.StalePosition[i] = position;
+      snake.IsStale[i] = AllCaches;
+      snake.Rows[i] = i;
     }
   }
   __syncthreads();
+  if (threadIdx.x == ThreadsPerBlock - 1)
+  {
+    snake.Gain = Linearize(snake.Law, snake.Sums, snake.Total);
+  }
+  ListChunks(snake, scratch);
   if (threadIdx.x == 0)
   {
-    snake.NumberOfStaleNodes = scratch.Count;
-    const int items = scratch.Count * (Directions * snake.Plan.Rings + 1);
-    snake.Split = items > 0 ? Maximum(1, Minimum(MaximumSplit, WarpsOfGrid() / items)) : 1;
+    snake.NumberOfChunks = scratch.Count;
+    snake.IsPrepared = true;
   }
   __syncthreads();
+}
+
+/** One phase. */
+template <typename TLevel>
+__device__ void
+RunPhase(const TLevel & level,
+         DeviceSnake &  state,
+         BlockStorage & storage,
+         Meeting &      meeting,
+         bool           pauseAtSteps,
+         bool           pauseAtLevels)
+{
+  DeviceSnake &        snake = storage.Snake;
+  const LatticePoint * polygon = LoadPolygon(snake, storage);
+  SumItems(level, snake, polygon);
+  if (snake.Control.Next != SnakeControl::Phase::Measure)
+  {
+    meeting.Everybody();
+    Propose(snake, polygon, level.Width, level.Height);
+  }
+  meeting.FirstBlock([&]() {
+    const int  previousLevel = snake.Control.Level;
+    const bool allStale = Conclude(snake, polygon, storage.Scratch, pauseAtSteps, pauseAtLevels);
+    PrepareNext(snake, storage.Scratch, previousLevel, allStale);
+    CopyState(state, snake);
+  });
 }
 
 /** Runs phases until the schedule ends or a pause is due. Cooperative: all blocks are resident. Every phase moves the
  * control on, whose loops are bounded. */
 template <typename TSample, bool VMask>
 __global__ void
-__launch_bounds__(ThreadsPerBlock, 1) SnakeKernel(PixelLevel<TSample, true, VMask> pixels,
-                                                  BlockLevel                       blocks,
-                                                  DeviceSnake *                    state,
-                                                  bool                             pauseAtSteps,
-                                                  bool                             pauseAtLevels)
+__launch_bounds__(ThreadsPerBlock, 1) SnakeKernel(DevicePixels<TSample, VMask> pixels,
+                                                  DeviceCells                  cells,
+                                                  DeviceSnake *                state,
+                                                  GridSignals *                signals,
+                                                  bool                         pauseAtSteps,
+                                                  bool                         pauseAtLevels)
 {
-  __shared__ SharedStorage<ConclusionScratch> storage;
-  ConclusionScratch &                         scratch = storage.Get();
-  const cooperative_groups::grid_group        grid = cooperative_groups::this_grid();
-  DeviceSnake &                               snake = *state;
-  while (true)
+  __shared__ SharedStorage<BlockStorage> shared;
+  BlockStorage &                         storage = shared.Get();
+  DeviceSnake &                          snake = storage.Snake;
+  Meeting                                meeting(*signals);
+  CopyState(snake, *state);
+  if (!snake.IsPrepared)
   {
-    const SnakeControl::Phase phase = snake.Control.Next;
-    if (phase == SnakeControl::Phase::Finished || snake.Pause)
+    meeting.FirstBlock([&]() {
+      PrepareNext(snake, storage.Scratch, snake.Control.Level, true);
+      CopyState(*state, snake);
+    });
+    CopyState(snake, *state);
+  }
+  while (snake.Control.Next != SnakeControl::Phase::Finished && !snake.Pause)
+  {
+    if (snake.Plan.Exponent[snake.Control.Level] == 0)
     {
-      return;
-    }
-    const int  level = snake.Control.Level;
-    const bool onPixels = snake.Plan.Exponent[level] == 0;
-    if (onPixels)
-    {
-      DoWork(pixels, snake, phase);
+      RunPhase(pixels, *state, storage, meeting, pauseAtSteps, pauseAtLevels);
     }
     else
     {
-      DoWork(blocks, snake, phase);
+      RunPhase(cells, *state, storage, meeting, pauseAtSteps, pauseAtLevels);
     }
-    grid.sync();
-    if (phase == SnakeControl::Phase::Move)
-    {
-      ProposeMoves(snake, onPixels ? pixels.Width : blocks.Width, onPixels ? pixels.Height : blocks.Height);
-      grid.sync();
-    }
-    if (blockIdx.x == 0)
-    {
-      const bool allStale = Conclude(snake, scratch, phase, pauseAtSteps, pauseAtLevels);
-      __syncthreads();
-      PrepareNext(snake, scratch, level, allStale);
-    }
-    grid.sync();
+    CopyState(snake, *state);
   }
 }
 } // namespace kernels
