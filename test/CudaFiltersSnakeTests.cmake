@@ -8,11 +8,21 @@ set(CudaFilters_SNAKE_GTESTS
     itkCudaRegionSnakeTwinGTest.cxx
     itkCudaSnakeLatticeGTest.cxx
     itkCudaSnakeLawsGTest.cxx)
+# Units that compare the device's arithmetic with the host's, and the kernels that they call.
+set(CudaFilters_SNAKE_CUDA_GTESTS itkCudaSnakeDeviceMathGTest.cxx)
 
 if(COMMAND cudafilters_add_gtests)
   cudafilters_add_gtests(CudaFiltersSnakeGTestDriver SOURCES ${CudaFilters_SNAKE_GTESTS} ${CudaFilters_SNAKE_SCENE_SRCS})
   target_include_directories(CudaFiltersSnakeGTestDriver PRIVATE ${CudaFilters_SOURCE_DIR}/src/snake
                                                                  ${CMAKE_CURRENT_SOURCE_DIR}/scenes)
   # The tests compare bits of what the library's headers compute here with what they computed there.
-  target_compile_options(CudaFiltersSnakeGTestDriver PRIVATE $<$<CXX_COMPILER_ID:GNU,Clang>:-ffp-contract=off>)
+  target_compile_options(
+    CudaFiltersSnakeGTestDriver
+    PRIVATE "$<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CXX_COMPILER_ID:GNU,Clang>>:-ffp-contract=off>"
+            "$<$<COMPILE_LANGUAGE:CUDA>:--fmad=false>")
+  if(CudaFilters_USE_CUDA)
+    target_sources(CudaFiltersSnakeGTestDriver PRIVATE ${CudaFilters_SNAKE_CUDA_GTESTS} itkCudaSnakeDeviceMath.cu)
+    target_include_directories(CudaFiltersSnakeGTestDriver SYSTEM PRIVATE ${CUDAToolkit_INCLUDE_DIRS})
+    target_link_libraries(CudaFiltersSnakeGTestDriver PRIVATE CUDA::cudart_static)
+  endif()
 endif()

@@ -35,7 +35,7 @@ include(CudaFiltersPartitionedTests.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/CudaFiltersSnakeTests.cmake)
 
 cudafilters_check_all_listed(${CudaFilters_GTESTS} ${CudaFilters_CUDA_GTESTS} ${CudaFilters_DRIVER_TESTS}
-                             ${CudaFilters_SNAKE_GTESTS})
+                             ${CudaFilters_SNAKE_GTESTS} ${CudaFilters_SNAKE_CUDA_GTESTS})
 
 include(${CMAKE_CURRENT_LIST_DIR}/CudaFiltersExitTest.cmake)
 cudafilters_add_exit_test(cudafilters_info 0 "Backend:" cudafilters-info)
