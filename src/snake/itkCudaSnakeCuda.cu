@@ -8,8 +8,11 @@
 #include "itkCudaSnakeLoop.cuh"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstring>
+#include <exception>
+#include <mutex>
 
 namespace itk::cuda
 {
@@ -45,8 +48,8 @@ private:
   DeviceBuffer m_Buffer;
 };
 
-/** Copies host rows to device rows of another pitch, through page-locked chunks that several threads fill while the
- * chunks before them are on their way. */
+/** Copies host rows to device rows of another pitch. Several threads take turns: each fills one half of a page-locked
+ * chunk of its own while the copy engine reads the other, and none waits for another. */
 class RowUpload
 {
 public:
@@ -54,76 +57,112 @@ public:
     : m_Stream(stream)
     , m_Loop(loop)
   {}
-  // Chunks go back to their pool, so nothing may be on its way from them any more, also after an exception.
-  ~RowUpload() { ITK_CUDA_CALL_NOTHROW(cudaStreamSynchronize(m_Stream.Get())); }
-  RowUpload(const RowUpload &) = delete;
-  RowUpload &
-  operator=(const RowUpload &) = delete;
 
   void
-  Run(const char * host, size_t hostPitch, char * device, size_t devicePitch, size_t rowBytes, size_t rows)
+  Run(const char * host, size_t hostPitch, char * device, size_t devicePitch, size_t rowBytes, size_t rows) const
   {
-    // Very long rows go in pieces; a chunk is some rows of one piece.
-    for (size_t begin = 0; begin < rowBytes; begin += PinnedBuffer::ChunkSize)
+    // Very long rows go in pieces.
+    for (size_t begin = 0; begin < rowBytes; begin += PartSize)
     {
-      const size_t bytes = std::min(PinnedBuffer::ChunkSize, rowBytes - begin);
-      this->RunPiece(host + begin, hostPitch, device + begin, devicePitch, bytes, rows);
+      const size_t bytes = std::min(PartSize, rowBytes - begin);
+      this->RunPiece({ host + begin, hostPitch, device + begin, devicePitch, bytes, rows });
     }
     m_Stream.Synchronize();
   }
 
 private:
-  static constexpr size_t ChunksPerWave = 8;
-  struct Wave
+  static constexpr size_t NumberOfParts = 2;
+  static constexpr size_t PartSize = PinnedBuffer::ChunkSize / NumberOfParts;
+  // More do not make it faster: the copies of so many fill the link.
+  static constexpr size_t MaximumWorkers = 16;
+
+  struct Piece
   {
-    PinnedBuffer Chunks[ChunksPerWave];
-    Event        Done;
+    const char * Host;
+    size_t       HostPitch;
+    char *       Device;
+    size_t       DevicePitch;
+    size_t       RowBytes;
+    size_t       Rows;
+  };
+
+  /** Page-locked memory of one thread. It goes back to its pool, so nothing may be on its way from it any more, also
+   * after an exception. */
+  struct Staging
+  {
+    explicit Staging(const StreamLease & stream)
+      : Stream(stream)
+      , Buffer(PinnedBuffer::Take())
+    {}
+    ~Staging() { ITK_CUDA_CALL_NOTHROW(cudaStreamSynchronize(Stream.Get())); }
+    Staging(const Staging &) = delete;
+    Staging &
+    operator=(const Staging &) = delete;
+
+    const StreamLease & Stream;
+    PinnedBuffer        Buffer;
+    Event               Done[NumberOfParts];
   };
 
   StreamLease &        m_Stream;
   const ParallelLoop & m_Loop;
-  Wave                 m_Waves[2];
-  size_t               m_NumberOfWaves{ 0 };
 
   void
-  RunPiece(const char * host, size_t hostPitch, char * device, size_t devicePitch, size_t bytes, size_t rows)
+  RunPiece(const Piece & piece) const
   {
-    const size_t rowsPerChunk = std::max<size_t>(1, PinnedBuffer::ChunkSize / bytes);
-    for (size_t first = 0; first < rows; first += rowsPerChunk * ChunksPerWave)
+    const size_t        rowsPerPart = std::max<size_t>(1, PartSize / piece.RowBytes);
+    const size_t        parts = (piece.Rows + rowsPerPart - 1) / rowsPerPart;
+    std::atomic<size_t> next{ 0 };
+    std::exception_ptr  error;
+    std::mutex          mutex;
+    m_Loop(std::min(MaximumWorkers, parts), [&](size_t, size_t) {
+      try
+      {
+        this->CopyParts(piece, rowsPerPart, parts, next);
+      }
+      catch (...)
+      {
+        next = parts;
+        const std::lock_guard<std::mutex> lock(mutex);
+        error = error ? error : std::current_exception();
+      }
+    });
+    if (error)
     {
-      Wave & wave = m_Waves[m_NumberOfWaves++ % 2];
-      wave.Done.Synchronize();
-      const size_t chunks = std::min(ChunksPerWave, (rows - first + rowsPerChunk - 1) / rowsPerChunk);
-      for (size_t chunk = 0; chunk < chunks; ++chunk)
+      std::rethrow_exception(error);
+    }
+  }
+
+  /** Copies parts until all are taken. */
+  void
+  CopyParts(const Piece & piece, size_t rowsPerPart, size_t parts, std::atomic<size_t> & next) const
+  {
+    size_t part = next++;
+    if (part >= parts)
+    {
+      return;
+    }
+    const DeviceGuard guard(m_Stream.GetDevice());
+    Staging           staging(m_Stream);
+    for (size_t turn = 0; part < parts; part = next++, turn = (turn + 1) % NumberOfParts)
+    {
+      const size_t first = part * rowsPerPart;
+      const size_t rows = std::min(rowsPerPart, piece.Rows - first);
+      char *       pinned = static_cast<char *>(staging.Buffer.GetPointer()) + turn * PartSize;
+      staging.Done[turn].Synchronize();
+      for (size_t row = 0; row < rows; ++row)
       {
-        if (wave.Chunks[chunk].GetPointer() == nullptr)
-        {
-          wave.Chunks[chunk] = PinnedBuffer::Take();
-        }
+        std::memcpy(pinned + row * piece.RowBytes, piece.Host + (first + row) * piece.HostPitch, piece.RowBytes);
       }
-      const auto rowsOf = [&](size_t chunk) { return std::min(rowsPerChunk, rows - first - chunk * rowsPerChunk); };
-      m_Loop(chunks, [&](size_t begin, size_t end) {
-        for (size_t chunk = begin; chunk < end; ++chunk)
-        {
-          char * to = static_cast<char *>(wave.Chunks[chunk].GetPointer());
-          for (size_t row = 0; row < rowsOf(chunk); ++row)
-          {
-            std::memcpy(to + row * bytes, host + (first + chunk * rowsPerChunk + row) * hostPitch, bytes);
-          }
-        }
-      });
-      for (size_t chunk = 0; chunk < chunks; ++chunk)
-      {
-        ITK_CUDA_CALL(cudaMemcpy2DAsync(device + (first + chunk * rowsPerChunk) * devicePitch,
-                                        devicePitch,
-                                        wave.Chunks[chunk].GetPointer(),
-                                        bytes,
-                                        bytes,
-                                        rowsOf(chunk),
-                                        cudaMemcpyHostToDevice,
-                                        m_Stream.Get()));
-      }
-      wave.Done.Record(m_Stream);
+      ITK_CUDA_CALL(cudaMemcpy2DAsync(piece.Device + first * piece.DevicePitch,
+                                      piece.DevicePitch,
+                                      pinned,
+                                      piece.RowBytes,
+                                      piece.RowBytes,
+                                      rows,
+                                      cudaMemcpyHostToDevice,
+                                      m_Stream.Get()));
+      staging.Done[turn].Record(m_Stream);
     }
   }
 };
