@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // Prints the table of Perrot, Domas and Couturier (2011), measured here: the region snake on images of 15, 100 and 150
 // megapixels.
+// Usage: snake_paper_table [--sizes 15,100,150] [--on gpu,thread,threads] [--repetitions 5]
 #include "itkCudaFiltersConfiguration.h"
 #include "itkCudaRegionSnakeEngine.h"
 #include "itkCudaSnakeScene.h"
 #include "itkMultiThreaderBase.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <sstream>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -20,108 +22,272 @@ using itk::CudaFiltersEnums;
 using itk::CudaRegionSnakeInput;
 using itk::CudaRegionSnakeParameters;
 using itk::CudaRegionSnakeResult;
+using itk::cuda::SnakeScene;
 
 struct PublishedRow
 {
-  int          Side;
-  const char * Name;
+  int Megapixels;
+  int Side;
   // seconds: sums and segmentation on their CPU, then on their GPU
   double HostSums, HostSegmentation, DeviceSums, DeviceSegmentation;
 };
 
 // Table I of the paper; CPU: one thread of a Xeon E5530, GPU: C2050.
-constexpr PublishedRow PublishedRows[] = { { 3900, "15 MP", 0.13, 0.46, 0.02, 0.04 },
-                                           { 10000, "100 MP", 0.91, 3.17, 0.13, 0.46 },
-                                           { 12247, "150 MP", 1.4, 4.3, 0.20, 0.59 } };
+constexpr PublishedRow PublishedRows[] = { { 15, 3900, 0.13, 0.46, 0.02, 0.04 },
+                                           { 100, 10000, 0.91, 3.17, 0.13, 0.46 },
+                                           { 150, 12247, 1.4, 4.3, 0.20, 0.59 } };
 
-constexpr int Repetitions = 5;
-constexpr int OnDevice = 0; // in place of a number of threads
-
-void
-PrintRow(const char * image, const std::string & what, double sums, double segmentation, const std::string & quality)
+enum class Execution
 {
-  std::printf("%-7s %-42s %10.4f %10.4f %10.4f  %s\n",
-              image,
+  Device,
+  Thread, // one
+  Threads // all
+};
+
+struct Options
+{
+  std::vector<int>       Sizes{ 15, 100, 150 };
+  std::vector<Execution> Executions{ Execution::Device, Execution::Thread, Execution::Threads };
+  int                    Repetitions{ 5 };
+};
+
+std::vector<std::string>
+SplitAtCommas(const std::string & text)
+{
+  std::vector<std::string> parts;
+  std::istringstream       stream(text);
+  for (std::string part; std::getline(stream, part, ',');)
+  {
+    parts.push_back(part);
+  }
+  return parts;
+}
+
+Execution
+ExecutionOf(const std::string & name)
+{
+  if (name == "gpu")
+  {
+    return Execution::Device;
+  }
+  if (name == "thread" || name == "threads")
+  {
+    return name == "thread" ? Execution::Thread : Execution::Threads;
+  }
+  throw std::invalid_argument("--on takes gpu, thread and threads, not '" + name + "'");
+}
+
+Options
+ParseOptions(int argc, char * argv[])
+{
+  Options options;
+  for (int i = 1; i + 1 < argc; i += 2)
+  {
+    const std::string name = argv[i];
+    if (name == "--sizes")
+    {
+      options.Sizes.clear();
+      for (const std::string & size : SplitAtCommas(argv[i + 1]))
+      {
+        options.Sizes.push_back(std::stoi(size));
+      }
+    }
+    else if (name == "--on")
+    {
+      options.Executions.clear();
+      for (const std::string & execution : SplitAtCommas(argv[i + 1]))
+      {
+        options.Executions.push_back(ExecutionOf(execution));
+      }
+    }
+    else if (name == "--repetitions")
+    {
+      options.Repetitions = std::max(1, std::stoi(argv[i + 1]));
+    }
+    else
+    {
+      throw std::invalid_argument("unknown option '" + name + "'");
+    }
+  }
+  return options;
+}
+
+/** Medians of some runs' times in seconds, and what each of them found. */
+struct Measurement
+{
+  CudaRegionSnakeResult Result;
+  double                Sums;
+  double                Start;
+  double                Segmentation;
+};
+
+Measurement
+Measure(const CudaRegionSnakeInput &      input,
+        const CudaRegionSnakeParameters & parameters,
+        Execution                         execution,
+        int                               repetitions)
+{
+  const unsigned int threads =
+    execution == Execution::Thread ? 1 : itk::MultiThreaderBase::GetGlobalDefaultNumberOfThreads();
+  const auto run = [&]() {
+    return execution == Execution::Device
+             ? itk::CudaRegionSnakeOnDevice(
+                 input, parameters, itk::CudaFiltersConfiguration::GetDeviceIndex(), threads, {})
+             : itk::CudaRegionSnakeOnHost(input, parameters, threads, {});
+  };
+  std::vector<double> times[3];
+  Measurement         measurement;
+  // The first run on the device fills its pools of memory.
+  for (int i = execution == Execution::Device ? -1 : 0; i < repetitions; ++i)
+  {
+    measurement.Result = run();
+    if (i >= 0)
+    {
+      const CudaRegionSnakeResult & result = measurement.Result;
+      times[0].push_back(result.SecondsOfSamples + result.SecondsOfSums);
+      times[1].push_back(result.SecondsOfStart);
+      times[2].push_back(result.SecondsOfMoves + result.SecondsOfRemoval);
+    }
+  }
+  const auto median = [](std::vector<double> & values) {
+    std::nth_element(values.begin(), values.begin() + values.size() / 2, values.end());
+    return values[values.size() / 2];
+  };
+  measurement.Sums = median(times[0]);
+  measurement.Start = median(times[1]);
+  measurement.Segmentation = median(times[2]);
+  return measurement;
+}
+
+/** A row of the table; times in milliseconds. */
+void
+PrintRow(int megapixels, const std::string & what, double sums, double segmentation, const std::string & quality)
+{
+  std::printf("%3d MP  %-42s %9.2f %9.2f %9.2f  %s\n",
+              megapixels,
               what.c_str(),
-              sums,
-              segmentation,
-              sums + segmentation,
+              1e3 * sums,
+              1e3 * segmentation,
+              1e3 * (sums + segmentation),
               quality.c_str());
   std::fflush(stdout);
 }
 
-/** The run with the median time of segmentation. */
-CudaRegionSnakeResult
-RunMedian(const CudaRegionSnakeInput &      input,
-          const CudaRegionSnakeParameters & parameters,
-          int                               threads,
-          unsigned int                      allThreads)
+std::string
+NameOf(Execution execution)
 {
-  std::vector<CudaRegionSnakeResult> results;
-  for (int i = 0; i < Repetitions; ++i)
+  switch (execution)
   {
-    results.push_back(threads == OnDevice
-                        ? itk::CudaRegionSnakeOnDevice(
-                            input, parameters, itk::CudaFiltersConfiguration::GetDeviceIndex(), allThreads, {})
-                        : itk::CudaRegionSnakeOnHost(input, parameters, static_cast<unsigned int>(threads), {}));
+    case Execution::Device:
+      return "GPU";
+    case Execution::Thread:
+      return "CPU, 1 thread";
+    default:
+      return "CPU, " + std::to_string(itk::MultiThreaderBase::GetGlobalDefaultNumberOfThreads()) + " threads";
   }
-  const auto middle = results.begin() + Repetitions / 2;
-  std::nth_element(results.begin(), middle, results.end(), [](const auto & x, const auto & y) {
-    return x.SecondsOfMoves + x.SecondsOfRemoval < y.SecondsOfMoves + y.SecondsOfRemoval;
-  });
-  return *middle;
+}
+
+/** A scene of the published sizes with its pixels. */
+struct Image
+{
+  int                   Megapixels;
+  SnakeScene            Scene;
+  std::vector<uint16_t> Pixels;
+
+  Image(const PublishedRow & row, double contrast)
+    : Megapixels(row.Megapixels)
+  {
+    Scene.Width = Scene.Height = row.Side;
+    Scene.Contrast = contrast;
+    Pixels = Scene.MakePixels(itk::MultiThreaderBase::GetGlobalDefaultNumberOfThreads());
+  }
+  CudaRegionSnakeInput
+  GetInput() const
+  {
+    CudaRegionSnakeInput input;
+    input.Image = itk::cuda::MakeImageView(Pixels.data(),
+                                           itk::CudaComponentType::UShort,
+                                           static_cast<size_t>(Scene.Width),
+                                           static_cast<size_t>(Scene.Height));
+    return input;
+  }
+};
+
+CudaRegionSnakeParameters
+ParametersOf(const Image & image, bool coarseToFine, bool removal)
+{
+  CudaRegionSnakeParameters parameters;
+  parameters.Start = CudaFiltersEnums::Start::MarginRectangle;
+  parameters.Schedule =
+    coarseToFine ? CudaFiltersEnums::Schedule::CoarseToFine : CudaFiltersEnums::Schedule::AsPublished;
+  parameters.MinimumEdgeLength = !coarseToFine ? 16.0 : (image.Scene.Width < 10000 ? 32.0 : 64.0);
+  parameters.UseDescriptionLength = removal;
+  return parameters;
+}
+
+double
+PrintMeasurement(const Image &                     image,
+                 const std::string &               name,
+                 const CudaRegionSnakeParameters & parameters,
+                 Execution                         execution,
+                 int                               repetitions)
+{
+  const Measurement measurement = Measure(image.GetInput(), parameters, execution, repetitions);
+  char              quality[80];
+  std::snprintf(
+    quality,
+    sizeof(quality),
+    "%.5f %6zu %6u  %s",
+    itk::cuda::IntersectionOverUnion({ measurement.Result.Polygon }, image.Scene.GetTruth(), image.Scene.Height),
+    measurement.Result.Polygon.size(),
+    measurement.Result.NumberOfIterations,
+    measurement.Result.SignificantBoundary ? "" : "not significant");
+  PrintRow(image.Megapixels, name + NameOf(execution), measurement.Sums, measurement.Segmentation, quality);
+  return measurement.Segmentation;
 }
 
 void
-PrintImage(const PublishedRow & row, bool deviceUsable, unsigned int allThreads)
+PrintTable(const Image & image, const PublishedRow & row, const Options & options)
 {
-  itk::cuda::SnakeScene scene;
-  scene.Width = scene.Height = row.Side;
-  const std::vector<uint16_t> pixels = scene.MakePixels(allThreads);
-  CudaRegionSnakeInput        input;
-  input.Image = itk::cuda::MakeImageView(pixels.data(), itk::CudaComponentType::UShort, row.Side, row.Side);
-
-  PrintRow(row.Name, "published, CPU", row.HostSums, row.HostSegmentation, "");
-  PrintRow(row.Name, "published, GPU", row.DeviceSums, row.DeviceSegmentation, "");
-  std::vector<int> executions{ 1 };
-  if (allThreads > 1)
+  PrintRow(row.Megapixels, "published, CPU", row.HostSums, row.HostSegmentation, "");
+  PrintRow(row.Megapixels, "published, GPU", row.DeviceSums, row.DeviceSegmentation, "");
+  for (const Execution execution : options.Executions)
   {
-    executions.push_back(static_cast<int>(allThreads));
-  }
-  if (deviceUsable)
-  {
-    executions.push_back(OnDevice);
-  }
-  for (const bool coarseToFine : { false, true })
-  {
-    for (const bool removal : { false, true })
+    for (const bool coarseToFine : { false, true })
     {
-      CudaRegionSnakeParameters parameters;
-      parameters.Start = CudaFiltersEnums::Start::MarginRectangle;
-      parameters.Schedule =
-        coarseToFine ? CudaFiltersEnums::Schedule::CoarseToFine : CudaFiltersEnums::Schedule::AsPublished;
-      parameters.MinimumEdgeLength = !coarseToFine ? 16.0 : (row.Side < 10000 ? 32.0 : 64.0);
-      parameters.UseDescriptionLength = removal;
-      for (const int threads : executions)
+      for (const bool removal : { false, true })
       {
-        const CudaRegionSnakeResult result = RunMedian(input, parameters, threads, allThreads);
-        const std::string           where = threads == OnDevice
-                                              ? "GPU"
-                                              : (threads == 1 ? "CPU, 1 thread" : "CPU, " + std::to_string(threads) + " threads");
-        char                        quality[80];
-        std::snprintf(quality,
-                      sizeof(quality),
-                      "%.5f %6zu %6u",
-                      itk::cuda::IntersectionOverUnion({ result.Polygon }, scene.GetTruth(), row.Side),
-                      result.Polygon.size(),
-                      result.NumberOfIterations);
-        PrintRow(row.Name,
-                 std::string(coarseToFine ? "CoarseToFine" : "AsPublished") + (removal ? " + removal, " : ", ") + where,
-                 result.SecondsOfSums,
-                 result.SecondsOfMoves + result.SecondsOfRemoval,
-                 quality);
+        PrintMeasurement(image,
+                         std::string(coarseToFine ? "CoarseToFine" : "AsPublished") + (removal ? " + removal, " : ", "),
+                         ParametersOf(image, coarseToFine, removal),
+                         execution,
+                         options.Repetitions);
       }
     }
+    CudaRegionSnakeParameters automatic = ParametersOf(image, true, false);
+    automatic.Start = CudaFiltersEnums::Start::Automatic;
+    std::printf("%3d MP  %-42s %9s %9.2f\n",
+                row.Megapixels,
+                ("search of the rectangle, " + NameOf(execution)).c_str(),
+                "",
+                1e3 * Measure(image.GetInput(), automatic, execution, options.Repetitions).Start);
+  }
+}
+
+/** What a faint target costs, compared with one of contrast 1. */
+void
+PrintContrasts(const PublishedRow & row, const Options & options)
+{
+  const Image clear(row, 1.0);
+  const Image faint(row, 0.1);
+  for (const Execution execution : options.Executions)
+  {
+    const auto print = [&](const Image & image, const char * name) {
+      return PrintMeasurement(image, name, ParametersOf(image, true, true), execution, options.Repetitions);
+    };
+    const double ofClear = print(clear, "contrast 1, ");
+    const double ofFaint = print(faint, "contrast 0.1, ");
+    std::printf("        contrast 0.1 takes %.2f times as long\n", ofFaint / ofClear);
   }
 }
 } // namespace
@@ -131,21 +297,29 @@ main(int argc, char * argv[])
 {
   try
   {
-    const size_t       images = argc > 1 ? std::min<size_t>(3, std::strtoul(argv[1], nullptr, 10)) : 3;
-    const unsigned int threads = itk::MultiThreaderBase::GetGlobalDefaultNumberOfThreads();
-    std::string        reason;
-    const bool         deviceUsable = itk::CudaFiltersConfiguration::IsDeviceUsable(-1, reason);
-    std::printf("%s\n", itk::CudaFiltersConfiguration::GetStatus().c_str());
-    std::printf("Contrast 1, start from the margin rectangle; seconds, medians of %d runs. On the GPU the sums include "
-                "the upload\n"
-                "from ordinary host memory.\n\n",
-                Repetitions);
-    std::printf(
-      "%-7s %-42s %10s %10s %10s  %-7s %6s %6s\n", "image", "", "sums", "segment.", "total", "IoU", "nodes", "iter.");
-    for (size_t i = 0; i < images; ++i)
+    Options                  options = ParseOptions(argc, argv);
+    std::string              reason;
+    std::vector<Execution> & executions = options.Executions;
+    if (!itk::CudaFiltersConfiguration::IsDeviceUsable(-1, reason))
     {
-      PrintImage(PublishedRows[i], deviceUsable, threads);
+      executions.erase(std::remove(executions.begin(), executions.end(), Execution::Device), executions.end());
     }
+    std::printf("%s\n", itk::CudaFiltersConfiguration::GetStatus().c_str());
+    std::printf("Contrast 1, start from the margin rectangle; milliseconds, medians of %d runs. On the GPU the sums "
+                "include the upload\n"
+                "from ordinary host memory, and the segmentation is that of an image that is on the device.\n\n",
+                options.Repetitions);
+    std::printf(
+      "%-7s %-42s %9s %9s %9s  %-7s %6s %6s\n", "image", "", "sums", "segment.", "total", "IoU", "nodes", "iter.");
+    for (const PublishedRow & row : PublishedRows)
+    {
+      if (std::find(options.Sizes.begin(), options.Sizes.end(), row.Megapixels) != options.Sizes.end())
+      {
+        PrintTable(Image(row, 1.0), row, options);
+      }
+    }
+    std::printf("\nA faint target; CoarseToFine + removal\n");
+    PrintContrasts(PublishedRows[0], options);
   }
   catch (const std::exception & error)
   {
