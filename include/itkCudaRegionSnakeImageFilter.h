@@ -206,7 +206,8 @@ public:
     return m_Parameters.MinimumGain;
   }
 
-  /** Whether nodes are removed in the end as long as that shortens the description. Default: on. */
+  /** Whether nodes are removed in the end, up to four neighbours at once, as long as that shortens the description.
+   * Default: on. */
   void
   SetUseDescriptionLength(bool use)
   {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "itkCudaRegionSnakeEngine.h"
+#include "itkCudaSnakeCore.h"
 #include "itkCudaSnakeLaws.h"
 #include "itkCudaSnakePlan.h"
 #include "itkCudaSnakeScene.h"
@@ -70,6 +71,19 @@ SumPixels(const Case & image, const CudaSnakePolygon & polygon, uint32_t exponen
     }
   }
   return sums;
+}
+
+int64_t
+DoubledArea(const CudaSnakePolygon & polygon)
+{
+  int64_t area = 0;
+  for (size_t i = 0; i < polygon.size(); ++i)
+  {
+    const auto & p = polygon[i];
+    const auto & q = polygon[(i + 1) % polygon.size()];
+    area += static_cast<int64_t>(p.X) * q.Y - static_cast<int64_t>(q.X) * p.Y;
+  }
+  return area;
 }
 
 /** Checks every state that the snake goes through. */
@@ -231,6 +245,57 @@ TEST(CudaRegionSnakeEngine, EveryStateOfTwoLevelsIsSimpleHasItsSumsAndImproves)
   }
 }
 
+TEST(CudaRegionSnakeEngine, NoRunOfNodesIsLeftWhoseRemovalPays)
+{
+  int candidates = 0;
+  for (uint64_t number = 3000; number < 3300; ++number)
+  {
+    Case image = RandomCase(number, 96);
+    image.Valid.clear();
+    image.Parameters.UseDescriptionLength = true;
+    const CudaRegionSnakeResult result = image.Run();
+    if (image.Parameters.NoiseLaw == NoiseLaw::LogNormal || result.Stop != CudaRegionSnakeStop::Converged)
+    {
+      continue;
+    }
+    const CudaSnakePolygon & polygon = result.Polygon;
+    const int                n = static_cast<int>(polygon.size());
+    const LawDescription     law = MakeLawDescription(image.Parameters, image.Pixels.size());
+    const Moments            target = SumPixels(image, polygon, 0);
+    Moments                  total;
+    for (const uint64_t sample : image.Pixels)
+    {
+      total += { 1, sample, sample * sample };
+    }
+    const itk::cuda::LinearForm form = itk::cuda::Linearize(law, target, total);
+    const double                nodeCost = std::log(static_cast<double>(image.Pixels.size()));
+    const auto                  size = static_cast<int64_t>(image.Parameters.MinimumRegionSize);
+    for (int run = 1; run <= std::min(itk::cuda::MaximumRemovedRun, n - 3); ++run)
+    {
+      for (int i = 0; i < n; ++i)
+      {
+        CudaSnakePolygon shorter;
+        for (int k = run; k < n; ++k)
+        {
+          shorter.push_back(polygon[(i + k) % n]);
+        }
+        if (!itk::CudaSnakePolygonIsSimple(shorter) || (DoubledArea(shorter) > 0) != (DoubledArea(polygon) > 0))
+        {
+          continue;
+        }
+        const Moments sums = SumPixels(image, shorter, 0);
+        if (itk::cuda::IsCountAllowed(sums.Count, target.Count, total.Count, size))
+        {
+          ++candidates;
+          ASSERT_GE(form(sums - target) - run * nodeCost, -2.0 * image.Parameters.MinimumGain)
+            << "scene " << number << ", " << run << " of " << n << " nodes from " << i << " on";
+        }
+      }
+    }
+  }
+  EXPECT_GT(candidates, 500);
+}
+
 TEST(CudaRegionSnakeEngine, ThreadsDoNotChangeAnyOf300Scenes)
 {
   for (uint64_t number = 0; number < 300; ++number)
@@ -349,6 +414,27 @@ TEST(CudaRegionSnakeEngine, BorderOfZerosDoesNotHideTheTarget)
   const CudaRegionSnakeResult result = image.Run();
   EXPECT_TRUE(result.SignificantBoundary);
   EXPECT_GT(IntersectionOverUnion({ result.Polygon }, scene.GetTruth(), scene.Height), 0.9);
+}
+
+TEST(CudaRegionSnakeEngine, TargetOfOneValueIsFoundInNoise)
+{
+  for (const auto noise : { SceneNoise::Gaussian, SceneNoise::Gamma, SceneNoise::Rayleigh })
+  {
+    SCOPED_TRACE("noise " + std::to_string(static_cast<int>(noise)));
+    SnakeScene scene = SmallScene();
+    scene.Target = SceneTarget::None;
+    scene.Noise = noise;
+    Case image = MakeCase(scene);
+    for (int y = 20; y < 60; ++y)
+    {
+      std::fill_n(image.Pixels.begin() + y * image.Width + 30, 40, uint16_t{ 100 });
+    }
+    const CudaRegionSnakeResult result = image.Run();
+    EXPECT_EQ(result.Stop, CudaRegionSnakeStop::Converged);
+    EXPECT_TRUE(result.SignificantBoundary);
+    EXPECT_TRUE(std::isfinite(result.Criterion));
+    EXPECT_GT(IntersectionOverUnion({ result.Polygon }, { MakeRectangle(30, 20, 70, 60) }, scene.Height), 0.98);
+  }
 }
 
 TEST(CudaRegionSnakeEngine, NoiseAloneHasNoSignificantBoundary)

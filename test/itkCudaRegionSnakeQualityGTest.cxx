@@ -50,6 +50,28 @@ protected:
               << result.SecondsOfMoves + result.SecondsOfRemoval << " s" << std::endl;
   }
 
+  /** The kept sums against those of the pixels inside, added up one by one. */
+  static void
+  ExpectSumsOfPixels(const std::vector<uint16_t> & pixels, const CudaRegionSnakeResult & result)
+  {
+    const itk::CudaSnakeRowSpans spans = itk::ComputeCudaSnakeRowSpans(result.Polygon, Side);
+    uint64_t                     count = 0;
+    uint64_t                     sum = 0;
+    for (size_t y = 0; y < static_cast<size_t>(Side); ++y)
+    {
+      for (size_t i = spans.First[y]; i < spans.First[y + 1]; i += 2)
+      {
+        for (int32_t x = spans.Columns[i]; x < spans.Columns[i + 1]; ++x)
+        {
+          ++count;
+          sum += pixels[y * Side + static_cast<size_t>(x)];
+        }
+      }
+    }
+    EXPECT_EQ(result.Inside.NumberOfPixels, count);
+    EXPECT_EQ(result.Inside.Sum, sum);
+  }
+
   void
   Check(const Expectation & expectation) const
   {
@@ -67,6 +89,7 @@ protected:
       const CudaRegionSnakeResult result = this->Segment(pixels, parameters);
       const double                iou = IntersectionOverUnion({ result.Polygon }, scene.GetTruth(), Side);
       Print(expectation.Name, start == CudaFiltersEnums::Start::Automatic ? "automatic" : "margin", iou, result);
+      ExpectSumsOfPixels(pixels, result);
       EXPECT_GE(iou, expectation.IntersectionOverUnion) << expectation.Name;
       EXPECT_TRUE(result.SignificantBoundary) << expectation.Name;
       EXPECT_TRUE(itk::CudaSnakePolygonIsSimple(result.Polygon)) << expectation.Name;

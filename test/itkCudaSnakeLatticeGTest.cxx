@@ -14,6 +14,7 @@ using itk::CudaSnakePoint;
 using itk::CudaSnakePolygon;
 using itk::cuda::Next;
 using itk::cuda::Previous;
+using itk::cuda::Proposal;
 
 /** Winding number of a polygon around the centre of pixel (x, y), moved right by less than any edge can tell: crossings
  * of the ray from there downward. Coordinates are scaled so that all numbers are integers and no vertex lies on the
@@ -206,6 +207,18 @@ Without(const CudaSnakePolygon & polygon, const std::vector<int> & nodes)
     }
   }
   return result;
+}
+
+/** `run` nodes from i on. */
+std::vector<int>
+NodesOf(int i, int run, int n)
+{
+  std::vector<int> nodes;
+  for (int k = 0; k < run; ++k)
+  {
+    nodes.push_back((i + k) % n);
+  }
+  return nodes;
 }
 
 CudaSnakePolygon
@@ -402,37 +415,41 @@ TEST(CudaSnakeLattice, MovesAndPairsOfMovesAgreeWithAllPairs)
   EXPECT_GT(conflicts, 500);
 }
 
-TEST(CudaSnakeLattice, RemovalsAgreeWithAllPairsAndOnlyNeighboursConflict)
+TEST(CudaSnakeLattice, RemovalsAgreeWithAllPairsAndOnlyThoseThatTouchConflict)
 {
   Random random(7);
   int    pairs = 0;
-  for (int trial = 0; trial < 20000; ++trial)
+  for (int trial = 0; trial < 5000; ++trial)
   {
-    const CudaSnakePolygon polygon = random.SimplePolygon(random(8, 14), trial % 2 == 0 ? 6 : 12);
+    const CudaSnakePolygon polygon = random.SimplePolygon(random(4, 24), trial % 2 == 0 ? 6 : 12);
     const int              n = static_cast<int>(polygon.size());
-    if (n < 4)
-    {
-      continue;
-    }
-    std::vector<int> possible;
+    std::vector<Proposal>  possible;
     for (int i = 0; i < n; ++i)
     {
-      const bool expected = IsSimpleByPairs(Without(polygon, { i }));
-      ASSERT_EQ(itk::cuda::ChordKeepsSimple(polygon.data(), n, i), expected) << "polygon " << trial << " node " << i;
-      if (expected)
+      for (int run = 1; run <= std::min(itk::cuda::MaximumRemovedRun, n - 3); ++run)
       {
-        possible.push_back(i);
+        const bool expected = IsSimpleByPairs(Without(polygon, NodesOf(i, run, n)));
+        ASSERT_EQ(itk::cuda::ChordKeepsSimple(polygon.data(), n, i, run), expected)
+          << "polygon " << trial << " node " << i << " run " << run;
+        if (expected)
+        {
+          possible.push_back({ i, {}, 0.0, {}, run });
+        }
       }
     }
-    for (const int i : possible)
+    for (size_t i = 0; i < possible.size() && !itk::cuda::RemoveOneAtATime(n); ++i)
     {
-      for (const int j : possible)
+      for (size_t j = i + 1; j < possible.size(); ++j)
       {
-        if (i != j && !itk::cuda::RemoveOneAtATime(n) &&
-            !itk::cuda::RemovalsConflict(n, { i, {}, 0.0, {} }, { j, {}, 0.0, {} }))
+        const bool conflict = itk::cuda::RemovalsConflict(n, possible[i], possible[j]);
+        ASSERT_EQ(conflict, itk::cuda::RemovalsConflict(n, possible[j], possible[i]));
+        if (!conflict)
         {
-          ASSERT_TRUE(IsSimpleByPairs(Without(polygon, { i, j })))
-            << "polygon " << trial << " nodes " << i << ", " << j;
+          std::vector<int>       nodes = NodesOf(possible[i].Node, possible[i].Run, n);
+          const std::vector<int> others = NodesOf(possible[j].Node, possible[j].Run, n);
+          nodes.insert(nodes.end(), others.begin(), others.end());
+          ASSERT_TRUE(IsSimpleByPairs(Without(polygon, nodes)))
+            << "polygon " << trial << " nodes " << possible[i].Node << ", " << possible[j].Node;
           ++pairs;
         }
       }

@@ -37,6 +37,7 @@ struct Proposal
   LatticePoint Position;
   double       Gain;
   Moments      Change;
+  int32_t      Run{ 1 }; // of a removal: nodes from Node on
 };
 
 /** Whether proposal x comes before y: by gain, ties by node. */
@@ -95,22 +96,23 @@ MovesConflict(const LatticePoint * polygon, int n, const Proposal & x, const Pro
   return ChainsMeet(ChainOf(polygon, n, x), ChainOf(polygon, n, y), distance == 2, distance == n - 2);
 }
 
-/** Whether two removals, each possible alone, are not possible together: only if their nodes are adjacent. Chords ab
- * and cd of nodes that are not adjacent cannot meet: cd does not meet the edges a-x-b, so it would have to end in the
- * triangle axb, from where the polygon's other edges at its end could only leave across ab. */
-ITK_CUDA_HOST_DEVICE inline bool
-RemovalsConflict(int n, const Proposal & x, const Proposal & y)
-{
-  const int distance = RingDistance(x.Node, y.Node, n);
-  return distance == 1 || distance == n - 1;
-}
-
 /** Whether the removal of one of the proposals only is safe: few nodes are left, and removals that are far enough from
  * each other could leave fewer than three. */
 ITK_CUDA_HOST_DEVICE inline bool
 RemoveOneAtATime(int n)
 {
-  return n < 8;
+  return n < 3 * (MaximumRemovedRun + 1);
+}
+
+/** Whether two removals, each possible alone, are not possible together: one of them takes a node of the other or an
+ * end of its chord. Chords ab and cd cannot meet otherwise: cd does not meet the nodes' edges a-...-b, so it would lead
+ * from one side of the closed line a-...-b-a to the other, and the nodes' edges c-...-d, which meet neither a-...-b nor
+ * ab, would not. */
+ITK_CUDA_HOST_DEVICE inline bool
+RemovalsConflict(int n, const Proposal & x, const Proposal & y)
+{
+  const int distance = RingDistance(x.Node, y.Node, n);
+  return RemoveOneAtATime(n) || distance <= x.Run || n - distance <= y.Run;
 }
 
 /** Midpoint of an edge, rounded down. */

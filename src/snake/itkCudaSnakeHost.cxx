@@ -440,7 +440,7 @@ HostSnake::KeepUnbeaten(const TConflict & conflict)
 }
 
 /** Takes the sums of all proposals, or of the best one alone should rounding or a region's size not allow all; `cost`
- * is what each proposal adds to J. Returns whether anything was taken. */
+ * is what each of their nodes adds to J. Returns whether anything was taken. */
 bool
 HostSnake::Accept(double cost)
 {
@@ -460,16 +460,18 @@ bool
 HostSnake::TryProposals(double cost)
 {
   Moments sums = m_Sums;
+  int     number = 0;
   for (const Proposal & proposal : m_Proposals)
   {
     sums += proposal.Change;
+    number += proposal.Run;
   }
   if (!IsCountAllowed(sums.Count, m_Sums.Count, m_Total.Count, m_Plan.MinimumRegionSize))
   {
     return false;
   }
   const double criterion = Criterion(m_Law, sums, m_Total);
-  if (!IsImprovement(criterion, cost, static_cast<int>(m_Proposals.size()), m_Criterion, m_Plan.MinimumGain))
+  if (!IsImprovement(criterion, cost, number, m_Criterion, m_Plan.MinimumGain))
   {
     return false;
   }
@@ -544,18 +546,19 @@ HostSnake::Remove()
   {
     return false;
   }
-  const LinearForm gain = Linearize(m_Law, m_Sums, m_Total);
-  m_Threads.ForRanges(static_cast<size_t>(n), 16, [&](size_t begin, size_t end) {
-    for (size_t node = begin; node < end; ++node)
-    {
-      this->ProposeRemoval(static_cast<int>(node), gain);
-    }
-  });
+  const LinearForm     gain = Linearize(m_Law, m_Sums, m_Total);
+  std::vector<Moments> edges(m_Polygon.size());
+  const auto           forNodes = [&](const auto & function) {
+    m_Threads.ForRanges(static_cast<size_t>(n), 16, [&](size_t begin, size_t end) {
+      for (size_t node = begin; node < end; ++node)
+      {
+        function(static_cast<int>(node));
+      }
+    });
+  };
+  forNodes([&](int node) { edges[node] = m_Level->SumEdge(m_Polygon[node], m_Polygon[Next(node, n)]); });
+  forNodes([&](int node) { this->ProposeRemoval(node, gain, edges); });
   this->CollectProposals();
-  if (RemoveOneAtATime(n) && !m_Proposals.empty())
-  {
-    m_Proposals = { *std::min_element(m_Proposals.begin(), m_Proposals.end(), ComesBefore) };
-  }
   this->KeepUnbeaten([n](const Proposal & x, const Proposal & y) { return RemovalsConflict(n, x, y); });
   if (!this->Accept(-m_Plan.NodeCost))
   {
@@ -563,7 +566,10 @@ HostSnake::Remove()
   }
   for (const Proposal & removal : m_Proposals)
   {
-    m_Slots[removal.Node].Node = -2;
+    for (int k = 0; k < removal.Run; ++k)
+    {
+      m_Slots[Further(removal.Node, k, n)].Node = -2;
+    }
   }
   this->LeaveOutRemoved();
   return true;
@@ -599,23 +605,38 @@ HostSnake::LeaveOutRemoved()
   m_Slots.resize(kept);
 }
 
+/** The best removal of one or some nodes from this one on; `edges`: sums of all edges. */
 void
-HostSnake::ProposeRemoval(int node, const LinearForm & gain)
+HostSnake::ProposeRemoval(int node, const LinearForm & gain, const std::vector<Moments> & edges)
 {
-  const int          n = this->GetNumberOfNodes();
-  const LatticePoint before = m_Polygon[Previous(node, n)];
-  const LatticePoint at = m_Polygon[node];
-  const LatticePoint after = m_Polygon[Next(node, n)];
-  Proposal           proposal{ -1, at, 0.0, {} };
-  proposal.Change = m_Level->SumEdge(before, after) - m_Level->SumEdge(before, at) - m_Level->SumEdge(at, after);
-  proposal.Gain = gain(proposal.Change) - m_Plan.NodeCost;
-  if (proposal.Gain < -m_Plan.MinimumGain &&
-      IsCountAllowed(m_Sums.Count + proposal.Change.Count, m_Sums.Count, m_Total.Count, m_Plan.MinimumRegionSize) &&
-      ChordKeepsSimple(m_Polygon.data(), n, node))
+  const int n = this->GetNumberOfNodes();
+  const int runs = Minimum(MaximumRemovedRun, n - 3);
+  Moments   present = edges[Previous(node, n)];
+  Moments   changes[MaximumRemovedRun];
+  double    gains[MaximumRemovedRun];
+  for (int k = 0; k < runs; ++k)
   {
-    proposal.Node = node;
+    present += edges[Further(node, k, n)];
+    changes[k] = m_Level->SumEdge(m_Polygon[Previous(node, n)], m_Polygon[Further(node, k + 1, n)]) - present;
+    const bool allowed =
+      IsCountAllowed(m_Sums.Count + changes[k].Count, m_Sums.Count, m_Total.Count, m_Plan.MinimumRegionSize);
+    gains[k] = allowed ? gain(changes[k]) - m_Plan.NodeCost * static_cast<double>(k + 1) : 0.0;
   }
-  m_Slots[node] = proposal;
+  m_Slots[node].Node = -1;
+  while (true)
+  {
+    const int best = static_cast<int>(std::min_element(gains, gains + runs) - gains);
+    if (!(gains[best] < -m_Plan.MinimumGain))
+    {
+      return;
+    }
+    if (ChordKeepsSimple(m_Polygon.data(), n, node, best + 1))
+    {
+      m_Slots[node] = { node, m_Polygon[node], gains[best], changes[best], best + 1 };
+      return;
+    }
+    gains[best] = 0.0;
+  }
 }
 
 void

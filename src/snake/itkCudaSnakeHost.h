@@ -111,7 +111,7 @@ private:
   void
   LeaveOutRemoved();
   void
-  ProposeRemoval(int node, const LinearForm & gain);
+  ProposeRemoval(int node, const LinearForm & gain, const std::vector<Moments> & edges);
   void
   CollectProposals();
   template <typename TConflict>

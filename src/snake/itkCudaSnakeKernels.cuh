@@ -58,17 +58,25 @@ struct SharedStorage
   }
 };
 
-/** Sum over the lanes of the warp, in all of them. */
-__device__ inline Moments
-SumOverWarp(Moments m)
+/** Sum over the lanes of the warp, modulo 2^64, in all of them. In pieces of so few bits that 32 of them do not
+ * overflow. */
+__device__ inline uint64_t
+SumOverWarp(uint64_t x)
 {
-  for (int offset = WarpSize / 2; offset > 0; offset /= 2)
-  {
-    m.Count += __shfl_xor_sync(AllLanes, static_cast<long long>(m.Count), offset);
-    m.Sum += __shfl_xor_sync(AllLanes, static_cast<unsigned long long>(m.Sum), offset);
-    m.SumOfSquares += __shfl_xor_sync(AllLanes, static_cast<unsigned long long>(m.SumOfSquares), offset);
-  }
-  return m;
+  constexpr uint32_t bits = 27;
+  constexpr uint32_t mask = (1u << bits) - 1u;
+  const uint64_t     low = __reduce_add_sync(AllLanes, static_cast<uint32_t>(x) & mask);
+  const uint64_t     middle = __reduce_add_sync(AllLanes, static_cast<uint32_t>(x >> bits) & mask);
+  const uint64_t     high = __reduce_add_sync(AllLanes, static_cast<uint32_t>(x >> (2 * bits)));
+  return low + (middle << bits) + (high << (2 * bits));
+}
+
+__device__ inline Moments
+SumOverWarp(const Moments & m)
+{
+  return { static_cast<int64_t>(SumOverWarp(static_cast<uint64_t>(m.Count))),
+           SumOverWarp(m.Sum),
+           SumOverWarp(m.SumOfSquares) };
 }
 
 /** Adds to a sum in memory; exact in any order. */
@@ -226,43 +234,103 @@ struct DeviceCells : BlockLevel
   }
 };
 
-/** Contribution of rows row, row + stride, ... of an edge, as SumEdgeRows(); loads of some rows at once. */
+/** Contribution of rows row, row + stride, ... of an edge, as SumEdgeRows(), in steps of some rows. */
 template <typename TLevel>
-__device__ Moments
-SumEdgeRowsInBatches(const TLevel & level, const LatticeEdge & edge, int32_t row, int32_t stride)
+class EdgeRows
 {
-  constexpr int batch = 2;
-  Moments       moments;
-  if (row < edge.NumberOfRows)
+public:
+  __device__
+  EdgeRows(const LatticeEdge & edge, int32_t row, int32_t stride)
+    : m_Walker({ edge.Top, edge.DeltaX, Maximum(1, edge.NumberOfRows), edge.Upward }, row, stride)
+    , m_Top(edge.Top.Y)
+    , m_Row(row)
+    , m_Stride(stride)
+    , m_NumberOfRows(edge.NumberOfRows)
+    , m_Upward(edge.Upward)
+  {}
+
+  __device__ bool
+  HasNext() const
   {
-    CrossingWalker walker(edge, row, stride);
-    for (; row < edge.NumberOfRows; row += batch * stride)
+    return m_Row < m_NumberOfRows;
+  }
+
+  /** Loads what the next step adds. */
+  __device__ void
+  Fetch(const TLevel & level)
+  {
+#pragma unroll
+    for (int32_t b = 0; b < Batch; ++b)
     {
-      typename TLevel::Lookup lookups[batch];
+      // Beyond the edge column 0 is looked up, before which there is nothing.
+      const int32_t row = m_Row + b * m_Stride;
+      const bool    inside = row < m_NumberOfRows;
+      m_Lookups[b] = level.Fetch(m_Top + (inside ? row : m_Row), inside ? m_Walker.GetColumn() : 0);
+      m_Walker.Advance();
+    }
+    m_Row += Batch * m_Stride;
+  }
+  __device__ void
+  Resolve(const TLevel & level)
+  {
 #pragma unroll
-      for (int b = 0; b < batch; ++b)
-      {
-        // Beyond the edge column 0 is looked up, before which there is nothing.
-        const bool inside = row + b * stride < edge.NumberOfRows;
-        lookups[b] = level.Fetch(edge.Top.Y + (inside ? row + b * stride : row), inside ? walker.GetColumn() : 0);
-        walker.Advance();
-      }
-#pragma unroll
-      for (int b = 0; b < batch; ++b)
-      {
-        moments += level.Resolve(lookups[b]);
-      }
+    for (int32_t b = 0; b < Batch; ++b)
+    {
+      m_Sum += level.Resolve(m_Lookups[b]);
     }
   }
-  return edge.Upward ? Moments{} - moments : moments;
-}
 
-/** Sums of one edge, by a warp; in all lanes. */
+  __device__ Moments
+  GetSum() const
+  {
+    return m_Upward ? Moments{} - m_Sum : m_Sum;
+  }
+
+private:
+  static constexpr int32_t Batch = 2;
+
+  CrossingWalker          m_Walker;
+  int32_t                 m_Top;
+  int32_t                 m_Row;
+  int32_t                 m_Stride;
+  int32_t                 m_NumberOfRows;
+  bool                    m_Upward;
+  typename TLevel::Lookup m_Lookups[Batch];
+  Moments                 m_Sum;
+};
+
+/** Contribution of rows row, row + stride, ... of both edges of a chain; loads of both are on their way together. */
 template <typename TLevel>
 __device__ Moments
-SumEdgeByWarp(const TLevel & level, const LatticePoint & p, const LatticePoint & q)
+SumChainRows(const TLevel & level, const LatticeChain & chain, int32_t row, int32_t stride)
 {
-  return SumOverWarp(SumEdgeRowsInBatches(level, MakeEdge(p, q), LaneIndex(), WarpSize));
+  EdgeRows<TLevel> first(MakeEdge(chain.Before, chain.At), row, stride);
+  EdgeRows<TLevel> second(MakeEdge(chain.At, chain.After), row, stride);
+  while (true)
+  {
+    const bool firstHasNext = first.HasNext();
+    const bool secondHasNext = second.HasNext();
+    if (!firstHasNext && !secondHasNext)
+    {
+      return first.GetSum() + second.GetSum();
+    }
+    if (firstHasNext)
+    {
+      first.Fetch(level);
+    }
+    if (secondHasNext)
+    {
+      second.Fetch(level);
+    }
+    if (firstHasNext)
+    {
+      first.Resolve(level);
+    }
+    if (secondHasNext)
+    {
+      second.Resolve(level);
+    }
+  }
 }
 
 /** Checkpoints of the rows, one block per row; with a mask also its checkpoints. */
@@ -483,7 +551,8 @@ SumPolygonKernel(TLevel level, const LatticePoint * polygon, int n, Moments * su
 {
   for (int i = WarpOfGrid(); i < n; i += WarpsOfGrid())
   {
-    const Moments sum = SumEdgeByWarp(level, polygon[i], polygon[Next(i, n)]);
+    const LatticePoint after = polygon[Next(i, n)];
+    const Moments      sum = SumOverWarp(SumChainRows(level, { polygon[i], after, after }, LaneIndex(), WarpSize));
     if (LaneIndex() == 0)
     {
       AtomicAdd(*sums, sum);

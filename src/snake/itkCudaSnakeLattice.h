@@ -215,13 +215,20 @@ ChordMeetsEdge(const LatticePoint & p,
   return SegmentsMeet(p, q, u, v);
 }
 
-/** Whether the chord over node i, between its neighbours, meets the polygon's edge from node u, one that stays, where
- * it must not. */
+/** Node i + k of the ring, k < n. */
+ITK_CUDA_HOST_DEVICE inline int
+Further(int i, int k, int n)
+{
+  return i + k < n ? i + k : i + k - n;
+}
+
+/** Whether the chord over `run` nodes from i on meets the polygon's edge from node u, one that stays, where it must
+ * not. */
 ITK_CUDA_HOST_DEVICE inline bool
-ChordOverNodeMeetsEdge(const LatticePoint * polygon, int n, int i, int u)
+ChordOverNodesMeetsEdge(const LatticePoint * polygon, int n, int i, int run, int u)
 {
   const int          before = Previous(i, n);
-  const int          after = Next(i, n);
+  const int          after = Further(i, run, n);
   const int          v = Next(u, n);
   const LatticePoint p = polygon[before];
   const LatticePoint q = polygon[after];
@@ -229,14 +236,21 @@ ChordOverNodeMeetsEdge(const LatticePoint * polygon, int n, int i, int u)
          ChordMeetsEdge(p, q, polygon[u], polygon[v], u == after, v == before);
 }
 
-/** Whether the polygon stays simple when node i is removed; it has to be simple now and have more than three nodes. Its
- * neighbours are different points then. */
-ITK_CUDA_HOST_DEVICE inline bool
-ChordKeepsSimple(const LatticePoint * polygon, int n, int i)
+/** Edges that stay when `run` nodes are removed. */
+ITK_CUDA_HOST_DEVICE inline int
+NumberOfRemainingEdges(int n, int run)
 {
-  for (int j = 0; j < n - 2; ++j)
+  return n - run - 1;
+}
+
+/** Whether the polygon stays simple when `run` nodes from i on are removed; it has to be simple now and to have at
+ * least three more nodes. The chord's ends are different points then. */
+ITK_CUDA_HOST_DEVICE inline bool
+ChordKeepsSimple(const LatticePoint * polygon, int n, int i, int run)
+{
+  for (int j = 0; j < NumberOfRemainingEdges(n, run); ++j)
   {
-    if (ChordOverNodeMeetsEdge(polygon, n, i, RemainingEdge(j, Next(i, n), n)))
+    if (ChordOverNodesMeetsEdge(polygon, n, i, run, RemainingEdge(j, Further(i, run, n), n)))
     {
       return false;
     }

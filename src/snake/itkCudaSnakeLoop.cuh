@@ -21,6 +21,10 @@ struct alignas(16) RowChunk
   int32_t Parts;
 };
 
+// Of a node, for its removal: chords over it and its followers, and the edges that they replace.
+constexpr int ItemsOfRemoval = 2 * MaximumRemovedRun + 1;
+static_assert(ItemsOfRemoval <= Directions + 1, "Room for the sums of candidates is enough for those of removals");
+
 /** The snake in device memory. */
 struct DeviceSnake
 {
@@ -63,6 +67,8 @@ struct DeviceSnake
         return 1;
       case SnakeControl::Phase::Move:
         return Directions * Plan.Rings + 1;
+      case SnakeControl::Phase::Remove:
+        return ItemsOfRemoval;
       default:
         return 2;
     }
@@ -206,21 +212,31 @@ CopyState(DeviceSnake & to, const DeviceSnake & from)
   __syncthreads();
 }
 
-/** The polygon that the phase begins with, on chip if it fits. */
+/** The polygon of the phase that comes next, on chip if it fits. */
 __device__ inline const LatticePoint *
-LoadPolygon(const DeviceSnake & snake, BlockStorage & storage)
+LoadPolygon(BlockStorage & storage, const LatticePoint * polygon, int n)
 {
-  const LatticePoint * polygon = snake.Polygons[snake.Current];
-  if (snake.NumberOfNodes > BlockStorage::MaximumNodes)
-  {
-    return polygon;
-  }
-  for (int i = static_cast<int>(threadIdx.x); i < snake.NumberOfNodes; i += ThreadsPerBlock)
+  for (int i = static_cast<int>(threadIdx.x); n <= BlockStorage::MaximumNodes && i < n; i += ThreadsPerBlock)
   {
     storage.Polygon[i] = polygon[i];
   }
-  __syncthreads();
-  return storage.Polygon;
+  return n <= BlockStorage::MaximumNodes ? storage.Polygon : polygon;
+}
+
+/** Loads the state and the polygon. Most phases leave the number of nodes as it was, and the polygon where it was, so
+ * that both can be on their way at once. */
+__device__ inline const LatticePoint *
+LoadState(BlockStorage & storage, const DeviceSnake & state, const LatticePoint * lastPolygon, int lastNumberOfNodes)
+{
+  const LatticePoint * polygon = LoadPolygon(storage, lastPolygon, lastNumberOfNodes);
+  CopyState(storage.Snake, state);
+  const LatticePoint * current = storage.Snake.Polygons[storage.Snake.Current];
+  if (current != lastPolygon || storage.Snake.NumberOfNodes != lastNumberOfNodes)
+  {
+    polygon = LoadPolygon(storage, current, storage.Snake.NumberOfNodes);
+    __syncthreads();
+  }
+  return polygon;
 }
 
 /** The chain whose sums are item w of node i in the snake's next phase. */
@@ -236,8 +252,12 @@ ItemOf(const DeviceSnake & snake, const LatticePoint * polygon, int i, int w, in
       return { at, after, after };
     case SnakeControl::Phase::Insert:
       return { at, w == 0 ? MidpointOf(at, after) : after, after };
-    case SnakeControl::Phase::Remove:
-      return { polygon[Previous(i, n)], w == 0 ? after : at, after };
+    case SnakeControl::Phase::Remove: {
+      const int          edge = w - MaximumRemovedRun;
+      const LatticePoint before = polygon[Previous(i, n)];
+      const LatticePoint end = polygon[(i + (edge < 0 ? w + 1 : edge)) % n];
+      return edge <= 0 ? LatticeChain{ before, end, end } : LatticeChain{ polygon[(i + edge - 1) % n], end, end };
+    }
     default: {
       const bool candidate = w < Directions * snake.Plan.Rings;
       return { polygon[Previous(i, n)],
@@ -265,8 +285,7 @@ SumItems(const TLevel & level, const DeviceSnake & snake, const LatticePoint * p
     const LatticeChain chain = ItemOf(snake, polygon, chunk.Node, w, level.Width, level.Height);
     const int32_t      row = chunk.Part * WarpSize + LaneIndex();
     const int32_t      stride = chunk.Parts * WarpSize;
-    const Moments      sum = SumOverWarp(SumEdgeRowsInBatches(level, MakeEdge(chain.Before, chain.At), row, stride) +
-                                    SumEdgeRowsInBatches(level, MakeEdge(chain.At, chain.After), row, stride));
+    const Moments      sum = SumOverWarp(SumChainRows(level, chain, row, stride));
     if (LaneIndex() == 0)
     {
       AtomicAdd(snake.ItemSums[measure ? 0 : chunk.Node * items + w], sum);
@@ -305,6 +324,29 @@ ChainKeepsSimpleByWarp(const LatticePoint * polygon, int n, int before, const La
   }
   return !__any_sync(AllLanes, meets);
 }
+
+/** The smallest of the numbers of the warp's lanes, and the first lane that has it. */
+struct BestOfWarp
+{
+  double Gain;
+  int    Lane;
+
+  __device__ explicit BestOfWarp(double gain)
+    : Gain(gain)
+    , Lane(LaneIndex())
+  {
+    for (int offset = WarpSize / 2; offset > 0; offset /= 2)
+    {
+      const double otherGain = __shfl_xor_sync(AllLanes, Gain, offset);
+      const int    other = __shfl_xor_sync(AllLanes, Lane, offset);
+      if (otherGain < Gain || (otherGain == Gain && other < Lane))
+      {
+        Gain = otherGain;
+        Lane = other;
+      }
+    }
+  }
+};
 
 /** The best possible move of each node of the colour, one warp per node and one lane per candidate. */
 __device__ inline void
@@ -361,32 +403,22 @@ ProposeMoves(const DeviceSnake & snake, const LatticePoint * polygon, int32_t wi
     }
     while (true)
     {
-      double bestGain = gain;
-      int    best = w;
-      for (int offset = WarpSize / 2; offset > 0; offset /= 2)
-      {
-        const double otherGain = __shfl_xor_sync(AllLanes, bestGain, offset);
-        const int    other = __shfl_xor_sync(AllLanes, best, offset);
-        if (otherGain < bestGain || (otherGain == bestGain && other < best))
-        {
-          bestGain = otherGain;
-          best = other;
-        }
-      }
-      if (!(bestGain < -snake.Plan.MinimumGain))
+      const BestOfWarp best(gain);
+      if (!(best.Gain < -snake.Plan.MinimumGain))
       {
         break;
       }
-      const LatticePoint target{ __shfl_sync(AllLanes, position.X, best), __shfl_sync(AllLanes, position.Y, best) };
+      const LatticePoint target{ __shfl_sync(AllLanes, position.X, best.Lane),
+                                 __shfl_sync(AllLanes, position.Y, best.Lane) };
       if (ChainKeepsSimpleByWarp(polygon, n, Previous(i, n), target, Next(i, n)))
       {
-        if (w == best)
+        if (w == best.Lane)
         {
           snake.Slots[i] = { i, position, gain, change };
         }
         break;
       }
-      gain = w == best ? 0.0 : gain;
+      gain = w == best.Lane ? 0.0 : gain;
     }
   }
 }
@@ -416,36 +448,64 @@ ProposeInsertions(const DeviceSnake & snake, const LatticePoint * polygon)
   }
 }
 
-/** What the removal of each node gains; one warp per node. */
+/** Whether the polygon stays simple without `run` nodes from i on, by a warp; in all lanes. */
+__device__ inline bool
+ChordKeepsSimpleByWarp(const LatticePoint * polygon, int n, int i, int run)
+{
+  bool meets = false;
+  for (int j = LaneIndex(); j < NumberOfRemainingEdges(n, run); j += WarpSize)
+  {
+    meets = meets || ChordOverNodesMeetsEdge(polygon, n, i, run, RemainingEdge(j, Further(i, run, n), n));
+  }
+  return !__any_sync(AllLanes, meets);
+}
+
+/** The best removal of one or some nodes from each node on, one warp per node and one lane per length of the run. */
 __device__ inline void
 ProposeRemovals(const DeviceSnake & snake, const LatticePoint * polygon)
 {
   const int n = snake.NumberOfNodes;
+  const int run = LaneIndex() + 1;
   for (int i = WarpOfGrid(); i < n; i += WarpsOfGrid())
   {
     Moments item;
-    if (LaneIndex() < 2)
+    if (LaneIndex() < ItemsOfRemoval)
     {
-      item = TakeItemSum(snake, 2 * i + LaneIndex());
+      item = TakeItemSum(snake, i * ItemsOfRemoval + LaneIndex());
     }
-    const Moments change = ValueOfLane(item, 0) - ValueOfLane(item, 1);
-    const double  gain = snake.Gain(change) - snake.Plan.NodeCost;
-    bool          possible = gain < -snake.Plan.MinimumGain && IsCountAllowed(snake.Sums.Count + change.Count,
-                                                                     snake.Sums.Count,
-                                                                     snake.Total.Count,
-                                                                     snake.Plan.MinimumRegionSize);
-    if (possible)
+    Moments present = ValueOfLane(item, MaximumRemovedRun);
+    Moments change;
+    for (int k = 1; k <= MaximumRemovedRun; ++k)
     {
-      bool meets = false;
-      for (int j = LaneIndex(); j < n - 2; j += WarpSize)
-      {
-        meets = meets || ChordOverNodeMeetsEdge(polygon, n, i, RemainingEdge(j, Next(i, n), n));
-      }
-      possible = !__any_sync(AllLanes, meets);
+      present += ValueOfLane(item, MaximumRemovedRun + k);
+      change = k == run ? item - present : change;
     }
+    const bool allowed = run <= Minimum(MaximumRemovedRun, n - 3) && IsCountAllowed(snake.Sums.Count + change.Count,
+                                                                                    snake.Sums.Count,
+                                                                                    snake.Total.Count,
+                                                                                    snake.Plan.MinimumRegionSize);
+    double     gain = allowed ? snake.Gain(change) - snake.Plan.NodeCost * static_cast<double>(run) : 0.0;
     if (LaneIndex() == 0)
     {
-      snake.Slots[i] = { possible ? i : -1, polygon[i], gain, change };
+      snake.Slots[i].Node = -1;
+    }
+    __syncwarp();
+    while (true)
+    {
+      const BestOfWarp best(gain);
+      if (!(best.Gain < -snake.Plan.MinimumGain))
+      {
+        break;
+      }
+      if (ChordKeepsSimpleByWarp(polygon, n, i, best.Lane + 1))
+      {
+        if (LaneIndex() == best.Lane)
+        {
+          snake.Slots[i] = { i, polygon[i], gain, change, run };
+        }
+        break;
+      }
+      gain = LaneIndex() == best.Lane ? 0.0 : gain;
     }
   }
 }
@@ -574,7 +634,8 @@ SumOverBlock(const Moments & m, int number, ConclusionScratch & scratch)
   __syncthreads();
 }
 
-/** Sums of the listed proposals that are not beaten, in scratch.Sums, and their number, in scratch.Kept. */
+/** Sums of the listed proposals that are not beaten, in scratch.Sums, and the number of their nodes, in scratch.Kept.
+ */
 __device__ inline void
 SumUnbeaten(const DeviceSnake & snake, const ProposalList & list, ConclusionScratch & scratch)
 {
@@ -586,18 +647,26 @@ SumUnbeaten(const DeviceSnake & snake, const ProposalList & list, ConclusionScra
     if (!list.IsBeaten[i])
     {
       sum += snake.Slots[i].Change;
-      ++kept;
+      kept += snake.Slots[i].Run;
     }
   }
   SumOverBlock(sum, kept, scratch);
 }
 
 /** What becomes of the listed proposals: all that are not beaten are taken, or the best alone, or none; in
- * scratch.Verdict. As HostSnake::Accept(). */
+ * scratch.Verdict. As HostSnake::Accept(). The snake's sums, criterion and linear form follow. */
 __device__ inline void
 Decide(DeviceSnake & snake, const ProposalList & list, ConclusionScratch & scratch, double cost)
 {
   SumUnbeaten(snake, list, scratch);
+  const Moments sumsOfUnbeaten = snake.Sums + scratch.Sums;
+  __syncthreads();
+  LinearForm form;
+  if (threadIdx.x == WarpSize && list.Count > 0)
+  {
+    // Most likely what the next phase needs, computed while another warp finds out.
+    form = Linearize(snake.Law, sumsOfUnbeaten, snake.Total);
+  }
   if (threadIdx.x == 0)
   {
     const auto attempt = [&](const Moments & sums, int number) {
@@ -617,7 +686,7 @@ Decide(DeviceSnake & snake, const ProposalList & list, ConclusionScratch & scrat
     scratch.Verdict = TakeNone;
     if (list.Count > 0)
     {
-      if (attempt(snake.Sums + scratch.Sums, scratch.Kept))
+      if (attempt(sumsOfUnbeaten, scratch.Kept))
       {
         scratch.Verdict = TakeUnbeaten;
       }
@@ -628,14 +697,19 @@ Decide(DeviceSnake & snake, const ProposalList & list, ConclusionScratch & scrat
         {
           best = ComesBefore(snake.Slots[list.Proposed[s]], snake.Slots[best]) ? list.Proposed[s] : best;
         }
-        if (attempt(snake.Sums + snake.Slots[best].Change, 1))
+        if (attempt(snake.Sums + snake.Slots[best].Change, snake.Slots[best].Run))
         {
           scratch.Verdict = best;
+          snake.Gain = Linearize(snake.Law, snake.Sums, snake.Total);
         }
       }
     }
   }
   __syncthreads();
+  if (threadIdx.x == WarpSize && scratch.Verdict == TakeUnbeaten)
+  {
+    snake.Gain = form;
+  }
 }
 
 __device__ inline bool
@@ -702,7 +776,7 @@ RankInBlock(bool flag, ConclusionScratch & scratch)
   return rank;
 }
 
-/** Marks the proposals of removals that are beaten by a neighbour's or, where one at a time is safe, by any. */
+/** Marks the proposals of removals that are beaten by one that conflicts with them: those are near, or all. */
 __device__ inline void
 MarkBeatenRemovals(const DeviceSnake & snake, const ProposalList & list)
 {
@@ -711,17 +785,12 @@ MarkBeatenRemovals(const DeviceSnake & snake, const ProposalList & list)
   {
     const int        i = list.Proposed[s];
     const Proposal & own = snake.Slots[i];
-    for (const int j : { Previous(i, n), Next(i, n) })
+    const int        reach = RemoveOneAtATime(n) ? n - 1 : 2 * MaximumRemovedRun;
+    int              j = RemoveOneAtATime(n) ? i : (i + n - MaximumRemovedRun) % n;
+    for (int k = 0; k <= reach; ++k, j = Next(j, n))
     {
-      if (snake.Slots[j].Node >= 0 && ComesBefore(snake.Slots[j], own))
-      {
-        list.IsBeaten[i] = 1;
-      }
-    }
-    for (int t = 0; RemoveOneAtATime(n) && t < list.Count; ++t)
-    {
-      const int j = list.Proposed[t];
-      if (j != i && ComesBefore(snake.Slots[j], own))
+      const Proposal & other = snake.Slots[j];
+      if (j != i && other.Node >= 0 && RemovalsConflict(n, own, other) && ComesBefore(other, own))
       {
         list.IsBeaten[i] = 1;
       }
@@ -752,7 +821,16 @@ ConcludeRemovals(DeviceSnake & snake, ConclusionScratch & scratch)
     scratch.Base = 0;
   }
   __syncthreads();
-  const auto stays = [&](int i) { return snake.Slots[i].Node < 0 || !IsTaken(list, scratch, i); };
+  const auto stays = [&](int i) {
+    for (int k = 0, j = i; k < MaximumRemovedRun; ++k, j = Previous(j, n))
+    {
+      if (snake.Slots[j].Node >= 0 && k < snake.Slots[j].Run && IsTaken(list, scratch, j))
+      {
+        return false;
+      }
+    }
+    return true;
+  };
   for (int base = 0; base < n; base += ThreadsPerBlock)
   {
     const int  i = base + static_cast<int>(threadIdx.x);
@@ -834,6 +912,7 @@ ConcludeInsertions(DeviceSnake & snake, ConclusionScratch & scratch, bool & cutS
     snake.Current = 1 - snake.Current;
     snake.Sums = sums;
     snake.Criterion = Criterion(snake.Law, snake.Sums, snake.Total);
+    snake.Gain = Linearize(snake.Law, snake.Sums, snake.Total);
   }
   __syncthreads();
   return accepted;
@@ -885,6 +964,7 @@ Conclude(DeviceSnake &        snake,
     {
       snake.Sums = TakeItemSum(snake, 0);
       snake.Criterion = Criterion(snake.Law, snake.Sums, snake.Total);
+      snake.Gain = Linearize(snake.Law, snake.Sums, snake.Total);
       snake.BeforeIteration = snake.Criterion;
       AddToRecord(snake,
                   Kind::Level,
@@ -936,6 +1016,9 @@ Conclude(DeviceSnake &        snake,
   return insertion && (changed || snake.Control.ChangesCandidates(level, step));
 }
 
+/** More are counted as so many. */
+constexpr int MaximumRowsOfNode = 1 << 30;
+
 /** Rows of the edges whose sums the next phase needs of node i; -1 if it needs none. */
 __device__ inline int
 RowsOfNode(const DeviceSnake & snake, const LatticePoint * polygon, int i, int32_t staleIn)
@@ -943,9 +1026,9 @@ RowsOfNode(const DeviceSnake & snake, const LatticePoint * polygon, int i, int32
   const int          n = snake.NumberOfNodes;
   const LatticePoint at = polygon[i];
   const LatticePoint after = polygon[Next(i, n)];
-  const int          rowsAfter = after.Y > at.Y ? after.Y - at.Y : at.Y - after.Y;
   const LatticePoint before = polygon[Previous(i, n)];
-  const int          rowsBefore = before.Y > at.Y ? before.Y - at.Y : at.Y - before.Y;
+  const int          rowsAfter = Minimum(MakeEdge(at, after).NumberOfRows, MaximumRowsOfNode / 2);
+  const int          rowsBefore = Minimum(MakeEdge(before, at).NumberOfRows, MaximumRowsOfNode / 2);
   switch (snake.Control.Next)
   {
     case SnakeControl::Phase::Measure:
@@ -971,21 +1054,25 @@ ListChunks(DeviceSnake & snake, ConclusionScratch & scratch)
 {
   const LatticePoint * polygon = snake.Polygons[snake.Current];
   const int            n = snake.NumberOfNodes;
-  Moments              all; // counts rows
-  for (int i = static_cast<int>(threadIdx.x); i < n; i += ThreadsPerBlock)
+  const int            own = static_cast<int>(threadIdx.x);
+  const int            rowsOfOwn = own < n ? RowsOfNode(snake, polygon, own, snake.IsStale[own]) : -1;
+  const auto rowsOf = [&](int i) { return i == own ? rowsOfOwn : RowsOfNode(snake, polygon, i, snake.IsStale[i]); };
+  Moments    all; // counts rows
+  for (int i = own; i < n; i += ThreadsPerBlock)
   {
-    all.Count += Maximum(0, RowsOfNode(snake, polygon, i, snake.IsStale[i]));
+    all.Count += Maximum(0, rowsOf(i));
   }
   SumOverBlock(all, 0, scratch);
   const int64_t share = scratch.Sums.Count * snake.GetItemsPerNode() / (UnitsPerWarp * WarpsOfGrid());
-  const int64_t rowsPerUnit = share > MinimumRowsPerUnit ? share : MinimumRowsPerUnit;
-  for (int i = static_cast<int>(threadIdx.x); i < n; i += ThreadsPerBlock)
+  const int     rowsPerUnit =
+    share < MaximumRowsOfNode ? Maximum(static_cast<int>(share), MinimumRowsPerUnit) : MaximumRowsOfNode;
+  for (int i = own; i < n; i += ThreadsPerBlock)
   {
-    const int rows = RowsOfNode(snake, polygon, i, snake.IsStale[i]);
+    const int rows = rowsOf(i);
     if (rows >= 0)
     {
       // Also without rows now: candidates may have some.
-      const int parts = Maximum(1, static_cast<int>((rows + rowsPerUnit - 1) / rowsPerUnit));
+      const int parts = 1 + rows / (rowsPerUnit + 1);
       const int first = atomicAdd(&scratch.Count, parts);
       for (int part = 0; part < parts; ++part)
       {
@@ -996,8 +1083,7 @@ ListChunks(DeviceSnake & snake, ConclusionScratch & scratch)
   __syncthreads();
 }
 
-/** Makes the state ready for the phase that comes next: the polygon in cells of its level, the linear form, the list of
- * chunks. */
+/** Makes the state ready for the phase that comes next: the polygon in cells of its level, the list of chunks. */
 __device__ inline void
 PrepareNext(DeviceSnake & snake, ConclusionScratch & scratch, int previousLevel, bool allStale)
 {
@@ -1018,10 +1104,6 @@ PrepareNext(DeviceSnake & snake, ConclusionScratch & scratch, int previousLevel,
     }
   }
   __syncthreads();
-  if (threadIdx.x == ThreadsPerBlock - 1)
-  {
-    snake.Gain = Linearize(snake.Law, snake.Sums, snake.Total);
-  }
   ListChunks(snake, scratch);
   if (threadIdx.x == 0)
   {
@@ -1031,18 +1113,20 @@ PrepareNext(DeviceSnake & snake, ConclusionScratch & scratch, int previousLevel,
   __syncthreads();
 }
 
-/** One phase. */
+/** One phase of the polygon that LoadState() returned; returns the next phase's. */
 template <typename TLevel>
-__device__ void
-RunPhase(const TLevel & level,
-         DeviceSnake &  state,
-         BlockStorage & storage,
-         Meeting &      meeting,
-         bool           pauseAtSteps,
-         bool           pauseAtLevels)
+__device__ const LatticePoint *
+RunPhase(const TLevel &       level,
+         const LatticePoint * polygon,
+         DeviceSnake &        state,
+         BlockStorage &       storage,
+         Meeting &            meeting,
+         bool                 pauseAtSteps,
+         bool                 pauseAtLevels)
 {
   DeviceSnake &        snake = storage.Snake;
-  const LatticePoint * polygon = LoadPolygon(snake, storage);
+  const LatticePoint * source = snake.Polygons[snake.Current];
+  const int            numberOfNodes = snake.NumberOfNodes;
   SumItems(level, snake, polygon);
   if (snake.Control.Next != SnakeControl::Phase::Measure)
   {
@@ -1055,6 +1139,7 @@ RunPhase(const TLevel & level,
     PrepareNext(snake, storage.Scratch, previousLevel, allStale);
     CopyState(state, snake);
   });
+  return LoadState(storage, state, source, numberOfNodes);
 }
 
 /** Runs phases until the schedule ends or a pause is due. Cooperative: all blocks are resident. Every phase moves the
@@ -1072,26 +1157,25 @@ __launch_bounds__(ThreadsPerBlock, 1) SnakeKernel(DevicePixels<TSample, VMask> p
   BlockStorage &                         storage = shared.Get();
   DeviceSnake &                          snake = storage.Snake;
   Meeting                                meeting(*signals);
-  CopyState(snake, *state);
+  const LatticePoint *                   polygon = LoadState(storage, *state, nullptr, 0);
   if (!snake.IsPrepared)
   {
     meeting.FirstBlock([&]() {
       PrepareNext(snake, storage.Scratch, snake.Control.Level, true);
       CopyState(*state, snake);
     });
-    CopyState(snake, *state);
+    polygon = LoadState(storage, *state, nullptr, 0);
   }
   while (snake.Control.Next != SnakeControl::Phase::Finished && !snake.Pause)
   {
     if (snake.Plan.Exponent[snake.Control.Level] == 0)
     {
-      RunPhase(pixels, *state, storage, meeting, pauseAtSteps, pauseAtLevels);
+      polygon = RunPhase(pixels, polygon, *state, storage, meeting, pauseAtSteps, pauseAtLevels);
     }
     else
     {
-      RunPhase(cells, *state, storage, meeting, pauseAtSteps, pauseAtLevels);
+      polygon = RunPhase(cells, polygon, *state, storage, meeting, pauseAtSteps, pauseAtLevels);
     }
-    CopyState(snake, *state);
   }
 }
 } // namespace kernels

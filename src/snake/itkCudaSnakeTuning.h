@@ -21,6 +21,10 @@ constexpr int MaximumCandidates = Directions * MaximumRings;
 /** Step with which the polygon is moved again after nodes were removed; then with 1. */
 constexpr int32_t StepAfterRemoval = 4;
 
+/** Neighbouring nodes that are removed at once, at most. A spike has up to three, none of which can go alone: the
+ * chords over it would cross it, or pay for less than the node. */
+constexpr int MaximumRemovedRun = 4;
+
 /** Sides of the grid whose rectangles are searched for a start: cells of the grid are 8 cells of the level, far less
  * than the first step, but there are at least 24 of them, for small targets, and at most 64: 4.3 million rectangles. */
 constexpr int32_t RectangleGridCell = 8;
