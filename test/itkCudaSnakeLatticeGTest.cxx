@@ -421,7 +421,7 @@ TEST(CudaSnakeLattice, RemovalsAgreeWithAllPairsAndOnlyThoseThatTouchConflict)
   int    pairs = 0;
   for (int trial = 0; trial < 5000; ++trial)
   {
-    const CudaSnakePolygon polygon = random.SimplePolygon(random(4, 24), trial % 2 == 0 ? 6 : 12);
+    const CudaSnakePolygon polygon = random.SimplePolygon(random(4, 30), trial % 2 == 0 ? 8 : 14);
     const int              n = static_cast<int>(polygon.size());
     std::vector<Proposal>  possible;
     for (int i = 0; i < n; ++i)
@@ -437,7 +437,7 @@ TEST(CudaSnakeLattice, RemovalsAgreeWithAllPairsAndOnlyThoseThatTouchConflict)
         }
       }
     }
-    for (size_t i = 0; i < possible.size() && !itk::cuda::RemoveOneAtATime(n); ++i)
+    for (size_t i = 0; i < possible.size() && !itk::cuda::RemoveOneAtATime(n, itk::cuda::MaximumRemovedRun); ++i)
     {
       for (size_t j = i + 1; j < possible.size(); ++j)
       {

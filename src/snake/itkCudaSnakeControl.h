@@ -48,6 +48,7 @@ public:
   int                 Level{ 0 }; // index in the plan
   int32_t             Step{ 1 };
   int                 Colour{ 0 };
+  int                 LongestRun{ 1 }; // of nodes that may be removed at once
   uint32_t            Iterations{ 0 };
   CudaRegionSnakeStop Stop{ CudaRegionSnakeStop::Converged };
 
@@ -137,9 +138,12 @@ public:
   {
     if (!removed)
     {
-      Next = Phase::Finished;
+      // Runs only where no single node is left to remove: they pay for more nodes, so they would always come first.
+      Next = LongestRun < MaximumRemovedRun ? Phase::Remove : Phase::Finished;
+      LongestRun = MaximumRemovedRun;
       return;
     }
+    LongestRun = 1;
     Step = StepAfterRemoval;
     this->BeginMoves(plan);
   }

@@ -96,23 +96,23 @@ MovesConflict(const LatticePoint * polygon, int n, const Proposal & x, const Pro
   return ChainsMeet(ChainOf(polygon, n, x), ChainOf(polygon, n, y), distance == 2, distance == n - 2);
 }
 
-/** Whether the removal of one of the proposals only is safe: few nodes are left, and removals that are far enough from
- * each other could leave fewer than three. */
+/** Whether the removal of one of the proposals only is safe: few nodes are left, and removals of up to `longestRun`
+ * nodes that are far enough from each other could leave fewer than three. */
 ITK_CUDA_HOST_DEVICE inline bool
-RemoveOneAtATime(int n)
+RemoveOneAtATime(int n, int longestRun)
 {
-  return n < 3 * (MaximumRemovedRun + 1);
+  return n < 4 * (longestRun + 1);
 }
 
-/** Whether two removals, each possible alone, are not possible together: one of them takes a node of the other or an
- * end of its chord. Chords ab and cd cannot meet otherwise: cd does not meet the nodes' edges a-...-b, so it would lead
- * from one side of the closed line a-...-b-a to the other, and the nodes' edges c-...-d, which meet neither a-...-b nor
- * ab, would not. */
+/** Whether two removals, each possible alone, are not possible together in a polygon of many nodes: one of them takes a
+ * node of the other or an end of its chord. Chords ab and cd cannot meet otherwise: cd does not meet the nodes' edges
+ * a-...-b, so it would lead from one side of the closed line a-...-b-a to the other, and the nodes' edges c-...-d,
+ * which meet neither a-...-b nor ab, would not. */
 ITK_CUDA_HOST_DEVICE inline bool
 RemovalsConflict(int n, const Proposal & x, const Proposal & y)
 {
   const int distance = RingDistance(x.Node, y.Node, n);
-  return RemoveOneAtATime(n) || distance <= x.Run || n - distance <= y.Run;
+  return distance <= x.Run || n - distance <= y.Run;
 }
 
 /** Midpoint of an edge, rounded down. */

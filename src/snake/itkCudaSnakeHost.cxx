@@ -256,7 +256,7 @@ HostSnake::RunPhases(SnakeControl control)
       }
       default: {
         m_TimeOfRemoval = m_TimeOfRemoval == 0.0 ? SecondsNow() : m_TimeOfRemoval;
-        const bool removed = this->Remove();
+        const bool removed = this->Remove(control.LongestRun);
         if (removed)
         {
           this->AddToRecord(Kind::Removal, level, step, before);
@@ -539,7 +539,7 @@ HostSnake::Insert(bool & cutShort)
 }
 
 bool
-HostSnake::Remove()
+HostSnake::Remove(int longestRun)
 {
   const int n = this->GetNumberOfNodes();
   if (n <= 3)
@@ -557,9 +557,11 @@ HostSnake::Remove()
     });
   };
   forNodes([&](int node) { edges[node] = m_Level->SumEdge(m_Polygon[node], m_Polygon[Next(node, n)]); });
-  forNodes([&](int node) { this->ProposeRemoval(node, gain, edges); });
+  forNodes([&](int node) { this->ProposeRemoval(node, longestRun, gain, edges); });
   this->CollectProposals();
-  this->KeepUnbeaten([n](const Proposal & x, const Proposal & y) { return RemovalsConflict(n, x, y); });
+  this->KeepUnbeaten([n, longestRun](const Proposal & x, const Proposal & y) {
+    return RemoveOneAtATime(n, longestRun) || RemovalsConflict(n, x, y);
+  });
   if (!this->Accept(-m_Plan.NodeCost))
   {
     return false;
@@ -605,12 +607,12 @@ HostSnake::LeaveOutRemoved()
   m_Slots.resize(kept);
 }
 
-/** The best removal of one or some nodes from this one on; `edges`: sums of all edges. */
+/** The best removal of up to `longestRun` nodes from this one on; `edges`: sums of all edges. */
 void
-HostSnake::ProposeRemoval(int node, const LinearForm & gain, const std::vector<Moments> & edges)
+HostSnake::ProposeRemoval(int node, int longestRun, const LinearForm & gain, const std::vector<Moments> & edges)
 {
   const int n = this->GetNumberOfNodes();
-  const int runs = Minimum(MaximumRemovedRun, n - 3);
+  const int runs = Minimum(longestRun, n - 3);
   Moments   present = edges[Previous(node, n)];
   Moments   changes[MaximumRemovedRun];
   double    gains[MaximumRemovedRun];

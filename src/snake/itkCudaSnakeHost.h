@@ -107,11 +107,11 @@ private:
   bool
   Insert(bool & cutShort);
   bool
-  Remove();
+  Remove(int longestRun);
   void
   LeaveOutRemoved();
   void
-  ProposeRemoval(int node, const LinearForm & gain, const std::vector<Moments> & edges);
+  ProposeRemoval(int node, int longestRun, const LinearForm & gain, const std::vector<Moments> & edges);
   void
   CollectProposals();
   template <typename TConflict>

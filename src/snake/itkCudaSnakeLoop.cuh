@@ -21,9 +21,14 @@ struct alignas(16) RowChunk
   int32_t Parts;
 };
 
-// Of a node, for its removal: chords over it and its followers, and the edges that they replace.
-constexpr int ItemsOfRemoval = 2 * MaximumRemovedRun + 1;
-static_assert(ItemsOfRemoval <= Directions + 1, "Room for the sums of candidates is enough for those of removals");
+/** Sums for the removal of a node: chords over it and its followers, and the edges that they replace. */
+ITK_CUDA_HOST_DEVICE constexpr int
+ItemsOfRemoval(int longestRun)
+{
+  return 2 * longestRun + 1;
+}
+static_assert(ItemsOfRemoval(MaximumRemovedRun) <= Directions + 1,
+              "Room for the sums of candidates is enough for those of removals");
 
 /** The snake in device memory. */
 struct DeviceSnake
@@ -68,7 +73,7 @@ struct DeviceSnake
       case SnakeControl::Phase::Move:
         return Directions * Plan.Rings + 1;
       case SnakeControl::Phase::Remove:
-        return ItemsOfRemoval;
+        return ItemsOfRemoval(Control.LongestRun);
       default:
         return 2;
     }
@@ -253,7 +258,7 @@ ItemOf(const DeviceSnake & snake, const LatticePoint * polygon, int i, int w, in
     case SnakeControl::Phase::Insert:
       return { at, w == 0 ? MidpointOf(at, after) : after, after };
     case SnakeControl::Phase::Remove: {
-      const int          edge = w - MaximumRemovedRun;
+      const int          edge = w - snake.Control.LongestRun;
       const LatticePoint before = polygon[Previous(i, n)];
       const LatticePoint end = polygon[(i + (edge < 0 ? w + 1 : edge)) % n];
       return edge <= 0 ? LatticeChain{ before, end, end } : LatticeChain{ polygon[(i + edge - 1) % n], end, end };
@@ -465,25 +470,27 @@ __device__ inline void
 ProposeRemovals(const DeviceSnake & snake, const LatticePoint * polygon)
 {
   const int n = snake.NumberOfNodes;
+  const int longestRun = snake.Control.LongestRun;
+  const int items = ItemsOfRemoval(longestRun);
   const int run = LaneIndex() + 1;
   for (int i = WarpOfGrid(); i < n; i += WarpsOfGrid())
   {
     Moments item;
-    if (LaneIndex() < ItemsOfRemoval)
+    if (LaneIndex() < items)
     {
-      item = TakeItemSum(snake, i * ItemsOfRemoval + LaneIndex());
+      item = TakeItemSum(snake, i * items + LaneIndex());
     }
-    Moments present = ValueOfLane(item, MaximumRemovedRun);
+    Moments present = ValueOfLane(item, longestRun);
     Moments change;
-    for (int k = 1; k <= MaximumRemovedRun; ++k)
+    for (int k = 1; k <= longestRun; ++k)
     {
-      present += ValueOfLane(item, MaximumRemovedRun + k);
+      present += ValueOfLane(item, longestRun + k);
       change = k == run ? item - present : change;
     }
-    const bool allowed = run <= Minimum(MaximumRemovedRun, n - 3) && IsCountAllowed(snake.Sums.Count + change.Count,
-                                                                                    snake.Sums.Count,
-                                                                                    snake.Total.Count,
-                                                                                    snake.Plan.MinimumRegionSize);
+    const bool allowed = run <= Minimum(longestRun, n - 3) && IsCountAllowed(snake.Sums.Count + change.Count,
+                                                                             snake.Sums.Count,
+                                                                             snake.Total.Count,
+                                                                             snake.Plan.MinimumRegionSize);
     double     gain = allowed ? snake.Gain(change) - snake.Plan.NodeCost * static_cast<double>(run) : 0.0;
     if (LaneIndex() == 0)
     {
@@ -780,17 +787,18 @@ RankInBlock(bool flag, ConclusionScratch & scratch)
 __device__ inline void
 MarkBeatenRemovals(const DeviceSnake & snake, const ProposalList & list)
 {
-  const int n = snake.NumberOfNodes;
+  const int  n = snake.NumberOfNodes;
+  const bool all = RemoveOneAtATime(n, snake.Control.LongestRun);
+  const int  reach = snake.Control.LongestRun;
   for (int s = static_cast<int>(threadIdx.x); s < list.Count; s += ThreadsPerBlock)
   {
     const int        i = list.Proposed[s];
     const Proposal & own = snake.Slots[i];
-    const int        reach = RemoveOneAtATime(n) ? n - 1 : 2 * MaximumRemovedRun;
-    int              j = RemoveOneAtATime(n) ? i : (i + n - MaximumRemovedRun) % n;
-    for (int k = 0; k <= reach; ++k, j = Next(j, n))
+    int              j = all ? i : (i + n - reach) % n;
+    for (int k = 0; k < (all ? n : 2 * reach + 1); ++k, j = Next(j, n))
     {
       const Proposal & other = snake.Slots[j];
-      if (j != i && other.Node >= 0 && RemovalsConflict(n, own, other) && ComesBefore(other, own))
+      if (j != i && other.Node >= 0 && (all || RemovalsConflict(n, own, other)) && ComesBefore(other, own))
       {
         list.IsBeaten[i] = 1;
       }
