@@ -40,10 +40,10 @@ protected:
   }
 
   CudaRegionSnakeResult
-  RunOnDevice(const Case & image, const CudaRegionSnakeObserver & observer = {}, unsigned int threads = 0) const
+  RunOnDevice(const Case & image, const CudaRegionSnakeObserver & observer = {}) const
   {
     return image.RunWith([&](const CudaRegionSnakeInput & input, const CudaRegionSnakeParameters & parameters) {
-      return itk::CudaRegionSnakeOnDevice(input, parameters, m_Device, threads > 0 ? threads : m_Threads, observer);
+      return itk::CudaRegionSnakeOnDevice(input, parameters, m_Device, m_Threads, observer);
     });
   }
 
@@ -52,9 +52,8 @@ protected:
   {
     for (uint64_t scene = first; scene < first + number; ++scene)
     {
-      // One thread is faster on scenes so small.
       const Case image = RandomCase(scene, scene % 10 == 0 ? 700 : 200);
-      ExpectSameResults(image.Run(1), this->RunOnDevice(image, {}, 1), "scene " + std::to_string(scene));
+      ExpectSameResults(image.Run(m_Threads), this->RunOnDevice(image), "scene " + std::to_string(scene));
       if (HasFatalFailure())
       {
         return;
