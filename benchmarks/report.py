@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes docs/performance.md and its plots from the records in benchmarks/records.
+"""Writes docs/performance.md, its plots and the table in README.md from the records in benchmarks/records.
 
-usage: benchmarks/report.py    (needs matplotlib; README.md's Speed section is checked against the same figures)
+usage: benchmarks/report.py    (needs matplotlib)
 
 Records are the files DATE-MACHINE-peers*.json of peers.py (rows of a later file take the place of an earlier one's),
 and the newest -two-way.json (two_way_paper_tables --json), -snake.txt (snake_paper_table) and -sanitize.json
@@ -261,6 +261,8 @@ def finish(figure, folder, name):
 def draw_roofline(r, folder):
     copies = {s: r.resident(s, 4.0, "copy_ms") for s in ("8192^2", "512^3")}
     pixels = {"8192^2": 8192**2, "512^3": 512**3}
+    if not any(copies.values()):
+        return
     bandwidth = max(8 * pixels[s] / ms * 1e3 for s, ms in copies.items() if ms)  # bytes per second, read and written
     peak = 132 * 128 * 2 * 1.98e9  # multiprocessors, lanes, fused multiply-add, clock
     figure, axis = pyplot.subplots(figsize=(8, 5))
@@ -557,6 +559,19 @@ def write_page(r, goals, limits, template):
     return re.sub(r"\n{3,}", "\n\n", page)
 
 
+def write_readme(r, path):
+    """The table between the two comments."""
+    rows = []
+    for dimension, side in ((2, 256), (2, 1024), (2, 8192), (3, 256), (3, 512), (3, 1024)):
+        ours, itk = (r.whole(prefix, "smoothing", dimension, side) for prefix in ("host_to_host", "itk"))
+        if ours and itk:
+            rows.append([f"{side}^{dimension}", f"{ours:.3g} ms", f"{itk:.4g} ms"])
+    text = table(["image", "CudaSmoothingRecursiveGaussianImageFilter", "ITK"], rows)
+    page = path.read_text(encoding="utf-8")
+    pattern = r"(<!-- written by benchmarks/report.py -->\n).*(<!-- end of what it writes -->)"
+    path.write_text(re.sub(pattern, lambda match: f"{match.group(1)}\n{text}\n{match.group(2)}", page, flags=re.S), encoding="utf-8")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--records", type=pathlib.Path, default=HERE / "records")
@@ -569,6 +584,7 @@ def main():
     template = (HERE / "report_template.md").read_text(encoding="utf-8")
     page = write_page(r, goals, read_limits(HERE / "report_limits.md"), template)
     (arguments.docs / "performance.md").write_text(page, encoding="utf-8")
+    write_readme(r, arguments.docs.parent / "README.md")
     for goal in goals:
         print(" | ".join(goal.row()))
     return 0
