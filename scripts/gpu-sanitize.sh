@@ -85,8 +85,10 @@ run_tool() {
   reports=$(sed -nE 's/^=+ (ERROR|RACECHECK) SUMMARY: ([0-9]+) (errors?|hazards?).*/\2/p' "$log" | tail -n 1)
   if [ "$code" = 124 ]; then
     not_run "$tool" "$program" "not done after $limit s" "$seconds"
-  elif [ -z "$reports" ] || ! grep -q '^\[  PASSED  \]\|tests ran\|^\[==========\]' "$log"; then
+  elif [ -z "$reports" ] || ! grep -q '^\[==========\]' "$log"; then
     not_run "$tool" "$program" "exit status $code, and no summary" "$seconds"
+  elif grep -q '^\[  PASSED  \] 0 tests' "$log"; then
+    not_run "$tool" "$program" "all units were skipped" "$seconds"
   elif [ "$reports" = 0 ] && [ "$code" = 0 ]; then
     add_row "$tool" "$program" passed 0 "$seconds" ""
   else
@@ -97,24 +99,28 @@ run_tool() {
   rm -f "$log"
 }
 
+# Written even if the script is ended early: what was not reached is missing from the record, and what is there holds.
+write_record() {
+  local commit='' gpu separator='' row
+  [ ! -f "$here/data/source.json" ] || commit=$(sed -n 's/.*"commit": "\([0-9a-f]*\)".*/\1/p' "$here/data/source.json")
+  gpu=$(nvidia-smi --query-gpu=name,driver_version --format=csv,noheader 2> /dev/null | head -n 1 || true)
+  {
+    printf '{\n "date": "%s",\n "commit": "%s",\n "device": "%s",\n "kernel": "%s",\n "sanitizer": "%s",\n "runs": [\n' \
+      "$(date -u +%Y-%m-%dT%H:%M:%SZ)" "$commit" "$gpu" "$(uname -r)" "$version"
+    for row in "${rows[@]}"; do
+      printf '%s%s' "$separator" "$row"
+      separator=$',\n'
+    done
+    printf '\n ]\n}\n'
+  } > "$output"
+  echo "record: $output"
+}
+trap write_record EXIT
+trap 'exit 143' TERM INT
+
 for tool in $tools; do
   for program in CudaFiltersCudaGTestDriver CudaFiltersSnakeGTestDriver; do
     run_tool "$tool" "$program"
   done
 done
-
-commit=
-[ ! -f "$here/data/source.json" ] || commit=$(sed -n 's/.*"commit": "\([0-9a-f]*\)".*/\1/p' "$here/data/source.json")
-gpu=$(nvidia-smi --query-gpu=name,driver_version --format=csv,noheader 2> /dev/null | head -n 1 || true)
-{
-  printf '{\n "date": "%s",\n "commit": "%s",\n "device": "%s",\n "kernel": "%s",\n "sanitizer": "%s",\n "runs": [\n' \
-    "$(date -u +%Y-%m-%dT%H:%M:%SZ)" "$commit" "$gpu" "$(uname -r)" "$version"
-  separator=
-  for row in "${rows[@]}"; do
-    printf '%s%s' "$separator" "$row"
-    separator=$',\n'
-  done
-  printf '\n ]\n}\n'
-} > "$output"
-echo "record: $output"
 exit "$status"
