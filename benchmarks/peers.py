@@ -57,14 +57,14 @@ def measure(run, budget, synchronise=lambda: None, samples=SAMPLES):
     """Median of milliseconds by the wall clock; slow functions run less often. Returns None without time left."""
     if budget.left() <= 0:
         return None
+    run()  # starts the library, which may compile
+    synchronise()
     begin = time.perf_counter()
     run()
     synchronise()
     first = time.perf_counter() - begin
     if first > 2.0:
         return first * 1e3
-    run()
-    synchronise()
     times = []
     for _ in range(max(3, min(samples, int(1.0 / max(first, 1e-6))))):
         begin = time.perf_counter()

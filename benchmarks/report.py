@@ -65,10 +65,20 @@ class Records:
                 else:
                     left_out[key] = row
         self.left_out = [row for key, row in left_out.items() if key not in self.peers]
+        self.add_convolutions(folder)
         self.versions = {name: version for run in self.runs for name, version in run["versions"].items()}
         self.two_way_file, self.two_way = self.newest(folder, "*-two-way.json", json.loads)
         self.snake_file, self.snake = self.newest(folder, "*-snake.txt", read_snake)
         self.sanitize_file, self.sanitize = self.newest(folder, "*-sanitize.json", json.loads)
+
+    def add_convolutions(self, folder):
+        """The record of the convolution beside CuPy's, where no peers record has these rows."""
+        _, record = self.newest(folder, "*-fir.json", json.loads)
+        for row in record["rows"] if record else ():
+            dimension, side, sigma = row["dimension"], row["side"], row["sigma"]
+            name = f"resident/discrete/{dimension}d/side:{side}/sigma_percent:{round(100 * sigma)}"
+            self.module.setdefault(name, {"ms": row["ms"], "radius": row["radius"]})
+            self.peers.setdefault(("CuPy", "discrete", "resident", dimension, side, sigma), {"ms": row["cupy_ms"]})
 
     @staticmethod
     def newest(folder, pattern, read):
