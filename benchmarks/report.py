@@ -157,6 +157,15 @@ class Goal:
     def is_met(self):
         return self.reached <= self.must if self.at_most else self.reached >= self.must
 
+    def get_missed(self):
+        """The bound that was not reached, in words; None if there is none."""
+        if self.reached is None:
+            return None
+        if not self.is_met():
+            return self.show(self.must)
+        below = self.stretch is not None and (self.reached > self.stretch if self.at_most else self.reached < self.stretch)
+        return f"a stretch of {self.show(self.stretch)}" if below else None
+
     def show(self, value):
         return "" if value is None else f"{value:.3g}{self.unit}"
 
@@ -291,13 +300,15 @@ def draw_roofline(r, folder):
         for marker, shape, count, passes in (("o", "8192^2", 8192**2, 2), ("s", "512^3", 512**3, 3)):
             ms = r.resident(shape, sigma)
             point(f"{label}, {shape.replace('^', '$^')}$", count, passes, RECURSIVE_OPERATIONS, ms, marker, f"C{index}")
-    row = "resident/partitioned/Exact/2d/side:8192/sigma_percent:1500"
-    point("partitioned, Exact, 8192$^2$", 8192**2, 2, PARTITIONED_OPERATIONS, r.get(row), "D", "C2")
-    for index, sigma in enumerate((0.5, 1.0, 4.0, 16.0)):
+    exact = [row["ms"] for row in r.two_way["times"]["rows"] if (row["side"], row["partition"]) == (8192, "Exact")] if r.two_way else []
+    point("partitioned, Exact, 8192$^2$", 8192**2, 2, PARTITIONED_OPERATIONS, min(exact, default=None), "D", "C2")
+    named = set()
+    for sigma in (0.5, 1.0, 4.0):
         for marker, dimension, side in (("^", 2, 4096), ("v", 3, 256)):
             row = r.module.get(f"resident/discrete/{dimension}d/side:{side}/sigma_percent:{round(100 * sigma)}", {})
             if row:
-                label = f"discrete, radius rising, {side}$^{dimension}$" if index == 0 else None
+                label = None if dimension in named else f"discrete, sigma up to 4, {side}$^{dimension}$"
+                named.add(dimension)
                 colour = "C3" if dimension == 2 else "C4"
                 point(label, side**dimension, dimension, 2 * (2 * row["radius"] + 1), row["ms"], marker, colour)
     axis.set_xlabel("floating-point operations per byte that a pass must read and write")
@@ -355,26 +366,31 @@ def draw_sigmas(r, folder):
 
 
 def draw_sweeps(r, folder):
-    figure, axes = pyplot.subplots(1, 3, figsize=(15, 4.5))
-    for index, (label, pattern) in enumerate(SWEEPS):
-        panel = 0 if index < 2 else 1 if index < 4 else 2
-        points = r.sweep(pattern)
-        if not points:
-            continue
-        values = [value / 100 if panel == 2 else value for value, _ in points]
-        rates = [rate / 1e9 for _, rate in points]
-        plot = axes[panel].semilogx if panel == 2 else axes[panel].plot
-        label = re.sub(r"\^(\d)", r"$^\1$", label)
-        line = plot(values, rates, "o-", markersize=3, label=label)[0]
-        floors = [max(rates[max(0, i - 1)], rates[min(len(rates) - 1, i + 1)]) / 2 for i in range(len(rates))]
-        axes[panel].fill_between(values, floors, color=line.get_color(), alpha=0.08, linewidth=0)
-    for axis, title in zip(axes, ("side of square images", "side of cubes", "sigma in pixels")):
+    """Panels without a record are left out."""
+    panels = (("side of square images", SWEEPS[:2]), ("side of cubes", SWEEPS[2:4]), ("sigma in pixels", SWEEPS[4:]))
+    panels = [panel for panel in panels if any(r.sweep(pattern) for _, pattern in panel[1])]
+    if not panels:
+        return
+    figure, axes = pyplot.subplots(1, len(panels), figsize=(5.5 * len(panels), 4.5), squeeze=False)
+    for axis, (title, sweeps) in zip(axes[0], panels):
+        over_sigma = title.startswith("sigma")
+        for label, pattern in sweeps:
+            points = r.sweep(pattern)
+            if not points:
+                continue
+            values = [value / 100 if over_sigma else value for value, _ in points]
+            rates = [rate / 1e9 for _, rate in points]
+            plot = axis.semilogx if over_sigma else axis.plot
+            line = plot(values, rates, "o-", markersize=3, label=re.sub(r"\^(\d)", r"$^\1$", label))[0]
+            last = len(rates) - 1
+            floors = [max(rates[max(0, i - 1)], rates[min(last, i + 1)]) / 2 for i in range(len(rates))]
+            axis.plot(values, floors, ":", color=line.get_color(), linewidth=1)
         axis.set_xlabel(title)
-        axis.set_ylim(bottom=0)
+        axis.set_ylim(0, 1.3 * axis.get_ylim()[1])
         axis.grid(alpha=0.3)
-        axis.legend(fontsize=8, loc="lower right")
-    axes[0].set_ylabel("gigapixels per second")
-    figure.suptitle("Rates over neighbouring sides and sigmas; shaded: half of the neighbours' rate, below which would be a cliff")
+        axis.legend(fontsize=8, loc="upper right")
+    axes[0][0].set_ylabel("gigapixels per second")
+    figure.suptitle("Rates over neighbouring sides and sigmas; dotted: half of the neighbours' rate", fontsize=11)
     finish(figure, folder, "sweeps")
 
 
@@ -386,13 +402,19 @@ def typeset(text):
 
 
 def table(header, rows):
+    """Columns that no row fills are left out."""
+    if not rows:
+        return "Not measured.\n"
+    rows = [list(row) for row in rows]
+    filled = [i for i in range(len(header)) if any(str(row[i]) for row in rows)]
+    header, rows = [header[i] for i in filled], [[row[i] for i in filled] for row in rows]
     lines = ["| " + " | ".join(header) + " |", "| " + " | ".join("---" for _ in header) + " |"]
     lines += ["| " + " | ".join(typeset(cell) for cell in row) + " |" for row in rows]
     return "\n".join(lines) + "\n"
 
 
 def figure_of(ms):
-    return "" if ms is None else f"{ms:.3g}"
+    return "" if ms is None else f"{ms:.0f}" if ms >= 1000 else f"{ms:.3g}"
 
 
 def ratio_of(theirs, ours):
@@ -478,7 +500,7 @@ def table_of_snake(r):
     rows = []
     for image, what, sums, segmentation, total, rest in r.snake:
         quality = rest[0] if rest else ""
-        rows.append([image, what, f"{sums * 1e3:.3g}", f"{segmentation * 1e3:.3g}", f"{total * 1e3:.3g}", quality])
+        rows.append([image, what, *(figure_of(1e3 * seconds) for seconds in (sums, segmentation, total)), quality])
     return table(["image", "", "sums, ms", "segmentation, ms", "total, ms", "overlap with the truth"], rows)
 
 
@@ -487,7 +509,10 @@ def table_of_skimage(r):
     for key, row in sorted(r.peers.items(), key=lambda item: (item[0][1], item[0][4])):
         if key[0] == "scikit-image":
             rows.append([key[1], f"{key[4]}^2", str(row["iterations"]), figure_of(row["ms"])])
-    return table(["scikit-image", "image", "iterations", "ms"], rows) if rows else ""
+    if not rows:
+        return ""
+    head = "For scale, another kind of region segmentation, level sets, on the CPU:\n\n"
+    return head + table(["scikit-image", "image", "iterations", "ms"], rows)
 
 
 def table_of_sanitizer(r):
@@ -495,7 +520,8 @@ def table_of_sanitizer(r):
     for run in r.sanitize["runs"]:
         reports = "" if run["reports"] is None else run["reports"]
         rows.append([run["tool"], run["program"], run["result"], reports, run["reason"]])
-    return table(["tool", "program", "", "reports", ""], rows)
+    link = f"[Record](../benchmarks/records/{r.sanitize_file.name}), {r.sanitize['device']}, compute-sanitizer {r.sanitize['sanitizer']}:\n\n"
+    return link + table(["tool", "program", "", "reports", "reason"], rows)
 
 
 # --- the page ---------------------------------------------------------------------------------------------------------
@@ -528,23 +554,26 @@ def describe_runs(r):
             if name and name not in measured:
                 lines.append(f"* {names.get(name, name)} was left out: {item['reason']}.")
     if r.left_out:
-        rows = ", ".join(f"{x['library']} {x['filter']} {x['side']}^{x['dimension']}" for x in r.left_out)
-        lines.append(f"* Rows left out (no time left, or the peer failed): {rows}.")
+        counts = {}
+        for row in r.left_out:
+            counts[row["library"]] = counts.get(row["library"], 0) + 1
+        rows = ", ".join(f"{count} of {library}" for library, count in counts.items())
+        lines.append(f"* Rows left out, with reasons in the records (most often: no time left): {rows}.")
     return typeset("\n".join(dict.fromkeys(lines)))
 
 
 def write_missed(goals, limits):
-    missed = {goal.name: goal for goal in goals if goal.reached is not None and not goal.is_met()}
+    missed = {goal.name: goal for goal in goals if goal.get_missed()}
     parts, explained = [], set()
     for names, text in limits:
         mine = [missed[name] for name in names if name in missed]
         explained.update(goal.name for goal in mine)
         if mine:
-            heads = "; ".join(f"{goal.what}: {goal.show(goal.reached)} for {goal.show(goal.must)}" for goal in mine)
-            parts.append(typeset(f"**{heads}.** {text}\n"))
+            heads = "; ".join(f"{goal.what}: {goal.show(goal.reached)} for {goal.get_missed()}" for goal in mine)
+            parts.append(typeset(f"**{heads}.**\n{text}\n"))
     rest = [goal for name, goal in missed.items() if name not in explained]
     for goal in rest:
-        parts.append(typeset(f"**{goal.what}: {goal.show(goal.reached)} for {goal.show(goal.must)}.** No profile was taken.\n"))
+        parts.append(typeset(f"**{goal.what}: {goal.show(goal.reached)} for {goal.get_missed()}.** No profile was taken.\n"))
     return "\n".join(parts) if parts else "None is missed.\n"
 
 
@@ -562,8 +591,7 @@ def write_page(r, goals, limits, template):
         "snake": table_of_snake(r) if r.snake else "Not measured.\n",
         "snake_record": r.snake_file.name if r.snake_file else "",
         "skimage": table_of_skimage(r),
-        "sanitizer": table_of_sanitizer(r) if r.sanitize else "Not run.\n",
-        "sanitize_record": r.sanitize_file.name if r.sanitize_file else "",
+        "sanitizer": table_of_sanitizer(r) if r.sanitize else "There is no record of a run yet.\n",
     }
     page = re.sub(r"\{\{(\w+)\}\}", lambda match: values[match.group(1)].rstrip("\n"), template)
     return re.sub(r"\n{3,}", "\n\n", page)
@@ -575,7 +603,7 @@ def write_readme(r, path):
     for dimension, side in ((2, 256), (2, 1024), (2, 8192), (3, 256), (3, 512), (3, 1024)):
         ours, itk = (r.whole(prefix, "smoothing", dimension, side) for prefix in ("host_to_host", "itk"))
         if ours and itk:
-            rows.append([f"{side}^{dimension}", f"{ours:.3g} ms", f"{itk:.4g} ms"])
+            rows.append([f"{side}^{dimension}", f"{ours:.3g} ms", f"{figure_of(itk)} ms"])
     text = table(["image", "CudaSmoothingRecursiveGaussianImageFilter", "ITK"], rows)
     page = path.read_text(encoding="utf-8")
     pattern = r"(<!-- written by benchmarks/report.py -->\n).*(<!-- end of what it writes -->)"
