@@ -8,6 +8,7 @@ Resident: images that lie on the GPU; medians of event samples. Host to host: fr
 array, medians of wall-clock samples after a warm-up. Libraries that cannot be imported are left out and named in the
 record with the reason, and so are rows for which no time was left. Needs Python 3.8; NumPy for the peers.
 """
+
 import argparse
 import datetime
 import functools
@@ -249,6 +250,7 @@ def run_opencv(budget):
     import cv2
 
     rows = Rows("OpenCV (CPU)")
+
     def filtering(side, sigma):
         image = random_image(2, side)
         size = 2 * int(4.0 * sigma + 0.5) + 1

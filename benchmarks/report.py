@@ -8,6 +8,7 @@ Records are the files DATE-MACHINE-peers*.json of peers.py (rows of a later file
 and the newest -two-way.json (two_way_paper_tables --json), -snake.txt (snake_paper_table) and -sanitize.json
 (gpu-sanitize). What limits a figure that misses its goal is written by hand in report_limits.md, under the goal's name.
 """
+
 import argparse
 import json
 import pathlib
@@ -221,11 +222,15 @@ def goals_against_peers(r):
     for shape, dimension, side in (("8192^2", 2, 8192), ("512^3", 3, 512)):
         for sigma, must in ((4.0, 8), (64.0, 50)):
             reached = divide(r.peer("CuPy", "resident", dimension, side, sigma), r.resident(shape, sigma))
-            yield Goal(f"CuPy {shape} sigma {sigma:g}", f"CuPy's time / ours, resident, {shape}, sigma {sigma:g}", must, reached)
+            yield Goal(
+                f"CuPy {shape} sigma {sigma:g}", f"CuPy's time / ours, resident, {shape}, sigma {sigma:g}", must, reached
+            )
     ours = r.whole("host_to_host", "smoothing", 3, 512)
     itk = divide(r.whole("itk", "smoothing", 3, 512), ours)
     yield Goal("ITK 512^3", "ITK's time on all cores / ours, host to host, 512^3", 20, itk)
-    yield Goal("CuPy host to host", "CuPy's time / ours, host to host, 512^3", 7, divide(r.peer("CuPy", "host_to_host", 3, 512), ours))
+    yield Goal(
+        "CuPy host to host", "CuPy's time / ours, host to host, 512^3", 7, divide(r.peer("CuPy", "host_to_host", 3, 512), ours)
+    )
     small = (128, 256, 512, 1024, 2048)
     for library, times in (
         ("CuPy", [r.peer("CuPy", "host_to_host", 2, side) for side in small]),
@@ -303,7 +308,11 @@ def draw_roofline(r, folder):
         for marker, shape, count, passes in (("o", "8192^2", 8192**2, 2), ("s", "512^3", 512**3, 3)):
             ms = r.resident(shape, sigma)
             point(f"{label}, {shape.replace('^', '$^')}$", count, passes, RECURSIVE_OPERATIONS, ms, marker, f"C{index}")
-    exact = [row["ms"] for row in r.two_way["times"]["rows"] if (row["side"], row["partition"]) == (8192, "Exact")] if r.two_way else []
+    exact = (
+        [row["ms"] for row in r.two_way["times"]["rows"] if (row["side"], row["partition"]) == (8192, "Exact")]
+        if r.two_way
+        else []
+    )
     point("partitioned, Exact, 8192$^2$", 8192**2, 2, PARTITIONED_OPERATIONS, min(exact, default=None), "D", "C2")
     named = set()
     for sigma in (0.5, 1.0, 4.0):
@@ -468,7 +477,16 @@ def table_of_filters(r):
         _, filter_name, dimension, side, sigma = match.groups()
         prefix = "host" if filter_name.startswith("partitioned") else "itk"
         host = r.get(name.replace("host_to_host", prefix, 1))
-        rows.append([filter_name, f"{side}^{dimension}", f"{int(sigma) / 100:g}", figure_of(row["ms"]), figure_of(host), ratio_of(host, row["ms"])])
+        rows.append(
+            [
+                filter_name,
+                f"{side}^{dimension}",
+                f"{int(sigma) / 100:g}",
+                figure_of(row["ms"]),
+                figure_of(host),
+                ratio_of(host, row["ms"]),
+            ]
+        )
     return table(["filter", "image", "sigma", "ms", "host", "factor"], rows)
 
 
@@ -485,7 +503,9 @@ def table_of_resident_filters(r):
             ours = r.get(f"resident/discrete/{dimension}d/side:{side}/sigma_percent:{round(100 * sigma)}")
             cupy = r.peer("CuPy", "resident", dimension, side, sigma, "discrete")
             if ours is not None:
-                rows.append(["discrete", f"{side}^{dimension}", f"{sigma:g}", figure_of(ours), figure_of(cupy), ratio_of(cupy, ours)])
+                rows.append(
+                    ["discrete", f"{side}^{dimension}", f"{sigma:g}", figure_of(ours), figure_of(cupy), ratio_of(cupy, ours)]
+                )
     return table(["filter", "image", "sigma", "ms", "CuPy", "factor"], rows)
 
 
@@ -493,7 +513,10 @@ def table_of_two_way(r):
     rows = r.two_way["times"]["rows"]
     lines = []
     for side in sorted({row["side"] for row in rows}):
-        best = {p: min(row["ms"] for row in rows if row["side"] == side and row["partition"] == p) for p in ("OneWay", "TwoWay", "Exact")}
+        best = {
+            p: min(row["ms"] for row in rows if row["side"] == side and row["partition"] == p)
+            for p in ("OneWay", "TwoWay", "Exact")
+        }
         factors = [f"{best['OneWay'] / best[p]:.2f}" for p in ("TwoWay", "Exact")]
         lines.append([f"{side}^2", *(f"{best[p]:.4g}" for p in best), *factors, "2" if side == 512 else ""])
     return table(["image", "OneWay ms", "TwoWay ms", "Exact ms", "OneWay / TwoWay", "OneWay / Exact", "published"], lines)
@@ -610,7 +633,9 @@ def write_readme(r, path):
     text = table(["image", "CudaSmoothingRecursiveGaussianImageFilter", "ITK"], rows)
     page = path.read_text(encoding="utf-8")
     pattern = r"(<!-- written by benchmarks/report.py -->\n).*(<!-- end of what it writes -->)"
-    path.write_text(re.sub(pattern, lambda match: f"{match.group(1)}\n{text}\n{match.group(2)}", page, flags=re.S), encoding="utf-8")
+    path.write_text(
+        re.sub(pattern, lambda match: f"{match.group(1)}\n{text}\n{match.group(2)}", page, flags=re.S), encoding="utf-8"
+    )
 
 
 def main():
