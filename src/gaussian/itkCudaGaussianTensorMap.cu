@@ -74,8 +74,9 @@ MakeTensorMap(const TensorBox & box)
   const cuuint64_t strides[2] = { box.StrideBytes[0], box.StrideBytes[1] };
   const cuuint32_t boxSize[3] = { box.Box[0], box.Box[1], box.Box[2] };
   const cuuint32_t steps[3] = { 1, 1, 1 };
-  const auto       encode = GetEncodeFunction();
-  CUtensorMap      map{};
+  // Looked up once; again if that fails.
+  static const auto encode = GetEncodeFunction();
+  CUtensorMap       map{};
   ITK_CUDA_CALL(encode != nullptr &&
                     encode(&map,
                            isDouble ? CU_TENSOR_MAP_DATA_TYPE_FLOAT64 : CU_TENSOR_MAP_DATA_TYPE_FLOAT32,
