@@ -18,8 +18,8 @@ endfunction()
 
 function(cudafilters_add_factory_program_tests)
   set(itk_class SmoothingRecursiveGaussianImageFilter)
-  # Linked to ITK only.
-  set(libraries ${CudaFilters_TEST_LIBRARIES})
+  # Linked to ITK only. In the module build ITKSmoothing comes with this module otherwise.
+  set(libraries ${CudaFilters_TEST_LIBRARIES} ITKSmoothing)
   list(REMOVE_ITEM libraries CudaFilters)
   add_executable(CudaFiltersItkProgram programs/itk_program.cxx)
   target_link_libraries(CudaFiltersItkProgram PRIVATE ${libraries})
