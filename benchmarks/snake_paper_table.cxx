@@ -7,12 +7,13 @@
 #include "itkCudaSnakeScene.h"
 #include "itkMultiThreaderBase.h"
 
+#include <CLI/CLI.hpp>
+
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
-#include <sstream>
-#include <stdexcept>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -51,65 +52,22 @@ struct Options
   int                    Repetitions{ 5 };
 };
 
-std::vector<std::string>
-SplitAtCommas(const std::string & text)
+void
+AddOptions(CLI::App & app, Options & options)
 {
-  std::vector<std::string> parts;
-  std::istringstream       stream(text);
-  for (std::string part; std::getline(stream, part, ',');)
-  {
-    parts.push_back(part);
-  }
-  return parts;
-}
-
-Execution
-ExecutionOf(const std::string & name)
-{
-  if (name == "gpu")
-  {
-    return Execution::Device;
-  }
-  if (name == "thread" || name == "threads")
-  {
-    return name == "thread" ? Execution::Thread : Execution::Threads;
-  }
-  throw std::invalid_argument("--on takes gpu, thread and threads, not '" + name + "'");
-}
-
-Options
-ParseOptions(int argc, char * argv[])
-{
-  Options options;
-  for (int i = 1; i + 1 < argc; i += 2)
-  {
-    const std::string name = argv[i];
-    if (name == "--sizes")
-    {
-      options.Sizes.clear();
-      for (const std::string & size : SplitAtCommas(argv[i + 1]))
-      {
-        options.Sizes.push_back(std::stoi(size));
-      }
-    }
-    else if (name == "--on")
-    {
-      options.Executions.clear();
-      for (const std::string & execution : SplitAtCommas(argv[i + 1]))
-      {
-        options.Executions.push_back(ExecutionOf(execution));
-      }
-    }
-    else if (name == "--repetitions")
-    {
-      options.Repetitions = std::max(1, std::stoi(argv[i + 1]));
-    }
-    else
-    {
-      throw std::invalid_argument("unknown option '" + name + "'");
-    }
-  }
-  return options;
+  const std::map<std::string, Execution> executions{ { "gpu", Execution::Device },
+                                                     { "thread", Execution::Thread },
+                                                     { "threads", Execution::Threads } };
+  app.add_option("--sizes", options.Sizes, "megapixels: some of 15,100,150")
+    ->delimiter(',')
+    ->check(CLI::IsMember(std::vector<int>{ 15, 100, 150 }))
+    ->capture_default_str();
+  app.add_option("--on", options.Executions, "some of gpu, thread (one) and threads (all); default: all three")
+    ->delimiter(',')
+    ->transform(CLI::CheckedTransformer(executions, CLI::ignore_case));
+  app.add_option("--repetitions", options.Repetitions, "runs of which the median is taken")
+    ->check(CLI::PositiveNumber)
+    ->capture_default_str();
 }
 
 /** Medians of some runs' times in seconds, and what each of them found. */
@@ -295,9 +253,13 @@ PrintContrasts(const PublishedRow & row, const Options & options)
 int
 main(int argc, char * argv[])
 {
+  CLI::App app(
+    "Prints the region snake paper's table beside measured times, on the host and, if there is one, the GPU");
+  Options options;
+  AddOptions(app, options);
+  CLI11_PARSE(app, argc, argv);
   try
   {
-    Options                  options = ParseOptions(argc, argv);
     std::string              reason;
     std::vector<Execution> & executions = options.Executions;
     if (!itk::CudaFiltersConfiguration::IsDeviceUsable(-1, reason))
