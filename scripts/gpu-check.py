@@ -148,7 +148,10 @@ def run_command(test, clock, work):
     environment = dict(os.environ, PATH=f"{BUNDLE}/bin:{os.environ.get('PATH', '')}")
     environment.update((name, value.replace("{bundle}", str(BUNDLE))) for name, value in test["environment"].items())
     limit = clock.limit()
-    status, output = run(command, limit, cwd=work, env=environment)
+    try:
+        status, output = run(command, limit, cwd=work, env=environment)
+    except OSError as error:
+        return test["name"], "failed", str(error)
     if test["skip_code"] is not None and status == test["skip_code"]:
         return test["name"], "skipped", output
     if status is None:

@@ -69,6 +69,8 @@ def describe(test, paths):
         entry["code"] = int(definitions["code"])
         entry["regex"] = definitions["regex"]
         command = command[command.index("--") + 1 :]
+        if command[0].endswith("cmake") and command[1:3] == ["-E", "cat"]:
+            command = ["cat", *command[3:]]  # there may be no CMake there
     entry["environment"] = dict(map(paths.relocate_environment, properties(test).get("ENVIRONMENT", [])))
     entry["command"] = [paths.relocate(argument) for argument in command]
     return entry
