@@ -28,8 +28,15 @@ say "Packages"
 [ "$install" = no ] || install_packages "${build_packages[@]}" "${plot_packages[@]}"
 
 say "Building the filters and the example programs"
-preset=cuda
-find_nvcc || preset=cpu
+# GPU code takes minutes to compile: only where it can run, or is asked for.
+preset=cpu
+if [ -e /dev/nvidiactl ] || [ -e /dev/dxg ] || [ "$backend" = cuda ]; then
+  if find_nvcc; then
+    preset=cuda
+  fi
+else
+  note "no NVIDIA GPU found: building for the CPU only"
+fi
 build=$repository/build/demo-$preset
 configure_and_build "$build" --preset $preset -DBUILD_TESTING=OFF -DCudaFilters_BUILD_BENCHMARKS=OFF "${launcher_arguments[@]}"
 
