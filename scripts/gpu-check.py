@@ -158,7 +158,7 @@ def run_command(test, clock, work):
         return test["name"], "failed", f"not done after {limit:.0f} s\n{output}"
     if status != test.get("code", 0):
         return test["name"], "failed", f"exit status {status}, expected {test.get('code', 0)}\n{output}"
-    if "regex" in test and not re.search(test["regex"], output):
+    if "regex" in test and not re.search(test["regex"], output, re.DOTALL):
         return test["name"], "failed", f"the output does not match '{test['regex']}'\n{output}"
     return test["name"], "passed", ""
 

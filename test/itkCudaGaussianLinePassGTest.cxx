@@ -162,6 +162,31 @@ RunOnDevice(const Volume<T> &            input,
   return destination.Download(stream);
 }
 
+/** The plan's result, by RunPlan() or pass by pass. Images other than the input start as NaN. */
+template <typename T>
+Volume<T>
+RunOnDevice(const Volume<T> & input, const CudaGaussianPlan & plan, bool passByPass, const Placement & placement)
+{
+  StreamLease                                   stream(0);
+  std::vector<std::unique_ptr<DeviceVolume<T>>> images;
+  std::vector<DeviceView>                       views;
+  for (unsigned int i = 0; i < plan.NumberOfImages; ++i)
+  {
+    images.push_back(std::make_unique<DeviceVolume<T>>(input.Size, placement, stream));
+    views.push_back(images.back()->View);
+  }
+  images.front()->Upload(input, stream);
+  if (!passByPass)
+  {
+    RunPlan(plan, views, stream);
+  }
+  for (size_t i = 0; passByPass && i < plan.Passes.size(); ++i)
+  {
+    RunLinePass(plan.Passes[i], GetLineSchedule(plan.Passes[i], views, 0), views, stream);
+  }
+  return images.at(plan.Results.front())->Download(stream);
+}
+
 template <typename T>
 Volume<double>
 RunOnHost(const Volume<T> & input, const CudaGaussianLinePass & pass)
@@ -316,6 +341,54 @@ TEST_F(GaussianLinePass, MatchesTheHostReferenceAtEveryLength)
     {
       this->CheckAllMethods<float>(axis, length, 4.0, 0);
       this->CheckAllMethods<double>(axis, length, 4.0, 0);
+    }
+  }
+}
+
+// Passes that combine run as one kernel: as sums and norms of two to four terms, of lines that share a block, fill one
+// or need tiles.
+template <typename T>
+void
+CheckCombiningPasses(size_t length, double sigma, ApproximationEnum approximation)
+{
+  const Volume<T>        input = MakeRandomVolume<T>(length, 5, 3, static_cast<unsigned int>(length), T(100));
+  CudaGaussianParameters parameters;
+  parameters.Sigma.assign(3, sigma);
+  parameters.Spacing.assign(3, 1.0);
+  parameters.Approximation = approximation;
+  const CudaGaussianTerm terms[] = {
+    { { 1, 0, 0 }, 1.0 }, { { 0, 1, 0 }, 0.5 }, { { 0, 0, 1 }, -2.0 }, { { 1, 1, 0 }, 3.0 }
+  };
+  for (const size_t count : { 2, 3, 4 })
+  {
+    for (const auto output : { CudaGaussianOutput::Sum, CudaGaussianOutput::Norm })
+    {
+      const CudaGaussianPlan plan = MakeGaussianPlan(parameters, { terms, terms + count }, output);
+      for (const Placement & placement : { Align(length), Placement{ 1, 1 } })
+      {
+        const Volume<T> together = RunOnDevice(input, plan, false, placement);
+        const Volume<T> single = RunOnDevice(input, plan, true, placement);
+        EXPECT_EQ(0, std::memcmp(together.Values.data(), single.Values.data(), single.Values.size() * sizeof(T)))
+          << count << " terms, length " << length << ", sigma " << sigma << ", " << sizeof(T) << " bytes, "
+          << approximation << ", padding " << placement.Padding;
+        EXPECT_TRUE(
+          std::none_of(together.Values.begin(), together.Values.end(), [](T value) { return std::isnan(value); }));
+      }
+    }
+  }
+}
+
+TEST_F(GaussianLinePass, CombiningPassesHaveTheBitsOfSinglePasses)
+{
+  for (const size_t length : { 4, 33, 65, 127, 512, 1025, 4099, 8192, 8193, 16384, 16385, 32769 })
+  {
+    for (const auto approximation : { ApproximationEnum::Deriche, ApproximationEnum::Accurate })
+    {
+      for (const double sigma : { 1.5, 300.0 })
+      {
+        CheckCombiningPasses<float>(length, sigma, approximation);
+        CheckCombiningPasses<double>(length, sigma, approximation);
+      }
     }
   }
 }

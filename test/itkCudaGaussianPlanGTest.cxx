@@ -289,6 +289,19 @@ TEST(GaussianPlan, SharesPasses)
   EXPECT_EQ(CountWrites(hessian), 15u);
 }
 
+TEST(GaussianPlan, CombiningPassesComeLastAndNeedNoMoreThanFourImages)
+{
+  const CudaGaussianParameters parameters = MakeAnisotropicParameters();
+  const auto plan = MakeGaussianPlan(parameters, MakeCudaGradientTerms(parameters), CudaGaussianOutput::Norm);
+  ASSERT_EQ(plan.Passes.size(), 6u);
+  EXPECT_EQ(plan.NumberOfImages, 4u);
+  for (size_t i = 3; i < 6; ++i)
+  {
+    EXPECT_EQ(plan.Passes[i].Axis, 0u);
+    EXPECT_EQ(plan.Passes[i].Results.front().Destination, plan.Results.front());
+  }
+}
+
 TEST(GaussianPlan, SmoothsWithTwoImages)
 {
   for (unsigned int dimension = 1; dimension <= 4; ++dimension)

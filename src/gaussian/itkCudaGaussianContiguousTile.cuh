@@ -20,11 +20,13 @@ public:
   static constexpr bool         ReadsTwice = true;
   static constexpr unsigned int WarpTileBytes = WarpSize * SegmentBytes;
 
-  /** Shared memory of a block of so many warps. */
+  /** Shared memory of a block of so many warps. Results of several sources combine in the tile of the first; the others
+   * share a second one. */
   static constexpr size_t
-  GetSharedBytes(unsigned int warps)
+  GetSharedBytes(unsigned int warps, unsigned int sources)
   {
-    return warps * (WarpTileBytes + NumberOfStates<VPairs> * sizeof(PolePairState<T>) + sizeof(TileBarrier)) +
+    return warps * (GetNumberOfTiles(sources) * (WarpTileBytes + sizeof(TileBarrier)) +
+                    NumberOfStates<VPairs> * sizeof(PolePairState<T>)) +
            VPairs * WarpSize * sizeof(StateMatrix<T>);
   }
 
@@ -36,10 +38,12 @@ public:
     unsigned char * const shared = GetSharedMemory();
     m_Lane = thread % WarpSize;
     m_Warp = thread / WarpSize;
-    m_WarpValues = shared + m_Warp * WarpTileBytes;
-    m_LanePowers = reinterpret_cast<StateMatrix<T> *>(shared + warps * WarpTileBytes);
+    const unsigned int tiles = GetNumberOfTiles(arguments.NumberOfSources);
+    m_WarpValues = shared + m_Warp * tiles * WarpTileBytes;
+    m_WarpCombined = m_WarpValues;
+    m_LanePowers = reinterpret_cast<StateMatrix<T> *>(shared + warps * tiles * WarpTileBytes);
     m_WarpTotals = reinterpret_cast<PolePairState<T> *>(m_LanePowers + VPairs * WarpSize);
-    m_Barrier = reinterpret_cast<TileBarrier *>(m_WarpTotals + warps * NumberOfStates<VPairs>) + m_Warp;
+    m_Barriers = reinterpret_cast<TileBarrier *>(m_WarpTotals + warps * NumberOfStates<VPairs>) + m_Warp * tiles;
 
     m_ThreadsPerLine = blockDim.x;
     m_Width = min(m_ThreadsPerLine, WarpSize);
@@ -51,10 +55,7 @@ public:
 
     m_LineInBlock = threadIdx.y;
     m_Segment = threadIdx.x;
-    const T * const line = arguments.Source + ClampLine(m_BlockLine + m_LineInBlock) * arguments.Geometry.OuterStride;
-    m_First = line[0];
-    m_TileFirst = line[m_Range.Begin];
-    m_TileLast = line[m_Range.Begin + m_Range.ReadEnd - 1];
+    ReadEdges();
     for (unsigned int i = thread; i < VPairs * WarpSize; i += blockDim.x * blockDim.y)
     {
       m_LanePowers[i] = arguments.Powers.Get(i / WarpSize, i % WarpSize);
@@ -71,6 +72,20 @@ public:
       threads *= 2;
     }
     return segments <= threads ? threads : (segments + WarpSize - 1) / WarpSize * WarpSize;
+  }
+
+  /** Goes on with the next source, whose tile is on its way if it does not take the place of the one before. */
+  __device__ void
+  TakeSource(unsigned int source)
+  {
+    m_Source = source;
+    ReadEdges();
+    __syncthreads(); // m_WarpTotals
+    m_WarpValues = m_WarpCombined + WarpTileBytes;
+    if (m_Arguments.LoadsInBulk && source > 1)
+    {
+      NV_IF_TARGET(NV_PROVIDES_SM_90, (PublishWrites(); this->StartBox(source);))
+    }
   }
 
   /** Every warp loads its own segments, and makes them relative to the line's first pixel. Pixels beyond the end of the
@@ -164,19 +179,60 @@ public:
       }
       *GetVector(m_Lane, v) = vector;
     }
-    if (m_Arguments.StoresInBulk)
+    StoreTile(result.Destination, result.Combine);
+  }
+
+  /** Combines the result of a source with those of the sources before it. */
+  __device__ void
+  CombineResult(const T (&y)[Length], const LinePassResult<T, VPairs> & result)
+  {
+    const T offset = result.Response.OffsetResponse * m_First;
+#pragma unroll
+    for (unsigned int v = 0; v < Length / PerVector; ++v)
     {
-      NV_IF_TARGET(NV_PROVIDES_SM_90, (this->StoreInBulk(result);))
+      Vector * const combined = GetVector(m_WarpCombined, m_Lane, v);
+      Vector         vector = m_Source > 0 ? *combined : Vector{};
+      T *            elements = reinterpret_cast<T *>(&vector);
+#pragma unroll
+      for (unsigned int k = 0; k < PerVector; ++k)
+      {
+        elements[k] = CombineValues(result.Combine, elements[k], y[v * PerVector + k] + offset);
+      }
+      *combined = vector;
     }
-    else
-    {
-      this->StoreByThreads(result);
-    }
+  }
+
+  __device__ void
+  StoreCombined(const LinePassResult<T, VPairs> & result)
+  {
+    m_WarpValues = m_WarpCombined;
+    StoreTile(result.Destination, CudaGaussianCombine::Store);
   }
 
 private:
   using Vector = std::conditional_t<sizeof(T) == 4, float4, double2>;
   static constexpr unsigned int PerVector = 16 / sizeof(T);
+
+  __host__ __device__ static constexpr unsigned int
+  GetNumberOfTiles(unsigned int sources)
+  {
+    return sources > 1 ? 2 : 1;
+  }
+
+  __device__ const T *
+  GetSource() const
+  {
+    return m_Arguments.Sources[m_Source];
+  }
+
+  __device__ void
+  ReadEdges()
+  {
+    const T * const line = GetSource() + ClampLine(m_BlockLine + m_LineInBlock) * m_Arguments.Geometry.OuterStride;
+    m_First = line[0];
+    m_TileFirst = line[m_Range.Begin];
+    m_TileLast = line[m_Range.Begin + m_Range.ReadEnd - 1];
+  }
 
   __device__ size_t
   ClampLine(size_t line) const
@@ -190,7 +246,13 @@ private:
   __device__ Vector *
   GetVector(unsigned int segment, unsigned int vector) const
   {
-    return reinterpret_cast<Vector *>(m_WarpValues + segment * SegmentBytes) + (vector ^ (segment % 8));
+    return GetVector(m_WarpValues, segment, vector);
+  }
+
+  __device__ static Vector *
+  GetVector(unsigned char * values, unsigned int segment, unsigned int vector)
+  {
+    return reinterpret_cast<Vector *>(values + segment * SegmentBytes) + (vector ^ (segment % 8));
   }
 
   __device__ T *
@@ -223,7 +285,7 @@ private:
       ForEachElement<PerVector>([this](T * value, size_t begin, unsigned int position) {
         if (position < m_Range.ReadEnd)
         {
-          CopyVectorAsync(value, m_Arguments.Source + begin + position, m_Range.ReadEnd - position);
+          CopyVectorAsync(value, GetSource() + begin + position, m_Range.ReadEnd - position);
         }
       });
     }
@@ -232,7 +294,7 @@ private:
       ForEachElement<1>([this](T * value, size_t begin, unsigned int position) {
         if (position < m_Range.ReadEnd)
         {
-          __pipeline_memcpy_async(value, m_Arguments.Source + begin + position, sizeof(T));
+          __pipeline_memcpy_async(value, GetSource() + begin + position, sizeof(T));
         }
       });
     }
@@ -242,28 +304,41 @@ private:
   }
 
   __device__ void
-  StoreByThreads(const LinePassResult<T, VPairs> & result) const
+  StoreTile(T * destination, CudaGaussianCombine combine) const
+  {
+    if (m_Arguments.StoresInBulk)
+    {
+      NV_IF_TARGET(NV_PROVIDES_SM_90, (this->StoreInBulk(destination);))
+    }
+    else
+    {
+      this->StoreByThreads(destination, combine);
+    }
+  }
+
+  __device__ void
+  StoreByThreads(T * image, CudaGaussianCombine combine) const
   {
     __syncwarp();
     if (m_Arguments.Geometry.Aligned)
     {
-      ForEachElement<PerVector>([this, &result](T * value, size_t begin, unsigned int position) {
-        T * const destination = result.Destination + begin + position;
+      ForEachElement<PerVector>([this, image, combine](T * value, size_t begin, unsigned int position) {
+        T * const destination = image + begin + position;
         if (position >= m_Range.WriteBegin && position + PerVector <= m_Range.WriteEnd)
         {
-          StoreVector(destination, value, result.Combine);
+          StoreVector(destination, value, combine);
           return;
         }
         for (unsigned int k = 0; k < PerVector; ++k)
         {
-          StoreElement(destination + k, value[k], position + k, result.Combine);
+          StoreElement(destination + k, value[k], position + k, combine);
         }
       });
     }
     else
     {
-      ForEachElement<1>([this, &result](T * value, size_t begin, unsigned int position) {
-        StoreElement(result.Destination + begin + position, *value, position, result.Combine);
+      ForEachElement<1>([this, image, combine](T * value, size_t begin, unsigned int position) {
+        StoreElement(image + begin + position, *value, position, combine);
       });
     }
   }
@@ -303,17 +378,59 @@ private:
     return incomplete;
   }
 
+  /** Lets the copy engine have the warp's tile. */
   __device__ void
-  LoadInBulk() const
+  PublishWrites() const
+  {
+    NV_IF_TARGET(NV_PROVIDES_SM_90, (PublishTile();))
+    __syncwarp();
+  }
+
+  /** Of two tiles: the first source has the first one. */
+  __device__ TileBarrier &
+  GetBarrier(unsigned int source) const
+  {
+    return m_Barriers[min(source, 1u)];
+  }
+
+  __device__ void
+  StartBox(unsigned int source) const
   {
     if (m_Lane == 0)
     {
-      m_Barrier->Initialize(1);
+      TileBarrier & barrier = GetBarrier(source);
+      barrier.ArriveAndExpect(WarpTileBytes);
+      LoadBox(
+        m_WarpCombined + min(source, 1u) * WarpTileBytes, m_Arguments.SourceMaps[source], GetBoxPosition(), barrier);
+    }
+  }
+
+  __device__ void
+  StartFirstBoxes() const
+  {
+    const unsigned int boxes = GetNumberOfTiles(m_Arguments.NumberOfSources);
+    if (m_Lane == 0)
+    {
+      for (unsigned int i = 0; i < boxes; ++i)
+      {
+        m_Barriers[i].Initialize(1);
+      }
       PublishBarriers();
-      m_Barrier->ArriveAndExpect(WarpTileBytes);
-      LoadBox(m_WarpValues, m_Arguments.SourceMap, GetBoxPosition(), *m_Barrier);
+    }
+    for (unsigned int i = 0; i < boxes; ++i)
+    {
+      StartBox(i);
     }
     __syncwarp();
+  }
+
+  __device__ void
+  LoadInBulk() const
+  {
+    if (m_Source == 0)
+    {
+      StartFirstBoxes();
+    }
     const IncompleteSegments incomplete = GetIncompleteSegments(m_Range.ReadEnd);
     constexpr unsigned int   batch = 4; // the first one is under way with the box
     for (unsigned int line = 0; line == 0 || line < incomplete.Lines; line += batch)
@@ -323,12 +440,11 @@ private:
       for (unsigned int i = 0; i < batch; ++i)
       {
         const bool isInside = incomplete.HasPixel && line + i < incomplete.Lines;
-        pixels[i] =
-          isInside ? m_Arguments.Source[incomplete.Element + (line + i) * m_Arguments.Geometry.OuterStride] : T(0);
+        pixels[i] = isInside ? GetSource()[incomplete.Element + (line + i) * m_Arguments.Geometry.OuterStride] : T(0);
       }
       if (line == 0)
       {
-        m_Barrier->Wait(0);
+        GetBarrier(m_Source).Wait(m_Source > 1 ? (m_Source - 1) % 2 : 0);
       }
 #pragma unroll
       for (unsigned int i = 0; i < batch; ++i)
@@ -343,10 +459,9 @@ private:
   }
 
   __device__ void
-  StoreInBulk(const LinePassResult<T, VPairs> & result) const
+  StoreInBulk(T * image) const
   {
-    PublishTile();
-    __syncwarp();
+    PublishWrites();
     if (m_Lane == 0)
     {
       StoreBox(m_Arguments.DestinationMap, GetBoxPosition(), m_WarpValues);
@@ -356,7 +471,7 @@ private:
     {
       if (incomplete.HasPixel)
       {
-        result.Destination[incomplete.Element + line * m_Arguments.Geometry.OuterStride] =
+        image[incomplete.Element + line * m_Arguments.Geometry.OuterStride] =
           *GetPixel((line << m_LogWidth) + incomplete.Segment, m_Lane);
       }
     }
@@ -540,10 +655,12 @@ private:
   }
 
   const LinePassArguments<T, VPairs> & m_Arguments;
-  unsigned char *                      m_WarpValues; // [lane][segment, swizzled]
-  StateMatrix<T> *                     m_LanePowers; // [pole pair][distance in segments]
-  PolePairState<T> *                   m_WarpTotals; // [warp][state]
-  TileBarrier *                        m_Barrier;    // of the warp
+  unsigned int                         m_Source{ 0 };
+  unsigned char *                      m_WarpValues;   // [lane][segment, swizzled]
+  unsigned char *                      m_WarpCombined; // likewise; the first of the warp's tiles
+  StateMatrix<T> *                     m_LanePowers;   // [pole pair][distance in segments]
+  PolePairState<T> *                   m_WarpTotals;   // [warp][state]
+  TileBarrier *                        m_Barriers;     // of the warp's tiles
   TileRange                            m_Range;
   size_t                               m_Tile, m_BlockLine;
   unsigned int                         m_Lane, m_Warp, m_ThreadsPerLine, m_Width, m_LogWidth, m_LineInBlock, m_Segment;

@@ -99,7 +99,7 @@ MakeGrid(size_t blocks)
 
 template <typename T, unsigned int VPairs>
 LaunchShape
-MakeLaunchShape(AxisKind kind, const LineGeometry & geometry, const LineSchedule & schedule)
+MakeLaunchShape(AxisKind kind, const LineGeometry & geometry, const LineSchedule & schedule, unsigned int sources = 1)
 {
   LaunchShape shape{};
   if (kind == AxisKind::Strided)
@@ -118,7 +118,7 @@ MakeLaunchShape(AxisKind kind, const LineGeometry & geometry, const LineSchedule
   shape.Grid = dim3(static_cast<unsigned int>(lineGroups), tilesAcross, (tiles + tilesAcross - 1) / tilesAcross);
   shape.Block = dim3(threadsPerLine, linesPerBlock);
   shape.SharedBytes =
-    ContiguousTile<T, VPairs, TileTask::Filter>::GetSharedBytes(linesPerBlock * threadsPerLine / WarpSize);
+    ContiguousTile<T, VPairs, TileTask::Filter>::GetSharedBytes(linesPerBlock * threadsPerLine / WarpSize, sources);
   return shape;
 }
 
@@ -134,10 +134,35 @@ LaunchLinePass(const LinePassArguments<T, VPairs> & arguments, const StreamLease
   ITK_CUDA_CALL(LaunchKernel(kernel, shape.Grid, shape.Block, shape.SharedBytes, stream.Get(), arguments));
 }
 
+template <typename T, unsigned int VPairs>
+void
+LaunchPrefetchingPass(const LinePassArguments<T, VPairs> & arguments, const StreamLease & stream)
+{
+  const LaunchShape  shape = MakeLaunchShape<T, VPairs>(AxisKind::Strided, arguments.Geometry, arguments.Schedule);
+  const auto         properties = GetDeviceProperties(stream.GetDevice());
+  const unsigned int segments = arguments.Schedule.Segments;
+  const size_t       slotBytes = SegmentBytes * WarpSize;
+  const auto spare = static_cast<unsigned int>((properties.SharedMemoryPerBlockOptin - shape.SharedBytes) / slotBytes);
+  const unsigned int slots = segments + std::min(segments, spare);
+  const size_t       shared = shape.SharedBytes + (slots - segments) * slotBytes;
+  const dim3         grid(std::min(shape.Grid.x, static_cast<unsigned int>(properties.MultiprocessorCount)));
+  const auto         kernel = PrefetchingLinePassKernel<T, VPairs>;
+  ITK_CUDA_CALL(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared)));
+  ITK_CUDA_CALL(LaunchKernel(kernel, grid, shape.Block, shared, stream.Get(), arguments, shape.Grid.x, slots));
+}
+
 template <typename T, unsigned int VPairs, AxisKind VKind, TileTask VTask>
 void
 LaunchFilter(const LinePassArguments<T, VPairs> & arguments, size_t numberOfResults, const StreamLease & stream)
 {
+  if constexpr (VKind == AxisKind::Strided && VTask == TileTask::Filter && std::is_same_v<T, float>)
+  {
+    if (numberOfResults == 1 && arguments.Schedule.Segments > MaximumSharingSegments)
+    {
+      LaunchPrefetchingPass(arguments, stream);
+      return;
+    }
+  }
   if constexpr (VKind == AxisKind::Strided)
   {
     if (numberOfResults == 2)
@@ -152,6 +177,18 @@ LaunchFilter(const LinePassArguments<T, VPairs> & arguments, size_t numberOfResu
     }
   }
   LaunchLinePass<T, VPairs, VKind, VTask, 1>(arguments, stream);
+}
+
+template <typename T, unsigned int VPairs>
+void
+LaunchCombiningPass(const LinePassArguments<T, VPairs> & arguments, const StreamLease & stream)
+{
+  const LaunchShape shape =
+    MakeLaunchShape<T, VPairs>(AxisKind::Contiguous, arguments.Geometry, arguments.Schedule, arguments.NumberOfSources);
+  const auto kernel = CombiningLinePassKernel<T, VPairs>;
+  ITK_CUDA_CALL(
+    cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shape.SharedBytes)));
+  ITK_CUDA_CALL(LaunchKernel(kernel, shape.Grid, shape.Block, shape.SharedBytes, stream.Get(), arguments));
 }
 
 template <typename T, unsigned int VPairs>
@@ -197,18 +234,23 @@ template <typename T, unsigned int VPairs>
 void
 SetBulkCopies(LinePassArguments<T, VPairs> & arguments, int device)
 {
-  const TensorBox source = MakeSegmentBox<T, VPairs>(arguments.Geometry, arguments.Schedule, arguments.Source);
-  const TensorBox destination =
-    MakeSegmentBox<T, VPairs>(arguments.Geometry, arguments.Schedule, arguments.Results[0].Destination);
-  if (!arguments.Geometry.Aligned || !FitsTensorMap(source) || !HasBulkCopies(device))
+  const auto makeBox = [&arguments](const T * data) {
+    return MakeSegmentBox<T, VPairs>(arguments.Geometry, arguments.Schedule, data);
+  };
+  // All images have the same size and strides.
+  if (!arguments.Geometry.Aligned || !FitsTensorMap(makeBox(arguments.Sources[0])) || !HasBulkCopies(device))
   {
     return;
   }
   arguments.LoadsInBulk = true;
-  arguments.SourceMap = MakeTensorMap(source);
+  for (unsigned int i = 0; i < arguments.NumberOfSources; ++i)
+  {
+    arguments.SourceMaps[i] = MakeTensorMap(makeBox(arguments.Sources[i]));
+  }
   // Boxes of overlapping tiles hold pixels of the warm-up.
-  arguments.StoresInBulk = arguments.Results[0].Combine == CudaGaussianCombine::Store && arguments.Schedule.WarmUp == 0;
-  arguments.DestinationMap = MakeTensorMap(destination);
+  const bool stores = arguments.NumberOfSources > 1 || arguments.Results[0].Combine == CudaGaussianCombine::Store;
+  arguments.StoresInBulk = stores && arguments.Schedule.WarmUp == 0;
+  arguments.DestinationMap = MakeTensorMap(makeBox(arguments.Results[0].Destination));
 }
 
 /** Chunks of strips of lines. */
@@ -303,7 +345,7 @@ RunStreamedPass(const CudaGaussianLinePass &    pass,
   arguments.TileStates = static_cast<PolePairState<T> *>(states.GetPointer());
   LaunchStream<T, TileTask::WriteTotals, 0>(arguments, stream);
   LinePassArguments<T, StreamPolePairs> scan{};
-  scan.Source = arguments.Source;
+  scan.Sources[0] = arguments.Source;
   scan.TileStates = arguments.TileStates;
   scan.Geometry = arguments.Geometry;
   scan.Schedule = schedule;
@@ -324,6 +366,49 @@ CanStream(const CudaGaussianLinePass & pass, const std::vector<DeviceView> & ima
          fits(pass.Source) && fits(pass.Results.front().Destination) && HasBulkCopies(device);
 }
 
+bool
+IsAligned(const DeviceView & image)
+{
+  return reinterpret_cast<uintptr_t>(image.Data) % 16 == 0;
+}
+
+/** The arguments of a pass without its sources and results. */
+template <typename T, unsigned int VPairs>
+LinePassArguments<T, VPairs>
+MakeLinePassArguments(const CudaGaussianLinePass & pass, const LineSchedule & schedule, const DeviceView & source)
+{
+  const CudaGaussianKernel &   kernel = pass.Results.front().Kernel;
+  LinePassArguments<T, VPairs> arguments{};
+  arguments.Geometry = MakeLineGeometry(source, pass.Axis);
+  arguments.Schedule = schedule;
+  arguments.Dynamics = MakeLineDynamics<T, VPairs>(kernel);
+  arguments.Powers = MakeSegmentPowers<T, VPairs>(kernel);
+  arguments.Ends = MakeEndWeights<T, VPairs, SegmentLength<T>>(kernel);
+  return arguments;
+}
+
+template <typename T, unsigned int VPairs>
+void
+AddSource(LinePassArguments<T, VPairs> & arguments, const DeviceView & image)
+{
+  arguments.Sources[arguments.NumberOfSources++] = static_cast<const T *>(image.Data);
+  arguments.Geometry.Aligned = arguments.Geometry.Aligned && IsAligned(image);
+}
+
+template <typename T, unsigned int VPairs>
+void
+SetResult(LinePassArguments<T, VPairs> &  arguments,
+          unsigned int                    index,
+          const CudaGaussianPassResult &  result,
+          const std::vector<DeviceView> & images)
+{
+  const DeviceView & image = images[result.Destination];
+  arguments.Results[index] = { static_cast<T *>(image.Data),
+                               MakeLineResponse<T, VPairs>(result.Kernel),
+                               result.Combine };
+  arguments.Geometry.Aligned = arguments.Geometry.Aligned && IsAligned(image);
+}
+
 template <typename T, unsigned int VPairs, AxisKind VKind>
 void
 RunLinePassOn(const CudaGaussianLinePass &    pass,
@@ -331,22 +416,12 @@ RunLinePassOn(const CudaGaussianLinePass &    pass,
               const std::vector<DeviceView> & images,
               const StreamLease &             stream)
 {
-  const DeviceView &         source = images[pass.Source];
-  const CudaGaussianKernel & kernel = pass.Results.front().Kernel;
-
-  LinePassArguments<T, VPairs> arguments{};
-  arguments.Source = static_cast<const T *>(source.Data);
-  arguments.Geometry = MakeLineGeometry(source, pass.Axis);
-  arguments.Schedule = schedule;
-  arguments.Dynamics = MakeLineDynamics<T, VPairs>(kernel);
-  arguments.Powers = MakeSegmentPowers<T, VPairs>(kernel);
-  arguments.Ends = MakeEndWeights<T, VPairs, SegmentLength<T>>(kernel);
-  for (size_t r = 0; r < pass.Results.size(); ++r)
+  const DeviceView & source = images[pass.Source];
+  auto               arguments = MakeLinePassArguments<T, VPairs>(pass, schedule, source);
+  AddSource(arguments, source);
+  for (unsigned int r = 0; r < pass.Results.size(); ++r)
   {
-    const CudaGaussianPassResult & result = pass.Results[r];
-    void * const                   data = images[result.Destination].Data;
-    arguments.Results[r] = { static_cast<T *>(data), MakeLineResponse<T, VPairs>(result.Kernel), result.Combine };
-    arguments.Geometry.Aligned = arguments.Geometry.Aligned && reinterpret_cast<uintptr_t>(data) % 16 == 0;
+    SetResult(arguments, r, pass.Results[r], images);
   }
 
   if (VKind == AxisKind::Contiguous)
@@ -361,8 +436,38 @@ RunLinePassOn(const CudaGaussianLinePass &    pass,
   const DeviceBuffer states(GetLinePassWorkspace(pass, schedule, source), stream);
   arguments.TileStates = static_cast<PolePairState<T> *>(states.GetPointer());
   LaunchLinePass<T, VPairs, VKind, TileTask::WriteTotals, 1>(arguments, stream);
-  LaunchTileScan(arguments, kernel, stream);
+  LaunchTileScan(arguments, pass.Results.front().Kernel, stream);
   LaunchFilter<T, VPairs, VKind, TileTask::FilterFromStates>(arguments, pass.Results.size(), stream);
+}
+
+/** Passes along contiguous lines that combine in one image: by one kernel, if a block has room for tiles of two of
+ * them. */
+template <typename T, unsigned int VPairs>
+void
+RunCombiningPassesOf(const CudaGaussianLinePass *    passes,
+                     unsigned int                    count,
+                     const LineSchedule &            schedule,
+                     const std::vector<DeviceView> & images,
+                     const StreamLease &             stream)
+{
+  auto arguments = MakeLinePassArguments<T, VPairs>(*passes, schedule, images[passes->Source]);
+  for (unsigned int i = 0; i < count; ++i)
+  {
+    AddSource(arguments, images[passes[i].Source]);
+    SetResult(arguments, i, passes[i].Results.front(), images);
+  }
+  const auto shape = MakeLaunchShape<T, VPairs>(AxisKind::Contiguous, arguments.Geometry, schedule, count);
+  if (schedule.Method != LineMethod::Partition && shape.Block.x * shape.Block.y <= ContiguousThreads &&
+      shape.SharedBytes <= GetDeviceProperties(stream.GetDevice()).SharedMemoryPerBlockOptin)
+  {
+    SetBulkCopies(arguments, stream.GetDevice());
+    LaunchCombiningPass(arguments, stream);
+    return;
+  }
+  for (unsigned int i = 0; i < count; ++i)
+  {
+    RunLinePassOn<T, VPairs, AxisKind::Contiguous>(passes[i], schedule, images, stream);
+  }
 }
 
 template <typename T, unsigned int VPairs>
@@ -450,12 +555,62 @@ RunLinePass(const CudaGaussianLinePass &    pass,
   }
 }
 
+namespace
+{
+void
+RunCombiningPasses(const CudaGaussianLinePass *    passes,
+                   unsigned int                    count,
+                   const LineSchedule &            schedule,
+                   const std::vector<DeviceView> & images,
+                   const StreamLease &             stream)
+{
+  const bool isDouble = images[passes->Source].ComponentType == CudaComponentType::Double;
+  if (passes->Results.front().Kernel.NumberOfPolePairs == 3)
+  {
+    (isDouble ? RunCombiningPassesOf<double, 3>
+              : RunCombiningPassesOf<float, 3>)(passes, count, schedule, images, stream);
+  }
+  else
+  {
+    (isDouble ? RunCombiningPassesOf<double, 2>
+              : RunCombiningPassesOf<float, 2>)(passes, count, schedule, images, stream);
+  }
+}
+
+/** How many of the passes from `first` on combine in one image, so that one kernel can run them. */
+unsigned int
+CountCombiningPasses(const std::vector<CudaGaussianLinePass> & passes, size_t first)
+{
+  const CudaGaussianPassResult & result = passes[first].Results.front();
+  unsigned int                   count = 1;
+  while (passes[first].Axis == 0 && !ReadsDestination(result.Combine) && count < MaximumResults &&
+         first + count < passes.size() && passes[first + count].Axis == 0 &&
+         ReadsDestination(passes[first + count].Results.front().Combine) &&
+         passes[first + count].Results.front().Destination == result.Destination)
+  {
+    ++count;
+  }
+  return count;
+}
+} // namespace
+
 void
 RunPlan(const CudaGaussianPlan & plan, const std::vector<DeviceView> & images, const StreamLease & stream)
 {
-  for (const CudaGaussianLinePass & pass : plan.Passes)
+  for (size_t first = 0; first < plan.Passes.size();)
   {
-    RunLinePass(pass, GetLineSchedule(pass, images, stream.GetDevice()), images, stream);
+    const CudaGaussianLinePass & pass = plan.Passes[first];
+    const LineSchedule           schedule = GetLineSchedule(pass, images, stream.GetDevice());
+    const unsigned int           count = CountCombiningPasses(plan.Passes, first);
+    if (count > 1)
+    {
+      RunCombiningPasses(&pass, count, schedule, images, stream);
+    }
+    else
+    {
+      RunLinePass(pass, schedule, images, stream);
+    }
+    first += count;
   }
   if (!plan.Rotation.empty())
   {

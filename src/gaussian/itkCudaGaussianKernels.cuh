@@ -50,6 +50,58 @@ __launch_bounds__(VKind == AxisKind::Strided ? MaximumThreads<T> : MaximumContig
   }
 }
 
+/** A pass along strided lines of so many segments that a multiprocessor has room for one block: it stays, and loads
+ * part of the next tile while it filters one. */
+template <typename T, unsigned int VPairs>
+__global__ void
+__launch_bounds__(MaximumThreads<T>, 1)
+  PrefetchingLinePassKernel(const __grid_constant__ LinePassArguments<T, VPairs> arguments,
+                            unsigned int                                         blocks,
+                            unsigned int                                         slots)
+{
+  using Tile = StridedTile<T, VPairs, TileTask::Filter>;
+  const unsigned int segments = arguments.Schedule.Segments;
+  const unsigned int prefetched = slots - segments;
+  unsigned int       firstSlot = 0;
+  for (unsigned int block = blockIdx.x; block < blocks; block += gridDim.x)
+  {
+    Tile tile(arguments, block, slots, firstSlot);
+    tile.StartLoad(block == blockIdx.x ? 0 : prefetched, segments);
+    firstSlot = (firstSlot + segments) % slots;
+    const unsigned int next = block + gridDim.x;
+    Tile(arguments, min(next, blocks - 1), slots, firstSlot).StartLoad(0, next < blocks ? prefetched : 0);
+    tile.template FinishLoad<1>();
+    const SweepStates<T, VPairs> starts = tile.Scan(GetSegmentEnds<T, VPairs>(tile, arguments.Ends));
+    T                            y[SegmentLength<T>];
+    FilterSegment<T, VPairs>(tile, arguments.Dynamics, arguments.Results[0].Response, starts, y);
+    tile.Store(y, arguments.Results[0]);
+    __syncthreads();
+  }
+}
+
+/** A pass along contiguous lines whose sources each have a result; the results combine before they leave the block. */
+template <typename T, unsigned int VPairs>
+__global__ void
+__launch_bounds__(ContiguousThreads, MinimumCombiningBlocks<T>)
+  CombiningLinePassKernel(const __grid_constant__ LinePassArguments<T, VPairs> arguments)
+{
+  ContiguousTile<T, VPairs, TileTask::Filter> tile(arguments);
+#pragma unroll 1
+  for (unsigned int source = 0; source < arguments.NumberOfSources; ++source)
+  {
+    if (source > 0)
+    {
+      tile.TakeSource(source);
+    }
+    tile.Load();
+    const SweepStates<T, VPairs> starts = tile.Scan(GetSegmentEnds<T, VPairs>(tile, arguments.Ends));
+    T                            y[SegmentLength<T>];
+    FilterSegment<T, VPairs>(tile, arguments.Dynamics, arguments.Results[source].Response, starts, y);
+    tile.CombineResult(y, arguments.Results[source]);
+  }
+  tile.StoreCombined(arguments.Results[0]);
+}
+
 /** Powers of the state matrix over a tile. */
 template <typename T, unsigned int VPairs>
 struct TilePowers
@@ -77,7 +129,7 @@ ScanTilesKernel(const __grid_constant__ LinePassArguments<T, VPairs> arguments,
   const unsigned int   pair = state % VPairs;
   const StateMatrix<T> power = powers.Power[pair];
   const T * const      pixels =
-    arguments.Source + line / geometry.InnerCount * geometry.OuterStride + line % geometry.InnerCount;
+    arguments.Sources[0] + line / geometry.InnerCount * geometry.OuterStride + line % geometry.InnerCount;
 
   const T          last = anticausal ? pixels[(geometry.LineLength - 1) * geometry.LineStride] : pixels[0];
   PolePairState<T> start = SteadyState(arguments.Dynamics.Section[pair], last - pixels[0]);

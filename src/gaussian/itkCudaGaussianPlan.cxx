@@ -208,6 +208,7 @@ public:
     }
     m_Plan.Results.resize(m_Output == CudaGaussianOutput::Components ? terms.size() : 1);
     this->AddPasses(static_cast<unsigned int>(m_Parameters.Sigma.size()) - 1, 0, leaves);
+    this->AddCombiningPasses();
     return m_Plan;
   }
 
@@ -216,6 +217,13 @@ private:
   {
     CudaGaussianTerm Term;
     size_t           Index;
+  };
+
+  /** An image that is left to be filtered along the first axis. */
+  struct Source
+  {
+    unsigned int      Image;
+    std::vector<Leaf> Leaves;
   };
 
   CudaGaussianKernel
@@ -252,6 +260,11 @@ private:
   void
   AddPasses(unsigned int axis, unsigned int source, const std::vector<Leaf> & leaves)
   {
+    if (axis == 0 && m_Output != CudaGaussianOutput::Components)
+    {
+      m_Sources.push_back({ source, leaves });
+      return;
+    }
     if (axis == 0)
     {
       for (const Leaf & leaf : leaves)
@@ -280,6 +293,19 @@ private:
     for (size_t i = 0; i < children.size(); ++i)
     {
       this->AddPasses(axis - 1, pass.Results[i].Destination, children[i]);
+    }
+  }
+
+  /** Results that combine follow each other, so that the device can keep what they have come to. */
+  void
+  AddCombiningPasses()
+  {
+    for (const Source & source : m_Sources)
+    {
+      for (const Leaf & leaf : source.Leaves)
+      {
+        this->AddLastPass(source.Image, leaf);
+      }
     }
   }
 
@@ -321,6 +347,7 @@ private:
   CudaGaussianOutput             m_Output;
   CudaGaussianPlan               m_Plan;
   std::vector<unsigned int>      m_Free;
+  std::vector<Source>            m_Sources;
   size_t                         m_NumberOfTerms{ 0 };
   size_t                         m_Done{ 0 };
 };

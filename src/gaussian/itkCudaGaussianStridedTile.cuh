@@ -6,7 +6,8 @@
 
 namespace itk::cuda::gaussian
 {
-/** 32 adjacent lines; warp s holds segment s of each, lane i the line i. */
+/** 32 adjacent lines; warp s holds segment s of each, lane i the line i. Segments lie one after the other in slots of
+ * shared memory, from the first slot on and then from the beginning again. */
 template <typename T, unsigned int VPairs, TileTask VTask>
 class StridedTile
 {
@@ -15,20 +16,31 @@ public:
   static constexpr bool         ReadsTwice = true;
 
   __device__ explicit StridedTile(const LinePassArguments<T, VPairs> & arguments)
+    : StridedTile(arguments, blockIdx.x, arguments.Schedule.Segments, 0)
+  {}
+
+  /** Number `block` of all blocks' tiles. */
+  __device__
+  StridedTile(const LinePassArguments<T, VPairs> & arguments,
+              unsigned int                         block,
+              unsigned int                         slots,
+              unsigned int                         firstSlot)
     : m_Arguments(arguments)
+    , m_Slots(slots)
+    , m_FirstSlot(firstSlot)
   {
     m_Rows = arguments.Schedule.Segments * Length;
     m_Values = reinterpret_cast<T *>(GetSharedMemory());
-    m_States = reinterpret_cast<PolePairState<T> *>(m_Values + m_Rows * WarpSize);
+    m_States = reinterpret_cast<PolePairState<T> *>(m_Values + slots * Length * WarpSize);
 
     const LineGeometry & geometry = arguments.Geometry;
     // The grid counts blocks in 32 bits.
     const unsigned int columnBlocks = static_cast<unsigned int>((geometry.InnerCount + WarpSize - 1) / WarpSize);
     const unsigned int tiles = static_cast<unsigned int>(arguments.Schedule.NumberOfTiles);
-    const unsigned int rest = blockIdx.x / columnBlocks;
+    const unsigned int rest = block / columnBlocks;
     m_Tile = rest % tiles;
     m_Outer = rest / tiles;
-    m_FirstColumn = size_t{ blockIdx.x % columnBlocks } * WarpSize;
+    m_FirstColumn = size_t{ block % columnBlocks } * WarpSize;
     m_Base = m_Outer * geometry.OuterStride + m_FirstColumn;
     m_Range = GetTileRange(arguments.Schedule, geometry.LineLength, m_Tile);
     const unsigned int columns =
@@ -38,36 +50,51 @@ public:
     m_Segment = threadIdx.x / WarpSize;
   }
 
-  /** Rows beyond the end of the line repeat its last value. */
   __device__ void
   Load()
   {
+    StartLoad(0, m_Arguments.Schedule.Segments);
+    FinishLoad<0>();
+  }
+
+  /** Starts to load segments, as a group of copies. Rows beyond the end of the line repeat its last value. */
+  __device__ void
+  StartLoad(unsigned int firstSegment, unsigned int endSegment) const
+  {
     const LineGeometry & geometry = m_Arguments.Geometry;
+    const unsigned int   end = endSegment * Length;
     if (geometry.Aligned)
     {
       constexpr unsigned int perVector = 16 / sizeof(T);
       constexpr unsigned int vectors = WarpSize / perVector;
       const unsigned int     column = threadIdx.x % vectors * perVector;
       const unsigned int     valid = m_Columns > column ? m_Columns - column : 0;
-      for (unsigned int row = threadIdx.x / vectors; row < m_Rows; row += blockDim.x / vectors)
+      for (unsigned int row = firstSegment * Length + threadIdx.x / vectors; row < end; row += blockDim.x / vectors)
       {
-        T * const destination = m_Values + row * WarpSize + column;
-        CopyVectorAsync(destination, valid > 0 ? GetRow(row) + column : m_Arguments.Source, valid);
+        T * const destination = GetValues(row) + column;
+        CopyVectorAsync(destination, valid > 0 ? GetRow(row) + column : m_Arguments.Sources[0], valid);
       }
     }
     else
     {
       const bool valid = m_Lane < m_Columns;
-      for (unsigned int row = m_Segment; row < m_Rows; row += blockDim.x / WarpSize)
+      for (unsigned int row = firstSegment * Length + m_Segment; row < end; row += blockDim.x / WarpSize)
       {
-        T * const destination = m_Values + row * WarpSize + m_Lane;
+        T * const destination = GetValues(row) + m_Lane;
         __pipeline_memcpy_async(
-          destination, valid ? GetRow(row) + m_Lane : m_Arguments.Source, sizeof(T), valid ? 0 : sizeof(T));
+          destination, valid ? GetRow(row) + m_Lane : m_Arguments.Sources[0], sizeof(T), valid ? 0 : sizeof(T));
       }
     }
-    m_First = m_Lane < m_Columns ? m_Arguments.Source[m_Base + m_Lane] : T(0);
     __pipeline_commit();
-    __pipeline_wait_prior(0);
+  }
+
+  /** Waits for the loads but for the last groups. */
+  template <unsigned int VGroups>
+  __device__ void
+  FinishLoad()
+  {
+    m_First = m_Lane < m_Columns ? m_Arguments.Sources[0][m_Base + m_Lane] : T(0);
+    __pipeline_wait_prior(VGroups);
     __syncthreads();
   }
 
@@ -75,7 +102,7 @@ public:
   __device__ void
   LoadQuad(unsigned int quad, T (&x)[4]) const
   {
-    const T * const values = m_Values + (m_Segment * Length + 4 * quad) * WarpSize + m_Lane;
+    const T * const values = GetValues(m_Segment * Length) + 4 * quad * WarpSize + m_Lane;
 #pragma unroll
     for (unsigned int k = 0; k < 4; ++k)
     {
@@ -138,11 +165,19 @@ public:
   }
 
 private:
+  /** Where a row of the tile lies. */
+  __device__ T *
+  GetValues(unsigned int row) const
+  {
+    const unsigned int slot = m_FirstSlot + row / Length;
+    return m_Values + ((slot < m_Slots ? slot : slot - m_Slots) * Length + row % Length) * WarpSize;
+  }
+
   __device__ const T *
   GetRow(unsigned int row) const
   {
     const size_t position = m_Range.Begin + min(row, m_Range.ReadEnd - 1);
-    return m_Arguments.Source + m_Base + position * m_Arguments.Geometry.LineStride;
+    return m_Arguments.Sources[0] + m_Base + position * m_Arguments.Geometry.LineStride;
   }
 
   __device__ unsigned int
@@ -179,7 +214,7 @@ private:
     }
     const bool         anticausal = state >= VPairs;
     const unsigned int row = anticausal ? m_Rows - 1 : 0;
-    const T            edge = m_Values[row * WarpSize + m_Lane] - m_First;
+    const T            edge = GetValues(row)[m_Lane] - m_First;
     return SteadyState(m_Arguments.Dynamics.Section[state % VPairs], edge);
   }
 
@@ -201,7 +236,8 @@ private:
   }
 
   const LinePassArguments<T, VPairs> & m_Arguments;
-  T *                                  m_Values; // [row][lane]
+  unsigned int                         m_Slots, m_FirstSlot;
+  T *                                  m_Values; // [slot][row][lane]
   PolePairState<T> *                   m_States; // [state][segment][lane]
   TileRange                            m_Range;
   size_t                               m_Tile, m_Outer, m_FirstColumn, m_Base;

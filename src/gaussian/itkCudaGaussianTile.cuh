@@ -69,10 +69,13 @@ struct LinePassResult
 
 constexpr unsigned int MaximumResults = 3;
 
+/** A pass has several results of one source along strided lines, or along contiguous ones several sources, each with a
+ * result, that combine to one image. */
 template <typename T, unsigned int VPairs>
 struct LinePassArguments
 {
-  const T *                Source;
+  const T *                Sources[MaximumResults];
+  unsigned int             NumberOfSources;
   PolePairState<T> *       TileStates; // Partition: [tile][sweep and pole pair][line], totals and then start states
   LineGeometry             Geometry;
   LineSchedule             Schedule;
@@ -84,7 +87,7 @@ struct LinePassArguments
   // segments and lines; a box is the part of a warp.
   bool        LoadsInBulk;
   bool        StoresInBulk;
-  CUtensorMap SourceMap;
+  CUtensorMap SourceMaps[MaximumResults];
   CUtensorMap DestinationMap;
 };
 

@@ -34,6 +34,13 @@ constexpr unsigned int MinimumContiguousBlocks = sizeof(T) == 4 ? 2 : 1;
 /** Threads of blocks that hold several contiguous lines or a tile of one. */
 constexpr unsigned int ContiguousThreads = 256;
 
+/** Likewise where several sources combine: as many as shared memory holds of their two tiles. */
+template <typename T>
+constexpr unsigned int MinimumCombiningBlocks = sizeof(T) == 4 ? 3 : 1;
+
+/** Segments of strided lines that leave room for a second block on a multiprocessor of 227 KB. */
+constexpr unsigned int MaximumSharingSegments = 16;
+
 /** Segments (warps) of a tile of strided lines: two blocks on a multiprocessor of 227 KB, one of which loads while the
  * other computes. */
 constexpr unsigned int OverlappingTileSegments = 16;

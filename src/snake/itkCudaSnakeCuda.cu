@@ -245,13 +245,12 @@ public:
     const bool          coarse = m_Plan.Exponent[0] > 0;
     const RectangleGrid grid =
       MakeRectangleGrid(coarse ? m_Blocks.Width : m_Pixels.Width, coarse ? m_Blocks.Height : m_Pixels.Height);
-    const size_t       tableSize = static_cast<size_t>(grid.Columns + 1) * (grid.Rows + 1);
+    const size_t       tableSize = static_cast<size_t>(grid.Columns + 1) * grid.Rows;
     const unsigned int blocks =
       static_cast<unsigned int>(std::min(grid.GetNumberOfRowPairs(), 4 * m_NumberOfMultiprocessors));
     const DeviceArray<Moments>        table(tableSize, m_Stream);
     const DeviceArray<FoundRectangle> found(blocks, m_Stream);
-    ITK_CUDA_CALL(cudaMemsetAsync(table.Get(), 0, tableSize * sizeof(Moments), m_Stream.Get()));
-    const dim3 rows(static_cast<unsigned int>(grid.Rows));
+    const dim3 rows(static_cast<unsigned int>(grid.Rows), static_cast<unsigned int>(grid.Columns / WarpsPerBlock + 1));
     if (coarse)
     {
       ITK_CUDA_CALL(LaunchKernel(
@@ -262,7 +261,6 @@ public:
       ITK_CUDA_CALL(LaunchKernel(
         SumGridRowsKernel<PixelsType>, rows, dim3(ThreadsPerBlock), 0, m_Stream.Get(), m_Pixels, grid, table.Get()));
     }
-    ITK_CUDA_CALL(LaunchKernel(SumGridColumnsKernel, dim3(1), dim3(128), 0, m_Stream.Get(), grid, table.Get()));
     ITK_CUDA_CALL(LaunchKernel(SearchRectanglesKernel,
                                dim3(blocks),
                                dim3(ThreadsPerBlock),

@@ -7,6 +7,7 @@
 #include "itkCudaSnakeStart.h"
 
 #include <cooperative_groups.h>
+#include <nv/target>
 
 #include <cstdint>
 #include <type_traits>
@@ -58,6 +59,16 @@ struct SharedStorage
   }
 };
 
+/** Sum over the lanes of the warp, modulo 2^32, in all of them. */
+__device__ inline uint32_t
+SumOverWarp(uint32_t x)
+{
+  NV_IF_ELSE_TARGET(
+    NV_PROVIDES_SM_80,
+    (return __reduce_add_sync(AllLanes, x);),
+    (for (int offset = WarpSize / 2; offset > 0; offset /= 2) { x += __shfl_xor_sync(AllLanes, x, offset); } return x;))
+}
+
 /** Sum over the lanes of the warp, modulo 2^64, in all of them. In pieces of so few bits that 32 of them do not
  * overflow. */
 __device__ inline uint64_t
@@ -65,9 +76,9 @@ SumOverWarp(uint64_t x)
 {
   constexpr uint32_t bits = 27;
   constexpr uint32_t mask = (1u << bits) - 1u;
-  const uint64_t     low = __reduce_add_sync(AllLanes, static_cast<uint32_t>(x) & mask);
-  const uint64_t     middle = __reduce_add_sync(AllLanes, static_cast<uint32_t>(x >> bits) & mask);
-  const uint64_t     high = __reduce_add_sync(AllLanes, static_cast<uint32_t>(x >> (2 * bits)));
+  const uint64_t     low = SumOverWarp(static_cast<uint32_t>(x) & mask);
+  const uint64_t     middle = SumOverWarp(static_cast<uint32_t>(x >> bits) & mask);
+  const uint64_t     high = SumOverWarp(static_cast<uint32_t>(x >> (2 * bits)));
   return low + (middle << bits) + (high << (2 * bits));
 }
 
@@ -442,40 +453,26 @@ SumCellsKernel(DevicePixels<TSample, VMask> pixels, uint32_t exponent, DeviceCel
   }
 }
 
-/** Sums of the grid's cells left of each line of columns, one block per row of grid cells and one warp per line. */
+/** Sums of each row of grid cells left of each line of columns; one warp per row and line. */
 template <typename TLevel>
 __global__ void
 SumGridRowsKernel(TLevel level, RectangleGrid grid, Moments * table)
 {
   const int32_t row = static_cast<int32_t>(blockIdx.x);
-  for (int32_t line = WarpOfBlock(); line <= grid.Columns; line += static_cast<int32_t>(blockDim.x) / WarpSize)
+  const int32_t line = static_cast<int32_t>(blockIdx.y) * WarpsPerBlock + WarpOfBlock();
+  if (line > grid.Columns)
   {
-    Moments sum;
-    for (int32_t y = grid.GetRow(row) + LaneIndex(); y < grid.GetRow(row + 1); y += WarpSize)
-    {
-      sum += level.RowPrefix(y, grid.GetColumn(line));
-    }
-    sum = SumOverWarp(sum);
-    if (LaneIndex() == 0)
-    {
-      table[(row + 1) * (grid.Columns + 1) + line] = sum;
-    }
+    return;
   }
-}
-
-/** Adds up the rows of the table; one thread per column. The first row is zero. */
-static __global__ void
-SumGridColumnsKernel(RectangleGrid grid, Moments * table)
-{
-  const int32_t line = static_cast<int32_t>(threadIdx.x);
-  if (line <= grid.Columns)
+  Moments sum;
+  for (int32_t y = grid.GetRow(row) + LaneIndex(); y < grid.GetRow(row + 1); y += WarpSize)
   {
-    Moments sum;
-    for (int32_t row = 0; row <= grid.Rows; ++row)
-    {
-      sum += row > 0 ? table[row * (grid.Columns + 1) + line] : Moments{};
-      table[row * (grid.Columns + 1) + line] = sum;
-    }
+    sum += level.RowPrefix(y, grid.GetColumn(line));
+  }
+  sum = SumOverWarp(sum);
+  if (LaneIndex() == 0)
+  {
+    table[row * (grid.Columns + 1) + line] = sum;
   }
 }
 
@@ -502,19 +499,35 @@ __launch_bounds__(ThreadsPerBlock) SearchRectanglesKernel(RectangleGrid    grid,
                                                           FoundRectangle * found)
 {
   __shared__ FoundRectangle bestOfWarps[WarpsPerBlock];
-  FoundRectangle            best{ 0.0, -1 };
-  const int32_t             columnPairs = grid.GetNumberOfColumnPairs();
+  __shared__ SharedStorage<Moments, MaximumRectangleGridSize + 1> strip; // sums of rows y0 to y1 left of each line
+  FoundRectangle                                                  best{ 0.0, -1 };
+  const int32_t                                                   columnPairs = grid.GetNumberOfColumnPairs();
   for (int32_t rowPair = static_cast<int32_t>(blockIdx.x); rowPair < grid.GetNumberOfRowPairs();
        rowPair += static_cast<int32_t>(gridDim.x))
   {
     int32_t y0, y1;
     RectangleGrid::GetPair(rowPair, y0, y1);
+    __syncthreads();
+    for (int32_t line = WarpOfBlock(); line <= grid.Columns; line += WarpsPerBlock)
+    {
+      Moments sum;
+      for (int32_t row = y0 + LaneIndex(); row < y1; row += WarpSize)
+      {
+        sum += table[row * (grid.Columns + 1) + line];
+      }
+      sum = SumOverWarp(sum);
+      if (LaneIndex() == 0)
+      {
+        strip.Get(line) = sum;
+      }
+    }
+    __syncthreads();
     for (int32_t columnPair = static_cast<int32_t>(threadIdx.x); columnPair < columnPairs;
          columnPair += ThreadsPerBlock)
     {
       int32_t x0, x1;
       RectangleGrid::GetPair(columnPair, x0, x1);
-      const Moments target = grid.Sum(table, x0, y0, x1, y1);
+      const Moments target = strip.Get(x1) - strip.Get(x0);
       if (target.Count >= minimumRegionSize && total.Count - target.Count >= minimumRegionSize)
       {
         const FoundRectangle candidate{ Criterion(law, target, total),

@@ -621,7 +621,7 @@ __device__ inline void
 SumOverBlock(const Moments & m, int number, ConclusionScratch & scratch)
 {
   const Moments sum = SumOverWarp(m);
-  const int     numberOfWarp = static_cast<int>(__reduce_add_sync(AllLanes, static_cast<unsigned int>(number)));
+  const int     numberOfWarp = static_cast<int>(SumOverWarp(static_cast<uint32_t>(number)));
   if (LaneIndex() == 0)
   {
     scratch.WarpSums[WarpOfBlock()] = sum;
@@ -1121,35 +1121,6 @@ PrepareNext(DeviceSnake & snake, ConclusionScratch & scratch, int previousLevel,
   __syncthreads();
 }
 
-/** One phase of the polygon that LoadState() returned; returns the next phase's. */
-template <typename TLevel>
-__device__ const LatticePoint *
-RunPhase(const TLevel &       level,
-         const LatticePoint * polygon,
-         DeviceSnake &        state,
-         BlockStorage &       storage,
-         Meeting &            meeting,
-         bool                 pauseAtSteps,
-         bool                 pauseAtLevels)
-{
-  DeviceSnake &        snake = storage.Snake;
-  const LatticePoint * source = snake.Polygons[snake.Current];
-  const int            numberOfNodes = snake.NumberOfNodes;
-  SumItems(level, snake, polygon);
-  if (snake.Control.Next != SnakeControl::Phase::Measure)
-  {
-    meeting.Everybody();
-    Propose(snake, polygon, level.Width, level.Height);
-  }
-  meeting.FirstBlock([&]() {
-    const int  previousLevel = snake.Control.Level;
-    const bool allStale = Conclude(snake, polygon, storage.Scratch, pauseAtSteps, pauseAtLevels);
-    PrepareNext(snake, storage.Scratch, previousLevel, allStale);
-    CopyState(state, snake);
-  });
-  return LoadState(storage, state, source, numberOfNodes);
-}
-
 /** Runs phases until the schedule ends or a pause is due. Cooperative: all blocks are resident. Every phase moves the
  * control on, whose loops are bounded. */
 template <typename TSample, bool VMask>
@@ -1176,14 +1147,29 @@ __launch_bounds__(ThreadsPerBlock, 1) SnakeKernel(DevicePixels<TSample, VMask> p
   }
   while (snake.Control.Next != SnakeControl::Phase::Finished && !snake.Pause)
   {
-    if (snake.Plan.Exponent[snake.Control.Level] == 0)
+    const LatticePoint * const source = snake.Polygons[snake.Current];
+    const int                  numberOfNodes = snake.NumberOfNodes;
+    const bool                 ofPixels = snake.Plan.Exponent[snake.Control.Level] == 0;
+    if (ofPixels)
     {
-      polygon = RunPhase(pixels, polygon, *state, storage, meeting, pauseAtSteps, pauseAtLevels);
+      SumItems(pixels, snake, polygon);
     }
     else
     {
-      polygon = RunPhase(cells, polygon, *state, storage, meeting, pauseAtSteps, pauseAtLevels);
+      SumItems(cells, snake, polygon);
     }
+    if (snake.Control.Next != SnakeControl::Phase::Measure)
+    {
+      meeting.Everybody();
+      Propose(snake, polygon, ofPixels ? pixels.Width : cells.Width, ofPixels ? pixels.Height : cells.Height);
+    }
+    meeting.FirstBlock([&]() {
+      const int  previousLevel = snake.Control.Level;
+      const bool allStale = Conclude(snake, polygon, storage.Scratch, pauseAtSteps, pauseAtLevels);
+      PrepareNext(snake, storage.Scratch, previousLevel, allStale);
+      CopyState(*state, snake);
+    });
+    polygon = LoadState(storage, *state, source, numberOfNodes);
   }
 }
 } // namespace kernels

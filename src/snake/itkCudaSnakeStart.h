@@ -8,6 +8,7 @@
 #include "itkCudaSnakeSums.h"
 #include "itkCudaSnakeTuning.h"
 
+#include <cmath>
 #include <cstdint>
 #include <vector>
 
@@ -47,11 +48,8 @@ struct RectangleGrid
   static ITK_CUDA_HOST_DEVICE void
   GetPair(int32_t number, int32_t & first, int32_t & second)
   {
-    second = 1;
-    while (second * (second + 1) / 2 <= number)
-    {
-      ++second;
-    }
+    // The root's argument is exact, and 1, 9, 25, ... have exact roots.
+    second = static_cast<int32_t>((1.0f + std::sqrt(static_cast<float>(8 * number + 1))) / 2.0f);
     first = number - second * (second - 1) / 2;
   }
 
