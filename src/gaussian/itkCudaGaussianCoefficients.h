@@ -39,12 +39,15 @@ MakeLineResponse(const CudaGaussianKernel & kernel)
     const std::complex<double> p = kernel.Pole[j];
     const std::complex<double> c = kernel.Weight[j];
     const double               damping = std::norm(p);
-    response.WeightU[j] = static_cast<T>(damping * c.real());
-    response.WeightV[j] = static_cast<T>((c.real() * (p.real() - damping) - c.imag() * p.imag()) / std::abs(1.0 - p));
+    const double               u = damping * c.real();
+    const double               v = (c.real() * (p.real() - damping) - c.imag() * p.imag()) / std::abs(1.0 - p);
+    response.Causal.WeightU[j] = static_cast<T>(u);
+    response.Causal.WeightV[j] = static_cast<T>(v);
+    response.Anticausal.WeightU[j] = static_cast<T>(kernel.IsAntisymmetric() ? -u : u);
+    response.Anticausal.WeightV[j] = static_cast<T>(kernel.IsAntisymmetric() ? -v : v);
     centralValue += c.real();
   }
   response.CentralValue = static_cast<T>(centralValue);
-  response.AnticausalSign = kernel.IsAntisymmetric() ? T(-1) : T(1);
   response.OffsetResponse = static_cast<T>(kernel.ConstantResponse);
   return response;
 }

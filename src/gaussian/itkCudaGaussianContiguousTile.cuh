@@ -88,7 +88,7 @@ public:
     }
   }
 
-  /** Every warp loads its own segments, and makes them relative to the line's first pixel. Pixels beyond the end of the
+  /** Every warp loads its own segments. Pixels beyond the end of the
    * line repeat its last value. */
   __device__ void
   Load()
@@ -109,10 +109,29 @@ public:
         *GetPixel(m_Lane, k) = m_TileLast;
       }
     }
-    this->SubtractFirst();
   }
 
-  /** Four pixels of the thread's segment, relative to the line's first. */
+  /** Four pixels of the thread's segment, which from now on are relative to the line's first. */
+  __device__ void
+  TakeQuad(unsigned int quad, T (&x)[4]) const
+  {
+#pragma unroll
+    for (unsigned int v = 0; v < 4 / PerVector; ++v)
+    {
+      Vector * const place = GetVector(m_Lane, quad * (4 / PerVector) + v);
+      Vector         vector = *place;
+      T * const      values = reinterpret_cast<T *>(&vector);
+#pragma unroll
+      for (unsigned int k = 0; k < PerVector; ++k)
+      {
+        values[k] -= m_First;
+        x[v * PerVector + k] = values[k];
+      }
+      *place = vector;
+    }
+  }
+
+  /** Four pixels of the thread's segment, after TakeQuad(). */
   __device__ void
   LoadQuad(unsigned int quad, T (&x)[4]) const
   {
@@ -183,6 +202,7 @@ public:
   }
 
   /** Combines the result of a source with those of the sources before it. */
+  template <CudaGaussianCombine VCombine>
   __device__ void
   CombineResult(const T (&y)[Length], const LinePassResult<T, VPairs> & result)
   {
@@ -191,12 +211,12 @@ public:
     for (unsigned int v = 0; v < Length / PerVector; ++v)
     {
       Vector * const combined = GetVector(m_WarpCombined, m_Lane, v);
-      Vector         vector = m_Source > 0 ? *combined : Vector{};
+      Vector         vector = ReadsDestination(VCombine) ? *combined : Vector{};
       T *            elements = reinterpret_cast<T *>(&vector);
 #pragma unroll
       for (unsigned int k = 0; k < PerVector; ++k)
       {
-        elements[k] = CombineValues(result.Combine, elements[k], y[v * PerVector + k] + offset);
+        elements[k] = CombineValues(VCombine, elements[k], y[v * PerVector + k] + offset);
       }
       *combined = vector;
     }
@@ -259,22 +279,6 @@ private:
   GetPixel(unsigned int segment, unsigned int pixel) const
   {
     return reinterpret_cast<T *>(GetVector(segment, pixel / PerVector)) + pixel % PerVector;
-  }
-
-  __device__ void
-  SubtractFirst() const
-  {
-#pragma unroll
-    for (unsigned int v = 0; v < Length / PerVector; ++v)
-    {
-      Vector vector = *GetVector(m_Lane, v);
-#pragma unroll
-      for (unsigned int k = 0; k < PerVector; ++k)
-      {
-        reinterpret_cast<T *>(&vector)[k] -= m_First;
-      }
-      *GetVector(m_Lane, v) = vector;
-    }
   }
 
   __device__ void
@@ -425,11 +429,22 @@ private:
   }
 
   __device__ void
+  WaitForBox() const
+  {
+    GetBarrier(m_Source).Wait(m_Source > 1 ? (m_Source - 1) % 2 : 0);
+  }
+
+  __device__ void
   LoadInBulk() const
   {
     if (m_Source == 0)
     {
       StartFirstBoxes();
+    }
+    if (m_Range.ReadEnd % Length == 0)
+    {
+      WaitForBox();
+      return;
     }
     const IncompleteSegments incomplete = GetIncompleteSegments(m_Range.ReadEnd);
     constexpr unsigned int   batch = 4; // the first one is under way with the box
@@ -444,7 +459,7 @@ private:
       }
       if (line == 0)
       {
-        GetBarrier(m_Source).Wait(m_Source > 1 ? (m_Source - 1) % 2 : 0);
+        WaitForBox();
       }
 #pragma unroll
       for (unsigned int i = 0; i < batch; ++i)
@@ -465,6 +480,10 @@ private:
     if (m_Lane == 0)
     {
       StoreBox(m_Arguments.DestinationMap, GetBoxPosition(), m_WarpValues);
+    }
+    if (m_Range.WriteEnd % Length == 0)
+    {
+      return;
     }
     const IncompleteSegments incomplete = GetIncompleteSegments(m_Range.WriteEnd);
     for (unsigned int line = 0; line < incomplete.Lines; ++line)
@@ -562,12 +581,14 @@ private:
 #pragma unroll
       for (unsigned int state = 0; state < NumberOfStates<VPairs>; ++state)
       {
-        const bool         anticausal = state >= VPairs;
-        PolePairState<T> & own = states.Sweep[state / VPairs].Pair[state % VPairs];
-        const bool         isInside = anticausal ? lane + distance < m_Width : lane >= distance;
-        own = Combine(own,
-                      m_Arguments.Powers.Power[state % VPairs][distance],
-                      KeepIf(isInside, Neighbour(own, distance, anticausal)));
+        const bool             anticausal = state >= VPairs;
+        PolePairState<T> &     own = states.Sweep[state / VPairs].Pair[state % VPairs];
+        const bool             isInside = anticausal ? lane + distance < m_Width : lane >= distance;
+        const PolePairState<T> neighbour = Neighbour(own, distance, anticausal);
+        if (isInside)
+        {
+          own = Combine(own, m_Arguments.Powers.Power[state % VPairs][distance], neighbour);
+        }
       }
     }
     return states;

@@ -68,15 +68,23 @@ struct LineDynamics
   SectionDynamics<T> Section[VPairs];
 };
 
-/** What a kernel makes of the states. */
+/** What a kernel makes of the states of one sweep. */
 template <typename T, unsigned int VPairs>
-struct LineResponse
+struct SweepResponse
 {
   T WeightU[VPairs]; // a
   T WeightV[VPairs]; // b
-  T CentralValue;    // h(0)
-  T AnticausalSign;  // -1 for order 1, else 1
-  T OffsetResponse;  // to a constant 1
+};
+
+/** What a kernel makes of the states: of the causal and the anticausal sweep, whose weights are negative for order 1.
+ */
+template <typename T, unsigned int VPairs>
+struct LineResponse
+{
+  SweepResponse<T, VPairs> Causal;
+  SweepResponse<T, VPairs> Anticausal;
+  T                        CentralValue;   // h(0)
+  T                        OffsetResponse; // to a constant 1
 };
 
 template <typename TPixel, typename T>
@@ -97,12 +105,11 @@ Advance(LineState<TPixel, VPairs> & state, const LineDynamics<T, VPairs> & dynam
   }
 }
 
-/** What the pixels that a sweep has passed contribute at the next one. */
+/** What the pixels that a sweep has passed contribute at the next one, added to `sum`. */
 template <typename TPixel, typename T, unsigned int VPairs>
 ITK_CUDA_HOST_DEVICE inline TPixel
-Contribution(const LineState<TPixel, VPairs> & state, const LineResponse<T, VPairs> & response)
+AddContribution(TPixel sum, const LineState<TPixel, VPairs> & state, const SweepResponse<T, VPairs> & response)
 {
-  TPixel sum{ 0 };
   for (unsigned int j = 0; j < VPairs; ++j)
   {
     sum = response.WeightU[j] * state.Pair[j].U + (response.WeightV[j] * state.Pair[j].V + sum);

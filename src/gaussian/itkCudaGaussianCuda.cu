@@ -134,35 +134,10 @@ LaunchLinePass(const LinePassArguments<T, VPairs> & arguments, const StreamLease
   ITK_CUDA_CALL(LaunchKernel(kernel, shape.Grid, shape.Block, shape.SharedBytes, stream.Get(), arguments));
 }
 
-template <typename T, unsigned int VPairs>
-void
-LaunchPrefetchingPass(const LinePassArguments<T, VPairs> & arguments, const StreamLease & stream)
-{
-  const LaunchShape  shape = MakeLaunchShape<T, VPairs>(AxisKind::Strided, arguments.Geometry, arguments.Schedule);
-  const auto         properties = GetDeviceProperties(stream.GetDevice());
-  const unsigned int segments = arguments.Schedule.Segments;
-  const size_t       slotBytes = SegmentBytes * WarpSize;
-  const auto spare = static_cast<unsigned int>((properties.SharedMemoryPerBlockOptin - shape.SharedBytes) / slotBytes);
-  const unsigned int slots = segments + std::min(segments, spare);
-  const size_t       shared = shape.SharedBytes + (slots - segments) * slotBytes;
-  const dim3         grid(std::min(shape.Grid.x, static_cast<unsigned int>(properties.MultiprocessorCount)));
-  const auto         kernel = PrefetchingLinePassKernel<T, VPairs>;
-  ITK_CUDA_CALL(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared)));
-  ITK_CUDA_CALL(LaunchKernel(kernel, grid, shape.Block, shared, stream.Get(), arguments, shape.Grid.x, slots));
-}
-
 template <typename T, unsigned int VPairs, AxisKind VKind, TileTask VTask>
 void
 LaunchFilter(const LinePassArguments<T, VPairs> & arguments, size_t numberOfResults, const StreamLease & stream)
 {
-  if constexpr (VKind == AxisKind::Strided && VTask == TileTask::Filter && std::is_same_v<T, float>)
-  {
-    if (numberOfResults == 1 && arguments.Schedule.Segments > MaximumSharingSegments)
-    {
-      LaunchPrefetchingPass(arguments, stream);
-      return;
-    }
-  }
   if constexpr (VKind == AxisKind::Strided)
   {
     if (numberOfResults == 2)

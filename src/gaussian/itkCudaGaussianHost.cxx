@@ -87,7 +87,8 @@ public:
     {
       for (size_t r = 0; r < m_Responses.size(); ++r)
       {
-        output[r * stride + n] = m_Responses[r].CentralValue * line[n] + Contribution(causal, m_Responses[r]);
+        const auto & response = m_Responses[r];
+        output[r * stride + n] = AddContribution(response.CentralValue * line[n], causal, response.Causal);
       }
       Advance(causal, m_Dynamics, line[n]);
     }
@@ -96,9 +97,9 @@ public:
     {
       for (size_t r = 0; r < m_Responses.size(); ++r)
       {
+        const auto & response = m_Responses[r];
         output[r * stride + n] =
-          output[r * stride + n] + (m_Responses[r].AnticausalSign * Contribution(anticausal, m_Responses[r]) +
-                                    m_Responses[r].OffsetResponse * first);
+          AddContribution(output[r * stride + n] + response.OffsetResponse * first, anticausal, response.Anticausal);
       }
       Advance(anticausal, m_Dynamics, line[n]);
     }

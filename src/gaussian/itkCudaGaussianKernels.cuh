@@ -50,32 +50,27 @@ __launch_bounds__(VKind == AxisKind::Strided ? MaximumThreads<T> : MaximumContig
   }
 }
 
-/** A pass along strided lines of so many segments that a multiprocessor has room for one block: it stays, and loads
- * part of the next tile while it filters one. */
-template <typename T, unsigned int VPairs>
-__global__ void
-__launch_bounds__(MaximumThreads<T>, 1)
-  PrefetchingLinePassKernel(const __grid_constant__ LinePassArguments<T, VPairs> arguments,
-                            unsigned int                                         blocks,
-                            unsigned int                                         slots)
+/** The tile's CombineResult() that the result asks for. */
+template <typename T, unsigned int VPairs, typename TTile>
+__device__ inline void
+CombineResult(TTile & tile, const T (&y)[SegmentLength<T>], const LinePassResult<T, VPairs> & result)
 {
-  using Tile = StridedTile<T, VPairs, TileTask::Filter>;
-  const unsigned int segments = arguments.Schedule.Segments;
-  const unsigned int prefetched = slots - segments;
-  unsigned int       firstSlot = 0;
-  for (unsigned int block = blockIdx.x; block < blocks; block += gridDim.x)
+  switch (result.Combine)
   {
-    Tile tile(arguments, block, slots, firstSlot);
-    tile.StartLoad(block == blockIdx.x ? 0 : prefetched, segments);
-    firstSlot = (firstSlot + segments) % slots;
-    const unsigned int next = block + gridDim.x;
-    Tile(arguments, min(next, blocks - 1), slots, firstSlot).StartLoad(0, next < blocks ? prefetched : 0);
-    tile.template FinishLoad<1>();
-    const SweepStates<T, VPairs> starts = tile.Scan(GetSegmentEnds<T, VPairs>(tile, arguments.Ends));
-    T                            y[SegmentLength<T>];
-    FilterSegment<T, VPairs>(tile, arguments.Dynamics, arguments.Results[0].Response, starts, y);
-    tile.Store(y, arguments.Results[0]);
-    __syncthreads();
+    case CudaGaussianCombine::Add:
+      tile.template CombineResult<CudaGaussianCombine::Add>(y, result);
+      break;
+    case CudaGaussianCombine::StoreSquare:
+      tile.template CombineResult<CudaGaussianCombine::StoreSquare>(y, result);
+      break;
+    case CudaGaussianCombine::AddSquare:
+      tile.template CombineResult<CudaGaussianCombine::AddSquare>(y, result);
+      break;
+    case CudaGaussianCombine::AddSquareAndRoot:
+      tile.template CombineResult<CudaGaussianCombine::AddSquareAndRoot>(y, result);
+      break;
+    default:
+      tile.template CombineResult<CudaGaussianCombine::Store>(y, result);
   }
 }
 
@@ -97,7 +92,7 @@ __launch_bounds__(ContiguousThreads, MinimumCombiningBlocks<T>)
     const SweepStates<T, VPairs> starts = tile.Scan(GetSegmentEnds<T, VPairs>(tile, arguments.Ends));
     T                            y[SegmentLength<T>];
     FilterSegment<T, VPairs>(tile, arguments.Dynamics, arguments.Results[source].Response, starts, y);
-    tile.CombineResult(y, arguments.Results[source]);
+    CombineResult<T, VPairs>(tile, y, arguments.Results[source]);
   }
   tile.StoreCombined(arguments.Results[0]);
 }

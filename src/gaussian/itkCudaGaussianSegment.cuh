@@ -4,8 +4,9 @@
 
 #include "itkCudaGaussianTile.cuh"
 
-// What a thread does with its segment of a line, wherever the pixels lie: TTile::LoadQuad() brings them, and
-// TTile::Length says how many there are, TTile::ReadsTwice whether registers are too few to keep them.
+// What a thread does with its segment of a line, wherever the pixels lie: TTile::TakeQuad() brings them the first time,
+// TTile::LoadQuad() from then on, and TTile::Length says how many there are, TTile::ReadsTwice whether registers are
+// too few to keep them.
 
 namespace itk::cuda::gaussian
 {
@@ -21,8 +22,8 @@ GetSegmentEnds(const TTile & tile, const EndWeights<T, VPairs, TTile::Length> & 
   for (unsigned int q = 0; q < quads / 2; ++q)
   {
     T fromBegin[4], fromEnd[4];
-    tile.LoadQuad(q, fromBegin);
-    tile.LoadQuad(quads - 1 - q, fromEnd);
+    tile.TakeQuad(q, fromBegin);
+    tile.TakeQuad(quads - 1 - q, fromEnd);
 #pragma unroll
     for (unsigned int k = 0; k < 4; ++k)
     {
@@ -68,7 +69,7 @@ FilterSegment(const TTile &                   tile,
 #pragma unroll
     for (unsigned int k = 0; k < 4; ++k)
     {
-      y[4 * q + k] = response.CentralValue * x[k] + Contribution(states.Sweep[0], response);
+      y[4 * q + k] = AddContribution(response.CentralValue * x[k], states.Sweep[0], response.Causal);
       Advance(states.Sweep[0], dynamics, x[k]);
     }
   }
@@ -85,7 +86,7 @@ FilterSegment(const TTile &                   tile,
 #pragma unroll
     for (unsigned int k = 4; k-- > 0;)
     {
-      y[4 * q + k] += response.AnticausalSign * Contribution(states.Sweep[1], response);
+      y[4 * q + k] = AddContribution(y[4 * q + k], states.Sweep[1], response.Anticausal);
       Advance(states.Sweep[1], dynamics, x[k]);
     }
   }

@@ -229,6 +229,12 @@ public:
     }
   }
 
+  __device__ void
+  TakeQuad(unsigned int quad, T (&x)[4]) const
+  {
+    this->LoadQuad(quad, x);
+  }
+
   /** Four pixels of the thread's segment, relative to the line's first. */
   __device__ void
   LoadQuad(unsigned int quad, T (&x)[4]) const

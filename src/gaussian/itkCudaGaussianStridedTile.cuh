@@ -6,8 +6,7 @@
 
 namespace itk::cuda::gaussian
 {
-/** 32 adjacent lines; warp s holds segment s of each, lane i the line i. Segments lie one after the other in slots of
- * shared memory, from the first slot on and then from the beginning again. */
+/** 32 adjacent lines; warp s holds segment s of each, lane i the line i. */
 template <typename T, unsigned int VPairs, TileTask VTask>
 class StridedTile
 {
@@ -16,31 +15,20 @@ public:
   static constexpr bool         ReadsTwice = true;
 
   __device__ explicit StridedTile(const LinePassArguments<T, VPairs> & arguments)
-    : StridedTile(arguments, blockIdx.x, arguments.Schedule.Segments, 0)
-  {}
-
-  /** Number `block` of all blocks' tiles. */
-  __device__
-  StridedTile(const LinePassArguments<T, VPairs> & arguments,
-              unsigned int                         block,
-              unsigned int                         slots,
-              unsigned int                         firstSlot)
     : m_Arguments(arguments)
-    , m_Slots(slots)
-    , m_FirstSlot(firstSlot)
   {
     m_Rows = arguments.Schedule.Segments * Length;
     m_Values = reinterpret_cast<T *>(GetSharedMemory());
-    m_States = reinterpret_cast<PolePairState<T> *>(m_Values + slots * Length * WarpSize);
+    m_States = reinterpret_cast<PolePairState<T> *>(m_Values + m_Rows * WarpSize);
 
     const LineGeometry & geometry = arguments.Geometry;
     // The grid counts blocks in 32 bits.
     const unsigned int columnBlocks = static_cast<unsigned int>((geometry.InnerCount + WarpSize - 1) / WarpSize);
     const unsigned int tiles = static_cast<unsigned int>(arguments.Schedule.NumberOfTiles);
-    const unsigned int rest = block / columnBlocks;
+    const unsigned int rest = blockIdx.x / columnBlocks;
     m_Tile = rest % tiles;
     m_Outer = rest / tiles;
-    m_FirstColumn = size_t{ block % columnBlocks } * WarpSize;
+    m_FirstColumn = size_t{ blockIdx.x % columnBlocks } * WarpSize;
     m_Base = m_Outer * geometry.OuterStride + m_FirstColumn;
     m_Range = GetTileRange(arguments.Schedule, geometry.LineLength, m_Tile);
     const unsigned int columns =
@@ -50,63 +38,59 @@ public:
     m_Segment = threadIdx.x / WarpSize;
   }
 
+  /** Rows beyond the end of the line repeat its last value. */
   __device__ void
   Load()
   {
-    StartLoad(0, m_Arguments.Schedule.Segments);
-    FinishLoad<0>();
-  }
-
-  /** Starts to load segments, as a group of copies. Rows beyond the end of the line repeat its last value. */
-  __device__ void
-  StartLoad(unsigned int firstSegment, unsigned int endSegment) const
-  {
-    const LineGeometry & geometry = m_Arguments.Geometry;
-    const unsigned int   end = endSegment * Length;
-    if (geometry.Aligned)
+    if (m_Arguments.Geometry.Aligned)
     {
-      constexpr unsigned int perVector = 16 / sizeof(T);
-      constexpr unsigned int vectors = WarpSize / perVector;
-      const unsigned int     column = threadIdx.x % vectors * perVector;
-      const unsigned int     valid = m_Columns > column ? m_Columns - column : 0;
-      for (unsigned int row = firstSegment * Length + threadIdx.x / vectors; row < end; row += blockDim.x / vectors)
-      {
-        T * const destination = GetValues(row) + column;
-        CopyVectorAsync(destination, valid > 0 ? GetRow(row) + column : m_Arguments.Sources[0], valid);
-      }
+      LoadVectors();
     }
     else
     {
       const bool valid = m_Lane < m_Columns;
-      for (unsigned int row = firstSegment * Length + m_Segment; row < end; row += blockDim.x / WarpSize)
+      for (unsigned int row = m_Segment; row < m_Rows; row += blockDim.x / WarpSize)
       {
-        T * const destination = GetValues(row) + m_Lane;
-        __pipeline_memcpy_async(
-          destination, valid ? GetRow(row) + m_Lane : m_Arguments.Sources[0], sizeof(T), valid ? 0 : sizeof(T));
+        __pipeline_memcpy_async(m_Values + row * WarpSize + m_Lane,
+                                valid ? GetRow(row) + m_Lane : m_Arguments.Sources[0],
+                                sizeof(T),
+                                valid ? 0 : sizeof(T));
       }
     }
     __pipeline_commit();
-  }
-
-  /** Waits for the loads but for the last groups. */
-  template <unsigned int VGroups>
-  __device__ void
-  FinishLoad()
-  {
-    m_First = m_Lane < m_Columns ? m_Arguments.Sources[0][m_Base + m_Lane] : T(0);
-    __pipeline_wait_prior(VGroups);
+    __pipeline_wait_prior(0);
     __syncthreads();
+    // From shared memory if it is there: global memory would keep the block waiting.
+    const bool isInTile = m_Range.Begin == 0;
+    m_First = isInTile ? m_Values[m_Lane] : (m_Lane < m_Columns ? m_Arguments.Sources[0][m_Base + m_Lane] : T(0));
+    if (isInTile)
+    {
+      __syncthreads(); // TakeQuad() changes it
+    }
   }
 
-  /** Four pixels of the thread's segment, relative to the line's first. */
+  /** Four pixels of the thread's segment, which from now on are relative to the line's first. */
   __device__ void
-  LoadQuad(unsigned int quad, T (&x)[4]) const
+  TakeQuad(unsigned int quad, T (&x)[4]) const
   {
-    const T * const values = GetValues(m_Segment * Length) + 4 * quad * WarpSize + m_Lane;
+    T * const values = GetQuad(quad);
 #pragma unroll
     for (unsigned int k = 0; k < 4; ++k)
     {
       x[k] = values[k * WarpSize] - m_First;
+      values[k * WarpSize] = x[k];
+    }
+  }
+
+  /** Four pixels of the thread's segment, after TakeQuad(). */
+  __device__ void
+  LoadQuad(unsigned int quad, T (&x)[4]) const
+  {
+    const T * const values = GetQuad(quad);
+#pragma unroll
+    for (unsigned int k = 0; k < 4; ++k)
+    {
+      x[k] = values[k * WarpSize];
     }
   }
 
@@ -149,10 +133,20 @@ public:
     {
       return;
     }
-    const LineGeometry & geometry = m_Arguments.Geometry;
-    const T              offset = result.Response.OffsetResponse * m_First;
-    const unsigned int   begin = m_Segment * Length;
-    T * destination = result.Destination + m_Base + (m_Range.Begin + begin) * geometry.LineStride + m_Lane;
+    const size_t       stride = m_Arguments.Geometry.LineStride;
+    const T            offset = result.Response.OffsetResponse * m_First;
+    const unsigned int begin = m_Segment * Length;
+    T *                destination = result.Destination + m_Base + (m_Range.Begin + begin) * stride + m_Lane;
+    if (begin >= m_Range.WriteBegin && begin + Length <= m_Range.WriteEnd)
+    {
+#pragma unroll
+      for (unsigned int k = 0; k < Length; ++k)
+      {
+        *destination = y[k] + offset;
+        destination += stride;
+      }
+      return;
+    }
 #pragma unroll
     for (unsigned int k = 0; k < Length; ++k)
     {
@@ -160,17 +154,44 @@ public:
       {
         *destination = y[k] + offset;
       }
-      destination += geometry.LineStride;
+      destination += stride;
     }
   }
 
 private:
-  /** Where a row of the tile lies. */
-  __device__ T *
-  GetValues(unsigned int row) const
+  __device__ void
+  LoadVectors() const
   {
-    const unsigned int slot = m_FirstSlot + row / Length;
-    return m_Values + ((slot < m_Slots ? slot : slot - m_Slots) * Length + row % Length) * WarpSize;
+    constexpr unsigned int perVector = 16 / sizeof(T);
+    constexpr unsigned int vectors = WarpSize / perVector;
+    const unsigned int     column = threadIdx.x % vectors * perVector;
+    const unsigned int     begin = threadIdx.x / vectors;
+    const unsigned int     step = blockDim.x / vectors;
+    const unsigned int     valid = m_Columns > column ? m_Columns - column : 0;
+    T *                    destination = m_Values + begin * WarpSize + column;
+    if (valid >= perVector && m_Rows <= m_Range.ReadEnd)
+    {
+      const T * source = GetRow(begin) + column;
+      for (unsigned int row = begin; row < m_Rows; row += step)
+      {
+        __pipeline_memcpy_async(destination, source, 16);
+        destination += step * WarpSize;
+        source += step * m_Arguments.Geometry.LineStride;
+      }
+      return;
+    }
+    for (unsigned int row = begin; row < m_Rows; row += step)
+    {
+      CopyVectorAsync(destination, valid > 0 ? GetRow(row) + column : m_Arguments.Sources[0], valid);
+      destination += step * WarpSize;
+    }
+  }
+
+  /** Where four pixels of the thread's segment lie, WarpSize apart. */
+  __device__ T *
+  GetQuad(unsigned int quad) const
+  {
+    return m_Values + (m_Segment * Length + 4 * quad) * WarpSize + m_Lane;
   }
 
   __device__ const T *
@@ -214,7 +235,7 @@ private:
     }
     const bool         anticausal = state >= VPairs;
     const unsigned int row = anticausal ? m_Rows - 1 : 0;
-    const T            edge = GetValues(row)[m_Lane] - m_First;
+    const T            edge = m_Values[row * WarpSize + m_Lane]; // relative since TakeQuad()
     return SteadyState(m_Arguments.Dynamics.Section[state % VPairs], edge);
   }
 
@@ -236,8 +257,7 @@ private:
   }
 
   const LinePassArguments<T, VPairs> & m_Arguments;
-  unsigned int                         m_Slots, m_FirstSlot;
-  T *                                  m_Values; // [slot][row][lane]
+  T *                                  m_Values; // [row][lane]
   PolePairState<T> *                   m_States; // [state][segment][lane]
   TileRange                            m_Range;
   size_t                               m_Tile, m_Outer, m_FirstColumn, m_Base;

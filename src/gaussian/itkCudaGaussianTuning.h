@@ -38,9 +38,6 @@ constexpr unsigned int ContiguousThreads = 256;
 template <typename T>
 constexpr unsigned int MinimumCombiningBlocks = sizeof(T) == 4 ? 3 : 1;
 
-/** Segments of strided lines that leave room for a second block on a multiprocessor of 227 KB. */
-constexpr unsigned int MaximumSharingSegments = 16;
-
 /** Segments (warps) of a tile of strided lines: two blocks on a multiprocessor of 227 KB, one of which loads while the
  * other computes. */
 constexpr unsigned int OverlappingTileSegments = 16;
