@@ -74,8 +74,8 @@ private:
   static constexpr size_t NumberOfParts = 2;
   static constexpr size_t PartSize = PinnedBuffer::ChunkSize / NumberOfParts;
   static constexpr size_t MinimumPartSize = PartSize / 4;
-  // More do not make it faster: the copies of so many fill the link.
-  static constexpr size_t MaximumWorkers = 16;
+  // More do not make it faster: the copies of so many fill the link, and they wait for each other in the driver.
+  static constexpr size_t MaximumWorkers = 10;
 
   struct Piece
   {
@@ -111,8 +111,8 @@ private:
   void
   RunPiece(const Piece & piece) const
   {
-    // Small pieces go in more parts, so that the copy engine starts earlier.
-    const size_t        partBytes = std::min(PartSize, std::max(MinimumPartSize, piece.RowBytes * piece.Rows / 64));
+    // Small pieces go in more parts, so that the copy engine starts earlier; but each costs the driver some 10 us.
+    const size_t        partBytes = std::min(PartSize, std::max(MinimumPartSize, piece.RowBytes * piece.Rows / 32));
     const size_t        rowsPerPart = std::max<size_t>(1, partBytes / piece.RowBytes);
     const size_t        parts = (piece.Rows + rowsPerPart - 1) / rowsPerPart;
     std::atomic<size_t> next{ 0 };
