@@ -49,7 +49,8 @@ public:
     m_Width = min(m_ThreadsPerLine, WarpSize);
     m_LogWidth = __ffs(static_cast<int>(m_Width)) - 1;
     // One dimension of the grid may be too short for the tiles of a line; blocks beyond the last tile repeat it.
-    m_Tile = min(size_t{ blockIdx.z } * gridDim.y + blockIdx.y, arguments.Schedule.NumberOfTiles - 1);
+    const size_t lastTile = arguments.Schedule.NumberOfTiles - 1;
+    m_Tile = lastTile > 0 ? min(size_t{ blockIdx.z } * gridDim.y + blockIdx.y, lastTile) : 0;
     m_BlockLine = size_t{ blockIdx.x } * blockDim.y;
     m_Range = GetTileRange(arguments.Schedule, arguments.Geometry.LineLength, m_Tile);
 

@@ -26,8 +26,8 @@ public:
     const unsigned int columnBlocks = static_cast<unsigned int>((geometry.InnerCount + WarpSize - 1) / WarpSize);
     const unsigned int tiles = static_cast<unsigned int>(arguments.Schedule.NumberOfTiles);
     const unsigned int rest = blockIdx.x / columnBlocks;
-    m_Tile = rest % tiles;
-    m_Outer = rest / tiles;
+    m_Tile = tiles > 1 ? rest % tiles : 0;
+    m_Outer = tiles > 1 ? rest / tiles : rest;
     m_FirstColumn = size_t{ blockIdx.x % columnBlocks } * WarpSize;
     m_Base = m_Outer * geometry.OuterStride + m_FirstColumn;
     m_Range = GetTileRange(arguments.Schedule, geometry.LineLength, m_Tile);

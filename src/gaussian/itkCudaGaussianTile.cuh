@@ -122,6 +122,11 @@ struct TileRange
 __device__ inline TileRange
 GetTileRange(const LineSchedule & schedule, size_t lineLength, size_t tile)
 {
+  if (schedule.NumberOfTiles == 1)
+  {
+    const auto end = static_cast<unsigned int>(lineLength);
+    return { 0, end, 0, end };
+  }
   const size_t writeBegin = tile * schedule.Step;
   const size_t writeEnd = min(writeBegin + schedule.Step, lineLength);
   TileRange    range;
