@@ -51,7 +51,8 @@ GetSegmentEnds(const TTile & tile, const EndWeights<T, VPairs, TTile::Length> & 
   return states;
 }
 
-/** Response of the thread's segment, without the line's offset. */
+/** Response of the thread's segment, without the line's offset. The sweeps' contributions are added up before the pixel
+ * itself is, so that the mirror image of a line within one segment gives the mirror image of the result, to the bit. */
 template <typename T, unsigned int VPairs, typename TTile>
 __device__ inline void
 FilterSegment(const TTile &                   tile,
@@ -69,7 +70,7 @@ FilterSegment(const TTile &                   tile,
 #pragma unroll
     for (unsigned int k = 0; k < 4; ++k)
     {
-      y[4 * q + k] = AddContribution(response.CentralValue * x[k], states.Sweep[0], response.Causal);
+      y[4 * q + k] = AddContribution(T(0), states.Sweep[0], response.Causal);
       Advance(states.Sweep[0], dynamics, x[k]);
     }
   }
@@ -86,7 +87,8 @@ FilterSegment(const TTile &                   tile,
 #pragma unroll
     for (unsigned int k = 4; k-- > 0;)
     {
-      y[4 * q + k] = AddContribution(y[4 * q + k], states.Sweep[1], response.Anticausal);
+      const T sweeps = y[4 * q + k] + AddContribution(T(0), states.Sweep[1], response.Anticausal);
+      y[4 * q + k] = response.CentralValue * x[k] + sweeps;
       Advance(states.Sweep[1], dynamics, x[k]);
     }
   }
