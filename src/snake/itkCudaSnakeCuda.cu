@@ -48,8 +48,8 @@ private:
   DeviceBuffer m_Buffer;
 };
 
-/** Copies host rows to device rows of another pitch. Several threads take turns: each fills one half of a page-locked
- * chunk of its own while the copy engine reads the other, and none waits for another. */
+/** Copies host rows to device rows of another pitch. Several threads take turns: each fills one of two page-locked
+ * chunks of its own while the copy engine reads the other, and none waits for another. */
 class RowUpload
 {
 public:
@@ -72,8 +72,8 @@ public:
 
 private:
   static constexpr size_t NumberOfParts = 2;
-  static constexpr size_t PartSize = PinnedBuffer::ChunkSize / NumberOfParts;
-  static constexpr size_t MinimumPartSize = PartSize / 4;
+  static constexpr size_t PartSize = PinnedBuffer::ChunkSize;
+  static constexpr size_t MinimumPartSize = PartSize / 8;
   // More do not make it faster: the copies of so many fill the link, and they wait for each other in the driver.
   static constexpr size_t MaximumWorkers = 10;
 
@@ -93,7 +93,7 @@ private:
   {
     explicit Staging(const StreamLease & stream)
       : Stream(stream)
-      , Buffer(PinnedBuffer::Take())
+      , Buffers{ PinnedBuffer::Take(), PinnedBuffer::Take() }
     {}
     ~Staging() { ITK_CUDA_CALL_NOTHROW(cudaStreamSynchronize(Stream.Get())); }
     Staging(const Staging &) = delete;
@@ -101,7 +101,7 @@ private:
     operator=(const Staging &) = delete;
 
     const StreamLease & Stream;
-    PinnedBuffer        Buffer;
+    PinnedBuffer        Buffers[NumberOfParts];
     Event               Done[NumberOfParts];
   };
 
@@ -151,18 +151,19 @@ private:
     {
       const size_t first = part * rowsPerPart;
       const size_t rows = std::min(rowsPerPart, piece.Rows - first);
-      char *       pinned = static_cast<char *>(staging.Buffer.GetPointer()) + turn * PartSize;
+      char * const pinned = static_cast<char *>(staging.Buffers[turn].GetPointer());
       staging.Done[turn].Synchronize();
       for (size_t row = 0; row < rows; ++row)
       {
         std::memcpy(pinned + row * piece.RowBytes, piece.Host + (first + row) * piece.HostPitch, piece.RowBytes);
       }
+      const bool dense = piece.DevicePitch == piece.RowBytes;
       ITK_CUDA_CALL(cudaMemcpy2DAsync(piece.Device + first * piece.DevicePitch,
-                                      piece.DevicePitch,
+                                      dense ? rows * piece.RowBytes : piece.DevicePitch,
                                       pinned,
-                                      piece.RowBytes,
-                                      piece.RowBytes,
-                                      rows,
+                                      dense ? rows * piece.RowBytes : piece.RowBytes,
+                                      dense ? rows * piece.RowBytes : piece.RowBytes,
+                                      dense ? 1 : rows,
                                       cudaMemcpyHostToDevice,
                                       m_Stream.Get()));
       staging.Done[turn].Record(m_Stream);
