@@ -264,7 +264,8 @@ def main():
         "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
         "machine": describe_machine(),
         "source": json.loads((BUNDLE / "data/source.json").read_text()),
-        "arguments": sys.argv[1:],
+        # Records are published: no path of the machine.
+        "arguments": [pathlib.Path(argument).name if "/" in argument and "^" not in argument else argument for argument in sys.argv[1:]],
     }
     print("\n".join(record["machine"]["cudafilters_info"]))
     with tempfile.TemporaryDirectory() as folder:
