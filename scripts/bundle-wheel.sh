@@ -8,8 +8,8 @@
 #   --itk VERSION   version of itk (default: the newest 5.4)
 # Environment:
 #   PYTHON   interpreter to take along, 3.11 or later (default python3)
-# The archive comes in parts of 60 MiB at most. Of the itk package, whose libraries take 1.5 GB, it holds what the tests load: they
-# are run here once.
+# The archive comes in parts of 60 MiB at most; packing takes 4 GB of memory, unpacking 0.6. Of the itk package, whose libraries
+# take 1.5 GB, it holds what the tests load: they are run here once.
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
 
@@ -81,16 +81,24 @@ atexit.register(note)
 PROGRAM
 }
 
-# Removes the libraries that are not in the list, the modules of itk's classes that are not, and the packages' own tests. What itk
-# reads when it is imported stays, and the files of whole modules, which it loads in a way of its own.
+# Removes the packages and libraries that are not in the list, the modules of itk's classes that are not, the packages' own tests,
+# and what only compilers and editors read. What itk reads when it is imported stays, and the files of whole modules, which it
+# loads in a way of its own.
 trim_packages()
 {
-  local list=$1
+  local list=$1 folder
+  for folder in "$packages"/*/; do
+    case $folder in
+      *.dist-info/ | *.libs/) ;;
+      *) grep -qF "$folder" "$list" || rm -r "$folder" ;;
+    esac
+  done
   {
     find "$packages" -type f -name '*.so*'
-    find "$packages/itk" -type f \( -name '*Python.py' ! -name '[A-Z]*' -o -name '*.pyi' -o -name '*.pkl' \)
+    find "$packages/itk" -type f -name '*Python.py' ! -name '[A-Z]*'
   } | grep -vxFf "$list" | xargs -r -d '\n' rm
-  find "$packages" -type d \( -name __pycache__ -o -name tests \) -prune -exec rm -rf {} +
+  find "$packages" -type f \( -name '*.pyi' -o -name '*.pkl' -o -name '*.h' -o -name '*.a' \) -delete
+  find "$packages" -type d \( -name tests -o -name sample_data \) -prune -exec rm -r {} +
 }
 
 say "Environment"
@@ -116,6 +124,7 @@ sort -u "$bundle"/loaded/* | sed '/^$/d' > "$bundle/loaded.txt"
 trim_packages "$bundle/loaded.txt"
 run_logged "$bundle/trimmed.log" run_bundled "$tree/bin/python3" -m pytest -p no:cacheprovider -c "$tree/pyproject.toml" \
   --rootdir "$tree" "$tree/wrapping/test/test_classes.py"
+find "$tree" -type d -name __pycache__ -prune -exec rm -r {} +
 note "$(du -sm "$tree" | cut -f 1) MiB remain"
 
 cat > "$bundle/run.sh" << 'PROGRAM'
@@ -141,7 +150,9 @@ exit $status
 PROGRAM
 chmod +x "$bundle/run.sh"
 
-say "Packing"
-tar -C "$bundle" -cf - python-tests | xz -T "$jobs" -3 | split -b "$part_size" - "$bundle/python-tests.tar.xz."
+say "Packing (takes some minutes)"
+# The libraries of itk have most of their code in common. A window over all of them finds it, if calls hold the addresses of what
+# they call: that is what --x86 does.
+tar -C "$bundle" -cf - python-tests | xz -T 1 --x86 --lzma2=preset=3,dict=512MiB | split -b "$part_size" - "$bundle/python-tests.tar.xz."
 rm -rf "$tree" "$bundle/loaded" "$bundle/loaded.txt" "$bundle/site"
 say "Bundle: $(cd "$bundle" && ls -s --block-size=M --format=commas python-tests.tar.xz.* run.sh)"
