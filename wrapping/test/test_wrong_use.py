@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Wrong use is answered in words."""
+import os
 import shutil
 import subprocess
 
@@ -188,7 +189,7 @@ def test_driver_too_old(tmp_path):
         "    itk.cuda_smoothing_recursive_gaussian_image_filter(numpy.ones((8, 8), 'f'), backend='cuda')\n"
         "except RuntimeError as failure:\n"
         "    print(failure)",
-        LD_LIBRARY_PATH=str(tmp_path),
+        LD_LIBRARY_PATH=os.pathsep.join([str(tmp_path), *filter(None, [os.environ.get("LD_LIBRARY_PATH")])]),
     )
     needed = "{}.{}".format(*itk_cudafilters.info().required_driver_version)
     assert text.startswith("(11, 4) ")
