@@ -8,12 +8,12 @@
 #   --itk VERSION   version of itk (default: the newest 5.4)
 # Environment:
 #   PYTHON   interpreter to take along, 3.11 or later (default python3)
-# The archive comes in parts of 60 MiB at most; packing takes 4 GB of memory, unpacking 0.6. Of the itk package, whose libraries
+# The archive comes in parts of 50 MiB at most; packing takes 4 GB of memory, unpacking 0.6. Of the itk package, whose libraries
 # take 1.5 GB, it holds what the tests load: they are run here once.
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
 
-part_size=60M
+part_size=50M
 wheel='' itk='5.4.*'
 while [ $# -gt 0 ]; do
   case $1 in
