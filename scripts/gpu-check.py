@@ -265,7 +265,7 @@ def main():
         "machine": describe_machine(),
         "source": json.loads((BUNDLE / "data/source.json").read_text()),
         # Records are published: no path of the machine.
-        "arguments": [pathlib.Path(argument).name if "/" in argument and "^" not in argument else argument for argument in sys.argv[1:]],
+        "arguments": {name: value for name, value in vars(arguments).items() if name not in ("output", "coverage")},
     }
     print("\n".join(record["machine"]["cudafilters_info"]))
     with tempfile.TemporaryDirectory() as folder:
