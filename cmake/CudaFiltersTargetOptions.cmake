@@ -15,8 +15,13 @@ function(cudafilters_set_options target)
                           "$<$<COMPILE_LANGUAGE:CUDA>:-Werror=all-warnings;-Xcompiler=-Werror>")
     endif()
     if(CudaFilters_COVERAGE)
-      target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:--coverage;-fprofile-update=atomic>"
-                                               "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=--coverage,-fprofile-update=atomic>")
+      # gcovr leaves out a .cu file if what nvcc made of it for the host compiler is gone.
+      set(kept ${CMAKE_CURRENT_BINARY_DIR}/${target}-nvcc)
+      file(MAKE_DIRECTORY ${kept})
+      target_compile_options(
+        ${target}
+        PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:--coverage;-fprofile-update=atomic>"
+                "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=--coverage,-fprofile-update=atomic;--keep;--keep-dir=${kept}>")
       target_link_options(${target} PRIVATE --coverage)
     endif()
   endif()
