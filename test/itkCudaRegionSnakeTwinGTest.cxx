@@ -63,6 +63,12 @@ protected:
 };
 } // namespace
 
+// Few enough for compute-sanitizer.
+TEST_F(CudaRegionSnakeTwinGpu, TenScenes)
+{
+  this->CompareScenes(0, 10);
+}
+
 TEST_F(CudaRegionSnakeTwinGpu, RandomScenes)
 {
   this->CompareScenes(0, 300);
