@@ -163,8 +163,9 @@ build_itk()
   find "$folder/build" -name '*.o' -delete
 }
 
-# Sets itk_tree. The module's build writes into ITK's build tree, and that holds its own absolute paths: so the tree is kept as
-# an archive, checked, and unpacked to its place for each wheel.
+# Sets itk_tree, and module_tree, the module's build tree. The module's build writes into ITK's build tree, and that holds its own
+# absolute paths: so the tree is kept as an archive, checked, and unpacked to its place. Both trees stay for the next wheel that
+# wraps the same classes from this folder.
 make_itk()
 {
   find_itk_source || exit 3
@@ -181,9 +182,17 @@ make_itk()
     tar -C "$key" -cf "$key/tree.tar" source build
     (cd "$key" && sha256sum tree.tar > complete.new && mv complete.new complete)
   fi
-  rm -rf "$key/source" "$key/build"
-  tar -C "$key" -xf "$key/tree.tar"
   itk_tree=$key/build
+  module_tree=$repository/build/wheel/module
+  local user
+  user="$module_tree $(cat "$repository"/wrapping/*.{wrap,i,txt} "$repository/scripts/build-wheel.sh" | sha256sum | cut -c 1-12)"
+  if [ -d "$module_tree" ] && [ "$(cat "$key/user" 2> /dev/null)" = "$user" ]; then
+    note "the trees of the last build are used again"
+  else
+    rm -rf "$key/user" "$key/source" "$key/build" "$module_tree"
+    tar -C "$key" -xf "$key/tree.tar"
+    echo "$user" > "$key/user"
+  fi
 }
 
 build_wheel()
@@ -204,11 +213,9 @@ build_wheel()
   for argument in "${arguments[@]}"; do
     options+=("-Ccmake.define.$argument")
   done
-  # What an earlier build left here refers to files of ITK's tree that are no longer there.
-  rm -rf "$folder/module"
   note "building the wheel (log: $folder/build.log)"
   CMAKE_BUILD_PARALLEL_LEVEL=$jobs run_logged "$folder/build.log" python -m build --wheel --no-isolation "$repository" \
-    -o "$folder/raw" "-Cbuild-dir=$folder/module" "${options[@]}"
+    -o "$folder/raw" "-Cbuild-dir=$module_tree" "${options[@]}"
   note "taking oneTBB into the wheel, naming the platform after the C library that it needs (log: $folder/auditwheel.log)"
   run_logged "$folder/auditwheel.log" auditwheel repair "$folder"/raw/*.whl -w "$folder/repaired"
   wheel=$output/$(basename "$folder"/repaired/*.whl)
