@@ -78,7 +78,7 @@ add_test(
 set_tests_properties(segment_region_overlay PROPERTIES TIMEOUT 120)
 
 # The contour is a start polygon: on the full image, the search begins with the pixels that it ended with.
-cudafilters_add_exit_test(segment_region_restart 0 "\"record\": .[^}]*\"pixels_inside\": 3196," segment_region ${sar} --law rayleigh
+cudafilters_add_exit_test(segment_region_restart 0 "\"record\": .[^}]*\"pixels_inside\": 3203," segment_region ${sar} --law rayleigh
                           --start-polygon ${contour} --schedule aspublished --stats /dev/stdout)
 set_tests_properties(segment_region_restart PROPERTIES FIXTURES_REQUIRED SarContour)
 cudafilters_add_exit_test(segment_region_contour 0 "\"type\": \"Polygon\"" segment_region ${sar} ${strip} --contour /dev/stdout)

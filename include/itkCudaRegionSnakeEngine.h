@@ -68,7 +68,7 @@ struct CudaRegionSnakeInput
  */
 struct CudaRegionSnakeStep
 {
-  enum class Kind : uint8_t
+  enum class Kind : uint32_t
   {
     Level,     // the first polygon of a level: the start, or that of the level above, scaled
     Iteration, // every node was tried once

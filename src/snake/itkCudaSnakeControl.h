@@ -22,6 +22,7 @@ struct SnakePlan
   bool     InTurns{ false }; // nodes move in groups, one after the other
   bool     Removal{ false }; // nodes are removed at the end
   int64_t  MinimumSquaredLength{ 1 };
+  double   ShareToLeave{ 0.0 }; // of what a step gained
   double   MinimumGain{ 0.0 };
   double   NodeCost{ 0.0 }; // log N
   int64_t  MinimumRegionSize{ 1 };
@@ -89,9 +90,9 @@ public:
     Next = Phase::Move;
   }
 
-  /** Returns whether the phase ended an iteration. */
+  /** `gain`: what the criterion fell by since the iteration began. Returns whether the phase ended the iteration. */
   ITK_CUDA_HOST_DEVICE bool
-  AfterMove(const SnakePlan & plan, bool moved, int numberOfColours)
+  AfterMove(const SnakePlan & plan, bool moved, double gain, int numberOfColours)
   {
     m_Moved = m_Moved || moved;
     ++Colour;
@@ -101,10 +102,12 @@ public:
     }
     Colour = 0;
     ++Iterations;
+    m_GainOfStep += gain;
     const bool settled = !m_Moved;
     m_Moved = false;
-    if (settled)
+    if (settled || (this->SmallerMovesFollow(plan) && gain < plan.ShareToLeave * m_GainOfStep))
     {
+      m_GainOfStep = 0.0;
       this->AfterSettling(plan);
     }
     if (Next == Phase::Move && Iterations >= plan.MaximumNumberOfIterations)
@@ -133,25 +136,43 @@ public:
     this->BeginMoves(plan);
   }
 
+  /** Nodes are removed until no removal pays. Then the others move until none does, which may make more removals pay.
+   */
   ITK_CUDA_HOST_DEVICE void
   AfterRemove(const SnakePlan & plan, bool removed)
   {
-    if (!removed)
+    if (removed)
+    {
+      LongestRun = 1;
+      m_Removed = true;
+    }
+    else if (m_Removed)
+    {
+      m_Removed = false;
+      Step = StepAfterRemoval;
+      this->BeginMoves(plan);
+    }
+    else
     {
       // Runs only where no single node is left to remove: they pay for more nodes, so they would always come first.
       Next = LongestRun < MaximumRemovedRun ? Phase::Remove : Phase::Finished;
       LongestRun = MaximumRemovedRun;
-      return;
     }
-    LongestRun = 1;
-    Step = StepAfterRemoval;
-    this->BeginMoves(plan);
   }
 
 private:
-  bool m_Moved{ false };
-  bool m_LastRound{ false }; // of a level that is not the last: no insertion follows
-  bool m_Removing{ false };
+  double m_GainOfStep{ 0.0 };
+  bool   m_Moved{ false };
+  bool   m_LastRound{ false }; // of a level that is not the last: no insertion follows
+  bool   m_Removing{ false };
+  bool   m_Removed{ false }; // since the last moves
+
+  /** Whether more nodes, a smaller step or smaller cells follow in any case, so that this step need not settle. */
+  ITK_CUDA_HOST_DEVICE bool
+  SmallerMovesFollow(const SnakePlan & plan) const
+  {
+    return !m_Removing && (Step > 1 || Level + 1 < plan.NumberOfLevels);
+  }
 
   static ITK_CUDA_HOST_DEVICE int32_t
   StepOnEntering(const SnakePlan & plan, int level)

@@ -48,8 +48,8 @@ private:
   DeviceBuffer m_Buffer;
 };
 
-/** Copies host rows to device rows of another pitch. Several threads take turns: each fills one of two page-locked
- * chunks of its own while the copy engine reads the other, and none waits for another. */
+/** Copies host rows to device rows of another pitch, with zeros after their ends. Several threads take turns: each
+ * fills one of two page-locked chunks of its own while the copy engine reads the other, and none waits for another. */
 class RowUpload
 {
 public:
@@ -61,30 +61,63 @@ public:
   void
   Run(const char * host, size_t hostPitch, char * device, size_t devicePitch, size_t rowBytes, size_t rows) const
   {
-    // Very long rows go in pieces.
-    for (size_t begin = 0; begin < rowBytes; begin += PartSize)
+    const Rows image{ host, hostPitch, device, devicePitch, rowBytes, rows * devicePitch };
+    // Small images go in more parts, so that the copy engine starts earlier; but each costs the driver some 10 us.
+    const size_t        partSize = std::min(MaximumPartSize, std::max(MinimumPartSize, image.DeviceBytes / 32));
+    const size_t        parts = (image.DeviceBytes + partSize - 1) / partSize;
+    std::atomic<size_t> next{ 0 };
+    std::exception_ptr  error;
+    std::mutex          mutex;
+    m_Loop(std::min(MaximumWorkers, parts), [&](size_t, size_t) {
+      try
+      {
+        this->CopyParts(image, partSize, parts, next);
+      }
+      catch (...)
+      {
+        next = parts;
+        const std::lock_guard<std::mutex> lock(mutex);
+        error = error ? error : std::current_exception();
+      }
+    });
+    if (error)
     {
-      const size_t bytes = std::min(PartSize, rowBytes - begin);
-      this->RunPiece({ host + begin, hostPitch, device + begin, devicePitch, bytes, rows });
+      std::rethrow_exception(error);
     }
     m_Stream.Synchronize();
   }
 
 private:
-  static constexpr size_t NumberOfParts = 2;
-  static constexpr size_t PartSize = PinnedBuffer::ChunkSize;
-  static constexpr size_t MinimumPartSize = PartSize / 8;
+  static constexpr size_t NumberOfBuffers = 2;
+  static constexpr size_t MaximumPartSize = PinnedBuffer::ChunkSize;
+  static constexpr size_t MinimumPartSize = MaximumPartSize / 8;
   // More do not make it faster: the copies of so many fill the link, and they wait for each other in the driver.
   static constexpr size_t MaximumWorkers = 10;
 
-  struct Piece
+  struct Rows
   {
     const char * Host;
     size_t       HostPitch;
     char *       Device;
     size_t       DevicePitch;
     size_t       RowBytes;
-    size_t       Rows;
+    size_t       DeviceBytes;
+
+    /** What belongs to bytes begin to end of the device's rows. */
+    void
+    Fill(char * to, size_t begin, size_t end) const
+    {
+      while (begin < end)
+      {
+        const size_t column = begin % DevicePitch;
+        const size_t bytes = std::min(end - begin, DevicePitch - column);
+        const size_t taken = column < RowBytes ? std::min(bytes, RowBytes - column) : 0;
+        std::memcpy(to, Host + begin / DevicePitch * HostPitch + column, taken);
+        std::memset(to + taken, 0, bytes - taken);
+        to += bytes;
+        begin += bytes;
+      }
+    }
   };
 
   /** Page-locked memory of one thread. It goes back to its pool, so nothing may be on its way from it any more, also
@@ -101,44 +134,16 @@ private:
     operator=(const Staging &) = delete;
 
     const StreamLease & Stream;
-    PinnedBuffer        Buffers[NumberOfParts];
-    Event               Done[NumberOfParts];
+    PinnedBuffer        Buffers[NumberOfBuffers];
+    Event               Done[NumberOfBuffers];
   };
 
   StreamLease &        m_Stream;
   const ParallelLoop & m_Loop;
 
-  void
-  RunPiece(const Piece & piece) const
-  {
-    // Small pieces go in more parts, so that the copy engine starts earlier; but each costs the driver some 10 us.
-    const size_t        partBytes = std::min(PartSize, std::max(MinimumPartSize, piece.RowBytes * piece.Rows / 32));
-    const size_t        rowsPerPart = std::max<size_t>(1, partBytes / piece.RowBytes);
-    const size_t        parts = (piece.Rows + rowsPerPart - 1) / rowsPerPart;
-    std::atomic<size_t> next{ 0 };
-    std::exception_ptr  error;
-    std::mutex          mutex;
-    m_Loop(std::min(MaximumWorkers, parts), [&](size_t, size_t) {
-      try
-      {
-        this->CopyParts(piece, rowsPerPart, parts, next);
-      }
-      catch (...)
-      {
-        next = parts;
-        const std::lock_guard<std::mutex> lock(mutex);
-        error = error ? error : std::current_exception();
-      }
-    });
-    if (error)
-    {
-      std::rethrow_exception(error);
-    }
-  }
-
   /** Copies parts until all are taken. */
   void
-  CopyParts(const Piece & piece, size_t rowsPerPart, size_t parts, std::atomic<size_t> & next) const
+  CopyParts(const Rows & image, size_t partSize, size_t parts, std::atomic<size_t> & next) const
   {
     size_t part = next++;
     if (part >= parts)
@@ -147,25 +152,14 @@ private:
     }
     const DeviceGuard guard(m_Stream.GetDevice());
     Staging           staging(m_Stream);
-    for (size_t turn = 0; part < parts; part = next++, turn = (turn + 1) % NumberOfParts)
+    for (size_t turn = 0; part < parts; part = next++, turn = (turn + 1) % NumberOfBuffers)
     {
-      const size_t first = part * rowsPerPart;
-      const size_t rows = std::min(rowsPerPart, piece.Rows - first);
+      const size_t begin = part * partSize;
+      const size_t end = std::min(begin + partSize, image.DeviceBytes);
       char * const pinned = static_cast<char *>(staging.Buffers[turn].GetPointer());
       staging.Done[turn].Synchronize();
-      for (size_t row = 0; row < rows; ++row)
-      {
-        std::memcpy(pinned + row * piece.RowBytes, piece.Host + (first + row) * piece.HostPitch, piece.RowBytes);
-      }
-      const bool dense = piece.DevicePitch == piece.RowBytes;
-      ITK_CUDA_CALL(cudaMemcpy2DAsync(piece.Device + first * piece.DevicePitch,
-                                      dense ? rows * piece.RowBytes : piece.DevicePitch,
-                                      pinned,
-                                      dense ? rows * piece.RowBytes : piece.RowBytes,
-                                      dense ? rows * piece.RowBytes : piece.RowBytes,
-                                      dense ? 1 : rows,
-                                      cudaMemcpyHostToDevice,
-                                      m_Stream.Get()));
+      image.Fill(pinned, begin, end);
+      ITK_CUDA_CALL(cudaMemcpyAsync(image.Device + begin, pinned, end - begin, cudaMemcpyHostToDevice, m_Stream.Get()));
       staging.Done[turn].Record(m_Stream);
     }
   }
@@ -192,7 +186,7 @@ public:
     , m_Guard(deviceIndex)
     , m_Stream(deviceIndex)
   {
-    this->UploadSamples(samples, loop);
+    this->UploadSamples(samples, RowUpload(m_Stream, loop));
     this->ComputeSums(samples);
   }
 
@@ -358,31 +352,29 @@ private:
   }
 
   void
-  UploadSamples(const SnakeSamples & samples, const ParallelLoop & loop)
+  UploadSamples(const SnakeSamples & samples, const RowUpload & upload)
   {
     const auto   width = static_cast<size_t>(samples.Width);
     const auto   height = static_cast<size_t>(samples.Height);
     const size_t pitch = GetPitch(width);
     m_NumberOfMultiprocessors = GetDeviceProperties(m_Stream.GetDevice()).MultiprocessorCount;
     m_Samples = DeviceArray<TSample>(pitch * height, m_Stream);
-    RowUpload(m_Stream, loop)
-      .Run(static_cast<const char *>(samples.Data),
-           static_cast<size_t>(samples.RowStride) * sizeof(TSample),
-           reinterpret_cast<char *>(m_Samples.Get()),
-           pitch * sizeof(TSample),
-           width * sizeof(TSample),
-           height);
+    upload.Run(static_cast<const char *>(samples.Data),
+               static_cast<size_t>(samples.RowStride) * sizeof(TSample),
+               reinterpret_cast<char *>(m_Samples.Get()),
+               pitch * sizeof(TSample),
+               width * sizeof(TSample),
+               height);
     if (VMask)
     {
       const size_t rowBytes = samples.GetMaskWordsPerRow() * sizeof(uint16_t);
       m_ValidBits = DeviceArray<uint16_t>(samples.GetMaskWordsPerRow() * height, m_Stream);
-      RowUpload(m_Stream, loop)
-        .Run(reinterpret_cast<const char *>(samples.ValidBits.get()),
-             rowBytes,
-             reinterpret_cast<char *>(m_ValidBits.Get()),
-             rowBytes,
-             rowBytes,
-             height);
+      upload.Run(reinterpret_cast<const char *>(samples.ValidBits.get()),
+                 rowBytes,
+                 reinterpret_cast<char *>(m_ValidBits.Get()),
+                 rowBytes,
+                 rowBytes,
+                 height);
     }
   }
 
@@ -476,8 +468,9 @@ private:
     const size_t items = nodes * (Directions * m_Plan.Rings + 1);
     // One for each node, and as many more as there are units of work.
     const size_t chunks = nodes + static_cast<size_t>(m_NumberOfMultiprocessors) * WarpsPerBlock * UnitsPerWarp;
-    // At most one insertion or removal per iteration, and the levels.
-    const size_t entries = 2 * static_cast<size_t>(m_Plan.MaximumNumberOfIterations) + SnakePlan::MaximumLevels + 2;
+    // At most one insertion per iteration, one removal per node, and the levels.
+    const size_t entries =
+      2 * static_cast<size_t>(m_Plan.MaximumNumberOfIterations) + nodes + SnakePlan::MaximumLevels + 2;
     m_Polygons[0] = DeviceArray<LatticePoint>(nodes, m_Stream);
     m_Polygons[1] = DeviceArray<LatticePoint>(nodes, m_Stream);
     m_Signals = DeviceArray<GridSignals>(1, m_Stream);

@@ -227,7 +227,7 @@ HostSnake::RunPhases(SnakeControl control)
       case Phase::Move: {
         const int  colours = NumberOfColours(this->GetNumberOfNodes(), m_Plan.InTurns);
         const bool moved = this->Move(control, colours);
-        if (control.AfterMove(m_Plan, moved, colours))
+        if (control.AfterMove(m_Plan, moved, beforeIteration - m_Criterion, colours))
         {
           m_Iterations = control.Iterations;
           this->AddToRecord(Kind::Iteration, level, step, beforeIteration);

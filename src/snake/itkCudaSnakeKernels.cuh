@@ -82,6 +82,16 @@ SumOverWarp(uint64_t x)
   return low + (middle << bits) + (high << (2 * bits));
 }
 
+/** The smallest of the numbers of the warp's lanes, in all of them. */
+__device__ inline int32_t
+MinimumOverWarp(int32_t x)
+{
+  NV_IF_ELSE_TARGET(NV_PROVIDES_SM_80,
+                    (return __reduce_min_sync(AllLanes, x);),
+                    (for (int offset = WarpSize / 2; offset > 0;
+                          offset /= 2) { x = Minimum(x, __shfl_xor_sync(AllLanes, x, offset)); } return x;))
+}
+
 __device__ inline Moments
 SumOverWarp(const Moments & m)
 {

@@ -330,6 +330,33 @@ ChainKeepsSimpleByWarp(const LatticePoint * polygon, int n, int before, const La
   return !__any_sync(AllLanes, meets);
 }
 
+/** Whether the polygon stays simple with node i at the place that the lane has for it. All lanes look for the edges
+ * near any of these places; then each tests its own place against those: where the polygon is narrow, most places would
+ * fail one after the other. */
+__device__ inline bool
+MoveKeepsSimple(const LatticePoint * polygon, int n, int i, const LatticePoint & at)
+{
+  const int         after = Next(i, n);
+  const Replacement replacement = MakeReplacement(polygon, Previous(i, n), at, after);
+  const LatticeBox  near{ MinimumOverWarp(replacement.Box.MinimumX),
+                         MinimumOverWarp(replacement.Box.MinimumY),
+                         -MinimumOverWarp(-replacement.Box.MaximumX),
+                         -MinimumOverWarp(-replacement.Box.MaximumY) };
+  bool              meets = IsDegenerate(replacement.Chain);
+  for (int base = 0; base < n - 2; base += WarpSize)
+  {
+    const int  j = base + LaneIndex();
+    const int  u = RemainingEdge(Minimum(j, n - 3), after, n);
+    const bool isNear = j < n - 2 && !BoxesAreApart(near, BoxOf(polygon[u], polygon[Next(u, n)]));
+    for (unsigned edges = __ballot_sync(AllLanes, isNear); edges != 0; edges &= edges - 1)
+    {
+      const int edge = RemainingEdge(base + __ffs(static_cast<int>(edges)) - 1, after, n);
+      meets = meets || ReplacementMeetsEdge(polygon, n, replacement, edge);
+    }
+  }
+  return !meets;
+}
+
 /** The smallest of the numbers of the warp's lanes, and the first lane that has it. */
 struct BestOfWarp
 {
@@ -406,24 +433,16 @@ ProposeMoves(const DeviceSnake & snake, const LatticePoint * polygon, int32_t wi
     {
       snake.IsStale[i] = staleIn & ~cacheBit;
     }
-    while (true)
+    const bool pays = gain < -snake.Plan.MinimumGain;
+    if (!__any_sync(AllLanes, pays))
     {
-      const BestOfWarp best(gain);
-      if (!(best.Gain < -snake.Plan.MinimumGain))
-      {
-        break;
-      }
-      const LatticePoint target{ __shfl_sync(AllLanes, position.X, best.Lane),
-                                 __shfl_sync(AllLanes, position.Y, best.Lane) };
-      if (ChainKeepsSimpleByWarp(polygon, n, Previous(i, n), target, Next(i, n)))
-      {
-        if (w == best.Lane)
-        {
-          snake.Slots[i] = { i, position, gain, change };
-        }
-        break;
-      }
-      gain = w == best.Lane ? 0.0 : gain;
+      continue;
+    }
+    const bool       possible = MoveKeepsSimple(polygon, n, i, pays ? position : at);
+    const BestOfWarp best(pays && possible ? gain : 0.0);
+    if (best.Gain < 0.0 && w == best.Lane)
+    {
+      snake.Slots[i] = { i, position, gain, change };
     }
   }
 }
@@ -991,7 +1010,7 @@ Conclude(DeviceSnake &        snake,
     const bool moved = ConcludeMoves(snake, polygon, scratch);
     if (first)
     {
-      const bool ended = snake.Control.AfterMove(snake.Plan, moved, colours);
+      const bool ended = snake.Control.AfterMove(snake.Plan, moved, snake.BeforeIteration - snake.Criterion, colours);
       if (ended)
       {
         AddToRecord(snake, Kind::Iteration, level, step, snake.BeforeIteration, pauseAtSteps);

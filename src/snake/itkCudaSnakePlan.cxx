@@ -127,6 +127,7 @@ MakeSnakePlan(const CudaRegionSnakeParameters & parameters, int32_t width, int32
   const int32_t largestStep = std::max(1, (shorterSide >> coarse) / 4);
   plan.FirstStep = std::min(static_cast<int32_t>(parameters.MaximumStep), largestStep);
   plan.Removal = parameters.UseDescriptionLength;
+  plan.ShareToLeave = plan.InTurns ? 0.0 : ShareToLeaveStep;
   plan.MinimumSquaredLength =
     static_cast<int64_t>(std::floor(parameters.MinimumEdgeLength * parameters.MinimumEdgeLength)) + 1;
   plan.MinimumGain = parameters.MinimumGain;
