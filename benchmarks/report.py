@@ -430,7 +430,7 @@ def figure_of(ms):
 
 
 def ratio_of(theirs, ours):
-    return "" if theirs is None or ours is None else f"{theirs / ours:.3g}"
+    return "" if theirs is None or ours is None else figure_of(theirs / ours)
 
 
 IMAGES = ((2, 256), (2, 1024), (2, 4096), (2, 8192), (2, 16384), (3, 64), (3, 256), (3, 512), (3, 1024))

@@ -38,8 +38,11 @@ units() {
   case $1 in
     CudaFiltersCudaGTestDriver)
       echo 'GaussianLinePass.BitsOfALine*:GaussianLinePass.Constants*:GaussianLinePass.CombiningPassesOfEach*:GpuFir.HasTheBitsOfTheHostAtEveryLength'\
-':GpuPartitionedGaussian.ExactEqualsOneWay:GpuPartitionedGaussian.BitsOfALine*:CudaTransferOfType/[06].*'\
+':GpuPartitionedGaussian.BitsOfALine*:CudaTransferOfType/[06].*'\
 ':CudaTransfer.Components*:CudaTransfer.Image_of*:CudaRuntime.Rows_of*:CudaRuntime.Event*' ;;
+    CudaFiltersGTestDriver)
+      echo 'Backends/PartitionedFilter.ExactEqualsOneWayForManyBlocks/Cuda:Backends/PartitionedFilter.ConstantsComeOutExactly/Cuda'\
+':Backends/PartitionedFilter.IntegersAreTruncated/Cuda:Backends/PartitionedFilter.StreamingGivesTheBitsOfTheWhole/Cuda' ;;
     CudaFiltersSnakeGTestDriver)
       echo 'CudaRegionSnakeTwinGpu.TenScenes:CudaRegionSnakeTwinGpu.AbortIsHonoured:CudaRegionSnakeTwinGpu.StartsOfTheUser' ;;
   esac
@@ -114,7 +117,7 @@ write_record() {
 trap write_record EXIT
 trap 'kill $(jobs -p) 2> /dev/null; exit 143' TERM INT
 
-programs=(CudaFiltersCudaGTestDriver CudaFiltersSnakeGTestDriver)
+programs=(CudaFiltersCudaGTestDriver CudaFiltersGTestDriver CudaFiltersSnakeGTestDriver)
 for tool in $tools; do
   for program in "${programs[@]}"; do
     run_tool "$tool" "$program" &
