@@ -350,9 +350,9 @@ def draw_sizes(r, folder):
         axis.set_xticklabels([f"{t}$^{dimension}$" for t in ticks], fontsize=8)
         axis.set_xlabel("image")
         axis.grid(alpha=0.3)
-        axis.legend(fontsize=8)
         axis.set_title("images" if dimension == 2 else "volumes")
     axes[0].set_ylabel("ms")
+    axes[0].legend(fontsize=8)  # has all libraries, and room
     figure.suptitle("Smoothing of float images, sigma 4: time against size")
     finish(figure, folder, "sizes")
 
