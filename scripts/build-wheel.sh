@@ -186,7 +186,7 @@ make_itk()
   module_tree=$repository/build/wheel/module
   local user
   user="$module_tree $(cat "$repository"/wrapping/*.{wrap,i,txt} "$repository/scripts/build-wheel.sh" | sha256sum | cut -c 1-12)"
-  if [ -d "$module_tree" ] && [ "$(cat "$key/user" 2> /dev/null)" = "$user" ]; then
+  if [ -d "$module_tree" ] && [ -d "$itk_tree" ] && [ "$(cat "$key/user" 2> /dev/null)" = "$user" ]; then
     note "the trees of the last build are used again"
   else
     rm -rf "$key/user" "$key/source" "$key/build" "$module_tree"

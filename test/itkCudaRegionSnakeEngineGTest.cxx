@@ -185,6 +185,48 @@ SmallScene()
   scene.Contrast = 3.0;
   return scene;
 }
+
+/** A snake that has converged on a random scene, with what its decisions rest on, from sums of single pixels. */
+struct ConvergedSnake
+{
+  Case                  Image;
+  CudaSnakePolygon      Polygon;
+  Moments               Target;
+  Moments               Total;
+  itk::cuda::LinearForm Form;
+  bool                  Converged;
+
+  ConvergedSnake(uint64_t number, bool removal)
+    : Image(RandomCase(number, 96))
+  {
+    Image.Valid.clear();
+    Image.Parameters.UseDescriptionLength = removal;
+    const CudaRegionSnakeResult result = Image.Run();
+    Converged = Image.Parameters.NoiseLaw != NoiseLaw::LogNormal && result.Stop == CudaRegionSnakeStop::Converged;
+    Polygon = result.Polygon;
+    Target = SumPixels(Image, Polygon, 0);
+    for (const uint64_t sample : Image.Pixels)
+    {
+      Total += { 1, sample, sample * sample };
+    }
+    Form = itk::cuda::Linearize(MakeLawDescription(Image.Parameters, Image.Pixels.size()), Target, Total);
+  }
+
+  /** What the decision about another polygon goes by, less than nothing if it pays; infinite if it is not possible. */
+  double
+  GetGain(const CudaSnakePolygon & other) const
+  {
+    if (!itk::CudaSnakePolygonIsSimple(other) || (DoubledArea(other) > 0) != (DoubledArea(Polygon) > 0))
+    {
+      return std::numeric_limits<double>::infinity();
+    }
+    const Moments sums = SumPixels(Image, other, 0);
+    const auto    size = static_cast<int64_t>(Image.Parameters.MinimumRegionSize);
+    return itk::cuda::IsCountAllowed(sums.Count, Target.Count, Total.Count, size)
+             ? Form(sums - Target)
+             : std::numeric_limits<double>::infinity();
+  }
+};
 } // namespace
 
 TEST(CudaRegionSnakeEngine, FindsABrightRectangle)
@@ -250,50 +292,49 @@ TEST(CudaRegionSnakeEngine, NoRunOfNodesIsLeftWhoseRemovalPays)
   int candidates = 0;
   for (uint64_t number = 3000; number < 3300; ++number)
   {
-    Case image = RandomCase(number, 96);
-    image.Valid.clear();
-    image.Parameters.UseDescriptionLength = true;
-    const CudaRegionSnakeResult result = image.Run();
-    if (image.Parameters.NoiseLaw == NoiseLaw::LogNormal || result.Stop != CudaRegionSnakeStop::Converged)
-    {
-      continue;
-    }
-    const CudaSnakePolygon & polygon = result.Polygon;
-    const int                n = static_cast<int>(polygon.size());
-    const LawDescription     law = MakeLawDescription(image.Parameters, image.Pixels.size());
-    const Moments            target = SumPixels(image, polygon, 0);
-    Moments                  total;
-    for (const uint64_t sample : image.Pixels)
-    {
-      total += { 1, sample, sample * sample };
-    }
-    const itk::cuda::LinearForm form = itk::cuda::Linearize(law, target, total);
-    const double                nodeCost = std::log(static_cast<double>(image.Pixels.size()));
-    const auto                  size = static_cast<int64_t>(image.Parameters.MinimumRegionSize);
-    for (int run = 1; run <= std::min(itk::cuda::MaximumRemovedRun, n - 3); ++run)
+    const ConvergedSnake snake(number, true);
+    const int            n = static_cast<int>(snake.Polygon.size());
+    const double         nodeCost = std::log(static_cast<double>(snake.Image.Pixels.size()));
+    for (int run = 1; snake.Converged && run <= std::min(itk::cuda::MaximumRemovedRun, n - 3); ++run)
     {
       for (int i = 0; i < n; ++i)
       {
         CudaSnakePolygon shorter;
         for (int k = run; k < n; ++k)
         {
-          shorter.push_back(polygon[(i + k) % n]);
+          shorter.push_back(snake.Polygon[(i + k) % n]);
         }
-        if (!itk::CudaSnakePolygonIsSimple(shorter) || (DoubledArea(shorter) > 0) != (DoubledArea(polygon) > 0))
-        {
-          continue;
-        }
-        const Moments sums = SumPixels(image, shorter, 0);
-        if (itk::cuda::IsCountAllowed(sums.Count, target.Count, total.Count, size))
-        {
-          ++candidates;
-          ASSERT_GE(form(sums - target) - run * nodeCost, -2.0 * image.Parameters.MinimumGain)
-            << "scene " << number << ", " << run << " of " << n << " nodes from " << i << " on";
-        }
+        const double gain = snake.GetGain(shorter);
+        candidates += std::isfinite(gain) ? 1 : 0;
+        ASSERT_GE(gain - run * nodeCost, -2.0 * snake.Image.Parameters.MinimumGain)
+          << "scene " << number << ", " << run << " of " << n << " nodes from " << i << " on";
       }
     }
   }
   EXPECT_GT(candidates, 500);
+}
+
+// Steps may be left early, but not the last one, with removal or without.
+TEST(CudaRegionSnakeEngine, NoMoveByAPixelIsLeftThatPays)
+{
+  int candidates = 0;
+  for (uint64_t number = 3300; number < 3500; ++number)
+  {
+    const ConvergedSnake snake(number, number % 2 == 0);
+    for (size_t i = 0; snake.Converged && i < snake.Polygon.size(); ++i)
+    {
+      for (int direction = 0; direction < itk::cuda::Directions; ++direction)
+      {
+        CudaSnakePolygon moved = snake.Polygon;
+        moved[i] = itk::cuda::CandidatePosition(moved[i], direction, 1, snake.Image.Width, snake.Image.Height);
+        const double gain = snake.GetGain(moved);
+        candidates += std::isfinite(gain) ? 1 : 0;
+        ASSERT_GE(gain, -2.0 * snake.Image.Parameters.MinimumGain)
+          << "scene " << number << ", node " << i << " of " << snake.Polygon.size() << ", direction " << direction;
+      }
+    }
+  }
+  EXPECT_GT(candidates, 5000);
 }
 
 TEST(CudaRegionSnakeEngine, ThreadsDoNotChangeAnyOf300Scenes)
