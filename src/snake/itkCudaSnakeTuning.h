@@ -19,9 +19,9 @@ constexpr int Directions = 8;
 constexpr int MaximumCandidates = Directions * MaximumRings;
 
 /** CoarseToFine leaves a step for the next smaller one with the first iteration that gains less than this share of what
- * the step gained. Settling takes 1.2 to 1.6 times as many iterations (15 to 150 megapixels) and shortens no
- * descriptions on the average, of random scenes and of the examples' pictures; twice the share lengthens those of the
- * radar picture. */
+ * the step gained. Settling takes 1.2 to 1.6 times as many iterations (15 to 150 megapixels). It made descriptions
+ * longer by 8 nats and shorter by 7, on the average of 40 and of 10 random scenes, and between 295 longer and 732
+ * shorter on the examples' pictures; with twice the share they got up to 8,300 longer. */
 constexpr double ShareToLeaveStep = 1.0 / 32.0;
 
 /** Step with which the polygon is moved again after nodes were removed; then with 1. */
