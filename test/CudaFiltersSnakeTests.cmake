@@ -8,8 +8,8 @@ set(CudaFilters_SNAKE_GTESTS
     itkCudaRegionSnakeTwinGTest.cxx
     itkCudaSnakeLatticeGTest.cxx
     itkCudaSnakeLawsGTest.cxx)
-# Units that compare the device's arithmetic with the host's, and the kernels that they call.
-set(CudaFilters_SNAKE_CUDA_GTESTS itkCudaSnakeDeviceMathGTest.cxx)
+# Units of what is only there in a build with CUDA.
+set(CudaFilters_SNAKE_CUDA_GTESTS itkCudaRegionSnakeGridGTest.cxx itkCudaSnakeDeviceMathGTest.cxx)
 
 if(COMMAND cudafilters_add_gtests)
   cudafilters_add_gtests(CudaFiltersSnakeGTestDriver SOURCES ${CudaFilters_SNAKE_GTESTS} ${CudaFilters_SNAKE_SCENE_SRCS})

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 #include <random>
+#include <string>
 #include <vector>
 
 namespace
@@ -168,5 +169,41 @@ TEST(CudaHostRuns, Random_regions_agree_with_copies_by_pixel)
     const size_t changed =
       static_cast<size_t>(std::count_if(other.begin(), other.end(), [](char c) { return c != 'y'; }));
     ASSERT_LE(changed, numberOfBytes - kept) << "trial " << trial << ", seed " << seed;
+  }
+}
+
+TEST(CudaHostRuns, Gathered_past_the_caches_the_bytes_are_the_same)
+{
+  const unsigned int seed = 20261122;
+  RecordProperty("seed", static_cast<int>(seed));
+  std::mt19937 random(seed);
+  const auto   draw = [&random](size_t low, size_t high) {
+    return std::uniform_int_distribution<size_t>(low, high)(random);
+  };
+  for (unsigned int trial = 0; trial < 300; ++trial)
+  {
+    // About the length from which rows are stored past the caches, and around multiples of a line of them.
+    const size_t      width = draw(0, 1) == 0 ? draw(900, 1300) : 64 * draw(16, 40) + draw(0, 2) - 1;
+    const size_t      height = draw(1, 9);
+    const size_t      pitch = draw(0, 1) == 0 ? 0 : width + draw(0, 70);
+    std::vector<char> image = MakeRandomBytes((width + 3) * height, random);
+    const auto        view =
+      MakeView(image.data(), CudaComponentType::UChar, 1, { width + 3, height, 1, 1 }, {}, { width, height, 1, 1 });
+    const std::string what = "trial " + std::to_string(trial) + ", seed " + std::to_string(seed);
+    const HostRuns    runs(view, pitch);
+    std::vector<char> expected(runs.GetNumberOfBytes());
+    runs.Gather(expected.data(), 0, expected.size());
+
+    const size_t      cut = draw(0, expected.size());
+    const size_t      offset = draw(0, 63);
+    std::vector<char> gathered(expected.size() + 64, 'x');
+    char * const      to = gathered.data() + offset;
+    runs.Gather(to, 0, cut, true);
+    runs.Gather(to + cut, cut, expected.size(), true);
+    ASSERT_TRUE(std::equal(expected.begin(), expected.end(), to)) << what;
+    ASSERT_EQ(std::count(gathered.data(), to, 'x'), static_cast<ptrdiff_t>(offset)) << what;
+    ASSERT_EQ(std::count(to + expected.size(), gathered.data() + gathered.size(), 'x'),
+              static_cast<ptrdiff_t>(64 - offset))
+      << what;
   }
 }

@@ -3,9 +3,12 @@
 #include "itkCudaError.h"
 #include "itkCudaMemory.h"
 #include "itkCudaRuntimeTestHelpers.h"
+#include "itkThreadPool.h"
 
 #include <cmath>
+#include <future>
 #include <limits>
+#include <mutex>
 #include <stdexcept>
 #include <thread>
 
@@ -402,6 +405,152 @@ TEST_F(CudaTransfer, Many_threads_transfer_at_once)
   {
     EXPECT_EQ(errors[index], "") << "thread " << index;
   }
+}
+
+TEST_F(CudaTransfer, Tasks_of_the_threads_of_ITK_may_transfer)
+{
+  // All of the pool's threads are busy with transfers, and more wait for one: none can get a helper.
+  std::vector<std::future<bool>> tasks;
+  const size_t                   number = 2 * itk::ThreadPool::GetInstance()->GetMaximumNumberOfThreads() + 3;
+  for (size_t task = 0; task < number; ++task)
+  {
+    tasks.push_back(itk::ThreadPool::GetInstance()->AddWork([task] {
+      HostImage<float> input({ 1024, 1024, 4, 1 }, 1);
+      HostImage<float> output({ 1024, 1024, 4, 1 }, 1);
+      FillRandomly(input.Pixels, static_cast<unsigned int>(task));
+      MakeRoundTrip(input.View, output.View, CudaComponentType::Float);
+      return output.Pixels == input.Pixels;
+    }));
+  }
+  for (std::future<bool> & task : tasks)
+  {
+    EXPECT_TRUE(task.get());
+  }
+}
+
+namespace
+{
+/** Rows of a device image of the host image's type, 16 elements or less apart. */
+template <typename T>
+struct DeviceRows
+{
+  DeviceRows(size_t width, size_t height, const StreamLease & stream)
+    : Pitch((width + 15) / 16 * 16)
+    , Buffer(Pitch * height * sizeof(T), stream)
+  {
+    View.Data = Buffer.GetPointer();
+    View.ComponentType = GetComponentType<T>();
+    View.Size = { { width, height, 1, 1, 1 } };
+    View.Stride = { { 1, Pitch, Pitch * height, Pitch * height, Pitch * height } };
+  }
+
+  size_t                  Pitch;
+  itk::cuda::DeviceBuffer Buffer;
+  DeviceView              View;
+};
+} // namespace
+
+TEST_F(CudaTransfer, Rows_arrive_in_groups_before_work_on_them)
+{
+  using T = unsigned short;
+  const DeviceGuard  guard(device);
+  const PinnedBuffer pinned = PinnedBuffer::Take();
+  struct Trial
+  {
+    size_t Width, Height, RowsPerGroup;
+    bool   Pinned;
+  };
+  for (const Trial & trial : { Trial{ 3, 5, 2, false },
+                               Trial{ 1, 1, 16, false },
+                               Trial{ 3000, 2001, 250, false },
+                               Trial{ 3001, 2001, 1, false },
+                               Trial{ 4096, 4099, 513, false },
+                               Trial{ 1000, 700, 64, true },
+                               Trial{ 1001, 700, 699, true } })
+  {
+    const std::string what = std::to_string(trial.Width) + " x " + std::to_string(trial.Height) + " in groups of " +
+                             std::to_string(trial.RowsPerGroup);
+    HostImage<T> input({ trial.Width, trial.Height, 1, 1 }, 1);
+    FillRandomly(input.Pixels);
+    CudaImageView view = input.View;
+    if (trial.Pinned)
+    {
+      std::memcpy(pinned.GetPointer(), input.Pixels.data(), input.Pixels.size() * sizeof(T));
+      view.Data = pinned.GetPointer();
+    }
+    for (const unsigned int threads : { 1, 6 })
+    {
+      Configuration::SetNumberOfTransferThreads(threads);
+      StreamLease                            stream(device);
+      StreamLease                            other(device);
+      const DeviceRows<T>                    rows(trial.Width, trial.Height, stream);
+      std::vector<T>                         output(trial.Width * trial.Height, 0);
+      std::mutex                             mutex;
+      std::vector<std::pair<size_t, size_t>> groups;
+      const auto                             copyBack = [&](size_t first, size_t end) {
+        itk::cuda::Event sent;
+        sent.Record(stream);
+        sent.MakeWait(other);
+        // What the host reads here was there when the group was announced.
+        ASSERT_EQ(cudaMemcpy2DAsync(output.data() + first * trial.Width,
+                                    trial.Width * sizeof(T),
+                                    static_cast<const T *>(rows.View.Data) + first * rows.Pitch,
+                                    rows.Pitch * sizeof(T),
+                                    trial.Width * sizeof(T),
+                                    end - first,
+                                    cudaMemcpyDeviceToHost,
+                                    other.Get()),
+                  cudaSuccess);
+        const std::lock_guard<std::mutex> lock(mutex);
+        groups.emplace_back(first, end);
+      };
+      ASSERT_EQ(cudaMemsetAsync(rows.View.Data, 0xff, rows.Buffer.GetSize(), stream.Get()), cudaSuccess);
+      itk::cuda::UploadRows(view, rows.View, stream, { trial.RowsPerGroup, copyBack });
+      other.Synchronize();
+      ExpectSamePixels(output, input.Pixels, what);
+      std::sort(groups.begin(), groups.end());
+      size_t next = 0;
+      for (const auto & group : groups)
+      {
+        EXPECT_EQ(group.first, next) << what;
+        next = std::min(next + trial.RowsPerGroup, trial.Height);
+        EXPECT_EQ(group.second, next) << what;
+      }
+      EXPECT_EQ(next, trial.Height) << what;
+    }
+  }
+}
+
+TEST_F(CudaTransfer, Work_on_rows_may_abort)
+{
+  HostImage<unsigned short> image({ 3000, 2000, 1, 1 }, 1);
+  FillRandomly(image.Pixels);
+  StreamLease                      stream(device);
+  const DeviceRows<unsigned short> rows(3000, 2000, stream);
+  for (const unsigned int threads : { 1, 6 })
+  {
+    Configuration::SetNumberOfTransferThreads(threads);
+    const auto abort = [](size_t first, size_t) {
+      if (first > 0)
+      {
+        throw std::runtime_error("stop");
+      }
+    };
+    EXPECT_THROW(itk::cuda::UploadRows(image.View, rows.View, stream, { 500, abort }), std::runtime_error);
+    EXPECT_EQ(Configuration::GetPinnedBytesInUse(), 0u);
+    EXPECT_NO_THROW(itk::cuda::UploadRows(image.View, rows.View, stream, {}));
+  }
+}
+
+TEST_F(CudaTransfer, Rows_of_another_type_are_refused)
+{
+  HostImage<short>                 image({ 30, 20, 1, 1 }, 1);
+  HostImage<unsigned short>        vectors({ 30, 20, 1, 1 }, 2);
+  StreamLease                      stream(device);
+  const DeviceRows<unsigned short> rows(30, 20, stream);
+  EXPECT_THROW(itk::cuda::UploadRows(image.View, rows.View, stream, {}), itk::ExceptionObject);
+  EXPECT_THROW(itk::cuda::UploadRows(vectors.View, rows.View, stream, {}), itk::ExceptionObject);
+  EXPECT_THROW(UploadQuietly(image.View, rows.View, stream), itk::ExceptionObject);
 }
 
 TEST_F(CudaTransfer, Progress_rises_to_one_and_comes_from_the_calling_thread)

@@ -22,7 +22,7 @@ struct DeviceView
   static constexpr unsigned int NumberOfAxes = 5;
 
   void *            Data{ nullptr };
-  CudaComponentType ComponentType{ CudaComponentType::Float }; // Float or Double
+  CudaComponentType ComponentType{ CudaComponentType::Float };
   // axes x, y, z, t and component
   std::array<size_t, NumberOfAxes> Size{ { 1, 1, 1, 1, 1 } };
   // elements from one to its neighbour along each axis; Stride[0] is 1

@@ -75,9 +75,10 @@ public:
     return this->GetRun(m_NumberOfRuns - 1) + m_RunSize - 1;
   }
 
-  /** Copies bytes `begin` to `end` of the stream to `to`; padding is zero. */
+  /** Copies bytes `begin` to `end` of the stream to `to`; padding is zero. With `pastCache` the processor does not keep
+   * what it writes, which is sooner in memory for a device to read. */
   void
-  Gather(char * to, size_t begin, size_t end) const;
+  Gather(char * to, size_t begin, size_t end, bool pastCache = false) const;
 
   /** Copies `from`, bytes `begin` to `end` of the stream, to the image; padding is dropped. */
   void

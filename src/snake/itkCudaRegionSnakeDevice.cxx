@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "itkCudaRegionSnakeEngine.h"
 #include "itkCudaSnakeCuda.h"
-#include "itkCudaSnakeThreads.h"
 
 #include <algorithm>
 
@@ -35,17 +34,13 @@ CudaRegionSnakeOnDevice(const CudaRegionSnakeInput &      input,
                         unsigned int                      numberOfThreads,
                         const CudaRegionSnakeObserver &   observer)
 {
-  const cuda::SnakeThreads threads(numberOfThreads);
-  const cuda::ParallelLoop loop = [&threads](size_t count, const std::function<void(size_t, size_t)> & function) {
-    threads.ForRanges(count, 1, function);
-  };
   return cuda::RunRegionSnake(
     input,
     parameters,
     numberOfThreads,
     observer,
-    [&](const cuda::SnakeSamples & samples, const cuda::SnakePlan & plan, const cuda::LawDescription & law) {
-      return cuda::MakeCudaSnakeBackend(samples, plan, law, deviceIndex, loop);
+    [deviceIndex](const cuda::SnakeSamples & samples, const cuda::SnakePlan & plan, const cuda::LawDescription & law) {
+      return cuda::MakeCudaSnakeBackend(samples, plan, law, deviceIndex);
     });
 }
 } // end namespace itk

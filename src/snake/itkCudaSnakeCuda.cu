@@ -6,13 +6,12 @@
 #include "itkCudaMemory.h"
 #include "itkCudaSnakeKernels.cuh"
 #include "itkCudaSnakeLoop.cuh"
+#include "itkCudaTransfer.h"
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <cstring>
-#include <exception>
-#include <mutex>
+#include <type_traits>
 
 namespace itk::cuda
 {
@@ -22,11 +21,25 @@ using namespace kernels;
 
 constexpr int BlocksOfSmallKernels = 1024;
 
+constexpr size_t
+RoundUp(size_t number, size_t unit)
+{
+  return (number + unit - 1) / unit * unit;
+}
+
 /** Rows on the device start at multiples of 16 samples, as checkpoints do. */
 size_t
 GetPitch(size_t width)
 {
-  return (width + CheckpointSpacing - 1) / CheckpointSpacing * CheckpointSpacing;
+  return RoundUp(width, CheckpointSpacing);
+}
+
+template <typename T>
+constexpr CudaComponentType
+ComponentTypeOf()
+{
+  return sizeof(T) == 1 ? CudaComponentType::UChar
+                        : (sizeof(T) == 2 ? CudaComponentType::UShort : CudaComponentType::UInt);
 }
 
 /** An array in device memory. */
@@ -48,128 +61,20 @@ private:
   DeviceBuffer m_Buffer;
 };
 
-/** Copies host rows to device rows of another pitch, with zeros after their ends. Several threads take turns: each
- * fills one of two page-locked chunks of its own while the copy engine reads the other, and none waits for another. */
-class RowUpload
-{
-public:
-  RowUpload(StreamLease & stream, const ParallelLoop & loop)
-    : m_Stream(stream)
-    , m_Loop(loop)
-  {}
-
-  void
-  Run(const char * host, size_t hostPitch, char * device, size_t devicePitch, size_t rowBytes, size_t rows) const
-  {
-    const Rows image{ host, hostPitch, device, devicePitch, rowBytes, rows * devicePitch };
-    // Small images go in more parts, so that the copy engine starts earlier; but each costs the driver some 10 us.
-    const size_t        partSize = std::min(MaximumPartSize, std::max(MinimumPartSize, image.DeviceBytes / 32));
-    const size_t        parts = (image.DeviceBytes + partSize - 1) / partSize;
-    std::atomic<size_t> next{ 0 };
-    std::exception_ptr  error;
-    std::mutex          mutex;
-    m_Loop(std::min(MaximumWorkers, parts), [&](size_t, size_t) {
-      try
-      {
-        this->CopyParts(image, partSize, parts, next);
-      }
-      catch (...)
-      {
-        next = parts;
-        const std::lock_guard<std::mutex> lock(mutex);
-        error = error ? error : std::current_exception();
-      }
-    });
-    if (error)
-    {
-      std::rethrow_exception(error);
-    }
-    m_Stream.Synchronize();
-  }
-
-private:
-  static constexpr size_t NumberOfBuffers = 2;
-  static constexpr size_t MaximumPartSize = PinnedBuffer::ChunkSize;
-  static constexpr size_t MinimumPartSize = MaximumPartSize / 8;
-  // More do not make it faster: the copies of so many fill the link, and they wait for each other in the driver.
-  static constexpr size_t MaximumWorkers = 10;
-
-  struct Rows
-  {
-    const char * Host;
-    size_t       HostPitch;
-    char *       Device;
-    size_t       DevicePitch;
-    size_t       RowBytes;
-    size_t       DeviceBytes;
-
-    /** What belongs to bytes begin to end of the device's rows. */
-    void
-    Fill(char * to, size_t begin, size_t end) const
-    {
-      while (begin < end)
-      {
-        const size_t column = begin % DevicePitch;
-        const size_t bytes = std::min(end - begin, DevicePitch - column);
-        const size_t taken = column < RowBytes ? std::min(bytes, RowBytes - column) : 0;
-        std::memcpy(to, Host + begin / DevicePitch * HostPitch + column, taken);
-        std::memset(to + taken, 0, bytes - taken);
-        to += bytes;
-        begin += bytes;
-      }
-    }
-  };
-
-  /** Page-locked memory of one thread. It goes back to its pool, so nothing may be on its way from it any more, also
-   * after an exception. */
-  struct Staging
-  {
-    explicit Staging(const StreamLease & stream)
-      : Stream(stream)
-      , Buffers{ PinnedBuffer::Take(), PinnedBuffer::Take() }
-    {}
-    ~Staging() { ITK_CUDA_CALL_NOTHROW(cudaStreamSynchronize(Stream.Get())); }
-    Staging(const Staging &) = delete;
-    Staging &
-    operator=(const Staging &) = delete;
-
-    const StreamLease & Stream;
-    PinnedBuffer        Buffers[NumberOfBuffers];
-    Event               Done[NumberOfBuffers];
-  };
-
-  StreamLease &        m_Stream;
-  const ParallelLoop & m_Loop;
-
-  /** Copies parts until all are taken. */
-  void
-  CopyParts(const Rows & image, size_t partSize, size_t parts, std::atomic<size_t> & next) const
-  {
-    size_t part = next++;
-    if (part >= parts)
-    {
-      return;
-    }
-    const DeviceGuard guard(m_Stream.GetDevice());
-    Staging           staging(m_Stream);
-    for (size_t turn = 0; part < parts; part = next++, turn = (turn + 1) % NumberOfBuffers)
-    {
-      const size_t begin = part * partSize;
-      const size_t end = std::min(begin + partSize, image.DeviceBytes);
-      char * const pinned = static_cast<char *>(staging.Buffers[turn].GetPointer());
-      staging.Done[turn].Synchronize();
-      image.Fill(pinned, begin, end);
-      ITK_CUDA_CALL(cudaMemcpyAsync(image.Device + begin, pinned, end - begin, cudaMemcpyHostToDevice, m_Stream.Get()));
-      staging.Done[turn].Record(m_Stream);
-    }
-  }
-};
-
 double
 SecondsNow()
 {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
+
+/** What the loop's kernel begins with. */
+struct LoopLaunch
+{
+  DeviceSnake State;
+  GridSignals Signals;
+};
+static_assert(std::is_trivially_copyable_v<LoopLaunch>);
+static_assert(sizeof(LoopResults) <= PinnedBuffer::ChunkSize);
 
 /** The device as the engine's backend. */
 template <typename TSample, bool VMask>
@@ -180,14 +85,16 @@ public:
                    const SnakePlan &      plan,
                    const LawDescription & law,
                    int                    deviceIndex,
-                   const ParallelLoop &   loop)
+                   int                    maximumNumberOfBlocks)
     : m_Plan(plan)
     , m_Law(law)
     , m_Guard(deviceIndex)
     , m_Stream(deviceIndex)
+    , m_NumberOfMultiprocessors(GetDeviceProperties(deviceIndex).MultiprocessorCount)
+    , m_MaximumNumberOfBlocks(maximumNumberOfBlocks)
   {
-    this->UploadSamples(samples, RowUpload(m_Stream, loop));
-    this->ComputeSums(samples);
+    this->PrepareSums(samples);
+    this->UploadAndSum(samples);
   }
 
   Moments
@@ -306,7 +213,8 @@ private:
   const LawDescription m_Law;
   const DeviceGuard    m_Guard;
   StreamLease          m_Stream;
-  int                  m_NumberOfMultiprocessors{ 1 };
+  const int            m_NumberOfMultiprocessors;
+  const int            m_MaximumNumberOfBlocks;
 
   DeviceArray<TSample>        m_Samples;
   DeviceArray<uint16_t>       m_ValidBits;
@@ -317,16 +225,9 @@ private:
   DeviceCells                 m_Blocks{};
   Moments                     m_Total;
 
-  DeviceSnake                      m_State;
-  DeviceArray<DeviceSnake>         m_DeviceState;
-  DeviceArray<LatticePoint>        m_Polygons[2];
-  DeviceArray<GridSignals>         m_Signals;
-  DeviceArray<RowChunk>            m_Chunks;
-  DeviceArray<Moments>             m_ItemSums;
-  DeviceArray<Moments>             m_Changes;
-  DeviceArray<int32_t>             m_Integers; // four arrays, one number per node in each
-  DeviceArray<Proposal>            m_Slots;
-  DeviceArray<CudaRegionSnakeStep> m_Record;
+  DeviceSnake  m_State;
+  DeviceBuffer m_Workspace; // what the loop works on: its launch, then the arrays of m_State
+  PinnedBuffer m_Results;   // of the loop
 
   /** The kernels always sum squares; laws that need none are not to show them. */
   Moments
@@ -352,103 +253,145 @@ private:
   }
 
   void
-  UploadSamples(const SnakeSamples & samples, const RowUpload & upload)
+  PrepareSums(const SnakeSamples & samples)
   {
     const auto   width = static_cast<size_t>(samples.Width);
     const auto   height = static_cast<size_t>(samples.Height);
     const size_t pitch = GetPitch(width);
-    m_NumberOfMultiprocessors = GetDeviceProperties(m_Stream.GetDevice()).MultiprocessorCount;
     m_Samples = DeviceArray<TSample>(pitch * height, m_Stream);
-    upload.Run(static_cast<const char *>(samples.Data),
-               static_cast<size_t>(samples.RowStride) * sizeof(TSample),
-               reinterpret_cast<char *>(m_Samples.Get()),
-               pitch * sizeof(TSample),
-               width * sizeof(TSample),
-               height);
-    if (VMask)
-    {
-      const size_t rowBytes = samples.GetMaskWordsPerRow() * sizeof(uint16_t);
-      m_ValidBits = DeviceArray<uint16_t>(samples.GetMaskWordsPerRow() * height, m_Stream);
-      upload.Run(reinterpret_cast<const char *>(samples.ValidBits.get()),
-                 rowBytes,
-                 reinterpret_cast<char *>(m_ValidBits.Get()),
-                 rowBytes,
-                 rowBytes,
-                 height);
-    }
-  }
-
-  void
-  ComputeSums(const SnakeSamples & samples)
-  {
     m_Pixels.Width = samples.Width;
     m_Pixels.Height = samples.Height;
     m_Pixels.CheckpointsPerRow = samples.Width / CheckpointSpacing + 1;
-    m_Pixels.RowStride = static_cast<ptrdiff_t>(GetPitch(static_cast<size_t>(samples.Width)));
+    m_Pixels.RowStride = static_cast<ptrdiff_t>(pitch);
     m_Pixels.Samples = m_Samples.Get();
     m_Pixels.Flip = static_cast<TSample>(samples.Flip);
-    const size_t checkpoints = static_cast<size_t>(m_Pixels.CheckpointsPerRow) * samples.Height;
+    const size_t checkpoints = static_cast<size_t>(m_Pixels.CheckpointsPerRow) * height;
     m_Checkpoints = DeviceArray<Checkpoint>(checkpoints, m_Stream);
     m_Pixels.Checkpoints = m_Checkpoints.Get();
     if (VMask)
     {
+      m_ValidBits = DeviceArray<uint16_t>(samples.GetMaskWordsPerRow() * height, m_Stream);
       m_Mask = DeviceArray<MaskCheckpoint>(checkpoints, m_Stream);
       m_Pixels.Mask = m_Mask.Get();
     }
-    constexpr int rowBlocks = 65535;
-    ITK_CUDA_CALL(LaunchKernel(SumRowsKernel<TSample, VMask>,
-                               dim3(static_cast<unsigned int>(std::min(samples.Height, rowBlocks))),
-                               dim3(ThreadsPerBlock),
-                               0,
-                               m_Stream.Get(),
-                               m_Pixels,
-                               m_Checkpoints.Get(),
-                               m_Mask.Get(),
-                               static_cast<const uint16_t *>(m_ValidBits.Get())));
-    this->ComputeCells();
-    this->ComputeTotal();
+    const uint32_t exponent = m_Plan.Exponent[0];
+    if (exponent > 0)
+    {
+      m_Blocks.Width = m_Pixels.Width >> exponent;
+      m_Blocks.Height = m_Pixels.Height >> exponent;
+      m_Prefixes = DeviceArray<Moments>(static_cast<size_t>(m_Blocks.Width + 1) * m_Blocks.Height, m_Stream);
+      m_Blocks.Prefixes = m_Prefixes.Get();
+    }
   }
 
+  /** Uploads the samples. On a stream of their own, sums of rows that have arrived are made while others are on their
+   * way. */
   void
-  ComputeCells()
+  UploadAndSum(const SnakeSamples & samples)
   {
+    const auto                 width = static_cast<size_t>(samples.Width);
+    const auto                 height = static_cast<size_t>(samples.Height);
+    const size_t               pitch = GetPitch(width);
+    const DeviceArray<Moments> total(1, m_Stream);
+    StreamLease                sums(m_Stream.GetDevice()); // its end waits for what uses the arrays
+    ITK_CUDA_CALL(cudaMemsetAsync(total.Get(), 0, sizeof(Moments), m_Stream.Get()));
+    if (pitch > width)
+    {
+      // Several samples are read at once, also at the end of the last row.
+      TSample * const end = m_Samples.Get() + pitch * (height - 1) + width;
+      ITK_CUDA_CALL(cudaMemsetAsync(end, 0, (pitch - width) * sizeof(TSample), m_Stream.Get()));
+    }
+    if (VMask)
+    {
+      const size_t words = samples.GetMaskWordsPerRow();
+      this->UploadRowsOf(samples.ValidBits.get(), words, m_ValidBits.Get(), words, words, height, {});
+    }
+    constexpr size_t groups = 8;
+    const RowGroups  rowGroups{
+      RoundUp((height + groups - 1) / groups, size_t{ 1 } << MaximumLevelExponent),
+      [&](size_t firstRow, size_t endRow) {
+        const Event sent = this->RecordEvent();
+        sent.MakeWait(sums);
+        this->SumRows({ static_cast<int32_t>(firstRow), static_cast<int32_t>(endRow) }, total.Get(), sums);
+      }
+    };
+    this->UploadRowsOf(static_cast<const TSample *>(samples.Data),
+                       static_cast<size_t>(samples.RowStride),
+                       m_Samples.Get(),
+                       pitch,
+                       width,
+                       height,
+                       rowGroups);
+    ITK_CUDA_CALL(cudaMemcpyAsync(&m_Total, total.Get(), sizeof(Moments), cudaMemcpyDeviceToHost, sums.Get()));
+    sums.Synchronize();
+  }
+
+  /** Strides in elements. */
+  template <typename T>
+  void
+  UploadRowsOf(const T *         host,
+               size_t            hostStride,
+               T *               device,
+               size_t            deviceStride,
+               size_t            width,
+               size_t            height,
+               const RowGroups & groups)
+  {
+    CudaImageView from;
+    from.Data = const_cast<T *>(host); // views are of memory that may be written
+    from.ComponentType = ComponentTypeOf<T>();
+    from.Size = { { width, height, 1, 1 } };
+    from.Stride = { { 1, hostStride, hostStride * height, hostStride * height } };
+    DeviceView to;
+    to.Data = device;
+    to.ComponentType = from.ComponentType;
+    to.Size = { { width, height, 1, 1, 1 } };
+    to.Stride = { { 1, deviceStride, deviceStride * height, deviceStride * height, deviceStride * height } };
+    UploadRows(from, to, m_Stream, groups);
+  }
+
+  Event
+  RecordEvent() const
+  {
+    Event event;
+    event.Record(m_Stream);
+    return event;
+  }
+
+  /** Checkpoints, cells and total of some rows of pixels, which begin and end where cells do. */
+  void
+  SumRows(const RowRange & rows, Moments * total, const StreamLease & stream)
+  {
+    constexpr int rowBlocks = 65535;
+    ITK_CUDA_CALL(LaunchKernel(SumRowsKernel<TSample, VMask>,
+                               dim3(static_cast<unsigned int>(std::min(rows.End - rows.First, rowBlocks))),
+                               dim3(ThreadsPerBlock),
+                               0,
+                               stream.Get(),
+                               m_Pixels,
+                               rows,
+                               m_Checkpoints.Get(),
+                               m_Mask.Get(),
+                               static_cast<const uint16_t *>(m_ValidBits.Get()),
+                               total));
     const uint32_t exponent = m_Plan.Exponent[0];
-    if (exponent == 0)
+    const RowRange cells{ rows.First >> exponent, rows.End >> exponent };
+    if (exponent == 0 || cells.First == cells.End)
     {
       return;
     }
-    m_Blocks.Width = m_Pixels.Width >> exponent;
-    m_Blocks.Height = m_Pixels.Height >> exponent;
-    m_Prefixes = DeviceArray<Moments>(static_cast<size_t>(m_Blocks.Width + 1) * m_Blocks.Height, m_Stream);
-    m_Blocks.Prefixes = m_Prefixes.Get();
     constexpr int threads = 256;
-    constexpr int rowBlocks = 65535;
     ITK_CUDA_CALL(LaunchKernel(SumCellsKernel<TSample, VMask>,
                                dim3(static_cast<unsigned int>(m_Blocks.Width / threads + 1),
-                                    static_cast<unsigned int>(std::min(m_Blocks.Height, rowBlocks))),
+                                    static_cast<unsigned int>(std::min(cells.End - cells.First, rowBlocks))),
                                dim3(threads),
                                0,
-                               m_Stream.Get(),
+                               stream.Get(),
                                m_Pixels,
                                exponent,
                                m_Blocks,
+                               cells,
                                m_Prefixes.Get()));
-  }
-
-  void
-  ComputeTotal()
-  {
-    const DeviceArray<Moments> total(1, m_Stream);
-    ITK_CUDA_CALL(cudaMemsetAsync(total.Get(), 0, sizeof(Moments), m_Stream.Get()));
-    constexpr int threads = 256;
-    ITK_CUDA_CALL(LaunchKernel(SumTotalKernel<TSample, VMask>,
-                               dim3(static_cast<unsigned int>(m_Pixels.Height / threads + 1)),
-                               dim3(threads),
-                               0,
-                               m_Stream.Get(),
-                               m_Pixels,
-                               total.Get()));
-    this->CopyToHost(&m_Total, total.Get(), 1);
   }
 
   /** Blocks of the cooperative kernel, all resident: one per multiprocessor. */
@@ -458,7 +401,7 @@ private:
     int resident = 0;
     ITK_CUDA_CALL(
       cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, SnakeKernel<TSample, VMask>, ThreadsPerBlock, 0));
-    return m_NumberOfMultiprocessors * std::min(resident, 1);
+    return std::min(m_NumberOfMultiprocessors * std::min(resident, 1), m_MaximumNumberOfBlocks);
   }
 
   void
@@ -471,43 +414,54 @@ private:
     // At most one insertion per iteration, one removal per node, and the levels.
     const size_t entries =
       2 * static_cast<size_t>(m_Plan.MaximumNumberOfIterations) + nodes + SnakePlan::MaximumLevels + 2;
-    m_Polygons[0] = DeviceArray<LatticePoint>(nodes, m_Stream);
-    m_Polygons[1] = DeviceArray<LatticePoint>(nodes, m_Stream);
-    m_Signals = DeviceArray<GridSignals>(1, m_Stream);
-    m_Chunks = DeviceArray<RowChunk>(chunks, m_Stream);
-    m_ItemSums = DeviceArray<Moments>(items, m_Stream);
-    m_Changes = DeviceArray<Moments>(SnakeControl::NumberOfCaches * nodes * MaximumCandidates, m_Stream);
-    m_Integers = DeviceArray<int32_t>(4 * nodes, m_Stream);
-    m_Slots = DeviceArray<Proposal>(nodes, m_Stream);
-    m_Record = DeviceArray<CudaRegionSnakeStep>(entries, m_Stream);
-    m_DeviceState = DeviceArray<DeviceSnake>(1, m_Stream);
-
     m_State = DeviceSnake();
     m_State.Plan = m_Plan;
     m_State.Law = m_Law;
     m_State.Total = m_Total;
     m_State.Control = control;
     m_State.NumberOfNodes = static_cast<int32_t>(start.size());
-    m_State.Polygons[0] = m_Polygons[0].Get();
-    m_State.Polygons[1] = m_Polygons[1].Get();
-    m_State.Chunks = m_Chunks.Get();
-    m_State.ItemSums = m_ItemSums.Get();
-    m_State.Changes = m_Changes.Get();
-    m_State.Rows = m_Integers.Get();
-    m_State.IsStale = m_Integers.Get() + nodes;
-    m_State.Proposed = m_Integers.Get() + 2 * nodes;
-    m_State.IsBeaten = m_Integers.Get() + 3 * nodes;
-    m_State.Slots = m_Slots.Get();
-    m_State.Record = m_Record.Get();
     m_State.RecordCapacity = static_cast<uint32_t>(entries);
     m_State.NodeCapacity = static_cast<uint32_t>(nodes);
-    ITK_CUDA_CALL(cudaMemsetAsync(m_ItemSums.Get(), 0, items * sizeof(Moments), m_Stream.Get()));
-    this->CopyToDevice(m_Polygons[0].Get(), start.data(), start.size());
+    // Twice: to learn the size, and with the memory.
+    m_Workspace = DeviceBuffer(this->PlaceArrays(nullptr, items, chunks), m_Stream);
+    this->PlaceArrays(static_cast<char *>(m_Workspace.GetPointer()), items, chunks);
+    m_Results = PinnedBuffer::Take();
+    ITK_CUDA_CALL(cudaMemsetAsync(m_State.ItemSums, 0, items * sizeof(Moments), m_Stream.Get()));
+    this->CopyToDevice(m_State.Polygons[0], start.data(), start.size());
+  }
+
+  /** Sets the arrays of m_State in memory that begins at `base`, behind the launch; returns its size. */
+  size_t
+  PlaceArrays(char * base, size_t items, size_t chunks)
+  {
+    size_t     size = sizeof(LoopLaunch);
+    const auto place = [base, &size](auto *& array, size_t number) {
+      constexpr size_t alignment = 128; // a line of the cache
+      size = RoundUp(size, alignment);
+      array = reinterpret_cast<std::remove_reference_t<decltype(array)>>(base + size);
+      size += number * sizeof(*array);
+    };
+    const size_t nodes = m_State.NodeCapacity;
+    place(m_State.Polygons[0], nodes);
+    place(m_State.Polygons[1], nodes);
+    place(m_State.Chunks, chunks);
+    place(m_State.ItemSums, items);
+    place(m_State.Changes, SnakeControl::NumberOfCaches * nodes * MaximumCandidates);
+    place(m_State.Rows, nodes);
+    place(m_State.IsStale, nodes);
+    place(m_State.Proposed, nodes);
+    place(m_State.IsBeaten, nodes);
+    place(m_State.Slots, nodes);
+    place(m_State.Record, m_State.RecordCapacity);
+    return size;
   }
 
   void
   LaunchLoop(bool pauseAtSteps, bool pauseAtLevels)
   {
+    auto * const     onDevice = static_cast<LoopLaunch *>(m_Workspace.GetPointer());
+    const LoopLaunch launch{ m_State, {} };
+    this->CopyToDevice(onDevice, &launch, 1);
     cudaLaunchAttribute cooperative{};
     cooperative.id = cudaLaunchAttributeCooperative;
     cooperative.val.cooperative = 1;
@@ -517,16 +471,45 @@ private:
     configuration.stream = m_Stream.Get();
     configuration.attrs = &cooperative;
     configuration.numAttrs = 1;
-    ITK_CUDA_CALL(cudaMemsetAsync(m_Signals.Get(), 0, sizeof(GridSignals), m_Stream.Get()));
-    ITK_CUDA_CALL(LaunchWithParameters<PixelsType, DeviceCells, DeviceSnake *, GridSignals *, bool, bool>(
-      configuration,
-      SnakeKernel<TSample, VMask>,
-      m_Pixels,
-      m_Blocks,
-      m_DeviceState.Get(),
-      m_Signals.Get(),
-      pauseAtSteps,
-      pauseAtLevels));
+    ITK_CUDA_CALL(
+      LaunchWithParameters<PixelsType, DeviceCells, DeviceSnake *, GridSignals *, LoopResults *, bool, bool>(
+        configuration,
+        SnakeKernel<TSample, VMask>,
+        m_Pixels,
+        m_Blocks,
+        &onDevice->State,
+        &onDevice->Signals,
+        static_cast<LoopResults *>(m_Results.GetPointer()),
+        pauseAtSteps,
+        pauseAtLevels));
+  }
+
+  /** State, polygon and new entries of the record. What there is no room for in the results comes from the device. */
+  void
+  TakeResults(SnakeOutcome & outcome)
+  {
+    m_Stream.Synchronize();
+    const LoopResults & results = *static_cast<const LoopResults *>(m_Results.GetPointer());
+    m_State = results.State;
+    outcome.Polygon.resize(static_cast<size_t>(m_State.NumberOfNodes));
+    this->Take(outcome.Polygon.data(), outcome.Polygon.size(), results.Polygon, m_State.Polygons[m_State.Current]);
+    const size_t known = m_State.KnownEntries;
+    outcome.Record.resize(m_State.NumberOfEntries);
+    this->Take(outcome.Record.data() + known, outcome.Record.size() - known, results.Record, m_State.Record + known);
+  }
+
+  template <typename T, size_t VRoom>
+  void
+  Take(T * to, size_t number, const T (&results)[VRoom], const T * device)
+  {
+    if (number <= VRoom)
+    {
+      std::copy_n(results, number, to);
+    }
+    else
+    {
+      this->CopyToHost(to, device, number);
+    }
   }
 
   /** Runs the kernel until the schedule ends; it returns at pauses only if somebody wants to see them. */
@@ -539,24 +522,18 @@ private:
     double       timeOfRemoval = m_State.Control.Next == Phase::Remove ? SecondsNow() : 0.0;
     while (m_State.Control.Next != Phase::Finished)
     {
-      const uint32_t known = m_State.NumberOfEntries;
+      const size_t known = outcome.Record.size();
       m_State.Pause = false;
-      this->CopyToDevice(m_DeviceState.Get(), &m_State, 1);
+      m_State.KnownEntries = m_State.NumberOfEntries;
       this->LaunchLoop(static_cast<bool>(step), static_cast<bool>(level));
-      this->CopyToHost(&m_State, m_DeviceState.Get(), 1);
-      outcome.Record.resize(m_State.NumberOfEntries);
-      if (m_State.NumberOfEntries > known)
-      {
-        this->CopyToHost(outcome.Record.data() + known, m_Record.Get() + known, m_State.NumberOfEntries - known);
-      }
+      this->TakeResults(outcome);
       if (timeOfRemoval == 0.0 && m_State.Control.Next == Phase::Remove)
       {
         timeOfRemoval = SecondsNow();
       }
-      const bool news = m_State.NumberOfEntries > known;
+      const bool news = outcome.Record.size() > known;
       if (step && news)
       {
-        this->CopyPolygon(outcome.Polygon);
         const Moments sums = this->Exported(m_State.Sums);
         step({ outcome.Record.back(), outcome.Polygon, sums.Sum, sums.SumOfSquares });
       }
@@ -566,20 +543,12 @@ private:
         break;
       }
     }
-    this->CopyPolygon(outcome.Polygon);
     outcome.Sums = this->Exported(m_State.Sums);
     outcome.Criterion = m_State.Criterion;
     outcome.NumberOfIterations = m_State.Control.Iterations;
     outcome.Stop = m_State.Control.Stop;
     outcome.SecondsOfRemoval = timeOfRemoval > 0.0 ? SecondsNow() - timeOfRemoval : 0.0;
     return outcome;
-  }
-
-  void
-  CopyPolygon(CudaSnakePolygon & polygon)
-  {
-    polygon.resize(static_cast<size_t>(m_State.NumberOfNodes));
-    this->CopyToHost(polygon.data(), m_Polygons[m_State.Current].Get(), polygon.size());
   }
 };
 
@@ -589,13 +558,13 @@ MakeBackendOf(const SnakeSamples &   samples,
               const SnakePlan &      plan,
               const LawDescription & law,
               int                    deviceIndex,
-              const ParallelLoop &   loop)
+              int                    maximumNumberOfBlocks)
 {
   if (samples.ValidBits)
   {
-    return std::make_unique<CudaSnakeBackend<TSample, true>>(samples, plan, law, deviceIndex, loop);
+    return std::make_unique<CudaSnakeBackend<TSample, true>>(samples, plan, law, deviceIndex, maximumNumberOfBlocks);
   }
-  return std::make_unique<CudaSnakeBackend<TSample, false>>(samples, plan, law, deviceIndex, loop);
+  return std::make_unique<CudaSnakeBackend<TSample, false>>(samples, plan, law, deviceIndex, maximumNumberOfBlocks);
 }
 } // namespace
 
@@ -604,16 +573,16 @@ MakeCudaSnakeBackend(const SnakeSamples &   samples,
                      const SnakePlan &      plan,
                      const LawDescription & law,
                      int                    deviceIndex,
-                     const ParallelLoop &   loop)
+                     int                    maximumNumberOfBlocks)
 {
   switch (samples.Type)
   {
     case CudaComponentType::UChar:
-      return MakeBackendOf<uint8_t>(samples, plan, law, deviceIndex, loop);
+      return MakeBackendOf<uint8_t>(samples, plan, law, deviceIndex, maximumNumberOfBlocks);
     case CudaComponentType::UShort:
-      return MakeBackendOf<uint16_t>(samples, plan, law, deviceIndex, loop);
+      return MakeBackendOf<uint16_t>(samples, plan, law, deviceIndex, maximumNumberOfBlocks);
     default:
-      return MakeBackendOf<uint32_t>(samples, plan, law, deviceIndex, loop);
+      return MakeBackendOf<uint32_t>(samples, plan, law, deviceIndex, maximumNumberOfBlocks);
   }
 }
 

@@ -5,22 +5,20 @@
 #include "itkCudaSnakeBackend.h"
 
 #include <cstddef>
-#include <functional>
+#include <limits>
 #include <memory>
 
 namespace itk::cuda
 {
-/** Calls function(begin, end) for pieces of 0 to count - 1, by several threads. */
-using ParallelLoop = std::function<void(size_t count, const std::function<void(size_t, size_t)> & function)>;
-
-/** Uploads the samples, computes the sums and returns what works on them. `loop` is used for copies in host memory.
+/** Uploads the samples, computes the sums and returns what works on them, with up to `maximumNumberOfBlocks` blocks of
+ * threads, which only changes how long it takes.
  * \exception CudaError */
 std::unique_ptr<SnakeBackend>
 MakeCudaSnakeBackend(const SnakeSamples &   samples,
                      const SnakePlan &      plan,
                      const LawDescription & law,
                      int                    deviceIndex,
-                     const ParallelLoop &   loop);
+                     int                    maximumNumberOfBlocks = std::numeric_limits<int>::max());
 
 /** Device memory in bytes for an image, besides what does not depend on its size. */
 size_t

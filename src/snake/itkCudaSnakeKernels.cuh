@@ -354,16 +354,26 @@ SumChainRows(const TLevel & level, const LatticeChain & chain, int32_t row, int3
   }
 }
 
-/** Checkpoints of the rows, one block per row; with a mask also its checkpoints. */
+/** Rows First to End - 1 of pixels or cells. */
+struct RowRange
+{
+  int32_t First;
+  int32_t End;
+};
+
+/** Checkpoints of some rows, one block per row; with a mask also its checkpoints. The sums of the rows are added to
+ * `total`. */
 template <typename TSample, bool VMask>
 __global__ void
 __launch_bounds__(ThreadsPerBlock) SumRowsKernel(DevicePixels<TSample, VMask> pixels,
+                                                 RowRange                     rows,
                                                  Checkpoint *                 checkpoints,
                                                  MaskCheckpoint *             mask,
-                                                 const uint16_t *             validBits)
+                                                 const uint16_t *             validBits,
+                                                 Moments *                    total)
 {
   __shared__ SharedStorage<Moments, WarpsPerBlock> warpSums;
-  for (int32_t y = static_cast<int32_t>(blockIdx.x); y < pixels.Height; y += static_cast<int32_t>(gridDim.x))
+  for (int32_t y = rows.First + static_cast<int32_t>(blockIdx.x); y < rows.End; y += static_cast<int32_t>(gridDim.x))
   {
     const TSample * row = pixels.Samples + y * pixels.RowStride;
     const size_t    firstCheckpoint = static_cast<size_t>(y) * pixels.CheckpointsPerRow;
@@ -420,31 +430,22 @@ __launch_bounds__(ThreadsPerBlock) SumRowsKernel(DevicePixels<TSample, VMask> pi
       }
       __syncthreads();
     }
+    if (threadIdx.x == 0)
+    {
+      carry.Count = VMask ? carry.Count : pixels.Width;
+      AtomicAdd(*total, carry);
+    }
   }
 }
 
-/** Sum of all pixels, added to `total`. */
+/** Prefixes of some rows of cells, one thread per value. */
 template <typename TSample, bool VMask>
 __global__ void
-SumTotalKernel(DevicePixels<TSample, VMask> pixels, Moments * total)
-{
-  Moments sum;
-  for (int32_t y = static_cast<int32_t>(blockIdx.x * blockDim.x + threadIdx.x); y < pixels.Height;
-       y += static_cast<int32_t>(gridDim.x * blockDim.x))
-  {
-    sum += pixels.RowPrefix(y, pixels.Width);
-  }
-  sum = SumOverWarp(sum);
-  if (LaneIndex() == 0)
-  {
-    AtomicAdd(*total, sum);
-  }
-}
-
-/** Prefixes of the cells, one thread per value. */
-template <typename TSample, bool VMask>
-__global__ void
-SumCellsKernel(DevicePixels<TSample, VMask> pixels, uint32_t exponent, DeviceCells cells, Moments * prefixes)
+SumCellsKernel(DevicePixels<TSample, VMask> pixels,
+               uint32_t                     exponent,
+               DeviceCells                  cells,
+               RowRange                     rows,
+               Moments *                    prefixes)
 {
   const int32_t x = static_cast<int32_t>(blockIdx.x * blockDim.x + threadIdx.x);
   const int32_t side = 1 << exponent;
@@ -452,7 +453,8 @@ SumCellsKernel(DevicePixels<TSample, VMask> pixels, uint32_t exponent, DeviceCel
   {
     return;
   }
-  for (int32_t row = static_cast<int32_t>(blockIdx.y); row < cells.Height; row += static_cast<int32_t>(gridDim.y))
+  for (int32_t row = rows.First + static_cast<int32_t>(blockIdx.y); row < rows.End;
+       row += static_cast<int32_t>(gridDim.y))
   {
     Moments sum;
     for (int32_t y = row * side; y < (row + 1) * side; ++y)

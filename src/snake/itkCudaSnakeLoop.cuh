@@ -46,6 +46,7 @@ struct DeviceSnake
   int32_t      Current{ 0 };        // of the two polygons
   int32_t      NumberOfChunks{ 0 }; // of the next phase
   uint32_t     NumberOfEntries{ 0 };
+  uint32_t     KnownEntries{ 0 };   // of the record, to the host
   bool         IsPrepared{ false }; // for the next phase
   bool         Pause{ false };
 
@@ -84,6 +85,14 @@ struct DeviceSnake
     const size_t row = static_cast<size_t>(Control.GetCache()) * NodeCapacity + Rows[node];
     return Changes + row * MaximumCandidates;
   }
+};
+
+/** What the loop leaves to the host, in memory that both can reach. */
+struct LoopResults
+{
+  DeviceSnake         State;
+  LatticePoint        Polygon[1024]; // unless it has more nodes
+  CudaRegionSnakeStep Record[1024];  // new entries, unless there are more
 };
 
 constexpr int32_t AllCaches = (1 << SnakeControl::NumberOfCaches) - 1;
@@ -1140,6 +1149,17 @@ PrepareNext(DeviceSnake & snake, ConclusionScratch & scratch, int previousLevel,
   __syncthreads();
 }
 
+/** By a block. */
+template <int VRoom, typename T>
+__device__ void
+WriteResults(T (&results)[VRoom], const T * from, int number)
+{
+  for (int i = static_cast<int>(threadIdx.x); number <= VRoom && i < number; i += ThreadsPerBlock)
+  {
+    results[i] = from[i];
+  }
+}
+
 /** Runs phases until the schedule ends or a pause is due. Cooperative: all blocks are resident. Every phase moves the
  * control on, whose loops are bounded. */
 template <typename TSample, bool VMask>
@@ -1148,6 +1168,7 @@ __launch_bounds__(ThreadsPerBlock, 1) SnakeKernel(DevicePixels<TSample, VMask> p
                                                   DeviceCells                  cells,
                                                   DeviceSnake *                state,
                                                   GridSignals *                signals,
+                                                  LoopResults *                results,
                                                   bool                         pauseAtSteps,
                                                   bool                         pauseAtLevels)
 {
@@ -1189,6 +1210,13 @@ __launch_bounds__(ThreadsPerBlock, 1) SnakeKernel(DevicePixels<TSample, VMask> p
       CopyState(*state, snake);
     });
     polygon = LoadState(storage, *state, source, numberOfNodes);
+  }
+  if (blockIdx.x == 0)
+  {
+    CopyState(results->State, snake);
+    WriteResults(results->Polygon, polygon, snake.NumberOfNodes);
+    WriteResults(
+      results->Record, snake.Record + snake.KnownEntries, static_cast<int>(snake.NumberOfEntries - snake.KnownEntries));
   }
 }
 } // namespace kernels
