@@ -545,9 +545,9 @@ def table_of_sanitizer(r):
     rows = []
     for run in r.sanitize["runs"]:
         reports = "" if run["reports"] is None else run["reports"]
-        rows.append([run["tool"], run["program"], run["result"], reports, run["reason"]])
+        rows.append([run["tool"], run["job"], run["program"], run["result"], reports, run["reason"]])
     link = f"[Record](../benchmarks/records/{r.sanitize_file.name}), {r.sanitize['device']}, compute-sanitizer {r.sanitize['sanitizer']}:\n\n"
-    return link + table(["tool", "program", "", "reports", "reason"], rows)
+    return link + table(["tool", "units", "program", "", "reports", "reason"], rows)
 
 
 # --- the page ---------------------------------------------------------------------------------------------------------

@@ -324,6 +324,47 @@ protected:
     }
   }
 
+  /** One image of as many lines as it takes, and parts of it that are images of few lines. */
+  void
+  CheckPartitionWithinABlock(unsigned int axis, size_t length)
+  {
+    if (!m_HasBulkCopies)
+    {
+      GTEST_SKIP() << "no streams on this device";
+    }
+    constexpr size_t   narrow = 131;
+    constexpr double   sigma = 60.0;
+    const size_t       wide = 64 * static_cast<size_t>(GetDeviceProperties(0).MultiprocessorCount) + 3;
+    const size_t       ny = axis == 1 ? length : 2;
+    const size_t       nz = axis == 1 ? 1 : length;
+    const std::string  what = "axis " + std::to_string(axis) + ", length " + std::to_string(length);
+    const auto         order = static_cast<unsigned int>(length % 3);
+    const auto         pass = MakePass(axis, MakeGaussianKernel(ApproximationEnum::Deriche, order, sigma, 1.0, false));
+    const LineSchedule schedule =
+      MakeLineSchedule(LineMethod::StreamPartition, AxisKind::Strided, length, sigma, sizeof(float), m_SharedMemory);
+    const auto input = MakeRandomVolume<float>(wide, ny, nz, static_cast<unsigned int>(length));
+    const auto output = RunOnDevice(input, pass, schedule, Align(wide));
+    for (const size_t begin : { size_t{ 0 }, wide - narrow })
+    {
+      const auto part = [&](const Volume<float> & whole) {
+        Volume<float> columns{ { narrow, ny, nz }, std::vector<float>(narrow * ny * nz) };
+        for (size_t row = 0; row < ny * nz; ++row)
+        {
+          std::copy_n(&whole.Values[row * wide + begin], narrow, &columns.Values[row * narrow]);
+        }
+        return columns;
+      };
+      const Volume<float>  few = part(input);
+      const Volume<float>  expected = RunOnDevice(few, pass, schedule, Align(narrow));
+      const Volume<float>  found = part(output);
+      const Volume<double> reference = RunOnHost(few, pass);
+      const double         l1Norm = GetKernelL1Norm(pass.Results.front().Kernel);
+      EXPECT_EQ(0, std::memcmp(found.Values.data(), expected.Values.data(), found.Values.size() * sizeof(float)))
+        << "columns from " << begin << ", " << what;
+      EXPECT_LE(GetRelativeError(expected, reference, few, l1Norm), GetTolerance<float>(sigma)) << what;
+    }
+  }
+
   std::unique_ptr<DeviceGuard> m_Guard;
   size_t                       m_SharedMemory{ 0 };
   bool                         m_HasBulkCopies{ false };
@@ -436,6 +477,24 @@ TEST_F(GaussianLinePass, ThreePolePairsMatchTheHostReference)
         this->CheckAllMethods<float>(axis, 4099, sigma, order, ApproximationEnum::Accurate);
         this->CheckAllMethods<double>(axis, 1031, sigma, order, ApproximationEnum::Accurate);
       }
+    }
+  }
+}
+
+// Lines of up to eight chunks are partitioned within a block of threads if there are strips for all multiprocessors,
+// else in three steps. Few enough for compute-sanitizer.
+TEST_F(GaussianLinePass, PartitionWithinABlockHasTheBitsOfThreeSteps)
+{
+  this->CheckPartitionWithinABlock(1, 1000);
+}
+
+TEST_F(GaussianLinePass, PartitionsWithinABlockHaveTheBitsOfThreeStepsAtEveryLength)
+{
+  for (const unsigned int axis : { 1u, 2u })
+  {
+    for (const size_t length : { 1, 100, 128, 129, 640, 767, 768, 769, 896, 897, 1000, 1024 })
+    {
+      this->CheckPartitionWithinABlock(axis, length);
     }
   }
 }

@@ -266,13 +266,23 @@ template <typename T, TileTask VTask, unsigned int VLookAhead>
 void
 LaunchStream(const StreamArguments<T> & arguments, const StreamLease & stream)
 {
-  const size_t shared = sizeof(StreamMemory<T, VLookAhead>);
+  const size_t shared = sizeof(StreamMemory<T, VTask, VLookAhead>);
   const auto   kernel = StreamKernel<T, VTask, VLookAhead>;
   const size_t blocks = std::min<size_t>(
     arguments.NumberOfPieces, static_cast<unsigned int>(GetDeviceProperties(stream.GetDevice()).MultiprocessorCount));
   ITK_CUDA_CALL(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared)));
   ITK_CUDA_CALL(
     LaunchKernel(kernel, MakeGrid(blocks), dim3(StreamWorkers + WarpSize), shared, stream.Get(), arguments));
+}
+
+/** Whether blocks of threads partition whole lines among the chunks that they hold, which gives the same bits. */
+bool
+HoldsWholeLines(const LineSchedule & schedule, size_t strips, int device)
+{
+  const DeviceProperties & properties = GetDeviceProperties(device);
+  return schedule.Method == LineMethod::StreamPartition && schedule.NumberOfTiles <= MaximumWholeLineChunks &&
+         strips >= static_cast<size_t>(properties.MultiprocessorCount) &&
+         sizeof(StreamMemory<float, TileTask::FilterWholeLines, 0>) <= properties.SharedMemoryPerBlockOptin;
 }
 
 void
@@ -289,14 +299,16 @@ RunStreamedPass(const CudaGaussianLinePass &    pass,
   arguments.Geometry = MakeLineGeometry(images[pass.Source], pass.Axis);
   const size_t       strips = (arguments.Geometry.InnerCount + StreamColumns - 1) / StreamColumns;
   const unsigned int chunks = static_cast<unsigned int>(schedule.NumberOfTiles);
-  const unsigned int pieces = GetPiecesPerLine(strips * arguments.Geometry.OuterCount,
-                                               chunks,
-                                               schedule.LookAhead,
-                                               GetDeviceProperties(stream.GetDevice()).MultiprocessorCount);
+  const size_t       allStrips = strips * arguments.Geometry.OuterCount;
+  const bool         wholeLines = HoldsWholeLines(schedule, allStrips, stream.GetDevice());
+  const unsigned int pieces =
+    wholeLines ? 1
+               : GetPiecesPerLine(
+                   allStrips, chunks, schedule.LookAhead, GetDeviceProperties(stream.GetDevice()).MultiprocessorCount);
   arguments.StripsPerRow = static_cast<unsigned int>(strips);
   arguments.NumberOfChunks = chunks;
   arguments.PiecesPerLine = pieces;
-  arguments.NumberOfPieces = static_cast<unsigned int>(strips * arguments.Geometry.OuterCount * pieces);
+  arguments.NumberOfPieces = static_cast<unsigned int>(allStrips * pieces);
   arguments.Dynamics = MakeLineDynamics<T, StreamPolePairs>(kernel);
   for (unsigned int j = 0; j < StreamPolePairs; ++j)
   {
@@ -314,6 +326,11 @@ RunStreamedPass(const CudaGaussianLinePass &    pass,
                         : schedule.LookAhead == 2 ? LaunchStream<T, TileTask::Filter, 2>
                                                   : LaunchStream<T, TileTask::Filter, MaximumLookAhead>;
     launch(arguments, stream);
+    return;
+  }
+  if (wholeLines)
+  {
+    LaunchStream<T, TileTask::FilterWholeLines, 0>(arguments, stream);
     return;
   }
   const DeviceBuffer states(GetLinePassWorkspace(pass, schedule, images[pass.Source]), stream);

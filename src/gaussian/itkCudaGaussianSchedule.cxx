@@ -142,7 +142,7 @@ MakeLineSchedule(AxisKind     kind,
   };
   if (streams && lineLength > StreamRows)
   {
-    for (const LineMethod method : { LineMethod::Stream, LineMethod::WholeLine, LineMethod::StreamPartition })
+    for (const LineMethod method : { LineMethod::Stream, LineMethod::StreamPartition })
     {
       const LineSchedule schedule = make(method);
       if (schedule.Segments > 0)

@@ -20,7 +20,9 @@
 // divided among blocks of threads, and neither do its bits.
 //
 // Larger sigmas take two streams: one that only writes the chunks' totals, and after a scan over the totals
-// (ScanTilesKernel) one that filters each chunk from its true start states.
+// (ScanTilesKernel) one that filters each chunk from its true start states. Where lines have few chunks and there are
+// strips for all multiprocessors, one stream does the same, to the bit: all chunks of a strip arrive, and the totals
+// stay on chip. Of the chunks that the ring has no room for, the first ones come once more, mostly from the cache.
 
 namespace itk::cuda::gaussian
 {
@@ -50,14 +52,24 @@ struct StreamArguments
   CUtensorMap                                         DestinationMap;
 };
 
+/** Totals of the chunks of whole lines, then their start states. */
+template <typename T, TileTask VTask>
+struct StreamChunkStates
+{};
+template <typename T>
+struct StreamChunkStates<T, TileTask::FilterWholeLines>
+{
+  PolePairState<T> ChunkStates[StreamGroups][NumberOfStates<StreamPolePairs>][MaximumWholeLineChunks][WarpSize];
+};
+
 /** The ring and the states of a block of threads in shared memory. */
-template <typename T, unsigned int VLookAhead>
-struct StreamMemory
+template <typename T, TileTask VTask, unsigned int VLookAhead>
+struct StreamMemory : StreamChunkStates<T, VTask>
 {
   static constexpr unsigned int RingLength = StreamRingLength<VLookAhead>;
   static constexpr unsigned int Slots = VLookAhead + 1;
 
-  T                Ring[RingLength][StreamRows][StreamColumns];
+  alignas(128) T Ring[RingLength][StreamRows][StreamColumns];
   PolePairState<T> States[StreamGroups][Slots][NumberOfStates<StreamPolePairs>][StreamSegments][WarpSize];
   TileBarrier      Loaded[RingLength];   // a chunk has arrived
   TileBarrier      Finished[RingLength]; // all warps are done with it
@@ -84,6 +96,57 @@ GetStreamPiece(const StreamArguments<T> & arguments, unsigned int index, unsigne
   return piece;
 }
 
+/** The chunks of a piece in the order in which they are loaded, and later given back. */
+template <TileTask VTask, unsigned int VRingLength>
+class StreamOrder
+{
+public:
+  __device__ explicit StreamOrder(const StreamPiece & piece)
+    : m_Piece(piece)
+  {}
+
+  /** Of whole lines, those that come once more. */
+  __device__ unsigned int
+  GetNumberOfReloads() const
+  {
+    return VTask == TileTask::FilterWholeLines && this->GetNumberOfChunks() > VRingLength
+             ? this->GetNumberOfChunks() - VRingLength
+             : 0;
+  }
+
+  __device__ unsigned int
+  GetNumberOfLoads() const
+  {
+    return this->GetNumberOfChunks() + this->GetNumberOfReloads();
+  }
+
+  __device__ unsigned int
+  GetChunk(unsigned int load) const
+  {
+    return m_Piece.LoadBegin + (load < this->GetNumberOfChunks() ? load : load - this->GetNumberOfChunks());
+  }
+
+  __device__ bool
+  IsStored(unsigned int load) const
+  {
+    if (VTask == TileTask::FilterWholeLines)
+    {
+      return load >= this->GetNumberOfReloads();
+    }
+    const unsigned int chunk = this->GetChunk(load);
+    return VTask != TileTask::WriteTotals && chunk >= m_Piece.WriteBegin && chunk < m_Piece.WriteEnd;
+  }
+
+private:
+  __device__ unsigned int
+  GetNumberOfChunks() const
+  {
+    return m_Piece.LoadEnd - m_Piece.LoadBegin;
+  }
+
+  StreamPiece m_Piece;
+};
+
 /** A place in the ring, and the parity of the phase that its barriers are in. */
 template <unsigned int VLength>
 struct RingPosition
@@ -107,7 +170,8 @@ template <typename T, TileTask VTask, unsigned int VLookAhead>
 class StreamMover
 {
 public:
-  using Memory = StreamMemory<T, VLookAhead>;
+  using Memory = StreamMemory<T, VTask, VLookAhead>;
+  using Order = StreamOrder<VTask, Memory::RingLength>;
 
   __device__
   StreamMover(const StreamArguments<T> & arguments, Memory & memory)
@@ -129,12 +193,14 @@ public:
     for (unsigned int index = blockIdx.x; index < m_Arguments.NumberOfPieces; index += gridDim.x)
     {
       const StreamPiece piece = GetStreamPiece(m_Arguments, index, VLookAhead);
-      for (unsigned int chunk = piece.LoadBegin; chunk < piece.LoadEnd; ++chunk)
+      const Order       order(piece);
+      for (unsigned int load = 0; load < order.GetNumberOfLoads(); ++load)
       {
         m_Memory.Finished[position.Index].Wait(position.Parity);
-        if (VTask != TileTask::WriteTotals && chunk >= piece.WriteBegin && chunk < piece.WriteEnd)
+        if (order.IsStored(load))
         {
-          StoreBox(m_Arguments.DestinationMap, GetBoxPosition(piece, chunk), m_Memory.Ring[position.Index]);
+          StoreBox(
+            m_Arguments.DestinationMap, GetBoxPosition(piece, order.GetChunk(load)), m_Memory.Ring[position.Index]);
         }
         // The place that has just become free.
         this->LoadNext();
@@ -158,7 +224,7 @@ private:
     if (m_LoadIndex < m_Arguments.NumberOfPieces)
     {
       m_LoadPiece = GetStreamPiece(m_Arguments, m_LoadIndex, VLookAhead);
-      m_LoadChunk = m_LoadPiece.LoadBegin;
+      m_Load = 0;
     }
   }
 
@@ -171,10 +237,13 @@ private:
     }
     TileBarrier & barrier = m_Memory.Loaded[m_LoadPosition.Index];
     barrier.ArriveAndExpect(sizeof(m_Memory.Ring[0]));
-    LoadBox(
-      m_Memory.Ring[m_LoadPosition.Index], m_Arguments.SourceMap, GetBoxPosition(m_LoadPiece, m_LoadChunk), barrier);
+    const Order order(m_LoadPiece);
+    LoadBox(m_Memory.Ring[m_LoadPosition.Index],
+            m_Arguments.SourceMap,
+            GetBoxPosition(m_LoadPiece, order.GetChunk(m_Load)),
+            barrier);
     m_LoadPosition.Advance();
-    if (++m_LoadChunk == m_LoadPiece.LoadEnd)
+    if (++m_Load == order.GetNumberOfLoads())
     {
       m_LoadIndex += gridDim.x;
       this->BeginLoading();
@@ -185,7 +254,7 @@ private:
   Memory &                         m_Memory;
   unsigned int                     m_LoadIndex;
   StreamPiece                      m_LoadPiece{};
-  unsigned int                     m_LoadChunk{ 0 };
+  unsigned int                     m_Load{ 0 };
   RingPosition<Memory::RingLength> m_LoadPosition;
 };
 
@@ -195,7 +264,7 @@ template <typename T, TileTask VTask, unsigned int VLookAhead>
 class StreamWorker
 {
 public:
-  using Memory = StreamMemory<T, VLookAhead>;
+  using Memory = StreamMemory<T, VTask, VLookAhead>;
   static constexpr unsigned int Length = StreamSegmentLength;
   static constexpr bool         ReadsTwice = false;
 
@@ -225,7 +294,14 @@ public:
         next = GetStreamPiece(m_Arguments, index, VLookAhead);
         nextFirst = this->LoadFirst(next);
       }
-      this->RunPiece(piece);
+      if constexpr (VTask == TileTask::FilterWholeLines)
+      {
+        this->RunWholeLines(piece);
+      }
+      else
+      {
+        this->RunPiece(piece);
+      }
     }
   }
 
@@ -289,15 +365,90 @@ private:
         {
           this->Filter(oldSlot);
         }
-        PublishTile();
-        __syncwarp();
-        if (m_Lane == 0)
-        {
-          m_Memory.Finished[m_FilterPosition.Index].Arrive();
-        }
-        m_FilterPosition.Advance();
+        this->GiveBack();
       }
       slot = oldSlot;
+    }
+  }
+
+  /** All chunks once for their totals; then all, each from its true start states. */
+  __device__ void
+  RunWholeLines(const StreamPiece & piece)
+  {
+    const StreamOrder<VTask, Memory::RingLength> order(piece);
+    const unsigned int                           reloads = order.GetNumberOfReloads();
+    for (unsigned int chunk = 0; chunk < piece.LoadEnd; ++chunk)
+    {
+      this->Arrive(chunk, 0);
+      this->WaitForGroup();
+      if (m_Segment < NumberOfStates<StreamPolePairs>)
+      {
+        this->GetChunkState(chunk) = this->GetTotal(chunk, 0);
+      }
+      this->WaitForGroup();
+      if (chunk < reloads)
+      {
+        this->GiveBack();
+      }
+    }
+    if (m_Segment < NumberOfStates<StreamPolePairs>)
+    {
+      this->ScanChunks();
+    }
+    for (unsigned int load = reloads; load < order.GetNumberOfLoads(); ++load)
+    {
+      const unsigned int chunk = order.GetChunk(load);
+      if (chunk < reloads)
+      {
+        this->Arrive(chunk, 0);
+      }
+      else
+      {
+        m_Current = m_FilterPosition.Index;
+        this->Reduce(0);
+      }
+      this->WaitForGroup();
+      if (m_Segment < NumberOfStates<StreamPolePairs>)
+      {
+        this->ScanSegments(0, this->GetChunkState(chunk));
+      }
+      this->WaitForGroup();
+      this->Filter(0);
+      this->GiveBack();
+    }
+  }
+
+  /** Lets the mover have the place of the oldest chunk. */
+  __device__ void
+  GiveBack()
+  {
+    PublishTile();
+    __syncwarp();
+    if (m_Lane == 0)
+    {
+      m_Memory.Finished[m_FilterPosition.Index].Arrive();
+    }
+    m_FilterPosition.Advance();
+  }
+
+  __device__ PolePairState<T> &
+             GetChunkState(unsigned int chunk) const
+  {
+    return m_Memory.ChunkStates[m_Group][m_Segment][chunk][m_Lane];
+  }
+
+  /** Turns the totals of the line's chunks into their start states, as ScanTilesKernel does. */
+  __device__ void
+  ScanChunks() const
+  {
+    const unsigned int chunks = m_Arguments.NumberOfChunks;
+    PolePairState<T>   start = this->IsAnticausal() ? this->GetSteadyEnd() : PolePairState<T>{};
+    for (unsigned int i = 0; i < chunks; ++i)
+    {
+      PolePairState<T> &     entry = this->GetChunkState(this->IsAnticausal() ? chunks - 1 - i : i);
+      const PolePairState<T> total = entry;
+      entry = start;
+      start = Combine(total, m_Arguments.ChunkPower[this->GetPair()], start);
     }
   }
 
@@ -317,6 +468,13 @@ private:
     {
       this->ContinueLine(chunk);
     }
+    this->Reduce(slot);
+  }
+
+  /** End states of the thread's segment of the current chunk. */
+  __device__ void
+  Reduce(unsigned int slot)
+  {
     const SweepStates<T, StreamPolePairs> ends = GetSegmentEnds<T>(*this, m_Arguments.Ends);
 #pragma unroll
     for (unsigned int state = 0; state < NumberOfStates<StreamPolePairs>; ++state)
@@ -372,15 +530,26 @@ private:
     }
     if (step >= piece.LoadBegin + VLookAhead)
     {
-      PolePairState<T> start = this->GetStart(step - VLookAhead);
+      this->ScanSegments(oldSlot, this->GetStart(step - VLookAhead));
+    }
+  }
+
+  /** Turns the end states of a chunk's segments into their start states. */
+  __device__ void
+  ScanSegments(unsigned int slot, PolePairState<T> start) const
+  {
+    // Loaded together: after each store the compiler would wait for the next one.
+    PolePairState<T> ends[StreamSegments];
 #pragma unroll
-      for (unsigned int i = 0; i < StreamSegments; ++i)
-      {
-        PolePairState<T> &     entry = this->GetState(oldSlot, i);
-        const PolePairState<T> end = entry;
-        entry = start;
-        start = Combine(end, this->GetSegmentPower(), start);
-      }
+    for (unsigned int i = 0; i < StreamSegments; ++i)
+    {
+      ends[i] = this->GetState(slot, i);
+    }
+#pragma unroll
+    for (unsigned int i = 0; i < StreamSegments; ++i)
+    {
+      this->GetState(slot, i) = start;
+      start = Combine(ends[i], this->GetSegmentPower(), start);
     }
   }
 
@@ -519,7 +688,7 @@ template <typename T, TileTask VTask, unsigned int VLookAhead>
 __device__ inline void
 RunStream(const StreamArguments<T> & arguments)
 {
-  using Memory = StreamMemory<T, VLookAhead>;
+  using Memory = StreamMemory<T, VTask, VLookAhead>;
   Memory & memory = *reinterpret_cast<Memory *>(GetSharedMemory());
   if (threadIdx.x == 0)
   {

@@ -96,9 +96,10 @@ static_assert(sizeof(LinePassArguments<double, 3>) <= 4096, "drivers before CUDA
 /** What a kernel does with its tile. */
 enum class TileTask : unsigned char
 {
-  Filter,          // the border states follow from the tile's own ends
-  WriteTotals,     // first step of Partition
-  FilterFromStates // last step of Partition
+  Filter,           // the border states follow from the tile's own ends
+  WriteTotals,      // first step of Partition
+  FilterFromStates, // last step of Partition
+  FilterWholeLines  // all steps of StreamPartition, of lines of few chunks
 };
 
 /** States of both sweeps. Index 0 is the causal one. */
