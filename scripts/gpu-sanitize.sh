@@ -6,7 +6,7 @@
 # Usage: gpu-sanitize [--output FILE] [--tools "memcheck ..."] [--time-limit S] [--bin FOLDER]
 #   --output      the record (default: sanitize.json)
 #   --tools       which tools (default: all four)
-#   --time-limit  seconds for each tool and job, all of which run at once (default: 150)
+#   --time-limit  seconds for each tool and job, all of which run at once (default: 240)
 #   --bin         where the units' programs are (default: bin beside this script)
 # 0 reports are expected: the exit status is 0 if all runs ended with none, 1 if there were reports or a unit failed, 77 if
 # something was not run; the record and the output say what and why. A run that ended for lack of time counts as not run.
@@ -15,7 +15,7 @@ set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 output=sanitize.json
 tools="memcheck racecheck initcheck synccheck"
-limit=150
+limit=240
 bin=$here/bin
 while [ $# -gt 0 ]; do
   case $1 in

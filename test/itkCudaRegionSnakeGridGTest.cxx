@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "itkCudaFiltersConfiguration.h"
 #include "itkCudaSnakeBackend.h"
 #include "itkCudaSnakeCuda.h"
+#include "itkCudaSnakeDeviceTest.h"
 #include "itkCudaSnakePlan.h"
 #include "itkCudaSnakeSamples.h"
 #include "itkCudaSnakeTestCase.h"
@@ -23,21 +23,9 @@ using itk::cuda::Case;
 using itk::cuda::ExpectSameResults;
 using itk::cuda::RandomCase;
 
-class CudaRegionSnakeGridGpu : public ::testing::Test
+class CudaRegionSnakeGridGpu : public itk::cuda::SnakeDeviceTest
 {
 protected:
-  const int m_Device = itk::CudaFiltersConfiguration::GetDeviceIndex();
-
-  void
-  SetUp() override
-  {
-    std::string reason;
-    if (!itk::CudaFiltersConfiguration::IsDeviceUsable(-1, reason))
-    {
-      GTEST_SKIP() << reason;
-    }
-  }
-
   CudaRegionSnakeResult
   RunOnBlocks(const Case & image, int blocks) const
   {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "itkCudaFiltersConfiguration.h"
 #include "itkCudaRegionSnakeEngine.h"
+#include "itkCudaSnakeDeviceTest.h"
 #include "itkCudaSnakeTestCase.h"
 #include "itkMultiThreaderBase.h"
 
@@ -23,21 +23,10 @@ using itk::cuda::operator==;
 using itk::cuda::RandomCase;
 using itk::cuda::SnakeScene;
 
-class CudaRegionSnakeTwinGpu : public ::testing::Test
+class CudaRegionSnakeTwinGpu : public itk::cuda::SnakeDeviceTest
 {
 protected:
   const unsigned int m_Threads = itk::MultiThreaderBase::GetGlobalDefaultNumberOfThreads();
-  const int          m_Device = itk::CudaFiltersConfiguration::GetDeviceIndex();
-
-  void
-  SetUp() override
-  {
-    std::string reason;
-    if (!itk::CudaFiltersConfiguration::IsDeviceUsable(-1, reason))
-    {
-      GTEST_SKIP() << reason;
-    }
-  }
 
   CudaRegionSnakeResult
   RunOnDevice(const Case & image, const CudaRegionSnakeObserver & observer = {}) const

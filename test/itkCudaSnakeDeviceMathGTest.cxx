@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "itkCudaFiltersConfiguration.h"
 #include "itkCudaSnakeDeviceMath.h"
+#include "itkCudaSnakeDeviceTest.h"
 
 #include <gtest/gtest.h>
 
@@ -25,21 +25,8 @@ constexpr NoiseLaw AllLaws[] = { NoiseLaw::Gaussian, NoiseLaw::GaussianCommonVar
                                  NoiseLaw::Poisson,  NoiseLaw::Bernoulli,
                                  NoiseLaw::LogNormal };
 
-class CudaSnakeDeviceMathGpu : public ::testing::Test
-{
-protected:
-  const int m_Device = itk::CudaFiltersConfiguration::GetDeviceIndex();
-
-  void
-  SetUp() override
-  {
-    std::string reason;
-    if (!itk::CudaFiltersConfiguration::IsDeviceUsable(-1, reason))
-    {
-      GTEST_SKIP() << reason;
-    }
-  }
-};
+class CudaSnakeDeviceMathGpu : public itk::cuda::SnakeDeviceTest
+{};
 
 bool
 HaveSameBits(double x, double y)
