@@ -10,7 +10,9 @@ namespace itk
  * \brief Pixel container whose memory comes from CudaHostMemoryPool.
  *
  * Blocks too small for the pool, and elements with a destructor, are allocated as in the superclass; what is imported
- * is treated as there. The container may outlive the filter that made it, and everything else but the process.
+ * is treated as there. Elements that can be copied as bytes hold what the memory held, as numbers do, unless value
+ * initialisation is asked for: constructors of tensors or colours would write zeros that the filter overwrites, by one
+ * thread. The container may outlive the filter that made it, and everything else but the process.
  *
  * As pooled memory is no array of `new`, whoever takes it over with ContainerManageMemoryOff() must hand it back with
  * CudaHostMemoryPool::Release() instead of `delete[]`.

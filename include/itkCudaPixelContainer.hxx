@@ -35,7 +35,7 @@ CudaPixelContainer<TElementIdentifier, TElement>::AllocateElements(ElementIdenti
         {
           std::uninitialized_value_construct_n(elements, size);
         }
-        else
+        else if constexpr (!std::is_trivially_copyable_v<TElement>)
         {
           std::uninitialized_default_construct_n(elements, size);
         }

@@ -6,12 +6,15 @@
 #include "itkImageRegionConstIterator.h"
 #include "itkImageSource.h"
 #include "itkRGBPixel.h"
+#include "itkSymmetricSecondRankTensor.h"
 #include "itkVectorImage.h"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <numeric>
 #include <string>
 #include <thread>
@@ -189,6 +192,53 @@ TEST_F(CudaPixelContainer, Value_initialisation_clears_a_used_block)
   itk::CudaUsePooledPixelContainer(image.GetPointer(), GetLargeRegion());
   image->Allocate(true);
   ExpectAllPixelsAre(image, 0.0f);
+}
+
+TEST_F(CudaPixelContainer, Constructors_of_tensors_do_not_write_what_a_filter_overwrites)
+{
+  if (!hasPool)
+  {
+    GTEST_SKIP() << "no pool on this system";
+  }
+  using TensorImageType = itk::Image<itk::SymmetricSecondRankTensor<float, 3>, 2>;
+  const TensorImageType::RegionType region{ { { 0, 0 } }, { { 1024, 512 } } };
+  const size_t                      bytes = region.GetNumberOfPixels() * sizeof(TensorImageType::PixelType);
+  void * const                      used = Pool::Allocate(bytes);
+  std::memset(used, 0x5a, bytes);
+  EXPECT_TRUE(Pool::Release(used));
+  for (const bool initialize : { false, true })
+  {
+    const auto image = TensorImageType::New();
+    image->SetRegions(region);
+    itk::CudaUsePooledPixelContainer(image.GetPointer(), region);
+    image->Allocate(initialize);
+    const auto * const first = reinterpret_cast<const unsigned char *>(image->GetBufferPointer());
+    ASSERT_EQ(static_cast<const void *>(first), used);
+    EXPECT_EQ(std::count(first, first + bytes, initialize ? 0 : 0x5a), static_cast<ptrdiff_t>(bytes));
+  }
+}
+
+namespace
+{
+/** An element that is more than its bytes. */
+struct CountedElement
+{
+  CountedElement() { ++Constructions; }
+  CountedElement(const CountedElement &) { ++Constructions; }
+  CountedElement &
+  operator=(const CountedElement &) = default;
+
+  static size_t Constructions;
+  char          Bytes[64];
+};
+size_t CountedElement::Constructions = 0;
+} // namespace
+
+TEST_F(CudaPixelContainer, Elements_that_are_more_than_bytes_are_constructed)
+{
+  const auto container = itk::CudaPixelContainer<itk::SizeValueType, CountedElement>::New();
+  container->Reserve(mebibyte / 8);
+  EXPECT_EQ(CountedElement::Constructions, mebibyte / 8);
 }
 
 TEST_F(CudaPixelContainer, Image_outlives_its_filter_and_the_pools_free_blocks)
