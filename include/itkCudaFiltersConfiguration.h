@@ -79,9 +79,9 @@ public:
   static size_t
   GetHostCacheLimit();
 
-  /** Threads that copy between ordinary and pinned memory; 0 (default): ITK's global default number of threads, at most
-   * 16, which is also what the get method then returns. Filters that run at once share them. The number does not change
-   * any result. */
+  /** Threads that copy between ordinary and pinned memory, the calling one and others of ITK's thread pool; 0
+   * (default): ITK's global default number of threads, at most 16, which is also what the get method then returns.
+   * Uploads take at most 8. Filters that run at once share them. The number does not change any result. */
   static void
   SetNumberOfTransferThreads(unsigned int number);
   static unsigned int

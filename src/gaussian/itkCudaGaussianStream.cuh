@@ -22,7 +22,7 @@
 // Larger sigmas take two streams: one that only writes the chunks' totals, and after a scan over the totals
 // (ScanTilesKernel) one that filters each chunk from its true start states. Where lines have few chunks and there are
 // strips for all multiprocessors, one stream does the same, to the bit: all chunks of a strip arrive, and the totals
-// stay on chip. Of the chunks that the ring has no room for, the first ones come once more, mostly from the cache.
+// stay on chip. The first chunks, whose places in the ring the last ones need, are read from memory once more.
 
 namespace itk::cuda::gaussian
 {
