@@ -458,6 +458,40 @@ TEST_F(GaussianLinePass, MatchesTheHostReferenceAtEverySigmaAndOrder)
   }
 }
 
+// Scans over segments end where states are less than rounding, so also at every sigma where that is a segment further.
+// Of the methods that leave nothing else out: what double images lose would show.
+template <typename T>
+void
+CheckReach(double sigma, ApproximationEnum approximation, size_t sharedMemory)
+{
+  constexpr size_t           length = 2049;
+  const Volume<T>            input = MakeRandomVolume<T>(length, 3, 2, 23);
+  const CudaGaussianLinePass pass = MakePass(0, MakeGaussianKernel(approximation, 0, sigma, 1.0, false));
+  const CudaGaussianKernel & kernel = pass.Results.front().Kernel;
+  const Volume<double>       reference = RunOnHost(input, pass);
+  for (const LineMethod method : { LineMethod::WholeLine, LineMethod::Partition })
+  {
+    const LineSchedule schedule =
+      MakeLineSchedule(method, AxisKind::Contiguous, length, sigma, sizeof(T), sharedMemory, kernel.NumberOfPolePairs);
+    const Volume<T> output = RunOnDevice(input, pass, schedule, Align(length));
+    EXPECT_LE(GetRelativeError(output, reference, input, GetKernelL1Norm(kernel)), sizeof(T) == 4 ? 1e-6 : 1e-13)
+      << "method " << static_cast<int>(method) << ", sigma " << sigma << ", " << sizeof(T) << " bytes, "
+      << approximation;
+  }
+}
+
+TEST_F(GaussianLinePass, EverySigmaReachesAsFarAsItsStates)
+{
+  for (double sigma = 0.4; sigma < 50.0; sigma *= 1.04)
+  {
+    for (const auto approximation : { ApproximationEnum::Deriche, ApproximationEnum::Accurate })
+    {
+      CheckReach<float>(sigma, approximation, m_SharedMemory);
+      CheckReach<double>(sigma, approximation, m_SharedMemory);
+    }
+  }
+}
+
 TEST_F(GaussianLinePass, ThreePolePairsMatchTheHostReference)
 {
   for (const size_t length : Lengths)

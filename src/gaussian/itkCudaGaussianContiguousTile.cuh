@@ -166,7 +166,7 @@ public:
   {
     const SweepStates<T, VPairs> inclusive = ScanWarp(ends);
     const SweepStates<T, VPairs> warpStart = GetWarpStarts(inclusive);
-    const unsigned int           lane = m_Lane % m_Width;
+    const unsigned int           lane = GetLaneOfLine();
     SweepStates<T, VPairs>       starts;
 #pragma unroll
     for (unsigned int state = 0; state < NumberOfStates<VPairs>; ++state)
@@ -238,6 +238,13 @@ private:
   GetNumberOfTiles(unsigned int sources)
   {
     return sources > 1 ? 2 : 1;
+  }
+
+  /** The lane among those of its line. */
+  __device__ unsigned int
+  GetLaneOfLine() const
+  {
+    return m_Lane & (m_Width - 1);
   }
 
   __device__ const T *
@@ -352,7 +359,7 @@ private:
   __device__ BoxPosition
   GetBoxPosition() const
   {
-    const unsigned int warpSegment = m_Segment - m_Lane % m_Width;
+    const unsigned int warpSegment = m_Segment - GetLaneOfLine();
     const size_t       segment = m_Range.Begin / Length + warpSegment;
     return { { 0, static_cast<int>(segment), static_cast<int>(m_BlockLine + m_LineInBlock) } };
   }
@@ -374,7 +381,7 @@ private:
     const size_t       firstLine = m_BlockLine + m_LineInBlock - (m_Lane >> m_LogWidth);
     const size_t       lines = m_Arguments.Geometry.OuterCount;
     IncompleteSegments incomplete;
-    incomplete.Segment = end / Length - (m_Segment - m_Lane % m_Width);
+    incomplete.Segment = end / Length - (m_Segment - GetLaneOfLine());
     incomplete.Lines = count > 0 && incomplete.Segment < m_Width && firstLine < lines
                          ? static_cast<unsigned int>(min(size_t{ WarpSize >> m_LogWidth }, lines - firstLine))
                          : 0;
@@ -567,15 +574,16 @@ private:
   }
 
   /** End states of the segments up to and including the own one, from zero state before the warp's part of the line
-   * (Kogge and Stone's scan). */
+   * (Kogge and Stone's scan, as far as states reach). */
   __device__ SweepStates<T, VPairs>
              ScanWarp(SweepStates<T, VPairs> states) const
   {
-    const unsigned int lane = m_Lane % m_Width;
+    const unsigned int lane = GetLaneOfLine();
+    const unsigned int reach = min(m_Width, m_Arguments.Reach);
 #pragma unroll
     for (unsigned int distance = 1; distance < WarpSize; distance *= 2)
     {
-      if (distance >= m_Width)
+      if (distance >= reach)
       {
         break;
       }
@@ -585,11 +593,8 @@ private:
         const bool             anticausal = state >= VPairs;
         PolePairState<T> &     own = states.Sweep[state / VPairs].Pair[state % VPairs];
         const bool             isInside = anticausal ? lane + distance < m_Width : lane >= distance;
-        const PolePairState<T> neighbour = Neighbour(own, distance, anticausal);
-        if (isInside)
-        {
-          own = Combine(own, m_Arguments.Powers.Power[state % VPairs][distance], neighbour);
-        }
+        const PolePairState<T> neighbour = KeepIf(isInside, Neighbour(own, distance, anticausal));
+        own = Combine(own, m_Arguments.Powers.Power[state % VPairs][distance], neighbour);
       }
     }
     return states;

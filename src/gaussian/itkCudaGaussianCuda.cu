@@ -9,7 +9,9 @@
 #include "itkCudaMemory.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
+#include <iterator>
 #include <limits>
 
 namespace itk::cuda::gaussian
@@ -59,6 +61,27 @@ MakeSegmentPowers(const CudaGaussianKernel & kernel)
     }
   }
   return powers;
+}
+
+/** Segments over which the states of all pole pairs decay to less than half of their last place. */
+template <typename T, unsigned int VPairs>
+unsigned int
+GetReach(const SegmentPowers<T, VPairs> & powers)
+{
+  const auto isNegligible = [&powers](unsigned int segments) {
+    return std::all_of(std::begin(powers.Power), std::end(powers.Power), [segments](const auto & power) {
+      const StateMatrix<T> & matrix = power[segments];
+      const T                largest =
+        std::max({ std::abs(matrix.UU), std::abs(matrix.UV), std::abs(matrix.VU), std::abs(matrix.VV) });
+      return largest < std::numeric_limits<T>::epsilon() / 2;
+    });
+  };
+  unsigned int reach = 1;
+  while (reach < SegmentPowers<T, VPairs>::Last && !isNegligible(reach))
+  {
+    ++reach;
+  }
+  return isNegligible(reach) ? reach : WarpSize;
 }
 
 /** The state n pixels after a pixel of value 1 is G^n (1, e). */
@@ -376,6 +399,7 @@ MakeLinePassArguments(const CudaGaussianLinePass & pass, const LineSchedule & sc
   arguments.Dynamics = MakeLineDynamics<T, VPairs>(kernel);
   arguments.Powers = MakeSegmentPowers<T, VPairs>(kernel);
   arguments.Ends = MakeEndWeights<T, VPairs, SegmentLength<T>>(kernel);
+  arguments.Reach = GetReach(arguments.Powers);
   return arguments;
 }
 
