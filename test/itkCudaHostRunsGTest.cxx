@@ -183,7 +183,9 @@ TEST(CudaHostRuns, Gathered_past_the_caches_the_bytes_are_the_same)
   for (unsigned int trial = 0; trial < 300; ++trial)
   {
     // About the length from which rows are stored past the caches, and around multiples of a line of them.
-    const size_t      width = draw(0, 1) == 0 ? draw(900, 1300) : 64 * draw(16, 40) + draw(0, 2) - 1;
+    // Some have several pages.
+    const size_t      lines = draw(0, 3) == 0 ? draw(64, 300) : draw(16, 40);
+    const size_t      width = draw(0, 1) == 0 ? draw(900, 1300) : 64 * lines + draw(0, 2) - 1;
     const size_t      height = draw(1, 9);
     const size_t      pitch = draw(0, 1) == 0 ? 0 : width + draw(0, 70);
     std::vector<char> image = MakeRandomBytes((width + 3) * height, random);

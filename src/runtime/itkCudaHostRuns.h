@@ -104,6 +104,10 @@ private:
   void
   VisitRuns(size_t begin, size_t end, TCopy && copy) const;
 
+  template <typename TWriter>
+  void
+  GatherBy(TWriter && writer, size_t begin, size_t end) const;
+
   char *                           m_Data{ nullptr };
   size_t                           m_RunSize{ 0 };
   size_t                           m_Step{ 0 };
