@@ -73,7 +73,16 @@ struct LoopLaunch
   GridSignals Signals;
 };
 static_assert(std::is_trivially_copyable_v<LoopLaunch>);
-static_assert(sizeof(LoopResults) <= PinnedBuffer::ChunkSize);
+
+/** What goes to and comes from the device, in page-locked memory: the driver copies other memory before it returns. */
+struct SnakeExchange
+{
+  Moments      Total;
+  LatticePoint Start[1024]; // unless it has more nodes
+  LoopLaunch   Launch;
+  LoopResults  Results;
+};
+static_assert(sizeof(SnakeExchange) <= PinnedBuffer::ChunkSize);
 
 /** The device as the engine's backend. */
 template <typename TSample, bool VMask>
@@ -211,6 +220,7 @@ private:
   const SnakePlan      m_Plan;
   const LawDescription m_Law;
   const DeviceGuard    m_Guard;
+  const PinnedBuffer   m_Exchange{ PinnedBuffer::Take() }; // lives longer than what the stream does
   StreamLease          m_Stream;
   const int            m_NumberOfMultiprocessors;
   const int            m_MaximumNumberOfBlocks;
@@ -226,7 +236,12 @@ private:
 
   DeviceSnake  m_State;
   DeviceBuffer m_Workspace; // what the loop works on: its launch, then the arrays of m_State
-  PinnedBuffer m_Results;   // of the loop
+
+  SnakeExchange &
+  GetExchange() const
+  {
+    return *static_cast<SnakeExchange *>(m_Exchange.GetPointer());
+  }
 
   /** The kernels always sum squares; laws that need none are not to show them. */
   Moments
@@ -240,7 +255,7 @@ private:
   void
   CopyToDevice(T * device, const T * host, size_t number)
   {
-    // From pageable memory: the source may change as soon as the call returns.
+    // From ordinary memory: the source may change as soon as the call returns.
     ITK_CUDA_CALL(cudaMemcpyAsync(device, host, number * sizeof(T), cudaMemcpyHostToDevice, m_Stream.Get()));
   }
   template <typename T>
@@ -321,8 +336,10 @@ private:
                        width,
                        height,
                        rowGroups);
-    ITK_CUDA_CALL(cudaMemcpyAsync(&m_Total, total.Get(), sizeof(Moments), cudaMemcpyDeviceToHost, sums.Get()));
+    Moments & exchanged = this->GetExchange().Total;
+    ITK_CUDA_CALL(cudaMemcpyAsync(&exchanged, total.Get(), sizeof(Moments), cudaMemcpyDeviceToHost, sums.Get()));
     sums.Synchronize();
+    m_Total = exchanged;
   }
 
   /** Strides in elements. */
@@ -424,9 +441,14 @@ private:
     // Twice: to learn the size, and with the memory.
     m_Workspace = DeviceBuffer(this->PlaceArrays(nullptr, items, chunks), m_Stream);
     this->PlaceArrays(static_cast<char *>(m_Workspace.GetPointer()), items, chunks);
-    m_Results = PinnedBuffer::Take();
     ITK_CUDA_CALL(cudaMemsetAsync(m_State.ItemSums, 0, items * sizeof(Moments), m_Stream.Get()));
-    this->CopyToDevice(m_State.Polygons[0], start.data(), start.size());
+    LatticePoint(&exchanged)[std::extent_v<decltype(SnakeExchange::Start)>] = this->GetExchange().Start;
+    const bool fits = start.size() <= std::size(exchanged);
+    if (fits)
+    {
+      std::copy(start.begin(), start.end(), exchanged);
+    }
+    this->CopyToDevice(m_State.Polygons[0], fits ? exchanged : start.data(), start.size());
   }
 
   /** Sets the arrays of m_State in memory that begins at `base`, behind the launch; returns its size. */
@@ -458,9 +480,10 @@ private:
   void
   LaunchLoop(bool pauseAtSteps, bool pauseAtLevels)
   {
-    auto * const     onDevice = static_cast<LoopLaunch *>(m_Workspace.GetPointer());
-    const LoopLaunch launch{ m_State, {} };
-    this->CopyToDevice(onDevice, &launch, 1);
+    auto * const    onDevice = static_cast<LoopLaunch *>(m_Workspace.GetPointer());
+    SnakeExchange & exchange = this->GetExchange();
+    exchange.Launch = { m_State, {} };
+    this->CopyToDevice(onDevice, &exchange.Launch, 1);
     cudaLaunchAttribute cooperative{};
     cooperative.id = cudaLaunchAttributeCooperative;
     cooperative.val.cooperative = 1;
@@ -478,7 +501,7 @@ private:
         m_Blocks,
         &onDevice->State,
         &onDevice->Signals,
-        static_cast<LoopResults *>(m_Results.GetPointer()),
+        &exchange.Results,
         pauseAtSteps,
         pauseAtLevels));
   }
@@ -488,7 +511,7 @@ private:
   TakeResults(SnakeOutcome & outcome)
   {
     m_Stream.Synchronize();
-    const LoopResults & results = *static_cast<const LoopResults *>(m_Results.GetPointer());
+    const LoopResults & results = this->GetExchange().Results;
     m_State = results.State;
     outcome.Polygon.resize(static_cast<size_t>(m_State.NumberOfNodes));
     this->Take(outcome.Polygon.data(), outcome.Polygon.size(), results.Polygon, m_State.Polygons[m_State.Current]);
