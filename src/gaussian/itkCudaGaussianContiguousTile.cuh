@@ -11,8 +11,9 @@
 namespace itk::cuda::gaussian
 {
 /** One or more whole lines, or a tile of one. A line's segments belong to consecutive threads: to a power of two of
- * them if they fit in a warp, else to whole warps. */
-template <typename T, unsigned int VPairs, TileTask VTask>
+ * them if they fit in a warp, else to whole warps. A warp has VTiles places for its pixels: results of several sources
+ * combine in that of the first; the others share a second one. */
+template <typename T, unsigned int VPairs, TileTask VTask, unsigned int VTiles = 1>
 class ContiguousTile
 {
 public:
@@ -20,13 +21,12 @@ public:
   static constexpr bool         ReadsTwice = true;
   static constexpr unsigned int WarpTileBytes = WarpSize * SegmentBytes;
 
-  /** Shared memory of a block of so many warps. Results of several sources combine in the tile of the first; the others
-   * share a second one. */
+  /** Shared memory of a block of so many warps. */
   static constexpr size_t
-  GetSharedBytes(unsigned int warps, unsigned int sources)
+  GetSharedBytes(unsigned int warps)
   {
-    return warps * (GetNumberOfTiles(sources) * (WarpTileBytes + sizeof(TileBarrier)) +
-                    NumberOfStates<VPairs> * sizeof(PolePairState<T>)) +
+    return warps *
+             (VTiles * (WarpTileBytes + sizeof(TileBarrier)) + NumberOfStates<VPairs> * sizeof(PolePairState<T>)) +
            VPairs * WarpSize * sizeof(StateMatrix<T>);
   }
 
@@ -38,12 +38,11 @@ public:
     unsigned char * const shared = GetSharedMemory();
     m_Lane = thread % WarpSize;
     m_Warp = thread / WarpSize;
-    const unsigned int tiles = GetNumberOfTiles(arguments.NumberOfSources);
-    m_WarpValues = shared + m_Warp * tiles * WarpTileBytes;
+    m_WarpValues = shared + m_Warp * VTiles * WarpTileBytes;
     m_WarpCombined = m_WarpValues;
-    m_LanePowers = reinterpret_cast<StateMatrix<T> *>(shared + warps * tiles * WarpTileBytes);
+    m_LanePowers = reinterpret_cast<StateMatrix<T> *>(shared + warps * VTiles * WarpTileBytes);
     m_WarpTotals = reinterpret_cast<PolePairState<T> *>(m_LanePowers + VPairs * WarpSize);
-    m_Barriers = reinterpret_cast<TileBarrier *>(m_WarpTotals + warps * NumberOfStates<VPairs>) + m_Warp * tiles;
+    m_Barriers = reinterpret_cast<TileBarrier *>(m_WarpTotals + warps * NumberOfStates<VPairs>) + m_Warp * VTiles;
 
     m_ThreadsPerLine = blockDim.x;
     m_Width = min(m_ThreadsPerLine, WarpSize);
@@ -234,12 +233,6 @@ private:
   using Vector = std::conditional_t<sizeof(T) == 4, float4, double2>;
   static constexpr unsigned int PerVector = 16 / sizeof(T);
 
-  __host__ __device__ static constexpr unsigned int
-  GetNumberOfTiles(unsigned int sources)
-  {
-    return sources > 1 ? 2 : 1;
-  }
-
   /** The lane among those of its line. */
   __device__ unsigned int
   GetLaneOfLine() const
@@ -398,11 +391,11 @@ private:
     __syncwarp();
   }
 
-  /** Of two tiles: the first source has the first one. */
-  __device__ TileBarrier &
-  GetBarrier(unsigned int source) const
+  /** The first source has the first one. */
+  __device__ static unsigned int
+  GetTile(unsigned int source)
   {
-    return m_Barriers[min(source, 1u)];
+    return min(source, VTiles - 1);
   }
 
   __device__ void
@@ -410,26 +403,27 @@ private:
   {
     if (m_Lane == 0)
     {
-      TileBarrier & barrier = GetBarrier(source);
-      barrier.ArriveAndExpect(WarpTileBytes);
+      const unsigned int tile = GetTile(source);
+      m_Barriers[tile].ArriveAndExpect(WarpTileBytes);
       LoadBox(
-        m_WarpCombined + min(source, 1u) * WarpTileBytes, m_Arguments.SourceMaps[source], GetBoxPosition(), barrier);
+        m_WarpCombined + tile * WarpTileBytes, m_Arguments.SourceMaps[source], GetBoxPosition(), m_Barriers[tile]);
     }
   }
 
   __device__ void
   StartFirstBoxes() const
   {
-    const unsigned int boxes = GetNumberOfTiles(m_Arguments.NumberOfSources);
     if (m_Lane == 0)
     {
-      for (unsigned int i = 0; i < boxes; ++i)
+#pragma unroll
+      for (unsigned int i = 0; i < VTiles; ++i)
       {
         m_Barriers[i].Initialize(1);
       }
       PublishBarriers();
     }
-    for (unsigned int i = 0; i < boxes; ++i)
+#pragma unroll
+    for (unsigned int i = 0; i < VTiles; ++i)
     {
       StartBox(i);
     }
@@ -439,7 +433,7 @@ private:
   __device__ void
   WaitForBox() const
   {
-    GetBarrier(m_Source).Wait(m_Source > 1 ? (m_Source - 1) % 2 : 0);
+    m_Barriers[GetTile(m_Source)].Wait(m_Source > 1 ? (m_Source - 1) % 2 : 0);
   }
 
   __device__ void

@@ -120,10 +120,11 @@ MakeGrid(size_t blocks)
   return dim3(static_cast<unsigned int>(blocks));
 }
 
-template <typename T, unsigned int VPairs>
+template <typename T, unsigned int VPairs, unsigned int VTiles = 1>
 LaunchShape
-MakeLaunchShape(AxisKind kind, const LineGeometry & geometry, const LineSchedule & schedule, unsigned int sources = 1)
+MakeLaunchShape(AxisKind kind, const LineGeometry & geometry, const LineSchedule & schedule)
 {
+  using Tile = ContiguousTile<T, VPairs, TileTask::Filter, VTiles>;
   LaunchShape shape{};
   if (kind == AxisKind::Strided)
   {
@@ -133,15 +134,14 @@ MakeLaunchShape(AxisKind kind, const LineGeometry & geometry, const LineSchedule
     shape.SharedBytes = GetStridedSharedBytes(schedule.Segments, sizeof(T), VPairs);
     return shape;
   }
-  const unsigned int threadsPerLine = ContiguousTile<T, VPairs, TileTask::Filter>::GetThreadsPerLine(schedule.Segments);
+  const unsigned int threadsPerLine = Tile::GetThreadsPerLine(schedule.Segments);
   const unsigned int linesPerBlock = threadsPerLine < ContiguousThreads ? ContiguousThreads / threadsPerLine : 1;
   const size_t       lineGroups = (geometry.OuterCount + linesPerBlock - 1) / linesPerBlock;
   const auto         tiles = static_cast<unsigned int>(schedule.NumberOfTiles);
   const unsigned int tilesAcross = std::min(tiles, 32768u);
   shape.Grid = dim3(static_cast<unsigned int>(lineGroups), tilesAcross, (tiles + tilesAcross - 1) / tilesAcross);
   shape.Block = dim3(threadsPerLine, linesPerBlock);
-  shape.SharedBytes =
-    ContiguousTile<T, VPairs, TileTask::Filter>::GetSharedBytes(linesPerBlock * threadsPerLine / WarpSize, sources);
+  shape.SharedBytes = Tile::GetSharedBytes(linesPerBlock * threadsPerLine / WarpSize);
   return shape;
 }
 
@@ -181,9 +181,8 @@ template <typename T, unsigned int VPairs>
 void
 LaunchCombiningPass(const LinePassArguments<T, VPairs> & arguments, const StreamLease & stream)
 {
-  const LaunchShape shape =
-    MakeLaunchShape<T, VPairs>(AxisKind::Contiguous, arguments.Geometry, arguments.Schedule, arguments.NumberOfSources);
-  const auto kernel = CombiningLinePassKernel<T, VPairs>;
+  const LaunchShape shape = MakeLaunchShape<T, VPairs, 2>(AxisKind::Contiguous, arguments.Geometry, arguments.Schedule);
+  const auto        kernel = CombiningLinePassKernel<T, VPairs>;
   ITK_CUDA_CALL(
     cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shape.SharedBytes)));
   ITK_CUDA_CALL(LaunchKernel(kernel, shape.Grid, shape.Block, shape.SharedBytes, stream.Get(), arguments));
@@ -472,7 +471,7 @@ RunCombiningPassesOf(const CudaGaussianLinePass *    passes,
     AddSource(arguments, images[passes[i].Source]);
     SetResult(arguments, i, passes[i].Results.front(), images);
   }
-  const auto shape = MakeLaunchShape<T, VPairs>(AxisKind::Contiguous, arguments.Geometry, schedule, count);
+  const auto shape = MakeLaunchShape<T, VPairs, 2>(AxisKind::Contiguous, arguments.Geometry, schedule);
   if (schedule.Method != LineMethod::Partition && shape.Block.x * shape.Block.y <= ContiguousThreads &&
       shape.SharedBytes <= GetDeviceProperties(stream.GetDevice()).SharedMemoryPerBlockOptin)
   {

@@ -80,7 +80,7 @@ __global__ void
 __launch_bounds__(ContiguousThreads, MinimumCombiningBlocks<T>)
   CombiningLinePassKernel(const __grid_constant__ LinePassArguments<T, VPairs> arguments)
 {
-  ContiguousTile<T, VPairs, TileTask::Filter> tile(arguments);
+  ContiguousTile<T, VPairs, TileTask::Filter, 2> tile(arguments);
 #pragma unroll 1
   for (unsigned int source = 0; source < arguments.NumberOfSources; ++source)
   {

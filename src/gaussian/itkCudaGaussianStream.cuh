@@ -258,6 +258,32 @@ private:
   RingPosition<Memory::RingLength> m_LoadPosition;
 };
 
+/** Pixels of a thread's segment, relative to the line's first, in registers. */
+template <typename T>
+struct StreamSegment
+{
+  static constexpr unsigned int Length = StreamSegmentLength;
+  static constexpr bool         ReadsTwice = false;
+
+  T Pixels[Length];
+
+  __device__ void
+  TakeQuad(unsigned int quad, T (&x)[4]) const
+  {
+    this->LoadQuad(quad, x);
+  }
+
+  __device__ void
+  LoadQuad(unsigned int quad, T (&x)[4]) const
+  {
+#pragma unroll
+    for (unsigned int k = 0; k < 4; ++k)
+    {
+      x[k] = Pixels[4 * quad + k];
+    }
+  }
+};
+
 /** A thread that computes: it owns a column of its group's 32 and a segment of every chunk; the first warps of a group
  * also scan a state each. */
 template <typename T, TileTask VTask, unsigned int VLookAhead>
@@ -266,7 +292,6 @@ class StreamWorker
 public:
   using Memory = StreamMemory<T, VTask, VLookAhead>;
   static constexpr unsigned int Length = StreamSegmentLength;
-  static constexpr bool         ReadsTwice = false;
 
   __device__
   StreamWorker(const StreamArguments<T> & arguments, Memory & memory)
@@ -305,25 +330,25 @@ public:
     }
   }
 
-  __device__ void
-  TakeQuad(unsigned int quad, T (&x)[4]) const
-  {
-    this->LoadQuad(quad, x);
-  }
-
-  /** Four pixels of the thread's segment, relative to the line's first. */
-  __device__ void
-  LoadQuad(unsigned int quad, T (&x)[4]) const
-  {
-#pragma unroll
-    for (unsigned int k = 0; k < 4; ++k)
-    {
-      x[k] = m_Memory.Ring[m_Current][m_Segment * Length + 4 * quad + k][m_Column] - m_First;
-    }
-  }
-
 private:
   static constexpr unsigned int NumberOfTotals = 2 * VLookAhead + 1;
+
+  /** Whether pixels stay in registers until they are filtered, and of how many chunks then. */
+  static constexpr bool         HoldsPixels = VLookAhead <= 1;
+  static constexpr unsigned int HeldChunks = HoldsPixels ? VLookAhead + 1 : 1;
+
+  /** The thread's segment of the chunk at a place of the ring. */
+  __device__ StreamSegment<T>
+             LoadSegment(unsigned int place) const
+  {
+    StreamSegment<T> segment;
+#pragma unroll
+    for (unsigned int k = 0; k < Length; ++k)
+    {
+      segment.Pixels[k] = m_Memory.Ring[place][m_Segment * Length + k][m_Column] - m_First;
+    }
+    return segment;
+  }
 
   /** First pixel of the thread's line in a piece. */
   __device__ T
@@ -346,29 +371,49 @@ private:
     m_StateLine = size_t{ piece.Outer } * m_Arguments.Geometry.InnerCount + piece.Strip * StreamColumns + m_Column;
     m_HasLine = piece.Strip * StreamColumns + m_Column < m_Arguments.Geometry.InnerCount;
     m_NextStart = this->LoadStart(piece.LoadBegin);
-    unsigned int slot = 0;
-    for (unsigned int step = piece.LoadBegin; step < piece.LoadEnd + VLookAhead; ++step)
+    StreamSegment<T>   held[HeldChunks];
+    const unsigned int end = piece.LoadEnd + VLookAhead;
+    unsigned int       slot = 0;
+    for (unsigned int step = piece.LoadBegin; step < end; step += HeldChunks)
     {
-      // The slot after the arriving chunk's is the one of the chunk that arrived VLookAhead steps ago.
-      const unsigned int oldSlot = slot + 1 == Memory::Slots ? 0 : slot + 1;
-      if (step < piece.LoadEnd)
+#pragma unroll
+      for (unsigned int k = 0; k < HeldChunks; ++k)
       {
-        this->Arrive(step, slot);
-      }
-      this->WaitForGroup();
-      this->Scan(piece, step, slot, oldSlot);
-      this->WaitForGroup();
-      if (step >= piece.LoadBegin + VLookAhead)
-      {
-        const unsigned int chunk = step - VLookAhead;
-        if (VTask != TileTask::WriteTotals && chunk >= piece.WriteBegin && chunk < piece.WriteEnd)
+        if (k == 0 || step + k < end)
         {
-          this->Filter(oldSlot);
+          slot = this->RunStep(piece, step + k, slot, held[k], held[(k + 1) % HeldChunks]);
         }
-        this->GiveBack();
       }
-      slot = oldSlot;
     }
+  }
+
+  /** A chunk arrives, and the one that arrived VLookAhead steps ago is filtered. Returns the next step's slot. */
+  __device__ unsigned int
+  RunStep(const StreamPiece & piece,
+          unsigned int        step,
+          unsigned int        slot,
+          StreamSegment<T> &  arriving,
+          StreamSegment<T> &  old)
+  {
+    // The slot after the arriving chunk's is the one of the old chunk.
+    const unsigned int oldSlot = slot + 1 == Memory::Slots ? 0 : slot + 1;
+    if (step < piece.LoadEnd)
+    {
+      arriving = this->Arrive(step, slot);
+    }
+    this->WaitForGroup();
+    this->Scan(piece, step, slot, oldSlot);
+    this->WaitForGroup();
+    if (step >= piece.LoadBegin + VLookAhead)
+    {
+      const unsigned int chunk = step - VLookAhead;
+      if (VTask != TileTask::WriteTotals && chunk >= piece.WriteBegin && chunk < piece.WriteEnd)
+      {
+        this->Filter(HoldsPixels ? old : this->LoadSegment(m_FilterPosition.Index), oldSlot);
+      }
+      this->GiveBack();
+    }
+    return oldSlot;
   }
 
   /** All chunks once for their totals; then all, each from its true start states. */
@@ -398,14 +443,15 @@ private:
     for (unsigned int load = reloads; load < order.GetNumberOfLoads(); ++load)
     {
       const unsigned int chunk = order.GetChunk(load);
+      StreamSegment<T>   segment;
       if (chunk < reloads)
       {
-        this->Arrive(chunk, 0);
+        segment = this->Arrive(chunk, 0);
       }
       else
       {
-        m_Current = m_FilterPosition.Index;
-        this->Reduce(0);
+        segment = this->LoadSegment(m_FilterPosition.Index);
+        this->Reduce(segment, 0);
       }
       this->WaitForGroup();
       if (m_Segment < NumberOfStates<StreamPolePairs>)
@@ -413,7 +459,7 @@ private:
         this->ScanSegments(0, this->GetChunkState(chunk));
       }
       this->WaitForGroup();
-      this->Filter(0);
+      this->Filter(segment, 0);
       this->GiveBack();
     }
   }
@@ -458,24 +504,26 @@ private:
     asm volatile("bar.sync %0, %1;" ::"r"(1 + m_Group), "n"(StreamSegments * WarpSize) : "memory");
   }
 
-  __device__ void
-  Arrive(unsigned int chunk, unsigned int slot)
+  __device__ StreamSegment<T>
+             Arrive(unsigned int chunk, unsigned int slot)
   {
-    m_Current = m_LoadPosition.Index;
-    m_Memory.Loaded[m_Current].Wait(m_LoadPosition.Parity);
+    const unsigned int place = m_LoadPosition.Index;
+    m_Memory.Loaded[place].Wait(m_LoadPosition.Parity);
     m_LoadPosition.Advance();
     if (chunk + 1 == m_Arguments.NumberOfChunks)
     {
-      this->ContinueLine(chunk);
+      this->ContinueLine(chunk, place);
     }
-    this->Reduce(slot);
+    const StreamSegment<T> segment = this->LoadSegment(place);
+    this->Reduce(segment, slot);
+    return segment;
   }
 
-  /** End states of the thread's segment of the current chunk. */
+  /** End states of the thread's segment. */
   __device__ void
-  Reduce(unsigned int slot)
+  Reduce(const StreamSegment<T> & segment, unsigned int slot)
   {
-    const SweepStates<T, StreamPolePairs> ends = GetSegmentEnds<T>(*this, m_Arguments.Ends);
+    const SweepStates<T, StreamPolePairs> ends = GetSegmentEnds<T>(segment, m_Arguments.Ends);
 #pragma unroll
     for (unsigned int state = 0; state < NumberOfStates<StreamPolePairs>; ++state)
     {
@@ -486,10 +534,10 @@ private:
 
   /** Pixels beyond the end of the line repeat its last value. */
   __device__ void
-  ContinueLine(unsigned int chunk)
+  ContinueLine(unsigned int chunk, unsigned int place)
   {
     const unsigned int end = static_cast<unsigned int>(m_Arguments.Geometry.LineLength - size_t{ chunk } * StreamRows);
-    T(&values)[StreamRows][StreamColumns] = m_Memory.Ring[m_Current];
+    T(&values)[StreamRows][StreamColumns] = m_Memory.Ring[place];
     const T last = values[end - 1][m_Column];
     m_Last = last - m_First;
     for (unsigned int row = max(end, m_Segment * Length); row < (m_Segment + 1) * Length; ++row)
@@ -650,10 +698,10 @@ private:
     return needed ? m_Arguments.TileStates[this->GetTileStateIndex(chunk)] : PolePairState<T>{};
   }
 
+  /** Writes the result of the oldest chunk in its place. */
   __device__ void
-  Filter(unsigned int slot)
+  Filter(const StreamSegment<T> & segment, unsigned int slot)
   {
-    m_Current = m_FilterPosition.Index;
     SweepStates<T, StreamPolePairs> starts;
 #pragma unroll
     for (unsigned int state = 0; state < NumberOfStates<StreamPolePairs>; ++state)
@@ -662,19 +710,18 @@ private:
         m_Memory.States[m_Group][slot][state][m_Segment][m_Lane];
     }
     T y[Length];
-    FilterSegment<T>(*this, m_Arguments.Dynamics, m_Arguments.Response, starts, y);
+    FilterSegment<T>(segment, m_Arguments.Dynamics, m_Arguments.Response, starts, y);
     const T offset = m_Arguments.Response.OffsetResponse * m_First;
 #pragma unroll
     for (unsigned int k = 0; k < Length; ++k)
     {
-      m_Memory.Ring[m_Current][m_Segment * Length + k][m_Column] = y[k] + offset;
+      m_Memory.Ring[m_FilterPosition.Index][m_Segment * Length + k][m_Column] = y[k] + offset;
     }
   }
 
   const StreamArguments<T> &       m_Arguments;
   Memory &                         m_Memory;
   unsigned int                     m_Lane, m_Segment, m_Group, m_Column;
-  unsigned int                     m_Current{ 0 }; // place in the ring of the chunk at work
   RingPosition<Memory::RingLength> m_LoadPosition, m_FilterPosition;
   T                                m_First{ 0 };
   T                                m_Last{ 0 }; // less m_First
