@@ -422,7 +422,7 @@ CheckCombiningPasses(size_t length, double sigma, ApproximationEnum approximatio
 // Few enough for compute-sanitizer: lines that share a block, that fill one, and that need tiles.
 TEST_F(GaussianLinePass, CombiningPassesOfEachKind)
 {
-  for (const size_t length : { 33, 1025, 16385 })
+  for (const size_t length : { 33, 1024, 1025, 16385 })
   {
     CheckCombiningPasses<float>(length, 1.5, ApproximationEnum::Deriche);
   }
@@ -430,7 +430,7 @@ TEST_F(GaussianLinePass, CombiningPassesOfEachKind)
 
 TEST_F(GaussianLinePass, CombiningPassesHaveTheBitsOfSinglePasses)
 {
-  for (const size_t length : { 4, 33, 65, 127, 512, 1025, 4099, 8192, 8193, 16384, 16385, 32769 })
+  for (const size_t length : { 4, 33, 65, 127, 300, 512, 600, 1025, 1400, 4099, 8192, 8193, 16384, 16385, 32769 })
   {
     for (const auto approximation : { ApproximationEnum::Deriche, ApproximationEnum::Accurate })
     {
@@ -492,6 +492,43 @@ TEST_F(GaussianLinePass, EverySigmaReachesAsFarAsItsStates)
   }
 }
 
+// Every division of a line among warps, with fewer lines than the last warps have room for.
+template <typename T>
+void
+CheckLineParts(unsigned int segments, double sigma, ApproximationEnum approximation, size_t sharedMemory)
+{
+  constexpr size_t           segmentLength = 128 / sizeof(T);
+  const CudaGaussianLinePass pass = MakePass(0, MakeGaussianKernel(approximation, 0, sigma, 1.0, false));
+  const CudaGaussianKernel & kernel = pass.Results.front().Kernel;
+  for (const size_t length : { segments * segmentLength, segments * segmentLength - 5 })
+  {
+    const Volume<T>      input = MakeRandomVolume<T>(length, 13, 3, segments);
+    const Volume<double> reference = RunOnHost(input, pass);
+    const LineSchedule   schedule = MakeLineSchedule(
+      LineMethod::WholeLine, AxisKind::Contiguous, length, sigma, sizeof(T), sharedMemory, kernel.NumberOfPolePairs);
+    ASSERT_EQ(schedule.Segments, segments);
+    for (const Placement & placement : { Align(length), Placement{ 1, 1 } })
+    {
+      const Volume<T> output = RunOnDevice(input, pass, schedule, placement);
+      EXPECT_LE(GetRelativeError(output, reference, input, GetKernelL1Norm(kernel)), sizeof(T) == 4 ? 1e-6 : 1e-13)
+        << "length " << length << ", sigma " << sigma << ", " << sizeof(T) << " bytes, " << approximation
+        << ", padding " << placement.Padding;
+    }
+  }
+}
+
+TEST_F(GaussianLinePass, LinesOfEveryNumberOfSegmentsMatchTheHostReference)
+{
+  for (unsigned int segments = 1; segments <= 130; ++segments)
+  {
+    for (const auto approximation : { ApproximationEnum::Deriche, ApproximationEnum::Accurate })
+    {
+      CheckLineParts<float>(segments, segments % 2 == 0 ? 4.0 : 60.0, approximation, m_SharedMemory);
+      CheckLineParts<double>(segments, segments % 2 == 0 ? 60.0 : 4.0, approximation, m_SharedMemory);
+    }
+  }
+}
+
 TEST_F(GaussianLinePass, ThreePolePairsMatchTheHostReference)
 {
   for (const size_t length : Lengths)
@@ -536,7 +573,7 @@ TEST_F(GaussianLinePass, PartitionsWithinABlockHaveTheBitsOfThreeStepsAtEveryLen
 TEST_F(GaussianLinePass, BitsOfALineDoNotDependOnTheOtherLines)
 {
   // The longest ones are divided in more pieces the fewer they are.
-  for (const size_t length : { size_t{ 45 }, size_t{ 300 }, size_t{ 1031 }, size_t{ 20000 } })
+  for (const size_t length : { size_t{ 45 }, size_t{ 300 }, size_t{ 600 }, size_t{ 1031 }, size_t{ 20000 } })
   {
     for (unsigned int axis = 0; axis < 2; ++axis)
     {
@@ -738,6 +775,29 @@ TEST(GaussianLineSchedule, CoversEveryPixelOnce)
             }
           }
         }
+      }
+    }
+  }
+}
+
+TEST(GaussianLineSchedule, LinePartsHoldEverySegmentAndLeaveFewLanesIdle)
+{
+  for (const unsigned int pairs : { 2u, 3u })
+  {
+    for (unsigned int segments = 1; segments <= 512; ++segments)
+    {
+      const LineParts    parts = GetLineParts(segments, pairs);
+      const unsigned int lanes = parts.Width * parts.Number;
+      EXPECT_EQ(parts.Width & (parts.Width - 1), 0u) << segments;
+      EXPECT_LE(parts.Width, WarpSize) << segments;
+      EXPECT_GE(lanes, segments);
+      EXPECT_LT(lanes - segments, parts.Width) << segments;
+      // Lanes of a part hand over a state each; smaller parts than warps are few.
+      EXPECT_TRUE(parts.Number == 1 || parts.Width >= 2 * pairs) << segments;
+      EXPECT_TRUE(parts.Number <= MaximumLineParts || parts.Width == WarpSize) << segments;
+      if (segments >= 2 * WarpSize)
+      {
+        EXPECT_LE(lanes - segments, lanes / 5) << segments;
       }
     }
   }

@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include <exception>
 #include <string>
 #include <thread>
 #include <vector>
@@ -72,11 +73,18 @@ TEST_F(CudaRegionSnakeGridGpu, EightThreadsAtOnceGiveTheSameBits)
   {
     // Whole grids and small ones, which share the device.
     threads.emplace_back([this, thread] {
-      for (uint64_t scene = 31000 + thread; scene < 31000 + number * scenes; scene += number)
+      try
       {
-        const Case image = RandomCase(scene, 300);
-        ExpectSameResults(
-          image.Run(), this->RunOnBlocks(image, thread % 2 == 0 ? 1000000 : 5), "scene " + std::to_string(scene));
+        for (uint64_t scene = 31000 + thread; scene < 31000 + number * scenes; scene += number)
+        {
+          const Case image = RandomCase(scene, 300);
+          ExpectSameResults(
+            image.Run(), this->RunOnBlocks(image, thread % 2 == 0 ? 1000000 : 5), "scene " + std::to_string(scene));
+        }
+      }
+      catch (const std::exception & error)
+      {
+        ADD_FAILURE() << error.what();
       }
     });
   }

@@ -10,9 +10,9 @@
 
 namespace itk::cuda::gaussian
 {
-/** One or more whole lines, or a tile of one. A line's segments belong to consecutive threads: to a power of two of
- * them if they fit in a warp, else to whole warps. A warp has VTiles places for its pixels: results of several sources
- * combine in that of the first; the others share a second one. */
+/** One or more whole lines, or a tile of one. A warp holds a part of as many lines as fit, each of as many segments, a
+ * power of two, and the warps behind it hold the lines' other parts (GetLineParts()). A warp has VTiles places for its
+ * pixels: results of several sources combine in that of the first; the others share a second one. */
 template <typename T, unsigned int VPairs, TileTask VTask, unsigned int VTiles = 1>
 class ContiguousTile
 {
@@ -23,55 +23,46 @@ public:
 
   /** Shared memory of a block of so many warps. */
   static constexpr size_t
-  GetSharedBytes(unsigned int warps)
+  GetSharedBytes(unsigned int warps, const LineParts & parts)
   {
-    return warps *
-             (VTiles * (WarpTileBytes + sizeof(TileBarrier)) + NumberOfStates<VPairs> * sizeof(PolePairState<T>)) +
+    const size_t totals = WarpSize / parts.Width * NumberOfStates<VPairs> * sizeof(PolePairState<T>);
+    return warps * (VTiles * (WarpTileBytes + sizeof(TileBarrier)) + (parts.Number > 1 ? totals : 0)) +
            VPairs * WarpSize * sizeof(StateMatrix<T>);
   }
 
   __device__ explicit ContiguousTile(const LinePassArguments<T, VPairs> & arguments)
     : m_Arguments(arguments)
   {
-    const unsigned int    thread = threadIdx.y * blockDim.x + threadIdx.x;
-    const unsigned int    warps = blockDim.x * blockDim.y / WarpSize;
+    const unsigned int    warps = blockDim.y * blockDim.z;
     unsigned char * const shared = GetSharedMemory();
-    m_Lane = thread % WarpSize;
-    m_Warp = thread / WarpSize;
+    m_Lane = threadIdx.x;
+    m_Part = threadIdx.y;
+    m_Warp = threadIdx.z * blockDim.y + m_Part;
+    m_Width = arguments.Width;
+    m_LogWidth = __ffs(static_cast<int>(m_Width)) - 1;
+    m_LaneOfLine = m_Lane & (m_Width - 1);
+    m_LineInWarp = m_Lane >> m_LogWidth;
+    m_LinesPerWarp = WarpSize >> m_LogWidth;
     m_WarpValues = shared + m_Warp * VTiles * WarpTileBytes;
     m_WarpCombined = m_WarpValues;
     m_LanePowers = reinterpret_cast<StateMatrix<T> *>(shared + warps * VTiles * WarpTileBytes);
     m_WarpTotals = reinterpret_cast<PolePairState<T> *>(m_LanePowers + VPairs * WarpSize);
-    m_Barriers = reinterpret_cast<TileBarrier *>(m_WarpTotals + warps * NumberOfStates<VPairs>) + m_Warp * VTiles;
+    const unsigned int totals = blockDim.y > 1 ? warps * m_LinesPerWarp * NumberOfStates<VPairs> : 0;
+    m_Barriers = reinterpret_cast<TileBarrier *>(m_WarpTotals + totals) + m_Warp * VTiles;
 
-    m_ThreadsPerLine = blockDim.x;
-    m_Width = min(m_ThreadsPerLine, WarpSize);
-    m_LogWidth = __ffs(static_cast<int>(m_Width)) - 1;
     // One dimension of the grid may be too short for the tiles of a line; blocks beyond the last tile repeat it.
     const size_t lastTile = arguments.Schedule.NumberOfTiles - 1;
     m_Tile = lastTile > 0 ? min(size_t{ blockIdx.z } * gridDim.y + blockIdx.y, lastTile) : 0;
-    m_BlockLine = size_t{ blockIdx.x } * blockDim.y;
+    m_BlockLine = size_t{ blockIdx.x } * (blockDim.z * m_LinesPerWarp);
     m_Range = GetTileRange(arguments.Schedule, arguments.Geometry.LineLength, m_Tile);
 
-    m_LineInBlock = threadIdx.y;
-    m_Segment = threadIdx.x;
+    m_LineInBlock = threadIdx.z * m_LinesPerWarp + m_LineInWarp;
+    m_Segment = m_Part * m_Width + m_LaneOfLine;
     ReadEdges();
-    for (unsigned int i = thread; i < VPairs * WarpSize; i += blockDim.x * blockDim.y)
+    for (unsigned int i = m_Warp * WarpSize + m_Lane; i < VPairs * WarpSize; i += warps * WarpSize)
     {
       m_LanePowers[i] = arguments.Powers.Get(i / WarpSize, i % WarpSize);
     }
-  }
-
-  /** Threads that share a line of so many segments. */
-  __host__ __device__ static unsigned int
-  GetThreadsPerLine(unsigned int segments)
-  {
-    unsigned int threads = 1;
-    while (threads < segments && threads < WarpSize)
-    {
-      threads *= 2;
-    }
-    return segments <= threads ? threads : (segments + WarpSize - 1) / WarpSize * WarpSize;
   }
 
   /** Goes on with the next source, whose tile is on its way if it does not take the place of the one before. */
@@ -152,10 +143,10 @@ public:
   WriteTotals(const SweepStates<T, VPairs> & ends)
   {
     SweepStates<T, VPairs> inclusive = ScanWarp(ends);
-    StoreWarpTotals(inclusive);
+    StorePartTotals(inclusive);
     if (m_Segment < NumberOfStates<VPairs>)
     {
-      const PolePairState<T> total = CombineWarps(m_Segment, PolePairState<T>{}, blockDim.x / WarpSize);
+      const PolePairState<T> total = CombineParts(m_Segment, PolePairState<T>{}, blockDim.y);
       m_Arguments.TileStates[GetTileStateIndex(m_Segment)] = total;
     }
   }
@@ -164,19 +155,18 @@ public:
              Scan(const SweepStates<T, VPairs> & ends)
   {
     const SweepStates<T, VPairs> inclusive = ScanWarp(ends);
-    const SweepStates<T, VPairs> warpStart = GetWarpStarts(inclusive);
-    const unsigned int           lane = GetLaneOfLine();
+    const SweepStates<T, VPairs> partStart = GetPartStarts(inclusive);
     SweepStates<T, VPairs>       starts;
 #pragma unroll
     for (unsigned int state = 0; state < NumberOfStates<VPairs>; ++state)
     {
       const bool               anticausal = state >= VPairs;
       const unsigned int       pair = state % VPairs;
-      const unsigned int       distance = anticausal ? m_Width - 1 - lane : lane;
+      const unsigned int       distance = anticausal ? m_Width - 1 - m_LaneOfLine : m_LaneOfLine;
       const PolePairState<T> & own = inclusive.Sweep[state / VPairs].Pair[pair];
       const PolePairState<T>   before = KeepIf(distance > 0, Neighbour(own, 1, anticausal));
       starts.Sweep[state / VPairs].Pair[pair] =
-        Combine(before, m_LanePowers[pair * WarpSize + distance], warpStart.Sweep[state / VPairs].Pair[pair]);
+        Combine(before, m_LanePowers[pair * WarpSize + distance], partStart.Sweep[state / VPairs].Pair[pair]);
     }
     return starts;
   }
@@ -232,13 +222,6 @@ public:
 private:
   using Vector = std::conditional_t<sizeof(T) == 4, float4, double2>;
   static constexpr unsigned int PerVector = 16 / sizeof(T);
-
-  /** The lane among those of its line. */
-  __device__ unsigned int
-  GetLaneOfLine() const
-  {
-    return m_Lane & (m_Width - 1);
-  }
 
   __device__ const T *
   GetSource() const
@@ -348,13 +331,26 @@ private:
     }
   }
 
+  /** The first of the warp's segments of each of its lines. */
+  __device__ unsigned int
+  GetWarpSegment() const
+  {
+    return m_Segment - m_LaneOfLine;
+  }
+
+  /** The first of the warp's lines. */
+  __device__ size_t
+  GetWarpLine() const
+  {
+    return m_BlockLine + (m_LineInBlock - m_LineInWarp);
+  }
+
   /** Where the warp's segments lie in the array of segments and lines. */
   __device__ BoxPosition
   GetBoxPosition() const
   {
-    const unsigned int warpSegment = m_Segment - GetLaneOfLine();
-    const size_t       segment = m_Range.Begin / Length + warpSegment;
-    return { { 0, static_cast<int>(segment), static_cast<int>(m_BlockLine + m_LineInBlock) } };
+    const size_t segment = m_Range.Begin / Length + this->GetWarpSegment();
+    return { { 0, static_cast<int>(segment), static_cast<int>(this->GetWarpLine()) } };
   }
 
   /** The warp's incomplete segments, which the copy engine leaves out: the last ones of lines that end at `end`.
@@ -371,12 +367,12 @@ private:
   GetIncompleteSegments(unsigned int end) const
   {
     const unsigned int count = end % Length;
-    const size_t       firstLine = m_BlockLine + m_LineInBlock - (m_Lane >> m_LogWidth);
+    const size_t       firstLine = this->GetWarpLine();
     const size_t       lines = m_Arguments.Geometry.OuterCount;
     IncompleteSegments incomplete;
-    incomplete.Segment = end / Length - (m_Segment - GetLaneOfLine());
+    incomplete.Segment = end / Length - this->GetWarpSegment();
     incomplete.Lines = count > 0 && incomplete.Segment < m_Width && firstLine < lines
-                         ? static_cast<unsigned int>(min(size_t{ WarpSize >> m_LogWidth }, lines - firstLine))
+                         ? static_cast<unsigned int>(min(size_t{ m_LinesPerWarp }, lines - firstLine))
                          : 0;
     incomplete.Element = firstLine * m_Arguments.Geometry.OuterStride + m_Range.Begin + end - count + m_Lane;
     incomplete.HasPixel = m_Lane < count;
@@ -531,17 +527,13 @@ private:
   ForEachElement(const TFunction & f) const
   {
     constexpr unsigned int perSegment = Length / VCount;
-    const unsigned int     warpSegment = m_Warp * WarpSize;
 #pragma unroll 4
     for (unsigned int i = m_Lane; i < WarpSize * perSegment; i += WarpSize)
     {
       const unsigned int inWarp = i / perSegment;
       const unsigned int element = i % perSegment * VCount;
-      // A warp's segments belong to one line, or to several lines of a power of two of segments.
-      const unsigned int lineInBlock =
-        m_ThreadsPerLine >= WarpSize ? m_LineInBlock : (warpSegment + inWarp) >> m_LogWidth;
-      const unsigned int segment = m_ThreadsPerLine >= WarpSize ? m_Segment - m_Lane + inWarp : inWarp & (m_Width - 1);
-      const size_t       line = m_BlockLine + lineInBlock;
+      const unsigned int segment = this->GetWarpSegment() + (inWarp & (m_Width - 1));
+      const size_t       line = this->GetWarpLine() + (inWarp >> m_LogWidth);
       if (line < m_Arguments.Geometry.OuterCount)
       {
         f(GetPixel(inWarp, element),
@@ -567,12 +559,11 @@ private:
     return { condition ? state.U : T(0), condition ? state.V : T(0) };
   }
 
-  /** End states of the segments up to and including the own one, from zero state before the warp's part of the line
+  /** End states of the segments up to and including the own one, from zero state before the part of the line
    * (Kogge and Stone's scan, as far as states reach). */
   __device__ SweepStates<T, VPairs>
              ScanWarp(SweepStates<T, VPairs> states) const
   {
-    const unsigned int lane = GetLaneOfLine();
     const unsigned int reach = min(m_Width, m_Arguments.Reach);
 #pragma unroll
     for (unsigned int distance = 1; distance < WarpSize; distance *= 2)
@@ -586,7 +577,7 @@ private:
       {
         const bool             anticausal = state >= VPairs;
         PolePairState<T> &     own = states.Sweep[state / VPairs].Pair[state % VPairs];
-        const bool             isInside = anticausal ? lane + distance < m_Width : lane >= distance;
+        const bool             isInside = anticausal ? m_LaneOfLine + distance < m_Width : m_LaneOfLine >= distance;
         const PolePairState<T> neighbour = KeepIf(isInside, Neighbour(own, distance, anticausal));
         own = Combine(own, m_Arguments.Powers.Power[state % VPairs][distance], neighbour);
       }
@@ -594,33 +585,38 @@ private:
     return states;
   }
 
+  /** The total of a part of the warp's line. */
+  __device__ PolePairState<T> &
+             GetPartTotal(unsigned int part, unsigned int state) const
+  {
+    const unsigned int warp = m_Warp - m_Part + part;
+    return m_WarpTotals[(warp * m_LinesPerWarp + m_LineInWarp) * NumberOfStates<VPairs> + state];
+  }
+
   __device__ void
-  StoreWarpTotals(const SweepStates<T, VPairs> & inclusive)
+  StorePartTotals(const SweepStates<T, VPairs> & inclusive)
   {
 #pragma unroll
     for (unsigned int state = 0; state < NumberOfStates<VPairs>; ++state)
     {
-      const unsigned int lastLane = state >= VPairs ? 0 : WarpSize - 1;
-      if (m_Lane == lastLane)
+      const unsigned int lastLane = state >= VPairs ? 0 : m_Width - 1;
+      if (m_LaneOfLine == lastLane)
       {
-        m_WarpTotals[m_Warp * NumberOfStates<VPairs> + state] = inclusive.Sweep[state / VPairs].Pair[state % VPairs];
+        this->GetPartTotal(m_Part, state) = inclusive.Sweep[state / VPairs].Pair[state % VPairs];
       }
     }
     __syncthreads();
   }
 
-  /** State behind `count` warps of the line, from the side where the sweep begins. */
+  /** State behind `count` parts of the line, from the side where the sweep begins. */
   __device__ PolePairState<T>
-             CombineWarps(unsigned int state, PolePairState<T> start, unsigned int count) const
+             CombineParts(unsigned int state, PolePairState<T> start, unsigned int count) const
   {
     const bool           anticausal = state >= VPairs;
-    const unsigned int   warpsPerLine = m_ThreadsPerLine / WarpSize;
-    const unsigned int   firstWarp = m_LineInBlock * warpsPerLine;
-    const StateMatrix<T> power = m_Arguments.Powers.Get(state % VPairs, WarpSize);
+    const StateMatrix<T> power = m_Arguments.Powers.Get(state % VPairs, m_Width);
     for (unsigned int i = 0; i < count; ++i)
     {
-      const unsigned int warp = firstWarp + (anticausal ? warpsPerLine - 1 - i : i);
-      start = Combine(m_WarpTotals[warp * NumberOfStates<VPairs> + state], power, start);
+      start = Combine(this->GetPartTotal(anticausal ? blockDim.y - 1 - i : i, state), power, start);
     }
     return start;
   }
@@ -636,26 +632,24 @@ private:
     return SteadyState(m_Arguments.Dynamics.Section[state % VPairs], edge - m_First);
   }
 
-  /** States before the warp's part of the line. */
+  /** States before the part of the line. */
   __device__ SweepStates<T, VPairs>
-             GetWarpStarts(const SweepStates<T, VPairs> & inclusive)
+             GetPartStarts(const SweepStates<T, VPairs> & inclusive)
   {
     SweepStates<T, VPairs> starts;
-    if (m_ThreadsPerLine > WarpSize)
+    if (blockDim.y > 1)
     {
-      StoreWarpTotals(inclusive);
-      const unsigned int warpInLine = m_Segment / WarpSize;
-      const unsigned int warpsPerLine = m_ThreadsPerLine / WarpSize;
-      const unsigned int state = m_Lane % NumberOfStates<VPairs>;
+      StorePartTotals(inclusive);
+      // One state for each of a line's first lanes; parts have at least as many.
+      const unsigned int state = m_LaneOfLine % NumberOfStates<VPairs>;
       const bool         anticausal = state >= VPairs;
-      const auto         own =
-        CombineWarps(state, GetLineStart(state), anticausal ? warpsPerLine - 1 - warpInLine : warpInLine);
+      const auto         own = CombineParts(state, GetLineStart(state), anticausal ? blockDim.y - 1 - m_Part : m_Part);
 #pragma unroll
       for (unsigned int s = 0; s < NumberOfStates<VPairs>; ++s)
       {
         PolePairState<T> & start = starts.Sweep[s / VPairs].Pair[s % VPairs];
-        start.U = __shfl_sync(0xffffffffu, own.U, s);
-        start.V = __shfl_sync(0xffffffffu, own.V, s);
+        start.U = __shfl_sync(0xffffffffu, own.U, s, m_Width);
+        start.V = __shfl_sync(0xffffffffu, own.V, s, m_Width);
       }
       return starts;
     }
@@ -680,11 +674,13 @@ private:
   unsigned char *                      m_WarpValues;   // [lane][segment, swizzled]
   unsigned char *                      m_WarpCombined; // likewise; the first of the warp's tiles
   StateMatrix<T> *                     m_LanePowers;   // [pole pair][distance in segments]
-  PolePairState<T> *                   m_WarpTotals;   // [warp][state]
+  PolePairState<T> *                   m_WarpTotals;   // [warp][line][state], if lines have several parts
   TileBarrier *                        m_Barriers;     // of the warp's tiles
   TileRange                            m_Range;
   size_t                               m_Tile, m_BlockLine;
-  unsigned int                         m_Lane, m_Warp, m_ThreadsPerLine, m_Width, m_LogWidth, m_LineInBlock, m_Segment;
+  unsigned int                         m_Lane, m_Warp, m_Part, m_Segment;
+  unsigned int                         m_Width, m_LogWidth, m_LaneOfLine; // lanes that share a line
+  unsigned int                         m_LinesPerWarp, m_LineInWarp, m_LineInBlock;
   T                                    m_First, m_TileFirst, m_TileLast;
 };
 } // namespace itk::cuda::gaussian

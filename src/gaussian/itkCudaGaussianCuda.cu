@@ -134,14 +134,15 @@ MakeLaunchShape(AxisKind kind, const LineGeometry & geometry, const LineSchedule
     shape.SharedBytes = GetStridedSharedBytes(schedule.Segments, sizeof(T), VPairs);
     return shape;
   }
-  const unsigned int threadsPerLine = Tile::GetThreadsPerLine(schedule.Segments);
-  const unsigned int linesPerBlock = threadsPerLine < ContiguousThreads ? ContiguousThreads / threadsPerLine : 1;
+  const LineParts    parts = GetLineParts(schedule.Segments, VPairs);
+  const unsigned int warps = std::max(ContiguousThreads / WarpSize, parts.Number) / parts.Number * parts.Number;
+  const unsigned int linesPerBlock = warps / parts.Number * (WarpSize / parts.Width);
   const size_t       lineGroups = (geometry.OuterCount + linesPerBlock - 1) / linesPerBlock;
   const auto         tiles = static_cast<unsigned int>(schedule.NumberOfTiles);
   const unsigned int tilesAcross = std::min(tiles, 32768u);
   shape.Grid = dim3(static_cast<unsigned int>(lineGroups), tilesAcross, (tiles + tilesAcross - 1) / tilesAcross);
-  shape.Block = dim3(threadsPerLine, linesPerBlock);
-  shape.SharedBytes = Tile::GetSharedBytes(linesPerBlock * threadsPerLine / WarpSize);
+  shape.Block = dim3(WarpSize, parts.Number, warps / parts.Number);
+  shape.SharedBytes = Tile::GetSharedBytes(warps, parts);
   return shape;
 }
 
@@ -211,13 +212,11 @@ LaunchTileScan(const LinePassArguments<T, VPairs> & arguments,
 }
 
 /** An image's complete segments of contiguous lines; a box is the part of a warp. */
-template <typename T, unsigned int VPairs>
+template <typename T>
 TensorBox
-MakeSegmentBox(const LineGeometry & geometry, const LineSchedule & schedule, const T * data)
+MakeSegmentBox(const LineGeometry & geometry, unsigned int width, const T * data)
 {
-  const unsigned int threadsPerLine = ContiguousTile<T, VPairs, TileTask::Filter>::GetThreadsPerLine(schedule.Segments);
-  const unsigned int width = std::min(threadsPerLine, WarpSize);
-  TensorBox          box;
+  TensorBox box;
   box.Data = const_cast<T *>(data);
   box.BytesPerElement = sizeof(T);
   box.Size = { { SegmentLength<T>, geometry.LineLength / SegmentLength<T>, geometry.OuterCount } };
@@ -232,7 +231,7 @@ void
 SetBulkCopies(LinePassArguments<T, VPairs> & arguments, int device)
 {
   const auto makeBox = [&arguments](const T * data) {
-    return MakeSegmentBox<T, VPairs>(arguments.Geometry, arguments.Schedule, data);
+    return MakeSegmentBox(arguments.Geometry, arguments.Width, data);
   };
   // All images have the same size and strides.
   if (!arguments.Geometry.Aligned || !FitsTensorMap(makeBox(arguments.Sources[0])) || !HasBulkCopies(device))
@@ -398,6 +397,7 @@ MakeLinePassArguments(const CudaGaussianLinePass & pass, const LineSchedule & sc
   arguments.Dynamics = MakeLineDynamics<T, VPairs>(kernel);
   arguments.Powers = MakeSegmentPowers<T, VPairs>(kernel);
   arguments.Ends = MakeEndWeights<T, VPairs, SegmentLength<T>>(kernel);
+  arguments.Width = GetLineParts(schedule.Segments, VPairs).Width;
   arguments.Reach = GetReach(arguments.Powers);
   return arguments;
 }
@@ -472,7 +472,7 @@ RunCombiningPassesOf(const CudaGaussianLinePass *    passes,
     SetResult(arguments, i, passes[i].Results.front(), images);
   }
   const auto shape = MakeLaunchShape<T, VPairs, 2>(AxisKind::Contiguous, arguments.Geometry, schedule);
-  if (schedule.Method != LineMethod::Partition && shape.Block.x * shape.Block.y <= ContiguousThreads &&
+  if (schedule.Method != LineMethod::Partition && shape.Block.x * shape.Block.y * shape.Block.z <= ContiguousThreads &&
       shape.SharedBytes <= GetDeviceProperties(stream.GetDevice()).SharedMemoryPerBlockOptin)
   {
     SetBulkCopies(arguments, stream.GetDevice());

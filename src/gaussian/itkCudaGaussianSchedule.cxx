@@ -53,6 +53,23 @@ GetWarmUp(double sigmaInPixels, unsigned int segmentLength)
 }
 } // namespace
 
+LineParts
+GetLineParts(unsigned int segments, unsigned int numberOfPolePairs)
+{
+  LineParts  best{ WarpSize, (segments + WarpSize - 1) / WarpSize };
+  const auto getLanes = [](const LineParts & parts) { return parts.Width * parts.Number; };
+  for (unsigned int width = WarpSize / 2; width > 0; width /= 2)
+  {
+    const LineParts parts{ width, (segments + width - 1) / width };
+    const bool isPossible = parts.Number == 1 || (width >= 2 * numberOfPolePairs && parts.Number <= MaximumLineParts);
+    if (isPossible && getLanes(best) - segments > getLanes(best) * MaximumIdleLanes && getLanes(parts) < getLanes(best))
+    {
+      best = parts;
+    }
+  }
+  return best;
+}
+
 size_t
 GetStridedSharedBytes(unsigned int segments, unsigned int bytesPerComponent, unsigned int numberOfPolePairs)
 {

@@ -58,6 +58,18 @@ MakeLineSchedule(LineMethod   method,
                  size_t       sharedMemoryPerBlock,
                  unsigned int numberOfPolePairs = 2);
 
+/** How the segments of a contiguous line, or of a tile of one, are divided among warps: into `Number` parts of `Width`
+ * segments, a power of two, of which a warp holds as many as it has lanes for, of as many lines. */
+struct LineParts
+{
+  unsigned int Width;
+  unsigned int Number;
+};
+
+/** The widest parts that leave few lanes without a segment, or else those that leave the fewest. */
+CudaFilters_EXPORT LineParts
+GetLineParts(unsigned int segments, unsigned int numberOfPolePairs = 2);
+
 /** Shared memory of a block of strided lines with that many segments. */
 CudaFilters_EXPORT size_t
 GetStridedSharedBytes(unsigned int segments, unsigned int bytesPerComponent, unsigned int numberOfPolePairs = 2);

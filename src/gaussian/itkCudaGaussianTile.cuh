@@ -82,6 +82,7 @@ struct LinePassArguments
   LineDynamics<T, VPairs>  Dynamics;
   SegmentPowers<T, VPairs> Powers;
   EndWeights<T, VPairs, SegmentLength<T>> Ends;
+  unsigned int                            Width; // contiguous lines: segments of a part of a line (LineParts)
   unsigned int                            Reach; // segments after which states are less than rounding
   LinePassResult<T, VPairs>               Results[MaximumResults];
   // Contiguous lines whose tiles the copy engine moves: all segments but an incomplete last one, as an array of

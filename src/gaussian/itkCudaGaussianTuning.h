@@ -34,6 +34,12 @@ constexpr unsigned int MinimumContiguousBlocks = sizeof(T) == 4 ? 2 : 1;
 /** Threads of blocks that hold several contiguous lines or a tile of one. */
 constexpr unsigned int ContiguousThreads = 256;
 
+/** Parts of less than a warp that a contiguous line is divided into at most, and the share of lanes without a segment
+ * that is not worth smaller parts. Along x of 1060^3 float at sigma 4, five parts of eight segments take 2.8 ms, two of
+ * a warp's 4.3. */
+constexpr unsigned int MaximumLineParts = 8;
+constexpr double       MaximumIdleLanes = 0.125;
+
 /** Likewise where several sources combine: as many as shared memory holds of their two tiles. */
 template <typename T>
 constexpr unsigned int MinimumCombiningBlocks = sizeof(T) == 4 ? 3 : 1;
