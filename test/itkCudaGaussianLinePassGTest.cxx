@@ -791,6 +791,13 @@ TEST(GaussianLineSchedule, LinePartsHoldEverySegmentAndLeaveFewLanesIdle)
       EXPECT_EQ(parts.Width & (parts.Width - 1), 0u) << segments;
       EXPECT_LE(parts.Width, WarpSize) << segments;
       EXPECT_GE(lanes, segments);
+      // Never more than a power of two of lanes, or whole warps, would be.
+      unsigned int undivided = 1;
+      while (undivided < segments)
+      {
+        undivided = undivided < WarpSize ? 2 * undivided : undivided + WarpSize;
+      }
+      EXPECT_LE(lanes, undivided) << segments;
       EXPECT_LT(lanes - segments, parts.Width) << segments;
       // Lanes of a part hand over a state each; smaller parts than warps are few.
       EXPECT_TRUE(parts.Number == 1 || parts.Width >= 2 * pairs) << segments;

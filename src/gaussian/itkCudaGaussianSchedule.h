@@ -66,7 +66,9 @@ struct LineParts
   unsigned int Number;
 };
 
-/** The widest parts that leave few lanes without a segment, or else those that leave the fewest. */
+/** The widest parts that leave few lanes without a segment, or else those that leave the fewest. A line of several
+ * parts has lanes for the states of both sweeps, one each, in each of them. \param segments of the line or tile, at
+ * least 1 \param numberOfPolePairs 2 or 3 */
 CudaFilters_EXPORT LineParts
 GetLineParts(unsigned int segments, unsigned int numberOfPolePairs = 2);
 

@@ -333,7 +333,8 @@ public:
 private:
   static constexpr unsigned int NumberOfTotals = 2 * VLookAhead + 1;
 
-  /** Whether pixels stay in registers until they are filtered, and of how many chunks then. */
+  /** Whether pixels stay in registers until they are filtered, and of how many chunks then. A thread has 96 registers,
+   * too few for a third chunk's 16 pixels. */
   static constexpr bool         HoldsPixels = VLookAhead <= 1;
   static constexpr unsigned int HeldChunks = HoldsPixels ? VLookAhead + 1 : 1;
 
