@@ -5,9 +5,12 @@
 #include "itkCudaMemory.h"
 #include "itkCudaRuntimeTestHelpers.h"
 
+#include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <iostream>
 #include <stdexcept>
+#include <thread>
 
 #ifndef _WIN32
 #  include <sys/wait.h>
@@ -273,6 +276,33 @@ TEST_F(CudaRuntime, Pinned_chunks_are_counted_and_used_again)
   EXPECT_GE(itk::cuda::GetPinnedBytesCached(), PinnedBuffer::ChunkSize);
   Configuration::ReleaseMemory();
   EXPECT_EQ(itk::cuda::GetPinnedBytesCached(), 0u);
+}
+
+TEST_F(CudaRuntime, Streams_keep_chunks_until_their_work_is_done)
+{
+  const DeviceGuard guard(device);
+  std::atomic<bool> used{ false };
+  const auto        use = [](void * flag) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    *static_cast<std::atomic<bool> *>(flag) = true;
+  };
+  {
+    StreamLease stream(device);
+    ASSERT_EQ(cudaLaunchHostFunc(stream.Get(), use, &used), cudaSuccess);
+    stream.Keep(PinnedBuffer::Take());
+    EXPECT_EQ(Configuration::GetPinnedBytesInUse(), PinnedBuffer::ChunkSize);
+    stream.Synchronize();
+    EXPECT_TRUE(used);
+    EXPECT_EQ(Configuration::GetPinnedBytesInUse(), 0u);
+
+    used = false;
+    ASSERT_EQ(cudaLaunchHostFunc(stream.Get(), use, &used), cudaSuccess);
+    stream.Keep(PinnedBuffer::Take());
+    stream.Keep(PinnedBuffer::Take());
+    EXPECT_EQ(Configuration::GetPinnedBytesInUse(), 2 * PinnedBuffer::ChunkSize);
+  }
+  EXPECT_TRUE(used);
+  EXPECT_EQ(Configuration::GetPinnedBytesInUse(), 0u);
 }
 
 TEST_F(CudaRuntime, Rows_of_a_device_image_are_aligned_and_padding_is_zero)

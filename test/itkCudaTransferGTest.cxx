@@ -17,6 +17,7 @@ namespace
 using itk::CudaComponentType;
 using itk::CudaError;
 using itk::CudaImageView;
+using itk::cuda::DeviceBuffer;
 using itk::cuda::DeviceGuard;
 using itk::cuda::DeviceImage;
 using itk::cuda::DeviceView;
@@ -330,6 +331,48 @@ TEST_F(CudaTransfer, Number_of_threads_changes_nothing)
         different += std::memcmp(&output.At(0, y, z, 0, 0), &input.At(0, y, z, 0, 0), 1021 * sizeof(float)) != 0;
       }
     EXPECT_EQ(different, 0u) << "rows, with threads: " << threads;
+  }
+}
+
+TEST_F(CudaTransfer, Every_byte_is_copied_at_the_limits_of_pieces_and_parts)
+{
+  std::vector<size_t> sizes = { 1, 4096 };
+  for (const size_t limit : { mebibyte / 4,
+                              mebibyte / 2,
+                              mebibyte,
+                              2 * mebibyte,
+                              4 * mebibyte,
+                              8 * mebibyte,
+                              16 * mebibyte,
+                              32 * mebibyte,
+                              64 * mebibyte })
+  {
+    sizes.insert(sizes.end(), { limit - 1, limit, limit + 1 });
+  }
+  HostImage<unsigned char> input({ sizes.back(), 1, 1, 1 }, 1);
+  FillRandomly(input.Pixels);
+  HostImage<unsigned char> output({ sizes.back(), 1, 1, 1 }, 1);
+  StreamLease              stream(device);
+  const DeviceBuffer       buffer(sizes.back(), stream);
+  for (const unsigned int threads : { 1, 2, 3, 8, 16 })
+  {
+    Configuration::SetNumberOfTransferThreads(threads);
+    for (const size_t size : sizes)
+    {
+      input.View.Size[0] = size;
+      output.View.Size[0] = size;
+      std::fill_n(output.Pixels.begin(), size, static_cast<unsigned char>(0xa5));
+      DeviceView onDevice;
+      onDevice.Data = buffer.GetPointer();
+      onDevice.ComponentType = CudaComponentType::UChar;
+      onDevice.Size = { { size, 1, 1, 1, 1 } };
+      onDevice.Stride = { { 1, size, size, size, size } };
+      ASSERT_EQ(cudaMemsetAsync(buffer.GetPointer(), 0x5a, size, stream.Get()), cudaSuccess);
+      UploadQuietly(input.View, onDevice, stream);
+      DownloadQuietly(onDevice, output.View, stream);
+      EXPECT_EQ(std::memcmp(output.Pixels.data(), input.Pixels.data(), size), 0)
+        << size << " bytes, with threads: " << threads;
+    }
   }
 }
 

@@ -401,7 +401,7 @@ StreamLease::StreamLease(int device)
 
 StreamLease::~StreamLease()
 {
-  if (IsForkedProcess() || ITK_CUDA_CALL_NOTHROW(cudaStreamSynchronize(m_Stream)) != cudaSuccess)
+  if (IsForkedProcess() || !this->Drain())
   {
     return; // a stream that has failed work on it, or lost its context, is of no use to anybody
   }
@@ -415,6 +415,33 @@ void
 StreamLease::Synchronize()
 {
   ITK_CUDA_CALL(cudaStreamSynchronize(m_Stream));
+  m_KeptChunks.clear();
+}
+
+bool
+StreamLease::Drain() noexcept
+{
+  const bool done = ITK_CUDA_CALL_NOTHROW(cudaStreamSynchronize(m_Stream)) == cudaSuccess;
+  m_KeptChunks.clear();
+  return done;
+}
+
+void
+StreamLease::Keep(PinnedBuffer && chunk)
+{
+  m_KeptChunks.push_back(std::move(chunk));
+}
+
+PinnedBuffer
+StreamLease::TakeChunk()
+{
+  if (m_KeptChunks.empty())
+  {
+    return PinnedBuffer::Take();
+  }
+  PinnedBuffer chunk = std::move(m_KeptChunks.back());
+  m_KeptChunks.pop_back();
+  return chunk;
 }
 
 Event::Event()

@@ -3,11 +3,13 @@
 #define itkCudaDevice_h
 
 #include "CudaFiltersExport.h"
+#include "itkCudaMemory.h"
 
 #include <cuda_runtime.h>
 
 #include <cstddef>
 #include <string>
+#include <vector>
 
 namespace itk::cuda
 {
@@ -86,9 +88,23 @@ public:
   void
   Synchronize();
 
+  /** Keeps a chunk that work on the stream may still use, until Synchronize() or the end of the lease. */
+  void
+  Keep(PinnedBuffer && chunk);
+
+  /** A chunk for work that comes after all that the stream has got: one that was kept, or a new one.
+   * \exception CudaError */
+  PinnedBuffer
+  TakeChunk();
+
+  /** Waits for all work on the stream, or for its failure; returns whether it was done. */
+  bool
+  Drain() noexcept;
+
 private:
-  int          m_Device{ 0 };
-  cudaStream_t m_Stream{ nullptr };
+  int                       m_Device{ 0 };
+  cudaStream_t              m_Stream{ nullptr };
+  std::vector<PinnedBuffer> m_KeptChunks;
 };
 
 /** \class Event

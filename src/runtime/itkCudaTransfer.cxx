@@ -10,7 +10,6 @@
 #include "itkThreadPool.h"
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <condition_variable>
 #include <exception>
@@ -28,18 +27,21 @@ constexpr size_t maximumBandSize = 256 * mebibyte;
 constexpr size_t progressStep = 64 * mebibyte;
 constexpr size_t bytesPerThread = mebibyte; // of downloads; less is not worth a thread
 
-// Downloads (likewise): each copy costs the device 2.7 us more than its bytes, but what arrives last is scattered when
-// the link has nothing left to do. With chunks that shrink towards the end, smoothing 4096^2 float takes 3.5 ms in
-// place of 3.6.
-constexpr size_t minimumDownloadChunkSize = mebibyte / 4;
-constexpr size_t lastDownloadChunkSize = mebibyte / 2;
+constexpr size_t pageSize = 4096;
 
-// Uploads (one H200, 16 cores). Each copy costs the driver some 10 us, but the first ones start when the first chunks
-// are full: an upload of 30 MB with the sums that a snake makes of it takes .97 ms in 24 chunks, 1.24 in 16. With 4
-// threads it takes 1.3 ms, with 6 or 8 1.0; 200 MB take 5.6, 4.4 and 4.5.
-constexpr size_t       minimumUploadChunkSize = mebibyte / 2;
-constexpr size_t       uploadChunks = 24;
+// The limits below are of one H200 with 16 cores. An upload of 200 MB takes 5.6 ms with 4 threads, 4.4 with 6, 4.5 with
+// 8; one of 30 MB 1.3, 1.0 and 1.0.
 constexpr unsigned int maximumUploadThreads = 8;
+constexpr size_t       minimumPieceSize = mebibyte / 2;
+constexpr size_t       lanesPerWorker = 2;
+// Each copy costs the device 2.7 us more than its bytes, and the driver some 10 us. In parts, smoothing takes 1.05 ms
+// in place of 1.6 for 2048^2 float, .74 in place of 1.06 for 128^3, 3.4 in place of 3.8 for 4096^2, and the upload of a
+// snake of 30 MB .83 in place of .96. Where pieces are more than chunks, threads would wait for each other: 8192^2 then
+// takes 12 to 13.3 ms in place of 12.0. With parts of 128 KB 30 MB are downloaded in 1.1 ms in place of .96.
+constexpr size_t maximumSizeInParts = 64 * mebibyte;
+constexpr size_t maximumLanesPerWorkerInParts = 4;
+constexpr size_t piecesInParts = 16; // or as many as there are chunks
+constexpr size_t partSize = mebibyte / 4;
 // Of these sizes the link reads what is in memory sooner than what is in the caches of several processors: 30 MB
 // take .9 to 1.1 ms in place of 1.6. Smaller ones take longer (smoothing 256^2 .11 ms in place of .08); larger ones use
 // the same chunks so often that the caches save the way to memory (copies of 200 MB alone: 4.2 ms in place of 4.6).
@@ -71,12 +73,10 @@ struct Layout
   size_t PixelsPerBand;
 };
 
-/** Chunks are whole pages. */
 size_t
-RoundUpToPages(size_t bytes)
+RoundUp(size_t bytes, size_t multiple)
 {
-  constexpr size_t pageSize = 4096;
-  return (bytes + pageSize - 1) / pageSize * pageSize;
+  return (bytes + multiple - 1) / multiple * multiple;
 }
 
 /** Whether images of the type are converted to and from. */
@@ -242,16 +242,6 @@ private:
 
 std::atomic<unsigned int> HelperThreads::s_Active{ 0 };
 
-/** A chunk of page-locked memory on its way between host and device. */
-struct Lane
-{
-  PinnedBuffer         Chunk;
-  std::optional<Event> Done;
-  bool                 Pending{ false };
-  size_t               Begin{ 0 };
-  size_t               End{ 0 };
-};
-
 /** The part of the job that is copied in one go. */
 struct Piece
 {
@@ -260,22 +250,27 @@ struct Piece
   size_t End;
 };
 
-size_t
-GetUploadChunkSize(size_t bytes)
+/** The part of a piece that one of several threads copies between host image and chunk. */
+struct Part
 {
-  return std::clamp(RoundUpToPages(bytes / uploadChunks), minimumUploadChunkSize, PinnedBuffer::ChunkSize);
-}
+  size_t Piece;
+  size_t Begin; // bytes from the start of all
+  size_t End;
+};
 
-size_t
-GetDownloadChunkSize(size_t bytes, size_t workers)
+/** A chunk of page-locked memory on its way between host and device. */
+struct Lane
 {
-  return bytes <= bytesPerThread
-           ? PinnedBuffer::ChunkSize
-           : std::clamp(RoundUpToPages(bytes / (2 * workers)), minimumDownloadChunkSize, PinnedBuffer::ChunkSize);
-}
+  PinnedBuffer         Chunk;
+  std::optional<Event> Copied;
+  std::optional<Piece> Pending;        // to be waited for
+  std::atomic<size_t>  PartsLeft{ 0 }; // to be filled
+};
 
-/** One transfer. Bands follow each other in the order of the stream's work; within a band the chunks are copied in any
- * order by several threads, each with two lanes, so that one is filled or emptied while the other is on the link. */
+/** One transfer. Bands follow each other in the order of the stream's work; within a band the pieces are copied in any
+ * order. Several threads each have two lanes, so that one is filled or emptied while the other is on the link. Small
+ * transfers have a lane for every piece, and all threads fill or empty one after the other together, in parts: the link
+ * has work sooner, and the host less of it in the end. */
 class Transfer
 {
 public:
@@ -320,23 +315,33 @@ private:
   void
   Work(unsigned int worker) noexcept;
   void
-  UploadChunks(unsigned int worker);
+  UploadPieces(unsigned int worker);
   void
-  DownloadChunks(unsigned int worker);
+  DownloadPieces(unsigned int worker);
+  void
+  UploadParts(unsigned int worker);
+  void
+  DownloadParts(unsigned int worker);
   void
   MakePieces(size_t workers);
+  void
+  PrepareParts();
   bool
   TakePiece(Piece & piece);
+  bool
+  TakePart(Part & part);
   void
   PrepareLane(Lane & lane);
   void
-  Send(Lane & lane, const Piece & piece);
+  Gather(const Lane & lane, const Piece & piece, size_t begin, size_t end);
+  void
+  Send(Lane & lane, const Piece & piece, bool isAwaited);
   void
   Empty(Lane & lane);
   bool
   WaitForBand(size_t band);
   void
-  FinishChunk(size_t band);
+  FinishPiece(size_t band);
   void
   CountSent(size_t begin, size_t end);
   void
@@ -400,17 +405,19 @@ private:
 
   std::vector<std::atomic<size_t>> m_BytesToSend; // by group of rows
 
-  std::vector<Piece>               m_Pieces;
-  std::vector<size_t>              m_PiecesOfBand;
-  std::vector<std::array<Lane, 2>> m_Lanes; // by worker
-  std::atomic<size_t>              m_NextPiece{ 0 };
-  std::atomic<size_t>              m_BytesDone{ 0 };
-  size_t                           m_BytesReported{ 0 };
+  bool                m_InParts{ false };
+  std::vector<Piece>  m_Pieces;
+  std::vector<size_t> m_PiecesOfBand;
+  std::vector<Lane>   m_Lanes; // by piece if in parts, else two to a worker
+  std::atomic<size_t> m_NextPiece{ 0 };
+  std::atomic<size_t> m_NextPart{ 0 };
+  std::atomic<size_t> m_BytesDone{ 0 };
+  size_t              m_BytesReported{ 0 };
 
   std::mutex              m_Mutex;
   std::condition_variable m_BandOpened;
-  size_t                  m_OpenBand{ 0 };       // the band whose chunks may be copied
-  size_t                  m_ChunksFinished{ 0 }; // in that band
+  size_t                  m_OpenBand{ 0 };       // the band whose pieces may be copied
+  size_t                  m_PiecesFinished{ 0 }; // in that band
   std::atomic<bool>       m_Stop{ false };
   std::exception_ptr      m_Error;
 };
@@ -438,7 +445,7 @@ Transfer::Run()
   catch (...)
   {
     // Copies in flight still use the host image and the chunks.
-    ITK_CUDA_CALL_NOTHROW(cudaStreamSynchronize(m_Stream.Get()));
+    m_Stream.Drain();
     throw;
   }
 }
@@ -571,15 +578,18 @@ Transfer::RunStaged()
   const bool         upload = m_Direction == Direction::Upload;
   const unsigned int threads = CudaFiltersConfiguration::GetNumberOfTransferThreads();
   const unsigned int limit = std::max(1u, upload ? std::min(threads, maximumUploadThreads) : threads);
-  const size_t       share = upload ? minimumUploadChunkSize : bytesPerThread;
+  const size_t       share = upload ? minimumPieceSize : bytesPerThread;
 
   HelperThreads helpers(static_cast<unsigned int>(std::clamp<size_t>(bytes / share, 1, limit)) - 1);
   const size_t  workers = helpers.GetNumber() + size_t{ 1 };
   this->MakePieces(workers);
-  m_Lanes = std::vector<std::array<Lane, 2>>(workers);
-  if (m_Direction == Direction::Download)
+  if (!upload)
   {
     this->Convert(0);
+  }
+  if (m_InParts)
+  {
+    this->PrepareParts();
   }
   helpers.Start([this](unsigned int worker) { this->Work(worker); });
   this->Work(0);
@@ -587,6 +597,13 @@ Transfer::RunStaged()
   if (m_Error)
   {
     std::rethrow_exception(m_Error);
+  }
+  for (Lane & lane : m_Lanes)
+  {
+    if (upload && lane.Chunk.GetPointer())
+    {
+      m_Stream.Keep(std::move(lane.Chunk)); // the last copies may still be under way
+    }
   }
 }
 
@@ -598,11 +615,11 @@ Transfer::Work(unsigned int worker) noexcept
     const DeviceGuard guard(m_Stream.GetDevice());
     if (m_Direction == Direction::Upload)
     {
-      this->UploadChunks(worker);
+      m_InParts ? this->UploadParts(worker) : this->UploadPieces(worker);
     }
     else
     {
-      this->DownloadChunks(worker);
+      m_InParts ? this->DownloadParts(worker) : this->DownloadPieces(worker);
     }
   }
   catch (...)
@@ -612,72 +629,120 @@ Transfer::Work(unsigned int worker) noexcept
 }
 
 void
-Transfer::UploadChunks(unsigned int worker)
+Transfer::UploadPieces(unsigned int worker)
 {
-  const bool pastCache = m_Layout.NumberOfBytes >= minimumPastCache && m_Layout.NumberOfBytes <= maximumPastCache;
-  std::array<Lane, 2> & lanes = m_Lanes[worker];
-  Piece                 piece{};
+  Lane * const lanes = &m_Lanes[lanesPerWorker * worker];
+  Piece        piece{};
   for (size_t turn = 0; this->TakePiece(piece); ++turn)
   {
-    Lane & lane = lanes[turn % 2];
+    Lane & lane = lanes[turn % lanesPerWorker];
     this->PrepareLane(lane);
     this->Empty(lane);
-    m_Runs.Gather(static_cast<char *>(lane.Chunk.GetPointer()), piece.Begin, piece.End, pastCache);
+    this->Gather(lane, piece, piece.Begin, piece.End);
     if (!this->WaitForBand(piece.Band))
     {
       return;
     }
-    this->Send(lane, piece);
-    this->CountSent(piece.Begin, piece.End);
-    this->FinishChunk(piece.Band);
+    const bool lanesAreUsedAgain = m_NextPiece < m_Pieces.size();
+    this->Send(lane, piece, lanesAreUsedAgain);
     this->CountDone(worker, piece.End - piece.Begin);
-  }
-  for (Lane & lane : lanes)
-  {
-    this->Empty(lane);
   }
 }
 
 void
-Transfer::DownloadChunks(unsigned int worker)
+Transfer::DownloadPieces(unsigned int worker)
 {
-  std::array<Lane, 2> & lanes = m_Lanes[worker];
-  Piece                 piece{};
-  size_t                turn = 0;
+  Lane * const lanes = &m_Lanes[lanesPerWorker * worker];
+  Piece        piece{};
+  size_t       turn = 0;
   for (; this->TakePiece(piece); ++turn)
   {
-    Lane & lane = lanes[turn % 2];
+    Lane & lane = lanes[turn % lanesPerWorker];
     this->PrepareLane(lane);
     this->Empty(lane);
     if (!this->WaitForBand(piece.Band))
     {
       return;
     }
-    this->Send(lane, piece);
-    this->FinishChunk(piece.Band);
+    this->Send(lane, piece, true);
     this->CountDone(worker, piece.End - piece.Begin);
   }
-  this->Empty(lanes[turn % 2]); // the older one first
-  this->Empty(lanes[(turn + 1) % 2]);
+  for (size_t older = 0; older < lanesPerWorker; ++older)
+  {
+    this->Empty(lanes[(turn + older) % lanesPerWorker]);
+  }
 }
 
-/** Divides the bands into pieces of a chunk at most; the last ones of a download are smaller. */
+void
+Transfer::UploadParts(unsigned int worker)
+{
+  Part part{};
+  while (this->TakePart(part))
+  {
+    Lane &        lane = m_Lanes[part.Piece];
+    const Piece & piece = m_Pieces[part.Piece];
+    this->Gather(lane, piece, part.Begin, part.End);
+    if (--lane.PartsLeft == 0)
+    {
+      this->Send(lane, piece, false);
+    }
+    this->CountDone(worker, part.End - part.Begin);
+  }
+}
+
+void
+Transfer::DownloadParts(unsigned int worker)
+{
+  Part part{};
+  while (this->TakePart(part))
+  {
+    const Lane & lane = m_Lanes[part.Piece];
+    lane.Copied->Synchronize();
+    const char * const chunk = static_cast<const char *>(lane.Chunk.GetPointer());
+    m_Runs.Scatter(chunk + (part.Begin - m_Pieces[part.Piece].Begin), part.Begin, part.End);
+    this->CountDone(worker, part.End - part.Begin);
+  }
+}
+
+/** Divides the bands into pieces of a chunk at most. Where one thread scatters a piece, the last ones are smaller. */
 void
 Transfer::MakePieces(size_t workers)
 {
   const size_t bytes = m_Layout.NumberOfBytes;
-  const bool   upload = m_Direction == Direction::Upload;
-  const size_t most = upload ? GetUploadChunkSize(bytes) : GetDownloadChunkSize(bytes, workers);
-  const size_t least = upload ? most : std::min(most, lastDownloadChunkSize);
+  const size_t inParts =
+    std::clamp(RoundUp(bytes / piecesInParts, partSize), minimumPieceSize, PinnedBuffer::ChunkSize);
+  m_InParts = workers > 1 && bytes <= std::min(maximumSizeInParts, maximumLanesPerWorkerInParts * workers * inParts);
+  const size_t lanes = lanesPerWorker * workers;
+  const size_t alone = std::clamp(RoundUp(bytes / lanes, pageSize), minimumPieceSize, PinnedBuffer::ChunkSize);
+  const size_t most = m_InParts ? inParts : alone;
+  const size_t least = m_InParts || m_Direction == Direction::Upload ? most : minimumPieceSize;
   for (size_t band = 0; band < this->GetNumberOfBands(); ++band)
   {
     const size_t before = m_Pieces.size();
     for (size_t begin = band * m_Layout.BandSize; begin < this->GetBandEnd(band); begin = m_Pieces.back().End)
     {
-      const size_t size = std::clamp(RoundUpToPages((bytes - begin) / workers), least, most);
+      const size_t size = std::clamp(RoundUp((bytes - begin) / workers, pageSize), least, most);
       m_Pieces.push_back({ band, begin, std::min(begin + size, this->GetBandEnd(band)) });
     }
     m_PiecesOfBand.push_back(m_Pieces.size() - before);
+  }
+  m_Lanes = std::vector<Lane>(m_InParts ? m_Pieces.size() : lanes);
+}
+
+/** Before the threads begin, each piece has its chunk, and what is downloaded is on its way. */
+void
+Transfer::PrepareParts()
+{
+  for (size_t index = 0; index < m_Pieces.size(); ++index)
+  {
+    Lane &        lane = m_Lanes[index];
+    const Piece & piece = m_Pieces[index];
+    this->PrepareLane(lane);
+    lane.PartsLeft = RoundUp(piece.End - piece.Begin, partSize) / partSize;
+    if (m_Direction == Direction::Download)
+    {
+      this->Send(lane, piece, true);
+    }
   }
 }
 
@@ -694,35 +759,66 @@ Transfer::TakePiece(Piece & piece)
   return true;
 }
 
+/** The next part that nobody has taken; false if there is none, or if the transfer has failed. */
+bool
+Transfer::TakePart(Part & part)
+{
+  const size_t begin = partSize * m_NextPart++;
+  if (m_Stop || begin >= m_Layout.NumberOfBytes)
+  {
+    return false;
+  }
+  part.Piece = begin / m_Pieces.front().End; // all are as large as the first, but the last one
+  part.Begin = begin;
+  part.End = std::min(begin + partSize, m_Pieces[part.Piece].End);
+  return true;
+}
+
 void
 Transfer::PrepareLane(Lane & lane)
 {
   if (!lane.Chunk.GetPointer())
   {
-    lane.Done.emplace();
-    lane.Chunk = PinnedBuffer::Take();
+    const std::lock_guard<std::mutex> lock(m_Mutex);
+    lane.Chunk = m_Direction == Direction::Upload ? PinnedBuffer::Take() : m_Stream.TakeChunk();
   }
+}
+
+/** Fills a piece's chunk with bytes `begin` to `end`. */
+void
+Transfer::Gather(const Lane & lane, const Piece & piece, size_t begin, size_t end)
+{
+  const bool pastCache = m_Layout.NumberOfBytes >= minimumPastCache && m_Layout.NumberOfBytes <= maximumPastCache;
+  m_Runs.Gather(static_cast<char *>(lane.Chunk.GetPointer()) + (begin - piece.Begin), begin, end, pastCache);
 }
 
 /** Starts the copy of a piece between its lane and the device. */
 void
-Transfer::Send(Lane & lane, const Piece & piece)
+Transfer::Send(Lane & lane, const Piece & piece, bool isAwaited)
 {
+  const bool   upload = m_Direction == Direction::Upload;
   const size_t bytes = piece.End - piece.Begin;
   void * const device = this->GetDeviceAddress(piece.Band, piece.Begin);
   void * const host = lane.Chunk.GetPointer();
-  if (m_Direction == Direction::Upload)
+  ITK_CUDA_CALL(cudaMemcpyAsync(upload ? device : host,
+                                upload ? host : device,
+                                bytes,
+                                upload ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToHost,
+                                m_Stream.Get()));
+  if (isAwaited)
   {
-    ITK_CUDA_CALL(cudaMemcpyAsync(device, host, bytes, cudaMemcpyHostToDevice, m_Stream.Get()));
+    if (!lane.Copied)
+    {
+      lane.Copied.emplace();
+    }
+    lane.Copied->Record(m_Stream);
+    lane.Pending = piece;
   }
-  else
+  if (upload)
   {
-    ITK_CUDA_CALL(cudaMemcpyAsync(host, device, bytes, cudaMemcpyDeviceToHost, m_Stream.Get()));
+    this->CountSent(piece.Begin, piece.End);
   }
-  lane.Done->Record(m_Stream);
-  lane.Pending = true;
-  lane.Begin = piece.Begin;
-  lane.End = piece.End;
+  this->FinishPiece(piece.Band);
 }
 
 /** Waits for the copy of a lane's piece; what was downloaded goes to the host image. */
@@ -733,15 +829,15 @@ Transfer::Empty(Lane & lane)
   {
     return;
   }
-  lane.Done->Synchronize();
-  lane.Pending = false;
+  lane.Copied->Synchronize();
   if (m_Direction == Direction::Download)
   {
-    m_Runs.Scatter(static_cast<const char *>(lane.Chunk.GetPointer()), lane.Begin, lane.End);
+    m_Runs.Scatter(static_cast<const char *>(lane.Chunk.GetPointer()), lane.Pending->Begin, lane.Pending->End);
   }
+  lane.Pending.reset();
 }
 
-/** Blocks until the chunks of a band may be copied; false if the transfer has failed. */
+/** Blocks until the pieces of a band may be copied; false if the transfer has failed. */
 bool
 Transfer::WaitForBand(size_t band)
 {
@@ -750,14 +846,14 @@ Transfer::WaitForBand(size_t band)
   return !m_Stop;
 }
 
-/** Called after the copy of a chunk was given to the stream. The last one of a band lets the conversion follow, and
+/** Called after the copy of a piece was given to the stream. The last one of a band lets the conversion follow, and
  * opens the next. */
 void
-Transfer::FinishChunk(size_t band)
+Transfer::FinishPiece(size_t band)
 {
   {
     const std::lock_guard<std::mutex> lock(m_Mutex);
-    if (++m_ChunksFinished < m_PiecesOfBand[band])
+    if (++m_PiecesFinished < m_PiecesOfBand[band])
     {
       return;
     }
@@ -772,7 +868,7 @@ Transfer::FinishChunk(size_t band)
   }
   {
     const std::lock_guard<std::mutex> lock(m_Mutex);
-    m_ChunksFinished = 0;
+    m_PiecesFinished = 0;
     m_OpenBand = band + 1;
   }
   m_BandOpened.notify_all();

@@ -26,7 +26,7 @@ struct RowGroups
 
 /** Copies and converts a region of a host image to device memory of the same size and number of components, in the
  * order of the stream's work. The device image has elements of float or double, or of the host image's type. On return
- * the host memory has been read; the last conversion may still run on the stream.
+ * the host memory has been read; the last copies and the last conversion may still run on the stream.
  *
  * Ordinary memory goes through page-locked chunks that several threads fill
  * (CudaFiltersConfiguration::GetNumberOfTransferThreads()); page-locked memory is copied as it is. With one thread the
