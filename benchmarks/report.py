@@ -5,8 +5,8 @@
 usage: benchmarks/report.py    (needs matplotlib)
 
 Records are the files DATE-MACHINE-peers*.json of peers.py (rows of a later file take the place of an earlier one's),
-and the newest -two-way.json (two_way_paper_tables --json), -snake.txt (snake_paper_table) and -sanitize.json
-(gpu-sanitize). What limits a figure that misses its goal is written by hand in report_limits.md, under the goal's name.
+and the newest -two-way.json (two_way_paper_tables --json), -snake.txt (snake_paper_table), -snake-host.txt (its rows
+of the host, where the other has those of the GPU alone) and -sanitize.json (gpu-sanitize). What limits a figure that misses its goal is written by hand in report_limits.md, under the goal's name.
 """
 
 import argparse
@@ -69,7 +69,9 @@ class Records:
         self.add_convolutions(folder)
         self.versions = {name: version for run in self.runs for name, version in run["versions"].items()}
         self.two_way_file, self.two_way = self.newest(folder, "*-two-way.json", json.loads)
-        self.snake_file, self.snake = self.newest(folder, "*-snake.txt", read_snake)
+        snakes = [self.newest(folder, f"*-snake{part}.txt", str) for part in ("", "-host")]
+        self.snake_files = [file for file, _ in snakes if file]
+        self.snake = read_snake("".join(text for _, text in snakes if text))
         self.sanitize_file, self.sanitize = self.newest(folder, "*-sanitize.json", json.loads)
 
     def add_convolutions(self, folder):
@@ -244,7 +246,7 @@ def goals_against_peers(r):
 def goals_of_snake(r):
     bounds = {"15 MP": (2, 3, 2.6), "100 MP": (2.5, 4, 7), "150 MP": (3, 4.5, 9.5)}  # ms
     stretches = {"15 MP": (0.7, 1.2, 1.8), "100 MP": (0.9, 1.5, 5.7), "150 MP": (1.0, 1.7, 7.9)}
-    rows = {(row[0], row[1]): row for row in r.snake or []}
+    rows = {(row[0], row[1]): row for row in r.snake}
     for image, (plain, removal, from_host) in bounds.items():
         one = rows.get((image, "CoarseToFine, GPU"))
         two = rows.get((image, "CoarseToFine + removal, GPU"))
@@ -615,7 +617,7 @@ def write_page(r, goals, limits, template):
         "two_way": table_of_two_way(r) if r.two_way else "Not measured.\n",
         "two_way_record": r.two_way_file.name if r.two_way_file else "",
         "snake": table_of_snake(r) if r.snake else "Not measured.\n",
-        "snake_record": r.snake_file.name if r.snake_file else "",
+        "snake_records": " and ".join(f"[{file.name}](../benchmarks/records/{file.name})" for file in r.snake_files),
         "skimage": table_of_skimage(r),
         "sanitizer": table_of_sanitizer(r) if r.sanitize else "There is no record of a run yet.\n",
     }
