@@ -11,6 +11,7 @@
 #include <iostream>
 #include <stdexcept>
 #include <thread>
+#include <utility>
 
 #ifndef _WIN32
 #  include <sys/wait.h>
@@ -298,8 +299,16 @@ TEST_F(CudaRuntime, Streams_keep_chunks_until_their_work_is_done)
     used = false;
     ASSERT_EQ(cudaLaunchHostFunc(stream.Get(), use, &used), cudaSuccess);
     stream.Keep(PinnedBuffer::Take());
-    stream.Keep(PinnedBuffer::Take());
+    PinnedBuffer buffer = PinnedBuffer::Take();
+    void * const last = buffer.GetPointer();
+    stream.Keep(std::move(buffer));
     EXPECT_EQ(Configuration::GetPinnedBytesInUse(), 2 * PinnedBuffer::ChunkSize);
+    {
+      const PinnedBuffer taken = stream.TakeChunk();
+      EXPECT_EQ(taken.GetPointer(), last);
+      EXPECT_EQ(Configuration::GetPinnedBytesInUse(), 2 * PinnedBuffer::ChunkSize) << "a kept one was taken";
+    }
+    EXPECT_EQ(Configuration::GetPinnedBytesInUse(), PinnedBuffer::ChunkSize);
   }
   EXPECT_TRUE(used);
   EXPECT_EQ(Configuration::GetPinnedBytesInUse(), 0u);

@@ -3,6 +3,7 @@
 
 #include "itkCudaCall.h"
 #include "itkCudaDevice.h"
+#include "itkCudaRoundUp.h"
 
 #include <algorithm>
 
@@ -64,6 +65,6 @@ DeviceImage::GetNumberOfBytes(const SizeType & size, CudaComponentType type)
 size_t
 DeviceImage::GetRowPitch(size_t rowLength, CudaComponentType type)
 {
-  return (rowLength * CudaComponentSize(type) + RowAlignment - 1) / RowAlignment * RowAlignment;
+  return RoundUp(rowLength * CudaComponentSize(type), RowAlignment);
 }
 } // namespace itk::cuda

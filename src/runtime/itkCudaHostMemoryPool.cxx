@@ -3,6 +3,7 @@
 
 #include "itkCudaDeviceQuery.h"
 #include "itkCudaFiltersConfiguration.h"
+#include "itkCudaRoundUp.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -218,7 +219,7 @@ CudaHostMemoryPool::Allocate(size_t bytes) noexcept
   }
   try
   {
-    return GetPool().Allocate((bytes + blockAlignment - 1) / blockAlignment * blockAlignment);
+    return GetPool().Allocate(cuda::RoundUp(bytes, blockAlignment));
   }
   catch (const std::bad_alloc &)
   {

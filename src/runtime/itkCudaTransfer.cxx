@@ -6,6 +6,7 @@
 #include "itkCudaFiltersConfiguration.h"
 #include "itkCudaHostRuns.h"
 #include "itkCudaMemory.h"
+#include "itkCudaRoundUp.h"
 #include "itkMacro.h"
 #include "itkThreadPool.h"
 
@@ -29,8 +30,8 @@ constexpr size_t bytesPerThread = mebibyte; // of downloads; less is not worth a
 
 constexpr size_t pageSize = 4096;
 
-// The limits below are of one H200 with 16 cores. An upload of 200 MB takes 5.6 ms with 4 threads, 4.4 with 6, 4.5 with
-// 8; one of 30 MB 1.3, 1.0 and 1.0.
+// The limits below are of one H200 with 16 cores. Where each fills chunks of its own, an upload of 200 MB takes 5.6 ms
+// with 4 threads, 4.4 with 6, 4.5 with 8; one of 30 MB 1.3, 1.0 and 1.0.
 constexpr unsigned int maximumUploadThreads = 8;
 constexpr size_t       minimumPieceSize = mebibyte / 2;
 constexpr size_t       lanesPerWorker = 2;
@@ -40,7 +41,7 @@ constexpr size_t       lanesPerWorker = 2;
 // takes 12 to 13.3 ms in place of 12.0. With parts of 128 KB 30 MB are downloaded in 1.1 ms in place of .96.
 constexpr size_t maximumSizeInParts = 64 * mebibyte;
 constexpr size_t maximumLanesPerWorkerInParts = 4;
-constexpr size_t piecesInParts = 16; // or as many as there are chunks
+constexpr size_t piecesInParts = 16; // up to 32 MB; beyond, pieces are as large as chunks
 constexpr size_t partSize = mebibyte / 4;
 // Of these sizes the link reads what is in memory sooner than what is in the caches of several processors: 30 MB
 // take .9 to 1.1 ms in place of 1.6. Smaller ones take longer (smoothing 256^2 .11 ms in place of .08); larger ones use
@@ -72,12 +73,6 @@ struct Layout
   size_t BandSize; // bytes; all of them if direct
   size_t PixelsPerBand;
 };
-
-size_t
-RoundUp(size_t bytes, size_t multiple)
-{
-  return (bytes + multiple - 1) / multiple * multiple;
-}
 
 /** Whether images of the type are converted to and from. */
 bool

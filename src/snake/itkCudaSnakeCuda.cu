@@ -4,6 +4,7 @@
 #include "itkCudaCall.h"
 #include "itkCudaDevice.h"
 #include "itkCudaMemory.h"
+#include "itkCudaRoundUp.h"
 #include "itkCudaSnakeKernels.cuh"
 #include "itkCudaSnakeLoop.cuh"
 #include "itkCudaTransfer.h"
@@ -19,12 +20,6 @@ namespace
 using namespace kernels;
 
 constexpr int BlocksOfSmallKernels = 1024;
-
-constexpr size_t
-RoundUp(size_t number, size_t unit)
-{
-  return (number + unit - 1) / unit * unit;
-}
 
 /** Rows on the device start at multiples of 16 samples, as checkpoints do. */
 size_t
