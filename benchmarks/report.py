@@ -5,8 +5,9 @@
 usage: benchmarks/report.py    (needs matplotlib)
 
 Records are the files DATE-MACHINE-peers*.json of peers.py (rows of a later file take the place of an earlier one's),
-and the newest -two-way.json (two_way_paper_tables --json), -snake.txt (snake_paper_table), -snake-host.txt (its rows
-of the host, where the other has those of the GPU alone) and -sanitize.json (gpu-sanitize). What limits a figure that misses its goal is written by hand in report_limits.md, under the goal's name.
+and the newest -two-way.json (two_way_paper_tables --json), -snake.txt (snake_paper_table), -snake-host.txt (rows of the
+host that the other lacks) and -sanitize.json (gpu-sanitize). What limits a figure that misses its goal is written by
+hand in report_limits.md, under the goal's name.
 """
 
 import argparse
@@ -69,7 +70,7 @@ class Records:
         self.add_convolutions(folder)
         self.versions = {name: version for run in self.runs for name, version in run["versions"].items()}
         self.two_way_file, self.two_way = self.newest(folder, "*-two-way.json", json.loads)
-        snakes = [self.newest(folder, f"*-snake{part}.txt", str) for part in ("", "-host")]
+        snakes = [self.newest(folder, f"*-snake{part}.txt", str) for part in ("-host", "")]
         self.snake_files = [file for file, _ in snakes if file]
         self.snake = read_snake("".join(text for _, text in snakes if text))
         self.sanitize_file, self.sanitize = self.newest(folder, "*-sanitize.json", json.loads)
