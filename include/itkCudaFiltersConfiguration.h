@@ -72,8 +72,12 @@ public:
   GetDeviceMemoryLimit();
 
   /** Largest number of bytes of host memory kept for reuse by later outputs and transfers once they are free. The
-   * default is an eighth of the machine's memory. Memory in use by images is never counted nor limited. A smaller limit
-   * takes effect when memory is next released, or by ReleaseMemory(). */
+   * default is an eighth of the machine's memory, of the memory limit of the process's control group, or of any group
+   * above it, or of the limit of the process's address space (RLIMIT_AS), whichever is least, and 8 GiB at most; these
+   * are read once, when first needed. Memory of outputs also goes back once it has not been used for
+   * CudaHostMemoryPool::MaximumIdleTime; the page-locked memory of transfers, some 64 MiB for each that ran at once, is
+   * kept. Memory in use by images is never counted nor limited. A smaller limit takes effect when memory is next
+   * released, or by ReleaseMemory(). */
   static void
   SetHostCacheLimit(size_t bytes);
   static size_t

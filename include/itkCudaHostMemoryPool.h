@@ -4,6 +4,7 @@
 
 #include "CudaFiltersExport.h"
 
+#include <chrono>
 #include <cstddef>
 
 namespace itk
@@ -14,9 +15,12 @@ namespace itk
  * Most of the time of writing to a large fresh block goes into its first touch, page by page. The blocks here are
  * aligned to huge pages, which the system is asked to use, and come back touched when they are reused.
  *
- * Free blocks are kept up to CudaFiltersConfiguration::GetHostCacheLimit(); beyond it those released first go. The pool
- * lives until the process ends, so that images in static storage can give back their memory. All functions may be
- * called from any thread.
+ * Free blocks are kept up to CudaFiltersConfiguration::GetHostCacheLimit(); beyond it those released first go. Blocks
+ * that have been free for MaximumIdleTime go at the module's next call: when a filter runs, or when memory is asked for
+ * or released. Nothing runs in the background, so a program that makes no such call keeps its blocks until
+ * CudaFiltersConfiguration::ReleaseMemory(). If the system refuses memory for a block, all free blocks go back and it
+ * is asked again. The pool lives until the process ends, so that images in static storage can give back their memory.
+ * All functions may be called from any thread.
  *
  * \ingroup CudaFilters
  */
@@ -25,6 +29,9 @@ class CudaFilters_EXPORT CudaHostMemoryPool
 public:
   /** Blocks below this size are left to the caller's ordinary allocation. */
   static constexpr size_t MinimumSize = size_t{ 1 } << 20;
+
+  /** Blocks that have been free for so long go back to the system. */
+  static constexpr std::chrono::seconds MaximumIdleTime{ 5 };
 
   /** A block of at least `bytes`, with undefined contents; nullptr if it is too small for the pool, where there is no
    * such pool (systems other than Linux) or if the system has no memory left. */
@@ -38,6 +45,10 @@ public:
   /** Returns the memory of all free blocks to the system. */
   static void
   ReleaseUnused() noexcept;
+
+  /** Returns the memory of blocks that have been free for MaximumIdleTime. Takes no time if there are none. */
+  static void
+  ReleaseIdle() noexcept;
 
   /** Bytes of blocks in use, and of free blocks. */
   static size_t

@@ -12,7 +12,9 @@ set(CudaFilters_GTESTS
     itkCudaGaussianPixelTypesGTest.cxx
     itkCudaGaussianPlanGTest.cxx
     itkCudaGaussianTestUtilitiesGTest.cxx
+    itkCudaHostMemoryPoolGTest.cxx
     itkCudaPixelContainerGTest.cxx
+    itkCudaProcessLimitsGTest.cxx
     itkCudaRecursiveGaussianImageFilterGTest.cxx
     itkCudaSmoothingRecursiveGaussianImageFilterGTest.cxx)
 # Units of what is only there in a build with CUDA; without a GPU they are skipped.

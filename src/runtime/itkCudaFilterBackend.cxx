@@ -5,6 +5,7 @@
 #include "itkCudaError.h"
 #include "itkCudaFiltersConfiguration.h"
 #include "itkCudaFormatBytes.h"
+#include "itkCudaHostMemoryPool.h"
 #include "itkCudaHostScope.h"
 
 namespace itk
@@ -66,6 +67,7 @@ FindObstacle(const char * unsupported, int device, size_t workingSetBytes)
 bool
 CudaFilterBackend::SelectDevice(const char * unsupported, size_t workingSetBytes)
 {
+  CudaHostMemoryPool::ReleaseIdle();
   Used = BackendEnum::Automatic;
   Reason = "not run";
   const bool        own = Requested != BackendEnum::Automatic;

@@ -4,6 +4,7 @@
 #include "itkCudaDeviceQuery.h"
 #include "itkCudaFormatBytes.h"
 #include "itkCudaHostMemoryPool.h"
+#include "itkCudaProcessLimits.h"
 #include "itkMacro.h"
 #include "itkMultiThreaderBase.h"
 #include "itksys/SystemInformation.hxx"
@@ -26,6 +27,7 @@ constexpr const char * backendVariable = "ITK_CUDAFILTERS_BACKEND";
 constexpr const char * deviceVariable = "ITK_CUDAFILTERS_DEVICE";
 
 constexpr unsigned int maximumDefaultTransferThreads = 16;
+constexpr size_t       maximumDefaultHostCacheLimit = size_t{ 8 } << 30;
 
 struct Settings
 {
@@ -79,14 +81,24 @@ ReadDeviceVariable()
   return index;
 }
 
+/** An eighth of what the process can have at most, within reason for a machine that others use as well. */
+size_t
+ComputeDefaultHostCacheLimit()
+{
+  itksys::SystemInformation system;
+  system.RunMemoryCheck();
+  size_t memory = static_cast<size_t>(system.GetTotalPhysicalMemory()) << 20; // it counts in MiB
+  for (const std::optional<size_t> limit : { cuda::GetCgroupMemoryLimit(), cuda::GetAddressSpaceLimit() })
+  {
+    memory = std::min(memory, limit.value_or(memory));
+  }
+  return std::min(memory / 8, maximumDefaultHostCacheLimit);
+}
+
 size_t
 GetDefaultHostCacheLimit()
 {
-  static const size_t limit = [] {
-    itksys::SystemInformation system;
-    system.RunMemoryCheck();
-    return (static_cast<size_t>(system.GetTotalPhysicalMemory()) << 20) / 8; // it counts in MiB
-  }();
+  static const size_t limit = ComputeDefaultHostCacheLimit();
   return limit;
 }
 

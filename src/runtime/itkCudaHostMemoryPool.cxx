@@ -3,11 +3,15 @@
 
 #include "itkCudaDeviceQuery.h"
 #include "itkCudaFiltersConfiguration.h"
+#include "itkCudaHostMemoryClock.h"
 #include "itkCudaRoundUp.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
+#include <iterator>
 #include <limits>
+#include <list>
 #include <map>
 #include <mutex>
 #include <new>
@@ -62,6 +66,17 @@ UnmapBlock(void *, size_t)
 {}
 #endif
 
+using TimePoint = std::chrono::steady_clock::time_point;
+
+std::atomic<cuda::HostMemoryClock> testClock{ nullptr };
+
+TimePoint
+GetNow()
+{
+  const cuda::HostMemoryClock clock = testClock;
+  return clock ? clock() : std::chrono::steady_clock::now();
+}
+
 class Pool
 {
 public:
@@ -70,35 +85,36 @@ public:
   {
     const std::lock_guard<std::mutex> lock(m_Mutex);
     auto                              block = this->FindFreeBlock(bytes);
-    if (block == m_Blocks.end())
+    if (block == m_Free.end())
     {
-      block = this->AddBlock(bytes);
+      block = this->AddFreeBlock(bytes);
     }
-    else
-    {
-      m_BytesCached -= block->second.Bytes;
-      block->second.Released = 0;
-    }
-    if (block == m_Blocks.end())
+    if (block == m_Free.end())
     {
       return nullptr;
     }
-    m_BytesInUse += block->second.Bytes;
-    return block->first;
+    m_UsedByAddress.emplace(block->Address, block);
+    m_BytesCached -= block->Bytes;
+    m_BytesInUse += block->Bytes;
+    m_Used.splice(m_Used.end(), m_Free, block);
+    return block->Address;
   }
 
   bool
   Release(void * address, size_t limit)
   {
     const std::lock_guard<std::mutex> lock(m_Mutex);
-    const auto                        block = m_Blocks.find(address);
-    if (block == m_Blocks.end() || block->second.Released != 0)
+    const auto                        used = m_UsedByAddress.find(address);
+    if (used == m_UsedByAddress.end())
     {
       return false;
     }
-    block->second.Released = ++m_NumberOfReleases;
-    m_BytesInUse -= block->second.Bytes;
-    m_BytesCached += block->second.Bytes;
+    const auto block = used->second;
+    m_UsedByAddress.erase(used);
+    block->Released = GetNow();
+    m_BytesInUse -= block->Bytes;
+    m_BytesCached += block->Bytes;
+    m_Free.splice(m_Free.end(), m_Used, block);
     this->Shrink(limit);
     return true;
   }
@@ -108,6 +124,16 @@ public:
   {
     const std::lock_guard<std::mutex> lock(m_Mutex);
     this->Shrink(0);
+  }
+
+  void
+  ReleaseIdle()
+  {
+    const std::lock_guard<std::mutex> lock(m_Mutex);
+    while (!m_Free.empty() && GetNow() - m_Free.front().Released >= CudaHostMemoryPool::MaximumIdleTime)
+    {
+      this->UnmapOldest();
+    }
   }
 
   size_t
@@ -127,22 +153,22 @@ public:
 private:
   struct Block
   {
-    size_t   Bytes;
-    uint64_t Released; // number of its release, 0 while in use
+    void *    Address;
+    size_t    Bytes;
+    TimePoint Released;
   };
-  using BlockMap = std::map<void *, Block>;
+  using BlockList = std::list<Block>; // blocks change from one list to the other without an allocation
 
   /** The smallest free block that fits. One that is more than a quarter too large stays, lest small images hold on to
    * the memory of large ones. */
-  BlockMap::iterator
+  BlockList::iterator
   FindFreeBlock(size_t bytes)
   {
-    auto best = m_Blocks.end();
-    for (auto block = m_Blocks.begin(); block != m_Blocks.end(); ++block)
+    auto best = m_Free.end();
+    for (auto block = m_Free.begin(); block != m_Free.end(); ++block)
     {
-      const size_t size = block->second.Bytes;
-      const bool   fits = block->second.Released != 0 && size >= bytes && size - bytes <= bytes / 4;
-      if (fits && (best == m_Blocks.end() || size < best->second.Bytes))
+      const bool fits = block->Bytes >= bytes && block->Bytes - bytes <= bytes / 4;
+      if (fits && (best == m_Free.end() || block->Bytes < best->Bytes))
       {
         best = block;
       }
@@ -150,8 +176,9 @@ private:
     return best;
   }
 
-  BlockMap::iterator
-  AddBlock(size_t bytes)
+  /** A fresh block. If the system refuses it, what is kept goes back first. */
+  BlockList::iterator
+  AddFreeBlock(size_t bytes)
   {
     void * address = MapBlock(bytes);
     if (!address)
@@ -161,17 +188,19 @@ private:
     }
     if (!address)
     {
-      return m_Blocks.end();
+      return m_Free.end();
     }
     try
     {
-      return m_Blocks.emplace(address, Block{ bytes, 0 }).first;
+      m_Free.push_back({ address, bytes, GetNow() });
     }
     catch (...)
     {
       UnmapBlock(address, bytes);
       throw;
     }
+    m_BytesCached += bytes;
+    return std::prev(m_Free.end());
   }
 
   /** Returns free blocks to the system, those released first first, until at most `limit` bytes are kept. */
@@ -180,26 +209,25 @@ private:
   {
     while (m_BytesCached > limit)
     {
-      auto oldest = m_Blocks.end();
-      for (auto block = m_Blocks.begin(); block != m_Blocks.end(); ++block)
-      {
-        const uint64_t released = block->second.Released;
-        if (released != 0 && (oldest == m_Blocks.end() || released < oldest->second.Released))
-        {
-          oldest = block;
-        }
-      }
-      UnmapBlock(oldest->first, oldest->second.Bytes);
-      m_BytesCached -= oldest->second.Bytes;
-      m_Blocks.erase(oldest);
+      this->UnmapOldest();
     }
   }
 
-  std::mutex m_Mutex;
-  BlockMap   m_Blocks; // by address
-  uint64_t   m_NumberOfReleases{ 0 };
-  size_t     m_BytesInUse{ 0 };
-  size_t     m_BytesCached{ 0 };
+  void
+  UnmapOldest()
+  {
+    const Block & oldest = m_Free.front();
+    UnmapBlock(oldest.Address, oldest.Bytes);
+    m_BytesCached -= oldest.Bytes;
+    m_Free.pop_front();
+  }
+
+  std::mutex                            m_Mutex;
+  BlockList                             m_Free; // in the order of their release
+  BlockList                             m_Used;
+  std::map<void *, BlockList::iterator> m_UsedByAddress;
+  size_t                                m_BytesInUse{ 0 };
+  size_t                                m_BytesCached{ 0 };
 };
 
 Pool &
@@ -210,9 +238,19 @@ GetPool()
 }
 } // namespace
 
+namespace cuda
+{
+void
+SetHostMemoryClock(HostMemoryClock clock)
+{
+  testClock = clock;
+}
+} // namespace cuda
+
 void *
 CudaHostMemoryPool::Allocate(size_t bytes) noexcept
 {
+  ReleaseIdle();
   if (bytes < MinimumSize || bytes > std::numeric_limits<size_t>::max() / 2)
   {
     return nullptr;
@@ -234,6 +272,7 @@ CudaHostMemoryPool::Release(void * block) noexcept
   {
     return false;
   }
+  ReleaseIdle();
   const size_t limit = CudaFiltersConfiguration::GetHostCacheLimit();
   const size_t pinned = cuda::GetPinnedBytesCached();
   return GetPool().Release(block, limit - std::min(limit, pinned));
@@ -243,6 +282,12 @@ void
 CudaHostMemoryPool::ReleaseUnused() noexcept
 {
   GetPool().ReleaseUnused();
+}
+
+void
+CudaHostMemoryPool::ReleaseIdle() noexcept
+{
+  GetPool().ReleaseIdle();
 }
 
 size_t

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkCudaProcessLimits_h
+#define itkCudaProcessLimits_h
+
+#include <cstddef>
+#include <optional>
+#include <string>
+
+// What the system lets this process have, which may be much less than the machine has. None outside of Linux.
+namespace itk::cuda
+{
+/** The least memory limit, in bytes, of the control groups of this process and of all groups above them. No value if
+ * none of them has a limit, or if that cannot be read. Knows version 1 and version 2 of control groups, and both at
+ * once.
+ * \param root the folder in which `/proc` and `/sys` are looked up, so that tests can bring their own */
+std::optional<size_t>
+GetCgroupMemoryLimit(const std::string & root = {});
+
+/** The limit of the address space in bytes, RLIMIT_AS; no value if there is none. */
+std::optional<size_t>
+GetAddressSpaceLimit();
+} // namespace itk::cuda
+
+#endif
