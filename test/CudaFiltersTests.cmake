@@ -5,6 +5,7 @@
 set(CudaFilters_GTESTS
     itkCudaErrorGTest.cxx
     itkCudaFiltersConfigurationGTest.cxx
+    itkCudaForkGTest.cxx
     itkCudaGaussianAccurateGTest.cxx
     itkCudaGaussianErrorsGTest.cxx
     itkCudaGaussianFamilyGTest.cxx

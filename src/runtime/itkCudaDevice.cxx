@@ -31,20 +31,15 @@ struct DeviceRecord
   size_t                    NumberOfStreams{ 0 };
 };
 
+/** What was found; never changes, and never goes, as streams must outlive every static object that uses one. */
 struct DeviceList
 {
-  std::mutex                                 Mutex;
-  bool                                       Complete{ false };
   std::string                                Reason; // why there are none
   std::vector<std::unique_ptr<DeviceRecord>> Devices;
 };
 
-DeviceList &
-GetDeviceList()
-{
-  static DeviceList * const list = new DeviceList; // streams must outlive every static object that uses one
-  return *list;
-}
+std::atomic<const DeviceList *> deviceList{ nullptr }; // nullptr until devices have been looked for
+std::mutex                      deviceSearchMutex;
 
 std::string
 FormatVersion(int version)
@@ -75,13 +70,24 @@ DescribeNoDevice()
   return "an NVIDIA driver, but no GPU found";
 }
 
+/** Kept, so that a fork of the process need not ask. */
+std::atomic<int> knownDriverVersion{ 0 };
+
+cudaError_t
+ReadDriverVersion(int & version)
+{
+  const cudaError_t error = ITK_CUDA_TRY(cudaDriverGetVersion(&version));
+  knownDriverVersion = error == cudaSuccess ? version : 0;
+  return error;
+}
+
 /** Number of devices; 0 with the reason, which is final if nothing but another start of the process would change it. */
 int
 CountDevices(std::string & reason, bool & final)
 {
   final = true;
   int         version = 0;
-  cudaError_t error = ITK_CUDA_TRY(cudaDriverGetVersion(&version));
+  cudaError_t error = ReadDriverVersion(version);
   if (error == cudaSuccess && version == 0)
   {
     reason = "no NVIDIA driver found";
@@ -127,34 +133,67 @@ ReadProperties(int device, DeviceProperties & properties)
   return error;
 }
 
-/** Fills the list on the first call. Creates no context. */
-void
-CompleteDeviceList(DeviceList & list)
+/** Looks for devices. Returns whether the result is final. Creates no context. */
+bool
+SearchDevices(DeviceList & list)
 {
-  const std::lock_guard<std::mutex> lock(list.Mutex);
-  if (list.Complete)
-  {
-    return;
-  }
-  bool                                       final = true;
-  const int                                  count = CountDevices(list.Reason, final);
-  std::vector<std::unique_ptr<DeviceRecord>> devices;
+  bool      final = true;
+  const int count = CountDevices(list.Reason, final);
   for (int device = 0; device < count; ++device)
   {
-    devices.push_back(std::make_unique<DeviceRecord>());
-    const cudaError_t error = ReadProperties(device, devices.back()->Properties);
+    auto              record = std::make_unique<DeviceRecord>();
+    const cudaError_t error = ReadProperties(device, record->Properties);
     if (error != cudaSuccess)
     {
       list.Reason = "the properties of device " + std::to_string(device) + " cannot be read: " + FormatError(error);
-      return;
+      list.Devices.clear();
+      return false;
     }
+    list.Devices.push_back(std::move(record));
   }
-  if (count > 0)
+  return final;
+}
+
+/** The list, made by the first call; nullptr with the reason if that failed and may be tried again. */
+const DeviceList *
+CompleteDeviceList(std::string & reason)
+{
+  ClaimProcess();
+  const std::lock_guard<std::mutex> lock(deviceSearchMutex);
+  if (!deviceList)
   {
-    ClaimProcess();
+    auto found = std::make_unique<DeviceList>();
+    if (!SearchDevices(*found))
+    {
+      reason = found->Reason;
+      return nullptr;
+    }
+    deviceList = found.release();
   }
-  list.Devices = std::move(devices);
-  list.Complete = final;
+  return deviceList;
+}
+
+/** The list if it has devices that this process can use; nullptr with the reason. Forked processes take no lock. */
+const DeviceList *
+GetDeviceList(std::string & reason)
+{
+  const DeviceList * list = deviceList;
+  const bool         isForked = IsForkedProcess();
+  if (!list && !isForked)
+  {
+    list = CompleteDeviceList(reason);
+  }
+  if (list && list->Devices.empty())
+  {
+    reason = list->Reason;
+    return nullptr;
+  }
+  if (isForked)
+  {
+    reason = "this process was forked from one that had used CUDA, which cannot be used here";
+    return nullptr;
+  }
+  return list;
 }
 
 std::string
@@ -167,26 +206,18 @@ DescribeRange(int count)
 DeviceRecord *
 FindDevice(int device, std::string & reason)
 {
-  if (IsForkedProcess())
+  const DeviceList * const list = GetDeviceList(reason);
+  if (!list)
   {
-    reason = "this process was forked from one that had used CUDA, which cannot be used here";
     return nullptr;
   }
-  DeviceList & list = GetDeviceList();
-  CompleteDeviceList(list);
-  const std::lock_guard<std::mutex> lock(list.Mutex);
-  if (list.Devices.empty())
-  {
-    reason = list.Reason;
-    return nullptr;
-  }
-  const int count = static_cast<int>(list.Devices.size());
+  const int count = static_cast<int>(list->Devices.size());
   if (device < 0 || device >= count)
   {
     reason = "device index " + std::to_string(device) + " is out of range: " + DescribeRange(count);
     return nullptr;
   }
-  return list.Devices[static_cast<size_t>(device)].get();
+  return list->Devices[static_cast<size_t>(device)].get();
 }
 
 DeviceRecord &
@@ -275,8 +306,12 @@ IsBuiltWithCuda()
 int
 GetDriverVersion()
 {
-  int version = 0;
-  return ITK_CUDA_TRY(cudaDriverGetVersion(&version)) == cudaSuccess ? version : 0;
+  if (!IsForkedProcess())
+  {
+    int version = 0;
+    ReadDriverVersion(version);
+  }
+  return knownDriverVersion;
 }
 
 int

@@ -10,12 +10,14 @@
 #include "itksys/SystemInformation.hxx"
 
 #include <algorithm>
+#include <atomic>
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
-#include <mutex>
+#include <limits>
 #include <optional>
 #include <sstream>
+#include <type_traits>
 
 namespace itk
 {
@@ -29,22 +31,20 @@ constexpr const char * deviceVariable = "ITK_CUDAFILTERS_DEVICE";
 constexpr unsigned int maximumDefaultTransferThreads = 16;
 constexpr size_t       maximumDefaultHostCacheLimit = size_t{ 8 } << 30;
 
+/** No lock guards these: another thread might hold it while the process is forked, and the child would wait for ever.
+ * There is no destructor either, as images that outlive main() still ask for limits. */
 struct Settings
 {
-  std::mutex                 Mutex;
-  std::optional<BackendEnum> Backend;
-  std::optional<int>         DeviceIndex;
-  size_t                     DeviceMemoryLimit{ 0 };
-  std::optional<size_t>      HostCacheLimit;
-  unsigned int               NumberOfTransferThreads{ 0 };
+  std::atomic<std::optional<BackendEnum>> Backend{};
+  std::atomic<std::optional<int>>         DeviceIndex{};
+  std::atomic<size_t>                     DeviceMemoryLimit{ 0 };
+  std::atomic<size_t>                     HostCacheLimit{ 0 };
+  std::atomic<bool>                       HasHostCacheLimit{ false };
+  std::atomic<unsigned int>               NumberOfTransferThreads{ 0 };
 };
 
-Settings &
-GetSettings()
-{
-  static Settings * const settings = new Settings; // images that outlive main() still ask for limits
-  return *settings;
-}
+Settings settings;
+static_assert(std::is_trivially_destructible_v<Settings>);
 
 /** Text of a variable; nullptr if it is not set or empty. */
 const char *
@@ -95,11 +95,17 @@ ComputeDefaultHostCacheLimit()
   return std::min(memory / 8, maximumDefaultHostCacheLimit);
 }
 
+/** Computed once; threads that come at the same time compute the same. */
 size_t
 GetDefaultHostCacheLimit()
 {
-  static const size_t limit = ComputeDefaultHostCacheLimit();
-  return limit;
+  constexpr size_t           unknown = std::numeric_limits<size_t>::max();
+  static std::atomic<size_t> known{ unknown };
+  if (known == unknown)
+  {
+    known = ComputeDefaultHostCacheLimit();
+  }
+  return known;
 }
 
 std::string
@@ -184,8 +190,6 @@ PrintMemory(std::ostream & os)
 void
 CudaFiltersConfiguration::SetBackend(BackendEnum backend)
 {
-  Settings &                        settings = GetSettings();
-  const std::lock_guard<std::mutex> lock(settings.Mutex);
   settings.Backend = backend;
 }
 
@@ -198,9 +202,8 @@ CudaFiltersConfiguration::SetBackend(const std::string & name)
 CudaFiltersConfiguration::BackendEnum
 CudaFiltersConfiguration::GetBackend()
 {
-  Settings &                        settings = GetSettings();
-  const std::lock_guard<std::mutex> lock(settings.Mutex);
-  return settings.Backend ? *settings.Backend : ReadBackendVariable();
+  const std::optional<BackendEnum> backend = settings.Backend;
+  return backend ? *backend : ReadBackendVariable();
 }
 
 void
@@ -210,68 +213,51 @@ CudaFiltersConfiguration::SetDeviceIndex(int index)
   {
     itkGenericExceptionMacro(<< "DeviceIndex is " << index << "; it must be the index of a device: 0, 1, 2, ...");
   }
-  Settings &                        settings = GetSettings();
-  const std::lock_guard<std::mutex> lock(settings.Mutex);
   settings.DeviceIndex = index;
 }
 
 int
 CudaFiltersConfiguration::GetDeviceIndex()
 {
-  Settings &                        settings = GetSettings();
-  const std::lock_guard<std::mutex> lock(settings.Mutex);
-  return settings.DeviceIndex ? *settings.DeviceIndex : ReadDeviceVariable();
+  const std::optional<int> index = settings.DeviceIndex;
+  return index ? *index : ReadDeviceVariable();
 }
 
 void
 CudaFiltersConfiguration::SetDeviceMemoryLimit(size_t bytes)
 {
-  Settings &                        settings = GetSettings();
-  const std::lock_guard<std::mutex> lock(settings.Mutex);
   settings.DeviceMemoryLimit = bytes;
 }
 
 size_t
 CudaFiltersConfiguration::GetDeviceMemoryLimit()
 {
-  Settings &                        settings = GetSettings();
-  const std::lock_guard<std::mutex> lock(settings.Mutex);
   return settings.DeviceMemoryLimit;
 }
 
 void
 CudaFiltersConfiguration::SetHostCacheLimit(size_t bytes)
 {
-  Settings &                        settings = GetSettings();
-  const std::lock_guard<std::mutex> lock(settings.Mutex);
   settings.HostCacheLimit = bytes;
+  settings.HasHostCacheLimit = true;
 }
 
 size_t
 CudaFiltersConfiguration::GetHostCacheLimit()
 {
-  Settings &                        settings = GetSettings();
-  const std::lock_guard<std::mutex> lock(settings.Mutex);
-  return settings.HostCacheLimit ? *settings.HostCacheLimit : GetDefaultHostCacheLimit();
+  return settings.HasHostCacheLimit ? settings.HostCacheLimit.load() : GetDefaultHostCacheLimit();
 }
 
 void
 CudaFiltersConfiguration::SetNumberOfTransferThreads(unsigned int number)
 {
-  Settings &                        settings = GetSettings();
-  const std::lock_guard<std::mutex> lock(settings.Mutex);
   settings.NumberOfTransferThreads = number;
 }
 
 unsigned int
 CudaFiltersConfiguration::GetNumberOfTransferThreads()
 {
-  Settings &   settings = GetSettings();
-  unsigned int number = 0;
-  {
-    const std::lock_guard<std::mutex> lock(settings.Mutex);
-    number = settings.NumberOfTransferThreads;
-  }
+  const unsigned int number = settings.NumberOfTransferThreads;
   if (number > 0)
   {
     return number;

@@ -17,6 +17,7 @@
 #include <new>
 
 #ifdef __linux__
+#  include <pthread.h>
 #  include <sys/mman.h>
 #endif
 
@@ -136,6 +137,18 @@ public:
     }
   }
 
+  void
+  Lock()
+  {
+    m_Mutex.lock();
+  }
+
+  void
+  Unlock()
+  {
+    m_Mutex.unlock();
+  }
+
   size_t
   GetBytesInUse()
   {
@@ -236,6 +249,14 @@ GetPool()
   static Pool * const pool = new Pool; // images in static storage come back after static objects here would be gone
   return *pool;
 }
+
+#ifdef __linux__
+/** A child gets the pool as it is between two calls, and unlocked, whatever other threads are doing. Before a fork the
+ * handlers run in the reverse order of their registration. This one is registered when the library is loaded, in
+ * general before ITK's pool of threads registers its own, which waits for threads that may be waiting for this lock. */
+[[maybe_unused]] const int forkHandlers =
+  pthread_atfork([] { GetPool().Lock(); }, [] { GetPool().Unlock(); }, [] { GetPool().Unlock(); });
+#endif
 } // namespace
 
 namespace cuda

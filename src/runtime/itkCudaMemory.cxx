@@ -40,18 +40,15 @@ public:
   size_t
   GetAvailable();
 
-  size_t
-  GetBytesInUse() const
-  {
-    return m_BytesInUse;
-  }
-
   void
   ReleaseUnused() noexcept;
 
 private:
   void
   CountBytes(size_t bytes);
+
+  void
+  UncountBytes(size_t bytes);
 
   cudaMemPool_t
   GetHandle();
@@ -69,6 +66,11 @@ private:
 
 namespace
 {
+// Outside of the pools, because a fork of the process asks for them and must not wait for the pools' locks.
+std::atomic<size_t> deviceBytesInUse{ 0 };
+std::atomic<size_t> pinnedChunksInUse{ 0 };
+std::atomic<size_t> pinnedChunksFree{ 0 };
+
 constexpr uint64_t keepEverything = std::numeric_limits<uint64_t>::max();
 
 struct DevicePools
@@ -142,6 +144,14 @@ DevicePool::CountBytes(size_t bytes)
         "Allocation within the device memory limit", bytes, GetAvailableNoThrow(*this), limit, __FILE__, __LINE__);
     }
   } while (!m_BytesInUse.compare_exchange_weak(inUse, inUse + bytes));
+  deviceBytesInUse += bytes;
+}
+
+void
+DevicePool::UncountBytes(size_t bytes)
+{
+  m_BytesInUse -= bytes;
+  deviceBytesInUse -= bytes;
 }
 
 /** Creates the pool when it is first needed, and makes it keep no more than the limit in force. */
@@ -215,7 +225,7 @@ DevicePool::Allocate(size_t bytes, cudaStream_t stream)
   }
   catch (...)
   {
-    m_BytesInUse -= bytes;
+    this->UncountBytes(bytes);
     throw;
   }
 }
@@ -223,7 +233,7 @@ DevicePool::Allocate(size_t bytes, cudaStream_t stream)
 void
 DevicePool::Release(void * pointer, size_t bytes, cudaStream_t stream) noexcept
 {
-  m_BytesInUse -= bytes;
+  this->UncountBytes(bytes);
   if (IsForkedProcess())
   {
     return;
@@ -334,24 +344,9 @@ public:
   void
   ReleaseUnused() noexcept;
 
-  size_t
-  GetBytesInUse()
-  {
-    const std::lock_guard<std::mutex> lock(m_Mutex);
-    return (m_NumberOfChunks - m_Free.size()) * PinnedBuffer::ChunkSize;
-  }
-
-  size_t
-  GetBytesCached()
-  {
-    const std::lock_guard<std::mutex> lock(m_Mutex);
-    return m_Free.size() * PinnedBuffer::ChunkSize;
-  }
-
 private:
   std::mutex          m_Mutex;
   std::vector<void *> m_Free;
-  size_t              m_NumberOfChunks{ 0 }; // free or in use
 };
 
 PinnedPool &
@@ -390,10 +385,12 @@ PinnedPool::Take()
     {
       void * const chunk = m_Free.back();
       m_Free.pop_back();
+      --pinnedChunksFree;
+      ++pinnedChunksInUse;
       return chunk;
     }
-    m_Free.reserve(m_NumberOfChunks + 1); // so that giving back never allocates
-    ++m_NumberOfChunks;
+    m_Free.reserve(pinnedChunksInUse + 1); // so that giving back never allocates
+    ++pinnedChunksInUse;
   }
   try
   {
@@ -401,8 +398,7 @@ PinnedPool::Take()
   }
   catch (...)
   {
-    const std::lock_guard<std::mutex> lock(m_Mutex);
-    --m_NumberOfChunks;
+    --pinnedChunksInUse;
     throw;
   }
 }
@@ -410,17 +406,23 @@ PinnedPool::Take()
 void
 PinnedPool::GiveBack(void * chunk) noexcept
 {
+  if (IsForkedProcess())
+  {
+    --pinnedChunksInUse;
+    return;
+  }
   const size_t limit = CudaFiltersConfiguration::GetHostCacheLimit();
   const size_t cached = CudaHostMemoryPool::GetBytesCached();
   {
     const std::lock_guard<std::mutex> lock(m_Mutex);
-    const size_t                      kept = cached + (m_Free.size() + 1) * PinnedBuffer::ChunkSize;
-    if (kept <= limit || IsForkedProcess())
+    --pinnedChunksInUse;
+    const size_t kept = cached + (m_Free.size() + 1) * PinnedBuffer::ChunkSize;
+    if (kept <= limit)
     {
       m_Free.push_back(chunk);
+      ++pinnedChunksFree;
       return;
     }
-    --m_NumberOfChunks;
   }
   ITK_CUDA_CALL_NOTHROW(cudaFreeHost(chunk));
 }
@@ -433,7 +435,7 @@ PinnedPool::ReleaseUnused() noexcept
   {
     ITK_CUDA_CALL_NOTHROW(cudaFreeHost(chunk));
   }
-  m_NumberOfChunks -= m_Free.size();
+  pinnedChunksFree -= m_Free.size();
   m_Free.clear();
 }
 } // namespace
@@ -485,30 +487,25 @@ GetAvailableDeviceMemory(int device)
 size_t
 GetDeviceBytesInUse()
 {
-  size_t bytes = 0;
-  for (const DevicePool * const pool : ListDevicePools())
-  {
-    bytes += pool->GetBytesInUse();
-  }
-  return bytes;
+  return deviceBytesInUse;
 }
 
 size_t
 GetPinnedBytesInUse()
 {
-  return GetPinnedPool().GetBytesInUse();
+  return pinnedChunksInUse * PinnedBuffer::ChunkSize;
 }
 
 size_t
 GetPinnedBytesCached()
 {
-  return GetPinnedPool().GetBytesCached();
+  return pinnedChunksFree * PinnedBuffer::ChunkSize;
 }
 
 void
 ReleaseUnusedMemory()
 {
-  if (IsForkedProcess())
+  if (!IsClaimedProcess())
   {
     return;
   }

@@ -35,6 +35,12 @@ ClaimProcess()
 }
 
 bool
+IsClaimedProcess()
+{
+  return claimedProcess == GetProcessId();
+}
+
+bool
 IsForkedProcess()
 {
   const long claimed = claimedProcess;
