@@ -398,3 +398,23 @@ TEST(CudaRuntimeDeathTest, Process_exits_with_device_memory_in_static_storage)
     testing::ExitedWithCode(0),
     "");
 }
+
+TEST(CudaKernelTimeout, Tests_can_pretend_it_without_a_device)
+{
+  for (const int value : { 0, 1 })
+  {
+    itk::cuda::SetKernelTimeoutForTests(value);
+    EXPECT_EQ(itk::cuda::HasKernelTimeout(device), value == 1);
+    EXPECT_EQ(itk::cuda::HasKernelTimeout(1000), value == 1);
+  }
+  itk::cuda::SetKernelTimeoutForTests(-1);
+  EXPECT_THROW(itk::cuda::HasKernelTimeout(1000), CudaError);
+}
+
+TEST_F(CudaRuntime, Kernel_timeout_is_that_of_the_device)
+{
+  int expected = 0;
+  ITK_CUDA_CALL(cudaDeviceGetAttribute(&expected, cudaDevAttrKernelExecTimeout, device));
+  EXPECT_EQ(itk::cuda::HasKernelTimeout(device), expected != 0);
+  EXPECT_EQ(itk::cuda::GetDeviceProperties(device).KernelExecTimeout, expected != 0);
+}

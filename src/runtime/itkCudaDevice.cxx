@@ -22,6 +22,8 @@ constexpr int minimumComputeCapability = 75;
 /** Drivers serve every runtime of their major version. */
 constexpr int requiredDriverVersion = CUDART_VERSION / 1000 * 1000;
 
+std::atomic<int> forcedKernelTimeout{ -1 }; // SetKernelTimeoutForTests()
+
 struct DeviceRecord
 {
   DeviceProperties          Properties;
@@ -121,8 +123,13 @@ CountDevices(std::string & reason, bool & final)
 cudaError_t
 ReadProperties(int device, DeviceProperties & properties)
 {
-  cudaDeviceProp    found{};
-  const cudaError_t error = ITK_CUDA_TRY(cudaGetDeviceProperties(&found, device));
+  cudaDeviceProp found{};
+  int            timeout = 0;
+  cudaError_t    error = ITK_CUDA_TRY(cudaGetDeviceProperties(&found, device));
+  if (error == cudaSuccess)
+  {
+    error = ITK_CUDA_TRY(cudaDeviceGetAttribute(&timeout, cudaDevAttrKernelExecTimeout, device));
+  }
   properties.Name = found.name;
   properties.ComputeCapability = 10 * found.major + found.minor;
   properties.MultiprocessorCount = found.multiProcessorCount;
@@ -130,6 +137,7 @@ ReadProperties(int device, DeviceProperties & properties)
   properties.L2CacheSize = static_cast<size_t>(found.l2CacheSize);
   properties.TotalMemory = found.totalGlobalMem;
   properties.MemoryPoolsSupported = found.memoryPoolsSupported != 0;
+  properties.KernelExecTimeout = timeout != 0;
   return error;
 }
 
@@ -385,6 +393,19 @@ const DeviceProperties &
 GetDeviceProperties(int device)
 {
   return RequireDevice(device).Properties;
+}
+
+bool
+HasKernelTimeout(int device)
+{
+  const int forced = forcedKernelTimeout;
+  return forced < 0 ? GetDeviceProperties(device).KernelExecTimeout : forced != 0;
+}
+
+void
+SetKernelTimeoutForTests(int value)
+{
+  forcedKernelTimeout = value;
 }
 
 void

@@ -25,6 +25,7 @@ struct DeviceProperties
   size_t      L2CacheSize{ 0 };               // bytes
   size_t      TotalMemory{ 0 };               // bytes
   bool        MemoryPoolsSupported{ false };
+  bool        KernelExecTimeout{ false }; // the driver ends kernels that run for seconds: the device has a display
 };
 
 /** Properties of a device, read once. The reference stays valid.
@@ -36,6 +37,16 @@ GetDeviceProperties(int device);
  * \exception CudaError with the reason */
 CudaFilters_EXPORT void
 RequireUsableDevice(int device);
+
+/** Whether the driver ends kernels of the device that run for seconds. Where it does, engines divide long work into
+ * launches of at most a quarter of a second.
+ * \exception CudaError if there is no such device */
+CudaFilters_EXPORT bool
+HasKernelTimeout(int device);
+
+/** Makes HasKernelTimeout() say 0 (no) or 1 (yes) of every device; -1: what the device says. */
+CudaFilters_EXPORT void
+SetKernelTimeoutForTests(int value);
 
 /** \class DeviceGuard
  * \brief Makes a device the calling thread's current one, until the end of the scope.
