@@ -14,6 +14,7 @@ set(CudaFilters_GTESTS
     itkCudaGaussianPlanGTest.cxx
     itkCudaGaussianTestUtilitiesGTest.cxx
     itkCudaHostMemoryPoolGTest.cxx
+    itkCudaGaussianThreadsGTest.cxx
     itkCudaPixelContainerGTest.cxx
     itkCudaProcessLimitsGTest.cxx
     itkCudaRecursiveGaussianImageFilterGTest.cxx
@@ -24,6 +25,7 @@ set(CudaFilters_CUDA_GTESTS
     itkCudaGaussianFaultWalkGTest.cxx
     itkCudaGaussianLinePassGTest.cxx
     itkCudaHostRunsGTest.cxx
+    itkCudaLaunchGTest.cxx
     itkCudaRuntimeGTest.cxx
     itkCudaTransferGTest.cxx)
 # Whole filters on files: itkCudaXTest.cxx with int itkCudaXTest(int, char *[]), registered below.

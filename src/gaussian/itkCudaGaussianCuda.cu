@@ -6,6 +6,7 @@
 #include "itkCudaGaussianKernels.cuh"
 #include "itkCudaGaussianStream.cuh"
 #include "itkCudaGaussianTensorMap.h"
+#include "itkCudaLaunch.h"
 #include "itkCudaMemory.h"
 
 #include <algorithm>
@@ -150,11 +151,10 @@ template <typename T, unsigned int VPairs, AxisKind VKind, TileTask VTask, unsig
 void
 LaunchLinePass(const LinePassArguments<T, VPairs> & arguments, const StreamLease & stream)
 {
-  const LaunchShape shape = MakeLaunchShape<T, VPairs>(VKind, arguments.Geometry, arguments.Schedule);
-  const auto        kernel = LinePassKernel<T, VPairs, VKind, VTask, VResults>;
-  // An attribute of the current device, so it is set for every launch.
-  ITK_CUDA_CALL(
-    cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shape.SharedBytes)));
+  const LaunchShape        shape = MakeLaunchShape<T, VPairs>(VKind, arguments.Geometry, arguments.Schedule);
+  const auto               kernel = LinePassKernel<T, VPairs, VKind, VTask, VResults>;
+  static SharedMemoryGrant grant;
+  grant.Raise(kernel, stream.GetDevice());
   ITK_CUDA_CALL(LaunchKernel(kernel, shape.Grid, shape.Block, shape.SharedBytes, stream.Get(), arguments));
 }
 
@@ -184,8 +184,8 @@ LaunchCombiningPass(const LinePassArguments<T, VPairs> & arguments, const Stream
 {
   const LaunchShape shape = MakeLaunchShape<T, VPairs, 2>(AxisKind::Contiguous, arguments.Geometry, arguments.Schedule);
   const auto        kernel = CombiningLinePassKernel<T, VPairs>;
-  ITK_CUDA_CALL(
-    cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shape.SharedBytes)));
+  static SharedMemoryGrant grant;
+  grant.Raise(kernel, stream.GetDevice());
   ITK_CUDA_CALL(LaunchKernel(kernel, shape.Grid, shape.Block, shape.SharedBytes, stream.Get(), arguments));
 }
 
@@ -291,7 +291,8 @@ LaunchStream(const StreamArguments<T> & arguments, const StreamLease & stream)
   const auto   kernel = StreamKernel<T, VTask, VLookAhead>;
   const size_t blocks = std::min<size_t>(
     arguments.NumberOfPieces, static_cast<unsigned int>(GetDeviceProperties(stream.GetDevice()).MultiprocessorCount));
-  ITK_CUDA_CALL(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared)));
+  static SharedMemoryGrant grant;
+  grant.Raise(kernel, stream.GetDevice());
   ITK_CUDA_CALL(
     LaunchKernel(kernel, MakeGrid(blocks), dim3(StreamWorkers + WarpSize), shared, stream.Get(), arguments));
 }
