@@ -124,6 +124,8 @@ CudaDiscreteGaussianImageFilter<TInputImage, TOutputImage>::GenerateData()
   using InputTraits = CudaImageTraits<TInputImage>;
   using OutputTraits = CudaImageTraits<TOutputImage>;
 
+  const RegionType region = this->GetOutput()->GetRequestedRegion();
+  CudaVerifyBufferedRegion(this->GetInput(), region);
   CudaUsePooledOutput(this->GetOutput());
   const auto host = [this] { Superclass::GenerateData(); };
   if constexpr (InputTraits::IsSupported && OutputTraits::IsSupported)
@@ -131,7 +133,7 @@ CudaDiscreteGaussianImageFilter<TInputImage, TOutputImage>::GenerateData()
     RegionType                inputRegion;
     const char *              unsupported = nullptr;
     const CudaGaussianFirPlan plan = this->MakePlan(inputRegion, unsupported);
-    const RegionType          region = this->GetOutput()->GetRequestedRegion();
+    CudaVerifyBufferedRegion(this->GetInput(), inputRegion);
     const size_t              components = this->GetInput()->GetNumberOfComponentsPerPixel();
     const size_t              workingSet = CudaGaussianFirWorkingSet(plan,
                                                         MakeCudaImageShape<TInputImage>(inputRegion, components),

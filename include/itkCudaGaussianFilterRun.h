@@ -53,9 +53,11 @@ CudaRunGaussianFilter(TFilter *           filter,
     host();
   };
   const bool isSuperclassHost = filter->GetApproximation() == CudaFiltersEnums::Approximation::Deriche;
+  const auto region = filter->GetOutput()->GetRequestedRegion();
+  // Before anything else, so that a filter that runs in place does not hand the input's empty memory to its output.
+  CudaVerifyBufferedRegion(filter->GetInput(), region);
   if constexpr (InputTraits::IsSupported && OutputTraits::IsSupported)
   {
-    const auto             region = filter->GetOutput()->GetRequestedRegion();
     const CudaGaussianPlan plan = makePlan();
     const size_t           components = filter->GetInput()->GetNumberOfComponentsPerPixel();
     const size_t           workingSet =

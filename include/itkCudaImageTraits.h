@@ -111,14 +111,42 @@ MakeCudaImageShape(const typename TImage::RegionType & region, size_t numberOfCo
   return view;
 }
 
-/** The pixels of `region`, which lies in the image's buffered region.
+/** Throws unless the image holds the pixels of `region`, as ITK's iterators do. An image without source that was
+ * released, for example by a filter that ran in place, has lost its pixels but not its largest possible region.
  * \ingroup CudaFilters */
+template <typename TImage>
+void
+CudaVerifyBufferedRegion(const TImage * image, const typename TImage::RegionType & region)
+{
+  const auto & buffered = image->GetBufferedRegion();
+  if (region.GetNumberOfPixels() == 0)
+  {
+    return;
+  }
+  if (!buffered.IsInside(region))
+  {
+    itkGenericExceptionMacro(<< "Region " << region << " of the " << image->GetNameOfClass()
+                             << " is outside of buffered region " << buffered);
+  }
+  if constexpr (CudaImageTraits<TImage>::HoldsPixels)
+  {
+    if (image->GetBufferPointer() == nullptr)
+    {
+      itkGenericExceptionMacro(<< "Region " << region << " of the " << image->GetNameOfClass()
+                               << " has no memory, nor has buffered region " << buffered << "; it must be allocated");
+    }
+  }
+}
+
+/** The pixels of `region`.
+ * \exception ExceptionObject if the image's buffered region does not hold them \ingroup CudaFilters */
 template <typename TImage>
 CudaImageView
 MakeCudaImageView(const TImage * image, const typename TImage::RegionType & region)
 {
   using ComponentType = typename CudaImageTraits<TImage>::ComponentType;
 
+  CudaVerifyBufferedRegion(image, region);
   CudaImageView         view = MakeCudaImageShape<TImage>(region, image->GetNumberOfComponentsPerPixel());
   const OffsetValueType first =
     image->ComputeOffset(region.GetIndex()) * static_cast<OffsetValueType>(view.NumberOfComponents);

@@ -168,6 +168,7 @@ CudaPartitionedRecursiveGaussianImageFilter<TInputImage, TOutputImage>::Generate
     CudaPartitionedGaussianFilterOnHost(plan, input, output, this->GetMultiThreader(), MakeCudaProgressFunction(this));
   };
 
+  CudaVerifyBufferedRegion(this->GetInput(), region);
   CudaUsePooledOutput(this->GetOutput());
   this->AllocateOutputs();
   if constexpr (InputTraits::IsSupported && OutputTraits::IsSupported)

@@ -9,6 +9,7 @@ set(CudaFilters_GTESTS
     itkCudaGaussianAccurateGTest.cxx
     itkCudaGaussianErrorsGTest.cxx
     itkCudaGaussianFamilyGTest.cxx
+    itkCudaGaussianInputPixelsGTest.cxx
     itkCudaGaussianLargeImageGTest.cxx
     itkCudaGaussianPixelTypesGTest.cxx
     itkCudaGaussianPlanGTest.cxx
