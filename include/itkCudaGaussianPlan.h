@@ -127,6 +127,7 @@ struct CudaGaussianTerm
 {
   std::vector<unsigned int> Orders; // by axis
   double                    Factor{ 1.0 };
+  std::vector<double>       Sigma{}; // by axis; empty: those of the plan's parameters
 };
 
 /** What a filter makes of its terms. */
@@ -151,9 +152,20 @@ struct CudaGaussianParameters
   CudaFiltersEnums::Approximation Approximation{ CudaFiltersEnums::Approximation::Deriche };
 };
 
-/** The passes that compute `terms`, from the last axis to the first. Terms that agree in the orders along the last axes
- * share these passes, and a pass along any axis but the first gives all the orders that are needed of its source, so
- * that each source is read once. An image is used again as soon as it has been read for the last time.
+/** The sigmas, by axis, of the gradient's component along axis `component`.
+ *
+ * With Approximation Deriche they are those of itk::GradientRecursiveGaussianImageFilter. It gives its sigmas to its
+ * internal filters and not to the axes: the filter of the derivative has the last sigma, whatever axis it runs along,
+ * and the filters that smooth have the others, in the order of the axes that are left. So {1, 8} means: component 0 is
+ * the derivative along x with sigma 8, smoothed along y with sigma 1; component 1 is the derivative along y with sigma
+ * 8, smoothed along x with sigma 1. With Approximation Accurate, which ITK does not have, sigma i is that of axis i. */
+CudaFilters_EXPORT std::vector<double>
+                   CudaGradientSigmas(const CudaGaussianParameters & parameters, unsigned int component);
+
+/** The passes that compute `terms`, from the last axis to the first. Terms that agree in the orders and sigmas along
+ * the last axes share these passes, and a pass along any axis but the first gives all the orders that are needed of its
+ * source with one sigma, so that each source is read once for each sigma. An image is used again as soon as it has been
+ * read for the last time.
  *
  * \exception ExceptionObject naming a sigma or spacing that is out of range */
 CudaFilters_EXPORT CudaGaussianPlan

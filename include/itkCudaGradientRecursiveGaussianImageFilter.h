@@ -4,6 +4,7 @@
 
 #include "itkCudaFilterBackend.h"
 #include "itkCudaGaussianApproximation.h"
+#include "itkCudaGaussianPlan.h"
 #include "itkGradientRecursiveGaussianImageFilter.h"
 
 namespace itk
@@ -15,6 +16,11 @@ namespace itk
  * UseImageDirection (on by default) the vectors are turned from the image's axes to physical ones. Each component of a
  * vector image gives one gradient, one after the other. Sigma or SigmaArray are in physical units (default 1, each must
  * be greater than 0); every axis needs four pixels.
+ *
+ * Unequal sigmas have the meaning that they have in the superclass, which gives them to its internal filters and not to
+ * the axes. With SigmaArray {1, 8} component 0 is the derivative along x with sigma 8, smoothed along y with sigma 1,
+ * and component 1 the derivative along y with sigma 8, smoothed along x with sigma 1. With Approximation Accurate,
+ * which the superclass does not have, sigma i is that of axis i.
  *
  * On the GPU the passes along the later axes are shared between the derivatives, and those along one axis read their
  * source once for all derivatives: 6 reads of the image and 8 writes in three dimensions.
@@ -60,6 +66,10 @@ public:
 protected:
   CudaGradientRecursiveGaussianImageFilter() = default;
   ~CudaGradientRecursiveGaussianImageFilter() override = default;
+
+  /** What the engines do for this filter: terms, their sigmas, and the turn to physical axes. */
+  CudaGaussianPlan
+  MakePlan() const;
 
   void
   AllocateOutputs() override;

@@ -16,24 +16,35 @@ CudaGradientRecursiveGaussianImageFilter<TInputImage, TOutputImage>::AllocateOut
 }
 
 template <typename TInputImage, typename TOutputImage>
+CudaGaussianPlan
+CudaGradientRecursiveGaussianImageFilter<TInputImage, TOutputImage>::MakePlan() const
+{
+  constexpr unsigned int        dimension = TInputImage::ImageDimension;
+  const CudaGaussianParameters  parameters = MakeCudaGaussianParameters(this, this->GetSigmaArray());
+  std::vector<CudaGaussianTerm> terms = MakeCudaGradientTerms(parameters);
+  for (unsigned int d = 0; d < dimension; ++d)
+  {
+    terms[d].Sigma = CudaGradientSigmas(parameters, d);
+  }
+  CudaGaussianPlan plan = MakeGaussianPlan(parameters, terms, CudaGaussianOutput::Components);
+  const auto &     direction = this->GetInput()->GetDirection();
+  if (this->GetUseImageDirection() && !direction.GetVnlMatrix().is_identity())
+  {
+    for (unsigned int i = 0; i < dimension * dimension; ++i)
+    {
+      plan.Rotation.push_back(direction[i / dimension][i % dimension]);
+    }
+  }
+  return plan;
+}
+
+template <typename TInputImage, typename TOutputImage>
 void
 CudaGradientRecursiveGaussianImageFilter<TInputImage, TOutputImage>::GenerateData()
 {
-  constexpr unsigned int dimension = TInputImage::ImageDimension;
-  const auto             makePlan = [this] {
+  const auto makePlan = [this] {
     CudaVerifyLineLengths(this);
-    const CudaGaussianParameters parameters = MakeCudaGaussianParameters(this, this->GetSigmaArray());
-    CudaGaussianPlan             plan =
-      MakeGaussianPlan(parameters, MakeCudaGradientTerms(parameters), CudaGaussianOutput::Components);
-    const auto & direction = this->GetInput()->GetDirection();
-    if (this->GetUseImageDirection() && !direction.GetVnlMatrix().is_identity())
-    {
-      for (unsigned int i = 0; i < dimension * dimension; ++i)
-      {
-        plan.Rotation.push_back(direction[i / dimension][i % dimension]);
-      }
-    }
-    return plan;
+    return this->MakePlan();
   };
   const auto host = [this] {
     CudaGenerateDataOnHost(this, [this](auto & filter) {

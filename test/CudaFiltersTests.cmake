@@ -16,6 +16,7 @@ set(CudaFilters_GTESTS
     itkCudaGaussianTestUtilitiesGTest.cxx
     itkCudaHostMemoryPoolGTest.cxx
     itkCudaGaussianThreadsGTest.cxx
+    itkCudaGradientSigmasGTest.cxx
     itkCudaPixelContainerGTest.cxx
     itkCudaProcessLimitsGTest.cxx
     itkCudaRecursiveGaussianImageFilterGTest.cxx

@@ -116,7 +116,7 @@ FilterTerm(const CudaGaussianParameters & parameters, const CudaGaussianTerm & t
     image = FilterAlong(axis,
                         MakeGaussianKernel(parameters.Approximation,
                                            term.Orders[axis],
-                                           parameters.Sigma[axis],
+                                           (term.Sigma.empty() ? parameters.Sigma : term.Sigma)[axis],
                                            parameters.Spacing[axis],
                                            parameters.NormalizeAcrossScale),
                         image);
@@ -287,6 +287,65 @@ TEST(GaussianPlan, SharesPasses)
   EXPECT_EQ(CountWrites(gradient), 8u);
   EXPECT_EQ(CountReads(hessian), 10u);
   EXPECT_EQ(CountWrites(hessian), 15u);
+}
+
+TEST(GaussianPlan, GivesTheGradientTheSigmasOfITKsFilters)
+{
+  using Sigmas = std::vector<double>;
+  CudaGaussianParameters plane{ { 1.0, 8.0 }, { 1.0, 1.0 } };
+  EXPECT_EQ(CudaGradientSigmas(plane, 0), (Sigmas{ 8.0, 1.0 }));
+  EXPECT_EQ(CudaGradientSigmas(plane, 1), (Sigmas{ 1.0, 8.0 }));
+  CudaGaussianParameters volume{ { 1.0, 3.0, 9.0 }, { 1.0, 1.0, 1.0 } };
+  EXPECT_EQ(CudaGradientSigmas(volume, 0), (Sigmas{ 9.0, 1.0, 3.0 }));
+  EXPECT_EQ(CudaGradientSigmas(volume, 1), (Sigmas{ 1.0, 9.0, 3.0 }));
+  EXPECT_EQ(CudaGradientSigmas(volume, 2), (Sigmas{ 1.0, 3.0, 9.0 }));
+  volume.Approximation = CudaFiltersEnums::Approximation::Accurate;
+  for (unsigned int component = 0; component < 3; ++component)
+  {
+    EXPECT_EQ(CudaGradientSigmas(volume, component), volume.Sigma);
+  }
+}
+
+TEST(GaussianPlan, SharesPassesOfTheSameSigma)
+{
+  const auto makeTerms = [](const CudaGaussianParameters & parameters) {
+    auto terms = MakeCudaGradientTerms(parameters);
+    for (unsigned int d = 0; d < terms.size(); ++d)
+    {
+      terms[d].Sigma = CudaGradientSigmas(parameters, d);
+    }
+    return terms;
+  };
+  const Image3                 input = MakeRandomImage();
+  const CudaGaussianParameters unequal = MakeAnisotropicParameters();
+  const auto                   terms = makeTerms(unequal);
+  const auto                   plan = MakeGaussianPlan(unequal, terms, CudaGaussianOutput::Components);
+  EXPECT_EQ(CountReads(plan), 8u); // along z two sigmas, along y two of one source and one, along x three
+  EXPECT_EQ(CountWrites(plan), 8u);
+  const auto results = RunOnHost(plan, input);
+  for (size_t i = 0; i < terms.size(); ++i)
+  {
+    ExpectNear(results[i], FilterTerm(unequal, terms[i], input));
+  }
+
+  CudaGaussianParameters equal = MakeAnisotropicParameters();
+  equal.Sigma.assign(3, 1.5);
+  const auto shared = MakeGaussianPlan(equal, makeTerms(equal), CudaGaussianOutput::Components);
+  const auto plain = MakeGaussianPlan(equal, MakeCudaGradientTerms(equal), CudaGaussianOutput::Components);
+  EXPECT_EQ(shared.NumberOfImages, plain.NumberOfImages);
+  EXPECT_EQ(shared.Results, plain.Results);
+  ASSERT_EQ(shared.Passes.size(), plain.Passes.size());
+  for (size_t i = 0; i < plain.Passes.size(); ++i)
+  {
+    EXPECT_EQ(shared.Passes[i].Axis, plain.Passes[i].Axis);
+    EXPECT_EQ(shared.Passes[i].Source, plain.Passes[i].Source);
+    ASSERT_EQ(shared.Passes[i].Results.size(), plain.Passes[i].Results.size());
+    for (size_t r = 0; r < plain.Passes[i].Results.size(); ++r)
+    {
+      EXPECT_EQ(shared.Passes[i].Results[r].Destination, plain.Passes[i].Results[r].Destination);
+      EXPECT_EQ(shared.Passes[i].Results[r].Kernel.Order, plain.Passes[i].Results[r].Kernel.Order);
+    }
+  }
 }
 
 TEST(GaussianPlan, CombiningPassesComeLastAndNeedNoMoreThanFourImages)

@@ -226,12 +226,18 @@ private:
     std::vector<Leaf> Leaves;
   };
 
+  double
+  GetSigma(unsigned int axis, const Leaf & leaf) const
+  {
+    return (leaf.Term.Sigma.empty() ? m_Parameters.Sigma : leaf.Term.Sigma)[axis];
+  }
+
   CudaGaussianKernel
-  MakeKernel(unsigned int axis, unsigned int order) const
+  MakeKernel(unsigned int axis, const Leaf & leaf) const
   {
     return MakeGaussianKernel(m_Parameters.Approximation,
-                              order,
-                              m_Parameters.Sigma[axis],
+                              leaf.Term.Orders[axis],
+                              this->GetSigma(axis, leaf),
                               m_Parameters.Spacing[axis],
                               m_Parameters.NormalizeAcrossScale);
   }
@@ -274,26 +280,49 @@ private:
       this->GiveBack(source);
       return;
     }
-    CudaGaussianLinePass           pass{ axis, source, {} };
-    std::vector<std::vector<Leaf>> children;
-    for (unsigned int order = 0; order <= 2; ++order)
+    const std::vector<std::vector<Leaf>> groups = this->GroupBySigma(axis, leaves);
+    for (const std::vector<Leaf> & group : groups)
     {
-      std::vector<Leaf> child;
-      std::copy_if(leaves.begin(), leaves.end(), std::back_inserter(child), [axis, order](const Leaf & leaf) {
-        return leaf.Term.Orders[axis] == order;
-      });
-      if (!child.empty())
+      CudaGaussianLinePass           pass{ axis, source, {} };
+      std::vector<std::vector<Leaf>> children;
+      for (unsigned int order = 0; order <= 2; ++order)
       {
-        pass.Results.push_back({ this->MakeKernel(axis, order), this->TakeImage(), CudaGaussianCombine::Store });
-        children.push_back(child);
+        std::vector<Leaf> child;
+        std::copy_if(group.begin(), group.end(), std::back_inserter(child), [axis, order](const Leaf & leaf) {
+          return leaf.Term.Orders[axis] == order;
+        });
+        if (!child.empty())
+        {
+          pass.Results.push_back(
+            { this->MakeKernel(axis, child.front()), this->TakeImage(), CudaGaussianCombine::Store });
+          children.push_back(child);
+        }
+      }
+      m_Plan.Passes.push_back(pass);
+      if (&group == &groups.back())
+      {
+        this->GiveBack(source);
+      }
+      for (size_t i = 0; i < children.size(); ++i)
+      {
+        this->AddPasses(axis - 1, pass.Results[i].Destination, children[i]);
       }
     }
-    m_Plan.Passes.push_back(pass);
-    this->GiveBack(source);
-    for (size_t i = 0; i < children.size(); ++i)
+  }
+
+  /** Those that can share a pass along the axis: orders of one sigma share their states. */
+  std::vector<std::vector<Leaf>>
+  GroupBySigma(unsigned int axis, const std::vector<Leaf> & leaves) const
+  {
+    std::vector<std::vector<Leaf>> groups;
+    for (const Leaf & leaf : leaves)
     {
-      this->AddPasses(axis - 1, pass.Results[i].Destination, children[i]);
+      const auto found = std::find_if(groups.begin(), groups.end(), [&](const std::vector<Leaf> & group) {
+        return this->GetSigma(axis, group.front()) == this->GetSigma(axis, leaf);
+      });
+      (found == groups.end() ? groups.emplace_back() : *found).push_back(leaf);
     }
+    return groups;
   }
 
   /** Results that combine follow each other, so that the device can keep what they have come to. */
@@ -313,7 +342,7 @@ private:
   void
   AddLastPass(unsigned int source, const Leaf & leaf)
   {
-    CudaGaussianKernel kernel = this->MakeKernel(0, leaf.Term.Orders[0]);
+    CudaGaussianKernel kernel = this->MakeKernel(0, leaf);
     Scale(kernel, leaf.Term.Factor);
     const bool   isOwnComponent = m_Output == CudaGaussianOutput::Components;
     const size_t component = isOwnComponent ? leaf.Index : 0;
@@ -352,6 +381,19 @@ private:
   size_t                         m_Done{ 0 };
 };
 } // namespace
+
+std::vector<double>
+CudaGradientSigmas(const CudaGaussianParameters & parameters, unsigned int component)
+{
+  std::vector<double> sigmas = parameters.Sigma;
+  if (parameters.Approximation == CudaFiltersEnums::Approximation::Deriche)
+  {
+    // The last one moves to the component's axis, and those from there on move up.
+    const auto begin = sigmas.begin() + component;
+    std::rotate(begin, sigmas.end() - 1, sigmas.end());
+  }
+  return sigmas;
+}
 
 CudaGaussianPlan
 MakeGaussianPlan(const CudaGaussianParameters &        parameters,
