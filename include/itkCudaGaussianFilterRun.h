@@ -60,7 +60,14 @@ CudaRunGaussianFilter(TFilter *           filter,
   {
     const CudaGaussianPlan plan = makePlan();
     const size_t           components = filter->GetInput()->GetNumberOfComponentsPerPixel();
-    const size_t           workingSet =
+    const size_t           outputComponents = filter->GetOutput()->GetNumberOfComponentsPerPixel();
+    const bool             hasMore = outputComponents > components * plan.Results.size();
+    if (!hasMore)
+    {
+      // The superclass would write beyond a pixel that has fewer.
+      CudaVerifyComponents(components, plan.Results.size(), outputComponents);
+    }
+    const size_t workingSet =
       CudaGaussianWorkingSet(plan,
                              MakeCudaImageShape<InputImageType>(region, components),
                              MakeCudaImageShape<OutputImageType>(region, components * plan.Results.size()));
@@ -83,7 +90,8 @@ CudaRunGaussianFilter(TFilter *           filter,
         CudaGaussianFilterOnHost(plan, input, output, filter->GetMultiThreader(), MakeCudaProgressFunction(filter));
       });
     };
-    backend.Run(nullptr, workingSet, device, [&] {
+    // The superclass leaves components that are more than its results as they are.
+    backend.Run(hasMore ? "the output has more components than the filter gives" : nullptr, workingSet, device, [&] {
       if (isSuperclassHost)
       {
         superclass();

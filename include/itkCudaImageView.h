@@ -2,6 +2,8 @@
 #ifndef itkCudaImageView_h
 #define itkCudaImageView_h
 
+#include "CudaFiltersExport.h"
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -74,6 +76,11 @@ struct CudaImageView
     return GetNumberOfPixels() * NumberOfComponents * CudaComponentSize(ComponentType);
   }
 };
+
+/** Throws unless an output has as many components as a filter gives, which makes `results` of each of the input's.
+ * \exception ExceptionObject that names both numbers \ingroup CudaFilters */
+CudaFilters_EXPORT void
+CudaVerifyComponents(size_t inputComponents, size_t results, size_t outputComponents);
 } // end namespace itk
 
 #endif

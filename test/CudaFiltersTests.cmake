@@ -7,6 +7,7 @@ set(CudaFilters_GTESTS
     itkCudaFiltersConfigurationGTest.cxx
     itkCudaForkGTest.cxx
     itkCudaGaussianAccurateGTest.cxx
+    itkCudaGaussianComponentsGTest.cxx
     itkCudaGaussianErrorsGTest.cxx
     itkCudaGaussianFamilyGTest.cxx
     itkCudaGaussianInputPixelsGTest.cxx

@@ -175,6 +175,7 @@ CudaGaussianFilter(const CudaGaussianPlan &     plan,
                    int                          deviceIndex,
                    const CudaProgressFunction & progress)
 {
+  CudaVerifyComponents(input.NumberOfComponents, plan.Results.size(), output.NumberOfComponents);
   const cuda::DeviceGuard guard(deviceIndex);
   cuda::StreamLease       stream(deviceIndex);
   const PlanImages        images(plan, input, cuda::GetComputeType(input, output), stream);

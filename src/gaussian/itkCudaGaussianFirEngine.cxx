@@ -62,6 +62,7 @@ CudaGaussianFirFilter(const CudaGaussianFirPlan &  plan,
                       int                          deviceIndex,
                       const CudaProgressFunction & progress)
 {
+  CudaVerifyComponents(input.NumberOfComponents, 1, output.NumberOfComponents);
   const cuda::DeviceGuard           guard(deviceIndex);
   cuda::StreamLease                 stream(deviceIndex);
   const CudaComponentType           type = GetComputeType(plan, input, output);

@@ -483,6 +483,7 @@ CudaGaussianFilterOnHost(const CudaGaussianPlan &     plan,
 {
   using namespace cuda::gaussian;
   const size_t results = plan.Results.size();
+  CudaVerifyComponents(input.NumberOfComponents, results, output.NumberOfComponents);
   const size_t steps = plan.Passes.size() + (plan.Rotation.empty() ? 0 : 1);
   HostImages   images(plan, cuda::GetComputeType(input, output));
   for (size_t component = 0; component < input.NumberOfComponents; ++component)

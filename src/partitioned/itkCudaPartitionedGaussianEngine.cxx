@@ -40,6 +40,7 @@ CudaPartitionedGaussianFilter(const CudaPartitionedGaussianPlan & plan,
                               int                                 deviceIndex,
                               const std::function<void(float)> &  progress)
 {
+  CudaVerifyComponents(input.NumberOfComponents, 1, output.NumberOfComponents);
   const cuda::DeviceGuard           guard(deviceIndex);
   cuda::StreamLease                 stream(deviceIndex);
   const CudaComponentType           type = cuda::GetComputeType(input, output);

@@ -227,6 +227,7 @@ CudaPartitionedGaussianFilterOnHost(const CudaPartitionedGaussianPlan & plan,
 {
   using namespace cuda;
   using namespace cuda::partitioned;
+  CudaVerifyComponents(input.NumberOfComponents, 1, output.NumberOfComponents);
   const bool inDouble = GetComputeType(input, output) == CudaComponentType::Double;
   const auto run = inDouble ? RunPlan<double> : RunPlan<float>;
   run(plan, input, output, threader, progress);
