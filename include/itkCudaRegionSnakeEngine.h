@@ -202,7 +202,8 @@ struct CudaSnakeRowSpans
   std::vector<int32_t> Columns;
 };
 
-/** Row spans of a polygon; exact. */
+/** Row spans of a polygon; exact.
+ * \exception ExceptionObject if a vertex lies outside the rows, which have corners 0 to height */
 CudaFilters_EXPORT CudaSnakeRowSpans
 ComputeCudaSnakeRowSpans(const CudaSnakePolygon & polygon, int32_t height);
 

@@ -406,7 +406,7 @@ protected:
   void
   GenerateInputRequestedRegion() override;
 
-  /** and all of the output made. */
+  /** and all of the label image is made, whichever output is asked for. */
   void
   EnlargeOutputRequestedRegion(DataObject * output) override;
 

@@ -83,7 +83,9 @@ template <typename TInputImage, typename TOutputImage>
 void
 CudaRegionSnakeImageFilter<TInputImage, TOutputImage>::EnlargeOutputRequestedRegion(DataObject * output)
 {
-  output->SetRequestedRegionToLargestPossibleRegion();
+  Superclass::EnlargeOutputRequestedRegion(output);
+  // A request for the contour says nothing of the label image, which is made with it.
+  this->GetOutput()->SetRequestedRegionToLargestPossibleRegion();
 }
 
 template <typename TInputImage, typename TOutputImage>

@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "itkCommand.h"
+#include "itkCudaFiltersConfiguration.h"
 #include "itkCudaRegionSnakeImageFilter.h"
 #include "itkCudaSnakeScene.h"
 #include "itkImageRegionIterator.h"
+#include "itkPathToImageFilter.h"
 #include "itkStreamingImageFilter.h"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstdlib>
+#include <iostream>
 #include <limits>
 #include <sstream>
 
@@ -101,6 +106,69 @@ ExpectMessage(const TFunction & function, const std::string & text)
     EXPECT_NE(std::string(error.GetDescription()).find(text), std::string::npos) << error.GetDescription();
   }
 }
+
+std::vector<unsigned char>
+PixelsOf(const MaskType * labels)
+{
+  return { labels->GetBufferPointer(), labels->GetBufferPointer() + labels->GetBufferedRegion().GetNumberOfPixels() };
+}
+
+/** Whether the label image is whole and as an update of its own makes it; says what is not. */
+bool
+HasAllLabels(FilterOf<unsigned short> * filter)
+{
+  auto plain = MakeFilter<unsigned short>(const_cast<ImageOf<unsigned short> *>(filter->GetInput()));
+  plain->SetBackend(filter->GetBackend());
+  plain->Update();
+  if (filter->GetOutput()->GetBufferedRegion() != plain->GetOutput()->GetBufferedRegion())
+  {
+    std::cerr << "The label image holds " << filter->GetOutput()->GetBufferedRegion();
+    return false;
+  }
+  const bool same = PixelsOf(filter->GetOutput()) == PixelsOf(plain->GetOutput());
+  std::cerr << (same ? "" : "The label image differs\n");
+  return same && filter->GetSignificantBoundary();
+}
+
+/** Runs `check` in a process of its own, which ends well if it returns true: what writes outside its memory may end the
+ * process. */
+template <typename TCheck>
+void
+ExpectInChildProcess(const TCheck & check)
+{
+  ::testing::FLAGS_gtest_death_test_style = "threadsafe";
+  EXPECT_EXIT(std::_Exit(check() ? EXIT_SUCCESS : EXIT_FAILURE), ::testing::ExitedWithCode(EXIT_SUCCESS), "");
+}
+
+class CudaRegionSnakeOutputs : public ::testing::TestWithParam<CudaFiltersEnums::Backend>
+{
+protected:
+  void
+  SetUp() override
+  {
+    std::string reason;
+    if (this->GetParam() == CudaFiltersEnums::Backend::Cuda &&
+        !itk::CudaFiltersConfiguration::IsDeviceUsable(-1, reason))
+    {
+      GTEST_SKIP() << reason;
+    }
+  }
+
+  FilterOf<unsigned short>::Pointer
+  MakeFilterOf(const SnakeScene & scene) const
+  {
+    auto filter = MakeFilter<unsigned short>(MakeImage<unsigned short>(scene));
+    filter->SetBackend(this->GetParam());
+    return filter;
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(Backends,
+                         CudaRegionSnakeOutputs,
+                         ::testing::Values(CudaFiltersEnums::Backend::Host, CudaFiltersEnums::Backend::Cuda),
+                         [](const auto & info) {
+                           return info.param == CudaFiltersEnums::Backend::Host ? "Host" : "Cuda";
+                         });
 
 template <typename TPoints>
 double
@@ -372,4 +440,49 @@ TEST(CudaRegionSnakeImageFilter, ParametersAreKeptNamedAndPrinted)
   filter->SetInput(MakeImage<float>(TestScene()));
   ExpectMessage([&] { filter->Update(); }, "MaximumStep is 0");
   ExpectMessage([&] { filter->SetNoiseLaw("Cauchy"); }, "NoiseLaw is \"Cauchy\"");
+}
+
+TEST_P(CudaRegionSnakeOutputs, AnUpdateOfTheContourAloneMakesTheLabels)
+{
+  ExpectInChildProcess([this] {
+    auto filter = this->MakeFilterOf(TestScene());
+    filter->GetContour()->Update();
+    return HasAllLabels(filter);
+  });
+}
+
+TEST_P(CudaRegionSnakeOutputs, AnUpdateOfTheContourAfterATallerImageMakesTheLabels)
+{
+  ExpectInChildProcess([this] {
+    auto filter = this->MakeFilterOf(TestScene());
+    filter->Update();
+    SnakeScene taller = TestScene();
+    taller.Height *= 2;
+    filter->SetInput(MakeImage<unsigned short>(taller));
+    filter->GetContour()->Update();
+    return HasAllLabels(filter);
+  });
+}
+
+TEST_P(CudaRegionSnakeOutputs, AFilterThatTakesThePathMakesTheLabels)
+{
+  ExpectInChildProcess([this] {
+    auto filter = this->MakeFilterOf(TestScene());
+    auto drawing = itk::PathToImageFilter<itk::PolyLineParametricPath<2>, MaskType>::New();
+    drawing->SetInput(filter->GetContour());
+    drawing->SetSize(MaskType::SizeType{ { 300, 300 } });
+    drawing->Update();
+    return HasAllLabels(filter);
+  });
+}
+
+TEST_P(CudaRegionSnakeOutputs, ARequestForAPartOfTheLabelsHoldsNotForTheContour)
+{
+  ExpectInChildProcess([this] {
+    auto filter = this->MakeFilterOf(TestScene());
+    filter->UpdateOutputInformation();
+    filter->GetOutput()->SetRequestedRegion(MaskType::RegionType{ { { 0, 20 } }, { { 5, 5 } } });
+    filter->GetContour()->Update();
+    return HasAllLabels(filter);
+  });
 }

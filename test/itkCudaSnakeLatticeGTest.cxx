@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "itkCudaSnakeCore.h"
 #include "itkCudaSnakeLattice.h"
+#include "itkMacro.h"
 
 #include <gtest/gtest.h>
 
@@ -337,6 +338,16 @@ TEST(CudaSnakeLattice, RowSpansHoldThePixelsOfSimplePolygons)
       }
     }
   }
+}
+
+TEST(CudaSnakeLattice, RowSpansRefusePolygonsOutsideTheRows)
+{
+  const CudaSnakePolygon triangle{ { 1, 2 }, { 9, 4 }, { 3, 7 } };
+  EXPECT_EQ(itk::ComputeCudaSnakeRowSpans(triangle, 7).First.back(), 10u);
+  EXPECT_THROW(itk::ComputeCudaSnakeRowSpans(triangle, 6), itk::ExceptionObject);
+  EXPECT_THROW(itk::ComputeCudaSnakeRowSpans(triangle, 0), itk::ExceptionObject);
+  EXPECT_THROW(itk::ComputeCudaSnakeRowSpans({ { 1, -1 }, { 9, 4 }, { 3, 6 } }, 7), itk::ExceptionObject);
+  EXPECT_EQ(itk::ComputeCudaSnakeRowSpans({}, 0).Columns.size(), 0u);
 }
 
 TEST(CudaSnakeLattice, SegmentsMeetAgreesWithSolving)

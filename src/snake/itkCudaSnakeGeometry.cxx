@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "itkCudaSnakeLattice.h"
+#include "itkMacro.h"
 
 #include <algorithm>
 
@@ -7,9 +8,27 @@ namespace itk
 {
 using cuda::Next;
 
+namespace
+{
+void
+RequireRows(const CudaSnakePolygon & polygon, int32_t height)
+{
+  for (const CudaSnakePoint & corner : polygon)
+  {
+    if (corner.Y < 0 || corner.Y > height)
+    {
+      itkGenericExceptionMacro("The polygon has a vertex at pixel corner ("
+                               << corner.X << ", " << corner.Y << "); corners of the image's rows have Y from 0 to "
+                               << height);
+    }
+  }
+}
+} // namespace
+
 CudaSnakeRowSpans
 ComputeCudaSnakeRowSpans(const CudaSnakePolygon & polygon, int32_t height)
 {
+  RequireRows(polygon, height);
   const int         n = static_cast<int>(polygon.size());
   CudaSnakeRowSpans spans;
   spans.First.assign(static_cast<size_t>(height) + 1, 0);
