@@ -80,7 +80,8 @@ public:
   itkSetInputMacro(InitialPath, PathType);
   itkGetInputMacro(InitialPath, PathType);
 
-  /** A mask of the image's size: the search starts from the outer boundary of its largest 4-connected component. */
+  /** A mask of the image's size: the search starts from the outer boundary of its largest 4-connected component. All of
+   * its pixels must be in memory, as those of the ValidMask. */
   itkSetInputMacro(InitialMask, MaskImageType);
   itkGetInputMacro(InitialMask, MaskImageType);
 
@@ -438,6 +439,12 @@ private:
     }
   }
 
+  /** As whole.IsInside(part), for parts whose end is beyond the largest index as well. */
+  static bool
+  HoldsRegion(const RegionType & whole, const RegionType & part);
+  /** \exception ExceptionObject that names the mask if its pixels are not in memory */
+  CudaImageView
+  MakeMaskView(const MaskImageType * mask, const char * name) const;
   CudaSnakePolygon
   GetStartPolygon() const;
   CudaRegionSnakeObserver

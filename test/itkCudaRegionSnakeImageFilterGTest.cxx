@@ -4,6 +4,7 @@
 #include "itkCudaRegionSnakeImageFilter.h"
 #include "itkCudaSnakeScene.h"
 #include "itkImageRegionIterator.h"
+#include "itkImageSource.h"
 #include "itkPathToImageFilter.h"
 #include "itkStreamingImageFilter.h"
 
@@ -139,6 +140,36 @@ ExpectInChildProcess(const TCheck & check)
   ::testing::FLAGS_gtest_death_test_style = "threadsafe";
   EXPECT_EXIT(std::_Exit(check() ? EXIT_SUCCESS : EXIT_FAILURE), ::testing::ExitedWithCode(EXIT_SUCCESS), "");
 }
+
+/** A source that makes less of its image than it is asked for. */
+class ScantySource : public itk::ImageSource<MaskType>
+{
+public:
+  ITK_DISALLOW_COPY_AND_MOVE(ScantySource);
+
+  using Self = ScantySource;
+  using Pointer = itk::SmartPointer<Self>;
+  itkNewMacro(Self);
+
+  MaskType::RegionType m_Whole;
+  MaskType::RegionType m_Made;
+
+protected:
+  ScantySource() = default;
+
+  void
+  GenerateOutputInformation() override
+  {
+    this->GetOutput()->SetLargestPossibleRegion(m_Whole);
+  }
+  void
+  GenerateData() override
+  {
+    this->GetOutput()->SetBufferedRegion(m_Made);
+    this->GetOutput()->Allocate();
+    this->GetOutput()->FillBuffer(1);
+  }
+};
 
 class CudaRegionSnakeOutputs : public ::testing::TestWithParam<CudaFiltersEnums::Backend>
 {
@@ -484,5 +515,57 @@ TEST_P(CudaRegionSnakeOutputs, ARequestForAPartOfTheLabelsHoldsNotForTheContour)
     filter->GetOutput()->SetRequestedRegion(MaskType::RegionType{ { { 0, 20 } }, { { 5, 5 } } });
     filter->GetContour()->Update();
     return HasAllLabels(filter);
+  });
+}
+
+TEST_P(CudaRegionSnakeOutputs, MasksWithoutTheirPixelsAreNamed)
+{
+  // In a process of its own: pixels that are not there would end this one.
+  ExpectInChildProcess([this] {
+    auto               filter = this->MakeFilterOf(TestScene());
+    const auto         whole = filter->GetInput()->GetLargestPossibleRegion();
+    const auto         halfway = itk::Size<2>{ { whole.GetSize(0), whole.GetSize(1) / 2 } };
+    MaskType::Pointer  neverAllocated = MaskType::New();
+    MaskType::Pointer  released = MaskType::New();
+    MaskType::Pointer  grown = MaskType::New();
+    const auto         scanty = ScantySource::New();
+    const std::string  expected = "its buffer does not hold";
+    std::ostringstream failures;
+    neverAllocated->SetRegions(whole);
+    released->SetRegions(whole);
+    released->Allocate();
+    released->ReleaseData();
+    grown->SetRegions(MaskType::RegionType{ whole.GetIndex(), halfway });
+    grown->Allocate();
+    grown->SetRegions(whole);
+    scanty->m_Whole = whole;
+    scanty->m_Made = MaskType::RegionType{ whole.GetIndex(), halfway };
+    for (MaskType * mask :
+         { neverAllocated.GetPointer(), released.GetPointer(), grown.GetPointer(), scanty->GetOutput() })
+    {
+      for (const bool initial : { true, false })
+      {
+        filter->SetInitialMask(initial ? mask : nullptr);
+        filter->SetValidMask(initial ? nullptr : mask);
+        std::string message = "no exception";
+        try
+        {
+          filter->Update();
+        }
+        catch (const itk::ExceptionObject & error)
+        {
+          message = error.GetDescription();
+        }
+        const std::string name = initial ? "InitialMask" : "ValidMask";
+        if (message.find(name) == std::string::npos || message.find(expected) == std::string::npos)
+        {
+          failures << name << ": " << message << std::endl;
+        }
+      }
+    }
+    filter->SetValidMask(nullptr);
+    filter->Update();
+    std::cerr << failures.str();
+    return failures.str().empty() && filter->GetSignificantBoundary();
   });
 }
