@@ -207,7 +207,8 @@ struct CudaSnakeRowSpans
 CudaFilters_EXPORT CudaSnakeRowSpans
 ComputeCudaSnakeRowSpans(const CudaSnakePolygon & polygon, int32_t height);
 
-/** Whether no two edges of the polygon meet but at the node they share, tested pair by pair. */
+/** Whether no two edges of the polygon meet but at the node they share. The time is that of sorting the
+ * nodes. */
 CudaFilters_EXPORT bool
 CudaSnakePolygonIsSimple(const CudaSnakePolygon & polygon);
 } // end namespace itk

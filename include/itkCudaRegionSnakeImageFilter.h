@@ -432,13 +432,17 @@ private:
   void
   SetParameter(TValue & parameter, TValue value)
   {
-    if (parameter != value)
+    const bool bothAreNoNumbers = parameter != parameter && value != value;
+    if (parameter != value && !bothAreNoNumbers)
     {
       parameter = value;
       this->Modified();
     }
   }
 
+  /** Not by the number of its pixels, which may be 0 modulo 2^64. */
+  bool
+  HasInitialRegion() const;
   /** As whole.IsInside(part), for parts whose end is beyond the largest index as well. */
   static bool
   HoldsRegion(const RegionType & whole, const RegionType & part);

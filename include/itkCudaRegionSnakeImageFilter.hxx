@@ -58,7 +58,7 @@ CudaRegionSnakeImageFilter<TInputImage, TOutputImage>::VerifyPreconditions() ITK
   Superclass::VerifyPreconditions();
   VerifyCudaRegionSnakeParameters(m_Parameters);
   const int starts = (this->GetInitialPath() != nullptr ? 1 : 0) + (this->GetInitialMask() != nullptr ? 1 : 0) +
-                     (m_InitialRegion.GetNumberOfPixels() > 0 ? 1 : 0);
+                     (this->HasInitialRegion() ? 1 : 0);
   if (starts > 1)
   {
     itkExceptionMacro("More than one of InitialPath, InitialMask and InitialRegion is set; the search has one start");
@@ -86,6 +86,13 @@ CudaRegionSnakeImageFilter<TInputImage, TOutputImage>::EnlargeOutputRequestedReg
   Superclass::EnlargeOutputRequestedRegion(output);
   // A request for the contour says nothing of the label image, which is made with it.
   this->GetOutput()->SetRequestedRegionToLargestPossibleRegion();
+}
+
+template <typename TInputImage, typename TOutputImage>
+bool
+CudaRegionSnakeImageFilter<TInputImage, TOutputImage>::HasInitialRegion() const
+{
+  return m_InitialRegion.GetSize(0) > 0 && m_InitialRegion.GetSize(1) > 0;
 }
 
 template <typename TInputImage, typename TOutputImage>
@@ -127,9 +134,9 @@ CudaRegionSnakeImageFilter<TInputImage, TOutputImage>::GetStartPolygon() const
 {
   const RegionType region = this->GetInput()->GetLargestPossibleRegion();
   CudaSnakePolygon polygon;
-  if (m_InitialRegion.GetNumberOfPixels() > 0)
+  if (this->HasInitialRegion())
   {
-    if (!region.IsInside(m_InitialRegion))
+    if (!HoldsRegion(region, m_InitialRegion))
     {
       itkExceptionMacro("InitialRegion has index "
                         << m_InitialRegion.GetIndex() << " and size " << m_InitialRegion.GetSize()
@@ -216,7 +223,7 @@ CudaRegionSnakeImageFilter<TInputImage, TOutputImage>::GenerateData()
     input.StartMask = &startMask;
   }
   const CudaSnakePolygon startPolygon = this->GetStartPolygon();
-  if (this->GetInitialPath() != nullptr || m_InitialRegion.GetNumberOfPixels() > 0)
+  if (this->GetInitialPath() != nullptr || this->HasInitialRegion())
   {
     input.StartPolygon = &startPolygon;
   }

@@ -12,8 +12,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
+#include <fstream>
 #include <limits>
 #include <string>
+
+#ifdef __linux__
+#  include <sys/resource.h>
+#  include <unistd.h>
+#endif
 
 namespace
 {
@@ -730,6 +737,31 @@ TEST(CudaSnakeStart, TracedMasksAreSimpleAndCoverTheirComponent)
   EXPECT_TRUE(square[0] == (itk::CudaSnakePoint{ 1, 1 }));
   EXPECT_TRUE(square[2] == (itk::CudaSnakePoint{ 5, 5 }));
 }
+
+#if defined(__linux__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+TEST(CudaSnakeStart, TracingALargeComponentTakesNoMoreThanItsCells)
+{
+  // In a process of its own, which gets its cells, a byte each, and little more.
+  ::testing::FLAGS_gtest_death_test_style = "threadsafe";
+  const auto trace = [] {
+    constexpr size_t     side = 6000;
+    constexpr size_t     room = size_t{ 8 } << 20;
+    std::vector<uint8_t> mask(side * side, 1);
+    for (size_t y = 0; y < side; y += 2)
+    {
+      mask[y * side + side / 2 + (y / 2) % 2] = 0;
+    }
+    size_t pages = 0;
+    std::ifstream("/proc/self/statm") >> pages;
+    const rlim_t limit = pages * static_cast<size_t>(sysconf(_SC_PAGESIZE)) + side * side + room;
+    const rlimit limits{ limit, limit };
+    setrlimit(RLIMIT_AS, &limits);
+    const CudaImageView view = MakeImageView(mask.data(), CudaComponentType::UChar, side, side);
+    return TraceMask(view, 0, 4096).size() >= 4;
+  };
+  EXPECT_EXIT(std::_Exit(trace() ? EXIT_SUCCESS : EXIT_FAILURE), ::testing::ExitedWithCode(EXIT_SUCCESS), "");
+}
+#endif
 
 TEST(CudaFiltersEnumsOfTheSnake, NamesAreReadInAnyCase)
 {

@@ -569,3 +569,39 @@ TEST_P(CudaRegionSnakeOutputs, MasksWithoutTheirPixelsAreNamed)
     return failures.str().empty() && filter->GetSignificantBoundary();
   });
 }
+
+TEST(CudaRegionSnakeImageFilter, NoForegroundThresholdIsNoChange)
+{
+  auto       filter = FilterOf<unsigned char>::New();
+  const auto time = filter->GetMTime();
+  filter->SetForegroundThreshold(std::numeric_limits<double>::quiet_NaN());
+  EXPECT_EQ(filter->GetMTime(), time);
+  filter->SetForegroundThreshold(0.5);
+  const auto timeOfNumber = filter->GetMTime();
+  EXPECT_GT(timeOfNumber, time);
+  filter->SetForegroundThreshold(std::numeric_limits<double>::quiet_NaN());
+  EXPECT_GT(filter->GetMTime(), timeOfNumber);
+  EXPECT_TRUE(std::isnan(filter->GetForegroundThreshold()));
+}
+
+TEST(CudaRegionSnakeImageFilter, InitialRegionsOfAnySizeMustLieInTheImage)
+{
+  auto                     filter = MakeFilter<unsigned short>(MakeImage<unsigned short>(TestScene()));
+  const itk::SizeValueType large = itk::SizeValueType{ 1 } << 32;
+  const itk::SizeValueType largest = std::numeric_limits<itk::SizeValueType>::max();
+  // Their numbers of pixels are 0 modulo 2^64, or their ends wrap around to before the beginning.
+  for (const itk::Size<2> & size : { itk::Size<2>{ { large, large } },
+                                     itk::Size<2>{ { largest, 10 } },
+                                     itk::Size<2>{ { 10, largest - 1 } },
+                                     itk::Size<2>{ { large * 2, large * 4 } } })
+  {
+    filter->SetInitialRegion({ { { 13, 31 } }, size });
+    ExpectMessage([&] { filter->Update(); }, "InitialRegion has index [13, 31]");
+    filter->SetInitialMask(MaskType::New());
+    ExpectMessage([&] { filter->Update(); }, "More than one of InitialPath");
+    filter->SetInitialMask(nullptr);
+  }
+  filter->SetInitialRegion({ { { 13, 31 } }, { { 0, 10 } } }); // without pixels: none
+  filter->Update();
+  EXPECT_TRUE(filter->GetSignificantBoundary());
+}

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <random>
 #include <vector>
 
@@ -185,6 +186,25 @@ public:
 private:
   std::mt19937 m_Engine;
 };
+
+/** A simple polygon of long narrow teeth on a base, with random lengths. */
+CudaSnakePolygon
+MakeComb(Random & random, int teeth)
+{
+  CudaSnakePolygon comb;
+  int              x = 0;
+  for (int i = 0; i < teeth; ++i)
+  {
+    const int valley = random(1, 3);
+    comb.push_back({ x, valley });
+    comb.push_back({ x + 1, random(4, 60) });
+    comb.push_back({ x + 2, random(4, 60) });
+    comb.push_back({ x + 3, random(1, 3) });
+    x += random(4, 6);
+  }
+  comb.front().Y = comb.back().Y = 0;
+  return comb;
+}
 
 CudaSnakePolygon
 WithMoves(CudaSnakePolygon polygon, const std::vector<itk::cuda::Proposal> & moves)
@@ -386,6 +406,73 @@ TEST(CudaSnakeLattice, SimplicityAgreesWithAllPairs)
     ASSERT_EQ(itk::CudaSnakePolygonIsSimple(polygon), expected) << "polygon " << trial;
   }
   EXPECT_GT(simple, 5000);
+}
+
+TEST(CudaSnakeLattice, SimplicityOfManyNodesAgreesWithAllPairs)
+{
+  Random random(11);
+  int    simple = 0;
+  for (int trial = 0; trial < 3000; ++trial)
+  {
+    CudaSnakePolygon polygon = MakeComb(random, random(2, 12));
+    // Most of these make it touch, cross or fold back on itself somewhere, on few or many different coordinates.
+    const int side = trial % 3 == 0 ? 6 : 60;
+    for (int change = random(0, 2); change > 0; --change)
+    {
+      const size_t i = static_cast<size_t>(random(0, static_cast<int>(polygon.size()) - 1));
+      switch (random(0, 3))
+      {
+        case 0:
+          polygon[i] = random.Point(side);
+          break;
+        case 1:
+          polygon[i] = polygon[random(0, static_cast<int>(polygon.size()) - 1)];
+          break;
+        case 2:
+          polygon.insert(polygon.begin() + static_cast<ptrdiff_t>(i), random.Point(side));
+          break;
+        default:
+          std::swap(polygon[i], polygon[Next(static_cast<int>(i), static_cast<int>(polygon.size()))]);
+      }
+    }
+    if (random(0, 1) == 1)
+    {
+      for (CudaSnakePoint & p : polygon)
+      {
+        p = { p.Y, p.X };
+      }
+    }
+    std::rotate(polygon.begin(), polygon.begin() + random(0, static_cast<int>(polygon.size()) - 1), polygon.end());
+    const bool expected = IsSimpleByPairs(polygon);
+    simple += expected ? 1 : 0;
+    ASSERT_EQ(itk::CudaSnakePolygonIsSimple(polygon), expected) << "seed 11, polygon " << trial;
+  }
+  EXPECT_GT(simple, 500);
+  EXPECT_LT(simple, 2500);
+}
+
+TEST(CudaSnakeLattice, SimplicityOf65536NodesIsNotAQuestionOfAllPairs)
+{
+  // Teeth as long as the comb is wide: all pairs of edges would be 2e9. The time is a guard against that alone.
+  constexpr int    teeth = 1 << 14;
+  CudaSnakePolygon comb;
+  for (int i = 0; i < teeth; ++i)
+  {
+    comb.push_back({ 4 * i, 10 });
+    comb.push_back({ 4 * i + 1, 4 * teeth });
+    comb.push_back({ 4 * i + 2, 4 * teeth });
+    comb.push_back({ 4 * i + 3, 10 });
+  }
+  comb.front().Y = comb.back().Y = 0;
+  ASSERT_EQ(comb.size(), 65536u);
+  const auto start = std::chrono::steady_clock::now();
+  for (int i = 0; i < 8; ++i)
+  {
+    EXPECT_TRUE(itk::CudaSnakePolygonIsSimple(comb));
+  }
+  comb[3 * comb.size() / 4 + 1].X += 3; // the tip of one tooth reaches the next tooth
+  EXPECT_FALSE(itk::CudaSnakePolygonIsSimple(comb));
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(20));
 }
 
 TEST(CudaSnakeLattice, MovesAndPairsOfMovesAgreeWithAllPairs)

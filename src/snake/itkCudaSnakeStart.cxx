@@ -81,13 +81,6 @@ public:
   {
     return m_Cells[this->Position(x, y)] != 0;
   }
-  bool
-  IsInside(size_t position) const
-  {
-    const size_t x = position % m_Stride;
-    const size_t y = position / m_Stride;
-    return x >= 1 && x <= static_cast<size_t>(Width) && y >= 1 && y <= static_cast<size_t>(Height);
-  }
 
 private:
   size_t            m_Stride;
@@ -115,32 +108,49 @@ MakeCells(const CudaImageView & mask, uint32_t exponent)
   return grid;
 }
 
-/** Gives the 4-connected cells of value `from` around `seed` the value `to`; returns their number. */
+/** Gives the 4-connected cells of value `from` around `seed` the value `to`; returns their number. Goes depth first;
+ * the way back stands in the cells themselves, so that no memory is needed but theirs. */
 size_t
-Flood(CellGrid & grid, size_t seed, char from, char to, bool insideOnly)
+Flood(CellGrid & grid, size_t seed, char from, char to)
 {
+  // A cell on the way holds `entered` + the direction of the step to it, and the seed a direction of its own.
+  constexpr int       directions = 4;
+  constexpr char      entered = 16;
   std::vector<char> & cells = grid.GetCells();
-  std::vector<size_t> stack{ seed };
-  cells[seed] = to;
-  size_t number = 0;
-  while (!stack.empty())
+  const size_t        stride = grid.GetStride();
+  const size_t        steps[directions] = { 1, stride, size_t{ 0 } - 1, size_t{ 0 } - stride }; // modulo 2^64
+  size_t              number = 0;
+  size_t              position = seed;
+  int                 direction = 0; // to look in next
+  cells[seed] = entered + directions;
+  while (true)
   {
-    const size_t position = stack.back();
-    stack.pop_back();
-    ++number;
-    const size_t stride = grid.GetStride();
-    const size_t neighbours[] = { position - 1, position + 1, position - stride, position + stride };
-    for (const size_t neighbour : neighbours)
+    if (direction < directions)
     {
       // Positions before the first cell wrap around to large ones.
-      if (neighbour < cells.size() && cells[neighbour] == from && (!insideOnly || grid.IsInside(neighbour)))
+      const size_t neighbour = position + steps[direction];
+      if (neighbour < cells.size() && cells[neighbour] == from)
       {
-        cells[neighbour] = to;
-        stack.push_back(neighbour);
+        cells[neighbour] = static_cast<char>(entered + direction);
+        position = neighbour;
+        direction = 0;
       }
+      else
+      {
+        ++direction;
+      }
+      continue;
     }
+    const int cameFrom = cells[position] - entered;
+    cells[position] = to;
+    ++number;
+    if (cameFrom == directions)
+    {
+      return number;
+    }
+    position -= steps[cameFrom];
+    direction = cameFrom + 1;
   }
-  return number;
 }
 
 /** Leaves only the largest component; false if there is none. */
@@ -155,7 +165,7 @@ KeepLargestComponent(CellGrid & grid)
   {
     if (cells[position] == 1)
     {
-      const size_t number = Flood(grid, position, 1, visited, true);
+      const size_t number = Flood(grid, position, 1, visited);
       if (number > largest)
       {
         largest = number;
@@ -165,7 +175,7 @@ KeepLargestComponent(CellGrid & grid)
   }
   if (largest > 0)
   {
-    Flood(grid, seedOfLargest, visited, 1, true);
+    Flood(grid, seedOfLargest, visited, 1);
     std::replace(cells.begin(), cells.end(), visited, char{ 0 });
   }
   return largest > 0;
@@ -212,7 +222,7 @@ FillHoles(CellGrid & grid)
 {
   constexpr char      outside = 2;
   std::vector<char> & cells = grid.GetCells();
-  Flood(grid, 0, 0, outside, false);
+  Flood(grid, 0, 0, outside);
   for (char & cell : cells)
   {
     cell = cell == outside ? 0 : 1;
