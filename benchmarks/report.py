@@ -5,8 +5,8 @@
 usage: benchmarks/report.py    (needs matplotlib)
 
 Records are the files DATE-MACHINE-peers*.json of peers.py (rows of a later file take the place of an earlier one's),
-and the newest -two-way.json (two_way_paper_tables --json), -snake.txt (snake_paper_table), -snake-host.txt (rows of the
-host that the other lacks) and -sanitize.json (gpu-sanitize). What limits a figure that misses its goal is written by
+and the newest -two-way.json (two_way_paper_tables --json), -snake.json (snake_paper_table --json; or its text, -snake.txt),
+-snake-host.json (or .txt; rows of the host that the other lacks) and -sanitize.json (gpu-sanitize). What limits a figure that misses its goal is written by
 hand in report_limits.md, under the goal's name.
 """
 
@@ -70,9 +70,9 @@ class Records:
         self.add_convolutions(folder)
         self.versions = {name: version for run in self.runs for name, version in run["versions"].items()}
         self.two_way_file, self.two_way = self.newest(folder, "*-two-way.json", json.loads)
-        snakes = [self.newest(folder, f"*-snake{part}.txt", str) for part in ("-host", "")]
+        snakes = [self.newest_snake(folder, part) for part in ("-host", "")]
         self.snake_files = [file for file, _ in snakes if file]
-        self.snake = read_snake("".join(text for _, text in snakes if text))
+        self.snake = sort_snake([row for _, rows in snakes for row in rows])
         self.sanitize_file, self.sanitize = self.newest(folder, "*-sanitize.json", json.loads)
 
     def add_convolutions(self, folder):
@@ -88,6 +88,16 @@ class Records:
     def newest(folder, pattern, read):
         files = sorted(folder.glob(pattern))
         return (files[-1], read(files[-1].read_text(encoding="utf-8"))) if files else (None, None)
+
+    @staticmethod
+    def newest_snake(folder, part):
+        """The newest record of the snake, JSON where there are both of one name, and its rows."""
+        files = [*folder.glob(f"*-snake{part}.json"), *folder.glob(f"*-snake{part}.txt")]
+        if not files:
+            return None, []
+        file = max(files, key=lambda file: (file.stem, file.suffix == ".json"))
+        text = file.read_text(encoding="utf-8")
+        return file, read_snake_json(text) if file.suffix == ".json" else read_snake(text)
 
     def get(self, name, key="ms"):
         return self.module.get(name, {}).get(key)
@@ -138,16 +148,33 @@ class Records:
 
 
 def read_snake(text):
-    """Rows (image, what, sums, segmentation, total in ms, rest) of snake_paper_table, image by image; the faint targets, which are
-    another experiment, are left out."""
-    rows = {}
+    """Rows (image, what, sums, segmentation, total in ms, rest) of the text of snake_paper_table; `rest` begins with the overlap with
+    the truth where that was measured. Faint targets, which are another experiment, are left out."""
+    rows = []
     for line in text.splitlines():
         match = re.match(r" *(\d+ MP)\s+(.*?)\s{2,}(\d+\.\d+)\s+(\d+\.\d+)\s+(\d+\.\d+)\s*(.*)", line)
         if match and not match.group(2).startswith("contrast"):
             image, what, sums, segmentation, total, rest = match.groups()
-            rows[image, what] = (image, what, float(sums), float(segmentation), float(total), rest.split())
-    images = list(dict.fromkeys(image for image, _ in rows))
-    return sorted(rows.values(), key=lambda row: images.index(row[0]))
+            rows.append((image, what, float(sums), float(segmentation), float(total), rest.split()))
+    return rows
+
+
+def read_snake_json(text):
+    """The same rows from the file that snake_paper_table --json writes. Rows without a total, of the rectangle's search, are left out
+    as well."""
+    rows = []
+    for row in json.loads(text)["rows"]:
+        if row["total_ms"] is not None and not row["what"].startswith("contrast"):
+            rest = [f"{row['overlap']:.5f}"] if "overlap" in row else []
+            rows.append((row["image"], row["what"], row["sums_ms"], row["segmentation_ms"], row["total_ms"], rest))
+    return rows
+
+
+def sort_snake(rows):
+    """Image by image; of rows that several records have, the last."""
+    by_name = {(row[0], row[1]): row for row in rows}
+    images = list(dict.fromkeys(image for image, _ in by_name))
+    return sorted(by_name.values(), key=lambda row: images.index(row[0]))
 
 
 # --- goals ------------------------------------------------------------------------------------------------------------

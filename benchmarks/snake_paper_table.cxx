@@ -1,19 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 // Prints the table of Perrot, Domas and Couturier (2011), measured here: the region snake on images of 15, 100 and 150
 // megapixels.
-// Usage: snake_paper_table [--sizes 15,100,150] [--on gpu,thread,threads] [--repetitions 5]
+// Usage: snake_paper_table [--sizes 15,100,150] [--on gpu,thread,threads] [--repetitions 5] [--json FILE]
 #include "itkCudaFiltersConfiguration.h"
 #include "itkCudaRegionSnakeEngine.h"
 #include "itkCudaSnakeScene.h"
 #include "itkMultiThreaderBase.h"
 
 #include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <fstream>
+#include <limits>
 #include <map>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -50,6 +54,7 @@ struct Options
   std::vector<int>       Sizes{ 15, 100, 150 };
   std::vector<Execution> Executions{ Execution::Device, Execution::Thread, Execution::Threads };
   int                    Repetitions{ 5 };
+  std::string            Json;
 };
 
 void
@@ -68,6 +73,7 @@ AddOptions(CLI::App & app, Options & options)
   app.add_option("--repetitions", options.Repetitions, "runs of which the median is taken")
     ->check(CLI::PositiveNumber)
     ->capture_default_str();
+  app.add_option("--json", options.Json, "writes the table to this file as well, for report.py");
 }
 
 /** Medians of some runs' times in seconds, and what each of them found. */
@@ -117,10 +123,59 @@ Measure(const CudaRegionSnakeInput &      input,
   return measurement;
 }
 
+/** The table as JSON: times in milliseconds, null where a row has none; the quality where it was measured. */
+class Record
+{
+public:
+  void
+  Add(int megapixels, const std::string & what, double sums, double segmentation, double total)
+  {
+    m_Rows.push_back({ { "image", std::to_string(megapixels) + " MP" },
+                       { "what", what },
+                       { "sums_ms", 1e3 * sums },
+                       { "segmentation_ms", 1e3 * segmentation },
+                       { "total_ms", 1e3 * total } });
+  }
+  /** Of the row that was added last. */
+  void
+  AddQuality(double overlap, size_t nodes, unsigned int iterations, bool significant)
+  {
+    m_Rows.back().update(
+      { { "overlap", overlap }, { "nodes", nodes }, { "iterations", iterations }, { "significant", significant } });
+  }
+  void
+  Write(const Options & options) const
+  {
+    if (options.Json.empty())
+    {
+      return;
+    }
+    std::ofstream file(options.Json);
+    file << nlohmann::json{ { "status", itk::CudaFiltersConfiguration::GetStatus() },
+                            { "repetitions", options.Repetitions },
+                            { "rows", m_Rows } }
+              .dump(1, ' ', false, nlohmann::json::error_handler_t::replace)
+         << std::endl;
+    if (!file)
+    {
+      throw std::runtime_error("cannot write " + options.Json);
+    }
+  }
+
+private:
+  nlohmann::json m_Rows = nlohmann::json::array();
+};
+
 /** A row of the table; times in milliseconds. */
 void
-PrintRow(int megapixels, const std::string & what, double sums, double segmentation, const std::string & quality)
+PrintRow(Record &            record,
+         int                 megapixels,
+         const std::string & what,
+         double              sums,
+         double              segmentation,
+         const std::string & quality)
 {
+  record.Add(megapixels, what, sums, segmentation, sums + segmentation);
   std::printf("%3d MP  %-42s %9.2f %9.2f %9.2f  %s\n",
               megapixels,
               what.c_str(),
@@ -184,38 +239,43 @@ ParametersOf(const Image & image, bool coarseToFine, bool removal)
 }
 
 double
-PrintMeasurement(const Image &                     image,
+PrintMeasurement(Record &                          record,
+                 const Image &                     image,
                  const std::string &               name,
                  const CudaRegionSnakeParameters & parameters,
                  Execution                         execution,
                  int                               repetitions)
 {
-  const Measurement measurement = Measure(image.GetInput(), parameters, execution, repetitions);
-  char              quality[80];
-  std::snprintf(
-    quality,
-    sizeof(quality),
-    "%.5f %6zu %6u  %s",
-    itk::cuda::IntersectionOverUnion({ measurement.Result.Polygon }, image.Scene.GetTruth(), image.Scene.Height),
-    measurement.Result.Polygon.size(),
-    measurement.Result.NumberOfIterations,
-    measurement.Result.SignificantBoundary ? "" : "not significant");
-  PrintRow(image.Megapixels, name + NameOf(execution), measurement.Sums, measurement.Segmentation, quality);
+  const Measurement             measurement = Measure(image.GetInput(), parameters, execution, repetitions);
+  const CudaRegionSnakeResult & result = measurement.Result;
+  const double                  overlap =
+    itk::cuda::IntersectionOverUnion({ result.Polygon }, image.Scene.GetTruth(), image.Scene.Height);
+  char quality[80];
+  std::snprintf(quality,
+                sizeof(quality),
+                "%.5f %6zu %6u  %s",
+                overlap,
+                result.Polygon.size(),
+                result.NumberOfIterations,
+                result.SignificantBoundary ? "" : "not significant");
+  PrintRow(record, image.Megapixels, name + NameOf(execution), measurement.Sums, measurement.Segmentation, quality);
+  record.AddQuality(overlap, result.Polygon.size(), result.NumberOfIterations, result.SignificantBoundary);
   return measurement.Segmentation;
 }
 
 void
-PrintTable(const Image & image, const PublishedRow & row, const Options & options)
+PrintTable(Record & record, const Image & image, const PublishedRow & row, const Options & options)
 {
-  PrintRow(row.Megapixels, "published, CPU", row.HostSums, row.HostSegmentation, "");
-  PrintRow(row.Megapixels, "published, GPU", row.DeviceSums, row.DeviceSegmentation, "");
+  PrintRow(record, row.Megapixels, "published, CPU", row.HostSums, row.HostSegmentation, "");
+  PrintRow(record, row.Megapixels, "published, GPU", row.DeviceSums, row.DeviceSegmentation, "");
   for (const Execution execution : options.Executions)
   {
     for (const bool coarseToFine : { false, true })
     {
       for (const bool removal : { false, true })
       {
-        PrintMeasurement(image,
+        PrintMeasurement(record,
+                         image,
                          std::string(coarseToFine ? "CoarseToFine" : "AsPublished") + (removal ? " + removal, " : ", "),
                          ParametersOf(image, coarseToFine, removal),
                          execution,
@@ -224,24 +284,24 @@ PrintTable(const Image & image, const PublishedRow & row, const Options & option
     }
     CudaRegionSnakeParameters automatic = ParametersOf(image, true, false);
     automatic.Start = CudaFiltersEnums::Start::Automatic;
-    std::printf("%3d MP  %-42s %9s %9.2f\n",
-                row.Megapixels,
-                ("search of the rectangle, " + NameOf(execution)).c_str(),
-                "",
-                1e3 * Measure(image.GetInput(), automatic, execution, options.Repetitions).Start);
+    const std::string search = "search of the rectangle, " + NameOf(execution);
+    const double      seconds = Measure(image.GetInput(), automatic, execution, options.Repetitions).Start;
+    const double      none = std::numeric_limits<double>::quiet_NaN(); // null in JSON
+    record.Add(row.Megapixels, search, none, seconds, none);
+    std::printf("%3d MP  %-42s %9s %9.2f\n", row.Megapixels, search.c_str(), "", 1e3 * seconds);
   }
 }
 
 /** What a faint target costs, compared with one of contrast 1. */
 void
-PrintContrasts(const PublishedRow & row, const Options & options)
+PrintContrasts(Record & record, const PublishedRow & row, const Options & options)
 {
   const Image clear(row, 1.0);
   const Image faint(row, 0.1);
   for (const Execution execution : options.Executions)
   {
     const auto print = [&](const Image & image, const char * name) {
-      return PrintMeasurement(image, name, ParametersOf(image, true, true), execution, options.Repetitions);
+      return PrintMeasurement(record, image, name, ParametersOf(image, true, true), execution, options.Repetitions);
     };
     const double ofClear = print(clear, "contrast 1, ");
     const double ofFaint = print(faint, "contrast 0.1, ");
@@ -273,15 +333,17 @@ main(int argc, char * argv[])
                 options.Repetitions);
     std::printf(
       "%-7s %-42s %9s %9s %9s  %-7s %6s %6s\n", "image", "", "sums", "segment.", "total", "IoU", "nodes", "iter.");
+    Record record;
     for (const PublishedRow & row : PublishedRows)
     {
       if (std::find(options.Sizes.begin(), options.Sizes.end(), row.Megapixels) != options.Sizes.end())
       {
-        PrintTable(Image(row, 1.0), row, options);
+        PrintTable(record, Image(row, 1.0), row, options);
       }
     }
     std::printf("\nA faint target; CoarseToFine + removal\n");
-    PrintContrasts(PublishedRows[0], options);
+    PrintContrasts(record, PublishedRows[0], options);
+    record.Write(options);
   }
   catch (const std::exception & error)
   {

@@ -3,6 +3,8 @@
 #define itkCudaRegionSnakeImageFilter_hxx
 
 #include "itkCudaImageTraits.h"
+#include "itkCudaPixelContainer.h"
+#include "itkCudaRegionSnakeLabels.h"
 
 #include <algorithm>
 #include <cmath>
@@ -203,6 +205,7 @@ CudaRegionSnakeImageFilter<TInputImage, TOutputImage>::GenerateData()
 {
   const InputImageType * image = this->GetInput();
   const RegionType       region = image->GetLargestPossibleRegion();
+  CudaUsePooledPixelContainer(this->GetOutput(), this->GetOutput()->GetRequestedRegion());
   this->AllocateOutputs();
   m_Result = CudaRegionSnakeResult();
   m_ContourPoints.clear();
@@ -284,24 +287,12 @@ CudaRegionSnakeImageFilter<TInputImage, TOutputImage>::WriteLabels()
 {
   OutputImageType * const output = this->GetOutput();
   const RegionType        region = output->GetBufferedRegion();
-  const auto              width = static_cast<size_t>(region.GetSize(0));
-  const auto              height = static_cast<int32_t>(region.GetSize(1));
-  const CudaSnakeRowSpans spans =
-    ComputeCudaSnakeRowSpans(m_Result.SignificantBoundary ? m_Result.Polygon : CudaSnakePolygon{}, height);
-  OutputPixelType * const pixels = output->GetBufferPointer();
-  this->GetMultiThreader()->SetNumberOfWorkUnits(this->GetNumberOfWorkUnits());
-  this->GetMultiThreader()->ParallelizeArray(
-    0,
-    static_cast<SizeValueType>(height),
-    [&](SizeValueType y) {
-      OutputPixelType * const row = pixels + y * width;
-      std::fill(row, row + width, m_OutsideValue);
-      for (size_t i = spans.First[y]; i < spans.First[y + 1]; i += 2)
-      {
-        std::fill(row + spans.Columns[i], row + spans.Columns[i + 1], m_InsideValue);
-      }
-    },
-    nullptr);
+  const CudaSnakeRowSpans spans = ComputeCudaSnakeRowSpans(
+    m_Result.SignificantBoundary ? m_Result.Polygon : CudaSnakePolygon{}, static_cast<int32_t>(region.GetSize(1)));
+  MultiThreaderBase * const threader = this->GetMultiThreader();
+  threader->SetNumberOfWorkUnits(this->GetNumberOfWorkUnits());
+  const CudaSnakeLabels<OutputPixelType> labels{ spans, region.GetSize(0), m_InsideValue, m_OutsideValue };
+  labels.Write(output->GetBufferPointer(), *threader);
 }
 
 template <typename TInputImage, typename TOutputImage>

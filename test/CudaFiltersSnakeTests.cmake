@@ -4,6 +4,7 @@ set(CudaFilters_SNAKE_SCENE_SRCS scenes/itkCudaSnakeScene.cxx)
 set(CudaFilters_SNAKE_GTESTS
     itkCudaRegionSnakeEngineGTest.cxx
     itkCudaRegionSnakeImageFilterGTest.cxx
+    itkCudaRegionSnakeLabelsGTest.cxx
     itkCudaRegionSnakeQualityGTest.cxx
     itkCudaRegionSnakeTwinGTest.cxx
     itkCudaSnakeLatticeGTest.cxx

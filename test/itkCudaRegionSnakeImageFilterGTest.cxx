@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "itkCommand.h"
 #include "itkCudaFiltersConfiguration.h"
+#include "itkCudaPixelContainer.h"
 #include "itkCudaRegionSnakeImageFilter.h"
 #include "itkCudaSnakeScene.h"
 #include "itkImageRegionIterator.h"
@@ -604,4 +605,19 @@ TEST(CudaRegionSnakeImageFilter, InitialRegionsOfAnySizeMustLieInTheImage)
   filter->SetInitialRegion({ { { 13, 31 } }, { { 0, 10 } } }); // without pixels: none
   filter->Update();
   EXPECT_TRUE(filter->GetSignificantBoundary());
+}
+
+TEST(CudaRegionSnakeImageFilter, LabelsAreInPooledMemory)
+{
+  using LabelType = ImageOf<unsigned long>;
+  auto image = ImageOf<unsigned char>::New();
+  image->SetRegions(itk::Size<2>{ { 1100, 1000 } });
+  image->Allocate();
+  image->FillBuffer(0);
+  auto filter = itk::CudaRegionSnakeImageFilter<ImageOf<unsigned char>, LabelType>::New();
+  filter->SetInput(image);
+  filter->SetBackend(CudaFiltersEnums::Backend::Host);
+  using PooledType = itk::CudaPixelContainer<LabelType::PixelContainer::ElementIdentifier, unsigned long>;
+  filter->Update();
+  EXPECT_NE(dynamic_cast<const PooledType *>(filter->GetOutput()->GetPixelContainer()), nullptr);
 }

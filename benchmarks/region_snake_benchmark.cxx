@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The region snake as a user calls it, from an image in ordinary memory to the label image; images and parameters of
+// snake_paper_table, with removal of nodes. Rows host_to_host/snake on the GPU and host/snake on all cores.
+
+#include "itkCudaFiltersConfiguration.h"
+#include "itkCudaRegionSnakeImageFilter.h"
+#include "itkCudaSnakeScene.h"
+
+#include <benchmark/benchmark.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+namespace
+{
+using ImageType = itk::Image<unsigned short, 2>;
+using LabelType = itk::Image<unsigned char, 2>;
+using FilterType = itk::CudaRegionSnakeImageFilter<ImageType, LabelType>;
+using itk::CudaFiltersEnums;
+
+/** The last image is kept: Google Benchmark calls a row several times. */
+ImageType::Pointer
+GetScene(itk::SizeValueType side)
+{
+  static ImageType::Pointer kept;
+  if (kept && kept->GetBufferedRegion().GetSize(0) == side)
+  {
+    return kept;
+  }
+  itk::cuda::SnakeScene scene;
+  scene.Width = scene.Height = static_cast<int32_t>(side);
+  const std::vector<uint16_t> pixels = scene.MakePixels(itk::MultiThreaderBase::GetGlobalDefaultNumberOfThreads());
+  kept = ImageType::New();
+  kept->SetRegions(ImageType::SizeType{ { side, side } });
+  kept->Allocate();
+  std::copy(pixels.begin(), pixels.end(), kept->GetBufferPointer());
+  return kept;
+}
+
+void
+RunSnake(benchmark::State & state, CudaFiltersEnums::Backend backend)
+{
+  std::string reason;
+  if (backend == CudaFiltersEnums::Backend::Cuda && !itk::CudaFiltersConfiguration::IsDeviceUsable(-1, reason))
+  {
+    state.SkipWithError(reason.c_str());
+    return;
+  }
+  const auto side = static_cast<itk::SizeValueType>(state.range(0));
+  const auto filter = FilterType::New();
+  filter->SetInput(GetScene(side));
+  filter->SetBackend(backend);
+  filter->SetStart(CudaFiltersEnums::Start::MarginRectangle);
+  filter->SetMinimumEdgeLength(side < 10000 ? 32.0 : 64.0);
+  filter->Update(); // starts CUDA, threads, and fills pools
+  for (auto _ : state)
+  {
+    filter->Modified();
+    filter->Update();
+  }
+  const itk::CudaRegionSnakeResult & result = filter->GetResult();
+  state.counters["engine_ms"] = 1e3 * (result.SecondsOfSamples + result.SecondsOfSums + result.SecondsOfStart +
+                                       result.SecondsOfMoves + result.SecondsOfRemoval);
+  state.counters["pixels_per_second"] =
+    benchmark::Counter(static_cast<double>(side * side), benchmark::Counter::kIsIterationInvariantRate);
+}
+
+[[maybe_unused]] const bool Registered = [] {
+  const auto add = [](const char * name, CudaFiltersEnums::Backend backend) {
+    benchmark::RegisterBenchmark(name, [=](benchmark::State & state) { RunSnake(state, backend); })
+      ->ArgName("side")
+      ->Arg(3900)  // 15 megapixels
+      ->Arg(10000) // 100
+      ->Arg(12247) // 150
+      ->UseRealTime()
+      ->Unit(benchmark::kMillisecond)
+      ->MinTime(0.1);
+  };
+  add("host_to_host/snake", CudaFiltersEnums::Backend::Cuda);
+  add("host/snake", CudaFiltersEnums::Backend::Host);
+  return true;
+}();
+} // namespace
