@@ -184,6 +184,6 @@ protected:
     EXPECT_EQ(Configuration::GetPinnedBytesInUse(), 0u);
   }
 };
-} // namespace test
+} // namespace itk::cuda::test
 
 #endif
