@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Builds and tests everything, from a fresh Debian 12 or Ubuntu 22.04 on:
+#   0. the format of the C++ and CUDA files
 #   1. against the distribution's ITK, for the CPU only
 #   2. the same with CUDA, if there is nvcc; tests that need a GPU are skipped without one
 #   3. as a module beside an ITK 5.4 build tree, for the CPU only
@@ -37,6 +38,22 @@ done
 start=$SECONDS
 passed=0 failed=0 skipped=0
 failures=()
+
+# test_format: counts as one test.
+test_format()
+{
+  local status=0
+  say "Format of the C++ and CUDA files"
+  "$repository/scripts/check-format.sh" || status=$?
+  case $status in
+    0) passed=$((passed + 1)) ;;
+    3) skipped=$((skipped + 1)) ;;
+    *)
+      failures+=("format")
+      failed=$((failed + 1))
+      ;;
+  esac
+}
 
 # test_build NAME FOLDER: runs the tests and adds to the counts.
 test_build()
@@ -109,10 +126,12 @@ if [ "$install" = yes ]; then
   say "Packages"
   packages=("${build_packages[@]}" python3)
   [ "$coverage" = no ] || packages+=(gcovr)
+  [ "$(command -v python3)" != /usr/bin/python3 ] || packages+=(python3-venv)
   install_packages "${packages[@]}"
 fi
 strict=(-DCudaFilters_WARNINGS_AS_ERRORS=ON "${launcher_arguments[@]}")
 
+[ "$coverage" = yes ] || test_format
 if [ "$coverage" = yes ]; then
   say "Coverage of the CPU build"
   folder=$repository/build/coverage
