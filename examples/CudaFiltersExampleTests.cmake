@@ -112,3 +112,19 @@ cudafilters_add_exit_test(segment_region_no_polygon 1 "is no GeoJSON file" segme
                           --start-polygon ${data}/README.md)
 cudafilters_add_exit_test(segment_region_no_folder 1 "could not be written" segment_region ${sar} ${strip} --stats
                           nowhere/stats.json)
+
+# cudafilters_add_example_script_test(name script program definitions...): examples/test/SCRIPT.cmake says what is expected.
+function(
+  cudafilters_add_example_script_test
+  name
+  script
+  program)
+  list(TRANSFORM ARGN PREPEND "-D" OUTPUT_VARIABLE definitions)
+  add_test(NAME ${name} COMMAND ${CMAKE_COMMAND} -Dprogram=$<TARGET_FILE:${program}> -Dimage=${brain}
+                                -Dwork=${CudaFilters_EXAMPLE_OUTPUT}/${name} ${definitions} -P
+                                ${CMAKE_CURRENT_SOURCE_DIR}/test/${script}.cmake)
+  set_tests_properties(${name} PROPERTIES TIMEOUT 120)
+endfunction()
+cudafilters_add_example_script_test(smooth_image_latin_one_name LatinOneName smooth_image "arguments=out.png --sigma 2")
+cudafilters_add_example_script_test(segment_region_latin_one_name LatinOneName segment_region "arguments=--law gaussian")
+cudafilters_add_example_script_test(segment_region_temporary_file OverlayTemporaryFile segment_region)

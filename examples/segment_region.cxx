@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Segments an image file into a target and a background by a polygon: on the GPU if there is one, else on the host.
+#include "example_json.h"
 #include "example_tools.h"
 #include "segmentation_picture.h"
 
@@ -386,17 +387,6 @@ DispatchPixel(const Arguments & arguments, const itk::ImageIOBase & io)
   }
 }
 
-void
-WriteJson(const std::string & fileName, const nlohmann::ordered_json & json)
-{
-  std::ofstream file(fileName);
-  file << json.dump(2) << '\n';
-  if (!file.flush())
-  {
-    throw std::runtime_error("'" + fileName + "' could not be written");
-  }
-}
-
 nlohmann::ordered_json
 Describe(const itk::CudaRegionSnakeStatistics & region)
 {
@@ -451,7 +441,7 @@ WriteContour(const Arguments & arguments, const Outcome & outcome)
   nlohmann::ordered_json collection;
   collection["type"] = "FeatureCollection";
   collection["features"] = nlohmann::ordered_json::array({ feature });
-  WriteJson(arguments.ContourFile, collection);
+  example::WriteJson(arguments.ContourFile, collection);
 }
 
 void
@@ -486,7 +476,7 @@ WriteStats(const Arguments & arguments, const itk::ImageIOBase & io, const Outco
                        { "removal", result.SecondsOfRemoval } };
   stats["host_threads"] = itk::MultiThreaderBase::GetGlobalDefaultNumberOfThreads();
   stats["itk_version"] = itk::Version::GetITKVersion();
-  WriteJson(arguments.StatsFile, stats);
+  example::WriteJson(arguments.StatsFile, stats);
 }
 
 void

@@ -7,14 +7,18 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <memory>
 #include <sstream>
 #include <stdexcept>
+#include <system_error>
 #include <utility>
 
 namespace
@@ -300,9 +304,45 @@ EncodeBase64(const std::string & bytes)
   return text;
 }
 
+/** A new folder among the system's temporary files, which no other user can write to; removed with this object. */
+class TemporaryFolder
+{
+public:
+  TemporaryFolder()
+  {
+    std::error_code error;
+    m_Path = (std::filesystem::temp_directory_path(error) / "segment_region-XXXXXX").string();
+    if (error)
+    {
+      throw std::runtime_error("TMPDIR must name a folder for temporary files: " + error.message());
+    }
+    if (mkdtemp(m_Path.data()) == nullptr)
+    {
+      throw std::runtime_error("no temporary folder '" + m_Path + "' could be made: " + std::strerror(errno));
+    }
+  }
+  ~TemporaryFolder()
+  {
+    std::error_code ignored;
+    std::filesystem::remove_all(m_Path, ignored);
+  }
+  TemporaryFolder(const TemporaryFolder &) = delete;
+  TemporaryFolder &
+  operator=(const TemporaryFolder &) = delete;
+
+  const std::string &
+  GetPath() const
+  {
+    return m_Path;
+  }
+
+private:
+  std::string m_Path;
+};
+
 /** The grey picture as the bytes of a PNG file, which ITK writes only to disk. */
 std::string
-EncodePng(const example::Picture & picture, const std::string & temporaryFile)
+EncodePng(const example::Picture & picture)
 {
   using ImageType = itk::Image<unsigned char, 2>;
   const auto image = ImageType::New();
@@ -310,29 +350,28 @@ EncodePng(const example::Picture & picture, const std::string & temporaryFile)
     { static_cast<itk::SizeValueType>(picture.Width), static_cast<itk::SizeValueType>(picture.Height) } });
   image->Allocate();
   std::copy(picture.Grey.begin(), picture.Grey.end(), image->GetBufferPointer());
-  const auto writer = itk::ImageFileWriter<ImageType>::New();
-  writer->SetFileName(temporaryFile);
+  const auto            writer = itk::ImageFileWriter<ImageType>::New();
+  const TemporaryFolder folder;
+  const std::string     fileName = folder.GetPath() + "/picture.png";
+  writer->SetFileName(fileName);
   writer->SetInput(image);
   writer->UseCompressionOn();
   writer->Update();
-  std::ifstream     file(temporaryFile, std::ios::binary);
-  const std::string bytes{ std::istreambuf_iterator<char>(file), {} };
-  file.close();
-  std::filesystem::remove(temporaryFile);
-  return bytes;
+  std::ifstream file(fileName, std::ios::binary);
+  return { std::istreambuf_iterator<char>(file), {} };
 }
 
 class SvgCanvas : public Canvas
 {
 public:
-  SvgCanvas(const example::Picture & picture, int height, const std::string & fileName)
+  SvgCanvas(const example::Picture & picture, int height)
   {
     m_Text << "<svg xmlns=\"http://www.w3.org/2000/svg\" xmlns:xlink=\"http://www.w3.org/1999/xlink\" viewBox=\"0 0 "
            << picture.Width << ' ' << height << "\" width=\"" << picture.Width << "\" height=\"" << height << "\">\n"
            << "<rect width=\"100%\" height=\"100%\"/>\n"
            << "<image width=\"" << picture.Width << "\" height=\"" << picture.Height
            << "\" style=\"image-rendering:pixelated\" xlink:href=\"data:image/png;base64,"
-           << EncodeBase64(EncodePng(picture, fileName + ".part.png")) << "\"/>\n";
+           << EncodeBase64(EncodePng(picture)) << "\"/>\n";
   }
 
   void
@@ -589,9 +628,8 @@ example::WriteOverlay(const std::string & fileName, const Picture & picture, con
   }
   const Box                     inset = PlaceInset(picture, polygon);
   const int                     height = std::max(picture.Height, static_cast<int>(inset.Y + inset.Height));
-  const std::unique_ptr<Canvas> canvas = IsSvg(fileName)
-                                           ? std::unique_ptr<Canvas>(new SvgCanvas(picture, height, fileName))
-                                           : std::unique_ptr<Canvas>(new PixelCanvas(picture, height));
+  const std::unique_ptr<Canvas> canvas = IsSvg(fileName) ? std::unique_ptr<Canvas>(new SvgCanvas(picture, height))
+                                                         : std::unique_ptr<Canvas>(new PixelCanvas(picture, height));
   DrawBoundary(*canvas, polygon, std::max(1.0, std::max(picture.Width, picture.Height) / 800.0));
   DrawInset(*canvas, inset, result);
   canvas->Write(fileName);

@@ -2,6 +2,7 @@
 // Smooths an image file with a Gaussian: on the GPU if there is one, else on the host.
 #include "smooth_image.h"
 
+#include "example_json.h"
 #include "example_tools.h"
 #include "itkCudaFiltersConfiguration.h"
 #include "itkImageFileReader.h" // registers the formats
@@ -12,7 +13,6 @@
 #include <nlohmann/json.hpp>
 
 #include <cmath>
-#include <fstream>
 #include <iostream>
 #include <stdexcept>
 
@@ -150,12 +150,7 @@ WriteStats(const Arguments &        arguments,
   stats["host_threads"] = itk::MultiThreaderBase::GetGlobalDefaultNumberOfThreads();
   stats["itk_version"] = itk::Version::GetITKVersion();
 
-  std::ofstream file(arguments.StatsFile);
-  file << stats.dump(2) << '\n';
-  if (!file.flush())
-  {
-    throw std::runtime_error("the statistics could not be written to '" + arguments.StatsFile + "'");
-  }
+  example::WriteJson(arguments.StatsFile, stats);
 }
 
 void
