@@ -37,7 +37,9 @@ struct CudaDeviceInformation
  *
  * Nothing touches a GPU when the module is loaded. GetDevices() creates no context
  * on any device; IsDeviceUsable() and GetStatus() create one on the device they are
- * about, as the first run of a filter does. In a process forked from one that used
+ * about, as the first run of a filter does. No other device gets one: a thread whose
+ * current device has no context stays on the device of the filter that it ran, as
+ * cudaSetDevice() would create a context there. In a process forked from one that used
  * CUDA no device is usable. All functions may be called from any thread.
  *
  * \ingroup CudaFilters

@@ -24,6 +24,7 @@ set(CudaFilters_GTESTS
     itkCudaSmoothingRecursiveGaussianImageFilterGTest.cxx)
 # Units of what is only there in a build with CUDA; without a GPU they are skipped.
 set(CudaFilters_CUDA_GTESTS
+    itkCudaContextGTest.cxx
     itkCudaFaultGTest.cxx
     itkCudaGaussianFaultWalkGTest.cxx
     itkCudaGaussianLinePassGTest.cxx

@@ -17,20 +17,12 @@ __global__ void
 ProbeKernel()
 {}
 
-/** The driver's function, through the runtime: the library is not linked to the driver. */
 PFN_cuTensorMapEncodeTiled_v12000
 GetEncodeFunction()
 {
-  void *                          function = nullptr;
-  cudaDriverEntryPointQueryResult result{};
-#if CUDART_VERSION >= 12050
-  ITK_CUDA_CALL(
-    cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &function, 12000, cudaEnableDefault, &result));
-#else // the function above came with CUDA 12.5
-  ITK_CUDA_CALL(cudaGetDriverEntryPoint("cuTensorMapEncodeTiled", &function, cudaEnableDefault, &result));
-#endif
-  return result == cudaDriverEntryPointSuccess ? reinterpret_cast<PFN_cuTensorMapEncodeTiled_v12000>(function)
-                                               : nullptr;
+  void * function = nullptr;
+  ITK_CUDA_CALL(FindDriverFunction("cuTensorMapEncodeTiled", 12000, &function));
+  return reinterpret_cast<PFN_cuTensorMapEncodeTiled_v12000>(function);
 }
 
 constexpr int FirstCapability = 90;

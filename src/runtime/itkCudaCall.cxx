@@ -130,6 +130,24 @@ FaultHook::Count(const char * call)
   return state.Error;
 }
 
+cudaError_t
+FindDriverFunction(const char * name, unsigned int version, void ** function)
+{
+  *function = nullptr;
+  cudaDriverEntryPointQueryResult result{};
+#if CUDART_VERSION >= 12050
+  const cudaError_t error = cudaGetDriverEntryPointByVersion(name, function, version, cudaEnableDefault, &result);
+#else // the function above came with CUDA 12.5
+  (void)version;
+  const cudaError_t error = cudaGetDriverEntryPoint(name, function, cudaEnableDefault, &result);
+#endif
+  if (result != cudaDriverEntryPointSuccess)
+  {
+    *function = nullptr;
+  }
+  return error;
+}
+
 void
 ClearLastError()
 {

@@ -83,6 +83,11 @@ ThrowOutOfMemory(const char * call, size_t asked, size_t available, size_t limit
 [[noreturn]] CudaFilters_EXPORT void
 ThrowNotUsable(const std::string & reason, const char * file, unsigned int line);
 
+/** Finds a function of the driver, as it was in CUDA `version` (1000 * major + 10 * minor); nullptr if the driver has
+ * none. Through the runtime, because the library is not linked to the driver. */
+CudaFilters_EXPORT cudaError_t
+FindDriverFunction(const char * name, unsigned int version, void ** function);
+
 /** Takes back the runtime's last error, so that it is not reported a second time by a later call. */
 CudaFilters_EXPORT void
 ClearLastError();

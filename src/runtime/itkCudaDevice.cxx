@@ -7,6 +7,8 @@
 #include "itkCudaError.h"
 #include "itkCudaProcess.h"
 
+#include <cudaTypedefs.h>
+
 #include <atomic>
 #include <cstdlib>
 #include <memory>
@@ -288,6 +290,31 @@ TryDevice(int device, const DeviceProperties & properties)
   }
 }
 
+/** A function of the driver; nullptr if it has none of that name. */
+template <typename TFunction>
+TFunction
+GetDriverFunction(const char * name, unsigned int version) noexcept
+{
+  void * function = nullptr;
+  ITK_CUDA_CALL_NOTHROW(FindDriverFunction(name, version, &function));
+  return reinterpret_cast<TFunction>(function);
+}
+
+/** Whether anybody in the process has created the device's primary context. True if that cannot be found out. */
+bool
+HasContext(int device) noexcept
+{
+  static const auto getDevice = GetDriverFunction<PFN_cuDeviceGet_v2000>("cuDeviceGet", 2000);
+  static const auto getState =
+    GetDriverFunction<PFN_cuDevicePrimaryCtxGetState_v7000>("cuDevicePrimaryCtxGetState", 7000);
+  CUdevice     handle = 0;
+  unsigned int flags = 0;
+  int          isActive = 1;
+  const bool   isKnown = getDevice && getState && getDevice(&handle, device) == CUDA_SUCCESS &&
+                       getState(handle, &flags, &isActive) == CUDA_SUCCESS;
+  return !isKnown || isActive != 0;
+}
+
 size_t
 GetFreeMemory(int device)
 {
@@ -418,6 +445,22 @@ RequireUsableDevice(int device)
   }
 }
 
+std::optional<int>
+FindUsedDevice()
+{
+  std::string              reason;
+  const DeviceList * const list = GetDeviceList(reason);
+  const size_t             count = list ? list->Devices.size() : 0;
+  for (size_t device = 0; device < count; ++device)
+  {
+    if (list->Devices[device]->Usable)
+    {
+      return static_cast<int>(device);
+    }
+  }
+  return {};
+}
+
 DeviceGuard::DeviceGuard(int device)
   : m_Device(device)
 {
@@ -430,7 +473,7 @@ DeviceGuard::DeviceGuard(int device)
 
 DeviceGuard::~DeviceGuard()
 {
-  if (m_Previous != m_Device)
+  if (m_Previous != m_Device && HasContext(m_Previous))
   {
     ITK_CUDA_CALL_NOTHROW(cudaSetDevice(m_Previous));
   }

@@ -8,6 +8,7 @@
 #include <cuda_runtime.h>
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -48,8 +49,16 @@ HasKernelTimeout(int device);
 CudaFilters_EXPORT void
 SetKernelTimeoutForTests(int value);
 
+/** Index of a device that this process has used, so that CUDA calls about no device in particular can be made where
+ * they create no context; no value if there is none. */
+std::optional<int>
+FindUsedDevice();
+
 /** \class DeviceGuard
  * \brief Makes a device the calling thread's current one, until the end of the scope.
+ *
+ * If the device that was current has no context, the thread stays on this one: cudaSetDevice() would create a context,
+ * hundreds of megabytes on a device that nobody in the process uses.
  */
 class CudaFilters_EXPORT DeviceGuard
 {

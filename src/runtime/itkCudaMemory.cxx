@@ -4,6 +4,7 @@
 #include "itkCudaCall.h"
 #include "itkCudaDevice.h"
 #include "itkCudaDeviceQuery.h"
+#include "itkCudaError.h"
 #include "itkCudaFiltersConfiguration.h"
 #include "itkCudaHostMemoryPool.h"
 #include "itkCudaProcess.h"
@@ -16,6 +17,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -505,14 +507,23 @@ GetPinnedBytesCached()
 void
 ReleaseUnusedMemory()
 {
-  if (!IsClaimedProcess())
+  const std::optional<int> device = IsClaimedProcess() ? FindUsedDevice() : std::nullopt;
+  if (!device)
   {
     return;
   }
-  for (DevicePool * const pool : ListDevicePools())
+  try
   {
-    pool->ReleaseUnused();
+    const DeviceGuard guard(*device);
+    for (DevicePool * const pool : ListDevicePools())
+    {
+      pool->ReleaseUnused();
+    }
+    GetPinnedPool().ReleaseUnused();
   }
-  GetPinnedPool().ReleaseUnused();
+  catch (const CudaError &)
+  {
+    // A device that has failed has nothing to give back.
+  }
 }
 } // namespace itk::cuda
