@@ -105,11 +105,14 @@ public:
   GetRequiredDriverVersion();
 
   /** GPUs of this machine, usable or not; empty without a driver or when built without CUDA. `Usable` is the verdict of
-   * the compute capability; IsDeviceUsable() tries the device. */
+   * the compute capability, and for a device that this process has used, whether it still can; IsDeviceUsable() tries
+   * the device. */
   static std::vector<CudaDeviceInformation>
   GetDevices();
 
-  /** Whether `deviceIndex` (-1: the configuration's) can be used; if not, `reason` says why in words. */
+  /** Whether `deviceIndex` (-1: the configuration's) can be used; if not, `reason` says why in words. The device is
+   * asked each time: after an illegal memory access or a timeout, in whatever CUDA code of the process, it cannot be
+   * used until the process is started again. */
   static bool
   IsDeviceUsable(int deviceIndex, std::string & reason);
 

@@ -31,6 +31,7 @@ set(CudaFilters_CUDA_GTESTS
     itkCudaHostRunsGTest.cxx
     itkCudaLaunchGTest.cxx
     itkCudaRuntimeGTest.cxx
+    itkCudaStickyErrorGTest.cxx
     itkCudaTransferGTest.cxx)
 # Whole filters on files: itkCudaXTest.cxx with int itkCudaXTest(int, char *[]), registered below.
 set(CudaFilters_DRIVER_TESTS
@@ -74,7 +75,8 @@ if(CudaFilters_USE_CUDA)
     LABELS
     gpu
     SOURCES
-    ${CudaFilters_CUDA_GTESTS})
+    ${CudaFilters_CUDA_GTESTS}
+    itkCudaStickyError.cu)
   target_include_directories(CudaFiltersCudaGTestDriver SYSTEM PRIVATE ${CUDAToolkit_INCLUDE_DIRS})
   target_link_libraries(CudaFiltersCudaGTestDriver PRIVATE CUDA::cudart_static)
 endif()

@@ -315,20 +315,29 @@ HasContext(int device) noexcept
   return !isKnown || isActive != 0;
 }
 
+/** Free memory of a device that was usable; 0 with the reason if it is so no longer. No call works any more after an
+ * illegal access or a timeout, in whatever CUDA code of the process. */
 size_t
-GetFreeMemory(int device)
+GetFreeMemory(int device, const DeviceProperties & properties, std::string & reason)
 {
+  size_t available = 0;
   try
   {
     const DeviceGuard guard(device);
-    size_t            available = 0;
     size_t            total = 0;
-    return ITK_CUDA_TRY(cudaMemGetInfo(&available, &total)) == cudaSuccess ? available : 0;
+    const cudaError_t error = ITK_CUDA_TRY(cudaMemGetInfo(&available, &total));
+    reason = error == cudaSuccess ? "" : FormatError(error);
   }
-  catch (const CudaError &)
+  catch (const CudaError & error)
   {
-    return 0;
+    reason = error.GetDescription();
   }
+  if (reason.empty())
+  {
+    return available;
+  }
+  reason = DescribeDevice(device, properties) + " can no longer be used by this process: " + reason;
+  return 0;
 }
 } // namespace
 
@@ -372,8 +381,14 @@ FindDevices(std::string & reason)
     information.Name = properties.Name;
     information.ComputeCapability = properties.ComputeCapability;
     information.TotalMemory = properties.TotalMemory;
-    information.FreeMemory = record->Usable ? GetFreeMemory(device) : 0;
-    information.Reason = CheckComputeCapability(device, properties);
+    if (record->Usable)
+    {
+      information.FreeMemory = GetFreeMemory(device, properties, information.Reason);
+    }
+    else
+    {
+      information.Reason = CheckComputeCapability(device, properties);
+    }
     information.Usable = information.Reason.empty();
     devices.push_back(information);
   }
@@ -402,6 +417,17 @@ IsDeviceUsable(int device, std::string & reason)
     record->Usable = reason.empty();
   }
   return record->Usable;
+}
+
+bool
+IsDeviceUsableNow(int device, std::string & reason)
+{
+  if (!IsDeviceUsable(device, reason))
+  {
+    return false;
+  }
+  GetFreeMemory(device, GetDeviceProperties(device), reason);
+  return reason.empty();
 }
 
 std::string

@@ -41,6 +41,12 @@ IsDeviceUsable(int, std::string & reason)
   return false;
 }
 
+bool
+IsDeviceUsableNow(int device, std::string & reason)
+{
+  return IsDeviceUsable(device, reason);
+}
+
 size_t
 GetAvailableDeviceMemory(int)
 {

@@ -26,9 +26,15 @@ GetRequiredDriverVersion();
 std::vector<CudaDeviceInformation>
 FindDevices(std::string & reason);
 
-/** Whether the device can be used; creates its context. */
+/** Whether the device can be used; creates its context. Fast after the first time, because it is then kept that it
+ * can. */
 bool
 IsDeviceUsable(int device, std::string & reason);
+
+/** As IsDeviceUsable(), and asks a device that could be used whether it still can; takes some microseconds each time.
+ */
+bool
+IsDeviceUsableNow(int device, std::string & reason);
 
 /** Bytes that can be allocated now: what is free on the device and what the module's pool holds unused, within the
  * configured limit. \exception CudaError */

@@ -49,7 +49,7 @@ FindObstacle(const char * unsupported, int device, size_t workingSetBytes)
     return { CudaError::Kind::NotUsable, unsupported };
   }
   std::string reason;
-  if (!CudaFiltersConfiguration::IsDeviceUsable(device, reason))
+  if (!cuda::IsDeviceUsable(device, reason))
   {
     return { CudaError::Kind::NotUsable, reason };
   }

@@ -300,7 +300,7 @@ CudaFiltersConfiguration::IsDeviceUsable(int deviceIndex, std::string & reason)
              " is out of range; it must be a device's index or -1 for the configuration's";
     return false;
   }
-  return cuda::IsDeviceUsable(deviceIndex == -1 ? GetDeviceIndex() : deviceIndex, reason);
+  return cuda::IsDeviceUsableNow(deviceIndex == -1 ? GetDeviceIndex() : deviceIndex, reason);
 }
 
 std::string
