@@ -206,7 +206,7 @@ TEST(PartitionedGaussianPlan, CentralPixelIsAnAverage)
   EXPECT_THROW(CudaCentralPixelRadius(std::numeric_limits<double>::quiet_NaN()), ExceptionObject);
   for (const size_t radius : { 1, 15, 45 })
   {
-    const std::vector<double> weights = MakeCentralWeights(static_cast<double>(radius), radius);
+    const std::vector<double> weights = MakeCentralWeights(static_cast<double>(radius), radius, 2 * radius);
     ASSERT_EQ(weights.size(), radius + 1);
     EXPECT_NEAR(2.0 * std::accumulate(weights.begin() + 1, weights.end(), 0.0) + weights[0], 1.0, 1e-14);
     EXPECT_NEAR(weights[radius] / weights[0], std::exp(-0.5), 1e-14); // cut at one sigma

@@ -41,9 +41,10 @@ MakeBlockLayout(size_t lineLength, size_t numberOfBlocks);
 CudaFilters_EXPORT BlockPowers<double>
                    MakeBlockPowers(double sigmaInPixels, const BlockLayout & layout);
 
-/** The sampled Gaussian at distances 0 to `radius`, with sum 1 over both sides. */
+/** The sampled Gaussian at distances 0 to `radius`, with sum 1 over both sides. At a distance of the line's length or
+ * more both neighbours are the line's end values, so the last weight stands for all of them. */
 CudaFilters_EXPORT std::vector<double>
-                   MakeCentralWeights(double sigmaInPixels, size_t radius);
+                   MakeCentralWeights(double sigmaInPixels, size_t radius, size_t lineLength);
 
 template <typename T>
 inline SmootherCoefficients<T>

@@ -169,11 +169,12 @@ private:
         OneWayKernel<T, TIntermediate>, MakeGrid(m_Grid), dim3(m_Plan.LinesPerBlock), 0, m_Stream.Get(), m_Arguments));
       return;
     }
-    const std::vector<T> values = Round<T>(MakeCentralWeights(m_Pass.SigmaInPixels, m_Pass.CentralRadius));
-    const bool           isInline = m_Pass.CentralRadius <= InlineRadius;
-    const DeviceBuffer   buffer(isInline ? 0 : values.size() * sizeof(T), m_Stream);
-    CentralWeights<T>    weights{};
-    weights.Radius = m_Pass.CentralRadius;
+    const std::vector<T> values =
+      Round<T>(MakeCentralWeights(m_Pass.SigmaInPixels, m_Pass.CentralRadius, m_Arguments.Geometry.LineLength));
+    const bool         isInline = values.size() <= InlineRadius + 1;
+    const DeviceBuffer buffer(isInline ? 0 : values.size() * sizeof(T), m_Stream);
+    CentralWeights<T>  weights{};
+    weights.Radius = values.size() - 1;
     weights.Table = static_cast<const T *>(buffer.GetPointer());
     if (isInline)
     {
@@ -292,7 +293,8 @@ GetPassWorkspace(const CudaPartitionedGaussianPlan & plan,
 {
   if (plan.Partition == PartitionEnum::TwoWay)
   {
-    return pass.CentralRadius > InlineRadius ? (pass.CentralRadius + 1) * CudaComponentSize(type) : 0;
+    const size_t radius = std::min(pass.CentralRadius, size[pass.Axis]); // as MakeCentralWeights()
+    return radius > InlineRadius ? (radius + 1) * CudaComponentSize(type) : 0;
   }
   if (plan.Partition != PartitionEnum::Exact || FitsOneBlock(plan, pass.NumberOfBlocks))
   {

@@ -32,10 +32,14 @@ public:
     , m_Local(plan.IntermediateStorage == CudaFiltersEnums::IntermediateStorage::Local)
     , m_Length(length)
     , m_Coefficients(Round<T>(MakeSmootherCoefficients(pass.SigmaInPixels)))
-    , m_CentralWeights(Round<T>(MakeCentralWeights(pass.SigmaInPixels, pass.CentralRadius)))
     , m_Layout(MakeBlockLayout(length, pass.NumberOfBlocks))
     , m_Powers(Round<T>(MakeBlockPowers(pass.SigmaInPixels, m_Layout)))
-  {}
+  {
+    if (m_Partition == CudaFiltersEnums::Partition::TwoWay)
+    {
+      m_CentralWeights = Round<T>(MakeCentralWeights(pass.SigmaInPixels, pass.CentralRadius, length));
+    }
+  }
 
   void
   operator()(const T * input, T * output) const
@@ -106,9 +110,9 @@ private:
   bool                        m_Local;
   size_t                      m_Length;
   SmootherCoefficients<T>     m_Coefficients;
-  std::vector<T>              m_CentralWeights;
   BlockLayout                 m_Layout;
   BlockPowers<T>              m_Powers;
+  std::vector<T>              m_CentralWeights; // TwoWay
 };
 
 template <typename T>

@@ -31,7 +31,8 @@ CudaCentralPixelRadius(double filterWindow)
   {
     itkGenericExceptionMacro("FilterWindow is " << filterWindow << "; it must be greater than zero and finite");
   }
-  return std::max<size_t>(1, static_cast<size_t>(0.5 * filterWindow));
+  constexpr double largest = 0x1p53; // far beyond any line, where the window's length changes nothing
+  return std::max<size_t>(1, static_cast<size_t>(std::min(0.5 * filterWindow, largest)));
 }
 } // end namespace itk
 
@@ -168,15 +169,52 @@ MakeBlockPowers(double sigmaInPixels, const BlockLayout & layout)
            MakeSmootherPower(sigmaInPixels, layout.ShortLength + 1) };
 }
 
-std::vector<double>
-MakeCentralWeights(double sigmaInPixels, size_t radius)
+namespace
 {
-  std::vector<double> weights(radius + 1);
-  double              sum = 0.0;
-  for (size_t k = radius + 1; k-- > 0;)
+double
+SampleGaussian(double distance, double sigma)
+{
+  const double scaled = distance / sigma;
+  return std::exp(-0.5 * scaled * scaled);
+}
+
+/** The sum of the samples at distances `first` to `last`. A long sum is the integral from half a pixel before to half a
+ * pixel behind: sigma is so great then that the difference is below 1e-10 of the whole Gaussian. */
+double
+SumGaussian(size_t first, size_t last, double sigma)
+{
+  constexpr double longest = 1 << 20;
+  constexpr double negligible = 40.0; // sigma, where samples vanish
+  const auto       begin = static_cast<double>(first);
+  const double     end = std::min(static_cast<double>(last), std::ceil(negligible * sigma));
+  if (end - begin > longest)
   {
-    const double distance = static_cast<double>(k) / sigmaInPixels;
-    weights[k] = std::exp(-0.5 * distance * distance);
+    const double scale = std::sqrt(0.5) / sigma;
+    const double root = std::sqrt(std::acos(0.0)); // of pi / 2
+    return sigma * root * (std::erf((end + 0.5) * scale) - std::erf((begin - 0.5) * scale));
+  }
+  double sum = 0.0;
+  for (double k = end; k >= begin; k -= 1.0)
+  {
+    sum += SampleGaussian(k, sigma);
+  }
+  return sum;
+}
+} // namespace
+
+std::vector<double>
+MakeCentralWeights(double sigmaInPixels, size_t radius, size_t lineLength)
+{
+  const size_t        last = std::min(radius, lineLength);
+  std::vector<double> weights(last + 1);
+  double              sum = 0.0;
+  for (size_t k = last + 1; k-- > 0;)
+  {
+    weights[k] = SampleGaussian(static_cast<double>(k), sigmaInPixels);
+    if (k == last && radius > last)
+    {
+      weights[k] += SumGaussian(last + 1, radius, sigmaInPixels);
+    }
     sum += (k == 0 ? 1.0 : 2.0) * weights[k];
   }
   for (double & weight : weights)
