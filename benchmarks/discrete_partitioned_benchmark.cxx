@@ -24,12 +24,16 @@ RegisterDiscrete(const std::string & suffix, const Sides & sides, const Sides & 
     });
 }
 
+template <unsigned int VDimension>
 void
-RegisterPartitioned(const std::string & partition, const Sides & sides, const Sides & hostSides)
+RegisterPartitioned(const std::string & name,
+                    const std::string & partition,
+                    const Sides &       sides,
+                    const Sides &       hostSides)
 {
-  using FilterType = itk::CudaPartitionedRecursiveGaussianImageFilter<itk::Image<float, 2>>;
+  using FilterType = itk::CudaPartitionedRecursiveGaussianImageFilter<itk::Image<float, VDimension>>;
   RegisterFilter<FilterType>(
-    "partitioned/" + partition + "/2d",
+    name,
     sides,
     hostSides,
     { 1500 },
@@ -41,11 +45,12 @@ RegisterPartitioned(const std::string & partition, const Sides & sides, const Si
 }
 
 [[maybe_unused]] const bool Registered = [] {
-  RegisterDiscrete<2>("/2d", { 256, 1024, 4096 }, { 256, 1024, 4096 });
-  RegisterDiscrete<3>("/3d", { 64, 256, 512 }, { 64, 256 });
-  for (const char * partition : { "OneWay", "TwoWay", "Exact" })
+  RegisterDiscrete<2>("/2d", Sides2D, { 256, 1024, 4096 });
+  RegisterDiscrete<3>("/3d", Sides3D, { 64, 256 });
+  for (const std::string partition : { "OneWay", "TwoWay", "Exact" })
   {
-    RegisterPartitioned(partition, { 512, 2048, 8192 }, { 512, 2048 });
+    RegisterPartitioned<2>("partitioned/" + partition + "/2d", partition, { 128, 512, 2048, 8192 }, { 512, 2048 });
+    RegisterPartitioned<3>("partitioned/" + partition + "/3d", partition, { 32, 128, 512 }, {});
   }
   return true;
 }();

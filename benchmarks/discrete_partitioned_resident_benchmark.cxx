@@ -76,9 +76,9 @@ BM_Discrete(benchmark::State & state, unsigned int dimension)
   state.counters["radius"] = static_cast<double>(passes.front().GetRadius());
 }
 
-/** Arguments: side; sigma in hundredths of a pixel. Two dimensions; blocks are chosen automatically. */
+/** Arguments: side; sigma in hundredths of a pixel. Blocks are chosen automatically. */
 void
-BM_Partitioned(benchmark::State & state, CudaFiltersEnums::Partition partition)
+BM_Partitioned(benchmark::State & state, unsigned int dimension, CudaFiltersEnums::Partition partition)
 {
   if (IsDeviceMissing(state))
   {
@@ -88,15 +88,21 @@ BM_Partitioned(benchmark::State & state, CudaFiltersEnums::Partition partition)
   const double                sigma = 0.01 * static_cast<double>(state.range(1));
   CudaPartitionedGaussianPlan plan;
   plan.Partition = partition;
-  for (const unsigned int axis : { 0, 1 })
+  for (unsigned int axis = 0; axis < dimension; ++axis)
   {
     plan.Passes.push_back({ axis, sigma, CudaCentralPixelRadius(2.0 * sigma), CudaAutomaticNumberOfBlocks(side) });
   }
-  Measure(
-    state, { { side, side, 1, 1, 1 } }, [&](const DeviceView & first, const DeviceView & second, StreamLease & stream) {
-      partitioned::RunPass(plan, plan.Passes[0], first, second, stream);
-      partitioned::RunPass(plan, plan.Passes[1], second, first, stream);
-    });
+  Measure(state,
+          { { side, side, dimension == 3 ? side : 1, 1, 1 } },
+          [&](const DeviceView & first, const DeviceView & second, StreamLease & stream) {
+            const DeviceView * from = &first;
+            const DeviceView * to = &second;
+            for (const auto & pass : plan.Passes)
+            {
+              partitioned::RunPass(plan, pass, *from, *to, stream);
+              std::swap(from, to);
+            }
+          });
 }
 
 void
@@ -109,33 +115,43 @@ void
 DefineDiscrete2D(benchmark::internal::Benchmark * rows)
 {
   DefineRows(rows);
-  rows->ArgsProduct({ { 256, 1024, 4096 }, { 50, 100, 400 } });
+  rows->ArgsProduct({ Sides2D, { 50, 100, 400 } });
 }
 
 void
 DefineDiscrete3D(benchmark::internal::Benchmark * rows)
 {
   DefineRows(rows);
-  rows->ArgsProduct({ { 64, 256, 512 }, { 50, 100, 400 } });
+  rows->ArgsProduct({ Sides3D, { 50, 100, 400 } });
 }
 
 void
-DefinePartitioned(benchmark::internal::Benchmark * rows)
+DefinePartitioned2D(benchmark::internal::Benchmark * rows)
 {
   DefineRows(rows);
-  rows->ArgsProduct({ { 512, 2048, 8192 }, { 400, 1500, 6400 } });
+  rows->ArgsProduct({ { 128, 512, 2048, 8192 }, { 400, 1500, 6400 } });
 }
 
-using Partition = CudaFiltersEnums::Partition;
+void
+DefinePartitioned3D(benchmark::internal::Benchmark * rows)
+{
+  DefineRows(rows);
+  rows->ArgsProduct({ { 32, 128, 512 }, { 1500 } });
+}
+
 BENCHMARK_CAPTURE(BM_Discrete, two, 2)->Name("resident/discrete/2d")->Apply(DefineDiscrete2D);
 BENCHMARK_CAPTURE(BM_Discrete, three, 3)->Name("resident/discrete/3d")->Apply(DefineDiscrete3D);
-BENCHMARK_CAPTURE(BM_Partitioned, OneWay, Partition::OneWay)
-  ->Name("resident/partitioned/OneWay/2d")
-  ->Apply(DefinePartitioned);
-BENCHMARK_CAPTURE(BM_Partitioned, TwoWay, Partition::TwoWay)
-  ->Name("resident/partitioned/TwoWay/2d")
-  ->Apply(DefinePartitioned);
-BENCHMARK_CAPTURE(BM_Partitioned, Exact, Partition::Exact)
-  ->Name("resident/partitioned/Exact/2d")
-  ->Apply(DefinePartitioned);
+
+[[maybe_unused]] const bool Registered = [] {
+  using Partition = CudaFiltersEnums::Partition;
+  const auto add = [](const std::string & name, Partition partition) {
+    const std::string prefix = "resident/partitioned/" + name;
+    benchmark::RegisterBenchmark((prefix + "/2d").c_str(), BM_Partitioned, 2, partition)->Apply(DefinePartitioned2D);
+    benchmark::RegisterBenchmark((prefix + "/3d").c_str(), BM_Partitioned, 3, partition)->Apply(DefinePartitioned3D);
+  };
+  add("OneWay", Partition::OneWay);
+  add("TwoWay", Partition::TwoWay);
+  add("Exact", Partition::Exact);
+  return true;
+}();
 } // namespace

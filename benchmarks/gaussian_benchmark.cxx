@@ -12,6 +12,8 @@
 #include "itkCudaRecursiveGaussianImageFilter.h"
 #include "itkCudaSmoothingRecursiveGaussianImageFilter.h"
 
+#include <cstdlib>
+
 namespace
 {
 using namespace benchmark_filters;
@@ -52,20 +54,40 @@ RegisterFamily(const std::string & suffix, const Sides & sides, const Sides & ho
 
 template <unsigned int VDimension>
 void
-RegisterSmoothing(const std::string & suffix, const Sides & sides, const Sides & singleSides)
+RegisterSmoothing(const std::string & suffix,
+                  const Sides &       sides,
+                  const Sides &       singleSides,
+                  const Sides &       singleHostSides)
 {
   using ImageType = itk::Image<float, VDimension>;
   RegisterWithSigma<itk::CudaSmoothingRecursiveGaussianImageFilter<ImageType>>("smoothing" + suffix, sides, sides);
-  RegisterWithSigma<itk::CudaRecursiveGaussianImageFilter<ImageType>>("one_axis" + suffix, singleSides, singleSides);
+  RegisterWithSigma<itk::CudaRecursiveGaussianImageFilter<ImageType>>(
+    "one_axis" + suffix, singleSides, singleHostSides);
 }
 
 [[maybe_unused]] const bool Registered = [] {
-  RegisterSmoothing<2>("/2d", { 128, 256, 512, 1024, 2048, 4096, 8192, 16384 }, { 256, 4096 });
-  RegisterSmoothing<3>("/3d", { 64, 128, 256, 512, 1024 }, { 64, 256 });
-  RegisterFamily<2>("/2d", { 256, 1024, 4096 }, { 256, 1024, 4096 });
-  RegisterFamily<3>("/3d", { 64, 256, 512 }, { 64, 256 });
+  RegisterSmoothing<2>("/2d", { 128, 256, 512, 1024, 2048, 4096, 8192, 16384 }, Sides2D, { 256, 4096 });
+  RegisterSmoothing<3>("/3d", { 32, 64, 128, 256, 512, 1024 }, Sides3D, { 64, 256 });
+  RegisterFamily<2>("/2d", Sides2D, { 256, 1024, 4096 });
+  RegisterFamily<3>("/3d", Sides3D, { 64, 256 });
   return true;
 }();
 } // namespace
 
-BENCHMARK_MAIN();
+int
+main(int argc, char * argv[])
+{
+  // Before the other arguments, so that these may ask for another time.
+  char                time[] = "--benchmark_min_time=0.1";
+  std::vector<char *> arguments(argv, argv + argc);
+  arguments.insert(arguments.begin() + std::min(argc, 1), time);
+  int count = static_cast<int>(arguments.size());
+  benchmark::Initialize(&count, arguments.data());
+  if (benchmark::ReportUnrecognizedArguments(count, arguments.data()))
+  {
+    return EXIT_FAILURE;
+  }
+  benchmark::RunSpecifiedBenchmarks();
+  benchmark::Shutdown();
+  return EXIT_SUCCESS;
+}

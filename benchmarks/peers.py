@@ -18,6 +18,7 @@ import math
 import os
 import pathlib
 import platform
+import re
 import statistics
 import subprocess
 import sys
@@ -31,7 +32,7 @@ GROUPS = {
     "resident": f"^resident/x:.*/sigma_percent:{MAIN_SIGMAS}/",
     "smoothing": "^host_to_host/(smoothing|pinned)/",
     "resident_large": "^resident/x:.*/sigma_percent:(2000|25000|50000)/",
-    "resident_family": "^resident/(gradient|magnitude|laplacian|hessian)/",
+    "resident_family": "^resident/(gradient|magnitude|laplacian|hessian|one_axis)/",
     "sweep_sigmas": "^sweep/sigmas/",
     "sweep_sides": "^sweep/sides/.*/z:1/",
     "resident_discrete": "^resident/discrete/",
@@ -303,18 +304,29 @@ PEERS = {
 }
 
 
+def plain_name(name):
+    """The name of a row without the options that Google Benchmark appends."""
+    return re.sub(r"/(real_time|manual_time|iterations:\d+|min_time:[^/]*)", "", name)
+
+
+def milliseconds(row):
+    """The time of a row of Google Benchmark's report, or why it has none."""
+    if row.get("error_occurred"):
+        return row.get("error_message", "")
+    return row["real_time"] * {"ns": 1e-6, "us": 1e-3, "ms": 1.0, "s": 1e3}[row["time_unit"]]
+
+
 def compact(row):
     """Name, milliseconds and counters of a row of Google Benchmark's report; four digits are what it is worth."""
     known = {"name", "run_name", "run_type", "real_time", "cpu_time", "time_unit", "iterations", "repetitions"}
     known |= {"repetition_index", "threads", "family_index", "per_family_instance_index", "pixels_per_second"}
-    name = row["name"].replace("/real_time", "").replace("/manual_time", "").replace("/iterations:1", "")
-    if row.get("error_occurred"):
-        return {"name": name, "left_out": row.get("error_message", "")}
-    scale = {"ns": 1e-6, "us": 1e-3, "ms": 1.0, "s": 1e3}[row["time_unit"]]
-    figures = {"ms": row["real_time"] * scale}
+    name, ms = plain_name(row["name"]), milliseconds(row)
+    if isinstance(ms, str):
+        return {"name": name, "left_out": ms}
+    figures = {"ms": ms}
     figures.update({key: value for key, value in row.items() if key not in known and isinstance(value, (int, float))})
     rounded = {key: float(f"{value:.4g}") for key, value in figures.items() if not math.isnan(value)}
-    return {"name": name.split("/min_time")[0], **rounded}
+    return {"name": name, **rounded}
 
 
 def run_module(program, budget, groups, record):
@@ -363,6 +375,18 @@ def describe_machine():
     }
 
 
+def write_record(path, record):
+    """One row a line: records are read in diffs."""
+    parts = []
+    for key, value in record.items():
+        if isinstance(value, list) and value:
+            text = "[\n  " + ",\n  ".join(json.dumps(row) for row in value) + "\n ]"
+        else:
+            text = json.dumps(value)
+        parts.append(f" {json.dumps(key)}: {text}")
+    pathlib.Path(path).write_text("{\n" + ",\n".join(parts) + "\n}\n", encoding="utf-8")
+
+
 def find_commit(program, given):
     """The commit the program was built from: as given, as a bundle says, or the working tree's."""
     if given:
@@ -400,15 +424,7 @@ def main():
     }
 
     def save():
-        """One row a line: records are read in diffs."""
-        parts = []
-        for key, value in record.items():
-            if isinstance(value, list) and value:
-                text = "[\n  " + ",\n  ".join(json.dumps(row) for row in value) + "\n ]"
-            else:
-                text = json.dumps(value)
-            parts.append(f" {json.dumps(key)}: {text}")
-        pathlib.Path(arguments.output).write_text("{\n" + ",\n".join(parts) + "\n}\n", encoding="utf-8")
+        write_record(arguments.output, record)
 
     if arguments.program != "-":
         run_module(arguments.program, Budget(arguments.time), arguments.rows.split(","), record)

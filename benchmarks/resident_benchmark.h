@@ -2,6 +2,7 @@
 #ifndef resident_benchmark_h
 #define resident_benchmark_h
 
+#include "benchmark_sides.h"
 #include "itkCudaCall.h"
 #include "itkCudaDevice.h"
 #include "itkCudaDeviceView.h"
@@ -25,6 +26,7 @@ using namespace itk::cuda;
 
 inline constexpr int    Samples = 20;
 inline constexpr int    RunsPerSample = 4;
+inline constexpr int    RunsPerMedian = (Samples + 2) * RunsPerSample; // the first ones are not timed
 inline constexpr size_t RotatingBytes = size_t{ 512 } << 20;
 inline constexpr int    Device = 0;
 
@@ -99,13 +101,13 @@ FillRandom(const DeviceView & view, StreamLease & stream)
   stream.Synchronize();
 }
 
-/** Sets of images for a plan, so many that its runs rotate through RotatingBytes. */
+/** Sets of images for a plan, so many that its runs rotate through RotatingBytes, but not more than there are runs. */
 class ImageSets
 {
 public:
   ImageSets(const DeviceImage::SizeType & size, unsigned int numberOfImages, StreamLease & stream)
     : m_Bytes(DeviceImage::GetNumberOfBytes(size, CudaComponentType::Float))
-    , m_Sets(std::max<size_t>(1, (RotatingBytes + 2 * m_Bytes - 1) / (2 * m_Bytes)))
+    , m_Sets(std::clamp<size_t>((RotatingBytes + 2 * m_Bytes - 1) / (2 * m_Bytes), 1, RunsPerMedian))
   {
     for (auto & set : m_Sets)
     {

@@ -4,7 +4,8 @@
 # they need but the C library and the driver. It runs on any x86-64 Linux with an NVIDIA driver:
 #   build/bundle/gpu-check --output record.json --benchmarks
 #   build/bundle/gpu-sanitize --output sanitize.json    # compute-sanitizer over a part of the tests
-#   python3 build/bundle/peers.py build/bundle/bin/gaussian_benchmark --output peers.json
+#   build/bundle/benchmark                              # the records of docs/performance.md
+#   python3 build/bundle/compare.py BASE build/bundle   # the benchmarks beside those of another unpacked bundle
 # Usage: scripts/bundle.sh [--coverage] [--no-install]
 #   --coverage    build/bundle-coverage and its archive instead: its library notes which lines run (gcov). Run there
 #                 gpu-check --quick --coverage counters.tar.xz, and here scripts/gpu-coverage.sh counters.tar.xz.
@@ -83,8 +84,8 @@ done
 
 cp "$repository/scripts/gpu-check.py" "$bundle/gpu-check"
 cp "$repository/scripts/gpu-sanitize.sh" "$bundle/gpu-sanitize"
-cp "$repository/benchmarks/peers.py" "$bundle/"
-chmod +x "$bundle/gpu-check" "$bundle/gpu-sanitize"
+cp "$repository/scripts/benchmark.sh" "$bundle/benchmark"
+cp "$repository/benchmarks/peers.py" "$repository/benchmarks/compare.py" "$bundle/"
 
 dirty=false
 [ -z "$(git -C "$repository" status --porcelain -- include src test benchmarks)" ] || dirty=true

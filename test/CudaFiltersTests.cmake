@@ -65,6 +65,8 @@ if(Python3_Interpreter_FOUND)
   add_test(NAME CudaGaussianExponentials COMMAND ${Python3_EXECUTABLE} ${CudaFilters_SOURCE_DIR}/tools/fit_gaussian_exponentials.py
                                                  --check)
   set_tests_properties(CudaGaussianExponentials PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 600)
+  add_test(NAME CudaFiltersCompareBenchmarks COMMAND ${Python3_EXECUTABLE} -B ${CudaFilters_SOURCE_DIR}/benchmarks/test_compare.py)
+  set_tests_properties(CudaFiltersCompareBenchmarks PROPERTIES TIMEOUT 600)
 endif()
 
 cudafilters_add_gtests(CudaFiltersGTestDriver SOURCES ${CudaFilters_GTESTS})
