@@ -1,0 +1,27 @@
+# The stress program: random calls of all filters in several threads. Exit status 77 means skipped.
+find_package(CLI11 REQUIRED)
+set(sources
+    itkCudaFiltersStressTest.cxx
+    itkCudaStressCase.cxx
+    itkCudaStressDerivatives.cxx
+    itkCudaStressOthers.cxx
+    itkCudaStressRecursive.cxx
+    itkCudaStressSnake.cxx)
+list(TRANSFORM sources PREPEND stress/)
+cudafilters_add_test_program(CudaFiltersStressTest ${sources})
+target_link_libraries(CudaFiltersStressTest PRIVATE CLI11::CLI11)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # gcc 12 sees the directions of itk::NeighborhoodOperator leave the array, which they do not.
+  set_source_files_properties(stress/itkCudaStressOthers.cxx PROPERTIES COMPILE_OPTIONS -Wno-array-bounds)
+endif()
+
+# cudafilters_add_stress_test(name labels arguments...)
+function(cudafilters_add_stress_test name labels)
+  add_test(NAME ${name} COMMAND CudaFiltersStressTest ${ARGN})
+  set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 600 LABELS "${labels}")
+endfunction()
+cudafilters_add_stress_test(CudaFiltersStressHost "" --backend host --threads 4 --seconds 6 --cases 60)
+cudafilters_add_stress_test(CudaFiltersStressSlowHost "slow" --backend host --threads 8 --seconds 60 --seed 2)
+cudafilters_add_stress_test(CudaFiltersStressSlowGpuEightThreads "slow;gpu" --backend cuda --threads 8 --seconds 60 --seed 3)
+cudafilters_add_stress_test(CudaFiltersStressSlowGpuTwoThreads "slow;gpu" --backend cuda --threads 2 --seconds 30 --seed 4)
+cudafilters_add_stress_test(CudaFiltersStressSlowGpuMixed "slow;gpu" --backend mixed --threads 8 --seconds 30 --seed 5)

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkCudaStressRecursiveCases_h
+#define itkCudaStressRecursiveCases_h
+
+#include "itkCudaStressFilterCase.h"
+
+namespace itk::cuda::test
+{
+using StressApproximation = CudaFiltersEnums::Approximation;
+
+/** What all recursive filters have in common. */
+template <typename TFilter>
+class StressRecursiveCase : public StressFilterCase<TFilter>
+{
+public:
+  StressRecursiveCase(StressRandom & random, CudaFiltersEnums::Backend backend)
+    : StressFilterCase<TFilter>(random, backend)
+    , m_Approximation(random.Choose({ StressApproximation::Deriche, StressApproximation::Accurate }))
+    , m_Normalized(random.Chance(0.5))
+  {
+    // In pixels of up to two units.
+    for (double & sigma : m_Sigma)
+    {
+      sigma = random.LogUniform(0.5, 30.0);
+    }
+  }
+
+protected:
+  void
+  SetCommonParameters(TFilter * filter) const
+  {
+    filter->SetApproximation(m_Approximation);
+    filter->SetNormalizeAcrossScale(m_Normalized);
+  }
+  std::string
+  DescribeCommonParameters() const
+  {
+    std::ostringstream text;
+    text << m_Approximation << (m_Normalized ? ", normalised" : "") << ", sigma";
+    for (const double sigma : m_Sigma)
+    {
+      text << ' ' << sigma;
+    }
+    return text.str();
+  }
+
+  StressApproximation m_Approximation;
+  bool                m_Normalized;
+  double              m_Sigma[TFilter::InputImageType::ImageDimension];
+};
+
+/** Filters with one sigma. */
+template <typename TFilter>
+class StressSigmaCase : public StressRecursiveCase<TFilter>
+{
+public:
+  StressSigmaCase(StressRandom & random, CudaFiltersEnums::Backend backend)
+    : StressRecursiveCase<TFilter>(random, backend)
+  {
+    this->SetParameters = [this](TFilter * filter) {
+      this->SetCommonParameters(filter);
+      filter->SetSigma(this->m_Sigma[0]);
+    };
+    this->SpoilParameters = [](TFilter * filter) { filter->SetSigma(0.0); };
+    this->Describe(this->DescribeCommonParameters());
+  }
+};
+
+/** Filters with a sigma for each axis. */
+template <typename TFilter>
+class StressSigmaArrayCase : public StressRecursiveCase<TFilter>
+{
+public:
+  StressSigmaArrayCase(StressRandom & random, CudaFiltersEnums::Backend backend)
+    : StressRecursiveCase<TFilter>(random, backend)
+  {
+    this->SetParameters = [this](TFilter * filter) {
+      this->SetCommonParameters(filter);
+      typename TFilter::SigmaArrayType sigma;
+      std::copy_n(this->m_Sigma, sigma.Size(), sigma.Begin());
+      filter->SetSigmaArray(sigma);
+    };
+    this->SpoilParameters = [](TFilter * filter) { filter->SetSigma(0.0); };
+    this->Describe(this->DescribeCommonParameters());
+  }
+};
+} // namespace itk::cuda::test
+
+#endif
