@@ -418,3 +418,38 @@ TEST_F(CudaRuntime, Kernel_timeout_is_that_of_the_device)
   EXPECT_EQ(itk::cuda::HasKernelTimeout(device), expected != 0);
   EXPECT_EQ(itk::cuda::GetDeviceProperties(device).KernelExecTimeout, expected != 0);
 }
+
+namespace
+{
+/** Looks for devices in a new process, where nobody has, and makes the reading of the first one fail. Ends the process,
+ * successfully if that one is listed with the reason and the others are none the worse. */
+[[noreturn]] void
+ExitAfterFailureToReadTheFirstDevice()
+{
+  FaultHook::FailCall(3, cudaErrorUnknown); // after the driver's version and the number of devices
+  const std::vector<itk::CudaDeviceInformation> devices = Configuration::GetDevices();
+  FaultHook::Clear();
+  bool isRight = devices.empty() != FaultHook::GetFired();
+  for (const itk::CudaDeviceInformation & found : devices)
+  {
+    std::string reason;
+    const bool  isUsable = Configuration::IsDeviceUsable(found.Index, reason);
+    const bool  isUnread = reason.find("the properties of device 0 cannot be read: cudaErrorUnknown") == 0;
+    const bool  isConsistent = !isUnread || (!isUsable && !found.Usable && found.Reason == reason);
+    isRight = isRight && isConsistent && isUnread == (found.Index == 0);
+    std::cerr << found.Index << ", " << found.Name << ": " << (isUsable ? "usable" : reason) << std::endl;
+  }
+  std::cerr << devices.size() << " devices; the call that failed: " << FaultHook::GetCall() << std::endl;
+  std::exit(isRight ? 0 : 1);
+}
+} // namespace
+
+TEST(CudaRuntimeDeathTest, Device_that_cannot_be_read_leaves_the_others_usable)
+{
+  testing::FLAGS_gtest_death_test_style = "threadsafe";
+  EXPECT_EXIT(ExitAfterFailureToReadTheFirstDevice(), testing::ExitedWithCode(0), "devices; the call that failed");
+  if (Configuration::GetDevices().empty())
+  {
+    GTEST_SKIP() << "no device";
+  }
+}

@@ -29,6 +29,7 @@ std::atomic<int> forcedKernelTimeout{ -1 }; // SetKernelTimeoutForTests()
 struct DeviceRecord
 {
   DeviceProperties          Properties;
+  std::string               Reason;          // why the properties could not be read; empty if they were
   std::atomic<bool>         Usable{ false }; // its context exists and it runs this build's code
   std::mutex                StreamMutex;
   std::vector<cudaStream_t> FreeStreams;
@@ -155,9 +156,8 @@ SearchDevices(DeviceList & list)
     const cudaError_t error = ReadProperties(device, record->Properties);
     if (error != cudaSuccess)
     {
-      list.Reason = "the properties of device " + std::to_string(device) + " cannot be read: " + FormatError(error);
-      list.Devices.clear();
-      return false;
+      record->Properties.Name = "unknown";
+      record->Reason = "the properties of device " + std::to_string(device) + " cannot be read: " + FormatError(error);
     }
     list.Devices.push_back(std::move(record));
   }
@@ -248,13 +248,14 @@ DescribeDevice(int device, const DeviceProperties & properties)
   return "device " + std::to_string(device) + " (" + properties.Name + ')';
 }
 
-/** Empty if the device's compute capability is new enough. */
+/** Empty if the device could be read and its compute capability is new enough. */
 std::string
-CheckComputeCapability(int device, const DeviceProperties & properties)
+CheckProperties(int device, const DeviceRecord & record)
 {
-  if (properties.ComputeCapability >= minimumComputeCapability)
+  const DeviceProperties & properties = record.Properties;
+  if (!record.Reason.empty() || properties.ComputeCapability >= minimumComputeCapability)
   {
-    return {};
+    return record.Reason;
   }
   return DescribeDevice(device, properties) + " has compute capability " +
          FormatComputeCapability(properties.ComputeCapability) + "; at least " +
@@ -387,7 +388,7 @@ FindDevices(std::string & reason)
     }
     else
     {
-      information.Reason = CheckComputeCapability(device, properties);
+      information.Reason = CheckProperties(device, *record);
     }
     information.Usable = information.Reason.empty();
     devices.push_back(information);
@@ -409,7 +410,7 @@ IsDeviceUsable(int device, std::string & reason)
   }
   if (!record->Usable)
   {
-    reason = CheckComputeCapability(device, record->Properties);
+    reason = CheckProperties(device, *record);
     if (reason.empty())
     {
       reason = TryDevice(device, record->Properties);
@@ -445,7 +446,12 @@ GetTotalDeviceMemory(int device)
 const DeviceProperties &
 GetDeviceProperties(int device)
 {
-  return RequireDevice(device).Properties;
+  const DeviceRecord & record = RequireDevice(device);
+  if (!record.Reason.empty())
+  {
+    ThrowNotUsable(record.Reason, __FILE__, __LINE__);
+  }
+  return record.Properties;
 }
 
 bool

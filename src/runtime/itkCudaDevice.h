@@ -30,7 +30,7 @@ struct DeviceProperties
 };
 
 /** Properties of a device, read once. The reference stays valid.
- * \exception CudaError if there is no such device */
+ * \exception CudaError if there is no such device, or if it could not be read */
 CudaFilters_EXPORT const DeviceProperties &
 GetDeviceProperties(int device);
 
