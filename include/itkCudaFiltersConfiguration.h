@@ -42,6 +42,11 @@ struct CudaDeviceInformation
  * cudaSetDevice() would create a context there. In a process forked from one that used
  * CUDA no device is usable. All functions may be called from any thread.
  *
+ * A program that runs filters must not call cudaDeviceReset(): streams and memory that
+ * the module keeps for reuse would be gone, and the next filter would use them. Nor may
+ * it unload this library by dlclose(): objects of the module, and tasks of ITK's threads
+ * that have not begun, would call code that is no longer there.
+ *
  * \ingroup CudaFilters
  */
 class CudaFilters_EXPORT CudaFiltersConfiguration
