@@ -45,7 +45,7 @@ struct CudaGaussianFirPlan
 
   /** Every pass sums in double, from the first weight to the last, and truncates its result to an integer: the
    * arithmetic of itk::DiscreteGaussianImageFilter with integer outputs, bit for bit. Else pixels are summed relative
-   * to the one in the middle. */
+   * to the one in the middle, and plainly where that sum is not finite. */
   bool TruncatePasses{ false };
 
   /** First pixel of the output in the input, along each axis. */

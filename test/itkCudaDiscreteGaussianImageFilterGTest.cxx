@@ -583,3 +583,99 @@ TEST(DiscreteFilterSettings, WhatTheDeviceCannotDoRunsOnTheHostAndSaysWhy)
   EXPECT_NE(text.str().find("CudaDiscreteGaussianImageFilter"), std::string::npos);
   EXPECT_NE(text.str().find("BackendReason: FilterDimensionality is 0"), std::string::npos);
 }
+
+namespace
+{
+/** What a test puts in the place of some pixels: their number and values. */
+struct Spoiled
+{
+  const char *                           What;
+  std::vector<std::pair<size_t, double>> Pixels;
+};
+
+/** Of an image of 9 x 9 pixels, in row-major order. */
+std::vector<Spoiled>
+MakeSpoiledPixels()
+{
+  constexpr double     infinity = std::numeric_limits<double>::infinity();
+  constexpr double     nan = std::numeric_limits<double>::quiet_NaN();
+  constexpr double     large = 3e38;
+  std::vector<Spoiled> all{ { "one infinity", { { 40, infinity } } },
+                            { "one negative infinity at a corner", { { 0, -infinity } } },
+                            { "opposite infinities in a row", { { 38, infinity }, { 42, -infinity } } },
+                            { "opposite infinities in a column", { { 13, -infinity }, { 49, infinity } } },
+                            { "opposite infinities apart", { { 0, infinity }, { 80, -infinity } } },
+                            { "not a number", { { 40, nan } } },
+                            { "not a number beside infinity", { { 39, nan }, { 41, infinity } } },
+                            { "large neighbours of opposite sign", { { 40, large }, { 41, -large } } },
+                            { "large pixels and infinity", { { 30, -large }, { 31, large }, { 50, infinity } } } };
+  Spoiled              checkers{ "a board of large pixels of both signs", {} };
+  for (size_t i = 0; i < 81; ++i)
+  {
+    checkers.Pixels.emplace_back(i, i % 2 == 0 ? large : -large);
+  }
+  all.push_back(checkers);
+  constexpr unsigned int seed = 20251122;
+  std::cout << "seed " << seed << std::endl;
+  std::mt19937 generator(seed);
+  const double values[] = { infinity, -infinity, nan, large, -large, 0.0, 1.0 };
+  for (unsigned int i = 0; i < 40; ++i)
+  {
+    Spoiled random{ "random", {} };
+    for (unsigned int k = 0; k < 1 + i / 8; ++k)
+    {
+      random.Pixels.emplace_back(generator() % 81, values[generator() % 7]);
+    }
+    all.push_back(random);
+  }
+  return all;
+}
+
+/** Equal where `b` is not finite, and within the bound of the largest finite pixel where it is. */
+void
+ExpectAlike(const std::vector<double> & a, const std::vector<double> & b, double largest, const char * what)
+{
+  ASSERT_EQ(a.size(), b.size());
+  size_t different = 0;
+  for (size_t i = 0; i < a.size(); ++i)
+  {
+    const bool alike = std::isnan(b[i])   ? std::isnan(a[i])
+                       : std::isinf(b[i]) ? a[i] == b[i]
+                                          : std::abs(a[i] - b[i]) <= FloatBound * largest;
+    different += !alike;
+  }
+  EXPECT_EQ(different, 0u) << what;
+}
+} // namespace
+
+TEST_P(DiscreteFilter, EqualsItksForPixelsThatAreNotFiniteOrOverflow)
+{
+  using ImageType = Image<float, 2>;
+  for (const Spoiled & spoiled : MakeSpoiledPixels())
+  {
+    for (const double background : { 0.0, 1.0 })
+    {
+      for (const double variance : { 0.2, 1.0, 4.0 })
+      {
+        const auto image = MakeRandomImage<ImageType>({ { 9, 9 } }, 0.0, background);
+        double     largest = std::max(background, 1e-30);
+        for (const auto & [pixel, value] : spoiled.Pixels)
+        {
+          image->GetBufferPointer()[pixel] = static_cast<float>(value);
+          largest = std::isfinite(value) ? std::max(largest, std::abs(value)) : largest;
+        }
+        const auto          filter = MakeFilter<ImageType, ImageType>(image);
+        const auto          reference = ItkFilterOf<ImageType, ImageType>::New();
+        const Parameters<2> parameters{ { { variance, variance } }, 0.01, 32, false, 2 };
+        reference->SetInput(image);
+        SetParameters(filter.GetPointer(), parameters);
+        SetParameters(reference.GetPointer(), parameters);
+        filter->Update();
+        reference->Update();
+        const auto region = image->GetLargestPossibleRegion();
+        ExpectAlike(
+          GetPixels(filter->GetOutput(), region), GetPixels(reference->GetOutput(), region), largest, spoiled.What);
+      }
+    }
+  }
+}

@@ -13,6 +13,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iostream>
+#include <limits>
 #include <memory>
 #include <random>
 #include <string>
@@ -128,12 +130,20 @@ protected:
     std::uniform_real_distribution<T> uniform(-100, 1000);
     std::vector<T>                    input(size[0] * size[1] * size[2]);
     std::generate(input.begin(), input.end(), [&] { return uniform(generator); });
+    this->ExpectEqual(pass, truncate, size, input);
+  }
+
+  /** NaN counts as equal to NaN. */
+  template <typename T>
+  void
+  ExpectEqual(const CudaGaussianFirPass & pass, bool truncate, const Extent & size, const std::vector<T> & input)
+  {
     const std::vector<T> expected = RunOnHost(pass, truncate, size, input);
     const std::vector<T> actual = RunOnDevice(pass, truncate, size, input);
     size_t               differences = 0;
     for (size_t i = 0; i < expected.size(); ++i)
     {
-      differences += !(actual[i] == expected[i]);
+      differences += !(actual[i] == expected[i] || (std::isnan(actual[i]) && std::isnan(expected[i])));
     }
     EXPECT_EQ(differences, 0u) << "axis " << pass.Axis << ", radius " << pass.GetRadius() << ", continuation "
                                << static_cast<int>(pass.Continuation) << ", truncate " << truncate << ", " << size[0]
@@ -176,6 +186,37 @@ TEST_F(GpuFir, HasTheBitsOfTheHostAtEveryLength)
         Extent size{ { lines, lines, 2 } };
         size[axis] = length;
         this->ExpectEqual<float>(MakePass(axis, 16, CudaLineContinuation::EndValue), false, size);
+      }
+    }
+  }
+}
+
+TEST_F(GpuFir, HasTheBitsOfTheHostForPixelsThatAreNotFiniteOrOverflow)
+{
+  constexpr float    largest = 3e38f;
+  constexpr float    infinity = std::numeric_limits<float>::infinity();
+  const float        values[] = { infinity, -infinity, std::numeric_limits<float>::quiet_NaN(), largest, -largest };
+  const unsigned int seed = 20251122;
+  std::cout << "seed " << seed << std::endl;
+  std::mt19937                          generator(seed);
+  std::uniform_real_distribution<float> uniform(-100, 1000);
+  for (const size_t radius : { 0, 1, 4, 32, 127, 128, 300 })
+  {
+    for (unsigned int axis = 0; axis < 3; ++axis)
+    {
+      Extent size{ { 37, 5, 3 } };
+      size[axis] = 701;
+      for (const size_t spoiled : { 1, 10, 1000 })
+      {
+        std::vector<float> input(size[0] * size[1] * size[2]);
+        std::generate(input.begin(), input.end(), [&] { return uniform(generator); });
+        for (size_t k = 0; k < spoiled; ++k)
+        {
+          input[generator() % input.size()] = values[generator() % 5];
+        }
+        const CudaGaussianFirPass pass = MakePass(axis, radius, CudaLineContinuation::EndValue);
+        this->ExpectEqual<float>(pass, false, size, input);
+        this->ExpectEqual<double>(pass, false, size, std::vector<double>(input.begin(), input.end()));
       }
     }
   }

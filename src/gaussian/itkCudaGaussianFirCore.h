@@ -33,7 +33,17 @@ LoadContinued(ptrdiff_t n, ptrdiff_t length, CudaLineContinuation continuation, 
   }
 }
 
-/** A weighted sum of pixels around a central one. */
+/** Whether a value is neither infinite nor NaN. */
+template <typename T>
+ITK_CUDA_HOST_DEVICE inline bool
+IsFinite(T value)
+{
+  return value - value == 0;
+}
+
+/** A weighted sum of pixels around a central one. Differences from the central pixel give constants back exactly. They
+ * have no meaning beside an infinite pixel, and overflow where pixels of opposite sign are near the type's largest
+ * value. The sum is not finite then, and SumPlainly() takes its place. */
 template <typename T, bool VTruncate>
 struct FirSum
 {
@@ -63,6 +73,20 @@ struct FirSum
     return VTruncate ? std::trunc(Sum) : Centre + Sum;
   }
 };
+
+/** The sum of weight(k) * load(k) for 0 <= k < count, as ITK sums: infinite where a pixel is, and NaN where infinite
+ * pixels of both signs meet. */
+template <typename T, typename TWeight, typename TLoad>
+ITK_CUDA_HOST_DEVICE inline T
+SumPlainly(ptrdiff_t count, const TWeight & weight, const TLoad & load)
+{
+  T sum = 0;
+  for (ptrdiff_t k = 0; k < count; ++k)
+  {
+    sum = sum + weight(k) * load(k);
+  }
+  return sum;
+}
 } // namespace itk::cuda::gaussian
 
 #endif
