@@ -16,6 +16,7 @@
 #include <iostream>
 #include <limits>
 #include <memory>
+#include <numeric>
 #include <random>
 #include <string>
 #include <vector>
@@ -219,5 +220,25 @@ TEST_F(GpuFir, HasTheBitsOfTheHostForPixelsThatAreNotFiniteOrOverflow)
         this->ExpectEqual<double>(pass, false, size, std::vector<double>(input.begin(), input.end()));
       }
     }
+  }
+}
+
+TEST_F(GpuFir, HasTheSameBitsInSeveralLaunches)
+{
+  // Kernels of 20,001 weights exceed 2^30 products from 54,000 pixels on.
+  for (unsigned int axis = 0; axis < 3; ++axis)
+  {
+    Extent size{ { 67, 35, 33 } };
+    size[axis] = 70;
+    const CudaGaussianFirPass pass = MakePass(axis, 10000, CudaLineContinuation::EndValue);
+    std::vector<float>        input(size[0] * size[1] * size[2]);
+    std::iota(input.begin(), input.end(), 1.0f);
+    SetKernelTimeoutForTests(0);
+    const std::vector<float> expected = RunOnDevice(pass, false, size, input);
+    SetKernelTimeoutForTests(1);
+    const std::vector<float> actual = RunOnDevice(pass, false, size, input);
+    SetKernelTimeoutForTests(-1);
+    EXPECT_TRUE(actual == expected) << "axis " << axis;
+    EXPECT_GT(*std::min_element(expected.begin(), expected.end()), 0.0f); // no NaN either
   }
 }

@@ -27,3 +27,24 @@ TEST_F(CudaLaunchGpu, Shared_memory_that_was_not_granted_is_asked_for_again)
     EXPECT_TRUE(FaultHook::GetFired()) << "attempt " << attempt;
   }
 }
+
+TEST(CudaLaunch, Grids_have_as_many_blocks_as_launches_may_have)
+{
+  EXPECT_EQ(MakeGrid(1).x, 1u);
+  EXPECT_EQ(MakeGrid(MaximumGridSize).x, 2147483647u);
+  EXPECT_EQ(MakeGrid(5).y * MakeGrid(5).z, 1u);
+  for (const size_t blocks : { MaximumGridSize + 1, size_t{ 1 } << 32, (size_t{ 1 } << 32) + 5 })
+  {
+    try
+    {
+      MakeGrid(blocks);
+      ADD_FAILURE() << blocks;
+    }
+    catch (const CudaError & error)
+    {
+      const std::string text = error.GetDescription();
+      EXPECT_NE(text.find(std::to_string(blocks)), std::string::npos) << text;
+      EXPECT_NE(text.find("2147483647"), std::string::npos) << text;
+    }
+  }
+}

@@ -115,12 +115,6 @@ struct LaunchShape
   size_t SharedBytes;
 };
 
-dim3
-MakeGrid(size_t blocks)
-{
-  return dim3(static_cast<unsigned int>(blocks));
-}
-
 template <typename T, unsigned int VPairs, unsigned int VTiles = 1>
 LaunchShape
 MakeLaunchShape(AxisKind kind, const LineGeometry & geometry, const LineSchedule & schedule)
@@ -139,9 +133,9 @@ MakeLaunchShape(AxisKind kind, const LineGeometry & geometry, const LineSchedule
   const unsigned int warps = std::max(ContiguousThreads / WarpSize, parts.Number) / parts.Number * parts.Number;
   const unsigned int linesPerBlock = warps / parts.Number * (WarpSize / parts.Width);
   const size_t       lineGroups = (geometry.OuterCount + linesPerBlock - 1) / linesPerBlock;
-  const auto         tiles = static_cast<unsigned int>(schedule.NumberOfTiles);
+  const unsigned int tiles = GetNumberOfBlocks(schedule.NumberOfTiles);
   const unsigned int tilesAcross = std::min(tiles, 32768u);
-  shape.Grid = dim3(static_cast<unsigned int>(lineGroups), tilesAcross, (tiles + tilesAcross - 1) / tilesAcross);
+  shape.Grid = dim3(GetNumberOfBlocks(lineGroups), tilesAcross, (tiles + tilesAcross - 1) / tilesAcross);
   shape.Block = dim3(WarpSize, parts.Number, warps / parts.Number);
   shape.SharedBytes = Tile::GetSharedBytes(warps, parts);
   return shape;
@@ -330,7 +324,7 @@ RunStreamedPass(const CudaGaussianLinePass &    pass,
   arguments.StripsPerRow = static_cast<unsigned int>(strips);
   arguments.NumberOfChunks = chunks;
   arguments.PiecesPerLine = pieces;
-  arguments.NumberOfPieces = static_cast<unsigned int>(allStrips * pieces);
+  arguments.NumberOfPieces = GetNumberOfBlocks(allStrips * pieces);
   arguments.Dynamics = MakeLineDynamics<T, StreamPolePairs>(kernel);
   for (unsigned int j = 0; j < StreamPolePairs; ++j)
   {

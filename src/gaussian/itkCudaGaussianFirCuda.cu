@@ -3,6 +3,7 @@
 #include "itkCudaDevice.h"
 #include "itkCudaGaussianFirDevice.h"
 #include "itkCudaGaussianFirKernels.cuh"
+#include "itkCudaLaunch.h"
 #include "itkCudaMemory.h"
 
 #include <algorithm>
@@ -16,12 +17,6 @@ size_t
 DivideUp(size_t numerator, size_t denominator)
 {
   return (numerator + denominator - 1) / denominator;
-}
-
-dim3
-MakeGrid(size_t blocks)
-{
-  return dim3(static_cast<unsigned int>(blocks));
 }
 
 /** Lines along `axis`: the axes below it are flattened into the inner index, those above it into the outer one. */
@@ -52,6 +47,26 @@ IsInline(const CudaGaussianFirPass & pass)
   return pass.GetRadius() <= FirInlineRadius;
 }
 
+/** Launches blocks of threads that compute `pixelsOfBlock` pixels each, as many at a time as a launch may have. */
+template <typename T>
+void
+LaunchInGroups(void (*kernel)(FirArguments<T>),
+               FirArguments<T>     arguments,
+               size_t              blocks,
+               dim3                threads,
+               size_t              pixelsOfBlock,
+               const StreamLease & stream)
+{
+  const size_t products = pixelsOfBlock * arguments.NumberOfWeights;
+  const size_t most =
+    HasKernelTimeout(stream.GetDevice()) ? std::max<size_t>(1, FirProductsOfLaunch / products) : MaximumGridSize;
+  for (size_t first = 0; first < blocks; first += most)
+  {
+    arguments.FirstBlock = first;
+    ITK_CUDA_CALL(LaunchKernel(kernel, MakeGrid(std::min(most, blocks - first)), threads, 0, stream.Get(), arguments));
+  }
+}
+
 template <typename T, bool VTruncate>
 void
 Launch(const FirArguments<T> & arguments, unsigned int axis, const StreamLease & stream)
@@ -59,22 +74,23 @@ Launch(const FirArguments<T> & arguments, unsigned int axis, const StreamLease &
   const FirGeometry & geometry = arguments.Geometry;
   if (axis == 0)
   {
-    const size_t parts = DivideUp(geometry.LineLength, FirContiguousThreads * FirContiguousPixels);
-    ITK_CUDA_CALL(LaunchKernel(ContiguousFirKernel<T, VTruncate>,
-                               MakeGrid(parts * DivideUp(geometry.OuterCount, FirContiguousLines)),
-                               dim3(FirContiguousThreads, FirContiguousLines),
-                               0,
-                               stream.Get(),
-                               arguments));
+    constexpr unsigned int part = FirContiguousThreads * FirContiguousPixels;
+    LaunchInGroups(ContiguousFirKernel<T, VTruncate>,
+                   arguments,
+                   DivideUp(geometry.LineLength, part) * DivideUp(geometry.OuterCount, FirContiguousLines),
+                   dim3(FirContiguousThreads, FirContiguousLines),
+                   part * FirContiguousLines,
+                   stream);
     return;
   }
-  const size_t parts = DivideUp(geometry.LineLength, FirStridedParts * FirStridedPixels);
-  ITK_CUDA_CALL(LaunchKernel(StridedFirKernel<T, VTruncate>,
-                             MakeGrid(DivideUp(geometry.InnerCount, FirStridedLines) * parts * geometry.OuterCount),
-                             dim3(FirStridedLines, FirStridedParts),
-                             0,
-                             stream.Get(),
-                             arguments));
+  constexpr unsigned int part = FirStridedParts * FirStridedPixels;
+  LaunchInGroups(StridedFirKernel<T, VTruncate>,
+                 arguments,
+                 DivideUp(geometry.InnerCount, FirStridedLines) * DivideUp(geometry.LineLength, part) *
+                   geometry.OuterCount,
+                 dim3(FirStridedLines, FirStridedParts),
+                 part * FirStridedLines,
+                 stream);
 }
 
 template <typename T>

@@ -25,6 +25,7 @@ struct FirArguments
   const T *            Source;
   T *                  Destination;
   FirGeometry          Geometry;
+  size_t               FirstBlock; // of this launch among those of the pass
   CudaLineContinuation Continuation;
   T                    Constant;
   unsigned int         NumberOfWeights;
@@ -93,8 +94,9 @@ __launch_bounds__(FirContiguousThreads * FirContiguousLines)
   const FirGeometry & geometry = pass.Geometry;
   const auto          length = static_cast<ptrdiff_t>(geometry.LineLength);
   const size_t        parts = (geometry.LineLength + part - 1) / part;
-  const auto          begin = static_cast<ptrdiff_t>(blockIdx.x % parts * part);
-  const size_t        line = blockIdx.x / parts * FirContiguousLines + threadIdx.y;
+  const size_t        block = pass.FirstBlock + blockIdx.x;
+  const auto          begin = static_cast<ptrdiff_t>(block % parts * part);
+  const size_t        line = block / parts * FirContiguousLines + threadIdx.y;
   const T * const     source = pass.Source + min(line, geometry.OuterCount - 1) * geometry.OuterStride;
   const auto          load = [source](ptrdiff_t n) { return source[n]; };
 
@@ -164,8 +166,9 @@ __launch_bounds__(FirStridedLines * FirStridedParts) StridedFirKernel(const __gr
   const auto          length = static_cast<ptrdiff_t>(geometry.LineLength);
   const size_t        columnBlocks = (geometry.InnerCount + FirStridedLines - 1) / FirStridedLines;
   const size_t        parts = (geometry.LineLength + part - 1) / part;
-  const size_t        column = blockIdx.x % columnBlocks * FirStridedLines + threadIdx.x;
-  const size_t        rest = blockIdx.x / columnBlocks;
+  const size_t        block = pass.FirstBlock + blockIdx.x;
+  const size_t        column = block % columnBlocks * FirStridedLines + threadIdx.x;
+  const size_t        rest = block / columnBlocks;
   const auto          begin = static_cast<ptrdiff_t>(rest % parts * part + threadIdx.y * FirStridedPixels);
   const bool          valid = column < geometry.InnerCount && begin < length;
   const size_t        base = rest / parts * geometry.OuterStride + min(column, geometry.InnerCount - 1);

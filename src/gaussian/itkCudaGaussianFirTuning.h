@@ -23,6 +23,10 @@ constexpr unsigned int FirContiguousLines = 4;
 constexpr unsigned int FirStridedLines = 32;
 constexpr unsigned int FirStridedParts = 8;
 constexpr unsigned int FirStridedPixels = 8;
+
+/** Products of a weight and a pixel of one launch, where the driver ends long kernels. The slowest GPUs with a display
+ * make some 8e9 of double in a second: an eighth of a second. */
+constexpr size_t FirProductsOfLaunch = size_t{ 1 } << 30;
 } // namespace itk::cuda::gaussian
 
 #endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "itkCudaCall.h"
 #include "itkCudaDevice.h"
+#include "itkCudaLaunch.h"
 #include "itkCudaMemory.h"
 #include "itkCudaPartitionedGaussianCoefficients.h"
 #include "itkCudaPartitionedGaussianDevice.h"
@@ -14,12 +15,6 @@ namespace itk::cuda::partitioned
 namespace
 {
 using PartitionEnum = CudaFiltersEnums::Partition;
-
-dim3
-MakeGrid(size_t blocks)
-{
-  return dim3(static_cast<unsigned int>(blocks));
-}
 
 size_t
 DivideUp(size_t numerator, size_t denominator)

@@ -4,8 +4,22 @@
 #include "itkCudaCall.h"
 #include "itkCudaDevice.h"
 
+#include <string>
+
 namespace itk::cuda
 {
+unsigned int
+GetNumberOfBlocks(size_t blocks)
+{
+  if (blocks > MaximumGridSize)
+  {
+    const std::string text = "A launch of " + std::to_string(blocks) + " blocks, where at most " +
+                             std::to_string(MaximumGridSize) + " are possible,";
+    ThrowCudaError(cudaErrorInvalidConfiguration, text.c_str(), __FILE__, __LINE__);
+  }
+  return static_cast<unsigned int>(blocks);
+}
+
 void
 SharedMemoryGrant::RaiseOn(const void * kernel, int device)
 {

@@ -4,11 +4,29 @@
 
 #include "CudaFiltersExport.h"
 
+#include <cuda_runtime.h>
+
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 
 namespace itk::cuda
 {
+/** Most blocks of a launch along the first dimension of its grid. */
+constexpr size_t MaximumGridSize = 0x7fffffff;
+
+/** The number as one of blocks, which launches have 32 bits for.
+ * \exception CudaError if it is beyond MaximumGridSize */
+CudaFilters_EXPORT unsigned int
+GetNumberOfBlocks(size_t blocks);
+
+/** A grid of so many blocks in a row. */
+inline dim3
+MakeGrid(size_t blocks)
+{
+  return dim3(GetNumberOfBlocks(blocks));
+}
+
 /** \class SharedMemoryGrant
  * \brief Lets the blocks of one kernel have all the dynamic shared memory that the device grants.
  *
