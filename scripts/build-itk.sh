@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Builds the part of ITK 5.4 that the module and its tests need, once per version, options and compiler, in the user's cache
-# folder, and prints the path of its build tree as the last line.
-# Usage: scripts/build-itk.sh [--registration] [--cached]
-#   --registration   with ITK's registration methods and what its examples and tests use besides (scripts/upstream-tests.sh)
+# Builds the part of ITK 5.4 that the module, its tests and scripts/upstream-tests.sh need, once per version, options and compiler, in
+# the user's cache folder, and prints the path of its build tree as the last line.
+# Usage: scripts/build-itk.sh [--cached] [--no-install]
 #   --cached         build nothing: exit status 3 if it is not in the cache
+#   --no-install     install no packages
 #   ITK_SOURCE_DIR   folder with ITK's sources (any 5.4.x); without it they come from Debian's source package or the public tag
 # Exit status 3: the sources are not to be had here.
 set -euo pipefail
@@ -24,13 +24,15 @@ itk_options=(
   -DModule_ITKImageIntensity=ON -DModule_ITKIOPNG=ON -DModule_ITKIOMeta=ON -DModule_ITKIONRRD=ON
   -DITK_USE_SYSTEM_GDCM=ON -DITK_USE_SYSTEM_PNG=ON -DITK_USE_SYSTEM_TIFF=ON -DITK_USE_SYSTEM_JPEG=ON
   -DITK_USE_SYSTEM_ZLIB=ON -DITK_USE_SYSTEM_EXPAT=ON
+  # For ITK's own tests and examples (scripts/upstream-tests.sh), in the same tree, so that the module is built beside ITK 5.4 once.
+  -DModule_ITKRegistrationMethodsv4=ON -DModule_ITKThresholding=ON -DModule_ITKImageCompare=ON
 )
-cached=no
+cached=no install=yes
 for argument in "$@"; do
   case $argument in
-    --registration) itk_options+=(-DModule_ITKRegistrationMethodsv4=ON -DModule_ITKThresholding=ON -DModule_ITKImageCompare=ON) ;;
-    --cached) cached=yes ;;
-    *) die "unknown argument '$argument'; --registration and --cached are known" ;;
+    --cached) cached=yes install=no ;;
+    --no-install) install=no ;;
+    *) die "unknown argument '$argument'; --cached and --no-install are known" ;;
   esac
 done
 
@@ -38,17 +40,19 @@ build_tree()
 {
   local folder=$1 source=$2
   note "configuring and building ITK $itk_version on $jobs cores (log: $folder/build.log)"
+  # Trees of other options lie beside this one: what they have in common is compiled once.
+  local -x CCACHE_BASEDIR=$cache_folder
   run_logged "$folder/configure.log" cmake -S "$source" -B "$folder/build" -G Ninja "${itk_options[@]}" "${launcher_arguments[@]}"
   run_logged "$folder/build.log" cmake --build "$folder/build" -j "$jobs" --target all gtest gtest_main
 }
 
 say "ITK 5.4 build tree for the module build"
-[ "$cached" = yes ] || install_packages "${itk_packages[@]}"
+[ "$install" = no ] || install_packages "${itk_packages[@]}"
 mkdir -p "$cache_folder"
 exec 9> "$cache_folder/itk.lock"
 flock 9
 
-if [ "$cached" = yes ] && [ -z "${ITK_SOURCE_DIR:-}" ] && [ ! -d "$cache_folder/itk-source-5.4" ]; then
+if [ "$cached" = yes ] && ! is_itk_source_cached; then
   note "ITK's sources are not in the cache"
   exit 3
 fi

@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Builds the Python package: dist/itk_cudafilters-*.whl, for CPython 3.11 and later on Linux x86-64, beside the package itk.
-# Usage: scripts/build-wheel.sh [--cpu-only] [--architectures LIST] [--output FOLDER] [--no-install]
+# Usage: scripts/build-wheel.sh [--cpu-only] [--architectures LIST] [--output FOLDER] [--no-install] [--is-cached]
 #   --cpu-only            without GPU code, where there is no nvcc
 #   --architectures LIST  GPUs to compile for, as in CMAKE_CUDA_ARCHITECTURES; the default is for all that CUDA 13 knows
 #   --output FOLDER       where the wheel goes (default dist)
 #   --no-install          install no packages
+#   --is-cached           do nothing; the exit status is 0 if ITK is in the cache, else 3
 # Environment:
 #   ITK_SOURCE_DIR   folder with ITK's sources (any 5.4.x); without it they come from Debian's source package or the public tag
 #   PYTHON           interpreter to build with, 3.11 or later (default python3)
@@ -16,7 +17,7 @@ set -euo pipefail
 . "$(dirname "$0")/common.sh"
 . "$(dirname "$0")/itk-source.sh"
 
-cuda=yes install=yes output=$repository/dist
+cuda=yes install=yes output=$repository/dist is_cached=no
 # Machine code for each generation, and the intermediate code of the last for those to come.
 architectures='75-real;80-real;86-real;89-real;90-real;100-real;120'
 while [ $# -gt 0 ]; do
@@ -28,6 +29,7 @@ while [ $# -gt 0 ]; do
       ;;
     --cpu-only) cuda=no ;;
     --no-install) install=no ;;
+    --is-cached) is_cached=yes ;;
     -h | --help)
       sed -n '3,/^set /{/^#/s/^# \{0,1\}//p}' "$0"
       exit 0
@@ -84,9 +86,10 @@ itk_options=(
 # A folder under the cache that holds what was made from `key` in full: the file 'complete' is written last.
 cache_entry() { printf '%s/%s-%s' "$cache_folder" "$1" "$(printf '%s\n' "${@:2}" | sha256sum | cut -c 1-12)"; }
 
+tools=$(cache_entry wheel-tools "${tool_requirements[@]}" "$("$python" -VV)" "$python")
+
 make_tools()
 {
-  tools=$(cache_entry wheel-tools "${tool_requirements[@]}" "$("$python" -VV)" "$python")
   if [ ! -f "$tools/complete" ] || ! "$tools/bin/python" -c 'import build, scikit_build_core, auditwheel' 2> /dev/null; then
     note "installing the build tools from PyPI: ${tool_requirements[*]}"
     rm -rf "$tools"
@@ -163,6 +166,13 @@ build_itk()
   find "$folder/build" -name '*.o' -delete
 }
 
+# Where the tree of find_itk_source's sources is in the cache.
+itk_entry()
+{
+  cache_entry "wheel-itk-$itk_version" "$itk_source" "${itk_options[@]}" "${swig_targets[@]}" "$(declare -f trim_source trim_wrapping)" \
+    "${wrapped_classes[@]}" "${needed_modules[@]}" "$tools" "$(c++ --version | head -n 1)"
+}
+
 # Sets itk_tree, and module_tree, the module's build tree. The module's build writes into ITK's build tree, and that holds its own
 # absolute paths: so the tree is kept as an archive, checked, and unpacked to its place. Both trees stay for the next wheel that
 # wraps the same classes from this folder.
@@ -170,8 +180,7 @@ make_itk()
 {
   find_itk_source || exit 3
   local key
-  key=$(cache_entry "wheel-itk-$itk_version" "$itk_source" "${itk_options[@]}" "${swig_targets[@]}" "$(declare -f trim_source trim_wrapping)" \
-    "${wrapped_classes[@]}" "${needed_modules[@]}" "$tools" "$(c++ --version | head -n 1)")
+  key=$(itk_entry)
   if [ -f "$key/complete" ] && (cd "$key" && sha256sum --status --check complete 2> /dev/null); then
     note "found in the cache: ITK $itk_version"
   else
@@ -236,6 +245,11 @@ show_wheel()
   fi
   rm -rf "$folder"
 }
+
+if [ "$is_cached" = yes ]; then
+  is_itk_source_cached && find_itk_source && [ -f "$(itk_entry)/complete" ] || exit 3
+  exit 0
+fi
 
 start=$SECONDS
 say "Tools"

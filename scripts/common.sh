@@ -5,6 +5,8 @@
 repository=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cache_folder=${XDG_CACHE_HOME:-$HOME/.cache}/itk-cudafilters
 jobs=${CMAKE_BUILD_PARALLEL_LEVEL:-$(nproc)}
+# To ccache, paths below this folder are relative to the folder of the build: a clone elsewhere finds what was compiled here.
+export CCACHE_BASEDIR=$repository CCACHE_NOHASHDIR=yes
 
 # What a build of the library, its tests and its examples needs.
 build_packages=(
@@ -90,6 +92,18 @@ configure_and_build()
   mkdir -p "$folder"
   run_logged "$folder/configure.log" cmake -S "$repository" -B "$folder" -G Ninja "$@"
   run_logged "$folder/build.log" cmake --build "$folder" -j "$jobs"
+}
+
+# build_module FOLDER ITK_BUILD_TREE USE_CUDA TARGET: the module with its tests and examples beside an ITK build tree.
+build_module()
+{
+  local folder=$1
+  mkdir -p "$folder"
+  run_logged "$folder/configure.log" cmake -S "$repository" -B "$folder" -G Ninja "-DITK_DIR=$2" -DCMAKE_BUILD_TYPE=Release \
+    -DBUILD_TESTING=ON "-DCudaFilters_USE_CUDA=$3" -DCudaFilters_BUILD_EXAMPLES=ON -DCudaFilters_WARNINGS_AS_ERRORS=ON \
+    -DITK_FORBID_DOWNLOADS=ON -DITK_USE_KWSTYLE=OFF -DITK_USE_CLANGFORMAT=OFF "-DCMAKE_RUNTIME_OUTPUT_DIRECTORY=$folder/bin" \
+    "-DCMAKE_LIBRARY_OUTPUT_DIRECTORY=$folder/lib" "-DCMAKE_ARCHIVE_OUTPUT_DIRECTORY=$folder/lib" "${launcher_arguments[@]}"
+  run_logged "$folder/build.log" cmake --build "$folder" -j "$jobs" --target "$4"
 }
 
 # run_logged FILE COMMAND... keeps the output in FILE and shows its end if the command fails.

@@ -58,7 +58,8 @@ fetch_itk_from_debian()
   local folder=$1 itk_archive
   download_itk_from_debian "$folder" || return 1
   note "unpacking"
-  tar -xJf "$itk_archive" -C "$folder/unpacked" --strip-components 1 "${itk_source_excludes[@]}"
+  tar -xJf "$itk_archive" -C "$folder/unpacked" --strip-components 1 "${itk_source_excludes[@]}" || return 1
+  mv "$itk_archive" "$cache_folder/" # until find_itk_tests has taken the tests from it
 }
 
 fetch_itk_from_tag()
@@ -76,6 +77,8 @@ fetch_itk_from_tag()
   [ "$checksum" = "$itk_tag_checksum" ] ||
     die "the files of $url have the checksum $checksum, not $itk_tag_checksum: they are not ITK $itk_tag"
 }
+
+is_itk_source_cached() { [ -n "${ITK_SOURCE_DIR:-}" ] || [ -d "$cache_folder/itk-source-5.4" ]; }
 
 # Sets itk_source and itk_version: ITK_SOURCE_DIR if given, else the cached sources, fetched first if need be. Returns 1 if they
 # are not to be had.
@@ -127,7 +130,9 @@ find_itk_tests()
     note "ITK's tests are not in the cache"
     return 1
   fi
-  local folder=$cache_folder/itk-tests-fetch itk_archive=${ITK_SOURCE_ARCHIVE:-}
+  local folder=$cache_folder/itk-tests-fetch kept=$cache_folder/insighttoolkit5_$itk_version.orig.tar.xz
+  local itk_archive=${ITK_SOURCE_ARCHIVE:-}
+  [ -n "$itk_archive" ] || [ ! -f "$kept" ] || itk_archive=$kept
   rm -rf "$folder"
   mkdir -p "$folder/unpacked"
   if [ -z "$itk_archive" ] && ! download_itk_from_debian "$folder"; then
@@ -143,6 +148,6 @@ find_itk_tests()
   tar -xJf "$itk_archive" -C "$folder/unpacked" --strip-components 1 --wildcards '*/.ExternalData' '*/Testing/Data' '*/Examples' \
     '*/Modules/Filtering/Smoothing/test' '*/Modules/Filtering/ImageGradient/test' '*/Modules/Filtering/ImageFeature/test'
   mv "$folder/unpacked" "$itk_tests"
-  rm -r "$folder"
+  rm -rf "$folder" "$kept"
   exec {lock}>&-
 }

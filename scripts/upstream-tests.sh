@@ -45,7 +45,8 @@ folder=$repository/build/upstream
 mkdir -p "$folder"
 [ "$install" = no ] || install_packages "${build_packages[@]}" python3
 
-options=(--registration)
+options=()
+[ "$install" = yes ] || options+=(--no-install)
 [ "$cached" = no ] || options+=(--cached)
 status=0
 "$repository/scripts/build-itk.sh" "${options[@]}" | tee "$folder/build-itk.log" || status=$?
@@ -57,15 +58,15 @@ find_itk_source || exit 3
 find_itk_tests "$cached" || exit 3
 
 say "This module beside that ITK"
-configure_and_build "$folder/module-$backend" "-DITK_DIR=$itk_build" -DCMAKE_BUILD_TYPE=Release -DBUILD_TESTING=OFF \
-  "-DCudaFilters_USE_CUDA=$use_cuda" -DITK_FORBID_DOWNLOADS=ON -DITK_USE_KWSTYLE=OFF -DITK_USE_CLANGFORMAT=OFF \
-  "-DCMAKE_LIBRARY_OUTPUT_DIRECTORY=$folder/module-$backend/lib" "${launcher_arguments[@]}"
+module=$repository/build/test-module
+[ "$backend" = host ] || module=$folder/module-$backend
+build_module "$module" "$itk_build" "$use_cuda" CudaFilters
 
 say "ITK's programs"
 build=$folder/tests-$backend
 mkdir -p "$build"
 run_logged "$build/configure.log" cmake -S "$repository/test/upstream" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release \
-  "-DITK_DIR=$itk_build" "-DCudaFilters_DIR=$folder/module-$backend" "-DITK_TESTS_DIR=$itk_tests" \
+  "-DITK_DIR=$itk_build" "-DCudaFilters_DIR=$module" "-DITK_TESTS_DIR=$itk_tests" \
   "-DCudaFilters_BACKEND=$backend" "${launcher_arguments[@]}"
 run_logged "$build/build.log" cmake --build "$build" -j "$jobs"
 rm -rf "$build/reports" "$build/output"

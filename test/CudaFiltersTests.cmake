@@ -68,6 +68,8 @@ if(Python3_Interpreter_FOUND)
   set_tests_properties(CudaGaussianExponentials PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 600)
   add_test(NAME CudaFiltersCompareBenchmarks COMMAND ${Python3_EXECUTABLE} -B ${CudaFilters_SOURCE_DIR}/benchmarks/test_compare.py)
   set_tests_properties(CudaFiltersCompareBenchmarks PROPERTIES TIMEOUT 600)
+  add_test(NAME CudaFiltersScriptStages COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_LIST_DIR}/test_script_stages.py)
+  set_tests_properties(CudaFiltersScriptStages PROPERTIES TIMEOUT 600)
 endif()
 
 cudafilters_add_gtests(CudaFiltersGTestDriver SOURCES ${CudaFilters_GTESTS})

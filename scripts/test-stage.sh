@@ -1,0 +1,117 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Runs one stage of scripts/test.sh and prints the numbers of tests passed, failed and skipped as the last line.
+# Usage: scripts/test-stage.sh STAGE [--gpu-code] [--no-install] [--is-cached]
+#   STAGE         format, cpu, cuda, wheel, module, upstream or coverage
+#   --gpu-code    wheel: with code for one generation of GPUs
+#   --no-install  install no packages
+#   --is-cached   do nothing; the exit status is 3 if the stage would have to build an ITK or to fetch sources first, else 0
+# Exit status 3: what the stage needs is not to be had here.
+set -euo pipefail
+. "$(dirname "$0")/common.sh"
+. "$(dirname "$0")/itk-source.sh"
+
+[ $# -gt 0 ] || die "which stage? (see --help)"
+stage='' options=() gpu_code=no is_cached=no
+for argument in "$@"; do
+  case $argument in
+    format | cpu | cuda | wheel | module | upstream | coverage) stage=$argument ;;
+    --gpu-code) gpu_code=yes ;;
+    --no-install) options+=(--no-install) ;;
+    --is-cached) is_cached=yes ;;
+    -h | --help)
+      sed -n '3,/^set /{/^#/s/^# \{0,1\}//p}' "$0"
+      exit 0
+      ;;
+    *) die "unknown argument '$argument' (see --help)" ;;
+  esac
+done
+strict=(-DCudaFilters_WARNINGS_AS_ERRORS=ON "${launcher_arguments[@]}")
+
+# run_tests FOLDER: those of a build.
+run_tests()
+{
+  local folder=$1 log=$1/tests.log status=0 counts passed failed skipped
+  note "running the tests (log: $log)"
+  ctest --test-dir "$folder" --output-on-failure -j "$jobs" --no-tests=error > "$log" 2>&1 || status=$?
+  counts=$(python3 "$repository/scripts/count-tests.py" "$log") || die "no result of the tests in $log"
+  read -r passed failed skipped <<< "$counts"
+  if [ "$status" -ne 0 ] || [ "$failed" -ne 0 ]; then
+    sed -n '/The following tests FAILED/,$p' "$log"
+    grep -vE '(Passed|Start) ' "$log" | head -n 200
+    [ "$failed" -ne 0 ] || failed=1
+  fi
+  echo "$passed passed, $failed failed, $skipped skipped"
+}
+
+# All files together count as one test.
+format_stage()
+{
+  local status=0
+  "$repository/scripts/check-format.sh" || status=$?
+  [ "$status" -ne 3 ] || exit 3
+  if [ "$status" -eq 0 ]; then echo "1 passed, 0 failed, 0 skipped"; else echo "0 passed, 1 failed, 0 skipped"; fi
+}
+
+cpu_stage()
+{
+  configure_and_build "$repository/build/test-cpu" --preset cpu "${strict[@]}"
+  run_tests "$repository/build/test-cpu"
+}
+
+cuda_stage()
+{
+  find_nvcc || exit 3
+  configure_and_build "$repository/build/test-cuda" --preset cuda "${strict[@]}"
+  run_tests "$repository/build/test-cuda"
+}
+
+wheel_stage()
+{
+  local folder=$repository/build/test-wheel
+  if [ "$gpu_code" = yes ] && find_nvcc; then
+    options+=(--architectures 90-real)
+  else
+    options+=(--cpu-only)
+  fi
+  rm -rf "$folder"
+  mkdir -p "$folder"
+  "$repository/scripts/build-wheel.sh" --output "$folder" "${options[@]}"
+  say "Tests of the Python package"
+  "$repository/scripts/test-wheel.sh" --wheel "$(echo "$folder"/*.whl)" || exit 1
+}
+
+module_stage()
+{
+  mkdir -p "$repository/build"
+  "$repository/scripts/build-itk.sh" "${options[@]}" | tee "$repository/build/build-itk.log"
+  build_module "$repository/build/test-module" "$(tail -n 1 "$repository/build/build-itk.log")" OFF all
+  run_tests "$repository/build/test-module"
+}
+
+upstream_stage() { "$repository/scripts/upstream-tests.sh" "${options[@]}"; }
+
+coverage_stage()
+{
+  local folder=$repository/build/coverage
+  configure_and_build "$folder" --preset coverage "${strict[@]}"
+  find "$folder" -name '*.gcda' -delete
+  run_tests "$folder" | tee "$folder/counts.txt"
+  print_coverage "$folder" --filter "$repository/include/" --filter "$repository/src/"
+  tail -n 1 "$folder/counts.txt"
+}
+
+is_cached()
+{
+  case $stage in
+    wheel) "$repository/scripts/build-wheel.sh" --is-cached ;;
+    module) "$repository/scripts/build-itk.sh" --cached ;;
+    upstream) "$repository/scripts/build-itk.sh" --cached && find_itk_source && find_itk_tests yes ;;
+  esac
+}
+
+if [ "$is_cached" = yes ]; then
+  is_cached > /dev/null 2>&1 || exit 3
+  exit 0
+fi
+"${stage}_stage"

@@ -1,0 +1,124 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Tests of scripts/test.sh: which stages it starts, what it counts and what it remembers. The stages are a program that obeys a list."""
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+SCRIPTS = pathlib.Path(__file__).resolve().parent.parent / "scripts"
+STAGES = ("format", "cpu", "cuda", "wheel", "module", "upstream")
+# answers.txt has lines STAGE IS_CACHED EXIT_STATUS LAST_LINE; calls.txt gets a line for each stage that is run.
+FAKE_STAGE = """\
+#!/usr/bin/env bash
+folder=$(dirname "$0")
+read -r _ cached status line < <(grep "^$1 " "$folder/answers.txt")
+[ "${2:-}" != --is-cached ] || exit "$cached"
+echo "$*" >> "$folder/calls.txt"
+echo "$line"
+exit "$status"
+"""
+
+
+class StagesTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.scripts = pathlib.Path(folder.name) / "scripts"
+        self.cache = pathlib.Path(folder.name) / "cache"
+        self.durations = self.cache / "itk-cudafilters/test-durations.txt"
+        self.durations.parent.mkdir(parents=True)
+        self.scripts.mkdir()
+        for name in ("test.sh", "common.sh"):
+            shutil.copy(SCRIPTS / name, self.scripts)
+        stage = self.scripts / "test-stage.sh"
+        stage.write_text(FAKE_STAGE)
+        stage.chmod(0o755)
+        self.answers = {stage: "0 0 10 passed, 0 failed, 2 skipped" for stage in STAGES}
+
+    def run_script(self, *options):
+        """Returns (exit status, output, the stages that were run with their options)."""
+        (self.scripts / "answers.txt").write_text("".join(f"{stage} {answer}\n" for stage, answer in self.answers.items()))
+        calls = self.scripts / "calls.txt"
+        calls.write_text("")
+        process = subprocess.run(
+            [str(self.scripts / "test.sh"), "--no-install", *options],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            env=dict(os.environ, XDG_CACHE_HOME=str(self.cache)),
+            check=False,
+        )
+        return process.returncode, process.stdout.decode(), calls.read_text().splitlines()
+
+    def records(self):
+        return [line.split() for line in self.durations.read_text().splitlines()]
+
+    def test_all_stages_pass(self):
+        status, output, calls = self.run_script()
+        self.assertEqual(status, 0, output)
+        self.assertEqual(calls, [f"{stage} --no-install" for stage in STAGES])
+        self.assertTrue(output.endswith("100% tests passed, 0 tests failed out of 60\n60 passed, 0 failed, 12 skipped\n"), output)
+        self.assertEqual([(stage, state, tests) for stage, state, _, tests in self.records()], [(s, "cold", "12") for s in STAGES])
+
+    def test_second_run_is_warm_where_itk_is_in_the_cache(self):
+        self.run_script()
+        self.answers["wheel"] = self.answers["wheel"].replace("0 0", "3 0")
+        self.run_script()
+        states = {stage: {state for name, state, *_ in self.records() if name == stage} for stage in STAGES}
+        self.assertEqual(states.pop("wheel"), {"cold"})
+        self.assertEqual(set(map(frozenset, states.values())), {frozenset({"cold", "warm"})})
+        self.assertEqual(len(self.records()), 11)  # one of each kind
+
+    def test_stage_that_would_not_end_in_time_is_not_started(self):
+        self.durations.write_text("wheel cold 4900 120\nmodule warm 4000 600\nupstream cold 4799 35\nupstream warm 20 35\n")
+        self.answers["upstream"] = self.answers["upstream"].replace("0 0", "3 0")  # so that a cold run is what it would be
+        self.answers["cpu"] = "0 0 1 passed, 0 failed, 0 skipped"
+        status, output, calls = self.run_script()
+        self.assertEqual(status, 0, output)
+        self.assertEqual([call.split()[0] for call in calls], ["format", "cpu", "cuda", "module", "upstream"])
+        self.assertIn("NOT RUN: Python package: it takes about 82 minutes where ", output)
+        self.assertIn("120 tests count as skipped", output)
+        self.assertTrue(output.endswith("41 passed, 0 failed, 128 skipped\n"), output)
+        self.assertIn(["wheel", "cold", "4900", "120"], self.records())  # nothing new is known of it
+
+    def test_unknown_stage_counts_at_least_one(self):
+        self.answers["cuda"] = "0 3 no nvcc"
+        status, output, _ = self.run_script("--no-itk-module", "--no-wheel")
+        self.assertEqual(status, 0, output)
+        self.assertIn("NOT RUN: CUDA build: what it needs is not to be had here; 1 tests count as skipped", output)
+        self.assertTrue(output.endswith("20 passed, 0 failed, 5 skipped\n"), output)
+
+    def test_long_starts_all(self):
+        self.durations.write_text("".join(f"{stage} cold 9000 1\n" for stage in STAGES))
+        self.assertEqual(self.run_script()[2], [])
+        self.assertEqual(len(self.run_script("--long")[2]), 6)
+
+    def test_nothing_run_is_a_failure(self):
+        self.durations.write_text("".join(f"{stage} cold 9000 1\n" for stage in STAGES))
+        status, output, _ = self.run_script()
+        self.assertEqual(status, 1)
+        self.assertIn("no test was run", output)
+
+    def test_failures(self):
+        self.answers["cpu"] = "0 0 8 passed, 2 failed, 0 skipped"
+        self.answers["wheel"] = "0 1 error: does not compile"
+        self.answers["module"] = "0 1 5 passed, 1 failed, 0 skipped"
+        status, output, calls = self.run_script()
+        self.assertEqual(status, 1)
+        self.assertEqual(len(calls), 6)  # the others are run all the same
+        self.assertRegex(output, "failed: CPU-only build.*; Python package, exit status 1; Build as a module.*;")
+        self.assertTrue(output.endswith("43 passed, 4 failed, 6 skipped\n"), output)
+        self.assertNotIn("wheel", [stage for stage, *_ in self.records()])
+
+    def test_options_choose_stages(self):
+        self.assertEqual(self.run_script("--itk-module")[2], ["module --no-install", "upstream --no-install"])
+        self.assertEqual(self.run_script("--wheel")[2], ["wheel --no-install --gpu-code"])
+        self.assertEqual(self.run_script("--wheel", "--cpu-only")[2], ["wheel --no-install"])
+        self.assertNotIn("cuda --no-install", self.run_script("--cpu-only")[2])
+        self.assertEqual(self.run_script("--nonsense")[0], 1)
+
+
+if __name__ == "__main__":
+    unittest.main()
