@@ -36,9 +36,9 @@ ROWS = "|".join(
     (
         r"^resident/x:(128|256|512|1024|2048|4096|8192|8191)/y:\d+/z:1/sigma_percent:(400|6400)$",
         r"^resident/x:(32|64|128|256|512|511)/y:\d+/z:([2-9]|\d{2,})/sigma_percent:(400|6400)$",
-        r"^(resident|host_to_host)/(?!x:|.*3d/side:1024/).*side:(\d{2,3}|1024|2048|4096|8192)/sigma_percent:400$",
+        r"^(resident|host_to_host)/(?!x:|partitioned/|.*3d/side:1024/).*side:(\d{2,3}|1024|2048|4096|8192)/sigma_percent:400$",
         r"^(resident|host_to_host)/partitioned/.*sigma_percent:1500$",
-        r"snake",
+        r"^(resident|host_to_host)/snake/",
     )
 )
 LEAST_ROUNDS = 3  # for a verdict
