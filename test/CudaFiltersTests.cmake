@@ -43,6 +43,7 @@ include(CudaFiltersFactoryTests.cmake)
 include(CudaFiltersPartitionedTests.cmake)
 
 include(${CMAKE_CURRENT_LIST_DIR}/CudaFiltersSnakeTests.cmake)
+include(${CMAKE_CURRENT_LIST_DIR}/CudaFiltersSemanticsTests.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/CudaFiltersStressTests.cmake)
 
 cudafilters_check_all_listed(${CudaFilters_GTESTS} ${CudaFilters_CUDA_GTESTS} ${CudaFilters_DRIVER_TESTS}
