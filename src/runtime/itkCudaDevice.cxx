@@ -305,15 +305,18 @@ GetDriverFunction(const char * name, unsigned int version) noexcept
 bool
 HasContext(int device) noexcept
 {
-  static const auto getDevice = GetDriverFunction<PFN_cuDeviceGet_v2000>("cuDeviceGet", 2000);
-  static const auto getState =
-    GetDriverFunction<PFN_cuDevicePrimaryCtxGetState_v7000>("cuDevicePrimaryCtxGetState", 7000);
-  CUdevice     handle = 0;
-  unsigned int flags = 0;
-  int          isActive = 1;
-  const bool   isKnown = getDevice && getState && getDevice(&handle, device) == CUDA_SUCCESS &&
-                       getState(handle, &flags, &isActive) == CUDA_SUCCESS;
-  return !isKnown || isActive != 0;
+  constexpr unsigned int version = 7000; // the CUDA version that both came with, or before
+  static const auto      getDevice = GetDriverFunction<PFN_cuDeviceGet_v2000>("cuDeviceGet", version);
+  static const auto      getState =
+    GetDriverFunction<PFN_cuDevicePrimaryCtxGetState_v7000>("cuDevicePrimaryCtxGetState", version);
+  CUdevice          handle = 0;
+  unsigned int      flags = 0;
+  int               isActive = 1;
+  const cudaError_t error = ITK_CUDA_CALL_NOTHROW(getDevice && getState && getDevice(&handle, device) == CUDA_SUCCESS &&
+                                                      getState(handle, &flags, &isActive) == CUDA_SUCCESS
+                                                    ? cudaSuccess
+                                                    : cudaErrorUnknown);
+  return error != cudaSuccess || isActive != 0;
 }
 
 /** Free memory of a device that was usable; 0 with the reason if it is so no longer. No call works any more after an

@@ -5,8 +5,8 @@
 namespace itk::cuda
 {
 /** Notes that this process is the one that uses CUDA. Does nothing after the first call. Called before the first CUDA
- * call, and before any lock of what knows devices is taken: a fork of the process, which would find such a lock held for
- * ever if another thread had it at that time, sees that it must not come near. */
+ * call, and before any lock of what knows devices is taken: a fork of the process, which would find such a lock held
+ * for ever if another thread had it at that time, sees that it must not come near. */
 void
 ClaimProcess();
 
