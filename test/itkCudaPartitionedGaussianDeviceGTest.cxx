@@ -9,6 +9,7 @@
 #include "itkCudaMemory.h"
 #include "itkCudaPartitionedGaussianDevice.h"
 #include "itkCudaPartitionedGaussianHost.h"
+#include "itkProcessObject.h"
 
 #include <gtest/gtest.h>
 
@@ -55,7 +56,10 @@ MakeRandomVolume(const Extent & size, T offset)
 
 template <typename T>
 Volume<T>
-RunOnDevice(const CudaPartitionedGaussianPlan & plan, const CudaPartitionedGaussianPass & pass, const Volume<T> & input)
+RunOnDevice(const CudaPartitionedGaussianPlan & plan,
+            const CudaPartitionedGaussianPass & pass,
+            const Volume<T> &                   input,
+            const PassProgress &                progress = {})
 {
   StreamLease       stream(0);
   const auto        type = sizeof(T) == 4 ? CudaComponentType::Float : CudaComponentType::Double;
@@ -68,7 +72,7 @@ RunOnDevice(const CudaPartitionedGaussianPlan & plan, const CudaPartitionedGauss
   ITK_CUDA_CALL(cudaMemsetAsync(destination.GetView().Data, 0xff, pitch * rows, stream.Get()));
   ITK_CUDA_CALL(cudaMemcpy2DAsync(
     source.GetView().Data, pitch, input.Values.data(), row, row, rows, cudaMemcpyHostToDevice, stream.Get()));
-  RunPass(plan, pass, source.GetView(), destination.GetView(), stream);
+  RunPass(plan, pass, source.GetView(), destination.GetView(), stream, progress);
   Volume<T> output{ input.Size, std::vector<T>(input.Values.size()) };
   ITK_CUDA_CALL(cudaMemcpy2DAsync(
     output.Values.data(), row, destination.GetView().Data, pitch, row, rows, cudaMemcpyDeviceToHost, stream.Get()));
@@ -319,4 +323,80 @@ TEST_F(GpuPartitionedGaussian, BitsOfALineDoNotDependOnTheOtherLines)
     }
     EXPECT_EQ(differences, 0u) << partition;
   }
+}
+
+namespace
+{
+/** Pretends that the driver ends long kernels, or that it does not, until the end of the scope. */
+class KernelTimeout
+{
+public:
+  explicit KernelTimeout(bool value) { SetKernelTimeoutForTests(value ? 1 : 0); }
+  ~KernelTimeout() { SetKernelTimeoutForTests(-1); }
+  KernelTimeout(const KernelTimeout &) = delete;
+  KernelTimeout &
+  operator=(const KernelTimeout &) = delete;
+};
+
+template <typename T>
+void
+Expect_several_launches_give_the_bits_of_one(unsigned int axis, const Extent & size)
+{
+  const Volume<T> input = MakeRandomVolume<T>(size, 100);
+  for (const IntermediateStorage storage : { IntermediateStorage::Local, IntermediateStorage::Global })
+  {
+    for (const LineBorders borders : { LineBorders::AsPublished, LineBorders::Exact })
+    {
+      CudaPartitionedGaussianPlan plan;
+      plan.Partition = Partition::OneWay;
+      plan.IntermediateStorage = storage;
+      plan.LineBorders = borders;
+      const CudaPartitionedGaussianPass pass{ axis, 40.0, 1, 1 };
+      std::vector<float>                reports;
+      const auto                        report = [&reports](float done) { reports.push_back(done); };
+      Volume<T>                         expected;
+      Volume<T>                         actual;
+      {
+        const KernelTimeout timeout(false);
+        expected = RunOnDevice(plan, pass, input, report);
+        EXPECT_TRUE(reports.empty()) << "one launch";
+      }
+      {
+        const KernelTimeout timeout(true);
+        actual = RunOnDevice(plan, pass, input, report);
+        EXPECT_GE(reports.size(), 4u) << "several launches";
+        EXPECT_TRUE(std::is_sorted(reports.begin(), reports.end()));
+        EXPECT_EQ(reports.empty() ? 0.0f : reports.back(), 1.0f);
+      }
+      EXPECT_TRUE(actual.Values == expected.Values) << "axis " << axis << ", " << storage << ", borders " << borders
+                                                    << ", " << size[0] << " x " << size[1] << " x " << size[2];
+    }
+  }
+}
+} // namespace
+
+TEST_F(GpuPartitionedGaussian, LongLinesInSeveralLaunchesHaveTheBitsOfOne)
+{
+  Expect_several_launches_give_the_bits_of_one<float>(0, { { 100003, 3, 1 } });
+  Expect_several_launches_give_the_bits_of_one<float>(1, { { 5, 70001, 1 } });
+  Expect_several_launches_give_the_bits_of_one<float>(2, { { 3, 2, 40000 } });
+  Expect_several_launches_give_the_bits_of_one<double>(1, { { 3, 70001, 1 } });
+  // More lines than a launch has, and more pixels.
+  Expect_several_launches_give_the_bits_of_one<float>(1, { { 70000, 130, 1 } });
+  Expect_several_launches_give_the_bits_of_one<float>(0, { { 3001, 3003, 1 } });
+}
+
+TEST_F(GpuPartitionedGaussian, AbortIsSeenBetweenTheLaunchesOfLongLines)
+{
+  const KernelTimeout         timeout(true);
+  const Volume<float>         input = MakeRandomVolume<float>({ { 2, 100000, 1 } }, 100);
+  CudaPartitionedGaussianPlan plan;
+  plan.Partition = Partition::OneWay;
+  unsigned int reports = 0;
+  const auto   abort = [&reports](float) {
+    ++reports;
+    throw ProcessAborted(__FILE__, __LINE__);
+  };
+  EXPECT_THROW(RunOnDevice(plan, { 1, 4.0, 1, 1 }, input, abort), ProcessAborted);
+  EXPECT_EQ(reports, 1u);
 }

@@ -5,6 +5,7 @@
 
 #include "itkCudaPartitionedGaussianCoefficients.h"
 #include "itkCudaPartitionedGaussianHost.h"
+#include "itkCudaPartitionedGaussianPartitions.h"
 #include "itkCudaPartitionedGaussianPlan.h"
 #include "itkCudaPartitionedGaussianReference.h"
 
@@ -381,5 +382,44 @@ TEST(PartitionedGaussian, TinySigmaIsTheIdentity)
   for (const Partition partition : { Partition::OneWay, Partition::Exact })
   {
     EXPECT_LE(LargestDifference(Filter<float>({ partition, 0.2, 3 }, x), x), 1e-6) << partition;
+  }
+}
+
+TEST(PartitionedGaussian, PartsOfALineHaveTheBitsOfTheWhole)
+{
+  constexpr size_t length = 5000;
+  for (const double sigma : { 0.7, 4.0, 300.0 })
+  {
+    const std::vector<double> values = MakeLine(Data::Uniform, length);
+    const std::vector<float>  x(values.begin(), values.end());
+    const auto                c = Round<float>(MakeSmootherCoefficients(sigma));
+    for (const LineBorders borders : { LineBorders::AsPublished, LineBorders::Exact })
+    {
+      CudaPartitionedGaussianPlan plan;
+      plan.Partition = Partition::OneWay;
+      plan.LineBorders = borders;
+      std::vector<float> whole(length);
+      FilterLine(plan, { 0, sigma, 1, 1 }, x.data(), whole.data(), length);
+      for (const size_t step : { size_t{ 1 }, size_t{ 7 }, size_t{ 512 }, size_t{ 1024 }, length })
+      {
+        std::vector<float>   y(length);
+        const Stretch<float> line{ x.data(), y.data(), 1, length, x.front() };
+        Sweep<float>         sweep;
+        for (size_t begin = 0; begin < length; begin += step)
+        {
+          SweepPartForward<16>(line, begin, std::min(length, begin + step), c, sweep);
+        }
+        for (size_t begin = (length - 1) / step * step;; begin -= step)
+        {
+          const size_t end = std::min(length, begin + step);
+          SweepPartBackward<16>(line, begin, end, c, borders == LineBorders::Exact, sweep);
+          if (begin == 0)
+          {
+            break;
+          }
+        }
+        EXPECT_TRUE(y == whole) << "parts of " << step << " pixels, sigma " << sigma << ", borders " << borders;
+      }
+    }
   }
 }

@@ -104,6 +104,21 @@ FitsOneBlock(const CudaPartitionedGaussianPlan & plan, size_t numberOfBlocks)
   return plan.LinesPerBlock * numberOfBlocks <= MaximumThreads;
 }
 
+/** Whether a line by one thread may take longer than the driver lets a kernel run, on devices where it ends long ones.
+ */
+bool
+NeedsParts(const CudaPartitionedGaussianPlan & plan, size_t lines, size_t lineLength)
+{
+  return plan.Partition == PartitionEnum::OneWay &&
+         (lineLength > LaunchLineLength || lines * lineLength > LaunchPixels);
+}
+
+size_t
+GetSweepBytes(size_t lines, size_t bytesPerNumber)
+{
+  return std::min(lines, LaunchLines) * NumbersPerSweep * bytesPerNumber;
+}
+
 /** Whether the blocks of a line are copied to shared memory, each by the thread that filters it. */
 template <typename T>
 bool
@@ -124,10 +139,12 @@ public:
                const LineGeometry &                geometry,
                const T *                           source,
                T *                                 destination,
-               const StreamLease &                 stream)
+               const StreamLease &                 stream,
+               const PassProgress &                progress)
     : m_Plan(plan)
     , m_Pass(pass)
     , m_Stream(stream)
+    , m_Progress(progress)
     , m_Grid(DivideUp(geometry.GetNumberOfLines(), plan.LinesPerBlock))
   {
     m_Arguments.Source = source;
@@ -158,6 +175,12 @@ private:
   void
   RunWays() const
   {
+    if (NeedsParts(m_Plan, m_Arguments.Geometry.GetNumberOfLines(), m_Arguments.Geometry.LineLength) &&
+        HasKernelTimeout(m_Stream.GetDevice()))
+    {
+      this->RunOneWayInParts();
+      return;
+    }
     if (m_Plan.Partition == PartitionEnum::OneWay)
     {
       ITK_CUDA_CALL(LaunchKernel(
@@ -188,6 +211,53 @@ private:
                                m_Stream.Get(),
                                m_Arguments,
                                weights));
+  }
+
+  /** Groups of lines, one after the other, in launches of a bounded number of pixels. */
+  void
+  RunOneWayInParts() const
+  {
+    const size_t       lines = m_Arguments.Geometry.GetNumberOfLines();
+    const size_t       length = m_Arguments.Geometry.LineLength;
+    const DeviceBuffer sweeps(GetSweepBytes(lines, sizeof(T)), m_Stream);
+    LinePart<T>        part{};
+    part.Sweeps = static_cast<T *>(sweeps.GetPointer());
+    for (part.FirstLine = 0; part.FirstLine < lines; part.FirstLine += LaunchLines)
+    {
+      part.NumberOfLines = std::min(LaunchLines, lines - part.FirstLine);
+      const size_t step = std::min(LaunchLineLength, LaunchPixels / part.NumberOfLines);
+      const size_t count = DivideUp(length, step);
+      for (size_t i = 0; i < 2 * count; ++i)
+      {
+        const bool   forward = i < count;
+        const size_t place = forward ? i : 2 * count - 1 - i;
+        part.Begin = place * step;
+        part.End = std::min(length, part.Begin + step);
+        this->LaunchPart(forward ? OneWayPartKernel<T, true> : OneWayPartKernel<T, false>, part);
+        const double done = static_cast<double>(i + 1) / static_cast<double>(2 * count);
+        this->ReportAfterLaunch((static_cast<double>(part.FirstLine) + done * static_cast<double>(part.NumberOfLines)) /
+                                static_cast<double>(lines));
+      }
+    }
+  }
+
+  void
+  LaunchPart(void (*kernel)(PassArguments<T>, LinePart<T>), const LinePart<T> & part) const
+  {
+    const size_t blocks = DivideUp(part.NumberOfLines, m_Plan.LinesPerBlock);
+    ITK_CUDA_CALL(
+      LaunchKernel(kernel, MakeGrid(blocks), dim3(m_Plan.LinesPerBlock), 0, m_Stream.Get(), m_Arguments, part));
+  }
+
+  /** Waits for the launch, so that whoever is told can abort before the next one. */
+  void
+  ReportAfterLaunch(double done) const
+  {
+    ITK_CUDA_CALL(cudaStreamSynchronize(m_Stream.Get()));
+    if (m_Progress)
+    {
+      m_Progress(static_cast<float>(done));
+    }
   }
 
   template <typename TIntermediate>
@@ -240,6 +310,7 @@ private:
   const CudaPartitionedGaussianPlan & m_Plan;
   const CudaPartitionedGaussianPass & m_Pass;
   const StreamLease &                 m_Stream;
+  const PassProgress &                m_Progress;
   size_t                              m_Grid;
   PassArguments<T>                    m_Arguments{};
 };
@@ -250,13 +321,14 @@ RunPassAs(const CudaPartitionedGaussianPlan & plan,
           const CudaPartitionedGaussianPass & pass,
           const DeviceView &                  source,
           const DeviceView &                  destination,
-          const StreamLease &                 stream)
+          const StreamLease &                 stream,
+          const PassProgress &                progress)
 {
   if (pass.Axis > 0)
   {
     const LineGeometry geometry = MakeLineGeometry(source, pass.Axis);
     PassLauncher<T>(
-      plan, pass, geometry, static_cast<const T *>(source.Data), static_cast<T *>(destination.Data), stream)
+      plan, pass, geometry, static_cast<const T *>(source.Data), static_cast<T *>(destination.Data), stream, progress)
       .Run();
     return;
   }
@@ -267,7 +339,8 @@ RunPassAs(const CudaPartitionedGaussianPlan & plan,
                     MakeRowGeometry(source),
                     static_cast<const T *>(source.Data),
                     static_cast<T *>(destination.Data),
-                    stream)
+                    stream,
+                    progress)
       .Run();
     return;
   }
@@ -275,7 +348,7 @@ RunPassAs(const CudaPartitionedGaussianPlan & plan,
   const Matrix<T> columns = MakeColumnMatrix<T>(destination);
   const Matrix<T> filtered = MakeColumnMatrix<T>(source);
   Transpose(MakeRowMatrix<T>(source), columns, stream);
-  PassLauncher<T>(plan, pass, MakeLineGeometry(columns), columns.Data, filtered.Data, stream).Run();
+  PassLauncher<T>(plan, pass, MakeLineGeometry(columns), columns.Data, filtered.Data, stream, progress).Run();
   Transpose(filtered, MakeRowMatrix<T>(destination), stream);
 }
 } // namespace
@@ -291,15 +364,19 @@ GetPassWorkspace(const CudaPartitionedGaussianPlan & plan,
     const size_t radius = std::min(pass.CentralRadius, size[pass.Axis]); // as MakeCentralWeights()
     return radius > InlineRadius ? (radius + 1) * CudaComponentSize(type) : 0;
   }
-  if (plan.Partition != PartitionEnum::Exact || FitsOneBlock(plan, pass.NumberOfBlocks))
-  {
-    return 0;
-  }
   // Rows count with their padding.
   size_t lines = DeviceImage::GetNumberOfBytes(size, type) / CudaComponentSize(type) / size[pass.Axis];
   if (pass.Axis == 0)
   {
     lines = size[1] * size[2] * size[3] * size[4];
+  }
+  if (NeedsParts(plan, lines, size[pass.Axis]))
+  {
+    return GetSweepBytes(lines, CudaComponentSize(type));
+  }
+  if (plan.Partition != PartitionEnum::Exact || FitsOneBlock(plan, pass.NumberOfBlocks))
+  {
+    return 0;
   }
   return pass.NumberOfBlocks * NumbersPerBlock * lines * CudaComponentSize(type);
 }
@@ -309,9 +386,10 @@ RunPass(const CudaPartitionedGaussianPlan & plan,
         const CudaPartitionedGaussianPass & pass,
         const DeviceView &                  source,
         const DeviceView &                  destination,
-        const StreamLease &                 stream)
+        const StreamLease &                 stream,
+        const PassProgress &                progress)
 {
   const auto run = source.ComponentType == CudaComponentType::Double ? RunPassAs<double> : RunPassAs<float>;
-  run(plan, pass, source, destination, stream);
+  run(plan, pass, source, destination, stream, progress);
 }
 } // namespace itk::cuda::partitioned

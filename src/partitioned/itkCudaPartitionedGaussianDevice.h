@@ -7,6 +7,7 @@
 #include "itkCudaPartitionedGaussianPlan.h"
 
 #include <cstddef>
+#include <functional>
 
 namespace itk::cuda
 {
@@ -22,15 +23,20 @@ GetPassWorkspace(const CudaPartitionedGaussianPlan & plan,
                  const DeviceImage::SizeType &       size,
                  CudaComponentType                   type);
 
+/** Takes the share of a pass that is done, 0 to 1. */
+using PassProgress = std::function<void(float)>;
+
 /** Queues one pass on the stream: the result is in `destination`, and `source` is lost. Both have the same size,
  * strides and type and lie in different memory; rows follow each other at Stride[1], and each further axis where the
- * one before ends. \exception CudaError */
+ * one before ends. Where the driver ends long kernels, long lines of the one-way partition take several launches;
+ * `progress` is called after each, when it is done, and may throw to abort. \exception CudaError */
 CudaFilters_EXPORT void
 RunPass(const CudaPartitionedGaussianPlan & plan,
         const CudaPartitionedGaussianPass & pass,
         const DeviceView &                  source,
         const DeviceView &                  destination,
-        const StreamLease &                 stream);
+        const StreamLease &                 stream,
+        const PassProgress &                progress = {});
 } // namespace itk::cuda::partitioned
 
 #endif

@@ -58,9 +58,12 @@ CudaPartitionedGaussianFilter(const CudaPartitionedGaussianPlan & plan,
 
   const cuda::DeviceView * from = &uploaded.GetView();
   const cuda::DeviceView * to = &other.GetView();
-  for (const CudaPartitionedGaussianPass & pass : plan.Passes)
+  const auto               count = static_cast<float>(plan.Passes.size());
+  for (size_t i = 0; i < plan.Passes.size(); ++i)
   {
-    cuda::partitioned::RunPass(plan, pass, *from, *to, stream);
+    cuda::partitioned::RunPass(plan, plan.Passes[i], *from, *to, stream, [&](float done) {
+      report(UploadShare + KernelShare * (static_cast<float>(i) + done) / count);
+    });
     std::swap(from, to);
   }
 

@@ -84,6 +84,54 @@ OneWayKernel(const __grid_constant__ PassArguments<T> pass)
   FilterOneWay(GetLine(pass, line), pass.Coefficients, pass.ExactBorders, intermediate);
 }
 
+/** A part of every line of a group. */
+template <typename T>
+struct LinePart
+{
+  size_t FirstLine;
+  size_t NumberOfLines;
+  size_t Begin;
+  size_t End;
+  T *    Sweeps; // [number][line of the group]: what the passes carry from part to part
+};
+
+constexpr unsigned int NumbersPerSweep = 4;
+
+/** One of the two passes over the part. */
+template <typename T, bool VForward>
+__global__ void
+OneWayPartKernel(const __grid_constant__ PassArguments<T> pass, const __grid_constant__ LinePart<T> part)
+{
+  const size_t line = GetLineOfThread();
+  if (line >= part.NumberOfLines)
+  {
+    return;
+  }
+  const Stretch<T> stretch = GetLine(pass, part.FirstLine + line);
+  T * const        numbers = part.Sweeps + line;
+  const size_t     stride = part.NumberOfLines;
+  Sweep<T>         sweep;
+  if (!VForward || part.Begin > 0)
+  {
+    sweep.Lag.Real = numbers[0];
+    sweep.Lag.PairRe = numbers[stride];
+    sweep.Lag.PairIm = numbers[2 * stride];
+    sweep.Last = numbers[3 * stride];
+  }
+  if (VForward)
+  {
+    SweepPartForward<LongStretchBatch>(stretch, part.Begin, part.End, pass.Coefficients, sweep);
+  }
+  else
+  {
+    SweepPartBackward<LongStretchBatch>(stretch, part.Begin, part.End, pass.Coefficients, pass.ExactBorders, sweep);
+  }
+  numbers[0] = sweep.Lag.Real;
+  numbers[stride] = sweep.Lag.PairRe;
+  numbers[2 * stride] = sweep.Lag.PairIm;
+  numbers[3 * stride] = sweep.Last;
+}
+
 /** Weights of the central pixel's convolution, by distance. */
 template <typename T>
 struct CentralWeights

@@ -11,6 +11,15 @@ namespace itk::cuda::partitioned
 {
 // ------------------------------------------------------------------------------------------------------------- one-way
 
+/** What the backward pass starts from at the end of a line, given the forward pass there. */
+template <typename T>
+ITK_CUDA_HOST_DEVICE inline Sweep<T>
+TurnSweep(const Stretch<T> & line, const SmootherCoefficients<T> & c, bool exactBorders, const Sweep<T> & forward)
+{
+  const T last = line.Source[static_cast<ptrdiff_t>(line.Length - 1) * line.Stride] - line.Offset;
+  return Sweep<T>::From(BackwardStart(c, exactBorders, forward.GetState(), last));
+}
+
 /** A whole line by one thread. */
 template <typename T, typename TIntermediate>
 ITK_CUDA_HOST_DEVICE inline void
@@ -21,8 +30,48 @@ FilterOneWay(const Stretch<T> &              line,
 {
   Sweep<T> forward; // before the line its first value repeats, which is zero here
   intermediate.SweepForward(line, c, forward);
-  const T last = line.Source[static_cast<ptrdiff_t>(line.Length - 1) * line.Stride] - line.Offset;
-  intermediate.SweepBackward(line, c, Sweep<T>::From(BackwardStart(c, exactBorders, forward.GetState(), last)));
+  intermediate.SweepBackward(line, c, TurnSweep(line, c, exactBorders, forward));
+}
+
+/** The pixels from `begin` on. */
+template <typename T>
+ITK_CUDA_HOST_DEVICE inline Stretch<T>
+GetPart(const Stretch<T> & line, size_t begin, size_t length)
+{
+  const ptrdiff_t offset = static_cast<ptrdiff_t>(begin) * line.Stride;
+
+  Stretch<T> part = line;
+  part.Source += offset;
+  part.Destination += offset;
+  part.Length = length;
+  return part;
+}
+
+// The same line in parts, first forward, then backward: `sweep` is what the passes carry from part to part, and is
+// empty before the first. The intermediate takes the place of the result, which changes no bit.
+
+template <unsigned int VBatch, typename T>
+ITK_CUDA_HOST_DEVICE inline void
+SweepPartForward(const Stretch<T> & line, size_t begin, size_t end, const SmootherCoefficients<T> & c, Sweep<T> & sweep)
+{
+  GlobalIntermediate<T, VBatch>().SweepForward(GetPart(line, begin, end - begin), c, sweep);
+}
+
+/** The part that ends the line is the first. */
+template <unsigned int VBatch, typename T>
+ITK_CUDA_HOST_DEVICE inline void
+SweepPartBackward(const Stretch<T> &              line,
+                  size_t                          begin,
+                  size_t                          end,
+                  const SmootherCoefficients<T> & c,
+                  bool                            exactBorders,
+                  Sweep<T> &                      sweep)
+{
+  if (end == line.Length)
+  {
+    sweep = TurnSweep(line, c, exactBorders, sweep);
+  }
+  sweep = GlobalIntermediate<T, VBatch>().SweepBackward(GetPart(line, begin, end - begin), c, sweep);
 }
 
 // ------------------------------------------------------------------------------------------------------------- two-way
@@ -123,13 +172,7 @@ template <typename T>
 ITK_CUDA_HOST_DEVICE inline Stretch<T>
 GetBlock(const Stretch<T> & line, const BlockLayout & layout, size_t block)
 {
-  const ptrdiff_t begin = static_cast<ptrdiff_t>(layout.GetBegin(block)) * line.Stride;
-
-  Stretch<T> stretch = line;
-  stretch.Source += begin;
-  stretch.Destination += begin;
-  stretch.Length = layout.GetLength(block);
-  return stretch;
+  return GetPart(line, layout.GetBegin(block), layout.GetLength(block));
 }
 
 /** What the other blocks of a line need from one, and what it gets from them in the scan. */

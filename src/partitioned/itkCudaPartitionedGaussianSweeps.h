@@ -94,8 +94,9 @@ public:
       });
   }
 
-  ITK_CUDA_HOST_DEVICE void
-  SweepBackward(const Stretch<T> & stretch, const SmootherCoefficients<T> & c, Sweep<T> sweep)
+  /** Returns what the sweep carries on. */
+  ITK_CUDA_HOST_DEVICE Sweep<T>
+                       SweepBackward(const Stretch<T> & stretch, const SmootherCoefficients<T> & c, Sweep<T> sweep)
   {
     ForEachDescending<VBatch, T>(
       0,
@@ -104,6 +105,7 @@ public:
       [&](size_t n, T w) {
         stretch.Destination[static_cast<ptrdiff_t>(n) * stretch.Stride] = sweep.Advance(c, w) + stretch.Offset;
       });
+    return sweep;
   }
 };
 
