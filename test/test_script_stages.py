@@ -72,7 +72,7 @@ class StagesTest(unittest.TestCase):
         self.assertEqual(len(self.records()), 11)  # one of each kind
 
     def test_stage_that_would_not_end_in_time_is_not_started(self):
-        self.durations.write_text("wheel cold 4900 120\nmodule warm 4000 600\nupstream cold 4799 35\nupstream warm 20 35\n")
+        self.durations.write_text("wheel cold 4900 120\nmodule warm 4000 600\nupstream cold 4000 35\nupstream warm 20 35\n")
         self.answers["upstream"] = self.answers["upstream"].replace("0 0", "3 0")  # so that a cold run is what it would be
         self.answers["cpu"] = "0 0 1 passed, 0 failed, 0 skipped"
         status, output, calls = self.run_script()
