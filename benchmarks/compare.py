@@ -290,8 +290,8 @@ class Comparison:
         return 2 if self.failures or self.left_out or self.unfinished or not self.times else 0
 
 
-def run_rounds(pairs, comparison, rounds, clock):
-    """Rounds until every row has as many as it needs, or the time is over. Those of earlier calls count."""
+def run_rounds(pairs, comparison, rounds, clock, save):
+    """Rounds until every row has as many as it needs, or the time is over. Those of earlier calls count. Each round is saved."""
     number = 0
     while True:
         begin, number_of_rows = time.monotonic(), 0
@@ -307,6 +307,7 @@ def run_rounds(pairs, comparison, rounds, clock):
         if not number_of_rows:
             return
         number += 1
+        save()
         report(f"round {number}: {number_of_rows} rows in {time.monotonic() - begin:.1f} s")
 
 
@@ -379,9 +380,13 @@ def main():
     pairs = [Pair(name, bundles) for name in names]
     for pair in pairs:
         pair.list_rows(arguments.filter, comparison)
-    run_rounds(pairs, comparison, arguments.rounds, clock)
-    if arguments.output:
-        peers.write_record(arguments.output, comparison.describe())
+
+    def save():
+        if arguments.output:
+            peers.write_record(arguments.output, comparison.describe())
+
+    run_rounds(pairs, comparison, arguments.rounds, clock, save)
+    save()
     print(write_table(comparison), end="")
     return comparison.status()
 

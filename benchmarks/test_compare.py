@@ -217,6 +217,20 @@ class CompareTest(unittest.TestCase):
         status, record, _ = self.compare("--time-limit", "3")
         self.assertEqual((status, record["rows"], record["unfinished"]), (2, [], [NAME]))
 
+    def test_call_that_is_cut_short_leaves_its_rounds(self):
+        self.make_bundle("base", {NAME: [1.0]})
+        self.make_bundle("head", {NAME: [1.0]})
+        measure = compare.Pair.measure
+
+        def interrupted(pair, *arguments):
+            if len(self.calls("head")) == 2:
+                raise KeyboardInterrupt
+            return measure(pair, *arguments)
+
+        with mock.patch.object(compare.Pair, "measure", interrupted), self.assertRaises(KeyboardInterrupt):
+            self.compare()
+        self.assertEqual(self.row(json.loads(self.output.read_text()))["rounds"], 2)
+
     def test_append_of_another_program_is_refused(self):
         self.make_bundle("base", {NAME: [1.0]})
         self.make_bundle("head", {NAME: [1.0]})
