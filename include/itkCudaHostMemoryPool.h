@@ -42,9 +42,9 @@ public:
   static bool
   Release(void * block) noexcept;
 
-  /** Returns the memory of all free blocks to the system. */
+  /** Returns free blocks to the system, those released first first, until at most `limit` bytes of them are kept. */
   static void
-  ReleaseUnused() noexcept;
+  ReleaseUnused(size_t limit = 0) noexcept;
 
   /** Returns the memory of blocks that have been free for MaximumIdleTime. Takes no time if there are none. */
   static void

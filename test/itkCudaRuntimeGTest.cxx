@@ -2,6 +2,7 @@
 #include "itkCudaDevice.h"
 #include "itkCudaDeviceQuery.h"
 #include "itkCudaError.h"
+#include "itkCudaHostMemoryPool.h"
 #include "itkCudaMemory.h"
 #include "itkCudaRuntimeTestHelpers.h"
 
@@ -277,6 +278,25 @@ TEST_F(CudaRuntime, Pinned_chunks_are_counted_and_used_again)
   EXPECT_GE(itk::cuda::GetPinnedBytesCached(), PinnedBuffer::ChunkSize);
   Configuration::ReleaseMemory();
   EXPECT_EQ(itk::cuda::GetPinnedBytesCached(), 0u);
+}
+
+TEST_F(CudaRuntime, Blocks_of_host_memory_make_room_for_pinned_chunks)
+{
+  using Pool = itk::CudaHostMemoryPool;
+  const DeviceGuard guard(device);
+  const size_t      limit = Configuration::GetHostCacheLimit();
+  Configuration::ReleaseMemory();
+  Configuration::SetHostCacheLimit(8 * mebibyte);
+  void * const large = Pool::Allocate(6 * mebibyte);
+  void * const small = Pool::Allocate(2 * mebibyte);
+  EXPECT_TRUE(Pool::Release(large));
+  EXPECT_TRUE(Pool::Release(small));
+  EXPECT_EQ(Pool::GetBytesCached(), 8 * mebibyte);
+  PinnedBuffer::Take();
+  EXPECT_EQ(itk::cuda::GetPinnedBytesCached(), PinnedBuffer::ChunkSize);
+  EXPECT_EQ(Pool::GetBytesCached(), 2 * mebibyte) << "the block that was released first goes";
+  Configuration::SetHostCacheLimit(limit);
+  Configuration::ReleaseMemory();
 }
 
 TEST_F(CudaRuntime, Streams_keep_chunks_until_their_work_is_done)

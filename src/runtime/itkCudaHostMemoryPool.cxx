@@ -121,10 +121,10 @@ public:
   }
 
   void
-  ReleaseUnused()
+  ReleaseUnused(size_t limit)
   {
     const std::lock_guard<std::mutex> lock(m_Mutex);
-    this->Shrink(0);
+    this->Shrink(limit);
   }
 
   void
@@ -300,9 +300,9 @@ CudaHostMemoryPool::Release(void * block) noexcept
 }
 
 void
-CudaHostMemoryPool::ReleaseUnused() noexcept
+CudaHostMemoryPool::ReleaseUnused(size_t limit) noexcept
 {
-  GetPool().ReleaseUnused();
+  GetPool().ReleaseUnused(limit);
 }
 
 void

@@ -414,19 +414,24 @@ PinnedPool::GiveBack(void * chunk) noexcept
     return;
   }
   const size_t limit = CudaFiltersConfiguration::GetHostCacheLimit();
-  const size_t cached = CudaHostMemoryPool::GetBytesCached();
+  size_t       kept = 0;
   {
     const std::lock_guard<std::mutex> lock(m_Mutex);
     --pinnedChunksInUse;
-    const size_t kept = cached + (m_Free.size() + 1) * PinnedBuffer::ChunkSize;
+    kept = (m_Free.size() + 1) * PinnedBuffer::ChunkSize;
     if (kept <= limit)
     {
       m_Free.push_back(chunk);
       ++pinnedChunksFree;
-      return;
     }
   }
-  ITK_CUDA_CALL_NOTHROW(cudaFreeHost(chunk));
+  if (kept > limit)
+  {
+    ITK_CUDA_CALL_NOTHROW(cudaFreeHost(chunk));
+    return;
+  }
+  // Page-locked memory is dearer to make than ordinary memory, so that makes room.
+  CudaHostMemoryPool::ReleaseUnused(limit - kept);
 }
 
 void
