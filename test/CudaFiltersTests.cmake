@@ -27,6 +27,7 @@ set(CudaFilters_CUDA_GTESTS
     itkCudaContextGTest.cxx
     itkCudaFaultGTest.cxx
     itkCudaGaussianFaultWalkGTest.cxx
+    itkCudaGaussianKernelTimeoutGTest.cxx
     itkCudaGaussianLinePassGTest.cxx
     itkCudaHostRunsGTest.cxx
     itkCudaLaunchGTest.cxx

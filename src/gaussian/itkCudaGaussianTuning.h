@@ -78,6 +78,10 @@ constexpr unsigned int StreamRingLength = VLookAhead == 0   ? 6
                                           : VLookAhead == 1 ? 4
                                                             : 5;
 
+/** Where the driver ends long kernels, a launch has at most so many pixels of lines, or one line. The slowest GPUs with
+ * a display make some 17e9 operations on double in a second, and a pixel takes a hundred: a tenth of a second. */
+constexpr size_t LaunchPixels = size_t{ 1 } << 24;
+
 /** Totals of tiles that a thread of the scan over them loads at once: it waits for memory otherwise. */
 constexpr unsigned int ScanBatch = 16;
 
