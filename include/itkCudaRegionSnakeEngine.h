@@ -161,7 +161,8 @@ struct CudaRegionSnakeObserver
 {
   /** After every entry of the record; attach it only if needed, since it brings the polygon to the host each time. */
   std::function<void(const CudaRegionSnakeState &)> Step;
-  /** At level changes, with the share of the work done. Returns whether to go on. */
+  /** At level changes, with the share of the work done, and in between about ten times a second. Returns whether to go
+   * on. */
   std::function<bool(float)> Progress;
 };
 

@@ -35,8 +35,8 @@ namespace itk
  * The polygon starts from one of, in this order: an initial path, mask or region, if given; or what Start says.
  *
  * The filter needs the whole image. It invokes IterationEvent after every change of the polygon if there is an
- * observer, which does not change the result; progress is reported, and AbortGenerateData honoured, when a level
- * begins.
+ * observer, which does not change the result. Progress is reported when a level begins and about ten times a second;
+ * AbortGenerateData is honoured there.
  *
  * \tparam TInputImage two-dimensional, of unsigned char, unsigned short, short or float
  * \tparam TOutputImage of an integer type

@@ -378,6 +378,36 @@ TEST(CudaRegionSnakeEngine, AbortIsHonouredAtTheFirstLevel)
   EXPECT_EQ(result.NumberOfIterations, 0u);
 }
 
+TEST(CudaRegionSnakeEngine, AbortIsHonouredInsideAPhase)
+{
+  // Phases of so many nodes take seconds. The first report is that of the level.
+  Case image = itk::cuda::MakeCaseForComb(1 << 13);
+  image.Parameters.MaximumNumberOfIterations = 2;
+  for (const unsigned int threads : { 1, 4 })
+  {
+    int                     reports = 0;
+    CudaRegionSnakeObserver observer;
+    observer.Progress = [&reports](float done) {
+      EXPECT_GE(done, 0.0f);
+      EXPECT_LE(done, 1.0f);
+      return ++reports < 3;
+    };
+    EXPECT_EQ(image.Run(threads, observer).Stop, CudaRegionSnakeStop::Aborted);
+    EXPECT_EQ(reports, 3);
+  }
+}
+
+TEST(CudaRegionSnakeEngine, AbortIsHonouredByAnObserverOfSteps)
+{
+  const Case              image = MakeCase(SmallScene());
+  CudaRegionSnakeObserver observer;
+  int                     steps = 0;
+  observer.Step = [&steps](const CudaRegionSnakeState &) { ++steps; };
+  observer.Progress = [&steps](float) { return steps < 4; };
+  EXPECT_EQ(image.Run(1, observer).Stop, CudaRegionSnakeStop::Aborted);
+  EXPECT_EQ(steps, 4);
+}
+
 TEST(CudaRegionSnakeEngine, LimitsStopTheSnakeAndAreNamed)
 {
   Case image = MakeCase(SmallScene());

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "itkCudaCall.h"
+#include "itkCudaDevice.h"
 #include "itkCudaSnakeBackend.h"
 #include "itkCudaSnakeCuda.h"
 #include "itkCudaSnakeDeviceTest.h"
@@ -8,7 +10,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <chrono>
 #include <exception>
+#include <iostream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -18,11 +23,13 @@
 namespace
 {
 using itk::CudaRegionSnakeInput;
+using itk::CudaRegionSnakeObserver;
 using itk::CudaRegionSnakeParameters;
 using itk::CudaRegionSnakeResult;
 using itk::cuda::Case;
 using itk::cuda::ExpectSameResults;
 using itk::cuda::RandomCase;
+using itk::cuda::SnakeLaunchOptions;
 
 class CudaRegionSnakeGridGpu : public itk::cuda::SnakeDeviceTest
 {
@@ -30,15 +37,23 @@ protected:
   CudaRegionSnakeResult
   RunOnBlocks(const Case & image, int blocks) const
   {
+    SnakeLaunchOptions options;
+    options.MaximumNumberOfBlocks = blocks;
+    return this->RunWithOptions(image, options, {});
+  }
+
+  CudaRegionSnakeResult
+  RunWithOptions(const Case & image, const SnakeLaunchOptions & options, const CudaRegionSnakeObserver & observer) const
+  {
     return image.RunWith([&](const CudaRegionSnakeInput & input, const CudaRegionSnakeParameters & parameters) {
       return itk::cuda::RunRegionSnake(input,
                                        parameters,
                                        1,
-                                       {},
+                                       observer,
                                        [&](const itk::cuda::SnakeSamples &   samples,
                                            const itk::cuda::SnakePlan &      plan,
                                            const itk::cuda::LawDescription & law) {
-                                         return itk::cuda::MakeCudaSnakeBackend(samples, plan, law, m_Device, blocks);
+                                         return itk::cuda::MakeCudaSnakeBackend(samples, plan, law, m_Device, options);
                                        });
     });
   }
@@ -62,6 +77,89 @@ TEST_F(CudaRegionSnakeGridGpu, FewBlocksGiveTheSameBits)
       }
     }
   }
+}
+
+TEST_F(CudaRegionSnakeGridGpu, PausesAtEveryPointGiveTheSameBits)
+{
+  // Large portions: after each phase. The smallest: after every row of each warp, every node, every row of pairs.
+  std::vector<Case> images;
+  for (uint64_t scene = 32000; scene < 32012; ++scene)
+  {
+    images.push_back(RandomCase(scene, scene % 4 == 0 ? 400 : 120));
+  }
+  // More nodes than lists on the chip hold.
+  images.push_back(itk::cuda::MakeCaseForComb(400));
+  images.back().Parameters.MaximumNumberOfIterations = 12;
+  images.push_back(itk::cuda::MakeCaseForComb(300));
+  images.back().Parameters.MaximumNumberOfIterations = 12;
+  images.back().Parameters.Schedule = itk::CudaFiltersEnums::Schedule::AsPublished;
+  for (size_t i = 0; i < images.size(); ++i)
+  {
+    const CudaRegionSnakeResult expected = images[i].Run();
+    size_t                      reportsOfLargerPortions = 0;
+    for (const int32_t steps : { 1 << 18, 64, 1 })
+    {
+      const std::string  name = "image " + std::to_string(i) + ", portions of " + std::to_string(steps);
+      SnakeLaunchOptions options;
+      options.NanosecondsOfLaunch = 0;
+      options.StepsPerPortion = steps;
+      size_t                  reports = 0;
+      CudaRegionSnakeObserver observer;
+      observer.Progress = [&reports](float) {
+        ++reports;
+        return true;
+      };
+      ExpectSameResults(expected, this->RunWithOptions(images[i], options, observer), name);
+      if (HasFatalFailure())
+      {
+        return;
+      }
+      EXPECT_GE(reports + 1, expected.Record.size()) << name;
+      EXPECT_GT(reports, reportsOfLargerPortions) << name;
+      reportsOfLargerPortions = reports;
+    }
+  }
+}
+
+TEST_F(CudaRegionSnakeGridGpu, LaunchesAreShortWhereTheDriverEndsLongOnes)
+{
+  const Case                  image = RandomCase(32100, 300);
+  const CudaRegionSnakeResult expected = image.Run();
+  SnakeLaunchOptions          options;
+  options.NanosecondsOfLaunch = 0;
+  unsigned long calls[2];
+  for (const int timeout : { 0, 1 })
+  {
+    itk::cuda::SetKernelTimeoutForTests(timeout);
+    itk::cuda::FaultHook::FailCall(0, cudaSuccess); // counts calls
+    const CudaRegionSnakeResult result = this->RunWithOptions(image, options, {});
+    calls[timeout] = itk::cuda::FaultHook::GetNumberOfCalls();
+    itk::cuda::FaultHook::Clear();
+    itk::cuda::SetKernelTimeoutForTests(-1);
+    ExpectSameResults(expected, result, timeout == 1 ? "short launches" : "one launch");
+  }
+  EXPECT_GT(calls[1], calls[0] + expected.Record.size());
+}
+
+TEST_F(CudaRegionSnakeGridGpu, AbortIsHonouredInsideAPhase)
+{
+  using Clock = std::chrono::steady_clock;
+  const Case              image = itk::cuda::MakeCaseForComb(1 << 14);
+  int                     reports = 0;
+  Clock::time_point       last;
+  Clock::duration         longest{ 0 };
+  CudaRegionSnakeObserver observer;
+  observer.Progress = [&](float) {
+    longest = reports == 0 ? longest : std::max(longest, Clock::now() - last);
+    last = Clock::now();
+    return ++reports < 8;
+  };
+  EXPECT_EQ(this->RunWithOptions(image, {}, observer).Stop, itk::CudaRegionSnakeStop::Aborted);
+  EXPECT_EQ(reports, 8);
+  std::cout << "longest time between reports: "
+            << std::chrono::duration_cast<std::chrono::milliseconds>(longest).count() << " ms" << std::endl;
+  const Case after = RandomCase(32200, 200);
+  ExpectSameResults(after.Run(), this->RunWithOptions(after, {}, {}), "after an abort");
 }
 
 TEST_F(CudaRegionSnakeGridGpu, EightThreadsAtOnceGiveTheSameBits)

@@ -4,6 +4,7 @@
 #include "itkCudaPixelContainer.h"
 #include "itkCudaRegionSnakeImageFilter.h"
 #include "itkCudaSnakeScene.h"
+#include "itkCudaSnakeTestCase.h"
 #include "itkImageRegionIterator.h"
 #include "itkImageSource.h"
 #include "itkPathToImageFilter.h"
@@ -444,7 +445,6 @@ TEST(CudaRegionSnakeImageFilter, ParametersAreKeptNamedAndPrinted)
   filter->SetMinimumGain(0.5);
   filter->UseDescriptionLengthOff();
   filter->SetMaximumNumberOfNodes(100);
-  filter->SetMaximumNumberOfIterations(50);
   filter->SetMinimumRegionSize(64);
   filter->SetForegroundThreshold(0.25);
   std::ostringstream text;
@@ -517,6 +517,48 @@ TEST_P(CudaRegionSnakeOutputs, ARequestForAPartOfTheLabelsHoldsNotForTheContour)
     filter->GetContour()->Update();
     return HasAllLabels(filter);
   });
+}
+
+TEST_P(CudaRegionSnakeOutputs, AbortInsideALongPhaseThrowsAndTheFilterRunsAgain)
+{
+  // The phases of a start of 65,536 nodes take seconds, or longer.
+  constexpr int teeth = 1 << 14;
+  SnakeScene    wide;
+  wide.Width = 4 * teeth + 1;
+  wide.Height = 32;
+  auto image = MakeImage<unsigned short>(wide);
+  auto path = itk::PolyLineParametricPath<2>::New();
+  for (const itk::CudaSnakePoint & corner : itk::cuda::MakeComb(teeth))
+  {
+    itk::ContinuousIndex<double, 2> index;
+    index[0] = static_cast<double>(image->GetLargestPossibleRegion().GetIndex(0)) + corner.X - 0.5;
+    index[1] = static_cast<double>(image->GetLargestPossibleRegion().GetIndex(1)) + corner.Y - 0.5;
+    path->AddVertex(index);
+  }
+  auto filter = this->MakeFilterOf(TestScene());
+  filter->SetInput(image);
+  filter->SetInitialPath(path);
+  filter->SetMinimumEdgeLength(1.0);
+  filter->SetMaximumNumberOfNodes(1u << 16);
+  auto command = itk::CStyleCommand::New();
+  int  events = 0;
+  command->SetClientData(&events);
+  command->SetCallback([](itk::Object * caller, const itk::EventObject &, void * data) {
+    // The first tells of the level, the others come from within it.
+    if (++*static_cast<int *>(data) == 3)
+    {
+      dynamic_cast<itk::ProcessObject *>(caller)->AbortGenerateDataOn();
+    }
+  });
+  const auto tag = filter->AddObserver(itk::ProgressEvent(), command);
+  EXPECT_THROW(filter->Update(), itk::ProcessAborted);
+  EXPECT_GE(events, 3);
+  filter->RemoveObserver(tag);
+  filter->SetInitialPath(nullptr);
+  filter->SetMinimumEdgeLength(8.0);
+  filter->SetInput(MakeImage<unsigned short>(TestScene()));
+  filter->Update();
+  EXPECT_TRUE(filter->GetSignificantBoundary());
 }
 
 TEST_P(CudaRegionSnakeOutputs, MasksWithoutTheirPixelsAreNamed)

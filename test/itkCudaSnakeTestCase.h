@@ -20,6 +20,7 @@ struct Case
   int32_t                   Height{ 0 };
   std::vector<uint16_t>     Pixels;
   std::vector<uint8_t>      Valid; // empty: all
+  CudaSnakePolygon          Start; // empty: what the parameters say
   CudaRegionSnakeParameters Parameters;
 
   /** What is segmented; views of this object. */
@@ -31,6 +32,7 @@ struct Case
     input.Image = MakeImageView(Pixels.data(), CudaComponentType::UShort, Width, Height);
     const CudaImageView mask = MakeImageView(Valid.data(), CudaComponentType::UChar, Width, Height);
     input.ValidMask = Valid.empty() ? nullptr : &mask;
+    input.StartPolygon = Start.empty() ? nullptr : &Start;
     return run(input, Parameters);
   }
   CudaRegionSnakeResult
@@ -128,6 +130,32 @@ RandomCase(uint64_t number, int32_t largestSide)
   return result;
 }
 
+/** A polygon of four nodes a tooth whose phases take long: there are many, and near each other. */
+inline CudaSnakePolygon
+MakeComb(int32_t teeth)
+{
+  CudaSnakePolygon comb;
+  for (int32_t i = 0; i < teeth; ++i)
+  {
+    comb.insert(comb.end(), { { 4 * i, 10 }, { 4 * i + 1, 24 }, { 4 * i + 2, 24 }, { 4 * i + 3, 10 } });
+  }
+  comb.front().Y = comb.back().Y = 0;
+  return comb;
+}
+
+/** An image that such a comb fits in, which it starts from. */
+inline Case
+MakeCaseForComb(int32_t teeth)
+{
+  SnakeScene scene;
+  scene.Width = 4 * teeth + 1;
+  scene.Height = 32;
+  Case result = MakeCase(scene);
+  result.Start = MakeComb(teeth);
+  result.Parameters.MinimumEdgeLength = 1.0;
+  result.Parameters.MaximumNumberOfNodes = 1u << 16;
+  return result;
+}
 } // namespace itk::cuda
 
 #endif

@@ -90,16 +90,26 @@ FindStart(const CudaRegionSnakeInput &      input,
   return start;
 }
 
-/** Whether the boundary pays for its nodes. A polygon whose nodes were not removed is judged by what removal would
+/** Sets whether the boundary pays for its nodes. A polygon whose nodes were not removed is judged by what removal would
  * leave of it. */
-bool
-IsSignificant(const SnakeOutcome & outcome, double criterionOfOneRegion, const SnakePlan & plan, SnakeBackend & backend)
+void
+JudgeSignificance(CudaRegionSnakeResult &                result,
+                  const SnakeOutcome &                   outcome,
+                  double                                 criterionOfOneRegion,
+                  const SnakePlan &                      plan,
+                  SnakeBackend &                         backend,
+                  const SnakeBackend::ProgressFunction & progress)
 {
-  const auto lengthOf = [&plan](const SnakeOutcome & result) {
-    return result.Criterion + plan.NodeCost * static_cast<double>(result.Polygon.size());
+  const auto pays = [&plan, criterionOfOneRegion](const SnakeOutcome & judged) {
+    return criterionOfOneRegion > judged.Criterion + plan.NodeCost * static_cast<double>(judged.Polygon.size());
   };
-  const bool significant = criterionOfOneRegion > lengthOf(outcome);
-  return significant || (!plan.Removal && criterionOfOneRegion > lengthOf(backend.RunRemoval(outcome.Polygon)));
+  result.SignificantBoundary = pays(outcome);
+  if (!result.SignificantBoundary && !plan.Removal)
+  {
+    const SnakeOutcome shortened = backend.RunRemoval(outcome.Polygon, progress);
+    result.SignificantBoundary = pays(shortened);
+    result.Stop = shortened.Stop == CudaRegionSnakeStop::Aborted ? shortened.Stop : result.Stop;
+  }
 }
 
 /** An observer's step function that sees J in natural units. */
@@ -142,17 +152,17 @@ RunRegionSnake(const CudaRegionSnakeInput &      input,
   const double timeOfMoves = SecondsNow();
   const double criterionOffset = CriterionOffset(law, samples.Step);
   int          levelsBegun = 0;
-  // Without a function there is no pause at levels.
-  SnakeBackend::LevelFunction reportLevel;
+  // Without a function there is no pause.
+  SnakeBackend::ProgressFunction reportProgress;
   if (observer.Progress)
   {
-    reportLevel = [&]() {
-      ++levelsBegun;
+    reportProgress = [&](bool levelBegins) {
+      levelsBegun += levelBegins ? 1 : 0;
       return observer.Progress(static_cast<float>(levelsBegun) / static_cast<float>(plan.NumberOfLevels + 1));
     };
   }
   const SnakeOutcome outcome =
-    backend->Run(start.Polygon, start.Level, InNaturalUnits(observer.Step, criterionOffset), reportLevel);
+    backend->Run(start.Polygon, start.Level, InNaturalUnits(observer.Step, criterionOffset), reportProgress);
   const double timeOfEnd = SecondsNow();
 
   CudaRegionSnakeResult result;
@@ -162,7 +172,7 @@ RunRegionSnake(const CudaRegionSnakeInput &      input,
   {
     if (RegionsAreLargeEnough(outcome.Sums, total, plan))
     {
-      result.SignificantBoundary = IsSignificant(outcome, criterionOfOneRegion, plan, *backend);
+      JudgeSignificance(result, outcome, criterionOfOneRegion, plan, *backend, reportProgress);
     }
     else
     {

@@ -33,7 +33,7 @@ class SnakeBackend
 {
 public:
   using StepFunction = std::function<void(const CudaRegionSnakeState &)>;
-  using LevelFunction = std::function<bool()>;
+  using ProgressFunction = std::function<bool(bool levelBegins)>;
 
   virtual ~SnakeBackend() = default;
 
@@ -51,13 +51,14 @@ public:
   SearchRectangle() = 0;
 
   /** Moves the polygon, given in cells of the level of that index in the plan, until the schedule ends. `step`, if set,
-   * is called after every entry of the record, `level` when a level begins; it returns whether to go on. */
+   * is called after every entry of the record; `progress` when a level begins, and in between often enough that a run
+   * can be stopped at any time: it returns whether to go on. */
   virtual SnakeOutcome
-  Run(const CudaSnakePolygon & start, int firstLevel, const StepFunction & step, const LevelFunction & level) = 0;
+  Run(const CudaSnakePolygon & start, int firstLevel, const StepFunction & step, const ProgressFunction & progress) = 0;
 
   /** Removes nodes of a polygon in pixels as long as that shortens the description. */
   virtual SnakeOutcome
-  RunRemoval(const CudaSnakePolygon & start) = 0;
+  RunRemoval(const CudaSnakePolygon & start, const ProgressFunction & progress) = 0;
 };
 
 /** Computes the sums and returns what works on them. Nothing that is passed needs to live on but the samples. */

@@ -84,17 +84,17 @@ template <typename TSample, bool VMask>
 class CudaSnakeBackend : public SnakeBackend
 {
 public:
-  CudaSnakeBackend(const SnakeSamples &   samples,
-                   const SnakePlan &      plan,
-                   const LawDescription & law,
-                   int                    deviceIndex,
-                   int                    maximumNumberOfBlocks)
+  CudaSnakeBackend(const SnakeSamples &       samples,
+                   const SnakePlan &          plan,
+                   const LawDescription &     law,
+                   int                        deviceIndex,
+                   const SnakeLaunchOptions & options)
     : m_Plan(plan)
     , m_Law(law)
     , m_Guard(deviceIndex)
     , m_Stream(deviceIndex)
     , m_NumberOfMultiprocessors(GetDeviceProperties(deviceIndex).MultiprocessorCount)
-    , m_MaximumNumberOfBlocks(maximumNumberOfBlocks)
+    , m_Options(options)
   {
     this->PrepareSums(samples);
     this->UploadAndSum(samples);
@@ -191,14 +191,17 @@ public:
   }
 
   SnakeOutcome
-  Run(const CudaSnakePolygon & start, int firstLevel, const StepFunction & step, const LevelFunction & level) override
+  Run(const CudaSnakePolygon & start,
+      int                      firstLevel,
+      const StepFunction &     step,
+      const ProgressFunction & progress) override
   {
     this->PrepareState(SnakeControl(m_Plan, firstLevel), start);
-    return this->RunPhases(step, level);
+    return this->RunPhases(step, progress);
   }
 
   SnakeOutcome
-  RunRemoval(const CudaSnakePolygon & start) override
+  RunRemoval(const CudaSnakePolygon & start, const ProgressFunction & progress) override
   {
     SnakeControl control(m_Plan, m_Plan.NumberOfLevels - 1);
     control.BeginRemoval();
@@ -206,19 +209,19 @@ public:
     m_State.Sums = this->SumPolygon(start, 0);
     m_State.Criterion = Criterion(m_Law, m_State.Sums, m_Total);
     m_State.Gain = Linearize(m_Law, m_State.Sums, m_Total);
-    return this->RunPhases({}, {});
+    return this->RunPhases({}, progress);
   }
 
 private:
   using PixelsType = DevicePixels<TSample, VMask>;
 
-  const SnakePlan      m_Plan;
-  const LawDescription m_Law;
-  const DeviceGuard    m_Guard;
-  const PinnedBuffer   m_Exchange{ PinnedBuffer::Take() }; // lives longer than what the stream does
-  StreamLease          m_Stream;
-  const int            m_NumberOfMultiprocessors;
-  const int            m_MaximumNumberOfBlocks;
+  const SnakePlan          m_Plan;
+  const LawDescription     m_Law;
+  const DeviceGuard        m_Guard;
+  const PinnedBuffer       m_Exchange{ PinnedBuffer::Take() }; // lives longer than what the stream does
+  StreamLease              m_Stream;
+  const int                m_NumberOfMultiprocessors;
+  const SnakeLaunchOptions m_Options;
 
   DeviceArray<TSample>        m_Samples;
   DeviceArray<uint16_t>       m_ValidBits;
@@ -412,7 +415,7 @@ private:
     int resident = 0;
     ITK_CUDA_CALL(
       cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, SnakeKernel<TSample, VMask>, ThreadsPerBlock, 0));
-    return std::min(m_NumberOfMultiprocessors * std::min(resident, 1), m_MaximumNumberOfBlocks);
+    return std::min(m_NumberOfMultiprocessors * std::min(resident, 1), m_Options.MaximumNumberOfBlocks);
   }
 
   void
@@ -473,7 +476,7 @@ private:
   }
 
   void
-  LaunchLoop(bool pauseAtSteps, bool pauseAtLevels)
+  LaunchLoop(const LaunchLimits & limits)
   {
     auto * const    onDevice = static_cast<LoopLaunch *>(m_Workspace.GetPointer());
     SnakeExchange & exchange = this->GetExchange();
@@ -489,7 +492,7 @@ private:
     configuration.attrs = &cooperative;
     configuration.numAttrs = 1;
     ITK_CUDA_CALL(
-      LaunchWithParameters<PixelsType, DeviceCells, DeviceSnake *, GridSignals *, LoopResults *, bool, bool>(
+      LaunchWithParameters<PixelsType, DeviceCells, DeviceSnake *, GridSignals *, LoopResults *, LaunchLimits>(
         configuration,
         SnakeKernel<TSample, VMask>,
         m_Pixels,
@@ -497,8 +500,7 @@ private:
         &onDevice->State,
         &onDevice->Signals,
         &exchange.Results,
-        pauseAtSteps,
-        pauseAtLevels));
+        limits));
   }
 
   /** State, polygon and new entries of the record. What there is no room for in the results comes from the device. */
@@ -529,20 +531,36 @@ private:
     }
   }
 
-  /** Runs the kernel until the schedule ends; it returns at pauses only if somebody wants to see them. */
+  LaunchLimits
+  GetLimits(bool pauseAtSteps, bool pauseAtLevels) const
+  {
+    LaunchLimits limits;
+    limits.PauseAtSteps = pauseAtSteps;
+    limits.PauseAtLevels = pauseAtLevels;
+    limits.StepsPerPortion = m_Options.StepsPerPortion;
+    if (pauseAtSteps || pauseAtLevels || HasKernelTimeout(m_Stream.GetDevice()))
+    {
+      limits.Nanoseconds = m_Options.NanosecondsOfLaunch;
+    }
+    return limits;
+  }
+
+  /** Runs the kernel until the schedule ends; it returns at pauses only if somebody wants to see them, and when it has
+   * had its time only if somebody may want to stop it or the driver would. */
   SnakeOutcome
-  RunPhases(const StepFunction & step, const LevelFunction & level)
+  RunPhases(const StepFunction & step, const ProgressFunction & progress)
   {
     using Phase = SnakeControl::Phase;
     using Kind = CudaRegionSnakeStep::Kind;
-    SnakeOutcome outcome;
-    double       timeOfRemoval = m_State.Control.Next == Phase::Remove ? SecondsNow() : 0.0;
+    const LaunchLimits limits = this->GetLimits(static_cast<bool>(step), static_cast<bool>(progress));
+    SnakeOutcome       outcome;
+    double             timeOfRemoval = m_State.Control.Next == Phase::Remove ? SecondsNow() : 0.0;
     while (m_State.Control.Next != Phase::Finished)
     {
       const size_t known = outcome.Record.size();
       m_State.Pause = false;
       m_State.KnownEntries = m_State.NumberOfEntries;
-      this->LaunchLoop(static_cast<bool>(step), static_cast<bool>(level));
+      this->LaunchLoop(limits);
       this->TakeResults(outcome);
       if (timeOfRemoval == 0.0 && m_State.Control.Next == Phase::Remove)
       {
@@ -554,7 +572,9 @@ private:
         const Moments sums = this->Exported(m_State.Sums);
         step({ outcome.Record.back(), outcome.Polygon, sums.Sum, sums.SumOfSquares });
       }
-      if (level && news && outcome.Record.back().What == Kind::Level && !level())
+      const bool levelBegins = news && outcome.Record.back().What == Kind::Level;
+      const bool goesOn = m_State.Control.Next != Phase::Finished;
+      if (progress && goesOn && !progress(levelBegins))
       {
         m_State.Control.Stop = CudaRegionSnakeStop::Aborted;
         break;
@@ -571,35 +591,35 @@ private:
 
 template <typename TSample>
 std::unique_ptr<SnakeBackend>
-MakeBackendOf(const SnakeSamples &   samples,
-              const SnakePlan &      plan,
-              const LawDescription & law,
-              int                    deviceIndex,
-              int                    maximumNumberOfBlocks)
+MakeBackendOf(const SnakeSamples &       samples,
+              const SnakePlan &          plan,
+              const LawDescription &     law,
+              int                        deviceIndex,
+              const SnakeLaunchOptions & options)
 {
   if (samples.ValidBits)
   {
-    return std::make_unique<CudaSnakeBackend<TSample, true>>(samples, plan, law, deviceIndex, maximumNumberOfBlocks);
+    return std::make_unique<CudaSnakeBackend<TSample, true>>(samples, plan, law, deviceIndex, options);
   }
-  return std::make_unique<CudaSnakeBackend<TSample, false>>(samples, plan, law, deviceIndex, maximumNumberOfBlocks);
+  return std::make_unique<CudaSnakeBackend<TSample, false>>(samples, plan, law, deviceIndex, options);
 }
 } // namespace
 
 std::unique_ptr<SnakeBackend>
-MakeCudaSnakeBackend(const SnakeSamples &   samples,
-                     const SnakePlan &      plan,
-                     const LawDescription & law,
-                     int                    deviceIndex,
-                     int                    maximumNumberOfBlocks)
+MakeCudaSnakeBackend(const SnakeSamples &       samples,
+                     const SnakePlan &          plan,
+                     const LawDescription &     law,
+                     int                        deviceIndex,
+                     const SnakeLaunchOptions & options)
 {
   switch (samples.Type)
   {
     case CudaComponentType::UChar:
-      return MakeBackendOf<uint8_t>(samples, plan, law, deviceIndex, maximumNumberOfBlocks);
+      return MakeBackendOf<uint8_t>(samples, plan, law, deviceIndex, options);
     case CudaComponentType::UShort:
-      return MakeBackendOf<uint16_t>(samples, plan, law, deviceIndex, maximumNumberOfBlocks);
+      return MakeBackendOf<uint16_t>(samples, plan, law, deviceIndex, options);
     default:
-      return MakeBackendOf<uint32_t>(samples, plan, law, deviceIndex, maximumNumberOfBlocks);
+      return MakeBackendOf<uint32_t>(samples, plan, law, deviceIndex, options);
   }
 }
 

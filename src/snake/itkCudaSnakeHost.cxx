@@ -13,6 +13,17 @@ namespace
 /** Rows of edges that are worth another piece of work for a thread: about 50 microseconds. */
 constexpr size_t RowsPerPiece = 2048;
 
+// What keeps the time between two reports of progress below a quarter of a second: seconds between reports; steps of a
+// thread (tests of edges, rows) until it is asked whether one is due, a tenth of a second at most; and nodes whose
+// pairs with 65,536 others take less.
+constexpr double SecondsBetweenReports = 0.05;
+constexpr size_t StepsBetweenReports = size_t{ 1 } << 24;
+constexpr size_t NodesBetweenReports = 64;
+
+/** Ends a run inside a phase. */
+struct Aborted
+{};
+
 /** Sums of the cells of the grid above and left of each crossing of its lines. */
 std::vector<Moments>
 SumGrid(const SnakeLevel & level, const RectangleGrid & grid, const SnakeThreads & threads)
@@ -99,13 +110,16 @@ SecondsNow()
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
+/** `beforeEdge` is called before the sums of each edge. */
+template <typename TFunction>
 Moments
-SumPolygonOn(const SnakeLevel & level, const CudaSnakePolygon & polygon)
+SumPolygonOn(const SnakeLevel & level, const CudaSnakePolygon & polygon, const TFunction & beforeEdge)
 {
   Moments   sums;
   const int n = static_cast<int>(polygon.size());
   for (int i = 0; i < n; ++i)
   {
+    beforeEdge(static_cast<size_t>(i));
     sums += level.SumEdge(polygon[i], polygon[Next(i, n)]);
   }
   return sums;
@@ -115,7 +129,7 @@ SumPolygonOn(const SnakeLevel & level, const CudaSnakePolygon & polygon)
 Moments
 HostSnakeBackend::SumPolygon(const CudaSnakePolygon & polygon, uint32_t exponent)
 {
-  return SumPolygonOn(m_Tables.GetLevel(exponent), polygon);
+  return SumPolygonOn(m_Tables.GetLevel(exponent), polygon, [](size_t) {});
 }
 
 CudaSnakePolygon
@@ -146,19 +160,20 @@ SnakeOutcome
 HostSnakeBackend::Run(const CudaSnakePolygon & start,
                       int                      firstLevel,
                       const StepFunction &     step,
-                      const LevelFunction &    level)
+                      const ProgressFunction & progress)
 {
   HostSnake snake(m_Plan, m_Law, m_Tables, m_Threads);
   snake.SetStepFunction(step);
-  snake.SetLevelFunction(level);
+  snake.SetProgressFunction(progress);
   snake.Run(start, firstLevel);
   return snake.GetOutcome();
 }
 
 SnakeOutcome
-HostSnakeBackend::RunRemoval(const CudaSnakePolygon & start)
+HostSnakeBackend::RunRemoval(const CudaSnakePolygon & start, const ProgressFunction & progress)
 {
   HostSnake snake(m_Plan, m_Law, m_Tables, m_Threads);
+  snake.SetProgressFunction(progress);
   snake.RunRemoval(start);
   return snake.GetOutcome();
 }
@@ -181,7 +196,7 @@ void
 HostSnake::Run(const CudaSnakePolygon & start, int firstLevel)
 {
   m_Polygon = start;
-  this->RunPhases(SnakeControl(m_Plan, firstLevel));
+  this->RunUntilFinished(SnakeControl(m_Plan, firstLevel));
 }
 
 void
@@ -189,12 +204,74 @@ HostSnake::RunRemoval(const CudaSnakePolygon & start)
 {
   m_Polygon = start;
   m_Level = &m_Tables.GetLevel(0);
-  m_Sums = SumPolygonOn(*m_Level, m_Polygon);
+  m_Sums = SumPolygonOn(*m_Level, m_Polygon, [](size_t) {});
   m_Criterion = Criterion(m_Law, m_Sums, m_Total);
   SnakeControl control(m_Plan, m_Plan.NumberOfLevels - 1);
   control.BeginRemoval();
   this->MarkAllStale();
-  this->RunPhases(control);
+  this->RunUntilFinished(control);
+}
+
+void
+HostSnake::ReportProgress(bool levelBegins)
+{
+  if (m_ProgressFunction && !m_ProgressFunction(levelBegins))
+  {
+    throw Aborted();
+  }
+  m_TimeOfNextReport = SecondsNow() + SecondsBetweenReports;
+}
+
+void
+HostSnake::ReportProgressInTime()
+{
+  if (m_ProgressFunction && SecondsNow() >= m_TimeOfNextReport)
+  {
+    this->ReportProgress(false);
+  }
+}
+
+void
+HostSnake::ReportProgressAtNode(size_t node)
+{
+  if (node % NodesBetweenReports == NodesBetweenReports - 1)
+  {
+    this->ReportProgressInTime();
+  }
+}
+
+/** Calls function(node) for all nodes by all threads, in pieces of `grain` nodes or more; `stepsOfNode`: about how many
+ * steps a call takes. */
+template <typename TFunction>
+void
+HostSnake::ForNodes(size_t grain, size_t stepsOfNode, const TFunction & function)
+{
+  const size_t nodes = m_Polygon.size();
+  const size_t portion = m_Threads.GetNumber() * (StepsBetweenReports / (stepsOfNode + 1) + 1);
+  for (size_t first = 0; first < nodes; first += portion)
+  {
+    m_Threads.ForRanges(std::min(portion, nodes - first), grain, [&](size_t begin, size_t end) {
+      for (size_t node = first + begin; node < first + end; ++node)
+      {
+        function(static_cast<int>(node));
+      }
+    });
+    this->ReportProgressInTime();
+  }
+}
+
+void
+HostSnake::RunUntilFinished(SnakeControl control)
+{
+  try
+  {
+    this->RunPhases(control);
+  }
+  catch (const Aborted &)
+  {
+    m_Stop = CudaRegionSnakeStop::Aborted;
+  }
+  m_TimeOfEnd = SecondsNow();
 }
 
 void
@@ -215,11 +292,7 @@ HostSnake::RunPhases(SnakeControl control)
         this->Measure(control, measuredLevel);
         measuredLevel = control.Level;
         this->AddToRecord(Kind::Level, level, step, m_Record.empty() ? m_Criterion : before);
-        if (m_LevelFunction && !m_LevelFunction())
-        {
-          m_Stop = CudaRegionSnakeStop::Aborted;
-          return;
-        }
+        this->ReportProgress(true);
         control.AfterMeasure();
         this->MarkAllStale();
         beforeIteration = m_Criterion;
@@ -268,7 +341,6 @@ HostSnake::RunPhases(SnakeControl control)
     }
   }
   m_Stop = control.Stop;
-  m_TimeOfEnd = SecondsNow();
 }
 
 void
@@ -305,7 +377,7 @@ HostSnake::Measure(const SnakeControl & control, int previousLevel)
       p = { p.X << shift, p.Y << shift };
     }
   }
-  m_Sums = SumPolygonOn(*m_Level, m_Polygon);
+  m_Sums = SumPolygonOn(*m_Level, m_Polygon, [this](size_t edge) { this->ReportProgressAtNode(edge); });
   m_Criterion = Criterion(m_Law, m_Sums, m_Total);
 }
 
@@ -333,26 +405,24 @@ HostSnake::Move(const SnakeControl & control, int numberOfColours)
   const int32_t    step = control.Step;
   Cache &          cache = m_Caches[control.GetCache()];
   const LinearForm gain = Linearize(m_Law, m_Sums, m_Total);
-  const size_t     pieces = this->CountRowsOfStaleNodes(cache.IsStale, colour, numberOfColours) / RowsPerPiece + 1;
-  m_Threads.ForRanges(
-    static_cast<size_t>(n), (static_cast<size_t>(n) + pieces - 1) / pieces, [&](size_t begin, size_t end) {
-      for (size_t node = begin; node < end; ++node)
+  const size_t     rows = this->CountRowsOfStaleNodes(cache.IsStale, colour, numberOfColours);
+  const size_t     pieces = rows / RowsPerPiece + 1;
+  const auto       nodes = static_cast<size_t>(n);
+  // At worst all candidates are tested against all edges.
+  this->ForNodes((nodes + pieces - 1) / pieces, rows / nodes + MaximumCandidates * nodes, [&](int i) {
+    m_Slots[i].Node = -1;
+    if (ColourOf(i, n, numberOfColours) == colour)
+    {
+      Moments * changes = &cache.Changes[static_cast<size_t>(i) * MaximumCandidates];
+      if (cache.IsStale[i])
       {
-        const int i = static_cast<int>(node);
-        m_Slots[i].Node = -1;
-        if (ColourOf(i, n, numberOfColours) == colour)
-        {
-          Moments * changes = &cache.Changes[node * MaximumCandidates];
-          if (cache.IsStale[i])
-          {
-            m_Level->SumCandidates(
-              m_Polygon[Previous(i, n)], m_Polygon[i], m_Polygon[Next(i, n)], step, m_Plan.Rings, changes);
-            cache.IsStale[i] = 0;
-          }
-          this->ProposeMove(i, step, gain, changes);
-        }
+        m_Level->SumCandidates(
+          m_Polygon[Previous(i, n)], m_Polygon[i], m_Polygon[Next(i, n)], step, m_Plan.Rings, changes);
+        cache.IsStale[i] = 0;
       }
-    });
+      this->ProposeMove(i, step, gain, changes);
+    }
+  });
   this->CollectProposals();
   this->KeepUnbeaten(
     [this, n](const Proposal & x, const Proposal & y) { return MovesConflict(m_Polygon.data(), n, x, y); });
@@ -419,6 +489,7 @@ HostSnake::KeepUnbeaten(const TConflict & conflict)
   m_IsBeaten.assign(m_Proposals.size(), 0);
   for (size_t i = 0; i < m_Proposals.size(); ++i)
   {
+    this->ReportProgressAtNode(i);
     for (size_t j = i + 1; j < m_Proposals.size(); ++j)
     {
       const size_t beaten = ComesBefore(m_Proposals[i], m_Proposals[j]) ? j : i;
@@ -487,12 +558,14 @@ HostSnake::Insert(bool & cutShort)
   std::vector<char> inserted(m_Polygon.size(), 0);
   for (int i = 0; i < n; ++i)
   {
+    this->ReportProgressAtNode(static_cast<size_t>(i));
     inserted[i] = CanInsert(m_Polygon.data(), n, i, m_Plan.MinimumSquaredLength) ? 1 : 0;
   }
   // Of two that conflict the later one is left out, also if the earlier one is left out for another.
   const std::vector<char> possible = inserted;
   for (int i = 0; i < n; ++i)
   {
+    this->ReportProgressAtNode(static_cast<size_t>(i));
     for (int j = i + 1; j < n; ++j)
     {
       if (possible[i] && inserted[j] && InsertionsConflict(m_Polygon.data(), n, i, j))
@@ -508,6 +581,7 @@ HostSnake::Insert(bool & cutShort)
   bool   cut = false;
   for (int i = 0; i < n; ++i)
   {
+    this->ReportProgressAtNode(static_cast<size_t>(i));
     const LatticePoint p = m_Polygon[i];
     const LatticePoint q = m_Polygon[Next(i, n)];
     polygon.push_back(p);
@@ -548,16 +622,11 @@ HostSnake::Remove(int longestRun)
   }
   const LinearForm     gain = Linearize(m_Law, m_Sums, m_Total);
   std::vector<Moments> edges(m_Polygon.size());
-  const auto           forNodes = [&](const auto & function) {
-    m_Threads.ForRanges(static_cast<size_t>(n), 16, [&](size_t begin, size_t end) {
-      for (size_t node = begin; node < end; ++node)
-      {
-        function(static_cast<int>(node));
-      }
-    });
-  };
-  forNodes([&](int node) { edges[node] = m_Level->SumEdge(m_Polygon[node], m_Polygon[Next(node, n)]); });
-  forNodes([&](int node) { this->ProposeRemoval(node, longestRun, gain, edges); });
+  constexpr size_t     grain = 16;
+  const size_t         steps = MaximumRemovedRun * (m_Polygon.size() + static_cast<size_t>(m_Level->Height));
+  this->ForNodes(
+    grain, steps, [&](int node) { edges[node] = m_Level->SumEdge(m_Polygon[node], m_Polygon[Next(node, n)]); });
+  this->ForNodes(grain, steps, [&](int node) { this->ProposeRemoval(node, longestRun, gain, edges); });
   this->CollectProposals();
   this->KeepUnbeaten([n, longestRun](const Proposal & x, const Proposal & y) {
     return RemoveOneAtATime(n, longestRun) || RemovalsConflict(n, x, y);
@@ -654,6 +723,10 @@ HostSnake::AddToRecord(CudaRegionSnakeStep::Kind kind, int level, int32_t step, 
   if (m_StepFunction)
   {
     m_StepFunction({ m_Record.back(), m_Polygon, m_Sums.Sum, m_Sums.SumOfSquares });
+    if (kind != CudaRegionSnakeStep::Kind::Level) // which is reported as such
+    {
+      this->ReportProgress(false);
+    }
   }
 }
 } // namespace itk::cuda

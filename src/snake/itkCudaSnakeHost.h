@@ -18,7 +18,7 @@ class HostSnake
 {
 public:
   using StepFunction = SnakeBackend::StepFunction;
-  using LevelFunction = SnakeBackend::LevelFunction;
+  using ProgressFunction = SnakeBackend::ProgressFunction;
 
   HostSnake(const SnakePlan &      plan,
             const LawDescription & law,
@@ -37,11 +37,11 @@ public:
   {
     m_StepFunction = function;
   }
-  /** Called when a level begins; returns whether to go on. */
+  /** Called when a level begins, and at most every few hundredths of a second in between; returns whether to go on. */
   void
-  SetLevelFunction(const LevelFunction & function)
+  SetProgressFunction(const ProgressFunction & function)
   {
-    m_LevelFunction = function;
+    m_ProgressFunction = function;
   }
 
   /** Moves the polygon, given in cells of the level of that index in the plan, until the schedule ends. */
@@ -70,7 +70,8 @@ private:
   const Moments        m_Total;
   const SnakeThreads & m_Threads;
   StepFunction         m_StepFunction;
-  LevelFunction        m_LevelFunction;
+  ProgressFunction     m_ProgressFunction;
+  double               m_TimeOfNextReport{ 0.0 }; // seconds of the steady clock
 
   const SnakeLevel *               m_Level{ nullptr };
   CudaSnakePolygon                 m_Polygon;
@@ -92,6 +93,20 @@ private:
   {
     return static_cast<int>(m_Polygon.size());
   }
+  /** Calls the progress function; throws Aborted if the run is not to go on. */
+  void
+  ReportProgress(bool levelBegins);
+  /** The same if it is time again. */
+  void
+  ReportProgressInTime();
+  /** In loops over nodes or pairs of them. */
+  void
+  ReportProgressAtNode(size_t node);
+  template <typename TFunction>
+  void
+  ForNodes(size_t grain, size_t stepsOfNode, const TFunction & function);
+  void
+  RunUntilFinished(SnakeControl control);
   void
   RunPhases(SnakeControl control);
   void
@@ -151,9 +166,12 @@ public:
   CudaSnakePolygon
   SearchRectangle() override;
   SnakeOutcome
-  Run(const CudaSnakePolygon & start, int firstLevel, const StepFunction & step, const LevelFunction & level) override;
+  Run(const CudaSnakePolygon & start,
+      int                      firstLevel,
+      const StepFunction &     step,
+      const ProgressFunction & progress) override;
   SnakeOutcome
-  RunRemoval(const CudaSnakePolygon & start) override;
+  RunRemoval(const CudaSnakePolygon & start, const ProgressFunction & progress) override;
 
 private:
   const SnakePlan      m_Plan;

@@ -8,7 +8,8 @@
 
 // The whole schedule in one cooperative kernel. Each phase is work that all warps share - edges, candidates, tests of
 // simplicity - and a conclusion that the first block draws, while the others wait: which proposals stay, what becomes
-// of the polygon, what comes next.
+// of the polygon, what comes next. Work that might take long is cut into portions, after each of which the first block
+// looks at the clock: a launch that has had its time ends there, and the next one goes on with the next portion.
 namespace itk::cuda
 {
 namespace kernels
@@ -30,6 +31,35 @@ ItemsOfRemoval(int longestRun)
 static_assert(ItemsOfRemoval(MaximumRemovedRun) <= Directions + 1,
               "Room for the sums of candidates is enough for those of removals");
 
+/** How far a phase is, in portions that all blocks have done. */
+struct PhaseProgress
+{
+  enum class Stage : int32_t
+  {
+    Sums,      // First: of the slices of the chunks' rows
+    Proposals, // First: of the nodes
+    Conclusion // First: of the listed proposals
+  };
+  Stage   Now{ Stage::Sums };
+  int32_t First{ 0 };             // what comes next of the stage
+  int32_t Slices{ 1 };            // of the chunks' rows
+  int32_t NodesPerPortion{ 0 };   // of proposals
+  int32_t NumberOfProposals{ 0 }; // in the list of an interrupted conclusion
+
+  /** What comes next of a stage that is not over. */
+  __device__ int
+  FirstOf(Stage stage) const
+  {
+    return Now == stage ? First : 0;
+  }
+  /** Whether the phase's sums are complete when the present portion is. */
+  __device__ bool
+  SumsEnd() const
+  {
+    return Now != Stage::Sums || First + 1 >= Slices;
+  }
+};
+
 /** The snake in device memory. */
 struct DeviceSnake
 {
@@ -49,6 +79,8 @@ struct DeviceSnake
   uint32_t     KnownEntries{ 0 };   // of the record, to the host
   bool         IsPrepared{ false }; // for the next phase
   bool         Pause{ false };
+
+  PhaseProgress Progress;
 
   LatticePoint *        Polygons[2]{};
   RowChunk *            Chunks{ nullptr };
@@ -100,6 +132,26 @@ constexpr int32_t AllCaches = (1 << SnakeControl::NumberOfCaches) - 1;
 // Work of a phase is divided into about so many units per warp, but none has less rows than these.
 constexpr int UnitsPerWarp = 2;
 constexpr int MinimumRowsPerUnit = 4 * WarpSize;
+
+/** When a launch ends before the schedule does. */
+struct LaunchLimits
+{
+  static constexpr uint64_t Unlimited = ~uint64_t{ 0 };
+
+  bool     PauseAtSteps{ false };
+  bool     PauseAtLevels{ false };
+  int32_t  StepsPerPortion{ 1 << 18 }; // tests of edges or rows one after the other, by a warp: some milliseconds
+  uint64_t Nanoseconds{ Unlimited };   // after which it ends with the next portion
+};
+
+/** The device's clock, in nanoseconds. */
+__device__ inline uint64_t
+ReadClock()
+{
+  uint64_t now;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+  return now;
+}
 
 /** How the blocks wait for each other; zero before the launch. */
 struct GridSignals
@@ -197,6 +249,9 @@ struct ConclusionScratch
   int32_t    WarpCounts[WarpsPerBlock];
   Moments    WarpSums[WarpsPerBlock];
   Moments    Sums;
+  uint64_t   End;           // of the launch's time, on the device's clock
+  bool       TimeIsUp;      // when the first block looked last
+  bool       IsInterrupted; // the conclusion
 };
 
 /** Memory on chip, of each block. */
@@ -281,13 +336,16 @@ ItemOf(const DeviceSnake & snake, const LatticePoint * polygon, int i, int w, in
   }
 }
 
-/** Sums of the items of the listed chunks. */
+/** Sums of the items of the listed chunks, of the slice of their rows that is next. */
 template <typename TLevel>
 __device__ void
 SumItems(const TLevel & level, const DeviceSnake & snake, const LatticePoint * polygon)
 {
-  const int  items = snake.GetItemsPerNode();
-  const auto units = static_cast<int64_t>(snake.NumberOfChunks) * items;
+  // Read anew for each unit: registers that hold them would be missed in the sums.
+  const volatile int32_t & slice = snake.Progress.First;
+  const volatile int32_t & slices = snake.Progress.Slices;
+  const int                items = snake.GetItemsPerNode();
+  const auto               units = static_cast<int64_t>(snake.NumberOfChunks) * items;
   // Neighbours among the units cross the same rows close to each other, so a block takes a run of them.
   const int  first = static_cast<int>(units * blockIdx.x / gridDim.x);
   const int  last = static_cast<int>(units * (blockIdx.x + 1) / gridDim.x);
@@ -297,8 +355,8 @@ SumItems(const TLevel & level, const DeviceSnake & snake, const LatticePoint * p
     const RowChunk     chunk = snake.Chunks[unit / items];
     const int          w = unit % items;
     const LatticeChain chain = ItemOf(snake, polygon, chunk.Node, w, level.Width, level.Height);
-    const int32_t      row = chunk.Part * WarpSize + LaneIndex();
-    const int32_t      stride = chunk.Parts * WarpSize;
+    const int32_t      row = (chunk.Part + chunk.Parts * slice) * WarpSize + LaneIndex();
+    const int32_t      stride = chunk.Parts * slices * WarpSize;
     const Moments      sum = SumOverWarp(SumChainRows(level, chain, row, stride));
     if (LaneIndex() == 0)
     {
@@ -389,7 +447,22 @@ struct BestOfWarp
   }
 };
 
-/** The best possible move of each node of the colour, one warp per node and one lane per candidate. */
+/** First of the nodes for which the present portion of the phase makes proposals, and the first one after them. */
+__device__ inline int
+FirstNode(const DeviceSnake & snake)
+{
+  const bool proposing = snake.Progress.Now != PhaseProgress::Stage::Conclusion;
+  return proposing ? snake.Progress.FirstOf(PhaseProgress::Stage::Proposals) : snake.NumberOfNodes;
+}
+__device__ inline int
+EndOfNodes(const DeviceSnake & snake)
+{
+  const int first = FirstNode(snake);
+  return first + Minimum(snake.NumberOfNodes - first, snake.Progress.NodesPerPortion);
+}
+
+/** The best possible move of each node of the colour, one warp per node and one lane per
+ * candidate. */
 __device__ inline void
 ProposeMoves(const DeviceSnake & snake, const LatticePoint * polygon, int32_t width, int32_t height)
 {
@@ -398,7 +471,7 @@ ProposeMoves(const DeviceSnake & snake, const LatticePoint * polygon, int32_t wi
   const int     candidates = Directions * snake.Plan.Rings;
   const int     w = LaneIndex();
   const int32_t cacheBit = 1 << snake.Control.GetCache();
-  for (int i = WarpOfGrid(); i < n; i += WarpsOfGrid())
+  for (int i = FirstNode(snake) + WarpOfGrid(); i < EndOfNodes(snake); i += WarpsOfGrid())
   {
     if (w == 0)
     {
@@ -461,7 +534,7 @@ __device__ inline void
 ProposeInsertions(const DeviceSnake & snake, const LatticePoint * polygon)
 {
   const int n = snake.NumberOfNodes;
-  for (int i = WarpOfGrid(); i < n; i += WarpsOfGrid())
+  for (int i = FirstNode(snake) + WarpOfGrid(); i < EndOfNodes(snake); i += WarpsOfGrid())
   {
     const LatticePoint p = polygon[i];
     const LatticePoint q = polygon[Next(i, n)];
@@ -501,7 +574,7 @@ ProposeRemovals(const DeviceSnake & snake, const LatticePoint * polygon)
   const int longestRun = snake.Control.LongestRun;
   const int items = ItemsOfRemoval(longestRun);
   const int run = LaneIndex() + 1;
-  for (int i = WarpOfGrid(); i < n; i += WarpsOfGrid())
+  for (int i = FirstNode(snake) + WarpOfGrid(); i < EndOfNodes(snake); i += WarpsOfGrid())
   {
     Moments item;
     if (LaneIndex() < items)
@@ -545,7 +618,7 @@ ProposeRemovals(const DeviceSnake & snake, const LatticePoint * polygon)
   }
 }
 
-/** The proposals of a phase, from its sums. */
+/** Proposals of a phase, from its sums, for the nodes of a portion. */
 __device__ inline void
 Propose(const DeviceSnake & snake, const LatticePoint * polygon, int32_t width, int32_t height)
 {
@@ -576,11 +649,23 @@ struct ProposalList
   bool      OnChip;
 };
 
-/** Lists the nodes with a proposal that `select` takes, none of them beaten. */
+/** Looks at the clock, by one thread. Where there is no limit the clock is not read. */
+__device__ inline void
+LookAtClock(ConclusionScratch & scratch)
+{
+  scratch.TimeIsUp = scratch.End != LaunchLimits::Unlimited && ReadClock() >= scratch.End;
+}
+
+/** Lists the nodes with a proposal that `select` takes, none of them beaten; or takes up the list of a conclusion that
+ * was interrupted. */
 template <typename TSelect>
 __device__ ProposalList
-ListProposals(const DeviceSnake & snake, ConclusionScratch & scratch, const TSelect & select)
+ListProposals(DeviceSnake & snake, ConclusionScratch & scratch, const TSelect & select)
 {
+  if (snake.Progress.Now == PhaseProgress::Stage::Conclusion)
+  {
+    return { snake.Proposed, snake.IsBeaten, snake.Progress.NumberOfProposals, false };
+  }
   const bool   onChip = snake.NumberOfNodes <= ConclusionScratch::MaximumListed;
   ProposalList list{
     onChip ? scratch.Proposed : snake.Proposed, onChip ? scratch.IsBeaten : snake.IsBeaten, 0, onChip
@@ -600,21 +685,41 @@ ListProposals(const DeviceSnake & snake, ConclusionScratch & scratch, const TSel
   }
   __syncthreads();
   list.Count = scratch.Count;
+  if (threadIdx.x == 0)
+  {
+    snake.Progress.Now = PhaseProgress::Stage::Conclusion;
+    snake.Progress.First = 0;
+    snake.Progress.NumberOfProposals = list.Count;
+  }
   return list;
+}
+
+/** The first of the listed proposals after those of the present portion; lists on chip are short enough for one. */
+__device__ inline int
+EndOfProposals(const DeviceSnake & snake, const ProposalList & list, int32_t stepsPerPortion)
+{
+  if (list.OnChip)
+  {
+    return list.Count;
+  }
+  const int portion = WarpsPerBlock * Maximum(1, stepsPerPortion / Maximum(1, list.Count / WarpSize));
+  return snake.Progress.First + Minimum(list.Count - snake.Progress.First, portion);
 }
 
 /** Marks the beaten one of each pair of listed proposals that conflict: neighbours, if they do so wherever their chains
  * are, and those for which `conflict(x, y)` holds, which needs chains whose boxes are not apart. `beats(x, y)` says
- * whether x comes before y. */
+ * whether x comes before y. Lists in device memory are worked off in portions; returns whether the launch had the time
+ * for all of them. */
 template <typename TChain, typename TBeats, typename TConflict>
-__device__ void
-MarkBeaten(const DeviceSnake &  snake,
+__device__ bool
+MarkBeaten(DeviceSnake &        snake,
            const ProposalList & list,
            ConclusionScratch &  scratch,
            const TChain &       chainOf,
            bool                 neighboursConflict,
            const TBeats &       beats,
-           const TConflict &    conflict)
+           const TConflict &    conflict,
+           int32_t              stepsPerPortion)
 {
   const int n = snake.NumberOfNodes;
   for (int s = static_cast<int>(threadIdx.x); list.OnChip && s < list.Count; s += ThreadsPerBlock)
@@ -623,25 +728,44 @@ MarkBeaten(const DeviceSnake &  snake,
     scratch.Boxes[s] = BoxOf(chain.Before, chain.At, chain.After);
   }
   __syncthreads();
-  for (int s = WarpOfBlock(); s < list.Count; s += WarpsPerBlock)
+  while (snake.Progress.First < list.Count)
   {
-    for (int t = s + 1 + LaneIndex(); t < list.Count; t += WarpSize)
+    const int end = EndOfProposals(snake, list, stepsPerPortion);
+    for (int s = snake.Progress.First + WarpOfBlock(); s < end; s += WarpsPerBlock)
     {
-      const int  i = list.Proposed[s];
-      const int  j = list.Proposed[t];
-      const int  distance = RingDistance(i, j, n);
-      const bool neighbours = neighboursConflict && (distance == 1 || distance == n - 1);
-      if (!neighbours && list.OnChip && BoxesAreApart(scratch.Boxes[s], scratch.Boxes[t]))
+      for (int t = s + 1 + LaneIndex(); t < list.Count; t += WarpSize)
       {
-        continue;
-      }
-      if (neighbours || conflict(snake.Slots[i], snake.Slots[j]))
-      {
-        list.IsBeaten[beats(snake.Slots[i], snake.Slots[j]) ? j : i] = 1;
+        const int  i = list.Proposed[s];
+        const int  j = list.Proposed[t];
+        const int  distance = RingDistance(i, j, n);
+        const bool neighbours = neighboursConflict && (distance == 1 || distance == n - 1);
+        if (!neighbours && list.OnChip && BoxesAreApart(scratch.Boxes[s], scratch.Boxes[t]))
+        {
+          continue;
+        }
+        if (neighbours || conflict(snake.Slots[i], snake.Slots[j]))
+        {
+          list.IsBeaten[beats(snake.Slots[i], snake.Slots[j]) ? j : i] = 1;
+        }
       }
     }
+    __syncthreads();
+    if (threadIdx.x == 0)
+    {
+      snake.Progress.First = EndOfProposals(snake, list, stepsPerPortion);
+      if (snake.Progress.First < list.Count)
+      {
+        LookAtClock(scratch);
+        scratch.IsInterrupted = scratch.TimeIsUp;
+      }
+    }
+    __syncthreads();
+    if (scratch.IsInterrupted)
+    {
+      return false;
+    }
   }
-  __syncthreads();
+  return true;
 }
 
 /** Sum over the block's threads, in scratch.Sums, and of a number, in scratch.Kept. */
@@ -755,19 +879,24 @@ IsTaken(const ProposalList & list, const ConclusionScratch & scratch, int i)
 
 /** `before`: the polygon that the phase began with. */
 __device__ inline bool
-ConcludeMoves(DeviceSnake & snake, const LatticePoint * before, ConclusionScratch & scratch)
+ConcludeMoves(DeviceSnake & snake, const LatticePoint * before, ConclusionScratch & scratch, int32_t stepsPerPortion)
 {
   LatticePoint *     polygon = snake.Polygons[snake.Current];
   const int          n = snake.NumberOfNodes;
   const ProposalList list = ListProposals(snake, scratch, [](const Proposal &) { return true; });
-  MarkBeaten(
+  const bool         all = MarkBeaten(
     snake,
     list,
     scratch,
     [=](const Proposal & move) { return ChainOf(before, n, move); },
     true,
     [](const Proposal & x, const Proposal & y) { return ComesBefore(x, y); },
-    [=](const Proposal & x, const Proposal & y) { return MovesConflict(before, n, x, y); });
+    [=](const Proposal & x, const Proposal & y) { return MovesConflict(before, n, x, y); },
+    stepsPerPortion);
+  if (!all)
+  {
+    return false;
+  }
   Decide(snake, list, scratch, 0.0);
   for (int s = static_cast<int>(threadIdx.x); s < list.Count; s += ThreadsPerBlock)
   {
@@ -893,7 +1022,7 @@ ConcludeRemovals(DeviceSnake & snake, ConclusionScratch & scratch)
 }
 
 __device__ inline bool
-ConcludeInsertions(DeviceSnake & snake, ConclusionScratch & scratch, bool & cutShort)
+ConcludeInsertions(DeviceSnake & snake, ConclusionScratch & scratch, bool & cutShort, int32_t stepsPerPortion)
 {
   const LatticePoint * polygon = snake.Polygons[snake.Current];
   LatticePoint *       longer = snake.Polygons[1 - snake.Current];
@@ -901,7 +1030,7 @@ ConcludeInsertions(DeviceSnake & snake, ConclusionScratch & scratch, bool & cutS
   // Those whose midpoint is exact (Gain 1) move no edge and conflict with none.
   const ProposalList list =
     ListProposals(snake, scratch, [](const Proposal & insertion) { return insertion.Gain == 0.0; });
-  MarkBeaten(
+  const bool all = MarkBeaten(
     snake,
     list,
     scratch,
@@ -910,7 +1039,12 @@ ConcludeInsertions(DeviceSnake & snake, ConclusionScratch & scratch, bool & cutS
     },
     false,
     [](const Proposal & x, const Proposal & y) { return x.Node < y.Node; },
-    [=](const Proposal & x, const Proposal & y) { return InsertionsConflict(polygon, n, x.Node, y.Node); });
+    [=](const Proposal & x, const Proposal & y) { return InsertionsConflict(polygon, n, x.Node, y.Node); },
+    stepsPerPortion);
+  if (!all)
+  {
+    return false;
+  }
   const int maximum = static_cast<int>(snake.Plan.MaximumNumberOfNodes);
   const int room = maximum > n ? maximum - n : 0;
   if (threadIdx.x == 0)
@@ -977,14 +1111,10 @@ AddToRecord(DeviceSnake &             snake,
   snake.Pause = snake.Pause || pause;
 }
 
-/** Draws the conclusion of a phase as HostSnake::RunPhases() does; returns whether all nodes are stale now. `polygon`:
- * the one that the phase began with. */
+/** Draws the conclusion of a phase as HostSnake::RunPhases() does, unless it is interrupted; returns whether all nodes
+ * are stale now. `polygon`: the one that the phase began with. */
 __device__ inline bool
-Conclude(DeviceSnake &        snake,
-         const LatticePoint * polygon,
-         ConclusionScratch &  scratch,
-         bool                 pauseAtSteps,
-         bool                 pauseAtLevels)
+Conclude(DeviceSnake & snake, const LatticePoint * polygon, ConclusionScratch & scratch, const LaunchLimits & limits)
 {
   using Kind = CudaRegionSnakeStep::Kind;
   using Phase = SnakeControl::Phase;
@@ -1007,7 +1137,7 @@ Conclude(DeviceSnake &        snake,
                   level,
                   step,
                   snake.NumberOfEntries == 0 ? snake.Criterion : before,
-                  pauseAtSteps || pauseAtLevels);
+                  limits.PauseAtSteps || limits.PauseAtLevels);
       snake.Control.AfterMeasure();
     }
     __syncthreads();
@@ -1016,13 +1146,13 @@ Conclude(DeviceSnake &        snake,
   if (phase == Phase::Move)
   {
     const int  colours = NumberOfColours(snake.NumberOfNodes, snake.Plan.InTurns);
-    const bool moved = ConcludeMoves(snake, polygon, scratch);
-    if (first)
+    const bool moved = ConcludeMoves(snake, polygon, scratch, limits.StepsPerPortion);
+    if (first && !scratch.IsInterrupted)
     {
       const bool ended = snake.Control.AfterMove(snake.Plan, moved, snake.BeforeIteration - snake.Criterion, colours);
       if (ended)
       {
-        AddToRecord(snake, Kind::Iteration, level, step, snake.BeforeIteration, pauseAtSteps);
+        AddToRecord(snake, Kind::Iteration, level, step, snake.BeforeIteration, limits.PauseAtSteps);
         snake.BeforeIteration = snake.Criterion;
       }
     }
@@ -1031,12 +1161,13 @@ Conclude(DeviceSnake &        snake,
   }
   bool       cutShort = false;
   const bool insertion = phase == Phase::Insert;
-  const bool changed = insertion ? ConcludeInsertions(snake, scratch, cutShort) : ConcludeRemovals(snake, scratch);
-  if (first)
+  const bool changed =
+    insertion ? ConcludeInsertions(snake, scratch, cutShort, limits.StepsPerPortion) : ConcludeRemovals(snake, scratch);
+  if (first && !scratch.IsInterrupted)
   {
     if (changed)
     {
-      AddToRecord(snake, insertion ? Kind::Insertion : Kind::Removal, level, step, before, pauseAtSteps);
+      AddToRecord(snake, insertion ? Kind::Insertion : Kind::Removal, level, step, before, limits.PauseAtSteps);
     }
     if (insertion)
     {
@@ -1084,8 +1215,9 @@ RowsOfNode(const DeviceSnake & snake, const LatticePoint * polygon, int i, int32
   }
 }
 
-/** Lists the chunks of rows of the next phase: units of work of about one size. */
-__device__ inline void
+/** Lists the chunks of rows of the next phase: units of work of about one size; returns how many rows these have at
+ * most. */
+__device__ inline int
 ListChunks(DeviceSnake & snake, ConclusionScratch & scratch)
 {
   const LatticePoint * polygon = snake.Polygons[snake.Current];
@@ -1117,11 +1249,12 @@ ListChunks(DeviceSnake & snake, ConclusionScratch & scratch)
     }
   }
   __syncthreads();
+  return rowsPerUnit;
 }
 
 /** Makes the state ready for the phase that comes next: the polygon in cells of its level, the list of chunks. */
 __device__ inline void
-PrepareNext(DeviceSnake & snake, ConclusionScratch & scratch, int previousLevel, bool allStale)
+PrepareNext(DeviceSnake & snake, ConclusionScratch & scratch, int previousLevel, bool allStale, int32_t stepsPerPortion)
 {
   const int n = snake.NumberOfNodes;
   if (threadIdx.x == 0)
@@ -1140,11 +1273,48 @@ PrepareNext(DeviceSnake & snake, ConclusionScratch & scratch, int previousLevel,
     }
   }
   __syncthreads();
-  ListChunks(snake, scratch);
+  const int rowsPerUnit = ListChunks(snake, scratch);
   if (threadIdx.x == 0)
   {
     snake.NumberOfChunks = scratch.Count;
     snake.IsPrepared = true;
+    snake.Progress = PhaseProgress();
+    snake.Progress.Slices = 1 + (rowsPerUnit - 1) / stepsPerPortion;
+    snake.Progress.NodesPerPortion = WarpsOfGrid() * Maximum(1, stepsPerPortion / snake.NumberOfNodes);
+  }
+  __syncthreads();
+}
+
+/** By the first block, after a portion that was not the last one before the conclusion. */
+__device__ inline void
+GoOn(DeviceSnake & snake, PhaseProgress::Stage stage, int first, const ConclusionScratch & scratch)
+{
+  __syncthreads();
+  if (threadIdx.x == 0)
+  {
+    snake.Progress.Now = stage;
+    snake.Progress.First = first;
+    snake.Pause = scratch.TimeIsUp;
+  }
+  __syncthreads();
+}
+
+/** By the first block: the conclusion, if the launch has the time for it, and what comes next. */
+__device__ inline void
+ConcludeAndPrepare(DeviceSnake &        snake,
+                   const LatticePoint * polygon,
+                   ConclusionScratch &  scratch,
+                   const LaunchLimits & limits)
+{
+  const int  previousLevel = snake.Control.Level;
+  const bool allStale = Conclude(snake, polygon, scratch, limits);
+  if (!scratch.IsInterrupted)
+  {
+    PrepareNext(snake, scratch, previousLevel, allStale, limits.StepsPerPortion);
+  }
+  if (threadIdx.x == 0)
+  {
+    snake.Pause = snake.Pause || scratch.TimeIsUp;
   }
   __syncthreads();
 }
@@ -1160,8 +1330,8 @@ WriteResults(T (&results)[VRoom], const T * from, int number)
   }
 }
 
-/** Runs phases until the schedule ends or a pause is due. Cooperative: all blocks are resident. Every phase moves the
- * control on, whose loops are bounded. */
+/** Runs phases until the schedule ends, a pause is due or the launch has had its time. Cooperative: all blocks are
+ * resident. Every phase moves the control on, whose loops are bounded. */
 template <typename TSample, bool VMask>
 __global__ void
 __launch_bounds__(ThreadsPerBlock, 1) SnakeKernel(DevicePixels<TSample, VMask> pixels,
@@ -1169,18 +1339,23 @@ __launch_bounds__(ThreadsPerBlock, 1) SnakeKernel(DevicePixels<TSample, VMask> p
                                                   DeviceSnake *                state,
                                                   GridSignals *                signals,
                                                   LoopResults *                results,
-                                                  bool                         pauseAtSteps,
-                                                  bool                         pauseAtLevels)
+                                                  LaunchLimits                 limits)
 {
+  using Stage = PhaseProgress::Stage;
   __shared__ SharedStorage<BlockStorage> shared;
   BlockStorage &                         storage = shared.Get();
   DeviceSnake &                          snake = storage.Snake;
   Meeting                                meeting(*signals);
-  const LatticePoint *                   polygon = LoadState(storage, *state, nullptr, 0);
+  if (threadIdx.x == 0)
+  {
+    const bool limited = limits.Nanoseconds != LaunchLimits::Unlimited;
+    storage.Scratch.End = limited ? ReadClock() + limits.Nanoseconds : LaunchLimits::Unlimited;
+  }
+  const LatticePoint * polygon = LoadState(storage, *state, nullptr, 0);
   if (!snake.IsPrepared)
   {
     meeting.FirstBlock([&]() {
-      PrepareNext(snake, storage.Scratch, snake.Control.Level, true);
+      PrepareNext(snake, storage.Scratch, snake.Control.Level, true, limits.StepsPerPortion);
       CopyState(*state, snake);
     });
     polygon = LoadState(storage, *state, nullptr, 0);
@@ -1190,23 +1365,41 @@ __launch_bounds__(ThreadsPerBlock, 1) SnakeKernel(DevicePixels<TSample, VMask> p
     const LatticePoint * const source = snake.Polygons[snake.Current];
     const int                  numberOfNodes = snake.NumberOfNodes;
     const bool                 ofPixels = snake.Plan.Exponent[snake.Control.Level] == 0;
-    if (ofPixels)
+    if (snake.Progress.Now == Stage::Sums && ofPixels)
     {
       SumItems(pixels, snake, polygon);
     }
-    else
+    else if (snake.Progress.Now == Stage::Sums)
     {
       SumItems(cells, snake, polygon);
     }
-    if (snake.Control.Next != SnakeControl::Phase::Measure)
+    if (snake.Control.Next != SnakeControl::Phase::Measure && snake.Progress.SumsEnd())
     {
-      meeting.Everybody();
+      if (snake.Progress.Now == Stage::Sums)
+      {
+        meeting.Everybody();
+      }
       Propose(snake, polygon, ofPixels ? pixels.Width : cells.Width, ofPixels ? pixels.Height : cells.Height);
     }
     meeting.FirstBlock([&]() {
-      const int  previousLevel = snake.Control.Level;
-      const bool allStale = Conclude(snake, polygon, storage.Scratch, pauseAtSteps, pauseAtLevels);
-      PrepareNext(snake, storage.Scratch, previousLevel, allStale);
+      if (threadIdx.x == ThreadsPerBlock - 1)
+      {
+        // By a warp that has less to do than the first.
+        LookAtClock(storage.Scratch);
+        storage.Scratch.IsInterrupted = false;
+      }
+      if (!snake.Progress.SumsEnd())
+      {
+        GoOn(snake, Stage::Sums, snake.Progress.First + 1, storage.Scratch);
+      }
+      else if (snake.Control.Next != SnakeControl::Phase::Measure && EndOfNodes(snake) < snake.NumberOfNodes)
+      {
+        GoOn(snake, Stage::Proposals, EndOfNodes(snake), storage.Scratch);
+      }
+      else
+      {
+        ConcludeAndPrepare(snake, polygon, storage.Scratch, limits);
+      }
       CopyState(*state, snake);
     });
     polygon = LoadState(storage, *state, source, numberOfNodes);

@@ -24,6 +24,12 @@ public:
     }
   }
 
+  unsigned int
+  GetNumber() const
+  {
+    return m_Number;
+  }
+
   /** Calls function(begin, end) for pieces of 0 to count - 1 of `grain` passes or more. */
   template <typename TFunction>
   void
