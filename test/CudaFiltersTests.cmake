@@ -31,6 +31,7 @@ set(CudaFilters_CUDA_GTESTS
     itkCudaGaussianLinePassGTest.cxx
     itkCudaHostRunsGTest.cxx
     itkCudaLaunchGTest.cxx
+    itkCudaLineGroupsGTest.cxx
     itkCudaRuntimeGTest.cxx
     itkCudaStickyErrorGTest.cxx
     itkCudaTransferGTest.cxx)

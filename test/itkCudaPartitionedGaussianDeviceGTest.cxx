@@ -386,6 +386,40 @@ TEST_F(GpuPartitionedGaussian, LongLinesInSeveralLaunchesHaveTheBitsOfOne)
   Expect_several_launches_give_the_bits_of_one<float>(0, { { 3001, 3003, 1 } });
 }
 
+TEST_F(GpuPartitionedGaussian, LargeImagesInSeveralLaunchesHaveTheBitsOfOne)
+{
+  for (const Extent & size : { Extent{ { 3001, 3003, 1 } }, Extent{ { 301, 270, 203 } } })
+  {
+    const Volume<float> input = MakeRandomVolume<float>(size, 100);
+    for (unsigned int axis = 0; axis < (size[2] == 1 ? 2 : 3); ++axis)
+    {
+      for (const auto & [partition, blocks] :
+           { std::pair<Partition, size_t>{ Partition::TwoWay, 1 }, { Partition::Exact, 4 }, { Partition::Exact, 12 } })
+      {
+        CudaPartitionedGaussianPlan plan;
+        plan.Partition = partition;
+        plan.LinesPerBlock = 64;
+        const CudaPartitionedGaussianPass pass{ axis, 4.0, 4, blocks };
+        unsigned int                      reports = 0;
+        Volume<float>                     expected;
+        Volume<float>                     actual;
+        {
+          const KernelTimeout timeout(false);
+          expected = RunOnDevice(plan, pass, input, [&reports](float) { ++reports; });
+          EXPECT_EQ(reports, 0u);
+        }
+        {
+          const KernelTimeout timeout(true);
+          actual = RunOnDevice(plan, pass, input, [&reports](float) { ++reports; });
+          EXPECT_GE(reports, 2u);
+        }
+        EXPECT_TRUE(actual.Values == expected.Values)
+          << partition << ", " << blocks << " blocks, axis " << axis << ", " << size[0] << " x " << size[1];
+      }
+    }
+  }
+}
+
 TEST_F(GpuPartitionedGaussian, AbortIsSeenBetweenTheLaunchesOfLongLines)
 {
   const KernelTimeout         timeout(true);

@@ -7,6 +7,7 @@
 #include "itkCudaGaussianStream.cuh"
 #include "itkCudaGaussianTensorMap.h"
 #include "itkCudaLaunch.h"
+#include "itkCudaLineGroups.h"
 #include "itkCudaMemory.h"
 
 #include <algorithm>
@@ -624,37 +625,6 @@ RunPasses(const CudaGaussianLinePass *    passes,
   }
 }
 
-/** Lines of a pass: `InnerCount` side by side, from `Inner` on, in each of `OuterCount` groups. */
-struct LineGroup
-{
-  size_t Inner;
-  size_t InnerCount;
-  size_t Outer;
-  size_t OuterCount;
-};
-
-/** The group of an image's lines as an image of its own, with the lines along axis 0 or 1. */
-DeviceView
-GetLines(const DeviceView & image, unsigned int axis, const LineGroup & group)
-{
-  const LineGeometry geometry = MakeLineGeometry(image, axis);
-  const size_t       first = group.Outer * geometry.OuterStride + group.Inner;
-  const size_t       end = group.OuterCount * geometry.OuterStride;
-  DeviceView         lines = image;
-  lines.Data = static_cast<unsigned char *>(image.Data) + first * CudaComponentSize(image.ComponentType);
-  if (axis == 0)
-  {
-    lines.Size = { { geometry.LineLength, group.OuterCount, 1, 1, 1 } };
-    lines.Stride = { { 1, geometry.OuterStride, end, end, end } };
-  }
-  else
-  {
-    lines.Size = { { group.InnerCount, geometry.LineLength, group.OuterCount, 1, 1 } };
-    lines.Stride = { { 1, geometry.LineStride, geometry.OuterStride, end, end } };
-  }
-  return lines;
-}
-
 /** The same passes in launches of at most LaunchPixels. Lines do not depend on each other, so the bits are the same. */
 void
 RunPassesInGroups(const CudaGaussianLinePass *    first,
@@ -663,32 +633,16 @@ RunPassesInGroups(const CudaGaussianLinePass *    first,
                   const std::vector<DeviceView> & images,
                   const StreamLease &             stream)
 {
-  const unsigned int                axis = first->Axis;
-  const LineGeometry                geometry = MakeLineGeometry(images[first->Source], axis);
   std::vector<CudaGaussianLinePass> passes(first, first + count);
-  for (CudaGaussianLinePass & pass : passes)
-  {
-    pass.Axis = std::min(axis, 1u);
-  }
-  // Whole strips of the streams, which are whole cache lines.
-  const size_t strips = std::max<size_t>(1, LaunchPixels / (geometry.LineLength * StreamColumns));
-  const size_t innerStep = std::min(geometry.InnerCount, strips * StreamColumns);
-  const size_t outerStep = std::max<size_t>(1, LaunchPixels / (geometry.LineLength * geometry.InnerCount));
-  for (size_t outer = 0; outer < geometry.OuterCount; outer += outerStep)
-  {
-    for (size_t inner = 0; inner < geometry.InnerCount; inner += innerStep)
+  const auto                        run = [&](const std::vector<DeviceView> & lines, unsigned int axis, float) {
+    for (CudaGaussianLinePass & pass : passes)
     {
-      const LineGroup group{
-        inner, std::min(innerStep, geometry.InnerCount - inner), outer, std::min(outerStep, geometry.OuterCount - outer)
-      };
-      std::vector<DeviceView> lines;
-      for (const DeviceView & image : images)
-      {
-        lines.push_back(GetLines(image, axis, group));
-      }
-      RunPasses(passes.data(), count, schedule, lines, stream);
+      pass.Axis = axis;
     }
-  }
+    RunPasses(passes.data(), count, schedule, lines, stream);
+  };
+  // Whole strips of the streams, which are whole cache lines.
+  ForEachLineGroup(images, first->Axis, LaunchPixels, StreamColumns, run);
 }
 } // namespace
 

@@ -2,6 +2,7 @@
 #include "itkCudaCall.h"
 #include "itkCudaDevice.h"
 #include "itkCudaLaunch.h"
+#include "itkCudaLineGroups.h"
 #include "itkCudaMemory.h"
 #include "itkCudaPartitionedGaussianCoefficients.h"
 #include "itkCudaPartitionedGaussianDevice.h"
@@ -102,6 +103,17 @@ bool
 FitsOneBlock(const CudaPartitionedGaussianPlan & plan, size_t numberOfBlocks)
 {
   return plan.LinesPerBlock * numberOfBlocks <= MaximumThreads;
+}
+
+/** Waits for the launch, so that whoever is told can abort before the next one. */
+void
+ReportAfterLaunch(const StreamLease & stream, const PassProgress & progress, float done)
+{
+  ITK_CUDA_CALL(cudaStreamSynchronize(stream.Get()));
+  if (progress)
+  {
+    progress(done);
+  }
 }
 
 /** Whether a line by one thread may take longer than the driver lets a kernel run, on devices where it ends long ones.
@@ -235,8 +247,8 @@ private:
         part.End = std::min(length, part.Begin + step);
         this->LaunchPart(forward ? OneWayPartKernel<T, true> : OneWayPartKernel<T, false>, part);
         const double done = static_cast<double>(i + 1) / static_cast<double>(2 * count);
-        this->ReportAfterLaunch((static_cast<double>(part.FirstLine) + done * static_cast<double>(part.NumberOfLines)) /
-                                static_cast<double>(lines));
+        const double linesDone = static_cast<double>(part.FirstLine) + done * static_cast<double>(part.NumberOfLines);
+        ReportAfterLaunch(m_Stream, m_Progress, static_cast<float>(linesDone / static_cast<double>(lines)));
       }
     }
   }
@@ -247,17 +259,6 @@ private:
     const size_t blocks = DivideUp(part.NumberOfLines, m_Plan.LinesPerBlock);
     ITK_CUDA_CALL(
       LaunchKernel(kernel, MakeGrid(blocks), dim3(m_Plan.LinesPerBlock), 0, m_Stream.Get(), m_Arguments, part));
-  }
-
-  /** Waits for the launch, so that whoever is told can abort before the next one. */
-  void
-  ReportAfterLaunch(double done) const
-  {
-    ITK_CUDA_CALL(cudaStreamSynchronize(m_Stream.Get()));
-    if (m_Progress)
-    {
-      m_Progress(static_cast<float>(done));
-    }
   }
 
   template <typename TIntermediate>
@@ -390,6 +391,20 @@ RunPass(const CudaPartitionedGaussianPlan & plan,
         const PassProgress &                progress)
 {
   const auto run = source.ComponentType == CudaComponentType::Double ? RunPassAs<double> : RunPassAs<float>;
-  run(plan, pass, source, destination, stream, progress);
+  if (plan.Partition == PartitionEnum::OneWay || source.GetNumberOfElements() <= LaunchPixels ||
+      !HasKernelTimeout(stream.GetDevice()))
+  {
+    run(plan, pass, source, destination, stream, progress);
+    return;
+  }
+  const auto runGroup = [&](const std::vector<DeviceView> & lines, unsigned int axis, float done) {
+    CudaPartitionedGaussianPass part = pass;
+    part.Axis = axis;
+    run(plan, part, lines[0], lines[1], stream, progress);
+    ReportAfterLaunch(stream, progress, done);
+  };
+  // Whole blocks of threads, of the most lines that one may have.
+  constexpr size_t columns = 64;
+  ForEachLineGroup({ source, destination }, pass.Axis, LaunchPixels, columns, runGroup);
 }
 } // namespace itk::cuda::partitioned

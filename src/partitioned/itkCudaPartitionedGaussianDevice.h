@@ -28,8 +28,8 @@ using PassProgress = std::function<void(float)>;
 
 /** Queues one pass on the stream: the result is in `destination`, and `source` is lost. Both have the same size,
  * strides and type and lie in different memory; rows follow each other at Stride[1], and each further axis where the
- * one before ends. Where the driver ends long kernels, long lines of the one-way partition take several launches;
- * `progress` is called after each, when it is done, and may throw to abort. \exception CudaError */
+ * one before ends. Where the driver ends long kernels, large images and long lines of the one-way partition take
+ * several launches; `progress` is called after each, when it is done, and may throw to abort. \exception CudaError */
 CudaFilters_EXPORT void
 RunPass(const CudaPartitionedGaussianPlan & plan,
         const CudaPartitionedGaussianPass & pass,

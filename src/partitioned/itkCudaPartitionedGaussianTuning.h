@@ -57,7 +57,7 @@ constexpr unsigned int ScanBatch = 8;
 /** Threads of a block of the scan over a line's blocks. */
 constexpr unsigned int ScanThreads = 64;
 
-/** Where the driver ends long kernels, a launch of the one-way partition has at most so many pixels of so many lines,
+/** Where the driver ends long kernels, a launch has at most so many pixels; of the one-way partition, of so many lines,
  * and so many of each. The slowest GPUs with a display make some 17e9 operations on double in a second, a pixel takes
  * 30, and with four lines to a block 28 of 32 lanes are idle: a tenth of a second. Alone a thread takes up to 2 us for
  * a pixel: 65 ms. */
