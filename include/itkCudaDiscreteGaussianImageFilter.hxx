@@ -134,11 +134,11 @@ CudaDiscreteGaussianImageFilter<TInputImage, TOutputImage>::GenerateData()
     const char *              unsupported = nullptr;
     const CudaGaussianFirPlan plan = this->MakePlan(inputRegion, unsupported);
     CudaVerifyBufferedRegion(this->GetInput(), inputRegion);
-    const size_t              components = this->GetInput()->GetNumberOfComponentsPerPixel();
-    const size_t              workingSet = CudaGaussianFirWorkingSet(plan,
+    const size_t components = this->GetInput()->GetNumberOfComponentsPerPixel();
+    const size_t workingSet = CudaGaussianFirWorkingSet(plan,
                                                         MakeCudaImageShape<TInputImage>(inputRegion, components),
                                                         MakeCudaImageShape<TOutputImage>(region, components));
-    const auto                device = [&](int deviceIndex) {
+    const auto   device = [&](int deviceIndex) {
       this->AllocateOutputs();
       if (region.GetNumberOfPixels() == 0)
       {

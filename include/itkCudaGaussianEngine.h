@@ -27,8 +27,9 @@ CudaGaussianWorkingSet(const CudaGaussianPlan & plan, const CudaImageView & inpu
  * number.
  *
  * Input and output may be the same memory if no pass but the first reads the plan's input; so it is in plans of
- * MakeGaussianPlan() for two axes or more whose terms have the same sigmas, and of MakeGaussianLinePlan(). Memory beside input and output: an image of
- * one component for each image of the plan that is written before the last pass and cannot lie in the output. */
+ * MakeGaussianPlan() for two axes or more whose terms have the same sigmas, and of MakeGaussianLinePlan(). Memory
+ * beside input and output: an image of one component for each image of the plan that is written before the last pass
+ * and cannot lie in the output. */
 CudaFilters_EXPORT void
 CudaGaussianFilterOnHost(const CudaGaussianPlan &     plan,
                          const CudaImageView &        input,
