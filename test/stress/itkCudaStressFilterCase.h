@@ -145,6 +145,24 @@ public:
   {}
 };
 
+/** Calls a function at a filter's events, until the end of the scope. */
+class StressObserver
+{
+public:
+  ITK_DISALLOW_COPY_AND_MOVE(StressObserver);
+
+  template <typename TFunction>
+  StressObserver(Object * filter, const EventObject & event, const TFunction & function)
+    : m_Filter(filter)
+    , m_Tag(filter->AddObserver(event, [function](const EventObject &) { function(); }))
+  {}
+  ~StressObserver() { m_Filter->RemoveObserver(m_Tag); }
+
+private:
+  Object *      m_Filter;
+  unsigned long m_Tag;
+};
+
 /** A call of TFilter. */
 template <typename TFilter>
 class StressFilterCase : public StressCase
@@ -224,18 +242,16 @@ public:
       result.FaultCame = this->ProvokeFault(filter, input, call);
     }
     this->Prepare(filter);
-    unsigned int  events = 0;
-    unsigned long tag = 0;
-    if (call.Observed)
+    unsigned int events = 0;
     {
-      tag = filter->AddObserver(AnyEvent(), [&events](const EventObject &) { ++events; });
+      std::optional<StressObserver> observer;
+      if (call.Observed)
+      {
+        observer.emplace(filter.GetPointer(), AnyEvent(), [&events] { ++events; });
+      }
+      this->Update(filter);
     }
-    this->Update(filter);
-    if (call.Observed)
-    {
-      filter->RemoveObserver(tag);
-      Require(events > 0, "no event reached the observer");
-    }
+    Require(call.Observed == (events > 0), "events reached no observer");
     Require(filter->GetBackendUsed() == m_Backend, "it ran on another backend: " + filter->GetBackendReason());
     result.Outputs = this->GetOutputs(filter);
     for (const StressOutput & output : result.Outputs)
@@ -336,28 +352,15 @@ private:
   UpdateWithObserver(TFilter * filter, unsigned int event, const TAction & action) const
   {
     unsigned int events = 0;
-    const auto   observe = [&events, event, &action](const EventObject &) {
+    const auto   observe = [&events, event, &action] {
       if (++events == event)
       {
         action();
       }
     };
-    const unsigned long tags[] = { filter->AddObserver(ProgressEvent(), observe),
-                                   filter->AddObserver(IterationEvent(), observe) };
-    const auto          remove = [filter, &tags] {
-      std::for_each(std::begin(tags), std::end(tags), [filter](unsigned long tag) { filter->RemoveObserver(tag); });
-    };
-    try
-    {
-      const bool thrown = this->UpdateThrows<TException>(filter);
-      remove();
-      return thrown;
-    }
-    catch (...)
-    {
-      remove();
-      throw;
-    }
+    const StressObserver progress(filter, ProgressEvent(), observe);
+    const StressObserver iterations(filter, IterationEvent(), observe);
+    return this->UpdateThrows<TException>(filter);
   }
 
   typename InputImageType::Pointer m_Image;
@@ -366,7 +369,7 @@ private:
   bool                             m_CopyInput{ false };
 };
 
-/** A case of the `index`-th of the filters that a kind is tried with. */
+/** A case of one of the filters that a kind is tried with. */
 template <template <typename> class TCase, typename... TFilters>
 StressCasePointer
 MakeCaseOfType(StressRandom & random, CudaFiltersEnums::Backend backend)
