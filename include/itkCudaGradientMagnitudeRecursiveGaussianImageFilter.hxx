@@ -12,7 +12,8 @@ void
 CudaGradientMagnitudeRecursiveGaussianImageFilter<TInputImage, TOutputImage>::AllocateOutputs()
 {
   CudaUsePooledOutput(this->GetOutput());
-  Superclass::AllocateOutputs();
+  // The superclass keeps its input, even with InPlace on.
+  ImageSource<TOutputImage>::AllocateOutputs();
 }
 
 template <typename TInputImage, typename TOutputImage>
