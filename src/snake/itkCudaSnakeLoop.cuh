@@ -336,16 +336,13 @@ ItemOf(const DeviceSnake & snake, const LatticePoint * polygon, int i, int w, in
   }
 }
 
-/** Sums of the items of the listed chunks, of the slice of their rows that is next. */
+/** Sums of the items of the listed chunks. */
 template <typename TLevel>
 __device__ void
 SumItems(const TLevel & level, const DeviceSnake & snake, const LatticePoint * polygon)
 {
-  // Read anew for each unit: registers that hold them would be missed in the sums.
-  const volatile int32_t & slice = snake.Progress.First;
-  const volatile int32_t & slices = snake.Progress.Slices;
-  const int                items = snake.GetItemsPerNode();
-  const auto               units = static_cast<int64_t>(snake.NumberOfChunks) * items;
+  const int  items = snake.GetItemsPerNode();
+  const auto units = static_cast<int64_t>(snake.NumberOfChunks) * items;
   // Neighbours among the units cross the same rows close to each other, so a block takes a run of them.
   const int  first = static_cast<int>(units * blockIdx.x / gridDim.x);
   const int  last = static_cast<int>(units * (blockIdx.x + 1) / gridDim.x);
@@ -355,8 +352,8 @@ SumItems(const TLevel & level, const DeviceSnake & snake, const LatticePoint * p
     const RowChunk     chunk = snake.Chunks[unit / items];
     const int          w = unit % items;
     const LatticeChain chain = ItemOf(snake, polygon, chunk.Node, w, level.Width, level.Height);
-    const int32_t      row = (chunk.Part + chunk.Parts * slice) * WarpSize + LaneIndex();
-    const int32_t      stride = chunk.Parts * slices * WarpSize;
+    const int32_t      row = chunk.Part * WarpSize + LaneIndex();
+    const int32_t      stride = chunk.Parts * WarpSize;
     const Moments      sum = SumOverWarp(SumChainRows(level, chain, row, stride));
     if (LaneIndex() == 0)
     {
@@ -750,6 +747,10 @@ MarkBeaten(DeviceSnake &        snake,
       }
     }
     __syncthreads();
+    if (list.OnChip)
+    {
+      return true;
+    }
     if (threadIdx.x == 0)
     {
       snake.Progress.First = EndOfProposals(snake, list, stepsPerPortion);
@@ -1215,10 +1216,10 @@ RowsOfNode(const DeviceSnake & snake, const LatticePoint * polygon, int i, int32
   }
 }
 
-/** Lists the chunks of rows of the next phase: units of work of about one size; returns how many rows these have at
- * most. */
+/** Lists the chunks of rows of the next phase, units of work of about one size, with the first slice of their rows;
+ * returns the number of slices. */
 __device__ inline int
-ListChunks(DeviceSnake & snake, ConclusionScratch & scratch)
+ListChunks(DeviceSnake & snake, ConclusionScratch & scratch, int32_t stepsPerPortion)
 {
   const LatticePoint * polygon = snake.Polygons[snake.Current];
   const int            n = snake.NumberOfNodes;
@@ -1234,6 +1235,7 @@ ListChunks(DeviceSnake & snake, ConclusionScratch & scratch)
   const int64_t share = scratch.Sums.Count * snake.GetItemsPerNode() / (UnitsPerWarp * WarpsOfGrid());
   const int     rowsPerUnit =
     share < MaximumRowsOfNode ? Maximum(static_cast<int>(share), MinimumRowsPerUnit) : MaximumRowsOfNode;
+  const int slices = rowsPerUnit <= stepsPerPortion ? 1 : 1 + (rowsPerUnit - 1) / stepsPerPortion;
   for (int i = own; i < n; i += ThreadsPerBlock)
   {
     const int rows = rowsOf(i);
@@ -1244,12 +1246,12 @@ ListChunks(DeviceSnake & snake, ConclusionScratch & scratch)
       const int first = atomicAdd(&scratch.Count, parts);
       for (int part = 0; part < parts; ++part)
       {
-        snake.Chunks[first + part] = { i, part, parts };
+        snake.Chunks[first + part] = { i, part, parts * slices };
       }
     }
   }
   __syncthreads();
-  return rowsPerUnit;
+  return slices;
 }
 
 /** Makes the state ready for the phase that comes next: the polygon in cells of its level, the list of chunks. */
@@ -1260,6 +1262,11 @@ PrepareNext(DeviceSnake & snake, ConclusionScratch & scratch, int previousLevel,
   if (threadIdx.x == 0)
   {
     scratch.Count = 0;
+  }
+  else if (threadIdx.x == ThreadsPerBlock - 1)
+  {
+    snake.Progress = PhaseProgress();
+    snake.Progress.NodesPerPortion = WarpsOfGrid() * Maximum(1, stepsPerPortion / n);
   }
   const uint32_t shift = snake.Plan.Exponent[previousLevel] - snake.Plan.Exponent[snake.Control.Level];
   for (int i = static_cast<int>(threadIdx.x); (shift > 0 || allStale) && i < n; i += ThreadsPerBlock)
@@ -1273,16 +1280,24 @@ PrepareNext(DeviceSnake & snake, ConclusionScratch & scratch, int previousLevel,
     }
   }
   __syncthreads();
-  const int rowsPerUnit = ListChunks(snake, scratch);
+  const int slices = ListChunks(snake, scratch, stepsPerPortion);
   if (threadIdx.x == 0)
   {
     snake.NumberOfChunks = scratch.Count;
     snake.IsPrepared = true;
-    snake.Progress = PhaseProgress();
-    snake.Progress.Slices = 1 + (rowsPerUnit - 1) / stepsPerPortion;
-    snake.Progress.NodesPerPortion = WarpsOfGrid() * Maximum(1, stepsPerPortion / snake.NumberOfNodes);
+    snake.Progress.Slices = slices;
   }
   __syncthreads();
+}
+
+/** Makes the listed chunks those of the next slice of their rows. */
+__device__ inline void
+ListNextSlice(const DeviceSnake & snake)
+{
+  for (int i = static_cast<int>(threadIdx.x); i < snake.NumberOfChunks; i += ThreadsPerBlock)
+  {
+    snake.Chunks[i].Part += snake.Chunks[i].Parts / snake.Progress.Slices;
+  }
 }
 
 /** By the first block, after a portion that was not the last one before the conclusion. */
@@ -1308,15 +1323,16 @@ ConcludeAndPrepare(DeviceSnake &        snake,
 {
   const int  previousLevel = snake.Control.Level;
   const bool allStale = Conclude(snake, polygon, scratch, limits);
-  if (!scratch.IsInterrupted)
-  {
-    PrepareNext(snake, scratch, previousLevel, allStale, limits.StepsPerPortion);
-  }
   if (threadIdx.x == 0)
   {
     snake.Pause = snake.Pause || scratch.TimeIsUp;
   }
-  __syncthreads();
+  if (scratch.IsInterrupted)
+  {
+    __syncthreads();
+    return;
+  }
+  PrepareNext(snake, scratch, previousLevel, allStale, limits.StepsPerPortion);
 }
 
 /** By a block. */
@@ -1390,6 +1406,7 @@ __launch_bounds__(ThreadsPerBlock, 1) SnakeKernel(DevicePixels<TSample, VMask> p
       }
       if (!snake.Progress.SumsEnd())
       {
+        ListNextSlice(snake);
         GoOn(snake, Stage::Sums, snake.Progress.First + 1, storage.Scratch);
       }
       else if (snake.Control.Next != SnakeControl::Phase::Measure && EndOfNodes(snake) < snake.NumberOfNodes)
