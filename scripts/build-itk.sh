@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # Builds the part of ITK 5.4 that the module, its tests and scripts/upstream-tests.sh need, once per version, options and compiler, in
 # the user's cache folder, and prints the path of its build tree as the last line.
-# Usage: scripts/build-itk.sh [--cached] [--no-install]
-#   --cached         build nothing: exit status 3 if it is not in the cache
-#   --no-install     install no packages
+# Usage: scripts/build-itk.sh [--thread-sanitizer] [--cached] [--no-install]
+#   --thread-sanitizer   with -fsanitize=thread and what the module alone needs (scripts/thread-sanitizer.sh)
+#   --cached             build nothing: exit status 3 if it is not in the cache
+#   --no-install         install no packages
 #   ITK_SOURCE_DIR   folder with ITK's sources (any 5.4.x); without it they come from Debian's source package or the public tag
 # Exit status 3: the sources are not to be had here.
 set -euo pipefail
@@ -24,17 +25,26 @@ itk_options=(
   -DModule_ITKImageIntensity=ON -DModule_ITKIOPNG=ON -DModule_ITKIOMeta=ON -DModule_ITKIONRRD=ON
   -DITK_USE_SYSTEM_GDCM=ON -DITK_USE_SYSTEM_PNG=ON -DITK_USE_SYSTEM_TIFF=ON -DITK_USE_SYSTEM_JPEG=ON
   -DITK_USE_SYSTEM_ZLIB=ON -DITK_USE_SYSTEM_EXPAT=ON
-  # For ITK's own tests and examples (scripts/upstream-tests.sh), in the same tree, so that the module is built beside ITK 5.4 once.
-  -DModule_ITKRegistrationMethodsv4=ON -DModule_ITKThresholding=ON -DModule_ITKImageCompare=ON
 )
-cached=no install=yes
+itk_targets=(all gtest gtest_main)
+lock=itk.lock thread_sanitizer=no cached=no install=yes
 for argument in "$@"; do
   case $argument in
+    --thread-sanitizer) lock=itk-thread-sanitizer.lock thread_sanitizer=yes ;;
     --cached) cached=yes install=no ;;
     --no-install) install=no ;;
-    *) die "unknown argument '$argument'; --cached and --no-install are known" ;;
+    *) die "unknown argument '$argument'; --thread-sanitizer, --cached and --no-install are known" ;;
   esac
 done
+if [ "$thread_sanitizer" = yes ]; then
+  # The image formats of the test kernel would be most of the build.
+  itk_options+=(-DModule_ITKTestKernel=OFF -DModule_ITKGoogleTest=OFF -DModule_ITKIOPNG=OFF -DModule_ITKIOMeta=OFF
+    -DModule_ITKIONRRD=OFF "-DCMAKE_C_FLAGS=$thread_sanitizer_flags" "-DCMAKE_CXX_FLAGS=$thread_sanitizer_flags")
+  itk_targets=(all)
+else
+  # For ITK's own tests and examples (scripts/upstream-tests.sh), in the same tree, so that the module is built beside ITK 5.4 once.
+  itk_options+=(-DModule_ITKRegistrationMethodsv4=ON -DModule_ITKThresholding=ON -DModule_ITKImageCompare=ON)
+fi
 
 build_tree()
 {
@@ -43,13 +53,13 @@ build_tree()
   # Trees of other options lie beside this one: what they have in common is compiled once.
   local -x CCACHE_BASEDIR=$cache_folder
   run_logged "$folder/configure.log" cmake -S "$source" -B "$folder/build" -G Ninja "${itk_options[@]}" "${launcher_arguments[@]}"
-  run_logged "$folder/build.log" cmake --build "$folder/build" -j "$jobs" --target all gtest gtest_main
+  run_logged "$folder/build.log" cmake --build "$folder/build" -j "$jobs" --target "${itk_targets[@]}"
 }
 
 say "ITK 5.4 build tree for the module build"
 [ "$install" = no ] || install_packages "${itk_packages[@]}"
 mkdir -p "$cache_folder"
-exec 9> "$cache_folder/itk.lock"
+exec 9> "$cache_folder/$lock"
 flock 9
 
 if [ "$cached" = yes ] && ! is_itk_source_cached; then

@@ -127,3 +127,6 @@ print_coverage()
 }
 
 launcher_arguments=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CUDA_COMPILER_LAUNCHER=ccache)
+
+# ThreadSanitizer sees only what is compiled with it: ITK and the module alike.
+thread_sanitizer_flags="-fsanitize=thread -g1 -fno-omit-frame-pointer"
