@@ -32,7 +32,7 @@ FAKE_PROGRAM = """\
     number = len(calls.read_text().splitlines()) if calls.exists() else 0
     names = [name for name in times if re.search(options["benchmark_filter"], name)]
     with calls.open("a") as file:
-        file.write(" ".join(names) + "\\n")
+        file.write(" ".join([options["benchmark_min_time"], *names]) + "\\n")
     time.sleep({seconds})
     rows = []
     for name in names:
@@ -57,12 +57,12 @@ class CompareTest(unittest.TestCase):
         self.folder = pathlib.Path(folder.name)
         self.output = self.folder / "comparison.json"
 
-    def make_bundle(self, side, times, seconds=0):
+    def make_bundle(self, side, times, seconds=0, suffix="/min_time:0.100/real_time"):
         bundle = self.folder / side
         (bundle / "bin").mkdir(parents=True, exist_ok=True)
         (bundle / "data").mkdir(exist_ok=True)
         (bundle / "data/source.json").write_text(json.dumps({"commit": side * 10}))
-        (bundle / "times.json").write_text(json.dumps({name + "/min_time:0.100/real_time": ms for name, ms in times.items()}))
+        (bundle / "times.json").write_text(json.dumps({name + suffix: ms for name, ms in times.items()}))
         program = bundle / "bin/fake_benchmark"
         program.write_text(textwrap.dedent(FAKE_PROGRAM).format(python=sys.executable, seconds=seconds))
         program.chmod(0o755)
@@ -159,7 +159,7 @@ class CompareTest(unittest.TestCase):
         self.assertEqual(status, 0)
         self.assertEqual(record["only_in"], {"base": [OTHER], "head": [new]})
         self.assertIn(f"Only in head: {new}", table)
-        self.assertEqual(set(self.calls("head")), {NAME + "/min_time:0.100/real_time"})
+        self.assertEqual(set(self.calls("head")), {"0.02 " + NAME + "/min_time:0.100/real_time"})
 
     def test_missing_program(self):
         self.make_bundle("base", {NAME: [1.0]})
@@ -239,6 +239,13 @@ class CompareTest(unittest.TestCase):
         with self.assertRaisesRegex(SystemExit, "another 'sources'"):
             self.compare("--append")
 
+    def test_both_take_the_time_that_one_fixes(self):
+        self.make_bundle("base", {NAME: [1.0]})
+        self.make_bundle("head", {NAME: [1.0]}, suffix="/real_time")
+        status, record, _ = self.compare()
+        self.assertEqual((status, self.row(record)["rounds"]), (0, 5))
+        self.assertEqual(set(self.calls("head")), {"0.1 " + NAME + "/real_time"})
+
     def test_filter(self):
         self.make_bundle("base", {NAME: [1.0], OTHER: [1.0]})
         self.make_bundle("head", {NAME: [1.0], OTHER: [1.0]})
@@ -249,9 +256,9 @@ class CompareTest(unittest.TestCase):
         order = []
         run = compare.Program.measure
 
-        def measure(program, names, limit):
+        def measure(program, *arguments):
             order.append(program.path.parent.parent.name)
-            return run(program, names, limit)
+            return run(program, *arguments)
 
         self.make_bundle("base", {NAME: [1.0]})
         self.make_bundle("head", {NAME: [1.0]})
