@@ -173,6 +173,9 @@ itk_entry()
     "${wrapped_classes[@]}" "${needed_modules[@]}" "$tools" "$(c++ --version | head -n 1)"
 }
 
+# ITK's generator of wrapping code walks through sets: with a fixed order it writes the same files each time, which ccache then knows.
+export PYTHONHASHSEED=0
+
 # Sets itk_tree, and module_tree, the module's build tree. The module's build writes into ITK's build tree, and that holds its own
 # absolute paths: so the tree is kept as an archive, checked, and unpacked to its place. Both trees stay for the next wheel that
 # wraps the same classes from this folder.
