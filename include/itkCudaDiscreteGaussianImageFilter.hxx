@@ -125,6 +125,15 @@ CudaDiscreteGaussianImageFilter<TInputImage, TOutputImage>::GenerateData()
   using OutputTraits = CudaImageTraits<TOutputImage>;
 
   const RegionType region = this->GetOutput()->GetRequestedRegion();
+  if (this->GetInput()->GetLargestPossibleRegion().GetNumberOfPixels() == 0)
+  {
+    // What the superclass's internal filters say of it.
+    InvalidRequestedRegionError error(__FILE__, __LINE__);
+    error.SetLocation(ITK_LOCATION);
+    error.SetDescription("The input has no pixels: a kernel has no neighbourhood in it.");
+    error.SetDataObject(const_cast<TInputImage *>(this->GetInput()));
+    throw error;
+  }
   CudaVerifyBufferedRegion(this->GetInput(), region);
   CudaUsePooledOutput(this->GetOutput());
   const auto host = [this] { Superclass::GenerateData(); };

@@ -445,6 +445,7 @@ TEST(CudaRegionSnakeImageFilter, ParametersAreKeptNamedAndPrinted)
   filter->SetMinimumGain(0.5);
   filter->UseDescriptionLengthOff();
   filter->SetMaximumNumberOfNodes(100);
+  filter->SetMaximumNumberOfIterations(50);
   filter->SetMinimumRegionSize(64);
   filter->SetForegroundThreshold(0.25);
   std::ostringstream text;

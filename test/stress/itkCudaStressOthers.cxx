@@ -34,6 +34,7 @@ public:
       filter->SetFilterDimensionality(axes);
     };
     this->SpoilParameters = [](TFilter * filter) { filter->SetMaximumError(2.0); };
+    this->IsItkOnTheHost = true;
     std::ostringstream text;
     text << "variance " << variance << ", maximum error " << error << ", kernels of at most " << width
          << " pixels along " << axes << " axes";

@@ -18,6 +18,7 @@ public:
     , m_Approximation(random.Choose({ StressApproximation::Deriche, StressApproximation::Accurate }))
     , m_Normalized(random.Chance(0.5))
   {
+    this->IsItkOnTheHost = m_Approximation == StressApproximation::Deriche;
     // In pixels of up to two units.
     for (double & sigma : m_Sigma)
     {
