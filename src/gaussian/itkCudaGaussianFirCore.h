@@ -7,6 +7,7 @@
 
 #include <cmath>
 #include <cstddef>
+#include <limits>
 
 // The mathematics of a line's convolution, once, for the host and the device. Files that include this are compiled
 // without contraction of a * b + c: where it is wanted it is written out, and where not, bits are promised.
@@ -33,17 +34,14 @@ LoadContinued(ptrdiff_t n, ptrdiff_t length, CudaLineContinuation continuation, 
   }
 }
 
-/** Whether a value is neither infinite nor NaN. */
+/** Central pixels below this magnitude may be subtracted from any finite pixel: they are less than half of the last digit
+ * of the largest one, so that the difference rounds to it instead of overflowing. */
 template <typename T>
-ITK_CUDA_HOST_DEVICE inline bool
-IsFinite(T value)
-{
-  return value - value == 0;
-}
+constexpr T FirLargestCentre = std::numeric_limits<T>::max() * std::numeric_limits<T>::epsilon() / 8;
 
 /** A weighted sum of pixels around a central one. Differences from the central pixel give constants back exactly. They
- * have no meaning beside an infinite pixel, and overflow where pixels of opposite sign are near the type's largest
- * value. The sum is not finite then, and SumPlainly() takes its place. */
+ * have no meaning beside a central pixel that is infinite or NaN, and may overflow beside one near the type's largest
+ * value; such a pixel is summed like all others, as ITK sums. */
 template <typename T, bool VTruncate>
 struct FirSum
 {
@@ -51,7 +49,7 @@ struct FirSum
   T Sum{ 0 };
 
   ITK_CUDA_HOST_DEVICE explicit FirSum(T centre)
-    : Centre(centre)
+    : Centre(std::fabs(centre) < FirLargestCentre<T> ? centre : 0)
   {}
 
   ITK_CUDA_HOST_DEVICE void
@@ -73,20 +71,6 @@ struct FirSum
     return VTruncate ? std::trunc(Sum) : Centre + Sum;
   }
 };
-
-/** The sum of weight(k) * load(k) for 0 <= k < count, as ITK sums: infinite where a pixel is, and NaN where infinite
- * pixels of both signs meet. */
-template <typename T, typename TWeight, typename TLoad>
-ITK_CUDA_HOST_DEVICE inline T
-SumPlainly(ptrdiff_t count, const TWeight & weight, const TLoad & load)
-{
-  T sum = 0;
-  for (ptrdiff_t k = 0; k < count; ++k)
-  {
-    sum = sum + weight(k) * load(k);
-  }
-  return sum;
-}
 } // namespace itk::cuda::gaussian
 
 #endif

@@ -11,22 +11,17 @@ void
 ConvolveLineAs(const CudaGaussianFirPass & pass, const T * input, T * output, size_t length)
 {
   const auto radius = static_cast<ptrdiff_t>(pass.GetRadius());
-  const auto count = 2 * radius + 1;
   const auto end = static_cast<ptrdiff_t>(length);
-  const auto getWeight = [&](ptrdiff_t k) { return static_cast<T>(pass.Weights[static_cast<size_t>(k)]); };
   for (ptrdiff_t n = 0; n < end; ++n)
   {
-    const auto load = [&](ptrdiff_t k) {
-      return LoadContinued(n + k - radius, end, pass.Continuation, static_cast<T>(pass.Constant), [input](ptrdiff_t m) {
-        return input[m];
-      });
-    };
     FirSum<T, VTruncate> sum(input[n]);
-    for (ptrdiff_t k = 0; k < count; ++k)
+    for (ptrdiff_t k = -radius; k <= radius; ++k)
     {
-      sum.Add(getWeight(k), load(k));
+      const T x = LoadContinued(
+        n + k, end, pass.Continuation, static_cast<T>(pass.Constant), [input](ptrdiff_t m) { return input[m]; });
+      sum.Add(static_cast<T>(pass.Weights[static_cast<size_t>(k + radius)]), x);
     }
-    output[n] = VTruncate || IsFinite(sum.Get()) ? sum.Get() : SumPlainly<T>(count, getWeight, load);
+    output[n] = sum.Get();
   }
 }
 } // namespace

@@ -53,32 +53,6 @@ LoadWeights(const FirArguments<T> & pass, unsigned int first, T (&weights)[FirCh
   return count;
 }
 
-/** Sums anew those of `pixels` results, `step` apart from pixel `n` of a line on, that are not finite. Apart from the
- * kernels' loops, so that these keep their registers. */
-template <typename T>
-__device__ inline void
-RepairSums(const FirArguments<T> & pass, size_t base, ptrdiff_t n, unsigned int step, unsigned int pixels)
-{
-  const FirGeometry & geometry = pass.Geometry;
-  const auto          length = static_cast<ptrdiff_t>(geometry.LineLength);
-  const auto          count = static_cast<ptrdiff_t>(pass.NumberOfWeights);
-  const T * const     source = pass.Source + base;
-  const auto          load = [&](ptrdiff_t m) { return source[static_cast<size_t>(m) * geometry.LineStride]; };
-  const auto          getWeight = [&](ptrdiff_t k) { return pass.GetWeight(static_cast<unsigned int>(k)); };
-#pragma unroll 1
-  for (unsigned int v = 0; v < pixels && n < length; ++v, n += step)
-  {
-    T & result = pass.Destination[base + static_cast<size_t>(n) * geometry.LineStride];
-    if (!IsFinite(result))
-    {
-      const ptrdiff_t leftmost = n - count / 2;
-      result = SumPlainly<T>(count, getWeight, [&](ptrdiff_t k) {
-        return LoadContinued(leftmost + k, length, pass.Continuation, pass.Constant, load);
-      });
-    }
-  }
-}
-
 /** Lines of adjacent pixels. A block of threads computes a part of several of them: threadIdx.y counts lines, and a
  * thread's pixels are blockDim.x apart, so that neighbouring threads read neighbouring addresses. */
 template <typename T, bool VTruncate>
@@ -108,7 +82,7 @@ __launch_bounds__(FirContiguousThreads * FirContiguousLines)
   for (unsigned int v = 0; v < FirContiguousPixels; ++v)
   {
     const ptrdiff_t n = begin + threadIdx.x + v * step;
-    sums[v].Centre = load(min(n, length - 1));
+    sums[v] = FirSum<T, VTruncate>(load(min(n, length - 1)));
   }
   for (unsigned int first = 0; first < pass.NumberOfWeights; first += FirChunk)
   {
@@ -135,7 +109,6 @@ __launch_bounds__(FirContiguousThreads * FirContiguousLines)
   if (line < geometry.OuterCount)
   {
     T * const destination = pass.Destination + line * geometry.OuterStride;
-    bool      finite = true;
 #pragma unroll
     for (unsigned int v = 0; v < FirContiguousPixels; ++v)
     {
@@ -143,12 +116,7 @@ __launch_bounds__(FirContiguousThreads * FirContiguousLines)
       if (n < length)
       {
         destination[n] = sums[v].Get();
-        finite = finite && IsFinite(sums[v].Get());
       }
-    }
-    if (!VTruncate && !finite)
-    {
-      RepairSums(pass, line * geometry.OuterStride, begin + threadIdx.x, step, FirContiguousPixels);
     }
   }
 }
@@ -183,7 +151,7 @@ __launch_bounds__(FirStridedLines * FirStridedParts) StridedFirKernel(const __gr
 #pragma unroll
   for (int v = 0; v < pixels; ++v)
   {
-    sums[v].Centre = load(min(begin + v, length - 1));
+    sums[v] = FirSum<T, VTruncate>(load(min(begin + v, length - 1)));
   }
   for (unsigned int first = 0; first < pass.NumberOfWeights; first += FirChunk)
   {
@@ -213,19 +181,13 @@ __launch_bounds__(FirStridedLines * FirStridedParts) StridedFirKernel(const __gr
   if (valid)
   {
     T * const destination = pass.Destination + base;
-    bool      finite = true;
 #pragma unroll
     for (int v = 0; v < pixels; ++v)
     {
       if (begin + v < length)
       {
         destination[static_cast<size_t>(begin + v) * geometry.LineStride] = sums[v].Get();
-        finite = finite && IsFinite(sums[v].Get());
       }
-    }
-    if (!VTruncate && !finite)
-    {
-      RepairSums(pass, base, begin, 1, pixels);
     }
   }
 }
