@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The region snake as a user calls it, from an image in ordinary memory to the label image; images and parameters of
-// snake_paper_table, with removal of nodes. Rows host_to_host/snake on the GPU and host/snake on all cores.
+// snake_paper_table, with removal of nodes. Rows host_to_host/snake on the GPU and host/snake on all cores, by one
+// filter whose label image is written again; host_to_host/snake_of_new_filter with a filter and a label image for each
+// image.
 
 #include "itkCudaFiltersConfiguration.h"
 #include "itkCudaRegionSnakeImageFilter.h"
@@ -39,8 +41,19 @@ GetScene(itk::SizeValueType side)
   return kept;
 }
 
+FilterType::Pointer
+MakeFilter(itk::SizeValueType side, CudaFiltersEnums::Backend backend)
+{
+  auto filter = FilterType::New();
+  filter->SetInput(GetScene(side));
+  filter->SetBackend(backend);
+  filter->SetStart(CudaFiltersEnums::Start::MarginRectangle);
+  filter->SetMinimumEdgeLength(side < 10000 ? 32.0 : 64.0);
+  return filter;
+}
+
 void
-RunSnake(benchmark::State & state, CudaFiltersEnums::Backend backend)
+RunSnake(benchmark::State & state, CudaFiltersEnums::Backend backend, bool newFilters)
 {
   std::string reason;
   if (backend == CudaFiltersEnums::Backend::Cuda && !itk::CudaFiltersConfiguration::IsDeviceUsable(-1, reason))
@@ -49,14 +62,14 @@ RunSnake(benchmark::State & state, CudaFiltersEnums::Backend backend)
     return;
   }
   const auto side = static_cast<itk::SizeValueType>(state.range(0));
-  const auto filter = FilterType::New();
-  filter->SetInput(GetScene(side));
-  filter->SetBackend(backend);
-  filter->SetStart(CudaFiltersEnums::Start::MarginRectangle);
-  filter->SetMinimumEdgeLength(side < 10000 ? 32.0 : 64.0);
+  auto       filter = MakeFilter(side, backend);
   filter->Update(); // starts CUDA, threads, and fills pools
   for (auto _ : state)
   {
+    if (newFilters)
+    {
+      filter = MakeFilter(side, backend);
+    }
     filter->Modified();
     filter->Update();
   }
@@ -68,8 +81,8 @@ RunSnake(benchmark::State & state, CudaFiltersEnums::Backend backend)
 }
 
 [[maybe_unused]] const bool Registered = [] {
-  const auto add = [](const char * name, CudaFiltersEnums::Backend backend) {
-    benchmark::RegisterBenchmark(name, [=](benchmark::State & state) { RunSnake(state, backend); })
+  const auto add = [](const char * name, CudaFiltersEnums::Backend backend, bool newFilters) {
+    benchmark::RegisterBenchmark(name, [=](benchmark::State & state) { RunSnake(state, backend, newFilters); })
       ->ArgName("side")
       ->Arg(3900)  // 15 megapixels
       ->Arg(10000) // 100
@@ -78,8 +91,9 @@ RunSnake(benchmark::State & state, CudaFiltersEnums::Backend backend)
       ->Unit(benchmark::kMillisecond)
       ->MinTime(0.1);
   };
-  add("host_to_host/snake", CudaFiltersEnums::Backend::Cuda);
-  add("host/snake", CudaFiltersEnums::Backend::Host);
+  add("host_to_host/snake", CudaFiltersEnums::Backend::Cuda, false);
+  add("host_to_host/snake_of_new_filter", CudaFiltersEnums::Backend::Cuda, true);
+  add("host/snake", CudaFiltersEnums::Backend::Host, false);
   return true;
 }();
 } // namespace
