@@ -34,10 +34,17 @@ LoadContinued(ptrdiff_t n, ptrdiff_t length, CudaLineContinuation continuation, 
   }
 }
 
-/** Central pixels below this magnitude may be subtracted from any finite pixel: they are less than half of the last digit
- * of the largest one, so that the difference rounds to it instead of overflowing. */
+/** Central pixels below this magnitude may be subtracted from any finite pixel: they are less than half of the last
+ * digit of the largest one, so that the difference rounds to it instead of overflowing. */
 template <typename T>
 constexpr T FirLargestCentre = std::numeric_limits<T>::max() * std::numeric_limits<T>::epsilon() / 8;
+
+template <typename T>
+ITK_CUDA_HOST_DEVICE inline bool
+MayBeCentre(T pixel)
+{
+  return std::fabs(pixel) < FirLargestCentre<T>;
+}
 
 /** A weighted sum of pixels around a central one. Differences from the central pixel give constants back exactly. They
  * have no meaning beside a central pixel that is infinite or NaN, and may overflow beside one near the type's largest
@@ -49,7 +56,7 @@ struct FirSum
   T Sum{ 0 };
 
   ITK_CUDA_HOST_DEVICE explicit FirSum(T centre)
-    : Centre(std::fabs(centre) < FirLargestCentre<T> ? centre : 0)
+    : Centre(MayBeCentre(centre) ? centre : 0)
   {}
 
   ITK_CUDA_HOST_DEVICE void

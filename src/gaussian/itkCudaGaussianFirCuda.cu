@@ -59,11 +59,12 @@ LaunchInGroups(void (*kernel)(FirArguments<T>),
 {
   const size_t products = pixelsOfBlock * arguments.NumberOfWeights;
   const size_t most =
-    HasKernelTimeout(stream.GetDevice()) ? std::max<size_t>(1, FirProductsOfLaunch / products) : MaximumGridSize;
-  for (size_t first = 0; first < blocks; first += most)
+    HasKernelTimeout(stream.GetDevice()) ? std::max<size_t>(1, FirProductsOfLaunch / products) : blocks;
+  const unsigned int end = GetNumberOfBlocks(blocks);
+  for (arguments.FirstBlock = 0; arguments.FirstBlock < end; arguments.FirstBlock += static_cast<unsigned int>(most))
   {
-    arguments.FirstBlock = first;
-    ITK_CUDA_CALL(LaunchKernel(kernel, MakeGrid(std::min(most, blocks - first)), threads, 0, stream.Get(), arguments));
+    const size_t group = std::min<size_t>(most, end - arguments.FirstBlock);
+    ITK_CUDA_CALL(LaunchKernel(kernel, MakeGrid(group), threads, 0, stream.Get(), arguments));
   }
 }
 

@@ -25,7 +25,7 @@ struct FirArguments
   const T *            Source;
   T *                  Destination;
   FirGeometry          Geometry;
-  size_t               FirstBlock; // of this launch among those of the pass
+  unsigned int         FirstBlock; // of this launch among those of the pass
   CudaLineContinuation Continuation;
   T                    Constant;
   unsigned int         NumberOfWeights;
@@ -53,6 +53,29 @@ LoadWeights(const FirArguments<T> & pass, unsigned int first, T (&weights)[FirCh
   return count;
 }
 
+/** Sets the centres of sums to pixel(0), pixel(1), ... These are looked at one by one only if one of them may not be a
+ * centre. */
+template <typename T, bool VTruncate, unsigned int VNumber, typename TPixel>
+__device__ inline void
+SetCentres(FirSum<T, VTruncate> (&sums)[VNumber], const TPixel & pixel)
+{
+  bool mayAllBe = true;
+#pragma unroll
+  for (unsigned int v = 0; v < VNumber; ++v)
+  {
+    sums[v].Centre = pixel(v);
+    mayAllBe = mayAllBe & MayBeCentre(sums[v].Centre);
+  }
+  if (!VTruncate && !mayAllBe)
+  {
+#pragma unroll
+    for (unsigned int v = 0; v < VNumber; ++v)
+    {
+      sums[v] = FirSum<T, VTruncate>(sums[v].Centre);
+    }
+  }
+}
+
 /** Lines of adjacent pixels. A block of threads computes a part of several of them: threadIdx.y counts lines, and a
  * thread's pixels are blockDim.x apart, so that neighbouring threads read neighbouring addresses. */
 template <typename T, bool VTruncate>
@@ -68,7 +91,7 @@ __launch_bounds__(FirContiguousThreads * FirContiguousLines)
   const FirGeometry & geometry = pass.Geometry;
   const auto          length = static_cast<ptrdiff_t>(geometry.LineLength);
   const size_t        parts = (geometry.LineLength + part - 1) / part;
-  const size_t        block = pass.FirstBlock + blockIdx.x;
+  const unsigned int  block = pass.FirstBlock + blockIdx.x;
   const auto          begin = static_cast<ptrdiff_t>(block % parts * part);
   const size_t        line = block / parts * FirContiguousLines + threadIdx.y;
   const T * const     source = pass.Source + min(line, geometry.OuterCount - 1) * geometry.OuterStride;
@@ -78,12 +101,10 @@ __launch_bounds__(FirContiguousThreads * FirContiguousLines)
     FirSum<T, VTruncate>(0), FirSum<T, VTruncate>(0), FirSum<T, VTruncate>(0), FirSum<T, VTruncate>(0)
   };
   static_assert(FirContiguousPixels == 4, "one sum for each");
-#pragma unroll
-  for (unsigned int v = 0; v < FirContiguousPixels; ++v)
-  {
+  SetCentres(sums, [&](unsigned int v) {
     const ptrdiff_t n = begin + threadIdx.x + v * step;
-    sums[v] = FirSum<T, VTruncate>(load(min(n, length - 1)));
-  }
+    return load(min(n, length - 1));
+  });
   for (unsigned int first = 0; first < pass.NumberOfWeights; first += FirChunk)
   {
     __syncthreads(); // before what other threads still read is overwritten
@@ -134,7 +155,7 @@ __launch_bounds__(FirStridedLines * FirStridedParts) StridedFirKernel(const __gr
   const auto          length = static_cast<ptrdiff_t>(geometry.LineLength);
   const size_t        columnBlocks = (geometry.InnerCount + FirStridedLines - 1) / FirStridedLines;
   const size_t        parts = (geometry.LineLength + part - 1) / part;
-  const size_t        block = pass.FirstBlock + blockIdx.x;
+  const unsigned int  block = pass.FirstBlock + blockIdx.x;
   const size_t        column = block % columnBlocks * FirStridedLines + threadIdx.x;
   const size_t        rest = block / columnBlocks;
   const auto          begin = static_cast<ptrdiff_t>(rest % parts * part + threadIdx.y * FirStridedPixels);
@@ -148,11 +169,7 @@ __launch_bounds__(FirStridedLines * FirStridedParts) StridedFirKernel(const __gr
                                         FirSum<T, VTruncate>(0), FirSum<T, VTruncate>(0), FirSum<T, VTruncate>(0),
                                         FirSum<T, VTruncate>(0), FirSum<T, VTruncate>(0) };
   static_assert(FirStridedPixels == 8, "one sum for each");
-#pragma unroll
-  for (int v = 0; v < pixels; ++v)
-  {
-    sums[v] = FirSum<T, VTruncate>(load(min(begin + v, length - 1)));
-  }
+  SetCentres(sums, [&](unsigned int v) { return load(min(begin + v, length - 1)); });
   for (unsigned int first = 0; first < pass.NumberOfWeights; first += FirChunk)
   {
     __syncthreads(); // before what other threads still read is overwritten
