@@ -12,6 +12,7 @@
 #include <atomic>
 #include <cstdlib>
 #include <memory>
+#include <new>
 #include <mutex>
 #include <vector>
 
@@ -506,6 +507,18 @@ DeviceGuard::DeviceGuard(int device)
   }
 }
 
+DeviceGuard::DeviceGuard(int device, const std::nothrow_t &) noexcept
+  : m_Previous(device)
+  , m_Device(device)
+{
+  int previous = device;
+  if (ITK_CUDA_CALL_NOTHROW(cudaGetDevice(&previous)) == cudaSuccess && previous != device &&
+      ITK_CUDA_CALL_NOTHROW(cudaSetDevice(device)) == cudaSuccess)
+  {
+    m_Previous = previous;
+  }
+}
+
 DeviceGuard::~DeviceGuard()
 {
   if (m_Previous != m_Device && HasContext(m_Previous))
@@ -555,7 +568,9 @@ StreamLease::Synchronize()
 bool
 StreamLease::Drain() noexcept
 {
-  const bool done = ITK_CUDA_CALL_NOTHROW(cudaStreamSynchronize(m_Stream)) == cudaSuccess;
+  // Any call creates a context on the thread's own device, also one about the stream of another.
+  const DeviceGuard guard(m_Device, std::nothrow);
+  const bool        done = ITK_CUDA_CALL_NOTHROW(cudaStreamSynchronize(m_Stream)) == cudaSuccess;
   m_KeptChunks.clear();
   return done;
 }

@@ -8,6 +8,7 @@
 #include <cuda_runtime.h>
 
 #include <cstddef>
+#include <new>
 #include <optional>
 #include <string>
 #include <vector>
@@ -63,7 +64,10 @@ FindUsedDevice();
 class CudaFilters_EXPORT DeviceGuard
 {
 public:
+  /** \exception CudaError */
   explicit DeviceGuard(int device);
+  /** For destructors: the device stays as it is if it cannot be changed. */
+  DeviceGuard(int device, const std::nothrow_t &) noexcept;
   ~DeviceGuard();
 
   DeviceGuard(const DeviceGuard &) = delete;
