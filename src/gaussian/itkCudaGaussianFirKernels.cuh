@@ -53,17 +53,15 @@ LoadWeights(const FirArguments<T> & pass, unsigned int first, T (&weights)[FirCh
   return count;
 }
 
-/** Sets the centres of sums to pixel(0), pixel(1), ... These are looked at one by one only if one of them may not be a
- * centre. */
-template <typename T, bool VTruncate, unsigned int VNumber, typename TPixel>
+/** Leaves pixels that may not be centres out of the sums. They are looked at one by one only if there is one. */
+template <typename T, bool VTruncate, unsigned int VNumber>
 __device__ inline void
-SetCentres(FirSum<T, VTruncate> (&sums)[VNumber], const TPixel & pixel)
+CheckCentres(FirSum<T, VTruncate> (&sums)[VNumber])
 {
   bool mayAllBe = true;
 #pragma unroll
   for (unsigned int v = 0; v < VNumber; ++v)
   {
-    sums[v].Centre = pixel(v);
     mayAllBe = mayAllBe & MayBeCentre(sums[v].Centre);
   }
   if (!VTruncate && !mayAllBe)
@@ -101,10 +99,12 @@ __launch_bounds__(FirContiguousThreads * FirContiguousLines)
     FirSum<T, VTruncate>(0), FirSum<T, VTruncate>(0), FirSum<T, VTruncate>(0), FirSum<T, VTruncate>(0)
   };
   static_assert(FirContiguousPixels == 4, "one sum for each");
-  SetCentres(sums, [&](unsigned int v) {
+#pragma unroll
+  for (unsigned int v = 0; v < FirContiguousPixels; ++v)
+  {
     const ptrdiff_t n = begin + threadIdx.x + v * step;
-    return load(min(n, length - 1));
-  });
+    sums[v].Centre = load(min(n, length - 1));
+  }
   for (unsigned int first = 0; first < pass.NumberOfWeights; first += FirChunk)
   {
     __syncthreads(); // before what other threads still read is overwritten
@@ -117,6 +117,10 @@ __launch_bounds__(FirContiguousThreads * FirContiguousLines)
       pixels[threadIdx.y][i] = LoadContinued(n, length, pass.Continuation, pass.Constant, load);
     }
     __syncthreads();
+    if (first == 0)
+    {
+      CheckCentres(sums); // here, as their loads take as long as those of the weights
+    }
     for (unsigned int k = 0; k < count; ++k)
     {
       const T weight = weights[k];
@@ -169,7 +173,11 @@ __launch_bounds__(FirStridedLines * FirStridedParts) StridedFirKernel(const __gr
                                         FirSum<T, VTruncate>(0), FirSum<T, VTruncate>(0), FirSum<T, VTruncate>(0),
                                         FirSum<T, VTruncate>(0), FirSum<T, VTruncate>(0) };
   static_assert(FirStridedPixels == 8, "one sum for each");
-  SetCentres(sums, [&](unsigned int v) { return load(min(begin + v, length - 1)); });
+#pragma unroll
+  for (int v = 0; v < pixels; ++v)
+  {
+    sums[v].Centre = load(min(begin + v, length - 1));
+  }
   for (unsigned int first = 0; first < pass.NumberOfWeights; first += FirChunk)
   {
     __syncthreads(); // before what other threads still read is overwritten
@@ -178,6 +186,10 @@ __launch_bounds__(FirStridedLines * FirStridedParts) StridedFirKernel(const __gr
     if (!valid)
     {
       continue;
+    }
+    if (first == 0)
+    {
+      CheckCentres(sums);
     }
     // Pixel `leftmost + t` has weight t - v in the sum of pixel v.
     const ptrdiff_t leftmost = begin + first - radius;

@@ -10,6 +10,7 @@
 #include "itkCudaTransfer.h"
 
 #include <algorithm>
+#include <limits>
 #include <chrono>
 #include <type_traits>
 
@@ -537,9 +538,10 @@ private:
     LaunchLimits limits;
     limits.PauseAtSteps = pauseAtSteps;
     limits.PauseAtLevels = pauseAtLevels;
-    limits.StepsPerPortion = m_Options.StepsPerPortion;
+    limits.StepsPerPortion = std::numeric_limits<int32_t>::max();
     if (pauseAtSteps || pauseAtLevels || HasKernelTimeout(m_Stream.GetDevice()))
     {
+      limits.StepsPerPortion = m_Options.StepsPerPortion;
       limits.Nanoseconds = m_Options.NanosecondsOfLaunch;
     }
     return limits;
