@@ -10,7 +10,6 @@
 #include "itkCudaTransfer.h"
 
 #include <algorithm>
-#include <limits>
 #include <chrono>
 #include <type_traits>
 
@@ -538,10 +537,9 @@ private:
     LaunchLimits limits;
     limits.PauseAtSteps = pauseAtSteps;
     limits.PauseAtLevels = pauseAtLevels;
-    limits.StepsPerPortion = std::numeric_limits<int32_t>::max();
+    limits.StepsPerPortion = m_Options.StepsPerPortion;
     if (pauseAtSteps || pauseAtLevels || HasKernelTimeout(m_Stream.GetDevice()))
     {
-      limits.StepsPerPortion = m_Options.StepsPerPortion;
       limits.Nanoseconds = m_Options.NanosecondsOfLaunch;
     }
     return limits;

@@ -142,13 +142,6 @@ struct LaunchLimits
   bool     PauseAtLevels{ false };
   int32_t  StepsPerPortion{ 1 << 18 }; // tests of edges or rows one after the other, by a warp: some milliseconds
   uint64_t Nanoseconds{ Unlimited };   // after which it ends with the next portion
-
-  /** Whether the launch works off its phases as a whole: no phase of it is interrupted, nor was one before. */
-  __host__ __device__ bool
-  HasNoPortions() const
-  {
-    return Nanoseconds == Unlimited;
-  }
 };
 
 /** The device's clock, in nanoseconds. */
@@ -475,8 +468,7 @@ ProposeMoves(const DeviceSnake & snake, const LatticePoint * polygon, int32_t wi
   const int     candidates = Directions * snake.Plan.Rings;
   const int     w = LaneIndex();
   const int32_t cacheBit = 1 << snake.Control.GetCache();
-  const int     end = EndOfNodes(snake);
-  for (int i = FirstNode(snake) + WarpOfGrid(); i < end; i += WarpsOfGrid())
+  for (int i = FirstNode(snake) + WarpOfGrid(); i < EndOfNodes(snake); i += WarpsOfGrid())
   {
     if (w == 0)
     {
@@ -539,8 +531,7 @@ __device__ inline void
 ProposeInsertions(const DeviceSnake & snake, const LatticePoint * polygon)
 {
   const int n = snake.NumberOfNodes;
-  const int end = EndOfNodes(snake);
-  for (int i = FirstNode(snake) + WarpOfGrid(); i < end; i += WarpsOfGrid())
+  for (int i = FirstNode(snake) + WarpOfGrid(); i < EndOfNodes(snake); i += WarpsOfGrid())
   {
     const LatticePoint p = polygon[i];
     const LatticePoint q = polygon[Next(i, n)];
@@ -580,8 +571,7 @@ ProposeRemovals(const DeviceSnake & snake, const LatticePoint * polygon)
   const int longestRun = snake.Control.LongestRun;
   const int items = ItemsOfRemoval(longestRun);
   const int run = LaneIndex() + 1;
-  const int end = EndOfNodes(snake);
-  for (int i = FirstNode(snake) + WarpOfGrid(); i < end; i += WarpsOfGrid())
+  for (int i = FirstNode(snake) + WarpOfGrid(); i < EndOfNodes(snake); i += WarpsOfGrid())
   {
     Moments item;
     if (LaneIndex() < items)
@@ -709,10 +699,8 @@ EndOfProposals(const DeviceSnake & snake, const ProposalList & list, int32_t ste
   {
     return list.Count;
   }
-  const int64_t portion =
-    static_cast<int64_t>(WarpsPerBlock) * Maximum(1, stepsPerPortion / Maximum(1, list.Count / WarpSize));
-  const int left = list.Count - snake.Progress.First;
-  return snake.Progress.First + (portion < left ? static_cast<int>(portion) : left);
+  const int portion = WarpsPerBlock * Maximum(1, stepsPerPortion / Maximum(1, list.Count / WarpSize));
+  return snake.Progress.First + Minimum(list.Count - snake.Progress.First, portion);
 }
 
 /** Marks the beaten one of each pair of listed proposals that conflict: neighbours, if they do so wherever their chains
@@ -1278,8 +1266,7 @@ PrepareNext(DeviceSnake & snake, ConclusionScratch & scratch, int previousLevel,
   else if (threadIdx.x == ThreadsPerBlock - 1)
   {
     snake.Progress = PhaseProgress();
-    const int64_t nodes = static_cast<int64_t>(WarpsOfGrid()) * Maximum(1, stepsPerPortion / n);
-    snake.Progress.NodesPerPortion = nodes < n ? static_cast<int32_t>(nodes) : n;
+    snake.Progress.NodesPerPortion = WarpsOfGrid() * Maximum(1, stepsPerPortion / n);
   }
   const uint32_t shift = snake.Plan.Exponent[previousLevel] - snake.Plan.Exponent[snake.Control.Level];
   for (int i = static_cast<int>(threadIdx.x); (shift > 0 || allStale) && i < n; i += ThreadsPerBlock)
@@ -1375,13 +1362,10 @@ __launch_bounds__(ThreadsPerBlock, 1) SnakeKernel(DevicePixels<TSample, VMask> p
   BlockStorage &                         storage = shared.Get();
   DeviceSnake &                          snake = storage.Snake;
   Meeting                                meeting(*signals);
-  // Of the kernel's parameters alone: to ask the state on chip would cost each phase some 0.3 us.
-  const bool whole = limits.HasNoPortions();
   if (threadIdx.x == 0)
   {
-    storage.Scratch.End = whole ? LaunchLimits::Unlimited : ReadClock() + limits.Nanoseconds;
-    storage.Scratch.TimeIsUp = false;
-    storage.Scratch.IsInterrupted = false;
+    const bool limited = limits.Nanoseconds != LaunchLimits::Unlimited;
+    storage.Scratch.End = limited ? ReadClock() + limits.Nanoseconds : LaunchLimits::Unlimited;
   }
   const LatticePoint * polygon = LoadState(storage, *state, nullptr, 0);
   if (!snake.IsPrepared)
@@ -1397,36 +1381,35 @@ __launch_bounds__(ThreadsPerBlock, 1) SnakeKernel(DevicePixels<TSample, VMask> p
     const LatticePoint * const source = snake.Polygons[snake.Current];
     const int                  numberOfNodes = snake.NumberOfNodes;
     const bool                 ofPixels = snake.Plan.Exponent[snake.Control.Level] == 0;
-    const bool                 summing = whole || snake.Progress.Now == Stage::Sums;
-    if (summing && ofPixels)
+    if (snake.Progress.Now == Stage::Sums && ofPixels)
     {
       SumItems(pixels, snake, polygon);
     }
-    else if (summing)
+    else if (snake.Progress.Now == Stage::Sums)
     {
       SumItems(cells, snake, polygon);
     }
-    if (snake.Control.Next != SnakeControl::Phase::Measure && (whole || snake.Progress.SumsEnd()))
+    if (snake.Control.Next != SnakeControl::Phase::Measure && snake.Progress.SumsEnd())
     {
-      if (summing)
+      if (snake.Progress.Now == Stage::Sums)
       {
         meeting.Everybody();
       }
       Propose(snake, polygon, ofPixels ? pixels.Width : cells.Width, ofPixels ? pixels.Height : cells.Height);
     }
     meeting.FirstBlock([&]() {
-      if (!whole && threadIdx.x == ThreadsPerBlock - 1)
+      if (threadIdx.x == ThreadsPerBlock - 1)
       {
         // By a warp that has less to do than the first.
         LookAtClock(storage.Scratch);
         storage.Scratch.IsInterrupted = false;
       }
-      if (!whole && !snake.Progress.SumsEnd())
+      if (!snake.Progress.SumsEnd())
       {
         ListNextSlice(snake);
         GoOn(snake, Stage::Sums, snake.Progress.First + 1, storage.Scratch);
       }
-      else if (!whole && snake.Control.Next != SnakeControl::Phase::Measure && EndOfNodes(snake) < snake.NumberOfNodes)
+      else if (snake.Control.Next != SnakeControl::Phase::Measure && EndOfNodes(snake) < snake.NumberOfNodes)
       {
         GoOn(snake, Stage::Proposals, EndOfNodes(snake), storage.Scratch);
       }
