@@ -3,9 +3,10 @@
 # Compiles ITK's own test programs for the classes that CudaGaussianImageFilterFactory overrides, and example programs of ITK's for
 # registration and edge detection, unchanged and linked to ITK only; runs them with the factory of this module, and prints for each test
 # whether it passed and which classes were overridden.
-# Usage: scripts/upstream-tests.sh [--backend host|cuda] [--cached] [--no-install]
+# Usage: scripts/upstream-tests.sh [--backend host|cuda] [--cached] [--build-only] [--no-install]
 #   --backend     where the module's filters run (default: host); cuda needs nvcc and a GPU
 #   --cached      only if ITK's build and tests are in the cache; else exit status 3
+#   --build-only  compile all, run nothing (scripts/bundle-upstream.sh)
 #   --no-install  install no packages
 #   ITK_SOURCE_DIR, ITK_SOURCE_ARCHIVE   see scripts/itk-source.sh
 # ITK 5.4 with its registration methods, and its test data, are kept in the user's cache folder; all else lies in build/upstream.
@@ -14,7 +15,7 @@ set -euo pipefail
 . "$(dirname "$0")/common.sh"
 . "$(dirname "$0")/itk-source.sh"
 
-backend=host cached=no install=yes
+backend=host cached=no build_only=no install=yes
 while [ $# -gt 0 ]; do
   case $1 in
     --backend)
@@ -23,6 +24,7 @@ while [ $# -gt 0 ]; do
       shift
       ;;
     --cached) cached=yes ;;
+    --build-only) build_only=yes ;;
     --no-install) install=no ;;
     -h | --help)
       sed -n '3,/^set /{/^#/s/^# \{0,1\}//p}' "$0"
@@ -69,6 +71,10 @@ run_logged "$build/configure.log" cmake -S "$repository/test/upstream" -B "$buil
   "-DITK_DIR=$itk_build" "-DCudaFilters_DIR=$module" "-DITK_TESTS_DIR=$itk_tests" \
   "-DCudaFilters_BACKEND=$backend" "${launcher_arguments[@]}"
 run_logged "$build/build.log" cmake --build "$build" -j "$jobs"
+if [ "$build_only" = yes ]; then
+  note "compiled: $build"
+  exit 0
+fi
 rm -rf "$build/reports" "$build/output"
 mkdir "$build/reports" "$build/output"
 note "running the tests (log: $build/tests.log)"
