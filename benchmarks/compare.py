@@ -10,7 +10,7 @@ A/A comparison: of all pairs of medians of rounds drawn anew from those measured
 it is larger. A row is called slower or faster where its change is beyond its scatter and 2 %. Rows above 0.1 ms with a scatter of more
 than 3 %, and rows that seem slower, get more rounds, up to three times as many, before that is said.
 
-A later call with --append adds its rounds to those in the file, so that a comparison can be made in pieces, by --filter or in time.
+A later call with --append adds its rounds to those in the file: a comparison can be made in pieces, by --filter or in time.
 The table goes to standard output as Markdown. Exit status: 1 if a row became slower; 2 if a program failed or a row has no verdict;
 else 0. Needs Python 3.8; peers.py beside it.
 """
@@ -141,7 +141,7 @@ class Program:
         return {peers.plain_name(name): name for name in names if name}
 
     def measure(self, names, least_seconds, limit):
-        """{plain name: ms}, or the reason why a row was left out in place of ms."""
+        """{plain name: ms}, or the reason why a row was left out instead of ms."""
         pattern = "|".join(re.sub(r"([\\.\[\](){}*+?|^$])", r"\\\1", name) for name in names)
         with tempfile.TemporaryDirectory() as folder:
             report = pathlib.Path(folder) / "report.json"
