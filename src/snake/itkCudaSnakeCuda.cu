@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 #include <type_traits>
 
 namespace itk::cuda
@@ -408,13 +409,13 @@ private:
                                m_Prefixes.Get()));
   }
 
-  /** Blocks of the cooperative kernel, all resident: one per multiprocessor. */
+  /** Blocks of a cooperative kernel, all resident: one per multiprocessor. */
+  template <typename TKernel>
   int
-  GetNumberOfBlocks() const
+  GetNumberOfBlocks(TKernel * kernel) const
   {
     int resident = 0;
-    ITK_CUDA_CALL(
-      cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, SnakeKernel<TSample, VMask>, ThreadsPerBlock, 0));
+    ITK_CUDA_CALL(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, ThreadsPerBlock, 0));
     return std::min(m_NumberOfMultiprocessors * std::min(resident, 1), m_Options.MaximumNumberOfBlocks);
   }
 
@@ -475,9 +476,11 @@ private:
     return size;
   }
 
+  /** Without limits: to the end of the schedule. */
   void
-  LaunchLoop(const LaunchLimits & limits)
+  LaunchLoop(const std::optional<LaunchLimits> & limits)
   {
+    auto * const    kernel = limits ? SnakeKernel<TSample, VMask, true> : SnakeKernel<TSample, VMask, false>;
     auto * const    onDevice = static_cast<LoopLaunch *>(m_Workspace.GetPointer());
     SnakeExchange & exchange = this->GetExchange();
     exchange.Launch = { m_State, {} };
@@ -486,7 +489,7 @@ private:
     cooperative.id = cudaLaunchAttributeCooperative;
     cooperative.val.cooperative = 1;
     cudaLaunchConfig_t configuration{};
-    configuration.gridDim = dim3(static_cast<unsigned int>(this->GetNumberOfBlocks()));
+    configuration.gridDim = dim3(static_cast<unsigned int>(this->GetNumberOfBlocks(kernel)));
     configuration.blockDim = dim3(ThreadsPerBlock);
     configuration.stream = m_Stream.Get();
     configuration.attrs = &cooperative;
@@ -494,13 +497,13 @@ private:
     ITK_CUDA_CALL(
       LaunchWithParameters<PixelsType, DeviceCells, DeviceSnake *, GridSignals *, LoopResults *, LaunchLimits>(
         configuration,
-        SnakeKernel<TSample, VMask>,
+        kernel,
         m_Pixels,
         m_Blocks,
         &onDevice->State,
         &onDevice->Signals,
         &exchange.Results,
-        limits));
+        limits.value_or(LaunchLimits())));
   }
 
   /** State, polygon and new entries of the record. What there is no room for in the results comes from the device. */
@@ -531,18 +534,15 @@ private:
     }
   }
 
-  LaunchLimits
+  /** None where nobody wants to see steps or may stop the run, and the driver ends no kernel. */
+  std::optional<LaunchLimits>
   GetLimits(bool pauseAtSteps, bool pauseAtLevels) const
   {
-    LaunchLimits limits;
-    limits.PauseAtSteps = pauseAtSteps;
-    limits.PauseAtLevels = pauseAtLevels;
-    limits.StepsPerPortion = m_Options.StepsPerPortion;
-    if (pauseAtSteps || pauseAtLevels || HasKernelTimeout(m_Stream.GetDevice()))
+    if (!pauseAtSteps && !pauseAtLevels && !HasKernelTimeout(m_Stream.GetDevice()))
     {
-      limits.Nanoseconds = m_Options.NanosecondsOfLaunch;
+      return std::nullopt;
     }
-    return limits;
+    return LaunchLimits{ pauseAtSteps, pauseAtLevels, m_Options.StepsPerPortion, m_Options.NanosecondsOfLaunch };
   }
 
   /** Runs the kernel until the schedule ends; it returns at pauses only if somebody wants to see them, and when it has
@@ -552,9 +552,9 @@ private:
   {
     using Phase = SnakeControl::Phase;
     using Kind = CudaRegionSnakeStep::Kind;
-    const LaunchLimits limits = this->GetLimits(static_cast<bool>(step), static_cast<bool>(progress));
-    SnakeOutcome       outcome;
-    double             timeOfRemoval = m_State.Control.Next == Phase::Remove ? SecondsNow() : 0.0;
+    const std::optional<LaunchLimits> limits = this->GetLimits(static_cast<bool>(step), static_cast<bool>(progress));
+    SnakeOutcome                      outcome;
+    double                            timeOfRemoval = m_State.Control.Next == Phase::Remove ? SecondsNow() : 0.0;
     while (m_State.Control.Next != Phase::Finished)
     {
       const size_t known = outcome.Record.size();

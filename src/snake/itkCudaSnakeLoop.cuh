@@ -8,8 +8,10 @@
 
 // The whole schedule in one cooperative kernel. Each phase is work that all warps share - edges, candidates, tests of
 // simplicity - and a conclusion that the first block draws, while the others wait: which proposals stay, what becomes
-// of the polygon, what comes next. Work that might take long is cut into portions, after each of which the first block
-// looks at the clock: a launch that has had its time ends there, and the next one goes on with the next portion.
+// of the polygon, what comes next. A limited launch (VLimited) does work that might take long in portions, after each
+// of which the first block looks at the clock: if the launch has had its time it ends there, and the next one goes on
+// with the next portion. Other launches run to the end of the schedule; what portions need is left out of their kernel,
+// because asking for it takes 2 to 5 % of a phase.
 namespace itk::cuda
 {
 namespace kernels
@@ -133,15 +135,13 @@ constexpr int32_t AllCaches = (1 << SnakeControl::NumberOfCaches) - 1;
 constexpr int UnitsPerWarp = 2;
 constexpr int MinimumRowsPerUnit = 4 * WarpSize;
 
-/** When a launch ends before the schedule does. */
+/** When a limited launch ends before the schedule does. */
 struct LaunchLimits
 {
-  static constexpr uint64_t Unlimited = ~uint64_t{ 0 };
-
   bool     PauseAtSteps{ false };
   bool     PauseAtLevels{ false };
   int32_t  StepsPerPortion{ 1 << 18 }; // tests of edges or rows one after the other, by a warp: some milliseconds
-  uint64_t Nanoseconds{ Unlimited };   // after which it ends with the next portion
+  uint64_t Nanoseconds{ 0 };           // after which it ends with the next portion
 };
 
 /** The device's clock, in nanoseconds. */
@@ -249,9 +249,9 @@ struct ConclusionScratch
   int32_t    WarpCounts[WarpsPerBlock];
   Moments    WarpSums[WarpsPerBlock];
   Moments    Sums;
-  uint64_t   End;           // of the launch's time, on the device's clock
-  bool       TimeIsUp;      // when the first block looked last
-  bool       IsInterrupted; // the conclusion
+  uint64_t   End;           // of a limited launch's time, on the device's clock
+  bool       TimeIsUp;      // when the first block of a limited launch looked last
+  bool       IsInterrupted; // the conclusion, of a limited launch
 };
 
 /** Memory on chip, of each block. */
@@ -458,9 +458,9 @@ EndOfNodes(const DeviceSnake & snake)
   return first + Minimum(snake.NumberOfNodes - first, snake.Progress.NodesPerPortion);
 }
 
-/** The best possible move of each node of the colour, one warp per node and one lane per
- * candidate. */
-__device__ inline void
+/** The best possible move of each node of the colour, one warp per node and one lane per candidate. */
+template <bool VLimited>
+__device__ void
 ProposeMoves(const DeviceSnake & snake, const LatticePoint * polygon, int32_t width, int32_t height)
 {
   const int     n = snake.NumberOfNodes;
@@ -468,7 +468,8 @@ ProposeMoves(const DeviceSnake & snake, const LatticePoint * polygon, int32_t wi
   const int     candidates = Directions * snake.Plan.Rings;
   const int     w = LaneIndex();
   const int32_t cacheBit = 1 << snake.Control.GetCache();
-  for (int i = FirstNode(snake) + WarpOfGrid(); i < EndOfNodes(snake); i += WarpsOfGrid())
+  const int     end = VLimited ? EndOfNodes(snake) : n;
+  for (int i = (VLimited ? FirstNode(snake) : 0) + WarpOfGrid(); i < end; i += WarpsOfGrid())
   {
     if (w == 0)
     {
@@ -527,11 +528,13 @@ ProposeMoves(const DeviceSnake & snake, const LatticePoint * polygon, int32_t wi
 }
 
 /** Which edges can be divided, and what that changes; one warp per edge. */
-__device__ inline void
+template <bool VLimited>
+__device__ void
 ProposeInsertions(const DeviceSnake & snake, const LatticePoint * polygon)
 {
   const int n = snake.NumberOfNodes;
-  for (int i = FirstNode(snake) + WarpOfGrid(); i < EndOfNodes(snake); i += WarpsOfGrid())
+  const int end = VLimited ? EndOfNodes(snake) : n;
+  for (int i = (VLimited ? FirstNode(snake) : 0) + WarpOfGrid(); i < end; i += WarpsOfGrid())
   {
     const LatticePoint p = polygon[i];
     const LatticePoint q = polygon[Next(i, n)];
@@ -564,14 +567,16 @@ ChordKeepsSimpleByWarp(const LatticePoint * polygon, int n, int i, int run)
 }
 
 /** The best removal of one or some nodes from each node on, one warp per node and one lane per length of the run. */
-__device__ inline void
+template <bool VLimited>
+__device__ void
 ProposeRemovals(const DeviceSnake & snake, const LatticePoint * polygon)
 {
   const int n = snake.NumberOfNodes;
   const int longestRun = snake.Control.LongestRun;
   const int items = ItemsOfRemoval(longestRun);
   const int run = LaneIndex() + 1;
-  for (int i = FirstNode(snake) + WarpOfGrid(); i < EndOfNodes(snake); i += WarpsOfGrid())
+  const int end = VLimited ? EndOfNodes(snake) : n;
+  for (int i = (VLimited ? FirstNode(snake) : 0) + WarpOfGrid(); i < end; i += WarpsOfGrid())
   {
     Moments item;
     if (LaneIndex() < items)
@@ -616,19 +621,20 @@ ProposeRemovals(const DeviceSnake & snake, const LatticePoint * polygon)
 }
 
 /** Proposals of a phase, from its sums, for the nodes of a portion. */
-__device__ inline void
+template <bool VLimited>
+__device__ void
 Propose(const DeviceSnake & snake, const LatticePoint * polygon, int32_t width, int32_t height)
 {
   switch (snake.Control.Next)
   {
     case SnakeControl::Phase::Move:
-      ProposeMoves(snake, polygon, width, height);
+      ProposeMoves<VLimited>(snake, polygon, width, height);
       break;
     case SnakeControl::Phase::Insert:
-      ProposeInsertions(snake, polygon);
+      ProposeInsertions<VLimited>(snake, polygon);
       break;
     case SnakeControl::Phase::Remove:
-      ProposeRemovals(snake, polygon);
+      ProposeRemovals<VLimited>(snake, polygon);
       break;
     default:
       break;
@@ -646,20 +652,27 @@ struct ProposalList
   bool      OnChip;
 };
 
-/** Looks at the clock, by one thread. Where there is no limit the clock is not read. */
+/** Looks at the clock of a limited launch, by one thread. */
 __device__ inline void
 LookAtClock(ConclusionScratch & scratch)
 {
-  scratch.TimeIsUp = scratch.End != LaunchLimits::Unlimited && ReadClock() >= scratch.End;
+  scratch.TimeIsUp = ReadClock() >= scratch.End;
+}
+
+template <bool VLimited>
+__device__ bool
+IsInterrupted(const ConclusionScratch & scratch)
+{
+  return VLimited && scratch.IsInterrupted;
 }
 
 /** Lists the nodes with a proposal that `select` takes, none of them beaten; or takes up the list of a conclusion that
  * was interrupted. */
-template <typename TSelect>
+template <bool VLimited, typename TSelect>
 __device__ ProposalList
 ListProposals(DeviceSnake & snake, ConclusionScratch & scratch, const TSelect & select)
 {
-  if (snake.Progress.Now == PhaseProgress::Stage::Conclusion)
+  if (VLimited && snake.Progress.Now == PhaseProgress::Stage::Conclusion)
   {
     return { snake.Proposed, snake.IsBeaten, snake.Progress.NumberOfProposals, false };
   }
@@ -682,7 +695,7 @@ ListProposals(DeviceSnake & snake, ConclusionScratch & scratch, const TSelect & 
   }
   __syncthreads();
   list.Count = scratch.Count;
-  if (threadIdx.x == 0)
+  if (VLimited && threadIdx.x == 0)
   {
     snake.Progress.Now = PhaseProgress::Stage::Conclusion;
     snake.Progress.First = 0;
@@ -691,23 +704,60 @@ ListProposals(DeviceSnake & snake, ConclusionScratch & scratch, const TSelect & 
   return list;
 }
 
-/** The first of the listed proposals after those of the present portion; lists on chip are short enough for one. */
-__device__ inline int
-EndOfProposals(const DeviceSnake & snake, const ProposalList & list, int32_t stepsPerPortion)
+/** Compares the listed proposals `first` to `end` - 1 with those that follow them in the list. */
+template <typename TBeats, typename TConflict>
+__device__ void
+CompareProposals(const DeviceSnake &       snake,
+                 const ProposalList &      list,
+                 const ConclusionScratch & scratch,
+                 int                       first,
+                 int                       end,
+                 bool                      neighboursConflict,
+                 const TBeats &            beats,
+                 const TConflict &         conflict)
 {
-  if (list.OnChip)
+  const int n = snake.NumberOfNodes;
+  for (int s = first + WarpOfBlock(); s < end; s += WarpsPerBlock)
   {
-    return list.Count;
+    for (int t = s + 1 + LaneIndex(); t < list.Count; t += WarpSize)
+    {
+      const int  i = list.Proposed[s];
+      const int  j = list.Proposed[t];
+      const int  distance = RingDistance(i, j, n);
+      const bool neighbours = neighboursConflict && (distance == 1 || distance == n - 1);
+      if (!neighbours && list.OnChip && BoxesAreApart(scratch.Boxes[s], scratch.Boxes[t]))
+      {
+        continue;
+      }
+      if (neighbours || conflict(snake.Slots[i], snake.Slots[j]))
+      {
+        list.IsBeaten[beats(snake.Slots[i], snake.Slots[j]) ? j : i] = 1;
+      }
+    }
   }
-  const int portion = WarpsPerBlock * Maximum(1, stepsPerPortion / Maximum(1, list.Count / WarpSize));
-  return snake.Progress.First + Minimum(list.Count - snake.Progress.First, portion);
+  __syncthreads();
+}
+
+/** Ends a portion of the comparisons of a list in device memory, before the one that begins with `next`; returns
+ * whether the launch has the time for that. */
+__device__ inline bool
+EndComparisons(DeviceSnake & snake, ConclusionScratch & scratch, int next)
+{
+  if (threadIdx.x == 0)
+  {
+    snake.Progress.First = next;
+    LookAtClock(scratch);
+    scratch.IsInterrupted = scratch.TimeIsUp;
+  }
+  __syncthreads();
+  return !scratch.IsInterrupted;
 }
 
 /** Marks the beaten one of each pair of listed proposals that conflict: neighbours, if they do so wherever their chains
  * are, and those for which `conflict(x, y)` holds, which needs chains whose boxes are not apart. `beats(x, y)` says
- * whether x comes before y. Lists in device memory are worked off in portions; returns whether the launch had the time
- * for all of them. */
-template <typename TChain, typename TBeats, typename TConflict>
+ * whether x comes before y. A limited launch works off lists in device memory in portions; returns whether it had the
+ * time for all of them. */
+template <bool VLimited, typename TChain, typename TBeats, typename TConflict>
 __device__ bool
 MarkBeaten(DeviceSnake &        snake,
            const ProposalList & list,
@@ -718,54 +768,26 @@ MarkBeaten(DeviceSnake &        snake,
            const TConflict &    conflict,
            int32_t              stepsPerPortion)
 {
-  const int n = snake.NumberOfNodes;
   for (int s = static_cast<int>(threadIdx.x); list.OnChip && s < list.Count; s += ThreadsPerBlock)
   {
     const LatticeChain chain = chainOf(snake.Slots[list.Proposed[s]]);
     scratch.Boxes[s] = BoxOf(chain.Before, chain.At, chain.After);
   }
   __syncthreads();
-  while (snake.Progress.First < list.Count)
+  int first = 0;
+  if (VLimited && !list.OnChip)
   {
-    const int end = EndOfProposals(snake, list, stepsPerPortion);
-    for (int s = snake.Progress.First + WarpOfBlock(); s < end; s += WarpsPerBlock)
+    const int portion = WarpsPerBlock * Maximum(1, stepsPerPortion / Maximum(1, list.Count / WarpSize));
+    for (first = snake.Progress.First; list.Count - first > portion; first += portion)
     {
-      for (int t = s + 1 + LaneIndex(); t < list.Count; t += WarpSize)
+      CompareProposals(snake, list, scratch, first, first + portion, neighboursConflict, beats, conflict);
+      if (!EndComparisons(snake, scratch, first + portion))
       {
-        const int  i = list.Proposed[s];
-        const int  j = list.Proposed[t];
-        const int  distance = RingDistance(i, j, n);
-        const bool neighbours = neighboursConflict && (distance == 1 || distance == n - 1);
-        if (!neighbours && list.OnChip && BoxesAreApart(scratch.Boxes[s], scratch.Boxes[t]))
-        {
-          continue;
-        }
-        if (neighbours || conflict(snake.Slots[i], snake.Slots[j]))
-        {
-          list.IsBeaten[beats(snake.Slots[i], snake.Slots[j]) ? j : i] = 1;
-        }
+        return false;
       }
-    }
-    __syncthreads();
-    if (list.OnChip)
-    {
-      return true;
-    }
-    if (threadIdx.x == 0)
-    {
-      snake.Progress.First = EndOfProposals(snake, list, stepsPerPortion);
-      if (snake.Progress.First < list.Count)
-      {
-        LookAtClock(scratch);
-        scratch.IsInterrupted = scratch.TimeIsUp;
-      }
-    }
-    __syncthreads();
-    if (scratch.IsInterrupted)
-    {
-      return false;
     }
   }
+  CompareProposals(snake, list, scratch, first, list.Count, neighboursConflict, beats, conflict);
   return true;
 }
 
@@ -879,13 +901,14 @@ IsTaken(const ProposalList & list, const ConclusionScratch & scratch, int i)
 }
 
 /** `before`: the polygon that the phase began with. */
-__device__ inline bool
+template <bool VLimited>
+__device__ bool
 ConcludeMoves(DeviceSnake & snake, const LatticePoint * before, ConclusionScratch & scratch, int32_t stepsPerPortion)
 {
   LatticePoint *     polygon = snake.Polygons[snake.Current];
   const int          n = snake.NumberOfNodes;
-  const ProposalList list = ListProposals(snake, scratch, [](const Proposal &) { return true; });
-  const bool         all = MarkBeaten(
+  const ProposalList list = ListProposals<VLimited>(snake, scratch, [](const Proposal &) { return true; });
+  const bool         all = MarkBeaten<VLimited>(
     snake,
     list,
     scratch,
@@ -965,7 +988,8 @@ MarkBeatenRemovals(const DeviceSnake & snake, const ProposalList & list)
   __syncthreads();
 }
 
-__device__ inline bool
+template <bool VLimited>
+__device__ bool
 ConcludeRemovals(DeviceSnake & snake, ConclusionScratch & scratch)
 {
   const LatticePoint * polygon = snake.Polygons[snake.Current];
@@ -975,7 +999,7 @@ ConcludeRemovals(DeviceSnake & snake, ConclusionScratch & scratch)
   {
     return false;
   }
-  const ProposalList list = ListProposals(snake, scratch, [](const Proposal &) { return true; });
+  const ProposalList list = ListProposals<VLimited>(snake, scratch, [](const Proposal &) { return true; });
   MarkBeatenRemovals(snake, list);
   Decide(snake, list, scratch, -snake.Plan.NodeCost);
   if (scratch.Verdict == TakeNone)
@@ -1022,7 +1046,8 @@ ConcludeRemovals(DeviceSnake & snake, ConclusionScratch & scratch)
   return true;
 }
 
-__device__ inline bool
+template <bool VLimited>
+__device__ bool
 ConcludeInsertions(DeviceSnake & snake, ConclusionScratch & scratch, bool & cutShort, int32_t stepsPerPortion)
 {
   const LatticePoint * polygon = snake.Polygons[snake.Current];
@@ -1030,8 +1055,8 @@ ConcludeInsertions(DeviceSnake & snake, ConclusionScratch & scratch, bool & cutS
   const int            n = snake.NumberOfNodes;
   // Those whose midpoint is exact (Gain 1) move no edge and conflict with none.
   const ProposalList list =
-    ListProposals(snake, scratch, [](const Proposal & insertion) { return insertion.Gain == 0.0; });
-  const bool all = MarkBeaten(
+    ListProposals<VLimited>(snake, scratch, [](const Proposal & insertion) { return insertion.Gain == 0.0; });
+  const bool all = MarkBeaten<VLimited>(
     snake,
     list,
     scratch,
@@ -1114,7 +1139,8 @@ AddToRecord(DeviceSnake &             snake,
 
 /** Draws the conclusion of a phase as HostSnake::RunPhases() does, unless it is interrupted; returns whether all nodes
  * are stale now. `polygon`: the one that the phase began with. */
-__device__ inline bool
+template <bool VLimited>
+__device__ bool
 Conclude(DeviceSnake & snake, const LatticePoint * polygon, ConclusionScratch & scratch, const LaunchLimits & limits)
 {
   using Kind = CudaRegionSnakeStep::Kind;
@@ -1138,7 +1164,7 @@ Conclude(DeviceSnake & snake, const LatticePoint * polygon, ConclusionScratch & 
                   level,
                   step,
                   snake.NumberOfEntries == 0 ? snake.Criterion : before,
-                  limits.PauseAtSteps || limits.PauseAtLevels);
+                  VLimited && (limits.PauseAtSteps || limits.PauseAtLevels));
       snake.Control.AfterMeasure();
     }
     __syncthreads();
@@ -1147,13 +1173,13 @@ Conclude(DeviceSnake & snake, const LatticePoint * polygon, ConclusionScratch & 
   if (phase == Phase::Move)
   {
     const int  colours = NumberOfColours(snake.NumberOfNodes, snake.Plan.InTurns);
-    const bool moved = ConcludeMoves(snake, polygon, scratch, limits.StepsPerPortion);
-    if (first && !scratch.IsInterrupted)
+    const bool moved = ConcludeMoves<VLimited>(snake, polygon, scratch, limits.StepsPerPortion);
+    if (first && !IsInterrupted<VLimited>(scratch))
     {
       const bool ended = snake.Control.AfterMove(snake.Plan, moved, snake.BeforeIteration - snake.Criterion, colours);
       if (ended)
       {
-        AddToRecord(snake, Kind::Iteration, level, step, snake.BeforeIteration, limits.PauseAtSteps);
+        AddToRecord(snake, Kind::Iteration, level, step, snake.BeforeIteration, VLimited && limits.PauseAtSteps);
         snake.BeforeIteration = snake.Criterion;
       }
     }
@@ -1162,13 +1188,14 @@ Conclude(DeviceSnake & snake, const LatticePoint * polygon, ConclusionScratch & 
   }
   bool       cutShort = false;
   const bool insertion = phase == Phase::Insert;
-  const bool changed =
-    insertion ? ConcludeInsertions(snake, scratch, cutShort, limits.StepsPerPortion) : ConcludeRemovals(snake, scratch);
-  if (first && !scratch.IsInterrupted)
+  const bool changed = insertion ? ConcludeInsertions<VLimited>(snake, scratch, cutShort, limits.StepsPerPortion)
+                                 : ConcludeRemovals<VLimited>(snake, scratch);
+  if (first && !IsInterrupted<VLimited>(scratch))
   {
     if (changed)
     {
-      AddToRecord(snake, insertion ? Kind::Insertion : Kind::Removal, level, step, before, limits.PauseAtSteps);
+      AddToRecord(
+        snake, insertion ? Kind::Insertion : Kind::Removal, level, step, before, VLimited && limits.PauseAtSteps);
     }
     if (insertion)
     {
@@ -1218,7 +1245,8 @@ RowsOfNode(const DeviceSnake & snake, const LatticePoint * polygon, int i, int32
 
 /** Lists the chunks of rows of the next phase, units of work of about one size, with the first slice of their rows;
  * returns the number of slices. */
-__device__ inline int
+template <bool VLimited>
+__device__ int
 ListChunks(DeviceSnake & snake, ConclusionScratch & scratch, int32_t stepsPerPortion)
 {
   const LatticePoint * polygon = snake.Polygons[snake.Current];
@@ -1235,7 +1263,7 @@ ListChunks(DeviceSnake & snake, ConclusionScratch & scratch, int32_t stepsPerPor
   const int64_t share = scratch.Sums.Count * snake.GetItemsPerNode() / (UnitsPerWarp * WarpsOfGrid());
   const int     rowsPerUnit =
     share < MaximumRowsOfNode ? Maximum(static_cast<int>(share), MinimumRowsPerUnit) : MaximumRowsOfNode;
-  const int slices = rowsPerUnit <= stepsPerPortion ? 1 : 1 + (rowsPerUnit - 1) / stepsPerPortion;
+  const int slices = !VLimited || rowsPerUnit <= stepsPerPortion ? 1 : 1 + (rowsPerUnit - 1) / stepsPerPortion;
   for (int i = own; i < n; i += ThreadsPerBlock)
   {
     const int rows = rowsOf(i);
@@ -1255,7 +1283,8 @@ ListChunks(DeviceSnake & snake, ConclusionScratch & scratch, int32_t stepsPerPor
 }
 
 /** Makes the state ready for the phase that comes next: the polygon in cells of its level, the list of chunks. */
-__device__ inline void
+template <bool VLimited>
+__device__ void
 PrepareNext(DeviceSnake & snake, ConclusionScratch & scratch, int previousLevel, bool allStale, int32_t stepsPerPortion)
 {
   const int n = snake.NumberOfNodes;
@@ -1263,7 +1292,7 @@ PrepareNext(DeviceSnake & snake, ConclusionScratch & scratch, int previousLevel,
   {
     scratch.Count = 0;
   }
-  else if (threadIdx.x == ThreadsPerBlock - 1)
+  else if (VLimited && threadIdx.x == ThreadsPerBlock - 1)
   {
     snake.Progress = PhaseProgress();
     snake.Progress.NodesPerPortion = WarpsOfGrid() * Maximum(1, stepsPerPortion / n);
@@ -1280,12 +1309,15 @@ PrepareNext(DeviceSnake & snake, ConclusionScratch & scratch, int previousLevel,
     }
   }
   __syncthreads();
-  const int slices = ListChunks(snake, scratch, stepsPerPortion);
+  const int slices = ListChunks<VLimited>(snake, scratch, stepsPerPortion);
   if (threadIdx.x == 0)
   {
     snake.NumberOfChunks = scratch.Count;
     snake.IsPrepared = true;
-    snake.Progress.Slices = slices;
+    if (VLimited)
+    {
+      snake.Progress.Slices = slices;
+    }
   }
   __syncthreads();
 }
@@ -1314,15 +1346,15 @@ GoOn(DeviceSnake & snake, PhaseProgress::Stage stage, int first, const Conclusio
   __syncthreads();
 }
 
-/** By the first block: the conclusion, if the launch has the time for it, and what comes next. */
+/** By the first block: what of the conclusion the launch has the time for, and what comes next. */
 __device__ inline void
-ConcludeAndPrepare(DeviceSnake &        snake,
+ConcludeInPortions(DeviceSnake &        snake,
                    const LatticePoint * polygon,
                    ConclusionScratch &  scratch,
                    const LaunchLimits & limits)
 {
   const int  previousLevel = snake.Control.Level;
-  const bool allStale = Conclude(snake, polygon, scratch, limits);
+  const bool allStale = Conclude<true>(snake, polygon, scratch, limits);
   if (threadIdx.x == 0)
   {
     snake.Pause = snake.Pause || scratch.TimeIsUp;
@@ -1332,7 +1364,33 @@ ConcludeAndPrepare(DeviceSnake &        snake,
     __syncthreads();
     return;
   }
-  PrepareNext(snake, scratch, previousLevel, allStale, limits.StepsPerPortion);
+  PrepareNext<true>(snake, scratch, previousLevel, allStale, limits.StepsPerPortion);
+}
+
+/** By the first block of a limited launch, after the other work of a portion. */
+__device__ inline void
+EndPortion(DeviceSnake & snake, const LatticePoint * polygon, ConclusionScratch & scratch, const LaunchLimits & limits)
+{
+  using Stage = PhaseProgress::Stage;
+  if (threadIdx.x == ThreadsPerBlock - 1)
+  {
+    // By a warp that has less to do than the first.
+    LookAtClock(scratch);
+    scratch.IsInterrupted = false;
+  }
+  if (!snake.Progress.SumsEnd())
+  {
+    ListNextSlice(snake);
+    GoOn(snake, Stage::Sums, snake.Progress.First + 1, scratch);
+  }
+  else if (snake.Control.Next != SnakeControl::Phase::Measure && EndOfNodes(snake) < snake.NumberOfNodes)
+  {
+    GoOn(snake, Stage::Proposals, EndOfNodes(snake), scratch);
+  }
+  else
+  {
+    ConcludeInPortions(snake, polygon, scratch, limits);
+  }
 }
 
 /** By a block. */
@@ -1346,9 +1404,9 @@ WriteResults(T (&results)[VRoom], const T * from, int number)
   }
 }
 
-/** Runs phases until the schedule ends, a pause is due or the launch has had its time. Cooperative: all blocks are
- * resident. Every phase moves the control on, whose loops are bounded. */
-template <typename TSample, bool VMask>
+/** Runs phases until the schedule ends; a limited launch also ends where a pause is due or it has had its time.
+ * Cooperative: all blocks are resident. Every phase moves the control on, whose loops are bounded. */
+template <typename TSample, bool VMask, bool VLimited>
 __global__ void
 __launch_bounds__(ThreadsPerBlock, 1) SnakeKernel(DevicePixels<TSample, VMask> pixels,
                                                   DeviceCells                  cells,
@@ -1362,16 +1420,15 @@ __launch_bounds__(ThreadsPerBlock, 1) SnakeKernel(DevicePixels<TSample, VMask> p
   BlockStorage &                         storage = shared.Get();
   DeviceSnake &                          snake = storage.Snake;
   Meeting                                meeting(*signals);
-  if (threadIdx.x == 0)
+  if (VLimited && threadIdx.x == 0)
   {
-    const bool limited = limits.Nanoseconds != LaunchLimits::Unlimited;
-    storage.Scratch.End = limited ? ReadClock() + limits.Nanoseconds : LaunchLimits::Unlimited;
+    storage.Scratch.End = ReadClock() + limits.Nanoseconds;
   }
   const LatticePoint * polygon = LoadState(storage, *state, nullptr, 0);
   if (!snake.IsPrepared)
   {
     meeting.FirstBlock([&]() {
-      PrepareNext(snake, storage.Scratch, snake.Control.Level, true, limits.StepsPerPortion);
+      PrepareNext<VLimited>(snake, storage.Scratch, snake.Control.Level, true, limits.StepsPerPortion);
       CopyState(*state, snake);
     });
     polygon = LoadState(storage, *state, nullptr, 0);
@@ -1381,41 +1438,33 @@ __launch_bounds__(ThreadsPerBlock, 1) SnakeKernel(DevicePixels<TSample, VMask> p
     const LatticePoint * const source = snake.Polygons[snake.Current];
     const int                  numberOfNodes = snake.NumberOfNodes;
     const bool                 ofPixels = snake.Plan.Exponent[snake.Control.Level] == 0;
-    if (snake.Progress.Now == Stage::Sums && ofPixels)
+    const bool                 summing = !VLimited || snake.Progress.Now == Stage::Sums;
+    if (summing && ofPixels)
     {
       SumItems(pixels, snake, polygon);
     }
-    else if (snake.Progress.Now == Stage::Sums)
+    else if (summing)
     {
       SumItems(cells, snake, polygon);
     }
-    if (snake.Control.Next != SnakeControl::Phase::Measure && snake.Progress.SumsEnd())
+    if (snake.Control.Next != SnakeControl::Phase::Measure && (!VLimited || snake.Progress.SumsEnd()))
     {
-      if (snake.Progress.Now == Stage::Sums)
+      if (summing)
       {
         meeting.Everybody();
       }
-      Propose(snake, polygon, ofPixels ? pixels.Width : cells.Width, ofPixels ? pixels.Height : cells.Height);
+      Propose<VLimited>(snake, polygon, ofPixels ? pixels.Width : cells.Width, ofPixels ? pixels.Height : cells.Height);
     }
     meeting.FirstBlock([&]() {
-      if (threadIdx.x == ThreadsPerBlock - 1)
+      if constexpr (VLimited)
       {
-        // By a warp that has less to do than the first.
-        LookAtClock(storage.Scratch);
-        storage.Scratch.IsInterrupted = false;
-      }
-      if (!snake.Progress.SumsEnd())
-      {
-        ListNextSlice(snake);
-        GoOn(snake, Stage::Sums, snake.Progress.First + 1, storage.Scratch);
-      }
-      else if (snake.Control.Next != SnakeControl::Phase::Measure && EndOfNodes(snake) < snake.NumberOfNodes)
-      {
-        GoOn(snake, Stage::Proposals, EndOfNodes(snake), storage.Scratch);
+        EndPortion(snake, polygon, storage.Scratch, limits);
       }
       else
       {
-        ConcludeAndPrepare(snake, polygon, storage.Scratch, limits);
+        const int  previousLevel = snake.Control.Level;
+        const bool allStale = Conclude<false>(snake, polygon, storage.Scratch, limits);
+        PrepareNext<false>(snake, storage.Scratch, previousLevel, allStale, 0);
       }
       CopyState(*state, snake);
     });
