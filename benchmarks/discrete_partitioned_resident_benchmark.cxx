@@ -52,7 +52,7 @@ Measure(benchmark::State &                                                      
 void
 BM_Discrete(benchmark::State & state, unsigned int dimension)
 {
-  if (IsDeviceMissing(state))
+  if (IsDeviceMissing(state, Device))
   {
     return;
   }
@@ -80,7 +80,7 @@ BM_Discrete(benchmark::State & state, unsigned int dimension)
 void
 BM_Partitioned(benchmark::State & state, unsigned int dimension, CudaFiltersEnums::Partition partition)
 {
-  if (IsDeviceMissing(state))
+  if (IsDeviceMissing(state, Device))
   {
     return;
   }

@@ -28,7 +28,7 @@ MakeParameters(unsigned int dimension, double sigma)
 void
 BM_Resident(benchmark::State & state, bool axes)
 {
-  if (IsDeviceMissing(state))
+  if (IsDeviceMissing(state, Device))
   {
     return;
   }
@@ -84,7 +84,7 @@ MakeSecondDerivativeTerms(const CudaGaussianParameters & parameters, bool mixed)
 void
 BM_OneAxis(benchmark::State & state, unsigned int dimension)
 {
-  if (IsDeviceMissing(state))
+  if (IsDeviceMissing(state, Device))
   {
     return;
   }
@@ -113,7 +113,7 @@ BM_OneAxis(benchmark::State & state, unsigned int dimension)
 void
 BM_Family(benchmark::State & state, unsigned int dimension, const std::string & filter)
 {
-  if (IsDeviceMissing(state))
+  if (IsDeviceMissing(state, Device))
   {
     return;
   }

@@ -2,8 +2,8 @@
 #ifndef host_to_host_benchmark_h
 #define host_to_host_benchmark_h
 
+#include "benchmark_device.h"
 #include "benchmark_sides.h"
-#include "itkCudaFiltersConfiguration.h"
 #include "itkCudaFiltersEnums.h"
 #include "itkImage.h"
 
@@ -55,10 +55,8 @@ RunFilter(benchmark::State &                             state,
           itk::CudaFiltersEnums::Backend                 backend,
           const std::function<void(TFilter &, double)> & configure)
 {
-  std::string reason;
-  if (backend == itk::CudaFiltersEnums::Backend::Cuda && !itk::CudaFiltersConfiguration::IsDeviceUsable(-1, reason))
+  if (backend == itk::CudaFiltersEnums::Backend::Cuda && IsDeviceMissing(state))
   {
-    state.SkipWithError(reason.c_str());
     return;
   }
   const auto image =

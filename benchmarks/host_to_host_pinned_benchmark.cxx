@@ -44,10 +44,8 @@ private:
 void
 BM_Pinned(benchmark::State & state)
 {
-  std::string reason;
-  if (!itk::CudaFiltersConfiguration::IsDeviceUsable(-1, reason))
+  if (IsDeviceMissing(state))
   {
-    state.SkipWithError(reason.c_str());
     return;
   }
   const auto        source = GetRandomImage<3>(static_cast<itk::SizeValueType>(state.range(0)));

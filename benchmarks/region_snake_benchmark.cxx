@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The region snake as a user calls it, from an image in ordinary memory to the label image; images and parameters of
-// snake_paper_table, with removal of nodes. Rows host_to_host/snake on the GPU and host/snake on all cores, by one
-// filter whose label image is written again; host_to_host/snake_of_new_filter with a filter and a label image for each
-// image.
+// The region snake on images and with parameters of snake_paper_table.
+//
+// As a user calls it, from an image in ordinary memory to the label image, with removal of nodes: rows
+// host_to_host/snake on the GPU and host/snake on all cores, by one filter whose label image is written again;
+// host_to_host/snake_of_new_filter with a filter and a label image for each image.
+//
+// On an image that is on the device, with its sums: rows resident/snake, moves and removal of nodes alone.
 
-#include "itkCudaFiltersConfiguration.h"
+#include "benchmark_device.h"
 #include "itkCudaRegionSnakeImageFilter.h"
 #include "itkCudaSnakeScene.h"
+#include "snake_paper_parameters.h"
 
 #include <benchmark/benchmark.h>
 
@@ -20,6 +24,7 @@ namespace
 using ImageType = itk::Image<unsigned short, 2>;
 using LabelType = itk::Image<unsigned char, 2>;
 using FilterType = itk::CudaRegionSnakeImageFilter<ImageType, LabelType>;
+using benchmark_filters::IsDeviceMissing;
 using itk::CudaFiltersEnums;
 
 /** The last image is kept: Google Benchmark calls a row several times. */
@@ -47,18 +52,19 @@ MakeFilter(itk::SizeValueType side, CudaFiltersEnums::Backend backend)
   auto filter = FilterType::New();
   filter->SetInput(GetScene(side));
   filter->SetBackend(backend);
-  filter->SetStart(CudaFiltersEnums::Start::MarginRectangle);
-  filter->SetMinimumEdgeLength(side < 10000 ? 32.0 : 64.0);
+  const auto parameters = benchmark_filters::PaperSnakeParameters(side, CudaFiltersEnums::Schedule::CoarseToFine, true);
+  filter->SetSchedule(parameters.Schedule);
+  filter->SetUseDescriptionLength(parameters.UseDescriptionLength);
+  filter->SetStart(parameters.Start);
+  filter->SetMinimumEdgeLength(parameters.MinimumEdgeLength);
   return filter;
 }
 
 void
 RunSnake(benchmark::State & state, CudaFiltersEnums::Backend backend, bool newFilters)
 {
-  std::string reason;
-  if (backend == CudaFiltersEnums::Backend::Cuda && !itk::CudaFiltersConfiguration::IsDeviceUsable(-1, reason))
+  if (backend == CudaFiltersEnums::Backend::Cuda && IsDeviceMissing(state))
   {
-    state.SkipWithError(reason.c_str());
     return;
   }
   const auto side = static_cast<itk::SizeValueType>(state.range(0));
@@ -80,7 +86,42 @@ RunSnake(benchmark::State & state, CudaFiltersEnums::Backend backend, bool newFi
     benchmark::Counter(static_cast<double>(side * side), benchmark::Counter::kIsIterationInvariantRate);
 }
 
+void
+RunResident(benchmark::State & state, CudaFiltersEnums::Schedule schedule, bool removal)
+{
+  if (IsDeviceMissing(state))
+  {
+    return;
+  }
+  const auto                side = static_cast<itk::SizeValueType>(state.range(0));
+  itk::CudaRegionSnakeInput input;
+  const auto                parameters = benchmark_filters::PaperSnakeParameters(side, schedule, removal);
+  const ImageType::Pointer  image = GetScene(side); // holds the pixels
+  const unsigned int        threads = itk::MultiThreaderBase::GetGlobalDefaultNumberOfThreads();
+  input.Image = itk::cuda::MakeImageView(image->GetBufferPointer(), itk::CudaComponentType::UShort, side, side);
+  for (auto _ : state)
+  {
+    const auto result =
+      itk::CudaRegionSnakeOnDevice(input, parameters, itk::CudaFiltersConfiguration::GetDeviceIndex(), threads, {});
+    state.SetIterationTime(result.SecondsOfMoves + result.SecondsOfRemoval);
+  }
+}
+
 [[maybe_unused]] const bool Registered = [] {
+  using Schedule = CudaFiltersEnums::Schedule;
+  const auto addResident = [](const char * name, Schedule schedule, bool removal) {
+    benchmark::RegisterBenchmark(name, [=](benchmark::State & state) { RunResident(state, schedule, removal); })
+      ->ArgName("side")
+      ->Arg(3900)
+      ->Arg(10000)
+      ->Arg(12247)
+      ->UseManualTime()
+      ->Unit(benchmark::kMillisecond)
+      ->MinTime(0.1);
+  };
+  addResident("resident/snake/as_published", Schedule::AsPublished, false);
+  addResident("resident/snake/coarse_to_fine", Schedule::CoarseToFine, false);
+  addResident("resident/snake/coarse_to_fine/removal", Schedule::CoarseToFine, true);
   const auto add = [](const char * name, CudaFiltersEnums::Backend backend, bool newFilters) {
     benchmark::RegisterBenchmark(name, [=](benchmark::State & state) { RunSnake(state, backend, newFilters); })
       ->ArgName("side")

@@ -2,18 +2,17 @@
 #ifndef resident_benchmark_h
 #define resident_benchmark_h
 
+#include "benchmark_device.h"
 #include "benchmark_sides.h"
 #include "itkCudaCall.h"
 #include "itkCudaDevice.h"
 #include "itkCudaDeviceView.h"
-#include "itkCudaFiltersConfiguration.h"
 
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
 #include <functional>
 #include <random>
-#include <string>
 #include <vector>
 
 // Device-resident images: kernels only, the plan and the memory stand. Times are medians of 20 samples of 4 runs each,
@@ -154,18 +153,6 @@ private:
   size_t           m_Bytes;
   std::vector<Set> m_Sets;
 };
-
-inline bool
-IsDeviceMissing(benchmark::State & state)
-{
-  std::string reason;
-  const bool  missing = !CudaFiltersConfiguration::IsDeviceUsable(Device, reason);
-  if (missing)
-  {
-    state.SkipWithError(reason.c_str());
-  }
-  return missing;
-}
 } // namespace benchmark_filters
 
 #endif

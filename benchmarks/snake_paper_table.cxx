@@ -6,6 +6,7 @@
 #include "itkCudaRegionSnakeEngine.h"
 #include "itkCudaSnakeScene.h"
 #include "itkMultiThreaderBase.h"
+#include "snake_paper_parameters.h"
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
@@ -229,13 +230,10 @@ struct Image
 CudaRegionSnakeParameters
 ParametersOf(const Image & image, bool coarseToFine, bool removal)
 {
-  CudaRegionSnakeParameters parameters;
-  parameters.Start = CudaFiltersEnums::Start::MarginRectangle;
-  parameters.Schedule =
-    coarseToFine ? CudaFiltersEnums::Schedule::CoarseToFine : CudaFiltersEnums::Schedule::AsPublished;
-  parameters.MinimumEdgeLength = !coarseToFine ? 16.0 : (image.Scene.Width < 10000 ? 32.0 : 64.0);
-  parameters.UseDescriptionLength = removal;
-  return parameters;
+  using Schedule = CudaFiltersEnums::Schedule;
+  return benchmark_filters::PaperSnakeParameters(static_cast<itk::SizeValueType>(image.Scene.Width),
+                                                 coarseToFine ? Schedule::CoarseToFine : Schedule::AsPublished,
+                                                 removal);
 }
 
 double

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef snake_paper_parameters_h
+#define snake_paper_parameters_h
+
+#include "itkCudaRegionSnakeEngine.h"
+
+namespace benchmark_filters
+{
+/** The parameters with which the scenes of the region snake paper are measured; `side`: of the square image, in pixels.
+ */
+inline itk::CudaRegionSnakeParameters
+PaperSnakeParameters(itk::SizeValueType side, itk::CudaFiltersEnums::Schedule schedule, bool removal)
+{
+  const bool                     asPublished = schedule == itk::CudaFiltersEnums::Schedule::AsPublished;
+  itk::CudaRegionSnakeParameters parameters;
+  parameters.Start = itk::CudaFiltersEnums::Start::MarginRectangle;
+  parameters.Schedule = schedule;
+  parameters.MinimumEdgeLength = asPublished ? 16.0 : (side < 10000 ? 32.0 : 64.0);
+  parameters.UseDescriptionLength = removal;
+  return parameters;
+}
+} // namespace benchmark_filters
+
+#endif
