@@ -78,8 +78,8 @@ private:
 public:
   using ComponentType = typename CudaPixelTraits<InternalPixelType>::ComponentType;
 
-  static constexpr bool HoldsPixels = std::is_base_of_v<Image<PixelType, Dimension>, TImage> ||
-                                      std::is_base_of_v<VectorImage<InternalPixelType, Dimension>, TImage>;
+  static constexpr bool IsVectorImage = std::is_base_of_v<VectorImage<InternalPixelType, Dimension>, TImage>;
+  static constexpr bool HoldsPixels = std::is_base_of_v<Image<PixelType, Dimension>, TImage> || IsVectorImage;
   static constexpr bool IsSupported =
     HoldsPixels && CudaComponentTraits<ComponentType>::IsSupported && Dimension <= CudaImageView::MaximumDimension;
 
@@ -111,29 +111,53 @@ MakeCudaImageShape(const typename TImage::RegionType & region, size_t numberOfCo
   return view;
 }
 
+/** As whole.IsInside(part), for parts whose end is beyond the largest index as well.
+ * \ingroup CudaFilters */
+template <unsigned int VDimension>
+bool
+CudaRegionHolds(const ImageRegion<VDimension> & whole, const ImageRegion<VDimension> & part)
+{
+  for (unsigned int d = 0; d < VDimension; ++d)
+  {
+    const bool within = part.GetIndex(d) >= whole.GetIndex(d) && part.GetSize(d) <= whole.GetSize(d);
+    if (!within || static_cast<SizeValueType>(part.GetIndex(d)) - static_cast<SizeValueType>(whole.GetIndex(d)) >
+                     whole.GetSize(d) - part.GetSize(d))
+    {
+      return false;
+    }
+  }
+  return true;
+}
+
 /** Throws unless the image holds the pixels of `region`, as ITK's iterators do. An image without source that was
- * released, for example by a filter that ran in place, has lost its pixels but not its largest possible region.
+ * released, for example by a filter that ran in place, has lost its pixels but not its largest possible region. `name`:
+ * of the image in the exception; its class where there is none.
  * \ingroup CudaFilters */
 template <typename TImage>
 void
-CudaVerifyBufferedRegion(const TImage * image, const typename TImage::RegionType & region)
+CudaVerifyBufferedRegion(const TImage * image, const typename TImage::RegionType & region, const char * name = nullptr)
 {
   const auto & buffered = image->GetBufferedRegion();
+  name = name ? name : image->GetNameOfClass();
   if (region.GetNumberOfPixels() == 0)
   {
     return;
   }
-  if (!buffered.IsInside(region))
+  if (!CudaRegionHolds(buffered, region))
   {
-    itkGenericExceptionMacro(<< "Region " << region << " of the " << image->GetNameOfClass()
-                             << " is outside of buffered region " << buffered);
+    itkGenericExceptionMacro(<< "Region " << region << " of " << name << " is outside of buffered region " << buffered
+                             << "; was it allocated, or released?");
   }
   if constexpr (CudaImageTraits<TImage>::HoldsPixels)
   {
-    if (image->GetBufferPointer() == nullptr)
+    const auto * const  pixels = image->GetPixelContainer();
+    const SizeValueType elements = CudaImageTraits<TImage>::IsVectorImage ? image->GetNumberOfComponentsPerPixel() : 1;
+    const SizeValueType needed = buffered.GetNumberOfPixels() * elements;
+    const SizeValueType held = pixels ? pixels->Size() : 0;
+    if (held < needed)
     {
-      itkGenericExceptionMacro(<< "Region " << region << " of the " << image->GetNameOfClass()
-                               << " has no memory, nor has buffered region " << buffered << "; it must be allocated");
+      itkGenericExceptionMacro(<< name << " has memory for " << held << " of the " << needed
+                               << " elements of its buffered region " << buffered << "; it must be allocated");
     }
   }
 }
@@ -142,11 +166,11 @@ CudaVerifyBufferedRegion(const TImage * image, const typename TImage::RegionType
  * \exception ExceptionObject if the image's buffered region does not hold them \ingroup CudaFilters */
 template <typename TImage>
 CudaImageView
-MakeCudaImageView(const TImage * image, const typename TImage::RegionType & region)
+MakeCudaImageView(const TImage * image, const typename TImage::RegionType & region, const char * name = nullptr)
 {
   using ComponentType = typename CudaImageTraits<TImage>::ComponentType;
 
-  CudaVerifyBufferedRegion(image, region);
+  CudaVerifyBufferedRegion(image, region, name);
   CudaImageView         view = MakeCudaImageShape<TImage>(region, image->GetNumberOfComponentsPerPixel());
   const OffsetValueType first =
     image->ComputeOffset(region.GetIndex()) * static_cast<OffsetValueType>(view.NumberOfComponents);

@@ -443,12 +443,6 @@ private:
   /** Not by the number of its pixels, which may be 0 modulo 2^64. */
   bool
   HasInitialRegion() const;
-  /** As whole.IsInside(part), for parts whose end is beyond the largest index as well. */
-  static bool
-  HoldsRegion(const RegionType & whole, const RegionType & part);
-  /** \exception ExceptionObject that names the mask if its pixels are not in memory */
-  CudaImageView
-  MakeMaskView(const MaskImageType * mask, const char * name) const;
   CudaSnakePolygon
   GetStartPolygon() const;
   CudaRegionSnakeObserver

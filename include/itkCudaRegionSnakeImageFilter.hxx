@@ -98,39 +98,6 @@ CudaRegionSnakeImageFilter<TInputImage, TOutputImage>::HasInitialRegion() const
 }
 
 template <typename TInputImage, typename TOutputImage>
-bool
-CudaRegionSnakeImageFilter<TInputImage, TOutputImage>::HoldsRegion(const RegionType & whole, const RegionType & part)
-{
-  for (unsigned int d = 0; d < 2; ++d)
-  {
-    const bool within = part.GetIndex(d) >= whole.GetIndex(d) && part.GetSize(d) <= whole.GetSize(d);
-    if (!within || static_cast<SizeValueType>(part.GetIndex(d)) - static_cast<SizeValueType>(whole.GetIndex(d)) >
-                     whole.GetSize(d) - part.GetSize(d))
-    {
-      return false;
-    }
-  }
-  return true;
-}
-
-template <typename TInputImage, typename TOutputImage>
-CudaImageView
-CudaRegionSnakeImageFilter<TInputImage, TOutputImage>::MakeMaskView(const MaskImageType * mask, const char * name) const
-{
-  const RegionType whole = mask->GetLargestPossibleRegion();
-  const RegionType buffered = mask->GetBufferedRegion();
-  const auto *     pixels = mask->GetPixelContainer();
-  if (!HoldsRegion(buffered, whole) || pixels == nullptr || pixels->Size() < buffered.GetNumberOfPixels())
-  {
-    itkExceptionMacro(<< name << " has index " << whole.GetIndex() << " and size " << whole.GetSize()
-                      << ", but its buffer does not hold that: it is of index " << buffered.GetIndex() << " and size "
-                      << buffered.GetSize() << ", with memory for " << (pixels == nullptr ? 0 : pixels->Size())
-                      << " pixels. All pixels of a mask must be in memory; was it allocated, or released?");
-  }
-  return MakeCudaImageView(mask, whole);
-}
-
-template <typename TInputImage, typename TOutputImage>
 CudaSnakePolygon
 CudaRegionSnakeImageFilter<TInputImage, TOutputImage>::GetStartPolygon() const
 {
@@ -138,7 +105,7 @@ CudaRegionSnakeImageFilter<TInputImage, TOutputImage>::GetStartPolygon() const
   CudaSnakePolygon polygon;
   if (this->HasInitialRegion())
   {
-    if (!HoldsRegion(region, m_InitialRegion))
+    if (!CudaRegionHolds(region, m_InitialRegion))
     {
       itkExceptionMacro("InitialRegion has index "
                         << m_InitialRegion.GetIndex() << " and size " << m_InitialRegion.GetSize()
@@ -216,13 +183,14 @@ CudaRegionSnakeImageFilter<TInputImage, TOutputImage>::GenerateData()
   CudaImageView validMask;
   if (this->GetValidMask() != nullptr)
   {
-    validMask = this->MakeMaskView(this->GetValidMask(), "ValidMask");
+    validMask = MakeCudaImageView(this->GetValidMask(), this->GetValidMask()->GetLargestPossibleRegion(), "ValidMask");
     input.ValidMask = &validMask;
   }
   CudaImageView startMask;
   if (this->GetInitialMask() != nullptr)
   {
-    startMask = this->MakeMaskView(this->GetInitialMask(), "InitialMask");
+    startMask =
+      MakeCudaImageView(this->GetInitialMask(), this->GetInitialMask()->GetLargestPossibleRegion(), "InitialMask");
     input.StartMask = &startMask;
   }
   const CudaSnakePolygon startPolygon = this->GetStartPolygon();

@@ -573,7 +573,7 @@ TEST_P(CudaRegionSnakeOutputs, MasksWithoutTheirPixelsAreNamed)
     MaskType::Pointer  released = MaskType::New();
     MaskType::Pointer  grown = MaskType::New();
     const auto         scanty = ScantySource::New();
-    const std::string  expected = "its buffer does not hold";
+    const std::string  expected = "buffered region";
     std::ostringstream failures;
     neverAllocated->SetRegions(whole);
     released->SetRegions(whole);
