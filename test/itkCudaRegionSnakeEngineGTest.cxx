@@ -798,5 +798,5 @@ TEST(CudaFiltersEnumsOfTheSnake, NamesAreReadInAnyCase)
   EXPECT_EQ(itk::CudaNoiseLawFromString("gaussiancommonvariance"), NoiseLaw::GaussianCommonVariance);
   EXPECT_EQ(itk::CudaScheduleFromString("ASPUBLISHED"), CudaFiltersEnums::Schedule::AsPublished);
   EXPECT_EQ(itk::CudaStartFromString("MarginRectangle"), CudaFiltersEnums::Start::MarginRectangle);
-  EXPECT_MESSAGE(itk::CudaNoiseLawFromString("Laplace"), "NoiseLaw is \"Laplace\"; known names are: Gaussian, Gaus");
+  EXPECT_MESSAGE(itk::CudaNoiseLawFromString("Laplace"), "NoiseLaw is \"Laplace\"; it must be Gaussian, GaussianC");
 }

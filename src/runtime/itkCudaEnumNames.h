@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <optional>
 #include <ostream>
 #include <string>
 
@@ -26,19 +27,43 @@ EqualExceptCase(const std::string & a, const std::string & b)
   });
 }
 
-/** The value of that name; case does not matter.
- * \exception ExceptionObject naming the enumeration, the text and the known names. */
+/** The value's name; null if it has none. */
 template <typename TEnum>
-TEnum
-FromString(const std::string & name)
+const char *
+NameOf(TEnum value)
 {
-  std::string known;
+  const auto index = static_cast<size_t>(value);
+  return index < EnumNames<TEnum>::Values.size() ? EnumNames<TEnum>::Values[index] : nullptr;
+}
+
+/** The value of that name, if there is one; case does not matter. */
+template <typename TEnum>
+std::optional<TEnum>
+FindByName(const std::string & name)
+{
   for (size_t i = 0; i < EnumNames<TEnum>::Values.size(); ++i)
   {
     if (EqualExceptCase(name, EnumNames<TEnum>::Values[i]))
     {
       return static_cast<TEnum>(i);
     }
+  }
+  return std::nullopt;
+}
+
+/** The value of that name; case does not matter.
+ * \exception ExceptionObject naming the enumeration, the text and the known names. */
+template <typename TEnum>
+TEnum
+FromString(const std::string & name)
+{
+  if (const auto value = FindByName<TEnum>(name))
+  {
+    return *value;
+  }
+  std::string known;
+  for (size_t i = 0; i < EnumNames<TEnum>::Values.size(); ++i)
+  {
     const bool last = i + 1 == EnumNames<TEnum>::Values.size();
     known += std::string(i == 0 ? "" : (last ? " or " : ", ")) + EnumNames<TEnum>::Values[i];
   }
@@ -50,10 +75,9 @@ template <typename TEnum>
 std::ostream &
 Print(std::ostream & out, TEnum value)
 {
-  const size_t      index = static_cast<size_t>(value);
-  const std::string type = std::string("itk::CudaFiltersEnums::") + EnumNames<TEnum>::Enumeration;
-  return index < EnumNames<TEnum>::Values.size() ? out << type << "::" << EnumNames<TEnum>::Values[index]
-                                                 : out << "INVALID VALUE FOR " << type;
+  const std::string  type = std::string("itk::CudaFiltersEnums::") + EnumNames<TEnum>::Enumeration;
+  const char * const name = NameOf(value);
+  return name ? out << type << "::" << name : out << "INVALID VALUE FOR " << type;
 }
 } // namespace itk::cuda
 

@@ -1,66 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "itkCudaFiltersEnums.h"
 
-#include "itkMacro.h"
-
-#include <algorithm>
-#include <array>
-#include <cctype>
+#include "itkCudaEnumNames.h"
 
 namespace itk
 {
-namespace
+namespace cuda
 {
-struct NamedBackend
+template <>
+struct EnumNames<CudaFiltersEnums::Backend>
 {
-  CudaFiltersEnums::Backend Value;
-  const char *              Name;
+  static constexpr const char *                Enumeration = "Backend";
+  static constexpr std::array<const char *, 3> Values{ { "Automatic", "Cuda", "Host" } };
 };
-
-constexpr std::array<NamedBackend, 3> namedBackends{ { { CudaFiltersEnums::Backend::Automatic, "Automatic" },
-                                                       { CudaFiltersEnums::Backend::Cuda, "Cuda" },
-                                                       { CudaFiltersEnums::Backend::Host, "Host" } } };
-
-std::string
-ToLower(std::string text)
-{
-  std::transform(
-    text.begin(), text.end(), text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
-}
-} // namespace
+} // namespace cuda
 
 std::string
 CudaBackendToString(CudaFiltersEnums::Backend value)
 {
-  for (const NamedBackend & named : namedBackends)
-  {
-    if (named.Value == value)
-    {
-      return named.Name;
-    }
-  }
-  return "INVALID VALUE FOR itk::CudaFiltersEnums::Backend";
+  const char * const name = cuda::NameOf(value);
+  return name ? name : "INVALID VALUE FOR itk::CudaFiltersEnums::Backend";
 }
 
 CudaFiltersEnums::Backend
 CudaBackendFromString(const std::string & name, const char * parameter)
 {
-  for (const NamedBackend & named : namedBackends)
+  if (const auto value = cuda::FindByName<CudaFiltersEnums::Backend>(name))
   {
-    if (ToLower(name) == ToLower(named.Name))
-    {
-      return named.Value;
-    }
+    return *value;
   }
+  // As they are written in the environment and on command lines.
   itkGenericExceptionMacro(<< parameter << " is \"" << name << "\"; it must be automatic, cuda or host");
 }
 
 std::ostream &
 operator<<(std::ostream & out, const CudaFiltersEnums::Backend value)
 {
-  const std::string name = CudaBackendToString(value);
-  const bool        known = name.find(' ') == std::string::npos;
-  return out << (known ? "itk::CudaFiltersEnums::Backend::" : "") << name;
+  return cuda::Print(out, value);
 }
 } // end namespace itk

@@ -1,131 +1,101 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "itkCudaRegionSnakeEngine.h"
 
-#include "itkMacro.h"
-#include "itksys/SystemTools.hxx"
+#include "itkCudaEnumNames.h"
 
 namespace itk
 {
-namespace
-{
-template <typename TEnum>
-struct NamedValue
-{
-  TEnum        Value;
-  const char * Name;
-};
-
 using NoiseLaw = CudaFiltersEnums::NoiseLaw;
 using Schedule = CudaFiltersEnums::Schedule;
 using Start = CudaFiltersEnums::Start;
 
-constexpr NamedValue<NoiseLaw> NoiseLaws[] = {
-  { NoiseLaw::Gaussian, "Gaussian" },  { NoiseLaw::GaussianCommonVariance, "GaussianCommonVariance" },
-  { NoiseLaw::Gamma, "Gamma" },        { NoiseLaw::Rayleigh, "Rayleigh" },
-  { NoiseLaw::Poisson, "Poisson" },    { NoiseLaw::Bernoulli, "Bernoulli" },
-  { NoiseLaw::LogNormal, "LogNormal" }
+namespace cuda
+{
+template <>
+struct EnumNames<NoiseLaw>
+{
+  static constexpr const char *                Enumeration = "NoiseLaw";
+  static constexpr std::array<const char *, 7> Values{
+    { "Gaussian", "GaussianCommonVariance", "Gamma", "Rayleigh", "Poisson", "Bernoulli", "LogNormal" }
+  };
 };
 
-constexpr NamedValue<Schedule> Schedules[] = { { Schedule::CoarseToFine, "CoarseToFine" },
-                                               { Schedule::AsPublished, "AsPublished" } };
-
-constexpr NamedValue<Start> Starts[] = { { Start::Automatic, "Automatic" },
-                                         { Start::MarginRectangle, "MarginRectangle" } };
-
-constexpr NamedValue<CudaRegionSnakeStop> Stops[] = {
-  { CudaRegionSnakeStop::Converged, "Converged" },
-  { CudaRegionSnakeStop::MaximumNumberOfIterations, "MaximumNumberOfIterations" },
-  { CudaRegionSnakeStop::MaximumNumberOfNodes, "MaximumNumberOfNodes" },
-  { CudaRegionSnakeStop::RegionTooSmall, "RegionTooSmall" },
-  { CudaRegionSnakeStop::Aborted, "Aborted" }
+template <>
+struct EnumNames<Schedule>
+{
+  static constexpr const char *                Enumeration = "Schedule";
+  static constexpr std::array<const char *, 2> Values{ { "CoarseToFine", "AsPublished" } };
 };
 
-template <typename TEnum, size_t VNumber>
-const char *
-NameOf(const NamedValue<TEnum> (&values)[VNumber], TEnum value)
+template <>
+struct EnumNames<Start>
 {
-  for (const auto & candidate : values)
-  {
-    if (candidate.Value == value)
-    {
-      return candidate.Name;
-    }
-  }
-  return "INVALID VALUE";
-}
+  static constexpr const char *                Enumeration = "Start";
+  static constexpr std::array<const char *, 2> Values{ { "Automatic", "MarginRectangle" } };
+};
 
-template <typename TEnum, size_t VNumber>
-TEnum
-ValueOf(const NamedValue<TEnum> (&values)[VNumber], const std::string & name, const char * parameter)
+template <>
+struct EnumNames<CudaRegionSnakeStop>
 {
-  std::string known;
-  for (const auto & candidate : values)
-  {
-    if (itksys::SystemTools::Strucmp(candidate.Name, name.c_str()) == 0)
-    {
-      return candidate.Value;
-    }
-    known += known.empty() ? candidate.Name : std::string(", ") + candidate.Name;
-  }
-  itkGenericExceptionMacro(<< parameter << " is \"" << name << "\"; known names are: " << known);
-}
-} // namespace
+  static constexpr std::array<const char *, 5> Values{
+    { "Converged", "MaximumNumberOfIterations", "MaximumNumberOfNodes", "RegionTooSmall", "Aborted" }
+  };
+};
+
+template <>
+struct EnumNames<CudaRegionSnakeStep::Kind>
+{
+  static constexpr std::array<const char *, 4> Values{ { "level", "iteration", "insertion", "removal" } };
+};
+} // namespace cuda
 
 std::ostream &
 operator<<(std::ostream & out, const NoiseLaw value)
 {
-  return out << "itk::CudaFiltersEnums::NoiseLaw::" << NameOf(NoiseLaws, value);
+  return cuda::Print(out, value);
 }
 
 std::ostream &
 operator<<(std::ostream & out, const Schedule value)
 {
-  return out << "itk::CudaFiltersEnums::Schedule::" << NameOf(Schedules, value);
+  return cuda::Print(out, value);
 }
 
 std::ostream &
 operator<<(std::ostream & out, const Start value)
 {
-  return out << "itk::CudaFiltersEnums::Start::" << NameOf(Starts, value);
+  return cuda::Print(out, value);
 }
 
 std::ostream &
 operator<<(std::ostream & out, const CudaRegionSnakeStop value)
 {
-  return out << NameOf(Stops, value);
+  const char * const name = cuda::NameOf(value);
+  return out << (name ? name : "INVALID VALUE");
 }
 
 NoiseLaw
 CudaNoiseLawFromString(const std::string & name)
 {
-  return ValueOf(NoiseLaws, name, "NoiseLaw");
+  return cuda::FromString<NoiseLaw>(name);
 }
 
 Schedule
 CudaScheduleFromString(const std::string & name)
 {
-  return ValueOf(Schedules, name, "Schedule");
+  return cuda::FromString<Schedule>(name);
 }
 
 Start
 CudaStartFromString(const std::string & name)
 {
-  return ValueOf(Starts, name, "Start");
+  return cuda::FromString<Start>(name);
 }
 
 const char *
 CudaRegionSnakeStepName(CudaRegionSnakeStep::Kind kind)
 {
-  switch (kind)
-  {
-    case CudaRegionSnakeStep::Kind::Level:
-      return "level";
-    case CudaRegionSnakeStep::Kind::Iteration:
-      return "iteration";
-    case CudaRegionSnakeStep::Kind::Insertion:
-      return "insertion";
-    default:
-      return "removal";
-  }
+  const char * const name = cuda::NameOf(kind);
+  return name ? name : "INVALID VALUE";
 }
 } // end namespace itk
