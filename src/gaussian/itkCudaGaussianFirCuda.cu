@@ -5,6 +5,7 @@
 #include "itkCudaGaussianFirKernels.cuh"
 #include "itkCudaLaunch.h"
 #include "itkCudaMemory.h"
+#include "itkCudaRoundUp.h"
 
 #include <algorithm>
 #include <vector>
@@ -13,12 +14,6 @@ namespace itk::cuda::gaussian
 {
 namespace
 {
-size_t
-DivideUp(size_t numerator, size_t denominator)
-{
-  return (numerator + denominator - 1) / denominator;
-}
-
 /** Lines along `axis`: the axes below it are flattened into the inner index, those above it into the outer one. */
 FirGeometry
 MakeFirGeometry(const DeviceView & view, unsigned int axis)

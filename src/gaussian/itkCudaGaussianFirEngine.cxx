@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "itkCudaGaussianFirEngine.h"
 
+#include "itkCudaComputeType.h"
 #include "itkCudaDevice.h"
 #include "itkCudaGaussianFirDevice.h"
 #include "itkCudaTransfer.h"
@@ -12,15 +13,11 @@ namespace itk
 {
 namespace
 {
-/** Float, unless a component type holds more digits than that, or the sums are to be those of double. */
+/** As that of the other filters, and double where the sums are to be those of double. */
 CudaComponentType
 GetComputeType(const CudaGaussianFirPlan & plan, const CudaImageView & input, const CudaImageView & output)
 {
-  const auto needsDouble = [](CudaComponentType type) {
-    return type == CudaComponentType::Double || type == CudaComponentType::Int || type == CudaComponentType::UInt;
-  };
-  const bool inDouble = plan.TruncatePasses || needsDouble(input.ComponentType) || needsDouble(output.ComponentType);
-  return inDouble ? CudaComponentType::Double : CudaComponentType::Float;
+  return plan.TruncatePasses ? CudaComponentType::Double : cuda::GetComputeType(input, output);
 }
 
 /** The part of the image that the output holds. */

@@ -7,6 +7,7 @@
 #include "itkCudaPartitionedGaussianCoefficients.h"
 #include "itkCudaPartitionedGaussianDevice.h"
 #include "itkCudaPartitionedGaussianKernels.cuh"
+#include "itkCudaRoundUp.h"
 
 #include <algorithm>
 #include <vector>
@@ -16,12 +17,6 @@ namespace itk::cuda::partitioned
 namespace
 {
 using PartitionEnum = CudaFiltersEnums::Partition;
-
-size_t
-DivideUp(size_t numerator, size_t denominator)
-{
-  return (numerator + denominator - 1) / denominator;
-}
 
 /** Lines along an axis other than x: the axes below it are flattened into the inner index, those above it into the
  * outer one. */

@@ -6,14 +6,18 @@
 
 namespace itk::cuda
 {
+/** Whether a component type holds more digits than float. */
+inline bool
+NeedsDouble(CudaComponentType type)
+{
+  return type == CudaComponentType::Double || type == CudaComponentType::Int || type == CudaComponentType::UInt;
+}
+
 /** Float, unless a component type holds more digits than that. */
 inline CudaComponentType
 GetComputeType(const CudaImageView & input, const CudaImageView & output)
 {
-  const auto needsDouble = [](CudaComponentType type) {
-    return type == CudaComponentType::Double || type == CudaComponentType::Int || type == CudaComponentType::UInt;
-  };
-  return needsDouble(input.ComponentType) || needsDouble(output.ComponentType) ? CudaComponentType::Double
+  return NeedsDouble(input.ComponentType) || NeedsDouble(output.ComponentType) ? CudaComponentType::Double
                                                                                : CudaComponentType::Float;
 }
 } // namespace itk::cuda
