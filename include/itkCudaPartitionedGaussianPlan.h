@@ -6,6 +6,7 @@
 #include "itkCudaFiltersEnums.h"
 
 #include <cstddef>
+#include <optional>
 #include <vector>
 
 namespace itk
@@ -38,6 +39,36 @@ struct CudaPartitionedGaussianPlan
   unsigned int                             LinesPerBlock{ 16 };
   std::vector<CudaPartitionedGaussianPass> Passes;
 };
+
+/** \struct CudaPartitionedGaussianParameters
+ * \brief What a user asks of CudaPartitionedRecursiveGaussianImageFilter, and the image's spacing.
+ * \ingroup CudaFilters
+ */
+struct CudaPartitionedGaussianParameters
+{
+  double                                               Sigma{ 1.0 }; // in physical units
+  std::optional<double>                                FilterWindow; // in pixels, along every axis, in place of Sigma
+  double                                               WindowToSigmaRatio{ 2.0 };
+  CudaPartitionedGaussianPlan::PartitionEnum           Partition{ CudaFiltersEnums::Partition::Exact };
+  CudaPartitionedGaussianPlan::LineBordersEnum         LineBorders{ CudaFiltersEnums::LineBorders::Exact };
+  CudaPartitionedGaussianPlan::IntermediateStorageEnum IntermediateStorage{
+    CudaFiltersEnums::IntermediateStorage::Local
+  };
+  unsigned int          LinesPerBlock{ 16 };
+  std::optional<size_t> NumberOfBlocks; // of each line with Exact; none: CudaAutomaticNumberOfBlocks()
+  std::vector<double>   Spacing;        // by axis
+};
+
+/** Checks what does not depend on the image.
+ * \exception ExceptionObject naming the parameter that is out of range */
+CudaFilters_EXPORT void
+VerifyCudaPartitionedGaussianParameters(const CudaPartitionedGaussianParameters & parameters);
+
+/** The passes for an image with lines of these lengths, from the first axis to the last.
+ * \exception ExceptionObject naming the parameter that is out of range, or that does not suit the lines */
+CudaFilters_EXPORT CudaPartitionedGaussianPlan
+MakePartitionedGaussianPlan(const CudaPartitionedGaussianParameters & parameters,
+                            const std::vector<size_t> &               lineLengths);
 
 /** Lines of fewer pixels cannot be filtered. */
 constexpr size_t CudaPartitionedMinimumLineLength = 4;

@@ -142,6 +142,8 @@ protected:
   void
   VerifyPreconditions() ITKv5_CONST override;
   void
+  VerifyInputInformation() ITKv5_CONST override;
+  void
   GenerateInputRequestedRegion() override;
   void
   EnlargeOutputRequestedRegion(DataObject * output) override;
@@ -151,10 +153,9 @@ protected:
   PrintSelf(std::ostream & os, Indent indent) const override;
 
 private:
-  double
-  GetSigmaInPixels(unsigned int axis) const;
-  void
-  VerifyLines() const;
+  /** Without the image's spacing. */
+  CudaPartitionedGaussianParameters
+  GetParameters() const;
   CudaPartitionedGaussianPlan
   MakePlan() const;
 

@@ -6,8 +6,8 @@
 #include "itkCudaGaussianFilterRun.h"
 #include "itkCudaPartitionedGaussianEngine.h"
 
-#include <algorithm>
-#include <cmath>
+#include <optional>
+#include <vector>
 
 namespace itk
 {
@@ -52,24 +52,15 @@ void
 CudaPartitionedRecursiveGaussianImageFilter<TInputImage, TOutputImage>::VerifyPreconditions() ITKv5_CONST
 {
   Superclass::VerifyPreconditions();
-  const auto verify = [this](const char * name, double value) {
-    if (!(value > 0.0) || !std::isfinite(value))
-    {
-      itkExceptionMacro(<< name << " is " << value << "; it must be greater than zero and finite");
-    }
-  };
-  verify("WindowToSigmaRatio", m_WindowToSigmaRatio);
-  m_UseFilterWindow ? verify("FilterWindow", m_FilterWindow) : verify("Sigma", m_Sigma);
+  VerifyCudaPartitionedGaussianParameters(this->GetParameters());
+}
 
-  constexpr unsigned int known[] = { 4, 8, 16, 32, 64 };
-  if (std::find(std::begin(known), std::end(known), m_LinesPerBlock) == std::end(known))
-  {
-    itkExceptionMacro("LinesPerBlock is " << m_LinesPerBlock << "; it must be 4, 8, 16, 32 or 64");
-  }
-  if (m_Partition == PartitionEnum::Exact && !m_AutomaticNumberOfBlocks && m_NumberOfBlocks < 1)
-  {
-    itkExceptionMacro("NumberOfBlocks is " << m_NumberOfBlocks << "; it must be at least 1");
-  }
+template <typename TInputImage, typename TOutputImage>
+void
+CudaPartitionedRecursiveGaussianImageFilter<TInputImage, TOutputImage>::VerifyInputInformation() ITKv5_CONST
+{
+  Superclass::VerifyInputInformation();
+  this->MakePlan();
 }
 
 template <typename TInputImage, typename TOutputImage>
@@ -93,64 +84,30 @@ CudaPartitionedRecursiveGaussianImageFilter<TInputImage, TOutputImage>::EnlargeO
 }
 
 template <typename TInputImage, typename TOutputImage>
-double
-CudaPartitionedRecursiveGaussianImageFilter<TInputImage, TOutputImage>::GetSigmaInPixels(unsigned int axis) const
+CudaPartitionedGaussianParameters
+CudaPartitionedRecursiveGaussianImageFilter<TInputImage, TOutputImage>::GetParameters() const
 {
-  return m_UseFilterWindow ? m_FilterWindow / m_WindowToSigmaRatio
-                           : m_Sigma / std::abs(this->GetInput()->GetSpacing()[axis]);
-}
-
-template <typename TInputImage, typename TOutputImage>
-void
-CudaPartitionedRecursiveGaussianImageFilter<TInputImage, TOutputImage>::VerifyLines() const
-{
-  const auto size = this->GetInput()->GetLargestPossibleRegion().GetSize();
-  for (unsigned int d = 0; d < ImageDimension; ++d)
-  {
-    if (size[d] < CudaPartitionedMinimumLineLength)
-    {
-      itkExceptionMacro("The number of pixels along dimension " << d << " is " << size[d]
-                                                                << "; this filter requires at least "
-                                                                << CudaPartitionedMinimumLineLength);
-    }
-    const SizeValueType limit = CudaMaximumNumberOfBlocks(size[d]);
-    if (m_Partition == PartitionEnum::Exact && !m_AutomaticNumberOfBlocks && m_NumberOfBlocks > limit)
-    {
-      itkExceptionMacro("NumberOfBlocks is " << m_NumberOfBlocks << "; lines of " << size[d] << " pixels (dimension "
-                                             << d << ") can be cut into at most " << limit
-                                             << (limit == 1 ? " block" : " blocks") << " of 16 pixels or more");
-    }
-    const double spacing = this->GetInput()->GetSpacing()[d];
-    if (!std::isfinite(this->GetSigmaInPixels(d)))
-    {
-      itkExceptionMacro("Spacing along dimension " << d << " is " << spacing << "; it must be finite and not zero");
-    }
-  }
+  CudaPartitionedGaussianParameters parameters;
+  parameters.Sigma = m_Sigma;
+  parameters.FilterWindow = m_UseFilterWindow ? std::optional(m_FilterWindow) : std::nullopt;
+  parameters.WindowToSigmaRatio = m_WindowToSigmaRatio;
+  parameters.Partition = m_Partition;
+  parameters.LineBorders = m_LineBorders;
+  parameters.IntermediateStorage = m_IntermediateStorage;
+  parameters.LinesPerBlock = m_LinesPerBlock;
+  parameters.NumberOfBlocks = m_AutomaticNumberOfBlocks ? std::nullopt : std::optional<size_t>(m_NumberOfBlocks);
+  return parameters;
 }
 
 template <typename TInputImage, typename TOutputImage>
 CudaPartitionedGaussianPlan
 CudaPartitionedRecursiveGaussianImageFilter<TInputImage, TOutputImage>::MakePlan() const
 {
-  const auto                  size = this->GetInput()->GetLargestPossibleRegion().GetSize();
-  CudaPartitionedGaussianPlan plan;
-  plan.Partition = m_Partition;
-  plan.LineBorders = m_LineBorders;
-  plan.IntermediateStorage = m_IntermediateStorage;
-  plan.LinesPerBlock = m_LinesPerBlock;
-  for (unsigned int axis = 0; axis < ImageDimension; ++axis)
-  {
-    CudaPartitionedGaussianPass pass;
-    pass.Axis = axis;
-    pass.SigmaInPixels = this->GetSigmaInPixels(axis);
-    pass.CentralRadius = CudaCentralPixelRadius(m_WindowToSigmaRatio * pass.SigmaInPixels);
-    if (m_Partition == PartitionEnum::Exact)
-    {
-      pass.NumberOfBlocks = m_AutomaticNumberOfBlocks ? CudaAutomaticNumberOfBlocks(size[axis]) : m_NumberOfBlocks;
-    }
-    plan.Passes.push_back(pass);
-  }
-  return plan;
+  const TInputImage * const         input = this->GetInput();
+  const auto                        size = input->GetLargestPossibleRegion().GetSize();
+  CudaPartitionedGaussianParameters parameters = this->GetParameters();
+  parameters.Spacing.assign(input->GetSpacing().Begin(), input->GetSpacing().End());
+  return MakePartitionedGaussianPlan(parameters, std::vector<size_t>(size.begin(), size.end()));
 }
 
 template <typename TInputImage, typename TOutputImage>
@@ -160,7 +117,6 @@ CudaPartitionedRecursiveGaussianImageFilter<TInputImage, TOutputImage>::Generate
   using InputTraits = CudaImageTraits<TInputImage>;
   using OutputTraits = CudaImageTraits<TOutputImage>;
 
-  this->VerifyLines();
   const CudaPartitionedGaussianPlan plan = this->MakePlan();
   const auto                        region = this->GetOutput()->GetRequestedRegion();
   const auto                        runOnHost = [&](const CudaImageView & input, const CudaImageView & output) {

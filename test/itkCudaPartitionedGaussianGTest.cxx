@@ -18,6 +18,7 @@
 #include <numeric>
 #include <random>
 #include <string>
+#include <vector>
 
 namespace
 {
@@ -194,6 +195,61 @@ TEST(PartitionedGaussianPlan, BlocksCoverTheLineOnce)
   EXPECT_EQ(CudaMaximumNumberOfBlocks(32), 2u);
   EXPECT_EQ(CudaMaximumNumberOfBlocks(16000), 1000u);
   EXPECT_EQ(CudaMaximumNumberOfBlocks(4), 1u);
+}
+
+TEST(PartitionedGaussianPlan, IsMadeOfWhatTheUserAsksFor)
+{
+  CudaPartitionedGaussianParameters parameters;
+  parameters.Sigma = 6.0;
+  parameters.Spacing = { 2.0, -0.5 };
+  const auto automatic = MakePartitionedGaussianPlan(parameters, { 512, 40 });
+  ASSERT_EQ(automatic.Passes.size(), 2u);
+  EXPECT_EQ(automatic.Passes[0].SigmaInPixels, 3.0);
+  EXPECT_EQ(automatic.Passes[1].SigmaInPixels, 12.0);
+  EXPECT_EQ(automatic.Passes[0].CentralRadius, 3u);
+  EXPECT_EQ(automatic.Passes[0].NumberOfBlocks, 16u);
+  EXPECT_EQ(automatic.Passes[1].Axis, 1u);
+  parameters.FilterWindow = 30.0;
+  parameters.NumberOfBlocks = 2;
+  const auto window = MakePartitionedGaussianPlan(parameters, { 512, 40 });
+  EXPECT_EQ(window.Passes[0].SigmaInPixels, 15.0);
+  EXPECT_EQ(window.Passes[1].SigmaInPixels, 15.0);
+  EXPECT_EQ(window.Passes[1].CentralRadius, 15u);
+  EXPECT_EQ(window.Passes[1].NumberOfBlocks, 2u);
+  parameters.Partition = Partition::TwoWay; // has no blocks
+  parameters.NumberOfBlocks = 1000;
+  EXPECT_EQ(MakePartitionedGaussianPlan(parameters, { 512, 40 }).Passes[1].NumberOfBlocks, 1u);
+}
+
+TEST(PartitionedGaussianPlan, NamesWhatIsOutOfRange)
+{
+  using Parameters = CudaPartitionedGaussianParameters;
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const auto   check = [](const std::string & expected, const auto & change, const std::vector<size_t> & lengths) {
+    Parameters parameters;
+    parameters.Spacing = { 1.0, 1.0 };
+    change(parameters);
+    try
+    {
+      MakePartitionedGaussianPlan(parameters, lengths);
+      ADD_FAILURE() << "no exception: " << expected;
+    }
+    catch (const ExceptionObject & error)
+    {
+      EXPECT_NE(std::string(error.GetDescription()).find(expected), std::string::npos) << error.GetDescription();
+    }
+  };
+  check("Sigma is 0", [](Parameters & p) { p.Sigma = 0.0; }, { 64, 64 });
+  check("FilterWindow is nan", [=](Parameters & p) { p.FilterWindow = nan; }, { 64, 64 });
+  check("WindowToSigmaRatio is -2", [](Parameters & p) { p.WindowToSigmaRatio = -2.0; }, { 64, 64 });
+  check("LinesPerBlock is 65; it must be 4, 8, 16, 32 or 64", [](Parameters & p) { p.LinesPerBlock = 65; }, { 64, 64 });
+  check("NumberOfBlocks is 0", [](Parameters & p) { p.NumberOfBlocks = 0; }, { 64, 64 });
+  check("NumberOfBlocks is 5; lines of 64 pixels (dimension 1) can be cut into at most 4 blocks",
+        [](Parameters & p) { p.NumberOfBlocks = 5; },
+        { 80, 64 });
+  check("dimension 1 is 3; this filter requires at least 4", [](Parameters &) {}, { 4, 3 });
+  check("Spacing along dimension 1 is 0", [](Parameters & p) { p.Spacing[1] = 0.0; }, { 64, 64 });
+  check("Spacing is given for 2 axes; it must be given for 3", [](Parameters &) {}, { 64, 64, 64 });
 }
 
 TEST(PartitionedGaussianPlan, CentralPixelIsAnAverage)

@@ -2,6 +2,7 @@
 
 // The whole filter, on the host and on the GPU, against the published recursion in double applied axis by axis.
 
+#include "itkCastImageFilter.h"
 #include "itkCommand.h"
 #include "itkCudaFiltersConfiguration.h"
 #include "itkCudaPartitionedGaussianReference.h"
@@ -550,6 +551,25 @@ TEST_P(PartitionedFilter, AbortedFilterRunsAgain)
   const auto fresh = MakeFilter(image.GetPointer());
   fresh->Update();
   EXPECT_EQ(GetPixels(filter->GetOutput()), GetPixels(fresh->GetOutput()));
+}
+
+TEST_P(PartitionedFilter, RefusesWhatDoesNotSuitTheImageBeforeItsSourceRuns)
+{
+  using ImageType = Image<float, 2>;
+  using SourceType = CastImageFilter<ImageType, ImageType>;
+  const auto image = MakeRandomImage<ImageType>({ { 100, 40 } }, 0.0, 1.0);
+  const auto source = SourceType::New();
+  source->InPlaceOff();
+  source->SetInput(image);
+  unsigned int runs = 0;
+  source->AddObserver(StartEvent(), [&runs](const EventObject &) { ++runs; });
+  const auto filter = MakeFilter(source->GetOutput());
+  filter->SetNumberOfBlocks(3); // 40 pixels: 2 blocks
+  ExpectContains(GetError(filter.GetPointer()), { "NumberOfBlocks is 3", "at most 2 blocks" });
+  EXPECT_EQ(runs, 0u);
+  filter->SetNumberOfBlocks(2);
+  EXPECT_EQ(GetError(filter.GetPointer()), "");
+  EXPECT_EQ(runs, 1u);
 }
 
 TEST_P(PartitionedFilter, RefusesBadParametersAndRunsAgain)

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 namespace itk
 {
@@ -33,6 +34,102 @@ CudaCentralPixelRadius(double filterWindow)
   }
   constexpr double largest = 0x1p53; // far beyond any line, where the window's length changes nothing
   return std::max<size_t>(1, static_cast<size_t>(std::min(0.5 * filterWindow, largest)));
+}
+
+namespace
+{
+void
+VerifyPositive(const char * name, double value)
+{
+  if (!(value > 0.0) || !std::isfinite(value))
+  {
+    itkGenericExceptionMacro(<< name << " is " << value << "; it must be greater than zero and finite");
+  }
+}
+
+void
+VerifyLines(const CudaPartitionedGaussianParameters & parameters, size_t axis, size_t length)
+{
+  if (length < CudaPartitionedMinimumLineLength)
+  {
+    itkGenericExceptionMacro("The number of pixels along dimension " << axis << " is " << length
+                                                                     << "; this filter requires at least "
+                                                                     << CudaPartitionedMinimumLineLength);
+  }
+  const size_t limit = CudaMaximumNumberOfBlocks(length);
+  if (parameters.Partition == CudaFiltersEnums::Partition::Exact && parameters.NumberOfBlocks.value_or(1) > limit)
+  {
+    itkGenericExceptionMacro("NumberOfBlocks is " << *parameters.NumberOfBlocks << "; lines of " << length
+                                                  << " pixels (dimension " << axis << ") can be cut into at most "
+                                                  << limit << (limit == 1 ? " block" : " blocks")
+                                                  << " of 16 pixels or more");
+  }
+}
+
+double
+GetSigmaInPixels(const CudaPartitionedGaussianParameters & parameters, size_t axis)
+{
+  if (parameters.FilterWindow)
+  {
+    return *parameters.FilterWindow / parameters.WindowToSigmaRatio;
+  }
+  const double sigma = parameters.Sigma / std::abs(parameters.Spacing[axis]);
+  if (!std::isfinite(sigma))
+  {
+    itkGenericExceptionMacro("Spacing along dimension " << axis << " is " << parameters.Spacing[axis]
+                                                        << "; it must be finite and not zero");
+  }
+  return sigma;
+}
+} // namespace
+
+void
+VerifyCudaPartitionedGaussianParameters(const CudaPartitionedGaussianParameters & parameters)
+{
+  VerifyPositive("WindowToSigmaRatio", parameters.WindowToSigmaRatio);
+  parameters.FilterWindow ? VerifyPositive("FilterWindow", *parameters.FilterWindow)
+                          : VerifyPositive("Sigma", parameters.Sigma);
+  // The kernels count with a power of two, and hold the central pixels of so many lines at most.
+  constexpr unsigned int known[] = { 4, 8, 16, 32, 64 };
+  if (std::find(std::begin(known), std::end(known), parameters.LinesPerBlock) == std::end(known))
+  {
+    itkGenericExceptionMacro("LinesPerBlock is " << parameters.LinesPerBlock << "; it must be 4, 8, 16, 32 or 64");
+  }
+  if (parameters.Partition == CudaFiltersEnums::Partition::Exact && parameters.NumberOfBlocks.value_or(1) < 1)
+  {
+    itkGenericExceptionMacro("NumberOfBlocks is 0; it must be at least 1");
+  }
+}
+
+CudaPartitionedGaussianPlan
+MakePartitionedGaussianPlan(const CudaPartitionedGaussianParameters & parameters,
+                            const std::vector<size_t> &               lineLengths)
+{
+  VerifyCudaPartitionedGaussianParameters(parameters);
+  if (parameters.Spacing.size() != lineLengths.size())
+  {
+    itkGenericExceptionMacro("Spacing is given for " << parameters.Spacing.size() << " axes; it must be given for "
+                                                     << lineLengths.size());
+  }
+  CudaPartitionedGaussianPlan plan;
+  plan.Partition = parameters.Partition;
+  plan.LineBorders = parameters.LineBorders;
+  plan.IntermediateStorage = parameters.IntermediateStorage;
+  plan.LinesPerBlock = parameters.LinesPerBlock;
+  for (size_t axis = 0; axis < lineLengths.size(); ++axis)
+  {
+    VerifyLines(parameters, axis, lineLengths[axis]);
+    CudaPartitionedGaussianPass pass;
+    pass.Axis = static_cast<unsigned int>(axis);
+    pass.SigmaInPixels = GetSigmaInPixels(parameters, axis);
+    pass.CentralRadius = CudaCentralPixelRadius(parameters.WindowToSigmaRatio * pass.SigmaInPixels);
+    if (parameters.Partition == CudaFiltersEnums::Partition::Exact)
+    {
+      pass.NumberOfBlocks = parameters.NumberOfBlocks.value_or(CudaAutomaticNumberOfBlocks(lineLengths[axis]));
+    }
+    plan.Passes.push_back(pass);
+  }
+  return plan;
 }
 } // end namespace itk
 
