@@ -5,7 +5,6 @@
 // resident_benchmark.h says.
 
 #include "itkCudaGaussianDevice.h"
-#include "itkCudaGaussianFilterRun.h"
 #include "resident_benchmark.h"
 
 #include <cmath>
@@ -36,9 +35,7 @@ BM_Resident(benchmark::State & state, bool axes)
   const DeviceImage::SizeType size{ { extent(0), extent(1), extent(2), 1, 1 } };
   const double                sigma = 0.01 * static_cast<double>(state.range(3));
   const unsigned int          dimension = size[2] > 1 ? 3 : 2;
-  const CudaGaussianPlan      plan = MakeGaussianPlan(MakeParameters(dimension, sigma),
-                                                 { { std::vector<unsigned int>(dimension, 0), 1.0 } },
-                                                 CudaGaussianOutput::Components);
+  const CudaGaussianPlan      plan = MakeSmoothingPlan(MakeParameters(dimension, sigma));
 
   const DeviceGuard guard(Device);
   StreamLease       stream(Device);
@@ -65,19 +62,18 @@ BM_Resident(benchmark::State & state, bool axes)
   }
 }
 
-std::vector<CudaGaussianTerm>
-MakeSecondDerivativeTerms(const CudaGaussianParameters & parameters, bool mixed)
+CudaGaussianPlan
+MakePlanOf(const std::string & filter, const CudaGaussianParameters & parameters)
 {
-  const unsigned int            dimension = static_cast<unsigned int>(parameters.Sigma.size());
-  std::vector<CudaGaussianTerm> terms;
-  for (unsigned int a = 0; a < dimension; ++a)
+  if (filter == "gradient")
   {
-    for (unsigned int b = a; b < (mixed ? dimension : a + 1); ++b)
-    {
-      terms.push_back(MakeCudaDerivativeTerm(parameters, a, b));
-    }
+    return MakeGradientPlan(parameters);
   }
-  return terms;
+  if (filter == "magnitude")
+  {
+    return MakeGradientMagnitudePlan(parameters);
+  }
+  return filter == "laplacian" ? MakeLaplacianPlan(parameters) : MakeHessianPlan(parameters);
 }
 
 /** Arguments: axis; side; sigma in hundredths of a pixel. One pass. */
@@ -91,9 +87,7 @@ BM_OneAxis(benchmark::State & state, unsigned int dimension)
   const auto             axis = static_cast<unsigned int>(state.range(0));
   const auto             side = static_cast<size_t>(state.range(1));
   const CudaGaussianPlan smoothing =
-    MakeGaussianPlan(MakeParameters(dimension, 0.01 * static_cast<double>(state.range(2))),
-                     { { std::vector<unsigned int>(dimension, 0), 1.0 } },
-                     CudaGaussianOutput::Components);
+    MakeSmoothingPlan(MakeParameters(dimension, 0.01 * static_cast<double>(state.range(2))));
   const auto pass = std::find_if(
     smoothing.Passes.begin(), smoothing.Passes.end(), [axis](const auto & other) { return other.Axis == axis; });
   const CudaGaussianPlan plan = MakeGaussianLinePlan(axis, pass->Results.front().Kernel);
@@ -118,14 +112,8 @@ BM_Family(benchmark::State & state, unsigned int dimension, const std::string & 
     return;
   }
   const size_t           side = static_cast<size_t>(state.range(0));
-  const auto             parameters = MakeParameters(dimension, 0.01 * static_cast<double>(state.range(1)));
   const CudaGaussianPlan plan =
-    filter == "gradient"
-      ? MakeGaussianPlan(parameters, MakeCudaGradientTerms(parameters), CudaGaussianOutput::Components)
-    : filter == "magnitude" ? MakeGaussianPlan(parameters, MakeCudaGradientTerms(parameters), CudaGaussianOutput::Norm)
-    : filter == "laplacian"
-      ? MakeGaussianPlan(parameters, MakeSecondDerivativeTerms(parameters, false), CudaGaussianOutput::Sum)
-      : MakeGaussianPlan(parameters, MakeSecondDerivativeTerms(parameters, true), CudaGaussianOutput::Components);
+    MakePlanOf(filter, MakeParameters(dimension, 0.01 * static_cast<double>(state.range(1))));
 
   const DeviceGuard guard(Device);
   StreamLease       stream(Device);

@@ -168,33 +168,6 @@ struct CudaEqualSigmas
   }
 };
 
-/** The derivative along axes a and b (a second derivative if they are the same), per physical unit. The sign of a
- * negative spacing is in the first derivative's kernel. \ingroup CudaFilters */
-inline CudaGaussianTerm
-MakeCudaDerivativeTerm(const CudaGaussianParameters & parameters, unsigned int a, unsigned int b)
-{
-  CudaGaussianTerm term{ std::vector<unsigned int>(parameters.Sigma.size(), 0),
-                         1.0 / (parameters.Spacing[a] * parameters.Spacing[b]) };
-  ++term.Orders[a];
-  ++term.Orders[b];
-  return term;
-}
-
-/** The first derivatives along all axes, per physical unit.
- * \ingroup CudaFilters */
-inline std::vector<CudaGaussianTerm>
-MakeCudaGradientTerms(const CudaGaussianParameters & parameters)
-{
-  std::vector<CudaGaussianTerm> terms;
-  for (unsigned int d = 0; d < parameters.Sigma.size(); ++d)
-  {
-    CudaGaussianTerm term{ std::vector<unsigned int>(parameters.Sigma.size(), 0), 1.0 / parameters.Spacing[d] };
-    term.Orders[d] = 1;
-    terms.push_back(term);
-  }
-  return terms;
-}
-
 /** Lets the output's pixels, if they are to be allocated, come from the module's pool of host memory.
  * \ingroup CudaFilters */
 template <typename TImage>

@@ -162,16 +162,49 @@ struct CudaGaussianParameters
 CudaFilters_EXPORT std::vector<double>
                    CudaGradientSigmas(const CudaGaussianParameters & parameters, unsigned int component);
 
+/** The derivative along axes a and b (a second derivative if they are the same), per physical unit. The sign of a
+ * negative spacing is in the first derivative's kernel. */
+CudaFilters_EXPORT CudaGaussianTerm
+MakeGaussianDerivativeTerm(const CudaGaussianParameters & parameters, unsigned int a, unsigned int b);
+
+/** The first derivatives along all axes, per physical unit. */
+CudaFilters_EXPORT std::vector<CudaGaussianTerm>
+                   MakeGaussianGradientTerms(const CudaGaussianParameters & parameters);
+
 /** The passes that compute `terms`, from the last axis to the first. Terms that agree in the orders and sigmas along
  * the last axes share these passes, and a pass along any axis but the first gives all the orders that are needed of its
  * source with one sigma, so that each source is read once for each sigma. An image is used again as soon as it has been
  * read for the last time.
  *
- * \exception ExceptionObject naming a sigma or spacing that is out of range */
+ * \exception ExceptionObject naming what is out of range: a sigma, a spacing, their number (one to four axes), the
+ * number of terms (at least one) or of their orders and sigmas (one for each axis) */
 CudaFilters_EXPORT CudaGaussianPlan
 MakeGaussianPlan(const CudaGaussianParameters &        parameters,
                  const std::vector<CudaGaussianTerm> & terms,
                  CudaGaussianOutput                    output);
+
+/** Convolution with the Gaussian: order 0 along every axis. */
+CudaFilters_EXPORT CudaGaussianPlan
+MakeSmoothingPlan(const CudaGaussianParameters & parameters);
+
+/** The gradient, component i along axis i with the sigmas of CudaGradientSigmas(). `direction`, row after row, is
+ * applied to each vector; empty: none is.
+ *
+ * \exception ExceptionObject also if the matrix has another number of elements than the square of the axes' */
+CudaFilters_EXPORT CudaGaussianPlan
+MakeGradientPlan(const CudaGaussianParameters & parameters, const std::vector<double> & direction = {});
+
+/** The length of the gradient. */
+CudaFilters_EXPORT CudaGaussianPlan
+MakeGradientMagnitudePlan(const CudaGaussianParameters & parameters);
+
+/** The sum of the second derivatives along the axes. */
+CudaFilters_EXPORT CudaGaussianPlan
+MakeLaplacianPlan(const CudaGaussianParameters & parameters);
+
+/** The second derivatives, the upper triangle of their matrix row after row. */
+CudaFilters_EXPORT CudaGaussianPlan
+MakeHessianPlan(const CudaGaussianParameters & parameters);
 
 /** One kernel along one axis.
  *

@@ -22,8 +22,7 @@ CudaGradientMagnitudeRecursiveGaussianImageFilter<TInputImage, TOutputImage>::Ge
 {
   const auto makePlan = [this] {
     CudaVerifyLineLengths(this);
-    const CudaGaussianParameters parameters = MakeCudaGaussianParameters(this, CudaEqualSigmas{ this->GetSigma() });
-    return MakeGaussianPlan(parameters, MakeCudaGradientTerms(parameters), CudaGaussianOutput::Norm);
+    return MakeGradientMagnitudePlan(MakeCudaGaussianParameters(this, CudaEqualSigmas{ this->GetSigma() }));
   };
   const auto host = [this] {
     CudaGenerateDataOnHost(this, [this](auto & filter) {

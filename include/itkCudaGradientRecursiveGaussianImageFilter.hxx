@@ -19,23 +19,13 @@ template <typename TInputImage, typename TOutputImage>
 CudaGaussianPlan
 CudaGradientRecursiveGaussianImageFilter<TInputImage, TOutputImage>::MakePlan() const
 {
-  constexpr unsigned int        dimension = TInputImage::ImageDimension;
-  const CudaGaussianParameters  parameters = MakeCudaGaussianParameters(this, this->GetSigmaArray());
-  std::vector<CudaGaussianTerm> terms = MakeCudaGradientTerms(parameters);
-  for (unsigned int d = 0; d < dimension; ++d)
+  const auto &        matrix = this->GetInput()->GetDirection().GetVnlMatrix();
+  std::vector<double> direction;
+  if (this->GetUseImageDirection() && !matrix.is_identity())
   {
-    terms[d].Sigma = CudaGradientSigmas(parameters, d);
+    direction.assign(matrix.begin(), matrix.end());
   }
-  CudaGaussianPlan plan = MakeGaussianPlan(parameters, terms, CudaGaussianOutput::Components);
-  const auto &     direction = this->GetInput()->GetDirection();
-  if (this->GetUseImageDirection() && !direction.GetVnlMatrix().is_identity())
-  {
-    for (unsigned int i = 0; i < dimension * dimension; ++i)
-    {
-      plan.Rotation.push_back(direction[i / dimension][i % dimension]);
-    }
-  }
-  return plan;
+  return MakeGradientPlan(MakeCudaGaussianParameters(this, this->GetSigmaArray()), direction);
 }
 
 template <typename TInputImage, typename TOutputImage>

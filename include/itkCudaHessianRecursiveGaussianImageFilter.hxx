@@ -21,16 +21,7 @@ CudaHessianRecursiveGaussianImageFilter<TInputImage, TOutputImage>::GenerateData
 {
   const auto makePlan = [this] {
     CudaVerifyLineLengths(this);
-    const CudaGaussianParameters  parameters = MakeCudaGaussianParameters(this, CudaEqualSigmas{ this->GetSigma() });
-    std::vector<CudaGaussianTerm> terms;
-    for (unsigned int a = 0; a < TInputImage::ImageDimension; ++a)
-    {
-      for (unsigned int b = a; b < TInputImage::ImageDimension; ++b)
-      {
-        terms.push_back(MakeCudaDerivativeTerm(parameters, a, b));
-      }
-    }
-    return MakeGaussianPlan(parameters, terms, CudaGaussianOutput::Components);
+    return MakeHessianPlan(MakeCudaGaussianParameters(this, CudaEqualSigmas{ this->GetSigma() }));
   };
   const auto host = [this] {
     CudaGenerateDataOnHost(this, [this](auto & filter) {

@@ -21,13 +21,7 @@ CudaLaplacianRecursiveGaussianImageFilter<TInputImage, TOutputImage>::GenerateDa
 {
   const auto makePlan = [this] {
     CudaVerifyLineLengths(this);
-    const CudaGaussianParameters  parameters = MakeCudaGaussianParameters(this, CudaEqualSigmas{ this->GetSigma() });
-    std::vector<CudaGaussianTerm> terms;
-    for (unsigned int d = 0; d < TInputImage::ImageDimension; ++d)
-    {
-      terms.push_back(MakeCudaDerivativeTerm(parameters, d, d));
-    }
-    return MakeGaussianPlan(parameters, terms, CudaGaussianOutput::Sum);
+    return MakeLaplacianPlan(MakeCudaGaussianParameters(this, CudaEqualSigmas{ this->GetSigma() }));
   };
   const auto host = [this] {
     CudaGenerateDataOnHost(this, [this](auto & filter) {

@@ -21,9 +21,7 @@ CudaSmoothingRecursiveGaussianImageFilter<TInputImage, TOutputImage>::GenerateDa
 {
   const auto makePlan = [this] {
     CudaVerifyLineLengths(this);
-    const std::vector<unsigned int> smoothing(TInputImage::ImageDimension, 0);
-    return MakeGaussianPlan(
-      MakeCudaGaussianParameters(this, this->GetSigmaArray()), { { smoothing, 1.0 } }, CudaGaussianOutput::Components);
+    return MakeSmoothingPlan(MakeCudaGaussianParameters(this, this->GetSigmaArray()));
   };
   CudaRunGaussianFilter(
     this, m_CudaBackend, makePlan, [this] { this->AllocateOutputs(); }, [this] { this->GenerateDataOnHost(); });

@@ -84,8 +84,7 @@ TEST(CudaGaussianComponents, EnginesOfTheHostCompareThem)
   CudaGaussianParameters parameters;
   parameters.Sigma = { 1.0, 1.0 };
   parameters.Spacing = { 1.0, 1.0 };
-  const CudaGaussianPlan gradient =
-    MakeGaussianPlan(parameters, MakeCudaGradientTerms(parameters), CudaGaussianOutput::Components);
+  const CudaGaussianPlan      gradient = MakeGradientPlan(parameters);
   CudaPartitionedGaussianPlan partitioned;
   partitioned.Passes = { { 0, 1.0, 1, 1 } };
   const auto threader = MultiThreaderBase::New();

@@ -3,15 +3,16 @@
 // Plans as data: kernels keep ITK's normalisation, and running a plan's passes one by one on the host gives the same as
 // filtering each term by itself.
 
-#include "itkCudaGaussianFilterRun.h"
 #include "itkCudaGaussianHost.h"
 #include "itkCudaGaussianPlan.h"
+#include "itkMacro.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <random>
 #include <set>
+#include <string>
 #include <vector>
 
 namespace
@@ -142,7 +143,7 @@ MakeHessianTerms(const CudaGaussianParameters & parameters)
   {
     for (unsigned int b = a; b < 3; ++b)
     {
-      terms.push_back(MakeCudaDerivativeTerm(parameters, a, b));
+      terms.push_back(MakeGaussianDerivativeTerm(parameters, a, b));
     }
   }
   return terms;
@@ -243,7 +244,7 @@ TEST(GaussianPlan, GivesEachTermAsAComponent)
     CudaGaussianParameters parameters = MakeAnisotropicParameters(keepInput);
     parameters.Approximation = keepInput ? CudaFiltersEnums::Approximation::Accurate // the tree is the same
                                          : CudaFiltersEnums::Approximation::Deriche;
-    for (const auto & terms : { MakeCudaGradientTerms(parameters), MakeHessianTerms(parameters) })
+    for (const auto & terms : { MakeGaussianGradientTerms(parameters), MakeHessianTerms(parameters) })
     {
       const auto results = RunOnHost(MakeGaussianPlan(parameters, terms, CudaGaussianOutput::Components), input);
       ASSERT_EQ(results.size(), terms.size());
@@ -259,7 +260,7 @@ TEST(GaussianPlan, AddsTermsAndTakesTheirNorm)
 {
   const Image3                 input = MakeRandomImage();
   const CudaGaussianParameters parameters = MakeAnisotropicParameters();
-  const auto                   terms = MakeCudaGradientTerms(parameters);
+  const auto                   terms = MakeGaussianGradientTerms(parameters);
   Image3                       sum(NumberOfPixels, 0.0), norm(NumberOfPixels, 0.0);
   for (const CudaGaussianTerm & term : terms)
   {
@@ -281,7 +282,8 @@ TEST(GaussianPlan, AddsTermsAndTakesTheirNorm)
 TEST(GaussianPlan, SharesPasses)
 {
   const CudaGaussianParameters parameters = MakeAnisotropicParameters();
-  const auto gradient = MakeGaussianPlan(parameters, MakeCudaGradientTerms(parameters), CudaGaussianOutput::Components);
+  const auto                   gradient =
+    MakeGaussianPlan(parameters, MakeGaussianGradientTerms(parameters), CudaGaussianOutput::Components);
   const auto hessian = MakeGaussianPlan(parameters, MakeHessianTerms(parameters), CudaGaussianOutput::Components);
   EXPECT_EQ(CountReads(gradient), 6u);
   EXPECT_EQ(CountWrites(gradient), 8u);
@@ -309,7 +311,7 @@ TEST(GaussianPlan, GivesTheGradientTheSigmasOfITKsFilters)
 TEST(GaussianPlan, SharesPassesOfTheSameSigma)
 {
   const auto makeTerms = [](const CudaGaussianParameters & parameters) {
-    auto terms = MakeCudaGradientTerms(parameters);
+    auto terms = MakeGaussianGradientTerms(parameters);
     for (unsigned int d = 0; d < terms.size(); ++d)
     {
       terms[d].Sigma = CudaGradientSigmas(parameters, d);
@@ -331,7 +333,7 @@ TEST(GaussianPlan, SharesPassesOfTheSameSigma)
   CudaGaussianParameters equal = MakeAnisotropicParameters();
   equal.Sigma.assign(3, 1.5);
   const auto shared = MakeGaussianPlan(equal, makeTerms(equal), CudaGaussianOutput::Components);
-  const auto plain = MakeGaussianPlan(equal, MakeCudaGradientTerms(equal), CudaGaussianOutput::Components);
+  const auto plain = MakeGaussianPlan(equal, MakeGaussianGradientTerms(equal), CudaGaussianOutput::Components);
   EXPECT_EQ(shared.NumberOfImages, plain.NumberOfImages);
   EXPECT_EQ(shared.Results, plain.Results);
   ASSERT_EQ(shared.Passes.size(), plain.Passes.size());
@@ -351,7 +353,7 @@ TEST(GaussianPlan, SharesPassesOfTheSameSigma)
 TEST(GaussianPlan, CombiningPassesComeLastAndNeedNoMoreThanFourImages)
 {
   const CudaGaussianParameters parameters = MakeAnisotropicParameters();
-  const auto plan = MakeGaussianPlan(parameters, MakeCudaGradientTerms(parameters), CudaGaussianOutput::Norm);
+  const auto plan = MakeGaussianPlan(parameters, MakeGaussianGradientTerms(parameters), CudaGaussianOutput::Norm);
   ASSERT_EQ(plan.Passes.size(), 6u);
   EXPECT_EQ(plan.NumberOfImages, 4u);
   for (size_t i = 3; i < 6; ++i)
@@ -361,6 +363,66 @@ TEST(GaussianPlan, CombiningPassesComeLastAndNeedNoMoreThanFourImages)
   }
 }
 
+TEST(GaussianPlan, PlansOfFiltersAreThoseOfTheirTerms)
+{
+  const Image3           input = MakeRandomImage();
+  CudaGaussianParameters parameters = MakeAnisotropicParameters();
+  const auto             terms = MakeGaussianGradientTerms(parameters);
+  const auto             hessian = MakeHessianTerms(parameters);
+  const auto             expected = [&](const std::vector<CudaGaussianTerm> & these, CudaGaussianOutput output) {
+    return RunOnHost(MakeGaussianPlan(parameters, these, output), input);
+  };
+  const std::vector<CudaGaussianTerm> onDiagonal{ hessian[0], hessian[3], hessian[5] };
+  EXPECT_EQ(RunOnHost(MakeGradientMagnitudePlan(parameters), input), expected(terms, CudaGaussianOutput::Norm));
+  EXPECT_EQ(RunOnHost(MakeLaplacianPlan(parameters), input), expected(onDiagonal, CudaGaussianOutput::Sum));
+  EXPECT_EQ(RunOnHost(MakeHessianPlan(parameters), input), expected(hessian, CudaGaussianOutput::Components));
+  // ITK's gradient has sigmas of its own.
+  parameters.Approximation = CudaFiltersEnums::Approximation::Accurate;
+  EXPECT_EQ(RunOnHost(MakeGradientPlan(parameters), input), expected(terms, CudaGaussianOutput::Components));
+  const std::vector<double> direction{ 0, 1, 0, 1, 0, 0, 0, 0, -1 };
+  EXPECT_EQ(MakeGradientPlan(parameters, direction).Rotation, direction);
+}
+
+TEST(GaussianPlan, WrongNumbersOfAxesAreNamed)
+{
+  using Numbers = std::vector<double>;
+  const auto getFailure = [](const auto & make) -> std::string {
+    try
+    {
+      make();
+    }
+    catch (const ExceptionObject & error)
+    {
+      return error.GetDescription();
+    }
+    return "no exception";
+  };
+  const auto contains = [](const std::string & text, const char * part) {
+    return text.find(part) != std::string::npos;
+  };
+  const CudaGaussianParameters wrong[] = {
+    {}, { { 1.0 }, {} }, { { 1.0, 1.0 }, { 1.0 } }, { Numbers(5, 1.0), Numbers(5, 1.0) }
+  };
+  for (const CudaGaussianParameters & parameters : wrong)
+  {
+    for (const auto make : { MakeSmoothingPlan, MakeGradientMagnitudePlan, MakeLaplacianPlan, MakeHessianPlan })
+    {
+      const std::string failure = getFailure([&] { make(parameters); });
+      EXPECT_TRUE(contains(failure, "Sigma is given for") && contains(failure, "one to 4")) << failure;
+    }
+    EXPECT_TRUE(contains(getFailure([&] { MakeGradientPlan(parameters); }), "Sigma is given for"));
+  }
+  const CudaGaussianParameters plane{ { 1.0, 1.0 }, { 1.0, 1.0 } };
+  EXPECT_TRUE(contains(getFailure([&] { MakeGradientPlan(plane, { 1.0, 0.0, 1.0 }); }), "Direction has 3 elements"));
+  const auto makeOf = [&](const std::vector<CudaGaussianTerm> & terms) {
+    return [&] { MakeGaussianPlan(plane, terms, CudaGaussianOutput::Sum); };
+  };
+  EXPECT_TRUE(contains(getFailure(makeOf({})), "no terms"));
+  EXPECT_TRUE(contains(getFailure(makeOf({ { { 0 } } })), "orders for 1 axes"));
+  EXPECT_TRUE(contains(getFailure(makeOf({ { { 0, 0 }, 1.0, { 1.0 } } })), "sigmas for 1;"));
+  EXPECT_TRUE(contains(getFailure(makeOf({ { { 0, 3 } } })), "Order is 3"));
+}
+
 TEST(GaussianPlan, SmoothsWithTwoImages)
 {
   for (unsigned int dimension = 1; dimension <= 4; ++dimension)
@@ -368,8 +430,7 @@ TEST(GaussianPlan, SmoothsWithTwoImages)
     CudaGaussianParameters parameters;
     parameters.Sigma.assign(dimension, 1.0);
     parameters.Spacing.assign(dimension, 1.0);
-    const auto plan = MakeGaussianPlan(
-      parameters, { { std::vector<unsigned int>(dimension, 0), 1.0 } }, CudaGaussianOutput::Components);
+    const auto plan = MakeSmoothingPlan(parameters);
     EXPECT_EQ(plan.NumberOfImages, 2u);
     EXPECT_EQ(plan.Passes.size(), dimension);
   }

@@ -2,6 +2,7 @@
 #include "itkCudaGaussianPlan.h"
 
 #include "itkCudaGaussianAccurateConstants.h"
+#include "itkCudaImageView.h"
 #include "itkMacro.h"
 
 #include <algorithm>
@@ -99,6 +100,15 @@ Scale(CudaGaussianKernel & kernel, double factor)
   kernel.ConstantResponse *= factor;
 }
 
+void
+VerifyOrder(unsigned int order)
+{
+  if (order > 2)
+  {
+    itkGenericExceptionMacro("Order is " << order << "; it must be 0, 1 or 2");
+  }
+}
+
 /** Sampled at the pixels and normalised as itk::RecursiveGaussianImageFilter normalises. */
 CudaGaussianKernel
 MakeKernel(const ExponentialSum & constants,
@@ -107,10 +117,7 @@ MakeKernel(const ExponentialSum & constants,
            double                 spacing,
            bool                   normalizeAcrossScale)
 {
-  if (order > 2)
-  {
-    itkGenericExceptionMacro("Order is " << order << "; it must be 0, 1 or 2");
-  }
+  VerifyOrder(order);
   if (!(sigma > 0.0) || !std::isfinite(sigma))
   {
     itkGenericExceptionMacro("Sigma is " << sigma << "; it must be greater than zero and finite");
@@ -382,6 +389,34 @@ private:
 };
 } // namespace
 
+namespace
+{
+void
+VerifyNumbersOfAxes(const CudaGaussianParameters & parameters, const std::vector<CudaGaussianTerm> & terms)
+{
+  const size_t axes = parameters.Sigma.size();
+  if (axes < 1 || axes > CudaImageView::MaximumDimension || parameters.Spacing.size() != axes)
+  {
+    itkGenericExceptionMacro("Sigma is given for " << axes << " axes and Spacing for " << parameters.Spacing.size()
+                                                   << "; both must be given for the image's axes, one to "
+                                                   << CudaImageView::MaximumDimension);
+  }
+  for (const CudaGaussianTerm & term : terms)
+  {
+    if (term.Orders.size() != axes || (!term.Sigma.empty() && term.Sigma.size() != axes))
+    {
+      itkGenericExceptionMacro("A term has orders for " << term.Orders.size() << " axes and sigmas for "
+                                                        << term.Sigma.size() << "; it must have both for " << axes
+                                                        << ", or no sigmas");
+    }
+    for (const unsigned int order : term.Orders)
+    {
+      VerifyOrder(order);
+    }
+  }
+}
+} // namespace
+
 std::vector<double>
 CudaGradientSigmas(const CudaGaussianParameters & parameters, unsigned int component)
 {
@@ -395,12 +430,101 @@ CudaGradientSigmas(const CudaGaussianParameters & parameters, unsigned int compo
   return sigmas;
 }
 
+CudaGaussianTerm
+MakeGaussianDerivativeTerm(const CudaGaussianParameters & parameters, unsigned int a, unsigned int b)
+{
+  CudaGaussianTerm term{ std::vector<unsigned int>(parameters.Sigma.size(), 0),
+                         1.0 / (parameters.Spacing[a] * parameters.Spacing[b]) };
+  ++term.Orders[a];
+  ++term.Orders[b];
+  return term;
+}
+
+std::vector<CudaGaussianTerm>
+MakeGaussianGradientTerms(const CudaGaussianParameters & parameters)
+{
+  std::vector<CudaGaussianTerm> terms;
+  for (unsigned int d = 0; d < parameters.Sigma.size(); ++d)
+  {
+    CudaGaussianTerm term{ std::vector<unsigned int>(parameters.Sigma.size(), 0), 1.0 / parameters.Spacing[d] };
+    term.Orders[d] = 1;
+    terms.push_back(term);
+  }
+  return terms;
+}
+
 CudaGaussianPlan
 MakeGaussianPlan(const CudaGaussianParameters &        parameters,
                  const std::vector<CudaGaussianTerm> & terms,
                  CudaGaussianOutput                    output)
 {
+  VerifyNumbersOfAxes(parameters, terms);
+  if (terms.empty())
+  {
+    itkGenericExceptionMacro("The plan has no terms; it must have at least one");
+  }
   return PlanBuilder(parameters, output).Build(terms);
+}
+
+CudaGaussianPlan
+MakeSmoothingPlan(const CudaGaussianParameters & parameters)
+{
+  const std::vector<unsigned int> orders(parameters.Sigma.size(), 0);
+  return MakeGaussianPlan(parameters, { { orders, 1.0 } }, CudaGaussianOutput::Components);
+}
+
+CudaGaussianPlan
+MakeGradientPlan(const CudaGaussianParameters & parameters, const std::vector<double> & direction)
+{
+  VerifyNumbersOfAxes(parameters, {});
+  const size_t dimension = parameters.Sigma.size();
+  if (!direction.empty() && direction.size() != dimension * dimension)
+  {
+    itkGenericExceptionMacro("Direction has " << direction.size() << " elements; it must have " << dimension * dimension
+                                              << ", or none");
+  }
+  std::vector<CudaGaussianTerm> terms = MakeGaussianGradientTerms(parameters);
+  for (unsigned int d = 0; d < dimension; ++d)
+  {
+    terms[d].Sigma = CudaGradientSigmas(parameters, d);
+  }
+  CudaGaussianPlan plan = MakeGaussianPlan(parameters, terms, CudaGaussianOutput::Components);
+  plan.Rotation = direction;
+  return plan;
+}
+
+CudaGaussianPlan
+MakeGradientMagnitudePlan(const CudaGaussianParameters & parameters)
+{
+  VerifyNumbersOfAxes(parameters, {});
+  return MakeGaussianPlan(parameters, MakeGaussianGradientTerms(parameters), CudaGaussianOutput::Norm);
+}
+
+CudaGaussianPlan
+MakeLaplacianPlan(const CudaGaussianParameters & parameters)
+{
+  VerifyNumbersOfAxes(parameters, {});
+  std::vector<CudaGaussianTerm> terms;
+  for (unsigned int d = 0; d < parameters.Sigma.size(); ++d)
+  {
+    terms.push_back(MakeGaussianDerivativeTerm(parameters, d, d));
+  }
+  return MakeGaussianPlan(parameters, terms, CudaGaussianOutput::Sum);
+}
+
+CudaGaussianPlan
+MakeHessianPlan(const CudaGaussianParameters & parameters)
+{
+  VerifyNumbersOfAxes(parameters, {});
+  std::vector<CudaGaussianTerm> terms;
+  for (unsigned int a = 0; a < parameters.Sigma.size(); ++a)
+  {
+    for (unsigned int b = a; b < parameters.Sigma.size(); ++b)
+    {
+      terms.push_back(MakeGaussianDerivativeTerm(parameters, a, b));
+    }
+  }
+  return MakeGaussianPlan(parameters, terms, CudaGaussianOutput::Components);
 }
 
 CudaGaussianPlan
