@@ -8,14 +8,17 @@ set(CudaFilters_GTESTS
     itkCudaForkGTest.cxx
     itkCudaGaussianAccurateGTest.cxx
     itkCudaGaussianComponentsGTest.cxx
+    itkCudaGaussianDoubleGTest.cxx
     itkCudaGaussianErrorsGTest.cxx
     itkCudaGaussianFamilyGTest.cxx
     itkCudaGaussianInputPixelsGTest.cxx
     itkCudaGaussianLargeImageGTest.cxx
     itkCudaGaussianPixelTypesGTest.cxx
     itkCudaGaussianPlanGTest.cxx
+    itkCudaGaussianScheduleGTest.cxx
     itkCudaGaussianTestUtilitiesGTest.cxx
     itkCudaHostMemoryPoolGTest.cxx
+    itkCudaHostRunsGTest.cxx
     itkCudaGaussianThreadsGTest.cxx
     itkCudaGradientSigmasGTest.cxx
     itkCudaPixelContainerGTest.cxx
@@ -29,7 +32,6 @@ set(CudaFilters_CUDA_GTESTS
     itkCudaGaussianFaultWalkGTest.cxx
     itkCudaGaussianKernelTimeoutGTest.cxx
     itkCudaGaussianLinePassGTest.cxx
-    itkCudaHostRunsGTest.cxx
     itkCudaLaunchGTest.cxx
     itkCudaLineGroupsGTest.cxx
     itkCudaRuntimeGTest.cxx

@@ -190,40 +190,42 @@ KernelL1Norm(const std::vector<GaussianParameters> & passes)
 
 /** Filters a line by the modal form, one complex state for each pole pair and direction:
  * s[n] = p s[n-1] + x[n] and t[n] = p (t[n+1] + x[n+1]), y = Re sum_j c_j (s_j +- t_j), edge values continued to
- * infinity. */
-inline void
+ * infinity. States and sums are of type TReal. */
+template <typename TReal = double>
+void
 ModalFilterLine(const DericheHalfKernel & kernel, std::vector<double> & line)
 {
   const std::vector<double> x = line;
-  std::fill(line.begin(), line.end(), 0.0);
-  const size_t length = x.size();
+  const size_t              length = x.size();
+  std::vector<TReal>        sums(length, 0);
   for (unsigned int j = 0; j < 2; ++j)
   {
     const DericheHalfKernel::ComplexType gain = 1.0L / (1.0L - kernel.Pole(j));
-    const auto                           pr = static_cast<double>(kernel.Pole(j).real());
-    const auto                           pi = static_cast<double>(kernel.Pole(j).imag());
-    const auto                           cr = static_cast<double>(kernel.Weight(j).real());
-    const auto                           ci = static_cast<double>(kernel.Weight(j).imag());
-    auto                                 sr = static_cast<double>(gain.real()) * x.front();
-    auto                                 si = static_cast<double>(gain.imag()) * x.front();
+    const auto                           pr = static_cast<TReal>(kernel.Pole(j).real());
+    const auto                           pi = static_cast<TReal>(kernel.Pole(j).imag());
+    const auto                           cr = static_cast<TReal>(kernel.Weight(j).real());
+    const auto                           ci = static_cast<TReal>(kernel.Weight(j).imag());
+    auto                                 sr = static_cast<TReal>(gain.real()) * x.front();
+    auto                                 si = static_cast<TReal>(gain.imag()) * x.front();
     for (size_t n = 0; n < length; ++n)
     {
-      const double re = pr * sr - pi * si + x[n];
+      const TReal re = pr * sr - pi * si + x[n];
       si = pr * si + pi * sr;
       sr = re;
-      line[n] += cr * sr - ci * si;
+      sums[n] += cr * sr - ci * si;
     }
-    sr = static_cast<double>((gain * kernel.Pole(j)).real()) * x.back();
-    si = static_cast<double>((gain * kernel.Pole(j)).imag()) * x.back();
+    sr = static_cast<TReal>((gain * kernel.Pole(j)).real()) * x.back();
+    si = static_cast<TReal>((gain * kernel.Pole(j)).imag()) * x.back();
     for (size_t n = length; n-- > 0;)
     {
-      line[n] += kernel.MirrorSign() * (cr * sr - ci * si);
+      sums[n] += kernel.MirrorSign() * (cr * sr - ci * si);
       sr += x[n];
-      const double re = pr * sr - pi * si;
+      const TReal re = pr * sr - pi * si;
       si = pr * si + pi * sr;
       sr = re;
     }
   }
+  std::copy(sums.begin(), sums.end(), line.begin());
 }
 
 /** The sum over the kernel, term by term. */
@@ -273,12 +275,12 @@ ForEachLine(TImage * image, unsigned int axis, TFunction function)
 constexpr double LargestSigmaOfITKReference = 200.0;
 
 /** Filters a double image along one axis, in place, by the modal form. */
-template <unsigned int VDimension>
+template <unsigned int VDimension, typename TReal = double>
 void
 ModalFilter(Image<double, VDimension> * image, const GaussianParameters & parameters)
 {
   const DericheHalfKernel kernel(parameters);
-  ForEachLine(image, parameters.Axis, [&](std::vector<double> & line) { ModalFilterLine(kernel, line); });
+  ForEachLine(image, parameters.Axis, [&](std::vector<double> & line) { ModalFilterLine<TReal>(kernel, line); });
 }
 
 /** Filters a double image along one axis by ITK's class. */

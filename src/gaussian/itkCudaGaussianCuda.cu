@@ -9,6 +9,7 @@
 #include "itkCudaLaunch.h"
 #include "itkCudaLineGroups.h"
 #include "itkCudaMemory.h"
+#include "itkCudaRoundUp.h"
 
 #include <algorithm>
 #include <cmath>
@@ -124,7 +125,7 @@ MakeLaunchShape(AxisKind kind, const LineGeometry & geometry, const LineSchedule
   LaunchShape shape{};
   if (kind == AxisKind::Strided)
   {
-    const size_t columnBlocks = (geometry.InnerCount + WarpSize - 1) / WarpSize;
+    const size_t columnBlocks = DivideUp(geometry.InnerCount, WarpSize);
     shape.Grid = MakeGrid(columnBlocks * schedule.NumberOfTiles * geometry.OuterCount);
     shape.Block = dim3(schedule.Segments * WarpSize);
     shape.SharedBytes = GetStridedSharedBytes(schedule.Segments, sizeof(T), VPairs);
@@ -133,7 +134,7 @@ MakeLaunchShape(AxisKind kind, const LineGeometry & geometry, const LineSchedule
   const LineParts    parts = GetLineParts(schedule.Segments, VPairs);
   const unsigned int warps = std::max(ContiguousThreads / WarpSize, parts.Number) / parts.Number * parts.Number;
   const unsigned int linesPerBlock = warps / parts.Number * (WarpSize / parts.Width);
-  const size_t       lineGroups = (geometry.OuterCount + linesPerBlock - 1) / linesPerBlock;
+  const size_t       lineGroups = DivideUp(geometry.OuterCount, linesPerBlock);
   const unsigned int tiles = GetNumberOfBlocks(schedule.NumberOfTiles);
   const unsigned int tilesAcross = std::min(tiles, 32768u);
   shape.Grid = dim3(GetNumberOfBlocks(lineGroups), tilesAcross, (tiles + tilesAcross - 1) / tilesAcross);
@@ -197,13 +198,8 @@ LaunchTileScan(const LinePassArguments<T, VPairs> & arguments,
   {
     powers.Power[j] = Round<T>(MakeStatePower(kernel.Pole[j], arguments.Schedule.Step));
   }
-  ITK_CUDA_CALL(LaunchKernel(ScanTilesKernel<T, VPairs>,
-                             MakeGrid((count + threads - 1) / threads),
-                             dim3(threads),
-                             0,
-                             stream.Get(),
-                             arguments,
-                             powers));
+  ITK_CUDA_CALL(LaunchKernel(
+    ScanTilesKernel<T, VPairs>, MakeGrid(DivideUp(count, threads)), dim3(threads), 0, stream.Get(), arguments, powers));
 }
 
 /** An image's complete segments of contiguous lines; a box is the part of a warp. */
@@ -267,7 +263,7 @@ GetPiecesPerLine(size_t strips, unsigned int chunks, unsigned int lookAhead, siz
   size_t       least = std::numeric_limits<size_t>::max();
   for (unsigned int pieces = 1; pieces <= std::max(1u, chunks / 2); ++pieces)
   {
-    const size_t rounds = (strips * pieces + multiprocessors - 1) / multiprocessors;
+    const size_t rounds = DivideUp(strips * pieces, multiprocessors);
     const size_t length = (chunks + pieces - 1) / pieces + (pieces > 1 ? 2 : 1) * lookAhead;
     if (rounds * length < least)
     {
@@ -282,7 +278,9 @@ template <typename T, TileTask VTask, unsigned int VLookAhead>
 void
 LaunchStream(const StreamArguments<T> & arguments, const StreamLease & stream)
 {
-  const size_t shared = sizeof(StreamMemory<T, VTask, VLookAhead>);
+  constexpr size_t shared = sizeof(StreamMemory<T, VTask, VLookAhead>);
+  // The dispatch, which knows no device code, counts with the same number; HoldsWholeLines() asks for more.
+  static_assert(VTask == TileTask::FilterWholeLines || shared == GetStreamSharedBytes(VLookAhead));
   const auto   kernel = StreamKernel<T, VTask, VLookAhead>;
   const size_t blocks = std::min<size_t>(
     arguments.NumberOfPieces, static_cast<unsigned int>(GetDeviceProperties(stream.GetDevice()).MultiprocessorCount));
@@ -314,7 +312,7 @@ RunStreamedPass(const CudaGaussianLinePass &    pass,
   StreamArguments<T>             arguments{};
   arguments.Source = static_cast<const T *>(images[pass.Source].Data);
   arguments.Geometry = MakeLineGeometry(images[pass.Source], pass.Axis);
-  const size_t       strips = (arguments.Geometry.InnerCount + StreamColumns - 1) / StreamColumns;
+  const size_t       strips = DivideUp(arguments.Geometry.InnerCount, StreamColumns);
   const unsigned int chunks = static_cast<unsigned int>(schedule.NumberOfTiles);
   const size_t       allStrips = strips * arguments.Geometry.OuterCount;
   const bool         wholeLines = HoldsWholeLines(schedule, allStrips, stream.GetDevice());
@@ -512,7 +510,7 @@ RotateOn(const CudaGaussianPlan & plan, const std::vector<DeviceView> & images, 
   arguments.RowLength = view.Size[0];
   arguments.RowStride = view.Stride[1];
   arguments.Rows = view.Size[1] * view.Size[2] * view.Size[3] * view.Size[4];
-  const size_t blocks = (arguments.RowLength * arguments.Rows + threads - 1) / threads;
+  const size_t blocks = DivideUp(arguments.RowLength * arguments.Rows, threads);
   ITK_CUDA_CALL(LaunchKernel(RotateKernel<T>, MakeGrid(blocks), dim3(threads), 0, stream.Get(), arguments));
 }
 } // namespace
@@ -522,13 +520,13 @@ GetLineSchedule(const CudaGaussianLinePass & pass, const std::vector<DeviceView>
 {
   const DeviceView & source = images[pass.Source];
   const AxisKind     kind = GetAxisKind(pass.Axis);
-  return MakeLineSchedule(kind,
-                          source.Size[pass.Axis],
-                          pass.Results.front().Kernel.SigmaInPixels,
-                          static_cast<unsigned int>(CudaComponentSize(source.ComponentType)),
-                          GetDeviceProperties(device).SharedMemoryPerBlockOptin,
-                          kind == AxisKind::Strided && CanStream(pass, images, device),
-                          pass.Results.front().Kernel.NumberOfPolePairs);
+  return MakeLineSchedule({ kind,
+                            source.Size[pass.Axis],
+                            pass.Results.front().Kernel.SigmaInPixels,
+                            static_cast<unsigned int>(CudaComponentSize(source.ComponentType)),
+                            pass.Results.front().Kernel.NumberOfPolePairs,
+                            GetDeviceProperties(device).SharedMemoryPerBlockOptin,
+                            kind == AxisKind::Strided && CanStream(pass, images, device) });
 }
 
 size_t

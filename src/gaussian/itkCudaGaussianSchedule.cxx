@@ -1,55 +1,74 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "itkCudaGaussianSchedule.h"
-#include "itkCudaGaussianTuning.h"
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
 
 namespace itk::cuda::gaussian
 {
 namespace
 {
-size_t
-DivideUp(size_t numerator, size_t denominator)
-{
-  return (numerator + denominator - 1) / denominator;
-}
-
 unsigned int
-GetSegmentLength(unsigned int bytesPerComponent)
+GetMaximumStridedSegments(const LineProblem & problem)
 {
-  return SegmentBytes / bytesPerComponent;
-}
-
-unsigned int
-GetMaximumStridedSegments(unsigned int bytesPerComponent, size_t sharedMemoryPerBlock, unsigned int numberOfPolePairs)
-{
-  const unsigned int maximumThreads = bytesPerComponent == 4 ? MaximumThreads<float> : MaximumThreads<double>;
-  unsigned int       segments = maximumThreads / WarpSize;
-  while (segments > 1 && GetStridedSharedBytes(segments, bytesPerComponent, numberOfPolePairs) > sharedMemoryPerBlock)
+  const unsigned int maximumThreads =
+    problem.BytesPerComponent == sizeof(float) ? MaximumThreads<float> : MaximumThreads<double>;
+  unsigned int segments = maximumThreads / WarpSize;
+  while (segments > 1 && GetStridedSharedBytes(segments, problem.BytesPerComponent, problem.NumberOfPolePairs) >
+                           problem.SharedMemoryPerBlock)
   {
     segments /= 2;
   }
   return segments;
 }
 
-/** Chunks on either side of a chunk of a stream that its results depend on; 0 if they are too many. */
 unsigned int
-GetLookAhead(size_t lineLength, double sigmaInPixels)
+GetMaximumSegments(const LineProblem & problem)
 {
-  const size_t neighbours = DivideUp(lineLength, StreamRows) - 1;
-  const double warmUp = std::ceil(WarmUpSigmas * sigmaInPixels / StreamRows);
-  const double chunks = std::max(1.0, std::min(warmUp, static_cast<double>(neighbours)));
-  return chunks <= MaximumLookAhead ? static_cast<unsigned int>(chunks) : 0;
+  if (problem.Kind == AxisKind::Strided)
+  {
+    return GetMaximumStridedSegments(problem);
+  }
+  const auto warps = static_cast<unsigned int>(problem.SharedMemoryPerBlock / ContiguousWarpBytes);
+  return std::min(MaximumContiguousSegments<float>, warps * WarpSize / ContiguousThreads * ContiguousThreads);
 }
 
-/** Pixels to warm up, a multiple of the segment length so that tiles start at aligned addresses. */
-size_t
-GetWarmUp(double sigmaInPixels, unsigned int segmentLength)
+double
+GetWindow(const LineProblem & problem)
 {
-  const double pixels = std::ceil(WarmUpSigmas * sigmaInPixels);
-  return pixels < 1e15 ? DivideUp(static_cast<size_t>(pixels), segmentLength) * segmentLength : size_t{ 1 } << 50;
+  return std::ceil(GetWindowSigmas(problem.BytesPerComponent, problem.NumberOfPolePairs) * problem.SigmaInPixels);
+}
+
+/** Chunks on either side of a chunk of a stream that its results depend on. */
+double
+GetLookAhead(const LineProblem & problem)
+{
+  const size_t neighbours = DivideUp(problem.Length, StreamRows) - 1;
+  const double chunks = std::ceil(GetWindow(problem) / StreamRows);
+  return std::max(1.0, std::min(chunks, static_cast<double>(neighbours)));
+}
+
+/** Whether a block has room for such chunks. */
+bool
+FitsStream(const LineProblem & problem, unsigned int lookAhead)
+{
+  return problem.Kind == AxisKind::Strided && problem.BytesPerComponent == sizeof(float) &&
+         problem.NumberOfPolePairs == StreamPolePairs &&
+         GetStreamSharedBytes(lookAhead) <= problem.SharedMemoryPerBlock;
+}
+
+LineSchedule
+MakeStream(LineMethod method, const LineProblem & problem, unsigned int lookAhead)
+{
+  return { method, StreamSegments, 0, StreamRows, DivideUp(problem.Length, StreamRows), lookAhead };
+}
+
+/** Tiles of so many segments, each with a warm-up. */
+LineSchedule
+MakeTiles(LineMethod method, const LineProblem & problem, unsigned int segments, size_t warmUp)
+{
+  const size_t step = size_t{ segments } * SegmentBytes / problem.BytesPerComponent - 2 * warmUp;
+  return { method, segments, warmUp, step, DivideUp(problem.Length, step), 0 };
 }
 } // namespace
 
@@ -78,107 +97,72 @@ GetStridedSharedBytes(unsigned int segments, unsigned int bytesPerComponent, uns
   return tile + states;
 }
 
-size_t
-GetStreamSharedBytes(unsigned int lookAhead)
+std::optional<LineSchedule>
+MakeLineSchedule(const LineProblem & problem, LineMethod method)
 {
-  const size_t ringLength = lookAhead == 0   ? StreamRingLength<0>
-                            : lookAhead == 1 ? StreamRingLength<1>
-                                             : StreamRingLength<MaximumLookAhead>;
-  const size_t chunk = size_t{ StreamRows } * StreamColumns * sizeof(float);
-  const size_t states = size_t{ StreamColumns } * StreamSegments * 2 * StreamPolePairs * 2 * sizeof(float);
-  return ringLength * (chunk + 2 * sizeof(uint64_t)) + (lookAhead + 1) * states;
-}
-
-LineSchedule
-MakeLineSchedule(LineMethod   method,
-                 AxisKind     kind,
-                 size_t       lineLength,
-                 double       sigmaInPixels,
-                 unsigned int bytesPerComponent,
-                 size_t       sharedMemoryPerBlock,
-                 unsigned int numberOfPolePairs)
-{
-  const unsigned int segmentLength = GetSegmentLength(bytesPerComponent);
-  const bool         strided = kind == AxisKind::Strided;
-  const unsigned int maximumSegments =
-    strided ? GetMaximumStridedSegments(bytesPerComponent, sharedMemoryPerBlock, numberOfPolePairs)
-            : std::min<unsigned int>(MaximumContiguousSegments<float>,
-                                     static_cast<unsigned int>(sharedMemoryPerBlock / ContiguousWarpBytes) * WarpSize /
-                                       ContiguousThreads * ContiguousThreads);
-
-  LineSchedule schedule;
-  schedule.Method = method;
+  const bool         strided = problem.Kind == AxisKind::Strided;
+  const unsigned int segmentLength = SegmentBytes / problem.BytesPerComponent;
+  const unsigned int maximumSegments = GetMaximumSegments(problem);
   switch (method)
   {
     case LineMethod::WholeLine: {
-      const size_t segments = DivideUp(lineLength, segmentLength);
-      schedule.Segments = segments <= maximumSegments ? static_cast<unsigned int>(segments) : 0;
-      schedule.Step = lineLength;
-      break;
+      const size_t segments = DivideUp(problem.Length, segmentLength);
+      if (segments > maximumSegments)
+      {
+        return std::nullopt;
+      }
+      return LineSchedule{ method, static_cast<unsigned int>(segments), 0, problem.Length, 1, 0 };
     }
     case LineMethod::OverlappingTiles: {
       const unsigned int segments = strided ? std::min(OverlappingTileSegments, maximumSegments) : ContiguousThreads;
-      const size_t       tile = size_t{ segments } * segmentLength;
-      schedule.WarmUp = GetWarmUp(sigmaInPixels, segmentLength);
-      schedule.Segments = 2 * schedule.WarmUp < tile ? segments : 0;
-      schedule.Step = schedule.Segments > 0 ? tile - 2 * schedule.WarmUp : 0;
-      break;
+      const double       tile = static_cast<double>(size_t{ segments } * segmentLength);
+      // Whole segments, so that tiles start at aligned addresses.
+      const double warmUp = std::ceil(GetWindow(problem) / segmentLength) * segmentLength;
+      if (!(2.0 * warmUp < tile))
+      {
+        return std::nullopt;
+      }
+      return MakeTiles(method, problem, segments, static_cast<size_t>(warmUp));
     }
     case LineMethod::Partition:
-      schedule.Segments = strided ? std::min(PartitionTileSegments, maximumSegments) : ContiguousThreads;
-      schedule.Step = size_t{ schedule.Segments } * segmentLength;
-      break;
-    case LineMethod::Stream:
-    case LineMethod::StreamPartition: {
-      const bool partition = method == LineMethod::StreamPartition;
-      schedule.LookAhead = partition ? 0 : GetLookAhead(lineLength, sigmaInPixels);
-      const bool possible = strided && bytesPerComponent == sizeof(float) && numberOfPolePairs == StreamPolePairs &&
-                            (partition || schedule.LookAhead > 0);
-      const bool fits = GetStreamSharedBytes(schedule.LookAhead) <= sharedMemoryPerBlock;
-      schedule.Segments = possible && fits ? StreamSegments : 0;
-      schedule.Step = StreamRows;
-      break;
+      return MakeTiles(
+        method, problem, strided ? std::min(PartitionTileSegments, maximumSegments) : ContiguousThreads, 0);
+    case LineMethod::Stream: {
+      const double lookAhead = GetLookAhead(problem);
+      if (lookAhead > MaximumLookAhead || !FitsStream(problem, static_cast<unsigned int>(lookAhead)))
+      {
+        return std::nullopt;
+      }
+      return MakeStream(method, problem, static_cast<unsigned int>(lookAhead));
     }
+    default: // StreamPartition
+      return FitsStream(problem, 0) ? std::optional(MakeStream(method, problem, 0)) : std::nullopt;
   }
-  schedule.NumberOfTiles = schedule.Segments > 0 ? DivideUp(lineLength, schedule.Step) : 0;
-  return schedule;
 }
 
 LineSchedule
-MakeLineSchedule(AxisKind     kind,
-                 size_t       lineLength,
-                 double       sigmaInPixels,
-                 unsigned int bytesPerComponent,
-                 size_t       sharedMemoryPerBlock,
-                 bool         streams,
-                 unsigned int numberOfPolePairs)
+MakeLineSchedule(const LineProblem & problem)
 {
-  const auto make = [&](LineMethod method) {
-    return MakeLineSchedule(
-      method, kind, lineLength, sigmaInPixels, bytesPerComponent, sharedMemoryPerBlock, numberOfPolePairs);
-  };
-  if (streams && lineLength > StreamRows)
+  if (problem.CanStream && problem.Length > StreamRows)
   {
     for (const LineMethod method : { LineMethod::Stream, LineMethod::StreamPartition })
     {
-      const LineSchedule schedule = make(method);
-      if (schedule.Segments > 0)
+      if (const auto schedule = MakeLineSchedule(problem, method))
       {
-        return schedule;
+        return *schedule;
       }
     }
   }
-  LineSchedule schedule = make(LineMethod::WholeLine);
-  if (schedule.Segments > 0)
+  if (const auto schedule = MakeLineSchedule(problem, LineMethod::WholeLine))
   {
-    return schedule;
+    return *schedule;
   }
-  schedule = make(LineMethod::OverlappingTiles);
-  const double tile = static_cast<double>(schedule.Step + 2 * schedule.WarmUp);
-  if (schedule.Segments > 0 && 2.0 * static_cast<double>(schedule.WarmUp) <= MaximumWarmUpShare * tile)
+  const auto   tiles = MakeLineSchedule(problem, LineMethod::OverlappingTiles);
+  const double warmUp = tiles ? 2.0 * static_cast<double>(tiles->WarmUp) : 0.0;
+  if (tiles && warmUp <= MaximumWarmUpShare * (static_cast<double>(tiles->Step) + warmUp))
   {
-    return schedule;
+    return *tiles;
   }
-  return make(LineMethod::Partition);
+  return *MakeLineSchedule(problem, LineMethod::Partition);
 }
 } // namespace itk::cuda::gaussian

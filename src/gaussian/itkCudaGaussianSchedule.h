@@ -3,8 +3,12 @@
 #define itkCudaGaussianSchedule_h
 
 #include "CudaFiltersExport.h"
+#include "itkCudaGaussianTuning.h"
+#include "itkCudaRoundUp.h"
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 
 namespace itk::cuda::gaussian
 {
@@ -19,7 +23,7 @@ enum class AxisKind : unsigned char
 enum class LineMethod : unsigned char
 {
   WholeLine,        // a block holds whole lines: each pixel is read and written once
-  OverlappingTiles, // a tile starts its sweeps WarmUpSigmas * sigma outside of what it writes
+  OverlappingTiles, // a tile starts its sweeps GetWindowSigmas() * sigma outside of what it writes
   Partition, // end states of all tiles first, then a scan over the tiles, then the tiles with their true start states
   Stream, // strided lines, in chunks that need those next to them (itkCudaGaussianStream.cuh); each pixel is read once
   StreamPartition // the same as a Partition whose tiles are chunks
@@ -36,27 +40,25 @@ struct LineSchedule
   unsigned int LookAhead{ 0 }; // Stream: chunks on either side that a chunk needs
 };
 
-/** The schedule for lines of this length. It depends on nothing else than its arguments, and so does the rounding of
- * the result. \param bytesPerComponent 4 (float) or 8 (double) \param sharedMemoryPerBlock bytes that a block can have
- * on the device \param streams whether the streams may be chosen: one result, and HasBulkCopies() */
-CudaFilters_EXPORT LineSchedule
-MakeLineSchedule(AxisKind     kind,
-                 size_t       lineLength,
-                 double       sigmaInPixels,
-                 unsigned int bytesPerComponent,
-                 size_t       sharedMemoryPerBlock,
-                 bool         streams,
-                 unsigned int numberOfPolePairs = 2);
+/** All that a schedule depends on, and with it the rounding of the result. */
+struct LineProblem
+{
+  AxisKind     Kind{ AxisKind::Contiguous };
+  size_t       Length{ 1 }; // pixels
+  double       SigmaInPixels{ 1.0 };
+  unsigned int BytesPerComponent{ 4 };    // or 8: double
+  unsigned int NumberOfPolePairs{ 2 };    // or 3
+  size_t       SharedMemoryPerBlock{ 0 }; // bytes that a block can have on the device
+  bool         CanStream{ false }; // whether the device's copy engine can move the chunks of a pass with one result
+};
 
-/** The schedule with that method, or one with Segments == 0 if the method cannot treat such lines. */
+/** The schedule that is chosen. */
 CudaFilters_EXPORT LineSchedule
-MakeLineSchedule(LineMethod   method,
-                 AxisKind     kind,
-                 size_t       lineLength,
-                 double       sigmaInPixels,
-                 unsigned int bytesPerComponent,
-                 size_t       sharedMemoryPerBlock,
-                 unsigned int numberOfPolePairs = 2);
+MakeLineSchedule(const LineProblem & problem);
+
+/** The schedule with that method, if the method can treat such lines; without regard to CanStream. */
+CudaFilters_EXPORT std::optional<LineSchedule>
+                   MakeLineSchedule(const LineProblem & problem, LineMethod method);
 
 /** How the segments of a contiguous line, or of a tile of one, are divided among warps: into `Number` parts of `Width`
  * segments, a power of two, of which a warp holds as many as it has lanes for, of as many lines. */
@@ -76,9 +78,18 @@ GetLineParts(unsigned int segments, unsigned int numberOfPolePairs = 2);
 CudaFilters_EXPORT size_t
 GetStridedSharedBytes(unsigned int segments, unsigned int bytesPerComponent, unsigned int numberOfPolePairs = 2);
 
-/** Shared memory of a block of a stream of float lines. */
-CudaFilters_EXPORT size_t
-GetStreamSharedBytes(unsigned int lookAhead);
+/** Shared memory of a block of a stream of float lines: StreamMemory. */
+constexpr size_t
+GetStreamSharedBytes(unsigned int lookAhead)
+{
+  const size_t ringLength = lookAhead == 0   ? StreamRingLength<0>
+                            : lookAhead == 1 ? StreamRingLength<1>
+                                             : StreamRingLength<MaximumLookAhead>;
+  const size_t chunk = size_t{ StreamRows } * StreamColumns * sizeof(float);
+  const size_t states = size_t{ StreamColumns } * StreamSegments * 2 * StreamPolePairs * 2 * sizeof(float);
+  const size_t barriers = 2 * sizeof(uint64_t);
+  return RoundUp(ringLength * (chunk + barriers) + (lookAhead + 1) * states, StreamAlignment);
+}
 } // namespace itk::cuda::gaussian
 
 #endif

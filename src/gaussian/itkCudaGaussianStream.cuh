@@ -15,9 +15,9 @@
 //            behind it, which have arrived
 //   filter   of chunk a, in place; the copy engine writes it
 //
-// States decay over H chunks to less than the rounding of a float, as for the overlapping tiles (WarmUpSigmas); if a
-// line has H + 1 chunks at most, nothing is left out. Which chunks a result depends on does not depend on how a line is
-// divided among blocks of threads, and neither do its bits.
+// States decay over H chunks to less than the rounding of a float, as for the overlapping tiles (GetWindowSigmas()); if
+// a line has H + 1 chunks at most, nothing is left out. Which chunks a result depends on does not depend on how a line
+// is divided among blocks of threads, and neither do its bits.
 //
 // Larger sigmas take two streams: one that only writes the chunks' totals, and after a scan over the totals
 // (ScanTilesKernel) one that filters each chunk from its true start states. Where lines have few chunks and there are
@@ -69,7 +69,7 @@ struct StreamMemory : StreamChunkStates<T, VTask>
   static constexpr unsigned int RingLength = StreamRingLength<VLookAhead>;
   static constexpr unsigned int Slots = VLookAhead + 1;
 
-  alignas(128) T Ring[RingLength][StreamRows][StreamColumns];
+  alignas(StreamAlignment) T Ring[RingLength][StreamRows][StreamColumns];
   PolePairState<T> States[StreamGroups][Slots][NumberOfStates<StreamPolePairs>][StreamSegments][WarpSize];
   TileBarrier      Loaded[RingLength];   // a chunk has arrived
   TileBarrier      Finished[RingLength]; // all warps are done with it

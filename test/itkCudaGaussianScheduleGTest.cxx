@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// How lines are divided among blocks of threads: every pixel once, within the device's limits, and nothing left out
+// that rounding would show.
+
+#include "itkCudaGaussianPlan.h"
+#include "itkCudaGaussianSchedule.h"
+#include "itkCudaGaussianTuning.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <complex>
+#include <iterator>
+
+namespace
+{
+using namespace itk;
+using namespace itk::cuda::gaussian;
+
+using ApproximationEnum = CudaFiltersEnums::Approximation;
+
+constexpr size_t Lengths[] = { 4,    5,    31,   32,   33,    63,    65,    127,   129,   255,
+                               256,  257,  511,  512,  513,   1023,  1024,  1025,  1031,  2049,
+                               4099, 8191, 8192, 8193, 16383, 16384, 16385, 32769, 100000 };
+
+double
+GetWindowInPixels(const LineProblem & problem)
+{
+  return GetWindowSigmas(problem.BytesPerComponent, problem.NumberOfPolePairs) * problem.SigmaInPixels;
+}
+
+void
+CheckStream(const LineSchedule & schedule, const LineProblem & problem)
+{
+  EXPECT_EQ(problem.NumberOfPolePairs, StreamPolePairs);
+  EXPECT_EQ(schedule.Step, StreamRows);
+  EXPECT_TRUE(schedule.Method == LineMethod::StreamPartition ||
+              static_cast<double>(schedule.LookAhead * StreamRows) >= GetWindowInPixels(problem) ||
+              schedule.LookAhead + 1 >= schedule.NumberOfTiles);
+  EXPECT_LE(schedule.LookAhead, MaximumLookAhead);
+  EXPECT_LE(GetStreamSharedBytes(schedule.LookAhead), problem.SharedMemoryPerBlock);
+}
+
+void
+CheckSchedule(const LineSchedule & schedule, const LineProblem & problem)
+{
+  ASSERT_GT(schedule.Segments, 0u);
+  EXPECT_GE(schedule.NumberOfTiles * schedule.Step, problem.Length);
+  EXPECT_LT((schedule.NumberOfTiles - 1) * schedule.Step, problem.Length);
+  if (schedule.Method == LineMethod::Stream || schedule.Method == LineMethod::StreamPartition)
+  {
+    CheckStream(schedule, problem);
+    return;
+  }
+  EXPECT_LE(std::min(schedule.Step + 2 * schedule.WarmUp, problem.Length),
+            size_t{ schedule.Segments } * SegmentBytes / problem.BytesPerComponent);
+  EXPECT_EQ(schedule.Method == LineMethod::WholeLine, schedule.NumberOfTiles == 1 && schedule.Step == problem.Length);
+  if (schedule.Method == LineMethod::OverlappingTiles)
+  {
+    EXPECT_GE(static_cast<double>(schedule.WarmUp), GetWindowInPixels(problem));
+  }
+  if (problem.Kind == AxisKind::Strided)
+  {
+    EXPECT_LE(GetStridedSharedBytes(schedule.Segments, problem.BytesPerComponent, problem.NumberOfPolePairs),
+              problem.SharedMemoryPerBlock);
+  }
+}
+
+/** Calls `check` with every problem of a list that reaches all methods. */
+template <typename TCheck>
+void
+ForEachProblem(const TCheck & check)
+{
+  for (const size_t sharedMemory : { size_t{ 48 } << 10, size_t{ 64 } << 10, size_t{ 99 } << 10, size_t{ 227 } << 10 })
+  {
+    for (const size_t length : Lengths)
+    {
+      for (const double sigma : { 0.5, 2.9, 4.0, 20.0, 60.0, 500.0, 1e300 })
+      {
+        // Every combination of layout, type, pole pairs and copy engine.
+        for (unsigned int choice = 0; choice < 16; ++choice)
+        {
+          const AxisKind kind = choice & 1 ? AxisKind::Strided : AxisKind::Contiguous;
+          check(LineProblem{
+            kind, length, sigma, choice & 2 ? 8u : 4u, choice & 4 ? 3u : 2u, sharedMemory, (choice & 8) != 0 });
+        }
+      }
+    }
+  }
+}
+
+TEST(GaussianLineSchedule, CoversEveryPixelOnce)
+{
+  ForEachProblem([](const LineProblem & problem) { CheckSchedule(MakeLineSchedule(problem), problem); });
+}
+
+TEST(GaussianLineSchedule, EveryMethodCoversEveryPixelOnceOrSaysThatItCannot)
+{
+  ForEachProblem([](const LineProblem & problem) {
+    for (const LineMethod method : { LineMethod::WholeLine,
+                                     LineMethod::OverlappingTiles,
+                                     LineMethod::Partition,
+                                     LineMethod::Stream,
+                                     LineMethod::StreamPartition })
+    {
+      const auto schedule = MakeLineSchedule(problem, method);
+      EXPECT_TRUE(schedule || method != LineMethod::Partition);
+      // A tile that is as long as the line, or a chunk, is a whole line to no other method.
+      if (schedule && (schedule->Method == LineMethod::WholeLine || schedule->NumberOfTiles > 1))
+      {
+        EXPECT_EQ(schedule->Method, method);
+        CheckSchedule(*schedule, problem);
+      }
+    }
+  });
+}
+
+/** The share of a kernel's weights that lies beyond so many pixels, on both sides. */
+double
+GetShareBeyond(const CudaGaussianKernel & kernel, double pixels)
+{
+  std::complex<double> power[CudaGaussianKernel::MaximumNumberOfPolePairs];
+  std::fill(std::begin(power), std::end(power), 1.0);
+  double all = 0.0;
+  double beyond = 0.0;
+  for (int n = 0; n < 60 * kernel.SigmaInPixels; ++n)
+  {
+    double h = 0.0;
+    for (unsigned int j = 0; j < kernel.NumberOfPolePairs; ++j)
+    {
+      h += (kernel.Weight[j] * power[j]).real();
+      power[j] *= kernel.Pole[j];
+    }
+    all += (n == 0 ? 1.0 : 2.0) * std::abs(h);
+    beyond += n > pixels ? 2.0 * std::abs(h) : 0.0;
+  }
+  return beyond / all;
+}
+
+TEST(GaussianLineSchedule, WindowsLeaveOutLessThanRoundingShows)
+{
+  for (const auto approximation : { ApproximationEnum::Deriche, ApproximationEnum::Accurate })
+  {
+    for (double sigma = 0.5; sigma < 600.0; sigma *= 1.07)
+    {
+      for (unsigned int order = 0; order < 3; ++order)
+      {
+        const auto kernel = MakeGaussianKernel(approximation, order, sigma, 1.0, false);
+        for (const unsigned int bytes : { 4u, 8u })
+        {
+          // Tiles and chunks begin where segments do.
+          const double segment = SegmentBytes / bytes;
+          const double window = GetWindowSigmas(bytes, kernel.NumberOfPolePairs) * sigma;
+          EXPECT_LE(GetShareBeyond(kernel, std::ceil(window / segment) * segment), bytes == 4 ? 1.25e-7 : 1e-13)
+            << approximation << ", sigma " << sigma << ", order " << order << ", " << bytes << " bytes";
+        }
+      }
+    }
+  }
+}
+
+TEST(GaussianLineSchedule, LinePartsHoldEverySegmentAndLeaveFewLanesIdle)
+{
+  for (const unsigned int pairs : { 2u, 3u })
+  {
+    for (unsigned int segments = 1; segments <= 512; ++segments)
+    {
+      const LineParts    parts = GetLineParts(segments, pairs);
+      const unsigned int lanes = parts.Width * parts.Number;
+      EXPECT_EQ(parts.Width & (parts.Width - 1), 0u) << segments;
+      EXPECT_LE(parts.Width, WarpSize) << segments;
+      EXPECT_GE(lanes, segments);
+      // Never more than a power of two of lanes, or whole warps, would be.
+      unsigned int undivided = 1;
+      while (undivided < segments)
+      {
+        undivided = undivided < WarpSize ? 2 * undivided : undivided + WarpSize;
+      }
+      EXPECT_LE(lanes, undivided) << segments;
+      EXPECT_LT(lanes - segments, parts.Width) << segments;
+      // Lanes of a part hand over a state each; smaller parts than warps are few.
+      EXPECT_TRUE(parts.Number == 1 || parts.Width >= 2 * pairs) << segments;
+      EXPECT_TRUE(parts.Number <= MaximumLineParts || parts.Width == WarpSize) << segments;
+      if (segments >= 2 * WarpSize)
+      {
+        EXPECT_LE(lanes - segments, lanes / 5) << segments;
+      }
+    }
+  }
+}
+} // namespace
