@@ -153,7 +153,7 @@ CudaVerifyBufferedRegion(const TImage * image, const typename TImage::RegionType
     const auto * const  pixels = image->GetPixelContainer();
     const SizeValueType elements = CudaImageTraits<TImage>::IsVectorImage ? image->GetNumberOfComponentsPerPixel() : 1;
     const SizeValueType needed = buffered.GetNumberOfPixels() * elements;
-    const SizeValueType held = pixels ? pixels->Size() : 0;
+    const SizeValueType held = pixels && image->GetBufferPointer() ? pixels->Size() : 0;
     if (held < needed)
     {
       itkGenericExceptionMacro(<< name << " has memory for " << held << " of the " << needed
