@@ -47,7 +47,7 @@ struct CudaPartitionedGaussianPlan
 struct CudaPartitionedGaussianParameters
 {
   double                                               Sigma{ 1.0 }; // in physical units
-  std::optional<double>                                FilterWindow; // in pixels, along every axis, in place of Sigma
+  std::optional<double>                                FilterWindow; // in pixels, for every axis; replaces Sigma
   double                                               WindowToSigmaRatio{ 2.0 };
   CudaPartitionedGaussianPlan::PartitionEnum           Partition{ CudaFiltersEnums::Partition::Exact };
   CudaPartitionedGaussianPlan::LineBordersEnum         LineBorders{ CudaFiltersEnums::LineBorders::Exact };

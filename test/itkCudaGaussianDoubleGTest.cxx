@@ -66,7 +66,7 @@ CheckSmoothing(const Size<VDimension> & size, const std::vector<GaussianParamete
   }
 }
 
-/** Sizes from `shortest` to `longest` pixels a side, of so many pixels at most; sigmas from .6 to 50 pixels. */
+/** Images of random size: `shortest` to `longest` pixels a side, at most `pixels` in all. Sigma is 0.6 to 50 pixels. */
 template <unsigned int VDimension>
 void
 CheckRandomImages(unsigned int count, double shortest, double longest, size_t pixels, uint64_t number)

@@ -116,7 +116,7 @@ MakeLineSchedule(const LineProblem & problem, LineMethod method)
     case LineMethod::OverlappingTiles: {
       const unsigned int segments = strided ? std::min(OverlappingTileSegments, maximumSegments) : ContiguousThreads;
       const double       tile = static_cast<double>(size_t{ segments } * segmentLength);
-      // Whole segments, so that tiles start at aligned addresses.
+      // A warm-up of whole segments lets tiles start at aligned addresses.
       const double warmUp = std::ceil(GetWindow(problem) / segmentLength) * segmentLength;
       if (!(2.0 * warmUp < tile))
       {
