@@ -274,6 +274,23 @@ TEST_P(CudaGaussianInputPixelsTest, InputThatWasNotAllocated)
   });
 }
 
+TEST_P(CudaGaussianInputPixelsTest, ContainersThatHoldLessThanTheySay)
+{
+  Expect_all_filters_tell_missing_pixels(GetParam(), [](AnyFilter & filter) {
+    const auto image = ImageType::New();
+    image->SetRegions(ImageType::SizeType{ { 65, 33 } });
+    image->GetPixelContainer()->SetImportPointer(nullptr, 65 * 33, false);
+    filter.SetInput(image);
+    return true;
+  });
+  Expect_all_filters_tell_missing_pixels(GetParam(), [](AnyFilter & filter) {
+    const auto image = MakeConstantImage<ImageType>(ImageType::SizeType{ { 65, 16 } }, 1.0f);
+    image->SetRegions(ImageType::SizeType{ { 65, 33 } }); // without another Allocate()
+    filter.SetInput(image);
+    return true;
+  });
+}
+
 /** Makes the upper half of what is asked for. */
 class HalfSource : public ImageSource<ImageType>
 {
