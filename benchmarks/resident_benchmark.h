@@ -58,12 +58,12 @@ public:
     std::vector<float> samples(Samples);
     for (float & milliseconds : samples)
     {
-      ITK_CUDA_CALL(cudaEventRecord(m_Begin, stream.Get()));
+      ITK_CUDA_CALL(cudaEventRecord(m_Begin, stream.GetStream()));
       for (int i = 0; i < RunsPerSample; ++i)
       {
         run(number++);
       }
-      ITK_CUDA_CALL(cudaEventRecord(m_End, stream.Get()));
+      ITK_CUDA_CALL(cudaEventRecord(m_End, stream.GetStream()));
       ITK_CUDA_CALL(cudaEventSynchronize(m_End));
       ITK_CUDA_CALL(cudaEventElapsedTime(&milliseconds, m_Begin, m_End));
     }
@@ -89,12 +89,12 @@ FillRandom(const DeviceView & view, StreamLease & stream)
   }();
   const size_t bytes = view.Stride[1] * view.Size[1] * view.Size[2] * sizeof(float);
   size_t       done = std::min(block.size() * sizeof(float), bytes);
-  ITK_CUDA_CALL(cudaMemcpyAsync(view.Data, block.data(), done, cudaMemcpyHostToDevice, stream.Get()));
+  ITK_CUDA_CALL(cudaMemcpyAsync(view.Data, block.data(), done, cudaMemcpyHostToDevice, stream.GetStream()));
   while (done < bytes)
   {
     const size_t more = std::min(done, bytes - done);
     ITK_CUDA_CALL(cudaMemcpyAsync(
-      static_cast<unsigned char *>(view.Data) + done, view.Data, more, cudaMemcpyDeviceToDevice, stream.Get()));
+      static_cast<unsigned char *>(view.Data) + done, view.Data, more, cudaMemcpyDeviceToDevice, stream.GetStream()));
     done += more;
   }
   stream.Synchronize();
@@ -121,8 +121,11 @@ public:
       }
       else
       {
-        ITK_CUDA_CALL(cudaMemcpyAsync(
-          set.Views.front().Data, m_Sets.front().Views.front().Data, m_Bytes, cudaMemcpyDeviceToDevice, stream.Get()));
+        ITK_CUDA_CALL(cudaMemcpyAsync(set.Views.front().Data,
+                                      m_Sets.front().Views.front().Data,
+                                      m_Bytes,
+                                      cudaMemcpyDeviceToDevice,
+                                      stream.GetStream()));
       }
     }
   }
@@ -139,7 +142,8 @@ public:
   {
     return timer.GetMedian(stream, [&](int run) {
       const auto & views = this->GetViews(run);
-      ITK_CUDA_CALL(cudaMemcpyAsync(views[1].Data, views[0].Data, m_Bytes, cudaMemcpyDeviceToDevice, stream.Get()));
+      ITK_CUDA_CALL(
+        cudaMemcpyAsync(views[1].Data, views[0].Data, m_Bytes, cudaMemcpyDeviceToDevice, stream.GetStream()));
     });
   }
 

@@ -46,12 +46,12 @@ public:
     std::vector<float> samples(Samples);
     for (float & milliseconds : samples)
     {
-      ITK_CUDA_CALL(cudaEventRecord(m_Begin, stream.Get()));
+      ITK_CUDA_CALL(cudaEventRecord(m_Begin, stream.GetStream()));
       for (int i = 0; i < RunsPerSample; ++i)
       {
         run();
       }
-      ITK_CUDA_CALL(cudaEventRecord(m_End, stream.Get()));
+      ITK_CUDA_CALL(cudaEventRecord(m_End, stream.GetStream()));
       ITK_CUDA_CALL(cudaEventSynchronize(m_End));
       ITK_CUDA_CALL(cudaEventElapsedTime(&milliseconds, m_Begin, m_End));
     }
@@ -78,7 +78,7 @@ FillRandom(const DeviceView & view, StreamLease & stream)
                                   values.data(),
                                   std::min(values.size(), count - begin) * sizeof(float),
                                   cudaMemcpyHostToDevice,
-                                  stream.Get()));
+                                  stream.GetStream()));
   }
   stream.Synchronize();
 }

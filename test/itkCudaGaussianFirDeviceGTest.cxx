@@ -63,9 +63,15 @@ RunOnDevice(const CudaGaussianFirPass & pass, bool truncate, const Extent & size
   const size_t      pitch = source.GetView().Stride[1] * sizeof(T);
   const size_t      row = size[0] * sizeof(T);
   // All bits set is a NaN: pixels that are never written show.
-  ITK_CUDA_CALL(cudaMemsetAsync(destination.GetView().Data, 0xff, pitch * size[1] * size[2], stream.Get()));
-  ITK_CUDA_CALL(cudaMemcpy2DAsync(
-    source.GetView().Data, pitch, input.data(), row, row, size[1] * size[2], cudaMemcpyHostToDevice, stream.Get()));
+  ITK_CUDA_CALL(cudaMemsetAsync(destination.GetView().Data, 0xff, pitch * size[1] * size[2], stream.GetStream()));
+  ITK_CUDA_CALL(cudaMemcpy2DAsync(source.GetView().Data,
+                                  pitch,
+                                  input.data(),
+                                  row,
+                                  row,
+                                  size[1] * size[2],
+                                  cudaMemcpyHostToDevice,
+                                  stream.GetStream()));
   RunFirPass(pass, truncate, source.GetView(), destination.GetView(), stream);
   std::vector<T> output(input.size());
   ITK_CUDA_CALL(cudaMemcpy2DAsync(output.data(),
@@ -75,7 +81,7 @@ RunOnDevice(const CudaGaussianFirPass & pass, bool truncate, const Extent & size
                                   row,
                                   size[1] * size[2],
                                   cudaMemcpyDeviceToHost,
-                                  stream.Get()));
+                                  stream.GetStream()));
   stream.Synchronize();
   return output;
 }

@@ -95,7 +95,7 @@ public:
     : m_Buffer((placement.Misalignment + (size[0] + placement.Padding) * size[1] * size[2]) * sizeof(T), stream)
   {
     // All bits set is a NaN: pixels that are never written show.
-    ITK_CUDA_CALL(cudaMemsetAsync(m_Buffer.GetPointer(), 0xff, m_Buffer.GetSize(), stream.Get()));
+    ITK_CUDA_CALL(cudaMemsetAsync(m_Buffer.GetPointer(), 0xff, m_Buffer.GetSize(), stream.GetStream()));
     View.Data = static_cast<T *>(m_Buffer.GetPointer()) + placement.Misalignment;
     View.ComponentType = ComponentType<T>;
     View.Size = { { size[0], size[1], size[2], 1, 1 } };
@@ -114,7 +114,7 @@ public:
                                     row,
                                     volume.Size[1] * volume.Size[2],
                                     cudaMemcpyHostToDevice,
-                                    stream.Get()));
+                                    stream.GetStream()));
     stream.Synchronize();
   }
 
@@ -130,7 +130,7 @@ public:
                                     row,
                                     volume.Size[1] * volume.Size[2],
                                     cudaMemcpyDeviceToHost,
-                                    stream.Get()));
+                                    stream.GetStream()));
     stream.Synchronize();
     return volume;
   }

@@ -69,13 +69,19 @@ RunOnDevice(const CudaPartitionedGaussianPlan & plan,
   const size_t      row = input.Size[0] * sizeof(T);
   const size_t      rows = input.Size[1] * input.Size[2];
   // All bits set is a NaN: pixels that are never written show.
-  ITK_CUDA_CALL(cudaMemsetAsync(destination.GetView().Data, 0xff, pitch * rows, stream.Get()));
+  ITK_CUDA_CALL(cudaMemsetAsync(destination.GetView().Data, 0xff, pitch * rows, stream.GetStream()));
   ITK_CUDA_CALL(cudaMemcpy2DAsync(
-    source.GetView().Data, pitch, input.Values.data(), row, row, rows, cudaMemcpyHostToDevice, stream.Get()));
+    source.GetView().Data, pitch, input.Values.data(), row, row, rows, cudaMemcpyHostToDevice, stream.GetStream()));
   RunPass(plan, pass, source.GetView(), destination.GetView(), stream, progress);
   Volume<T> output{ input.Size, std::vector<T>(input.Values.size()) };
-  ITK_CUDA_CALL(cudaMemcpy2DAsync(
-    output.Values.data(), row, destination.GetView().Data, pitch, row, rows, cudaMemcpyDeviceToHost, stream.Get()));
+  ITK_CUDA_CALL(cudaMemcpy2DAsync(output.Values.data(),
+                                  row,
+                                  destination.GetView().Data,
+                                  pitch,
+                                  row,
+                                  rows,
+                                  cudaMemcpyDeviceToHost,
+                                  stream.GetStream()));
   stream.Synchronize();
   return output;
 }

@@ -164,14 +164,14 @@ TEST_F(CudaRuntime, Streams_are_exclusive_and_used_again)
   {
     const StreamLease one(device);
     const StreamLease two(device);
-    first = one.Get();
-    EXPECT_NE(one.Get(), nullptr);
-    EXPECT_NE(one.Get(), two.Get());
+    first = one.GetStream();
+    EXPECT_NE(one.GetStream(), nullptr);
+    EXPECT_NE(one.GetStream(), two.GetStream());
     EXPECT_EQ(one.GetDevice(), device);
   }
   const StreamLease again(device);
   const StreamLease other(device);
-  EXPECT_TRUE(again.Get() == first || other.Get() == first);
+  EXPECT_TRUE(again.GetStream() == first || other.GetStream() == first);
 }
 
 TEST_F(CudaRuntime, Event_can_be_waited_for)
@@ -309,7 +309,7 @@ TEST_F(CudaRuntime, Streams_keep_chunks_until_their_work_is_done)
   };
   {
     StreamLease stream(device);
-    ASSERT_EQ(cudaLaunchHostFunc(stream.Get(), use, &used), cudaSuccess);
+    ASSERT_EQ(cudaLaunchHostFunc(stream.GetStream(), use, &used), cudaSuccess);
     stream.Keep(PinnedBuffer::Take());
     EXPECT_EQ(Configuration::GetPinnedBytesInUse(), PinnedBuffer::ChunkSize);
     stream.Synchronize();
@@ -317,7 +317,7 @@ TEST_F(CudaRuntime, Streams_keep_chunks_until_their_work_is_done)
     EXPECT_EQ(Configuration::GetPinnedBytesInUse(), 0u);
 
     used = false;
-    ASSERT_EQ(cudaLaunchHostFunc(stream.Get(), use, &used), cudaSuccess);
+    ASSERT_EQ(cudaLaunchHostFunc(stream.GetStream(), use, &used), cudaSuccess);
     stream.Keep(PinnedBuffer::Take());
     PinnedBuffer buffer = PinnedBuffer::Take();
     void * const last = buffer.GetPointer();

@@ -50,18 +50,18 @@ MapOnDevice(const std::vector<TIn> & values, int device, const TFunction & funct
   const DeviceBuffer     out(number * sizeof(TOut), stream);
   std::vector<TOut>      results(number);
   ITK_CUDA_CALL(
-    cudaMemcpyAsync(in.GetPointer(), values.data(), number * sizeof(TIn), cudaMemcpyHostToDevice, stream.Get()));
+    cudaMemcpyAsync(in.GetPointer(), values.data(), number * sizeof(TIn), cudaMemcpyHostToDevice, stream.GetStream()));
   ITK_CUDA_CALL(LaunchKernel(MapKernel<TIn, TOut, TFunction>,
                              dim3(static_cast<unsigned int>((number + threads - 1) / threads)),
                              dim3(threads),
                              0,
-                             stream.Get(),
+                             stream.GetStream(),
                              static_cast<const TIn *>(in.GetPointer()),
                              static_cast<TOut *>(out.GetPointer()),
                              number,
                              function));
-  ITK_CUDA_CALL(
-    cudaMemcpyAsync(results.data(), out.GetPointer(), number * sizeof(TOut), cudaMemcpyDeviceToHost, stream.Get()));
+  ITK_CUDA_CALL(cudaMemcpyAsync(
+    results.data(), out.GetPointer(), number * sizeof(TOut), cudaMemcpyDeviceToHost, stream.GetStream()));
   stream.Synchronize();
   return results;
 }

@@ -20,7 +20,7 @@ TrapKernel(bool isOn)
 cudaError_t
 MakeStickyError(const StreamLease & stream)
 {
-  ITK_CUDA_CALL(LaunchKernel(TrapKernel, dim3(1), dim3(1), 0, stream.Get(), true));
-  return ITK_CUDA_TRY(cudaStreamSynchronize(stream.Get()));
+  ITK_CUDA_CALL(LaunchKernel(TrapKernel, dim3(1), dim3(1), 0, stream.GetStream(), true));
+  return ITK_CUDA_TRY(cudaStreamSynchronize(stream.GetStream()));
 }
 } // namespace itk::cuda::test

@@ -367,7 +367,7 @@ TEST_F(CudaTransfer, Every_byte_is_copied_at_the_limits_of_pieces_and_parts)
       onDevice.ComponentType = CudaComponentType::UChar;
       onDevice.Size = { { size, 1, 1, 1, 1 } };
       onDevice.Stride = { { 1, size, size, size, size } };
-      ASSERT_EQ(cudaMemsetAsync(buffer.GetPointer(), 0x5a, size, stream.Get()), cudaSuccess);
+      ASSERT_EQ(cudaMemsetAsync(buffer.GetPointer(), 0x5a, size, stream.GetStream()), cudaSuccess);
       UploadQuietly(input.View, onDevice, stream);
       DownloadQuietly(onDevice, output.View, stream);
       EXPECT_EQ(std::memcmp(output.Pixels.data(), input.Pixels.data(), size), 0)
@@ -542,12 +542,12 @@ TEST_F(CudaTransfer, Rows_arrive_in_groups_before_work_on_them)
                                     trial.Width * sizeof(T),
                                     end - first,
                                     cudaMemcpyDeviceToHost,
-                                    other.Get()),
+                                    other.GetStream()),
                   cudaSuccess);
         const std::lock_guard<std::mutex> lock(mutex);
         groups.emplace_back(first, end);
       };
-      ASSERT_EQ(cudaMemsetAsync(rows.View.Data, 0xff, rows.Buffer.GetSize(), stream.Get()), cudaSuccess);
+      ASSERT_EQ(cudaMemsetAsync(rows.View.Data, 0xff, rows.Buffer.GetSize(), stream.GetStream()), cudaSuccess);
       itk::cuda::UploadRows(view, rows.View, stream, { trial.RowsPerGroup, copyBack });
       other.Synchronize();
       ExpectSamePixels(output, input.Pixels, what);

@@ -145,51 +145,51 @@ MakeLaunchShape(AxisKind kind, const LineGeometry & geometry, const LineSchedule
 
 template <typename T, unsigned int VPairs, AxisKind VKind, TileTask VTask, unsigned int VResults>
 void
-LaunchLinePass(const LinePassArguments<T, VPairs> & arguments, const StreamLease & stream)
+LaunchLinePass(const LinePassArguments<T, VPairs> & arguments, const Context & context)
 {
   const LaunchShape        shape = MakeLaunchShape<T, VPairs>(VKind, arguments.Geometry, arguments.Schedule);
   const auto               kernel = LinePassKernel<T, VPairs, VKind, VTask, VResults>;
   static SharedMemoryGrant grant;
-  grant.Raise(kernel, stream.GetDevice());
-  ITK_CUDA_CALL(LaunchKernel(kernel, shape.Grid, shape.Block, shape.SharedBytes, stream.Get(), arguments));
+  grant.Raise(kernel, context.GetDevice());
+  ITK_CUDA_CALL(LaunchKernel(kernel, shape.Grid, shape.Block, shape.SharedBytes, context.GetStream(), arguments));
 }
 
 template <typename T, unsigned int VPairs, AxisKind VKind, TileTask VTask>
 void
-LaunchFilter(const LinePassArguments<T, VPairs> & arguments, size_t numberOfResults, const StreamLease & stream)
+LaunchFilter(const LinePassArguments<T, VPairs> & arguments, size_t numberOfResults, const Context & context)
 {
   if constexpr (VKind == AxisKind::Strided)
   {
     if (numberOfResults == 2)
     {
-      LaunchLinePass<T, VPairs, VKind, VTask, 2>(arguments, stream);
+      LaunchLinePass<T, VPairs, VKind, VTask, 2>(arguments, context);
       return;
     }
     if (numberOfResults == 3)
     {
-      LaunchLinePass<T, VPairs, VKind, VTask, 3>(arguments, stream);
+      LaunchLinePass<T, VPairs, VKind, VTask, 3>(arguments, context);
       return;
     }
   }
-  LaunchLinePass<T, VPairs, VKind, VTask, 1>(arguments, stream);
+  LaunchLinePass<T, VPairs, VKind, VTask, 1>(arguments, context);
 }
 
 template <typename T, unsigned int VPairs>
 void
-LaunchCombiningPass(const LinePassArguments<T, VPairs> & arguments, const StreamLease & stream)
+LaunchCombiningPass(const LinePassArguments<T, VPairs> & arguments, const Context & context)
 {
   const LaunchShape shape = MakeLaunchShape<T, VPairs, 2>(AxisKind::Contiguous, arguments.Geometry, arguments.Schedule);
   const auto        kernel = CombiningLinePassKernel<T, VPairs>;
   static SharedMemoryGrant grant;
-  grant.Raise(kernel, stream.GetDevice());
-  ITK_CUDA_CALL(LaunchKernel(kernel, shape.Grid, shape.Block, shape.SharedBytes, stream.Get(), arguments));
+  grant.Raise(kernel, context.GetDevice());
+  ITK_CUDA_CALL(LaunchKernel(kernel, shape.Grid, shape.Block, shape.SharedBytes, context.GetStream(), arguments));
 }
 
 template <typename T, unsigned int VPairs>
 void
 LaunchTileScan(const LinePassArguments<T, VPairs> & arguments,
                const CudaGaussianKernel &           kernel,
-               const StreamLease &                  stream)
+               const Context &                      context)
 {
   constexpr unsigned int threads = 128;
   const size_t           count = NumberOfStates<VPairs> * arguments.Geometry.InnerCount * arguments.Geometry.OuterCount;
@@ -198,8 +198,13 @@ LaunchTileScan(const LinePassArguments<T, VPairs> & arguments,
   {
     powers.Power[j] = Round<T>(MakeStatePower(kernel.Pole[j], arguments.Schedule.Step));
   }
-  ITK_CUDA_CALL(LaunchKernel(
-    ScanTilesKernel<T, VPairs>, MakeGrid(DivideUp(count, threads)), dim3(threads), 0, stream.Get(), arguments, powers));
+  ITK_CUDA_CALL(LaunchKernel(ScanTilesKernel<T, VPairs>,
+                             MakeGrid(DivideUp(count, threads)),
+                             dim3(threads),
+                             0,
+                             context.GetStream(),
+                             arguments,
+                             powers));
 }
 
 /** An image's complete segments of contiguous lines; a box is the part of a warp. */
@@ -276,18 +281,18 @@ GetPiecesPerLine(size_t strips, unsigned int chunks, unsigned int lookAhead, siz
 
 template <typename T, TileTask VTask, unsigned int VLookAhead>
 void
-LaunchStream(const StreamArguments<T> & arguments, const StreamLease & stream)
+LaunchStream(const StreamArguments<T> & arguments, const Context & context)
 {
   constexpr size_t shared = sizeof(StreamMemory<T, VTask, VLookAhead>);
   // The dispatch, which knows no device code, counts with the same number; HoldsWholeLines() asks for more.
   static_assert(VTask == TileTask::FilterWholeLines || shared == GetStreamSharedBytes(VLookAhead));
   const auto   kernel = StreamKernel<T, VTask, VLookAhead>;
   const size_t blocks = std::min<size_t>(
-    arguments.NumberOfPieces, static_cast<unsigned int>(GetDeviceProperties(stream.GetDevice()).MultiprocessorCount));
+    arguments.NumberOfPieces, static_cast<unsigned int>(GetDeviceProperties(context.GetDevice()).MultiprocessorCount));
   static SharedMemoryGrant grant;
-  grant.Raise(kernel, stream.GetDevice());
+  grant.Raise(kernel, context.GetDevice());
   ITK_CUDA_CALL(
-    LaunchKernel(kernel, MakeGrid(blocks), dim3(StreamWorkers + WarpSize), shared, stream.Get(), arguments));
+    LaunchKernel(kernel, MakeGrid(blocks), dim3(StreamWorkers + WarpSize), shared, context.GetStream(), arguments));
 }
 
 /** Whether blocks of threads partition whole lines among the chunks that they hold, which gives the same bits. */
@@ -304,7 +309,7 @@ void
 RunStreamedPass(const CudaGaussianLinePass &    pass,
                 const LineSchedule &            schedule,
                 const std::vector<DeviceView> & images,
-                const StreamLease &             stream)
+                const Context &                 context)
 {
   using T = float;
   const CudaGaussianPassResult & result = pass.Results.front();
@@ -315,11 +320,11 @@ RunStreamedPass(const CudaGaussianLinePass &    pass,
   const size_t       strips = DivideUp(arguments.Geometry.InnerCount, StreamColumns);
   const unsigned int chunks = static_cast<unsigned int>(schedule.NumberOfTiles);
   const size_t       allStrips = strips * arguments.Geometry.OuterCount;
-  const bool         wholeLines = HoldsWholeLines(schedule, allStrips, stream.GetDevice());
+  const bool         wholeLines = HoldsWholeLines(schedule, allStrips, context.GetDevice());
   const unsigned int pieces =
     wholeLines ? 1
                : GetPiecesPerLine(
-                   allStrips, chunks, schedule.LookAhead, GetDeviceProperties(stream.GetDevice()).MultiprocessorCount);
+                   allStrips, chunks, schedule.LookAhead, GetDeviceProperties(context.GetDevice()).MultiprocessorCount);
   arguments.StripsPerRow = static_cast<unsigned int>(strips);
   arguments.NumberOfChunks = chunks;
   arguments.PiecesPerLine = pieces;
@@ -340,25 +345,25 @@ RunStreamedPass(const CudaGaussianLinePass &    pass,
     const auto launch = schedule.LookAhead == 1   ? LaunchStream<T, TileTask::Filter, 1>
                         : schedule.LookAhead == 2 ? LaunchStream<T, TileTask::Filter, 2>
                                                   : LaunchStream<T, TileTask::Filter, MaximumLookAhead>;
-    launch(arguments, stream);
+    launch(arguments, context);
     return;
   }
   if (wholeLines)
   {
-    LaunchStream<T, TileTask::FilterWholeLines, 0>(arguments, stream);
+    LaunchStream<T, TileTask::FilterWholeLines, 0>(arguments, context);
     return;
   }
-  const DeviceBuffer states(GetLinePassWorkspace(pass, schedule, images[pass.Source]), stream);
+  const DeviceBuffer states(GetLinePassWorkspace(pass, schedule, images[pass.Source]), context);
   arguments.TileStates = static_cast<PolePairState<T> *>(states.GetPointer());
-  LaunchStream<T, TileTask::WriteTotals, 0>(arguments, stream);
+  LaunchStream<T, TileTask::WriteTotals, 0>(arguments, context);
   LinePassArguments<T, StreamPolePairs> scan{};
   scan.Sources[0] = arguments.Source;
   scan.TileStates = arguments.TileStates;
   scan.Geometry = arguments.Geometry;
   scan.Schedule = schedule;
   scan.Dynamics = arguments.Dynamics;
-  LaunchTileScan(scan, kernel, stream);
-  LaunchStream<T, TileTask::FilterFromStates, 0>(arguments, stream);
+  LaunchTileScan(scan, kernel, context);
+  LaunchStream<T, TileTask::FilterFromStates, 0>(arguments, context);
 }
 
 /** Whether the copy engine can move the chunks of a pass with one result. */
@@ -423,7 +428,7 @@ void
 RunLinePassOn(const CudaGaussianLinePass &    pass,
               const LineSchedule &            schedule,
               const std::vector<DeviceView> & images,
-              const StreamLease &             stream)
+              const Context &                 context)
 {
   const DeviceView & source = images[pass.Source];
   auto               arguments = MakeLinePassArguments<T, VPairs>(pass, schedule, source);
@@ -435,18 +440,18 @@ RunLinePassOn(const CudaGaussianLinePass &    pass,
 
   if (VKind == AxisKind::Contiguous)
   {
-    SetBulkCopies(arguments, stream.GetDevice());
+    SetBulkCopies(arguments, context.GetDevice());
   }
   if (schedule.Method != LineMethod::Partition)
   {
-    LaunchFilter<T, VPairs, VKind, TileTask::Filter>(arguments, pass.Results.size(), stream);
+    LaunchFilter<T, VPairs, VKind, TileTask::Filter>(arguments, pass.Results.size(), context);
     return;
   }
-  const DeviceBuffer states(GetLinePassWorkspace(pass, schedule, source), stream);
+  const DeviceBuffer states(GetLinePassWorkspace(pass, schedule, source), context);
   arguments.TileStates = static_cast<PolePairState<T> *>(states.GetPointer());
-  LaunchLinePass<T, VPairs, VKind, TileTask::WriteTotals, 1>(arguments, stream);
-  LaunchTileScan(arguments, pass.Results.front().Kernel, stream);
-  LaunchFilter<T, VPairs, VKind, TileTask::FilterFromStates>(arguments, pass.Results.size(), stream);
+  LaunchLinePass<T, VPairs, VKind, TileTask::WriteTotals, 1>(arguments, context);
+  LaunchTileScan(arguments, pass.Results.front().Kernel, context);
+  LaunchFilter<T, VPairs, VKind, TileTask::FilterFromStates>(arguments, pass.Results.size(), context);
 }
 
 /** Passes along contiguous lines that combine in one image: by one kernel, if a block has room for tiles of two of
@@ -457,7 +462,7 @@ RunCombiningPassesOf(const CudaGaussianLinePass *    passes,
                      unsigned int                    count,
                      const LineSchedule &            schedule,
                      const std::vector<DeviceView> & images,
-                     const StreamLease &             stream)
+                     const Context &                 context)
 {
   auto arguments = MakeLinePassArguments<T, VPairs>(*passes, schedule, images[passes->Source]);
   for (unsigned int i = 0; i < count; ++i)
@@ -467,15 +472,15 @@ RunCombiningPassesOf(const CudaGaussianLinePass *    passes,
   }
   const auto shape = MakeLaunchShape<T, VPairs, 2>(AxisKind::Contiguous, arguments.Geometry, schedule);
   if (schedule.Method != LineMethod::Partition && shape.Block.x * shape.Block.y * shape.Block.z <= ContiguousThreads &&
-      shape.SharedBytes <= GetDeviceProperties(stream.GetDevice()).SharedMemoryPerBlockOptin)
+      shape.SharedBytes <= GetDeviceProperties(context.GetDevice()).SharedMemoryPerBlockOptin)
   {
-    SetBulkCopies(arguments, stream.GetDevice());
-    LaunchCombiningPass(arguments, stream);
+    SetBulkCopies(arguments, context.GetDevice());
+    LaunchCombiningPass(arguments, context);
     return;
   }
   for (unsigned int i = 0; i < count; ++i)
   {
-    RunLinePassOn<T, VPairs, AxisKind::Contiguous>(passes[i], schedule, images, stream);
+    RunLinePassOn<T, VPairs, AxisKind::Contiguous>(passes[i], schedule, images, context);
   }
 }
 
@@ -484,16 +489,16 @@ void
 RunLinePassOf(const CudaGaussianLinePass &    pass,
               const LineSchedule &            schedule,
               const std::vector<DeviceView> & images,
-              const StreamLease &             stream)
+              const Context &                 context)
 {
   const auto run = GetAxisKind(pass.Axis) == AxisKind::Contiguous ? RunLinePassOn<T, VPairs, AxisKind::Contiguous>
                                                                   : RunLinePassOn<T, VPairs, AxisKind::Strided>;
-  run(pass, schedule, images, stream);
+  run(pass, schedule, images, context);
 }
 
 template <typename T>
 void
-RotateOn(const CudaGaussianPlan & plan, const std::vector<DeviceView> & images, const StreamLease & stream)
+RotateOn(const CudaGaussianPlan & plan, const std::vector<DeviceView> & images, const Context & context)
 {
   constexpr unsigned int threads = 256;
   RotationArguments<T>   arguments{};
@@ -511,7 +516,7 @@ RotateOn(const CudaGaussianPlan & plan, const std::vector<DeviceView> & images, 
   arguments.RowStride = view.Stride[1];
   arguments.Rows = view.Size[1] * view.Size[2] * view.Size[3] * view.Size[4];
   const size_t blocks = DivideUp(arguments.RowLength * arguments.Rows, threads);
-  ITK_CUDA_CALL(LaunchKernel(RotateKernel<T>, MakeGrid(blocks), dim3(threads), 0, stream.Get(), arguments));
+  ITK_CUDA_CALL(LaunchKernel(RotateKernel<T>, MakeGrid(blocks), dim3(threads), 0, context.GetStream(), arguments));
 }
 } // namespace
 
@@ -546,21 +551,21 @@ void
 RunLinePass(const CudaGaussianLinePass &    pass,
             const LineSchedule &            schedule,
             const std::vector<DeviceView> & images,
-            const StreamLease &             stream)
+            const Context &                 context)
 {
   if (schedule.Method == LineMethod::Stream || schedule.Method == LineMethod::StreamPartition)
   {
-    RunStreamedPass(pass, schedule, images, stream);
+    RunStreamedPass(pass, schedule, images, context);
     return;
   }
   const bool isDouble = images[pass.Source].ComponentType == CudaComponentType::Double;
   if (pass.Results.front().Kernel.NumberOfPolePairs == 3)
   {
-    (isDouble ? RunLinePassOf<double, 3> : RunLinePassOf<float, 3>)(pass, schedule, images, stream);
+    (isDouble ? RunLinePassOf<double, 3> : RunLinePassOf<float, 3>)(pass, schedule, images, context);
   }
   else
   {
-    (isDouble ? RunLinePassOf<double, 2> : RunLinePassOf<float, 2>)(pass, schedule, images, stream);
+    (isDouble ? RunLinePassOf<double, 2> : RunLinePassOf<float, 2>)(pass, schedule, images, context);
   }
 }
 
@@ -571,18 +576,18 @@ RunCombiningPasses(const CudaGaussianLinePass *    passes,
                    unsigned int                    count,
                    const LineSchedule &            schedule,
                    const std::vector<DeviceView> & images,
-                   const StreamLease &             stream)
+                   const Context &                 context)
 {
   const bool isDouble = images[passes->Source].ComponentType == CudaComponentType::Double;
   if (passes->Results.front().Kernel.NumberOfPolePairs == 3)
   {
     (isDouble ? RunCombiningPassesOf<double, 3>
-              : RunCombiningPassesOf<float, 3>)(passes, count, schedule, images, stream);
+              : RunCombiningPassesOf<float, 3>)(passes, count, schedule, images, context);
   }
   else
   {
     (isDouble ? RunCombiningPassesOf<double, 2>
-              : RunCombiningPassesOf<float, 2>)(passes, count, schedule, images, stream);
+              : RunCombiningPassesOf<float, 2>)(passes, count, schedule, images, context);
   }
 }
 
@@ -611,15 +616,15 @@ RunPasses(const CudaGaussianLinePass *    passes,
           unsigned int                    count,
           const LineSchedule &            schedule,
           const std::vector<DeviceView> & images,
-          const StreamLease &             stream)
+          const Context &                 context)
 {
   if (count > 1)
   {
-    RunCombiningPasses(passes, count, schedule, images, stream);
+    RunCombiningPasses(passes, count, schedule, images, context);
   }
   else
   {
-    RunLinePass(*passes, schedule, images, stream);
+    RunLinePass(*passes, schedule, images, context);
   }
 }
 
@@ -629,7 +634,7 @@ RunPassesInGroups(const CudaGaussianLinePass *    first,
                   unsigned int                    count,
                   const LineSchedule &            schedule,
                   const std::vector<DeviceView> & images,
-                  const StreamLease &             stream)
+                  const Context &                 context)
 {
   std::vector<CudaGaussianLinePass> passes(first, first + count);
   const auto                        run = [&](const std::vector<DeviceView> & lines, unsigned int axis, float) {
@@ -637,7 +642,7 @@ RunPassesInGroups(const CudaGaussianLinePass *    first,
     {
       pass.Axis = axis;
     }
-    RunPasses(passes.data(), count, schedule, lines, stream);
+    RunPasses(passes.data(), count, schedule, lines, context);
   };
   // Whole strips of the streams, which are whole cache lines.
   ForEachLineGroup(images, first->Axis, LaunchPixels, StreamColumns, run);
@@ -645,23 +650,23 @@ RunPassesInGroups(const CudaGaussianLinePass *    first,
 } // namespace
 
 void
-RunPlan(const CudaGaussianPlan & plan, const std::vector<DeviceView> & images, const StreamLease & stream)
+RunPlan(const CudaGaussianPlan & plan, const std::vector<DeviceView> & images, const Context & context)
 {
-  const auto run = images.front().GetNumberOfElements() > LaunchPixels && HasKernelTimeout(stream.GetDevice())
+  const auto run = images.front().GetNumberOfElements() > LaunchPixels && HasKernelTimeout(context.GetDevice())
                      ? RunPassesInGroups
                      : RunPasses;
   for (size_t first = 0; first < plan.Passes.size();)
   {
     const CudaGaussianLinePass & pass = plan.Passes[first];
-    const LineSchedule           schedule = GetLineSchedule(pass, images, stream.GetDevice());
+    const LineSchedule           schedule = GetLineSchedule(pass, images, context.GetDevice());
     const unsigned int           count = CountCombiningPasses(plan.Passes, first);
-    run(&pass, count, schedule, images, stream);
+    run(&pass, count, schedule, images, context);
     first += count;
   }
   if (!plan.Rotation.empty())
   {
     const bool isDouble = images.front().ComponentType == CudaComponentType::Double;
-    (isDouble ? RotateOn<double> : RotateOn<float>)(plan, images, stream);
+    (isDouble ? RotateOn<double> : RotateOn<float>)(plan, images, context);
   }
 }
 } // namespace itk::cuda::gaussian

@@ -12,7 +12,7 @@
 
 namespace itk::cuda
 {
-class StreamLease;
+class Context;
 }
 
 namespace itk::cuda::gaussian
@@ -41,11 +41,11 @@ CudaFilters_EXPORT void
 RunLinePass(const CudaGaussianLinePass &    pass,
             const LineSchedule &            schedule,
             const std::vector<DeviceView> & images,
-            const StreamLease &             stream);
+            const Context &                 context);
 
 /** Queues a plan's passes, and then its rotation, on device-resident images. */
 CudaFilters_EXPORT void
-RunPlan(const CudaGaussianPlan & plan, const std::vector<DeviceView> & images, const StreamLease & stream);
+RunPlan(const CudaGaussianPlan & plan, const std::vector<DeviceView> & images, const Context & context);
 } // namespace itk::cuda::gaussian
 
 #endif

@@ -46,26 +46,26 @@ IsInline(const CudaGaussianFirPass & pass)
 template <typename T>
 void
 LaunchInGroups(void (*kernel)(FirArguments<T>),
-               FirArguments<T>     arguments,
-               size_t              blocks,
-               dim3                threads,
-               size_t              pixelsOfBlock,
-               const StreamLease & stream)
+               FirArguments<T> arguments,
+               size_t          blocks,
+               dim3            threads,
+               size_t          pixelsOfBlock,
+               const Context & context)
 {
   const size_t products = pixelsOfBlock * arguments.NumberOfWeights;
   const size_t most =
-    HasKernelTimeout(stream.GetDevice()) ? std::max<size_t>(1, FirProductsOfLaunch / products) : blocks;
+    HasKernelTimeout(context.GetDevice()) ? std::max<size_t>(1, FirProductsOfLaunch / products) : blocks;
   const unsigned int end = GetNumberOfBlocks(blocks);
   for (arguments.FirstBlock = 0; arguments.FirstBlock < end; arguments.FirstBlock += static_cast<unsigned int>(most))
   {
     const size_t group = std::min<size_t>(most, end - arguments.FirstBlock);
-    ITK_CUDA_CALL(LaunchKernel(kernel, MakeGrid(group), threads, 0, stream.Get(), arguments));
+    ITK_CUDA_CALL(LaunchKernel(kernel, MakeGrid(group), threads, 0, context.GetStream(), arguments));
   }
 }
 
 template <typename T, bool VTruncate>
 void
-Launch(const FirArguments<T> & arguments, unsigned int axis, const StreamLease & stream)
+Launch(const FirArguments<T> & arguments, unsigned int axis, const Context & context)
 {
   const FirGeometry & geometry = arguments.Geometry;
   if (axis == 0)
@@ -76,7 +76,7 @@ Launch(const FirArguments<T> & arguments, unsigned int axis, const StreamLease &
                    DivideUp(geometry.LineLength, part) * DivideUp(geometry.OuterCount, FirContiguousLines),
                    dim3(FirContiguousThreads, FirContiguousLines),
                    part * FirContiguousLines,
-                   stream);
+                   context);
     return;
   }
   constexpr unsigned int part = FirStridedParts * FirStridedPixels;
@@ -86,7 +86,7 @@ Launch(const FirArguments<T> & arguments, unsigned int axis, const StreamLease &
                    geometry.OuterCount,
                  dim3(FirStridedLines, FirStridedParts),
                  part * FirStridedLines,
-                 stream);
+                 context);
 }
 
 template <typename T>
@@ -95,10 +95,10 @@ RunFirPassAs(const CudaGaussianFirPass & pass,
              bool                        truncate,
              const DeviceView &          source,
              const DeviceView &          destination,
-             const StreamLease &         stream)
+             const Context &             context)
 {
   const std::vector<T> weights(pass.Weights.begin(), pass.Weights.end());
-  const DeviceBuffer   table(GetFirWorkspace(pass, source.ComponentType), stream);
+  const DeviceBuffer   table(GetFirWorkspace(pass, source.ComponentType), context);
   FirArguments<T>      arguments{};
   arguments.Source = static_cast<const T *>(source.Data);
   arguments.Destination = static_cast<T *>(destination.Data);
@@ -115,10 +115,10 @@ RunFirPassAs(const CudaGaussianFirPass & pass,
   {
     // From pageable memory: on return the weights have been read.
     ITK_CUDA_CALL(cudaMemcpyAsync(
-      table.GetPointer(), weights.data(), weights.size() * sizeof(T), cudaMemcpyHostToDevice, stream.Get()));
+      table.GetPointer(), weights.data(), weights.size() * sizeof(T), cudaMemcpyHostToDevice, context.GetStream()));
   }
   const auto launch = truncate ? Launch<T, true> : Launch<T, false>;
-  launch(arguments, pass.Axis, stream);
+  launch(arguments, pass.Axis, context);
 }
 } // namespace
 
@@ -133,9 +133,9 @@ RunFirPass(const CudaGaussianFirPass & pass,
            bool                        truncate,
            const DeviceView &          source,
            const DeviceView &          destination,
-           const StreamLease &         stream)
+           const Context &             context)
 {
   const auto run = source.ComponentType == CudaComponentType::Double ? RunFirPassAs<double> : RunFirPassAs<float>;
-  run(pass, truncate, source, destination, stream);
+  run(pass, truncate, source, destination, context);
 }
 } // namespace itk::cuda::gaussian

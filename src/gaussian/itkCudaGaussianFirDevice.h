@@ -10,7 +10,7 @@
 
 namespace itk::cuda
 {
-class StreamLease;
+class Context;
 }
 
 namespace itk::cuda::gaussian
@@ -27,7 +27,7 @@ RunFirPass(const CudaGaussianFirPass & pass,
            bool                        truncate,
            const DeviceView &          source,
            const DeviceView &          destination,
-           const StreamLease &         stream);
+           const Context &             context);
 } // namespace itk::cuda::gaussian
 
 #endif

@@ -81,14 +81,14 @@ MakeLineGeometry(const Matrix<T> & columns)
 
 template <typename T>
 void
-Transpose(const Matrix<T> & source, const Matrix<T> & destination, const StreamLease & stream)
+Transpose(const Matrix<T> & source, const Matrix<T> & destination, const Context & context)
 {
   const size_t tiles = DivideUp(source.Rows, TransposeTile) * DivideUp(source.Columns, TransposeTile);
   ITK_CUDA_CALL(LaunchKernel(TransposeKernel<T>,
                              MakeGrid(tiles),
                              dim3(TransposeTile, TransposeRows),
                              0,
-                             stream.Get(),
+                             context.GetStream(),
                              Matrix<const T>{ source.Data, source.Rows, source.Columns, source.Pitch },
                              destination));
 }
@@ -102,9 +102,9 @@ FitsOneBlock(const CudaPartitionedGaussianPlan & plan, size_t numberOfBlocks)
 
 /** Waits for the launch, so that whoever is told can abort before the next one. */
 void
-ReportAfterLaunch(const StreamLease & stream, const PassProgress & progress, float done)
+ReportAfterLaunch(const Context & context, const PassProgress & progress, float done)
 {
-  ITK_CUDA_CALL(cudaStreamSynchronize(stream.Get()));
+  ITK_CUDA_CALL(cudaStreamSynchronize(context.GetStream()));
   if (progress)
   {
     progress(done);
@@ -146,11 +146,11 @@ public:
                const LineGeometry &                geometry,
                const T *                           source,
                T *                                 destination,
-               const StreamLease &                 stream,
+               const Context &                     context,
                const PassProgress &                progress)
     : m_Plan(plan)
     , m_Pass(pass)
-    , m_Stream(stream)
+    , m_Context(context)
     , m_Progress(progress)
     , m_Grid(DivideUp(geometry.GetNumberOfLines(), plan.LinesPerBlock))
   {
@@ -183,21 +183,25 @@ private:
   RunWays() const
   {
     if (NeedsParts(m_Plan, m_Arguments.Geometry.GetNumberOfLines(), m_Arguments.Geometry.LineLength) &&
-        HasKernelTimeout(m_Stream.GetDevice()))
+        HasKernelTimeout(m_Context.GetDevice()))
     {
       this->RunOneWayInParts();
       return;
     }
     if (m_Plan.Partition == PartitionEnum::OneWay)
     {
-      ITK_CUDA_CALL(LaunchKernel(
-        OneWayKernel<T, TIntermediate>, MakeGrid(m_Grid), dim3(m_Plan.LinesPerBlock), 0, m_Stream.Get(), m_Arguments));
+      ITK_CUDA_CALL(LaunchKernel(OneWayKernel<T, TIntermediate>,
+                                 MakeGrid(m_Grid),
+                                 dim3(m_Plan.LinesPerBlock),
+                                 0,
+                                 m_Context.GetStream(),
+                                 m_Arguments));
       return;
     }
     const std::vector<T> values =
       Round<T>(MakeCentralWeights(m_Pass.SigmaInPixels, m_Pass.CentralRadius, m_Arguments.Geometry.LineLength));
     const bool         isInline = values.size() <= InlineRadius + 1;
-    const DeviceBuffer buffer(isInline ? 0 : values.size() * sizeof(T), m_Stream);
+    const DeviceBuffer buffer(isInline ? 0 : values.size() * sizeof(T), m_Context);
     CentralWeights<T>  weights{};
     weights.Radius = values.size() - 1;
     weights.Table = static_cast<const T *>(buffer.GetPointer());
@@ -209,13 +213,13 @@ private:
     {
       // From pageable memory: on return the values have been read.
       ITK_CUDA_CALL(cudaMemcpyAsync(
-        buffer.GetPointer(), values.data(), values.size() * sizeof(T), cudaMemcpyHostToDevice, m_Stream.Get()));
+        buffer.GetPointer(), values.data(), values.size() * sizeof(T), cudaMemcpyHostToDevice, m_Context.GetStream()));
     }
     ITK_CUDA_CALL(LaunchKernel(TwoWayKernel<T, TIntermediate>,
                                MakeGrid(m_Grid),
                                dim3(m_Plan.LinesPerBlock, 3),
                                0,
-                               m_Stream.Get(),
+                               m_Context.GetStream(),
                                m_Arguments,
                                weights));
   }
@@ -226,7 +230,7 @@ private:
   {
     const size_t       lines = m_Arguments.Geometry.GetNumberOfLines();
     const size_t       length = m_Arguments.Geometry.LineLength;
-    const DeviceBuffer sweeps(GetSweepBytes(lines, sizeof(T)), m_Stream);
+    const DeviceBuffer sweeps(GetSweepBytes(lines, sizeof(T)), m_Context);
     LinePart<T>        part{};
     part.Sweeps = static_cast<T *>(sweeps.GetPointer());
     for (part.FirstLine = 0; part.FirstLine < lines; part.FirstLine += LaunchLines)
@@ -243,7 +247,7 @@ private:
         this->LaunchPart(forward ? OneWayPartKernel<T, true> : OneWayPartKernel<T, false>, part);
         const double done = static_cast<double>(i + 1) / static_cast<double>(2 * count);
         const double linesDone = static_cast<double>(part.FirstLine) + done * static_cast<double>(part.NumberOfLines);
-        ReportAfterLaunch(m_Stream, m_Progress, static_cast<float>(linesDone / static_cast<double>(lines)));
+        ReportAfterLaunch(m_Context, m_Progress, static_cast<float>(linesDone / static_cast<double>(lines)));
       }
     }
   }
@@ -253,7 +257,7 @@ private:
   {
     const size_t blocks = DivideUp(part.NumberOfLines, m_Plan.LinesPerBlock);
     ITK_CUDA_CALL(
-      LaunchKernel(kernel, MakeGrid(blocks), dim3(m_Plan.LinesPerBlock), 0, m_Stream.Get(), m_Arguments, part));
+      LaunchKernel(kernel, MakeGrid(blocks), dim3(m_Plan.LinesPerBlock), 0, m_Context.GetStream(), m_Arguments, part));
   }
 
   template <typename TIntermediate>
@@ -270,7 +274,8 @@ private:
       const size_t shared = size_t{ threads.x } * threads.y * NumbersPerBlock * sizeof(T);
       // At most 48 KB, which every device grants without being asked.
       static_assert(MaximumThreads * NumbersPerBlock * sizeof(double) <= 48 * 1024, "no attribute needed");
-      ITK_CUDA_CALL(LaunchKernel(kernel, MakeGrid(m_Grid), threads, shared, m_Stream.Get(), m_Arguments, blocks));
+      ITK_CUDA_CALL(
+        LaunchKernel(kernel, MakeGrid(m_Grid), threads, shared, m_Context.GetStream(), m_Arguments, blocks));
       return;
     }
     if (UsesTiles<T>(m_Plan, m_Pass, m_Arguments.Geometry.LineLength))
@@ -292,20 +297,20 @@ private:
   RunSplit(SplitKernel statesKernel, SplitKernel filterKernel, size_t sharedBytes, BlockArguments<T> blocks) const
   {
     const size_t       lines = m_Arguments.Geometry.GetNumberOfLines();
-    const DeviceBuffer states(m_Pass.NumberOfBlocks * NumbersPerBlock * lines * sizeof(T), m_Stream);
+    const DeviceBuffer states(m_Pass.NumberOfBlocks * NumbersPerBlock * lines * sizeof(T), m_Context);
     blocks.States = static_cast<T *>(states.GetPointer());
     const dim3 threads(m_Plan.LinesPerBlock, SplitThreads / m_Plan.LinesPerBlock);
     const dim3 grid = MakeGrid(m_Grid * DivideUp(m_Pass.NumberOfBlocks, threads.y));
     const dim3 scanGrid = MakeGrid(DivideUp(lines, ScanThreads));
-    ITK_CUDA_CALL(LaunchKernel(statesKernel, grid, threads, sharedBytes, m_Stream.Get(), m_Arguments, blocks));
+    ITK_CUDA_CALL(LaunchKernel(statesKernel, grid, threads, sharedBytes, m_Context.GetStream(), m_Arguments, blocks));
     ITK_CUDA_CALL(
-      LaunchKernel(ScanBlocksKernel<T>, scanGrid, dim3(ScanThreads), 0, m_Stream.Get(), m_Arguments, blocks));
-    ITK_CUDA_CALL(LaunchKernel(filterKernel, grid, threads, sharedBytes, m_Stream.Get(), m_Arguments, blocks));
+      LaunchKernel(ScanBlocksKernel<T>, scanGrid, dim3(ScanThreads), 0, m_Context.GetStream(), m_Arguments, blocks));
+    ITK_CUDA_CALL(LaunchKernel(filterKernel, grid, threads, sharedBytes, m_Context.GetStream(), m_Arguments, blocks));
   }
 
   const CudaPartitionedGaussianPlan & m_Plan;
   const CudaPartitionedGaussianPass & m_Pass;
-  const StreamLease &                 m_Stream;
+  const Context &                     m_Context;
   const PassProgress &                m_Progress;
   size_t                              m_Grid;
   PassArguments<T>                    m_Arguments{};
@@ -317,14 +322,14 @@ RunPassAs(const CudaPartitionedGaussianPlan & plan,
           const CudaPartitionedGaussianPass & pass,
           const DeviceView &                  source,
           const DeviceView &                  destination,
-          const StreamLease &                 stream,
+          const Context &                     context,
           const PassProgress &                progress)
 {
   if (pass.Axis > 0)
   {
     const LineGeometry geometry = MakeLineGeometry(source, pass.Axis);
     PassLauncher<T>(
-      plan, pass, geometry, static_cast<const T *>(source.Data), static_cast<T *>(destination.Data), stream, progress)
+      plan, pass, geometry, static_cast<const T *>(source.Data), static_cast<T *>(destination.Data), context, progress)
       .Run();
     return;
   }
@@ -335,7 +340,7 @@ RunPassAs(const CudaPartitionedGaussianPlan & plan,
                     MakeRowGeometry(source),
                     static_cast<const T *>(source.Data),
                     static_cast<T *>(destination.Data),
-                    stream,
+                    context,
                     progress)
       .Run();
     return;
@@ -343,9 +348,9 @@ RunPassAs(const CudaPartitionedGaussianPlan & plan,
   // Both images serve twice: rows to columns, the pass on columns, columns to rows.
   const Matrix<T> columns = MakeColumnMatrix<T>(destination);
   const Matrix<T> filtered = MakeColumnMatrix<T>(source);
-  Transpose(MakeRowMatrix<T>(source), columns, stream);
-  PassLauncher<T>(plan, pass, MakeLineGeometry(columns), columns.Data, filtered.Data, stream, progress).Run();
-  Transpose(filtered, MakeRowMatrix<T>(destination), stream);
+  Transpose(MakeRowMatrix<T>(source), columns, context);
+  PassLauncher<T>(plan, pass, MakeLineGeometry(columns), columns.Data, filtered.Data, context, progress).Run();
+  Transpose(filtered, MakeRowMatrix<T>(destination), context);
 }
 } // namespace
 
@@ -382,21 +387,21 @@ RunPass(const CudaPartitionedGaussianPlan & plan,
         const CudaPartitionedGaussianPass & pass,
         const DeviceView &                  source,
         const DeviceView &                  destination,
-        const StreamLease &                 stream,
+        const Context &                     context,
         const PassProgress &                progress)
 {
   const auto run = source.ComponentType == CudaComponentType::Double ? RunPassAs<double> : RunPassAs<float>;
   if (plan.Partition == PartitionEnum::OneWay || source.GetNumberOfElements() <= LaunchPixels ||
-      !HasKernelTimeout(stream.GetDevice()))
+      !HasKernelTimeout(context.GetDevice()))
   {
-    run(plan, pass, source, destination, stream, progress);
+    run(plan, pass, source, destination, context, progress);
     return;
   }
   const auto runGroup = [&](const std::vector<DeviceView> & lines, unsigned int axis, float done) {
     CudaPartitionedGaussianPass part = pass;
     part.Axis = axis;
-    run(plan, part, lines[0], lines[1], stream, progress);
-    ReportAfterLaunch(stream, progress, done);
+    run(plan, part, lines[0], lines[1], context, progress);
+    ReportAfterLaunch(context, progress, done);
   };
   // Whole blocks of threads, of the most lines that one may have.
   constexpr size_t columns = 64;

@@ -11,7 +11,7 @@
 
 namespace itk::cuda
 {
-class StreamLease;
+class Context;
 }
 
 namespace itk::cuda::partitioned
@@ -35,7 +35,7 @@ RunPass(const CudaPartitionedGaussianPlan & plan,
         const CudaPartitionedGaussianPass & pass,
         const DeviceView &                  source,
         const DeviceView &                  destination,
-        const StreamLease &                 stream,
+        const Context &                     context,
         const PassProgress &                progress = {});
 } // namespace itk::cuda::partitioned
 

@@ -528,7 +528,7 @@ DeviceGuard::~DeviceGuard()
 }
 
 StreamLease::StreamLease(int device)
-  : m_Device(device)
+  : Context(device, nullptr)
 {
   RequireUsableDevice(device);
   DeviceRecord & record = RequireDevice(device);
@@ -618,15 +618,15 @@ Event::operator=(Event && other) noexcept
 }
 
 void
-Event::Record(const StreamLease & stream)
+Event::Record(const Context & context)
 {
-  ITK_CUDA_CALL(cudaEventRecord(m_Event, stream.Get()));
+  ITK_CUDA_CALL(cudaEventRecord(m_Event, context.GetStream()));
 }
 
 void
-Event::MakeWait(const StreamLease & stream) const
+Event::MakeWait(const Context & context) const
 {
-  ITK_CUDA_CALL(cudaStreamWaitEvent(stream.Get(), m_Event, 0));
+  ITK_CUDA_CALL(cudaStreamWaitEvent(context.GetStream(), m_Event, 0));
 }
 
 void

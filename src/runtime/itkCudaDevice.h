@@ -3,6 +3,7 @@
 #define itkCudaDevice_h
 
 #include "CudaFiltersExport.h"
+#include "itkCudaContext.h"
 #include "itkCudaMemory.h"
 
 #include <cuda_runtime.h>
@@ -80,12 +81,12 @@ private:
 };
 
 /** \class StreamLease
- * \brief A stream for exclusive use, until the end of the scope.
+ * \brief A context with a stream of the module's own, for exclusive use until the end of the scope.
  *
  * The streams are non-blocking and stay in a list of their device for reuse. None is ever destroyed, as the end of the
  * process comes after the end of CUDA. The destructor waits for all work on the stream.
  */
-class CudaFilters_EXPORT StreamLease
+class CudaFilters_EXPORT StreamLease : public Context
 {
 public:
   /** \exception CudaError if the device cannot be used */
@@ -95,18 +96,6 @@ public:
   StreamLease(const StreamLease &) = delete;
   StreamLease &
   operator=(const StreamLease &) = delete;
-
-  cudaStream_t
-  Get() const
-  {
-    return m_Stream;
-  }
-
-  int
-  GetDevice() const
-  {
-    return m_Device;
-  }
 
   /** Waits for all work on the stream; throws CudaError if any of it failed. */
   void
@@ -126,8 +115,6 @@ public:
   Drain() noexcept;
 
 private:
-  int                       m_Device{ 0 };
-  cudaStream_t              m_Stream{ nullptr };
   std::vector<PinnedBuffer> m_KeptChunks;
 };
 
@@ -149,11 +136,11 @@ public:
   operator=(const Event &) = delete;
 
   void
-  Record(const StreamLease & stream);
+  Record(const Context & context);
 
-  /** Makes later work on `stream` wait for the event. */
+  /** Makes later work of the context wait for the event. */
   void
-  MakeWait(const StreamLease & stream) const;
+  MakeWait(const Context & context) const;
 
   /** Blocks the calling thread until the event has happened; returns at once if it was never recorded. */
   void

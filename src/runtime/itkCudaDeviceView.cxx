@@ -16,7 +16,7 @@ constexpr size_t maximumRowsPerCall = size_t{ 1 } << 20;
 
 /** Sets `width` bytes to zero in each of `rows` rows. */
 void
-ClearColumn(char * first, size_t pitch, size_t width, size_t rows, const StreamLease & stream)
+ClearColumn(char * first, size_t pitch, size_t width, size_t rows, const Context & context)
 {
   const size_t rowsPerCall = pitch > maximumPitch ? 1 : maximumRowsPerCall;
   for (size_t row = 0; row < rows; row += rowsPerCall)
@@ -25,18 +25,18 @@ ClearColumn(char * first, size_t pitch, size_t width, size_t rows, const StreamL
     char * const start = first + row * pitch;
     if (count == 1)
     {
-      ITK_CUDA_CALL(cudaMemsetAsync(start, 0, width, stream.Get()));
+      ITK_CUDA_CALL(cudaMemsetAsync(start, 0, width, context.GetStream()));
     }
     else
     {
-      ITK_CUDA_CALL(cudaMemset2DAsync(start, pitch, 0, width, count, stream.Get()));
+      ITK_CUDA_CALL(cudaMemset2DAsync(start, pitch, 0, width, count, context.GetStream()));
     }
   }
 }
 } // namespace
 
-DeviceImage::DeviceImage(const SizeType & size, CudaComponentType type, const StreamLease & stream)
-  : m_Buffer(GetNumberOfBytes(size, type), stream)
+DeviceImage::DeviceImage(const SizeType & size, CudaComponentType type, const Context & context)
+  : m_Buffer(GetNumberOfBytes(size, type), context)
 {
   const size_t pitch = GetRowPitch(size[0], type);
   m_View.Data = m_Buffer.GetPointer();
@@ -50,9 +50,9 @@ DeviceImage::DeviceImage(const SizeType & size, CudaComponentType type, const St
   const size_t rowBytes = size[0] * CudaComponentSize(type);
   if (pitch > rowBytes && m_View.Data)
   {
-    const DeviceGuard guard(stream.GetDevice());
+    const DeviceGuard guard(context.GetDevice());
     const size_t      rows = m_Buffer.GetSize() / pitch;
-    ClearColumn(static_cast<char *>(m_View.Data) + rowBytes, pitch, pitch - rowBytes, rows, stream);
+    ClearColumn(static_cast<char *>(m_View.Data) + rowBytes, pitch, pitch - rowBytes, rows, context);
   }
 }
 

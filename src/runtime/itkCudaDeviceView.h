@@ -50,7 +50,7 @@ public:
   DeviceImage() = default;
 
   /** \exception CudaError */
-  DeviceImage(const SizeType & size, CudaComponentType type, const StreamLease & stream);
+  DeviceImage(const SizeType & size, CudaComponentType type, const Context & context);
 
   const DeviceView &
   GetView() const

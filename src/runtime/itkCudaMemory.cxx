@@ -284,16 +284,16 @@ DevicePool::ReleaseUnused() noexcept
   }
 }
 
-DeviceBuffer::DeviceBuffer(size_t bytes, const StreamLease & stream)
+DeviceBuffer::DeviceBuffer(size_t bytes, const Context & context)
 {
   if (bytes == 0)
   {
     return;
   }
-  DevicePool & pool = GetDevicePool(stream.GetDevice());
-  m_Pointer = pool.Allocate(bytes, stream.Get());
+  DevicePool & pool = GetDevicePool(context.GetDevice());
+  m_Pointer = pool.Allocate(bytes, context.GetStream());
   m_Size = bytes;
-  m_Stream = stream.Get();
+  m_Stream = context.GetStream();
   m_Pool = &pool;
 }
 

@@ -11,7 +11,7 @@
 namespace itk::cuda
 {
 class DevicePool;
-class StreamLease;
+class Context;
 
 /** \class DeviceBuffer
  * \brief Device memory, allocated and released in the order of a stream's work.
@@ -28,7 +28,7 @@ public:
 
   /** \exception CudaError, of kind OutOfMemory also if the bytes in use would pass
    * CudaFiltersConfiguration::GetDeviceMemoryLimit() */
-  DeviceBuffer(size_t bytes, const StreamLease & stream);
+  DeviceBuffer(size_t bytes, const Context & context);
   ~DeviceBuffer();
 
   DeviceBuffer(DeviceBuffer && other) noexcept;

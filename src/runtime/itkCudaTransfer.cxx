@@ -457,11 +457,11 @@ Transfer::Convert(size_t band)
   const size_t number = std::min(m_Layout.PixelsPerBand, m_Host.GetNumberOfPixels() - first);
   if (m_Direction == Direction::Upload)
   {
-    ConvertToPlanar(m_Raw.GetPointer(), m_Host.ComponentType, m_Device, first, number, m_Stream.Get());
+    ConvertToPlanar(m_Raw.GetPointer(), m_Host.ComponentType, m_Device, first, number, m_Stream.GetStream());
   }
   else
   {
-    ConvertFromPlanar(m_Device, first, number, m_Raw.GetPointer(), m_Host.ComponentType, m_Stream.Get());
+    ConvertFromPlanar(m_Device, first, number, m_Raw.GetPointer(), m_Host.ComponentType, m_Stream.GetStream());
   }
 }
 
@@ -527,7 +527,7 @@ Transfer::CopyPinned(size_t band, size_t begin, size_t end)
       const size_t bytes = std::min(run - offset, end - position);
       char * const host = m_Runs.GetRun(index) + offset;
       const bool   upload = m_Direction == Direction::Upload;
-      ITK_CUDA_CALL(cudaMemcpyAsync(upload ? device : host, upload ? host : device, bytes, kind, m_Stream.Get()));
+      ITK_CUDA_CALL(cudaMemcpyAsync(upload ? device : host, upload ? host : device, bytes, kind, m_Stream.GetStream()));
       position += bytes;
     }
     else
@@ -555,14 +555,14 @@ Transfer::CopyRuns(char * host, char * device, size_t numberOfRuns)
                                     run,
                                     numberOfRuns,
                                     kind,
-                                    m_Stream.Get()));
+                                    m_Stream.GetStream()));
     return;
   }
   for (size_t index = 0; index < numberOfRuns; ++index)
   {
     char * const from = upload ? host + index * hostPitch : device + index * devicePitch;
     char * const to = upload ? device + index * devicePitch : host + index * hostPitch;
-    ITK_CUDA_CALL(cudaMemcpyAsync(to, from, run, kind, m_Stream.Get()));
+    ITK_CUDA_CALL(cudaMemcpyAsync(to, from, run, kind, m_Stream.GetStream()));
   }
 }
 
@@ -799,7 +799,7 @@ Transfer::Send(Lane & lane, const Piece & piece, bool isAwaited)
                                 upload ? host : device,
                                 bytes,
                                 upload ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToHost,
-                                m_Stream.Get()));
+                                m_Stream.GetStream()));
   if (isAwaited)
   {
     if (!lane.Copied)

@@ -114,7 +114,7 @@ public:
     const DeviceArray<Moments>      sums(1, m_Stream);
     const int                       n = static_cast<int>(polygon.size());
     this->CopyToDevice(points.Get(), polygon.data(), polygon.size());
-    ITK_CUDA_CALL(cudaMemsetAsync(sums.Get(), 0, sizeof(Moments), m_Stream.Get()));
+    ITK_CUDA_CALL(cudaMemsetAsync(sums.Get(), 0, sizeof(Moments), m_Stream.GetStream()));
     const dim3 grid(static_cast<unsigned int>(std::min(n, BlocksOfSmallKernels)));
     if (exponent == 0)
     {
@@ -122,7 +122,7 @@ public:
                                  grid,
                                  dim3(ThreadsPerBlock),
                                  0,
-                                 m_Stream.Get(),
+                                 m_Stream.GetStream(),
                                  m_Pixels,
                                  static_cast<const LatticePoint *>(points.Get()),
                                  n,
@@ -134,7 +134,7 @@ public:
                                  grid,
                                  dim3(ThreadsPerBlock),
                                  0,
-                                 m_Stream.Get(),
+                                 m_Stream.GetStream(),
                                  m_Blocks,
                                  static_cast<const LatticePoint *>(points.Get()),
                                  n,
@@ -159,19 +159,31 @@ public:
     const dim3 rows(static_cast<unsigned int>(grid.Rows), static_cast<unsigned int>(grid.Columns / WarpsPerBlock + 1));
     if (coarse)
     {
-      ITK_CUDA_CALL(LaunchKernel(
-        SumGridRowsKernel<DeviceCells>, rows, dim3(ThreadsPerBlock), 0, m_Stream.Get(), m_Blocks, grid, table.Get()));
+      ITK_CUDA_CALL(LaunchKernel(SumGridRowsKernel<DeviceCells>,
+                                 rows,
+                                 dim3(ThreadsPerBlock),
+                                 0,
+                                 m_Stream.GetStream(),
+                                 m_Blocks,
+                                 grid,
+                                 table.Get()));
     }
     else
     {
-      ITK_CUDA_CALL(LaunchKernel(
-        SumGridRowsKernel<PixelsType>, rows, dim3(ThreadsPerBlock), 0, m_Stream.Get(), m_Pixels, grid, table.Get()));
+      ITK_CUDA_CALL(LaunchKernel(SumGridRowsKernel<PixelsType>,
+                                 rows,
+                                 dim3(ThreadsPerBlock),
+                                 0,
+                                 m_Stream.GetStream(),
+                                 m_Pixels,
+                                 grid,
+                                 table.Get()));
     }
     ITK_CUDA_CALL(LaunchKernel(SearchRectanglesKernel,
                                dim3(blocks),
                                dim3(ThreadsPerBlock),
                                0,
-                               m_Stream.Get(),
+                               m_Stream.GetStream(),
                                grid,
                                static_cast<const Moments *>(table.Get()),
                                m_Law,
@@ -255,13 +267,13 @@ private:
   CopyToDevice(T * device, const T * host, size_t number)
   {
     // From ordinary memory: the source may change as soon as the call returns.
-    ITK_CUDA_CALL(cudaMemcpyAsync(device, host, number * sizeof(T), cudaMemcpyHostToDevice, m_Stream.Get()));
+    ITK_CUDA_CALL(cudaMemcpyAsync(device, host, number * sizeof(T), cudaMemcpyHostToDevice, m_Stream.GetStream()));
   }
   template <typename T>
   void
   CopyToHost(T * host, const T * device, size_t number)
   {
-    ITK_CUDA_CALL(cudaMemcpyAsync(host, device, number * sizeof(T), cudaMemcpyDeviceToHost, m_Stream.Get()));
+    ITK_CUDA_CALL(cudaMemcpyAsync(host, device, number * sizeof(T), cudaMemcpyDeviceToHost, m_Stream.GetStream()));
     m_Stream.Synchronize();
   }
 
@@ -307,12 +319,12 @@ private:
     const size_t               pitch = GetPitch(width);
     const DeviceArray<Moments> total(1, m_Stream);
     StreamLease                sums(m_Stream.GetDevice()); // its end waits for what uses the arrays
-    ITK_CUDA_CALL(cudaMemsetAsync(total.Get(), 0, sizeof(Moments), m_Stream.Get()));
+    ITK_CUDA_CALL(cudaMemsetAsync(total.Get(), 0, sizeof(Moments), m_Stream.GetStream()));
     if (pitch > width)
     {
       // Several samples are read at once, also at the end of the last row.
       TSample * const end = m_Samples.Get() + pitch * (height - 1) + width;
-      ITK_CUDA_CALL(cudaMemsetAsync(end, 0, (pitch - width) * sizeof(TSample), m_Stream.Get()));
+      ITK_CUDA_CALL(cudaMemsetAsync(end, 0, (pitch - width) * sizeof(TSample), m_Stream.GetStream()));
     }
     if (VMask)
     {
@@ -336,7 +348,7 @@ private:
                        height,
                        rowGroups);
     Moments & exchanged = this->GetExchange().Total;
-    ITK_CUDA_CALL(cudaMemcpyAsync(&exchanged, total.Get(), sizeof(Moments), cudaMemcpyDeviceToHost, sums.Get()));
+    ITK_CUDA_CALL(cudaMemcpyAsync(&exchanged, total.Get(), sizeof(Moments), cudaMemcpyDeviceToHost, sums.GetStream()));
     sums.Synchronize();
     m_Total = exchanged;
   }
@@ -382,7 +394,7 @@ private:
                                dim3(static_cast<unsigned int>(std::min(rows.End - rows.First, rowBlocks))),
                                dim3(ThreadsPerBlock),
                                0,
-                               stream.Get(),
+                               stream.GetStream(),
                                m_Pixels,
                                rows,
                                m_Checkpoints.Get(),
@@ -401,7 +413,7 @@ private:
                                     static_cast<unsigned int>(std::min(cells.End - cells.First, rowBlocks))),
                                dim3(threads),
                                0,
-                               stream.Get(),
+                               stream.GetStream(),
                                m_Pixels,
                                exponent,
                                m_Blocks,
@@ -440,7 +452,7 @@ private:
     // Twice: to learn the size, and with the memory.
     m_Workspace = DeviceBuffer(this->PlaceArrays(nullptr, items, chunks), m_Stream);
     this->PlaceArrays(static_cast<char *>(m_Workspace.GetPointer()), items, chunks);
-    ITK_CUDA_CALL(cudaMemsetAsync(m_State.ItemSums, 0, items * sizeof(Moments), m_Stream.Get()));
+    ITK_CUDA_CALL(cudaMemsetAsync(m_State.ItemSums, 0, items * sizeof(Moments), m_Stream.GetStream()));
     LatticePoint(&exchanged)[std::extent_v<decltype(SnakeExchange::Start)>] = this->GetExchange().Start;
     const bool fits = start.size() <= std::size(exchanged);
     if (fits)
@@ -491,7 +503,7 @@ private:
     cudaLaunchConfig_t configuration{};
     configuration.gridDim = dim3(static_cast<unsigned int>(this->GetNumberOfBlocks(kernel)));
     configuration.blockDim = dim3(ThreadsPerBlock);
-    configuration.stream = m_Stream.Get();
+    configuration.stream = m_Stream.GetStream();
     configuration.attrs = &cooperative;
     configuration.numAttrs = 1;
     ITK_CUDA_CALL(
