@@ -3,7 +3,7 @@
 #define itkCudaRegionSnakeImageFilter_h
 
 #include "itkCudaFilterBackend.h"
-#include "itkCudaRegionSnakeEngine.h"
+#include "itkCudaRegionSnakeTypes.h"
 #include "itkImage.h"
 #include "itkImageToImageFilter.h"
 #include "itkPolyLineParametricPath.h"

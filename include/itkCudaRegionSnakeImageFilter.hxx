@@ -4,6 +4,8 @@
 
 #include "itkCudaImageTraits.h"
 #include "itkCudaPixelContainer.h"
+#include "itkCudaRegionSnakeEngine.h"
+#include "itkCudaRegionSnakeGeometry.h"
 #include "itkCudaRegionSnakeLabels.h"
 
 #include <algorithm>

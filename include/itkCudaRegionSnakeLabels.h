@@ -2,7 +2,7 @@
 #ifndef itkCudaRegionSnakeLabels_h
 #define itkCudaRegionSnakeLabels_h
 
-#include "itkCudaRegionSnakeEngine.h"
+#include "itkCudaRegionSnakeGeometry.h"
 #include "itkMultiThreaderBase.h"
 
 #include <algorithm>

@@ -2,6 +2,7 @@
 #include "itkCommand.h"
 #include "itkCudaFiltersConfiguration.h"
 #include "itkCudaPixelContainer.h"
+#include "itkCudaRegionSnakeGeometry.h"
 #include "itkCudaRegionSnakeImageFilter.h"
 #include "itkCudaSnakeScene.h"
 #include "itkCudaSnakeTestCase.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "itkCudaRegionSnakeLabels.h"
+#include "itkCudaRegionSnakeGeometry.h"
 
 #include <gtest/gtest.h>
 

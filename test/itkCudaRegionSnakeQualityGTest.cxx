@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "itkCudaRegionSnakeEngine.h"
+#include "itkCudaRegionSnakeGeometry.h"
 #include "itkCudaSnakeScene.h"
 #include "itkMultiThreaderBase.h"
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "itkCudaSnakeCore.h"
+#include "itkCudaRegionSnakeGeometry.h"
 #include "itkCudaSnakeLattice.h"
 #include "itkMacro.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "itkCudaRegionSnakeEngine.h"
+#include "itkCudaRegionSnakeTypes.h"
 
 #include "itkCudaEnumNames.h"
 

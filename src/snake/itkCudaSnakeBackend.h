@@ -2,7 +2,7 @@
 #ifndef itkCudaSnakeBackend_h
 #define itkCudaSnakeBackend_h
 
-#include "itkCudaRegionSnakeEngine.h"
+#include "itkCudaRegionSnakeTypes.h"
 #include "itkCudaSnakeControl.h"
 #include "itkCudaSnakeLaws.h"
 #include "itkCudaSnakeSamples.h"

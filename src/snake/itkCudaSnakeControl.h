@@ -3,7 +3,7 @@
 #define itkCudaSnakeControl_h
 
 #include "itkCudaHostDevice.h"
-#include "itkCudaRegionSnakeEngine.h"
+#include "itkCudaRegionSnakeTypes.h"
 #include "itkCudaSnakeTuning.h"
 
 #include <cstdint>

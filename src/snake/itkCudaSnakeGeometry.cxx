@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "itkCudaRegionSnakeGeometry.h"
+
 #include "itkCudaSnakeLattice.h"
 #include "itkMacro.h"
 

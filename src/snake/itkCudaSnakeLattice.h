@@ -3,7 +3,7 @@
 #define itkCudaSnakeLattice_h
 
 #include "itkCudaHostDevice.h"
-#include "itkCudaRegionSnakeEngine.h"
+#include "itkCudaRegionSnakeTypes.h"
 #include "itkCudaSnakeMath.h"
 
 #include <cstdint>

@@ -2,7 +2,7 @@
 #ifndef itkCudaSnakePlan_h
 #define itkCudaSnakePlan_h
 
-#include "itkCudaRegionSnakeEngine.h"
+#include "itkCudaRegionSnakeTypes.h"
 #include "itkCudaSnakeControl.h"
 #include "itkCudaSnakeLaws.h"
 #include "itkCudaSnakeSamples.h"

@@ -2,7 +2,7 @@
 #ifndef itkCudaSnakeSamples_h
 #define itkCudaSnakeSamples_h
 
-#include "itkCudaRegionSnakeEngine.h"
+#include "itkCudaRegionSnakeTypes.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "itkCudaSnakeStart.h"
 
+#include "itkCudaRegionSnakeGeometry.h"
 #include "itkCudaSnakeLattice.h"
 #include "itkMacro.h"
 

@@ -2,7 +2,7 @@
 #ifndef itkCudaSnakeStart_h
 #define itkCudaSnakeStart_h
 
-#include "itkCudaRegionSnakeEngine.h"
+#include "itkCudaRegionSnakeTypes.h"
 #include "itkCudaSnakeControl.h"
 #include "itkCudaSnakeLaws.h"
 #include "itkCudaSnakeSums.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "itkCudaSnakeScene.h"
 
+#include "itkCudaRegionSnakeGeometry.h"
 #include "itkCudaSnakeMath.h"
 #include "itkCudaSnakeThreads.h"
 

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkCudaRegionSnakeGeometry_h
+#define itkCudaRegionSnakeGeometry_h
+
+#include "CudaFiltersExport.h"
+#include "itkCudaRegionSnakeTypes.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace itk
+{
+/** Columns where the rows y = 0 to height - 1 enter and leave the polygon: crossings of row y are Columns[First[y]] to
+ * Columns[First[y + 1] - 1], in ascending order, even in number. */
+struct CudaSnakeRowSpans
+{
+  std::vector<size_t>  First;
+  std::vector<int32_t> Columns;
+};
+
+/** Row spans of a polygon; exact.
+ * \exception ExceptionObject if a vertex lies outside the rows, which have corners 0 to height */
+CudaFilters_EXPORT CudaSnakeRowSpans
+ComputeCudaSnakeRowSpans(const CudaSnakePolygon & polygon, int32_t height);
+
+/** Whether no two edges of the polygon meet but at the node they share. The time is that of sorting the
+ * nodes. */
+CudaFilters_EXPORT bool
+CudaSnakePolygonIsSimple(const CudaSnakePolygon & polygon);
+} // end namespace itk
+
+#endif
