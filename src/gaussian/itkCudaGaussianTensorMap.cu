@@ -25,6 +25,17 @@ GetEncodeFunction()
   return reinterpret_cast<PFN_cuTensorMapEncodeTiled_v12000>(function);
 }
 
+/** The runtime has the driver's numbers for the errors that both know. */
+cudaError_t
+ToRuntimeError(CUresult result)
+{
+  static_assert(static_cast<int>(CUDA_ERROR_INVALID_VALUE) == static_cast<int>(cudaErrorInvalidValue) &&
+                  static_cast<int>(CUDA_ERROR_OUT_OF_MEMORY) == static_cast<int>(cudaErrorMemoryAllocation) &&
+                  static_cast<int>(CUDA_ERROR_ILLEGAL_ADDRESS) == static_cast<int>(cudaErrorIllegalAddress),
+                "one numbering");
+  return static_cast<cudaError_t>(result);
+}
+
 constexpr int FirstCapability = 90;
 } // namespace
 
@@ -69,21 +80,20 @@ MakeTensorMap(const TensorBox & box)
   // Looked up once; again if that fails.
   static const auto encode = GetEncodeFunction();
   CUtensorMap       map{};
-  ITK_CUDA_CALL(encode != nullptr &&
-                    encode(&map,
-                           isDouble ? CU_TENSOR_MAP_DATA_TYPE_FLOAT64 : CU_TENSOR_MAP_DATA_TYPE_FLOAT32,
-                           3,
-                           box.Data,
-                           size,
-                           strides,
-                           boxSize,
-                           steps,
-                           CU_TENSOR_MAP_INTERLEAVE_NONE,
-                           box.Swizzled ? CU_TENSOR_MAP_SWIZZLE_128B : CU_TENSOR_MAP_SWIZZLE_NONE,
-                           CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
-                           CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) == CUDA_SUCCESS
-                  ? cudaSuccess
-                  : cudaErrorInvalidValue);
+  ITK_CUDA_CALL(encode == nullptr
+                  ? cudaErrorSymbolNotFound
+                  : ToRuntimeError(encode(&map,
+                                          isDouble ? CU_TENSOR_MAP_DATA_TYPE_FLOAT64 : CU_TENSOR_MAP_DATA_TYPE_FLOAT32,
+                                          3,
+                                          box.Data,
+                                          size,
+                                          strides,
+                                          boxSize,
+                                          steps,
+                                          CU_TENSOR_MAP_INTERLEAVE_NONE,
+                                          box.Swizzled ? CU_TENSOR_MAP_SWIZZLE_128B : CU_TENSOR_MAP_SWIZZLE_NONE,
+                                          CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
+                                          CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE)));
   return map;
 }
 } // namespace itk::cuda::gaussian

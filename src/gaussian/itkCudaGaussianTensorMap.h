@@ -20,7 +20,7 @@ struct TensorBox
   std::array<size_t, 3>       Size{};               // elements
   std::array<size_t, 2>       StrideBytes{};        // of the second and third axis; multiples of 16
   std::array<unsigned int, 3> Box{};                // elements, 256 along each axis at most
-  bool                        Swizzled{ false };    // for rows of 128 bytes, see TileRow
+  bool                        Swizzled{ false };    // for rows of 128 bytes, whose parts of 16 bytes are permuted
 };
 
 /** Whether the device has such copies and its code was compiled with them. \exception CudaError */
