@@ -28,21 +28,26 @@ MakeFirPass(unsigned int axis, double sigma)
   return pass;
 }
 
-/** Times one filtering: `run` gets the images and the stream, and does one pass for every axis, back and forth. */
+using RunFunction =
+  std::function<void(const DeviceView &, const DeviceView &, const cuda::Workspace &, const StreamLease &)>;
+
+/** Times one filtering: `run` gets the images, a workspace and the stream, and does one pass for every axis, back and
+ * forth. */
 void
-Measure(benchmark::State &                                                                 state,
-        const DeviceImage::SizeType &                                                      size,
-        const std::function<void(const DeviceView &, const DeviceView &, StreamLease &)> & run)
+Measure(benchmark::State & state, const DeviceImage::SizeType & size, size_t workspaceBytes, const RunFunction & run)
 {
   const DeviceGuard guard(Device);
   StreamLease       stream(Device);
   Timer             timer;
   const ImageSets   images(size, 2, stream);
   const double      copy = images.GetCopyTime(timer, stream);
+
+  const cuda::DeviceBuffer memory(workspaceBytes, stream);
+  const cuda::Workspace    workspace(memory.GetPointer(), memory.GetSize());
   for (auto _ : state)
   {
     const double all =
-      timer.GetMedian(stream, [&](int i) { run(images.GetViews(i)[0], images.GetViews(i)[1], stream); });
+      timer.GetMedian(stream, [&](int i) { run(images.GetViews(i)[0], images.GetViews(i)[1], workspace, stream); });
     state.SetIterationTime(all);
     state.counters["copies"] = all / copy;
   }
@@ -62,14 +67,20 @@ BM_Discrete(benchmark::State & state, unsigned int dimension)
   {
     passes.push_back(MakeFirPass(axis, 0.01 * static_cast<double>(state.range(1))));
   }
+  size_t bytes = 0;
+  for (const CudaGaussianFirPass & pass : passes)
+  {
+    bytes = std::max(bytes, gaussian::GetFirWorkspace(pass, CudaComponentType::Float));
+  }
   Measure(state,
           { { side, side, dimension == 3 ? side : 1, 1, 1 } },
-          [&](const DeviceView & first, const DeviceView & second, StreamLease & stream) {
+          bytes,
+          [&](const auto & first, const auto & second, const auto & workspace, const auto & stream) {
             const DeviceView * from = &first;
             const DeviceView * to = &second;
             for (const CudaGaussianFirPass & pass : passes)
             {
-              gaussian::RunFirPass(pass, false, *from, *to, stream);
+              gaussian::RunFirPass(pass, false, *from, *to, workspace, stream);
               std::swap(from, to);
             }
           });
@@ -92,17 +103,22 @@ BM_Partitioned(benchmark::State & state, unsigned int dimension, CudaFiltersEnum
   {
     plan.Passes.push_back({ axis, sigma, CudaCentralPixelRadius(2.0 * sigma), CudaAutomaticNumberOfBlocks(side) });
   }
-  Measure(state,
-          { { side, side, dimension == 3 ? side : 1, 1, 1 } },
-          [&](const DeviceView & first, const DeviceView & second, StreamLease & stream) {
-            const DeviceView * from = &first;
-            const DeviceView * to = &second;
-            for (const auto & pass : plan.Passes)
-            {
-              partitioned::RunPass(plan, pass, *from, *to, stream);
-              std::swap(from, to);
-            }
-          });
+  const DeviceImage::SizeType size{ { side, side, dimension == 3 ? side : 1, 1, 1 } };
+  size_t                      bytes = 0;
+  for (const CudaPartitionedGaussianPass & pass : plan.Passes)
+  {
+    bytes = std::max(bytes, partitioned::GetPassWorkspace(plan, pass, size, CudaComponentType::Float));
+  }
+  Measure(
+    state, size, bytes, [&](const auto & first, const auto & second, const auto & workspace, const auto & stream) {
+      const DeviceView * from = &first;
+      const DeviceView * to = &second;
+      for (const auto & pass : plan.Passes)
+      {
+        partitioned::RunPass(plan, pass, *from, *to, workspace, stream);
+        std::swap(from, to);
+      }
+    });
 }
 
 void

@@ -23,6 +23,24 @@ MakeParameters(unsigned int dimension, double sigma)
   return parameters;
 }
 
+/** The memory that a plan's runs need for themselves. */
+class PlanMemory
+{
+public:
+  PlanMemory(const CudaGaussianPlan & plan, const std::vector<DeviceView> & images, const StreamLease & stream)
+    : m_Buffer(gaussian::GetPlanWorkspace(plan, images, Device), stream)
+  {}
+
+  cuda::Workspace
+  Get() const
+  {
+    return { m_Buffer.GetPointer(), m_Buffer.GetSize() };
+  }
+
+private:
+  cuda::DeviceBuffer m_Buffer;
+};
+
 /** Arguments: size along x, y, z; sigma in hundredths of a pixel. With `axes`, each pass is timed by itself as well. */
 void
 BM_Resident(benchmark::State & state, bool axes)
@@ -41,10 +59,12 @@ BM_Resident(benchmark::State & state, bool axes)
   StreamLease       stream(Device);
   Timer             timer;
   const ImageSets   images(size, plan.NumberOfImages, stream);
+  const PlanMemory  workspace(plan, images.GetViews(0), stream);
   const double      copy = images.GetCopyTime(timer, stream);
   for (auto _ : state)
   {
-    const double all = timer.GetMedian(stream, [&](int run) { gaussian::RunPlan(plan, images.GetViews(run), stream); });
+    const double all =
+      timer.GetMedian(stream, [&](int run) { gaussian::RunPlan(plan, images.GetViews(run), workspace.Get(), stream); });
     state.SetIterationTime(all);
     state.counters["copy_fraction"] = dimension * copy / all;
     state.counters["copy_ms"] = copy * 1e3;
@@ -56,8 +76,8 @@ BM_Resident(benchmark::State & state, bool axes)
   for (const CudaGaussianLinePass & pass : plan.Passes)
   {
     const CudaGaussianPlan single = MakeGaussianLinePlan(pass.Axis, pass.Results.front().Kernel);
-    const double           seconds =
-      timer.GetMedian(stream, [&](int run) { gaussian::RunPlan(single, images.GetViews(run), stream); });
+    const double           seconds = timer.GetMedian(
+      stream, [&](int run) { gaussian::RunPlan(single, images.GetViews(run), workspace.Get(), stream); });
     state.counters[std::string("copy_fraction_") + "xyz"[pass.Axis]] = copy / seconds;
   }
 }
@@ -96,10 +116,11 @@ BM_OneAxis(benchmark::State & state, unsigned int dimension)
   StreamLease       stream(Device);
   Timer             timer;
   const ImageSets   images({ { side, side, dimension == 3 ? side : 1, 1, 1 } }, plan.NumberOfImages, stream);
+  const PlanMemory  workspace(plan, images.GetViews(0), stream);
   for (auto _ : state)
   {
-    state.SetIterationTime(
-      timer.GetMedian(stream, [&](int run) { gaussian::RunPlan(plan, images.GetViews(run), stream); }));
+    state.SetIterationTime(timer.GetMedian(
+      stream, [&](int run) { gaussian::RunPlan(plan, images.GetViews(run), workspace.Get(), stream); }));
   }
 }
 
@@ -119,10 +140,12 @@ BM_Family(benchmark::State & state, unsigned int dimension, const std::string & 
   StreamLease       stream(Device);
   Timer             timer;
   const ImageSets   images({ { side, side, dimension == 3 ? side : 1, 1, 1 } }, plan.NumberOfImages, stream);
+  const PlanMemory  workspace(plan, images.GetViews(0), stream);
   const double      copy = images.GetCopyTime(timer, stream);
   for (auto _ : state)
   {
-    const double all = timer.GetMedian(stream, [&](int run) { gaussian::RunPlan(plan, images.GetViews(run), stream); });
+    const double all =
+      timer.GetMedian(stream, [&](int run) { gaussian::RunPlan(plan, images.GetViews(run), workspace.Get(), stream); });
     state.SetIterationTime(all);
     state.counters["copies"] = all / copy;
     state.counters["images"] = plan.NumberOfImages;

@@ -36,7 +36,8 @@ set(CudaFilters_CUDA_GTESTS
     itkCudaLineGroupsGTest.cxx
     itkCudaRuntimeGTest.cxx
     itkCudaStickyErrorGTest.cxx
-    itkCudaTransferGTest.cxx)
+    itkCudaTransferGTest.cxx
+    itkCudaWorkingSetGTest.cxx)
 # Whole filters on files: itkCudaXTest.cxx with int itkCudaXTest(int, char *[]), registered below.
 set(CudaFilters_DRIVER_TESTS
     itkCudaGaussianIntegerImageTest.cxx

@@ -72,7 +72,9 @@ RunOnDevice(const CudaGaussianFirPass & pass, bool truncate, const Extent & size
                                   size[1] * size[2],
                                   cudaMemcpyHostToDevice,
                                   stream.GetStream()));
-  RunFirPass(pass, truncate, source.GetView(), destination.GetView(), stream);
+  const DeviceBuffer memory(GetFirWorkspace(pass, type), stream);
+  RunFirPass(
+    pass, truncate, source.GetView(), destination.GetView(), { memory.GetPointer(), memory.GetSize() }, stream);
   std::vector<T> output(input.size());
   ITK_CUDA_CALL(cudaMemcpy2DAsync(output.data(),
                                   row,

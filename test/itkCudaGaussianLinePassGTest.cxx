@@ -10,6 +10,7 @@
 #include "itkCudaGaussianHost.h"
 #include "itkCudaGaussianTensorMap.h"
 #include "itkCudaGaussianTuning.h"
+#include "itkCudaLineGeometry.h"
 #include "itkCudaMemory.h"
 
 #include <gtest/gtest.h>
@@ -18,6 +19,8 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <memory>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
@@ -158,7 +161,8 @@ RunOnDevice(const Volume<T> &            input,
   DeviceVolume<T> source(input.Size, placement, stream);
   DeviceVolume<T> destination(input.Size, placement, stream);
   source.Upload(input, stream);
-  RunLinePass(pass, schedule, { source.View, destination.View }, stream);
+  const DeviceBuffer memory(GetLinePassWorkspace(pass, schedule, source.View), stream);
+  RunLinePass(pass, schedule, { source.View, destination.View }, { memory.GetPointer(), memory.GetSize() }, stream);
   return destination.Download(stream);
 }
 
@@ -176,13 +180,15 @@ RunOnDevice(const Volume<T> & input, const CudaGaussianPlan & plan, bool passByP
     views.push_back(images.back()->View);
   }
   images.front()->Upload(input, stream);
+  const DeviceBuffer memory(GetPlanWorkspace(plan, views, 0), stream);
+  const Workspace    workspace(memory.GetPointer(), memory.GetSize());
   if (!passByPass)
   {
-    RunPlan(plan, views, stream);
+    RunPlan(plan, views, workspace, stream);
   }
   for (size_t i = 0; passByPass && i < plan.Passes.size(); ++i)
   {
-    RunLinePass(plan.Passes[i], GetLineSchedule(plan.Passes[i], views, 0), views, stream);
+    RunLinePass(plan.Passes[i], GetLineSchedule(plan.Passes[i], views, 0), views, workspace, stream);
   }
   return images.at(plan.Results.front())->Download(stream);
 }
@@ -295,6 +301,7 @@ protected:
     const unsigned int         pairs = pass.Results.front().Kernel.NumberOfPolePairs;
     const Volume<double>       reference = RunOnHost(input, pass);
     const double               l1Norm = GetKernelL1Norm(pass.Results.front().Kernel);
+    std::optional<Volume<T>>   strided; // by whichever method came first
     for (const LineMethod method : AllMethods)
     {
       const auto schedule = MakeLineSchedule(
@@ -312,6 +319,13 @@ protected:
       {
         continue;
       }
+      if (axis > 0 && strided)
+      {
+        EXPECT_EQ(0, std::memcmp(output.Values.data(), strided->Values.data(), output.Values.size() * sizeof(T)))
+          << "bits depend on the method: " << static_cast<int>(method) << ", axis " << axis << ", length " << length
+          << ", sigma " << sigma << ", " << sizeof(T) << " bytes, " << approximation;
+      }
+      strided = output;
       const Volume<T> unaligned = RunOnDevice(input, pass, *schedule, { 1, 1 });
       EXPECT_EQ(0, std::memcmp(output.Values.data(), unaligned.Values.data(), output.Values.size() * sizeof(T)))
         << "bits depend on the alignment: method " << static_cast<int>(method) << ", axis " << axis << ", length "
@@ -564,6 +578,217 @@ TEST_F(GaussianLinePass, PartitionsWithinABlockHaveTheBitsOfThreeStepsAtEveryLen
       this->CheckPartitionWithinABlock(axis, length);
     }
   }
+}
+
+namespace
+{
+/** Planes [begin, end) along the axis. */
+DeviceView
+GetPlanes(const DeviceView & view, unsigned int axis, size_t begin, size_t end)
+{
+  DeviceView planes = view;
+  planes.Data =
+    static_cast<unsigned char *>(view.Data) + begin * view.Stride[axis] * CudaComponentSize(view.ComponentType);
+  planes.Size[axis] = end - begin;
+  return planes;
+}
+
+/** A pass with one to three results over a random image, and over a part that is cut out of it between two chunks. */
+template <typename T>
+class CutPass
+{
+public:
+  explicit CutPass(unsigned int seed)
+    : m_Generator(seed)
+    , m_Axis(this->Draw(1, 2))
+    , m_Stream(0)
+  {
+    const double sigma = std::exp(std::uniform_real_distribution<double>(std::log(0.5), std::log(150.0))(m_Generator));
+    m_Size[0] = this->Draw(1, 140);
+    m_Size[m_Axis] = this->Draw(ChunkLength + 1, this->Draw(0, 1) == 0 ? 1000 : 3000);
+    const auto approximation = this->Draw(0, 1) == 0 ? ApproximationEnum::Deriche : ApproximationEnum::Accurate;
+    m_Pass = { m_Axis, 0, {} };
+    for (unsigned int order = 0, end = this->Draw(1, 3); order < end; ++order)
+    {
+      m_Pass.Results.push_back(
+        { MakeGaussianKernel(approximation, order, sigma, 1.0, false), order + 1, CudaGaussianCombine::Store });
+    }
+    const size_t chunks = (m_Size[m_Axis] + ChunkLength - 1) / ChunkLength;
+    m_Begin = this->Draw(0, chunks - 1) * ChunkLength;
+    m_End = std::min(m_Size[m_Axis], this->Draw(m_Begin / ChunkLength + 1, chunks) * ChunkLength);
+  }
+
+  std::string
+  Describe() const
+  {
+    return "axis " + std::to_string(m_Axis) + ", length " + std::to_string(m_Size[m_Axis]) + ", part " +
+           std::to_string(m_Begin) + " to " + std::to_string(m_End) + ", sigma " +
+           std::to_string(m_Pass.Results.front().Kernel.SigmaInPixels) + ", " +
+           std::to_string(m_Pass.Results.front().Kernel.NumberOfPolePairs) + " pole pairs, " +
+           std::to_string(m_Pass.Results.size()) + " results, " + std::to_string(sizeof(T)) + " bytes";
+  }
+
+  /** Pixels of the part that are compared; 0 if there are none. */
+  size_t
+  Check()
+  {
+    const Placement                               placement = Align(m_Size[0]);
+    const auto                                    input = MakeRandomVolume<T>(m_Size[0], m_Size[1], m_Size[2], 3);
+    std::vector<std::unique_ptr<DeviceVolume<T>>> whole, part;
+    std::vector<DeviceView>                       wholeViews, partViews;
+    for (size_t i = 0; i <= m_Pass.Results.size(); ++i)
+    {
+      whole.push_back(std::make_unique<DeviceVolume<T>>(m_Size, placement, m_Stream));
+      part.push_back(std::make_unique<DeviceVolume<T>>(m_Size, placement, m_Stream));
+      wholeViews.push_back(whole.back()->View);
+      partViews.push_back(GetPlanes(i == 0 ? whole[0]->View : part.back()->View, m_Axis, m_Begin, m_End));
+    }
+    whole[0]->Upload(input, m_Stream);
+
+    const LineSchedule schedule = GetLineSchedule(m_Pass, wholeViews, 0);
+    this->Run(schedule, wholeViews, {});
+    const DeviceBuffer states = schedule.LookAhead == 0 ? this->MakeStates(wholeViews, schedule) : DeviceBuffer();
+    const LineCut      cut = this->MakeCut(whole[0]->View, states);
+    const LineSchedule partSchedule = GetLineSchedule(m_Pass, partViews, 0, cut);
+    EXPECT_EQ(partSchedule.LookAhead, schedule.LookAhead);
+    this->Run(partSchedule, partViews, cut);
+
+    const size_t context = schedule.LookAhead * size_t{ ChunkLength };
+    const size_t begin = m_Begin + (cut.BeginIsCut() ? context : 0);
+    const size_t end = m_End - std::min(m_End, cut.EndIsCut ? context : 0);
+    size_t       compared = 0;
+    for (size_t r = 0; r < m_Pass.Results.size() && begin < end; ++r)
+    {
+      compared += this->Compare(whole[r + 1]->Download(m_Stream), part[r + 1]->Download(m_Stream), begin, end);
+    }
+    return compared;
+  }
+
+private:
+  size_t
+  Draw(size_t smallest, size_t largest)
+  {
+    return std::uniform_int_distribution<size_t>(smallest, largest)(m_Generator);
+  }
+
+  void
+  Run(const LineSchedule & schedule, const std::vector<DeviceView> & images, const LineCut & cut)
+  {
+    const DeviceBuffer memory(GetLinePassWorkspace(m_Pass, schedule, images[0]), m_Stream);
+    RunLinePass(m_Pass, schedule, images, { memory.GetPointer(), memory.GetSize() }, m_Stream, cut);
+  }
+
+  /** The states with which sweeps enter the whole image's chunks: a partition leaves them in its workspace. */
+  DeviceBuffer
+  MakeStates(const std::vector<DeviceView> & images, LineSchedule schedule)
+  {
+    const CudaGaussianKernel & kernel = m_Pass.Results.front().Kernel;
+    const auto                 bytes = static_cast<unsigned int>(sizeof(T));
+    const size_t               shared = GetDeviceProperties(0).SharedMemoryPerBlockOptin;
+    if (!IsStream(schedule.Method))
+    {
+      schedule = *MakeLineSchedule(
+        { AxisKind::Strided, m_Size[m_Axis], kernel.SigmaInPixels, bytes, kernel.NumberOfPolePairs, shared },
+        LineMethod::Partition);
+    }
+    DeviceBuffer states(GetLinePassWorkspace(m_Pass, schedule, images[0]), m_Stream);
+    // As a part of itself it is not filtered within blocks of threads, which would keep the states.
+    LineCut cut;
+    cut.WholeLength = m_Size[m_Axis];
+    RunLinePass(m_Pass, schedule, images, { states.GetPointer(), states.GetSize() }, m_Stream, cut);
+    return states;
+  }
+
+  LineCut
+  MakeCut(const DeviceView & source, const DeviceBuffer & states) const
+  {
+    LineCut cut;
+    cut.WholeLength = m_Size[m_Axis];
+    cut.EndIsCut = m_End < m_Size[m_Axis];
+    if (m_Begin > 0)
+    {
+      cut.First = GetPlanes(source, m_Axis, 0, 1);
+    }
+    if (states.GetSize() > 0)
+    {
+      const size_t pairs = m_Pass.Results.front().Kernel.NumberOfPolePairs;
+      const size_t lines = MakeLineGeometry(source, m_Axis).GetNumberOfLines();
+      const auto   getStates = [&](size_t chunk, size_t state) {
+        return static_cast<const T *>(states.GetPointer()) + 2 * (chunk * 2 * pairs + state) * lines;
+      };
+      cut.StatesBefore = m_Begin > 0 ? getStates(m_Begin / ChunkLength, 0) : nullptr;
+      cut.StatesBehind = cut.EndIsCut ? getStates(m_End / ChunkLength - 1, pairs) : nullptr;
+    }
+    return cut;
+  }
+
+  size_t
+  Compare(const Volume<T> & expected, const Volume<T> & found, size_t begin, size_t end) const
+  {
+    size_t compared = 0;
+    size_t different = 0;
+    for (size_t i = 0; i < expected.Values.size(); ++i)
+    {
+      const size_t rows = i / m_Size[0];
+      const size_t place = m_Axis == 1 ? rows % m_Size[1] : rows / m_Size[1];
+      if (place >= begin && place < end)
+      {
+        ++compared;
+        different += std::memcmp(&expected.Values[i], &found.Values[i], sizeof(T)) == 0 ? 0 : 1;
+      }
+    }
+    EXPECT_EQ(different, 0u) << "of " << compared << " pixels; " << this->Describe();
+    return compared;
+  }
+
+  std::mt19937         m_Generator;
+  unsigned int         m_Axis;
+  StreamLease          m_Stream;
+  size_t               m_Size[3]{ 1, 1, 1 };
+  CudaGaussianLinePass m_Pass;
+  size_t               m_Begin{ 0 };
+  size_t               m_End{ 0 };
+};
+} // namespace
+
+// The part has the bits of the whole where it has all that it needs: chunks of context, or states at the cuts.
+TEST_F(GaussianLinePass, PartsThatAreCutBetweenChunksHaveTheBitsOfTheWhole)
+{
+  unsigned int compared = 0;
+  for (unsigned int seed = 0; compared < 500 && seed < 3000; ++seed)
+  {
+    const size_t pixels = seed % 2 == 0 ? CutPass<float>(seed).Check() : CutPass<double>(seed).Check();
+    compared += pixels > 0 ? 1 : 0;
+    if (this->HasFailure())
+    {
+      FAIL() << "seed " << seed;
+    }
+  }
+  EXPECT_EQ(compared, 500u);
+}
+
+TEST_F(GaussianLinePass, PartsThatLackWhatTheyNeedAreRefused)
+{
+  StreamLease                stream(0);
+  const size_t               size[3] = { 8, 400, 1 };
+  const DeviceVolume<float>  source(size, {}, stream);
+  const DeviceVolume<float>  destination(size, {}, stream);
+  const CudaGaussianLinePass pass = MakePass(1, MakeDericheGaussianKernel(0, 100.0, 1.0, false));
+  const auto                 run = [&](size_t end, const LineCut & cut) {
+    const std::vector<DeviceView> images{ GetPlanes(source.View, 1, 0, end), GetPlanes(destination.View, 1, 0, end) };
+    const LineSchedule            schedule = GetLineSchedule(pass, images, 0, cut);
+    const DeviceBuffer            memory(GetLinePassWorkspace(pass, schedule, images[0]), stream);
+    RunLinePass(pass, schedule, images, { memory.GetPointer(), memory.GetSize() }, stream, cut);
+  };
+  LineCut cut;
+  cut.WholeLength = 4000;
+  cut.EndIsCut = true;
+  EXPECT_THROW(run(256, cut), ExceptionObject) << "no states behind it";
+  cut.StatesBehind = source.View.Data;
+  EXPECT_NO_THROW(run(256, cut));
+  EXPECT_THROW(run(300, cut), ExceptionObject) << "not a number of chunks";
+  cut.First = source.View;
+  EXPECT_THROW(run(256, cut), ExceptionObject) << "no states before it";
 }
 
 TEST_F(GaussianLinePass, BitsOfALineDoNotDependOnTheOtherLines)

@@ -35,12 +35,29 @@ void
 CheckStream(const LineSchedule & schedule, const LineProblem & problem)
 {
   EXPECT_EQ(problem.NumberOfPolePairs, StreamPolePairs);
-  EXPECT_EQ(schedule.Step, StreamRows);
+  EXPECT_EQ(schedule.Step, ChunkLength);
   EXPECT_TRUE(schedule.Method == LineMethod::StreamPartition ||
-              static_cast<double>(schedule.LookAhead * StreamRows) >= GetWindowInPixels(problem) ||
+              static_cast<double>(schedule.LookAhead * ChunkLength) >= GetWindowInPixels(problem) ||
               schedule.LookAhead + 1 >= schedule.NumberOfTiles);
   EXPECT_LE(schedule.LookAhead, MaximumLookAhead);
   EXPECT_LE(GetStreamSharedBytes(schedule.LookAhead), problem.SharedMemoryPerBlock);
+}
+
+/** The chunks that a chunk needs are in its tile, and no tile begins or ends within one. */
+void
+CheckChunks(const LineSchedule & schedule, const LineProblem & problem)
+{
+  const size_t chunks = (problem.Length + ChunkLength - 1) / ChunkLength;
+  const double window = schedule.LookAhead * static_cast<double>(ChunkLength);
+  EXPECT_LE(schedule.LookAhead, MaximumLookAhead);
+  EXPECT_TRUE(schedule.LookAhead == 0 || window >= GetWindowInPixels(problem) || schedule.LookAhead + 1 == chunks);
+  // Nothing is left out of lines that have few chunks.
+  EXPECT_TRUE(schedule.LookAhead > 0 || chunks == 1 || chunks > MaximumLookAhead + 1);
+  if (schedule.NumberOfTiles > 1)
+  {
+    EXPECT_EQ(schedule.Step % ChunkLength, 0u);
+    EXPECT_EQ(schedule.WarmUp, schedule.Method == LineMethod::OverlappingTiles ? window : 0.0);
+  }
 }
 
 void
@@ -57,12 +74,13 @@ CheckSchedule(const LineSchedule & schedule, const LineProblem & problem)
   EXPECT_LE(std::min(schedule.Step + 2 * schedule.WarmUp, problem.Length),
             size_t{ schedule.Segments } * SegmentBytes / problem.BytesPerComponent);
   EXPECT_EQ(schedule.Method == LineMethod::WholeLine, schedule.NumberOfTiles == 1 && schedule.Step == problem.Length);
-  if (schedule.Method == LineMethod::OverlappingTiles)
+  if (schedule.Method == LineMethod::OverlappingTiles && problem.Kind == AxisKind::Contiguous)
   {
     EXPECT_GE(static_cast<double>(schedule.WarmUp), GetWindowInPixels(problem));
   }
   if (problem.Kind == AxisKind::Strided)
   {
+    CheckChunks(schedule, problem);
     EXPECT_LE(GetStridedSharedBytes(schedule.Segments, problem.BytesPerComponent, problem.NumberOfPolePairs),
               problem.SharedMemoryPerBlock);
   }
@@ -73,7 +91,8 @@ template <typename TCheck>
 void
 ForEachProblem(const TCheck & check)
 {
-  for (const size_t sharedMemory : { size_t{ 48 } << 10, size_t{ 64 } << 10, size_t{ 99 } << 10, size_t{ 227 } << 10 })
+  // The least is that of compute capability 7.5.
+  for (const size_t sharedMemory : { size_t{ 64 } << 10, size_t{ 99 } << 10, size_t{ 163 } << 10, size_t{ 227 } << 10 })
   {
     for (const size_t length : Lengths)
     {
@@ -113,6 +132,30 @@ TEST(GaussianLineSchedule, EveryMethodCoversEveryPixelOnceOrSaysThatItCannot)
         EXPECT_EQ(schedule->Method, method);
         CheckSchedule(*schedule, problem);
       }
+    }
+  });
+}
+
+// Whatever the part of a line, its chunks need as many others as those of the whole line.
+TEST(GaussianLineSchedule, PartsOfALineLookAsFarAheadAsTheLine)
+{
+  ForEachProblem([](const LineProblem & problem) {
+    if (problem.Kind == AxisKind::Contiguous || problem.Length <= ChunkLength)
+    {
+      return;
+    }
+    const LineSchedule whole = MakeLineSchedule(problem);
+    for (size_t length = ChunkLength; length < problem.Length; length = 3 * length)
+    {
+      LineProblem part = problem;
+      part.Length = length;
+      part.WholeLength = problem.Length;
+      const LineSchedule schedule = MakeLineSchedule(part);
+      EXPECT_EQ(schedule.LookAhead, whole.LookAhead);
+      // States come from outside by scans alone.
+      EXPECT_TRUE(whole.LookAhead > 0 || schedule.Method == LineMethod::Partition ||
+                  schedule.Method == LineMethod::StreamPartition);
+      EXPECT_EQ(whole.Method == LineMethod::Stream, schedule.Method == LineMethod::Stream);
     }
   });
 }

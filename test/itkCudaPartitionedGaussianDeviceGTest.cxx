@@ -72,7 +72,9 @@ RunOnDevice(const CudaPartitionedGaussianPlan & plan,
   ITK_CUDA_CALL(cudaMemsetAsync(destination.GetView().Data, 0xff, pitch * rows, stream.GetStream()));
   ITK_CUDA_CALL(cudaMemcpy2DAsync(
     source.GetView().Data, pitch, input.Values.data(), row, row, rows, cudaMemcpyHostToDevice, stream.GetStream()));
-  RunPass(plan, pass, source.GetView(), destination.GetView(), stream, progress);
+  const DeviceBuffer memory(GetPassWorkspace(plan, pass, source.GetView().Size, type), stream);
+  const Workspace    workspace(memory.GetPointer(), memory.GetSize());
+  RunPass(plan, pass, source.GetView(), destination.GetView(), workspace, stream, progress);
   Volume<T> output{ input.Size, std::vector<T>(input.Values.size()) };
   ITK_CUDA_CALL(cudaMemcpy2DAsync(output.Values.data(),
                                   row,

@@ -147,7 +147,7 @@ public:
     if (m_Segment < NumberOfStates<VPairs>)
     {
       const PolePairState<T> total = CombineParts(m_Segment, PolePairState<T>{}, blockDim.y);
-      m_Arguments.TileStates[GetTileStateIndex(m_Segment)] = total;
+      m_Arguments.States[GetTileStateIndex(m_Segment)] = total;
     }
   }
 
@@ -268,7 +268,7 @@ private:
   __device__ void
   LoadByThreads() const
   {
-    if (m_Arguments.Geometry.Aligned)
+    if (m_Arguments.Aligned)
     {
       ForEachElement<PerVector>([this](T * value, size_t begin, unsigned int position) {
         if (position < m_Range.ReadEnd)
@@ -308,7 +308,7 @@ private:
   StoreByThreads(T * image, CudaGaussianCombine combine) const
   {
     __syncwarp();
-    if (m_Arguments.Geometry.Aligned)
+    if (m_Arguments.Aligned)
     {
       ForEachElement<PerVector>([this, image, combine](T * value, size_t begin, unsigned int position) {
         T * const destination = image + begin + position;
@@ -626,7 +626,7 @@ private:
   {
     if (VTask == TileTask::FilterFromStates)
     {
-      return m_Arguments.TileStates[GetTileStateIndex(state)];
+      return m_Arguments.States[GetTileStateIndex(state)];
     }
     const T edge = state >= VPairs ? m_TileLast : m_TileFirst;
     return SteadyState(m_Arguments.Dynamics.Section[state % VPairs], edge - m_First);

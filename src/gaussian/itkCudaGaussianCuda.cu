@@ -1,18 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "itkCudaCall.h"
 #include "itkCudaDevice.h"
-#include "itkCudaGaussianCoefficients.h"
 #include "itkCudaGaussianDevice.h"
-#include "itkCudaGaussianKernels.cuh"
-#include "itkCudaGaussianStream.cuh"
+#include "itkCudaGaussianLaunch.cuh"
+#include "itkCudaGaussianStreamLaunch.h"
 #include "itkCudaGaussianTensorMap.h"
-#include "itkCudaLaunch.h"
 #include "itkCudaLineGroups.h"
-#include "itkCudaMemory.h"
-#include "itkCudaRoundUp.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <iterator>
 #include <limits>
@@ -21,36 +15,6 @@ namespace itk::cuda::gaussian
 {
 namespace
 {
-/** Lines along `axis`: the axes below it are flattened into the inner index, those above it into the outer one. */
-LineGeometry
-MakeLineGeometry(const DeviceView & view, unsigned int axis)
-{
-  LineGeometry geometry{};
-  geometry.LineLength = view.Size[axis];
-  geometry.LineStride = view.Stride[axis];
-  geometry.InnerCount = 1;
-  geometry.OuterCount = 1;
-  for (unsigned int k = axis + 1; k < DeviceView::NumberOfAxes; ++k)
-  {
-    geometry.OuterCount *= view.Size[k];
-  }
-  geometry.OuterStride = axis + 1 < DeviceView::NumberOfAxes ? view.Stride[axis + 1] : 1;
-  if (axis == 1)
-  {
-    geometry.InnerCount = view.Size[0];
-  }
-  else if (axis > 1)
-  {
-    // Rows with their padding, but for the last one's.
-    geometry.InnerCount = view.Stride[axis] - (view.Stride[1] - view.Size[0]);
-  }
-  const size_t bytes = CudaComponentSize(view.ComponentType);
-  const auto   isAligned = [](size_t offset) { return offset % 16 == 0; };
-  geometry.Aligned = isAligned(reinterpret_cast<uintptr_t>(view.Data)) && isAligned(geometry.OuterStride * bytes) &&
-                     (axis == 0 || isAligned(geometry.LineStride * bytes));
-  return geometry;
-}
-
 template <typename T, unsigned int VPairs>
 SegmentPowers<T, VPairs>
 MakeSegmentPowers(const CudaGaussianKernel & kernel)
@@ -85,29 +49,6 @@ GetReach(const SegmentPowers<T, VPairs> & powers)
     ++reach;
   }
   return isNegligible(reach) ? reach : WarpSize;
-}
-
-/** The state n pixels after a pixel of value 1 is G^n (1, e). */
-template <typename T, unsigned int VPairs, unsigned int VLength>
-EndWeights<T, VPairs, VLength>
-MakeEndWeights(const CudaGaussianKernel & kernel)
-{
-  EndWeights<T, VPairs, VLength> weights;
-  for (unsigned int j = 0; j < VPairs; ++j)
-  {
-    const double coupling = std::abs(1.0 - kernel.Pole[j]);
-    const auto   impulse = [&](unsigned int n) {
-      return Apply(MakeStatePower(kernel.Pole[j], n), PolePairState<double>{ 1.0, coupling });
-    };
-    for (unsigned int k = 0; k < VLength / 2; ++k)
-    {
-      const PolePairState<double> near = impulse(k);
-      const PolePairState<double> far = impulse(VLength - 1 - k);
-      weights.Even[k].Pair[j] = { static_cast<T>(0.5 * (near.U + far.U)), static_cast<T>(0.5 * (near.V + far.V)) };
-      weights.Odd[k].Pair[j] = { static_cast<T>(0.5 * (near.U - far.U)), static_cast<T>(0.5 * (near.V - far.V)) };
-    }
-  }
-  return weights;
 }
 
 struct LaunchShape
@@ -185,28 +126,6 @@ LaunchCombiningPass(const LinePassArguments<T, VPairs> & arguments, const Contex
   ITK_CUDA_CALL(LaunchKernel(kernel, shape.Grid, shape.Block, shape.SharedBytes, context.GetStream(), arguments));
 }
 
-template <typename T, unsigned int VPairs>
-void
-LaunchTileScan(const LinePassArguments<T, VPairs> & arguments,
-               const CudaGaussianKernel &           kernel,
-               const Context &                      context)
-{
-  constexpr unsigned int threads = 128;
-  const size_t           count = NumberOfStates<VPairs> * arguments.Geometry.InnerCount * arguments.Geometry.OuterCount;
-  TilePowers<T, VPairs>  powers;
-  for (unsigned int j = 0; j < VPairs; ++j)
-  {
-    powers.Power[j] = Round<T>(MakeStatePower(kernel.Pole[j], arguments.Schedule.Step));
-  }
-  ITK_CUDA_CALL(LaunchKernel(ScanTilesKernel<T, VPairs>,
-                             MakeGrid(DivideUp(count, threads)),
-                             dim3(threads),
-                             0,
-                             context.GetStream(),
-                             arguments,
-                             powers));
-}
-
 /** An image's complete segments of contiguous lines; a box is the part of a warp. */
 template <typename T>
 TensorBox
@@ -230,7 +149,7 @@ SetBulkCopies(LinePassArguments<T, VPairs> & arguments, int device)
     return MakeSegmentBox(arguments.Geometry, arguments.Width, data);
   };
   // All images have the same size and strides.
-  if (!arguments.Geometry.Aligned || !FitsTensorMap(makeBox(arguments.Sources[0])) || !HasBulkCopies(device))
+  if (!arguments.Aligned || !FitsTensorMap(makeBox(arguments.Sources[0])) || !HasBulkCopies(device))
   {
     return;
   }
@@ -245,153 +164,36 @@ SetBulkCopies(LinePassArguments<T, VPairs> & arguments, int device)
   arguments.DestinationMap = MakeTensorMap(makeBox(arguments.Results[0].Destination));
 }
 
-/** Chunks of strips of lines. */
-template <typename T>
-TensorBox
-MakeChunkBox(const LineGeometry & geometry, const T * data)
-{
-  TensorBox box;
-  box.Data = const_cast<T *>(data);
-  box.BytesPerElement = sizeof(T);
-  box.Size = { { geometry.InnerCount, geometry.LineLength, geometry.OuterCount } };
-  box.StrideBytes = { { geometry.LineStride * sizeof(T), geometry.OuterStride * sizeof(T) } };
-  box.Box = { { StreamColumns, StreamRows, 1 } };
-  return box;
-}
-
-/** Pieces of a line such that the blocks of threads, one on each multiprocessor, are done soonest: every piece costs
- * its chunks and those next to it. */
-unsigned int
-GetPiecesPerLine(size_t strips, unsigned int chunks, unsigned int lookAhead, size_t multiprocessors)
-{
-  unsigned int best = 1;
-  size_t       least = std::numeric_limits<size_t>::max();
-  for (unsigned int pieces = 1; pieces <= std::max(1u, chunks / 2); ++pieces)
-  {
-    const size_t rounds = DivideUp(strips * pieces, multiprocessors);
-    const size_t length = (chunks + pieces - 1) / pieces + (pieces > 1 ? 2 : 1) * lookAhead;
-    if (rounds * length < least)
-    {
-      least = rounds * length;
-      best = pieces;
-    }
-  }
-  return best;
-}
-
-template <typename T, TileTask VTask, unsigned int VLookAhead>
-void
-LaunchStream(const StreamArguments<T> & arguments, const Context & context)
-{
-  constexpr size_t shared = sizeof(StreamMemory<T, VTask, VLookAhead>);
-  // The dispatch, which knows no device code, counts with the same number; HoldsWholeLines() asks for more.
-  static_assert(VTask == TileTask::FilterWholeLines || shared == GetStreamSharedBytes(VLookAhead));
-  const auto   kernel = StreamKernel<T, VTask, VLookAhead>;
-  const size_t blocks = std::min<size_t>(
-    arguments.NumberOfPieces, static_cast<unsigned int>(GetDeviceProperties(context.GetDevice()).MultiprocessorCount));
-  static SharedMemoryGrant grant;
-  grant.Raise(kernel, context.GetDevice());
-  ITK_CUDA_CALL(
-    LaunchKernel(kernel, MakeGrid(blocks), dim3(StreamWorkers + WarpSize), shared, context.GetStream(), arguments));
-}
-
-/** Whether blocks of threads partition whole lines among the chunks that they hold, which gives the same bits. */
-bool
-HoldsWholeLines(const LineSchedule & schedule, size_t strips, int device)
-{
-  const DeviceProperties & properties = GetDeviceProperties(device);
-  return schedule.Method == LineMethod::StreamPartition && schedule.NumberOfTiles <= MaximumWholeLineChunks &&
-         strips >= static_cast<size_t>(properties.MultiprocessorCount) &&
-         sizeof(StreamMemory<float, TileTask::FilterWholeLines, 0>) <= properties.SharedMemoryPerBlockOptin;
-}
-
-void
-RunStreamedPass(const CudaGaussianLinePass &    pass,
-                const LineSchedule &            schedule,
-                const std::vector<DeviceView> & images,
-                const Context &                 context)
-{
-  using T = float;
-  const CudaGaussianPassResult & result = pass.Results.front();
-  const CudaGaussianKernel &     kernel = result.Kernel;
-  StreamArguments<T>             arguments{};
-  arguments.Source = static_cast<const T *>(images[pass.Source].Data);
-  arguments.Geometry = MakeLineGeometry(images[pass.Source], pass.Axis);
-  const size_t       strips = DivideUp(arguments.Geometry.InnerCount, StreamColumns);
-  const unsigned int chunks = static_cast<unsigned int>(schedule.NumberOfTiles);
-  const size_t       allStrips = strips * arguments.Geometry.OuterCount;
-  const bool         wholeLines = HoldsWholeLines(schedule, allStrips, context.GetDevice());
-  const unsigned int pieces =
-    wholeLines ? 1
-               : GetPiecesPerLine(
-                   allStrips, chunks, schedule.LookAhead, GetDeviceProperties(context.GetDevice()).MultiprocessorCount);
-  arguments.StripsPerRow = static_cast<unsigned int>(strips);
-  arguments.NumberOfChunks = chunks;
-  arguments.PiecesPerLine = pieces;
-  arguments.NumberOfPieces = GetNumberOfBlocks(allStrips * pieces);
-  arguments.Dynamics = MakeLineDynamics<T, StreamPolePairs>(kernel);
-  for (unsigned int j = 0; j < StreamPolePairs; ++j)
-  {
-    arguments.SegmentPower[j] = Round<T>(MakeStatePower(kernel.Pole[j], StreamSegmentLength));
-    arguments.ChunkPower[j] = Round<T>(MakeStatePower(kernel.Pole[j], StreamRows));
-  }
-  arguments.Ends = MakeEndWeights<T, StreamPolePairs, StreamSegmentLength>(kernel);
-  arguments.Response = MakeLineResponse<T, StreamPolePairs>(kernel);
-  arguments.SourceMap = MakeTensorMap(MakeChunkBox(arguments.Geometry, arguments.Source));
-  arguments.DestinationMap =
-    MakeTensorMap(MakeChunkBox(arguments.Geometry, static_cast<T *>(images[result.Destination].Data)));
-  if (schedule.Method == LineMethod::Stream)
-  {
-    const auto launch = schedule.LookAhead == 1   ? LaunchStream<T, TileTask::Filter, 1>
-                        : schedule.LookAhead == 2 ? LaunchStream<T, TileTask::Filter, 2>
-                                                  : LaunchStream<T, TileTask::Filter, MaximumLookAhead>;
-    launch(arguments, context);
-    return;
-  }
-  if (wholeLines)
-  {
-    LaunchStream<T, TileTask::FilterWholeLines, 0>(arguments, context);
-    return;
-  }
-  const DeviceBuffer states(GetLinePassWorkspace(pass, schedule, images[pass.Source]), context);
-  arguments.TileStates = static_cast<PolePairState<T> *>(states.GetPointer());
-  LaunchStream<T, TileTask::WriteTotals, 0>(arguments, context);
-  LinePassArguments<T, StreamPolePairs> scan{};
-  scan.Sources[0] = arguments.Source;
-  scan.TileStates = arguments.TileStates;
-  scan.Geometry = arguments.Geometry;
-  scan.Schedule = schedule;
-  scan.Dynamics = arguments.Dynamics;
-  LaunchTileScan(scan, kernel, context);
-  LaunchStream<T, TileTask::FilterFromStates, 0>(arguments, context);
-}
-
-/** Whether the copy engine can move the chunks of a pass with one result. */
-bool
-CanStream(const CudaGaussianLinePass & pass, const std::vector<DeviceView> & images, int device)
-{
-  const LineGeometry geometry = MakeLineGeometry(images[pass.Source], pass.Axis);
-  const auto         fits = [&](unsigned int image) {
-    return FitsTensorMap(MakeChunkBox(geometry, static_cast<const float *>(images[image].Data)));
-  };
-  return pass.Results.size() == 1 && pass.Results.front().Kernel.NumberOfPolePairs == StreamPolePairs &&
-         fits(pass.Source) && fits(pass.Results.front().Destination) && HasBulkCopies(device);
-}
-
 bool
 IsAligned(const DeviceView & image)
 {
   return reinterpret_cast<uintptr_t>(image.Data) % 16 == 0;
 }
 
+/** Whether lines, or rows of lines, are multiples of 16 bytes apart. */
+bool
+AreLinesAligned(const LineGeometry & geometry, unsigned int axis, size_t bytesPerComponent)
+{
+  const auto isAligned = [bytesPerComponent](size_t elements) { return elements * bytesPerComponent % 16 == 0; };
+  return isAligned(geometry.OuterStride) && (axis == 0 || isAligned(geometry.LineStride));
+}
+
 /** The arguments of a pass without its sources and results. */
 template <typename T, unsigned int VPairs>
 LinePassArguments<T, VPairs>
-MakeLinePassArguments(const CudaGaussianLinePass & pass, const LineSchedule & schedule, const DeviceView & source)
+MakeLinePassArguments(const CudaGaussianLinePass & pass,
+                      const LineSchedule &         schedule,
+                      const DeviceView &           source,
+                      const LineCut &              cut)
 {
   const CudaGaussianKernel &   kernel = pass.Results.front().Kernel;
+  const FirstPixels<T>         first = GetFirstPixels<T>(pass, source, cut);
   LinePassArguments<T, VPairs> arguments{};
+  arguments.First = first.Data;
+  arguments.FirstStride = first.Stride;
+  arguments.EndIsCut = cut.EndIsCut;
   arguments.Geometry = MakeLineGeometry(source, pass.Axis);
+  arguments.Aligned = AreLinesAligned(arguments.Geometry, pass.Axis, sizeof(T));
   arguments.Schedule = schedule;
   arguments.Dynamics = MakeLineDynamics<T, VPairs>(kernel);
   arguments.Powers = MakeSegmentPowers<T, VPairs>(kernel);
@@ -406,7 +208,7 @@ void
 AddSource(LinePassArguments<T, VPairs> & arguments, const DeviceView & image)
 {
   arguments.Sources[arguments.NumberOfSources++] = static_cast<const T *>(image.Data);
-  arguments.Geometry.Aligned = arguments.Geometry.Aligned && IsAligned(image);
+  arguments.Aligned = arguments.Aligned && IsAligned(image);
 }
 
 template <typename T, unsigned int VPairs>
@@ -420,7 +222,7 @@ SetResult(LinePassArguments<T, VPairs> &  arguments,
   arguments.Results[index] = { static_cast<T *>(image.Data),
                                MakeLineResponse<T, VPairs>(result.Kernel),
                                result.Combine };
-  arguments.Geometry.Aligned = arguments.Geometry.Aligned && IsAligned(image);
+  arguments.Aligned = arguments.Aligned && IsAligned(image);
 }
 
 template <typename T, unsigned int VPairs, AxisKind VKind>
@@ -428,10 +230,12 @@ void
 RunLinePassOn(const CudaGaussianLinePass &    pass,
               const LineSchedule &            schedule,
               const std::vector<DeviceView> & images,
-              const Context &                 context)
+              Workspace                       workspace,
+              const Context &                 context,
+              const LineCut &                 cut)
 {
   const DeviceView & source = images[pass.Source];
-  auto               arguments = MakeLinePassArguments<T, VPairs>(pass, schedule, source);
+  auto               arguments = MakeLinePassArguments<T, VPairs>(pass, schedule, source, cut);
   AddSource(arguments, source);
   for (unsigned int r = 0; r < pass.Results.size(); ++r)
   {
@@ -447,10 +251,9 @@ RunLinePassOn(const CudaGaussianLinePass &    pass,
     LaunchFilter<T, VPairs, VKind, TileTask::Filter>(arguments, pass.Results.size(), context);
     return;
   }
-  const DeviceBuffer states(GetLinePassWorkspace(pass, schedule, source), context);
-  arguments.TileStates = static_cast<PolePairState<T> *>(states.GetPointer());
+  arguments.States = static_cast<PolePairState<T> *>(workspace.Take(GetLinePassWorkspace(pass, schedule, source)));
   LaunchLinePass<T, VPairs, VKind, TileTask::WriteTotals, 1>(arguments, context);
-  LaunchTileScan(arguments, pass.Results.front().Kernel, context);
+  LaunchScan<T, VPairs>(pass, schedule, source, cut, arguments.States, context);
   LaunchFilter<T, VPairs, VKind, TileTask::FilterFromStates>(arguments, pass.Results.size(), context);
 }
 
@@ -462,9 +265,10 @@ RunCombiningPassesOf(const CudaGaussianLinePass *    passes,
                      unsigned int                    count,
                      const LineSchedule &            schedule,
                      const std::vector<DeviceView> & images,
+                     Workspace                       workspace,
                      const Context &                 context)
 {
-  auto arguments = MakeLinePassArguments<T, VPairs>(*passes, schedule, images[passes->Source]);
+  auto arguments = MakeLinePassArguments<T, VPairs>(*passes, schedule, images[passes->Source], {});
   for (unsigned int i = 0; i < count; ++i)
   {
     AddSource(arguments, images[passes[i].Source]);
@@ -480,7 +284,7 @@ RunCombiningPassesOf(const CudaGaussianLinePass *    passes,
   }
   for (unsigned int i = 0; i < count; ++i)
   {
-    RunLinePassOn<T, VPairs, AxisKind::Contiguous>(passes[i], schedule, images, context);
+    RunLinePassOn<T, VPairs, AxisKind::Contiguous>(passes[i], schedule, images, workspace, context, {});
   }
 }
 
@@ -489,11 +293,13 @@ void
 RunLinePassOf(const CudaGaussianLinePass &    pass,
               const LineSchedule &            schedule,
               const std::vector<DeviceView> & images,
-              const Context &                 context)
+              Workspace                       workspace,
+              const Context &                 context,
+              const LineCut &                 cut)
 {
   const auto run = GetAxisKind(pass.Axis) == AxisKind::Contiguous ? RunLinePassOn<T, VPairs, AxisKind::Contiguous>
                                                                   : RunLinePassOn<T, VPairs, AxisKind::Strided>;
-  run(pass, schedule, images, context);
+  run(pass, schedule, images, workspace, context, cut);
 }
 
 template <typename T>
@@ -518,10 +324,40 @@ RotateOn(const CudaGaussianPlan & plan, const std::vector<DeviceView> & images, 
   const size_t blocks = DivideUp(arguments.RowLength * arguments.Rows, threads);
   ITK_CUDA_CALL(LaunchKernel(RotateKernel<T>, MakeGrid(blocks), dim3(threads), 0, context.GetStream(), arguments));
 }
+/** \exception ExceptionObject if the part is not one of whole chunks, or lacks states that it needs */
+void
+VerifyCut(const CudaGaussianLinePass & pass,
+          const LineSchedule &         schedule,
+          const DeviceView &           source,
+          const LineCut &              cut)
+{
+  const size_t length = source.Size[pass.Axis];
+  if (!cut.IsCut())
+  {
+    return;
+  }
+  if (pass.Axis == 0)
+  {
+    itkGenericExceptionMacro("An image that is cut across axis 0; it must be another axis");
+  }
+  if (cut.EndIsCut && length % ChunkLength != 0)
+  {
+    itkGenericExceptionMacro("A part of " << length << " pixels that ends with a cut; it must have a multiple of "
+                                          << ChunkLength);
+  }
+  if (schedule.LookAhead == 0 && ((cut.BeginIsCut() && !cut.StatesBefore) || (cut.EndIsCut && !cut.StatesBehind)))
+  {
+    itkGenericExceptionMacro("States at the cuts are not given; sigma is " << pass.Results.front().Kernel.SigmaInPixels
+                                                                           << " pixels and needs them");
+  }
+}
 } // namespace
 
 LineSchedule
-GetLineSchedule(const CudaGaussianLinePass & pass, const std::vector<DeviceView> & images, int device)
+GetLineSchedule(const CudaGaussianLinePass &    pass,
+                const std::vector<DeviceView> & images,
+                int                             device,
+                const LineCut &                 cut)
 {
   const DeviceView & source = images[pass.Source];
   const AxisKind     kind = GetAxisKind(pass.Axis);
@@ -531,7 +367,8 @@ GetLineSchedule(const CudaGaussianLinePass & pass, const std::vector<DeviceView>
                             static_cast<unsigned int>(CudaComponentSize(source.ComponentType)),
                             pass.Results.front().Kernel.NumberOfPolePairs,
                             GetDeviceProperties(device).SharedMemoryPerBlockOptin,
-                            kind == AxisKind::Strided && CanStream(pass, images, device) });
+                            kind == AxisKind::Strided && CanStream(pass, images, device),
+                            cut.WholeLength });
 }
 
 size_t
@@ -542,31 +379,31 @@ GetLinePassWorkspace(const CudaGaussianLinePass & pass, const LineSchedule & sch
     return 0;
   }
   const LineGeometry geometry = MakeLineGeometry(source, pass.Axis);
-  const size_t       stateBytes = 2 * CudaComponentSize(source.ComponentType);
+  const auto         bytes = static_cast<unsigned int>(CudaComponentSize(source.ComponentType));
+  const KeptStates   kept = GetKeptStates(schedule, GetAxisKind(pass.Axis), geometry.LineLength, bytes);
   const size_t       states = 2 * pass.Results.front().Kernel.NumberOfPolePairs;
-  return schedule.NumberOfTiles * states * geometry.InnerCount * geometry.OuterCount * stateBytes;
+  return kept.Number * states * geometry.GetNumberOfLines() * 2 * bytes;
 }
 
 void
 RunLinePass(const CudaGaussianLinePass &    pass,
             const LineSchedule &            schedule,
             const std::vector<DeviceView> & images,
-            const Context &                 context)
+            Workspace                       workspace,
+            const Context &                 context,
+            const LineCut &                 cut)
 {
+  VerifyCut(pass, schedule, images[pass.Source], cut);
   if (schedule.Method == LineMethod::Stream || schedule.Method == LineMethod::StreamPartition)
   {
-    RunStreamedPass(pass, schedule, images, context);
+    RunStreamedPass(pass, schedule, images, cut, workspace, context);
     return;
   }
   const bool isDouble = images[pass.Source].ComponentType == CudaComponentType::Double;
-  if (pass.Results.front().Kernel.NumberOfPolePairs == 3)
-  {
-    (isDouble ? RunLinePassOf<double, 3> : RunLinePassOf<float, 3>)(pass, schedule, images, context);
-  }
-  else
-  {
-    (isDouble ? RunLinePassOf<double, 2> : RunLinePassOf<float, 2>)(pass, schedule, images, context);
-  }
+  const auto run = pass.Results.front().Kernel.NumberOfPolePairs == 3
+                     ? (isDouble ? RunLinePassOf<double, 3> : RunLinePassOf<float, 3>)
+                     : (isDouble ? RunLinePassOf<double, 2> : RunLinePassOf<float, 2>);
+  run(pass, schedule, images, workspace, context, cut);
 }
 
 namespace
@@ -576,19 +413,14 @@ RunCombiningPasses(const CudaGaussianLinePass *    passes,
                    unsigned int                    count,
                    const LineSchedule &            schedule,
                    const std::vector<DeviceView> & images,
+                   Workspace                       workspace,
                    const Context &                 context)
 {
   const bool isDouble = images[passes->Source].ComponentType == CudaComponentType::Double;
-  if (passes->Results.front().Kernel.NumberOfPolePairs == 3)
-  {
-    (isDouble ? RunCombiningPassesOf<double, 3>
-              : RunCombiningPassesOf<float, 3>)(passes, count, schedule, images, context);
-  }
-  else
-  {
-    (isDouble ? RunCombiningPassesOf<double, 2>
-              : RunCombiningPassesOf<float, 2>)(passes, count, schedule, images, context);
-  }
+  const auto run = passes->Results.front().Kernel.NumberOfPolePairs == 3
+                     ? (isDouble ? RunCombiningPassesOf<double, 3> : RunCombiningPassesOf<float, 3>)
+                     : (isDouble ? RunCombiningPassesOf<double, 2> : RunCombiningPassesOf<float, 2>);
+  run(passes, count, schedule, images, workspace, context);
 }
 
 /** How many of the passes from `first` on combine in one image, so that one kernel can run them. */
@@ -606,61 +438,117 @@ CountCombiningPasses(const std::vector<CudaGaussianLinePass> & passes, size_t fi
   }
   return count;
 }
-} // namespace
 
-namespace
-{
 /** `count` passes that combine, or one. */
 void
 RunPasses(const CudaGaussianLinePass *    passes,
           unsigned int                    count,
           const LineSchedule &            schedule,
           const std::vector<DeviceView> & images,
-          const Context &                 context)
+          Workspace                       workspace,
+          const Context &                 context,
+          const LineCut &                 cut)
 {
   if (count > 1)
   {
-    RunCombiningPasses(passes, count, schedule, images, context);
+    RunCombiningPasses(passes, count, schedule, images, workspace, context);
   }
   else
   {
-    RunLinePass(*passes, schedule, images, context);
+    RunLinePass(*passes, schedule, images, workspace, context, cut);
   }
 }
 
-/** The same passes in launches of at most LaunchPixels. Lines do not depend on each other, so the bits are the same. */
-void
-RunPassesInGroups(const CudaGaussianLinePass *    first,
-                  unsigned int                    count,
-                  const LineSchedule &            schedule,
-                  const std::vector<DeviceView> & images,
-                  const Context &                 context)
+/** Pixels of lines that a pass may filter at a time: where the driver ends long kernels, LaunchPixels; and so many that
+ * their states take a sixteenth of an image. A part of an image is filtered in one go. */
+size_t
+GetMaximumPixels(const CudaGaussianLinePass & pass,
+                 const LineSchedule &         schedule,
+                 const DeviceView &           source,
+                 int                          device,
+                 const LineCut &              cut)
 {
-  std::vector<CudaGaussianLinePass> passes(first, first + count);
-  const auto                        run = [&](const std::vector<DeviceView> & lines, unsigned int axis, float) {
-    for (CudaGaussianLinePass & pass : passes)
-    {
-      pass.Axis = axis;
-    }
-    RunPasses(passes.data(), count, schedule, lines, context);
-  };
+  const size_t pixels = source.GetNumberOfElements();
+  if (cut.IsCut())
+  {
+    return pixels;
+  }
+  const size_t states = GetLinePassWorkspace(pass, schedule, source);
+  const size_t allowed = pixels * CudaComponentSize(source.ComponentType) / 16;
+  const double share = states > allowed ? static_cast<double>(allowed) / static_cast<double>(states) : 1.0;
+  const auto   withStates = static_cast<size_t>(share * static_cast<double>(pixels));
+  return HasKernelTimeout(device) ? std::min(withStates, LaunchPixels) : withStates;
+}
+
+/** The bits do not depend on the groups: lines do not depend on each other. */
+void
+ForEachPassGroup(const CudaGaussianLinePass &    pass,
+                 const std::vector<DeviceView> & images,
+                 size_t                          pixels,
+                 const LineGroupFunction &       function)
+{
+  if (pixels >= images.front().GetNumberOfElements())
+  {
+    function(images, pass.Axis, 1.0f);
+    return;
+  }
   // Whole strips of the streams, which are whole cache lines.
-  ForEachLineGroup(images, first->Axis, LaunchPixels, StreamColumns, run);
+  ForEachLineGroup(images, pass.Axis, pixels, StreamColumns, function);
+}
+
+LineCut
+GetCut(const std::vector<LineCut> & cuts, size_t pass)
+{
+  return pass < cuts.size() ? cuts[pass] : LineCut{};
 }
 } // namespace
 
-void
-RunPlan(const CudaGaussianPlan & plan, const std::vector<DeviceView> & images, const Context & context)
+size_t
+GetPlanWorkspace(const CudaGaussianPlan &        plan,
+                 const std::vector<DeviceView> & images,
+                 int                             device,
+                 const std::vector<LineCut> &    cuts)
 {
-  const auto run = images.front().GetNumberOfElements() > LaunchPixels && HasKernelTimeout(context.GetDevice())
-                     ? RunPassesInGroups
-                     : RunPasses;
+  size_t bytes = 0;
+  for (size_t i = 0; i < plan.Passes.size(); ++i)
+  {
+    CudaGaussianLinePass pass = plan.Passes[i];
+    const LineCut        cut = GetCut(cuts, i);
+    const LineSchedule   schedule = GetLineSchedule(pass, images, device, cut);
+    if (GetLinePassWorkspace(pass, schedule, images[pass.Source]) > 0)
+    {
+      const size_t pixels = GetMaximumPixels(pass, schedule, images[pass.Source], device, cut);
+      ForEachPassGroup(pass, images, pixels, [&](const std::vector<DeviceView> & lines, unsigned int axis, float) {
+        pass.Axis = axis;
+        bytes = std::max(bytes, GetLinePassWorkspace(pass, schedule, lines[pass.Source]));
+      });
+    }
+  }
+  return bytes;
+}
+
+void
+RunPlan(const CudaGaussianPlan &        plan,
+        const std::vector<DeviceView> & images,
+        Workspace                       workspace,
+        const Context &                 context,
+        const std::vector<LineCut> &    cuts)
+{
   for (size_t first = 0; first < plan.Passes.size();)
   {
-    const CudaGaussianLinePass & pass = plan.Passes[first];
-    const LineSchedule           schedule = GetLineSchedule(pass, images, context.GetDevice());
-    const unsigned int           count = CountCombiningPasses(plan.Passes, first);
-    run(&pass, count, schedule, images, context);
+    const unsigned int                count = CountCombiningPasses(plan.Passes, first);
+    std::vector<CudaGaussianLinePass> passes(plan.Passes.begin() + first, plan.Passes.begin() + first + count);
+    const CudaGaussianLinePass        pass = passes.front();
+    const LineCut                     cut = GetCut(cuts, first);
+    const LineSchedule                schedule = GetLineSchedule(pass, images, context.GetDevice(), cut);
+    const size_t pixels = GetMaximumPixels(pass, schedule, images[pass.Source], context.GetDevice(), cut);
+    ForEachPassGroup(pass, images, pixels, [&](const std::vector<DeviceView> & lines, unsigned int axis, float) {
+      for (CudaGaussianLinePass & part : passes)
+      {
+        part.Axis = axis;
+      }
+      RunPasses(passes.data(), count, schedule, lines, workspace, context, cut);
+    });
     first += count;
   }
   if (!plan.Rotation.empty())

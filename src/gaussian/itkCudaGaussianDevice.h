@@ -6,6 +6,7 @@
 #include "itkCudaDeviceView.h"
 #include "itkCudaGaussianPlan.h"
 #include "itkCudaGaussianSchedule.h"
+#include "itkCudaWorkspace.h"
 
 #include <cstddef>
 #include <vector>
@@ -24,28 +25,96 @@ GetAxisKind(unsigned int axis)
   return axis == 0 ? AxisKind::Contiguous : AxisKind::Strided;
 }
 
-/** The schedule that RunLinePass() takes on the device. */
+/** \struct LineCut
+ * \brief What a part of an image needs of the rest, where it was cut from a larger one across the last axis, between
+ * two chunks of ChunkLength pixels.
+ *
+ * The results of as many chunks next to a cut as the schedule's LookAhead are of no use; all others have the bits of
+ * the whole image's. If the LookAhead is 0 all results are good, and states at the cuts are needed.
+ */
+struct LineCut
+{
+  size_t       WholeLength{ 0 };  // pixels of the whole image along the axis; 0: there is no cut
+  DeviceView   First{};           // its first plane, if this part does not begin with it: a size of 1 along the axis
+  bool         EndIsCut{ false }; // the whole image goes on behind this part
+  const void * StatesBefore{ nullptr }; // device memory, [pole pair][line] {U, V}: causal states before the first pixel
+  const void * StatesBehind{ nullptr }; // anticausal states behind the last one
+
+  bool
+  IsCut() const
+  {
+    return WholeLength != 0;
+  }
+
+  bool
+  BeginIsCut() const
+  {
+    return First.Data != nullptr;
+  }
+};
+
+/** The schedule that RunPlan() takes on the device. */
 CudaFilters_EXPORT LineSchedule
-GetLineSchedule(const CudaGaussianLinePass & pass, const std::vector<DeviceView> & images, int device);
+GetLineSchedule(const CudaGaussianLinePass &    pass,
+                const std::vector<DeviceView> & images,
+                int                             device,
+                const LineCut &                 cut = {});
 
 /** Bytes of device memory that a pass needs beside source and destination. */
 CudaFilters_EXPORT size_t
 GetLinePassWorkspace(const CudaGaussianLinePass & pass, const LineSchedule & schedule, const DeviceView & source);
 
-/** Queues one pass on the stream. `images` are those of the plan; they have the same size, strides and type, rows
- * follow each other at Stride[1], and each further axis where the one before ends. Destinations' padding may be
- * written.
+/** Queues one pass. `images` are those of the plan; they have the same size, strides and type, rows follow each other
+ * at Stride[1], and each further axis where the one before ends. Destinations' padding may be written. `workspace` has
+ * GetLinePassWorkspace() bytes.
  *
  * \exception CudaError */
 CudaFilters_EXPORT void
 RunLinePass(const CudaGaussianLinePass &    pass,
             const LineSchedule &            schedule,
             const std::vector<DeviceView> & images,
-            const Context &                 context);
+            Workspace                       workspace,
+            const Context &                 context,
+            const LineCut &                 cut = {});
 
-/** Queues a plan's passes, and then its rotation, on device-resident images. */
+/** Bytes that RunPlan() needs beside the plan's images: states of a sixteenth of an image, or of a few lines if those
+ * take more. Lines whose states would take more are filtered in groups. */
+CudaFilters_EXPORT size_t
+GetPlanWorkspace(const CudaGaussianPlan &        plan,
+                 const std::vector<DeviceView> & images,
+                 int                             device,
+                 const std::vector<LineCut> &    cuts = {});
+
+/** Queues a plan's passes, and then its rotation, on the plan's images, which are as RunLinePass() wants them. `cuts`
+ * are by pass, of those along the axis across which the image was cut; none beyond their number.
+ *
+ * \exception CudaError, ExceptionObject if a cut is not between chunks or lacks states that it needs */
 CudaFilters_EXPORT void
-RunPlan(const CudaGaussianPlan & plan, const std::vector<DeviceView> & images, const Context & context);
+RunPlan(const CudaGaussianPlan &        plan,
+        const std::vector<DeviceView> & images,
+        Workspace                       workspace,
+        const Context &                 context,
+        const std::vector<LineCut> &    cuts = {});
+/** Bytes of the workspace that RunGaussian() needs. \exception CudaError */
+CudaFilters_EXPORT size_t
+GetGaussianWorkspace(const CudaGaussianPlan &     plan,
+                     const DeviceView &           input,
+                     const DeviceView &           output,
+                     int                          device,
+                     const std::vector<LineCut> & cuts = {});
+
+/** Queues a plan's work on the device. The output has the input's rows and, for each of its components, as many planes
+ * as the plan has results. If the plan's only result is image 0 the output is the input; the input is overwritten
+ * unless the plan was made with KeepInput. Never waits, allocates or transfers.
+ *
+ * `cuts` are as for RunPlan(). \exception CudaError, ExceptionObject */
+CudaFilters_EXPORT void
+RunGaussian(const CudaGaussianPlan &     plan,
+            const DeviceView &           input,
+            const DeviceView &           output,
+            Workspace                    workspace,
+            const Context &              context,
+            const std::vector<LineCut> & cuts = {});
 } // namespace itk::cuda::gaussian
 
 #endif

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "itkCudaGaussianEngine.h"
 
-#include "itkCudaComputeType.h"
-#include "itkCudaDevice.h"
-#include "itkCudaError.h"
 #include "itkCudaGaussianDevice.h"
-#include "itkCudaTransfer.h"
+#include "itkCudaHostToHost.h"
 
 #include <algorithm>
 #include <vector>
@@ -14,158 +11,210 @@ namespace itk
 {
 namespace
 {
+using namespace cuda;
 using namespace cuda::gaussian;
 
-/** Bytes for the tile states of a partitioned pass, at most: NumberOfStates states of two components for tiles of at
- * least 128 pixels, so a sixteenth of the image. */
-size_t
-GetPassWorkspace(size_t imageBytes)
+bool
+HasSeveralResults(const CudaGaussianPlan & plan)
 {
-  return imageBytes / 16;
+  return plan.Results.size() > 1;
+}
+
+/** The image's place among the plan's results, or their number if it is none. */
+size_t
+GetResultIndex(const CudaGaussianPlan & plan, unsigned int image)
+{
+  return std::find(plan.Results.begin(), plan.Results.end(), image) - plan.Results.begin();
 }
 
 bool
-Overlap(const CudaImageView & a, const CudaImageView & b)
+IsResult(const CudaGaussianPlan & plan, unsigned int image)
 {
-  return a.Data == b.Data;
+  return GetResultIndex(plan, image) < plan.Results.size();
 }
 
-/** Images on the device for a plan. Where each input component gives several output components, the input's are
- * filtered one after the other, and the results are planes of one image, in the output's order. */
+/** The plan's images beside its input and results. */
+size_t
+CountIntermediates(const CudaGaussianPlan & plan)
+{
+  size_t count = 0;
+  for (unsigned int image = 1; image < plan.NumberOfImages; ++image)
+  {
+    count += IsResult(plan, image) ? 0 : 1;
+  }
+  return count;
+}
+
+/** `planes` planes of a view, its volumes of one component each, from `first` on. */
+DeviceView
+GetPlanes(const DeviceView & view, size_t first, size_t planes)
+{
+  DeviceView part = view;
+  part.Data =
+    static_cast<unsigned char *>(view.Data) + first * view.Stride.back() * CudaComponentSize(view.ComponentType);
+  part.Size.back() = planes;
+  return part;
+}
+
+/** The images of a plan on the device. Where each input component gives several output components, the input's are
+ * filtered one after the other, with the same intermediate images, and the results are planes of the output. */
 class PlanImages
 {
 public:
-  using SizeType = cuda::DeviceImage::SizeType;
-
-  PlanImages(const CudaGaussianPlan &  plan,
-             const CudaImageView &     input,
-             CudaComponentType         type,
-             const cuda::StreamLease & stream)
+  PlanImages(const CudaGaussianPlan & plan, const DeviceView & input, const DeviceView & output, Workspace & workspace)
     : m_Plan(plan)
-    , m_Input(cuda::GetPlanarSize(input), type, stream)
+    , m_Input(input)
+    , m_Output(output)
+    , m_PlanesOfRun(GetPlanesOfRun(plan, input))
   {
-    if (this->HasSeveralResults())
+    for (size_t i = 0; i < CountIntermediates(plan); ++i)
     {
-      m_Output = cuda::DeviceImage(GetOutputSize(plan, input), type, stream);
-    }
-    for (unsigned int i = 1; i < plan.NumberOfImages; ++i)
-    {
-      const bool inOutput = this->HasSeveralResults() && this->GetResultIndex(i) < plan.Results.size();
-      m_Others.push_back(inOutput ? cuda::DeviceImage()
-                                  : cuda::DeviceImage(GetIntermediateSize(plan, input), type, stream));
+      DeviceView image = GetPlanes(input, 0, m_PlanesOfRun);
+      image.Data = workspace.Take(GetNumberOfBytes(image));
+      m_Intermediates.push_back(image);
     }
   }
 
+  /** Components of the input that are filtered together. */
   static size_t
-  GetNumberOfBytes(const CudaGaussianPlan & plan, const CudaImageView & input, CudaComponentType type)
+  GetPlanesOfRun(const CudaGaussianPlan & plan, const DeviceView & input)
   {
-    const size_t results = plan.Results.size();
-    const size_t intermediates = plan.NumberOfImages - 1 - (results > 1 ? results : 0);
-    return cuda::DeviceImage::GetNumberOfBytes(cuda::GetPlanarSize(input), type) +
-           (results > 1 ? cuda::DeviceImage::GetNumberOfBytes(GetOutputSize(plan, input), type) : 0) +
-           intermediates * cuda::DeviceImage::GetNumberOfBytes(GetIntermediateSize(plan, input), type);
-  }
-
-  const cuda::DeviceView &
-  GetInput() const
-  {
-    return m_Input.GetView();
-  }
-
-  const cuda::DeviceView &
-  GetOutput() const
-  {
-    if (this->HasSeveralResults())
-    {
-      return m_Output.GetView();
-    }
-    const unsigned int result = m_Plan.Results.front();
-    return result == 0 ? m_Input.GetView() : m_Others[result - 1].GetView();
-  }
-
-  void
-  Run(const cuda::StreamLease & stream) const
-  {
-    const size_t runs = this->HasSeveralResults() ? m_Input.GetView().Size.back() : 1;
-    for (size_t component = 0; component < runs; ++component)
-    {
-      RunPlan(m_Plan, this->GetImages(component), stream);
-    }
-  }
-
-private:
-  bool
-  HasSeveralResults() const
-  {
-    return m_Plan.Results.size() > 1;
+    return HasSeveralResults(plan) ? 1 : input.Size.back();
   }
 
   size_t
-  GetResultIndex(unsigned int image) const
+  GetNumberOfRuns() const
   {
-    return std::find(m_Plan.Results.begin(), m_Plan.Results.end(), image) - m_Plan.Results.begin();
+    return m_PlanesOfRun == 0 ? 0 : m_Input.Size.back() / m_PlanesOfRun;
   }
 
-  static SizeType
-  GetOutputSize(const CudaGaussianPlan & plan, const CudaImageView & input)
+  void
+  ClearPaddingOfIntermediates(const Context & context) const
   {
-    SizeType size = cuda::GetPlanarSize(input);
-    size.back() *= plan.Results.size();
-    return size;
-  }
-
-  static SizeType
-  GetIntermediateSize(const CudaGaussianPlan & plan, const CudaImageView & input)
-  {
-    SizeType size = cuda::GetPlanarSize(input);
-    size.back() = plan.Results.size() > 1 ? 1 : size.back();
-    return size;
-  }
-
-  static cuda::DeviceView
-  GetPlane(const cuda::DeviceView & view, size_t plane)
-  {
-    cuda::DeviceView single = view;
-    const size_t     offset = plane * view.Stride.back() * CudaComponentSize(view.ComponentType);
-    single.Data = static_cast<unsigned char *>(view.Data) + offset;
-    single.Size.back() = 1;
-    return single;
-  }
-
-  std::vector<cuda::DeviceView>
-  GetImages(size_t component) const
-  {
-    const bool                    several = this->HasSeveralResults();
-    std::vector<cuda::DeviceView> images;
-    images.push_back(several ? GetPlane(m_Input.GetView(), component) : m_Input.GetView());
-    for (unsigned int i = 1; i < m_Plan.NumberOfImages; ++i)
+    for (const DeviceView & image : m_Intermediates)
     {
-      const size_t result = this->GetResultIndex(i);
-      const bool   inOutput = several && result < m_Plan.Results.size();
-      images.push_back(inOutput ? GetPlane(m_Output.GetView(), component * m_Plan.Results.size() + result)
-                                : m_Others[i - 1].GetView());
+      ClearPadding(image, context);
+    }
+  }
+
+  std::vector<DeviceView>
+  Get(size_t run) const
+  {
+    std::vector<DeviceView> images{ GetPlanes(m_Input, run * m_PlanesOfRun, m_PlanesOfRun) };
+    auto                    intermediate = m_Intermediates.begin();
+    for (unsigned int image = 1; image < m_Plan.NumberOfImages; ++image)
+    {
+      const size_t first = run * m_Plan.Results.size() * m_PlanesOfRun + GetResultIndex(m_Plan, image);
+      images.push_back(IsResult(m_Plan, image) ? GetPlanes(m_Output, first, m_PlanesOfRun) : *intermediate++);
     }
     return images;
   }
 
-  const CudaGaussianPlan &       m_Plan;
-  cuda::DeviceImage              m_Input;
-  cuda::DeviceImage              m_Output;
-  std::vector<cuda::DeviceImage> m_Others;
+private:
+  const CudaGaussianPlan & m_Plan;
+  const DeviceView         m_Input, m_Output;
+  const size_t             m_PlanesOfRun;
+  std::vector<DeviceView>  m_Intermediates;
 };
 
-// The share of the work that each step reports: at any size the link is slower than the kernels.
-constexpr float UploadShare = 0.48f;
-constexpr float KernelShare = 0.04f;
+class GaussianCore : public ResidentCore
+{
+public:
+  explicit GaussianCore(const CudaGaussianPlan & plan)
+    : m_Plan(plan)
+  {}
+
+  const char *
+  GetName() const override
+  {
+    return "a recursive Gaussian filter";
+  }
+
+  size_t
+  GetNumberOfResults() const override
+  {
+    return m_Plan.Results.size();
+  }
+
+  bool
+  LeavesResultInInput() const override
+  {
+    return m_Plan.Results.front() == 0;
+  }
+
+  size_t
+  GetMaximumWorkspace(const DeviceImage::SizeType & size, CudaComponentType type) const override
+  {
+    DeviceImage::SizeType planes = size;
+    planes.back() = HasSeveralResults(m_Plan) ? 1 : size.back();
+    // States take a sixteenth of the images that are filtered together (GetPlanWorkspace()).
+    const size_t image = DeviceImage::GetNumberOfBytes(planes, type);
+    return CountIntermediates(m_Plan) * image + image / 16;
+  }
+
+  size_t
+  GetWorkspace(const DeviceView & input, const DeviceView & output, int device) const override
+  {
+    return GetGaussianWorkspace(m_Plan, input, output, device);
+  }
+
+  void
+  Run(const DeviceView & input,
+      const DeviceView & output,
+      Workspace          workspace,
+      const Context &    context,
+      const ProgressFunction &) const override
+  {
+    RunGaussian(m_Plan, input, output, workspace, context);
+  }
+
+private:
+  const CudaGaussianPlan & m_Plan;
+};
 } // namespace
+
+namespace cuda::gaussian
+{
+size_t
+GetGaussianWorkspace(const CudaGaussianPlan &     plan,
+                     const DeviceView &           input,
+                     const DeviceView &           output,
+                     int                          device,
+                     const std::vector<LineCut> & cuts)
+{
+  const DeviceView image = GetPlanes(input, 0, PlanImages::GetPlanesOfRun(plan, input));
+  const size_t     bytes = CountIntermediates(plan) * Workspace::GetPieceSize(GetNumberOfBytes(image));
+  Workspace        unused(nullptr, bytes);
+  const PlanImages images(plan, input, output, unused);
+  return bytes + (images.GetNumberOfRuns() == 0 ? 0 : GetPlanWorkspace(plan, images.Get(0), device, cuts));
+}
+
+void
+RunGaussian(const CudaGaussianPlan &     plan,
+            const DeviceView &           input,
+            const DeviceView &           output,
+            Workspace                    workspace,
+            const Context &              context,
+            const std::vector<LineCut> & cuts)
+{
+  const PlanImages images(plan, input, output, workspace);
+  if (!cuts.empty() && images.GetNumberOfRuns() > 1)
+  {
+    itkGenericExceptionMacro("A part of an image of " << input.Size.back()
+                                                      << " components; components must be given one by one");
+  }
+  images.ClearPaddingOfIntermediates(context);
+  for (size_t run = 0; run < images.GetNumberOfRuns(); ++run)
+  {
+    RunPlan(plan, images.Get(run), workspace, context, cuts);
+  }
+}
+} // namespace cuda::gaussian
 
 size_t
 CudaGaussianWorkingSet(const CudaGaussianPlan & plan, const CudaImageView & input, const CudaImageView & output)
 {
-  const CudaComponentType type = cuda::GetComputeType(input, output);
-  const size_t            image = cuda::DeviceImage::GetNumberOfBytes(cuda::GetPlanarSize(input), type);
-  const size_t transfer = std::max(cuda::GetTransferWorkspace(input, type), cuda::GetTransferWorkspace(output, type));
-  return PlanImages::GetNumberOfBytes(plan, input, type) + std::max(transfer, GetPassWorkspace(image));
+  return GetHostToHostWorkingSet(GaussianCore(plan), input, output);
 }
 
 void
@@ -175,32 +224,6 @@ CudaGaussianFilter(const CudaGaussianPlan &     plan,
                    int                          deviceIndex,
                    const CudaProgressFunction & progress)
 {
-  CudaVerifyComponents(input.NumberOfComponents, plan.Results.size(), output.NumberOfComponents);
-  const cuda::DeviceGuard guard(deviceIndex);
-  cuda::StreamLease       stream(deviceIndex);
-  const PlanImages        images(plan, input, cuda::GetComputeType(input, output), stream);
-  const auto              report = [&progress](float done) {
-    if (progress)
-    {
-      progress(done);
-    }
-  };
-
-  cuda::Upload(input, images.GetInput(), stream, [&](float done) { report(UploadShare * done); });
-  images.Run(stream);
-  try
-  {
-    constexpr float before = UploadShare + KernelShare;
-    cuda::Download(images.GetOutput(), output, stream, [&](float done) { report(before + (1.0f - before) * done); });
-  }
-  catch (const CudaError & error)
-  {
-    if (error.GetKind() == CudaError::Kind::OutOfMemory && Overlap(input, output))
-    {
-      // In place the input may be lost in part, so the host cannot take over.
-      throw CudaError(error.GetFile(), error.GetLine(), CudaError::Kind::CallFailed, error.GetDescription());
-    }
-    throw;
-  }
+  RunHostToHost(GaussianCore(plan), input, output, deviceIndex, progress);
 }
 } // end namespace itk

@@ -4,7 +4,6 @@
 #include "itkCudaGaussianFirDevice.h"
 #include "itkCudaGaussianFirKernels.cuh"
 #include "itkCudaLaunch.h"
-#include "itkCudaMemory.h"
 #include "itkCudaRoundUp.h"
 
 #include <algorithm>
@@ -14,28 +13,6 @@ namespace itk::cuda::gaussian
 {
 namespace
 {
-/** Lines along `axis`: the axes below it are flattened into the inner index, those above it into the outer one. */
-FirGeometry
-MakeFirGeometry(const DeviceView & view, unsigned int axis)
-{
-  FirGeometry geometry{};
-  geometry.LineLength = view.Size[axis];
-  geometry.LineStride = view.Stride[axis];
-  geometry.InnerCount = 1;
-  geometry.OuterCount = 1;
-  for (unsigned int k = axis + 1; k < DeviceView::NumberOfAxes; ++k)
-  {
-    geometry.OuterCount *= view.Size[k];
-  }
-  geometry.OuterStride = view.Stride[axis + 1];
-  if (axis > 0)
-  {
-    // Rows with their padding, but for the last one's.
-    geometry.InnerCount = axis == 1 ? view.Size[0] : view.Stride[axis] - (view.Stride[1] - view.Size[0]);
-  }
-  return geometry;
-}
-
 bool
 IsInline(const CudaGaussianFirPass & pass)
 {
@@ -67,7 +44,7 @@ template <typename T, bool VTruncate>
 void
 Launch(const FirArguments<T> & arguments, unsigned int axis, const Context & context)
 {
-  const FirGeometry & geometry = arguments.Geometry;
+  const LineGeometry & geometry = arguments.Geometry;
   if (axis == 0)
   {
     constexpr unsigned int part = FirContiguousThreads * FirContiguousPixels;
@@ -95,18 +72,19 @@ RunFirPassAs(const CudaGaussianFirPass & pass,
              bool                        truncate,
              const DeviceView &          source,
              const DeviceView &          destination,
+             Workspace                   workspace,
              const Context &             context)
 {
   const std::vector<T> weights(pass.Weights.begin(), pass.Weights.end());
-  const DeviceBuffer   table(GetFirWorkspace(pass, source.ComponentType), context);
+  void * const         table = workspace.Take(GetFirWorkspace(pass, source.ComponentType));
   FirArguments<T>      arguments{};
   arguments.Source = static_cast<const T *>(source.Data);
   arguments.Destination = static_cast<T *>(destination.Data);
-  arguments.Geometry = MakeFirGeometry(source, pass.Axis);
+  arguments.Geometry = MakeLineGeometry(source, pass.Axis);
   arguments.Continuation = pass.Continuation;
   arguments.Constant = static_cast<T>(pass.Constant);
   arguments.NumberOfWeights = static_cast<unsigned int>(weights.size());
-  arguments.Table = static_cast<const T *>(table.GetPointer());
+  arguments.Table = static_cast<const T *>(table);
   if (IsInline(pass))
   {
     std::copy(weights.begin(), weights.end(), arguments.Inline);
@@ -114,8 +92,8 @@ RunFirPassAs(const CudaGaussianFirPass & pass,
   else
   {
     // From pageable memory: on return the weights have been read.
-    ITK_CUDA_CALL(cudaMemcpyAsync(
-      table.GetPointer(), weights.data(), weights.size() * sizeof(T), cudaMemcpyHostToDevice, context.GetStream()));
+    ITK_CUDA_CALL(
+      cudaMemcpyAsync(table, weights.data(), weights.size() * sizeof(T), cudaMemcpyHostToDevice, context.GetStream()));
   }
   const auto launch = truncate ? Launch<T, true> : Launch<T, false>;
   launch(arguments, pass.Axis, context);
@@ -133,9 +111,10 @@ RunFirPass(const CudaGaussianFirPass & pass,
            bool                        truncate,
            const DeviceView &          source,
            const DeviceView &          destination,
+           Workspace                   workspace,
            const Context &             context)
 {
   const auto run = source.ComponentType == CudaComponentType::Double ? RunFirPassAs<double> : RunFirPassAs<float>;
-  run(pass, truncate, source, destination, context);
+  run(pass, truncate, source, destination, workspace, context);
 }
 } // namespace itk::cuda::gaussian

@@ -5,6 +5,7 @@
 #include "CudaFiltersExport.h"
 #include "itkCudaDeviceView.h"
 #include "itkCudaGaussianFirPlan.h"
+#include "itkCudaWorkspace.h"
 
 #include <cstddef>
 
@@ -19,14 +20,15 @@ namespace itk::cuda::gaussian
 CudaFilters_EXPORT size_t
 GetFirWorkspace(const CudaGaussianFirPass & pass, CudaComponentType type);
 
-/** Queues one pass on the stream. Source and destination are different memory and have the same size, strides and type;
- * rows follow each other at Stride[1], and each further axis where the one before ends. Destination's padding may be
- * written. \exception CudaError */
+/** Queues one pass. Source and destination are different memory and have the same size, strides and type; rows follow
+ * each other at Stride[1], and each further axis where the one before ends. Destination's padding may be written.
+ * `workspace` has GetFirWorkspace() bytes. \exception CudaError */
 CudaFilters_EXPORT void
 RunFirPass(const CudaGaussianFirPass & pass,
            bool                        truncate,
            const DeviceView &          source,
            const DeviceView &          destination,
+           Workspace                   workspace,
            const Context &             context);
 } // namespace itk::cuda::gaussian
 

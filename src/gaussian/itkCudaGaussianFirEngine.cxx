@@ -1,55 +1,108 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "itkCudaGaussianFirEngine.h"
 
-#include "itkCudaComputeType.h"
-#include "itkCudaDevice.h"
 #include "itkCudaGaussianFirDevice.h"
-#include "itkCudaTransfer.h"
+#include "itkCudaHostToHost.h"
+#include "itkCudaPassChain.h"
 
 #include <algorithm>
-#include <utility>
 
 namespace itk
 {
 namespace
 {
-/** As that of the other filters, and double where the sums are to be those of double. */
-CudaComponentType
-GetComputeType(const CudaGaussianFirPlan & plan, const CudaImageView & input, const CudaImageView & output)
-{
-  return plan.TruncatePasses ? CudaComponentType::Double : cuda::GetComputeType(input, output);
-}
+using namespace cuda;
+using namespace cuda::gaussian;
 
-/** The part of the image that the output holds. */
-cuda::DeviceView
-GetOutputPart(const CudaGaussianFirPlan & plan, const cuda::DeviceView & image, const CudaImageView & output)
+class FirCore : public ResidentCore
 {
-  cuda::DeviceView part = image;
-  size_t           offset = 0;
-  for (unsigned int d = 0; d < CudaImageView::MaximumDimension; ++d)
+public:
+  explicit FirCore(const CudaGaussianFirPlan & plan)
+    : m_Plan(plan)
+  {}
+
+  const char *
+  GetName() const override
   {
-    part.Size[d] = output.Size[d];
-    offset += plan.OutputOffset[d] * image.Stride[d];
+    return "a discrete Gaussian filter";
   }
-  part.Data = static_cast<unsigned char *>(image.Data) + offset * CudaComponentSize(image.ComponentType);
-  return part;
-}
 
-// The share of the work that each step reports: at most sizes the link is slower than the kernels.
-constexpr float UploadShare = 0.48f;
-constexpr float KernelShare = 0.04f;
+  /** As that of the other filters, and double where the sums are to be those of double. */
+  CudaComponentType
+  GetComputeType(const CudaImageView & input, const CudaImageView & output) const override
+  {
+    return m_Plan.TruncatePasses ? CudaComponentType::Double : cuda::GetComputeType(input, output);
+  }
+
+  bool
+  LeavesResultInInput() const override
+  {
+    return PassChain::EndsInInput(m_Plan.Passes.size());
+  }
+
+  size_t
+  GetMaximumWorkspace(const DeviceImage::SizeType & size, CudaComponentType type) const override
+  {
+    return PassChain::GetWorkspace(m_Plan.Passes.size(), DeviceImage::GetNumberOfBytes(size, type)) +
+           this->GetTableSize(type);
+  }
+
+  size_t
+  GetWorkspace(const DeviceView & input, const DeviceView &, int) const override
+  {
+    const size_t image = PassChain::GetWorkspace(m_Plan.Passes.size(), GetNumberOfBytes(input));
+    return Workspace::GetPieceSize(image) + this->GetTableSize(input.ComponentType);
+  }
+
+  void
+  Run(const DeviceView & input,
+      const DeviceView & output,
+      Workspace          workspace,
+      const Context &    context,
+      const ProgressFunction &) const override
+  {
+    const PassChain images(m_Plan.Passes.size(), input, output, workspace, context);
+    for (size_t i = 0; i < m_Plan.Passes.size(); ++i)
+    {
+      RunFirPass(
+        m_Plan.Passes[i], m_Plan.TruncatePasses, images.GetSource(i), images.GetDestination(i), workspace, context);
+    }
+  }
+
+  DeviceView
+  GetResult(const DeviceView & output, const CudaImageView & host) const override
+  {
+    DeviceView part = output;
+    size_t     offset = 0;
+    for (unsigned int d = 0; d < CudaImageView::MaximumDimension; ++d)
+    {
+      part.Size[d] = host.Size[d];
+      offset += m_Plan.OutputOffset[d] * output.Stride[d];
+    }
+    part.Data = static_cast<unsigned char *>(output.Data) + offset * CudaComponentSize(output.ComponentType);
+    return part;
+  }
+
+private:
+  size_t
+  GetTableSize(CudaComponentType type) const
+  {
+    size_t table = 0;
+    for (const CudaGaussianFirPass & pass : m_Plan.Passes)
+    {
+      table = std::max(table, GetFirWorkspace(pass, type));
+    }
+    return table;
+  }
+
+  const CudaGaussianFirPlan & m_Plan;
+};
 } // namespace
 
 size_t
 CudaGaussianFirWorkingSet(const CudaGaussianFirPlan & plan, const CudaImageView & input, const CudaImageView & output)
 {
-  const CudaComponentType type = GetComputeType(plan, input, output);
-  size_t workspace = std::max(cuda::GetTransferWorkspace(input, type), cuda::GetTransferWorkspace(output, type));
-  for (const CudaGaussianFirPass & pass : plan.Passes)
-  {
-    workspace = std::max(workspace, cuda::gaussian::GetFirWorkspace(pass, type));
-  }
-  return 2 * cuda::DeviceImage::GetNumberOfBytes(cuda::GetPlanarSize(input), type) + workspace;
+  return GetHostToHostWorkingSet(FirCore(plan), input, output);
 }
 
 void
@@ -59,32 +112,6 @@ CudaGaussianFirFilter(const CudaGaussianFirPlan &  plan,
                       int                          deviceIndex,
                       const CudaProgressFunction & progress)
 {
-  CudaVerifyComponents(input.NumberOfComponents, 1, output.NumberOfComponents);
-  const cuda::DeviceGuard           guard(deviceIndex);
-  cuda::StreamLease                 stream(deviceIndex);
-  const CudaComponentType           type = GetComputeType(plan, input, output);
-  const cuda::DeviceImage::SizeType size = cuda::GetPlanarSize(input);
-  const auto                        report = [&progress](float done) {
-    if (progress)
-    {
-      progress(done);
-    }
-  };
-
-  const cuda::DeviceImage uploaded(size, type, stream);
-  const cuda::DeviceImage other(size, type, stream);
-  cuda::Upload(input, uploaded.GetView(), stream, [&](float done) { report(UploadShare * done); });
-
-  const cuda::DeviceView * from = &uploaded.GetView();
-  const cuda::DeviceView * to = &other.GetView();
-  for (const CudaGaussianFirPass & pass : plan.Passes)
-  {
-    cuda::gaussian::RunFirPass(pass, plan.TruncatePasses, *from, *to, stream);
-    std::swap(from, to);
-  }
-
-  constexpr float before = UploadShare + KernelShare;
-  cuda::Download(
-    GetOutputPart(plan, *from, output), output, stream, [&](float done) { report(before + (1.0f - before) * done); });
+  RunHostToHost(FirCore(plan), input, output, deviceIndex, progress);
 }
 } // end namespace itk

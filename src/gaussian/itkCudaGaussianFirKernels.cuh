@@ -4,27 +4,18 @@
 
 #include "itkCudaGaussianFirCore.h"
 #include "itkCudaGaussianFirTuning.h"
+#include "itkCudaLineGeometry.h"
 
 #include <cuda_runtime.h>
 
 namespace itk::cuda::gaussian
 {
-/** Lines of a pass, in elements. Line i of InnerCount in group o of OuterCount begins at o * OuterStride + i. */
-struct FirGeometry
-{
-  size_t LineLength;
-  size_t LineStride;
-  size_t InnerCount;
-  size_t OuterCount;
-  size_t OuterStride;
-};
-
 template <typename T>
 struct FirArguments
 {
   const T *            Source;
   T *                  Destination;
-  FirGeometry          Geometry;
+  LineGeometry         Geometry;
   unsigned int         FirstBlock; // of this launch among those of the pass
   CudaLineContinuation Continuation;
   T                    Constant;
@@ -86,14 +77,14 @@ __launch_bounds__(FirContiguousThreads * FirContiguousLines)
   __shared__ T           weights[FirChunk];
   __shared__ T           pixels[FirContiguousLines][part + FirChunk];
 
-  const FirGeometry & geometry = pass.Geometry;
-  const auto          length = static_cast<ptrdiff_t>(geometry.LineLength);
-  const size_t        parts = (geometry.LineLength + part - 1) / part;
-  const unsigned int  block = pass.FirstBlock + blockIdx.x;
-  const auto          begin = static_cast<ptrdiff_t>(block % parts * part);
-  const size_t        line = block / parts * FirContiguousLines + threadIdx.y;
-  const T * const     source = pass.Source + min(line, geometry.OuterCount - 1) * geometry.OuterStride;
-  const auto          load = [source](ptrdiff_t n) { return source[n]; };
+  const LineGeometry & geometry = pass.Geometry;
+  const auto           length = static_cast<ptrdiff_t>(geometry.LineLength);
+  const size_t         parts = (geometry.LineLength + part - 1) / part;
+  const unsigned int   block = pass.FirstBlock + blockIdx.x;
+  const auto           begin = static_cast<ptrdiff_t>(block % parts * part);
+  const size_t         line = block / parts * FirContiguousLines + threadIdx.y;
+  const T * const      source = pass.Source + min(line, geometry.OuterCount - 1) * geometry.OuterStride;
+  const auto           load = [source](ptrdiff_t n) { return source[n]; };
 
   FirSum<T, VTruncate> sums[FirContiguousPixels] = {
     FirSum<T, VTruncate>(0), FirSum<T, VTruncate>(0), FirSum<T, VTruncate>(0), FirSum<T, VTruncate>(0)
@@ -155,19 +146,19 @@ __launch_bounds__(FirStridedLines * FirStridedParts) StridedFirKernel(const __gr
   constexpr unsigned int part = FirStridedParts * FirStridedPixels;
   __shared__ T           weights[FirChunk];
 
-  const FirGeometry & geometry = pass.Geometry;
-  const auto          length = static_cast<ptrdiff_t>(geometry.LineLength);
-  const size_t        columnBlocks = (geometry.InnerCount + FirStridedLines - 1) / FirStridedLines;
-  const size_t        parts = (geometry.LineLength + part - 1) / part;
-  const unsigned int  block = pass.FirstBlock + blockIdx.x;
-  const size_t        column = block % columnBlocks * FirStridedLines + threadIdx.x;
-  const size_t        rest = block / columnBlocks;
-  const auto          begin = static_cast<ptrdiff_t>(rest % parts * part + threadIdx.y * FirStridedPixels);
-  const bool          valid = column < geometry.InnerCount && begin < length;
-  const size_t        base = rest / parts * geometry.OuterStride + min(column, geometry.InnerCount - 1);
-  const T * const     source = pass.Source + base;
-  const auto          load = [&](ptrdiff_t n) { return source[static_cast<size_t>(n) * geometry.LineStride]; };
-  const auto          radius = static_cast<ptrdiff_t>(pass.NumberOfWeights / 2);
+  const LineGeometry & geometry = pass.Geometry;
+  const auto           length = static_cast<ptrdiff_t>(geometry.LineLength);
+  const size_t         columnBlocks = (geometry.InnerCount + FirStridedLines - 1) / FirStridedLines;
+  const size_t         parts = (geometry.LineLength + part - 1) / part;
+  const unsigned int   block = pass.FirstBlock + blockIdx.x;
+  const size_t         column = block % columnBlocks * FirStridedLines + threadIdx.x;
+  const size_t         rest = block / columnBlocks;
+  const auto           begin = static_cast<ptrdiff_t>(rest % parts * part + threadIdx.y * FirStridedPixels);
+  const bool           valid = column < geometry.InnerCount && begin < length;
+  const size_t         base = rest / parts * geometry.OuterStride + min(column, geometry.InnerCount - 1);
+  const T * const      source = pass.Source + base;
+  const auto           load = [&](ptrdiff_t n) { return source[static_cast<size_t>(n) * geometry.LineStride]; };
+  const auto           radius = static_cast<ptrdiff_t>(pass.NumberOfWeights / 2);
 
   FirSum<T, VTruncate> sums[pixels] = { FirSum<T, VTruncate>(0), FirSum<T, VTruncate>(0), FirSum<T, VTruncate>(0),
                                         FirSum<T, VTruncate>(0), FirSum<T, VTruncate>(0), FirSum<T, VTruncate>(0),

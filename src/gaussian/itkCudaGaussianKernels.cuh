@@ -97,56 +97,145 @@ __launch_bounds__(ContiguousThreads, MinimumCombiningBlocks<T>)
   tile.StoreCombined(arguments.Results[0]);
 }
 
-/** Powers of the state matrix over a tile. */
+/** The scan of a Partition over the states of its lines, which are kept for every chunk of strided lines and every tile
+ * of contiguous ones: chunks, here. */
 template <typename T, unsigned int VPairs>
-struct TilePowers
+struct ScanArguments
 {
-  StateMatrix<T> Power[VPairs];
+  LineGeometry             Geometry;
+  const T *                Source;
+  const T *                First; // as in LinePassArguments
+  size_t                   FirstStride;
+  size_t                   NumberOfChunks;
+  unsigned int             LookAhead; // as in LineSchedule
+  bool                     EndIsCut;
+  PolePairState<T> *       States; // [chunk][sweep and pole pair][line], totals and then start states
+  const PolePairState<T> * Before; // [pole pair][line]: causal states at the begin of cut lines, or nullptr
+  const PolePairState<T> * Behind; // anticausal ones at the end
+  LineDynamics<T, VPairs>  Dynamics;
+  StateMatrix<T>           Power[VPairs];     // over a chunk
+  StateMatrix<T>           LastPower[VPairs]; // over the last one, which may have fewer segments
 };
 
-/** Second step of Partition: turns the totals of the tiles into their start states, one thread for each line and state.
+/** State at the side of the line where the sweep begins. Before a line all states are zero, as is its first pixel. */
+template <typename T, unsigned int VPairs>
+__device__ inline PolePairState<T>
+GetEdgeState(const ScanArguments<T, VPairs> & arguments, bool anticausal, unsigned int pair, size_t line)
+{
+  const LineGeometry &           geometry = arguments.Geometry;
+  const size_t                   outer = line / geometry.InnerCount;
+  const size_t                   inner = line % geometry.InnerCount;
+  const PolePairState<T> * const carried = anticausal ? arguments.Behind : arguments.Before;
+  if (carried)
+  {
+    return carried[pair * (geometry.InnerCount * geometry.OuterCount) + line];
+  }
+  if (!anticausal || arguments.EndIsCut)
+  {
+    return {};
+  }
+  const T last =
+    arguments.Source[outer * geometry.OuterStride + inner + (geometry.LineLength - 1) * geometry.LineStride];
+  const T first = arguments.First[outer * arguments.FirstStride + inner];
+  return SteadyState(arguments.Dynamics.Section[pair], last - first);
+}
+
+/** The totals of the chunks that a sweep has met last, the latest one last. */
+template <typename T>
+struct TotalsWindow
+{
+  PolePairState<T> Total[MaximumLookAhead];
+
+  __device__ void
+  Push(const PolePairState<T> & total)
+  {
+#pragma unroll
+    for (unsigned int n = 0; n + 1 < MaximumLookAhead; ++n)
+    {
+      Total[n] = Total[n + 1];
+    }
+    Total[MaximumLookAhead - 1] = total;
+  }
+};
+
+/** Start state of the i-th chunk of the sweep by the totals of the `lookAhead` chunks before it, as
+ * StridedTile::GetChunkStart() has it. */
+template <typename T, typename TGetPower>
+__device__ inline PolePairState<T>
+GetWindowedStart(size_t                   i,
+                 unsigned int             lookAhead,
+                 const TotalsWindow<T> &  window,
+                 const PolePairState<T> & edge,
+                 const TGetPower &        getPower)
+{
+  PolePairState<T> start;
+  if (i <= lookAhead)
+  {
+    start = edge;
+  }
+#pragma unroll
+  for (unsigned int back = MaximumLookAhead; back > 0; --back)
+  {
+    if (back <= lookAhead && back <= i)
+    {
+      start = Combine(window.Total[MaximumLookAhead - back], getPower(i - back), start);
+    }
+  }
+  return start;
+}
+
+/** Second step of Partition: turns the totals of the chunks into their start states, one thread for each line and
+ * state.
  */
 template <typename T, unsigned int VPairs>
 __global__ void
-ScanTilesKernel(const __grid_constant__ LinePassArguments<T, VPairs> arguments,
-                const __grid_constant__ TilePowers<T, VPairs> powers)
+ScanChunksKernel(const __grid_constant__ ScanArguments<T, VPairs> arguments)
 {
-  const LineGeometry & geometry = arguments.Geometry;
-  const size_t         lines = geometry.InnerCount * geometry.OuterCount;
-  const size_t         index = size_t{ blockIdx.x } * blockDim.x + threadIdx.x;
+  const size_t lines = arguments.Geometry.InnerCount * arguments.Geometry.OuterCount;
+  const size_t index = size_t{ blockIdx.x } * blockDim.x + threadIdx.x;
   if (index >= NumberOfStates<VPairs> * lines)
   {
     return;
   }
-  const unsigned int   state = static_cast<unsigned int>(index / lines);
-  const size_t         line = index % lines;
-  const bool           anticausal = state >= VPairs;
-  const unsigned int   pair = state % VPairs;
-  const StateMatrix<T> power = powers.Power[pair];
-  const T * const      pixels =
-    arguments.Sources[0] + line / geometry.InnerCount * geometry.OuterStride + line % geometry.InnerCount;
-
-  const T          last = anticausal ? pixels[(geometry.LineLength - 1) * geometry.LineStride] : pixels[0];
-  PolePairState<T> start = SteadyState(arguments.Dynamics.Section[pair], last - pixels[0]);
-  const size_t     tiles = arguments.Schedule.NumberOfTiles;
-  const auto       get = [&](size_t i) -> PolePairState<T> & {
-    return arguments.TileStates[((anticausal ? tiles - 1 - i : i) * NumberOfStates<VPairs> + state) * lines + line];
+  const auto             state = static_cast<unsigned int>(index / lines);
+  const size_t           line = index % lines;
+  const bool             anticausal = state >= VPairs;
+  const unsigned int     pair = state % VPairs;
+  const PolePairState<T> edge = GetEdgeState(arguments, anticausal, pair, line);
+  const size_t           chunks = arguments.NumberOfChunks;
+  const auto             get = [&](size_t i) -> PolePairState<T> & {
+    return arguments.States[((anticausal ? chunks - 1 - i : i) * NumberOfStates<VPairs> + state) * lines + line];
   };
-  for (size_t begin = 0; begin < tiles; begin += ScanBatch)
+  const auto getPower = [&](size_t i) -> const StateMatrix<T> & {
+    return anticausal && i == 0 ? arguments.LastPower[pair] : arguments.Power[pair];
+  };
+  PolePairState<T> carried = edge;
+  TotalsWindow<T>  window;
+  for (size_t begin = 0; begin < chunks; begin += ScanBatch)
   {
     PolePairState<T> totals[ScanBatch];
 #pragma unroll
     for (unsigned int k = 0; k < ScanBatch; ++k)
     {
-      totals[k] = begin + k < tiles ? PolePairState<T>(get(begin + k)) : PolePairState<T>{};
+      totals[k] = begin + k < chunks ? PolePairState<T>(get(begin + k)) : PolePairState<T>{};
     }
 #pragma unroll
     for (unsigned int k = 0; k < ScanBatch; ++k)
     {
-      if (begin + k < tiles)
+      const size_t i = begin + k;
+      if (i >= chunks)
       {
-        get(begin + k) = start;
-        start = Combine(totals[k], power, start);
+        break;
+      }
+      if (arguments.LookAhead == 0)
+      {
+        get(i) = carried;
+        carried = Combine(totals[k], getPower(i), carried);
+      }
+      else
+      {
+        get(i) = GetWindowedStart(i, arguments.LookAhead, window, edge, getPower);
+        window.Push(totals[k]);
       }
     }
   }

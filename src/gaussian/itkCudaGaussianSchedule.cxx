@@ -39,15 +39,25 @@ GetWindow(const LineProblem & problem)
   return std::ceil(GetWindowSigmas(problem.BytesPerComponent, problem.NumberOfPolePairs) * problem.SigmaInPixels);
 }
 
-/** Chunks on either side of a chunk of a stream that its results depend on. */
-double
-GetLookAhead(const LineProblem & problem)
+size_t
+GetWholeLength(const LineProblem & problem)
 {
-  const size_t neighbours = DivideUp(problem.Length, StreamRows) - 1;
-  const double chunks = std::ceil(GetWindow(problem) / StreamRows);
-  return std::max(1.0, std::min(chunks, static_cast<double>(neighbours)));
+  return problem.WholeLength == 0 ? problem.Length : problem.WholeLength;
 }
 
+} // namespace
+
+unsigned int
+GetLookAhead(const LineProblem & problem)
+{
+  const auto   neighbours = static_cast<double>(DivideUp(GetWholeLength(problem), ChunkLength) - 1);
+  const double chunks = std::min(std::ceil(GetWindow(problem) / ChunkLength), neighbours);
+  return chunks <= MaximumLookAhead ? static_cast<unsigned int>(chunks) : 0;
+}
+
+
+namespace
+{
 /** Whether a block has room for such chunks. */
 bool
 FitsStream(const LineProblem & problem, unsigned int lookAhead)
@@ -60,17 +70,41 @@ FitsStream(const LineProblem & problem, unsigned int lookAhead)
 LineSchedule
 MakeStream(LineMethod method, const LineProblem & problem, unsigned int lookAhead)
 {
-  return { method, StreamSegments, 0, StreamRows, DivideUp(problem.Length, StreamRows), lookAhead };
+  return { method, StreamSegments, 0, ChunkLength, DivideUp(problem.Length, ChunkLength), lookAhead };
 }
 
 /** Tiles of so many segments, each with a warm-up. */
 LineSchedule
-MakeTiles(LineMethod method, const LineProblem & problem, unsigned int segments, size_t warmUp)
+MakeTiles(LineMethod method, const LineProblem & problem, unsigned int segments, size_t warmUp, unsigned int lookAhead)
 {
   const size_t step = size_t{ segments } * SegmentBytes / problem.BytesPerComponent - 2 * warmUp;
-  return { method, segments, warmUp, step, DivideUp(problem.Length, step), 0 };
+  return { method, segments, warmUp, step, DivideUp(problem.Length, step), lookAhead };
+}
+
+/** Pixels before and behind a tile that its results depend on; no value if they do not end. */
+std::optional<double>
+GetWarmUp(const LineProblem & problem)
+{
+  if (problem.Kind == AxisKind::Strided)
+  {
+    const unsigned int lookAhead = GetLookAhead(problem);
+    return lookAhead == 0 ? std::nullopt : std::optional(static_cast<double>(lookAhead) * ChunkLength);
+  }
+  // A warm-up of whole segments lets tiles start at aligned addresses.
+  const double segmentLength = SegmentBytes / problem.BytesPerComponent;
+  return std::ceil(GetWindow(problem) / segmentLength) * segmentLength;
 }
 } // namespace
+
+KeptStates
+GetKeptStates(const LineSchedule & schedule, AxisKind kind, size_t length, unsigned int bytesPerComponent)
+{
+  const size_t step = kind == AxisKind::Strided ? ChunkLength : schedule.Step;
+  const size_t number = DivideUp(length, step);
+  // Streams and tiles of contiguous lines are filled with the line's last value.
+  const bool isFilled = kind == AxisKind::Contiguous || schedule.Method == LineMethod::StreamPartition;
+  return { number, step, isFilled ? step : RoundUp(length - (number - 1) * step, SegmentBytes / bytesPerComponent) };
+}
 
 LineParts
 GetLineParts(unsigned int segments, unsigned int numberOfPolePairs)
@@ -103,6 +137,7 @@ MakeLineSchedule(const LineProblem & problem, LineMethod method)
   const bool         strided = problem.Kind == AxisKind::Strided;
   const unsigned int segmentLength = SegmentBytes / problem.BytesPerComponent;
   const unsigned int maximumSegments = GetMaximumSegments(problem);
+  const unsigned int lookAhead = strided ? GetLookAhead(problem) : 0;
   switch (method)
   {
     case LineMethod::WholeLine: {
@@ -111,29 +146,29 @@ MakeLineSchedule(const LineProblem & problem, LineMethod method)
       {
         return std::nullopt;
       }
-      return LineSchedule{ method, static_cast<unsigned int>(segments), 0, problem.Length, 1, 0 };
+      return LineSchedule{ method, static_cast<unsigned int>(segments), 0, problem.Length, 1, lookAhead };
     }
     case LineMethod::OverlappingTiles: {
-      const unsigned int segments = strided ? std::min(OverlappingTileSegments, maximumSegments) : ContiguousThreads;
+      const unsigned int segments = strided ? maximumSegments : ContiguousThreads;
       const double       tile = static_cast<double>(size_t{ segments } * segmentLength);
-      // A warm-up of whole segments lets tiles start at aligned addresses.
-      const double warmUp = std::ceil(GetWindow(problem) / segmentLength) * segmentLength;
-      if (!(2.0 * warmUp < tile))
+      const auto         warmUp = GetWarmUp(problem);
+      if (!warmUp || !(2.0 * *warmUp < tile))
       {
         return std::nullopt;
       }
-      return MakeTiles(method, problem, segments, static_cast<size_t>(warmUp));
+      return MakeTiles(method, problem, segments, static_cast<size_t>(*warmUp), lookAhead);
     }
     case LineMethod::Partition:
       return MakeTiles(
-        method, problem, strided ? std::min(PartitionTileSegments, maximumSegments) : ContiguousThreads, 0);
+        method, problem, strided ? std::min(PartitionTileSegments, maximumSegments) : ContiguousThreads, 0, lookAhead);
     case LineMethod::Stream: {
-      const double lookAhead = GetLookAhead(problem);
-      if (lookAhead > MaximumLookAhead || !FitsStream(problem, static_cast<unsigned int>(lookAhead)))
+      // A line of one chunk needs none; there is no kernel for that.
+      const bool isShort = GetWholeLength(problem) <= ChunkLength;
+      if ((lookAhead == 0 && !isShort) || !FitsStream(problem, std::max(1u, lookAhead)))
       {
         return std::nullopt;
       }
-      return MakeStream(method, problem, static_cast<unsigned int>(lookAhead));
+      return MakeStream(method, problem, std::max(1u, lookAhead));
     }
     default: // StreamPartition
       return FitsStream(problem, 0) ? std::optional(MakeStream(method, problem, 0)) : std::nullopt;
@@ -143,7 +178,7 @@ MakeLineSchedule(const LineProblem & problem, LineMethod method)
 LineSchedule
 MakeLineSchedule(const LineProblem & problem)
 {
-  if (problem.CanStream && problem.Length > StreamRows)
+  if (problem.CanStream && GetWholeLength(problem) > ChunkLength)
   {
     for (const LineMethod method : { LineMethod::Stream, LineMethod::StreamPartition })
     {
@@ -152,6 +187,11 @@ MakeLineSchedule(const LineProblem & problem)
         return *schedule;
       }
     }
+  }
+  if (problem.WholeLength != 0 && GetLookAhead(problem) == 0)
+  {
+    // Only scans take states that come from the rest of the line.
+    return *MakeLineSchedule(problem, LineMethod::Partition);
   }
   if (const auto schedule = MakeLineSchedule(problem, LineMethod::WholeLine))
   {

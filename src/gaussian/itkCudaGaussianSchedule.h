@@ -23,13 +23,18 @@ enum class AxisKind : unsigned char
 enum class LineMethod : unsigned char
 {
   WholeLine,        // a block holds whole lines: each pixel is read and written once
-  OverlappingTiles, // a tile starts its sweeps GetWindowSigmas() * sigma outside of what it writes
-  Partition, // end states of all tiles first, then a scan over the tiles, then the tiles with their true start states
+  OverlappingTiles, // a tile holds what its results depend on beside what it writes
+  Partition,        // end states first, then a scan over them, then the tiles with their true start states
   Stream, // strided lines, in chunks that need those next to them (itkCudaGaussianStream.cuh); each pixel is read once
   StreamPartition // the same as a Partition whose tiles are chunks
 };
 
-/** A pass as launched: positions along the line, in pixels. */
+/** A pass as launched: positions along the line, in pixels.
+ *
+ * Strided lines are sequences of chunks of ChunkLength pixels. The state with which a sweep enters a chunk follows from
+ * the totals (end states from zero state) of the LookAhead chunks before it, or of all if LookAhead is 0. So a result
+ * depends on the pixels of LookAhead chunks on either side and on the line's ends, and has the same bits whichever
+ * method but the streams computes it. Streams have the same chunks and shorter segments, so other bits. */
 struct LineSchedule
 {
   LineMethod   Method{ LineMethod::WholeLine };
@@ -37,7 +42,7 @@ struct LineSchedule
   size_t       WarmUp{ 0 };   // pixels before and behind the tile's output
   size_t       Step{ 0 };     // pixels of output of a tile
   size_t       NumberOfTiles{ 1 };
-  unsigned int LookAhead{ 0 }; // Stream: chunks on either side that a chunk needs
+  unsigned int LookAhead{ 0 }; // strided lines: chunks on either side that a chunk needs; 0: all
 };
 
 /** All that a schedule depends on, and with it the rounding of the result. */
@@ -50,7 +55,13 @@ struct LineProblem
   unsigned int NumberOfPolePairs{ 2 };    // or 3
   size_t       SharedMemoryPerBlock{ 0 }; // bytes that a block can have on the device
   bool         CanStream{ false }; // whether the device's copy engine can move the chunks of a pass with one result
+  size_t       WholeLength{ 0 };   // pixels of the strided line that this one is a part of; 0: it is whole
 };
+
+/** Chunks on either side of a chunk of a strided line that its results depend on; 0: all of the line's, because it has
+ * one chunk or because the window is longer than MaximumLookAhead. */
+CudaFilters_EXPORT unsigned int
+GetLookAhead(const LineProblem & problem);
 
 /** The schedule that is chosen. */
 CudaFilters_EXPORT LineSchedule
@@ -59,6 +70,18 @@ MakeLineSchedule(const LineProblem & problem);
 /** The schedule with that method, if the method can treat such lines; without regard to CanStream. */
 CudaFilters_EXPORT std::optional<LineSchedule>
                    MakeLineSchedule(const LineProblem & problem, LineMethod method);
+
+/** Where a Partition keeps the states of a line. */
+struct KeptStates
+{
+  size_t Number; // of places
+  size_t Step;   // pixels from one to the next
+  size_t Last;   // pixels from the last one to the end, in whole segments
+};
+
+/** Those of every chunk of a strided line, of every tile of a contiguous one. */
+CudaFilters_EXPORT KeptStates
+GetKeptStates(const LineSchedule & schedule, AxisKind kind, size_t length, unsigned int bytesPerComponent);
 
 /** How the segments of a contiguous line, or of a tile of one, are divided among warps: into `Number` parts of `Width`
  * segments, a power of two, of which a warp holds as many as it has lanes for, of as many lines. */
@@ -85,7 +108,7 @@ GetStreamSharedBytes(unsigned int lookAhead)
   const size_t ringLength = lookAhead == 0   ? StreamRingLength<0>
                             : lookAhead == 1 ? StreamRingLength<1>
                                              : StreamRingLength<MaximumLookAhead>;
-  const size_t chunk = size_t{ StreamRows } * StreamColumns * sizeof(float);
+  const size_t chunk = size_t{ ChunkLength } * StreamColumns * sizeof(float);
   const size_t states = size_t{ StreamColumns } * StreamSegments * 2 * StreamPolePairs * 2 * sizeof(float);
   const size_t barriers = 2 * sizeof(uint64_t);
   return RoundUp(ringLength * (chunk + barriers) + (lookAhead + 1) * states, StreamAlignment);

@@ -20,7 +20,7 @@
 // is divided among blocks of threads, and neither do its bits.
 //
 // Larger sigmas take two streams: one that only writes the chunks' totals, and after a scan over the totals
-// (ScanTilesKernel) one that filters each chunk from its true start states. Where lines have few chunks and there are
+// (ScanChunksKernel) one that filters each chunk from its true start states. Where lines have few chunks and there are
 // strips for all multiprocessors, one stream does the same, to the bit: all chunks of a strip arrive, and the totals
 // stay on chip. The first chunks, whose places in the ring the last ones need, are read from memory once more.
 
@@ -36,11 +36,13 @@ struct StreamPiece
 template <typename T>
 struct StreamArguments
 {
-  const T *                        Source;
-  PolePairState<T> *               TileStates; // as in LinePassArguments, of chunks; not for TileTask::Filter
+  const T *                        First; // the pixels that are subtracted, one for each line
+  size_t                           FirstStride;
+  PolePairState<T> *               States; // as in ScanArguments; not for TileTask::Filter
   LineGeometry                     Geometry;
   unsigned int                     StripsPerRow;
   unsigned int                     NumberOfChunks; // of a line
+  unsigned int                     LastChunk; // behind which a line continues with its last value; none if it is cut
   unsigned int                     PiecesPerLine;
   unsigned int                     NumberOfPieces; // of all lines
   LineDynamics<T, StreamPolePairs> Dynamics;
@@ -69,7 +71,7 @@ struct StreamMemory : StreamChunkStates<T, VTask>
   static constexpr unsigned int RingLength = StreamRingLength<VLookAhead>;
   static constexpr unsigned int Slots = VLookAhead + 1;
 
-  alignas(StreamAlignment) T Ring[RingLength][StreamRows][StreamColumns];
+  alignas(StreamAlignment) T Ring[RingLength][ChunkLength][StreamColumns];
   PolePairState<T> States[StreamGroups][Slots][NumberOfStates<StreamPolePairs>][StreamSegments][WarpSize];
   TileBarrier      Loaded[RingLength];   // a chunk has arrived
   TileBarrier      Finished[RingLength]; // all warps are done with it
@@ -214,7 +216,7 @@ private:
   GetBoxPosition(const StreamPiece & piece, unsigned int chunk)
   {
     return { { static_cast<int>(piece.Strip * StreamColumns),
-               static_cast<int>(chunk * StreamRows),
+               static_cast<int>(chunk * ChunkLength),
                static_cast<int>(piece.Outer) } };
   }
 
@@ -356,9 +358,8 @@ private:
   LoadFirst(const StreamPiece & piece) const
   {
     const size_t column = size_t{ piece.Strip } * StreamColumns + m_Column;
-    return column < m_Arguments.Geometry.InnerCount
-             ? m_Arguments.Source[piece.Outer * m_Arguments.Geometry.OuterStride + column]
-             : T(0);
+    return column < m_Arguments.Geometry.InnerCount ? m_Arguments.First[piece.Outer * m_Arguments.FirstStride + column]
+                                                    : T(0);
   }
 
   __device__ void
@@ -484,7 +485,7 @@ private:
     return m_Memory.ChunkStates[m_Group][m_Segment][chunk][m_Lane];
   }
 
-  /** Turns the totals of the line's chunks into their start states, as ScanTilesKernel does. */
+  /** Turns the totals of the line's chunks into their start states, as ScanChunksKernel does. */
   __device__ void
   ScanChunks() const
   {
@@ -537,8 +538,8 @@ private:
   __device__ void
   ContinueLine(unsigned int chunk, unsigned int place)
   {
-    const unsigned int end = static_cast<unsigned int>(m_Arguments.Geometry.LineLength - size_t{ chunk } * StreamRows);
-    T(&values)[StreamRows][StreamColumns] = m_Memory.Ring[place];
+    const unsigned int end = static_cast<unsigned int>(m_Arguments.Geometry.LineLength - size_t{ chunk } * ChunkLength);
+    T(&values)[ChunkLength][StreamColumns] = m_Memory.Ring[place];
     const T last = values[end - 1][m_Column];
     m_Last = last - m_First;
     for (unsigned int row = max(end, m_Segment * Length); row < (m_Segment + 1) * Length; ++row)
@@ -563,7 +564,7 @@ private:
       {
         if (m_HasLine)
         {
-          m_Arguments.TileStates[this->GetTileStateIndex(step)] = total;
+          m_Arguments.States[this->GetChunkStateIndex(step)] = total;
         }
         return;
       }
@@ -636,7 +637,7 @@ private:
              GetTotal(unsigned int chunk, unsigned int slot) const
   {
     PolePairState<T> total;
-    if (VTask == TileTask::Filter && this->IsAnticausal() && chunk + 1 == m_Arguments.NumberOfChunks)
+    if (VTask == TileTask::Filter && this->IsAnticausal() && chunk == m_Arguments.LastChunk)
     {
       total = this->GetSteadyEnd();
     }
@@ -658,7 +659,7 @@ private:
       m_NextStart = this->LoadStart(chunk + 1);
       return start;
     }
-    if (this->IsAnticausal() && chunk + 1 == m_Arguments.NumberOfChunks)
+    if (this->IsAnticausal() && chunk == m_Arguments.LastChunk)
     {
       return this->GetSteadyEnd();
     }
@@ -683,7 +684,7 @@ private:
   }
 
   __device__ size_t
-  GetTileStateIndex(unsigned int chunk) const
+  GetChunkStateIndex(unsigned int chunk) const
   {
     const LineGeometry & geometry = m_Arguments.Geometry;
     return (size_t{ chunk } * NumberOfStates<StreamPolePairs> + m_Segment) *
@@ -696,7 +697,7 @@ private:
   {
     const bool needed = VTask == TileTask::FilterFromStates && m_Segment < NumberOfStates<StreamPolePairs> &&
                         m_HasLine && chunk < m_Arguments.NumberOfChunks;
-    return needed ? m_Arguments.TileStates[this->GetTileStateIndex(chunk)] : PolePairState<T>{};
+    return needed ? m_Arguments.States[this->GetChunkStateIndex(chunk)] : PolePairState<T>{};
   }
 
   /** Writes the result of the oldest chunk in its place. */

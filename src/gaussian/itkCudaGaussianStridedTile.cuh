@@ -6,12 +6,13 @@
 
 namespace itk::cuda::gaussian
 {
-/** 32 adjacent lines; warp s holds segment s of each, lane i the line i. */
+/** 32 adjacent lines; warp s holds segment s of each, lane i the line i. A tile begins where a chunk does. */
 template <typename T, unsigned int VPairs, TileTask VTask>
 class StridedTile
 {
 public:
   static constexpr unsigned int Length = SegmentLength<T>;
+  static constexpr unsigned int SegmentsOfChunk = ChunkSegments<T>;
   static constexpr bool         ReadsTwice = true;
 
   __device__ explicit StridedTile(const LinePassArguments<T, VPairs> & arguments)
@@ -31,6 +32,8 @@ public:
     m_FirstColumn = size_t{ blockIdx.x % columnBlocks } * WarpSize;
     m_Base = m_Outer * geometry.OuterStride + m_FirstColumn;
     m_Range = GetTileRange(arguments.Schedule, geometry.LineLength, m_Tile);
+    m_EndSegment = (m_Range.ReadEnd + Length - 1) / Length;
+    m_Chunks = (m_EndSegment + SegmentsOfChunk - 1) / SegmentsOfChunk;
     const unsigned int columns =
       static_cast<unsigned int>(min(geometry.InnerCount - m_FirstColumn, size_t{ WarpSize }));
     m_Columns = columns;
@@ -42,7 +45,7 @@ public:
   __device__ void
   Load()
   {
-    if (m_Arguments.Geometry.Aligned)
+    if (m_Arguments.Aligned)
     {
       LoadVectors();
     }
@@ -61,8 +64,11 @@ public:
     __pipeline_wait_prior(0);
     __syncthreads();
     // From shared memory if it is there: global memory would keep the block waiting.
-    const bool isInTile = m_Range.Begin == 0;
-    m_First = isInTile ? m_Values[m_Lane] : (m_Lane < m_Columns ? m_Arguments.Sources[0][m_Base + m_Lane] : T(0));
+    const bool isInTile = m_Range.Begin == 0 && m_Arguments.First == m_Arguments.Sources[0];
+    m_First =
+      isInTile
+        ? m_Values[m_Lane]
+        : (m_Lane < m_Columns ? m_Arguments.First[m_Outer * m_Arguments.FirstStride + m_FirstColumn + m_Lane] : T(0));
     if (isInTile)
     {
       __syncthreads(); // TakeQuad() changes it
@@ -98,30 +104,29 @@ public:
   WriteTotals(const SweepStates<T, VPairs> & ends)
   {
     StoreStates(ends);
-    for (unsigned int state = m_Segment; state < NumberOfStates<VPairs>; state += blockDim.x / WarpSize)
-    {
-      const PolePairState<T> total = ScanSegments(state, PolePairState<T>{});
+    ForEachChunkState([this](unsigned int state, unsigned int chunk) {
+      const PolePairState<T> total = AccumulateChunk(state, chunk);
       if (m_Lane < m_Columns)
       {
-        m_Arguments.TileStates[GetTileStateIndex(state)] = total;
+        m_Arguments.States[GetChunkStateIndex(state, chunk)] = total;
       }
-    }
+    });
   }
 
   __device__ SweepStates<T, VPairs>
              Scan(const SweepStates<T, VPairs> & ends)
   {
     StoreStates(ends);
-    for (unsigned int state = m_Segment; state < NumberOfStates<VPairs>; state += blockDim.x / WarpSize)
-    {
-      ScanSegments(state, GetStartState(state));
-    }
+    ForEachChunkState([this](unsigned int state, unsigned int chunk) { AccumulateChunk(state, chunk); });
     __syncthreads();
     SweepStates<T, VPairs> starts;
-#pragma unroll
-    for (unsigned int state = 0; state < NumberOfStates<VPairs>; ++state)
+    if (m_Segment < m_EndSegment)
     {
-      starts.Sweep[state / VPairs].Pair[state % VPairs] = m_States[GetStateIndex(state, m_Segment)];
+#pragma unroll
+      for (unsigned int state = 0; state < NumberOfStates<VPairs>; ++state)
+      {
+        starts.Sweep[state / VPairs].Pair[state % VPairs] = GetSegmentStart(state);
+      }
     }
     return starts;
   }
@@ -208,11 +213,43 @@ private:
   }
 
   __device__ size_t
-  GetTileStateIndex(unsigned int state) const
+  GetChunkStateIndex(unsigned int state, unsigned int chunk) const
   {
     const LineGeometry & geometry = m_Arguments.Geometry;
     const size_t         line = m_Outer * geometry.InnerCount + m_FirstColumn + m_Lane;
-    return (m_Tile * NumberOfStates<VPairs> + state) * (geometry.InnerCount * geometry.OuterCount) + line;
+    const size_t         ofLine = m_Range.Begin / ChunkLength + chunk;
+    return (ofLine * NumberOfStates<VPairs> + state) * (geometry.InnerCount * geometry.OuterCount) + line;
+  }
+
+  /** Calls `function(state, chunk)` for all states of the tile's chunks, each from one warp. */
+  template <typename TFunction>
+  __device__ void
+  ForEachChunkState(const TFunction & function) const
+  {
+    for (unsigned int i = m_Segment; i < NumberOfStates<VPairs> * m_Chunks; i += blockDim.x / WarpSize)
+    {
+      function(i % NumberOfStates<VPairs>, i / NumberOfStates<VPairs>);
+    }
+  }
+
+  __device__ static bool
+  IsAnticausal(unsigned int state)
+  {
+    return state >= VPairs;
+  }
+
+  /** Fewer at the end of the line. */
+  __device__ unsigned int
+  GetSegmentsOfChunk(unsigned int chunk) const
+  {
+    return min(SegmentsOfChunk, m_EndSegment - chunk * SegmentsOfChunk);
+  }
+
+  /** The i-th segment of a chunk that the state's sweep meets. */
+  __device__ unsigned int
+  GetSegment(unsigned int state, unsigned int chunk, unsigned int i) const
+  {
+    return chunk * SegmentsOfChunk + (IsAnticausal(state) ? GetSegmentsOfChunk(chunk) - 1 - i : i);
   }
 
   __device__ void
@@ -226,34 +263,77 @@ private:
     __syncthreads();
   }
 
+  /** Replaces the end states of a chunk's segments by those of the chunk up to there, from zero state; the last one,
+   * the chunk's total, is returned. */
   __device__ PolePairState<T>
-             GetStartState(unsigned int state) const
-  {
-    if (VTask == TileTask::FilterFromStates)
-    {
-      return m_Lane < m_Columns ? m_Arguments.TileStates[GetTileStateIndex(state)] : PolePairState<T>{};
-    }
-    const bool         anticausal = state >= VPairs;
-    const unsigned int row = anticausal ? m_Rows - 1 : 0;
-    const T            edge = m_Values[row * WarpSize + m_Lane]; // relative since TakeQuad()
-    return SteadyState(m_Arguments.Dynamics.Section[state % VPairs], edge);
-  }
-
-  /** Replaces the end states of the line's segments by their start states; returns the state behind the last one. */
-  __device__ PolePairState<T>
-             ScanSegments(unsigned int state, PolePairState<T> start)
+             AccumulateChunk(unsigned int state, unsigned int chunk) const
   {
     const StateMatrix<T> & power = m_Arguments.Powers.Power[state % VPairs][1];
-    const bool             anticausal = state >= VPairs;
-    const unsigned int     segments = m_Arguments.Schedule.Segments;
-    for (unsigned int s = 0; s < segments; ++s)
+    const unsigned int     segments = GetSegmentsOfChunk(chunk);
+    PolePairState<T>       total;
+#pragma unroll
+    for (unsigned int i = 0; i < SegmentsOfChunk; ++i)
     {
-      PolePairState<T> &     entry = m_States[GetStateIndex(state, anticausal ? segments - 1 - s : s)];
-      const PolePairState<T> end = entry;
-      entry = start;
-      start = Combine(end, power, start);
+      if (i < segments)
+      {
+        PolePairState<T> & entry = m_States[GetStateIndex(state, GetSegment(state, chunk, i))];
+        total = Combine(entry, power, total);
+        entry = total;
+      }
+    }
+    return total;
+  }
+
+  /** State at the side of the chunk where the state's sweep begins. */
+  __device__ PolePairState<T>
+             GetChunkStart(unsigned int state, unsigned int chunk) const
+  {
+    if constexpr (VTask == TileTask::FilterFromStates)
+    {
+      return m_Lane < m_Columns ? m_Arguments.States[GetChunkStateIndex(state, chunk)] : PolePairState<T>{};
+    }
+    const unsigned int pair = state % VPairs;
+    const unsigned int lookAhead = m_Arguments.Schedule.LookAhead;
+    const unsigned int toEdge = IsAnticausal(state) ? m_Chunks - 1 - chunk : chunk;
+    const unsigned int count = lookAhead == 0 ? toEdge : min(lookAhead, toEdge);
+    PolePairState<T>   start;
+    if (IsAnticausal(state) && count == toEdge && HoldsLineEnd())
+    {
+      const T last = m_Values[(m_Rows - 1) * WarpSize + m_Lane]; // relative since TakeQuad()
+      start = SteadyState(m_Arguments.Dynamics.Section[pair], last);
+    }
+    for (unsigned int i = count; i > 0; --i)
+    {
+      const unsigned int     neighbour = IsAnticausal(state) ? chunk + i : chunk - i;
+      const unsigned int     segments = GetSegmentsOfChunk(neighbour);
+      const PolePairState<T> total = m_States[GetStateIndex(state, GetSegment(state, neighbour, segments - 1))];
+      start = Combine(total, m_Arguments.Powers.Power[pair][segments], start);
     }
     return start;
+  }
+
+  /** Whether the tile ends where the line does, which continues there with its last value. Before its first pixel all
+   * states are zero, as is that pixel. */
+  __device__ bool
+  HoldsLineEnd() const
+  {
+    return m_Range.Begin + m_Range.ReadEnd == m_Arguments.Geometry.LineLength && !m_Arguments.EndIsCut;
+  }
+
+  /** State at the side of the thread's segment where the state's sweep begins. */
+  __device__ PolePairState<T>
+             GetSegmentStart(unsigned int state) const
+  {
+    const unsigned int     chunk = m_Segment / SegmentsOfChunk;
+    const unsigned int     inChunk = m_Segment % SegmentsOfChunk;
+    const unsigned int     before = IsAnticausal(state) ? GetSegmentsOfChunk(chunk) - 1 - inChunk : inChunk;
+    const PolePairState<T> start = GetChunkStart(state, chunk);
+    if (before == 0)
+    {
+      return start;
+    }
+    const PolePairState<T> end = m_States[GetStateIndex(state, GetSegment(state, chunk, before - 1))];
+    return Combine(end, m_Arguments.Powers.Power[state % VPairs][before], start);
   }
 
   const LinePassArguments<T, VPairs> & m_Arguments;
@@ -262,6 +342,7 @@ private:
   TileRange                            m_Range;
   size_t                               m_Tile, m_Outer, m_FirstColumn, m_Base;
   unsigned int                         m_Rows, m_Columns, m_Lane, m_Segment;
+  unsigned int                         m_EndSegment, m_Chunks; // of the tile's part of the line
   T                                    m_First;
 };
 } // namespace itk::cuda::gaussian

@@ -7,6 +7,7 @@
 #include "itkCudaGaussianPlan.h"
 #include "itkCudaGaussianSchedule.h"
 #include "itkCudaGaussianTuning.h"
+#include "itkCudaLineGeometry.h"
 
 #include <cuda_pipeline.h>
 #include <cuda_runtime.h>
@@ -15,17 +16,6 @@
 
 namespace itk::cuda::gaussian
 {
-/** Lines of a pass, in elements. Line i of InnerCount in group o of OuterCount begins at o * OuterStride + i. */
-struct LineGeometry
-{
-  size_t LineLength;
-  size_t LineStride;
-  size_t InnerCount;
-  size_t OuterCount;
-  size_t OuterStride;
-  bool   Aligned; // every line or row of lines begins at a multiple of 16 bytes
-};
-
 /** Powers of the state matrix over 0 to 32 segments. Those of three pole pairs in double beyond 16 are made of two: a
  * kernel's arguments hold 4096 bytes, before the drivers of CUDA 12.1. */
 template <typename T, unsigned int VPairs>
@@ -74,13 +64,17 @@ constexpr unsigned int MaximumResults = 3;
 template <typename T, unsigned int VPairs>
 struct LinePassArguments
 {
-  const T *                Sources[MaximumResults];
-  unsigned int             NumberOfSources;
-  PolePairState<T> *       TileStates; // Partition: [tile][sweep and pole pair][line], totals and then start states
-  LineGeometry             Geometry;
-  LineSchedule             Schedule;
-  LineDynamics<T, VPairs>  Dynamics;
-  SegmentPowers<T, VPairs> Powers;
+  const T *                               Sources[MaximumResults];
+  unsigned int                            NumberOfSources;
+  const T *                               First; // strided lines: the pixels that are subtracted, one for each line
+  size_t                                  FirstStride; // elements from those of a group of lines to the next's
+  bool                                    EndIsCut;    // strided lines go on behind their ends
+  PolePairState<T> *                      States;      // Partition: as in ScanArguments
+  LineGeometry                            Geometry;
+  bool                                    Aligned; // every line or row of lines begins at a multiple of 16 bytes
+  LineSchedule                            Schedule;
+  LineDynamics<T, VPairs>                 Dynamics;
+  SegmentPowers<T, VPairs>                Powers;
   EndWeights<T, VPairs, SegmentLength<T>> Ends;
   unsigned int                            Width; // contiguous lines: segments of a part of a line (LineParts)
   unsigned int                            Reach; // segments after which states are less than rounding

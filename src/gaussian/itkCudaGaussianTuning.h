@@ -44,20 +44,29 @@ constexpr double       MaximumIdleLanes = 0.125;
 template <typename T>
 constexpr unsigned int MinimumCombiningBlocks = sizeof(T) == 4 ? 3 : 1;
 
-/** Segments (warps) of a tile of strided lines: two blocks on a multiprocessor of 227 KB, one of which loads while the
- * other computes. */
-constexpr unsigned int OverlappingTileSegments = 16;
+/** Pixels of the chunks that strided lines are divided into, counted from the first pixel, whatever runs them: a line
+ * may be cut between two of them. */
+constexpr unsigned int ChunkLength = 128;
+
+template <typename T>
+constexpr unsigned int ChunkSegments = ChunkLength / SegmentLength<T>;
+
+/** Chunks on either side that a result depends on, at most; where the window reaches further, all of the line counts.
+ */
+constexpr unsigned int MaximumLookAhead = 3;
+
+/** Segments (warps) of a tile of strided lines that is partitioned: two blocks on a multiprocessor of 227 KB, one of
+ * which loads while the other computes. */
 constexpr unsigned int PartitionTileSegments = 16;
 
 /** Shared memory of a warp of contiguous lines at most: its pixels, totals, barrier, and its part of a table. */
 constexpr unsigned int ContiguousWarpBytes = WarpSize * SegmentBytes + 512;
 
-/** Streams of strided lines: strips of so many lines, of which a group of warps has 32 each, in chunks of so many rows,
- * of which a thread owns a segment. Rows of 256 bytes reach the rate of a copy, those of 128 do not. */
+/** Streams of strided lines: strips of so many lines, of which a group of warps has 32 each; a thread owns a segment of
+ * a chunk. Rows of 256 bytes reach the rate of a copy, those of 128 do not. */
 constexpr unsigned int StreamColumns = 64;
 constexpr unsigned int StreamSegmentLength = 16;
-constexpr unsigned int StreamSegments = 8;
-constexpr unsigned int StreamRows = StreamSegmentLength * StreamSegments;
+constexpr unsigned int StreamSegments = ChunkLength / StreamSegmentLength;
 constexpr unsigned int StreamGroups = StreamColumns / WarpSize;
 constexpr unsigned int StreamWorkers = StreamColumns * StreamSegments;
 
@@ -73,9 +82,7 @@ constexpr unsigned int MaximumWholeLineChunks = 8;
 /** Pole pairs of the kernels that streams are for: the states of more would take the ring's place. */
 constexpr unsigned int StreamPolePairs = 2;
 
-/** Chunks on either side that a result depends on, and places of the ring that leave room for their states in 227 KB.
- */
-constexpr unsigned int MaximumLookAhead = 3;
+/** Places of the ring that leave room for the states of the chunks on either side in 227 KB. */
 template <unsigned int VLookAhead>
 constexpr unsigned int StreamRingLength = VLookAhead == 0   ? 6
                                           : VLookAhead == 1 ? 4

@@ -3,7 +3,6 @@
 #include "itkCudaDevice.h"
 #include "itkCudaLaunch.h"
 #include "itkCudaLineGroups.h"
-#include "itkCudaMemory.h"
 #include "itkCudaPartitionedGaussianCoefficients.h"
 #include "itkCudaPartitionedGaussianDevice.h"
 #include "itkCudaPartitionedGaussianKernels.cuh"
@@ -17,25 +16,6 @@ namespace itk::cuda::partitioned
 namespace
 {
 using PartitionEnum = CudaFiltersEnums::Partition;
-
-/** Lines along an axis other than x: the axes below it are flattened into the inner index, those above it into the
- * outer one. */
-LineGeometry
-MakeLineGeometry(const DeviceView & view, unsigned int axis)
-{
-  LineGeometry geometry{};
-  geometry.LineLength = view.Size[axis];
-  geometry.LineStride = view.Stride[axis];
-  // Rows with their padding, but for the last one's.
-  geometry.InnerCount = axis == 1 ? view.Size[0] : view.Stride[axis] - (view.Stride[1] - view.Size[0]);
-  geometry.OuterCount = 1;
-  for (unsigned int k = axis + 1; k < DeviceView::NumberOfAxes; ++k)
-  {
-    geometry.OuterCount *= view.Size[k];
-  }
-  geometry.OuterStride = view.Stride[axis + 1];
-  return geometry;
-}
 
 /** Lines along x: one after the other, with their padding. */
 LineGeometry
@@ -69,7 +49,7 @@ MakeColumnMatrix(const DeviceView & view)
 
 template <typename T>
 LineGeometry
-MakeLineGeometry(const Matrix<T> & columns)
+MakeColumnGeometry(const Matrix<T> & columns)
 {
   LineGeometry geometry{};
   geometry.LineLength = columns.Rows;
@@ -146,10 +126,12 @@ public:
                const LineGeometry &                geometry,
                const T *                           source,
                T *                                 destination,
+               Workspace                           workspace,
                const Context &                     context,
                const PassProgress &                progress)
     : m_Plan(plan)
     , m_Pass(pass)
+    , m_Workspace(workspace)
     , m_Context(context)
     , m_Progress(progress)
     , m_Grid(DivideUp(geometry.GetNumberOfLines(), plan.LinesPerBlock))
@@ -200,11 +182,11 @@ private:
     }
     const std::vector<T> values =
       Round<T>(MakeCentralWeights(m_Pass.SigmaInPixels, m_Pass.CentralRadius, m_Arguments.Geometry.LineLength));
-    const bool         isInline = values.size() <= InlineRadius + 1;
-    const DeviceBuffer buffer(isInline ? 0 : values.size() * sizeof(T), m_Context);
-    CentralWeights<T>  weights{};
+    const bool        isInline = values.size() <= InlineRadius + 1;
+    void * const      table = this->TakeMemory(isInline ? 0 : values.size() * sizeof(T));
+    CentralWeights<T> weights{};
     weights.Radius = values.size() - 1;
-    weights.Table = static_cast<const T *>(buffer.GetPointer());
+    weights.Table = static_cast<const T *>(table);
     if (isInline)
     {
       std::copy(values.begin(), values.end(), weights.Inline);
@@ -213,7 +195,7 @@ private:
     {
       // From pageable memory: on return the values have been read.
       ITK_CUDA_CALL(cudaMemcpyAsync(
-        buffer.GetPointer(), values.data(), values.size() * sizeof(T), cudaMemcpyHostToDevice, m_Context.GetStream()));
+        table, values.data(), values.size() * sizeof(T), cudaMemcpyHostToDevice, m_Context.GetStream()));
     }
     ITK_CUDA_CALL(LaunchKernel(TwoWayKernel<T, TIntermediate>,
                                MakeGrid(m_Grid),
@@ -228,11 +210,10 @@ private:
   void
   RunOneWayInParts() const
   {
-    const size_t       lines = m_Arguments.Geometry.GetNumberOfLines();
-    const size_t       length = m_Arguments.Geometry.LineLength;
-    const DeviceBuffer sweeps(GetSweepBytes(lines, sizeof(T)), m_Context);
-    LinePart<T>        part{};
-    part.Sweeps = static_cast<T *>(sweeps.GetPointer());
+    const size_t lines = m_Arguments.Geometry.GetNumberOfLines();
+    const size_t length = m_Arguments.Geometry.LineLength;
+    LinePart<T>  part{};
+    part.Sweeps = static_cast<T *>(this->TakeMemory(GetSweepBytes(lines, sizeof(T))));
     for (part.FirstLine = 0; part.FirstLine < lines; part.FirstLine += LaunchLines)
     {
       part.NumberOfLines = std::min(LaunchLines, lines - part.FirstLine);
@@ -291,14 +272,20 @@ private:
     this->RunSplit(BlockStatesKernel<T, BlockInPlace>, FilterBlocksKernel<T, BlockInPlace, TIntermediate>, 0, blocks);
   }
 
+  /** Every pass has the workspace for itself. */
+  void *
+  TakeMemory(size_t bytes) const
+  {
+    return Workspace(m_Workspace).Take(bytes);
+  }
+
   using SplitKernel = void (*)(PassArguments<T>, BlockArguments<T>);
 
   void
   RunSplit(SplitKernel statesKernel, SplitKernel filterKernel, size_t sharedBytes, BlockArguments<T> blocks) const
   {
-    const size_t       lines = m_Arguments.Geometry.GetNumberOfLines();
-    const DeviceBuffer states(m_Pass.NumberOfBlocks * NumbersPerBlock * lines * sizeof(T), m_Context);
-    blocks.States = static_cast<T *>(states.GetPointer());
+    const size_t lines = m_Arguments.Geometry.GetNumberOfLines();
+    blocks.States = static_cast<T *>(this->TakeMemory(m_Pass.NumberOfBlocks * NumbersPerBlock * lines * sizeof(T)));
     const dim3 threads(m_Plan.LinesPerBlock, SplitThreads / m_Plan.LinesPerBlock);
     const dim3 grid = MakeGrid(m_Grid * DivideUp(m_Pass.NumberOfBlocks, threads.y));
     const dim3 scanGrid = MakeGrid(DivideUp(lines, ScanThreads));
@@ -310,6 +297,7 @@ private:
 
   const CudaPartitionedGaussianPlan & m_Plan;
   const CudaPartitionedGaussianPass & m_Pass;
+  const Workspace                     m_Workspace;
   const Context &                     m_Context;
   const PassProgress &                m_Progress;
   size_t                              m_Grid;
@@ -322,14 +310,21 @@ RunPassAs(const CudaPartitionedGaussianPlan & plan,
           const CudaPartitionedGaussianPass & pass,
           const DeviceView &                  source,
           const DeviceView &                  destination,
+          Workspace                           workspace,
           const Context &                     context,
           const PassProgress &                progress)
 {
   if (pass.Axis > 0)
   {
     const LineGeometry geometry = MakeLineGeometry(source, pass.Axis);
-    PassLauncher<T>(
-      plan, pass, geometry, static_cast<const T *>(source.Data), static_cast<T *>(destination.Data), context, progress)
+    PassLauncher<T>(plan,
+                    pass,
+                    geometry,
+                    static_cast<const T *>(source.Data),
+                    static_cast<T *>(destination.Data),
+                    workspace,
+                    context,
+                    progress)
       .Run();
     return;
   }
@@ -340,6 +335,7 @@ RunPassAs(const CudaPartitionedGaussianPlan & plan,
                     MakeRowGeometry(source),
                     static_cast<const T *>(source.Data),
                     static_cast<T *>(destination.Data),
+                    workspace,
                     context,
                     progress)
       .Run();
@@ -349,7 +345,8 @@ RunPassAs(const CudaPartitionedGaussianPlan & plan,
   const Matrix<T> columns = MakeColumnMatrix<T>(destination);
   const Matrix<T> filtered = MakeColumnMatrix<T>(source);
   Transpose(MakeRowMatrix<T>(source), columns, context);
-  PassLauncher<T>(plan, pass, MakeLineGeometry(columns), columns.Data, filtered.Data, context, progress).Run();
+  PassLauncher<T>(plan, pass, MakeColumnGeometry(columns), columns.Data, filtered.Data, workspace, context, progress)
+    .Run();
   Transpose(filtered, MakeRowMatrix<T>(destination), context);
 }
 } // namespace
@@ -387,6 +384,7 @@ RunPass(const CudaPartitionedGaussianPlan & plan,
         const CudaPartitionedGaussianPass & pass,
         const DeviceView &                  source,
         const DeviceView &                  destination,
+        Workspace                           workspace,
         const Context &                     context,
         const PassProgress &                progress)
 {
@@ -394,13 +392,13 @@ RunPass(const CudaPartitionedGaussianPlan & plan,
   if (plan.Partition == PartitionEnum::OneWay || source.GetNumberOfElements() <= LaunchPixels ||
       !HasKernelTimeout(context.GetDevice()))
   {
-    run(plan, pass, source, destination, context, progress);
+    run(plan, pass, source, destination, workspace, context, progress);
     return;
   }
   const auto runGroup = [&](const std::vector<DeviceView> & lines, unsigned int axis, float done) {
     CudaPartitionedGaussianPass part = pass;
     part.Axis = axis;
-    run(plan, part, lines[0], lines[1], context, progress);
+    run(plan, part, lines[0], lines[1], workspace, context, progress);
     ReportAfterLaunch(context, progress, done);
   };
   // Whole blocks of threads, of the most lines that one may have.

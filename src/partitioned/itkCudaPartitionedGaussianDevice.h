@@ -5,6 +5,7 @@
 #include "CudaFiltersExport.h"
 #include "itkCudaDeviceView.h"
 #include "itkCudaPartitionedGaussianPlan.h"
+#include "itkCudaWorkspace.h"
 
 #include <cstddef>
 #include <functional>
@@ -26,15 +27,17 @@ GetPassWorkspace(const CudaPartitionedGaussianPlan & plan,
 /** Takes the share of a pass that is done, 0 to 1. */
 using PassProgress = std::function<void(float)>;
 
-/** Queues one pass on the stream: the result is in `destination`, and `source` is lost. Both have the same size,
+/** Queues one pass: the result is in `destination`, and `source` is lost. Both have the same size,
  * strides and type and lie in different memory; rows follow each other at Stride[1], and each further axis where the
- * one before ends. Where the driver ends long kernels, large images and long lines of the one-way partition take
- * several launches; `progress` is called after each, when it is done, and may throw to abort. \exception CudaError */
+ * one before ends. `workspace` has GetPassWorkspace() bytes. Where the driver ends long kernels, large images and long
+ * lines of the one-way partition take several launches; `progress` is called after each, when it is done, and may throw
+ * to abort. \exception CudaError */
 CudaFilters_EXPORT void
 RunPass(const CudaPartitionedGaussianPlan & plan,
         const CudaPartitionedGaussianPass & pass,
         const DeviceView &                  source,
         const DeviceView &                  destination,
+        Workspace                           workspace,
         const Context &                     context,
         const PassProgress &                progress = {});
 } // namespace itk::cuda::partitioned

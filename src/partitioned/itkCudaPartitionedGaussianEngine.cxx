@@ -1,21 +1,82 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "itkCudaPartitionedGaussianEngine.h"
 
-#include "itkCudaComputeType.h"
-#include "itkCudaDevice.h"
+#include "itkCudaHostToHost.h"
 #include "itkCudaPartitionedGaussianDevice.h"
-#include "itkCudaTransfer.h"
+#include "itkCudaPassChain.h"
 
 #include <algorithm>
-#include <utility>
 
 namespace itk
 {
 namespace
 {
-// The share of the work that each step reports: at most sizes the link is slower than the kernels.
-constexpr float UploadShare = 0.48f;
-constexpr float KernelShare = 0.04f;
+using namespace cuda;
+using namespace cuda::partitioned;
+
+class PartitionedCore : public ResidentCore
+{
+public:
+  explicit PartitionedCore(const CudaPartitionedGaussianPlan & plan)
+    : m_Plan(plan)
+  {}
+
+  const char *
+  GetName() const override
+  {
+    return "a partitioned recursive Gaussian filter";
+  }
+
+  bool
+  LeavesResultInInput() const override
+  {
+    return PassChain::EndsInInput(m_Plan.Passes.size());
+  }
+
+  size_t
+  GetMaximumWorkspace(const DeviceImage::SizeType & size, CudaComponentType type) const override
+  {
+    return PassChain::GetWorkspace(m_Plan.Passes.size(), DeviceImage::GetNumberOfBytes(size, type)) +
+           this->GetLargestPassWorkspace(size, type);
+  }
+
+  size_t
+  GetWorkspace(const DeviceView & input, const DeviceView &, int) const override
+  {
+    const size_t image = PassChain::GetWorkspace(m_Plan.Passes.size(), GetNumberOfBytes(input));
+    return Workspace::GetPieceSize(image) + this->GetLargestPassWorkspace(input.Size, input.ComponentType);
+  }
+
+  void
+  Run(const DeviceView &       input,
+      const DeviceView &       output,
+      Workspace                workspace,
+      const Context &          context,
+      const ProgressFunction & progress) const override
+  {
+    const size_t    count = m_Plan.Passes.size();
+    const PassChain images(count, input, output, workspace, context);
+    for (size_t i = 0; i < count; ++i)
+    {
+      const auto report = [&](float done) { progress((static_cast<float>(i) + done) / static_cast<float>(count)); };
+      RunPass(m_Plan, m_Plan.Passes[i], images.GetSource(i), images.GetDestination(i), workspace, context, report);
+    }
+  }
+
+private:
+  size_t
+  GetLargestPassWorkspace(const DeviceImage::SizeType & size, CudaComponentType type) const
+  {
+    size_t largest = 0;
+    for (const CudaPartitionedGaussianPass & pass : m_Plan.Passes)
+    {
+      largest = std::max(largest, GetPassWorkspace(m_Plan, pass, size, type));
+    }
+    return largest;
+  }
+
+  const CudaPartitionedGaussianPlan & m_Plan;
+};
 } // namespace
 
 size_t
@@ -23,14 +84,7 @@ CudaPartitionedGaussianWorkingSet(const CudaPartitionedGaussianPlan & plan,
                                   const CudaImageView &               input,
                                   const CudaImageView &               output)
 {
-  const CudaComponentType           type = cuda::GetComputeType(input, output);
-  const cuda::DeviceImage::SizeType size = cuda::GetPlanarSize(input);
-  size_t workspace = std::max(cuda::GetTransferWorkspace(input, type), cuda::GetTransferWorkspace(output, type));
-  for (const CudaPartitionedGaussianPass & pass : plan.Passes)
-  {
-    workspace = std::max(workspace, cuda::partitioned::GetPassWorkspace(plan, pass, size, type));
-  }
-  return 2 * cuda::DeviceImage::GetNumberOfBytes(size, type) + workspace;
+  return GetHostToHostWorkingSet(PartitionedCore(plan), input, output);
 }
 
 void
@@ -40,34 +94,6 @@ CudaPartitionedGaussianFilter(const CudaPartitionedGaussianPlan & plan,
                               int                                 deviceIndex,
                               const std::function<void(float)> &  progress)
 {
-  CudaVerifyComponents(input.NumberOfComponents, 1, output.NumberOfComponents);
-  const cuda::DeviceGuard           guard(deviceIndex);
-  cuda::StreamLease                 stream(deviceIndex);
-  const CudaComponentType           type = cuda::GetComputeType(input, output);
-  const cuda::DeviceImage::SizeType size = cuda::GetPlanarSize(input);
-  const auto                        report = [&progress](float done) {
-    if (progress)
-    {
-      progress(done);
-    }
-  };
-
-  const cuda::DeviceImage uploaded(size, type, stream);
-  const cuda::DeviceImage other(size, type, stream);
-  cuda::Upload(input, uploaded.GetView(), stream, [&](float done) { report(UploadShare * done); });
-
-  const cuda::DeviceView * from = &uploaded.GetView();
-  const cuda::DeviceView * to = &other.GetView();
-  const auto               count = static_cast<float>(plan.Passes.size());
-  for (size_t i = 0; i < plan.Passes.size(); ++i)
-  {
-    cuda::partitioned::RunPass(plan, plan.Passes[i], *from, *to, stream, [&](float done) {
-      report(UploadShare + KernelShare * (static_cast<float>(i) + done) / count);
-    });
-    std::swap(from, to);
-  }
-
-  constexpr float before = UploadShare + KernelShare;
-  cuda::Download(*from, output, stream, [&](float done) { report(before + (1.0f - before) * done); });
+  RunHostToHost(PartitionedCore(plan), input, output, deviceIndex, progress);
 }
 } // end namespace itk

@@ -2,6 +2,7 @@
 #ifndef itkCudaPartitionedGaussianKernels_cuh
 #define itkCudaPartitionedGaussianKernels_cuh
 
+#include "itkCudaLineGeometry.h"
 #include "itkCudaPartitionedGaussianPartitions.h"
 #include "itkCudaPartitionedGaussianTuning.h"
 
@@ -12,22 +13,6 @@
 
 namespace itk::cuda::partitioned
 {
-/** Line i of InnerCount in group o of OuterCount begins at o * OuterStride + i. In elements. */
-struct LineGeometry
-{
-  size_t LineLength;
-  size_t LineStride;
-  size_t InnerCount;
-  size_t OuterCount;
-  size_t OuterStride;
-
-  __host__ __device__ size_t
-  GetNumberOfLines() const
-  {
-    return InnerCount * OuterCount;
-  }
-};
-
 template <typename T>
 struct PassArguments
 {

@@ -35,6 +35,20 @@ ClearColumn(char * first, size_t pitch, size_t width, size_t rows, const Context
 }
 } // namespace
 
+void
+ClearPadding(const DeviceView & view, const Context & context)
+{
+  const size_t bytes = CudaComponentSize(view.ComponentType);
+  const size_t pitch = view.Stride[1] * bytes;
+  const size_t rowBytes = view.Size[0] * bytes;
+  if (pitch > rowBytes && view.Data)
+  {
+    const DeviceGuard guard(context.GetDevice());
+    const size_t      rows = GetNumberOfBytes(view) / pitch;
+    ClearColumn(static_cast<char *>(view.Data) + rowBytes, pitch, pitch - rowBytes, rows, context);
+  }
+}
+
 DeviceImage::DeviceImage(const SizeType & size, CudaComponentType type, const Context & context)
   : m_Buffer(GetNumberOfBytes(size, type), context)
 {
@@ -47,13 +61,7 @@ DeviceImage::DeviceImage(const SizeType & size, CudaComponentType type, const Co
   {
     m_View.Stride[axis] = m_View.Stride[axis - 1] * size[axis - 1];
   }
-  const size_t rowBytes = size[0] * CudaComponentSize(type);
-  if (pitch > rowBytes && m_View.Data)
-  {
-    const DeviceGuard guard(context.GetDevice());
-    const size_t      rows = m_Buffer.GetSize() / pitch;
-    ClearColumn(static_cast<char *>(m_View.Data) + rowBytes, pitch, pitch - rowBytes, rows, context);
-  }
+  ClearPadding(m_View, context);
 }
 
 size_t

@@ -35,10 +35,23 @@ struct DeviceView
   }
 };
 
+/** Bytes from the first element to the end of the last component's volume, with the padding of rows. */
+inline size_t
+GetNumberOfBytes(const DeviceView & view)
+{
+  return view.Size.back() * view.Stride.back() * CudaComponentSize(view.ComponentType);
+}
+
+/** Sets the padding of an image to zero whose rows follow each other at Stride[1]: passes along other axes than x
+ * filter it like pixels. \exception CudaError */
+CudaFilters_EXPORT void
+ClearPadding(const DeviceView & view, const Context & context);
+
 /** \class DeviceImage
  * \brief Device memory laid out as a DeviceView whose rows start at multiples of 16 bytes.
  *
- * Padding is zero from the start; the elements are not initialised.
+ * Padding is zero from the start; the elements are not initialised. The image may be moved, and may outlive the context
+ * object that it was made with, not the stream.
  */
 class CudaFilters_EXPORT DeviceImage
 {

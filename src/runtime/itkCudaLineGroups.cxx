@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "itkCudaLineGroups.h"
 
+#include "itkCudaLineGeometry.h"
+
 #include <algorithm>
 
 namespace itk::cuda
@@ -16,33 +18,10 @@ struct LineGroup
   size_t OuterCount;
 };
 
-/** All lines: the axes below theirs are flattened into the inner index, with the padding of rows but for the last
- * one's, those above into the outer one. */
-LineGroup
-GetAllLines(const DeviceView & image, unsigned int axis)
-{
-  LineGroup all{ 0, 1, 0, 1 };
-  if (axis > 0)
-  {
-    all.InnerCount = axis == 1 ? image.Size[0] : image.Stride[axis] - (image.Stride[1] - image.Size[0]);
-  }
-  for (unsigned int k = axis + 1; k < DeviceView::NumberOfAxes; ++k)
-  {
-    all.OuterCount *= image.Size[k];
-  }
-  return all;
-}
-
-size_t
-GetOuterStride(const DeviceView & image, unsigned int axis)
-{
-  return axis + 1 < DeviceView::NumberOfAxes ? image.Stride[axis + 1] : image.Stride[axis] * image.Size[axis];
-}
-
 DeviceView
 GetLines(const DeviceView & image, unsigned int axis, const LineGroup & group)
 {
-  const size_t outerStride = GetOuterStride(image, axis);
+  const size_t outerStride = MakeLineGeometry(image, axis).OuterStride;
   const size_t end = group.OuterCount * outerStride;
   const size_t first = group.Outer * outerStride + group.Inner;
   DeviceView   lines = image;
@@ -68,11 +47,11 @@ ForEachLineGroup(const std::vector<DeviceView> & images,
                  size_t                          columns,
                  const LineGroupFunction &       function)
 {
-  const LineGroup all = GetAllLines(images.front(), axis);
-  const size_t    length = images.front().Size[axis];
-  const size_t    innerStep = std::min(all.InnerCount, std::max<size_t>(1, pixels / (length * columns)) * columns);
-  const size_t    outerStep = std::max<size_t>(1, pixels / (length * all.InnerCount));
-  LineGroup       group{};
+  const LineGeometry all = MakeLineGeometry(images.front(), axis);
+  const size_t       length = all.LineLength;
+  const size_t       innerStep = std::min(all.InnerCount, std::max<size_t>(1, pixels / (length * columns)) * columns);
+  const size_t       outerStep = std::max<size_t>(1, pixels / (length * all.InnerCount));
+  LineGroup          group{};
   for (group.Outer = 0; group.Outer < all.OuterCount; group.Outer += outerStep)
   {
     group.OuterCount = std::min(outerStep, all.OuterCount - group.Outer);
@@ -87,7 +66,7 @@ ForEachLineGroup(const std::vector<DeviceView> & images,
       const size_t done = group.Outer * all.InnerCount + (group.Inner + group.InnerCount) * group.OuterCount;
       function(lines,
                std::min(axis, 1u),
-               static_cast<float>(static_cast<double>(done) / static_cast<double>(all.InnerCount * all.OuterCount)));
+               static_cast<float>(static_cast<double>(done) / static_cast<double>(all.GetNumberOfLines())));
     }
   }
 }

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkCudaGaussianLaunch_cuh
+#define itkCudaGaussianLaunch_cuh
+
+#include "itkCudaCall.h"
+#include "itkCudaGaussianCoefficients.h"
+#include "itkCudaGaussianDevice.h"
+#include "itkCudaGaussianKernels.cuh"
+#include "itkCudaLaunch.h"
+#include "itkCudaRoundUp.h"
+
+#include <cmath>
+
+// What the launches of line passes and of streams share: tables made of a kernel's poles, and the scan over chunks.
+
+namespace itk::cuda::gaussian
+{
+/** The state n pixels after a pixel of value 1 is G^n (1, e). */
+template <typename T, unsigned int VPairs, unsigned int VLength>
+EndWeights<T, VPairs, VLength>
+MakeEndWeights(const CudaGaussianKernel & kernel)
+{
+  EndWeights<T, VPairs, VLength> weights;
+  for (unsigned int j = 0; j < VPairs; ++j)
+  {
+    const double coupling = std::abs(1.0 - kernel.Pole[j]);
+    const auto   impulse = [&](unsigned int n) {
+      return Apply(MakeStatePower(kernel.Pole[j], n), PolePairState<double>{ 1.0, coupling });
+    };
+    for (unsigned int k = 0; k < VLength / 2; ++k)
+    {
+      const PolePairState<double> near = impulse(k);
+      const PolePairState<double> far = impulse(VLength - 1 - k);
+      weights.Even[k].Pair[j] = { static_cast<T>(0.5 * (near.U + far.U)), static_cast<T>(0.5 * (near.V + far.V)) };
+      weights.Odd[k].Pair[j] = { static_cast<T>(0.5 * (near.U - far.U)), static_cast<T>(0.5 * (near.V - far.V)) };
+    }
+  }
+  return weights;
+}
+
+/** The pixels that are subtracted from a pass's lines: the first ones of the whole lines. */
+template <typename T>
+struct FirstPixels
+{
+  const T * Data;
+  size_t    Stride; // elements from those of a group of lines to the next's
+};
+
+template <typename T>
+FirstPixels<T>
+GetFirstPixels(const CudaGaussianLinePass & pass, const DeviceView & source, const LineCut & cut)
+{
+  const DeviceView & image = cut.BeginIsCut() ? cut.First : source;
+  return { static_cast<const T *>(image.Data), MakeLineGeometry(image, pass.Axis).OuterStride };
+}
+
+/** Turns the totals at `states` into start states. */
+template <typename T, unsigned int VPairs>
+void
+LaunchScan(const CudaGaussianLinePass & pass,
+           const LineSchedule &         schedule,
+           const DeviceView &           source,
+           const LineCut &              cut,
+           PolePairState<T> *           states,
+           const Context &              context)
+{
+  constexpr unsigned int     threads = 128;
+  const CudaGaussianKernel & kernel = pass.Results.front().Kernel;
+  const FirstPixels<T>       first = GetFirstPixels<T>(pass, source, cut);
+  ScanArguments<T, VPairs>   arguments{};
+  arguments.Geometry = MakeLineGeometry(source, pass.Axis);
+  arguments.Source = static_cast<const T *>(source.Data);
+  arguments.First = first.Data;
+  arguments.FirstStride = first.Stride;
+  arguments.LookAhead = schedule.LookAhead;
+  arguments.EndIsCut = cut.EndIsCut;
+  arguments.States = states;
+  arguments.Before = static_cast<const PolePairState<T> *>(cut.StatesBefore);
+  arguments.Behind = static_cast<const PolePairState<T> *>(cut.StatesBehind);
+  arguments.Dynamics = MakeLineDynamics<T, VPairs>(kernel);
+  const KeptStates kept = GetKeptStates(schedule, GetAxisKind(pass.Axis), arguments.Geometry.LineLength, sizeof(T));
+  arguments.NumberOfChunks = kept.Number;
+  for (unsigned int j = 0; j < VPairs; ++j)
+  {
+    arguments.Power[j] = Round<T>(MakeStatePower(kernel.Pole[j], kept.Step));
+    arguments.LastPower[j] = Round<T>(MakeStatePower(kernel.Pole[j], kept.Last));
+  }
+  const size_t count = NumberOfStates<VPairs> * arguments.Geometry.GetNumberOfLines();
+  ITK_CUDA_CALL(LaunchKernel(
+    ScanChunksKernel<T, VPairs>, MakeGrid(DivideUp(count, threads)), dim3(threads), 0, context.GetStream(), arguments));
+}
+} // namespace itk::cuda::gaussian
+
+#endif

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "itkCudaGaussianStreamLaunch.h"
+
+#include "itkCudaDevice.h"
+#include "itkCudaGaussianLaunch.cuh"
+#include "itkCudaGaussianStream.cuh"
+#include "itkCudaGaussianTensorMap.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace itk::cuda::gaussian
+{
+namespace
+{
+/** Chunks of strips of lines. */
+template <typename T>
+TensorBox
+MakeChunkBox(const LineGeometry & geometry, const T * data)
+{
+  TensorBox box;
+  box.Data = const_cast<T *>(data);
+  box.BytesPerElement = sizeof(T);
+  box.Size = { { geometry.InnerCount, geometry.LineLength, geometry.OuterCount } };
+  box.StrideBytes = { { geometry.LineStride * sizeof(T), geometry.OuterStride * sizeof(T) } };
+  box.Box = { { StreamColumns, ChunkLength, 1 } };
+  return box;
+}
+
+/** Pieces of a line such that the blocks of threads, one on each multiprocessor, are done soonest: every piece costs
+ * its chunks and those next to it. */
+unsigned int
+GetPiecesPerLine(size_t strips, unsigned int chunks, unsigned int lookAhead, size_t multiprocessors)
+{
+  unsigned int best = 1;
+  size_t       least = std::numeric_limits<size_t>::max();
+  for (unsigned int pieces = 1; pieces <= std::max(1u, chunks / 2); ++pieces)
+  {
+    const size_t rounds = DivideUp(strips * pieces, multiprocessors);
+    const size_t length = (chunks + pieces - 1) / pieces + (pieces > 1 ? 2 : 1) * lookAhead;
+    if (rounds * length < least)
+    {
+      least = rounds * length;
+      best = pieces;
+    }
+  }
+  return best;
+}
+
+template <typename T, TileTask VTask, unsigned int VLookAhead>
+void
+LaunchStream(const StreamArguments<T> & arguments, const Context & context)
+{
+  constexpr size_t shared = sizeof(StreamMemory<T, VTask, VLookAhead>);
+  // The dispatch, which knows no device code, counts with the same number; HoldsWholeLines() asks for more.
+  static_assert(VTask == TileTask::FilterWholeLines || shared == GetStreamSharedBytes(VLookAhead));
+  const auto   kernel = StreamKernel<T, VTask, VLookAhead>;
+  const size_t blocks = std::min<size_t>(
+    arguments.NumberOfPieces, static_cast<unsigned int>(GetDeviceProperties(context.GetDevice()).MultiprocessorCount));
+  static SharedMemoryGrant grant;
+  grant.Raise(kernel, context.GetDevice());
+  ITK_CUDA_CALL(
+    LaunchKernel(kernel, MakeGrid(blocks), dim3(StreamWorkers + WarpSize), shared, context.GetStream(), arguments));
+}
+
+/** Whether blocks of threads partition whole lines among the chunks that they hold, which gives the same bits. */
+bool
+HoldsWholeLines(const LineSchedule & schedule, size_t strips, int device)
+{
+  const DeviceProperties & properties = GetDeviceProperties(device);
+  return schedule.Method == LineMethod::StreamPartition && schedule.NumberOfTiles <= MaximumWholeLineChunks &&
+         strips >= static_cast<size_t>(properties.MultiprocessorCount) &&
+         sizeof(StreamMemory<float, TileTask::FilterWholeLines, 0>) <= properties.SharedMemoryPerBlockOptin;
+}
+
+StreamArguments<float>
+MakeStreamArguments(const CudaGaussianLinePass &    pass,
+                    const std::vector<DeviceView> & images,
+                    const LineCut &                 cut,
+                    unsigned int                    chunks)
+{
+  using T = float;
+  const DeviceView &         source = images[pass.Source];
+  const CudaGaussianKernel & kernel = pass.Results.front().Kernel;
+  const FirstPixels<T>       first = GetFirstPixels<T>(pass, source, cut);
+  StreamArguments<T>         arguments{};
+  arguments.First = first.Data;
+  arguments.FirstStride = first.Stride;
+  arguments.Geometry = MakeLineGeometry(source, pass.Axis);
+  arguments.StripsPerRow = GetNumberOfBlocks(DivideUp(arguments.Geometry.InnerCount, StreamColumns));
+  arguments.NumberOfChunks = chunks;
+  arguments.LastChunk = cut.EndIsCut ? chunks : chunks - 1;
+  arguments.Dynamics = MakeLineDynamics<T, StreamPolePairs>(kernel);
+  for (unsigned int j = 0; j < StreamPolePairs; ++j)
+  {
+    arguments.SegmentPower[j] = Round<T>(MakeStatePower(kernel.Pole[j], StreamSegmentLength));
+    arguments.ChunkPower[j] = Round<T>(MakeStatePower(kernel.Pole[j], ChunkLength));
+  }
+  arguments.Ends = MakeEndWeights<T, StreamPolePairs, StreamSegmentLength>(kernel);
+  arguments.Response = MakeLineResponse<T, StreamPolePairs>(kernel);
+  arguments.SourceMap = MakeTensorMap(MakeChunkBox(arguments.Geometry, static_cast<const T *>(source.Data)));
+  arguments.DestinationMap = MakeTensorMap(
+    MakeChunkBox(arguments.Geometry, static_cast<const T *>(images[pass.Results.front().Destination].Data)));
+  return arguments;
+}
+} // namespace
+
+bool
+CanStream(const CudaGaussianLinePass & pass, const std::vector<DeviceView> & images, int device)
+{
+  const LineGeometry geometry = MakeLineGeometry(images[pass.Source], pass.Axis);
+  const auto         fits = [&](unsigned int image) {
+    return FitsTensorMap(MakeChunkBox(geometry, static_cast<const float *>(images[image].Data)));
+  };
+  return pass.Results.size() == 1 && pass.Results.front().Kernel.NumberOfPolePairs == StreamPolePairs &&
+         fits(pass.Source) && fits(pass.Results.front().Destination) && HasBulkCopies(device);
+}
+
+void
+RunStreamedPass(const CudaGaussianLinePass &    pass,
+                const LineSchedule &            schedule,
+                const std::vector<DeviceView> & images,
+                const LineCut &                 cut,
+                Workspace                       workspace,
+                const Context &                 context)
+{
+  using T = float;
+  const auto multiprocessors = static_cast<size_t>(GetDeviceProperties(context.GetDevice()).MultiprocessorCount);
+  const auto chunks = static_cast<unsigned int>(schedule.NumberOfTiles);
+  StreamArguments<T> arguments = MakeStreamArguments(pass, images, cut, chunks);
+  const size_t       strips = size_t{ arguments.StripsPerRow } * arguments.Geometry.OuterCount;
+  const bool         wholeLines = !cut.IsCut() && HoldsWholeLines(schedule, strips, context.GetDevice());
+  arguments.PiecesPerLine = wholeLines ? 1 : GetPiecesPerLine(strips, chunks, schedule.LookAhead, multiprocessors);
+  arguments.NumberOfPieces = GetNumberOfBlocks(strips * arguments.PiecesPerLine);
+  if (schedule.Method == LineMethod::Stream)
+  {
+    const auto launch = schedule.LookAhead == 1   ? LaunchStream<T, TileTask::Filter, 1>
+                        : schedule.LookAhead == 2 ? LaunchStream<T, TileTask::Filter, 2>
+                                                  : LaunchStream<T, TileTask::Filter, MaximumLookAhead>;
+    launch(arguments, context);
+    return;
+  }
+  if (wholeLines)
+  {
+    LaunchStream<T, TileTask::FilterWholeLines, 0>(arguments, context);
+    return;
+  }
+  const DeviceView & source = images[pass.Source];
+  arguments.States = static_cast<PolePairState<T> *>(workspace.Take(GetLinePassWorkspace(pass, schedule, source)));
+  LaunchStream<T, TileTask::WriteTotals, 0>(arguments, context);
+  LaunchScan<T, StreamPolePairs>(pass, schedule, source, cut, arguments.States, context);
+  LaunchStream<T, TileTask::FilterFromStates, 0>(arguments, context);
+}
+} // namespace itk::cuda::gaussian

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "itkCudaHostToHost.h"
+
+#include "itkCudaCall.h"
+#include "itkCudaDevice.h"
+#include "itkCudaError.h"
+#include "itkCudaTransfer.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <string>
+
+namespace itk::cuda
+{
+namespace
+{
+// The share of the work that each step reports: at most sizes the link is slower than the kernels.
+constexpr float UploadShare = 0.48f;
+constexpr float KernelShare = 0.04f;
+
+/** The part of the progress from `begin` to `end`. */
+ProgressFunction
+GetPart(const ProgressFunction & progress, float begin, float end)
+{
+  return [&progress, begin, end](float done) {
+    if (progress)
+    {
+      progress(begin + (end - begin) * done);
+    }
+  };
+}
+
+DeviceImage::SizeType
+GetOutputSize(const ResidentCore & core, const CudaImageView & input)
+{
+  DeviceImage::SizeType size = GetPlanarSize(input);
+  size.back() *= core.GetNumberOfResults();
+  return size;
+}
+
+bool
+IsSynchronous()
+{
+  const char * const value = std::getenv("ITK_CUDAFILTERS_SYNCHRONOUS");
+  return value && std::string(value) == "1";
+}
+
+/** Waits for the core's work, so that its failure is not reported by what comes after it. */
+void
+WaitFor(const ResidentCore & core, const Context & context)
+{
+  const cudaError_t error = ITK_CUDA_TRY(cudaStreamSynchronize(context.GetStream()));
+  if (error != cudaSuccess)
+  {
+    ThrowCudaError(error, (std::string("The work of ") + core.GetName()).c_str(), __FILE__, __LINE__);
+  }
+}
+
+void
+RunOnDevice(const ResidentCore &     core,
+            const DeviceView &       input,
+            const DeviceView &       output,
+            const Context &          context,
+            const ProgressFunction & progress)
+{
+  const size_t       bytes = core.GetWorkspace(input, output, context.GetDevice());
+  const DeviceBuffer workspace(bytes, context);
+  core.Run(input, output, { workspace.GetPointer(), bytes }, context, progress);
+  if (IsSynchronous())
+  {
+    WaitFor(core, context);
+  }
+}
+
+void
+DownloadResult(const ResidentCore &     core,
+               const DeviceView &       result,
+               const CudaImageView &    input,
+               const CudaImageView &    output,
+               StreamLease &            stream,
+               const ProgressFunction & progress)
+{
+  try
+  {
+    Download(core.GetResult(result, output), output, stream, progress);
+  }
+  catch (const CudaError & error)
+  {
+    if (error.GetKind() == CudaError::Kind::OutOfMemory && input.Data == output.Data)
+    {
+      // In place the input may be lost in part, so the host cannot take over.
+      throw CudaError(error.GetFile(), error.GetLine(), CudaError::Kind::CallFailed, error.GetDescription());
+    }
+    throw;
+  }
+}
+} // namespace
+
+size_t
+GetHostToHostWorkingSet(const ResidentCore & core, const CudaImageView & input, const CudaImageView & output)
+{
+  const CudaComponentType     type = core.GetComputeType(input, output);
+  const DeviceImage::SizeType size = GetPlanarSize(input);
+  const size_t                result =
+    core.LeavesResultInInput() ? 0 : DeviceImage::GetNumberOfBytes(GetOutputSize(core, input), type);
+  const size_t transfer = std::max(GetTransferWorkspace(input, type), GetTransferWorkspace(output, type));
+  return DeviceImage::GetNumberOfBytes(size, type) + result + std::max(transfer, core.GetMaximumWorkspace(size, type));
+}
+
+void
+RunHostToHost(const ResidentCore &     core,
+              const CudaImageView &    input,
+              const CudaImageView &    output,
+              int                      device,
+              const ProgressFunction & progress)
+{
+  CudaVerifyComponents(input.NumberOfComponents, core.GetNumberOfResults(), output.NumberOfComponents);
+  const DeviceGuard       guard(device);
+  StreamLease             stream(device);
+  const CudaComponentType type = core.GetComputeType(input, output);
+  const DeviceImage       uploaded(GetPlanarSize(input), type, stream);
+  const DeviceImage       other =
+    core.LeavesResultInInput() ? DeviceImage() : DeviceImage(GetOutputSize(core, input), type, stream);
+  const DeviceView & result = core.LeavesResultInInput() ? uploaded.GetView() : other.GetView();
+
+  Upload(input, uploaded.GetView(), stream, GetPart(progress, 0.0f, UploadShare));
+  RunOnDevice(core, uploaded.GetView(), result, stream, GetPart(progress, UploadShare, UploadShare + KernelShare));
+  DownloadResult(core, result, input, output, stream, GetPart(progress, UploadShare + KernelShare, 1.0f));
+}
+} // namespace itk::cuda

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkCudaHostToHost_h
+#define itkCudaHostToHost_h
+
+#include "itkCudaComputeType.h"
+#include "itkCudaContext.h"
+#include "itkCudaDeviceView.h"
+#include "itkCudaImageView.h"
+#include "itkCudaWorkspace.h"
+
+#include <cstddef>
+#include <functional>
+
+namespace itk::cuda
+{
+/** Takes the share of the work done, 0 to 1. It may throw to abort. */
+using ProgressFunction = std::function<void(float)>;
+
+/** \class ResidentCore
+ * \brief What a room computes with images that lie on the device: a plan, as the host-to-host shell sees it.
+ */
+class ResidentCore
+{
+public:
+  virtual ~ResidentCore() = default;
+
+  /** What errors call it. */
+  virtual const char *
+  GetName() const = 0;
+
+  /** Components of the output for each of the input's. */
+  virtual size_t
+  GetNumberOfResults() const
+  {
+    return 1;
+  }
+
+  /** The type of the images on the device, float or double. */
+  virtual CudaComponentType
+  GetComputeType(const CudaImageView & input, const CudaImageView & output) const
+  {
+    return cuda::GetComputeType(input, output);
+  }
+
+  /** Whether Run() leaves the result where the input lies: its output is its input, then. */
+  virtual bool
+  LeavesResultInInput() const = 0;
+
+  /** Bytes of device memory that Run() needs beside input and output on any device, at most, but for their alignment.
+   */
+  virtual size_t
+  GetMaximumWorkspace(const DeviceImage::SizeType & size, CudaComponentType type) const = 0;
+
+  /** Those that it needs on that device. */
+  virtual size_t
+  GetWorkspace(const DeviceView & input, const DeviceView & output, int device) const = 0;
+
+  /** Queues the work. The input may be overwritten. The output has the input's rows and as many planes for each
+   * component as there are results. It never allocates or transfers images, and waits only where the driver ends long
+   * kernels. */
+  virtual void
+  Run(const DeviceView &       input,
+      const DeviceView &       output,
+      Workspace                workspace,
+      const Context &          context,
+      const ProgressFunction & progress) const = 0;
+
+  /** The part of the output that goes to the host. */
+  virtual DeviceView
+  GetResult(const DeviceView & output, const CudaImageView &) const
+  {
+    return output;
+  }
+};
+
+/** Bytes of device memory that RunHostToHost() needs, at most. */
+size_t
+GetHostToHostWorkingSet(const ResidentCore & core, const CudaImageView & input, const CudaImageView & output);
+
+/** Uploads `input`, runs the core on the device and downloads the result to `output`; complete on return. A kernel that
+ * failed is reported by the download; with ITK_CUDAFILTERS_SYNCHRONOUS=1 in the environment, before it and by name.
+ *
+ * Where memory runs out the error is of kind OutOfMemory, after which the host may take over, unless input and output
+ * are the same memory and some of it may have been overwritten.
+ *
+ * \exception CudaError, or what `progress` throws */
+void
+RunHostToHost(const ResidentCore &     core,
+              const CudaImageView &    input,
+              const CudaImageView &    output,
+              int                      device,
+              const ProgressFunction & progress);
+} // namespace itk::cuda
+
+#endif

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkCudaWorkspace_h
+#define itkCudaWorkspace_h
+
+#include "itkCudaRoundUp.h"
+#include "itkMacro.h"
+
+#include <algorithm>
+#include <cstddef>
+
+namespace itk::cuda
+{
+/** \class Workspace
+ * \brief Device memory that a run may use for itself, handed out piece by piece.
+ *
+ * Plain data that owns nothing. A function that takes it by value gives back what it took when it returns: the stream's
+ * order keeps the next one from writing before this one's work is done.
+ */
+class Workspace
+{
+public:
+  static constexpr size_t Alignment = 256;
+
+  Workspace() = default;
+
+  /** `memory` is aligned to Alignment. */
+  Workspace(void * memory, size_t bytes)
+    : m_Next(static_cast<unsigned char *>(memory))
+    , m_Left(bytes)
+  {}
+
+  /** What Take() uses up for so many bytes, if more is to be taken after them. */
+  static constexpr size_t
+  GetPieceSize(size_t bytes)
+  {
+    return RoundUp(bytes, Alignment);
+  }
+
+  /** Memory of that size; nullptr for none.
+   * \exception ExceptionObject if less is left */
+  void *
+  Take(size_t bytes)
+  {
+    if (bytes > m_Left)
+    {
+      itkGenericExceptionMacro("The workspace has " << m_Left << " bytes left; " << bytes << " are needed");
+    }
+    const size_t          piece = std::min(GetPieceSize(bytes), m_Left);
+    unsigned char * const memory = m_Next;
+    m_Next += piece;
+    m_Left -= piece;
+    return bytes == 0 ? nullptr : memory;
+  }
+
+private:
+  unsigned char * m_Next{ nullptr };
+  size_t          m_Left{ 0 };
+};
+} // namespace itk::cuda
+
+#endif
