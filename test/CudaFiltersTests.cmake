@@ -15,6 +15,7 @@ set(CudaFilters_GTESTS
     itkCudaGaussianLargeImageGTest.cxx
     itkCudaGaussianPixelTypesGTest.cxx
     itkCudaGaussianPlanGTest.cxx
+    itkCudaGaussianHostChunksGTest.cxx
     itkCudaGaussianScheduleGTest.cxx
     itkCudaGaussianTestUtilitiesGTest.cxx
     itkCudaHostMemoryPoolGTest.cxx

@@ -129,11 +129,11 @@ SteadyState(const SectionDynamics<T> & section, TPixel x)
 
 /** State at the end of a stretch of pixels: `end` is the one from zero state, `begin` the state before the stretch,
  * `power` maps over its length (partition of a line; exact because states are linear in the input). */
-template <typename T>
-ITK_CUDA_HOST_DEVICE inline PolePairState<T>
-Combine(const PolePairState<T> & end, const StateMatrix<T> & power, const PolePairState<T> & begin)
+template <typename TPixel, typename T>
+ITK_CUDA_HOST_DEVICE inline PolePairState<TPixel>
+Combine(const PolePairState<TPixel> & end, const StateMatrix<T> & power, const PolePairState<TPixel> & begin)
 {
-  PolePairState<T> state;
+  PolePairState<TPixel> state;
   state.U = power.UU * begin.U + (power.UV * begin.V + end.U);
   state.V = power.VU * begin.U + (power.VV * begin.V + end.V);
   return state;

@@ -4,10 +4,12 @@
 #include "itkCudaComputeType.h"
 #include "itkCudaGaussianCoefficients.h"
 #include "itkCudaGaussianEngine.h"
+#include "itkCudaGaussianSchedule.h"
 #include "itkCudaHostLines.h"
 #include "itkMultiThreaderBase.h"
 
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <map>
 #include <memory>
@@ -63,8 +65,13 @@ template <typename T, unsigned int VPairs>
 class LineFilter
 {
 public:
-  explicit LineFilter(const std::vector<CudaGaussianPassResult> & results)
-    : m_Dynamics(MakeLineDynamics<T, VPairs>(results.front().Kernel))
+  /** With a `lookAhead` the states with which sweeps enter a chunk follow from those chunks around it alone, as on the
+   * device (LineSchedule); 0: from all pixels. */
+  explicit LineFilter(const std::vector<CudaGaussianPassResult> & results, unsigned int lookAhead = 0)
+    : m_Kernel(results.front().Kernel)
+    , m_LookAhead(lookAhead)
+    , m_Dynamics(MakeLineDynamics<T, VPairs>(m_Kernel))
+    , m_ChunkPower(this->MakePower(ChunkLength))
   {
     for (const CudaGaussianPassResult & result : results)
     {
@@ -82,8 +89,49 @@ public:
     {
       line[n] = line[n] - first;
     }
-    LineState<TPixel, VPairs> causal = this->GetBorderState(line[0]);
-    for (size_t n = 0; n < length; ++n)
+    const size_t chunkLength = m_LookAhead == 0 ? length : ChunkLength;
+    const auto   starts = this->GetChunkStarts(line, length);
+    for (size_t begin = 0; begin < length; begin += chunkLength)
+    {
+      const size_t end = std::min(begin + chunkLength, length);
+      this->FilterChunk(line, output, begin, end, stride, first, starts[begin / chunkLength]);
+    }
+  }
+
+private:
+  using PowerType = std::array<StateMatrix<T>, VPairs>;
+
+  /** Of a chunk: states at its begin and, of the anticausal sweep, at its end. */
+  template <typename TPixel>
+  struct ChunkStates
+  {
+    LineState<TPixel, VPairs> Causal;
+    LineState<TPixel, VPairs> Anticausal;
+  };
+
+  PowerType
+  MakePower(size_t length) const
+  {
+    PowerType power;
+    for (unsigned int j = 0; j < VPairs; ++j)
+    {
+      power[j] = Round<T>(MakeStatePower(m_Kernel.Pole[j], length));
+    }
+    return power;
+  }
+
+  template <typename TPixel>
+  void
+  FilterChunk(const TPixel *              line,
+              TPixel *                    output,
+              size_t                      begin,
+              size_t                      end,
+              size_t                      stride,
+              const TPixel &              first,
+              const ChunkStates<TPixel> & starts) const
+  {
+    LineState<TPixel, VPairs> causal = starts.Causal;
+    for (size_t n = begin; n < end; ++n)
     {
       for (size_t r = 0; r < m_Responses.size(); ++r)
       {
@@ -92,8 +140,8 @@ public:
       }
       Advance(causal, m_Dynamics, line[n]);
     }
-    LineState<TPixel, VPairs> anticausal = this->GetBorderState(line[length - 1]);
-    for (size_t n = length; n-- > 0;)
+    LineState<TPixel, VPairs> anticausal = starts.Anticausal;
+    for (size_t n = end; n-- > begin;)
     {
       for (size_t r = 0; r < m_Responses.size(); ++r)
       {
@@ -105,7 +153,74 @@ public:
     }
   }
 
-private:
+  /** The states with which both sweeps enter each chunk, or the whole line as one. */
+  template <typename TPixel>
+  std::vector<ChunkStates<TPixel>>
+  GetChunkStarts(const TPixel * line, size_t length) const
+  {
+    const LineState<TPixel, VPairs> before = this->GetBorderState(line[0]);
+    const LineState<TPixel, VPairs> behind = this->GetBorderState(line[length - 1]);
+    if (m_LookAhead == 0)
+    {
+      return { { before, behind } };
+    }
+    const auto                       totals = this->GetChunkTotals(line, length);
+    const size_t                     chunks = totals.size();
+    const PowerType                  lastPower = this->MakePower(length - (chunks - 1) * ChunkLength);
+    std::vector<ChunkStates<TPixel>> starts(chunks);
+    for (size_t c = 0; c < chunks; ++c)
+    {
+      const size_t first = c - std::min<size_t>(c, m_LookAhead);
+      const size_t last = std::min<size_t>(c + m_LookAhead, chunks - 1);
+      starts[c].Causal = first == 0 ? before : LineState<TPixel, VPairs>();
+      for (size_t i = first; i < c; ++i)
+      {
+        starts[c].Causal = CombineStates(totals[i].Causal, m_ChunkPower, starts[c].Causal);
+      }
+      starts[c].Anticausal = last + 1 == chunks ? behind : LineState<TPixel, VPairs>();
+      for (size_t i = last; i > c; --i)
+      {
+        const PowerType & power = i + 1 == chunks ? lastPower : m_ChunkPower;
+        starts[c].Anticausal = CombineStates(totals[i].Anticausal, power, starts[c].Anticausal);
+      }
+    }
+    return starts;
+  }
+
+  /** End states of sweeps over each chunk from zero state. */
+  template <typename TPixel>
+  std::vector<ChunkStates<TPixel>>
+  GetChunkTotals(const TPixel * line, size_t length) const
+  {
+    std::vector<ChunkStates<TPixel>> totals((length + ChunkLength - 1) / ChunkLength);
+    for (size_t c = 0; c < totals.size(); ++c)
+    {
+      const size_t begin = c * ChunkLength;
+      const size_t end = std::min(begin + ChunkLength, length);
+      for (size_t n = begin; n < end; ++n)
+      {
+        Advance(totals[c].Causal, m_Dynamics, line[n]);
+      }
+      for (size_t n = end; n-- > begin;)
+      {
+        Advance(totals[c].Anticausal, m_Dynamics, line[n]);
+      }
+    }
+    return totals;
+  }
+
+  template <typename TPixel>
+  static LineState<TPixel, VPairs>
+  CombineStates(const LineState<TPixel, VPairs> & end, const PowerType & power, const LineState<TPixel, VPairs> & begin)
+  {
+    LineState<TPixel, VPairs> state;
+    for (unsigned int j = 0; j < VPairs; ++j)
+    {
+      state.Pair[j] = Combine(end.Pair[j], power[j], begin.Pair[j]);
+    }
+    return state;
+  }
+
   template <typename TPixel>
   LineState<TPixel, VPairs>
   GetBorderState(const TPixel & edge) const
@@ -118,7 +233,10 @@ private:
     return state;
   }
 
+  const CudaGaussianKernel             m_Kernel;
+  const unsigned int                   m_LookAhead;
   LineDynamics<T, VPairs>              m_Dynamics;
+  PowerType                            m_ChunkPower; // over a chunk
   std::vector<LineResponse<T, VPairs>> m_Responses;
 };
 
@@ -153,6 +271,13 @@ public:
         m_LastWrite[result.Destination] = i;
       }
     }
+  }
+
+  /** The type of what lies between passes. */
+  CudaComponentType
+  GetComputeType() const
+  {
+    return m_ComputeType;
   }
 
   /** Begins with the first pass. `outputs` are the results' places. */
@@ -345,15 +470,30 @@ ForBundlesInParallel(size_t count, size_t pixels, MultiThreaderBase * threader, 
   }
 }
 
+/** As on the device, which has no such chunks along the first axis. `type` is what lies between passes. */
+unsigned int
+GetLookAhead(const CudaGaussianLinePass & pass, size_t length, CudaComponentType type)
+{
+  const CudaGaussianKernel & kernel = pass.Results.front().Kernel;
+  LineProblem                problem;
+  problem.Kind = AxisKind::Strided;
+  problem.Length = length;
+  problem.SigmaInPixels = kernel.SigmaInPixels;
+  problem.BytesPerComponent = static_cast<unsigned int>(CudaComponentSize(type));
+  problem.NumberOfPolePairs = kernel.NumberOfPolePairs;
+  return pass.Axis == 0 ? 0 : GetLookAhead(problem);
+}
+
 template <unsigned int VPairs>
 void
 RunPass(const CudaGaussianLinePass &    pass,
+        CudaComponentType               computeType,
         const CudaImageView &           source,
         const std::vector<PassTarget> & targets,
         MultiThreaderBase *             threader,
         const Report &                  report)
 {
-  const LineFilter<double, VPairs> filter(pass.Results);
+  const LineFilter<double, VPairs> filter(pass.Results, GetLookAhead(pass, source.Size[pass.Axis], computeType));
   const LineBundles                bundles(source, pass.Axis, LinesOfBundle);
   ForBundlesInParallel(bundles.GetCount(), source.GetNumberOfPixels(), threader, report, [&](size_t begin, size_t end) {
     LaneBuffer buffer(source.Size[pass.Axis], targets.size());
@@ -429,7 +569,9 @@ RunPlan(const CudaGaussianPlan &                             plan,
     }
     VisitNumberOfPolePairs(pass.Results.front().Kernel, [&](auto pairs) {
       RunPass<decltype(pairs)::value>(
-        pass, images.Get(pass.Source), targets, threader, [&](float done) { report(i, done); });
+        pass, images.GetComputeType(), images.Get(pass.Source), targets, threader, [&](float done) {
+          report(i, done);
+        });
     });
     for (size_t r = 0; r < targets.size(); ++r)
     {
