@@ -3,6 +3,7 @@
 #define itkCudaFiltersConfiguration_h
 
 #include "CudaFiltersExport.h"
+#include "itkCudaDeviceInformation.h"
 #include "itkCudaFiltersEnums.h"
 
 #include <cstddef>
@@ -11,21 +12,6 @@
 
 namespace itk
 {
-/** \struct CudaDeviceInformation
- * \brief What is known of one GPU.
- * \ingroup CudaFilters
- */
-struct CudaDeviceInformation
-{
-  int         Index{ 0 };
-  std::string Name;
-  int         ComputeCapability{ 0 }; // 10 * major + minor
-  size_t      TotalMemory{ 0 };       // bytes
-  size_t      FreeMemory{ 0 };        // bytes, at the time of the call; 0 if this process has not used the device
-  bool        Usable{ false };
-  std::string Reason; // why it is not usable; empty if it is
-};
-
 /** \class CudaFiltersConfiguration
  * \brief Settings and state of the module that hold for the whole process.
  *

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "itkCudaDevice.h"
-#include "itkCudaDeviceQuery.h"
 #include "itkCudaError.h"
 #include "itkCudaHostMemoryPool.h"
 #include "itkCudaMemory.h"
+#include "itkCudaMemoryCounts.h"
+#include "itkCudaMemoryQuery.h"
 #include "itkCudaRuntimeTestHelpers.h"
 
 #include <atomic>

@@ -2,7 +2,7 @@
 #include "itkCudaCall.h"
 
 #include "itkCudaError.h"
-#include "itkCudaFiltersConfiguration.h"
+#include "itkCudaSettings.h"
 
 #include <mutex>
 #include <sstream>
@@ -165,7 +165,7 @@ ThrowCudaError(cudaError_t error, const char * call, const char * file, unsigned
     size_t available = 0;
     size_t total = 0;
     (void)ITK_CUDA_CALL_NOTHROW(cudaMemGetInfo(&available, &total));
-    text << "; " << DescribeMemory("what this call needs", available, CudaFiltersConfiguration::GetDeviceMemoryLimit());
+    text << "; " << DescribeMemory("what this call needs", available, GetDeviceMemoryLimit());
   }
   throw CudaError(file, line, GetKind(error), text.str());
 }

@@ -304,11 +304,4 @@ ConvertFromPlanar(const DeviceView & planar,
     }
   });
 }
-
-cudaError_t
-FindDeviceCode()
-{
-  cudaFuncAttributes attributes{};
-  return cudaFuncGetAttributes(&attributes, SpreadKernel<unsigned char, float, uint32_t>);
-}
 } // namespace itk::cuda

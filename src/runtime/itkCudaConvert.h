@@ -29,11 +29,6 @@ ConvertFromPlanar(const DeviceView & planar,
                   void *             raw,
                   CudaComponentType  rawType,
                   cudaStream_t       stream);
-
-/** Asks the runtime for a kernel of this library on the current device: an error if the library holds no code that the
- * device can run. To be evaluated in ITK_CUDA_TRY. */
-cudaError_t
-FindDeviceCode();
 } // namespace itk::cuda
 
 #endif

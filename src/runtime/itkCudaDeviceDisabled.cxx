@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "itkCudaDeviceQuery.h"
+#include "itkCudaMemoryQuery.h"
 
 // A build without CUDA: there is no device, and nothing ever to release.
 namespace itk::cuda
@@ -61,24 +62,6 @@ GetDeviceName(int)
 
 size_t
 GetTotalDeviceMemory(int)
-{
-  return 0;
-}
-
-size_t
-GetDeviceBytesInUse()
-{
-  return 0;
-}
-
-size_t
-GetPinnedBytesInUse()
-{
-  return 0;
-}
-
-size_t
-GetPinnedBytesCached()
 {
   return 0;
 }

@@ -2,15 +2,14 @@
 #ifndef itkCudaDeviceQuery_h
 #define itkCudaDeviceQuery_h
 
-#include "CudaFiltersExport.h"
-#include "itkCudaFiltersConfiguration.h"
+#include "itkCudaDeviceInformation.h"
 
 #include <cstddef>
 #include <string>
 #include <vector>
 
-// What the rest of the module asks of the devices, with or without CUDA: itkCudaDevice.cxx and itkCudaMemory.cxx answer
-// in a build with CUDA, itkCudaDeviceDisabled.cxx in one without.
+// What the rest of the module asks of the devices, with or without CUDA: itkCudaDeviceProperties.cxx answers in a build
+// with CUDA, itkCudaDeviceDisabled.cxx in one without.
 namespace itk::cuda
 {
 bool
@@ -36,29 +35,11 @@ IsDeviceUsable(int device, std::string & reason);
 bool
 IsDeviceUsableNow(int device, std::string & reason);
 
-/** Bytes that can be allocated now: what is free on the device and what the module's pool holds unused, within the
- * configured limit. \exception CudaError */
-CudaFilters_EXPORT size_t
-GetAvailableDeviceMemory(int device);
-
 /** "NVIDIA H200" and bytes, of a device that is usable. */
 std::string
 GetDeviceName(int device);
 size_t
 GetTotalDeviceMemory(int device);
-
-size_t
-GetDeviceBytesInUse();
-size_t
-GetPinnedBytesInUse();
-
-/** Page-locked bytes kept for reuse. */
-CudaFilters_EXPORT size_t
-GetPinnedBytesCached();
-
-/** Gives back device and page-locked memory that is not in use. */
-void
-ReleaseUnusedMemory();
 } // namespace itk::cuda
 
 #endif

@@ -2,7 +2,7 @@
 #include "itkCudaDeviceView.h"
 
 #include "itkCudaCall.h"
-#include "itkCudaDevice.h"
+#include "itkCudaDeviceGuard.h"
 #include "itkCudaRoundUp.h"
 
 #include <algorithm>

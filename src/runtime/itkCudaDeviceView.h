@@ -4,7 +4,7 @@
 
 #include "CudaFiltersExport.h"
 #include "itkCudaImageView.h"
-#include "itkCudaMemory.h"
+#include "itkCudaDeviceMemory.h"
 
 #include <array>
 #include <cstddef>

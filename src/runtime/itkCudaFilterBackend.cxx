@@ -7,6 +7,7 @@
 #include "itkCudaFormatBytes.h"
 #include "itkCudaHostMemoryPool.h"
 #include "itkCudaHostScope.h"
+#include "itkCudaMemoryQuery.h"
 
 namespace itk
 {

@@ -4,20 +4,17 @@
 #include "itkCudaDeviceQuery.h"
 #include "itkCudaFormatBytes.h"
 #include "itkCudaHostMemoryPool.h"
-#include "itkCudaProcessLimits.h"
+#include "itkCudaMemoryCounts.h"
+#include "itkCudaMemoryQuery.h"
+#include "itkCudaSettings.h"
 #include "itkMacro.h"
-#include "itkMultiThreaderBase.h"
-#include "itksys/SystemInformation.hxx"
 
-#include <algorithm>
 #include <atomic>
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
-#include <limits>
 #include <optional>
 #include <sstream>
-#include <type_traits>
 
 namespace itk
 {
@@ -28,23 +25,9 @@ using BackendEnum = CudaFiltersEnums::Backend;
 constexpr const char * backendVariable = "ITK_CUDAFILTERS_BACKEND";
 constexpr const char * deviceVariable = "ITK_CUDAFILTERS_DEVICE";
 
-constexpr unsigned int maximumDefaultTransferThreads = 16;
-constexpr size_t       maximumDefaultHostCacheLimit = size_t{ 8 } << 30;
-
-/** No lock guards these: another thread might hold it while the process is forked, and the child would wait for ever.
- * There is no destructor either, as images that outlive main() still ask for limits. */
-struct Settings
-{
-  std::atomic<std::optional<BackendEnum>> Backend{};
-  std::atomic<std::optional<int>>         DeviceIndex{};
-  std::atomic<size_t>                     DeviceMemoryLimit{ 0 };
-  std::atomic<size_t>                     HostCacheLimit{ 0 };
-  std::atomic<bool>                       HasHostCacheLimit{ false };
-  std::atomic<unsigned int>               NumberOfTransferThreads{ 0 };
-};
-
-Settings settings;
-static_assert(std::is_trivially_destructible_v<Settings>);
+// What no other component asks for; the rest is in itkCudaSettings.h. No lock guards these either, for the same reason.
+std::atomic<std::optional<BackendEnum>> chosenBackend{};
+std::atomic<std::optional<int>>         chosenDeviceIndex{};
 
 /** Text of a variable; nullptr if it is not set or empty. */
 const char *
@@ -79,33 +62,6 @@ ReadDeviceVariable()
                              << "\"; it must be the index of a device: 0, 1, 2, ...");
   }
   return index;
-}
-
-/** An eighth of what the process can have at most, within reason for a machine that others use as well. */
-size_t
-ComputeDefaultHostCacheLimit()
-{
-  itksys::SystemInformation system;
-  system.RunMemoryCheck();
-  size_t memory = static_cast<size_t>(system.GetTotalPhysicalMemory()) << 20; // it counts in MiB
-  for (const std::optional<size_t> limit : { cuda::GetCgroupMemoryLimit(), cuda::GetAddressSpaceLimit() })
-  {
-    memory = std::min(memory, limit.value_or(memory));
-  }
-  return std::min(memory / 8, maximumDefaultHostCacheLimit);
-}
-
-/** Computed once; threads that come at the same time compute the same. */
-size_t
-GetDefaultHostCacheLimit()
-{
-  constexpr size_t           unknown = std::numeric_limits<size_t>::max();
-  static std::atomic<size_t> known{ unknown };
-  if (known == unknown)
-  {
-    known = ComputeDefaultHostCacheLimit();
-  }
-  return known;
 }
 
 std::string
@@ -190,7 +146,7 @@ PrintMemory(std::ostream & os)
 void
 CudaFiltersConfiguration::SetBackend(BackendEnum backend)
 {
-  settings.Backend = backend;
+  chosenBackend = backend;
 }
 
 void
@@ -202,7 +158,7 @@ CudaFiltersConfiguration::SetBackend(const std::string & name)
 CudaFiltersConfiguration::BackendEnum
 CudaFiltersConfiguration::GetBackend()
 {
-  const std::optional<BackendEnum> backend = settings.Backend;
+  const std::optional<BackendEnum> backend = chosenBackend;
   return backend ? *backend : ReadBackendVariable();
 }
 
@@ -213,57 +169,50 @@ CudaFiltersConfiguration::SetDeviceIndex(int index)
   {
     itkGenericExceptionMacro(<< "DeviceIndex is " << index << "; it must be the index of a device: 0, 1, 2, ...");
   }
-  settings.DeviceIndex = index;
+  chosenDeviceIndex = index;
 }
 
 int
 CudaFiltersConfiguration::GetDeviceIndex()
 {
-  const std::optional<int> index = settings.DeviceIndex;
+  const std::optional<int> index = chosenDeviceIndex;
   return index ? *index : ReadDeviceVariable();
 }
 
 void
 CudaFiltersConfiguration::SetDeviceMemoryLimit(size_t bytes)
 {
-  settings.DeviceMemoryLimit = bytes;
+  cuda::SetDeviceMemoryLimit(bytes);
 }
 
 size_t
 CudaFiltersConfiguration::GetDeviceMemoryLimit()
 {
-  return settings.DeviceMemoryLimit;
+  return cuda::GetDeviceMemoryLimit();
 }
 
 void
 CudaFiltersConfiguration::SetHostCacheLimit(size_t bytes)
 {
-  settings.HostCacheLimit = bytes;
-  settings.HasHostCacheLimit = true;
+  cuda::SetHostCacheLimit(bytes);
 }
 
 size_t
 CudaFiltersConfiguration::GetHostCacheLimit()
 {
-  return settings.HasHostCacheLimit ? settings.HostCacheLimit.load() : GetDefaultHostCacheLimit();
+  return cuda::GetHostCacheLimit();
 }
 
 void
 CudaFiltersConfiguration::SetNumberOfTransferThreads(unsigned int number)
 {
-  settings.NumberOfTransferThreads = number;
+  cuda::SetNumberOfTransferThreads(number);
 }
 
 unsigned int
 CudaFiltersConfiguration::GetNumberOfTransferThreads()
 {
-  const unsigned int number = settings.NumberOfTransferThreads;
-  if (number > 0)
-  {
-    return number;
-  }
-  const auto automatic = static_cast<unsigned int>(MultiThreaderBase::GetGlobalDefaultNumberOfThreads());
-  return std::clamp(automatic, 1u, maximumDefaultTransferThreads);
+  return cuda::GetNumberOfTransferThreads();
 }
 
 bool

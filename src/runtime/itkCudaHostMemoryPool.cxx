@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "itkCudaHostMemoryPool.h"
 
-#include "itkCudaDeviceQuery.h"
-#include "itkCudaFiltersConfiguration.h"
 #include "itkCudaHostMemoryClock.h"
+#include "itkCudaMemoryCounts.h"
 #include "itkCudaRoundUp.h"
+#include "itkCudaSettings.h"
 
 #include <algorithm>
 #include <atomic>
@@ -294,7 +294,7 @@ CudaHostMemoryPool::Release(void * block) noexcept
     return false;
   }
   ReleaseIdle();
-  const size_t limit = CudaFiltersConfiguration::GetHostCacheLimit();
+  const size_t limit = cuda::GetHostCacheLimit();
   const size_t pinned = cuda::GetPinnedBytesCached();
   return GetPool().Release(block, limit - std::min(limit, pinned));
 }

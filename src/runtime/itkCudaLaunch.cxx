@@ -2,7 +2,7 @@
 #include "itkCudaLaunch.h"
 
 #include "itkCudaCall.h"
-#include "itkCudaDevice.h"
+#include "itkCudaDeviceProperties.h"
 
 #include <string>
 

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "itkCudaMemory.h"
+#include "itkCudaDeviceMemory.h"
 
 #include "itkCudaCall.h"
-#include "itkCudaDevice.h"
-#include "itkCudaDeviceQuery.h"
-#include "itkCudaError.h"
-#include "itkCudaFiltersConfiguration.h"
-#include "itkCudaHostMemoryPool.h"
+#include "itkCudaDeviceGuard.h"
+#include "itkCudaDeviceProperties.h"
+#include "itkCudaMemoryCounts.h"
 #include "itkCudaProcess.h"
-#include "itksys/SystemInformation.hxx"
+#include "itkCudaSettings.h"
 
 #include <algorithm>
 #include <atomic>
@@ -17,7 +15,6 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <utility>
 #include <vector>
 
@@ -68,11 +65,6 @@ private:
 
 namespace
 {
-// Outside of the pools, because a fork of the process asks for them and must not wait for the pools' locks.
-std::atomic<size_t> deviceBytesInUse{ 0 };
-std::atomic<size_t> pinnedChunksInUse{ 0 };
-std::atomic<size_t> pinnedChunksFree{ 0 };
-
 constexpr uint64_t keepEverything = std::numeric_limits<uint64_t>::max();
 
 struct DevicePools
@@ -136,7 +128,7 @@ GetAvailableNoThrow(DevicePool & pool)
 void
 DevicePool::CountBytes(size_t bytes)
 {
-  const size_t limit = CudaFiltersConfiguration::GetDeviceMemoryLimit();
+  const size_t limit = GetDeviceMemoryLimit();
   size_t       inUse = m_BytesInUse;
   do
   {
@@ -146,14 +138,14 @@ DevicePool::CountBytes(size_t bytes)
         "Allocation within the device memory limit", bytes, GetAvailableNoThrow(*this), limit, __FILE__, __LINE__);
     }
   } while (!m_BytesInUse.compare_exchange_weak(inUse, inUse + bytes));
-  deviceBytesInUse += bytes;
+  GetMemoryCounts().DeviceInUse += bytes;
 }
 
 void
 DevicePool::UncountBytes(size_t bytes)
 {
   m_BytesInUse -= bytes;
-  deviceBytesInUse -= bytes;
+  GetMemoryCounts().DeviceInUse -= bytes;
 }
 
 /** Creates the pool when it is first needed, and makes it keep no more than the limit in force. */
@@ -173,7 +165,7 @@ DevicePool::GetHandle()
     m_Handle = handle;
     m_Threshold = 0;
   }
-  const size_t limit = CudaFiltersConfiguration::GetDeviceMemoryLimit();
+  const size_t limit = GetDeviceMemoryLimit();
   uint64_t     threshold = limit == 0 ? keepEverything : uint64_t{ limit };
   if (threshold != m_Threshold)
   {
@@ -212,12 +204,8 @@ DevicePool::Allocate(size_t bytes, cudaStream_t stream)
     }
     if (error == cudaErrorMemoryAllocation)
     {
-      ThrowOutOfMemory("cudaMallocFromPoolAsync",
-                       bytes,
-                       GetAvailableNoThrow(*this),
-                       CudaFiltersConfiguration::GetDeviceMemoryLimit(),
-                       __FILE__,
-                       __LINE__);
+      ThrowOutOfMemory(
+        "cudaMallocFromPoolAsync", bytes, GetAvailableNoThrow(*this), GetDeviceMemoryLimit(), __FILE__, __LINE__);
     }
     if (error != cudaSuccess)
     {
@@ -269,7 +257,7 @@ DevicePool::GetAvailable()
       available += reserved - std::min(reserved, used);
     }
   }
-  const size_t limit = CudaFiltersConfiguration::GetDeviceMemoryLimit();
+  const size_t limit = GetDeviceMemoryLimit();
   const size_t inUse = m_BytesInUse;
   return limit == 0 ? available : std::min(available, limit - std::min(limit, inUse));
 }
@@ -332,203 +320,18 @@ DeviceBuffer::Release() noexcept
   }
 }
 
-namespace
-{
-class PinnedPool
-{
-public:
-  void *
-  Take();
-
-  void
-  GiveBack(void * chunk) noexcept;
-
-  void
-  ReleaseUnused() noexcept;
-
-private:
-  std::mutex          m_Mutex;
-  std::vector<void *> m_Free;
-};
-
-PinnedPool &
-GetPinnedPool()
-{
-  static PinnedPool * const pool = new PinnedPool; // no memory is released at exit, when the runtime may be gone
-  return *pool;
-}
-
-void *
-AllocateChunk()
-{
-  void *            chunk = nullptr;
-  const cudaError_t error = ITK_CUDA_TRY(cudaHostAlloc(&chunk, PinnedBuffer::ChunkSize, cudaHostAllocPortable));
-  if (error == cudaErrorMemoryAllocation)
-  {
-    itksys::SystemInformation system;
-    system.RunMemoryCheck();
-    const size_t available = static_cast<size_t>(system.GetAvailablePhysicalMemory()) << 20; // it counts in MiB
-    ThrowOutOfMemory(
-      "cudaHostAlloc (page-locked host memory)", PinnedBuffer::ChunkSize, available, 0, __FILE__, __LINE__);
-  }
-  if (error != cudaSuccess)
-  {
-    ThrowCudaError(error, "cudaHostAlloc (page-locked host memory)", __FILE__, __LINE__);
-  }
-  return chunk;
-}
-
-void *
-PinnedPool::Take()
-{
-  {
-    const std::lock_guard<std::mutex> lock(m_Mutex);
-    if (!m_Free.empty())
-    {
-      void * const chunk = m_Free.back();
-      m_Free.pop_back();
-      --pinnedChunksFree;
-      ++pinnedChunksInUse;
-      return chunk;
-    }
-    m_Free.reserve(pinnedChunksInUse + 1); // so that giving back never allocates
-    ++pinnedChunksInUse;
-  }
-  try
-  {
-    return AllocateChunk();
-  }
-  catch (...)
-  {
-    --pinnedChunksInUse;
-    throw;
-  }
-}
-
-void
-PinnedPool::GiveBack(void * chunk) noexcept
-{
-  if (IsForkedProcess())
-  {
-    --pinnedChunksInUse;
-    return;
-  }
-  const size_t limit = CudaFiltersConfiguration::GetHostCacheLimit();
-  size_t       kept = 0;
-  {
-    const std::lock_guard<std::mutex> lock(m_Mutex);
-    --pinnedChunksInUse;
-    kept = (m_Free.size() + 1) * PinnedBuffer::ChunkSize;
-    if (kept <= limit)
-    {
-      m_Free.push_back(chunk);
-      ++pinnedChunksFree;
-    }
-  }
-  if (kept > limit)
-  {
-    ITK_CUDA_CALL_NOTHROW(cudaFreeHost(chunk));
-    return;
-  }
-  // Page-locked memory is dearer to make than ordinary memory, so that makes room.
-  CudaHostMemoryPool::ReleaseUnused(limit - kept);
-}
-
-void
-PinnedPool::ReleaseUnused() noexcept
-{
-  const std::lock_guard<std::mutex> lock(m_Mutex);
-  for (void * const chunk : m_Free)
-  {
-    ITK_CUDA_CALL_NOTHROW(cudaFreeHost(chunk));
-  }
-  pinnedChunksFree -= m_Free.size();
-  m_Free.clear();
-}
-} // namespace
-
-PinnedBuffer
-PinnedBuffer::Take()
-{
-  PinnedBuffer buffer;
-  buffer.m_Pointer = GetPinnedPool().Take();
-  return buffer;
-}
-
-PinnedBuffer::~PinnedBuffer()
-{
-  this->Release();
-}
-
-PinnedBuffer::PinnedBuffer(PinnedBuffer && other) noexcept
-  : m_Pointer(std::exchange(other.m_Pointer, nullptr))
-{}
-
-PinnedBuffer &
-PinnedBuffer::operator=(PinnedBuffer && other) noexcept
-{
-  if (this != &other)
-  {
-    this->Release();
-    m_Pointer = std::exchange(other.m_Pointer, nullptr);
-  }
-  return *this;
-}
-
-void
-PinnedBuffer::Release() noexcept
-{
-  if (m_Pointer)
-  {
-    GetPinnedPool().GiveBack(std::exchange(m_Pointer, nullptr));
-  }
-}
-
 size_t
-GetAvailableDeviceMemory(int device)
+DeviceBuffer::GetAvailable(int device)
 {
-  RequireUsableDevice(device);
   return GetDevicePool(device).GetAvailable();
 }
 
-size_t
-GetDeviceBytesInUse()
-{
-  return deviceBytesInUse;
-}
-
-size_t
-GetPinnedBytesInUse()
-{
-  return pinnedChunksInUse * PinnedBuffer::ChunkSize;
-}
-
-size_t
-GetPinnedBytesCached()
-{
-  return pinnedChunksFree * PinnedBuffer::ChunkSize;
-}
-
 void
-ReleaseUnusedMemory()
+DeviceBuffer::ReleaseUnused()
 {
-  const std::optional<int> device = IsClaimedProcess() ? FindUsedDevice() : std::nullopt;
-  if (!device)
+  for (DevicePool * const pool : ListDevicePools())
   {
-    return;
-  }
-  try
-  {
-    const DeviceGuard guard(*device);
-    for (DevicePool * const pool : ListDevicePools())
-    {
-      pool->ReleaseUnused();
-    }
-    GetPinnedPool().ReleaseUnused();
-  }
-  catch (const CudaError &)
-  {
-    // A device that has failed has nothing to give back.
+    pool->ReleaseUnused();
   }
 }
 } // namespace itk::cuda

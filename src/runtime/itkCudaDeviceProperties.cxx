@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "itkCudaDevice.h"
+#include "itkCudaDeviceProperties.h"
 
 #include "itkCudaCall.h"
-#include "itkCudaConvert.h"
+#include "itkCudaDeviceCode.h"
+#include "itkCudaDeviceGuard.h"
 #include "itkCudaDeviceQuery.h"
 #include "itkCudaError.h"
 #include "itkCudaProcess.h"
 
-#include <cudaTypedefs.h>
-
 #include <atomic>
 #include <cstdlib>
 #include <memory>
-#include <new>
 #include <mutex>
 #include <vector>
 
@@ -29,15 +27,12 @@ std::atomic<int> forcedKernelTimeout{ -1 }; // SetKernelTimeoutForTests()
 
 struct DeviceRecord
 {
-  DeviceProperties          Properties;
-  std::string               Reason;          // why the properties could not be read; empty if they were
-  std::atomic<bool>         Usable{ false }; // its context exists and it runs this build's code
-  std::mutex                StreamMutex;
-  std::vector<cudaStream_t> FreeStreams;
-  size_t                    NumberOfStreams{ 0 };
+  DeviceProperties  Properties;
+  std::string       Reason;          // why the properties could not be read; empty if they were
+  std::atomic<bool> Usable{ false }; // its context exists and it runs this build's code
 };
 
-/** What was found; never changes, and never goes, as streams must outlive every static object that uses one. */
+/** What was found; never changes, and never goes, as static objects may outlive it. */
 struct DeviceList
 {
   std::string                                Reason; // why there are none
@@ -292,34 +287,6 @@ TryDevice(int device, const DeviceProperties & properties)
   }
 }
 
-/** A function of the driver; nullptr if it has none of that name. */
-template <typename TFunction>
-TFunction
-GetDriverFunction(const char * name, unsigned int version) noexcept
-{
-  void * function = nullptr;
-  ITK_CUDA_CALL_NOTHROW(FindDriverFunction(name, version, &function));
-  return reinterpret_cast<TFunction>(function);
-}
-
-/** Whether anybody in the process has created the device's primary context. True if that cannot be found out. */
-bool
-HasContext(int device) noexcept
-{
-  constexpr unsigned int version = 7000; // the CUDA version that both came with, or before
-  static const auto      getDevice = GetDriverFunction<PFN_cuDeviceGet_v2000>("cuDeviceGet", version);
-  static const auto      getState =
-    GetDriverFunction<PFN_cuDevicePrimaryCtxGetState_v7000>("cuDevicePrimaryCtxGetState", version);
-  CUdevice          handle = 0;
-  unsigned int      flags = 0;
-  int               isActive = 1;
-  const cudaError_t error = ITK_CUDA_CALL_NOTHROW(getDevice && getState && getDevice(&handle, device) == CUDA_SUCCESS &&
-                                                      getState(handle, &flags, &isActive) == CUDA_SUCCESS
-                                                    ? cudaSuccess
-                                                    : cudaErrorUnknown);
-  return error != cudaSuccess || isActive != 0;
-}
-
 /** Free memory of a device that was usable; 0 with the reason if it is so no longer. No call works any more after an
  * illegal access or a timeout, in whatever CUDA code of the process. */
 size_t
@@ -495,143 +462,5 @@ FindUsedDevice()
     }
   }
   return {};
-}
-
-DeviceGuard::DeviceGuard(int device)
-  : m_Device(device)
-{
-  ITK_CUDA_CALL(cudaGetDevice(&m_Previous));
-  if (m_Previous != m_Device)
-  {
-    ITK_CUDA_CALL(cudaSetDevice(m_Device));
-  }
-}
-
-DeviceGuard::DeviceGuard(int device, const std::nothrow_t &) noexcept
-  : m_Previous(device)
-  , m_Device(device)
-{
-  int previous = device;
-  if (ITK_CUDA_CALL_NOTHROW(cudaGetDevice(&previous)) == cudaSuccess && previous != device &&
-      ITK_CUDA_CALL_NOTHROW(cudaSetDevice(device)) == cudaSuccess)
-  {
-    m_Previous = previous;
-  }
-}
-
-DeviceGuard::~DeviceGuard()
-{
-  if (m_Previous != m_Device && HasContext(m_Previous))
-  {
-    ITK_CUDA_CALL_NOTHROW(cudaSetDevice(m_Previous));
-  }
-}
-
-StreamLease::StreamLease(int device)
-  : Context(device, nullptr)
-{
-  RequireUsableDevice(device);
-  DeviceRecord & record = RequireDevice(device);
-  {
-    const std::lock_guard<std::mutex> lock(record.StreamMutex);
-    if (!record.FreeStreams.empty())
-    {
-      m_Stream = record.FreeStreams.back();
-      record.FreeStreams.pop_back();
-      return;
-    }
-    record.FreeStreams.reserve(++record.NumberOfStreams); // so that the destructor never allocates
-  }
-  const DeviceGuard guard(device);
-  ITK_CUDA_CALL(cudaStreamCreateWithFlags(&m_Stream, cudaStreamNonBlocking));
-}
-
-StreamLease::~StreamLease()
-{
-  if (IsForkedProcess() || !this->Drain())
-  {
-    return; // a stream that has failed work on it, or lost its context, is of no use to anybody
-  }
-  std::string                       reason;
-  DeviceRecord * const              record = FindDevice(m_Device, reason);
-  const std::lock_guard<std::mutex> lock(record->StreamMutex);
-  record->FreeStreams.push_back(m_Stream);
-}
-
-void
-StreamLease::Synchronize()
-{
-  ITK_CUDA_CALL(cudaStreamSynchronize(m_Stream));
-  m_KeptChunks.clear();
-}
-
-bool
-StreamLease::Drain() noexcept
-{
-  // Any call creates a context on the thread's own device, also one about the stream of another.
-  const DeviceGuard guard(m_Device, std::nothrow);
-  const bool        done = ITK_CUDA_CALL_NOTHROW(cudaStreamSynchronize(m_Stream)) == cudaSuccess;
-  m_KeptChunks.clear();
-  return done;
-}
-
-void
-StreamLease::Keep(PinnedBuffer && chunk)
-{
-  m_KeptChunks.push_back(std::move(chunk));
-}
-
-PinnedBuffer
-StreamLease::TakeChunk()
-{
-  if (m_KeptChunks.empty())
-  {
-    return PinnedBuffer::Take();
-  }
-  PinnedBuffer chunk = std::move(m_KeptChunks.back());
-  m_KeptChunks.pop_back();
-  return chunk;
-}
-
-Event::Event()
-{
-  ITK_CUDA_CALL(cudaEventCreateWithFlags(&m_Event, cudaEventDisableTiming));
-}
-
-Event::~Event()
-{
-  if (m_Event)
-  {
-    ITK_CUDA_CALL_NOTHROW(cudaEventDestroy(m_Event));
-  }
-}
-
-Event::Event(Event && other) noexcept
-  : m_Event(std::exchange(other.m_Event, nullptr))
-{}
-
-Event &
-Event::operator=(Event && other) noexcept
-{
-  std::swap(m_Event, other.m_Event);
-  return *this;
-}
-
-void
-Event::Record(const Context & context)
-{
-  ITK_CUDA_CALL(cudaEventRecord(m_Event, context.GetStream()));
-}
-
-void
-Event::MakeWait(const Context & context) const
-{
-  ITK_CUDA_CALL(cudaStreamWaitEvent(context.GetStream(), m_Event, 0));
-}
-
-void
-Event::Synchronize() const
-{
-  ITK_CUDA_CALL(cudaEventSynchronize(m_Event));
 }
 } // namespace itk::cuda

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkCudaDeviceInformation_h
+#define itkCudaDeviceInformation_h
+
+#include <cstddef>
+#include <string>
+
+namespace itk
+{
+/** \struct CudaDeviceInformation
+ * \brief What is known of one GPU.
+ * \ingroup CudaFilters
+ */
+struct CudaDeviceInformation
+{
+  int         Index{ 0 };
+  std::string Name;
+  int         ComputeCapability{ 0 }; // 10 * major + minor
+  size_t      TotalMemory{ 0 };       // bytes
+  size_t      FreeMemory{ 0 };        // bytes, at the time of the call; 0 if this process has not used the device
+  bool        Usable{ false };
+  std::string Reason; // why it is not usable; empty if it is
+};
+} // end namespace itk
+
+#endif

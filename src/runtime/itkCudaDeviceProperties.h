@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkCudaDeviceProperties_h
+#define itkCudaDeviceProperties_h
+
+#include "CudaFiltersExport.h"
+
+#include <cstddef>
+#include <optional>
+#include <string>
+
+namespace itk::cuda
+{
+/** \struct DeviceProperties
+ * \brief What engines need to know of a device to lay out their launches.
+ */
+struct DeviceProperties
+{
+  std::string Name;
+  int         ComputeCapability{ 0 }; // 10 * major + minor
+  int         MultiprocessorCount{ 0 };
+  size_t      SharedMemoryPerBlockOptin{ 0 }; // bytes, after cudaFuncSetAttribute
+  size_t      L2CacheSize{ 0 };               // bytes
+  size_t      TotalMemory{ 0 };               // bytes
+  bool        MemoryPoolsSupported{ false };
+  bool        KernelExecTimeout{ false }; // the driver ends kernels that run for seconds: the device has a display
+};
+
+/** Properties of a device, read once. The reference stays valid.
+ * \exception CudaError if there is no such device, or if it could not be read */
+CudaFilters_EXPORT const DeviceProperties &
+GetDeviceProperties(int device);
+
+/** Makes sure that the device can be used, in this process and with this build; fast after the first time.
+ * \exception CudaError with the reason */
+CudaFilters_EXPORT void
+RequireUsableDevice(int device);
+
+/** Whether the driver ends kernels of the device that run for seconds. Where it does, engines divide long work into
+ * launches of at most a quarter of a second.
+ * \exception CudaError if there is no such device */
+CudaFilters_EXPORT bool
+HasKernelTimeout(int device);
+
+/** Makes HasKernelTimeout() say 0 (no) or 1 (yes) of every device; -1: what the device says. */
+CudaFilters_EXPORT void
+SetKernelTimeoutForTests(int value);
+
+/** Index of a device that this process has used, so that CUDA calls about no device in particular can be made where
+ * they create no context; no value if there is none. */
+std::optional<int>
+FindUsedDevice();
+} // namespace itk::cuda
+
+#endif

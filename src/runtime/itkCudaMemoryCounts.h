@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkCudaMemoryCounts_h
+#define itkCudaMemoryCounts_h
+
+#include "CudaFiltersExport.h"
+
+#include <atomic>
+#include <cstddef>
+
+namespace itk::cuda
+{
+/** \struct MemoryCounts
+ * \brief What the pools of device memory and of page-locked memory hold, in bytes.
+ *
+ * Outside of the pools, because a fork of the process asks and must not wait for the pools' locks, and because the pool
+ * of ordinary host memory leaves room for what is kept page-locked.
+ */
+struct MemoryCounts
+{
+  std::atomic<size_t> DeviceInUse{ 0 }; // on all devices
+  std::atomic<size_t> PinnedInUse{ 0 };
+  std::atomic<size_t> PinnedCached{ 0 }; // kept for reuse
+};
+
+/** The counts of this process, which the pools keep. */
+MemoryCounts &
+GetMemoryCounts();
+
+/** As CudaFiltersConfiguration::GetDeviceBytesInUse() and GetPinnedBytesInUse(). */
+size_t
+GetDeviceBytesInUse();
+size_t
+GetPinnedBytesInUse();
+
+/** Page-locked bytes kept for reuse. */
+CudaFilters_EXPORT size_t
+GetPinnedBytesCached();
+} // namespace itk::cuda
+
+#endif

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkCudaPinnedMemory_h
+#define itkCudaPinnedMemory_h
+
+#include "CudaFiltersExport.h"
+
+#include <cstddef>
+
+namespace itk::cuda
+{
+/** \class PinnedBuffer
+ * \brief One chunk of page-locked host memory, on loan from a pool of the process.
+ *
+ * Chunks have one size, so none is ever lost to fragmentation. What is given back is kept up to
+ * CudaFiltersConfiguration::GetHostCacheLimit().
+ */
+class CudaFilters_EXPORT PinnedBuffer
+{
+public:
+  static constexpr size_t ChunkSize = size_t{ 2 } << 20;
+
+  /** An empty buffer. */
+  PinnedBuffer() = default;
+  ~PinnedBuffer();
+
+  /** A chunk of ChunkSize bytes, page-locked for all devices. The current device must be usable.
+   * \exception CudaError */
+  static PinnedBuffer
+  Take();
+
+  PinnedBuffer(PinnedBuffer && other) noexcept;
+  PinnedBuffer &
+  operator=(PinnedBuffer && other) noexcept;
+  PinnedBuffer(const PinnedBuffer &) = delete;
+  PinnedBuffer &
+  operator=(const PinnedBuffer &) = delete;
+
+  void *
+  GetPointer() const
+  {
+    return m_Pointer;
+  }
+
+  size_t
+  GetSize() const
+  {
+    return m_Pointer ? ChunkSize : 0;
+  }
+
+  /** Frees the chunks that are kept. The current device must be one that is used. */
+  static void
+  ReleaseUnused() noexcept;
+
+private:
+  void
+  Release() noexcept;
+
+  void * m_Pointer{ nullptr };
+};
+} // namespace itk::cuda
+
+#endif

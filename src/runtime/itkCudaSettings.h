@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkCudaSettings_h
+#define itkCudaSettings_h
+
+#include <cstddef>
+
+// The settings of CudaFiltersConfiguration that the components of this folder follow. They are kept below all of these,
+// so that none needs the configuration, which asks them in turn. No lock guards them: another thread might hold it
+// while the process is forked, and the child would wait for ever.
+namespace itk::cuda
+{
+/** As in CudaFiltersConfiguration. */
+void
+SetDeviceMemoryLimit(size_t bytes);
+size_t
+GetDeviceMemoryLimit();
+
+void
+SetHostCacheLimit(size_t bytes);
+size_t
+GetHostCacheLimit();
+
+void
+SetNumberOfTransferThreads(unsigned int number);
+unsigned int
+GetNumberOfTransferThreads();
+} // namespace itk::cuda
+
+#endif

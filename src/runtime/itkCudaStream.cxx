@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "itkCudaStream.h"
+
+#include "itkCudaCall.h"
+#include "itkCudaDeviceGuard.h"
+#include "itkCudaDeviceProperties.h"
+#include "itkCudaProcess.h"
+
+#include <map>
+#include <mutex>
+#include <new>
+#include <utility>
+
+namespace itk::cuda
+{
+namespace
+{
+/** The streams of a device that nobody uses. */
+struct StreamList
+{
+  std::vector<cudaStream_t> Free;
+  size_t                    NumberOfStreams{ 0 };
+};
+
+struct StreamLists
+{
+  std::mutex                Mutex;
+  std::map<int, StreamList> Lists; // by device
+};
+
+StreamLists &
+GetStreamLists()
+{
+  static StreamLists * const lists = new StreamLists; // streams outlive every static object that uses one
+  return *lists;
+}
+} // namespace
+
+StreamLease::StreamLease(int device)
+  : Context(device, nullptr)
+{
+  RequireUsableDevice(device);
+  {
+    StreamLists &                     lists = GetStreamLists();
+    const std::lock_guard<std::mutex> lock(lists.Mutex);
+    StreamList &                      list = lists.Lists[device];
+    if (!list.Free.empty())
+    {
+      m_Stream = list.Free.back();
+      list.Free.pop_back();
+      return;
+    }
+    list.Free.reserve(++list.NumberOfStreams); // so that the destructor never allocates
+  }
+  const DeviceGuard guard(device);
+  ITK_CUDA_CALL(cudaStreamCreateWithFlags(&m_Stream, cudaStreamNonBlocking));
+}
+
+StreamLease::~StreamLease()
+{
+  if (IsForkedProcess() || !this->Drain())
+  {
+    return; // a stream that has failed work on it, or lost its context, is of no use to anybody
+  }
+  StreamLists &                     lists = GetStreamLists();
+  const std::lock_guard<std::mutex> lock(lists.Mutex);
+  lists.Lists.find(m_Device)->second.Free.push_back(m_Stream);
+}
+
+void
+StreamLease::Synchronize()
+{
+  ITK_CUDA_CALL(cudaStreamSynchronize(m_Stream));
+  m_KeptChunks.clear();
+}
+
+bool
+StreamLease::Drain() noexcept
+{
+  // Any call creates a context on the thread's own device, also one about the stream of another.
+  const DeviceGuard guard(m_Device, std::nothrow);
+  const bool        done = ITK_CUDA_CALL_NOTHROW(cudaStreamSynchronize(m_Stream)) == cudaSuccess;
+  m_KeptChunks.clear();
+  return done;
+}
+
+void
+StreamLease::Keep(PinnedBuffer && chunk)
+{
+  m_KeptChunks.push_back(std::move(chunk));
+}
+
+PinnedBuffer
+StreamLease::TakeChunk()
+{
+  if (m_KeptChunks.empty())
+  {
+    return PinnedBuffer::Take();
+  }
+  PinnedBuffer chunk = std::move(m_KeptChunks.back());
+  m_KeptChunks.pop_back();
+  return chunk;
+}
+
+Event::Event()
+{
+  ITK_CUDA_CALL(cudaEventCreateWithFlags(&m_Event, cudaEventDisableTiming));
+}
+
+Event::~Event()
+{
+  if (m_Event)
+  {
+    ITK_CUDA_CALL_NOTHROW(cudaEventDestroy(m_Event));
+  }
+}
+
+Event::Event(Event && other) noexcept
+  : m_Event(std::exchange(other.m_Event, nullptr))
+{}
+
+Event &
+Event::operator=(Event && other) noexcept
+{
+  std::swap(m_Event, other.m_Event);
+  return *this;
+}
+
+void
+Event::Record(const Context & context)
+{
+  ITK_CUDA_CALL(cudaEventRecord(m_Event, context.GetStream()));
+}
+
+void
+Event::MakeWait(const Context & context) const
+{
+  ITK_CUDA_CALL(cudaStreamWaitEvent(context.GetStream(), m_Event, 0));
+}
+
+void
+Event::Synchronize() const
+{
+  ITK_CUDA_CALL(cudaEventSynchronize(m_Event));
+}
+} // namespace itk::cuda

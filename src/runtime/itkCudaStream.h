@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkCudaStream_h
+#define itkCudaStream_h
+
+#include "CudaFiltersExport.h"
+#include "itkCudaContext.h"
+#include "itkCudaPinnedMemory.h"
+
+#include <cuda_runtime.h>
+
+#include <vector>
+
+namespace itk::cuda
+{
+/** \class StreamLease
+ * \brief A context with a stream of the module's own, for exclusive use until the end of the scope.
+ *
+ * The streams are non-blocking and stay in a list of their device for reuse. None is ever destroyed, as the end of the
+ * process comes after the end of CUDA. The destructor waits for all work on the stream.
+ */
+class CudaFilters_EXPORT StreamLease : public Context
+{
+public:
+  /** \exception CudaError if the device cannot be used */
+  explicit StreamLease(int device);
+  ~StreamLease();
+
+  StreamLease(const StreamLease &) = delete;
+  StreamLease &
+  operator=(const StreamLease &) = delete;
+
+  /** Waits for all work on the stream; throws CudaError if any of it failed. */
+  void
+  Synchronize();
+
+  /** Keeps a chunk that work on the stream may still use, until Synchronize() or the end of the lease. */
+  void
+  Keep(PinnedBuffer && chunk);
+
+  /** A chunk for work that comes after all that the stream has got: one that was kept, or a new one.
+   * \exception CudaError */
+  PinnedBuffer
+  TakeChunk();
+
+  /** Waits for all work on the stream, or for its failure; returns whether it was done. */
+  bool
+  Drain() noexcept;
+
+private:
+  std::vector<PinnedBuffer> m_KeptChunks;
+};
+
+/** \class Event
+ * \brief A point in a stream's work, without time stamp.
+ */
+class CudaFilters_EXPORT Event
+{
+public:
+  /** An event of the current device. */
+  Event();
+  ~Event();
+
+  Event(Event && other) noexcept;
+  Event &
+  operator=(Event && other) noexcept;
+  Event(const Event &) = delete;
+  Event &
+  operator=(const Event &) = delete;
+
+  void
+  Record(const Context & context);
+
+  /** Makes later work of the context wait for the event. */
+  void
+  MakeWait(const Context & context) const;
+
+  /** Blocks the calling thread until the event has happened; returns at once if it was never recorded. */
+  void
+  Synchronize() const;
+
+private:
+  cudaEvent_t m_Event{ nullptr };
+};
+} // namespace itk::cuda
+
+#endif
