@@ -6,6 +6,7 @@
 #include "itkCudaMemoryCounts.h"
 #include "itkCudaMemoryQuery.h"
 #include "itkCudaRuntimeTestHelpers.h"
+#include "itkCudaStagingChunks.h"
 
 #include <atomic>
 #include <chrono>
@@ -31,6 +32,7 @@ using itk::cuda::DeviceView;
 using itk::cuda::Event;
 using itk::cuda::FaultHook;
 using itk::cuda::PinnedBuffer;
+using itk::cuda::StagingChunks;
 using itk::cuda::StreamLease;
 using itk::cuda::test::device;
 using itk::cuda::test::mebibyte;
@@ -300,7 +302,7 @@ TEST_F(CudaRuntime, Blocks_of_host_memory_make_room_for_pinned_chunks)
   Configuration::ReleaseMemory();
 }
 
-TEST_F(CudaRuntime, Streams_keep_chunks_until_their_work_is_done)
+TEST_F(CudaRuntime, Staging_chunks_stay_until_the_work_of_the_stream_is_done)
 {
   const DeviceGuard guard(device);
   std::atomic<bool> used{ false };
@@ -308,24 +310,25 @@ TEST_F(CudaRuntime, Streams_keep_chunks_until_their_work_is_done)
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
     *static_cast<std::atomic<bool> *>(flag) = true;
   };
+  const StreamLease stream(device);
   {
-    StreamLease stream(device);
+    StagingChunks staging(stream);
     ASSERT_EQ(cudaLaunchHostFunc(stream.GetStream(), use, &used), cudaSuccess);
-    stream.Keep(PinnedBuffer::Take());
+    staging.Keep(PinnedBuffer::Take());
     EXPECT_EQ(Configuration::GetPinnedBytesInUse(), PinnedBuffer::ChunkSize);
-    stream.Synchronize();
+    staging.Synchronize();
     EXPECT_TRUE(used);
     EXPECT_EQ(Configuration::GetPinnedBytesInUse(), 0u);
 
     used = false;
     ASSERT_EQ(cudaLaunchHostFunc(stream.GetStream(), use, &used), cudaSuccess);
-    stream.Keep(PinnedBuffer::Take());
+    staging.Keep(PinnedBuffer::Take());
     PinnedBuffer buffer = PinnedBuffer::Take();
     void * const last = buffer.GetPointer();
-    stream.Keep(std::move(buffer));
+    staging.Keep(std::move(buffer));
     EXPECT_EQ(Configuration::GetPinnedBytesInUse(), 2 * PinnedBuffer::ChunkSize);
     {
-      const PinnedBuffer taken = stream.TakeChunk();
+      const PinnedBuffer taken = staging.Take();
       EXPECT_EQ(taken.GetPointer(), last);
       EXPECT_EQ(Configuration::GetPinnedBytesInUse(), 2 * PinnedBuffer::ChunkSize) << "a kept one was taken";
     }

@@ -5,6 +5,7 @@
 #include "itkCudaCall.h"
 #include "itkCudaDeviceView.h"
 #include "itkCudaFiltersConfiguration.h"
+#include "itkCudaStream.h"
 #include "itkCudaTransfer.h"
 
 #include <gtest/gtest.h>
@@ -132,25 +133,36 @@ ExpectSamePixels(const std::vector<T> & found, const std::vector<T> & expected, 
 }
 
 inline void
-UploadQuietly(const CudaImageView & host, const DeviceView & view, StreamLease & stream)
+UploadQuietly(const CudaImageView & host, const DeviceView & view, const Context & context)
 {
-  Upload(host, view, stream, nullptr);
+  Upload(host, view, context, nullptr);
 }
 
 inline void
-DownloadQuietly(const DeviceView & view, const CudaImageView & host, StreamLease & stream)
+DownloadQuietly(const DeviceView & view, const CudaImageView & host, const Context & context)
 {
-  Download(view, host, stream, nullptr);
+  Download(view, host, context, nullptr);
 }
 
-/** Uploads `input` and downloads it to `output`, by way of an image of `computeType`. */
+/** Uploads `input` and downloads it to `output`, by way of an image of `computeType`, on the stream of `context`. */
+inline void
+MakeRoundTrip(const CudaImageView & input,
+              const CudaImageView & output,
+              CudaComponentType     computeType,
+              const Context &       context)
+{
+  StagingChunks     staging(context); // the download follows the upload without a wait, as in the filters
+  const DeviceImage image(GetPlanarSize(input), computeType, context);
+  Upload(input, image.GetView(), staging, nullptr);
+  Download(image.GetView(), output, staging, nullptr);
+}
+
+/** As above, on a stream of the module. */
 inline void
 MakeRoundTrip(const CudaImageView & input, const CudaImageView & output, CudaComponentType computeType)
 {
-  StreamLease       stream(device);
-  const DeviceImage image(GetPlanarSize(input), computeType, stream);
-  UploadQuietly(input, image.GetView(), stream);
-  DownloadQuietly(image.GetView(), output, stream);
+  const StreamLease stream(device);
+  MakeRoundTrip(input, output, computeType, stream);
 }
 
 template <typename T>

@@ -22,6 +22,7 @@ using itk::cuda::DeviceGuard;
 using itk::cuda::DeviceImage;
 using itk::cuda::DeviceView;
 using itk::cuda::PinnedBuffer;
+using itk::cuda::StagingChunks;
 using itk::cuda::StreamLease;
 using itk::cuda::test::device;
 using itk::cuda::test::mebibyte;
@@ -299,9 +300,9 @@ TEST_F(CudaTransfer, Workspace_is_what_a_transfer_takes)
   EXPECT_THROW(UploadQuietly(bytes.View, image.GetView(), stream), CudaError);
 }
 
-TEST_F(CudaTransfer, Image_of_several_bands)
+TEST_F(CudaTransfer, Image_of_several_batches)
 {
-  // 300 MiB in bands of 256: converted in two parts
+  // 300 MiB in batches of 256: two conversions
   HostImage<unsigned char> input({ 1000, 1000, 315, 1 }, 1);
   HostImage<unsigned char> output({ 1000, 1000, 315, 1 }, 1);
   FillRandomly(input.Pixels);
@@ -334,7 +335,7 @@ TEST_F(CudaTransfer, Number_of_threads_changes_nothing)
   }
 }
 
-TEST_F(CudaTransfer, Every_byte_is_copied_at_the_limits_of_pieces_and_parts)
+TEST_F(CudaTransfer, Every_byte_is_copied_at_the_limits_of_chunks_and_slices)
 {
   std::vector<size_t> sizes = { 1, 4096 };
   for (const size_t limit : { mebibyte / 4,
@@ -410,6 +411,41 @@ TEST_F(CudaTransfer, Pinned_memory_is_copied_as_it_is)
   test({ 255, 64, 4, 1 }, 3, { 3, 1, 1, 0 }, { 250, 61, 3, 1 });
   test({ 100000, 1, 1, 1 }, 2, { 1000, 0, 0, 0 }, { 90001, 1, 1, 1 });
   test({ 31, 64, 4, 1 }, 1, { 1, 0, 0, 0 }, { 29, 64, 4, 1 }); // rows too short for the copy engine
+}
+
+TEST_F(CudaTransfer, Streams_of_a_caller_are_used)
+{
+  const DeviceGuard guard(device);
+  HostImage<short>  input({ 1001, 501, 9, 1 }, 1);
+  HostImage<short>  output({ 1001, 501, 9, 1 }, 1);
+  FillRandomly(input.Pixels);
+  cudaStream_t stream = nullptr;
+  ASSERT_EQ(cudaStreamCreate(&stream), cudaSuccess);
+  for (const cudaStream_t used : { stream, cudaStream_t{ nullptr } })
+  {
+    std::fill(output.Pixels.begin(), output.Pixels.end(), short{ 0 });
+    MakeRoundTrip(input.View, output.View, CudaComponentType::Float, itk::cuda::Context(device, used));
+    ExpectSamePixels(output.Pixels, input.Pixels, used ? "a stream" : "the default stream");
+  }
+  EXPECT_EQ(cudaStreamDestroy(stream), cudaSuccess);
+}
+
+TEST_F(CudaTransfer, Chunks_of_an_upload_stay_until_its_copies_are_done)
+{
+  const StreamLease stream(device);
+  StagingChunks     staging(stream);
+  HostImage<float>  image({ 1024, 1024, 4, 1 }, 1);
+  const DeviceImage onDevice(itk::cuda::GetPlanarSize(image.View), CudaComponentType::Float, stream);
+  for (const unsigned int threads : { 1, 4 })
+  {
+    Configuration::SetNumberOfTransferThreads(threads);
+    itk::cuda::Upload(image.View, onDevice.GetView(), staging, nullptr);
+    EXPECT_GT(Configuration::GetPinnedBytesInUse(), 0u);
+    staging.Synchronize();
+    EXPECT_EQ(Configuration::GetPinnedBytesInUse(), 0u);
+    UploadQuietly(image.View, onDevice.GetView(), stream);
+    EXPECT_EQ(Configuration::GetPinnedBytesInUse(), 0u) << "complete on return";
+  }
 }
 
 TEST_F(CudaTransfer, Many_threads_transfer_at_once)
@@ -524,8 +560,9 @@ TEST_F(CudaTransfer, Rows_arrive_in_groups_before_work_on_them)
     for (const unsigned int threads : { 1, 6 })
     {
       Configuration::SetNumberOfTransferThreads(threads);
-      StreamLease                            stream(device);
-      StreamLease                            other(device);
+      const StreamLease                      stream(device);
+      StagingChunks                          staging(stream);
+      const StreamLease                      other(device);
       const DeviceRows<T>                    rows(trial.Width, trial.Height, stream);
       std::vector<T>                         output(trial.Width * trial.Height, 0);
       std::mutex                             mutex;
@@ -548,7 +585,7 @@ TEST_F(CudaTransfer, Rows_arrive_in_groups_before_work_on_them)
         groups.emplace_back(first, end);
       };
       ASSERT_EQ(cudaMemsetAsync(rows.View.Data, 0xff, rows.Buffer.GetSize(), stream.GetStream()), cudaSuccess);
-      itk::cuda::UploadRows(view, rows.View, stream, { trial.RowsPerGroup, copyBack });
+      itk::cuda::UploadRows(view, rows.View, staging, { trial.RowsPerGroup, copyBack });
       other.Synchronize();
       ExpectSamePixels(output, input.Pixels, what);
       std::sort(groups.begin(), groups.end());
@@ -568,7 +605,8 @@ TEST_F(CudaTransfer, Work_on_rows_may_abort)
 {
   HostImage<unsigned short> image({ 3000, 2000, 1, 1 }, 1);
   FillRandomly(image.Pixels);
-  StreamLease                      stream(device);
+  const StreamLease                stream(device);
+  StagingChunks                    staging(stream);
   const DeviceRows<unsigned short> rows(3000, 2000, stream);
   for (const unsigned int threads : { 1, 6 })
   {
@@ -579,7 +617,7 @@ TEST_F(CudaTransfer, Work_on_rows_may_abort)
         throw std::runtime_error("stop");
       }
     };
-    EXPECT_THROW(itk::cuda::UploadRows(image.View, rows.View, stream, { 500, abort }), std::runtime_error);
+    EXPECT_THROW(itk::cuda::UploadRows(image.View, rows.View, staging, { 500, abort }), std::runtime_error);
     EXPECT_EQ(Configuration::GetPinnedBytesInUse(), 0u);
     EXPECT_NO_THROW(itk::cuda::UploadRows(image.View, rows.View, stream, {}));
   }
@@ -628,20 +666,21 @@ TEST_F(CudaTransfer, Progress_may_abort)
 {
   HostImage<unsigned char> image({ 1024, 1024, 300, 1 }, 1);
   FillRandomly(image.Pixels);
-  StreamLease       stream(device);
+  const StreamLease stream(device);
+  StagingChunks     staging(stream);
   const DeviceImage onDevice(itk::cuda::GetPlanarSize(image.View), CudaComponentType::Float, stream);
   const size_t      bytes = Configuration::GetDeviceBytesInUse();
   const auto        abort = [](float) { throw std::runtime_error("stop"); };
   for (const unsigned int threads : { 1, 8 })
   {
     Configuration::SetNumberOfTransferThreads(threads);
-    EXPECT_THROW(itk::cuda::Upload(image.View, onDevice.GetView(), stream, abort), std::runtime_error);
+    EXPECT_THROW(itk::cuda::Upload(image.View, onDevice.GetView(), staging, abort), std::runtime_error);
     EXPECT_EQ(Configuration::GetDeviceBytesInUse(), bytes);
     EXPECT_EQ(Configuration::GetPinnedBytesInUse(), 0u);
     EXPECT_NO_THROW(UploadQuietly(image.View, onDevice.GetView(), stream));
 
     HostImage<unsigned char> output({ 1024, 1024, 300, 1 }, 1);
-    EXPECT_THROW(itk::cuda::Download(onDevice.GetView(), output.View, stream, abort), std::runtime_error);
+    EXPECT_THROW(itk::cuda::Download(onDevice.GetView(), output.View, staging, abort), std::runtime_error);
     EXPECT_EQ(Configuration::GetPinnedBytesInUse(), 0u);
     DownloadQuietly(onDevice.GetView(), output.View, stream);
     ExpectSamePixels(output.Pixels, image.Pixels, "after an abort");

@@ -77,12 +77,12 @@ DownloadResult(const ResidentCore &     core,
                const DeviceView &       result,
                const CudaImageView &    input,
                const CudaImageView &    output,
-               StreamLease &            stream,
+               StagingChunks &          staging,
                const ProgressFunction & progress)
 {
   try
   {
-    Download(core.GetResult(result, output), output, stream, progress);
+    Download(core.GetResult(result, output), output, staging, progress);
   }
   catch (const CudaError & error)
   {
@@ -116,15 +116,16 @@ RunHostToHost(const ResidentCore &     core,
 {
   CudaVerifyComponents(input.NumberOfComponents, core.GetNumberOfResults(), output.NumberOfComponents);
   const DeviceGuard       guard(device);
-  StreamLease             stream(device);
+  const StreamLease       stream(device);
+  StagingChunks           staging(stream);
   const CudaComponentType type = core.GetComputeType(input, output);
   const DeviceImage       uploaded(GetPlanarSize(input), type, stream);
   const DeviceImage       other =
     core.LeavesResultInInput() ? DeviceImage() : DeviceImage(GetOutputSize(core, input), type, stream);
   const DeviceView & result = core.LeavesResultInInput() ? uploaded.GetView() : other.GetView();
 
-  Upload(input, uploaded.GetView(), stream, GetPart(progress, 0.0f, UploadShare));
+  Upload(input, uploaded.GetView(), staging, GetPart(progress, 0.0f, UploadShare));
   RunOnDevice(core, uploaded.GetView(), result, stream, GetPart(progress, UploadShare, UploadShare + KernelShare));
-  DownloadResult(core, result, input, output, stream, GetPart(progress, UploadShare + KernelShare, 1.0f));
+  DownloadResult(core, result, input, output, staging, GetPart(progress, UploadShare + KernelShare, 1.0f));
 }
 } // namespace itk::cuda

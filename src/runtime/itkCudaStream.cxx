@@ -10,6 +10,7 @@
 #include <mutex>
 #include <new>
 #include <utility>
+#include <vector>
 
 namespace itk::cuda
 {
@@ -58,7 +59,7 @@ StreamLease::StreamLease(int device)
 
 StreamLease::~StreamLease()
 {
-  if (IsForkedProcess() || !this->Drain())
+  if (IsForkedProcess() || !DrainStream(*this))
   {
     return; // a stream that has failed work on it, or lost its context, is of no use to anybody
   }
@@ -68,38 +69,17 @@ StreamLease::~StreamLease()
 }
 
 void
-StreamLease::Synchronize()
+StreamLease::Synchronize() const
 {
   ITK_CUDA_CALL(cudaStreamSynchronize(m_Stream));
-  m_KeptChunks.clear();
 }
 
 bool
-StreamLease::Drain() noexcept
+DrainStream(const Context & context) noexcept
 {
   // Any call creates a context on the thread's own device, also one about the stream of another.
-  const DeviceGuard guard(m_Device, std::nothrow);
-  const bool        done = ITK_CUDA_CALL_NOTHROW(cudaStreamSynchronize(m_Stream)) == cudaSuccess;
-  m_KeptChunks.clear();
-  return done;
-}
-
-void
-StreamLease::Keep(PinnedBuffer && chunk)
-{
-  m_KeptChunks.push_back(std::move(chunk));
-}
-
-PinnedBuffer
-StreamLease::TakeChunk()
-{
-  if (m_KeptChunks.empty())
-  {
-    return PinnedBuffer::Take();
-  }
-  PinnedBuffer chunk = std::move(m_KeptChunks.back());
-  m_KeptChunks.pop_back();
-  return chunk;
+  const DeviceGuard guard(context.GetDevice(), std::nothrow);
+  return ITK_CUDA_CALL_NOTHROW(cudaStreamSynchronize(context.GetStream())) == cudaSuccess;
 }
 
 Event::Event()

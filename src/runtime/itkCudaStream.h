@@ -4,11 +4,8 @@
 
 #include "CudaFiltersExport.h"
 #include "itkCudaContext.h"
-#include "itkCudaPinnedMemory.h"
 
 #include <cuda_runtime.h>
-
-#include <vector>
 
 namespace itk::cuda
 {
@@ -31,24 +28,12 @@ public:
 
   /** Waits for all work on the stream; throws CudaError if any of it failed. */
   void
-  Synchronize();
-
-  /** Keeps a chunk that work on the stream may still use, until Synchronize() or the end of the lease. */
-  void
-  Keep(PinnedBuffer && chunk);
-
-  /** A chunk for work that comes after all that the stream has got: one that was kept, or a new one.
-   * \exception CudaError */
-  PinnedBuffer
-  TakeChunk();
-
-  /** Waits for all work on the stream, or for its failure; returns whether it was done. */
-  bool
-  Drain() noexcept;
-
-private:
-  std::vector<PinnedBuffer> m_KeptChunks;
+  Synchronize() const;
 };
+
+/** Waits for all work on a context's stream, or for its failure; returns whether it was done. */
+bool
+DrainStream(const Context & context) noexcept;
 
 /** \class Event
  * \brief A point in a stream's work, without time stamp.

@@ -3,47 +3,54 @@
 #define itkCudaTransfer_h
 
 #include "CudaFiltersExport.h"
-#include "itkCudaDevice.h"
+#include "itkCudaContext.h"
 #include "itkCudaDeviceView.h"
 #include "itkCudaImageView.h"
+#include "itkCudaStagingChunks.h"
+#include "itkCudaTransferProgress.h"
 
 #include <cstddef>
-#include <functional>
 
 namespace itk::cuda
 {
-/** Called from the thread that transfers, with the share done, 0 to 1. It may throw to abort the transfer. */
-using TransferProgress = std::function<void(float)>;
-
-/** Tells when rows of the device image are on their way, so that work on them can begin before the others are. */
-struct RowGroups
-{
-  size_t RowsPerGroup;
-  /** Called once for each group, rows `first` to `end` - 1, when the stream's work up to here copies them; from any of
-   * the threads that transfer, in any order. It may throw to abort the transfer. */
-  std::function<void(size_t first, size_t end)> Sent;
-};
-
 /** Copies and converts a region of a host image to device memory of the same size and number of components, in the
  * order of the stream's work. The device image has elements of float or double, or of the host image's type. On return
- * the host memory has been read; the last copies and the last conversion may still run on the stream.
+ * the host memory has been read; the last copies, which use `staging`, and the last conversion may still run on the
+ * stream of its context.
  *
  * Ordinary memory goes through page-locked chunks that several threads fill
  * (CudaFiltersConfiguration::GetNumberOfTransferThreads()); page-locked memory is copied as it is. With one thread the
  * sequence of CUDA calls is always the same. \exception CudaError, or what `progress` throws; nothing is in flight any
  * more then. */
 CudaFilters_EXPORT void
-Upload(const CudaImageView & host, const DeviceView & device, StreamLease & stream, const TransferProgress & progress);
+Upload(const CudaImageView &    host,
+       const DeviceView &       device,
+       StagingChunks &          staging,
+       const TransferProgress & progress);
 
 /** As Upload(), of an image of the device image's type with one component to a pixel and dense rows. */
 CudaFilters_EXPORT void
-UploadRows(const CudaImageView & host, const DeviceView & device, StreamLease & stream, const RowGroups & groups);
+UploadRows(const CudaImageView & host, const DeviceView & device, StagingChunks & staging, const RowGroups & groups);
 
 /** The reverse: complete on return. Integer components are truncated toward zero and clamped to their type's range. */
 CudaFilters_EXPORT void
 Download(const DeviceView &       device,
          const CudaImageView &    host,
-         StreamLease &            stream,
+         StagingChunks &          staging,
+         const TransferProgress & progress);
+
+/** As those above, with all work on the stream done on return: for a transfer alone. */
+CudaFilters_EXPORT void
+Upload(const CudaImageView &    host,
+       const DeviceView &       device,
+       const Context &          context,
+       const TransferProgress & progress);
+CudaFilters_EXPORT void
+UploadRows(const CudaImageView & host, const DeviceView & device, const Context & context, const RowGroups & groups);
+CudaFilters_EXPORT void
+Download(const DeviceView &       device,
+         const CudaImageView &    host,
+         const Context &          context,
          const TransferProgress & progress);
 
 /** How often Upload() and Download() were called in this process, for tests. */

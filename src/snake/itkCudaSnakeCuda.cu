@@ -318,6 +318,7 @@ private:
     const auto                 height = static_cast<size_t>(samples.Height);
     const size_t               pitch = GetPitch(width);
     const DeviceArray<Moments> total(1, m_Stream);
+    StagingChunks              staging(m_Stream);
     StreamLease                sums(m_Stream.GetDevice()); // its end waits for what uses the arrays
     ITK_CUDA_CALL(cudaMemsetAsync(total.Get(), 0, sizeof(Moments), m_Stream.GetStream()));
     if (pitch > width)
@@ -329,7 +330,7 @@ private:
     if (VMask)
     {
       const size_t words = samples.GetMaskWordsPerRow();
-      this->UploadRowsOf(samples.ValidBits.get(), words, m_ValidBits.Get(), words, words, height, {});
+      this->UploadRowsOf(samples.ValidBits.get(), words, m_ValidBits.Get(), words, words, height, {}, staging);
     }
     constexpr size_t groups = 8;
     const RowGroups  rowGroups{
@@ -346,7 +347,8 @@ private:
                        pitch,
                        width,
                        height,
-                       rowGroups);
+                       rowGroups,
+                       staging);
     Moments & exchanged = this->GetExchange().Total;
     ITK_CUDA_CALL(cudaMemcpyAsync(&exchanged, total.Get(), sizeof(Moments), cudaMemcpyDeviceToHost, sums.GetStream()));
     sums.Synchronize();
@@ -362,7 +364,8 @@ private:
                size_t            deviceStride,
                size_t            width,
                size_t            height,
-               const RowGroups & groups)
+               const RowGroups & groups,
+               StagingChunks &   staging)
   {
     CudaImageView from;
     from.Data = const_cast<T *>(host); // views are of memory that may be written
@@ -374,7 +377,7 @@ private:
     to.ComponentType = from.ComponentType;
     to.Size = { { width, height, 1, 1, 1 } };
     to.Stride = { { 1, deviceStride, deviceStride * height, deviceStride * height, deviceStride * height } };
-    UploadRows(from, to, m_Stream, groups);
+    UploadRows(from, to, staging, groups);
   }
 
   Event

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "itkCudaStagingChunks.h"
+
+#include "itkCudaCall.h"
+#include "itkCudaProcess.h"
+#include "itkCudaStream.h"
+
+#include <utility>
+
+namespace itk::cuda
+{
+StagingChunks::StagingChunks(const Context & context)
+  : m_Context(context)
+{}
+
+StagingChunks::~StagingChunks()
+{
+  if (!m_Chunks.empty() && !IsForkedProcess())
+  {
+    this->Drain();
+  }
+}
+
+void
+StagingChunks::Keep(PinnedBuffer && chunk)
+{
+  m_Chunks.push_back(std::move(chunk));
+}
+
+PinnedBuffer
+StagingChunks::Take()
+{
+  if (m_Chunks.empty())
+  {
+    return PinnedBuffer::Take();
+  }
+  PinnedBuffer chunk = std::move(m_Chunks.back());
+  m_Chunks.pop_back();
+  return chunk;
+}
+
+void
+StagingChunks::Synchronize()
+{
+  ITK_CUDA_CALL(cudaStreamSynchronize(m_Context.GetStream()));
+  m_Chunks.clear();
+}
+
+void
+StagingChunks::Drain() noexcept
+{
+  DrainStream(m_Context);
+  m_Chunks.clear();
+}
+} // namespace itk::cuda

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkCudaStagingChunks_h
+#define itkCudaStagingChunks_h
+
+#include "CudaFiltersExport.h"
+#include "itkCudaContext.h"
+#include "itkCudaPinnedMemory.h"
+
+#include <vector>
+
+namespace itk::cuda
+{
+/** \class StagingChunks
+ * \brief Page-locked chunks that work on a stream may still use.
+ *
+ * An upload leaves its chunks here, so that it can return while its last copies run, and a download on the same stream
+ * takes them again. They go back to the pool once the stream's work is done: by Synchronize(), by Drain(), or at the
+ * end of the object's life, which waits for the stream if there are chunks. The stream must live longer.
+ */
+class CudaFilters_EXPORT StagingChunks
+{
+public:
+  explicit StagingChunks(const Context & context);
+  ~StagingChunks();
+
+  StagingChunks(const StagingChunks &) = delete;
+  StagingChunks &
+  operator=(const StagingChunks &) = delete;
+
+  /** Where the work runs that may use the chunks. */
+  const Context &
+  GetContext() const
+  {
+    return m_Context;
+  }
+
+  /** Keeps a chunk until the stream's work is done. */
+  void
+  Keep(PinnedBuffer && chunk);
+
+  /** A chunk for work that comes after all that the stream has got: one that was kept, or a new one.
+   * \exception CudaError */
+  PinnedBuffer
+  Take();
+
+  /** Waits for all work on the stream; throws CudaError if any of it failed. */
+  void
+  Synchronize();
+
+  /** Waits for all work on the stream, or for its failure. */
+  void
+  Drain() noexcept;
+
+private:
+  const Context             m_Context;
+  std::vector<PinnedBuffer> m_Chunks;
+};
+} // namespace itk::cuda
+
+#endif

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkCudaTransferJob_h
+#define itkCudaTransferJob_h
+
+#include "itkCudaDeviceMemory.h"
+#include "itkCudaDeviceView.h"
+#include "itkCudaHostRuns.h"
+#include "itkCudaImageView.h"
+#include "itkCudaStagingChunks.h"
+#include "itkCudaTransferLayout.h"
+#include "itkCudaTransferProgress.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <vector>
+
+namespace itk::cuda
+{
+enum class TransferDirection
+{
+  Upload,
+  Download
+};
+
+/** \class TransferJob
+ * \brief What is to be transferred, and how its bytes get onto and off the device, whichever way they take on the host.
+ *
+ * Positions are bytes from the start of all. Batches of the conversion follow each other in the order of the stream's
+ * work.
+ */
+class TransferJob
+{
+public:
+  /** What is given must live longer; `groups` without a function to call: nobody is told of rows.
+   * \exception CudaError */
+  TransferJob(TransferDirection        direction,
+              const CudaImageView &    host,
+              const DeviceView &       device,
+              StagingChunks &          staging,
+              const TransferProgress & progress,
+              const RowGroups &        groups);
+
+  TransferJob(const TransferJob &) = delete;
+  TransferJob &
+  operator=(const TransferJob &) = delete;
+
+  bool
+  IsUpload() const
+  {
+    return m_Direction == TransferDirection::Upload;
+  }
+
+  const TransferLayout &
+  GetLayout() const
+  {
+    return m_Layout;
+  }
+
+  /** The host image's bytes. */
+  const HostRuns &
+  GetRuns() const
+  {
+    return m_Runs;
+  }
+
+  StagingChunks &
+  GetStaging() const
+  {
+    return m_Staging;
+  }
+
+  const Context &
+  GetContext() const
+  {
+    return m_Staging.GetContext();
+  }
+
+  /** Where a batch's byte at a position is copied to or from. */
+  char *
+  GetDeviceAddress(size_t batch, size_t position) const
+  {
+    return m_Layout.Direct ? static_cast<char *>(m_Device.Data) + position
+                           : static_cast<char *>(m_Raw.GetPointer()) + (position - batch * m_Layout.BatchSize);
+  }
+
+  /** Gives the stream a copy in the job's direction.
+   * \exception CudaError */
+  void
+  Copy(void * host, void * device, size_t bytes) const;
+
+  /** Gives the stream the conversion between the device image and the dense pixels of a batch.
+   * \exception CudaError */
+  void
+  Convert(size_t batch) const;
+
+  /** Called after the copy of bytes `begin` to `end` was given to the stream; from any thread. */
+  void
+  CountSent(size_t begin, size_t end);
+
+  /** Tells the share done, 0 to 1. */
+  void
+  Report(float share) const
+  {
+    if (m_Progress)
+    {
+      m_Progress(share);
+    }
+  }
+
+  /** Tells that a number of bytes are done. */
+  void
+  ReportBytes(size_t bytes) const
+  {
+    this->Report(static_cast<float>(static_cast<double>(bytes) / static_cast<double>(m_Layout.NumberOfBytes)));
+  }
+
+private:
+  /** Bytes of a group of rows. */
+  size_t
+  GetGroupSize() const;
+  size_t
+  GetNumberOfGroups() const;
+  size_t
+  GetGroupEnd(size_t group) const;
+
+  const TransferDirection  m_Direction;
+  const CudaImageView &    m_Host;
+  const DeviceView &       m_Device;
+  StagingChunks &          m_Staging;
+  const TransferProgress & m_Progress;
+  const RowGroups &        m_Groups;
+  const TransferLayout     m_Layout;
+  const HostRuns           m_Runs;
+  const DeviceBuffer       m_Raw; // the dense pixels of a batch
+
+  std::vector<std::atomic<size_t>> m_BytesToSend; // by group of rows
+};
+} // namespace itk::cuda
+
+#endif

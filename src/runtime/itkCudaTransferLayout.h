@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkCudaTransferLayout_h
+#define itkCudaTransferLayout_h
+
+#include "itkCudaDeviceView.h"
+#include "itkCudaImageView.h"
+
+#include <algorithm>
+#include <cstddef>
+
+namespace itk::cuda
+{
+/** \struct TransferLayout
+ * \brief How the bytes of a host image lie on the device.
+ *
+ * They lie straight in the rows of the device image; or they are dense pixels that a kernel converts, in batches, one
+ * after the other in the same buffer.
+ */
+struct TransferLayout
+{
+  static constexpr size_t MaximumBatchSize = size_t{ 256 } << 20;
+
+  bool   Direct;
+  size_t Pitch; // bytes from row to row, if direct and padded; else 0
+  size_t NumberOfBytes;
+  size_t BatchSize; // bytes of a batch of the conversion; all of them if direct
+  size_t PixelsPerBatch;
+
+  size_t
+  GetNumberOfBatches() const
+  {
+    return (NumberOfBytes + BatchSize - 1) / BatchSize;
+  }
+
+  /** Position behind the last byte of a batch. */
+  size_t
+  GetBatchEnd(size_t batch) const
+  {
+    return std::min((batch + 1) * BatchSize, NumberOfBytes);
+  }
+};
+
+/** Whether images of the type are converted to and from. */
+inline bool
+IsComputeType(CudaComponentType type)
+{
+  return type == CudaComponentType::Float || type == CudaComponentType::Double;
+}
+
+/** The layout of a host image in a device image of a type, whose rows are `pitch` bytes apart; `uniformRows`: also from
+ * slice to slice. */
+TransferLayout
+MakeTransferLayout(const CudaImageView & host, CudaComponentType deviceType, size_t pitch, bool uniformRows);
+
+TransferLayout
+MakeTransferLayout(const CudaImageView & host, const DeviceView & device);
+} // namespace itk::cuda
+
+#endif

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkCudaTransferProgress_h
+#define itkCudaTransferProgress_h
+
+#include <cstddef>
+#include <functional>
+
+namespace itk::cuda
+{
+/** Called from the thread that transfers, with the share done, 0 to 1. It may throw to abort the transfer. */
+using TransferProgress = std::function<void(float)>;
+
+/** Tells when rows of the device image are on their way, so that work on them can begin before the others are. */
+struct RowGroups
+{
+  size_t RowsPerGroup;
+  /** Called once for each group, rows `first` to `end` - 1, when the stream's work up to here copies them; from any of
+   * the threads that transfer, in any order. It may throw to abort the transfer. */
+  std::function<void(size_t first, size_t end)> Sent;
+};
+} // namespace itk::cuda
+
+#endif
