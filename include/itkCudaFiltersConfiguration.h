@@ -4,6 +4,7 @@
 
 #include "CudaFiltersExport.h"
 #include "itkCudaDeviceInformation.h"
+#include "itkCudaDeviceMemoryResource.h"
 #include "itkCudaFiltersEnums.h"
 
 #include <cstddef>
@@ -63,6 +64,20 @@ public:
   SetDeviceMemoryLimit(size_t bytes);
   static size_t
   GetDeviceMemoryLimit();
+
+#ifndef ITK_WRAPPING_PARSER
+  /** All device memory comes from these functions of the caller's from now on, instead of from the module's own pool,
+   * which may keep memory until ReleaseMemory(); nullptr for both: from the pool again. `context` is handed to both.
+   * CudaDeviceMemoryResource says what they are to do, with examples. The limit and the counts of bytes in use hold as
+   * before. How much memory is available is then the limit without the bytes in use, and without a limit the filters
+   * just try, because only the caller knows what there is. Without CUDA the functions are kept and never called. Not in
+   * Python.
+   * \exception ExceptionObject if one function is given and the other is not. */
+  static void
+  SetDeviceMemoryResource(CudaAllocateFunction allocate, CudaReleaseFunction release, void * context = nullptr);
+  static CudaDeviceMemoryResource
+  GetDeviceMemoryResource();
+#endif
 
   /** Largest number of bytes of host memory kept for reuse by later outputs and transfers once they are free. The
    * default is an eighth of the machine's memory, of the memory limit of the process's control group, or of any group

@@ -29,6 +29,7 @@ set(CudaFilters_GTESTS
 # Units of what is only there in a build with CUDA; without a GPU they are skipped.
 set(CudaFilters_CUDA_GTESTS
     itkCudaContextGTest.cxx
+    itkCudaDeviceMemoryResourceGTest.cxx
     itkCudaFaultGTest.cxx
     itkCudaGaussianFaultWalkGTest.cxx
     itkCudaGaussianKernelTimeoutGTest.cxx

@@ -80,6 +80,7 @@ protected:
     Configuration::SetBackend(Backend::Automatic);
     Configuration::SetDeviceIndex(0);
     Configuration::SetDeviceMemoryLimit(0);
+    Configuration::SetDeviceMemoryResource(nullptr, nullptr);
     Configuration::SetNumberOfTransferThreads(0);
   }
 };
@@ -163,6 +164,48 @@ TEST_F(CudaFiltersConfiguration, Device_index_must_not_be_negative)
   Configuration::SetDeviceIndex(2);
   ExpectContains(GetExceptionText([] { Configuration::SetDeviceIndex(-1); }), "DeviceIndex is -1; it must be");
   EXPECT_EQ(Configuration::GetDeviceIndex(), 2);
+}
+
+namespace
+{
+void *
+AllocateNothing(size_t, int, void *, void *)
+{
+  return nullptr;
+}
+
+void
+ReleaseNothing(void *, size_t, int, void *, void *)
+{}
+} // namespace
+
+TEST_F(CudaFiltersConfiguration, Device_memory_resource_is_kept)
+{
+  EXPECT_EQ(Configuration::GetDeviceMemoryResource(), itk::CudaDeviceMemoryResource());
+  int context = 0;
+  for (unsigned int turn = 0; turn < 2; ++turn)
+  {
+    Configuration::SetDeviceMemoryResource(AllocateNothing, ReleaseNothing, &context);
+    const itk::CudaDeviceMemoryResource resource = Configuration::GetDeviceMemoryResource();
+    EXPECT_TRUE(resource.Allocate == AllocateNothing);
+    EXPECT_TRUE(resource.Release == ReleaseNothing);
+    EXPECT_EQ(resource.Context, &context);
+    ExpectContains(Configuration::GetStatus(), "from the program's own functions");
+    Configuration::SetDeviceMemoryResource(AllocateNothing, ReleaseNothing);
+    EXPECT_EQ(Configuration::GetDeviceMemoryResource().Context, nullptr);
+  }
+  Configuration::SetDeviceMemoryResource(nullptr, nullptr, &context);
+  EXPECT_EQ(Configuration::GetDeviceMemoryResource(), itk::CudaDeviceMemoryResource());
+}
+
+TEST_F(CudaFiltersConfiguration, Device_memory_resource_needs_both_functions)
+{
+  Configuration::SetDeviceMemoryResource(AllocateNothing, ReleaseNothing);
+  ExpectContains(GetExceptionText([] { Configuration::SetDeviceMemoryResource(AllocateNothing, nullptr); }),
+                 "The function 'release' of DeviceMemoryResource is nullptr, but 'allocate' is not");
+  ExpectContains(GetExceptionText([] { Configuration::SetDeviceMemoryResource(nullptr, ReleaseNothing); }),
+                 "The function 'allocate' of DeviceMemoryResource is nullptr, but 'release' is not");
+  EXPECT_TRUE(Configuration::GetDeviceMemoryResource().Allocate == AllocateNothing) << "nothing has changed";
 }
 
 TEST_F(CudaFiltersConfiguration, Transfer_threads_default_to_at_most_sixteen)

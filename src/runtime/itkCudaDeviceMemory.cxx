@@ -4,9 +4,11 @@
 #include "itkCudaCall.h"
 #include "itkCudaDeviceGuard.h"
 #include "itkCudaDeviceProperties.h"
+#include "itkCudaError.h"
 #include "itkCudaMemoryCounts.h"
 #include "itkCudaProcess.h"
 #include "itkCudaSettings.h"
+#include "itkMacro.h"
 
 #include <algorithm>
 #include <atomic>
@@ -15,6 +17,8 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <new>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -30,11 +34,12 @@ public:
     , m_PoolsSupported(GetDeviceProperties(device).MemoryPoolsSupported)
   {}
 
+  /** From the resource; nullptr: from this pool. */
   void *
-  Allocate(size_t bytes, cudaStream_t stream);
+  Allocate(size_t bytes, cudaStream_t stream, const CudaDeviceMemoryResource * resource);
 
   void
-  Release(void * pointer, size_t bytes, cudaStream_t stream) noexcept;
+  Release(void * pointer, size_t bytes, cudaStream_t stream, const CudaDeviceMemoryResource * resource) noexcept;
 
   size_t
   GetAvailable();
@@ -43,6 +48,9 @@ public:
   ReleaseUnused() noexcept;
 
 private:
+  size_t
+  GetUnused();
+
   void
   CountBytes(size_t bytes);
 
@@ -54,6 +62,15 @@ private:
 
   cudaError_t
   TryAllocate(void ** pointer, size_t bytes, cudaStream_t stream);
+
+  void *
+  AllocateFromPool(size_t bytes, cudaStream_t stream);
+
+  void *
+  AllocateFrom(const CudaDeviceMemoryResource & resource, size_t bytes, cudaStream_t stream);
+
+  void
+  ReleaseTo(const CudaDeviceMemoryResource & resource, void * pointer, size_t bytes, cudaStream_t stream) noexcept;
 
   const int           m_Device;
   const bool          m_PoolsSupported;
@@ -188,30 +205,72 @@ DevicePool::TryAllocate(void ** pointer, size_t bytes, cudaStream_t stream)
 }
 
 void *
-DevicePool::Allocate(size_t bytes, cudaStream_t stream)
+DevicePool::AllocateFromPool(size_t bytes, cudaStream_t stream)
+{
+  void *      pointer = nullptr;
+  cudaError_t error = this->TryAllocate(&pointer, bytes, stream);
+  if (error == cudaErrorMemoryAllocation)
+  {
+    // What was released earlier in the stream's work goes back to the device only once that work is done.
+    ITK_CUDA_CALL(cudaStreamSynchronize(stream));
+    this->ReleaseUnused();
+    error = this->TryAllocate(&pointer, bytes, stream);
+  }
+  if (error == cudaErrorMemoryAllocation)
+  {
+    ThrowOutOfMemory(
+      "cudaMallocFromPoolAsync", bytes, GetAvailableNoThrow(*this), GetDeviceMemoryLimit(), __FILE__, __LINE__);
+  }
+  if (error != cudaSuccess)
+  {
+    ThrowCudaError(error, "cudaMallocFromPoolAsync", __FILE__, __LINE__);
+  }
+  return pointer;
+}
+
+void *
+DevicePool::AllocateFrom(const CudaDeviceMemoryResource & resource, size_t bytes, cudaStream_t stream)
+{
+  const DeviceGuard guard(m_Device);
+  void *            pointer = nullptr;
+  std::string       failure = "returned nullptr";
+  try
+  {
+    pointer = resource.Allocate(bytes, m_Device, stream, resource.Context);
+  }
+  catch (const std::exception & exception)
+  {
+    failure = std::string("threw \"") + exception.what() + '"';
+  }
+  catch (...)
+  {
+    failure = "threw";
+  }
+  if (!pointer)
+  {
+    throw CudaError(__FILE__,
+                    __LINE__,
+                    CudaError::Kind::OutOfMemory,
+                    "The allocate function of CudaFiltersConfiguration::SetDeviceMemoryResource() " + failure +
+                      ", asked: " + std::to_string(bytes) + " bytes on device " + std::to_string(m_Device));
+  }
+  if (reinterpret_cast<uintptr_t>(pointer) % CudaDeviceMemoryResource::Alignment != 0)
+  {
+    this->ReleaseTo(resource, pointer, bytes, stream);
+    itkGenericExceptionMacro(<< "The allocate function of CudaFiltersConfiguration::SetDeviceMemoryResource() returned "
+                             << pointer << " for " << bytes << " bytes on device " << m_Device
+                             << "; it must be a multiple of " << CudaDeviceMemoryResource::Alignment << " bytes");
+  }
+  return pointer;
+}
+
+void *
+DevicePool::Allocate(size_t bytes, cudaStream_t stream, const CudaDeviceMemoryResource * resource)
 {
   this->CountBytes(bytes);
   try
   {
-    void *      pointer = nullptr;
-    cudaError_t error = this->TryAllocate(&pointer, bytes, stream);
-    if (error == cudaErrorMemoryAllocation)
-    {
-      // What was released earlier in the stream's work goes back to the device only once that work is done.
-      ITK_CUDA_CALL(cudaStreamSynchronize(stream));
-      this->ReleaseUnused();
-      error = this->TryAllocate(&pointer, bytes, stream);
-    }
-    if (error == cudaErrorMemoryAllocation)
-    {
-      ThrowOutOfMemory(
-        "cudaMallocFromPoolAsync", bytes, GetAvailableNoThrow(*this), GetDeviceMemoryLimit(), __FILE__, __LINE__);
-    }
-    if (error != cudaSuccess)
-    {
-      ThrowCudaError(error, "cudaMallocFromPoolAsync", __FILE__, __LINE__);
-    }
-    return pointer;
+    return resource ? this->AllocateFrom(*resource, bytes, stream) : this->AllocateFromPool(bytes, stream);
   }
   catch (...)
   {
@@ -221,14 +280,38 @@ DevicePool::Allocate(size_t bytes, cudaStream_t stream)
 }
 
 void
-DevicePool::Release(void * pointer, size_t bytes, cudaStream_t stream) noexcept
+DevicePool::ReleaseTo(const CudaDeviceMemoryResource & resource,
+                      void *                           pointer,
+                      size_t                           bytes,
+                      cudaStream_t                     stream) noexcept
+{
+  const DeviceGuard guard(m_Device, std::nothrow);
+  try
+  {
+    resource.Release(pointer, bytes, m_Device, stream, resource.Context);
+  }
+  catch (...)
+  {
+    // It promises not to, and there is nobody to tell.
+  }
+}
+
+void
+DevicePool::Release(void *                           pointer,
+                    size_t                           bytes,
+                    cudaStream_t                     stream,
+                    const CudaDeviceMemoryResource * resource) noexcept
 {
   this->UncountBytes(bytes);
   if (IsForkedProcess())
   {
     return;
   }
-  if (m_PoolsSupported)
+  if (resource)
+  {
+    this->ReleaseTo(*resource, pointer, bytes, stream);
+  }
+  else if (m_PoolsSupported)
   {
     ITK_CUDA_CALL_NOTHROW(cudaFreeAsync(pointer, stream));
   }
@@ -241,6 +324,16 @@ DevicePool::Release(void * pointer, size_t bytes, cudaStream_t stream) noexcept
 
 size_t
 DevicePool::GetAvailable()
+{
+  const size_t available = GetDeviceMemoryResource() ? std::numeric_limits<size_t>::max() : this->GetUnused();
+  const size_t limit = GetDeviceMemoryLimit();
+  const size_t inUse = m_BytesInUse;
+  return limit == 0 ? available : std::min(available, limit - std::min(limit, inUse));
+}
+
+/** What is free on the device and what the pool holds. */
+size_t
+DevicePool::GetUnused()
 {
   const DeviceGuard guard(m_Device);
   size_t            available = 0;
@@ -257,9 +350,7 @@ DevicePool::GetAvailable()
       available += reserved - std::min(reserved, used);
     }
   }
-  const size_t limit = GetDeviceMemoryLimit();
-  const size_t inUse = m_BytesInUse;
-  return limit == 0 ? available : std::min(available, limit - std::min(limit, inUse));
+  return available;
 }
 
 void
@@ -279,7 +370,8 @@ DeviceBuffer::DeviceBuffer(size_t bytes, const Context & context)
     return;
   }
   DevicePool & pool = GetDevicePool(context.GetDevice());
-  m_Pointer = pool.Allocate(bytes, context.GetStream());
+  m_Resource = GetDeviceMemoryResource();
+  m_Pointer = pool.Allocate(bytes, context.GetStream(), m_Resource);
   m_Size = bytes;
   m_Stream = context.GetStream();
   m_Pool = &pool;
@@ -295,6 +387,7 @@ DeviceBuffer::DeviceBuffer(DeviceBuffer && other) noexcept
   , m_Size(std::exchange(other.m_Size, 0))
   , m_Pool(std::exchange(other.m_Pool, nullptr))
   , m_Stream(std::exchange(other.m_Stream, nullptr))
+  , m_Resource(std::exchange(other.m_Resource, nullptr))
 {}
 
 DeviceBuffer &
@@ -307,6 +400,7 @@ DeviceBuffer::operator=(DeviceBuffer && other) noexcept
     m_Size = std::exchange(other.m_Size, 0);
     m_Pool = std::exchange(other.m_Pool, nullptr);
     m_Stream = std::exchange(other.m_Stream, nullptr);
+    m_Resource = std::exchange(other.m_Resource, nullptr);
   }
   return *this;
 }
@@ -316,7 +410,7 @@ DeviceBuffer::Release() noexcept
 {
   if (m_Pointer)
   {
-    m_Pool->Release(std::exchange(m_Pointer, nullptr), std::exchange(m_Size, 0), m_Stream);
+    m_Pool->Release(std::exchange(m_Pointer, nullptr), std::exchange(m_Size, 0), m_Stream, m_Resource);
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include "CudaFiltersExport.h"
 #include "itkCudaContext.h"
+#include "itkCudaDeviceMemoryResource.h"
 
 #include <cuda_runtime.h>
 
@@ -19,7 +20,8 @@ class DevicePool;
  * The memory comes from a pool of this module's own on the stream's device, which keeps what is released; on devices
  * without memory pools from cudaMalloc. It is aligned to 256 bytes and not initialised. When memory runs out the pool's
  * unused part is given back and the allocation is tried once more, so one failure of the call need not be seen from
- * outside.
+ * outside. With CudaFiltersConfiguration::SetDeviceMemoryResource() the memory comes from the caller's functions, and
+ * goes back to those it came from.
  */
 class CudaFilters_EXPORT DeviceBuffer
 {
@@ -27,7 +29,8 @@ public:
   DeviceBuffer() = default;
 
   /** \exception CudaError, of kind OutOfMemory also if the bytes in use would pass
-   * CudaFiltersConfiguration::GetDeviceMemoryLimit() */
+   * CudaFiltersConfiguration::GetDeviceMemoryLimit(), or if the caller's functions gave none
+   * \exception ExceptionObject if what they gave is not aligned */
   DeviceBuffer(size_t bytes, const Context & context);
   ~DeviceBuffer();
 
@@ -51,7 +54,9 @@ public:
   }
 
   /** Bytes that can be allocated now on a usable device: what is free there and what the module's pool holds unused,
-   * within the configured limit. \exception CudaError */
+   * within the configured limit. Where memory comes from the caller's functions: the limit without the bytes in use, or
+   * the largest number if there is no limit.
+   * \exception CudaError */
   static size_t
   GetAvailable(int device);
 
@@ -63,10 +68,11 @@ private:
   void
   Release() noexcept;
 
-  void *       m_Pointer{ nullptr };
-  size_t       m_Size{ 0 };
-  DevicePool * m_Pool{ nullptr };
-  cudaStream_t m_Stream{ nullptr };
+  void *                           m_Pointer{ nullptr };
+  size_t                           m_Size{ 0 };
+  DevicePool *                     m_Pool{ nullptr };
+  cudaStream_t                     m_Stream{ nullptr };
+  const CudaDeviceMemoryResource * m_Resource{ nullptr }; // nullptr: the pool
 };
 } // namespace itk::cuda
 

@@ -137,6 +137,7 @@ PrintMemory(std::ostream & os)
   const size_t deviceLimit = CudaFiltersConfiguration::GetDeviceMemoryLimit();
   os << "Memory:    device: " << cuda::FormatBytes(CudaFiltersConfiguration::GetDeviceBytesInUse()) << " in use, limit "
      << (deviceLimit == 0 ? std::string("none") : cuda::FormatBytes(deviceLimit))
+     << (cuda::GetDeviceMemoryResource() ? ", from the program's own functions" : "")
      << "; host: " << cuda::FormatBytes(CudaHostMemoryPool::GetBytesCached() + cuda::GetPinnedBytesCached())
      << " kept for reuse, limit " << cuda::FormatBytes(CudaFiltersConfiguration::GetHostCacheLimit()) << '\n';
   os << "Transfers: " << CudaFiltersConfiguration::GetNumberOfTransferThreads() << " threads\n";
@@ -189,6 +190,27 @@ size_t
 CudaFiltersConfiguration::GetDeviceMemoryLimit()
 {
   return cuda::GetDeviceMemoryLimit();
+}
+
+void
+CudaFiltersConfiguration::SetDeviceMemoryResource(CudaAllocateFunction allocate,
+                                                  CudaReleaseFunction  release,
+                                                  void *               context)
+{
+  if ((allocate == nullptr) != (release == nullptr))
+  {
+    itkGenericExceptionMacro(<< "The function '" << (allocate ? "release" : "allocate")
+                             << "' of DeviceMemoryResource is nullptr, but '" << (allocate ? "allocate" : "release")
+                             << "' is not; both must be functions, or both nullptr");
+  }
+  cuda::SetDeviceMemoryResource({ allocate, release, context });
+}
+
+CudaDeviceMemoryResource
+CudaFiltersConfiguration::GetDeviceMemoryResource()
+{
+  const CudaDeviceMemoryResource * const resource = cuda::GetDeviceMemoryResource();
+  return resource ? *resource : CudaDeviceMemoryResource{};
 }
 
 void

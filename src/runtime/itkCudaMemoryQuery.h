@@ -10,8 +10,8 @@
 // itkCudaMemoryQuery.cxx answers in a build with CUDA, itkCudaDeviceDisabled.cxx in one without.
 namespace itk::cuda
 {
-/** Bytes that can be allocated now: what is free on the device and what the module's pool holds unused, within the
- * configured limit. \exception CudaError */
+/** Bytes that can be allocated now on a usable device; see DeviceBuffer::GetAvailable().
+ * \exception CudaError */
 CudaFilters_EXPORT size_t
 GetAvailableDeviceMemory(int device);
 

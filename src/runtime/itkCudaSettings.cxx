@@ -18,13 +18,22 @@ namespace
 constexpr unsigned int maximumDefaultTransferThreads = 16;
 constexpr size_t       maximumDefaultHostCacheLimit = size_t{ 8 } << 30;
 
+/** A resource that was set, and the one before. */
+struct ResourceNode
+{
+  CudaDeviceMemoryResource Resource;
+  const ResourceNode *     Previous;
+};
+
 /** There is no destructor, as images that outlive main() still ask for limits. */
 struct Settings
 {
-  std::atomic<size_t>       DeviceMemoryLimit{ 0 };
-  std::atomic<size_t>       HostCacheLimit{ 0 };
-  std::atomic<bool>         HasHostCacheLimit{ false };
-  std::atomic<unsigned int> NumberOfTransferThreads{ 0 };
+  std::atomic<size_t>                           DeviceMemoryLimit{ 0 };
+  std::atomic<const ResourceNode *>             Resources{ nullptr }; // all that were ever set
+  std::atomic<const CudaDeviceMemoryResource *> Resource{ nullptr };
+  std::atomic<size_t>                           HostCacheLimit{ 0 };
+  std::atomic<bool>                             HasHostCacheLimit{ false };
+  std::atomic<unsigned int>                     NumberOfTransferThreads{ 0 };
 };
 
 Settings settings;
@@ -56,6 +65,28 @@ GetDefaultHostCacheLimit()
   }
   return known;
 }
+
+/** A copy that is never deleted. One that is set again is found, so that a program that changes between a few of them
+ * adds no more. */
+const CudaDeviceMemoryResource *
+KeepResource(const CudaDeviceMemoryResource & resource)
+{
+  const ResourceNode * const first = settings.Resources;
+  for (const ResourceNode * node = first; node; node = node->Previous)
+  {
+    if (node->Resource == resource)
+    {
+      return &node->Resource;
+    }
+  }
+  auto * const         added = new ResourceNode{ resource, first };
+  const ResourceNode * expected = first;
+  while (!settings.Resources.compare_exchange_weak(expected, added))
+  {
+    added->Previous = expected;
+  }
+  return &added->Resource;
+}
 } // namespace
 
 void
@@ -68,6 +99,18 @@ size_t
 GetDeviceMemoryLimit()
 {
   return settings.DeviceMemoryLimit;
+}
+
+void
+SetDeviceMemoryResource(const CudaDeviceMemoryResource & resource)
+{
+  settings.Resource = resource.Allocate ? KeepResource(resource) : nullptr;
+}
+
+const CudaDeviceMemoryResource *
+GetDeviceMemoryResource()
+{
+  return settings.Resource;
 }
 
 void

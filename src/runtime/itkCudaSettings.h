@@ -2,6 +2,8 @@
 #ifndef itkCudaSettings_h
 #define itkCudaSettings_h
 
+#include "itkCudaDeviceMemoryResource.h"
+
 #include <cstddef>
 
 // The settings of CudaFiltersConfiguration that the components of this folder follow. They are kept below all of these,
@@ -14,6 +16,15 @@ void
 SetDeviceMemoryLimit(size_t bytes);
 size_t
 GetDeviceMemoryLimit();
+
+/** As CudaFiltersConfiguration::SetDeviceMemoryResource(); without functions: the module's pool. */
+void
+SetDeviceMemoryResource(const CudaDeviceMemoryResource & resource);
+
+/** What was set last; nullptr: the module's pool. What it points to stays valid, because buffers remember where they
+ * came from. */
+const CudaDeviceMemoryResource *
+GetDeviceMemoryResource();
 
 void
 SetHostCacheLimit(size_t bytes);

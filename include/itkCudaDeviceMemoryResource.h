@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkCudaDeviceMemoryResource_h
+#define itkCudaDeviceMemoryResource_h
+
+#include <cstddef>
+
+namespace itk
+{
+/** Gives `bytes` of memory on `device` for work that comes after all that `stream`, a cudaStream_t, has got; nullptr if
+ * memory has run out. See CudaDeviceMemoryResource. */
+using CudaAllocateFunction = void * (*)(size_t bytes, int device, void * stream, void * context);
+
+/** Takes back what the other function gave for the same bytes, device and stream. Work that `stream` has got may still
+ * use the memory. See CudaDeviceMemoryResource. */
+using CudaReleaseFunction = void (*)(void * pointer, size_t bytes, int device, void * stream, void * context);
+
+/** \struct CudaDeviceMemoryResource
+ * \brief Where the device memory of the filters comes from, for CudaFiltersConfiguration::SetDeviceMemoryResource().
+ *
+ * Both functions are called from any thread, several at once, with `device` as the current device, once for each buffer
+ * of a run. They are ordered by the stream: the memory is first used by work that is queued on the stream after the
+ * allocation, and used last by work that was queued on it before the release. The stream is one of the module's, which
+ * are never destroyed, or that of whoever called.
+ *
+ * Memory must begin at a multiple of `Alignment` bytes; else the filter throws an exception. Where the allocate
+ function
+ * returns nullptr or throws, the filter runs on the host (Backend Automatic) or throws CudaError of kind OutOfMemory
+ * (Backend Cuda). The release function must not throw; what it throws is dropped.
+ *
+ * A buffer goes back to the resource that it came from, also where another one has been set since. The functions and
+ * `Context` must therefore be there until all filters that ran with them have ended: between runs the filters hold no
+ * device memory. In a process forked from one that used CUDA nothing is released.
+ *
+ * With the memory of the RAPIDS memory manager (RMM; versions in which a resource has no function of this name call it
+ * allocate_async(bytes, alignment, stream), and the other one deallocate_async(pointer, bytes, alignment, stream)):
+   \code
+   #include <itkCudaFiltersConfiguration.h>
+   #include <rmm/aligned.hpp>
+   #include <rmm/cuda_device.hpp>
+   #include <rmm/cuda_stream_view.hpp>
+   #include <rmm/mr/per_device_resource.hpp>
+
+   void *
+   AllocateFromRmm(size_t bytes, int device, void * stream, void *)
+   {
+     const rmm::cuda_stream_view view(static_cast<cudaStream_t>(stream));
+     auto                        resource = rmm::mr::get_per_device_resource_ref(rmm::cuda_device_id{ device });
+     return resource.allocate(view, bytes, rmm::CUDA_ALLOCATION_ALIGNMENT); // throws if memory has run out
+   }
+
+   void
+   ReleaseToRmm(void * pointer, size_t bytes, int device, void * stream, void *)
+   {
+     const rmm::cuda_stream_view view(static_cast<cudaStream_t>(stream));
+     auto                        resource = rmm::mr::get_per_device_resource_ref(rmm::cuda_device_id{ device });
+     resource.deallocate(view, pointer, bytes, rmm::CUDA_ALLOCATION_ALIGNMENT);
+   }
+
+   int
+   main()
+   {
+     itk::CudaFiltersConfiguration::SetDeviceMemoryResource(AllocateFromRmm, ReleaseToRmm);
+     // Run filters.
+   }
+   \endcode
+ *
+ * With the memory of PyTorch's caching allocator, which takes the current device:
+   \code
+   #include <c10/cuda/CUDACachingAllocator.h>
+   #include <itkCudaFiltersConfiguration.h>
+
+   void *
+   AllocateFromTorch(size_t bytes, int, void * stream, void *)
+   {
+     return c10::cuda::CUDACachingAllocator::raw_alloc_with_stream(bytes, static_cast<cudaStream_t>(stream));
+   }
+
+   void
+   ReleaseToTorch(void * pointer, size_t, int, void *, void *)
+   {
+     c10::cuda::CUDACachingAllocator::raw_delete(pointer);
+   }
+
+   int
+   main()
+   {
+     itk::CudaFiltersConfiguration::SetDeviceMemoryResource(AllocateFromTorch, ReleaseToTorch);
+     // Run filters.
+   }
+   \endcode
+ *
+ * \ingroup CudaFilters
+ */
+struct CudaDeviceMemoryResource
+{
+  static constexpr size_t Alignment = 256;
+
+  CudaAllocateFunction Allocate{ nullptr };
+  CudaReleaseFunction  Release{ nullptr };
+  void *               Context{ nullptr }; // handed to both
+};
+
+inline bool
+operator==(const CudaDeviceMemoryResource & a, const CudaDeviceMemoryResource & b)
+{
+  return a.Allocate == b.Allocate && a.Release == b.Release && a.Context == b.Context;
+}
+
+inline bool
+operator!=(const CudaDeviceMemoryResource & a, const CudaDeviceMemoryResource & b)
+{
+  return !(a == b);
+}
+} // end namespace itk
+
+#endif
