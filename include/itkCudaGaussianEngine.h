@@ -12,6 +12,7 @@
 
 namespace itk
 {
+class CudaFilterBackend;
 class MultiThreaderBase;
 
 /** Called from the thread that runs the engine with the share of the work done, 0 to 1. It may throw to abort. */
@@ -51,6 +52,19 @@ CudaGaussianFilter(const CudaGaussianPlan &     plan,
                    const CudaImageView &        output,
                    int                          deviceIndex,
                    const CudaProgressFunction & progress);
+
+/** CudaGaussianFilter() on the device that `backend` selected.
+ *
+ * \return false if the device ran out of memory and the backend lets the filter take the host, which it then says that
+ * it used
+ *
+ * \exception CudaError that a device ran out of memory if the backend demands it, and all others */
+CudaFilters_EXPORT bool
+CudaRunOnDevice(const CudaGaussianPlan &     plan,
+                const CudaImageView &        input,
+                const CudaImageView &        output,
+                CudaFilterBackend &          backend,
+                const CudaProgressFunction & progress);
 
 /** Why upload, one pass along `axis` and download take longer than ITK's filter on the host, by measured times for
  * images of so many values (pixels times components); empty if they do not. */

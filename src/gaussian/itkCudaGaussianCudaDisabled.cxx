@@ -21,4 +21,15 @@ CudaGaussianFilter(const CudaGaussianPlan &,
 {
   throw CudaError(__FILE__, __LINE__, CudaError::Kind::NotUsable, "CudaFilters was built without CUDA");
 }
+
+bool
+CudaRunOnDevice(const CudaGaussianPlan & plan,
+                const CudaImageView &    input,
+                const CudaImageView &    output,
+                CudaFilterBackend &,
+                const CudaProgressFunction & progress)
+{
+  CudaGaussianFilter(plan, input, output, 0, progress);
+  return true;
+}
 } // end namespace itk

@@ -226,4 +226,14 @@ CudaGaussianFilter(const CudaGaussianPlan &     plan,
 {
   RunHostToHost(GaussianCore(plan), input, output, deviceIndex, progress);
 }
+
+bool
+CudaRunOnDevice(const CudaGaussianPlan &     plan,
+                const CudaImageView &        input,
+                const CudaImageView &        output,
+                CudaFilterBackend &          backend,
+                const CudaProgressFunction & progress)
+{
+  return TryHostToHost(GaussianCore(plan), input, output, backend, progress);
+}
 } // end namespace itk

@@ -4,6 +4,7 @@
 #include "itkCudaCall.h"
 #include "itkCudaDevice.h"
 #include "itkCudaError.h"
+#include "itkCudaFilterBackend.h"
 #include "itkCudaTransfer.h"
 
 #include <algorithm>
@@ -127,5 +128,27 @@ RunHostToHost(const ResidentCore &     core,
   Upload(input, uploaded.GetView(), staging, GetPart(progress, 0.0f, UploadShare));
   RunOnDevice(core, uploaded.GetView(), result, stream, GetPart(progress, UploadShare, UploadShare + KernelShare));
   DownloadResult(core, result, input, output, staging, GetPart(progress, UploadShare + KernelShare, 1.0f));
+}
+
+bool
+TryHostToHost(const ResidentCore &     core,
+              const CudaImageView &    input,
+              const CudaImageView &    output,
+              CudaFilterBackend &      backend,
+              const ProgressFunction & progress)
+{
+  try
+  {
+    RunHostToHost(core, input, output, backend.GetSelectedDeviceIndex(), progress);
+  }
+  catch (const CudaError & error)
+  {
+    if (error.GetKind() != CudaError::Kind::OutOfMemory || !backend.FallBackToHost(error.GetDescription()))
+    {
+      throw;
+    }
+    return false;
+  }
+  return true;
 }
 } // namespace itk::cuda

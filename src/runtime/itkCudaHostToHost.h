@@ -11,6 +11,11 @@
 #include <cstddef>
 #include <functional>
 
+namespace itk
+{
+class CudaFilterBackend;
+}
+
 namespace itk::cuda
 {
 /** Takes the share of the work done, 0 to 1. It may throw to abort. */
@@ -89,6 +94,15 @@ RunHostToHost(const ResidentCore &     core,
               const CudaImageView &    input,
               const CudaImageView &    output,
               int                      device,
+              const ProgressFunction & progress);
+
+/** RunHostToHost() on the device that `backend` selected. Returns false if the device ran out of memory and the backend
+ * lets the filter take the host. */
+bool
+TryHostToHost(const ResidentCore &     core,
+              const CudaImageView &    input,
+              const CudaImageView &    output,
+              CudaFilterBackend &      backend,
               const ProgressFunction & progress);
 } // namespace itk::cuda
 
