@@ -3,7 +3,7 @@
 #define itkCudaDiscreteGaussianImageFilter_hxx
 
 #include "itkConstantBoundaryCondition.h"
-#include "itkCudaGaussianFilterRun.h"
+#include "itkCudaFilterRun.h"
 #include "itkCudaGaussianFirEngine.h"
 #include "itkGaussianOperator.h"
 #include "itkPeriodicBoundaryCondition.h"

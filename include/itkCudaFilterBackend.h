@@ -87,8 +87,8 @@ private:
 };
 } // end namespace itk
 
-/** The methods that every filter of the module has, and the member `m_CudaBackend` behind them. They stand in each
- * class itself, not in a base, because Python sees only methods of wrapped classes. */
+/** The methods that every filter of the module has, and the member `m_CudaBackend` behind them. They stand in the class
+ * that derives from ITK's, because Python sees only methods of wrapped classes. */
 #define itkCudaFilterBackendMacro()                                                                                   \
   void SetBackend(itk::CudaFiltersEnums::Backend backend)                                                             \
   {                                                                                                                   \

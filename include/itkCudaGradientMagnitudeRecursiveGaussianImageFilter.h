@@ -2,8 +2,8 @@
 #ifndef itkCudaGradientMagnitudeRecursiveGaussianImageFilter_h
 #define itkCudaGradientMagnitudeRecursiveGaussianImageFilter_h
 
-#include "itkCudaFilterBackend.h"
-#include "itkCudaGaussianApproximation.h"
+#include "itkCudaFilterRun.h"
+#include "itkCudaGaussianImageFilterBase.h"
 #include "itkGradientMagnitudeRecursiveGaussianImageFilter.h"
 
 namespace itk
@@ -31,18 +31,16 @@ namespace itk
  */
 template <typename TInputImage, typename TOutputImage = TInputImage>
 class ITK_TEMPLATE_EXPORT CudaGradientMagnitudeRecursiveGaussianImageFilter
-  : public GradientMagnitudeRecursiveGaussianImageFilter<TInputImage, TOutputImage>
+  : public CudaGaussianImageFilterBase<GradientMagnitudeRecursiveGaussianImageFilter<TInputImage, TOutputImage>>
 {
 public:
   ITK_DISALLOW_COPY_AND_MOVE(CudaGradientMagnitudeRecursiveGaussianImageFilter);
 
   using Self = CudaGradientMagnitudeRecursiveGaussianImageFilter;
-  using Superclass = GradientMagnitudeRecursiveGaussianImageFilter<TInputImage, TOutputImage>;
+  using Superclass =
+    CudaGaussianImageFilterBase<GradientMagnitudeRecursiveGaussianImageFilter<TInputImage, TOutputImage>>;
   using Pointer = SmartPointer<Self>;
   using ConstPointer = SmartPointer<const Self>;
-
-  using InputImageType = typename Superclass::InputImageType;
-  using OutputImageType = typename Superclass::OutputImageType;
 
   // The superclass indexes an array of ImageDimension - 1 filters.
   static_assert(TInputImage::ImageDimension >= 2, "This filter needs images of two dimensions or more");
@@ -50,24 +48,24 @@ public:
   itkNewMacro(Self);
   itkTypeMacro(CudaGradientMagnitudeRecursiveGaussianImageFilter, GradientMagnitudeRecursiveGaussianImageFilter);
 
-  itkCudaFilterBackendMacro();
-  itkCudaGaussianApproximationMacro();
-
 protected:
   CudaGradientMagnitudeRecursiveGaussianImageFilter() = default;
   ~CudaGradientMagnitudeRecursiveGaussianImageFilter() override = default;
 
+  CudaGaussianPlan
+  MakePlan() const override
+  {
+    return MakeGradientMagnitudePlan(this->MakeParameters());
+  }
+
   void
-  AllocateOutputs() override;
-  void
-  GenerateData() override;
-  void
-  PrintSelf(std::ostream & os, Indent indent) const override;
+  AllocateOutputs() override
+  {
+    CudaUsePooledOutput(this->GetOutput());
+    // ITK's class keeps its input, even with InPlace on.
+    ImageSource<TOutputImage>::AllocateOutputs();
+  }
 };
 } // end namespace itk
-
-#ifndef ITK_MANUAL_INSTANTIATION
-#  include "itkCudaGradientMagnitudeRecursiveGaussianImageFilter.hxx"
-#endif
 
 #endif

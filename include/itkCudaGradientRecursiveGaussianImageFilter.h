@@ -2,9 +2,7 @@
 #ifndef itkCudaGradientRecursiveGaussianImageFilter_h
 #define itkCudaGradientRecursiveGaussianImageFilter_h
 
-#include "itkCudaFilterBackend.h"
-#include "itkCudaGaussianApproximation.h"
-#include "itkCudaGaussianPlan.h"
+#include "itkCudaGaussianImageFilterBase.h"
 #include "itkGradientRecursiveGaussianImageFilter.h"
 
 namespace itk
@@ -44,39 +42,27 @@ template <
     CovariantVector<typename NumericTraits<typename TInputImage::PixelType>::RealType, TInputImage::ImageDimension>,
     TInputImage::ImageDimension>>
 class ITK_TEMPLATE_EXPORT CudaGradientRecursiveGaussianImageFilter
-  : public GradientRecursiveGaussianImageFilter<TInputImage, TOutputImage>
+  : public CudaGaussianImageFilterBase<GradientRecursiveGaussianImageFilter<TInputImage, TOutputImage>>
 {
 public:
   ITK_DISALLOW_COPY_AND_MOVE(CudaGradientRecursiveGaussianImageFilter);
 
   using Self = CudaGradientRecursiveGaussianImageFilter;
-  using Superclass = GradientRecursiveGaussianImageFilter<TInputImage, TOutputImage>;
+  using Superclass = CudaGaussianImageFilterBase<GradientRecursiveGaussianImageFilter<TInputImage, TOutputImage>>;
   using Pointer = SmartPointer<Self>;
   using ConstPointer = SmartPointer<const Self>;
 
-  using InputImageType = typename Superclass::InputImageType;
-  using OutputImageType = typename Superclass::OutputImageType;
-
   itkNewMacro(Self);
   itkTypeMacro(CudaGradientRecursiveGaussianImageFilter, GradientRecursiveGaussianImageFilter);
-
-  itkCudaFilterBackendMacro();
-  itkCudaGaussianApproximationMacro();
 
 protected:
   CudaGradientRecursiveGaussianImageFilter() = default;
   ~CudaGradientRecursiveGaussianImageFilter() override = default;
 
-  /** What the engines do for this filter: terms, their sigmas, and the turn to physical axes. */
   CudaGaussianPlan
-  MakePlan() const;
-
+  MakePlan() const override;
   void
-  AllocateOutputs() override;
-  void
-  GenerateData() override;
-  void
-  PrintSelf(std::ostream & os, Indent indent) const override;
+  CopyParametersTo(GradientRecursiveGaussianImageFilter<TInputImage, TOutputImage> & filter) const override;
 };
 } // end namespace itk
 

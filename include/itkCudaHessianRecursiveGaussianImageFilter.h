@@ -2,8 +2,7 @@
 #ifndef itkCudaHessianRecursiveGaussianImageFilter_h
 #define itkCudaHessianRecursiveGaussianImageFilter_h
 
-#include "itkCudaFilterBackend.h"
-#include "itkCudaGaussianApproximation.h"
+#include "itkCudaGaussianImageFilterBase.h"
 #include "itkHessianRecursiveGaussianImageFilter.h"
 
 namespace itk
@@ -36,18 +35,15 @@ template <typename TInputImage,
                                             TInputImage::ImageDimension>,
                   TInputImage::ImageDimension>>
 class ITK_TEMPLATE_EXPORT CudaHessianRecursiveGaussianImageFilter
-  : public HessianRecursiveGaussianImageFilter<TInputImage, TOutputImage>
+  : public CudaGaussianImageFilterBase<HessianRecursiveGaussianImageFilter<TInputImage, TOutputImage>>
 {
 public:
   ITK_DISALLOW_COPY_AND_MOVE(CudaHessianRecursiveGaussianImageFilter);
 
   using Self = CudaHessianRecursiveGaussianImageFilter;
-  using Superclass = HessianRecursiveGaussianImageFilter<TInputImage, TOutputImage>;
+  using Superclass = CudaGaussianImageFilterBase<HessianRecursiveGaussianImageFilter<TInputImage, TOutputImage>>;
   using Pointer = SmartPointer<Self>;
   using ConstPointer = SmartPointer<const Self>;
-
-  using InputImageType = typename Superclass::InputImageType;
-  using OutputImageType = typename Superclass::OutputImageType;
 
   // A mixed derivative needs two axes.
   static_assert(TInputImage::ImageDimension >= 2, "This filter needs images of two dimensions or more");
@@ -55,24 +51,16 @@ public:
   itkNewMacro(Self);
   itkTypeMacro(CudaHessianRecursiveGaussianImageFilter, HessianRecursiveGaussianImageFilter);
 
-  itkCudaFilterBackendMacro();
-  itkCudaGaussianApproximationMacro();
-
 protected:
   CudaHessianRecursiveGaussianImageFilter() = default;
   ~CudaHessianRecursiveGaussianImageFilter() override = default;
 
-  void
-  AllocateOutputs() override;
-  void
-  GenerateData() override;
-  void
-  PrintSelf(std::ostream & os, Indent indent) const override;
+  CudaGaussianPlan
+  MakePlan() const override
+  {
+    return MakeHessianPlan(this->MakeParameters());
+  }
 };
 } // end namespace itk
-
-#ifndef ITK_MANUAL_INSTANTIATION
-#  include "itkCudaHessianRecursiveGaussianImageFilter.hxx"
-#endif
 
 #endif

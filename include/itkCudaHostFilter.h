@@ -2,8 +2,8 @@
 #ifndef itkCudaHostFilter_h
 #define itkCudaHostFilter_h
 
+#include "itkLightObject.h"
 #include "itkMacro.h"
-#include "itkProgressAccumulator.h"
 #include "itkSmartPointer.h"
 
 namespace itk
@@ -33,26 +33,6 @@ protected:
   CudaHostFilter() = default;
   ~CudaHostFilter() override = default;
 };
-
-/** Output of `filter` by a new object of its superclass, to which `setParameters(object)` gives the filter's
- * parameters. \ingroup CudaFilters */
-template <typename TFilter, typename TSetParameters>
-void
-CudaGenerateDataOnHost(TFilter * filter, const TSetParameters & setParameters)
-{
-  const auto hostFilter = CudaHostFilter<typename TFilter::Superclass>::New();
-  hostFilter->SetInput(filter->GetInput());
-  hostFilter->SetNumberOfWorkUnits(filter->GetNumberOfWorkUnits());
-  setParameters(*hostFilter);
-
-  const auto progress = ProgressAccumulator::New();
-  progress->SetMiniPipelineFilter(filter);
-  progress->RegisterInternalFilter(hostFilter, 1.0f);
-
-  hostFilter->GraftOutput(filter->GetOutput());
-  hostFilter->Update();
-  filter->GraftOutput(hostFilter->GetOutput());
-}
 } // end namespace itk
 
 #endif

@@ -2,8 +2,7 @@
 #ifndef itkCudaLaplacianRecursiveGaussianImageFilter_h
 #define itkCudaLaplacianRecursiveGaussianImageFilter_h
 
-#include "itkCudaFilterBackend.h"
-#include "itkCudaGaussianApproximation.h"
+#include "itkCudaGaussianImageFilterBase.h"
 #include "itkLaplacianRecursiveGaussianImageFilter.h"
 
 namespace itk
@@ -32,18 +31,15 @@ namespace itk
  */
 template <typename TInputImage, typename TOutputImage = TInputImage>
 class ITK_TEMPLATE_EXPORT CudaLaplacianRecursiveGaussianImageFilter
-  : public LaplacianRecursiveGaussianImageFilter<TInputImage, TOutputImage>
+  : public CudaGaussianImageFilterBase<LaplacianRecursiveGaussianImageFilter<TInputImage, TOutputImage>>
 {
 public:
   ITK_DISALLOW_COPY_AND_MOVE(CudaLaplacianRecursiveGaussianImageFilter);
 
   using Self = CudaLaplacianRecursiveGaussianImageFilter;
-  using Superclass = LaplacianRecursiveGaussianImageFilter<TInputImage, TOutputImage>;
+  using Superclass = CudaGaussianImageFilterBase<LaplacianRecursiveGaussianImageFilter<TInputImage, TOutputImage>>;
   using Pointer = SmartPointer<Self>;
   using ConstPointer = SmartPointer<const Self>;
-
-  using InputImageType = typename Superclass::InputImageType;
-  using OutputImageType = typename Superclass::OutputImageType;
 
   // The superclass indexes an array of ImageDimension - 1 filters.
   static_assert(TInputImage::ImageDimension >= 2, "This filter needs images of two dimensions or more");
@@ -51,24 +47,16 @@ public:
   itkNewMacro(Self);
   itkTypeMacro(CudaLaplacianRecursiveGaussianImageFilter, LaplacianRecursiveGaussianImageFilter);
 
-  itkCudaFilterBackendMacro();
-  itkCudaGaussianApproximationMacro();
-
 protected:
   CudaLaplacianRecursiveGaussianImageFilter() = default;
   ~CudaLaplacianRecursiveGaussianImageFilter() override = default;
 
-  void
-  AllocateOutputs() override;
-  void
-  GenerateData() override;
-  void
-  PrintSelf(std::ostream & os, Indent indent) const override;
+  CudaGaussianPlan
+  MakePlan() const override
+  {
+    return MakeLaplacianPlan(this->MakeParameters());
+  }
 };
 } // end namespace itk
-
-#ifndef ITK_MANUAL_INSTANTIATION
-#  include "itkCudaLaplacianRecursiveGaussianImageFilter.hxx"
-#endif
 
 #endif

@@ -3,7 +3,7 @@
 #define itkCudaPartitionedRecursiveGaussianImageFilter_hxx
 
 #include "itkCastImageFilter.h"
-#include "itkCudaGaussianFilterRun.h"
+#include "itkCudaFilterRun.h"
 #include "itkCudaPartitionedGaussianEngine.h"
 
 #include <optional>

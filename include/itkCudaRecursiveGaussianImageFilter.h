@@ -2,14 +2,11 @@
 #ifndef itkCudaRecursiveGaussianImageFilter_h
 #define itkCudaRecursiveGaussianImageFilter_h
 
-#include "itkCudaFilterBackend.h"
-#include "itkCudaGaussianApproximation.h"
+#include "itkCudaGaussianImageFilterBase.h"
 #include "itkRecursiveGaussianImageFilter.h"
 
 namespace itk
 {
-class CudaGaussianOverrideAccess;
-
 /** \class CudaRecursiveGaussianImageFilter
  * \brief RecursiveGaussianImageFilter on an NVIDIA GPU: smoothing or differentiation along one axis.
  *
@@ -56,13 +53,13 @@ class CudaGaussianOverrideAccess;
  */
 template <typename TInputImage, typename TOutputImage = TInputImage>
 class ITK_TEMPLATE_EXPORT CudaRecursiveGaussianImageFilter
-  : public RecursiveGaussianImageFilter<TInputImage, TOutputImage>
+  : public CudaGaussianImageFilterBase<RecursiveGaussianImageFilter<TInputImage, TOutputImage>>
 {
 public:
   ITK_DISALLOW_COPY_AND_MOVE(CudaRecursiveGaussianImageFilter);
 
   using Self = CudaRecursiveGaussianImageFilter;
-  using Superclass = RecursiveGaussianImageFilter<TInputImage, TOutputImage>;
+  using Superclass = CudaGaussianImageFilterBase<RecursiveGaussianImageFilter<TInputImage, TOutputImage>>;
   using Pointer = SmartPointer<Self>;
   using ConstPointer = SmartPointer<const Self>;
 
@@ -71,22 +68,18 @@ public:
   itkNewMacro(Self);
   itkTypeMacro(CudaRecursiveGaussianImageFilter, RecursiveGaussianImageFilter);
 
-  itkCudaFilterBackendMacro();
-  itkCudaGaussianApproximationMacro();
-
 protected:
   CudaRecursiveGaussianImageFilter() = default;
   ~CudaRecursiveGaussianImageFilter() override = default;
 
+  CudaGaussianPlan
+  MakePlan() const override;
   void
-  AllocateOutputs() override;
+  VerifyLineLengths() const override;
   void
-  GenerateData() override;
-  void
-  PrintSelf(std::ostream & os, Indent indent) const override;
-
-private:
-  friend class CudaGaussianOverrideAccess;
+  GenerateDataBySuperclass() override;
+  std::string
+  GetHostPreference() const override;
 };
 } // end namespace itk
 

@@ -2,51 +2,56 @@
 #ifndef itkCudaRecursiveGaussianImageFilter_hxx
 #define itkCudaRecursiveGaussianImageFilter_hxx
 
-#include "itkCudaGaussianFilterRun.h"
+#include "itkCudaGaussianEngine.h"
 
 namespace itk
 {
 template <typename TInputImage, typename TOutputImage>
-void
-CudaRecursiveGaussianImageFilter<TInputImage, TOutputImage>::AllocateOutputs()
+CudaGaussianPlan
+CudaRecursiveGaussianImageFilter<TInputImage, TOutputImage>::MakePlan() const
 {
-  CudaUsePooledOutput(this->GetOutput());
-  Superclass::AllocateOutputs();
+  const unsigned int axis = this->GetDirection();
+  return MakeGaussianLinePlan(axis,
+                              MakeGaussianKernel(this->GetApproximation(),
+                                                 static_cast<unsigned int>(this->GetOrder()),
+                                                 this->GetSigma(),
+                                                 this->GetInput()->GetSpacing()[axis],
+                                                 this->GetNormalizeAcrossScale()));
 }
 
 template <typename TInputImage, typename TOutputImage>
 void
-CudaRecursiveGaussianImageFilter<TInputImage, TOutputImage>::GenerateData()
+CudaRecursiveGaussianImageFilter<TInputImage, TOutputImage>::VerifyLineLengths() const
 {
-  const auto makePlan = [this] {
-    const unsigned int axis = this->GetDirection();
-    return MakeGaussianLinePlan(axis,
-                                MakeGaussianKernel(m_Approximation,
-                                                   static_cast<unsigned int>(this->GetOrder()),
-                                                   this->GetSigma(),
-                                                   this->GetInput()->GetSpacing()[axis],
-                                                   this->GetNormalizeAcrossScale()));
-  };
-  const auto allocate = [this] {
-    this->AllocateOutputs();
-    // The superclass's checks of direction, spacing and line length.
-    this->BeforeThreadedGenerateData();
-  };
-  m_CudaBackend.HostPreference =
-    m_CudaBackend.IsOverride ? CudaGaussianHostPreference(this->GetDirection(),
-                                                          this->GetOutput()->GetRequestedRegion().GetNumberOfPixels() *
-                                                            this->GetInput()->GetNumberOfComponentsPerPixel())
-                             : std::string();
-  CudaRunGaussianFilter(this, m_CudaBackend, makePlan, allocate, [this] { Superclass::GenerateData(); });
+  // With the texts of ITK's class, which looks when its input has run. It takes whole lines along Direction, so that
+  // the requested region makes none shorter, and lines along other axes may have any length.
+  const unsigned int axis = this->GetDirection();
+  if (axis >= TInputImage::ImageDimension)
+  {
+    itkExceptionMacro("Direction selected for filtering is greater than ImageDimension");
+  }
+  if (this->GetInput()->GetLargestPossibleRegion().GetSize(axis) < 4)
+  {
+    itkExceptionMacro(
+      "The number of pixels along direction "
+      << axis << " is less than 4. This filter requires a minimum of four pixels along the dimension to be processed.");
+  }
 }
 
 template <typename TInputImage, typename TOutputImage>
 void
-CudaRecursiveGaussianImageFilter<TInputImage, TOutputImage>::PrintSelf(std::ostream & os, Indent indent) const
+CudaRecursiveGaussianImageFilter<TInputImage, TOutputImage>::GenerateDataBySuperclass()
 {
-  Superclass::PrintSelf(os, indent);
-  os << indent << "Approximation: " << m_Approximation << std::endl;
-  m_CudaBackend.Print(os, indent);
+  // ITK's class has no pipeline inside: it runs again after exceptions, and streams.
+  RecursiveGaussianImageFilter<TInputImage, TOutputImage>::GenerateData();
+}
+
+template <typename TInputImage, typename TOutputImage>
+std::string
+CudaRecursiveGaussianImageFilter<TInputImage, TOutputImage>::GetHostPreference() const
+{
+  const size_t pixels = this->GetOutput()->GetRequestedRegion().GetNumberOfPixels();
+  return CudaGaussianHostPreference(this->GetDirection(), pixels * this->GetInput()->GetNumberOfComponentsPerPixel());
 }
 } // end namespace itk
 

@@ -2,8 +2,7 @@
 #ifndef itkCudaSmoothingRecursiveGaussianImageFilter_h
 #define itkCudaSmoothingRecursiveGaussianImageFilter_h
 
-#include "itkCudaFilterBackend.h"
-#include "itkCudaGaussianApproximation.h"
+#include "itkCudaGaussianImageFilterBase.h"
 #include "itkSmoothingRecursiveGaussianImageFilter.h"
 
 namespace itk
@@ -36,18 +35,15 @@ namespace itk
  */
 template <typename TInputImage, typename TOutputImage = TInputImage>
 class ITK_TEMPLATE_EXPORT CudaSmoothingRecursiveGaussianImageFilter
-  : public SmoothingRecursiveGaussianImageFilter<TInputImage, TOutputImage>
+  : public CudaGaussianImageFilterBase<SmoothingRecursiveGaussianImageFilter<TInputImage, TOutputImage>>
 {
 public:
   ITK_DISALLOW_COPY_AND_MOVE(CudaSmoothingRecursiveGaussianImageFilter);
 
   using Self = CudaSmoothingRecursiveGaussianImageFilter;
-  using Superclass = SmoothingRecursiveGaussianImageFilter<TInputImage, TOutputImage>;
+  using Superclass = CudaGaussianImageFilterBase<SmoothingRecursiveGaussianImageFilter<TInputImage, TOutputImage>>;
   using Pointer = SmartPointer<Self>;
   using ConstPointer = SmartPointer<const Self>;
-
-  using InputImageType = typename Superclass::InputImageType;
-  using OutputImageType = typename Superclass::OutputImageType;
 
   // The superclass indexes an array of ImageDimension - 1 filters.
   static_assert(TInputImage::ImageDimension >= 2, "Use CudaRecursiveGaussianImageFilter for images of one dimension");
@@ -55,23 +51,16 @@ public:
   itkNewMacro(Self);
   itkTypeMacro(CudaSmoothingRecursiveGaussianImageFilter, SmoothingRecursiveGaussianImageFilter);
 
-  itkCudaFilterBackendMacro();
-  itkCudaGaussianApproximationMacro();
-
 protected:
   CudaSmoothingRecursiveGaussianImageFilter() = default;
   ~CudaSmoothingRecursiveGaussianImageFilter() override = default;
 
+  CudaGaussianPlan
+  MakePlan() const override;
   void
-  AllocateOutputs() override;
+  CopyParametersTo(SmoothingRecursiveGaussianImageFilter<TInputImage, TOutputImage> & filter) const override;
   void
-  GenerateData() override;
-  void
-  PrintSelf(std::ostream & os, Indent indent) const override;
-
-private:
-  void
-  GenerateDataOnHost();
+  GenerateDataBySuperclass() override;
 };
 } // end namespace itk
 

@@ -2,55 +2,38 @@
 #ifndef itkCudaSmoothingRecursiveGaussianImageFilter_hxx
 #define itkCudaSmoothingRecursiveGaussianImageFilter_hxx
 
-#include "itkCudaGaussianFilterRun.h"
-#include "itkCudaHostFilter.h"
-
 namespace itk
 {
 template <typename TInputImage, typename TOutputImage>
-void
-CudaSmoothingRecursiveGaussianImageFilter<TInputImage, TOutputImage>::AllocateOutputs()
+CudaGaussianPlan
+CudaSmoothingRecursiveGaussianImageFilter<TInputImage, TOutputImage>::MakePlan() const
 {
-  CudaUsePooledOutput(this->GetOutput());
-  Superclass::AllocateOutputs();
+  const auto             sigmas = this->GetSigmaArray();
+  CudaGaussianParameters parameters = this->MakeParameters();
+  parameters.Sigma.assign(sigmas.Begin(), sigmas.End());
+  return MakeSmoothingPlan(parameters);
 }
 
 template <typename TInputImage, typename TOutputImage>
 void
-CudaSmoothingRecursiveGaussianImageFilter<TInputImage, TOutputImage>::GenerateData()
+CudaSmoothingRecursiveGaussianImageFilter<TInputImage, TOutputImage>::CopyParametersTo(
+  SmoothingRecursiveGaussianImageFilter<TInputImage, TOutputImage> & filter) const
 {
-  const auto makePlan = [this] {
-    CudaVerifyLineLengths(this);
-    return MakeSmoothingPlan(MakeCudaGaussianParameters(this, this->GetSigmaArray()));
-  };
-  CudaRunGaussianFilter(
-    this, m_CudaBackend, makePlan, [this] { this->AllocateOutputs(); }, [this] { this->GenerateDataOnHost(); });
+  Superclass::CopyParametersTo(filter);
+  filter.SetSigmaArray(this->GetSigmaArray());
+  filter.SetInPlace(this->GetInPlace() && this->CanRunInPlace());
 }
 
 template <typename TInputImage, typename TOutputImage>
 void
-CudaSmoothingRecursiveGaussianImageFilter<TInputImage, TOutputImage>::GenerateDataOnHost()
+CudaSmoothingRecursiveGaussianImageFilter<TInputImage, TOutputImage>::GenerateDataBySuperclass()
 {
-  const bool inPlace = this->GetInPlace() && this->CanRunInPlace();
-  if (inPlace)
+  if (this->GetInPlace() && this->CanRunInPlace())
   {
-    // Makes this filter release its input afterwards, as it does in the superclass.
+    // Makes this filter release its input afterwards, as it does in ITK's class.
     this->AllocateOutputs();
   }
-  CudaGenerateDataOnHost(this, [this, inPlace](auto & filter) {
-    filter.SetSigmaArray(this->GetSigmaArray());
-    filter.SetNormalizeAcrossScale(this->GetNormalizeAcrossScale());
-    filter.SetInPlace(inPlace);
-  });
-}
-
-template <typename TInputImage, typename TOutputImage>
-void
-CudaSmoothingRecursiveGaussianImageFilter<TInputImage, TOutputImage>::PrintSelf(std::ostream & os, Indent indent) const
-{
-  Superclass::PrintSelf(os, indent);
-  os << indent << "Approximation: " << m_Approximation << std::endl;
-  m_CudaBackend.Print(os, indent);
+  Superclass::GenerateDataBySuperclass();
 }
 } // end namespace itk
 

@@ -16,6 +16,7 @@ set(CudaFilters_GTESTS
     itkCudaGaussianPixelTypesGTest.cxx
     itkCudaGaussianPlanGTest.cxx
     itkCudaGaussianHostChunksGTest.cxx
+    itkCudaGaussianRefusalGTest.cxx
     itkCudaGaussianScheduleGTest.cxx
     itkCudaGaussianTestUtilitiesGTest.cxx
     itkCudaHostMemoryPoolGTest.cxx

@@ -6,7 +6,7 @@
 #include "itkCudaGradientMagnitudeRecursiveGaussianImageFilter.h"
 #include "itkCudaGradientRecursiveGaussianImageFilter.h"
 #include "itkCudaHessianRecursiveGaussianImageFilter.h"
-#include "itkCudaHostFilter.h"
+#include "itkCudaITKClass.h"
 #include "itkCudaLaplacianRecursiveGaussianImageFilter.h"
 #include "itkCudaPartitionedRecursiveGaussianImageFilter.h"
 #include "itkImageSource.h"
@@ -331,13 +331,11 @@ TEST_P(CudaGaussianInputPixelsTest, SourceThatMakesLessThanRequested)
   });
 }
 
-/** ITK's own class, made without the object factory. */
 template <typename TFilter>
 std::unique_ptr<AnyFilter>
 MakeITKFilter()
 {
-  using ITKFilter = CudaHostFilter<typename TFilter::Superclass>;
-  return std::make_unique<FilterOf<ITKFilter>>(ITKFilter::New());
+  return std::make_unique<FilterOf<ITKClassOf<TFilter>>>(ITKClassOf<TFilter>::New());
 }
 
 template <typename TFilter>

@@ -4,7 +4,7 @@
 #include "itkCudaGradientMagnitudeRecursiveGaussianImageFilter.h"
 #include "itkCudaGradientRecursiveGaussianImageFilter.h"
 #include "itkCudaHessianRecursiveGaussianImageFilter.h"
-#include "itkCudaHostFilter.h"
+#include "itkCudaITKClass.h"
 #include "itkCudaLaplacianRecursiveGaussianImageFilter.h"
 #include "itkCudaPartitionedRecursiveGaussianImageFilter.h"
 #include "itkCudaRecursiveGaussianImageFilter.h"
@@ -186,7 +186,6 @@ template <typename TFilter, typename TParameters, typename... TApproximation>
 SemanticsKind
 MakeKind(const std::string & name, double tolerance, TApproximation... approximation)
 {
-  using ITKFilterType = CudaHostFilter<typename TFilter::Superclass>;
   return { name,
            [=](BackendEnum backend) -> SemanticsSubjectPointer {
              return std::make_unique<SubjectOf<TFilter, TParameters>>([=](TFilter * filter) {
@@ -194,7 +193,9 @@ MakeKind(const std::string & name, double tolerance, TApproximation... approxima
                (filter->SetApproximation(approximation), ...);
              });
            },
-           []() -> SemanticsSubjectPointer { return std::make_unique<SubjectOf<ITKFilterType, TParameters>>(nullptr); },
+           []() -> SemanticsSubjectPointer {
+             return std::make_unique<SubjectOf<ITKClassOf<TFilter>, TParameters>>(nullptr);
+           },
            std::is_base_of_v<InPlaceImageFilter<SemanticsImage, typename TFilter::OutputImageType>, TFilter>,
            tolerance };
 }

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkCudaGaussianImageFilterBase_hxx
+#define itkCudaGaussianImageFilterBase_hxx
+
+#include "itkCudaFilterRun.h"
+#include "itkCudaHostFilter.h"
+#include "itkCudaHostScope.h"
+#include "itkProgressAccumulator.h"
+
+namespace itk
+{
+template <typename TSuperclass>
+CudaGaussianParameters
+CudaGaussianImageFilterBase<TSuperclass>::MakeParameters() const
+{
+  const auto &           spacing = this->GetInput()->GetSpacing();
+  CudaGaussianParameters parameters;
+  parameters.Spacing.assign(spacing.Begin(), spacing.End());
+  parameters.Sigma.assign(InputImageType::ImageDimension, this->GetConstSigma());
+  parameters.NormalizeAcrossScale = this->GetNormalizeAcrossScale();
+  parameters.Approximation = m_Approximation;
+  return parameters;
+}
+
+template <typename TSuperclass>
+void
+CudaGaussianImageFilterBase<TSuperclass>::VerifyLineLengths() const
+{
+  const auto size = this->GetInput()->GetLargestPossibleRegion().GetSize();
+  for (unsigned int d = 0; d < size.GetSizeDimension(); ++d)
+  {
+    if (size[d] < 4)
+    {
+      itkGenericExceptionMacro(<< this->GetNameOfClass() << ": the number of pixels along dimension " << d << " is "
+                               << size[d] << "; this filter requires at least four");
+    }
+  }
+}
+
+template <typename TSuperclass>
+void
+CudaGaussianImageFilterBase<TSuperclass>::VerifyInputInformation() ITKv5_CONST
+{
+  Superclass::VerifyInputInformation();
+  if constexpr (AreImagesSupported)
+  {
+    this->VerifyLineLengths();
+    this->MakePlan();
+  }
+}
+
+template <typename TSuperclass>
+void
+CudaGaussianImageFilterBase<TSuperclass>::AllocateOutputs()
+{
+  CudaUsePooledOutput(this->GetOutput());
+  Superclass::AllocateOutputs();
+}
+
+template <typename TSuperclass>
+void
+CudaGaussianImageFilterBase<TSuperclass>::GenerateData()
+{
+  const bool isSuperclassHost = m_Approximation == CudaFiltersEnums::Approximation::Deriche;
+
+  // Before anything else, so that a filter that runs in place does not hand the input's empty memory to its output.
+  CudaVerifyBufferedRegion(this->GetInput(), this->GetOutput()->GetRequestedRegion());
+  if constexpr (AreImagesSupported)
+  {
+    const CudaGaussianPlan plan = this->MakePlan();
+    if (this->SelectDevice(plan) && this->GenerateDataOnDevice(plan))
+    {
+      return;
+    }
+    if (!isSuperclassHost)
+    {
+      this->GenerateDataOnHost(plan);
+      return;
+    }
+  }
+  else
+  {
+    const char * const unsupported =
+      InputTraits::IsSupported ? OutputTraits::GetUnsupportedReason() : InputTraits::GetUnsupportedReason();
+    m_CudaBackend.SelectDevice(unsupported, 0);
+    if (!isSuperclassHost)
+    {
+      itkGenericExceptionMacro(<< this->GetNameOfClass() << ": Approximation is " << m_Approximation
+                               << "; images of this type need Deriche: " << unsupported);
+    }
+  }
+  // Filters inside the superclass may be of this module too: they are not to take every pass over the link.
+  const CudaHostScope scope;
+  this->GenerateDataBySuperclass();
+}
+
+template <typename TSuperclass>
+bool
+CudaGaussianImageFilterBase<TSuperclass>::SelectDevice(const CudaGaussianPlan & plan)
+{
+  const auto   region = this->GetOutput()->GetRequestedRegion();
+  const size_t components = this->GetInput()->GetNumberOfComponentsPerPixel();
+  const size_t given = components * plan.Results.size();
+  const size_t outputComponents = this->GetOutput()->GetNumberOfComponentsPerPixel();
+
+  const char * unsupported = nullptr;
+  if (outputComponents > given)
+  {
+    // The superclass leaves the others as they are.
+    unsupported = "the output has more components than the filter gives";
+  }
+  else
+  {
+    // The superclass would write beyond a pixel that has fewer.
+    CudaVerifyComponents(components, plan.Results.size(), outputComponents);
+  }
+  m_CudaBackend.HostPreference = m_CudaBackend.IsOverride ? this->GetHostPreference() : std::string();
+  return m_CudaBackend.SelectDevice(unsupported,
+                                    CudaGaussianWorkingSet(plan,
+                                                           MakeCudaImageShape<InputImageType>(region, components),
+                                                           MakeCudaImageShape<OutputImageType>(region, given)));
+}
+
+/** Returns false if the device ran out of memory, and the host is to do the work. */
+template <typename TSuperclass>
+bool
+CudaGaussianImageFilterBase<TSuperclass>::GenerateDataOnDevice(const CudaGaussianPlan & plan)
+{
+  this->AllocateOutputs();
+  const OutputImageType * const output = this->GetOutput();
+  const auto                    region = output->GetRequestedRegion();
+  return region.GetNumberOfPixels() == 0 || CudaRunOnDevice(plan,
+                                                            MakeCudaImageView(this->GetInput(), region),
+                                                            MakeCudaImageView(output, region),
+                                                            m_CudaBackend,
+                                                            MakeCudaProgressFunction(this));
+}
+
+template <typename TSuperclass>
+void
+CudaGaussianImageFilterBase<TSuperclass>::GenerateDataOnHost(const CudaGaussianPlan & plan)
+{
+  this->AllocateOutputs();
+  const OutputImageType * const output = this->GetOutput();
+  const auto                    region = output->GetRequestedRegion();
+  if (region.GetNumberOfPixels() > 0)
+  {
+    this->GetMultiThreader()->SetNumberOfWorkUnits(this->GetNumberOfWorkUnits());
+    CudaGaussianFilterOnHost(plan,
+                             MakeCudaImageView(this->GetInput(), region),
+                             MakeCudaImageView(output, region),
+                             this->GetMultiThreader(),
+                             MakeCudaProgressFunction(this));
+  }
+}
+
+template <typename TSuperclass>
+void
+CudaGaussianImageFilterBase<TSuperclass>::CopyParametersTo(TSuperclass & filter) const
+{
+  filter.SetSigma(this->GetConstSigma());
+  filter.SetNormalizeAcrossScale(this->GetNormalizeAcrossScale());
+}
+
+template <typename TSuperclass>
+void
+CudaGaussianImageFilterBase<TSuperclass>::GenerateDataBySuperclass()
+{
+  const auto filter = CudaHostFilter<TSuperclass>::New();
+  filter->SetInput(this->GetInput());
+  filter->SetNumberOfWorkUnits(this->GetNumberOfWorkUnits());
+  this->CopyParametersTo(*filter);
+
+  const auto progress = ProgressAccumulator::New();
+  progress->SetMiniPipelineFilter(this);
+  progress->RegisterInternalFilter(filter, 1.0f);
+
+  filter->GraftOutput(this->GetOutput());
+  filter->Update();
+  this->GraftOutput(filter->GetOutput());
+}
+
+template <typename TSuperclass>
+void
+CudaGaussianImageFilterBase<TSuperclass>::PrintSelf(std::ostream & os, Indent indent) const
+{
+  Superclass::PrintSelf(os, indent);
+  os << indent << "Approximation: " << m_Approximation << std::endl;
+  m_CudaBackend.Print(os, indent);
+}
+} // end namespace itk
+
+#endif

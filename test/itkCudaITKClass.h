@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkCudaITKClass_h
+#define itkCudaITKClass_h
+
+#include "itkCudaGaussianImageFilterBase.h"
+#include "itkCudaHostFilter.h"
+
+namespace itk::cuda::test
+{
+template <typename TSuperclass>
+struct SuperclassOfITK
+{
+  using Type = TSuperclass;
+};
+
+template <typename TSuperclass>
+struct SuperclassOfITK<CudaGaussianImageFilterBase<TSuperclass>>
+{
+  using Type = TSuperclass;
+};
+
+/** ITK's own class that a filter derives from, made without the object factory. */
+template <typename TFilter>
+using ITKClassOf = CudaHostFilter<typename SuperclassOfITK<typename TFilter::Superclass>::Type>;
+} // namespace itk::cuda::test
+
+#endif
