@@ -136,7 +136,7 @@ CudaDiscreteGaussianImageFilter<TInputImage, TOutputImage>::GenerateData()
   }
   CudaVerifyBufferedRegion(this->GetInput(), region);
   CudaUsePooledOutput(this->GetOutput());
-  const auto host = [this] { Superclass::GenerateData(); };
+  bool onHost = true;
   if constexpr (InputTraits::IsSupported && OutputTraits::IsSupported)
   {
     RegionType                inputRegion;
@@ -147,26 +147,25 @@ CudaDiscreteGaussianImageFilter<TInputImage, TOutputImage>::GenerateData()
     const size_t workingSet = CudaGaussianFirWorkingSet(plan,
                                                         MakeCudaImageShape<TInputImage>(inputRegion, components),
                                                         MakeCudaImageShape<TOutputImage>(region, components));
-    const auto   device = [&](int deviceIndex) {
+    if (m_CudaBackend.SelectDevice(unsupported, workingSet))
+    {
       this->AllocateOutputs();
-      if (region.GetNumberOfPixels() == 0)
-      {
-        return;
-      }
-      CudaGaussianFirFilter(plan,
-                            MakeCudaImageView(this->GetInput(), inputRegion),
-                            MakeCudaImageView(static_cast<const TOutputImage *>(this->GetOutput()), region),
-                            deviceIndex,
-                            MakeCudaProgressFunction(this));
-    };
-    m_CudaBackend.Run(unsupported, workingSet, device, host);
+      const TOutputImage * const output = this->GetOutput();
+      onHost = region.GetNumberOfPixels() > 0 && !CudaRunOnDevice(plan,
+                                                                  MakeCudaImageView(this->GetInput(), inputRegion),
+                                                                  MakeCudaImageView(output, region),
+                                                                  m_CudaBackend,
+                                                                  MakeCudaProgressFunction(this));
+    }
   }
   else
   {
-    const char * const unsupported =
-      InputTraits::IsSupported ? OutputTraits::GetUnsupportedReason() : InputTraits::GetUnsupportedReason();
-    m_CudaBackend.Run(
-      unsupported, 0, [](int) {}, host);
+    m_CudaBackend.SelectDevice(
+      InputTraits::IsSupported ? OutputTraits::GetUnsupportedReason() : InputTraits::GetUnsupportedReason(), 0);
+  }
+  if (onHost)
+  {
+    Superclass::GenerateData();
   }
 }
 

@@ -46,10 +46,10 @@ public:
     return m_SelectedDeviceIndex;
   }
 
-  /** Called with the description of a CudaError of kind OutOfMemory: sets the host as the backend used and returns true
-   * if the filter may run there; false if the GPU was demanded, and the exception is to go on. */
+  /** After an error of the device: if its memory ran out and the GPU was not demanded, sets the host as the backend
+   * used and returns true. Else the exception is to go on. */
   bool
-  FallBackToHost(const std::string & description);
+  FallBackToHost(const CudaError & error);
 
   /** Calls device(deviceIndex) or host(), as SelectDevice() decides; and host() after all if the device runs out of
    * memory and the GPU was not demanded. */
@@ -66,7 +66,7 @@ public:
       }
       catch (const CudaError & error)
       {
-        onHost = error.GetKind() == CudaError::Kind::OutOfMemory && this->FallBackToHost(error.GetDescription());
+        onHost = this->FallBackToHost(error);
         if (!onHost)
         {
           throw;

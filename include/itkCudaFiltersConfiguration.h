@@ -22,6 +22,9 @@ namespace itk
  * `ITK_CUDAFILTERS_BACKEND` (automatic, cuda, host; default automatic) and
  * `ITK_CUDAFILTERS_DEVICE` (default 0).
  *
+ * With `ITK_CUDAFILTERS_SYNCHRONOUS=1` in the environment each filter waits for its kernels before it downloads its
+ * result, and an error says which filter's work failed. Results are the same; filters take some microseconds more.
+ *
  * Nothing touches a GPU when the module is loaded. GetDevices() creates no context
  * on any device; IsDeviceUsable() and GetStatus() create one on the device they are
  * about, as the first run of a filter does. No other device gets one: a thread whose

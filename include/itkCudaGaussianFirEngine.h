@@ -26,6 +26,14 @@ CudaGaussianFirFilter(const CudaGaussianFirPlan &  plan,
                       const CudaImageView &        output,
                       int                          deviceIndex,
                       const CudaProgressFunction & progress);
+
+/** As CudaRunOnDevice() of the recursive filters' plans. */
+CudaFilters_EXPORT bool
+CudaRunOnDevice(const CudaGaussianFirPlan &  plan,
+                const CudaImageView &        input,
+                const CudaImageView &        output,
+                CudaFilterBackend &          backend,
+                const CudaProgressFunction & progress);
 } // end namespace itk
 
 #endif

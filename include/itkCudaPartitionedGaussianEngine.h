@@ -11,6 +11,7 @@
 
 namespace itk
 {
+class CudaFilterBackend;
 class MultiThreaderBase;
 
 /** Device memory in bytes that CudaPartitionedGaussianFilter() needs for these views, at most. */
@@ -32,6 +33,14 @@ CudaPartitionedGaussianFilter(const CudaPartitionedGaussianPlan & plan,
                               const CudaImageView &               output,
                               int                                 deviceIndex,
                               const std::function<void(float)> &  progress);
+
+/** As CudaRunOnDevice() of the recursive filters' plans. */
+CudaFilters_EXPORT bool
+CudaRunOnDevice(const CudaPartitionedGaussianPlan & plan,
+                const CudaImageView &               input,
+                const CudaImageView &               output,
+                CudaFilterBackend &                 backend,
+                const std::function<void(float)> &  progress);
 
 /** The same on the host, by the threads of `threader`. Every line is filtered by one thread, so the result does not
  * depend on their number. */

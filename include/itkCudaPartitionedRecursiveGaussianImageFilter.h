@@ -3,6 +3,7 @@
 #define itkCudaPartitionedRecursiveGaussianImageFilter_h
 
 #include "itkCudaFilterBackend.h"
+#include "itkCudaImageView.h"
 #include "itkCudaPartitionedGaussianPlan.h"
 #include "itkImageToImageFilter.h"
 
@@ -158,6 +159,11 @@ private:
   GetParameters() const;
   CudaPartitionedGaussianPlan
   MakePlan() const;
+  void
+  RunOnHost(const CudaPartitionedGaussianPlan & plan, const CudaImageView & input, const CudaImageView & output);
+  /** On the host, for pixel types that no engine knows. */
+  void
+  RunAsDouble(const CudaPartitionedGaussianPlan & plan);
 
   double                  m_Sigma{ 1.0 };
   double                  m_FilterWindow{ 2.0 };

@@ -119,10 +119,6 @@ CudaPartitionedRecursiveGaussianImageFilter<TInputImage, TOutputImage>::Generate
 
   const CudaPartitionedGaussianPlan plan = this->MakePlan();
   const auto                        region = this->GetOutput()->GetRequestedRegion();
-  const auto                        runOnHost = [&](const CudaImageView & input, const CudaImageView & output) {
-    this->GetMultiThreader()->SetNumberOfWorkUnits(this->GetNumberOfWorkUnits());
-    CudaPartitionedGaussianFilterOnHost(plan, input, output, this->GetMultiThreader(), MakeCudaProgressFunction(this));
-  };
 
   CudaVerifyBufferedRegion(this->GetInput(), region);
   CudaUsePooledOutput(this->GetOutput());
@@ -131,39 +127,54 @@ CudaPartitionedRecursiveGaussianImageFilter<TInputImage, TOutputImage>::Generate
   {
     const CudaImageView input = MakeCudaImageView(this->GetInput(), region);
     const CudaImageView output = MakeCudaImageView(static_cast<const TOutputImage *>(this->GetOutput()), region);
-    m_CudaBackend.Run(
-      nullptr,
-      CudaPartitionedGaussianWorkingSet(plan, input, output),
-      [&](int device) { CudaPartitionedGaussianFilter(plan, input, output, device, MakeCudaProgressFunction(this)); },
-      [&] { runOnHost(input, output); });
+    if (!m_CudaBackend.SelectDevice(nullptr, CudaPartitionedGaussianWorkingSet(plan, input, output)) ||
+        !CudaRunOnDevice(plan, input, output, m_CudaBackend, MakeCudaProgressFunction(this)))
+    {
+      this->RunOnHost(plan, input, output);
+    }
   }
   else
   {
-    // Other pixel types are filtered as double.
-    using DoubleImageType = Image<double, ImageDimension>;
-    using FromInputType = CastImageFilter<TInputImage, DoubleImageType>;
-    using ToOutputType = CastImageFilter<DoubleImageType, TOutputImage>;
-    const char * const unsupported =
-      InputTraits::IsSupported ? OutputTraits::GetUnsupportedReason() : InputTraits::GetUnsupportedReason();
-    const auto host = [&] {
-      const auto fromInput = FromInputType::New();
-      fromInput->SetInput(this->GetInput());
-      fromInput->UpdateLargestPossibleRegion();
-      const auto filtered = DoubleImageType::New();
-      filtered->CopyInformation(fromInput->GetOutput());
-      filtered->SetRegions(region);
-      filtered->Allocate();
-      runOnHost(MakeCudaImageView(static_cast<const DoubleImageType *>(fromInput->GetOutput()), region),
-                MakeCudaImageView(static_cast<const DoubleImageType *>(filtered), region));
-      const auto toOutput = ToOutputType::New();
-      toOutput->SetInput(filtered);
-      toOutput->GraftOutput(this->GetOutput());
-      toOutput->Update();
-      this->GraftOutput(toOutput->GetOutput());
-    };
-    m_CudaBackend.Run(
-      unsupported, 0, [](int) {}, host);
+    m_CudaBackend.SelectDevice(
+      InputTraits::IsSupported ? OutputTraits::GetUnsupportedReason() : InputTraits::GetUnsupportedReason(), 0);
+    this->RunAsDouble(plan);
   }
+}
+
+template <typename TInputImage, typename TOutputImage>
+void
+CudaPartitionedRecursiveGaussianImageFilter<TInputImage, TOutputImage>::RunOnHost(
+  const CudaPartitionedGaussianPlan & plan,
+  const CudaImageView &               input,
+  const CudaImageView &               output)
+{
+  this->GetMultiThreader()->SetNumberOfWorkUnits(this->GetNumberOfWorkUnits());
+  CudaPartitionedGaussianFilterOnHost(plan, input, output, this->GetMultiThreader(), MakeCudaProgressFunction(this));
+}
+
+template <typename TInputImage, typename TOutputImage>
+void
+CudaPartitionedRecursiveGaussianImageFilter<TInputImage, TOutputImage>::RunAsDouble(
+  const CudaPartitionedGaussianPlan & plan)
+{
+  using DoubleImageType = Image<double, ImageDimension>;
+  const auto region = this->GetOutput()->GetRequestedRegion();
+
+  const auto fromInput = CastImageFilter<TInputImage, DoubleImageType>::New();
+  fromInput->SetInput(this->GetInput());
+  fromInput->UpdateLargestPossibleRegion();
+  const auto filtered = DoubleImageType::New();
+  filtered->CopyInformation(fromInput->GetOutput());
+  filtered->SetRegions(region);
+  filtered->Allocate();
+  this->RunOnHost(plan,
+                  MakeCudaImageView(static_cast<const DoubleImageType *>(fromInput->GetOutput()), region),
+                  MakeCudaImageView(static_cast<const DoubleImageType *>(filtered), region));
+  const auto toOutput = CastImageFilter<DoubleImageType, TOutputImage>::New();
+  toOutput->SetInput(filtered);
+  toOutput->GraftOutput(this->GetOutput());
+  toOutput->Update();
+  this->GraftOutput(toOutput->GetOutput());
 }
 
 template <typename TInputImage, typename TOutputImage>

@@ -21,6 +21,7 @@ PrintUsage(std::ostream & os)
         "\n"
         "  ITK_CUDAFILTERS_BACKEND  automatic (default), cuda or host\n"
         "  ITK_CUDAFILTERS_DEVICE   index of the GPU (default 0)\n"
+        "  ITK_CUDAFILTERS_SYNCHRONOUS  1: each filter waits for its kernels and names itself if they failed\n"
         "\n"
         "With --overrides: the classes of ITK that CudaGaussianImageFilterFactory\n"
         "overrides, one a line. In a program that is linked to the module it is\n"

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "itkCudaError.h"
+#include "itkCudaGaussianEngine.h"
 #include "itkCudaRuntimeTestHelpers.h"
 
+#include <cstdlib>
 #include <iostream>
 
 namespace
@@ -153,4 +155,47 @@ TEST_F(CudaFault, One_thread_makes_the_same_calls_every_time)
   }
   EXPECT_GT(numbers.front(), 10u);
   EXPECT_EQ(std::count(numbers.begin(), numbers.end(), numbers.front()), 5);
+}
+
+// A kernel's failure shows in whatever call comes next; with the variable it is the shell's own, which names the
+// filter.
+TEST_F(CudaFault, Synchronous_filters_name_themselves)
+{
+  constexpr unsigned long mostCalls = 5000;
+  HostImage<float>        input(Extent{ { 40, 30, 1, 1 } }, 1);
+  HostImage<float>        output(Extent{ { 40, 30, 1, 1 } }, 1);
+  FillRandomly(input.Pixels);
+  itk::CudaGaussianParameters parameters;
+  parameters.Sigma.assign(2, 2.0);
+  parameters.Spacing.assign(2, 1.0);
+  const itk::CudaGaussianPlan plan = itk::MakeSmoothingPlan(parameters);
+  const auto                  findName = [&] {
+    for (unsigned long n = 1; n < mostCalls; ++n)
+    {
+      FaultHook::FailCall(n, cudaErrorLaunchFailure);
+      std::string failure;
+      try
+      {
+        itk::CudaGaussianFilter(plan, input.View, output.View, 0, nullptr);
+      }
+      catch (const CudaError & error)
+      {
+        failure = error.GetDescription();
+      }
+      FaultHook::Clear();
+      if (failure.find("The work of a recursive Gaussian filter failed: cudaErrorLaunchFailure") == 0)
+      {
+        return true;
+      }
+      if (!FaultHook::GetFired())
+      {
+        return false;
+      }
+    }
+    return false;
+  };
+  EXPECT_FALSE(findName());
+  ASSERT_EQ(setenv("ITK_CUDAFILTERS_SYNCHRONOUS", "1", 1), 0);
+  EXPECT_TRUE(findName());
+  unsetenv("ITK_CUDAFILTERS_SYNCHRONOUS");
 }

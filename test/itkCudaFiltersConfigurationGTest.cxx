@@ -419,18 +419,22 @@ TEST_F(CudaFiltersConfiguration, Working_set_above_the_memory_goes_to_the_host)
 
 TEST_F(CudaFiltersConfiguration, Only_Automatic_falls_back_when_memory_runs_out)
 {
+  using itk::CudaError;
+  const CudaError        memory(__FILE__, __LINE__, CudaError::Kind::OutOfMemory, "out of memory");
+  const CudaError        call(__FILE__, __LINE__, CudaError::Kind::CallFailed, "a call failed");
   itk::CudaFilterBackend backend;
-  EXPECT_TRUE(backend.FallBackToHost("out of memory"));
+  EXPECT_FALSE(backend.FallBackToHost(call));
+  EXPECT_TRUE(backend.FallBackToHost(memory));
   EXPECT_EQ(backend.Used, Backend::Host);
   EXPECT_EQ(backend.Reason, "out of memory");
 
   backend.Requested = Backend::Cuda;
-  EXPECT_FALSE(backend.FallBackToHost("out of memory"));
+  EXPECT_FALSE(backend.FallBackToHost(memory));
   EXPECT_EQ(backend.Used, Backend::Automatic);
 
   backend.Requested = Backend::Automatic;
   Configuration::SetBackend(Backend::Cuda);
-  EXPECT_FALSE(backend.FallBackToHost("out of memory"));
+  EXPECT_FALSE(backend.FallBackToHost(memory));
 }
 
 TEST_F(CudaFiltersConfiguration, Backend_prints_its_members)

@@ -21,4 +21,14 @@ CudaGaussianFirFilter(const CudaGaussianFirPlan &,
 {
   throw CudaError(__FILE__, __LINE__, CudaError::Kind::NotUsable, "CudaFilters was built without CUDA");
 }
+
+bool
+CudaRunOnDevice(const CudaGaussianFirPlan &,
+                const CudaImageView &,
+                const CudaImageView &,
+                CudaFilterBackend &,
+                const CudaProgressFunction &)
+{
+  throw CudaError(__FILE__, __LINE__, CudaError::Kind::NotUsable, "CudaFilters was built without CUDA");
+}
 } // end namespace itk

@@ -114,4 +114,14 @@ CudaGaussianFirFilter(const CudaGaussianFirPlan &  plan,
 {
   RunHostToHost(FirCore(plan), input, output, deviceIndex, progress);
 }
+
+bool
+CudaRunOnDevice(const CudaGaussianFirPlan &  plan,
+                const CudaImageView &        input,
+                const CudaImageView &        output,
+                CudaFilterBackend &          backend,
+                const CudaProgressFunction & progress)
+{
+  return TryHostToHost(FirCore(plan), input, output, backend, progress);
+}
 } // end namespace itk

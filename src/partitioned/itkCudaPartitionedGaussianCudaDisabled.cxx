@@ -21,4 +21,14 @@ CudaPartitionedGaussianFilter(const CudaPartitionedGaussianPlan &,
 {
   throw CudaError(__FILE__, __LINE__, CudaError::Kind::NotUsable, "CudaFilters was built without CUDA");
 }
+
+bool
+CudaRunOnDevice(const CudaPartitionedGaussianPlan &,
+                const CudaImageView &,
+                const CudaImageView &,
+                CudaFilterBackend &,
+                const std::function<void(float)> &)
+{
+  throw CudaError(__FILE__, __LINE__, CudaError::Kind::NotUsable, "CudaFilters was built without CUDA");
+}
 } // end namespace itk

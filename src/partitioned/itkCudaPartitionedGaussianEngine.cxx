@@ -96,4 +96,14 @@ CudaPartitionedGaussianFilter(const CudaPartitionedGaussianPlan & plan,
 {
   RunHostToHost(PartitionedCore(plan), input, output, deviceIndex, progress);
 }
+
+bool
+CudaRunOnDevice(const CudaPartitionedGaussianPlan & plan,
+                const CudaImageView &               input,
+                const CudaImageView &               output,
+                CudaFilterBackend &                 backend,
+                const std::function<void(float)> &  progress)
+{
+  return TryHostToHost(PartitionedCore(plan), input, output, backend, progress);
+}
 } // end namespace itk

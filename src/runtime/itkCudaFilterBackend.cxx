@@ -113,10 +113,14 @@ CudaFilterBackend::SelectDevice(const char * unsupported, size_t workingSetBytes
 }
 
 bool
-CudaFilterBackend::FallBackToHost(const std::string & description)
+CudaFilterBackend::FallBackToHost(const CudaError & error)
 {
+  if (error.GetKind() != CudaError::Kind::OutOfMemory)
+  {
+    return false;
+  }
   const BackendEnum backend = Requested != BackendEnum::Automatic ? Requested : CudaFiltersConfiguration::GetBackend();
-  Reason = description;
+  Reason = error.GetDescription();
   if (backend == BackendEnum::Cuda)
   {
     Used = BackendEnum::Automatic;

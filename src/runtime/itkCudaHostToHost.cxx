@@ -143,7 +143,7 @@ TryHostToHost(const ResidentCore &     core,
   }
   catch (const CudaError & error)
   {
-    if (error.GetKind() != CudaError::Kind::OutOfMemory || !backend.FallBackToHost(error.GetDescription()))
+    if (!backend.FallBackToHost(error))
     {
       throw;
     }
