@@ -33,12 +33,6 @@ using namespace itk::cuda::gaussian;
 
 using ApproximationEnum = CudaFiltersEnums::Approximation;
 
-constexpr LineMethod AllMethods[] = { LineMethod::WholeLine,
-                                      LineMethod::OverlappingTiles,
-                                      LineMethod::Partition,
-                                      LineMethod::Stream,
-                                      LineMethod::StreamPartition };
-
 bool
 IsStream(LineMethod method)
 {
@@ -302,7 +296,7 @@ protected:
     const Volume<double>       reference = RunOnHost(input, pass);
     const double               l1Norm = GetKernelL1Norm(pass.Results.front().Kernel);
     std::optional<Volume<T>>   strided; // by whichever method came first
-    for (const LineMethod method : AllMethods)
+    for (const LineMethod method : LineMethods)
     {
       const auto schedule = MakeLineSchedule(
         { GetAxisKind(axis), length, sigma, sizeof(T), pairs, m_SharedMemory, m_HasBulkCopies }, method);
@@ -893,7 +887,7 @@ TEST_F(GaussianLinePass, ConstantsComeOutExactly)
         size[axis] = 20001;
         const Volume<float>        input{ { size[0], size[1], 1 }, std::vector<float>(size[0] * size[1], constant) };
         const CudaGaussianLinePass pass = MakePass(axis, MakeDericheGaussianKernel(order, sigma, 1.0, false));
-        for (const LineMethod method : AllMethods)
+        for (const LineMethod method : LineMethods)
         {
           const auto schedule = MakeLineSchedule(
             { GetAxisKind(axis), 20001, sigma, sizeof(float), 2, m_SharedMemory, m_HasBulkCopies }, method);

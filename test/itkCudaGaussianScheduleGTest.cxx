@@ -118,11 +118,7 @@ TEST(GaussianLineSchedule, CoversEveryPixelOnce)
 TEST(GaussianLineSchedule, EveryMethodCoversEveryPixelOnceOrSaysThatItCannot)
 {
   ForEachProblem([](const LineProblem & problem) {
-    for (const LineMethod method : { LineMethod::WholeLine,
-                                     LineMethod::OverlappingTiles,
-                                     LineMethod::Partition,
-                                     LineMethod::Stream,
-                                     LineMethod::StreamPartition })
+    for (const LineMethod method : LineMethods)
     {
       const auto schedule = MakeLineSchedule(problem, method);
       EXPECT_TRUE(schedule || method != LineMethod::Partition);

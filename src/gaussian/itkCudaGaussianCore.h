@@ -159,6 +159,19 @@ Multiply(const StateMatrix<T> & a, const StateMatrix<T> & b)
   return product;
 }
 
+/** A row of a matrix times a vector, of which only the first `dimension` elements count. */
+template <unsigned int VMaximumDimension, typename T>
+ITK_CUDA_HOST_DEVICE inline T
+MultiplyRow(const T * row, unsigned int dimension, const T (&vector)[VMaximumDimension])
+{
+  T sum = 0;
+  for (unsigned int k = 0; k < VMaximumDimension; ++k)
+  {
+    sum += k < dimension ? row[k] * vector[k] : T(0);
+  }
+  return sum;
+}
+
 /** The value that takes the place of `old` at a pixel where a pass gives `value`. */
 template <typename T>
 ITK_CUDA_HOST_DEVICE inline T

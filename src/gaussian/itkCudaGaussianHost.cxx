@@ -13,7 +13,6 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <numeric>
 #include <type_traits>
 #include <vector>
 
@@ -523,7 +522,7 @@ Rotate(const CudaGaussianPlan & plan, const HostImages & images, MultiThreaderBa
       from.push_back(bundles.Get(images.Get(plan.Results[k]), line));
       to.push_back(bundles.Get(outputs[k], line));
     }
-    std::vector<double> vector(dimension);
+    double vector[CudaImageView::MaximumDimension] = {};
     for (size_t n = 0; n < from.front().Length; ++n)
     {
       for (size_t k = 0; k < dimension; ++k)
@@ -532,8 +531,7 @@ Rotate(const CudaGaussianPlan & plan, const HostImages & images, MultiThreaderBa
       }
       for (size_t i = 0; i < dimension; ++i)
       {
-        const double value =
-          std::inner_product(vector.begin(), vector.end(), plan.Rotation.begin() + i * dimension, 0.0);
+        const double value = MultiplyRow(&plan.Rotation[i * dimension], static_cast<unsigned int>(dimension), vector);
         VisitComponentType(outputs[i].ComponentType, [&](auto zero) {
           using ComponentType = decltype(zero);
           static_cast<ComponentType *>(outputs[i].Data)[GetPosition(to[i], 0, n)] =

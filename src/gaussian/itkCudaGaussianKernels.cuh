@@ -275,13 +275,8 @@ RotateKernel(const __grid_constant__ RotationArguments<T> arguments)
   {
     if (i < arguments.Dimension)
     {
-      T sum = 0;
-#pragma unroll
-      for (unsigned int k = 0; k < MaximumDimension; ++k)
-      {
-        sum += k < arguments.Dimension ? arguments.Matrix[i * arguments.Dimension + k] * vector[k] : T(0);
-      }
-      arguments.Component[i][offset] = sum;
+      arguments.Component[i][offset] =
+        MultiplyRow(&arguments.Matrix[i * arguments.Dimension], arguments.Dimension, vector);
     }
   }
 }

@@ -29,6 +29,12 @@ enum class LineMethod : unsigned char
   StreamPartition // the same as a Partition whose tiles are chunks
 };
 
+constexpr LineMethod LineMethods[] = { LineMethod::WholeLine,
+                                       LineMethod::OverlappingTiles,
+                                       LineMethod::Partition,
+                                       LineMethod::Stream,
+                                       LineMethod::StreamPartition };
+
 /** A pass as launched: positions along the line, in pixels.
  *
  * Strided lines are sequences of chunks of ChunkLength pixels. The state with which a sweep enters a chunk follows from

@@ -2,6 +2,7 @@
 #include "itkCudaConvert.h"
 
 #include "itkCudaCall.h"
+#include "itkCudaComponents.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -36,40 +37,6 @@ struct PixelRun
   size_t FirstColumn;
   size_t NumberOfPixels;
 };
-
-/** Bounds for the comparison in TFrom. The greatest unsigned integers and ints have no float: theirs is rounded up to
- * the first value out of range, where the comparison is right as well. */
-template <typename TTo, typename TFrom>
-struct IntegerRange
-{
-  static constexpr TTo   Lowest = std::numeric_limits<TTo>::lowest();
-  static constexpr TTo   Greatest = std::numeric_limits<TTo>::max();
-  static constexpr TFrom LowestAsFloat = static_cast<TFrom>(Lowest);
-  static constexpr TFrom GreatestAsFloat = static_cast<TFrom>(Greatest);
-};
-
-template <typename TTo, typename TFrom>
-__device__ inline TTo
-ConvertComponent(TFrom value)
-{
-  if constexpr (std::is_integral_v<TTo> && std::is_floating_point_v<TFrom>)
-  {
-    using Range = IntegerRange<TTo, TFrom>;
-    if (value != value)
-    {
-      return 0;
-    }
-    if (value <= Range::LowestAsFloat)
-    {
-      return Range::Lowest;
-    }
-    if (value >= Range::GreatestAsFloat)
-    {
-      return Range::Greatest;
-    }
-  }
-  return static_cast<TTo>(value);
-}
 
 /** Offset of the run's i-th pixel in a component's plane. TIndex is as wide as the run and its first row need. */
 template <typename TIndex, typename T>
@@ -224,32 +191,6 @@ Collect(const DeviceView & planar, const PixelRun & run, void * raw, cudaStream_
   const auto kernel =
     FitsIn32Bits(planar, run) ? CollectKernel<TRaw, TPlanar, uint32_t> : CollectKernel<TRaw, TPlanar, uint64_t>;
   ITK_CUDA_CALL(LaunchKernel(kernel, GetGrid(run.NumberOfPixels), threadsPerBlock, 0, stream, pixels, image, run));
-}
-
-/** Calls `function` with a value of the component type. */
-template <typename TFunction>
-void
-VisitComponentType(CudaComponentType type, TFunction && function)
-{
-  switch (type)
-  {
-    case CudaComponentType::UChar:
-      return function(static_cast<unsigned char>(0));
-    case CudaComponentType::Char:
-      return function(static_cast<signed char>(0));
-    case CudaComponentType::UShort:
-      return function(static_cast<unsigned short>(0));
-    case CudaComponentType::Short:
-      return function(static_cast<short>(0));
-    case CudaComponentType::UInt:
-      return function(0u);
-    case CudaComponentType::Int:
-      return function(0);
-    case CudaComponentType::Float:
-      return function(0.0f);
-    case CudaComponentType::Double:
-      return function(0.0);
-  }
 }
 } // namespace
 

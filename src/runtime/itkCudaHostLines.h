@@ -2,69 +2,18 @@
 #ifndef itkCudaHostLines_h
 #define itkCudaHostLines_h
 
+#include "itkCudaComponents.h"
 #include "itkCudaImageView.h"
 
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <limits>
 #include <memory>
-#include <type_traits>
 
 // Lines of images in host memory, for the rooms that filter them there.
 
 namespace itk::cuda
 {
-/** Calls `function` with a value of the component type. */
-template <typename TFunction>
-inline void
-VisitComponentType(CudaComponentType type, const TFunction & function)
-{
-  switch (type)
-  {
-    case CudaComponentType::UChar:
-      return function(static_cast<unsigned char>(0));
-    case CudaComponentType::Char:
-      return function(static_cast<signed char>(0));
-    case CudaComponentType::UShort:
-      return function(static_cast<unsigned short>(0));
-    case CudaComponentType::Short:
-      return function(static_cast<short>(0));
-    case CudaComponentType::UInt:
-      return function(0u);
-    case CudaComponentType::Int:
-      return function(0);
-    case CudaComponentType::Float:
-      return function(0.0f);
-    case CudaComponentType::Double:
-      return function(0.0);
-  }
-}
-
-/** Truncates toward zero and clamps, as the device's download does. */
-template <typename TTo, typename TFrom>
-TTo
-ConvertComponent(TFrom value)
-{
-  if constexpr (std::is_integral_v<TTo>)
-  {
-    // As floats the greatest integers may round up to the first value out of range, where the comparison is right too.
-    if (value != value)
-    {
-      return 0;
-    }
-    if (value <= static_cast<TFrom>(std::numeric_limits<TTo>::lowest()))
-    {
-      return std::numeric_limits<TTo>::lowest();
-    }
-    if (value >= static_cast<TFrom>(std::numeric_limits<TTo>::max()))
-    {
-      return std::numeric_limits<TTo>::max();
-    }
-  }
-  return static_cast<TTo>(value);
-}
-
 /** Lines that lie beside each other: the first begins at component `Offset` of the view. */
 struct LineBundle
 {
