@@ -38,6 +38,14 @@ __launch_bounds__(VKind == AxisKind::Strided ? MaximumThreads<T> : MaximumContig
   else
   {
     const SweepStates<T, VPairs> starts = tile.Scan(ends);
+    if constexpr (VKind == AxisKind::Strided)
+    {
+      // Warps of the context have done their work; no barrier of the block follows.
+      if (!tile.IsWritten())
+      {
+        return;
+      }
+    }
 #pragma unroll
     for (unsigned int r = 0; r < VResults; ++r)
     {

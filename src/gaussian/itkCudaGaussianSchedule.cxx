@@ -149,7 +149,7 @@ MakeLineSchedule(const LineProblem & problem, LineMethod method)
       return LineSchedule{ method, static_cast<unsigned int>(segments), 0, problem.Length, 1, lookAhead };
     }
     case LineMethod::OverlappingTiles: {
-      const unsigned int segments = strided ? maximumSegments : ContiguousThreads;
+      const unsigned int segments = strided ? std::min(OverlappingTileSegments, maximumSegments) : ContiguousThreads;
       const double       tile = static_cast<double>(size_t{ segments } * segmentLength);
       const auto         warmUp = GetWarmUp(problem);
       if (!warmUp || !(2.0 * *warmUp < tile))

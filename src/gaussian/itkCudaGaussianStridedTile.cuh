@@ -131,6 +131,13 @@ public:
     return starts;
   }
 
+  /** Whether any pixel of the thread's segment is. */
+  __device__ bool
+  IsWritten() const
+  {
+    return (m_Segment + 1) * Length > m_Range.WriteBegin && m_Segment * Length < m_Range.WriteEnd;
+  }
+
   __device__ void
   Store(const T (&y)[Length], const LinePassResult<T, VPairs> & result) const
   {

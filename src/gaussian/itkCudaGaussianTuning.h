@@ -55,7 +55,10 @@ constexpr unsigned int ChunkSegments = ChunkLength / SegmentLength<T>;
  */
 constexpr unsigned int MaximumLookAhead = 3;
 
-/** Segments (warps) of a tile of strided lines that is partitioned: two blocks on a multiprocessor of 227 KB, one of
+/** Segments (warps) of a tile of strided lines that holds its context. */
+constexpr unsigned int OverlappingTileSegments = 32;
+
+/** Segments of one that is partitioned: two blocks on a multiprocessor of 227 KB, one of
  * which loads while the other computes. */
 constexpr unsigned int PartitionTileSegments = 16;
 
