@@ -193,9 +193,8 @@ GetWindowedStart(size_t                   i,
 }
 
 /** Second step of Partition: turns the totals of the chunks into their start states, one thread for each line and
- * state.
- */
-template <typename T, unsigned int VPairs>
+ * state. With VHasWindow LookAhead is not 0. */
+template <typename T, unsigned int VPairs, bool VHasWindow>
 __global__ void
 ScanChunksKernel(const __grid_constant__ ScanArguments<T, VPairs> arguments)
 {
@@ -217,8 +216,8 @@ ScanChunksKernel(const __grid_constant__ ScanArguments<T, VPairs> arguments)
   const auto getPower = [&](size_t i) -> const StateMatrix<T> & {
     return anticausal && i == 0 ? arguments.LastPower[pair] : arguments.Power[pair];
   };
-  PolePairState<T> carried = edge;
-  TotalsWindow<T>  window;
+  PolePairState<T>                 carried = edge;
+  [[maybe_unused]] TotalsWindow<T> window;
   for (size_t begin = 0; begin < chunks; begin += ScanBatch)
   {
     PolePairState<T> totals[ScanBatch];
@@ -235,15 +234,15 @@ ScanChunksKernel(const __grid_constant__ ScanArguments<T, VPairs> arguments)
       {
         break;
       }
-      if (arguments.LookAhead == 0)
-      {
-        get(i) = carried;
-        carried = Combine(totals[k], getPower(i), carried);
-      }
-      else
+      if constexpr (VHasWindow)
       {
         get(i) = GetWindowedStart(i, arguments.LookAhead, window, edge, getPower);
         window.Push(totals[k]);
+      }
+      else
+      {
+        get(i) = carried;
+        carried = Combine(totals[k], getPower(i), carried);
       }
     }
   }

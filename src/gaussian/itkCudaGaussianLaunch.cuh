@@ -86,8 +86,9 @@ LaunchScan(const CudaGaussianLinePass & pass,
     arguments.LastPower[j] = Round<T>(MakeStatePower(kernel.Pole[j], kept.Last));
   }
   const size_t count = NumberOfStates<VPairs> * arguments.Geometry.GetNumberOfLines();
-  ITK_CUDA_CALL(LaunchKernel(
-    ScanChunksKernel<T, VPairs>, MakeGrid(DivideUp(count, threads)), dim3(threads), 0, context.GetStream(), arguments));
+  const auto   scan = schedule.LookAhead > 0 ? ScanChunksKernel<T, VPairs, true> : ScanChunksKernel<T, VPairs, false>;
+  ITK_CUDA_CALL(
+    LaunchKernel(scan, MakeGrid(DivideUp(count, threads)), dim3(threads), 0, context.GetStream(), arguments));
 }
 } // namespace itk::cuda::gaussian
 
