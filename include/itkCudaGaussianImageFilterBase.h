@@ -5,8 +5,10 @@
 #include "itkCudaFilterBackend.h"
 #include "itkCudaGaussianPlan.h"
 #include "itkCudaImageTraits.h"
+#include "itkRecursiveSeparableImageFilter.h"
 
 #include <string>
+#include <type_traits>
 
 namespace itk
 {
@@ -105,8 +107,8 @@ protected:
   virtual void
   CopyParametersTo(TSuperclass & filter) const;
 
-  /** Runs TSuperclass on the host; here, as a new object (CudaHostFilter), because ITK's composites do not run again
-   * after an exception. */
+  /** Runs TSuperclass on the host; if it is a composite, as a new object (CudaHostFilter), because ITK's composites do
+   * not run again after an exception. */
   virtual void
   GenerateDataBySuperclass();
 
@@ -132,6 +134,9 @@ private:
   using InputTraits = CudaImageTraits<InputImageType>;
   using OutputTraits = CudaImageTraits<OutputImageType>;
 
+  /** ITK's filter along one axis has no pipeline inside: it runs again after exceptions, and streams. */
+  static constexpr bool IsComposite =
+    !std::is_base_of_v<RecursiveSeparableImageFilter<InputImageType, OutputImageType>, TSuperclass>;
   static constexpr bool AreImagesSupported = InputTraits::IsSupported && OutputTraits::IsSupported;
 
   /** One of ITK's classes has a GetSigma() that is not const. */

@@ -166,18 +166,25 @@ template <typename TSuperclass>
 void
 CudaGaussianImageFilterBase<TSuperclass>::GenerateDataBySuperclass()
 {
-  const auto filter = CudaHostFilter<TSuperclass>::New();
-  filter->SetInput(this->GetInput());
-  filter->SetNumberOfWorkUnits(this->GetNumberOfWorkUnits());
-  this->CopyParametersTo(*filter);
+  if constexpr (IsComposite)
+  {
+    const auto filter = CudaHostFilter<TSuperclass>::New();
+    filter->SetInput(this->GetInput());
+    filter->SetNumberOfWorkUnits(this->GetNumberOfWorkUnits());
+    this->CopyParametersTo(*filter);
 
-  const auto progress = ProgressAccumulator::New();
-  progress->SetMiniPipelineFilter(this);
-  progress->RegisterInternalFilter(filter, 1.0f);
+    const auto progress = ProgressAccumulator::New();
+    progress->SetMiniPipelineFilter(this);
+    progress->RegisterInternalFilter(filter, 1.0f);
 
-  filter->GraftOutput(this->GetOutput());
-  filter->Update();
-  this->GraftOutput(filter->GetOutput());
+    filter->GraftOutput(this->GetOutput());
+    filter->Update();
+    this->GraftOutput(filter->GetOutput());
+  }
+  else
+  {
+    Superclass::GenerateData();
+  }
 }
 
 template <typename TSuperclass>

@@ -76,8 +76,6 @@ protected:
   MakePlan() const override;
   void
   VerifyLineLengths() const override;
-  void
-  GenerateDataBySuperclass() override;
   std::string
   GetHostPreference() const override;
 };

@@ -39,14 +39,6 @@ CudaRecursiveGaussianImageFilter<TInputImage, TOutputImage>::VerifyLineLengths()
 }
 
 template <typename TInputImage, typename TOutputImage>
-void
-CudaRecursiveGaussianImageFilter<TInputImage, TOutputImage>::GenerateDataBySuperclass()
-{
-  // ITK's class has no pipeline inside: it runs again after exceptions, and streams.
-  RecursiveGaussianImageFilter<TInputImage, TOutputImage>::GenerateData();
-}
-
-template <typename TInputImage, typename TOutputImage>
 std::string
 CudaRecursiveGaussianImageFilter<TInputImage, TOutputImage>::GetHostPreference() const
 {
