@@ -460,7 +460,8 @@ RunPasses(const CudaGaussianLinePass *    passes,
 }
 
 /** Pixels of lines that a pass may filter at a time: where the driver ends long kernels, LaunchPixels; and so many that
- * their states take a sixteenth of an image. A part of an image is filtered in one go. */
+ * their states take a sixteenth of an image with lines of whole chunks, which those of two pole pairs do. A part of an
+ * image is filtered in one go. */
 size_t
 GetMaximumPixels(const CudaGaussianLinePass & pass,
                  const LineSchedule &         schedule,
@@ -473,10 +474,12 @@ GetMaximumPixels(const CudaGaussianLinePass & pass,
   {
     return pixels;
   }
-  const size_t states = GetLinePassWorkspace(pass, schedule, source);
-  const size_t allowed = pixels * CudaComponentSize(source.ComponentType) / 16;
-  const double share = states > allowed ? static_cast<double>(allowed) / static_cast<double>(states) : 1.0;
-  const auto   withStates = static_cast<size_t>(share * static_cast<double>(pixels));
+  const LineGeometry geometry = MakeLineGeometry(source, pass.Axis);
+  const size_t       inChunks = geometry.GetNumberOfLines() * RoundUp(geometry.LineLength, ChunkLength);
+  const size_t       allowed = inChunks * CudaComponentSize(source.ComponentType) / 16;
+  const size_t       states = GetLinePassWorkspace(pass, schedule, source);
+  const double       share = states > allowed ? static_cast<double>(allowed) / static_cast<double>(states) : 1.0;
+  const auto         withStates = static_cast<size_t>(share * static_cast<double>(pixels));
   return HasKernelTimeout(device) ? std::min(withStates, LaunchPixels) : withStates;
 }
 
