@@ -1,16 +1,14 @@
-# Sources of the object factory, relative to src/.
+# Sources of the object factory, relative to src/: a file of overrides for each class of ITK's.
+file(
+  GLOB overrides
+  RELATIVE ${CMAKE_CURRENT_SOURCE_DIR}
+  CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/factory/*GaussianOverrides.cxx)
 list(
   APPEND
   CudaFilters_SRCS
-  factory/itkCudaDiscreteGaussianOverrides.cxx
+  ${overrides}
   factory/itkCudaFiltersOverride.cxx
-  factory/itkCudaGaussianImageFilterFactory.cxx
-  factory/itkCudaGradientMagnitudeRecursiveGaussianOverrides.cxx
-  factory/itkCudaGradientRecursiveGaussianOverrides.cxx
-  factory/itkCudaHessianRecursiveGaussianOverrides.cxx
-  factory/itkCudaLaplacianRecursiveGaussianOverrides.cxx
-  factory/itkCudaRecursiveGaussianOverrides.cxx
-  factory/itkCudaSmoothingRecursiveGaussianOverrides.cxx)
+  factory/itkCudaGaussianImageFilterFactory.cxx)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # gcc 12 sees the directions of itk::NeighborhoodOperator leave the array, which they do not.
   set_source_files_properties(factory/itkCudaDiscreteGaussianOverrides.cxx PROPERTIES COMPILE_OPTIONS -Wno-array-bounds)

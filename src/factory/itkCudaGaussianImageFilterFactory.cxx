@@ -27,13 +27,7 @@ IsGaussianFactory(const ObjectFactoryBase * factory)
 
 CudaGaussianImageFilterFactory::CudaGaussianImageFilterFactory()
 {
-  for (const auto makeOverrides : { cuda::MakeRecursiveGaussianOverrides,
-                                    cuda::MakeSmoothingRecursiveGaussianOverrides,
-                                    cuda::MakeGradientRecursiveGaussianOverrides,
-                                    cuda::MakeGradientMagnitudeRecursiveGaussianOverrides,
-                                    cuda::MakeLaplacianRecursiveGaussianOverrides,
-                                    cuda::MakeHessianRecursiveGaussianOverrides,
-                                    cuda::MakeDiscreteGaussianOverrides })
+  for (const auto makeOverrides : cuda::OverrideMakers)
   {
     for (const cuda::GaussianOverride & override : makeOverrides())
     {

@@ -35,6 +35,15 @@ GaussianOverrides
 MakeHessianRecursiveGaussianOverrides();
 GaussianOverrides
 MakeDiscreteGaussianOverrides();
+
+/** All of them, in the order in which the factory registers them. */
+constexpr GaussianOverrides (*OverrideMakers[])() = { MakeRecursiveGaussianOverrides,
+                                                      MakeSmoothingRecursiveGaussianOverrides,
+                                                      MakeGradientRecursiveGaussianOverrides,
+                                                      MakeGradientMagnitudeRecursiveGaussianOverrides,
+                                                      MakeLaplacianRecursiveGaussianOverrides,
+                                                      MakeHessianRecursiveGaussianOverrides,
+                                                      MakeDiscreteGaussianOverrides };
 } // namespace itk::cuda
 
 #endif
