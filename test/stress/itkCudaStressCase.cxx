@@ -26,16 +26,17 @@ HashBytes(const void * data, size_t bytes, uint64_t hash)
   return hash;
 }
 
-const std::map<std::string, StressCaseMaker> &
+const StressCaseMakers &
 GetStressCaseMakers()
 {
-  static const std::map<std::string, StressCaseMaker> makers{
-    { "recursive", MakeRecursiveStressCase }, { "smoothing", MakeSmoothingStressCase },
-    { "magnitude", MakeMagnitudeStressCase }, { "laplacian", MakeLaplacianStressCase },
-    { "gradient", MakeGradientStressCase },   { "hessian", MakeHessianStressCase },
-    { "discrete", MakeDiscreteStressCase },   { "partitioned", MakePartitionedStressCase },
-    { "snake", MakeSnakeStressCase }
-  };
+  static const StressCaseMakers makers = [] {
+    StressCaseMakers all;
+    AddRecursiveStressCases(all);
+    AddDerivativeStressCases(all);
+    AddOtherStressCases(all);
+    AddSnakeStressCases(all);
+    return all;
+  }();
   return makers;
 }
 } // namespace itk::cuda::test

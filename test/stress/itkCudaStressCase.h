@@ -151,27 +151,20 @@ using StressCasePointer = std::unique_ptr<StressCase>;
 using StressCaseMaker = StressCasePointer (*)(StressRandom & random, CudaFiltersEnums::Backend backend);
 
 /** The kinds of filters, each with a function that makes a random case. */
-const std::map<std::string, StressCaseMaker> &
+using StressCaseMakers = std::map<std::string, StressCaseMaker>;
+
+const StressCaseMakers &
 GetStressCaseMakers();
 
-StressCasePointer
-MakeRecursiveStressCase(StressRandom & random, CudaFiltersEnums::Backend backend);
-StressCasePointer
-MakeSmoothingStressCase(StressRandom & random, CudaFiltersEnums::Backend backend);
-StressCasePointer
-MakeMagnitudeStressCase(StressRandom & random, CudaFiltersEnums::Backend backend);
-StressCasePointer
-MakeLaplacianStressCase(StressRandom & random, CudaFiltersEnums::Backend backend);
-StressCasePointer
-MakeGradientStressCase(StressRandom & random, CudaFiltersEnums::Backend backend);
-StressCasePointer
-MakeHessianStressCase(StressRandom & random, CudaFiltersEnums::Backend backend);
-StressCasePointer
-MakeDiscreteStressCase(StressRandom & random, CudaFiltersEnums::Backend backend);
-StressCasePointer
-MakePartitionedStressCase(StressRandom & random, CudaFiltersEnums::Backend backend);
-StressCasePointer
-MakeSnakeStressCase(StressRandom & random, CudaFiltersEnums::Backend backend);
+// What it is made of: smoothing, derivatives, the discrete and the partitioned filter, and the snake.
+void
+AddRecursiveStressCases(StressCaseMakers & makers);
+void
+AddDerivativeStressCases(StressCaseMakers & makers);
+void
+AddOtherStressCases(StressCaseMakers & makers);
+void
+AddSnakeStressCases(StressCaseMakers & makers);
 } // namespace itk::cuda::test
 
 #endif

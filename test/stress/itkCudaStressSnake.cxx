@@ -151,7 +151,6 @@ private:
 
 template <typename TInput, typename TOutput>
 using Snake = CudaRegionSnakeImageFilter<Image<TInput, 2>, Image<TOutput, 2>>;
-} // namespace
 
 StressCasePointer
 MakeSnakeStressCase(StressRandom & random, CudaFiltersEnums::Backend backend)
@@ -161,5 +160,12 @@ MakeSnakeStressCase(StressRandom & random, CudaFiltersEnums::Backend backend)
                         Snake<unsigned short, unsigned char>,
                         Snake<short, unsigned short>,
                         Snake<float, unsigned char>>(random, backend);
+}
+} // namespace
+
+void
+AddSnakeStressCases(StressCaseMakers & makers)
+{
+  makers["snake"] = MakeSnakeStressCase;
 }
 } // namespace itk::cuda::test
