@@ -22,10 +22,9 @@ using CudaReleaseFunction = void (*)(void * pointer, size_t bytes, int device, v
  * allocation, and used last by work that was queued on it before the release. The stream is one of the module's, which
  * are never destroyed, or that of whoever called.
  *
- * Memory must begin at a multiple of `Alignment` bytes; else the filter throws an exception. Where the allocate
- function
- * returns nullptr or throws, the filter runs on the host (Backend Automatic) or throws CudaError of kind OutOfMemory
- * (Backend Cuda). The release function must not throw; what it throws is dropped.
+ * Memory must begin at a multiple of `Alignment` bytes; else the filter throws an exception. If memory has run out, the
+ * filter runs on the host (Backend Automatic) or throws CudaError of kind OutOfMemory (Backend Cuda): Allocate returns
+ * nullptr or throws then. Release must not throw; what it throws is dropped.
  *
  * A buffer goes back to the resource that it came from, also where another one has been set since. The functions and
  * `Context` must therefore be there until all filters that ran with them have ended: between runs the filters hold no
