@@ -431,6 +431,24 @@ TEST_F(GaussianLinePass, CombiningPassesOfEachKind)
   }
 }
 
+// Passes of other poles cannot share a kernel.
+TEST_F(GaussianLinePass, TermsOfDifferentSigmasHaveTheBitsOfSinglePasses)
+{
+  const Volume<float>    input = MakeRandomVolume<float>(300, 5, 3, 7);
+  CudaGaussianParameters parameters;
+  parameters.Sigma.assign(3, 1.5);
+  parameters.Spacing.assign(3, 1.0);
+  const CudaGaussianTerm narrow{ { 1, 0, 0 }, 1.0, { 1.5, 1.5, 1.5 } };
+  const CudaGaussianTerm wide{ { 0, 1, 0 }, 1.0, { 6.0, 1.5, 1.5 } };
+  for (const auto output : { CudaGaussianOutput::Sum, CudaGaussianOutput::Norm })
+  {
+    const CudaGaussianPlan plan = MakeGaussianPlan(parameters, { narrow, wide }, output);
+    const Volume<float>    together = RunOnDevice(input, plan, false, {});
+    const Volume<float>    single = RunOnDevice(input, plan, true, {});
+    EXPECT_EQ(0, std::memcmp(together.Values.data(), single.Values.data(), single.Values.size() * sizeof(float)));
+  }
+}
+
 TEST_F(GaussianLinePass, CombiningPassesHaveTheBitsOfSinglePasses)
 {
   for (const size_t length : { 4, 33, 65, 127, 300, 512, 600, 1025, 1400, 4099, 8192, 8193, 16384, 16385, 32769 })

@@ -423,7 +423,7 @@ RunCombiningPasses(const CudaGaussianLinePass *    passes,
   run(passes, count, schedule, images, workspace, context);
 }
 
-/** How many of the passes from `first` on combine in one image, so that one kernel can run them. */
+/** How many of the passes from `first` on combine in one image and have the same poles. One kernel can run them. */
 unsigned int
 CountCombiningPasses(const std::vector<CudaGaussianLinePass> & passes, size_t first)
 {
@@ -432,6 +432,7 @@ CountCombiningPasses(const std::vector<CudaGaussianLinePass> & passes, size_t fi
   while (passes[first].Axis == 0 && !ReadsDestination(result.Combine) && count < MaximumResults &&
          first + count < passes.size() && passes[first + count].Axis == 0 &&
          ReadsDestination(passes[first + count].Results.front().Combine) &&
+         passes[first + count].Results.front().Kernel.SigmaInPixels == result.Kernel.SigmaInPixels &&
          passes[first + count].Results.front().Destination == result.Destination)
   {
     ++count;

@@ -95,6 +95,7 @@ RunPlan(const CudaGaussianPlan &        plan,
         Workspace                       workspace,
         const Context &                 context,
         const std::vector<LineCut> &    cuts = {});
+
 /** Bytes of the workspace that RunGaussian() needs. \exception CudaError */
 CudaFilters_EXPORT size_t
 GetGaussianWorkspace(const CudaGaussianPlan &     plan,

@@ -46,7 +46,7 @@ IsSynchronous()
   return value && std::string(value) == "1";
 }
 
-/** Waits for the core's work, so that its failure is not reported by what comes after it. */
+/** Waits for the core's work. Its failure would be reported by what comes after it. */
 void
 WaitFor(const ResidentCore & core, const Context & context)
 {
