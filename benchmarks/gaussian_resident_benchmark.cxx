@@ -41,9 +41,16 @@ private:
   cuda::DeviceBuffer m_Buffer;
 };
 
-/** Arguments: size along x, y, z; sigma in hundredths of a pixel. With `axes`, each pass is timed by itself as well. */
+struct Smoothing
+{
+  bool                            Axes; // whether each pass is timed by itself as well
+  CudaComponentType               Type{ CudaComponentType::Float };
+  CudaFiltersEnums::Approximation Approximation{ CudaFiltersEnums::Approximation::Deriche };
+};
+
+/** Arguments: size along x, y, z; sigma in hundredths of a pixel. */
 void
-BM_Resident(benchmark::State & state, bool axes)
+BM_Resident(benchmark::State & state, const Smoothing & smoothing)
 {
   if (IsDeviceMissing(state, Device))
   {
@@ -53,12 +60,14 @@ BM_Resident(benchmark::State & state, bool axes)
   const DeviceImage::SizeType size{ { extent(0), extent(1), extent(2), 1, 1 } };
   const double                sigma = 0.01 * static_cast<double>(state.range(3));
   const unsigned int          dimension = size[2] > 1 ? 3 : 2;
-  const CudaGaussianPlan      plan = MakeSmoothingPlan(MakeParameters(dimension, sigma));
+  CudaGaussianParameters      parameters = MakeParameters(dimension, sigma);
+  parameters.Approximation = smoothing.Approximation;
+  const CudaGaussianPlan plan = MakeSmoothingPlan(parameters);
 
   const DeviceGuard guard(Device);
   StreamLease       stream(Device);
   Timer             timer;
-  const ImageSets   images(size, plan.NumberOfImages, stream);
+  const ImageSets   images(size, plan.NumberOfImages, stream, smoothing.Type);
   const PlanMemory  workspace(plan, images.GetViews(0), stream);
   const double      copy = images.GetCopyTime(timer, stream);
   for (auto _ : state)
@@ -69,7 +78,7 @@ BM_Resident(benchmark::State & state, bool axes)
     state.counters["copy_fraction"] = dimension * copy / all;
     state.counters["copy_ms"] = copy * 1e3;
   }
-  if (!axes)
+  if (!smoothing.Axes)
   {
     return;
   }
@@ -209,9 +218,40 @@ DefineSweepOverSigmas(benchmark::internal::Benchmark * rows)
   }
 }
 
-BENCHMARK_CAPTURE(BM_Resident, sizes, true)->Name("resident")->Apply(DefineSizes);
-BENCHMARK_CAPTURE(BM_Resident, sides, false)->Name("sweep/sides")->Apply(DefineSweepOverSides);
-BENCHMARK_CAPTURE(BM_Resident, sigmas, false)->Name("sweep/sigmas")->Apply(DefineSweepOverSigmas);
+/** The kinds of smoothing whose window is another than that of float. */
+void
+DefineOtherWindows(benchmark::internal::Benchmark * rows)
+{
+  DefineRows(rows);
+  for (const int64_t sigma : { 400, 2000, 6400 })
+  {
+    for (const int64_t side : { 512, 2048, 8192 })
+    {
+      rows->Args({ side, side, 1, sigma });
+    }
+    for (const int64_t side : { 128, 256, 512 })
+    {
+      rows->Args({ side, side, side, sigma });
+    }
+  }
+}
+
+BENCHMARK_CAPTURE(BM_Resident, sizes, Smoothing{ true })->Name("resident")->Apply(DefineSizes);
+BENCHMARK_CAPTURE(BM_Resident, double, Smoothing{ true, CudaComponentType::Double })
+  ->Name("resident/double")
+  ->Apply(DefineOtherWindows);
+BENCHMARK_CAPTURE(BM_Resident,
+                  accurate,
+                  Smoothing{ true, CudaComponentType::Float, CudaFiltersEnums::Approximation::Accurate })
+  ->Name("resident/accurate")
+  ->Apply(DefineOtherWindows);
+BENCHMARK_CAPTURE(BM_Resident,
+                  double_accurate,
+                  Smoothing{ true, CudaComponentType::Double, CudaFiltersEnums::Approximation::Accurate })
+  ->Name("resident/double_accurate")
+  ->Apply(DefineOtherWindows);
+BENCHMARK_CAPTURE(BM_Resident, sides, Smoothing{ false })->Name("sweep/sides")->Apply(DefineSweepOverSides);
+BENCHMARK_CAPTURE(BM_Resident, sigmas, Smoothing{ false })->Name("sweep/sigmas")->Apply(DefineSweepOverSigmas);
 
 template <unsigned int VDimension>
 void

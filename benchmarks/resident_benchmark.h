@@ -76,19 +76,20 @@ private:
   cudaEvent_t m_End{ nullptr };
 };
 
-inline void
-FillRandom(const DeviceView & view, StreamLease & stream)
+template <typename T>
+void
+FillRandomAs(const DeviceView & view, StreamLease & stream)
 {
   // A random block, repeated on the device: random numbers for gigabytes would take longer than the measurement.
-  static const std::vector<float> block = [] {
-    std::vector<float>                    values(size_t{ 1 } << 22);
-    std::mt19937                          generator(1);
-    std::uniform_real_distribution<float> uniform(0.0f, 1.0f);
+  static const std::vector<T> block = [] {
+    std::vector<T>                    values(size_t{ 1 } << 22);
+    std::mt19937                      generator(1);
+    std::uniform_real_distribution<T> uniform(0, 1);
     std::generate(values.begin(), values.end(), [&] { return uniform(generator); });
     return values;
   }();
-  const size_t bytes = view.Stride[1] * view.Size[1] * view.Size[2] * sizeof(float);
-  size_t       done = std::min(block.size() * sizeof(float), bytes);
+  const size_t bytes = view.Stride[1] * view.Size[1] * view.Size[2] * sizeof(T);
+  size_t       done = std::min(block.size() * sizeof(T), bytes);
   ITK_CUDA_CALL(cudaMemcpyAsync(view.Data, block.data(), done, cudaMemcpyHostToDevice, stream.GetStream()));
   while (done < bytes)
   {
@@ -100,19 +101,29 @@ FillRandom(const DeviceView & view, StreamLease & stream)
   stream.Synchronize();
 }
 
+inline void
+FillRandom(const DeviceView & view, StreamLease & stream)
+{
+  const auto fill = view.ComponentType == CudaComponentType::Double ? FillRandomAs<double> : FillRandomAs<float>;
+  fill(view, stream);
+}
+
 /** Sets of images for a plan, so many that its runs rotate through RotatingBytes, but not more than there are runs. */
 class ImageSets
 {
 public:
-  ImageSets(const DeviceImage::SizeType & size, unsigned int numberOfImages, StreamLease & stream)
-    : m_Bytes(DeviceImage::GetNumberOfBytes(size, CudaComponentType::Float))
+  ImageSets(const DeviceImage::SizeType & size,
+            unsigned int                  numberOfImages,
+            StreamLease &                 stream,
+            CudaComponentType             type = CudaComponentType::Float)
+    : m_Bytes(DeviceImage::GetNumberOfBytes(size, type))
     , m_Sets(std::clamp<size_t>((RotatingBytes + 2 * m_Bytes - 1) / (2 * m_Bytes), 1, RunsPerMedian))
   {
     for (auto & set : m_Sets)
     {
       for (unsigned int i = 0; i < numberOfImages; ++i)
       {
-        set.Images.emplace_back(size, CudaComponentType::Float, stream);
+        set.Images.emplace_back(size, type, stream);
         set.Views.push_back(set.Images.back().GetView());
       }
       if (&set == &m_Sets.front())
