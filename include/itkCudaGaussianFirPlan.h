@@ -48,6 +48,9 @@ struct CudaGaussianFirPlan
    * to the one in the middle, and plainly where that sum is not finite. */
   bool TruncatePasses{ false };
 
+  /** On the device the input is not overwritten, for which two passes or more need an image. */
+  bool KeepInput{ false };
+
   /** First pixel of the output in the input, along each axis. */
   std::array<size_t, 4> OutputOffset{ { 0, 0, 0, 0 } };
 };

@@ -38,6 +38,7 @@ struct CudaPartitionedGaussianPlan
   IntermediateStorageEnum                  IntermediateStorage{ IntermediateStorageEnum::Local };
   unsigned int                             LinesPerBlock{ 16 };
   std::vector<CudaPartitionedGaussianPass> Passes;
+  bool                                     KeepInput{ false }; // on the device the passes run on a copy of the input
 };
 
 /** \struct CudaPartitionedGaussianParameters

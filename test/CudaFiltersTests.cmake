@@ -37,6 +37,7 @@ set(CudaFilters_CUDA_GTESTS
     itkCudaGaussianLinePassGTest.cxx
     itkCudaLaunchGTest.cxx
     itkCudaLineGroupsGTest.cxx
+    itkCudaResidentCoresGTest.cxx
     itkCudaRuntimeGTest.cxx
     itkCudaStickyErrorGTest.cxx
     itkCudaTransferGTest.cxx

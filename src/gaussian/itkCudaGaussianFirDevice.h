@@ -30,6 +30,20 @@ RunFirPass(const CudaGaussianFirPass & pass,
            const DeviceView &          destination,
            Workspace                   workspace,
            const Context &             context);
+
+/** Bytes of the workspace that RunFir() needs. */
+CudaFilters_EXPORT size_t
+GetFirWorkspace(const CudaGaussianFirPlan & plan, const DeviceView & input);
+
+/** Queues a plan's passes. The output has the input's size, strides and type. If the plan allows the input to be
+ * overwritten and its number of passes is even, the output is the input. OutputOffset is left to whoever reads the
+ * output. Never waits, allocates or transfers images. \exception CudaError */
+CudaFilters_EXPORT void
+RunFir(const CudaGaussianFirPlan & plan,
+       const DeviceView &          input,
+       const DeviceView &          output,
+       Workspace                   workspace,
+       const Context &             context);
 } // namespace itk::cuda::gaussian
 
 #endif

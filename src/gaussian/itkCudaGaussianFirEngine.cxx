@@ -14,6 +14,23 @@ namespace
 using namespace cuda;
 using namespace cuda::gaussian;
 
+size_t
+GetLargestTable(const CudaGaussianFirPlan & plan, CudaComponentType type)
+{
+  size_t table = 0;
+  for (const CudaGaussianFirPass & pass : plan.Passes)
+  {
+    table = std::max(table, GetFirWorkspace(pass, type));
+  }
+  return table;
+}
+
+size_t
+GetImageOfChain(const CudaGaussianFirPlan & plan, size_t imageBytes)
+{
+  return PassChain::GetWorkspace(plan.Passes.size(), plan.KeepInput, imageBytes);
+}
+
 class FirCore : public ResidentCore
 {
 public:
@@ -37,21 +54,19 @@ public:
   bool
   LeavesResultInInput() const override
   {
-    return PassChain::EndsInInput(m_Plan.Passes.size());
+    return PassChain::EndsInInput(m_Plan.Passes.size(), m_Plan.KeepInput);
   }
 
   size_t
   GetMaximumWorkspace(const DeviceImage::SizeType & size, CudaComponentType type) const override
   {
-    return PassChain::GetWorkspace(m_Plan.Passes.size(), DeviceImage::GetNumberOfBytes(size, type)) +
-           this->GetTableSize(type);
+    return GetImageOfChain(m_Plan, DeviceImage::GetNumberOfBytes(size, type)) + GetLargestTable(m_Plan, type);
   }
 
   size_t
   GetWorkspace(const DeviceView & input, const DeviceView &, int) const override
   {
-    const size_t image = PassChain::GetWorkspace(m_Plan.Passes.size(), GetNumberOfBytes(input));
-    return Workspace::GetPieceSize(image) + this->GetTableSize(input.ComponentType);
+    return GetFirWorkspace(m_Plan, input);
   }
 
   void
@@ -61,12 +76,7 @@ public:
       const Context &    context,
       const ProgressFunction &) const override
   {
-    const PassChain images(m_Plan.Passes.size(), input, output, workspace, context);
-    for (size_t i = 0; i < m_Plan.Passes.size(); ++i)
-    {
-      RunFirPass(
-        m_Plan.Passes[i], m_Plan.TruncatePasses, images.GetSource(i), images.GetDestination(i), workspace, context);
-    }
+    RunFir(m_Plan, input, output, workspace, context);
   }
 
   DeviceView
@@ -84,20 +94,33 @@ public:
   }
 
 private:
-  size_t
-  GetTableSize(CudaComponentType type) const
-  {
-    size_t table = 0;
-    for (const CudaGaussianFirPass & pass : m_Plan.Passes)
-    {
-      table = std::max(table, GetFirWorkspace(pass, type));
-    }
-    return table;
-  }
-
   const CudaGaussianFirPlan & m_Plan;
 };
 } // namespace
+
+namespace cuda::gaussian
+{
+size_t
+GetFirWorkspace(const CudaGaussianFirPlan & plan, const DeviceView & input)
+{
+  return Workspace::GetPieceSize(GetImageOfChain(plan, GetNumberOfBytes(input))) +
+         GetLargestTable(plan, input.ComponentType);
+}
+
+void
+RunFir(const CudaGaussianFirPlan & plan,
+       const DeviceView &          input,
+       const DeviceView &          output,
+       Workspace                   workspace,
+       const Context &             context)
+{
+  const PassChain images(plan.Passes.size(), plan.KeepInput, input, output, workspace, context);
+  for (size_t i = 0; i < plan.Passes.size(); ++i)
+  {
+    RunFirPass(plan.Passes[i], plan.TruncatePasses, images.GetSource(i), images.GetDestination(i), workspace, context);
+  }
+}
+} // namespace cuda::gaussian
 
 size_t
 CudaGaussianFirWorkingSet(const CudaGaussianFirPlan & plan, const CudaImageView & input, const CudaImageView & output)

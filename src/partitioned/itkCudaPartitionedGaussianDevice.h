@@ -40,6 +40,21 @@ RunPass(const CudaPartitionedGaussianPlan & plan,
         Workspace                           workspace,
         const Context &                     context,
         const PassProgress &                progress = {});
+
+/** Bytes of the workspace that RunPartitioned() needs. */
+CudaFilters_EXPORT size_t
+GetPartitionedWorkspace(const CudaPartitionedGaussianPlan & plan, const DeviceView & input);
+
+/** Queues a plan's passes. The output has the input's size, strides and type. If the plan allows the input to be
+ * overwritten and its number of passes is even, the output is the input. Never allocates or transfers, and waits only
+ * where the driver ends long kernels: `progress` is as for RunPass(), of all passes. \exception CudaError */
+CudaFilters_EXPORT void
+RunPartitioned(const CudaPartitionedGaussianPlan & plan,
+               const DeviceView &                  input,
+               const DeviceView &                  output,
+               Workspace                           workspace,
+               const Context &                     context,
+               const PassProgress &                progress = {});
 } // namespace itk::cuda::partitioned
 
 #endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "itkCudaPartitionedGaussianEngine.h"
 
+#include "itkCudaCall.h"
 #include "itkCudaHostToHost.h"
 #include "itkCudaPartitionedGaussianDevice.h"
 #include "itkCudaPassChain.h"
@@ -13,6 +14,27 @@ namespace
 {
 using namespace cuda;
 using namespace cuda::partitioned;
+
+size_t
+GetLargestPassWorkspace(const CudaPartitionedGaussianPlan & plan,
+                        const DeviceImage::SizeType &       size,
+                        CudaComponentType                   type)
+{
+  size_t largest = 0;
+  for (const CudaPartitionedGaussianPass & pass : plan.Passes)
+  {
+    largest = std::max(largest, GetPassWorkspace(plan, pass, size, type));
+  }
+  return largest;
+}
+
+/** Bytes of the image beside input and output: the copy of an input that is kept, or that of the chain. With an even
+ * number of passes the copy is the output. */
+size_t
+GetOtherImage(const CudaPartitionedGaussianPlan & plan, size_t imageBytes)
+{
+  return plan.KeepInput ? imageBytes : PassChain::GetWorkspace(plan.Passes.size(), false, imageBytes);
+}
 
 class PartitionedCore : public ResidentCore
 {
@@ -30,21 +52,20 @@ public:
   bool
   LeavesResultInInput() const override
   {
-    return PassChain::EndsInInput(m_Plan.Passes.size());
+    return PassChain::EndsInInput(m_Plan.Passes.size(), m_Plan.KeepInput);
   }
 
   size_t
   GetMaximumWorkspace(const DeviceImage::SizeType & size, CudaComponentType type) const override
   {
-    return PassChain::GetWorkspace(m_Plan.Passes.size(), DeviceImage::GetNumberOfBytes(size, type)) +
-           this->GetLargestPassWorkspace(size, type);
+    return GetOtherImage(m_Plan, DeviceImage::GetNumberOfBytes(size, type)) +
+           GetLargestPassWorkspace(m_Plan, size, type);
   }
 
   size_t
   GetWorkspace(const DeviceView & input, const DeviceView &, int) const override
   {
-    const size_t image = PassChain::GetWorkspace(m_Plan.Passes.size(), GetNumberOfBytes(input));
-    return Workspace::GetPieceSize(image) + this->GetLargestPassWorkspace(input.Size, input.ComponentType);
+    return GetPartitionedWorkspace(m_Plan, input);
   }
 
   void
@@ -54,30 +75,57 @@ public:
       const Context &          context,
       const ProgressFunction & progress) const override
   {
-    const size_t    count = m_Plan.Passes.size();
-    const PassChain images(count, input, output, workspace, context);
-    for (size_t i = 0; i < count; ++i)
-    {
-      const auto report = [&](float done) { progress((static_cast<float>(i) + done) / static_cast<float>(count)); };
-      RunPass(m_Plan, m_Plan.Passes[i], images.GetSource(i), images.GetDestination(i), workspace, context, report);
-    }
+    RunPartitioned(m_Plan, input, output, workspace, context, progress);
   }
 
 private:
-  size_t
-  GetLargestPassWorkspace(const DeviceImage::SizeType & size, CudaComponentType type) const
-  {
-    size_t largest = 0;
-    for (const CudaPartitionedGaussianPass & pass : m_Plan.Passes)
-    {
-      largest = std::max(largest, GetPassWorkspace(m_Plan, pass, size, type));
-    }
-    return largest;
-  }
-
   const CudaPartitionedGaussianPlan & m_Plan;
 };
 } // namespace
+
+namespace cuda::partitioned
+{
+size_t
+GetPartitionedWorkspace(const CudaPartitionedGaussianPlan & plan, const DeviceView & input)
+{
+  return Workspace::GetPieceSize(GetOtherImage(plan, GetNumberOfBytes(input))) +
+         GetLargestPassWorkspace(plan, input.Size, input.ComponentType);
+}
+
+void
+RunPartitioned(const CudaPartitionedGaussianPlan & plan,
+               const DeviceView &                  input,
+               const DeviceView &                  output,
+               Workspace                           workspace,
+               const Context &                     context,
+               const PassProgress &                progress)
+{
+  const size_t count = plan.Passes.size();
+  DeviceView   first = input;
+  if (plan.KeepInput)
+  {
+    // Passes along rows use their source for themselves, so they need one that is theirs.
+    first = PassChain::EndsInInput(count, false) ? output : input;
+    if (first.Data == input.Data)
+    {
+      first.Data = workspace.Take(GetNumberOfBytes(input));
+    }
+    ITK_CUDA_CALL(
+      cudaMemcpyAsync(first.Data, input.Data, GetNumberOfBytes(input), cudaMemcpyDeviceToDevice, context.GetStream()));
+  }
+  const PassChain images(count, false, first, output, workspace, context);
+  for (size_t i = 0; i < count; ++i)
+  {
+    const auto report = [&](float done) {
+      if (progress)
+      {
+        progress((static_cast<float>(i) + done) / static_cast<float>(count));
+      }
+    };
+    RunPass(plan, plan.Passes[i], images.GetSource(i), images.GetDestination(i), workspace, context, report);
+  }
+}
+} // namespace cuda::partitioned
 
 size_t
 CudaPartitionedGaussianWorkingSet(const CudaPartitionedGaussianPlan & plan,

@@ -10,57 +10,69 @@
 namespace itk::cuda
 {
 /** \class PassChain
- * \brief The images of passes that each read what the one before wrote: two, in turn, the first of which is the input,
- * which is lost.
+ * \brief The images of passes that each read what the one before wrote, the last of which writes the output.
  *
- * The result of an even number of passes lies where the input lay, and a workspace of one image is needed; else it is
- * in the output.
+ * The passes write the output and one other image in turn. The other one is the input itself where it may be
+ * overwritten and the number of passes is odd; else it is taken of the workspace. Where the input may be overwritten
+ * and the number of passes is even, the output is the input.
  */
 class PassChain
 {
 public:
   static bool
-  EndsInInput(size_t numberOfPasses)
+  EndsInInput(size_t numberOfPasses, bool keepInput)
   {
-    return numberOfPasses % 2 == 0;
+    return !keepInput && numberOfPasses % 2 == 0;
   }
 
   /** Bytes that the chain takes of the workspace. */
   static size_t
-  GetWorkspace(size_t numberOfPasses, size_t imageBytes)
+  GetWorkspace(size_t numberOfPasses, bool keepInput, size_t imageBytes)
   {
-    return EndsInInput(numberOfPasses) ? imageBytes : 0;
+    return NeedsImage(numberOfPasses, keepInput) ? imageBytes : 0;
   }
 
   PassChain(size_t             numberOfPasses,
+            bool               keepInput,
             const DeviceView & input,
             const DeviceView & output,
             Workspace &        workspace,
             const Context &    context)
-    : m_Images{ input, output }
+    : m_NumberOfPasses(numberOfPasses)
+    , m_Input(input)
+    , m_Output(output)
+    , m_Other(input)
   {
-    if (EndsInInput(numberOfPasses))
+    if (NeedsImage(numberOfPasses, keepInput))
     {
-      m_Images[1] = input;
-      m_Images[1].Data = workspace.Take(GetNumberOfBytes(input));
-      ClearPadding(m_Images[1], context);
+      m_Other.Data = workspace.Take(GetNumberOfBytes(input));
+      ClearPadding(m_Other, context);
     }
   }
 
   const DeviceView &
   GetSource(size_t pass) const
   {
-    return m_Images[pass % 2];
+    return pass == 0 ? m_Input : this->GetDestination(pass - 1);
   }
 
   const DeviceView &
   GetDestination(size_t pass) const
   {
-    return m_Images[(pass + 1) % 2];
+    return (m_NumberOfPasses - 1 - pass) % 2 == 0 ? m_Output : m_Other;
   }
 
 private:
-  DeviceView m_Images[2];
+  size_t     m_NumberOfPasses;
+  DeviceView m_Input;
+  DeviceView m_Output;
+  DeviceView m_Other;
+
+  static bool
+  NeedsImage(size_t numberOfPasses, bool keepInput)
+  {
+    return keepInput ? numberOfPasses > 1 : numberOfPasses % 2 == 0;
+  }
 };
 } // namespace itk::cuda
 
