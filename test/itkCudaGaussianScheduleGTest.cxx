@@ -31,6 +31,14 @@ GetWindowInPixels(const LineProblem & problem)
   return GetWindowSigmas(problem.BytesPerComponent, problem.NumberOfPolePairs) * problem.SigmaInPixels;
 }
 
+/** Whether a line takes several tiles; one that has no more pixels than a tile is a whole line to no such method. */
+bool
+DividesLines(LineMethod method)
+{
+  return method == LineMethod::OverlappingTiles || method == LineMethod::Partition || method == LineMethod::Stream ||
+         method == LineMethod::StreamPartition;
+}
+
 void
 CheckStream(const LineSchedule & schedule, const LineProblem & problem)
 {
@@ -73,7 +81,7 @@ CheckSchedule(const LineSchedule & schedule, const LineProblem & problem)
   }
   EXPECT_LE(std::min(schedule.Step + 2 * schedule.WarmUp, problem.Length),
             size_t{ schedule.Segments } * SegmentBytes / problem.BytesPerComponent);
-  EXPECT_EQ(schedule.Method == LineMethod::WholeLine, schedule.NumberOfTiles == 1 && schedule.Step == problem.Length);
+  EXPECT_EQ(DividesLines(schedule.Method), schedule.NumberOfTiles > 1 || schedule.Step != problem.Length);
   if (schedule.Method == LineMethod::OverlappingTiles && problem.Kind == AxisKind::Contiguous)
   {
     EXPECT_GE(static_cast<double>(schedule.WarmUp), GetWindowInPixels(problem));
@@ -122,8 +130,7 @@ TEST(GaussianLineSchedule, EveryMethodCoversEveryPixelOnceOrSaysThatItCannot)
     {
       const auto schedule = MakeLineSchedule(problem, method);
       EXPECT_TRUE(schedule || method != LineMethod::Partition);
-      // A tile that is as long as the line, or a chunk, is a whole line to no other method.
-      if (schedule && (schedule->Method == LineMethod::WholeLine || schedule->NumberOfTiles > 1))
+      if (schedule && (!DividesLines(schedule->Method) || schedule->NumberOfTiles > 1))
       {
         EXPECT_EQ(schedule->Method, method);
         CheckSchedule(*schedule, problem);

@@ -170,9 +170,10 @@ MakeLineSchedule(const LineProblem & problem, LineMethod method)
       }
       return MakeStream(method, problem, std::max(1u, lookAhead));
     }
-    default: // StreamPartition
-      return FitsStream(problem, 0) ? std::optional(MakeStream(method, problem, 0)) : std::nullopt;
+    case LineMethod::StreamPartition:
+      break;
   }
+  return FitsStream(problem, 0) ? std::optional(MakeStream(method, problem, 0)) : std::nullopt;
 }
 
 LineSchedule
