@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "itkCudaRegionSnakeEngine.h"
+#include "itkCudaRegionLaws.h"
 #include "itkCudaRegionSnakeGeometry.h"
 #include "itkCudaSnakeCore.h"
-#include "itkCudaSnakeLaws.h"
 #include "itkCudaSnakePlan.h"
 #include "itkCudaSnakeScene.h"
 #include "itkCudaSnakeStart.h"
@@ -39,21 +39,21 @@ using itk::CudaSnakePolygon;
 using itk::cuda::Case;
 using itk::cuda::ExpectSameResults;
 using itk::cuda::IntersectionOverUnion;
-using itk::cuda::LawDescription;
+using itk::cuda::region::LawDescription;
 using itk::cuda::MakeCase;
 using itk::cuda::MakeImageView;
-using itk::cuda::MakeLawDescription;
-using itk::cuda::MakeRectangle;
-using itk::cuda::Moments;
-using itk::cuda::NoiseLaw;
-using itk::cuda::operator==;
+using itk::cuda::snake::MakeLawDescription;
+using itk::cuda::snake::MakeRectangle;
+using itk::cuda::region::Moments;
+using itk::cuda::region::NoiseLaw;
+using itk::cuda::region::operator==;
 using itk::cuda::RandomCase;
 using itk::cuda::SceneNoise;
 using itk::cuda::SceneTarget;
 using itk::cuda::SnakeScene;
 using itk::cuda::SplitMix64;
-using itk::cuda::TraceMask;
-using itk::cuda::UsesSquares;
+using itk::cuda::snake::TraceMask;
+using itk::cuda::region::UsesSquares;
 using Kind = CudaRegionSnakeStep::Kind;
 
 /** Sums over the pixels that belong to the cells inside a polygon of a level, added up one by one. */
@@ -197,12 +197,12 @@ SmallScene()
 /** A snake that has converged on a random scene, with what its decisions rest on, from sums of single pixels. */
 struct ConvergedSnake
 {
-  Case                  Image;
-  CudaSnakePolygon      Polygon;
-  Moments               Target;
-  Moments               Total;
-  itk::cuda::LinearForm Form;
-  bool                  Converged;
+  Case                          Image;
+  CudaSnakePolygon              Polygon;
+  Moments                       Target;
+  Moments                       Total;
+  itk::cuda::region::LinearForm Form;
+  bool                          Converged;
 
   ConvergedSnake(uint64_t number, bool removal)
     : Image(RandomCase(number, 96))
@@ -217,7 +217,7 @@ struct ConvergedSnake
     {
       Total += { 1, sample, sample * sample };
     }
-    Form = itk::cuda::Linearize(MakeLawDescription(Image.Parameters, Image.Pixels.size()), Target, Total);
+    Form = itk::cuda::region::Linearize(MakeLawDescription(Image.Parameters, Image.Pixels.size()), Target, Total);
   }
 
   /** What the decision about another polygon goes by, less than nothing if it pays; infinite if it is not possible. */
@@ -230,7 +230,7 @@ struct ConvergedSnake
     }
     const Moments sums = SumPixels(Image, other, 0);
     const auto    size = static_cast<int64_t>(Image.Parameters.MinimumRegionSize);
-    return itk::cuda::IsCountAllowed(sums.Count, Target.Count, Total.Count, size)
+    return itk::cuda::snake::IsCountAllowed(sums.Count, Target.Count, Total.Count, size)
              ? Form(sums - Target)
              : std::numeric_limits<double>::infinity();
   }
@@ -303,7 +303,7 @@ TEST(CudaRegionSnakeEngine, NoRunOfNodesIsLeftWhoseRemovalPays)
     const ConvergedSnake snake(number, true);
     const int            n = static_cast<int>(snake.Polygon.size());
     const double         nodeCost = std::log(static_cast<double>(snake.Image.Pixels.size()));
-    for (int run = 1; snake.Converged && run <= std::min(itk::cuda::MaximumRemovedRun, n - 3); ++run)
+    for (int run = 1; snake.Converged && run <= std::min(itk::cuda::snake::MaximumRemovedRun, n - 3); ++run)
     {
       for (int i = 0; i < n; ++i)
       {
@@ -331,10 +331,10 @@ TEST(CudaRegionSnakeEngine, NoMoveByAPixelIsLeftThatPays)
     const ConvergedSnake snake(number, number % 2 == 0);
     for (size_t i = 0; snake.Converged && i < snake.Polygon.size(); ++i)
     {
-      for (int direction = 0; direction < itk::cuda::Directions; ++direction)
+      for (int direction = 0; direction < itk::cuda::snake::Directions; ++direction)
       {
         CudaSnakePolygon moved = snake.Polygon;
-        moved[i] = itk::cuda::CandidatePosition(moved[i], direction, 1, snake.Image.Width, snake.Image.Height);
+        moved[i] = itk::cuda::snake::CandidatePosition(moved[i], direction, 1, snake.Image.Width, snake.Image.Height);
         const double gain = snake.GetGain(moved);
         candidates += std::isfinite(gain) ? 1 : 0;
         ASSERT_GE(gain, -2.0 * snake.Image.Parameters.MinimumGain)
@@ -727,7 +727,7 @@ TEST(CudaSnakeStart, RectangleSearchFindsTheSmallestCriterion)
           const Moments target = SumPixels(image, MakeRectangle(x0, y0, x1, y1), 0);
           if (target.Count >= 16 && total.Count - target.Count >= 16)
           {
-            best = std::min(best, itk::cuda::Criterion(law, target, total));
+            best = std::min(best, itk::cuda::region::Criterion(law, target, total));
           }
         }
       }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "itkCudaCall.h"
 #include "itkCudaDevice.h"
+#include "itkCudaRegionSamples.h"
 #include "itkCudaSnakeBackend.h"
 #include "itkCudaSnakeCuda.h"
 #include "itkCudaSnakeDeviceTest.h"
 #include "itkCudaSnakePlan.h"
-#include "itkCudaSnakeSamples.h"
 #include "itkCudaSnakeTestCase.h"
 
 #include <gtest/gtest.h>
@@ -29,7 +29,7 @@ using itk::CudaRegionSnakeResult;
 using itk::cuda::Case;
 using itk::cuda::ExpectSameResults;
 using itk::cuda::RandomCase;
-using itk::cuda::SnakeLaunchOptions;
+using itk::cuda::snake::SnakeLaunchOptions;
 
 class CudaRegionSnakeGridGpu : public itk::cuda::SnakeDeviceTest
 {
@@ -46,15 +46,16 @@ protected:
   RunWithOptions(const Case & image, const SnakeLaunchOptions & options, const CudaRegionSnakeObserver & observer) const
   {
     return image.RunWith([&](const CudaRegionSnakeInput & input, const CudaRegionSnakeParameters & parameters) {
-      return itk::cuda::RunRegionSnake(input,
-                                       parameters,
-                                       1,
-                                       observer,
-                                       [&](const itk::cuda::SnakeSamples &   samples,
-                                           const itk::cuda::SnakePlan &      plan,
-                                           const itk::cuda::LawDescription & law) {
-                                         return itk::cuda::MakeCudaSnakeBackend(samples, plan, law, m_Device, options);
-                                       });
+      return itk::cuda::snake::RunRegionSnake(input,
+                                              parameters,
+                                              1,
+                                              observer,
+                                              [&](const itk::cuda::region::Samples &        samples,
+                                                  const itk::cuda::snake::SnakePlan &       plan,
+                                                  const itk::cuda::region::LawDescription & law) {
+                                                return itk::cuda::snake::MakeCudaSnakeBackend(
+                                                  samples, plan, law, m_Device, options);
+                                              });
     });
   }
 };

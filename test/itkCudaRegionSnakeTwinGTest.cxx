@@ -19,7 +19,7 @@ using itk::CudaRegionSnakeParameters;
 using itk::CudaRegionSnakeResult;
 using itk::cuda::Case;
 using itk::cuda::ExpectSameResults;
-using itk::cuda::operator==;
+using itk::cuda::region::operator==;
 using itk::cuda::RandomCase;
 using itk::cuda::SnakeScene;
 

@@ -5,7 +5,7 @@
 #include "itkCudaDevice.h"
 #include "itkCudaMemory.h"
 
-namespace itk::cuda
+namespace itk::cuda::region
 {
 namespace
 {
@@ -78,4 +78,4 @@ EvaluateOnDevice(const std::vector<CriterionCase> & cases, int device)
 {
   return MapOnDevice<CriterionValue>(cases, device, TakeCriterion());
 }
-} // namespace itk::cuda
+} // namespace itk::cuda::region

@@ -2,12 +2,12 @@
 #ifndef itkCudaSnakeDeviceMath_h
 #define itkCudaSnakeDeviceMath_h
 
-#include "itkCudaSnakeLaws.h"
+#include "itkCudaRegionLaws.h"
 
 #include <vector>
 
 // The room's arithmetic as the device does it, for tests that compare its bits with the host's.
-namespace itk::cuda
+namespace itk::cuda::region
 {
 /** Two regions and the law that judges them. */
 struct CriterionCase
@@ -36,6 +36,6 @@ LogOnDevice(const std::vector<double> & values, int device);
 /** \exception CudaError */
 std::vector<CriterionValue>
 EvaluateOnDevice(const std::vector<CriterionCase> & cases, int device);
-} // namespace itk::cuda
+} // namespace itk::cuda::region
 
 #endif

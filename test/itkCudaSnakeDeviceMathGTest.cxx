@@ -14,11 +14,11 @@
 // Logarithm and criteria have the same bits on the device as on the host, from which follows that decisions agree.
 namespace
 {
-using itk::cuda::CriterionCase;
-using itk::cuda::CriterionValue;
-using itk::cuda::LawDescription;
-using itk::cuda::Moments;
-using itk::cuda::NoiseLaw;
+using itk::cuda::region::CriterionCase;
+using itk::cuda::region::CriterionValue;
+using itk::cuda::region::LawDescription;
+using itk::cuda::region::Moments;
+using itk::cuda::region::NoiseLaw;
 
 constexpr NoiseLaw AllLaws[] = { NoiseLaw::Gaussian, NoiseLaw::GaussianCommonVariance,
                                  NoiseLaw::Gamma,    NoiseLaw::Rayleigh,
@@ -64,11 +64,11 @@ TEST_F(CudaSnakeDeviceMathGpu, TenMillionLogarithms)
     const uint64_t bits = (exponent << 52) | (engine() >> 12);
     std::memcpy(&values[i], &bits, sizeof(bits));
   }
-  const std::vector<double> results = itk::cuda::LogOnDevice(values, m_Device);
+  const std::vector<double> results = itk::cuda::region::LogOnDevice(values, m_Device);
   size_t                    differences = 0;
   for (size_t i = 0; i < values.size(); ++i)
   {
-    differences += HaveSameBits(results[i], itk::cuda::Log(values[i])) ? 0 : 1;
+    differences += HaveSameBits(results[i], itk::cuda::region::Log(values[i])) ? 0 : 1;
   }
   EXPECT_EQ(differences, 0u);
 }
@@ -95,11 +95,11 @@ TEST_F(CudaSnakeDeviceMathGpu, AMillionCriteria)
     description.NumberOfValidPixels = target.Count + background.Count;
     cases[i] = { description, target, target + background };
   }
-  const std::vector<CriterionValue> results = itk::cuda::EvaluateOnDevice(cases, m_Device);
+  const std::vector<CriterionValue> results = itk::cuda::region::EvaluateOnDevice(cases, m_Device);
   size_t                            differences = 0;
   for (size_t i = 0; i < cases.size(); ++i)
   {
-    const CriterionValue expected = itk::cuda::Evaluate(cases[i]);
+    const CriterionValue expected = itk::cuda::region::Evaluate(cases[i]);
     ASSERT_TRUE(std::isfinite(expected.Criterion)) << "case " << i;
     const bool same = HaveSameBits(results[i].Criterion, expected.Criterion) &&
                       HaveSameBits(results[i].Form.Count, expected.Form.Count) &&

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "itkCudaSnakeCore.h"
+#include "itkCudaRegionLattice.h"
 #include "itkCudaRegionSnakeGeometry.h"
-#include "itkCudaSnakeLattice.h"
 #include "itkMacro.h"
 
 #include <gtest/gtest.h>
@@ -15,9 +15,9 @@ namespace
 {
 using itk::CudaSnakePoint;
 using itk::CudaSnakePolygon;
-using itk::cuda::Next;
-using itk::cuda::Previous;
-using itk::cuda::Proposal;
+using itk::cuda::region::Next;
+using itk::cuda::region::Previous;
+using itk::cuda::snake::Proposal;
 
 /** Winding number of a polygon around the centre of pixel (x, y), moved right by less than any edge can tell: crossings
  * of the ray from there downward. Coordinates are scaled so that all numbers are integers and no vertex lies on the
@@ -58,12 +58,12 @@ SumEdges(const CudaSnakePolygon & polygon, int64_t & count, int64_t & sum, const
   const int n = static_cast<int>(polygon.size());
   for (int i = 0; i < n; ++i)
   {
-    const itk::cuda::LatticeEdge edge = itk::cuda::MakeEdge(polygon[i], polygon[Next(i, n)]);
+    const itk::cuda::region::LatticeEdge edge = itk::cuda::region::MakeEdge(polygon[i], polygon[Next(i, n)]);
     if (edge.NumberOfRows == 0)
     {
       continue;
     }
-    itk::cuda::CrossingWalker walker(edge, 0, 1);
+    itk::cuda::region::CrossingWalker walker(edge, 0, 1);
     for (int32_t row = 0; row < edge.NumberOfRows; ++row)
     {
       const int sign = edge.Upward ? -1 : 1;
@@ -208,7 +208,7 @@ MakeComb(Random & random, int teeth)
 }
 
 CudaSnakePolygon
-WithMoves(CudaSnakePolygon polygon, const std::vector<itk::cuda::Proposal> & moves)
+WithMoves(CudaSnakePolygon polygon, const std::vector<itk::cuda::snake::Proposal> & moves)
 {
   for (const auto & move : moves)
   {
@@ -253,7 +253,7 @@ WithMidpoints(const CudaSnakePolygon & polygon, const std::vector<int> & edges)
     result.push_back(polygon[i]);
     if (std::find(edges.begin(), edges.end(), i) != edges.end())
     {
-      result.push_back(itk::cuda::MidpointOf(polygon[i], polygon[Next(i, n)]));
+      result.push_back(itk::cuda::snake::MidpointOf(polygon[i], polygon[Next(i, n)]));
     }
   }
   return result;
@@ -263,13 +263,13 @@ WithMidpoints(const CudaSnakePolygon & polygon, const std::vector<int> & edges)
 TEST(CudaSnakeLattice, CrossingsOfAnEdgeReadByEye)
 {
   // From (0, 0) to (3, 2): x at the rows' centres is 0.75 and 2.25; pixels with centres left of that are 0, and 0 to 1.
-  const itk::cuda::LatticeEdge edge = itk::cuda::MakeEdge({ 0, 0 }, { 3, 2 });
-  itk::cuda::CrossingWalker    walker(edge, 0, 1);
+  const itk::cuda::region::LatticeEdge edge = itk::cuda::region::MakeEdge({ 0, 0 }, { 3, 2 });
+  itk::cuda::region::CrossingWalker    walker(edge, 0, 1);
   EXPECT_EQ(walker.GetColumn(), 1);
   walker.Advance();
   EXPECT_EQ(walker.GetColumn(), 2);
   // A centre on the edge is not left of it.
-  EXPECT_EQ(itk::cuda::CrossingWalker(itk::cuda::MakeEdge({ 0, 0 }, { 1, 1 }), 0, 1).GetColumn(), 0);
+  EXPECT_EQ(itk::cuda::region::CrossingWalker(itk::cuda::region::MakeEdge({ 0, 0 }, { 1, 1 }), 0, 1).GetColumn(), 0);
 }
 
 TEST(CudaSnakeLattice, WalkerStartsAnywhereAndTakesAnyStride)
@@ -279,20 +279,20 @@ TEST(CudaSnakeLattice, WalkerStartsAnywhereAndTakesAnyStride)
   {
     const auto p = random.Point(1000);
     const auto q = random.Point(1000);
-    const auto edge = itk::cuda::MakeEdge(p, q);
+    const auto edge = itk::cuda::region::MakeEdge(p, q);
     if (edge.NumberOfRows == 0)
     {
       continue;
     }
-    std::vector<int32_t>      columns;
-    itk::cuda::CrossingWalker every(edge, 0, 1);
+    std::vector<int32_t>              columns;
+    itk::cuda::region::CrossingWalker every(edge, 0, 1);
     for (int32_t row = 0; row < edge.NumberOfRows; ++row, every.Advance())
     {
       columns.push_back(every.GetColumn());
     }
-    const int                 stride = random(1, 40);
-    const int                 first = random(0, edge.NumberOfRows - 1);
-    itk::cuda::CrossingWalker some(edge, first, stride);
+    const int                         stride = random(1, 40);
+    const int                         first = random(0, edge.NumberOfRows - 1);
+    itk::cuda::region::CrossingWalker some(edge, first, stride);
     for (int32_t row = first; row < edge.NumberOfRows; row += stride, some.Advance())
     {
       ASSERT_EQ(some.GetColumn(), columns[row]) << "row " << row << " stride " << stride;
@@ -379,10 +379,11 @@ TEST(CudaSnakeLattice, SegmentsMeetAgreesWithSolving)
   {
     const int  side = trial % 2 == 0 ? 4 : 12;
     const auto a = random.Point(side), b = random.Point(side), c = random.Point(side), d = random.Point(side);
-    const bool expected = (a.X == b.X && a.Y == b.Y) || (c.X == d.X && c.Y == d.Y) ? itk::cuda::SegmentsMeet(a, b, c, d)
-                                                                                   : SegmentsMeetBySolving(a, b, c, d);
+    const bool expected = (a.X == b.X && a.Y == b.Y) || (c.X == d.X && c.Y == d.Y)
+                            ? itk::cuda::region::SegmentsMeet(a, b, c, d)
+                            : SegmentsMeetBySolving(a, b, c, d);
     meeting += expected ? 1 : 0;
-    ASSERT_EQ(itk::cuda::SegmentsMeet(a, b, c, d), expected);
+    ASSERT_EQ(itk::cuda::region::SegmentsMeet(a, b, c, d), expected);
   }
   EXPECT_GT(meeting, 10000);
 }
@@ -390,9 +391,9 @@ TEST(CudaSnakeLattice, SegmentsMeetAgreesWithSolving)
 TEST(CudaSnakeLattice, LargestCoordinatesDoNotOverflow)
 {
   constexpr int32_t side = 1 << 30;
-  EXPECT_TRUE(itk::cuda::SegmentsMeet({ 0, 0 }, { side, side }, { 0, side }, { side, 0 }));
-  EXPECT_FALSE(itk::cuda::SegmentsMeet({ 0, 0 }, { side, side - 1 }, { 0, 1 }, { side, side }));
-  EXPECT_TRUE(itk::cuda::SegmentsMeet({ 0, 0 }, { side, side - 1 }, { 0, 1 }, { side, side - 1 }));
+  EXPECT_TRUE(itk::cuda::region::SegmentsMeet({ 0, 0 }, { side, side }, { 0, side }, { side, 0 }));
+  EXPECT_FALSE(itk::cuda::region::SegmentsMeet({ 0, 0 }, { side, side - 1 }, { 0, 1 }, { side, side }));
+  EXPECT_TRUE(itk::cuda::region::SegmentsMeet({ 0, 0 }, { side, side - 1 }, { 0, 1 }, { side, side - 1 }));
 }
 
 TEST(CudaSnakeLattice, SimplicityAgreesWithAllPairs)
@@ -483,19 +484,19 @@ TEST(CudaSnakeLattice, MovesAndPairsOfMovesAgreeWithAllPairs)
   int    conflicts = 0;
   for (int trial = 0; trial < 60000; ++trial)
   {
-    const CudaSnakePolygon           polygon = random.SimplePolygon(random(3, 12), trial % 2 == 0 ? 7 : 16);
-    const int                        n = static_cast<int>(polygon.size());
-    std::vector<itk::cuda::Proposal> moves;
+    const CudaSnakePolygon                  polygon = random.SimplePolygon(random(3, 12), trial % 2 == 0 ? 7 : 16);
+    const int                               n = static_cast<int>(polygon.size());
+    std::vector<itk::cuda::snake::Proposal> moves;
     for (int attempt = 0; attempt < 12 && moves.size() < 2; ++attempt)
     {
-      const itk::cuda::Proposal move{ random(0, n - 1), random.Point(16), 0.0, {} };
-      const bool                expected = IsSimpleByPairs(WithMoves(polygon, { move }));
-      ASSERT_EQ(
-        itk::cuda::ChainKeepsSimple(polygon.data(), n, Previous(move.Node, n), move.Position, Next(move.Node, n)),
-        expected)
+      const itk::cuda::snake::Proposal move{ random(0, n - 1), random.Point(16), 0.0, {} };
+      const bool                       expected = IsSimpleByPairs(WithMoves(polygon, { move }));
+      ASSERT_EQ(itk::cuda::region::ChainKeepsSimple(
+                  polygon.data(), n, Previous(move.Node, n), move.Position, Next(move.Node, n)),
+                expected)
         << "polygon " << trial;
-      const bool apart = moves.empty() || (itk::cuda::RingDistance(moves[0].Node, move.Node, n) > 1 &&
-                                           itk::cuda::RingDistance(move.Node, moves[0].Node, n) > 1);
+      const bool apart = moves.empty() || (itk::cuda::region::RingDistance(moves[0].Node, move.Node, n) > 1 &&
+                                           itk::cuda::region::RingDistance(move.Node, moves[0].Node, n) > 1);
       if (expected && apart)
       {
         moves.push_back(move);
@@ -503,9 +504,9 @@ TEST(CudaSnakeLattice, MovesAndPairsOfMovesAgreeWithAllPairs)
     }
     if (moves.size() == 2)
     {
-      const bool conflict = itk::cuda::MovesConflict(polygon.data(), n, moves[0], moves[1]);
+      const bool conflict = itk::cuda::snake::MovesConflict(polygon.data(), n, moves[0], moves[1]);
       ASSERT_EQ(conflict, !IsSimpleByPairs(WithMoves(polygon, moves))) << "polygon " << trial;
-      ASSERT_EQ(conflict, itk::cuda::MovesConflict(polygon.data(), n, moves[1], moves[0]));
+      ASSERT_EQ(conflict, itk::cuda::snake::MovesConflict(polygon.data(), n, moves[1], moves[0]));
       ++possible;
       conflicts += conflict ? 1 : 0;
     }
@@ -525,10 +526,10 @@ TEST(CudaSnakeLattice, RemovalsAgreeWithAllPairsAndOnlyThoseThatTouchConflict)
     std::vector<Proposal>  possible;
     for (int i = 0; i < n; ++i)
     {
-      for (int run = 1; run <= std::min(itk::cuda::MaximumRemovedRun, n - 3); ++run)
+      for (int run = 1; run <= std::min(itk::cuda::snake::MaximumRemovedRun, n - 3); ++run)
       {
         const bool expected = IsSimpleByPairs(Without(polygon, NodesOf(i, run, n)));
-        ASSERT_EQ(itk::cuda::ChordKeepsSimple(polygon.data(), n, i, run), expected)
+        ASSERT_EQ(itk::cuda::region::ChordKeepsSimple(polygon.data(), n, i, run), expected)
           << "polygon " << trial << " node " << i << " run " << run;
         if (expected)
         {
@@ -536,12 +537,14 @@ TEST(CudaSnakeLattice, RemovalsAgreeWithAllPairsAndOnlyThoseThatTouchConflict)
         }
       }
     }
-    for (size_t i = 0; i < possible.size() && !itk::cuda::RemoveOneAtATime(n, itk::cuda::MaximumRemovedRun); ++i)
+    for (size_t i = 0;
+         i < possible.size() && !itk::cuda::snake::RemoveOneAtATime(n, itk::cuda::snake::MaximumRemovedRun);
+         ++i)
     {
       for (size_t j = i + 1; j < possible.size(); ++j)
       {
-        const bool conflict = itk::cuda::RemovalsConflict(n, possible[i], possible[j]);
-        ASSERT_EQ(conflict, itk::cuda::RemovalsConflict(n, possible[j], possible[i]));
+        const bool conflict = itk::cuda::snake::RemovalsConflict(n, possible[i], possible[j]);
+        ASSERT_EQ(conflict, itk::cuda::snake::RemovalsConflict(n, possible[j], possible[i]));
         if (!conflict)
         {
           std::vector<int>       nodes = NodesOf(possible[i].Node, possible[i].Run, n);
@@ -570,7 +573,7 @@ TEST(CudaSnakeLattice, InsertionsAndPairsOfInsertionsAgreeWithAllPairs)
     for (int i = 0; i < n; ++i)
     {
       const bool expected = IsSimpleByPairs(WithMidpoints(polygon, { i }));
-      ASSERT_EQ(itk::cuda::CanInsert(polygon.data(), n, i, 1), expected) << "polygon " << trial << " edge " << i;
+      ASSERT_EQ(itk::cuda::snake::CanInsert(polygon.data(), n, i, 1), expected) << "polygon " << trial << " edge " << i;
       if (expected)
       {
         possible.push_back(i);
@@ -580,7 +583,7 @@ TEST(CudaSnakeLattice, InsertionsAndPairsOfInsertionsAgreeWithAllPairs)
     {
       for (size_t j = i + 1; j < possible.size(); ++j)
       {
-        const bool conflict = itk::cuda::InsertionsConflict(polygon.data(), n, possible[i], possible[j]);
+        const bool conflict = itk::cuda::snake::InsertionsConflict(polygon.data(), n, possible[i], possible[j]);
         ASSERT_EQ(conflict, !IsSimpleByPairs(WithMidpoints(polygon, { possible[i], possible[j] })))
           << "polygon " << trial << " edges " << possible[i] << ", " << possible[j];
         ++pairs;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "itkCudaSnakeLaws.h"
-#include "itkCudaSnakeMath.h"
+#include "itkCudaRegionLaws.h"
+#include "itkCudaRegionMath.h"
 
 #include <gtest/gtest.h>
 
@@ -13,12 +13,12 @@
 
 namespace
 {
-using itk::cuda::Criterion;
-using itk::cuda::LawDescription;
-using itk::cuda::LinearForm;
-using itk::cuda::Linearize;
-using itk::cuda::Moments;
-using itk::cuda::NoiseLaw;
+using itk::cuda::region::Criterion;
+using itk::cuda::region::LawDescription;
+using itk::cuda::region::LinearForm;
+using itk::cuda::region::Linearize;
+using itk::cuda::region::Moments;
+using itk::cuda::region::NoiseLaw;
 
 constexpr NoiseLaw AllLaws[] = { NoiseLaw::Gaussian, NoiseLaw::GaussianCommonVariance,
                                  NoiseLaw::Gamma,    NoiseLaw::Rayleigh,
@@ -99,7 +99,7 @@ TEST(CudaSnakeMath, LogIsWithinTwoUnitsInTheLastPlace)
     const long double exact = std::log(static_cast<long double>(x));
     const double      unit =
       std::nextafter(std::abs(static_cast<double>(exact)), INFINITY) - std::abs(static_cast<double>(exact));
-    worst = std::max(worst, static_cast<double>(std::abs(itk::cuda::Log(x) - exact)) / unit);
+    worst = std::max(worst, static_cast<double>(std::abs(itk::cuda::region::Log(x) - exact)) / unit);
   };
   for (int i = 0; i < 2000000; ++i)
   {
@@ -117,21 +117,21 @@ TEST(CudaSnakeMath, LogIsWithinTwoUnitsInTheLastPlace)
   }
   std::cout << "worst error " << worst << " units in the last place" << std::endl;
   EXPECT_LE(worst, 2.0);
-  EXPECT_EQ(itk::cuda::Log(1.0), 0.0);
+  EXPECT_EQ(itk::cuda::region::Log(1.0), 0.0);
 }
 
 TEST(CudaSnakeMath, ProductsAndDifferencesOf128Bits)
 {
-  const auto square = itk::cuda::Multiply(0xffffffffffffffffu, 0xffffffffffffffffu);
+  const auto square = itk::cuda::region::Multiply(0xffffffffffffffffu, 0xffffffffffffffffu);
   EXPECT_EQ(square.High, 0xfffffffffffffffeu);
   EXPECT_EQ(square.Low, 1u);
-  const auto difference = itk::cuda::Subtract({ 5, 0 }, { 4, 1 });
+  const auto difference = itk::cuda::region::Subtract({ 5, 0 }, { 4, 1 });
   EXPECT_EQ(difference.High, 0u);
   EXPECT_EQ(difference.Low, 0xffffffffffffffffu);
-  EXPECT_EQ(itk::cuda::ToDouble({ 1, 0 }), std::ldexp(1.0, 64));
-  EXPECT_EQ(itk::cuda::FloorDivide(-1, 4), -1);
-  EXPECT_EQ(itk::cuda::FloorDivide(-4, 4), -1);
-  EXPECT_EQ(itk::cuda::FloorDivide(7, 4), 1);
+  EXPECT_EQ(itk::cuda::region::ToDouble({ 1, 0 }), std::ldexp(1.0, 64));
+  EXPECT_EQ(itk::cuda::region::FloorDivide(-1, 4), -1);
+  EXPECT_EQ(itk::cuda::region::FloorDivide(-4, 4), -1);
+  EXPECT_EQ(itk::cuda::region::FloorDivide(7, 4), 1);
 }
 
 TEST(CudaSnakeLaws, CriteriaAgreeWithTheFormulas)
@@ -161,7 +161,7 @@ TEST(CudaSnakeLaws, HundredMegapixelsLoseNothing)
   const int64_t  n = 100000000;
   const uint64_t mean = 65000;
   const Moments  m{ n, mean * n, mean * mean * n + 4 * n };
-  EXPECT_DOUBLE_EQ(itk::cuda::GaussianRegion{}.Criterion(m), 0.5 * n * std::log(4.0));
+  EXPECT_DOUBLE_EQ(itk::cuda::region::GaussianRegion{}.Criterion(m), 0.5 * n * std::log(4.0));
 }
 
 TEST(CudaSnakeLaws, LinearFormBoundsTheChangeOfTheCriterionFromAbove)
@@ -209,19 +209,20 @@ TEST(CudaSnakeLaws, BoundsKeepRegionsOfOneValueFinite)
     EXPECT_TRUE(std::isfinite(Criterion(description, zeros + other, zeros + other))) << static_cast<int>(law);
   }
   // At the bound: n/2 (log v0 + v/v0 - 1) with v = 0.
-  EXPECT_DOUBLE_EQ(itk::cuda::GaussianRegion{}.Criterion(zeros), 500.0 * (std::log(1.0 / 12.0) - 1.0));
-  EXPECT_DOUBLE_EQ(itk::cuda::GammaRegion{ 1.0 }.Criterion(zeros), 1000.0 * (std::log(0.5) - 1.0));
-  EXPECT_DOUBLE_EQ(itk::cuda::RayleighRegion{}.Criterion(zeros), 1000.0 * (std::log(0.25) - 1.0));
-  EXPECT_DOUBLE_EQ(itk::cuda::PoissonRegion{ 0.5 / 1010 }.Criterion(zeros), 1000.0 * 0.5 / 1010);
-  EXPECT_NEAR(itk::cuda::BernoulliRegion{ 0.5 / 1010 }.Criterion(zeros), -1000.0 * std::log1p(-0.5 / 1010), 1e-12);
+  EXPECT_DOUBLE_EQ(itk::cuda::region::GaussianRegion{}.Criterion(zeros), 500.0 * (std::log(1.0 / 12.0) - 1.0));
+  EXPECT_DOUBLE_EQ(itk::cuda::region::GammaRegion{ 1.0 }.Criterion(zeros), 1000.0 * (std::log(0.5) - 1.0));
+  EXPECT_DOUBLE_EQ(itk::cuda::region::RayleighRegion{}.Criterion(zeros), 1000.0 * (std::log(0.25) - 1.0));
+  EXPECT_DOUBLE_EQ(itk::cuda::region::PoissonRegion{ 0.5 / 1010 }.Criterion(zeros), 1000.0 * 0.5 / 1010);
+  EXPECT_NEAR(
+    itk::cuda::region::BernoulliRegion{ 0.5 / 1010 }.Criterion(zeros), -1000.0 * std::log1p(-0.5 / 1010), 1e-12);
 }
 
 TEST(CudaSnakeLaws, CriterionIsContinuousWhereABoundBecomesActive)
 {
   // Variance just above and just below 1/12.
   const int64_t n = 1200000;
-  const double  above = itk::cuda::GaussianRegion{}.Criterion({ n, 0 + 109488, 109488 });
-  const double  below = itk::cuda::GaussianRegion{}.Criterion({ n, 0 + 109486, 109486 });
+  const double  above = itk::cuda::region::GaussianRegion{}.Criterion({ n, 0 + 109488, 109488 });
+  const double  below = itk::cuda::region::GaussianRegion{}.Criterion({ n, 0 + 109486, 109486 });
   const double  slope = (above - below) / 2;
   EXPECT_NEAR(slope, 0.5 / (1.0 / 12.0), 2.0);
 }

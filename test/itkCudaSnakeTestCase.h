@@ -2,8 +2,8 @@
 #ifndef itkCudaSnakeTestCase_h
 #define itkCudaSnakeTestCase_h
 
+#include "itkCudaRegionLattice.h"
 #include "itkCudaRegionSnakeEngine.h"
-#include "itkCudaSnakeLattice.h"
 #include "itkCudaSnakeScene.h"
 
 #include <gtest/gtest.h>
@@ -63,6 +63,7 @@ MakeCase(const SnakeScene & scene)
 inline void
 ExpectSameResults(const CudaRegionSnakeResult & a, const CudaRegionSnakeResult & b, const std::string & name)
 {
+  using region::operator==;
   ASSERT_EQ(a.Polygon.size(), b.Polygon.size()) << name;
   for (size_t i = 0; i < a.Polygon.size(); ++i)
   {

@@ -19,12 +19,12 @@ CudaRegionSnakeWorkingSet(const CudaRegionSnakeInput & input, const CudaRegionSn
   constexpr size_t fixedBytes = size_t{ 4 } << 20;
   const size_t     entries = 2 * static_cast<size_t>(parameters.MaximumNumberOfIterations) + 8;
   return fixedBytes + entries * sizeof(CudaRegionSnakeStep) +
-         cuda::GetSnakeDeviceBytes(input.Image.Size[0],
-                                   input.Image.Size[1],
-                                   // logarithms of bytes are of two
-                                   std::max<size_t>(2, CudaComponentSize(input.Image.ComponentType)),
-                                   input.ValidMask != nullptr,
-                                   parameters.MaximumNumberOfNodes);
+         cuda::snake::GetSnakeDeviceBytes(input.Image.Size[0],
+                                          input.Image.Size[1],
+                                          // logarithms of bytes are of two
+                                          std::max<size_t>(2, CudaComponentSize(input.Image.ComponentType)),
+                                          input.ValidMask != nullptr,
+                                          parameters.MaximumNumberOfNodes);
 }
 
 CudaRegionSnakeResult
@@ -34,13 +34,14 @@ CudaRegionSnakeOnDevice(const CudaRegionSnakeInput &      input,
                         unsigned int                      numberOfThreads,
                         const CudaRegionSnakeObserver &   observer)
 {
-  return cuda::RunRegionSnake(
-    input,
-    parameters,
-    numberOfThreads,
-    observer,
-    [deviceIndex](const cuda::SnakeSamples & samples, const cuda::SnakePlan & plan, const cuda::LawDescription & law) {
-      return cuda::MakeCudaSnakeBackend(samples, plan, law, deviceIndex);
-    });
+  return cuda::snake::RunRegionSnake(input,
+                                     parameters,
+                                     numberOfThreads,
+                                     observer,
+                                     [deviceIndex](const cuda::region::Samples &        samples,
+                                                   const cuda::snake::SnakePlan &       plan,
+                                                   const cuda::region::LawDescription & law) {
+                                       return cuda::snake::MakeCudaSnakeBackend(samples, plan, law, deviceIndex);
+                                     });
 }
 } // end namespace itk

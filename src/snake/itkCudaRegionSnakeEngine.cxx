@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "itkCudaRegionSnakeEngine.h"
 
+#include "itkCudaRegionSamples.h"
+#include "itkCudaRegionThreads.h"
 #include "itkCudaSnakeBackend.h"
 #include "itkCudaSnakeHost.h"
 #include "itkCudaSnakePlan.h"
-#include "itkCudaSnakeSamples.h"
 #include "itkCudaSnakeStart.h"
-#include "itkCudaSnakeThreads.h"
 #include "itkMacro.h"
 
 #include <chrono>
 
 namespace itk
 {
-namespace cuda
+namespace cuda::snake
 {
 namespace
 {
@@ -137,10 +137,10 @@ RunRegionSnake(const CudaRegionSnakeInput &      input,
 {
   CheckSnakeParameters(parameters);
   CheckSnakeInput(input);
-  const SnakeThreads threads(numberOfThreads);
+  const Threads threads(numberOfThreads);
 
   const double         timeOfSamples = SecondsNow();
-  const SnakeSamples   samples(input, parameters, threads);
+  const Samples        samples(input, parameters, threads);
   const SnakePlan      plan = MakeSnakePlan(parameters, samples.Width, samples.Height, samples.NumberOfValidPixels);
   const LawDescription law = MakeLawDescription(parameters, samples.NumberOfValidPixels);
   const double         timeOfSums = SecondsNow();
@@ -198,12 +198,12 @@ RunRegionSnake(const CudaRegionSnakeInput &      input,
   result.SecondsOfMoves = timeOfEnd - timeOfMoves - outcome.SecondsOfRemoval;
   return result;
 }
-} // namespace cuda
+} // namespace cuda::snake
 
 void
 VerifyCudaRegionSnakeParameters(const CudaRegionSnakeParameters & parameters)
 {
-  cuda::CheckSnakeParameters(parameters);
+  cuda::snake::CheckSnakeParameters(parameters);
 }
 
 CudaRegionSnakeResult
@@ -212,14 +212,16 @@ CudaRegionSnakeOnHost(const CudaRegionSnakeInput &      input,
                       unsigned int                      numberOfThreads,
                       const CudaRegionSnakeObserver &   observer)
 {
-  const cuda::SnakeThreads threads(numberOfThreads);
-  return cuda::RunRegionSnake(
-    input,
-    parameters,
-    numberOfThreads,
-    observer,
-    [&threads](const cuda::SnakeSamples & samples, const cuda::SnakePlan & plan, const cuda::LawDescription & law) {
-      return std::make_unique<cuda::HostSnakeBackend>(samples, plan, law, threads);
-    });
+  const cuda::region::Threads threads(numberOfThreads);
+  return cuda::snake::RunRegionSnake(input,
+                                     parameters,
+                                     numberOfThreads,
+                                     observer,
+                                     [&threads](const cuda::region::Samples &        samples,
+                                                const cuda::snake::SnakePlan &       plan,
+                                                const cuda::region::LawDescription & law) {
+                                       return std::make_unique<cuda::snake::HostSnakeBackend>(
+                                         samples, plan, law, threads);
+                                     });
 }
 } // end namespace itk

@@ -2,17 +2,18 @@
 #ifndef itkCudaSnakeBackend_h
 #define itkCudaSnakeBackend_h
 
+#include "itkCudaRegionLaws.h"
+#include "itkCudaRegionSamples.h"
 #include "itkCudaRegionSnakeTypes.h"
 #include "itkCudaSnakeControl.h"
-#include "itkCudaSnakeLaws.h"
-#include "itkCudaSnakeSamples.h"
+#include "itkCudaSnakeRegion.h"
 
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <vector>
 
-namespace itk::cuda
+namespace itk::cuda::snake
 {
 /** What a run of the snake has come to. */
 struct SnakeOutcome
@@ -63,7 +64,7 @@ public:
 
 /** Computes the sums and returns what works on them. Nothing that is passed needs to live on but the samples. */
 using SnakeBackendMaker =
-  std::function<std::unique_ptr<SnakeBackend>(const SnakeSamples &, const SnakePlan &, const LawDescription &)>;
+  std::function<std::unique_ptr<SnakeBackend>(const Samples &, const SnakePlan &, const LawDescription &)>;
 
 /** The engine, on a backend. */
 CudaRegionSnakeResult
@@ -72,6 +73,6 @@ RunRegionSnake(const CudaRegionSnakeInput &      input,
                unsigned int                      numberOfThreads,
                const CudaRegionSnakeObserver &   observer,
                const SnakeBackendMaker &         makeBackend);
-} // namespace itk::cuda
+} // namespace itk::cuda::snake
 
 #endif

@@ -8,7 +8,7 @@
 
 #include <cstdint>
 
-namespace itk::cuda
+namespace itk::cuda::snake
 {
 /** What the schedule fixes before the first step, as plain data. */
 struct SnakePlan
@@ -154,7 +154,7 @@ public:
     }
     else
     {
-      // Runs only where no single node is left to remove: they pay for more nodes, so they would always come first.
+      // Runs of nodes are tried only when no single removal pays: their gains add up, so they would always win.
       Next = LongestRun < MaximumRemovedRun ? Phase::Remove : Phase::Finished;
       LongestRun = MaximumRemovedRun;
     }
@@ -235,6 +235,6 @@ private:
     }
   }
 };
-} // namespace itk::cuda
+} // namespace itk::cuda::snake
 
 #endif

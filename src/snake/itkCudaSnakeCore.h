@@ -3,9 +3,10 @@
 #define itkCudaSnakeCore_h
 
 #include "itkCudaHostDevice.h"
-#include "itkCudaSnakeLattice.h"
-#include "itkCudaSnakeLaws.h"
-#include "itkCudaSnakeSums.h"
+#include "itkCudaRegionLattice.h"
+#include "itkCudaRegionLaws.h"
+#include "itkCudaRegionSums.h"
+#include "itkCudaSnakeRegion.h"
 #include "itkCudaSnakeTuning.h"
 
 #include <cstdint>
@@ -16,7 +17,7 @@
 // A phase of moves is safe because of two facts. Nodes that are not adjacent have no edge in common, so what their
 // moves change adds up exactly. And with the parameters of the law fixed, the likelihood is linear in the sums, so
 // moves that each lower it lower it together; estimating the parameters anew lowers it further.
-namespace itk::cuda
+namespace itk::cuda::snake
 {
 /** Node at a distance of step * 2^(w / 8) cells in direction w % 8, held inside the level. */
 ITK_CUDA_HOST_DEVICE inline LatticePoint
@@ -163,6 +164,6 @@ InsertionsConflict(const LatticePoint * polygon, int n, int i, int j)
   }
   return ChainsMeet(x, y, Next(i, n) == j, Next(j, n) == i);
 }
-} // namespace itk::cuda
+} // namespace itk::cuda::snake
 
 #endif

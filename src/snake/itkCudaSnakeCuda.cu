@@ -14,7 +14,7 @@
 #include <optional>
 #include <type_traits>
 
-namespace itk::cuda
+namespace itk::cuda::snake
 {
 namespace
 {
@@ -65,8 +65,8 @@ SecondsNow()
 /** What the loop's kernel begins with. */
 struct LoopLaunch
 {
-  DeviceSnake State;
-  GridSignals Signals;
+  DeviceSnake      State;
+  GridBarrierState Barrier;
 };
 static_assert(std::is_trivially_copyable_v<LoopLaunch>);
 
@@ -85,7 +85,7 @@ template <typename TSample, bool VMask>
 class CudaSnakeBackend : public SnakeBackend
 {
 public:
-  CudaSnakeBackend(const SnakeSamples &       samples,
+  CudaSnakeBackend(const Samples &            samples,
                    const SnakePlan &          plan,
                    const LawDescription &     law,
                    int                        deviceIndex,
@@ -278,7 +278,7 @@ private:
   }
 
   void
-  PrepareSums(const SnakeSamples & samples)
+  PrepareSums(const Samples & samples)
   {
     const auto   width = static_cast<size_t>(samples.Width);
     const auto   height = static_cast<size_t>(samples.Height);
@@ -312,7 +312,7 @@ private:
   /** Uploads the samples. On a stream of their own, sums of rows that have arrived are made while others are on their
    * way. */
   void
-  UploadAndSum(const SnakeSamples & samples)
+  UploadAndSum(const Samples & samples)
   {
     const auto                 width = static_cast<size_t>(samples.Width);
     const auto                 height = static_cast<size_t>(samples.Height);
@@ -485,7 +485,7 @@ private:
     place(m_State.Rows, nodes);
     place(m_State.IsStale, nodes);
     place(m_State.Proposed, nodes);
-    place(m_State.IsBeaten, nodes);
+    place(m_State.IsSuppressed, nodes);
     place(m_State.Slots, nodes);
     place(m_State.Record, m_State.RecordCapacity);
     return size;
@@ -510,13 +510,13 @@ private:
     configuration.attrs = &cooperative;
     configuration.numAttrs = 1;
     ITK_CUDA_CALL(
-      LaunchWithParameters<PixelsType, DeviceCells, DeviceSnake *, GridSignals *, LoopResults *, LaunchLimits>(
+      LaunchWithParameters<PixelsType, DeviceCells, DeviceSnake *, GridBarrierState *, LoopResults *, LaunchLimits>(
         configuration,
         kernel,
         m_Pixels,
         m_Blocks,
         &onDevice->State,
-        &onDevice->Signals,
+        &onDevice->Barrier,
         &exchange.Results,
         limits.value_or(LaunchLimits())));
   }
@@ -606,7 +606,7 @@ private:
 
 template <typename TSample>
 std::unique_ptr<SnakeBackend>
-MakeBackendOf(const SnakeSamples &       samples,
+MakeBackendOf(const Samples &            samples,
               const SnakePlan &          plan,
               const LawDescription &     law,
               int                        deviceIndex,
@@ -621,7 +621,7 @@ MakeBackendOf(const SnakeSamples &       samples,
 } // namespace
 
 std::unique_ptr<SnakeBackend>
-MakeCudaSnakeBackend(const SnakeSamples &       samples,
+MakeCudaSnakeBackend(const Samples &            samples,
                      const SnakePlan &          plan,
                      const LawDescription &     law,
                      int                        deviceIndex,
@@ -652,4 +652,4 @@ GetSnakeDeviceBytes(size_t width, size_t height, size_t bytesPerSample, bool mas
   return GetPitch(width) * height * bytesPerSample + checkpoints * (sizeof(Checkpoint) + maskBytes) + cellBytes +
          maximumNumberOfNodes * nodeBytes;
 }
-} // namespace itk::cuda
+} // namespace itk::cuda::snake

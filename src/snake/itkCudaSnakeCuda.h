@@ -9,7 +9,7 @@
 #include <limits>
 #include <memory>
 
-namespace itk::cuda
+namespace itk::cuda::snake
 {
 /** How the snake's kernels are launched; nothing of it changes a result. */
 struct SnakeLaunchOptions
@@ -26,7 +26,7 @@ struct SnakeLaunchOptions
 /** Uploads the samples, computes the sums and returns what works on them.
  * \exception CudaError */
 std::unique_ptr<SnakeBackend>
-MakeCudaSnakeBackend(const SnakeSamples &       samples,
+MakeCudaSnakeBackend(const Samples &            samples,
                      const SnakePlan &          plan,
                      const LawDescription &     law,
                      int                        deviceIndex,
@@ -35,6 +35,6 @@ MakeCudaSnakeBackend(const SnakeSamples &       samples,
 /** Device memory in bytes for an image, besides what does not depend on its size. */
 size_t
 GetSnakeDeviceBytes(size_t width, size_t height, size_t bytesPerSample, bool masked, uint32_t maximumNumberOfNodes);
-} // namespace itk::cuda
+} // namespace itk::cuda::snake
 
 #endif

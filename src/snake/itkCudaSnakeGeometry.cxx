@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "itkCudaRegionSnakeGeometry.h"
 
-#include "itkCudaSnakeLattice.h"
+#include "itkCudaRegionLattice.h"
 #include "itkMacro.h"
 
 #include <algorithm>
@@ -12,8 +12,8 @@
 
 namespace itk
 {
-using cuda::Next;
-using cuda::operator==;
+using cuda::region::Next;
+using cuda::region::operator==;
 
 namespace
 {
@@ -105,15 +105,15 @@ private:
     int64_t                above;
     if (startOfX == startOfY)
     {
-      above = cuda::Orientation(startOfX, this->GetEnd(x), this->GetEnd(y));
+      above = cuda::region::Orientation(startOfX, this->GetEnd(x), this->GetEnd(y));
     }
     else if (ComesBefore(startOfX, startOfY))
     {
-      above = cuda::Orientation(startOfX, this->GetEnd(x), startOfY);
+      above = cuda::region::Orientation(startOfX, this->GetEnd(x), startOfY);
     }
     else
     {
-      above = -cuda::Orientation(startOfY, this->GetEnd(y), startOfX);
+      above = -cuda::region::Orientation(startOfY, this->GetEnd(y), startOfX);
     }
     return above > 0 || (above == 0 && x < y);
   }
@@ -123,7 +123,7 @@ private:
   {
     const bool adjacent = Next(x, m_NumberOfNodes) == y || Next(y, m_NumberOfNodes) == x;
     return !adjacent &&
-           cuda::SegmentsMeet(
+           cuda::region::SegmentsMeet(
              m_Polygon[x], m_Polygon[Next(x, m_NumberOfNodes)], m_Polygon[y], m_Polygon[Next(y, m_NumberOfNodes)]);
   }
 
@@ -131,7 +131,7 @@ private:
   bool
   Pass(int node)
   {
-    const int edges[] = { cuda::Previous(node, m_NumberOfNodes), node };
+    const int edges[] = { cuda::region::Previous(node, m_NumberOfNodes), node };
     for (const int edge : edges)
     {
       if (this->GetEnd(edge) == m_Polygon[node] && !this->Leave(edge))
@@ -177,7 +177,7 @@ ComputeCudaSnakeRowSpans(const CudaSnakePolygon & polygon, int32_t height)
   spans.First.assign(static_cast<size_t>(height) + 1, 0);
   for (int i = 0; i < n; ++i)
   {
-    const cuda::LatticeEdge edge = cuda::MakeEdge(polygon[i], polygon[Next(i, n)]);
+    const cuda::region::LatticeEdge edge = cuda::region::MakeEdge(polygon[i], polygon[Next(i, n)]);
     for (int32_t row = 0; row < edge.NumberOfRows; ++row)
     {
       ++spans.First[static_cast<size_t>(edge.Top.Y + row) + 1];
@@ -191,12 +191,12 @@ ComputeCudaSnakeRowSpans(const CudaSnakePolygon & polygon, int32_t height)
   std::vector<size_t> next(spans.First.begin(), spans.First.end() - 1);
   for (int i = 0; i < n; ++i)
   {
-    const cuda::LatticeEdge edge = cuda::MakeEdge(polygon[i], polygon[Next(i, n)]);
+    const cuda::region::LatticeEdge edge = cuda::region::MakeEdge(polygon[i], polygon[Next(i, n)]);
     if (edge.NumberOfRows == 0)
     {
       continue;
     }
-    cuda::CrossingWalker walker(edge, 0, 1);
+    cuda::region::CrossingWalker walker(edge, 0, 1);
     for (int32_t row = 0; row < edge.NumberOfRows; ++row)
     {
       spans.Columns[next[edge.Top.Y + row]++] = walker.GetColumn();
@@ -221,7 +221,7 @@ CudaSnakePolygonIsSimple(const CudaSnakePolygon & polygon)
   for (int i = 0; i < n; ++i)
   {
     const int corner = Next(i, n);
-    if (cuda::FoldsBack(polygon[corner], polygon[i], polygon[Next(corner, n)]))
+    if (cuda::region::FoldsBack(polygon[corner], polygon[i], polygon[Next(corner, n)]))
     {
       return false;
     }

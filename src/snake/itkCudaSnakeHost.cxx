@@ -6,7 +6,7 @@
 #include <limits>
 #include <mutex>
 
-namespace itk::cuda
+namespace itk::cuda::snake
 {
 namespace
 {
@@ -26,7 +26,7 @@ struct Aborted
 
 /** Sums of the cells of the grid above and left of each crossing of its lines. */
 std::vector<Moments>
-SumGrid(const SnakeLevel & level, const RectangleGrid & grid, const SnakeThreads & threads)
+SumGrid(const Level & level, const RectangleGrid & grid, const Threads & threads)
 {
   const size_t         stride = static_cast<size_t>(grid.Columns) + 1;
   std::vector<Moments> table(stride * (static_cast<size_t>(grid.Rows) + 1));
@@ -113,7 +113,7 @@ SecondsNow()
 /** `beforeEdge` is called before the sums of each edge. */
 template <typename TFunction>
 Moments
-SumPolygonOn(const SnakeLevel & level, const CudaSnakePolygon & polygon, const TFunction & beforeEdge)
+SumPolygonOn(const Level & level, const CudaSnakePolygon & polygon, const TFunction & beforeEdge)
 {
   Moments   sums;
   const int n = static_cast<int>(polygon.size());
@@ -135,7 +135,7 @@ HostSnakeBackend::SumPolygon(const CudaSnakePolygon & polygon, uint32_t exponent
 CudaSnakePolygon
 HostSnakeBackend::SearchRectangle()
 {
-  const SnakeLevel &         level = m_Tables.GetLevel(m_Plan.Exponent[0]);
+  const Level &              level = m_Tables.GetLevel(m_Plan.Exponent[0]);
   const RectangleGrid        grid = MakeRectangleGrid(level.Width, level.Height);
   const std::vector<Moments> table = SumGrid(level, grid, m_Threads);
   BestRectangle              best;
@@ -416,15 +416,21 @@ HostSnake::Move(const SnakeControl & control, int numberOfColours)
       Moments * changes = &cache.Changes[static_cast<size_t>(i) * MaximumCandidates];
       if (cache.IsStale[i])
       {
-        m_Level->SumCandidates(
-          m_Polygon[Previous(i, n)], m_Polygon[i], m_Polygon[Next(i, n)], step, m_Plan.Rings, changes);
+        LatticePoint candidates[MaximumCandidates];
+        const int    numberOfCandidates = Directions * m_Plan.Rings;
+        for (int w = 0; w < numberOfCandidates; ++w)
+        {
+          candidates[w] = CandidatePosition(m_Polygon[i], w, step, m_Level->Width, m_Level->Height);
+        }
+        m_Level->SumMoves(
+          m_Polygon[Previous(i, n)], m_Polygon[i], m_Polygon[Next(i, n)], candidates, numberOfCandidates, changes);
         cache.IsStale[i] = 0;
       }
       this->ProposeMove(i, step, gain, changes);
     }
   });
   this->CollectProposals();
-  this->KeepUnbeaten(
+  this->SuppressConflicts(
     [this, n](const Proposal & x, const Proposal & y) { return MovesConflict(m_Polygon.data(), n, x, y); });
   if (!this->Accept(0.0))
   {
@@ -484,25 +490,25 @@ HostSnake::CollectProposals()
 /** Keeps the proposals that conflict with none that comes before them; the first of all is always kept. */
 template <typename TConflict>
 void
-HostSnake::KeepUnbeaten(const TConflict & conflict)
+HostSnake::SuppressConflicts(const TConflict & conflict)
 {
-  m_IsBeaten.assign(m_Proposals.size(), 0);
+  m_IsSuppressed.assign(m_Proposals.size(), 0);
   for (size_t i = 0; i < m_Proposals.size(); ++i)
   {
     this->ReportProgressAtNode(i);
     for (size_t j = i + 1; j < m_Proposals.size(); ++j)
     {
-      const size_t beaten = ComesBefore(m_Proposals[i], m_Proposals[j]) ? j : i;
-      if (!m_IsBeaten[beaten] && conflict(m_Proposals[i], m_Proposals[j]))
+      const size_t suppressed = ComesBefore(m_Proposals[i], m_Proposals[j]) ? j : i;
+      if (!m_IsSuppressed[suppressed] && conflict(m_Proposals[i], m_Proposals[j]))
       {
-        m_IsBeaten[beaten] = 1;
+        m_IsSuppressed[suppressed] = 1;
       }
     }
   }
   size_t kept = 0;
   for (size_t i = 0; i < m_Proposals.size(); ++i)
   {
-    if (!m_IsBeaten[i])
+    if (!m_IsSuppressed[i])
     {
       m_Proposals[kept++] = m_Proposals[i];
     }
@@ -628,7 +634,7 @@ HostSnake::Remove(int longestRun)
     grain, steps, [&](int node) { edges[node] = m_Level->SumEdge(m_Polygon[node], m_Polygon[Next(node, n)]); });
   this->ForNodes(grain, steps, [&](int node) { this->ProposeRemoval(node, longestRun, gain, edges); });
   this->CollectProposals();
-  this->KeepUnbeaten([n, longestRun](const Proposal & x, const Proposal & y) {
+  this->SuppressConflicts([n, longestRun](const Proposal & x, const Proposal & y) {
     return RemoveOneAtATime(n, longestRun) || RemovalsConflict(n, x, y);
   });
   if (!this->Accept(-m_Plan.NodeCost))
@@ -639,7 +645,7 @@ HostSnake::Remove(int longestRun)
   {
     for (int k = 0; k < removal.Run; ++k)
     {
-      m_Slots[Further(removal.Node, k, n)].Node = -2;
+      m_Slots[RingAdvance(removal.Node, k, n)].Node = -2;
     }
   }
   this->LeaveOutRemoved();
@@ -687,8 +693,8 @@ HostSnake::ProposeRemoval(int node, int longestRun, const LinearForm & gain, con
   double    gains[MaximumRemovedRun];
   for (int k = 0; k < runs; ++k)
   {
-    present += edges[Further(node, k, n)];
-    changes[k] = m_Level->SumEdge(m_Polygon[Previous(node, n)], m_Polygon[Further(node, k + 1, n)]) - present;
+    present += edges[RingAdvance(node, k, n)];
+    changes[k] = m_Level->SumEdge(m_Polygon[Previous(node, n)], m_Polygon[RingAdvance(node, k + 1, n)]) - present;
     const bool allowed =
       IsCountAllowed(m_Sums.Count + changes[k].Count, m_Sums.Count, m_Total.Count, m_Plan.MinimumRegionSize);
     gains[k] = allowed ? gain(changes[k]) - m_Plan.NodeCost * static_cast<double>(k + 1) : 0.0;
@@ -729,4 +735,4 @@ HostSnake::AddToRecord(CudaRegionSnakeStep::Kind kind, int level, int32_t step, 
     }
   }
 }
-} // namespace itk::cuda
+} // namespace itk::cuda::snake

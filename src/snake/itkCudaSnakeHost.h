@@ -2,16 +2,16 @@
 #ifndef itkCudaSnakeHost_h
 #define itkCudaSnakeHost_h
 
+#include "itkCudaRegionTables.h"
+#include "itkCudaRegionThreads.h"
 #include "itkCudaSnakeBackend.h"
 #include "itkCudaSnakeControl.h"
 #include "itkCudaSnakeCore.h"
 #include "itkCudaSnakeStart.h"
-#include "itkCudaSnakeTables.h"
-#include "itkCudaSnakeThreads.h"
 
 #include <vector>
 
-namespace itk::cuda
+namespace itk::cuda::snake
 {
 /** The snake on the host: carries out the phases that SnakeControl asks for. */
 class HostSnake
@@ -20,10 +20,7 @@ public:
   using StepFunction = SnakeBackend::StepFunction;
   using ProgressFunction = SnakeBackend::ProgressFunction;
 
-  HostSnake(const SnakePlan &      plan,
-            const LawDescription & law,
-            const SnakeTables &    tables,
-            const SnakeThreads &   threads)
+  HostSnake(const SnakePlan & plan, const LawDescription & law, const Tables & tables, const Threads & threads)
     : m_Plan(plan)
     , m_Law(law)
     , m_Tables(tables)
@@ -66,21 +63,21 @@ private:
 
   const SnakePlan      m_Plan;
   const LawDescription m_Law;
-  const SnakeTables &  m_Tables;
+  const Tables &       m_Tables;
   const Moments        m_Total;
-  const SnakeThreads & m_Threads;
+  const Threads &      m_Threads;
   StepFunction         m_StepFunction;
   ProgressFunction     m_ProgressFunction;
   double               m_TimeOfNextReport{ 0.0 }; // seconds of the steady clock
 
-  const SnakeLevel *               m_Level{ nullptr };
+  const Level *                    m_Level{ nullptr };
   CudaSnakePolygon                 m_Polygon;
   Moments                          m_Sums;
   double                           m_Criterion{ 0.0 };
   Cache                            m_Caches[SnakeControl::NumberOfCaches];
   std::vector<Proposal>            m_Slots; // a proposal per node; Node is -1 where there is none
   std::vector<Proposal>            m_Proposals;
-  std::vector<char>                m_IsBeaten;
+  std::vector<char>                m_IsSuppressed;
   std::vector<CudaRegionSnakeStep> m_Record;
   uint32_t                         m_Iterations{ 0 };
   CudaRegionSnakeStop              m_Stop{ CudaRegionSnakeStop::Converged };
@@ -131,7 +128,7 @@ private:
   CollectProposals();
   template <typename TConflict>
   void
-  KeepUnbeaten(const TConflict & conflict);
+  SuppressConflicts(const TConflict & conflict);
   bool
   Accept(double cost);
   bool
@@ -146,10 +143,7 @@ private:
 class HostSnakeBackend : public SnakeBackend
 {
 public:
-  HostSnakeBackend(const SnakeSamples &   samples,
-                   const SnakePlan &      plan,
-                   const LawDescription & law,
-                   const SnakeThreads &   threads)
+  HostSnakeBackend(const Samples & samples, const SnakePlan & plan, const LawDescription & law, const Threads & threads)
     : m_Plan(plan)
     , m_Law(law)
     , m_Threads(threads)
@@ -176,9 +170,9 @@ public:
 private:
   const SnakePlan      m_Plan;
   const LawDescription m_Law;
-  const SnakeThreads & m_Threads;
-  const SnakeTables    m_Tables;
+  const Threads &      m_Threads;
+  const Tables         m_Tables;
 };
-} // namespace itk::cuda
+} // namespace itk::cuda::snake
 
 #endif

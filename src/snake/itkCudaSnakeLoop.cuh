@@ -12,7 +12,7 @@
 // of which the first block looks at the clock: if the launch has had its time it ends there, and the next one goes on
 // with the next portion. Other launches run to the end of the schedule; what portions need is left out of their kernel,
 // because asking for it takes 2 to 5 % of a phase.
-namespace itk::cuda
+namespace itk::cuda::snake
 {
 namespace kernels
 {
@@ -86,13 +86,13 @@ struct DeviceSnake
 
   LatticePoint *        Polygons[2]{};
   RowChunk *            Chunks{ nullptr };
-  Moments *             ItemSums{ nullptr }; // of the items of each node; zero between phases
-  Moments *             Changes{ nullptr };  // of the candidates, in rows; one array of rows per cache
-  int32_t *             Rows{ nullptr };     // of each node in Changes
-  int32_t *             IsStale{ nullptr };  // bit c: in cache c
-  Proposal *            Slots{ nullptr };    // one per node; Node is -1 where there is no proposal
-  int32_t *             Proposed{ nullptr }; // list of nodes with a proposal
-  int32_t *             IsBeaten{ nullptr }; // of each node with a proposal
+  Moments *             ItemSums{ nullptr };     // of the items of each node; zero between phases
+  Moments *             Changes{ nullptr };      // of the candidates, in rows; one array of rows per cache
+  int32_t *             Rows{ nullptr };         // of each node in Changes
+  int32_t *             IsStale{ nullptr };      // bit c: in cache c
+  Proposal *            Slots{ nullptr };        // one per node; Node is -1 where there is no proposal
+  int32_t *             Proposed{ nullptr };     // list of nodes with a proposal
+  int32_t *             IsSuppressed{ nullptr }; // of each node with a proposal
   CudaRegionSnakeStep * Record{ nullptr };
   uint32_t              RecordCapacity{ 0 };
   uint32_t              NodeCapacity{ 0 };
@@ -154,25 +154,25 @@ ReadClock()
 }
 
 /** How the blocks wait for each other; zero before the launch. */
-struct GridSignals
+struct GridBarrierState
 {
   alignas(128) uint32_t Arrivals;
   alignas(128) uint32_t Releases;
 };
 
-/** The blocks' meetings. In the order of memory, what a block did before it arrived comes before what others do after
- * they have waited. All blocks make the same calls. */
-class Meeting
+/** Waits of all blocks for each other. In the order of memory, what a block did before it arrived comes before what
+ * others do after they have waited. All blocks make the same calls. */
+class GridBarrier
 {
 public:
-  __device__ explicit Meeting(GridSignals & signals)
-    : m_Arrivals(signals.Arrivals)
-    , m_Releases(signals.Releases)
+  __device__ explicit GridBarrier(GridBarrierState & state)
+    : m_Arrivals(state.Arrivals)
+    , m_Releases(state.Releases)
   {}
 
   /** Waits until all blocks have arrived. */
   __device__ void
-  Everybody()
+  Sync()
   {
     this->Arrive();
     this->WaitForArrivals();
@@ -181,7 +181,7 @@ public:
   /** Lets the first block call `function` alone when all blocks have arrived, and the others wait for that. */
   template <typename TFunction>
   __device__ void
-  FirstBlock(const TFunction & function)
+  RunOnFirstBlock(const TFunction & function)
   {
     this->Arrive();
     ++m_ReleasesDue;
@@ -226,7 +226,7 @@ private:
   {
     if (threadIdx.x == 0)
     {
-      // Others may be one meeting ahead. The counts wrap around together.
+      // Others may be one barrier ahead. The counts wrap around together.
       while (static_cast<int32_t>(m_Arrivals.load(::cuda::memory_order_acquire) - m_ArrivalsDue) < 0)
       {}
     }
@@ -241,7 +241,7 @@ struct ConclusionScratch
 
   LatticeBox Boxes[MaximumListed];
   int32_t    Proposed[MaximumListed];
-  int32_t    IsBeaten[MaximumListed];
+  int32_t    IsSuppressed[MaximumListed];
   int32_t    Count;
   int32_t    Kept;
   int32_t    Verdict;
@@ -264,8 +264,8 @@ struct BlockStorage
   ConclusionScratch Scratch;
 };
 
-constexpr int32_t TakeNone = -1;
-constexpr int32_t TakeUnbeaten = -2; // others: the one node that is taken
+constexpr int32_t AcceptNone = -1;
+constexpr int32_t AcceptNonConflicting = -2; // others: the one node that is taken
 
 // ---- Work that all warps share
 
@@ -561,7 +561,7 @@ ChordKeepsSimpleByWarp(const LatticePoint * polygon, int n, int i, int run)
   bool meets = false;
   for (int j = LaneIndex(); j < NumberOfRemainingEdges(n, run); j += WarpSize)
   {
-    meets = meets || ChordOverNodesMeetsEdge(polygon, n, i, run, RemainingEdge(j, Further(i, run, n), n));
+    meets = meets || ChordOverNodesMeetsEdge(polygon, n, i, run, RemainingEdge(j, RingAdvance(i, run, n), n));
   }
   return !__any_sync(AllLanes, meets);
 }
@@ -643,11 +643,11 @@ Propose(const DeviceSnake & snake, const LatticePoint * polygon, int32_t width, 
 
 // ---- Conclusions, by the first block
 
-/** The nodes with a proposal and which of them are beaten. */
+/** The nodes with a proposal and which of them are suppressed. */
 struct ProposalList
 {
-  int32_t * Proposed; // nodes, in any order
-  int32_t * IsBeaten; // by node
+  int32_t * Proposed;     // nodes, in any order
+  int32_t * IsSuppressed; // by node
   int32_t   Count;
   bool      OnChip;
 };
@@ -666,19 +666,19 @@ IsInterrupted(const ConclusionScratch & scratch)
   return VLimited && scratch.IsInterrupted;
 }
 
-/** Lists the nodes with a proposal that `select` takes, none of them beaten; or takes up the list of a conclusion that
- * was interrupted. */
+/** Lists the nodes with a proposal that `select` takes, none of them suppressed; or takes up the list of a conclusion
+ * that was interrupted. */
 template <bool VLimited, typename TSelect>
 __device__ ProposalList
 ListProposals(DeviceSnake & snake, ConclusionScratch & scratch, const TSelect & select)
 {
   if (VLimited && snake.Progress.Now == PhaseProgress::Stage::Conclusion)
   {
-    return { snake.Proposed, snake.IsBeaten, snake.Progress.NumberOfProposals, false };
+    return { snake.Proposed, snake.IsSuppressed, snake.Progress.NumberOfProposals, false };
   }
   const bool   onChip = snake.NumberOfNodes <= ConclusionScratch::MaximumListed;
   ProposalList list{
-    onChip ? scratch.Proposed : snake.Proposed, onChip ? scratch.IsBeaten : snake.IsBeaten, 0, onChip
+    onChip ? scratch.Proposed : snake.Proposed, onChip ? scratch.IsSuppressed : snake.IsSuppressed, 0, onChip
   };
   if (threadIdx.x == 0)
   {
@@ -687,7 +687,7 @@ ListProposals(DeviceSnake & snake, ConclusionScratch & scratch, const TSelect & 
   __syncthreads();
   for (int i = static_cast<int>(threadIdx.x); i < snake.NumberOfNodes; i += ThreadsPerBlock)
   {
-    list.IsBeaten[i] = 0;
+    list.IsSuppressed[i] = 0;
     if (snake.Slots[i].Node >= 0 && select(snake.Slots[i]))
     {
       list.Proposed[atomicAdd(&scratch.Count, 1)] = i;
@@ -731,7 +731,7 @@ CompareProposals(const DeviceSnake &       snake,
       }
       if (neighbours || conflict(snake.Slots[i], snake.Slots[j]))
       {
-        list.IsBeaten[beats(snake.Slots[i], snake.Slots[j]) ? j : i] = 1;
+        list.IsSuppressed[beats(snake.Slots[i], snake.Slots[j]) ? j : i] = 1;
       }
     }
   }
@@ -753,20 +753,20 @@ EndComparisons(DeviceSnake & snake, ConclusionScratch & scratch, int next)
   return !scratch.IsInterrupted;
 }
 
-/** Marks the beaten one of each pair of listed proposals that conflict: neighbours, if they do so wherever their chains
- * are, and those for which `conflict(x, y)` holds, which needs chains whose boxes are not apart. `beats(x, y)` says
- * whether x comes before y. A limited launch works off lists in device memory in portions; returns whether it had the
- * time for all of them. */
+/** Suppresses the later one of each pair of listed proposals that conflict: neighbours, if they do so wherever their
+ * chains are, and those for which `conflict(x, y)` holds, which needs chains whose boxes are not apart. `beats(x, y)`
+ * says whether x comes before y. A limited launch works off lists in device memory in portions; returns whether it had
+ * the time for all of them. */
 template <bool VLimited, typename TChain, typename TBeats, typename TConflict>
 __device__ bool
-MarkBeaten(DeviceSnake &        snake,
-           const ProposalList & list,
-           ConclusionScratch &  scratch,
-           const TChain &       chainOf,
-           bool                 neighboursConflict,
-           const TBeats &       beats,
-           const TConflict &    conflict,
-           int32_t              stepsPerPortion)
+SuppressConflicts(DeviceSnake &        snake,
+                  const ProposalList & list,
+                  ConclusionScratch &  scratch,
+                  const TChain &       chainOf,
+                  bool                 neighboursConflict,
+                  const TBeats &       beats,
+                  const TConflict &    conflict,
+                  int32_t              stepsPerPortion)
 {
   for (int s = static_cast<int>(threadIdx.x); list.OnChip && s < list.Count; s += ThreadsPerBlock)
   {
@@ -816,17 +816,18 @@ SumOverBlock(const Moments & m, int number, ConclusionScratch & scratch)
   __syncthreads();
 }
 
-/** Sums of the listed proposals that are not beaten, in scratch.Sums, and the number of their nodes, in scratch.Kept.
+/** Sums of the listed proposals that are not suppressed, in scratch.Sums, and the number of their nodes, in
+ * scratch.Kept.
  */
 __device__ inline void
-SumUnbeaten(const DeviceSnake & snake, const ProposalList & list, ConclusionScratch & scratch)
+SumKept(const DeviceSnake & snake, const ProposalList & list, ConclusionScratch & scratch)
 {
   Moments sum;
   int     kept = 0;
   for (int s = static_cast<int>(threadIdx.x); s < list.Count; s += ThreadsPerBlock)
   {
     const int i = list.Proposed[s];
-    if (!list.IsBeaten[i])
+    if (!list.IsSuppressed[i])
     {
       sum += snake.Slots[i].Change;
       kept += snake.Slots[i].Run;
@@ -835,19 +836,19 @@ SumUnbeaten(const DeviceSnake & snake, const ProposalList & list, ConclusionScra
   SumOverBlock(sum, kept, scratch);
 }
 
-/** What becomes of the listed proposals: all that are not beaten are taken, or the best alone, or none; in
+/** What becomes of the listed proposals: all that are not suppressed are taken, or the best alone, or none; in
  * scratch.Verdict. As HostSnake::Accept(). The snake's sums, criterion and linear form follow. */
 __device__ inline void
 Decide(DeviceSnake & snake, const ProposalList & list, ConclusionScratch & scratch, double cost)
 {
-  SumUnbeaten(snake, list, scratch);
-  const Moments sumsOfUnbeaten = snake.Sums + scratch.Sums;
+  SumKept(snake, list, scratch);
+  const Moments sumsOfKept = snake.Sums + scratch.Sums;
   __syncthreads();
   LinearForm form;
   if (threadIdx.x == WarpSize && list.Count > 0)
   {
     // Most likely what the next phase needs, computed while another warp finds out.
-    form = Linearize(snake.Law, sumsOfUnbeaten, snake.Total);
+    form = Linearize(snake.Law, sumsOfKept, snake.Total);
   }
   if (threadIdx.x == 0)
   {
@@ -865,12 +866,12 @@ Decide(DeviceSnake & snake, const ProposalList & list, ConclusionScratch & scrat
       snake.Criterion = criterion;
       return true;
     };
-    scratch.Verdict = TakeNone;
+    scratch.Verdict = AcceptNone;
     if (list.Count > 0)
     {
-      if (attempt(sumsOfUnbeaten, scratch.Kept))
+      if (attempt(sumsOfKept, scratch.Kept))
       {
-        scratch.Verdict = TakeUnbeaten;
+        scratch.Verdict = AcceptNonConflicting;
       }
       else
       {
@@ -888,16 +889,16 @@ Decide(DeviceSnake & snake, const ProposalList & list, ConclusionScratch & scrat
     }
   }
   __syncthreads();
-  if (threadIdx.x == WarpSize && scratch.Verdict == TakeUnbeaten)
+  if (threadIdx.x == WarpSize && scratch.Verdict == AcceptNonConflicting)
   {
     snake.Gain = form;
   }
 }
 
 __device__ inline bool
-IsTaken(const ProposalList & list, const ConclusionScratch & scratch, int i)
+IsAccepted(const ProposalList & list, const ConclusionScratch & scratch, int i)
 {
-  return scratch.Verdict == TakeUnbeaten ? !list.IsBeaten[i] : scratch.Verdict == i;
+  return scratch.Verdict == AcceptNonConflicting ? !list.IsSuppressed[i] : scratch.Verdict == i;
 }
 
 /** `before`: the polygon that the phase began with. */
@@ -908,7 +909,7 @@ ConcludeMoves(DeviceSnake & snake, const LatticePoint * before, ConclusionScratc
   LatticePoint *     polygon = snake.Polygons[snake.Current];
   const int          n = snake.NumberOfNodes;
   const ProposalList list = ListProposals<VLimited>(snake, scratch, [](const Proposal &) { return true; });
-  const bool         all = MarkBeaten<VLimited>(
+  const bool         all = SuppressConflicts<VLimited>(
     snake,
     list,
     scratch,
@@ -925,7 +926,7 @@ ConcludeMoves(DeviceSnake & snake, const LatticePoint * before, ConclusionScratc
   for (int s = static_cast<int>(threadIdx.x); s < list.Count; s += ThreadsPerBlock)
   {
     const int i = list.Proposed[s];
-    if (IsTaken(list, scratch, i))
+    if (IsAccepted(list, scratch, i))
     {
       polygon[i] = snake.Slots[i].Position;
       snake.IsStale[Previous(i, n)] = AllCaches;
@@ -934,7 +935,7 @@ ConcludeMoves(DeviceSnake & snake, const LatticePoint * before, ConclusionScratc
     }
   }
   __syncthreads();
-  return scratch.Verdict != TakeNone;
+  return scratch.Verdict != AcceptNone;
 }
 
 /** Number of threads before this one in the block for which `flag` holds, plus scratch.Base, which grows by all of
@@ -964,9 +965,9 @@ RankInBlock(bool flag, ConclusionScratch & scratch)
   return rank;
 }
 
-/** Marks the proposals of removals that are beaten by one that conflicts with them: those are near, or all. */
+/** Suppresses the proposals of removals that conflict with one that comes before them: those are near, or all. */
 __device__ inline void
-MarkBeatenRemovals(const DeviceSnake & snake, const ProposalList & list)
+SuppressConflictingRemovals(const DeviceSnake & snake, const ProposalList & list)
 {
   const int  n = snake.NumberOfNodes;
   const bool all = RemoveOneAtATime(n, snake.Control.LongestRun);
@@ -981,7 +982,7 @@ MarkBeatenRemovals(const DeviceSnake & snake, const ProposalList & list)
       const Proposal & other = snake.Slots[j];
       if (j != i && other.Node >= 0 && (all || RemovalsConflict(n, own, other)) && ComesBefore(other, own))
       {
-        list.IsBeaten[i] = 1;
+        list.IsSuppressed[i] = 1;
       }
     }
   }
@@ -1000,9 +1001,9 @@ ConcludeRemovals(DeviceSnake & snake, ConclusionScratch & scratch)
     return false;
   }
   const ProposalList list = ListProposals<VLimited>(snake, scratch, [](const Proposal &) { return true; });
-  MarkBeatenRemovals(snake, list);
+  SuppressConflictingRemovals(snake, list);
   Decide(snake, list, scratch, -snake.Plan.NodeCost);
-  if (scratch.Verdict == TakeNone)
+  if (scratch.Verdict == AcceptNone)
   {
     return false;
   }
@@ -1014,7 +1015,7 @@ ConcludeRemovals(DeviceSnake & snake, ConclusionScratch & scratch)
   const auto stays = [&](int i) {
     for (int k = 0, j = i; k < MaximumRemovedRun; ++k, j = Previous(j, n))
     {
-      if (snake.Slots[j].Node >= 0 && k < snake.Slots[j].Run && IsTaken(list, scratch, j))
+      if (snake.Slots[j].Node >= 0 && k < snake.Slots[j].Run && IsAccepted(list, scratch, j))
       {
         return false;
       }
@@ -1056,7 +1057,7 @@ ConcludeInsertions(DeviceSnake & snake, ConclusionScratch & scratch, bool & cutS
   // Those whose midpoint is exact (Gain 1) move no edge and conflict with none.
   const ProposalList list =
     ListProposals<VLimited>(snake, scratch, [](const Proposal & insertion) { return insertion.Gain == 0.0; });
-  const bool all = MarkBeaten<VLimited>(
+  const bool all = SuppressConflicts<VLimited>(
     snake,
     list,
     scratch,
@@ -1082,7 +1083,7 @@ ConcludeInsertions(DeviceSnake & snake, ConclusionScratch & scratch, bool & cutS
   for (int base = 0; base < n; base += ThreadsPerBlock)
   {
     const int  i = base + static_cast<int>(threadIdx.x);
-    const bool inserted = i < n && snake.Slots[i].Node >= 0 && !list.IsBeaten[i];
+    const bool inserted = i < n && snake.Slots[i].Node >= 0 && !list.IsSuppressed[i];
     const int  rank = RankInBlock(inserted, scratch);
     if (i < n)
     {
@@ -1411,7 +1412,7 @@ __global__ void
 __launch_bounds__(ThreadsPerBlock, 1) SnakeKernel(DevicePixels<TSample, VMask> pixels,
                                                   DeviceCells                  cells,
                                                   DeviceSnake *                state,
-                                                  GridSignals *                signals,
+                                                  GridBarrierState *           barrierState,
                                                   LoopResults *                results,
                                                   LaunchLimits                 limits)
 {
@@ -1419,7 +1420,7 @@ __launch_bounds__(ThreadsPerBlock, 1) SnakeKernel(DevicePixels<TSample, VMask> p
   __shared__ SharedStorage<BlockStorage> shared;
   BlockStorage &                         storage = shared.Get();
   DeviceSnake &                          snake = storage.Snake;
-  Meeting                                meeting(*signals);
+  GridBarrier                            barrier(*barrierState);
   if (VLimited && threadIdx.x == 0)
   {
     storage.Scratch.End = ReadClock() + limits.Nanoseconds;
@@ -1427,7 +1428,7 @@ __launch_bounds__(ThreadsPerBlock, 1) SnakeKernel(DevicePixels<TSample, VMask> p
   const LatticePoint * polygon = LoadState(storage, *state, nullptr, 0);
   if (!snake.IsPrepared)
   {
-    meeting.FirstBlock([&]() {
+    barrier.RunOnFirstBlock([&]() {
       PrepareNext<VLimited>(snake, storage.Scratch, snake.Control.Level, true, limits.StepsPerPortion);
       CopyState(*state, snake);
     });
@@ -1451,11 +1452,11 @@ __launch_bounds__(ThreadsPerBlock, 1) SnakeKernel(DevicePixels<TSample, VMask> p
     {
       if (summing)
       {
-        meeting.Everybody();
+        barrier.Sync();
       }
       Propose<VLimited>(snake, polygon, ofPixels ? pixels.Width : cells.Width, ofPixels ? pixels.Height : cells.Height);
     }
-    meeting.FirstBlock([&]() {
+    barrier.RunOnFirstBlock([&]() {
       if constexpr (VLimited)
       {
         EndPortion(snake, polygon, storage.Scratch, limits);
@@ -1479,6 +1480,6 @@ __launch_bounds__(ThreadsPerBlock, 1) SnakeKernel(DevicePixels<TSample, VMask> p
   }
 }
 } // namespace kernels
-} // namespace itk::cuda
+} // namespace itk::cuda::snake
 
 #endif

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace itk::cuda
+namespace itk::cuda::snake
 {
 namespace
 {
@@ -163,7 +163,7 @@ CriterionOffset(const LawDescription & law, double step)
 }
 
 CudaRegionSnakeStatistics
-MakeSnakeStatistics(const Moments & sums, const SnakeSamples & samples, NoiseLaw law)
+MakeSnakeStatistics(const Moments & sums, const Samples & samples, NoiseLaw law)
 {
   CudaRegionSnakeStatistics statistics;
   statistics.NumberOfPixels = static_cast<uint64_t>(sums.Count);
@@ -186,4 +186,4 @@ MakeSnakeStatistics(const Moments & sums, const SnakeSamples & samples, NoiseLaw
   }
   return statistics;
 }
-} // namespace itk::cuda
+} // namespace itk::cuda::snake

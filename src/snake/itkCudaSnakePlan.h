@@ -2,12 +2,13 @@
 #ifndef itkCudaSnakePlan_h
 #define itkCudaSnakePlan_h
 
+#include "itkCudaRegionLaws.h"
+#include "itkCudaRegionSamples.h"
 #include "itkCudaRegionSnakeTypes.h"
 #include "itkCudaSnakeControl.h"
-#include "itkCudaSnakeLaws.h"
-#include "itkCudaSnakeSamples.h"
+#include "itkCudaSnakeRegion.h"
 
-namespace itk::cuda
+namespace itk::cuda::snake
 {
 /** \exception ExceptionObject naming a parameter that cannot be, its value and what would be right. */
 void
@@ -30,7 +31,7 @@ CriterionOffset(const LawDescription & law, double step);
 
 /** Statistics of a region in the units of the image. */
 CudaRegionSnakeStatistics
-MakeSnakeStatistics(const Moments & sums, const SnakeSamples & samples, NoiseLaw law);
-} // namespace itk::cuda
+MakeSnakeStatistics(const Moments & sums, const Samples & samples, NoiseLaw law);
+} // namespace itk::cuda::snake
 
 #endif

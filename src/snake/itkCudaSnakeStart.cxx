@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "itkCudaSnakeStart.h"
 
+#include "itkCudaRegionLattice.h"
 #include "itkCudaRegionSnakeGeometry.h"
-#include "itkCudaSnakeLattice.h"
 #include "itkMacro.h"
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 #include <unordered_map>
 #include <utility>
 
-namespace itk::cuda
+namespace itk::cuda::snake
 {
 namespace
 {
@@ -532,4 +532,4 @@ CanonicalPolygon(CudaSnakePolygon polygon)
               polygon.end());
   return polygon;
 }
-} // namespace itk::cuda
+} // namespace itk::cuda::snake

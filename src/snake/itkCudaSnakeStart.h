@@ -2,17 +2,18 @@
 #ifndef itkCudaSnakeStart_h
 #define itkCudaSnakeStart_h
 
+#include "itkCudaRegionLaws.h"
 #include "itkCudaRegionSnakeTypes.h"
+#include "itkCudaRegionSums.h"
 #include "itkCudaSnakeControl.h"
-#include "itkCudaSnakeLaws.h"
-#include "itkCudaSnakeSums.h"
+#include "itkCudaSnakeRegion.h"
 #include "itkCudaSnakeTuning.h"
 
 #include <cmath>
 #include <cstdint>
 #include <vector>
 
-namespace itk::cuda
+namespace itk::cuda::snake
 {
 /** Rectangles whose sides lie on a grid of at most MaximumRectangleGridSize cells a side, numbered: for every pair of
  * rows of grid lines, every pair of columns of them. */
@@ -108,6 +109,6 @@ TraceMask(const CudaImageView & mask, uint32_t exponent, uint32_t maximumNumberO
  */
 CudaSnakePolygon
 CanonicalPolygon(CudaSnakePolygon polygon);
-} // namespace itk::cuda
+} // namespace itk::cuda::snake
 
 #endif

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 // Numbers that were chosen by measurement. Those that change the polygon are the same on the host and on the device.
-namespace itk::cuda
+namespace itk::cuda::snake
 {
 /** Cells of the coarsest level are at most 2^4 = 16 pixels a side, and the level keeps at least this many cells a side.
  * With fewer, moves of 4 steps are as long as edges and most of them would cross other edges. */
@@ -36,6 +36,6 @@ constexpr int MaximumRemovedRun = 4;
 constexpr int32_t RectangleGridCell = 8;
 constexpr int32_t MinimumRectangleGridSize = 24;
 constexpr int32_t MaximumRectangleGridSize = 64;
-} // namespace itk::cuda
+} // namespace itk::cuda::snake
 
 #endif

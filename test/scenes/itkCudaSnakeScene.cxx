@@ -2,8 +2,8 @@
 #include "itkCudaSnakeScene.h"
 
 #include "itkCudaRegionSnakeGeometry.h"
-#include "itkCudaSnakeMath.h"
-#include "itkCudaSnakeThreads.h"
+#include "itkCudaRegionMath.h"
+#include "itkCudaRegionThreads.h"
 
 #include <algorithm>
 #include <cmath>
@@ -128,11 +128,11 @@ PoissonCount(PixelNoise & noise, double mean)
 {
   // Arrivals until the sum of exponential waiting times exceeds the mean.
   int    count = 0;
-  double time = -Log(noise.NextUniform());
+  double time = -region::Log(noise.NextUniform());
   while (time <= mean && count < 1000)
   {
     ++count;
-    time -= Log(noise.NextUniform());
+    time -= region::Log(noise.NextUniform());
   }
   return count;
 }
@@ -151,9 +151,9 @@ MakePixel(const SnakeScene & scene, uint64_t position, bool inside)
       return static_cast<uint16_t>(std::min<int64_t>(65535, std::max<int64_t>(0, value)));
     }
     case SceneNoise::Gamma:
-      return Clamp(-1000.0 * ratio * Log(noise.NextUniform()));
+      return Clamp(-1000.0 * ratio * region::Log(noise.NextUniform()));
     case SceneNoise::Rayleigh:
-      return Clamp(1000.0 * std::sqrt(-ratio * Log(noise.NextUniform())));
+      return Clamp(1000.0 * std::sqrt(-ratio * region::Log(noise.NextUniform())));
     case SceneNoise::Poisson:
       return static_cast<uint16_t>(PoissonCount(noise, 10.0 * ratio));
     case SceneNoise::Bernoulli:
@@ -198,7 +198,7 @@ SnakeScene::MakePixels(unsigned int numberOfThreads) const
 {
   std::vector<uint16_t> pixels(static_cast<size_t>(Width) * Height);
   const UnionSpans      spans(this->GetTruth(), Height);
-  SnakeThreads(numberOfThreads).ForRanges(static_cast<size_t>(Height), 8, [&](size_t begin, size_t end) {
+  region::Threads(numberOfThreads).ForRanges(static_cast<size_t>(Height), 8, [&](size_t begin, size_t end) {
     for (size_t y = begin; y < end; ++y)
     {
       const std::vector<int32_t> columns = spans.GetRow(y);

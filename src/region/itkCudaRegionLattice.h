@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef itkCudaSnakeLattice_h
-#define itkCudaSnakeLattice_h
+#ifndef itkCudaRegionLattice_h
+#define itkCudaRegionLattice_h
 
 #include "itkCudaHostDevice.h"
+#include "itkCudaRegionMath.h"
 #include "itkCudaRegionSnakeTypes.h"
-#include "itkCudaSnakeMath.h"
 
 #include <cstdint>
 
 // Polygons on the lattice of pixel corners, and exact tests of their simplicity. Coordinates are at most 2^30, so that
 // cross products hold in 64 bits.
-namespace itk::cuda
+namespace itk::cuda::region
 {
 using LatticePoint = CudaSnakePoint;
 
@@ -217,7 +217,7 @@ ChordMeetsEdge(const LatticePoint & p,
 
 /** Node i + k of the ring, k < n. */
 ITK_CUDA_HOST_DEVICE inline int
-Further(int i, int k, int n)
+RingAdvance(int i, int k, int n)
 {
   return i + k < n ? i + k : i + k - n;
 }
@@ -228,7 +228,7 @@ ITK_CUDA_HOST_DEVICE inline bool
 ChordOverNodesMeetsEdge(const LatticePoint * polygon, int n, int i, int run, int u)
 {
   const int          before = Previous(i, n);
-  const int          after = Further(i, run, n);
+  const int          after = RingAdvance(i, run, n);
   const int          v = Next(u, n);
   const LatticePoint p = polygon[before];
   const LatticePoint q = polygon[after];
@@ -250,7 +250,7 @@ ChordKeepsSimple(const LatticePoint * polygon, int n, int i, int run)
 {
   for (int j = 0; j < NumberOfRemainingEdges(n, run); ++j)
   {
-    if (ChordOverNodesMeetsEdge(polygon, n, i, run, RemainingEdge(j, Further(i, run, n), n)))
+    if (ChordOverNodesMeetsEdge(polygon, n, i, run, RemainingEdge(j, RingAdvance(i, run, n), n)))
     {
       return false;
     }
@@ -343,6 +343,6 @@ private:
   int32_t m_Column;
   int32_t m_ColumnStep;
 };
-} // namespace itk::cuda
+} // namespace itk::cuda::region
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef itkCudaSnakeSamples_h
-#define itkCudaSnakeSamples_h
+#ifndef itkCudaRegionSamples_h
+#define itkCudaRegionSamples_h
 
 #include "itkCudaRegionSnakeTypes.h"
 
@@ -8,23 +8,21 @@
 #include <cstdint>
 #include <memory>
 
-namespace itk::cuda
+namespace itk::cuda::region
 {
-class SnakeThreads;
+class Threads;
 
 /** The image on an integer grid: value = Offset + Step * sample, or log(value) for the log-normal law.
  *
  * Images of integers are used in place where their values are the samples. Others are copied: floats on a grid of a
  * power of two, as fine as 63-bit sums of the law allow and from the minimum (Gaussian laws) or from 0; logarithms on a
  * grid of 16 bits; binary images as 0 and 1. A value is rounded to the nearest sample, upward half way. */
-class SnakeSamples
+class Samples
 {
 public:
   /** Checks the input and prepares it.
    * \exception ExceptionObject if the law cannot describe the values, naming the first index of an offending one. */
-  SnakeSamples(const CudaRegionSnakeInput &      input,
-               const CudaRegionSnakeParameters & parameters,
-               const SnakeThreads &              threads);
+  Samples(const CudaRegionSnakeInput & input, const CudaRegionSnakeParameters & parameters, const Threads & threads);
 
   int32_t           Width{ 0 };
   int32_t           Height{ 0 };
@@ -47,6 +45,6 @@ public:
 private:
   std::unique_ptr<char[]> m_Storage;
 };
-} // namespace itk::cuda
+} // namespace itk::cuda::region
 
 #endif

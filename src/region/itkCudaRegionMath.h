@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef itkCudaSnakeMath_h
-#define itkCudaSnakeMath_h
+#ifndef itkCudaRegionMath_h
+#define itkCudaRegionMath_h
 
 #include "itkCudaHostDevice.h"
 
@@ -9,7 +9,7 @@
 
 // Arithmetic that gives the same bits on the host and on the device: integers, and IEEE additions, multiplications and
 // divisions that no compiler may fuse (the room is compiled with -ffp-contract=off and --fmad=false).
-namespace itk::cuda
+namespace itk::cuda::region
 {
 struct UInt128
 {
@@ -93,6 +93,6 @@ Log(double x)
   const double     twoS = s + s;
   return exponent * log2Upper + (twoS + (exponent * log2Lower + twoS * (s2 * series)));
 }
-} // namespace itk::cuda
+} // namespace itk::cuda::region
 
 #endif

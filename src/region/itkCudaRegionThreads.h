@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef itkCudaSnakeThreads_h
-#define itkCudaSnakeThreads_h
+#ifndef itkCudaRegionThreads_h
+#define itkCudaRegionThreads_h
 
 #include "itkMultiThreaderBase.h"
 
 #include <algorithm>
 #include <cstddef>
 
-namespace itk::cuda
+namespace itk::cuda::region
 {
 /** ITK's threads, for loops whose passes are independent: results never depend on the number of threads. */
-class SnakeThreads
+class Threads
 {
 public:
-  explicit SnakeThreads(unsigned int number)
+  explicit Threads(unsigned int number)
     : m_Number(std::max(1u, number))
   {
     if (m_Number > 1)
@@ -50,6 +50,6 @@ private:
   unsigned int               m_Number;
   MultiThreaderBase::Pointer m_Threader;
 };
-} // namespace itk::cuda
+} // namespace itk::cuda::region
 
 #endif

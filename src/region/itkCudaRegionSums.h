@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef itkCudaSnakeSums_h
-#define itkCudaSnakeSums_h
+#ifndef itkCudaRegionSums_h
+#define itkCudaRegionSums_h
 
 #include "itkCudaHostDevice.h"
-#include "itkCudaSnakeLattice.h"
-#include "itkCudaSnakeLaws.h"
+#include "itkCudaRegionLattice.h"
+#include "itkCudaRegionLaws.h"
 
 #include <cstddef>
 #include <cstdint>
 
 // Sums along rows, from which the sums of any polygon follow. Views only: they own nothing, and are passed to kernels
 // by value.
-namespace itk::cuda
+namespace itk::cuda::region
 {
 /** Pixels between two checkpoints of a row. */
 constexpr int32_t CheckpointSpacing = 16;
@@ -130,6 +130,6 @@ SumEdge(const TLevel & level, const LatticePoint & p, const LatticePoint & q)
 {
   return SumEdgeRows(level, MakeEdge(p, q), 0, 1);
 }
-} // namespace itk::cuda
+} // namespace itk::cuda::region
 
 #endif

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "itkCudaSnakeSamples.h"
+#include "itkCudaRegionSamples.h"
 
-#include "itkCudaSnakeLaws.h"
-#include "itkCudaSnakeThreads.h"
+#include "itkCudaRegionLaws.h"
+#include "itkCudaRegionThreads.h"
 #include "itkMacro.h"
 
 #include <cmath>
@@ -10,7 +10,7 @@
 #include <mutex>
 #include <type_traits>
 
-namespace itk::cuda
+namespace itk::cuda::region
 {
 namespace
 {
@@ -123,7 +123,7 @@ AllowedValues(NoiseLaw law)
 
 template <typename TPixel, typename TAllowed>
 ValueSurvey
-Survey(const PixelRows<TPixel> & rows, const SnakeThreads & threads, const TAllowed & isAllowed)
+Survey(const PixelRows<TPixel> & rows, const Threads & threads, const TAllowed & isAllowed)
 {
   ValueSurvey result;
   std::mutex  mutex;
@@ -157,7 +157,7 @@ Survey(const PixelRows<TPixel> & rows, const SnakeThreads & threads, const TAllo
 /** Writes the samples that `function` makes of the valid values, and 0 for the others. */
 template <typename TSample, typename TPixel, typename TFunction>
 void
-Convert(const PixelRows<TPixel> & rows, TSample * samples, const SnakeThreads & threads, const TFunction & function)
+Convert(const PixelRows<TPixel> & rows, TSample * samples, const Threads & threads, const TFunction & function)
 {
   threads.ForRanges(rows.Image.Size[1], RowsPerPiece, [&](size_t begin, size_t end) {
     for (size_t y = begin; y < end; ++y)
@@ -211,11 +211,11 @@ template <typename TPixel>
 class SampleMaker
 {
 public:
-  SampleMaker(SnakeSamples &                    samples,
+  SampleMaker(Samples &                         samples,
               std::unique_ptr<char[]> &         storage,
               const CudaRegionSnakeInput &      input,
               const CudaRegionSnakeParameters & parameters,
-              const SnakeThreads &              threads)
+              const Threads &                   threads)
     : m_Samples(samples)
     , m_Storage(storage)
     , m_Input(input)
@@ -256,12 +256,12 @@ public:
   }
 
 private:
-  SnakeSamples &               m_Samples;
+  Samples &                    m_Samples;
   std::unique_ptr<char[]> &    m_Storage;
   const CudaRegionSnakeInput & m_Input;
   const NoiseLaw               m_Law;
   const double                 m_Threshold;
-  const SnakeThreads &         m_Threads;
+  const Threads &              m_Threads;
   const PixelRows<TPixel>      m_Rows;
   ValueSurvey                  m_Survey;
 
@@ -390,7 +390,7 @@ private:
 };
 
 void
-MakeValidBits(const CudaImageView & mask, SnakeSamples & samples, const SnakeThreads & threads)
+MakeValidBits(const CudaImageView & mask, Samples & samples, const Threads & threads)
 {
   const size_t words = samples.GetMaskWordsPerRow();
   const size_t height = mask.Size[1];
@@ -417,9 +417,9 @@ MakeValidBits(const CudaImageView & mask, SnakeSamples & samples, const SnakeThr
 }
 } // namespace
 
-SnakeSamples::SnakeSamples(const CudaRegionSnakeInput &      input,
-                           const CudaRegionSnakeParameters & parameters,
-                           const SnakeThreads &              threads)
+Samples::Samples(const CudaRegionSnakeInput &      input,
+                 const CudaRegionSnakeParameters & parameters,
+                 const Threads &                   threads)
 {
   constexpr size_t maximumSide = size_t{ 1 } << 30;
   if (input.Image.Size[0] > maximumSide || input.Image.Size[1] > maximumSide)
@@ -452,4 +452,4 @@ SnakeSamples::SnakeSamples(const CudaRegionSnakeInput &      input,
       itkGenericExceptionMacro("Pixels have to be unsigned char, unsigned short, short or float");
   }
 }
-} // namespace itk::cuda
+} // namespace itk::cuda::region

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef itkCudaSnakeLaws_h
-#define itkCudaSnakeLaws_h
+#ifndef itkCudaRegionLaws_h
+#define itkCudaRegionLaws_h
 
 #include "itkCudaFiltersEnums.h"
 #include "itkCudaHostDevice.h"
-#include "itkCudaSnakeMath.h"
+#include "itkCudaRegionMath.h"
 
 #include <cstdint>
 
@@ -13,7 +13,7 @@
 //
 // Parameters are bounded below in units of the sample grid, since regions of one value would drive J to minus infinity.
 // Where a bound is active, J is the likelihood at the bound.
-namespace itk::cuda
+namespace itk::cuda::region
 {
 using NoiseLaw = CudaFiltersEnums::NoiseLaw;
 
@@ -344,6 +344,6 @@ UsesSquares(NoiseLaw law)
 {
   return law != NoiseLaw::Gamma && law != NoiseLaw::Poisson && law != NoiseLaw::Bernoulli;
 }
-} // namespace itk::cuda
+} // namespace itk::cuda::region
 
 #endif

@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "itkCudaSnakeTables.h"
-
-#include "itkCudaSnakeCore.h"
+#include "itkCudaRegionTables.h"
 
 #include <algorithm>
 
-namespace itk::cuda
+namespace itk::cuda::region
 {
 namespace
 {
 /** A level whose sums are those of a view. */
 template <typename TView>
-class LevelOf : public SnakeLevel
+class LevelOf : public Level
 {
 public:
   LevelOf(const TView & view, uint32_t exponent)
@@ -31,22 +29,23 @@ public:
   Moments
   SumEdge(const LatticePoint & p, const LatticePoint & q) const override
   {
-    return cuda::SumEdge(m_View, p, q);
+    return region::SumEdge(m_View, p, q);
   }
 
   void
-  SumCandidates(const LatticePoint & before,
-                const LatticePoint & at,
-                const LatticePoint & after,
-                int32_t              step,
-                int                  rings,
-                Moments *            changes) const override
+  SumMoves(const LatticePoint & before,
+           const LatticePoint & at,
+           const LatticePoint & after,
+           const LatticePoint * positions,
+           int                  numberOfPositions,
+           Moments *            changes) const override
   {
-    const Moments present = cuda::SumEdge(m_View, before, at) + cuda::SumEdge(m_View, at, after);
-    for (int w = 0; w < Directions * rings; ++w)
+    const Moments present = region::SumEdge(m_View, before, at) + region::SumEdge(m_View, at, after);
+    for (int i = 0; i < numberOfPositions; ++i)
     {
-      const LatticePoint p = CandidatePosition(at, w, step, Width, Height);
-      changes[w] = p == at ? Moments{} : cuda::SumEdge(m_View, before, p) + cuda::SumEdge(m_View, p, after) - present;
+      const LatticePoint p = positions[i];
+      changes[i] =
+        p == at ? Moments{} : region::SumEdge(m_View, before, p) + region::SumEdge(m_View, p, after) - present;
     }
   }
 
@@ -106,10 +105,7 @@ SumCells(const TView & pixels, uint32_t exponent, int32_t cellRow, int32_t width
 }
 } // namespace
 
-SnakeTables::SnakeTables(const SnakeSamples & samples,
-                         bool                 squares,
-                         uint32_t             coarseExponent,
-                         const SnakeThreads & threads)
+Tables::Tables(const Samples & samples, bool squares, uint32_t coarseExponent, const Threads & threads)
 {
   switch (samples.Type)
   {
@@ -130,7 +126,7 @@ SnakeTables::SnakeTables(const SnakeSamples & samples,
 
 template <typename TSample, bool VSquares>
 void
-SnakeTables::Build(const SnakeSamples & samples, uint32_t coarseExponent, const SnakeThreads & threads)
+Tables::Build(const Samples & samples, uint32_t coarseExponent, const Threads & threads)
 {
   samples.ValidBits ? this->BuildLevels<TSample, VSquares, true>(samples, coarseExponent, threads)
                     : this->BuildLevels<TSample, VSquares, false>(samples, coarseExponent, threads);
@@ -138,7 +134,7 @@ SnakeTables::Build(const SnakeSamples & samples, uint32_t coarseExponent, const 
 
 template <typename TSample, bool VSquares, bool VMask>
 void
-SnakeTables::BuildLevels(const SnakeSamples & samples, uint32_t coarseExponent, const SnakeThreads & threads)
+Tables::BuildLevels(const Samples & samples, uint32_t coarseExponent, const Threads & threads)
 {
   const int32_t checkpointsPerRow = samples.Width / CheckpointSpacing + 1;
   const size_t  checkpoints = static_cast<size_t>(checkpointsPerRow) * samples.Height;
@@ -198,4 +194,4 @@ SnakeTables::BuildLevels(const SnakeSamples & samples, uint32_t coarseExponent, 
     m_Blocks.reset(new LevelOf<BlockLevel>(BlockLevel{ m_Prefixes.data(), blockWidth, blockHeight }, coarseExponent));
   }
 }
-} // namespace itk::cuda
+} // namespace itk::cuda::region

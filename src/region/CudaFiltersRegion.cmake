@@ -1,0 +1,21 @@
+# Sources of regions' lattice, laws, samples and sums. This room and those above it promise the same bits on the host and on
+# the device, so nothing there may be fused or reordered.
+include(CheckCXXCompilerFlag)
+check_cxx_compiler_flag(-ffp-contract=off CudaFilters_HAVE_FP_CONTRACT_OFF)
+
+# Adds sources to the library, compiled without contraction. A macro, because the list is the caller's.
+macro(cudafilters_add_region_sources)
+  list(APPEND CudaFilters_SRCS ${ARGN})
+  foreach(source ${ARGN})
+    if(CudaFilters_HAVE_FP_CONTRACT_OFF)
+      set_property(
+        SOURCE ${source}
+        APPEND
+        PROPERTY COMPILE_OPTIONS "$<$<COMPILE_LANGUAGE:CXX>:-ffp-contract=off>"
+                 "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-ffp-contract=off>")
+    endif()
+    set_property(SOURCE ${source} APPEND PROPERTY COMPILE_OPTIONS "$<$<COMPILE_LANGUAGE:CUDA>:--fmad=false>")
+  endforeach()
+endmacro()
+
+cudafilters_add_region_sources(region/itkCudaRegionSamples.cxx region/itkCudaRegionTables.cxx)

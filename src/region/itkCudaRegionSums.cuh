@@ -1,0 +1,480 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkCudaRegionSums_cuh
+#define itkCudaRegionSums_cuh
+
+#include "itkCudaRegionSums.h"
+
+#include <nv/target>
+
+#include <cstdint>
+#include <type_traits>
+
+namespace itk::cuda::region
+{
+namespace kernels
+{
+constexpr int      ThreadsPerBlock = 512;
+constexpr int      WarpSize = 32;
+constexpr int      WarpsPerBlock = ThreadsPerBlock / WarpSize;
+constexpr unsigned AllLanes = 0xffffffffu;
+
+__device__ inline int
+LaneIndex()
+{
+  return static_cast<int>(threadIdx.x % WarpSize);
+}
+__device__ inline int
+WarpOfBlock()
+{
+  return static_cast<int>(threadIdx.x / WarpSize);
+}
+__device__ inline int
+WarpOfGrid()
+{
+  // Consecutive items go to different multiprocessors.
+  return WarpOfBlock() * static_cast<int>(gridDim.x) + static_cast<int>(blockIdx.x);
+}
+__device__ inline int
+WarpsOfGrid()
+{
+  return static_cast<int>(gridDim.x) * WarpsPerBlock;
+}
+
+/** Shared memory for objects of a type whose constructor is not to run there. */
+template <typename T, int VNumber = 1>
+struct SharedStorage
+{
+  alignas(T) unsigned char Bytes[sizeof(T) * VNumber];
+
+  __device__ T &
+  Get(int i = 0)
+  {
+    return reinterpret_cast<T *>(Bytes)[i];
+  }
+};
+
+/** Sum over the lanes of the warp, modulo 2^32, in all of them. */
+__device__ inline uint32_t
+SumOverWarp(uint32_t x)
+{
+  NV_IF_ELSE_TARGET(
+    NV_PROVIDES_SM_80,
+    (return __reduce_add_sync(AllLanes, x);),
+    (for (int offset = WarpSize / 2; offset > 0; offset /= 2) { x += __shfl_xor_sync(AllLanes, x, offset); } return x;))
+}
+
+/** Sum over the lanes of the warp, modulo 2^64, in all of them. In pieces of so few bits that 32 of them do not
+ * overflow. */
+__device__ inline uint64_t
+SumOverWarp(uint64_t x)
+{
+  constexpr uint32_t bits = 27;
+  constexpr uint32_t mask = (1u << bits) - 1u;
+  const uint64_t     low = SumOverWarp(static_cast<uint32_t>(x) & mask);
+  const uint64_t     middle = SumOverWarp(static_cast<uint32_t>(x >> bits) & mask);
+  const uint64_t     high = SumOverWarp(static_cast<uint32_t>(x >> (2 * bits)));
+  return low + (middle << bits) + (high << (2 * bits));
+}
+
+/** The smallest of the numbers of the warp's lanes, in all of them. */
+__device__ inline int32_t
+MinimumOverWarp(int32_t x)
+{
+  NV_IF_ELSE_TARGET(NV_PROVIDES_SM_80,
+                    (return __reduce_min_sync(AllLanes, x);),
+                    (for (int offset = WarpSize / 2; offset > 0;
+                          offset /= 2) { x = Minimum(x, __shfl_xor_sync(AllLanes, x, offset)); } return x;))
+}
+
+__device__ inline Moments
+SumOverWarp(const Moments & m)
+{
+  return { static_cast<int64_t>(SumOverWarp(static_cast<uint64_t>(m.Count))),
+           SumOverWarp(m.Sum),
+           SumOverWarp(m.SumOfSquares) };
+}
+
+/** Adds to a sum in memory; exact in any order. */
+__device__ inline void
+AtomicAdd(Moments & sum, const Moments & m)
+{
+  atomicAdd(reinterpret_cast<unsigned long long *>(&sum.Count), static_cast<unsigned long long>(m.Count));
+  atomicAdd(reinterpret_cast<unsigned long long *>(&sum.Sum), static_cast<unsigned long long>(m.Sum));
+  atomicAdd(reinterpret_cast<unsigned long long *>(&sum.SumOfSquares), static_cast<unsigned long long>(m.SumOfSquares));
+}
+
+/** Eight samples as they lie in memory. */
+template <typename TSample>
+struct alignas(sizeof(TSample) == 4 ? 16 : 8 * sizeof(TSample)) EightSamples
+{
+  static constexpr int Number = 8;
+  static constexpr int WordsPerVector = 2 * sizeof(TSample);
+  uint32_t             Words[WordsPerVector];
+
+  __device__ TSample
+  Get(int j) const
+  {
+    constexpr int perWord = 4 / sizeof(TSample);
+    constexpr int bits = 8 * sizeof(TSample);
+    return static_cast<TSample>(Words[j / perWord] >> (j % perWord * bits % 32));
+  }
+};
+
+__device__ inline EightSamples<uint8_t>
+LoadEight(const uint8_t * samples)
+{
+  const uint2 v = __ldg(reinterpret_cast<const uint2 *>(samples));
+  return { { v.x, v.y } };
+}
+__device__ inline EightSamples<uint16_t>
+LoadEight(const uint16_t * samples)
+{
+  const uint4 v = __ldg(reinterpret_cast<const uint4 *>(samples));
+  return { { v.x, v.y, v.z, v.w } };
+}
+__device__ inline EightSamples<uint32_t>
+LoadEight(const uint32_t * samples)
+{
+  const uint4 v = __ldg(reinterpret_cast<const uint4 *>(samples));
+  const uint4 w = __ldg(reinterpret_cast<const uint4 *>(samples) + 1);
+  return { { v.x, v.y, v.z, v.w, w.x, w.y, w.z, w.w } };
+}
+
+/** Pixels in device memory: rows start at multiples of 16 samples from an aligned address. A look-up has two parts, so
+ * that the loads of several can be on their way at once: Fetch() loads, Resolve() computes. */
+template <typename TSample, bool VMask>
+struct DevicePixels : PixelLevel<TSample, true, VMask>
+{
+  using Base = PixelLevel<TSample, true, VMask>;
+
+  struct Lookup
+  {
+    ulonglong2            Sums; // of the row before the checkpoint
+    EightSamples<TSample> Samples;
+    uint2                 Mask;
+    int32_t               Y;
+    int32_t               Column;
+  };
+
+  __device__ Lookup
+  Fetch(int32_t y, int32_t column) const
+  {
+    const int32_t block = this->BlockOf(column);
+    const size_t  row = static_cast<size_t>(y) * Base::CheckpointsPerRow;
+    Lookup        lookup;
+    lookup.Y = y;
+    lookup.Column = column;
+    lookup.Sums = __ldg(reinterpret_cast<const ulonglong2 *>(Base::Checkpoints + row + block));
+    lookup.Samples = LoadEight(Base::Samples + y * Base::RowStride + FirstSample(column, block));
+    lookup.Mask =
+      VMask ? __ldg(reinterpret_cast<const uint2 *>(Base::Mask + row + column / CheckpointSpacing)) : uint2{ 0, 0 };
+    return lookup;
+  }
+
+  /** Sums of the pixels x < column of row y. */
+  __device__ Moments
+  Resolve(const Lookup & lookup) const
+  {
+    using Wide = std::conditional_t<sizeof(TSample) == 4, uint64_t, uint32_t>;
+    const int32_t block = this->BlockOf(lookup.Column);
+    const int32_t first = FirstSample(lookup.Column, block);
+    const bool    before = first < block * CheckpointSpacing;
+    const int32_t offset = lookup.Column - first; // in the eight, or after them
+    Wide          sum = 0;
+    uint64_t      squares = 0;
+#pragma unroll
+    for (int32_t j = 0; j < EightSamples<TSample>::Number; ++j)
+    {
+      const bool taken = before ? j >= offset : j < offset;
+      const Wide sample = taken ? static_cast<TSample>(lookup.Samples.Get(j) ^ Base::Flip) : 0;
+      sum += sample;
+      squares += static_cast<uint64_t>(sample) * sample;
+    }
+    uint64_t wideSum = sum;
+    for (int32_t j = EightSamples<TSample>::Number; j < offset; ++j) // after a row's last checkpoint only
+    {
+      const uint64_t sample = static_cast<TSample>(Base::Samples[lookup.Y * Base::RowStride + first + j] ^ Base::Flip);
+      wideSum += sample;
+      squares += sample * sample;
+    }
+    Moments moments{ lookup.Column,
+                     lookup.Sums.x + (before ? 0 - wideSum : wideSum),
+                     lookup.Sums.y + (before ? 0 - squares : squares) };
+    if (VMask)
+    {
+      const uint32_t below = (1u << lookup.Column % CheckpointSpacing) - 1u;
+      moments.Count = lookup.Mask.x + __popc(lookup.Mask.y & below);
+    }
+    return moments;
+  }
+
+  __device__ Moments
+  RowPrefix(int32_t y, int32_t column) const
+  {
+    return this->Resolve(this->Fetch(y, column));
+  }
+
+private:
+  /** The nearest checkpoint's. */
+  __device__ int32_t
+  BlockOf(int32_t column) const
+  {
+    const int32_t block = (column + CheckpointSpacing / 2) / CheckpointSpacing;
+    return block - (block >= Base::CheckpointsPerRow ? 1 : 0);
+  }
+
+  /** Of the eight samples at the checkpoint: those after it, or before it, which exist also at a row's end. */
+  static __device__ int32_t
+  FirstSample(int32_t column, int32_t block)
+  {
+    const int32_t at = block * CheckpointSpacing;
+    return column > at || block == 0 ? at : at - EightSamples<TSample>::Number;
+  }
+};
+
+/** Cells in device memory. */
+struct DeviceCells : BlockLevel
+{
+  using Lookup = Moments;
+
+  __device__ Lookup
+  Fetch(int32_t y, int32_t column) const
+  {
+    return this->RowPrefix(y, column);
+  }
+  __device__ Moments
+  Resolve(const Lookup & lookup) const
+  {
+    return lookup;
+  }
+};
+
+/** Contribution of rows row, row + stride, ... of an edge, as SumEdgeRows(), in steps of some rows. */
+template <typename TLevel>
+class EdgeRows
+{
+public:
+  __device__
+  EdgeRows(const LatticeEdge & edge, int32_t row, int32_t stride)
+    : m_Walker({ edge.Top, edge.DeltaX, Maximum(1, edge.NumberOfRows), edge.Upward }, row, stride)
+    , m_Top(edge.Top.Y)
+    , m_Row(row)
+    , m_Stride(stride)
+    , m_NumberOfRows(edge.NumberOfRows)
+    , m_Upward(edge.Upward)
+  {}
+
+  __device__ bool
+  HasNext() const
+  {
+    return m_Row < m_NumberOfRows;
+  }
+
+  /** Loads what the next step adds. */
+  __device__ void
+  Fetch(const TLevel & level)
+  {
+#pragma unroll
+    for (int32_t b = 0; b < Batch; ++b)
+    {
+      // Beyond the edge column 0 is looked up, before which there is nothing.
+      const int32_t row = m_Row + b * m_Stride;
+      const bool    inside = row < m_NumberOfRows;
+      m_Lookups[b] = level.Fetch(m_Top + (inside ? row : m_Row), inside ? m_Walker.GetColumn() : 0);
+      m_Walker.Advance();
+    }
+    m_Row += Batch * m_Stride;
+  }
+  __device__ void
+  Resolve(const TLevel & level)
+  {
+#pragma unroll
+    for (int32_t b = 0; b < Batch; ++b)
+    {
+      m_Sum += level.Resolve(m_Lookups[b]);
+    }
+  }
+
+  __device__ Moments
+  GetSum() const
+  {
+    return m_Upward ? Moments{} - m_Sum : m_Sum;
+  }
+
+private:
+  static constexpr int32_t Batch = 2;
+
+  CrossingWalker          m_Walker;
+  int32_t                 m_Top;
+  int32_t                 m_Row;
+  int32_t                 m_Stride;
+  int32_t                 m_NumberOfRows;
+  bool                    m_Upward;
+  typename TLevel::Lookup m_Lookups[Batch];
+  Moments                 m_Sum;
+};
+
+/** Contribution of rows row, row + stride, ... of both edges of a chain; loads of both are on their way together. */
+template <typename TLevel>
+__device__ Moments
+SumChainRows(const TLevel & level, const LatticeChain & chain, int32_t row, int32_t stride)
+{
+  EdgeRows<TLevel> first(MakeEdge(chain.Before, chain.At), row, stride);
+  EdgeRows<TLevel> second(MakeEdge(chain.At, chain.After), row, stride);
+  while (true)
+  {
+    const bool firstHasNext = first.HasNext();
+    const bool secondHasNext = second.HasNext();
+    if (!firstHasNext && !secondHasNext)
+    {
+      return first.GetSum() + second.GetSum();
+    }
+    if (firstHasNext)
+    {
+      first.Fetch(level);
+    }
+    if (secondHasNext)
+    {
+      second.Fetch(level);
+    }
+    if (firstHasNext)
+    {
+      first.Resolve(level);
+    }
+    if (secondHasNext)
+    {
+      second.Resolve(level);
+    }
+  }
+}
+
+/** Rows First to End - 1 of pixels or cells. */
+struct RowRange
+{
+  int32_t First;
+  int32_t End;
+};
+
+/** Checkpoints of some rows, one block per row; with a mask also its checkpoints. The sums of the rows are added to
+ * `total`. */
+template <typename TSample, bool VMask>
+__global__ void
+__launch_bounds__(ThreadsPerBlock) SumRowsKernel(DevicePixels<TSample, VMask> pixels,
+                                                 RowRange                     rows,
+                                                 Checkpoint *                 checkpoints,
+                                                 MaskCheckpoint *             mask,
+                                                 const uint16_t *             validBits,
+                                                 Moments *                    total)
+{
+  __shared__ SharedStorage<Moments, WarpsPerBlock> warpSums;
+  for (int32_t y = rows.First + static_cast<int32_t>(blockIdx.x); y < rows.End; y += static_cast<int32_t>(gridDim.x))
+  {
+    const TSample * row = pixels.Samples + y * pixels.RowStride;
+    const size_t    firstCheckpoint = static_cast<size_t>(y) * pixels.CheckpointsPerRow;
+    Moments         carry;
+    for (int32_t base = 0; base < pixels.CheckpointsPerRow; base += ThreadsPerBlock)
+    {
+      const int32_t block = base + static_cast<int32_t>(threadIdx.x);
+      Moments       own;
+      if (block < pixels.CheckpointsPerRow)
+      {
+        constexpr int32_t vector = EightSamples<TSample>::Number;
+        for (int32_t first = block * CheckpointSpacing; first < Minimum((block + 1) * CheckpointSpacing, pixels.Width);
+             first += vector)
+        {
+          const EightSamples<TSample> samples = LoadEight(row + first);
+#pragma unroll
+          for (int32_t j = 0; j < vector; ++j)
+          {
+            const uint64_t sample = first + j < pixels.Width ? static_cast<TSample>(samples.Get(j) ^ pixels.Flip) : 0;
+            own.Sum += sample;
+            own.SumOfSquares += sample * sample;
+          }
+        }
+        own.Count = VMask ? CountBits(validBits[firstCheckpoint + block]) : 0;
+      }
+      // Exclusive prefix: within the warp, then over the warps.
+      Moments prefix = own;
+      for (int offset = 1; offset < WarpSize; offset *= 2)
+      {
+        Moments other;
+        other.Count = __shfl_up_sync(AllLanes, static_cast<long long>(prefix.Count), offset);
+        other.Sum = __shfl_up_sync(AllLanes, static_cast<unsigned long long>(prefix.Sum), offset);
+        other.SumOfSquares = __shfl_up_sync(AllLanes, static_cast<unsigned long long>(prefix.SumOfSquares), offset);
+        prefix += LaneIndex() >= offset ? other : Moments{};
+      }
+      if (LaneIndex() == WarpSize - 1)
+      {
+        warpSums.Get(WarpOfBlock()) = prefix;
+      }
+      __syncthreads();
+      prefix += carry - own;
+      for (int warp = 0; warp < WarpsPerBlock; ++warp)
+      {
+        prefix += warp < WarpOfBlock() ? warpSums.Get(warp) : Moments{};
+        carry += warpSums.Get(warp);
+      }
+      if (block < pixels.CheckpointsPerRow)
+      {
+        checkpoints[firstCheckpoint + block] = { prefix.Sum, prefix.SumOfSquares };
+        if (VMask)
+        {
+          mask[firstCheckpoint + block] = { static_cast<uint32_t>(prefix.Count), validBits[firstCheckpoint + block] };
+        }
+      }
+      __syncthreads();
+    }
+    if (threadIdx.x == 0)
+    {
+      carry.Count = VMask ? carry.Count : pixels.Width;
+      AtomicAdd(*total, carry);
+    }
+  }
+}
+
+/** Prefixes of some rows of cells, one thread per value. */
+template <typename TSample, bool VMask>
+__global__ void
+SumCellsKernel(DevicePixels<TSample, VMask> pixels,
+               uint32_t                     exponent,
+               DeviceCells                  cells,
+               RowRange                     rows,
+               Moments *                    prefixes)
+{
+  const int32_t x = static_cast<int32_t>(blockIdx.x * blockDim.x + threadIdx.x);
+  const int32_t side = 1 << exponent;
+  if (x > cells.Width)
+  {
+    return;
+  }
+  for (int32_t row = rows.First + static_cast<int32_t>(blockIdx.y); row < rows.End;
+       row += static_cast<int32_t>(gridDim.y))
+  {
+    Moments sum;
+    for (int32_t y = row * side; y < (row + 1) * side; ++y)
+    {
+      sum += pixels.RowPrefix(y, x * side);
+    }
+    prefixes[static_cast<size_t>(row) * (cells.Width + 1) + x] = sum;
+  }
+}
+
+/** Sums of a polygon, added to `sums`; one warp per edge. */
+template <typename TLevel>
+__global__ void
+SumPolygonKernel(TLevel level, const LatticePoint * polygon, int n, Moments * sums)
+{
+  for (int i = WarpOfGrid(); i < n; i += WarpsOfGrid())
+  {
+    const LatticePoint after = polygon[Next(i, n)];
+    const Moments      sum = SumOverWarp(SumChainRows(level, { polygon[i], after, after }, LaneIndex(), WarpSize));
+    if (LaneIndex() == 0)
+    {
+      AtomicAdd(*sums, sum);
+    }
+  }
+}
+} // namespace kernels
+} // namespace itk::cuda::region
+
+#endif
