@@ -81,23 +81,58 @@ AddOutputs(CLI::App & app, Arguments & arguments)
   app.add_option("--stats", arguments.StatsFile, "JSON file to write: both regions, the criterion, its history, times");
 }
 
+std::vector<std::string>
+GetLawNames()
+{
+  std::vector<std::string> names;
+  for (const auto & law : itk::CudaNoiseLaws())
+  {
+    names.push_back(CLI::detail::to_lower(law.Name));
+  }
+  return names;
+}
+
+/** "gamma (intensity of radar images), ..." */
+std::string
+DescribeLaws()
+{
+  std::string text;
+  for (const auto & law : itk::CudaNoiseLaws())
+  {
+    text += (text.empty() ? "" : ", ") + CLI::detail::to_lower(law.Name) + " (" + law.Description + ")";
+  }
+  return text;
+}
+
+/** Names of the laws that need a parameter: "gamma, rayleigh". */
+std::string
+LawsWithParameter(const std::string & parameter)
+{
+  std::string text;
+  for (const auto & law : itk::CudaNoiseLaws())
+  {
+    if (law.Parameter == parameter)
+    {
+      text += (text.empty() ? "" : ", ") + CLI::detail::to_lower(law.Name);
+    }
+  }
+  return text;
+}
+
 void
 AddModel(CLI::App & app, Arguments & arguments)
 {
-  app
-    .add_option("--law",
-                arguments.Law,
-                "distribution of the pixels of each region: gamma (intensity of radar images), rayleigh (their "
-                "amplitude), poisson (counts), bernoulli (two values), lognormal, gaussian, or gaussiancommonvariance")
+  app.add_option("--law", arguments.Law, "distribution of the pixels of each region: " + DescribeLaws())
     ->required()
-    ->check(
-      CLI::IsMember({ "gaussian", "gaussiancommonvariance", "gamma", "rayleigh", "poisson", "bernoulli", "lognormal" },
-                    CLI::ignore_case));
-  app.add_option("--looks", arguments.Parameters.NumberOfLooks, "gamma: number of looks, > 0")->capture_default_str();
-  app.add_option(
-    "--threshold",
-    arguments.Parameters.ForegroundThreshold,
-    "bernoulli: pixels above this value are ones, the others zeros; needed unless the image has two values");
+    ->check(CLI::IsMember(GetLawNames(), CLI::ignore_case));
+  app
+    .add_option(
+      "--looks", arguments.Parameters.NumberOfLooks, LawsWithParameter("NumberOfLooks") + ": number of looks, > 0")
+    ->capture_default_str();
+  app.add_option("--threshold",
+                 arguments.Parameters.ForegroundThreshold,
+                 LawsWithParameter("ForegroundThreshold") +
+                   ": pixels above this value are ones, the others zeros; needed unless the image has two values");
   auto * const rectangle =
     app
       .add_option("--start",

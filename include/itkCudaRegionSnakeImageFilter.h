@@ -3,6 +3,7 @@
 #define itkCudaRegionSnakeImageFilter_h
 
 #include "itkCudaFilterBackend.h"
+#include "itkCudaNoiseLaws.h"
 #include "itkCudaRegionSnakeTypes.h"
 #include "itkImage.h"
 #include "itkImageToImageFilter.h"
@@ -110,8 +111,15 @@ public:
     return m_Parameters.Start;
   }
 
-  /** Distribution of the pixels. Default: Gaussian. Gamma and Rayleigh need values of 0 or more, log-normal values
-   * above 0, Poisson counts, Bernoulli an image of 0 and one other value or a ForegroundThreshold. */
+  /** What can be set as NoiseLaw, with the values that each law allows. */
+  static std::vector<CudaNoiseLawInformation>
+  GetNoiseLaws()
+  {
+    return CudaNoiseLaws();
+  }
+
+  /** Distribution of the pixels, one of GetNoiseLaws(). Default: Gaussian. Bernoulli needs an image of 0 and one other
+   * value, or a ForegroundThreshold. */
   void
   SetNoiseLaw(NoiseLawEnum law)
   {
@@ -280,7 +288,7 @@ public:
   GetContourPoint(SizeValueType i) const;
 
   /** Number of valid pixels, mean and variance of the regions: of the pixels, or of their logarithm for the log-normal
-   * law. Laws that need no squares of pixels (Gamma, Poisson, Bernoulli) leave the variance as not a number. */
+   * law. Laws that need no squares of pixels (GetNoiseLaws()) leave the variance as not a number. */
   const CudaRegionSnakeStatistics &
   GetInsideStatistics() const
   {

@@ -14,16 +14,12 @@
 // Logarithm and criteria have the same bits on the device as on the host, from which follows that decisions agree.
 namespace
 {
+using itk::cuda::region::AllLaws;
 using itk::cuda::region::CriterionCase;
 using itk::cuda::region::CriterionValue;
 using itk::cuda::region::LawDescription;
 using itk::cuda::region::Moments;
 using itk::cuda::region::NoiseLaw;
-
-constexpr NoiseLaw AllLaws[] = { NoiseLaw::Gaussian, NoiseLaw::GaussianCommonVariance,
-                                 NoiseLaw::Gamma,    NoiseLaw::Rayleigh,
-                                 NoiseLaw::Poisson,  NoiseLaw::Bernoulli,
-                                 NoiseLaw::LogNormal };
 
 class CudaSnakeDeviceMathGpu : public itk::cuda::SnakeDeviceTest
 {};

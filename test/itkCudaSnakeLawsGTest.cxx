@@ -13,17 +13,13 @@
 
 namespace
 {
+using itk::cuda::region::AllLaws;
 using itk::cuda::region::Criterion;
 using itk::cuda::region::LawDescription;
 using itk::cuda::region::LinearForm;
 using itk::cuda::region::Linearize;
 using itk::cuda::region::Moments;
 using itk::cuda::region::NoiseLaw;
-
-constexpr NoiseLaw AllLaws[] = { NoiseLaw::Gaussian, NoiseLaw::GaussianCommonVariance,
-                                 NoiseLaw::Gamma,    NoiseLaw::Rayleigh,
-                                 NoiseLaw::Poisson,  NoiseLaw::Bernoulli,
-                                 NoiseLaw::LogNormal };
 
 Moments
 SumUp(const std::vector<uint32_t> & samples)
@@ -67,8 +63,12 @@ DirectCriterion(const LawDescription & law, const Moments & target, const Moment
       case NoiseLaw::Bernoulli:
         result += n(m) * entropy(mean(m));
         break;
-      default:
+      case NoiseLaw::Gaussian:
+      case NoiseLaw::LogNormal:
         result += n(m) / 2 * std::log(variance(m));
+        break;
+      case NoiseLaw::GaussianCommonVariance:
+        break; // above
     }
   }
   return result;

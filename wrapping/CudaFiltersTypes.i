@@ -35,6 +35,36 @@ CudaDeviceInformation_AsDictionary(const itk::CudaDeviceInformation & device)
   }
 }
 
+%fragment("CudaNoiseLawInformation_AsDictionary", "header")
+%{
+static PyObject *
+CudaNoiseLawInformation_AsDictionary(const itk::CudaNoiseLawInformation & law)
+{
+  return Py_BuildValue("{s:s,s:s,s:s,s:s,s:N}",
+                       "name",
+                       law.Name.c_str(),
+                       "description",
+                       law.Description.c_str(),
+                       "allowed_values",
+                       law.AllowedValues.c_str(),
+                       "parameter",
+                       law.Parameter.c_str(),
+                       "uses_squares",
+                       PyBool_FromLong(law.UsesSquares));
+}
+%}
+
+%typemap(out, fragment = "CudaNoiseLawInformation_AsDictionary")
+  std::vector< itk::CudaNoiseLawInformation >
+{
+  const std::vector<itk::CudaNoiseLawInformation> & laws = $1;
+  $result = PyList_New(static_cast<Py_ssize_t>(laws.size()));
+  for (size_t i = 0; $result && i < laws.size(); ++i)
+  {
+    PyList_SetItem($result, static_cast<Py_ssize_t>(i), CudaNoiseLawInformation_AsDictionary(laws[i]));
+  }
+}
+
 %fragment("CudaRegionSnakeResult_AsDictionary", "header")
 %{
 #include <sstream>
@@ -171,24 +201,24 @@ CudaRegionSnakeResult_AsDictionary(const itk::CudaRegionSnakeResult & result)
   $result = CudaRegionSnakeResult_AsDictionary(*$1);
 }
 
-// Python hands enumerations over as numbers, of which only some are values.
+// Python hands enumerations over as numbers, of which only some are values. `last`: the value of the last one. `words`: a string.
 %define CUDAFILTERS_CHECK_ENUMERATION(name, last, words)
 %typemap(check) itkCudaFiltersEnums::name
 {
-  if ($1 > itkCudaFiltersEnums::name::last)
+  if (static_cast<int>($1) > static_cast<int>(last))
   {
-    const std::string message = #name " is " + std::to_string(static_cast<int>($1)) + "; it must be " words
+    const std::string message = #name " is " + std::to_string(static_cast<int>($1)) + "; it must be " + std::string(words) +
                                 ", or one of itk.CudaFiltersEnums." #name "_*";
     SWIG_exception_fail(SWIG_ValueError, message.c_str());
   }
 }
 %enddef
 
-CUDAFILTERS_CHECK_ENUMERATION(Backend, Host, "automatic, cuda or host")
-CUDAFILTERS_CHECK_ENUMERATION(Approximation, Accurate, "Deriche or Accurate")
-CUDAFILTERS_CHECK_ENUMERATION(NoiseLaw, LogNormal, "Gaussian, GaussianCommonVariance, Gamma, Rayleigh, Poisson, Bernoulli or LogNormal")
-CUDAFILTERS_CHECK_ENUMERATION(Schedule, AsPublished, "CoarseToFine or AsPublished")
-CUDAFILTERS_CHECK_ENUMERATION(Start, MarginRectangle, "Automatic or MarginRectangle")
-CUDAFILTERS_CHECK_ENUMERATION(Partition, Exact, "OneWay, TwoWay or Exact")
-CUDAFILTERS_CHECK_ENUMERATION(LineBorders, Exact, "AsPublished or Exact")
-CUDAFILTERS_CHECK_ENUMERATION(IntermediateStorage, Global, "Local or Global")
+CUDAFILTERS_CHECK_ENUMERATION(Backend, itkCudaFiltersEnums::Backend::Host, "automatic, cuda or host")
+CUDAFILTERS_CHECK_ENUMERATION(Approximation, itkCudaFiltersEnums::Approximation::Accurate, "Deriche or Accurate")
+CUDAFILTERS_CHECK_ENUMERATION(NoiseLaw, itk::CudaNoiseLaws().back().Law, itk::CudaNoiseLawNames())
+CUDAFILTERS_CHECK_ENUMERATION(Schedule, itkCudaFiltersEnums::Schedule::AsPublished, "CoarseToFine or AsPublished")
+CUDAFILTERS_CHECK_ENUMERATION(Start, itkCudaFiltersEnums::Start::MarginRectangle, "Automatic or MarginRectangle")
+CUDAFILTERS_CHECK_ENUMERATION(Partition, itkCudaFiltersEnums::Partition::Exact, "OneWay, TwoWay or Exact")
+CUDAFILTERS_CHECK_ENUMERATION(LineBorders, itkCudaFiltersEnums::LineBorders::Exact, "AsPublished or Exact")
+CUDAFILTERS_CHECK_ENUMERATION(IntermediateStorage, itkCudaFiltersEnums::IntermediateStorage::Global, "Local or Global")

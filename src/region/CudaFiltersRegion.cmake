@@ -3,7 +3,8 @@
 include(CheckCXXCompilerFlag)
 check_cxx_compiler_flag(-ffp-contract=off CudaFilters_HAVE_FP_CONTRACT_OFF)
 
-# Adds sources to the library, compiled without contraction. A macro, because the list is the caller's.
+# Adds sources to the library, compiled without contraction. A law that a switch forgets is an error. A macro, because the list is
+# the caller's.
 macro(cudafilters_add_region_sources)
   list(APPEND CudaFilters_SRCS ${ARGN})
   foreach(source ${ARGN})
@@ -15,7 +16,12 @@ macro(cudafilters_add_region_sources)
                  "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-ffp-contract=off>")
     endif()
     set_property(SOURCE ${source} APPEND PROPERTY COMPILE_OPTIONS "$<$<COMPILE_LANGUAGE:CUDA>:--fmad=false>")
+    set_property(
+      SOURCE ${source}
+      APPEND
+      PROPERTY COMPILE_OPTIONS "$<$<COMPILE_LANG_AND_ID:CXX,GNU,Clang>:-Werror=switch>"
+               "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Werror=switch>")
   endforeach()
 endmacro()
 
-cudafilters_add_region_sources(region/itkCudaRegionSamples.cxx region/itkCudaRegionTables.cxx)
+cudafilters_add_region_sources(region/itkCudaRegionLaws.cxx region/itkCudaRegionSamples.cxx region/itkCudaRegionTables.cxx)

@@ -6,7 +6,11 @@
 #include "itkCudaHostDevice.h"
 #include "itkCudaRegionMath.h"
 
+#include <array>
+#include <cmath>
+#include <cstddef>
 #include <cstdint>
+#include <limits>
 
 // The criteria J that the snake minimises: negative log-likelihoods of two regions with their parameters at the
 // optimum, without the terms that do not depend on where the boundary is.
@@ -261,6 +265,141 @@ private:
   }
 };
 
+/** The values that a law describes. */
+enum class ValueRange : uint8_t
+{
+  Finite,
+  NotNegative,
+  Positive,
+  Counts
+};
+
+/** How pixels become samples. */
+enum class SampleGrid : uint8_t
+{
+  FromMinimum, // steps counted from the smallest value
+  FromZero,    // steps counted from 0
+  Integers,    // the values themselves
+  Logarithms,  // steps of the values' logarithms
+  Binary       // 0 and 1
+};
+
+/** What else the user says of the pixels. */
+enum class LawParameter : uint8_t
+{
+  None,
+  NumberOfLooks,
+  ForegroundThreshold
+};
+
+/** What is known of a law besides its criterion. */
+struct LawTraits
+{
+  const char * Name{ nullptr }; // null: there is no such law
+  const char * Description{ nullptr };
+  ValueRange   Values{ ValueRange::Finite };
+  SampleGrid   Grid{ SampleGrid::FromMinimum };
+  LawParameter Parameter{ LawParameter::None };
+  bool         UsesSquares{ true }; // of samples
+  double       StepExponent{ 1.0 }; // J of a pixel and a look grows by so many logarithms of the samples' step
+};
+
+/** The table of the laws. */
+constexpr LawTraits
+GetTraits(NoiseLaw law)
+{
+  using Range = ValueRange;
+  using Grid = SampleGrid;
+  using Parameter = LawParameter;
+  switch (law)
+  {
+    case NoiseLaw::Gaussian:
+      return { "Gaussian", "own mean and variance", Range::Finite, Grid::FromMinimum, Parameter::None, true, 1.0 };
+    case NoiseLaw::GaussianCommonVariance:
+      return {
+        "GaussianCommonVariance", "own mean, one variance", Range::Finite, Grid::FromMinimum, Parameter::None, true, 1.0
+      };
+    case NoiseLaw::Gamma:
+      return {
+        "Gamma", "intensity of radar images", Range::NotNegative, Grid::FromZero, Parameter::NumberOfLooks, false, 1.0
+      };
+    case NoiseLaw::Rayleigh:
+      return {
+        "Rayleigh", "amplitude of radar images", Range::NotNegative, Grid::FromZero, Parameter::None, true, 2.0
+      };
+    case NoiseLaw::Poisson:
+      return { "Poisson", "counts", Range::Counts, Grid::Integers, Parameter::None, false, 0.0 };
+    case NoiseLaw::Bernoulli:
+      return { "Bernoulli", "two values", Range::Finite, Grid::Binary, Parameter::ForegroundThreshold, false, 0.0 };
+    case NoiseLaw::LogNormal:
+      return { "LogNormal", "Gaussian logarithm", Range::Positive, Grid::Logarithms, Parameter::None, true, 1.0 };
+  }
+  return {};
+}
+
+constexpr size_t
+CountLaws()
+{
+  size_t number = 0;
+  while (GetTraits(static_cast<NoiseLaw>(number)).Name != nullptr)
+  {
+    ++number;
+  }
+  return number;
+}
+
+constexpr size_t NumberOfLaws = CountLaws();
+
+constexpr std::array<NoiseLaw, NumberOfLaws>
+ListLaws()
+{
+  std::array<NoiseLaw, NumberOfLaws> laws{};
+  for (size_t i = 0; i < NumberOfLaws; ++i)
+  {
+    laws[i] = static_cast<NoiseLaw>(i);
+  }
+  return laws;
+}
+
+/** All laws, in the order of the enumeration. */
+constexpr std::array<NoiseLaw, NumberOfLaws> AllLaws = ListLaws();
+
+/** Whether a finite value is one of the range. */
+inline bool
+IsInRange(ValueRange range, double value)
+{
+  switch (range)
+  {
+    case ValueRange::NotNegative:
+      return value >= 0.0;
+    case ValueRange::Positive:
+      return value > 0.0;
+    case ValueRange::Counts:
+      return value >= 0.0 && value == std::floor(value) && value <= std::numeric_limits<uint32_t>::max();
+    case ValueRange::Finite:
+      break;
+  }
+  return true;
+}
+
+/** The range in words. */
+inline const char *
+DescribeRange(ValueRange range)
+{
+  switch (range)
+  {
+    case ValueRange::NotNegative:
+      return "values of 0 or more";
+    case ValueRange::Positive:
+      return "values above 0";
+    case ValueRange::Counts:
+      return "counts: integers from 0 to 4294967295";
+    case ValueRange::Finite:
+      break;
+  }
+  return "finite values";
+}
+
 /** The law of an image, as plain data. */
 struct LawDescription
 {
@@ -292,9 +431,11 @@ struct LawDescription
         return function(IndependentRegions<PoissonRegion>{ { this->HalfACount() } });
       case NoiseLaw::Bernoulli:
         return function(IndependentRegions<BernoulliRegion>{ { this->HalfACount() } });
-      default: // Gaussian; log-normal: its samples are logarithms
-        return function(IndependentRegions<GaussianRegion>{});
+      case NoiseLaw::Gaussian:
+      case NoiseLaw::LogNormal: // its samples are logarithms
+        break;
     }
+    return function(IndependentRegions<GaussianRegion>{});
   }
 };
 
@@ -339,10 +480,19 @@ Linearize(const LawDescription & law, const Moments & target, const Moments & to
 }
 
 /** Whether the law's criterion depends on the sum of squares. */
-inline bool
+constexpr bool
 UsesSquares(NoiseLaw law)
 {
-  return law != NoiseLaw::Gamma && law != NoiseLaw::Poisson && law != NoiseLaw::Bernoulli;
+  return GetTraits(law).UsesSquares;
+}
+
+/** What J has to be increased by when samples are in units of `step`. */
+inline double
+CriterionOffset(const LawDescription & law, double step)
+{
+  const LawTraits traits = GetTraits(law.Law);
+  const double    looks = traits.Parameter == LawParameter::NumberOfLooks ? law.NumberOfLooks : 1.0;
+  return looks * (traits.StepExponent * (static_cast<double>(law.NumberOfValidPixels) * Log(step)));
 }
 } // namespace itk::cuda::region
 

@@ -64,63 +64,6 @@ struct PixelRows
   }
 };
 
-const char *
-NameOf(NoiseLaw law)
-{
-  switch (law)
-  {
-    case NoiseLaw::Gaussian:
-      return "Gaussian";
-    case NoiseLaw::GaussianCommonVariance:
-      return "GaussianCommonVariance";
-    case NoiseLaw::Gamma:
-      return "Gamma";
-    case NoiseLaw::Rayleigh:
-      return "Rayleigh";
-    case NoiseLaw::Poisson:
-      return "Poisson";
-    case NoiseLaw::Bernoulli:
-      return "Bernoulli";
-    default:
-      return "LogNormal";
-  }
-}
-
-/** Whether the law describes a finite value. */
-bool
-IsAllowed(NoiseLaw law, double value)
-{
-  switch (law)
-  {
-    case NoiseLaw::Gamma:
-    case NoiseLaw::Rayleigh:
-      return value >= 0.0;
-    case NoiseLaw::Poisson:
-      return value >= 0.0 && value == std::floor(value) && value <= std::numeric_limits<uint32_t>::max();
-    case NoiseLaw::LogNormal:
-      return value > 0.0;
-    default:
-      return true;
-  }
-}
-
-const char *
-AllowedValues(NoiseLaw law)
-{
-  switch (law)
-  {
-    case NoiseLaw::Gamma:
-    case NoiseLaw::Rayleigh:
-      return "values of 0 or more";
-    case NoiseLaw::Poisson:
-      return "counts: integers from 0 to 4294967295";
-    case NoiseLaw::LogNormal:
-      return "values above 0";
-    default:
-      return "finite values";
-  }
-}
-
 template <typename TPixel, typename TAllowed>
 ValueSurvey
 Survey(const PixelRows<TPixel> & rows, const Threads & threads, const TAllowed & isAllowed)
@@ -185,10 +128,10 @@ BitsOf(size_t number)
 
 /** Largest sample whose sums over `pixels` pixels stay below 2^63. */
 uint32_t
-LargestSample(NoiseLaw law, size_t pixels)
+LargestSample(bool usesSquares, size_t pixels)
 {
   const unsigned int sum = 63 - BitsOf(pixels);
-  const unsigned int bits = UsesSquares(law) ? std::min(24u, sum / 2) : std::min(32u, sum);
+  const unsigned int bits = usesSquares ? std::min(24u, sum / 2) : std::min(32u, sum);
   return static_cast<uint32_t>((uint64_t{ 1 } << bits) - 1);
 }
 
@@ -219,7 +162,7 @@ public:
     : m_Samples(samples)
     , m_Storage(storage)
     , m_Input(input)
-    , m_Law(parameters.NoiseLaw)
+    , m_Traits(GetTraits(parameters.NoiseLaw))
     , m_Threshold(parameters.ForegroundThreshold)
     , m_Threads(threads)
     , m_Rows{ input.Image, samples.ValidBits.get(), samples.GetMaskWordsPerRow() }
@@ -228,49 +171,54 @@ public:
   void
   Make()
   {
-    const bool integers = std::numeric_limits<TPixel>::is_integer;
-    const bool gaussian = m_Law == NoiseLaw::Gaussian || m_Law == NoiseLaw::GaussianCommonVariance;
-    const bool needsSurvey = !integers || m_Law == NoiseLaw::Bernoulli || m_Law == NoiseLaw::LogNormal ||
-                             (std::is_signed<TPixel>::value && !gaussian);
-    if (needsSurvey)
+    if (this->NeedsSurvey())
     {
       this->TakeSurvey();
     }
-    if (m_Law == NoiseLaw::Bernoulli)
+    switch (m_Traits.Grid)
     {
-      this->MakeBinary();
-    }
-    else if (m_Law == NoiseLaw::LogNormal)
-    {
-      this->MakeLogarithms();
-    }
-    else if (integers)
-    {
-      this->MakeIntegers(gaussian);
-    }
-    else
-    {
-      this->MakeGrid(gaussian);
+      case SampleGrid::Binary:
+        this->MakeBinary();
+        break;
+      case SampleGrid::Logarithms:
+        this->MakeLogarithms();
+        break;
+      case SampleGrid::FromMinimum:
+      case SampleGrid::FromZero:
+      case SampleGrid::Integers:
+        IsInteger ? this->MakeIntegers() : this->MakeGrid();
+        break;
     }
     this->CheckSums();
   }
 
 private:
+  static constexpr bool IsInteger = std::numeric_limits<TPixel>::is_integer;
+
   Samples &                    m_Samples;
   std::unique_ptr<char[]> &    m_Storage;
   const CudaRegionSnakeInput & m_Input;
-  const NoiseLaw               m_Law;
+  const LawTraits              m_Traits;
   const double                 m_Threshold;
   const Threads &              m_Threads;
   const PixelRows<TPixel>      m_Rows;
   ValueSurvey                  m_Survey;
 
+  /** Whether pixels of the type may be out of the law's range, or their extrema are needed. */
+  bool
+  NeedsSurvey() const
+  {
+    const bool mayBeRefused = m_Traits.Values == ValueRange::Positive ||
+                              (std::is_signed<TPixel>::value && m_Traits.Values != ValueRange::Finite);
+    return !IsInteger || mayBeRefused || m_Traits.Grid == SampleGrid::Binary || m_Traits.Grid == SampleGrid::Logarithms;
+  }
+
   void
   TakeSurvey()
   {
-    m_Survey = Survey(m_Rows, m_Threads, [this](double value) { return IsAllowed(m_Law, value); });
+    m_Survey = Survey(m_Rows, m_Threads, [this](double value) { return IsInRange(m_Traits.Values, value); });
     this->ThrowIfRefused(m_Survey);
-    if (m_Law == NoiseLaw::Bernoulli && std::isnan(m_Threshold))
+    if (m_Traits.Grid == SampleGrid::Binary && std::isnan(m_Threshold))
     {
       const double other = m_Survey.Minimum != 0.0 ? m_Survey.Minimum : m_Survey.Maximum;
       this->ThrowIfRefused(Survey(m_Rows, m_Threads, [other](double value) { return value == 0.0 || value == other; }));
@@ -287,15 +235,15 @@ private:
     const size_t width = m_Input.Image.Size[0];
     const auto   x = m_Input.FirstIndex[0] + static_cast<int64_t>(survey.FirstRefused % width);
     const auto   y = m_Input.FirstIndex[1] + static_cast<int64_t>(survey.FirstRefused / width);
-    if (m_Law == NoiseLaw::Bernoulli && std::isfinite(survey.RefusedValue))
+    if (m_Traits.Grid == SampleGrid::Binary && std::isfinite(survey.RefusedValue))
     {
-      itkGenericExceptionMacro(
-        "Pixel [" << x << ", " << y << "] is " << survey.RefusedValue
-                  << "; NoiseLaw Bernoulli without ForegroundThreshold needs an image of 0 and one "
-                     "other value. Set ForegroundThreshold: pixels above it are the ones");
+      itkGenericExceptionMacro("Pixel [" << x << ", " << y << "] is " << survey.RefusedValue << "; NoiseLaw "
+                                         << m_Traits.Name
+                                         << " without ForegroundThreshold needs an image of 0 and one "
+                                            "other value. Set ForegroundThreshold: pixels above it are the ones");
     }
     itkGenericExceptionMacro("Pixel [" << x << ", " << y << "] is " << survey.RefusedValue << "; NoiseLaw "
-                                       << NameOf(m_Law) << " needs " << AllowedValues(m_Law)
+                                       << m_Traits.Name << " needs " << DescribeRange(m_Traits.Values)
                                        << ". Pixels without a value can be left out by a mask of valid pixels");
   }
 
@@ -337,11 +285,11 @@ private:
   }
 
   void
-  MakeIntegers(bool gaussian)
+  MakeIntegers()
   {
     using SampleType = typename std::conditional<sizeof(TPixel) == 1, uint8_t, uint16_t>::type;
     const auto type = sizeof(TPixel) == 1 ? CudaComponentType::UChar : CudaComponentType::UShort;
-    const bool flip = std::is_signed<TPixel>::value && gaussian;
+    const bool flip = std::is_signed<TPixel>::value && m_Traits.Grid == SampleGrid::FromMinimum;
     const auto mask = static_cast<SampleType>(flip ? 0x8000u : 0u);
     m_Samples.Offset = flip ? -32768.0 : 0.0;
     if (m_Samples.ValidBits)
@@ -357,12 +305,13 @@ private:
   }
 
   void
-  MakeGrid(bool gaussian)
+  MakeGrid()
   {
     const bool     any = m_Survey.Minimum <= m_Survey.Maximum;
-    const uint32_t largest = LargestSample(m_Law, m_Samples.NumberOfValidPixels);
-    const double   offset = any && gaussian ? m_Survey.Minimum : 0.0;
-    const double   step = m_Law == NoiseLaw::Poisson || !any ? 1.0 : GridStep(m_Survey.Maximum - offset, largest);
+    const uint32_t largest = LargestSample(m_Traits.UsesSquares, m_Samples.NumberOfValidPixels);
+    const double   offset = any && m_Traits.Grid == SampleGrid::FromMinimum ? m_Survey.Minimum : 0.0;
+    const double   step =
+      m_Traits.Grid == SampleGrid::Integers || !any ? 1.0 : GridStep(m_Survey.Maximum - offset, largest);
     m_Samples.Offset = offset;
     m_Samples.Step = step;
     this->Copy<uint32_t>(CudaComponentType::UInt, [offset, step](TPixel value) {
@@ -379,7 +328,7 @@ private:
     {
       largest = std::max(1.0, (m_Survey.Maximum - m_Samples.Offset) / m_Samples.Step + 1.0);
     }
-    const double terms = UsesSquares(m_Law) ? largest * largest : largest;
+    const double terms = m_Traits.UsesSquares ? largest * largest : largest;
     const double limit = std::ldexp(1.0, 63) / terms;
     if (static_cast<double>(m_Samples.NumberOfValidPixels) >= limit)
     {

@@ -51,6 +51,20 @@ FindByName(const std::string & name)
   return std::nullopt;
 }
 
+/** The names of all values: "A, B or C". */
+template <typename TEnum>
+std::string
+KnownNames()
+{
+  std::string known;
+  for (size_t i = 0; i < EnumNames<TEnum>::Values.size(); ++i)
+  {
+    const bool last = i + 1 == EnumNames<TEnum>::Values.size();
+    known += std::string(i == 0 ? "" : (last ? " or " : ", ")) + EnumNames<TEnum>::Values[i];
+  }
+  return known;
+}
+
 /** The value of that name; case does not matter.
  * \exception ExceptionObject naming the enumeration, the text and the known names. */
 template <typename TEnum>
@@ -61,13 +75,8 @@ FromString(const std::string & name)
   {
     return *value;
   }
-  std::string known;
-  for (size_t i = 0; i < EnumNames<TEnum>::Values.size(); ++i)
-  {
-    const bool last = i + 1 == EnumNames<TEnum>::Values.size();
-    known += std::string(i == 0 ? "" : (last ? " or " : ", ")) + EnumNames<TEnum>::Values[i];
-  }
-  itkGenericExceptionMacro(<< EnumNames<TEnum>::Enumeration << " is \"" << name << "\"; it must be " << known);
+  itkGenericExceptionMacro(<< EnumNames<TEnum>::Enumeration << " is \"" << name << "\"; it must be "
+                           << KnownNames<TEnum>());
 }
 
 /** The name, qualified as ITK's enumerations are. */

@@ -5,21 +5,11 @@
 
 namespace itk
 {
-using NoiseLaw = CudaFiltersEnums::NoiseLaw;
 using Schedule = CudaFiltersEnums::Schedule;
 using Start = CudaFiltersEnums::Start;
 
 namespace cuda
 {
-template <>
-struct EnumNames<NoiseLaw>
-{
-  static constexpr const char *                Enumeration = "NoiseLaw";
-  static constexpr std::array<const char *, 7> Values{
-    { "Gaussian", "GaussianCommonVariance", "Gamma", "Rayleigh", "Poisson", "Bernoulli", "LogNormal" }
-  };
-};
-
 template <>
 struct EnumNames<Schedule>
 {
@@ -50,12 +40,6 @@ struct EnumNames<CudaRegionSnakeStep::Kind>
 } // namespace cuda
 
 std::ostream &
-operator<<(std::ostream & out, const NoiseLaw value)
-{
-  return cuda::Print(out, value);
-}
-
-std::ostream &
 operator<<(std::ostream & out, const Schedule value)
 {
   return cuda::Print(out, value);
@@ -72,12 +56,6 @@ operator<<(std::ostream & out, const CudaRegionSnakeStop value)
 {
   const char * const name = cuda::NameOf(value);
   return out << (name ? name : "INVALID VALUE");
-}
-
-NoiseLaw
-CudaNoiseLawFromString(const std::string & name)
-{
-  return cuda::FromString<NoiseLaw>(name);
 }
 
 Schedule

@@ -144,24 +144,6 @@ MakeLawDescription(const CudaRegionSnakeParameters & parameters, size_t validPix
   return { parameters.NoiseLaw, parameters.NumberOfLooks, static_cast<int64_t>(validPixels) };
 }
 
-double
-CriterionOffset(const LawDescription & law, double step)
-{
-  const double logStep = static_cast<double>(law.NumberOfValidPixels) * Log(step);
-  switch (law.Law)
-  {
-    case NoiseLaw::Gamma:
-      return law.NumberOfLooks * logStep;
-    case NoiseLaw::Rayleigh:
-      return 2.0 * logStep;
-    case NoiseLaw::Poisson:
-    case NoiseLaw::Bernoulli:
-      return 0.0;
-    default:
-      return logStep;
-  }
-}
-
 CudaRegionSnakeStatistics
 MakeSnakeStatistics(const Moments & sums, const Samples & samples, NoiseLaw law)
 {

@@ -25,10 +25,6 @@ MakeSnakePlan(const CudaRegionSnakeParameters & parameters, int32_t width, int32
 LawDescription
 MakeLawDescription(const CudaRegionSnakeParameters & parameters, size_t validPixels);
 
-/** What J has to be increased by when samples are in units of `step`. */
-double
-CriterionOffset(const LawDescription & law, double step);
-
 /** Statistics of a region in the units of the image. */
 CudaRegionSnakeStatistics
 MakeSnakeStatistics(const Moments & sums, const Samples & samples, NoiseLaw law);

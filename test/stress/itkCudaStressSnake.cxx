@@ -72,18 +72,12 @@ public:
   SnakeCase(StressRandom & random, CudaFiltersEnums::Backend backend)
     : StressFilterCase<TFilter>(MakeScene<InputImageType>(random), backend)
   {
-    using LawEnum = CudaFiltersEnums::NoiseLaw;
     using ScheduleEnum = CudaFiltersEnums::Schedule;
     using StartEnum = CudaFiltersEnums::Start;
 
     const auto region = this->GetImage()->GetLargestPossibleRegion();
-    const auto law = random.Choose({ LawEnum::Gaussian,
-                                     LawEnum::GaussianCommonVariance,
-                                     LawEnum::Gamma,
-                                     LawEnum::Rayleigh,
-                                     LawEnum::Poisson,
-                                     LawEnum::Bernoulli,
-                                     LawEnum::LogNormal });
+    const auto laws = CudaNoiseLaws();
+    const auto law = laws[random.Integer(0, laws.size() - 1)].Law;
     const auto schedule = random.Choose({ ScheduleEnum::CoarseToFine, ScheduleEnum::AsPublished });
     const auto start = random.Choose({ StartEnum::Automatic, StartEnum::MarginRectangle });
     const auto step = static_cast<unsigned int>(random.Integer(1, 40));

@@ -13,7 +13,7 @@ from importlib.metadata import version as _version
 
 from ._files import write_geojson, write_svg
 from ._info import Backend, Device, Info, info
-from ._segmentation import RegionStatistics, Segmentation, Statistics, Step, segment_region
+from ._segmentation import NoiseLaw, RegionStatistics, Segmentation, Statistics, Step, noise_laws, segment_region
 
 __version__ = _version("itk-cudafilters")
 
@@ -21,11 +21,13 @@ __all__ = [
     "Backend",
     "Device",
     "Info",
+    "NoiseLaw",
     "RegionStatistics",
     "Segmentation",
     "Statistics",
     "Step",
     "info",
+    "noise_laws",
     "segment_region",
     "write_geojson",
     "write_svg",

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,11 +15,41 @@ import numpy.typing as npt
 from ._images import as_itk_image, as_itk_mask, like
 from ._info import Backend, _backend_name
 
-Law = Literal["gaussian", "gaussiancommonvariance", "gamma", "rayleigh", "poisson", "bernoulli", "lognormal"]
 Schedule = Literal["coarsetofine", "aspublished"]
 Start = Literal["automatic", "marginrectangle"]
 ImageLike = TypeVar("ImageLike")
 """itk.Image, numpy.ndarray or xarray.DataArray."""
+
+
+@dataclass(frozen=True)
+class NoiseLaw:
+    """A distribution of the pixels of a region."""
+
+    name: str
+    description: str
+    """Which pixels it describes."""
+    allowed_values: str
+    """Images with other values are refused."""
+    parameter: str
+    """What else it needs to know: number_of_looks, foreground_threshold, or nothing."""
+    uses_squares: bool
+    """Of pixels; otherwise variances of regions are not a number."""
+
+
+def noise_laws() -> dict[str, NoiseLaw]:
+    """The laws that segment_region() knows, by name.
+
+    Examples
+    --------
+    >>> noise_laws()["rayleigh"].description
+    'amplitude of radar images'
+    """
+    laws: dict[str, NoiseLaw] = {}
+    for values in itk.CudaRegionSnakeImageFilter[itk.Image[itk.F, 2], itk.Image[itk.UC, 2]].GetNoiseLaws():
+        name = values["name"].lower()
+        parameter = re.sub(r"(?<!^)(?=[A-Z])", "_", values["parameter"]).lower()
+        laws[name] = NoiseLaw(**{**values, "name": name, "parameter": parameter})
+    return laws
 
 
 @dataclass(frozen=True)
@@ -29,7 +60,7 @@ class RegionStatistics:
     mean: float
     """Of the pixels; of their logarithm for the law lognormal."""
     variance: float
-    """Of the same; not a number for laws that need no squares of pixels: gamma, poisson, bernoulli."""
+    """Of the same; not a number for laws that need no squares of pixels, see noise_laws()."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +120,7 @@ class Segmentation(Generic[ImageLike]):
 
 def segment_region(
     image: ImageLike,
-    law: Law = "gamma",
+    law: str = "gamma",
     *,
     number_of_looks: float = 1.0,
     foreground_threshold: float | None = None,
@@ -122,10 +153,10 @@ def segment_region(
         Two-dimensional itk.Image, NumPy array (spacing 1, origin 0) or xarray.DataArray, of uint8, uint16, int16 or
         float32; bool and float64 are converted.
     law
-        gamma (intensity of SAR images, values of 0 or more), rayleigh (their amplitude), gaussian,
-        gaussiancommonvariance, poisson (counts), bernoulli (two values) or lognormal (values above 0).
+        Name of one of noise_laws(): for example gamma for the intensity of radar images, rayleigh for their amplitude,
+        gaussian for photographs and magnetic resonance.
     number_of_looks
-        Order of the law gamma: independent looks averaged in the image.
+        For the laws whose parameter it is: independent looks averaged in the image.
     foreground_threshold
         For the law bernoulli: pixels above it are ones. None for images of 0 and one other value.
     initial_contour

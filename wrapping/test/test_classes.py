@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The wrapped classes: which there are, their superclasses, and every setter and getter."""
 import inspect
+import itertools
 import math
 import re
 
@@ -27,6 +28,7 @@ from images import DIMENSIONS, DTYPES, image_type
 OTHERS = {"CudaFiltersConfiguration", "CudaFiltersEnums", "CudaGaussianImageFilterFactory"}
 ENUMS = itk.CudaFiltersEnums
 ORDER = itk.RecursiveGaussianImageFilterEnums
+LAWS = tuple(law["name"] for law in SNAKE.new().GetNoiseLaws())
 IMAGE = image_type(itk.F, 2)
 
 
@@ -86,15 +88,7 @@ OTHER_PARAMETERS = {
         "ValidMask": (mask(), mask()),
         "InitialRegion": (itk.ImageRegion[2]([1, 2], [3, 4]), itk.ImageRegion[2]([0, 0], [0, 0])),
         "Start": (ENUMS.Start_MarginRectangle, ENUMS.Start_Automatic),
-        "NoiseLaw": (
-            ENUMS.NoiseLaw_GaussianCommonVariance,
-            ENUMS.NoiseLaw_Gamma,
-            ENUMS.NoiseLaw_Rayleigh,
-            ENUMS.NoiseLaw_Poisson,
-            ENUMS.NoiseLaw_Bernoulli,
-            ENUMS.NoiseLaw_LogNormal,
-            ENUMS.NoiseLaw_Gaussian,
-        ),
+        "NoiseLaw": tuple(getattr(ENUMS, f"NoiseLaw_{name}") for name in (*LAWS[1:], LAWS[0])),
         "NumberOfLooks": (3.5, 1.0),
         "ForegroundThreshold": (17.0, 3.0),
         "Schedule": (ENUMS.Schedule_AsPublished, ENUMS.Schedule_CoarseToFine),
@@ -124,7 +118,7 @@ RESULTS_OF_SNAKE = {
     *("GetContour", "GetContourPoint", "GetNumberOfContourPoints", "GetConverged", "GetStop", "GetResult", "GetRecord"),
     *("GetCriterion", "GetCriterionOfOneRegion", "GetDescriptionLength", "GetSignificantBoundary", "GetNumberOfIterations"),
     *(f"Get{side}{what}" for side in ("Inside", "Outside") for what in ("Statistics", "NumberOfPixels", "Mean", "Variance")),
-    *("GetCurrentStep", "GetCurrentPolygon"),
+    *("GetCurrentStep", "GetCurrentPolygon", "GetNoiseLaws"),
 }
 OTHER_GETTERS = {
     RECURSIVE: {"GetInputImage"},
@@ -150,7 +144,7 @@ NAMES = {
     "Partition": ("oneway", "TwoWay", "EXACT"),
     "LineBorders": ("aspublished", "Exact"),
     "IntermediateStorage": ("local", "GLOBAL"),
-    "NoiseLaw": ("gaussian", "GaussianCommonVariance", "GAMMA", "rayleigh", "Poisson", "bernoulli", "logNormal"),
+    "NoiseLaw": tuple(write(name) for name, write in zip(LAWS, itertools.cycle((str, str.lower, str.upper)))),
     "Schedule": ("coarsetofine", "AsPublished"),
     "Start": ("automatic", "MarginRectangle"),
 }

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The region snake: label image, contour, statistics; as a filter, and as itk_cudafilters.segment_region()."""
 import base64
+import importlib.metadata
 import json
 import math
 import re
@@ -13,9 +14,8 @@ import pytest
 from filters import SNAKE
 from scenes import ORIGIN, SHAPE, SPACING, draw, draw_image, inside, overlap, signed_area, truth
 
-from itk_cudafilters import segment_region, write_geojson, write_svg
+from itk_cudafilters import noise_laws, segment_region, write_geojson, write_svg
 
-LAWS = ("gaussian", "gaussiancommonvariance", "gamma", "rayleigh", "poisson", "bernoulli", "lognormal")
 ROTATIONS = {
     "straight": [[1.0, 0.0], [0.0, 1.0]],
     "turned": [[0.0, -1.0], [1.0, 0.0]],
@@ -32,12 +32,30 @@ def found(backend):
     return segment_region(draw("gamma"))
 
 
-@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize("law", noise_laws())
 def test_every_law_finds_its_region(law):
     result = segment_region(draw(law), law)
     assert overlap(result.label) > 0.93
     assert result.statistics.significant_boundary
     assert result.statistics.law == law
+
+
+def test_laws_are_described():
+    laws = noise_laws()
+    assert {"gaussian", "gamma", "rayleigh"} <= set(laws)
+    for name, law in laws.items():
+        assert law.name == name and law.description
+        assert law.parameter in ("", "number_of_looks", "foreground_threshold")
+        assert math.isnan(segment_region(draw(name), name).statistics.inside.variance) != law.uses_squares
+    assert laws["gamma"].allowed_values == "values of 0 or more"
+    assert laws["gamma"].parameter == "number_of_looks" and laws["bernoulli"].parameter == "foreground_threshold"
+
+
+def test_laws_are_documented():
+    text = importlib.metadata.metadata("itk-cudafilters").get_payload()  # docs/python.md
+    for law in noise_laws().values():
+        parameter = f"`{law.parameter}` " if law.parameter else ""
+        assert f"\n| `{law.name}` | {law.description} | {law.allowed_values} | {parameter}|\n" in text
 
 
 @pytest.mark.parametrize("pixel", [np.uint8, np.uint16, np.int16, np.float32])

@@ -72,8 +72,13 @@ def test_images_of_double_for_the_snake():
         SNAKE.function(random_image(itk.D, 2))
 
 
+def known_names(names):
+    *others, last = names
+    return ", ".join(others) + " or " + last
+
+
 UNKNOWN_NAMES = {
-    "NoiseLaw": "Gaussian, GaussianCommonVariance, Gamma, Rayleigh, Poisson, Bernoulli or LogNormal",
+    "NoiseLaw": known_names(law["name"] for law in SNAKE.new().GetNoiseLaws()),
     "Schedule": "CoarseToFine or AsPublished",
     "Start": "Automatic or MarginRectangle",
     "Partition": "OneWay, TwoWay or Exact",
