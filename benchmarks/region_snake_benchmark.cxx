@@ -53,6 +53,7 @@ MakeFilter(itk::SizeValueType side, CudaFiltersEnums::Backend backend)
   filter->SetInput(GetScene(side));
   filter->SetBackend(backend);
   const auto parameters = benchmark_filters::PaperSnakeParameters(side, CudaFiltersEnums::Schedule::CoarseToFine, true);
+  filter->SetNoiseLaw(*parameters.NoiseLaw);
   filter->SetSchedule(parameters.Schedule);
   filter->SetUseDescriptionLength(parameters.UseDescriptionLength);
   filter->SetStart(parameters.Start);

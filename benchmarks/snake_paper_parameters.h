@@ -13,6 +13,7 @@ PaperSnakeParameters(itk::SizeValueType side, itk::CudaFiltersEnums::Schedule sc
 {
   const bool                     asPublished = schedule == itk::CudaFiltersEnums::Schedule::AsPublished;
   itk::CudaRegionSnakeParameters parameters;
+  parameters.NoiseLaw = itk::CudaFiltersEnums::NoiseLaw::Gaussian;
   parameters.Start = itk::CudaFiltersEnums::Start::MarginRectangle;
   parameters.Schedule = schedule;
   parameters.MinimumEdgeLength = asPublished ? 16.0 : (side < 10000 ? 32.0 : 64.0);

@@ -94,6 +94,7 @@ cudafilters_add_exit_test(segment_region_as_published 0 "\"schedule\": \"aspubli
                           aspublished --stats /dev/stdout)
 cudafilters_add_exit_test(segment_region_single_slice 0 "polygon of" segment_region ${input}/Slice.mha --law gaussian)
 cudafilters_add_exit_test(segment_region_help 0 "physical" segment_region --help)
+cudafilters_add_exit_test(segment_region_help_of_looks 0 "gamma, rayleigh: number of looks" segment_region --help)
 cudafilters_add_exit_test(segment_region_no_law 2 "--law is required" segment_region ${sar})
 cudafilters_add_exit_test(segment_region_unknown_law 2 "cauchy not in" segment_region ${sar} --law cauchy)
 cudafilters_add_exit_test(segment_region_three_numbers 2 "--start" segment_region ${sar} --law rayleigh --start 1,2,3)

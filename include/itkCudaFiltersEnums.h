@@ -45,8 +45,8 @@ public:
   {
     Gaussian,               // each region has its own mean and variance
     GaussianCommonVariance, // own means, one variance
-    Gamma,                  // own means, known order: intensity of SAR images
-    Rayleigh,               // own mean squares: amplitude of SAR images
+    Gamma,                  // own means, known number of looks: intensity of radar images
+    Rayleigh,               // own mean squares, known number of looks (Nakagami): amplitude of radar images
     Poisson,                // own means: counts
     Bernoulli,              // own probabilities: binary images
     LogNormal               // the logarithm is Gaussian

@@ -118,25 +118,31 @@ public:
     return CudaNoiseLaws();
   }
 
-  /** Distribution of the pixels, one of GetNoiseLaws(). Default: Gaussian. Bernoulli needs an image of 0 and one other
-   * value, or a ForegroundThreshold. */
+  /** Distribution of the pixels, one of GetNoiseLaws(). It has no default: Update() throws an ExceptionObject until it
+   * is set. Bernoulli needs an image of 0 and one other value, or a ForegroundThreshold. */
   void
   SetNoiseLaw(NoiseLawEnum law)
   {
-    this->SetParameter(m_Parameters.NoiseLaw, law);
+    this->SetParameter(m_Parameters.NoiseLaw, std::optional<NoiseLawEnum>(law));
   }
   void
   SetNoiseLaw(const std::string & name)
   {
     this->SetNoiseLaw(CudaNoiseLawFromString(name));
   }
+  /** \exception ExceptionObject if it is not set */
   NoiseLawEnum
   GetNoiseLaw() const
   {
-    return m_Parameters.NoiseLaw;
+    if (!m_Parameters.NoiseLaw)
+    {
+      itkExceptionMacro("NoiseLaw is not set; SetNoiseLaw() takes " << CudaNoiseLawNames());
+    }
+    return *m_Parameters.NoiseLaw;
   }
 
-  /** Order of the Gamma law: independent looks averaged in an intensity image, > 0. Default: 1. */
+  /** For Gamma and Rayleigh: number of independent looks that a radar image is the average of, > 0; of the intensity,
+   * or of the intensity whose square root is the amplitude. It need not be an integer. Default: 1. */
   void
   SetNumberOfLooks(double number)
   {

@@ -273,7 +273,14 @@ CudaRegionSnakeImageFilter<TInputImage, TOutputImage>::PrintSelf(std::ostream & 
   m_CudaBackend.Print(os, indent);
   os << indent << "InitialRegion: " << m_InitialRegion << std::endl;
   os << indent << "Start: " << m_Parameters.Start << std::endl;
-  os << indent << "NoiseLaw: " << m_Parameters.NoiseLaw << std::endl;
+  if (m_Parameters.NoiseLaw)
+  {
+    os << indent << "NoiseLaw: " << *m_Parameters.NoiseLaw << std::endl;
+  }
+  else
+  {
+    os << indent << "NoiseLaw: (not set)" << std::endl;
+  }
   os << indent << "NumberOfLooks: " << m_Parameters.NumberOfLooks << std::endl;
   os << indent << "ForegroundThreshold: " << m_Parameters.ForegroundThreshold << std::endl;
   os << indent << "Schedule: " << m_Parameters.Schedule << std::endl;

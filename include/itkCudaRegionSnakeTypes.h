@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <optional>
 #include <ostream>
 #include <vector>
 
@@ -33,10 +34,10 @@ using CudaSnakePolygon = std::vector<CudaSnakePoint>;
  */
 struct CudaRegionSnakeParameters
 {
-  CudaFiltersEnums::NoiseLaw NoiseLaw{ CudaFiltersEnums::NoiseLaw::Gaussian };
-  CudaFiltersEnums::Schedule Schedule{ CudaFiltersEnums::Schedule::CoarseToFine };
-  CudaFiltersEnums::Start    Start{ CudaFiltersEnums::Start::Automatic };
-  double                     NumberOfLooks{ 1.0 };
+  std::optional<CudaFiltersEnums::NoiseLaw> NoiseLaw; // has to be set
+  CudaFiltersEnums::Schedule                Schedule{ CudaFiltersEnums::Schedule::CoarseToFine };
+  CudaFiltersEnums::Start                   Start{ CudaFiltersEnums::Start::Automatic };
+  double                                    NumberOfLooks{ 1.0 };
   // Bernoulli: pixels above it are 1; NaN: the image holds 0 and one other value
   double   ForegroundThreshold{ std::numeric_limits<double>::quiet_NaN() };
   unsigned MaximumStep{ 32 };

@@ -5,6 +5,7 @@ set(CudaFilters_SNAKE_GTESTS
     itkCudaRegionSnakeEngineGTest.cxx
     itkCudaRegionSnakeImageFilterGTest.cxx
     itkCudaRegionSnakeLabelsGTest.cxx
+    itkCudaRegionSnakeLooksGTest.cxx
     itkCudaRegionSnakeQualityGTest.cxx
     itkCudaRegionSnakeTwinGTest.cxx
     itkCudaSnakeLatticeGTest.cxx

@@ -122,7 +122,7 @@ public:
       const Moments expected = SumPixels(m_Image, state.Polygon, step.LevelExponent);
       ASSERT_EQ(step.NumberOfPixels, expected.Count) << this->Describe(step);
       ASSERT_EQ(state.Sum, expected.Sum) << this->Describe(step);
-      if (UsesSquares(m_Image.Parameters.NoiseLaw))
+      if (UsesSquares(*m_Image.Parameters.NoiseLaw))
       {
         ASSERT_EQ(state.SumOfSquares, expected.SumOfSquares) << this->Describe(step);
       }
@@ -248,6 +248,7 @@ TEST(CudaRegionSnakeEngine, FindsABrightRectangle)
   Case image;
   image.Width = 32;
   image.Height = 24;
+  image.Parameters.NoiseLaw = NoiseLaw::Gaussian;
   image.Pixels.assign(32 * 24, 10);
   for (int y = 6; y < 15; ++y)
   {
@@ -576,12 +577,14 @@ TEST(CudaRegionSnakeEngine, PixelTypesAndOffsetsAgree)
 TEST(CudaRegionSnakeEngine, CriterionOfFloatsIsInNaturalUnits)
 {
   // The grid's step must not show in J: the same image, and its values in other units.
+  constexpr double   looks = 4.4;
   const SnakeScene   scene = SmallScene();
   const Case         image = MakeCase(scene);
   std::vector<float> floats(image.Pixels.begin(), image.Pixels.end());
   const auto         run = [&](CudaFiltersEnums::NoiseLaw law) {
     CudaRegionSnakeParameters parameters = image.Parameters;
     parameters.NoiseLaw = law;
+    parameters.NumberOfLooks = looks;
     CudaRegionSnakeInput input;
     input.Image = MakeImageView(floats.data(), CudaComponentType::Float, scene.Width, scene.Height);
     return itk::CudaRegionSnakeOnHost(input, parameters, 1, {}).CriterionOfOneRegion;
@@ -594,6 +597,7 @@ TEST(CudaRegionSnakeEngine, CriterionOfFloatsIsInNaturalUnits)
     }
     Case integers = image;
     integers.Parameters.NoiseLaw = law;
+    integers.Parameters.NumberOfLooks = looks;
     const double expected = integers.Run().CriterionOfOneRegion;
     EXPECT_NEAR(run(law), expected, 1e-5 * std::abs(expected)) << GetTraits(law).Name;
   }
@@ -608,6 +612,7 @@ TEST(CudaRegionSnakeEngine, ParametersThatCannotBeAreNamed)
     changed.Run();
   };
   using P = CudaRegionSnakeParameters;
+  EXPECT_MESSAGE(with([](P & p) { p.NoiseLaw.reset(); }), "NoiseLaw is not set; call SetNoiseLaw()");
   EXPECT_MESSAGE(with([](P & p) { p.MaximumStep = 0; }), "MaximumStep is 0");
   EXPECT_MESSAGE(with([](P & p) { p.MinimumEdgeLength = 0.0; }), "MinimumEdgeLength is 0");
   EXPECT_MESSAGE(with([](P & p) { p.MinimumGain = 0.0; }), "MinimumGain is 0");
@@ -636,9 +641,14 @@ TEST(CudaRegionSnakeEngine, ImagesThatCannotBeAreRefused)
   floats[5 * 40 + 3] = 1.0f;
   EXPECT_MESSAGE(run(NoiseLaw::Gaussian), "Pixel [101, 2] is inf");
   floats[9 * 40 + 1] = -1.0f;
-  EXPECT_MESSAGE(run(NoiseLaw::Gamma), "Pixel [101, 2] is -1; NoiseLaw Gamma needs values of 0 or more");
-  EXPECT_MESSAGE(run(NoiseLaw::Rayleigh), "NoiseLaw Rayleigh needs");
-  EXPECT_MESSAGE(run(NoiseLaw::LogNormal), "NoiseLaw LogNormal needs values above 0");
+  EXPECT_MESSAGE(
+    run(NoiseLaw::Gamma),
+    "Pixel [101, 2] is -1; NoiseLaw Gamma needs values of 0 or more. Is the image in decibels? Then compute "
+    "10^(pixel / 10) first. Pixels without a value can be left out by a mask of valid pixels");
+  EXPECT_MESSAGE(
+    run(NoiseLaw::Rayleigh),
+    "NoiseLaw Rayleigh needs values of 0 or more. Is the image in decibels? Then compute 10^(pixel / 20) first");
+  EXPECT_MESSAGE(run(NoiseLaw::LogNormal), "NoiseLaw LogNormal needs values above 0. Pixels without");
   EXPECT_MESSAGE(run(NoiseLaw::Poisson), "Pixel [100, -7] is 1.5; NoiseLaw Poisson needs counts");
   EXPECT_MESSAGE(run(NoiseLaw::Bernoulli), "Set ForegroundThreshold");
 

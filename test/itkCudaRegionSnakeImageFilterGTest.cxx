@@ -66,6 +66,7 @@ MakeFilter(ImageOf<TPixel> * image)
   auto filter = FilterOf<TPixel>::New();
   filter->SetInput(image);
   filter->SetBackend(CudaFiltersEnums::Backend::Host);
+  filter->SetNoiseLaw(CudaFiltersEnums::NoiseLaw::Gaussian);
   // The target's details are smaller than the default of 32.
   filter->SetMinimumEdgeLength(8.0);
   return filter;
@@ -435,7 +436,13 @@ TEST(CudaRegionSnakeImageFilter, ARequestForAPartMakesTheWhole)
 
 TEST(CudaRegionSnakeImageFilter, ParametersAreKeptNamedAndPrinted)
 {
-  auto filter = FilterOf<float>::New();
+  auto       filter = FilterOf<float>::New();
+  const auto print = [&filter] {
+    std::ostringstream text;
+    filter->Print(text);
+    return text.str();
+  };
+  EXPECT_NE(print().find("NoiseLaw: (not set)"), std::string::npos);
   filter->SetNoiseLaw("gamma");
   EXPECT_EQ(filter->GetNoiseLaw(), CudaFiltersEnums::NoiseLaw::Gamma);
   filter->SetSchedule("AsPublished");
@@ -449,8 +456,7 @@ TEST(CudaRegionSnakeImageFilter, ParametersAreKeptNamedAndPrinted)
   filter->SetMaximumNumberOfIterations(50);
   filter->SetMinimumRegionSize(64);
   filter->SetForegroundThreshold(0.25);
-  std::ostringstream text;
-  filter->Print(text);
+  const std::string text = print();
   for (const char * line : { "NoiseLaw: itk::CudaFiltersEnums::NoiseLaw::Gamma",
                              "Schedule: itk::CudaFiltersEnums::Schedule::AsPublished",
                              "Start: itk::CudaFiltersEnums::Start::MarginRectangle",
@@ -464,9 +470,10 @@ TEST(CudaRegionSnakeImageFilter, ParametersAreKeptNamedAndPrinted)
                              "MinimumRegionSize: 64",
                              "ForegroundThreshold: 0.25" })
   {
-    EXPECT_NE(text.str().find(line), std::string::npos) << line;
+    EXPECT_NE(text.find(line), std::string::npos) << line;
   }
   const auto time = filter->GetMTime();
+  filter->SetNoiseLaw(CudaFiltersEnums::NoiseLaw::Gamma);
   filter->SetMaximumStep(16);
   EXPECT_EQ(filter->GetMTime(), time);
   filter->SetMaximumStep(0);
@@ -474,6 +481,21 @@ TEST(CudaRegionSnakeImageFilter, ParametersAreKeptNamedAndPrinted)
   filter->SetInput(MakeImage<float>(TestScene()));
   ExpectMessage([&] { filter->Update(); }, "MaximumStep is 0");
   ExpectMessage([&] { filter->SetNoiseLaw("Cauchy"); }, "NoiseLaw is \"Cauchy\"");
+}
+
+TEST(CudaRegionSnakeImageFilter, TheNoiseLawHasToBeSet)
+{
+  const SnakeScene scene = TestScene();
+  auto             filter = FilterOf<float>::New();
+  filter->SetInput(MakeImage<float>(scene));
+  const std::string names = "Gaussian, GaussianCommonVariance, Gamma, Rayleigh, Poisson, Bernoulli or LogNormal";
+  ExpectMessage([&] { filter->Update(); },
+                "NoiseLaw is not set; call SetNoiseLaw() with the distribution of the pixels: " + names);
+  ExpectMessage([&] { filter->GetNoiseLaw(); }, "NoiseLaw is not set; SetNoiseLaw() takes " + names);
+  filter->SetNoiseLaw(CudaFiltersEnums::NoiseLaw::Gaussian);
+  filter->SetBackend(CudaFiltersEnums::Backend::Host);
+  filter->Update();
+  EXPECT_TRUE(filter->GetSignificantBoundary());
 }
 
 TEST_P(CudaRegionSnakeOutputs, AnUpdateOfTheContourAloneMakesTheLabels)
@@ -660,6 +682,7 @@ TEST(CudaRegionSnakeImageFilter, LabelsAreInPooledMemory)
   image->FillBuffer(0);
   auto filter = itk::CudaRegionSnakeImageFilter<ImageOf<unsigned char>, LabelType>::New();
   filter->SetInput(image);
+  filter->SetNoiseLaw(CudaFiltersEnums::NoiseLaw::Gaussian);
   filter->SetBackend(CudaFiltersEnums::Backend::Host);
   using PooledType = itk::CudaPixelContainer<LabelType::PixelContainer::ElementIdentifier, unsigned long>;
   filter->Update();

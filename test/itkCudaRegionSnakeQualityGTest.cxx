@@ -128,6 +128,7 @@ TEST_F(CudaRegionSnakeQualitySlow, AsPublished)
   SnakeScene scene;
   scene.Width = scene.Height = Side;
   CudaRegionSnakeParameters parameters;
+  parameters.NoiseLaw = NoiseLawOf(scene);
   parameters.Schedule = CudaFiltersEnums::Schedule::AsPublished;
   parameters.Start = CudaFiltersEnums::Start::MarginRectangle;
   parameters.MinimumEdgeLength = 16.0;

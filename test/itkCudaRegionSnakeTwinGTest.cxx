@@ -19,9 +19,9 @@ using itk::CudaRegionSnakeParameters;
 using itk::CudaRegionSnakeResult;
 using itk::cuda::Case;
 using itk::cuda::ExpectSameResults;
-using itk::cuda::region::operator==;
 using itk::cuda::RandomCase;
 using itk::cuda::SnakeScene;
+using itk::cuda::region::operator==;
 
 class CudaRegionSnakeTwinGpu : public itk::cuda::SnakeDeviceTest
 {
@@ -140,6 +140,7 @@ TEST_F(CudaRegionSnakeTwinGpu, PublishedSizesSlow)
       Case image;
       image.Width = image.Height = side;
       image.Pixels = scene.MakePixels(m_Threads);
+      image.Parameters.NoiseLaw = NoiseLawOf(scene);
       for (const auto schedule : { CudaFiltersEnums::Schedule::CoarseToFine, CudaFiltersEnums::Schedule::AsPublished })
       {
         image.Parameters.Schedule = schedule;

@@ -55,7 +55,7 @@ DirectCriterion(const LawDescription & law, const Moments & target, const Moment
         result += static_cast<long double>(law.NumberOfLooks) * n(m) * std::log(mean(m));
         break;
       case NoiseLaw::Rayleigh:
-        result += n(m) * std::log(meanSquare(m));
+        result += static_cast<long double>(law.NumberOfLooks) * n(m) * std::log(meanSquare(m));
         break;
       case NoiseLaw::Poisson:
         result -= n(m) * mean(m) * std::log(mean(m));
@@ -211,7 +211,7 @@ TEST(CudaSnakeLaws, BoundsKeepRegionsOfOneValueFinite)
   // At the bound: n/2 (log v0 + v/v0 - 1) with v = 0.
   EXPECT_DOUBLE_EQ(itk::cuda::region::GaussianRegion{}.Criterion(zeros), 500.0 * (std::log(1.0 / 12.0) - 1.0));
   EXPECT_DOUBLE_EQ(itk::cuda::region::GammaRegion{ 1.0 }.Criterion(zeros), 1000.0 * (std::log(0.5) - 1.0));
-  EXPECT_DOUBLE_EQ(itk::cuda::region::RayleighRegion{}.Criterion(zeros), 1000.0 * (std::log(0.25) - 1.0));
+  EXPECT_DOUBLE_EQ(itk::cuda::region::RayleighRegion{ 1.0 }.Criterion(zeros), 1000.0 * (std::log(0.25) - 1.0));
   EXPECT_DOUBLE_EQ(itk::cuda::region::PoissonRegion{ 0.5 / 1010 }.Criterion(zeros), 1000.0 * 0.5 / 1010);
   EXPECT_NEAR(
     itk::cuda::region::BernoulliRegion{ 0.5 / 1010 }.Criterion(zeros), -1000.0 * std::log1p(-0.5 / 1010), 1e-12);

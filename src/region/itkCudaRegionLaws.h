@@ -138,25 +138,27 @@ struct GammaRegion
   }
 };
 
-/** n log s, s = b/n. */
+/** L n log s, s = b/n: the amplitude of L looks is Nakagami distributed, its square as in GammaRegion. */
 struct RayleighRegion
 {
   static constexpr double MinimumMeanSquare = 0.25;
+  double                  NumberOfLooks;
 
   ITK_CUDA_HOST_DEVICE double
   Criterion(const Moments & m) const
   {
     const double n = static_cast<double>(m.Count);
     const double meanSquare = static_cast<double>(m.SumOfSquares) / n;
-    return meanSquare >= MinimumMeanSquare ? n * Log(meanSquare)
-                                           : n * (Log(MinimumMeanSquare) + meanSquare / MinimumMeanSquare - 1.0);
+    return meanSquare >= MinimumMeanSquare
+             ? NumberOfLooks * n * Log(meanSquare)
+             : NumberOfLooks * n * (Log(MinimumMeanSquare) + meanSquare / MinimumMeanSquare - 1.0);
   }
   ITK_CUDA_HOST_DEVICE LinearForm
   Linearize(const Moments & m) const
   {
     const double estimate = static_cast<double>(m.SumOfSquares) / static_cast<double>(m.Count);
     const double meanSquare = estimate >= MinimumMeanSquare ? estimate : MinimumMeanSquare;
-    return { Log(meanSquare), 0.0, 1.0 / meanSquare };
+    return { NumberOfLooks * Log(meanSquare), 0.0, NumberOfLooks / meanSquare };
   }
 };
 
@@ -325,7 +327,7 @@ GetTraits(NoiseLaw law)
       };
     case NoiseLaw::Rayleigh:
       return {
-        "Rayleigh", "amplitude of radar images", Range::NotNegative, Grid::FromZero, Parameter::None, true, 2.0
+        "Rayleigh", "amplitude of radar images", Range::NotNegative, Grid::FromZero, Parameter::NumberOfLooks, true, 2.0
       };
     case NoiseLaw::Poisson:
       return { "Poisson", "counts", Range::Counts, Grid::Integers, Parameter::None, false, 0.0 };
@@ -426,7 +428,7 @@ struct LawDescription
       case NoiseLaw::Gamma:
         return function(IndependentRegions<GammaRegion>{ { NumberOfLooks } });
       case NoiseLaw::Rayleigh:
-        return function(IndependentRegions<RayleighRegion>{});
+        return function(IndependentRegions<RayleighRegion>{ { NumberOfLooks } });
       case NoiseLaw::Poisson:
         return function(IndependentRegions<PoissonRegion>{ { this->HalfACount() } });
       case NoiseLaw::Bernoulli:

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <limits>
 #include <mutex>
+#include <string>
 #include <type_traits>
 
 namespace itk::cuda::region
@@ -162,7 +163,7 @@ public:
     : m_Samples(samples)
     , m_Storage(storage)
     , m_Input(input)
-    , m_Traits(GetTraits(parameters.NoiseLaw))
+    , m_Traits(GetTraits(parameters.NoiseLaw.value()))
     , m_Threshold(parameters.ForegroundThreshold)
     , m_Threads(threads)
     , m_Rows{ input.Image, samples.ValidBits.get(), samples.GetMaskWordsPerRow() }
@@ -225,6 +226,19 @@ private:
     }
   }
 
+  /** For negative values of radar images, which are often kept as logarithms. */
+  std::string
+  AskAboutDecibels(const ValueSurvey & survey) const
+  {
+    if (m_Traits.Parameter != LawParameter::NumberOfLooks || !(survey.RefusedValue < 0.0))
+    {
+      return "";
+    }
+    // J shifts with the intensity's logarithm by 1, with the amplitude's by 2.
+    const int divisor = static_cast<int>(10.0 * m_Traits.StepExponent);
+    return ". Is the image in decibels? Then compute 10^(pixel / " + std::to_string(divisor) + ") first";
+  }
+
   void
   ThrowIfRefused(const ValueSurvey & survey) const
   {
@@ -244,6 +258,7 @@ private:
     }
     itkGenericExceptionMacro("Pixel [" << x << ", " << y << "] is " << survey.RefusedValue << "; NoiseLaw "
                                        << m_Traits.Name << " needs " << DescribeRange(m_Traits.Values)
+                                       << this->AskAboutDecibels(survey)
                                        << ". Pixels without a value can be left out by a mask of valid pixels");
   }
 

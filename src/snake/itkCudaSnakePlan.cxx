@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "itkCudaSnakePlan.h"
 
+#include "itkCudaNoiseLaws.h"
 #include "itkMacro.h"
 
 #include <algorithm>
@@ -45,6 +46,11 @@ RequireSameSize(const CudaImageView & mask, const CudaImageView & image, const c
 void
 CheckSnakeParameters(const CudaRegionSnakeParameters & parameters)
 {
+  if (!parameters.NoiseLaw)
+  {
+    itkGenericExceptionMacro(
+      "NoiseLaw is not set; call SetNoiseLaw() with the distribution of the pixels: " << CudaNoiseLawNames());
+  }
   Require(std::isfinite(parameters.NumberOfLooks) && parameters.NumberOfLooks > 0.0,
           "NumberOfLooks",
           parameters.NumberOfLooks,
@@ -141,7 +147,7 @@ MakeSnakePlan(const CudaRegionSnakeParameters & parameters, int32_t width, int32
 LawDescription
 MakeLawDescription(const CudaRegionSnakeParameters & parameters, size_t validPixels)
 {
-  return { parameters.NoiseLaw, parameters.NumberOfLooks, static_cast<int64_t>(validPixels) };
+  return { parameters.NoiseLaw.value(), parameters.NumberOfLooks, static_cast<int64_t>(validPixels) };
 }
 
 CudaRegionSnakeStatistics

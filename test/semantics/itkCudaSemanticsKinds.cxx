@@ -72,6 +72,7 @@ struct SnakeParameters
   static void
   Set(TFilter * filter, unsigned int set)
   {
+    filter->SetNoiseLaw(CudaFiltersEnums::NoiseLaw::Gaussian);
     filter->SetMinimumEdgeLength(set == 0 ? 4.0 : 16.0);
     filter->SetMaximumNumberOfNodes(4096);
   }

@@ -120,7 +120,7 @@ class Segmentation(Generic[ImageLike]):
 
 def segment_region(
     image: ImageLike,
-    law: str = "gamma",
+    law: str,
     *,
     number_of_looks: float = 1.0,
     foreground_threshold: float | None = None,
@@ -156,7 +156,8 @@ def segment_region(
         Name of one of noise_laws(): for example gamma for the intensity of radar images, rayleigh for their amplitude,
         gaussian for photographs and magnetic resonance.
     number_of_looks
-        For the laws whose parameter it is: independent looks averaged in the image.
+        For the laws whose parameter it is, gamma and rayleigh: the number of independent looks whose intensities were
+        averaged. It need not be an integer.
     foreground_threshold
         For the law bernoulli: pixels above it are ones. None for images of 0 and one other value.
     initial_contour
@@ -197,7 +198,7 @@ def segment_region(
     Raises
     ------
     TypeError, ValueError
-        The image is of a kind, a dimension or a pixel type that cannot be segmented.
+        The image is of a kind, a dimension or a pixel type that cannot be segmented, or there is no such law.
     RuntimeError
         A parameter is wrong, pixels are out of the law's range, or the GPU was demanded and cannot be used.
 
@@ -212,6 +213,7 @@ def segment_region(
     True
     """
     input_image = as_itk_image(image, "image")
+    _check_law(law)
     starts = {"initial_contour": initial_contour, "initial_mask": initial_mask, "initial_region": initial_region}
     given = [name for name, value in starts.items() if value is not None]
     if len(given) > 1:
@@ -246,6 +248,13 @@ def segment_region(
     label = snake.GetOutput()
     label.DisconnectPipeline()
     return Segmentation(like(label, image), _contour_of(snake), _statistics_of(snake, law))
+
+
+def _check_law(law: str) -> None:
+    if not isinstance(law, str):
+        raise TypeError(f"law is of type {type(law).__name__}; it must be the name of one of noise_laws()")
+    if law.lower() not in noise_laws():
+        raise ValueError(f'law is "{law}"; it must be one of {", ".join(noise_laws())}')
 
 
 def _make_path(image: Any, contour: npt.ArrayLike) -> Any:

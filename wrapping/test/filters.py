@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The wrapped filters, and what the tests need to know of each."""
+import functools
 import re
 from dataclasses import dataclass, field
 
@@ -8,6 +9,10 @@ import pytest
 from images import DIMENSIONS, DTYPES, image_type, random_image
 
 SCALAR_KEYS = [(t, d) for t in DTYPES for d in DIMENSIONS]
+
+
+def snake_case(name):
+    return re.sub("(?<!^)(?=[A-Z])", "_", name).lower()
 
 
 def scalar_key(pixel_type, dimension):
@@ -41,6 +46,8 @@ class Filter:
     inputs: list = field(default_factory=lambda: SCALAR_KEYS)
     parameters: dict = field(default_factory=lambda: {"Sigma": 1.75})
     """Of a run that is not the default's."""
+    required: dict = field(default_factory=dict)
+    """Those that have no default."""
 
     @property
     def wrapped(self):
@@ -48,14 +55,15 @@ class Filter:
 
     @property
     def function(self):
-        return getattr(itk, re.sub("(?<!^)(?=[A-Z])", "_", self.name).lower())
+        required = {snake_case(name): value for name, value in self.required.items()}
+        return functools.partial(getattr(itk, snake_case(self.name)), **required)
 
     def new(self, pixel_type=itk.F, dimension=2, **parameters):
-        return self.wrapped[self.key(pixel_type, dimension)].New(**parameters)
+        return self.wrapped[self.key(pixel_type, dimension)].New(**{**self.required, **parameters})
 
     def run(self, image, **parameters):
         """A filter that has run."""
-        instance = self.wrapped.New(image, **{**self.parameters, **parameters})
+        instance = self.wrapped.New(image, **{**self.required, **self.parameters, **parameters})
         instance.Update()
         return instance
 
@@ -84,7 +92,8 @@ SNAKE = Filter(
     key=lambda pixel_type, dimension: (image_type(pixel_type, dimension), snake_label(pixel_type, dimension)),
     output=snake_label,
     inputs=[(t, 2) for t in (itk.UC, itk.US, itk.SS, itk.F)],
-    parameters={"MaximumStep": 4},
+    parameters={"MaximumStep": 4, "NoiseLaw": itk.CudaFiltersEnums.NoiseLaw_Gaussian},
+    required={"NoiseLaw": itk.CudaFiltersEnums.NoiseLaw_Gaussian},
 )
 
 GAUSSIANS = (RECURSIVE, SMOOTHING, GRADIENT, MAGNITUDE, LAPLACIAN, HESSIAN, DISCRETE, PARTITIONED)

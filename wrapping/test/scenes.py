@@ -28,8 +28,10 @@ def draw(law, pixel=np.float32, seed=3):
         pixels = rng.random(SHAPE) < mean / 100.0
     elif law == "lognormal":
         pixels = np.exp(rng.normal(np.log(mean), 0.6))
-    else:
+    elif law.startswith("gaussian"):
         pixels = rng.normal(mean, 15.0)
+    else:
+        pixels = 1.0 + rng.poisson(mean)  # which every law allows
     if np.issubdtype(pixel, np.integer):
         limits = np.iinfo(pixel)
         pixels = np.clip(np.rint(pixels), 1 if law == "lognormal" else limits.min, limits.max)

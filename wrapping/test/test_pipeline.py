@@ -196,7 +196,7 @@ def test_exception_of_the_itk_wheel_reaches_python_through_ours(tested):
 
 @ALL_FILTERS
 def test_exception_of_a_python_observer(tested):
-    smoother = tested.wrapped.New(some_image(tested))
+    smoother = tested.wrapped.New(some_image(tested), **tested.required)
 
     def fail():
         raise ValueError("from an observer")

@@ -291,7 +291,7 @@ def test_images_with_an_index_that_is_not_zero(tested):
 def test_streaming_changes_no_bit(tested, divisions):
     # itk::StreamingImageFilter is not wrapped for images of tensors.
     image = some_image(tested)
-    source = tested.wrapped.New(image)
+    source = tested.wrapped.New(image, **tested.required)
     output = source.GetOutput()
     if type(output) is image_type(itk.F, 3) or type(output) is image_type(itk.UC, 2):
         streamed = itk.StreamingImageFilter[type(output), type(output)].New(output, NumberOfStreamDivisions=divisions)

@@ -29,7 +29,7 @@ def physical(indices, name):
 
 @pytest.fixture(scope="module")
 def found(backend):
-    return segment_region(draw("gamma"))
+    return segment_region(draw("gamma"), "gamma")
 
 
 @pytest.mark.parametrize("law", noise_laws())
@@ -84,7 +84,7 @@ def test_contour_is_the_boundary_of_the_label_image(name):
 
 
 def test_host_and_other_backends_find_the_same_polygon(found):
-    host = segment_region(draw("gamma"), backend="host")
+    host = segment_region(draw("gamma"), "gamma", backend="host")
     np.testing.assert_array_equal(host.label, found.label)
     np.testing.assert_array_equal(host.contour, found.contour)
     assert host.statistics.criterion == pytest.approx(found.statistics.criterion, rel=1e-12)
@@ -149,7 +149,7 @@ def test_results_of_the_filter():
 def test_observer_sees_every_change_and_changes_nothing():
     image = draw_image("gamma")
     expected = SNAKE.run(image, NoiseLaw="gamma")
-    observed = SNAKE.wrapped.New(image, NoiseLaw="gamma", **SNAKE.parameters)
+    observed = SNAKE.wrapped.New(image, **{**SNAKE.parameters, "NoiseLaw": "gamma"})
     steps, sizes = [], []
 
     def note():
@@ -165,7 +165,7 @@ def test_observer_sees_every_change_and_changes_nothing():
 
 
 def test_noise_has_no_significant_boundary():
-    found = segment_region(np.random.default_rng(1).exponential(5.0, SHAPE).astype(np.float32))
+    found = segment_region(np.random.default_rng(1).exponential(5.0, SHAPE).astype(np.float32), "gamma")
     assert not found.statistics.significant_boundary
     assert not found.label.any()
     assert len(found.contour) >= 3
@@ -174,16 +174,16 @@ def test_noise_has_no_significant_boundary():
 def test_same_kind_out_as_in():
     xarray = pytest.importorskip("xarray")
     image = draw_image("gamma")
-    of_image = segment_region(image)
+    of_image = segment_region(image, "gamma")
     assert type(of_image.label) is itk.Image[itk.UC, 2]
     assert of_image.label.GetSpacing() == image.GetSpacing() and of_image.label.GetOrigin() == image.GetOrigin()
-    of_xarray = segment_region(itk.xarray_from_image(image))
+    of_xarray = segment_region(itk.xarray_from_image(image), "gamma")
     assert isinstance(of_xarray.label, xarray.DataArray)
     assert of_xarray.label.dims == ("y", "x")
     np.testing.assert_allclose(of_xarray.label.coords["y"], ORIGIN[1] + SPACING[1] * np.arange(SHAPE[0]))
     np.testing.assert_array_equal(of_xarray.label.values, itk.array_from_image(of_image.label))
     np.testing.assert_allclose(of_xarray.contour, of_image.contour, rtol=0.0, atol=1e-9)
-    of_numpy = segment_region(itk.array_from_image(image))
+    of_numpy = segment_region(itk.array_from_image(image), "gamma")
     assert type(of_numpy.label) is np.ndarray and of_numpy.label.dtype == np.uint8
     np.testing.assert_allclose(of_numpy.contour * SPACING + ORIGIN, of_image.contour, rtol=0.0, atol=1e-9)
     for result in (of_image, of_xarray, of_numpy):
@@ -191,9 +191,9 @@ def test_same_kind_out_as_in():
 
 
 def test_images_of_double_and_bool_are_converted():
-    np.testing.assert_array_equal(segment_region(draw("gamma").astype(np.float64)).label, segment_region(draw("gamma")).label)
+    np.testing.assert_array_equal(segment_region(draw("gamma").astype(np.float64), "gamma").label, segment_region(draw("gamma"), "gamma").label)
     image = draw_image("gamma", np.float64, ROTATIONS["turned"])
-    found = segment_region(image)
+    found = segment_region(image, "gamma")
     np.testing.assert_array_equal(itk.array_from_matrix(found.label.GetDirection()), ROTATIONS["turned"])
     assert overlap(segment_region(draw("bernoulli").astype(bool), "bernoulli").label) > 0.93
 
@@ -210,7 +210,7 @@ def test_starts(start):
         "region": {"initial_region": (70, 60, 50, 40)},
         "marginrectangle": {"start": "marginrectangle"},
     }[start]
-    found = segment_region(image, **parameters)
+    found = segment_region(image, "gamma", **parameters)
     assert overlap(itk.array_view_from_image(found.label)) > 0.93
     first = found.statistics.record[0]
     if start != "marginrectangle":
@@ -223,7 +223,7 @@ def test_pixels_that_do_not_count():
     pixels[:, :30] = 1e5
     valid = np.ones(SHAPE, bool)
     valid[:, :30] = False
-    found = segment_region(pixels, valid_mask=valid)
+    found = segment_region(pixels, "gamma", valid_mask=valid)
     label = found.label != 0
     assert found.statistics.inside.number_of_pixels + found.statistics.outside.number_of_pixels == valid.sum()
     assert (label & valid & truth()).sum() / ((label | truth()) & valid).sum() > 0.93
@@ -231,40 +231,40 @@ def test_pixels_that_do_not_count():
 
 def test_parameters_reach_the_filter():
     pixels = draw("gamma")
-    default = segment_region(pixels)
-    assert len(segment_region(pixels, use_description_length=False).contour) > len(default.contour)
-    limited = segment_region(pixels, maximum_number_of_iterations=3)
+    default = segment_region(pixels, "gamma")
+    assert len(segment_region(pixels, "gamma", use_description_length=False).contour) > len(default.contour)
+    limited = segment_region(pixels, "gamma", maximum_number_of_iterations=3)
     assert limited.statistics.stop == "MaximumNumberOfIterations" and limited.statistics.number_of_iterations == 3
-    assert len(segment_region(pixels, maximum_number_of_nodes=12, use_description_length=False).contour) <= 12
-    published = segment_region(pixels, schedule="aspublished", maximum_step=16)
+    assert len(segment_region(pixels, "gamma", maximum_number_of_nodes=12, use_description_length=False).contour) <= 12
+    published = segment_region(pixels, "gamma", schedule="aspublished", maximum_step=16)
     assert {step.level_exponent for step in published.statistics.record} == {0}
     assert published.statistics.record != default.statistics.record
-    looks = segment_region(pixels, number_of_looks=2.0)
+    looks = segment_region(pixels, "gamma", number_of_looks=2.0)
     assert looks.statistics.criterion_of_one_region == pytest.approx(2.0 * default.statistics.criterion_of_one_region, rel=1e-6)
     threshold = segment_region(pixels, "bernoulli", foreground_threshold=40.0)
     ones = (pixels > 40.0)[threshold.label != 0]
     assert threshold.statistics.inside.mean == pytest.approx(ones.mean(), rel=1e-9)
-    assert segment_region(pixels, minimum_edge_length=8.0, use_description_length=False).contour.shape > default.contour.shape
-    assert segment_region(pixels, minimum_gain=20.0).statistics.number_of_iterations < default.statistics.number_of_iterations
+    assert segment_region(pixels, "gamma", minimum_edge_length=8.0, use_description_length=False).contour.shape > default.contour.shape
+    assert segment_region(pixels, "gamma", minimum_gain=20.0).statistics.number_of_iterations < default.statistics.number_of_iterations
     assert default.statistics.inside.number_of_pixels < 10000
-    assert segment_region(pixels, minimum_region_size=10000).statistics.inside.number_of_pixels >= 10000
+    assert segment_region(pixels, "gamma", minimum_region_size=10000).statistics.inside.number_of_pixels >= 10000
     with pytest.raises(RuntimeError, match="32000 valid pixels; two regions of MinimumRegionSize 20000 need at least 40000"):
-        segment_region(pixels, minimum_region_size=20000)
+        segment_region(pixels, "gamma", minimum_region_size=20000)
 
 
 def test_backend(found, on_gpu):
     assert found.statistics.backend == ("cuda" if on_gpu else "host")
-    host = segment_region(draw("gamma"), backend="host").statistics
+    host = segment_region(draw("gamma"), "gamma", backend="host").statistics
     assert host.backend == "host" and "Host" in host.backend_reason
     with pytest.raises(RuntimeError, match="The backend of the filter is Cuda, but it cannot be used"):
-        segment_region(draw("gamma"), backend="cuda", device_index=99)
+        segment_region(draw("gamma"), "gamma", backend="cuda", device_index=99)
 
 
 def test_progress(capfd):
     pytest.importorskip("tqdm")
-    expected = segment_region(draw("gamma"))
+    expected = segment_region(draw("gamma"), "gamma")
     assert capfd.readouterr().err == ""
-    shown = segment_region(draw("gamma"), progress=True)
+    shown = segment_region(draw("gamma"), "gamma", progress=True)
     np.testing.assert_array_equal(shown.label, expected.label)
     assert re.search(r"segment_region: +100%", capfd.readouterr().err)
 
@@ -273,7 +273,7 @@ def test_progress_without_tqdm(monkeypatch):
     monkeypatch.setitem(sys.modules, "tqdm", None)
     monkeypatch.setitem(sys.modules, "tqdm.auto", None)
     with pytest.raises(ModuleNotFoundError, match="progress=True needs the package tqdm: pip install tqdm"):
-        segment_region(draw("gamma"), progress=True)
+        segment_region(draw("gamma"), "gamma", progress=True)
 
 
 @pytest.mark.parametrize(
@@ -290,13 +290,14 @@ def test_progress_without_tqdm(monkeypatch):
 )
 def test_images_that_cannot_be_segmented(image, error, message):
     with pytest.raises(error, match=message):
-        segment_region(image)
+        segment_region(image, "gamma")
 
 
 @pytest.mark.parametrize(
     "parameters, error, message",
     [
-        ({"law": "weibull"}, RuntimeError, '"weibull".*Gaussian.*Gamma.*Rayleigh.*Poisson.*Bernoulli.*LogNormal'),
+        ({"law": "weibull"}, ValueError, 'law is "weibull"; it must be one of gaussian, .*gamma, rayleigh, poisson'),
+        ({"law": None}, TypeError, r"law is of type NoneType; it must be the name of one of noise_laws\(\)"),
         ({"schedule": "random"}, RuntimeError, '"random".*CoarseToFine.*AsPublished'),
         ({"backend": "gpu"}, RuntimeError, '"gpu".*automatic, cuda.*host'),
         ({"number_of_looks": "three"}, TypeError, "SetNumberOfLooks"),
@@ -314,7 +315,7 @@ def test_images_that_cannot_be_segmented(image, error, message):
 )
 def test_wrong_parameters(parameters, error, message):
     with pytest.raises(error, match=f"(?s){message}"):
-        segment_region(draw("gamma"), **parameters)
+        segment_region(draw("gamma"), **{"law": "gamma", **parameters})
 
 
 def test_geojson(tmp_path, found):
@@ -333,7 +334,7 @@ def test_geojson(tmp_path, found):
     assert properties["inside"]["variance"] is None
     assert properties["significant_boundary"] is True
     # A start for the next one.
-    again = segment_region(draw("gamma"), initial_contour=ring[:-1])
+    again = segment_region(draw("gamma"), "gamma", initial_contour=ring[:-1])
     assert overlap(again.label) > 0.93
 
 
@@ -341,7 +342,7 @@ def test_geojson(tmp_path, found):
 @pytest.mark.parametrize("with_image", [True, False])
 def test_svg(tmp_path, name, with_image):
     image = draw_image("gamma", direction=ROTATIONS[name])
-    found = segment_region(image)
+    found = segment_region(image, "gamma")
     write_svg(found, tmp_path / "contour.svg", image if with_image else None, title="a < b")
     svg = xml.etree.ElementTree.parse(tmp_path / "contour.svg").getroot()
     names = {"svg": "http://www.w3.org/2000/svg"}

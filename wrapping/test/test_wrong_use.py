@@ -110,10 +110,28 @@ def test_values_that_the_law_does_not_know():
         SNAKE.function(array, noise_law="gamma")
 
 
+def test_images_in_decibels():
+    array = np.full((40, 50), -3.0, np.float32)
+    with pytest.raises(RuntimeError, match=r"Is the image in decibels\? Then compute 10\^\(pixel / 10\) first"):
+        SNAKE.function(array, noise_law="gamma")
+    with pytest.raises(RuntimeError, match=r"Is the image in decibels\? Then compute 10\^\(pixel / 20\) first"):
+        SNAKE.function(array, noise_law="rayleigh")
+
+
+def test_snake_without_a_law():
+    with pytest.raises(RuntimeError, match=r"NoiseLaw is not set; call SetNoiseLaw\(\) with .*Gaussian, .* or LogNormal"):
+        itk.cuda_region_snake_image_filter(random_image(itk.F, 2))
+    with pytest.raises(RuntimeError, match="NoiseLaw is not set"):
+        SNAKE.wrapped.New(random_image(itk.F, 2)).GetNoiseLaw()
+    with pytest.raises(TypeError, match="law"):
+        itk_cudafilters.segment_region(np.ones((40, 50), np.float32))
+
+
 def test_two_starts_for_the_snake():
     mask = itk.image_from_array(np.ones((37, 53), np.uint8))
+    region = itk.ImageRegion[2]([5, 5], [10, 10])
     with pytest.raises(RuntimeError, match="InitialPath, InitialMask and InitialRegion"):
-        SNAKE.function(random_image(itk.F, 2), initial_mask=mask, initial_region=itk.ImageRegion[2]([5, 5], [10, 10]))
+        SNAKE.function(random_image(itk.F, 2), initial_mask=mask, initial_region=region, noise_law="gaussian")
 
 
 def test_contour_point_that_is_not_there():
