@@ -488,7 +488,7 @@ TEST(CudaRegionSnakeImageFilter, TheNoiseLawHasToBeSet)
   const SnakeScene scene = TestScene();
   auto             filter = FilterOf<float>::New();
   filter->SetInput(MakeImage<float>(scene));
-  const std::string names = "Gaussian, GaussianCommonVariance, Gamma, Rayleigh, Poisson, Bernoulli or LogNormal";
+  const std::string names = itk::CudaNoiseLawNames();
   ExpectMessage([&] { filter->Update(); },
                 "NoiseLaw is not set; call SetNoiseLaw() with the distribution of the pixels: " + names);
   ExpectMessage([&] { filter->GetNoiseLaw(); }, "NoiseLaw is not set; SetNoiseLaw() takes " + names);
