@@ -10,7 +10,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 
 // The criteria J that the snake minimises: negative log-likelihoods of two regions with their parameters at the
 // optimum, without the terms that do not depend on where the boundary is.
@@ -367,7 +366,7 @@ ListLaws()
 constexpr std::array<NoiseLaw, NumberOfLaws> AllLaws = ListLaws();
 
 /** Whether a finite value is one of the range. */
-inline bool
+ITK_CUDA_HOST_DEVICE inline bool
 IsInRange(ValueRange range, double value)
 {
   switch (range)
@@ -377,7 +376,7 @@ IsInRange(ValueRange range, double value)
     case ValueRange::Positive:
       return value > 0.0;
     case ValueRange::Counts:
-      return value >= 0.0 && value == std::floor(value) && value <= std::numeric_limits<uint32_t>::max();
+      return value >= 0.0 && value == std::floor(value) && value <= 4294967295.0; // a sample's largest
     case ValueRange::Finite:
       break;
   }
