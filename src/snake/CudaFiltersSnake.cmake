@@ -5,6 +5,7 @@ set(CudaFilters_SNAKE_SRCS
     snake/itkCudaSnakeGeometry.cxx
     snake/itkCudaSnakeHost.cxx
     snake/itkCudaSnakePlan.cxx
+    snake/itkCudaSnakeRectangles.cxx
     snake/itkCudaSnakeStart.cxx)
 if(CudaFilters_USE_CUDA)
   list(APPEND CudaFilters_SNAKE_SRCS snake/itkCudaRegionSnakeDevice.cxx snake/itkCudaSnakeCuda.cu)

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "itkCudaSnakeHost.h"
+#include "itkCudaSnakeRectangles.h"
 
 #include <algorithm>
 #include <chrono>
-#include <limits>
-#include <mutex>
 
 namespace itk::cuda::snake
 {
@@ -23,86 +22,6 @@ constexpr size_t NodesBetweenReports = 64;
 /** Ends a run inside a phase. */
 struct Aborted
 {};
-
-/** Sums of the cells of the grid above and left of each crossing of its lines. */
-std::vector<Moments>
-SumGrid(const Level & level, const RectangleGrid & grid, const Threads & threads)
-{
-  const size_t         stride = static_cast<size_t>(grid.Columns) + 1;
-  std::vector<Moments> table(stride * (static_cast<size_t>(grid.Rows) + 1));
-  threads.ForRanges(static_cast<size_t>(grid.Rows), 1, [&](size_t begin, size_t end) {
-    for (size_t row = begin; row < end; ++row)
-    {
-      Moments * out = table.data() + (row + 1) * stride;
-      for (int32_t y = grid.GetRow(static_cast<int32_t>(row)); y < grid.GetRow(static_cast<int32_t>(row) + 1); ++y)
-      {
-        for (int32_t column = 0; column <= grid.Columns; ++column)
-        {
-          out[column] += level.RowPrefix(y, grid.GetColumn(column));
-        }
-      }
-    }
-  });
-  for (size_t i = stride; i < table.size(); ++i)
-  {
-    table[i] += table[i - stride];
-  }
-  return table;
-}
-
-struct BestRectangle
-{
-  double  Criterion{ std::numeric_limits<double>::infinity() };
-  int64_t Number{ -1 };
-
-  void
-  Consider(double criterion, int64_t number)
-  {
-    if (criterion < Criterion || (criterion == Criterion && number < Number))
-    {
-      Criterion = criterion;
-      Number = number;
-    }
-  }
-};
-
-/** Searches rectangles between some pairs of rows, with the law's type known. */
-struct RectangleSearch
-{
-  const RectangleGrid & Grid;
-  const Moments *       Table;
-  const Moments         Total;
-  const int64_t         MinimumRegionSize;
-  const int32_t         FirstRowPair;
-  const int32_t         LastRowPair;
-
-  template <typename TLaw>
-  BestRectangle
-  operator()(const TLaw & law) const
-  {
-    BestRectangle best;
-    const int64_t columnPairs = Grid.GetNumberOfColumnPairs();
-    for (int32_t rowPair = FirstRowPair; rowPair < LastRowPair; ++rowPair)
-    {
-      int32_t y0;
-      int32_t y1;
-      RectangleGrid::GetPair(rowPair, y0, y1);
-      int64_t number = rowPair * columnPairs;
-      for (int32_t x1 = 1; x1 <= Grid.Columns; ++x1)
-      {
-        for (int32_t x0 = 0; x0 < x1; ++x0, ++number)
-        {
-          const Moments target = Grid.Sum(Table, x0, y0, x1, y1);
-          if (target.Count >= MinimumRegionSize && Total.Count - target.Count >= MinimumRegionSize)
-          {
-            best.Consider(law.Criterion(target, Total - target), number);
-          }
-        }
-      }
-    }
-    return best;
-  }
-};
 
 double
 SecondsNow()
@@ -135,25 +54,8 @@ HostSnakeBackend::SumPolygon(const CudaSnakePolygon & polygon, uint32_t exponent
 CudaSnakePolygon
 HostSnakeBackend::SearchRectangle()
 {
-  const Level &              level = m_Tables.GetLevel(m_Plan.Exponent[0]);
-  const RectangleGrid        grid = MakeRectangleGrid(level.Width, level.Height);
-  const std::vector<Moments> table = SumGrid(level, grid, m_Threads);
-  BestRectangle              best;
-  std::mutex                 mutex;
-  m_Threads.ForRanges(static_cast<size_t>(grid.GetNumberOfRowPairs()), 16, [&](size_t begin, size_t end) {
-    const BestRectangle               found = m_Law.Visit(RectangleSearch{ grid,
-                                                             table.data(),
-                                                             m_Tables.GetTotal(),
-                                                             m_Plan.MinimumRegionSize,
-                                                             static_cast<int32_t>(begin),
-                                                             static_cast<int32_t>(end) });
-    const std::lock_guard<std::mutex> lock(mutex);
-    if (found.Number >= 0)
-    {
-      best.Consider(found.Criterion, found.Number);
-    }
-  });
-  return best.Number < 0 ? CudaSnakePolygon{} : grid.MakePolygon(best.Number);
+  return FindBestRectangle(
+    m_Tables.GetLevel(m_Plan.Exponent[0]), m_Tables.GetTotal(), m_Law, m_Plan.MinimumRegionSize, m_Threads);
 }
 
 SnakeOutcome
