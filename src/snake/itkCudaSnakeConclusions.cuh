@@ -3,6 +3,7 @@
 #define itkCudaSnakeConclusions_cuh
 
 #include "itkCudaSnakeDeviceState.cuh"
+#include "itkCudaSnakePhases.h"
 
 // Conclusions, by the first block: which proposals stay, and what becomes of the polygon.
 namespace itk::cuda::snake
@@ -482,109 +483,47 @@ ConcludeInsertions(DeviceSnake & snake, ConclusionScratch & scratch, bool & cutS
   {
     snake.NumberOfNodes = n + number;
     snake.Current = 1 - snake.Current;
-    snake.Sums = sums;
-    snake.Criterion = Criterion(snake.Law, snake.Sums, snake.Total);
-    snake.Gain = Linearize(snake.Law, snake.Sums, snake.Total);
+    snake.TakeSums(sums);
   }
   __syncthreads();
   return accepted;
 }
 
-/** By one thread. */
-__device__ inline void
-AddToRecord(DeviceSnake &             snake,
-            CudaRegionSnakeStep::Kind kind,
-            int                       level,
-            int32_t                   step,
-            double                    criterionBefore,
-            bool                      pause)
-{
-  if (snake.NumberOfEntries < snake.RecordCapacity)
-  {
-    snake.Record[snake.NumberOfEntries] = { kind,
-                                            snake.Plan.Exponent[level],
-                                            static_cast<uint32_t>(step),
-                                            static_cast<uint32_t>(snake.NumberOfNodes),
-                                            snake.Sums.Count,
-                                            snake.Criterion,
-                                            snake.Criterion - criterionBefore };
-    ++snake.NumberOfEntries;
-  }
-  snake.Pause = snake.Pause || pause;
-}
-
-/** Draws the conclusion of a phase as HostSnake::RunPhases() does, unless it is interrupted; returns whether all nodes
- * are stale now. `polygon`: the one that the phase began with. */
+/** Draws the conclusion of a phase, unless it is interrupted. `polygon`: the one that the phase began with. */
 template <bool VLimited>
-__device__ bool
+__device__ void
 Conclude(DeviceSnake & snake, const LatticePoint * polygon, ConclusionScratch & scratch, const LaunchLimits & limits)
 {
-  using Kind = CudaRegionSnakeStep::Kind;
   using Phase = SnakeControl::Phase;
-  const bool    first = threadIdx.x == 0;
-  const Phase   phase = snake.Control.Next;
-  const double  before = snake.Criterion;
-  const int32_t step = snake.Control.Step;
-  const int     level = snake.Control.Level;
+  const bool  first = threadIdx.x == 0;
+  const Phase phase = snake.Control.Next;
+  bool        changed = false;
+  bool        cutShort = false;
   __syncthreads();
   if (phase == Phase::Measure)
   {
     if (first)
     {
-      snake.Sums = TakeItemSum(snake, 0);
-      snake.Criterion = Criterion(snake.Law, snake.Sums, snake.Total);
-      snake.Gain = Linearize(snake.Law, snake.Sums, snake.Total);
-      snake.BeforeIteration = snake.Criterion;
-      AddToRecord(snake,
-                  Kind::Level,
-                  level,
-                  step,
-                  snake.NumberOfEntries == 0 ? snake.Criterion : before,
-                  VLimited && (limits.PauseAtSteps || limits.PauseAtLevels));
-      snake.Control.AfterMeasure();
+      snake.TakeSums(TakeItemSum(snake, 0));
     }
-    __syncthreads();
-    return true;
   }
-  if (phase == Phase::Move)
+  else if (phase == Phase::Move)
   {
-    const int  colours = NumberOfColours(snake.NumberOfNodes, snake.Plan.InTurns);
-    const bool moved = ConcludeMoves<VLimited>(snake, polygon, scratch, limits.StepsPerPortion);
-    if (first && !IsInterrupted<VLimited>(scratch))
-    {
-      const bool ended = snake.Control.AfterMove(snake.Plan, moved, snake.BeforeIteration - snake.Criterion, colours);
-      if (ended)
-      {
-        AddToRecord(snake, Kind::Iteration, level, step, snake.BeforeIteration, VLimited && limits.PauseAtSteps);
-        snake.BeforeIteration = snake.Criterion;
-      }
-    }
-    __syncthreads();
-    return snake.Control.ChangesCandidates(level, step);
+    changed = ConcludeMoves<VLimited>(snake, polygon, scratch, limits.StepsPerPortion);
   }
-  bool       cutShort = false;
-  const bool insertion = phase == Phase::Insert;
-  const bool changed = insertion ? ConcludeInsertions<VLimited>(snake, scratch, cutShort, limits.StepsPerPortion)
-                                 : ConcludeRemovals<VLimited>(snake, scratch);
+  else if (phase == Phase::Insert)
+  {
+    changed = ConcludeInsertions<VLimited>(snake, scratch, cutShort, limits.StepsPerPortion);
+  }
+  else
+  {
+    changed = ConcludeRemovals<VLimited>(snake, scratch);
+  }
   if (first && !IsInterrupted<VLimited>(scratch))
   {
-    if (changed)
-    {
-      AddToRecord(
-        snake, insertion ? Kind::Insertion : Kind::Removal, level, step, before, VLimited && limits.PauseAtSteps);
-    }
-    if (insertion)
-    {
-      snake.Control.AfterInsert(snake.Plan, changed, cutShort);
-    }
-    else
-    {
-      snake.Control.AfterRemove(snake.Plan, changed);
-    }
-    snake.BeforeIteration = snake.Criterion;
+    EndPhase(snake, changed, cutShort);
   }
   __syncthreads();
-  return insertion && (changed || snake.Control.ChangesCandidates(level, step));
 }
 } // namespace kernels
 } // namespace itk::cuda::snake

@@ -216,12 +216,8 @@ public:
   SnakeOutcome
   RunRemoval(const CudaSnakePolygon & start, const ProgressFunction & progress) override
   {
-    SnakeControl control(m_Plan, m_Plan.NumberOfLevels - 1);
-    control.BeginRemoval();
-    this->PrepareState(control, start);
-    m_State.Sums = this->SumPolygon(start, 0);
-    m_State.Criterion = Criterion(m_Law, m_State.Sums, m_Total);
-    m_State.Gain = Linearize(m_Law, m_State.Sums, m_Total);
+    this->PrepareState(SnakeControl(m_Plan, m_Plan.NumberOfLevels - 1), start);
+    m_State.BeginRemoval(this->SumPolygon(start, 0));
     return this->RunPhases({}, progress);
   }
 

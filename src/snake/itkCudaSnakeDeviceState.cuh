@@ -3,8 +3,8 @@
 #define itkCudaSnakeDeviceState_cuh
 
 #include "itkCudaRegionSums.cuh"
-#include "itkCudaSnakeControl.h"
 #include "itkCudaSnakeCore.h"
+#include "itkCudaSnakeState.h"
 
 #include <cstdint>
 #include <type_traits>
@@ -62,39 +62,26 @@ struct PhaseProgress
 };
 
 /** The snake in device memory. */
-struct DeviceSnake
+struct DeviceSnake : SnakeState
 {
-  SnakePlan      Plan;
-  LawDescription Law;
-  Moments        Total;
-
-  SnakeControl Control;
-  Moments      Sums;
-  double       Criterion{ 0.0 };
-  double       BeforeIteration{ 0.0 };
-  LinearForm   Gain;
-  int32_t      NumberOfNodes{ 0 };
-  int32_t      Current{ 0 };        // of the two polygons
-  int32_t      NumberOfChunks{ 0 }; // of the next phase
-  uint32_t     NumberOfEntries{ 0 };
-  uint32_t     KnownEntries{ 0 };   // of the record, to the host
-  bool         IsPrepared{ false }; // for the next phase
-  bool         Pause{ false };
+  int32_t  Current{ 0 };        // of the two polygons
+  int32_t  NumberOfChunks{ 0 }; // of the next phase
+  uint32_t KnownEntries{ 0 };   // of the record, to the host
+  bool     IsPrepared{ false }; // for the next phase
+  bool     Pause{ false };
 
   PhaseProgress Progress;
 
-  LatticePoint *        Polygons[2]{};
-  RowChunk *            Chunks{ nullptr };
-  Moments *             ItemSums{ nullptr };     // of the items of each node; zero between phases
-  Moments *             Changes{ nullptr };      // of the candidates, in rows; one array of rows per cache
-  int32_t *             Rows{ nullptr };         // of each node in Changes
-  int32_t *             IsStale{ nullptr };      // bit c: in cache c
-  Proposal *            Slots{ nullptr };        // one per node; Node is -1 where there is no proposal
-  int32_t *             Proposed{ nullptr };     // list of nodes with a proposal
-  int32_t *             IsSuppressed{ nullptr }; // of each node with a proposal
-  CudaRegionSnakeStep * Record{ nullptr };
-  uint32_t              RecordCapacity{ 0 };
-  uint32_t              NodeCapacity{ 0 };
+  LatticePoint * Polygons[2]{};
+  RowChunk *     Chunks{ nullptr };
+  Moments *      ItemSums{ nullptr };     // of the items of each node; zero between phases
+  Moments *      Changes{ nullptr };      // of the candidates, in rows; one array of rows per cache
+  int32_t *      Rows{ nullptr };         // of each node in Changes
+  int32_t *      IsStale{ nullptr };      // bit c: in cache c
+  Proposal *     Slots{ nullptr };        // one per node; Node is -1 where there is no proposal
+  int32_t *      Proposed{ nullptr };     // list of nodes with a proposal
+  int32_t *      IsSuppressed{ nullptr }; // of each node with a proposal
+  uint32_t       NodeCapacity{ 0 };
 
   /** Sums that a phase needs of each node. */
   __device__ int

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "itkCudaSnakeHost.h"
+
+#include "itkCudaSnakePhases.h"
 #include "itkCudaSnakeRectangles.h"
 
 #include <algorithm>
@@ -85,11 +87,11 @@ HostSnake::GetOutcome() const
 {
   SnakeOutcome outcome;
   outcome.Polygon = m_Polygon;
-  outcome.Sums = m_Sums;
-  outcome.Criterion = m_Criterion;
-  outcome.Record = m_Record;
-  outcome.NumberOfIterations = m_Iterations;
-  outcome.Stop = m_Stop;
+  outcome.Sums = m_Snake.Sums;
+  outcome.Criterion = m_Snake.Criterion;
+  outcome.Record.assign(m_Record.begin(), m_Record.begin() + m_Snake.NumberOfEntries);
+  outcome.NumberOfIterations = m_Snake.Control.Iterations;
+  outcome.Stop = m_Snake.Control.Stop;
   outcome.SecondsOfRemoval = m_TimeOfRemoval > 0.0 ? m_TimeOfEnd - m_TimeOfRemoval : 0.0;
   return outcome;
 }
@@ -98,7 +100,9 @@ void
 HostSnake::Run(const CudaSnakePolygon & start, int firstLevel)
 {
   m_Polygon = start;
-  this->RunUntilFinished(SnakeControl(m_Plan, firstLevel));
+  m_Snake.Control = SnakeControl(m_Snake.Plan, firstLevel);
+  m_MeasuredLevel = firstLevel;
+  this->RunUntilFinished();
 }
 
 void
@@ -106,12 +110,9 @@ HostSnake::RunRemoval(const CudaSnakePolygon & start)
 {
   m_Polygon = start;
   m_Level = &m_Tables.GetLevel(0);
-  m_Sums = SumPolygonOn(*m_Level, m_Polygon, [](size_t) {});
-  m_Criterion = Criterion(m_Law, m_Sums, m_Total);
-  SnakeControl control(m_Plan, m_Plan.NumberOfLevels - 1);
-  control.BeginRemoval();
-  this->MarkAllStale();
-  this->RunUntilFinished(control);
+  m_Snake.Control = SnakeControl(m_Snake.Plan, m_Snake.Plan.NumberOfLevels - 1);
+  m_Snake.BeginRemoval(SumPolygonOn(*m_Level, m_Polygon, [](size_t) {}));
+  this->RunUntilFinished();
 }
 
 void
@@ -163,86 +164,60 @@ HostSnake::ForNodes(size_t grain, size_t stepsOfNode, const TFunction & function
 }
 
 void
-HostSnake::RunUntilFinished(SnakeControl control)
+HostSnake::RunUntilFinished()
 {
   try
   {
-    this->RunPhases(control);
+    this->RunPhases();
   }
   catch (const Aborted &)
   {
-    m_Stop = CudaRegionSnakeStop::Aborted;
+    m_Snake.Control.Stop = CudaRegionSnakeStop::Aborted;
   }
   m_TimeOfEnd = SecondsNow();
 }
 
 void
-HostSnake::RunPhases(SnakeControl control)
+HostSnake::RunPhases()
 {
-  using Phase = SnakeControl::Phase;
-  using Kind = CudaRegionSnakeStep::Kind;
-  int    measuredLevel = -1;
-  double beforeIteration = m_Criterion;
-  while (control.Next != Phase::Finished)
+  while (m_Snake.Control.Next != SnakeControl::Phase::Finished)
   {
-    const double  before = m_Criterion;
-    const int32_t step = control.Step;
-    const int     level = control.Level;
-    switch (control.Next)
+    const uint32_t entries = m_Snake.NumberOfEntries;
+    if (m_Snake.AllStale)
     {
-      case Phase::Measure:
-        this->Measure(control, measuredLevel);
-        measuredLevel = control.Level;
-        this->AddToRecord(Kind::Level, level, step, m_Record.empty() ? m_Criterion : before);
-        this->ReportProgress(true);
-        control.AfterMeasure();
-        this->MarkAllStale();
-        beforeIteration = m_Criterion;
-        break;
-      case Phase::Move: {
-        const int  colours = NumberOfColours(this->GetNumberOfNodes(), m_Plan.InTurns);
-        const bool moved = this->Move(control, colours);
-        if (control.AfterMove(m_Plan, moved, beforeIteration - m_Criterion, colours))
-        {
-          m_Iterations = control.Iterations;
-          this->AddToRecord(Kind::Iteration, level, step, beforeIteration);
-          beforeIteration = m_Criterion;
-          if (control.ChangesCandidates(level, step))
-          {
-            this->MarkAllStale();
-          }
-        }
-        break;
-      }
-      case Phase::Insert: {
-        bool       cutShort = false;
-        const bool inserted = this->Insert(cutShort);
-        if (inserted)
-        {
-          this->AddToRecord(Kind::Insertion, level, step, before);
-        }
-        control.AfterInsert(m_Plan, inserted, cutShort);
-        if (inserted || control.ChangesCandidates(level, step))
-        {
-          this->MarkAllStale();
-        }
-        beforeIteration = m_Criterion;
-        break;
-      }
-      default: {
-        m_TimeOfRemoval = m_TimeOfRemoval == 0.0 ? SecondsNow() : m_TimeOfRemoval;
-        const bool removed = this->Remove(control.LongestRun);
-        if (removed)
-        {
-          this->AddToRecord(Kind::Removal, level, step, before);
-        }
-        control.AfterRemove(m_Plan, removed);
-        beforeIteration = m_Criterion;
-        break;
-      }
+      this->MarkAllStale();
+    }
+    bool       cutShort = false;
+    const bool changed = this->RunPhase(cutShort);
+    m_Record.resize(entries + 1);
+    m_Snake.Record = m_Record.data();
+    m_Snake.RecordCapacity = entries + 1;
+    m_Snake.NumberOfNodes = this->GetNumberOfNodes();
+    EndPhase(m_Snake, changed, cutShort);
+    if (m_Snake.NumberOfEntries > entries)
+    {
+      this->ShowEntry();
     }
   }
-  m_Stop = control.Stop;
+}
+
+/** Returns whether the phase that comes next changed the polygon. */
+bool
+HostSnake::RunPhase(bool & cutShort)
+{
+  switch (m_Snake.Control.Next)
+  {
+    case SnakeControl::Phase::Measure:
+      this->Measure();
+      return true;
+    case SnakeControl::Phase::Move:
+      return this->Move();
+    case SnakeControl::Phase::Insert:
+      return this->Insert(cutShort);
+    default:
+      m_TimeOfRemoval = m_TimeOfRemoval == 0.0 ? SecondsNow() : m_TimeOfRemoval;
+      return this->Remove();
+  }
 }
 
 void
@@ -268,19 +243,17 @@ HostSnake::MarkStaleAround(int node)
 }
 
 void
-HostSnake::Measure(const SnakeControl & control, int previousLevel)
+HostSnake::Measure()
 {
-  m_Level = &m_Tables.GetLevel(m_Plan.Exponent[control.Level]);
-  if (previousLevel >= 0)
+  const int level = m_Snake.Control.Level;
+  m_Level = &m_Tables.GetLevel(m_Snake.Plan.Exponent[level]);
+  const uint32_t shift = m_Snake.Plan.Exponent[m_MeasuredLevel] - m_Snake.Plan.Exponent[level];
+  for (LatticePoint & p : m_Polygon)
   {
-    const uint32_t shift = m_Plan.Exponent[previousLevel] - m_Plan.Exponent[control.Level];
-    for (LatticePoint & p : m_Polygon)
-    {
-      p = { p.X << shift, p.Y << shift };
-    }
+    p = { p.X << shift, p.Y << shift };
   }
-  m_Sums = SumPolygonOn(*m_Level, m_Polygon, [this](size_t edge) { this->ReportProgressAtNode(edge); });
-  m_Criterion = Criterion(m_Law, m_Sums, m_Total);
+  m_MeasuredLevel = level;
+  m_Snake.TakeSums(SumPolygonOn(*m_Level, m_Polygon, [this](size_t edge) { this->ReportProgressAtNode(edge); }));
 }
 
 size_t
@@ -296,20 +269,20 @@ HostSnake::CountRowsOfStaleNodes(const std::vector<char> & isStale, int colour, 
       rows += static_cast<size_t>(std::abs(m_Polygon[Previous(i, n)].Y - y) + std::abs(m_Polygon[Next(i, n)].Y - y));
     }
   }
-  return rows * Directions * m_Plan.Rings;
+  return rows * Directions * m_Snake.Plan.Rings;
 }
 
 bool
-HostSnake::Move(const SnakeControl & control, int numberOfColours)
+HostSnake::Move()
 {
-  const int        n = this->GetNumberOfNodes();
-  const int        colour = control.Colour;
-  const int32_t    step = control.Step;
-  Cache &          cache = m_Caches[control.GetCache()];
-  const LinearForm gain = Linearize(m_Law, m_Sums, m_Total);
-  const size_t     rows = this->CountRowsOfStaleNodes(cache.IsStale, colour, numberOfColours);
-  const size_t     pieces = rows / RowsPerPiece + 1;
-  const auto       nodes = static_cast<size_t>(n);
+  const int     n = this->GetNumberOfNodes();
+  const int     numberOfColours = NumberOfColours(n, m_Snake.Plan.InTurns);
+  const int     colour = m_Snake.Control.Colour;
+  const int32_t step = m_Snake.Control.Step;
+  Cache &       cache = m_Caches[m_Snake.Control.GetCache()];
+  const size_t  rows = this->CountRowsOfStaleNodes(cache.IsStale, colour, numberOfColours);
+  const size_t  pieces = rows / RowsPerPiece + 1;
+  const auto    nodes = static_cast<size_t>(n);
   // At worst all candidates are tested against all edges.
   this->ForNodes((nodes + pieces - 1) / pieces, rows / nodes + MaximumCandidates * nodes, [&](int i) {
     m_Slots[i].Node = -1;
@@ -319,7 +292,7 @@ HostSnake::Move(const SnakeControl & control, int numberOfColours)
       if (cache.IsStale[i])
       {
         LatticePoint candidates[MaximumCandidates];
-        const int    numberOfCandidates = Directions * m_Plan.Rings;
+        const int    numberOfCandidates = Directions * m_Snake.Plan.Rings;
         for (int w = 0; w < numberOfCandidates; ++w)
         {
           candidates[w] = CandidatePosition(m_Polygon[i], w, step, m_Level->Width, m_Level->Height);
@@ -328,7 +301,7 @@ HostSnake::Move(const SnakeControl & control, int numberOfColours)
           m_Polygon[Previous(i, n)], m_Polygon[i], m_Polygon[Next(i, n)], candidates, numberOfCandidates, changes);
         cache.IsStale[i] = 0;
       }
-      this->ProposeMove(i, step, gain, changes);
+      this->ProposeMove(i, changes);
     }
   });
   this->CollectProposals();
@@ -347,26 +320,26 @@ HostSnake::Move(const SnakeControl & control, int numberOfColours)
 }
 
 void
-HostSnake::ProposeMove(int node, int32_t step, const LinearForm & gain, const Moments * changes)
+HostSnake::ProposeMove(int node, const Moments * changes)
 {
   const int          n = this->GetNumberOfNodes();
   const LatticePoint at = m_Polygon[node];
-  const int          candidates = Directions * m_Plan.Rings;
+  const int          candidates = Directions * m_Snake.Plan.Rings;
   double             gains[MaximumCandidates];
   for (int w = 0; w < candidates; ++w)
   {
-    const bool allowed =
-      IsCountAllowed(m_Sums.Count + changes[w].Count, m_Sums.Count, m_Total.Count, m_Plan.MinimumRegionSize);
-    gains[w] = allowed ? gain(changes[w]) : 0.0;
+    const bool allowed = IsCountAllowed(
+      m_Snake.Sums.Count + changes[w].Count, m_Snake.Sums.Count, m_Snake.Total.Count, m_Snake.Plan.MinimumRegionSize);
+    gains[w] = allowed ? m_Snake.Gain(changes[w]) : 0.0;
   }
   while (true)
   {
     const int best = static_cast<int>(std::min_element(gains, gains + candidates) - gains);
-    if (!(gains[best] < -m_Plan.MinimumGain))
+    if (!(gains[best] < -m_Snake.Plan.MinimumGain))
     {
       return;
     }
-    const LatticePoint position = CandidatePosition(at, best, step, m_Level->Width, m_Level->Height);
+    const LatticePoint position = CandidatePosition(at, best, m_Snake.Control.Step, m_Level->Width, m_Level->Height);
     if (ChainKeepsSimple(m_Polygon.data(), n, Previous(node, n), position, Next(node, n)))
     {
       m_Slots[node] = { node, position, gains[best], changes[best] };
@@ -438,24 +411,25 @@ HostSnake::Accept(double cost)
 bool
 HostSnake::TryProposals(double cost)
 {
-  Moments sums = m_Sums;
+  Moments sums = m_Snake.Sums;
   int     number = 0;
   for (const Proposal & proposal : m_Proposals)
   {
     sums += proposal.Change;
     number += proposal.Run;
   }
-  if (!IsCountAllowed(sums.Count, m_Sums.Count, m_Total.Count, m_Plan.MinimumRegionSize))
+  if (!IsCountAllowed(sums.Count, m_Snake.Sums.Count, m_Snake.Total.Count, m_Snake.Plan.MinimumRegionSize))
   {
     return false;
   }
-  const double criterion = Criterion(m_Law, sums, m_Total);
-  if (!IsImprovement(criterion, cost, number, m_Criterion, m_Plan.MinimumGain))
+  const double criterion = Criterion(m_Snake.Law, sums, m_Snake.Total);
+  if (!IsImprovement(criterion, cost, number, m_Snake.Criterion, m_Snake.Plan.MinimumGain))
   {
     return false;
   }
-  m_Sums = sums;
-  m_Criterion = criterion;
+  m_Snake.Sums = sums;
+  m_Snake.Criterion = criterion;
+  m_Snake.Gain = Linearize(m_Snake.Law, sums, m_Snake.Total);
   return true;
 }
 
@@ -467,7 +441,7 @@ HostSnake::Insert(bool & cutShort)
   for (int i = 0; i < n; ++i)
   {
     this->ReportProgressAtNode(static_cast<size_t>(i));
-    inserted[i] = CanInsert(m_Polygon.data(), n, i, m_Plan.MinimumSquaredLength) ? 1 : 0;
+    inserted[i] = CanInsert(m_Polygon.data(), n, i, m_Snake.Plan.MinimumSquaredLength) ? 1 : 0;
   }
   // Of two that conflict the later one is left out, also if the earlier one is left out for another.
   const std::vector<char> possible = inserted;
@@ -484,9 +458,10 @@ HostSnake::Insert(bool & cutShort)
   }
 
   CudaSnakePolygon polygon;
-  Moments          sums = m_Sums;
-  size_t room = m_Plan.MaximumNumberOfNodes > m_Polygon.size() ? m_Plan.MaximumNumberOfNodes - m_Polygon.size() : 0;
-  bool   cut = false;
+  Moments          sums = m_Snake.Sums;
+  size_t           room =
+    m_Snake.Plan.MaximumNumberOfNodes > m_Polygon.size() ? m_Snake.Plan.MaximumNumberOfNodes - m_Polygon.size() : 0;
+  bool cut = false;
   for (int i = 0; i < n; ++i)
   {
     this->ReportProgressAtNode(static_cast<size_t>(i));
@@ -510,36 +485,35 @@ HostSnake::Insert(bool & cutShort)
   }
   cutShort = cut;
   if (polygon.size() == m_Polygon.size() ||
-      !IsCountAllowed(sums.Count, m_Sums.Count, m_Total.Count, m_Plan.MinimumRegionSize))
+      !IsCountAllowed(sums.Count, m_Snake.Sums.Count, m_Snake.Total.Count, m_Snake.Plan.MinimumRegionSize))
   {
     return false;
   }
   m_Polygon = polygon;
-  m_Sums = sums;
-  m_Criterion = Criterion(m_Law, m_Sums, m_Total);
+  m_Snake.TakeSums(sums);
   return true;
 }
 
 bool
-HostSnake::Remove(int longestRun)
+HostSnake::Remove()
 {
   const int n = this->GetNumberOfNodes();
+  const int longestRun = m_Snake.Control.LongestRun;
   if (n <= 3)
   {
     return false;
   }
-  const LinearForm     gain = Linearize(m_Law, m_Sums, m_Total);
   std::vector<Moments> edges(m_Polygon.size());
   constexpr size_t     grain = 16;
   const size_t         steps = MaximumRemovedRun * (m_Polygon.size() + static_cast<size_t>(m_Level->Height));
   this->ForNodes(
     grain, steps, [&](int node) { edges[node] = m_Level->SumEdge(m_Polygon[node], m_Polygon[Next(node, n)]); });
-  this->ForNodes(grain, steps, [&](int node) { this->ProposeRemoval(node, longestRun, gain, edges); });
+  this->ForNodes(grain, steps, [&](int node) { this->ProposeRemoval(node, edges); });
   this->CollectProposals();
   this->SuppressConflicts([n, longestRun](const Proposal & x, const Proposal & y) {
     return RemoveOneAtATime(n, longestRun) || RemovalsConflict(n, x, y);
   });
-  if (!this->Accept(-m_Plan.NodeCost))
+  if (!this->Accept(-m_Snake.Plan.NodeCost))
   {
     return false;
   }
@@ -584,12 +558,12 @@ HostSnake::LeaveOutRemoved()
   m_Slots.resize(kept);
 }
 
-/** The best removal of up to `longestRun` nodes from this one on; `edges`: sums of all edges. */
+/** The best removal of one or some nodes from this one on; `edges`: sums of all edges. */
 void
-HostSnake::ProposeRemoval(int node, int longestRun, const LinearForm & gain, const std::vector<Moments> & edges)
+HostSnake::ProposeRemoval(int node, const std::vector<Moments> & edges)
 {
   const int n = this->GetNumberOfNodes();
-  const int runs = Minimum(longestRun, n - 3);
+  const int runs = Minimum(m_Snake.Control.LongestRun, n - 3);
   Moments   present = edges[Previous(node, n)];
   Moments   changes[MaximumRemovedRun];
   double    gains[MaximumRemovedRun];
@@ -597,15 +571,15 @@ HostSnake::ProposeRemoval(int node, int longestRun, const LinearForm & gain, con
   {
     present += edges[RingAdvance(node, k, n)];
     changes[k] = m_Level->SumEdge(m_Polygon[Previous(node, n)], m_Polygon[RingAdvance(node, k + 1, n)]) - present;
-    const bool allowed =
-      IsCountAllowed(m_Sums.Count + changes[k].Count, m_Sums.Count, m_Total.Count, m_Plan.MinimumRegionSize);
-    gains[k] = allowed ? gain(changes[k]) - m_Plan.NodeCost * static_cast<double>(k + 1) : 0.0;
+    const bool allowed = IsCountAllowed(
+      m_Snake.Sums.Count + changes[k].Count, m_Snake.Sums.Count, m_Snake.Total.Count, m_Snake.Plan.MinimumRegionSize);
+    gains[k] = allowed ? m_Snake.Gain(changes[k]) - m_Snake.Plan.NodeCost * static_cast<double>(k + 1) : 0.0;
   }
   m_Slots[node].Node = -1;
   while (true)
   {
     const int best = static_cast<int>(std::min_element(gains, gains + runs) - gains);
-    if (!(gains[best] < -m_Plan.MinimumGain))
+    if (!(gains[best] < -m_Snake.Plan.MinimumGain))
     {
       return;
     }
@@ -618,23 +592,19 @@ HostSnake::ProposeRemoval(int node, int longestRun, const LinearForm & gain, con
   }
 }
 
+/** Shows the last entry to whoever watches the run. */
 void
-HostSnake::AddToRecord(CudaRegionSnakeStep::Kind kind, int level, int32_t step, double criterionBefore)
+HostSnake::ShowEntry()
 {
-  m_Record.push_back({ kind,
-                       m_Plan.Exponent[level],
-                       static_cast<uint32_t>(step),
-                       static_cast<uint32_t>(m_Polygon.size()),
-                       m_Sums.Count,
-                       m_Criterion,
-                       m_Criterion - criterionBefore });
+  const CudaRegionSnakeStep & entry = m_Record.back();
+  const bool                  levelBegins = entry.What == CudaRegionSnakeStep::Kind::Level;
   if (m_StepFunction)
   {
-    m_StepFunction({ m_Record.back(), m_Polygon, m_Sums.Sum, m_Sums.SumOfSquares });
-    if (kind != CudaRegionSnakeStep::Kind::Level) // which is reported as such
-    {
-      this->ReportProgress(false);
-    }
+    m_StepFunction({ entry, m_Polygon, m_Snake.Sums.Sum, m_Snake.Sums.SumOfSquares });
+  }
+  if (m_StepFunction || levelBegins)
+  {
+    this->ReportProgress(levelBegins);
   }
 }
 } // namespace itk::cuda::snake

@@ -8,6 +8,7 @@
 #include "itkCudaSnakeControl.h"
 #include "itkCudaSnakeCore.h"
 #include "itkCudaSnakeStart.h"
+#include "itkCudaSnakeState.h"
 
 #include <vector>
 
@@ -21,12 +22,13 @@ public:
   using ProgressFunction = SnakeBackend::ProgressFunction;
 
   HostSnake(const SnakePlan & plan, const LawDescription & law, const Tables & tables, const Threads & threads)
-    : m_Plan(plan)
-    , m_Law(law)
-    , m_Tables(tables)
-    , m_Total(tables.GetTotal())
+    : m_Tables(tables)
     , m_Threads(threads)
-  {}
+  {
+    m_Snake.Plan = plan;
+    m_Snake.Law = law;
+    m_Snake.Total = tables.GetTotal();
+  }
 
   /** Called after every entry of the record. */
   void
@@ -61,26 +63,21 @@ private:
     std::vector<char>    IsStale; // whether the node or a neighbour moved since they were summed
   };
 
-  const SnakePlan      m_Plan;
-  const LawDescription m_Law;
-  const Tables &       m_Tables;
-  const Moments        m_Total;
-  const Threads &      m_Threads;
-  StepFunction         m_StepFunction;
-  ProgressFunction     m_ProgressFunction;
-  double               m_TimeOfNextReport{ 0.0 }; // seconds of the steady clock
+  const Tables &   m_Tables;
+  const Threads &  m_Threads;
+  StepFunction     m_StepFunction;
+  ProgressFunction m_ProgressFunction;
+  double           m_TimeOfNextReport{ 0.0 }; // seconds of the steady clock
 
+  SnakeState                       m_Snake;
   const Level *                    m_Level{ nullptr };
+  int                              m_MeasuredLevel{ 0 }; // that the polygon is given in
   CudaSnakePolygon                 m_Polygon;
-  Moments                          m_Sums;
-  double                           m_Criterion{ 0.0 };
   Cache                            m_Caches[SnakeControl::NumberOfCaches];
   std::vector<Proposal>            m_Slots; // a proposal per node; Node is -1 where there is none
   std::vector<Proposal>            m_Proposals;
   std::vector<char>                m_IsSuppressed;
   std::vector<CudaRegionSnakeStep> m_Record;
-  uint32_t                         m_Iterations{ 0 };
-  CudaRegionSnakeStop              m_Stop{ CudaRegionSnakeStop::Converged };
   // seconds of the steady clock; 0 if there was no removal
   double m_TimeOfRemoval{ 0.0 };
   double m_TimeOfEnd{ 0.0 };
@@ -103,27 +100,29 @@ private:
   void
   ForNodes(size_t grain, size_t stepsOfNode, const TFunction & function);
   void
-  RunUntilFinished(SnakeControl control);
+  RunUntilFinished();
   void
-  RunPhases(SnakeControl control);
+  RunPhases();
+  bool
+  RunPhase(bool & cutShort);
   void
   MarkAllStale();
   void
   MarkStaleAround(int node);
   void
-  Measure(const SnakeControl & control, int previousLevel);
+  Measure();
   bool
-  Move(const SnakeControl & control, int numberOfColours);
+  Move();
   void
-  ProposeMove(int node, int32_t step, const LinearForm & gain, const Moments * changes);
+  ProposeMove(int node, const Moments * changes);
   bool
   Insert(bool & cutShort);
   bool
-  Remove(int longestRun);
+  Remove();
   void
   LeaveOutRemoved();
   void
-  ProposeRemoval(int node, int longestRun, const LinearForm & gain, const std::vector<Moments> & edges);
+  ProposeRemoval(int node, const std::vector<Moments> & edges);
   void
   CollectProposals();
   template <typename TConflict>
@@ -136,7 +135,7 @@ private:
   size_t
   CountRowsOfStaleNodes(const std::vector<char> & isStale, int colour, int numberOfColours) const;
   void
-  AddToRecord(CudaRegionSnakeStep::Kind kind, int level, int32_t step, double criterionBefore);
+  ShowEntry();
 };
 
 /** The host as the engine's backend. */

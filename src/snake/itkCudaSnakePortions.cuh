@@ -83,9 +83,10 @@ ListChunks(DeviceSnake & snake, ConclusionScratch & scratch, int32_t stepsPerPor
 /** Makes the state ready for the phase that comes next: the polygon in cells of its level, the list of chunks. */
 template <bool VLimited>
 __device__ void
-PrepareNext(DeviceSnake & snake, ConclusionScratch & scratch, int previousLevel, bool allStale, int32_t stepsPerPortion)
+PrepareNext(DeviceSnake & snake, ConclusionScratch & scratch, int previousLevel, int32_t stepsPerPortion)
 {
-  const int n = snake.NumberOfNodes;
+  const int  n = snake.NumberOfNodes;
+  const bool allStale = snake.AllStale;
   if (threadIdx.x == 0)
   {
     scratch.Count = 0;
@@ -144,6 +145,14 @@ GoOn(DeviceSnake & snake, PhaseProgress::Stage stage, int first, const Conclusio
   __syncthreads();
 }
 
+/** Whether whoever watches the run wants to see the state after a phase that began with so many entries. */
+__device__ inline bool
+IsPauseDue(const DeviceSnake & snake, SnakeControl::Phase phase, uint32_t entries, const LaunchLimits & limits)
+{
+  const bool levelBegins = phase == SnakeControl::Phase::Measure;
+  return snake.NumberOfEntries > entries && (limits.PauseAtSteps || (levelBegins && limits.PauseAtLevels));
+}
+
 /** By the first block: what of the conclusion the launch has the time for, and what comes next. */
 __device__ inline void
 ConcludeInPortions(DeviceSnake &        snake,
@@ -151,18 +160,20 @@ ConcludeInPortions(DeviceSnake &        snake,
                    ConclusionScratch &  scratch,
                    const LaunchLimits & limits)
 {
-  const int  previousLevel = snake.Control.Level;
-  const bool allStale = Conclude<true>(snake, polygon, scratch, limits);
+  const int                 previousLevel = snake.Control.Level;
+  const SnakeControl::Phase phase = snake.Control.Next;
+  const uint32_t            entries = snake.NumberOfEntries;
+  Conclude<true>(snake, polygon, scratch, limits);
   if (threadIdx.x == 0)
   {
-    snake.Pause = snake.Pause || scratch.TimeIsUp;
+    snake.Pause = IsPauseDue(snake, phase, entries, limits) || scratch.TimeIsUp;
   }
   if (scratch.IsInterrupted)
   {
     __syncthreads();
     return;
   }
-  PrepareNext<true>(snake, scratch, previousLevel, allStale, limits.StepsPerPortion);
+  PrepareNext<true>(snake, scratch, previousLevel, limits.StepsPerPortion);
 }
 
 /** By the first block of a limited launch, after the other work of a portion. */
