@@ -444,8 +444,7 @@ private:
     m_State.Plan = m_Plan;
     m_State.Law = m_Law;
     m_State.Total = m_Total;
-    m_State.Control = control;
-    m_State.NumberOfNodes = static_cast<int32_t>(start.size());
+    m_State.Begin(control, static_cast<int32_t>(start.size()));
     m_State.RecordCapacity = static_cast<uint32_t>(entries);
     m_State.NodeCapacity = static_cast<uint32_t>(nodes);
     // Twice: to learn the size, and with the memory.
@@ -477,7 +476,10 @@ private:
     place(m_State.Polygons[1], nodes);
     place(m_State.Chunks, chunks);
     place(m_State.ItemSums, items);
-    place(m_State.Changes, SnakeControl::NumberOfCaches * nodes * MaximumCandidates);
+    for (Moments *& changes : m_State.Changes)
+    {
+      place(changes, nodes * MaximumCandidates);
+    }
     place(m_State.Rows, nodes);
     place(m_State.IsStale, nodes);
     place(m_State.Proposed, nodes);

@@ -3,7 +3,7 @@
 #define itkCudaSnakeDeviceState_cuh
 
 #include "itkCudaRegionSums.cuh"
-#include "itkCudaSnakeCore.h"
+#include "itkCudaSnakeGroup.h"
 #include "itkCudaSnakeState.h"
 
 #include <cstdint>
@@ -64,7 +64,6 @@ struct PhaseProgress
 /** The snake in device memory. */
 struct DeviceSnake : SnakeState
 {
-  int32_t  Current{ 0 };        // of the two polygons
   int32_t  NumberOfChunks{ 0 }; // of the next phase
   uint32_t KnownEntries{ 0 };   // of the record, to the host
   bool     IsPrepared{ false }; // for the next phase
@@ -72,16 +71,9 @@ struct DeviceSnake : SnakeState
 
   PhaseProgress Progress;
 
-  LatticePoint * Polygons[2]{};
-  RowChunk *     Chunks{ nullptr };
-  Moments *      ItemSums{ nullptr };     // of the items of each node; zero between phases
-  Moments *      Changes{ nullptr };      // of the candidates, in rows; one array of rows per cache
-  int32_t *      Rows{ nullptr };         // of each node in Changes
-  int32_t *      IsStale{ nullptr };      // bit c: in cache c
-  Proposal *     Slots{ nullptr };        // one per node; Node is -1 where there is no proposal
-  int32_t *      Proposed{ nullptr };     // list of nodes with a proposal
-  int32_t *      IsSuppressed{ nullptr }; // of each node with a proposal
-  uint32_t       NodeCapacity{ 0 };
+  RowChunk * Chunks{ nullptr };
+  Moments *  ItemSums{ nullptr }; // of the items of each node; zero between phases
+  uint32_t   NodeCapacity{ 0 };
 
   /** Sums that a phase needs of each node. */
   __device__ int
@@ -99,12 +91,6 @@ struct DeviceSnake : SnakeState
         return 2;
     }
   }
-  __device__ Moments *
-  GetChanges(int node) const
-  {
-    const size_t row = static_cast<size_t>(Control.GetCache()) * NodeCapacity + Rows[node];
-    return Changes + row * MaximumCandidates;
-  }
 };
 
 /** What the loop leaves to the host, in memory that both can reach. */
@@ -114,8 +100,6 @@ struct LoopResults
   LatticePoint        Polygon[1024]; // unless it has more nodes
   CudaRegionSnakeStep Record[1024];  // new entries, unless there are more
 };
-
-constexpr int32_t AllCaches = (1 << SnakeControl::NumberOfCaches) - 1;
 
 // Work of a phase is divided into about so many units per warp, but none has less rows than these.
 constexpr int UnitsPerWarp = 2;
@@ -139,12 +123,10 @@ struct ConclusionScratch
   int32_t    Proposed[MaximumListed];
   int32_t    IsSuppressed[MaximumListed];
   int32_t    Count;
-  int32_t    Kept;
-  int32_t    Verdict;
   int32_t    Base;
   int32_t    WarpCounts[WarpsPerBlock];
   Moments    WarpSums[WarpsPerBlock];
-  Moments    Sums;
+  GroupSum   Sum;
   uint64_t   End;           // of a limited launch's time, on the device's clock
   bool       TimeIsUp;      // when the first block of a limited launch looked last
   bool       IsInterrupted; // the conclusion, of a limited launch
@@ -159,9 +141,6 @@ struct BlockStorage
   LatticePoint      Polygon[MaximumNodes];
   ConclusionScratch Scratch;
 };
-
-constexpr int32_t AcceptNone = -1;
-constexpr int32_t AcceptNonConflicting = -2; // others: the one node that is taken
 
 /** Copies the state, whose size is a multiple of four bytes, by a block. */
 __device__ inline void

@@ -86,7 +86,7 @@ SnakeOutcome
 HostSnake::GetOutcome() const
 {
   SnakeOutcome outcome;
-  outcome.Polygon = m_Polygon;
+  outcome.Polygon = this->CopyPolygon();
   outcome.Sums = m_Snake.Sums;
   outcome.Criterion = m_Snake.Criterion;
   outcome.Record.assign(m_Record.begin(), m_Record.begin() + m_Snake.NumberOfEntries);
@@ -96,23 +96,58 @@ HostSnake::GetOutcome() const
   return outcome;
 }
 
+CudaSnakePolygon
+HostSnake::CopyPolygon() const
+{
+  const LatticePoint * const polygon = this->GetPolygon();
+  return { polygon, polygon + m_Snake.NumberOfNodes };
+}
+
+void
+HostSnake::Begin(const CudaSnakePolygon & start, int level)
+{
+  this->Reserve(start.size());
+  std::copy(start.begin(), start.end(), m_Polygons[0].begin());
+  m_Snake.Begin(SnakeControl(m_Snake.Plan, level), static_cast<int32_t>(start.size()));
+}
+
 void
 HostSnake::Run(const CudaSnakePolygon & start, int firstLevel)
 {
-  m_Polygon = start;
-  m_Snake.Control = SnakeControl(m_Snake.Plan, firstLevel);
-  m_MeasuredLevel = firstLevel;
+  this->Begin(start, firstLevel);
   this->RunUntilFinished();
 }
 
 void
 HostSnake::RunRemoval(const CudaSnakePolygon & start)
 {
-  m_Polygon = start;
+  this->Begin(start, m_Snake.Plan.NumberOfLevels - 1);
   m_Level = &m_Tables.GetLevel(0);
-  m_Snake.Control = SnakeControl(m_Snake.Plan, m_Snake.Plan.NumberOfLevels - 1);
-  m_Snake.BeginRemoval(SumPolygonOn(*m_Level, m_Polygon, [](size_t) {}));
+  m_Snake.BeginRemoval(SumPolygonOn(*m_Level, start, [](size_t) {}));
   this->RunUntilFinished();
+}
+
+/** Gives the state room for so many nodes, with what it holds. */
+void
+HostSnake::Reserve(size_t nodes)
+{
+  const auto reserve = [](auto & values, size_t number, auto *& pointer) {
+    values.resize(std::max(values.size(), number));
+    pointer = values.data();
+  };
+  for (int i = 0; i < 2; ++i)
+  {
+    reserve(m_Polygons[i], nodes, m_Snake.Polygons[i]);
+  }
+  for (int i = 0; i < SnakeControl::NumberOfCaches; ++i)
+  {
+    reserve(m_Changes[i], nodes * MaximumCandidates, m_Snake.Changes[i]);
+  }
+  reserve(m_Rows, nodes, m_Snake.Rows);
+  reserve(m_IsStale, nodes, m_Snake.IsStale);
+  reserve(m_Slots, nodes, m_Snake.Slots);
+  reserve(m_Proposed, nodes, m_Snake.Proposed);
+  reserve(m_IsSuppressed, nodes, m_Snake.IsSuppressed);
 }
 
 void
@@ -149,7 +184,7 @@ template <typename TFunction>
 void
 HostSnake::ForNodes(size_t grain, size_t stepsOfNode, const TFunction & function)
 {
-  const size_t nodes = m_Polygon.size();
+  const auto   nodes = static_cast<size_t>(m_Snake.NumberOfNodes);
   const size_t portion = m_Threads.GetNumber() * (StepsBetweenReports / (stepsOfNode + 1) + 1);
   for (size_t first = 0; first < nodes; first += portion)
   {
@@ -183,16 +218,13 @@ HostSnake::RunPhases()
   while (m_Snake.Control.Next != SnakeControl::Phase::Finished)
   {
     const uint32_t entries = m_Snake.NumberOfEntries;
-    if (m_Snake.AllStale)
-    {
-      this->MarkAllStale();
-    }
+    PreparePolygon(m_Group, m_Snake);
+    m_Level = &m_Tables.GetLevel(m_Snake.Exponent);
     bool       cutShort = false;
     const bool changed = this->RunPhase(cutShort);
     m_Record.resize(entries + 1);
     m_Snake.Record = m_Record.data();
     m_Snake.RecordCapacity = entries + 1;
-    m_Snake.NumberOfNodes = this->GetNumberOfNodes();
     EndPhase(m_Snake, changed, cutShort);
     if (m_Snake.NumberOfEntries > entries)
     {
@@ -208,10 +240,12 @@ HostSnake::RunPhase(bool & cutShort)
   switch (m_Snake.Control.Next)
   {
     case SnakeControl::Phase::Measure:
-      this->Measure();
+      m_Snake.TakeSums(
+        SumPolygonOn(*m_Level, this->CopyPolygon(), [this](size_t edge) { this->ReportProgressAtNode(edge); }));
       return true;
     case SnakeControl::Phase::Move:
-      return this->Move();
+      this->ProposeMoves();
+      return ConcludeMoves(m_Group, m_Snake, this->GetPolygon());
     case SnakeControl::Phase::Insert:
       return this->Insert(cutShort);
     default:
@@ -220,117 +254,78 @@ HostSnake::RunPhase(bool & cutShort)
   }
 }
 
-void
-HostSnake::MarkAllStale()
+/** Whether the present phase tries to move the node and needs sums for that. */
+bool
+HostSnake::NeedsSums(int node) const
 {
-  for (Cache & cache : m_Caches)
-  {
-    cache.IsStale.assign(m_Polygon.size(), 1);
-    cache.Changes.resize(m_Polygon.size() * MaximumCandidates);
-  }
-  m_Slots.resize(m_Polygon.size());
-}
-
-/** The node itself and its neighbours, whose edges lead to it. */
-void
-HostSnake::MarkStaleAround(int node)
-{
-  const int n = this->GetNumberOfNodes();
-  for (Cache & cache : m_Caches)
-  {
-    cache.IsStale[Previous(node, n)] = cache.IsStale[node] = cache.IsStale[Next(node, n)] = 1;
-  }
-}
-
-void
-HostSnake::Measure()
-{
-  const int level = m_Snake.Control.Level;
-  m_Level = &m_Tables.GetLevel(m_Snake.Plan.Exponent[level]);
-  const uint32_t shift = m_Snake.Plan.Exponent[m_MeasuredLevel] - m_Snake.Plan.Exponent[level];
-  for (LatticePoint & p : m_Polygon)
-  {
-    p = { p.X << shift, p.Y << shift };
-  }
-  m_MeasuredLevel = level;
-  m_Snake.TakeSums(SumPolygonOn(*m_Level, m_Polygon, [this](size_t edge) { this->ReportProgressAtNode(edge); }));
+  return m_Snake.IsTurnOf(node) && m_Snake.IsStaleNow(node);
 }
 
 size_t
-HostSnake::CountRowsOfStaleNodes(const std::vector<char> & isStale, int colour, int numberOfColours) const
+HostSnake::CountRowsOfStaleNodes() const
 {
-  const int n = this->GetNumberOfNodes();
-  size_t    rows = 0;
+  const int                  n = m_Snake.NumberOfNodes;
+  const LatticePoint * const polygon = this->GetPolygon();
+  size_t                     rows = 0;
   for (int i = 0; i < n; ++i)
   {
-    if (isStale[i] && ColourOf(i, n, numberOfColours) == colour)
+    if (this->NeedsSums(i))
     {
-      const int32_t y = m_Polygon[i].Y;
-      rows += static_cast<size_t>(std::abs(m_Polygon[Previous(i, n)].Y - y) + std::abs(m_Polygon[Next(i, n)].Y - y));
+      const int32_t y = polygon[i].Y;
+      rows += static_cast<size_t>(std::abs(polygon[Previous(i, n)].Y - y) + std::abs(polygon[Next(i, n)].Y - y));
     }
   }
   return rows * Directions * m_Snake.Plan.Rings;
 }
 
-bool
-HostSnake::Move()
+void
+HostSnake::ProposeMoves()
 {
-  const int     n = this->GetNumberOfNodes();
-  const int     numberOfColours = NumberOfColours(n, m_Snake.Plan.InTurns);
-  const int     colour = m_Snake.Control.Colour;
-  const int32_t step = m_Snake.Control.Step;
-  Cache &       cache = m_Caches[m_Snake.Control.GetCache()];
-  const size_t  rows = this->CountRowsOfStaleNodes(cache.IsStale, colour, numberOfColours);
-  const size_t  pieces = rows / RowsPerPiece + 1;
-  const auto    nodes = static_cast<size_t>(n);
+  const auto   nodes = static_cast<size_t>(m_Snake.NumberOfNodes);
+  const size_t rows = this->CountRowsOfStaleNodes();
+  const size_t pieces = rows / RowsPerPiece + 1;
   // At worst all candidates are tested against all edges.
   this->ForNodes((nodes + pieces - 1) / pieces, rows / nodes + MaximumCandidates * nodes, [&](int i) {
     m_Slots[i].Node = -1;
-    if (ColourOf(i, n, numberOfColours) == colour)
+    if (m_Snake.IsTurnOf(i))
     {
-      Moments * changes = &cache.Changes[static_cast<size_t>(i) * MaximumCandidates];
-      if (cache.IsStale[i])
-      {
-        LatticePoint candidates[MaximumCandidates];
-        const int    numberOfCandidates = Directions * m_Snake.Plan.Rings;
-        for (int w = 0; w < numberOfCandidates; ++w)
-        {
-          candidates[w] = CandidatePosition(m_Polygon[i], w, step, m_Level->Width, m_Level->Height);
-        }
-        m_Level->SumMoves(
-          m_Polygon[Previous(i, n)], m_Polygon[i], m_Polygon[Next(i, n)], candidates, numberOfCandidates, changes);
-        cache.IsStale[i] = 0;
-      }
-      this->ProposeMove(i, changes);
+      this->ProposeMove(i);
     }
   });
-  this->CollectProposals();
-  this->SuppressConflicts(
-    [this, n](const Proposal & x, const Proposal & y) { return MovesConflict(m_Polygon.data(), n, x, y); });
-  if (!this->Accept(0.0))
+}
+
+/** Sums the changes of the node's candidates, where it or a neighbour has moved since they were summed. */
+void
+HostSnake::SumCandidates(int node)
+{
+  const int                  n = m_Snake.NumberOfNodes;
+  const int                  number = Directions * m_Snake.Plan.Rings;
+  const LatticePoint * const polygon = this->GetPolygon();
+  LatticePoint               candidates[MaximumCandidates];
+  for (int w = 0; w < number; ++w)
   {
-    return false;
+    candidates[w] = CandidatePosition(polygon[node], w, m_Snake.Control.Step, m_Level->Width, m_Level->Height);
   }
-  for (const Proposal & move : m_Proposals)
-  {
-    m_Polygon[move.Node] = move.Position;
-    this->MarkStaleAround(move.Node);
-  }
-  return true;
+  m_Level->SumMoves(
+    polygon[Previous(node, n)], polygon[node], polygon[Next(node, n)], candidates, number, m_Snake.GetChanges(node));
+  m_Snake.IsStale[node] &= ~m_Snake.GetCacheBit();
 }
 
 void
-HostSnake::ProposeMove(int node, const Moments * changes)
+HostSnake::ProposeMove(int node)
 {
-  const int          n = this->GetNumberOfNodes();
-  const LatticePoint at = m_Polygon[node];
-  const int          candidates = Directions * m_Snake.Plan.Rings;
-  double             gains[MaximumCandidates];
+  if (m_Snake.IsStaleNow(node))
+  {
+    this->SumCandidates(node);
+  }
+  const int                  n = m_Snake.NumberOfNodes;
+  const LatticePoint * const polygon = this->GetPolygon();
+  const Moments * const      changes = m_Snake.GetChanges(node);
+  const int                  candidates = Directions * m_Snake.Plan.Rings;
+  double                     gains[MaximumCandidates];
   for (int w = 0; w < candidates; ++w)
   {
-    const bool allowed = IsCountAllowed(
-      m_Snake.Sums.Count + changes[w].Count, m_Snake.Sums.Count, m_Snake.Total.Count, m_Snake.Plan.MinimumRegionSize);
-    gains[w] = allowed ? m_Snake.Gain(changes[w]) : 0.0;
+    gains[w] = m_Snake.GainOf(changes[w]);
   }
   while (true)
   {
@@ -339,8 +334,9 @@ HostSnake::ProposeMove(int node, const Moments * changes)
     {
       return;
     }
-    const LatticePoint position = CandidatePosition(at, best, m_Snake.Control.Step, m_Level->Width, m_Level->Height);
-    if (ChainKeepsSimple(m_Polygon.data(), n, Previous(node, n), position, Next(node, n)))
+    const LatticePoint position =
+      CandidatePosition(polygon[node], best, m_Snake.Control.Step, m_Level->Width, m_Level->Height);
+    if (ChainKeepsSimple(polygon, n, Previous(node, n), position, Next(node, n)))
     {
       m_Slots[node] = { node, position, gains[best], changes[best] };
       return;
@@ -349,95 +345,12 @@ HostSnake::ProposeMove(int node, const Moments * changes)
   }
 }
 
-void
-HostSnake::CollectProposals()
-{
-  m_Proposals.clear();
-  for (const Proposal & slot : m_Slots)
-  {
-    if (slot.Node >= 0)
-    {
-      m_Proposals.push_back(slot);
-    }
-  }
-}
-
-/** Keeps the proposals that conflict with none that comes before them; the first of all is always kept. */
-template <typename TConflict>
-void
-HostSnake::SuppressConflicts(const TConflict & conflict)
-{
-  m_IsSuppressed.assign(m_Proposals.size(), 0);
-  for (size_t i = 0; i < m_Proposals.size(); ++i)
-  {
-    this->ReportProgressAtNode(i);
-    for (size_t j = i + 1; j < m_Proposals.size(); ++j)
-    {
-      const size_t suppressed = ComesBefore(m_Proposals[i], m_Proposals[j]) ? j : i;
-      if (!m_IsSuppressed[suppressed] && conflict(m_Proposals[i], m_Proposals[j]))
-      {
-        m_IsSuppressed[suppressed] = 1;
-      }
-    }
-  }
-  size_t kept = 0;
-  for (size_t i = 0; i < m_Proposals.size(); ++i)
-  {
-    if (!m_IsSuppressed[i])
-    {
-      m_Proposals[kept++] = m_Proposals[i];
-    }
-  }
-  m_Proposals.resize(kept);
-}
-
-/** Takes the sums of all proposals, or of the best one alone should rounding or a region's size not allow all; `cost`
- * is what each of their nodes adds to J. Returns whether anything was taken. */
-bool
-HostSnake::Accept(double cost)
-{
-  if (m_Proposals.empty())
-  {
-    return false;
-  }
-  if (this->TryProposals(cost))
-  {
-    return true;
-  }
-  m_Proposals = { *std::min_element(m_Proposals.begin(), m_Proposals.end(), ComesBefore) };
-  return this->TryProposals(cost);
-}
-
-bool
-HostSnake::TryProposals(double cost)
-{
-  Moments sums = m_Snake.Sums;
-  int     number = 0;
-  for (const Proposal & proposal : m_Proposals)
-  {
-    sums += proposal.Change;
-    number += proposal.Run;
-  }
-  if (!IsCountAllowed(sums.Count, m_Snake.Sums.Count, m_Snake.Total.Count, m_Snake.Plan.MinimumRegionSize))
-  {
-    return false;
-  }
-  const double criterion = Criterion(m_Snake.Law, sums, m_Snake.Total);
-  if (!IsImprovement(criterion, cost, number, m_Snake.Criterion, m_Snake.Plan.MinimumGain))
-  {
-    return false;
-  }
-  m_Snake.Sums = sums;
-  m_Snake.Criterion = criterion;
-  m_Snake.Gain = Linearize(m_Snake.Law, sums, m_Snake.Total);
-  return true;
-}
-
 bool
 HostSnake::Insert(bool & cutShort)
 {
-  const int         n = this->GetNumberOfNodes();
-  std::vector<char> inserted(m_Polygon.size(), 0);
+  const int              n = m_Snake.NumberOfNodes;
+  const CudaSnakePolygon m_Polygon = this->CopyPolygon();
+  std::vector<char>      inserted(m_Polygon.size(), 0);
   for (int i = 0; i < n; ++i)
   {
     this->ReportProgressAtNode(static_cast<size_t>(i));
@@ -489,7 +402,9 @@ HostSnake::Insert(bool & cutShort)
   {
     return false;
   }
-  m_Polygon = polygon;
+  this->Reserve(polygon.size());
+  std::copy(polygon.begin(), polygon.end(), m_Polygons[m_Snake.Current].begin());
+  m_Snake.NumberOfNodes = static_cast<int32_t>(polygon.size());
   m_Snake.TakeSums(sums);
   return true;
 }
@@ -497,29 +412,29 @@ HostSnake::Insert(bool & cutShort)
 bool
 HostSnake::Remove()
 {
-  const int n = this->GetNumberOfNodes();
-  const int longestRun = m_Snake.Control.LongestRun;
+  const int n = m_Snake.NumberOfNodes;
   if (n <= 3)
   {
     return false;
   }
-  std::vector<Moments> edges(m_Polygon.size());
-  constexpr size_t     grain = 16;
-  const size_t         steps = MaximumRemovedRun * (m_Polygon.size() + static_cast<size_t>(m_Level->Height));
+  const LatticePoint * const polygon = this->GetPolygon();
+  std::vector<Moments>       edges(static_cast<size_t>(n));
+  constexpr size_t           grain = 16;
+  const size_t               steps = MaximumRemovedRun * (edges.size() + static_cast<size_t>(m_Level->Height));
   this->ForNodes(
-    grain, steps, [&](int node) { edges[node] = m_Level->SumEdge(m_Polygon[node], m_Polygon[Next(node, n)]); });
+    grain, steps, [&](int node) { edges[node] = m_Level->SumEdge(polygon[node], polygon[Next(node, n)]); });
   this->ForNodes(grain, steps, [&](int node) { this->ProposeRemoval(node, edges); });
-  this->CollectProposals();
-  this->SuppressConflicts([n, longestRun](const Proposal & x, const Proposal & y) {
-    return RemoveOneAtATime(n, longestRun) || RemovalsConflict(n, x, y);
-  });
-  if (!this->Accept(-m_Snake.Plan.NodeCost))
+  const ProposalList list = m_Group.List(m_Snake, [&](int i) { return m_Slots[i].Node >= 0; });
+  SuppressConflictingRemovals(m_Group, m_Snake, list);
+  Decide(m_Group, m_Snake, list, -m_Snake.Plan.NodeCost);
+  if (m_Snake.Accepted == AcceptNone)
   {
     return false;
   }
-  for (const Proposal & removal : m_Proposals)
+  for (int s = 0; s < list.Count; ++s)
   {
-    for (int k = 0; k < removal.Run; ++k)
+    const Proposal removal = m_Slots[list.Nodes[s]];
+    for (int k = 0; k < removal.Run && IsAccepted(m_Snake, list, removal.Node); ++k)
     {
       m_Slots[RingAdvance(removal.Node, k, n)].Node = -2;
     }
@@ -532,8 +447,9 @@ HostSnake::Remove()
 void
 HostSnake::LeaveOutRemoved()
 {
-  const int n = this->GetNumberOfNodes();
-  size_t    kept = 0;
+  const int            n = m_Snake.NumberOfNodes;
+  LatticePoint * const polygon = m_Snake.Polygons[m_Snake.Current];
+  int                  kept = 0;
   for (int i = 0; i < n; ++i)
   {
     if (m_Slots[i].Node == -2)
@@ -541,39 +457,29 @@ HostSnake::LeaveOutRemoved()
       continue;
     }
     const bool nextToRemoved = m_Slots[Previous(i, n)].Node == -2 || m_Slots[Next(i, n)].Node == -2;
-    m_Polygon[kept] = m_Polygon[i];
-    for (Cache & cache : m_Caches)
-    {
-      cache.IsStale[kept] = nextToRemoved ? 1 : cache.IsStale[i];
-      if (kept == static_cast<size_t>(i))
-      {
-        continue;
-      }
-      const auto changes = cache.Changes.begin() + i * MaximumCandidates;
-      std::move(changes, changes + MaximumCandidates, cache.Changes.begin() + kept * MaximumCandidates);
-    }
+    polygon[kept] = polygon[i];
+    m_IsStale[kept] = nextToRemoved ? SnakeState::AllCaches : m_IsStale[i];
+    m_Rows[kept] = m_Rows[i];
     ++kept;
   }
-  m_Polygon.resize(kept);
-  m_Slots.resize(kept);
+  m_Snake.NumberOfNodes = kept;
 }
 
 /** The best removal of one or some nodes from this one on; `edges`: sums of all edges. */
 void
 HostSnake::ProposeRemoval(int node, const std::vector<Moments> & edges)
 {
-  const int n = this->GetNumberOfNodes();
-  const int runs = Minimum(m_Snake.Control.LongestRun, n - 3);
-  Moments   present = edges[Previous(node, n)];
-  Moments   changes[MaximumRemovedRun];
-  double    gains[MaximumRemovedRun];
+  const LatticePoint * const polygon = this->GetPolygon();
+  const int                  n = m_Snake.NumberOfNodes;
+  const int                  runs = Minimum(m_Snake.Control.LongestRun, n - 3);
+  Moments                    present = edges[Previous(node, n)];
+  Moments                    changes[MaximumRemovedRun];
+  double                     gains[MaximumRemovedRun];
   for (int k = 0; k < runs; ++k)
   {
     present += edges[RingAdvance(node, k, n)];
-    changes[k] = m_Level->SumEdge(m_Polygon[Previous(node, n)], m_Polygon[RingAdvance(node, k + 1, n)]) - present;
-    const bool allowed = IsCountAllowed(
-      m_Snake.Sums.Count + changes[k].Count, m_Snake.Sums.Count, m_Snake.Total.Count, m_Snake.Plan.MinimumRegionSize);
-    gains[k] = allowed ? m_Snake.Gain(changes[k]) - m_Snake.Plan.NodeCost * static_cast<double>(k + 1) : 0.0;
+    changes[k] = m_Level->SumEdge(polygon[Previous(node, n)], polygon[RingAdvance(node, k + 1, n)]) - present;
+    gains[k] = m_Snake.GainOfRemoval(changes[k], k + 1);
   }
   m_Slots[node].Node = -1;
   while (true)
@@ -583,9 +489,9 @@ HostSnake::ProposeRemoval(int node, const std::vector<Moments> & edges)
     {
       return;
     }
-    if (ChordKeepsSimple(m_Polygon.data(), n, node, best + 1))
+    if (ChordKeepsSimple(polygon, n, node, best + 1))
     {
-      m_Slots[node] = { node, m_Polygon[node], gains[best], changes[best], best + 1 };
+      m_Slots[node] = { node, polygon[node], gains[best], changes[best], best + 1 };
       return;
     }
     gains[best] = 0.0;
@@ -600,7 +506,7 @@ HostSnake::ShowEntry()
   const bool                  levelBegins = entry.What == CudaRegionSnakeStep::Kind::Level;
   if (m_StepFunction)
   {
-    m_StepFunction({ entry, m_Polygon, m_Snake.Sums.Sum, m_Snake.Sums.SumOfSquares });
+    m_StepFunction({ entry, this->CopyPolygon(), m_Snake.Sums.Sum, m_Snake.Sums.SumOfSquares });
   }
   if (m_StepFunction || levelBegins)
   {

@@ -7,9 +7,11 @@
 #include "itkCudaSnakeBackend.h"
 #include "itkCudaSnakeControl.h"
 #include "itkCudaSnakeCore.h"
+#include "itkCudaSnakeGroup.h"
 #include "itkCudaSnakeStart.h"
 #include "itkCudaSnakeState.h"
 
+#include <cstdint>
 #include <vector>
 
 namespace itk::cuda::snake
@@ -24,6 +26,7 @@ public:
   HostSnake(const SnakePlan & plan, const LawDescription & law, const Tables & tables, const Threads & threads)
     : m_Tables(tables)
     , m_Threads(threads)
+    , m_Group([this](size_t row) { this->ReportProgressAtNode(row); })
   {
     m_Snake.Plan = plan;
     m_Snake.Law = law;
@@ -56,37 +59,39 @@ public:
   GetOutcome() const;
 
 private:
-  /** What is known of the nodes' candidates for one step. */
-  struct Cache
-  {
-    std::vector<Moments> Changes; // of the candidates of each node
-    std::vector<char>    IsStale; // whether the node or a neighbour moved since they were summed
-  };
-
   const Tables &   m_Tables;
   const Threads &  m_Threads;
   StepFunction     m_StepFunction;
   ProgressFunction m_ProgressFunction;
   double           m_TimeOfNextReport{ 0.0 }; // seconds of the steady clock
 
-  SnakeState                       m_Snake;
-  const Level *                    m_Level{ nullptr };
-  int                              m_MeasuredLevel{ 0 }; // that the polygon is given in
-  CudaSnakePolygon                 m_Polygon;
-  Cache                            m_Caches[SnakeControl::NumberOfCaches];
-  std::vector<Proposal>            m_Slots; // a proposal per node; Node is -1 where there is none
-  std::vector<Proposal>            m_Proposals;
-  std::vector<char>                m_IsSuppressed;
+  SnakeState    m_Snake;
+  SerialGroup   m_Group;
+  const Level * m_Level{ nullptr };
+  // what m_Snake points to
+  std::vector<LatticePoint>        m_Polygons[2];
+  std::vector<Moments>             m_Changes[SnakeControl::NumberOfCaches];
+  std::vector<int32_t>             m_Rows;
+  std::vector<int32_t>             m_IsStale;
+  std::vector<Proposal>            m_Slots;
+  std::vector<int32_t>             m_Proposed;
+  std::vector<int32_t>             m_IsSuppressed;
   std::vector<CudaRegionSnakeStep> m_Record;
   // seconds of the steady clock; 0 if there was no removal
   double m_TimeOfRemoval{ 0.0 };
   double m_TimeOfEnd{ 0.0 };
 
-  int
-  GetNumberOfNodes() const
+  const LatticePoint *
+  GetPolygon() const
   {
-    return static_cast<int>(m_Polygon.size());
+    return m_Snake.Polygons[m_Snake.Current];
   }
+  CudaSnakePolygon
+  CopyPolygon() const;
+  void
+  Begin(const CudaSnakePolygon & start, int level);
+  void
+  Reserve(size_t nodes);
   /** Calls the progress function; throws Aborted if the run is not to go on. */
   void
   ReportProgress(bool levelBegins);
@@ -105,16 +110,16 @@ private:
   RunPhases();
   bool
   RunPhase(bool & cutShort);
-  void
-  MarkAllStale();
-  void
-  MarkStaleAround(int node);
-  void
-  Measure();
   bool
-  Move();
+  NeedsSums(int node) const;
+  size_t
+  CountRowsOfStaleNodes() const;
   void
-  ProposeMove(int node, const Moments * changes);
+  ProposeMoves();
+  void
+  SumCandidates(int node);
+  void
+  ProposeMove(int node);
   bool
   Insert(bool & cutShort);
   bool
@@ -123,17 +128,6 @@ private:
   LeaveOutRemoved();
   void
   ProposeRemoval(int node, const std::vector<Moments> & edges);
-  void
-  CollectProposals();
-  template <typename TConflict>
-  void
-  SuppressConflicts(const TConflict & conflict);
-  bool
-  Accept(double cost);
-  bool
-  TryProposals(double cost);
-  size_t
-  CountRowsOfStaleNodes(const std::vector<char> & isStale, int colour, int numberOfColours) const;
   void
   ShowEntry();
 };

@@ -52,7 +52,7 @@ __launch_bounds__(ThreadsPerBlock, 1) SnakeKernel(DevicePixels<TSample, VMask> p
   if (!snake.IsPrepared)
   {
     barrier.RunOnFirstBlock([&]() {
-      PrepareNext<VLimited>(snake, storage.Scratch, snake.Control.Level, limits.StepsPerPortion);
+      PrepareNext<VLimited>(snake, storage.Scratch, limits.StepsPerPortion);
       CopyState(*state, snake);
     });
     polygon = LoadState(storage, *state, nullptr, 0);
@@ -86,9 +86,8 @@ __launch_bounds__(ThreadsPerBlock, 1) SnakeKernel(DevicePixels<TSample, VMask> p
       }
       else
       {
-        const int previousLevel = snake.Control.Level;
         Conclude<false>(snake, polygon, storage.Scratch, limits);
-        PrepareNext<false>(snake, storage.Scratch, previousLevel, 0);
+        PrepareNext<false>(snake, storage.Scratch, 0);
       }
       CopyState(*state, snake);
     });

@@ -3,11 +3,204 @@
 #define itkCudaSnakePhases_h
 
 #include "itkCudaSnakeCore.h"
+#include "itkCudaSnakeGroup.h"
 #include "itkCudaSnakeState.h"
 
-// What becomes of the snake after the proposals of a phase, written once for the host and for the device.
+// What becomes of the snake after the proposals of a phase, written once for the host and for the device, where a group
+// of threads does it together: see SerialGroup.
 namespace itk::cuda::snake
 {
+// What SnakeState::Accepted may say; others: the one node whose proposal is taken.
+constexpr int32_t AcceptNone = -1;
+constexpr int32_t AcceptNonConflicting = -2;
+
+/** Suppresses the later one of each pair of listed proposals that conflict: neighbours, if they do so wherever their
+ * chains are, and those for which `conflict(x, y)` holds, which needs chains whose boxes are not apart. `beats(x, y)`
+ * says whether x comes before y. Returns whether there was time for all pairs. */
+ITK_CUDA_AS_ARGUMENTS
+template <typename TGroup, typename TChain, typename TBeats, typename TConflict>
+ITK_CUDA_HOST_DEVICE bool
+SuppressConflicts(TGroup &             group,
+                  const SnakeState &   snake,
+                  const ProposalList & list,
+                  const TChain &       chainOf,
+                  bool                 neighboursConflict,
+                  const TBeats &       beats,
+                  const TConflict &    conflict)
+{
+  const int n = snake.NumberOfNodes;
+  group.ForEach(list.HasBoxes ? list.Count : 0, [&](int s) {
+    const LatticeChain chain = chainOf(snake.Slots[list.Nodes[s]]);
+    group.GetBox(s) = BoxOf(chain.Before, chain.At, chain.After);
+  });
+  group.Sync();
+  return group.ForPairs(list, [&](int s, int t) {
+    const int  i = list.Nodes[s];
+    const int  j = list.Nodes[t];
+    const int  distance = RingDistance(i, j, n);
+    const bool neighbours = neighboursConflict && (distance == 1 || distance == n - 1);
+    if (!neighbours && list.HasBoxes && BoxesAreApart(group.GetBox(s), group.GetBox(t)))
+    {
+      return;
+    }
+    if (neighbours || conflict(snake.Slots[i], snake.Slots[j]))
+    {
+      list.IsSuppressed[beats(snake.Slots[i], snake.Slots[j]) ? j : i] = 1;
+    }
+  });
+}
+
+/** Suppresses the proposals of removals that conflict with one that comes before them: those are near, or all. */
+ITK_CUDA_AS_ARGUMENTS
+template <typename TGroup>
+ITK_CUDA_HOST_DEVICE void
+SuppressConflictingRemovals(TGroup & group, const SnakeState & snake, const ProposalList & list)
+{
+  const int  n = snake.NumberOfNodes;
+  const bool all = RemoveOneAtATime(n, snake.Control.LongestRun);
+  const int  reach = snake.Control.LongestRun;
+  group.ForEach(list.Count, [&](int s) {
+    const int        i = list.Nodes[s];
+    const Proposal & own = snake.Slots[i];
+    int              j = all ? i : (i + n - reach) % n;
+    for (int k = 0; k < (all ? n : 2 * reach + 1); ++k, j = Next(j, n))
+    {
+      const Proposal & other = snake.Slots[j];
+      if (j != i && other.Node >= 0 && (all || RemovalsConflict(n, own, other)) && ComesBefore(other, own))
+      {
+        list.IsSuppressed[i] = 1;
+      }
+    }
+  });
+  group.Sync();
+}
+
+/** Takes a change of the sums if it is allowed and lowers J by enough; returns whether it does. `cost` is what each of
+ * its `number` nodes adds to J. */
+ITK_CUDA_HOST_DEVICE inline bool
+TryChange(SnakeState & snake, const Moments & change, int number, double cost)
+{
+  if (!snake.Allows(change))
+  {
+    return false;
+  }
+  const Moments sums = snake.Sums + change;
+  const double  criterion = Criterion(snake.Law, sums, snake.Total);
+  if (!IsImprovement(criterion, cost, number, snake.Criterion, snake.Plan.MinimumGain))
+  {
+    return false;
+  }
+  snake.Sums = sums;
+  snake.Criterion = criterion;
+  return true;
+}
+
+/** The listed proposal that comes before all others; by one thread. */
+ITK_CUDA_HOST_DEVICE inline int
+FindBest(const SnakeState & snake, const ProposalList & list)
+{
+  int best = list.Nodes[0];
+  for (int s = 1; s < list.Count; ++s)
+  {
+    best = ComesBefore(snake.Slots[list.Nodes[s]], snake.Slots[best]) ? list.Nodes[s] : best;
+  }
+  return best;
+}
+
+/** What becomes of the listed proposals: all that are not suppressed are taken, or the best alone should rounding or a
+ * region's size not allow all, or none; in snake.Accepted. The snake's sums, criterion and linear form follow. */
+ITK_CUDA_AS_ARGUMENTS
+template <typename TGroup>
+ITK_CUDA_HOST_DEVICE void
+Decide(TGroup & group, SnakeState & snake, const ProposalList & list, double cost)
+{
+  Moments own;
+  int     ownNumber = 0;
+  group.ForEach(list.Count, [&](int s) {
+    const int i = list.Nodes[s];
+    if (!list.IsSuppressed[i])
+    {
+      own += snake.Slots[i].Change;
+      ownNumber += snake.Slots[i].Run;
+    }
+  });
+  const GroupSum & kept = group.Sum(own, ownNumber);
+  const Moments    sumsOfKept = snake.Sums + kept.Sums;
+  group.Sync();
+  LinearForm form;
+  group.OnSecond([&]() {
+    // Most likely what the next phase needs, computed while another thread finds out.
+    form = list.Count > 0 ? Linearize(snake.Law, sumsOfKept, snake.Total) : LinearForm{};
+  });
+  group.OnFirst([&]() {
+    snake.Accepted = AcceptNone;
+    if (list.Count == 0)
+    {
+      return;
+    }
+    if (TryChange(snake, kept.Sums, kept.Number, cost))
+    {
+      snake.Accepted = AcceptNonConflicting;
+      return;
+    }
+    const int best = FindBest(snake, list);
+    if (TryChange(snake, snake.Slots[best].Change, snake.Slots[best].Run, cost))
+    {
+      snake.Accepted = best;
+      snake.Gain = Linearize(snake.Law, snake.Sums, snake.Total);
+    }
+  });
+  group.Sync();
+  group.OnSecond([&]() {
+    if (snake.Accepted == AcceptNonConflicting)
+    {
+      snake.Gain = form;
+    }
+  });
+}
+
+ITK_CUDA_HOST_DEVICE inline bool
+IsAccepted(const SnakeState & snake, const ProposalList & list, int i)
+{
+  return snake.Accepted == AcceptNonConflicting ? !list.IsSuppressed[i] : snake.Accepted == i;
+}
+
+/** Returns whether any node moved. `before`: the polygon that the phase began with. */
+ITK_CUDA_AS_ARGUMENTS
+template <typename TGroup>
+ITK_CUDA_HOST_DEVICE bool
+ConcludeMoves(TGroup & group, SnakeState & snake, const LatticePoint * before)
+{
+  LatticePoint *     polygon = snake.Polygons[snake.Current];
+  const int          n = snake.NumberOfNodes;
+  const ProposalList list = group.List(snake, [&](int i) { return snake.Slots[i].Node >= 0; });
+  const bool         all = SuppressConflicts(
+    group,
+    snake,
+    list,
+    [=](const Proposal & move) { return ChainOf(before, n, move); },
+    true,
+    [](const Proposal & x, const Proposal & y) { return ComesBefore(x, y); },
+    [=](const Proposal & x, const Proposal & y) { return MovesConflict(before, n, x, y); });
+  if (!all)
+  {
+    return false;
+  }
+  Decide(group, snake, list, 0.0);
+  group.ForEach(list.Count, [&](int s) {
+    const int i = list.Nodes[s];
+    if (IsAccepted(snake, list, i))
+    {
+      polygon[i] = snake.Slots[i].Position;
+      snake.IsStale[Previous(i, n)] = SnakeState::AllCaches;
+      snake.IsStale[i] = SnakeState::AllCaches;
+      snake.IsStale[Next(i, n)] = SnakeState::AllCaches;
+    }
+  });
+  group.Sync();
+  return snake.Accepted != AcceptNone;
+}
+
 /** Adds an entry for the state as it is, if there is room; by one thread. `level`, `step`: of the phase. */
 ITK_CUDA_HOST_DEVICE inline void
 AddToRecord(SnakeState & snake, CudaRegionSnakeStep::Kind kind, int level, int32_t step)
@@ -72,6 +265,28 @@ EndPhase(SnakeState & snake, bool changed, bool cutShort)
     }
     snake.AllStale = insertion && (changed || snake.Control.ChangesCandidates(level, step));
   }
+}
+
+/** Brings the polygon to cells of the level of the phase that comes next, and forgets what is kept of its nodes if no
+ * candidate is where it was. */
+ITK_CUDA_AS_ARGUMENTS
+template <typename TGroup>
+ITK_CUDA_HOST_DEVICE void
+PreparePolygon(TGroup & group, SnakeState & snake)
+{
+  LatticePoint * const polygon = snake.Polygons[snake.Current];
+  const uint32_t       exponent = snake.Plan.Exponent[snake.Control.Level];
+  const uint32_t       shift = snake.Exponent - exponent;
+  group.ForEach(shift > 0 || snake.AllStale ? snake.NumberOfNodes : 0, [&](int i) {
+    polygon[i] = { polygon[i].X << shift, polygon[i].Y << shift };
+    if (snake.AllStale)
+    {
+      snake.IsStale[i] = SnakeState::AllCaches;
+      snake.Rows[i] = i;
+    }
+  });
+  group.Sync();
+  group.OnFirst([&]() { snake.Exponent = exponent; });
 }
 } // namespace itk::cuda::snake
 

@@ -45,7 +45,7 @@ RowsOfNode(const DeviceSnake & snake, const LatticePoint * polygon, int i, int32
  * returns the number of slices. */
 template <bool VLimited>
 __device__ int
-ListChunks(DeviceSnake & snake, ConclusionScratch & scratch, int32_t stepsPerPortion)
+ListChunks(BlockGroup<VLimited> & group, DeviceSnake & snake, ConclusionScratch & scratch, int32_t stepsPerPortion)
 {
   const LatticePoint * polygon = snake.Polygons[snake.Current];
   const int            n = snake.NumberOfNodes;
@@ -57,8 +57,7 @@ ListChunks(DeviceSnake & snake, ConclusionScratch & scratch, int32_t stepsPerPor
   {
     all.Count += Maximum(0, rowsOf(i));
   }
-  SumOverBlock(all, 0, scratch);
-  const int64_t share = scratch.Sums.Count * snake.GetItemsPerNode() / (UnitsPerWarp * WarpsOfGrid());
+  const int64_t share = group.Sum(all, 0).Sums.Count * snake.GetItemsPerNode() / (UnitsPerWarp * WarpsOfGrid());
   const int     rowsPerUnit =
     share < MaximumRowsOfNode ? Maximum(static_cast<int>(share), MinimumRowsPerUnit) : MaximumRowsOfNode;
   const int slices = !VLimited || rowsPerUnit <= stepsPerPortion ? 1 : 1 + (rowsPerUnit - 1) / stepsPerPortion;
@@ -83,10 +82,9 @@ ListChunks(DeviceSnake & snake, ConclusionScratch & scratch, int32_t stepsPerPor
 /** Makes the state ready for the phase that comes next: the polygon in cells of its level, the list of chunks. */
 template <bool VLimited>
 __device__ void
-PrepareNext(DeviceSnake & snake, ConclusionScratch & scratch, int previousLevel, int32_t stepsPerPortion)
+PrepareNext(DeviceSnake & snake, ConclusionScratch & scratch, int32_t stepsPerPortion)
 {
-  const int  n = snake.NumberOfNodes;
-  const bool allStale = snake.AllStale;
+  BlockGroup<VLimited> group(snake, scratch, stepsPerPortion);
   if (threadIdx.x == 0)
   {
     scratch.Count = 0;
@@ -94,21 +92,10 @@ PrepareNext(DeviceSnake & snake, ConclusionScratch & scratch, int previousLevel,
   else if (VLimited && threadIdx.x == ThreadsPerBlock - 1)
   {
     snake.Progress = PhaseProgress();
-    snake.Progress.NodesPerPortion = WarpsOfGrid() * Maximum(1, stepsPerPortion / n);
+    snake.Progress.NodesPerPortion = WarpsOfGrid() * Maximum(1, stepsPerPortion / snake.NumberOfNodes);
   }
-  const uint32_t shift = snake.Plan.Exponent[previousLevel] - snake.Plan.Exponent[snake.Control.Level];
-  for (int i = static_cast<int>(threadIdx.x); (shift > 0 || allStale) && i < n; i += ThreadsPerBlock)
-  {
-    LatticePoint & p = snake.Polygons[snake.Current][i];
-    p = { p.X << shift, p.Y << shift };
-    if (allStale)
-    {
-      snake.IsStale[i] = AllCaches;
-      snake.Rows[i] = i;
-    }
-  }
-  __syncthreads();
-  const int slices = ListChunks<VLimited>(snake, scratch, stepsPerPortion);
+  PreparePolygon(group, snake);
+  const int slices = ListChunks(group, snake, scratch, stepsPerPortion);
   if (threadIdx.x == 0)
   {
     snake.NumberOfChunks = scratch.Count;
@@ -160,7 +147,6 @@ ConcludeInPortions(DeviceSnake &        snake,
                    ConclusionScratch &  scratch,
                    const LaunchLimits & limits)
 {
-  const int                 previousLevel = snake.Control.Level;
   const SnakeControl::Phase phase = snake.Control.Next;
   const uint32_t            entries = snake.NumberOfEntries;
   Conclude<true>(snake, polygon, scratch, limits);
@@ -173,7 +159,7 @@ ConcludeInPortions(DeviceSnake &        snake,
     __syncthreads();
     return;
   }
-  PrepareNext<true>(snake, scratch, previousLevel, limits.StepsPerPortion);
+  PrepareNext<true>(snake, scratch, limits.StepsPerPortion);
 }
 
 /** By the first block of a limited launch, after the other work of a portion. */

@@ -182,9 +182,7 @@ ProposeMoves(const DeviceSnake & snake, const LatticePoint * polygon, int32_t wi
       {
         change = kept;
       }
-      const bool allowed = IsCountAllowed(
-        snake.Sums.Count + change.Count, snake.Sums.Count, snake.Total.Count, snake.Plan.MinimumRegionSize);
-      gain = allowed ? snake.Gain(change) : 0.0;
+      gain = snake.GainOf(change);
     }
     __syncwarp();
     if (w == 0)
@@ -268,11 +266,7 @@ ProposeRemovals(const DeviceSnake & snake, const LatticePoint * polygon)
       present += ValueOfLane(item, longestRun + k);
       change = k == run ? item - present : change;
     }
-    const bool allowed = run <= Minimum(longestRun, n - 3) && IsCountAllowed(snake.Sums.Count + change.Count,
-                                                                             snake.Sums.Count,
-                                                                             snake.Total.Count,
-                                                                             snake.Plan.MinimumRegionSize);
-    double     gain = allowed ? snake.Gain(change) - snake.Plan.NodeCost * static_cast<double>(run) : 0.0;
+    double gain = run <= Minimum(longestRun, n - 3) ? snake.GainOfRemoval(change, run) : 0.0;
     if (LaneIndex() == 0)
     {
       snake.Slots[i].Node = -1;

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkCudaSnakeBlockGroup_cuh
+#define itkCudaSnakeBlockGroup_cuh
+
+#include "itkCudaSnakeDeviceState.cuh"
+#include "itkCudaSnakeGroup.h"
+
+namespace itk::cuda::snake
+{
+namespace kernels
+{
+/** The device's clock, in nanoseconds. */
+__device__ inline uint64_t
+ReadClock()
+{
+  uint64_t now;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+  return now;
+}
+
+/** Looks at the clock of a limited launch, by one thread. */
+__device__ inline void
+LookAtClock(ConclusionScratch & scratch)
+{
+  scratch.TimeIsUp = ReadClock() >= scratch.End;
+}
+
+/** \class BlockGroup
+ * \brief A block as the group of threads that draws the conclusion of a phase; SerialGroup says what the functions do.
+ *
+ * In a limited launch (VLimited), ForPairs() works off lists in device memory in portions.
+ */
+template <bool VLimited>
+class BlockGroup
+{
+public:
+  __device__
+  BlockGroup(DeviceSnake & snake, ConclusionScratch & scratch, int32_t stepsPerPortion)
+    : m_Snake(snake)
+    , m_Scratch(scratch)
+    , m_StepsPerPortion(stepsPerPortion)
+  {}
+
+  template <typename TFunction>
+  __device__ void
+  OnFirst(const TFunction & function) const
+  {
+    if (threadIdx.x == 0)
+    {
+      function();
+    }
+  }
+  template <typename TFunction>
+  __device__ void
+  OnSecond(const TFunction & function) const
+  {
+    if (threadIdx.x == WarpSize)
+    {
+      function();
+    }
+  }
+
+  __device__ void
+  Sync() const
+  {
+    __syncthreads();
+  }
+
+  template <typename TFunction>
+  __device__ void
+  ForEach(int count, const TFunction & function) const
+  {
+    for (int i = static_cast<int>(threadIdx.x); i < count; i += ThreadsPerBlock)
+    {
+      function(i);
+    }
+  }
+
+  __device__ const GroupSum &
+  Sum(const Moments & sums, int number) const
+  {
+    const Moments sumsOfWarp = SumOverWarp(sums);
+    const int     numberOfWarp = static_cast<int>(SumOverWarp(static_cast<uint32_t>(number)));
+    if (LaneIndex() == 0)
+    {
+      m_Scratch.WarpSums[WarpOfBlock()] = sumsOfWarp;
+      m_Scratch.WarpCounts[WarpOfBlock()] = numberOfWarp;
+    }
+    __syncthreads();
+    if (threadIdx.x == 0)
+    {
+      m_Scratch.Sum = GroupSum();
+      for (int warp = 0; warp < WarpsPerBlock; ++warp)
+      {
+        m_Scratch.Sum.Sums += m_Scratch.WarpSums[warp];
+        m_Scratch.Sum.Number += m_Scratch.WarpCounts[warp];
+      }
+    }
+    __syncthreads();
+    return m_Scratch.Sum;
+  }
+
+  template <typename TFunction>
+  __device__ ProposalList
+  List(const SnakeState & snake, const TFunction & isListed) const
+  {
+    if (VLimited && m_Snake.Progress.Now == PhaseProgress::Stage::Conclusion)
+    {
+      return { snake.Proposed, snake.IsSuppressed, m_Snake.Progress.NumberOfProposals, false };
+    }
+    const bool   onChip = snake.NumberOfNodes <= ConclusionScratch::MaximumListed;
+    ProposalList list{
+      onChip ? m_Scratch.Proposed : snake.Proposed, onChip ? m_Scratch.IsSuppressed : snake.IsSuppressed, 0, onChip
+    };
+    if (threadIdx.x == 0)
+    {
+      m_Scratch.Count = 0;
+    }
+    __syncthreads();
+    this->ForEach(snake.NumberOfNodes, [&](int i) {
+      list.IsSuppressed[i] = 0;
+      if (isListed(i))
+      {
+        list.Nodes[atomicAdd(&m_Scratch.Count, 1)] = i;
+      }
+    });
+    __syncthreads();
+    list.Count = m_Scratch.Count;
+    if (VLimited && threadIdx.x == 0)
+    {
+      m_Snake.Progress.Now = PhaseProgress::Stage::Conclusion;
+      m_Snake.Progress.First = 0;
+      m_Snake.Progress.NumberOfProposals = list.Count;
+    }
+    return list;
+  }
+
+  ITK_CUDA_HOST_DEVICE LatticeBox &
+  GetBox(int s) const
+  {
+    return m_Scratch.Boxes[s];
+  }
+
+  template <typename TFunction>
+  __device__ bool
+  ForPairs(const ProposalList & list, const TFunction & compare) const
+  {
+    int first = 0;
+    if (VLimited && !list.HasBoxes)
+    {
+      const int portion = WarpsPerBlock * Maximum(1, m_StepsPerPortion / Maximum(1, list.Count / WarpSize));
+      for (first = m_Snake.Progress.First; list.Count - first > portion; first += portion)
+      {
+        ForPairsOfRows(list, first, first + portion, compare);
+        if (!this->EndPortionOfPairs(first + portion))
+        {
+          return false;
+        }
+      }
+    }
+    ForPairsOfRows(list, first, list.Count, compare);
+    return true;
+  }
+
+  /** Whether the launch has had its time inside the conclusion. */
+  __device__ bool
+  IsInterrupted() const
+  {
+    return VLimited && m_Scratch.IsInterrupted;
+  }
+
+private:
+  DeviceSnake &       m_Snake;
+  ConclusionScratch & m_Scratch;
+  const int32_t       m_StepsPerPortion;
+
+  /** Compares the listed proposals `first` to `end` - 1 with those that follow them: a warp each. */
+  template <typename TFunction>
+  static __device__ void
+  ForPairsOfRows(const ProposalList & list, int first, int end, const TFunction & compare)
+  {
+    for (int s = first + WarpOfBlock(); s < end; s += WarpsPerBlock)
+    {
+      for (int t = s + 1 + LaneIndex(); t < list.Count; t += WarpSize)
+      {
+        compare(s, t);
+      }
+    }
+    __syncthreads();
+  }
+
+  /** Ends a portion before the one that begins with the row `next`; returns whether the launch has the time for that.
+   */
+  __device__ bool
+  EndPortionOfPairs(int next) const
+  {
+    if (threadIdx.x == 0)
+    {
+      m_Snake.Progress.First = next;
+      LookAtClock(m_Scratch);
+      m_Scratch.IsInterrupted = m_Scratch.TimeIsUp;
+    }
+    __syncthreads();
+    return !m_Scratch.IsInterrupted;
+  }
+};
+} // namespace kernels
+} // namespace itk::cuda::snake
+
+#endif

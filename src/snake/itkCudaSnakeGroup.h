@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkCudaSnakeGroup_h
+#define itkCudaSnakeGroup_h
+
+#include "itkCudaRegionLattice.h"
+#include "itkCudaSnakeRegion.h"
+#include "itkCudaSnakeState.h"
+
+#include <cstdint>
+#include <functional>
+#include <utility>
+#include <vector>
+
+namespace itk::cuda::snake
+{
+/** The nodes with a proposal that compete, and which of them others suppress. */
+struct ProposalList
+{
+  int32_t * Nodes;        // in any order
+  int32_t * IsSuppressed; // by node
+  int32_t   Count;
+  bool      HasBoxes; // whether the group has room for a box of each proposal
+};
+
+/** What the threads of a group have added up. */
+struct GroupSum
+{
+  Moments Sums;
+  int32_t Number{ 0 };
+};
+
+/** \class SerialGroup
+ * \brief The host's thread as the group of threads that draws the conclusion of a phase (itkCudaSnakePhases.h).
+ *
+ * All threads of a group call the same functions with the same arguments, and see what others have written after the
+ * next Sync(). On the device the group is a block, BlockGroup.
+ */
+class SerialGroup
+{
+public:
+  /** `atRow` is called before each row of the pairs that ForPairs() goes through; it may throw. */
+  explicit SerialGroup(std::function<void(size_t)> atRow = {})
+    : m_AtRow(std::move(atRow))
+  {}
+
+  /** By one thread. */
+  template <typename TFunction>
+  void
+  OnFirst(const TFunction & function) const
+  {
+    function();
+  }
+  /** By one other thread, at the same time. */
+  template <typename TFunction>
+  void
+  OnSecond(const TFunction & function) const
+  {
+    function();
+  }
+
+  void
+  Sync() const
+  {}
+
+  /** Calls function(i) for 0 <= i < count, each by any thread. */
+  template <typename TFunction>
+  void
+  ForEach(int count, const TFunction & function) const
+  {
+    for (int i = 0; i < count; ++i)
+    {
+      function(i);
+    }
+  }
+
+  /** Sums of what each thread passes, until the next call. */
+  GroupSum
+  Sum(const Moments & sums, int number) const
+  {
+    return { sums, number };
+  }
+
+  /** Lists the nodes for which isListed(node) holds, none of them suppressed. A conclusion that was interrupted gets
+   * the list that it left. */
+  template <typename TFunction>
+  ProposalList
+  List(const SnakeState & snake, const TFunction & isListed)
+  {
+    ProposalList list{ snake.Proposed, snake.IsSuppressed, 0, true };
+    for (int i = 0; i < snake.NumberOfNodes; ++i)
+    {
+      list.IsSuppressed[i] = 0;
+      if (isListed(i))
+      {
+        list.Nodes[list.Count++] = i;
+      }
+    }
+    m_Boxes.resize(list.Count);
+    return list;
+  }
+
+  /** The box of number s of the list. */
+  LatticeBox &
+  GetBox(int s)
+  {
+    return m_Boxes[s];
+  }
+
+  /** Calls compare(s, t) for 0 <= s < t < list.Count, each by any thread, and waits for all of them. Returns whether
+   * there was time for that; if not, the conclusion is interrupted. */
+  template <typename TFunction>
+  bool
+  ForPairs(const ProposalList & list, const TFunction & compare) const
+  {
+    for (int s = 0; s < list.Count; ++s)
+    {
+      if (m_AtRow)
+      {
+        m_AtRow(static_cast<size_t>(s));
+      }
+      for (int t = s + 1; t < list.Count; ++t)
+      {
+        compare(s, t);
+      }
+    }
+    return true;
+  }
+
+  /** Whether the conclusion is interrupted: what it has done so far is kept, and it is to be drawn again. */
+  bool
+  IsInterrupted() const
+  {
+    return false;
+  }
+
+private:
+  std::function<void(size_t)> m_AtRow;
+  std::vector<LatticeBox>     m_Boxes;
+};
+} // namespace itk::cuda::snake
+
+#endif
