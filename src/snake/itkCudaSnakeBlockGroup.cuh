@@ -162,6 +162,28 @@ public:
     return true;
   }
 
+  template <typename TRead, typename TWrite>
+  __device__ int
+  ForRanks(int count, const TRead & read, const TWrite & write) const
+  {
+    if (threadIdx.x == 0)
+    {
+      m_Scratch.Base = 0;
+    }
+    __syncthreads();
+    for (int base = 0; base < count; base += ThreadsPerBlock)
+    {
+      const int  i = base + static_cast<int>(threadIdx.x);
+      const auto item = i < count ? read(i) : decltype(read(i))();
+      const int  rank = this->GetRank(item.IsCounted);
+      if (i < count)
+      {
+        write(i, item, rank);
+      }
+    }
+    return m_Scratch.Base;
+  }
+
   /** Whether the launch has had its time inside the conclusion. */
   __device__ bool
   IsInterrupted() const
@@ -173,6 +195,32 @@ private:
   DeviceSnake &       m_Snake;
   ConclusionScratch & m_Scratch;
   const int32_t       m_StepsPerPortion;
+
+  /** Number of threads before this one for which `flag` holds, plus m_Scratch.Base, which grows by all of them. */
+  __device__ int
+  GetRank(bool flag) const
+  {
+    const unsigned ballot = __ballot_sync(AllLanes, flag);
+    if (LaneIndex() == 0)
+    {
+      m_Scratch.WarpCounts[WarpOfBlock()] = __popc(ballot);
+    }
+    __syncthreads();
+    int rank = m_Scratch.Base + __popc(ballot & ((1u << LaneIndex()) - 1u));
+    int all = 0;
+    for (int warp = 0; warp < WarpsPerBlock; ++warp)
+    {
+      rank += warp < WarpOfBlock() ? m_Scratch.WarpCounts[warp] : 0;
+      all += m_Scratch.WarpCounts[warp];
+    }
+    __syncthreads();
+    if (threadIdx.x == 0)
+    {
+      m_Scratch.Base += all;
+    }
+    __syncthreads();
+    return rank;
+  }
 
   /** Compares the listed proposals `first` to `end` - 1 with those that follow them: a warp each. */
   template <typename TFunction>

@@ -95,70 +95,6 @@ ConcludeRemovals(BlockGroup<VLimited> & group, DeviceSnake & snake, ConclusionSc
   return true;
 }
 
-template <bool VLimited>
-__device__ bool
-ConcludeInsertions(BlockGroup<VLimited> & group, DeviceSnake & snake, ConclusionScratch & scratch, bool & cutShort)
-{
-  const LatticePoint * polygon = snake.Polygons[snake.Current];
-  LatticePoint *       longer = snake.Polygons[1 - snake.Current];
-  const int            n = snake.NumberOfNodes;
-  // Those whose midpoint is exact (Gain 1) move no edge and conflict with none.
-  const ProposalList list =
-    group.List(snake, [&](int i) { return snake.Slots[i].Node >= 0 && snake.Slots[i].Gain == 0.0; });
-  const bool all = SuppressConflicts(
-    group,
-    snake,
-    list,
-    [=](const Proposal & insertion) {
-      return LatticeChain{ polygon[insertion.Node], insertion.Position, polygon[Next(insertion.Node, n)] };
-    },
-    false,
-    [](const Proposal & x, const Proposal & y) { return x.Node < y.Node; },
-    [=](const Proposal & x, const Proposal & y) { return InsertionsConflict(polygon, n, x.Node, y.Node); });
-  if (!all)
-  {
-    return false;
-  }
-  const int maximum = static_cast<int>(snake.Plan.MaximumNumberOfNodes);
-  const int room = maximum > n ? maximum - n : 0;
-  if (threadIdx.x == 0)
-  {
-    scratch.Base = 0;
-  }
-  __syncthreads();
-  Moments change;
-  for (int base = 0; base < n; base += ThreadsPerBlock)
-  {
-    const int  i = base + static_cast<int>(threadIdx.x);
-    const bool inserted = i < n && snake.Slots[i].Node >= 0 && !list.IsSuppressed[i];
-    const int  rank = RankInBlock(inserted, scratch);
-    if (i < n)
-    {
-      const int place = i + Minimum(rank, room);
-      longer[place] = polygon[i];
-      if (inserted && rank < room)
-      {
-        longer[place + 1] = snake.Slots[i].Position;
-        change += snake.Slots[i].Change;
-      }
-    }
-  }
-  const Moments sums = snake.Sums + group.Sum(change, 0).Sums;
-  cutShort = scratch.Base > room;
-  const int  number = Minimum(scratch.Base, room);
-  const bool accepted =
-    number > 0 && IsCountAllowed(sums.Count, snake.Sums.Count, snake.Total.Count, snake.Plan.MinimumRegionSize);
-  __syncthreads();
-  if (accepted && threadIdx.x == 0)
-  {
-    snake.NumberOfNodes = n + number;
-    snake.Current = 1 - snake.Current;
-    snake.TakeSums(sums);
-  }
-  __syncthreads();
-  return accepted;
-}
-
 /** Draws the conclusion of a phase, unless it is interrupted. `polygon`: the one that the phase began with. */
 template <bool VLimited>
 __device__ void
@@ -180,7 +116,7 @@ Conclude(DeviceSnake & snake, const LatticePoint * polygon, ConclusionScratch & 
   }
   else if (phase == Phase::Insert)
   {
-    changed = ConcludeInsertions(group, snake, scratch, cutShort);
+    changed = ConcludeInsertions(group, snake, cutShort);
   }
   else
   {

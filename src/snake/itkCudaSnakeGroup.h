@@ -126,6 +126,23 @@ public:
     return true;
   }
 
+  /** Calls write(i, item, rank) for 0 <= i < count, each by any thread: `item` is what read(i) returned, `rank` the
+   * number of those before i whose item is counted. An index is read before anything is written for it or for a later
+   * one. Returns how many are counted, and waits for all. */
+  template <typename TRead, typename TWrite>
+  int
+  ForRanks(int count, const TRead & read, const TWrite & write) const
+  {
+    int rank = 0;
+    for (int i = 0; i < count; ++i)
+    {
+      const auto item = read(i);
+      write(i, item, rank);
+      rank += item.IsCounted ? 1 : 0;
+    }
+    return rank;
+  }
+
   /** Whether the conclusion is interrupted: what it has done so far is kept, and it is to be drawn again. */
   bool
   IsInterrupted() const

@@ -247,7 +247,9 @@ HostSnake::RunPhase(bool & cutShort)
       this->ProposeMoves();
       return ConcludeMoves(m_Group, m_Snake, this->GetPolygon());
     case SnakeControl::Phase::Insert:
-      return this->Insert(cutShort);
+      this->ProposeInsertions();
+      this->Reserve(2 * static_cast<size_t>(m_Snake.NumberOfNodes));
+      return ConcludeInsertions(m_Group, m_Snake, cutShort);
     default:
       m_TimeOfRemoval = m_TimeOfRemoval == 0.0 ? SecondsNow() : m_TimeOfRemoval;
       return this->Remove();
@@ -345,68 +347,26 @@ HostSnake::ProposeMove(int node)
   }
 }
 
-bool
-HostSnake::Insert(bool & cutShort)
+void
+HostSnake::ProposeInsertions()
 {
-  const int              n = m_Snake.NumberOfNodes;
-  const CudaSnakePolygon m_Polygon = this->CopyPolygon();
-  std::vector<char>      inserted(m_Polygon.size(), 0);
-  for (int i = 0; i < n; ++i)
-  {
-    this->ReportProgressAtNode(static_cast<size_t>(i));
-    inserted[i] = CanInsert(m_Polygon.data(), n, i, m_Snake.Plan.MinimumSquaredLength) ? 1 : 0;
-  }
-  // Of two that conflict the later one is left out, also if the earlier one is left out for another.
-  const std::vector<char> possible = inserted;
-  for (int i = 0; i < n; ++i)
-  {
-    this->ReportProgressAtNode(static_cast<size_t>(i));
-    for (int j = i + 1; j < n; ++j)
+  const int                  n = m_Snake.NumberOfNodes;
+  const size_t               steps = static_cast<size_t>(n) + static_cast<size_t>(m_Level->Height);
+  constexpr size_t           grain = 16;
+  const LatticePoint * const polygon = this->GetPolygon();
+  this->ForNodes(grain, steps, [&](int i) {
+    const LatticePoint p = polygon[i];
+    const LatticePoint q = polygon[Next(i, n)];
+    const LatticePoint middle = MidpointOf(p, q);
+    const bool         exact = MidpointIsExact(p, q);
+    const bool         possible = CanInsert(polygon, n, i, m_Snake.Plan.MinimumSquaredLength);
+    Moments            change;
+    if (possible && !exact)
     {
-      if (possible[i] && inserted[j] && InsertionsConflict(m_Polygon.data(), n, i, j))
-      {
-        inserted[j] = 0;
-      }
+      change = m_Level->SumEdge(p, middle) + m_Level->SumEdge(middle, q) - m_Level->SumEdge(p, q);
     }
-  }
-
-  CudaSnakePolygon polygon;
-  Moments          sums = m_Snake.Sums;
-  size_t           room =
-    m_Snake.Plan.MaximumNumberOfNodes > m_Polygon.size() ? m_Snake.Plan.MaximumNumberOfNodes - m_Polygon.size() : 0;
-  bool cut = false;
-  for (int i = 0; i < n; ++i)
-  {
-    this->ReportProgressAtNode(static_cast<size_t>(i));
-    const LatticePoint p = m_Polygon[i];
-    const LatticePoint q = m_Polygon[Next(i, n)];
-    polygon.push_back(p);
-    if (inserted[i] && room > 0)
-    {
-      const LatticePoint middle = MidpointOf(p, q);
-      polygon.push_back(middle);
-      --room;
-      if (!MidpointIsExact(p, q))
-      {
-        sums += m_Level->SumEdge(p, middle) + m_Level->SumEdge(middle, q) - m_Level->SumEdge(p, q);
-      }
-    }
-    else if (inserted[i])
-    {
-      cut = true;
-    }
-  }
-  cutShort = cut;
-  if (polygon.size() == m_Polygon.size() ||
-      !IsCountAllowed(sums.Count, m_Snake.Sums.Count, m_Snake.Total.Count, m_Snake.Plan.MinimumRegionSize))
-  {
-    return false;
-  }
-  this->Reserve(polygon.size());
-  std::copy(polygon.begin(), polygon.end(), m_Polygons[m_Snake.Current].begin());
-  m_Snake.NumberOfNodes = static_cast<int32_t>(polygon.size());
-  m_Snake.TakeSums(sums);
-  return true;
+    m_Slots[i] = { possible ? i : -1, middle, exact ? 1.0 : 0.0, change };
+  });
 }
 
 bool

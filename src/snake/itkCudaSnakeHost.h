@@ -120,8 +120,8 @@ private:
   SumCandidates(int node);
   void
   ProposeMove(int node);
-  bool
-  Insert(bool & cutShort);
+  void
+  ProposeInsertions();
   bool
   Remove();
   void

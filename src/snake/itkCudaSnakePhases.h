@@ -201,6 +201,70 @@ ConcludeMoves(TGroup & group, SnakeState & snake, const LatticePoint * before)
   return snake.Accepted != AcceptNone;
 }
 
+/** Of insertions: whether the node has to be inserted, if there is room. */
+struct InsertionItem
+{
+  bool IsCounted{ false };
+};
+
+/** Returns whether any node was inserted. `cutShort`: whether there was room for all. */
+ITK_CUDA_AS_ARGUMENTS
+template <typename TGroup>
+ITK_CUDA_HOST_DEVICE bool
+ConcludeInsertions(TGroup & group, SnakeState & snake, bool & cutShort)
+{
+  const LatticePoint * polygon = snake.Polygons[snake.Current];
+  LatticePoint *       longer = snake.Polygons[1 - snake.Current];
+  const int            n = snake.NumberOfNodes;
+  // Those whose midpoint is exact (Gain 1) move no edge and conflict with none.
+  const ProposalList list =
+    group.List(snake, [&](int i) { return snake.Slots[i].Node >= 0 && snake.Slots[i].Gain == 0.0; });
+  const bool all = SuppressConflicts(
+    group,
+    snake,
+    list,
+    [=](const Proposal & insertion) {
+      return LatticeChain{ polygon[insertion.Node], insertion.Position, polygon[Next(insertion.Node, n)] };
+    },
+    false,
+    [](const Proposal & x, const Proposal & y) { return x.Node < y.Node; },
+    [=](const Proposal & x, const Proposal & y) { return InsertionsConflict(polygon, n, x.Node, y.Node); });
+  if (!all)
+  {
+    return false;
+  }
+  const int maximum = static_cast<int>(snake.Plan.MaximumNumberOfNodes);
+  const int room = maximum > n ? maximum - n : 0;
+  Moments   change;
+  const int wanted = group.ForRanks(
+    n,
+    [&](int i) { return InsertionItem{ snake.Slots[i].Node >= 0 && !list.IsSuppressed[i] }; },
+    [&](int i, const InsertionItem & item, int rank) {
+      const int place = i + Minimum(rank, room);
+      longer[place] = polygon[i];
+      if (item.IsCounted && rank < room)
+      {
+        longer[place + 1] = snake.Slots[i].Position;
+        change += snake.Slots[i].Change;
+      }
+    });
+  const GroupSum & inserted = group.Sum(change, 0);
+  const int        number = Minimum(wanted, room);
+  const bool       accepted = number > 0 && snake.Allows(inserted.Sums);
+  cutShort = wanted > room;
+  group.Sync();
+  if (accepted)
+  {
+    group.OnFirst([&]() {
+      snake.NumberOfNodes = n + number;
+      snake.Current = 1 - snake.Current;
+      snake.TakeSums(snake.Sums + inserted.Sums);
+    });
+  }
+  group.Sync();
+  return accepted;
+}
+
 /** Adds an entry for the state as it is, if there is room; by one thread. `level`, `step`: of the phase. */
 ITK_CUDA_HOST_DEVICE inline void
 AddToRecord(SnakeState & snake, CudaRegionSnakeStep::Kind kind, int level, int32_t step)
