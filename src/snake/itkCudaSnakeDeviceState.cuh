@@ -72,7 +72,6 @@ struct DeviceSnake : SnakeState
   PhaseProgress Progress;
 
   RowChunk * Chunks{ nullptr };
-  Moments *  ItemSums{ nullptr }; // of the items of each node; zero between phases
   uint32_t   NodeCapacity{ 0 };
 
   /** Sums that a phase needs of each node. */
@@ -179,15 +178,6 @@ LoadState(BlockStorage & storage, const DeviceSnake & state, const LatticePoint 
     __syncthreads();
   }
   return polygon;
-}
-
-/** A sum that is used now, and zero again. */
-__device__ inline Moments
-TakeItemSum(const DeviceSnake & snake, int item)
-{
-  const Moments sum = snake.ItemSums[item];
-  snake.ItemSums[item] = Moments{};
-  return sum;
 }
 
 /** First of the nodes for which the present portion of the phase makes proposals, and the first one after them. */

@@ -143,6 +143,7 @@ HostSnake::Reserve(size_t nodes)
   {
     reserve(m_Changes[i], nodes * MaximumCandidates, m_Snake.Changes[i]);
   }
+  reserve(m_ItemSums, nodes, m_Snake.ItemSums);
   reserve(m_Rows, nodes, m_Snake.Rows);
   reserve(m_IsStale, nodes, m_Snake.IsStale);
   reserve(m_Slots, nodes, m_Snake.Slots);
@@ -217,15 +218,14 @@ HostSnake::RunPhases()
 {
   while (m_Snake.Control.Next != SnakeControl::Phase::Finished)
   {
-    const uint32_t entries = m_Snake.NumberOfEntries;
     PreparePolygon(m_Group, m_Snake);
     m_Level = &m_Tables.GetLevel(m_Snake.Exponent);
-    bool       cutShort = false;
-    const bool changed = this->RunPhase(cutShort);
+    this->Propose();
+    const uint32_t entries = m_Snake.NumberOfEntries;
     m_Record.resize(entries + 1);
     m_Snake.Record = m_Record.data();
     m_Snake.RecordCapacity = entries + 1;
-    EndPhase(m_Snake, changed, cutShort);
+    Conclude(m_Group, m_Snake, this->GetPolygon());
     if (m_Snake.NumberOfEntries > entries)
     {
       this->ShowEntry();
@@ -233,26 +233,27 @@ HostSnake::RunPhases()
   }
 }
 
-/** Returns whether the phase that comes next changed the polygon. */
-bool
-HostSnake::RunPhase(bool & cutShort)
+/** Does what comes before the conclusion of the next phase. */
+void
+HostSnake::Propose()
 {
   switch (m_Snake.Control.Next)
   {
     case SnakeControl::Phase::Measure:
-      m_Snake.TakeSums(
-        SumPolygonOn(*m_Level, this->CopyPolygon(), [this](size_t edge) { this->ReportProgressAtNode(edge); }));
-      return true;
+      m_ItemSums[0] =
+        SumPolygonOn(*m_Level, this->CopyPolygon(), [this](size_t edge) { this->ReportProgressAtNode(edge); });
+      break;
     case SnakeControl::Phase::Move:
       this->ProposeMoves();
-      return ConcludeMoves(m_Group, m_Snake, this->GetPolygon());
+      break;
     case SnakeControl::Phase::Insert:
       this->ProposeInsertions();
       this->Reserve(2 * static_cast<size_t>(m_Snake.NumberOfNodes));
-      return ConcludeInsertions(m_Group, m_Snake, cutShort);
+      break;
     default:
       m_TimeOfRemoval = m_TimeOfRemoval == 0.0 ? SecondsNow() : m_TimeOfRemoval;
-      return this->Remove();
+      this->ProposeRemovals();
+      break;
   }
 }
 
@@ -369,75 +370,35 @@ HostSnake::ProposeInsertions()
   });
 }
 
-bool
-HostSnake::Remove()
+void
+HostSnake::ProposeRemovals()
 {
   const int n = m_Snake.NumberOfNodes;
   if (n <= 3)
   {
-    return false;
+    return;
   }
   const LatticePoint * const polygon = this->GetPolygon();
-  std::vector<Moments>       edges(static_cast<size_t>(n));
   constexpr size_t           grain = 16;
-  const size_t               steps = MaximumRemovedRun * (edges.size() + static_cast<size_t>(m_Level->Height));
+  const size_t               steps = MaximumRemovedRun * static_cast<size_t>(n + m_Level->Height);
   this->ForNodes(
-    grain, steps, [&](int node) { edges[node] = m_Level->SumEdge(polygon[node], polygon[Next(node, n)]); });
-  this->ForNodes(grain, steps, [&](int node) { this->ProposeRemoval(node, edges); });
-  const ProposalList list = m_Group.List(m_Snake, [&](int i) { return m_Slots[i].Node >= 0; });
-  SuppressConflictingRemovals(m_Group, m_Snake, list);
-  Decide(m_Group, m_Snake, list, -m_Snake.Plan.NodeCost);
-  if (m_Snake.Accepted == AcceptNone)
-  {
-    return false;
-  }
-  for (int s = 0; s < list.Count; ++s)
-  {
-    const Proposal removal = m_Slots[list.Nodes[s]];
-    for (int k = 0; k < removal.Run && IsAccepted(m_Snake, list, removal.Node); ++k)
-    {
-      m_Slots[RingAdvance(removal.Node, k, n)].Node = -2;
-    }
-  }
-  this->LeaveOutRemoved();
-  return true;
+    grain, steps, [&](int node) { m_ItemSums[node] = m_Level->SumEdge(polygon[node], polygon[Next(node, n)]); });
+  this->ForNodes(grain, steps, [&](int node) { this->ProposeRemoval(node); });
 }
 
-/** Takes the nodes whose slot says so out of the polygon, together with what is kept of them. */
+/** The best removal of one or some nodes from this one on; m_ItemSums holds the sums of all edges. */
 void
-HostSnake::LeaveOutRemoved()
-{
-  const int            n = m_Snake.NumberOfNodes;
-  LatticePoint * const polygon = m_Snake.Polygons[m_Snake.Current];
-  int                  kept = 0;
-  for (int i = 0; i < n; ++i)
-  {
-    if (m_Slots[i].Node == -2)
-    {
-      continue;
-    }
-    const bool nextToRemoved = m_Slots[Previous(i, n)].Node == -2 || m_Slots[Next(i, n)].Node == -2;
-    polygon[kept] = polygon[i];
-    m_IsStale[kept] = nextToRemoved ? SnakeState::AllCaches : m_IsStale[i];
-    m_Rows[kept] = m_Rows[i];
-    ++kept;
-  }
-  m_Snake.NumberOfNodes = kept;
-}
-
-/** The best removal of one or some nodes from this one on; `edges`: sums of all edges. */
-void
-HostSnake::ProposeRemoval(int node, const std::vector<Moments> & edges)
+HostSnake::ProposeRemoval(int node)
 {
   const LatticePoint * const polygon = this->GetPolygon();
   const int                  n = m_Snake.NumberOfNodes;
   const int                  runs = Minimum(m_Snake.Control.LongestRun, n - 3);
-  Moments                    present = edges[Previous(node, n)];
+  Moments                    present = m_ItemSums[Previous(node, n)];
   Moments                    changes[MaximumRemovedRun];
   double                     gains[MaximumRemovedRun];
   for (int k = 0; k < runs; ++k)
   {
-    present += edges[RingAdvance(node, k, n)];
+    present += m_ItemSums[RingAdvance(node, k, n)];
     changes[k] = m_Level->SumEdge(polygon[Previous(node, n)], polygon[RingAdvance(node, k + 1, n)]) - present;
     gains[k] = m_Snake.GainOfRemoval(changes[k], k + 1);
   }

@@ -70,6 +70,7 @@ private:
   const Level * m_Level{ nullptr };
   // what m_Snake points to
   std::vector<LatticePoint>        m_Polygons[2];
+  std::vector<Moments>             m_ItemSums;
   std::vector<Moments>             m_Changes[SnakeControl::NumberOfCaches];
   std::vector<int32_t>             m_Rows;
   std::vector<int32_t>             m_IsStale;
@@ -108,8 +109,8 @@ private:
   RunUntilFinished();
   void
   RunPhases();
-  bool
-  RunPhase(bool & cutShort);
+  void
+  Propose();
   bool
   NeedsSums(int node) const;
   size_t
@@ -122,12 +123,10 @@ private:
   ProposeMove(int node);
   void
   ProposeInsertions();
-  bool
-  Remove();
   void
-  LeaveOutRemoved();
+  ProposeRemovals();
   void
-  ProposeRemoval(int node, const std::vector<Moments> & edges);
+  ProposeRemoval(int node);
   void
   ShowEntry();
 };

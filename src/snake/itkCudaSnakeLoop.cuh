@@ -86,7 +86,8 @@ __launch_bounds__(ThreadsPerBlock, 1) SnakeKernel(DevicePixels<TSample, VMask> p
       }
       else
       {
-        Conclude<false>(snake, polygon, storage.Scratch, limits);
+        BlockGroup<false> group(snake, storage.Scratch, 0);
+        Conclude(group, snake, polygon);
         PrepareNext<false>(snake, storage.Scratch, 0);
       }
       CopyState(*state, snake);

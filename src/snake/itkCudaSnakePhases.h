@@ -265,6 +265,70 @@ ConcludeInsertions(TGroup & group, SnakeState & snake, bool & cutShort)
   return accepted;
 }
 
+/** What a node that others are removed around takes along. */
+struct RemovalItem
+{
+  bool    IsCounted{ false }; // whether the node stays
+  int32_t StaleIn{ 0 };
+  int32_t Row{ 0 };
+};
+
+/** Returns whether any node was removed. */
+ITK_CUDA_AS_ARGUMENTS
+template <typename TGroup>
+ITK_CUDA_HOST_DEVICE bool
+ConcludeRemovals(TGroup & group, SnakeState & snake)
+{
+  const LatticePoint * polygon = snake.Polygons[snake.Current];
+  LatticePoint *       shorter = snake.Polygons[1 - snake.Current];
+  const int            n = snake.NumberOfNodes;
+  if (n <= 3)
+  {
+    return false;
+  }
+  const ProposalList list = group.List(snake, [&](int i) { return snake.Slots[i].Node >= 0; });
+  SuppressConflictingRemovals(group, snake, list);
+  Decide(group, snake, list, -snake.Plan.NodeCost);
+  if (snake.Accepted == AcceptNone)
+  {
+    return false;
+  }
+  const auto stays = [&](int i) {
+    for (int k = 0, j = i; k < MaximumRemovedRun; ++k, j = Previous(j, n))
+    {
+      if (snake.Slots[j].Node >= 0 && k < snake.Slots[j].Run && IsAccepted(snake, list, j))
+      {
+        return false;
+      }
+    }
+    return true;
+  };
+  // What is kept of the nodes moves to lower indices in place.
+  const int left = group.ForRanks(
+    n,
+    [&](int i) {
+      const bool kept = stays(i);
+      const bool nextToRemoved = kept && (!stays(Previous(i, n)) || !stays(Next(i, n)));
+      return RemovalItem{ kept,
+                          kept && !nextToRemoved ? snake.IsStale[i] : SnakeState::AllCaches,
+                          kept ? snake.Rows[i] : 0 };
+    },
+    [&](int i, const RemovalItem & item, int rank) {
+      if (item.IsCounted)
+      {
+        shorter[rank] = polygon[i];
+        snake.IsStale[rank] = item.StaleIn;
+        snake.Rows[rank] = item.Row;
+      }
+    });
+  group.OnFirst([&]() {
+    snake.NumberOfNodes = left;
+    snake.Current = 1 - snake.Current;
+  });
+  group.Sync();
+  return true;
+}
+
 /** Adds an entry for the state as it is, if there is room; by one thread. `level`, `step`: of the phase. */
 ITK_CUDA_HOST_DEVICE inline void
 AddToRecord(SnakeState & snake, CudaRegionSnakeStep::Kind kind, int level, int32_t step)
@@ -329,6 +393,40 @@ EndPhase(SnakeState & snake, bool changed, bool cutShort)
     }
     snake.AllStale = insertion && (changed || snake.Control.ChangesCandidates(level, step));
   }
+}
+
+/** Draws the conclusion of a phase, unless it is interrupted. `polygon`: the one that the phase began with. */
+ITK_CUDA_AS_ARGUMENTS
+template <typename TGroup>
+ITK_CUDA_HOST_DEVICE void
+Conclude(TGroup & group, SnakeState & snake, const LatticePoint * polygon)
+{
+  using Phase = SnakeControl::Phase;
+  const Phase phase = snake.Control.Next;
+  bool        changed = false;
+  bool        cutShort = false;
+  group.Sync();
+  if (phase == Phase::Measure)
+  {
+    group.OnFirst([&]() { snake.TakeSums(snake.TakeItemSum(0)); });
+  }
+  else if (phase == Phase::Move)
+  {
+    changed = ConcludeMoves(group, snake, polygon);
+  }
+  else if (phase == Phase::Insert)
+  {
+    changed = ConcludeInsertions(group, snake, cutShort);
+  }
+  else
+  {
+    changed = ConcludeRemovals(group, snake);
+  }
+  if (!group.IsInterrupted())
+  {
+    group.OnFirst([&]() { EndPhase(snake, changed, cutShort); });
+  }
+  group.Sync();
 }
 
 /** Brings the polygon to cells of the level of the phase that comes next, and forgets what is kept of its nodes if no

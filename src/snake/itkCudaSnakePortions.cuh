@@ -2,7 +2,8 @@
 #ifndef itkCudaSnakePortions_cuh
 #define itkCudaSnakePortions_cuh
 
-#include "itkCudaSnakeConclusions.cuh"
+#include "itkCudaSnakeBlockGroup.cuh"
+#include "itkCudaSnakePhases.h"
 
 // What the first block does after a conclusion, or a portion of work: which units the next one is divided into.
 namespace itk::cuda::snake
@@ -149,7 +150,8 @@ ConcludeInPortions(DeviceSnake &        snake,
 {
   const SnakeControl::Phase phase = snake.Control.Next;
   const uint32_t            entries = snake.NumberOfEntries;
-  Conclude<true>(snake, polygon, scratch, limits);
+  BlockGroup<true>          group(snake, scratch, limits.StepsPerPortion);
+  Conclude(group, snake, polygon);
   if (threadIdx.x == 0)
   {
     snake.Pause = IsPauseDue(snake, phase, entries, limits) || scratch.TimeIsUp;

@@ -166,7 +166,7 @@ ProposeMoves(const DeviceSnake & snake, const LatticePoint * polygon, int32_t wi
     Moments            item;
     if (stale && w <= candidates)
     {
-      item = TakeItemSum(snake, i * (candidates + 1) + w);
+      item = snake.TakeItemSum(i * (candidates + 1) + w);
     }
     const Moments present = ValueOfLane(item, candidates);
     if (w < candidates)
@@ -224,7 +224,7 @@ ProposeInsertions(const DeviceSnake & snake, const LatticePoint * polygon)
     if (LaneIndex() == 0)
     {
       // Zero for the exact ones, which change nothing.
-      const Moments change = TakeItemSum(snake, 2 * i) - TakeItemSum(snake, 2 * i + 1);
+      const Moments change = snake.TakeItemSum(2 * i) - snake.TakeItemSum(2 * i + 1);
       snake.Slots[i] = { possible ? i : -1, middle, exact ? 1.0 : 0.0, change };
     }
   }
@@ -257,7 +257,7 @@ ProposeRemovals(const DeviceSnake & snake, const LatticePoint * polygon)
     Moments item;
     if (LaneIndex() < items)
     {
-      item = TakeItemSum(snake, i * items + LaneIndex());
+      item = snake.TakeItemSum(i * items + LaneIndex());
     }
     Moments present = ValueOfLane(item, longestRun);
     Moments change;

@@ -32,6 +32,7 @@ struct SnakeState
   bool         AllStale{ true }; // whether the last phase left no node's candidates as they were
 
   LatticePoint *        Polygons[2]{};
+  Moments *             ItemSums{ nullptr };                     // that a phase needs of each node
   Moments *             Changes[SnakeControl::NumberOfCaches]{}; // of the candidates, in rows
   int32_t *             Rows{ nullptr };                         // of each node in Changes
   int32_t *             IsStale{ nullptr };                      // bit c: in cache c
@@ -93,6 +94,15 @@ struct SnakeState
   GetChanges(int node) const
   {
     return Changes[Control.GetCache()] + static_cast<size_t>(Rows[node]) * MaximumCandidates;
+  }
+
+  /** A sum that is used now, and zero again. */
+  ITK_CUDA_HOST_DEVICE Moments
+  TakeItemSum(int item) const
+  {
+    const Moments sum = ItemSums[item];
+    ItemSums[item] = Moments{};
+    return sum;
   }
 
   /** Whether the target may have as many more pixels. */
