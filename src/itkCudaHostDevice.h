@@ -2,10 +2,12 @@
 #ifndef itkCudaHostDevice_h
 #define itkCudaHostDevice_h
 
-// The one place that knows whether nvcc reads the file: functions marked so are compiled for the host and for the
-// device, and loops marked so are unrolled on the device, where an array must not be indexed by a variable to stay in
-// registers. Before a template that is marked for both comes ITK_CUDA_AS_ARGUMENTS where it runs on either as its
-// arguments do, which may be for one of them alone.
+// The one place that knows whether nvcc reads the file.
+// ITK_CUDA_HOST_DEVICE: the function is compiled for the host and for the device.
+// ITK_CUDA_AS_ARGUMENTS, before such a template: it runs where its arguments can, which may be on one of them alone.
+// ITK_CUDA_UNROLL: the loop is unrolled on the device, where an array must not be indexed by a variable to stay in
+// registers.
+// ITK_CUDA_NOINLINE: a kernel holds one copy of the function, which is long and which few threads call.
 #ifdef __CUDACC__
 #  define ITK_CUDA_HOST_DEVICE __host__ __device__
 #  define ITK_CUDA_AS_ARGUMENTS _Pragma("nv_exec_check_disable")
@@ -16,8 +18,10 @@
 
 #ifdef __CUDA_ARCH__
 #  define ITK_CUDA_UNROLL _Pragma("unroll")
+#  define ITK_CUDA_NOINLINE __noinline__
 #else
 #  define ITK_CUDA_UNROLL
+#  define ITK_CUDA_NOINLINE
 #endif
 
 #endif

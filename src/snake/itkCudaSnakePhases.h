@@ -85,7 +85,7 @@ TryChange(SnakeState & snake, const Moments & change, int number, double cost)
     return false;
   }
   const Moments sums = snake.Sums + change;
-  const double  criterion = Criterion(snake.Law, sums, snake.Total);
+  const double  criterion = snake.CriterionOf(sums);
   if (!IsImprovement(criterion, cost, number, snake.Criterion, snake.Plan.MinimumGain))
   {
     return false;
@@ -111,7 +111,7 @@ FindBest(const SnakeState & snake, const ProposalList & list)
  * region's size not allow all, or none; in snake.Accepted. The snake's sums, criterion and linear form follow. */
 ITK_CUDA_AS_ARGUMENTS
 template <typename TGroup>
-ITK_CUDA_HOST_DEVICE void
+ITK_CUDA_NOINLINE ITK_CUDA_HOST_DEVICE void
 Decide(TGroup & group, SnakeState & snake, const ProposalList & list, double cost)
 {
   Moments own;
@@ -130,7 +130,7 @@ Decide(TGroup & group, SnakeState & snake, const ProposalList & list, double cos
   LinearForm form;
   group.OnSecond([&]() {
     // Most likely what the next phase needs, computed while another thread finds out.
-    form = list.Count > 0 ? Linearize(snake.Law, sumsOfKept, snake.Total) : LinearForm{};
+    form = list.Count > 0 ? snake.LinearFormOf(sumsOfKept) : LinearForm{};
   });
   group.OnFirst([&]() {
     snake.Accepted = AcceptNone;
@@ -147,7 +147,7 @@ Decide(TGroup & group, SnakeState & snake, const ProposalList & list, double cos
     if (TryChange(snake, snake.Slots[best].Change, snake.Slots[best].Run, cost))
     {
       snake.Accepted = best;
-      snake.Gain = Linearize(snake.Law, snake.Sums, snake.Total);
+      snake.Gain = snake.LinearFormOf(snake.Sums);
     }
   });
   group.Sync();
@@ -330,7 +330,7 @@ ConcludeRemovals(TGroup & group, SnakeState & snake)
 }
 
 /** Adds an entry for the state as it is, if there is room; by one thread. `level`, `step`: of the phase. */
-ITK_CUDA_HOST_DEVICE inline void
+ITK_CUDA_NOINLINE ITK_CUDA_HOST_DEVICE inline void
 AddToRecord(SnakeState & snake, CudaRegionSnakeStep::Kind kind, int level, int32_t step)
 {
   if (snake.NumberOfEntries < snake.RecordCapacity)

@@ -61,13 +61,27 @@ struct SnakeState
     Control.BeginRemoval();
   }
 
+  /** J of a target with these sums. */
+  ITK_CUDA_NOINLINE ITK_CUDA_HOST_DEVICE double
+  CriterionOf(const Moments & sums) const
+  {
+    return region::Criterion(Law, sums, Total);
+  }
+
+  /** First-order change of J by what moves into such a target. */
+  ITK_CUDA_NOINLINE ITK_CUDA_HOST_DEVICE LinearForm
+  LinearFormOf(const Moments & sums) const
+  {
+    return Linearize(Law, sums, Total);
+  }
+
   /** Takes the sums of a polygon, with what follows from them. */
   ITK_CUDA_HOST_DEVICE void
   TakeSums(const Moments & sums)
   {
     Sums = sums;
-    Criterion = region::Criterion(Law, Sums, Total);
-    Gain = Linearize(Law, Sums, Total);
+    Criterion = this->CriterionOf(sums);
+    Gain = this->LinearFormOf(sums);
   }
 
   /** Whether the phase of moves that comes next tries to move the node. */
