@@ -195,10 +195,7 @@ public:
     FoundRectangle best{ 0.0, -1 };
     for (const FoundRectangle & candidate : candidates)
     {
-      const bool better =
-        candidate.Number >= 0 && (best.Number < 0 || candidate.Criterion < best.Criterion ||
-                                  (candidate.Criterion == best.Criterion && candidate.Number < best.Number));
-      best = better ? candidate : best;
+      best = BetterOf(candidate, best);
     }
     return best.Number < 0 ? CudaSnakePolygon{} : grid.MakePolygon(best.Number);
   }

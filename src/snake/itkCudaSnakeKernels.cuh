@@ -43,19 +43,6 @@ SumGridRowsKernel(TLevel level, RectangleGrid grid, Moments * table)
   }
 }
 
-struct FoundRectangle
-{
-  double  Criterion;
-  int64_t Number; // -1: none
-};
-
-__device__ inline bool
-IsBetter(const FoundRectangle & x, const FoundRectangle & y)
-{
-  return x.Number >= 0 &&
-         (y.Number < 0 || x.Criterion < y.Criterion || (x.Criterion == y.Criterion && x.Number < y.Number));
-}
-
 /** The best rectangle of each block, which takes the pairs of rows blockIdx.x, blockIdx.x + gridDim.x, ... */
 static __global__ void
 __launch_bounds__(ThreadsPerBlock) SearchRectanglesKernel(RectangleGrid    grid,
@@ -99,7 +86,7 @@ __launch_bounds__(ThreadsPerBlock) SearchRectanglesKernel(RectangleGrid    grid,
       {
         const FoundRectangle candidate{ Criterion(law, target, total),
                                         static_cast<int64_t>(rowPair) * columnPairs + columnPair };
-        best = IsBetter(candidate, best) ? candidate : best;
+        best = BetterOf(candidate, best);
       }
     }
   }
@@ -107,7 +94,7 @@ __launch_bounds__(ThreadsPerBlock) SearchRectanglesKernel(RectangleGrid    grid,
   {
     const FoundRectangle other{ __shfl_xor_sync(AllLanes, best.Criterion, offset),
                                 __shfl_xor_sync(AllLanes, static_cast<long long>(best.Number), offset) };
-    best = IsBetter(other, best) ? other : best;
+    best = BetterOf(other, best);
   }
   if (LaneIndex() == 0)
   {
@@ -118,7 +105,7 @@ __launch_bounds__(ThreadsPerBlock) SearchRectanglesKernel(RectangleGrid    grid,
   {
     for (const FoundRectangle & other : bestOfWarps)
     {
-      best = IsBetter(other, best) ? other : best;
+      best = BetterOf(other, best);
     }
     found[blockIdx.x] = best;
   }

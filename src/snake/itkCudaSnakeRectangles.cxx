@@ -3,7 +3,6 @@
 
 #include "itkCudaSnakeStart.h"
 
-#include <limits>
 #include <mutex>
 #include <vector>
 
@@ -37,22 +36,6 @@ SumGrid(const Level & level, const RectangleGrid & grid, const Threads & threads
   return table;
 }
 
-struct BestRectangle
-{
-  double  Criterion{ std::numeric_limits<double>::infinity() };
-  int64_t Number{ -1 };
-
-  void
-  Consider(double criterion, int64_t number)
-  {
-    if (criterion < Criterion || (criterion == Criterion && number < Number))
-    {
-      Criterion = criterion;
-      Number = number;
-    }
-  }
-};
-
 /** Searches rectangles between some pairs of rows, with the law's type known. */
 struct RectangleSearch
 {
@@ -64,11 +47,11 @@ struct RectangleSearch
   const int32_t         LastRowPair;
 
   template <typename TLaw>
-  BestRectangle
+  FoundRectangle
   operator()(const TLaw & law) const
   {
-    BestRectangle best;
-    const int64_t columnPairs = Grid.GetNumberOfColumnPairs();
+    FoundRectangle best{ 0.0, -1 };
+    const int64_t  columnPairs = Grid.GetNumberOfColumnPairs();
     for (int32_t rowPair = FirstRowPair; rowPair < LastRowPair; ++rowPair)
     {
       int32_t y0;
@@ -82,7 +65,7 @@ struct RectangleSearch
           const Moments target = Grid.Sum(Table, x0, y0, x1, y1);
           if (target.Count >= MinimumRegionSize && Total.Count - target.Count >= MinimumRegionSize)
           {
-            best.Consider(law.Criterion(target, Total - target), number);
+            best = BetterOf({ law.Criterion(target, Total - target), number }, best);
           }
         }
       }
@@ -101,16 +84,13 @@ FindBestRectangle(const Level &          level,
 {
   const RectangleGrid        grid = MakeRectangleGrid(level.Width, level.Height);
   const std::vector<Moments> table = SumGrid(level, grid, threads);
-  BestRectangle              best;
+  FoundRectangle             best{ 0.0, -1 };
   std::mutex                 mutex;
   threads.ForRanges(static_cast<size_t>(grid.GetNumberOfRowPairs()), 16, [&](size_t begin, size_t end) {
-    const BestRectangle               found = law.Visit(RectangleSearch{
+    const FoundRectangle              found = law.Visit(RectangleSearch{
       grid, table.data(), total, minimumRegionSize, static_cast<int32_t>(begin), static_cast<int32_t>(end) });
     const std::lock_guard<std::mutex> lock(mutex);
-    if (found.Number >= 0)
-    {
-      best.Consider(found.Criterion, found.Number);
-    }
+    best = BetterOf(found, best);
   });
   return best.Number < 0 ? CudaSnakePolygon{} : grid.MakePolygon(best.Number);
 }

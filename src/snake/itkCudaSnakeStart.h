@@ -68,6 +68,22 @@ struct RectangleGrid
   }
 };
 
+/** A rectangle of the grid, with its J. */
+struct FoundRectangle
+{
+  double  Criterion;
+  int64_t Number; // -1: none
+};
+
+/** The one with the smaller J, ties by number. */
+ITK_CUDA_HOST_DEVICE inline FoundRectangle
+BetterOf(const FoundRectangle & x, const FoundRectangle & y)
+{
+  const bool first =
+    x.Number >= 0 && (y.Number < 0 || x.Criterion < y.Criterion || (x.Criterion == y.Criterion && x.Number < y.Number));
+  return first ? x : y;
+}
+
 /** Number of grid cells along a side of the level. */
 inline int32_t
 RectangleGridSize(int32_t side)
