@@ -40,7 +40,7 @@ public:
     Accurate
   };
 
-  /** Distribution of the pixels of each of the two regions of CudaRegionSnakeImageFilter. */
+  /** Distribution of the pixels of each of the two regions of CudaRegionSnakeImageFilter; CudaNoiseLaws() has more. */
   enum class NoiseLaw : uint8_t
   {
     Gaussian,               // each region has its own mean and variance

@@ -141,8 +141,8 @@ public:
     return *m_Parameters.NoiseLaw;
   }
 
-  /** For Gamma and Rayleigh: number of independent looks that a radar image is the average of, > 0; of the intensity,
-   * or of the intensity whose square root is the amplitude. It need not be an integer. Default: 1. */
+  /** For the laws Gamma and Rayleigh: the number of independent looks whose intensities were averaged, > 0. It need not
+   * be an integer. Pixels are that average under Gamma, and its square root under Rayleigh. Default: 1. */
   void
   SetNumberOfLooks(double number)
   {

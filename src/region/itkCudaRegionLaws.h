@@ -11,7 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 
-// The criteria J that the snake minimises: negative log-likelihoods of two regions with their parameters at the
+// The criteria J that segmentation minimises: negative log-likelihoods of two regions with their parameters at the
 // optimum, without the terms that do not depend on where the boundary is.
 //
 // Parameters are bounded below in units of the sample grid, since regions of one value would drive J to minus infinity.
