@@ -191,7 +191,8 @@ def test_same_kind_out_as_in():
 
 
 def test_images_of_double_and_bool_are_converted():
-    np.testing.assert_array_equal(segment_region(draw("gamma").astype(np.float64), "gamma").label, segment_region(draw("gamma"), "gamma").label)
+    of_double = segment_region(draw("gamma").astype(np.float64), "gamma")
+    np.testing.assert_array_equal(of_double.label, segment_region(draw("gamma"), "gamma").label)
     image = draw_image("gamma", np.float64, ROTATIONS["turned"])
     found = segment_region(image, "gamma")
     np.testing.assert_array_equal(itk.array_from_matrix(found.label.GetDirection()), ROTATIONS["turned"])
