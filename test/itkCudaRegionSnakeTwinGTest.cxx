@@ -8,6 +8,7 @@
 
 #include <cstdlib>
 #include <string>
+#include <vector>
 
 // The device gives the host's results bit for bit: polygons, sums, criteria, records.
 namespace
@@ -70,9 +71,19 @@ TEST_F(CudaRegionSnakeTwinGpu, TenThousandRandomScenesSlow)
 
 TEST_F(CudaRegionSnakeTwinGpu, ObserversSeeTheSameStatesAndChangeNothing)
 {
+  std::vector<Case> images;
   for (uint64_t number = 20000; number < 20020; ++number)
   {
-    const Case image = RandomCase(number, 200);
+    images.push_back(RandomCase(number, 200));
+  }
+  // Two levels: the last state of a level is shown in its cells.
+  SnakeScene scene;
+  scene.Width = scene.Height = 700;
+  images.push_back(itk::cuda::MakeCase(scene));
+  ASSERT_GT(images.back().Run().Record.front().LevelExponent, 0u);
+  for (size_t number = 0; number < images.size(); ++number)
+  {
+    const Case & image = images[number];
     struct Seen
     {
       std::vector<itk::CudaSnakePolygon> Polygons;
@@ -89,14 +100,14 @@ TEST_F(CudaRegionSnakeTwinGpu, ObserversSeeTheSameStatesAndChangeNothing)
     };
     ExpectSameResults(image.Run(1, watch(onHost)), this->RunOnDevice(image, watch(onDevice)), "watched");
     ExpectSameResults(image.Run(), this->RunOnDevice(image), "not watched");
-    ASSERT_EQ(onHost.Sums, onDevice.Sums) << "scene " << number;
+    ASSERT_EQ(onHost.Sums, onDevice.Sums) << "image " << number;
     ASSERT_EQ(onHost.Polygons.size(), onDevice.Polygons.size());
     for (size_t i = 0; i < onHost.Polygons.size(); ++i)
     {
-      ASSERT_EQ(onHost.Polygons[i].size(), onDevice.Polygons[i].size()) << "scene " << number << " state " << i;
+      ASSERT_EQ(onHost.Polygons[i].size(), onDevice.Polygons[i].size()) << "image " << number << " state " << i;
       for (size_t j = 0; j < onHost.Polygons[i].size(); ++j)
       {
-        ASSERT_TRUE(onHost.Polygons[i][j] == onDevice.Polygons[i][j]) << "scene " << number << " state " << i;
+        ASSERT_TRUE(onHost.Polygons[i][j] == onDevice.Polygons[i][j]) << "image " << number << " state " << i;
       }
     }
   }

@@ -133,35 +133,30 @@ GoOn(DeviceSnake & snake, PhaseProgress::Stage stage, int first, const Conclusio
   __syncthreads();
 }
 
-/** Whether whoever watches the run wants to see the state after a phase that began with so many entries. */
-__device__ inline bool
-IsPauseDue(const DeviceSnake & snake, SnakeControl::Phase phase, uint32_t entries, const LaunchLimits & limits)
-{
-  const bool levelBegins = phase == SnakeControl::Phase::Measure;
-  return snake.NumberOfEntries > entries && (limits.PauseAtSteps || (levelBegins && limits.PauseAtLevels));
-}
-
-/** By the first block: what of the conclusion the launch has the time for, and what comes next. */
+/** By the first block: what of the conclusion the launch has the time for, and what comes next. A state that somebody
+ * wants to see is left as it is: the next launch prepares the phase that follows. */
 __device__ inline void
 ConcludeInPortions(DeviceSnake &        snake,
                    const LatticePoint * polygon,
                    ConclusionScratch &  scratch,
                    const LaunchLimits & limits)
 {
-  const SnakeControl::Phase phase = snake.Control.Next;
-  const uint32_t            entries = snake.NumberOfEntries;
-  BlockGroup<true>          group(snake, scratch, limits.StepsPerPortion);
+  const bool       measuring = snake.Control.Next == SnakeControl::Phase::Measure;
+  const uint32_t   entries = snake.NumberOfEntries;
+  BlockGroup<true> group(snake, scratch, limits.StepsPerPortion);
   Conclude(group, snake, polygon);
+  const bool news = snake.NumberOfEntries > entries;
+  const bool isShown = news && limits.PauseAtSteps;
   if (threadIdx.x == 0)
   {
-    snake.Pause = IsPauseDue(snake, phase, entries, limits) || scratch.TimeIsUp;
+    snake.Pause = isShown || (news && measuring && limits.PauseAtLevels) || scratch.TimeIsUp;
+    snake.IsPrepared = !isShown;
   }
-  if (scratch.IsInterrupted)
+  __syncthreads();
+  if (!scratch.IsInterrupted && !isShown)
   {
-    __syncthreads();
-    return;
+    PrepareNext<true>(snake, scratch, limits.StepsPerPortion);
   }
-  PrepareNext<true>(snake, scratch, limits.StepsPerPortion);
 }
 
 /** By the first block of a limited launch, after the other work of a portion. */
