@@ -9,7 +9,8 @@ set(CudaFilters_SNAKE_GTESTS
     itkCudaRegionSnakeQualityGTest.cxx
     itkCudaRegionSnakeTwinGTest.cxx
     itkCudaSnakeLatticeGTest.cxx
-    itkCudaSnakeLawsGTest.cxx)
+    itkCudaSnakeLawsGTest.cxx
+    itkCudaSnakePhasesGTest.cxx)
 # Units of what is only there in a build with CUDA.
 set(CudaFilters_SNAKE_CUDA_GTESTS itkCudaRegionSnakeGridGTest.cxx itkCudaSnakeDeviceMathGTest.cxx)
 
