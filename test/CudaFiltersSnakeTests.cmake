@@ -8,11 +8,12 @@ set(CudaFilters_SNAKE_GTESTS
     itkCudaRegionSnakeLooksGTest.cxx
     itkCudaRegionSnakeQualityGTest.cxx
     itkCudaRegionSnakeTwinGTest.cxx
+    itkCudaSnakeImageGTest.cxx
     itkCudaSnakeLatticeGTest.cxx
     itkCudaSnakeLawsGTest.cxx
     itkCudaSnakePhasesGTest.cxx)
 # Units of what is only there in a build with CUDA.
-set(CudaFilters_SNAKE_CUDA_GTESTS itkCudaRegionSnakeGridGTest.cxx itkCudaSnakeDeviceMathGTest.cxx)
+set(CudaFilters_SNAKE_CUDA_GTESTS itkCudaRegionSnakeGridGTest.cxx itkCudaSnakeDeviceImageGTest.cxx itkCudaSnakeDeviceMathGTest.cxx)
 
 if(COMMAND cudafilters_add_gtests)
   cudafilters_add_gtests(CudaFiltersSnakeGTestDriver SOURCES ${CudaFilters_SNAKE_GTESTS} ${CudaFilters_SNAKE_SCENE_SRCS})

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "itkCudaCall.h"
 #include "itkCudaDevice.h"
-#include "itkCudaRegionSamples.h"
-#include "itkCudaSnakeBackend.h"
 #include "itkCudaSnakeCuda.h"
 #include "itkCudaSnakeDeviceTest.h"
-#include "itkCudaSnakePlan.h"
 #include "itkCudaSnakeTestCase.h"
 
 #include <gtest/gtest.h>
@@ -29,7 +26,10 @@ using itk::CudaRegionSnakeResult;
 using itk::cuda::Case;
 using itk::cuda::ExpectSameResults;
 using itk::cuda::RandomCase;
+using itk::cuda::region::Threads;
+using itk::cuda::snake::DeviceSnakeImage;
 using itk::cuda::snake::SnakeLaunchOptions;
+using itk::cuda::snake::SnakeRun;
 
 class CudaRegionSnakeGridGpu : public itk::cuda::SnakeDeviceTest
 {
@@ -46,16 +46,12 @@ protected:
   RunWithOptions(const Case & image, const SnakeLaunchOptions & options, const CudaRegionSnakeObserver & observer) const
   {
     return image.RunWith([&](const CudaRegionSnakeInput & input, const CudaRegionSnakeParameters & parameters) {
-      return itk::cuda::snake::RunRegionSnake(input,
-                                              parameters,
-                                              1,
-                                              observer,
-                                              [&](const itk::cuda::region::Samples &        samples,
-                                                  const itk::cuda::snake::SnakePlan &       plan,
-                                                  const itk::cuda::region::LawDescription & law) {
-                                                return itk::cuda::snake::MakeCudaSnakeBackend(
-                                                  samples, plan, law, m_Device, options);
-                                              });
+      const DeviceSnakeImage snakeImage(input, parameters, Threads(1), m_Device);
+      SnakeRun               run;
+      run.Parameters = parameters;
+      run.StartPolygon = input.StartPolygon;
+      run.Observer = observer;
+      return RunOnDevice(snakeImage, run, options);
     });
   }
 };

@@ -25,3 +25,6 @@ macro(cudafilters_add_region_sources)
 endmacro()
 
 cudafilters_add_region_sources(region/itkCudaRegionLaws.cxx region/itkCudaRegionSamples.cxx region/itkCudaRegionTables.cxx)
+if(CudaFilters_USE_CUDA)
+  cudafilters_add_region_sources(region/itkCudaRegionDeviceSums.cu)
+endif()

@@ -12,35 +12,42 @@ namespace itk::cuda::region
 {
 class Threads;
 
-/** The image on an integer grid: value = Offset + Step * sample, or log(value) for the log-normal law.
+/** What is known of an image on an integer grid besides its samples: value = Offset + Step * sample, or log(value) for
+ * the log-normal law. */
+struct SamplesDescription
+{
+  int32_t           Width{ 0 };
+  int32_t           Height{ 0 };
+  CudaComponentType Type{ CudaComponentType::UShort }; // UChar, UShort or UInt
+  uint32_t          Flip{ 0 };                         // sample = stored value ^ Flip
+  double            Offset{ 0.0 };
+  double            Step{ 1.0 };
+  size_t            NumberOfValidPixels{ 0 };
+
+  /** Words of 16 bits that hold a row's bits of a mask: bit x % 16 of word x / 16 is that of pixel x. */
+  size_t
+  GetMaskWordsPerRow() const
+  {
+    return static_cast<size_t>(Width) / 16 + 1;
+  }
+};
+
+/** The image on an integer grid, in host memory.
  *
  * Images of integers are used in place where their values are the samples. Others are copied: floats on a grid of a
  * power of two, as fine as 63-bit sums of the law allow and from the minimum (Gaussian laws) or from 0; logarithms on a
  * grid of 16 bits; binary images as 0 and 1. A value is rounded to the nearest sample, upward half way. */
-class Samples
+class Samples : public SamplesDescription
 {
 public:
   /** Checks the input and prepares it.
    * \exception ExceptionObject if the law cannot describe the values, naming the first index of an offending one. */
   Samples(const CudaRegionSnakeInput & input, const CudaRegionSnakeParameters & parameters, const Threads & threads);
 
-  int32_t           Width{ 0 };
-  int32_t           Height{ 0 };
-  CudaComponentType Type{ CudaComponentType::UShort }; // UChar, UShort or UInt
-  const void *      Data{ nullptr };
-  ptrdiff_t         RowStride{ 0 }; // samples
-  uint32_t          Flip{ 0 };      // sample = stored value ^ Flip
-  double            Offset{ 0.0 };
-  double            Step{ 1.0 };
-  // bit x of row y, rows padded to whole words of 16 bits; empty without a mask
+  const void * Data{ nullptr };
+  ptrdiff_t    RowStride{ 0 }; // samples
+  // rows of GetMaskWordsPerRow() words; empty without a mask
   std::unique_ptr<uint16_t[]> ValidBits;
-  size_t                      NumberOfValidPixels{ 0 };
-
-  size_t
-  GetMaskWordsPerRow() const
-  {
-    return static_cast<size_t>(Width) / 16 + 1;
-  }
 
 private:
   std::unique_ptr<char[]> m_Storage;

@@ -146,6 +146,8 @@ template <typename TSample, bool VMask>
 struct DevicePixels : PixelLevel<TSample, true, VMask>
 {
   using Base = PixelLevel<TSample, true, VMask>;
+  using SampleType = TSample;
+  static constexpr bool HasMask = VMask;
 
   struct Lookup
   {
@@ -254,9 +256,10 @@ template <typename TLevel>
 class EdgeRows
 {
 public:
+  /** `left`: of the level. */
   __device__
-  EdgeRows(const LatticeEdge & edge, int32_t row, int32_t stride)
-    : m_Walker({ edge.Top, edge.DeltaX, Maximum(1, edge.NumberOfRows), edge.Upward }, row, stride)
+  EdgeRows(const LatticeEdge & edge, int32_t left, int32_t row, int32_t stride)
+    : m_Walker(MoveRight({ edge.Top, edge.DeltaX, Maximum(1, edge.NumberOfRows), edge.Upward }, left), row, stride)
     , m_Top(edge.Top.Y)
     , m_Row(row)
     , m_Stride(stride)
@@ -277,7 +280,7 @@ public:
 #pragma unroll
     for (int32_t b = 0; b < Batch; ++b)
     {
-      // Beyond the edge column 0 is looked up, before which there is nothing.
+      // Beyond the edge the image's column 0 is looked up, before which there is nothing.
       const int32_t row = m_Row + b * m_Stride;
       const bool    inside = row < m_NumberOfRows;
       m_Lookups[b] = level.Fetch(m_Top + (inside ? row : m_Row), inside ? m_Walker.GetColumn() : 0);
@@ -319,8 +322,8 @@ template <typename TLevel>
 __device__ Moments
 SumChainRows(const TLevel & level, const LatticeChain & chain, int32_t row, int32_t stride)
 {
-  EdgeRows<TLevel> first(MakeEdge(chain.Before, chain.At), row, stride);
-  EdgeRows<TLevel> second(MakeEdge(chain.At, chain.After), row, stride);
+  EdgeRows<TLevel> first(MakeEdge(chain.Before, chain.At), level.Left, row, stride);
+  EdgeRows<TLevel> second(MakeEdge(chain.At, chain.After), level.Left, row, stride);
   while (true)
   {
     const bool firstHasNext = first.HasNext();
@@ -453,9 +456,29 @@ SumCellsKernel(DevicePixels<TSample, VMask> pixels,
     Moments sum;
     for (int32_t y = row * side; y < (row + 1) * side; ++y)
     {
-      sum += pixels.RowPrefix(y, x * side);
+      sum += pixels.RowPrefix(y, pixels.Left + x * side);
+      sum -= pixels.Left > 0 ? pixels.RowPrefix(y, pixels.Left) : Moments{};
     }
     prefixes[static_cast<size_t>(row) * (cells.Width + 1) + x] = sum;
+  }
+}
+
+/** Sums of all pixels of a level, added to `total`; one thread per row. */
+template <typename TSample, bool VMask>
+__global__ void
+__launch_bounds__(ThreadsPerBlock) SumPixelsKernel(DevicePixels<TSample, VMask> pixels, Moments * total)
+{
+  Moments   sum;
+  const int rows = static_cast<int>(gridDim.x) * ThreadsPerBlock;
+  for (int y = static_cast<int>(blockIdx.x) * ThreadsPerBlock + static_cast<int>(threadIdx.x); y < pixels.Height;
+       y += rows)
+  {
+    sum += pixels.RowPrefix(y, pixels.Left + pixels.Width) - pixels.RowPrefix(y, pixels.Left);
+  }
+  sum = SumOverWarp(sum);
+  if (LaneIndex() == 0)
+  {
+    AtomicAdd(*total, sum);
   }
 }
 

@@ -40,8 +40,27 @@ CountBits(uint32_t bits)
   return static_cast<int32_t>((bits * 0x01010101u) >> 24);
 }
 
-/** Samples and checkpoints of the full image. `TSample` is uint8_t, uint16_t or uint32_t. With a mask, invalid pixels'
- * samples are 0. */
+/** Some pixels of an image: columns X to X + Width - 1 of rows Y to Y + Height - 1. */
+struct PixelRectangle
+{
+  int32_t X{ 0 };
+  int32_t Y{ 0 };
+  int32_t Width{ 0 };
+  int32_t Height{ 0 };
+
+  friend bool
+  operator==(const PixelRectangle & r, const PixelRectangle & s)
+  {
+    return r.X == s.X && r.Y == s.Y && r.Width == s.Width && r.Height == s.Height;
+  }
+};
+
+/** Samples and checkpoints of the full image or of a rectangle of it. `TSample` is uint8_t, uint16_t or uint32_t. With
+ * a mask, invalid pixels' samples are 0.
+ *
+ * A rectangle is a level of its own: its pixels, and the corners of polygons on it, count from its corner. Only the
+ * columns of row prefixes count from the image's left side. What lies left of the rectangle is in the prefixes, and
+ * cancels in the sums of closed lines, modulo 2^64. */
 template <typename TSample, bool VSquares, bool VMask>
 struct PixelLevel
 {
@@ -52,9 +71,22 @@ struct PixelLevel
   int32_t                CheckpointsPerRow;
   int32_t                Width;
   int32_t                Height;
-  TSample                Flip; // sample = stored value ^ Flip
+  TSample                Flip;      // sample = stored value ^ Flip
+  int32_t                Left{ 0 }; // column of the image where the level begins
 
-  /** Sums of the pixels x < column of row y. */
+  /** Makes this level, the full image's, that of a rectangle. */
+  void
+  Crop(const PixelRectangle & rectangle)
+  {
+    Samples += rectangle.Y * RowStride;
+    Checkpoints += static_cast<size_t>(rectangle.Y) * CheckpointsPerRow;
+    Mask += VMask ? static_cast<size_t>(rectangle.Y) * CheckpointsPerRow : 0;
+    Width = rectangle.Width;
+    Height = rectangle.Height;
+    Left = rectangle.X;
+  }
+
+  /** Sums of the pixels x < column of row y; the column counts from the image's left side. */
   ITK_CUDA_HOST_DEVICE Moments
   RowPrefix(int32_t y, int32_t column) const
   {
@@ -94,6 +126,8 @@ struct PixelLevel
  * cells scales up exactly. */
 struct BlockLevel
 {
+  static constexpr int32_t Left = 0;
+
   const Moments * Prefixes;
   int32_t         Width;
   int32_t         Height;
@@ -105,6 +139,14 @@ struct BlockLevel
   }
 };
 
+/** The edge with its columns counted from the left side of the image that a level is of. */
+ITK_CUDA_HOST_DEVICE inline LatticeEdge
+MoveRight(LatticeEdge edge, int32_t left)
+{
+  edge.Top.X += left;
+  return edge;
+}
+
 /** Contribution of rows row, row + stride, ... of an edge to the polygon's sums. */
 template <typename TLevel>
 ITK_CUDA_HOST_DEVICE inline Moments
@@ -113,7 +155,7 @@ SumEdgeRows(const TLevel & level, const LatticeEdge & edge, int32_t row, int32_t
   Moments moments;
   if (row < edge.NumberOfRows)
   {
-    CrossingWalker walker(edge, row, stride);
+    CrossingWalker walker(MoveRight(edge, level.Left), row, stride);
     for (; row < edge.NumberOfRows; row += stride)
     {
       moments += level.RowPrefix(edge.Top.Y + row, walker.GetColumn());

@@ -23,7 +23,7 @@ public:
   Moments
   RowPrefix(int32_t y, int32_t column) const override
   {
-    return m_View.RowPrefix(y, column);
+    return m_View.RowPrefix(y, m_View.Left + column);
   }
 
   Moments
@@ -53,13 +53,16 @@ private:
   const TView m_View;
 };
 
-/** Checkpoints of one row; the last one stands at or before the row's end. */
-template <typename TSample, bool VSquares>
+/** Checkpoints of row y; the last one stands at or before the row's end. */
+template <typename TSample, bool VSquares, bool VMask>
 void
-SumRow(const TSample * row, TSample flip, int32_t checkpoints, Checkpoint * out)
+SumRow(const PixelLevel<TSample, VSquares, VMask> & pixels, int32_t y, Checkpoint * out)
 {
-  uint64_t sum = 0;
-  uint64_t squares = 0;
+  const TSample * row = pixels.Samples + y * pixels.RowStride;
+  const TSample   flip = pixels.Flip;
+  const int32_t   checkpoints = pixels.CheckpointsPerRow;
+  uint64_t        sum = 0;
+  uint64_t        squares = 0;
   for (int32_t block = 0; block + 1 < checkpoints; ++block)
   {
     out[block] = { sum, squares };
@@ -97,90 +100,142 @@ SumCells(const TView & pixels, uint32_t exponent, int32_t cellRow, int32_t width
   std::fill(prefixes, prefixes + width + 1, Moments{});
   for (int32_t y = cellRow * side; y < (cellRow + 1) * side; ++y)
   {
+    const Moments before = pixels.RowPrefix(y, pixels.Left);
     for (int32_t x = 0; x <= width; ++x)
     {
-      prefixes[x] += pixels.RowPrefix(y, x * side);
+      prefixes[x] += pixels.RowPrefix(y, pixels.Left + x * side) - before;
     }
   }
 }
+
+/** Cells of 2^exponent pixels a side of a level. */
+template <typename TView>
+BlockLevel
+MakeCells(const TView & pixels, uint32_t exponent, const Threads & threads, std::vector<Moments> & prefixes)
+{
+  const int32_t width = pixels.Width >> exponent;
+  const int32_t height = pixels.Height >> exponent;
+  prefixes.resize(static_cast<size_t>(width + 1) * height);
+  threads.ForRanges(static_cast<size_t>(height), 1, [&](size_t begin, size_t end) {
+    for (size_t row = begin; row < end; ++row)
+    {
+      SumCells(pixels, exponent, static_cast<int32_t>(row), width, prefixes.data() + row * (width + 1));
+    }
+  });
+  return { prefixes.data(), width, height };
+}
+
+/** Sums of all pixels of a level. */
+template <typename TView>
+Moments
+SumPixels(const TView & pixels)
+{
+  Moments sum;
+  for (int32_t y = 0; y < pixels.Height; ++y)
+  {
+    sum += pixels.RowPrefix(y, pixels.Left + pixels.Width) - pixels.RowPrefix(y, pixels.Left);
+  }
+  return sum;
+}
 } // namespace
 
-Tables::Tables(const Samples & samples, bool squares, uint32_t coarseExponent, const Threads & threads)
+template <typename TFunction>
+void
+RowSums::Visit(const TFunction & function) const
 {
-  switch (samples.Type)
+  switch (m_Samples.Type)
   {
     case CudaComponentType::UChar:
-      squares ? this->Build<uint8_t, true>(samples, coarseExponent, threads)
-              : this->Build<uint8_t, false>(samples, coarseExponent, threads);
+      this->VisitType<uint8_t>(function);
       break;
     case CudaComponentType::UShort:
-      squares ? this->Build<uint16_t, true>(samples, coarseExponent, threads)
-              : this->Build<uint16_t, false>(samples, coarseExponent, threads);
+      this->VisitType<uint16_t>(function);
       break;
     default:
-      squares ? this->Build<uint32_t, true>(samples, coarseExponent, threads)
-              : this->Build<uint32_t, false>(samples, coarseExponent, threads);
+      this->VisitType<uint32_t>(function);
       break;
   }
 }
 
-template <typename TSample, bool VSquares>
+template <typename TSample, typename TFunction>
 void
-Tables::Build(const Samples & samples, uint32_t coarseExponent, const Threads & threads)
+RowSums::VisitType(const TFunction & function) const
 {
-  samples.ValidBits ? this->BuildLevels<TSample, VSquares, true>(samples, coarseExponent, threads)
-                    : this->BuildLevels<TSample, VSquares, false>(samples, coarseExponent, threads);
+  if (m_Samples.ValidBits)
+  {
+    m_Squares ? function(this->GetPixels<TSample, true, true>()) : function(this->GetPixels<TSample, false, true>());
+  }
+  else
+  {
+    m_Squares ? function(this->GetPixels<TSample, true, false>()) : function(this->GetPixels<TSample, false, false>());
+  }
 }
 
 template <typename TSample, bool VSquares, bool VMask>
-void
-Tables::BuildLevels(const Samples & samples, uint32_t coarseExponent, const Threads & threads)
+PixelLevel<TSample, VSquares, VMask>
+RowSums::GetPixels() const
 {
-  const int32_t checkpointsPerRow = samples.Width / CheckpointSpacing + 1;
-  const size_t  checkpoints = static_cast<size_t>(checkpointsPerRow) * samples.Height;
-  m_Checkpoints.reset(new Checkpoint[checkpoints]);
-  m_Mask.reset(VMask ? new MaskCheckpoint[checkpoints] : nullptr);
-
   PixelLevel<TSample, VSquares, VMask> pixels;
-  pixels.Samples = static_cast<const TSample *>(samples.Data);
-  pixels.RowStride = samples.RowStride;
+  pixels.Samples = static_cast<const TSample *>(m_Samples.Data);
+  pixels.RowStride = m_Samples.RowStride;
   pixels.Checkpoints = m_Checkpoints.get();
   pixels.Mask = m_Mask.get();
-  pixels.CheckpointsPerRow = checkpointsPerRow;
-  pixels.Width = samples.Width;
-  pixels.Height = samples.Height;
-  pixels.Flip = static_cast<TSample>(samples.Flip);
+  pixels.CheckpointsPerRow = m_Samples.Width / CheckpointSpacing + 1;
+  pixels.Width = m_Samples.Width;
+  pixels.Height = m_Samples.Height;
+  pixels.Flip = static_cast<TSample>(m_Samples.Flip);
+  return pixels;
+}
 
-  const int32_t blockWidth = samples.Width >> coarseExponent;
-  const int32_t blockHeight = samples.Height >> coarseExponent;
+RowSums::RowSums(const Samples & samples, bool squares, uint32_t coarseExponent, const Threads & threads)
+  : m_Samples(samples)
+  , m_Squares(squares)
+  , m_CoarseExponent(coarseExponent)
+{
+  const size_t checkpoints = static_cast<size_t>(samples.Width / CheckpointSpacing + 1) * samples.Height;
+  m_Checkpoints.reset(new Checkpoint[checkpoints]);
+  m_Mask.reset(samples.ValidBits ? new MaskCheckpoint[checkpoints] : nullptr);
   if (coarseExponent > 0)
   {
-    m_Prefixes.resize(static_cast<size_t>(blockWidth + 1) * blockHeight);
+    const BlockLevel cells = this->GetCells();
+    m_Cells.resize(static_cast<size_t>(cells.Width + 1) * cells.Height);
   }
+  this->Visit([&](const auto & pixels) { this->SumRows(pixels, threads); });
+}
+
+template <typename TLevel>
+void
+RowSums::SumRows(const TLevel & pixels, const Threads & threads)
+{
+  const BlockLevel cells = this->GetCells();
   // Bands of one row of cells each, so that the cells are summed while the checkpoints are in the cache.
-  const int32_t        side = 1 << coarseExponent;
-  const auto           bands = static_cast<size_t>((samples.Height + side - 1) / side);
+  const int32_t        side = 1 << m_CoarseExponent;
+  const auto           bands = static_cast<size_t>((pixels.Height + side - 1) / side);
   std::vector<Moments> bandTotals(bands);
   threads.ForRanges(bands, 1, [&](size_t begin, size_t end) {
     for (size_t band = begin; band < end; ++band)
     {
       const int32_t first = static_cast<int32_t>(band) * side;
-      const int32_t last = std::min(first + side, samples.Height);
+      const int32_t last = std::min(first + side, pixels.Height);
       for (int32_t y = first; y < last; ++y)
       {
-        const size_t row = static_cast<size_t>(y) * checkpointsPerRow;
-        SumRow<TSample, VSquares>(
-          pixels.Samples + y * pixels.RowStride, pixels.Flip, checkpointsPerRow, m_Checkpoints.get() + row);
-        if (VMask)
+        const size_t row = static_cast<size_t>(y) * pixels.CheckpointsPerRow;
+        SumRow(pixels, y, m_Checkpoints.get() + row);
+        if (m_Mask)
         {
-          CountRow(samples.ValidBits.get() + y * samples.GetMaskWordsPerRow(), checkpointsPerRow, m_Mask.get() + row);
+          CountRow(m_Samples.ValidBits.get() + y * m_Samples.GetMaskWordsPerRow(),
+                   pixels.CheckpointsPerRow,
+                   m_Mask.get() + row);
         }
-        bandTotals[band] += pixels.RowPrefix(y, samples.Width);
+        bandTotals[band] += pixels.RowPrefix(y, pixels.Width);
       }
-      if (coarseExponent > 0 && static_cast<int32_t>(band) < blockHeight)
+      if (m_CoarseExponent > 0 && static_cast<int32_t>(band) < cells.Height)
       {
-        SumCells(
-          pixels, coarseExponent, static_cast<int32_t>(band), blockWidth, m_Prefixes.data() + band * (blockWidth + 1));
+        SumCells(pixels,
+                 m_CoarseExponent,
+                 static_cast<int32_t>(band),
+                 cells.Width,
+                 m_Cells.data() + band * (static_cast<size_t>(cells.Width) + 1));
       }
     }
   });
@@ -188,10 +243,24 @@ Tables::BuildLevels(const Samples & samples, uint32_t coarseExponent, const Thre
   {
     m_Total += bandTotal;
   }
-  m_Pixels.reset(new LevelOf<PixelLevel<TSample, VSquares, VMask>>(pixels, 0));
-  if (coarseExponent > 0)
-  {
-    m_Blocks.reset(new LevelOf<BlockLevel>(BlockLevel{ m_Prefixes.data(), blockWidth, blockHeight }, coarseExponent));
-  }
+}
+
+Tables::Tables(const RowSums & sums, const PixelRectangle & rectangle, uint32_t coarseExponent, const Threads & threads)
+{
+  const bool whole = rectangle == sums.GetWhole();
+  sums.Visit([&](auto pixels) {
+    if (!whole)
+    {
+      pixels.Crop(rectangle);
+    }
+    m_Total = whole ? sums.GetTotal() : SumPixels(pixels);
+    m_Pixels.reset(new LevelOf<decltype(pixels)>(pixels, 0));
+    if (coarseExponent > 0)
+    {
+      const bool kept = whole && coarseExponent == sums.GetCoarseExponent();
+      m_Blocks.reset(new LevelOf<BlockLevel>(
+        kept ? sums.GetCells() : MakeCells(pixels, coarseExponent, threads, m_Cells), coarseExponent));
+    }
+  });
 }
 } // namespace itk::cuda::region

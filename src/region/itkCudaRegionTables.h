@@ -39,12 +39,76 @@ public:
            Moments *            changes) const = 0;
 };
 
-/** Sums of the samples, for the host: checkpoints of all rows, and cells of one coarser level if there is one. */
+/** \class RowSums
+ * \brief Sums along the rows of an image, for the host: what the sums of its levels and of its rectangles' levels are
+ * made of.
+ *
+ * Nothing changes after the constructor, so any number of threads may make Tables of it at once. It refers to the
+ * samples.
+ */
+class RowSums
+{
+public:
+  /** \param coarseExponent of the whole image's cells, which are kept; 0: none are */
+  RowSums(const Samples & samples, bool squares, uint32_t coarseExponent, const Threads & threads);
+
+  /** Of all pixels. */
+  const Moments &
+  GetTotal() const
+  {
+    return m_Total;
+  }
+  uint32_t
+  GetCoarseExponent() const
+  {
+    return m_CoarseExponent;
+  }
+  /** The whole image's cells, if there are any. */
+  BlockLevel
+  GetCells() const
+  {
+    return { m_Cells.data(), m_Samples.Width >> m_CoarseExponent, m_Samples.Height >> m_CoarseExponent };
+  }
+
+  /** Calls function(level) with the PixelLevel of the whole image. */
+  template <typename TFunction>
+  void
+  Visit(const TFunction & function) const;
+
+  PixelRectangle
+  GetWhole() const
+  {
+    return { 0, 0, m_Samples.Width, m_Samples.Height };
+  }
+
+private:
+  const Samples &                   m_Samples;
+  const bool                        m_Squares;
+  const uint32_t                    m_CoarseExponent;
+  std::unique_ptr<Checkpoint[]>     m_Checkpoints;
+  std::unique_ptr<MaskCheckpoint[]> m_Mask;
+  std::vector<Moments>              m_Cells;
+  Moments                           m_Total;
+
+  template <typename TSample, typename TFunction>
+  void
+  VisitType(const TFunction & function) const;
+  template <typename TSample, bool VSquares, bool VMask>
+  PixelLevel<TSample, VSquares, VMask>
+  GetPixels() const;
+  template <typename TLevel>
+  void
+  SumRows(const TLevel & pixels, const Threads & threads);
+};
+
+/** The levels of an image or of a rectangle of it, for one optimiser on the host: pixels, and cells of one coarser
+ * level if there is one. */
 class Tables
 {
 public:
-  /** \param coarseExponent of the cells of 2^exponent pixels a side; 0: no coarser level */
-  Tables(const Samples & samples, bool squares, uint32_t coarseExponent, const Threads & threads);
+  /** \param sums which have to live longer
+   * \param coarseExponent of the cells of 2^exponent pixels a side; 0: no coarser level */
+  Tables(const RowSums & sums, const PixelRectangle & rectangle, uint32_t coarseExponent, const Threads & threads);
 
   /** Of all pixels. */
   const Moments &
@@ -59,19 +123,10 @@ public:
   }
 
 private:
-  std::unique_ptr<Checkpoint[]>     m_Checkpoints;
-  std::unique_ptr<MaskCheckpoint[]> m_Mask;
-  std::vector<Moments>              m_Prefixes;
-  std::unique_ptr<Level>            m_Pixels;
-  std::unique_ptr<Level>            m_Blocks;
-  Moments                           m_Total;
-
-  template <typename TSample, bool VSquares>
-  void
-  Build(const Samples & samples, uint32_t coarseExponent, const Threads & threads);
-  template <typename TSample, bool VSquares, bool VMask>
-  void
-  BuildLevels(const Samples & samples, uint32_t coarseExponent, const Threads & threads);
+  std::vector<Moments>   m_Cells; // empty: the whole image's
+  std::unique_ptr<Level> m_Pixels;
+  std::unique_ptr<Level> m_Blocks;
+  Moments                m_Total;
 };
 } // namespace itk::cuda::region
 

@@ -4,8 +4,11 @@ set(CudaFilters_SNAKE_SRCS
     snake/itkCudaRegionSnakeEnums.cxx
     snake/itkCudaSnakeGeometry.cxx
     snake/itkCudaSnakeHost.cxx
+    snake/itkCudaSnakeHostBackend.cxx
+    snake/itkCudaSnakeImage.cxx
     snake/itkCudaSnakePlan.cxx
     snake/itkCudaSnakeRectangles.cxx
+    snake/itkCudaSnakeRun.cxx
     snake/itkCudaSnakeStart.cxx)
 if(CudaFilters_USE_CUDA)
   list(APPEND CudaFilters_SNAKE_SRCS snake/itkCudaRegionSnakeDevice.cxx snake/itkCudaSnakeCuda.cu)

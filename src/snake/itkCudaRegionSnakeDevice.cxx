@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "itkCudaRegionSnakeEngine.h"
 #include "itkCudaSnakeCuda.h"
+#include "itkCudaSnakeOnce.h"
 
 #include <algorithm>
 
@@ -34,14 +35,14 @@ CudaRegionSnakeOnDevice(const CudaRegionSnakeInput &      input,
                         unsigned int                      numberOfThreads,
                         const CudaRegionSnakeObserver &   observer)
 {
-  return cuda::snake::RunRegionSnake(input,
-                                     parameters,
-                                     numberOfThreads,
-                                     observer,
-                                     [deviceIndex](const cuda::region::Samples &        samples,
-                                                   const cuda::snake::SnakePlan &       plan,
-                                                   const cuda::region::LawDescription & law) {
-                                       return cuda::snake::MakeCudaSnakeBackend(samples, plan, law, deviceIndex);
-                                     });
+  using namespace cuda::snake;
+  const cuda::region::Threads threads(numberOfThreads);
+  return RunOnce(
+    input,
+    parameters,
+    observer,
+    threads,
+    [&](const cuda::region::Samples & samples) { return DeviceSnakeImage(samples, parameters, deviceIndex); },
+    [&](const DeviceSnakeImage & image, const SnakeRun & run) { return RunOnDevice(image, run); });
 }
 } // end namespace itk

@@ -3,14 +3,12 @@
 #define itkCudaSnakeBackend_h
 
 #include "itkCudaRegionLaws.h"
-#include "itkCudaRegionSamples.h"
 #include "itkCudaRegionSnakeTypes.h"
 #include "itkCudaSnakeControl.h"
 #include "itkCudaSnakeRegion.h"
 
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <vector>
 
 namespace itk::cuda::snake
@@ -28,7 +26,7 @@ struct SnakeOutcome
 };
 
 /** \class SnakeBackend
- * \brief The work that the host or a device does for the engine. All give the same results, bit for bit.
+ * \brief The work that the host or a device does for one run. All give the same results, bit for bit.
  */
 class SnakeBackend
 {
@@ -41,6 +39,10 @@ public:
   /** Sums of all pixels. */
   virtual Moments
   GetTotal() = 0;
+
+  /** What the functions below go by. */
+  virtual void
+  Begin(const SnakePlan & plan, const LawDescription & law) = 0;
 
   /** Sums of a polygon in cells of 2^exponent pixels, of a level of the plan. */
   virtual Moments
@@ -61,18 +63,6 @@ public:
   virtual SnakeOutcome
   RunRemoval(const CudaSnakePolygon & start, const ProgressFunction & progress) = 0;
 };
-
-/** Computes the sums and returns what works on them. Nothing that is passed needs to live on but the samples. */
-using SnakeBackendMaker =
-  std::function<std::unique_ptr<SnakeBackend>(const Samples &, const SnakePlan &, const LawDescription &)>;
-
-/** The engine, on a backend. */
-CudaRegionSnakeResult
-RunRegionSnake(const CudaRegionSnakeInput &      input,
-               const CudaRegionSnakeParameters & parameters,
-               unsigned int                      numberOfThreads,
-               const CudaRegionSnakeObserver &   observer,
-               const SnakeBackendMaker &         makeBackend);
 } // namespace itk::cuda::snake
 
 #endif

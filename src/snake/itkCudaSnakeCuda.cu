@@ -4,13 +4,15 @@
 #include "itkCudaCall.h"
 #include "itkCudaDevice.h"
 #include "itkCudaMemory.h"
+#include "itkCudaRegionDeviceSums.cuh"
 #include "itkCudaRoundUp.h"
+#include "itkCudaSnakeClock.h"
 #include "itkCudaSnakeKernels.cuh"
 #include "itkCudaSnakeLoop.cuh"
-#include "itkCudaTransfer.h"
+#include "itkCudaSnakePlan.h"
 
 #include <algorithm>
-#include <chrono>
+#include <iterator>
 #include <optional>
 #include <type_traits>
 
@@ -21,46 +23,6 @@ namespace
 using namespace kernels;
 
 constexpr int BlocksOfSmallKernels = 1024;
-
-/** Rows on the device start at multiples of 16 samples, as checkpoints do. */
-size_t
-GetPitch(size_t width)
-{
-  return RoundUp(width, CheckpointSpacing);
-}
-
-template <typename T>
-constexpr CudaComponentType
-ComponentTypeOf()
-{
-  return sizeof(T) == 1 ? CudaComponentType::UChar
-                        : (sizeof(T) == 2 ? CudaComponentType::UShort : CudaComponentType::UInt);
-}
-
-/** An array in device memory. */
-template <typename T>
-class DeviceArray
-{
-public:
-  DeviceArray() = default;
-  DeviceArray(size_t size, const StreamLease & stream)
-    : m_Buffer(std::max<size_t>(size, 1) * sizeof(T), stream)
-  {}
-  T *
-  Get() const
-  {
-    return static_cast<T *>(m_Buffer.GetPointer());
-  }
-
-private:
-  DeviceBuffer m_Buffer;
-};
-
-double
-SecondsNow()
-{
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 /** What the loop's kernel begins with. */
 struct LoopLaunch
@@ -73,32 +35,186 @@ static_assert(std::is_trivially_copyable_v<LoopLaunch>);
 /** What goes to and comes from the device, in page-locked memory: the driver copies other memory before it returns. */
 struct SnakeExchange
 {
-  Moments      Total;
   LatticePoint Start[1024]; // unless it has more nodes
   LoopLaunch   Launch;
   LoopResults  Results;
 };
 static_assert(sizeof(SnakeExchange) <= PinnedBuffer::ChunkSize);
 
-/** The device as the engine's backend. */
+/** Waits at the end of its life for all work on a stream, so what is destroyed after it may go to others. */
+class StreamDrain
+{
+public:
+  explicit StreamDrain(const Context & context)
+    : m_Context(context)
+  {}
+  ~StreamDrain() { DrainStream(m_Context); }
+
+  StreamDrain(const StreamDrain &) = delete;
+  StreamDrain &
+  operator=(const StreamDrain &) = delete;
+
+private:
+  const Context m_Context;
+};
+
+/** Arrays of a run, one behind the other in its workspace. */
+class ArrayPlacer
+{
+public:
+  explicit ArrayPlacer(void * base, size_t size = 0)
+    : m_Base(static_cast<char *>(base))
+    , m_Size(size)
+  {}
+
+  template <typename T>
+  void
+  Place(T *& array, size_t number)
+  {
+    constexpr size_t alignment = 128; // a line of the cache
+    m_Size = RoundUp(m_Size, alignment);
+    array = reinterpret_cast<T *>(m_Base + m_Size);
+    m_Size += number * sizeof(T);
+  }
+  size_t
+  GetSize() const
+  {
+    return m_Size;
+  }
+
+private:
+  char * m_Base;
+  size_t m_Size;
+};
+
+/** Sizes of the arrays that the loop works on. */
+struct LoopSizes
+{
+  size_t Nodes;
+  size_t Items;
+  size_t Chunks;
+  size_t Entries;
+
+  LoopSizes(const CudaRegionSnakeParameters & parameters, int numberOfMultiprocessors)
+    : Nodes(std::max<size_t>(parameters.MaximumNumberOfNodes, 4))
+    , Items(Nodes * MaximumItemsPerNode)
+    // One for each node, and as many more as there are units of work.
+    , Chunks(Nodes + static_cast<size_t>(numberOfMultiprocessors) * WarpsPerBlock * UnitsPerWarp)
+    // At most one insertion per iteration, one removal per node, and the levels.
+    , Entries(2 * static_cast<size_t>(parameters.MaximumNumberOfIterations) + Nodes + SnakePlan::MaximumLevels + 2)
+  {}
+
+  /** Sets the arrays of the state in memory that begins at `base`, behind the launch; returns its size. */
+  size_t
+  PlaceArrays(void * base, DeviceSnake & state) const
+  {
+    ArrayPlacer placer(base, sizeof(LoopLaunch));
+    placer.Place(state.Polygons[0], Nodes);
+    placer.Place(state.Polygons[1], Nodes);
+    placer.Place(state.Chunks, Chunks);
+    placer.Place(state.ItemSums, Items);
+    for (Moments *& changes : state.Changes)
+    {
+      placer.Place(changes, Nodes * MaximumCandidates);
+    }
+    placer.Place(state.Rows, Nodes);
+    placer.Place(state.IsStale, Nodes);
+    placer.Place(state.Proposed, Nodes);
+    placer.Place(state.IsSuppressed, Nodes);
+    placer.Place(state.Slots, Nodes);
+    placer.Place(state.Record, Entries);
+    return placer.GetSize();
+  }
+  size_t
+  GetNumberOfBytes() const
+  {
+    DeviceSnake unused;
+    return this->PlaceArrays(nullptr, unused);
+  }
+};
+
+/** The search of a rectangle to start from, and its arrays. */
+struct SearchArrays
+{
+  Moments *        Table;
+  FoundRectangle * Found;
+  size_t           Size;
+
+  SearchArrays(void * base, const RectangleGrid & grid, unsigned int blocks)
+  {
+    ArrayPlacer placer(base);
+    placer.Place(Table, static_cast<size_t>(grid.Columns + 1) * grid.Rows);
+    placer.Place(Found, blocks);
+    Size = placer.GetSize();
+  }
+};
+
+unsigned int
+GetSearchBlocks(const RectangleGrid & grid, int numberOfMultiprocessors)
+{
+  return static_cast<unsigned int>(std::min(grid.GetNumberOfRowPairs(), 4 * numberOfMultiprocessors));
+}
+
+/** What a run needs of its workspace. */
+struct RunSizes
+{
+  size_t Cells; // of the level of a rectangle; 0: the image has them
+  size_t Work;  // of what comes one after the other: search, sums of a polygon, loop
+
+  RunSizes(const DeviceSums &                sums,
+           const PixelRectangle &            rectangle,
+           const CudaRegionSnakeParameters & parameters,
+           int                               numberOfMultiprocessors)
+  {
+    const uint32_t      exponent = GetCoarseExponent(parameters.Schedule, rectangle);
+    const bool          kept = rectangle == sums.GetWhole() && exponent == sums.GetCoarseExponent();
+    const RectangleGrid grid = MakeRectangleGrid(rectangle.Width >> exponent, rectangle.Height >> exponent);
+    Cells = exponent > 0 && !kept ? GetCellBytes(rectangle, exponent) : 0;
+    Work = std::max(SearchArrays(nullptr, grid, GetSearchBlocks(grid, numberOfMultiprocessors)).Size,
+                    LoopSizes(parameters, numberOfMultiprocessors).GetNumberOfBytes());
+  }
+};
+
+/** The device as the engine's backend, for one run on an image or a rectangle of it. */
 template <typename TSample, bool VMask>
 class CudaSnakeBackend : public SnakeBackend
 {
 public:
-  CudaSnakeBackend(const Samples &            samples,
-                   const SnakePlan &          plan,
-                   const LawDescription &     law,
-                   int                        deviceIndex,
-                   const SnakeLaunchOptions & options)
-    : m_Plan(plan)
-    , m_Law(law)
-    , m_Guard(deviceIndex)
-    , m_Stream(deviceIndex)
-    , m_NumberOfMultiprocessors(GetDeviceProperties(deviceIndex).MultiprocessorCount)
+  CudaSnakeBackend(const DeviceSnakeImage &          image,
+                   const PixelRectangle &            rectangle,
+                   const CudaRegionSnakeParameters & parameters,
+                   Workspace                         workspace,
+                   const Context &                   context,
+                   const SnakeLaunchOptions &        options)
+    : m_Context(context)
+    , m_NumberOfMultiprocessors(GetDeviceProperties(context.GetDevice()).MultiprocessorCount)
     , m_Options(options)
+    , m_LoopSizes(parameters, m_NumberOfMultiprocessors)
+    , m_Pixels(GetPixels<TSample, VMask>(image.GetSums(), rectangle))
+    , m_UsesSquares(UsesSquares(image.GetLaw()))
   {
-    this->PrepareSums(samples);
-    this->UploadAndSum(samples);
+    const DeviceSums & sums = image.GetSums();
+    const RunSizes     sizes(sums, rectangle, parameters, m_NumberOfMultiprocessors);
+    const uint32_t     exponent = GetCoarseExponent(parameters.Schedule, rectangle);
+    auto * const       ownCells = static_cast<Moments *>(workspace.Take(sizes.Cells));
+    m_Work = workspace.Take(sizes.Work);
+    if (exponent > 0)
+    {
+      m_Blocks.Width = rectangle.Width >> exponent;
+      m_Blocks.Height = rectangle.Height >> exponent;
+      m_Blocks.Prefixes = ownCells ? ownCells : sums.GetCells();
+    }
+    if (ownCells)
+    {
+      MakeCells(sums, rectangle, exponent, ownCells, m_Context);
+    }
+    m_Total = sums.GetTotal();
+    if (!(rectangle == sums.GetWhole()))
+    {
+      auto * const total = static_cast<Moments *>(m_Work);
+      SumPixels(sums, rectangle, total, m_Context);
+      this->CopyToHost(&m_Total, total, 1);
+    }
   }
 
   Moments
@@ -107,14 +223,24 @@ public:
     return this->Exported(m_Total);
   }
 
+  void
+  Begin(const SnakePlan & plan, const LawDescription & law) override
+  {
+    m_Plan = plan;
+    m_Law = law;
+  }
+
   Moments
   SumPolygon(const CudaSnakePolygon & polygon, uint32_t exponent) override
   {
-    const DeviceArray<LatticePoint> points(polygon.size(), m_Stream);
-    const DeviceArray<Moments>      sums(1, m_Stream);
-    const int                       n = static_cast<int>(polygon.size());
-    this->CopyToDevice(points.Get(), polygon.data(), polygon.size());
-    ITK_CUDA_CALL(cudaMemsetAsync(sums.Get(), 0, sizeof(Moments), m_Stream.GetStream()));
+    const int      n = static_cast<int>(polygon.size());
+    LatticePoint * points = nullptr;
+    Moments *      sums = nullptr;
+    ArrayPlacer    placer(m_Work);
+    placer.Place(points, polygon.size());
+    placer.Place(sums, 1);
+    this->CopyToDevice(points, polygon.data(), polygon.size());
+    ITK_CUDA_CALL(cudaMemsetAsync(sums, 0, sizeof(Moments), m_Context.GetStream()));
     const dim3 grid(static_cast<unsigned int>(std::min(n, BlocksOfSmallKernels)));
     if (exponent == 0)
     {
@@ -122,11 +248,11 @@ public:
                                  grid,
                                  dim3(ThreadsPerBlock),
                                  0,
-                                 m_Stream.GetStream(),
+                                 m_Context.GetStream(),
                                  m_Pixels,
-                                 static_cast<const LatticePoint *>(points.Get()),
+                                 static_cast<const LatticePoint *>(points),
                                  n,
-                                 sums.Get()));
+                                 sums));
     }
     else
     {
@@ -134,14 +260,14 @@ public:
                                  grid,
                                  dim3(ThreadsPerBlock),
                                  0,
-                                 m_Stream.GetStream(),
+                                 m_Context.GetStream(),
                                  m_Blocks,
-                                 static_cast<const LatticePoint *>(points.Get()),
+                                 static_cast<const LatticePoint *>(points),
                                  n,
-                                 sums.Get()));
+                                 sums));
     }
     Moments result;
-    this->CopyToHost(&result, sums.Get(), 1);
+    this->CopyToHost(&result, sums, 1);
     return this->Exported(result);
   }
 
@@ -151,11 +277,8 @@ public:
     const bool          coarse = m_Plan.Exponent[0] > 0;
     const RectangleGrid grid =
       MakeRectangleGrid(coarse ? m_Blocks.Width : m_Pixels.Width, coarse ? m_Blocks.Height : m_Pixels.Height);
-    const size_t       tableSize = static_cast<size_t>(grid.Columns + 1) * grid.Rows;
-    const unsigned int blocks =
-      static_cast<unsigned int>(std::min(grid.GetNumberOfRowPairs(), 4 * m_NumberOfMultiprocessors));
-    const DeviceArray<Moments>        table(tableSize, m_Stream);
-    const DeviceArray<FoundRectangle> found(blocks, m_Stream);
+    const unsigned int blocks = GetSearchBlocks(grid, m_NumberOfMultiprocessors);
+    const SearchArrays arrays(m_Work, grid, blocks);
     const dim3 rows(static_cast<unsigned int>(grid.Rows), static_cast<unsigned int>(grid.Columns / WarpsPerBlock + 1));
     if (coarse)
     {
@@ -163,10 +286,10 @@ public:
                                  rows,
                                  dim3(ThreadsPerBlock),
                                  0,
-                                 m_Stream.GetStream(),
+                                 m_Context.GetStream(),
                                  m_Blocks,
                                  grid,
-                                 table.Get()));
+                                 arrays.Table));
     }
     else
     {
@@ -174,24 +297,24 @@ public:
                                  rows,
                                  dim3(ThreadsPerBlock),
                                  0,
-                                 m_Stream.GetStream(),
+                                 m_Context.GetStream(),
                                  m_Pixels,
                                  grid,
-                                 table.Get()));
+                                 arrays.Table));
     }
     ITK_CUDA_CALL(LaunchKernel(SearchRectanglesKernel,
                                dim3(blocks),
                                dim3(ThreadsPerBlock),
                                0,
-                               m_Stream.GetStream(),
+                               m_Context.GetStream(),
                                grid,
-                               static_cast<const Moments *>(table.Get()),
+                               static_cast<const Moments *>(arrays.Table),
                                m_Law,
                                m_Total,
                                m_Plan.MinimumRegionSize,
-                               found.Get()));
+                               arrays.Found));
     std::vector<FoundRectangle> candidates(blocks);
-    this->CopyToHost(candidates.data(), found.Get(), blocks);
+    this->CopyToHost(candidates.data(), arrays.Found, blocks);
     FoundRectangle best{ 0.0, -1 };
     for (const FoundRectangle & candidate : candidates)
     {
@@ -213,33 +336,32 @@ public:
   SnakeOutcome
   RunRemoval(const CudaSnakePolygon & start, const ProgressFunction & progress) override
   {
+    const Moments sums = this->SumPolygon(start, 0);
     this->PrepareState(SnakeControl(m_Plan, m_Plan.NumberOfLevels - 1), start);
-    m_State.BeginRemoval(this->SumPolygon(start, 0));
+    m_State.BeginRemoval(sums);
     return this->RunPhases({}, progress);
   }
 
 private:
   using PixelsType = DevicePixels<TSample, VMask>;
 
-  const SnakePlan          m_Plan;
-  const LawDescription     m_Law;
-  const DeviceGuard        m_Guard;
-  const PinnedBuffer       m_Exchange{ PinnedBuffer::Take() }; // lives longer than what the stream does
-  StreamLease              m_Stream;
+  const Context            m_Context;
   const int                m_NumberOfMultiprocessors;
   const SnakeLaunchOptions m_Options;
+  const LoopSizes          m_LoopSizes;
+  const PixelsType         m_Pixels;
+  DeviceCells              m_Blocks{};
+  Moments                  m_Total;
+  // of the search, the sums of a polygon or the loop: its launch, then its arrays
+  void *     m_Work{ nullptr };
+  const bool m_UsesSquares;
 
-  DeviceArray<TSample>        m_Samples;
-  DeviceArray<uint16_t>       m_ValidBits;
-  DeviceArray<Checkpoint>     m_Checkpoints;
-  DeviceArray<MaskCheckpoint> m_Mask;
-  DeviceArray<Moments>        m_Prefixes;
-  PixelsType                  m_Pixels{};
-  DeviceCells                 m_Blocks{};
-  Moments                     m_Total;
+  SnakePlan      m_Plan;
+  LawDescription m_Law;
+  DeviceSnake    m_State;
 
-  DeviceSnake  m_State;
-  DeviceBuffer m_Workspace; // what the loop works on: its launch, then the arrays of m_State
+  const PinnedBuffer m_Exchange{ PinnedBuffer::Take() };
+  const StreamDrain  m_Drain{ m_Context };
 
   SnakeExchange &
   GetExchange() const
@@ -251,8 +373,14 @@ private:
   Moments
   Exported(Moments sums) const
   {
-    sums.SumOfSquares = UsesSquares(m_Law.Law) ? sums.SumOfSquares : 0;
+    sums.SumOfSquares = m_UsesSquares ? sums.SumOfSquares : 0;
     return sums;
+  }
+
+  void
+  Synchronize() const
+  {
+    ITK_CUDA_CALL(cudaStreamSynchronize(m_Context.GetStream()));
   }
 
   template <typename T>
@@ -260,161 +388,14 @@ private:
   CopyToDevice(T * device, const T * host, size_t number)
   {
     // From ordinary memory: the source may change as soon as the call returns.
-    ITK_CUDA_CALL(cudaMemcpyAsync(device, host, number * sizeof(T), cudaMemcpyHostToDevice, m_Stream.GetStream()));
+    ITK_CUDA_CALL(cudaMemcpyAsync(device, host, number * sizeof(T), cudaMemcpyHostToDevice, m_Context.GetStream()));
   }
   template <typename T>
   void
-  CopyToHost(T * host, const T * device, size_t number)
+  CopyToHost(T * host, const T * device, size_t number) const
   {
-    ITK_CUDA_CALL(cudaMemcpyAsync(host, device, number * sizeof(T), cudaMemcpyDeviceToHost, m_Stream.GetStream()));
-    m_Stream.Synchronize();
-  }
-
-  void
-  PrepareSums(const Samples & samples)
-  {
-    const auto   width = static_cast<size_t>(samples.Width);
-    const auto   height = static_cast<size_t>(samples.Height);
-    const size_t pitch = GetPitch(width);
-    m_Samples = DeviceArray<TSample>(pitch * height, m_Stream);
-    m_Pixels.Width = samples.Width;
-    m_Pixels.Height = samples.Height;
-    m_Pixels.CheckpointsPerRow = samples.Width / CheckpointSpacing + 1;
-    m_Pixels.RowStride = static_cast<ptrdiff_t>(pitch);
-    m_Pixels.Samples = m_Samples.Get();
-    m_Pixels.Flip = static_cast<TSample>(samples.Flip);
-    const size_t checkpoints = static_cast<size_t>(m_Pixels.CheckpointsPerRow) * height;
-    m_Checkpoints = DeviceArray<Checkpoint>(checkpoints, m_Stream);
-    m_Pixels.Checkpoints = m_Checkpoints.Get();
-    if (VMask)
-    {
-      m_ValidBits = DeviceArray<uint16_t>(samples.GetMaskWordsPerRow() * height, m_Stream);
-      m_Mask = DeviceArray<MaskCheckpoint>(checkpoints, m_Stream);
-      m_Pixels.Mask = m_Mask.Get();
-    }
-    const uint32_t exponent = m_Plan.Exponent[0];
-    if (exponent > 0)
-    {
-      m_Blocks.Width = m_Pixels.Width >> exponent;
-      m_Blocks.Height = m_Pixels.Height >> exponent;
-      m_Prefixes = DeviceArray<Moments>(static_cast<size_t>(m_Blocks.Width + 1) * m_Blocks.Height, m_Stream);
-      m_Blocks.Prefixes = m_Prefixes.Get();
-    }
-  }
-
-  /** Uploads the samples. On a stream of their own, sums of rows that have arrived are made while others are on their
-   * way. */
-  void
-  UploadAndSum(const Samples & samples)
-  {
-    const auto                 width = static_cast<size_t>(samples.Width);
-    const auto                 height = static_cast<size_t>(samples.Height);
-    const size_t               pitch = GetPitch(width);
-    const DeviceArray<Moments> total(1, m_Stream);
-    StagingChunks              staging(m_Stream);
-    StreamLease                sums(m_Stream.GetDevice()); // its end waits for what uses the arrays
-    ITK_CUDA_CALL(cudaMemsetAsync(total.Get(), 0, sizeof(Moments), m_Stream.GetStream()));
-    if (pitch > width)
-    {
-      // Several samples are read at once, also at the end of the last row.
-      TSample * const end = m_Samples.Get() + pitch * (height - 1) + width;
-      ITK_CUDA_CALL(cudaMemsetAsync(end, 0, (pitch - width) * sizeof(TSample), m_Stream.GetStream()));
-    }
-    if (VMask)
-    {
-      const size_t words = samples.GetMaskWordsPerRow();
-      this->UploadRowsOf(samples.ValidBits.get(), words, m_ValidBits.Get(), words, words, height, {}, staging);
-    }
-    constexpr size_t groups = 8;
-    const RowGroups  rowGroups{
-      RoundUp((height + groups - 1) / groups, size_t{ 1 } << MaximumLevelExponent),
-      [&](size_t firstRow, size_t endRow) {
-        const Event sent = this->RecordEvent();
-        sent.MakeWait(sums);
-        this->SumRows({ static_cast<int32_t>(firstRow), static_cast<int32_t>(endRow) }, total.Get(), sums);
-      }
-    };
-    this->UploadRowsOf(static_cast<const TSample *>(samples.Data),
-                       static_cast<size_t>(samples.RowStride),
-                       m_Samples.Get(),
-                       pitch,
-                       width,
-                       height,
-                       rowGroups,
-                       staging);
-    Moments & exchanged = this->GetExchange().Total;
-    ITK_CUDA_CALL(cudaMemcpyAsync(&exchanged, total.Get(), sizeof(Moments), cudaMemcpyDeviceToHost, sums.GetStream()));
-    sums.Synchronize();
-    m_Total = exchanged;
-  }
-
-  /** Strides in elements. */
-  template <typename T>
-  void
-  UploadRowsOf(const T *         host,
-               size_t            hostStride,
-               T *               device,
-               size_t            deviceStride,
-               size_t            width,
-               size_t            height,
-               const RowGroups & groups,
-               StagingChunks &   staging)
-  {
-    CudaImageView from;
-    from.Data = const_cast<T *>(host); // views are of memory that may be written
-    from.ComponentType = ComponentTypeOf<T>();
-    from.Size = { { width, height, 1, 1 } };
-    from.Stride = { { 1, hostStride, hostStride * height, hostStride * height } };
-    DeviceView to;
-    to.Data = device;
-    to.ComponentType = from.ComponentType;
-    to.Size = { { width, height, 1, 1, 1 } };
-    to.Stride = { { 1, deviceStride, deviceStride * height, deviceStride * height, deviceStride * height } };
-    UploadRows(from, to, staging, groups);
-  }
-
-  Event
-  RecordEvent() const
-  {
-    Event event;
-    event.Record(m_Stream);
-    return event;
-  }
-
-  /** Checkpoints, cells and total of some rows of pixels, which begin and end where cells do. */
-  void
-  SumRows(const RowRange & rows, Moments * total, const StreamLease & stream)
-  {
-    constexpr int rowBlocks = 65535;
-    ITK_CUDA_CALL(LaunchKernel(SumRowsKernel<TSample, VMask>,
-                               dim3(static_cast<unsigned int>(std::min(rows.End - rows.First, rowBlocks))),
-                               dim3(ThreadsPerBlock),
-                               0,
-                               stream.GetStream(),
-                               m_Pixels,
-                               rows,
-                               m_Checkpoints.Get(),
-                               m_Mask.Get(),
-                               static_cast<const uint16_t *>(m_ValidBits.Get()),
-                               total));
-    const uint32_t exponent = m_Plan.Exponent[0];
-    const RowRange cells{ rows.First >> exponent, rows.End >> exponent };
-    if (exponent == 0 || cells.First == cells.End)
-    {
-      return;
-    }
-    constexpr int threads = 256;
-    ITK_CUDA_CALL(LaunchKernel(SumCellsKernel<TSample, VMask>,
-                               dim3(static_cast<unsigned int>(m_Blocks.Width / threads + 1),
-                                    static_cast<unsigned int>(std::min(cells.End - cells.First, rowBlocks))),
-                               dim3(threads),
-                               0,
-                               stream.GetStream(),
-                               m_Pixels,
-                               exponent,
-                               m_Blocks,
-                               cells,
-                               m_Prefixes.Get()));
+    ITK_CUDA_CALL(cudaMemcpyAsync(host, device, number * sizeof(T), cudaMemcpyDeviceToHost, m_Context.GetStream()));
+    this->Synchronize();
   }
 
   /** Blocks of a cooperative kernel, all resident: one per multiprocessor. */
@@ -430,24 +411,15 @@ private:
   void
   PrepareState(const SnakeControl & control, const CudaSnakePolygon & start)
   {
-    const auto   nodes = std::max<size_t>(m_Plan.MaximumNumberOfNodes, start.size());
-    const size_t items = nodes * (Directions * m_Plan.Rings + 1);
-    // One for each node, and as many more as there are units of work.
-    const size_t chunks = nodes + static_cast<size_t>(m_NumberOfMultiprocessors) * WarpsPerBlock * UnitsPerWarp;
-    // At most one insertion per iteration, one removal per node, and the levels.
-    const size_t entries =
-      2 * static_cast<size_t>(m_Plan.MaximumNumberOfIterations) + nodes + SnakePlan::MaximumLevels + 2;
     m_State = DeviceSnake();
     m_State.Plan = m_Plan;
     m_State.Law = m_Law;
     m_State.Total = m_Total;
     m_State.Begin(control, static_cast<int32_t>(start.size()));
-    m_State.RecordCapacity = static_cast<uint32_t>(entries);
-    m_State.NodeCapacity = static_cast<uint32_t>(nodes);
-    // Twice: to learn the size, and with the memory.
-    m_Workspace = DeviceBuffer(this->PlaceArrays(nullptr, items, chunks), m_Stream);
-    this->PlaceArrays(static_cast<char *>(m_Workspace.GetPointer()), items, chunks);
-    ITK_CUDA_CALL(cudaMemsetAsync(m_State.ItemSums, 0, items * sizeof(Moments), m_Stream.GetStream()));
+    m_State.RecordCapacity = static_cast<uint32_t>(m_LoopSizes.Entries);
+    m_State.NodeCapacity = static_cast<uint32_t>(m_LoopSizes.Nodes);
+    m_LoopSizes.PlaceArrays(m_Work, m_State);
+    ITK_CUDA_CALL(cudaMemsetAsync(m_State.ItemSums, 0, m_LoopSizes.Items * sizeof(Moments), m_Context.GetStream()));
     LatticePoint(&exchanged)[std::extent_v<decltype(SnakeExchange::Start)>] = this->GetExchange().Start;
     const bool fits = start.size() <= std::size(exchanged);
     if (fits)
@@ -457,41 +429,12 @@ private:
     this->CopyToDevice(m_State.Polygons[0], fits ? exchanged : start.data(), start.size());
   }
 
-  /** Sets the arrays of m_State in memory that begins at `base`, behind the launch; returns its size. */
-  size_t
-  PlaceArrays(char * base, size_t items, size_t chunks)
-  {
-    size_t     size = sizeof(LoopLaunch);
-    const auto place = [base, &size](auto *& array, size_t number) {
-      constexpr size_t alignment = 128; // a line of the cache
-      size = RoundUp(size, alignment);
-      array = reinterpret_cast<std::remove_reference_t<decltype(array)>>(base + size);
-      size += number * sizeof(*array);
-    };
-    const size_t nodes = m_State.NodeCapacity;
-    place(m_State.Polygons[0], nodes);
-    place(m_State.Polygons[1], nodes);
-    place(m_State.Chunks, chunks);
-    place(m_State.ItemSums, items);
-    for (Moments *& changes : m_State.Changes)
-    {
-      place(changes, nodes * MaximumCandidates);
-    }
-    place(m_State.Rows, nodes);
-    place(m_State.IsStale, nodes);
-    place(m_State.Proposed, nodes);
-    place(m_State.IsSuppressed, nodes);
-    place(m_State.Slots, nodes);
-    place(m_State.Record, m_State.RecordCapacity);
-    return size;
-  }
-
   /** Without limits: to the end of the schedule. */
   void
   LaunchLoop(const std::optional<LaunchLimits> & limits)
   {
     auto * const    kernel = limits ? SnakeKernel<TSample, VMask, true> : SnakeKernel<TSample, VMask, false>;
-    auto * const    onDevice = static_cast<LoopLaunch *>(m_Workspace.GetPointer());
+    auto * const    onDevice = static_cast<LoopLaunch *>(m_Work);
     SnakeExchange & exchange = this->GetExchange();
     exchange.Launch = { m_State, {} };
     this->CopyToDevice(onDevice, &exchange.Launch, 1);
@@ -501,7 +444,7 @@ private:
     cudaLaunchConfig_t configuration{};
     configuration.gridDim = dim3(static_cast<unsigned int>(this->GetNumberOfBlocks(kernel)));
     configuration.blockDim = dim3(ThreadsPerBlock);
-    configuration.stream = m_Stream.GetStream();
+    configuration.stream = m_Context.GetStream();
     configuration.attrs = &cooperative;
     configuration.numAttrs = 1;
     ITK_CUDA_CALL(
@@ -520,7 +463,7 @@ private:
   void
   TakeResults(SnakeOutcome & outcome)
   {
-    m_Stream.Synchronize();
+    this->Synchronize();
     const LoopResults & results = this->GetExchange().Results;
     m_State = results.State;
     outcome.Polygon.resize(static_cast<size_t>(m_State.NumberOfNodes));
@@ -548,7 +491,7 @@ private:
   std::optional<LaunchLimits>
   GetLimits(bool pauseAtSteps, bool pauseAtLevels) const
   {
-    if (!pauseAtSteps && !pauseAtLevels && !HasKernelTimeout(m_Stream.GetDevice()))
+    if (!pauseAtSteps && !pauseAtLevels && !HasKernelTimeout(m_Context.GetDevice()))
     {
       return std::nullopt;
     }
@@ -564,7 +507,7 @@ private:
     using Kind = CudaRegionSnakeStep::Kind;
     const std::optional<LaunchLimits> limits = this->GetLimits(static_cast<bool>(step), static_cast<bool>(progress));
     SnakeOutcome                      outcome;
-    double                            timeOfRemoval = m_State.Control.Next == Phase::Remove ? SecondsNow() : 0.0;
+    double                            timeOfRemoval = m_State.Control.Next == Phase::Remove ? GetSeconds() : 0.0;
     while (m_State.Control.Next != Phase::Finished)
     {
       const size_t known = outcome.Record.size();
@@ -574,7 +517,7 @@ private:
       this->TakeResults(outcome);
       if (timeOfRemoval == 0.0 && m_State.Control.Next == Phase::Remove)
       {
-        timeOfRemoval = SecondsNow();
+        timeOfRemoval = GetSeconds();
       }
       const bool news = outcome.Record.size() > known;
       if (step && news)
@@ -594,57 +537,73 @@ private:
     outcome.Criterion = m_State.Criterion;
     outcome.NumberOfIterations = m_State.Control.Iterations;
     outcome.Stop = m_State.Control.Stop;
-    outcome.SecondsOfRemoval = timeOfRemoval > 0.0 ? SecondsNow() - timeOfRemoval : 0.0;
+    outcome.SecondsOfRemoval = timeOfRemoval > 0.0 ? GetSeconds() - timeOfRemoval : 0.0;
     return outcome;
   }
 };
 
-template <typename TSample>
-std::unique_ptr<SnakeBackend>
-MakeBackendOf(const Samples &            samples,
-              const SnakePlan &          plan,
-              const LawDescription &     law,
-              int                        deviceIndex,
-              const SnakeLaunchOptions & options)
-{
-  if (samples.ValidBits)
-  {
-    return std::make_unique<CudaSnakeBackend<TSample, true>>(samples, plan, law, deviceIndex, options);
-  }
-  return std::make_unique<CudaSnakeBackend<TSample, false>>(samples, plan, law, deviceIndex, options);
-}
 } // namespace
 
-std::unique_ptr<SnakeBackend>
-MakeCudaSnakeBackend(const Samples &            samples,
-                     const SnakePlan &          plan,
-                     const LawDescription &     law,
-                     int                        deviceIndex,
-                     const SnakeLaunchOptions & options)
+DeviceSnakeImage::DeviceSnakeImage(const CudaRegionSnakeInput &      input,
+                                   const CudaRegionSnakeParameters & parameters,
+                                   const Threads &                   threads,
+                                   int                               device)
+  : DeviceSnakeImage(MakeSamples(input, parameters, threads), parameters, device)
+{}
+
+DeviceSnakeImage::DeviceSnakeImage(const Samples & samples, const CudaRegionSnakeParameters & parameters, int device)
+  : SnakeImage(samples, parameters)
+  , m_Sums(samples, GetCoarseExponent(parameters.Schedule, this->GetWhole()), device)
+{}
+
+size_t
+GetWorkspaceBytes(const DeviceSnakeImage & image, const SnakeRun & run)
 {
-  switch (samples.Type)
-  {
-    case CudaComponentType::UChar:
-      return MakeBackendOf<uint8_t>(samples, plan, law, deviceIndex, options);
-    case CudaComponentType::UShort:
-      return MakeBackendOf<uint16_t>(samples, plan, law, deviceIndex, options);
-    default:
-      return MakeBackendOf<uint32_t>(samples, plan, law, deviceIndex, options);
-  }
+  const int      processors = GetDeviceProperties(image.GetSums().GetDevice()).MultiprocessorCount;
+  const RunSizes sizes(image.GetSums(), CheckSnakeRun(image, run), run.Parameters, processors);
+  return Workspace::GetPieceSize(sizes.Cells) + Workspace::GetPieceSize(sizes.Work);
+}
+
+CudaRegionSnakeResult
+RunOnDevice(const DeviceSnakeImage &   image,
+            const SnakeRun &           run,
+            Workspace                  workspace,
+            const Context &            context,
+            const SnakeLaunchOptions & options)
+{
+  const PixelRectangle rectangle = CheckSnakeRun(image, run);
+  const DeviceGuard    guard(context.GetDevice());
+  return VisitSamples(image.GetSums(), [&](auto sample, auto masked) {
+    using Backend = CudaSnakeBackend<decltype(sample), decltype(masked)::value>;
+    const double          timeOfSums = GetSeconds();
+    Backend               backend(image, rectangle, run.Parameters, workspace, context, options);
+    const double          timeOfRun = GetSeconds();
+    CudaRegionSnakeResult result = RunSnake(image, run, backend);
+    result.SecondsOfSums = timeOfRun - timeOfSums;
+    return result;
+  });
+}
+
+CudaRegionSnakeResult
+RunOnDevice(const DeviceSnakeImage & image, const SnakeRun & run, const SnakeLaunchOptions & options)
+{
+  const int          device = image.GetSums().GetDevice();
+  const DeviceGuard  guard(device);
+  const StreamLease  stream(device);
+  const DeviceBuffer memory(GetWorkspaceBytes(image, run), stream);
+  return RunOnDevice(image, run, { memory.GetPointer(), memory.GetSize() }, stream, options);
 }
 
 size_t
 GetSnakeDeviceBytes(size_t width, size_t height, size_t bytesPerSample, bool masked, uint32_t maximumNumberOfNodes)
 {
-  const size_t checkpoints = (width / CheckpointSpacing + 1) * height;
-  const size_t maskBytes = masked ? sizeof(MaskCheckpoint) + sizeof(uint16_t) : 0;
   const size_t cells = (width / 2 + 1) * (height / 2 + 1);
   // Cells of 2 pixels a side belong to small images only; at the largest sides they are of 16.
   const bool   small = std::min(width, height) < MinimumCellsPerSide << MaximumLevelExponent;
-  const size_t cellBytes = sizeof(Moments) * (small ? cells : cells / 64 + width + height);
+  const size_t cellsOfLevel = small ? cells : cells / 64 + width + height;
   const size_t nodeBytes = 2 * sizeof(LatticePoint) + 4 * sizeof(int32_t) + sizeof(Proposal) + sizeof(RowChunk) +
                            sizeof(Moments) * (MaximumItemsPerNode + SnakeControl::NumberOfCaches * MaximumCandidates);
-  return GetPitch(width) * height * bytesPerSample + checkpoints * (sizeof(Checkpoint) + maskBytes) + cellBytes +
+  return DeviceSums::GetNumberOfBytes(width, height, bytesPerSample, masked, cellsOfLevel) +
          maximumNumberOfNodes * nodeBytes;
 }
 } // namespace itk::cuda::snake

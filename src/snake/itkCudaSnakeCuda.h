@@ -2,12 +2,15 @@
 #ifndef itkCudaSnakeCuda_h
 #define itkCudaSnakeCuda_h
 
-#include "itkCudaSnakeBackend.h"
+#include "itkCudaContext.h"
+#include "itkCudaRegionDeviceSums.h"
+#include "itkCudaSnakeImage.h"
+#include "itkCudaSnakeRun.h"
+#include "itkCudaWorkspace.h"
 
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <memory>
 
 namespace itk::cuda::snake
 {
@@ -23,16 +26,58 @@ struct SnakeLaunchOptions
   int32_t StepsPerPortion{ 1 << 18 };
 };
 
-/** Uploads the samples, computes the sums and returns what works on them.
- * \exception CudaError */
-std::unique_ptr<SnakeBackend>
-MakeCudaSnakeBackend(const Samples &            samples,
-                     const SnakePlan &          plan,
-                     const LawDescription &     law,
-                     int                        deviceIndex,
-                     const SnakeLaunchOptions & options = {});
+/** \class DeviceSnakeImage
+ * \brief A SnakeImage on a device.
+ *
+ * It belongs to no thread, context or stream: runs may be under way on streams of any threads, and whoever destroys it
+ * may be another one.
+ */
+class DeviceSnakeImage : public SnakeImage
+{
+public:
+  /** Of an image and a mask in host memory, neither of which is needed any more when it returns. The sums of the rows
+   * that have arrived are made while others are uploaded. `threads` check and convert the image. \param parameters
+   * NoiseLaw, NumberOfLooks, ForegroundThreshold; and Schedule: whole images are best run with it \exception
+   * ExceptionObject as MakeSamples() \exception CudaError */
+  DeviceSnakeImage(const CudaRegionSnakeInput &      input,
+                   const CudaRegionSnakeParameters & parameters,
+                   const Threads &                   threads,
+                   int                               device);
 
-/** Device memory in bytes for an image, besides what does not depend on its size. */
+  /** Of samples in host memory. \exception CudaError */
+  DeviceSnakeImage(const Samples & samples, const CudaRegionSnakeParameters & parameters, int device);
+
+  const DeviceSums &
+  GetSums() const
+  {
+    return m_Sums;
+  }
+
+private:
+  const DeviceSums m_Sums;
+};
+
+/** Device memory in bytes that RunOnDevice() needs for the run.
+ * \exception ExceptionObject as CheckSnakeRun() */
+size_t
+GetWorkspaceBytes(const DeviceSnakeImage & image, const SnakeRun & run);
+
+/** Runs the snake on the context's stream, which has to be of the image's device, and waits for the result: that of
+ * RunOnHost() bit for bit. The device memory that it needs comes from the workspace.
+ * \exception ExceptionObject as CheckSnakeRun() and RunSnake(), or if the workspace is too small
+ * \exception CudaError */
+CudaRegionSnakeResult
+RunOnDevice(const DeviceSnakeImage &   image,
+            const SnakeRun &           run,
+            Workspace                  workspace,
+            const Context &            context,
+            const SnakeLaunchOptions & options = {});
+
+/** The same on a stream and with memory of the module's own. */
+CudaRegionSnakeResult
+RunOnDevice(const DeviceSnakeImage & image, const SnakeRun & run, const SnakeLaunchOptions & options = {});
+
+/** Device memory in bytes for an image and a run on it, besides what does not depend on its size. */
 size_t
 GetSnakeDeviceBytes(size_t width, size_t height, size_t bytesPerSample, bool masked, uint32_t maximumNumberOfNodes);
 } // namespace itk::cuda::snake

@@ -47,41 +47,6 @@ SumPolygonOn(const Level & level, const CudaSnakePolygon & polygon, const TFunct
 }
 } // namespace
 
-Moments
-HostSnakeBackend::SumPolygon(const CudaSnakePolygon & polygon, uint32_t exponent)
-{
-  return SumPolygonOn(m_Tables.GetLevel(exponent), polygon, [](size_t) {});
-}
-
-CudaSnakePolygon
-HostSnakeBackend::SearchRectangle()
-{
-  return FindBestRectangle(
-    m_Tables.GetLevel(m_Plan.Exponent[0]), m_Tables.GetTotal(), m_Law, m_Plan.MinimumRegionSize, m_Threads);
-}
-
-SnakeOutcome
-HostSnakeBackend::Run(const CudaSnakePolygon & start,
-                      int                      firstLevel,
-                      const StepFunction &     step,
-                      const ProgressFunction & progress)
-{
-  HostSnake snake(m_Plan, m_Law, m_Tables, m_Threads);
-  snake.SetStepFunction(step);
-  snake.SetProgressFunction(progress);
-  snake.Run(start, firstLevel);
-  return snake.GetOutcome();
-}
-
-SnakeOutcome
-HostSnakeBackend::RunRemoval(const CudaSnakePolygon & start, const ProgressFunction & progress)
-{
-  HostSnake snake(m_Plan, m_Law, m_Tables, m_Threads);
-  snake.SetProgressFunction(progress);
-  snake.RunRemoval(start);
-  return snake.GetOutcome();
-}
-
 SnakeOutcome
 HostSnake::GetOutcome() const
 {

@@ -8,7 +8,6 @@
 #include "itkCudaSnakeControl.h"
 #include "itkCudaSnakeCore.h"
 #include "itkCudaSnakeGroup.h"
-#include "itkCudaSnakeStart.h"
 #include "itkCudaSnakeState.h"
 
 #include <cstdint>
@@ -129,41 +128,6 @@ private:
   ProposeRemoval(int node);
   void
   ShowEntry();
-};
-
-/** The host as the engine's backend. */
-class HostSnakeBackend : public SnakeBackend
-{
-public:
-  HostSnakeBackend(const Samples & samples, const SnakePlan & plan, const LawDescription & law, const Threads & threads)
-    : m_Plan(plan)
-    , m_Law(law)
-    , m_Threads(threads)
-    , m_Tables(samples, UsesSquares(law.Law), plan.Exponent[0], threads)
-  {}
-
-  Moments
-  GetTotal() override
-  {
-    return m_Tables.GetTotal();
-  }
-  Moments
-  SumPolygon(const CudaSnakePolygon & polygon, uint32_t exponent) override;
-  CudaSnakePolygon
-  SearchRectangle() override;
-  SnakeOutcome
-  Run(const CudaSnakePolygon & start,
-      int                      firstLevel,
-      const StepFunction &     step,
-      const ProgressFunction & progress) override;
-  SnakeOutcome
-  RunRemoval(const CudaSnakePolygon & start, const ProgressFunction & progress) override;
-
-private:
-  const SnakePlan      m_Plan;
-  const LawDescription m_Law;
-  const Threads &      m_Threads;
-  const Tables         m_Tables;
 };
 } // namespace itk::cuda::snake
 

@@ -34,7 +34,7 @@ SumGridRowsKernel(TLevel level, RectangleGrid grid, Moments * table)
   Moments sum;
   for (int32_t y = grid.GetRow(row) + LaneIndex(); y < grid.GetRow(row + 1); y += WarpSize)
   {
-    sum += level.RowPrefix(y, grid.GetColumn(line));
+    sum += level.RowPrefix(y, level.Left + grid.GetColumn(line));
   }
   sum = SumOverWarp(sum);
   if (LaneIndex() == 0)

@@ -33,12 +33,13 @@ Between(unsigned int lower, unsigned int upper)
 }
 
 void
-RequireSameSize(const CudaImageView & mask, const CudaImageView & image, const char * name)
+RequireSize(const CudaImageView & mask, size_t width, size_t height, const char * name)
 {
-  if (mask.Size != image.Size || mask.ComponentType != CudaComponentType::UChar || mask.NumberOfComponents != 1)
+  if (mask.Size != decltype(mask.Size){ { width, height, 1, 1 } } || mask.ComponentType != CudaComponentType::UChar ||
+      mask.NumberOfComponents != 1)
   {
     itkGenericExceptionMacro(<< name << " has " << mask.Size[0] << " x " << mask.Size[1] << " pixels; it must have "
-                             << image.Size[0] << " x " << image.Size[1] << " of unsigned char, as the image");
+                             << width << " x " << height << " of unsigned char, as the image");
   }
 }
 } // namespace
@@ -81,7 +82,7 @@ CheckSnakeParameters(const CudaRegionSnakeParameters & parameters)
 }
 
 void
-CheckSnakeInput(const CudaRegionSnakeInput & input)
+CheckSnakeImage(const CudaRegionSnakeInput & input)
 {
   if (input.Image.Data == nullptr || input.Image.GetNumberOfPixels() == 0)
   {
@@ -93,20 +94,34 @@ CheckSnakeInput(const CudaRegionSnakeInput & input)
   }
   if (input.ValidMask != nullptr)
   {
-    RequireSameSize(*input.ValidMask, input.Image, "The mask of valid pixels");
+    RequireSize(*input.ValidMask, input.Image.Size[0], input.Image.Size[1], "The mask of valid pixels");
   }
-  if (input.StartMask != nullptr)
+}
+
+void
+CheckSnakeStart(const CudaSnakePolygon * polygon, const CudaImageView * mask, const PixelRectangle & rectangle)
+{
+  if (mask != nullptr)
   {
-    RequireSameSize(*input.StartMask, input.Image, "The initial mask");
+    RequireSize(*mask, static_cast<size_t>(rectangle.Width), static_cast<size_t>(rectangle.Height), "The initial mask");
   }
-  if (input.StartMask != nullptr && input.StartPolygon != nullptr)
+  if (mask != nullptr && polygon != nullptr)
   {
     itkGenericExceptionMacro("Both an initial polygon and an initial mask are given; give one start");
   }
 }
 
-SnakePlan
-MakeSnakePlan(const CudaRegionSnakeParameters & parameters, int32_t width, int32_t height, size_t validPixels)
+void
+CheckSnakeInput(const CudaRegionSnakeInput & input)
+{
+  CheckSnakeImage(input);
+  CheckSnakeStart(input.StartPolygon,
+                  input.StartMask,
+                  { 0, 0, static_cast<int32_t>(input.Image.Size[0]), static_cast<int32_t>(input.Image.Size[1]) });
+}
+
+void
+CheckNumberOfValidPixels(const CudaRegionSnakeParameters & parameters, size_t validPixels)
 {
   if (validPixels / 2 < parameters.MinimumRegionSize)
   {
@@ -114,17 +129,31 @@ MakeSnakePlan(const CudaRegionSnakeParameters & parameters, int32_t width, int32
                                               << parameters.MinimumRegionSize << " need at least "
                                               << 2 * parameters.MinimumRegionSize);
   }
-  SnakePlan     plan;
-  const int32_t shorterSide = std::min(width, height);
-  uint32_t      coarse = 0;
-  plan.InTurns = parameters.Schedule == CudaFiltersEnums::Schedule::AsPublished;
-  if (!plan.InTurns)
+}
+
+uint32_t
+GetCoarseExponent(CudaFiltersEnums::Schedule schedule, const PixelRectangle & rectangle)
+{
+  uint32_t coarse = 0;
+  if (schedule != CudaFiltersEnums::Schedule::AsPublished)
   {
+    const int32_t shorterSide = std::min(rectangle.Width, rectangle.Height);
     while (coarse < MaximumLevelExponent && (shorterSide >> (coarse + 1)) >= MinimumCellsPerSide)
     {
       ++coarse;
     }
   }
+  return coarse;
+}
+
+SnakePlan
+MakeSnakePlan(const CudaRegionSnakeParameters & parameters, int32_t width, int32_t height, size_t validPixels)
+{
+  CheckNumberOfValidPixels(parameters, validPixels);
+  SnakePlan      plan;
+  const int32_t  shorterSide = std::min(width, height);
+  const uint32_t coarse = GetCoarseExponent(parameters.Schedule, { 0, 0, width, height });
+  plan.InTurns = parameters.Schedule == CudaFiltersEnums::Schedule::AsPublished;
   plan.NumberOfLevels = coarse > 0 ? 2 : 1;
   plan.Exponent[0] = coarse;
   plan.Exponent[1] = 0;
@@ -151,7 +180,7 @@ MakeLawDescription(const CudaRegionSnakeParameters & parameters, size_t validPix
 }
 
 CudaRegionSnakeStatistics
-MakeSnakeStatistics(const Moments & sums, const Samples & samples, NoiseLaw law)
+MakeSnakeStatistics(const Moments & sums, const SamplesDescription & samples, NoiseLaw law)
 {
   CudaRegionSnakeStatistics statistics;
   statistics.NumberOfPixels = static_cast<uint64_t>(sums.Count);

@@ -5,6 +5,7 @@
 #include "itkCudaRegionLaws.h"
 #include "itkCudaRegionSamples.h"
 #include "itkCudaRegionSnakeTypes.h"
+#include "itkCudaRegionSums.h"
 #include "itkCudaSnakeControl.h"
 #include "itkCudaSnakeRegion.h"
 
@@ -14,9 +15,25 @@ namespace itk::cuda::snake
 void
 CheckSnakeParameters(const CudaRegionSnakeParameters & parameters);
 
+/** \exception ExceptionObject for an image that cannot be segmented, or a mask of valid pixels that does not fit it. */
+void
+CheckSnakeImage(const CudaRegionSnakeInput & input);
+
+/** \exception ExceptionObject for a mask to start from that does not fit the rectangle, or for two starts. */
+void
+CheckSnakeStart(const CudaSnakePolygon * polygon, const CudaImageView * mask, const PixelRectangle & rectangle);
+
 /** \exception ExceptionObject for an image, masks or starts that do not fit each other. */
 void
 CheckSnakeInput(const CudaRegionSnakeInput & input);
+
+/** \exception ExceptionObject for too few valid pixels for two regions. */
+void
+CheckNumberOfValidPixels(const CudaRegionSnakeParameters & parameters, size_t validPixels);
+
+/** Exponent of the coarsest level's cells in an image or a rectangle of it. */
+uint32_t
+GetCoarseExponent(CudaFiltersEnums::Schedule schedule, const PixelRectangle & rectangle);
 
 /** Levels, steps and limits for an image. \exception ExceptionObject if it has too few valid pixels for two regions. */
 SnakePlan
@@ -27,7 +44,7 @@ MakeLawDescription(const CudaRegionSnakeParameters & parameters, size_t validPix
 
 /** Statistics of a region in the units of the image. */
 CudaRegionSnakeStatistics
-MakeSnakeStatistics(const Moments & sums, const Samples & samples, NoiseLaw law);
+MakeSnakeStatistics(const Moments & sums, const SamplesDescription & samples, NoiseLaw law);
 } // namespace itk::cuda::snake
 
 #endif

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkCudaRegionDeviceSums_h
+#define itkCudaRegionDeviceSums_h
+
+#include "itkCudaContext.h"
+#include "itkCudaDeviceMemory.h"
+#include "itkCudaPinnedMemory.h"
+#include "itkCudaRegionSamples.h"
+#include "itkCudaRegionSums.h"
+#include "itkCudaStream.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace itk::cuda::region
+{
+/** \class DeviceSums
+ * \brief The samples of an image and the sums along its rows, on a device: what the sums of its levels and of its
+ * rectangles' levels are made of.
+ *
+ * Nothing changes after the constructor, which waits until all is made. So any number of threads may use it at once,
+ * each with a device context of its own, and none has to wait for an event. It belongs to no thread and to no stream of
+ * the caller's, and may outlive all of them; whoever destroys it has waited for all work that uses it.
+ */
+class DeviceSums
+{
+public:
+  /** Uploads the samples, of which none is needed any more when it returns. Sums of rows that have arrived are made
+   * while others are on their way. \param coarseExponent of the whole image's cells, which are kept; 0: none are
+   * \exception CudaError */
+  DeviceSums(const Samples & samples, uint32_t coarseExponent, int device);
+  ~DeviceSums();
+
+  DeviceSums(const DeviceSums &) = delete;
+  DeviceSums &
+  operator=(const DeviceSums &) = delete;
+
+  int
+  GetDevice() const
+  {
+    return m_Device;
+  }
+  const SamplesDescription &
+  GetDescription() const
+  {
+    return m_Description;
+  }
+  PixelRectangle
+  GetWhole() const
+  {
+    return { 0, 0, m_Description.Width, m_Description.Height };
+  }
+  /** Of all pixels, with squares for every law. */
+  const Moments &
+  GetTotal() const
+  {
+    return m_Total;
+  }
+  uint32_t
+  GetCoarseExponent() const
+  {
+    return m_CoarseExponent;
+  }
+
+  // In device memory. Rows of samples are aligned as kernels::DevicePixels wants them.
+  const void *
+  GetSamples() const
+  {
+    return m_Samples;
+  }
+  ptrdiff_t
+  GetRowStride() const
+  {
+    return m_RowStride;
+  }
+  const Checkpoint *
+  GetCheckpoints() const
+  {
+    return m_Checkpoints;
+  }
+  /** nullptr without a mask. */
+  const MaskCheckpoint *
+  GetMask() const
+  {
+    return m_Mask;
+  }
+  /** Prefixes of the whole image's cells; nullptr if there are none. */
+  const Moments *
+  GetCells() const
+  {
+    return m_Cells;
+  }
+
+  /** Device memory in bytes for an image.
+   * \param cells of the level that is kept */
+  static size_t
+  GetNumberOfBytes(size_t width, size_t height, size_t bytesPerSample, bool masked, size_t cells);
+
+private:
+  const int                 m_Device;
+  const uint32_t            m_CoarseExponent;
+  SamplesDescription        m_Description;
+  const void *              m_Samples{ nullptr };
+  ptrdiff_t                 m_RowStride{ 0 };
+  Checkpoint *              m_Checkpoints{ nullptr };
+  MaskCheckpoint *          m_Mask{ nullptr };
+  Moments *                 m_Cells{ nullptr };
+  Moments                   m_Total;
+  std::vector<DeviceBuffer> m_Memory; // of all of these
+
+  /** With it done, what another constructor has allocated goes back on the device also after an exception. */
+  DeviceSums(const SamplesDescription & description, uint32_t coarseExponent, int device);
+
+  template <typename T>
+  T *
+  Allocate(size_t number, const Context & context);
+  void
+  AllocateSums(bool masked, const Context & context);
+  template <typename TSample, bool VMask>
+  void
+  SumRows(size_t firstRow, size_t endRow, const uint16_t * validBits, Moments * total, const Context & context);
+  template <typename TSample>
+  void
+  UploadAndSum(const Samples & samples, const StreamLease & stream);
+  void
+  TakeTotal(const Moments * total, const PinnedBuffer & pinned, const StreamLease & stream);
+};
+
+/** Queues the sums of all pixels of a rectangle, with squares for every law.
+ * \exception CudaError */
+void
+SumPixels(const DeviceSums & sums, const PixelRectangle & rectangle, Moments * total, const Context & context);
+
+/** Queues the prefixes of a rectangle's cells of 2^exponent pixels a side: (columns of cells + 1) for each row of
+ * cells. \exception CudaError */
+void
+MakeCells(const DeviceSums &     sums,
+          const PixelRectangle & rectangle,
+          uint32_t               exponent,
+          Moments *              prefixes,
+          const Context &        context);
+
+/** Bytes of what MakeCells() writes. */
+inline size_t
+GetCellBytes(const PixelRectangle & rectangle, uint32_t exponent)
+{
+  return (static_cast<size_t>(rectangle.Width >> exponent) + 1) * static_cast<size_t>(rectangle.Height >> exponent) *
+         sizeof(Moments);
+}
+} // namespace itk::cuda::region
+
+#endif
