@@ -13,7 +13,11 @@ set(CudaFilters_SNAKE_GTESTS
     itkCudaSnakeLawsGTest.cxx
     itkCudaSnakePhasesGTest.cxx)
 # Units of what is only there in a build with CUDA.
-set(CudaFilters_SNAKE_CUDA_GTESTS itkCudaRegionSnakeGridGTest.cxx itkCudaSnakeDeviceImageGTest.cxx itkCudaSnakeDeviceMathGTest.cxx)
+set(CudaFilters_SNAKE_CUDA_GTESTS
+    itkCudaRegionSnakeGridGTest.cxx
+    itkCudaSnakeDeviceImageGTest.cxx
+    itkCudaSnakeDeviceMathGTest.cxx
+    itkCudaSnakeDeviceSamplesGTest.cxx)
 
 if(COMMAND cudafilters_add_gtests)
   cudafilters_add_gtests(CudaFiltersSnakeGTestDriver SOURCES ${CudaFilters_SNAKE_GTESTS} ${CudaFilters_SNAKE_SCENE_SRCS})

@@ -26,5 +26,6 @@ endmacro()
 
 cudafilters_add_region_sources(region/itkCudaRegionLaws.cxx region/itkCudaRegionSamples.cxx region/itkCudaRegionTables.cxx)
 if(CudaFilters_USE_CUDA)
-  cudafilters_add_region_sources(region/itkCudaRegionDeviceSums.cu)
+  cudafilters_add_region_sources(region/itkCudaRegionDeviceSamples.cu region/itkCudaRegionDeviceSamples.cxx
+                                 region/itkCudaRegionDeviceSums.cu)
 endif()

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <new>
+#include <utility>
 
 namespace itk::cuda::region
 {
@@ -18,21 +19,6 @@ namespace
 using namespace kernels;
 
 constexpr int MaximumRowBlocks = 65535; // of the second dimension of a grid
-
-/** Rows on the device start at multiples of 16 samples, as checkpoints do. */
-size_t
-GetPitch(size_t width)
-{
-  return RoundUp(width, CheckpointSpacing);
-}
-
-template <typename T>
-constexpr CudaComponentType
-ComponentTypeOf()
-{
-  return sizeof(T) == 1 ? CudaComponentType::UChar
-                        : (sizeof(T) == 2 ? CudaComponentType::UShort : CudaComponentType::UInt);
-}
 
 /** Strides in elements. */
 template <typename T>
@@ -48,7 +34,7 @@ UploadRowsOf(const T *         host,
 {
   CudaImageView from;
   from.Data = const_cast<T *>(host); // views are of memory that may be written
-  from.ComponentType = ComponentTypeOf<T>();
+  from.ComponentType = SampleComponentType<T>();
   from.Size = { { width, height, 1, 1 } };
   from.Stride = { { 1, hostStride, hostStride * height, hostStride * height } };
   DeviceView to;
@@ -117,6 +103,29 @@ DeviceSums::DeviceSums(const Samples & samples, uint32_t coarseExponent, int dev
   }
 }
 
+DeviceSums::DeviceSums(DeviceSamples && samples, uint32_t coarseExponent, int device)
+  : DeviceSums(static_cast<const SamplesDescription &>(samples), coarseExponent, device)
+{
+  const DeviceGuard  guard(device);
+  const DeviceBuffer bits = std::move(samples.BitsMemory);
+  const StreamLease  stream(device);
+  m_Memory.push_back(std::move(samples.DataMemory));
+  m_Samples = samples.Data;
+  m_RowStride = samples.RowStride;
+  switch (samples.Type)
+  {
+    case CudaComponentType::UChar:
+      this->SumAll<uint8_t>(samples.ValidBits, stream);
+      break;
+    case CudaComponentType::UShort:
+      this->SumAll<uint16_t>(samples.ValidBits, stream);
+      break;
+    default:
+      this->SumAll<uint32_t>(samples.ValidBits, stream);
+      break;
+  }
+}
+
 DeviceSums::~DeviceSums()
 {
   // The thread may be another one, with another current device.
@@ -175,6 +184,22 @@ DeviceSums::SumRows(size_t           firstRow,
   }
 }
 
+/** Sums of samples that are there. */
+template <typename TSample>
+void
+DeviceSums::SumAll(const uint16_t * validBits, const StreamLease & stream)
+{
+  const PinnedBuffer pinned = PinnedBuffer::Take();
+  const DeviceBuffer totalBuffer(sizeof(Moments), stream);
+  auto * const       total = static_cast<Moments *>(totalBuffer.GetPointer());
+  const auto         height = static_cast<size_t>(m_Description.Height);
+  this->AllocateSums(validBits != nullptr, stream);
+  ITK_CUDA_CALL(cudaMemsetAsync(total, 0, sizeof(Moments), stream.GetStream()));
+  validBits ? this->SumRows<TSample, true>(0, height, validBits, total, stream)
+            : this->SumRows<TSample, false>(0, height, validBits, total, stream);
+  this->TakeTotal(total, pinned, stream);
+}
+
 /** Uploads the samples. On a stream of their own, sums of rows that have arrived are made while others are on their
  * way. */
 template <typename TSample>
@@ -183,7 +208,7 @@ DeviceSums::UploadAndSum(const Samples & samples, const StreamLease & stream)
 {
   const auto      width = static_cast<size_t>(samples.Width);
   const auto      height = static_cast<size_t>(samples.Height);
-  const size_t    pitch = GetPitch(width);
+  const size_t    pitch = DeviceSamples::GetPitch(width);
   const size_t    words = samples.GetMaskWordsPerRow();
   TSample * const onDevice = this->Allocate<TSample>(pitch * height, stream);
   m_Samples = onDevice;
@@ -241,7 +266,7 @@ DeviceSums::GetNumberOfBytes(size_t width, size_t height, size_t bytesPerSample,
 {
   const size_t checkpoints = (width / CheckpointSpacing + 1) * height;
   const size_t maskBytes = masked ? sizeof(MaskCheckpoint) + sizeof(uint16_t) : 0;
-  return GetPitch(width) * height * bytesPerSample + checkpoints * (sizeof(Checkpoint) + maskBytes) +
+  return DeviceSamples::GetPitch(width) * height * bytesPerSample + checkpoints * (sizeof(Checkpoint) + maskBytes) +
          cells * sizeof(Moments);
 }
 

@@ -5,6 +5,7 @@
 #include "itkCudaContext.h"
 #include "itkCudaDeviceMemory.h"
 #include "itkCudaPinnedMemory.h"
+#include "itkCudaRegionDeviceSamples.h"
 #include "itkCudaRegionSamples.h"
 #include "itkCudaRegionSums.h"
 #include "itkCudaStream.h"
@@ -30,6 +31,9 @@ public:
    * while others are on their way. \param coarseExponent of the whole image's cells, which are kept; 0: none are
    * \exception CudaError */
   DeviceSums(const Samples & samples, uint32_t coarseExponent, int device);
+  /** Of samples that are on the device, whose memory it takes. An image that they use in place has to live longer.
+   * \exception CudaError */
+  DeviceSums(DeviceSamples && samples, uint32_t coarseExponent, int device);
   ~DeviceSums();
 
   DeviceSums(const DeviceSums &) = delete;
@@ -120,6 +124,9 @@ private:
   template <typename TSample, bool VMask>
   void
   SumRows(size_t firstRow, size_t endRow, const uint16_t * validBits, Moments * total, const Context & context);
+  template <typename TSample>
+  void
+  SumAll(const uint16_t * validBits, const StreamLease & stream);
   template <typename TSample>
   void
   UploadAndSum(const Samples & samples, const StreamLease & stream);

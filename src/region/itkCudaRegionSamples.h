@@ -32,6 +32,15 @@ struct SamplesDescription
   }
 };
 
+/** The component type of samples of 8, 16 or 32 bits. */
+template <typename TSample>
+constexpr CudaComponentType
+SampleComponentType()
+{
+  return sizeof(TSample) == 1 ? CudaComponentType::UChar
+                              : (sizeof(TSample) == 2 ? CudaComponentType::UShort : CudaComponentType::UInt);
+}
+
 /** The image on an integer grid, in host memory.
  *
  * Images of integers are used in place where their values are the samples. Others are copied: floats on a grid of a

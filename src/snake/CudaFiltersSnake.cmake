@@ -11,7 +11,7 @@ set(CudaFilters_SNAKE_SRCS
     snake/itkCudaSnakeRun.cxx
     snake/itkCudaSnakeStart.cxx)
 if(CudaFilters_USE_CUDA)
-  list(APPEND CudaFilters_SNAKE_SRCS snake/itkCudaRegionSnakeDevice.cxx snake/itkCudaSnakeCuda.cu)
+  list(APPEND CudaFilters_SNAKE_SRCS snake/itkCudaRegionSnakeDevice.cxx snake/itkCudaSnakeCuda.cu snake/itkCudaSnakeDeviceImage.cxx)
 else()
   list(APPEND CudaFilters_SNAKE_SRCS snake/itkCudaRegionSnakeCudaDisabled.cxx)
 endif()

@@ -544,18 +544,6 @@ private:
 
 } // namespace
 
-DeviceSnakeImage::DeviceSnakeImage(const CudaRegionSnakeInput &      input,
-                                   const CudaRegionSnakeParameters & parameters,
-                                   const Threads &                   threads,
-                                   int                               device)
-  : DeviceSnakeImage(MakeSamples(input, parameters, threads), parameters, device)
-{}
-
-DeviceSnakeImage::DeviceSnakeImage(const Samples & samples, const CudaRegionSnakeParameters & parameters, int device)
-  : SnakeImage(samples, parameters)
-  , m_Sums(samples, GetCoarseExponent(parameters.Schedule, this->GetWhole()), device)
-{}
-
 size_t
 GetWorkspaceBytes(const DeviceSnakeImage & image, const SnakeRun & run)
 {

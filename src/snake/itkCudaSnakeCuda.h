@@ -47,6 +47,21 @@ public:
   /** Of samples in host memory. \exception CudaError */
   DeviceSnakeImage(const Samples & samples, const CudaRegionSnakeParameters & parameters, int device);
 
+  /** Of an image and a mask in device memory, prepared there: the same samples, sums and exceptions as from host
+   * memory, bit for bit. They are read after all work that the context's stream has got; when the constructor returns,
+   * that is done. An image that is used in place (DeviceSamples) must not change as long as this object lives;
+   * IsInPlace() tells. \exception ExceptionObject as MakeSamples() \exception CudaError */
+  DeviceSnakeImage(const DeviceImageInput &          input,
+                   const CudaRegionSnakeParameters & parameters,
+                   const Context &                   context);
+
+  /** Whether runs read the image in device memory that this one was made of. */
+  bool
+  IsInPlace() const
+  {
+    return m_InPlace;
+  }
+
   const DeviceSums &
   GetSums() const
   {
@@ -54,6 +69,9 @@ public:
   }
 
 private:
+  DeviceSnakeImage(DeviceSamples && samples, const CudaRegionSnakeParameters & parameters, int device);
+
+  const bool       m_InPlace{ false };
   const DeviceSums m_Sums;
 };
 

@@ -25,7 +25,7 @@ HostSnakeImage::HostSnakeImage(Samples samples, const CudaRegionSnakeParameters 
   : SnakeImage(samples, parameters)
   , m_HostSamples(std::move(samples))
   , m_Sums(m_HostSamples,
-           UsesSquares(parameters.NoiseLaw),
+           UsesSquares(parameters.NoiseLaw.value()),
            GetCoarseExponent(parameters.Schedule, this->GetWhole()),
            threads)
 {}

@@ -53,7 +53,7 @@ public:
 protected:
   SnakeImage(const SamplesDescription & samples, const CudaRegionSnakeParameters & parameters)
     : m_Samples(samples)
-    , m_Law(parameters.NoiseLaw)
+    , m_Law(parameters.NoiseLaw.value())
     , m_NumberOfLooks(parameters.NumberOfLooks)
     , m_ForegroundThreshold(parameters.ForegroundThreshold)
   {}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkCudaRegionDeviceSamples_h
+#define itkCudaRegionDeviceSamples_h
+
+#include "itkCudaContext.h"
+#include "itkCudaDeviceMemory.h"
+#include "itkCudaDeviceView.h"
+#include "itkCudaRegionSampleValues.h"
+#include "itkCudaRegionSamples.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace itk::cuda::region
+{
+/** An image in device memory that is to become samples. Nothing is owned. */
+struct DeviceImageInput
+{
+  DeviceView             Image;                  // UChar, UShort, Short or Float; two axes, one component
+  std::array<int64_t, 2> FirstIndex{ { 0, 0 } }; // index of the first pixel, for messages
+  const DeviceView *     ValidMask{ nullptr };   // UChar of the image's size: pixels that are not 0 are valid
+};
+
+/** The image on an integer grid, in device memory: the same samples as Samples makes of the same values, bit for bit,
+ * and the same exceptions.
+ *
+ * Images of integers are used in place where Samples does so and their rows start where vectors of eight samples do: at
+ * multiples of 16 bytes, of 8 for UChar. They must not change then, and must live as long. */
+class DeviceSamples : public SamplesDescription
+{
+public:
+  /** Checks the input and prepares it, after all work that the context's stream has got, and waits until that is done.
+   * The context's device has to be the current one.
+   * \exception ExceptionObject if the law cannot describe the values, naming the first index of an offending one
+   * \exception CudaError */
+  DeviceSamples(const DeviceImageInput & input, const CudaRegionSnakeParameters & parameters, const Context & context);
+
+  const void *     Data{ nullptr };
+  ptrdiff_t        RowStride{ 0 };       // samples
+  const uint16_t * ValidBits{ nullptr }; // rows of GetMaskWordsPerRow() words; nullptr without a mask
+  DeviceBuffer     DataMemory;           // empty if the image is used in place
+  DeviceBuffer     BitsMemory;
+
+  /** Rows on the device start at multiples of 16 samples, as checkpoints do. */
+  static size_t
+  GetPitch(size_t width);
+};
+
+/** Surveys the valid pixels. \exception CudaError */
+template <typename TPixel>
+ValueSurvey
+SurveyOnDevice(const PixelRows<TPixel> & rows, const AllowedValues & isAllowed, const Context & context);
+
+/** Queues the samples that `function` makes of the valid pixels, and 0 for the others and for what lies between
+ * rows of `pitch` samples. \exception CudaError */
+template <typename TPixel, typename TFunction>
+void
+ConvertOnDevice(const PixelRows<TPixel> &        rows,
+                const TFunction &                function,
+                typename TFunction::SampleType * samples,
+                size_t                           pitch,
+                const Context &                  context);
+
+/** Makes the bits of a mask, and returns how many pixels are valid. \exception CudaError */
+size_t
+MakeValidBitsOnDevice(const DeviceView & mask, uint16_t * bits, size_t wordsPerRow, const Context & context);
+} // namespace itk::cuda::region
+
+#endif

@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkCudaRegionSampleMaker_h
+#define itkCudaRegionSampleMaker_h
+
+#include "itkCudaRegionLaws.h"
+#include "itkCudaRegionSampleValues.h"
+#include "itkCudaRegionSamples.h"
+#include "itkMacro.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <type_traits>
+
+// What samples an image gets, and which images are refused: the decisions, for images on the host and on a device.
+namespace itk::cuda::region
+{
+inline unsigned int
+BitsOf(size_t number)
+{
+  unsigned int bits = 0;
+  while ((number >> bits) != 0)
+  {
+    ++bits;
+  }
+  return bits;
+}
+
+/** Largest sample whose sums over `pixels` pixels stay below 2^63. */
+inline uint32_t
+LargestSample(bool usesSquares, size_t pixels)
+{
+  const unsigned int sum = 63 - BitsOf(pixels);
+  const unsigned int bits = usesSquares ? std::min(24u, sum / 2) : std::min(32u, sum);
+  return static_cast<uint32_t>((uint64_t{ 1 } << bits) - 1);
+}
+
+/** Smallest power of two with which `range` is at most `largest` steps. */
+inline double
+GridStep(double range, uint32_t largest)
+{
+  int          exponent;
+  const double step = range / largest;
+  if (!(step > 0.0))
+  {
+    return 1.0;
+  }
+  const double fraction = std::frexp(step, &exponent);
+  return std::ldexp(1.0, fraction > 0.5 ? exponent : exponent - 1);
+}
+
+/** Prepares samples of an image of one pixel type. `TSource` is the image where it lies, on the host or on a device:
+ * PixelType, Survey(allowedValues), Copy(function) which makes the samples, and UseInPlace() for images whose values
+ * are the samples. */
+template <typename TSource>
+class SampleMaker
+{
+public:
+  SampleMaker(SamplesDescription &              samples,
+              TSource &                         source,
+              const std::array<int64_t, 2> &    firstIndex,
+              const CudaRegionSnakeParameters & parameters)
+    : m_Samples(samples)
+    , m_Source(source)
+    , m_FirstIndex(firstIndex)
+    , m_Traits(GetTraits(parameters.NoiseLaw.value()))
+    , m_Threshold(parameters.ForegroundThreshold)
+  {}
+
+  void
+  Make()
+  {
+    if (this->NeedsSurvey())
+    {
+      this->TakeSurvey();
+    }
+    switch (m_Traits.Grid)
+    {
+      case SampleGrid::Binary:
+        this->MakeBinary();
+        break;
+      case SampleGrid::Logarithms:
+        this->MakeLogarithms();
+        break;
+      case SampleGrid::FromMinimum:
+      case SampleGrid::FromZero:
+      case SampleGrid::Integers:
+        if constexpr (IsInteger)
+        {
+          this->MakeIntegers();
+        }
+        else
+        {
+          this->MakeGrid();
+        }
+        break;
+    }
+    this->CheckSums();
+  }
+
+private:
+  using PixelType = typename TSource::PixelType;
+  static constexpr bool IsInteger = std::numeric_limits<PixelType>::is_integer;
+
+  SamplesDescription &         m_Samples;
+  TSource &                    m_Source;
+  const std::array<int64_t, 2> m_FirstIndex;
+  const LawTraits              m_Traits;
+  const double                 m_Threshold;
+  ValueSurvey                  m_Survey;
+
+  /** Whether pixels of the type may be out of the law's range, or their extrema are needed. */
+  bool
+  NeedsSurvey() const
+  {
+    const bool mayBeRefused = m_Traits.Values == ValueRange::Positive ||
+                              (std::is_signed<PixelType>::value && m_Traits.Values != ValueRange::Finite);
+    return !IsInteger || mayBeRefused || m_Traits.Grid == SampleGrid::Binary || m_Traits.Grid == SampleGrid::Logarithms;
+  }
+
+  void
+  TakeSurvey()
+  {
+    m_Survey = m_Source.Survey(AllowedValues{ m_Traits.Values });
+    this->ThrowIfRefused(m_Survey);
+    if (m_Traits.Grid == SampleGrid::Binary && std::isnan(m_Threshold))
+    {
+      const double other = m_Survey.Minimum != 0.0 ? m_Survey.Minimum : m_Survey.Maximum;
+      this->ThrowIfRefused(m_Source.Survey(AllowedValues{ m_Traits.Values, true, other }));
+    }
+  }
+
+  /** For negative values of radar images, which are often kept as logarithms. */
+  std::string
+  AskAboutDecibels(const ValueSurvey & survey) const
+  {
+    if (m_Traits.Parameter != LawParameter::NumberOfLooks || !(survey.RefusedValue < 0.0))
+    {
+      return "";
+    }
+    // J shifts with the intensity's logarithm by 1, with the amplitude's by 2.
+    const int divisor = static_cast<int>(10.0 * m_Traits.StepExponent);
+    return ". Is the image in decibels? Then compute 10^(pixel / " + std::to_string(divisor) + ") first";
+  }
+
+  void
+  ThrowIfRefused(const ValueSurvey & survey) const
+  {
+    if (survey.FirstRefused == NoPosition)
+    {
+      return;
+    }
+    const auto width = static_cast<size_t>(m_Samples.Width);
+    const auto x = m_FirstIndex[0] + static_cast<int64_t>(survey.FirstRefused % width);
+    const auto y = m_FirstIndex[1] + static_cast<int64_t>(survey.FirstRefused / width);
+    if (m_Traits.Grid == SampleGrid::Binary && std::isfinite(survey.RefusedValue))
+    {
+      itkGenericExceptionMacro("Pixel [" << x << ", " << y << "] is " << survey.RefusedValue << "; NoiseLaw "
+                                         << m_Traits.Name
+                                         << " without ForegroundThreshold needs an image of 0 and one "
+                                            "other value. Set ForegroundThreshold: pixels above it are the ones");
+    }
+    itkGenericExceptionMacro("Pixel [" << x << ", " << y << "] is " << survey.RefusedValue << "; NoiseLaw "
+                                       << m_Traits.Name << " needs " << DescribeRange(m_Traits.Values)
+                                       << this->AskAboutDecibels(survey)
+                                       << ". Pixels without a value can be left out by a mask of valid pixels");
+  }
+
+  template <typename TFunction>
+  void
+  Copy(const TFunction & function)
+  {
+    m_Source.Copy(function);
+    m_Samples.Type = SampleComponentType<typename TFunction::SampleType>();
+  }
+
+  void
+  MakeBinary()
+  {
+    const double threshold = std::isnan(m_Threshold) ? 0.0 : m_Threshold;
+    this->Copy(BinarySamples{ threshold, std::isnan(m_Threshold) && m_Survey.Minimum < 0.0 });
+  }
+
+  void
+  MakeLogarithms()
+  {
+    const bool   any = m_Survey.Minimum <= m_Survey.Maximum;
+    const double lower = any ? Log(m_Survey.Minimum) : 0.0;
+    const double range = any ? Log(m_Survey.Maximum) - lower : 0.0;
+    m_Samples.Offset = lower;
+    m_Samples.Step = range > 0.0 ? range / LargestLogarithm : 1.0;
+    this->Copy(LogarithmSamples{ m_Samples.Offset, m_Samples.Step });
+  }
+
+  void
+  MakeIntegers()
+  {
+    using SampleType = std::conditional_t<sizeof(PixelType) == 1, uint8_t, uint16_t>;
+    const bool flip = std::is_signed<PixelType>::value && m_Traits.Grid == SampleGrid::FromMinimum;
+    const auto mask = static_cast<SampleType>(flip ? 0x8000u : 0u);
+    m_Samples.Offset = flip ? -32768.0 : 0.0;
+    m_Samples.Type = SampleComponentType<SampleType>();
+    if (m_Source.UseInPlace())
+    {
+      m_Samples.Flip = mask;
+    }
+    else
+    {
+      this->Copy(IntegerSamples<SampleType>{ mask });
+    }
+  }
+
+  void
+  MakeGrid()
+  {
+    const bool     any = m_Survey.Minimum <= m_Survey.Maximum;
+    const uint32_t largest = LargestSample(m_Traits.UsesSquares, m_Samples.NumberOfValidPixels);
+    const double   offset = any && m_Traits.Grid == SampleGrid::FromMinimum ? m_Survey.Minimum : 0.0;
+    const double   step =
+      m_Traits.Grid == SampleGrid::Integers || !any ? 1.0 : GridStep(m_Survey.Maximum - offset, largest);
+    m_Samples.Offset = offset;
+    m_Samples.Step = step;
+    this->Copy(GridSamples{ offset, step });
+  }
+
+  // Sums have to stay below 2^63, so that their differences are signed 64-bit numbers.
+  void
+  CheckSums() const
+  {
+    double largest = m_Samples.Type == CudaComponentType::UChar ? 255.0 : 65535.0;
+    if (m_Samples.Type == CudaComponentType::UInt)
+    {
+      largest = std::max(1.0, (m_Survey.Maximum - m_Samples.Offset) / m_Samples.Step + 1.0);
+    }
+    const double terms = m_Traits.UsesSquares ? largest * largest : largest;
+    const double limit = std::ldexp(1.0, 63) / terms;
+    if (static_cast<double>(m_Samples.NumberOfValidPixels) >= limit)
+    {
+      itkGenericExceptionMacro("The image has " << m_Samples.NumberOfValidPixels << " valid pixels of up to " << largest
+                                                << "; sums of 63 bits hold fewer than " << limit << " of them");
+    }
+  }
+};
+
+/** What is known of an image before its pixels are looked at.
+ * \exception ExceptionObject for sides that lattices do not have */
+inline SamplesDescription
+DescribeImage(size_t width, size_t height)
+{
+  constexpr size_t maximumSide = size_t{ 1 } << 30;
+  if (width > maximumSide || height > maximumSide)
+  {
+    itkGenericExceptionMacro("The image has " << width << " x " << height << " pixels; sides are at most "
+                                              << maximumSide);
+  }
+  SamplesDescription description;
+  description.Width = static_cast<int32_t>(width);
+  description.Height = static_cast<int32_t>(height);
+  description.NumberOfValidPixels = width * height;
+  return description;
+}
+
+/** Calls function(pixel) with a value of the pixels' type.
+ * \exception ExceptionObject for other types than those that are segmented */
+template <typename TFunction>
+void
+VisitPixelType(CudaComponentType type, const TFunction & function)
+{
+  switch (type)
+  {
+    case CudaComponentType::UChar:
+      function(uint8_t{});
+      break;
+    case CudaComponentType::UShort:
+      function(uint16_t{});
+      break;
+    case CudaComponentType::Short:
+      function(int16_t{});
+      break;
+    case CudaComponentType::Float:
+      function(float{});
+      break;
+    default:
+      itkGenericExceptionMacro("Pixels have to be unsigned char, unsigned short, short or float");
+  }
+}
+} // namespace itk::cuda::region
+
+#endif
