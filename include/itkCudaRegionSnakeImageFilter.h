@@ -28,7 +28,8 @@ namespace itk
  * Outputs: the label image, InsideValue in the target and OutsideValue elsewhere; and the polygon, GetContour(), in
  * continuous index: the corner of pixels X is index X - 1/2. The last vertex is not repeated, the area is positive in
  * physical x, y, and the first vertex is the smallest in (y, x) of the index. GetContourPoint() gives physical points
- * in double.
+ * in double. Where only the polygon and the statistics are wanted, MakeLabelImageOff() saves the time and the memory of
+ * the label image.
  *
  * Without a significant boundary, that is, if one region describes the image at least as well as two and the polygon,
  * the label image is all OutsideValue; the polygon stays available.
@@ -277,6 +278,13 @@ public:
   itkSetMacro(OutsideValue, OutputPixelType);
   itkGetConstMacro(OutsideValue, OutputPixelType);
 
+  /** Whether the label image is made. Default: on. If it is off, the label image has its geometry but no pixels: its
+   * buffered region is empty and no memory is allocated. A filter that goes on to read it throws an exception, as its
+   * iterators find the pixels outside of the buffered region. Polygon and statistics are the same. */
+  itkSetMacro(MakeLabelImage, bool);
+  itkGetConstMacro(MakeLabelImage, bool);
+  itkBooleanMacro(MakeLabelImage);
+
   /** The polygon, an output of its own, named "Contour". */
   PathType *
   GetContour();
@@ -425,6 +433,10 @@ protected:
   void
   EnlargeOutputRequestedRegion(DataObject * output) override;
 
+  /** A label image without pixels is never what was asked for; it is as new as the contour. */
+  void
+  UpdateOutputData(DataObject * output) override;
+
   void
   GenerateData() override;
 
@@ -436,6 +448,7 @@ private:
   RegionType                m_InitialRegion;
   OutputPixelType           m_InsideValue{ 1 };
   OutputPixelType           m_OutsideValue{ 0 };
+  bool                      m_MakeLabelImage{ true };
 
   CudaRegionSnakeResult  m_Result;
   std::vector<PointType> m_ContourPoints;

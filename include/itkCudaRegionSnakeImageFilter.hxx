@@ -170,12 +170,31 @@ CudaRegionSnakeImageFilter<TInputImage, TOutputImage>::MakeObserver()
 
 template <typename TInputImage, typename TOutputImage>
 void
+CudaRegionSnakeImageFilter<TInputImage, TOutputImage>::UpdateOutputData(DataObject * output)
+{
+  const PathType * contour = this->GetContour();
+  const bool       upToDate = contour->GetUpdateMTime() >= contour->GetPipelineMTime() && !contour->GetDataReleased();
+  if (m_MakeLabelImage || !upToDate)
+  {
+    Superclass::UpdateOutputData(output);
+  }
+}
+
+template <typename TInputImage, typename TOutputImage>
+void
 CudaRegionSnakeImageFilter<TInputImage, TOutputImage>::GenerateData()
 {
   const InputImageType * image = this->GetInput();
   const RegionType       region = image->GetLargestPossibleRegion();
-  CudaUsePooledPixelContainer(this->GetOutput(), this->GetOutput()->GetRequestedRegion());
-  this->AllocateOutputs();
+  if (m_MakeLabelImage)
+  {
+    CudaUsePooledPixelContainer(this->GetOutput(), this->GetOutput()->GetRequestedRegion());
+    this->AllocateOutputs();
+  }
+  else
+  {
+    this->GetOutput()->Initialize();
+  }
   m_Result = CudaRegionSnakeResult();
   m_ContourPoints.clear();
 
@@ -219,7 +238,10 @@ CudaRegionSnakeImageFilter<TInputImage, TOutputImage>::GenerateData()
     throw aborted;
   }
   this->WriteContour();
-  this->WriteLabels();
+  if (m_MakeLabelImage)
+  {
+    this->WriteLabels();
+  }
   this->UpdateProgress(1.0f);
 }
 
@@ -293,6 +315,7 @@ CudaRegionSnakeImageFilter<TInputImage, TOutputImage>::PrintSelf(std::ostream & 
   os << indent << "MinimumRegionSize: " << m_Parameters.MinimumRegionSize << std::endl;
   os << indent << "InsideValue: " << +m_InsideValue << std::endl;
   os << indent << "OutsideValue: " << +m_OutsideValue << std::endl;
+  os << indent << "MakeLabelImage: " << (m_MakeLabelImage ? "On" : "Off") << std::endl;
   os << indent << "Criterion: " << m_Result.Criterion << std::endl;
   os << indent << "DescriptionLength: " << m_Result.DescriptionLength << std::endl;
   os << indent << "SignificantBoundary: " << (m_Result.SignificantBoundary ? "Yes" : "No") << std::endl;

@@ -16,6 +16,7 @@ set(CudaFilters_SNAKE_GTESTS
 set(CudaFilters_SNAKE_CUDA_GTESTS
     itkCudaRegionSnakeGridGTest.cxx
     itkCudaSnakeDeviceImageGTest.cxx
+    itkCudaSnakeDeviceLabelsGTest.cxx
     itkCudaSnakeDeviceMathGTest.cxx
     itkCudaSnakeDeviceSamplesGTest.cxx)
 

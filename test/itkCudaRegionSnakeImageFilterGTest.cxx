@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "itkBinaryThresholdImageFilter.h"
 #include "itkCommand.h"
 #include "itkCudaFiltersConfiguration.h"
 #include "itkCudaPixelContainer.h"
@@ -456,6 +457,8 @@ TEST(CudaRegionSnakeImageFilter, ParametersAreKeptNamedAndPrinted)
   filter->SetMaximumNumberOfIterations(50);
   filter->SetMinimumRegionSize(64);
   filter->SetForegroundThreshold(0.25);
+  EXPECT_TRUE(filter->GetMakeLabelImage());
+  filter->MakeLabelImageOff();
   const std::string text = print();
   for (const char * line : { "NoiseLaw: itk::CudaFiltersEnums::NoiseLaw::Gamma",
                              "Schedule: itk::CudaFiltersEnums::Schedule::AsPublished",
@@ -468,7 +471,8 @@ TEST(CudaRegionSnakeImageFilter, ParametersAreKeptNamedAndPrinted)
                              "MaximumNumberOfNodes: 100",
                              "MaximumNumberOfIterations: 50",
                              "MinimumRegionSize: 64",
-                             "ForegroundThreshold: 0.25" })
+                             "ForegroundThreshold: 0.25",
+                             "MakeLabelImage: Off" })
   {
     EXPECT_NE(text.find(line), std::string::npos) << line;
   }
@@ -541,6 +545,57 @@ TEST_P(CudaRegionSnakeOutputs, ARequestForAPartOfTheLabelsHoldsNotForTheContour)
     filter->GetContour()->Update();
     return HasAllLabels(filter);
   });
+}
+
+TEST_P(CudaRegionSnakeOutputs, WithoutALabelImageTheRestIsTheSame)
+{
+  auto expected = this->MakeFilterOf(TestScene());
+  expected->Update();
+  auto filter = this->MakeFilterOf(TestScene());
+  int  runs = 0;
+  filter->AddObserver(itk::StartEvent(), [&runs](const itk::EventObject &) { ++runs; });
+  filter->Update();
+  filter->MakeLabelImageOff();
+  filter->Update();
+  EXPECT_EQ(runs, 2);
+  const MaskType * const labels = filter->GetOutput();
+  EXPECT_EQ(labels->GetBufferedRegion().GetNumberOfPixels(), 0u);
+  EXPECT_EQ(labels->GetPixelContainer()->Size(), 0u);
+  EXPECT_EQ(labels->GetLargestPossibleRegion(), expected->GetOutput()->GetLargestPossibleRegion());
+  EXPECT_EQ(labels->GetSpacing(), expected->GetOutput()->GetSpacing());
+  itk::cuda::ExpectSameResults(expected->GetResult(), filter->GetResult(), "without labels");
+  ASSERT_EQ(filter->GetNumberOfContourPoints(), expected->GetNumberOfContourPoints());
+  for (itk::SizeValueType i = 0; i < filter->GetNumberOfContourPoints(); ++i)
+  {
+    EXPECT_EQ(filter->GetContourPoint(i), expected->GetContourPoint(i));
+  }
+  // Nothing has changed, whichever output is asked for.
+  filter->Update();
+  filter->GetContour()->Update();
+  EXPECT_EQ(runs, 2);
+  filter->SetMaximumStep(16);
+  filter->Update();
+  filter->GetContour()->Update();
+  EXPECT_EQ(runs, 3);
+  filter->SetMaximumStep(expected->GetMaximumStep());
+  filter->MakeLabelImageOn();
+  filter->Update();
+  EXPECT_EQ(PixelsOf(filter->GetOutput()), PixelsOf(expected->GetOutput()));
+}
+
+TEST_P(CudaRegionSnakeOutputs, AFilterThatReadsALabelImageThatIsNotMadeThrows)
+{
+  auto filter = this->MakeFilterOf(TestScene());
+  filter->MakeLabelImageOff();
+  auto threshold = itk::BinaryThresholdImageFilter<MaskType, MaskType>::New();
+  threshold->SetInput(filter->GetOutput());
+  for (int i = 0; i < 2; ++i)
+  {
+    ExpectMessage([&] { threshold->Update(); }, "is outside of buffered region");
+  }
+  filter->MakeLabelImageOn();
+  threshold->Update();
+  EXPECT_EQ(threshold->GetOutput()->GetBufferedRegion(), filter->GetInput()->GetLargestPossibleRegion());
 }
 
 TEST_P(CudaRegionSnakeOutputs, AbortInsideALongPhaseThrowsAndTheFilterRunsAgain)

@@ -11,7 +11,8 @@ set(CudaFilters_SNAKE_SRCS
     snake/itkCudaSnakeRun.cxx
     snake/itkCudaSnakeStart.cxx)
 if(CudaFilters_USE_CUDA)
-  list(APPEND CudaFilters_SNAKE_SRCS snake/itkCudaRegionSnakeDevice.cxx snake/itkCudaSnakeCuda.cu snake/itkCudaSnakeDeviceImage.cxx)
+  list(APPEND CudaFilters_SNAKE_SRCS snake/itkCudaRegionSnakeDevice.cxx snake/itkCudaSnakeCuda.cu snake/itkCudaSnakeDeviceImage.cxx
+       snake/itkCudaSnakeDeviceLabels.cu)
 else()
   list(APPEND CudaFilters_SNAKE_SRCS snake/itkCudaRegionSnakeCudaDisabled.cxx)
 endif()

@@ -101,6 +101,7 @@ OTHER_PARAMETERS = {
         "MinimumRegionSize": (1 << 40, 4),
         "InsideValue": (200, 1),
         "OutsideValue": (7, 0),
+        "MakeLabelImage": (False, True),
     },
 }
 PARAMETERS = {tested: {**COMMON, **OTHER_PARAMETERS.get(tested, DERIVATIVES)} for tested in FILTERS}
@@ -135,7 +136,7 @@ SWITCHES = {
     HESSIAN: {"NormalizeAcrossScale"},
     DISCRETE: {"UseImageSpacing"},
     PARTITIONED: {"AutomaticNumberOfBlocks"},
-    SNAKE: {"UseDescriptionLength"},
+    SNAKE: {"UseDescriptionLength", "MakeLabelImage"},
 }
 # Enumerations, and names of their values as the user may write them.
 NAMES = {

@@ -146,6 +146,16 @@ def test_results_of_the_filter():
     np.testing.assert_array_equal(inside(np.array(result["polygon"]), SHAPE), label == 9)
 
 
+def test_contour_and_statistics_without_a_label_image():
+    image = draw_image("gamma")
+    expected = SNAKE.run(image, NoiseLaw="gamma")
+    snake = SNAKE.run(image, NoiseLaw="gamma", MakeLabelImage=False)
+    assert list(snake.GetOutput().GetBufferedRegion().GetSize()) == [0, 0]
+    assert snake.GetOutput().GetLargestPossibleRegion() == image.GetLargestPossibleRegion()
+    assert snake.GetResult()["polygon"] == expected.GetResult()["polygon"]
+    assert snake.GetInsideMean() == expected.GetInsideMean()
+
+
 def test_observer_sees_every_change_and_changes_nothing():
     image = draw_image("gamma")
     expected = SNAKE.run(image, NoiseLaw="gamma")
