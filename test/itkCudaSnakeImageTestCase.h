@@ -134,7 +134,7 @@ FillPixels(TypedCase & image, const std::vector<uint16_t> & pixels)
   std::vector<TPixel> values;
   for (const uint16_t pixel : pixels)
   {
-    values.push_back(ValueFor<TPixel>(image.Parameters.NoiseLaw, pixel, mean, largest));
+    values.push_back(ValueFor<TPixel>(*image.Parameters.NoiseLaw, pixel, mean, largest));
   }
   image.Bytes.resize(values.size() * sizeof(TPixel));
   std::memcpy(image.Bytes.data(), values.data(), image.Bytes.size());
