@@ -6,45 +6,26 @@
 // host_to_host/snake on the GPU and host/snake on all cores, by one filter whose label image is written again;
 // host_to_host/snake_of_new_filter with a filter and a label image for each image.
 //
-// On an image that is on the device, with its sums: rows resident/snake, moves and removal of nodes alone.
+// On an image that is on the device, with its sums: rows resident/snake, moves and removal of nodes alone;
+// resident/snake/hundred_starts (region_snake_resident_benchmark.cxx), a hundred whole runs on one image.
 
 #include "benchmark_device.h"
 #include "itkCudaRegionSnakeImageFilter.h"
 #include "itkCudaSnakeScene.h"
+#include "snake_benchmark_scene.h"
 #include "snake_paper_parameters.h"
 
 #include <benchmark/benchmark.h>
 
-#include <algorithm>
-#include <string>
-#include <vector>
 
 namespace
 {
-using ImageType = itk::Image<unsigned short, 2>;
+using benchmark_filters::GetScene;
+using ImageType = benchmark_filters::SceneImageType;
 using LabelType = itk::Image<unsigned char, 2>;
 using FilterType = itk::CudaRegionSnakeImageFilter<ImageType, LabelType>;
 using benchmark_filters::IsDeviceMissing;
 using itk::CudaFiltersEnums;
-
-/** The last image is kept: Google Benchmark calls a row several times. */
-ImageType::Pointer
-GetScene(itk::SizeValueType side)
-{
-  static ImageType::Pointer kept;
-  if (kept && kept->GetBufferedRegion().GetSize(0) == side)
-  {
-    return kept;
-  }
-  itk::cuda::SnakeScene scene;
-  scene.Width = scene.Height = static_cast<int32_t>(side);
-  const std::vector<uint16_t> pixels = scene.MakePixels(itk::MultiThreaderBase::GetGlobalDefaultNumberOfThreads());
-  kept = ImageType::New();
-  kept->SetRegions(ImageType::SizeType{ { side, side } });
-  kept->Allocate();
-  std::copy(pixels.begin(), pixels.end(), kept->GetBufferPointer());
-  return kept;
-}
 
 FilterType::Pointer
 MakeFilter(itk::SizeValueType side, CudaFiltersEnums::Backend backend)

@@ -9,7 +9,9 @@
 
 #include <cuda_runtime.h>
 
+#include <functional>
 #include <memory>
+#include <stdexcept>
 #include <thread>
 #include <vector>
 
@@ -93,6 +95,11 @@ TEST_F(CudaSnakeImageGpu, RectanglesGiveTheBitsOfTheCutImage)
   itk::cuda::CompareRectangles(m_Prepare, RunOn, 52000, 2);
 }
 
+TEST_F(CudaSnakeImageGpu, RectanglesOfTwoLevelsGiveTheBitsOfTheCutImage)
+{
+  itk::cuda::CompareRectanglesOfTwoLevels(m_Prepare, RunOn);
+}
+
 TEST_F(CudaSnakeImageGpu, ManyRectanglesGiveTheBitsOfTheCutImageSlow)
 {
   itk::cuda::CompareRectangles(m_Prepare, RunOn, 54000, 20);
@@ -125,6 +132,29 @@ TEST_F(CudaSnakeImageGpu, OneWorkspaceServesManyRuns)
       const auto answer =
         AnswerOf([&] { return RunOnDevice(*prepared, run, Workspace(memory.GetPointer(), bytes), stream); });
       itk::cuda::ExpectSameAnswers(expected, answer, image.Name);
+    }
+  }
+}
+
+TEST_F(CudaSnakeImageGpu, TheFilterStaysWithinItsWorkingSet)
+{
+  uint64_t seed = 56000;
+  std::cout << "seeds from " << seed << std::endl;
+  for (const auto law : itk::cuda::SnakeLaws)
+  {
+    for (const auto type : itk::cuda::SnakePixelTypes)
+    {
+      ++seed;
+      const TypedCase image = RandomTypedCase(seed, law, type, seed % 2 == 0, seed % 3 == 0 ? 800 : 100);
+      image.WithInput([&](const itk::CudaRegionSnakeInput & input) {
+        const size_t inUse = itk::CudaFiltersConfiguration::GetDeviceBytesInUse();
+        itk::CudaFiltersConfiguration::SetDeviceMemoryLimit(inUse +
+                                                            itk::CudaRegionSnakeWorkingSet(input, image.Parameters));
+        const auto answer =
+          AnswerOf([&] { return itk::CudaRegionSnakeOnDevice(input, image.Parameters, m_Device, 1, {}); });
+        itk::CudaFiltersConfiguration::SetDeviceMemoryLimit(0);
+        EXPECT_EQ(answer.Message, "") << image.Name;
+      });
     }
   }
 }

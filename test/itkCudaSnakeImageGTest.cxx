@@ -41,6 +41,11 @@ TEST(CudaSnakeImage, RectanglesGiveTheBitsOfTheCutImage)
   itk::cuda::CompareRectangles(Prepare, RunOn, 52000, 2);
 }
 
+TEST(CudaSnakeImage, RectanglesOfTwoLevelsGiveTheBitsOfTheCutImage)
+{
+  itk::cuda::CompareRectanglesOfTwoLevels(Prepare, RunOn);
+}
+
 TEST(CudaSnakeImage, ExceptionsLeaveTheImageAsItWas)
 {
   itk::cuda::CompareAfterExceptions(Prepare, RunOn);

@@ -2,6 +2,7 @@
 #ifndef itkCudaRegionDeviceSums_h
 #define itkCudaRegionDeviceSums_h
 
+#include "CudaFiltersExport.h"
 #include "itkCudaContext.h"
 #include "itkCudaDeviceMemory.h"
 #include "itkCudaPinnedMemory.h"
@@ -24,7 +25,7 @@ namespace itk::cuda::region
  * each with a device context of its own, and none has to wait for an event. It belongs to no thread and to no stream of
  * the caller's, and may outlive all of them; whoever destroys it has waited for all work that uses it.
  */
-class DeviceSums
+class CudaFilters_EXPORT DeviceSums
 {
 public:
   /** Uploads the samples, of which none is needed any more when it returns. Sums of rows that have arrived are made

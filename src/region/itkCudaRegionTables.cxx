@@ -97,14 +97,19 @@ void
 SumCells(const TView & pixels, uint32_t exponent, int32_t cellRow, int32_t width, Moments * prefixes)
 {
   const int32_t side = 1 << exponent;
+  Moments       before; // left of the level
   std::fill(prefixes, prefixes + width + 1, Moments{});
   for (int32_t y = cellRow * side; y < (cellRow + 1) * side; ++y)
   {
-    const Moments before = pixels.RowPrefix(y, pixels.Left);
+    before += pixels.RowPrefix(y, pixels.Left);
     for (int32_t x = 0; x <= width; ++x)
     {
-      prefixes[x] += pixels.RowPrefix(y, pixels.Left + x * side) - before;
+      prefixes[x] += pixels.RowPrefix(y, pixels.Left + x * side);
     }
+  }
+  for (int32_t x = 0; pixels.Left > 0 && x <= width; ++x)
+  {
+    prefixes[x] -= before;
   }
 }
 

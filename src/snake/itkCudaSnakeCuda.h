@@ -2,9 +2,9 @@
 #ifndef itkCudaSnakeCuda_h
 #define itkCudaSnakeCuda_h
 
+#include "CudaFiltersExport.h"
 #include "itkCudaContext.h"
-#include "itkCudaRegionDeviceSums.h"
-#include "itkCudaSnakeImage.h"
+#include "itkCudaSnakeDeviceImage.h"
 #include "itkCudaSnakeRun.h"
 #include "itkCudaWorkspace.h"
 
@@ -26,65 +26,16 @@ struct SnakeLaunchOptions
   int32_t StepsPerPortion{ 1 << 18 };
 };
 
-/** \class DeviceSnakeImage
- * \brief A SnakeImage on a device.
- *
- * It belongs to no thread, context or stream: runs may be under way on streams of any threads, and whoever destroys it
- * may be another one.
- */
-class DeviceSnakeImage : public SnakeImage
-{
-public:
-  /** Of an image and a mask in host memory, neither of which is needed any more when it returns. The sums of the rows
-   * that have arrived are made while others are uploaded. `threads` check and convert the image. \param parameters
-   * NoiseLaw, NumberOfLooks, ForegroundThreshold; and Schedule: whole images are best run with it \exception
-   * ExceptionObject as MakeSamples() \exception CudaError */
-  DeviceSnakeImage(const CudaRegionSnakeInput &      input,
-                   const CudaRegionSnakeParameters & parameters,
-                   const Threads &                   threads,
-                   int                               device);
-
-  /** Of samples in host memory. \exception CudaError */
-  DeviceSnakeImage(const Samples & samples, const CudaRegionSnakeParameters & parameters, int device);
-
-  /** Of an image and a mask in device memory, prepared there: the same samples, sums and exceptions as from host
-   * memory, bit for bit. They are read after all work that the context's stream has got; when the constructor returns,
-   * that is done. An image that is used in place (DeviceSamples) must not change as long as this object lives;
-   * IsInPlace() tells. \exception ExceptionObject as MakeSamples() \exception CudaError */
-  DeviceSnakeImage(const DeviceImageInput &          input,
-                   const CudaRegionSnakeParameters & parameters,
-                   const Context &                   context);
-
-  /** Whether runs read the image in device memory that this one was made of. */
-  bool
-  IsInPlace() const
-  {
-    return m_InPlace;
-  }
-
-  const DeviceSums &
-  GetSums() const
-  {
-    return m_Sums;
-  }
-
-private:
-  DeviceSnakeImage(DeviceSamples && samples, const CudaRegionSnakeParameters & parameters, int device);
-
-  const bool       m_InPlace{ false };
-  const DeviceSums m_Sums;
-};
-
 /** Device memory in bytes that RunOnDevice() needs for the run.
  * \exception ExceptionObject as CheckSnakeRun() */
-size_t
+CudaFilters_EXPORT size_t
 GetWorkspaceBytes(const DeviceSnakeImage & image, const SnakeRun & run);
 
 /** Runs the snake on the context's stream, which has to be of the image's device, and waits for the result: that of
  * RunOnHost() bit for bit. The device memory that it needs comes from the workspace.
  * \exception ExceptionObject as CheckSnakeRun() and RunSnake(), or if the workspace is too small
  * \exception CudaError */
-CudaRegionSnakeResult
+CudaFilters_EXPORT CudaRegionSnakeResult
 RunOnDevice(const DeviceSnakeImage &   image,
             const SnakeRun &           run,
             Workspace                  workspace,
@@ -92,7 +43,7 @@ RunOnDevice(const DeviceSnakeImage &   image,
             const SnakeLaunchOptions & options = {});
 
 /** The same on a stream and with memory of the module's own. */
-CudaRegionSnakeResult
+CudaFilters_EXPORT CudaRegionSnakeResult
 RunOnDevice(const DeviceSnakeImage & image, const SnakeRun & run, const SnakeLaunchOptions & options = {});
 
 /** Device memory in bytes for an image and a run on it, besides what does not depend on its size. */

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "itkCudaSnakeCuda.h"
-#include "itkCudaSnakePlan.h"
+#include "itkCudaSnakeDeviceImage.h"
+
 #include "itkCudaDeviceGuard.h"
+#include "itkCudaSnakePlan.h"
 
 #include <utility>
 
