@@ -4,6 +4,7 @@
 #include "itkCudaCall.h"
 #include "itkCudaDevice.h"
 #include "itkCudaMemory.h"
+#include "itkCudaProcess.h"
 #include "itkCudaRegionDeviceSums.cuh"
 #include "itkCudaRoundUp.h"
 #include "itkCudaTransfer.h"
@@ -128,6 +129,10 @@ DeviceSums::DeviceSums(DeviceSamples && samples, uint32_t coarseExponent, int de
 
 DeviceSums::~DeviceSums()
 {
+  if (IsForkedProcess())
+  {
+    return; // the memory is the parent's
+  }
   // The thread may be another one, with another current device.
   const DeviceGuard guard(m_Device, std::nothrow);
   m_Memory.clear();
