@@ -15,7 +15,8 @@
 
 namespace itk::cuda::snake
 {
-/** The snake on the host: carries out the phases that SnakeControl asks for. */
+/** The snake on the host: makes the proposals of the phases that SnakeControl asks for, and lets Conclude() draw what
+ * follows from them. */
 class HostSnake
 {
 public:
@@ -31,6 +32,10 @@ public:
     m_Snake.Law = law;
     m_Snake.Total = tables.GetTotal();
   }
+
+  HostSnake(const HostSnake &) = delete;
+  HostSnake &
+  operator=(const HostSnake &) = delete;
 
   /** Called after every entry of the record. */
   void
