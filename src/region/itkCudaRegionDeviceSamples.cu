@@ -22,9 +22,9 @@ BlocksFor(size_t rows)
 }
 
 /** Surveys of the rows y = blockIdx.x, blockIdx.x + gridDim.x, ..., one result per block. */
-template <typename TPixel>
+template <typename TPixel, typename TAllowed>
 __global__ void
-SurveyKernel(PixelRows<TPixel> rows, AllowedValues isAllowed, ValueSurvey * results)
+SurveyKernel(PixelRows<TPixel> rows, TAllowed isAllowed, ValueSurvey * results)
 {
   __shared__ kernels::SharedStorage<ValueSurvey, ThreadsOfSamples> surveys;
   ValueSurvey                                                      survey;
@@ -83,14 +83,14 @@ MakeValidBitsKernel(PixelRows<uint8_t> mask, uint16_t * bits, size_t wordsPerRow
 }
 } // namespace
 
-template <typename TPixel>
+template <typename TPixel, typename TAllowed>
 ValueSurvey
-SurveyOnDevice(const PixelRows<TPixel> & rows, const AllowedValues & isAllowed, const Context & context)
+SurveyOnDevice(const PixelRows<TPixel> & rows, const TAllowed & isAllowed, const Context & context)
 {
   const unsigned int       blocks = BlocksFor(rows.Height);
   std::vector<ValueSurvey> surveys(blocks);
   const DeviceBuffer       results(blocks * sizeof(ValueSurvey), context);
-  ITK_CUDA_CALL(LaunchKernel(SurveyKernel<TPixel>,
+  ITK_CUDA_CALL(LaunchKernel(SurveyKernel<TPixel, TAllowed>,
                              dim3(blocks),
                              dim3(ThreadsOfSamples),
                              0,
@@ -165,9 +165,10 @@ MakeValidBitsOnDevice(const DeviceView & mask, uint16_t * bits, size_t wordsPerR
 #define ITK_CUDA_INSTANTIATE_SAMPLES(TPixel, TFunction) \
   template void ConvertOnDevice(                        \
     const PixelRows<TPixel> &, const TFunction &, TFunction::SampleType *, size_t, const Context &)
-#define ITK_CUDA_INSTANTIATE_PIXEL(TPixel)                                                                \
-  template ValueSurvey SurveyOnDevice(const PixelRows<TPixel> &, const AllowedValues &, const Context &); \
-  ITK_CUDA_INSTANTIATE_SAMPLES(TPixel, BinarySamples);                                                    \
+#define ITK_CUDA_INSTANTIATE_PIXEL(TPixel)                                                            \
+  template ValueSurvey SurveyOnDevice(const PixelRows<TPixel> &, const LawValues &, const Context &); \
+  template ValueSurvey SurveyOnDevice(const PixelRows<TPixel> &, const TwoValues &, const Context &); \
+  ITK_CUDA_INSTANTIATE_SAMPLES(TPixel, BinarySamples);                                                \
   ITK_CUDA_INSTANTIATE_SAMPLES(TPixel, LogarithmSamples)
 ITK_CUDA_INSTANTIATE_PIXEL(uint8_t);
 ITK_CUDA_INSTANTIATE_PIXEL(uint16_t);

@@ -23,8 +23,9 @@ public:
     , m_Context(context)
   {}
 
+  template <typename TAllowed>
   ValueSurvey
-  Survey(const AllowedValues & isAllowed) const
+  Survey(const TAllowed & isAllowed) const
   {
     return SurveyOnDevice(m_Rows, isAllowed, m_Context);
   }

@@ -48,9 +48,9 @@ public:
 };
 
 /** Surveys the valid pixels. \exception CudaError */
-template <typename TPixel>
+template <typename TPixel, typename TAllowed>
 ValueSurvey
-SurveyOnDevice(const PixelRows<TPixel> & rows, const AllowedValues & isAllowed, const Context & context);
+SurveyOnDevice(const PixelRows<TPixel> & rows, const TAllowed & isAllowed, const Context & context);
 
 /** Queues the samples that `function` makes of the valid pixels, and 0 for the others and for what lies between
  * rows of `pitch` samples. \exception CudaError */

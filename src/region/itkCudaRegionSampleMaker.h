@@ -54,7 +54,7 @@ GridStep(double range, uint32_t largest)
 }
 
 /** Prepares samples of an image of one pixel type. `TSource` is the image where it lies, on the host or on a device:
- * PixelType, Survey(allowedValues), Copy(function) which makes the samples, and UseInPlace() for images whose values
+ * PixelType, Survey(isAllowed), Copy(function) which makes the samples, and UseInPlace() for images whose values
  * are the samples. */
 template <typename TSource>
 class SampleMaker
@@ -125,12 +125,12 @@ private:
   void
   TakeSurvey()
   {
-    m_Survey = m_Source.Survey(AllowedValues{ m_Traits.Values });
+    m_Survey = m_Source.Survey(RangeValues{ m_Traits.Values });
     this->ThrowIfRefused(m_Survey);
     if (m_Traits.Grid == SampleGrid::Binary && std::isnan(m_Threshold))
     {
       const double other = m_Survey.Minimum != 0.0 ? m_Survey.Minimum : m_Survey.Maximum;
-      this->ThrowIfRefused(m_Source.Survey(AllowedValues{ m_Traits.Values, true, other }));
+      this->ThrowIfRefused(m_Source.Survey(TwoValues{ other }));
     }
   }
 

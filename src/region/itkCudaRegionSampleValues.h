@@ -74,32 +74,45 @@ struct ValueSurvey
   }
 };
 
-/** The values that are allowed: finite ones of the law's range or, for images of two values, 0 and one other. */
-struct AllowedValues
+/** Whether it is neither infinite nor not a number. */
+ITK_CUDA_HOST_DEVICE inline bool
+IsFinite(double value)
+{
+  return value - value == 0.0;
+}
+
+/** The finite values that a law describes. */
+struct RangeValues
 {
   ValueRange Range;
-  bool       OnlyTwo{ false };
-  double     Other{ 0.0 };
 
   ITK_CUDA_HOST_DEVICE bool
   operator()(double value) const
   {
-    if (value - value != 0.0) // infinite or not a number
-    {
-      return false;
-    }
-    return OnlyTwo ? value == 0.0 || value == Other : IsInRange(Range, value);
+    return IsInRange(Range, value);
   }
 };
 
-/** Surveys the pixels x = first, first + step, ... of row y. */
-template <typename TPixel>
+/** 0 and one other value. */
+struct TwoValues
+{
+  double Other;
+
+  ITK_CUDA_HOST_DEVICE bool
+  operator()(double value) const
+  {
+    return value == 0.0 || value == Other;
+  }
+};
+
+/** Surveys the pixels x = first, first + step, ... of row y, of which finite ones that `isAllowed` are allowed. */
+template <typename TPixel, typename TAllowed>
 ITK_CUDA_HOST_DEVICE inline void
 SurveyRow(const PixelRows<TPixel> & rows,
           size_t                    y,
           size_t                    first,
           size_t                    step,
-          const AllowedValues &     isAllowed,
+          const TAllowed &          isAllowed,
           ValueSurvey &             survey)
 {
   const TPixel * row = rows.GetRow(y);
@@ -108,7 +121,7 @@ SurveyRow(const PixelRows<TPixel> & rows,
     if (rows.IsValid(x, y))
     {
       const double value = row[x];
-      isAllowed(value) ? survey.Accept(value) : survey.Refuse(y * rows.Width + x, value);
+      IsFinite(value) && isAllowed(value) ? survey.Accept(value) : survey.Refuse(y * rows.Width + x, value);
     }
   }
 }

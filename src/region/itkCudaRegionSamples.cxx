@@ -30,8 +30,9 @@ public:
     , m_Threads(threads)
   {}
 
+  template <typename TAllowed>
   ValueSurvey
-  Survey(const AllowedValues & isAllowed) const
+  Survey(const TAllowed & isAllowed) const
   {
     ValueSurvey result;
     std::mutex  mutex;

@@ -259,7 +259,9 @@ public:
   /** `left`: of the level. */
   __device__
   EdgeRows(const LatticeEdge & edge, int32_t left, int32_t row, int32_t stride)
-    : m_Walker(MoveRight({ edge.Top, edge.DeltaX, Maximum(1, edge.NumberOfRows), edge.Upward }, left), row, stride)
+    : m_Walker({ { left + edge.Top.X, edge.Top.Y }, edge.DeltaX, Maximum(1, edge.NumberOfRows), edge.Upward },
+               row,
+               stride)
     , m_Top(edge.Top.Y)
     , m_Row(row)
     , m_Stride(stride)

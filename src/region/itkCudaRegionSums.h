@@ -139,14 +139,6 @@ struct BlockLevel
   }
 };
 
-/** The edge with its columns counted from the left side of the image that a level is of. */
-ITK_CUDA_HOST_DEVICE inline LatticeEdge
-MoveRight(LatticeEdge edge, int32_t left)
-{
-  edge.Top.X += left;
-  return edge;
-}
-
 /** Contribution of rows row, row + stride, ... of an edge to the polygon's sums. */
 template <typename TLevel>
 ITK_CUDA_HOST_DEVICE inline Moments
@@ -155,10 +147,10 @@ SumEdgeRows(const TLevel & level, const LatticeEdge & edge, int32_t row, int32_t
   Moments moments;
   if (row < edge.NumberOfRows)
   {
-    CrossingWalker walker(MoveRight(edge, level.Left), row, stride);
+    CrossingWalker walker(edge, row, stride);
     for (; row < edge.NumberOfRows; row += stride)
     {
-      moments += level.RowPrefix(edge.Top.Y + row, walker.GetColumn());
+      moments += level.RowPrefix(edge.Top.Y + row, level.Left + walker.GetColumn());
       walker.Advance();
     }
   }

@@ -91,10 +91,10 @@ CountRow(const uint16_t * bits, int32_t checkpoints, MaskCheckpoint * out)
   }
 }
 
-/** Prefixes of the cells of one row of cells. */
+/** Prefixes of the cells of one row of cells. The level is a copy, which no prefix that is written can change. */
 template <typename TView>
 void
-SumCells(const TView & pixels, uint32_t exponent, int32_t cellRow, int32_t width, Moments * prefixes)
+SumCells(const TView pixels, uint32_t exponent, int32_t cellRow, int32_t width, Moments * prefixes)
 {
   const int32_t side = 1 << exponent;
   Moments       before; // left of the level
@@ -102,9 +102,10 @@ SumCells(const TView & pixels, uint32_t exponent, int32_t cellRow, int32_t width
   for (int32_t y = cellRow * side; y < (cellRow + 1) * side; ++y)
   {
     before += pixels.RowPrefix(y, pixels.Left);
-    for (int32_t x = 0; x <= width; ++x)
+    int32_t column = pixels.Left;
+    for (int32_t x = 0; x <= width; ++x, column += side)
     {
-      prefixes[x] += pixels.RowPrefix(y, pixels.Left + x * side);
+      prefixes[x] += pixels.RowPrefix(y, column);
     }
   }
   for (int32_t x = 0; pixels.Left > 0 && x <= width; ++x)
