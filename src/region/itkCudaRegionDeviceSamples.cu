@@ -166,7 +166,7 @@ MakeValidBitsOnDevice(const DeviceView & mask, uint16_t * bits, size_t wordsPerR
   template void ConvertOnDevice(                        \
     const PixelRows<TPixel> &, const TFunction &, TFunction::SampleType *, size_t, const Context &)
 #define ITK_CUDA_INSTANTIATE_PIXEL(TPixel)                                                            \
-  template ValueSurvey SurveyOnDevice(const PixelRows<TPixel> &, const LawValues &, const Context &); \
+  template ValueSurvey SurveyOnDevice(const PixelRows<TPixel> &, const RangeValues &, const Context &); \
   template ValueSurvey SurveyOnDevice(const PixelRows<TPixel> &, const TwoValues &, const Context &); \
   ITK_CUDA_INSTANTIATE_SAMPLES(TPixel, BinarySamples);                                                \
   ITK_CUDA_INSTANTIATE_SAMPLES(TPixel, LogarithmSamples)
