@@ -7,7 +7,6 @@
 // ITK_CUDA_AS_ARGUMENTS, before such a template: it runs where its arguments can, which may be on one of them alone.
 // ITK_CUDA_UNROLL: the loop is unrolled on the device, where an array must not be indexed by a variable to stay in
 // registers.
-// ITK_CUDA_NOINLINE: a kernel holds one copy of the function, which is long and which few threads call.
 #ifdef __CUDACC__
 #  define ITK_CUDA_HOST_DEVICE __host__ __device__
 #  define ITK_CUDA_AS_ARGUMENTS _Pragma("nv_exec_check_disable")
@@ -18,10 +17,8 @@
 
 #ifdef __CUDA_ARCH__
 #  define ITK_CUDA_UNROLL _Pragma("unroll")
-#  define ITK_CUDA_NOINLINE __noinline__
 #else
 #  define ITK_CUDA_UNROLL
-#  define ITK_CUDA_NOINLINE
 #endif
 
 #endif

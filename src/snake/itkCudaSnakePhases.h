@@ -111,7 +111,7 @@ FindBest(const SnakeState & snake, const ProposalList & list)
  * region's size not allow all, or none; in snake.Accepted. The snake's sums, criterion and linear form follow. */
 ITK_CUDA_AS_ARGUMENTS
 template <typename TGroup>
-ITK_CUDA_NOINLINE ITK_CUDA_HOST_DEVICE void
+ITK_CUDA_HOST_DEVICE void
 Decide(TGroup & group, SnakeState & snake, const ProposalList & list, double cost)
 {
   Moments own;
@@ -330,7 +330,7 @@ ConcludeRemovals(TGroup & group, SnakeState & snake)
 }
 
 /** Adds an entry for the state as it is, if there is room; by one thread. `level`, `step`: of the phase. */
-ITK_CUDA_NOINLINE ITK_CUDA_HOST_DEVICE inline void
+ITK_CUDA_HOST_DEVICE inline void
 AddToRecord(SnakeState & snake, CudaRegionSnakeStep::Kind kind, int level, int32_t step)
 {
   if (snake.NumberOfEntries < snake.RecordCapacity)

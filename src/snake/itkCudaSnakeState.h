@@ -62,14 +62,14 @@ struct SnakeState
   }
 
   /** J of a target with these sums. */
-  ITK_CUDA_NOINLINE ITK_CUDA_HOST_DEVICE double
+  ITK_CUDA_HOST_DEVICE double
   CriterionOf(const Moments & sums) const
   {
     return region::Criterion(Law, sums, Total);
   }
 
   /** First-order change of J by what moves into such a target. */
-  ITK_CUDA_NOINLINE ITK_CUDA_HOST_DEVICE LinearForm
+  ITK_CUDA_HOST_DEVICE LinearForm
   LinearFormOf(const Moments & sums) const
   {
     return Linearize(Law, sums, Total);
