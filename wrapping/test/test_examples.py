@@ -86,4 +86,4 @@ def test_segment_mr(tmp_path, backend):
 def test_segment_mr_names_the_laws(tmp_path):
     done = run("segment_mr.py", BRAIN, tmp_path / "out.png", "--law", "weibull")
     assert done.returncode != 0
-    assert '"weibull"' in done.stderr and "Rayleigh" in done.stderr
+    assert '"weibull"' in done.stderr and "rayleigh" in done.stderr
