@@ -3,6 +3,7 @@
 
 # Units that need no CUDA header: public classes, host code of the rooms.
 set(CudaFilters_GTESTS
+    itkCudaDeviceImageRefusalGTest.cxx
     itkCudaErrorGTest.cxx
     itkCudaFiltersConfigurationGTest.cxx
     itkCudaForkGTest.cxx
@@ -30,6 +31,7 @@ set(CudaFilters_GTESTS
 # Units of what is only there in a build with CUDA; without a GPU they are skipped.
 set(CudaFilters_CUDA_GTESTS
     itkCudaContextGTest.cxx
+    itkCudaDeviceImageMemoryGTest.cxx
     itkCudaDeviceMemoryResourceGTest.cxx
     itkCudaFaultGTest.cxx
     itkCudaGaussianFaultWalkGTest.cxx

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "itkCudaDeviceImageMemory.h"
+#include "itkCudaError.h"
+
+// Device images in a build without CUDA: there is no memory for them.
+namespace itk
+{
+namespace
+{
+[[noreturn]] void
+ThrowWithoutCuda(const char * what)
+{
+  throw CudaError(
+    __FILE__, __LINE__, CudaError::Kind::NotUsable, std::string(what) + ": CudaFilters was built without CUDA");
+}
+} // namespace
+
+CudaDeviceImageMemory::~CudaDeviceImageMemory() = default;
+
+CudaDeviceImageMemory::Pointer
+CudaDeviceImageMemory::Allocate(size_t bytes, int device)
+{
+  ThrowWithoutCuda(("Allocation of " + std::to_string(bytes) + " bytes on device " + std::to_string(device)).c_str());
+}
+
+CudaDeviceImageMemory::Pointer
+CudaDeviceImageMemory::Adopt(void *, size_t, int, ReleaseFunction)
+{
+  ThrowWithoutCuda("Adoption of device memory");
+}
+} // end namespace itk

@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "itkCudaDeviceImageMemory.h"
+
+#include "itkCudaCall.h"
+#include "itkCudaDeviceGuard.h"
+#include "itkCudaDeviceMemory.h"
+#include "itkCudaDeviceProperties.h"
+#include "itkCudaEarlierFailure.h"
+#include "itkCudaProcess.h"
+#include "itkCudaStream.h"
+#include "itkCudaThreadStream.h"
+#include "itkMacro.h"
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+#include <new>
+#include <optional>
+#include <thread>
+#include <utility>
+
+namespace itk
+{
+namespace cuda
+{
+namespace
+{
+using StreamType = CudaDeviceImageMemory::StreamType;
+
+/** Who knows the memory beside the module. */
+enum class Exposure
+{
+  Nobody,
+  DefaultStream, // work of the default stream, and of those that CUDA synchronises with it
+  Anywhere
+};
+
+bool
+IsDefaultStream(StreamType stream)
+{
+  return stream == 0 || stream == reinterpret_cast<StreamType>(cudaStreamLegacy);
+}
+
+/** An event behind all that the stream has got. */
+Event
+MakeEvent(const Context & context)
+{
+  Event event;
+  event.Record(context);
+  return event;
+}
+
+/** Makes later work of `waiting` wait for all that `other` has got. */
+void
+WaitForAll(const Context & other, const Context & waiting)
+{
+  const DeviceGuard guard(other.GetDevice());
+  MakeEvent(other).MakeWait(waiting);
+}
+
+/** \class OrderedMemory
+ * \brief Memory with the streams of its writers and readers.
+ *
+ * The module's own memory has a home, the stream where it was allocated and will be freed. Work there needs no event:
+ * one is recorded when another stream asks. Adopted memory has no home.
+ */
+class OrderedMemory : public CudaDeviceImageMemory
+{
+public:
+  OrderedMemory(DeviceBuffer && buffer, const Context & home)
+    : CudaDeviceImageMemory(buffer.GetPointer(), buffer.GetSize(), home.GetDevice())
+    , m_Buffer(std::move(buffer))
+    , m_Home(home)
+  {}
+
+  OrderedMemory(void * data, size_t bytes, int device, ReleaseFunction && release)
+    : CudaDeviceImageMemory(data, bytes, device)
+    , m_Release(std::move(release))
+    , m_Exposure(Exposure::DefaultStream)
+  {}
+
+  ~OrderedMemory() override
+  {
+    if (!IsForkedProcess())
+    {
+      this->EndUse();
+    }
+    if (m_Release)
+    {
+      try
+      {
+        m_Release();
+      }
+      catch (...)
+      {
+        // It promises not to, and there is nobody to tell.
+      }
+    }
+  }
+
+  bool
+  IsPrivate() const override
+  {
+    const std::lock_guard<std::mutex> lock(m_Mutex);
+    return m_Exposure == Exposure::Nobody;
+  }
+
+  void
+  Wait(StreamType stream) const override
+  {
+    const std::lock_guard<std::mutex> lock(m_Mutex);
+    this->WaitForWriter(this->GetContext(stream));
+  }
+
+  void
+  WaitToWrite(StreamType stream) const override
+  {
+    const std::lock_guard<std::mutex> lock(m_Mutex);
+    const Context                     context = this->GetContext(stream);
+    this->WaitForWriter(context);
+    this->WaitForReaders(context);
+  }
+
+  void
+  MarkRead(StreamType stream) const noexcept override
+  {
+    const Context context = this->GetContext(stream);
+    if (this->IsHome(context))
+    {
+      return;
+    }
+    try
+    {
+      const DeviceGuard                 guard(this->GetDevice());
+      Event                             event = MakeEvent(context);
+      const std::lock_guard<std::mutex> lock(m_Mutex);
+      m_Readers[{ context.GetStream(), std::this_thread::get_id() }] = std::move(event);
+    }
+    catch (...)
+    {
+      DrainStream(context); // without an event the host has to see to the order
+    }
+  }
+
+  void
+  MarkWritten(StreamType stream) noexcept override
+  {
+    const Context        context = this->GetContext(stream);
+    std::optional<Event> event;
+    if (!this->IsHome(context))
+    {
+      try
+      {
+        const DeviceGuard guard(this->GetDevice());
+        event = MakeEvent(context);
+      }
+      catch (...)
+      {
+        DrainStream(context);
+      }
+    }
+    const std::lock_guard<std::mutex> lock(m_Mutex);
+    m_Written.swap(event);
+  }
+
+  void
+  Publish(StreamType stream) override
+  {
+    if (stream != UnknownStream)
+    {
+      this->Wait(stream);
+    }
+    const std::lock_guard<std::mutex> lock(m_Mutex);
+    m_Exposure = std::max(m_Exposure, IsDefaultStream(stream) ? Exposure::DefaultStream : Exposure::Anywhere);
+  }
+
+  void
+  Synchronize() const override
+  {
+    const std::lock_guard<std::mutex> lock(m_Mutex);
+    const DeviceGuard                 guard(this->GetDevice());
+    WithEarlierFailures([this] {
+      if (m_Written)
+      {
+        m_Written->Synchronize();
+      }
+      else if (m_Home)
+      {
+        ITK_CUDA_CALL(cudaStreamSynchronize(m_Home->GetStream()));
+      }
+    });
+  }
+
+private:
+  using ReaderKey = std::pair<cudaStream_t, std::thread::id>; // threads' default streams share one handle
+
+  Context
+  GetContext(StreamType stream) const
+  {
+    return Context(this->GetDevice(), reinterpret_cast<cudaStream_t>(stream));
+  }
+
+  bool
+  IsHome(const Context & context) const
+  {
+    return m_Home && m_Home->GetStream() == context.GetStream();
+  }
+
+  void
+  WaitForWriter(const Context & context) const;
+
+  void
+  WaitForReaders(const Context & context) const;
+
+  void
+  EndUse() noexcept;
+
+  DeviceBuffer           m_Buffer;
+  std::optional<Context> m_Home;
+  ReleaseFunction        m_Release;
+
+  mutable std::mutex                 m_Mutex;
+  Exposure                           m_Exposure{ Exposure::Nobody };
+  std::optional<Event>               m_Written; // behind the last write; none: it was at home, or there was none
+  mutable std::map<ReaderKey, Event> m_Readers; // behind reads that were not at home
+};
+
+void
+OrderedMemory::WaitForWriter(const Context & context) const
+{
+  if (m_Exposure != Exposure::Nobody)
+  {
+    WaitForAll(Context(context.GetDevice(), cudaStreamLegacy), context);
+  }
+  if (m_Written)
+  {
+    m_Written->MakeWait(context);
+  }
+  else if (m_Home && !this->IsHome(context))
+  {
+    WaitForAll(*m_Home, context);
+  }
+}
+
+void
+OrderedMemory::WaitForReaders(const Context & context) const
+{
+  for (const auto & [reader, event] : m_Readers)
+  {
+    event.MakeWait(context);
+  }
+  if (this->IsHome(context))
+  {
+    m_Readers.clear(); // whatever comes at home, the end of the memory included, comes after them
+  }
+  else if (m_Written && m_Home)
+  {
+    WaitForAll(*m_Home, context); // reads at home leave no event
+  }
+}
+
+/** Before the memory goes back: at home in the order of the stream, to an owner when all is done. */
+void
+OrderedMemory::EndUse() noexcept
+{
+  const DeviceGuard guard(this->GetDevice(), std::nothrow);
+  try
+  {
+    if (m_Exposure == Exposure::Anywhere)
+    {
+      ITK_CUDA_CALL(cudaDeviceSynchronize());
+    }
+    else if (m_Home)
+    {
+      this->WaitToWrite(reinterpret_cast<StreamType>(m_Home->GetStream()));
+    }
+    else
+    {
+      for (const auto & [reader, event] : m_Readers)
+      {
+        event.Synchronize();
+      }
+      if (m_Written)
+      {
+        m_Written->Synchronize();
+      }
+    }
+  }
+  catch (...)
+  {
+    ITK_CUDA_CALL_NOTHROW(cudaDeviceSynchronize());
+  }
+}
+} // namespace
+} // namespace cuda
+
+CudaDeviceImageMemory::~CudaDeviceImageMemory() = default;
+
+CudaDeviceImageMemory::Pointer
+CudaDeviceImageMemory::Allocate(size_t bytes, int device)
+{
+  const cuda::Context     home = cuda::GetThreadContext(device);
+  const cuda::DeviceGuard guard(device);
+  return std::make_shared<cuda::OrderedMemory>(cuda::DeviceBuffer(bytes, home), home);
+}
+
+CudaDeviceImageMemory::Pointer
+CudaDeviceImageMemory::Adopt(void * data, size_t bytes, int device, ReleaseFunction release)
+{
+  if (!data && bytes != 0)
+  {
+    itkGenericExceptionMacro("CudaDeviceImageMemory::Adopt(): data is null; it must point to "
+                             << bytes << " bytes on the device");
+  }
+  cuda::RequireUsableDevice(device);
+  return std::make_shared<cuda::OrderedMemory>(data, bytes, device, std::move(release));
+}
+} // end namespace itk
