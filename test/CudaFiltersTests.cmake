@@ -3,6 +3,7 @@
 
 # Units that need no CUDA header: public classes, host code of the rooms.
 set(CudaFilters_GTESTS
+    itkCudaDeviceImageGTest.cxx
     itkCudaDeviceImageRefusalGTest.cxx
     itkCudaErrorGTest.cxx
     itkCudaFiltersConfigurationGTest.cxx
@@ -31,6 +32,7 @@ set(CudaFilters_GTESTS
 # Units of what is only there in a build with CUDA; without a GPU they are skipped.
 set(CudaFilters_CUDA_GTESTS
     itkCudaContextGTest.cxx
+    itkCudaDeviceImageDeviceGTest.cxx
     itkCudaDeviceImageMemoryGTest.cxx
     itkCudaDeviceMemoryResourceGTest.cxx
     itkCudaFaultGTest.cxx
@@ -56,6 +58,7 @@ include(CudaFiltersPartitionedTests.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/CudaFiltersSnakeTests.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/CudaFiltersSemanticsTests.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/CudaFiltersStressTests.cmake)
+include(${CMAKE_CURRENT_LIST_DIR}/CudaFiltersHostUseTests.cmake)
 
 cudafilters_check_all_listed(${CudaFilters_GTESTS} ${CudaFilters_CUDA_GTESTS} ${CudaFilters_DRIVER_TESTS}
                              ${CudaFilters_SNAKE_GTESTS} ${CudaFilters_SNAKE_CUDA_GTESTS})

@@ -2,13 +2,14 @@
 
 // What device images say where there is no GPU, or no such device.
 
-#include "itkCudaDeviceImageMemory.h"
+#include "itkCudaDeviceImage.h"
 #include "itkCudaError.h"
 #include "itkCudaFiltersConfiguration.h"
 
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <memory>
 #include <string>
 
 namespace
@@ -79,6 +80,30 @@ TEST_F(CudaDeviceImageRefusal, Adoption_is_refused_and_releases_nothing)
     GetRefusal([&] { CudaDeviceImageMemory::Adopt(&value, sizeof(value), 0, [&released] { released = true; }); }),
     m_Reason);
   EXPECT_FALSE(released) << "the memory is still the caller's";
+}
+
+TEST_F(CudaDeviceImageRefusal, Image_is_refused_with_the_reason_and_holds_nothing)
+{
+  using ImageType = itk::CudaDeviceImage<float, 2>;
+  const auto image = ImageType::New();
+  image->SetRegions(ImageType::SizeType{ { 8, 8 } });
+  image->SetDeviceIndex(0);
+  ExpectContains(GetRefusal([&image] { image->Allocate(); }), m_Reason);
+  EXPECT_FALSE(image->IsAllocated());
+  EXPECT_EQ(image->GetBufferedRegion().GetNumberOfPixels(), 64u) << "as in itk::Image";
+}
+
+TEST_F(CudaDeviceImageRefusal, Pointer_is_refused_with_the_reason_and_the_owner_let_go)
+{
+  using ImageType = itk::CudaDeviceImage<float, 1>;
+  float      pixels[8] = {};
+  const auto owner = std::make_shared<int>(0);
+  ExpectContains(GetRefusal([&] {
+                   itk::CudaDeviceImageFromPointer<ImageType>(
+                     pixels, ImageType::RegionType(ImageType::SizeType{ { 8 } }), nullptr, owner, 0);
+                 }),
+                 m_Reason);
+  EXPECT_EQ(owner.use_count(), 1);
 }
 
 TEST(CudaDeviceImageMemory, Device_that_is_not_there_is_refused_by_its_index)

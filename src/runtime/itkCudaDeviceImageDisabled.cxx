@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "itkCudaDeviceImageMemory.h"
+#include "itkCudaDeviceImageView.h"
 #include "itkCudaError.h"
+
+#include <string>
 
 // Device images in a build without CUDA: there is no memory for them.
 namespace itk
@@ -27,5 +29,11 @@ CudaDeviceImageMemory::Pointer
 CudaDeviceImageMemory::Adopt(void *, size_t, int, ReleaseFunction)
 {
   ThrowWithoutCuda("Adoption of device memory");
+}
+
+CudaDeviceImageView
+CudaAllocateDeviceImage(const std::array<size_t, CudaDeviceImageView::NumberOfAxes> &, CudaComponentType, int, bool)
+{
+  ThrowWithoutCuda("Allocation of a device image");
 }
 } // end namespace itk

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkCudaDeviceImageView_h
+#define itkCudaDeviceImageView_h
+
+#include "CudaFiltersExport.h"
+#include "itkCudaDeviceImageMemory.h"
+#include "itkCudaImageView.h"
+
+#include <array>
+#include <cstddef>
+
+namespace itk
+{
+/** \struct CudaDeviceImageView
+ * \brief A region of an image in device memory, with the memory: what a filter of device images hands to an engine.
+ *
+ * Planar: each component of the pixels is a volume of its own. Axes beyond the image's dimension have size 1.
+ *
+ * \ingroup CudaFilters
+ */
+struct CudaDeviceImageView
+{
+  static constexpr unsigned int NumberOfAxes = 5;
+
+  CudaDeviceImageMemory::Pointer Memory;
+  CudaComponentType              ComponentType{ CudaComponentType::Float };
+  // axes x, y, z, t and component
+  std::array<size_t, NumberOfAxes> Size{ { 1, 1, 1, 1, 1 } };
+  // elements from one to its neighbour along each axis; Stride[0] is 1
+  std::array<size_t, NumberOfAxes> Stride{ { 1, 1, 1, 1, 1 } };
+  // elements from the start of the memory to the first one
+  size_t Offset{ 0 };
+
+  size_t
+  GetNumberOfElements() const
+  {
+    return Size[0] * Size[1] * Size[2] * Size[3] * Size[4];
+  }
+
+  /** Device memory of the first element; nullptr without memory. */
+  void *
+  GetPointer() const
+  {
+    return Memory ? static_cast<unsigned char *>(Memory->GetPointer()) + Offset * CudaComponentSize(ComponentType)
+                  : nullptr;
+  }
+};
+
+/** An image in new memory of the module, whose rows start at multiples of 16 bytes. What lies between rows is zero; the
+ * elements are zero if `initialize` is true, else undefined. The work is queued on the calling thread's stream.
+ * \exception CudaError as CudaDeviceImageMemory::Allocate() \ingroup CudaFilters */
+CudaFilters_EXPORT CudaDeviceImageView
+CudaAllocateDeviceImage(const std::array<size_t, CudaDeviceImageView::NumberOfAxes> & size,
+                        CudaComponentType                                             type,
+                        int                                                           device,
+                        bool                                                          initialize);
+
+/** Throws unless the view's elements lie in its memory and its rows are dense.
+ * \exception ExceptionObject that names what does not fit \ingroup CudaFilters */
+CudaFilters_EXPORT void
+CudaVerifyDeviceImageView(const CudaDeviceImageView & view);
+} // end namespace itk
+
+#endif
