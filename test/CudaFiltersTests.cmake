@@ -28,13 +28,15 @@ set(CudaFilters_GTESTS
     itkCudaPixelContainerGTest.cxx
     itkCudaProcessLimitsGTest.cxx
     itkCudaRecursiveGaussianImageFilterGTest.cxx
-    itkCudaSmoothingRecursiveGaussianImageFilterGTest.cxx)
+    itkCudaSmoothingRecursiveGaussianImageFilterGTest.cxx
+    itkCudaUploadDownloadGTest.cxx)
 # Units of what is only there in a build with CUDA; without a GPU they are skipped.
 set(CudaFilters_CUDA_GTESTS
     itkCudaContextGTest.cxx
     itkCudaDeviceImageDeviceGTest.cxx
     itkCudaDeviceImageMemoryGTest.cxx
     itkCudaDeviceMemoryResourceGTest.cxx
+    itkCudaDeviceTransferGTest.cxx
     itkCudaFaultGTest.cxx
     itkCudaGaussianFaultWalkGTest.cxx
     itkCudaGaussianKernelTimeoutGTest.cxx

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "itkCudaDeviceImageView.h"
+#include "itkCudaDeviceTransfer.h"
 #include "itkCudaError.h"
 
 #include <string>
@@ -35,5 +35,20 @@ CudaDeviceImageView
 CudaAllocateDeviceImage(const std::array<size_t, CudaDeviceImageView::NumberOfAxes> &, CudaComponentType, int, bool)
 {
   ThrowWithoutCuda("Allocation of a device image");
+}
+
+void
+CudaUploadToDevice(const CudaImageView &, const CudaDeviceImageView &, const CudaProgressFunction &)
+{
+  ThrowWithoutCuda("Upload");
+}
+
+void
+CudaDownloadFromDevice(const CudaDeviceImageView &,
+                       const CudaImageView &,
+                       const CudaPixelConversion &,
+                       const CudaProgressFunction &)
+{
+  ThrowWithoutCuda("Download");
 }
 } // end namespace itk

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkCudaDownloadImageFilter_hxx
+#define itkCudaDownloadImageFilter_hxx
+
+#include "itkCudaFilterRun.h"
+
+namespace itk
+{
+template <typename TInputImage, typename TOutputImage>
+void
+CudaDownloadImageFilter<TInputImage, TOutputImage>::GenerateData()
+{
+  const InputImageType * const input = this->GetInput();
+  OutputImageType * const      output = this->GetOutput();
+  const auto                   region = output->GetRequestedRegion();
+  CudaVerifyComponents(input->GetNumberOfComponentsPerPixel(), 1, output->GetNumberOfComponentsPerPixel());
+  const CudaDeviceImageView pixels = input->GetDeviceView(region, "The input");
+  CudaUsePooledOutput(output);
+  this->AllocateOutputs();
+  CudaDownloadFromDevice(pixels,
+                         MakeCudaImageView(static_cast<const OutputImageType *>(output), region),
+                         { m_Shift, m_Scale, m_Rounding },
+                         MakeCudaProgressFunction(this));
+}
+
+template <typename TInputImage, typename TOutputImage>
+void
+CudaDownloadImageFilter<TInputImage, TOutputImage>::PrintSelf(std::ostream & os, Indent indent) const
+{
+  Superclass::PrintSelf(os, indent);
+  os << indent << "Shift: " << m_Shift << std::endl;
+  os << indent << "Scale: " << m_Scale << std::endl;
+  os << indent << "Rounding: " << m_Rounding << std::endl;
+}
+} // end namespace itk
+
+#endif

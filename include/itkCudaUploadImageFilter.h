@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkCudaUploadImageFilter_h
+#define itkCudaUploadImageFilter_h
+
+#include "itkCudaDeviceImage.h"
+#include "itkImageToImageFilter.h"
+
+#include <type_traits>
+
+namespace itk
+{
+/** \class CudaUploadImageFilter
+ * \brief Copies an image of the host to a device image.
+ *
+ * Input: Image or VectorImage, with components that the module supports. Output: a CudaDeviceImage of the same
+ * dimension and number of components, by default with the same pixels. Where the component types differ the pixels are
+ * converted on the device, as filters convert them: integers are clamped, reals are truncated toward zero, NaN becomes
+ * 0 in an integer.
+ *
+ * DeviceIndex (default -1, which is CudaFiltersConfiguration's) says where the output lies. The filter streams: it
+ * uploads what is requested. When Update() returns, the host's pixels have been read; work that reads the output waits
+ * for it on the device.
+ *
+ * \code
+ * using HostImageType = itk::Image<float, 3>;
+ * auto upload = itk::CudaUploadImageFilter<HostImageType>::New();
+ * upload->SetInput(image);
+ * upload->Update();
+ * itk::CudaDeviceImage<float, 3>::Pointer volume = upload->GetOutput();
+ * \endcode
+ *
+ * \exception CudaError with the reason if the device cannot be used or its memory has run out: there is no fallback to
+ * the host
+ * \exception ExceptionObject if the input does not hold the requested pixels
+ *
+ * \sa CudaUpload, CudaDownloadImageFilter
+ * \ingroup CudaFilters
+ */
+template <typename TInputImage,
+          typename TOutputImage = CudaDeviceImage<typename TInputImage::PixelType, TInputImage::ImageDimension>>
+class ITK_TEMPLATE_EXPORT CudaUploadImageFilter : public ImageToImageFilter<TInputImage, TOutputImage>
+{
+public:
+  ITK_DISALLOW_COPY_AND_MOVE(CudaUploadImageFilter);
+
+  using Self = CudaUploadImageFilter;
+  using Superclass = ImageToImageFilter<TInputImage, TOutputImage>;
+  using Pointer = SmartPointer<Self>;
+  using ConstPointer = SmartPointer<const Self>;
+
+  using InputImageType = TInputImage;
+  using OutputImageType = TOutputImage;
+
+  static_assert(CudaImageTraits<TInputImage>::IsSupported,
+                "CudaUploadImageFilter: the input must be an Image or VectorImage of pixels that the module supports");
+  static_assert(CudaIsDeviceImage<TOutputImage>::value, "CudaUploadImageFilter: the output must be a CudaDeviceImage");
+  static_assert(unsigned{ TInputImage::ImageDimension } == unsigned{ TOutputImage::ImageDimension },
+                "CudaUploadImageFilter: input and output must have the same dimension");
+
+  itkNewMacro(Self);
+  itkTypeMacro(CudaUploadImageFilter, ImageToImageFilter);
+
+  /** Index of the device; -1 (default): that of CudaFiltersConfiguration.
+   * \exception ExceptionObject if it is less than -1 */
+  void
+  SetDeviceIndex(int index);
+  itkGetConstMacro(DeviceIndex, int);
+
+protected:
+  CudaUploadImageFilter() = default;
+  ~CudaUploadImageFilter() override = default;
+
+  void
+  GenerateData() override;
+  void
+  PrintSelf(std::ostream & os, Indent indent) const override;
+
+private:
+  int m_DeviceIndex{ -1 };
+};
+
+/** The image on the device, -1 for that of CudaFiltersConfiguration: CudaUploadImageFilter in one call.
+   \code
+   auto volume = itk::CudaUpload(image);
+   \endcode
+ * \ingroup CudaFilters */
+template <typename TImage>
+auto
+CudaUpload(const TImage * image, int deviceIndex = -1)
+{
+  const auto filter = CudaUploadImageFilter<TImage>::New();
+  filter->SetInput(image);
+  filter->SetDeviceIndex(deviceIndex);
+  filter->UpdateLargestPossibleRegion();
+  typename CudaUploadImageFilter<TImage>::OutputImageType::Pointer output = filter->GetOutput();
+  output->DisconnectPipeline();
+  return output;
+}
+
+template <typename TImage>
+auto
+CudaUpload(const SmartPointer<TImage> & image, int deviceIndex = -1)
+{
+  return CudaUpload<std::remove_const_t<TImage>>(image.GetPointer(), deviceIndex);
+}
+} // end namespace itk
+
+#ifndef ITK_MANUAL_INSTANTIATION
+#  include "itkCudaUploadImageFilter.hxx"
+#endif
+
+#endif

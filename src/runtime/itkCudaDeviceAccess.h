@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkCudaDeviceAccess_h
+#define itkCudaDeviceAccess_h
+
+#include "itkCudaContext.h"
+#include "itkCudaDeviceImageView.h"
+#include "itkCudaDeviceView.h"
+#include "itkMacro.h"
+
+namespace itk::cuda
+{
+/** The view for engines, which know no owners. */
+inline DeviceView
+GetDeviceView(const CudaDeviceImageView & image)
+{
+  return { image.GetPointer(), image.ComponentType, image.Size, image.Stride };
+}
+
+inline CudaDeviceImageMemory::StreamType
+GetStreamHandle(const Context & context)
+{
+  return reinterpret_cast<CudaDeviceImageMemory::StreamType>(context.GetStream());
+}
+
+/** The image's memory. \exception ExceptionObject if it has none */
+inline CudaDeviceImageMemory &
+GetMemory(const CudaDeviceImageView & image)
+{
+  if (!image.Memory)
+  {
+    itkGenericExceptionMacro("The device image has no memory; it must be allocated");
+  }
+  return *image.Memory;
+}
+
+/** \class DeviceReading
+ * \brief In its scope work is queued on a stream that reads an image: after all that wrote it, and before its end.
+ */
+class DeviceReading
+{
+public:
+  DeviceReading(const CudaDeviceImageView & image, const Context & context)
+    : m_Memory(image.Memory)
+    , m_Stream(GetStreamHandle(context))
+  {
+    m_Memory->Wait(m_Stream);
+  }
+  ~DeviceReading() { m_Memory->MarkRead(m_Stream); }
+
+  DeviceReading(const DeviceReading &) = delete;
+  DeviceReading &
+  operator=(const DeviceReading &) = delete;
+
+private:
+  const CudaDeviceImageMemory::Pointer    m_Memory;
+  const CudaDeviceImageMemory::StreamType m_Stream;
+};
+
+/** \class DeviceWriting
+ * \brief In its scope work is queued on a stream that writes an image: after all that read or wrote it.
+ */
+class DeviceWriting
+{
+public:
+  DeviceWriting(const CudaDeviceImageView & image, const Context & context)
+    : m_Memory(image.Memory)
+    , m_Stream(GetStreamHandle(context))
+  {
+    m_Memory->WaitToWrite(m_Stream);
+  }
+  ~DeviceWriting() { m_Memory->MarkWritten(m_Stream); }
+
+  DeviceWriting(const DeviceWriting &) = delete;
+  DeviceWriting &
+  operator=(const DeviceWriting &) = delete;
+
+private:
+  const CudaDeviceImageMemory::Pointer    m_Memory;
+  const CudaDeviceImageMemory::StreamType m_Stream;
+};
+} // namespace itk::cuda
+
+#endif

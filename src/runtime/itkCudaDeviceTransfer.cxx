@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "itkCudaDeviceTransfer.h"
+
+#include "itkCudaComputeType.h"
+#include "itkCudaDeviceAccess.h"
+#include "itkCudaDeviceGuard.h"
+#include "itkCudaEarlierFailure.h"
+#include "itkCudaPointwise.h"
+#include "itkCudaStagingChunks.h"
+#include "itkCudaThreadStream.h"
+#include "itkCudaTransfer.h"
+#include "itkCudaTransferLayout.h"
+
+namespace itk
+{
+namespace
+{
+using namespace cuda;
+
+void
+VerifySizes(const CudaImageView & host, const CudaDeviceImageView & device)
+{
+  if (GetPlanarSize(host) != device.Size)
+  {
+    itkGenericExceptionMacro("The device image has "
+                             << device.Size[0] << " x " << device.Size[1] << " x " << device.Size[2] << " x "
+                             << device.Size[3] << " pixels of " << device.Size[4] << " components; it must have the "
+                             << host.Size[0] << " x " << host.Size[1] << " x " << host.Size[2] << " x " << host.Size[3]
+                             << " pixels of " << host.NumberOfComponents << " components of the host image");
+  }
+}
+
+/** Whether a transfer takes the device image as it is. */
+bool
+CanTransfer(const CudaImageView & host, const DeviceView & device)
+{
+  return IsComputeType(device.ComponentType) ||
+         (device.ComponentType == host.ComponentType && MakeTransferLayout(host, device).Direct);
+}
+
+bool
+IsInteger(CudaComponentType type)
+{
+  return !IsComputeType(type);
+}
+
+/** The type that holds all values of both. */
+CudaComponentType
+GetCommonType(CudaComponentType a, CudaComponentType b)
+{
+  return NeedsDouble(a) || NeedsDouble(b) ? CudaComponentType::Double : CudaComponentType::Float;
+}
+
+/** The type of an image between device and host that a download takes: the host's, where its rows can be copied. */
+CudaComponentType
+GetIntermediateType(const CudaImageView & host, const CudaDeviceImageView & device)
+{
+  const size_t pitch = DeviceImage::GetRowPitch(host.Size[0], host.ComponentType);
+  return !IsInteger(host.ComponentType) || MakeTransferLayout(host, host.ComponentType, pitch, true).Direct
+           ? host.ComponentType
+           : GetCommonType(host.ComponentType, device.ComponentType);
+}
+} // namespace
+
+void
+CudaUploadToDevice(const CudaImageView &        host,
+                   const CudaDeviceImageView &  device,
+                   const CudaProgressFunction & progress)
+{
+  VerifySizes(host, device);
+  if (host.GetNumberOfPixels() == 0)
+  {
+    return;
+  }
+  const Context       context = GetThreadContext(GetMemory(device).GetDevice());
+  const DeviceGuard   guard(context.GetDevice());
+  const DeviceWriting writing(device, context);
+  const DeviceView    view = GetDeviceView(device);
+  StagingChunks       staging(context);
+  if (CanTransfer(host, view))
+  {
+    Upload(host, view, staging, progress);
+    return;
+  }
+  const DeviceImage intermediate(device.Size, GetCommonType(host.ComponentType, device.ComponentType), context);
+  Upload(host, intermediate.GetView(), staging, progress);
+  ConvertElements(intermediate.GetView(), view, {}, context);
+}
+
+void
+CudaDownloadFromDevice(const CudaDeviceImageView &  device,
+                       const CudaImageView &        host,
+                       const CudaPixelConversion &  conversion,
+                       const CudaProgressFunction & progress)
+{
+  VerifySizes(host, device);
+  if (host.GetNumberOfPixels() == 0)
+  {
+    return;
+  }
+  const Context        context = GetThreadContext(GetMemory(device).GetDevice());
+  const DeviceGuard    guard(context.GetDevice());
+  const DeviceReading  reading(device, context);
+  const DeviceView     view = GetDeviceView(device);
+  StagingChunks        staging(context);
+  const bool           rounds = conversion.Rounding == CudaRounding::Nearest && IsInteger(host.ComponentType);
+  const PointwiseSteps steps{ conversion.Shift, conversion.Scale, rounds };
+  const bool           keepsValues =
+    conversion.Shift == 0.0 && conversion.Scale == 1.0 && (!rounds || IsInteger(device.ComponentType));
+  WithEarlierFailures([&] {
+    if (keepsValues && CanTransfer(host, view))
+    {
+      Download(view, host, staging, progress);
+      return;
+    }
+    const DeviceImage intermediate(device.Size, GetIntermediateType(host, device), context);
+    ConvertElements(view, intermediate.GetView(), steps, context);
+    Download(intermediate.GetView(), host, staging, progress);
+  });
+}
+} // end namespace itk
