@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "itkCudaCall.h"
 #include "itkCudaDevice.h"
+#include "itkCudaDownloadImageFilter.h"
 #include "itkCudaFiltersConfiguration.h"
 #include "itkCudaMemory.h"
 #include "itkCudaSmoothingRecursiveGaussianImageFilter.h"
+#include "itkCudaUploadImageFilter.h"
 
 #include <gtest/gtest.h>
 
@@ -75,6 +77,21 @@ FilterOnDevice(int device)
   filter->SetBackend("cuda");
   filter->SetDeviceIndex(device);
   filter->Update();
+}
+
+/** Each step in a thread of its own, whose current device is the first one. */
+void
+UseDeviceImage(int device)
+{
+  using ImageType = itk::Image<float, 2>;
+  const auto image = ImageType::New();
+  image->SetRegions(ImageType::SizeType{ { 256, 256 } });
+  image->Allocate(true);
+  itk::CudaDeviceImage<float, 2>::Pointer uploaded;
+  std::thread([&] { uploaded = itk::CudaUpload(image, device); }).join();
+  std::thread([&] { itk::CudaDownload(uploaded); }).join();
+  std::thread([&] { uploaded->Synchronize(); }).join();
+  std::thread([&] { uploaded = nullptr; }).join();
 }
 
 void
@@ -191,6 +208,15 @@ TEST_F(CudaContextDeathTest, Page_locked_memory_of_the_second_device_is_released
     },
     testing::ExitedWithCode(0),
     "");
+}
+
+TEST_F(CudaContextDeathTest, Device_image_of_the_second_device_creates_none_on_the_first)
+{
+  if (!HasDevices(2))
+  {
+    GTEST_SKIP() << "fewer than two devices";
+  }
+  EXPECT_EXIT((UseDeviceImage(1), ExitWithContexts(false, true)), testing::ExitedWithCode(0), "");
 }
 
 TEST_F(CudaContextDeathTest, First_device_is_current_again_if_it_is_in_use)

@@ -406,7 +406,7 @@ TEST_F(CudaDeviceImageMemoryGpu, Failure_of_an_event_leaves_the_order_right)
   memory->MarkWritten(GetHandle(home));
   memory->Wait(GetHandle(other));
   copy.Take(*memory, other);
-  FaultHook::FailCall(2, cudaErrorUnknown); // the guard's call, then the event
+  FaultHook::FailCall(1, cudaErrorUnknown); // that makes the event
   memory->MarkRead(GetHandle(other));
   FaultHook::Clear();
   EXPECT_TRUE(FaultHook::GetFired());

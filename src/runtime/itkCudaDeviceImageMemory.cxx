@@ -50,11 +50,25 @@ MakeEvent(const Context & context)
   return event;
 }
 
+/** As above; where there can be none the host waits. */
+std::optional<Event>
+TryMakeEvent(const Context & context) noexcept
+{
+  try
+  {
+    return MakeEvent(context);
+  }
+  catch (...)
+  {
+    DrainStream(context);
+    return std::nullopt;
+  }
+}
+
 /** Makes later work of `waiting` wait for all that `other` has got. */
 void
 WaitForAll(const Context & other, const Context & waiting)
 {
-  const DeviceGuard guard(other.GetDevice());
   MakeEvent(other).MakeWait(waiting);
 }
 
@@ -83,7 +97,7 @@ public:
   {
     if (!IsForkedProcess())
     {
-      this->EndUse();
+      this->GiveBack();
     }
     if (m_Release)
     {
@@ -109,7 +123,12 @@ public:
   Wait(StreamType stream) const override
   {
     const std::lock_guard<std::mutex> lock(m_Mutex);
-    this->WaitForWriter(this->GetContext(stream));
+    const Context                     context = this->GetContext(stream);
+    if (!this->IsBehindWriter(context))
+    {
+      const DeviceGuard guard(this->GetDevice());
+      this->WaitForWriter(context);
+    }
   }
 
   void
@@ -117,8 +136,12 @@ public:
   {
     const std::lock_guard<std::mutex> lock(m_Mutex);
     const Context                     context = this->GetContext(stream);
-    this->WaitForWriter(context);
-    this->WaitForReaders(context);
+    if (!this->IsBehindWriter(context) || !m_Readers.empty())
+    {
+      const DeviceGuard guard(this->GetDevice());
+      this->WaitForWriter(context);
+      this->WaitForReaders(context);
+    }
   }
 
   void
@@ -129,9 +152,9 @@ public:
     {
       return;
     }
+    const DeviceGuard guard(this->GetDevice(), std::nothrow);
     try
     {
-      const DeviceGuard                 guard(this->GetDevice());
       Event                             event = MakeEvent(context);
       const std::lock_guard<std::mutex> lock(m_Mutex);
       m_Readers[{ context.GetStream(), std::this_thread::get_id() }] = std::move(event);
@@ -145,22 +168,13 @@ public:
   void
   MarkWritten(StreamType stream) noexcept override
   {
-    const Context        context = this->GetContext(stream);
-    std::optional<Event> event;
-    if (!this->IsHome(context))
-    {
-      try
-      {
-        const DeviceGuard guard(this->GetDevice());
-        event = MakeEvent(context);
-      }
-      catch (...)
-      {
-        DrainStream(context);
-      }
-    }
+    const Context                     context = this->GetContext(stream);
     const std::lock_guard<std::mutex> lock(m_Mutex);
-    m_Written.swap(event);
+    if (m_Written || !this->IsHome(context))
+    {
+      const DeviceGuard guard(this->GetDevice(), std::nothrow);
+      m_Written = this->IsHome(context) ? std::nullopt : TryMakeEvent(context);
+    }
   }
 
   void
@@ -177,16 +191,19 @@ public:
   void
   Synchronize() const override
   {
-    const std::lock_guard<std::mutex> lock(m_Mutex);
-    const DeviceGuard                 guard(this->GetDevice());
+    const DeviceGuard guard(this->GetDevice());
     WithEarlierFailures([this] {
-      if (m_Written)
       {
-        m_Written->Synchronize();
+        const std::lock_guard<std::mutex> lock(m_Mutex);
+        if (m_Written)
+        {
+          m_Written->Synchronize();
+          return;
+        }
       }
-      else if (m_Home)
+      if (m_Home)
       {
-        ITK_CUDA_CALL(cudaStreamSynchronize(m_Home->GetStream()));
+        ITK_CUDA_CALL(cudaStreamSynchronize(m_Home->GetStream())); // others may use the memory meanwhile
       }
     });
   }
@@ -206,6 +223,15 @@ private:
     return m_Home && m_Home->GetStream() == context.GetStream();
   }
 
+  /** Whether the stream's order alone puts its later work behind the last write. */
+  bool
+  IsBehindWriter(const Context & context) const
+  {
+    return m_Exposure == Exposure::Nobody && !m_Written && this->IsHome(context);
+  }
+
+  // All calls below are made with the device as the current one: a call creates a context where it is made.
+
   void
   WaitForWriter(const Context & context) const;
 
@@ -213,7 +239,10 @@ private:
   WaitForReaders(const Context & context) const;
 
   void
-  EndUse() noexcept;
+  EndUse();
+
+  void
+  GiveBack() noexcept;
 
   DeviceBuffer           m_Buffer;
   std::optional<Context> m_Home;
@@ -261,35 +290,44 @@ OrderedMemory::WaitForReaders(const Context & context) const
 
 /** Before the memory goes back: at home in the order of the stream, to an owner when all is done. */
 void
-OrderedMemory::EndUse() noexcept
+OrderedMemory::EndUse()
+{
+  if (m_Exposure == Exposure::Anywhere)
+  {
+    ITK_CUDA_CALL(cudaDeviceSynchronize());
+  }
+  else if (m_Home)
+  {
+    this->WaitToWrite(reinterpret_cast<StreamType>(m_Home->GetStream()));
+  }
+  else
+  {
+    for (const auto & [reader, event] : m_Readers)
+    {
+      event.Synchronize();
+    }
+    if (m_Written)
+    {
+      m_Written->Synchronize();
+    }
+  }
+}
+
+void
+OrderedMemory::GiveBack() noexcept
 {
   const DeviceGuard guard(this->GetDevice(), std::nothrow);
   try
   {
-    if (m_Exposure == Exposure::Anywhere)
-    {
-      ITK_CUDA_CALL(cudaDeviceSynchronize());
-    }
-    else if (m_Home)
-    {
-      this->WaitToWrite(reinterpret_cast<StreamType>(m_Home->GetStream()));
-    }
-    else
-    {
-      for (const auto & [reader, event] : m_Readers)
-      {
-        event.Synchronize();
-      }
-      if (m_Written)
-      {
-        m_Written->Synchronize();
-      }
-    }
+    this->EndUse();
   }
   catch (...)
   {
     ITK_CUDA_CALL_NOTHROW(cudaDeviceSynchronize());
   }
+  m_Readers.clear();
+  m_Written.reset();
+  m_Buffer = DeviceBuffer();
 }
 } // namespace
 } // namespace cuda
