@@ -203,6 +203,18 @@ public:
   static constexpr bool value = decltype(Test(static_cast<const TImage *>(nullptr)))::value;
 };
 
+/** Device images hold no pixels of the host: filters take another way with them.
+ * \ingroup CudaFilters */
+template <typename TPixel, unsigned int VDimension>
+struct CudaImageTraits<CudaDeviceImage<TPixel, VDimension>>
+{
+  using ComponentType = typename CudaDevicePixelTraits<TPixel>::ComponentType;
+
+  static constexpr bool IsVectorImage = false;
+  static constexpr bool HoldsPixels = false;
+  static constexpr bool IsSupported = false;
+};
+
 /** A device image of somebody else's device memory, without a copy.
  *
  * `pointer` points to the first pixel of `region`; rows, slices and volumes follow each other without gaps, and each

@@ -2,6 +2,7 @@
 #ifndef itkCudaGaussianImageFilterBase_h
 #define itkCudaGaussianImageFilterBase_h
 
+#include "itkCudaDeviceGaussianFilters.h"
 #include "itkCudaFilterBackend.h"
 #include "itkCudaGaussianPlan.h"
 #include "itkCudaImageTraits.h"
@@ -22,6 +23,10 @@ class CudaGaussianOverrideAccess;
  * they mean. A subclass makes the plan. All else is done here: the plan runs on the device, or on ITK's threads where
  * the approximation is not TSuperclass's, or TSuperclass itself runs.
  *
+ * Where input and output are CudaDeviceImage, TSuperclass holds the parameters alone (CudaGaussianSuperclass). The plan
+ * is queued on the device where the input lies, for the whole image, and Update() returns; there is no fallback to the
+ * host.
+ *
  * Parameters that the input's spacing or size make impossible are refused before the input's source runs.
  *
  * \tparam TSuperclass filter of one image, with Sigma and NormalizeAcrossScale
@@ -30,7 +35,8 @@ class CudaGaussianOverrideAccess;
  * holds less pixels than it says; if the output has less components than the filter gives; if Approximation is Accurate
  * and the images are of a type that the GPU does not support
  *
- * \exception CudaError if Backend is Cuda and the GPU cannot be used
+ * \exception CudaError if Backend is Cuda and the GPU cannot be used; for device images also if Backend is Host,
+ * DeviceIndex is not the input's, or the device's memory has run out
  *
  * \code
  * template <typename TInputImage, typename TOutputImage>
@@ -137,7 +143,8 @@ private:
   /** ITK's filter along one axis has no pipeline inside: it runs again after exceptions, and streams. */
   static constexpr bool IsComposite =
     !std::is_base_of_v<RecursiveSeparableImageFilter<InputImageType, OutputImageType>, TSuperclass>;
-  static constexpr bool AreImagesSupported = InputTraits::IsSupported && OutputTraits::IsSupported;
+  static constexpr bool IsOnDevice = CudaIsDeviceImage<InputImageType>::value;
+  static constexpr bool AreImagesSupported = IsOnDevice || (InputTraits::IsSupported && OutputTraits::IsSupported);
 
   /** One of ITK's classes has a GetSigma() that is not const. */
   double
@@ -152,8 +159,13 @@ private:
   GenerateDataOnDevice(const CudaGaussianPlan & plan);
   void
   GenerateDataOnHost(const CudaGaussianPlan & plan);
+  void
+  GenerateHostImage();
+  void
+  GenerateDeviceImage();
 
   CudaFiltersEnums::Approximation m_Approximation{ CudaFiltersEnums::Approximation::Deriche };
+  bool                            m_KeepInput{ IsOnDevice }; // whether the plan of the run must
 };
 } // end namespace itk
 

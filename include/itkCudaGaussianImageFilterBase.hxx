@@ -2,6 +2,7 @@
 #ifndef itkCudaGaussianImageFilterBase_hxx
 #define itkCudaGaussianImageFilterBase_hxx
 
+#include "itkCudaDeviceRun.h"
 #include "itkCudaFilterRun.h"
 #include "itkCudaHostFilter.h"
 #include "itkCudaHostScope.h"
@@ -18,6 +19,7 @@ CudaGaussianImageFilterBase<TSuperclass>::MakeParameters() const
   parameters.Spacing.assign(spacing.Begin(), spacing.End());
   parameters.Sigma.assign(InputImageType::ImageDimension, this->GetConstSigma());
   parameters.NormalizeAcrossScale = this->GetNormalizeAcrossScale();
+  parameters.KeepInput = m_KeepInput;
   parameters.Approximation = m_Approximation;
   return parameters;
 }
@@ -61,6 +63,20 @@ template <typename TSuperclass>
 void
 CudaGaussianImageFilterBase<TSuperclass>::GenerateData()
 {
+  if constexpr (IsOnDevice)
+  {
+    this->GenerateDeviceImage();
+  }
+  else
+  {
+    this->GenerateHostImage();
+  }
+}
+
+template <typename TSuperclass>
+void
+CudaGaussianImageFilterBase<TSuperclass>::GenerateHostImage()
+{
   const bool isSuperclassHost = m_Approximation == CudaFiltersEnums::Approximation::Deriche;
 
   // Before anything else, so that a filter that runs in place does not hand the input's empty memory to its output.
@@ -92,6 +108,53 @@ CudaGaussianImageFilterBase<TSuperclass>::GenerateData()
   // Filters inside the superclass may be of this module too: they are not to take every pass over the link.
   const CudaHostScope scope;
   this->GenerateDataBySuperclass();
+}
+
+template <typename TSuperclass>
+void
+CudaGaussianImageFilterBase<TSuperclass>::GenerateDeviceImage()
+{
+  auto * const              input = const_cast<InputImageType *>(this->GetInput());
+  OutputImageType * const   output = this->GetOutput();
+  const auto                region = output->GetRequestedRegion();
+  const CudaDeviceImageView source = input->GetDeviceView(region, "The input");
+  CudaSelectDeviceOfImage(m_CudaBackend, input->GetDeviceIndex());
+  MakeCudaProgressFunction(this)(0.0f);
+
+  // The image itself and `source` hold the memory.
+  const bool isSole = source.Memory.use_count() == 2 && source.Memory->IsPrivate();
+  m_KeepInput = !this->MayOverwriteInput() || !isSole || region != input->GetBufferedRegion() ||
+                !std::is_floating_point_v<typename InputImageType::ComponentType>;
+  const CudaGaussianPlan plan = this->MakePlan();
+  CudaVerifyComponents(
+    input->GetNumberOfComponentsPerPixel(), plan.Results.size(), output->GetNumberOfComponentsPerPixel());
+
+  output->SetDeviceIndex(input->GetDeviceIndex());
+  if (plan.Results.front() == 0)
+  {
+    output->SetBufferedRegion(region);
+    output->SetDeviceView(source);
+  }
+  else
+  {
+    this->AllocateOutputs();
+  }
+  try
+  {
+    CudaQueueOnDevice(plan, source, output->GetDeviceView(region));
+  }
+  catch (...)
+  {
+    if (!m_KeepInput)
+    {
+      input->ReleaseData(); // it may be overwritten in part
+    }
+    throw;
+  }
+  if (this->MayOverwriteInput())
+  {
+    input->ReleaseData();
+  }
 }
 
 template <typename TSuperclass>
@@ -166,7 +229,7 @@ template <typename TSuperclass>
 void
 CudaGaussianImageFilterBase<TSuperclass>::GenerateDataBySuperclass()
 {
-  if constexpr (IsComposite)
+  if constexpr (IsComposite && !IsOnDevice)
   {
     const auto filter = CudaHostFilter<TSuperclass>::New();
     filter->SetInput(this->GetInput());

@@ -38,17 +38,23 @@ namespace itk
  */
 template <
   typename TInputImage,
-  typename TOutputImage = Image<
-    CovariantVector<typename NumericTraits<typename TInputImage::PixelType>::RealType, TInputImage::ImageDimension>,
-    TInputImage::ImageDimension>>
+  typename TOutputImage = CudaImageBeside<
+    TInputImage,
+    CovariantVector<typename NumericTraits<typename TInputImage::PixelType>::RealType, TInputImage::ImageDimension>>>
 class ITK_TEMPLATE_EXPORT CudaGradientRecursiveGaussianImageFilter
-  : public CudaGaussianImageFilterBase<GradientRecursiveGaussianImageFilter<TInputImage, TOutputImage>>
+  : public CudaGaussianImageFilterBase<CudaGaussianSuperclass<TInputImage,
+                                                              TOutputImage,
+                                                              GradientRecursiveGaussianImageFilter,
+                                                              CudaDeviceAxesGaussianFilter>>
 {
 public:
   ITK_DISALLOW_COPY_AND_MOVE(CudaGradientRecursiveGaussianImageFilter);
 
   using Self = CudaGradientRecursiveGaussianImageFilter;
-  using Superclass = CudaGaussianImageFilterBase<GradientRecursiveGaussianImageFilter<TInputImage, TOutputImage>>;
+  using Superclass = CudaGaussianImageFilterBase<CudaGaussianSuperclass<TInputImage,
+                                                                        TOutputImage,
+                                                                        GradientRecursiveGaussianImageFilter,
+                                                                        CudaDeviceAxesGaussianFilter>>;
   using Pointer = SmartPointer<Self>;
   using ConstPointer = SmartPointer<const Self>;
 
@@ -62,7 +68,7 @@ protected:
   CudaGaussianPlan
   MakePlan() const override;
   void
-  CopyParametersTo(GradientRecursiveGaussianImageFilter<TInputImage, TOutputImage> & filter) const override;
+  CopyParametersTo(typename Superclass::Superclass & filter) const override;
 };
 } // end namespace itk
 

@@ -26,7 +26,7 @@ CudaGradientRecursiveGaussianImageFilter<TInputImage, TOutputImage>::MakePlan() 
 template <typename TInputImage, typename TOutputImage>
 void
 CudaGradientRecursiveGaussianImageFilter<TInputImage, TOutputImage>::CopyParametersTo(
-  GradientRecursiveGaussianImageFilter<TInputImage, TOutputImage> & filter) const
+  typename Superclass::Superclass & filter) const
 {
   Superclass::CopyParametersTo(filter);
   filter.SetSigmaArray(this->GetSigmaArray());

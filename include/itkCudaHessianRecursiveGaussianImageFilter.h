@@ -31,17 +31,19 @@ namespace itk
  */
 template <typename TInputImage,
           typename TOutputImage =
-            Image<SymmetricSecondRankTensor<typename NumericTraits<typename TInputImage::PixelType>::RealType,
-                                            TInputImage::ImageDimension>,
-                  TInputImage::ImageDimension>>
+            CudaImageBeside<TInputImage,
+                            SymmetricSecondRankTensor<typename NumericTraits<typename TInputImage::PixelType>::RealType,
+                                                      TInputImage::ImageDimension>>>
 class ITK_TEMPLATE_EXPORT CudaHessianRecursiveGaussianImageFilter
-  : public CudaGaussianImageFilterBase<HessianRecursiveGaussianImageFilter<TInputImage, TOutputImage>>
+  : public CudaGaussianImageFilterBase<
+      CudaGaussianSuperclass<TInputImage, TOutputImage, HessianRecursiveGaussianImageFilter, CudaDeviceGaussianFilter>>
 {
 public:
   ITK_DISALLOW_COPY_AND_MOVE(CudaHessianRecursiveGaussianImageFilter);
 
   using Self = CudaHessianRecursiveGaussianImageFilter;
-  using Superclass = CudaGaussianImageFilterBase<HessianRecursiveGaussianImageFilter<TInputImage, TOutputImage>>;
+  using Superclass = CudaGaussianImageFilterBase<
+    CudaGaussianSuperclass<TInputImage, TOutputImage, HessianRecursiveGaussianImageFilter, CudaDeviceGaussianFilter>>;
   using Pointer = SmartPointer<Self>;
   using ConstPointer = SmartPointer<const Self>;
 

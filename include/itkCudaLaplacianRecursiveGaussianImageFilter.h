@@ -31,13 +31,17 @@ namespace itk
  */
 template <typename TInputImage, typename TOutputImage = TInputImage>
 class ITK_TEMPLATE_EXPORT CudaLaplacianRecursiveGaussianImageFilter
-  : public CudaGaussianImageFilterBase<LaplacianRecursiveGaussianImageFilter<TInputImage, TOutputImage>>
+  : public CudaGaussianImageFilterBase<CudaGaussianSuperclass<TInputImage,
+                                                              TOutputImage,
+                                                              LaplacianRecursiveGaussianImageFilter,
+                                                              CudaDeviceGaussianFilter>>
 {
 public:
   ITK_DISALLOW_COPY_AND_MOVE(CudaLaplacianRecursiveGaussianImageFilter);
 
   using Self = CudaLaplacianRecursiveGaussianImageFilter;
-  using Superclass = CudaGaussianImageFilterBase<LaplacianRecursiveGaussianImageFilter<TInputImage, TOutputImage>>;
+  using Superclass = CudaGaussianImageFilterBase<
+    CudaGaussianSuperclass<TInputImage, TOutputImage, LaplacianRecursiveGaussianImageFilter, CudaDeviceGaussianFilter>>;
   using Pointer = SmartPointer<Self>;
   using ConstPointer = SmartPointer<const Self>;
 

@@ -35,13 +35,19 @@ namespace itk
  */
 template <typename TInputImage, typename TOutputImage = TInputImage>
 class ITK_TEMPLATE_EXPORT CudaSmoothingRecursiveGaussianImageFilter
-  : public CudaGaussianImageFilterBase<SmoothingRecursiveGaussianImageFilter<TInputImage, TOutputImage>>
+  : public CudaGaussianImageFilterBase<CudaGaussianSuperclass<TInputImage,
+                                                              TOutputImage,
+                                                              SmoothingRecursiveGaussianImageFilter,
+                                                              CudaDeviceSmoothingGaussianFilter>>
 {
 public:
   ITK_DISALLOW_COPY_AND_MOVE(CudaSmoothingRecursiveGaussianImageFilter);
 
   using Self = CudaSmoothingRecursiveGaussianImageFilter;
-  using Superclass = CudaGaussianImageFilterBase<SmoothingRecursiveGaussianImageFilter<TInputImage, TOutputImage>>;
+  using Superclass = CudaGaussianImageFilterBase<CudaGaussianSuperclass<TInputImage,
+                                                                        TOutputImage,
+                                                                        SmoothingRecursiveGaussianImageFilter,
+                                                                        CudaDeviceSmoothingGaussianFilter>>;
   using Pointer = SmartPointer<Self>;
   using ConstPointer = SmartPointer<const Self>;
 
@@ -58,7 +64,7 @@ protected:
   CudaGaussianPlan
   MakePlan() const override;
   void
-  CopyParametersTo(SmoothingRecursiveGaussianImageFilter<TInputImage, TOutputImage> & filter) const override;
+  CopyParametersTo(typename Superclass::Superclass & filter) const override;
   void
   GenerateDataBySuperclass() override;
 };

@@ -17,7 +17,7 @@ CudaSmoothingRecursiveGaussianImageFilter<TInputImage, TOutputImage>::MakePlan()
 template <typename TInputImage, typename TOutputImage>
 void
 CudaSmoothingRecursiveGaussianImageFilter<TInputImage, TOutputImage>::CopyParametersTo(
-  SmoothingRecursiveGaussianImageFilter<TInputImage, TOutputImage> & filter) const
+  typename Superclass::Superclass & filter) const
 {
   Superclass::CopyParametersTo(filter);
   filter.SetSigmaArray(this->GetSigmaArray());

@@ -109,3 +109,11 @@ cudafilters_add_host_use(BoolPixels "components of char, short, int, float or do
 cudafilters_add_host_use(ComplexPixels "components of char, short, int, float or double" complex
                          "itk::CudaDeviceImage<std::complex<float>, 3>::New()" WITHOUT_CONTROL)
 cudafilters_add_host_use(FiveDimensions "one to four dimensions" itkImage.h "itk::CudaDeviceImage<float, 5>::New()" WITHOUT_CONTROL)
+
+# Filters take images of the host or of the device, not one of each.
+cudafilters_add_host_use(
+  MixedImages "must both be device images" itkCudaSmoothingRecursiveGaussianImageFilter.h
+  "(itk::CudaSmoothingRecursiveGaussianImageFilter<ImageType, itk::Image<float, 3>>::New()->Update())")
+cudafilters_add_host_use(
+  OtherFilters "${missing}" itkCudaDiscreteGaussianImageFilter.h
+  "itk::CudaDiscreteGaussianImageFilter<ImageType, ImageType>::New()->Update()")

@@ -3,6 +3,7 @@
 
 # Units that need no CUDA header: public classes, host code of the rooms.
 set(CudaFilters_GTESTS
+    itkCudaDeviceGaussianFiltersGTest.cxx
     itkCudaDeviceImageGTest.cxx
     itkCudaDeviceImageRefusalGTest.cxx
     itkCudaErrorGTest.cxx
@@ -33,6 +34,7 @@ set(CudaFilters_GTESTS
 # Units of what is only there in a build with CUDA; without a GPU they are skipped.
 set(CudaFilters_CUDA_GTESTS
     itkCudaContextGTest.cxx
+    itkCudaDeviceGaussianGTest.cxx
     itkCudaDeviceImageDeviceGTest.cxx
     itkCudaDeviceImageMemoryGTest.cxx
     itkCudaDeviceMemoryResourceGTest.cxx

@@ -4,6 +4,7 @@
 // here looks into it.
 
 #include "itkCudaDeviceImage.h"
+#include "itkCudaFakeDeviceMemory.h"
 #include "itkCovariantVector.h"
 #include "itkImage.h"
 #include "itkImageToImageFilter.h"
@@ -31,46 +32,9 @@ template class itk::InPlaceImageFilter<ImageType, ImageType>;
 namespace
 {
 using itk::CudaComponentType;
-using itk::CudaDeviceImageMemory;
 using itk::CudaDeviceImageView;
-
-/** Stands for device memory. */
-class FakeMemory : public CudaDeviceImageMemory
-{
-public:
-  explicit FakeMemory(size_t bytes)
-    : CudaDeviceImageMemory(new unsigned char[bytes], bytes, 3)
-  {}
-  ~FakeMemory() override { delete[] static_cast<unsigned char *>(this->GetPointer()); }
-
-  bool
-  IsPrivate() const override
-  {
-    return true;
-  }
-  void
-  Wait(StreamType) const override
-  {}
-  void
-  WaitToWrite(StreamType) const override
-  {}
-  void
-  MarkRead(StreamType) const noexcept override
-  {}
-  void
-  MarkWritten(StreamType) noexcept override
-  {}
-  void
-  Publish(StreamType) override
-  {}
-  void
-  Synchronize() const override
-  {
-    ++Waits;
-  }
-
-  mutable int Waits{ 0 };
-};
+using itk::cuda::test::FakeDeviceMemory;
+using itk::cuda::test::MakeFakeView;
 
 ImageType::RegionType
 MakeRegion(const ImageType::IndexType & index, const ImageType::SizeType & size)
@@ -79,28 +43,6 @@ MakeRegion(const ImageType::IndexType & index, const ImageType::SizeType & size)
 }
 
 const ImageType::RegionType region = MakeRegion({ { -2, 3, 5 } }, { { 6, 5, 4 } });
-
-/** A view of the image's buffered region whose rows are 8 elements apart. */
-template <typename TImage>
-CudaDeviceImageView
-MakeView(const TImage * image)
-{
-  CudaDeviceImageView view;
-  view.ComponentType = TImage::DeviceComponentType;
-  view.Size.back() = image->GetNumberOfComponentsPerPixel();
-  for (unsigned int d = 0; d < TImage::ImageDimension; ++d)
-  {
-    view.Size[d] = image->GetBufferedRegion().GetSize(d);
-  }
-  view.Stride[1] = 8;
-  for (unsigned int axis = 2; axis < CudaDeviceImageView::NumberOfAxes; ++axis)
-  {
-    view.Stride[axis] = view.Stride[axis - 1] * view.Size[axis - 1];
-  }
-  view.Memory =
-    std::make_shared<FakeMemory>(view.Size.back() * view.Stride.back() * CudaComponentSize(view.ComponentType));
-  return view;
-}
 
 /** An image with memory and a geometry of its own. */
 ImageType::Pointer
@@ -117,7 +59,7 @@ MakeImage()
   direction.Fill(0.0);
   direction[0][1] = direction[1][0] = direction[2][2] = 1.0;
   image->SetDirection(direction);
-  image->SetDeviceView(MakeView(image.GetPointer()));
+  image->SetDeviceView(MakeFakeView(image.GetPointer(), 8));
   return image;
 }
 
@@ -173,7 +115,7 @@ protected:
   {
     ++Runs;
     this->GetOutput()->SetBufferedRegion(this->GetOutput()->GetRequestedRegion());
-    this->GetOutput()->SetDeviceView(MakeView(this->GetOutput()));
+    this->GetOutput()->SetDeviceView(MakeFakeView(this->GetOutput(), 8));
   }
 };
 } // namespace
@@ -254,7 +196,7 @@ TEST(CudaDeviceImage, Both_grafts_share_memory_and_copy_regions_and_geometry)
     EXPECT_EQ(copy->GetBufferedRegion(), region);
     EXPECT_EQ(copy->GetRequestedRegion(), region);
     EXPECT_EQ(copy->GetDeviceView().Memory, image->GetDeviceView().Memory);
-    EXPECT_EQ(copy->GetDeviceIndex(), 3);
+    EXPECT_EQ(copy->GetDeviceIndex(), 4711);
   }
   EXPECT_EQ(image->GetDeviceView().Memory.use_count(), 3);
   image->ReleaseData();
@@ -351,14 +293,14 @@ TEST(CudaDeviceImage, Device_index_is_a_setting_and_then_the_memorys)
   image->SetDeviceIndex(2);
   EXPECT_EQ(image->GetDeviceIndex(), 2);
   ExpectContains(GetException([&image] { image->SetDeviceIndex(-2); }), "DeviceIndex is -2");
-  EXPECT_EQ(MakeImage()->GetDeviceIndex(), 3);
+  EXPECT_EQ(MakeImage()->GetDeviceIndex(), 4711);
 }
 
 TEST(CudaDeviceImage, Synchronize_waits_for_the_memory)
 {
   const auto image = MakeImage();
   image->Synchronize();
-  EXPECT_EQ(static_cast<const FakeMemory &>(*image->GetDeviceView().Memory).Waits, 1);
+  EXPECT_EQ(static_cast<const FakeDeviceMemory &>(*image->GetDeviceView().Memory).Waits, 1);
 }
 
 TEST(CudaDeviceImage, Pipeline_runs_once_releases_and_runs_again)
@@ -415,7 +357,7 @@ TEST(CudaDeviceImage, Print_names_device_and_memory)
   std::ostringstream text;
   MakeImage()->Print(text);
   ExpectContains(text.str(), "NumberOfComponentsPerPixel: 1");
-  ExpectContains(text.str(), "DeviceIndex: 3");
+  ExpectContains(text.str(), "DeviceIndex: 4711");
   ExpectContains(text.str(), "DeviceBytes: 640");
 }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "itkCudaDeviceRun.h"
 #include "itkCudaError.h"
 #include "itkCudaGaussianEngine.h"
 
@@ -31,5 +32,11 @@ CudaRunOnDevice(const CudaGaussianPlan & plan,
 {
   CudaGaussianFilter(plan, input, output, 0, progress);
   return true;
+}
+
+void
+CudaQueueOnDevice(const CudaGaussianPlan &, const CudaDeviceImageView &, const CudaDeviceImageView &)
+{
+  throw CudaError(__FILE__, __LINE__, CudaError::Kind::NotUsable, "CudaFilters was built without CUDA");
 }
 } // end namespace itk

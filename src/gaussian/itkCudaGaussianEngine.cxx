@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "itkCudaGaussianEngine.h"
 
+#include "itkCudaDeviceRun.h"
+#include "itkCudaDeviceToDevice.h"
 #include "itkCudaGaussianDevice.h"
 #include "itkCudaHostToHost.h"
 
@@ -18,6 +20,23 @@ bool
 HasSeveralResults(const CudaGaussianPlan & plan)
 {
   return plan.Results.size() > 1;
+}
+
+/** Whether the plan uses its input's memory for other images. */
+bool
+WritesInput(const CudaGaussianPlan & plan)
+{
+  for (const CudaGaussianLinePass & pass : plan.Passes)
+  {
+    for (const CudaGaussianPassResult & result : pass.Results)
+    {
+      if (result.Destination == 0)
+      {
+        return true;
+      }
+    }
+  }
+  return false;
 }
 
 /** The image's place among the plan's results, or their number if it is none. */
@@ -235,5 +254,11 @@ CudaRunOnDevice(const CudaGaussianPlan &     plan,
                 const CudaProgressFunction & progress)
 {
   return TryHostToHost(GaussianCore(plan), input, output, backend, progress);
+}
+
+void
+CudaQueueOnDevice(const CudaGaussianPlan & plan, const CudaDeviceImageView & input, const CudaDeviceImageView & output)
+{
+  RunDeviceToDevice(GaussianCore(plan), input, output, WritesInput(plan));
 }
 } // end namespace itk

@@ -58,22 +58,6 @@ WaitFor(const ResidentCore & core, const Context & context)
 }
 
 void
-RunOnDevice(const ResidentCore &     core,
-            const DeviceView &       input,
-            const DeviceView &       output,
-            const Context &          context,
-            const ProgressFunction & progress)
-{
-  const size_t       bytes = core.GetWorkspace(input, output, context.GetDevice());
-  const DeviceBuffer workspace(bytes, context);
-  core.Run(input, output, { workspace.GetPointer(), bytes }, context, progress);
-  if (IsSynchronous())
-  {
-    WaitFor(core, context);
-  }
-}
-
-void
 DownloadResult(const ResidentCore &     core,
                const DeviceView &       result,
                const CudaImageView &    input,
@@ -96,6 +80,22 @@ DownloadResult(const ResidentCore &     core,
   }
 }
 } // namespace
+
+void
+RunCore(const ResidentCore &     core,
+        const DeviceView &       input,
+        const DeviceView &       output,
+        const Context &          context,
+        const ProgressFunction & progress)
+{
+  const size_t       bytes = core.GetWorkspace(input, output, context.GetDevice());
+  const DeviceBuffer workspace(bytes, context);
+  core.Run(input, output, { workspace.GetPointer(), bytes }, context, progress);
+  if (IsSynchronous())
+  {
+    WaitFor(core, context);
+  }
+}
 
 size_t
 GetHostToHostWorkingSet(const ResidentCore & core, const CudaImageView & input, const CudaImageView & output)
@@ -126,7 +126,7 @@ RunHostToHost(const ResidentCore &     core,
   const DeviceView & result = core.LeavesResultInInput() ? uploaded.GetView() : other.GetView();
 
   Upload(input, uploaded.GetView(), staging, GetPart(progress, 0.0f, UploadShare));
-  RunOnDevice(core, uploaded.GetView(), result, stream, GetPart(progress, UploadShare, UploadShare + KernelShare));
+  RunCore(core, uploaded.GetView(), result, stream, GetPart(progress, UploadShare, UploadShare + KernelShare));
   DownloadResult(core, result, input, output, staging, GetPart(progress, UploadShare + KernelShare, 1.0f));
 }
 

@@ -78,6 +78,16 @@ public:
   }
 };
 
+/** Queues the core's work on images on the device, with a workspace of its own. With ITK_CUDAFILTERS_SYNCHRONOUS=1 in
+ * the environment it waits for the work, and a failure names the core. \exception CudaError, or what `progress` throws
+ */
+void
+RunCore(const ResidentCore &     core,
+        const DeviceView &       input,
+        const DeviceView &       output,
+        const Context &          context,
+        const ProgressFunction & progress);
+
 /** Bytes of device memory that RunHostToHost() needs, at most. */
 size_t
 GetHostToHostWorkingSet(const ResidentCore & core, const CudaImageView & input, const CudaImageView & output);

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkCudaDeviceGaussianFilters_h
+#define itkCudaDeviceGaussianFilters_h
+
+#include "itkCudaDeviceImage.h"
+#include "itkFixedArray.h"
+#include "itkImageToImageFilter.h"
+#include "itkRecursiveGaussianImageFilter.h"
+
+#include <type_traits>
+
+// What stands for ITK's recursive Gaussian filters as the superclass of filters of device images: their parameters with
+// their defaults, and no pixels.
+
+namespace itk
+{
+/** \class CudaDeviceGaussianFilter
+ * \brief Parameters of a recursive Gaussian filter of device images; the whole image is requested.
+ * \ingroup CudaFilters
+ */
+template <typename TInputImage, typename TOutputImage>
+class ITK_TEMPLATE_EXPORT CudaDeviceGaussianFilter : public ImageToImageFilter<TInputImage, TOutputImage>
+{
+public:
+  ITK_DISALLOW_COPY_AND_MOVE(CudaDeviceGaussianFilter);
+
+  using Self = CudaDeviceGaussianFilter;
+  using Superclass = ImageToImageFilter<TInputImage, TOutputImage>;
+  using Pointer = SmartPointer<Self>;
+  using ConstPointer = SmartPointer<const Self>;
+
+  using InputImageType = TInputImage;
+  using OutputImageType = TOutputImage;
+  static constexpr unsigned int ImageDimension = TInputImage::ImageDimension;
+  using SigmaArrayType = FixedArray<double, ImageDimension>;
+
+  static_assert(CudaIsDeviceImage<TInputImage>::value && CudaIsDeviceImage<TOutputImage>::value,
+                "Input and output must both be device images, or both images of the host; CudaUploadImageFilter and "
+                "CudaDownloadImageFilter copy between them");
+  static_assert(unsigned{ TInputImage::ImageDimension } == unsigned{ TOutputImage::ImageDimension },
+                "Input and output must have the same dimension");
+
+  itkTypeMacro(CudaDeviceGaussianFilter, ImageToImageFilter);
+
+  /** Standard deviation in physical units; default 1. */
+  void
+  SetSigma(double sigma)
+  {
+    SigmaArrayType sigmas;
+    sigmas.Fill(sigma);
+    this->SetSigmas(sigmas);
+  }
+  double
+  GetSigma() const
+  {
+    return m_SigmaArray[0];
+  }
+
+  /** Default off. */
+  itkSetMacro(NormalizeAcrossScale, bool);
+  itkGetConstMacro(NormalizeAcrossScale, bool);
+  itkBooleanMacro(NormalizeAcrossScale);
+
+protected:
+  CudaDeviceGaussianFilter() { m_SigmaArray.Fill(1.0); }
+  ~CudaDeviceGaussianFilter() override = default;
+
+  /** Whether the user lets the filter take the input's memory. */
+  virtual bool
+  MayOverwriteInput() const
+  {
+    return false;
+  }
+
+  void
+  SetSigmas(const SigmaArrayType & sigmas)
+  {
+    if (m_SigmaArray != sigmas)
+    {
+      m_SigmaArray = sigmas;
+      this->Modified();
+    }
+  }
+
+  void
+  GenerateInputRequestedRegion() override
+  {
+    Superclass::GenerateInputRequestedRegion();
+    if (auto * const input = const_cast<TInputImage *>(this->GetInput()))
+    {
+      input->SetRequestedRegionToLargestPossibleRegion();
+    }
+  }
+
+  void
+  EnlargeOutputRequestedRegion(DataObject * output) override
+  {
+    output->SetRequestedRegionToLargestPossibleRegion();
+  }
+
+  void
+  PrintSelf(std::ostream & os, Indent indent) const override
+  {
+    Superclass::PrintSelf(os, indent);
+    os << indent << "SigmaArray: " << m_SigmaArray << std::endl;
+    os << indent << "NormalizeAcrossScale: " << m_NormalizeAcrossScale << std::endl;
+  }
+
+  SigmaArrayType m_SigmaArray;
+  bool           m_NormalizeAcrossScale{ false };
+};
+
+/** \class CudaDeviceAxesGaussianFilter
+ * \brief With a sigma for each axis, and UseImageDirection (default on), as GradientRecursiveGaussianImageFilter.
+ * \ingroup CudaFilters
+ */
+template <typename TInputImage, typename TOutputImage>
+class ITK_TEMPLATE_EXPORT CudaDeviceAxesGaussianFilter : public CudaDeviceGaussianFilter<TInputImage, TOutputImage>
+{
+public:
+  ITK_DISALLOW_COPY_AND_MOVE(CudaDeviceAxesGaussianFilter);
+
+  using Self = CudaDeviceAxesGaussianFilter;
+  using Superclass = CudaDeviceGaussianFilter<TInputImage, TOutputImage>;
+  using typename Superclass::SigmaArrayType;
+
+  itkTypeMacro(CudaDeviceAxesGaussianFilter, CudaDeviceGaussianFilter);
+
+  void
+  SetSigmaArray(const SigmaArrayType & sigmas)
+  {
+    this->SetSigmas(sigmas);
+  }
+  SigmaArrayType
+  GetSigmaArray() const
+  {
+    return this->m_SigmaArray;
+  }
+
+  itkSetMacro(UseImageDirection, bool);
+  itkGetConstMacro(UseImageDirection, bool);
+  itkBooleanMacro(UseImageDirection);
+
+protected:
+  CudaDeviceAxesGaussianFilter() = default;
+  ~CudaDeviceAxesGaussianFilter() override = default;
+
+private:
+  bool m_UseImageDirection{ true };
+};
+
+/** \class CudaDeviceSmoothingGaussianFilter
+ * \brief With a sigma for each axis, and InPlace (default off), as SmoothingRecursiveGaussianImageFilter.
+ *
+ * With InPlace on the input is released, as by ITK's class. Its memory is used if the image alone holds it, if it is
+ * the module's own, and if input and output are of the same type; else new memory is taken.
+ * \ingroup CudaFilters
+ */
+template <typename TInputImage, typename TOutputImage>
+class ITK_TEMPLATE_EXPORT CudaDeviceSmoothingGaussianFilter : public CudaDeviceGaussianFilter<TInputImage, TOutputImage>
+{
+public:
+  ITK_DISALLOW_COPY_AND_MOVE(CudaDeviceSmoothingGaussianFilter);
+
+  using Self = CudaDeviceSmoothingGaussianFilter;
+  using Superclass = CudaDeviceGaussianFilter<TInputImage, TOutputImage>;
+  using typename Superclass::SigmaArrayType;
+
+  itkTypeMacro(CudaDeviceSmoothingGaussianFilter, CudaDeviceGaussianFilter);
+
+  void
+  SetSigmaArray(const SigmaArrayType & sigmas)
+  {
+    this->SetSigmas(sigmas);
+  }
+  SigmaArrayType
+  GetSigmaArray() const
+  {
+    return this->m_SigmaArray;
+  }
+
+  itkSetMacro(InPlace, bool);
+  itkGetConstMacro(InPlace, bool);
+  itkBooleanMacro(InPlace);
+
+  bool
+  CanRunInPlace() const
+  {
+    return std::is_same_v<TInputImage, TOutputImage>;
+  }
+
+protected:
+  CudaDeviceSmoothingGaussianFilter() = default;
+  ~CudaDeviceSmoothingGaussianFilter() override = default;
+
+  bool
+  MayOverwriteInput() const override
+  {
+    return m_InPlace && this->CanRunInPlace();
+  }
+
+private:
+  bool m_InPlace{ false };
+};
+
+/** \class CudaDeviceLineGaussianFilter
+ * \brief With Direction (default 0) and Order (default zero), as RecursiveGaussianImageFilter.
+ * \ingroup CudaFilters
+ */
+template <typename TInputImage, typename TOutputImage>
+class ITK_TEMPLATE_EXPORT CudaDeviceLineGaussianFilter : public CudaDeviceGaussianFilter<TInputImage, TOutputImage>
+{
+public:
+  ITK_DISALLOW_COPY_AND_MOVE(CudaDeviceLineGaussianFilter);
+
+  using Self = CudaDeviceLineGaussianFilter;
+  using Superclass = CudaDeviceGaussianFilter<TInputImage, TOutputImage>;
+  using GaussianOrderEnum = RecursiveGaussianImageFilterEnums::GaussianOrder;
+
+  itkTypeMacro(CudaDeviceLineGaussianFilter, CudaDeviceGaussianFilter);
+
+  itkSetMacro(Direction, unsigned int);
+  itkGetConstMacro(Direction, unsigned int);
+
+  itkSetEnumMacro(Order, GaussianOrderEnum);
+  itkGetConstMacro(Order, GaussianOrderEnum);
+  void
+  SetZeroOrder()
+  {
+    this->SetOrder(GaussianOrderEnum::ZeroOrder);
+  }
+  void
+  SetFirstOrder()
+  {
+    this->SetOrder(GaussianOrderEnum::FirstOrder);
+  }
+  void
+  SetSecondOrder()
+  {
+    this->SetOrder(GaussianOrderEnum::SecondOrder);
+  }
+
+protected:
+  CudaDeviceLineGaussianFilter() = default;
+  ~CudaDeviceLineGaussianFilter() override = default;
+
+private:
+  unsigned int      m_Direction{ 0 };
+  GaussianOrderEnum m_Order{ GaussianOrderEnum::ZeroOrder };
+};
+
+/** ITK's filter where the images are the host's, and what stands for it where one of them is a device image.
+ * \ingroup CudaFilters */
+template <typename TInputImage,
+          typename TOutputImage,
+          template <typename, typename>
+          class THostFilter,
+          template <typename, typename>
+          class TDeviceFilter>
+using CudaGaussianSuperclass =
+  std::conditional_t<CudaIsDeviceImage<TInputImage>::value || CudaIsDeviceImage<TOutputImage>::value,
+                     TDeviceFilter<TInputImage, TOutputImage>,
+                     THostFilter<TInputImage, TOutputImage>>;
+
+/** An image of other pixels where the image lies: on the host or on the device. \ingroup CudaFilters */
+template <typename TImage, typename TPixel>
+using CudaImageBeside = std::conditional_t<CudaIsDeviceImage<TImage>::value,
+                                           CudaDeviceImage<TPixel, TImage::ImageDimension>,
+                                           Image<TPixel, TImage::ImageDimension>>;
+} // end namespace itk
+
+#endif

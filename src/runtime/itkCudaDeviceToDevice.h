@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkCudaDeviceToDevice_h
+#define itkCudaDeviceToDevice_h
+
+#include "itkCudaDeviceImageView.h"
+#include "itkCudaHostToHost.h"
+
+namespace itk::cuda
+{
+/** Queues a room's work on device images, on the calling thread's stream. Images of another type or layout than the
+ * core computes in are converted on the way, so that the result has the bits that RunHostToHost() gives.
+ *
+ * If the core leaves its result in its input, `output` is `input`. `overwritesInput`: whether the core uses its input's
+ * memory; input and output are as it computes in then.
+ *
+ * With ITK_CUDAFILTERS_SYNCHRONOUS=1 in the environment it waits for the work.
+ * \exception CudaError */
+void
+RunDeviceToDevice(const ResidentCore &        core,
+                  const CudaDeviceImageView & input,
+                  const CudaDeviceImageView & output,
+                  bool                        overwritesInput);
+} // namespace itk::cuda
+
+#endif
