@@ -165,10 +165,10 @@ MakeValidBitsOnDevice(const DeviceView & mask, uint16_t * bits, size_t wordsPerR
 #define ITK_CUDA_INSTANTIATE_SAMPLES(TPixel, TFunction) \
   template void ConvertOnDevice(                        \
     const PixelRows<TPixel> &, const TFunction &, TFunction::SampleType *, size_t, const Context &)
-#define ITK_CUDA_INSTANTIATE_PIXEL(TPixel)                                                            \
+#define ITK_CUDA_INSTANTIATE_PIXEL(TPixel)                                                              \
   template ValueSurvey SurveyOnDevice(const PixelRows<TPixel> &, const RangeValues &, const Context &); \
-  template ValueSurvey SurveyOnDevice(const PixelRows<TPixel> &, const TwoValues &, const Context &); \
-  ITK_CUDA_INSTANTIATE_SAMPLES(TPixel, BinarySamples);                                                \
+  template ValueSurvey SurveyOnDevice(const PixelRows<TPixel> &, const TwoValues &, const Context &);   \
+  ITK_CUDA_INSTANTIATE_SAMPLES(TPixel, BinarySamples);                                                  \
   ITK_CUDA_INSTANTIATE_SAMPLES(TPixel, LogarithmSamples)
 ITK_CUDA_INSTANTIATE_PIXEL(uint8_t);
 ITK_CUDA_INSTANTIATE_PIXEL(uint16_t);
