@@ -98,6 +98,11 @@ public:
     this->SetRounding(CudaRoundingFromString(name));
   }
 
+  /** As the superclass's. If a filter before this one throws, it calls ResetPipeline(), without which ITK's next
+   * Update() would do nothing. */
+  void
+  UpdateOutputData(DataObject * output) override;
+
 protected:
   CudaDownloadImageFilter() = default;
   ~CudaDownloadImageFilter() override = default;

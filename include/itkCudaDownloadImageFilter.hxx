@@ -8,6 +8,21 @@ namespace itk
 {
 template <typename TInputImage, typename TOutputImage>
 void
+CudaDownloadImageFilter<TInputImage, TOutputImage>::UpdateOutputData(DataObject * output)
+{
+  try
+  {
+    Superclass::UpdateOutputData(output);
+  }
+  catch (...)
+  {
+    this->ResetPipeline();
+    throw;
+  }
+}
+
+template <typename TInputImage, typename TOutputImage>
+void
 CudaDownloadImageFilter<TInputImage, TOutputImage>::GenerateData()
 {
   const InputImageType * const input = this->GetInput();

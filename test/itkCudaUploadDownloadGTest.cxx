@@ -165,6 +165,19 @@ TEST(CudaUploadDownload, Inputs_without_pixels_are_refused)
   EXPECT_FALSE(GetException([] { DownloadType::New()->Update(); }).empty());
 }
 
+TEST(CudaUploadDownload, Exceptions_before_the_download_come_again_with_the_next_update)
+{
+  const auto upload = UploadType::New();
+  const auto download = DownloadType::New();
+  upload->SetInput(MakeHostImage());
+  upload->SetDeviceIndex(1000000);
+  download->SetInput(upload->GetOutput());
+  for (unsigned int i = 0; i < 3; ++i)
+  {
+    EXPECT_THROW(download->Update(), itk::CudaError) << i;
+  }
+}
+
 TEST(CudaUploadDownload, Upload_without_a_GPU_is_refused_with_the_reason_again_and_again)
 {
   const std::string reason = GetReason();
