@@ -4,6 +4,7 @@
 // regions, refusals in words.
 
 #include "itkCudaError.h"
+#include "itkCudaExpectException.h"
 #include "itkCudaFakeDeviceMemory.h"
 #include "itkCudaGradientMagnitudeRecursiveGaussianImageFilter.h"
 #include "itkCudaGradientRecursiveGaussianImageFilter.h"
@@ -15,36 +16,17 @@
 
 #include <gtest/gtest.h>
 
-#include <functional>
 #include <sstream>
 #include <string>
 #include <type_traits>
 
 namespace
 {
+using itk::cuda::test::ExpectContains;
+using itk::cuda::test::GetException;
 using HostType = itk::Image<float, 3>;
 using DeviceType = itk::CudaDeviceImage<float, 3>;
 using SmoothingType = itk::CudaSmoothingRecursiveGaussianImageFilter<DeviceType>;
-
-std::string
-GetException(const std::function<void()> & function)
-{
-  try
-  {
-    function();
-  }
-  catch (const itk::ExceptionObject & exception)
-  {
-    return exception.GetDescription();
-  }
-  return {};
-}
-
-void
-ExpectContains(const std::string & text, const std::string & part)
-{
-  EXPECT_NE(text.find(part), std::string::npos) << text;
-}
 
 /** On device 4711. */
 DeviceType::Pointer

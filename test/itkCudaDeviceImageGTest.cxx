@@ -4,6 +4,7 @@
 // here looks into it.
 
 #include "itkCudaDeviceImage.h"
+#include "itkCudaExpectException.h"
 #include "itkCudaFakeDeviceMemory.h"
 #include "itkCovariantVector.h"
 #include "itkImage.h"
@@ -17,7 +18,6 @@
 
 #include <gtest/gtest.h>
 
-#include <functional>
 #include <sstream>
 #include <vector>
 
@@ -31,6 +31,8 @@ template class itk::InPlaceImageFilter<ImageType, ImageType>;
 
 namespace
 {
+using itk::cuda::test::ExpectContains;
+using itk::cuda::test::GetException;
 using itk::CudaComponentType;
 using itk::CudaDeviceImageView;
 using itk::cuda::test::FakeDeviceMemory;
@@ -70,26 +72,6 @@ ExpectSameGeometry(const itk::ImageBase<3> * image, const itk::ImageBase<3> * ex
   EXPECT_EQ(image->GetSpacing(), expected->GetSpacing());
   EXPECT_EQ(image->GetOrigin(), expected->GetOrigin());
   EXPECT_EQ(image->GetDirection(), expected->GetDirection());
-}
-
-std::string
-GetException(const std::function<void()> & function)
-{
-  try
-  {
-    function();
-  }
-  catch (const itk::ExceptionObject & exception)
-  {
-    return exception.GetDescription();
-  }
-  return {};
-}
-
-void
-ExpectContains(const std::string & text, const std::string & part)
-{
-  EXPECT_NE(text.find(part), std::string::npos) << text;
 }
 
 /** Gives the output memory of the requested region. */

@@ -4,6 +4,7 @@
 
 #include "itkCudaDeviceImage.h"
 #include "itkCudaError.h"
+#include "itkCudaExpectException.h"
 #include "itkCudaFiltersConfiguration.h"
 
 #include <gtest/gtest.h>
@@ -14,6 +15,7 @@
 
 namespace
 {
+using itk::cuda::test::ExpectContains;
 using itk::CudaDeviceImageMemory;
 using itk::CudaError;
 using itk::CudaFiltersConfiguration;
@@ -40,12 +42,6 @@ GetReason()
 {
   std::string reason;
   return CudaFiltersConfiguration::IsDeviceUsable(0, reason) ? std::string() : reason;
-}
-
-void
-ExpectContains(const std::string & text, const std::string & part)
-{
-  EXPECT_NE(text.find(part), std::string::npos) << text;
 }
 
 /** Skips where the first device can be used. */

@@ -4,6 +4,7 @@
 #include "itkCudaDeviceMemory.h"
 #include "itkCudaDeviceProperties.h"
 #include "itkCudaError.h"
+#include "itkCudaExpectException.h"
 #include "itkCudaMemoryQuery.h"
 #include "itkCudaRuntimeTestHelpers.h"
 #include "itkCudaSmoothingRecursiveGaussianImageFilter.h"
@@ -19,6 +20,7 @@
 
 namespace
 {
+using itk::cuda::test::ExpectContains;
 using itk::CudaError;
 using itk::CudaFiltersEnums;
 using itk::cuda::DeviceBuffer;
@@ -201,12 +203,6 @@ GetPixels(FilterType * filter)
 {
   const float * const begin = filter->GetOutput()->GetBufferPointer();
   return std::vector<float>(begin, begin + filter->GetOutput()->GetPixelContainer()->Size());
-}
-
-void
-ExpectContains(const std::string & text, const std::string & part)
-{
-  EXPECT_NE(text.find(part), std::string::npos) << "text: " << text << "\npart: " << part;
 }
 } // namespace
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "itkCudaError.h"
+#include "itkCudaExpectException.h"
 #include "itkCudaFilterBackend.h"
 #include "itkCudaFiltersConfiguration.h"
 #include "itksys/SystemTools.hxx"
@@ -13,33 +14,13 @@
 
 namespace
 {
+using itk::cuda::test::ExpectContains;
+using itk::cuda::test::GetException;
 using Configuration = itk::CudaFiltersConfiguration;
 using Backend = itk::CudaFiltersEnums::Backend;
 using Kind = itk::CudaError::Kind;
 
 constexpr int noSuchDevice = 1000;
-
-/** Description of the ITK exception that the call throws; empty if it throws none. */
-template <typename TCall>
-std::string
-GetExceptionText(TCall && call)
-{
-  try
-  {
-    call();
-  }
-  catch (const itk::ExceptionObject & exception)
-  {
-    return exception.GetDescription();
-  }
-  return {};
-}
-
-void
-ExpectContains(const std::string & text, const std::string & part)
-{
-  EXPECT_NE(text.find(part), std::string::npos) << "text: " << text << "\npart: " << part;
-}
 
 bool
 HasDevice()
@@ -143,7 +124,7 @@ TEST_F(CudaFiltersConfiguration, Backend_by_value_and_by_name)
 TEST_F(CudaFiltersConfiguration, Unknown_backend_changes_nothing_and_is_named)
 {
   Configuration::SetBackend(Backend::Host);
-  ExpectContains(GetExceptionText([] { Configuration::SetBackend("gpu"); }),
+  ExpectContains(GetException([] { Configuration::SetBackend("gpu"); }),
                  "Backend is \"gpu\"; it must be automatic, cuda or host");
   EXPECT_EQ(Configuration::GetBackend(), Backend::Host);
 }
@@ -162,7 +143,7 @@ TEST_F(CudaFiltersConfiguration, Backend_names_survive_the_way_to_text_and_back)
 TEST_F(CudaFiltersConfiguration, Device_index_must_not_be_negative)
 {
   Configuration::SetDeviceIndex(2);
-  ExpectContains(GetExceptionText([] { Configuration::SetDeviceIndex(-1); }), "DeviceIndex is -1; it must be");
+  ExpectContains(GetException([] { Configuration::SetDeviceIndex(-1); }), "DeviceIndex is -1; it must be");
   EXPECT_EQ(Configuration::GetDeviceIndex(), 2);
 }
 
@@ -201,9 +182,9 @@ TEST_F(CudaFiltersConfiguration, Device_memory_resource_is_kept)
 TEST_F(CudaFiltersConfiguration, Device_memory_resource_needs_both_functions)
 {
   Configuration::SetDeviceMemoryResource(AllocateNothing, ReleaseNothing);
-  ExpectContains(GetExceptionText([] { Configuration::SetDeviceMemoryResource(AllocateNothing, nullptr); }),
+  ExpectContains(GetException([] { Configuration::SetDeviceMemoryResource(AllocateNothing, nullptr); }),
                  "The function 'release' of DeviceMemoryResource is nullptr, but 'allocate' is not");
-  ExpectContains(GetExceptionText([] { Configuration::SetDeviceMemoryResource(nullptr, ReleaseNothing); }),
+  ExpectContains(GetException([] { Configuration::SetDeviceMemoryResource(nullptr, ReleaseNothing); }),
                  "The function 'allocate' of DeviceMemoryResource is nullptr, but 'release' is not");
   EXPECT_TRUE(Configuration::GetDeviceMemoryResource().Allocate == AllocateNothing) << "nothing has changed";
 }
@@ -320,8 +301,7 @@ TEST_F(CudaFiltersConfiguration, Cuda_throws_for_what_the_device_cannot_do)
 {
   itk::CudaFilterBackend backend;
   backend.Requested = Backend::Cuda;
-  const std::string text =
-    GetExceptionText([&] { backend.SelectDevice("pixels of type complex are not supported", 0); });
+  const std::string text = GetException([&] { backend.SelectDevice("pixels of type complex are not supported", 0); });
   ExpectContains(text, "backend of the filter is Cuda");
   ExpectContains(text, "pixels of type complex are not supported");
   EXPECT_EQ(backend.Used, Backend::Automatic);

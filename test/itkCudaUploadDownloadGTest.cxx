@@ -4,6 +4,7 @@
 
 #include "itkCudaDownloadImageFilter.h"
 #include "itkCudaError.h"
+#include "itkCudaExpectException.h"
 #include "itkCudaFiltersConfiguration.h"
 #include "itkCudaUploadImageFilter.h"
 #include "itkImage.h"
@@ -12,37 +13,18 @@
 
 #include <gtest/gtest.h>
 
-#include <functional>
 #include <sstream>
 #include <string>
 #include <type_traits>
 
 namespace
 {
+using itk::cuda::test::ExpectContains;
+using itk::cuda::test::GetException;
 using HostType = itk::Image<float, 3>;
 using DeviceType = itk::CudaDeviceImage<float, 3>;
 using UploadType = itk::CudaUploadImageFilter<HostType>;
 using DownloadType = itk::CudaDownloadImageFilter<DeviceType>;
-
-std::string
-GetException(const std::function<void()> & function)
-{
-  try
-  {
-    function();
-  }
-  catch (const itk::ExceptionObject & exception)
-  {
-    return exception.GetDescription();
-  }
-  return {};
-}
-
-void
-ExpectContains(const std::string & text, const std::string & part)
-{
-  EXPECT_NE(text.find(part), std::string::npos) << text;
-}
 
 HostType::Pointer
 MakeHostImage()

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkCudaExpectException_h
+#define itkCudaExpectException_h
+
+#include "itkMacro.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <string>
+
+namespace itk::cuda::test
+{
+/** The description of the exception that is thrown; empty if there is none. */
+inline std::string
+GetException(const std::function<void()> & function)
+{
+  try
+  {
+    function();
+  }
+  catch (const ExceptionObject & exception)
+  {
+    return exception.GetDescription();
+  }
+  return {};
+}
+
+inline void
+ExpectContains(const std::string & text, const std::string & part)
+{
+  EXPECT_NE(text.find(part), std::string::npos) << "text: " << text << "\npart: " << part;
+}
+} // namespace itk::cuda::test
+
+#endif
