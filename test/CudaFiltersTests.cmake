@@ -62,7 +62,10 @@ include(CudaFiltersPartitionedTests.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/CudaFiltersSnakeTests.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/CudaFiltersSemanticsTests.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/CudaFiltersStressTests.cmake)
-include(${CMAKE_CURRENT_LIST_DIR}/CudaFiltersHostUseTests.cmake)
+if(NOT CudaFilters_USE_CUDA)
+  # The headers are the same in a build with CUDA.
+  include(${CMAKE_CURRENT_LIST_DIR}/CudaFiltersHostUseTests.cmake)
+endif()
 
 cudafilters_check_all_listed(${CudaFilters_GTESTS} ${CudaFilters_CUDA_GTESTS} ${CudaFilters_DRIVER_TESTS}
                              ${CudaFilters_SNAKE_GTESTS} ${CudaFilters_SNAKE_CUDA_GTESTS})
