@@ -14,8 +14,8 @@ namespace itk
 /** \class CudaDeviceImageMemory
  * \brief Device memory that images share, and the order of the work on it.
  *
- * Work on a GPU is queued on streams. The memory knows which streams wrote it and read it, so that a reader comes after
- * the last write, and the memory is freed after the last reader. A filter calls Wait() before it queues work that
+ * Work on a GPU is queued on streams. The memory knows which streams wrote it and read it: a reader comes after the
+ * last write, and the memory is freed after the last reader. A filter calls Wait() before it queues work that
  * reads, and MarkRead() behind that work; WaitToWrite() and MarkWritten() around work that writes. None of them waits
  * on the host. On the stream where the memory was allocated, which is the calling thread's own, they do nothing at all,
  * because the stream's order is enough.

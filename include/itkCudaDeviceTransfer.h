@@ -53,7 +53,7 @@ CudaUploadToDevice(const CudaImageView &        host,
                    const CudaProgressFunction & progress);
 
 /** Copies pixels of a device image to a host image of the same size and number of components, complete on return. They
- * are converted on the device, so that what crosses the link is of the host image's type.
+ * are converted on the device: what crosses the link is of the host image's type.
  * \exception CudaError, also of an earlier kernel that failed; ExceptionObject if the images differ in size; or what
  * `progress` throws \ingroup CudaFilters */
 CudaFilters_EXPORT void

@@ -29,8 +29,8 @@ struct CudaHostImageOf
  * \brief Copies a device image to an image of the host.
  *
  * Input: a CudaDeviceImage. Output: Image or VectorImage of the same dimension and number of components, by default
- * with the same pixels. Where the component types differ the pixels are converted on the device, so that the link
- * carries the output's type: a float image leaves as unsigned char at a quarter of the cost.
+ * with the same pixels. Where the component types differ the pixels are converted on the device, and the link
+ * carries the output's type. A float image leaves as unsigned char at a quarter of the cost.
  *
  * A component becomes (value + Shift) * Scale, with Shift 0 and Scale 1 by default; the names are those of
  * ShiftScaleImageFilter. It is computed in float, or in double if either type is double, int or unsigned int. For

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What ImageBase promises of a device image. The memory is host memory in disguise, so that no GPU is needed: nothing
-// here looks into it.
+// What ImageBase promises of a device image. The memory is host memory in disguise. Nothing here looks into it, and no
+// GPU is needed.
 
 #include "itkCudaDeviceImage.h"
 #include "itkCudaExpectException.h"

@@ -227,7 +227,7 @@ private:
     this->Copy(GridSamples{ offset, step });
   }
 
-  // Sums have to stay below 2^63, so that their differences are signed 64-bit numbers.
+  // Sums have to stay below 2^63: their differences are signed 64-bit numbers then.
   void
   CheckSums() const
   {

@@ -214,7 +214,7 @@ void
 RowSums::SumRows(const TLevel & pixels, const Threads & threads)
 {
   const BlockLevel cells = this->GetCells();
-  // Bands of one row of cells each, so that the cells are summed while the checkpoints are in the cache.
+  // A band is one row of cells: its cells are summed while the checkpoints are in the cache.
   const int32_t        side = 1 << m_CoarseExponent;
   const auto           bands = static_cast<size_t>((pixels.Height + side - 1) / side);
   std::vector<Moments> bandTotals(bands);

@@ -8,7 +8,7 @@
 namespace itk::cuda
 {
 /** Queues a room's work on device images, on the calling thread's stream. Images of another type or layout than the
- * core computes in are converted on the way, so that the result has the bits that RunHostToHost() gives.
+ * core computes in are converted on the way. The result has the bits that RunHostToHost() gives.
  *
  * If the core leaves its result in its input, `output` is `input`. `overwritesInput`: whether the core uses its input's
  * memory; input and output are as it computes in then.
