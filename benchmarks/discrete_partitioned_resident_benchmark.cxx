@@ -101,7 +101,7 @@ BM_Partitioned(benchmark::State & state, unsigned int dimension, CudaFiltersEnum
   plan.Partition = partition;
   for (unsigned int axis = 0; axis < dimension; ++axis)
   {
-    plan.Passes.push_back({ axis, sigma, CudaCentralPixelRadius(2.0 * sigma), CudaAutomaticNumberOfBlocks(side) });
+    plan.Passes.push_back({ axis, sigma, CudaCentralPixelRadius(2.0 * sigma), CudaAutomaticNumberOfSections(side) });
   }
   const DeviceImage::SizeType size{ { side, side, dimension == 3 ? side : 1, 1, 1 } };
   size_t                      bytes = 0;

@@ -5,8 +5,8 @@
 //
 // usage: gaussian_numerics OUTPUT.json
 
+#include "itkCudaDetailGaussianPlan.h"
 #include "itkCudaGaussianHost.h"
-#include "itkCudaGaussianPlan.h"
 #include "itkCudaPartitionedRecursiveGaussianImageFilter.h"
 #include "itkCudaRecursiveGaussianImageFilter.h"
 #include "itkGaussianOperator.h"
@@ -333,7 +333,7 @@ template <typename T>
 class DirectForm
 {
 public:
-  explicit DirectForm(const itk::CudaGaussianKernel & kernel)
+  explicit DirectForm(const itk::CudaDetail::CudaGaussianImpulseResponse & kernel)
     : m_Order(2 * kernel.NumberOfPolePairs)
     , m_Sign(kernel.IsAntisymmetric() ? T(-1) : T(1))
   {
@@ -430,7 +430,7 @@ private:
 };
 
 double
-GetL1Norm(const itk::CudaGaussianKernel & kernel)
+GetL1Norm(const itk::CudaDetail::CudaGaussianImpulseResponse & kernel)
 {
   Line impulse(GetLineLength(2.0 * kernel.SigmaInPixels), 0.0);
   impulse[impulse.size() / 2] = 1.0;
@@ -443,10 +443,10 @@ GetL1Norm(const itk::CudaGaussianKernel & kernel)
 json
 MakeFloatErrors(ApproximationEnum approximation, unsigned int order, double sigma, double offset, double amplitude)
 {
-  constexpr size_t                      length = 20000;
-  const auto                            kernel = itk::MakeGaussianKernel(approximation, order, sigma, 1.0, false);
-  std::mt19937                          generator(7);
-  std::vector<float>                    line(length);
+  constexpr size_t   length = 20000;
+  const auto         kernel = itk::CudaDetail::MakeGaussianImpulseResponse(approximation, order, sigma, 1.0, false);
+  std::mt19937       generator(7);
+  std::vector<float> line(length);
   std::uniform_real_distribution<float> uniform(-1.0f, 1.0f);
   std::generate(line.begin(), line.end(), [&] { return static_cast<float>(offset + amplitude * uniform(generator)); });
   const auto compare = [&](const std::vector<float> & input) {

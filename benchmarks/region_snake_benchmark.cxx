@@ -75,16 +75,16 @@ RunResident(benchmark::State & state, CudaFiltersEnums::Schedule schedule, bool 
   {
     return;
   }
-  const auto                side = static_cast<itk::SizeValueType>(state.range(0));
-  itk::CudaRegionSnakeInput input;
-  const auto                parameters = benchmark_filters::PaperSnakeParameters(side, schedule, removal);
-  const ImageType::Pointer  image = GetScene(side); // holds the pixels
-  const unsigned int        threads = itk::MultiThreaderBase::GetGlobalDefaultNumberOfThreads();
+  const auto                            side = static_cast<itk::SizeValueType>(state.range(0));
+  itk::CudaDetail::CudaRegionSnakeInput input;
+  const auto                            parameters = benchmark_filters::PaperSnakeParameters(side, schedule, removal);
+  const ImageType::Pointer              image = GetScene(side); // holds the pixels
+  const unsigned int                    threads = itk::MultiThreaderBase::GetGlobalDefaultNumberOfThreads();
   input.Image = itk::cuda::MakeImageView(image->GetBufferPointer(), itk::CudaComponentType::UShort, side, side);
   for (auto _ : state)
   {
-    const auto result =
-      itk::CudaRegionSnakeOnDevice(input, parameters, itk::CudaFiltersConfiguration::GetDeviceIndex(), threads, {});
+    const auto result = itk::CudaDetail::CudaRegionSnakeOnDevice(
+      input, parameters, itk::CudaFiltersConfiguration::GetDeviceIndex(), threads, {});
     state.SetIterationTime(result.SecondsOfMoves + result.SecondsOfRemoval);
   }
 }

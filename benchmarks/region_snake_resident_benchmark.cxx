@@ -34,7 +34,7 @@ SecondsNow()
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-itk::CudaRegionSnakeParameters
+itk::CudaDetail::CudaRegionSnakeParameters
 GetParameters(itk::SizeValueType side)
 {
   return benchmark_filters::PaperSnakeParameters(side, itk::CudaFiltersEnums::Schedule::CoarseToFine, true);
@@ -57,11 +57,11 @@ RunHundredStarts(benchmark::State & state)
   {
     return;
   }
-  const auto                side = static_cast<itk::SizeValueType>(state.range(0));
-  const auto                scene = GetScene(side); // holds the pixels
-  const auto                parameters = GetParameters(side);
-  const int                 device = itk::CudaFiltersConfiguration::GetDeviceIndex();
-  itk::CudaRegionSnakeInput input;
+  const auto                            side = static_cast<itk::SizeValueType>(state.range(0));
+  const auto                            scene = GetScene(side); // holds the pixels
+  const auto                            parameters = GetParameters(side);
+  const int                             device = itk::CudaFiltersConfiguration::GetDeviceIndex();
+  itk::CudaDetail::CudaRegionSnakeInput input;
   input.Image = itk::cuda::MakeImageView(scene->GetBufferPointer(), CudaComponentType::UShort, side, side);
   const itk::cuda::region::Threads threads(itk::MultiThreaderBase::GetGlobalDefaultNumberOfThreads());
   {

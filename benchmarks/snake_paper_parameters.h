@@ -2,17 +2,17 @@
 #ifndef snake_paper_parameters_h
 #define snake_paper_parameters_h
 
-#include "itkCudaRegionSnakeEngine.h"
+#include "itkCudaDetailRegionSnakeEngine.h"
 
 namespace benchmark_filters
 {
 /** The parameters with which the scenes of the region snake paper are measured; `side`: of the square image, in pixels.
  */
-inline itk::CudaRegionSnakeParameters
+inline itk::CudaDetail::CudaRegionSnakeParameters
 PaperSnakeParameters(itk::SizeValueType side, itk::CudaFiltersEnums::Schedule schedule, bool removal)
 {
-  const bool                     asPublished = schedule == itk::CudaFiltersEnums::Schedule::AsPublished;
-  itk::CudaRegionSnakeParameters parameters;
+  const bool                                 asPublished = schedule == itk::CudaFiltersEnums::Schedule::AsPublished;
+  itk::CudaDetail::CudaRegionSnakeParameters parameters;
   parameters.NoiseLaw = itk::CudaFiltersEnums::NoiseLaw::Gaussian;
   parameters.Start = itk::CudaFiltersEnums::Start::MarginRectangle;
   parameters.Schedule = schedule;

@@ -2,8 +2,8 @@
 // Prints the table of Perrot, Domas and Couturier (2011), measured here: the region snake on images of 15, 100 and 150
 // megapixels.
 // Usage: snake_paper_table [--sizes 15,100,150] [--on gpu,thread,threads] [--repetitions 5] [--json FILE]
+#include "itkCudaDetailRegionSnakeEngine.h"
 #include "itkCudaFiltersConfiguration.h"
-#include "itkCudaRegionSnakeEngine.h"
 #include "itkCudaSnakeScene.h"
 #include "itkMultiThreaderBase.h"
 #include "snake_paper_parameters.h"
@@ -25,8 +25,8 @@
 namespace
 {
 using itk::CudaFiltersEnums;
-using itk::CudaRegionSnakeInput;
-using itk::CudaRegionSnakeParameters;
+using itk::CudaDetail::CudaRegionSnakeInput;
+using itk::CudaDetail::CudaRegionSnakeParameters;
 using itk::CudaRegionSnakeResult;
 using itk::cuda::SnakeScene;
 
@@ -96,9 +96,9 @@ Measure(const CudaRegionSnakeInput &      input,
     execution == Execution::Thread ? 1 : itk::MultiThreaderBase::GetGlobalDefaultNumberOfThreads();
   const auto run = [&]() {
     return execution == Execution::Device
-             ? itk::CudaRegionSnakeOnDevice(
+             ? itk::CudaDetail::CudaRegionSnakeOnDevice(
                  input, parameters, itk::CudaFiltersConfiguration::GetDeviceIndex(), threads, {})
-             : itk::CudaRegionSnakeOnHost(input, parameters, threads, {});
+             : itk::CudaDetail::CudaRegionSnakeOnHost(input, parameters, threads, {});
   };
   std::vector<double> times[3];
   Measurement         measurement;

@@ -2,7 +2,7 @@
 #ifndef two_way_paper_times_h
 #define two_way_paper_times_h
 
-#include "itkCudaPartitionedGaussianPlan.h"
+#include "itkCudaDetailPartitionedGaussianPlan.h"
 
 #include <cstddef>
 #include <functional>
@@ -14,15 +14,15 @@ namespace benchmark_two_way
 /** The filter's time for one square float image. */
 struct Time
 {
-  size_t                           Side;
-  itk::CudaPartitionedGaussianPlan Plan;
-  double                           Milliseconds;
+  size_t                                       Side;
+  itk::CudaDetail::CudaPartitionedGaussianPlan Plan;
+  double                                       Milliseconds;
 };
 
 using Report = std::function<void(const Time &)>;
 
 /** The plan for both axes of a square image; blocks 0: the automatic number. */
-itk::CudaPartitionedGaussianPlan
+itk::CudaDetail::CudaPartitionedGaussianPlan
 MakePlan(size_t                                     side,
          itk::CudaFiltersEnums::Partition           partition,
          itk::CudaFiltersEnums::IntermediateStorage storage,

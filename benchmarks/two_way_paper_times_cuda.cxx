@@ -96,10 +96,10 @@ public:
   }
 
   double
-  Measure(const itk::CudaPartitionedGaussianPlan & plan) const
+  Measure(const itk::CudaDetail::CudaPartitionedGaussianPlan & plan) const
   {
     size_t bytes = 0;
-    for (const itk::CudaPartitionedGaussianPass & pass : plan.Passes)
+    for (const itk::CudaDetail::CudaPartitionedGaussianPass & pass : plan.Passes)
     {
       const DeviceView & view = m_First.GetView();
       bytes = std::max(bytes, partitioned::GetPassWorkspace(plan, pass, view.Size, view.ComponentType));
@@ -135,7 +135,7 @@ MeasureOnDevice(const std::vector<size_t> & sides, std::string & reason, const R
   for (const size_t side : sides)
   {
     const Runner runner(side, stream);
-    const auto   measure = [&](const itk::CudaPartitionedGaussianPlan & plan) {
+    const auto   measure = [&](const itk::CudaDetail::CudaPartitionedGaussianPlan & plan) {
       report({ side, plan, runner.Measure(plan) });
     };
     for (const unsigned int lines : { 4, 8, 16, 32, 64 })
@@ -148,7 +148,7 @@ MeasureOnDevice(const std::vector<size_t> & sides, std::string & reason, const R
         }
       }
     }
-    for (size_t blocks = 2; blocks <= itk::CudaMaximumNumberOfBlocks(side); blocks *= 2)
+    for (size_t blocks = 2; blocks <= itk::CudaDetail::CudaMaximumNumberOfSections(side); blocks *= 2)
     {
       measure(MakePlan(side, Partition::Exact, Storage::Local, 16, blocks));
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "two_way_paper_times.h"
 
-#include "itkCudaPartitionedGaussianEngine.h"
+#include "itkCudaDetailPartitionedGaussianEngine.h"
 #include "itkMultiThreaderBase.h"
 
 #include <algorithm>
@@ -11,22 +11,22 @@
 
 namespace benchmark_two_way
 {
-itk::CudaPartitionedGaussianPlan
+itk::CudaDetail::CudaPartitionedGaussianPlan
 MakePlan(size_t                                     side,
          itk::CudaFiltersEnums::Partition           partition,
          itk::CudaFiltersEnums::IntermediateStorage storage,
          unsigned int                               linesPerBlock,
          size_t                                     blocks)
 {
-  constexpr double                 sigma = 15.0; // the paper's window of 30
-  itk::CudaPartitionedGaussianPlan plan;
+  constexpr double                             sigma = 15.0; // the paper's window of 30
+  itk::CudaDetail::CudaPartitionedGaussianPlan plan;
   plan.Partition = partition;
   plan.IntermediateStorage = storage;
   plan.LinesPerBlock = linesPerBlock;
-  const size_t number = blocks == 0 ? itk::CudaAutomaticNumberOfBlocks(side) : blocks;
+  const size_t number = blocks == 0 ? itk::CudaDetail::CudaAutomaticNumberOfSections(side) : blocks;
   for (const unsigned int axis : { 0, 1 })
   {
-    plan.Passes.push_back({ axis, sigma, itk::CudaCentralPixelRadius(2.0 * sigma), number });
+    plan.Passes.push_back({ axis, sigma, itk::CudaDetail::CudaCentralPixelRadius(2.0 * sigma), number });
   }
   return plan;
 }
@@ -45,20 +45,20 @@ MeasureOnHost(const std::vector<size_t> & sides, const Report & report)
     std::vector<float>                    input(side * side);
     std::vector<float>                    output(side * side);
     std::generate(input.begin(), input.end(), [&] { return uniform(generator); });
-    itk::CudaImageView view;
+    itk::CudaDetail::CudaImageView view;
     view.Size = { { side, side, 1, 1 } };
     view.Stride = { { 1, side, side * side, side * side } };
-    itk::CudaImageView to = view;
+    itk::CudaDetail::CudaImageView to = view;
     view.Data = input.data();
     to.Data = output.data();
     for (const Partition partition : { Partition::OneWay, Partition::TwoWay, Partition::Exact })
     {
-      const itk::CudaPartitionedGaussianPlan plan = MakePlan(side, partition, Storage::Global, 16, 0);
-      std::vector<double>                    times(samples);
+      const itk::CudaDetail::CudaPartitionedGaussianPlan plan = MakePlan(side, partition, Storage::Global, 16, 0);
+      std::vector<double>                                times(samples);
       for (double & time : times)
       {
         const auto begin = std::chrono::steady_clock::now();
-        itk::CudaPartitionedGaussianFilterOnHost(plan, view, to, threader, {});
+        itk::CudaDetail::RunPartitionedGaussianPlanOnHost(plan, view, to, threader, {});
         time = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
       }
       std::nth_element(times.begin(), times.begin() + samples / 2, times.end());

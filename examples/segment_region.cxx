@@ -28,21 +28,21 @@ using LabelImage = itk::Image<unsigned char, 2>;
 
 struct Arguments
 {
-  std::string                    Input;
-  std::string                    Law;
-  std::vector<long>              Rectangle;
-  std::string                    PolygonFile;
-  itk::CudaRegionSnakeParameters Parameters;
-  std::string                    Schedule{ "coarsetofine" };
-  std::string                    Start{ "automatic" };
-  bool                           NoDescriptionLength{ false };
-  int                            InsideValue{ 255 };
-  std::string                    Backend{ "automatic" };
-  int                            DeviceIndex{ -1 };
-  std::string                    OverlayFile;
-  std::string                    LabelFile;
-  std::string                    ContourFile;
-  std::string                    StatsFile;
+  std::string                                Input;
+  std::string                                Law;
+  std::vector<long>                          Rectangle;
+  std::string                                PolygonFile;
+  itk::CudaDetail::CudaRegionSnakeParameters Parameters;
+  std::string                                Schedule{ "coarsetofine" };
+  std::string                                Start{ "automatic" };
+  bool                                       NoDescriptionLength{ false };
+  int                                        InsideValue{ 255 };
+  std::string                                Backend{ "automatic" };
+  int                                        DeviceIndex{ -1 };
+  std::string                                OverlayFile;
+  std::string                                LabelFile;
+  std::string                                ContourFile;
+  std::string                                StatsFile;
 };
 
 /** What a run leaves behind, whatever the pixel type. */

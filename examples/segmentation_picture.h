@@ -2,7 +2,7 @@
 #ifndef segmentation_picture_h
 #define segmentation_picture_h
 
-#include "itkCudaRegionSnakeEngine.h"
+#include "itkCudaDetailRegionSnakeEngine.h"
 
 #include <cstddef>
 #include <functional>

@@ -2,42 +2,15 @@
 #ifndef itkCudaDeviceImage_h
 #define itkCudaDeviceImage_h
 
+#include "itkCudaDetailImageTraits.h"
 #include "itkCudaDeviceImageView.h"
-#include "itkCudaImageTraits.h"
 #include "itkFixedArray.h"
 #include "itkImageBase.h"
-#include "itkVariableLengthVector.h"
 
 #include <type_traits>
 
 namespace itk
 {
-/** \struct CudaDevicePixelTraits
- * \brief Component type and number of components of a pixel type; Length 0: set for each image.
- * \ingroup CudaFilters
- */
-template <typename TPixel>
-struct CudaDevicePixelTraits
-{
-private:
-  template <typename TComponent, unsigned int VLength>
-  static std::integral_constant<unsigned int, VLength>
-  GetLength(const FixedArray<TComponent, VLength> *);
-  static std::integral_constant<unsigned int, 1>
-  GetLength(const void *);
-
-public:
-  using ComponentType = typename CudaPixelTraits<TPixel>::ComponentType;
-  static constexpr unsigned int Length = decltype(GetLength(static_cast<const TPixel *>(nullptr)))::value;
-};
-
-template <typename TComponent>
-struct CudaDevicePixelTraits<VariableLengthVector<TComponent>>
-{
-  using ComponentType = TComponent;
-  static constexpr unsigned int Length = 0;
-};
-
 /** \class CudaDeviceImage
  * \brief Image in the memory of a GPU.
  *
@@ -83,7 +56,7 @@ public:
 
   // There is no InternalPixelType, PixelContainer or AccessorType: with those, code that reads pixels would compile.
   using PixelType = TPixel;
-  using ComponentType = typename CudaDevicePixelTraits<TPixel>::ComponentType;
+  using ComponentType = typename CudaDetail::CudaDevicePixelTraits<TPixel>::ComponentType;
   using typename Superclass::RegionType;
 
   template <typename UPixel, unsigned int UDimension = VDimension>
@@ -91,14 +64,14 @@ public:
 
   static constexpr unsigned int ImageDimension = VDimension;
   /** Components of a pixel; 0: set by SetNumberOfComponentsPerPixel(). */
-  static constexpr unsigned int PixelLength = CudaDevicePixelTraits<TPixel>::Length;
+  static constexpr unsigned int PixelLength = CudaDetail::CudaDevicePixelTraits<TPixel>::Length;
 
-  static_assert(CudaComponentTraits<ComponentType>::IsSupported,
+  static_assert(CudaDetail::CudaComponentTraits<ComponentType>::IsSupported,
                 "CudaDeviceImage: pixels must have components of char, short, int, float or double");
-  static_assert(VDimension >= 1 && VDimension <= CudaImageView::MaximumDimension,
+  static_assert(VDimension >= 1 && VDimension <= CudaDetail::CudaImageView::MaximumDimension,
                 "CudaDeviceImage: images must have one to four dimensions");
 
-  static constexpr CudaComponentType DeviceComponentType = CudaComponentTraits<ComponentType>::Type;
+  static constexpr CudaComponentType DeviceComponentType = CudaDetail::CudaComponentTraits<ComponentType>::Type;
 
   itkNewMacro(Self);
   itkTypeMacro(CudaDeviceImage, ImageBase);
@@ -203,8 +176,9 @@ public:
   static constexpr bool value = decltype(Test(static_cast<const TImage *>(nullptr)))::value;
 };
 
-/** Device images hold no pixels of the host: filters take another way with them.
- * \ingroup CudaFilters */
+namespace CudaDetail
+{
+/** Device images hold no pixels of the host: filters take another way with them. */
 template <typename TPixel, unsigned int VDimension>
 struct CudaImageTraits<CudaDeviceImage<TPixel, VDimension>>
 {
@@ -214,6 +188,7 @@ struct CudaImageTraits<CudaDeviceImage<TPixel, VDimension>>
   static constexpr bool HoldsPixels = false;
   static constexpr bool IsSupported = false;
 };
+} // namespace CudaDetail
 
 /** A device image of somebody else's device memory, without a copy.
  *

@@ -2,6 +2,7 @@
 #ifndef itkCudaDeviceImage_hxx
 #define itkCudaDeviceImage_hxx
 
+#include "itkCudaDetailDeviceImageView.h"
 #include "itkCudaFiltersConfiguration.h"
 
 #include <typeinfo>
@@ -19,10 +20,11 @@ CudaDeviceImage<TPixel, VDimension>::Allocate(bool initialize)
   }
   this->ComputeOffsetTable();
   m_View = CudaDeviceImageView(); // so that the new memory may be the old one
-  m_View = CudaAllocateDeviceImage(this->GetPlanarSize(this->GetBufferedRegion()),
-                                   DeviceComponentType,
-                                   m_DeviceIndex == -1 ? CudaFiltersConfiguration::GetDeviceIndex() : m_DeviceIndex,
-                                   initialize);
+  m_View = CudaDetail::CudaAllocateDeviceImage(this->GetPlanarSize(this->GetBufferedRegion()),
+                                               DeviceComponentType,
+                                               m_DeviceIndex == -1 ? CudaFiltersConfiguration::GetDeviceIndex()
+                                                                   : m_DeviceIndex,
+                                               initialize);
 }
 
 template <typename TPixel, unsigned int VDimension>
@@ -129,7 +131,7 @@ CudaDeviceImage<TPixel, VDimension>::GetDeviceView(const RegionType & region, co
   {
     return view;
   }
-  if (!CudaRegionHolds(buffered, region))
+  if (!CudaDetail::CudaRegionHolds(buffered, region))
   {
     itkGenericExceptionMacro(<< "Region " << region << " of " << name << " is outside of buffered region " << buffered
                              << "; was it allocated, or released?");
@@ -163,7 +165,7 @@ CudaDeviceImage<TPixel, VDimension>::SetDeviceView(const CudaDeviceImageView & v
                                   << static_cast<int>(DeviceComponentType) << ", the buffered region "
                                   << this->GetBufferedRegion() << " and " << m_NumberOfComponents << " components");
   }
-  CudaVerifyDeviceImageView(view);
+  CudaDetail::CudaVerifyDeviceImageView(view);
   m_View = view;
   this->Modified();
 }
@@ -203,7 +205,7 @@ CudaDeviceImageFromPointer(typename TImage::ComponentType *          pointer,
   if (geometry)
   {
     image->CopyInformation(geometry);
-    if (!CudaRegionHolds(geometry->GetLargestPossibleRegion(), region))
+    if (!CudaDetail::CudaRegionHolds(geometry->GetLargestPossibleRegion(), region))
     {
       itkGenericExceptionMacro("CudaDeviceImageFromPointer(): region "
                                << region << " is not in the geometry's largest possible region "

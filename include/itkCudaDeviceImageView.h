@@ -2,9 +2,8 @@
 #ifndef itkCudaDeviceImageView_h
 #define itkCudaDeviceImageView_h
 
-#include "CudaFiltersExport.h"
 #include "itkCudaDeviceImageMemory.h"
-#include "itkCudaImageView.h"
+#include "itkCudaFiltersEnums.h"
 
 #include <array>
 #include <cstddef>
@@ -45,20 +44,6 @@ struct CudaDeviceImageView
                   : nullptr;
   }
 };
-
-/** An image in new memory of the module, whose rows start at multiples of 16 bytes. What lies between rows is zero; the
- * elements are zero if `initialize` is true, else undefined. The work is queued on the calling thread's stream.
- * \exception CudaError as CudaDeviceImageMemory::Allocate() \ingroup CudaFilters */
-CudaFilters_EXPORT CudaDeviceImageView
-CudaAllocateDeviceImage(const std::array<size_t, CudaDeviceImageView::NumberOfAxes> & size,
-                        CudaComponentType                                             type,
-                        int                                                           device,
-                        bool                                                          initialize);
-
-/** Throws unless the view's elements lie in its memory and its rows are dense.
- * \exception ExceptionObject that names what does not fit \ingroup CudaFilters */
-CudaFilters_EXPORT void
-CudaVerifyDeviceImageView(const CudaDeviceImageView & view);
 } // end namespace itk
 
 #endif

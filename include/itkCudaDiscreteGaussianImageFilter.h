@@ -2,8 +2,8 @@
 #ifndef itkCudaDiscreteGaussianImageFilter_h
 #define itkCudaDiscreteGaussianImageFilter_h
 
-#include "itkCudaFilterBackend.h"
-#include "itkCudaGaussianFirPlan.h"
+#include "itkCudaDetailFilterBackend.h"
+#include "itkCudaDetailGaussianFirPlan.h"
 #include "itkDiscreteGaussianImageFilter.h"
 
 #include <string>
@@ -75,16 +75,16 @@ protected:
 
   /** The plan for the output's requested region, and the region of the input that it reads; `unsupported` is why the
    * device cannot do it, or nullptr. */
-  CudaGaussianFirPlan
+  CudaDetail::CudaGaussianFirPlan
   MakePlan(RegionType & inputRegion, const char *& unsupported) const;
 
 private:
-  CudaGaussianFirPass
+  CudaDetail::CudaGaussianFirPass
   MakePass(unsigned int axis) const;
 
   template <typename TImage>
   static bool
-  SetContinuation(CudaGaussianFirPass & pass, const ImageBoundaryCondition<TImage> * condition);
+  SetContinuation(CudaDetail::CudaGaussianFirPass & pass, const ImageBoundaryCondition<TImage> * condition);
 };
 } // end namespace itk
 

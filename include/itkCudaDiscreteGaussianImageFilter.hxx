@@ -3,8 +3,8 @@
 #define itkCudaDiscreteGaussianImageFilter_hxx
 
 #include "itkConstantBoundaryCondition.h"
-#include "itkCudaFilterRun.h"
-#include "itkCudaGaussianFirEngine.h"
+#include "itkCudaDetailFilterRun.h"
+#include "itkCudaDetailGaussianFirEngine.h"
 #include "itkGaussianOperator.h"
 #include "itkPeriodicBoundaryCondition.h"
 #include "itkZeroFluxNeumannBoundaryCondition.h"
@@ -16,7 +16,7 @@
 namespace itk
 {
 template <typename TInputImage, typename TOutputImage>
-CudaGaussianFirPass
+CudaDetail::CudaGaussianFirPass
 CudaDiscreteGaussianImageFilter<TInputImage, TOutputImage>::MakePass(unsigned int axis) const
 {
   GaussianOperator<typename Superclass::RealOutputPixelValueType, ImageDimension> kernel;
@@ -33,7 +33,7 @@ CudaDiscreteGaussianImageFilter<TInputImage, TOutputImage>::MakePass(unsigned in
   kernel.SetMaximumKernelWidth(this->GetMaximumKernelWidth());
   kernel.CreateDirectional();
 
-  CudaGaussianFirPass pass;
+  CudaDetail::CudaGaussianFirPass pass;
   pass.Axis = axis;
   pass.Weights.assign(kernel.Begin(), kernel.End());
   return pass;
@@ -43,26 +43,26 @@ template <typename TInputImage, typename TOutputImage>
 template <typename TImage>
 bool
 CudaDiscreteGaussianImageFilter<TInputImage, TOutputImage>::SetContinuation(
-  CudaGaussianFirPass &                  pass,
+  CudaDetail::CudaGaussianFirPass &      pass,
   const ImageBoundaryCondition<TImage> * condition)
 {
   // Derived classes may do otherwise: only these classes themselves are known.
   const std::type_info & type = typeid(*condition);
   if (type == typeid(ZeroFluxNeumannBoundaryCondition<TImage>))
   {
-    pass.Continuation = CudaLineContinuation::EndValue;
+    pass.Continuation = CudaDetail::CudaLineContinuation::EndValue;
     return true;
   }
   if (type == typeid(PeriodicBoundaryCondition<TImage>))
   {
-    pass.Continuation = CudaLineContinuation::Periodic;
+    pass.Continuation = CudaDetail::CudaLineContinuation::Periodic;
     return true;
   }
   if constexpr (std::is_arithmetic_v<typename TImage::PixelType>)
   {
     if (type == typeid(ConstantBoundaryCondition<TImage>))
     {
-      pass.Continuation = CudaLineContinuation::Constant;
+      pass.Continuation = CudaDetail::CudaLineContinuation::Constant;
       pass.Constant =
         static_cast<double>(static_cast<const ConstantBoundaryCondition<TImage> *>(condition)->GetConstant());
       return true;
@@ -72,17 +72,17 @@ CudaDiscreteGaussianImageFilter<TInputImage, TOutputImage>::SetContinuation(
 }
 
 template <typename TInputImage, typename TOutputImage>
-CudaGaussianFirPlan
+CudaDetail::CudaGaussianFirPlan
 CudaDiscreteGaussianImageFilter<TInputImage, TOutputImage>::MakePlan(RegionType &  inputRegion,
                                                                      const char *& unsupported) const
 {
-  using ComponentType = typename CudaImageTraits<TOutputImage>::ComponentType;
+  using ComponentType = typename CudaDetail::CudaImageTraits<TOutputImage>::ComponentType;
 
   const RegionType   outputRegion = this->GetOutput()->GetRequestedRegion();
   const RegionType   whole = this->GetInput()->GetLargestPossibleRegion();
   const unsigned int dimensionality = std::min<unsigned int>(this->GetFilterDimensionality(), ImageDimension);
 
-  CudaGaussianFirPlan plan;
+  CudaDetail::CudaGaussianFirPlan plan;
   plan.TruncatePasses = std::is_integral_v<ComponentType>;
   unsupported = dimensionality == 0 ? "FilterDimensionality is 0: the input is copied" : nullptr;
 
@@ -91,14 +91,14 @@ CudaDiscreteGaussianImageFilter<TInputImage, TOutputImage>::MakePlan(RegionType 
   // As in the superclass the last axis comes first, and the input's boundary condition holds for it.
   for (unsigned int axis = dimensionality; axis-- > 0 && !unsupported;)
   {
-    CudaGaussianFirPass pass = this->MakePass(axis);
-    const bool          known = axis + 1 == dimensionality ? SetContinuation(pass, this->GetInputBoundaryCondition())
-                                                           : SetContinuation(pass, this->GetRealBoundaryCondition());
+    CudaDetail::CudaGaussianFirPass pass = this->MakePass(axis);
+    const bool known = axis + 1 == dimensionality ? SetContinuation(pass, this->GetInputBoundaryCondition())
+                                                  : SetContinuation(pass, this->GetRealBoundaryCondition());
     if (!known)
     {
       unsupported = "the boundary condition is not supported on the device";
     }
-    else if (pass.Continuation == CudaLineContinuation::Periodic &&
+    else if (pass.Continuation == CudaDetail::CudaLineContinuation::Periodic &&
              (outputRegion != whole || pass.Weights.size() > whole.GetSize(axis)))
     {
       unsupported = "periodic boundaries are supported on the device for whole images wider than the kernel only";
@@ -110,7 +110,7 @@ CudaDiscreteGaussianImageFilter<TInputImage, TOutputImage>::MakePlan(RegionType 
   inputRegion = outputRegion;
   inputRegion.PadByRadius(radius);
   inputRegion.Crop(whole);
-  for (unsigned int d = 0; d < std::min<unsigned int>(ImageDimension, CudaImageView::MaximumDimension); ++d)
+  for (unsigned int d = 0; d < std::min<unsigned int>(ImageDimension, CudaDetail::CudaImageView::MaximumDimension); ++d)
   {
     plan.OutputOffset[d] = static_cast<size_t>(outputRegion.GetIndex(d) - inputRegion.GetIndex(d));
   }
@@ -121,8 +121,8 @@ template <typename TInputImage, typename TOutputImage>
 void
 CudaDiscreteGaussianImageFilter<TInputImage, TOutputImage>::GenerateData()
 {
-  using InputTraits = CudaImageTraits<TInputImage>;
-  using OutputTraits = CudaImageTraits<TOutputImage>;
+  using InputTraits = CudaDetail::CudaImageTraits<TInputImage>;
+  using OutputTraits = CudaDetail::CudaImageTraits<TOutputImage>;
 
   const RegionType region = this->GetOutput()->GetRequestedRegion();
   if (this->GetInput()->GetLargestPossibleRegion().GetNumberOfPixels() == 0)
@@ -134,28 +134,30 @@ CudaDiscreteGaussianImageFilter<TInputImage, TOutputImage>::GenerateData()
     error.SetDataObject(const_cast<TInputImage *>(this->GetInput()));
     throw error;
   }
-  CudaVerifyBufferedRegion(this->GetInput(), region);
-  CudaUsePooledOutput(this->GetOutput());
+  CudaDetail::CudaVerifyBufferedRegion(this->GetInput(), region);
+  CudaDetail::CudaUsePooledOutput(this->GetOutput());
   bool onHost = true;
   if constexpr (InputTraits::IsSupported && OutputTraits::IsSupported)
   {
-    RegionType                inputRegion;
-    const char *              unsupported = nullptr;
-    const CudaGaussianFirPlan plan = this->MakePlan(inputRegion, unsupported);
-    CudaVerifyBufferedRegion(this->GetInput(), inputRegion);
+    RegionType                            inputRegion;
+    const char *                          unsupported = nullptr;
+    const CudaDetail::CudaGaussianFirPlan plan = this->MakePlan(inputRegion, unsupported);
+    CudaDetail::CudaVerifyBufferedRegion(this->GetInput(), inputRegion);
     const size_t components = this->GetInput()->GetNumberOfComponentsPerPixel();
-    const size_t workingSet = CudaGaussianFirWorkingSet(plan,
-                                                        MakeCudaImageShape<TInputImage>(inputRegion, components),
-                                                        MakeCudaImageShape<TOutputImage>(region, components));
+    const size_t workingSet =
+      CudaDetail::CudaGaussianFirWorkingSet(plan,
+                                            CudaDetail::MakeCudaImageShape<TInputImage>(inputRegion, components),
+                                            CudaDetail::MakeCudaImageShape<TOutputImage>(region, components));
     if (m_CudaBackend.SelectDevice(unsupported, workingSet))
     {
       this->AllocateOutputs();
       const TOutputImage * const output = this->GetOutput();
-      onHost = region.GetNumberOfPixels() > 0 && !CudaRunOnDevice(plan,
-                                                                  MakeCudaImageView(this->GetInput(), inputRegion),
-                                                                  MakeCudaImageView(output, region),
-                                                                  m_CudaBackend,
-                                                                  MakeCudaProgressFunction(this));
+      onHost = region.GetNumberOfPixels() > 0 &&
+               !CudaDetail::CudaRunOnDevice(plan,
+                                            CudaDetail::MakeCudaImageView(this->GetInput(), inputRegion),
+                                            CudaDetail::MakeCudaImageView(output, region),
+                                            m_CudaBackend,
+                                            CudaDetail::MakeCudaProgressFunction(this));
     }
   }
   else

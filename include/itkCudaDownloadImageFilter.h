@@ -2,8 +2,8 @@
 #ifndef itkCudaDownloadImageFilter_h
 #define itkCudaDownloadImageFilter_h
 
+#include "itkCudaDetailDeviceTransfer.h"
 #include "itkCudaDeviceImage.h"
-#include "itkCudaDeviceTransfer.h"
 #include "itkImageToImageFilter.h"
 
 #include <string>
@@ -72,7 +72,7 @@ public:
 
   static_assert(CudaIsDeviceImage<TInputImage>::value, "CudaDownloadImageFilter: the input must be a CudaDeviceImage");
   static_assert(
-    CudaImageTraits<TOutputImage>::IsSupported,
+    CudaDetail::CudaImageTraits<TOutputImage>::IsSupported,
     "CudaDownloadImageFilter: the output must be an Image or VectorImage of pixels that the module supports");
   static_assert(unsigned{ TInputImage::ImageDimension } == unsigned{ TOutputImage::ImageDimension },
                 "CudaDownloadImageFilter: input and output must have the same dimension");

@@ -2,7 +2,7 @@
 #ifndef itkCudaDownloadImageFilter_hxx
 #define itkCudaDownloadImageFilter_hxx
 
-#include "itkCudaFilterRun.h"
+#include "itkCudaDetailFilterRun.h"
 
 namespace itk
 {
@@ -28,14 +28,15 @@ CudaDownloadImageFilter<TInputImage, TOutputImage>::GenerateData()
   const InputImageType * const input = this->GetInput();
   OutputImageType * const      output = this->GetOutput();
   const auto                   region = output->GetRequestedRegion();
-  CudaVerifyComponents(input->GetNumberOfComponentsPerPixel(), 1, output->GetNumberOfComponentsPerPixel());
+  CudaDetail::CudaVerifyComponents(input->GetNumberOfComponentsPerPixel(), 1, output->GetNumberOfComponentsPerPixel());
   const CudaDeviceImageView pixels = input->GetDeviceView(region, "The input");
-  CudaUsePooledOutput(output);
+  CudaDetail::CudaUsePooledOutput(output);
   this->AllocateOutputs();
-  CudaDownloadFromDevice(pixels,
-                         MakeCudaImageView(static_cast<const OutputImageType *>(output), region),
-                         { m_Shift, m_Scale, m_Rounding },
-                         MakeCudaProgressFunction(this));
+  CudaDetail::CudaDownloadFromDevice(
+    pixels,
+    CudaDetail::MakeCudaImageView(static_cast<const OutputImageType *>(output), region),
+    { m_Shift, m_Scale, m_Rounding },
+    CudaDetail::MakeCudaProgressFunction(this));
 }
 
 template <typename TInputImage, typename TOutputImage>

@@ -4,6 +4,7 @@
 
 #include "CudaFiltersExport.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <ostream>
 #include <string>
@@ -138,6 +139,60 @@ CudaFilters_EXPORT CudaFiltersEnums::IntermediateStorage
 /** "Automatic", "Cuda" or "Host". */
 CudaFilters_EXPORT std::string
                    CudaBackendToString(CudaFiltersEnums::Backend value);
+
+/** How real values become integers. `Truncate`: toward zero, as the filters do. `Nearest`: to the nearest one, halves
+ * to the even one. */
+enum class CudaRounding : uint8_t
+{
+  Truncate,
+  Nearest
+};
+
+/** "Truncate" or "Nearest". */
+CudaFilters_EXPORT std::string
+                   CudaRoundingToString(CudaRounding rounding);
+
+/** The reverse, in upper or lower case. \exception ExceptionObject for another name */
+CudaFilters_EXPORT CudaRounding
+CudaRoundingFromString(const std::string & name);
+
+CudaFilters_EXPORT std::ostream &
+                   operator<<(std::ostream & out, CudaRounding rounding);
+
+/** Type of one component of a pixel, in host or device memory. */
+enum class CudaComponentType : uint8_t
+{
+  UChar,
+  Char,
+  UShort,
+  Short,
+  UInt,
+  Int,
+  Float,
+  Double
+};
+
+/** Bytes of one component. */
+constexpr size_t
+CudaComponentSize(CudaComponentType type)
+{
+  switch (type)
+  {
+    case CudaComponentType::UChar:
+    case CudaComponentType::Char:
+      return 1;
+    case CudaComponentType::UShort:
+    case CudaComponentType::Short:
+      return 2;
+    case CudaComponentType::UInt:
+    case CudaComponentType::Int:
+    case CudaComponentType::Float:
+      return 4;
+    case CudaComponentType::Double:
+      return 8;
+  }
+  return 0;
+}
 } // end namespace itk
 
 #endif

@@ -2,10 +2,10 @@
 #ifndef itkCudaGaussianImageFilterBase_h
 #define itkCudaGaussianImageFilterBase_h
 
+#include "itkCudaDetailFilterBackend.h"
+#include "itkCudaDetailGaussianPlan.h"
+#include "itkCudaDetailImageTraits.h"
 #include "itkCudaDeviceGaussianFilters.h"
-#include "itkCudaFilterBackend.h"
-#include "itkCudaGaussianPlan.h"
-#include "itkCudaImageTraits.h"
 #include "itkRecursiveSeparableImageFilter.h"
 
 #include <string>
@@ -98,11 +98,11 @@ protected:
 
   /** What the engines do for this filter. Throws for parameters out of range. The input has its information then, but
    * not always its pixels; it is called for images that the engines support only. */
-  virtual CudaGaussianPlan
+  virtual CudaDetail::CudaGaussianPlan
   MakePlan() const = 0;
 
   /** Sigma along every axis, and the input's spacing. */
-  CudaGaussianParameters
+  CudaDetail::CudaGaussianParameters
   MakeParameters() const;
 
   /** Throws unless the input's lines have the four pixels that ITK's recursive filters demand; here, along all axes. */
@@ -137,8 +137,8 @@ protected:
 private:
   friend class CudaGaussianOverrideAccess;
 
-  using InputTraits = CudaImageTraits<InputImageType>;
-  using OutputTraits = CudaImageTraits<OutputImageType>;
+  using InputTraits = CudaDetail::CudaImageTraits<InputImageType>;
+  using OutputTraits = CudaDetail::CudaImageTraits<OutputImageType>;
 
   /** ITK's filter along one axis has no pipeline inside: it runs again after exceptions, and streams. */
   static constexpr bool IsComposite =
@@ -154,11 +154,11 @@ private:
   }
 
   bool
-  SelectDevice(const CudaGaussianPlan & plan);
+  SelectDevice(const CudaDetail::CudaGaussianPlan & plan);
   bool
-  GenerateDataOnDevice(const CudaGaussianPlan & plan);
+  GenerateDataOnDevice(const CudaDetail::CudaGaussianPlan & plan);
   void
-  GenerateDataOnHost(const CudaGaussianPlan & plan);
+  GenerateDataOnHost(const CudaDetail::CudaGaussianPlan & plan);
   void
   GenerateHostImage();
   void

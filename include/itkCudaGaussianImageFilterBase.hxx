@@ -2,20 +2,20 @@
 #ifndef itkCudaGaussianImageFilterBase_hxx
 #define itkCudaGaussianImageFilterBase_hxx
 
-#include "itkCudaDeviceRun.h"
-#include "itkCudaFilterRun.h"
-#include "itkCudaHostFilter.h"
-#include "itkCudaHostScope.h"
+#include "itkCudaDetailDeviceRun.h"
+#include "itkCudaDetailFilterRun.h"
+#include "itkCudaDetailHostFilter.h"
+#include "itkCudaDetailHostScope.h"
 #include "itkProgressAccumulator.h"
 
 namespace itk
 {
 template <typename TSuperclass>
-CudaGaussianParameters
+CudaDetail::CudaGaussianParameters
 CudaGaussianImageFilterBase<TSuperclass>::MakeParameters() const
 {
-  const auto &           spacing = this->GetInput()->GetSpacing();
-  CudaGaussianParameters parameters;
+  const auto &                       spacing = this->GetInput()->GetSpacing();
+  CudaDetail::CudaGaussianParameters parameters;
   parameters.Spacing.assign(spacing.Begin(), spacing.End());
   parameters.Sigma.assign(InputImageType::ImageDimension, this->GetConstSigma());
   parameters.NormalizeAcrossScale = this->GetNormalizeAcrossScale();
@@ -55,7 +55,7 @@ template <typename TSuperclass>
 void
 CudaGaussianImageFilterBase<TSuperclass>::AllocateOutputs()
 {
-  CudaUsePooledOutput(this->GetOutput());
+  CudaDetail::CudaUsePooledOutput(this->GetOutput());
   Superclass::AllocateOutputs();
 }
 
@@ -80,10 +80,10 @@ CudaGaussianImageFilterBase<TSuperclass>::GenerateHostImage()
   const bool isSuperclassHost = m_Approximation == CudaFiltersEnums::Approximation::Deriche;
 
   // Before anything else, so that a filter that runs in place does not hand the input's empty memory to its output.
-  CudaVerifyBufferedRegion(this->GetInput(), this->GetOutput()->GetRequestedRegion());
+  CudaDetail::CudaVerifyBufferedRegion(this->GetInput(), this->GetOutput()->GetRequestedRegion());
   if constexpr (AreImagesSupported)
   {
-    const CudaGaussianPlan plan = this->MakePlan();
+    const CudaDetail::CudaGaussianPlan plan = this->MakePlan();
     if (this->SelectDevice(plan) && this->GenerateDataOnDevice(plan))
     {
       return;
@@ -106,7 +106,7 @@ CudaGaussianImageFilterBase<TSuperclass>::GenerateHostImage()
     }
   }
   // Filters inside the superclass may be of this module too: they are not to take every pass over the link.
-  const CudaHostScope scope;
+  const CudaDetail::CudaHostScope scope;
   this->GenerateDataBySuperclass();
 }
 
@@ -118,15 +118,15 @@ CudaGaussianImageFilterBase<TSuperclass>::GenerateDeviceImage()
   OutputImageType * const   output = this->GetOutput();
   const auto                region = output->GetRequestedRegion();
   const CudaDeviceImageView source = input->GetDeviceView(region, "The input");
-  CudaSelectDeviceOfImage(m_CudaBackend, input->GetDeviceIndex());
-  MakeCudaProgressFunction(this)(0.0f);
+  CudaDetail::CudaSelectDeviceOfImage(m_CudaBackend, input->GetDeviceIndex());
+  CudaDetail::MakeCudaProgressFunction(this)(0.0f);
 
   // The image itself and `source` hold the memory.
   const bool isSole = source.Memory.use_count() == 2 && source.Memory->IsPrivate();
   m_KeepInput = !this->MayOverwriteInput() || !isSole || region != input->GetBufferedRegion() ||
                 !std::is_floating_point_v<typename InputImageType::ComponentType>;
-  const CudaGaussianPlan plan = this->MakePlan();
-  CudaVerifyComponents(
+  const CudaDetail::CudaGaussianPlan plan = this->MakePlan();
+  CudaDetail::CudaVerifyComponents(
     input->GetNumberOfComponentsPerPixel(), plan.Results.size(), output->GetNumberOfComponentsPerPixel());
 
   output->SetDeviceIndex(input->GetDeviceIndex());
@@ -141,7 +141,7 @@ CudaGaussianImageFilterBase<TSuperclass>::GenerateDeviceImage()
   }
   try
   {
-    CudaQueueOnDevice(plan, source, output->GetDeviceView(region));
+    CudaDetail::CudaQueueOnDevice(plan, source, output->GetDeviceView(region));
   }
   catch (...)
   {
@@ -159,7 +159,7 @@ CudaGaussianImageFilterBase<TSuperclass>::GenerateDeviceImage()
 
 template <typename TSuperclass>
 bool
-CudaGaussianImageFilterBase<TSuperclass>::SelectDevice(const CudaGaussianPlan & plan)
+CudaGaussianImageFilterBase<TSuperclass>::SelectDevice(const CudaDetail::CudaGaussianPlan & plan)
 {
   const auto   region = this->GetOutput()->GetRequestedRegion();
   const size_t components = this->GetInput()->GetNumberOfComponentsPerPixel();
@@ -175,33 +175,35 @@ CudaGaussianImageFilterBase<TSuperclass>::SelectDevice(const CudaGaussianPlan & 
   else
   {
     // The superclass would write beyond a pixel that has fewer.
-    CudaVerifyComponents(components, plan.Results.size(), outputComponents);
+    CudaDetail::CudaVerifyComponents(components, plan.Results.size(), outputComponents);
   }
   m_CudaBackend.HostPreference = m_CudaBackend.IsOverride ? this->GetHostPreference() : std::string();
-  return m_CudaBackend.SelectDevice(unsupported,
-                                    CudaGaussianWorkingSet(plan,
-                                                           MakeCudaImageShape<InputImageType>(region, components),
-                                                           MakeCudaImageShape<OutputImageType>(region, given)));
+  return m_CudaBackend.SelectDevice(
+    unsupported,
+    CudaDetail::CudaGaussianWorkingSet(plan,
+                                       CudaDetail::MakeCudaImageShape<InputImageType>(region, components),
+                                       CudaDetail::MakeCudaImageShape<OutputImageType>(region, given)));
 }
 
 /** Returns false if the device ran out of memory, and the host is to do the work. */
 template <typename TSuperclass>
 bool
-CudaGaussianImageFilterBase<TSuperclass>::GenerateDataOnDevice(const CudaGaussianPlan & plan)
+CudaGaussianImageFilterBase<TSuperclass>::GenerateDataOnDevice(const CudaDetail::CudaGaussianPlan & plan)
 {
   this->AllocateOutputs();
   const OutputImageType * const output = this->GetOutput();
   const auto                    region = output->GetRequestedRegion();
-  return region.GetNumberOfPixels() == 0 || CudaRunOnDevice(plan,
-                                                            MakeCudaImageView(this->GetInput(), region),
-                                                            MakeCudaImageView(output, region),
-                                                            m_CudaBackend,
-                                                            MakeCudaProgressFunction(this));
+  return region.GetNumberOfPixels() == 0 ||
+         CudaDetail::CudaRunOnDevice(plan,
+                                     CudaDetail::MakeCudaImageView(this->GetInput(), region),
+                                     CudaDetail::MakeCudaImageView(output, region),
+                                     m_CudaBackend,
+                                     CudaDetail::MakeCudaProgressFunction(this));
 }
 
 template <typename TSuperclass>
 void
-CudaGaussianImageFilterBase<TSuperclass>::GenerateDataOnHost(const CudaGaussianPlan & plan)
+CudaGaussianImageFilterBase<TSuperclass>::GenerateDataOnHost(const CudaDetail::CudaGaussianPlan & plan)
 {
   this->AllocateOutputs();
   const OutputImageType * const output = this->GetOutput();
@@ -209,11 +211,11 @@ CudaGaussianImageFilterBase<TSuperclass>::GenerateDataOnHost(const CudaGaussianP
   if (region.GetNumberOfPixels() > 0)
   {
     this->GetMultiThreader()->SetNumberOfWorkUnits(this->GetNumberOfWorkUnits());
-    CudaGaussianFilterOnHost(plan,
-                             MakeCudaImageView(this->GetInput(), region),
-                             MakeCudaImageView(output, region),
-                             this->GetMultiThreader(),
-                             MakeCudaProgressFunction(this));
+    CudaDetail::RunGaussianPlanOnHost(plan,
+                                      CudaDetail::MakeCudaImageView(this->GetInput(), region),
+                                      CudaDetail::MakeCudaImageView(output, region),
+                                      this->GetMultiThreader(),
+                                      CudaDetail::MakeCudaProgressFunction(this));
   }
 }
 
@@ -231,7 +233,7 @@ CudaGaussianImageFilterBase<TSuperclass>::GenerateDataBySuperclass()
 {
   if constexpr (IsComposite && !IsOnDevice)
   {
-    const auto filter = CudaHostFilter<TSuperclass>::New();
+    const auto filter = CudaDetail::CudaHostFilter<TSuperclass>::New();
     filter->SetInput(this->GetInput());
     filter->SetNumberOfWorkUnits(this->GetNumberOfWorkUnits());
     this->CopyParametersTo(*filter);

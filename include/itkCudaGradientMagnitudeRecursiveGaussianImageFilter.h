@@ -2,7 +2,7 @@
 #ifndef itkCudaGradientMagnitudeRecursiveGaussianImageFilter_h
 #define itkCudaGradientMagnitudeRecursiveGaussianImageFilter_h
 
-#include "itkCudaFilterRun.h"
+#include "itkCudaDetailFilterRun.h"
 #include "itkCudaGaussianImageFilterBase.h"
 #include "itkGradientMagnitudeRecursiveGaussianImageFilter.h"
 
@@ -57,16 +57,16 @@ protected:
   CudaGradientMagnitudeRecursiveGaussianImageFilter() = default;
   ~CudaGradientMagnitudeRecursiveGaussianImageFilter() override = default;
 
-  CudaGaussianPlan
+  CudaDetail::CudaGaussianPlan
   MakePlan() const override
   {
-    return MakeGradientMagnitudePlan(this->MakeParameters());
+    return CudaDetail::MakeGradientMagnitudePlan(this->MakeParameters());
   }
 
   void
   AllocateOutputs() override
   {
-    CudaUsePooledOutput(this->GetOutput());
+    CudaDetail::CudaUsePooledOutput(this->GetOutput());
     // ITK's class keeps its input, even with InPlace on.
     ImageSource<TOutputImage>::AllocateOutputs();
   }

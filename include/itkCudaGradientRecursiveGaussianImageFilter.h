@@ -65,7 +65,7 @@ protected:
   CudaGradientRecursiveGaussianImageFilter() = default;
   ~CudaGradientRecursiveGaussianImageFilter() override = default;
 
-  CudaGaussianPlan
+  CudaDetail::CudaGaussianPlan
   MakePlan() const override;
   void
   CopyParametersTo(typename Superclass::Superclass & filter) const override;

@@ -7,11 +7,11 @@
 namespace itk
 {
 template <typename TInputImage, typename TOutputImage>
-CudaGaussianPlan
+CudaDetail::CudaGaussianPlan
 CudaGradientRecursiveGaussianImageFilter<TInputImage, TOutputImage>::MakePlan() const
 {
-  const auto             sigmas = this->GetSigmaArray();
-  CudaGaussianParameters parameters = this->MakeParameters();
+  const auto                         sigmas = this->GetSigmaArray();
+  CudaDetail::CudaGaussianParameters parameters = this->MakeParameters();
   parameters.Sigma.assign(sigmas.Begin(), sigmas.End());
 
   const auto &        matrix = this->GetInput()->GetDirection().GetVnlMatrix();
@@ -20,7 +20,7 @@ CudaGradientRecursiveGaussianImageFilter<TInputImage, TOutputImage>::MakePlan() 
   {
     direction.assign(matrix.begin(), matrix.end());
   }
-  return MakeGradientPlan(parameters, direction);
+  return CudaDetail::MakeGradientPlan(parameters, direction);
 }
 
 template <typename TInputImage, typename TOutputImage>

@@ -57,10 +57,10 @@ protected:
   CudaHessianRecursiveGaussianImageFilter() = default;
   ~CudaHessianRecursiveGaussianImageFilter() override = default;
 
-  CudaGaussianPlan
+  CudaDetail::CudaGaussianPlan
   MakePlan() const override
   {
-    return MakeHessianPlan(this->MakeParameters());
+    return CudaDetail::MakeHessianPlan(this->MakeParameters());
   }
 };
 } // end namespace itk

@@ -55,10 +55,10 @@ protected:
   CudaLaplacianRecursiveGaussianImageFilter() = default;
   ~CudaLaplacianRecursiveGaussianImageFilter() override = default;
 
-  CudaGaussianPlan
+  CudaDetail::CudaGaussianPlan
   MakePlan() const override
   {
-    return MakeLaplacianPlan(this->MakeParameters());
+    return CudaDetail::MakeLaplacianPlan(this->MakeParameters());
   }
 };
 } // end namespace itk

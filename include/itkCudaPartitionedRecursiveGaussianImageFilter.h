@@ -2,9 +2,9 @@
 #ifndef itkCudaPartitionedRecursiveGaussianImageFilter_h
 #define itkCudaPartitionedRecursiveGaussianImageFilter_h
 
-#include "itkCudaFilterBackend.h"
-#include "itkCudaImageView.h"
-#include "itkCudaPartitionedGaussianPlan.h"
+#include "itkCudaDetailFilterBackend.h"
+#include "itkCudaDetailImageView.h"
+#include "itkCudaDetailPartitionedGaussianPlan.h"
 #include "itkImageToImageFilter.h"
 
 namespace itk
@@ -155,15 +155,17 @@ protected:
 
 private:
   /** Without the image's spacing. */
-  CudaPartitionedGaussianParameters
+  CudaDetail::CudaPartitionedGaussianParameters
   GetParameters() const;
-  CudaPartitionedGaussianPlan
+  CudaDetail::CudaPartitionedGaussianPlan
   MakePlan() const;
   void
-  RunOnHost(const CudaPartitionedGaussianPlan & plan, const CudaImageView & input, const CudaImageView & output);
+  RunOnHost(const CudaDetail::CudaPartitionedGaussianPlan & plan,
+            const CudaDetail::CudaImageView &               input,
+            const CudaDetail::CudaImageView &               output);
   /** On the host, for pixel types that no engine knows. */
   void
-  RunAsDouble(const CudaPartitionedGaussianPlan & plan);
+  RunAsDouble(const CudaDetail::CudaPartitionedGaussianPlan & plan);
 
   double                  m_Sigma{ 1.0 };
   double                  m_FilterWindow{ 2.0 };

@@ -3,8 +3,8 @@
 #define itkCudaPartitionedRecursiveGaussianImageFilter_hxx
 
 #include "itkCastImageFilter.h"
-#include "itkCudaFilterRun.h"
-#include "itkCudaPartitionedGaussianEngine.h"
+#include "itkCudaDetailFilterRun.h"
+#include "itkCudaDetailPartitionedGaussianEngine.h"
 
 #include <optional>
 #include <vector>
@@ -52,7 +52,7 @@ void
 CudaPartitionedRecursiveGaussianImageFilter<TInputImage, TOutputImage>::VerifyPreconditions() ITKv5_CONST
 {
   Superclass::VerifyPreconditions();
-  VerifyCudaPartitionedGaussianParameters(this->GetParameters());
+  CudaDetail::VerifyCudaPartitionedGaussianParameters(this->GetParameters());
 }
 
 template <typename TInputImage, typename TOutputImage>
@@ -84,10 +84,10 @@ CudaPartitionedRecursiveGaussianImageFilter<TInputImage, TOutputImage>::EnlargeO
 }
 
 template <typename TInputImage, typename TOutputImage>
-CudaPartitionedGaussianParameters
+CudaDetail::CudaPartitionedGaussianParameters
 CudaPartitionedRecursiveGaussianImageFilter<TInputImage, TOutputImage>::GetParameters() const
 {
-  CudaPartitionedGaussianParameters parameters;
+  CudaDetail::CudaPartitionedGaussianParameters parameters;
   parameters.Sigma = m_Sigma;
   parameters.FilterWindow = m_UseFilterWindow ? std::optional(m_FilterWindow) : std::nullopt;
   parameters.WindowToSigmaRatio = m_WindowToSigmaRatio;
@@ -100,35 +100,36 @@ CudaPartitionedRecursiveGaussianImageFilter<TInputImage, TOutputImage>::GetParam
 }
 
 template <typename TInputImage, typename TOutputImage>
-CudaPartitionedGaussianPlan
+CudaDetail::CudaPartitionedGaussianPlan
 CudaPartitionedRecursiveGaussianImageFilter<TInputImage, TOutputImage>::MakePlan() const
 {
-  const TInputImage * const         input = this->GetInput();
-  const auto                        size = input->GetLargestPossibleRegion().GetSize();
-  CudaPartitionedGaussianParameters parameters = this->GetParameters();
+  const TInputImage * const                     input = this->GetInput();
+  const auto                                    size = input->GetLargestPossibleRegion().GetSize();
+  CudaDetail::CudaPartitionedGaussianParameters parameters = this->GetParameters();
   parameters.Spacing.assign(input->GetSpacing().Begin(), input->GetSpacing().End());
-  return MakePartitionedGaussianPlan(parameters, std::vector<size_t>(size.begin(), size.end()));
+  return CudaDetail::MakePartitionedGaussianPlan(parameters, std::vector<size_t>(size.begin(), size.end()));
 }
 
 template <typename TInputImage, typename TOutputImage>
 void
 CudaPartitionedRecursiveGaussianImageFilter<TInputImage, TOutputImage>::GenerateData()
 {
-  using InputTraits = CudaImageTraits<TInputImage>;
-  using OutputTraits = CudaImageTraits<TOutputImage>;
+  using InputTraits = CudaDetail::CudaImageTraits<TInputImage>;
+  using OutputTraits = CudaDetail::CudaImageTraits<TOutputImage>;
 
-  const CudaPartitionedGaussianPlan plan = this->MakePlan();
-  const auto                        region = this->GetOutput()->GetRequestedRegion();
+  const CudaDetail::CudaPartitionedGaussianPlan plan = this->MakePlan();
+  const auto                                    region = this->GetOutput()->GetRequestedRegion();
 
-  CudaVerifyBufferedRegion(this->GetInput(), region);
-  CudaUsePooledOutput(this->GetOutput());
+  CudaDetail::CudaVerifyBufferedRegion(this->GetInput(), region);
+  CudaDetail::CudaUsePooledOutput(this->GetOutput());
   this->AllocateOutputs();
   if constexpr (InputTraits::IsSupported && OutputTraits::IsSupported)
   {
-    const CudaImageView input = MakeCudaImageView(this->GetInput(), region);
-    const CudaImageView output = MakeCudaImageView(static_cast<const TOutputImage *>(this->GetOutput()), region);
-    if (!m_CudaBackend.SelectDevice(nullptr, CudaPartitionedGaussianWorkingSet(plan, input, output)) ||
-        !CudaRunOnDevice(plan, input, output, m_CudaBackend, MakeCudaProgressFunction(this)))
+    const CudaDetail::CudaImageView input = CudaDetail::MakeCudaImageView(this->GetInput(), region);
+    const CudaDetail::CudaImageView output =
+      CudaDetail::MakeCudaImageView(static_cast<const TOutputImage *>(this->GetOutput()), region);
+    if (!m_CudaBackend.SelectDevice(nullptr, CudaDetail::CudaPartitionedGaussianWorkingSet(plan, input, output)) ||
+        !CudaDetail::CudaRunOnDevice(plan, input, output, m_CudaBackend, CudaDetail::MakeCudaProgressFunction(this)))
     {
       this->RunOnHost(plan, input, output);
     }
@@ -144,18 +145,19 @@ CudaPartitionedRecursiveGaussianImageFilter<TInputImage, TOutputImage>::Generate
 template <typename TInputImage, typename TOutputImage>
 void
 CudaPartitionedRecursiveGaussianImageFilter<TInputImage, TOutputImage>::RunOnHost(
-  const CudaPartitionedGaussianPlan & plan,
-  const CudaImageView &               input,
-  const CudaImageView &               output)
+  const CudaDetail::CudaPartitionedGaussianPlan & plan,
+  const CudaDetail::CudaImageView &               input,
+  const CudaDetail::CudaImageView &               output)
 {
   this->GetMultiThreader()->SetNumberOfWorkUnits(this->GetNumberOfWorkUnits());
-  CudaPartitionedGaussianFilterOnHost(plan, input, output, this->GetMultiThreader(), MakeCudaProgressFunction(this));
+  CudaDetail::RunPartitionedGaussianPlanOnHost(
+    plan, input, output, this->GetMultiThreader(), CudaDetail::MakeCudaProgressFunction(this));
 }
 
 template <typename TInputImage, typename TOutputImage>
 void
 CudaPartitionedRecursiveGaussianImageFilter<TInputImage, TOutputImage>::RunAsDouble(
-  const CudaPartitionedGaussianPlan & plan)
+  const CudaDetail::CudaPartitionedGaussianPlan & plan)
 {
   using DoubleImageType = Image<double, ImageDimension>;
   const auto region = this->GetOutput()->GetRequestedRegion();
@@ -168,8 +170,8 @@ CudaPartitionedRecursiveGaussianImageFilter<TInputImage, TOutputImage>::RunAsDou
   filtered->SetRegions(region);
   filtered->Allocate();
   this->RunOnHost(plan,
-                  MakeCudaImageView(static_cast<const DoubleImageType *>(fromInput->GetOutput()), region),
-                  MakeCudaImageView(static_cast<const DoubleImageType *>(filtered), region));
+                  CudaDetail::MakeCudaImageView(static_cast<const DoubleImageType *>(fromInput->GetOutput()), region),
+                  CudaDetail::MakeCudaImageView(static_cast<const DoubleImageType *>(filtered), region));
   const auto toOutput = CastImageFilter<DoubleImageType, TOutputImage>::New();
   toOutput->SetInput(filtered);
   toOutput->GraftOutput(this->GetOutput());

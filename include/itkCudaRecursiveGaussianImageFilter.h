@@ -74,7 +74,7 @@ protected:
   CudaRecursiveGaussianImageFilter() = default;
   ~CudaRecursiveGaussianImageFilter() override = default;
 
-  CudaGaussianPlan
+  CudaDetail::CudaGaussianPlan
   MakePlan() const override;
   void
   VerifyLineLengths() const override;

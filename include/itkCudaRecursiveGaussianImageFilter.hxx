@@ -2,21 +2,22 @@
 #ifndef itkCudaRecursiveGaussianImageFilter_hxx
 #define itkCudaRecursiveGaussianImageFilter_hxx
 
-#include "itkCudaGaussianEngine.h"
+#include "itkCudaDetailGaussianEngine.h"
 
 namespace itk
 {
 template <typename TInputImage, typename TOutputImage>
-CudaGaussianPlan
+CudaDetail::CudaGaussianPlan
 CudaRecursiveGaussianImageFilter<TInputImage, TOutputImage>::MakePlan() const
 {
   const unsigned int axis = this->GetDirection();
-  return MakeGaussianLinePlan(axis,
-                              MakeGaussianKernel(this->GetApproximation(),
-                                                 static_cast<unsigned int>(this->GetOrder()),
-                                                 this->GetSigma(),
-                                                 this->GetInput()->GetSpacing()[axis],
-                                                 this->GetNormalizeAcrossScale()));
+  return CudaDetail::MakeGaussianLinePlan(
+    axis,
+    CudaDetail::MakeGaussianImpulseResponse(this->GetApproximation(),
+                                            static_cast<unsigned int>(this->GetOrder()),
+                                            this->GetSigma(),
+                                            this->GetInput()->GetSpacing()[axis],
+                                            this->GetNormalizeAcrossScale()));
 }
 
 template <typename TInputImage, typename TOutputImage>
@@ -43,7 +44,8 @@ std::string
 CudaRecursiveGaussianImageFilter<TInputImage, TOutputImage>::GetHostPreference() const
 {
   const size_t pixels = this->GetOutput()->GetRequestedRegion().GetNumberOfPixels();
-  return CudaGaussianHostPreference(this->GetDirection(), pixels * this->GetInput()->GetNumberOfComponentsPerPixel());
+  return CudaDetail::CudaGaussianHostPreference(this->GetDirection(),
+                                                pixels * this->GetInput()->GetNumberOfComponentsPerPixel());
 }
 } // end namespace itk
 

@@ -2,7 +2,8 @@
 #ifndef itkCudaRegionSnakeImageFilter_h
 #define itkCudaRegionSnakeImageFilter_h
 
-#include "itkCudaFilterBackend.h"
+#include "itkCudaDetailFilterBackend.h"
+#include "itkCudaDetailRegionSnakeParameters.h"
 #include "itkCudaNoiseLaws.h"
 #include "itkCudaRegionSnakeTypes.h"
 #include "itkImage.h"
@@ -444,11 +445,11 @@ protected:
   PrintSelf(std::ostream & os, Indent indent) const override;
 
 private:
-  CudaRegionSnakeParameters m_Parameters;
-  RegionType                m_InitialRegion;
-  OutputPixelType           m_InsideValue{ 1 };
-  OutputPixelType           m_OutsideValue{ 0 };
-  bool                      m_MakeLabelImage{ true };
+  CudaDetail::CudaRegionSnakeParameters m_Parameters;
+  RegionType                            m_InitialRegion;
+  OutputPixelType                       m_InsideValue{ 1 };
+  OutputPixelType                       m_OutsideValue{ 0 };
+  bool                                  m_MakeLabelImage{ true };
 
   CudaRegionSnakeResult  m_Result;
   std::vector<PointType> m_ContourPoints;
@@ -472,7 +473,7 @@ private:
   HasInitialRegion() const;
   CudaSnakePolygon
   GetStartPolygon() const;
-  CudaRegionSnakeObserver
+  CudaDetail::CudaRegionSnakeObserver
   MakeObserver();
   void
   WriteLabels();

@@ -2,11 +2,11 @@
 #ifndef itkCudaRegionSnakeImageFilter_hxx
 #define itkCudaRegionSnakeImageFilter_hxx
 
-#include "itkCudaImageTraits.h"
-#include "itkCudaPixelContainer.h"
-#include "itkCudaRegionSnakeEngine.h"
-#include "itkCudaRegionSnakeGeometry.h"
-#include "itkCudaRegionSnakeLabels.h"
+#include "itkCudaDetailImageTraits.h"
+#include "itkCudaDetailPixelContainer.h"
+#include "itkCudaDetailRegionSnakeEngine.h"
+#include "itkCudaDetailRegionSnakeGeometry.h"
+#include "itkCudaDetailRegionSnakeLabels.h"
 
 #include <algorithm>
 #include <cmath>
@@ -60,7 +60,7 @@ void
 CudaRegionSnakeImageFilter<TInputImage, TOutputImage>::VerifyPreconditions() ITKv5_CONST
 {
   Superclass::VerifyPreconditions();
-  VerifyCudaRegionSnakeParameters(m_Parameters);
+  CudaDetail::VerifyCudaRegionSnakeParameters(m_Parameters);
   const int starts = (this->GetInitialPath() != nullptr ? 1 : 0) + (this->GetInitialMask() != nullptr ? 1 : 0) +
                      (this->HasInitialRegion() ? 1 : 0);
   if (starts > 1)
@@ -107,7 +107,7 @@ CudaRegionSnakeImageFilter<TInputImage, TOutputImage>::GetStartPolygon() const
   CudaSnakePolygon polygon;
   if (this->HasInitialRegion())
   {
-    if (!CudaRegionHolds(region, m_InitialRegion))
+    if (!CudaDetail::CudaRegionHolds(region, m_InitialRegion))
     {
       itkExceptionMacro("InitialRegion has index "
                         << m_InitialRegion.GetIndex() << " and size " << m_InitialRegion.GetSize()
@@ -145,17 +145,17 @@ CudaRegionSnakeImageFilter<TInputImage, TOutputImage>::GetStartPolygon() const
 }
 
 template <typename TInputImage, typename TOutputImage>
-CudaRegionSnakeObserver
+CudaDetail::CudaRegionSnakeObserver
 CudaRegionSnakeImageFilter<TInputImage, TOutputImage>::MakeObserver()
 {
-  CudaRegionSnakeObserver observer;
+  CudaDetail::CudaRegionSnakeObserver observer;
   observer.Progress = [this](float done) {
     this->UpdateProgress(done);
     return !this->GetAbortGenerateData();
   };
   if (this->HasObserver(IterationEvent()))
   {
-    observer.Step = [this](const CudaRegionSnakeState & state) {
+    observer.Step = [this](const CudaDetail::CudaRegionSnakeState & state) {
       m_CurrentStep = state.Step;
       m_CurrentPolygon = state.Polygon;
       for (CudaSnakePoint & point : m_CurrentPolygon)
@@ -188,7 +188,7 @@ CudaRegionSnakeImageFilter<TInputImage, TOutputImage>::GenerateData()
   const RegionType       region = image->GetLargestPossibleRegion();
   if (m_MakeLabelImage)
   {
-    CudaUsePooledPixelContainer(this->GetOutput(), this->GetOutput()->GetRequestedRegion());
+    CudaDetail::CudaUsePooledPixelContainer(this->GetOutput(), this->GetOutput()->GetRequestedRegion());
     this->AllocateOutputs();
   }
   else
@@ -198,20 +198,21 @@ CudaRegionSnakeImageFilter<TInputImage, TOutputImage>::GenerateData()
   m_Result = CudaRegionSnakeResult();
   m_ContourPoints.clear();
 
-  CudaRegionSnakeInput input;
-  input.Image = MakeCudaImageView(image, region);
+  CudaDetail::CudaRegionSnakeInput input;
+  input.Image = CudaDetail::MakeCudaImageView(image, region);
   input.FirstIndex = { { region.GetIndex(0), region.GetIndex(1) } };
-  CudaImageView validMask;
+  CudaDetail::CudaImageView validMask;
   if (this->GetValidMask() != nullptr)
   {
-    validMask = MakeCudaImageView(this->GetValidMask(), this->GetValidMask()->GetLargestPossibleRegion(), "ValidMask");
+    validMask = CudaDetail::MakeCudaImageView(
+      this->GetValidMask(), this->GetValidMask()->GetLargestPossibleRegion(), "ValidMask");
     input.ValidMask = &validMask;
   }
-  CudaImageView startMask;
+  CudaDetail::CudaImageView startMask;
   if (this->GetInitialMask() != nullptr)
   {
-    startMask =
-      MakeCudaImageView(this->GetInitialMask(), this->GetInitialMask()->GetLargestPossibleRegion(), "InitialMask");
+    startMask = CudaDetail::MakeCudaImageView(
+      this->GetInitialMask(), this->GetInitialMask()->GetLargestPossibleRegion(), "InitialMask");
     input.StartMask = &startMask;
   }
   const CudaSnakePolygon startPolygon = this->GetStartPolygon();
@@ -220,15 +221,16 @@ CudaRegionSnakeImageFilter<TInputImage, TOutputImage>::GenerateData()
     input.StartPolygon = &startPolygon;
   }
 
-  const CudaRegionSnakeObserver observer = this->MakeObserver();
-  const auto                    device = [&](int deviceIndex) {
-    m_Result = CudaRegionSnakeOnDevice(input, m_Parameters, deviceIndex, this->GetNumberOfWorkUnits(), observer);
+  const CudaDetail::CudaRegionSnakeObserver observer = this->MakeObserver();
+  const auto                                device = [&](int deviceIndex) {
+    m_Result =
+      CudaDetail::CudaRegionSnakeOnDevice(input, m_Parameters, deviceIndex, this->GetNumberOfWorkUnits(), observer);
   };
   const auto host = [&] {
-    m_Result = CudaRegionSnakeOnHost(input, m_Parameters, this->GetNumberOfWorkUnits(), observer);
+    m_Result = CudaDetail::CudaRegionSnakeOnHost(input, m_Parameters, this->GetNumberOfWorkUnits(), observer);
   };
-  m_CudaBackend.Run(CudaRegionSnakeUnsupportedReason(input, m_Parameters),
-                    CudaRegionSnakeWorkingSet(input, m_Parameters),
+  m_CudaBackend.Run(CudaDetail::CudaRegionSnakeUnsupportedReason(input, m_Parameters),
+                    CudaDetail::CudaRegionSnakeWorkingSet(input, m_Parameters),
                     device,
                     host);
   if (m_Result.Stop == CudaRegionSnakeStop::Aborted)
@@ -277,13 +279,13 @@ template <typename TInputImage, typename TOutputImage>
 void
 CudaRegionSnakeImageFilter<TInputImage, TOutputImage>::WriteLabels()
 {
-  OutputImageType * const output = this->GetOutput();
-  const RegionType        region = output->GetBufferedRegion();
-  const CudaSnakeRowSpans spans = ComputeCudaSnakeRowSpans(
+  OutputImageType * const             output = this->GetOutput();
+  const RegionType                    region = output->GetBufferedRegion();
+  const CudaDetail::CudaSnakeRowSpans spans = CudaDetail::ComputeCudaSnakeRowSpans(
     m_Result.SignificantBoundary ? m_Result.Polygon : CudaSnakePolygon{}, static_cast<int32_t>(region.GetSize(1)));
   MultiThreaderBase * const threader = this->GetMultiThreader();
   threader->SetNumberOfWorkUnits(this->GetNumberOfWorkUnits());
-  const CudaSnakeLabels<OutputPixelType> labels{ spans, region.GetSize(0), m_InsideValue, m_OutsideValue };
+  const CudaDetail::CudaSnakeLabels<OutputPixelType> labels{ spans, region.GetSize(0), m_InsideValue, m_OutsideValue };
   labels.Write(output->GetBufferPointer(), *threader);
 }
 

@@ -3,14 +3,8 @@
 #define itkCudaRegionSnakeTypes_h
 
 #include "CudaFiltersExport.h"
-#include "itkCudaFiltersEnums.h"
-#include "itkCudaImageView.h"
 
-#include <array>
 #include <cstdint>
-#include <functional>
-#include <limits>
-#include <optional>
 #include <ostream>
 #include <vector>
 
@@ -27,40 +21,6 @@ struct CudaSnakePoint
 };
 
 using CudaSnakePolygon = std::vector<CudaSnakePoint>;
-
-/** \struct CudaRegionSnakeParameters
- * \brief All parameters of the snake; see CudaRegionSnakeImageFilter for their meaning.
- * \ingroup CudaFilters
- */
-struct CudaRegionSnakeParameters
-{
-  std::optional<CudaFiltersEnums::NoiseLaw> NoiseLaw; // has to be set
-  CudaFiltersEnums::Schedule                Schedule{ CudaFiltersEnums::Schedule::CoarseToFine };
-  CudaFiltersEnums::Start                   Start{ CudaFiltersEnums::Start::Automatic };
-  double                                    NumberOfLooks{ 1.0 };
-  // Bernoulli: pixels above it are 1; NaN: the image holds 0 and one other value
-  double   ForegroundThreshold{ std::numeric_limits<double>::quiet_NaN() };
-  unsigned MaximumStep{ 32 };
-  double   MinimumEdgeLength{ 32.0 };
-  double   MinimumGain{ 1e-6 };
-  bool     UseDescriptionLength{ true };
-  unsigned MaximumNumberOfNodes{ 4096 };
-  unsigned MaximumNumberOfIterations{ 10000 };
-  uint64_t MinimumRegionSize{ 16 };
-};
-
-/** \struct CudaRegionSnakeInput
- * \brief What is segmented: an image, and optionally where to look and where to start. Nothing is owned.
- * \ingroup CudaFilters
- */
-struct CudaRegionSnakeInput
-{
-  CudaImageView            Image;                   // UChar, UShort, Short or Float; two axes, one component
-  std::array<int64_t, 2>   FirstIndex{ { 0, 0 } };  // index of the first pixel, for messages
-  const CudaImageView *    ValidMask{ nullptr };    // UChar of the image's size: pixels that are not 0 are valid
-  const CudaSnakePolygon * StartPolygon{ nullptr }; // at most one of the two starts
-  const CudaImageView *    StartMask{ nullptr };    // UChar of the image's size: the start is where it is not 0
-};
 
 /** \struct CudaRegionSnakeStep
  * \brief One entry of the record: the state after a change of the polygon.
@@ -139,31 +99,6 @@ struct CudaRegionSnakeResult
   double SecondsOfStart{ 0.0 };
   double SecondsOfMoves{ 0.0 };
   double SecondsOfRemoval{ 0.0 };
-};
-
-/** \struct CudaRegionSnakeState
- * \brief The polygon of a level and its sums, as an observer sees them.
- * \ingroup CudaFilters
- */
-struct CudaRegionSnakeState
-{
-  const CudaRegionSnakeStep & Step;
-  const CudaSnakePolygon &    Polygon; // corners of the level's cells
-  uint64_t                    Sum;
-  uint64_t                    SumOfSquares;
-};
-
-/** \struct CudaRegionSnakeObserver
- * \brief Called from the thread that runs the engine. No call changes the result.
- * \ingroup CudaFilters
- */
-struct CudaRegionSnakeObserver
-{
-  /** After every entry of the record; attach it only if needed, since it brings the polygon to the host each time. */
-  std::function<void(const CudaRegionSnakeState &)> Step;
-  /** At level changes, with the share of the work done, and in between about ten times a second. Returns whether to go
-   * on. */
-  std::function<bool(float)> Progress;
 };
 } // end namespace itk
 

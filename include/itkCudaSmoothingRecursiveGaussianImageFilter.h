@@ -61,7 +61,7 @@ protected:
   CudaSmoothingRecursiveGaussianImageFilter() = default;
   ~CudaSmoothingRecursiveGaussianImageFilter() override = default;
 
-  CudaGaussianPlan
+  CudaDetail::CudaGaussianPlan
   MakePlan() const override;
   void
   CopyParametersTo(typename Superclass::Superclass & filter) const override;

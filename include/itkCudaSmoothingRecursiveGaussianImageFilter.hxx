@@ -5,13 +5,13 @@
 namespace itk
 {
 template <typename TInputImage, typename TOutputImage>
-CudaGaussianPlan
+CudaDetail::CudaGaussianPlan
 CudaSmoothingRecursiveGaussianImageFilter<TInputImage, TOutputImage>::MakePlan() const
 {
-  const auto             sigmas = this->GetSigmaArray();
-  CudaGaussianParameters parameters = this->MakeParameters();
+  const auto                         sigmas = this->GetSigmaArray();
+  CudaDetail::CudaGaussianParameters parameters = this->MakeParameters();
   parameters.Sigma.assign(sigmas.Begin(), sigmas.End());
-  return MakeSmoothingPlan(parameters);
+  return CudaDetail::MakeSmoothingPlan(parameters);
 }
 
 template <typename TInputImage, typename TOutputImage>

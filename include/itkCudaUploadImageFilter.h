@@ -51,7 +51,7 @@ public:
   using InputImageType = TInputImage;
   using OutputImageType = TOutputImage;
 
-  static_assert(CudaImageTraits<TInputImage>::IsSupported,
+  static_assert(CudaDetail::CudaImageTraits<TInputImage>::IsSupported,
                 "CudaUploadImageFilter: the input must be an Image or VectorImage of pixels that the module supports");
   static_assert(CudaIsDeviceImage<TOutputImage>::value, "CudaUploadImageFilter: the output must be a CudaDeviceImage");
   static_assert(unsigned{ TInputImage::ImageDimension } == unsigned{ TOutputImage::ImageDimension },

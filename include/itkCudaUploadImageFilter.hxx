@@ -2,8 +2,8 @@
 #ifndef itkCudaUploadImageFilter_hxx
 #define itkCudaUploadImageFilter_hxx
 
-#include "itkCudaDeviceTransfer.h"
-#include "itkCudaFilterRun.h"
+#include "itkCudaDetailDeviceTransfer.h"
+#include "itkCudaDetailFilterRun.h"
 
 namespace itk
 {
@@ -29,11 +29,11 @@ CudaUploadImageFilter<TInputImage, TOutputImage>::GenerateData()
   const InputImageType * const input = this->GetInput();
   OutputImageType * const      output = this->GetOutput();
   const auto                   region = output->GetRequestedRegion();
-  CudaVerifyComponents(input->GetNumberOfComponentsPerPixel(), 1, output->GetNumberOfComponentsPerPixel());
-  const CudaImageView pixels = MakeCudaImageView(input, region);
+  CudaDetail::CudaVerifyComponents(input->GetNumberOfComponentsPerPixel(), 1, output->GetNumberOfComponentsPerPixel());
+  const CudaDetail::CudaImageView pixels = CudaDetail::MakeCudaImageView(input, region);
   output->SetDeviceIndex(m_DeviceIndex);
   this->AllocateOutputs();
-  CudaUploadToDevice(pixels, output->GetDeviceView(region), MakeCudaProgressFunction(this));
+  CudaDetail::CudaUploadToDevice(pixels, output->GetDeviceView(region), CudaDetail::MakeCudaProgressFunction(this));
 }
 
 template <typename TInputImage, typename TOutputImage>

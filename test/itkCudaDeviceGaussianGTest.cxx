@@ -52,7 +52,7 @@ size_t
 GetNumberOfBytes(const TImage * image)
 {
   return image->GetBufferedRegion().GetNumberOfPixels() * image->GetNumberOfComponentsPerPixel() *
-         sizeof(typename itk::CudaImageTraits<TImage>::ComponentType);
+         sizeof(typename itk::CudaDetail::CudaImageTraits<TImage>::ComponentType);
 }
 
 /** Whether two images of the host, buffered alike, have the same bits. */
@@ -69,10 +69,10 @@ template <typename TImage>
 typename TImage::Pointer
 MakeRandomImage(const typename TImage::SizeType & size, unsigned int number = 0, unsigned int components = 1)
 {
-  using ComponentType = typename itk::CudaImageTraits<TImage>::ComponentType;
+  using ComponentType = typename itk::CudaDetail::CudaImageTraits<TImage>::ComponentType;
   const auto image = TImage::New();
   image->SetRegions(size);
-  if (itk::CudaImageTraits<TImage>::IsVectorImage)
+  if (itk::CudaDetail::CudaImageTraits<TImage>::IsVectorImage)
   {
     image->SetNumberOfComponentsPerPixel(components);
   }

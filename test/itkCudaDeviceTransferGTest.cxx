@@ -6,12 +6,12 @@
 #include "itkCovariantVector.h"
 #include "itkCudaComponents.h"
 #include "itkCudaComputeType.h"
+#include "itkCudaDetailHostMemoryPool.h"
 #include "itkCudaDeviceGuard.h"
 #include "itkCudaDownloadImageFilter.h"
 #include "itkCudaError.h"
 #include "itkCudaFaultWalk.h"
 #include "itkCudaHeldStream.h"
-#include "itkCudaHostMemoryPool.h"
 #include "itkCudaRuntimeTestHelpers.h"
 #include "itkCudaThreadStream.h"
 #include "itkCudaUploadImageFilter.h"
@@ -48,7 +48,7 @@ using Device = itk::CudaDeviceImage<T, VDimension>;
 
 /** All components of an image of the host that is buffered as a whole. */
 template <typename TImage>
-using ComponentOf = typename itk::CudaImageTraits<TImage>::ComponentType;
+using ComponentOf = typename itk::CudaDetail::CudaImageTraits<TImage>::ComponentType;
 
 template <typename TImage>
 std::vector<ComponentOf<TImage>>
@@ -66,7 +66,7 @@ MakeImage(const typename TImage::RegionType &      region,
 {
   const auto image = TImage::New();
   image->SetRegions(region);
-  if (itk::CudaImageTraits<TImage>::IsVectorImage)
+  if (itk::CudaDetail::CudaImageTraits<TImage>::IsVectorImage)
   {
     image->SetNumberOfComponentsPerPixel(components);
   }
@@ -82,7 +82,8 @@ typename TImage::Pointer
 MakeRandomImage(const typename TImage::RegionType & region, unsigned int number = 0, unsigned int components = 1)
 {
   const auto pixel = TImage::New();
-  const auto length = itk::CudaImageTraits<TImage>::IsVectorImage ? components : pixel->GetNumberOfComponentsPerPixel();
+  const auto length =
+    itk::CudaDetail::CudaImageTraits<TImage>::IsVectorImage ? components : pixel->GetNumberOfComponentsPerPixel();
   std::vector<ComponentOf<TImage>> values(region.GetNumberOfPixels() * length);
   FillRandomly(values, number);
   return MakeImage<TImage>(region, values, components);
@@ -496,9 +497,9 @@ TEST_F(CudaDeviceTransferGpu, Results_outlive_filters_and_geometry_comes_along)
 TEST_F(CudaDeviceTransferGpu, Output_lies_in_the_pool_of_host_memory)
 {
   const auto   uploaded = itk::CudaUpload(MakeRandomImage<FloatImage>(GetRegion(128, 128, 64)), device);
-  const size_t before = itk::CudaHostMemoryPool::GetBytesInUse();
+  const size_t before = itk::CudaDetail::CudaHostMemoryPool::GetBytesInUse();
   const auto   result = itk::CudaDownload(uploaded);
-  EXPECT_GE(itk::CudaHostMemoryPool::GetBytesInUse(), before + size_t{ 128 } * 128 * 64 * 4);
+  EXPECT_GE(itk::CudaDetail::CudaHostMemoryPool::GetBytesInUse(), before + size_t{ 128 } * 128 * 64 * 4);
 }
 
 TEST_F(CudaDeviceTransferGpu, Image_is_dropped_while_another_thread_reads_it)

@@ -29,6 +29,7 @@
 namespace
 {
 using namespace itk;
+using namespace itk::CudaDetail;
 
 using BackendEnum = CudaFiltersEnums::Backend;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "itkCudaDetailGaussianEngine.h"
 #include "itkCudaError.h"
-#include "itkCudaGaussianEngine.h"
 #include "itkCudaRuntimeTestHelpers.h"
 
 #include <cstdlib>
@@ -165,18 +165,18 @@ TEST_F(CudaFault, Synchronous_filters_name_themselves)
   HostImage<float>        input(Extent{ { 40, 30, 1, 1 } }, 1);
   HostImage<float>        output(Extent{ { 40, 30, 1, 1 } }, 1);
   FillRandomly(input.Pixels);
-  itk::CudaGaussianParameters parameters;
+  itk::CudaDetail::CudaGaussianParameters parameters;
   parameters.Sigma.assign(2, 2.0);
   parameters.Spacing.assign(2, 1.0);
-  const itk::CudaGaussianPlan plan = itk::MakeSmoothingPlan(parameters);
-  const auto                  findName = [&] {
+  const itk::CudaDetail::CudaGaussianPlan plan = itk::CudaDetail::MakeSmoothingPlan(parameters);
+  const auto                              findName = [&] {
     for (unsigned long n = 1; n < mostCalls; ++n)
     {
       FaultHook::FailCall(n, cudaErrorLaunchFailure);
       std::string failure;
       try
       {
-        itk::CudaGaussianFilter(plan, input.View, output.View, 0, nullptr);
+        itk::CudaDetail::RunGaussianPlanOnDevice(plan, input.View, output.View, 0, nullptr);
       }
       catch (const CudaError & error)
       {

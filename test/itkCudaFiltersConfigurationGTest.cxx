@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "itkCudaDetailFilterBackend.h"
 #include "itkCudaError.h"
 #include "itkCudaExpectException.h"
-#include "itkCudaFilterBackend.h"
 #include "itkCudaFiltersConfiguration.h"
 #include "itksys/SystemTools.hxx"
 
@@ -273,7 +273,7 @@ TEST_F(CudaFiltersConfiguration, Release_of_nothing_does_nothing)
 
 TEST_F(CudaFiltersConfiguration, Filter_goes_before_the_configuration)
 {
-  itk::CudaFilterBackend backend;
+  itk::CudaDetail::CudaFilterBackend backend;
   EXPECT_EQ(backend.Used, Backend::Automatic);
   EXPECT_EQ(backend.Reason, "not run yet");
 
@@ -291,7 +291,7 @@ TEST_F(CudaFiltersConfiguration, Filter_goes_before_the_configuration)
 
 TEST_F(CudaFiltersConfiguration, Automatic_takes_the_host_for_what_the_device_cannot_do)
 {
-  itk::CudaFilterBackend backend;
+  itk::CudaDetail::CudaFilterBackend backend;
   EXPECT_FALSE(backend.SelectDevice("pixels of type complex are not supported", 0));
   EXPECT_EQ(backend.Used, Backend::Host);
   EXPECT_EQ(backend.Reason, "pixels of type complex are not supported");
@@ -299,7 +299,7 @@ TEST_F(CudaFiltersConfiguration, Automatic_takes_the_host_for_what_the_device_ca
 
 TEST_F(CudaFiltersConfiguration, Cuda_throws_for_what_the_device_cannot_do)
 {
-  itk::CudaFilterBackend backend;
+  itk::CudaDetail::CudaFilterBackend backend;
   backend.Requested = Backend::Cuda;
   const std::string text = GetException([&] { backend.SelectDevice("pixels of type complex are not supported", 0); });
   ExpectContains(text, "backend of the filter is Cuda");
@@ -309,7 +309,7 @@ TEST_F(CudaFiltersConfiguration, Cuda_throws_for_what_the_device_cannot_do)
 
 TEST_F(CudaFiltersConfiguration, Missing_device_is_an_error_for_Cuda_and_a_reason_for_Automatic)
 {
-  itk::CudaFilterBackend backend;
+  itk::CudaDetail::CudaFilterBackend backend;
   backend.DeviceIndex = noSuchDevice;
   EXPECT_FALSE(backend.SelectDevice(nullptr, 0));
   EXPECT_EQ(backend.Used, Backend::Host);
@@ -330,7 +330,7 @@ TEST_F(CudaFiltersConfiguration, Missing_device_is_an_error_for_Cuda_and_a_reaso
 
 TEST_F(CudaFiltersConfiguration, Device_index_of_the_configuration_counts_for_filters_with_none)
 {
-  itk::CudaFilterBackend backend;
+  itk::CudaDetail::CudaFilterBackend backend;
   Configuration::SetDeviceIndex(noSuchDevice);
   EXPECT_FALSE(backend.SelectDevice(nullptr, 0));
   if (HasDevice())
@@ -348,7 +348,7 @@ TEST_F(CudaFiltersConfiguration, Device_that_fits_is_taken)
   {
     GTEST_SKIP() << "no usable GPU";
   }
-  itk::CudaFilterBackend backend;
+  itk::CudaDetail::CudaFilterBackend backend;
   EXPECT_TRUE(backend.SelectDevice(nullptr, size_t{ 3 } << 20));
   EXPECT_EQ(backend.Used, Backend::Cuda);
   ExpectContains(backend.Reason, "device 0 (");
@@ -363,7 +363,7 @@ TEST_F(CudaFiltersConfiguration, Working_set_above_the_limit_names_the_three_num
   }
   constexpr size_t limit = 1000000;
   Configuration::SetDeviceMemoryLimit(limit);
-  itk::CudaFilterBackend backend;
+  itk::CudaDetail::CudaFilterBackend backend;
   EXPECT_FALSE(backend.SelectDevice(nullptr, 2 * limit));
   EXPECT_EQ(backend.Used, Backend::Host);
   ExpectContains(backend.Reason, "asked: 2000000 bytes");
@@ -391,7 +391,7 @@ TEST_F(CudaFiltersConfiguration, Working_set_above_the_memory_goes_to_the_host)
   {
     GTEST_SKIP() << "no usable GPU";
   }
-  itk::CudaFilterBackend backend;
+  itk::CudaDetail::CudaFilterBackend backend;
   EXPECT_FALSE(backend.SelectDevice(nullptr, size_t{ 1 } << 50));
   ExpectContains(backend.Reason, "not enough memory on device 0");
   ExpectContains(backend.Reason, "limit: none");
@@ -400,9 +400,9 @@ TEST_F(CudaFiltersConfiguration, Working_set_above_the_memory_goes_to_the_host)
 TEST_F(CudaFiltersConfiguration, Only_Automatic_falls_back_when_memory_runs_out)
 {
   using itk::CudaError;
-  const CudaError        memory(__FILE__, __LINE__, CudaError::Kind::OutOfMemory, "out of memory");
-  const CudaError        call(__FILE__, __LINE__, CudaError::Kind::CallFailed, "a call failed");
-  itk::CudaFilterBackend backend;
+  const CudaError                    memory(__FILE__, __LINE__, CudaError::Kind::OutOfMemory, "out of memory");
+  const CudaError                    call(__FILE__, __LINE__, CudaError::Kind::CallFailed, "a call failed");
+  itk::CudaDetail::CudaFilterBackend backend;
   EXPECT_FALSE(backend.FallBackToHost(call));
   EXPECT_TRUE(backend.FallBackToHost(memory));
   EXPECT_EQ(backend.Used, Backend::Host);
@@ -419,7 +419,7 @@ TEST_F(CudaFiltersConfiguration, Only_Automatic_falls_back_when_memory_runs_out)
 
 TEST_F(CudaFiltersConfiguration, Backend_prints_its_members)
 {
-  itk::CudaFilterBackend backend;
+  itk::CudaDetail::CudaFilterBackend backend;
   backend.Requested = Backend::Host;
   backend.DeviceIndex = 2;
   std::ostringstream text;

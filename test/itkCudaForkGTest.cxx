@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "itkCudaDetailHostMemoryPool.h"
 #include "itkCudaFiltersConfiguration.h"
-#include "itkCudaHostMemoryPool.h"
 #include "itkCudaRecursiveGaussianImageFilter.h"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ namespace
 {
 using Backend = itk::CudaFiltersEnums::Backend;
 using Configuration = itk::CudaFiltersConfiguration;
-using Pool = itk::CudaHostMemoryPool;
+using Pool = itk::CudaDetail::CudaHostMemoryPool;
 using ImageType = itk::Image<float, 2>;
 
 constexpr size_t       mebibyte = size_t{ 1 } << 20;

@@ -6,8 +6,9 @@
 
 #include "itkCudaGaussianPipelineProperties.h"
 
+#include "itkCudaDetailGaussianPlan.h"
+#include "itkCudaDetailNames.h"
 #include "itkCudaGaussianHost.h"
-#include "itkCudaGaussianPlan.h"
 #include "itkCudaGradientMagnitudeRecursiveGaussianImageFilter.h"
 #include "itkCudaGradientRecursiveGaussianImageFilter.h"
 #include "itkCudaHessianRecursiveGaussianImageFilter.h"
@@ -41,7 +42,7 @@ HermiteFunction(unsigned int order, double x)
 std::vector<double>
 FilterWith(ApproximationEnum approximation, unsigned int order, double sigma, std::vector<double> line)
 {
-  const CudaGaussianKernel kernel = MakeGaussianKernel(approximation, order, sigma, 1.0, false);
+  const CudaGaussianImpulseResponse kernel = MakeGaussianImpulseResponse(approximation, order, sigma, 1.0, false);
   FilterLine(kernel, line.data(), line.data(), line.size());
   return line;
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Outputs that have not as many components as the filter gives: an exception that names both numbers, on every backend.
+#include "itkCudaDetailNames.h"
+#include "itkCudaDetailPartitionedGaussianEngine.h"
 #include "itkCudaGaussianTestUtilities.h"
 #include "itkCudaGradientRecursiveGaussianImageFilter.h"
-#include "itkCudaPartitionedGaussianEngine.h"
 #include "itkCudaPartitionedRecursiveGaussianImageFilter.h"
 #include "itkMultiThreaderBase.h"
 
@@ -95,9 +96,9 @@ TEST(CudaGaussianComponents, EnginesOfTheHostCompareThem)
     const CudaImageView input = MakeView(inputPixels, 2);
     const CudaImageView output = MakeView(outputPixels, components);
     Expect_both_numbers(
-      GetFailure([&] { CudaGaussianFilterOnHost(gradient, input, output, threader, nullptr); }), components, 4);
+      GetFailure([&] { RunGaussianPlanOnHost(gradient, input, output, threader, nullptr); }), components, 4);
     Expect_both_numbers(
-      GetFailure([&] { CudaPartitionedGaussianFilterOnHost(partitioned, input, output, threader, nullptr); }),
+      GetFailure([&] { RunPartitionedGaussianPlanOnHost(partitioned, input, output, threader, nullptr); }),
       components,
       2);
   }

@@ -5,10 +5,11 @@
 
 #include "itkCudaGaussianPipelineProperties.h"
 
+#include "itkCudaDetailHostScope.h"
+#include "itkCudaDetailNames.h"
 #include "itkCudaGradientMagnitudeRecursiveGaussianImageFilter.h"
 #include "itkCudaGradientRecursiveGaussianImageFilter.h"
 #include "itkCudaHessianRecursiveGaussianImageFilter.h"
-#include "itkCudaHostScope.h"
 #include "itkCudaLaplacianRecursiveGaussianImageFilter.h"
 #include "itkNthElementImageAdaptor.h"
 

@@ -24,6 +24,7 @@
 namespace
 {
 using namespace itk;
+using namespace itk::CudaDetail;
 using namespace itk::cuda;
 using namespace itk::cuda::gaussian;
 

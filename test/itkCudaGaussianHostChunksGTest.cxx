@@ -3,7 +3,7 @@
 // Plans on the host: along axes other than the first, lines are sequences of chunks that depend on the chunks around
 // them alone, as on the device. Random lines against the filter of whole lines.
 
-#include "itkCudaGaussianEngine.h"
+#include "itkCudaDetailGaussianEngine.h"
 #include "itkCudaGaussianHost.h"
 #include "itkCudaGaussianSchedule.h"
 #include "itkMultiThreaderBase.h"
@@ -18,6 +18,7 @@
 namespace
 {
 using namespace itk;
+using namespace itk::CudaDetail;
 using namespace itk::cuda::gaussian;
 
 using ApproximationEnum = CudaFiltersEnums::Approximation;
@@ -40,11 +41,11 @@ MakeView(std::vector<T> & pixels)
 /** An image of a few columns, filtered along them. */
 template <typename T>
 std::vector<T>
-FilterColumns(const CudaGaussianKernel & kernel, std::vector<T> pixels)
+FilterColumns(const CudaGaussianImpulseResponse & kernel, std::vector<T> pixels)
 {
   std::vector<T> output(pixels.size());
   const auto     threader = MultiThreaderBase::New();
-  CudaGaussianFilterOnHost(MakeGaussianLinePlan(1, kernel), MakeView(pixels), MakeView(output), threader, nullptr);
+  RunGaussianPlanOnHost(MakeGaussianLinePlan(1, kernel), MakeView(pixels), MakeView(output), threader, nullptr);
   return output;
 }
 
@@ -76,7 +77,8 @@ protected:
     };
     const auto approximation = uniform(0, 1) < 0.5 ? ApproximationEnum::Deriche : ApproximationEnum::Accurate;
     const auto order = static_cast<unsigned int>(uniform(0, 3));
-    m_Kernel = MakeGaussianKernel(approximation, order, std::exp(uniform(std::log(0.5), std::log(60.0))), 1.0, false);
+    m_Kernel =
+      MakeGaussianImpulseResponse(approximation, order, std::exp(uniform(std::log(0.5), std::log(60.0))), 1.0, false);
     m_Pixels.resize(Columns * static_cast<size_t>(uniform(100, 2000)));
     for (T & pixel : m_Pixels)
     {
@@ -97,9 +99,9 @@ protected:
     return GetLookAhead(problem);
   }
 
-  std::mt19937       m_Generator;
-  CudaGaussianKernel m_Kernel;
-  std::vector<T>     m_Pixels;
+  std::mt19937                m_Generator;
+  CudaGaussianImpulseResponse m_Kernel;
+  std::vector<T>              m_Pixels;
 };
 
 using Types = testing::Types<float, double>;

@@ -5,8 +5,9 @@
 
 #include "itkCudaGaussianImageFilterFactory.h"
 
+#include "itkCudaDetailGaussianEngine.h"
+#include "itkCudaDetailNames.h"
 #include "itkCudaDiscreteGaussianImageFilter.h"
-#include "itkCudaGaussianEngine.h"
 #include "itkCudaGaussianTestUtilities.h"
 #include "itkCudaGaussianTuning.h"
 #include "itkCudaHessianRecursiveGaussianImageFilter.h"

@@ -28,6 +28,7 @@
 namespace
 {
 using namespace itk;
+using namespace itk::CudaDetail;
 using namespace itk::cuda;
 using namespace itk::cuda::gaussian;
 
@@ -139,7 +140,7 @@ private:
 };
 
 CudaGaussianLinePass
-MakePass(unsigned int axis, const CudaGaussianKernel & kernel)
+MakePass(unsigned int axis, const CudaGaussianImpulseResponse & kernel)
 {
   return { axis, 0, { { kernel, 1, CudaGaussianCombine::Store } } };
 }
@@ -216,10 +217,10 @@ RunOnHost(const Volume<T> & input, const CudaGaussianLinePass & pass)
 }
 
 double
-GetKernelL1Norm(const CudaGaussianKernel & kernel)
+GetKernelL1Norm(const CudaGaussianImpulseResponse & kernel)
 {
   double               sum = 0.0;
-  std::complex<double> power[CudaGaussianKernel::MaximumNumberOfPolePairs];
+  std::complex<double> power[CudaGaussianImpulseResponse::MaximumNumberOfPolePairs];
   std::fill(std::begin(power), std::end(power), 1.0);
   const int count = static_cast<int>(40.0 * kernel.SigmaInPixels) + 50;
   for (int n = 0; n < count; ++n)
@@ -291,11 +292,12 @@ protected:
     size[axis] = length;
     const unsigned int         seed = static_cast<unsigned int>(length * 7 + axis);
     const Volume<T>            input = MakeRandomVolume<T>(size[0], size[1], size[2], seed);
-    const CudaGaussianLinePass pass = MakePass(axis, MakeGaussianKernel(approximation, order, sigma, 1.0, false));
-    const unsigned int         pairs = pass.Results.front().Kernel.NumberOfPolePairs;
-    const Volume<double>       reference = RunOnHost(input, pass);
-    const double               l1Norm = GetKernelL1Norm(pass.Results.front().Kernel);
-    std::optional<Volume<T>>   strided; // by whichever method came first
+    const CudaGaussianLinePass pass =
+      MakePass(axis, MakeGaussianImpulseResponse(approximation, order, sigma, 1.0, false));
+    const unsigned int       pairs = pass.Results.front().Kernel.NumberOfPolePairs;
+    const Volume<double>     reference = RunOnHost(input, pass);
+    const double             l1Norm = GetKernelL1Norm(pass.Results.front().Kernel);
+    std::optional<Volume<T>> strided; // by whichever method came first
     for (const LineMethod method : LineMethods)
     {
       const auto schedule = MakeLineSchedule(
@@ -335,14 +337,14 @@ protected:
     {
       GTEST_SKIP() << "no streams on this device";
     }
-    constexpr size_t   narrow = 131;
-    constexpr double   sigma = 60.0;
-    const size_t       wide = 64 * static_cast<size_t>(GetDeviceProperties(0).MultiprocessorCount) + 3;
-    const size_t       ny = axis == 1 ? length : 2;
-    const size_t       nz = axis == 1 ? 1 : length;
-    const std::string  what = "axis " + std::to_string(axis) + ", length " + std::to_string(length);
-    const auto         order = static_cast<unsigned int>(length % 3);
-    const auto         pass = MakePass(axis, MakeGaussianKernel(ApproximationEnum::Deriche, order, sigma, 1.0, false));
+    constexpr size_t  narrow = 131;
+    constexpr double  sigma = 60.0;
+    const size_t      wide = 64 * static_cast<size_t>(GetDeviceProperties(0).MultiprocessorCount) + 3;
+    const size_t      ny = axis == 1 ? length : 2;
+    const size_t      nz = axis == 1 ? 1 : length;
+    const std::string what = "axis " + std::to_string(axis) + ", length " + std::to_string(length);
+    const auto        order = static_cast<unsigned int>(length % 3);
+    const auto pass = MakePass(axis, MakeGaussianImpulseResponse(ApproximationEnum::Deriche, order, sigma, 1.0, false));
     const LineSchedule schedule = *MakeLineSchedule(
       { AxisKind::Strided, length, sigma, sizeof(float), 2, m_SharedMemory, true }, LineMethod::StreamPartition);
     const auto input = MakeRandomVolume<float>(wide, ny, nz, static_cast<unsigned int>(length));
@@ -487,9 +489,9 @@ CheckReach(double sigma, ApproximationEnum approximation, size_t sharedMemory)
 {
   constexpr size_t           length = 2049;
   const Volume<T>            input = MakeRandomVolume<T>(length, 3, 2, 23);
-  const CudaGaussianLinePass pass = MakePass(0, MakeGaussianKernel(approximation, 0, sigma, 1.0, false));
-  const CudaGaussianKernel & kernel = pass.Results.front().Kernel;
-  const Volume<double>       reference = RunOnHost(input, pass);
+  const CudaGaussianLinePass pass = MakePass(0, MakeGaussianImpulseResponse(approximation, 0, sigma, 1.0, false));
+  const CudaGaussianImpulseResponse & kernel = pass.Results.front().Kernel;
+  const Volume<double>                reference = RunOnHost(input, pass);
   for (const LineMethod method : { LineMethod::WholeLine, LineMethod::Partition })
   {
     const LineSchedule schedule = *MakeLineSchedule(
@@ -519,8 +521,8 @@ void
 CheckLineParts(unsigned int segments, double sigma, ApproximationEnum approximation, size_t sharedMemory)
 {
   constexpr size_t           segmentLength = 128 / sizeof(T);
-  const CudaGaussianLinePass pass = MakePass(0, MakeGaussianKernel(approximation, 0, sigma, 1.0, false));
-  const CudaGaussianKernel & kernel = pass.Results.front().Kernel;
+  const CudaGaussianLinePass pass = MakePass(0, MakeGaussianImpulseResponse(approximation, 0, sigma, 1.0, false));
+  const CudaGaussianImpulseResponse & kernel = pass.Results.front().Kernel;
   for (const size_t length : { segments * segmentLength, segments * segmentLength - 5 })
   {
     const Volume<T>      input = MakeRandomVolume<T>(length, 13, 3, segments);
@@ -622,8 +624,9 @@ public:
     m_Pass = { m_Axis, 0, {} };
     for (unsigned int order = 0, end = this->Draw(1, 3); order < end; ++order)
     {
-      m_Pass.Results.push_back(
-        { MakeGaussianKernel(approximation, order, sigma, 1.0, false), order + 1, CudaGaussianCombine::Store });
+      m_Pass.Results.push_back({ MakeGaussianImpulseResponse(approximation, order, sigma, 1.0, false),
+                                 order + 1,
+                                 CudaGaussianCombine::Store });
     }
     const size_t chunks = (m_Size[m_Axis] + ChunkLength - 1) / ChunkLength;
     m_Begin = this->Draw(0, chunks - 1) * ChunkLength;
@@ -694,9 +697,9 @@ private:
   DeviceBuffer
   MakeStates(const std::vector<DeviceView> & images, LineSchedule schedule)
   {
-    const CudaGaussianKernel & kernel = m_Pass.Results.front().Kernel;
-    const auto                 bytes = static_cast<unsigned int>(sizeof(T));
-    const size_t               shared = GetDeviceProperties(0).SharedMemoryPerBlockOptin;
+    const CudaGaussianImpulseResponse & kernel = m_Pass.Results.front().Kernel;
+    const auto                          bytes = static_cast<unsigned int>(sizeof(T));
+    const size_t                        shared = GetDeviceProperties(0).SharedMemoryPerBlockOptin;
     if (!IsStream(schedule.Method))
     {
       schedule = *MakeLineSchedule(
@@ -785,7 +788,7 @@ TEST_F(GaussianLinePass, PartsThatLackWhatTheyNeedAreRefused)
   const size_t               size[3] = { 8, 400, 1 };
   const DeviceVolume<float>  source(size, {}, stream);
   const DeviceVolume<float>  destination(size, {}, stream);
-  const CudaGaussianLinePass pass = MakePass(1, MakeDericheGaussianKernel(0, 100.0, 1.0, false));
+  const CudaGaussianLinePass pass = MakePass(1, MakeDericheImpulseResponse(0, 100.0, 1.0, false));
   const auto                 run = [&](size_t end, const LineCut & cut) {
     const std::vector<DeviceView> images{ GetPlanes(source.View, 1, 0, end), GetPlanes(destination.View, 1, 0, end) };
     const LineSchedule            schedule = GetLineSchedule(pass, images, 0, cut);
@@ -814,7 +817,7 @@ TEST_F(GaussianLinePass, BitsOfALineDoNotDependOnTheOtherLines)
       size[axis] = length;
       const Volume<float>        many = MakeRandomVolume<float>(size[0], size[1], 1, 11);
       const size_t               other = 1 - axis;
-      const CudaGaussianLinePass pass = MakePass(axis, MakeDericheGaussianKernel(0, 30.0, 1.0, false));
+      const CudaGaussianLinePass pass = MakePass(axis, MakeDericheImpulseResponse(0, 30.0, 1.0, false));
       const LineSchedule         schedule =
         MakeLineSchedule({ GetAxisKind(axis), length, 30.0, sizeof(float), 2, m_SharedMemory, m_HasBulkCopies });
       const Volume<float> all = RunOnDevice(many, pass, schedule, Align(many.Size[0]));
@@ -872,7 +875,7 @@ TEST_F(GaussianLinePass, MirroredLinesOfASegmentGiveMirroredBits)
             mirrored.Values[mirror(x, y)] = value;
           }
         }
-        const CudaGaussianLinePass pass = MakePass(axis, MakeDericheGaussianKernel(order, 2.5, 1.0, false));
+        const CudaGaussianLinePass pass = MakePass(axis, MakeDericheImpulseResponse(order, 2.5, 1.0, false));
         const LineSchedule         schedule = *MakeLineSchedule(
           { GetAxisKind(axis), length, 2.5, sizeof(float), 2, m_SharedMemory }, LineMethod::WholeLine);
         const Volume<float> output = RunOnDevice(input, pass, schedule);
@@ -904,7 +907,7 @@ TEST_F(GaussianLinePass, ConstantsComeOutExactly)
         size_t       size[3] = { 33, 33, 1 };
         size[axis] = 20001;
         const Volume<float>        input{ { size[0], size[1], 1 }, std::vector<float>(size[0] * size[1], constant) };
-        const CudaGaussianLinePass pass = MakePass(axis, MakeDericheGaussianKernel(order, sigma, 1.0, false));
+        const CudaGaussianLinePass pass = MakePass(axis, MakeDericheImpulseResponse(order, sigma, 1.0, false));
         for (const LineMethod method : LineMethods)
         {
           const auto schedule = MakeLineSchedule(
@@ -936,7 +939,7 @@ TEST_F(GaussianLinePass, OffsetsCostNoAccuracy)
       size_t size[3] = { 33, 33, 1 };
       size[axis] = 20001;
       const Volume<float>        input = MakeRandomVolume<float>(size[0], size[1], 1, 5, 1000.0f);
-      const CudaGaussianLinePass pass = MakePass(axis, MakeDericheGaussianKernel(0, sigma, 1.0, false));
+      const CudaGaussianLinePass pass = MakePass(axis, MakeDericheImpulseResponse(0, sigma, 1.0, false));
       const LineSchedule         schedule =
         MakeLineSchedule({ GetAxisKind(axis), 20001, sigma, sizeof(float), 2, m_SharedMemory, m_HasBulkCopies });
       const Volume<double> reference = RunOnHost(input, pass);

@@ -3,8 +3,8 @@
 // Plans as data: kernels keep ITK's normalisation, and running a plan's passes one by one on the host gives the same as
 // filtering each term by itself.
 
+#include "itkCudaDetailGaussianPlan.h"
 #include "itkCudaGaussianHost.h"
-#include "itkCudaGaussianPlan.h"
 #include "itkMacro.h"
 
 #include <gtest/gtest.h>
@@ -18,6 +18,7 @@
 namespace
 {
 using namespace itk;
+using namespace itk::CudaDetail;
 using cuda::gaussian::FilterLine;
 
 using Image3 = std::vector<double>;
@@ -39,7 +40,7 @@ MakeRandomImage()
 }
 
 Image3
-FilterAlong(unsigned int axis, const CudaGaussianKernel & kernel, const Image3 & input)
+FilterAlong(unsigned int axis, const CudaGaussianImpulseResponse & kernel, const Image3 & input)
 {
   const size_t        stride = axis == 0 ? 1 : (axis == 1 ? Size[0] : Size[0] * Size[1]);
   Image3              output(NumberOfPixels);
@@ -115,11 +116,11 @@ FilterTerm(const CudaGaussianParameters & parameters, const CudaGaussianTerm & t
   for (unsigned int axis = 0; axis < 3; ++axis)
   {
     image = FilterAlong(axis,
-                        MakeGaussianKernel(parameters.Approximation,
-                                           term.Orders[axis],
-                                           (term.Sigma.empty() ? parameters.Sigma : term.Sigma)[axis],
-                                           parameters.Spacing[axis],
-                                           parameters.NormalizeAcrossScale),
+                        MakeGaussianImpulseResponse(parameters.Approximation,
+                                                    term.Orders[axis],
+                                                    (term.Sigma.empty() ? parameters.Sigma : term.Sigma)[axis],
+                                                    parameters.Spacing[axis],
+                                                    parameters.NormalizeAcrossScale),
                         image);
   }
   for (double & pixel : image)
@@ -197,7 +198,7 @@ TEST_P(GaussianKernel, HasUnitResponseToConstantRampAndParabola)
       parabola[n] = 0.5 * x * x;
     }
     const auto respond = [&](unsigned int order, std::vector<double> line) {
-      FilterLine(MakeGaussianKernel(GetParam(), order, sigma, 1.0, false), line.data(), line.data(), length);
+      FilterLine(MakeGaussianImpulseResponse(GetParam(), order, sigma, 1.0, false), line.data(), line.data(), length);
       return line[centre];
     };
     EXPECT_DOUBLE_EQ(respond(0, constant), 1.0);
@@ -211,11 +212,11 @@ TEST_P(GaussianKernel, HasUnitResponseToConstantRampAndParabola)
 
 TEST_P(GaussianKernel, ScalesAcrossScaleAndTurnsWithTheSpacing)
 {
-  const CudaGaussianKernel plain = MakeGaussianKernel(GetParam(), 1, 3.0, 0.5, false);
-  const CudaGaussianKernel scaled = MakeGaussianKernel(GetParam(), 1, 3.0, 0.5, true);
-  const CudaGaussianKernel turned = MakeGaussianKernel(GetParam(), 1, 3.0, -0.5, false);
-  const CudaGaussianKernel second = MakeGaussianKernel(GetParam(), 2, 3.0, 0.5, false);
-  const CudaGaussianKernel secondScaled = MakeGaussianKernel(GetParam(), 2, 3.0, 0.5, true);
+  const CudaGaussianImpulseResponse plain = MakeGaussianImpulseResponse(GetParam(), 1, 3.0, 0.5, false);
+  const CudaGaussianImpulseResponse scaled = MakeGaussianImpulseResponse(GetParam(), 1, 3.0, 0.5, true);
+  const CudaGaussianImpulseResponse turned = MakeGaussianImpulseResponse(GetParam(), 1, 3.0, -0.5, false);
+  const CudaGaussianImpulseResponse second = MakeGaussianImpulseResponse(GetParam(), 2, 3.0, 0.5, false);
+  const CudaGaussianImpulseResponse secondScaled = MakeGaussianImpulseResponse(GetParam(), 2, 3.0, 0.5, true);
   EXPECT_DOUBLE_EQ(plain.SigmaInPixels, 6.0);
   for (unsigned int j = 0; j < plain.NumberOfPolePairs; ++j)
   {
@@ -227,13 +228,13 @@ TEST_P(GaussianKernel, ScalesAcrossScaleAndTurnsWithTheSpacing)
 
 TEST_P(GaussianKernel, RefusesParametersOutOfRange)
 {
-  EXPECT_THROW(MakeGaussianKernel(GetParam(), 3, 1.0, 1.0, false), ExceptionObject);
-  EXPECT_THROW(MakeGaussianKernel(GetParam(), 0, 0.0, 1.0, false), ExceptionObject);
-  EXPECT_THROW(MakeGaussianKernel(GetParam(), 0, -1.0, 1.0, false), ExceptionObject);
-  EXPECT_THROW(MakeGaussianKernel(GetParam(), 0, std::nan(""), 1.0, false), ExceptionObject);
-  EXPECT_THROW(MakeGaussianKernel(GetParam(), 0, INFINITY, 1.0, false), ExceptionObject);
-  EXPECT_THROW(MakeGaussianKernel(GetParam(), 0, 1.0, 0.0, false), ExceptionObject);
-  EXPECT_THROW(MakeGaussianKernel(GetParam(), 0, 1.0, 1e-9, false), ExceptionObject);
+  EXPECT_THROW(MakeGaussianImpulseResponse(GetParam(), 3, 1.0, 1.0, false), ExceptionObject);
+  EXPECT_THROW(MakeGaussianImpulseResponse(GetParam(), 0, 0.0, 1.0, false), ExceptionObject);
+  EXPECT_THROW(MakeGaussianImpulseResponse(GetParam(), 0, -1.0, 1.0, false), ExceptionObject);
+  EXPECT_THROW(MakeGaussianImpulseResponse(GetParam(), 0, std::nan(""), 1.0, false), ExceptionObject);
+  EXPECT_THROW(MakeGaussianImpulseResponse(GetParam(), 0, INFINITY, 1.0, false), ExceptionObject);
+  EXPECT_THROW(MakeGaussianImpulseResponse(GetParam(), 0, 1.0, 0.0, false), ExceptionObject);
+  EXPECT_THROW(MakeGaussianImpulseResponse(GetParam(), 0, 1.0, 1e-9, false), ExceptionObject);
 }
 
 TEST(GaussianPlan, GivesEachTermAsAComponent)

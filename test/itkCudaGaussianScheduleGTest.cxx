@@ -3,7 +3,7 @@
 // How lines are divided among blocks of threads: every pixel once, within the device's limits, and nothing left out
 // that rounding would show.
 
-#include "itkCudaGaussianPlan.h"
+#include "itkCudaDetailGaussianPlan.h"
 #include "itkCudaGaussianSchedule.h"
 #include "itkCudaGaussianTuning.h"
 
@@ -17,6 +17,7 @@
 namespace
 {
 using namespace itk;
+using namespace itk::CudaDetail;
 using namespace itk::cuda::gaussian;
 
 using ApproximationEnum = CudaFiltersEnums::Approximation;
@@ -165,9 +166,9 @@ TEST(GaussianLineSchedule, PartsOfALineLookAsFarAheadAsTheLine)
 
 /** The share of a kernel's weights that lies beyond so many pixels, on both sides. */
 double
-GetShareBeyond(const CudaGaussianKernel & kernel, double pixels)
+GetShareBeyond(const CudaGaussianImpulseResponse & kernel, double pixels)
 {
-  std::complex<double> power[CudaGaussianKernel::MaximumNumberOfPolePairs];
+  std::complex<double> power[CudaGaussianImpulseResponse::MaximumNumberOfPolePairs];
   std::fill(std::begin(power), std::end(power), 1.0);
   double all = 0.0;
   double beyond = 0.0;
@@ -193,7 +194,7 @@ TEST(GaussianLineSchedule, WindowsLeaveOutLessThanRoundingShows)
     {
       for (unsigned int order = 0; order < 3; ++order)
       {
-        const auto kernel = MakeGaussianKernel(approximation, order, sigma, 1.0, false);
+        const auto kernel = MakeGaussianImpulseResponse(approximation, order, sigma, 1.0, false);
         for (const unsigned int bytes : { 4u, 8u })
         {
           // Tiles and chunks begin where segments do.

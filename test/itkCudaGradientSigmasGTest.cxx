@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The gradient with unequal sigmas: with Deriche it is that of ITK's class on every backend, with Accurate sigma i is
 // that of axis i.
+#include "itkCudaDetailHostFilter.h"
+#include "itkCudaDetailNames.h"
 #include "itkCudaGaussianTestUtilities.h"
 #include "itkCudaGradientRecursiveGaussianImageFilter.h"
-#include "itkCudaHostFilter.h"
 #include "itkMultiThreaderBase.h"
 
 namespace itk::cuda::test
@@ -153,11 +154,11 @@ RunPlanOnHost(const ScalarImage<VDimension> * input, const Case<VDimension> & pa
   SetCase(filter.GetPointer(), parameters);
   const auto region = input->GetBufferedRegion();
   const auto output = MakeImage<GradientImage<VDimension>>(region);
-  CudaGaussianFilterOnHost(filter->MakePlan(),
-                           MakeCudaImageView(input, region),
-                           MakeCudaImageView<GradientImage<VDimension>>(output, region),
-                           MultiThreaderBase::New(),
-                           nullptr);
+  RunGaussianPlanOnHost(filter->MakePlan(),
+                        MakeCudaImageView(input, region),
+                        MakeCudaImageView<GradientImage<VDimension>>(output, region),
+                        MultiThreaderBase::New(),
+                        nullptr);
   return output;
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "itkCudaFilterBackend.h"
+#include "itkCudaDetailFilterBackend.h"
+#include "itkCudaDetailHostMemoryPool.h"
 #include "itkCudaFiltersConfiguration.h"
 #include "itkCudaHostMemoryClock.h"
-#include "itkCudaHostMemoryPool.h"
 #include "itkCudaRecursiveGaussianImageFilter.h"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@
 namespace
 {
 using Configuration = itk::CudaFiltersConfiguration;
-using Pool = itk::CudaHostMemoryPool;
+using Pool = itk::CudaDetail::CudaHostMemoryPool;
 
 constexpr size_t mebibyte = size_t{ 1 } << 20;
 constexpr size_t gibibyte = size_t{ 1 } << 30;
@@ -156,7 +156,7 @@ TEST_F(CudaHostMemoryPool, All_ways_into_the_module_give_idle_blocks_back)
   EXPECT_EQ(Pool::GetBytesCached(), 0u);
 
   makeIdleBlock();
-  itk::CudaFilterBackend backend;
+  itk::CudaDetail::CudaFilterBackend backend;
   backend.Requested = itk::CudaFiltersEnums::Backend::Host;
   EXPECT_FALSE(backend.SelectDevice(nullptr, 0)); // the beginning of each filter's run
   EXPECT_EQ(Pool::GetBytesCached(), 0u);

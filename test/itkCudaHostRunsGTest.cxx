@@ -12,7 +12,7 @@
 namespace
 {
 using itk::CudaComponentType;
-using itk::CudaImageView;
+using itk::CudaDetail::CudaImageView;
 using itk::cuda::HostRuns;
 
 /** A view of a region of an image that starts at `data`. */

@@ -2,8 +2,9 @@
 #ifndef itkCudaITKClass_h
 #define itkCudaITKClass_h
 
+#include "itkCudaDetailHostFilter.h"
+#include "itkCudaDetailNames.h"
 #include "itkCudaGaussianImageFilterBase.h"
-#include "itkCudaHostFilter.h"
 
 namespace itk::cuda::test
 {

@@ -27,6 +27,7 @@
 namespace
 {
 using namespace itk;
+using namespace itk::CudaDetail;
 using namespace itk::cuda;
 using namespace itk::cuda::partitioned;
 
@@ -188,7 +189,7 @@ protected:
         plan.Partition = Partition::Exact;
         for (const size_t blocks : { size_t{ 1 }, size_t{ 2 }, size_t{ 7 }, size_t{ 64 }, size_t{ 1000 } })
         {
-          if (blocks <= CudaMaximumNumberOfBlocks(length))
+          if (blocks <= CudaMaximumNumberOfSections(length))
           {
             pass.NumberOfBlocks = blocks;
             this->Compare(plan, pass, input);

@@ -3,10 +3,10 @@
 // Lines on the host, which runs the mathematics that the device's kernels call: against the published recursion in
 // double and direct form, and the partitions against each other.
 
+#include "itkCudaDetailPartitionedGaussianPlan.h"
 #include "itkCudaPartitionedGaussianCoefficients.h"
 #include "itkCudaPartitionedGaussianHost.h"
 #include "itkCudaPartitionedGaussianPartitions.h"
-#include "itkCudaPartitionedGaussianPlan.h"
 #include "itkCudaPartitionedGaussianReference.h"
 
 #include "itkMacro.h"
@@ -23,6 +23,7 @@
 namespace
 {
 using namespace itk;
+using namespace itk::CudaDetail;
 using namespace itk::cuda::partitioned;
 using namespace itk::cuda::test;
 
@@ -171,7 +172,7 @@ TEST(PartitionedGaussianPlan, BlocksCoverTheLineOnce)
 {
   for (const size_t length : { 32, 33, 100, 511, 1031, 16001, 65536 })
   {
-    for (size_t blocks = 1; blocks <= CudaMaximumNumberOfBlocks(length); blocks += 1 + blocks / 7)
+    for (size_t blocks = 1; blocks <= CudaMaximumNumberOfSections(length); blocks += 1 + blocks / 7)
     {
       const BlockLayout layout = MakeBlockLayout(length, blocks);
       size_t            end = 0;
@@ -183,18 +184,18 @@ TEST(PartitionedGaussianPlan, BlocksCoverTheLineOnce)
       }
       ASSERT_EQ(end, length) << blocks << " blocks";
     }
-    EXPECT_GE(CudaAutomaticNumberOfBlocks(length), 1u);
-    EXPECT_LE(CudaAutomaticNumberOfBlocks(length), CudaMaximumNumberOfBlocks(length));
+    EXPECT_GE(CudaAutomaticNumberOfSections(length), 1u);
+    EXPECT_LE(CudaAutomaticNumberOfSections(length), CudaMaximumNumberOfSections(length));
   }
-  EXPECT_EQ(CudaAutomaticNumberOfBlocks(4), 1u);
-  EXPECT_EQ(CudaAutomaticNumberOfBlocks(512), 16u);
-  EXPECT_EQ(CudaAutomaticNumberOfBlocks(2048), 64u);
-  EXPECT_EQ(CudaAutomaticNumberOfBlocks(4096), 64u);
-  EXPECT_EQ(CudaAutomaticNumberOfBlocks(16384), 256u);
-  EXPECT_EQ(CudaMaximumNumberOfBlocks(16), 1u);
-  EXPECT_EQ(CudaMaximumNumberOfBlocks(32), 2u);
-  EXPECT_EQ(CudaMaximumNumberOfBlocks(16000), 1000u);
-  EXPECT_EQ(CudaMaximumNumberOfBlocks(4), 1u);
+  EXPECT_EQ(CudaAutomaticNumberOfSections(4), 1u);
+  EXPECT_EQ(CudaAutomaticNumberOfSections(512), 16u);
+  EXPECT_EQ(CudaAutomaticNumberOfSections(2048), 64u);
+  EXPECT_EQ(CudaAutomaticNumberOfSections(4096), 64u);
+  EXPECT_EQ(CudaAutomaticNumberOfSections(16384), 256u);
+  EXPECT_EQ(CudaMaximumNumberOfSections(16), 1u);
+  EXPECT_EQ(CudaMaximumNumberOfSections(32), 2u);
+  EXPECT_EQ(CudaMaximumNumberOfSections(16000), 1000u);
+  EXPECT_EQ(CudaMaximumNumberOfSections(4), 1u);
 }
 
 TEST(PartitionedGaussianPlan, IsMadeOfWhatTheUserAsksFor)
@@ -348,7 +349,7 @@ TEST(PartitionedGaussian, ExactEqualsOneWay)
           const std::vector<double> wholeInDouble = Filter<double>({ Partition::OneWay, sigma, 1, borders }, x);
           for (const size_t blocks : { 1, 2, 3, 8, 64, 1000 })
           {
-            if (blocks > CudaMaximumNumberOfBlocks(length))
+            if (blocks > CudaMaximumNumberOfSections(length))
             {
               continue;
             }
@@ -397,7 +398,7 @@ TEST(PartitionedGaussian, StorageDoesNotChangeTheResult)
     const std::vector<double> x = MakeLine(Data::Uniform, length);
     for (const Partition partition : { Partition::OneWay, Partition::TwoWay, Partition::Exact })
     {
-      Setting setting{ partition, 20.0, std::min<size_t>(2, CudaMaximumNumberOfBlocks(length)) };
+      Setting setting{ partition, 20.0, std::min<size_t>(2, CudaMaximumNumberOfSections(length)) };
       setting.Storage = IntermediateStorage::Local;
       const std::vector<double> local = Filter<float>(setting, x);
       setting.Storage = IntermediateStorage::Global;

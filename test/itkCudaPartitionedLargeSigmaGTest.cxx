@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sigma far beyond the lines, as of an image in metres with the default sigma of 1: time and memory go with the image.
+#include "itkCudaDetailNames.h"
 #include "itkCudaGaussianTestUtilities.h"
 #include "itkCudaPartitionedGaussianCoefficients.h"
 #include "itkCudaPartitionedGaussianReference.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "itkCudaDetailHostMemoryPool.h"
+#include "itkCudaDetailPixelContainer.h"
 #include "itkCudaFiltersConfiguration.h"
-#include "itkCudaHostMemoryPool.h"
-#include "itkCudaPixelContainer.h"
 #include "itkImage.h"
 #include "itkImageRegionConstIterator.h"
 #include "itkImageSource.h"
@@ -22,9 +22,9 @@
 
 namespace
 {
-using Pool = itk::CudaHostMemoryPool;
+using Pool = itk::CudaDetail::CudaHostMemoryPool;
 using ImageType = itk::Image<float, 2>;
-using ContainerType = itk::CudaPixelContainer<itk::SizeValueType, float>;
+using ContainerType = itk::CudaDetail::CudaPixelContainer<itk::SizeValueType, float>;
 using BaseContainerType = ContainerType::Superclass;
 
 constexpr size_t mebibyte = size_t{ 1 } << 20;
@@ -73,7 +73,7 @@ protected:
   GenerateData() override
   {
     ImageType * const output = this->GetOutput();
-    itk::CudaUsePooledPixelContainer(output, output->GetRequestedRegion());
+    itk::CudaDetail::CudaUsePooledPixelContainer(output, output->GetRequestedRegion());
     this->AllocateOutputs();
     output->FillBuffer(7.0f);
   }
@@ -84,7 +84,7 @@ MakePooledImage(const ImageType::RegionType & region)
 {
   const auto image = ImageType::New();
   image->SetRegions(region);
-  itk::CudaUsePooledPixelContainer(image.GetPointer(), region);
+  itk::CudaDetail::CudaUsePooledPixelContainer(image.GetPointer(), region);
   image->Allocate();
   return image;
 }
@@ -94,7 +94,8 @@ bool
 IsPooled(TImage * image)
 {
   using BaseType = typename TImage::PixelContainer;
-  using PooledType = itk::CudaPixelContainer<typename BaseType::ElementIdentifier, typename BaseType::Element>;
+  using PooledType =
+    itk::CudaDetail::CudaPixelContainer<typename BaseType::ElementIdentifier, typename BaseType::Element>;
   return dynamic_cast<PooledType *>(image->GetPixelContainer()) != nullptr;
 }
 
@@ -189,7 +190,7 @@ TEST_F(CudaPixelContainer, Value_initialisation_clears_a_used_block)
   MakePooledImage(GetLargeRegion())->FillBuffer(5.0f);
   const auto image = ImageType::New();
   image->SetRegions(GetLargeRegion());
-  itk::CudaUsePooledPixelContainer(image.GetPointer(), GetLargeRegion());
+  itk::CudaDetail::CudaUsePooledPixelContainer(image.GetPointer(), GetLargeRegion());
   image->Allocate(true);
   ExpectAllPixelsAre(image, 0.0f);
 }
@@ -210,7 +211,7 @@ TEST_F(CudaPixelContainer, Constructors_of_tensors_do_not_write_what_a_filter_ov
   {
     const auto image = TensorImageType::New();
     image->SetRegions(region);
-    itk::CudaUsePooledPixelContainer(image.GetPointer(), region);
+    itk::CudaDetail::CudaUsePooledPixelContainer(image.GetPointer(), region);
     image->Allocate(initialize);
     const auto * const first = reinterpret_cast<const unsigned char *>(image->GetBufferPointer());
     ASSERT_EQ(static_cast<const void *>(first), used);
@@ -236,7 +237,7 @@ size_t CountedElement::Constructions = 0;
 
 TEST_F(CudaPixelContainer, Elements_that_are_more_than_bytes_are_constructed)
 {
-  const auto container = itk::CudaPixelContainer<itk::SizeValueType, CountedElement>::New();
+  const auto container = itk::CudaDetail::CudaPixelContainer<itk::SizeValueType, CountedElement>::New();
   container->Reserve(mebibyte / 8);
   EXPECT_EQ(CountedElement::Constructions, mebibyte / 8);
 }
@@ -411,7 +412,7 @@ TEST_F(CudaPixelContainer, Imported_container_with_room_stays)
   const auto image = ImageType::New();
   image->SetRegions(GetLargeRegion());
   image->SetPixelContainer(container);
-  itk::CudaUsePooledPixelContainer(image.GetPointer(), GetLargeRegion());
+  itk::CudaDetail::CudaUsePooledPixelContainer(image.GetPointer(), GetLargeRegion());
   EXPECT_EQ(image->GetPixelContainer(), container.GetPointer());
 }
 
@@ -487,18 +488,18 @@ TEST_F(CudaPixelContainer, Vector_image_and_images_of_vectors_are_pooled)
   const auto                image = VectorImageType::New();
   image->SetRegions(size);
   image->SetNumberOfComponentsPerPixel(5);
-  itk::CudaUsePooledPixelContainer(image.GetPointer(), image->GetLargestPossibleRegion());
+  itk::CudaDetail::CudaUsePooledPixelContainer(image.GetPointer(), image->GetLargestPossibleRegion());
   image->Allocate();
   EXPECT_TRUE(IsPooled(image.GetPointer()));
   EXPECT_EQ(image->GetPixelContainer()->Capacity(), size_t{ 128 } * 64 * 64 * 5);
-  itk::CudaUsePooledPixelContainer(image.GetPointer(), image->GetLargestPossibleRegion());
+  itk::CudaDetail::CudaUsePooledPixelContainer(image.GetPointer(), image->GetLargestPossibleRegion());
   EXPECT_EQ(image->GetPixelContainer()->Capacity(), size_t{ 128 } * 64 * 64 * 5) << "it had room";
 
   using RGBImageType = itk::Image<itk::RGBPixel<unsigned char>, 2>;
   RGBImageType::SizeType rgbSize = { { 1024, 1024 } };
   const auto             rgb = RGBImageType::New();
   rgb->SetRegions(rgbSize);
-  itk::CudaUsePooledPixelContainer(rgb.GetPointer(), rgb->GetLargestPossibleRegion());
+  itk::CudaDetail::CudaUsePooledPixelContainer(rgb.GetPointer(), rgb->GetLargestPossibleRegion());
   rgb->Allocate();
   EXPECT_TRUE(IsPooled(rgb.GetPointer()));
   if (hasPool)
@@ -509,7 +510,7 @@ TEST_F(CudaPixelContainer, Vector_image_and_images_of_vectors_are_pooled)
 
 TEST_F(CudaPixelContainer, Elements_with_a_destructor_stay_out_of_the_pool)
 {
-  const auto container = itk::CudaPixelContainer<itk::SizeValueType, std::string>::New();
+  const auto container = itk::CudaDetail::CudaPixelContainer<itk::SizeValueType, std::string>::New();
   container->Reserve(mebibyte / 8);
   (*container)[7] = "a text that is too long to be kept inside of the string object itself";
   EXPECT_EQ(Pool::GetBytesInUse(), 0u);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "itkCudaRegionSnakeEngine.h"
+#include "itkCudaDetailRegionSnakeEngine.h"
+#include "itkCudaDetailRegionSnakeGeometry.h"
 #include "itkCudaNoiseLaws.h"
 #include "itkCudaRegionLaws.h"
-#include "itkCudaRegionSnakeGeometry.h"
 #include "itkCudaSnakeCore.h"
 #include "itkCudaSnakePlan.h"
 #include "itkCudaSnakeScene.h"
@@ -29,12 +29,12 @@ namespace
 {
 using itk::CudaComponentType;
 using itk::CudaFiltersEnums;
-using itk::CudaImageView;
-using itk::CudaRegionSnakeInput;
-using itk::CudaRegionSnakeObserver;
-using itk::CudaRegionSnakeParameters;
+using itk::CudaDetail::CudaImageView;
+using itk::CudaDetail::CudaRegionSnakeInput;
+using itk::CudaDetail::CudaRegionSnakeObserver;
+using itk::CudaDetail::CudaRegionSnakeParameters;
 using itk::CudaRegionSnakeResult;
-using itk::CudaRegionSnakeState;
+using itk::CudaDetail::CudaRegionSnakeState;
 using itk::CudaRegionSnakeStep;
 using itk::CudaRegionSnakeStop;
 using itk::CudaSnakePolygon;
@@ -66,9 +66,9 @@ using Kind = CudaRegionSnakeStep::Kind;
 Moments
 SumPixels(const Case & image, const CudaSnakePolygon & polygon, uint32_t exponent)
 {
-  const int32_t                height = image.Height >> exponent;
-  const itk::CudaSnakeRowSpans spans = itk::ComputeCudaSnakeRowSpans(polygon, height);
-  Moments                      sums;
+  const int32_t                            height = image.Height >> exponent;
+  const itk::CudaDetail::CudaSnakeRowSpans spans = itk::CudaDetail::ComputeCudaSnakeRowSpans(polygon, height);
+  Moments                                  sums;
   for (int32_t y = 0; y < height << exponent; ++y)
   {
     const size_t row = static_cast<size_t>(y >> exponent);
@@ -116,7 +116,7 @@ public:
   {
     ++m_States;
     const CudaRegionSnakeStep & step = state.Step;
-    ASSERT_TRUE(itk::CudaSnakePolygonIsSimple(state.Polygon)) << this->Describe(step);
+    ASSERT_TRUE(itk::CudaDetail::CudaSnakePolygonIsSimple(state.Polygon)) << this->Describe(step);
     if (m_Image.Parameters.NoiseLaw != NoiseLaw::LogNormal)
     {
       const Moments expected = SumPixels(m_Image, state.Polygon, step.LevelExponent);
@@ -169,7 +169,7 @@ RunChecked(const Case & image)
   observer.Step = [&checker](const CudaRegionSnakeState & state) { checker(state); };
   const CudaRegionSnakeResult result = image.Run(1, observer);
   EXPECT_EQ(static_cast<size_t>(checker.GetNumberOfStates()), result.Record.size());
-  EXPECT_TRUE(itk::CudaSnakePolygonIsSimple(result.Polygon));
+  EXPECT_TRUE(itk::CudaDetail::CudaSnakePolygonIsSimple(result.Polygon));
 }
 
 template <typename TFunction>
@@ -230,7 +230,7 @@ struct ConvergedSnake
   double
   GetGain(const CudaSnakePolygon & other) const
   {
-    if (!itk::CudaSnakePolygonIsSimple(other) || (DoubledArea(other) > 0) != (DoubledArea(Polygon) > 0))
+    if (!itk::CudaDetail::CudaSnakePolygonIsSimple(other) || (DoubledArea(other) > 0) != (DoubledArea(Polygon) > 0))
     {
       return std::numeric_limits<double>::infinity();
     }
@@ -559,9 +559,9 @@ TEST(CudaRegionSnakeEngine, PixelTypesAndOffsetsAgree)
   }
   CudaRegionSnakeInput input;
   input.Image = MakeImageView(shorts.data(), CudaComponentType::Short, scene.Width, scene.Height);
-  const CudaRegionSnakeResult fromShorts = itk::CudaRegionSnakeOnHost(input, image.Parameters, 1, {});
+  const CudaRegionSnakeResult fromShorts = itk::CudaDetail::CudaRegionSnakeOnHost(input, image.Parameters, 1, {});
   input.Image = MakeImageView(floats.data(), CudaComponentType::Float, scene.Width, scene.Height);
-  const CudaRegionSnakeResult fromFloats = itk::CudaRegionSnakeOnHost(input, image.Parameters, 1, {});
+  const CudaRegionSnakeResult fromFloats = itk::CudaDetail::CudaRegionSnakeOnHost(input, image.Parameters, 1, {});
   ASSERT_EQ(fromShorts.Polygon.size(), expected.Polygon.size());
   for (size_t i = 0; i < expected.Polygon.size(); ++i)
   {
@@ -587,7 +587,7 @@ TEST(CudaRegionSnakeEngine, CriterionOfFloatsIsInNaturalUnits)
     parameters.NumberOfLooks = looks;
     CudaRegionSnakeInput input;
     input.Image = MakeImageView(floats.data(), CudaComponentType::Float, scene.Width, scene.Height);
-    return itk::CudaRegionSnakeOnHost(input, parameters, 1, {}).CriterionOfOneRegion;
+    return itk::CudaDetail::CudaRegionSnakeOnHost(input, parameters, 1, {}).CriterionOfOneRegion;
   };
   for (const auto law : AllLaws)
   {
@@ -633,7 +633,7 @@ TEST(CudaRegionSnakeEngine, ImagesThatCannotBeAreRefused)
   input.Image = MakeImageView(floats.data(), CudaComponentType::Float, 40, 40);
   const auto run = [&](CudaFiltersEnums::NoiseLaw law) {
     parameters.NoiseLaw = law;
-    return itk::CudaRegionSnakeOnHost(input, parameters, 2, {});
+    return itk::CudaDetail::CudaRegionSnakeOnHost(input, parameters, 2, {});
   };
   floats[5 * 40 + 3] = std::numeric_limits<float>::quiet_NaN();
   floats[9 * 40 + 1] = std::numeric_limits<float>::infinity();
@@ -670,7 +670,7 @@ TEST(CudaRegionSnakeEngine, StartPolygons)
   input.Image = MakeImageView(image.Pixels.data(), CudaComponentType::UShort, image.Width, image.Height);
   CudaSnakePolygon start;
   input.StartPolygon = &start;
-  const auto run = [&]() { return itk::CudaRegionSnakeOnHost(input, image.Parameters, 1, {}); };
+  const auto run = [&]() { return itk::CudaDetail::CudaRegionSnakeOnHost(input, image.Parameters, 1, {}); };
   EXPECT_MESSAGE(run(), "has 0 different vertices");
   start = { { 1, 1 }, { 1, 1 }, { 9, 9 } };
   EXPECT_MESSAGE(run(), "has 2 different vertices");
@@ -706,7 +706,7 @@ TEST(CudaRegionSnakeEngine, StartMasks)
   CudaRegionSnakeInput input;
   input.Image = MakeImageView(image.Pixels.data(), CudaComponentType::UShort, image.Width, image.Height);
   input.StartMask = &maskView;
-  const auto run = [&]() { return itk::CudaRegionSnakeOnHost(input, image.Parameters, 1, {}); };
+  const auto run = [&]() { return itk::CudaDetail::CudaRegionSnakeOnHost(input, image.Parameters, 1, {}); };
   EXPECT_MESSAGE(run(), "The initial mask has 0 valid pixels inside");
   for (int y = 20; y < 60; ++y)
   {
@@ -768,7 +768,7 @@ TEST(CudaSnakeStart, TracedMasksAreSimpleAndCoverTheirComponent)
     const CudaImageView    view = MakeImageView(mask.data(), CudaComponentType::UChar, side, side);
     const uint32_t         limit = number % 3 == 0 ? 8 : 4096;
     const CudaSnakePolygon polygon = TraceMask(view, static_cast<uint32_t>(number % 2), limit);
-    ASSERT_TRUE(itk::CudaSnakePolygonIsSimple(polygon)) << "mask " << number;
+    ASSERT_TRUE(itk::CudaDetail::CudaSnakePolygonIsSimple(polygon)) << "mask " << number;
     ASSERT_LE(polygon.size(), limit) << "mask " << number;
   }
   // A ring with a gap at a corner only: the hole is filled.

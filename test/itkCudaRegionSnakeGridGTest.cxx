@@ -19,9 +19,9 @@
 // device, they all get through, with the host's results bit for bit.
 namespace
 {
-using itk::CudaRegionSnakeInput;
-using itk::CudaRegionSnakeObserver;
-using itk::CudaRegionSnakeParameters;
+using itk::CudaDetail::CudaRegionSnakeInput;
+using itk::CudaDetail::CudaRegionSnakeObserver;
+using itk::CudaDetail::CudaRegionSnakeParameters;
 using itk::CudaRegionSnakeResult;
 using itk::cuda::Case;
 using itk::cuda::ExpectSameResults;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "itkBinaryThresholdImageFilter.h"
 #include "itkCommand.h"
+#include "itkCudaDetailPixelContainer.h"
+#include "itkCudaDetailRegionSnakeGeometry.h"
 #include "itkCudaFiltersConfiguration.h"
-#include "itkCudaPixelContainer.h"
-#include "itkCudaRegionSnakeGeometry.h"
 #include "itkCudaRegionSnakeImageFilter.h"
 #include "itkCudaSnakeScene.h"
 #include "itkCudaSnakeTestCase.h"
@@ -77,7 +77,7 @@ MakeFilter(ImageOf<TPixel> * image)
 double
 OverlapWithTruth(const MaskType * labels, const SnakeScene & scene, unsigned char inside)
 {
-  const auto   spans = itk::ComputeCudaSnakeRowSpans(scene.GetTruth().front(), scene.Height);
+  const auto   spans = itk::CudaDetail::ComputeCudaSnakeRowSpans(scene.GetTruth().front(), scene.Height);
   const auto * pixels = labels->GetBufferPointer();
   double       both = 0;
   double       any = 0;
@@ -397,7 +397,7 @@ TEST(CudaRegionSnakeImageFilter, IterationEventsShowEveryStateAndChangeNothing)
     const auto * snake = dynamic_cast<const FilterOf<unsigned short> *>(caller);
     auto *       result = static_cast<Seen *>(data);
     ++result->Events;
-    result->Simple = result->Simple && itk::CudaSnakePolygonIsSimple(snake->GetCurrentPolygon()) &&
+    result->Simple = result->Simple && itk::CudaDetail::CudaSnakePolygonIsSimple(snake->GetCurrentPolygon()) &&
                      snake->GetCurrentStep().NumberOfNodes == snake->GetCurrentPolygon().size();
   });
   filter->AddObserver(itk::IterationEvent(), command);
@@ -739,7 +739,7 @@ TEST(CudaRegionSnakeImageFilter, LabelsAreInPooledMemory)
   filter->SetInput(image);
   filter->SetNoiseLaw(CudaFiltersEnums::NoiseLaw::Gaussian);
   filter->SetBackend(CudaFiltersEnums::Backend::Host);
-  using PooledType = itk::CudaPixelContainer<LabelType::PixelContainer::ElementIdentifier, unsigned long>;
+  using PooledType = itk::CudaDetail::CudaPixelContainer<LabelType::PixelContainer::ElementIdentifier, unsigned long>;
   filter->Update();
   EXPECT_NE(dynamic_cast<const PooledType *>(filter->GetOutput()->GetPixelContainer()), nullptr);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "itkCudaRegionSnakeLabels.h"
-#include "itkCudaRegionSnakeGeometry.h"
+#include "itkCudaDetailRegionSnakeGeometry.h"
+#include "itkCudaDetailRegionSnakeLabels.h"
 
 #include <gtest/gtest.h>
 
@@ -86,17 +86,17 @@ TYPED_TEST(CudaRegionSnakeLabels, AreThoseOfOnePixelAfterTheOther)
     for (int trial = 0; trial < 60; ++trial)
     {
       const auto [width, height] = sides[trial % 6];
-      const CudaSnakePolygon       polygon = RandomPolygon(random, width, height);
-      const itk::CudaSnakeRowSpans spans = itk::ComputeCudaSnakeRowSpans(polygon, height);
-      const auto                   number = static_cast<size_t>(width) * static_cast<size_t>(height);
+      const CudaSnakePolygon                   polygon = RandomPolygon(random, width, height);
+      const itk::CudaDetail::CudaSnakeRowSpans spans = itk::CudaDetail::ComputeCudaSnakeRowSpans(polygon, height);
+      const auto                               number = static_cast<size_t>(width) * static_cast<size_t>(height);
       // Memory in which every byte would be seen that is not written, or written beyond the image.
       const auto poison = static_cast<TypeParam>(0x55);
       const auto pixels = std::make_unique<TypeParam[]>(number + 2 * guard);
       std::fill_n(pixels.get(), number + 2 * guard, poison);
-      const bool                            swapped = trial % 2 == 1; // so that the poison of bool is seen as well
-      const TypeParam                       in = swapped ? outside : inside;
-      const TypeParam                       out = swapped ? inside : outside;
-      const itk::CudaSnakeLabels<TypeParam> labels{ spans, static_cast<size_t>(width), in, out };
+      const bool      swapped = trial % 2 == 1; // so that the poison of bool is seen as well
+      const TypeParam in = swapped ? outside : inside;
+      const TypeParam out = swapped ? inside : outside;
+      const itk::CudaDetail::CudaSnakeLabels<TypeParam> labels{ spans, static_cast<size_t>(width), in, out };
       labels.Write(pixels.get() + guard, *threader);
       for (size_t i = 0; i < number; ++i)
       {

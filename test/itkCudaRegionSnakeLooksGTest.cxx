@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "itkCudaRegionSnakeEngine.h"
-#include "itkCudaRegionSnakeGeometry.h"
+#include "itkCudaDetailRegionSnakeEngine.h"
+#include "itkCudaDetailRegionSnakeGeometry.h"
 #include "itkCudaSnakeDeviceTest.h"
 #include "itkCudaSnakeTestCase.h"
 
@@ -78,10 +78,10 @@ struct AmplitudeScene
   CudaRegionSnakeResult
   Run(const std::vector<TPixel> & pixels, itk::CudaComponentType type, CudaFiltersEnums::NoiseLaw law) const
   {
-    itk::CudaRegionSnakeInput input;
+    itk::CudaDetail::CudaRegionSnakeInput input;
     input.Image = itk::cuda::MakeImageView(
       pixels.data(), type, static_cast<size_t>(Scene.Width), static_cast<size_t>(Scene.Height));
-    return itk::CudaRegionSnakeOnHost(input, GetParameters(law), 1, {});
+    return itk::CudaDetail::CudaRegionSnakeOnHost(input, GetParameters(law), 1, {});
   }
   CudaRegionSnakeResult
   RunRayleigh() const
@@ -94,10 +94,10 @@ struct AmplitudeScene
     return Run(GetIntensities(), itk::CudaComponentType::Float, CudaFiltersEnums::NoiseLaw::Gamma);
   }
 
-  itk::CudaRegionSnakeParameters
+  itk::CudaDetail::CudaRegionSnakeParameters
   GetParameters(CudaFiltersEnums::NoiseLaw law) const
   {
-    itk::CudaRegionSnakeParameters parameters;
+    itk::CudaDetail::CudaRegionSnakeParameters parameters;
     parameters.NoiseLaw = law;
     parameters.NumberOfLooks = NumberOfLooks;
     parameters.MinimumEdgeLength = 8.0;
@@ -111,7 +111,7 @@ private:
     std::vector<unsigned char> inside(static_cast<size_t>(Scene.Width) * static_cast<size_t>(Scene.Height), 0);
     for (const itk::CudaSnakePolygon & outline : Scene.GetTruth())
     {
-      const itk::CudaSnakeRowSpans spans = itk::ComputeCudaSnakeRowSpans(outline, Scene.Height);
+      const itk::CudaDetail::CudaSnakeRowSpans spans = itk::CudaDetail::ComputeCudaSnakeRowSpans(outline, Scene.Height);
       for (size_t y = 0; y < static_cast<size_t>(Scene.Height); ++y)
       {
         for (size_t i = spans.First[y]; i < spans.First[y + 1]; i += 2)
@@ -266,14 +266,14 @@ TEST_F(CudaRegionSnakeLooksGpu, DeviceAndHostAgreeForEveryNumberOfLooks)
   {
     const AmplitudeScene scene(700000 + static_cast<uint64_t>(number), Looks[number % 4], number % 10 == 0);
     const auto law = number % 8 < 4 ? CudaFiltersEnums::NoiseLaw::Rayleigh : CudaFiltersEnums::NoiseLaw::Gamma;
-    itk::CudaRegionSnakeInput input;
+    itk::CudaDetail::CudaRegionSnakeInput input;
     input.Image = itk::cuda::MakeImageView(scene.Amplitudes.data(),
                                            itk::CudaComponentType::Float,
                                            static_cast<size_t>(scene.Scene.Width),
                                            static_cast<size_t>(scene.Scene.Height));
-    const itk::CudaRegionSnakeParameters parameters = scene.GetParameters(law);
-    itk::cuda::ExpectSameResults(itk::CudaRegionSnakeOnDevice(input, parameters, m_Device, 1, {}),
-                                 itk::CudaRegionSnakeOnHost(input, parameters, 1, {}),
+    const itk::CudaDetail::CudaRegionSnakeParameters parameters = scene.GetParameters(law);
+    itk::cuda::ExpectSameResults(itk::CudaDetail::CudaRegionSnakeOnDevice(input, parameters, m_Device, 1, {}),
+                                 itk::CudaDetail::CudaRegionSnakeOnHost(input, parameters, 1, {}),
                                  "scene " + std::to_string(number));
     if (HasFatalFailure())
     {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "itkCudaRegionSnakeEngine.h"
-#include "itkCudaRegionSnakeGeometry.h"
+#include "itkCudaDetailRegionSnakeEngine.h"
+#include "itkCudaDetailRegionSnakeGeometry.h"
 #include "itkCudaSnakeScene.h"
 #include "itkMultiThreaderBase.h"
 
@@ -14,7 +14,7 @@ namespace
 {
 using namespace itk::cuda;
 using itk::CudaFiltersEnums;
-using itk::CudaRegionSnakeParameters;
+using itk::CudaDetail::CudaRegionSnakeParameters;
 using itk::CudaRegionSnakeResult;
 
 /** Scenes of the published sizes: 15 megapixels. */
@@ -38,9 +38,9 @@ protected:
   CudaRegionSnakeResult
   Segment(const std::vector<uint16_t> & pixels, const CudaRegionSnakeParameters & parameters) const
   {
-    itk::CudaRegionSnakeInput input;
+    itk::CudaDetail::CudaRegionSnakeInput input;
     input.Image = MakeImageView(pixels.data(), itk::CudaComponentType::UShort, Side, Side);
-    return itk::CudaRegionSnakeOnHost(input, parameters, m_Threads, {});
+    return itk::CudaDetail::CudaRegionSnakeOnHost(input, parameters, m_Threads, {});
   }
 
   static void
@@ -55,9 +55,9 @@ protected:
   static void
   ExpectSumsOfPixels(const std::vector<uint16_t> & pixels, const CudaRegionSnakeResult & result)
   {
-    const itk::CudaSnakeRowSpans spans = itk::ComputeCudaSnakeRowSpans(result.Polygon, Side);
-    uint64_t                     count = 0;
-    uint64_t                     sum = 0;
+    const itk::CudaDetail::CudaSnakeRowSpans spans = itk::CudaDetail::ComputeCudaSnakeRowSpans(result.Polygon, Side);
+    uint64_t                                 count = 0;
+    uint64_t                                 sum = 0;
     for (size_t y = 0; y < static_cast<size_t>(Side); ++y)
     {
       for (size_t i = spans.First[y]; i < spans.First[y + 1]; i += 2)
@@ -93,7 +93,7 @@ protected:
       ExpectSumsOfPixels(pixels, result);
       EXPECT_GE(iou, expectation.IntersectionOverUnion) << expectation.Name;
       EXPECT_TRUE(result.SignificantBoundary) << expectation.Name;
-      EXPECT_TRUE(itk::CudaSnakePolygonIsSimple(result.Polygon)) << expectation.Name;
+      EXPECT_TRUE(itk::CudaDetail::CudaSnakePolygonIsSimple(result.Polygon)) << expectation.Name;
       EXPECT_EQ(result.Stop, itk::CudaRegionSnakeStop::Converged) << expectation.Name;
       if (expectation.Contrast == 1.0 && expectation.Noise == SceneNoise::Gaussian)
       {

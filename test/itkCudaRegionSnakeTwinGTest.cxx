@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "itkCudaRegionSnakeEngine.h"
+#include "itkCudaDetailRegionSnakeEngine.h"
 #include "itkCudaSnakeDeviceTest.h"
 #include "itkCudaSnakeTestCase.h"
 #include "itkMultiThreaderBase.h"
@@ -14,9 +14,9 @@
 namespace
 {
 using itk::CudaFiltersEnums;
-using itk::CudaRegionSnakeInput;
-using itk::CudaRegionSnakeObserver;
-using itk::CudaRegionSnakeParameters;
+using itk::CudaDetail::CudaRegionSnakeInput;
+using itk::CudaDetail::CudaRegionSnakeObserver;
+using itk::CudaDetail::CudaRegionSnakeParameters;
 using itk::CudaRegionSnakeResult;
 using itk::cuda::Case;
 using itk::cuda::ExpectSameResults;
@@ -33,7 +33,7 @@ protected:
   RunOnDevice(const Case & image, const CudaRegionSnakeObserver & observer = {}) const
   {
     return image.RunWith([&](const CudaRegionSnakeInput & input, const CudaRegionSnakeParameters & parameters) {
-      return itk::CudaRegionSnakeOnDevice(input, parameters, m_Device, m_Threads, observer);
+      return itk::CudaDetail::CudaRegionSnakeOnDevice(input, parameters, m_Device, m_Threads, observer);
     });
   }
 
@@ -91,7 +91,7 @@ TEST_F(CudaRegionSnakeTwinGpu, ObserversSeeTheSameStatesAndChangeNothing)
     } onHost, onDevice;
     const auto watch = [](Seen & seen) {
       CudaRegionSnakeObserver observer;
-      observer.Step = [&seen](const itk::CudaRegionSnakeState & state) {
+      observer.Step = [&seen](const itk::CudaDetail::CudaRegionSnakeState & state) {
         seen.Polygons.push_back(state.Polygon);
         seen.Sums.push_back(state.Sum);
       };
@@ -132,8 +132,8 @@ TEST_F(CudaRegionSnakeTwinGpu, StartsOfTheUser)
   const auto                    run = [&](bool device) {
     return image.RunWith([&](CudaRegionSnakeInput input, const CudaRegionSnakeParameters & parameters) {
       input.StartPolygon = &start;
-      return device ? itk::CudaRegionSnakeOnDevice(input, parameters, m_Device, m_Threads, none)
-                                       : itk::CudaRegionSnakeOnHost(input, parameters, m_Threads, none);
+      return device ? itk::CudaDetail::CudaRegionSnakeOnDevice(input, parameters, m_Device, m_Threads, none)
+                                       : itk::CudaDetail::CudaRegionSnakeOnHost(input, parameters, m_Threads, none);
     });
   };
   ExpectSameResults(run(false), run(true), "start polygon");

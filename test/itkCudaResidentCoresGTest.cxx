@@ -4,11 +4,11 @@
 // the plan that does not. Workspaces have exactly the bytes that the cores ask for.
 
 #include "itkCudaCall.h"
+#include "itkCudaDetailGaussianPlan.h"
 #include "itkCudaDevice.h"
 #include "itkCudaFiltersConfiguration.h"
 #include "itkCudaGaussianDevice.h"
 #include "itkCudaGaussianFirDevice.h"
-#include "itkCudaGaussianPlan.h"
 #include "itkCudaMemory.h"
 #include "itkCudaPartitionedGaussianDevice.h"
 #include "itkCudaPassChain.h"
@@ -26,6 +26,7 @@
 namespace
 {
 using namespace itk;
+using namespace itk::CudaDetail;
 using namespace itk::cuda;
 
 size_t
@@ -241,7 +242,7 @@ TEST_F(ResidentCoresGpuTest, PartitionsKeepTheirInputWhereTheyAreTold)
       for (unsigned int i = 0; i < passes; ++i)
       {
         const size_t length = size[i % 3];
-        plan.Passes.push_back({ i % 3, 1.5, CudaCentralPixelRadius(3.0), CudaAutomaticNumberOfBlocks(length) });
+        plan.Passes.push_back({ i % 3, 1.5, CudaCentralPixelRadius(3.0), CudaAutomaticNumberOfSections(length) });
       }
       std::ostringstream what;
       what << partition << ", " << passes << " passes";

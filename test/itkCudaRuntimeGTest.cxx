@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "itkCudaDetailHostMemoryPool.h"
 #include "itkCudaDevice.h"
 #include "itkCudaError.h"
-#include "itkCudaHostMemoryPool.h"
 #include "itkCudaMemory.h"
 #include "itkCudaMemoryCounts.h"
 #include "itkCudaMemoryQuery.h"
@@ -285,7 +285,7 @@ TEST_F(CudaRuntime, Pinned_chunks_are_counted_and_used_again)
 
 TEST_F(CudaRuntime, Blocks_of_host_memory_make_room_for_pinned_chunks)
 {
-  using Pool = itk::CudaHostMemoryPool;
+  using Pool = itk::CudaDetail::CudaHostMemoryPool;
   const DeviceGuard guard(device);
   const size_t      limit = Configuration::GetHostCacheLimit();
   Configuration::ReleaseMemory();

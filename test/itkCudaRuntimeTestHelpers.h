@@ -3,6 +3,7 @@
 #define itkCudaRuntimeTestHelpers_h
 
 #include "itkCudaCall.h"
+#include "itkCudaDetailNames.h"
 #include "itkCudaDeviceView.h"
 #include "itkCudaFiltersConfiguration.h"
 #include "itkCudaStream.h"

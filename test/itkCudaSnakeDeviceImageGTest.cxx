@@ -40,7 +40,7 @@ protected:
   std::unique_ptr<DeviceSnakeImage>
   Prepare(const TypedCase & image) const
   {
-    return image.WithInput([&](const itk::CudaRegionSnakeInput & input) {
+    return image.WithInput([&](const itk::CudaDetail::CudaRegionSnakeInput & input) {
       return std::make_unique<DeviceSnakeImage>(input, image.Parameters, Threads(2), m_Device);
     });
   }
@@ -146,12 +146,12 @@ TEST_F(CudaSnakeImageGpu, TheFilterStaysWithinItsWorkingSet)
     {
       ++seed;
       const TypedCase image = RandomTypedCase(seed, law, type, seed % 2 == 0, seed % 3 == 0 ? 800 : 100);
-      image.WithInput([&](const itk::CudaRegionSnakeInput & input) {
+      image.WithInput([&](const itk::CudaDetail::CudaRegionSnakeInput & input) {
         const size_t inUse = itk::CudaFiltersConfiguration::GetDeviceBytesInUse();
-        itk::CudaFiltersConfiguration::SetDeviceMemoryLimit(inUse +
-                                                            itk::CudaRegionSnakeWorkingSet(input, image.Parameters));
+        itk::CudaFiltersConfiguration::SetDeviceMemoryLimit(
+          inUse + itk::CudaDetail::CudaRegionSnakeWorkingSet(input, image.Parameters));
         const auto answer =
-          AnswerOf([&] { return itk::CudaRegionSnakeOnDevice(input, image.Parameters, m_Device, 1, {}); });
+          AnswerOf([&] { return itk::CudaDetail::CudaRegionSnakeOnDevice(input, image.Parameters, m_Device, 1, {}); });
         itk::CudaFiltersConfiguration::SetDeviceMemoryLimit(0);
         EXPECT_EQ(answer.Message, "") << image.Name;
       });

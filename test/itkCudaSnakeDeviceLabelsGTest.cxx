@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "itkCudaCall.h"
+#include "itkCudaDetailRegionSnakeLabels.h"
 #include "itkCudaDevice.h"
 #include "itkCudaMemory.h"
-#include "itkCudaRegionSnakeLabels.h"
 #include "itkCudaSnakeDeviceLabels.h"
 #include "itkCudaSnakeDeviceTest.h"
 #include "itkCudaSnakeScene.h"
@@ -19,7 +19,7 @@ namespace
 {
 using itk::CudaComponentType;
 using itk::CudaSnakePolygon;
-using itk::CudaSnakeRowSpans;
+using itk::CudaDetail::CudaSnakeRowSpans;
 using itk::cuda::DeviceBuffer;
 using itk::cuda::DeviceView;
 using itk::cuda::SplitMix64;
@@ -34,10 +34,10 @@ protected:
   Compare(const CudaSnakePolygon & polygon, size_t width, size_t height, size_t stride, TPixel inside, TPixel outside)
     const
   {
-    constexpr unsigned char            poison = 0xcd;
-    const CudaSnakeRowSpans            spans = itk::ComputeCudaSnakeRowSpans(polygon, static_cast<int32_t>(height));
-    std::vector<TPixel>                expected(width * height);
-    const itk::CudaSnakeLabels<TPixel> writer{ spans, width, inside, outside };
+    constexpr unsigned char poison = 0xcd;
+    const CudaSnakeRowSpans spans = itk::CudaDetail::ComputeCudaSnakeRowSpans(polygon, static_cast<int32_t>(height));
+    std::vector<TPixel>     expected(width * height);
+    const itk::CudaDetail::CudaSnakeLabels<TPixel> writer{ spans, width, inside, outside };
     writer.WriteRows(expected.data(), 0, height);
 
     const itk::cuda::DeviceGuard guard(m_Device);
@@ -110,7 +110,7 @@ TEST_F(CudaSnakeDeviceLabelsGpu, OfACombAreThoseOfTheHost)
 TEST_F(CudaSnakeDeviceLabelsGpu, ImagesThatCannotBeAreRefused)
 {
   const StreamLease       stream(m_Device);
-  const CudaSnakeRowSpans spans = itk::ComputeCudaSnakeRowSpans({ { 0, 0 }, { 9, 0 }, { 9, 9 } }, 12);
+  const CudaSnakeRowSpans spans = itk::CudaDetail::ComputeCudaSnakeRowSpans({ { 0, 0 }, { 9, 0 }, { 9, 9 } }, 12);
   const DeviceBuffer      memory(1 << 16, stream);
   DeviceView              view;
   view.Data = memory.GetPointer();

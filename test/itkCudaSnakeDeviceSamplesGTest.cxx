@@ -22,7 +22,7 @@ namespace
 using itk::CudaComponentSize;
 using itk::CudaComponentType;
 using itk::CudaFiltersEnums;
-using itk::CudaRegionSnakeInput;
+using itk::CudaDetail::CudaRegionSnakeInput;
 using itk::cuda::AnswerOf;
 using itk::cuda::DeviceBuffer;
 using itk::cuda::DeviceView;

@@ -14,7 +14,7 @@ using itk::cuda::snake::SnakeRun;
 std::unique_ptr<HostSnakeImage>
 Prepare(const TypedCase & image)
 {
-  return image.WithInput([&](const itk::CudaRegionSnakeInput & input) {
+  return image.WithInput([&](const itk::CudaDetail::CudaRegionSnakeInput & input) {
     return std::make_unique<HostSnakeImage>(input, image.Parameters, Threads(2));
   });
 }

@@ -2,7 +2,8 @@
 #ifndef itkCudaSnakeImageTestCase_h
 #define itkCudaSnakeImageTestCase_h
 
-#include "itkCudaRegionSnakeEngine.h"
+#include "itkCudaDetailNames.h"
+#include "itkCudaDetailRegionSnakeEngine.h"
 #include "itkCudaSnakeRun.h"
 #include "itkCudaSnakeTestCase.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "itkCudaSnakeCore.h"
+#include "itkCudaDetailRegionSnakeGeometry.h"
 #include "itkCudaRegionLattice.h"
-#include "itkCudaRegionSnakeGeometry.h"
+#include "itkCudaSnakeCore.h"
 #include "itkMacro.h"
 
 #include <gtest/gtest.h>
@@ -343,8 +343,8 @@ TEST(CudaSnakeLattice, RowSpansHoldThePixelsOfSimplePolygons)
   Random        random(3);
   for (int trial = 0; trial < 1000; ++trial)
   {
-    const CudaSnakePolygon       polygon = random.SimplePolygon(random(3, 12), side);
-    const itk::CudaSnakeRowSpans spans = itk::ComputeCudaSnakeRowSpans(polygon, side);
+    const CudaSnakePolygon                   polygon = random.SimplePolygon(random(3, 12), side);
+    const itk::CudaDetail::CudaSnakeRowSpans spans = itk::CudaDetail::ComputeCudaSnakeRowSpans(polygon, side);
     for (int y = 0; y < side; ++y)
     {
       ASSERT_EQ((spans.First[y + 1] - spans.First[y]) % 2, 0u);
@@ -364,11 +364,11 @@ TEST(CudaSnakeLattice, RowSpansHoldThePixelsOfSimplePolygons)
 TEST(CudaSnakeLattice, RowSpansRefusePolygonsOutsideTheRows)
 {
   const CudaSnakePolygon triangle{ { 1, 2 }, { 9, 4 }, { 3, 7 } };
-  EXPECT_EQ(itk::ComputeCudaSnakeRowSpans(triangle, 7).First.back(), 10u);
-  EXPECT_THROW(itk::ComputeCudaSnakeRowSpans(triangle, 6), itk::ExceptionObject);
-  EXPECT_THROW(itk::ComputeCudaSnakeRowSpans(triangle, 0), itk::ExceptionObject);
-  EXPECT_THROW(itk::ComputeCudaSnakeRowSpans({ { 1, -1 }, { 9, 4 }, { 3, 6 } }, 7), itk::ExceptionObject);
-  EXPECT_EQ(itk::ComputeCudaSnakeRowSpans({}, 0).Columns.size(), 0u);
+  EXPECT_EQ(itk::CudaDetail::ComputeCudaSnakeRowSpans(triangle, 7).First.back(), 10u);
+  EXPECT_THROW(itk::CudaDetail::ComputeCudaSnakeRowSpans(triangle, 6), itk::ExceptionObject);
+  EXPECT_THROW(itk::CudaDetail::ComputeCudaSnakeRowSpans(triangle, 0), itk::ExceptionObject);
+  EXPECT_THROW(itk::CudaDetail::ComputeCudaSnakeRowSpans({ { 1, -1 }, { 9, 4 }, { 3, 6 } }, 7), itk::ExceptionObject);
+  EXPECT_EQ(itk::CudaDetail::ComputeCudaSnakeRowSpans({}, 0).Columns.size(), 0u);
 }
 
 TEST(CudaSnakeLattice, SegmentsMeetAgreesWithSolving)
@@ -405,7 +405,7 @@ TEST(CudaSnakeLattice, SimplicityAgreesWithAllPairs)
     const CudaSnakePolygon polygon = random.Polygon(random(3, 7), 6);
     const bool             expected = IsSimpleByPairs(polygon);
     simple += expected ? 1 : 0;
-    ASSERT_EQ(itk::CudaSnakePolygonIsSimple(polygon), expected) << "polygon " << trial;
+    ASSERT_EQ(itk::CudaDetail::CudaSnakePolygonIsSimple(polygon), expected) << "polygon " << trial;
   }
   EXPECT_GT(simple, 5000);
 }
@@ -447,7 +447,7 @@ TEST(CudaSnakeLattice, SimplicityOfManyNodesAgreesWithAllPairs)
     std::rotate(polygon.begin(), polygon.begin() + random(0, static_cast<int>(polygon.size()) - 1), polygon.end());
     const bool expected = IsSimpleByPairs(polygon);
     simple += expected ? 1 : 0;
-    ASSERT_EQ(itk::CudaSnakePolygonIsSimple(polygon), expected) << "seed 11, polygon " << trial;
+    ASSERT_EQ(itk::CudaDetail::CudaSnakePolygonIsSimple(polygon), expected) << "seed 11, polygon " << trial;
   }
   EXPECT_GT(simple, 500);
   EXPECT_LT(simple, 2500);
@@ -470,10 +470,10 @@ TEST(CudaSnakeLattice, SimplicityOf65536NodesIsNotAQuestionOfAllPairs)
   const auto start = std::chrono::steady_clock::now();
   for (int i = 0; i < 8; ++i)
   {
-    EXPECT_TRUE(itk::CudaSnakePolygonIsSimple(comb));
+    EXPECT_TRUE(itk::CudaDetail::CudaSnakePolygonIsSimple(comb));
   }
   comb[3 * comb.size() / 4 + 1].X += 3; // the tip of one tooth reaches the next tooth
-  EXPECT_FALSE(itk::CudaSnakePolygonIsSimple(comb));
+  EXPECT_FALSE(itk::CudaDetail::CudaSnakePolygonIsSimple(comb));
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(20));
 }
 

@@ -2,8 +2,9 @@
 #ifndef itkCudaSnakeTestCase_h
 #define itkCudaSnakeTestCase_h
 
+#include "itkCudaDetailNames.h"
+#include "itkCudaDetailRegionSnakeEngine.h"
 #include "itkCudaRegionLattice.h"
-#include "itkCudaRegionSnakeEngine.h"
 #include "itkCudaSnakeScene.h"
 
 #include <gtest/gtest.h>

@@ -16,7 +16,7 @@ namespace
 {
 using itk::CudaComponentType;
 using itk::CudaError;
-using itk::CudaImageView;
+using itk::CudaDetail::CudaImageView;
 using itk::cuda::DeviceBuffer;
 using itk::cuda::DeviceGuard;
 using itk::cuda::DeviceImage;

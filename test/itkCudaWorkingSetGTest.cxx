@@ -3,9 +3,9 @@
 // Device memory that filters ask for is never more than version 0.1 (945a25c) asked for. The table was printed by that
 // version's functions, by the same code as below.
 
-#include "itkCudaGaussianEngine.h"
-#include "itkCudaGaussianFirEngine.h"
-#include "itkCudaPartitionedGaussianEngine.h"
+#include "itkCudaDetailGaussianEngine.h"
+#include "itkCudaDetailGaussianFirEngine.h"
+#include "itkCudaDetailPartitionedGaussianEngine.h"
 
 #include <gtest/gtest.h>
 
@@ -16,6 +16,7 @@
 namespace
 {
 using namespace itk;
+using namespace itk::CudaDetail;
 
 /** An image's size, components and types, of which only the shape matters. */
 struct Shape
@@ -104,7 +105,7 @@ GetWorkingSets(const Shape & shape)
       sets.push_back(
         CudaGaussianWorkingSet(plan, input, MakeView(shape, shape.Output, shape.Components * plan.Results.size())));
     }
-    const auto single = MakeGaussianLinePlan(1, MakeGaussianKernel(approximation, 0, 4.0, 1.0, false));
+    const auto single = MakeGaussianLinePlan(1, MakeGaussianImpulseResponse(approximation, 0, 4.0, 1.0, false));
     sets.push_back(CudaGaussianWorkingSet(single, input, MakeView(shape, shape.Output, shape.Components)));
   }
   const auto output = MakeView(shape, shape.Output, shape.Components);
@@ -128,7 +129,7 @@ GetWorkingSets(const Shape & shape)
     for (unsigned int axis = 0; axis < shape.Dimension; ++axis)
     {
       plan.Passes.push_back(
-        { axis, 15.0, CudaCentralPixelRadius(30.0), CudaAutomaticNumberOfBlocks(shape.Size[axis]) });
+        { axis, 15.0, CudaCentralPixelRadius(30.0), CudaAutomaticNumberOfSections(shape.Size[axis]) });
     }
     sets.push_back(CudaPartitionedGaussianWorkingSet(plan, input, output));
   }

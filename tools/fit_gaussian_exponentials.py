@@ -12,7 +12,7 @@ the three orders. It approximates the k-th derivative of exp(-t^2/2), under thes
 For given poles the weights are linear: a constrained least-squares problem whose weights are updated until the largest error is
 as small as it can be (Lawson, 1961). The poles minimise the largest of the three orders' errors, each in units of its goal, by
 the method of Nelder and Mead. Sampling at the pixels breaks the moments by what the sampling adds, which is much at small sigma;
-the filter restores them when it makes a kernel (normalise() here, MakeAccurateGaussianKernel() in the module).
+the filter restores them when it makes a kernel (normalise() here, MakeAccurateImpulseResponse() in the module).
 
 usage: fit_gaussian_exponentials.py           fits (a minute), writes the table beside this file and the C++ header, prints figures
        fit_gaussian_exponentials.py --check   checks the committed table and header instead of fitting; exit code 1 if they fail

@@ -2,8 +2,9 @@
 #ifndef itkCudaGaussianCoefficients_h
 #define itkCudaGaussianCoefficients_h
 
+#include "itkCudaDetailGaussianPlan.h"
+#include "itkCudaDetailNames.h"
 #include "itkCudaGaussianCore.h"
-#include "itkCudaGaussianPlan.h"
 
 #include <cmath>
 #include <cstddef>
@@ -15,7 +16,7 @@ namespace itk::cuda::gaussian
 // VPairs is kernel.NumberOfPolePairs.
 template <typename T, unsigned int VPairs>
 inline LineDynamics<T, VPairs>
-MakeLineDynamics(const CudaGaussianKernel & kernel)
+MakeLineDynamics(const CudaGaussianImpulseResponse & kernel)
 {
   LineDynamics<T, VPairs> dynamics;
   for (unsigned int j = 0; j < VPairs; ++j)
@@ -30,7 +31,7 @@ MakeLineDynamics(const CudaGaussianKernel & kernel)
 
 template <typename T, unsigned int VPairs>
 inline LineResponse<T, VPairs>
-MakeLineResponse(const CudaGaussianKernel & kernel)
+MakeLineResponse(const CudaGaussianImpulseResponse & kernel)
 {
   LineResponse<T, VPairs> response;
   double                  centralValue = 0.0;

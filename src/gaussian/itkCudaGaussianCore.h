@@ -2,7 +2,8 @@
 #ifndef itkCudaGaussianCore_h
 #define itkCudaGaussianCore_h
 
-#include "itkCudaGaussianPlan.h"
+#include "itkCudaDetailGaussianPlan.h"
+#include "itkCudaDetailNames.h"
 #include "itkCudaHostDevice.h"
 
 #include <cmath>

@@ -17,7 +17,7 @@ namespace
 {
 template <typename T, unsigned int VPairs>
 SegmentPowers<T, VPairs>
-MakeSegmentPowers(const CudaGaussianKernel & kernel)
+MakeSegmentPowers(const CudaGaussianImpulseResponse & kernel)
 {
   SegmentPowers<T, VPairs> powers;
   for (unsigned int j = 0; j < VPairs; ++j)
@@ -186,9 +186,9 @@ MakeLinePassArguments(const CudaGaussianLinePass & pass,
                       const DeviceView &           source,
                       const LineCut &              cut)
 {
-  const CudaGaussianKernel &   kernel = pass.Results.front().Kernel;
-  const FirstPixels<T>         first = GetFirstPixels<T>(pass, source, cut);
-  LinePassArguments<T, VPairs> arguments{};
+  const CudaGaussianImpulseResponse & kernel = pass.Results.front().Kernel;
+  const FirstPixels<T>                first = GetFirstPixels<T>(pass, source, cut);
+  LinePassArguments<T, VPairs>        arguments{};
   arguments.First = first.Data;
   arguments.FirstStride = first.Stride;
   arguments.EndIsCut = cut.EndIsCut;

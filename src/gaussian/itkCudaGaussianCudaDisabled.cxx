@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "itkCudaDeviceRun.h"
+#include "itkCudaDetailDeviceRun.h"
+#include "itkCudaDetailGaussianEngine.h"
 #include "itkCudaError.h"
-#include "itkCudaGaussianEngine.h"
 
 // Takes the place of the device code in a build without CUDA.
 
-namespace itk
+namespace itk::CudaDetail
 {
 size_t
 CudaGaussianWorkingSet(const CudaGaussianPlan &, const CudaImageView &, const CudaImageView &)
@@ -14,11 +14,11 @@ CudaGaussianWorkingSet(const CudaGaussianPlan &, const CudaImageView &, const Cu
 }
 
 void
-CudaGaussianFilter(const CudaGaussianPlan &,
-                   const CudaImageView &,
-                   const CudaImageView &,
-                   int,
-                   const CudaProgressFunction &)
+RunGaussianPlanOnDevice(const CudaGaussianPlan &,
+                        const CudaImageView &,
+                        const CudaImageView &,
+                        int,
+                        const CudaProgressFunction &)
 {
   throw CudaError(__FILE__, __LINE__, CudaError::Kind::NotUsable, "CudaFilters was built without CUDA");
 }
@@ -30,7 +30,7 @@ CudaRunOnDevice(const CudaGaussianPlan & plan,
                 CudaFilterBackend &,
                 const CudaProgressFunction & progress)
 {
-  CudaGaussianFilter(plan, input, output, 0, progress);
+  RunGaussianPlanOnDevice(plan, input, output, 0, progress);
   return true;
 }
 
@@ -39,4 +39,4 @@ CudaQueueOnDevice(const CudaGaussianPlan &, const CudaDeviceImageView &, const C
 {
   throw CudaError(__FILE__, __LINE__, CudaError::Kind::NotUsable, "CudaFilters was built without CUDA");
 }
-} // end namespace itk
+} // end namespace itk::CudaDetail

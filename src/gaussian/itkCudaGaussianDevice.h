@@ -3,8 +3,9 @@
 #define itkCudaGaussianDevice_h
 
 #include "CudaFiltersExport.h"
+#include "itkCudaDetailGaussianPlan.h"
+#include "itkCudaDetailNames.h"
 #include "itkCudaDeviceView.h"
-#include "itkCudaGaussianPlan.h"
 #include "itkCudaGaussianSchedule.h"
 #include "itkCudaWorkspace.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "itkCudaGaussianEngine.h"
+#include "itkCudaDetailGaussianEngine.h"
 
-#include "itkCudaDeviceRun.h"
+#include "itkCudaDetailDeviceRun.h"
 #include "itkCudaDeviceToDevice.h"
 #include "itkCudaGaussianDevice.h"
 #include "itkCudaHostToHost.h"
@@ -9,13 +9,10 @@
 #include <algorithm>
 #include <vector>
 
-namespace itk
+namespace itk::cuda::gaussian
 {
 namespace
 {
-using namespace cuda;
-using namespace cuda::gaussian;
-
 bool
 HasSeveralResults(const CudaGaussianPlan & plan)
 {
@@ -192,8 +189,6 @@ private:
 };
 } // namespace
 
-namespace cuda::gaussian
-{
 size_t
 GetGaussianWorkspace(const CudaGaussianPlan &     plan,
                      const DeviceView &           input,
@@ -228,22 +223,24 @@ RunGaussian(const CudaGaussianPlan &     plan,
     RunPlan(plan, images.Get(run), workspace, context, cuts);
   }
 }
-} // namespace cuda::gaussian
+} // end namespace itk::cuda::gaussian
 
+namespace itk::CudaDetail
+{
 size_t
 CudaGaussianWorkingSet(const CudaGaussianPlan & plan, const CudaImageView & input, const CudaImageView & output)
 {
-  return GetHostToHostWorkingSet(GaussianCore(plan), input, output);
+  return GetHostToHostWorkingSet(cuda::gaussian::GaussianCore(plan), input, output);
 }
 
 void
-CudaGaussianFilter(const CudaGaussianPlan &     plan,
-                   const CudaImageView &        input,
-                   const CudaImageView &        output,
-                   int                          deviceIndex,
-                   const CudaProgressFunction & progress)
+RunGaussianPlanOnDevice(const CudaGaussianPlan &     plan,
+                        const CudaImageView &        input,
+                        const CudaImageView &        output,
+                        int                          deviceIndex,
+                        const CudaProgressFunction & progress)
 {
-  RunHostToHost(GaussianCore(plan), input, output, deviceIndex, progress);
+  RunHostToHost(cuda::gaussian::GaussianCore(plan), input, output, deviceIndex, progress);
 }
 
 bool
@@ -253,12 +250,12 @@ CudaRunOnDevice(const CudaGaussianPlan &     plan,
                 CudaFilterBackend &          backend,
                 const CudaProgressFunction & progress)
 {
-  return TryHostToHost(GaussianCore(plan), input, output, backend, progress);
+  return TryHostToHost(cuda::gaussian::GaussianCore(plan), input, output, backend, progress);
 }
 
 void
 CudaQueueOnDevice(const CudaGaussianPlan & plan, const CudaDeviceImageView & input, const CudaDeviceImageView & output)
 {
-  RunDeviceToDevice(GaussianCore(plan), input, output, WritesInput(plan));
+  RunDeviceToDevice(cuda::gaussian::GaussianCore(plan), input, output, cuda::gaussian::WritesInput(plan));
 }
-} // end namespace itk
+} // end namespace itk::CudaDetail

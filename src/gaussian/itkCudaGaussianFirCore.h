@@ -2,7 +2,8 @@
 #ifndef itkCudaGaussianFirCore_h
 #define itkCudaGaussianFirCore_h
 
-#include "itkCudaGaussianFirPlan.h"
+#include "itkCudaDetailGaussianFirPlan.h"
+#include "itkCudaDetailNames.h"
 #include "itkCudaHostDevice.h"
 
 #include <cmath>

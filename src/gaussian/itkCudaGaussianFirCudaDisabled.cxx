@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "itkCudaDetailGaussianFirEngine.h"
 #include "itkCudaError.h"
-#include "itkCudaGaussianFirEngine.h"
 
 // Takes the place of the device code in a build without CUDA.
 
-namespace itk
+namespace itk::CudaDetail
 {
 size_t
 CudaGaussianFirWorkingSet(const CudaGaussianFirPlan &, const CudaImageView &, const CudaImageView &)
@@ -13,11 +13,11 @@ CudaGaussianFirWorkingSet(const CudaGaussianFirPlan &, const CudaImageView &, co
 }
 
 void
-CudaGaussianFirFilter(const CudaGaussianFirPlan &,
-                      const CudaImageView &,
-                      const CudaImageView &,
-                      int,
-                      const CudaProgressFunction &)
+RunGaussianFirPlanOnDevice(const CudaGaussianFirPlan &,
+                           const CudaImageView &,
+                           const CudaImageView &,
+                           int,
+                           const CudaProgressFunction &)
 {
   throw CudaError(__FILE__, __LINE__, CudaError::Kind::NotUsable, "CudaFilters was built without CUDA");
 }
@@ -31,4 +31,4 @@ CudaRunOnDevice(const CudaGaussianFirPlan &,
 {
   throw CudaError(__FILE__, __LINE__, CudaError::Kind::NotUsable, "CudaFilters was built without CUDA");
 }
-} // end namespace itk
+} // end namespace itk::CudaDetail

@@ -3,8 +3,9 @@
 #define itkCudaGaussianFirDevice_h
 
 #include "CudaFiltersExport.h"
+#include "itkCudaDetailGaussianFirPlan.h"
+#include "itkCudaDetailNames.h"
 #include "itkCudaDeviceView.h"
-#include "itkCudaGaussianFirPlan.h"
 #include "itkCudaWorkspace.h"
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "itkCudaGaussianFirEngine.h"
+#include "itkCudaDetailGaussianFirEngine.h"
 
 #include "itkCudaGaussianFirDevice.h"
 #include "itkCudaHostToHost.h"
@@ -7,13 +7,10 @@
 
 #include <algorithm>
 
-namespace itk
+namespace itk::cuda::gaussian
 {
 namespace
 {
-using namespace cuda;
-using namespace cuda::gaussian;
-
 size_t
 GetLargestTable(const CudaGaussianFirPlan & plan, CudaComponentType type)
 {
@@ -98,8 +95,6 @@ private:
 };
 } // namespace
 
-namespace cuda::gaussian
-{
 size_t
 GetFirWorkspace(const CudaGaussianFirPlan & plan, const DeviceView & input)
 {
@@ -120,22 +115,24 @@ RunFir(const CudaGaussianFirPlan & plan,
     RunFirPass(plan.Passes[i], plan.TruncatePasses, images.GetSource(i), images.GetDestination(i), workspace, context);
   }
 }
-} // namespace cuda::gaussian
+} // end namespace itk::cuda::gaussian
 
+namespace itk::CudaDetail
+{
 size_t
 CudaGaussianFirWorkingSet(const CudaGaussianFirPlan & plan, const CudaImageView & input, const CudaImageView & output)
 {
-  return GetHostToHostWorkingSet(FirCore(plan), input, output);
+  return GetHostToHostWorkingSet(cuda::gaussian::FirCore(plan), input, output);
 }
 
 void
-CudaGaussianFirFilter(const CudaGaussianFirPlan &  plan,
-                      const CudaImageView &        input,
-                      const CudaImageView &        output,
-                      int                          deviceIndex,
-                      const CudaProgressFunction & progress)
+RunGaussianFirPlanOnDevice(const CudaGaussianFirPlan &  plan,
+                           const CudaImageView &        input,
+                           const CudaImageView &        output,
+                           int                          deviceIndex,
+                           const CudaProgressFunction & progress)
 {
-  RunHostToHost(FirCore(plan), input, output, deviceIndex, progress);
+  RunHostToHost(cuda::gaussian::FirCore(plan), input, output, deviceIndex, progress);
 }
 
 bool
@@ -145,6 +142,6 @@ CudaRunOnDevice(const CudaGaussianFirPlan &  plan,
                 CudaFilterBackend &          backend,
                 const CudaProgressFunction & progress)
 {
-  return TryHostToHost(FirCore(plan), input, output, backend, progress);
+  return TryHostToHost(cuda::gaussian::FirCore(plan), input, output, backend, progress);
 }
-} // end namespace itk
+} // end namespace itk::CudaDetail

@@ -3,7 +3,8 @@
 #define itkCudaGaussianFirHost_h
 
 #include "CudaFiltersExport.h"
-#include "itkCudaGaussianFirPlan.h"
+#include "itkCudaDetailGaussianFirPlan.h"
+#include "itkCudaDetailNames.h"
 
 #include <cstddef>
 

@@ -2,8 +2,9 @@
 #include "itkCudaGaussianHost.h"
 
 #include "itkCudaComputeType.h"
+#include "itkCudaDetailGaussianEngine.h"
+#include "itkCudaDetailNames.h"
 #include "itkCudaGaussianCoefficients.h"
-#include "itkCudaGaussianEngine.h"
 #include "itkCudaGaussianSchedule.h"
 #include "itkCudaHostLines.h"
 #include "itkMultiThreaderBase.h"
@@ -232,7 +233,7 @@ private:
     return state;
   }
 
-  const CudaGaussianKernel             m_Kernel;
+  const CudaGaussianImpulseResponse    m_Kernel;
   const unsigned int                   m_LookAhead;
   LineDynamics<T, VPairs>              m_Dynamics;
   PowerType                            m_ChunkPower; // over a chunk
@@ -242,7 +243,7 @@ private:
 /** Calls `function` with the number of pole pairs as a constant. */
 template <typename TFunction>
 void
-VisitNumberOfPolePairs(const CudaGaussianKernel & kernel, const TFunction & function)
+VisitNumberOfPolePairs(const CudaGaussianImpulseResponse & kernel, const TFunction & function)
 {
   if (kernel.NumberOfPolePairs == 3)
   {
@@ -473,8 +474,8 @@ ForBundlesInParallel(size_t count, size_t pixels, MultiThreaderBase * threader, 
 unsigned int
 GetLookAhead(const CudaGaussianLinePass & pass, size_t length, CudaComponentType type)
 {
-  const CudaGaussianKernel & kernel = pass.Results.front().Kernel;
-  LineProblem                problem;
+  const CudaGaussianImpulseResponse & kernel = pass.Results.front().Kernel;
+  LineProblem                         problem;
   problem.Kind = AxisKind::Strided;
   problem.Length = length;
   problem.SigmaInPixels = kernel.SigmaInPixels;
@@ -593,7 +594,7 @@ GetComponent(CudaImageView view, size_t component)
 
 template <typename T>
 void
-FilterLine(const CudaGaussianKernel & kernel, const T * input, T * output, size_t length)
+FilterLine(const CudaGaussianImpulseResponse & kernel, const T * input, T * output, size_t length)
 {
   if (length == 0)
   {
@@ -607,19 +608,19 @@ FilterLine(const CudaGaussianKernel & kernel, const T * input, T * output, size_
 }
 
 template CudaFilters_EXPORT void
-FilterLine(const CudaGaussianKernel &, const float *, float *, size_t);
+FilterLine(const CudaGaussianImpulseResponse &, const float *, float *, size_t);
 template CudaFilters_EXPORT void
-FilterLine(const CudaGaussianKernel &, const double *, double *, size_t);
+FilterLine(const CudaGaussianImpulseResponse &, const double *, double *, size_t);
 } // namespace itk::cuda::gaussian
 
-namespace itk
+namespace itk::CudaDetail
 {
 void
-CudaGaussianFilterOnHost(const CudaGaussianPlan &     plan,
-                         const CudaImageView &        input,
-                         const CudaImageView &        output,
-                         MultiThreaderBase *          threader,
-                         const CudaProgressFunction & progress)
+RunGaussianPlanOnHost(const CudaGaussianPlan &     plan,
+                      const CudaImageView &        input,
+                      const CudaImageView &        output,
+                      MultiThreaderBase *          threader,
+                      const CudaProgressFunction & progress)
 {
   using namespace cuda::gaussian;
   const size_t results = plan.Results.size();
@@ -643,4 +644,4 @@ CudaGaussianFilterOnHost(const CudaGaussianPlan &     plan,
     });
   }
 }
-} // end namespace itk
+} // end namespace itk::CudaDetail

@@ -3,7 +3,8 @@
 #define itkCudaGaussianHost_h
 
 #include "CudaFiltersExport.h"
-#include "itkCudaGaussianPlan.h"
+#include "itkCudaDetailGaussianPlan.h"
+#include "itkCudaDetailNames.h"
 
 #include <cstddef>
 
@@ -16,7 +17,7 @@ namespace itk::cuda::gaussian
  * that an offset costs no accuracy and constants come out exactly. */
 template <typename T>
 CudaFilters_EXPORT void
-FilterLine(const CudaGaussianKernel & kernel, const T * input, T * output, size_t length);
+FilterLine(const CudaGaussianImpulseResponse & kernel, const T * input, T * output, size_t length);
 } // namespace itk::cuda::gaussian
 
 #endif

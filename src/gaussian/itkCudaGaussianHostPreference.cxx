@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "itkCudaGaussianEngine.h"
+#include "itkCudaDetailGaussianEngine.h"
 #include "itkCudaGaussianTuning.h"
 
 #include <algorithm>
 #include <iterator>
 
-namespace itk
+namespace itk::CudaDetail
 {
 std::string
 CudaGaussianHostPreference(unsigned int axis, size_t numberOfValues)
@@ -28,4 +28,4 @@ CudaGaussianHostPreference(unsigned int axis, size_t numberOfValues)
   }
   return "one pass over " + std::to_string(numberOfValues) + " values is faster on the host than by way of the device";
 }
-} // end namespace itk
+} // end namespace itk::CudaDetail

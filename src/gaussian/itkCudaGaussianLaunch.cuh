@@ -18,7 +18,7 @@ namespace itk::cuda::gaussian
 /** The state n pixels after a pixel of value 1 is G^n (1, e). */
 template <typename T, unsigned int VPairs, unsigned int VLength>
 EndWeights<T, VPairs, VLength>
-MakeEndWeights(const CudaGaussianKernel & kernel)
+MakeEndWeights(const CudaGaussianImpulseResponse & kernel)
 {
   EndWeights<T, VPairs, VLength> weights;
   for (unsigned int j = 0; j < VPairs; ++j)
@@ -64,10 +64,10 @@ LaunchScan(const CudaGaussianLinePass & pass,
            PolePairState<T> *           states,
            const Context &              context)
 {
-  constexpr unsigned int     threads = 128;
-  const CudaGaussianKernel & kernel = pass.Results.front().Kernel;
-  const FirstPixels<T>       first = GetFirstPixels<T>(pass, source, cut);
-  ScanArguments<T, VPairs>   arguments{};
+  constexpr unsigned int              threads = 128;
+  const CudaGaussianImpulseResponse & kernel = pass.Results.front().Kernel;
+  const FirstPixels<T>                first = GetFirstPixels<T>(pass, source, cut);
+  ScanArguments<T, VPairs>            arguments{};
   arguments.Geometry = MakeLineGeometry(source, pass.Axis);
   arguments.Source = static_cast<const T *>(source.Data);
   arguments.First = first.Data;

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "itkCudaGaussianPlan.h"
+#include "itkCudaDetailGaussianPlan.h"
 
+#include "itkCudaDetailImageView.h"
 #include "itkCudaGaussianAccurateConstants.h"
-#include "itkCudaImageView.h"
 #include "itkMacro.h"
 
 #include <algorithm>
 #include <cmath>
 #include <iterator>
 
-namespace itk
+namespace itk::CudaDetail
 {
 namespace
 {
@@ -22,8 +22,8 @@ constexpr double SmallestSpacing = 1e-8;
 struct ExponentialSum
 {
   unsigned int NumberOfPolePairs{ 0 };
-  Complex      Exponent[CudaGaussianKernel::MaximumNumberOfPolePairs];
-  Complex      Amplitude[3][CudaGaussianKernel::MaximumNumberOfPolePairs];
+  Complex      Exponent[CudaGaussianImpulseResponse::MaximumNumberOfPolePairs];
+  Complex      Amplitude[3][CudaGaussianImpulseResponse::MaximumNumberOfPolePairs];
 };
 
 // Table 3 of Farneback and Westin (2006), amplitudes as A - iB.
@@ -41,7 +41,8 @@ ExponentialSum
 MakeAccurateExponentialSum()
 {
   using namespace cuda::gaussian;
-  static_assert(AccurateNumberOfPolePairs <= CudaGaussianKernel::MaximumNumberOfPolePairs, "kernels have room for it");
+  static_assert(AccurateNumberOfPolePairs <= CudaGaussianImpulseResponse::MaximumNumberOfPolePairs,
+                "kernels have room for it");
   const auto toComplex = [](const AccurateConstant & constant) { return Complex(constant.Real, constant.Imaginary); };
   ExponentialSum sum;
   sum.NumberOfPolePairs = AccurateNumberOfPolePairs;
@@ -59,7 +60,7 @@ MakeAccurateExponentialSum()
 // Moments of the half-kernel, sum over n >= 0 of n^k h(n), k = 0, 1, 2: with p = pole and c = weight
 // sum p^n = 1/(1-p), sum n p^n = p/(1-p)^2, sum n^2 p^n = p(1+p)/(1-p)^3.
 double
-HalfKernelMoment(const CudaGaussianKernel & kernel, unsigned int k)
+HalfKernelMoment(const CudaGaussianImpulseResponse & kernel, unsigned int k)
 {
   double moment = 0.0;
   for (unsigned int j = 0; j < kernel.NumberOfPolePairs; ++j)
@@ -73,7 +74,7 @@ HalfKernelMoment(const CudaGaussianKernel & kernel, unsigned int k)
 }
 
 double
-CentralValue(const CudaGaussianKernel & kernel)
+CentralValue(const CudaGaussianImpulseResponse & kernel)
 {
   double h0 = 0.0;
   for (const Complex & weight : kernel.Weight)
@@ -85,13 +86,13 @@ CentralValue(const CudaGaussianKernel & kernel)
 
 // Sum of the whole even kernel: its response to a constant 1.
 double
-EvenKernelSum(const CudaGaussianKernel & kernel)
+EvenKernelSum(const CudaGaussianImpulseResponse & kernel)
 {
   return 2.0 * HalfKernelMoment(kernel, 0) - CentralValue(kernel);
 }
 
 void
-Scale(CudaGaussianKernel & kernel, double factor)
+Scale(CudaGaussianImpulseResponse & kernel, double factor)
 {
   for (Complex & weight : kernel.Weight)
   {
@@ -110,7 +111,7 @@ VerifyOrder(unsigned int order)
 }
 
 /** Sampled at the pixels and normalised as itk::RecursiveGaussianImageFilter normalises. */
-CudaGaussianKernel
+CudaGaussianImpulseResponse
 MakeKernel(const ExponentialSum & constants,
            unsigned int           order,
            double                 sigma,
@@ -128,7 +129,7 @@ MakeKernel(const ExponentialSum & constants,
                                            << SmallestSpacing);
   }
 
-  CudaGaussianKernel kernel;
+  CudaGaussianImpulseResponse kernel;
   kernel.Order = order;
   kernel.SigmaInPixels = sigma / std::abs(spacing);
   kernel.NumberOfPolePairs = constants.NumberOfPolePairs;
@@ -152,7 +153,7 @@ MakeKernel(const ExponentialSum & constants,
     }
     default: {
       // The right multiple of the smoothing kernel makes the response to a constant zero.
-      CudaGaussianKernel smoothing = kernel;
+      CudaGaussianImpulseResponse smoothing = kernel;
       std::copy(std::begin(constants.Amplitude[0]), std::end(constants.Amplitude[0]), smoothing.Weight);
       const double beta = -EvenKernelSum(kernel) / EvenKernelSum(smoothing);
       for (unsigned int j = 0; j < kernel.NumberOfPolePairs; ++j)
@@ -168,27 +169,27 @@ MakeKernel(const ExponentialSum & constants,
 }
 } // namespace
 
-CudaGaussianKernel
-MakeDericheGaussianKernel(unsigned int order, double sigma, double spacing, bool normalizeAcrossScale)
+CudaGaussianImpulseResponse
+MakeDericheImpulseResponse(unsigned int order, double sigma, double spacing, bool normalizeAcrossScale)
 {
   return MakeKernel(MakeDericheExponentialSum(), order, sigma, spacing, normalizeAcrossScale);
 }
 
-CudaGaussianKernel
-MakeAccurateGaussianKernel(unsigned int order, double sigma, double spacing, bool normalizeAcrossScale)
+CudaGaussianImpulseResponse
+MakeAccurateImpulseResponse(unsigned int order, double sigma, double spacing, bool normalizeAcrossScale)
 {
   return MakeKernel(MakeAccurateExponentialSum(), order, sigma, spacing, normalizeAcrossScale);
 }
 
-CudaGaussianKernel
-MakeGaussianKernel(CudaFiltersEnums::Approximation approximation,
-                   unsigned int                    order,
-                   double                          sigma,
-                   double                          spacing,
-                   bool                            normalizeAcrossScale)
+CudaGaussianImpulseResponse
+MakeGaussianImpulseResponse(CudaFiltersEnums::Approximation approximation,
+                            unsigned int                    order,
+                            double                          sigma,
+                            double                          spacing,
+                            bool                            normalizeAcrossScale)
 {
-  const auto make =
-    approximation == CudaFiltersEnums::Approximation::Accurate ? MakeAccurateGaussianKernel : MakeDericheGaussianKernel;
+  const auto make = approximation == CudaFiltersEnums::Approximation::Accurate ? MakeAccurateImpulseResponse
+                                                                               : MakeDericheImpulseResponse;
   return make(order, sigma, spacing, normalizeAcrossScale);
 }
 
@@ -239,14 +240,14 @@ private:
     return (leaf.Term.Sigma.empty() ? m_Parameters.Sigma : leaf.Term.Sigma)[axis];
   }
 
-  CudaGaussianKernel
+  CudaGaussianImpulseResponse
   MakeKernel(unsigned int axis, const Leaf & leaf) const
   {
-    return MakeGaussianKernel(m_Parameters.Approximation,
-                              leaf.Term.Orders[axis],
-                              this->GetSigma(axis, leaf),
-                              m_Parameters.Spacing[axis],
-                              m_Parameters.NormalizeAcrossScale);
+    return MakeGaussianImpulseResponse(m_Parameters.Approximation,
+                                       leaf.Term.Orders[axis],
+                                       this->GetSigma(axis, leaf),
+                                       m_Parameters.Spacing[axis],
+                                       m_Parameters.NormalizeAcrossScale);
   }
 
   unsigned int
@@ -349,7 +350,7 @@ private:
   void
   AddLastPass(unsigned int source, const Leaf & leaf)
   {
-    CudaGaussianKernel kernel = this->MakeKernel(0, leaf);
+    CudaGaussianImpulseResponse kernel = this->MakeKernel(0, leaf);
     Scale(kernel, leaf.Term.Factor);
     const bool   isOwnComponent = m_Output == CudaGaussianOutput::Components;
     const size_t component = isOwnComponent ? leaf.Index : 0;
@@ -528,7 +529,7 @@ MakeHessianPlan(const CudaGaussianParameters & parameters)
 }
 
 CudaGaussianPlan
-MakeGaussianLinePlan(unsigned int axis, const CudaGaussianKernel & kernel)
+MakeGaussianLinePlan(unsigned int axis, const CudaGaussianImpulseResponse & kernel)
 {
   CudaGaussianPlan plan;
   plan.NumberOfImages = 2;
@@ -536,4 +537,4 @@ MakeGaussianLinePlan(unsigned int axis, const CudaGaussianKernel & kernel)
   plan.Results.push_back(1);
   return plan;
 }
-} // end namespace itk
+} // end namespace itk::CudaDetail

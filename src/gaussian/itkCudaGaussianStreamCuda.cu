@@ -80,10 +80,10 @@ MakeStreamArguments(const CudaGaussianLinePass &    pass,
                     unsigned int                    chunks)
 {
   using T = float;
-  const DeviceView &         source = images[pass.Source];
-  const CudaGaussianKernel & kernel = pass.Results.front().Kernel;
-  const FirstPixels<T>       first = GetFirstPixels<T>(pass, source, cut);
-  StreamArguments<T>         arguments{};
+  const DeviceView &                  source = images[pass.Source];
+  const CudaGaussianImpulseResponse & kernel = pass.Results.front().Kernel;
+  const FirstPixels<T>                first = GetFirstPixels<T>(pass, source, cut);
+  StreamArguments<T>                  arguments{};
   arguments.First = first.Data;
   arguments.FirstStride = first.Stride;
   arguments.Geometry = MakeLineGeometry(source, pass.Axis);

@@ -2,9 +2,10 @@
 #ifndef itkCudaGaussianTile_cuh
 #define itkCudaGaussianTile_cuh
 
+#include "itkCudaDetailGaussianPlan.h"
+#include "itkCudaDetailNames.h"
 #include "itkCudaGaussianBulkCopy.cuh"
 #include "itkCudaGaussianCore.h"
-#include "itkCudaGaussianPlan.h"
 #include "itkCudaGaussianSchedule.h"
 #include "itkCudaGaussianTuning.h"
 #include "itkCudaLineGeometry.h"

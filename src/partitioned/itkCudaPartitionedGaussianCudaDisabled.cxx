@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "itkCudaDetailPartitionedGaussianEngine.h"
 #include "itkCudaError.h"
-#include "itkCudaPartitionedGaussianEngine.h"
 
 // Takes the place of the device code in a build without CUDA.
 
-namespace itk
+namespace itk::CudaDetail
 {
 size_t
 CudaPartitionedGaussianWorkingSet(const CudaPartitionedGaussianPlan &, const CudaImageView &, const CudaImageView &)
@@ -13,11 +13,11 @@ CudaPartitionedGaussianWorkingSet(const CudaPartitionedGaussianPlan &, const Cud
 }
 
 void
-CudaPartitionedGaussianFilter(const CudaPartitionedGaussianPlan &,
-                              const CudaImageView &,
-                              const CudaImageView &,
-                              int,
-                              const std::function<void(float)> &)
+RunPartitionedGaussianPlanOnDevice(const CudaPartitionedGaussianPlan &,
+                                   const CudaImageView &,
+                                   const CudaImageView &,
+                                   int,
+                                   const std::function<void(float)> &)
 {
   throw CudaError(__FILE__, __LINE__, CudaError::Kind::NotUsable, "CudaFilters was built without CUDA");
 }
@@ -31,4 +31,4 @@ CudaRunOnDevice(const CudaPartitionedGaussianPlan &,
 {
   throw CudaError(__FILE__, __LINE__, CudaError::Kind::NotUsable, "CudaFilters was built without CUDA");
 }
-} // end namespace itk
+} // end namespace itk::CudaDetail

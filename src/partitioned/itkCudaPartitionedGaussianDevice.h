@@ -3,8 +3,9 @@
 #define itkCudaPartitionedGaussianDevice_h
 
 #include "CudaFiltersExport.h"
+#include "itkCudaDetailNames.h"
+#include "itkCudaDetailPartitionedGaussianPlan.h"
 #include "itkCudaDeviceView.h"
-#include "itkCudaPartitionedGaussianPlan.h"
 #include "itkCudaWorkspace.h"
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "itkCudaPartitionedGaussianEngine.h"
+#include "itkCudaDetailPartitionedGaussianEngine.h"
 
 #include "itkCudaCall.h"
 #include "itkCudaHostToHost.h"
@@ -8,13 +8,10 @@
 
 #include <algorithm>
 
-namespace itk
+namespace itk::cuda::partitioned
 {
 namespace
 {
-using namespace cuda;
-using namespace cuda::partitioned;
-
 size_t
 GetLargestPassWorkspace(const CudaPartitionedGaussianPlan & plan,
                         const DeviceImage::SizeType &       size,
@@ -83,8 +80,6 @@ private:
 };
 } // namespace
 
-namespace cuda::partitioned
-{
 size_t
 GetPartitionedWorkspace(const CudaPartitionedGaussianPlan & plan, const DeviceView & input)
 {
@@ -125,24 +120,26 @@ RunPartitioned(const CudaPartitionedGaussianPlan & plan,
     RunPass(plan, plan.Passes[i], images.GetSource(i), images.GetDestination(i), workspace, context, report);
   }
 }
-} // namespace cuda::partitioned
+} // end namespace itk::cuda::partitioned
 
+namespace itk::CudaDetail
+{
 size_t
 CudaPartitionedGaussianWorkingSet(const CudaPartitionedGaussianPlan & plan,
                                   const CudaImageView &               input,
                                   const CudaImageView &               output)
 {
-  return GetHostToHostWorkingSet(PartitionedCore(plan), input, output);
+  return GetHostToHostWorkingSet(cuda::partitioned::PartitionedCore(plan), input, output);
 }
 
 void
-CudaPartitionedGaussianFilter(const CudaPartitionedGaussianPlan & plan,
-                              const CudaImageView &               input,
-                              const CudaImageView &               output,
-                              int                                 deviceIndex,
-                              const std::function<void(float)> &  progress)
+RunPartitionedGaussianPlanOnDevice(const CudaPartitionedGaussianPlan & plan,
+                                   const CudaImageView &               input,
+                                   const CudaImageView &               output,
+                                   int                                 deviceIndex,
+                                   const std::function<void(float)> &  progress)
 {
-  RunHostToHost(PartitionedCore(plan), input, output, deviceIndex, progress);
+  RunHostToHost(cuda::partitioned::PartitionedCore(plan), input, output, deviceIndex, progress);
 }
 
 bool
@@ -152,6 +149,6 @@ CudaRunOnDevice(const CudaPartitionedGaussianPlan & plan,
                 CudaFilterBackend &                 backend,
                 const std::function<void(float)> &  progress)
 {
-  return TryHostToHost(PartitionedCore(plan), input, output, backend, progress);
+  return TryHostToHost(cuda::partitioned::PartitionedCore(plan), input, output, backend, progress);
 }
-} // end namespace itk
+} // end namespace itk::CudaDetail

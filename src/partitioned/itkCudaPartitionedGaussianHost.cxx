@@ -2,9 +2,10 @@
 #include "itkCudaPartitionedGaussianHost.h"
 
 #include "itkCudaComputeType.h"
+#include "itkCudaDetailNames.h"
+#include "itkCudaDetailPartitionedGaussianEngine.h"
 #include "itkCudaHostLines.h"
 #include "itkCudaPartitionedGaussianCoefficients.h"
-#include "itkCudaPartitionedGaussianEngine.h"
 #include "itkCudaPartitionedGaussianTuning.h"
 #include "itkMultiThreaderBase.h"
 
@@ -220,14 +221,14 @@ template CudaFilters_EXPORT void
 FilterLine(const CudaPartitionedGaussianPlan &, const CudaPartitionedGaussianPass &, const double *, double *, size_t);
 } // namespace itk::cuda::partitioned
 
-namespace itk
+namespace itk::CudaDetail
 {
 void
-CudaPartitionedGaussianFilterOnHost(const CudaPartitionedGaussianPlan & plan,
-                                    const CudaImageView &               input,
-                                    const CudaImageView &               output,
-                                    MultiThreaderBase *                 threader,
-                                    const std::function<void(float)> &  progress)
+RunPartitionedGaussianPlanOnHost(const CudaPartitionedGaussianPlan & plan,
+                                 const CudaImageView &               input,
+                                 const CudaImageView &               output,
+                                 MultiThreaderBase *                 threader,
+                                 const std::function<void(float)> &  progress)
 {
   using namespace cuda;
   using namespace cuda::partitioned;
@@ -236,4 +237,4 @@ CudaPartitionedGaussianFilterOnHost(const CudaPartitionedGaussianPlan & plan,
   const auto run = inDouble ? RunPlan<double> : RunPlan<float>;
   run(plan, input, output, threader, progress);
 }
-} // end namespace itk
+} // end namespace itk::CudaDetail

@@ -3,7 +3,8 @@
 #define itkCudaPartitionedGaussianHost_h
 
 #include "CudaFiltersExport.h"
-#include "itkCudaPartitionedGaussianPlan.h"
+#include "itkCudaDetailNames.h"
+#include "itkCudaDetailPartitionedGaussianPlan.h"
 
 #include <cstddef>
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "itkCudaPartitionedGaussianPlan.h"
+#include "itkCudaDetailNames.h"
+#include "itkCudaDetailPartitionedGaussianPlan.h"
 
 #include "itkCudaPartitionedGaussianCoefficients.h"
 #include "itkCudaPartitionedGaussianTuning.h"
@@ -9,16 +10,16 @@
 #include <cmath>
 #include <iterator>
 
-namespace itk
+namespace itk::CudaDetail
 {
 size_t
-CudaMaximumNumberOfBlocks(size_t lineLength)
+CudaMaximumNumberOfSections(size_t lineLength)
 {
   return std::max<size_t>(1, lineLength / cuda::partitioned::MinimumBlockLength);
 }
 
 size_t
-CudaAutomaticNumberOfBlocks(size_t lineLength)
+CudaAutomaticNumberOfSections(size_t lineLength)
 {
   using namespace cuda::partitioned;
   const size_t blocks = std::min(lineLength / AutomaticBlockLength, AutomaticBlocksInOneLaunch);
@@ -56,7 +57,7 @@ VerifyLines(const CudaPartitionedGaussianParameters & parameters, size_t axis, s
                                                                      << "; this filter requires at least "
                                                                      << CudaPartitionedMinimumLineLength);
   }
-  const size_t limit = CudaMaximumNumberOfBlocks(length);
+  const size_t limit = CudaMaximumNumberOfSections(length);
   if (parameters.Partition == CudaFiltersEnums::Partition::Exact && parameters.NumberOfBlocks.value_or(1) > limit)
   {
     itkGenericExceptionMacro("NumberOfBlocks is " << *parameters.NumberOfBlocks << "; lines of " << length
@@ -125,13 +126,13 @@ MakePartitionedGaussianPlan(const CudaPartitionedGaussianParameters & parameters
     pass.CentralRadius = CudaCentralPixelRadius(parameters.WindowToSigmaRatio * pass.SigmaInPixels);
     if (parameters.Partition == CudaFiltersEnums::Partition::Exact)
     {
-      pass.NumberOfBlocks = parameters.NumberOfBlocks.value_or(CudaAutomaticNumberOfBlocks(lineLengths[axis]));
+      pass.NumberOfBlocks = parameters.NumberOfBlocks.value_or(CudaAutomaticNumberOfSections(lineLengths[axis]));
     }
     plan.Passes.push_back(pass);
   }
   return plan;
 }
-} // end namespace itk
+} // end namespace itk::CudaDetail
 
 namespace itk::cuda::partitioned
 {

@@ -2,7 +2,8 @@
 #ifndef itkCudaRegionSamples_h
 #define itkCudaRegionSamples_h
 
-#include "itkCudaRegionSnakeTypes.h"
+#include "itkCudaDetailNames.h"
+#include "itkCudaDetailRegionSnakeParameters.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -2,8 +2,9 @@
 #ifndef itkCudaComponents_h
 #define itkCudaComponents_h
 
+#include "itkCudaDetailImageView.h"
+#include "itkCudaDetailNames.h"
 #include "itkCudaHostDevice.h"
-#include "itkCudaImageView.h"
 
 #include <limits>
 #include <type_traits>

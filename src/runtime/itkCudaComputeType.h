@@ -2,7 +2,8 @@
 #ifndef itkCudaComputeType_h
 #define itkCudaComputeType_h
 
-#include "itkCudaImageView.h"
+#include "itkCudaDetailImageView.h"
+#include "itkCudaDetailNames.h"
 
 namespace itk::cuda
 {

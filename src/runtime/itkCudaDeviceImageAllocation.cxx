@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "itkCudaDeviceImageView.h"
+#include "itkCudaDetailDeviceImageView.h"
 
 #include "itkCudaCall.h"
 #include "itkCudaDeviceGuard.h"
 #include "itkCudaDeviceView.h"
 #include "itkCudaThreadStream.h"
 
-namespace itk
+namespace itk::CudaDetail
 {
 CudaDeviceImageView
 CudaAllocateDeviceImage(const std::array<size_t, CudaDeviceImageView::NumberOfAxes> & size,
@@ -36,4 +36,4 @@ CudaAllocateDeviceImage(const std::array<size_t, CudaDeviceImageView::NumberOfAx
   }
   return image;
 }
-} // end namespace itk
+} // end namespace itk::CudaDetail

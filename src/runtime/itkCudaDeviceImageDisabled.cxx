@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "itkCudaDeviceTransfer.h"
+#include "itkCudaDetailDeviceImageView.h"
+#include "itkCudaDetailDeviceTransfer.h"
 #include "itkCudaError.h"
 
 #include <string>
@@ -31,6 +32,8 @@ CudaDeviceImageMemory::Adopt(void *, size_t, int, ReleaseFunction)
   ThrowWithoutCuda("Adoption of device memory");
 }
 
+namespace CudaDetail
+{
 CudaDeviceImageView
 CudaAllocateDeviceImage(const std::array<size_t, CudaDeviceImageView::NumberOfAxes> &, CudaComponentType, int, bool)
 {
@@ -51,4 +54,5 @@ CudaDownloadFromDevice(const CudaDeviceImageView &,
 {
   ThrowWithoutCuda("Download");
 }
+} // namespace CudaDetail
 } // end namespace itk

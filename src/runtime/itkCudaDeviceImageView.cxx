@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "itkCudaDeviceImageView.h"
+#include "itkCudaDetailDeviceImageView.h"
 
 #include "itkMacro.h"
 
-namespace itk
+namespace itk::CudaDetail
 {
 void
 CudaVerifyDeviceImageView(const CudaDeviceImageView & view)
@@ -28,4 +28,4 @@ CudaVerifyDeviceImageView(const CudaDeviceImageView & view)
                                                         << " elements apart in device memory; they must be adjacent");
   }
 }
-} // end namespace itk
+} // end namespace itk::CudaDetail

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "itkCudaDeviceRun.h"
+#include "itkCudaDetailDeviceRun.h"
 
 #include <string>
 
-namespace itk
+namespace itk::CudaDetail
 {
 void
 CudaSelectDeviceOfImage(CudaFilterBackend & backend, int device)
@@ -29,4 +29,4 @@ CudaSelectDeviceOfImage(CudaFilterBackend & backend, int device)
   }
   throw CudaError(__FILE__, __LINE__, CudaError::Kind::NotUsable, backend.Reason);
 }
-} // end namespace itk
+} // end namespace itk::CudaDetail

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "itkCudaDeviceTransfer.h"
+#include "itkCudaDetailDeviceTransfer.h"
 
 #include "itkCudaComputeType.h"
 #include "itkCudaDeviceAccess.h"
@@ -11,7 +11,7 @@
 #include "itkCudaTransfer.h"
 #include "itkCudaTransferLayout.h"
 
-namespace itk
+namespace itk::CudaDetail
 {
 namespace
 {
@@ -118,4 +118,4 @@ CudaDownloadFromDevice(const CudaDeviceImageView &  device,
     Download(intermediate.GetView(), host, staging, progress);
   });
 }
-} // end namespace itk
+} // end namespace itk::CudaDetail

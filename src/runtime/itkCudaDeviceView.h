@@ -3,7 +3,8 @@
 #define itkCudaDeviceView_h
 
 #include "CudaFiltersExport.h"
-#include "itkCudaImageView.h"
+#include "itkCudaDetailImageView.h"
+#include "itkCudaDetailNames.h"
 #include "itkCudaDeviceMemory.h"
 
 #include <array>

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "itkCudaFilterBackend.h"
+#include "itkCudaDetailFilterBackend.h"
 
+#include "itkCudaDetailHostMemoryPool.h"
+#include "itkCudaDetailHostScope.h"
 #include "itkCudaDeviceQuery.h"
 #include "itkCudaError.h"
 #include "itkCudaFiltersConfiguration.h"
 #include "itkCudaFormatBytes.h"
-#include "itkCudaHostMemoryPool.h"
-#include "itkCudaHostScope.h"
 #include "itkCudaMemoryQuery.h"
 
-namespace itk
+namespace itk::CudaDetail
 {
 namespace
 {
@@ -138,4 +138,4 @@ CudaFilterBackend::Print(std::ostream & os, Indent indent) const
   os << indent << "BackendUsed: " << Used << std::endl;
   os << indent << "BackendReason: " << Reason << std::endl;
 }
-} // end namespace itk
+} // end namespace itk::CudaDetail

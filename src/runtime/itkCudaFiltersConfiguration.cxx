@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "itkCudaFiltersConfiguration.h"
 
+#include "itkCudaDetailHostMemoryPool.h"
 #include "itkCudaDeviceQuery.h"
 #include "itkCudaFormatBytes.h"
-#include "itkCudaHostMemoryPool.h"
 #include "itkCudaMemoryCounts.h"
 #include "itkCudaMemoryQuery.h"
 #include "itkCudaSettings.h"
@@ -138,7 +138,7 @@ PrintMemory(std::ostream & os)
   os << "Memory:    device: " << cuda::FormatBytes(CudaFiltersConfiguration::GetDeviceBytesInUse()) << " in use, limit "
      << (deviceLimit == 0 ? std::string("none") : cuda::FormatBytes(deviceLimit))
      << (cuda::GetDeviceMemoryResource() ? ", from the program's own functions" : "")
-     << "; host: " << cuda::FormatBytes(CudaHostMemoryPool::GetBytesCached() + cuda::GetPinnedBytesCached())
+     << "; host: " << cuda::FormatBytes(CudaDetail::CudaHostMemoryPool::GetBytesCached() + cuda::GetPinnedBytesCached())
      << " kept for reuse, limit " << cuda::FormatBytes(CudaFiltersConfiguration::GetHostCacheLimit()) << '\n';
   os << "Transfers: " << CudaFiltersConfiguration::GetNumberOfTransferThreads() << " threads\n";
 }
@@ -311,6 +311,6 @@ void
 CudaFiltersConfiguration::ReleaseMemory()
 {
   cuda::ReleaseUnusedMemory();
-  CudaHostMemoryPool::ReleaseUnused();
+  CudaDetail::CudaHostMemoryPool::ReleaseUnused();
 }
 } // end namespace itk

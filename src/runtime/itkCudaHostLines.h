@@ -3,7 +3,8 @@
 #define itkCudaHostLines_h
 
 #include "itkCudaComponents.h"
-#include "itkCudaImageView.h"
+#include "itkCudaDetailImageView.h"
+#include "itkCudaDetailNames.h"
 
 #include <algorithm>
 #include <array>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "itkCudaHostMemoryPool.h"
+#include "itkCudaDetailHostMemoryPool.h"
 
+#include "itkCudaDetailNames.h"
 #include "itkCudaHostMemoryClock.h"
 #include "itkCudaMemoryCounts.h"
 #include "itkCudaRoundUp.h"
@@ -21,7 +22,7 @@
 #  include <sys/mman.h>
 #endif
 
-namespace itk
+namespace itk::CudaDetail
 {
 namespace
 {
@@ -259,15 +260,16 @@ GetPool()
 #endif
 } // namespace
 
-namespace cuda
-{
+} // end namespace itk::CudaDetail
+
 void
-SetHostMemoryClock(HostMemoryClock clock)
+itk::cuda::SetHostMemoryClock(HostMemoryClock clock)
 {
   testClock = clock;
 }
-} // namespace cuda
 
+namespace itk::CudaDetail
+{
 void *
 CudaHostMemoryPool::Allocate(size_t bytes) noexcept
 {
@@ -322,4 +324,4 @@ CudaHostMemoryPool::GetBytesCached()
 {
   return GetPool().GetBytesCached();
 }
-} // end namespace itk
+} // end namespace itk::CudaDetail

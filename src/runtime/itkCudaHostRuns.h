@@ -3,7 +3,8 @@
 #define itkCudaHostRuns_h
 
 #include "CudaFiltersExport.h"
-#include "itkCudaImageView.h"
+#include "itkCudaDetailImageView.h"
+#include "itkCudaDetailNames.h"
 
 #include <array>
 #include <cstddef>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "itkCudaHostScope.h"
+#include "itkCudaDetailHostScope.h"
 
-namespace itk
+namespace itk::CudaDetail
 {
 namespace
 {
@@ -23,4 +23,4 @@ CudaHostScope::IsActive() noexcept
 {
   return depth > 0;
 }
-} // end namespace itk
+} // end namespace itk::CudaDetail

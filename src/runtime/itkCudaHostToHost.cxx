@@ -2,9 +2,10 @@
 #include "itkCudaHostToHost.h"
 
 #include "itkCudaCall.h"
+#include "itkCudaDetailFilterBackend.h"
+#include "itkCudaDetailNames.h"
 #include "itkCudaDevice.h"
 #include "itkCudaError.h"
-#include "itkCudaFilterBackend.h"
 #include "itkCudaTransfer.h"
 
 #include <algorithm>

@@ -4,14 +4,15 @@
 
 #include "itkCudaComputeType.h"
 #include "itkCudaContext.h"
+#include "itkCudaDetailImageView.h"
+#include "itkCudaDetailNames.h"
 #include "itkCudaDeviceView.h"
-#include "itkCudaImageView.h"
 #include "itkCudaWorkspace.h"
 
 #include <cstddef>
 #include <functional>
 
-namespace itk
+namespace itk::CudaDetail
 {
 class CudaFilterBackend;
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "itkCudaImageView.h"
+#include "itkCudaDetailImageView.h"
 
 #include "itkMacro.h"
 
-namespace itk
+namespace itk::CudaDetail
 {
 void
 CudaVerifyComponents(size_t inputComponents, size_t results, size_t outputComponents)
@@ -15,4 +15,4 @@ CudaVerifyComponents(size_t inputComponents, size_t results, size_t outputCompon
                                                << " for each of the input's " << inputComponents);
   }
 }
-} // end namespace itk
+} // end namespace itk::CudaDetail

@@ -2,7 +2,8 @@
 #include "itkCudaPinnedMemory.h"
 
 #include "itkCudaCall.h"
-#include "itkCudaHostMemoryPool.h"
+#include "itkCudaDetailHostMemoryPool.h"
+#include "itkCudaDetailNames.h"
 #include "itkCudaMemoryCounts.h"
 #include "itkCudaProcess.h"
 #include "itkCudaSettings.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "itkCudaDeviceTransfer.h"
+#include "itkCudaDetailDeviceTransfer.h"
 #include "itkCudaEnumNames.h"
 
 namespace itk

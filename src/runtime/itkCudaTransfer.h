@@ -4,8 +4,9 @@
 
 #include "CudaFiltersExport.h"
 #include "itkCudaContext.h"
+#include "itkCudaDetailImageView.h"
+#include "itkCudaDetailNames.h"
 #include "itkCudaDeviceView.h"
-#include "itkCudaImageView.h"
 #include "itkCudaStagingChunks.h"
 #include "itkCudaTransferProgress.h"
 

@@ -2,10 +2,11 @@
 #ifndef itkCudaTransferJob_h
 #define itkCudaTransferJob_h
 
+#include "itkCudaDetailImageView.h"
+#include "itkCudaDetailNames.h"
 #include "itkCudaDeviceMemory.h"
 #include "itkCudaDeviceView.h"
 #include "itkCudaHostRuns.h"
-#include "itkCudaImageView.h"
 #include "itkCudaStagingChunks.h"
 #include "itkCudaTransferLayout.h"
 #include "itkCudaTransferProgress.h"

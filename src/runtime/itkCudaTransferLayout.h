@@ -2,8 +2,9 @@
 #ifndef itkCudaTransferLayout_h
 #define itkCudaTransferLayout_h
 
+#include "itkCudaDetailImageView.h"
+#include "itkCudaDetailNames.h"
 #include "itkCudaDeviceView.h"
-#include "itkCudaImageView.h"
 
 #include <algorithm>
 #include <cstddef>

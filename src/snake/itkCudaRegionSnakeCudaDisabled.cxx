@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "itkCudaDetailRegionSnakeEngine.h"
 #include "itkCudaError.h"
-#include "itkCudaRegionSnakeEngine.h"
 
 // Takes the place of the device code in a build without CUDA, where no filter gets as far as to call it.
-namespace itk
+namespace itk::CudaDetail
 {
 const char *
 CudaRegionSnakeUnsupportedReason(const CudaRegionSnakeInput &, const CudaRegionSnakeParameters &)
@@ -26,4 +26,4 @@ CudaRegionSnakeOnDevice(const CudaRegionSnakeInput &,
 {
   throw CudaError(__FILE__, __LINE__, CudaError::Kind::NotUsable, "The region snake has no device code in this build");
 }
-} // end namespace itk
+} // end namespace itk::CudaDetail

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "itkCudaRegionSnakeEngine.h"
+#include "itkCudaDetailRegionSnakeEngine.h"
 #include "itkCudaSnakeCuda.h"
 #include "itkCudaSnakeOnce.h"
 
 #include <algorithm>
 
-namespace itk
+namespace itk::CudaDetail
 {
 const char *
 CudaRegionSnakeUnsupportedReason(const CudaRegionSnakeInput &, const CudaRegionSnakeParameters &)
@@ -45,4 +45,4 @@ CudaRegionSnakeOnDevice(const CudaRegionSnakeInput &      input,
     [&](const cuda::region::Samples & samples) { return DeviceSnakeImage(samples, parameters, deviceIndex); },
     [&](const DeviceSnakeImage & image, const SnakeRun & run) { return RunOnDevice(image, run); });
 }
-} // end namespace itk
+} // end namespace itk::CudaDetail

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "itkCudaRegionSnakeEngine.h"
+#include "itkCudaDetailRegionSnakeEngine.h"
 
 #include "itkCudaSnakeOnce.h"
 
-namespace itk
+namespace itk::CudaDetail
 {
 void
 VerifyCudaRegionSnakeParameters(const CudaRegionSnakeParameters & parameters)
@@ -27,4 +27,4 @@ CudaRegionSnakeOnHost(const CudaRegionSnakeInput &      input,
     [&](cuda::region::Samples && samples) { return HostSnakeImage(std::move(samples), parameters, threads); },
     [&](const HostSnakeImage & image, const SnakeRun & run) { return RunOnHost(image, run, threads); });
 }
-} // end namespace itk
+} // end namespace itk::CudaDetail

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "itkCudaFiltersEnums.h"
 #include "itkCudaRegionSnakeTypes.h"
 
 #include "itkCudaEnumNames.h"

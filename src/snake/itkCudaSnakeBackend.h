@@ -2,8 +2,9 @@
 #ifndef itkCudaSnakeBackend_h
 #define itkCudaSnakeBackend_h
 
+#include "itkCudaDetailNames.h"
+#include "itkCudaDetailRegionSnakeParameters.h"
 #include "itkCudaRegionLaws.h"
-#include "itkCudaRegionSnakeTypes.h"
 #include "itkCudaSnakeControl.h"
 #include "itkCudaSnakeRegion.h"
 

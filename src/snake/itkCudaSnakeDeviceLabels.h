@@ -3,8 +3,9 @@
 #define itkCudaSnakeDeviceLabels_h
 
 #include "itkCudaContext.h"
+#include "itkCudaDetailNames.h"
+#include "itkCudaDetailRegionSnakeGeometry.h"
 #include "itkCudaDeviceView.h"
-#include "itkCudaRegionSnakeGeometry.h"
 #include "itkCudaWorkspace.h"
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "itkCudaRegionSnakeGeometry.h"
+#include "itkCudaDetailRegionSnakeGeometry.h"
 
 #include "itkCudaRegionLattice.h"
 #include "itkMacro.h"
@@ -10,7 +10,7 @@
 #include <set>
 #include <vector>
 
-namespace itk
+namespace itk::CudaDetail
 {
 using cuda::region::Next;
 using cuda::region::operator==;
@@ -228,4 +228,4 @@ CudaSnakePolygonIsSimple(const CudaSnakePolygon & polygon)
   }
   return SimplicitySweep(polygon).Run();
 }
-} // end namespace itk
+} // end namespace itk::CudaDetail

@@ -2,9 +2,10 @@
 #ifndef itkCudaSnakePlan_h
 #define itkCudaSnakePlan_h
 
+#include "itkCudaDetailNames.h"
+#include "itkCudaDetailRegionSnakeParameters.h"
 #include "itkCudaRegionLaws.h"
 #include "itkCudaRegionSamples.h"
-#include "itkCudaRegionSnakeTypes.h"
 #include "itkCudaRegionSums.h"
 #include "itkCudaSnakeControl.h"
 #include "itkCudaSnakeRegion.h"

@@ -2,7 +2,8 @@
 #ifndef itkCudaSnakeRun_h
 #define itkCudaSnakeRun_h
 
-#include "itkCudaRegionSnakeTypes.h"
+#include "itkCudaDetailNames.h"
+#include "itkCudaDetailRegionSnakeParameters.h"
 #include "itkCudaRegionThreads.h"
 #include "itkCudaSnakeBackend.h"
 #include "itkCudaSnakeImage.h"

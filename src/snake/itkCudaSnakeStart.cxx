@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "itkCudaSnakeStart.h"
 
+#include "itkCudaDetailNames.h"
+#include "itkCudaDetailRegionSnakeGeometry.h"
 #include "itkCudaRegionLattice.h"
-#include "itkCudaRegionSnakeGeometry.h"
 #include "itkMacro.h"
 
 #include <algorithm>

@@ -2,8 +2,9 @@
 #ifndef itkCudaSnakeStart_h
 #define itkCudaSnakeStart_h
 
+#include "itkCudaDetailImageView.h"
+#include "itkCudaDetailNames.h"
 #include "itkCudaRegionLaws.h"
-#include "itkCudaRegionSnakeTypes.h"
 #include "itkCudaRegionSums.h"
 #include "itkCudaSnakeControl.h"
 #include "itkCudaSnakeRegion.h"

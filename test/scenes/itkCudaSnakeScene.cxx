@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "itkCudaSnakeScene.h"
 
-#include "itkCudaRegionSnakeGeometry.h"
+#include "itkCudaDetailNames.h"
+#include "itkCudaDetailRegionSnakeGeometry.h"
 #include "itkCudaRegionMath.h"
 #include "itkCudaRegionThreads.h"
 

@@ -2,7 +2,8 @@
 #ifndef itkCudaSnakeScene_h
 #define itkCudaSnakeScene_h
 
-#include "itkCudaRegionSnakeEngine.h"
+#include "itkCudaDetailNames.h"
+#include "itkCudaDetailRegionSnakeEngine.h"
 
 #include <cstdint>
 #include <vector>

@@ -2,8 +2,8 @@
 // Runs random calls of all filters in several threads at once and compares every result with that of the same call
 // alone. Exit status 0: all was as it should be; 1: something was not; 77: no GPU can be used, but the backend asked
 // for needs one.
+#include "itkCudaDetailHostMemoryPool.h"
 #include "itkCudaFiltersConfiguration.h"
-#include "itkCudaHostMemoryPool.h"
 #include "itkCudaStressCase.h"
 
 #include <CLI/CLI.hpp>
@@ -147,7 +147,7 @@ struct BytesInUse
 {
   size_t Device{ CudaFiltersConfiguration::GetDeviceBytesInUse() };
   size_t Pinned{ CudaFiltersConfiguration::GetPinnedBytesInUse() };
-  size_t Host{ itk::CudaHostMemoryPool::GetBytesInUse() };
+  size_t Host{ itk::CudaDetail::CudaHostMemoryPool::GetBytesInUse() };
 };
 
 /** A case and what it gives when nothing else runs. */

@@ -3,7 +3,8 @@
 #define itkCudaStressFilterCase_h
 
 #include "itkCommand.h"
-#include "itkCudaImageTraits.h"
+#include "itkCudaDetailImageTraits.h"
+#include "itkCudaDetailNames.h"
 #include "itkCudaStressCase.h"
 #include "itkNumericTraits.h"
 

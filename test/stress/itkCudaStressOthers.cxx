@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "itkCudaDetailNames.h"
 #include "itkCudaDiscreteGaussianImageFilter.h"
 #include "itkCudaPartitionedRecursiveGaussianImageFilter.h"
 #include "itkCudaStressFilterCase.h"
@@ -60,7 +61,7 @@ public:
     const auto borders = random.Choose({ BordersEnum::AsPublished, BordersEnum::Exact });
     const auto storage = random.Choose({ StorageEnum::Local, StorageEnum::Global });
     const auto lines = random.Choose({ 4u, 8u, 16u, 32u, 64u });
-    const auto blocks = random.Integer(0, CudaMaximumNumberOfBlocks(shortest)); // 0: automatic
+    const auto blocks = random.Integer(0, CudaMaximumNumberOfSections(shortest)); // 0: automatic
     const bool window = random.Chance(0.3);
     this->SetParameters = [=](TFilter * filter) {
       window ? filter->SetFilterWindow(2.0 * sigma) : filter->SetSigma(sigma);

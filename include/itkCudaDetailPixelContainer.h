@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef itkCudaPixelContainer_h
-#define itkCudaPixelContainer_h
+// Internal: templates need it, programs do not. Names in itk::CudaDetail may change in any version.
+#ifndef itkCudaDetailPixelContainer_h
+#define itkCudaDetailPixelContainer_h
 
 #include "itkImportImageContainer.h"
 
-namespace itk
+namespace itk::CudaDetail
 {
-/** \class CudaPixelContainer
- * \brief Pixel container whose memory comes from CudaHostMemoryPool.
+/** Pixel container whose memory comes from CudaHostMemoryPool.
  *
  * Blocks too small for the pool, and elements with a destructor, are allocated as in the superclass; what is imported
  * is treated as there. Elements that can be copied as bytes hold what the memory held, as numbers do, unless value
@@ -16,8 +16,6 @@ namespace itk
  *
  * As pooled memory is no array of `new`, whoever takes it over with ContainerManageMemoryOff() must hand it back with
  * CudaHostMemoryPool::Release() instead of `delete[]`.
- *
- * \ingroup CudaFilters
  */
 template <typename TElementIdentifier, typename TElement>
 class ITK_TEMPLATE_EXPORT CudaPixelContainer : public ImportImageContainer<TElementIdentifier, TElement>
@@ -53,10 +51,10 @@ protected:
 template <typename TImage>
 void
 CudaUsePooledPixelContainer(TImage * output, const typename TImage::RegionType & region);
-} // end namespace itk
+} // end namespace itk::CudaDetail
 
 #ifndef ITK_MANUAL_INSTANTIATION
-#  include "itkCudaPixelContainer.hxx"
+#  include "itkCudaDetailPixelContainer.hxx"
 #endif
 
 #endif

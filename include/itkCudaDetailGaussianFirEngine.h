@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef itkCudaGaussianFirEngine_h
-#define itkCudaGaussianFirEngine_h
+// Internal: templates need it, programs do not. Names in itk::CudaDetail may change in any version.
+#ifndef itkCudaDetailGaussianFirEngine_h
+#define itkCudaDetailGaussianFirEngine_h
 
 #include "CudaFiltersExport.h"
-#include "itkCudaGaussianEngine.h"
-#include "itkCudaGaussianFirPlan.h"
-#include "itkCudaImageView.h"
+#include "itkCudaDetailGaussianEngine.h"
+#include "itkCudaDetailGaussianFirPlan.h"
+#include "itkCudaDetailImageView.h"
 
 #include <cstddef>
 
-namespace itk
+namespace itk::CudaDetail
 {
-/** Device memory in bytes that CudaGaussianFirFilter() needs for these views, at most. */
+/** Device memory in bytes that RunGaussianFirPlanOnDevice() needs for these views, at most. */
 CudaFilters_EXPORT size_t
 CudaGaussianFirWorkingSet(const CudaGaussianFirPlan & plan, const CudaImageView & input, const CudaImageView & output);
 
@@ -21,11 +22,11 @@ CudaGaussianFirWorkingSet(const CudaGaussianFirPlan & plan, const CudaImageView 
  * Passes are computed in float, or in double if either component type is double, int or unsigned int or the plan
  * truncates. \exception CudaError */
 CudaFilters_EXPORT void
-CudaGaussianFirFilter(const CudaGaussianFirPlan &  plan,
-                      const CudaImageView &        input,
-                      const CudaImageView &        output,
-                      int                          deviceIndex,
-                      const CudaProgressFunction & progress);
+RunGaussianFirPlanOnDevice(const CudaGaussianFirPlan &  plan,
+                           const CudaImageView &        input,
+                           const CudaImageView &        output,
+                           int                          deviceIndex,
+                           const CudaProgressFunction & progress);
 
 /** As CudaRunOnDevice() of the recursive filters' plans. */
 CudaFilters_EXPORT bool
@@ -34,6 +35,6 @@ CudaRunOnDevice(const CudaGaussianFirPlan &  plan,
                 const CudaImageView &        output,
                 CudaFilterBackend &          backend,
                 const CudaProgressFunction & progress);
-} // end namespace itk
+} // end namespace itk::CudaDetail
 
 #endif

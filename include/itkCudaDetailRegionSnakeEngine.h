@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef itkCudaRegionSnakeEngine_h
-#define itkCudaRegionSnakeEngine_h
+// Internal: templates need it, programs do not. Names in itk::CudaDetail may change in any version.
+#ifndef itkCudaDetailRegionSnakeEngine_h
+#define itkCudaDetailRegionSnakeEngine_h
 
 #include "CudaFiltersExport.h"
-#include "itkCudaRegionSnakeTypes.h"
+#include "itkCudaDetailRegionSnakeParameters.h"
 
 #include <cstddef>
 
-namespace itk
+namespace itk::CudaDetail
 {
 /** \exception ExceptionObject naming a parameter that cannot be, its value and what would be right. */
 CudaFilters_EXPORT void
@@ -37,6 +38,6 @@ CudaRegionSnakeOnDevice(const CudaRegionSnakeInput &      input,
                         int                               deviceIndex,
                         unsigned int                      numberOfThreads,
                         const CudaRegionSnakeObserver &   observer);
-} // end namespace itk
+} // end namespace itk::CudaDetail
 
 #endif

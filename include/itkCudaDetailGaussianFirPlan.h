@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef itkCudaGaussianFirPlan_h
-#define itkCudaGaussianFirPlan_h
+// Internal: templates need it, programs do not. Names in itk::CudaDetail may change in any version.
+#ifndef itkCudaDetailGaussianFirPlan_h
+#define itkCudaDetailGaussianFirPlan_h
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
-namespace itk
+namespace itk::CudaDetail
 {
 /** How a line continues beyond its ends: with its end value, with a constant, or from its other end. */
 enum class CudaLineContinuation : uint8_t
@@ -17,9 +18,7 @@ enum class CudaLineContinuation : uint8_t
   Periodic
 };
 
-/** \struct CudaGaussianFirPass
- * \brief Convolves every line of the image along one axis with a symmetric kernel.
- * \ingroup CudaFilters
+/** Convolves every line of the image along one axis with a symmetric kernel.
  */
 struct CudaGaussianFirPass
 {
@@ -35,9 +34,7 @@ struct CudaGaussianFirPass
   }
 };
 
-/** \struct CudaGaussianFirPlan
- * \brief Passes, one after the other.
- * \ingroup CudaFilters
+/** Passes, one after the other.
  */
 struct CudaGaussianFirPlan
 {
@@ -54,6 +51,6 @@ struct CudaGaussianFirPlan
   /** First pixel of the output in the input, along each axis. */
   std::array<size_t, 4> OutputOffset{ { 0, 0, 0, 0 } };
 };
-} // end namespace itk
+} // end namespace itk::CudaDetail
 
 #endif

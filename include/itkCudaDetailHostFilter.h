@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef itkCudaHostFilter_h
-#define itkCudaHostFilter_h
+// Internal: templates need it, programs do not. Names in itk::CudaDetail may change in any version.
+#ifndef itkCudaDetailHostFilter_h
+#define itkCudaDetailHostFilter_h
 
 #include "itkLightObject.h"
 #include "itkMacro.h"
 #include "itkSmartPointer.h"
 
-namespace itk
+namespace itk::CudaDetail
 {
-/** \class CudaHostFilter
- * \brief A composite filter of ITK's as an object of its own, for one run on the host.
+/** A composite filter of ITK's as an object of its own, for one run on the host.
  *
  * Once a filter of a composite's internal pipeline has thrown (bad parameters, AbortGenerateData), that pipeline passes
  * for being updated and never runs again; an object that lives for one run has no such past. It is made without the
  * object factory, which would return this module's class.
- * \ingroup CudaFilters
  */
 template <typename TSuperclass>
 class ITK_TEMPLATE_EXPORT CudaHostFilter : public TSuperclass
@@ -33,6 +32,6 @@ protected:
   CudaHostFilter() = default;
   ~CudaHostFilter() override = default;
 };
-} // end namespace itk
+} // end namespace itk::CudaDetail
 
 #endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef itkCudaPartitionedGaussianPlan_h
-#define itkCudaPartitionedGaussianPlan_h
+// Internal: templates need it, programs do not. Names in itk::CudaDetail may change in any version.
+#ifndef itkCudaDetailPartitionedGaussianPlan_h
+#define itkCudaDetailPartitionedGaussianPlan_h
 
 #include "CudaFiltersExport.h"
 #include "itkCudaFiltersEnums.h"
@@ -9,11 +10,9 @@
 #include <optional>
 #include <vector>
 
-namespace itk
+namespace itk::CudaDetail
 {
-/** \struct CudaPartitionedGaussianPass
- * \brief Filters every line of the image along one axis.
- * \ingroup CudaFilters
+/** Filters every line of the image along one axis.
  */
 struct CudaPartitionedGaussianPass
 {
@@ -23,9 +22,7 @@ struct CudaPartitionedGaussianPass
   size_t       NumberOfBlocks{ 1 }; // Exact: blocks of each line
 };
 
-/** \struct CudaPartitionedGaussianPlan
- * \brief Passes, one after the other, and how each treats its lines.
- * \ingroup CudaFilters
+/** Passes, one after the other, and how each treats its lines.
  */
 struct CudaPartitionedGaussianPlan
 {
@@ -41,9 +38,7 @@ struct CudaPartitionedGaussianPlan
   bool                                     KeepInput{ false }; // on the device the passes run on a copy of the input
 };
 
-/** \struct CudaPartitionedGaussianParameters
- * \brief What a user asks of CudaPartitionedRecursiveGaussianImageFilter, and the image's spacing.
- * \ingroup CudaFilters
+/** What a user asks of CudaPartitionedRecursiveGaussianImageFilter, and the image's spacing.
  */
 struct CudaPartitionedGaussianParameters
 {
@@ -56,7 +51,7 @@ struct CudaPartitionedGaussianParameters
     CudaFiltersEnums::IntermediateStorage::Local
   };
   unsigned int          LinesPerBlock{ 16 };
-  std::optional<size_t> NumberOfBlocks; // of each line with Exact; none: CudaAutomaticNumberOfBlocks()
+  std::optional<size_t> NumberOfBlocks; // of each line with Exact; none: CudaAutomaticNumberOfSections()
   std::vector<double>   Spacing;        // by axis
 };
 
@@ -76,17 +71,17 @@ constexpr size_t CudaPartitionedMinimumLineLength = 4;
 
 /** Most blocks that a line of that length can be cut into: blocks of 16 pixels, at least one block. */
 CudaFilters_EXPORT size_t
-CudaMaximumNumberOfBlocks(size_t lineLength);
+CudaMaximumNumberOfSections(size_t lineLength);
 
 /** The number of blocks for lines of that length that keeps a GPU busy. Depends on the length only, as the rounding of
  * the result does. */
 CudaFilters_EXPORT size_t
-CudaAutomaticNumberOfBlocks(size_t lineLength);
+CudaAutomaticNumberOfSections(size_t lineLength);
 
 /** Half the window of the central pixel's convolution, for a filter window of that many pixels: at least 1.
  * \exception ExceptionObject if the window is not greater than zero and finite */
 CudaFilters_EXPORT size_t
 CudaCentralPixelRadius(double filterWindow);
-} // end namespace itk
+} // end namespace itk::CudaDetail
 
 #endif

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef itkCudaImageTraits_h
-#define itkCudaImageTraits_h
+// Internal: templates need it, programs do not. Names in itk::CudaDetail may change in any version.
+#ifndef itkCudaDetailImageTraits_h
+#define itkCudaDetailImageTraits_h
 
-#include "itkCudaImageView.h"
+#include "itkCudaDetailImageView.h"
 #include "itkFixedArray.h"
 #include "itkImage.h"
+#include "itkVariableLengthVector.h"
 #include "itkVectorImage.h"
 
 #include <type_traits>
 
-namespace itk
+namespace itk::CudaDetail
 {
-/** \struct CudaComponentTraits
- * \brief The engines' name of a C++ type; IsSupported is false for types that they do not know.
- * \ingroup CudaFilters
+/** The engines' name of a C++ type; IsSupported is false for types that they do not know.
  */
 template <typename T>
 struct CudaComponentTraits
@@ -41,11 +41,9 @@ template <> struct CudaComponentTraits<float>          : CudaSupportedComponent<
 template <> struct CudaComponentTraits<double>         : CudaSupportedComponent<CudaComponentType::Double> {};
 // clang-format on
 
-/** \struct CudaPixelTraits
- * \brief The component type of a pixel whose components lie side by side in memory.
+/** The component type of a pixel whose components lie side by side in memory.
  *
  * Scalars, and classes derived from FixedArray: vectors, covariant vectors, colours, symmetric tensors.
- * \ingroup CudaFilters
  */
 template <typename TPixel>
 struct CudaPixelTraits
@@ -61,11 +59,33 @@ public:
   using ComponentType = decltype(GetComponent(static_cast<const TPixel *>(nullptr)));
 };
 
-/** \struct CudaImageTraits
- * \brief Whether the engines can work on images of a type, and on what components.
+/** Component type and number of components of a pixel type; Length 0: set for each image. */
+template <typename TPixel>
+struct CudaDevicePixelTraits
+{
+private:
+  template <typename TComponent, unsigned int VLength>
+  static std::integral_constant<unsigned int, VLength>
+  GetLength(const FixedArray<TComponent, VLength> *);
+  static std::integral_constant<unsigned int, 1>
+  GetLength(const void *);
+
+public:
+  using ComponentType = typename CudaPixelTraits<TPixel>::ComponentType;
+  static constexpr unsigned int Length = decltype(GetLength(static_cast<const TPixel *>(nullptr)))::value;
+};
+
+template <typename TComponent>
+struct CudaDevicePixelTraits<VariableLengthVector<TComponent>>
+{
+  using ComponentType = TComponent;
+  static constexpr unsigned int Length = 0;
+};
+
+/** Whether the engines can work on images of a type, and on what components.
  *
  * They can on itk::Image and itk::VectorImage, and on classes derived from them, of at most four dimensions. Image
- * adaptors compute pixels on access and hold none. \ingroup CudaFilters
+ * adaptors compute pixels on access and hold none.
  */
 template <typename TImage>
 struct CudaImageTraits
@@ -95,8 +115,7 @@ public:
   }
 };
 
-/** Size and types of `region` of an image of type TImage, without memory.
- * \ingroup CudaFilters */
+/** Size and types of `region` of an image of type TImage, without memory. */
 template <typename TImage>
 CudaImageView
 MakeCudaImageShape(const typename TImage::RegionType & region, size_t numberOfComponents)
@@ -111,8 +130,7 @@ MakeCudaImageShape(const typename TImage::RegionType & region, size_t numberOfCo
   return view;
 }
 
-/** As whole.IsInside(part), for parts whose end is beyond the largest index as well.
- * \ingroup CudaFilters */
+/** As whole.IsInside(part), for parts whose end is beyond the largest index as well. */
 template <unsigned int VDimension>
 bool
 CudaRegionHolds(const ImageRegion<VDimension> & whole, const ImageRegion<VDimension> & part)
@@ -131,8 +149,7 @@ CudaRegionHolds(const ImageRegion<VDimension> & whole, const ImageRegion<VDimens
 
 /** Throws unless the image holds the pixels of `region`, as ITK's iterators do. An image without source that was
  * released, for example by a filter that ran in place, has lost its pixels but not its largest possible region. `name`:
- * of the image in the exception; its class where there is none.
- * \ingroup CudaFilters */
+ * of the image in the exception; its class where there is none. */
 template <typename TImage>
 void
 CudaVerifyBufferedRegion(const TImage * image, const typename TImage::RegionType & region, const char * name = nullptr)
@@ -163,7 +180,7 @@ CudaVerifyBufferedRegion(const TImage * image, const typename TImage::RegionType
 }
 
 /** The pixels of `region`.
- * \exception ExceptionObject if the image's buffered region does not hold them \ingroup CudaFilters */
+ * \exception ExceptionObject if the image's buffered region does not hold them */
 template <typename TImage>
 CudaImageView
 MakeCudaImageView(const TImage * image, const typename TImage::RegionType & region, const char * name = nullptr)
@@ -183,6 +200,6 @@ MakeCudaImageView(const TImage * image, const typename TImage::RegionType & regi
   }
   return view;
 }
-} // end namespace itk
+} // end namespace itk::CudaDetail
 
 #endif

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef itkCudaFilterRun_h
-#define itkCudaFilterRun_h
+// Internal: templates need it, programs do not. Names in itk::CudaDetail may change in any version.
+#ifndef itkCudaDetailFilterRun_h
+#define itkCudaDetailFilterRun_h
 
-#include "itkCudaGaussianEngine.h"
-#include "itkCudaImageTraits.h"
-#include "itkCudaPixelContainer.h"
+#include "itkCudaDetailGaussianEngine.h"
+#include "itkCudaDetailImageTraits.h"
+#include "itkCudaDetailPixelContainer.h"
 #include "itkProcessObject.h"
 
 #include <string>
 
-namespace itk
+namespace itk::CudaDetail
 {
-/** Reports the engine's progress as the filter's, and throws ProcessAborted once the filter is asked to abort.
- * \ingroup CudaFilters */
+/** Reports the engine's progress as the filter's, and throws ProcessAborted once the filter is asked to abort. */
 inline CudaProgressFunction
 MakeCudaProgressFunction(ProcessObject * filter)
 {
@@ -27,8 +27,7 @@ MakeCudaProgressFunction(ProcessObject * filter)
   };
 }
 
-/** Lets the output's pixels, if they are to be allocated, come from the module's pool of host memory.
- * \ingroup CudaFilters */
+/** Lets the output's pixels, if they are to be allocated, come from the module's pool of host memory. */
 template <typename TImage>
 void
 CudaUsePooledOutput(TImage * output)
@@ -38,6 +37,6 @@ CudaUsePooledOutput(TImage * output)
     CudaUsePooledPixelContainer(output, output->GetRequestedRegion());
   }
 }
-} // end namespace itk
+} // end namespace itk::CudaDetail
 
 #endif

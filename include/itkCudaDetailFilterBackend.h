@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef itkCudaFilterBackend_h
-#define itkCudaFilterBackend_h
+// Internal: templates need it, programs do not. Names in itk::CudaDetail may change in any version.
+#ifndef itkCudaDetailFilterBackend_h
+#define itkCudaDetailFilterBackend_h
 
 #include "CudaFiltersExport.h"
 #include "itkCudaError.h"
@@ -11,11 +12,9 @@
 #include <ostream>
 #include <string>
 
-namespace itk
+namespace itk::CudaDetail
 {
-/** \class CudaFilterBackend
- * \brief Which backend a filter asks for, which it used, and the decision between them.
- * \ingroup CudaFilters
+/** Which backend a filter asks for, which it used, and the decision between them.
  */
 class CudaFilters_EXPORT CudaFilterBackend
 {
@@ -85,7 +84,7 @@ public:
 private:
   int m_SelectedDeviceIndex{ 0 };
 };
-} // end namespace itk
+} // end namespace itk::CudaDetail
 
 /** The methods that every filter of the module has, and the member `m_CudaBackend` behind them. They stand in the class
  * that derives from ITK's, because Python sees only methods of wrapped classes. */
@@ -132,7 +131,7 @@ private:
   }                                                                                                                   \
                                                                                                                       \
 private:                                                                                                              \
-  itk::CudaFilterBackend m_CudaBackend;                                                                               \
+  itk::CudaDetail::CudaFilterBackend m_CudaBackend;                                                                   \
                                                                                                                       \
 public:                                                                                                               \
   static_assert(true, "")

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef itkCudaHostMemoryPool_h
-#define itkCudaHostMemoryPool_h
+// Internal: templates need it, programs do not. Names in itk::CudaDetail may change in any version.
+#ifndef itkCudaDetailHostMemoryPool_h
+#define itkCudaDetailHostMemoryPool_h
 
 #include "CudaFiltersExport.h"
 
 #include <chrono>
 #include <cstddef>
 
-namespace itk
+namespace itk::CudaDetail
 {
-/** \class CudaHostMemoryPool
- * \brief Large blocks of ordinary host memory for output images, kept for reuse.
+/** Large blocks of ordinary host memory for output images, kept for reuse.
  *
  * Most of the time of writing to a large fresh block goes into its first touch, page by page. The blocks here are
  * aligned to huge pages, which the system is asked to use, and come back touched when they are reused.
@@ -21,8 +21,6 @@ namespace itk
  * CudaFiltersConfiguration::ReleaseMemory(). If the system refuses memory for a block, all free blocks go back and it
  * is asked again. The pool lives until the process ends, so that images in static storage can give back their memory.
  * All functions may be called from any thread.
- *
- * \ingroup CudaFilters
  */
 class CudaFilters_EXPORT CudaHostMemoryPool
 {
@@ -56,6 +54,6 @@ public:
   static size_t
   GetBytesCached();
 };
-} // end namespace itk
+} // end namespace itk::CudaDetail
 
 #endif

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef itkCudaDeviceRun_h
-#define itkCudaDeviceRun_h
+// Internal: templates need it, programs do not. Names in itk::CudaDetail may change in any version.
+#ifndef itkCudaDetailDeviceRun_h
+#define itkCudaDetailDeviceRun_h
 
 #include "CudaFiltersExport.h"
+#include "itkCudaDetailFilterBackend.h"
+#include "itkCudaDetailGaussianPlan.h"
 #include "itkCudaDeviceImageView.h"
-#include "itkCudaFilterBackend.h"
-#include "itkCudaGaussianPlan.h"
 
-namespace itk
+namespace itk::CudaDetail
 {
 /** The decision of a filter whose input is a device image: it runs where the input lies. Sets what the backend says of
  * itself. Takes no time.
- * \exception CudaError of kind NotUsable, in words, if the filter asks for the host or for another device
- * \ingroup CudaFilters */
+ * \exception CudaError of kind NotUsable, in words, if the filter asks for the host or for another device */
 CudaFilters_EXPORT void
 CudaSelectDeviceOfImage(CudaFilterBackend & backend, int device);
 
@@ -22,9 +22,9 @@ CudaSelectDeviceOfImage(CudaFilterBackend & backend, int device);
  * Input and output have the same size, and the output as many components for each of the input's as the plan has
  * results. If the plan's only result is image 0, `output` is `input`. The input is overwritten unless the plan was made
  * with KeepInput; then both must be as CudaAllocateDeviceImage() makes them, of the same type, float or double.
- * \exception CudaError if the memory has run out, or a CUDA call failed \ingroup CudaFilters */
+ * \exception CudaError if the memory has run out, or a CUDA call failed */
 CudaFilters_EXPORT void
 CudaQueueOnDevice(const CudaGaussianPlan & plan, const CudaDeviceImageView & input, const CudaDeviceImageView & output);
-} // end namespace itk
+} // end namespace itk::CudaDetail
 
 #endif

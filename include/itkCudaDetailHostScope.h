@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef itkCudaHostScope_h
-#define itkCudaHostScope_h
+// Internal: templates need it, programs do not. Names in itk::CudaDetail may change in any version.
+#ifndef itkCudaDetailHostScope_h
+#define itkCudaDetailHostScope_h
 
 #include "CudaFiltersExport.h"
 
-namespace itk
+namespace itk::CudaDetail
 {
-/** \class CudaHostScope
- * \brief While one lives, filters that run in the same thread with Backend Automatic run on the host.
+/** While one lives, filters that run in the same thread with Backend Automatic run on the host.
  *
  * A composite filter whose own work is on the host opens one around its inner filters. Scopes nest.
- * \ingroup CudaFilters
  */
 class CudaFilters_EXPORT CudaHostScope
 {
@@ -26,6 +25,6 @@ public:
   static bool
   IsActive() noexcept;
 };
-} // end namespace itk
+} // end namespace itk::CudaDetail
 
 #endif

@@ -1,20 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef itkCudaPartitionedGaussianEngine_h
-#define itkCudaPartitionedGaussianEngine_h
+// Internal: templates need it, programs do not. Names in itk::CudaDetail may change in any version.
+#ifndef itkCudaDetailPartitionedGaussianEngine_h
+#define itkCudaDetailPartitionedGaussianEngine_h
 
 #include "CudaFiltersExport.h"
-#include "itkCudaImageView.h"
-#include "itkCudaPartitionedGaussianPlan.h"
+#include "itkCudaDetailImageView.h"
+#include "itkCudaDetailPartitionedGaussianPlan.h"
 
 #include <cstddef>
 #include <functional>
 
 namespace itk
 {
-class CudaFilterBackend;
 class MultiThreaderBase;
+}
 
-/** Device memory in bytes that CudaPartitionedGaussianFilter() needs for these views, at most. */
+namespace itk::CudaDetail
+{
+class CudaFilterBackend;
+
+/** Device memory in bytes that RunPartitionedGaussianPlanOnDevice() needs for these views, at most. */
 CudaFilters_EXPORT size_t
 CudaPartitionedGaussianWorkingSet(const CudaPartitionedGaussianPlan & plan,
                                   const CudaImageView &               input,
@@ -28,11 +33,11 @@ CudaPartitionedGaussianWorkingSet(const CudaPartitionedGaussianPlan & plan,
  * is called from the calling thread with the share of the work done, 0 to 1, and may throw to abort.
  * \exception CudaError */
 CudaFilters_EXPORT void
-CudaPartitionedGaussianFilter(const CudaPartitionedGaussianPlan & plan,
-                              const CudaImageView &               input,
-                              const CudaImageView &               output,
-                              int                                 deviceIndex,
-                              const std::function<void(float)> &  progress);
+RunPartitionedGaussianPlanOnDevice(const CudaPartitionedGaussianPlan & plan,
+                                   const CudaImageView &               input,
+                                   const CudaImageView &               output,
+                                   int                                 deviceIndex,
+                                   const std::function<void(float)> &  progress);
 
 /** As CudaRunOnDevice() of the recursive filters' plans. */
 CudaFilters_EXPORT bool
@@ -45,11 +50,11 @@ CudaRunOnDevice(const CudaPartitionedGaussianPlan & plan,
 /** The same on the host, by the threads of `threader`. Every line is filtered by one thread, so the result does not
  * depend on their number. */
 CudaFilters_EXPORT void
-CudaPartitionedGaussianFilterOnHost(const CudaPartitionedGaussianPlan & plan,
-                                    const CudaImageView &               input,
-                                    const CudaImageView &               output,
-                                    MultiThreaderBase *                 threader,
-                                    const std::function<void(float)> &  progress);
-} // end namespace itk
+RunPartitionedGaussianPlanOnHost(const CudaPartitionedGaussianPlan & plan,
+                                 const CudaImageView &               input,
+                                 const CudaImageView &               output,
+                                 MultiThreaderBase *                 threader,
+                                 const std::function<void(float)> &  progress);
+} // end namespace itk::CudaDetail
 
 #endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef itkCudaGaussianPlan_h
-#define itkCudaGaussianPlan_h
+// Internal: templates need it, programs do not. Names in itk::CudaDetail may change in any version.
+#ifndef itkCudaDetailGaussianPlan_h
+#define itkCudaDetailGaussianPlan_h
 
 #include "CudaFiltersExport.h"
 #include "itkCudaFiltersEnums.h"
@@ -9,18 +10,15 @@
 #include <cstdint>
 #include <vector>
 
-namespace itk
+namespace itk::CudaDetail
 {
-/** \struct CudaGaussianKernel
- * \brief A recursive approximation of a Gaussian or of one of its derivatives, as a sum of damped oscillations.
+/** A recursive approximation of a Gaussian or of one of its derivatives, as a sum of damped oscillations.
  *
  * Half of the kernel, n >= 0 in pixels, is
  * \f[ h(n) = \mathrm{Re} \sum_j c_j p_j^n, \qquad p_j = e^{(L_j + i W_j)\sigma_{px}^{-1}}, \f]
  * mirrored for n < 0, with a minus sign if `Antisymmetric`.
- *
- * \ingroup CudaFilters
  */
-struct CudaGaussianKernel
+struct CudaGaussianImpulseResponse
 {
   static constexpr unsigned int MaximumNumberOfPolePairs = 3;
 
@@ -53,25 +51,25 @@ struct CudaGaussianKernel
  * \param spacing physical units per pixel, at least 1e-8 in magnitude
  *
  * \exception ExceptionObject naming the parameter that is out of range */
-CudaFilters_EXPORT CudaGaussianKernel
-MakeDericheGaussianKernel(unsigned int order, double sigma, double spacing, bool normalizeAcrossScale);
+CudaFilters_EXPORT CudaGaussianImpulseResponse
+MakeDericheImpulseResponse(unsigned int order, double sigma, double spacing, bool normalizeAcrossScale);
 
 /** A sixth-order kernel, three pole pairs, with the constants of tools/fit_gaussian_exponentials.py; normalisation,
- * sign conventions, parameters and errors are those of MakeDericheGaussianKernel().
+ * sign conventions, parameters and errors are those of MakeDericheImpulseResponse().
  *
  * Order 0 is within 1e-5 of the sampled Gaussian of sum 1, relative to its centre, from 0.5 pixels on. Orders 1 and 2
  * are within 7e-5 and 7e-4 of the largest value of the Gaussian's derivative, plus what sampling it at the pixels
  * costs, which grows quickly below 1.5 pixels. */
-CudaFilters_EXPORT CudaGaussianKernel
-MakeAccurateGaussianKernel(unsigned int order, double sigma, double spacing, bool normalizeAcrossScale);
+CudaFilters_EXPORT CudaGaussianImpulseResponse
+MakeAccurateImpulseResponse(unsigned int order, double sigma, double spacing, bool normalizeAcrossScale);
 
 /** The kernel of that approximation. */
-CudaFilters_EXPORT CudaGaussianKernel
-MakeGaussianKernel(CudaFiltersEnums::Approximation approximation,
-                   unsigned int                    order,
-                   double                          sigma,
-                   double                          spacing,
-                   bool                            normalizeAcrossScale);
+CudaFilters_EXPORT CudaGaussianImpulseResponse
+MakeGaussianImpulseResponse(CudaFiltersEnums::Approximation approximation,
+                            unsigned int                    order,
+                            double                          sigma,
+                            double                          spacing,
+                            bool                            normalizeAcrossScale);
 
 /** What becomes of a pass's result y at a pixel of its destination d. */
 enum class CudaGaussianCombine : uint8_t
@@ -83,22 +81,19 @@ enum class CudaGaussianCombine : uint8_t
   AddSquareAndRoot // d = sqrt(d + y^2)
 };
 
-/** \struct CudaGaussianPassResult
- * \brief One result of a line pass. Images are numbered; the plan's input is image 0.
- * \ingroup CudaFilters
+/** One result of a line pass. Images are numbered; the plan's input is image 0.
  */
 struct CudaGaussianPassResult
 {
-  CudaGaussianKernel  Kernel;
-  unsigned int        Destination{ 1 };
-  CudaGaussianCombine Combine{ CudaGaussianCombine::Store };
+  CudaGaussianImpulseResponse Kernel;
+  unsigned int                Destination{ 1 };
+  CudaGaussianCombine         Combine{ CudaGaussianCombine::Store };
 };
 
-/** \struct CudaGaussianLinePass
- * \brief Filters every line of an image along one axis, with one kernel or with several of the same poles.
+/** Filters every line of an image along one axis, with one kernel or with several of the same poles.
  *
  * The source is none of the destinations. Along axis 0 there is one result; along the others there are at most three,
- * all of which are stored. \ingroup CudaFilters
+ * all of which are stored.
  */
 struct CudaGaussianLinePass
 {
@@ -107,9 +102,7 @@ struct CudaGaussianLinePass
   std::vector<CudaGaussianPassResult> Results;
 };
 
-/** \struct CudaGaussianPlan
- * \brief Line passes, one after the other: all that a Gaussian filter is to its engine.
- * \ingroup CudaFilters
+/** Line passes, one after the other: all that a Gaussian filter is to its engine.
  */
 struct CudaGaussianPlan
 {
@@ -119,9 +112,7 @@ struct CudaGaussianPlan
   std::vector<double>               Rotation; // row-major matrix that is applied to the results' vector; empty: none
 };
 
-/** \struct CudaGaussianTerm
- * \brief A product of one-dimensional kernels, along each axis one, by their orders.
- * \ingroup CudaFilters
+/** A product of one-dimensional kernels, along each axis one, by their orders.
  */
 struct CudaGaussianTerm
 {
@@ -138,9 +129,7 @@ enum class CudaGaussianOutput : uint8_t
   Norm        // the root of the sum of their squares
 };
 
-/** \struct CudaGaussianParameters
- * \brief Standard deviation and spacing along each axis, in physical units.
- * \ingroup CudaFilters
+/** Standard deviation and spacing along each axis, in physical units.
  */
 struct CudaGaussianParameters
 {
@@ -210,7 +199,7 @@ MakeHessianPlan(const CudaGaussianParameters & parameters);
  *
  * \exception ExceptionObject naming the parameter that is out of range */
 CudaFilters_EXPORT CudaGaussianPlan
-MakeGaussianLinePlan(unsigned int axis, const CudaGaussianKernel & kernel);
-} // end namespace itk
+MakeGaussianLinePlan(unsigned int axis, const CudaGaussianImpulseResponse & kernel);
+} // end namespace itk::CudaDetail
 
 #endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef itkCudaRegionSnakeGeometry_h
-#define itkCudaRegionSnakeGeometry_h
+// Internal: templates need it, programs do not. Names in itk::CudaDetail may change in any version.
+#ifndef itkCudaDetailRegionSnakeGeometry_h
+#define itkCudaDetailRegionSnakeGeometry_h
 
 #include "CudaFiltersExport.h"
 #include "itkCudaRegionSnakeTypes.h"
@@ -9,7 +10,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace itk
+namespace itk::CudaDetail
 {
 /** Columns where the rows y = 0 to height - 1 enter and leave the polygon: crossings of row y are Columns[First[y]] to
  * Columns[First[y + 1] - 1], in ascending order, even in number. */
@@ -28,6 +29,6 @@ ComputeCudaSnakeRowSpans(const CudaSnakePolygon & polygon, int32_t height);
  * nodes. */
 CudaFilters_EXPORT bool
 CudaSnakePolygonIsSimple(const CudaSnakePolygon & polygon);
-} // end namespace itk
+} // end namespace itk::CudaDetail
 
 #endif

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef itkCudaRegionSnakeLabels_h
-#define itkCudaRegionSnakeLabels_h
+// Internal: templates need it, programs do not. Names in itk::CudaDetail may change in any version.
+#ifndef itkCudaDetailRegionSnakeLabels_h
+#define itkCudaDetailRegionSnakeLabels_h
 
-#include "itkCudaRegionSnakeGeometry.h"
+#include "itkCudaDetailRegionSnakeGeometry.h"
 #include "itkMultiThreaderBase.h"
 
 #include <algorithm>
 #include <cstddef>
 
-namespace itk
+namespace itk::CudaDetail
 {
-/** \struct CudaSnakeLabels
- * \brief Writes the label image of a polygon: `Inside` between the columns of its row spans, `Outside` elsewhere.
- * \ingroup CudaFilters
+/** Writes the label image of a polygon: `Inside` between the columns of its row spans, `Outside` elsewhere.
  */
 template <typename TPixel>
 struct CudaSnakeLabels
@@ -57,6 +56,6 @@ struct CudaSnakeLabels
       nullptr);
   }
 };
-} // end namespace itk
+} // end namespace itk::CudaDetail
 
 #endif

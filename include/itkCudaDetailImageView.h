@@ -1,57 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef itkCudaImageView_h
-#define itkCudaImageView_h
+// Internal: templates need it, programs do not. Names in itk::CudaDetail may change in any version.
+#ifndef itkCudaDetailImageView_h
+#define itkCudaDetailImageView_h
 
 #include "CudaFiltersExport.h"
+#include "itkCudaFiltersEnums.h"
 
 #include <array>
 #include <cstddef>
-#include <cstdint>
 
-namespace itk
+namespace itk::CudaDetail
 {
-/** Type of one component of a pixel, as the engines know it. */
-enum class CudaComponentType : uint8_t
-{
-  UChar,
-  Char,
-  UShort,
-  Short,
-  UInt,
-  Int,
-  Float,
-  Double
-};
-
-/** Bytes of one component. */
-constexpr size_t
-CudaComponentSize(CudaComponentType type)
-{
-  switch (type)
-  {
-    case CudaComponentType::UChar:
-    case CudaComponentType::Char:
-      return 1;
-    case CudaComponentType::UShort:
-    case CudaComponentType::Short:
-      return 2;
-    case CudaComponentType::UInt:
-    case CudaComponentType::Int:
-    case CudaComponentType::Float:
-      return 4;
-    case CudaComponentType::Double:
-      return 8;
-  }
-  return 0;
-}
-
-/** \struct CudaImageView
- * \brief A region of an image in host memory, as plain data: what a filter hands to an engine.
+/** A region of an image in host memory, as plain data: what a filter hands to an engine.
  *
  * Components of a pixel are adjacent, as in itk::Image and itk::VectorImage. Axes
  * beyond the image's dimension have size 1. The view owns nothing.
- *
- * \ingroup CudaFilters
  */
 struct CudaImageView
 {
@@ -78,9 +41,9 @@ struct CudaImageView
 };
 
 /** Throws unless an output has as many components as a filter gives, which makes `results` of each of the input's.
- * \exception ExceptionObject that names both numbers \ingroup CudaFilters */
+ * \exception ExceptionObject that names both numbers */
 CudaFilters_EXPORT void
 CudaVerifyComponents(size_t inputComponents, size_t results, size_t outputComponents);
-} // end namespace itk
+} // end namespace itk::CudaDetail
 
 #endif

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef itkCudaPixelContainer_hxx
-#define itkCudaPixelContainer_hxx
+// Internal: templates need it, programs do not. Names in itk::CudaDetail may change in any version.
+#ifndef itkCudaDetailPixelContainer_hxx
+#define itkCudaDetailPixelContainer_hxx
 
-#include "itkCudaHostMemoryPool.h"
+#include "itkCudaDetailHostMemoryPool.h"
 
 #include <limits>
 #include <memory>
 #include <type_traits>
 
-namespace itk
+namespace itk::CudaDetail
 {
 template <typename TElementIdentifier, typename TElement>
 CudaPixelContainer<TElementIdentifier, TElement>::~CudaPixelContainer()
@@ -86,6 +87,6 @@ CudaUsePooledPixelContainer(TImage * output, const typename TImage::RegionType &
     output->SetPixelContainer(container);
   }
 }
-} // end namespace itk
+} // end namespace itk::CudaDetail
 
 #endif
