@@ -15,7 +15,7 @@ namespace itk
  * \brief Enumerations of the CudaFilters module.
  *
  * Every parameter of an enumerated type also takes the value's name as a
- * string, in upper or lower case.
+ * string. Case, '_' and '-' do not matter: CoarseToFine = coarse_to_fine.
  *
  * \ingroup CudaFilters
  */
@@ -107,7 +107,7 @@ extern CudaFilters_EXPORT std::ostream &
 extern CudaFilters_EXPORT std::ostream &
                           operator<<(std::ostream & out, const CudaFiltersEnums::IntermediateStorage value);
 
-/** The backend of that name ("automatic", "cuda", "host"; case does not matter).
+/** The backend of that name ("automatic", "cuda", "host"; case, '_' and '-' do not matter).
  * \exception ExceptionObject naming `parameter`, the text and the known names. */
 CudaFilters_EXPORT CudaFiltersEnums::Backend
                    CudaBackendFromString(const std::string & name, const char * parameter = "Backend");
@@ -119,7 +119,7 @@ extern CudaFilters_EXPORT std::ostream &
 extern CudaFilters_EXPORT std::ostream &
                           operator<<(std::ostream & out, const CudaFiltersEnums::Start value);
 
-/** The value of that name; case does not matter.
+/** The value of that name; case, '_' and '-' do not matter.
  * \exception ExceptionObject naming the parameter, the text and the known names. */
 CudaFilters_EXPORT CudaFiltersEnums::Approximation
                    CudaApproximationFromString(const std::string & name);
@@ -152,7 +152,7 @@ enum class CudaRounding : uint8_t
 CudaFilters_EXPORT std::string
                    CudaRoundingToString(CudaRounding rounding);
 
-/** The reverse, in upper or lower case. \exception ExceptionObject for another name */
+/** The reverse; case, _ and - do not matter. \exception ExceptionObject for another name */
 CudaFilters_EXPORT CudaRounding
 CudaRoundingFromString(const std::string & name);
 

@@ -4,7 +4,6 @@
 
 #include "itkMacro.h"
 
-#include <algorithm>
 #include <array>
 #include <cctype>
 #include <optional>
@@ -19,12 +18,19 @@ namespace itk::cuda
 template <typename TEnum>
 struct EnumNames;
 
-inline bool
-EqualExceptCase(const std::string & a, const std::string & b)
+/** The name in lower case, without '_' and '-': CoarseToFine, coarse_to_fine and coarse-to-fine are one name. */
+inline std::string
+NormaliseName(const std::string & name)
 {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](unsigned char x, unsigned char y) {
-    return std::tolower(x) == std::tolower(y);
-  });
+  std::string normalised;
+  for (const unsigned char character : name)
+  {
+    if (character != '_' && character != '-')
+    {
+      normalised += static_cast<char>(std::tolower(character));
+    }
+  }
+  return normalised;
 }
 
 /** The value's name; null if it has none. */
@@ -36,14 +42,15 @@ NameOf(TEnum value)
   return index < EnumNames<TEnum>::Values.size() ? EnumNames<TEnum>::Values[index] : nullptr;
 }
 
-/** The value of that name, if there is one; case does not matter. */
+/** The value of that name, if there is one; case, '_' and '-' do not matter. */
 template <typename TEnum>
 std::optional<TEnum>
 FindByName(const std::string & name)
 {
+  const std::string normalised = NormaliseName(name);
   for (size_t i = 0; i < EnumNames<TEnum>::Values.size(); ++i)
   {
-    if (EqualExceptCase(name, EnumNames<TEnum>::Values[i]))
+    if (normalised == NormaliseName(EnumNames<TEnum>::Values[i]))
     {
       return static_cast<TEnum>(i);
     }
@@ -65,7 +72,7 @@ KnownNames()
   return known;
 }
 
-/** The value of that name; case does not matter.
+/** The value of that name, as FindByName() finds it.
  * \exception ExceptionObject naming the enumeration, the text and the known names. */
 template <typename TEnum>
 TEnum
