@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes docs/performance.md, its plots and the table in README.md from the records in benchmarks/records.
+"""Writes docs/performance.md, docs/performance_limits.md, their plots and the tables in README.md from the records in
+benchmarks/records.
 
-usage: benchmarks/report.py    (needs matplotlib)
+usage: benchmarks/report.py    (needs matplotlib; without it: --no-plots)
 
-Records are the files DATE-MACHINE-peers*.json of peers.py (rows of a later file take the place of an earlier one's),
+Records are the files DATE-MACHINE-peers*.json of peers.py (a row of a later file replaces that of an earlier one),
 and the newest -two-way.json (two_way_paper_tables --json), -snake.json (snake_paper_table --json; or its text, -snake.txt),
--snake-host.json (or .txt; rows of the host that the other lacks) and -sanitize.json (gpu-sanitize). What limits a figure that misses its goal is written by
-hand in report_limits.md, under the goal's name.
+-snake-host.json (or .txt; rows of the host that the other lacks), -first-call.json (first_call.py) and -sanitize.json (gpu-sanitize).
+What limits a figure that misses its goal is written by hand in report_limits.md, under the goal's name.
 """
 
 import argparse
@@ -15,11 +16,6 @@ import json
 import pathlib
 import re
 import sys
-
-import matplotlib
-
-matplotlib.use("Agg")
-from matplotlib import pyplot  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
 REPOSITORY = HERE.parent
@@ -34,19 +30,6 @@ SHAPES = {
     "511 x 513 x 509": "x:511/y:513/z:509",
     "1024^3": "x:1024/y:1024/z:1024",
 }
-COLOURS = {
-    "CudaFilters": "C0",
-    "CuPy": "C1",
-    "PyTorch": "C2",
-    "ITK": "C3",
-    "OpenCV (CPU)": "C4",
-    "SciPy": "C5",
-}
-# Floating-point operations of a pixel in one pass: Deriche's filter of order 4 in its direct form, 8 products and 7 sums in each
-# direction and one sum of both; and what the partitioned filter's documentation says.
-RECURSIVE_OPERATIONS = 31
-PARTITIONED_OPERATIONS = 40
-
 
 # --- records ----------------------------------------------------------------------------------------------------------
 
@@ -73,6 +56,7 @@ class Records:
         snakes = [self.newest_snake(folder, part) for part in ("-host", "")]
         self.snake_files = [file for file, _ in snakes if file]
         self.snake = sort_snake([row for _, rows in snakes for row in rows])
+        self.first_call_file, self.first_call = self.newest(folder, "*-first-call.json", json.loads)
         self.sanitize_file, self.sanitize = self.newest(folder, "*-sanitize.json", json.loads)
 
     def add_convolutions(self, folder):
@@ -91,8 +75,10 @@ class Records:
 
     @staticmethod
     def newest_snake(folder, part):
-        """The newest record of the snake, JSON where there are both of one name, and its rows."""
-        files = [*folder.glob(f"*-snake{part}.json"), *folder.glob(f"*-snake{part}.txt")]
+        """The newest record of the snake, JSON where there are both of one name, and its rows. Names are DATE-MACHINE-snake: those of
+        comparisons end alike."""
+        pattern = re.compile(rf"\d+-\d+-\d+-[^-]+-snake{part}\.(json|txt)")
+        files = [file for file in folder.iterdir() if pattern.fullmatch(file.name)]
         if not files:
             return None, []
         file = max(files, key=lambda file: (file.stem, file.suffix == ".json"))
@@ -306,136 +292,6 @@ def lowest_neighbour_ratio(r):
     return min(ratios) if ratios else None
 
 
-# --- plots ------------------------------------------------------------------------------------------------------------
-
-
-def finish(figure, folder, name):
-    figure.tight_layout()
-    figure.savefig(folder / f"performance_{name}.png", dpi=130)
-    pyplot.close(figure)
-
-
-def draw_roofline(r, folder):
-    copies = {s: r.resident(s, 4.0, "copy_ms") for s in ("8192^2", "512^3")}
-    pixels = {"8192^2": 8192**2, "512^3": 512**3}
-    if not any(copies.values()):
-        return
-    bandwidth = max(8 * pixels[s] / ms * 1e3 for s, ms in copies.items() if ms)  # bytes per second, read and written
-    peak = 132 * 128 * 2 * 1.98e9  # multiprocessors, lanes, fused multiply-add, clock
-    figure, axis = pyplot.subplots(figsize=(8, 5))
-    intensity = [0.5, peak / bandwidth, 100]
-    axis.loglog(intensity, [min(peak, x * bandwidth) / 1e12 for x in intensity], "k-")
-    axis.text(0.56, 0.66 * bandwidth / 1e12, f"copy: {bandwidth / 1e12:.2f} TB/s", rotation=36, fontsize=9, va="bottom")
-    axis.set_ylim(top=1.8 * peak / 1e12)
-    axis.text(30, 1.08 * peak / 1e12, f"float32: {peak / 1e12:.0f} TFLOP/s", fontsize=9)
-
-    def point(label, shape, passes, operations, ms, style, colour):
-        if ms:
-            rate = shape * passes * operations / ms * 1e3
-            axis.plot(operations / 8, rate / 1e12, style, color=colour, label=label, markersize=7, alpha=0.85)
-
-    for index, (label, sigma) in enumerate((("recursive, sigma 4", 4.0), ("recursive, sigma 64", 64.0))):
-        for marker, shape, count, passes in (("o", "8192^2", 8192**2, 2), ("s", "512^3", 512**3, 3)):
-            ms = r.resident(shape, sigma)
-            point(f"{label}, {shape.replace('^', '$^')}$", count, passes, RECURSIVE_OPERATIONS, ms, marker, f"C{index}")
-    exact = (
-        [row["ms"] for row in r.two_way["times"]["rows"] if (row["side"], row["partition"]) == (8192, "Exact")]
-        if r.two_way
-        else []
-    )
-    point("partitioned, Exact, 8192$^2$", 8192**2, 2, PARTITIONED_OPERATIONS, min(exact, default=None), "D", "C2")
-    named = set()
-    for sigma in (0.5, 1.0, 4.0):
-        for marker, dimension, side in (("^", 2, 4096), ("v", 3, 256)):
-            row = r.module.get(f"resident/discrete/{dimension}d/side:{side}/sigma_percent:{round(100 * sigma)}", {})
-            if row:
-                label = None if dimension in named else f"discrete, sigma up to 4, {side}$^{dimension}$"
-                named.add(dimension)
-                colour = "C3" if dimension == 2 else "C4"
-                point(label, side**dimension, dimension, 2 * (2 * row["radius"] + 1), row["ms"], marker, colour)
-    axis.set_xlabel("floating-point operations per byte that a pass must read and write")
-    axis.set_ylabel("TFLOP/s")
-    axis.set_xlim(0.5, 100)
-    axis.grid(alpha=0.3, which="both")
-    axis.legend(fontsize=8, loc="lower right")
-    axis.set_title("Resident float images: passes beside the device's roofs")
-    finish(figure, folder, "roofline")
-
-
-def draw_sizes(r, folder):
-    figure, axes = pyplot.subplots(1, 2, figsize=(12, 5), sharey=True)
-    for axis, dimension in zip(axes, (2, 3)):
-        ticks = set()
-        for where, style in (("resident", "o-"), ("host_to_host", "s--")):
-            for library, colour in COLOURS.items():
-                sides, times = r.series(library, where, dimension)
-                sides = tuple(sides)
-                if sides and not (where == "resident" and library == "ITK"):
-                    label = f"{library}, {where.replace('_', ' ')}"
-                    axis.loglog(sides, times, style, color=colour, label=label, markersize=4)
-                    ticks.update(sides)
-        ticks = sorted(t for t in ticks if t & (t - 1) == 0)
-        axis.set_xticks(ticks)
-        axis.set_xticks([], minor=True)
-        axis.set_xticklabels([f"{t}$^{dimension}$" for t in ticks], fontsize=8)
-        axis.set_xlabel("image")
-        axis.grid(alpha=0.3)
-        axis.set_title("images" if dimension == 2 else "volumes")
-    axes[0].set_ylabel("ms")
-    axes[0].legend(fontsize=8)  # has all libraries, and room
-    figure.suptitle("Smoothing of float images, sigma 4: time against size")
-    finish(figure, folder, "sizes")
-
-
-def draw_sigmas(r, folder):
-    figure, axes = pyplot.subplots(1, 2, figsize=(12, 4.5), sharey=True)
-    for axis, (shape, dimension, side) in zip(axes, (("8192^2", 2, 8192), ("512^3", 3, 512))):
-        for library in ("CudaFilters", "CuPy", "PyTorch"):
-            sigmas, times = r.over_sigma(library, shape, dimension, side)
-            sigmas = tuple(sigmas)
-            if sigmas:
-                style = "-" if library == "CudaFilters" else "o-"
-                axis.loglog(sigmas, times, style, color=COLOURS[library], label=library, markersize=5)
-        if r.resident(shape, 4.0, "copy_ms"):
-            axis.axhline(dimension * r.resident(shape, 4.0, "copy_ms"), color="k", linestyle=":", label=f"{dimension} copies")
-        axis.set_xlabel("sigma in pixels")
-        axis.set_title(f"{side}$^{dimension}$")
-        axis.grid(alpha=0.3, which="both")
-        axis.legend(fontsize=8)
-    axes[0].set_ylabel("ms")
-    figure.suptitle("Smoothing of resident float images: time against sigma")
-    finish(figure, folder, "sigmas")
-
-
-def draw_sweeps(r, folder):
-    """Panels without a record are left out."""
-    panels = (("side of square images", SWEEPS[:2]), ("side of cubes", SWEEPS[2:4]), ("sigma in pixels", SWEEPS[4:]))
-    panels = [panel for panel in panels if any(r.sweep(pattern) for _, pattern in panel[1])]
-    if not panels:
-        return
-    figure, axes = pyplot.subplots(1, len(panels), figsize=(5.5 * len(panels), 4.5), squeeze=False)
-    for axis, (title, sweeps) in zip(axes[0], panels):
-        over_sigma = title.startswith("sigma")
-        for label, pattern in sweeps:
-            points = r.sweep(pattern)
-            if not points:
-                continue
-            values = [value / 100 if over_sigma else value for value, _ in points]
-            rates = [rate / 1e9 for _, rate in points]
-            plot = axis.semilogx if over_sigma else axis.plot
-            line = plot(values, rates, "o-", markersize=3, label=re.sub(r"\^(\d)", r"$^\1$", label))[0]
-            last = len(rates) - 1
-            floors = [max(rates[max(0, i - 1)], rates[min(last, i + 1)]) / 2 for i in range(len(rates))]
-            axis.plot(values, floors, ":", color=line.get_color(), linewidth=1)
-        axis.set_xlabel(title)
-        axis.set_ylim(0, 1.3 * axis.get_ylim()[1])
-        axis.grid(alpha=0.3)
-        axis.legend(fontsize=8, loc="upper right")
-    axes[0][0].set_ylabel("gigapixels per second")
-    figure.suptitle("Rates over neighbouring sides and sigmas; dotted: half of the neighbours' rate", fontsize=11)
-    finish(figure, folder, "sweeps")
-
-
 # --- tables -----------------------------------------------------------------------------------------------------------
 
 
@@ -495,6 +351,78 @@ def table_of_smoothing_host_to_host(r):
         rows.append(row)
     header = ["image", "ms", "ITK", "factor", "CuPy", "factor", "PyTorch", "factor", "OpenCV", "factor", "SciPy", "factor"]
     return table(header, rows)
+
+
+# Filters of the first page: name in the records, class, whether in two dimensions as well.
+FILTERS = (
+    ("smoothing", "SmoothingRecursiveGaussian"),
+    ("one_axis", "RecursiveGaussian, one axis"),
+    ("gradient", "GradientRecursiveGaussian"),
+    ("magnitude", "GradientMagnitudeRecursiveGaussian"),
+    ("laplacian", "LaplacianRecursiveGaussian"),
+    ("hessian", "HessianRecursiveGaussian"),
+    ("discrete", "DiscreteGaussian"),
+)
+
+
+def table_beside_itk(r):
+    """The first page's: smoothing by size, the other filters at two sizes; sigma 4."""
+    rows = []
+    for name, text in FILTERS:
+        sizes = ((2, 256), (2, 1024), (2, 4096), (2, 8192), (3, 256), (3, 512), (3, 1024)) if name == "smoothing" else ((2, 4096), (3, 256))
+        for dimension, side in sizes:
+            ours, itk = (r.whole(prefix, name, dimension, side) for prefix in ("host_to_host", "itk"))
+            if ours and itk:
+                rows.append([text, f"{side}^{dimension}", figure_of(ours), figure_of(itk), ratio_of(itk, ours)])
+    return table(["filter, sigma 4", "image", "this module", "ITK", "factor"], rows)
+
+
+def table_beside_cupy(r):
+    """The first page's: smoothing at sigma 4 and 64, and the other filters that CuPy has."""
+    kinds = [("smoothing", 4.0, shape) for shape in ((2, 1024), (2, 8192), (3, 256), (3, 512))]
+    kinds += [("smoothing", 64.0, shape) for shape in ((2, 8192), (3, 512))]
+    kinds += [(name, 4.0, (3, 512)) for name in ("magnitude", "laplacian")]
+    kinds += [("discrete", 4.0, shape) for shape in ((2, 4096), (3, 256))]
+    rows = []
+    for name, sigma, (dimension, side) in kinds:
+        prefix = {"smoothing": f"x:{side}/y:{side}/z:{side if dimension == 3 else 1}", "discrete": f"discrete/{dimension}d/side:{side}"}
+        ours = r.get(f"resident/{prefix.get(name, f'{name}/side:{side}')}/sigma_percent:{round(100 * sigma)}")
+        cupy, torch = (r.peer(library, "resident", dimension, side, sigma, name) for library in ("CuPy", "PyTorch"))
+        if ours and cupy:
+            row = [dict(FILTERS)[name], f"{side}^{dimension}", f"{sigma:g}", figure_of(ours)]
+            rows.append(row + [figure_of(cupy), ratio_of(cupy, ours), figure_of(torch), ratio_of(torch, ours)])
+    return table(["filter", "image", "sigma", "this module", "CuPy", "factor", "PyTorch", "factor"], rows)
+
+
+def table_of_snake_for_users(r):
+    """The schedule and the removal of nodes that the filter has by default."""
+    rows = {(row[0], row[1]): row for row in r.snake}
+    lines = []
+    for image in ("15 MP", "100 MP", "150 MP"):
+        gpu, many, one = (rows.get((image, f"CoarseToFine + removal, {where}")) for where in ("GPU", "CPU, 16 threads", "CPU, 1 thread"))
+        if gpu and many and one:
+            lines.append([image.replace("MP", "megapixels"), *(figure_of(ms) for ms in (gpu[3], gpu[4], many[4], one[4]))])
+    return table(["image", "H200, image in GPU memory", "H200, from ordinary memory", "16 cores", "one core"], lines)
+
+
+def describe_first_call(r):
+    if not r.first_call:
+        return (
+            "Not measured: no record has the time of the first call, nor of the first call with a new sigma. `benchmarks/first_call.py` measures\n"
+            "them beside CuPy, which compiles kernels at both calls. This module's kernels are compiled beforehand.\n"
+        )
+    record = r.first_call
+    rows = [[row["library"], *(figure_of(row[key]) for key in FIRST_CALL_KEYS)] for row in record["rows"]]
+    sigma, new_sigma = record["sigmas"]
+    return (
+        f"Smoothing of {record['side']}<sup>3</sup> float pixels from array to array in Python, each library in a new process on one\n"
+        f"{record['device']}, in milliseconds ([record](../benchmarks/records/{r.first_call_file.name})). CuPy compiles kernels at its first\n"
+        "call and for sigmas of another radius; its cache of kernels was empty. This module's kernels are compiled beforehand.\n\n"
+        + table(["", "first call", "next call", f"first call with sigma {new_sigma:g} instead of {sigma:g}", "next call"], rows)
+    )
+
+
+FIRST_CALL_KEYS = ("first", "again", "new_sigma", "new_sigma_again")
 
 
 def table_of_filters(r):
@@ -633,8 +561,13 @@ def write_missed(goals, limits):
     return "\n".join(parts) if parts else "None is missed.\n"
 
 
-def write_page(r, goals, limits, template):
-    values = {
+def make_values(r, goals, limits):
+    """What stands for each {{name}} of the templates."""
+    return {
+        "beside_itk": table_beside_itk(r),
+        "beside_cupy": table_beside_cupy(r),
+        "snake_short": table_of_snake_for_users(r) if r.snake else "Not measured.\n",
+        "first_call": describe_first_call(r),
         "runs": describe_runs(r),
         "goals": table(["figure", "must", "stretch", "reached", "met"], [goal.row() for goal in goals]),
         "missed": write_missed(goals, limits),
@@ -649,37 +582,87 @@ def write_page(r, goals, limits, template):
         "skimage": table_of_skimage(r),
         "sanitizer": table_of_sanitizer(r) if r.sanitize else "There is no record of a run yet.\n",
     }
+
+
+def fill(template, values):
     page = re.sub(r"\{\{(\w+)\}\}", lambda match: values[match.group(1)].rstrip("\n"), template)
     return re.sub(r"\n{3,}", "\n\n", page)
 
 
+# Bandwidths of data sheets in 1e9 bytes per second: of the memory, and of the link in one direction (PCIe 3, 4 or 5 with 16 lanes).
+LINKS = {3: 16, 4: 32, 5: 64}
+GPUS = (
+    ("Tesla T4", 320, 3),
+    ("L4", 300, 4),
+    ("GeForce RTX 3060", 360, 4),
+    ("L40S", 864, 4),
+    ("GeForce RTX 4090", 1008, 4),
+    ("GeForce RTX 5090", 1792, 5),
+    ("A100 80 GB PCIe", 1935, 4),
+    ("H100 SXM", 3350, 5),
+)
+MEASURED_GPU = ("H200", 4800, 5)
+
+
+def measured_fractions(r):
+    """Which shares of the data sheet's bandwidths of memory and link were reached with 512^3 float pixels at sigma 4."""
+    image = 512**3 * 4e-6  # 1e9 bytes per second times milliseconds
+    kernels, whole = r.resident("512^3", 4.0), r.whole("host_to_host", "smoothing", 3, 512)
+    _, memory, link = MEASURED_GPU
+    return 3 * 2 * image / kernels / memory, 2 * image / (whole - kernels) / LINKS[link]
+
+
+def table_of_expected(r):
+    of_memory, of_link = measured_fractions(r)
+    image = 512**3 * 4e-6
+    rows = []
+    for name, memory, link in (*GPUS, MEASURED_GPU):
+        kernels, transfers = 3 * 2 * image / (of_memory * memory), 2 * image / (of_link * LINKS[link])
+        kind = "measured" if name == MEASURED_GPU[0] else "computed"
+        rows.append([name, str(memory), str(LINKS[link]), f"{kernels:.2g} ms", f"{kernels + transfers:.2g} ms", kind])
+    header = ["GPU", "memory, GB/s", "link, GB/s", "image in GPU memory", "from ordinary memory", ""]
+    text = (
+        "    time = 2 x bytes / (L x link) + passes x 2 x bytes / (M x memory)\n\n"
+        "`bytes` is the size of the image, and `passes` the number of its axes. `link` and `memory` are the bandwidths of the data sheet. The\n"
+        f"H200 reaches L = {of_link:.2f} and M = {of_memory:.2f} with 512<sup>3</sup> float pixels at sigma 4. For an image that stays in GPU memory\n"
+        "the first term is zero. With 512<sup>3</sup> float pixels the formula gives:\n\n"
+    )
+    return text + table(header, rows)
+
+
 def write_readme(r, path):
-    """The table between the two comments."""
+    """The parts between the pairs of comments: the table of times, and what other GPUs can be expected to take."""
     rows = []
     for dimension, side in ((2, 256), (2, 1024), (2, 8192), (3, 256), (3, 512), (3, 1024)):
         ours, itk = (r.whole(prefix, "smoothing", dimension, side) for prefix in ("host_to_host", "itk"))
         if ours and itk:
             rows.append([f"{side}^{dimension}", f"{ours:.3g} ms", f"{figure_of(itk)} ms"])
-    text = table(["image", "CudaSmoothingRecursiveGaussianImageFilter", "ITK"], rows)
     page = path.read_text(encoding="utf-8")
-    pattern = r"(<!-- written by benchmarks/report.py -->\n).*(<!-- end of what it writes -->)"
-    path.write_text(
-        re.sub(pattern, lambda match: f"{match.group(1)}\n{text}\n{match.group(2)}", page, flags=re.S), encoding="utf-8"
-    )
+    times = table(["image", "CudaSmoothingRecursiveGaussianImageFilter", "ITK"], rows)
+    for name, text in (("times", times), ("expected", table_of_expected(r))):
+        begin, end = f"<!-- {name}: written by benchmarks/report.py -->\n", f"<!-- end of {name} -->"
+        page, count = re.subn(f"({begin}).*({end})", lambda match: f"{match.group(1)}\n{text}\n{match.group(2)}", page, flags=re.S)
+        if count != 1:
+            raise SystemExit(f"error: {path} has {count} places for '{name}'; it must have one, between {begin.strip()} and {end}")
+    path.write_text(page, encoding="utf-8")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--records", type=pathlib.Path, default=HERE / "records")
-    parser.add_argument("--docs", type=pathlib.Path, default=REPOSITORY / "docs")
+    parser.add_argument("--docs", type=pathlib.Path, default=REPOSITORY / "docs", help="README.md is beside it")
+    parser.add_argument("--no-plots", action="store_true", help="write the texts alone")
     arguments = parser.parse_args()
     r = Records(arguments.records)
     goals = [*goals_of_copy_fraction(r), *goals_of_times(r), *goals_against_peers(r), *goals_of_snake(r)]
-    for draw in (draw_roofline, draw_sizes, draw_sigmas, draw_sweeps):
-        draw(r, arguments.docs)
-    template = (HERE / "report_template.md").read_text(encoding="utf-8")
-    page = write_page(r, goals, read_limits(HERE / "report_limits.md"), template)
-    (arguments.docs / "performance.md").write_text(page, encoding="utf-8")
+    if not arguments.no_plots:
+        import report_plots  # needs matplotlib
+
+        report_plots.draw_all(r, arguments.docs, SWEEPS)
+    values = make_values(r, goals, read_limits(HERE / "report_limits.md"))
+    for template, page in (("report_template.md", "performance.md"), ("report_limits_template.md", "performance_limits.md")):
+        text = (HERE / template).read_text(encoding="utf-8")
+        (arguments.docs / page).write_text(fill(text, values), encoding="utf-8")
     write_readme(r, arguments.docs.parent / "README.md")
     for goal in goals:
         print(" | ".join(goal.row()))
