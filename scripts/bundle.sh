@@ -5,6 +5,7 @@
 #   build/bundle/gpu-check --output record.json --benchmarks
 #   build/bundle/gpu-sanitize --output sanitize.json    # compute-sanitizer over a part of the tests
 #   build/bundle/benchmark                              # the records of docs/performance.md
+#   build/bundle/gpu-pictures.sh FOLDER                 # the records of the pictures in docs/
 #   python3 build/bundle/compare.py BASE build/bundle   # the benchmarks beside those of another unpacked bundle
 # Usage: scripts/bundle.sh [--coverage] [--no-install]
 #   --coverage    build/bundle-coverage and its archive instead: its library notes which lines run (gcov). Run there
@@ -85,6 +86,7 @@ done
 cp "$repository/scripts/gpu-check.py" "$bundle/gpu-check"
 cp "$repository/scripts/gpu-sanitize.sh" "$bundle/gpu-sanitize"
 cp "$repository/scripts/benchmark.sh" "$bundle/benchmark"
+cp "$repository/scripts/gpu-pictures.sh" "$bundle/"
 cp "$repository/benchmarks/peers.py" "$repository/benchmarks/compare.py" "$bundle/"
 
 dirty=false

@@ -1,0 +1,199 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Draws the pictures of docs/ from records of a GPU. Usage: draw-pictures.py FOLDER DOCS
+
+FOLDER is what scripts/gpu-pictures.sh wrote. Draws DOCS/demo.png, DOCS/segmentation.png, DOCS/snake_limits.png and
+DOCS/smooth_volume.png. Refuses a record that was not made on a GPU, before it draws anything. Needs NumPy and matplotlib.
+"""
+import gzip
+import json
+import pathlib
+import sys
+
+RECORDS = ("sar-compare", "mr-compare", "volume-smooth", "sar-segment", "mr-segment", "corridors-segment")
+CONTOUR = "#ff8c00"
+WIDTH = 9.0  # inches of 100 pixels
+# The part of the radar image that is as high as the magnetic resonance slice: x, y of its corner; twice as wide as the slice.
+RADAR_CORNER = (560, 70)
+
+
+def read_records(folder):
+    """All records by name."""
+    records = {}
+    for name in RECORDS:
+        path = folder / f"{name}.json"
+        if not path.is_file():
+            raise SystemExit(f"error: {path} is missing: run gpu-pictures.sh {folder}")
+        record = json.loads(path.read_text(encoding="utf-8"))
+        used = record.get("backend_used")
+        if str(used).lower() != "cuda":
+            raise SystemExit(f"error: {path} was made with backend_used '{used}'; pictures are drawn from records of 'cuda' only")
+        records[name] = record
+    return records
+
+
+def read_raw(folder, name, record):
+    """Input, result and difference as the command `compare --raw` writes them."""
+    import numpy as np
+
+    shape = tuple(reversed(record["size"]))
+    return [np.fromfile(folder / f"{name}-{kind}.raw", dtype="<f4").reshape(shape) for kind in ("input", "result", "difference")]
+
+
+NIFTI_TYPES = {2: "u1", 4: "i2", 8: "i4", 16: "f4", 64: "f8", 256: "i1", 512: "u2", 768: "u4"}
+
+
+def read_nifti(path):
+    """Pixels of a NIfTI-1 file as [z, y, x], and the spacing along x, y and z."""
+    import numpy as np
+
+    data = (gzip.open if path.suffix == ".gz" else open)(path, "rb").read()
+    order = "<" if int.from_bytes(data[:4], "little") == 348 else ">"
+    size = np.frombuffer(data, order + "i2", 4, 40)[1:]
+    kind = int(np.frombuffer(data, order + "i2", 1, 70)[0])
+    spacing = np.frombuffer(data, order + "f4", 4, 76)[1:]
+    begin = int(np.frombuffer(data, order + "f4", 1, 108)[0])
+    pixels = np.frombuffer(data, order + NIFTI_TYPES[kind], int(np.prod(size.astype(int))), begin)
+    return pixels.reshape(size[::-1]), [float(step) for step in spacing]
+
+
+def read_contour(path, record):
+    """x and y of the polygon in pixels; the first and last vertex are the same. The sample images have their origin at 0, 0."""
+    import numpy as np
+
+    ring = json.loads(path.read_text(encoding="utf-8"))["features"][0]["geometry"]["coordinates"][0]
+    return np.asarray(ring).T / np.asarray(record["spacing"])[:, np.newaxis]
+
+
+def device_of(record):
+    return record.get("device") or "GPU"
+
+
+def sigma_of(record):
+    sigma = record["sigma"]
+    values = sorted(set(sigma)) if isinstance(sigma, list) else [sigma]
+    return ", ".join(f"{value:g}" for value in values)
+
+
+def no_ticks(axis):
+    axis.set_xticks([])
+    axis.set_yticks([])
+
+
+def draw_demo(plt, folder, records, path):
+    """Rows: input, result, difference. One pixel has the same size in all panels."""
+    names = ("sar", "mr")
+    facts = [records[f"{name}-compare"] for name in names]
+    images = [read_raw(folder, name, record) for name, record in zip(names, facts)]
+    height, width = images[1][0].shape
+    x, y = RADAR_CORNER
+    limit = max(record["largest_difference_from_float64"] for record in facts) or 1e-6
+    figure, axes = plt.subplots(3, 2, figsize=(WIDTH, 12.6), gridspec_kw={"width_ratios": (2, 1)}, layout="constrained")
+    titles = ("radar amplitude of fields (a part)", "magnetic resonance slice")
+    for column, (title, record, pixels) in enumerate(zip(titles, facts, images)):
+        part = slice(None) if column else (slice(y, y + height), slice(x, x + 2 * width))
+        white = sorted(pixels[0].ravel())[int(0.995 * pixels[0].size)]
+        for axis, values in zip(axes[:2, column], pixels):
+            axis.imshow(values[part], cmap="gray", vmin=0, vmax=white, interpolation="nearest")
+        shown = axes[2, column].imshow(pixels[2][part], cmap="RdBu_r", vmin=-limit, vmax=limit, interpolation="nearest")
+        axes[0, column].set_title(title)
+        axes[1, column].set_title(
+            f"smoothed, sigma {sigma_of(record)}: {record['milliseconds']:.2f} ms\n"
+            f"(ITK: {record['itk_milliseconds']:.2f} ms on {record['host_threads']} threads)"
+        )
+        axes[2, column].set_title(f"difference from ITK:\nat most {record['largest_difference_from_float64']:.1e} grey levels")
+    for axis in axes.ravel():
+        no_ticks(axis)
+    bar = figure.colorbar(shown, ax=axes[2, :], location="bottom", pad=0.02, shrink=0.6, aspect=40)
+    bar.set_label("grey levels")
+    figure.suptitle(f"Smoothing on one {device_of(facts[0])}, from image to image in ordinary memory")
+    figure.savefig(path, dpi=100)
+    plt.close(figure)
+
+
+def draw_outline(axis, plt, folder, name, image, record):
+    pixels = plt.imread(folder / f"{image}.png")
+    white = sorted(pixels.ravel())[int(0.995 * pixels.size)]
+    axis.imshow(pixels, cmap="gray", vmin=0, vmax=white, interpolation="nearest")
+    axis.plot(*read_contour(folder / f"{name}-contour.geojson", record), "o-", color=CONTOUR, markersize=3, linewidth=1.4)
+    no_ticks(axis)
+
+
+def describe_run(record):
+    return f"{record['nodes']} nodes in {1000 * record['seconds']['filter']:.1f} ms"
+
+
+def draw_segmentation(plt, folder, records, path):
+    """The bright field, as large as the slice, and the slice."""
+    sar, mr = records["sar-segment"], records["mr-segment"]
+    width, height = mr["size"]
+    x, y = RADAR_CORNER
+    figure, (left, right) = plt.subplots(
+        1, 2, figsize=(WIDTH, 4.3), gridspec_kw={"width_ratios": (2, 1)}, layout="constrained"
+    )
+    draw_outline(left, plt, folder, "sar", "sar", sar)
+    left.set_xlim(x - 0.5, x + 2 * width - 0.5)
+    left.set_ylim(y + height - 0.5, y - 0.5)
+    left.set_title(f"one field of a radar image, found from a rectangle around it\n(Rayleigh, {describe_run(sar)})")
+    draw_outline(right, plt, folder, "mr", "mr", mr)
+    right.set_title(f"a brain in its skull\n(Gaussian, {describe_run(mr)})")
+    figure.suptitle(f"Regions found by the snake on one {device_of(sar)}")
+    figure.savefig(path, dpi=100)
+    plt.close(figure)
+
+
+def draw_limits(plt, folder, records, path):
+    record = records["corridors-segment"]
+    figure, axis = plt.subplots(figsize=(WIDTH, 5.2), layout="constrained")
+    draw_outline(axis, plt, folder, "corridors", "sar", record)
+    axis.set_title(f"without an initial region: corridors join bright fields (Rayleigh, {describe_run(record)})")
+    figure.suptitle("A limit of the snake: the target is one region without holes")
+    figure.savefig(path, dpi=100)
+    plt.close(figure)
+
+
+def draw_volume(plt, folder, records, path):
+    """Rows: before and after. Columns: the three middle slices, in millimetres."""
+    before, spacing = read_nifti(folder / "volume.nii.gz")
+    after, _ = read_nifti(folder / "volume-smoothed.nii")
+    record = records["volume-smooth"]
+    white = float(sorted(before.ravel())[int(0.995 * before.size)])
+    middle = [length // 2 for length in before.shape]
+    # The volume's y runs from the neck to the crown, its z from back to front: name, slice, millimetres of a pixel across and down.
+    cuts = (
+        ("coronal", lambda v: v[middle[0], ::-1], spacing[0], spacing[1]),
+        ("axial", lambda v: v[::-1, middle[1]], spacing[0], spacing[2]),
+        ("sagittal", lambda v: v[:, ::-1, middle[2]].T, spacing[2], spacing[1]),
+    )
+    widths = [cut(before).shape[1] * across for _, cut, across, _ in cuts]
+    figure, axes = plt.subplots(2, 3, figsize=(WIDTH, 7.2), gridspec_kw={"width_ratios": widths}, layout="constrained")
+    for row, volume, word in zip(axes, (before, after), ("before", f"after, sigma {sigma_of(record)} mm")):
+        for axis, (name, cut, across, down) in zip(row, cuts):
+            axis.imshow(cut(volume), cmap="gray", vmin=0, vmax=white, aspect=down / across, interpolation="nearest")
+            axis.set_title(f"{name}, {word}")
+            no_ticks(axis)
+    figure.suptitle(f"Smoothing of a volume of a head on one {device_of(record)}")
+    figure.savefig(path, dpi=100)
+    plt.close(figure)
+
+
+def main():
+    if len(sys.argv) != 3:
+        sys.exit(__doc__)
+    folder, docs = (pathlib.Path(argument) for argument in sys.argv[1:])
+    records = read_records(folder)
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    plt.rcParams.update({"font.size": 10, "axes.titlesize": 10, "figure.titlesize": 11})
+    draw_demo(plt, folder, records, docs / "demo.png")
+    draw_segmentation(plt, folder, records, docs / "segmentation.png")
+    draw_limits(plt, folder, records, docs / "snake_limits.png")
+    draw_volume(plt, folder, records, docs / "smooth_volume.png")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,53 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Makes the records of the pictures in docs/, on a machine with a GPU. In the folder of the unpacked bundle:
+#   ./gpu-pictures.sh FOLDER
+# Writes what `itk-cudafilters` makes of the sample images into FOLDER, all of it on the GPU. With a copy of FOLDER,
+# scripts/draw-pictures.py FOLDER docs draws the pictures in the repository.
+# Environment:
+#   ITK_CUDAFILTERS   the command to run (default: bin/itk-cudafilters beside this script)
+#   SAMPLE_IMAGES     the folder of the sample images (default: data/data beside this script)
+set -euo pipefail
+
+if [ $# -ne 1 ] || [ "$1" = -h ] || [ "$1" = --help ]; then
+  sed -n '3,/^set /{/^#/s/^# \{0,1\}//p}' "$0"
+  [ $# -eq 1 ] && exit 0
+  exit 2
+fi
+here=$(cd "$(dirname "$0")" && pwd)
+program=${ITK_CUDAFILTERS:-$here/bin/itk-cudafilters}
+images=${SAMPLE_IMAGES:-$here/data/data}
+sar=$images/sar_fields_1000x500.png
+mr=$images/BrainProtonDensitySlice.png
+volume=$images/HeadT1Volume.nii.gz
+mkdir -p "$1"
+folder=$(cd "$1" && pwd)
+
+# Input, result and difference from ITK as bare float32 values: NAME-input.raw, NAME-result.raw, NAME-difference.raw.
+compare()
+{
+  echo "compare: $1"
+  "$program" compare "$2" --sigma "$3" --backend cuda --raw "$folder/$1-" --report "$folder/$1-compare.json" > "$folder/$1-compare.txt"
+}
+
+segment()
+{
+  local name=$1 image=$2
+  shift 2
+  echo "segment: $name"
+  "$program" segment "$image" "$@" --backend cuda --report "$folder/$name-segment.json" \
+    --contour "$folder/$name-contour.geojson" > "$folder/$name-segment.txt"
+}
+
+compare sar "$sar" 4
+compare mr "$mr" 2
+echo "smooth: volume"
+"$program" smooth "$volume" "$folder/volume-smoothed.nii" --sigma 3 --backend cuda --report "$folder/volume-smooth.json" \
+  > "$folder/volume-smooth.txt"
+segment sar "$sar" --law rayleigh --initial-region 690,130,50,115
+segment mr "$mr" --law gaussian
+segment corridors "$sar" --law rayleigh
+cp "$sar" "$folder/sar.png"
+cp "$mr" "$folder/mr.png"
+cp "$volume" "$folder/volume.nii.gz"
+echo "Done: $folder"
