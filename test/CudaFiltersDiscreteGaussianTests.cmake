@@ -4,6 +4,6 @@ list(APPEND CudaFilters_CUDA_GTESTS itkCudaDiscreteFaultGTest.cxx itkCudaGaussia
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # gcc 12 sees the directions of itk::NeighborhoodOperator leave the array, which they do not.
   set_source_files_properties(itkCudaDiscreteGaussianImageFilterGTest.cxx itkCudaDiscreteFaultGTest.cxx
-                              itkCudaGaussianInputPixelsGTest.cxx
+                              itkCudaGaussianInputPixelsGTest.cxx itkCudaNonFinitePixelsGTest.cxx
                               PROPERTIES COMPILE_OPTIONS -Wno-array-bounds)
 endif()

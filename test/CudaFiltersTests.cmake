@@ -27,6 +27,7 @@ set(CudaFilters_GTESTS
     itkCudaHostRunsGTest.cxx
     itkCudaGaussianThreadsGTest.cxx
     itkCudaGradientSigmasGTest.cxx
+    itkCudaNonFinitePixelsGTest.cxx
     itkCudaPixelContainerGTest.cxx
     itkCudaProcessLimitsGTest.cxx
     itkCudaRecursiveGaussianImageFilterGTest.cxx
