@@ -118,6 +118,15 @@ MakeReference(Partition partition, LineBorders borders, double sigma)
   };
 }
 
+/** A line's first pixel is subtracted from all others: they share its fate. */
+LineFunction
+MakeReferenceOfSpoiledLines(Partition partition, LineBorders borders, double sigma)
+{
+  return [reference = MakeReference(partition, borders, sigma)](const std::vector<double> & x) {
+    return std::isfinite(x.front()) ? reference(x) : std::vector<double>(x.size(), x.front() - x.front());
+  };
+}
+
 /** Largest difference in units of the largest value; infinite where one is not a number. */
 double
 GetRelativeDifference(const std::vector<double> & a, const std::vector<double> & b, const std::vector<double> & input)
@@ -235,6 +244,56 @@ protected:
       }
     }
     EXPECT_LE(atSteps, output.size() / 10) << sizeof(TPixel) << " bytes";
+  }
+
+  /** A random image up to `longest` pixels a side with up to three that are not finite: the same pixels of the result
+   * are not finite as in the reference, and the others have the bits that they have without the bad pixels. */
+  template <typename TImage>
+  void
+  ExpectWhatTheDefinitionSpoils(std::mt19937 & generator, SizeValueType longest) const
+  {
+    using PixelType = typename TImage::PixelType;
+    typename TImage::SizeType size;
+    for (unsigned int d = 0; d < TImage::ImageDimension; ++d)
+    {
+      size[d] = 4 + generator() % (longest - 3);
+    }
+    const double sigmas[] = { 0.8, 3.0, 20.0 };
+    const double sigma = sigmas[generator() % 3];
+    const auto   partition = static_cast<Partition>(generator() % 3);
+    const auto   borders = static_cast<LineBorders>(generator() % 2);
+    const auto   clean = MakeRandomImage<TImage>(size, 0.0, 1.0);
+    const auto   spoiled = MakeRandomImage<TImage>(size, 0.0, 1.0);
+    const size_t pixels = spoiled->GetBufferedRegion().GetNumberOfPixels();
+    const size_t count = 1 + generator() % 3;
+    for (size_t k = 0; k < count; ++k)
+    {
+      constexpr PixelType infinity = std::numeric_limits<PixelType>::infinity();
+      const PixelType     values[] = { std::numeric_limits<PixelType>::quiet_NaN(), infinity, -infinity };
+      const size_t        places[] = { generator() % pixels, 0, pixels - 1, pixels / 2 };
+      spoiled->GetBufferPointer()[places[generator() % 4]] = values[generator() % 3];
+    }
+    const auto run = [&](const TImage * image) {
+      const auto filter = this->MakeFilter(image);
+      filter->SetSigma(sigma);
+      filter->SetPartition(partition);
+      filter->SetLineBorders(borders);
+      filter->Update();
+      EXPECT_EQ(filter->GetBackendUsed(), GetParam()) << filter->GetBackendReason();
+      return GetPixels(filter->GetOutput());
+    };
+    const std::vector<double>       found = run(spoiled);
+    const std::vector<double>       good = run(clean);
+    const std::vector<LineFunction> references(TImage::ImageDimension,
+                                               MakeReferenceOfSpoiledLines(partition, borders, sigma));
+    const std::vector<double>       expected = FilterLines(spoiled.GetPointer(), references);
+    for (size_t n = 0; n < pixels; ++n)
+    {
+      const bool isFinite = std::isfinite(expected[n]);
+      ASSERT_TRUE(isFinite ? found[n] == good[n] : !std::isfinite(found[n]))
+        << "pixel " << n << " of " << size << " is " << found[n] << ", without bad pixels " << good[n] << "; sigma "
+        << sigma << ", " << partition << ", " << borders;
+    }
   }
 };
 
@@ -619,6 +678,21 @@ TEST_P(PartitionedFilter, RefusesBadParametersAndRunsAgain)
                                   FilterLines(image.GetPointer(), references),
                                   GetPixels(image.GetPointer())),
             FloatBound);
+}
+
+TEST_P(PartitionedFilter, SpoilsWhatItsDefinitionSpoils)
+{
+  const unsigned int seed = 20261123;
+  std::cout << "seed " << seed << std::endl;
+  std::mt19937 generator(seed);
+  for (unsigned int i = 0; i < 60; ++i)
+  {
+    SCOPED_TRACE("case " + std::to_string(i));
+    this->ExpectWhatTheDefinitionSpoils<Image<float, 1>>(generator, 3000);
+    this->ExpectWhatTheDefinitionSpoils<Image<double, 1>>(generator, 3000);
+    this->ExpectWhatTheDefinitionSpoils<Image<float, 2>>(generator, 150);
+    this->ExpectWhatTheDefinitionSpoils<Image<double, 3>>(generator, 25);
+  }
 }
 
 TEST_P(PartitionedFilter, NotANumberEndsWithTheFilterUsable)
