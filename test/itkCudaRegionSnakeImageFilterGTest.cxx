@@ -19,6 +19,7 @@
 #include <cstdlib>
 #include <iostream>
 #include <limits>
+#include <random>
 #include <sstream>
 
 namespace
@@ -545,6 +546,52 @@ TEST_P(CudaRegionSnakeOutputs, ARequestForAPartOfTheLabelsHoldsNotForTheContour)
     filter->GetContour()->Update();
     return HasAllLabels(filter);
   });
+}
+
+TEST_P(CudaRegionSnakeOutputs, PixelsThatAreNotFiniteAreRefusedAndChangeNothingUnderAMask)
+{
+  constexpr float    infinity = std::numeric_limits<float>::infinity();
+  const float        values[] = { std::numeric_limits<float>::quiet_NaN(), infinity, -infinity };
+  const unsigned int seed = 20261124;
+  std::cout << "seed " << seed << std::endl;
+  std::mt19937 generator(seed);
+  for (unsigned int i = 0; i < 6; ++i)
+  {
+    const auto finite = MakeImage<float>(TestScene());
+    const auto spoiled = MakeImage<float>(TestScene());
+    const auto mask = MaskType::New();
+    mask->SetRegions(finite->GetBufferedRegion());
+    mask->Allocate();
+    mask->FillBuffer(1);
+    const size_t pixels = finite->GetBufferedRegion().GetNumberOfPixels();
+    size_t       first = pixels;
+    for (unsigned int k = 0; k < 50; ++k)
+    {
+      const size_t place = k == 0 ? (i % 2) * (pixels - 1) : generator() % pixels;
+      spoiled->GetBufferPointer()[place] = values[generator() % 3];
+      mask->GetBufferPointer()[place] = 0;
+      first = std::min(first, place);
+    }
+    const auto makeFilter = [&](ImageOf<float> * image) {
+      auto filter = MakeFilter<float>(image);
+      filter->SetBackend(this->GetParam());
+      filter->SetValidMask(mask);
+      return filter;
+    };
+    const auto expected = makeFilter(finite);
+    const auto filter = makeFilter(spoiled);
+    expected->Update();
+    filter->Update();
+    itk::cuda::ExpectSameResults(expected->GetResult(), filter->GetResult(), "case " + std::to_string(i));
+    EXPECT_TRUE(std::equal(expected->GetOutput()->GetBufferPointer(),
+                           expected->GetOutput()->GetBufferPointer() + pixels,
+                           filter->GetOutput()->GetBufferPointer()));
+
+    std::ostringstream message;
+    message << "Pixel " << spoiled->ComputeIndex(static_cast<itk::OffsetValueType>(first)) << " is ";
+    filter->SetValidMask(nullptr);
+    ExpectMessage([&] { filter->Update(); }, message.str());
+  }
 }
 
 TEST_P(CudaRegionSnakeOutputs, WithoutALabelImageTheRestIsTheSame)
