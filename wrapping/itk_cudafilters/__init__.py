@@ -6,8 +6,8 @@ The filters are classes and functions of itk itself, found there once the packag
     import itk
     smoothed = itk.cuda_smoothing_recursive_gaussian_image_filter(image, sigma=2.0)
 
-`info()` says whether they run on a GPU, and why; `python -m itk_cudafilters` prints it. `segment_region()` divides an image into
-two regions by a polygon, which `write_geojson()` and `write_svg()` write to files.
+`info()` says whether they run on a GPU, and why; `python -m itk_cudafilters` prints it. `segment_region()` divides an image into two regions by a polygon, which
+`write_geojson()` and `write_svg()` write to files.
 """
 from importlib.metadata import version as _version
 

@@ -1,16 +1,43 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Two-dimensional images of the three kinds that ITK's functions take: itk.Image, NumPy and xarray arrays."""
+"""Images of the three kinds that this package takes: itk.Image, NumPy and xarray arrays. Other kinds are refused in words."""
 from __future__ import annotations
 
+import math
 import sys
 from typing import Any
 
 import itk
 import numpy as np
+import numpy.typing as npt
 
-# Of the pixels that the region snake takes; bool and float64 are converted.
-_KNOWN = {"uint8": itk.UC, "uint16": itk.US, "int16": itk.SS, "float32": itk.F}
+# What the region snake takes. Pixels of bool and float64 are converted.
+_SNAKE_PIXELS = ("uint8", "uint16", "int16", "float32")
 _CONVERTED = {"bool": np.uint8, "float64": np.float32}
+_GAUSSIAN_PIXELS = ("uint8", "uint16", "int16", "float32", "float64")
+
+# How to convert an object of a class of this package. The keys are the first parts of the names of modules.
+_CONVERSIONS = {
+    "PIL": "numpy.asarray({name})",
+    "SimpleITK": "itk.image_from_array(SimpleITK.GetArrayViewFromImage({name})), then set spacing, origin and direction",
+    "builtins": 'numpy.asarray({name}, dtype="float32")',
+    "cupy": "{name}.get()",
+    "dask": "{name}.compute()",
+    "h5py": "{name}[...]",
+    "jax": "numpy.asarray({name})",
+    "jaxlib": "numpy.asarray({name})",
+    "nibabel": "itk.imread({name}.get_filename())",
+    "pandas": "{name}.to_numpy()",
+    "rasterio": "{name}.read(1)",
+    "tensorflow": "{name}.numpy()",
+    "torch": "{name}.detach().cpu().numpy()",
+    "vtk": "itk.image_from_vtk_image({name})",
+    "vtkmodules": "itk.image_from_vtk_image({name})",
+    "xarray": "{name}[VARIABLE], one of its variables",
+    "zarr": "{name}[...]",
+}
+
+# Names that tell the order of axes, slowest first. Axes of other names are taken as they come.
+_AXES = ("t", "z", "y", "x")
 
 
 def is_xarray(image: Any) -> bool:
@@ -20,16 +47,57 @@ def is_xarray(image: Any) -> bool:
 
 
 def describe(image: Any) -> str:
-    """Kind, dimensions and pixels, for messages."""
+    """Kind of an object, for messages."""
     if hasattr(image, "GetNameOfClass"):
         return f"an itk.{image.GetNameOfClass()}"
-    if hasattr(image, "dtype") and hasattr(image, "ndim"):
-        return f"an array of {image.ndim} dimensions and type {image.dtype}"
-    return f"of type {type(image).__name__}"
+    module, name = type(image).__module__.split(".")[0], type(image).__qualname__
+    return f"of type {name if module == 'builtins' else f'{module}.{name}'}"
 
 
-def pixels_of(image: Any) -> np.ndarray[Any, Any]:
-    """The pixels, indexed [y, x]; a view where there can be one."""
+def require_known_kind(image: Any, name: str, *, of_mask: str) -> None:
+    """Raises TypeError unless `image` is an itk.Image, a NumPy array or an xarray.DataArray.
+
+    `name` is that of the parameter. `of_mask` says what to do with a masked array.
+    """
+    if isinstance(image, np.ma.MaskedArray):
+        raise TypeError(f"{name} is a numpy.ma.MaskedArray, whose mask would be lost: {of_mask.format(name=name)}")
+    if isinstance(image, np.ndarray) or is_xarray(image) or hasattr(image, "GetImageDimension"):
+        return
+    kinds = f"{name} is {describe(image)}; it must be an itk.Image, a NumPy array or an xarray.DataArray"
+    if isinstance(image, str) or hasattr(image, "__fspath__"):
+        raise TypeError(f"{kinds}: call itk.imread({name})")
+    if hasattr(image, "GetOutput"):
+        raise TypeError(f"{kinds}: call {name}.GetOutput()")
+    packages = [base.__module__.split(".")[0] for base in type(image).__mro__ if base is not object]
+    conversion = next((_CONVERSIONS[package] for package in packages if package in _CONVERSIONS), None)
+    if conversion is None and hasattr(image, "__array__"):
+        conversion = "numpy.asarray({name})"
+    raise TypeError(kinds + (f": call {conversion.format(name=name)}" if conversion else ""))
+
+
+def _require_known_pixels(dtype: np.dtype[Any], name: str, known: tuple[str, ...]) -> None:
+    if dtype.name in known:
+        return
+    conversion = f'numpy.abs({name}).astype("float32")' if dtype.kind == "c" else f'{name}.astype("float32")'
+    raise TypeError(
+        f"{name} has pixels of type {dtype.name}; they must be of {', '.join(known[:-1])} or {known[-1]}: "
+        f"convert to float32 by {conversion}"
+    )
+
+
+def _require_no_bands(array: Any, name: str) -> None:
+    """An axis that counts values of one pixel is no axis of space."""
+    for axis in ("band", "c"):
+        if axis in array.dims:
+            label = array.coords[axis].values.flat[0] if axis in array.coords else None
+            choice = f".isel({axis}=0)" if label is None else f".sel({axis}={label})"
+            if array.sizes[axis] == 1:
+                choice = f'.squeeze("{axis}") or {choice}'
+            raise ValueError(f"{name} has an axis '{axis}' of {array.sizes[axis]}; choose one of them by {choice}")
+
+
+def pixels_of(image: Any) -> npt.NDArray[Any]:
+    """The pixels, indexed as the array or, for an itk.Image, [y, x]; a view where there can be one."""
     if isinstance(image, itk.Object):
         return np.asarray(itk.array_view_from_image(image))
     return np.asarray(image)
@@ -40,28 +108,40 @@ def as_itk_image(image: Any, name: str) -> Any:
 
     `name` is that of the parameter, for messages.
     """
-    if not (hasattr(image, "GetImageDimension") or isinstance(image, np.ndarray) or is_xarray(image)):
-        raise TypeError(f"{name} is {describe(image)}; it must be an itk.Image, a NumPy array or an xarray.DataArray")
+    require_known_kind(image, name, of_mask="give {name}.data, and valid_mask=~numpy.ma.getmaskarray({name})")
     is_image = isinstance(image, itk.Object)
     if is_image and (image.GetNameOfClass() != "Image" or image.GetNumberOfComponentsPerPixel() != 1):
         raise TypeError(f"{name} is {describe(image)} of more than one number per pixel: extract a component of it first")
+    if is_xarray(image):
+        _require_no_bands(image, name)
     dimension = image.GetImageDimension() if is_image else image.ndim
     if dimension != 2:
         raise ValueError(f"{name} has {dimension} dimensions; it must have 2: take a slice of it")
-    dtype = str(pixels_of(image).dtype)
-    if dtype not in _KNOWN and dtype not in _CONVERTED:
-        raise TypeError(
-            f"{name} has pixels of type {dtype}, which are not supported; convert them to uint8, uint16, int16 or float32"
-        )
-    if is_image and dtype in _KNOWN:
-        return image
-    pixels = np.ascontiguousarray(pixels_of(image), dtype=_CONVERTED.get(dtype))
+    pixels = pixels_of(image)
+    if pixels.dtype.name not in _CONVERTED:
+        _require_known_pixels(pixels.dtype, name, _SNAKE_PIXELS)
+        if is_image:
+            return image
+    pixels = pixels.astype(_CONVERTED.get(pixels.dtype.name, pixels.dtype.newbyteorder("=")), copy=False)
     if is_image:
-        return with_geometry_of(image, pixels)
-    return itk.image_from_xarray(image.copy(data=pixels)) if is_xarray(image) else itk.image_from_array(pixels)
+        return with_geometry_of(image, np.ascontiguousarray(pixels))
+    return _image_from_xarray(image, pixels, name) if is_xarray(image) else itk.image_from_array(np.ascontiguousarray(pixels))
 
 
-def with_geometry_of(image: Any, pixels: np.ndarray[Any, Any]) -> Any:
+def as_gaussian_input(image: Any, name: str) -> Any:
+    """What ITK's functions take of the Gaussian filters' inputs: an itk.Image or a NumPy array."""
+    require_known_kind(image, name, of_mask="fill its gaps first, by {name}.filled(VALUE)")
+    if hasattr(image, "GetImageDimension"):
+        return image
+    if is_xarray(image):
+        _require_no_bands(image, name)
+    pixels = pixels_of(image)
+    _require_known_pixels(pixels.dtype, name, _GAUSSIAN_PIXELS)
+    pixels = np.ascontiguousarray(pixels, dtype=pixels.dtype.newbyteorder("="))
+    return _image_from_xarray(image, pixels, name) if is_xarray(image) else pixels
+
+
+def with_geometry_of(image: Any, pixels: npt.NDArray[Any]) -> Any:
     """An itk.Image of these pixels with the region, spacing, origin and direction of another one."""
     result = itk.image_from_array(pixels)
     result.SetRegions(image.GetLargestPossibleRegion())
@@ -71,8 +151,13 @@ def with_geometry_of(image: Any, pixels: np.ndarray[Any, Any]) -> Any:
     return result
 
 
-def as_itk_mask(mask: Any, name: str, image: Any) -> Any:
-    """An itk.Image that is 1 where `mask` is not 0, for the itk.Image `image`. NumPy arrays have its geometry."""
+def as_itk_mask(mask: Any, name: str, image: Any, given: Any) -> Any:
+    """An itk.Image that is 1 where `mask` is not 0.
+
+    `image` is the itk.Image of the image that was `given`, whose geometry and order of axes NumPy arrays have.
+    """
+    if isinstance(mask, np.ndarray) and is_xarray(given) and mask.shape == given.shape:
+        mask = given.copy(data=mask)
     checked = as_itk_image(mask, name)
     pixels = (pixels_of(checked) != 0).astype(np.uint8)
     if pixels.shape != pixels_of(image).shape:
@@ -80,13 +165,82 @@ def as_itk_mask(mask: Any, name: str, image: Any) -> Any:
     return with_geometry_of(image if isinstance(mask, np.ndarray) else checked, pixels)
 
 
-def like(result: Any, image: Any) -> Any:
-    """The itk.Image `result`, which has the size of `image`, as the kind of `image`."""
-    if isinstance(image, itk.Object):
-        return result
-    array = itk.array_from_image(result)
+def like(result: Any, image: Any, name: str | None) -> Any:
+    """The itk.Image `result`, which has the size of `image`, as the kind of `image`. A DataArray gets the name `name`."""
     if not is_xarray(image):
-        return array
-    labelled = image.copy(data=array)
-    labelled.name = "label"
-    return labelled
+        return result if isinstance(image, itk.Object) else itk.array_from_image(result)
+    pixels = itk.array_from_image(result)
+    components = ["c"] if pixels.ndim > image.ndim else []
+    order = np.argsort(axes_of(image)).tolist() + [image.ndim] * len(components)
+    return type(image)(
+        np.transpose(pixels, order), dims=[*image.dims, *components], coords=image.coords, attrs=image.attrs, name=name
+    )
+
+
+def axes_of(array: Any) -> tuple[int, ...]:
+    """The axes of an array in the order of an image's pixels, [y, x]: as they are but for names that say otherwise."""
+    if is_xarray(array) and set(array.dims) <= set(_AXES):
+        return tuple(sorted(range(array.ndim), key=lambda axis: _AXES.index(array.dims[axis])))
+    return tuple(range(array.ndim))
+
+
+def _image_from_xarray(array: Any, pixels: npt.NDArray[Any], name: str) -> Any:
+    """An itk.Image of `pixels`, which are those of `array`, where the coordinates and attributes of `array` place it.
+
+    Coordinates that fall become a direction, as ITK's spacing is positive. The attribute `direction` is the one that
+    itk.xarray_from_image() writes.
+    """
+    dims = [array.dims[axis] for axis in axes_of(array)]
+    result = itk.image_from_array(np.ascontiguousarray(np.transpose(pixels, axes_of(array))))
+    lines = [_first_and_step(array, dim, name) for dim in reversed(dims)]
+    result.SetOrigin([first for first, _ in lines])
+    result.SetSpacing([abs(step) for _, step in lines])
+    signs = np.sign([step for _, step in lines])
+    result.SetDirection(itk.matrix_from_array(np.ascontiguousarray(_direction_of(array, dims) * signs)))
+    return result
+
+
+def _first_and_step(array: Any, dim: str, name: str) -> tuple[float, float]:
+    """The coordinate of an axis's first pixel, and the difference to that of the next one."""
+    if dim not in array.coords:
+        return 0.0, 1.0
+    values = array.coords[dim].values
+    if values.dtype.kind not in "iuf":
+        raise ValueError(
+            f"{name} has coordinates '{dim}' of type {values.dtype}; they must be numbers: call {name}.drop_vars('{dim}')"
+        )
+    places = values.astype(np.float64)
+    if not np.isfinite(places).all():
+        raise ValueError(f"{name} has coordinates '{dim}' that are not finite")
+    if len(places) == 1:
+        return float(places[0]), 1.0
+    step = (places[-1] - places[0]) / (len(places) - 1)
+    # Coordinates of float32 are rounded to their last digit.
+    rounding = np.finfo(values.dtype).eps * np.abs(places).max() if values.dtype.kind == "f" else 0.0
+    deviation = np.abs(places - (places[0] + step * np.arange(len(places)))).max()
+    if step == 0.0 or deviation > 1e-3 * abs(step) + 2.0 * rounding:
+        steps = np.diff(places)
+        raise ValueError(
+            f"{name} has coordinates '{dim}' in steps from {steps.min():g} to {steps.max():g}; they must be evenly spaced: "
+            f"resample it by {name}.interp({dim}=...)"
+        )
+    return float(places[0]), float(step)
+
+
+def _direction_of(array: Any, dims: list[str]) -> npt.NDArray[np.float64]:
+    """The matrix of directions, with x first; one unless the attribute `direction` holds one for all the axes."""
+    identity = np.eye(len(dims))
+    try:
+        matrix = np.asarray(array.attrs.get("direction"), dtype=np.float64)
+    except (TypeError, ValueError):
+        return identity
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or len(matrix) < len(dims) or len(matrix) > len(_AXES):
+        return identity
+    if len(matrix) > len(dims):
+        # A slice of a volume keeps the volume's attributes.
+        names = _AXES[-len(matrix) :]
+        if not set(dims) <= set(names):
+            return identity
+        chosen = [names.index(dim) for dim in dims]
+        matrix = matrix[np.ix_(chosen, chosen)]
+    return np.flip(matrix) if math.isclose(abs(np.linalg.det(matrix)), 1.0, rel_tol=1e-3) else identity

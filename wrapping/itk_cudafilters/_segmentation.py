@@ -3,20 +3,20 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any, Generic, Literal, TypeVar
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Generic, Literal, TypeVar, get_args
 
 import itk
 import numpy as np
 import numpy.typing as npt
 
-from ._images import as_itk_image, as_itk_mask, like
+from ._images import as_itk_image, as_itk_mask, axes_of, describe, like
 from ._info import Backend, _backend_name
+from ._progress import progress_bar
 
-Schedule = Literal["coarsetofine", "aspublished"]
-Start = Literal["automatic", "marginrectangle"]
+Schedule = Literal["coarse_to_fine", "as_published"]
+Start = Literal["automatic", "margin_rectangle"]
 ImageLike = TypeVar("ImageLike")
 """itk.Image, numpy.ndarray or xarray.DataArray."""
 
@@ -36,6 +36,10 @@ class NoiseLaw:
     """Of pixels; otherwise variances of regions are not a number."""
 
 
+def _snake_case(name: str) -> str:
+    return re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
+
+
 def noise_laws() -> dict[str, NoiseLaw]:
     """The laws that segment_region() knows, by name.
 
@@ -46,9 +50,8 @@ def noise_laws() -> dict[str, NoiseLaw]:
     """
     laws: dict[str, NoiseLaw] = {}
     for values in itk.CudaRegionSnakeImageFilter[itk.Image[itk.F, 2], itk.Image[itk.UC, 2]].GetNoiseLaws():
-        name = values["name"].lower()
-        parameter = re.sub(r"(?<!^)(?=[A-Z])", "_", values["parameter"]).lower()
-        laws[name] = NoiseLaw(**{**values, "name": name, "parameter": parameter})
+        name = _snake_case(values["name"])
+        laws[name] = NoiseLaw(**{**values, "name": name, "parameter": _snake_case(values["parameter"])})
     return laws
 
 
@@ -58,9 +61,9 @@ class RegionStatistics:
 
     number_of_pixels: int
     mean: float
-    """Of the pixels; of their logarithm for the law lognormal."""
+    """Mean of the pixels; of their logarithm for the law log_normal."""
     variance: float
-    """Of the same; not a number for laws that need no squares of pixels, see noise_laws()."""
+    """Their variance; not a number for laws that need no squares of pixels, see noise_laws()."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +80,7 @@ class Step:
     """Inside."""
     criterion: float
     change: float
-    """Of the criterion, by this step."""
+    """How much the step changed the criterion, in nats."""
 
 
 @dataclass(frozen=True)
@@ -97,8 +100,8 @@ class Statistics:
     """Whether that is shorter than the description by one region. If not, the label image is empty."""
     number_of_iterations: int
     stop: str
-    """Converged, or the limit that was reached."""
-    record: tuple[Step, ...]
+    """converged, or the limit that was reached, such as maximum_number_of_iterations."""
+    record: tuple[Step, ...] = field(repr=False)
     """All changes of the polygon, in order."""
     backend: Backend
     """Where it was computed: cuda or host."""
@@ -107,15 +110,70 @@ class Statistics:
     """Time of the parts: samples, sums, start, moves, removal."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Segmentation(Generic[ImageLike]):
     """A region of an image and its boundary."""
 
     label: ImageLike
-    """1 inside, 0 outside; of the kind of the image that was segmented, with its geometry."""
+    """inside_value inside, outside_value outside; of the kind of the image that was segmented, with its geometry or coordinates."""
     contour: npt.NDArray[np.float64]
     """Vertices of the polygon, N x 2: x and y in physical space, counter-clockwise in x, y, the first one not repeated."""
     statistics: Statistics
+
+    @property
+    def contour_rc(self) -> npt.NDArray[np.float64]:
+        """The vertices as rows and columns of the array, N x 2, as scikit-image has them: [0, 0] is the centre of the first pixel.
+
+        For a DataArray these are indices along its first and its second axis.
+        """
+        indices = self.contour_in_pixels
+        return np.ascontiguousarray(indices if axes_of(self.label) == (1, 0) else indices[:, ::-1])
+
+    @property
+    def contour_in_pixels(self) -> npt.NDArray[np.float64]:
+        """The vertices as x and y in pixels, N x 2: (0, 0) is the centre of the first pixel, whatever the spacing and origin."""
+        label = as_itk_image(self.label, "label")
+        first = label.GetLargestPossibleRegion().GetIndex()
+        indices = [tuple(label.TransformPhysicalPointToContinuousIndex(point)) for point in self.contour.tolist()]
+        # They are corners of pixels, but for the rounding of the geometry.
+        return np.asarray(np.round(np.reshape(indices, (-1, 2)) - [first[0], first[1]], 6) + 0.0)
+
+    @property
+    def __geo_interface__(self) -> dict[str, Any]:
+        """A GeoJSON feature of the polygon in physical units, with the statistics; shapely.geometry.shape() takes it."""
+        return self._feature(self.contour)
+
+    def _feature(self, contour: npt.NDArray[np.float64]) -> dict[str, Any]:
+        ring = contour.tolist()
+        statistics = self.statistics
+        return {
+            "type": "Feature",
+            "properties": {
+                "law": statistics.law,
+                "significant_boundary": statistics.significant_boundary,
+                "nodes": len(ring),
+                "inside": _describe(statistics.inside),
+                "outside": _describe(statistics.outside),
+                "criterion": statistics.criterion,
+                "criterion_of_one_region": statistics.criterion_of_one_region,
+                "description_length": statistics.description_length,
+            },
+            "geometry": {"type": "Polygon", "coordinates": [ring + ring[:1]]},
+        }
+
+    def __repr__(self) -> str:
+        inside, outside = self.statistics.inside.number_of_pixels, self.statistics.outside.number_of_pixels
+        boundary = "" if self.statistics.significant_boundary else ", no significant boundary"
+        return (
+            f"<Segmentation by the law {self.statistics.law}: {len(self.contour)} nodes, "
+            f"{inside} of {inside + outside} pixels inside{boundary}>"
+        )
+
+
+def _describe(region: RegionStatistics) -> dict[str, int | float | None]:
+    # JSON has no number for the variance of laws that need none.
+    variance = None if math.isnan(region.variance) else region.variance
+    return {"pixels": region.number_of_pixels, "mean": region.mean, "variance": variance}
 
 
 def segment_region(
@@ -129,7 +187,7 @@ def segment_region(
     initial_region: Sequence[int] | None = None,
     start: Start = "automatic",
     valid_mask: Any = None,
-    schedule: Schedule = "coarsetofine",
+    schedule: Schedule = "coarse_to_fine",
     maximum_step: int = 32,
     minimum_edge_length: float = 32.0,
     minimum_gain: float = 1e-6,
@@ -137,6 +195,8 @@ def segment_region(
     maximum_number_of_nodes: int = 4096,
     maximum_number_of_iterations: int = 10000,
     minimum_region_size: int = 16,
+    inside_value: int = 1,
+    outside_value: int = 0,
     backend: Backend = "automatic",
     device_index: int = -1,
     progress: bool = False,
@@ -147,44 +207,50 @@ def segment_region(
     estimated. Nodes of the polygon are moved and inserted as long as that makes the image likelier, and removed as long
     as that shortens its description. itk.CudaRegionSnakeImageFilter computes it; its documentation has the references.
 
+    Names of laws, starts, schedules and backends are compared without case, '_' and '-'.
+
     Parameters
     ----------
     image
         Two-dimensional itk.Image, NumPy array (spacing 1, origin 0) or xarray.DataArray, of uint8, uint16, int16 or
-        float32; bool and float64 are converted.
+        float32; bool and float64 are converted. Coordinates of a DataArray are evenly spaced and rise or fall; an axis
+        without coordinates counts from 0.
     law
         Name of one of noise_laws(): for example gamma for the intensity of radar images, rayleigh for their amplitude,
         gaussian for photographs and magnetic resonance.
     number_of_looks
-        For the laws whose parameter it is, gamma and rayleigh: the number of independent looks whose intensities were
-        averaged. It need not be an integer.
+        The number of independent looks whose intensities were averaged, for the laws gamma and rayleigh. It need not be an
+        integer.
     foreground_threshold
         For the law bernoulli: pixels above it are ones. None for images of 0 and one other value.
     initial_contour
         Polygon that the search starts from: N x 2, x and y in physical space.
     initial_mask
-        Instead: image or array of the same size; the search starts from its largest part that is not 0.
+        Instead: image or array of the same size. The search starts from its largest part that is not 0.
     initial_region
         Instead: (x, y, width, height) of a rectangle in pixels, counted from 0.
     start
-        Where the search starts without these: automatic, the best of many rectangles; marginrectangle, the image without
-        a tenth on each side.
+        Where the search starts without these three. automatic: the best of many rectangles. margin_rectangle: the image
+        without a tenth on each side.
     valid_mask
         Image or array of the same size: pixels where it is 0 belong to no region.
     schedule
-        coarsetofine, on blocks of pixels first; aspublished, on the whole image at once (Perrot, Domas and Couturier, 2011).
+        coarse_to_fine: on blocks of pixels first. as_published: on the whole image at once (Perrot, Domas and Couturier,
+        2011).
     maximum_step
-        Distance of the first moves, in blocks of the coarsest level.
+        Distance of the first moves, in blocks of the coarsest level; in pixels with as_published.
     minimum_edge_length
         Longer edges get a node in the middle; in pixels.
     minimum_gain
         What a move has to gain, in nats.
     use_description_length
-        Whether nodes are removed in the end.
+        Whether nodes are removed in the end as long as that shortens the description.
     maximum_number_of_nodes, maximum_number_of_iterations
         Limits.
     minimum_region_size
         Pixels that each region has to have.
+    inside_value, outside_value
+        Values of the label image inside and outside of the region, from 0 to 255.
     backend, device_index
         Where to compute: automatic, cuda or host, on the GPU of that index; -1 for the index of the configuration.
     progress
@@ -198,7 +264,7 @@ def segment_region(
     Raises
     ------
     TypeError, ValueError
-        The image is of a kind, a dimension or a pixel type that cannot be segmented, or there is no such law.
+        The image is of a kind, a dimension or a pixel type that cannot be segmented, or a name is unknown.
     RuntimeError
         A parameter is wrong, pixels are out of the law's range, or the GPU was demanded and cannot be used.
 
@@ -213,20 +279,23 @@ def segment_region(
     True
     """
     input_image = as_itk_image(image, "image")
-    _check_law(law)
+    law = known_name("law", law, noise_laws())
     starts = {"initial_contour": initial_contour, "initial_mask": initial_mask, "initial_region": initial_region}
     given = [name for name, value in starts.items() if value is not None]
     if len(given) > 1:
         raise ValueError(f"{' and '.join(given)} are given; the search has one start")
+    for name, value in {"inside_value": inside_value, "outside_value": outside_value}.items():
+        if not 0 <= value <= 255:
+            raise ValueError(f"{name} is {value}; it must be an integer from 0 to 255")
 
     snake: Any = itk.CudaRegionSnakeImageFilter[type(input_image), itk.Image[itk.UC, 2]].New(input_image)
-    snake.SetBackend(backend)
+    snake.SetBackend(known_name("backend", backend, get_args(Backend)))
     snake.SetDeviceIndex(device_index)
-    snake.SetNoiseLaw(law)
+    snake.SetNoiseLaw(plain_name(law))
     snake.SetNumberOfLooks(number_of_looks)
     snake.SetForegroundThreshold(math.nan if foreground_threshold is None else foreground_threshold)
-    snake.SetStart(start)
-    snake.SetSchedule(schedule)
+    snake.SetStart(plain_name(known_name("start", start, get_args(Start))))
+    snake.SetSchedule(plain_name(known_name("schedule", schedule, get_args(Schedule))))
     snake.SetMaximumStep(maximum_step)
     snake.SetMinimumEdgeLength(minimum_edge_length)
     snake.SetMinimumGain(minimum_gain)
@@ -234,27 +303,37 @@ def segment_region(
     snake.SetMaximumNumberOfNodes(maximum_number_of_nodes)
     snake.SetMaximumNumberOfIterations(maximum_number_of_iterations)
     snake.SetMinimumRegionSize(minimum_region_size)
+    snake.SetInsideValue(inside_value)
+    snake.SetOutsideValue(outside_value)
     if initial_contour is not None:
         snake.SetInitialPath(_make_path(input_image, initial_contour))
     if initial_mask is not None:
-        snake.SetInitialMask(as_itk_mask(initial_mask, "initial_mask", input_image))
+        snake.SetInitialMask(as_itk_mask(initial_mask, "initial_mask", input_image, image))
     if initial_region is not None:
         snake.SetInitialRegion(_make_region(input_image, initial_region))
     if valid_mask is not None:
-        snake.SetValidMask(as_itk_mask(valid_mask, "valid_mask", input_image))
-    with _progress_bar(snake, progress):
+        snake.SetValidMask(as_itk_mask(valid_mask, "valid_mask", input_image, image))
+    with progress_bar(snake, "segment_region", progress):
         snake.Update()
 
     label = snake.GetOutput()
     label.DisconnectPipeline()
-    return Segmentation(like(label, image), _contour_of(snake), _statistics_of(snake, law))
+    return Segmentation(like(label, image, "label"), _contour_of(snake), _statistics_of(snake, law))
 
 
-def _check_law(law: str) -> None:
-    if not isinstance(law, str):
-        raise TypeError(f"law is of type {type(law).__name__}; it must be the name of one of noise_laws()")
-    if law.lower() not in noise_laws():
-        raise ValueError(f'law is "{law}"; it must be one of {", ".join(noise_laws())}')
+def plain_name(name: str) -> str:
+    """A name as names are compared: without case, '_' and '-'."""
+    return name.replace("_", "").replace("-", "").lower()
+
+
+def known_name(parameter: str, name: str, known: Iterable[str]) -> str:
+    """The one of the known names that `name` is."""
+    if not isinstance(name, str):
+        raise TypeError(f"{parameter} is {describe(name)}; it must be one of the names {', '.join(known)}")
+    for candidate in known:
+        if plain_name(candidate) == plain_name(name):
+            return candidate
+    raise ValueError(f'{parameter} is "{name}"; it must be one of {", ".join(known)}')
 
 
 def _make_path(image: Any, contour: npt.ArrayLike) -> Any:
@@ -277,25 +356,6 @@ def _make_region(image: Any, region: Sequence[int]) -> Any:
     return itk.ImageRegion[2]([first[0] + x, first[1] + y], [width, height])
 
 
-@contextmanager
-def _progress_bar(snake: Any, shown: bool) -> Iterator[None]:
-    if not shown:
-        yield
-        return
-    try:
-        from tqdm.auto import tqdm
-    except ModuleNotFoundError as missing:
-        raise ModuleNotFoundError("progress=True needs the package tqdm: pip install tqdm", name="tqdm") from missing
-
-    with tqdm(total=100, unit="%", desc="segment_region", bar_format="{l_bar}{bar}| {elapsed}") as bar:
-        observer = snake.AddObserver(itk.ProgressEvent(), lambda: bar.update(int(100 * snake.GetProgress()) - bar.n))
-        try:
-            yield
-        finally:
-            # The observer refers to the filter, and the filter to the observer.
-            snake.RemoveObserver(observer)
-
-
 def _contour_of(snake: Any) -> npt.NDArray[np.float64]:
     points = [tuple(snake.GetContourPoint(index)) for index in range(snake.GetNumberOfContourPoints())]
     return np.array(points, dtype=np.float64).reshape(-1, 2)
@@ -309,7 +369,7 @@ def _statistics_of(snake: Any, law: str) -> Statistics:
         return RegionStatistics(values["number_of_pixels"], values["mean"], values["variance"])
 
     return Statistics(
-        law=law.lower(),
+        law=law,
         inside=region("inside"),
         outside=region("outside"),
         criterion=result["criterion"],
@@ -317,7 +377,7 @@ def _statistics_of(snake: Any, law: str) -> Statistics:
         description_length=result["description_length"],
         significant_boundary=result["significant_boundary"],
         number_of_iterations=result["number_of_iterations"],
-        stop=result["stop"],
+        stop=_snake_case(result["stop"]),
         record=tuple(Step(**step) for step in result["record"]),
         backend=_backend_name(snake.GetBackendUsed()),
         backend_reason=snake.GetBackendReason(),

@@ -26,7 +26,7 @@ def draw(law, pixel=np.float32, seed=3):
         pixels = rng.poisson(mean)
     elif law == "bernoulli":
         pixels = rng.random(SHAPE) < mean / 100.0
-    elif law == "lognormal":
+    elif law == "log_normal":
         pixels = np.exp(rng.normal(np.log(mean), 0.6))
     elif law.startswith("gaussian"):
         pixels = rng.normal(mean, 15.0)
@@ -34,7 +34,7 @@ def draw(law, pixel=np.float32, seed=3):
         pixels = 1.0 + rng.poisson(mean)  # which every law allows
     if np.issubdtype(pixel, np.integer):
         limits = np.iinfo(pixel)
-        pixels = np.clip(np.rint(pixels), 1 if law == "lognormal" else limits.min, limits.max)
+        pixels = np.clip(np.rint(pixels), 1 if law == "log_normal" else limits.min, limits.max)
     return pixels.astype(pixel)
 
 

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the filters' functions in itk do with their inputs before ITK sees them."""
+from __future__ import annotations
+
+import functools
+import sys
+from typing import Any, Callable
+
+import itk
+
+from ._images import as_gaussian_input, is_xarray, like
+
+_INPUTS = {"input", "inputimage"}
+
+
+def check_inputs(functions: dict[str, Any]) -> None:
+    """Gives the functions of this module's filters, by name, checks of their inputs.
+
+    The wrapped library calls it with its own namespace when it is loaded. ITK's generator writes the functions.
+    """
+    for name, function in list(functions.items()):
+        if name.startswith("cuda_") and name.endswith("_image_filter"):
+            functions[name] = _with_checked_inputs(function)
+            # ITK sets the function's documentation where it was written.
+            setattr(sys.modules[function.__module__], name, functions[name])
+
+
+def _with_checked_inputs(function: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        named = {key: value for key, value in kwargs.items() if key.lower().replace("_", "") in _INPUTS}
+        arrays = [value for value in (*args, *named.values()) if is_xarray(value)]
+        outputs = function(*map(_convert, args), **{**kwargs, **{key: _convert(value) for key, value in named.items()}})
+        if not arrays:
+            return outputs
+        if isinstance(outputs, tuple):
+            return tuple(_as_xarray(output, arrays[0]) for output in outputs)
+        return _as_xarray(outputs, arrays[0])
+
+    return call
+
+
+def _convert(image: Any) -> Any:
+    # Filters stand for their outputs in ITK's functions.
+    return image if isinstance(image, itk.LightObject) else as_gaussian_input(image, "image")
+
+
+def _as_xarray(output: Any, array: Any) -> Any:
+    return like(output, array, array.name) if isinstance(output, itk.Image) else output

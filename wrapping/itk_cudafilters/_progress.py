@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import itk
+
+
+@contextmanager
+def progress_bar(process: Any, description: str, shown: bool) -> Iterator[None]:
+    """Shows the progress of an ITK filter that runs within the block."""
+    if not shown:
+        yield
+        return
+    try:
+        from tqdm.auto import tqdm
+    except ModuleNotFoundError as missing:
+        raise ModuleNotFoundError("progress=True needs the package tqdm: pip install tqdm", name="tqdm") from missing
+
+    with tqdm(total=100, unit="%", desc=description, bar_format="{l_bar}{bar}| {elapsed}") as bar:
+        observer = process.AddObserver(itk.ProgressEvent(), lambda: bar.update(int(100 * process.GetProgress()) - bar.n))
+        try:
+            yield
+        finally:
+            # The observer refers to the filter, and the filter to the observer.
+            process.RemoveObserver(observer)
