@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "itkCudaDeviceTransfer.h"
 #include "itkCudaExpectException.h"
 #include "itkCudaFiltersEnums.h"
 
