@@ -619,7 +619,7 @@ def table_of_expected(r):
     for name, memory, link in (*GPUS, MEASURED_GPU):
         kernels, transfers = 3 * 2 * image / (of_memory * memory), 2 * image / (of_link * LINKS[link])
         kind = "measured" if name == MEASURED_GPU[0] else "computed"
-        rows.append([name, str(memory), str(LINKS[link]), f"{kernels:.2g} ms", f"{kernels + transfers:.2g} ms", kind])
+        rows.append([name, str(memory), str(LINKS[link]), *(f"{float(f'{ms:.2g}'):g} ms" for ms in (kernels, kernels + transfers)), kind])
     header = ["GPU", "memory, GB/s", "link, GB/s", "image in GPU memory", "from ordinary memory", ""]
     text = (
         "    time = 2 x bytes / (L x link) + passes x 2 x bytes / (M x memory)\n\n"
