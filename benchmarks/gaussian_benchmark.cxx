@@ -34,8 +34,8 @@ RegisterWithSigma(const std::string & name, const Sides & sides, const Sides & h
   RegisterFilter<TFilter>(name, sides, hostSides, Sigmas, SetSigma<TFilter>);
 }
 
-/** Derivatives of float images in float; ITK's composites take a multiple of the smoothing's time, and are measured up
- * to `hostSides` only. */
+/** Derivatives of float images in float. ITK's composites take a multiple of the smoothing's time, and are measured
+ * only up to `hostSides`. */
 template <unsigned int VDimension>
 void
 RegisterFamily(const std::string & suffix, const Sides & sides, const Sides & hostSides)
@@ -77,7 +77,7 @@ RegisterSmoothing(const std::string & suffix,
 int
 main(int argc, char * argv[])
 {
-  // Before the other arguments, so that these may ask for another time.
+  // This argument comes before the others, which may ask for another time.
   char                time[] = "--benchmark_min_time=0.1";
   std::vector<char *> arguments(argv, argv + argc);
   arguments.insert(arguments.begin() + std::min(argc, 1), time);

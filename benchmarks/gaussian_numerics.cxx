@@ -128,8 +128,8 @@ HermiteFunction(unsigned int order, double x)
   return factor * std::exp(-0.5 * x * x);
 }
 
-/** The sampled derivative of the Gaussian, cut at 4 sigma, with the sampled Gaussian's sum 1: what SciPy convolves
- * with. */
+/** The sampled derivative of the Gaussian, cut at 4 sigma, with the sampled Gaussian's sum 1. SciPy convolves with
+ * these weights. */
 Line
 FilterBySamples(unsigned int order, double sigma, const Line & line)
 {

@@ -204,7 +204,7 @@ DefineSweepOverSides(benchmark::internal::Benchmark * rows)
   }
 }
 
-/** Sigma from .5 to 500 pixels, twenty to a decade. */
+/** Sigma from 0.5 to 500 pixels, twenty to a decade. */
 void
 DefineSweepOverSigmas(benchmark::internal::Benchmark * rows)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Host to host between images in page-locked memory, which transfers need no chunks of their own for: the bound that
-// the link sets. Uses CUDA's allocator, as a user with such memory would.
+// Host to host between images in page-locked memory. Transfers need no chunks of their own for such images. So these
+// times are the bound that the link sets. Uses CUDA's allocator, as a user with such memory would.
 
 #include "host_to_host_benchmark.h"
 #include "itkCudaCall.h"

@@ -101,7 +101,7 @@ def measure_events(run, make_event, elapsed, budget):
 
 
 class Rows:
-    """Rows {library, filter, where, dimension, side, sigma, ms}, or a reason in place of ms."""
+    """Rows {library, filter, where, dimension, side, sigma, ms}, or a reason instead of ms."""
 
     def __init__(self, library):
         self.library = library

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// One recursive pass over a float image, sigma 4: ITK's filter on all cores, and upload, pass and download. The times
-// of src/gaussian/itkCudaGaussianTuning.h come from here. As inside a chain, each run allocates its output anew. Prints
-// JSON: medians in milliseconds.
+// Times one recursive pass over a float image, sigma 4: ITK's filter on all cores; and upload, pass and download. The
+// times of src/gaussian/itkCudaGaussianTuning.h come from here. As inside a chain, each run allocates its output anew.
+// Prints JSON: medians in milliseconds.
 
 #include "itkCudaFiltersConfiguration.h"
 #include "itkCudaRecursiveGaussianImageFilter.h"

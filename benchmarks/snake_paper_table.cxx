@@ -137,7 +137,7 @@ public:
                        { "segmentation_ms", 1e3 * segmentation },
                        { "total_ms", 1e3 * total } });
   }
-  /** Of the row that was added last. */
+  /** Adds these to the row that was added last. */
   void
   AddQuality(double overlap, size_t nodes, unsigned int iterations, bool significant)
   {
