@@ -134,7 +134,7 @@ def draw_segmentation(plt, folder, records, path):
     draw_outline(left, plt, folder, "sar", "sar", sar)
     left.set_xlim(x - 0.5, x + 2 * width - 0.5)
     left.set_ylim(y + height - 0.5, y - 0.5)
-    left.set_title(f"one field of a radar image, found from a rectangle around it\n(Rayleigh, {describe_run(sar)})")
+    left.set_title(f"one field of a radar image, found from a rectangle on it\n(Rayleigh, {describe_run(sar)})")
     draw_outline(right, plt, folder, "mr", "mr", mr)
     right.set_title(f"a brain in its skull\n(Gaussian, {describe_run(mr)})")
     figure.suptitle(f"Regions found by the snake on one {device_of(sar)}")

@@ -44,7 +44,8 @@ compare mr "$mr" 2
 echo "smooth: volume"
 "$program" smooth "$volume" "$folder/volume-smoothed.nii" --sigma 3 --backend cuda --report "$folder/volume-smooth.json" \
   > "$folder/volume-smooth.txt"
-segment sar "$sar" --law rayleigh --initial-region 690,130,50,115
+# With longer first moves the polygon leaves the field and joins its neighbours.
+segment sar "$sar" --law rayleigh --initial-region 700,140,32,95 --maximum-step 2
 segment mr "$mr" --law gaussian
 segment corridors "$sar" --law rayleigh
 cp "$sar" "$folder/sar.png"
