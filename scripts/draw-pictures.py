@@ -65,8 +65,9 @@ def read_contour(path, record):
     return np.asarray(ring).T / np.asarray(record["spacing"])[:, np.newaxis]
 
 
-def device_of(record):
-    return record.get("device") or "GPU"
+def device_of(records):
+    """The device's name, which the comparisons note; all records are of one machine."""
+    return records["sar-compare"].get("device") or "GPU"
 
 
 def sigma_of(record):
@@ -106,7 +107,7 @@ def draw_demo(plt, folder, records, path):
         no_ticks(axis)
     bar = figure.colorbar(shown, ax=axes[2, :], location="bottom", pad=0.02, shrink=0.6, aspect=40)
     bar.set_label("grey levels")
-    figure.suptitle(f"Smoothing on one {device_of(facts[0])}, from image to image in ordinary memory")
+    figure.suptitle(f"Smoothing on one {device_of(records)}, from image to image in ordinary memory")
     figure.savefig(path, dpi=100)
     plt.close(figure)
 
@@ -137,7 +138,7 @@ def draw_segmentation(plt, folder, records, path):
     left.set_title(f"one field of a radar image, found from a rectangle on it\n(Rayleigh, {describe_run(sar)})")
     draw_outline(right, plt, folder, "mr", "mr", mr)
     right.set_title(f"a brain in its skull\n(Gaussian, {describe_run(mr)})")
-    figure.suptitle(f"Regions found by the snake on one {device_of(sar)}")
+    figure.suptitle(f"Regions found by the snake on one {device_of(records)}")
     figure.savefig(path, dpi=100)
     plt.close(figure)
 
@@ -172,7 +173,7 @@ def draw_volume(plt, folder, records, path):
             axis.imshow(cut(volume), cmap="gray", vmin=0, vmax=white, aspect=down / across, interpolation="nearest")
             axis.set_title(f"{name}, {word}")
             no_ticks(axis)
-    figure.suptitle(f"Smoothing of a volume of a head on one {device_of(record)}")
+    figure.suptitle(f"Smoothing of a volume of a head on one {device_of(records)}")
     figure.savefig(path, dpi=100)
     plt.close(figure)
 
