@@ -30,7 +30,7 @@ namespace itk
  * - by RegisterFactories();
  * - in a dynamically linked program that knows nothing of this module, by setting the environment variable
  *   `ITK_AUTOLOAD_PATH` to the folder of the library CudaFiltersAutoload;
- * - in a program linked to this module, by setting the environment variable `ITK_CUDAFILTERS_OVERRIDE` to 1.
+ * - in a program linked to CudaFilters::Override, by setting the environment variable `ITK_CUDAFILTERS_OVERRIDE` to 1.
  *
  * \code
  * itk::CudaGaussianImageFilterFactory::RegisterFactories();

@@ -32,9 +32,9 @@ function(cudafilters_add_factory_program_tests)
   cudafilters_add_factory_program_test(CudaFiltersAutoloadOffTest ${itk_class} CudaFiltersItkProgram
                                        "ITK_CUDAFILTERS_OVERRIDE=1")
 
-  # The same program linked to this module, in the way that drops what is not used.
+  # The same program with the object that looks at the environment, linked in the way that drops what is not used.
   add_executable(CudaFiltersLinkedProgram programs/itk_program.cxx)
-  target_link_libraries(CudaFiltersLinkedProgram PRIVATE ${libraries} CudaFilters)
+  target_link_libraries(CudaFiltersLinkedProgram PRIVATE ${libraries} CudaFiltersOverride)
   target_link_options(CudaFiltersLinkedProgram BEFORE PRIVATE "LINKER:--as-needed")
   cudafilters_set_options(CudaFiltersLinkedProgram)
   cudafilters_add_factory_program_test(CudaFiltersOverrideTest Cuda${itk_class} CudaFiltersLinkedProgram

@@ -3,16 +3,28 @@ file(
   GLOB overrides
   RELATIVE ${CMAKE_CURRENT_SOURCE_DIR}
   CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/factory/*GaussianOverrides.cxx)
-list(
-  APPEND
-  CudaFilters_SRCS
-  ${overrides}
-  factory/itkCudaFiltersOverride.cxx
-  factory/itkCudaGaussianImageFilterFactory.cxx)
+list(APPEND CudaFilters_SRCS ${overrides} factory/itkCudaGaussianImageFilterFactory.cxx)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # gcc 12 sees the directions of itk::NeighborhoodOperator leave the array, which they do not.
   set_source_files_properties(factory/itkCudaDiscreteGaussianOverrides.cxx PROPERTIES COMPILE_OPTIONS -Wno-array-bounds)
 endif()
+
+# cudafilters_add_override_object(): an object library. In a program that links it, ITK_CUDAFILTERS_OVERRIDE=1 registers the factory.
+function(cudafilters_add_override_object)
+  add_library(CudaFiltersOverride OBJECT factory/itkCudaFiltersOverride.cxx)
+  target_link_libraries(CudaFiltersOverride PUBLIC CudaFilters)
+  cudafilters_set_options(CudaFiltersOverride)
+  set_target_properties(CudaFiltersOverride PROPERTIES POSITION_INDEPENDENT_CODE ON)
+  if(COMMAND itk_module_target_export)
+    itk_module_target_export(CudaFiltersOverride)
+    install(TARGETS CudaFiltersOverride EXPORT ${${itk-module}-targets}
+            OBJECTS DESTINATION ${${itk-module}_INSTALL_ARCHIVE_DIR} COMPONENT Development)
+  else()
+    add_library(CudaFilters::Override ALIAS CudaFiltersOverride)
+    set_target_properties(CudaFiltersOverride PROPERTIES EXPORT_NAME Override)
+    install(TARGETS CudaFiltersOverride EXPORT CudaFiltersTargets OBJECTS DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  endif()
+endfunction()
 
 # cudafilters_add_autoload_library(): a library for ITK_AUTOLOAD_PATH, alone in its folder because ITK loads every library there.
 function(cudafilters_add_autoload_library)
