@@ -28,6 +28,22 @@ function(cudafilters_add_factory_program_tests)
     add_dependencies(CudaFiltersItkProgram CudaFiltersAutoload)
     cudafilters_add_factory_program_test(CudaFiltersAutoloadTest Cuda${itk_class} CudaFiltersItkProgram
                                          "ITK_AUTOLOAD_PATH=$<TARGET_FILE_DIR:CudaFiltersAutoload>")
+    # A program of the next minor version gets one line of warning, no factory and no second ITK.
+    math(EXPR other_minor "${ITK_VERSION_MINOR} + 1")
+    set(other_version ${ITK_VERSION_MAJOR}.${other_minor}.0)
+    add_executable(CudaFiltersOtherItkProgram programs/other_itk_program.cxx)
+    set_target_properties(CudaFiltersOtherItkProgram PROPERTIES ENABLE_EXPORTS ON)
+    target_compile_definitions(CudaFiltersOtherItkProgram PRIVATE "OTHER_ITK_VERSION=\"${other_version}\"")
+    target_link_libraries(CudaFiltersOtherItkProgram PRIVATE ${CMAKE_DL_LIBS})
+    add_dependencies(CudaFiltersOtherItkProgram CudaFiltersAutoload)
+    cudafilters_set_options(CudaFiltersOtherItkProgram)
+    set(this_version ${ITK_VERSION_MAJOR}.${ITK_VERSION_MINOR}.${ITK_VERSION_PATCH})
+    cudafilters_add_exit_test(
+      CudaFiltersAutoloadOtherVersionTest 0
+      "^[^|]*runs ITK ${other_version}, CudaFilters was built with ITK ${this_version}.${other_version}: refused"
+      CudaFiltersOtherItkProgram)
+    set_tests_properties(CudaFiltersAutoloadOtherVersionTest
+                         PROPERTIES ENVIRONMENT "ITK_AUTOLOAD_PATH=$<TARGET_FILE_DIR:CudaFiltersAutoload>")
   endif()
   cudafilters_add_factory_program_test(CudaFiltersAutoloadOffTest ${itk_class} CudaFiltersItkProgram
                                        "ITK_CUDAFILTERS_OVERRIDE=1")

@@ -3,7 +3,7 @@ file(
   GLOB overrides
   RELATIVE ${CMAKE_CURRENT_SOURCE_DIR}
   CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/factory/*GaussianOverrides.cxx)
-list(APPEND CudaFilters_SRCS ${overrides} factory/itkCudaGaussianImageFilterFactory.cxx)
+list(APPEND CudaFilters_SRCS ${overrides} factory/itkCudaFiltersLoad.cxx factory/itkCudaGaussianImageFilterFactory.cxx)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # gcc 12 sees the directions of itk::NeighborhoodOperator leave the array, which they do not.
   set_source_files_properties(factory/itkCudaDiscreteGaussianOverrides.cxx PROPERTIES COMPILE_OPTIONS -Wno-array-bounds)
@@ -29,23 +29,25 @@ endfunction()
 # cudafilters_add_autoload_library(): a library for ITK_AUTOLOAD_PATH, alone in its folder because ITK loads every library there.
 function(cudafilters_add_autoload_library)
   get_target_property(type CudaFilters TYPE)
-  if(NOT type STREQUAL "SHARED_LIBRARY" OR NOT UNIX)
-    return() # it would hold an ITK of its own, whose list of factories is not the program's
+  if(NOT type STREQUAL "SHARED_LIBRARY" OR NOT CMAKE_SYSTEM_NAME STREQUAL "Linux")
+    return() # a static one would hold an ITK of its own, whose list of factories is not the program's
   endif()
   if(NOT CudaFilters_INSTALL_LIBRARY_DIR)
     include(GNUInstallDirs)
     set(CudaFilters_INSTALL_LIBRARY_DIR ${CMAKE_INSTALL_LIBDIR})
   endif()
   add_library(CudaFiltersAutoload MODULE factory/itkCudaFiltersAutoload.cxx)
-  target_link_libraries(CudaFiltersAutoload PRIVATE CudaFilters)
+  # It loads CudaFilters by this name, from the folder above its own, once it has seen which ITK the process has.
+  target_compile_definitions(CudaFiltersAutoload PRIVATE "CudaFilters_LIBRARY_NAME=\"$<TARGET_SONAME_FILE_NAME:CudaFilters>\"")
+  target_link_libraries(CudaFiltersAutoload PRIVATE ${CMAKE_DL_LIBS})
+  add_dependencies(CudaFiltersAutoload CudaFilters)
   cudafilters_set_options(CudaFiltersAutoload)
-  # ITK closes the library when it unregisters its factories, but filters may live on.
-  target_link_options(CudaFiltersAutoload PRIVATE "LINKER:-z,nodelete")
   set_target_properties(
     CudaFiltersAutoload
     PROPERTIES OUTPUT_NAME itkCudaFiltersAutoload
                CXX_VISIBILITY_PRESET hidden
                VISIBILITY_INLINES_HIDDEN ON
+               BUILD_RPATH "$ORIGIN/.."
                INSTALL_RPATH "$ORIGIN/.."
                LIBRARY_OUTPUT_DIRECTORY $<TARGET_FILE_DIR:CudaFilters>/itk-cudafilters-autoload)
   install(TARGETS CudaFiltersAutoload LIBRARY DESTINATION ${CudaFilters_INSTALL_LIBRARY_DIR}/itk-cudafilters-autoload
