@@ -14,11 +14,13 @@ set(CudaFilters_ITK_TEST_COMPONENTS
     ITKIOPNG
     ITKIOMeta
     ITKIONRRD)
-# The formats that the example programs read and write.
-set(CudaFilters_ITK_EXAMPLE_COMPONENTS
+# The formats that the command and the example programs read and write.
+set(CudaFilters_ITK_FORMAT_COMPONENTS
     ITKIOImageBase
     ITKIOPNG
     ITKIOTIFF
     ITKIOMeta
     ITKIONRRD
     ITKIONIFTI)
+# What the command needs besides.
+set(CudaFilters_ITK_APP_COMPONENTS ITKImageGrid)

@@ -2,7 +2,7 @@
 option(CudaFilters_WARNINGS_AS_ERRORS "Compiler warnings in the module's own code are errors" OFF)
 option(CudaFilters_ONLY_THREAD_TESTS "Of the tests only those of threads, which need no test kernel of ITK's" OFF)
 option(CudaFilters_COVERAGE "Record which lines run (gcov)" OFF)
-option(CudaFilters_BUILD_EXAMPLES "Build the example programs (needs CLI11 and nlohmann/json)" OFF)
+option(CudaFilters_BUILD_EXAMPLES "Build the example programs" OFF)
 option(CudaFilters_BUILD_BENCHMARKS "Build the benchmarks (needs Google Benchmark)" OFF)
 
 function(cudafilters_set_options target)

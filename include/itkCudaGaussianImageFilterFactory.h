@@ -20,7 +20,7 @@ namespace itk
  * double; outputs of the same type, float and double; for gradients covariant vectors, for Hessians symmetric tensors
  * of float and double. In four dimensions only outputs of the input's type, those of the filters inside ITK's
  * composites, and no gradients; not for int. GetClassOverrideDescriptions(), or the program
- * `cudafilters-info --overrides`, lists all. Other instantiations stay ITK's.
+ * `itk-cudafilters info --overrides`, lists all. Other instantiations stay ITK's.
  *
  * A CudaRecursiveGaussianImageFilter that was made by the factory, with Backend Automatic, takes the GPU only for
  * images so large that upload, one pass and download are faster than the host: programs and ITK's other filters chain

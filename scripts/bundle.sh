@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Makes build/bundle and build/bundle.tar.xz: the tests, benchmarks and example programs of the CUDA build with all libraries that
+# Makes build/bundle and build/bundle.tar.xz: the tests, benchmarks, the command and the example programs of the CUDA build with all libraries that
 # they need but the C library and the driver. It runs on any x86-64 Linux with an NVIDIA driver:
 #   build/bundle/gpu-check --output record.json --benchmarks
 #   build/bundle/gpu-sanitize --output sanitize.json    # compute-sanitizer over a part of the tests
@@ -47,7 +47,7 @@ if [ "$name" = bundle-coverage ]; then
   mkdir -p "$bundle-build"
   run_logged "$bundle-build/configure.log" cmake -S "$repository" -B "$bundle-build" -G Ninja --preset coverage \
     -DCudaFilters_USE_CUDA=ON -DCMAKE_CUDA_ARCHITECTURES=90-real -DCMAKE_CXX_FLAGS=-fprofile-filter-files=/src/runtime/ \
-    -DBUILD_TESTING=ON -DCudaFilters_BUILD_EXAMPLES=OFF "${launcher_arguments[@]}"
+    -DBUILD_TESTING=ON -DCudaFilters_BUILD_APPS=OFF -DCudaFilters_BUILD_EXAMPLES=OFF "${launcher_arguments[@]}"
   run_logged "$bundle-build/build.log" cmake --build "$bundle-build" -j "$jobs" --target CudaFilters
 fi
 
@@ -60,7 +60,7 @@ for program in "$build"/bin/*; do
   fi
 done
 
-cp -r "$repository/examples/data" "$repository/examples/test" "$bundle/data/"
+cp -r "$repository/examples/data" "$repository/apps/test" "$bundle/data/"
 # The tests that CTest runs besides the units: their programs and arguments, with paths inside the bundle. Brings ITK's
 # test driver, whose libraries are collected with the others.
 python3 "$repository/scripts/list-bundle-tests.py" "$build" "$bundle" "$repository" > "$bundle/data/tests.json"

@@ -100,8 +100,9 @@ build_module()
   local folder=$1
   mkdir -p "$folder"
   run_logged "$folder/configure.log" cmake -S "$repository" -B "$folder" -G Ninja "-DITK_DIR=$2" -DCMAKE_BUILD_TYPE=Release \
-    -DBUILD_TESTING=ON "-DCudaFilters_USE_CUDA=$3" -DCudaFilters_BUILD_EXAMPLES=ON -DCudaFilters_WARNINGS_AS_ERRORS=ON \
-    -DITK_FORBID_DOWNLOADS=ON -DITK_USE_KWSTYLE=OFF -DITK_USE_CLANGFORMAT=OFF "-DCMAKE_RUNTIME_OUTPUT_DIRECTORY=$folder/bin" \
+    -DBUILD_TESTING=ON "-DCudaFilters_USE_CUDA=$3" -DCudaFilters_BUILD_APPS=ON -DCudaFilters_BUILD_EXAMPLES=ON \
+    -DCudaFilters_WARNINGS_AS_ERRORS=ON -DITK_FORBID_DOWNLOADS=ON -DITK_USE_KWSTYLE=OFF -DITK_USE_CLANGFORMAT=OFF \
+    "-DCMAKE_RUNTIME_OUTPUT_DIRECTORY=$folder/bin" \
     "-DCMAKE_LIBRARY_OUTPUT_DIRECTORY=$folder/lib" "-DCMAKE_ARCHIVE_OUTPUT_DIRECTORY=$folder/lib" "${launcher_arguments[@]}"
   run_logged "$folder/build.log" cmake --build "$folder" -j "$jobs" --target "$4"
 }

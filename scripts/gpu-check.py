@@ -230,7 +230,7 @@ def describe_gpus():
 
 
 def describe_machine():
-    status, info = run([BUNDLE / "bin/cudafilters-info"], 60)
+    status, info = run([BUNDLE / "bin/itk-cudafilters", "info"], 60)
     cpu = re.search(r"^model name\s*:\s*(.*)$", pathlib.Path("/proc/cpuinfo").read_text(), re.MULTILINE)
     return {
         "kernel": platform.release(),

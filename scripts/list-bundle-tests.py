@@ -31,7 +31,12 @@ class Paths:
             return argument
         if path.name == "itkTestDriver":
             return self.keep(path, "bin")
-        for root, place in ((self.build / "bin", "{bundle}/bin"), (self.repository / "examples", "{bundle}/data")):
+        places = {
+            self.build / "bin": "{bundle}/bin",
+            self.repository / "apps": "{bundle}/data",
+            self.repository / "examples": "{bundle}/data",
+        }
+        for root, place in places.items():
             if root in path.parents:
                 return f"{place}/{path.relative_to(root)}"
         if self.build / "ExternalData" in path.parents or self.repository in path.parents and self.build not in path.parents:

@@ -73,12 +73,6 @@ cudafilters_check_all_listed(${CudaFilters_GTESTS} ${CudaFilters_CUDA_GTESTS} ${
                              ${CudaFilters_SNAKE_GTESTS} ${CudaFilters_SNAKE_CUDA_GTESTS})
 
 include(${CMAKE_CURRENT_LIST_DIR}/CudaFiltersExitTest.cmake)
-cudafilters_add_exit_test(cudafilters_info 0 "Backend:" cudafilters-info)
-cudafilters_add_exit_test(cudafilters_info_help 0 "ITK_CUDAFILTERS_DEVICE" cudafilters-info --help)
-cudafilters_add_exit_test(cudafilters_info_wrong_argument 2 "--nonsense" cudafilters-info --nonsense)
-
-cudafilters_add_exit_test(cudafilters_info_overrides 0 "LaplacianRecursiveGaussianImageFilter<Image<short, 3>, Image<float, 3>>"
-                          cudafilters-info --overrides)
 cudafilters_add_factory_program_tests()
 
 cudafilters_add_header_test()

@@ -1,0 +1,194 @@
+# The command runs as a user runs it; what it writes is compared with files that ITK's own filter wrote.
+set(CudaFilters_APP_OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/test)
+file(MAKE_DIRECTORY ${CudaFilters_APP_OUTPUT})
+set(baseline ${CMAKE_CURRENT_SOURCE_DIR}/test/Baseline)
+set(input ${CMAKE_CURRENT_SOURCE_DIR}/test/Input)
+set(data ${CudaFilters_SOURCE_DIR}/examples/data)
+
+# cudafilters_add_image_test(name tolerance baseline output arguments...): what the command writes, pixel by pixel.
+function(
+  cudafilters_add_image_test
+  name
+  tolerance
+  expected
+  output)
+  add_test(
+    NAME ${name}
+    COMMAND itkTestDriver --compareIntensityTolerance ${tolerance} --compareNumberOfPixelsTolerance 0 --compare
+            ${baseline}/${expected} ${output} $<TARGET_FILE:itk-cudafilters> ${ARGN})
+  set_tests_properties(${name} PROPERTIES TIMEOUT 120)
+endfunction()
+
+# cudafilters_add_smooth_test(name tolerance input baseline output arguments...)
+function(
+  cudafilters_add_smooth_test
+  name
+  tolerance
+  image
+  expected
+  output)
+  set(output ${CudaFilters_APP_OUTPUT}/${output})
+  cudafilters_add_image_test(${name} ${tolerance} ${expected} ${output} smooth ${image} ${output} ${ARGN})
+endfunction()
+
+# An integer pixel may fall on either side of a step.
+set(brain ${data}/BrainProtonDensitySlice.png)
+cudafilters_add_smooth_test(command_smooth_png 1 ${brain} BrainSigma4.png Brain.png --sigma 4)
+cudafilters_add_smooth_test(command_smooth_volume 1e-5 ${input}/Volume.mha VolumeSigma1.mha Volume.nrrd --sigma 1)
+cudafilters_add_smooth_test(command_smooth_axes 1e-5 ${input}/Volume.mha VolumeSigma1-2-3.mha VolumeAxes.nii --sigma 1,2,3)
+cudafilters_add_smooth_test(command_smooth_colour 1 ${input}/Colour.mha ColourSigma1.mha Colour.tif --sigma 1)
+cudafilters_add_smooth_test(command_smooth_single_slice 1 ${input}/Slice.mha SliceSigma1.5.mha Slice.mha -s 1.5)
+
+include(${CudaFilters_SOURCE_DIR}/test/CudaFiltersExitTest.cmake)
+# cudafilters_add_command_test(name code regex arguments...): the exit status, and a pattern that the output matches.
+function(
+  cudafilters_add_command_test
+  name
+  code
+  regex)
+  cudafilters_add_exit_test(command_${name} ${code} ${regex} itk-cudafilters ${ARGN})
+endfunction()
+
+cudafilters_add_command_test(help 0 "smooth .*segment .*compare .*info " --help)
+cudafilters_add_command_test(version 0 "itk-cudafilters ${CudaFilters_VERSION}, ITK 5\\." --version)
+cudafilters_add_command_test(no_part 2 "A subcommand is required")
+cudafilters_add_command_test(unknown_part 2 "itk-cudafilters --help" sharpen)
+
+cudafilters_add_command_test(info 0 "Backend:.*Override:" info)
+cudafilters_add_command_test(info_help 0 "ITK_CUDAFILTERS_DEVICE" info --help)
+cudafilters_add_command_test(info_wrong_argument 2 "--nonsense" info --nonsense)
+cudafilters_add_command_test(info_overrides 0 "LaplacianRecursiveGaussianImageFilter<Image<short, 3>, Image<float, 3>>" info --overrides)
+
+set(out ${CudaFilters_APP_OUTPUT}/out.png)
+cudafilters_add_command_test(smooth_help 0 "[Pp]hysical units" smooth --help)
+cudafilters_add_command_test(smooth_version 0 "itk-cudafilters ${CudaFilters_VERSION}" smooth --version)
+cudafilters_add_command_test(smooth_no_sigma 2 "--sigma is required" smooth ${brain} ${out})
+cudafilters_add_command_test(smooth_zero_sigma 2 "'0' is not a number greater than 0" smooth ${brain} ${out} --sigma 0)
+cudafilters_add_command_test(smooth_text_as_sigma 2 "'wide' is not a number" smooth ${brain} ${out} --sigma wide)
+cudafilters_add_command_test(smooth_three_sigmas 2 "3 values are given.*2 axes" smooth ${brain} ${out} --sigma 1,2,3)
+cudafilters_add_command_test(smooth_unknown_backend 2 "automatic,cuda,host" smooth ${brain} ${out} --sigma 3 --backend gpu)
+cudafilters_add_command_test(smooth_unknown_approximation 2 "deriche,accurate" smooth ${brain} ${out} --sigma 3 --approximation exact)
+cudafilters_add_command_test(smooth_unknown_option 2 "--radius" smooth ${brain} ${out} --sigma 3 --radius 2)
+cudafilters_add_command_test(smooth_no_input 1 "does not exist" smooth nowhere.png ${out} --sigma 3)
+cudafilters_add_command_test(smooth_no_image 1 "none of the known formats" smooth ${data}/README.md ${out} --sigma 3)
+cudafilters_add_command_test(smooth_extension 1 "none of the known formats" smooth ${brain} ${out}.txt --sigma 3)
+cudafilters_add_command_test(smooth_no_folder 1 "itk-cudafilters smooth: " smooth ${brain} nowhere/out.png --sigma 3)
+cudafilters_add_command_test(
+  smooth_report
+  0
+  "\"approximation\": \"accurate\".*\"backend_asked\": \"host\",[^}]*\"backend_used\": \"host\""
+  smooth
+  ${brain}
+  ${out}
+  --sigma
+  3
+  --approximation
+  ACCURATE
+  --backend
+  Host
+  --report
+  /dev/stdout)
+
+cudafilters_add_command_test(compare_file 0 "\"largest_difference_from_float32\": 0.0" compare ${brain} --backend host --runs 1
+                             --report /dev/stdout)
+cudafilters_add_command_test(compare_cube 0 "16 x 16 x 16 pixels.*ITK's filter" compare --size 16 --runs 1 --sigma 1,2,3)
+cudafilters_add_command_test(compare_raw 0 "difference" compare ${brain} --runs 1 --raw ${CudaFilters_APP_OUTPUT}/Brain-)
+cudafilters_add_command_test(compare_size_of_file 2 "excludes" compare ${brain} --size 64)
+cudafilters_add_command_test(compare_no_runs 2 "--runs" compare --size 16 --runs 0)
+cudafilters_add_command_test(compare_no_input 1 "does not exist" compare nowhere.png)
+
+# The result does not depend on the machine: the label image is the baseline, pixel by pixel.
+set(sar ${data}/sar_fields_1000x500.png)
+set(strip --law rayleigh --initial-region 700,140,28,95 --maximum-step 2 --minimum-edge-length 16)
+set(label ${CudaFilters_APP_OUTPUT}/SarStrip.png)
+set(contour ${CudaFilters_APP_OUTPUT}/SarContour.geojson)
+cudafilters_add_image_test(
+  command_segment_label
+  0
+  SarStrip.png
+  ${label}
+  segment
+  ${sar}
+  ${strip}
+  --inside-value
+  255
+  --label
+  ${label}
+  --contour
+  ${contour})
+set_tests_properties(command_segment_label PROPERTIES FIXTURES_SETUP SarContour)
+# The picture by the rules of docs/parameters.md.
+set(overlay ${CudaFilters_APP_OUTPUT}/BrainOverlay.png)
+cudafilters_add_image_test(command_segment_overlay 0 BrainOverlay.png ${overlay} segment ${brain} --law gaussian --overlay ${overlay})
+
+# The contour is an initial contour: on the full image, the search begins with the 3203 pixels that it ended with. The outline of an
+# initial mask is made of fewer nodes than it has corners.
+set(restart segment ${sar} --law rayleigh --schedule as-published --report /dev/stdout)
+set(first "\"record\": .[^}]*\"pixels_inside\":")
+cudafilters_add_command_test(segment_initial_contour 0 "${first} 3203," ${restart} --initial-contour ${contour})
+cudafilters_add_command_test(segment_initial_mask 0 "${first} 3213," ${restart} --initial-mask ${baseline}/SarStrip.png)
+set_tests_properties(command_segment_initial_contour PROPERTIES FIXTURES_REQUIRED SarContour)
+cudafilters_add_command_test(segment_valid_mask 0 "inside [0-9]+ pixels" segment ${sar} --law rayleigh --valid-mask ${baseline}/SarStrip.png
+                             --start margin_rectangle --minimum-region-size 1)
+cudafilters_add_command_test(segment_contour 0 "\"coordinates\": \"physical\".*\"type\": \"Polygon\"" segment ${sar} ${strip} --contour
+                             /dev/stdout)
+cudafilters_add_command_test(segment_gamma 0 "\"law\": \"gamma\"" segment ${sar} --law gamma --looks 3.5 --backend host --report
+                             /dev/stdout)
+cudafilters_add_command_test(segment_name_of_law 0 "\"law\": \"log_normal\"" segment ${sar} --law Log-Normal --report /dev/stdout)
+cudafilters_add_command_test(segment_keeps_nodes 0 "polygon of" segment ${sar} ${strip} --no-use-description-length)
+cudafilters_add_command_test(segment_stop 0 "stopped by maximum_number_of_iterations" segment ${sar} ${strip}
+                             --maximum-number-of-iterations 1)
+cudafilters_add_command_test(
+  segment_report
+  0
+  "\"schedule\": \"as_published\",.*\"stop\": \"converged\",.*\"backend_used\""
+  segment
+  ${sar}
+  ${strip}
+  --schedule
+  AsPublished
+  --report
+  /dev/stdout)
+cudafilters_add_command_test(segment_single_slice 0 "polygon of" segment ${input}/Slice.mha --law gaussian)
+cudafilters_add_command_test(segment_help 0 "gamma, rayleigh: number of independent looks" segment --help)
+cudafilters_add_command_test(segment_no_law 2 "--law is required" segment ${sar})
+cudafilters_add_command_test(segment_unknown_law 2 "cauchy not in" segment ${sar} --law cauchy)
+cudafilters_add_command_test(segment_unknown_start 2 "margin_rectangle" segment ${sar} --law rayleigh --start middle)
+cudafilters_add_command_test(segment_unknown_schedule 2 "as_published" segment ${sar} --law rayleigh --schedule fast)
+cudafilters_add_command_test(segment_text_as_number 2 "--maximum-step" segment ${sar} --law rayleigh --maximum-step far)
+cudafilters_add_command_test(segment_inside_value 2 "--inside-value" segment ${sar} --law rayleigh --inside-value 256)
+cudafilters_add_command_test(segment_three_numbers 2 "--initial-region" segment ${sar} --law rayleigh --initial-region 1,2,3)
+cudafilters_add_command_test(segment_empty_region 2 "1 or more" segment ${sar} --law rayleigh --initial-region 30,20,0,40)
+cudafilters_add_command_test(segment_two_starts 2 "excludes" segment ${sar} ${strip} --initial-contour ${contour})
+cudafilters_add_command_test(segment_old_option 2 "--start-polygon" segment ${sar} --law rayleigh --start-polygon ${contour})
+cudafilters_add_command_test(segment_label_ending 1 "none of the known formats" segment ${sar} ${strip} --label l.txt)
+cudafilters_add_command_test(segment_overlay_ending 1 "none of the known formats" segment ${sar} ${strip} --overlay o.svg)
+cudafilters_add_command_test(segment_no_input 1 "does not exist" segment nowhere.png --law gaussian)
+cudafilters_add_command_test(segment_volume 1 "3 dimensions" segment ${input}/Volume.mha --law gaussian)
+cudafilters_add_command_test(segment_region_outside 1 "must lie in the image" segment ${sar} --law rayleigh --initial-region
+                             900,400,101,50)
+cudafilters_add_command_test(segment_no_looks 1 "NumberOfLooks is 0" segment ${sar} --law gamma --looks 0)
+cudafilters_add_command_test(segment_self_crossing 1 "crosses or touches itself" segment ${sar} --law rayleigh --initial-contour
+                             ${input}/SelfCrossing.geojson)
+cudafilters_add_command_test(segment_no_polygon 1 "is no GeoJSON file" segment ${sar} --law rayleigh --initial-contour ${data}/README.md)
+cudafilters_add_command_test(segment_no_folder 1 "could not be written" segment ${sar} ${strip} --report nowhere/report.json)
+
+# cudafilters_add_latin_one_test(part arguments...): the name of the image is not UTF-8.
+function(cudafilters_add_latin_one_test part)
+  list(JOIN ARGN " " arguments)
+  add_test(NAME command_${part}_latin_one_name
+           COMMAND ${CMAKE_COMMAND} -Dprogram=$<TARGET_FILE:itk-cudafilters> -Dpart=${part} -Darguments=${arguments} -Dimage=${brain}
+                   -Dwork=${CudaFilters_APP_OUTPUT}/${part} -P ${CMAKE_CURRENT_SOURCE_DIR}/test/LatinOneName.cmake)
+  set_tests_properties(command_${part}_latin_one_name PROPERTIES TIMEOUT 120)
+endfunction()
+cudafilters_add_latin_one_test(smooth out.png --sigma 2)
+cudafilters_add_latin_one_test(segment --law gaussian)
+
+find_package(Python3 COMPONENTS Interpreter)
+if(Python3_Interpreter_FOUND)
+  add_test(NAME command_parameters COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/test/test_parameters.py
+                                           $<TARGET_FILE:itk-cudafilters> ${CudaFilters_SOURCE_DIR}/docs/parameters.md)
+  add_test(NAME command_readme COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/test/test_readme.py
+                                       $<TARGET_FILE:itk-cudafilters> ${CudaFilters_SOURCE_DIR})
+  set_tests_properties(command_parameters command_readme PROPERTIES TIMEOUT 120)
+endif()

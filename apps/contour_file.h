@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef contour_file_h
+#define contour_file_h
+
+#include "segment_image.h"
+
+#include <nlohmann/json.hpp>
+
+#include <string>
+#include <vector>
+
+namespace command
+{
+/** The outer ring of the first polygon in a GeoJSON file, without the repetition of its first point.
+ * \exception std::runtime_error if there is none */
+std::vector<PhysicalPoint>
+ReadContour(const std::string & fileName);
+
+/** Writes a polygon with its properties. */
+void
+WriteContour(const std::string &                fileName,
+             const std::vector<PhysicalPoint> & contour,
+             const nlohmann::ordered_json &     properties);
+} // namespace command
+
+#endif

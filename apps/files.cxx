@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "files.h"
+
+#include "itkCommand.h"
+#include "itkImageFileReader.h" // registers the formats
+#include "itkImageIOFactory.h"
+#include "itkTimeProbe.h"
+
+#include <algorithm>
+#include <fstream>
+#include <iostream>
+#include <stdexcept>
+#include <unistd.h>
+
+namespace
+{
+constexpr const char * KnownFormats = "PNG, TIFF, MetaImage, NRRD, NIfTI";
+}
+
+itk::ImageIOBase::Pointer
+command::OpenImage(const std::string & fileName)
+{
+  if (!std::ifstream(fileName))
+  {
+    throw std::runtime_error("'" + fileName + "' does not exist or cannot be opened");
+  }
+  const itk::ImageIOBase::Pointer io =
+    itk::ImageIOFactory::CreateImageIO(fileName.c_str(), itk::IOFileModeEnum::ReadMode);
+  if (io.IsNull())
+  {
+    throw std::runtime_error("'" + fileName + "' is in none of the known formats (" + KnownFormats + ")");
+  }
+  io->SetFileName(fileName);
+  io->ReadImageInformation();
+  return io;
+}
+
+itk::ImageIOBase::Pointer
+command::MakeWriter(const std::string & fileName)
+{
+  const itk::ImageIOBase::Pointer io =
+    itk::ImageIOFactory::CreateImageIO(fileName.c_str(), itk::IOFileModeEnum::WriteMode);
+  if (io.IsNull())
+  {
+    throw std::runtime_error("the extension of '" + fileName + "' belongs to none of the known formats (" +
+                             KnownFormats + ")");
+  }
+  return io;
+}
+
+unsigned int
+command::CountAxes(const itk::ImageIOBase & io)
+{
+  unsigned int axes = io.GetNumberOfDimensions();
+  while (axes > 2 && io.GetDimensions(axes - 1) == 1)
+  {
+    --axes;
+  }
+  return axes;
+}
+
+std::string
+command::GetComponentName(const itk::ImageIOBase & io)
+{
+  return itk::ImageIOBase::GetComponentTypeAsString(io.GetComponentType());
+}
+
+void
+command::ShowProgress(itk::ProcessObject * filter, const std::string & action)
+{
+  if (isatty(STDERR_FILENO) == 0)
+  {
+    return;
+  }
+  filter->AddObserver(itk::ProgressEvent(), [filter, action](const itk::EventObject &) {
+    constexpr int width = 40;
+    const auto    done = std::clamp(static_cast<int>(filter->GetProgress() * width), 0, width);
+    std::cerr << "\r" << action << " [" << std::string(done, '#') << std::string(width - done, ' ') << "]"
+              << std::flush;
+  });
+  filter->AddObserver(itk::EndEvent(), [](const itk::EventObject &) { std::cerr << '\n'; });
+}
+
+double
+command::Seconds(const std::function<void()> & step)
+{
+  itk::TimeProbe clock;
+  clock.Start();
+  step();
+  clock.Stop();
+  return clock.GetTotal();
+}

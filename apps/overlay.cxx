@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "overlay.h"
+
+#include "itkCastImageFilter.h"
+#include "itkExpandImageFilter.h"
+#include "itkImageFileWriter.h"
+#include "itkImageRegionConstIterator.h"
+#include "itkImageRegionConstIteratorWithIndex.h"
+#include "itkImageRegionIterator.h"
+#include "itkNearestNeighborInterpolateImageFunction.h"
+#include "itkRGBPixel.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+namespace
+{
+using GreyImage = itk::Image<unsigned char, 2>;
+using Colour = itk::RGBPixel<unsigned char>;
+using ColourImage = itk::Image<Colour, 2>;
+
+constexpr double        LongSide = 1000.0;
+constexpr int           NodeRadius = 3; // of the rim; the node is one pixel smaller on each side
+constexpr unsigned char BoundaryColour[3]{ 255, 150, 30 };
+const Colour            Boundary(BoundaryColour);
+const Colour            NodeRim(static_cast<unsigned char>(0));
+const Colour            Node(static_cast<unsigned char>(255));
+
+/** The percentile of the values, with linear interpolation; orders them. */
+template <typename TPixel>
+double
+GetPercentile(std::vector<TPixel> & values, double percentile)
+{
+  const double place = percentile / 100.0 * static_cast<double>(values.size() - 1);
+  const auto   lower = values.begin() + static_cast<std::ptrdiff_t>(place);
+  std::nth_element(values.begin(), lower, values.end());
+  const auto upper = std::min_element(lower + 1, values.end());
+  const auto low = static_cast<double>(*lower);
+  return upper == values.end() ? low : low + (place - std::floor(place)) * (static_cast<double>(*upper) - low);
+}
+
+template <typename TPixel>
+std::vector<TPixel>
+GetFiniteValues(const itk::Image<TPixel, 2> * image)
+{
+  std::vector<TPixel> values;
+  values.reserve(image->GetBufferedRegion().GetNumberOfPixels());
+  for (itk::ImageRegionConstIterator<itk::Image<TPixel, 2>> pixel(image, image->GetBufferedRegion()); !pixel.IsAtEnd();
+       ++pixel)
+  {
+    if (std::isfinite(static_cast<double>(pixel.Get())))
+    {
+      values.push_back(pixel.Get());
+    }
+  }
+  return values;
+}
+
+/** The values between the 0.5 and the 99.5 percentile as 0 to 255. */
+template <typename TPixel>
+GreyImage::Pointer
+MakeGrey(const itk::Image<TPixel, 2> * image)
+{
+  std::vector<TPixel> values = GetFiniteValues(image);
+  const double        low = values.empty() ? 0.0 : GetPercentile(values, 0.5);
+  const double        high = values.empty() ? 0.0 : GetPercentile(values, 99.5);
+
+  const auto grey = GreyImage::New();
+  grey->CopyInformation(image);
+  grey->SetRegions(image->GetBufferedRegion());
+  grey->Allocate(true);
+  itk::ImageRegionIterator<GreyImage> output(grey, grey->GetBufferedRegion());
+  for (itk::ImageRegionConstIterator<itk::Image<TPixel, 2>> pixel(image, image->GetBufferedRegion()); !pixel.IsAtEnd();
+       ++pixel, ++output)
+  {
+    const auto value = static_cast<double>(pixel.Get());
+    if (high > low && std::isfinite(value))
+    {
+      output.Set(static_cast<unsigned char>(std::clamp(255.0 * (value - low) / (high - low), 0.0, 255.0) + 0.5));
+    }
+  }
+  return grey;
+}
+
+/** Each pixel as a block of factor x factor pixels. */
+GreyImage::Pointer
+Enlarge(const GreyImage * image, unsigned int factor)
+{
+  const auto filter = itk::ExpandImageFilter<GreyImage, GreyImage>::New();
+  filter->SetInput(image);
+  filter->SetExpandFactors(factor);
+  filter->SetInterpolator(itk::NearestNeighborInterpolateImageFunction<GreyImage>::New());
+  filter->Update();
+  return filter->GetOutput();
+}
+
+/** Colours all pixels on either side of a boundary between labels. */
+void
+DrawBoundary(ColourImage * picture, const GreyImage * label)
+{
+  const auto region = label->GetBufferedRegion();
+  for (itk::ImageRegionConstIteratorWithIndex<GreyImage> pixel(label, region); !pixel.IsAtEnd(); ++pixel)
+  {
+    for (unsigned int axis = 0; axis < 2; ++axis)
+    {
+      auto next = pixel.GetIndex();
+      ++next[axis];
+      if (region.IsInside(next) && label->GetPixel(next) != pixel.Get())
+      {
+        picture->SetPixel(pixel.GetIndex(), Boundary);
+        picture->SetPixel(next, Boundary);
+      }
+    }
+  }
+}
+
+/** Colours 2 radius x 2 radius pixels around each node. */
+void
+DrawNodes(ColourImage * picture, const itk::CudaSnakePolygon & polygon, int factor, int radius, const Colour & colour)
+{
+  const auto first = picture->GetBufferedRegion().GetIndex();
+  for (const itk::CudaSnakePoint & node : polygon)
+  {
+    ColourImage::RegionType square;
+    square.SetIndex({ { first[0] + node.X * factor - radius, first[1] + node.Y * factor - radius } });
+    square.SetSize({ { static_cast<itk::SizeValueType>(2 * radius), static_cast<itk::SizeValueType>(2 * radius) } });
+    if (square.Crop(picture->GetBufferedRegion()))
+    {
+      for (itk::ImageRegionIterator<ColourImage> pixel(picture, square); !pixel.IsAtEnd(); ++pixel)
+      {
+        pixel.Set(colour);
+      }
+    }
+  }
+}
+
+ColourImage::Pointer
+MakeColours(const GreyImage * grey)
+{
+  const auto filter = itk::CastImageFilter<GreyImage, ColourImage>::New();
+  filter->SetInput(grey);
+  filter->Update();
+  return filter->GetOutput();
+}
+} // namespace
+
+template <typename TPixel>
+void
+command::WriteOverlay(const std::string &                  fileName,
+                      const itk::Image<TPixel, 2> *        image,
+                      const itk::Image<unsigned char, 2> * label,
+                      const itk::CudaRegionSnakeResult &   result)
+{
+  const auto size = image->GetBufferedRegion().GetSize();
+  const auto factor = std::max(1, static_cast<int>(std::floor(LongSide / std::max(size[0], size[1]) + 0.5)));
+  const auto picture = MakeColours(Enlarge(MakeGrey(image), factor));
+  if (result.SignificantBoundary)
+  {
+    DrawBoundary(picture, Enlarge(label, factor));
+    DrawNodes(picture, result.Polygon, factor, NodeRadius, NodeRim);
+    DrawNodes(picture, result.Polygon, factor, NodeRadius - 1, Node);
+  }
+  const auto writer = itk::ImageFileWriter<ColourImage>::New();
+  writer->SetFileName(fileName);
+  writer->SetInput(picture);
+  writer->UseCompressionOn();
+  writer->Update();
+}
+
+template void
+command::WriteOverlay(const std::string &,
+                      const itk::Image<unsigned char, 2> *,
+                      const itk::Image<unsigned char, 2> *,
+                      const itk::CudaRegionSnakeResult &);
+template void
+command::WriteOverlay(const std::string &,
+                      const itk::Image<unsigned short, 2> *,
+                      const itk::Image<unsigned char, 2> *,
+                      const itk::CudaRegionSnakeResult &);
+template void
+command::WriteOverlay(const std::string &,
+                      const itk::Image<short, 2> *,
+                      const itk::Image<unsigned char, 2> *,
+                      const itk::CudaRegionSnakeResult &);
+template void
+command::WriteOverlay(const std::string &,
+                      const itk::Image<float, 2> *,
+                      const itk::Image<unsigned char, 2> *,
+                      const itk::CudaRegionSnakeResult &);

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef overlay_h
+#define overlay_h
+
+#include "itkCudaRegionSnakeTypes.h"
+#include "itkImage.h"
+
+#include <string>
+
+namespace command
+{
+/** Writes the image, enlarged and in grey, with the boundary of the label and the nodes of the polygon on it. The rules
+ * stand in docs/parameters.md. For images of unsigned char, unsigned short, short and float. */
+template <typename TPixel>
+void
+WriteOverlay(const std::string &                  fileName,
+             const itk::Image<TPixel, 2> *        image,
+             const itk::Image<unsigned char, 2> * label,
+             const itk::CudaRegionSnakeResult &   result);
+} // namespace command
+
+#endif

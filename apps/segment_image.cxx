@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "segment_image.h"
+
+#include "files.h"
+#include "itkCudaRegionSnakeImageFilter.h"
+#include "itkImageFileReader.h"
+#include "itkImageFileWriter.h"
+#include "overlay.h"
+
+#include <stdexcept>
+
+namespace
+{
+using command::SegmentJob;
+using command::SegmentOutcome;
+using LabelImage = itk::Image<unsigned char, 2>;
+
+template <typename TImage>
+typename TImage::Pointer
+ReadImage(const std::string & fileName)
+{
+  const auto reader = itk::ImageFileReader<TImage>::New();
+  reader->SetFileName(fileName);
+  reader->Update();
+  return reader->GetOutput();
+}
+
+itk::PolyLineParametricPath<2>::Pointer
+MakePath(const itk::ImageBase<2> & image, const std::vector<command::PhysicalPoint> & contour)
+{
+  const auto path = itk::PolyLineParametricPath<2>::New();
+  for (const command::PhysicalPoint & point : contour)
+  {
+    itk::PolyLineParametricPath<2>::ContinuousIndexType index;
+    // It says whether the point lies in the image; the filter's message does, too.
+    image.TransformPhysicalPointToContinuousIndex(point, index);
+    path->AddVertex(index);
+  }
+  return path;
+}
+
+itk::ImageRegion<2>
+MakeRegion(const itk::ImageBase<2> & image, const std::vector<long> & numbers)
+{
+  const auto          first = image.GetLargestPossibleRegion().GetIndex();
+  itk::ImageRegion<2> region;
+  for (unsigned int axis = 0; axis < 2; ++axis)
+  {
+    region.SetIndex(axis, first[axis] + numbers[axis]);
+    region.SetSize(axis, static_cast<itk::SizeValueType>(numbers[axis + 2]));
+  }
+  return region;
+}
+
+template <typename TFilter>
+void
+SetStart(TFilter & filter, const SegmentJob & job)
+{
+  filter.SetStart(job.Start);
+  if (!job.InitialContour.empty())
+  {
+    filter.SetInitialPath(MakePath(*filter.GetInput(), job.InitialContour));
+  }
+  if (!job.InitialMask.empty())
+  {
+    filter.SetInitialMask(ReadImage<LabelImage>(job.InitialMask));
+  }
+  if (!job.InitialRegion.empty())
+  {
+    filter.SetInitialRegion(MakeRegion(*filter.GetInput(), job.InitialRegion));
+  }
+}
+
+template <typename TFilter>
+void
+SetParameters(TFilter & filter, const SegmentJob & job)
+{
+  const auto & parameters = job.Parameters;
+  filter.SetNoiseLaw(job.Law);
+  filter.SetNumberOfLooks(parameters.NumberOfLooks);
+  filter.SetForegroundThreshold(parameters.ForegroundThreshold);
+  if (!job.ValidMask.empty())
+  {
+    filter.SetValidMask(ReadImage<LabelImage>(job.ValidMask));
+  }
+  filter.SetSchedule(job.Schedule);
+  filter.SetMaximumStep(parameters.MaximumStep);
+  filter.SetMinimumEdgeLength(parameters.MinimumEdgeLength);
+  filter.SetMinimumGain(parameters.MinimumGain);
+  filter.SetUseDescriptionLength(parameters.UseDescriptionLength);
+  filter.SetMaximumNumberOfNodes(parameters.MaximumNumberOfNodes);
+  filter.SetMaximumNumberOfIterations(parameters.MaximumNumberOfIterations);
+  filter.SetMinimumRegionSize(parameters.MinimumRegionSize);
+  filter.SetInsideValue(static_cast<unsigned char>(job.InsideValue));
+  filter.SetOutsideValue(static_cast<unsigned char>(job.OutsideValue));
+  filter.SetBackend(job.Backend);
+  filter.SetDeviceIndex(job.DeviceIndex);
+}
+
+template <typename TFilter>
+SegmentOutcome
+Describe(const TFilter & filter)
+{
+  SegmentOutcome outcome;
+  outcome.Result = filter.GetResult();
+  for (itk::SizeValueType i = 0; i < filter.GetNumberOfContourPoints(); ++i)
+  {
+    outcome.Contour.push_back(filter.GetContourPoint(i));
+  }
+  outcome.BackendUsed = itk::CudaBackendToString(filter.GetBackendUsed());
+  outcome.BackendReason = filter.GetBackendReason();
+  return outcome;
+}
+
+void
+WriteLabel(const std::string & fileName, const LabelImage * label)
+{
+  const auto writer = itk::ImageFileWriter<LabelImage>::New();
+  writer->SetFileName(fileName);
+  writer->SetInput(label);
+  writer->UseCompressionOn();
+  writer->Update();
+}
+
+template <typename TPixel>
+SegmentOutcome
+Segment(const SegmentJob & job)
+{
+  using ImageType = itk::Image<TPixel, 2>;
+  typename ImageType::Pointer image;
+  const double                readSeconds = command::Seconds([&] { image = ReadImage<ImageType>(job.Input); });
+
+  const auto filter = itk::CudaRegionSnakeImageFilter<ImageType, LabelImage>::New();
+  filter->SetInput(image);
+  SetParameters(*filter, job);
+  SetStart(*filter, job);
+  filter->SetMakeLabelImage(!job.LabelFile.empty() || !job.OverlayFile.empty());
+  command::ShowProgress(filter, "segmenting");
+  const double filterSeconds = command::Seconds([&] { filter->Update(); });
+
+  if (!job.LabelFile.empty())
+  {
+    WriteLabel(job.LabelFile, filter->GetOutput());
+  }
+  if (!job.OverlayFile.empty())
+  {
+    command::WriteOverlay(job.OverlayFile, image.GetPointer(), filter->GetOutput(), filter->GetResult());
+  }
+  SegmentOutcome outcome = Describe(*filter);
+  outcome.ReadSeconds = readSeconds;
+  outcome.FilterSeconds = filterSeconds;
+  return outcome;
+}
+} // namespace
+
+command::SegmentOutcome
+command::SegmentImage(const SegmentJob & job, const itk::ImageIOBase & io)
+{
+  switch (io.GetComponentType())
+  {
+    case itk::IOComponentEnum::UCHAR:
+      return Segment<unsigned char>(job);
+    case itk::IOComponentEnum::USHORT:
+      return Segment<unsigned short>(job);
+    case itk::IOComponentEnum::SHORT:
+      return Segment<short>(job);
+    case itk::IOComponentEnum::FLOAT:
+      return Segment<float>(job);
+    default:
+      throw std::runtime_error(
+        "pixels of type '" + GetComponentName(io) +
+        "' are not supported; convert the image to unsigned char, unsigned short, short or float");
+  }
+}

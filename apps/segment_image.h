@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef segment_image_h
+#define segment_image_h
+
+#include "itkCudaRegionSnakeTypes.h"
+#include "itkImageIOBase.h"
+#include "itkPoint.h"
+
+#include <array>
+#include <string>
+#include <vector>
+
+namespace command
+{
+using PhysicalPoint = itk::Point<double, 2>;
+
+struct SegmentJob
+{
+  std::string                    Input;
+  std::string                    Law;
+  std::string                    Schedule{ "coarse_to_fine" };
+  std::string                    Start{ "automatic" };
+  itk::CudaRegionSnakeParameters Parameters; // but for the law, the schedule and the start
+  std::vector<PhysicalPoint>     InitialContour;
+  std::string                    InitialMask;
+  std::vector<long>              InitialRegion; // x, y, width, height; or none
+  std::string                    ValidMask;
+  int                            InsideValue{ 1 };
+  int                            OutsideValue{ 0 };
+  std::string                    Backend;
+  int                            DeviceIndex;
+  std::string                    LabelFile;
+  std::string                    OverlayFile;
+};
+
+struct SegmentOutcome
+{
+  itk::CudaRegionSnakeResult Result;
+  std::vector<PhysicalPoint> Contour;
+  std::string                BackendUsed;
+  std::string                BackendReason;
+  double                     ReadSeconds{ 0.0 };
+  double                     FilterSeconds{ 0.0 };
+};
+
+/** Segments the image whose file `io` has described; writes the label image and the overlay if they are asked for.
+ * \exception std::runtime_error for a component type that is not supported */
+SegmentOutcome
+SegmentImage(const SegmentJob & job, const itk::ImageIOBase & io);
+} // namespace command
+
+#endif

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "arguments.h"
+#include "files.h"
+#include "json_file.h"
+#include "smooth_image.h"
+
+#include "itkMultiThreaderBase.h"
+#include "itkVersion.h"
+
+#include <iostream>
+#include <stdexcept>
+
+namespace
+{
+struct SmoothArguments
+{
+  std::string               Input;
+  std::string               Output;
+  std::vector<double>       Sigma;
+  std::string               Approximation{ "deriche" };
+  command::BackendArguments Backend;
+  std::string               ReportFile;
+};
+
+void
+DescribeArguments(CLI::App & part, SmoothArguments & arguments)
+{
+  part.add_option("IN", arguments.Input, "image to read")->required();
+  part.add_option("OUT", arguments.Output, "image to write; its extension says the format")->required();
+  command::AddSigma(part, arguments.Sigma)->required();
+  part.add_option("--approximation", arguments.Approximation, "deriche: ITK's results; accurate: closer to a Gaussian")
+    ->transform(command::OneOf({ "deriche", "accurate" }))
+    ->type_name("NAME")
+    ->capture_default_str();
+  command::AddBackend(part, arguments.Backend);
+  command::AddReport(part, arguments.ReportFile);
+  part.footer(
+    "Physical units are those of the image's spacing: millimetres for most medical formats; pixels for files\n"
+    "that say nothing about it. Reads and writes PNG, TIFF, MetaImage (.mha, .mhd), NRRD and NIfTI, 2-D and\n"
+    "3-D, with one or several components per pixel; the output has the pixel type of the input. A 3-D file\n"
+    "with a single slice is smoothed within that slice.");
+}
+
+/** The image's axes to smooth along. */
+unsigned int
+RequireSmoothable(const itk::ImageIOBase & io)
+{
+  const std::string name = std::string("'") + io.GetFileName() + "'";
+  if (io.GetPixelType() == itk::IOPixelEnum::COMPLEX)
+  {
+    throw std::runtime_error(name + " holds complex numbers; smooth the real and the imaginary part instead");
+  }
+  const unsigned int axes = command::CountAxes(io);
+  if (io.GetNumberOfDimensions() < 2 || axes > 3)
+  {
+    throw std::runtime_error(name + " has " + std::to_string(io.GetNumberOfDimensions()) +
+                             " dimensions; 2 and 3 are supported");
+  }
+  return axes;
+}
+
+nlohmann::ordered_json
+MakeReport(const SmoothArguments &        arguments,
+           const itk::ImageIOBase &       io,
+           const std::vector<double> &    sigma,
+           const command::SmoothOutcome & outcome)
+{
+  nlohmann::ordered_json report;
+  report["input"] = arguments.Input;
+  report["output"] = arguments.Output;
+  for (unsigned int axis = 0; axis < io.GetNumberOfDimensions(); ++axis)
+  {
+    report["size"].push_back(io.GetDimensions(axis));
+    report["spacing"].push_back(io.GetSpacing(axis));
+  }
+  report["component_type"] = command::GetComponentName(io);
+  report["components_per_pixel"] = io.GetNumberOfComponents();
+  report["sigma"] = sigma;
+  report["approximation"] = arguments.Approximation;
+  report["backend_asked"] = arguments.Backend.Backend;
+  report["backend_used"] = command::SnakeCase(outcome.BackendUsed);
+  report["backend_reason"] = outcome.BackendReason;
+  report["seconds"] = { { "read", outcome.ReadSeconds },
+                        { "filter", outcome.FilterSeconds },
+                        { "write", outcome.WriteSeconds } };
+  report["host_threads"] = itk::MultiThreaderBase::GetGlobalDefaultNumberOfThreads();
+  report["itk_version"] = itk::Version::GetITKVersion();
+  return report;
+}
+
+void
+Smooth(const SmoothArguments & arguments)
+{
+  const auto io = command::OpenImage(arguments.Input);
+  const auto sigma = command::SigmaOfAxes(arguments.Sigma, RequireSmoothable(*io));
+  command::MakeWriter(arguments.Output); // an unknown extension is told before the work
+
+  const command::SmoothJob job{
+    arguments.Output, sigma, arguments.Approximation, arguments.Backend.Backend, arguments.Backend.DeviceIndex
+  };
+  const command::SmoothOutcome outcome = command::SmoothImage(job, *io);
+  std::cout << arguments.Output << ": smoothed with backend " << command::SnakeCase(outcome.BackendUsed) << " in "
+            << outcome.FilterSeconds << " s (" << outcome.BackendReason << ")\n";
+  command::WriteJson(arguments.ReportFile, MakeReport(arguments, *io, sigma, outcome));
+}
+} // namespace
+
+void
+command::AddSmooth(CLI::App & app)
+{
+  AddPart(app, "smooth", "Smooths an image with a Gaussian.", DescribeArguments, Smooth);
+}

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "smooth_image.h"
+
+#include "files.h"
+#include "itkCudaSmoothingRecursiveGaussianImageFilter.h"
+#include "itkImage.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+#include <type_traits>
+
+// The image is read and written through the format's ImageIO itself: the file keeps its own pixel type (grey, colour,
+// vector, tensor), and axes of one pixel beyond those that are smoothed. Each component of the pixels is smoothed as an
+// image of float or double, in which the filter computes anyway: four filters are compiled instead of one for each type
+// of file.
+namespace
+{
+using command::SmoothJob;
+using command::SmoothOutcome;
+
+/** The type that the filter computes in. */
+template <typename TComponent>
+using RealOf =
+  std::conditional_t<std::is_same_v<TComponent, double> || (std::is_integral_v<TComponent> && sizeof(TComponent) > 2),
+                     double,
+                     float>;
+
+/** As the filter converts: truncated, and limited to the type's range. */
+template <typename TComponent, typename TReal>
+TComponent
+ConvertTo(TReal value)
+{
+  if constexpr (std::is_integral_v<TComponent>)
+  {
+    using Limits = std::numeric_limits<TComponent>;
+    return std::isnan(value) ? TComponent{}
+                             : static_cast<TComponent>(std::clamp(
+                                 value, static_cast<TReal>(Limits::min()), static_cast<TReal>(Limits::max())));
+  }
+  else
+  {
+    return value;
+  }
+}
+
+itk::ImageIORegion
+GetRegion(const itk::ImageIOBase & io)
+{
+  itk::ImageIORegion region(io.GetNumberOfDimensions());
+  for (unsigned int axis = 0; axis < io.GetNumberOfDimensions(); ++axis)
+  {
+    region.SetSize(axis, io.GetDimensions(axis));
+  }
+  return region;
+}
+
+template <typename TImage>
+typename TImage::Pointer
+MakeImage(const itk::ImageIOBase & io)
+{
+  typename TImage::SizeType    size;
+  typename TImage::SpacingType spacing; // of the geometry, the filter needs no more
+  for (unsigned int axis = 0; axis < TImage::ImageDimension; ++axis)
+  {
+    size[axis] = io.GetDimensions(axis);
+    spacing[axis] = io.GetSpacing(axis);
+  }
+  const auto image = TImage::New();
+  image->SetRegions(size);
+  image->SetSpacing(spacing);
+  image->Allocate();
+  return image;
+}
+
+template <typename TImage>
+typename TImage::Pointer
+Smooth(const SmoothJob & job, TImage * image, SmoothOutcome & outcome)
+{
+  using FilterType = itk::CudaSmoothingRecursiveGaussianImageFilter<TImage, TImage>;
+  typename FilterType::SigmaArrayType sigma;
+  std::copy_n(job.Sigma.begin(), TImage::ImageDimension, sigma.begin());
+  const auto filter = FilterType::New();
+  filter->SetInput(image);
+  filter->SetSigmaArray(sigma);
+  filter->SetApproximation(job.Approximation);
+  filter->SetBackend(job.Backend);
+  filter->SetDeviceIndex(job.DeviceIndex);
+  command::ShowProgress(filter, "smoothing");
+  outcome.FilterSeconds += command::Seconds([&] { filter->Update(); });
+  outcome.BackendUsed = itk::CudaBackendToString(filter->GetBackendUsed());
+  outcome.BackendReason = filter->GetBackendReason();
+  return filter->GetOutput();
+}
+
+/** Smooths one component of interleaved pixels in place. */
+template <typename TComponent, unsigned int VDimension>
+void
+SmoothComponent(const SmoothJob &        job,
+                const itk::ImageIOBase & io,
+                TComponent *             pixels,
+                unsigned int             component,
+                SmoothOutcome &          outcome)
+{
+  using ImageType = itk::Image<RealOf<TComponent>, VDimension>;
+  const size_t step = io.GetNumberOfComponents();
+  const auto   image = MakeImage<ImageType>(io);
+  const size_t count = image->GetBufferedRegion().GetNumberOfPixels();
+  for (size_t i = 0; i < count; ++i)
+  {
+    image->GetBufferPointer()[i] = static_cast<RealOf<TComponent>>(pixels[i * step + component]);
+  }
+  const auto smoothed = Smooth(job, image.GetPointer(), outcome);
+  for (size_t i = 0; i < count; ++i)
+  {
+    pixels[i * step + component] = ConvertTo<TComponent>(smoothed->GetBufferPointer()[i]);
+  }
+}
+
+/** Writes pixels of the type that `description` tells, with all else that it says about the image. */
+void
+WritePixels(const std::string & fileName, itk::ImageIOBase & description, const void * pixels)
+{
+  const auto         io = command::MakeWriter(fileName);
+  const unsigned int dimension = description.GetNumberOfDimensions();
+  io->SetNumberOfDimensions(dimension);
+  for (unsigned int axis = 0; axis < dimension; ++axis)
+  {
+    auto direction = description.GetDirection(axis);
+    direction.resize(dimension);
+    io->SetDimensions(axis, description.GetDimensions(axis));
+    io->SetSpacing(axis, description.GetSpacing(axis));
+    io->SetOrigin(axis, description.GetOrigin(axis));
+    io->SetDirection(axis, direction);
+  }
+  io->SetPixelType(description.GetPixelType());
+  io->SetComponentType(description.GetComponentType());
+  io->SetNumberOfComponents(description.GetNumberOfComponents());
+  if (std::string(io->GetNameOfClass()) == description.GetNameOfClass())
+  {
+    io->SetMetaDataDictionary(description.GetMetaDataDictionary()); // notes in the format's own terms
+  }
+  io->SetFileName(fileName);
+  io->SetIORegion(GetRegion(description));
+  io->WriteImageInformation();
+  io->Write(pixels);
+}
+
+template <typename TComponent>
+SmoothOutcome
+ReadSmoothWrite(const SmoothJob & job, itk::ImageIOBase & io)
+{
+  SmoothOutcome           outcome;
+  std::vector<TComponent> pixels(io.GetImageSizeInComponents());
+  outcome.ReadSeconds = command::Seconds([&] {
+    io.SetIORegion(GetRegion(io));
+    io.Read(pixels.data());
+  });
+  for (unsigned int component = 0; component < io.GetNumberOfComponents(); ++component)
+  {
+    if (job.Sigma.size() == 2)
+    {
+      SmoothComponent<TComponent, 2>(job, io, pixels.data(), component, outcome);
+    }
+    else
+    {
+      SmoothComponent<TComponent, 3>(job, io, pixels.data(), component, outcome);
+    }
+  }
+  outcome.WriteSeconds = command::Seconds([&] { WritePixels(job.Output, io, pixels.data()); });
+  return outcome;
+}
+} // namespace
+
+command::SmoothOutcome
+command::SmoothImage(const SmoothJob & job, itk::ImageIOBase & io)
+{
+  using IOComponent = itk::IOComponentEnum;
+  switch (io.GetComponentType())
+  {
+    case IOComponent::UCHAR:
+      return ReadSmoothWrite<unsigned char>(job, io);
+    case IOComponent::CHAR:
+      return ReadSmoothWrite<signed char>(job, io);
+    case IOComponent::USHORT:
+      return ReadSmoothWrite<unsigned short>(job, io);
+    case IOComponent::SHORT:
+      return ReadSmoothWrite<short>(job, io);
+    case IOComponent::UINT:
+      return ReadSmoothWrite<unsigned int>(job, io);
+    case IOComponent::INT:
+      return ReadSmoothWrite<int>(job, io);
+    case IOComponent::FLOAT:
+      return ReadSmoothWrite<float>(job, io);
+    case IOComponent::DOUBLE:
+      return ReadSmoothWrite<double>(job, io);
+    default:
+      throw std::runtime_error(
+        "pixels of type '" + GetComponentName(io) +
+        "' are not supported; convert the image to integers of at most 32 bits, float or double");
+  }
+}

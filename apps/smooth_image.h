@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef smooth_image_h
+#define smooth_image_h
+
+#include "itkImageIOBase.h"
+
+#include <string>
+#include <vector>
+
+namespace command
+{
+struct SmoothJob
+{
+  std::string         Output;
+  std::vector<double> Sigma; // of each axis to smooth along: 2 or 3
+  std::string         Approximation;
+  std::string         Backend;
+  int                 DeviceIndex;
+};
+
+struct SmoothOutcome
+{
+  std::string BackendUsed;
+  std::string BackendReason;
+  double      ReadSeconds{ 0.0 };
+  double      FilterSeconds{ 0.0 };
+  double      WriteSeconds{ 0.0 };
+};
+
+/** Reads, smooths and writes the image whose file `io` has described. The file keeps its pixel type.
+ * \exception std::runtime_error for a component type that is not supported */
+SmoothOutcome
+SmoothImage(const SmoothJob & job, itk::ImageIOBase & io);
+} // namespace command
+
+#endif
