@@ -38,6 +38,8 @@ cudafilters_add_smooth_test(command_smooth_volume 1e-5 ${input}/Volume.mha Volum
 cudafilters_add_smooth_test(command_smooth_axes 1e-5 ${input}/Volume.mha VolumeSigma1-2-3.mha VolumeAxes.nii --sigma 1,2,3)
 cudafilters_add_smooth_test(command_smooth_colour 1 ${input}/Colour.mha ColourSigma1.mha Colour.tif --sigma 1)
 cudafilters_add_smooth_test(command_smooth_single_slice 1 ${input}/Slice.mha SliceSigma1.5.mha Slice.mha -s 1.5)
+# Steps up to 65535, the type's largest value, which the smoothed image in float exceeds by 70.
+cudafilters_add_smooth_test(command_smooth_limits 1 ${input}/Limits.mha LimitsSigma2.mha Limits.mha --sigma 2)
 
 include(${CudaFilters_SOURCE_DIR}/test/CudaFiltersExitTest.cmake)
 # cudafilters_add_command_test(name code regex arguments...): the exit status, and a pattern that the output matches.

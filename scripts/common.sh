@@ -13,8 +13,10 @@ build_packages=(
   ca-certificates ccache cmake g++ git libbenchmark-dev libcli11-dev libgtest-dev libinsighttoolkit5-dev ninja-build
   nlohmann-json3-dev pkg-config
 )
-# What the demo needs to draw its picture.
+# What pictures are drawn with.
 plot_packages=(python3-matplotlib)
+# What the demo needs, and no more.
+demo_packages=(cmake g++ libcli11-dev libinsighttoolkit5-dev ninja-build nlohmann-json3-dev "${plot_packages[@]}")
 
 say() { printf '\n== %s\n' "$*"; }
 note() { printf '   %s\n' "$*"; }
@@ -84,14 +86,14 @@ find_wheel()
   wheel=$(realpath "$wheel")
 }
 
-# configure_and_build FOLDER CMAKE_ARGUMENT...
+# configure_and_build FOLDER CMAKE_ARGUMENT... builds $build_target if that is set, else all.
 configure_and_build()
 {
   local folder=$1
   shift
   mkdir -p "$folder"
   run_logged "$folder/configure.log" cmake -S "$repository" -B "$folder" -G Ninja "$@"
-  run_logged "$folder/build.log" cmake --build "$folder" -j "$jobs"
+  run_logged "$folder/build.log" cmake --build "$folder" -j "$jobs" --target "${build_target:-all}"
 }
 
 # build_module FOLDER ITK_BUILD_TREE USE_CUDA TARGET: the module with its tests and examples beside an ITK build tree.

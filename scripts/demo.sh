@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Smooths a radar image and a magnetic resonance slice with the module's filter, on the GPU if there is one, compares with ITK's
-# own filter and draws all that into one picture: build/demo/demo.png. Then segments both: build/demo/segmentation.png.
+# Builds the command itk-cudafilters, smooths a radar image and a magnetic resonance slice with it, on the GPU if there is one, and
+# compares the results with those of ITK's own filter: build/demo/demo.png. Then finds a region in both: build/demo/segmentation.png.
 # Usage: scripts/demo.sh [--backend automatic|cuda|host] [--no-install]
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
@@ -25,9 +25,9 @@ while [ $# -gt 0 ]; do
 done
 
 say "Packages"
-[ "$install" = no ] || install_packages "${build_packages[@]}" "${plot_packages[@]}"
+[ "$install" = no ] || install_packages "${demo_packages[@]}"
 
-say "Building the filters and the example programs"
+say "Building the filters and the command itk-cudafilters"
 # GPU code takes minutes to compile: only where it can run, or is asked for.
 preset=cpu
 if [ -e /dev/nvidiactl ] || [ -e /dev/dxg ] || [ "$backend" = cuda ]; then
@@ -38,37 +38,47 @@ else
   note "no NVIDIA GPU found: building for the CPU only"
 fi
 build=$repository/build/demo-$preset
-configure_and_build "$build" --preset $preset -DBUILD_TESTING=OFF -DCudaFilters_BUILD_BENCHMARKS=OFF "${launcher_arguments[@]}"
+launchers=()
+! command -v ccache > /dev/null || launchers=("${launcher_arguments[@]}")
+build_target=itk-cudafilters
+configure_and_build "$build" --preset $preset -DBUILD_TESTING=OFF -DCudaFilters_BUILD_EXAMPLES=OFF \
+  -DCudaFilters_BUILD_BENCHMARKS=OFF "${launchers[@]}"
+command=$build/bin/itk-cudafilters
 
 say "What was found"
-"$build/bin/cudafilters-info"
+"$command" info
 
-say "Smoothing"
 output=$repository/build/demo
 mkdir -p "$output"
+images=$repository/examples/data
+say "Smoothing"
 compare()
 {
   local name=$1 image=$2 sigma=$3
-  note "$image, sigma $sigma"
-  "$build/bin/compare_with_itk" "$repository/examples/data/$image" --sigma "$sigma" --backend "$backend" \
-    --raw "$output/$name-" > "$output/$name.json"
+  note "$image"
+  "$command" compare "$images/$image" --sigma "$sigma" --runs 21 --backend "$backend" --raw "$output/$name-" \
+    --report "$output/$name.json"
 }
 compare sar sar_fields_1000x500.png 4
 compare mr BrainProtonDensitySlice.png 2
 
-say "Segmenting"
+say "Finding a region"
 segment()
 {
-  local name=$1 image=$2 law=$3
-  "$build/bin/segment_region" "$repository/examples/data/$image" --law "$law" --backend "$backend" \
-    --overlay "$output/$name-overlay.png" --contour "$output/$name-contour.geojson" --stats "$output/$name-segmentation.json"
+  local name=$1 image=$2
+  shift 2
+  "$command" segment "$images/$image" "$@" --backend "$backend" --overlay "$output/$name-overlay.png" \
+    --contour "$output/$name-contour.geojson" --report "$output/$name-segmentation.json"
 }
-segment sar sar_fields_1000x500.png rayleigh
-segment mr BrainProtonDensitySlice.png gaussian
+field=695,140,35,95
+segment sar sar_fields_1000x500.png --law rayleigh --initial-region $field --maximum-step 2
+segment mr BrainProtonDensitySlice.png --law gaussian
 
 # Debian's python3 has Debian's matplotlib; the first python3 on PATH may be another one.
 python=/usr/bin/python3
-[ -x $python ] || python=python3
+$python -c "import matplotlib" 2> /dev/null || python=python3
+$python -c "import matplotlib" 2> /dev/null ||
+  die "the results are in $output; to draw the pictures, install matplotlib (Debian, Ubuntu: apt install python3-matplotlib)"
 $python "$repository/scripts/draw-demo.py" "$output" "$output/demo.png"
-$python "$repository/scripts/draw-segmentation.py" "$output" "$output/segmentation.png"
+$python "$repository/scripts/draw-segmentation.py" "$output" "$output/segmentation.png" --initial-region $field
 say "Done: $output/demo.png, $output/segmentation.png"
