@@ -1,4 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-from . import info
+import sys
 
-print(info(), end="")
+if len(sys.argv) == 1:
+    from . import info
+
+    print(info(), end="")
+else:
+    from ._command import main
+
+    sys.exit(main())

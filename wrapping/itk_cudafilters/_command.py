@@ -1,0 +1,714 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command itk-cudafilters. docs/parameters.md describes its arguments, which are those of the C++ command."""
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import inspect
+import json
+import math
+import statistics
+import sys
+import time
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, Callable, get_args
+
+import itk
+import numpy as np
+import numpy.typing as npt
+
+from . import _image_files as files
+from ._files import write_geojson
+from ._info import Backend, _backend_name, info
+from ._progress import progress_bar
+from ._segmentation import Schedule, Segmentation, Start, known_name, noise_laws, segment_region
+
+_DEFAULTS = {name: parameter.default for name, parameter in inspect.signature(segment_region).parameters.items()}
+_UNITS = (
+    "Physical units are those of the image's spacing and origin: millimetres for most medical formats; pixels, with the centre of "
+    "the first at 0, for files that say nothing about it."
+)
+_READS = "Reads and writes PNG, TIFF, MetaImage (.mha, .mhd), NRRD and NIfTI"
+
+
+class WrongArguments(Exception):
+    """Arguments that do not suit the image."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs the command and returns its exit status: 0 done, 1 failed. Wrong arguments end in SystemExit of status 2."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    parser = make_parser(given)
+    parsed = parser.parse_args(given)
+    try:
+        parsed.run(parsed)
+    except WrongArguments as error:
+        parsed.parser.error(str(error))
+    except (OSError, RuntimeError, TypeError, ValueError, MemoryError) as error:
+        print(f"{parsed.parser.prog}: {files.reason_of(error)}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def make_parser(parts: Iterable[str]) -> argparse.ArgumentParser:
+    """The parser, with the options of the given parts of the command. The names of laws come from the library, which loads."""
+    parser = _Parser(
+        prog="itk-cudafilters",
+        description="Gaussian filters and segmentation of image files, on the GPU if there is one, else on the host.",
+        epilog="'itk-cudafilters smooth --help' describes smooth, and so on. "
+        "Exit status: 0 done; 1 an image could not be read, processed or written; 2 wrong arguments.",
+        allow_abbrev=False,
+    )
+    _add_version(parser)
+    subparsers = parser.add_subparsers(title="commands", required=True, metavar="COMMAND", parser_class=_Parser)
+    for name, (description, epilog, add, run) in _PARTS.items():
+        part = subparsers.add_parser(
+            name, help=description, description=description, epilog=epilog, allow_abbrev=False, formatter_class=_HelpFormatter
+        )
+        _add_version(part)
+        part.set_defaults(run=run, parser=part)
+        if name in parts:
+            add(part)
+    return parser
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> Any:
+        self.exit(2, f"{self.prog}: {message}\n'{self.prog} --help' lists the arguments.\n")
+
+
+class _HelpFormatter(argparse.HelpFormatter):
+    """Adds the defaults."""
+
+    def _get_help_string(self, action: argparse.Action) -> str | None:
+        if action.required or action.default is None or action.default == argparse.SUPPRESS or not action.option_strings:
+            return action.help
+        default = {True: "on", False: "off"}.get(action.default, action.default) if action.nargs == 0 else action.default
+        return f"{action.help} (default: {_number(default)})" if action.nargs != 0 or default == "on" else action.help
+
+
+def _number(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _add_version(parser: argparse.ArgumentParser) -> None:
+    from importlib.metadata import version
+
+    text = f"itk-cudafilters {version('itk-cudafilters')}, ITK {itk.Version.GetITKVersion()}"
+    parser.add_argument("--version", action="version", version=text, help="show the versions of this program and of ITK")
+
+
+# Types of arguments
+
+
+def _name_of(known: Sequence[str]) -> Callable[[str], str]:
+    def convert(text: str) -> str:
+        try:
+            return known_name("the value", text, known)
+        except ValueError as error:
+            raise argparse.ArgumentTypeError(str(error)) from None
+
+    return convert
+
+
+def _sigmas(text: str) -> list[float]:
+    values = _numbers(text, float)
+    if not all(value > 0.0 and math.isfinite(value) for value in values):
+        raise argparse.ArgumentTypeError(f"'{text}' is not a number greater than 0, or one for each axis: x,y[,z]")
+    return values
+
+
+def _rectangle(text: str) -> tuple[int, ...]:
+    values = tuple(_numbers(text, int))
+    if len(values) != 4 or min(values) < 0:
+        raise argparse.ArgumentTypeError(f"'{text}' is not X,Y,WIDTH,HEIGHT in pixels")
+    return values
+
+
+def _numbers(text: str, kind: Callable[[str], Any]) -> list[Any]:
+    try:
+        return [kind(part) for part in text.split(",")]
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a list of numbers divided by ','") from None
+
+
+def _count(text: str) -> int:
+    if not text.strip().isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a whole number of 1 or more")
+    return int(text)
+
+
+def _byte(text: str) -> int:
+    if not text.strip().isdecimal() or int(text) > 255:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a whole number from 0 to 255")
+    return int(text)
+
+
+def _picture(text: str) -> str:
+    if Path(text).suffix.lower() != ".png":
+        raise argparse.ArgumentTypeError(f"'{text}' does not end in .png")
+    return text
+
+
+# Options that several parts have
+
+
+def _add_sigma(part: argparse.ArgumentParser, default: list[float] | None) -> None:
+    part.add_argument(
+        "-s",
+        "--sigma",
+        type=_sigmas,
+        required=default is None,
+        default=default,
+        metavar="S[,S...]",
+        help="standard deviation of the Gaussian in the physical units of the image: one value, or one for each axis x,y[,z]"
+        + ("" if default is None else f" (default: {_number(default[0])})"),
+    )
+
+
+def _add_backend(part: argparse.ArgumentParser) -> None:
+    part.add_argument(
+        "--backend",
+        type=_name_of(get_args(Backend)),
+        default=_DEFAULTS["backend"],
+        metavar="NAME",
+        help="automatic: the GPU if one can be used, else the host; cuda: the GPU or an error; host: never the GPU",
+    )
+    part.add_argument(
+        "--device-index",
+        type=int,
+        default=_DEFAULTS["device_index"],
+        metavar="INT",
+        help="index of the GPU; -1: the configuration's, which is ITK_CUDAFILTERS_DEVICE or 0",
+    )
+
+
+def _add_report(part: argparse.ArgumentParser) -> None:
+    part.add_argument("--report", metavar="FILE.json", help="JSON file to write: what was done and found, and how long it took")
+
+
+def _sigma_of_axes(sigma: list[float], axes: int) -> list[float]:
+    if len(sigma) not in (1, axes):
+        raise WrongArguments(
+            f"argument --sigma: {len(sigma)} values are given; it takes one, or one for each of the {axes} axes of the image"
+        )
+    return sigma * axes if len(sigma) == 1 else sigma
+
+
+def _write_report(name: str | None, report: dict[str, Any]) -> None:
+    if name is None:
+        return
+    text = json.dumps(_json_value(report), indent=2, ensure_ascii=False, allow_nan=False)
+    # Names of files may be any bytes, JSON is UTF-8.
+    clean = text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    Path(name).write_text(clean + "\n", encoding="utf-8")
+
+
+def _json_value(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _json_value(entry) for key, entry in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_json_value(entry) for entry in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _surroundings() -> dict[str, Any]:
+    return {
+        "host_threads": itk.MultiThreaderBase.GetGlobalDefaultNumberOfThreads(),
+        "itk_version": itk.Version.GetITKVersion(),
+    }
+
+
+def _progress_is_shown() -> bool:
+    return sys.stderr.isatty() and importlib.util.find_spec("tqdm") is not None
+
+
+class _Clock:
+    """Seconds since the last look."""
+
+    def __init__(self) -> None:
+        self._start = time.perf_counter()
+
+    def look(self) -> float:
+        last, self._start = self._start, time.perf_counter()
+        return self._start - last
+
+
+# smooth
+
+
+def _add_smooth(part: argparse.ArgumentParser) -> None:
+    part.add_argument("input", metavar="IN", help="image to read")
+    part.add_argument("output", metavar="OUT", help="image to write; its extension says the format")
+    _add_sigma(part, None)
+    part.add_argument(
+        "--approximation",
+        type=_name_of(("deriche", "accurate")),
+        default="deriche",
+        metavar="NAME",
+        help="deriche: ITK's results; accurate: closer to a Gaussian",
+    )
+    _add_backend(part)
+    _add_report(part)
+
+
+def _smooth(arguments: argparse.Namespace) -> None:
+    file = files.ImageFile(arguments.input)
+    if file.pixel_type == "complex":
+        raise ValueError(f"'{file.name}' holds complex numbers; smooth the real and the imaginary part instead")
+    if len(file.size) < 2 or file.axes > 3:
+        raise ValueError(f"'{file.name}' has {len(file.size)} dimensions; 2 and 3 are supported")
+    sigma = _sigma_of_axes(arguments.sigma, file.axes)
+    files.writer_of(arguments.output)  # an unknown extension is told before the work
+
+    clock = _Clock()
+    pixels = file.read()
+    seconds = {"read": clock.look()}
+    smoothed, smoother, seconds["filter"] = _smooth_components(file, pixels, sigma, arguments)
+    clock.look()
+    file.write_like(arguments.output, smoothed)
+    seconds["write"] = clock.look()
+
+    backend, reason = _backend_name(smoother.GetBackendUsed()), smoother.GetBackendReason()
+    print(f"{arguments.output}: smoothed with backend {backend} in {seconds['filter']:g} s ({reason})")
+    report = {
+        "input": arguments.input,
+        "output": arguments.output,
+        "size": file.size,
+        "spacing": file.spacing,
+        "component_type": file.component_type,
+        "components_per_pixel": file.components,
+        "sigma": sigma,
+        "approximation": arguments.approximation,
+        "backend_asked": arguments.backend,
+        "backend_used": backend,
+        "backend_reason": reason,
+        "seconds": seconds,
+        **_surroundings(),
+    }
+    _write_report(arguments.report, report)
+
+
+def _smooth_components(
+    file: files.ImageFile, pixels: npt.NDArray[Any], sigma: list[float], arguments: argparse.Namespace
+) -> tuple[npt.NDArray[Any], Any, float]:
+    """Smooths each component as an image of float, or of double where float has too few digits.
+
+    Returns the pixels, the last filter, and the seconds of all filters.
+    """
+    real = np.float64 if pixels.dtype in (np.int32, np.uint32, np.float64) else np.float32
+    shape = (*reversed(file.size[: file.axes]), file.components)
+    smoothed = np.empty_like(pixels)
+    seconds = 0.0
+    for component in range(file.components):
+        image = itk.image_from_array(np.ascontiguousarray(pixels.reshape(shape)[..., component], dtype=real))
+        image.SetSpacing(file.spacing[: file.axes])
+        smoother = _make_smoother(image, sigma, arguments, Approximation=arguments.approximation)
+        clock = _Clock()  # the classes are loaded
+        with progress_bar(smoother, "smoothing", _progress_is_shown()):
+            smoother.Update()
+        seconds += clock.look()
+        result = itk.array_view_from_image(smoother.GetOutput())
+        smoothed.reshape(shape)[..., component] = _truncate(result, pixels.dtype)
+    return smoothed, smoother, seconds
+
+
+def _make_smoother(image: Any, sigma: list[float], arguments: argparse.Namespace, **parameters: Any) -> Any:
+    return itk.CudaSmoothingRecursiveGaussianImageFilter.New(
+        image, SigmaArray=sigma, Backend=arguments.backend, DeviceIndex=arguments.device_index, **parameters
+    )
+
+
+def _truncate(values: npt.NDArray[Any], dtype: np.dtype[Any]) -> npt.NDArray[Any]:
+    """As the filter converts to integers: towards 0, within the type's range."""
+    if dtype.kind == "f":
+        return np.asarray(values, dtype=dtype)
+    limits = np.iinfo(dtype)
+    whole = np.nan_to_num(np.trunc(values.astype(np.float64)), nan=0.0)
+    return np.asarray(np.clip(whole, limits.min, limits.max), dtype=dtype)
+
+
+# segment
+
+
+def _add_segment(part: argparse.ArgumentParser) -> None:
+    laws = noise_laws()
+
+    def laws_with(parameter: str) -> str:
+        return ", ".join(law.name for law in laws.values() if law.parameter == parameter)
+
+    def add(keyword: str, kind: Callable[[str], Any], metavar: str, help: str, *others: str) -> None:
+        part.add_argument(_option(keyword), *others, type=kind, default=_default(keyword), metavar=metavar, help=help)
+
+    part.add_argument("input", metavar="IN", help="image to read")
+    described = ", ".join(f"{law.name} ({law.description})" for law in laws.values())
+    part.add_argument(
+        "--law",
+        type=_name_of(tuple(laws)),
+        required=True,
+        metavar="NAME",
+        help=f"distribution of the pixels of each region: {described}",
+    )
+    looks = f"{laws_with('number_of_looks')}: number of independent looks that were averaged, above 0"
+    add("number_of_looks", float, "FLOAT", looks, "--looks")
+    add(
+        "foreground_threshold",
+        float,
+        "FLOAT",
+        f"{laws_with('foreground_threshold')}: pixels above this value are ones, the others zeros; needed unless the image holds "
+        "0 and one other value",
+    )
+    add("valid_mask", str, "FILE", "image of the same size: pixels where it is 0 belong to no region")
+    _add_starts(part)
+    add(
+        "start",
+        _name_of(get_args(Start)),
+        "NAME",
+        "the start if none of these is given; automatic: the best of many rectangles; margin_rectangle: the image without a tenth "
+        "on each side",
+    )
+    add(
+        "schedule",
+        _name_of(get_args(Schedule)),
+        "NAME",
+        "coarse_to_fine: blocks of pixels first; as_published: the full image at once, as Perrot et al. (2011)",
+    )
+    add("maximum_step", _count, "INT", "distance of the first moves, in blocks of the coarsest level")
+    add("minimum_edge_length", float, "FLOAT", "longer edges get a node in the middle; in pixels")
+    add("minimum_gain", float, "FLOAT", "what a move has to lower the criterion by, in nats")
+    part.add_argument(
+        "--use-description-length",
+        action=argparse.BooleanOptionalAction,
+        default=_default("use_description_length"),
+        help="whether nodes are removed in the end, as long as that shortens the description",
+    )
+    add("maximum_number_of_nodes", _count, "INT", "nodes that the polygon may have at any time")
+    add("maximum_number_of_iterations", _count, "INT", "iterations, in each of which every node is tried once")
+    add("minimum_region_size", _count, "INT", "pixels that each region has to have")
+    add("inside_value", _byte, "INT", "value of the target in the label image")
+    add("outside_value", _byte, "INT", "value of all other pixels in the label image")
+    _add_outputs(part)
+    _add_backend(part)
+    _add_report(part)
+
+
+def _option(keyword: str) -> str:
+    return "--" + keyword.replace("_", "-")
+
+
+def _default(keyword: str) -> Any:
+    return _DEFAULTS[keyword]
+
+
+def _add_starts(part: argparse.ArgumentParser) -> None:
+    starts = part.add_mutually_exclusive_group()
+    starts.add_argument(
+        "--initial-contour",
+        metavar="FILE.geojson",
+        help="the search starts from the outer ring of the first polygon of this file, in the physical units of the image, as "
+        "--contour writes it",
+    )
+    starts.add_argument(
+        "--initial-mask",
+        metavar="FILE",
+        help="image of the same size: the search starts from its largest connected part that is not 0",
+    )
+    starts.add_argument(
+        "--initial-region",
+        type=_rectangle,
+        metavar="X,Y,WIDTH,HEIGHT",
+        help="the search starts from this rectangle of pixels; X and Y are counted from 0 at the first pixel",
+    )
+
+
+def _add_outputs(part: argparse.ArgumentParser) -> None:
+    part.add_argument("--label", metavar="FILE", help="label image to write; its extension says the format")
+    part.add_argument(
+        "--contour",
+        metavar="FILE.geojson",
+        help="file to write: the polygon in the physical units of the image, counter-clockwise in x, y",
+    )
+    part.add_argument(
+        "--overlay",
+        type=_picture,
+        metavar="FILE.png",
+        help="picture to write: the enlarged image, the boundary, and the nodes on it",
+    )
+
+
+def _segment(arguments: argparse.Namespace) -> None:
+    file = files.ImageFile(arguments.input)
+    _require_segmentable(file)
+    for name in filter(None, (arguments.label, arguments.overlay)):
+        files.writer_of(name)  # an unknown extension is told before the work
+
+    clock = _Clock()
+    image = files.read_slice(file.name, _SEGMENTABLE[file.component_type])
+    seconds = {"read": clock.look()}
+    found = _find_region(image, arguments)
+    seconds["filter"] = clock.look()
+    _print_region(arguments, found, seconds["filter"])
+    _write_region(arguments, image, found)
+    _write_report(arguments.report, _report_region(arguments, file, found, seconds))
+
+
+_SEGMENTABLE = {"unsigned_char": itk.UC, "unsigned_short": itk.US, "short": itk.SS, "float": itk.F}
+
+
+def _require_segmentable(file: files.ImageFile) -> None:
+    if file.axes != 2:
+        raise ValueError(f"'{file.name}' has {file.axes} dimensions; images of 2, or single slices, can be segmented")
+    # Grey images with a palette come as colours, too; ITK's reader makes the luminance of them.
+    if file.components != 1 and file.pixel_type != "rgb":
+        raise ValueError(f"'{file.name}' has {file.components} components per pixel; extract one of them first")
+    if file.component_type not in _SEGMENTABLE:
+        raise ValueError(
+            f"'{file.name}' has pixels of type {file.component_type}, which are not supported; convert the image to "
+            "unsigned char, unsigned short, short or float"
+        )
+
+
+def _find_region(image: Any, arguments: argparse.Namespace) -> Segmentation[Any]:
+    given = vars(arguments)
+    parameters = {name: given[name] for name in _DEFAULTS if name in given}
+    for mask in ("initial_mask", "valid_mask"):
+        if parameters[mask] is not None:
+            files.ImageFile(parameters[mask])  # says in words why a file cannot be read
+            parameters[mask] = files.read_slice(parameters[mask], itk.F)
+    if arguments.initial_contour is not None:
+        parameters["initial_contour"] = _read_contour(arguments.initial_contour, image)
+    return segment_region(image, progress=_progress_is_shown(), **parameters)
+
+
+def _read_contour(name: str, image: Any) -> npt.NDArray[np.float64]:
+    """The outer ring of the first polygon in a GeoJSON file, in physical space."""
+    try:
+        geometry = json.loads(Path(name).read_text(encoding="utf-8"))
+        coordinates = "physical"
+        if geometry["type"] == "FeatureCollection":
+            geometry = geometry["features"][0]
+        if geometry["type"] == "Feature":
+            coordinates = (geometry.get("properties") or {}).get("coordinates", coordinates)
+            geometry = geometry["geometry"]
+        if geometry["type"] != "Polygon":
+            raise ValueError(f"its first geometry is of type {geometry['type']}; a Polygon is needed")
+        ring = np.array([position[:2] for position in geometry["coordinates"][0]], dtype=np.float64)
+    except OSError:
+        raise OSError(f"'{name}' does not exist or cannot be opened") from None
+    except (KeyError, IndexError, TypeError, ValueError) as error:
+        raise ValueError(f"'{name}' is no GeoJSON file with a polygon: {error}") from None
+    if len(ring) > 1 and (ring[0] == ring[-1]).all():
+        ring = ring[:-1]
+    if coordinates != "pixel":
+        return ring
+    first = image.GetLargestPossibleRegion().GetIndex()
+    offsets = (ring + [first[0], first[1]]) * np.array(image.GetSpacing())
+    return np.asarray(np.array(image.GetOrigin()) + offsets @ itk.array_from_matrix(image.GetDirection()).T)
+
+
+def _print_region(arguments: argparse.Namespace, found: Segmentation[Any], seconds: float) -> None:
+    result = found.statistics
+    print(
+        f"{arguments.input}: segmented with backend {result.backend} in {seconds:g} s ({result.backend_reason})\n"
+        f"polygon of {len(found.contour)} nodes, {result.number_of_iterations} iterations; "
+        f"inside {result.inside.number_of_pixels} pixels of mean {result.inside.mean:g}, "
+        f"outside {result.outside.number_of_pixels} of mean {result.outside.mean:g}"
+    )
+    if not result.significant_boundary:
+        print("no significant boundary: one region describes the image at least as well; the label image is empty")
+    if result.stop != "converged":
+        print(f"not converged: stopped by {result.stop}")
+
+
+def _write_region(arguments: argparse.Namespace, image: Any, found: Segmentation[Any]) -> None:
+    if arguments.label is not None:
+        files.write_image(arguments.label, found.label)
+    if arguments.overlay is not None:
+        files.write_picture(arguments.overlay, files.draw_overlay(image, found))
+    if arguments.contour is not None:
+        write_geojson(found, arguments.contour, {"input": arguments.input})
+
+
+def _report_region(
+    arguments: argparse.Namespace, file: files.ImageFile, found: Segmentation[Any], seconds: dict[str, float]
+) -> dict[str, Any]:
+    result = found.statistics
+    record = [
+        {
+            "what": step.what,
+            "block_side": 2**step.level_exponent,
+            "step": step.step,
+            "nodes": step.number_of_nodes,
+            "pixels_inside": step.number_of_pixels,
+            "criterion": step.criterion,
+            "change": step.change,
+        }
+        for step in result.record
+    ]
+    return {
+        "input": arguments.input,
+        **found.__geo_interface__["properties"],
+        "size": file.size[:2],
+        "spacing": file.spacing[:2],
+        "component_type": file.component_type,
+        "schedule": arguments.schedule,
+        "converged": result.stop == "converged",
+        "stop": result.stop,
+        "iterations": result.number_of_iterations,
+        "record": record,
+        "backend_asked": arguments.backend,
+        "backend_used": result.backend,
+        "backend_reason": result.backend_reason,
+        "seconds": {**seconds, **result.seconds},
+        **_surroundings(),
+    }
+
+
+# compare
+
+
+def _add_compare(part: argparse.ArgumentParser) -> None:
+    part.add_argument("input", nargs="?", metavar="IN", help="image to read, as float; without it a cube of random values is made")
+    _add_sigma(part, [4.0])
+    part.add_argument("--size", type=_count, default=256, metavar="PIXELS", help="without IN: pixels a side of the cube")
+    part.add_argument("--runs", type=_count, default=5, metavar="INT", help="timed runs of each filter")
+    _add_backend(part)
+    part.add_argument(
+        "--raw",
+        metavar="PREFIX",
+        help="write PREFIXinput.raw, PREFIXresult.raw and PREFIXdifference.raw in float32: the difference is the result minus "
+        "that of ITK's filter in float64",
+    )
+    _add_report(part)
+
+
+def _compare(arguments: argparse.Namespace) -> None:
+    image = _compared_image(arguments)
+    sigma = _sigma_of_axes(arguments.sigma, image.GetImageDimension())
+    smoother = _make_smoother(image, sigma, arguments)
+    with_itk = itk.SmoothingRecursiveGaussianImageFilter.New(image, SigmaArray=sigma)
+    seconds, itk_seconds = _median_seconds((smoother, with_itk), arguments.runs)
+
+    result = itk.array_view_from_image(smoother.GetOutput())
+    difference = result - _smooth_in_float64(image, sigma)
+    from_itk = result.astype(np.float64) - itk.array_view_from_image(with_itk.GetOutput())
+    if arguments.raw is not None:
+        for name, values in {"input": itk.array_view_from_image(image), "result": result, "difference": difference}.items():
+            np.asarray(values, dtype=np.float32).tofile(f"{arguments.raw}{name}.raw")
+
+    backend = _backend_name(smoother.GetBackendUsed())
+    index = arguments.device_index if arguments.device_index >= 0 else itk.CudaFiltersConfiguration.GetDeviceIndex()
+    report = {
+        "input": arguments.input or "",
+        "size": [int(length) for length in itk.size(image)],
+        "spacing": [float(step) for step in itk.spacing(image)],
+        "sigma": sigma,
+        "runs": arguments.runs,
+        "backend_asked": arguments.backend,
+        "backend_used": backend,
+        "backend_reason": smoother.GetBackendReason(),
+        "device": info().devices[index].name if backend == "cuda" else "",
+        "host_threads": _surroundings()["host_threads"],
+        "milliseconds": 1e3 * seconds,
+        "itk_milliseconds": 1e3 * itk_seconds,
+        "largest_difference_from_float32": float(np.abs(from_itk).max()),
+        "largest_difference_from_float64": float(np.abs(difference).max()),
+        "itk_version": itk.Version.GetITKVersion(),
+    }
+    _print_comparison(report)
+    _write_report(arguments.report, report)
+
+
+def _compared_image(arguments: argparse.Namespace) -> Any:
+    if arguments.input is None:
+        rng = np.random.default_rng(1)
+        return itk.image_from_array(rng.random((arguments.size,) * 3, dtype=np.float32) * np.float32(255.0))
+    file = files.ImageFile(arguments.input)
+    if file.axes not in (2, 3):
+        raise ValueError(f"'{file.name}' has {file.axes} dimensions; 2 and 3 are supported")
+    return files.read_slice(file.name, itk.F) if file.axes == 2 else itk.imread(file.name, itk.F)
+
+
+def _median_seconds(filters: Sequence[Any], runs: int) -> list[float]:
+    """Median times after a first run. The runs take turns: what else the machine does slows all of them."""
+    seconds: list[list[float]] = [[] for _ in filters]
+    for run in range(runs + 1):
+        for times, process in zip(seconds, filters):
+            process.Modified()
+            start = time.perf_counter()
+            process.Update()
+            if run > 0:
+                times.append(time.perf_counter() - start)
+    return [statistics.median(times) for times in seconds]
+
+
+def _smooth_in_float64(image: Any, sigma: list[float]) -> npt.NDArray[np.float64]:
+    """ITK's filter along one axis after the other: its filter for all axes keeps float between them."""
+    smoothed = itk.image_from_array(itk.array_from_image(image).astype(np.float64))
+    smoothed.SetSpacing(image.GetSpacing())
+    for axis, width in enumerate(sigma):
+        smoothed = itk.recursive_gaussian_image_filter(smoothed, direction=axis, sigma=width)
+    return np.asarray(itk.array_from_image(smoothed))
+
+
+def _print_comparison(report: dict[str, Any]) -> None:
+    size = " x ".join(map(str, report["size"]))
+    place = report["device"] or f"the host ({report['host_threads']} threads)"
+    print(
+        f"{size} pixels of float, sigma {', '.join(f'{value:g}' for value in report['sigma'])}; medians of {report['runs']} runs\n"
+        f"CudaSmoothingRecursiveGaussianImageFilter on {place}: {report['milliseconds']:g} ms\n"
+        f"SmoothingRecursiveGaussianImageFilter of ITK on {report['host_threads']} threads: {report['itk_milliseconds']:g} ms\n"
+        f"largest difference from ITK in float32: {report['largest_difference_from_float32']:g}, "
+        f"in float64: {report['largest_difference_from_float64']:g}"
+    )
+
+
+# info
+
+
+def _add_info(part: argparse.ArgumentParser) -> None:
+    part.add_argument(
+        "--overrides",
+        action="store_true",
+        help="print the classes of ITK that CudaGaussianImageFilterFactory overrides instead, one a line",
+    )
+
+
+def _info(arguments: argparse.Namespace) -> None:
+    factory: Any = itk.CudaGaussianImageFilterFactory
+    if arguments.overrides:
+        print(*sorted(factory.New().GetClassOverrideDescriptions()), sep="\n")
+        return
+    print(f"{info()}Override:  CudaGaussianImageFilterFactory is {'' if factory.IsRegistered() else 'not '}registered")
+
+
+_PARTS: dict[str, tuple[str, str, Callable[[argparse.ArgumentParser], None], Callable[[argparse.Namespace], None]]] = {
+    "smooth": (
+        "Smooths an image with a Gaussian.",
+        f"{_UNITS} {_READS}, 2-D and 3-D, with one or several components per pixel; the output has the pixel type of the input. "
+        "A 3-D file with a single slice is smoothed within that slice.",
+        _add_smooth,
+        _smooth,
+    ),
+    "segment": (
+        "Finds the polygon that divides an image into a target and a background and explains it best.",
+        f"{_UNITS} {_READS}; 2-D, with one value per pixel, of unsigned char, unsigned short, short or float. Of RGB colours the "
+        "luminance is taken, and of a 3-D file with a single slice that slice.",
+        _add_segment,
+        _segment,
+    ),
+    "compare": (
+        "Compares this module's smoothing with that of ITK's own filter.",
+        f"{_UNITS} The times are from image to image in host memory.",
+        _add_compare,
+        _compare,
+    ),
+    "info": (
+        "Prints the GPUs and the driver that were found, and where filters run and why.",
+        "Environment variables: ITK_CUDAFILTERS_BACKEND (automatic, cuda or host), ITK_CUDAFILTERS_DEVICE (index of the GPU), "
+        "ITK_CUDAFILTERS_SYNCHRONOUS (1: each filter waits for its kernels and names itself if they failed).",
+        _add_info,
+        _info,
+    ),
+}

@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Image files in their own pixel type, and pictures of segmentations."""
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import itk
+import numpy as np
+import numpy.typing as npt
+
+from ._files import stretch
+from ._images import as_itk_image, pixels_of
+from ._segmentation import Segmentation
+
+FORMATS = "PNG, TIFF, MetaImage, NRRD, NIfTI"
+_COMPONENTS = {
+    "unsigned_char": "u1",
+    "char": "i1",
+    "unsigned_short": "u2",
+    "short": "i2",
+    "unsigned_int": "u4",
+    "int": "i4",
+    "float": "f4",
+    "double": "f8",
+}
+_BOUNDARY, _NODE, _NODE_RIM = (255, 150, 30), (255, 255, 255), (0, 0, 0)
+_LONGER_SIDE = 1000
+"""Pixels of an overlay, about."""
+
+
+class ImageFile:
+    """What a file says about its image, and its pixels as they are in the file.
+
+    ITK's readers of the itk package know fewer pixel types than files have. So pixels pass as bytes through the format's own
+    reader and writer.
+    """
+
+    def __init__(self, name: str) -> None:
+        if not Path(name).is_file():
+            raise OSError(f"'{name}' does not exist or cannot be opened")
+        self._io: Any = itk.ImageIOFactory.CreateImageIO(name, itk.CommonEnums.IOFileMode_ReadMode)
+        if self._io is None:
+            raise OSError(f"'{name}' is in none of the known formats ({FORMATS})")
+        self.name = name
+        self._io.SetFileName(name)
+        with _naming(name, "read"):
+            self._io.ReadImageInformation()
+        axes = range(self._io.GetNumberOfDimensions())
+        self.size = [int(self._io.GetDimensions(axis)) for axis in axes]
+        self.spacing = [float(self._io.GetSpacing(axis)) for axis in axes]
+        self.components = int(self._io.GetNumberOfComponents())
+        self.component_type = str(self._io.GetComponentTypeAsString(self._io.GetComponentType()))
+        self.pixel_type = str(self._io.GetPixelTypeAsString(self._io.GetPixelType()))
+
+    @property
+    def axes(self) -> int:
+        """Number of axes, without those at the end that have one pixel."""
+        axes = len(self.size)
+        while axes > 2 and self.size[axes - 1] == 1:
+            axes -= 1
+        return axes
+
+    def read(self) -> npt.NDArray[Any]:
+        """The pixels, indexed [..., y, x, component]."""
+        if self.component_type not in _COMPONENTS:
+            raise OSError(
+                f"'{self.name}' has pixels of type {self.component_type}, which are not supported; convert the image to "
+                "integers of at most 32 bits, float or double"
+            )
+        buffer = _Bytes(int(self._io.GetImageSizeInBytes()))
+        self._io.SetIORegion(self._region())
+        with _naming(self.name, "read"):
+            self._io.Read(buffer.pointer)
+        return buffer.bytes.view(_COMPONENTS[self.component_type]).reshape(*reversed(self.size), self.components)
+
+    def write_like(self, name: str, pixels: npt.NDArray[Any]) -> None:
+        """Writes pixels of this file's type and shape to another file, with all else that this file says about its image."""
+        io = writer_of(name)
+        io.SetNumberOfDimensions(len(self.size))
+        for axis in range(len(self.size)):
+            io.SetDimensions(axis, self.size[axis])
+            io.SetSpacing(axis, self._io.GetSpacing(axis))
+            io.SetOrigin(axis, self._io.GetOrigin(axis))
+            io.SetDirection(axis, self._io.GetDirection(axis))
+        io.SetPixelType(self._io.GetPixelType())
+        io.SetComponentType(self._io.GetComponentType())
+        io.SetNumberOfComponents(self.components)
+        if io.GetNameOfClass() == self._io.GetNameOfClass():
+            io.SetMetaDataDictionary(self._io.GetMetaDataDictionary())  # notes in the format's own terms
+        buffer = _Bytes(pixels.nbytes)
+        buffer.bytes[:] = np.ascontiguousarray(pixels).reshape(-1).view(np.uint8)
+        io.SetFileName(name)
+        io.SetIORegion(self._region())
+        with _naming(name, "written"):
+            io.WriteImageInformation()
+            io.Write(buffer.pointer)
+
+    def _region(self) -> Any:
+        region = itk.ImageIORegion(len(self.size))
+        for axis, length in enumerate(self.size):
+            region.SetSize(axis, length)
+        return region
+
+
+class _Bytes:
+    """Memory that ITK's readers and writers take, and NumPy."""
+
+    def __init__(self, length: int) -> None:
+        self._image: Any = itk.Image[itk.UC, 2].New()
+        self._image.SetRegions([length, 1])
+        self._image.Allocate()
+        self.pointer: Any = self._image.GetBufferPointer()
+        self.bytes: npt.NDArray[np.uint8] = itk.array_view_from_image(self._image).reshape(-1)
+
+
+def writer_of(name: str) -> Any:
+    """The writer of the format that a file's extension names."""
+    writer = itk.ImageIOFactory.CreateImageIO(name, itk.CommonEnums.IOFileMode_WriteMode)
+    if writer is None:
+        raise OSError(f"the extension of '{name}' belongs to none of the known formats ({FORMATS})")
+    return writer
+
+
+def read_slice(name: str, pixel_type: Any) -> Any:
+    """An image of two dimensions, or the only slice of a volume; the luminance of colours."""
+    reader = itk.ImageFileReader[itk.Image[pixel_type, 2]].New(FileName=name)
+    with _naming(name, "read"):
+        reader.Update()
+    return reader.GetOutput()
+
+
+def draw_overlay(image: Any, segmentation: Segmentation[Any]) -> npt.NDArray[np.uint8]:
+    """The image enlarged by a whole factor, the boundary of the label and the nodes: rows, columns, RGB.
+
+    docs/parameters.md has the rules.
+    """
+    grey = stretch(pixels_of(as_itk_image(image, "image")))
+    scale = max(1, (2 * _LONGER_SIDE // max(grey.shape) + 1) // 2)
+    picture = np.repeat(np.kron(grey, np.ones((scale, scale), np.uint8))[..., None], 3, axis=2)
+    if not segmentation.statistics.significant_boundary:
+        return picture
+    label = np.kron(pixels_of(segmentation.label), np.ones((scale, scale), np.uint8))
+    down, right = label[1:] != label[:-1], label[:, 1:] != label[:, :-1]
+    for part, steps in ((picture[1:], down), (picture[:-1], down), (picture[:, 1:], right), (picture[:, :-1], right)):
+        part[steps] = _BOUNDARY
+    nodes = np.round(scale * (segmentation.contour_in_pixels + 0.5)).astype(int)
+    for half, colour in ((3, _NODE_RIM), (2, _NODE)):
+        for x, y in nodes.tolist():
+            picture[max(0, y - half) : y + half, max(0, x - half) : x + half] = colour
+    return picture
+
+
+def write_picture(name: str, picture: npt.NDArray[np.uint8]) -> None:
+    write_image(name, itk.image_from_array(np.ascontiguousarray(picture), ttype=itk.Image[itk.RGBPixel[itk.UC], 2]))
+
+
+def write_image(name: str, image: Any) -> None:
+    with _naming(name, "written"):
+        itk.imwrite(image, name, compression=True)
+
+
+@contextmanager
+def _naming(name: str, what: str) -> Iterator[None]:
+    """Exceptions of ITK within the block name the file."""
+    try:
+        yield
+    except RuntimeError as error:
+        raise OSError(f"'{name}' could not be {what}: {reason_of(error)}") from error
+
+
+def reason_of(error: Exception) -> str:
+    """An exception's message without the place in ITK's sources that threw it."""
+    return " ".join(re.sub(r"^\S+:\d+:\n(ITK ERROR: (\w+\(0x[0-9a-f]+\): )?)?", "", str(error)).split())

@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The tables of docs/parameters.md against the wrapped classes, segment_region() and the command."""
+import argparse
+import inspect
+import math
+import pathlib
+import re
+from dataclasses import dataclass
+
+import itk
+import pytest
+from filters import SMOOTHING, SNAKE
+
+import itk_cudafilters
+from itk_cudafilters import _command
+
+PAGE = pathlib.Path(__file__).parents[2] / "docs" / "parameters.md"
+SIGNATURE = inspect.signature(itk_cudafilters.segment_region).parameters
+# Keywords that are no parameters of the filter.
+OTHER_KEYWORDS = {"image", "progress"}
+CLASSES = {"smooth": SMOOTHING, "segment": SNAKE}
+
+
+@dataclass(frozen=True)
+class Row:
+    setter: str
+    keyword: str
+    options: tuple[str, ...]
+    default: str
+    meaning: str
+
+    def __str__(self):
+        return self.setter or self.options[0]
+
+
+def cells(line):
+    return [cell.strip() for cell in line.strip().removeprefix("|").removesuffix("|").split("|")]
+
+
+def rows_of(section):
+    """Rows of a section's tables."""
+    text = PAGE.read_text(encoding="utf-8")
+    (body,) = re.findall(rf"(?ms)^## {section}$(.*?)(?=^## |\Z)", text)
+    rows, header = [], None
+    for line in body.splitlines():
+        if not line.startswith("|"):
+            header = None
+        elif header is None:
+            header = cells(line)
+        elif not set(line) <= set("| -"):
+            row = dict(zip(header, cells(line), strict=True))
+            options = tuple(option.strip(" `").split(" ")[0] for option in row["command option"].split(", "))
+            setter, keyword, default = (row.get(name, "").strip("`") for name in ("C++ setter", "Python keyword", "default"))
+            rows.append(Row(setter, keyword, options, default, row["meaning"]))
+    return rows
+
+
+PARTS = ("smooth", "segment", "compare", "info")
+ROWS = {part: rows_of(part) for part in PARTS}
+PARAMETERS = [(part, row) for part in CLASSES for row in ROWS[part] if row.setter]
+OPTIONS = [(part, row) for part in PARTS for row in ROWS[part]]
+ALL_PARAMETERS = pytest.mark.parametrize("part, row", PARAMETERS, ids=str)
+ALL_OPTIONS = pytest.mark.parametrize("part, row", OPTIONS, ids=str)
+
+
+def value_of(text):
+    """A default as Python writes it; `required` as it is."""
+    if text in ("on", "off", "none"):
+        return {"on": True, "off": False, "none": None}[text]
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def plain(value):
+    return value.replace("_", "").lower() if isinstance(value, str) else value
+
+
+def actions_of(part):
+    parser = _command.make_parser([part])
+    (subparsers,) = [action for action in parser._actions if isinstance(action, argparse._SubParsersAction)]
+    assert set(subparsers.choices) == set(PARTS)
+    return [a for a in subparsers.choices[part]._actions if a.option_strings and not {"--help", "--version"} & {*a.option_strings}]
+
+
+def test_tables_are_read():
+    assert len(PARAMETERS) >= 20 and len(ROWS["compare"]) >= 5 and ROWS["info"]
+    assert {row.setter for _, row in PARAMETERS} >= {"Sigma", "NoiseLaw", "Schedule", "InsideValue"}
+
+
+def test_keywords_of_the_function_are_those_of_the_table():
+    assert {row.keyword for row in ROWS["segment"] if row.setter} == set(SIGNATURE) - OTHER_KEYWORDS
+
+
+@pytest.mark.parametrize("row", [row for row in ROWS["segment"] if row.setter], ids=str)
+def test_default_of_the_function(row):
+    default, expected = SIGNATURE[row.keyword].default, value_of(row.default)
+    if expected == "required":
+        assert default is inspect.Parameter.empty
+    else:
+        assert plain(default) == plain(expected)
+
+
+@ALL_PARAMETERS
+def test_default_of_the_class(part, row):
+    instance = CLASSES[part].wrapped[CLASSES[part].key(itk.F, 2)].New()
+    assert hasattr(instance, f"Set{row.setter}")
+    get, expected = getattr(instance, f"Get{row.setter}"), value_of(row.default)
+    if expected == "required":
+        if row.setter == "NoiseLaw":
+            with pytest.raises(RuntimeError, match="NoiseLaw is not set"):
+                get()
+        return
+    value = get()
+    if expected is None:
+        empty = value is None or (isinstance(value, float) and math.isnan(value)) or list(value.GetSize()) == [0, 0]
+        assert empty
+    elif isinstance(expected, str):
+        names = {getattr(itk.CudaFiltersEnums, n): n for n in dir(itk.CudaFiltersEnums) if n.startswith(f"{row.setter}_")}
+        assert plain(names[value].removeprefix(f"{row.setter}_")) == plain(expected)
+    else:
+        assert value == expected
+
+
+@ALL_PARAMETERS
+def test_option_is_the_keyword(part, row):
+    assert row.options[0] == "--" + row.keyword.replace("_", "-")
+
+
+@ALL_OPTIONS
+def test_option_and_default_of_the_command(part, row):
+    (action,) = [action for action in actions_of(part) if row.options[0] in action.option_strings]
+    assert set(action.option_strings) - {"-s"} == set(row.options)
+    expected = value_of(row.default)
+    assert action.required == (expected == "required")
+    if expected == "required":
+        return
+    default = action.default[0] if isinstance(action.default, list) else action.default
+    assert plain(default) == plain(expected) or (default is False and expected is None)
+    assert action.help
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_options_of_the_command_are_those_of_the_table(part):
+    of_command = {option for action in actions_of(part) for option in action.option_strings}
+    assert of_command - {"-s"} == {option for row in ROWS[part] for option in row.options}
+
+
+@pytest.mark.parametrize("part", CLASSES)
+def test_keywords_of_the_table_set_the_class(part):
+    """ITK's keyword is the setter's name in snake_case, where segment_region() has no other."""
+    others = {"NoiseLaw": "law", "InitialPath": "initial_contour"}
+    for row in ROWS[part]:
+        if row.setter:
+            expected = re.sub("(?<!^)(?=[A-Z])", "_", row.setter).lower()
+            assert row.keyword == others.get(row.setter, expected)
+
+
+def test_names_of_values_are_those_of_the_table():
+    (law,) = [row for row in ROWS["segment"] if row.setter == "NoiseLaw"]
+    assert set(re.findall(r"`([a-z_]+)`", law.meaning)) == set(itk_cudafilters.noise_laws())
+    for setter, keyword in (("Schedule", "schedule"), ("Start", "start")):
+        (row,) = [row for row in ROWS["segment"] if row.setter == setter]
+        names = re.findall(r"`([a-z_]+)`: ", row.meaning)
+        known = {n.removeprefix(f"{setter}_") for n in dir(itk.CudaFiltersEnums) if n.startswith(f"{setter}_")}
+        assert {plain(name) for name in names} == {plain(name) for name in known}
