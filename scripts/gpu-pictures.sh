@@ -27,7 +27,8 @@ folder=$(cd "$1" && pwd)
 compare()
 {
   echo "compare: $1"
-  "$program" compare "$2" --sigma "$3" --backend cuda --raw "$folder/$1-" --report "$folder/$1-compare.json" > "$folder/$1-compare.txt"
+  "$program" compare "$2" --sigma "$3" --runs 21 --backend cuda --raw "$folder/$1-" \
+    --report "$folder/$1-compare.json" > "$folder/$1-compare.txt"
 }
 
 segment()
@@ -45,7 +46,7 @@ echo "smooth: volume"
 "$program" smooth "$volume" "$folder/volume-smoothed.nii" --sigma 3 --backend cuda --report "$folder/volume-smooth.json" \
   > "$folder/volume-smooth.txt"
 # With longer first moves the polygon leaves the field and joins its neighbours.
-segment sar "$sar" --law rayleigh --initial-region 700,140,32,95 --maximum-step 2
+segment sar "$sar" --law rayleigh --initial-region 695,140,35,95 --maximum-step 2
 segment mr "$mr" --law gaussian
 segment corridors "$sar" --law rayleigh
 cp "$sar" "$folder/sar.png"

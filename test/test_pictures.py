@@ -88,7 +88,7 @@ class PicturesTest(unittest.TestCase):
         self.assertEqual([call.split()[0] for call in calls], ["compare", "compare", "smooth", "segment", "segment", "segment"])
         for call in calls:
             self.assertIn("--backend cuda", call)
-        self.assertIn("--law rayleigh --initial-region 700,140,32,95 --maximum-step 2", calls[3])
+        self.assertIn("--law rayleigh --initial-region 695,140,35,95 --maximum-step 2", calls[3])
         self.assertIn("--law gaussian", calls[4])
         self.assertNotIn("--initial-region", calls[5])
 
