@@ -388,7 +388,7 @@ PrintSpeedUps(const std::vector<Time> & times)
                   side.second.at(Partition::OneWay).Milliseconds / time.Milliseconds,
                   time.Plan.LinesPerBlock,
                   GetName(time.Plan.IntermediateStorage),
-                  time.Plan.Passes[0].NumberOfBlocks);
+                  time.Plan.Passes[0].NumberOfSections);
     }
   }
 }
@@ -419,7 +419,7 @@ PrintTimeTable(size_t largestSide, nlohmann::json & record)
                 GetName(time.Plan.Partition),
                 time.Plan.LinesPerBlock,
                 GetName(time.Plan.IntermediateStorage),
-                time.Plan.Passes[0].NumberOfBlocks,
+                time.Plan.Passes[0].NumberOfSections,
                 time.Milliseconds);
     if (time.Side == 512 && time.Plan.Partition == Partition::TwoWay && published != PublishedTimes.end())
     {
@@ -431,7 +431,7 @@ PrintTimeTable(size_t largestSide, nlohmann::json & record)
                                { "partition", GetName(time.Plan.Partition) },
                                { "lines_per_block", time.Plan.LinesPerBlock },
                                { "storage", GetName(time.Plan.IntermediateStorage) },
-                               { "blocks", time.Plan.Passes[0].NumberOfBlocks },
+                               { "blocks", time.Plan.Passes[0].NumberOfSections },
                                { "ms", time.Milliseconds } });
   };
   std::string reason;

@@ -12,18 +12,16 @@
 
 namespace itk::CudaDetail
 {
-/** Filters every line of the image along one axis.
- */
+/** Filters every line of the image along one axis. */
 struct CudaPartitionedGaussianPass
 {
   unsigned int Axis{ 0 };
   double       SigmaInPixels{ 1.0 };
-  size_t       CentralRadius{ 1 };  // TwoWay: half the window of the central pixel's convolution
-  size_t       NumberOfBlocks{ 1 }; // Exact: blocks of each line
+  size_t       CentralRadius{ 1 };    // TwoWay: half the window of the central pixel's convolution
+  size_t       NumberOfSections{ 1 }; // Exact: sections of each line
 };
 
-/** Passes, one after the other, and how each treats its lines.
- */
+/** Passes, one after the other, and how each pass treats its lines. */
 struct CudaPartitionedGaussianPlan
 {
   using PartitionEnum = CudaFiltersEnums::Partition;
@@ -38,8 +36,7 @@ struct CudaPartitionedGaussianPlan
   bool                                     KeepInput{ false }; // on the device the passes run on a copy of the input
 };
 
-/** What a user asks of CudaPartitionedRecursiveGaussianImageFilter, and the image's spacing.
- */
+/** What a user asks of CudaPartitionedRecursiveGaussianImageFilter, and the image's spacing. */
 struct CudaPartitionedGaussianParameters
 {
   double                                               Sigma{ 1.0 }; // in physical units
@@ -51,8 +48,8 @@ struct CudaPartitionedGaussianParameters
     CudaFiltersEnums::IntermediateStorage::Local
   };
   unsigned int          LinesPerBlock{ 16 };
-  std::optional<size_t> NumberOfBlocks; // of each line with Exact; none: CudaAutomaticNumberOfSections()
-  std::vector<double>   Spacing;        // by axis
+  std::optional<size_t> NumberOfSections; // of each line with Exact; none: CudaAutomaticNumberOfSections()
+  std::vector<double>   Spacing;          // by axis
 };
 
 /** Checks what does not depend on the image.
@@ -69,12 +66,12 @@ MakePartitionedGaussianPlan(const CudaPartitionedGaussianParameters & parameters
 /** Lines of fewer pixels cannot be filtered. */
 constexpr size_t CudaPartitionedMinimumLineLength = 4;
 
-/** Most blocks that a line of that length can be cut into: blocks of 16 pixels, at least one block. */
+/** Most sections that a line of that length can be cut into: sections of 16 pixels, at least one. */
 CudaFilters_EXPORT size_t
 CudaMaximumNumberOfSections(size_t lineLength);
 
-/** The number of blocks for lines of that length that keeps a GPU busy. Depends on the length only, as the rounding of
- * the result does. */
+/** The number of sections for lines of that length that keeps a GPU busy. It depends on the length only, and so does
+ * the rounding of the result. */
 CudaFilters_EXPORT size_t
 CudaAutomaticNumberOfSections(size_t lineLength);
 

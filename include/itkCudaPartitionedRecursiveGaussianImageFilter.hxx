@@ -95,7 +95,7 @@ CudaPartitionedRecursiveGaussianImageFilter<TInputImage, TOutputImage>::GetParam
   parameters.LineBorders = m_LineBorders;
   parameters.IntermediateStorage = m_IntermediateStorage;
   parameters.LinesPerBlock = m_LinesPerBlock;
-  parameters.NumberOfBlocks = m_AutomaticNumberOfBlocks ? std::nullopt : std::optional<size_t>(m_NumberOfBlocks);
+  parameters.NumberOfSections = m_AutomaticNumberOfBlocks ? std::nullopt : std::optional<size_t>(m_NumberOfBlocks);
   return parameters;
 }
 

@@ -24,7 +24,7 @@ set(CudaFilters_GTESTS
     itkCudaGaussianScheduleGTest.cxx
     itkCudaGaussianTestUtilitiesGTest.cxx
     itkCudaHostMemoryPoolGTest.cxx
-    itkCudaHostRunsGTest.cxx
+    itkCudaStridedByteStreamGTest.cxx
     itkCudaGaussianThreadsGTest.cxx
     itkCudaGradientSigmasGTest.cxx
     itkCudaNonFinitePixelsGTest.cxx

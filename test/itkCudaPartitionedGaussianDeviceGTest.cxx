@@ -161,7 +161,7 @@ protected:
     m_Worst = std::max(m_Worst, difference / Bound<T>);
     EXPECT_LE(difference, Bound<T>) << plan.Partition << ", borders " << plan.LineBorders << ", "
                                     << plan.IntermediateStorage << ", " << plan.LinesPerBlock << " lines a block, "
-                                    << pass.NumberOfBlocks << " blocks, axis " << pass.Axis << ", " << input.Size[0]
+                                    << pass.NumberOfSections << " blocks, axis " << pass.Axis << ", " << input.Size[0]
                                     << " x " << input.Size[1] << " x " << input.Size[2] << ", sigma "
                                     << pass.SigmaInPixels << ", " << sizeof(T) << " bytes";
   }
@@ -191,7 +191,7 @@ protected:
         {
           if (blocks <= CudaMaximumNumberOfSections(length))
           {
-            pass.NumberOfBlocks = blocks;
+            pass.NumberOfSections = blocks;
             this->Compare(plan, pass, input);
           }
         }
@@ -278,7 +278,7 @@ TEST_F(GpuPartitionedGaussian, ExactEqualsOneWay)
         plan.Partition = Partition::Exact;
         for (const size_t blocks : { 2, 3, 8, 64, 1000 })
         {
-          pass.NumberOfBlocks = blocks;
+          pass.NumberOfSections = blocks;
           EXPECT_LE(GetRelativeDifference(RunOnDevice(plan, pass, input), whole, input), 2e-6)
             << blocks << " blocks, sigma " << sigma << ", axis " << axis << ", offset " << offset;
         }

@@ -64,7 +64,7 @@ struct Setting
 {
   Partition           How{ Partition::OneWay };
   double              Sigma{ 4.0 };
-  size_t              NumberOfBlocks{ 1 };
+  size_t              NumberOfSections{ 1 };
   LineBorders         Borders{ LineBorders::Exact };
   IntermediateStorage Storage{ IntermediateStorage::Local };
 };
@@ -78,7 +78,7 @@ Filter(const Setting & setting, const std::vector<double> & x)
   plan.LineBorders = setting.Borders;
   plan.IntermediateStorage = setting.Storage;
   const CudaPartitionedGaussianPass pass{
-    0, setting.Sigma, CudaCentralPixelRadius(2.0 * setting.Sigma), setting.NumberOfBlocks
+    0, setting.Sigma, CudaCentralPixelRadius(2.0 * setting.Sigma), setting.NumberOfSections
   };
   const std::vector<T> input(x.begin(), x.end());
   std::vector<T>       output(x.size(), std::numeric_limits<T>::quiet_NaN());
@@ -174,8 +174,8 @@ TEST(PartitionedGaussianPlan, BlocksCoverTheLineOnce)
   {
     for (size_t blocks = 1; blocks <= CudaMaximumNumberOfSections(length); blocks += 1 + blocks / 7)
     {
-      const BlockLayout layout = MakeBlockLayout(length, blocks);
-      size_t            end = 0;
+      const SectionLayout layout = MakeSectionLayout(length, blocks);
+      size_t              end = 0;
       for (size_t block = 0; block < blocks; ++block)
       {
         ASSERT_EQ(layout.GetBegin(block), end) << length << " pixels, block " << block << " of " << blocks;
@@ -208,18 +208,18 @@ TEST(PartitionedGaussianPlan, IsMadeOfWhatTheUserAsksFor)
   EXPECT_EQ(automatic.Passes[0].SigmaInPixels, 3.0);
   EXPECT_EQ(automatic.Passes[1].SigmaInPixels, 12.0);
   EXPECT_EQ(automatic.Passes[0].CentralRadius, 3u);
-  EXPECT_EQ(automatic.Passes[0].NumberOfBlocks, 16u);
+  EXPECT_EQ(automatic.Passes[0].NumberOfSections, 16u);
   EXPECT_EQ(automatic.Passes[1].Axis, 1u);
   parameters.FilterWindow = 30.0;
-  parameters.NumberOfBlocks = 2;
+  parameters.NumberOfSections = 2;
   const auto window = MakePartitionedGaussianPlan(parameters, { 512, 40 });
   EXPECT_EQ(window.Passes[0].SigmaInPixels, 15.0);
   EXPECT_EQ(window.Passes[1].SigmaInPixels, 15.0);
   EXPECT_EQ(window.Passes[1].CentralRadius, 15u);
-  EXPECT_EQ(window.Passes[1].NumberOfBlocks, 2u);
+  EXPECT_EQ(window.Passes[1].NumberOfSections, 2u);
   parameters.Partition = Partition::TwoWay; // has no blocks
-  parameters.NumberOfBlocks = 1000;
-  EXPECT_EQ(MakePartitionedGaussianPlan(parameters, { 512, 40 }).Passes[1].NumberOfBlocks, 1u);
+  parameters.NumberOfSections = 1000;
+  EXPECT_EQ(MakePartitionedGaussianPlan(parameters, { 512, 40 }).Passes[1].NumberOfSections, 1u);
 }
 
 TEST(PartitionedGaussianPlan, NamesWhatIsOutOfRange)
@@ -244,9 +244,9 @@ TEST(PartitionedGaussianPlan, NamesWhatIsOutOfRange)
   check("FilterWindow is nan", [=](Parameters & p) { p.FilterWindow = nan; }, { 64, 64 });
   check("WindowToSigmaRatio is -2", [](Parameters & p) { p.WindowToSigmaRatio = -2.0; }, { 64, 64 });
   check("LinesPerBlock is 65; it must be 4, 8, 16, 32 or 64", [](Parameters & p) { p.LinesPerBlock = 65; }, { 64, 64 });
-  check("NumberOfBlocks is 0", [](Parameters & p) { p.NumberOfBlocks = 0; }, { 64, 64 });
+  check("NumberOfBlocks is 0", [](Parameters & p) { p.NumberOfSections = 0; }, { 64, 64 });
   check("NumberOfBlocks is 5; lines of 64 pixels (dimension 1) can be cut into at most 4 blocks",
-        [](Parameters & p) { p.NumberOfBlocks = 5; },
+        [](Parameters & p) { p.NumberOfSections = 5; },
         { 80, 64 });
   check("dimension 1 is 3; this filter requires at least 4", [](Parameters &) {}, { 4, 3 });
   check("Spacing along dimension 1 is 0", [](Parameters & p) { p.Spacing[1] = 0.0; }, { 64, 64 });

@@ -22,8 +22,8 @@ namespace itk::cuda::gaussian
 namespace
 {
 /** The same pixel of several lines. The compiler turns operations on it into those of the processor's vector registers;
- * lanes do not mix, so that a line's bits do not depend on its neighbours. */
-struct Lanes
+ * the lines do not mix, so that a line's bits do not depend on its neighbours. */
+struct LinePack
 {
   static constexpr unsigned int Count = 4;
 
@@ -31,33 +31,33 @@ struct Lanes
 };
 
 template <typename TOperation>
-inline Lanes
-ForEachLane(const TOperation & operation)
+inline LinePack
+ForEachLine(const TOperation & operation)
 {
-  Lanes result;
-  for (unsigned int i = 0; i < Lanes::Count; ++i)
+  LinePack result;
+  for (unsigned int i = 0; i < LinePack::Count; ++i)
   {
     result.Value[i] = operation(i);
   }
   return result;
 }
 
-inline Lanes
-operator+(const Lanes & a, const Lanes & b)
+inline LinePack
+operator+(const LinePack & a, const LinePack & b)
 {
-  return ForEachLane([&](unsigned int i) { return a.Value[i] + b.Value[i]; });
+  return ForEachLine([&](unsigned int i) { return a.Value[i] + b.Value[i]; });
 }
 
-inline Lanes
-operator-(const Lanes & a, const Lanes & b)
+inline LinePack
+operator-(const LinePack & a, const LinePack & b)
 {
-  return ForEachLane([&](unsigned int i) { return a.Value[i] - b.Value[i]; });
+  return ForEachLine([&](unsigned int i) { return a.Value[i] - b.Value[i]; });
 }
 
-inline Lanes
-operator*(double a, const Lanes & b)
+inline LinePack
+operator*(double a, const LinePack & b)
 {
-  return ForEachLane([&](unsigned int i) { return a * b.Value[i]; });
+  return ForEachLine([&](unsigned int i) { return a * b.Value[i]; });
 }
 
 /** A pass over lines: the results' responses of the same states. T is the coefficients' type. */
@@ -360,7 +360,7 @@ private:
 
 // Lines that a thread reads and writes together: a cache line of floats.
 constexpr size_t LinesOfBundle = 16;
-constexpr size_t GroupsOfBundle = LinesOfBundle / Lanes::Count;
+constexpr size_t GroupsOfBundle = LinesOfBundle / LinePack::Count;
 
 /** One of the results of a pass. */
 struct PassTarget
@@ -372,9 +372,9 @@ struct PassTarget
 
 /** The place of a pixel of a bundle in its view. */
 size_t
-GetPosition(const LineBundle & bundle, size_t lane, size_t n)
+GetPosition(const LineBundle & bundle, size_t line, size_t n)
 {
-  return bundle.Offset + lane * bundle.LaneStride + n * bundle.LineStride;
+  return bundle.Offset + line * bundle.StrideBetweenLines + n * bundle.LineStride;
 }
 
 /** A component of a type that passes compute in. */
@@ -385,25 +385,25 @@ ReadReal(const CudaImageView & view, size_t position)
                                                          : static_cast<const float *>(view.Data)[position];
 }
 
-/** A bundle of lines in groups of Lanes::Count, and what a pass makes of it. */
-class LaneBuffer
+/** A bundle of lines in groups of LinePack::Count, and what a pass makes of it. */
+class LinePackBuffer
 {
 public:
-  LaneBuffer(size_t length, size_t results)
+  LinePackBuffer(size_t length, size_t results)
     : m_Length(length)
-    , m_Input(new Lanes[GroupsOfBundle * length])
-    , m_Output(new Lanes[results * GroupsOfBundle * length])
+    , m_Input(new LinePack[GroupsOfBundle * length])
+    , m_Output(new LinePack[results * GroupsOfBundle * length])
   {}
 
   void
   Load(const CudaImageView & view, const LineBundle & bundle)
   {
-    m_Groups = (bundle.Lanes + Lanes::Count - 1) / Lanes::Count;
-    std::fill_n(&m_Input[(m_Groups - 1) * m_Length], m_Length, Lanes{}); // the lanes that no line fills
+    m_Groups = (bundle.NumberOfLines + LinePack::Count - 1) / LinePack::Count;
+    std::fill_n(&m_Input[(m_Groups - 1) * m_Length], m_Length, LinePack{}); // what no line fills
     VisitComponentType(view.ComponentType, [&](auto zero) {
       const auto * const pixels = static_cast<const decltype(zero) *>(view.Data);
-      bundle.ForEachPixel([&](size_t lane, size_t n, size_t position) {
-        m_Input[this->GetIndex(lane, n)].Value[lane % Lanes::Count] = static_cast<double>(pixels[position]);
+      bundle.ForEachPixel([&](size_t line, size_t n, size_t position) {
+        m_Input[this->GetIndex(line, n)].Value[line % LinePack::Count] = static_cast<double>(pixels[position]);
       });
     });
   }
@@ -421,14 +421,14 @@ public:
   void
   Store(size_t result, const PassTarget & target, const LineBundle & from, const LineBundle & to) const
   {
-    const Lanes * const values = &m_Output[result * GroupsOfBundle * m_Length];
-    const bool          readsOld = ReadsDestination(target.Combine);
+    const LinePack * const values = &m_Output[result * GroupsOfBundle * m_Length];
+    const bool             readsOld = ReadsDestination(target.Combine);
     VisitComponentType(target.New.ComponentType, [&](auto zero) {
       using ComponentType = decltype(zero);
       auto * const pixels = static_cast<ComponentType *>(target.New.Data);
-      to.ForEachPixel([&](size_t lane, size_t n, size_t position) {
-        const double value = values[this->GetIndex(lane, n)].Value[lane % Lanes::Count];
-        const double old = readsOld ? ReadReal(target.Old, GetPosition(from, lane, n)) : 0.0;
+      to.ForEachPixel([&](size_t line, size_t n, size_t position) {
+        const double value = values[this->GetIndex(line, n)].Value[line % LinePack::Count];
+        const double old = readsOld ? ReadReal(target.Old, GetPosition(from, line, n)) : 0.0;
         pixels[position] = ConvertComponent<ComponentType>(CombineValues(target.Combine, old, value));
       });
     });
@@ -436,15 +436,15 @@ public:
 
 private:
   size_t
-  GetIndex(size_t lane, size_t n) const
+  GetIndex(size_t line, size_t n) const
   {
-    return lane / Lanes::Count * m_Length + n;
+    return line / LinePack::Count * m_Length + n;
   }
 
-  size_t                   m_Length;
-  size_t                   m_Groups{ 0 };
-  std::unique_ptr<Lanes[]> m_Input; // every pixel is written before it is read
-  std::unique_ptr<Lanes[]> m_Output;
+  size_t                      m_Length;
+  size_t                      m_Groups{ 0 };
+  std::unique_ptr<LinePack[]> m_Input; // every pixel is written before it is read
+  std::unique_ptr<LinePack[]> m_Output;
 };
 
 /** Takes the share done of a pass. */
@@ -496,7 +496,7 @@ RunPass(const CudaGaussianLinePass &    pass,
   const LineFilter<double, VPairs> filter(pass.Results, GetLookAhead(pass, source.Size[pass.Axis], computeType));
   const LineBundles                bundles(source, pass.Axis, LinesOfBundle);
   ForBundlesInParallel(bundles.GetCount(), source.GetNumberOfPixels(), threader, report, [&](size_t begin, size_t end) {
-    LaneBuffer buffer(source.Size[pass.Axis], targets.size());
+    LinePackBuffer buffer(source.Size[pass.Axis], targets.size());
     for (size_t i = begin; i < end; ++i)
     {
       buffer.Load(source, bundles.Get(source, i));

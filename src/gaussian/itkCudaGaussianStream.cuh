@@ -169,14 +169,14 @@ struct RingPosition
 
 /** The thread that moves chunks: walks along the block's pieces twice, ahead to load and behind to store. */
 template <typename T, TileTask VTask, unsigned int VLookAhead>
-class StreamMover
+class StreamProducer
 {
 public:
   using Memory = StreamMemory<T, VTask, VLookAhead>;
   using Order = StreamOrder<VTask, Memory::RingLength>;
 
   __device__
-  StreamMover(const StreamArguments<T> & arguments, Memory & memory)
+  StreamProducer(const StreamArguments<T> & arguments, Memory & memory)
     : m_Arguments(arguments)
     , m_Memory(memory)
     , m_LoadIndex(blockIdx.x)
@@ -289,14 +289,14 @@ struct StreamSegment
 /** A thread that computes: it owns a column of its group's 32 and a segment of every chunk; the first warps of a group
  * also scan a state each. */
 template <typename T, TileTask VTask, unsigned int VLookAhead>
-class StreamWorker
+class StreamConsumer
 {
 public:
   using Memory = StreamMemory<T, VTask, VLookAhead>;
   static constexpr unsigned int Length = StreamSegmentLength;
 
   __device__
-  StreamWorker(const StreamArguments<T> & arguments, Memory & memory)
+  StreamConsumer(const StreamArguments<T> & arguments, Memory & memory)
     : m_Arguments(arguments)
     , m_Memory(memory)
     , m_Lane(threadIdx.x % WarpSize)
@@ -749,20 +749,20 @@ RunStream(const StreamArguments<T> & arguments)
     PublishBarriers();
   }
   __syncthreads();
-  if (threadIdx.x < StreamWorkers)
+  if (threadIdx.x < StreamConsumers)
   {
-    StreamWorker<T, VTask, VLookAhead>(arguments, memory).Run();
+    StreamConsumer<T, VTask, VLookAhead>(arguments, memory).Run();
   }
-  else if (threadIdx.x == StreamWorkers)
+  else if (threadIdx.x == StreamConsumers)
   {
-    StreamMover<T, VTask, VLookAhead>(arguments, memory).Run();
+    StreamProducer<T, VTask, VLookAhead>(arguments, memory).Run();
   }
 }
 
 /** One result of one pass; the last warp moves the chunks. */
 template <typename T, TileTask VTask, unsigned int VLookAhead>
 __global__ void
-__launch_bounds__(StreamWorkers + WarpSize, 1) StreamKernel(const __grid_constant__ StreamArguments<T> arguments)
+__launch_bounds__(StreamConsumers + WarpSize, 1) StreamKernel(const __grid_constant__ StreamArguments<T> arguments)
 {
   NV_IF_TARGET(NV_PROVIDES_SM_90, ((RunStream<T, VTask, VLookAhead>(arguments));))
 }

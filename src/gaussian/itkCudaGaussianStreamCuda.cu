@@ -60,7 +60,7 @@ LaunchStream(const StreamArguments<T> & arguments, const Context & context)
   static SharedMemoryGrant grant;
   grant.Raise(kernel, context.GetDevice());
   ITK_CUDA_CALL(
-    LaunchKernel(kernel, MakeGrid(blocks), dim3(StreamWorkers + WarpSize), shared, context.GetStream(), arguments));
+    LaunchKernel(kernel, MakeGrid(blocks), dim3(StreamConsumers + WarpSize), shared, context.GetStream(), arguments));
 }
 
 /** Whether blocks of threads partition whole lines among the chunks that they hold, which gives the same bits. */

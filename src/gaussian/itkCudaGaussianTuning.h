@@ -71,7 +71,7 @@ constexpr unsigned int StreamColumns = 64;
 constexpr unsigned int StreamSegmentLength = 16;
 constexpr unsigned int StreamSegments = ChunkLength / StreamSegmentLength;
 constexpr unsigned int StreamGroups = StreamColumns / WarpSize;
-constexpr unsigned int StreamWorkers = StreamColumns * StreamSegments;
+constexpr unsigned int StreamConsumers = StreamColumns * StreamSegments;
 
 /** Bytes at whose multiples the copy engine writes chunks in shared memory. */
 constexpr unsigned int StreamAlignment = 128;

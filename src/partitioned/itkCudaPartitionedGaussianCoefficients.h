@@ -35,11 +35,11 @@ CudaFilters_EXPORT SmootherCoefficients<double>
 CudaFilters_EXPORT SmootherPower<double>
                    MakeSmootherPower(double sigmaInPixels, size_t length);
 
-CudaFilters_EXPORT BlockLayout
-MakeBlockLayout(size_t lineLength, size_t numberOfBlocks);
+CudaFilters_EXPORT SectionLayout
+MakeSectionLayout(size_t lineLength, size_t numberOfSections);
 
-CudaFilters_EXPORT BlockPowers<double>
-                   MakeBlockPowers(double sigmaInPixels, const BlockLayout & layout);
+CudaFilters_EXPORT SectionPowers<double>
+                   MakeSectionPowers(double sigmaInPixels, const SectionLayout & layout);
 
 /** The sampled Gaussian at distances 0 to `radius`, with sum 1 over both sides. At a distance of the line's length or
  * more both neighbours are the line's end values, so the last weight stands for all of them. */
@@ -78,8 +78,8 @@ Round(const SmootherPower<double> & power)
 }
 
 template <typename T>
-inline BlockPowers<T>
-Round(const BlockPowers<double> & powers)
+inline SectionPowers<T>
+Round(const SectionPowers<double> & powers)
 {
   return { Round<T>(powers.Short), Round<T>(powers.Long) };
 }

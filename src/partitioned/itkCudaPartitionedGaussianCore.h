@@ -25,7 +25,7 @@
 // the differences r_i = t_i - sum_j H_ij s_j depend on the pixels from that position on only: r_i is A_i times the
 // backward smoother of x itself. That is Triggs and Sdika's border (IEEE Trans. Signal Processing 54, 2006: behind the
 // end x repeats, so r_i = A_i x_last), and it is what lets a line be cut anywhere: forward states and r are each
-// carried over a block of M pixels by p_j^M, independent of each other.
+// carried over a section of M pixels by p_j^M, independent of each other.
 
 namespace itk::cuda::partitioned
 {
@@ -140,7 +140,7 @@ struct Sweep
   }
 };
 
-/** `end` + p^M `begin`: the state behind a block, from the one of the block alone and the one before it. */
+/** `end` + p^M `begin`: the state behind a section, from the one of the section alone and the one before it. */
 template <typename T>
 ITK_CUDA_HOST_DEVICE inline SmootherState<T>
 Carry(const SmootherState<T> & end, const SmootherPower<T> & power, const SmootherState<T> & begin)

@@ -73,11 +73,11 @@ Transpose(const Matrix<T> & source, const Matrix<T> & destination, const Context
                              destination));
 }
 
-/** Whether all blocks of a line are the threads of one block of threads. */
+/** Whether all sections of a line are the threads of one block of threads. */
 bool
-FitsOneBlock(const CudaPartitionedGaussianPlan & plan, size_t numberOfBlocks)
+FitsOneBlock(const CudaPartitionedGaussianPlan & plan, size_t numberOfSections)
 {
-  return plan.LinesPerBlock * numberOfBlocks <= MaximumThreads;
+  return plan.LinesPerBlock * numberOfSections <= MaximumThreads;
 }
 
 /** Waits for the launch, so that whoever is told can abort before the next one. */
@@ -106,14 +106,14 @@ GetSweepBytes(size_t lines, size_t bytesPerNumber)
   return std::min(lines, LaunchLines) * NumbersPerSweep * bytesPerNumber;
 }
 
-/** Whether the blocks of a line are copied to shared memory, each by the thread that filters it. */
+/** Whether the sections of a line are copied to shared memory, each by the thread that filters it. */
 template <typename T>
 bool
 UsesTiles(const CudaPartitionedGaussianPlan & plan, const CudaPartitionedGaussianPass & pass, size_t lineLength)
 {
   return plan.Partition == PartitionEnum::Exact &&
          plan.IntermediateStorage == CudaFiltersEnums::IntermediateStorage::Local &&
-         !FitsOneBlock(plan, pass.NumberOfBlocks) && DivideUp(lineLength, pass.NumberOfBlocks) <= TileLength<T>;
+         !FitsOneBlock(plan, pass.NumberOfSections) && DivideUp(lineLength, pass.NumberOfSections) <= TileLength<T>;
 }
 
 /** The launches of a pass over lines that lie beside each other, or are contiguous if UsesTiles(). */
@@ -149,8 +149,8 @@ public:
     const bool local = m_Plan.IntermediateStorage == CudaFiltersEnums::IntermediateStorage::Local;
     if (m_Plan.Partition == PartitionEnum::Exact)
     {
-      local ? this->RunExact<DeviceLocalIntermediate<T, BlockBatch>>()
-            : this->RunExact<GlobalIntermediate<T, BlockBatch>>();
+      local ? this->RunExact<DeviceLocalIntermediate<T, SectionBatch>>()
+            : this->RunExact<GlobalIntermediate<T, SectionBatch>>();
     }
     else
     {
@@ -245,31 +245,32 @@ private:
   void
   RunExact() const
   {
-    BlockArguments<T> blocks{};
-    blocks.Layout = MakeBlockLayout(m_Arguments.Geometry.LineLength, m_Pass.NumberOfBlocks);
-    blocks.Powers = Round<T>(MakeBlockPowers(m_Pass.SigmaInPixels, blocks.Layout));
-    if (FitsOneBlock(m_Plan, m_Pass.NumberOfBlocks))
+    SectionArguments<T> sections{};
+    sections.Layout = MakeSectionLayout(m_Arguments.Geometry.LineLength, m_Pass.NumberOfSections);
+    sections.Powers = Round<T>(MakeSectionPowers(m_Pass.SigmaInPixels, sections.Layout));
+    if (FitsOneBlock(m_Plan, m_Pass.NumberOfSections))
     {
       const auto   kernel = ExactKernel<T, TIntermediate>;
-      const dim3   threads(m_Plan.LinesPerBlock, static_cast<unsigned int>(m_Pass.NumberOfBlocks));
-      const size_t shared = size_t{ threads.x } * threads.y * NumbersPerBlock * sizeof(T);
+      const dim3   threads(m_Plan.LinesPerBlock, static_cast<unsigned int>(m_Pass.NumberOfSections));
+      const size_t shared = size_t{ threads.x } * threads.y * NumbersPerSection * sizeof(T);
       // At most 48 KB, which every device grants without being asked.
-      static_assert(MaximumThreads * NumbersPerBlock * sizeof(double) <= 48 * 1024, "no attribute needed");
+      static_assert(MaximumThreads * NumbersPerSection * sizeof(double) <= 48 * 1024, "no attribute needed");
       ITK_CUDA_CALL(
-        LaunchKernel(kernel, MakeGrid(m_Grid), threads, shared, m_Context.GetStream(), m_Arguments, blocks));
+        LaunchKernel(kernel, MakeGrid(m_Grid), threads, shared, m_Context.GetStream(), m_Arguments, sections));
       return;
     }
     if (UsesTiles<T>(m_Plan, m_Pass, m_Arguments.Geometry.LineLength))
     {
       constexpr size_t shared = SplitThreads * TilePitch<T> * sizeof(T);
       static_assert(shared <= 48 * 1024, "no attribute needed");
-      this->RunSplit(BlockStatesKernel<T, BlockInTile>,
-                     FilterBlocksKernel<T, BlockInTile, GlobalIntermediate<T, BlockBatch>>,
+      this->RunSplit(SectionStatesKernel<T, SectionInTile>,
+                     FilterSectionsKernel<T, SectionInTile, GlobalIntermediate<T, SectionBatch>>,
                      shared,
-                     blocks);
+                     sections);
       return;
     }
-    this->RunSplit(BlockStatesKernel<T, BlockInPlace>, FilterBlocksKernel<T, BlockInPlace, TIntermediate>, 0, blocks);
+    this->RunSplit(
+      SectionStatesKernel<T, SectionInPlace>, FilterSectionsKernel<T, SectionInPlace, TIntermediate>, 0, sections);
   }
 
   /** Every pass has the workspace for itself. */
@@ -279,20 +280,21 @@ private:
     return Workspace(m_Workspace).Take(bytes);
   }
 
-  using SplitKernel = void (*)(PassArguments<T>, BlockArguments<T>);
+  using SplitKernel = void (*)(PassArguments<T>, SectionArguments<T>);
 
   void
-  RunSplit(SplitKernel statesKernel, SplitKernel filterKernel, size_t sharedBytes, BlockArguments<T> blocks) const
+  RunSplit(SplitKernel statesKernel, SplitKernel filterKernel, size_t sharedBytes, SectionArguments<T> sections) const
   {
     const size_t lines = m_Arguments.Geometry.GetNumberOfLines();
-    blocks.States = static_cast<T *>(this->TakeMemory(m_Pass.NumberOfBlocks * NumbersPerBlock * lines * sizeof(T)));
+    sections.States =
+      static_cast<T *>(this->TakeMemory(m_Pass.NumberOfSections * NumbersPerSection * lines * sizeof(T)));
     const dim3 threads(m_Plan.LinesPerBlock, SplitThreads / m_Plan.LinesPerBlock);
-    const dim3 grid = MakeGrid(m_Grid * DivideUp(m_Pass.NumberOfBlocks, threads.y));
+    const dim3 grid = MakeGrid(m_Grid * DivideUp(m_Pass.NumberOfSections, threads.y));
     const dim3 scanGrid = MakeGrid(DivideUp(lines, ScanThreads));
-    ITK_CUDA_CALL(LaunchKernel(statesKernel, grid, threads, sharedBytes, m_Context.GetStream(), m_Arguments, blocks));
-    ITK_CUDA_CALL(
-      LaunchKernel(ScanBlocksKernel<T>, scanGrid, dim3(ScanThreads), 0, m_Context.GetStream(), m_Arguments, blocks));
-    ITK_CUDA_CALL(LaunchKernel(filterKernel, grid, threads, sharedBytes, m_Context.GetStream(), m_Arguments, blocks));
+    ITK_CUDA_CALL(LaunchKernel(statesKernel, grid, threads, sharedBytes, m_Context.GetStream(), m_Arguments, sections));
+    ITK_CUDA_CALL(LaunchKernel(
+      ScanSectionsKernel<T>, scanGrid, dim3(ScanThreads), 0, m_Context.GetStream(), m_Arguments, sections));
+    ITK_CUDA_CALL(LaunchKernel(filterKernel, grid, threads, sharedBytes, m_Context.GetStream(), m_Arguments, sections));
   }
 
   const CudaPartitionedGaussianPlan & m_Plan;
@@ -372,11 +374,11 @@ GetPassWorkspace(const CudaPartitionedGaussianPlan & plan,
   {
     return GetSweepBytes(lines, CudaComponentSize(type));
   }
-  if (plan.Partition != PartitionEnum::Exact || FitsOneBlock(plan, pass.NumberOfBlocks))
+  if (plan.Partition != PartitionEnum::Exact || FitsOneBlock(plan, pass.NumberOfSections))
   {
     return 0;
   }
-  return pass.NumberOfBlocks * NumbersPerBlock * lines * CudaComponentSize(type);
+  return pass.NumberOfSections * NumbersPerSection * lines * CudaComponentSize(type);
 }
 
 void

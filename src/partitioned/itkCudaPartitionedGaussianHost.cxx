@@ -33,8 +33,8 @@ public:
     , m_Local(plan.IntermediateStorage == CudaFiltersEnums::IntermediateStorage::Local)
     , m_Length(length)
     , m_Coefficients(Round<T>(MakeSmootherCoefficients(pass.SigmaInPixels)))
-    , m_Layout(MakeBlockLayout(length, pass.NumberOfBlocks))
-    , m_Powers(Round<T>(MakeBlockPowers(pass.SigmaInPixels, m_Layout)))
+    , m_Layout(MakeSectionLayout(length, pass.NumberOfSections))
+    , m_Powers(Round<T>(MakeSectionPowers(pass.SigmaInPixels, m_Layout)))
   {
     if (m_Partition == CudaFiltersEnums::Partition::TwoWay)
     {
@@ -93,16 +93,16 @@ private:
   void
   FilterExact(const Stretch<T> & line, TIntermediate & intermediate) const
   {
-    std::vector<T>      numbers(m_Layout.NumberOfBlocks * NumbersPerBlock);
+    std::vector<T>      numbers(m_Layout.NumberOfSections * NumbersPerSection);
     const StateArray<T> states(numbers.data(), 1);
-    for (size_t block = 0; block < m_Layout.NumberOfBlocks; ++block)
+    for (size_t section = 0; section < m_Layout.NumberOfSections; ++section)
     {
-      states.Set(block, GetBlockStates<HostBatch>(GetBlock(line, m_Layout, block), m_Coefficients));
+      states.Set(section, GetSectionStates<HostBatch>(GetSection(line, m_Layout, section), m_Coefficients));
     }
-    ScanBlocks<1>(line, m_Layout, m_Powers, m_Coefficients, m_ExactBorders, states);
-    for (size_t block = 0; block < m_Layout.NumberOfBlocks; ++block)
+    ScanSections<1>(line, m_Layout, m_Powers, m_Coefficients, m_ExactBorders, states);
+    for (size_t section = 0; section < m_Layout.NumberOfSections; ++section)
     {
-      FilterBlock(GetBlock(line, m_Layout, block), m_Coefficients, states.Get(block), intermediate);
+      FilterSection(GetSection(line, m_Layout, section), m_Coefficients, states.Get(section), intermediate);
     }
   }
 
@@ -111,8 +111,8 @@ private:
   bool                        m_Local;
   size_t                      m_Length;
   SmootherCoefficients<T>     m_Coefficients;
-  BlockLayout                 m_Layout;
-  BlockPowers<T>              m_Powers;
+  SectionLayout               m_Layout;
+  SectionPowers<T>            m_Powers;
   std::vector<T>              m_CentralWeights; // TwoWay
 };
 
@@ -125,24 +125,24 @@ FilterBundle(const LineFilter<T> & filter,
              const CudaImageView & destination)
 {
   const LineBundle from = bundles.Get(source, index);
-  std::vector<T>   input(from.Lanes * from.Length);
+  std::vector<T>   input(from.NumberOfLines * from.Length);
   std::vector<T>   output(input.size());
   VisitComponentType(source.ComponentType, [&](auto zero) {
     const auto * const pixels = static_cast<const decltype(zero) *>(source.Data);
-    from.ForEachPixel([&](size_t lane, size_t n, size_t position) {
-      input[lane * from.Length + n] = static_cast<T>(pixels[position]);
+    from.ForEachPixel([&](size_t line, size_t n, size_t position) {
+      input[line * from.Length + n] = static_cast<T>(pixels[position]);
     });
   });
-  for (size_t lane = 0; lane < from.Lanes; ++lane)
+  for (size_t line = 0; line < from.NumberOfLines; ++line)
   {
-    filter(&input[lane * from.Length], &output[lane * from.Length]);
+    filter(&input[line * from.Length], &output[line * from.Length]);
   }
   const LineBundle to = bundles.Get(destination, index);
   VisitComponentType(destination.ComponentType, [&](auto zero) {
     using PixelType = decltype(zero);
     auto * const pixels = static_cast<PixelType *>(destination.Data);
-    to.ForEachPixel([&](size_t lane, size_t n, size_t position) {
-      pixels[position] = ConvertComponent<PixelType>(output[lane * to.Length + n]);
+    to.ForEachPixel([&](size_t line, size_t n, size_t position) {
+      pixels[position] = ConvertComponent<PixelType>(output[line * to.Length + n]);
     });
   });
 }

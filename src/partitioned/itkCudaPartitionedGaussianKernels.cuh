@@ -24,11 +24,11 @@ struct PassArguments
 };
 
 template <typename T>
-struct BlockArguments
+struct SectionArguments
 {
-  BlockLayout    Layout;
-  BlockPowers<T> Powers;
-  T *            States; // [block][state][line], where the blocks of a line do not fit in a block of threads
+  SectionLayout    Layout;
+  SectionPowers<T> Powers;
+  T *              States; // [section][state][line], where the sections of a line do not fit in a block of threads
 };
 
 template <typename T, unsigned int VBatch>
@@ -173,39 +173,41 @@ GetDynamicSharedMemory()
   return reinterpret_cast<T *>(shared);
 }
 
-/** All blocks of a line in one block of threads, a thread each: threadIdx.y counts them. */
+/** All sections of a line in one block of threads, a thread each: threadIdx.y counts them. */
 template <typename T, typename TIntermediate>
 __global__ void
 __launch_bounds__(MaximumThreads)
-  ExactKernel(const __grid_constant__ PassArguments<T> pass, const __grid_constant__ BlockArguments<T> blocks)
+  ExactKernel(const __grid_constant__ PassArguments<T> pass, const __grid_constant__ SectionArguments<T> sections)
 {
   const size_t        line = GetLineOfThread();
   const bool          valid = line < pass.Geometry.GetNumberOfLines();
-  const size_t        block = threadIdx.y;
+  const size_t        section = threadIdx.y;
   const StateArray<T> states{ GetDynamicSharedMemory<T>() + threadIdx.x, blockDim.x };
   Stretch<T>          stretch{};
   if (valid)
   {
-    stretch = GetBlock(GetLine(pass, line), blocks.Layout, block);
-    states.Set(block, GetBlockStates<BlockBatch>(stretch, pass.Coefficients));
+    stretch = GetSection(GetLine(pass, line), sections.Layout, section);
+    states.Set(section, GetSectionStates<SectionBatch>(stretch, pass.Coefficients));
   }
   __syncthreads();
-  if (valid && block == 0)
+  if (valid && section == 0)
   {
-    ScanBlocks<1>(GetLine(pass, line), blocks.Layout, blocks.Powers, pass.Coefficients, pass.ExactBorders, states);
+    ScanSections<1>(
+      GetLine(pass, line), sections.Layout, sections.Powers, pass.Coefficients, pass.ExactBorders, states);
   }
   __syncthreads();
   if (valid)
   {
     TIntermediate intermediate;
-    FilterBlock(stretch, pass.Coefficients, states.Get(block), intermediate);
+    FilterSection(stretch, pass.Coefficients, states.Get(section), intermediate);
   }
 }
 
-// The same in three launches, for lines of any number of blocks: the states of the blocks alone, the scan, the blocks.
+// The same in three launches, for lines of any number of sections: the states of the sections alone, the scan, the
+// sections.
 
-/** Places lines and blocks of lines: a block of threads works on blockDim.x lines and blockDim.y blocks of each; the
- * grid counts groups of lines first, then groups of blocks. Both may be past the last one. */
+/** Places lines and sections of lines: a block of threads works on blockDim.x lines and blockDim.y sections of each;
+ * the grid counts groups of lines first, then groups of sections. Both may be past the last one. */
 class ThreadPlaces
 {
 public:
@@ -214,7 +216,7 @@ public:
     m_LinesLog2 = __ffs(static_cast<int>(blockDim.x)) - 1;
     const size_t lineGroups = (numberOfLines + blockDim.x - 1) / blockDim.x;
     m_FirstLine = blockIdx.x % lineGroups * blockDim.x;
-    m_FirstBlock = blockIdx.x / lineGroups * blockDim.y;
+    m_FirstSection = blockIdx.x / lineGroups * blockDim.y;
   }
   __device__ size_t
   GetLine(unsigned int thread) const
@@ -222,39 +224,39 @@ public:
     return m_FirstLine + (thread & (blockDim.x - 1));
   }
   __device__ size_t
-  GetBlock(unsigned int thread) const
+  GetSection(unsigned int thread) const
   {
-    return m_FirstBlock + (thread >> m_LinesLog2);
+    return m_FirstSection + (thread >> m_LinesLog2);
   }
 
 private:
   int    m_LinesLog2; // LinesPerBlock is a power of two
   size_t m_FirstLine;
-  size_t m_FirstBlock;
+  size_t m_FirstSection;
 };
 
 template <typename T>
 __device__ inline StateArray<T>
-GetGlobalStates(const PassArguments<T> & pass, const BlockArguments<T> & blocks, size_t line)
+GetGlobalStates(const PassArguments<T> & pass, const SectionArguments<T> & sections, size_t line)
 {
-  return { blocks.States + line, pass.Geometry.GetNumberOfLines() };
+  return { sections.States + line, pass.Geometry.GetNumberOfLines() };
 }
 
-/** The block of a line that a thread works on, where it lies. */
+/** The section of a line that a thread works on, where it lies. */
 template <typename T>
-class BlockInPlace
+class SectionInPlace
 {
 public:
   __device__
-  BlockInPlace(const PassArguments<T> & pass, const BlockArguments<T> & blocks)
+  SectionInPlace(const PassArguments<T> & pass, const SectionArguments<T> & sections)
     : m_Places(pass.Geometry.GetNumberOfLines())
     , m_Line(m_Places.GetLine(GetThread()))
-    , m_Block(m_Places.GetBlock(GetThread()))
-    , m_Valid(m_Line < pass.Geometry.GetNumberOfLines() && m_Block < blocks.Layout.NumberOfBlocks)
+    , m_Section(m_Places.GetSection(GetThread()))
+    , m_Valid(m_Line < pass.Geometry.GetNumberOfLines() && m_Section < sections.Layout.NumberOfSections)
   {
     if (m_Valid)
     {
-      m_Stretch = partitioned::GetBlock(partitioned::GetLine(pass, m_Line), blocks.Layout, m_Block);
+      m_Stretch = partitioned::GetSection(partitioned::GetLine(pass, m_Line), sections.Layout, m_Section);
     }
   }
   __device__ bool
@@ -268,9 +270,9 @@ public:
     return m_Line;
   }
   __device__ size_t
-  GetBlock() const
+  GetSection() const
   {
-    return m_Block;
+    return m_Section;
   }
   __device__ const Stretch<T> &
                    GetStretch() const
@@ -290,22 +292,23 @@ protected:
 
   ThreadPlaces m_Places;
   size_t       m_Line;
-  size_t       m_Block;
+  size_t       m_Section;
   bool         m_Valid;
   Stretch<T>   m_Stretch{}; // empty if not valid
 };
 
-/** The block of a line that a thread works on, as a copy in shared memory; TileLength pixels at most. Contiguous lines
- * are loaded and stored by whole warps, so that neighbouring threads read neighbouring addresses there as well. */
+/** The section of a line that a thread works on, as a copy in shared memory; TileLength pixels at most. Contiguous
+ * lines are loaded and stored by whole warps, so that neighbouring threads read neighbouring addresses there as well.
+ */
 template <typename T>
-class BlockInTile : public BlockInPlace<T>
+class SectionInTile : public SectionInPlace<T>
 {
 public:
   __device__
-  BlockInTile(const PassArguments<T> & pass, const BlockArguments<T> & blocks)
-    : BlockInPlace<T>(pass, blocks)
+  SectionInTile(const PassArguments<T> & pass, const SectionArguments<T> & sections)
+    : SectionInPlace<T>(pass, sections)
     , m_Pass(pass)
-    , m_Blocks(blocks)
+    , m_Sections(sections)
     , m_InPlace(this->m_Stretch)
   {
     T * const row = GetRow(this->GetThread());
@@ -342,7 +345,7 @@ public:
 private:
   static constexpr unsigned int PixelsPerLane = TileLength<T> / WarpSize;
 
-  /** What a lane moves of one block of a contiguous line: pixels WarpSize apart. */
+  /** What a lane moves of one section of a contiguous line: pixels WarpSize apart. */
   struct Share
   {
     T Pixels[PixelsPerLane];
@@ -360,20 +363,21 @@ private:
     return GetDynamicSharedMemory<T>() + size_t{ thread } * TilePitch<T>;
   }
 
-  /** Calls f(element of the image, pixel of the block, pixel of the share) for this lane's share of a thread's block.
+  /** Calls f(element of the image, pixel of the section, pixel of the share) for this lane's share of a thread's
+   * section.
    */
   template <typename TFunction>
   __device__ void
   VisitShare(unsigned int thread, const TFunction & f) const
   {
     const size_t line = this->m_Places.GetLine(thread);
-    const size_t block = this->m_Places.GetBlock(thread);
-    if (line >= m_Pass.Geometry.GetNumberOfLines() || block >= m_Blocks.Layout.NumberOfBlocks)
+    const size_t section = this->m_Places.GetSection(thread);
+    if (line >= m_Pass.Geometry.GetNumberOfLines() || section >= m_Sections.Layout.NumberOfSections)
     {
       return;
     }
-    const size_t begin = line * m_Pass.Geometry.OuterStride + m_Blocks.Layout.GetBegin(block);
-    const size_t length = m_Blocks.Layout.GetLength(block);
+    const size_t begin = line * m_Pass.Geometry.OuterStride + m_Sections.Layout.GetBegin(section);
+    const size_t length = m_Sections.Layout.GetLength(section);
 #pragma unroll
     for (unsigned int k = 0; k < PixelsPerLane; ++k)
     {
@@ -422,54 +426,54 @@ private:
     }
   }
 
-  const PassArguments<T> &  m_Pass;
-  const BlockArguments<T> & m_Blocks;
-  const Stretch<T>          m_InPlace;
+  const PassArguments<T> &    m_Pass;
+  const SectionArguments<T> & m_Sections;
+  const Stretch<T>            m_InPlace;
 };
 
-template <typename T, template <typename> class TBlock>
+template <typename T, template <typename> class TSection>
 __global__ void
-__launch_bounds__(SplitThreads)
-  BlockStatesKernel(const __grid_constant__ PassArguments<T> pass, const __grid_constant__ BlockArguments<T> blocks)
+__launch_bounds__(SplitThreads) SectionStatesKernel(const __grid_constant__ PassArguments<T> pass,
+                                                    const __grid_constant__ SectionArguments<T> sections)
 {
-  const TBlock<T> block(pass, blocks);
-  if (block.IsValid())
+  const TSection<T> section(pass, sections);
+  if (section.IsValid())
   {
-    GetGlobalStates(pass, blocks, block.GetLine())
-      .Set(block.GetBlock(), GetBlockStates<BlockBatch>(block.GetStretch(), pass.Coefficients));
+    GetGlobalStates(pass, sections, section.GetLine())
+      .Set(section.GetSection(), GetSectionStates<SectionBatch>(section.GetStretch(), pass.Coefficients));
   }
 }
 
 template <typename T>
 __global__ void
-__launch_bounds__(ScanThreads)
-  ScanBlocksKernel(const __grid_constant__ PassArguments<T> pass, const __grid_constant__ BlockArguments<T> blocks)
+__launch_bounds__(ScanThreads) ScanSectionsKernel(const __grid_constant__ PassArguments<T> pass,
+                                                  const __grid_constant__ SectionArguments<T> sections)
 {
   const size_t line = GetLineOfThread();
   if (line < pass.Geometry.GetNumberOfLines())
   {
-    ScanBlocks<ScanBatch>(GetLine(pass, line),
-                          blocks.Layout,
-                          blocks.Powers,
-                          pass.Coefficients,
-                          pass.ExactBorders,
-                          GetGlobalStates(pass, blocks, line));
+    ScanSections<ScanBatch>(GetLine(pass, line),
+                            sections.Layout,
+                            sections.Powers,
+                            pass.Coefficients,
+                            pass.ExactBorders,
+                            GetGlobalStates(pass, sections, line));
   }
 }
 
-template <typename T, template <typename> class TBlock, typename TIntermediate>
+template <typename T, template <typename> class TSection, typename TIntermediate>
 __global__ void
-__launch_bounds__(SplitThreads)
-  FilterBlocksKernel(const __grid_constant__ PassArguments<T> pass, const __grid_constant__ BlockArguments<T> blocks)
+__launch_bounds__(SplitThreads) FilterSectionsKernel(const __grid_constant__ PassArguments<T> pass,
+                                                     const __grid_constant__ SectionArguments<T> sections)
 {
-  const TBlock<T> block(pass, blocks);
-  if (block.IsValid())
+  const TSection<T> section(pass, sections);
+  if (section.IsValid())
   {
-    TIntermediate        intermediate;
-    const BlockStates<T> states = GetGlobalStates(pass, blocks, block.GetLine()).Get(block.GetBlock());
-    FilterBlock(block.GetStretch(), pass.Coefficients, states, intermediate);
+    TIntermediate          intermediate;
+    const SectionStates<T> states = GetGlobalStates(pass, sections, section.GetLine()).Get(section.GetSection());
+    FilterSection(section.GetStretch(), pass.Coefficients, states, intermediate);
   }
-  block.Store();
+  section.Store();
 }
 
 /** A matrix in device memory: Rows rows of Columns elements, Pitch elements apart. */

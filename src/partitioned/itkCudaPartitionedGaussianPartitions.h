@@ -131,61 +131,61 @@ FilterCentralPixel(const Stretch<T> & line, const T * weights, size_t radius)
 
 // --------------------------------------------------------------------------------------------------------------- exact
 
-/** A line in blocks whose lengths differ by one pixel at most, the longer ones first. */
-struct BlockLayout
+/** A line in sections whose lengths differ by one pixel at most, the longer ones first. */
+struct SectionLayout
 {
-  size_t NumberOfBlocks;
+  size_t NumberOfSections;
   size_t ShortLength;
-  size_t NumberOfLongBlocks; // of ShortLength + 1 pixels
+  size_t NumberOfLongSections; // of ShortLength + 1 pixels
 
   ITK_CUDA_HOST_DEVICE bool
-  IsLong(size_t block) const
+  IsLong(size_t section) const
   {
-    return block < NumberOfLongBlocks;
+    return section < NumberOfLongSections;
   }
   ITK_CUDA_HOST_DEVICE size_t
-  GetBegin(size_t block) const
+  GetBegin(size_t section) const
   {
-    return block * ShortLength + (block < NumberOfLongBlocks ? block : NumberOfLongBlocks);
+    return section * ShortLength + (section < NumberOfLongSections ? section : NumberOfLongSections);
   }
   ITK_CUDA_HOST_DEVICE size_t
-  GetLength(size_t block) const
+  GetLength(size_t section) const
   {
-    return ShortLength + (this->IsLong(block) ? 1 : 0);
+    return ShortLength + (this->IsLong(section) ? 1 : 0);
   }
 };
 
 template <typename T>
-struct BlockPowers
+struct SectionPowers
 {
   SmootherPower<T> Short;
   SmootherPower<T> Long;
 
   ITK_CUDA_HOST_DEVICE const SmootherPower<T> &
-                             Get(const BlockLayout & layout, size_t block) const
+                             Get(const SectionLayout & layout, size_t section) const
   {
-    return layout.IsLong(block) ? Long : Short;
+    return layout.IsLong(section) ? Long : Short;
   }
 };
 
 template <typename T>
 ITK_CUDA_HOST_DEVICE inline Stretch<T>
-GetBlock(const Stretch<T> & line, const BlockLayout & layout, size_t block)
+GetSection(const Stretch<T> & line, const SectionLayout & layout, size_t section)
 {
-  return GetPart(line, layout.GetBegin(block), layout.GetLength(block));
+  return GetPart(line, layout.GetBegin(section), layout.GetLength(section));
 }
 
-/** What the other blocks of a line need from one, and what it gets from them in the scan. */
+/** What the other sections of a line need from one, and what it gets from them in the scan. */
 template <typename T>
-struct BlockStates
+struct SectionStates
 {
-  SmootherState<T> Forward;  // of the block alone at its end; after the scan the true one at its begin
-  SmootherState<T> Backward; // the rest r of the block alone at its begin; after the scan the true one at its end
+  SmootherState<T> Forward;  // of the section alone at its end; after the scan the true one at its begin
+  SmootherState<T> Backward; // the rest r of the section alone at its begin; after the scan the true one at its end
 };
 
-constexpr unsigned int NumbersPerBlock = 6; // of a BlockStates
+constexpr unsigned int NumbersPerSection = 6; // of a SectionStates
 
-/** The states of the blocks of a line, each number `stride` elements behind the one before. */
+/** The states of the sections of a line, each number `stride` elements behind the one before. */
 template <typename T>
 class StateArray
 {
@@ -197,36 +197,36 @@ public:
   {}
 
   ITK_CUDA_HOST_DEVICE SmootherState<T>
-                       GetForward(size_t block) const
+                       GetForward(size_t section) const
   {
-    return this->GetState(NumbersPerBlock * block);
+    return this->GetState(NumbersPerSection * section);
   }
   ITK_CUDA_HOST_DEVICE SmootherState<T>
-                       GetBackward(size_t block) const
+                       GetBackward(size_t section) const
   {
-    return this->GetState(NumbersPerBlock * block + 3);
+    return this->GetState(NumbersPerSection * section + 3);
   }
-  ITK_CUDA_HOST_DEVICE BlockStates<T>
-                       Get(size_t block) const
+  ITK_CUDA_HOST_DEVICE SectionStates<T>
+                       Get(size_t section) const
   {
-    return { this->GetForward(block), this->GetBackward(block) };
+    return { this->GetForward(section), this->GetBackward(section) };
   }
 
   ITK_CUDA_HOST_DEVICE void
-  SetForward(size_t block, const SmootherState<T> & state) const
+  SetForward(size_t section, const SmootherState<T> & state) const
   {
-    this->SetState(NumbersPerBlock * block, state);
+    this->SetState(NumbersPerSection * section, state);
   }
   ITK_CUDA_HOST_DEVICE void
-  SetBackward(size_t block, const SmootherState<T> & state) const
+  SetBackward(size_t section, const SmootherState<T> & state) const
   {
-    this->SetState(NumbersPerBlock * block + 3, state);
+    this->SetState(NumbersPerSection * section + 3, state);
   }
   ITK_CUDA_HOST_DEVICE void
-  Set(size_t block, const BlockStates<T> & states) const
+  Set(size_t section, const SectionStates<T> & states) const
   {
-    this->SetForward(block, states.Forward);
-    this->SetBackward(block, states.Backward);
+    this->SetForward(section, states.Forward);
+    this->SetBackward(section, states.Backward);
   }
 
 private:
@@ -254,62 +254,62 @@ private:
 };
 
 template <unsigned int VBatch, typename T>
-ITK_CUDA_HOST_DEVICE inline BlockStates<T>
-GetBlockStates(const Stretch<T> & block, const SmootherCoefficients<T> & c)
+ITK_CUDA_HOST_DEVICE inline SectionStates<T>
+GetSectionStates(const Stretch<T> & section, const SmootherCoefficients<T> & c)
 {
-  const auto load = [&](size_t n) { return block.Source[static_cast<ptrdiff_t>(n) * block.Stride]; };
+  const auto load = [&](size_t n) { return section.Source[static_cast<ptrdiff_t>(n) * section.Stride]; };
 
   Sweep<T> forward;
   Sweep<T> backward;
-  ForEachAscending<VBatch, T>(0, block.Length, load, [&](size_t, T x) { forward.Advance(c, x - block.Offset); });
-  ForEachDescending<VBatch, T>(0, block.Length, load, [&](size_t, T x) { backward.Advance(c, x - block.Offset); });
+  ForEachAscending<VBatch, T>(0, section.Length, load, [&](size_t, T x) { forward.Advance(c, x - section.Offset); });
+  ForEachDescending<VBatch, T>(0, section.Length, load, [&](size_t, T x) { backward.Advance(c, x - section.Offset); });
   return { forward.GetState(), BackwardFromPixels(c, backward.GetState()) };
 }
 
-/** Turns the states of the blocks alone into the true ones. */
+/** Turns the states of the sections alone into the true ones. */
 template <unsigned int VBatch, typename T>
 ITK_CUDA_HOST_DEVICE inline void
-ScanBlocks(const Stretch<T> &              line,
-           const BlockLayout &             layout,
-           const BlockPowers<T> &          powers,
-           const SmootherCoefficients<T> & c,
-           bool                            exactBorders,
-           const StateArray<T> &           states)
+ScanSections(const Stretch<T> &              line,
+             const SectionLayout &           layout,
+             const SectionPowers<T> &        powers,
+             const SmootherCoefficients<T> & c,
+             bool                            exactBorders,
+             const StateArray<T> &           states)
 {
   using State = SmootherState<T>;
   State forward;
   ForEachAscending<VBatch, State>(
     0,
-    layout.NumberOfBlocks,
-    [&](size_t block) { return states.GetForward(block); },
-    [&](size_t block, const State & end) {
-      states.SetForward(block, forward);
-      forward = Carry(end, powers.Get(layout, block), forward);
+    layout.NumberOfSections,
+    [&](size_t section) { return states.GetForward(section); },
+    [&](size_t section, const State & end) {
+      states.SetForward(section, forward);
+      forward = Carry(end, powers.Get(layout, section), forward);
     });
   const T last = line.Source[static_cast<ptrdiff_t>(line.Length - 1) * line.Stride] - line.Offset;
   State   backward = BackwardRestAtEnd(c, exactBorders, forward, last);
   ForEachDescending<VBatch, State>(
     0,
-    layout.NumberOfBlocks,
-    [&](size_t block) { return states.GetBackward(block); },
-    [&](size_t block, const State & begin) {
-      states.SetBackward(block, backward);
-      backward = Carry(begin, powers.Get(layout, block), backward);
+    layout.NumberOfSections,
+    [&](size_t section) { return states.GetBackward(section); },
+    [&](size_t section, const State & begin) {
+      states.SetBackward(section, backward);
+      backward = Carry(begin, powers.Get(layout, section), backward);
     });
 }
 
-/** A block from its true states. */
+/** A section from its true states. */
 template <typename T, typename TIntermediate>
 ITK_CUDA_HOST_DEVICE inline void
-FilterBlock(const Stretch<T> &              block,
-            const SmootherCoefficients<T> & c,
-            const BlockStates<T> &          states,
-            TIntermediate &                 intermediate)
+FilterSection(const Stretch<T> &              section,
+              const SmootherCoefficients<T> & c,
+              const SectionStates<T> &        states,
+              TIntermediate &                 intermediate)
 {
   Sweep<T> forward = Sweep<T>::From(states.Forward);
-  intermediate.SweepForward(block, c, forward);
+  intermediate.SweepForward(section, c, forward);
   const SmootherState<T> backward = Add(states.Backward, BackwardFromForward(c, forward.GetState()));
-  intermediate.SweepBackward(block, c, Sweep<T>::From(backward));
+  intermediate.SweepBackward(section, c, Sweep<T>::From(backward));
 }
 } // namespace itk::cuda::partitioned
 

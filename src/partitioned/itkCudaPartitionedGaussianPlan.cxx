@@ -15,15 +15,15 @@ namespace itk::CudaDetail
 size_t
 CudaMaximumNumberOfSections(size_t lineLength)
 {
-  return std::max<size_t>(1, lineLength / cuda::partitioned::MinimumBlockLength);
+  return std::max<size_t>(1, lineLength / cuda::partitioned::MinimumSectionLength);
 }
 
 size_t
 CudaAutomaticNumberOfSections(size_t lineLength)
 {
   using namespace cuda::partitioned;
-  const size_t blocks = std::min(lineLength / AutomaticBlockLength, AutomaticBlocksInOneLaunch);
-  return std::max({ size_t{ 1 }, blocks, lineLength / AutomaticLongBlockLength });
+  const size_t sections = std::min(lineLength / AutomaticSectionLength, AutomaticSectionsInOneLaunch);
+  return std::max({ size_t{ 1 }, sections, lineLength / AutomaticLongSectionLength });
 }
 
 size_t
@@ -58,9 +58,9 @@ VerifyLines(const CudaPartitionedGaussianParameters & parameters, size_t axis, s
                                                                      << CudaPartitionedMinimumLineLength);
   }
   const size_t limit = CudaMaximumNumberOfSections(length);
-  if (parameters.Partition == CudaFiltersEnums::Partition::Exact && parameters.NumberOfBlocks.value_or(1) > limit)
+  if (parameters.Partition == CudaFiltersEnums::Partition::Exact && parameters.NumberOfSections.value_or(1) > limit)
   {
-    itkGenericExceptionMacro("NumberOfBlocks is " << *parameters.NumberOfBlocks << "; lines of " << length
+    itkGenericExceptionMacro("NumberOfBlocks is " << *parameters.NumberOfSections << "; lines of " << length
                                                   << " pixels (dimension " << axis << ") can be cut into at most "
                                                   << limit << (limit == 1 ? " block" : " blocks")
                                                   << " of 16 pixels or more");
@@ -96,7 +96,7 @@ VerifyCudaPartitionedGaussianParameters(const CudaPartitionedGaussianParameters 
   {
     itkGenericExceptionMacro("LinesPerBlock is " << parameters.LinesPerBlock << "; it must be 4, 8, 16, 32 or 64");
   }
-  if (parameters.Partition == CudaFiltersEnums::Partition::Exact && parameters.NumberOfBlocks.value_or(1) < 1)
+  if (parameters.Partition == CudaFiltersEnums::Partition::Exact && parameters.NumberOfSections.value_or(1) < 1)
   {
     itkGenericExceptionMacro("NumberOfBlocks is 0; it must be at least 1");
   }
@@ -126,7 +126,7 @@ MakePartitionedGaussianPlan(const CudaPartitionedGaussianParameters & parameters
     pass.CentralRadius = CudaCentralPixelRadius(parameters.WindowToSigmaRatio * pass.SigmaInPixels);
     if (parameters.Partition == CudaFiltersEnums::Partition::Exact)
     {
-      pass.NumberOfBlocks = parameters.NumberOfBlocks.value_or(CudaAutomaticNumberOfSections(lineLengths[axis]));
+      pass.NumberOfSections = parameters.NumberOfSections.value_or(CudaAutomaticNumberOfSections(lineLengths[axis]));
     }
     plan.Passes.push_back(pass);
   }
@@ -254,14 +254,14 @@ MakeSmootherPower(double sigmaInPixels, size_t length)
   return { std::pow(poles.RealPole, static_cast<double>(length)), pair.real(), pair.imag() };
 }
 
-BlockLayout
-MakeBlockLayout(size_t lineLength, size_t numberOfBlocks)
+SectionLayout
+MakeSectionLayout(size_t lineLength, size_t numberOfSections)
 {
-  return { numberOfBlocks, lineLength / numberOfBlocks, lineLength % numberOfBlocks };
+  return { numberOfSections, lineLength / numberOfSections, lineLength % numberOfSections };
 }
 
-BlockPowers<double>
-MakeBlockPowers(double sigmaInPixels, const BlockLayout & layout)
+SectionPowers<double>
+MakeSectionPowers(double sigmaInPixels, const SectionLayout & layout)
 {
   return { MakeSmootherPower(sigmaInPixels, layout.ShortLength),
            MakeSmootherPower(sigmaInPixels, layout.ShortLength + 1) };

@@ -8,24 +8,24 @@
 
 namespace itk::cuda::partitioned
 {
-/** Fewest pixels of a block of an exactly partitioned line. */
-constexpr size_t MinimumBlockLength = 16;
+/** Fewest pixels of a section of an exactly partitioned line. */
+constexpr size_t MinimumSectionLength = 16;
 
-/** Blocks of a line when the number is chosen automatically: of so many pixels each, up to the number with which the
- * blocks of 16 lines fill a block of threads; for longer lines of so many pixels that a multiprocessor's cache holds
- * the blocks of its threads. */
-constexpr size_t AutomaticBlockLength = 32;
-constexpr size_t AutomaticBlocksInOneLaunch = 64;
-constexpr size_t AutomaticLongBlockLength = 64;
+/** Sections of a line when the number is chosen automatically: of so many pixels each, up to the number with which the
+ * sections of 16 lines fill a block of threads; for longer lines of so many pixels that a multiprocessor's cache holds
+ * the sections of its threads. */
+constexpr size_t AutomaticSectionLength = 32;
+constexpr size_t AutomaticSectionsInOneLaunch = 64;
+constexpr size_t AutomaticLongSectionLength = 64;
 
 /** Bytes of a line's intermediate that a thread keeps in its local memory: 512 float pixels, the lines of the paper's
  * images. The driver reserves this for every thread that the device can hold. */
 constexpr unsigned int LocalIntermediateBytes = 2048;
 
 /** Pixels that a thread loads at once and ahead: many where a thread owns a long stretch and few threads run, fewer
- * where blocks of a line fill the device with threads. */
+ * where sections of a line fill the device with threads. */
 constexpr unsigned int LongStretchBatch = 16;
-constexpr unsigned int BlockBatch = 8;
+constexpr unsigned int SectionBatch = 8;
 
 /** Largest radius of the central pixel's window whose weights travel with the launch; others are uploaded before. */
 constexpr unsigned int InlineRadius = 255;
@@ -33,10 +33,10 @@ constexpr unsigned int InlineRadius = 255;
 /** Largest block of threads of the exact partition. */
 constexpr unsigned int MaximumThreads = 1024;
 
-/** Threads of a block where a line's blocks are more than fit in one. */
+/** Threads of a block where a line's sections are more than fit in one. */
 constexpr unsigned int SplitThreads = 128;
 
-/** Longest block of a line that such a thread copies to shared memory, in pixels: 256 bytes; and the pixels from one
+/** Longest section of a line that such a thread copies to shared memory, in pixels: 256 bytes; and the pixels from one
  * copy to the next, odd so that the threads of a warp meet in no bank. SplitThreads of them stay below the 48 KB that
  * every device grants without being asked. */
 template <typename T>
@@ -44,17 +44,17 @@ constexpr size_t TileLength = 256 / sizeof(T);
 template <typename T>
 constexpr size_t TilePitch = TileLength<T> + 1;
 
-/** Pixels of such a block, where lines lie beside each other, and blocks of contiguous lines that are loaded at once
- * and ahead. */
+/** Pixels of such a section, where lines lie beside each other, and sections of contiguous lines that are loaded at
+ * once and ahead. */
 constexpr unsigned int TileBatch = 16;
 constexpr unsigned int RowBatch = 4;
 
 constexpr unsigned int WarpSize = 32;
 
-/** Blocks whose states a thread of the scan loads at once and ahead. */
+/** Sections whose states a thread of the scan loads at once and ahead. */
 constexpr unsigned int ScanBatch = 8;
 
-/** Threads of a block of the scan over a line's blocks. */
+/** Threads of a block of the scan over a line's sections. */
 constexpr unsigned int ScanThreads = 64;
 
 /** Where the driver ends long kernels, a launch has at most so many pixels; of the one-way partition, of so many lines,

@@ -61,7 +61,8 @@ GetPlanarOffset(const PlanarImage<T> & image, const PixelRun & run, size_t i)
 
 template <typename TRaw, typename TPlanar, typename TIndex>
 __global__ void
-__launch_bounds__(threadsPerBlock) SpreadKernel(const TRaw * __restrict__ raw, PlanarImage<TPlanar> image, PixelRun run)
+__launch_bounds__(threadsPerBlock)
+  InterleavedToPlanarKernel(const TRaw * __restrict__ raw, PlanarImage<TPlanar> image, PixelRun run)
 {
   const size_t step = size_t{ gridDim.x } * pixelsPerTile;
   for (size_t tile = size_t{ blockIdx.x } * pixelsPerTile; tile < run.NumberOfPixels; tile += step)
@@ -96,7 +97,7 @@ __launch_bounds__(threadsPerBlock) SpreadKernel(const TRaw * __restrict__ raw, P
 template <typename TRaw, typename TPlanar, typename TIndex>
 __global__ void
 __launch_bounds__(threadsPerBlock)
-  CollectKernel(TRaw * __restrict__ raw, PlanarImage<const TPlanar> image, PixelRun run)
+  PlanarToInterleavedKernel(TRaw * __restrict__ raw, PlanarImage<const TPlanar> image, PixelRun run)
 {
   const size_t step = size_t{ gridDim.x } * pixelsPerTile;
   for (size_t tile = size_t{ blockIdx.x } * pixelsPerTile; tile < run.NumberOfPixels; tile += step)
@@ -173,23 +174,23 @@ GetGrid(size_t numberOfPixels)
 
 template <typename TRaw, typename TPlanar>
 void
-Spread(const void * raw, const DeviceView & planar, const PixelRun & run, cudaStream_t stream)
+InterleavedToPlanar(const void * raw, const DeviceView & planar, const PixelRun & run, cudaStream_t stream)
 {
   const auto   image = MakePlanarImage<TPlanar>(planar);
   const auto * pixels = static_cast<const TRaw *>(raw);
-  const auto   kernel =
-    FitsIn32Bits(planar, run) ? SpreadKernel<TRaw, TPlanar, uint32_t> : SpreadKernel<TRaw, TPlanar, uint64_t>;
+  const auto   kernel = FitsIn32Bits(planar, run) ? InterleavedToPlanarKernel<TRaw, TPlanar, uint32_t>
+                                                  : InterleavedToPlanarKernel<TRaw, TPlanar, uint64_t>;
   ITK_CUDA_CALL(LaunchKernel(kernel, GetGrid(run.NumberOfPixels), threadsPerBlock, 0, stream, pixels, image, run));
 }
 
 template <typename TRaw, typename TPlanar>
 void
-Collect(const DeviceView & planar, const PixelRun & run, void * raw, cudaStream_t stream)
+PlanarToInterleaved(const DeviceView & planar, const PixelRun & run, void * raw, cudaStream_t stream)
 {
   const auto image = MakePlanarImage<const TPlanar>(planar);
   auto *     pixels = static_cast<TRaw *>(raw);
-  const auto kernel =
-    FitsIn32Bits(planar, run) ? CollectKernel<TRaw, TPlanar, uint32_t> : CollectKernel<TRaw, TPlanar, uint64_t>;
+  const auto kernel = FitsIn32Bits(planar, run) ? PlanarToInterleavedKernel<TRaw, TPlanar, uint32_t>
+                                                : PlanarToInterleavedKernel<TRaw, TPlanar, uint64_t>;
   ITK_CUDA_CALL(LaunchKernel(kernel, GetGrid(run.NumberOfPixels), threadsPerBlock, 0, stream, pixels, image, run));
 }
 } // namespace
@@ -211,11 +212,11 @@ ConvertToPlanar(const void *       raw,
     using RawType = decltype(component);
     if (planar.ComponentType == CudaComponentType::Double)
     {
-      Spread<RawType, double>(raw, planar, run, stream);
+      InterleavedToPlanar<RawType, double>(raw, planar, run, stream);
     }
     else
     {
-      Spread<RawType, float>(raw, planar, run, stream);
+      InterleavedToPlanar<RawType, float>(raw, planar, run, stream);
     }
   });
 }
@@ -237,11 +238,11 @@ ConvertFromPlanar(const DeviceView & planar,
     using RawType = decltype(component);
     if (planar.ComponentType == CudaComponentType::Double)
     {
-      Collect<RawType, double>(planar, run, raw, stream);
+      PlanarToInterleaved<RawType, double>(planar, run, raw, stream);
     }
     else
     {
-      Collect<RawType, float>(planar, run, raw, stream);
+      PlanarToInterleaved<RawType, float>(planar, run, raw, stream);
     }
   });
 }

@@ -19,26 +19,26 @@ namespace itk::cuda
 struct LineBundle
 {
   size_t Offset;
-  size_t LineStride; // from pixel to pixel of a line
-  size_t LaneStride; // from line to line
-  size_t Lanes;
+  size_t LineStride;         // from pixel to pixel of a line
+  size_t StrideBetweenLines; // from line to line
+  size_t NumberOfLines;
   size_t Length;
 
-  /** Calls f(lane, n, position in the view), in the order of memory. */
+  /** Calls f(line, n, position in the view), in the order of memory. */
   template <typename TFunction>
   void
   ForEachPixel(const TFunction & f) const
   {
-    const bool   linesOuter = LineStride <= LaneStride;
-    const size_t outerCount = linesOuter ? Lanes : Length;
-    const size_t innerCount = linesOuter ? Length : Lanes;
+    const bool   linesOuter = LineStride <= StrideBetweenLines;
+    const size_t outerCount = linesOuter ? NumberOfLines : Length;
+    const size_t innerCount = linesOuter ? Length : NumberOfLines;
     for (size_t outer = 0; outer < outerCount; ++outer)
     {
       for (size_t inner = 0; inner < innerCount; ++inner)
       {
-        const size_t lane = linesOuter ? outer : inner;
+        const size_t line = linesOuter ? outer : inner;
         const size_t n = linesOuter ? inner : outer;
-        f(lane, n, Offset + lane * LaneStride + n * LineStride);
+        f(line, n, Offset + line * StrideBetweenLines + n * LineStride);
       }
     }
   }
@@ -48,13 +48,13 @@ struct LineBundle
 class LineBundles
 {
 public:
-  LineBundles(const CudaImageView & view, unsigned int axis, size_t maximumLanes)
+  LineBundles(const CudaImageView & view, unsigned int axis, size_t maximumLines)
     : m_Axis(axis)
-    , m_LaneAxis(axis == 0 ? 1 : 0)
-    , m_MaximumLanes(maximumLanes)
+    , m_BundleAxis(axis == 0 ? 1 : 0)
+    , m_MaximumLines(maximumLines)
     , m_Components(view.NumberOfComponents)
     , m_Size(view.Size)
-    , m_BundlesPerRow((view.Size[m_LaneAxis] + maximumLanes - 1) / maximumLanes)
+    , m_BundlesPerRow((view.Size[m_BundleAxis] + maximumLines - 1) / maximumLines)
   {}
 
   size_t
@@ -63,7 +63,7 @@ public:
     size_t count = m_BundlesPerRow * m_Components;
     for (unsigned int d = 0; d < CudaImageView::MaximumDimension; ++d)
     {
-      count *= d == m_Axis || d == m_LaneAxis ? 1 : m_Size[d];
+      count *= d == m_Axis || d == m_BundleAxis ? 1 : m_Size[d];
     }
     return count;
   }
@@ -71,30 +71,30 @@ public:
   LineBundle
   Get(const CudaImageView & view, size_t index) const
   {
-    const size_t firstLane = index % m_BundlesPerRow * m_MaximumLanes;
+    const size_t firstLine = index % m_BundlesPerRow * m_MaximumLines;
     index /= m_BundlesPerRow;
     LineBundle bundle{};
-    bundle.Offset = index % m_Components + firstLane * view.Stride[m_LaneAxis];
+    bundle.Offset = index % m_Components + firstLine * view.Stride[m_BundleAxis];
     index /= m_Components;
     for (unsigned int d = 0; d < CudaImageView::MaximumDimension; ++d)
     {
-      if (d != m_Axis && d != m_LaneAxis)
+      if (d != m_Axis && d != m_BundleAxis)
       {
         bundle.Offset += index % m_Size[d] * view.Stride[d];
         index /= m_Size[d];
       }
     }
     bundle.LineStride = view.Stride[m_Axis];
-    bundle.LaneStride = view.Stride[m_LaneAxis];
-    bundle.Lanes = std::min(m_MaximumLanes, m_Size[m_LaneAxis] - firstLane);
+    bundle.StrideBetweenLines = view.Stride[m_BundleAxis];
+    bundle.NumberOfLines = std::min(m_MaximumLines, m_Size[m_BundleAxis] - firstLine);
     bundle.Length = m_Size[m_Axis];
     return bundle;
   }
 
 private:
   unsigned int                                        m_Axis;
-  unsigned int                                        m_LaneAxis;
-  size_t                                              m_MaximumLanes;
+  unsigned int                                        m_BundleAxis;
+  size_t                                              m_MaximumLines;
   size_t                                              m_Components;
   std::array<size_t, CudaImageView::MaximumDimension> m_Size;
   size_t                                              m_BundlesPerRow;

@@ -26,7 +26,7 @@ IsPinned(const void * address)
 bool
 PinnedTransfer::Suits(const TransferJob & job)
 {
-  const HostRuns & runs = job.GetRuns();
+  const StridedByteStream & runs = job.GetByteStream();
   return runs.GetRunSize() >= minimumRun && IsPinned(runs.GetFirstByte()) && IsPinned(runs.GetLastByte());
 }
 
@@ -61,9 +61,9 @@ PinnedTransfer::Run()
 void
 PinnedTransfer::CopyBytes(size_t batch, size_t begin, size_t end)
 {
-  const HostRuns & runs = m_Job.GetRuns();
-  const size_t     step = runs.GetStep();
-  const size_t     run = runs.GetRunSize();
+  const StridedByteStream & runs = m_Job.GetByteStream();
+  const size_t              step = runs.GetStep();
+  const size_t              run = runs.GetRunSize();
   for (size_t position = begin; position < end;)
   {
     const size_t index = position / step;
@@ -93,11 +93,11 @@ PinnedTransfer::CopyBytes(size_t batch, size_t begin, size_t end)
 void
 PinnedTransfer::CopyRuns(char * host, char * device, size_t numberOfRuns)
 {
-  const HostRuns & runs = m_Job.GetRuns();
-  const bool       upload = m_Job.IsUpload();
-  const size_t     hostPitch = runs.GetFirstStride();
-  const size_t     devicePitch = runs.GetStep();
-  const size_t     run = runs.GetRunSize();
+  const StridedByteStream & runs = m_Job.GetByteStream();
+  const bool                upload = m_Job.IsUpload();
+  const size_t              hostPitch = runs.GetFirstStride();
+  const size_t              devicePitch = runs.GetStep();
+  const size_t              run = runs.GetRunSize();
   if (numberOfRuns > 1 && hostPitch <= maximumPitch && devicePitch <= maximumPitch)
   {
     ITK_CUDA_CALL(cudaMemcpy2DAsync(upload ? device : host,

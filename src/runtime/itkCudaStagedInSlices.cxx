@@ -89,7 +89,8 @@ StagedInSlices::Download(unsigned int worker)
     const StagingSlot & slot = m_Slots[slice.ChunkIndex];
     slot.Copied->Synchronize();
     const char * const memory = static_cast<const char *>(slot.Memory.GetPointer());
-    m_Job.GetRuns().Scatter(memory + (slice.Begin - this->GetChunks()[slice.ChunkIndex].Begin), slice.Begin, slice.End);
+    m_Job.GetByteStream().Scatter(
+      memory + (slice.Begin - this->GetChunks()[slice.ChunkIndex].Begin), slice.Begin, slice.End);
     this->CountDone(worker, slice.End - slice.Begin);
   }
 }

@@ -99,7 +99,7 @@ StagedPerThread::Empty(StagingSlot & slot)
   slot.Copied->Synchronize();
   if (!m_Job.IsUpload())
   {
-    m_Job.GetRuns().Scatter(
+    m_Job.GetByteStream().Scatter(
       static_cast<const char *>(slot.Memory.GetPointer()), slot.Pending->Begin, slot.Pending->End);
   }
   slot.Pending.reset();

@@ -18,8 +18,8 @@ constexpr size_t progressStep = 64 * mebibyte;
 // of several processors: 30 MB take 0.9 to 1.1 ms instead of 1.6. Smaller ones take longer (smoothing 256^2 0.11 ms
 // instead of 0.08); larger ones use the same slots so often that the caches save the way to memory (copies of 200 MB
 // alone: 4.2 ms instead of 4.6).
-constexpr size_t minimumPastCache = 2 * mebibyte;
-constexpr size_t maximumPastCache = 64 * mebibyte;
+constexpr size_t minimumBypassingCache = 2 * mebibyte;
+constexpr size_t maximumBypassingCache = 64 * mebibyte;
 } // namespace
 
 void
@@ -91,8 +91,9 @@ void
 StagedTransfer::Gather(const StagingSlot & slot, const Chunk & chunk, size_t begin, size_t end) const
 {
   const size_t bytes = m_Job.GetLayout().NumberOfBytes;
-  const bool   pastCache = bytes >= minimumPastCache && bytes <= maximumPastCache;
-  m_Job.GetRuns().Gather(static_cast<char *>(slot.Memory.GetPointer()) + (begin - chunk.Begin), begin, end, pastCache);
+  const bool   bypassCache = bytes >= minimumBypassingCache && bytes <= maximumBypassingCache;
+  m_Job.GetByteStream().Gather(
+    static_cast<char *>(slot.Memory.GetPointer()) + (begin - chunk.Begin), begin, end, bypassCache);
 }
 
 void

@@ -19,7 +19,7 @@ TransferJob::TransferJob(TransferDirection        direction,
   , m_Progress(progress)
   , m_Groups(groups)
   , m_Layout(MakeTransferLayout(host, device))
-  , m_Runs(host, m_Layout.Pitch)
+  , m_ByteStream(host, m_Layout.Pitch)
   , m_Raw(m_Layout.Direct ? 0 : m_Layout.BatchSize, staging.GetContext())
   , m_BytesToSend(this->GetNumberOfGroups())
 {

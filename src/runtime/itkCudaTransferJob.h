@@ -6,8 +6,8 @@
 #include "itkCudaDetailNames.h"
 #include "itkCudaDeviceMemory.h"
 #include "itkCudaDeviceView.h"
-#include "itkCudaHostRuns.h"
 #include "itkCudaStagingChunks.h"
+#include "itkCudaStridedByteStream.h"
 #include "itkCudaTransferLayout.h"
 #include "itkCudaTransferProgress.h"
 
@@ -59,10 +59,10 @@ public:
   }
 
   /** The host image's bytes. */
-  const HostRuns &
-  GetRuns() const
+  const StridedByteStream &
+  GetByteStream() const
   {
-    return m_Runs;
+    return m_ByteStream;
   }
 
   StagingChunks &
@@ -132,7 +132,7 @@ private:
   const TransferProgress & m_Progress;
   const RowGroups &        m_Groups;
   const TransferLayout     m_Layout;
-  const HostRuns           m_Runs;
+  const StridedByteStream  m_ByteStream;
   const DeviceBuffer       m_Raw; // the dense pixels of a batch
 
   std::vector<std::atomic<size_t>> m_BytesToSend; // by group of rows

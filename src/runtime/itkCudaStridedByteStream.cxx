@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "itkCudaHostRuns.h"
+#include "itkCudaStridedByteStream.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -41,10 +41,10 @@ private:
 /** Writes a stream of bytes by stores that leave the caches alone. Eight pages are copied at once, a line of each after
  * the other: the processor then fetches more of what is not in its caches (30 MB, 8 threads of a Xeon: .72 ms in place
  * of .9). */
-class PastCacheWriter
+class NonTemporalWriter
 {
 public:
-  explicit PastCacheWriter(char * to)
+  explicit NonTemporalWriter(char * to)
     : m_To(to)
   {}
 
@@ -128,11 +128,11 @@ private:
   size_t                        m_NumberOfPages{ 0 };
 };
 #else
-using PastCacheWriter = CachedWriter;
+using NonTemporalWriter = CachedWriter;
 #endif
 } // namespace
 
-HostRuns::HostRuns(const CudaImageView & view, size_t pitch)
+StridedByteStream::StridedByteStream(const CudaImageView & view, size_t pitch)
   : m_Data(static_cast<char *>(view.Data))
 {
   const size_t componentSize = CudaComponentSize(view.ComponentType);
@@ -167,8 +167,8 @@ HostRuns::HostRuns(const CudaImageView & view, size_t pitch)
   m_NumberOfRuns = m_RunSize == 0 ? 0 : m_Count[0] * m_Count[1] * m_Count[2] * m_Count[3];
 }
 
-HostRuns::Cursor
-HostRuns::MakeCursor(size_t index) const
+StridedByteStream::Cursor
+StridedByteStream::MakeCursor(size_t index) const
 {
   Cursor cursor{ {}, m_Data };
   for (unsigned int axis = 0; axis < NumberOfAxes; ++axis)
@@ -181,7 +181,7 @@ HostRuns::MakeCursor(size_t index) const
 }
 
 void
-HostRuns::Advance(Cursor & cursor) const
+StridedByteStream::Advance(Cursor & cursor) const
 {
   for (unsigned int axis = 0; axis < NumberOfAxes; ++axis)
   {
@@ -197,7 +197,7 @@ HostRuns::Advance(Cursor & cursor) const
 
 template <typename TCopy>
 void
-HostRuns::VisitRuns(size_t begin, size_t end, TCopy && copy) const
+StridedByteStream::VisitRuns(size_t begin, size_t end, TCopy && copy) const
 {
   if (begin >= end)
   {
@@ -217,7 +217,7 @@ HostRuns::VisitRuns(size_t begin, size_t end, TCopy && copy) const
 
 template <typename TWriter>
 void
-HostRuns::GatherBy(TWriter && writer, size_t begin, size_t end) const
+StridedByteStream::GatherBy(TWriter && writer, size_t begin, size_t end) const
 {
   this->VisitRuns(
     begin, end, [&writer](const char * host, size_t bytes, size_t padding) { writer.Write(host, bytes, padding); });
@@ -225,12 +225,12 @@ HostRuns::GatherBy(TWriter && writer, size_t begin, size_t end) const
 }
 
 void
-HostRuns::Gather(char * to, size_t begin, size_t end, bool pastCache) const
+StridedByteStream::Gather(char * to, size_t begin, size_t end, bool bypassCache) const
 {
   constexpr size_t shortRun = 1024; // bytes; lines of which a part is written past the caches take longer
-  if (pastCache && m_RunSize >= shortRun)
+  if (bypassCache && m_RunSize >= shortRun)
   {
-    this->GatherBy(PastCacheWriter(to), begin, end);
+    this->GatherBy(NonTemporalWriter(to), begin, end);
   }
   else
   {
@@ -239,7 +239,7 @@ HostRuns::Gather(char * to, size_t begin, size_t end, bool pastCache) const
 }
 
 void
-HostRuns::Scatter(const char * from, size_t begin, size_t end) const
+StridedByteStream::Scatter(const char * from, size_t begin, size_t end) const
 {
   this->VisitRuns(begin, end, [&from](char * host, size_t bytes, size_t padding) {
     std::memcpy(host, from, bytes);

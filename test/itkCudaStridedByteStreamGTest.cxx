@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "itkCudaHostRuns.h"
+#include "itkCudaStridedByteStream.h"
 
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@ namespace
 {
 using itk::CudaComponentType;
 using itk::CudaDetail::CudaImageView;
-using itk::cuda::HostRuns;
+using itk::cuda::StridedByteStream;
 
 /** A view of a region of an image that starts at `data`. */
 CudaImageView
@@ -74,50 +74,50 @@ MakeRandomBytes(size_t number, std::mt19937 & random)
 }
 } // namespace
 
-TEST(CudaHostRuns, Whole_image_is_one_run)
+TEST(CudaStridedByteStream, Whole_image_is_one_run)
 {
   std::vector<float>  image(5 * 4 * 3 * 2);
   const CudaImageView view =
     MakeView(image.data(), CudaComponentType::Float, 1, { 5, 4, 3, 2 }, { 0, 0, 0, 0 }, { 5, 4, 3, 2 });
-  const HostRuns runs(view, 0);
+  const StridedByteStream runs(view, 0);
   EXPECT_EQ(runs.GetRunSize(), image.size() * sizeof(float));
   EXPECT_EQ(runs.GetNumberOfBytes(), image.size() * sizeof(float));
   EXPECT_EQ(runs.GetLastByte(), reinterpret_cast<char *>(image.data() + image.size()) - 1);
 }
 
-TEST(CudaHostRuns, Region_of_full_rows_has_a_run_per_slice)
+TEST(CudaStridedByteStream, Region_of_full_rows_has_a_run_per_slice)
 {
   std::vector<short>  image(5 * 4 * 3);
   const CudaImageView view =
     MakeView(image.data(), CudaComponentType::Short, 1, { 5, 4, 3, 1 }, { 0, 1, 0, 0 }, { 5, 2, 3, 1 });
-  const HostRuns runs(view, 0);
+  const StridedByteStream runs(view, 0);
   EXPECT_EQ(runs.GetRunSize(), 5 * 2 * sizeof(short));
   EXPECT_EQ(runs.GetFirstStride(), 5 * 4 * sizeof(short));
   EXPECT_EQ(runs.GetNumberOfEquidistantRuns(0), 3u);
   EXPECT_EQ(runs.GetNumberOfEquidistantRuns(2), 1u);
 }
 
-TEST(CudaHostRuns, Padded_rows_of_a_whole_image_are_equidistant)
+TEST(CudaStridedByteStream, Padded_rows_of_a_whole_image_are_equidistant)
 {
   std::vector<float>  image(5 * 4 * 3);
   const CudaImageView view =
     MakeView(image.data(), CudaComponentType::Float, 1, { 5, 4, 3, 1 }, { 0, 0, 0, 0 }, { 5, 4, 3, 1 });
-  const HostRuns runs(view, 32);
+  const StridedByteStream runs(view, 32);
   EXPECT_EQ(runs.GetRunSize(), 20u);
   EXPECT_EQ(runs.GetStep(), 32u);
   EXPECT_EQ(runs.GetNumberOfEquidistantRuns(0), 12u);
   EXPECT_EQ(runs.GetNumberOfBytes(), 11u * 32 + 20);
 }
 
-TEST(CudaHostRuns, Empty_region_has_no_bytes)
+TEST(CudaStridedByteStream, Empty_region_has_no_bytes)
 {
   float               pixel = 0.0f;
   const CudaImageView view =
     MakeView(&pixel, CudaComponentType::Float, 1, { 1, 1, 1, 1 }, { 0, 0, 0, 0 }, { 1, 0, 1, 1 });
-  EXPECT_EQ(HostRuns(view, 0).GetNumberOfBytes(), 0u);
+  EXPECT_EQ(StridedByteStream(view, 0).GetNumberOfBytes(), 0u);
 }
 
-TEST(CudaHostRuns, Random_regions_agree_with_copies_by_pixel)
+TEST(CudaStridedByteStream, Random_regions_agree_with_copies_by_pixel)
 {
   const unsigned int seed = 20240611;
   RecordProperty("seed", static_cast<int>(seed));
@@ -147,7 +147,7 @@ TEST(CudaHostRuns, Random_regions_agree_with_copies_by_pixel)
     const CudaImageView     view = MakeView(image.data(), type, components, imageSize, start, size);
     const size_t            pitch = draw(0, 1) == 0 ? 0 : (size[0] * pixelSize + 15) / 16 * 16;
 
-    const HostRuns          runs(view, pitch);
+    const StridedByteStream runs(view, pitch);
     const std::vector<char> expected = GatherByPixel(view, pitch);
     ASSERT_EQ(runs.GetNumberOfBytes(), expected.size()) << "trial " << trial << ", seed " << seed;
 
@@ -159,9 +159,9 @@ TEST(CudaHostRuns, Random_regions_agree_with_copies_by_pixel)
     ASSERT_EQ(gathered, expected) << "trial " << trial << ", seed " << seed;
 
     // Scattered to an image of one value, only the region changes.
-    std::vector<char>   other(numberOfBytes, 'y');
-    const CudaImageView target = MakeView(other.data(), type, components, imageSize, start, size);
-    const HostRuns      targetRuns(target, pitch);
+    std::vector<char>       other(numberOfBytes, 'y');
+    const CudaImageView     target = MakeView(other.data(), type, components, imageSize, start, size);
+    const StridedByteStream targetRuns(target, pitch);
     targetRuns.Scatter(expected.data() + cut, cut, expected.size());
     targetRuns.Scatter(expected.data(), 0, cut);
     ASSERT_EQ(GatherByPixel(target, pitch), expected) << "trial " << trial << ", seed " << seed;
@@ -172,7 +172,7 @@ TEST(CudaHostRuns, Random_regions_agree_with_copies_by_pixel)
   }
 }
 
-TEST(CudaHostRuns, Gathered_past_the_caches_the_bytes_are_the_same)
+TEST(CudaStridedByteStream, Gathered_past_the_caches_the_bytes_are_the_same)
 {
   const unsigned int seed = 20261122;
   RecordProperty("seed", static_cast<int>(seed));
@@ -191,9 +191,9 @@ TEST(CudaHostRuns, Gathered_past_the_caches_the_bytes_are_the_same)
     std::vector<char> image = MakeRandomBytes((width + 3) * height, random);
     const auto        view =
       MakeView(image.data(), CudaComponentType::UChar, 1, { width + 3, height, 1, 1 }, {}, { width, height, 1, 1 });
-    const std::string what = "trial " + std::to_string(trial) + ", seed " + std::to_string(seed);
-    const HostRuns    runs(view, pitch);
-    std::vector<char> expected(runs.GetNumberOfBytes());
+    const std::string       what = "trial " + std::to_string(trial) + ", seed " + std::to_string(seed);
+    const StridedByteStream runs(view, pitch);
+    std::vector<char>       expected(runs.GetNumberOfBytes());
     runs.Gather(expected.data(), 0, expected.size());
 
     const size_t      cut = draw(0, expected.size());

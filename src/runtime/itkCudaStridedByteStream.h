@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef itkCudaHostRuns_h
-#define itkCudaHostRuns_h
+#ifndef itkCudaStridedByteStream_h
+#define itkCudaStridedByteStream_h
 
 #include "CudaFiltersExport.h"
 #include "itkCudaDetailImageView.h"
@@ -11,19 +11,19 @@
 
 namespace itk::cuda
 {
-/** \class HostRuns
+/** \class StridedByteStream
  * \brief The pixels of a host view as one stream of bytes.
  *
  * The stream consists of runs of bytes that are adjacent in host memory, as long as the view allows: a row, or the
  * whole image. In the stream, run r starts at byte r * GetStep(); with a pitch every run is a row, and what is between
  * its end and the next one is padding. Needs no GPU.
  */
-class CudaFilters_EXPORT HostRuns
+class CudaFilters_EXPORT StridedByteStream
 {
 public:
   /** \param view rows must be dense if `pitch` is not 0
    * \param pitch bytes from row to row in the stream; 0: no padding anywhere */
-  HostRuns(const CudaImageView & view, size_t pitch);
+  StridedByteStream(const CudaImageView & view, size_t pitch);
 
   /** Bytes of the stream, without padding after the last run. */
   size_t
@@ -76,10 +76,10 @@ public:
     return this->GetRun(m_NumberOfRuns - 1) + m_RunSize - 1;
   }
 
-  /** Copies bytes `begin` to `end` of the stream to `to`; padding is zero. With `pastCache` the processor does not keep
-   * what it writes, which is sooner in memory for a device to read. */
+  /** Copies bytes `begin` to `end` of the stream to `to`; padding is zero. With `bypassCache` the processor does not
+   * keep what it writes, which is sooner in memory for a device to read. */
   void
-  Gather(char * to, size_t begin, size_t end, bool pastCache = false) const;
+  Gather(char * to, size_t begin, size_t end, bool bypassCache = false) const;
 
   /** Copies `from`, bytes `begin` to `end` of the stream, to the image; padding is dropped. */
   void
