@@ -11,8 +11,9 @@
 
 namespace itk::CudaDetail
 {
-/** An image in new memory of the module, whose rows start at multiples of 16 bytes. What lies between rows is zero; the
- * elements are zero if `initialize` is true, else undefined. The work is queued on the calling thread's stream.
+/** An image in new memory of the module, whose rows start at multiples of 16 bytes. The bytes between rows are zero.
+ * The elements are zero if `initialize` is true, and undefined otherwise. The work is queued on the calling thread's
+ * stream.
  * \exception CudaError as CudaDeviceImageMemory::Allocate() */
 CudaFilters_EXPORT CudaDeviceImageView
 CudaAllocateDeviceImage(const std::array<size_t, CudaDeviceImageView::NumberOfAxes> & size,

@@ -10,18 +10,19 @@
 
 namespace itk::CudaDetail
 {
-/** The decision of a filter whose input is a device image: it runs where the input lies. Sets what the backend says of
- * itself. Takes no time.
+/** The decision of a filter whose input is a device image: it runs on the input's device. The backend is set
+ * accordingly; no CUDA call is made.
  * \exception CudaError of kind NotUsable, in words, if the filter asks for the host or for another device */
 CudaFilters_EXPORT void
 CudaSelectDeviceOfImage(CudaFilterBackend & backend, int device);
 
-/** Queues the plan on the calling thread's stream and returns; the output is what CudaRunOnDevice() would give for the
- * same images of the host, to the bit.
+/** Queues the plan on the calling thread's stream and returns. The output has the bits that CudaRunOnDevice() would
+ * give for the same images of the host.
  *
  * Input and output have the same size, and the output as many components for each of the input's as the plan has
  * results. If the plan's only result is image 0, `output` is `input`. The input is overwritten unless the plan was made
- * with KeepInput; then both must be as CudaAllocateDeviceImage() makes them, of the same type, float or double.
+ * with KeepInput. If it is overwritten, input and output must be as CudaAllocateDeviceImage() makes them, of the same
+ * type, float or double.
  * \exception CudaError if the memory has run out, or a CUDA call failed */
 CudaFilters_EXPORT void
 CudaQueueOnDevice(const CudaGaussianPlan & plan, const CudaDeviceImageView & input, const CudaDeviceImageView & output);

@@ -11,9 +11,8 @@
 
 namespace itk::CudaDetail
 {
-/** What becomes of each component on its way from the device: (value + Shift) * Scale, converted to the type of
- * the host image, clamped to its range; NaN becomes 0 in an integer.
- */
+/** What each component becomes on its way from the device: (value + Shift) * Scale, converted to the type of the host
+ * image and clamped to its range. NaN becomes 0 in an integer. */
 struct CudaPixelConversion
 {
   double       Shift{ 0.0 };
@@ -22,15 +21,15 @@ struct CudaPixelConversion
 };
 
 /** Copies host pixels to a whole device image of the same size and number of components, and converts them to its type.
- * On return the host pixels have been read; the last work is queued on the calling thread's stream.
+ * On return the host pixels have been read, and the last work is queued on the calling thread's stream.
  * \exception CudaError, ExceptionObject if the images differ in size, or what `progress` throws */
 CudaFilters_EXPORT void
 CudaUploadToDevice(const CudaImageView &        host,
                    const CudaDeviceImageView &  device,
                    const CudaProgressFunction & progress);
 
-/** Copies pixels of a device image to a host image of the same size and number of components, complete on return. They
- * are converted on the device: what crosses the link is of the host image's type.
+/** Copies pixels of a device image to a host image of the same size and number of components. The host image is
+ * complete on return. Pixels are converted on the device and cross the link in the host image's type.
  * \exception CudaError, also of an earlier kernel that failed; ExceptionObject if the images differ in size; or what
  * `progress` throws */
 CudaFilters_EXPORT void

@@ -14,8 +14,7 @@
 
 namespace itk::CudaDetail
 {
-/** Which backend a filter asks for, which it used, and the decision between them.
- */
+/** Which backend a filter asks for, which it used, and the decision between them. */
 class CudaFilters_EXPORT CudaFilterBackend
 {
 public:
@@ -28,7 +27,7 @@ public:
 
   /** Whether a program asked for ITK's class and got the filter from the object factory. */
   bool IsOverride{ false };
-  /** Why the next run is faster on the host, which Automatic then takes; empty: it is not. */
+  /** Why the next run is expected to be faster on the host, which Automatic then takes; empty if the GPU is. */
   std::string HostPreference;
 
   /** Decides where the run that begins now is done, sets Used and Reason, and returns true for the GPU.
@@ -45,13 +44,13 @@ public:
     return m_SelectedDeviceIndex;
   }
 
-  /** After an error of the device: if its memory ran out and the GPU was not demanded, sets the host as the backend
-   * used and returns true. Else the exception is to go on. */
+  /** To be called after an error of the device. If its memory ran out and the GPU was not demanded, it sets the host as
+   * the backend used and returns true. Otherwise it returns false, and the caller throws the error again. */
   bool
   FallBackToHost(const CudaError & error);
 
-  /** Calls device(deviceIndex) or host(), as SelectDevice() decides; and host() after all if the device runs out of
-   * memory and the GPU was not demanded. */
+  /** Calls device(deviceIndex) or host(), as SelectDevice() decides. If the device runs out of memory and the GPU was
+   * not demanded, host() is called after it. */
   template <typename TDevice, typename THost>
   void
   Run(const char * unsupported, size_t workingSetBytes, const TDevice & device, const THost & host)
@@ -86,8 +85,8 @@ private:
 };
 } // end namespace itk::CudaDetail
 
-/** The methods that every filter of the module has, and the member `m_CudaBackend` behind them. They stand in the class
- * that derives from ITK's, because Python sees only methods of wrapped classes. */
+/** The methods that every filter of the module has, and the member `m_CudaBackend` behind them. The class that derives
+ * from ITK's declares them itself, because Python sees only methods of wrapped classes. */
 #define itkCudaFilterBackendMacro()                                                                                   \
   void SetBackend(itk::CudaFiltersEnums::Backend backend)                                                             \
   {                                                                                                                   \

@@ -27,7 +27,7 @@ MakeCudaProgressFunction(ProcessObject * filter)
   };
 }
 
-/** Lets the output's pixels, if they are to be allocated, come from the module's pool of host memory. */
+/** Lets the output allocate its pixels in the module's pool of host memory. */
 template <typename TImage>
 void
 CudaUsePooledOutput(TImage * output)

@@ -23,19 +23,18 @@ class CudaFilterBackend;
 /** Called from the thread that runs the engine with the share of the work done, 0 to 1. It may throw to abort. */
 using CudaProgressFunction = std::function<void(float)>;
 
-/** Device memory in bytes that RunGaussianPlanOnDevice() needs for these views, at most. */
+/** Largest number of bytes of device memory that RunGaussianPlanOnDevice() needs for these views. */
 CudaFilters_EXPORT size_t
 CudaGaussianWorkingSet(const CudaGaussianPlan & plan, const CudaImageView & input, const CudaImageView & output);
 
-/** Runs the plan's passes over `input` on the host, by the threads of `threader`, and stores the results in `output`:
- * as RunGaussianPlanOnDevice() does on the device, but lines are filtered in double, and only what lies between passes
- * is of the type that the device computes in. Every line is filtered by one thread, so the result does not depend on
- * their number.
+/** Runs the plan's passes over `input` on the host, by the threads of `threader`, and stores the results in `output`.
+ * Lines are filtered in double. Images between passes have the type that the device computes in. One thread filters a
+ * line, so the result does not depend on the number of threads.
  *
- * Input and output may be the same memory if no pass but the first reads the plan's input; so it is in plans of
- * MakeGaussianPlan() for two axes or more whose terms have the same sigmas, and of MakeGaussianLinePlan(). Memory
- * beside input and output: an image of one component for each image of the plan that is written before the last pass
- * and cannot lie in the output. */
+ * Input and output may be the same memory if no pass but the first reads the plan's input. This holds for plans of
+ * MakeGaussianLinePlan(), and for plans of MakeGaussianPlan() for two axes or more whose terms have the same sigmas.
+ * Each image of the plan that is written before the last pass and cannot lie in the output takes memory for one
+ * component. */
 CudaFilters_EXPORT void
 RunGaussianPlanOnHost(const CudaGaussianPlan &     plan,
                       const CudaImageView &        input,
@@ -43,12 +42,12 @@ RunGaussianPlanOnHost(const CudaGaussianPlan &     plan,
                       MultiThreaderBase *          threader,
                       const CudaProgressFunction & progress);
 
-/** Uploads `input`, runs the plan's passes on the device and downloads the results to `output`; complete on return.
- * Input and output have the same size and may be the same memory. For each component of the input the output has as
- * many components as the plan has results.
+/** Uploads `input`, runs the plan's passes on the device and downloads the results to `output`. The output is complete
+ * on return. Input and output have the same size and may be the same memory. For each component of the input the output
+ * has as many components as the plan has results.
  *
- * Passes are computed in float, or in double if either component type is double, int or unsigned int. Results that
- * leave the range of an integer output are clamped to it, others truncated toward zero.
+ * Passes are computed in float, or in double if either component type is double, int or unsigned int. For integer
+ * outputs, results are truncated toward zero and clamped to the type's range.
  *
  * \exception CudaError */
 CudaFilters_EXPORT void
@@ -60,10 +59,9 @@ RunGaussianPlanOnDevice(const CudaGaussianPlan &     plan,
 
 /** RunGaussianPlanOnDevice() on the device that `backend` selected.
  *
- * \return false if the device ran out of memory and the backend lets the filter take the host, which it then says that
- * it used
+ * \return false if the device ran out of memory and the backend allows the host, which it then names as used
  *
- * \exception CudaError that a device ran out of memory if the backend demands it, and all others */
+ * \exception CudaError of a device without memory if the backend demands the GPU, and all other errors */
 CudaFilters_EXPORT bool
 CudaRunOnDevice(const CudaGaussianPlan &     plan,
                 const CudaImageView &        input,
@@ -71,8 +69,9 @@ CudaRunOnDevice(const CudaGaussianPlan &     plan,
                 CudaFilterBackend &          backend,
                 const CudaProgressFunction & progress);
 
-/** Why upload, one pass along `axis` and download take longer than ITK's filter on the host, by measured times for
- * images of so many values (pixels times components); empty if they do not. */
+/** Returns why a single pass along `axis` is expected to be faster on the host than on the GPU with upload and
+ * download, or an empty string if the GPU is expected to win. It compares measured times. `numberOfValues`: pixels
+ * times components. */
 CudaFilters_EXPORT std::string
                    CudaGaussianHostPreference(unsigned int axis, size_t numberOfValues);
 } // end namespace itk::CudaDetail

@@ -12,12 +12,12 @@
 
 namespace itk::CudaDetail
 {
-/** Device memory in bytes that RunGaussianFirPlanOnDevice() needs for these views, at most. */
+/** Largest number of bytes of device memory that RunGaussianFirPlanOnDevice() needs for these views. */
 CudaFilters_EXPORT size_t
 CudaGaussianFirWorkingSet(const CudaGaussianFirPlan & plan, const CudaImageView & input, const CudaImageView & output);
 
-/** Uploads `input`, runs the plan's passes on the device and downloads the part of the result that `output` holds;
- * complete on return. Input and output are different memory.
+/** Uploads `input`, runs the plan's passes on the device and downloads the part of the result that `output` holds. The
+ * output is complete on return. Input and output are different memory.
  *
  * Passes are computed in float, or in double if either component type is double, int or unsigned int or the plan
  * truncates. \exception CudaError */

@@ -18,8 +18,7 @@ enum class CudaLineContinuation : uint8_t
   Periodic
 };
 
-/** Convolves every line of the image along one axis with a symmetric kernel.
- */
+/** Convolves every line of the image along one axis with a symmetric kernel. */
 struct CudaGaussianFirPass
 {
   unsigned int         Axis{ 0 };
@@ -34,18 +33,17 @@ struct CudaGaussianFirPass
   }
 };
 
-/** Passes, one after the other.
- */
+/** Passes, one after the other. */
 struct CudaGaussianFirPlan
 {
   std::vector<CudaGaussianFirPass> Passes;
 
-  /** Every pass sums in double, from the first weight to the last, and truncates its result to an integer: the
-   * arithmetic of itk::DiscreteGaussianImageFilter with integer outputs, bit for bit. Else pixels are summed relative
-   * to the one in the middle, and plainly where that sum is not finite. */
+  /** If true, every pass sums in double, from the first weight to the last, and truncates its result to an integer.
+   * This is the arithmetic of itk::DiscreteGaussianImageFilter with integer outputs, bit for bit. If false, pixels are
+   * summed relative to the one in the middle; where that sum is not finite, the pixels themselves are summed. */
   bool TruncatePasses{ false };
 
-  /** On the device the input is not overwritten, for which two passes or more need an image. */
+  /** On the device the input is not overwritten. Two passes or more then need another image. */
   bool KeepInput{ false };
 
   /** First pixel of the output in the input, along each axis. */

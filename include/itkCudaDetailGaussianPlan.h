@@ -14,10 +14,9 @@ namespace itk::CudaDetail
 {
 /** A recursive approximation of a Gaussian or of one of its derivatives, as a sum of damped oscillations.
  *
- * Half of the kernel, n >= 0 in pixels, is
+ * Its half n >= 0, in pixels, is
  * \f[ h(n) = \mathrm{Re} \sum_j c_j p_j^n, \qquad p_j = e^{(L_j + i W_j)\sigma_{px}^{-1}}, \f]
- * mirrored for n < 0, with a minus sign if `Antisymmetric`.
- */
+ * mirrored for n < 0, with a minus sign if `Antisymmetric`. */
 struct CudaGaussianImpulseResponse
 {
   static constexpr unsigned int MaximumNumberOfPolePairs = 3;
@@ -37,7 +36,7 @@ struct CudaGaussianImpulseResponse
   }
 };
 
-/** Deriche's fourth-order kernel with the constants, normalisation and sign conventions of
+/** Deriche's fourth-order impulse response with the constants, normalisation and sign conventions of
  * itk::RecursiveGaussianImageFilter (Deriche, INRIA RR-1893, 1993; Farneback and Westin, J Math Imaging Vis 26, 2006).
  *
  * Order 0 has sum 1. Orders 1 and 2 respond to a unit ramp with 1 and to n^2/2 with 1, per pixel (not per unit of
@@ -54,16 +53,16 @@ struct CudaGaussianImpulseResponse
 CudaFilters_EXPORT CudaGaussianImpulseResponse
 MakeDericheImpulseResponse(unsigned int order, double sigma, double spacing, bool normalizeAcrossScale);
 
-/** A sixth-order kernel, three pole pairs, with the constants of tools/fit_gaussian_exponentials.py; normalisation,
- * sign conventions, parameters and errors are those of MakeDericheImpulseResponse().
+/** A sixth-order impulse response, three pole pairs, with the constants of tools/fit_gaussian_exponentials.py;
+ * normalisation, sign conventions, parameters and errors are those of MakeDericheImpulseResponse().
  *
  * Order 0 is within 1e-5 of the sampled Gaussian of sum 1, relative to its centre, from 0.5 pixels on. Orders 1 and 2
- * are within 7e-5 and 7e-4 of the largest value of the Gaussian's derivative, plus what sampling it at the pixels
- * costs, which grows quickly below 1.5 pixels. */
+ * are within 7e-5 and 7e-4 of the largest value of the Gaussian's derivative, plus the error of sampling it at the
+ * pixels, which grows quickly below 1.5 pixels. */
 CudaFilters_EXPORT CudaGaussianImpulseResponse
 MakeAccurateImpulseResponse(unsigned int order, double sigma, double spacing, bool normalizeAcrossScale);
 
-/** The kernel of that approximation. */
+/** The impulse response of that approximation. */
 CudaFilters_EXPORT CudaGaussianImpulseResponse
 MakeGaussianImpulseResponse(CudaFiltersEnums::Approximation approximation,
                             unsigned int                    order,
@@ -81,8 +80,7 @@ enum class CudaGaussianCombine : uint8_t
   AddSquareAndRoot // d = sqrt(d + y^2)
 };
 
-/** One result of a line pass. Images are numbered; the plan's input is image 0.
- */
+/** One result of a line pass. Images are numbered; the plan's input is image 0. */
 struct CudaGaussianPassResult
 {
   CudaGaussianImpulseResponse Kernel;
@@ -90,11 +88,10 @@ struct CudaGaussianPassResult
   CudaGaussianCombine         Combine{ CudaGaussianCombine::Store };
 };
 
-/** Filters every line of an image along one axis, with one kernel or with several of the same poles.
+/** Filters every line of an image along one axis, with one impulse response or with several of the same poles.
  *
- * The source is none of the destinations. Along axis 0 there is one result; along the others there are at most three,
- * all of which are stored.
- */
+ * The source is none of the destinations. Along axis 0 there is one result. Along the other axes there are at most
+ * three, and each is stored. */
 struct CudaGaussianLinePass
 {
   unsigned int                        Axis{ 0 };
@@ -102,8 +99,7 @@ struct CudaGaussianLinePass
   std::vector<CudaGaussianPassResult> Results;
 };
 
-/** Line passes, one after the other: all that a Gaussian filter is to its engine.
- */
+/** Line passes, one after the other. The engine knows nothing else of a Gaussian filter. */
 struct CudaGaussianPlan
 {
   unsigned int                      NumberOfImages{ 1 };
@@ -112,8 +108,7 @@ struct CudaGaussianPlan
   std::vector<double>               Rotation; // row-major matrix that is applied to the results' vector; empty: none
 };
 
-/** A product of one-dimensional kernels, along each axis one, by their orders.
- */
+/** A product of one-dimensional impulse responses, one for each axis, given by their orders. */
 struct CudaGaussianTerm
 {
   std::vector<unsigned int> Orders; // by axis
@@ -129,25 +124,25 @@ enum class CudaGaussianOutput : uint8_t
   Norm        // the root of the sum of their squares
 };
 
-/** Standard deviation and spacing along each axis, in physical units.
- */
+/** Standard deviation and spacing along each axis, in physical units. */
 struct CudaGaussianParameters
 {
   std::vector<double> Sigma;
   std::vector<double> Spacing;
   bool                NormalizeAcrossScale{ false };
-  bool                KeepInput{ false }; // image 0 is not used again for other images
+  bool                KeepInput{ false }; // image 0 is never overwritten
 
   CudaFiltersEnums::Approximation Approximation{ CudaFiltersEnums::Approximation::Deriche };
 };
 
 /** The sigmas, by axis, of the gradient's component along axis `component`.
  *
- * With Approximation Deriche they are those of itk::GradientRecursiveGaussianImageFilter. It gives its sigmas to its
- * internal filters and not to the axes: the filter of the derivative has the last sigma, whatever axis it runs along,
- * and the filters that smooth have the others, in the order of the axes that are left. So {1, 8} means: component 0 is
- * the derivative along x with sigma 8, smoothed along y with sigma 1; component 1 is the derivative along y with sigma
- * 8, smoothed along x with sigma 1. With Approximation Accurate, which ITK does not have, sigma i is that of axis i. */
+ * With Approximation Deriche they are those of itk::GradientRecursiveGaussianImageFilter. That class gives its sigmas
+ * to its internal filters, not to the axes. The filter of the derivative has the last sigma, whatever axis it runs
+ * along. The filters that smooth have the other sigmas, in the order of the remaining axes. So {1, 8} means: component
+ * 0 is the derivative along x with sigma 8, smoothed along y with sigma 1; component 1 is the derivative along y with
+ * sigma 8, smoothed along x with sigma 1. With Approximation Accurate, which ITK does not have, sigma i is that of axis
+ * i. */
 CudaFilters_EXPORT std::vector<double>
                    CudaGradientSigmas(const CudaGaussianParameters & parameters, unsigned int component);
 
@@ -160,10 +155,10 @@ MakeGaussianDerivativeTerm(const CudaGaussianParameters & parameters, unsigned i
 CudaFilters_EXPORT std::vector<CudaGaussianTerm>
                    MakeGaussianGradientTerms(const CudaGaussianParameters & parameters);
 
-/** The passes that compute `terms`, from the last axis to the first. Terms that agree in the orders and sigmas along
- * the last axes share these passes, and a pass along any axis but the first gives all the orders that are needed of its
- * source with one sigma, so that each source is read once for each sigma. An image is used again as soon as it has been
- * read for the last time.
+/** The passes that compute `terms`, from the last axis to the first. Terms with the same orders and sigmas along the
+ * last axes share these passes. A pass along any axis but the first gives all orders that are needed of its source with
+ * one sigma: each source is read once for each sigma. An image is used again as soon as it has been read for the last
+ * time.
  *
  * \exception ExceptionObject naming what is out of range: a sigma, a spacing, their number (one to four axes), the
  * number of terms (at least one) or of their orders and sigmas (one for each axis) */
@@ -177,7 +172,7 @@ CudaFilters_EXPORT CudaGaussianPlan
 MakeSmoothingPlan(const CudaGaussianParameters & parameters);
 
 /** The gradient, component i along axis i with the sigmas of CudaGradientSigmas(). `direction`, row after row, is
- * applied to each vector; empty: none is.
+ * applied to each vector; an empty one is not.
  *
  * \exception ExceptionObject also if the matrix has another number of elements than the square of the axes' */
 CudaFilters_EXPORT CudaGaussianPlan
@@ -195,7 +190,7 @@ MakeLaplacianPlan(const CudaGaussianParameters & parameters);
 CudaFilters_EXPORT CudaGaussianPlan
 MakeHessianPlan(const CudaGaussianParameters & parameters);
 
-/** One kernel along one axis.
+/** One impulse response along one axis.
  *
  * \exception ExceptionObject naming the parameter that is out of range */
 CudaFilters_EXPORT CudaGaussianPlan

@@ -11,10 +11,9 @@ namespace itk::CudaDetail
 {
 /** A composite filter of ITK's as an object of its own, for one run on the host.
  *
- * Once a filter of a composite's internal pipeline has thrown (bad parameters, AbortGenerateData), that pipeline passes
- * for being updated and never runs again; an object that lives for one run has no such past. It is made without the
- * object factory, which would return this module's class.
- */
+ * Once a filter inside a composite has thrown (bad parameters, AbortGenerateData), ITK considers the composite's
+ * internal pipeline up to date and never runs it again. A fresh object for each run avoids this. It is made without the
+ * object factory, which would return this module's class. */
 template <typename TSuperclass>
 class ITK_TEMPLATE_EXPORT CudaHostFilter : public TSuperclass
 {

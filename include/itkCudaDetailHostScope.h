@@ -9,8 +9,7 @@ namespace itk::CudaDetail
 {
 /** While one lives, filters that run in the same thread with Backend Automatic run on the host.
  *
- * A composite filter whose own work is on the host opens one around its inner filters. Scopes nest.
- */
+ * A composite filter whose own work is on the host opens one around its inner filters. Scopes nest. */
 class CudaFilters_EXPORT CudaHostScope
 {
 public:

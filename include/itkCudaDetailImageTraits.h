@@ -13,8 +13,7 @@
 
 namespace itk::CudaDetail
 {
-/** The engines' name of a C++ type; IsSupported is false for types that they do not know.
- */
+/** The engines' name of a C++ type. IsSupported is false for types that the engines do not know. */
 template <typename T>
 struct CudaComponentTraits
 {
@@ -41,10 +40,9 @@ template <> struct CudaComponentTraits<float>          : CudaSupportedComponent<
 template <> struct CudaComponentTraits<double>         : CudaSupportedComponent<CudaComponentType::Double> {};
 // clang-format on
 
-/** The component type of a pixel whose components lie side by side in memory.
+/** The component type of a pixel whose components are adjacent in memory.
  *
- * Scalars, and classes derived from FixedArray: vectors, covariant vectors, colours, symmetric tensors.
- */
+ * Scalars, and classes derived from FixedArray: vectors, covariant vectors, colours, symmetric tensors. */
 template <typename TPixel>
 struct CudaPixelTraits
 {
@@ -59,7 +57,7 @@ public:
   using ComponentType = decltype(GetComponent(static_cast<const TPixel *>(nullptr)));
 };
 
-/** Component type and number of components of a pixel type; Length 0: set for each image. */
+/** Component type and number of components of a pixel type. Length 0: the number is set for each image. */
 template <typename TPixel>
 struct CudaDevicePixelTraits
 {
@@ -84,9 +82,8 @@ struct CudaDevicePixelTraits<VariableLengthVector<TComponent>>
 
 /** Whether the engines can work on images of a type, and on what components.
  *
- * They can on itk::Image and itk::VectorImage, and on classes derived from them, of at most four dimensions. Image
- * adaptors compute pixels on access and hold none.
- */
+ * The engines can work on itk::Image and itk::VectorImage, and on classes derived from them, of at most four
+ * dimensions. Image adaptors compute pixels on access and hold none. */
 template <typename TImage>
 struct CudaImageTraits
 {
@@ -130,7 +127,7 @@ MakeCudaImageShape(const typename TImage::RegionType & region, size_t numberOfCo
   return view;
 }
 
-/** As whole.IsInside(part), for parts whose end is beyond the largest index as well. */
+/** As whole.IsInside(part), but also right for a part whose end is beyond the largest index. */
 template <unsigned int VDimension>
 bool
 CudaRegionHolds(const ImageRegion<VDimension> & whole, const ImageRegion<VDimension> & part)

@@ -11,11 +11,10 @@
 
 namespace itk::CudaDetail
 {
-/** A region of an image in host memory, as plain data: what a filter hands to an engine.
+/** A region of an image in host memory, as plain data. A filter hands it to an engine.
  *
  * Components of a pixel are adjacent, as in itk::Image and itk::VectorImage. Axes
- * beyond the image's dimension have size 1. The view owns nothing.
- */
+ * beyond the image's dimension have size 1. The view owns nothing. */
 struct CudaImageView
 {
   static constexpr unsigned int MaximumDimension = 4;
@@ -40,7 +39,7 @@ struct CudaImageView
   }
 };
 
-/** Throws unless an output has as many components as a filter gives, which makes `results` of each of the input's.
+/** Throws unless an output has as many components as a filter gives: `results` for each component of the input.
  * \exception ExceptionObject that names both numbers */
 CudaFilters_EXPORT void
 CudaVerifyComponents(size_t inputComponents, size_t results, size_t outputComponents);

@@ -19,18 +19,18 @@ namespace itk::CudaDetail
 {
 class CudaFilterBackend;
 
-/** Device memory in bytes that RunPartitionedGaussianPlanOnDevice() needs for these views, at most. */
+/** Largest number of bytes of device memory that RunPartitionedGaussianPlanOnDevice() needs for these views. */
 CudaFilters_EXPORT size_t
 CudaPartitionedGaussianWorkingSet(const CudaPartitionedGaussianPlan & plan,
                                   const CudaImageView &               input,
                                   const CudaImageView &               output);
 
-/** Uploads `input`, runs the plan's passes on the device and downloads the result to `output`; complete on return.
- * Input and output have the same size and number of components and are different memory.
+/** Uploads `input`, runs the plan's passes on the device and downloads the result to `output`. The output is complete
+ * on return. Input and output have the same size and number of components and are different memory.
  *
- * Passes are computed in float, or in double if either component type is double, int or unsigned int. Results that
- * leave the range of an integer output are clamped to it, others truncated toward zero; NaN becomes 0 there. `progress`
- * is called from the calling thread with the share of the work done, 0 to 1, and may throw to abort.
+ * Passes are computed in float, or in double if either component type is double, int or unsigned int. For integer
+ * outputs, results are truncated toward zero and clamped to the type's range, and NaN becomes 0. `progress` is called
+ * from the calling thread with the share of the work done, 0 to 1, and may throw to abort.
  * \exception CudaError */
 CudaFilters_EXPORT void
 RunPartitionedGaussianPlanOnDevice(const CudaPartitionedGaussianPlan & plan,
@@ -47,8 +47,8 @@ CudaRunOnDevice(const CudaPartitionedGaussianPlan & plan,
                 CudaFilterBackend &                 backend,
                 const std::function<void(float)> &  progress);
 
-/** The same on the host, by the threads of `threader`. Every line is filtered by one thread, so the result does not
- * depend on their number. */
+/** The same on the host, by the threads of `threader`. One thread filters a line, so the result does not depend on the
+ * number of threads. */
 CudaFilters_EXPORT void
 RunPartitionedGaussianPlanOnHost(const CudaPartitionedGaussianPlan & plan,
                                  const CudaImageView &               input,

@@ -9,14 +9,13 @@ namespace itk::CudaDetail
 {
 /** Pixel container whose memory comes from CudaHostMemoryPool.
  *
- * Blocks too small for the pool, and elements with a destructor, are allocated as in the superclass; what is imported
- * is treated as there. Elements that can be copied as bytes hold what the memory held, as numbers do, unless value
- * initialisation is asked for: constructors of tensors or colours would write zeros that the filter overwrites, by one
- * thread. The container may outlive the filter that made it, and everything else but the process.
+ * Blocks too small for the pool, and elements with a destructor, are allocated as in the superclass. Imported memory is
+ * treated as there. Elements that can be copied as bytes are not initialised unless value initialisation is asked for:
+ * constructors of tensors or colours would write zeros by one thread, and the filter would overwrite them. The
+ * container may live until the process ends.
  *
- * As pooled memory is no array of `new`, whoever takes it over with ContainerManageMemoryOff() must hand it back with
- * CudaHostMemoryPool::Release() instead of `delete[]`.
- */
+ * Pooled memory was not made by `new[]`. Whoever takes it over with ContainerManageMemoryOff() must hand it back with
+ * CudaHostMemoryPool::Release(), not with `delete[]`. */
 template <typename TElementIdentifier, typename TElement>
 class ITK_TEMPLATE_EXPORT CudaPixelContainer : public ImportImageContainer<TElementIdentifier, TElement>
 {
@@ -45,9 +44,9 @@ protected:
   DeallocateManagedMemory() override;
 };
 
-/** Gives `output` a CudaPixelContainer for the pixels of `region`, so that its Allocate() takes pooled memory. A
- * container that has room for them already stays: it may be grafted, imported or shared by the user. For Image and
- * VectorImage; other image types are left as they are. */
+/** Gives `output` a CudaPixelContainer for the pixels of `region`. Its Allocate() then takes pooled memory. A container
+ * that already has room for the pixels stays: it may be grafted, imported or shared by the user. This holds for Image
+ * and VectorImage; other image types are left as they are. */
 template <typename TImage>
 void
 CudaUsePooledPixelContainer(TImage * output, const typename TImage::RegionType & region);

@@ -10,12 +10,13 @@
 
 namespace itk::CudaDetail
 {
-/** \exception ExceptionObject naming a parameter that cannot be, its value and what would be right. */
+/** \exception ExceptionObject that names a parameter out of range, its value and what would be right. */
 CudaFilters_EXPORT void
 VerifyCudaRegionSnakeParameters(const CudaRegionSnakeParameters & parameters);
 
-/** Segments the image on the host by at most `numberOfThreads` threads; the result does not depend on their number.
- * \exception ExceptionObject for input that cannot be segmented, naming what would be right. */
+/** Segments the image on the host by at most `numberOfThreads` threads. The result does not depend on the number of
+ * threads.
+ * \exception ExceptionObject that says why the input cannot be segmented, and what would be right. */
 CudaFilters_EXPORT CudaRegionSnakeResult
 CudaRegionSnakeOnHost(const CudaRegionSnakeInput &      input,
                       const CudaRegionSnakeParameters & parameters,

@@ -12,8 +12,8 @@
 
 namespace itk::CudaDetail
 {
-/** Columns where the rows y = 0 to height - 1 enter and leave the polygon: crossings of row y are Columns[First[y]] to
- * Columns[First[y + 1] - 1], in ascending order, even in number. */
+/** Columns where the rows y = 0 to height - 1 enter and leave the polygon. The crossings of row y are Columns[First[y]]
+ * to Columns[First[y + 1] - 1]. They ascend, and their number is even. */
 struct CudaSnakeRowSpans
 {
   std::vector<size_t>  First;
@@ -25,8 +25,7 @@ struct CudaSnakeRowSpans
 CudaFilters_EXPORT CudaSnakeRowSpans
 ComputeCudaSnakeRowSpans(const CudaSnakePolygon & polygon, int32_t height);
 
-/** Whether no two edges of the polygon meet but at the node they share. The time is that of sorting the
- * nodes. */
+/** Whether two edges of the polygon meet at the node they share only. It takes the time of sorting the nodes. */
 CudaFilters_EXPORT bool
 CudaSnakePolygonIsSimple(const CudaSnakePolygon & polygon);
 } // end namespace itk::CudaDetail

@@ -11,8 +11,7 @@
 
 namespace itk::CudaDetail
 {
-/** Writes the label image of a polygon: `Inside` between the columns of its row spans, `Outside` elsewhere.
- */
+/** Writes the label image of a polygon: `Inside` between the columns of its row spans, `Outside` elsewhere. */
 template <typename TPixel>
 struct CudaSnakeLabels
 {
@@ -21,8 +20,8 @@ struct CudaSnakeLabels
   TPixel                    Inside;
   TPixel                    Outside;
 
-  /** Writes the rows firstRow to endRow - 1 of the image that begins at `pixels`. A run does not end with its row: rows
-   * without the target are one run with what lies around them. */
+  /** Writes the rows firstRow to endRow - 1 of the image that begins at `pixels`. A run of equal labels goes on over
+   * the ends of rows. */
   void
   WriteRows(TPixel * pixels, size_t firstRow, size_t endRow) const
   {
@@ -47,7 +46,7 @@ struct CudaSnakeLabels
   Write(TPixel * pixels, MultiThreaderBase & threader) const
   {
     const size_t rows = Spans.First.size() - 1;
-    // A few for each thread, as some begin late.
+    // Several for each thread, because some threads begin late.
     const size_t pieces = std::min(rows, size_t{ 4 } * threader.GetNumberOfWorkUnits());
     threader.ParallelizeArray(
       0,

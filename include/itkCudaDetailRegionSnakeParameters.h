@@ -14,8 +14,7 @@
 
 namespace itk::CudaDetail
 {
-/** All parameters of the snake; see CudaRegionSnakeImageFilter for their meaning.
- */
+/** All parameters of the snake; see CudaRegionSnakeImageFilter for their meaning. */
 struct CudaRegionSnakeParameters
 {
   std::optional<CudaFiltersEnums::NoiseLaw> NoiseLaw; // has to be set
@@ -33,8 +32,7 @@ struct CudaRegionSnakeParameters
   uint64_t MinimumRegionSize{ 16 };
 };
 
-/** What is segmented: an image, and optionally where to look and where to start. Nothing is owned.
- */
+/** The image to segment, and optionally where to look and where to start. The struct owns nothing. */
 struct CudaRegionSnakeInput
 {
   CudaImageView            Image;                   // UChar, UShort, Short or Float; two axes, one component
@@ -44,8 +42,7 @@ struct CudaRegionSnakeInput
   const CudaImageView *    StartMask{ nullptr };    // UChar of the image's size: the start is where it is not 0
 };
 
-/** The polygon of a level and its sums, as an observer sees them.
- */
+/** The polygon of a level and its sums, as an observer sees them. */
 struct CudaRegionSnakeState
 {
   const CudaRegionSnakeStep & Step;
@@ -54,13 +51,12 @@ struct CudaRegionSnakeState
   uint64_t                    SumOfSquares;
 };
 
-/** Called from the thread that runs the engine. No call changes the result.
- */
+/** Called from the thread that runs the engine. No call changes the result. */
 struct CudaRegionSnakeObserver
 {
-  /** After every entry of the record; attach it only if needed, since it brings the polygon to the host each time. */
+  /** Called after every entry of the record. Attach it only if needed: it copies the polygon to the host each time. */
   std::function<void(const CudaRegionSnakeState &)> Step;
-  /** At level changes, with the share of the work done, and in between about ten times a second. Returns whether to go
+  /** Called with the share of the work done, at each new level and about ten times a second. Returns whether to go
    * on. */
   std::function<bool(float)> Progress;
 };

@@ -9,8 +9,8 @@
 
 #include <type_traits>
 
-// What stands for ITK's recursive Gaussian filters as the superclass of filters of device images: their parameters with
-// their defaults, and no pixels.
+// Superclasses of filters of device images. They have the parameters and defaults of ITK's recursive Gaussian filters,
+// and touch no pixels.
 
 namespace itk
 {
@@ -152,8 +152,9 @@ private:
 /** \class CudaDeviceSmoothingGaussianFilter
  * \brief With a sigma for each axis, and InPlace (default off), as SmoothingRecursiveGaussianImageFilter.
  *
- * With InPlace on the input is released, as by ITK's class. Its memory is used if the image alone holds it, if it is
- * the module's own, and if input and output are of the same type; else new memory is taken.
+ * With InPlace on, the filter releases its input, as ITK's class does. The output takes the input's memory if only the
+ * image holds it, if it is the module's own, and if input and output are of the same type. Otherwise the output takes
+ * new memory.
  * \ingroup CudaFilters
  */
 template <typename TInputImage, typename TOutputImage>
@@ -249,7 +250,7 @@ private:
   GaussianOrderEnum m_Order{ GaussianOrderEnum::ZeroOrder };
 };
 
-/** ITK's filter where the images are the host's, and what stands for it where one of them is a device image.
+/** ITK's filter for images of the host; its substitute above if one of the images is a device image.
  * \ingroup CudaFilters */
 template <typename TInputImage,
           typename TOutputImage,

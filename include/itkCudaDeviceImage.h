@@ -15,9 +15,9 @@ namespace itk
  * \brief Image in the memory of a GPU.
  *
  * It takes part in pipelines as any image of ITK: regions, spacing, origin and direction, Graft(), ReleaseData() and
- * DisconnectPipeline() are ImageBase's. What it lacks is access to its pixels from the host: there is no GetPixel(), no
- * buffer pointer, no iterator. A filter of ITK that reads pixels does not compile with it, so pixels that are not
- * there can never be read. CudaUploadImageFilter and CudaDownloadImageFilter copy from and to images of the host.
+ * DisconnectPipeline() are ImageBase's. The host has no access to its pixels: there is no GetPixel(), no buffer
+ * pointer, no iterator. A filter of ITK that reads pixels does not compile with it. CudaUploadImageFilter and
+ * CudaDownloadImageFilter copy from and to images of the host.
  *
  * Pixels are scalars, classes derived from FixedArray (Vector, CovariantVector, SymmetricSecondRankTensor, RGBPixel,
  * RGBAPixel), or VariableLengthVector, which makes the image the counterpart of a VectorImage: its length is set by
@@ -25,8 +25,8 @@ namespace itk
  * float or double. Images have one to four dimensions.
  *
  * The memory is planar, one volume for each component, and its rows start at multiples of 16 bytes. It comes from the
- * module's pool or from CudaFiltersConfiguration::SetDeviceMemoryResource(). Images that were grafted share it, and the
- * last one frees it, behind all work that uses it (CudaDeviceImageMemory). Filters queue their work and return; what
+ * module's pool or from CudaFiltersConfiguration::SetDeviceMemoryResource(). Grafted images share the memory. The last
+ * of them frees it, after all work that uses it (CudaDeviceImageMemory). Filters queue their work and return. Work that
  * reads the image waits on the device, and Synchronize() waits on the host.
  *
  * \code
@@ -37,7 +37,7 @@ namespace itk
  * std::cout << image->GetDeviceIndex() << std::endl;
  * \endcode
  *
- * Without a usable GPU the class compiles and works but for Allocate(), which throws CudaError with the reason.
+ * Without a usable GPU the class compiles and works, except that Allocate() throws CudaError with the reason.
  *
  * \sa CudaDeviceImageFromPointer
  * \ingroup CudaFilters
@@ -76,8 +76,8 @@ public:
   itkNewMacro(Self);
   itkTypeMacro(CudaDeviceImage, ImageBase);
 
-  /** Takes memory for the buffered region on the device that SetDeviceIndex() named; what the image held before is
-   * dropped first. The pixels are zero if `initialize` is true, else undefined.
+  /** Takes memory for the buffered region on the device that SetDeviceIndex() named. The image drops its earlier memory
+   * first. The pixels are zero if `initialize` is true, else undefined.
    * \exception CudaError with the reason if the device cannot be used or has too little memory; the image holds no
    * memory then
    * \exception ExceptionObject if the number of components is 0 */
@@ -96,8 +96,8 @@ public:
   unsigned int
   GetNumberOfComponentsPerPixel() const override;
 
-  /** For pixels of VariableLengthVector; it holds from the next Allocate() on. Other pixels have the number of their
-   * type, and nothing happens, as in Image. */
+  /** For pixels of VariableLengthVector, from the next Allocate() on. For other pixels the type decides, and the call
+   * does nothing, as in Image. */
   void
   SetNumberOfComponentsPerPixel(unsigned int number) override;
 
@@ -124,7 +124,7 @@ public:
     return m_View;
   }
 
-  /** The pixels of `region` in device memory. `name`: of the image in the exception; its class where there is none.
+  /** The pixels of `region` in device memory. The exception calls the image `name`, or by its class if there is none.
    * \exception ExceptionObject if the image does not hold them: if it was released, was not allocated, or its regions
    * or components have changed since */
   CudaDeviceImageView
@@ -178,7 +178,7 @@ public:
 
 namespace CudaDetail
 {
-/** Device images hold no pixels of the host: filters take another way with them. */
+/** Device images hold no pixels of the host: filters treat them separately. */
 template <typename TPixel, unsigned int VDimension>
 struct CudaImageTraits<CudaDeviceImage<TPixel, VDimension>>
 {
@@ -190,16 +190,15 @@ struct CudaImageTraits<CudaDeviceImage<TPixel, VDimension>>
 };
 } // namespace CudaDetail
 
-/** A device image of somebody else's device memory, without a copy.
+/** A device image on device memory of the caller, without a copy.
  *
  * `pointer` points to the first pixel of `region`; rows, slices and volumes follow each other without gaps, and each
  * component of the pixels is a volume of its own behind the one before. `geometry` gives spacing, origin, direction and
- * the largest possible region; null: spacing 1, origin 0 and `region`. A copy of `owner`, which may be any object that
- * keeps the memory alive, is kept as long as an image holds the memory. `device` is -1 for that of
+ * the largest possible region; null: spacing 1, origin 0 and `region`. `owner` may be any object that keeps the memory
+ * alive. A copy of it is kept as long as an image holds the memory. `device` is -1 for that of
  * CudaFiltersConfiguration.
  *
- * The memory may still be written by work on CUDA's default stream; CudaDeviceImageMemory::Adopt() says the rest. No
- * filter writes to it.
+ * Work on CUDA's default stream may still write the memory; see CudaDeviceImageMemory::Adopt(). No filter writes to it.
  *
  * An `itk::CudaImage` of RTK becomes a device image that holds it:
    \code

@@ -14,11 +14,11 @@ namespace itk
 /** \class CudaDeviceImageMemory
  * \brief Device memory that images share, and the order of the work on it.
  *
- * Work on a GPU is queued on streams. The memory knows which streams wrote it and read it: a reader comes after the
- * last write, and the memory is freed after the last reader. A filter calls Wait() before it queues work that
- * reads, and MarkRead() behind that work; WaitToWrite() and MarkWritten() around work that writes. None of them waits
- * on the host. On the stream where the memory was allocated, which is the calling thread's own, they do nothing at all,
- * because the stream's order is enough.
+ * Work on a GPU is queued on streams. The memory knows which streams wrote it and read it. Reads come after the last
+ * write, and the memory is freed after the last read. A filter calls Wait() before it queues work that reads the
+ * memory, and MarkRead() after it. For work that writes it calls WaitToWrite() and MarkWritten(). None of these
+ * functions waits on the host. On the stream where the memory was allocated, which is the calling thread's own, they do
+ * nothing, because the stream's order is enough.
  *
  * A stream is the value of a `cudaStream_t` of the memory's device. 0 and 1 are CUDA's default stream, 2 is the calling
  * thread's default stream.
@@ -44,7 +44,7 @@ public:
   using ReleaseFunction = std::function<void()>;
   using StreamType = uintptr_t;
 
-  /** For Publish(): a consumer that promises nothing about its streams. */
+  /** For Publish(): a consumer whose streams are unknown. */
   static constexpr StreamType UnknownStream = UINTPTR_MAX;
 
   /** Memory of the module's pool, or of the program's resource
@@ -54,13 +54,13 @@ public:
   static Pointer
   Allocate(size_t bytes, int device);
 
-  /** Memory of somebody else's, `bytes` at `data` on `device`. `release` is called once, when the last holder has
-   * dropped the memory and the work on it that was marked has ended; the host waits for that work. `release` must not
-   * throw; what it throws is dropped.
+  /** Memory of the caller, `bytes` at `data` on `device`. `release` is called once, when the last holder has dropped
+   * the memory and the work on it that was marked has ended; the host waits for that work. `release` must not throw; an
+   * exception is dropped.
    *
-   * The owner may go on using the memory on the default stream: each read of the module comes after the work that the
-   * default stream, and all streams that CUDA synchronises with it, have got by then. For work on another stream the
-   * owner calls MarkWritten() with it.
+   * The owner may go on using the memory on the default stream. Each read of the module comes after the work that was
+   * queued before it on the default stream and on all streams that CUDA synchronises with it. For work on another
+   * stream the owner calls MarkWritten() with that stream.
    * \exception CudaError of kind NotUsable with the reason if the device cannot be used
    * \exception ExceptionObject if `data` is null and `bytes` is not 0; `release` is not called then */
   static Pointer
@@ -92,15 +92,15 @@ public:
     return m_Device;
   }
 
-  /** Whether nobody outside of the module knows the memory: it is neither adopted nor published. */
+  /** Whether the memory is known to the module only: it is neither adopted nor published. */
   virtual bool
   IsPrivate() const = 0;
 
-  /** Makes later work of the stream wait for all that wrote the memory. \exception CudaError */
+  /** Makes later work of the stream wait for all work that wrote the memory. \exception CudaError */
   virtual void
   Wait(StreamType stream) const = 0;
 
-  /** As Wait(), and for all that read it. \exception CudaError */
+  /** As Wait(), and also for all work that read it. \exception CudaError */
   virtual void
   WaitToWrite(StreamType stream) const = 0;
 
@@ -112,13 +112,13 @@ public:
   virtual void
   MarkWritten(StreamType stream) noexcept = 0;
 
-  /** The memory is handed to somebody whom the module cannot see, and who uses it on `stream` after all that wrote it.
-   * Each later use by the module comes after the default stream's work. If `stream` is not the default stream the
-   * memory is freed after all work of the device, for which the host then waits. \exception CudaError */
+  /** Hands the memory to a user outside the module, who uses it on `stream` after all work that wrote it. Each later
+   * use by the module comes after the default stream's work. If `stream` is not the default stream, the memory is freed
+   * after all work of the device, and the host waits for that work. \exception CudaError */
   virtual void
   Publish(StreamType stream) = 0;
 
-  /** Waits on the host until all that wrote the memory is done. On the stream where the memory was allocated this
+  /** Waits on the host until all work that wrote the memory is done. On the stream where the memory was allocated this
    * includes later work of the same thread.
    * \exception CudaError if that work failed, or any work before it */
   virtual void

@@ -11,9 +11,9 @@
 namespace itk
 {
 /** \struct CudaDeviceImageView
- * \brief A region of an image in device memory, with the memory: what a filter of device images hands to an engine.
+ * \brief A region of an image in device memory, with the memory.
  *
- * Planar: each component of the pixels is a volume of its own. Axes beyond the image's dimension have size 1.
+ * It is planar: each component of the pixels is a volume of its own. Axes beyond the image's dimension have size 1.
  *
  * \ingroup CudaFilters
  */

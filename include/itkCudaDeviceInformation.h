@@ -8,7 +8,7 @@
 namespace itk
 {
 /** \struct CudaDeviceInformation
- * \brief What is known of one GPU.
+ * \brief Properties of one GPU, and whether it can be used.
  * \ingroup CudaFilters
  */
 struct CudaDeviceInformation

@@ -6,28 +6,28 @@
 
 namespace itk
 {
-/** Gives `bytes` of memory on `device` for work that comes after all that `stream`, a cudaStream_t, has got; nullptr if
- * memory has run out. See CudaDeviceMemoryResource. */
+/** Returns `bytes` of memory on `device`, or nullptr if memory has run out. Work that is queued on `stream`, a
+ * cudaStream_t, from now on may use it. See CudaDeviceMemoryResource. */
 using CudaAllocateFunction = void * (*)(size_t bytes, int device, void * stream, void * context);
 
-/** Takes back what the other function gave for the same bytes, device and stream. Work that `stream` has got may still
- * use the memory. See CudaDeviceMemoryResource. */
+/** Takes back what the other function returned for the same bytes, device and stream. Work already queued on `stream`
+ * may still use the memory. See CudaDeviceMemoryResource. */
 using CudaReleaseFunction = void (*)(void * pointer, size_t bytes, int device, void * stream, void * context);
 
 /** \struct CudaDeviceMemoryResource
  * \brief Where the device memory of the filters comes from, for CudaFiltersConfiguration::SetDeviceMemoryResource().
  *
- * Both functions are called from any thread, several at once, with `device` as the current device, once for each buffer
- * of a run. They are ordered by the stream: the memory is first used by work that is queued on the stream after the
- * allocation, and used last by work that was queued on it before the release. The stream is one of the module's, which
- * are never destroyed, or that of whoever called.
+ * The functions are called once for each buffer of a run, from any thread, several at the same time, with `device` as
+ * the current device. The stream orders them: the memory is first used by work that is queued on the stream after the
+ * allocation, and last by work that was queued on it before the release. The stream is one of the module's, which are
+ * never destroyed, or the caller's.
  *
- * Memory must begin at a multiple of `Alignment` bytes; else the filter throws an exception. If memory has run out, the
- * filter runs on the host (Backend Automatic) or throws CudaError of kind OutOfMemory (Backend Cuda): Allocate returns
- * nullptr or throws then. Release must not throw; what it throws is dropped.
+ * Memory must begin at a multiple of `Alignment` bytes; else the filter throws an exception. If memory has run out,
+ * Allocate returns nullptr or throws. The filter then runs on the host (Backend Automatic) or throws CudaError of kind
+ * OutOfMemory (Backend Cuda). Release must not throw; what it throws is dropped.
  *
- * A buffer goes back to the resource that it came from, also where another one has been set since. The functions and
- * `Context` must therefore be there until all filters that ran with them have ended: between runs the filters hold no
+ * A buffer goes back to the resource that it came from, even if another resource has been set since. The functions and
+ * `Context` must therefore exist until all filters that ran with them have ended. Between runs the filters hold no
  * device memory. In a process forked from one that used CUDA nothing is released.
  *
  * With the memory of the RAPIDS memory manager (RMM; versions in which a resource has no function of this name call it

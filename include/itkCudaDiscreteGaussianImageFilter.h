@@ -20,13 +20,15 @@ namespace itk
  * images between the axes (default: the end value repeats). It streams as its superclass does.
  *
  * On the GPU, images of float, char and short types with float outputs are summed in float, relative to each pixel's
- * own value, all others in double; they are within 1e-6 of the largest absolute pixel value of the superclass's result.
- * Integer outputs are the superclass's to the bit: it truncates after every axis, and so does this filter.
+ * own value; all others are summed in double. The result differs from the superclass's by at most 1e-6 of the largest
+ * absolute pixel value. Integer outputs have the superclass's bits, because this filter truncates after every axis as
+ * the superclass does.
  *
- * Backend says where to compute: Automatic (default) takes the GPU if one is usable, the types are supported and two
- * images fit into its memory, else the superclass on the host; Cuda throws CudaError instead of falling back; Host is
- * the superclass. Boundary conditions supported on the GPU: zero-flux Neumann; constant, for scalar pixels; periodic,
- * for whole images wider than the kernel. Others run on the host, and so does FilterDimensionality 0, which copies.
+ * Backend says where to compute. Automatic (default) takes the GPU if one is usable, the types are supported, and two
+ * images fit into its memory; otherwise the superclass runs on the host. Cuda throws CudaError instead of falling back.
+ * Host is the superclass. The GPU supports these boundary conditions: zero-flux Neumann; constant, for scalar pixels;
+ * periodic, for whole images wider than the kernel. Other boundary conditions run on the host, and so does
+ * FilterDimensionality 0, which copies the image.
  *
  * A pixel costs two to four floating-point operations for each weight of the kernels.
  *
@@ -73,8 +75,8 @@ protected:
 
   using RegionType = typename TInputImage::RegionType;
 
-  /** The plan for the output's requested region, and the region of the input that it reads; `unsupported` is why the
-   * device cannot do it, or nullptr. */
+  /** The plan for the output's requested region. It sets the region of the input that it reads, and `unsupported` to
+   * the reason why the device cannot run it, or to nullptr. */
   CudaDetail::CudaGaussianFirPlan
   MakePlan(RegionType & inputRegion, const char *& unsupported) const;
 

@@ -46,7 +46,7 @@ CudaDiscreteGaussianImageFilter<TInputImage, TOutputImage>::SetContinuation(
   CudaDetail::CudaGaussianFirPass &      pass,
   const ImageBoundaryCondition<TImage> * condition)
 {
-  // Derived classes may do otherwise: only these classes themselves are known.
+  // Classes derived from these may behave differently, so the types must be equal.
   const std::type_info & type = typeid(*condition);
   if (type == typeid(ZeroFluxNeumannBoundaryCondition<TImage>))
   {
@@ -88,7 +88,7 @@ CudaDiscreteGaussianImageFilter<TInputImage, TOutputImage>::MakePlan(RegionType 
 
   typename RegionType::SizeType radius;
   radius.Fill(0);
-  // As in the superclass the last axis comes first, and the input's boundary condition holds for it.
+  // As in the superclass the last axis comes first, and the input's boundary condition applies to it.
   for (unsigned int axis = dimensionality; axis-- > 0 && !unsupported;)
   {
     CudaDetail::CudaGaussianFirPass pass = this->MakePass(axis);

@@ -32,15 +32,14 @@ struct CudaHostImageOf
  * with the same pixels. Where the component types differ the pixels are converted on the device, and the link
  * carries the output's type. A float image leaves as unsigned char at a quarter of the cost.
  *
- * A component becomes (value + Shift) * Scale, with Shift 0 and Scale 1 by default; the names are those of
- * ShiftScaleImageFilter. It is computed in float, or in double if either type is double, int or unsigned int. For
- * integer outputs it is then truncated toward zero, or with Rounding Nearest rounded to the nearest integer, halves to
- * the even one, and clamped to the type's range; NaN becomes 0. Rounding says nothing about real outputs. Any shift or
- * scale, and rounding, take an image of the output's type on the device for the time of the download.
+ * A component becomes (value + Shift) * Scale, with Shift 0 and Scale 1 by default, as in ShiftScaleImageFilter. It is
+ * computed in float, or in double if either type is double, int or unsigned int. For integer outputs it is then
+ * truncated toward zero; with Rounding Nearest it is rounded to the nearest integer, halves to the even one. It is
+ * clamped to the type's range, and NaN becomes 0. Rounding does not affect real outputs. A shift, a scale or rounding
+ * takes an image of the output's type on the device for the time of the download.
  *
- * The filter streams: it downloads what is requested. The output's memory comes from the module's pool
- * (CudaHostMemoryPool), and its pixels are complete when Update() returns. Until then it waits for the work that makes
- * the input.
+ * The filter streams: it downloads what is requested. The output's memory comes from the module's pool of host memory.
+ * Update() waits for the work that makes the input, and the pixels are complete when it returns.
  *
  * \code
  * using DeviceImageType = itk::CudaDeviceImage<float, 3>;
@@ -80,7 +79,7 @@ public:
   itkNewMacro(Self);
   itkTypeMacro(CudaDownloadImageFilter, ImageToImageFilter);
 
-  /** Added to each component before the scale; default 0. */
+  /** Added to each component before it is multiplied by Scale; default 0. */
   itkSetMacro(Shift, double);
   itkGetConstMacro(Shift, double);
 
@@ -98,7 +97,7 @@ public:
     this->SetRounding(CudaRoundingFromString(name));
   }
 
-  /** As the superclass's. If a filter before this one throws, it calls ResetPipeline(), without which ITK's next
+  /** As the superclass's. If a filter before this one throws, it also calls ResetPipeline(); otherwise ITK's next
    * Update() would do nothing. */
   void
   UpdateOutputData(DataObject * output) override;

@@ -13,16 +13,16 @@ namespace itk
 /** \class CudaError
  * \brief A CUDA call failed, or the GPU that was asked for cannot be used.
  *
- * The description names the call, CUDA's name of the error and its text; where
- * memory ran out also the bytes asked for, the bytes free and the limit in force.
- * The filter that threw can be run again: nothing is left allocated or half set.
+ * The description names the call, CUDA's name of the error and its text. If memory ran out, it also names the bytes
+ * asked for, the bytes free and the limit in force. The filter that threw can be run again: nothing is left allocated
+ * or half set.
  *
  * \ingroup CudaFilters
  */
 class CudaFilters_EXPORT CudaError : public ExceptionObject
 {
 public:
-  /** What kind of failure it was, for callers that react to it. */
+  /** The kind of failure, for callers that react to it. */
   enum class Kind : uint8_t
   {
     NotUsable,   // no driver, driver too old, no device, index out of range, built without CUDA

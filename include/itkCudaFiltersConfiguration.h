@@ -16,26 +16,23 @@ namespace itk
 /** \class CudaFiltersConfiguration
  * \brief Settings and state of the module that hold for the whole process.
  *
- * The filters' own setters come first: a filter whose Backend is Automatic takes
- * the one set here, and a filter whose DeviceIndex is -1 takes the index set here.
- * Until they are set, both are read from the environment variables
- * `ITK_CUDAFILTERS_BACKEND` (automatic, cuda, host; default automatic) and
- * `ITK_CUDAFILTERS_DEVICE` (default 0).
+ * A filter's own setters come first. A filter whose Backend is Automatic takes the backend set here, and a filter whose
+ * DeviceIndex is -1 takes the index set here. Until they are set, backend and index are read from the environment
+ * variables `ITK_CUDAFILTERS_BACKEND` (automatic, cuda, host; default automatic) and `ITK_CUDAFILTERS_DEVICE` (default
+ * 0).
  *
  * With `ITK_CUDAFILTERS_SYNCHRONOUS=1` in the environment each filter waits for its kernels before it downloads its
  * result, and an error says which filter's work failed. Results are the same; filters take some microseconds more.
  *
  * Nothing touches a GPU when the module is loaded. GetDevices() creates no context
- * on any device; IsDeviceUsable() and GetStatus() create one on the device they are
- * about, as the first run of a filter does. No other device gets one: a thread whose
- * current device has no context stays on the device of the filter that it ran, as
- * cudaSetDevice() would create a context there. In a process forked from one that used
- * CUDA no device is usable. All functions may be called from any thread.
+ * on any device; IsDeviceUsable() and GetStatus() create one on the device that they ask, as the first run of a filter
+ * does. No other device gets a context. A thread whose current device has no context therefore stays on the device of
+ * the filter that it ran: cudaSetDevice() would create a context on the other one. In a process forked from one that
+ * used CUDA no device is usable. All functions may be called from any thread.
  *
- * A program that runs filters must not call cudaDeviceReset(): streams and memory that
- * the module keeps for reuse would be gone, and the next filter would use them. Nor may
- * it unload this library by dlclose(): objects of the module, and tasks of ITK's threads
- * that have not begun, would call code that is no longer there.
+ * A program that runs filters must not call cudaDeviceReset(): the next filter would use streams and memory that are
+ * gone. It must not unload this library by dlclose(): objects of the module, and tasks of ITK's threads that have not
+ * begun, would call code that is gone.
  *
  * \ingroup CudaFilters
  */
@@ -69,12 +66,12 @@ public:
   GetDeviceMemoryLimit();
 
 #ifndef ITK_WRAPPING_PARSER
-  /** All device memory comes from these functions of the caller's from now on, instead of from the module's own pool,
-   * which may keep memory until ReleaseMemory(); nullptr for both: from the pool again. `context` is handed to both.
-   * CudaDeviceMemoryResource says what they are to do, with examples. The limit and the counts of bytes in use hold as
-   * before. How much memory is available is then the limit without the bytes in use, and without a limit the filters
-   * just try, because only the caller knows what there is. Without CUDA the functions are kept and never called. Not in
-   * Python.
+  /** From now on all device memory comes from these functions of the caller instead of the module's own pool, which may
+   * keep memory until ReleaseMemory(). With nullptr for both functions the pool is used again. `context` is handed to
+   * each call. CudaDeviceMemoryResource says what the functions must do, with examples. The limit and the counts of
+   * bytes in use hold as before. The memory that counts as available is then the limit minus the bytes in use. Without
+   * a limit the filters just try, because only the caller knows how much memory there is. Without CUDA the functions
+   * are kept and never called. Python does not have this method.
    * \exception ExceptionObject if one function is given and the other is not. */
   static void
   SetDeviceMemoryResource(CudaAllocateFunction allocate, CudaReleaseFunction release, void * context = nullptr);
@@ -82,21 +79,21 @@ public:
   GetDeviceMemoryResource();
 #endif
 
-  /** Largest number of bytes of host memory kept for reuse by later outputs and transfers once they are free. The
-   * default is an eighth of the machine's memory, of the memory limit of the process's control group, or of any group
-   * above it, or of the limit of the process's address space (RLIMIT_AS), whichever is least, and 8 GiB at most; these
-   * are read once, when first needed. Memory of outputs also goes back once it has not been used for
-   * CudaHostMemoryPool::MaximumIdleTime; the page-locked memory of transfers, some 64 MiB for each that ran at once, is
-   * kept. Memory in use by images is never counted nor limited. A smaller limit takes effect when memory is next
-   * released, or by ReleaseMemory(). */
+  /** Largest number of bytes of free host memory that is kept for later outputs and transfers. The default is an eighth
+   * of the least of: the machine's memory, the memory limits of the process's control group and of the groups above it,
+   * and the limit of the process's address space (RLIMIT_AS); at most 8 GiB. These are read once, when first needed.
+   * Memory of outputs also goes back when it has been free for 5 seconds. Page-locked memory of transfers is kept: some
+   * 64 MiB for each transfer that ran at the same time. Memory that images use is neither counted nor limited. A
+   * smaller limit takes effect when memory is next released, or by ReleaseMemory(). */
   static void
   SetHostCacheLimit(size_t bytes);
   static size_t
   GetHostCacheLimit();
 
-  /** Threads that copy between ordinary and pinned memory, the calling one and others of ITK's thread pool; 0
-   * (default): ITK's global default number of threads, at most 16, which is also what the get method then returns.
-   * Uploads take at most 8. Filters that run at once share them. The number does not change any result. */
+  /** Number of threads that copy between ordinary and pinned memory: the calling thread and others of ITK's thread
+   * pool. 0 (default) stands for ITK's global default number of threads, at most 16, and the get method then returns
+   * that number. Uploads take at most 8. Filters that run at the same time share the threads. The number does not
+   * change any result. */
   static void
   SetNumberOfTransferThreads(unsigned int number);
   static unsigned int
@@ -113,9 +110,9 @@ public:
   static int
   GetRequiredDriverVersion();
 
-  /** GPUs of this machine, usable or not; empty without a driver or when built without CUDA. `Usable` is the verdict of
-   * the compute capability, and for a device that this process has used, whether it still can; IsDeviceUsable() tries
-   * the device. */
+  /** GPUs of this machine, usable or not; empty without a driver or when built without CUDA. `Usable` says whether the
+   * compute capability suffices and, for a device that this process has used, whether it still works. IsDeviceUsable()
+   * tries the device. */
   static std::vector<CudaDeviceInformation>
   GetDevices();
 
@@ -125,12 +122,12 @@ public:
   static bool
   IsDeviceUsable(int deviceIndex, std::string & reason);
 
-  /** What was found, in a few lines: devices, memory, driver found and needed, the backend that Automatic takes and
-   * why. */
+  /** A few lines about devices, memory, the driver found and needed, and the backend that Automatic takes, with the
+   * reason. */
   static std::string
   GetStatus();
 
-  /** Bytes this module holds: device memory in use and pinned memory in use (not counting what is kept for reuse). */
+  /** Bytes of device memory and of pinned memory that this module uses, without what is kept for reuse. */
   static size_t
   GetDeviceBytesInUse();
   static size_t

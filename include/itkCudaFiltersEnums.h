@@ -22,9 +22,8 @@ namespace itk
 class CudaFiltersEnums
 {
 public:
-  /** Where a filter computes. `Automatic` takes the GPU when one is usable, the
-   * pixel type is supported and the working set fits, else the host. `Cuda`
-   * never falls back: it throws. `Host` never touches the GPU. */
+  /** Where a filter computes. `Automatic` takes the GPU if one is usable, the pixel type is supported and the working
+   * set fits; otherwise it takes the host. `Cuda` throws instead of falling back. `Host` never touches the GPU. */
   enum class Backend : uint8_t
   {
     Automatic,
@@ -32,8 +31,8 @@ public:
     Host
   };
 
-  /** The exponentials that recursive filters take for the Gaussian. `Deriche`: two pairs, with the constants of ITK's
-   * recursive filters, and their results. `Accurate`: three pairs, fitted to the Gaussian and its first two
+  /** The exponentials by which recursive filters approximate the Gaussian. `Deriche`: two pairs, with the constants of
+   * ITK's recursive filters, and their results. `Accurate`: three pairs, fitted to the Gaussian and its first two
    * derivatives. */
   enum class Approximation : uint8_t
   {
@@ -41,7 +40,8 @@ public:
     Accurate
   };
 
-  /** Distribution of the pixels of each of the two regions of CudaRegionSnakeImageFilter; CudaNoiseLaws() has more. */
+  /** Distribution of the pixels of each of the two regions of CudaRegionSnakeImageFilter; CudaNoiseLaws() describes
+   * each law. */
   enum class NoiseLaw : uint8_t
   {
     Gaussian,               // each region has its own mean and variance

@@ -18,14 +18,14 @@ class CudaGaussianOverrideAccess;
 /** \class CudaGaussianImageFilterBase
  * \brief One of ITK's recursive Gaussian filters, as the superclass of the filter that computes the same on a GPU.
  *
- * It adds Approximation (default Deriche), Backend (default Automatic), DeviceIndex (default -1, which is the
- * configuration's), and what became of them, BackendUsed and BackendReason; CudaRecursiveGaussianImageFilter says what
- * they mean. A subclass makes the plan. All else is done here: the plan runs on the device, or on ITK's threads where
- * the approximation is not TSuperclass's, or TSuperclass itself runs.
+ * It adds Approximation (default Deriche), Backend (default Automatic) and DeviceIndex (default -1, the
+ * configuration's). BackendUsed and BackendReason say where the last run computed, and why there.
+ * CudaRecursiveGaussianImageFilter explains these parameters. A subclass makes the plan; this class does the rest. The
+ * plan runs on the device. On the host TSuperclass runs; if it does not have the approximation, the plan runs on ITK's
+ * threads.
  *
- * Where input and output are CudaDeviceImage, TSuperclass holds the parameters alone (CudaGaussianSuperclass). The plan
- * is queued on the device where the input lies, for the whole image, and Update() returns; there is no fallback to the
- * host.
+ * Where input and output are CudaDeviceImage, TSuperclass only holds the parameters (CudaGaussianSuperclass). The plan
+ * is queued for the whole image on the input's device, and Update() returns. There is no fallback to the host.
  *
  * Parameters that the input's spacing or size make impossible are refused before the input's source runs.
  *
@@ -96,8 +96,8 @@ protected:
   CudaGaussianImageFilterBase() = default;
   ~CudaGaussianImageFilterBase() override = default;
 
-  /** What the engines do for this filter. Throws for parameters out of range. The input has its information then, but
-   * not always its pixels; it is called for images that the engines support only. */
+  /** The engines' work for this filter. It throws for parameters out of range. It is called for images that the engines
+   * support only, and when the input has its information, but not always its pixels. */
   virtual CudaDetail::CudaGaussianPlan
   MakePlan() const = 0;
 
@@ -105,20 +105,21 @@ protected:
   CudaDetail::CudaGaussianParameters
   MakeParameters() const;
 
-  /** Throws unless the input's lines have the four pixels that ITK's recursive filters demand; here, along all axes. */
+  /** Throws unless the input's lines along all axes have the four pixels that ITK's recursive filters demand. */
   virtual void
   VerifyLineLengths() const;
 
-  /** Gives `filter`, which is new, the parameters of this one; here, Sigma and NormalizeAcrossScale. */
+  /** Gives a new `filter` the parameters of this one. This class copies Sigma and NormalizeAcrossScale. */
   virtual void
   CopyParametersTo(TSuperclass & filter) const;
 
-  /** Runs TSuperclass on the host; if it is a composite, as a new object (CudaHostFilter), because ITK's composites do
-   * not run again after an exception. */
+  /** Runs TSuperclass on the host. A composite runs as a new object (CudaHostFilter), because ITK's composites do not
+   * run again after an exception. */
   virtual void
   GenerateDataBySuperclass();
 
-  /** Why TSuperclass on the host is faster for a filter that is one of a chain; empty: it is not. */
+  /** Returns why TSuperclass on the host is expected to be faster for a filter in a chain, or an empty string if it is
+   * not. */
   virtual std::string
   GetHostPreference() const
   {
@@ -140,7 +141,7 @@ private:
   using InputTraits = CudaDetail::CudaImageTraits<InputImageType>;
   using OutputTraits = CudaDetail::CudaImageTraits<OutputImageType>;
 
-  /** ITK's filter along one axis has no pipeline inside: it runs again after exceptions, and streams. */
+  /** ITK's filter along one axis has no pipeline inside. It runs again after exceptions, and it streams. */
   static constexpr bool IsComposite =
     !std::is_base_of_v<RecursiveSeparableImageFilter<InputImageType, OutputImageType>, TSuperclass>;
   static constexpr bool IsOnDevice = CudaIsDeviceImage<InputImageType>::value;

@@ -79,7 +79,7 @@ CudaGaussianImageFilterBase<TSuperclass>::GenerateHostImage()
 {
   const bool isSuperclassHost = m_Approximation == CudaFiltersEnums::Approximation::Deriche;
 
-  // Before anything else, so that a filter that runs in place does not hand the input's empty memory to its output.
+  // This comes first: a filter that runs in place would otherwise hand the input's empty memory to its output.
   CudaDetail::CudaVerifyBufferedRegion(this->GetInput(), this->GetOutput()->GetRequestedRegion());
   if constexpr (AreImagesSupported)
   {

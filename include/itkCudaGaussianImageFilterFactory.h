@@ -12,19 +12,19 @@ namespace itk
  *
  * While the factory is registered, `New()` of ITK's RecursiveGaussian, SmoothingRecursiveGaussian,
  * GradientRecursiveGaussian, GradientMagnitudeRecursiveGaussian, LaplacianRecursiveGaussian, HessianRecursiveGaussian
- * and DiscreteGaussianImageFilter returns the class of the same name that begins with Cuda. They are subclasses, so the
- * program goes on unchanged; filters that exist already stay what they are. Where they compute, say their Backend,
- * CudaFiltersConfiguration and the environment variable `ITK_CUDAFILTERS_BACKEND`.
+ * and DiscreteGaussianImageFilter returns the class of the same name that begins with Cuda. They are subclasses: the
+ * program needs no change. Filters that exist already stay what they are. Backend, CudaFiltersConfiguration and the
+ * environment variable `ITK_CUDAFILTERS_BACKEND` say where they compute.
  *
- * Overridden are images of two and three dimensions with pixels of unsigned char, short, unsigned short, int, float and
- * double; outputs of the same type, float and double; for gradients covariant vectors, for Hessians symmetric tensors
- * of float and double. In four dimensions only outputs of the input's type, those of the filters inside ITK's
- * composites, and no gradients; not for int. GetClassOverrideDescriptions(), or the program
+ * The factory overrides filters of images of two and three dimensions with pixels of unsigned char, short, unsigned
+ * short, int, float and double. Outputs are of the same type, float or double; gradients are covariant vectors, and
+ * Hessians symmetric tensors, of float or double. In four dimensions it overrides outputs of the input's type, and of
+ * the filters inside ITK's composites; no gradients, and not for int. GetClassOverrideDescriptions(), or the program
  * `itk-cudafilters info --overrides`, lists all. Other instantiations stay ITK's.
  *
- * A CudaRecursiveGaussianImageFilter that was made by the factory, with Backend Automatic, takes the GPU only for
- * images so large that upload, one pass and download are faster than the host: programs and ITK's other filters chain
- * several of these, and each moves the image to the device and back.
+ * A CudaRecursiveGaussianImageFilter that was made by the factory, with Backend Automatic, takes the GPU only for large
+ * images, where upload, one pass and download are faster than the host. Programs and ITK's other filters chain several
+ * single passes, and each of them moves the image to the device and back.
  *
  * The factory can be registered in three ways:
  * - by RegisterFactories();
@@ -59,13 +59,13 @@ public:
   const char *
   GetDescription() const override;
 
-  /** Registers one factory of this class, in front of the others; nothing if there is one. ITK's list of factories is
+  /** Registers one factory of this class, in front of the others, unless one is registered. ITK's list of factories is
    * not protected: no filter should be made in another thread meanwhile. */
   static void
   RegisterFactories();
 
-  /** Takes all factories of this class, however they were registered, from the list; nothing if there is none. The same
-   * holds for other threads. */
+  /** Takes all factories of this class from the list, however they were registered. No filter should be made in another
+   * thread meanwhile. */
   static void
   UnRegisterFactories();
 

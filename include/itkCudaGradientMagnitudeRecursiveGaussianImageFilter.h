@@ -11,13 +11,13 @@ namespace itk
 /** \class CudaGradientMagnitudeRecursiveGaussianImageFilter
  * \brief GradientMagnitudeRecursiveGaussianImageFilter on an NVIDIA GPU: length of the gradient of the smoothed image.
  *
- * The root of the sum of the squares of the derivatives along the axes, in intensity per physical unit. Sigma is in
- * physical units (default 1, must be greater than 0); every axis needs four pixels.
+ * The output is the root of the sum of the squares of the derivatives along the axes, in intensity per physical unit.
+ * Sigma is in physical units (default 1, must be greater than 0); every axis needs four pixels.
  *
- * On the GPU the passes are shared as in CudaGradientRecursiveGaussianImageFilter, and the last ones add the squares.
+ * On the GPU the passes are shared as in CudaGradientRecursiveGaussianImageFilter, and the last passes add the squares.
  *
- * Coefficients, accuracy, conversion to integer types, supported types, and the parameters Approximation, Backend and
- * DeviceIndex: CudaRecursiveGaussianImageFilter.
+ * CudaRecursiveGaussianImageFilter describes coefficients, accuracy, conversion to integer types, supported types, and
+ * the parameters Approximation, Backend and DeviceIndex.
  *
  * \code
  * auto filter = itk::CudaGradientMagnitudeRecursiveGaussianImageFilter<ImageType>::New();

@@ -12,19 +12,19 @@ namespace itk
  *
  * The derivative along each axis is that of the image smoothed along all axes, in intensity per physical unit. With
  * UseImageDirection (on by default) the vectors are turned from the image's axes to physical ones. Each component of a
- * vector image gives one gradient, one after the other. Sigma or SigmaArray are in physical units (default 1, each must
- * be greater than 0); every axis needs four pixels.
+ * vector image gives one gradient; the gradients follow each other. Sigma or SigmaArray are in physical units (default
+ * 1, each must be greater than 0); every axis needs four pixels.
  *
- * Unequal sigmas have the meaning that they have in the superclass, which gives them to its internal filters and not to
- * the axes. With SigmaArray {1, 8} component 0 is the derivative along x with sigma 8, smoothed along y with sigma 1,
- * and component 1 the derivative along y with sigma 8, smoothed along x with sigma 1. With Approximation Accurate,
- * which the superclass does not have, sigma i is that of axis i.
+ * Unequal sigmas mean the same as in the superclass, which gives them to its internal filters, not to the axes. With
+ * SigmaArray {1, 8} component 0 is the derivative along x with sigma 8, smoothed along y with sigma 1, and component 1
+ * the derivative along y with sigma 8, smoothed along x with sigma 1. With Approximation Accurate, which the superclass
+ * does not have, sigma i is that of axis i.
  *
- * On the GPU the passes along the later axes are shared between the derivatives, and those along one axis read their
- * source once for all derivatives: 6 reads of the image and 8 writes in three dimensions.
+ * On the GPU the derivatives share the passes along the later axes, and a pass reads its source once for all
+ * derivatives. In three dimensions the image is read 6 times and written 8 times.
  *
- * Coefficients, accuracy, conversion to integer types, supported types, and the parameters Approximation, Backend and
- * DeviceIndex: CudaRecursiveGaussianImageFilter.
+ * CudaRecursiveGaussianImageFilter describes coefficients, accuracy, conversion to integer types, supported types, and
+ * the parameters Approximation, Backend and DeviceIndex.
  *
  * \code
  * auto filter = itk::CudaGradientRecursiveGaussianImageFilter<ImageType>::New();

@@ -10,14 +10,15 @@ namespace itk
 /** \class CudaHessianRecursiveGaussianImageFilter
  * \brief HessianRecursiveGaussianImageFilter on an NVIDIA GPU: second derivatives of the smoothed image.
  *
- * The symmetric tensor of the second derivatives along pairs of axes, row after row of its upper half, in intensity per
- * squared physical unit. Sigma is in physical units (default 1, must be greater than 0); every axis needs four pixels.
+ * The output is the symmetric tensor of the second derivatives along pairs of axes, row after row of its upper half, in
+ * intensity per squared physical unit. Sigma is in physical units (default 1, must be greater than 0); every axis needs
+ * four pixels.
  *
- * On the GPU the passes are shared as in CudaGradientRecursiveGaussianImageFilter: 10 reads of the image and 15 writes
- * in three dimensions, where one pass after the other for each derivative would take 18 of each.
+ * On the GPU the passes are shared as in CudaGradientRecursiveGaussianImageFilter. In three dimensions the image is
+ * read 10 times and written 15 times; separate passes for each derivative would read and write it 18 times.
  *
- * Coefficients, accuracy, conversion to integer types, supported types, and the parameters Approximation, Backend and
- * DeviceIndex: CudaRecursiveGaussianImageFilter.
+ * CudaRecursiveGaussianImageFilter describes coefficients, accuracy, conversion to integer types, supported types, and
+ * the parameters Approximation, Backend and DeviceIndex.
  *
  * \code
  * auto filter = itk::CudaHessianRecursiveGaussianImageFilter<ImageType>::New();

@@ -10,14 +10,14 @@ namespace itk
 /** \class CudaLaplacianRecursiveGaussianImageFilter
  * \brief LaplacianRecursiveGaussianImageFilter on an NVIDIA GPU: Laplacian of the smoothed image.
  *
- * The sum of the second derivatives along the axes, in intensity per squared physical unit. Sigma is in physical units
- * (default 1, must be greater than 0); every axis needs four pixels.
+ * The output is the sum of the second derivatives along the axes, in intensity per squared physical unit. Sigma is in
+ * physical units (default 1, must be greater than 0); every axis needs four pixels.
  *
- * On the GPU the passes are shared as in CudaGradientRecursiveGaussianImageFilter, and the last ones add the
+ * On the GPU the passes are shared as in CudaGradientRecursiveGaussianImageFilter, and the last passes add the
  * derivatives.
  *
- * Coefficients, accuracy, conversion to integer types, supported types, and the parameters Approximation, Backend and
- * DeviceIndex: CudaRecursiveGaussianImageFilter.
+ * CudaRecursiveGaussianImageFilter describes coefficients, accuracy, conversion to integer types, supported types, and
+ * the parameters Approximation, Backend and DeviceIndex.
  *
  * \code
  * auto filter = itk::CudaLaplacianRecursiveGaussianImageFilter<ImageType>::New();

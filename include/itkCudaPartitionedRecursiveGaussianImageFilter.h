@@ -13,36 +13,36 @@ namespace itk
  * \brief Gaussian smoothing by the recursive filter of Young and van Vliet, with lines divided among GPU threads.
  *
  * Filters every line along every axis by a forward and a backward pass in sequence, each a recursion of order three
- * (Young and van Vliet, Signal Processing 44, 1995). The second pass needs the whole first one, so that a line is the
- * work of one thread; Partition says how it is divided nevertheless:
+ * (Young and van Vliet, Signal Processing 44, 1995). The second pass needs the whole first one: a line is the work of
+ * one thread. Partition says how a line is divided nevertheless:
  * - OneWay: not at all.
  * - TwoWay: into a left half, one central pixel and a right half, concurrently, as published by Lee, Ko and Choe
  * (EURASIP Journal on Image and Video Processing 2014:33). The left half is filtered forward and then backward, the
  * right half backward and then forward; the central pixel is the sum of its neighbours weighted by a Gaussian cut at
- * half of FilterWindow, and stands for the pixels that the halves would have read across it. An approximation: the
- * PSNR against OneWay was 32 to 82 dB on the images of docs/two_way_paper.md.
+ * half of FilterWindow. It replaces the pixels that a half would have read beyond the centre. TwoWay is an
+ * approximation: its PSNR against OneWay was 32 to 82 dB on the images of docs/two_way_paper.md.
  * - Exact (default): into NumberOfBlocks blocks. The states of all blocks are computed at once from their own pixels
- * and combined by a scan; no pixel is treated apart, and the result is OneWay's up to rounding (2e-6 of the largest
- *   absolute pixel value in float).
+ * and combined by a scan. The result is OneWay's up to rounding (2e-6 of the largest absolute pixel value in float).
  *
  * Sigma is measured in the image's physical units (default 1). FilterWindow is the paper's window N, in pixels,
- * whatever the spacing: WindowToSigmaRatio (default 2, which is the paper's sigma = N / 2) relates both, and the one
- * that was set last holds. Below 0.5 pixels the smoothing fades out, and there is none below 0.306 pixels.
+ * whatever the spacing. WindowToSigmaRatio relates window and Sigma (default 2, which is the paper's sigma = N / 2). Of
+ * Sigma and FilterWindow replace each other: the value set last holds. Below a Sigma of 0.5 pixels the smoothing fades
+ * out, and below 0.306 pixels there is none.
  *
  * LineBorders: how the second pass starts at the end of a line. Exact (default) is the line that repeats its last value
  * (Triggs and Sdika, IEEE Transactions on Signal Processing 54, 2006); AsPublished repeats the first pass's last value.
- * Both passes of TwoWay start as published. IntermediateStorage: where a thread keeps the first pass's result, in its
- * local memory (default) or in the image. LinesPerBlock: lines that a block of threads works on, 4, 8, 16 (default), 32
- * or 64. Neither changes the result beyond rounding; on the host they are the lines of a work item, and nothing but
- * that.
+ * TwoWay starts each pass as published. IntermediateStorage says where a thread keeps the first pass's result: in its
+ * local memory (default) or in the image. LinesPerBlock is the number of lines that a block of threads works on: 4, 8,
+ * 16 (default), 32 or 64. Neither parameter changes the result beyond rounding. On the host LinesPerBlock is the number
+ * of lines of a work item.
  *
  * Every axis needs at least four pixels. Images of float, char and short types are computed in float, those of double
  * and int types in double; integer outputs are truncated toward zero and clamped to their range. Constants come out
- * exactly. The output's requested region is always the whole image. A pixel costs about 40 floating-point operations
- * for each axis, whatever Sigma is.
+ * exactly. The filter always computes the whole image. A pixel costs about 40 floating-point operations for each axis,
+ * whatever Sigma is.
  *
- * Backend says where to compute, as in the other filters; the host's implementation is the device's mathematics on
- * ITK's threads.
+ * Backend says where to compute, as in the other filters. The host computes the same formulas as the device, on ITK's
+ * threads.
  *
  * \code
  * auto filter = itk::CudaPartitionedRecursiveGaussianImageFilter<ImageType>::New();
@@ -89,7 +89,7 @@ public:
   SetFilterWindow(double window);
   itkGetConstMacro(FilterWindow, double);
 
-  /** Whether FilterWindow holds, instead of Sigma: whichever was set last. */
+  /** Whether FilterWindow holds instead of Sigma. The one set last holds. */
   itkGetConstMacro(UseFilterWindow, bool);
 
   /** FilterWindow in units of the standard deviation, greater than zero. */
@@ -120,8 +120,8 @@ public:
     this->SetIntermediateStorage(CudaIntermediateStorageFromString(name));
   }
 
-  /** Blocks of every line of an Exact partition: 1 up to a sixteenth of the shortest line's pixels. Setting it switches
-   * AutomaticNumberOfBlocks off. */
+  /** Number of blocks of every line of an Exact partition: 1 up to a sixteenth of the shortest line's pixels. Setting
+   * it switches AutomaticNumberOfBlocks off. */
   void
   SetNumberOfBlocks(SizeValueType number);
   itkGetConstMacro(NumberOfBlocks, SizeValueType);
@@ -154,7 +154,7 @@ protected:
   PrintSelf(std::ostream & os, Indent indent) const override;
 
 private:
-  /** Without the image's spacing. */
+  /** The parameters, without the image's spacing. */
   CudaDetail::CudaPartitionedGaussianParameters
   GetParameters() const;
   CudaDetail::CudaPartitionedGaussianPlan
@@ -163,7 +163,7 @@ private:
   RunOnHost(const CudaDetail::CudaPartitionedGaussianPlan & plan,
             const CudaDetail::CudaImageView &               input,
             const CudaDetail::CudaImageView &               output);
-  /** On the host, for pixel types that no engine knows. */
+  /** Runs on the host, for pixel types that the engines do not know. */
   void
   RunAsDouble(const CudaDetail::CudaPartitionedGaussianPlan & plan);
 

@@ -16,26 +16,26 @@ namespace itk
  * superclass: Sigma in the image's physical units (default 1, must be greater than 0), Direction (default 0), Order,
  * NormalizeAcrossScale. A line needs at least four pixels and continues beyond its ends with its edge values.
  *
- * Approximation is Deriche (default), with the coefficients of the superclass (INRIA RR-1893, 1993), or Accurate, with
- * a third pair of exponentials, fitted to the Gaussian and its derivatives: the impulse response is within 1e-5 of the
- * sampled Gaussian, relative to its centre, from 0.5 pixels on (Deriche: 3e-3), derivatives of Gaussian blobs of a
- * quarter of Sigma's width and at least one pixel are within 2e-4 and 1e-3 of their largest value from 1.5 pixels on
- * (docs/numerics.md). On the host the superclass runs with Deriche; with Accurate this module's own code does, on the
- * superclass's threads, in double.
+ * Approximation is Deriche (default) or Accurate. Deriche has the coefficients of the superclass (INRIA RR-1893, 1993).
+ * Accurate has a third pair of exponentials, fitted to the Gaussian and its derivatives. From 0.5 pixels on its impulse
+ * response is within 1e-5 of the sampled Gaussian, relative to its centre (Deriche: 3e-3). From 1.5 pixels on, first
+ * and second derivatives of Gaussian blobs, whose width is a quarter of Sigma and at least one pixel, are within 2e-4
+ * and 1e-3 of their largest value (docs/numerics.md). On the host, Deriche is the superclass's code; Accurate is this
+ * module's, in double, on the superclass's threads.
  *
- * On the GPU coefficients run in parallel second-order sections that keep float accuracy at every Sigma: the error is
- * below 1e-6, 2e-6 and 5e-6 of the largest absolute pixel value times the kernel's L1 norm for Sigma up to 50, 100 and
- * 500 pixels. Images of float, char and short types are computed in float, those of double and int types in double.
- * Integer outputs are truncated toward zero, as in the superclass; values out of range are clamped.
+ * On the GPU the filter is a sum of second-order sections, which keep float accuracy at every Sigma: the error is below
+ * 1e-6, 2e-6 and 5e-6 of the largest absolute pixel value times the kernel's L1 norm for Sigma up to 50, 100 and 500
+ * pixels. Images of float, char and short types are computed in float, those of double and int types in double. Integer
+ * outputs are truncated toward zero, as in the superclass; values out of range are clamped.
  *
- * Backend says where to compute: Automatic (default) takes the GPU if one is usable, the pixel type is supported and
- * the working set of two to three images fits into its memory, else the superclass on the host; Cuda throws CudaError
- * instead of falling back; Host is the superclass. GetBackendUsed() and GetBackendReason() tell what happened.
- * Supported on the GPU: scalars of 8, 16 and 32 bits, float and double, fixed vectors, colours and tensors of them,
- * VectorImage; 1 to 4 dimensions.
+ * Backend says where to compute. Automatic (default) takes the GPU if one is usable, the pixel type is supported, and
+ * the working set of two to three images fits into its memory; otherwise the superclass runs on the host. Cuda throws
+ * CudaError instead of falling back. Host is the superclass. GetBackendUsed() and GetBackendReason() tell what
+ * happened. Supported on the GPU: scalars of 8, 16 and 32 bits, float and double, fixed vectors, colours and tensors of
+ * them, VectorImage; 1 to 4 dimensions.
  *
- * The image is uploaded and downloaded once. A pixel costs about 45 floating-point operations whatever Sigma is, 65
- * with Accurate.
+ * The image is uploaded and downloaded once. A pixel costs about 45 floating-point operations, whatever Sigma is; with
+ * Accurate 65.
  *
  * \exception ExceptionObject if Approximation is Accurate and the images are of a type that the GPU does not support
  *

@@ -24,8 +24,8 @@ template <typename TInputImage, typename TOutputImage>
 void
 CudaRecursiveGaussianImageFilter<TInputImage, TOutputImage>::VerifyLineLengths() const
 {
-  // With the texts of ITK's class, which looks when its input has run. It takes whole lines along Direction, so that
-  // the requested region makes none shorter, and lines along other axes may have any length.
+  // The texts are those of ITK's class, which checks after its input has run. The filter takes whole lines along
+  // Direction: the requested region makes none of them shorter. Lines along other axes may have any length.
   const unsigned int axis = this->GetDirection();
   if (axis >= TInputImage::ImageDimension)
   {

@@ -13,12 +13,11 @@
 namespace itk
 {
 /** \class CudaRegionSnakeImageFilter
- * \brief Segments a two-dimensional image into a target and a background by a polygon, the boundary that explains the
- * image best.
+ * \brief Segments a two-dimensional image into a target and a background by the polygon that explains the image best.
  *
  * The pixels of each region are taken as independent samples of one distribution (NoiseLaw) whose parameters are
  * estimated. The filter minimises the criterion J, the negative log-likelihood of the image given the boundary, by
- * moving the polygon's nodes and by inserting nodes into long edges; at the end (UseDescriptionLength) it removes nodes
+ * moving the polygon's nodes and by inserting nodes into long edges. At the end (UseDescriptionLength) it removes nodes
  * as long as that lowers the description length J + k log N, for k nodes in an image of N pixels (Ruch and Refregier,
  * Optics Letters 26, 2001). Nothing is smoothed, and no parameter weighs the length of the boundary.
  *
@@ -26,20 +25,21 @@ namespace itk
  * parallelised by Perrot, Domas and Couturier (GPU implementation of a region based algorithm for large images
  * segmentation, 2011). They are exact integers here, and the polygon is simple at all times.
  *
- * Outputs: the label image, InsideValue in the target and OutsideValue elsewhere; and the polygon, GetContour(), in
- * continuous index: the corner of pixels X is index X - 1/2. The last vertex is not repeated, the area is positive in
- * physical x, y, and the first vertex is the smallest in (y, x) of the index. GetContourPoint() gives physical points
- * in double. Where only the polygon and the statistics are wanted, MakeLabelImageOff() saves the time and the memory of
- * the label image.
+ * The first output is the label image: InsideValue in the target and OutsideValue elsewhere. The second output is the
+ * polygon, GetContour(), in continuous index: the corner of pixels X is index X - 1/2. The last vertex is not repeated,
+ * the area is positive in physical x, y, and the first vertex is the smallest in (y, x) of the index. GetContourPoint()
+ * gives physical points in double. If only the polygon and the statistics are wanted, MakeLabelImageOff() saves the
+ * time and the memory of the label image.
  *
- * Without a significant boundary, that is, if one region describes the image at least as well as two and the polygon,
- * the label image is all OutsideValue; the polygon stays available.
+ * The boundary is not significant if one region describes the image at least as well as two regions and the polygon.
+ * The label image is all OutsideValue then; the polygon stays available.
  *
- * The polygon starts from one of, in this order: an initial path, mask or region, if given; or what Start says.
+ * The polygon starts from the first of these that is given: an initial path, an initial mask, an initial region.
+ * Otherwise Start says where.
  *
- * The filter needs the whole image. It invokes IterationEvent after every change of the polygon if there is an
- * observer, which does not change the result. Progress is reported when a level begins and about ten times a second;
- * AbortGenerateData is honoured there.
+ * The filter needs the whole image. If there is an observer, the filter invokes IterationEvent after every change of
+ * the polygon. An observer does not change the result. Progress is reported when a level begins and about ten times a
+ * second; AbortGenerateData is honoured there.
  *
  * \tparam TInputImage two-dimensional, of unsigned char, unsigned short, short or float
  * \tparam TOutputImage of an integer type
@@ -78,13 +78,13 @@ public:
 
   itkCudaFilterBackendMacro();
 
-  /** The polygon that the search starts from, in continuous index. Its vertices are rounded to the corners of pixels;
-   * it must be simple then, have two regions of MinimumRegionSize, and lie in the image. */
+  /** The polygon that the search starts from, in continuous index. Its vertices are rounded to the corners of pixels.
+   * The rounded polygon must be simple, lie in the image, and leave MinimumRegionSize pixels inside and outside. */
   itkSetInputMacro(InitialPath, PathType);
   itkGetInputMacro(InitialPath, PathType);
 
-  /** A mask of the image's size: the search starts from the outer boundary of its largest 4-connected component. All of
-   * its pixels must be in memory, as those of the ValidMask. */
+  /** A mask of the image's size: the search starts from the outer boundary of its largest 4-connected component. All
+   * pixels of InitialMask and of ValidMask must be in memory. */
   itkSetInputMacro(InitialMask, MaskImageType);
   itkGetInputMacro(InitialMask, MaskImageType);
 
@@ -185,8 +185,8 @@ public:
     return m_Parameters.Schedule;
   }
 
-  /** Distance of the first moves in cells of the coarsest level, at most a quarter of its shorter side; halved after
-   * every insertion of nodes. Default: 32. */
+  /** Distance of the first moves in cells of the coarsest level, at most a quarter of its shorter side. It is halved
+   * after every insertion of nodes. Default: 32. */
   void
   SetMaximumStep(unsigned int step)
   {
@@ -198,7 +198,8 @@ public:
     return m_Parameters.MaximumStep;
   }
 
-  /** Edges longer than this get a node in the middle; in cells of the level, which are pixels in the end. Default: 32.
+  /** Edges longer than this get a node in the middle. The unit is a cell of the level; cells of the last level are
+   * pixels. Default: 32.
    */
   void
   SetMinimumEdgeLength(double length)
@@ -211,7 +212,7 @@ public:
     return m_Parameters.MinimumEdgeLength;
   }
 
-  /** What a move has to lower J by, in nats; 1e-6 (default) or more. */
+  /** A move must lower J by this, in nats; 1e-6 (default) or more. */
   void
   SetMinimumGain(double gain)
   {
@@ -223,7 +224,7 @@ public:
     return m_Parameters.MinimumGain;
   }
 
-  /** Whether nodes are removed in the end, up to four neighbours at once, as long as that shortens the description.
+  /** Whether nodes are removed at the end, up to four neighbours at once, as long as that shortens the description.
    * Default: on. */
   void
   SetUseDescriptionLength(bool use)
@@ -280,7 +281,7 @@ public:
   itkGetConstMacro(OutsideValue, OutputPixelType);
 
   /** Whether the label image is made. Default: on. If it is off, the label image has its geometry but no pixels: its
-   * buffered region is empty and no memory is allocated. A filter that goes on to read it throws an exception, as its
+   * buffered region is empty and no memory is allocated. A filter that reads it throws an exception, because its
    * iterators find the pixels outside of the buffered region. Polygon and statistics are the same. */
   itkSetMacro(MakeLabelImage, bool);
   itkGetConstMacro(MakeLabelImage, bool);
@@ -302,8 +303,9 @@ public:
   PointType
   GetContourPoint(SizeValueType i) const;
 
-  /** Number of valid pixels, mean and variance of the regions: of the pixels, or of their logarithm for the log-normal
-   * law. Laws that need no squares of pixels (GetNoiseLaws()) leave the variance as not a number. */
+  /** Number of valid pixels, mean and variance of the regions. Mean and variance are those of the pixels; for the
+   * log-normal law, of their logarithm. The variance is not a number for laws that need no squares of pixels
+   * (GetNoiseLaws()). */
   const CudaRegionSnakeStatistics &
   GetInsideStatistics() const
   {
@@ -345,7 +347,7 @@ public:
     return m_Result.Outside.Variance;
   }
 
-  /** J of the polygon and of the image as one region, and J + k log N of the polygon, in nats. */
+  /** J of the polygon, J of the image as one region, and J + k log N of the polygon, in nats. */
   double
   GetCriterion() const
   {
@@ -376,7 +378,7 @@ public:
     return m_Result.NumberOfIterations;
   }
 
-  /** Whether no limit was hit, and which one was. */
+  /** GetConverged(): whether no limit stopped the search. GetStop(): what stopped it. */
   bool
   GetConverged() const
   {
@@ -395,7 +397,7 @@ public:
     return m_Result.Record;
   }
 
-  /** All that is known of the last run, with its times. */
+  /** The results of the last run, with its times. */
   const CudaRegionSnakeResult &
   GetResult() const
   {
@@ -426,15 +428,16 @@ protected:
   void
   VerifyPreconditions() ITKv5_CONST override;
 
-  /** The whole image is needed, */
+  /** Requests the whole input. */
   void
   GenerateInputRequestedRegion() override;
 
-  /** and all of the label image is made, whichever output is asked for. */
+  /** Always produces the whole label image, whichever output is requested. */
   void
   EnlargeOutputRequestedRegion(DataObject * output) override;
 
-  /** A label image without pixels is never what was asked for; it is as new as the contour. */
+  /** Without MakeLabelImage the label image has no pixels, so ITK would always run the filter again. The label image is
+   * up to date if the contour is. */
   void
   UpdateOutputData(DataObject * output) override;
 
@@ -468,7 +471,7 @@ private:
     }
   }
 
-  /** Not by the number of its pixels, which may be 0 modulo 2^64. */
+  /** It does not compare the number of pixels, which may be 0 modulo 2^64. */
   bool
   HasInitialRegion() const;
   CudaSnakePolygon

@@ -73,7 +73,7 @@ template <typename TInputImage, typename TOutputImage>
 void
 CudaRegionSnakeImageFilter<TInputImage, TOutputImage>::GenerateInputRequestedRegion()
 {
-  // The superclass would ask the masks for the output's requested region; all inputs are needed as a whole.
+  // The superclass would ask the masks for the output's requested region. This filter needs all inputs as a whole.
   for (const auto & name : this->GetInputNames())
   {
     if (auto * input = this->ProcessObject::GetInput(name))
@@ -88,7 +88,8 @@ void
 CudaRegionSnakeImageFilter<TInputImage, TOutputImage>::EnlargeOutputRequestedRegion(DataObject * output)
 {
   Superclass::EnlargeOutputRequestedRegion(output);
-  // A request for the contour says nothing of the label image, which is made with it.
+  // A request for the contour does not say which part of the label image is wanted. The label image is made with the
+  // contour.
   this->GetOutput()->SetRequestedRegionToLargestPossibleRegion();
 }
 
@@ -129,7 +130,7 @@ CudaRegionSnakeImageFilter<TInputImage, TOutputImage>::GetStartPolygon() const
       std::array<double, 2> corner;
       for (unsigned int d = 0; d < 2; ++d)
       {
-        // Index X - 1/2 is corner X; rounded to the nearest.
+        // Index X - 1/2 is corner X. It is rounded to the nearest corner.
         corner[d] = std::floor(vertex[d] - static_cast<double>(region.GetIndex(d)) + 1.0);
         if (!(corner[d] >= 0.0 && corner[d] <= static_cast<double>(region.GetSize(d))))
         {
@@ -258,7 +259,7 @@ CudaRegionSnakeImageFilter<TInputImage, TOutputImage>::WriteContour()
   const double           determinant = direction[0][0] * direction[1][1] - direction[0][1] * direction[1][0];
   if (determinant * image->GetSpacing()[0] * image->GetSpacing()[1] < 0.0)
   {
-    // Physical space is a mirror image of index space.
+    // Physical space mirrors index space: the order of the vertices is reversed.
     std::reverse(polygon.begin() + 1, polygon.end());
   }
   PathType * contour = this->GetContour();

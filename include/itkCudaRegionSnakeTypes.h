@@ -63,7 +63,7 @@ struct CudaRegionSnakeStatistics
   uint64_t SumOfSquares{ 0 };
 };
 
-/** Why the snake stopped. */
+/** Why the search stopped. */
 enum class CudaRegionSnakeStop : uint8_t
 {
   Converged,

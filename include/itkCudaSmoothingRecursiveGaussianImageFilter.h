@@ -15,10 +15,10 @@ namespace itk
  * physical units (default 1, each must be greater than 0). Every axis needs at least four pixels; lines continue beyond
  * their ends with their edge values.
  *
- * The image is uploaded once, all axes are filtered on the GPU, and the result is downloaded once; between the axes
- * pixels stay in float (char, short and float images) or double (int and double images; the superclass rounds those to
- * float between axes). Coefficients, accuracy, conversion to integer types, supported types, and the parameters
- * Approximation, Backend and DeviceIndex: CudaRecursiveGaussianImageFilter.
+ * The image is uploaded once, all axes are filtered on the GPU, and the result is downloaded once. Between the axes
+ * pixels are float (char, short and float images) or double (int and double images). The superclass rounds pixels of
+ * int and double to float between axes. CudaRecursiveGaussianImageFilter describes coefficients, accuracy, conversion
+ * to integer types, supported types, and the parameters Approximation, Backend and DeviceIndex.
  *
  * A pixel costs about 45 floating-point operations for each axis, whatever Sigma is. On the GPU the filter holds two
  * images, and for types other than float and double scalars a third one in the type of the input or output.

@@ -13,13 +13,13 @@ namespace itk
  * \brief Copies an image of the host to a device image.
  *
  * Input: Image or VectorImage, with components that the module supports. Output: a CudaDeviceImage of the same
- * dimension and number of components, by default with the same pixels. Where the component types differ the pixels are
- * converted on the device, as filters convert them: integers are clamped, reals are truncated toward zero, NaN becomes
- * 0 in an integer.
+ * dimension and number of components, by default with the same pixels. Where the component types differ, the pixels are
+ * converted on the device as filters convert them: integers are clamped, reals are truncated toward zero, and NaN
+ * becomes 0 in an integer.
  *
- * DeviceIndex (default -1, which is CudaFiltersConfiguration's) says where the output lies. The filter streams: it
- * uploads what is requested. When Update() returns, the host's pixels have been read; work that reads the output waits
- * for it on the device.
+ * DeviceIndex says on which device the output lies (default -1, the device of CudaFiltersConfiguration). The filter
+ * streams: it uploads what is requested. When Update() returns, the host's pixels have been read. Work that reads the
+ * output waits for the upload on the device.
  *
  * \code
  * using HostImageType = itk::Image<float, 3>;
