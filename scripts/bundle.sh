@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Makes build/bundle and build/bundle.tar.xz: the tests, benchmarks, the command and the example programs of the CUDA build with all libraries that
-# they need but the C library and the driver. It runs on any x86-64 Linux with an NVIDIA driver:
+# Makes build/bundle and build/bundle.tar.xz: the tests, the benchmarks, the command and the example programs of the CUDA build with
+# all libraries that they need but the C library and the driver. It runs on any x86-64 Linux with an NVIDIA driver:
 #   build/bundle/gpu-check --output record.json --benchmarks
 #   build/bundle/gpu-sanitize --output sanitize.json    # compute-sanitizer over a part of the tests
 #   build/bundle/benchmark                              # the records of docs/performance.md
