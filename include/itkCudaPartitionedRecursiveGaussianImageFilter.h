@@ -25,7 +25,7 @@ namespace itk
  * and combined by a scan. The result is OneWay's up to rounding (2e-6 of the largest absolute pixel value in float).
  *
  * Sigma is measured in the image's physical units (default 1). FilterWindow is the paper's window N, in pixels,
- * whatever the spacing. WindowToSigmaRatio relates window and Sigma (default 2, which is the paper's sigma = N / 2). Of
+ * whatever the spacing. WindowToSigmaRatio relates window and Sigma (default 2, which is the paper's sigma = N / 2).
  * Sigma and FilterWindow replace each other: the value set last holds. Below a Sigma of 0.5 pixels the smoothing fades
  * out, and below 0.306 pixels there is none.
  *

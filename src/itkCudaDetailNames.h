@@ -7,7 +7,7 @@ namespace itk
 namespace CudaDetail
 {}
 
-// What the headers of include/ share with the sources has the names of one namespace here.
+// The sources use the names of itk::CudaDetail without the namespace.
 namespace cuda
 {
 using namespace CudaDetail;

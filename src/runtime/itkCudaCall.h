@@ -11,23 +11,23 @@
 #include <string>
 #include <utility>
 
-/** Evaluates an expression of type cudaError_t and throws itk::CudaError if it fails. All CUDA calls go through here or
- * through one of the two forms below; a launch is the expression itk::cuda::LaunchKernel(...). */
+/** Evaluates an expression of type cudaError_t and throws itk::CudaError if it fails. All CUDA calls use this macro or
+ * one of the two below. A kernel is launched by the expression itk::cuda::LaunchKernel(...). */
 #define ITK_CUDA_CALL(...) \
   ::itk::cuda::CheckedCall(#__VA_ARGS__, __FILE__, __LINE__, [&]() -> cudaError_t { return (__VA_ARGS__); })
 
-/** Evaluates an expression of type cudaError_t and returns the error, cleared: for calls that may fail because there is
- * another way. */
+/** Evaluates an expression of type cudaError_t, clears the error and returns it. For calls that may fail, because the
+ * caller has an alternative. */
 #define ITK_CUDA_TRY(...) ::itk::cuda::OptionalCall(#__VA_ARGS__, [&]() -> cudaError_t { return (__VA_ARGS__); })
 
-/** Evaluates an expression of type cudaError_t that releases or waits in a destructor: errors are dropped, among them
- * those of a runtime that is shutting down. The fault hook does not count these calls. */
+/** Evaluates an expression of type cudaError_t that releases or waits in a destructor. Errors are dropped, also those
+ * of a runtime that is shutting down. The fault hook does not count these calls. */
 #define ITK_CUDA_CALL_NOTHROW(...) ::itk::cuda::UncheckedCall((__VA_ARGS__))
 
 namespace itk::cuda
 {
 /** \class FaultHook
- * \brief Makes a CUDA call fail instead of being executed, for tests of what follows from that.
+ * \brief Makes a CUDA call fail instead of being executed, for tests of the handling of errors.
  *
  * Holds for the whole process; all functions may be called from any thread.
  */
@@ -39,7 +39,7 @@ public:
   static void
   FailCall(unsigned long n, cudaError_t error);
 
-  /** Stops counting; the next three keep what they say. */
+  /** Stops counting. GetNumberOfCalls(), GetFired() and GetCall() keep their last values. */
   static void
   Clear();
 
@@ -62,7 +62,7 @@ public:
     return s_Active.load(std::memory_order_relaxed);
   }
 
-  /** Counts one call; cudaSuccess unless it is the one to fail. */
+  /** Counts one call. Returns cudaSuccess unless this call is the one to fail. */
   static cudaError_t
   Count(const char * call);
 
@@ -70,7 +70,8 @@ private:
   static std::atomic<bool> s_Active;
 };
 
-/** Clears the runtime's last error and throws itk::CudaError. In the library, so that device code needs no ITK header.
+/** Clears the runtime's last error and throws itk::CudaError. It is a function of the library, because device code is
+ * to include no ITK header.
  */
 [[noreturn]] CudaFilters_EXPORT void
 ThrowCudaError(cudaError_t error, const char * call, const char * file, unsigned int line);
@@ -84,11 +85,11 @@ ThrowOutOfMemory(const char * call, size_t asked, size_t available, size_t limit
 ThrowNotUsable(const std::string & reason, const char * file, unsigned int line);
 
 /** Finds a function of the driver, as it was in CUDA `version` (1000 * major + 10 * minor); nullptr if the driver has
- * none. Through the runtime, because the library is not linked to the driver. */
+ * none. The runtime finds it, because the library is not linked to the driver. */
 CudaFilters_EXPORT cudaError_t
 FindDriverFunction(const char * name, unsigned int version, void ** function);
 
-/** Takes back the runtime's last error, so that it is not reported a second time by a later call. */
+/** Clears the runtime's last error. Otherwise a later call would report it again. */
 CudaFilters_EXPORT void
 ClearLastError();
 

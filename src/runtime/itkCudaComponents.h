@@ -39,8 +39,8 @@ VisitComponentType(CudaComponentType type, const TFunction & function)
   }
 }
 
-/** Bounds for the comparison in TFrom. The greatest unsigned integers and ints have no float: theirs is rounded up to
- * the first value out of range, where the comparison is right as well. */
+/** Bounds for the comparison in TFrom. A float cannot hold the greatest int and unsigned int. Their bound is rounded up
+ * to the first value out of range, for which the comparison is right too. */
 template <typename TTo, typename TFrom>
 struct IntegerRange
 {

@@ -7,10 +7,11 @@
 namespace itk::cuda
 {
 /** \class Context
- * \brief Where work runs, and in which order: a device and one of its streams, the module's own (StreamLease) or a
- * caller's.
+ * \brief Where work runs, and in which order: a device and one of its streams. The stream is the module's own
+ * (StreamLease) or a caller's.
  *
- * What the engines queue on the stream runs after all that was queued there before. Plain data: it owns nothing.
+ * Work that the engines queue on the stream runs after all work that was queued there before. The context is plain data
+ * and owns nothing.
  */
 class Context
 {

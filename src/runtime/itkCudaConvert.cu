@@ -15,7 +15,7 @@ namespace
 {
 constexpr unsigned int threadsPerBlock = 256;
 constexpr unsigned int pixelsPerThread =
-  4; // in flight at once: a one-byte load per thread alone does not fill the memory bus
+  4; // loads in flight at once: one load of a byte per thread does not fill the memory bus
 constexpr unsigned int pixelsPerTile = threadsPerBlock * pixelsPerThread;
 constexpr size_t       maximumGridSize = size_t{ 1 } << 20;
 
@@ -156,8 +156,8 @@ MakePixelRun(const DeviceView & view, size_t firstPixel, size_t numberOfPixels)
   return { firstPixel / view.Size[0], firstPixel % view.Size[0], numberOfPixels };
 }
 
-/** Whether positions in the run, those past its end that a tile still computes included, fit 32 bits; divisions are
- * much faster there. */
+/** Whether positions in the run fit 32 bits, where divisions are much faster. Positions past the end count too, because
+ * the last tile computes them. */
 bool
 FitsIn32Bits(const DeviceView & view, const PixelRun & run)
 {

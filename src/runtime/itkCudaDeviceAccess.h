@@ -34,7 +34,8 @@ GetMemory(const CudaDeviceImageView & image)
 }
 
 /** \class DeviceReading
- * \brief In its scope work is queued on a stream that reads an image: after all that wrote it, and before its end.
+ * \brief A scope in which work that reads an image is queued on a stream. The work comes after all work that wrote the
+ * image, and before the image's memory is freed.
  */
 class DeviceReading
 {
@@ -57,7 +58,8 @@ private:
 };
 
 /** \class DeviceWriting
- * \brief In its scope work is queued on a stream that writes an image: after all that read or wrote it.
+ * \brief A scope in which work that writes an image is queued on a stream. The work comes after all work that read or
+ * wrote the image.
  */
 class DeviceWriting
 {

@@ -6,8 +6,8 @@
 
 namespace itk::cuda
 {
-/** Asks the runtime for a kernel of this library on the current device: an error if the library holds no code that the
- * device can run. To be evaluated in ITK_CUDA_TRY. */
+/** Asks the runtime for a kernel of this library on the current device. Returns an error if the library holds no code
+ * that the device can run. Evaluate it in ITK_CUDA_TRY. */
 cudaError_t
 FindDeviceCode();
 } // namespace itk::cuda

@@ -2,7 +2,7 @@
 #include "itkCudaDeviceQuery.h"
 #include "itkCudaMemoryQuery.h"
 
-// A build without CUDA: there is no device, and nothing ever to release.
+// A build without CUDA: there is no device, and there is nothing to release.
 namespace itk::cuda
 {
 namespace

@@ -9,17 +9,17 @@
 namespace itk::cuda
 {
 /** \class DeviceGuard
- * \brief Makes a device the calling thread's current one, until the end of the scope.
+ * \brief Makes a device the calling thread's current device until the end of the scope.
  *
- * If the device that was current has no context, the thread stays on this one: cudaSetDevice() would create a context,
- * hundreds of megabytes on a device that nobody in the process uses.
+ * If the earlier current device has no context, the thread stays on this device. cudaSetDevice() would create a context
+ * of hundreds of megabytes on a device that nobody in the process uses.
  */
 class CudaFilters_EXPORT DeviceGuard
 {
 public:
   /** \exception CudaError */
   explicit DeviceGuard(int device);
-  /** For destructors: the device stays as it is if it cannot be changed. */
+  /** For destructors: the current device stays if it cannot be changed. */
   DeviceGuard(int device, const std::nothrow_t &) noexcept;
   ~DeviceGuard();
 

@@ -27,7 +27,7 @@ namespace
 {
 using StreamType = CudaDeviceImageMemory::StreamType;
 
-/** Who knows the memory beside the module. */
+/** Who else knows the memory. */
 enum class Exposure
 {
   Nobody,
@@ -41,7 +41,7 @@ IsDefaultStream(StreamType stream)
   return stream == 0 || stream == reinterpret_cast<StreamType>(cudaStreamLegacy);
 }
 
-/** An event behind all that the stream has got. */
+/** An event after all work that was queued on the stream. */
 Event
 MakeEvent(const Context & context)
 {
@@ -50,7 +50,7 @@ MakeEvent(const Context & context)
   return event;
 }
 
-/** As above; where there can be none the host waits. */
+/** As above. If no event can be made, the host waits. */
 std::optional<Event>
 TryMakeEvent(const Context & context) noexcept
 {
@@ -65,7 +65,7 @@ TryMakeEvent(const Context & context) noexcept
   }
 }
 
-/** Makes later work of `waiting` wait for all that `other` has got. */
+/** Makes later work of `waiting` wait for all work that was queued on `other`. */
 void
 WaitForAll(const Context & other, const Context & waiting)
 {
@@ -75,8 +75,8 @@ WaitForAll(const Context & other, const Context & waiting)
 /** \class OrderedMemory
  * \brief Memory with the streams of its writers and readers.
  *
- * The module's own memory has a home, the stream where it was allocated and will be freed. Work there needs no event:
- * one is recorded when another stream asks. Adopted memory has no home.
+ * The module's own memory has a home: the stream where it was allocated and will be freed. Work on the home stream
+ * needs no event; an event is recorded when another stream asks. Adopted memory has no home.
  */
 class OrderedMemory : public CudaDeviceImageMemory
 {
@@ -161,7 +161,7 @@ public:
     }
     catch (...)
     {
-      DrainStream(context); // without an event the host has to see to the order
+      DrainStream(context); // without an event the host waits, to keep the order
     }
   }
 
@@ -223,14 +223,15 @@ private:
     return m_Home && m_Home->GetStream() == context.GetStream();
   }
 
-  /** Whether the stream's order alone puts its later work behind the last write. */
+  /** Whether the stream's order alone puts its later work after the last write. */
   bool
   IsBehindWriter(const Context & context) const
   {
     return m_Exposure == Exposure::Nobody && !m_Written && this->IsHome(context);
   }
 
-  // All calls below are made with the device as the current one: a call creates a context where it is made.
+  // All calls below are made with the memory's device as the current device: a call creates a context on the current
+  // device.
 
   void
   WaitForWriter(const Context & context) const;
@@ -248,10 +249,10 @@ private:
   std::optional<Context> m_Home;
   ReleaseFunction        m_Release;
 
-  mutable std::mutex                 m_Mutex;
-  Exposure                           m_Exposure{ Exposure::Nobody };
-  std::optional<Event>               m_Written; // behind the last write; none: it was at home, or there was none
-  mutable std::map<ReaderKey, Event> m_Readers; // behind reads that were not at home
+  mutable std::mutex   m_Mutex;
+  Exposure             m_Exposure{ Exposure::Nobody };
+  std::optional<Event> m_Written; // after the last write; none if that was on the home stream, or if there was no write
+  mutable std::map<ReaderKey, Event> m_Readers; // after reads on other streams than home
 };
 
 void
@@ -280,15 +281,16 @@ OrderedMemory::WaitForReaders(const Context & context) const
   }
   if (this->IsHome(context))
   {
-    m_Readers.clear(); // whatever comes at home, the end of the memory included, comes after them
+    m_Readers.clear(); // later work on the home stream, and the freeing of the memory, comes after them
   }
   else if (m_Written && m_Home)
   {
-    WaitForAll(*m_Home, context); // reads at home leave no event
+    WaitForAll(*m_Home, context); // reads on the home stream leave no event
   }
 }
 
-/** Before the memory goes back: at home in the order of the stream, to an owner when all is done. */
+/** Called before the memory goes back. The module's memory goes back in the order of its home stream; adopted memory
+ * goes back to its owner when all work is done. */
 void
 OrderedMemory::EndUse()
 {

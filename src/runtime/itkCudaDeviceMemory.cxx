@@ -24,8 +24,8 @@
 
 namespace itk::cuda
 {
-/** The memory of one device: a pool of this module's own, because the device's default pool is shared with all other
- * users of CUDA in the process. */
+/** The memory of one device: a pool of the module's own. All other users of CUDA in the process share the device's
+ * default pool. */
 class DevicePool
 {
 public:
@@ -127,7 +127,7 @@ ListDevicePools()
   return list;
 }
 
-/** What is free for a message; 0 if that cannot be said. */
+/** Free bytes, for a message; 0 if they are unknown. */
 size_t
 GetAvailableNoThrow(DevicePool & pool)
 {
@@ -211,7 +211,7 @@ DevicePool::AllocateFromPool(size_t bytes, cudaStream_t stream)
   cudaError_t error = this->TryAllocate(&pointer, bytes, stream);
   if (error == cudaErrorMemoryAllocation)
   {
-    // What was released earlier in the stream's work goes back to the device only once that work is done.
+    // Memory that the stream's earlier work released goes back to the device only when that work is done.
     ITK_CUDA_CALL(cudaStreamSynchronize(stream));
     this->ReleaseUnused();
     error = this->TryAllocate(&pointer, bytes, stream);
@@ -331,7 +331,7 @@ DevicePool::GetAvailable()
   return limit == 0 ? available : std::min(available, limit - std::min(limit, inUse));
 }
 
-/** What is free on the device and what the pool holds. */
+/** Bytes free on the device, and bytes that the pool holds. */
 size_t
 DevicePool::GetUnused()
 {

@@ -17,11 +17,11 @@ class DevicePool;
 /** \class DeviceBuffer
  * \brief Device memory, allocated and released in the order of a stream's work.
  *
- * The memory comes from a pool of this module's own on the stream's device, which keeps what is released; on devices
- * without memory pools from cudaMalloc. It is aligned to 256 bytes and not initialised. When memory runs out the pool's
- * unused part is given back and the allocation is tried once more, so one failure of the call need not be seen from
- * outside. With CudaFiltersConfiguration::SetDeviceMemoryResource() the memory comes from the caller's functions, and
- * goes back to those it came from.
+ * The memory comes from a pool of the module's own on the stream's device, which keeps released memory; on devices
+ * without memory pools it comes from cudaMalloc. It is aligned to 256 bytes and not initialised. If memory runs out,
+ * the pool gives back its unused part and the allocation is tried once more. A single failure of the call is therefore
+ * not seen from outside. With CudaFiltersConfiguration::SetDeviceMemoryResource() the memory comes from the caller's
+ * functions, and goes back to those it came from.
  */
 class CudaFilters_EXPORT DeviceBuffer
 {
@@ -53,14 +53,14 @@ public:
     return m_Size;
   }
 
-  /** Bytes that can be allocated now on a usable device: what is free there and what the module's pool holds unused,
-   * within the configured limit. Where memory comes from the caller's functions: the limit without the bytes in use, or
-   * the largest number if there is no limit.
+  /** Bytes that can be allocated now on a usable device: the free bytes of the device and the unused bytes of the
+   * module's pool, within the configured limit. If memory comes from the caller's functions, it is the limit minus the
+   * bytes in use, or the largest number if there is no limit.
    * \exception CudaError */
   static size_t
   GetAvailable(int device);
 
-  /** Gives back to all devices what their pools hold unused. The current device must be one that is used. */
+  /** Gives the unused memory of all pools back to their devices. The current device must be one that is used. */
   static void
   ReleaseUnused();
 

@@ -32,7 +32,7 @@ struct DeviceRecord
   std::atomic<bool> Usable{ false }; // its context exists and it runs this build's code
 };
 
-/** What was found; never changes, and never goes, as static objects may outlive it. */
+/** The devices found. The list never changes and is never deleted, because static objects may ask for it late. */
 struct DeviceList
 {
   std::string                                Reason; // why there are none
@@ -82,7 +82,7 @@ ReadDriverVersion(int & version)
   return error;
 }
 
-/** Number of devices; 0 with the reason, which is final if nothing but another start of the process would change it. */
+/** Number of devices; 0 with the reason. The reason is final if only another start of the process would change it. */
 int
 CountDevices(std::string & reason, bool & final)
 {
@@ -287,8 +287,8 @@ TryDevice(int device, const DeviceProperties & properties)
   }
 }
 
-/** Free memory of a device that was usable; 0 with the reason if it is so no longer. No call works any more after an
- * illegal access or a timeout, in whatever CUDA code of the process. */
+/** Free memory of a device that was usable; 0 with the reason if the device is not usable any more. After an illegal
+ * access or a timeout in any CUDA code of the process no call works. */
 size_t
 GetFreeMemory(int device, const DeviceProperties & properties, std::string & reason)
 {

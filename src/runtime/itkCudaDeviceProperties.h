@@ -11,7 +11,7 @@
 namespace itk::cuda
 {
 /** \struct DeviceProperties
- * \brief What engines need to know of a device to lay out their launches.
+ * \brief Properties of a device that the layout of launches depends on.
  */
 struct DeviceProperties
 {
@@ -41,12 +41,12 @@ RequireUsableDevice(int device);
 CudaFilters_EXPORT bool
 HasKernelTimeout(int device);
 
-/** Makes HasKernelTimeout() say 0 (no) or 1 (yes) of every device; -1: what the device says. */
+/** Makes HasKernelTimeout() return no (0) or yes (1) for every device; -1: the device's own answer. */
 CudaFilters_EXPORT void
 SetKernelTimeoutForTests(int value);
 
-/** Index of a device that this process has used, so that CUDA calls about no device in particular can be made where
- * they create no context; no value if there is none. */
+/** Index of a device that this process has used, or no value. CUDA calls about no device in particular are made there,
+ * because they create no context there. */
 std::optional<int>
 FindUsedDevice();
 } // namespace itk::cuda

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-// What the rest of the module asks of the devices, with or without CUDA: itkCudaDeviceProperties.cxx answers in a build
-// with CUDA, itkCudaDeviceDisabled.cxx in one without.
+// Questions about the devices for the rest of the module, with or without CUDA. itkCudaDeviceProperties.cxx answers in
+// a build with CUDA, itkCudaDeviceDisabled.cxx in a build without.
 namespace itk::cuda
 {
 bool
@@ -21,16 +21,16 @@ GetDriverVersion();
 int
 GetRequiredDriverVersion();
 
-/** Empty with the reason if no GPU is to be found. Creates no context. */
+/** Empty, with the reason, if no GPU is found. Creates no context. */
 std::vector<CudaDeviceInformation>
 FindDevices(std::string & reason);
 
-/** Whether the device can be used; creates its context. Fast after the first time, because it is then kept that it
- * can. */
+/** Whether the device can be used; creates its context. It is fast after the first time, because the answer yes is
+ * kept. */
 bool
 IsDeviceUsable(int device, std::string & reason);
 
-/** As IsDeviceUsable(), and asks a device that could be used whether it still can; takes some microseconds each time.
+/** As IsDeviceUsable(), but also asks a usable device whether it still works. It takes some microseconds each time.
  */
 bool
 IsDeviceUsableNow(int device, std::string & reason);

@@ -24,7 +24,7 @@ GetShape(const CudaDeviceImageView & image)
   return shape;
 }
 
-/** Whether the image lies in memory as the images of the shell do: with other rows a core may take another schedule. */
+/** Whether the image has the memory layout of the shell's images. With other rows a core may take another schedule. */
 bool
 IsLaidOut(const DeviceView & view, CudaComponentType type)
 {
@@ -44,7 +44,7 @@ IsLaidOut(const DeviceView & view, CudaComponentType type)
   return true;
 }
 
-/** An image as a core wants it: the given one, or one of the right type and layout beside it. */
+/** An image as a core wants it: the given image, or a converted copy of the right type and layout. */
 class CoreImage
 {
 public:

@@ -11,9 +11,9 @@ namespace itk::cuda
  * core computes in are converted on the way. The result has the bits that RunHostToHost() gives.
  *
  * If the core leaves its result in its input, `output` is `input`. `overwritesInput`: whether the core uses its input's
- * memory; input and output are as it computes in then.
+ * memory. Input and output must then have the type and layout that the core computes in.
  *
- * With ITK_CUDAFILTERS_SYNCHRONOUS=1 in the environment it waits for the work.
+ * With ITK_CUDAFILTERS_SYNCHRONOUS=1 in the environment the function waits for the work.
  * \exception CudaError */
 void
 RunDeviceToDevice(const ResidentCore &        core,

@@ -13,9 +13,9 @@
 namespace itk::cuda
 {
 /** \struct DeviceView
- * \brief An image in device memory, as plain data: planar, one scalar volume per component.
+ * \brief An image in device memory, as plain data. It is planar: one scalar volume per component.
  *
- * Elements from the end of a row to the start of the next one belong to the view: they are padding, which transfers may
+ * Elements from the end of a row to the start of the next row belong to the view. They are padding, which transfers may
  * set to zero.
  */
 struct DeviceView
@@ -43,16 +43,16 @@ GetNumberOfBytes(const DeviceView & view)
   return view.Size.back() * view.Stride.back() * CudaComponentSize(view.ComponentType);
 }
 
-/** Sets the padding of an image to zero whose rows follow each other at Stride[1]: passes along other axes than x
- * filter it like pixels. \exception CudaError */
+/** Sets the padding of an image to zero: passes along other axes than x filter it like pixels. The image's rows must
+ * follow each other at Stride[1]. \exception CudaError */
 CudaFilters_EXPORT void
 ClearPadding(const DeviceView & view, const Context & context);
 
 /** \class DeviceImage
  * \brief Device memory laid out as a DeviceView whose rows start at multiples of 16 bytes.
  *
- * Padding is zero from the start; the elements are not initialised. The image may be moved, and may outlive the context
- * object that it was made with, not the stream.
+ * Padding is zero from the start; the elements are not initialised. The image may be moved. It may outlive the context
+ * object that it was made with, but not the stream.
  */
 class CudaFilters_EXPORT DeviceImage
 {

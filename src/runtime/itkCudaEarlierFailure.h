@@ -6,7 +6,7 @@
 
 namespace itk::cuda
 {
-/** Calls what waits for queued work, or comes after it. A failure there may be that of a kernel which was queued long
+/** Calls a function that waits for queued work or comes after it. Its failure may be that of a kernel queued long
  * before; the exception says so. */
 template <typename TFunction>
 void

@@ -14,7 +14,7 @@
 
 namespace itk::cuda
 {
-/** The enumeration's name and those of its values, in their order. */
+/** The name of the enumeration, and the names of its values in their order. */
 template <typename TEnum>
 struct EnumNames;
 

@@ -19,7 +19,7 @@ DescribeDevice(int device)
   return "device " + std::to_string(device) + " (" + cuda::GetDeviceName(device) + ')';
 }
 
-/** Why the device cannot do the work; the kind tells its memory from all else. */
+/** Why the device cannot do the work. The kind tells a lack of memory from all other reasons. */
 struct Obstacle
 {
   CudaError::Kind Kind{ CudaError::Kind::NotUsable };

@@ -25,7 +25,8 @@ using BackendEnum = CudaFiltersEnums::Backend;
 constexpr const char * backendVariable = "ITK_CUDAFILTERS_BACKEND";
 constexpr const char * deviceVariable = "ITK_CUDAFILTERS_DEVICE";
 
-// What no other component asks for; the rest is in itkCudaSettings.h. No lock guards these either, for the same reason.
+// Settings that no other component asks for; the others are in itkCudaSettings.h. No lock guards them either, for the
+// same reason.
 std::atomic<std::optional<BackendEnum>> chosenBackend{};
 std::atomic<std::optional<int>>         chosenDeviceIndex{};
 
@@ -277,7 +278,7 @@ CudaFiltersConfiguration::IsDeviceUsable(int deviceIndex, std::string & reason)
 std::string
 CudaFiltersConfiguration::GetStatus()
 {
-  // The backend first, as it may create the context that tells how much memory is free.
+  // The backend comes first: it may create the context that knows how much memory is free.
   std::ostringstream backend;
   try
   {

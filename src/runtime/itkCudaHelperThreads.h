@@ -14,9 +14,9 @@ namespace itk::cuda
 /** \class HelperThreads
  * \brief Threads of ITK's pool beside the calling one.
  *
- * The number in the process is bounded, however many filters transfer at once: those that come late do with fewer, at
- * worst with the calling thread alone. Nor is one waited for that has not begun, so that transfers inside the pool's
- * own tasks never wait for each other.
+ * The number of these threads in the process is bounded, however many filters transfer at once. A late transfer gets
+ * fewer threads, at worst the calling thread alone. The caller never waits for a thread that has not begun: transfers
+ * inside the pool's own tasks therefore never wait for each other.
  */
 class HelperThreads
 {
@@ -37,7 +37,8 @@ public:
     return m_Number;
   }
 
-  /** Has `function(1)` to `function(number)` called, which must not throw, as far as threads are free before Join(). */
+  /** Asks for calls of `function(1)` to `function(number)`, which must not throw. Each is made if a thread is free
+   * before Join(). */
   template <typename TFunction>
   void
   Start(const TFunction & function) noexcept
@@ -61,7 +62,7 @@ public:
     }
   }
 
-  /** Lets no thread begin any more, and waits for those that have. */
+  /** Lets no further thread begin, and waits for those that have begun. */
   void
   Join()
   {
@@ -69,7 +70,7 @@ public:
   }
 
 private:
-  /** Those at work; lives until the pool has forgotten the last task. */
+  /** The threads at work. The object lives until the pool has dropped the last task. */
   class Team
   {
   public:
@@ -89,7 +90,7 @@ private:
       m_Left.notify_one();
     }
 
-    /** Lets nobody in any more, and waits until all have left. */
+    /** Lets no further thread in, and waits until all have left. */
     void
     Close()
     {

@@ -15,7 +15,7 @@
 
 namespace itk::cuda
 {
-/** Lines that lie beside each other: the first begins at component `Offset` of the view. */
+/** Neighbouring lines. The first begins at component `Offset` of the view. */
 struct LineBundle
 {
   size_t Offset;

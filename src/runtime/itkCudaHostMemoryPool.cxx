@@ -46,7 +46,7 @@ MapBlock(size_t bytes)
     munmap(first, head);
   }
   munmap(first + head + bytes, mapped - head - bytes);
-  // Advice only: a kernel without huge pages refuses it, and the block works as well.
+  // This is advice only. A kernel without huge pages refuses it, and the block works nevertheless.
   (void)madvise(first + head, bytes, MADV_HUGEPAGE);
   return first + head;
 }
@@ -173,8 +173,8 @@ private:
   };
   using BlockList = std::list<Block>; // blocks change from one list to the other without an allocation
 
-  /** The smallest free block that fits. One that is more than a quarter too large stays, lest small images hold on to
-   * the memory of large ones. */
+  /** The smallest free block that fits. A block that is more than a quarter too large stays free: small images are not
+   * to hold the memory of large ones. */
   BlockList::iterator
   FindFreeBlock(size_t bytes)
   {
@@ -190,7 +190,7 @@ private:
     return best;
   }
 
-  /** A fresh block. If the system refuses it, what is kept goes back first. */
+  /** A fresh block. If the system refuses it, all free blocks go back to the system, and it is asked again. */
   BlockList::iterator
   AddFreeBlock(size_t bytes)
   {
@@ -217,7 +217,7 @@ private:
     return std::prev(m_Free.end());
   }
 
-  /** Returns free blocks to the system, those released first first, until at most `limit` bytes are kept. */
+  /** Returns free blocks to the system until at most `limit` bytes are kept. The block released first goes first. */
   void
   Shrink(size_t limit)
   {
@@ -252,9 +252,10 @@ GetPool()
 }
 
 #ifdef __linux__
-/** A child gets the pool as it is between two calls, and unlocked, whatever other threads are doing. Before a fork the
- * handlers run in the reverse order of their registration. This one is registered when the library is loaded, in
- * general before ITK's pool of threads registers its own, which waits for threads that may be waiting for this lock. */
+/** A child of fork() gets an unlocked pool in the state between two calls, whatever other threads are doing. Before a
+ * fork the handlers run in the reverse order of their registration. This handler is registered when the library is
+ * loaded, in general before that of ITK's pool of threads. ITK's handler waits for threads, which may be waiting for
+ * this lock. */
 [[maybe_unused]] const int forkHandlers =
   pthread_atfork([] { GetPool().Lock(); }, [] { GetPool().Unlock(); }, [] { GetPool().Unlock(); });
 #endif

@@ -16,7 +16,7 @@ namespace itk::cuda
 {
 namespace
 {
-// The share of the work that each step reports: at most sizes the link is slower than the kernels.
+// The share of the work that each step reports. At most sizes the link is slower than the kernels.
 constexpr float UploadShare = 0.48f;
 constexpr float KernelShare = 0.04f;
 
@@ -47,7 +47,7 @@ IsSynchronous()
   return value && std::string(value) == "1";
 }
 
-/** Waits for the core's work. Its failure would be reported by what comes after it. */
+/** Waits for the core's work. Without this the next step would report its failure. */
 void
 WaitFor(const ResidentCore & core, const Context & context)
 {
@@ -74,7 +74,7 @@ DownloadResult(const ResidentCore &     core,
   {
     if (error.GetKind() == CudaError::Kind::OutOfMemory && input.Data == output.Data)
     {
-      // In place the input may be lost in part, so the host cannot take over.
+      // A run in place may have lost part of the input, so the host cannot take over.
       throw CudaError(error.GetFile(), error.GetLine(), CudaError::Kind::CallFailed, error.GetDescription());
     }
     throw;

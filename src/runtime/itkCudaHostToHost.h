@@ -23,7 +23,7 @@ namespace itk::cuda
 using ProgressFunction = std::function<void(float)>;
 
 /** \class ResidentCore
- * \brief What a room computes with images that lie on the device: a plan, as the host-to-host shell sees it.
+ * \brief The work of a room on images that lie on the device. It is what the host-to-host shell sees of a plan.
  */
 class ResidentCore
 {
@@ -48,16 +48,17 @@ public:
     return cuda::GetComputeType(input, output);
   }
 
-  /** Whether Run() leaves the result where the input lies: its output is its input, then. */
+  /** Whether Run() leaves the result in the input's memory. Its output is then its input. */
   virtual bool
   LeavesResultInInput() const = 0;
 
-  /** Bytes of device memory that Run() needs beside input and output on any device, at most, but for their alignment.
+  /** Largest number of bytes of device memory that Run() needs beside input and output on any device, without their
+   * alignment.
    */
   virtual size_t
   GetMaximumWorkspace(const DeviceImage::SizeType & size, CudaComponentType type) const = 0;
 
-  /** Those that it needs on that device. */
+  /** The number of these bytes on that device. */
   virtual size_t
   GetWorkspace(const DeviceView & input, const DeviceView & output, int device) const = 0;
 
@@ -93,11 +94,12 @@ RunCore(const ResidentCore &     core,
 size_t
 GetHostToHostWorkingSet(const ResidentCore & core, const CudaImageView & input, const CudaImageView & output);
 
-/** Uploads `input`, runs the core on the device and downloads the result to `output`; complete on return. A kernel that
- * failed is reported by the download; with ITK_CUDAFILTERS_SYNCHRONOUS=1 in the environment, before it and by name.
+/** Uploads `input`, runs the core on the device and downloads the result to `output`. The output is complete on return.
+ * The download reports a kernel that failed. With ITK_CUDAFILTERS_SYNCHRONOUS=1 in the environment the failure is
+ * reported before the download and names the core.
  *
- * Where memory runs out the error is of kind OutOfMemory, after which the host may take over, unless input and output
- * are the same memory and some of it may have been overwritten.
+ * If memory runs out, the error is of kind OutOfMemory, and the host may take over. It is of another kind if input and
+ * output are the same memory and some of it may have been overwritten.
  *
  * \exception CudaError, or what `progress` throws */
 void

@@ -15,7 +15,7 @@ namespace itk::cuda
 /** Most blocks of a launch along the first dimension of its grid. */
 constexpr size_t MaximumGridSize = 0x7fffffff;
 
-/** The number as one of blocks, which launches have 32 bits for.
+/** The number as a number of blocks, for which launches have 32 bits.
  * \exception CudaError if it is beyond MaximumGridSize */
 CudaFilters_EXPORT unsigned int
 GetNumberOfBlocks(size_t blocks);
@@ -30,9 +30,9 @@ MakeGrid(size_t blocks)
 /** \class SharedMemoryGrant
  * \brief Lets the blocks of one kernel have all the dynamic shared memory that the device grants.
  *
- * The attribute behind it belongs to the kernel on the device, not to a thread or a stream. A thread that lowered it
- * would make the launches of other threads fail, so it is set once on each device, to the most that is possible. What a
- * block gets is what its launch asks for. A kernel's launcher keeps the object as a static variable.
+ * The attribute belongs to the kernel on the device, not to a thread or a stream. A thread that lowered it would make
+ * the launches of other threads fail. It is therefore set once on each device, to the most that is possible. A block
+ * gets what its launch asks for. A kernel's launcher keeps the object as a static variable.
  */
 class CudaFilters_EXPORT SharedMemoryGrant
 {

@@ -9,7 +9,8 @@ namespace itk::cuda
 {
 namespace
 {
-/** `InnerCount` lines side by side, from `Inner` on, in each of `OuterCount` groups of lines from `Outer` on. */
+/** `InnerCount` neighbouring strided lines, from `Inner` on, in each of `OuterCount` groups of lines from `Outer`
+ * on. */
 struct LineGroup
 {
   size_t Inner;

@@ -15,10 +15,10 @@ namespace itk::cuda
  * all lines that is done with this group. */
 using LineGroupFunction = std::function<void(const std::vector<DeviceView> & lines, unsigned int axis, float done)>;
 
-/** Calls `function` for groups of the lines along `axis`, for work on lines that is to take several launches. The
- * images have the same size, strides and type; rows follow each other at Stride[1], and each further axis where the one
- * before ends. A group has at most `pixels` pixels, or one line, or `columns` lines that lie side by side; lines along
- * axis 0 stay along it, others lie along axis 1. */
+/** Calls `function` for groups of the lines along `axis`. This divides work on lines into several launches. The images
+ * have the same size, strides and type; rows follow each other at Stride[1], and each further axis where the one before
+ * ends. A group has at most `pixels` pixels, or one line, or `columns` neighbouring strided lines. Lines along axis 0
+ * stay along axis 0; other lines lie along axis 1. */
 CudaFilters_EXPORT void
 ForEachLineGroup(const std::vector<DeviceView> & images,
                  unsigned int                    axis,

@@ -12,8 +12,8 @@ namespace itk::cuda
 /** \struct MemoryCounts
  * \brief What the pools of device memory and of page-locked memory hold, in bytes.
  *
- * Outside of the pools, because a fork of the process asks and must not wait for the pools' locks, and because the pool
- * of ordinary host memory leaves room for what is kept page-locked.
+ * The counts are not in the pools, because a fork of the process asks for them and must not wait for the pools' locks.
+ * The pool of ordinary host memory asks for them too: it leaves room for the page-locked memory that is kept.
  */
 struct MemoryCounts
 {

@@ -6,8 +6,8 @@
 
 #include <cstddef>
 
-// What the rest of the module asks of the memory of devices and of page-locked memory, with or without CUDA:
-// itkCudaMemoryQuery.cxx answers in a build with CUDA, itkCudaDeviceDisabled.cxx in one without.
+// Questions about device memory and page-locked memory for the rest of the module, with or without CUDA.
+// itkCudaMemoryQuery.cxx answers in a build with CUDA, itkCudaDeviceDisabled.cxx in a build without.
 namespace itk::cuda
 {
 /** Bytes that can be allocated now on a usable device; see DeviceBuffer::GetAvailable().

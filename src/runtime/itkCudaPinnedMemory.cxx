@@ -115,7 +115,7 @@ PinnedPool::GiveBack(void * chunk) noexcept
     ITK_CUDA_CALL_NOTHROW(cudaFreeHost(chunk));
     return;
   }
-  // Page-locked memory is dearer to make than ordinary memory, so that makes room.
+  // Page-locked memory takes longer to make than ordinary memory, so free ordinary memory makes room for it.
   CudaHostMemoryPool::ReleaseUnused(limit - kept);
 }
 

@@ -11,7 +11,7 @@ namespace itk::cuda
 /** \class PinnedBuffer
  * \brief One chunk of page-locked host memory, on loan from a pool of the process.
  *
- * Chunks have one size, so none is ever lost to fragmentation. What is given back is kept up to
+ * Chunks have one size, so no memory is lost to fragmentation. Free chunks are kept up to
  * CudaFiltersConfiguration::GetHostCacheLimit().
  */
 class CudaFilters_EXPORT PinnedBuffer

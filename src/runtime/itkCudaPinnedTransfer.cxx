@@ -13,7 +13,7 @@ constexpr size_t minimumRun = 512; // bytes; shorter rows are gathered faster by
 constexpr size_t maximumPitch = 0x7fffffff; // bytes, of two-dimensional copies on every device
 constexpr size_t maximumRowsPerCopy = size_t{ 1 } << 20;
 
-/** The query may fail: the memory then passes for ordinary memory, which is slower and always works. */
+/** The query may fail. The memory is then treated as ordinary memory, which is slower and always works. */
 bool
 IsPinned(const void * address)
 {

@@ -22,8 +22,8 @@ public:
   static bool
   Suits(const TransferJob & job);
 
-  /** Complete on return.
-   * \exception CudaError, or what progress or groups of rows throw; copies may be in flight then */
+  /** The transfer is complete on return. \exception CudaError, or what progress or groups of rows throw; copies may
+   * then be in flight */
   void
   Run();
 

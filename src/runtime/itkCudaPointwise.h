@@ -9,7 +9,7 @@
 namespace itk::cuda
 {
 /** \struct PointwiseSteps
- * \brief What becomes of each element: (value + Shift) * Scale, then rounded.
+ * \brief Each element becomes (value + Shift) * Scale, and is then rounded.
  */
 struct PointwiseSteps
 {
@@ -19,8 +19,9 @@ struct PointwiseSteps
 };
 
 /** Queues the conversion of the elements of one image to those of another of the same size, whatever their types and
- * strides. Computed in float, or in double if either type holds more digits. Integers are clamped to their type's
- * range, and truncated toward zero where they were not rounded; NaN becomes 0. \exception CudaError */
+ * strides. It is computed in float, or in double if either type holds more digits. For integer types values are
+ * truncated toward zero if they were not rounded, and clamped to the type's range. NaN becomes 0. \exception
+ * CudaError */
 CudaFilters_EXPORT void
 ConvertElements(const DeviceView & from, const DeviceView & to, const PointwiseSteps & steps, const Context & context);
 } // namespace itk::cuda

@@ -4,9 +4,9 @@
 
 namespace itk::cuda
 {
-/** Notes that this process is the one that uses CUDA. Does nothing after the first call. Called before the first CUDA
- * call, and before any lock of what knows devices is taken: a fork of the process, which would find such a lock held
- * for ever if another thread had it at that time, sees that it must not come near. */
+/** Notes that this process is the one that uses CUDA. Does nothing after the first call. It is called before the first
+ * CUDA call, and before any lock of the device components is taken. A fork of the process may find such a lock held for
+ * ever; it sees from this note that it must not take the lock. */
 void
 ClaimProcess();
 
@@ -14,7 +14,8 @@ ClaimProcess();
 bool
 IsClaimedProcess();
 
-/** Whether this process is a fork of the one that uses CUDA: there every CUDA call fails, those that release included.
+/** Whether this process is a fork of the one that uses CUDA. In a fork every CUDA call fails, also the calls that
+ * release.
  */
 bool
 IsForkedProcess();

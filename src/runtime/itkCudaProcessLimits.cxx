@@ -16,7 +16,7 @@ namespace itk::cuda
 {
 namespace
 {
-/** Where the groups of one hierarchy are to be seen, from /proc/self/mountinfo. */
+/** Where the groups of one hierarchy are mounted, from /proc/self/mountinfo. */
 struct Mount
 {
   bool        IsVersion2;
@@ -87,8 +87,8 @@ ReadGroups(const std::string & root)
   return groups;
 }
 
-/** The group's folder relative to the mount point, "/a/b". Empty, the mount point itself, for a group outside of what
- * is mounted: a container may see its own group mounted, and the path that this has on the host. */
+/** The group's folder relative to the mount point, "/a/b". Empty (the mount point itself) for a group outside of the
+ * mounted part: a container may see its own group mounted, but the path that the group has on the host. */
 std::string
 GetFolder(const Mount & mount, const std::string & group)
 {
@@ -98,8 +98,8 @@ GetFolder(const Mount & mount, const std::string & group)
   return isBelow ? folder : "";
 }
 
-/** A number of bytes; no value for "max", for what version 1 writes if there is no limit (the multiple of the page size
- * below 2^63), and for all else. */
+/** A number of bytes. No value for "max", for the number that version 1 writes if there is no limit (the multiple of
+ * the page size below 2^63), and for other text. */
 std::optional<size_t>
 ReadLimit(const std::string & path)
 {

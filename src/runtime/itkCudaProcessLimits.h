@@ -6,12 +6,12 @@
 #include <optional>
 #include <string>
 
-// What the system lets this process have, which may be much less than the machine has. None outside of Linux.
+// Limits of the system for this process, which may be much less than the machine has. Outside of Linux there are none.
 namespace itk::cuda
 {
 /** The least memory limit, in bytes, of the control groups of this process and of all groups above them. No value if
- * none of them has a limit, or if that cannot be read. Knows version 1 and version 2 of control groups, and both at
- * once.
+ * none of them has a limit, or if that cannot be read. It knows control groups of version 1, of version 2, and
+ * mixtures.
  * \param root the folder in which `/proc` and `/sys` are looked up, so that tests can bring their own */
 std::optional<size_t>
 GetCgroupMemoryLimit(const std::string & root = {});

@@ -25,7 +25,7 @@ struct ResourceNode
   const ResourceNode *     Previous;
 };
 
-/** There is no destructor, as images that outlive main() still ask for limits. */
+/** There is no destructor, because images that outlive main() still ask for limits. */
 struct Settings
 {
   std::atomic<size_t>                           DeviceMemoryLimit{ 0 };
@@ -39,7 +39,7 @@ struct Settings
 Settings settings;
 static_assert(std::is_trivially_destructible_v<Settings>);
 
-/** An eighth of what the process can have at most, within reason for a machine that others use as well. */
+/** An eighth of the most that the process can have, with an upper bound for machines that others use too. */
 size_t
 ComputeDefaultHostCacheLimit()
 {
@@ -53,7 +53,7 @@ ComputeDefaultHostCacheLimit()
   return std::min(memory / 8, maximumDefaultHostCacheLimit);
 }
 
-/** Computed once; threads that come at the same time compute the same. */
+/** It is computed once. Threads that come at the same time compute the same value. */
 size_t
 GetDefaultHostCacheLimit()
 {
@@ -66,8 +66,8 @@ GetDefaultHostCacheLimit()
   return known;
 }
 
-/** A copy that is never deleted. One that is set again is found, so that a program that changes between a few of them
- * adds no more. */
+/** A copy that is never deleted. A resource that is set again gets its earlier copy: a program that switches between a
+ * few resources adds no copies. */
 const CudaDeviceMemoryResource *
 KeepResource(const CudaDeviceMemoryResource & resource)
 {

@@ -6,8 +6,8 @@
 
 #include <cstddef>
 
-// The settings of CudaFiltersConfiguration that the components of this folder follow. They are kept below all of these,
-// so that none needs the configuration, which asks them in turn. No lock guards them: another thread might hold it
+// The settings of CudaFiltersConfiguration that the components of this folder follow. They are kept below these
+// components, because the configuration asks the components in turn. No lock guards them: another thread might hold it
 // while the process is forked, and the child would wait for ever.
 namespace itk::cuda
 {
@@ -21,7 +21,7 @@ GetDeviceMemoryLimit();
 void
 SetDeviceMemoryResource(const CudaDeviceMemoryResource & resource);
 
-/** What was set last; nullptr: the module's pool. What it points to stays valid, because buffers remember where they
+/** The resource set last; nullptr: the module's pool. The resource stays valid, because buffers remember where they
  * came from. */
 const CudaDeviceMemoryResource *
 GetDeviceMemoryResource();

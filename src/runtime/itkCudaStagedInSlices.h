@@ -10,16 +10,16 @@
 namespace itk::cuda
 {
 /** \class StagedInSlices
- * \brief A staged transfer in which all threads fill or empty one chunk after the other together, each a slice of it at
- * a time.
+ * \brief A staged transfer in which all threads work on the same chunk, each on a slice of it at a time, and then on
+ * the next chunk.
  *
- * Every chunk has a slot. The link has work sooner, and the host less of it in the end, than where each thread has
- * chunks of its own.
+ * Every chunk has a slot. The link gets work sooner than with chunks for each thread, and less work is left for the
+ * host at the end.
  */
 class StagedInSlices : public StagedTransfer
 {
 public:
-  /** Whether this way is the faster one for so many bytes and threads. */
+  /** Whether this way is faster than StagedPerThread for so many bytes and threads. */
   static bool
   Suits(size_t bytes, size_t workers);
 

@@ -18,7 +18,8 @@ StagedPerThread::StagedPerThread(TransferJob & job, size_t workers)
   const size_t slots = slotsPerWorker * workers;
   const size_t most =
     std::clamp(RoundUp(job.GetLayout().NumberOfBytes / slots, PageSize), MinimumChunkSize, MaximumChunkSize);
-  // Where a thread scatters a chunk after its copy, the last ones are smaller: there is less to be waited for.
+  // A download's last chunks are smaller, because a thread scatters a chunk after its copy: the caller then waits for
+  // less.
   const size_t least = job.IsUpload() ? most : MinimumChunkSize;
   this->MakeChunks(workers, least, most);
   m_Slots = std::vector<StagingSlot>(slots);
@@ -75,7 +76,7 @@ StagedPerThread::Download(unsigned int worker)
   }
 }
 
-/** The next chunk that nobody has taken; false if there is none, or if the transfer has failed. */
+/** Takes the next free chunk. Returns false if there is none, or if the transfer has failed. */
 bool
 StagedPerThread::TakeChunk(Chunk & chunk)
 {
@@ -88,7 +89,7 @@ StagedPerThread::TakeChunk(Chunk & chunk)
   return true;
 }
 
-/** Waits for the copy of a slot's chunk; what was downloaded goes to the host image. */
+/** Waits for the copy of a slot's chunk. A downloaded chunk is then scattered to the host image. */
 void
 StagedPerThread::Empty(StagingSlot & slot)
 {

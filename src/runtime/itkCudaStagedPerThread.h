@@ -12,7 +12,7 @@ namespace itk::cuda
 /** \class StagedPerThread
  * \brief A staged transfer in which each thread fills or empties chunks of its own.
  *
- * A thread has two slots, so that one is filled or emptied while the other is on the link.
+ * A thread has two slots: it fills or empties one while the other is on the link.
  */
 class StagedPerThread : public StagedTransfer
 {

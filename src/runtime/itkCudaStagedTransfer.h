@@ -21,9 +21,9 @@ namespace itk::cuda
  * \brief A transfer of a host image in ordinary memory, by way of page-locked memory that several threads fill or
  * empty.
  *
- * The job is divided into chunks, which are copied between page-locked memory and the device in one go. Within a batch
- * of the conversion they are copied in any order. The subclasses say which thread fills or empties what. An object must
- * live until the copies that it began are done, also where Run() throws.
+ * The job is divided into chunks. A chunk is copied between page-locked memory and the device in one go. Chunks of one
+ * batch of the conversion are copied in any order. The subclasses say which thread fills or empties what. An object
+ * must live until the copies that it began are done, also if Run() throws.
  */
 class StagedTransfer
 {
@@ -58,7 +58,7 @@ protected:
     std::atomic<size_t>  SlicesLeft{ 0 }; // to be filled
   };
 
-  // As small as chunks get: each copy costs the device 2.7 us more than its bytes, and the driver some 10 us.
+  // The smallest chunk: each copy costs the device 2.7 us beside its bytes, and the driver some 10 us.
   static constexpr size_t MinimumChunkSize = size_t{ 1 } << 19;
   static constexpr size_t MaximumChunkSize = PinnedBuffer::ChunkSize;
   static constexpr size_t PageSize = 4096;
@@ -76,7 +76,8 @@ protected:
   virtual void
   Transfer(unsigned int worker) = 0;
 
-  /** Divides the batches into chunks: of what each worker would have of the bytes that are left, within the limits. */
+  /** Divides the batches into chunks. A chunk's size is one worker's share of the remaining bytes, within the
+   * limits. */
   void
   MakeChunks(size_t workers, size_t least, size_t most);
 
@@ -86,7 +87,7 @@ protected:
     return m_Chunks;
   }
 
-  /** Sees to it that a slot has its memory. */
+  /** Makes sure that a slot has its memory. */
   void
   PrepareSlot(StagingSlot & slot);
 
@@ -106,7 +107,7 @@ protected:
   void
   CountDone(unsigned int worker, size_t bytes);
 
-  /** Whether some thread has failed, and the others are to end. */
+  /** Whether a thread has failed. The other threads must then end. */
   bool
   IsStopped() const
   {

@@ -13,9 +13,9 @@ namespace itk::cuda
 /** \class StagingChunks
  * \brief Page-locked chunks that work on a stream may still use.
  *
- * An upload leaves its chunks here, so that it can return while its last copies run, and a download on the same stream
- * takes them again. They go back to the pool once the stream's work is done: by Synchronize(), by Drain(), or at the
- * end of the object's life, which waits for the stream if there are chunks. The stream must live longer.
+ * An upload leaves its chunks here and can return while its last copies run. A download on the same stream takes the
+ * chunks again. They go back to the pool once the stream's work is done: by Synchronize(), by Drain(), or by the
+ * destructor, which waits for the stream if there are chunks. The stream must live longer.
  */
 class CudaFilters_EXPORT StagingChunks
 {
@@ -38,7 +38,7 @@ public:
   void
   Keep(PinnedBuffer && chunk);
 
-  /** A chunk for work that comes after all that the stream has got: one that was kept, or a new one.
+  /** A chunk for work that comes after all work queued on the stream: a kept chunk or a new one.
    * \exception CudaError */
   PinnedBuffer
   Take();

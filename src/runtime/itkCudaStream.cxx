@@ -16,7 +16,7 @@ namespace itk::cuda
 {
 namespace
 {
-/** The streams of a device that nobody uses. */
+/** The unused streams of a device. */
 struct StreamList
 {
   std::vector<cudaStream_t> Free;
@@ -61,7 +61,7 @@ StreamLease::~StreamLease()
 {
   if (IsForkedProcess() || !DrainStream(*this))
   {
-    return; // a stream that has failed work on it, or lost its context, is of no use to anybody
+    return; // a stream with failed work or a lost context cannot be used again
   }
   StreamLists &                     lists = GetStreamLists();
   const std::lock_guard<std::mutex> lock(lists.Mutex);
@@ -77,7 +77,7 @@ StreamLease::Synchronize() const
 bool
 DrainStream(const Context & context) noexcept
 {
-  // Any call creates a context on the thread's own device, also one about the stream of another.
+  // Any call creates a context on the thread's current device, also a call about another device's stream.
   const DeviceGuard guard(context.GetDevice(), std::nothrow);
   return ITK_CUDA_CALL_NOTHROW(cudaStreamSynchronize(context.GetStream())) == cudaSuccess;
 }

@@ -12,8 +12,8 @@ namespace itk::cuda
 /** \class StreamLease
  * \brief A context with a stream of the module's own, for exclusive use until the end of the scope.
  *
- * The streams are non-blocking and stay in a list of their device for reuse. None is ever destroyed, as the end of the
- * process comes after the end of CUDA. The destructor waits for all work on the stream.
+ * The streams are non-blocking and stay in a list of their device for reuse. No stream is ever destroyed, because CUDA
+ * ends before the process does. The destructor waits for all work on the stream.
  */
 class CudaFilters_EXPORT StreamLease : public Context
 {
@@ -31,7 +31,7 @@ public:
   Synchronize() const;
 };
 
-/** Waits for all work on a context's stream, or for its failure; returns whether it was done. */
+/** Waits for all work on a context's stream, or for its failure. Returns whether the work succeeded. */
 bool
 DrainStream(const Context & context) noexcept;
 

@@ -14,9 +14,9 @@ namespace itk::cuda
 /** \class StridedByteStream
  * \brief The pixels of a host view as one stream of bytes.
  *
- * The stream consists of runs of bytes that are adjacent in host memory, as long as the view allows: a row, or the
- * whole image. In the stream, run r starts at byte r * GetStep(); with a pitch every run is a row, and what is between
- * its end and the next one is padding. Needs no GPU.
+ * The stream consists of runs of adjacent bytes in host memory. A run is as long as the view allows: a row, or the
+ * whole image. In the stream, run r starts at byte r * GetStep(). With a pitch every run is a row, and the bytes
+ * between rows are padding. No GPU is needed.
  */
 class CudaFilters_EXPORT StridedByteStream
 {
@@ -51,7 +51,8 @@ public:
     return this->MakeCursor(index).Address;
   }
 
-  /** Runs from `index` on that lie GetFirstStride() bytes from each other in host memory, this one included. */
+  /** Number of runs from `index` on, this one included, that lie GetFirstStride() bytes from each other in host
+   * memory. */
   size_t
   GetNumberOfEquidistantRuns(size_t index) const
   {
@@ -76,8 +77,8 @@ public:
     return this->GetRun(m_NumberOfRuns - 1) + m_RunSize - 1;
   }
 
-  /** Copies bytes `begin` to `end` of the stream to `to`; padding is zero. With `bypassCache` the processor does not
-   * keep what it writes, which is sooner in memory for a device to read. */
+  /** Copies bytes `begin` to `end` of the stream to `to`; padding is zero. With `bypassCache` the processor's caches do
+   * not keep the bytes: they are in memory sooner, where a device reads them. */
   void
   Gather(char * to, size_t begin, size_t end, bool bypassCache = false) const;
 

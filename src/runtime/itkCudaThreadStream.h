@@ -7,10 +7,10 @@
 
 namespace itk::cuda
 {
-/** The calling thread's own stream on a device, for work that is queued and left to run. It is the same at each call,
- * so that work of one thread is in order without events.
+/** The calling thread's own stream on a device, for work that is queued and left to run. Each call of a thread returns
+ * the same stream, so its work is in order without events.
  *
- * When the thread ends another one may get the stream, whose work then comes after what is still queued. Nothing ever
+ * When the thread ends, another thread may get the stream. Its work then comes after the work still queued. Nothing
  * waits for the stream or destroys it. \exception CudaError if the device cannot be used */
 CudaFilters_EXPORT Context
 GetThreadContext(int device);

@@ -21,8 +21,8 @@ namespace itk::cuda
  *
  * Ordinary memory goes through page-locked chunks that several threads fill
  * (CudaFiltersConfiguration::GetNumberOfTransferThreads()); page-locked memory is copied as it is. With one thread the
- * sequence of CUDA calls is always the same. \exception CudaError, or what `progress` throws; nothing is in flight any
- * more then. */
+ * sequence of CUDA calls is always the same. \exception CudaError, or what `progress` throws. Nothing is in flight
+ * then. */
 CudaFilters_EXPORT void
 Upload(const CudaImageView &    host,
        const DeviceView &       device,
@@ -33,14 +33,15 @@ Upload(const CudaImageView &    host,
 CudaFilters_EXPORT void
 UploadRows(const CudaImageView & host, const DeviceView & device, StagingChunks & staging, const RowGroups & groups);
 
-/** The reverse: complete on return. Integer components are truncated toward zero and clamped to their type's range. */
+/** The reverse; the host image is complete on return. Integer components are truncated toward zero and clamped to their
+ * type's range. */
 CudaFilters_EXPORT void
 Download(const DeviceView &       device,
          const CudaImageView &    host,
          StagingChunks &          staging,
          const TransferProgress & progress);
 
-/** As those above, with all work on the stream done on return: for a transfer alone. */
+/** As the functions above, for a transfer alone: all work on the stream is done on return. */
 CudaFilters_EXPORT void
 Upload(const CudaImageView &    host,
        const DeviceView &       device,

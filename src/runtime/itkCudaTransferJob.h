@@ -25,7 +25,7 @@ enum class TransferDirection
 };
 
 /** \class TransferJob
- * \brief What is to be transferred, and how its bytes get onto and off the device, whichever way they take on the host.
+ * \brief What is transferred, and how its bytes get onto and off the device, for each way through the host.
  *
  * Positions are bytes from the start of all. Batches of the conversion follow each other in the order of the stream's
  * work.
@@ -33,7 +33,7 @@ enum class TransferDirection
 class TransferJob
 {
 public:
-  /** What is given must live longer; `groups` without a function to call: nobody is told of rows.
+  /** The arguments must outlive the job. If `groups` has no function, nobody is told of rows.
    * \exception CudaError */
   TransferJob(TransferDirection        direction,
               const CudaImageView &    host,
@@ -85,21 +85,21 @@ public:
                            : static_cast<char *>(m_Raw.GetPointer()) + (position - batch * m_Layout.BatchSize);
   }
 
-  /** Gives the stream a copy in the job's direction.
+  /** Queues a copy in the job's direction.
    * \exception CudaError */
   void
   Copy(void * host, void * device, size_t bytes) const;
 
-  /** Gives the stream the conversion between the device image and the dense pixels of a batch.
+  /** Queues the conversion between the device image and the dense pixels of a batch.
    * \exception CudaError */
   void
   Convert(size_t batch) const;
 
-  /** Called after the copy of bytes `begin` to `end` was given to the stream; from any thread. */
+  /** Called from any thread after the copy of bytes `begin` to `end` was queued. */
   void
   CountSent(size_t begin, size_t end);
 
-  /** Tells the share done, 0 to 1. */
+  /** Reports the share done, 0 to 1. */
   void
   Report(float share) const
   {
@@ -109,7 +109,7 @@ public:
     }
   }
 
-  /** Tells that a number of bytes are done. */
+  /** Reports that a number of bytes are done. */
   void
   ReportBytes(size_t bytes) const
   {

@@ -14,8 +14,8 @@ namespace itk::cuda
 /** \struct TransferLayout
  * \brief How the bytes of a host image lie on the device.
  *
- * They lie straight in the rows of the device image; or they are dense pixels that a kernel converts, in batches, one
- * after the other in the same buffer.
+ * Either they lie in the rows of the device image, or they are dense pixels that a kernel converts. Dense pixels come
+ * in batches, which take turns in the same buffer.
  */
 struct TransferLayout
 {
@@ -41,7 +41,7 @@ struct TransferLayout
   }
 };
 
-/** Whether images of the type are converted to and from. */
+/** Whether images can be converted from and to the type. */
 inline bool
 IsComputeType(CudaComponentType type)
 {

@@ -10,7 +10,7 @@ namespace itk::cuda
 /** Called from the thread that transfers, with the share done, 0 to 1. It may throw to abort the transfer. */
 using TransferProgress = std::function<void(float)>;
 
-/** Tells when rows of the device image are on their way, so that work on them can begin before the others are. */
+/** Tells when rows of the device image are on their way. Work on them can then begin before the other rows are. */
 struct RowGroups
 {
   size_t RowsPerGroup;

@@ -13,8 +13,8 @@ namespace itk::cuda
 /** \class Workspace
  * \brief Device memory that a run may use for itself, handed out piece by piece.
  *
- * Plain data that owns nothing. A function that takes it by value gives back what it took when it returns: the stream's
- * order keeps the next one from writing before this one's work is done.
+ * The struct is plain data and owns nothing. A function that takes it by value gives its pieces back when it returns.
+ * The stream's order keeps the next function's work from writing before this function's work is done.
  */
 class Workspace
 {
@@ -29,7 +29,7 @@ public:
     , m_Left(bytes)
   {}
 
-  /** What Take() uses up for so many bytes, if more is to be taken after them. */
+  /** Bytes that Take() uses up for so many bytes, if another piece follows. */
   static constexpr size_t
   GetPieceSize(size_t bytes)
   {
