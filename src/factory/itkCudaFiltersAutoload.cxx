@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The library that ITK loads from ITK_AUTOLOAD_PATH. It is linked to no library of ITK's, so that a program of another
-// version of ITK does not get a second ITK from it: it looks which ITK the process has, and loads CudaFilters only into
-// the version that CudaFilters was built with.
+// The library that ITK loads from ITK_AUTOLOAD_PATH. It is linked to no library of ITK's: a program of another version
+// of ITK would get a second ITK from it. It looks which versions of ITK the process has. It loads CudaFilters only if
+// they are the version that CudaFilters was built with.
 
 #include "itkConfigure.h"
 
@@ -25,7 +25,8 @@ namespace
 {
 using LoadFunction = itk::ObjectFactoryBase * (*)();
 
-/** itk::Version::GetITKVersion(), a static function, of a library or program that has it; nullptr elsewhere. */
+/** Calls itk::Version::GetITKVersion(), a static function, of a library or program that has it. Returns nullptr for
+ * others. */
 const char *
 FindITKVersion(const char * path)
 {
@@ -39,7 +40,7 @@ FindITKVersion(const char * path)
   return symbol ? reinterpret_cast<const char * (*)()>(symbol)() : nullptr;
 }
 
-/** Versions of ITK in the process, each library that sees one by itself. */
+/** Versions of ITK in the process, one for each library that has or uses an ITK. */
 std::vector<std::string>
 FindITKVersions()
 {
@@ -63,7 +64,7 @@ FindITKVersions()
   return versions;
 }
 
-/** Why CudaFilters cannot be loaded; empty if it can. Versions that differ in the last number fit. */
+/** Returns why CudaFilters cannot be loaded, or an empty string if it can. Versions may differ in the last number. */
 std::string
 FindObstacle()
 {
@@ -84,7 +85,8 @@ FindObstacle()
                           : "";
 }
 
-/** The function of CudaFilters that gives the factory; nullptr if it was not loaded, which one line on stderr says. */
+/** The function of CudaFilters that returns the factory. If CudaFilters cannot be loaded, one line on stderr says so,
+ * and the result is nullptr. */
 LoadFunction
 LoadCudaFilters()
 {
@@ -116,8 +118,9 @@ extern "C"
     return loadFunction;
   }
 
-  /** What ITK looks up and calls. It would use a null pointer that the function returns. Looked up, an indirect
-   * function is what the one above returns: without it, ITK finds none and goes on. */
+  /** The function that ITK looks up and calls. ITK would use a null pointer that it returned. Therefore it is an
+   * indirect function: looking it up gives what the function above returns. If that is nullptr, ITK finds no function
+   * and goes on. */
   [[gnu::ifunc("itkCudaFiltersGetLoadFunction"), gnu::visibility("default")]] itk::ObjectFactoryBase *
   ITK_LOAD_FUNCTION_NAME();
 }

@@ -4,8 +4,8 @@
 #include <cstdlib>
 #include <cstring>
 
-// An object of its own, CudaFilters::Override, because a linker may drop it from a library that a program uses nothing
-// else of.
+// This file is an object of its own, CudaFilters::Override. A linker would drop it from a library if the program uses
+// nothing else of the library.
 namespace
 {
 [[maybe_unused]] const bool isRegistered = [] {

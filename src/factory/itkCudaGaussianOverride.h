@@ -20,7 +20,7 @@ struct GaussianOverride
 
 using GaussianOverrides = std::vector<GaussianOverride>;
 
-// Each in a file of its own, because that is what compiling takes time for.
+// Each is in a file of its own, because these files take most of the compile time.
 GaussianOverrides
 MakeRecursiveGaussianOverrides();
 GaussianOverrides

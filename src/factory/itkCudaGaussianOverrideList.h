@@ -82,7 +82,7 @@ GetImageName()
 
 // --- one override
 
-/** What is done to a filter that the factory has made; overloads stand in the filter's namespace. */
+/** Called for a filter that the factory has made. Overloads stand in the filter's namespace. */
 template <typename TFilter>
 void
 PrepareOverride(TFilter &)
@@ -110,7 +110,7 @@ protected:
   ~CreateOverrideFunction() override = default;
 };
 
-/** A class template of ITK's, the one that takes its place, and the former's name. */
+/** A class template of ITK's, the template that replaces it, and the name of ITK's. */
 template <template <typename, typename> class TItkFilter, template <typename, typename> class TCudaFilter>
 class OverrideList
 {

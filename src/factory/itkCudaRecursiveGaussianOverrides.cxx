@@ -4,7 +4,7 @@
 
 namespace itk
 {
-/** Tells a filter that chains of it are to be expected. */
+/** Tells a filter that it may be one of a chain. */
 class CudaGaussianOverrideAccess
 {
 public:

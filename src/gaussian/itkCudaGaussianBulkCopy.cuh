@@ -6,13 +6,13 @@
 #include <cuda/ptx>
 #include <cstdint>
 
-// Boxes of an array move between global and shared memory by the copy engine of compute capability 9.0, described by a
-// tensor map (itkCudaGaussianTensorMap.h). Only code for such devices may call these functions: NV_IF_TARGET.
+// The copy engine of compute capability 9.0 moves boxes of an array between global and shared memory. A tensor map
+// (itkCudaGaussianTensorMap.h) describes the array. Only code for such devices may call these functions: NV_IF_TARGET.
 
 namespace itk::cuda::gaussian
 {
-/** Where threads wait for each other and for copies to arrive; in shared memory. A phase ends when all arrivals and the
- * bytes announced have come; phases alternate in parity, the first is 0. */
+/** A barrier in shared memory, where threads wait for each other and for copies. A phase ends when all arrivals and the
+ * announced bytes have come. Phases alternate in parity; the first is 0. */
 class TileBarrier
 {
 public:
@@ -52,7 +52,7 @@ private:
   uint64_t m_Barrier;
 };
 
-/** Makes initialised barriers known to the copy engine; by the thread that initialised them. */
+/** Makes initialised barriers known to the copy engine. The thread that initialised them calls it. */
 __device__ inline void
 PublishBarriers()
 {

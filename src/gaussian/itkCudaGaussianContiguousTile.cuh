@@ -10,9 +10,10 @@
 
 namespace itk::cuda::gaussian
 {
-/** One or more whole lines, or a tile of one. A warp holds a part of as many lines as fit, each of as many segments, a
- * power of two, and the warps behind it hold the lines' other parts (GetLineParts()). A warp has VTiles places for its
- * pixels: results of several sources combine in that of the first; the others share a second one. */
+/** One or more whole lines, or a tile of one line. A warp holds a part of as many lines as fit; all parts have the same
+ * number of segments, a power of two. The following warps hold the other parts of these lines (GetLineParts()). A warp
+ * has VTiles places for its pixels. Results of several sources combine in the place of the first source; the other
+ * sources share the second place. */
 template <typename T, unsigned int VPairs, TileTask VTask, unsigned int VTiles = 1>
 class ContiguousTile
 {
@@ -50,7 +51,8 @@ public:
     const unsigned int totals = blockDim.y > 1 ? warps * m_LinesPerWarp * NumberOfStates<VPairs> : 0;
     m_Barriers = reinterpret_cast<TileBarrier *>(m_WarpTotals + totals) + m_Warp * VTiles;
 
-    // One dimension of the grid may be too short for the tiles of a line; blocks beyond the last tile repeat it.
+    // One dimension of the grid may be too short for the tiles of a line. Blocks beyond the last tile repeat the last
+    // tile.
     const size_t lastTile = arguments.Schedule.NumberOfTiles - 1;
     m_Tile = lastTile > 0 ? min(size_t{ blockIdx.z } * gridDim.y + blockIdx.y, lastTile) : 0;
     m_BlockLine = size_t{ blockIdx.x } * (blockDim.z * m_LinesPerWarp);
@@ -65,7 +67,7 @@ public:
     }
   }
 
-  /** Goes on with the next source, whose tile is on its way if it does not take the place of the one before. */
+  /** Goes on with the next source. Its tile is already on its way unless it uses the place of the source before. */
   __device__ void
   TakeSource(unsigned int source)
   {
@@ -171,7 +173,7 @@ public:
     return starts;
   }
 
-  /** The result takes the place of the segment, so that the warp can write whole rows. */
+  /** The result overwrites the segment: the warp then writes whole rows. */
   __device__ void
   Store(const T (&y)[Length], const LinePassResult<T, VPairs> & result)
   {
@@ -244,9 +246,9 @@ private:
     return min(line, m_Arguments.Geometry.OuterCount - 1);
   }
 
-  /** The 16 bytes of a segment of the warp with the vector's index. Where they lie among the segment's 128 bytes
-   * depends on the segment, so that threads that read equal vectors of their segments meet in no bank: the copy
-   * engine's 128-byte swizzle. */
+  /** The 16 bytes of a segment of the warp with the vector's index. Its place among the segment's 128 bytes depends on
+   * the segment (the copy engine's 128-byte swizzle): threads that read the same vector of their segments use different
+   * banks. */
   __device__ Vector *
   GetVector(unsigned int segment, unsigned int vector) const
   {
@@ -353,8 +355,8 @@ private:
     return { { 0, static_cast<int>(segment), static_cast<int>(this->GetWarpLine()) } };
   }
 
-  /** The warp's incomplete segments, which the copy engine leaves out: the last ones of lines that end at `end`.
-   * Neighbouring lanes have neighbouring pixels. */
+  /** The warp's incomplete segments, which the copy engine leaves out. They are the last segments of lines that end at
+   * `end`. Neighbouring lanes have neighbouring pixels. */
   struct IncompleteSegments
   {
     unsigned int Lines;   // of the warp that have one
@@ -559,8 +561,8 @@ private:
     return { condition ? state.U : T(0), condition ? state.V : T(0) };
   }
 
-  /** End states of the segments up to and including the own one, from zero state before the part of the line
-   * (Kogge and Stone's scan, as far as states reach). */
+  /** End states of the segments up to and including the thread's own segment, from zero state before the part of the
+   * line. It is Kogge and Stone's scan, as far as states reach. */
   __device__ SweepStates<T, VPairs>
              ScanWarp(SweepStates<T, VPairs> states) const
   {

@@ -27,7 +27,7 @@
 namespace itk::cuda::gaussian
 {
 // VPairs is the number of pole pairs of a kernel. T is the type of the coefficients; pixels and states are of the same
-// type or, on the host, of one that holds several lines side by side.
+// type or, on the host, of a type that holds several lines (LinePack).
 
 template <typename T>
 struct PolePairState
@@ -36,7 +36,7 @@ struct PolePairState
   T V{ 0 };
 };
 
-/** What one sweep over a line carries from pixel to pixel. */
+/** The state that a sweep over a line carries from pixel to pixel. */
 template <typename T, unsigned int VPairs>
 struct LineState
 {
@@ -62,14 +62,14 @@ struct SectionDynamics
   T InverseCoupling; // 1 / e
 };
 
-/** The poles of a kernel: orders 0, 1 and 2 of one sigma share them, and so their sweeps. */
+/** The poles of an impulse response. Orders 0, 1 and 2 of one sigma share them, and therefore their sweeps. */
 template <typename T, unsigned int VPairs>
 struct LineDynamics
 {
   SectionDynamics<T> Section[VPairs];
 };
 
-/** What a kernel makes of the states of one sweep. */
+/** The weights of an impulse response for the states of one sweep. */
 template <typename T, unsigned int VPairs>
 struct SweepResponse
 {
@@ -77,7 +77,8 @@ struct SweepResponse
   T WeightV[VPairs]; // b
 };
 
-/** What a kernel makes of the states: of the causal and the anticausal sweep, whose weights are negative for order 1.
+/** The weights of an impulse response for the states of the causal and the anticausal sweep. For order 1 the anticausal
+ * weights are negative.
  */
 template <typename T, unsigned int VPairs>
 struct LineResponse
@@ -106,7 +107,7 @@ Advance(LineState<TPixel, VPairs> & state, const LineDynamics<T, VPairs> & dynam
   }
 }
 
-/** What the pixels that a sweep has passed contribute at the next one, added to `sum`. */
+/** Adds to `sum` the contribution of the passed pixels at the next pixel. */
 template <typename TPixel, typename T, unsigned int VPairs>
 ITK_CUDA_HOST_DEVICE inline TPixel
 AddContribution(TPixel sum, const LineState<TPixel, VPairs> & state, const SweepResponse<T, VPairs> & response)
@@ -147,7 +148,7 @@ Apply(const StateMatrix<T> & power, const PolePairState<T> & begin)
   return Combine(PolePairState<T>{}, power, begin);
 }
 
-/** Maps over the pixels of both, one after the other. */
+/** The map over the pixels of both maps, one after the other. */
 template <typename T>
 ITK_CUDA_HOST_DEVICE inline StateMatrix<T>
 Multiply(const StateMatrix<T> & a, const StateMatrix<T> & b)
@@ -173,7 +174,7 @@ MultiplyRow(const T * row, unsigned int dimension, const T (&vector)[VMaximumDim
   return sum;
 }
 
-/** The value that takes the place of `old` at a pixel where a pass gives `value`. */
+/** The value that replaces `old` at a pixel where a pass gives `value`. */
 template <typename T>
 ITK_CUDA_HOST_DEVICE inline T
 CombineValues(CudaGaussianCombine combine, T old, T value)
@@ -194,7 +195,7 @@ CombineValues(CudaGaussianCombine combine, T old, T value)
   }
 }
 
-/** Whether CombineValues() looks at `old`. */
+/** Whether CombineValues() reads `old`. */
 ITK_CUDA_HOST_DEVICE inline bool
 ReadsDestination(CudaGaussianCombine combine)
 {

@@ -423,7 +423,7 @@ RunCombiningPasses(const CudaGaussianLinePass *    passes,
   run(passes, count, schedule, images, workspace, context);
 }
 
-/** How many of the passes from `first` on combine in one image and have the same poles. One kernel can run them. */
+/** Number of passes from `first` on that combine in one image and have the same poles. One kernel can run them. */
 unsigned int
 CountCombiningPasses(const std::vector<CudaGaussianLinePass> & passes, size_t first)
 {
@@ -460,9 +460,9 @@ RunPasses(const CudaGaussianLinePass *    passes,
   }
 }
 
-/** Pixels of lines that a pass may filter at a time: where the driver ends long kernels, LaunchPixels; and so many that
- * their states take a sixteenth of an image with lines of whole chunks, which those of two pole pairs do. A part of an
- * image is filtered in one go. */
+/** Pixels of lines that a pass may filter at a time. Where the driver ends long kernels the limit is LaunchPixels. The
+ * states of these pixels also take at most a sixteenth of an image with lines of whole chunks, as those of two pole
+ * pairs do. A part of an image is filtered in one go. */
 size_t
 GetMaximumPixels(const CudaGaussianLinePass & pass,
                  const LineSchedule &         schedule,

@@ -19,7 +19,7 @@ class Context;
 
 namespace itk::cuda::gaussian
 {
-/** The kind of axis that a pass along `axis` meets in an image of rows. */
+/** The kind of `axis` in an image of rows. */
 inline AxisKind
 GetAxisKind(unsigned int axis)
 {
@@ -27,11 +27,11 @@ GetAxisKind(unsigned int axis)
 }
 
 /** \struct LineCut
- * \brief What a part of an image needs of the rest, where it was cut from a larger one across the last axis, between
+ * \brief What a part of an image needs from the rest of the image. The part was cut out across the last axis, between
  * two chunks of ChunkLength pixels.
  *
- * The results of as many chunks next to a cut as the schedule's LookAhead are of no use; all others have the bits of
- * the whole image's. If the LookAhead is 0 all results are good, and states at the cuts are needed.
+ * Next to a cut, the results of as many chunks as the schedule's LookAhead are invalid. All other results have the bits
+ * of the whole image's. If LookAhead is 0, all results are valid, and states at the cuts are needed.
  */
 struct LineCut
 {
@@ -66,8 +66,8 @@ CudaFilters_EXPORT size_t
 GetLinePassWorkspace(const CudaGaussianLinePass & pass, const LineSchedule & schedule, const DeviceView & source);
 
 /** Queues one pass. `images` are those of the plan; they have the same size, strides and type, rows follow each other
- * at Stride[1], and each further axis where the one before ends. Destinations' padding may be written. `workspace` has
- * GetLinePassWorkspace() bytes.
+ * at Stride[1], and each further axis where the one before ends. The padding of the destinations may be written.
+ * `workspace` has GetLinePassWorkspace() bytes.
  *
  * \exception CudaError */
 CudaFilters_EXPORT void
@@ -78,16 +78,16 @@ RunLinePass(const CudaGaussianLinePass &    pass,
             const Context &                 context,
             const LineCut &                 cut = {});
 
-/** Bytes that RunPlan() needs beside the plan's images: states of a sixteenth of an image, or of a few lines if those
- * take more. Lines whose states would take more are filtered in groups. */
+/** Bytes that RunPlan() needs beside the plan's images: a sixteenth of an image for states, or more if the states of a
+ * few lines take more. Lines whose states would take more are filtered in groups. */
 CudaFilters_EXPORT size_t
 GetPlanWorkspace(const CudaGaussianPlan &        plan,
                  const std::vector<DeviceView> & images,
                  int                             device,
                  const std::vector<LineCut> &    cuts = {});
 
-/** Queues a plan's passes, and then its rotation, on the plan's images, which are as RunLinePass() wants them. `cuts`
- * are by pass, of those along the axis across which the image was cut; none beyond their number.
+/** Queues a plan's passes, and then its rotation, on the plan's images, which must be as for RunLinePass(). `cuts`
+ * holds one cut for each pass along the axis across which the image was cut. Passes beyond its length have no cut.
  *
  * \exception CudaError, ExceptionObject if a cut is not between chunks or lacks states that it needs */
 CudaFilters_EXPORT void
@@ -106,8 +106,8 @@ GetGaussianWorkspace(const CudaGaussianPlan &     plan,
                      const std::vector<LineCut> & cuts = {});
 
 /** Queues a plan's work on the device. The output has the input's rows and, for each of its components, as many planes
- * as the plan has results. If the plan's only result is image 0 the output is the input; the input is overwritten
- * unless the plan was made with KeepInput. Never waits, allocates or transfers.
+ * as the plan has results. If the plan's only result is image 0, the output is the input. The input is overwritten
+ * unless the plan was made with KeepInput. The function never waits, allocates or transfers.
  *
  * `cuts` are as for RunPlan(). \exception CudaError, ExceptionObject */
 CudaFilters_EXPORT void

@@ -49,7 +49,7 @@ IsResult(const CudaGaussianPlan & plan, unsigned int image)
   return GetResultIndex(plan, image) < plan.Results.size();
 }
 
-/** The plan's images beside its input and results. */
+/** The plan's images other than its input and results. */
 size_t
 CountIntermediates(const CudaGaussianPlan & plan)
 {
@@ -72,8 +72,8 @@ GetPlanes(const DeviceView & view, size_t first, size_t planes)
   return part;
 }
 
-/** The images of a plan on the device. Where each input component gives several output components, the input's are
- * filtered one after the other, with the same intermediate images, and the results are planes of the output. */
+/** The images of a plan on the device. If each input component gives several output components, the input's components
+ * are filtered one after the other with the same intermediate images, and the results are planes of the output. */
 class PlanImages
 {
 public:

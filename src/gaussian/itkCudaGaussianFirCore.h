@@ -11,7 +11,7 @@
 #include <limits>
 
 // The mathematics of a line's convolution, once, for the host and the device. Files that include this are compiled
-// without contraction of a * b + c: where it is wanted it is written out, and where not, bits are promised.
+// without contraction of a * b + c. Where contraction is wanted, it is written out; elsewhere exact bits are promised.
 
 namespace itk::cuda::gaussian
 {
@@ -35,8 +35,8 @@ LoadContinued(ptrdiff_t n, ptrdiff_t length, CudaLineContinuation continuation, 
   }
 }
 
-/** Central pixels below this magnitude may be subtracted from any finite pixel: they are less than half of the last
- * digit of the largest one, so that the difference rounds to it instead of overflowing. */
+/** Central pixels below this magnitude may be subtracted from any finite pixel. They are less than half of the last
+ * digit of the largest finite value: the difference rounds to that value instead of overflowing. */
 template <typename T>
 constexpr T FirLargestCentre = std::numeric_limits<T>::max() * std::numeric_limits<T>::epsilon() / 8;
 
@@ -47,9 +47,9 @@ MayBeCentre(T pixel)
   return std::fabs(pixel) < FirLargestCentre<T>;
 }
 
-/** A weighted sum of pixels around a central one. Differences from the central pixel give constants back exactly. They
- * have no meaning beside a central pixel that is infinite or NaN, and may overflow beside one near the type's largest
- * value; such a pixel is summed like all others, as ITK sums. */
+/** A weighted sum of pixels around a central one. Differences from the central pixel give constants back exactly.
+ * Differences have no meaning for a central pixel that is infinite or NaN, and may overflow for one near the type's
+ * largest value. Around such a pixel the pixels themselves are summed, as in ITK. */
 template <typename T, bool VTruncate>
 struct FirSum
 {

@@ -19,7 +19,7 @@ IsInline(const CudaGaussianFirPass & pass)
   return pass.GetRadius() <= FirInlineRadius;
 }
 
-/** Launches blocks of threads that compute `pixelsOfBlock` pixels each, as many at a time as a launch may have. */
+/** Launches blocks of threads that compute `pixelsOfBlock` pixels each. A launch has as many of them as are allowed. */
 template <typename T>
 void
 LaunchInGroups(void (*kernel)(FirArguments<T>),
@@ -91,7 +91,7 @@ RunFirPassAs(const CudaGaussianFirPass & pass,
   }
   else
   {
-    // From pageable memory: on return the weights have been read.
+    // The copy is from pageable memory: on return the weights have been read.
     ITK_CUDA_CALL(
       cudaMemcpyAsync(table, weights.data(), weights.size() * sizeof(T), cudaMemcpyHostToDevice, context.GetStream()));
   }

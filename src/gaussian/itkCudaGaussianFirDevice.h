@@ -22,7 +22,7 @@ CudaFilters_EXPORT size_t
 GetFirWorkspace(const CudaGaussianFirPass & pass, CudaComponentType type);
 
 /** Queues one pass. Source and destination are different memory and have the same size, strides and type; rows follow
- * each other at Stride[1], and each further axis where the one before ends. Destination's padding may be written.
+ * each other at Stride[1], and each further axis where the one before ends. The destination's padding may be written.
  * `workspace` has GetFirWorkspace() bytes. \exception CudaError */
 CudaFilters_EXPORT void
 RunFirPass(const CudaGaussianFirPass & pass,
@@ -37,8 +37,8 @@ CudaFilters_EXPORT size_t
 GetFirWorkspace(const CudaGaussianFirPlan & plan, const DeviceView & input);
 
 /** Queues a plan's passes. The output has the input's size, strides and type. If the plan allows the input to be
- * overwritten and its number of passes is even, the output is the input. OutputOffset is left to whoever reads the
- * output. Never waits, allocates or transfers images. \exception CudaError */
+ * overwritten and its number of passes is even, the output is the input. The function ignores OutputOffset, which is
+ * for the reader of the output. It never waits, allocates or transfers images. \exception CudaError */
 CudaFilters_EXPORT void
 RunFir(const CudaGaussianFirPlan & plan,
        const DeviceView &          input,

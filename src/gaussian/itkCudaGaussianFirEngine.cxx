@@ -41,7 +41,7 @@ public:
     return "a discrete Gaussian filter";
   }
 
-  /** As that of the other filters, and double where the sums are to be those of double. */
+  /** The type of the other filters, or double if the plan's sums are those of double. */
   CudaComponentType
   GetComputeType(const CudaImageView & input, const CudaImageView & output) const override
   {

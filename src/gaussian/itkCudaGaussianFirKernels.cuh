@@ -30,7 +30,7 @@ struct FirArguments
   }
 };
 
-/** The weights from `first` on, as many as fit, for the whole block of threads; returns their number. */
+/** Loads the weights from `first` on for the whole block of threads, as many as fit. Returns their number. */
 template <typename T>
 __device__ inline unsigned int
 LoadWeights(const FirArguments<T> & pass, unsigned int first, T (&weights)[FirChunk])
@@ -44,7 +44,7 @@ LoadWeights(const FirArguments<T> & pass, unsigned int first, T (&weights)[FirCh
   return count;
 }
 
-/** Leaves pixels that may not be centres out of the sums. They are looked at one by one only if there is one. */
+/** Leaves pixels that may not be centres out of the sums. It looks at single pixels only if there is such a pixel. */
 template <typename T, bool VTruncate, unsigned int VNumber>
 __device__ inline void
 CheckCentres(FirSum<T, VTruncate> (&sums)[VNumber])
@@ -65,8 +65,8 @@ CheckCentres(FirSum<T, VTruncate> (&sums)[VNumber])
   }
 }
 
-/** Lines of adjacent pixels. A block of threads computes a part of several of them: threadIdx.y counts lines, and a
- * thread's pixels are blockDim.x apart, so that neighbouring threads read neighbouring addresses. */
+/** Lines of adjacent pixels. A block of threads computes a part of several lines. threadIdx.y counts lines, and a
+ * thread's pixels are blockDim.x apart: neighbouring threads read neighbouring addresses. */
 template <typename T, bool VTruncate>
 __global__ void
 __launch_bounds__(FirContiguousThreads * FirContiguousLines)
@@ -137,7 +137,7 @@ __launch_bounds__(FirContiguousThreads * FirContiguousLines)
   }
 }
 
-/** Lines that lie beside each other: threadIdx.x counts them, and a thread computes adjacent pixels of one. */
+/** Strided lines: threadIdx.x counts them, and a thread computes adjacent pixels of one line. */
 template <typename T, bool VTruncate>
 __global__ void
 __launch_bounds__(FirStridedLines * FirStridedParts) StridedFirKernel(const __grid_constant__ FirArguments<T> pass)

@@ -21,8 +21,8 @@ namespace itk::cuda::gaussian
 {
 namespace
 {
-/** The same pixel of several lines. The compiler turns operations on it into those of the processor's vector registers;
- * the lines do not mix, so that a line's bits do not depend on its neighbours. */
+/** The same pixel of several lines. The compiler turns operations on it into operations on the processor's vector
+ * registers. The lines do not mix: a line's bits do not depend on its neighbours. */
 struct LinePack
 {
   static constexpr unsigned int Count = 4;
@@ -65,8 +65,8 @@ template <typename T, unsigned int VPairs>
 class LineFilter
 {
 public:
-  /** With a `lookAhead` the states with which sweeps enter a chunk follow from those chunks around it alone, as on the
-   * device (LineSchedule); 0: from all pixels. */
+  /** With a `lookAhead`, the states with which sweeps enter a chunk follow from that many chunks around it, as on the
+   * device (LineSchedule). With 0 they follow from all pixels. */
   explicit LineFilter(const std::vector<CudaGaussianPassResult> & results, unsigned int lookAhead = 0)
     : m_Kernel(results.front().Kernel)
     , m_LookAhead(lookAhead)
@@ -255,8 +255,8 @@ VisitNumberOfPolePairs(const CudaGaussianImpulseResponse & kernel, const TFuncti
   }
 }
 
-/** The images of a plan for one component of the input. A result lies in the output where that holds the type computed
- * in; else only what the last pass writes is stored there, converted. */
+/** The images of a plan for one component of the input. A result lies in the output if the output has the computed
+ * type. Otherwise only the last pass's results are stored there, converted. */
 class HostImages
 {
 public:
@@ -313,7 +313,7 @@ public:
     return this->GetWorkImage(image);
   }
 
-  /** From here on the image is what was written there. */
+  /** The image is what was written there from now on. */
   void
   Set(unsigned int image, const CudaImageView & view)
   {

@@ -40,7 +40,7 @@ __launch_bounds__(VKind == AxisKind::Strided ? MaximumThreads<T> : MaximumContig
     const SweepStates<T, VPairs> starts = tile.Scan(ends);
     if constexpr (VKind == AxisKind::Strided)
     {
-      // Warps of the context have done their work; no barrier of the block follows.
+      // The warps of the context have done their work, and no barrier of the block follows.
       if (!tile.IsWritten())
       {
         return;
@@ -82,7 +82,7 @@ CombineResult(TTile & tile, const T (&y)[SegmentLength<T>], const LinePassResult
   }
 }
 
-/** A pass along contiguous lines whose sources each have a result; the results combine before they leave the block. */
+/** A pass along contiguous lines with one result for each source. The results combine before they leave the block. */
 template <typename T, unsigned int VPairs>
 __global__ void
 __launch_bounds__(ContiguousThreads, MinimumCombiningBlocks<T>)
@@ -148,7 +148,7 @@ GetEdgeState(const ScanArguments<T, VPairs> & arguments, bool anticausal, unsign
   return SteadyState(arguments.Dynamics.Section[pair], last - first);
 }
 
-/** The totals of the chunks that a sweep has met last, the latest one last. */
+/** The totals of the chunks that a sweep has met last; the latest chunk is last. */
 template <typename T>
 struct TotalsWindow
 {
@@ -166,8 +166,8 @@ struct TotalsWindow
   }
 };
 
-/** Start state of the i-th chunk of the sweep by the totals of the `lookAhead` chunks before it, as
- * StridedTile::GetChunkStart() has it. */
+/** Start state of the i-th chunk of the sweep, from the totals of the `lookAhead` chunks before it, as in
+ * StridedTile::GetChunkStart(). */
 template <typename T, typename TGetPower>
 __device__ inline PolePairState<T>
 GetWindowedStart(size_t                   i,

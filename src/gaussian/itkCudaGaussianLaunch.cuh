@@ -11,7 +11,8 @@
 
 #include <cmath>
 
-// What the launches of line passes and of streams share: tables made of a kernel's poles, and the scan over chunks.
+// Shared by the launches of line passes and of streams: tables made of an impulse response's poles, and the scan over
+// chunks.
 
 namespace itk::cuda::gaussian
 {

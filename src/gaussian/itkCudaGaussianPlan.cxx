@@ -152,7 +152,7 @@ MakeKernel(const ExponentialSum & constants,
       break;
     }
     default: {
-      // The right multiple of the smoothing kernel makes the response to a constant zero.
+      // A multiple of the smoothing response is added to make the response to a constant zero.
       CudaGaussianImpulseResponse smoothing = kernel;
       std::copy(std::begin(constants.Amplitude[0]), std::end(constants.Amplitude[0]), smoothing.Weight);
       const double beta = -EvenKernelSum(kernel) / EvenKernelSum(smoothing);
@@ -318,7 +318,7 @@ private:
     }
   }
 
-  /** Those that can share a pass along the axis: orders of one sigma share their states. */
+  /** Terms that can share a pass along the axis: orders of one sigma share their states. */
   std::vector<std::vector<Leaf>>
   GroupBySigma(unsigned int axis, const std::vector<Leaf> & leaves) const
   {
@@ -333,7 +333,7 @@ private:
     return groups;
   }
 
-  /** Results that combine follow each other, so that the device can keep what they have come to. */
+  /** Results that combine follow each other: the device can keep the intermediate value. */
   void
   AddCombiningPasses()
   {
@@ -356,7 +356,7 @@ private:
     const size_t component = isOwnComponent ? leaf.Index : 0;
     if (isOwnComponent || m_Done == 0)
     {
-      // Several results lie side by side, apart from other images.
+      // Several results have adjacent numbers, apart from other images.
       m_Plan.Results[component] = m_Plan.Results.size() > 1 ? m_Plan.NumberOfImages++ : this->TakeImage();
     }
     m_Plan.Passes.push_back({ 0, source, { { kernel, m_Plan.Results[component], this->GetCombine() } } });
@@ -424,7 +424,7 @@ CudaGradientSigmas(const CudaGaussianParameters & parameters, unsigned int compo
   std::vector<double> sigmas = parameters.Sigma;
   if (parameters.Approximation == CudaFiltersEnums::Approximation::Deriche)
   {
-    // The last one moves to the component's axis, and those from there on move up.
+    // The last sigma moves to the component's axis, and the sigmas from there on move up.
     const auto begin = sigmas.begin() + component;
     std::rotate(begin, sigmas.end() - 1, sigmas.end());
   }

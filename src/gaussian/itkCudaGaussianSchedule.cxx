@@ -81,7 +81,7 @@ MakeTiles(LineMethod method, const LineProblem & problem, unsigned int segments,
   return { method, segments, warmUp, step, DivideUp(problem.Length, step), lookAhead };
 }
 
-/** Pixels before and behind a tile that its results depend on; no value if they do not end. */
+/** Pixels before and after a tile that its results depend on; no value if these are all pixels. */
 std::optional<double>
 GetWarmUp(const LineProblem & problem)
 {
@@ -162,7 +162,7 @@ MakeLineSchedule(const LineProblem & problem, LineMethod method)
       return MakeTiles(
         method, problem, strided ? std::min(PartitionTileSegments, maximumSegments) : ContiguousThreads, 0, lookAhead);
     case LineMethod::Stream: {
-      // A line of one chunk needs none; there is no kernel for that.
+      // A line of one chunk needs no partition, and there is no kernel for it.
       const bool isShort = GetWholeLength(problem) <= ChunkLength;
       if ((lookAhead == 0 && !isShort) || !FitsStream(problem, std::max(1u, lookAhead)))
       {

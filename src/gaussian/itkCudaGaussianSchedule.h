@@ -38,9 +38,10 @@ constexpr LineMethod LineMethods[] = { LineMethod::WholeLine,
 /** A pass as launched: positions along the line, in pixels.
  *
  * Strided lines are sequences of chunks of ChunkLength pixels. The state with which a sweep enters a chunk follows from
- * the totals (end states from zero state) of the LookAhead chunks before it, or of all if LookAhead is 0. So a result
- * depends on the pixels of LookAhead chunks on either side and on the line's ends, and has the same bits whichever
- * method but the streams computes it. Streams have the same chunks and shorter segments, so other bits. */
+ * the totals (end states from zero state) of the LookAhead chunks before it, or of all chunks before it if LookAhead is
+ * 0. A result therefore depends on the pixels of LookAhead chunks on either side and on the line's ends. All methods
+ * except the streams give the same bits. Streams have the same chunks but shorter segments, and therefore other
+ * bits. */
 struct LineSchedule
 {
   LineMethod   Method{ LineMethod::WholeLine };
@@ -64,8 +65,8 @@ struct LineProblem
   size_t       WholeLength{ 0 };   // pixels of the strided line that this one is a part of; 0: it is whole
 };
 
-/** Chunks on either side of a chunk of a strided line that its results depend on; 0: all of the line's, because it has
- * one chunk or because the window is longer than MaximumLookAhead. */
+/** Chunks on either side of a chunk of a strided line that its results depend on. 0 stands for all chunks of the line:
+ * the line has one chunk, or the window is longer than MaximumLookAhead. */
 CudaFilters_EXPORT unsigned int
 GetLookAhead(const LineProblem & problem);
 
@@ -73,7 +74,7 @@ GetLookAhead(const LineProblem & problem);
 CudaFilters_EXPORT LineSchedule
 MakeLineSchedule(const LineProblem & problem);
 
-/** The schedule with that method, if the method can treat such lines; without regard to CanStream. */
+/** The schedule with that method, if the method can treat such lines. It ignores CanStream. */
 CudaFilters_EXPORT std::optional<LineSchedule>
                    MakeLineSchedule(const LineProblem & problem, LineMethod method);
 
@@ -90,15 +91,15 @@ CudaFilters_EXPORT KeptStates
 GetKeptStates(const LineSchedule & schedule, AxisKind kind, size_t length, unsigned int bytesPerComponent);
 
 /** How the segments of a contiguous line, or of a tile of one, are divided among warps: into `Number` parts of `Width`
- * segments, a power of two, of which a warp holds as many as it has lanes for, of as many lines. */
+ * segments, a power of two. A warp holds one part of each of as many lines as it has lanes for. */
 struct LineParts
 {
   unsigned int Width;
   unsigned int Number;
 };
 
-/** The widest parts that leave few lanes without a segment, or else those that leave the fewest. A line of several
- * parts has lanes for the states of both sweeps, one each, in each of them. \param segments of the line or tile, at
+/** The widest parts that leave few lanes without a segment; if there are none, the parts that leave the fewest. In a
+ * line of several parts each part has a lane for each state of both sweeps. \param segments of the line or tile, at
  * least 1 \param numberOfPolePairs 2 or 3 */
 CudaFilters_EXPORT LineParts
 GetLineParts(unsigned int segments, unsigned int numberOfPolePairs = 2);

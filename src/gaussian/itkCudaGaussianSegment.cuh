@@ -4,14 +4,14 @@
 
 #include "itkCudaGaussianTile.cuh"
 
-// What a thread does with its segment of a line, wherever the pixels lie: TTile::TakeQuad() brings them the first time,
-// TTile::LoadQuad() from then on, and TTile::Length says how many there are, TTile::ReadsTwice whether registers are
-// too few to keep them.
+// A thread's work on its segment of a line, wherever the pixels lie. TTile::TakeQuad() loads pixels the first time, and
+// TTile::LoadQuad() after that. TTile::Length is their number. TTile::ReadsTwice says whether registers are too few to
+// keep them.
 
 namespace itk::cuda::gaussian
 {
 /** End states of the thread's segment, each sweep from zero state. Both sweeps weigh pixel k and its mirror image with
- * the same two numbers, so their sum and difference serve both. */
+ * the same two numbers, so the sum and the difference of the two pixels serve both sweeps. */
 template <typename T, unsigned int VPairs, typename TTile>
 __device__ inline SweepStates<T, VPairs>
 GetSegmentEnds(const TTile & tile, const EndWeights<T, VPairs, TTile::Length> & weights)
@@ -51,8 +51,9 @@ GetSegmentEnds(const TTile & tile, const EndWeights<T, VPairs, TTile::Length> & 
   return states;
 }
 
-/** Response of the thread's segment, without the line's offset. The sweeps' contributions are added up before the pixel
- * itself is, so that the mirror image of a line within one segment gives the mirror image of the result, to the bit. */
+/** Response of the thread's segment, without the line's offset. The contributions of the sweeps are added before the
+ * pixel itself. The mirror image of a line within one segment therefore gives the mirror image of the result, bit for
+ * bit. */
 template <typename T, unsigned int VPairs, typename TTile>
 __device__ inline void
 FilterSegment(const TTile &                   tile,

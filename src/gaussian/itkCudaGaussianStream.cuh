@@ -26,7 +26,7 @@
 
 namespace itk::cuda::gaussian
 {
-/** Chunks [WriteBegin, WriteEnd) of one strip of lines, and those that must be loaded for them. */
+/** Chunks [WriteBegin, WriteEnd) of one strip of lines, and the chunks that must be loaded for them. */
 struct StreamPiece
 {
   unsigned int Strip, Outer;
@@ -85,7 +85,7 @@ GetStreamPiece(const StreamArguments<T> & arguments, unsigned int index, unsigne
   const unsigned int chunks = arguments.NumberOfChunks;
   const unsigned int pieces = arguments.PiecesPerLine;
   const unsigned int number = rest % pieces;
-  // The first ones have a chunk more if they cannot be equal.
+  // The first pieces have one more chunk if the pieces cannot be equal.
   const unsigned int length = chunks / pieces;
   const unsigned int longer = chunks % pieces;
   StreamPiece        piece;
@@ -167,7 +167,7 @@ struct RingPosition
   }
 };
 
-/** The thread that moves chunks: walks along the block's pieces twice, ahead to load and behind to store. */
+/** The thread that moves chunks. It walks along the block's pieces twice: ahead to load, and behind to store. */
 template <typename T, TileTask VTask, unsigned int VLookAhead>
 class StreamProducer
 {
@@ -286,8 +286,8 @@ struct StreamSegment
   }
 };
 
-/** A thread that computes: it owns a column of its group's 32 and a segment of every chunk; the first warps of a group
- * also scan a state each. */
+/** A thread that computes. It owns one of its group's 32 columns and a segment of every chunk. The first warps of a
+ * group also scan one state each. */
 template <typename T, TileTask VTask, unsigned int VLookAhead>
 class StreamConsumer
 {
@@ -418,7 +418,7 @@ private:
     return oldSlot;
   }
 
-  /** All chunks once for their totals; then all, each from its true start states. */
+  /** Reads all chunks once for their totals, and then filters each chunk from its true start states. */
   __device__ void
   RunWholeLines(const StreamPiece & piece)
   {
@@ -466,7 +466,7 @@ private:
     }
   }
 
-  /** Lets the mover have the place of the oldest chunk. */
+  /** Gives the place of the oldest chunk to the producer. */
   __device__ void
   GiveBack()
   {
@@ -588,7 +588,7 @@ private:
   __device__ void
   ScanSegments(unsigned int slot, PolePairState<T> start) const
   {
-    // Loaded together: after each store the compiler would wait for the next one.
+    // These are loaded together: the compiler would wait for the next one after each store.
     PolePairState<T> ends[StreamSegments];
 #pragma unroll
     for (unsigned int i = 0; i < StreamSegments; ++i)
@@ -632,7 +632,7 @@ private:
     return SteadyState(m_Arguments.Dynamics.Section[this->GetPair()], m_Last);
   }
 
-  /** End state of a whole chunk. That of the last one includes what lies behind the line. */
+  /** End state of a whole chunk. The last chunk's includes the continuation of the line. */
   __device__ PolePairState<T>
              GetTotal(unsigned int chunk, unsigned int slot) const
   {
@@ -671,7 +671,7 @@ private:
 #pragma unroll
       for (unsigned int i = 0; i < VLookAhead; ++i)
       {
-        // Copies: a reference to one of two would keep all of them in memory.
+        // These are copies: a reference to one of two would keep all of them in memory.
         const PolePairState<T> before = m_Totals[i];
         const PolePairState<T> behind = m_Totals[NumberOfTotals - 1 - i];
         PolePairState<T>       neighbour;

@@ -27,8 +27,8 @@ MakeChunkBox(const LineGeometry & geometry, const T * data)
   return box;
 }
 
-/** Pieces of a line such that the blocks of threads, one on each multiprocessor, are done soonest: every piece costs
- * its chunks and those next to it. */
+/** The number of pieces of a line with which the blocks of threads, one on each multiprocessor, are done soonest. A
+ * piece costs its chunks and the chunks next to it. */
 unsigned int
 GetPiecesPerLine(size_t strips, unsigned int chunks, unsigned int lookAhead, size_t multiprocessors)
 {
@@ -52,7 +52,7 @@ void
 LaunchStream(const StreamArguments<T> & arguments, const Context & context)
 {
   constexpr size_t shared = sizeof(StreamMemory<T, VTask, VLookAhead>);
-  // The dispatch, which knows no device code, counts with the same number; HoldsWholeLines() asks for more.
+  // The dispatch, which knows no device code, counts with the same number. HoldsWholeLines() asks for more.
   static_assert(VTask == TileTask::FilterWholeLines || shared == GetStreamSharedBytes(VLookAhead));
   const auto   kernel = StreamKernel<T, VTask, VLookAhead>;
   const size_t blocks = std::min<size_t>(

@@ -63,7 +63,7 @@ public:
     __pipeline_commit();
     __pipeline_wait_prior(0);
     __syncthreads();
-    // From shared memory if it is there: global memory would keep the block waiting.
+    // Read from shared memory if it is there: global memory would keep the block waiting.
     const bool isInTile = m_Range.Begin == 0 && m_Arguments.First == m_Arguments.Sources[0];
     m_First =
       isInTile
@@ -270,8 +270,8 @@ private:
     __syncthreads();
   }
 
-  /** Replaces the end states of a chunk's segments by those of the chunk up to there, from zero state; the last one,
-   * the chunk's total, is returned. */
+  /** Replaces the end state of each segment of a chunk by the end state of the chunk up to that segment, from zero
+   * state. Returns the last one, the chunk's total. */
   __device__ PolePairState<T>
              AccumulateChunk(unsigned int state, unsigned int chunk) const
   {
@@ -319,8 +319,8 @@ private:
     return start;
   }
 
-  /** Whether the tile ends where the line does, which continues there with its last value. Before its first pixel all
-   * states are zero, as is that pixel. */
+  /** Whether the tile ends where the line ends. The line continues there with its last value. Before its first pixel
+   * all states are zero, because the pixel is zero. */
   __device__ bool
   HoldsLineEnd() const
   {

@@ -31,7 +31,7 @@ HasBulkCopies(int device);
 bool
 FitsTensorMap(const TensorBox & box);
 
-/** What the copy engine needs to know of the array. What lies beyond the array reads as zero and is not written.
+/** The copy engine's description of the array. Elements beyond the array read as zero and are not written.
  *
  * \exception CudaError */
 CUtensorMap

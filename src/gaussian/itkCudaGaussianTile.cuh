@@ -60,8 +60,8 @@ struct LinePassResult
 
 constexpr unsigned int MaximumResults = 3;
 
-/** A pass has several results of one source along strided lines, or along contiguous ones several sources, each with a
- * result, that combine to one image. */
+/** Along strided lines a pass has several results of one source. Along contiguous lines it has several sources with one
+ * result each, which combine to one image. */
 template <typename T, unsigned int VPairs>
 struct LinePassArguments
 {
@@ -143,7 +143,7 @@ GetSharedMemory()
   return shared;
 }
 
-/** Copies 16 bytes to shared memory, of which only the first `count` elements are read and the rest is zero. */
+/** Copies 16 bytes to shared memory. Only the first `count` elements are read; the rest is zero. */
 template <typename T>
 __device__ inline void
 CopyVectorAsync(T * destination, const T * source, unsigned int count)

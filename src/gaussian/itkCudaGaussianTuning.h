@@ -4,8 +4,8 @@
 
 #include <cstddef>
 
-// Numbers only. Those that affect rounding may depend on nothing but line length, sigma, order, kind of axis and
-// component type.
+// Numbers only. A number that affects rounding may depend only on line length, sigma, order, kind of axis and component
+// type.
 
 namespace itk::cuda::gaussian
 {
@@ -17,8 +17,8 @@ constexpr unsigned int SegmentBytes = 128;
 template <typename T>
 constexpr unsigned int SegmentLength = SegmentBytes / sizeof(T);
 
-/** Threads of a block at most; a block holds one or more whole lines, or a tile of a long line. float: 64 registers a
- * thread; double needs more. */
+/** Largest number of threads of a block. A block holds one or more whole lines, or a tile of a long line. A thread has
+ * 64 registers for float; double needs more. */
 template <typename T>
 constexpr unsigned int MaximumThreads = sizeof(T) == 4 ? 1024 : 512;
 
@@ -27,20 +27,21 @@ constexpr unsigned int MaximumThreads = sizeof(T) == 4 ? 1024 : 512;
 template <typename T>
 constexpr unsigned int MaximumContiguousSegments = 512;
 
-/** Blocks of contiguous lines on a multiprocessor at least, which sets the registers of a thread: 64 for float. */
+/** Minimum resident blocks of contiguous lines per multiprocessor. It sets the registers of a thread: 64 for float. */
 template <typename T>
 constexpr unsigned int MinimumContiguousBlocks = sizeof(T) == 4 ? 2 : 1;
 
 /** Threads of blocks that hold several contiguous lines or a tile of one. */
 constexpr unsigned int ContiguousThreads = 256;
 
-/** Parts of less than a warp that a contiguous line is divided into at most, and the share of lanes without a segment
- * that is not worth smaller parts. Along x of 1060^3 float at sigma 4, five parts of eight segments take 2.8 ms, two of
- * a warp's 4.3. */
+/** Largest number of parts of less than a warp in a contiguous line, and the share of lanes without a segment that is
+ * accepted. Along x of 1060^3 float at sigma 4, five parts of eight segments take 2.8 ms, and two parts of a warp 4.3
+ * ms. */
 constexpr unsigned int MaximumLineParts = 8;
 constexpr double       MaximumIdleLanes = 0.125;
 
-/** Likewise where several sources combine: as many as shared memory holds of their two tiles. */
+/** Minimum resident blocks per multiprocessor of the combining kernel, limited by shared memory: two tiles for each
+ * warp. */
 template <typename T>
 constexpr unsigned int MinimumCombiningBlocks = sizeof(T) == 4 ? 3 : 1;
 
@@ -51,22 +52,23 @@ constexpr unsigned int ChunkLength = 128;
 template <typename T>
 constexpr unsigned int ChunkSegments = ChunkLength / SegmentLength<T>;
 
-/** Chunks on either side that a result depends on, at most; where the window reaches further, all of the line counts.
+/** Largest number of chunks on either side that a result depends on. If the window reaches further, the result depends
+ * on the whole line.
  */
 constexpr unsigned int MaximumLookAhead = 3;
 
 /** Segments (warps) of a tile of strided lines that holds its context. */
 constexpr unsigned int OverlappingTileSegments = 32;
 
-/** Segments of one that is partitioned: two blocks on a multiprocessor of 227 KB, one of
- * which loads while the other computes. */
+/** Segments of a partitioned tile: a multiprocessor of 227 KB has two blocks, and one loads while the other
+ * computes. */
 constexpr unsigned int PartitionTileSegments = 16;
 
-/** Shared memory of a warp of contiguous lines at most: its pixels, totals, barrier, and its part of a table. */
+/** Largest shared memory of a warp of contiguous lines: its pixels, totals, barrier, and its part of a table. */
 constexpr unsigned int ContiguousWarpBytes = WarpSize * SegmentBytes + 512;
 
-/** Streams of strided lines: strips of so many lines, of which a group of warps has 32 each; a thread owns a segment of
- * a chunk. Rows of 256 bytes reach the rate of a copy, those of 128 do not. */
+/** Streams of strided lines: lines of a strip. Each group of warps has 32 of them, and a thread owns a segment of a
+ * chunk. Rows of 256 bytes reach the rate of a copy; rows of 128 bytes do not. */
 constexpr unsigned int StreamColumns = 64;
 constexpr unsigned int StreamSegmentLength = 16;
 constexpr unsigned int StreamSegments = ChunkLength / StreamSegmentLength;
@@ -77,12 +79,13 @@ constexpr unsigned int StreamConsumers = StreamColumns * StreamSegments;
 constexpr unsigned int StreamAlignment = 128;
 
 /** Chunks of lines that are partitioned within a block of threads. The ring holds six; two of eight are read once more.
- * Along y and z of 1024^3 pixels at sigma 64 this reached .77 and .72 of a copy's rate, one block of 1,024 threads to
- * 32 whole lines .74 and .69. That the cache keeps what is read once more (two thirds of it, by priorities) added .01.
+ * Along y and z of 1024^3 pixels at sigma 64 this reached 0.77 and 0.72 of a copy's rate. One block of 1,024 threads
+ * for 32 whole lines reached 0.74 and 0.69. By priorities the cache keeps two thirds of the chunks that are read once
+ * more, which added 0.01.
  */
 constexpr unsigned int MaximumWholeLineChunks = 8;
 
-/** Pole pairs of the kernels that streams are for: the states of more would take the ring's place. */
+/** Pole pairs for which there are streams: the states of more pairs would take the ring's place. */
 constexpr unsigned int StreamPolePairs = 2;
 
 /** Places of the ring that leave room for the states of the chunks on either side in 227 KB. */
@@ -91,16 +94,16 @@ constexpr unsigned int StreamRingLength = VLookAhead == 0   ? 6
                                           : VLookAhead == 1 ? 4
                                                             : 5;
 
-/** Where the driver ends long kernels, a launch has at most so many pixels of lines, or one line. The slowest GPUs with
- * a display make some 17e9 operations on double in a second, and a pixel takes a hundred: a tenth of a second. */
+/** Pixels of lines in a launch, or one line, where the driver ends long kernels. The slowest GPUs with a display make
+ * some 17e9 operations on double in a second, and a pixel takes a hundred: a launch takes a tenth of a second. */
 constexpr size_t LaunchPixels = size_t{ 1 } << 24;
 
-/** Totals of tiles that a thread of the scan over them loads at once: it waits for memory otherwise. */
+/** Totals of tiles that a thread of the scan loads at once. Otherwise it would wait for memory. */
 constexpr unsigned int ScanBatch = 16;
 
-/** How far from a pixel, in sigma, others are beyond what rounding shows: kernels of all orders have at most 1.25e-7 of
- * their weights there for float, and 1e-13 for double. The slowest pole decays as exp(-1.3732 n) with two pole pairs
- * and as exp(-2.0345 n) with three. */
+/** Distance in sigma beyond which pixels have no effect after rounding: impulse responses of all orders have at most
+ * 1.25e-7 of their weights there for float, and 1e-13 for double. The slowest pole decays as exp(-1.3732 n) with two
+ * pole pairs and as exp(-2.0345 n) with three. */
 constexpr double
 GetWindowSigmas(unsigned int bytesPerComponent, unsigned int numberOfPolePairs)
 {
@@ -111,8 +114,8 @@ GetWindowSigmas(unsigned int bytesPerComponent, unsigned int numberOfPolePairs)
 /** Overlapping tiles are used while the warm-up on both sides is at most this share of the tile. */
 constexpr double MaximumWarmUpShare = 0.5;
 
-/** Milliseconds of one pass: ITK's filter on the host's cores, and upload, pass and download, both from an image in
- * ordinary memory to the filter's own output. First along axis 0, then along the others. */
+/** Milliseconds of one pass, from an image in ordinary memory to the filter's own output: ITK's filter on the host's
+ * cores; and upload, pass and download. The first row is for axis 0, the second for the other axes. */
 struct SinglePassTime
 {
   size_t Values; // pixels times components
@@ -120,9 +123,10 @@ struct SinglePassTime
   double Device[2];
 };
 
-/** float, sigma 4, 16 cores and one H200 (benchmarks/records/2026-11-21-h200-single-pass.json). Of images with as many
- * values, and of the axes beyond the first, the host's shortest and the device's longest time. Fewer values are left to
- * the host, where threads cost more than pixels. From there on fewer cores are slower: one needs some 20 ns a value. */
+/** float, sigma 4, 16 cores and one H200 (benchmarks/records/2026-11-21-h200-single-pass.json). For images with as many
+ * values, and for the axes beyond the first, it has the host's shortest and the device's longest time. Images with
+ * fewer values than these are left to the host, where starting threads costs more than the pixels. Hosts with fewer
+ * cores are slower: one core needs some 20 ns for a value. */
 constexpr SinglePassTime SinglePassTimes[] = {
   { 4096, { 0.0523, 0.0532 }, { 0.051, 0.0588 } }, // 64^2, 16^3
   { 16384, { 0.202, 0.252 }, { 0.0681, 0.063 } },  // 128^2
