@@ -103,7 +103,7 @@ SteadyState(T x)
   return state;
 }
 
-/** What a pass carries from pixel to pixel. */
+/** The state that a pass carries from pixel to pixel. */
 template <typename T>
 struct Sweep
 {
@@ -140,7 +140,7 @@ struct Sweep
   }
 };
 
-/** `end` + p^M `begin`: the state behind a section, from the one of the section alone and the one before it. */
+/** `end` + p^M `begin`: the state after a section, from the state of the section alone and the state before it. */
 template <typename T>
 ITK_CUDA_HOST_DEVICE inline SmootherState<T>
 Carry(const SmootherState<T> & end, const SmootherPower<T> & power, const SmootherState<T> & begin)
@@ -178,7 +178,7 @@ BackwardFromPixels(const SmootherCoefficients<T> & c, const SmootherState<T> & s
   return state;
 }
 
-/** What the backward pass starts from at the end of a line, given the forward states there. */
+/** The start states of the backward pass at the end of a line, from the forward states there. */
 template <typename T>
 ITK_CUDA_HOST_DEVICE inline SmootherState<T>
 BackwardStart(const SmootherCoefficients<T> & c, bool exactBorders, const SmootherState<T> & forward, T lastPixel)

@@ -80,7 +80,7 @@ FitsOneBlock(const CudaPartitionedGaussianPlan & plan, size_t numberOfSections)
   return plan.LinesPerBlock * numberOfSections <= MaximumThreads;
 }
 
-/** Waits for the launch, so that whoever is told can abort before the next one. */
+/** Waits for the launch: the receiver of the progress can then abort before the next launch. */
 void
 ReportAfterLaunch(const Context & context, const PassProgress & progress, float done)
 {
@@ -91,7 +91,8 @@ ReportAfterLaunch(const Context & context, const PassProgress & progress, float 
   }
 }
 
-/** Whether a line by one thread may take longer than the driver lets a kernel run, on devices where it ends long ones.
+/** Whether a line filtered by one thread may take longer than the driver allows, on devices whose driver ends long
+ * kernels.
  */
 bool
 NeedsParts(const CudaPartitionedGaussianPlan & plan, size_t lines, size_t lineLength)
@@ -116,7 +117,7 @@ UsesTiles(const CudaPartitionedGaussianPlan & plan, const CudaPartitionedGaussia
          !FitsOneBlock(plan, pass.NumberOfSections) && DivideUp(lineLength, pass.NumberOfSections) <= TileLength<T>;
 }
 
-/** The launches of a pass over lines that lie beside each other, or are contiguous if UsesTiles(). */
+/** The launches of a pass over strided lines, or over contiguous lines if UsesTiles(). */
 template <typename T>
 class PassLauncher
 {
@@ -193,7 +194,7 @@ private:
     }
     else
     {
-      // From pageable memory: on return the values have been read.
+      // The copy is from pageable memory: on return the values have been read.
       ITK_CUDA_CALL(cudaMemcpyAsync(
         table, values.data(), values.size() * sizeof(T), cudaMemcpyHostToDevice, m_Context.GetStream()));
     }
@@ -343,7 +344,7 @@ RunPassAs(const CudaPartitionedGaussianPlan & plan,
       .Run();
     return;
   }
-  // Both images serve twice: rows to columns, the pass on columns, columns to rows.
+  // Each image is used twice: rows to columns, the pass on columns, columns to rows.
   const Matrix<T> columns = MakeColumnMatrix<T>(destination);
   const Matrix<T> filtered = MakeColumnMatrix<T>(source);
   Transpose(MakeRowMatrix<T>(source), columns, context);
@@ -403,7 +404,7 @@ RunPass(const CudaPartitionedGaussianPlan & plan,
     run(plan, part, lines[0], lines[1], workspace, context, progress);
     ReportAfterLaunch(context, progress, done);
   };
-  // Whole blocks of threads, of the most lines that one may have.
+  // Whole blocks of threads with the largest number of lines.
   constexpr size_t columns = 64;
   ForEachLineGroup({ source, destination }, pass.Axis, LaunchPixels, columns, runGroup);
 }

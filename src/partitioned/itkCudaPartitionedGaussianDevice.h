@@ -18,7 +18,7 @@ class Context;
 
 namespace itk::cuda::partitioned
 {
-/** Bytes of device memory that a pass needs beside its two images of `size`, at most. */
+/** Largest number of bytes of device memory that a pass needs beside its two images of `size`. */
 CudaFilters_EXPORT size_t
 GetPassWorkspace(const CudaPartitionedGaussianPlan & plan,
                  const CudaPartitionedGaussianPass & pass,
@@ -28,11 +28,11 @@ GetPassWorkspace(const CudaPartitionedGaussianPlan & plan,
 /** Takes the share of a pass that is done, 0 to 1. */
 using PassProgress = std::function<void(float)>;
 
-/** Queues one pass: the result is in `destination`, and `source` is lost. Both have the same size,
- * strides and type and lie in different memory; rows follow each other at Stride[1], and each further axis where the
- * one before ends. `workspace` has GetPassWorkspace() bytes. Where the driver ends long kernels, large images and long
- * lines of the one-way partition take several launches; `progress` is called after each, when it is done, and may throw
- * to abort. \exception CudaError */
+/** Queues one pass. The result is in `destination`, and the contents of `source` are lost. The two images have the same
+ * size, strides and type and lie in different memory; rows follow each other at Stride[1], and each further axis where
+ * the one before ends. `workspace` has GetPassWorkspace() bytes. Where the driver ends long kernels, large images and
+ * long lines of the one-way partition take several launches. `progress` is called when each launch is done, and may
+ * throw to abort. \exception CudaError */
 CudaFilters_EXPORT void
 RunPass(const CudaPartitionedGaussianPlan & plan,
         const CudaPartitionedGaussianPass & pass,
@@ -47,8 +47,9 @@ CudaFilters_EXPORT size_t
 GetPartitionedWorkspace(const CudaPartitionedGaussianPlan & plan, const DeviceView & input);
 
 /** Queues a plan's passes. The output has the input's size, strides and type. If the plan allows the input to be
- * overwritten and its number of passes is even, the output is the input. Never allocates or transfers, and waits only
- * where the driver ends long kernels: `progress` is as for RunPass(), of all passes. \exception CudaError */
+ * overwritten and its number of passes is even, the output is the input. The function never allocates or transfers. It
+ * waits only where the driver ends long kernels. `progress` is as for RunPass(), with the share of all passes.
+ * \exception CudaError */
 CudaFilters_EXPORT void
 RunPartitioned(const CudaPartitionedGaussianPlan & plan,
                const DeviceView &                  input,

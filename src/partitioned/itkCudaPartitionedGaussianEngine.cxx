@@ -25,8 +25,8 @@ GetLargestPassWorkspace(const CudaPartitionedGaussianPlan & plan,
   return largest;
 }
 
-/** Bytes of the image beside input and output: the copy of an input that is kept, or that of the chain. With an even
- * number of passes the copy is the output. */
+/** Bytes of the image beside input and output: the copy of an input that is kept, or the chain's other image. With an
+ * even number of passes the copy is the output. */
 size_t
 GetOtherImage(const CudaPartitionedGaussianPlan & plan, size_t imageBytes)
 {
@@ -99,7 +99,7 @@ RunPartitioned(const CudaPartitionedGaussianPlan & plan,
   DeviceView   first = input;
   if (plan.KeepInput)
   {
-    // Passes along rows use their source for themselves, so they need one that is theirs.
+    // Passes along rows overwrite their source, so they need a copy of the input.
     first = PassChain::EndsInInput(count, false) ? output : input;
     if (first.Data == input.Data)
     {

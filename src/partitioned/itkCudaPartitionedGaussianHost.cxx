@@ -22,7 +22,7 @@ constexpr unsigned int HostBatch = 1;
 template <typename T>
 using HostLocalIntermediate = LocalIntermediate<T, HostBatch, LocalIntermediateBytes / sizeof(T)>;
 
-/** A pass over lines of one length, with all that is the same for every line. */
+/** A pass over lines of one length, with everything that is the same for all lines. */
 template <typename T>
 class LineFilter
 {

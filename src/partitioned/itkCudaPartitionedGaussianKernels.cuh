@@ -8,8 +8,8 @@
 
 #include <cuda_runtime.h>
 
-// Every kernel works on lines that lie beside each other: threadIdx.x counts lines, so that neighbouring threads read
-// neighbouring addresses. Contiguous lines are transposed before and after. threadIdx.y counts the parts of a line.
+// Every kernel works on strided lines. threadIdx.x counts lines: neighbouring threads read neighbouring addresses.
+// Contiguous lines are transposed before and after. threadIdx.y counts the parts of a line.
 
 namespace itk::cuda::partitioned
 {
@@ -49,7 +49,7 @@ GetLine(const PassArguments<T> & pass, size_t line)
   return stretch;
 }
 
-/** The line of this thread; may be past the last one. */
+/** The line of this thread; it may be past the last line. */
 __device__ inline size_t
 GetLineOfThread()
 {
@@ -207,7 +207,7 @@ __launch_bounds__(MaximumThreads)
 // sections.
 
 /** Places lines and sections of lines: a block of threads works on blockDim.x lines and blockDim.y sections of each;
- * the grid counts groups of lines first, then groups of sections. Both may be past the last one. */
+ * the grid counts groups of lines first, then groups of sections. Lines and sections may be past the last one. */
 class ThreadPlaces
 {
 public:
@@ -297,8 +297,8 @@ protected:
   Stretch<T>   m_Stretch{}; // empty if not valid
 };
 
-/** The section of a line that a thread works on, as a copy in shared memory; TileLength pixels at most. Contiguous
- * lines are loaded and stored by whole warps, so that neighbouring threads read neighbouring addresses there as well.
+/** The section of a line that a thread works on, as a copy in shared memory, of at most TileLength pixels. Whole warps
+ * load and store contiguous lines: neighbouring threads then read neighbouring addresses there too.
  */
 template <typename T>
 class SectionInTile : public SectionInPlace<T>

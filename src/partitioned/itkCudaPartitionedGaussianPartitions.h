@@ -4,14 +4,13 @@
 
 #include "itkCudaPartitionedGaussianSweeps.h"
 
-// What each partition does with a line, in the steps that the host takes one after the other and the device's threads
-// at once.
+// The steps of each partition on a line. The host takes them one after the other, the device's threads at once.
 
 namespace itk::cuda::partitioned
 {
 // ------------------------------------------------------------------------------------------------------------- one-way
 
-/** What the backward pass starts from at the end of a line, given the forward pass there. */
+/** The start state of the backward pass at the end of a line, from the forward pass there. */
 template <typename T>
 ITK_CUDA_HOST_DEVICE inline Sweep<T>
 TurnSweep(const Stretch<T> & line, const SmootherCoefficients<T> & c, bool exactBorders, const Sweep<T> & forward)
@@ -47,8 +46,8 @@ GetPart(const Stretch<T> & line, size_t begin, size_t length)
   return part;
 }
 
-// The same line in parts, first forward, then backward: `sweep` is what the passes carry from part to part, and is
-// empty before the first. The intermediate takes the place of the result, which changes no bit.
+// The same line in parts, first forward, then backward. `sweep` is the state that the passes carry from part to part;
+// it is empty before the first part. The intermediate is stored where the result will be, which changes no bit.
 
 template <unsigned int VBatch, typename T>
 ITK_CUDA_HOST_DEVICE inline void
@@ -101,7 +100,7 @@ SweepHalfInward(const Stretch<T> & half, const SmootherCoefficients<T> & c, TInt
   intermediate.SweepForward(half, c, sweep);
 }
 
-/** Second pass, inside out: the central pixel stands for the three results that it starts from. */
+/** Second pass, inside out. The central pixel replaces the three results that the pass starts from. */
 template <typename T, typename TIntermediate>
 ITK_CUDA_HOST_DEVICE inline void
 SweepHalfOutward(const Stretch<T> &              half,
@@ -175,7 +174,8 @@ GetSection(const Stretch<T> & line, const SectionLayout & layout, size_t section
   return GetPart(line, layout.GetBegin(section), layout.GetLength(section));
 }
 
-/** What the other sections of a line need from one, and what it gets from them in the scan. */
+/** The states of a section that the other sections of its line need. The scan replaces them by the section's true
+ * states. */
 template <typename T>
 struct SectionStates
 {
@@ -266,7 +266,7 @@ GetSectionStates(const Stretch<T> & section, const SmootherCoefficients<T> & c)
   return { forward.GetState(), BackwardFromPixels(c, backward.GetState()) };
 }
 
-/** Turns the states of the sections alone into the true ones. */
+/** Replaces the states of the sections alone by the true states. */
 template <unsigned int VBatch, typename T>
 ITK_CUDA_HOST_DEVICE inline void
 ScanSections(const Stretch<T> &              line,
@@ -298,7 +298,7 @@ ScanSections(const Stretch<T> &              line,
     });
 }
 
-/** A section from its true states. */
+/** Filters a section from its true states. */
 template <typename T, typename TIntermediate>
 ITK_CUDA_HOST_DEVICE inline void
 FilterSection(const Stretch<T> &              section,

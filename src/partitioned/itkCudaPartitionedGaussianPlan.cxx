@@ -90,7 +90,7 @@ VerifyCudaPartitionedGaussianParameters(const CudaPartitionedGaussianParameters 
   VerifyPositive("WindowToSigmaRatio", parameters.WindowToSigmaRatio);
   parameters.FilterWindow ? VerifyPositive("FilterWindow", *parameters.FilterWindow)
                           : VerifyPositive("Sigma", parameters.Sigma);
-  // The kernels count with a power of two, and hold the central pixels of so many lines at most.
+  // The kernels need a power of two, and hold the central pixels of at most 64 lines.
   constexpr unsigned int known[] = { 4, 8, 16, 32, 64 };
   if (std::find(std::begin(known), std::end(known), parameters.LinesPerBlock) == std::end(known))
   {
@@ -190,7 +190,7 @@ struct Smoothers
 double
 GetScale(double sigmaInPixels)
 {
-  // Equations 11b of the paper; the second is continued below 0.5 until q is 0, where the filter is the identity.
+  // Equations 11b of the paper. The second is continued below 0.5 down to q = 0, where the filter is the identity.
   const double q = sigmaInPixels >= 2.5 ? 0.98711 * sigmaInPixels - 0.96330
                                         : 3.97156 - 4.14554 * std::sqrt(1.0 - 0.26891 * sigmaInPixels);
   return std::max(q, 0.0);
@@ -276,8 +276,9 @@ SampleGaussian(double distance, double sigma)
   return std::exp(-0.5 * scaled * scaled);
 }
 
-/** The sum of the samples at distances `first` to `last`. A long sum is the integral from half a pixel before to half a
- * pixel behind: sigma is so great then that the difference is below 1e-10 of the whole Gaussian. */
+/** The sum of the samples at distances `first` to `last`. A long sum is computed as the integral from half a pixel
+ * before the first to half a pixel after the last sample. Sigma is so large then that the difference is below 1e-10 of
+ * the whole Gaussian. */
 double
 SumGaussian(size_t first, size_t last, double sigma)
 {

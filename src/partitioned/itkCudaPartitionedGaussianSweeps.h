@@ -24,7 +24,7 @@ struct Stretch
 };
 
 /** Calls f(n, value) for n in [begin, end), ascending, where value is load(n). Values are loaded `VBatch` at a time,
- * and a batch ahead, because a thread waits for memory otherwise. */
+ * one batch ahead; otherwise a thread would wait for memory. */
 template <unsigned int VBatch, typename T, typename TLoad, typename TFunction>
 ITK_CUDA_HOST_DEVICE inline void
 ForEachAscending(size_t begin, size_t end, const TLoad & load, const TFunction & f)
@@ -77,7 +77,7 @@ ForEachDescending(size_t begin, size_t end, const TLoad & load, const TFunction 
     begin, end, [&](size_t n) { return load(last - n); }, [&](size_t n, const T & value) { f(last - n, value); });
 }
 
-/** The intermediate w takes the place of the result until the backward pass overwrites it. */
+/** The intermediate w is stored where the result will be, until the backward pass overwrites it. */
 template <typename T, unsigned int VBatch>
 class GlobalIntermediate
 {
@@ -94,7 +94,7 @@ public:
       });
   }
 
-  /** Returns what the sweep carries on. */
+  /** Returns the state of the sweep. */
   ITK_CUDA_HOST_DEVICE Sweep<T>
                        SweepBackward(const Stretch<T> & stretch, const SmootherCoefficients<T> & c, Sweep<T> sweep)
   {

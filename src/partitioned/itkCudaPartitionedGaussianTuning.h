@@ -4,16 +4,16 @@
 
 #include <cstddef>
 
-// Numbers only. Those that affect rounding may depend on nothing but parameters, line length and component type.
+// Numbers only. A number that affects rounding may depend only on parameters, line length and component type.
 
 namespace itk::cuda::partitioned
 {
 /** Fewest pixels of a section of an exactly partitioned line. */
 constexpr size_t MinimumSectionLength = 16;
 
-/** Sections of a line when the number is chosen automatically: of so many pixels each, up to the number with which the
- * sections of 16 lines fill a block of threads; for longer lines of so many pixels that a multiprocessor's cache holds
- * the sections of its threads. */
+/** Sections of a line when the number is chosen automatically. A section has AutomaticSectionLength pixels, up to the
+ * number of sections with which 16 lines fill a block of threads. A section of a longer line has
+ * AutomaticLongSectionLength pixels: a multiprocessor's cache holds the sections of its threads. */
 constexpr size_t AutomaticSectionLength = 32;
 constexpr size_t AutomaticSectionsInOneLaunch = 64;
 constexpr size_t AutomaticLongSectionLength = 64;
@@ -22,18 +22,19 @@ constexpr size_t AutomaticLongSectionLength = 64;
  * images. The driver reserves this for every thread that the device can hold. */
 constexpr unsigned int LocalIntermediateBytes = 2048;
 
-/** Pixels that a thread loads at once and ahead: many where a thread owns a long stretch and few threads run, fewer
- * where sections of a line fill the device with threads. */
+/** Pixels that a thread loads at once and ahead. They are many if a thread owns a long stretch and few threads run, and
+ * fewer if sections of a line fill the device with threads. */
 constexpr unsigned int LongStretchBatch = 16;
 constexpr unsigned int SectionBatch = 8;
 
-/** Largest radius of the central pixel's window whose weights travel with the launch; others are uploaded before. */
+/** Largest radius of the central pixel's window whose weights are arguments of the launch. Other weights are uploaded
+ * before. */
 constexpr unsigned int InlineRadius = 255;
 
 /** Largest block of threads of the exact partition. */
 constexpr unsigned int MaximumThreads = 1024;
 
-/** Threads of a block where a line's sections are more than fit in one. */
+/** Threads of a block if a line has more sections than fit in one block of threads. */
 constexpr unsigned int SplitThreads = 128;
 
 /** Longest section of a line that such a thread copies to shared memory, in pixels: 256 bytes; and the pixels from one
@@ -57,10 +58,10 @@ constexpr unsigned int ScanBatch = 8;
 /** Threads of a block of the scan over a line's sections. */
 constexpr unsigned int ScanThreads = 64;
 
-/** Where the driver ends long kernels, a launch has at most so many pixels; of the one-way partition, of so many lines,
- * and so many of each. The slowest GPUs with a display make some 17e9 operations on double in a second, a pixel takes
- * 30, and with four lines to a block 28 of 32 lanes are idle: a tenth of a second. Alone a thread takes up to 2 us for
- * a pixel: 65 ms. */
+/** Largest number of pixels of a launch where the driver ends long kernels; and for the one-way partition, the largest
+ * number of lines and of pixels of each line. The slowest GPUs with a display make some 17e9 operations on double in a
+ * second, a pixel takes 30, and with four lines to a block 28 of 32 lanes are idle: a launch takes a tenth of a second.
+ * A single thread takes up to 2 us for a pixel: 65 ms. */
 constexpr size_t LaunchPixels = size_t{ 1 } << 23;
 constexpr size_t LaunchLines = size_t{ 1 } << 16;
 constexpr size_t LaunchLineLength = size_t{ 1 } << 15;
