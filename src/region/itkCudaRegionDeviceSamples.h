@@ -14,7 +14,7 @@
 
 namespace itk::cuda::region
 {
-/** An image in device memory that is to become samples. Nothing is owned. */
+/** An image in device memory from which samples are made. The struct owns nothing. */
 struct DeviceImageInput
 {
   DeviceView             Image;                  // UChar, UShort, Short or Float; two axes, one component
@@ -25,13 +25,14 @@ struct DeviceImageInput
 /** The image on an integer grid, in device memory: the same samples as Samples makes of the same values, bit for bit,
  * and the same exceptions.
  *
- * Images of integers are used in place where Samples does so and their rows start where vectors of eight samples do: at
- * multiples of 16 bytes, of 8 for UChar. They must not change then, and must live as long. */
+ * Images of integers are used in place where Samples uses them in place and their rows start at multiples of 16 bytes
+ * (8 for UChar), as vectors of eight samples do. Such an image must not change, and must live as long as this
+ * object. */
 class DeviceSamples : public SamplesDescription
 {
 public:
-  /** Checks the input and prepares it, after all work that the context's stream has got, and waits until that is done.
-   * The context's device has to be the current one.
+  /** Checks the input and prepares it, after all work that was queued on the context's stream, and waits until that is
+   * done. The context's device must be the current device.
    * \exception ExceptionObject if the law cannot describe the values, naming the first index of an offending one
    * \exception CudaError */
   DeviceSamples(const DeviceImageInput & input, const CudaRegionSnakeParameters & parameters, const Context & context);
@@ -52,8 +53,8 @@ template <typename TPixel, typename TAllowed>
 ValueSurvey
 SurveyOnDevice(const PixelRows<TPixel> & rows, const TAllowed & isAllowed, const Context & context);
 
-/** Queues the samples that `function` makes of the valid pixels, and 0 for the others and for what lies between
- * rows of `pitch` samples. \exception CudaError */
+/** Queues the samples that `function` makes of the valid pixels. Other pixels, and the samples between rows of `pitch`
+ * samples, are 0. \exception CudaError */
 template <typename TPixel, typename TFunction>
 void
 ConvertOnDevice(const PixelRows<TPixel> &        rows,

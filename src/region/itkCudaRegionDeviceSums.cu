@@ -205,7 +205,7 @@ DeviceSums::SumAll(const uint16_t * validBits, const StreamLease & stream)
   this->TakeTotal(total, pinned, stream);
 }
 
-/** Uploads the samples. On a stream of their own, sums of rows that have arrived are made while others are on their
+/** Uploads the samples. On a second stream, the sums of rows that have arrived are made while other rows are on their
  * way. */
 template <typename TSample>
 void
@@ -256,7 +256,7 @@ DeviceSums::UploadAndSum(const Samples & samples, const StreamLease & stream)
   this->TakeTotal(total, pinned, sums);
 }
 
-/** Brings the total to the host, by page-locked memory, when all before it is done. */
+/** Copies the total to the host, through page-locked memory, when all earlier work is done. */
 void
 DeviceSums::TakeTotal(const Moments * total, const PinnedBuffer & pinned, const StreamLease & stream)
 {

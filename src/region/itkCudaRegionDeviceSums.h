@@ -18,21 +18,22 @@
 namespace itk::cuda::region
 {
 /** \class DeviceSums
- * \brief The samples of an image and the sums along its rows, on a device: what the sums of its levels and of its
- * rectangles' levels are made of.
+ * \brief The samples of an image and the sums along its rows, on a device. The sums of its levels and of its
+ * rectangles' levels are made of them.
  *
- * Nothing changes after the constructor, which waits until all is made. So any number of threads may use it at once,
- * each with a device context of its own, and none has to wait for an event. It belongs to no thread and to no stream of
- * the caller's, and may outlive all of them; whoever destroys it has waited for all work that uses it.
+ * Nothing changes after the constructor, which waits until everything is made. Any number of threads may therefore use
+ * the object at once, each with a device context of its own, and no thread must wait for an event. The object belongs
+ * to no thread and to no stream of the caller's, and may outlive them. It may be destroyed when all work that uses it
+ * is done.
  */
 class CudaFilters_EXPORT DeviceSums
 {
 public:
-  /** Uploads the samples, of which none is needed any more when it returns. Sums of rows that have arrived are made
-   * while others are on their way. \param coarseExponent of the whole image's cells, which are kept; 0: none are
+  /** Uploads the samples, which are not needed after it has returned. It makes the sums of rows that have arrived while
+   * other rows are on their way. \param coarseExponent of the whole image's cells, which are kept; 0: none are
    * \exception CudaError */
   DeviceSums(const Samples & samples, uint32_t coarseExponent, int device);
-  /** Of samples that are on the device, whose memory it takes. An image that they use in place has to live longer.
+  /** Takes samples on the device, with their memory. An image that they use in place must live longer.
    * \exception CudaError */
   DeviceSums(DeviceSamples && samples, uint32_t coarseExponent, int device);
   ~DeviceSums();
@@ -114,7 +115,7 @@ private:
   Moments                   m_Total;
   std::vector<DeviceBuffer> m_Memory; // of all of these
 
-  /** With it done, what another constructor has allocated goes back on the device also after an exception. */
+  /** After this constructor, the destructor frees what another constructor has allocated, also after an exception. */
   DeviceSums(const SamplesDescription & description, uint32_t coarseExponent, int device);
 
   template <typename T>

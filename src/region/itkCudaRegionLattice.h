@@ -87,8 +87,8 @@ BoxesAreApart(const LatticeBox & x, const LatticeBox & y)
 ITK_CUDA_HOST_DEVICE inline bool
 SegmentsMeet(const LatticePoint & a, const LatticePoint & b, const LatticePoint & c, const LatticePoint & d)
 {
-  // Collinear segments meet if and only if their boxes do; others if neither lies strictly on one side of the other's
-  // line.
+  // Collinear segments meet if and only if their boxes meet. Other segments meet if neither lies strictly on one side
+  // of the other's line.
   if (BoxesAreApart(BoxOf(a, b), BoxOf(c, d)))
   {
     return false;
@@ -97,7 +97,7 @@ SegmentsMeet(const LatticePoint & a, const LatticePoint & b, const LatticePoint 
          Sign(Orientation(c, d, a)) * Sign(Orientation(c, d, b)) <= 0;
 }
 
-/** Whether the edges from `corner` to p and to q, which share that corner, share more than it. */
+/** Whether the edges from `corner` to p and to q share more than that corner. */
 ITK_CUDA_HOST_DEVICE inline bool
 FoldsBack(const LatticePoint & corner, const LatticePoint & p, const LatticePoint & q)
 {
@@ -110,7 +110,7 @@ FoldsBack(const LatticePoint & corner, const LatticePoint & p, const LatticePoin
   return product > 0 || p == corner || q == corner;
 }
 
-/** New position of a node, with the nodes that its edges lead to: the chain before - at - after. */
+/** The new position of a node and the nodes that its edges lead to: the chain before - at - after. */
 struct LatticeChain
 {
   LatticePoint Before, At, After;
@@ -178,8 +178,8 @@ ReplacementMeetsEdge(const LatticePoint * polygon, int n, const Replacement & re
          ChainMeetsEdge(replacement.Chain, polygon[u], polygon[v], u == replacement.After, v == replacement.Before);
 }
 
-/** Whether the polygon, simple now, stays so with the chain over `at` in place of its edges between the nodes `before`
- * and `after`. */
+/** Whether a simple polygon stays simple if the chain over `at` replaces its edges between the nodes `before` and
+ * `after`. */
 ITK_CUDA_HOST_DEVICE inline bool
 ChainKeepsSimple(const LatticePoint * polygon, int n, int before, const LatticePoint & at, int after)
 {
@@ -243,8 +243,8 @@ NumberOfRemainingEdges(int n, int run)
   return n - run - 1;
 }
 
-/** Whether the polygon stays simple when `run` nodes from i on are removed; it has to be simple now and to have at
- * least three more nodes. The chord's ends are different points then. */
+/** Whether a simple polygon stays simple when `run` nodes from i on are removed. It must have at least three more
+ * nodes: the chord's ends are then different points. */
 ITK_CUDA_HOST_DEVICE inline bool
 ChordKeepsSimple(const LatticePoint * polygon, int n, int i, int run)
 {

@@ -14,8 +14,8 @@
 // The criteria J that segmentation minimises: negative log-likelihoods of two regions with their parameters at the
 // optimum, without the terms that do not depend on where the boundary is.
 //
-// Parameters are bounded below in units of the sample grid, since regions of one value would drive J to minus infinity.
-// Where a bound is active, J is the likelihood at the bound.
+// Parameters are bounded below in units of the sample grid: without bounds, regions of one value would drive J to minus
+// infinity. Where a bound is active, J is the likelihood at the bound.
 namespace itk::cuda::region
 {
 using NoiseLaw = CudaFiltersEnums::NoiseLaw;
@@ -89,8 +89,8 @@ ScaledVariance(const Moments & m)
 constexpr double MinimumVariance = 1.0 / 12.0;
 
 // Laws of one region: Criterion() of its sums, and Linearize(): the negative log-likelihood as a function of the sums
-// with the parameters fixed at their present values. The optimum over the parameters is never above it, so changes that
-// lower it lower J.
+// with the parameters fixed at their present values. The optimum over the parameters is never above this function: a
+// change that lowers the function lowers J.
 
 /** n/2 log v, v = b/n - (a/n)^2. */
 struct GaussianRegion
@@ -225,7 +225,7 @@ struct IndependentRegions
     return (target.Count > 0 ? Region.Criterion(target) : 0.0) +
            (background.Count > 0 ? Region.Criterion(background) : 0.0);
   }
-  /** Of what moves from the background to the target. Both regions have pixels. */
+  /** The change by samples that move from the background to the target. Both regions have pixels. */
   ITK_CUDA_HOST_DEVICE LinearForm
   Linearize(const Moments & target, const Moments & background) const
   {
@@ -285,7 +285,7 @@ enum class SampleGrid : uint8_t
   Binary       // 0 and 1
 };
 
-/** What else the user says of the pixels. */
+/** The user's parameters of the pixels. */
 enum class LawParameter : uint8_t
 {
   None,
@@ -293,7 +293,7 @@ enum class LawParameter : uint8_t
   ForegroundThreshold
 };
 
-/** What is known of a law besides its criterion. */
+/** Properties of a law besides its criterion. */
 struct LawTraits
 {
   const char * Name{ nullptr }; // null: there is no such law

@@ -45,7 +45,7 @@ ToDouble(const UInt128 & x)
 ITK_CUDA_HOST_DEVICE inline int64_t
 FloorDivide(int64_t numerator, int64_t denominator)
 {
-  // Most are small, and many times faster to divide so.
+  // Most numbers are small, and their division in 32 bits is many times faster.
   const auto small = static_cast<int32_t>(numerator);
   const auto smallDenominator = static_cast<int32_t>(denominator);
   if (small == numerator && smallDenominator == denominator)

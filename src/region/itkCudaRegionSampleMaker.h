@@ -16,7 +16,7 @@
 #include <string>
 #include <type_traits>
 
-// What samples an image gets, and which images are refused: the decisions, for images on the host and on a device.
+// Decides which samples an image gets, and which images are refused, for images on the host and on a device.
 namespace itk::cuda::region
 {
 inline unsigned int
@@ -134,7 +134,7 @@ private:
     }
   }
 
-  /** For negative values of radar images, which are often kept as logarithms. */
+  /** A hint for negative values of radar images, which are often stored as logarithms. */
   std::string
   AskAboutDecibels(const ValueSurvey & survey) const
   {
@@ -227,7 +227,7 @@ private:
     this->Copy(GridSamples{ offset, step });
   }
 
-  // Sums have to stay below 2^63: their differences are signed 64-bit numbers then.
+  // Sums must stay below 2^63: their differences are then signed 64-bit numbers.
   void
   CheckSums() const
   {
@@ -246,7 +246,7 @@ private:
   }
 };
 
-/** What is known of an image before its pixels are looked at.
+/** The properties of an image that are known before its pixels are read.
  * \exception ExceptionObject for sides that lattices do not have */
 inline SamplesDescription
 DescribeImage(size_t width, size_t height)

@@ -41,7 +41,7 @@ struct PixelRows
   }
 };
 
-/** What a pass over the values found; those of parts of the image are merged. */
+/** The findings of a pass over the values. Findings of parts of the image are merged. */
 struct ValueSurvey
 {
   double Minimum{ Infinity };
@@ -74,7 +74,7 @@ struct ValueSurvey
   }
 };
 
-/** Whether it is neither infinite nor not a number. */
+/** Whether the value is finite. */
 ITK_CUDA_HOST_DEVICE inline bool
 IsFinite(double value)
 {

@@ -13,8 +13,8 @@ namespace itk::cuda::region
 {
 class Threads;
 
-/** What is known of an image on an integer grid besides its samples: value = Offset + Step * sample, or log(value) for
- * the log-normal law. */
+/** The properties of an image on an integer grid besides its samples: value = Offset + Step * sample; for the
+ * log-normal law log(value) is that. */
 struct SamplesDescription
 {
   int32_t           Width{ 0 };
@@ -44,9 +44,10 @@ SampleComponentType()
 
 /** The image on an integer grid, in host memory.
  *
- * Images of integers are used in place where their values are the samples. Others are copied: floats on a grid of a
- * power of two, as fine as 63-bit sums of the law allow and from the minimum (Gaussian laws) or from 0; logarithms on a
- * grid of 16 bits; binary images as 0 and 1. A value is rounded to the nearest sample, upward half way. */
+ * Images of integers are used in place if their values are the samples. Other images are copied. Floats are put on a
+ * grid of a power of two, as fine as 63-bit sums of the law allow, from the minimum (Gaussian laws) or from 0.
+ * Logarithms are put on a grid of 16 bits. Binary images become 0 and 1. A value is rounded to the nearest sample,
+ * upward half way. */
 class Samples : public SamplesDescription
 {
 public:

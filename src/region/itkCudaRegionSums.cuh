@@ -40,7 +40,7 @@ WarpsOfGrid()
   return static_cast<int>(gridDim.x) * WarpsPerBlock;
 }
 
-/** Shared memory for objects of a type whose constructor is not to run there. */
+/** Shared memory for objects of a type whose constructor must not run. */
 template <typename T, int VNumber = 1>
 struct SharedStorage
 {
@@ -63,8 +63,8 @@ SumOverWarp(uint32_t x)
     (for (int offset = WarpSize / 2; offset > 0; offset /= 2) { x += __shfl_xor_sync(AllLanes, x, offset); } return x;))
 }
 
-/** Sum over the lanes of the warp, modulo 2^64, in all of them. In pieces of so few bits that 32 of them do not
- * overflow. */
+/** Sum over the lanes of the warp, modulo 2^64, in all of them. The numbers are split into pieces of so few bits that
+ * sums of 32 pieces do not overflow. */
 __device__ inline uint64_t
 SumOverWarp(uint64_t x)
 {
@@ -140,8 +140,8 @@ LoadEight(const uint32_t * samples)
   return { { v.x, v.y, v.z, v.w, w.x, w.y, w.z, w.w } };
 }
 
-/** Pixels in device memory: rows start at multiples of 16 samples from an aligned address. A look-up has two parts, so
- * that the loads of several can be on their way at once: Fetch() loads, Resolve() computes. */
+/** Pixels in device memory: rows start at multiples of 16 samples from an aligned address. A look-up has two parts:
+ * Fetch() loads, and Resolve() computes. Several look-ups can then load at the same time. */
 template <typename TSample, bool VMask>
 struct DevicePixels : PixelLevel<TSample, true, VMask>
 {
@@ -282,7 +282,7 @@ public:
 #pragma unroll
     for (int32_t b = 0; b < Batch; ++b)
     {
-      // Beyond the edge the image's column 0 is looked up, before which there is nothing.
+      // Beyond the edge it looks up the image's column 0, where the sum is zero.
       const int32_t row = m_Row + b * m_Stride;
       const bool    inside = row < m_NumberOfRows;
       m_Lookups[b] = level.Fetch(m_Top + (inside ? row : m_Row), inside ? m_Walker.GetColumn() : 0);
@@ -319,7 +319,8 @@ private:
   Moments                 m_Sum;
 };
 
-/** Contribution of rows row, row + stride, ... of both edges of a chain; loads of both are on their way together. */
+/** Contribution of rows row, row + stride, ... of both edges of a chain. The loads for both edges are on their way
+ * together. */
 template <typename TLevel>
 __device__ Moments
 SumChainRows(const TLevel & level, const LatticeChain & chain, int32_t row, int32_t stride)

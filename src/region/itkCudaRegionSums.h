@@ -9,8 +9,8 @@
 #include <cstddef>
 #include <cstdint>
 
-// Sums along rows, from which the sums of any polygon follow. Views only: they own nothing, and are passed to kernels
-// by value.
+// Sums along rows, from which the sums of any polygon follow. These are views: they own nothing, and are passed to
+// kernels by value.
 namespace itk::cuda::region
 {
 /** Pixels between two checkpoints of a row. */
@@ -59,8 +59,8 @@ struct PixelRectangle
  * a mask, invalid pixels' samples are 0.
  *
  * A rectangle is a level of its own: its pixels, and the corners of polygons on it, count from its corner. Only the
- * columns of row prefixes count from the image's left side. What lies left of the rectangle is in the prefixes, and
- * cancels in the sums of closed lines, modulo 2^64. */
+ * columns of row prefixes count from the image's left side. The prefixes contain the pixels left of the rectangle.
+ * These cancel in the sums of closed lines, modulo 2^64. */
 template <typename TSample, bool VSquares, bool VMask>
 struct PixelLevel
 {
@@ -90,7 +90,7 @@ struct PixelLevel
   ITK_CUDA_HOST_DEVICE Moments
   RowPrefix(int32_t y, int32_t column) const
   {
-    // The checkpoint that is nearer, so that at most half of CheckpointSpacing samples are left to add or to take away.
+    // The nearer checkpoint: at most half of CheckpointSpacing samples are left to add or to subtract.
     int32_t block = (column + CheckpointSpacing / 2) / CheckpointSpacing;
     block -= block >= CheckpointsPerRow ? 1 : 0;
     const int32_t    blockColumn = block * CheckpointSpacing;
@@ -122,8 +122,8 @@ struct PixelLevel
 };
 
 /** Cells of 2^exponent pixels a side: sums of the cells x < column of each row of cells, for columns 0 to Width.
- * Columns and rows of pixels that fill no cell belong to no cell: they stay in the background, so that the lattice of
- * cells scales up exactly. */
+ * Columns and rows of pixels that fill no cell belong to no cell. They stay in the background: the lattice of cells
+ * then scales up exactly. */
 struct BlockLevel
 {
   static constexpr int32_t Left = 0;

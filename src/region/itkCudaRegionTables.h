@@ -12,7 +12,7 @@
 
 namespace itk::cuda::region
 {
-/** The sums of one level, for the host: what an optimiser asks of it. */
+/** The sums of one level, for an optimiser on the host. */
 class Level
 {
 public:
@@ -40,11 +40,10 @@ public:
 };
 
 /** \class RowSums
- * \brief Sums along the rows of an image, for the host: what the sums of its levels and of its rectangles' levels are
- * made of.
+ * \brief Sums along the rows of an image, for the host. The sums of its levels and of its rectangles' levels are made
+ * of them.
  *
- * Nothing changes after the constructor, so any number of threads may make Tables of it at once. It refers to the
- * samples.
+ * Nothing changes after the constructor: any number of threads may make Tables of it at once. It refers to the samples.
  */
 class RowSums
 {
