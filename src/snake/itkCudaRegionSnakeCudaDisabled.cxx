@@ -2,7 +2,7 @@
 #include "itkCudaDetailRegionSnakeEngine.h"
 #include "itkCudaError.h"
 
-// Takes the place of the device code in a build without CUDA, where no filter gets as far as to call it.
+// Replaces the device code in a build without CUDA, where no filter calls these functions.
 namespace itk::CudaDetail
 {
 const char *

@@ -14,7 +14,7 @@
 
 namespace itk::cuda::snake
 {
-/** What a run of the snake has come to. */
+/** The result of a part of a run. */
 struct SnakeOutcome
 {
   CudaSnakePolygon                 Polygon; // in pixels, unless it was aborted
@@ -27,7 +27,7 @@ struct SnakeOutcome
 };
 
 /** \class SnakeBackend
- * \brief The work that the host or a device does for one run. All give the same results, bit for bit.
+ * \brief The work of the host or a device for one run. All backends give the same results, bit for bit.
  */
 class SnakeBackend
 {
@@ -41,7 +41,7 @@ public:
   virtual Moments
   GetTotal() = 0;
 
-  /** What the functions below go by. */
+  /** The plan that the functions below follow. */
   virtual void
   Begin(const SnakePlan & plan, const LawDescription & law) = 0;
 
@@ -54,9 +54,9 @@ public:
   virtual CudaSnakePolygon
   SearchRectangle() = 0;
 
-  /** Moves the polygon, given in cells of the level of that index in the plan, until the schedule ends. `step`, if set,
-   * is called after every entry of the record; `progress` when a level begins, and in between often enough that a run
-   * can be stopped at any time: it returns whether to go on. */
+  /** Moves the polygon until the schedule ends. The polygon is given in cells of the level with that index in the plan.
+   * `step`, if set, is called after every entry of the record. `progress` is called when a level begins, and often
+   * enough in between that a run can be stopped at any time. It returns whether to go on. */
   virtual SnakeOutcome
   Run(const CudaSnakePolygon & start, int firstLevel, const StepFunction & step, const ProgressFunction & progress) = 0;
 

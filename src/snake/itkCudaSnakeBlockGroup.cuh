@@ -184,7 +184,7 @@ public:
     return m_Scratch.Base;
   }
 
-  /** Whether the launch has had its time inside the conclusion. */
+  /** Whether the launch's time ended inside the conclusion. */
   __device__ bool
   IsInterrupted() const
   {
@@ -237,7 +237,7 @@ private:
     __syncthreads();
   }
 
-  /** Ends a portion before the one that begins with the row `next`; returns whether the launch has the time for that.
+  /** Ends the portion before the row `next`. Returns whether the launch has the time for the next portion.
    */
   __device__ bool
   EndPortionOfPairs(int next) const

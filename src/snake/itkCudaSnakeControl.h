@@ -10,7 +10,7 @@
 
 namespace itk::cuda::snake
 {
-/** What the schedule fixes before the first step, as plain data. */
+/** The part of the schedule that is fixed before the first step, as plain data. */
 struct SnakePlan
 {
   static constexpr int MaximumLevels = 2;
@@ -30,7 +30,8 @@ struct SnakePlan
   uint32_t MaximumNumberOfIterations{ 0 };
 };
 
-/** The order of the snake's phases: which comes next, given what the last one did. Host and device run the same. */
+/** The order of the snake's phases. The result of a phase decides which phase comes next. Host and device run the same
+ * code. */
 class SnakeControl
 {
 public:
@@ -61,8 +62,8 @@ public:
     , Step(firstLevel == 0 ? plan.FirstStep : StepOnEntering(plan, firstLevel))
   {}
 
-  /** Which of the caches of candidates' changes belongs to the step. While nodes are removed, the steps alternate
-   * between two values, and most nodes' changes stay true from one round to the next. */
+  /** The number of the cache of candidates' changes that belongs to the step. While nodes are removed, the step
+   * alternates between two values, and the changes of most nodes stay valid from one round to the next. */
   ITK_CUDA_HOST_DEVICE int
   GetCache() const
   {
@@ -90,7 +91,7 @@ public:
     Next = Phase::Move;
   }
 
-  /** `gain`: what the criterion fell by since the iteration began. Returns whether the phase ended the iteration. */
+  /** `gain`: the fall of the criterion since the iteration began. Returns whether the phase ended the iteration. */
   ITK_CUDA_HOST_DEVICE bool
   AfterMove(const SnakePlan & plan, bool moved, double gain, int numberOfColours)
   {
@@ -136,7 +137,8 @@ public:
     this->BeginMoves(plan);
   }
 
-  /** Nodes are removed until no removal pays. Then the others move until none does, which may make more removals pay.
+  /** Nodes are removed until no removal pays. Then the other nodes move until no move pays. After that more removals
+   * may pay.
    */
   ITK_CUDA_HOST_DEVICE void
   AfterRemove(const SnakePlan & plan, bool removed)
@@ -167,7 +169,7 @@ private:
   bool   m_Removing{ false };
   bool   m_Removed{ false }; // since the last moves
 
-  /** Whether more nodes, a smaller step or smaller cells follow in any case, so that this step need not settle. */
+  /** Whether more nodes, a smaller step or smaller cells follow in any case. The present step then need not settle. */
   ITK_CUDA_HOST_DEVICE bool
   SmallerMovesFollow(const SnakePlan & plan) const
   {

@@ -11,12 +11,12 @@
 
 #include <cstdint>
 
-// The steps of the snake, each a decision about one node or one pair of nodes that depends only on the state before the
-// phase: so all of them can be taken at once, in any order, by any number of threads.
+// The steps of the snake. Each is a decision about one node or one pair of nodes that depends only on the state before
+// the phase. Any number of threads can therefore take them at once, in any order.
 //
-// A phase of moves is safe because of two facts. Nodes that are not adjacent have no edge in common, so what their
-// moves change adds up exactly. And with the parameters of the law fixed, the likelihood is linear in the sums, so
-// moves that each lower it lower it together; estimating the parameters anew lowers it further.
+// A phase of moves is safe because of two facts. Nodes that are not adjacent have no edge in common: the changes by
+// their moves add up exactly. With the parameters of the law fixed, the likelihood is linear in the sums: moves that
+// each lower it also lower it together. Estimating the parameters anew lowers it further.
 namespace itk::cuda::snake
 {
 /** Node at a distance of step * 2^(w / 8) cells in direction w % 8, held inside the level. */
@@ -31,7 +31,8 @@ CandidatePosition(const LatticePoint & node, int w, int32_t step, int32_t width,
   return { Maximum(0, Minimum(width, node.X + dx)), Maximum(0, Minimum(height, node.Y + dy)) };
 }
 
-/** What a move or a removal changes, and what it gains: the change of the linear form, negative if it improves. */
+/** The change of the sums by a move or a removal, and its gain: the change of the linear form, negative for an
+ * improvement. */
 struct Proposal
 {
   int32_t      Node;
@@ -48,8 +49,8 @@ ComesBefore(const Proposal & x, const Proposal & y)
   return x.Gain < y.Gain || (x.Gain == y.Gain && x.Node < y.Node);
 }
 
-/** Whether the target may have `count` of `total` pixels after a change from `present`: no region gets smaller than the
- * minimum, and one that is smaller does not shrink further. */
+/** Whether the target may have `count` of `total` pixels after a change from `present`. No region gets smaller than the
+ * minimum, and a region that is smaller does not shrink further. */
 ITK_CUDA_HOST_DEVICE inline bool
 IsCountAllowed(int64_t count, int64_t present, int64_t total, int64_t minimum)
 {
@@ -65,7 +66,7 @@ IsImprovement(double criterion, double cost, int number, double present, double 
   return criterion + cost * static_cast<double>(number) <= present - minimumGain;
 }
 
-/** Number of groups of nodes that move in turns: with nodes of one group only, none are adjacent. */
+/** Number of groups of nodes that move in turns. No two nodes of a group are adjacent. */
 ITK_CUDA_HOST_DEVICE inline int
 NumberOfColours(int n, bool inTurns)
 {
@@ -85,7 +86,7 @@ ChainOf(const LatticePoint * polygon, int n, const Proposal & move)
   return { polygon[Previous(move.Node, n)], move.Position, polygon[Next(move.Node, n)] };
 }
 
-/** Whether two proposed moves, each possible alone, are not possible together. */
+/** Whether two proposed moves conflict: each is possible alone, but not with the other. */
 ITK_CUDA_HOST_DEVICE inline bool
 MovesConflict(const LatticePoint * polygon, int n, const Proposal & x, const Proposal & y)
 {
@@ -97,18 +98,18 @@ MovesConflict(const LatticePoint * polygon, int n, const Proposal & x, const Pro
   return ChainsMeet(ChainOf(polygon, n, x), ChainOf(polygon, n, y), distance == 2, distance == n - 2);
 }
 
-/** Whether the removal of one of the proposals only is safe: few nodes are left, and removals of up to `longestRun`
- * nodes that are far enough from each other could leave fewer than three. */
+/** Whether only one of the proposals may be removed. This is so if few nodes are left: several removals of up to
+ * `longestRun` nodes could leave fewer than three nodes. */
 ITK_CUDA_HOST_DEVICE inline bool
 RemoveOneAtATime(int n, int longestRun)
 {
   return n < 4 * (longestRun + 1);
 }
 
-/** Whether two removals, each possible alone, are not possible together in a polygon of many nodes: one of them takes a
- * node of the other or an end of its chord. Chords ab and cd cannot meet otherwise: cd does not meet the nodes' edges
- * a-...-b, so it would lead from one side of the closed line a-...-b-a to the other, and the nodes' edges c-...-d,
- * which meet neither a-...-b nor ab, would not. */
+/** Whether two removals in a polygon of many nodes conflict: one of them takes a node of the other or an end of its
+ * chord. Chords ab and cd cannot meet otherwise: cd does not meet the nodes' edges a-...-b, so it would lead from one
+ * side of the closed line a-...-b-a to the other, and the nodes' edges c-...-d, which meet neither a-...-b nor ab,
+ * would not. */
 ITK_CUDA_HOST_DEVICE inline bool
 RemovalsConflict(int n, const Proposal & x, const Proposal & y)
 {
@@ -151,8 +152,8 @@ CanInsert(const LatticePoint * polygon, int n, int i, int64_t minimumSquaredLeng
   return MidpointIsExact(p, q) || ChainKeepsSimple(polygon, n, i, MidpointOf(p, q), Next(i, n));
 }
 
-/** Whether the midpoints of edges i and j, each possible alone, are not possible together. Those that lie on their edge
- * change no edge's place. */
+/** Whether the midpoints of edges i and j conflict: each is possible alone, but not with the other. A midpoint that
+ * lies on its edge moves no edge. */
 ITK_CUDA_HOST_DEVICE inline bool
 InsertionsConflict(const LatticePoint * polygon, int n, int i, int j)
 {

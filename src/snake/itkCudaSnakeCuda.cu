@@ -32,7 +32,8 @@ struct LoopLaunch
 };
 static_assert(std::is_trivially_copyable_v<LoopLaunch>);
 
-/** What goes to and comes from the device, in page-locked memory: the driver copies other memory before it returns. */
+/** Data that goes to and comes from the device, in page-locked memory. The driver copies ordinary memory before it
+ * returns. */
 struct SnakeExchange
 {
   LatticePoint Start[1024]; // unless it has more nodes
@@ -41,7 +42,7 @@ struct SnakeExchange
 };
 static_assert(sizeof(SnakeExchange) <= PinnedBuffer::ChunkSize);
 
-/** Waits at the end of its life for all work on a stream, so what is destroyed after it may go to others. */
+/** Its destructor waits for all work on a stream. Memory that is destroyed after it may then be reused. */
 class StreamDrain
 {
 public:
@@ -459,7 +460,8 @@ private:
         limits.value_or(LaunchLimits())));
   }
 
-  /** State, polygon and new entries of the record. What there is no room for in the results comes from the device. */
+  /** State, polygon and new entries of the record. Entries for which the results have no room are copied from the
+   * device. */
   void
   TakeResults(SnakeOutcome & outcome)
   {
@@ -487,7 +489,7 @@ private:
     }
   }
 
-  /** None where nobody wants to see steps or may stop the run, and the driver ends no kernel. */
+  /** There are no limits if nobody observes steps or may stop the run, and the driver does not end long kernels. */
   std::optional<LaunchLimits>
   GetLimits(bool pauseAtSteps, bool pauseAtLevels) const
   {
@@ -498,8 +500,8 @@ private:
     return LaunchLimits{ pauseAtSteps, pauseAtLevels, m_Options.StepsPerPortion, m_Options.NanosecondsOfLaunch };
   }
 
-  /** Runs the kernel until the schedule ends; it returns at pauses only if somebody wants to see them, and when it has
-   * had its time only if somebody may want to stop it or the driver would. */
+  /** Runs the kernel until the schedule ends. A launch ends at pauses only if they are observed. It ends after its time
+   * only if the run may be stopped or if the driver would end the kernel. */
   SnakeOutcome
   RunPhases(const StepFunction & step, const ProgressFunction & progress)
   {

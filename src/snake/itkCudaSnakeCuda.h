@@ -14,15 +14,15 @@
 
 namespace itk::cuda::snake
 {
-/** How the snake's kernels are launched; nothing of it changes a result. */
+/** How the snake's kernels are launched. No option changes a result. */
 struct SnakeLaunchOptions
 {
   /** Blocks of threads, at most. */
   int MaximumNumberOfBlocks{ std::numeric_limits<int>::max() };
-  /** Time after which a launch ends with the next portion of its work, where somebody may want to stop the run or where
-   * the driver ends long kernels. */
+  /** Time after which a launch ends with the next portion of its work, if the run may be stopped or if the driver ends
+   * long kernels. */
   uint64_t NanosecondsOfLaunch{ 100000000 };
-  /** Size of the portions, in steps that a warp does one after the other: some milliseconds. */
+  /** Size of the portions, in successive steps of a warp: some milliseconds. */
   int32_t StepsPerPortion{ 1 << 18 };
 };
 
@@ -31,8 +31,8 @@ struct SnakeLaunchOptions
 CudaFilters_EXPORT size_t
 GetWorkspaceBytes(const DeviceSnakeImage & image, const SnakeRun & run);
 
-/** Runs the snake on the context's stream, which has to be of the image's device, and waits for the result: that of
- * RunOnHost() bit for bit. The device memory that it needs comes from the workspace.
+/** Runs the snake on the context's stream and waits for the result, which has the bits of RunOnHost()'s. The stream
+ * must belong to the image's device. Device memory comes from the workspace.
  * \exception ExceptionObject as CheckSnakeRun() and RunSnake(), or if the workspace is too small
  * \exception CudaError */
 CudaFilters_EXPORT CudaRegionSnakeResult
@@ -46,7 +46,7 @@ RunOnDevice(const DeviceSnakeImage &   image,
 CudaFilters_EXPORT CudaRegionSnakeResult
 RunOnDevice(const DeviceSnakeImage & image, const SnakeRun & run, const SnakeLaunchOptions & options = {});
 
-/** Device memory in bytes for an image and a run on it, besides what does not depend on its size. */
+/** Device memory in bytes for an image and a run on it, without the part that does not depend on the image's size. */
 size_t
 GetSnakeDeviceBytes(size_t width, size_t height, size_t bytesPerSample, bool masked, uint32_t maximumNumberOfNodes);
 } // namespace itk::cuda::snake

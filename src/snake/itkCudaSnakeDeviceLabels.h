@@ -18,7 +18,8 @@ size_t
 GetLabelWorkspaceBytes(const CudaSnakeRowSpans & spans);
 
 /** Queues the label image of a polygon: `inside` between the columns of its row spans, `outside` elsewhere, as
- * CudaSnakeLabels does in host memory. What lies between the rows is not written. The spans may change when it returns.
+ * CudaSnakeLabels does in host memory. Memory between the rows is not written. The spans may change when the function
+ * has returned.
  * \param labels of UChar or UShort, with two axes and as many rows as the spans
  * \exception ExceptionObject for other images, or labels that their type does not hold, or if the workspace is too
  * small \exception CudaError */

@@ -74,7 +74,7 @@ struct DeviceSnake : SnakeState
   RowChunk * Chunks{ nullptr };
   uint32_t   NodeCapacity{ 0 };
 
-  /** Sums that a phase needs of each node. */
+  /** Number of sums that a phase needs for each node. */
   __device__ int
   GetItemsPerNode() const
   {
@@ -92,7 +92,7 @@ struct DeviceSnake : SnakeState
   }
 };
 
-/** What the loop leaves to the host, in memory that both can reach. */
+/** The loop's results for the host, in memory that host and device can reach. */
 struct LoopResults
 {
   DeviceSnake         State;
@@ -100,7 +100,7 @@ struct LoopResults
   CudaRegionSnakeStep Record[1024];  // new entries, unless there are more
 };
 
-// Work of a phase is divided into about so many units per warp, but none has less rows than these.
+// The work of a phase is divided into about so many units for each warp. No unit has fewer rows than these.
 constexpr int UnitsPerWarp = 2;
 constexpr int MinimumRowsPerUnit = 4 * WarpSize;
 
@@ -113,7 +113,7 @@ struct LaunchLimits
   uint64_t Nanoseconds{ 0 };           // after which it ends with the next portion
 };
 
-/** What the first block holds on chip while it draws a conclusion. */
+/** Data that the first block holds on chip while it draws a conclusion. */
 struct ConclusionScratch
 {
   static constexpr int MaximumListed = 1024; // nodes; of more the lists are in device memory
@@ -164,8 +164,8 @@ LoadPolygon(BlockStorage & storage, const LatticePoint * polygon, int n)
   return n <= BlockStorage::MaximumNodes ? storage.Polygon : polygon;
 }
 
-/** Loads the state and the polygon. Most phases leave the number of nodes as it was, and the polygon where it was, so
- * that both can be on their way at once. */
+/** Loads the state and the polygon. Most phases change neither the number of nodes nor the place of the polygon: state
+ * and polygon can therefore be loaded at the same time. */
 __device__ inline const LatticePoint *
 LoadState(BlockStorage & storage, const DeviceSnake & state, const LatticePoint * lastPolygon, int lastNumberOfNodes)
 {

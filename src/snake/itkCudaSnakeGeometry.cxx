@@ -32,12 +32,12 @@ RequireRows(const CudaSnakePolygon & polygon, int32_t height)
 }
 
 /** \class SimplicitySweep
- * \brief Whether edges that are not adjacent meet, for polygons none of whose corners folds back on itself.
+ * \brief Whether edges that are not adjacent meet. For polygons without corners that fold back on themselves.
  *
  * A line sweeps over the nodes in the order of (X, Y), which is that of a line turned a little from the Y axis (Shamos
- * and Hoey, Geometric intersection problems, FOCS 1976). The edges that it crosses are kept in their order along it. Of
- * the edges that meet in the first point where any do, two become neighbours in that order before the sweep is past the
- * point, so that neighbours are all that has to be tested; until then the order is well defined.
+ * and Hoey, Geometric intersection problems, FOCS 1976). The edges that it crosses are kept in their order along the
+ * line. At the first point where edges meet, two of them become neighbours in that order before the sweep is past the
+ * point. Only neighbours must therefore be tested. Until then the order is well defined.
  */
 class SimplicitySweep
 {
@@ -127,7 +127,7 @@ private:
              m_Polygon[x], m_Polygon[Next(x, m_NumberOfNodes)], m_Polygon[y], m_Polygon[Next(y, m_NumberOfNodes)]);
   }
 
-  /** Takes the sweep past a node; returns whether no edges were found to meet. */
+  /** Takes the sweep past a node. Returns true if no edges were found to meet. */
   bool
   Pass(int node)
   {

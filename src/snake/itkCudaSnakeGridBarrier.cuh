@@ -17,8 +17,8 @@ struct GridBarrierState
   alignas(128) uint32_t Releases;
 };
 
-/** Waits of all blocks for each other. In the order of memory, what a block did before it arrived comes before what
- * others do after they have waited. All blocks make the same calls. */
+/** A barrier for all blocks. In the order of memory, a block's work before it arrives comes before the other blocks'
+ * work after they have waited. All blocks make the same calls. */
 class GridBarrier
 {
 public:
@@ -35,7 +35,7 @@ public:
     this->WaitForArrivals();
   }
 
-  /** Lets the first block call `function` alone when all blocks have arrived, and the others wait for that. */
+  /** When all blocks have arrived, the first block calls `function` alone, and the other blocks wait for it. */
   template <typename TFunction>
   __device__ void
   RunOnFirstBlock(const TFunction & function)
@@ -83,7 +83,7 @@ private:
   {
     if (threadIdx.x == 0)
     {
-      // Others may be one barrier ahead. The counts wrap around together.
+      // Other blocks may be one barrier ahead. The counts wrap around together.
       while (static_cast<int32_t>(m_Arrivals.load(::cuda::memory_order_acquire) - m_ArrivalsDue) < 0)
       {}
     }

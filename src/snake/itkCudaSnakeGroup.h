@@ -22,7 +22,7 @@ struct ProposalList
   bool      HasBoxes; // whether the group has room for a box of each proposal
 };
 
-/** What the threads of a group have added up. */
+/** The sums of a group's threads. */
 struct GroupSum
 {
   Moments Sums;
@@ -32,8 +32,8 @@ struct GroupSum
 /** \class SerialGroup
  * \brief The host's thread as the group of threads that draws the conclusion of a phase (itkCudaSnakePhases.h).
  *
- * All threads of a group call the same functions with the same arguments, and see what others have written after the
- * next Sync(). On the device the group is a block, BlockGroup.
+ * All threads of a group call the same functions with the same arguments. After the next Sync() they see what the other
+ * threads have written. On the device the group is a block, BlockGroup.
  */
 class SerialGroup
 {
@@ -50,7 +50,7 @@ public:
   {
     function();
   }
-  /** By one other thread, at the same time. */
+  /** Calls the function in one other thread, at the same time. */
   template <typename TFunction>
   void
   OnSecond(const TFunction & function) const
@@ -73,7 +73,7 @@ public:
     }
   }
 
-  /** Sums of what each thread passes, until the next call. */
+  /** Sums of the arguments of all threads, until the next call. */
   GroupSum
   Sum(const Moments & sums, int number) const
   {
@@ -107,7 +107,7 @@ public:
   }
 
   /** Calls compare(s, t) for 0 <= s < t < list.Count, each by any thread, and waits for all of them. Returns whether
-   * there was time for that; if not, the conclusion is interrupted. */
+   * there was time for all calls. If there was not, the conclusion is interrupted. */
   template <typename TFunction>
   bool
   ForPairs(const ProposalList & list, const TFunction & compare) const
@@ -127,8 +127,8 @@ public:
   }
 
   /** Calls write(i, item, rank) for 0 <= i < count, each by any thread: `item` is what read(i) returned, `rank` the
-   * number of those before i whose item is counted. An index is read before anything is written for it or for a later
-   * one. Returns how many are counted, and waits for all. */
+   * number of indices before i whose item is counted. An index is read before anything is written for it or for a later
+   * index. Waits for all calls and returns the number of counted items. */
   template <typename TRead, typename TWrite>
   int
   ForRanks(int count, const TRead & read, const TWrite & write) const
@@ -143,7 +143,7 @@ public:
     return rank;
   }
 
-  /** Whether the conclusion is interrupted: what it has done so far is kept, and it is to be drawn again. */
+  /** Whether the conclusion is interrupted. Its work so far is kept, and it must be drawn again. */
   bool
   IsInterrupted() const
   {

@@ -78,14 +78,14 @@ MakeSamples(const CudaRegionSnakeInput & input, const CudaRegionSnakeParameters 
 class HostSnakeImage : public SnakeImage
 {
 public:
-  /** Of the input's image and mask; a start is not looked at.
+  /** Made of the input's image and mask; a start is ignored.
    * \param parameters NoiseLaw, NumberOfLooks, ForegroundThreshold; and Schedule: whole images are best run with it
    * \exception ExceptionObject as MakeSamples() */
   HostSnakeImage(const CudaRegionSnakeInput &      input,
                  const CudaRegionSnakeParameters & parameters,
                  const Threads &                   threads);
 
-  /** Of samples that are made. */
+  /** Made of samples. */
   HostSnakeImage(Samples samples, const CudaRegionSnakeParameters & parameters, const Threads & threads);
 
   const RowSums &

@@ -8,11 +8,11 @@
 #include "itkCudaSnakeProposals.cuh"
 
 // The whole schedule in one cooperative kernel. Each phase is work that all warps share - edges, candidates, tests of
-// simplicity - and a conclusion that the first block draws, while the others wait: which proposals stay, what becomes
-// of the polygon, what comes next. A limited launch (VLimited) does work that might take long in portions, after each
-// of which the first block looks at the clock: if the launch has had its time it ends there, and the next one goes on
-// with the next portion. Other launches run to the end of the schedule; what portions need is left out of their kernel,
-// because asking for it takes 2 to 5 % of a phase.
+// simplicity - and a conclusion that the first block draws, while the others wait: which proposals are accepted, how
+// the polygon changes, and which phase comes next. A limited launch (VLimited) divides long work into portions. After
+// each portion the first block looks at the clock. If the launch's time is over, it ends there, and the next launch
+// goes on with the next portion. Other launches run to the end of the schedule. Their kernel has no code for portions,
+// because its tests take 2 to 5 % of a phase.
 namespace itk::cuda::snake
 {
 namespace kernels
@@ -28,8 +28,8 @@ WriteResults(T (&results)[VRoom], const T * from, int number)
   }
 }
 
-/** Runs phases until the schedule ends; a limited launch also ends where a pause is due or it has had its time.
- * Cooperative: all blocks are resident. Every phase moves the control on, whose loops are bounded. */
+/** Runs phases until the schedule ends. A limited launch also ends at a pause, or after its time. The launch is
+ * cooperative: all blocks are resident. Every phase advances the control, whose loops are bounded. */
 template <typename TSample, bool VMask, bool VLimited>
 __global__ void
 __launch_bounds__(ThreadsPerBlock, 1) SnakeKernel(DevicePixels<TSample, VMask> pixels,

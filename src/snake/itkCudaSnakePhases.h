@@ -6,17 +6,17 @@
 #include "itkCudaSnakeGroup.h"
 #include "itkCudaSnakeState.h"
 
-// What becomes of the snake after the proposals of a phase, written once for the host and for the device, where a group
-// of threads does it together: see SerialGroup.
+// The changes of the snake after the proposals of a phase. They are written once for the host and for the device, where
+// a group of threads works together: see SerialGroup.
 namespace itk::cuda::snake
 {
-// What SnakeState::Accepted may say; others: the one node whose proposal is taken.
+// Values of SnakeState::Accepted. Any other value is the one node whose proposal is accepted.
 constexpr int32_t AcceptNone = -1;
 constexpr int32_t AcceptNonConflicting = -2;
 
-/** Suppresses the later one of each pair of listed proposals that conflict: neighbours, if they do so wherever their
- * chains are, and those for which `conflict(x, y)` holds, which needs chains whose boxes are not apart. `beats(x, y)`
- * says whether x comes before y. Returns whether there was time for all pairs. */
+/** Suppresses the later one of each pair of listed proposals that conflict. Neighbours conflict if they do so wherever
+ * their chains are. Other pairs conflict if `conflict(x, y)` holds, which needs chains whose boxes are not apart.
+ * `beats(x, y)` says whether x comes before y. Returns whether there was time for all pairs. */
 ITK_CUDA_AS_ARGUMENTS
 template <typename TGroup, typename TChain, typename TBeats, typename TConflict>
 ITK_CUDA_HOST_DEVICE bool
@@ -50,7 +50,8 @@ SuppressConflicts(TGroup &             group,
   });
 }
 
-/** Suppresses the proposals of removals that conflict with one that comes before them: those are near, or all. */
+/** Suppresses the proposals of removals that conflict with an earlier one. A removal conflicts with those near it, or
+ * with all. */
 ITK_CUDA_AS_ARGUMENTS
 template <typename TGroup>
 ITK_CUDA_HOST_DEVICE void
@@ -75,8 +76,8 @@ SuppressConflictingRemovals(TGroup & group, const SnakeState & snake, const Prop
   group.Sync();
 }
 
-/** Takes a change of the sums if it is allowed and lowers J by enough; returns whether it does. `cost` is what each of
- * its `number` nodes adds to J. */
+/** Accepts a change of the sums if it is allowed and lowers J by enough. Returns whether it was accepted. `cost` is
+ * what each of its `number` nodes adds to J. */
 ITK_CUDA_HOST_DEVICE inline bool
 TryChange(SnakeState & snake, const Moments & change, int number, double cost)
 {
@@ -107,8 +108,9 @@ FindBest(const SnakeState & snake, const ProposalList & list)
   return best;
 }
 
-/** What becomes of the listed proposals: all that are not suppressed are taken, or the best alone should rounding or a
- * region's size not allow all, or none; in snake.Accepted. The snake's sums, criterion and linear form follow. */
+/** Decides about the listed proposals. It accepts all that are not suppressed; or the best alone, if rounding or a
+ * region's size does not allow all; or none. snake.Accepted says which. The snake's sums, criterion and linear form are
+ * updated. */
 ITK_CUDA_AS_ARGUMENTS
 template <typename TGroup>
 ITK_CUDA_HOST_DEVICE void
@@ -129,7 +131,7 @@ Decide(TGroup & group, SnakeState & snake, const ProposalList & list, double cos
   group.Sync();
   LinearForm form;
   group.OnSecond([&]() {
-    // Most likely what the next phase needs, computed while another thread finds out.
+    // Computes what the next phase most likely needs, while another thread finds out.
     form = list.Count > 0 ? snake.LinearFormOf(sumsOfKept) : LinearForm{};
   });
   group.OnFirst([&]() {
@@ -165,7 +167,7 @@ IsAccepted(const SnakeState & snake, const ProposalList & list, int i)
   return snake.Accepted == AcceptNonConflicting ? !list.IsSuppressed[i] : snake.Accepted == i;
 }
 
-/** Returns whether any node moved. `before`: the polygon that the phase began with. */
+/** Returns whether any node moved. `before`: the polygon at the beginning of the phase. */
 ITK_CUDA_AS_ARGUMENTS
 template <typename TGroup>
 ITK_CUDA_HOST_DEVICE bool
@@ -201,7 +203,7 @@ ConcludeMoves(TGroup & group, SnakeState & snake, const LatticePoint * before)
   return snake.Accepted != AcceptNone;
 }
 
-/** Of insertions: whether the node has to be inserted, if there is room. */
+/** For insertions: whether the node must be inserted if there is room. */
 struct InsertionItem
 {
   bool IsCounted{ false };
@@ -265,7 +267,7 @@ ConcludeInsertions(TGroup & group, SnakeState & snake, bool & cutShort)
   return accepted;
 }
 
-/** What a node that others are removed around takes along. */
+/** The data that a node keeps when nodes around it are removed. */
 struct RemovalItem
 {
   bool    IsCounted{ false }; // whether the node stays
@@ -303,7 +305,7 @@ ConcludeRemovals(TGroup & group, SnakeState & snake)
     }
     return true;
   };
-  // What is kept of the nodes moves to lower indices in place.
+  // The data of the nodes moves to lower indices in place.
   const int left = group.ForRanks(
     n,
     [&](int i) {
@@ -329,7 +331,7 @@ ConcludeRemovals(TGroup & group, SnakeState & snake)
   return true;
 }
 
-/** Adds an entry for the state as it is, if there is room; by one thread. `level`, `step`: of the phase. */
+/** Adds an entry for the present state if there is room. One thread calls it. `level`, `step`: of the phase. */
 ITK_CUDA_HOST_DEVICE inline void
 AddToRecord(SnakeState & snake, CudaRegionSnakeStep::Kind kind, int level, int32_t step)
 {
@@ -429,8 +431,8 @@ Conclude(TGroup & group, SnakeState & snake, const LatticePoint * polygon)
   group.Sync();
 }
 
-/** Brings the polygon to cells of the level of the phase that comes next, and forgets what is kept of its nodes if no
- * candidate is where it was. */
+/** Scales the polygon to cells of the next phase's level. If no candidate stays in its place, the data of its nodes is
+ * dropped. */
 ITK_CUDA_AS_ARGUMENTS
 template <typename TGroup>
 ITK_CUDA_HOST_DEVICE void

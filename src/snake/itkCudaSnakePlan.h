@@ -12,7 +12,7 @@
 
 namespace itk::cuda::snake
 {
-/** \exception ExceptionObject naming a parameter that cannot be, its value and what would be right. */
+/** \exception ExceptionObject naming a parameter out of range, its value and what would be right. */
 void
 CheckSnakeParameters(const CudaRegionSnakeParameters & parameters);
 

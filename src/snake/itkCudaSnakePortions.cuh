@@ -5,7 +5,7 @@
 #include "itkCudaSnakeBlockGroup.cuh"
 #include "itkCudaSnakePhases.h"
 
-// What the first block does after a conclusion, or a portion of work: which units the next one is divided into.
+// The first block's work after a conclusion or a portion of work: it divides the next one into units.
 namespace itk::cuda::snake
 {
 namespace kernels
@@ -133,8 +133,8 @@ GoOn(DeviceSnake & snake, PhaseProgress::Stage stage, int first, const Conclusio
   __syncthreads();
 }
 
-/** By the first block: what of the conclusion the launch has the time for, and what comes next. A state that somebody
- * wants to see is left as it is: the next launch prepares the phase that follows. */
+/** Called by the first block. It draws the part of the conclusion for which the launch has the time, and prepares what
+ * comes next. A state that is observed is left as it is: the next launch prepares the phase that follows. */
 __device__ inline void
 ConcludeInPortions(DeviceSnake &        snake,
                    const LatticePoint * polygon,
@@ -166,7 +166,7 @@ EndPortion(DeviceSnake & snake, const LatticePoint * polygon, ConclusionScratch 
   using Stage = PhaseProgress::Stage;
   if (threadIdx.x == ThreadsPerBlock - 1)
   {
-    // By a warp that has less to do than the first.
+    // Called by a warp that has less to do than the first warp.
     LookAtClock(scratch);
     scratch.IsInterrupted = false;
   }

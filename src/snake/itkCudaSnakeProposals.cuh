@@ -4,7 +4,7 @@
 
 #include "itkCudaSnakeDeviceState.cuh"
 
-// What all warps of the grid share of a phase: sums of its items, and a proposal for each node.
+// The part of a phase that all warps of the grid share: sums of its items, and a proposal for each node.
 namespace itk::cuda::snake
 {
 namespace kernels
@@ -44,7 +44,7 @@ SumItems(const TLevel & level, const DeviceSnake & snake, const LatticePoint * p
 {
   const int  items = snake.GetItemsPerNode();
   const auto units = static_cast<int64_t>(snake.NumberOfChunks) * items;
-  // Neighbours among the units cross the same rows close to each other, so a block takes a run of them.
+  // Neighbouring units cross the same rows close to each other, so a block takes successive units.
   const int  first = static_cast<int>(units * blockIdx.x / gridDim.x);
   const int  last = static_cast<int>(units * (blockIdx.x + 1) / gridDim.x);
   const bool measure = snake.Control.Next == SnakeControl::Phase::Measure;
@@ -87,8 +87,8 @@ ChainKeepsSimpleByWarp(const LatticePoint * polygon, int n, int before, const La
 }
 
 /** Whether the polygon stays simple with node i at the place that the lane has for it. All lanes look for the edges
- * near any of these places; then each tests its own place against those: where the polygon is narrow, most places would
- * fail one after the other. */
+ * near any of these places. Then each lane tests its own place against these edges. Testing one place after the other
+ * would take long where the polygon is narrow, because most places fail there. */
 __device__ inline bool
 MoveKeepsSimple(const LatticePoint * polygon, int n, int i, const LatticePoint & at)
 {
@@ -242,7 +242,8 @@ ChordKeepsSimpleByWarp(const LatticePoint * polygon, int n, int i, int run)
   return !__any_sync(AllLanes, meets);
 }
 
-/** The best removal of one or some nodes from each node on, one warp per node and one lane per length of the run. */
+/** The best removal of one or more nodes from each node on; one warp for each node, and one lane for each length of the
+ * run. */
 template <bool VLimited>
 __device__ void
 ProposeRemovals(const DeviceSnake & snake, const LatticePoint * polygon)

@@ -2,7 +2,7 @@
 #ifndef itkCudaSnakeRegion_h
 #define itkCudaSnakeRegion_h
 
-// The snake works on the lattice, the laws and the sums of the room below, and calls them by their names.
+// The snake uses the lattice, the laws and the sums of the room below without its namespace.
 namespace itk::cuda
 {
 namespace region

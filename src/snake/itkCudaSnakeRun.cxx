@@ -24,7 +24,7 @@ RegionsAreLargeEnough(const Moments & sums, const Moments & total, const SnakePl
   return sums.Count >= plan.MinimumRegionSize && total.Count - sums.Count >= plan.MinimumRegionSize;
 }
 
-/** The user's start on the coarsest level on which it is simple and has two regions.
+/** The user's start on the coarsest level on which it is simple and leaves two regions.
  * \exception ExceptionObject if there is none. */
 SnakeStart
 PlaceUsersStart(const SnakeRun & run, const PixelRectangle & rectangle, const SnakePlan & plan, SnakeBackend & backend)
@@ -74,8 +74,8 @@ FindStart(const SnakeRun & run, const PixelRectangle & rectangle, const SnakePla
   return start;
 }
 
-/** Sets whether the boundary pays for its nodes. A polygon whose nodes were not removed is judged by what removal would
- * leave of it. */
+/** Sets whether the boundary pays for its nodes. If the polygon's nodes were not removed, it is judged by what removal
+ * would leave. */
 void
 JudgeSignificance(CudaRegionSnakeResult &                result,
                   const SnakeOutcome &                   outcome,

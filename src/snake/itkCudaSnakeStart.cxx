@@ -15,7 +15,7 @@ namespace itk::cuda::snake
 {
 namespace
 {
-/** Sign of the area; exact, since partial sums wrap around and the total does not overflow. */
+/** Sign of the area. It is exact: partial sums wrap around, and the total does not overflow. */
 bool
 AreaIsNegative(const CudaSnakePolygon & polygon)
 {
@@ -110,8 +110,8 @@ MakeCells(const CudaImageView & mask, uint32_t exponent)
   return grid;
 }
 
-/** Gives the 4-connected cells of value `from` around `seed` the value `to`; returns their number. Goes depth first;
- * the way back stands in the cells themselves, so that no memory is needed but theirs. */
+/** Gives the 4-connected cells of value `from` around `seed` the value `to`; returns their number. The search goes
+ * depth first. The cells themselves hold the way back, so no other memory is needed. */
 size_t
 Flood(CellGrid & grid, size_t seed, char from, char to)
 {
@@ -206,7 +206,7 @@ JoinDiagonals(CellGrid & grid)
         pending.pop_back();
         if (joins(upperLeft))
         {
-          // Of the two cells that are not set, the upper one; both lie inside, as their neighbours are set.
+          // Sets the upper one of the two cells that are not set. Both lie inside, because their neighbours are set.
           const size_t filled = cells[upperLeft] == 0 ? upperLeft : upperLeft + 1;
           cells[filled] = 1;
           for (const size_t square : { filled, filled - 1, filled - stride, filled - stride - 1 })
@@ -266,8 +266,8 @@ WalkBoundary(const CellGrid & grid)
   return polygon;
 }
 
-/** Removes nodes of the smallest triangles first. A node can go if no other node lies in the closed triangle with its
- * neighbours: then no edge can cross it, and the polygon stays simple. */
+/** Removes nodes of the smallest triangles first. A node can be removed if no other node lies in the closed triangle
+ * with its neighbours. No edge can then cross the triangle, and the polygon stays simple. */
 class PolygonReducer
 {
 public:
@@ -290,7 +290,7 @@ public:
   CudaSnakePolygon
   Reduce(size_t maximumNumberOfNodes)
   {
-    // Nodes that others kept from being removed are tried again, as long as there are too many.
+    // Nodes that could not be removed because of others are tried again, as long as there are too many nodes.
     size_t before;
     do
     {

@@ -112,7 +112,8 @@ MakeMarginRectangle(int32_t width, int32_t height);
 CudaSnakePolygon
 CheckStartPolygon(const CudaSnakePolygon & polygon, int32_t width, int32_t height, uint32_t maximumNumberOfNodes);
 
-/** The polygon with its vertices rounded to corners of cells of 2^exponent pixels; empty if it is not simple then. */
+/** The polygon with its vertices rounded to corners of cells of 2^exponent pixels. It is empty if the rounded polygon
+ * is not simple. */
 CudaSnakePolygon
 SnapPolygon(const CudaSnakePolygon & polygon, uint32_t exponent, int32_t width, int32_t height);
 

@@ -11,7 +11,7 @@
 
 namespace itk::cuda::snake
 {
-/** What a run of the snake goes on from, as plain data: of the host, or of the device. */
+/** The state from which a run of the snake goes on, as plain data, on the host or on the device. */
 struct SnakeState
 {
   static constexpr int32_t AllCaches = (1 << SnakeControl::NumberOfCaches) - 1;
@@ -75,7 +75,7 @@ struct SnakeState
     return Linearize(Law, sums, Total);
   }
 
-  /** Takes the sums of a polygon, with what follows from them. */
+  /** Sets the sums of a polygon, and what follows from them. */
   ITK_CUDA_HOST_DEVICE void
   TakeSums(const Moments & sums)
   {
@@ -110,7 +110,7 @@ struct SnakeState
     return Changes[Control.GetCache()] + static_cast<size_t>(Rows[node]) * MaximumCandidates;
   }
 
-  /** A sum that is used now, and zero again. */
+  /** Returns a sum and sets it to zero. */
   ITK_CUDA_HOST_DEVICE Moments
   TakeItemSum(int item) const
   {
@@ -119,21 +119,21 @@ struct SnakeState
     return sum;
   }
 
-  /** Whether the target may have as many more pixels. */
+  /** Whether the target may have so many more pixels. */
   ITK_CUDA_HOST_DEVICE bool
   Allows(const Moments & change) const
   {
     return IsCountAllowed(Sums.Count + change.Count, Sums.Count, Total.Count, Plan.MinimumRegionSize);
   }
 
-  /** What a change of the sums gains by the linear form, less than 0 if it improves; 0 if it is not allowed. */
+  /** The gain of a change of the sums by the linear form: less than 0 if it improves, 0 if it is not allowed. */
   ITK_CUDA_HOST_DEVICE double
   GainOf(const Moments & change) const
   {
     return this->Allows(change) ? Gain(change) : 0.0;
   }
 
-  /** The same of a removal of so many nodes. */
+  /** The same for a removal of so many nodes. */
   ITK_CUDA_HOST_DEVICE double
   GainOfRemoval(const Moments & change, int nodes) const
   {
