@@ -34,7 +34,7 @@ def run(program, words, folder):
 
 
 def main():
-    program, repository = sys.argv[1], pathlib.Path(sys.argv[2])
+    program, repository = (pathlib.Path(argument).resolve() for argument in sys.argv[1:])
     commands = find_commands((repository / "README.md").read_text(encoding="utf-8"))
     if not {"smooth", "segment"} <= {words[1] for words in commands}:
         print("README.md shows no command that smooths, or none that segments")
