@@ -133,14 +133,20 @@ def _numbers(text: str, kind: Callable[[str], Any]) -> list[Any]:
         raise argparse.ArgumentTypeError(f"'{text}' is not a list of numbers divided by ','") from None
 
 
+def _whole(text: str) -> int:
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"'{text}' is not a whole number of 0 or more")
+    return int(text)
+
+
 def _count(text: str) -> int:
-    if not text.strip().isdecimal() or int(text) < 1:
+    if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"'{text}' is not a whole number of 1 or more")
     return int(text)
 
 
 def _byte(text: str) -> int:
-    if not text.strip().isdecimal() or int(text) > 255:
+    if not text.isdecimal() or int(text) > 255:
         raise argparse.ArgumentTypeError(f"'{text}' is not a whole number from 0 to 255")
     return int(text)
 
@@ -374,7 +380,7 @@ def _add_segment(part: argparse.ArgumentParser) -> None:
         "NAME",
         "coarse_to_fine: blocks of pixels first; as_published: the full image at once, as Perrot et al. (2011)",
     )
-    add("maximum_step", _count, "INT", "distance of the first moves, in blocks of the coarsest level")
+    add("maximum_step", _whole, "INT", "distance of the first moves, in blocks of the coarsest level")
     add("minimum_edge_length", float, "FLOAT", "longer edges get a node in the middle; in pixels")
     add("minimum_gain", float, "FLOAT", "what a move has to lower the criterion by, in nats")
     part.add_argument(
@@ -383,9 +389,9 @@ def _add_segment(part: argparse.ArgumentParser) -> None:
         default=_default("use_description_length"),
         help="whether nodes are removed in the end, as long as that shortens the description",
     )
-    add("maximum_number_of_nodes", _count, "INT", "nodes that the polygon may have at any time")
-    add("maximum_number_of_iterations", _count, "INT", "iterations, in each of which every node is tried once")
-    add("minimum_region_size", _count, "INT", "pixels that each region has to have")
+    add("maximum_number_of_nodes", _whole, "INT", "nodes that the polygon may have at any time")
+    add("maximum_number_of_iterations", _whole, "INT", "iterations, in each of which every node is tried once")
+    add("minimum_region_size", _whole, "INT", "pixels that each region has to have")
     add("inside_value", _byte, "INT", "value of the target in the label image")
     add("outside_value", _byte, "INT", "value of all other pixels in the label image")
     _add_outputs(part)
@@ -600,7 +606,7 @@ def _compare(arguments: argparse.Namespace) -> None:
     backend = _backend_name(smoother.GetBackendUsed())
     index = arguments.device_index if arguments.device_index >= 0 else itk.CudaFiltersConfiguration.GetDeviceIndex()
     report = {
-        "input": arguments.input or "",
+        "input": arguments.input,
         "size": [int(length) for length in itk.size(image)],
         "spacing": [float(step) for step in itk.spacing(image)],
         "sigma": sigma,
@@ -654,13 +660,13 @@ def _smooth_in_float64(image: Any, sigma: list[float]) -> npt.NDArray[np.float64
 
 def _print_comparison(report: dict[str, Any]) -> None:
     size = " x ".join(map(str, report["size"]))
-    place = report["device"] or f"the host ({report['host_threads']} threads)"
+    sigma = ", ".join(f"{value:g}" for value in report["sigma"])
     print(
-        f"{size} pixels of float, sigma {', '.join(f'{value:g}' for value in report['sigma'])}; medians of {report['runs']} runs\n"
-        f"CudaSmoothingRecursiveGaussianImageFilter on {place}: {report['milliseconds']:g} ms\n"
-        f"SmoothingRecursiveGaussianImageFilter of ITK on {report['host_threads']} threads: {report['itk_milliseconds']:g} ms\n"
-        f"largest difference from ITK in float32: {report['largest_difference_from_float32']:g}, "
-        f"in float64: {report['largest_difference_from_float64']:g}"
+        f"{size} pixels of float, sigma {sigma}, medians of {report['runs']} runs\n"
+        f"this module's filter: {report['milliseconds']:g} ms on {report['device'] or 'the host'} ({report['backend_reason']})\n"
+        f"ITK's filter: {report['itk_milliseconds']:g} ms on {report['host_threads']} threads\n"
+        f"largest difference from ITK's result: {report['largest_difference_from_float32']:g}; "
+        f"from ITK's in float64: {report['largest_difference_from_float64']:g}"
     )
 
 

@@ -301,7 +301,9 @@ def test_images_that_cannot_be_segmented(capsys, tmp_path, scene):
     assert "has 2 components per pixel" in expect_failure(capsys, "segment", tmp_path / "vector.mha", "--law", "gamma")
     text = expect_failure(capsys, "segment", scene, "--law", "gamma", "--initial-region", "1,2,1000,3")
     assert "InitialRegion" in text and "must lie in the image" in text
-    assert "MinimumGain" in expect_failure(capsys, "segment", scene, "--law", "gamma", "--minimum-gain", "0")
+    for option in ("--minimum-gain", "--maximum-step", "--minimum-region-size"):
+        setter = option.title().replace("-", "")
+        assert setter in expect_failure(capsys, "segment", scene, "--law", "gamma", option, "0")
     assert "'none.mha' does not exist" in expect_failure(capsys, "segment", scene, "--law", "gamma", "--valid-mask", "none.mha")
     for text in ("{", "[]", '{"type": "Point", "coordinates": [1, 2]}', '{"type": "FeatureCollection", "features": []}'):
         (tmp_path / "bad.geojson").write_text(text)
@@ -375,7 +377,7 @@ def test_compare_without_an_image(capsys, tmp_path):
     assert run("compare", "--size", 32, "--runs", 1, "--report", tmp_path / "report.json") == 0
     assert "32 x 32 x 32 pixels" in capsys.readouterr().out
     found = json.loads((tmp_path / "report.json").read_text())
-    assert found["input"] == "" and found["sigma"] == [4.0, 4.0, 4.0] and found["spacing"] == [1.0, 1.0, 1.0]
+    assert found["input"] is None and found["sigma"] == [4.0, 4.0, 4.0] and found["spacing"] == [1.0, 1.0, 1.0]
 
 
 def test_info(capsys):
