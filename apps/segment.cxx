@@ -71,11 +71,11 @@ AddModel(CLI::App & part, command::SegmentJob & job)
     ->type_name("NAME");
   part
     .add_option("--number-of-looks,--looks",
-                job.Parameters.NumberOfLooks,
+                job.NumberOfLooks,
                 LawsWithParameter("NumberOfLooks") + ": number of independent looks that were averaged, above 0")
     ->capture_default_str();
   part.add_option("--foreground-threshold",
-                  job.Parameters.ForegroundThreshold,
+                  job.ForegroundThreshold,
                   LawsWithParameter("ForegroundThreshold") +
                     ": pixels above this value are ones, the others zeros; needed unless the image holds 0 and one "
                     "other value");
@@ -123,7 +123,6 @@ AddStart(CLI::App & part, SegmentArguments & arguments)
 void
 AddSearch(CLI::App & part, command::SegmentJob & job)
 {
-  auto & parameters = job.Parameters;
   part
     .add_option("--schedule",
                 job.Schedule,
@@ -131,31 +130,25 @@ AddSearch(CLI::App & part, command::SegmentJob & job)
     ->transform(command::OneOf({ "coarse_to_fine", "as_published" }))
     ->type_name("NAME")
     ->capture_default_str();
-  part
-    .add_option(
-      "--maximum-step", parameters.MaximumStep, "distance of the first moves, in blocks of the coarsest level")
+  part.add_option("--maximum-step", job.MaximumStep, "distance of the first moves, in blocks of the coarsest level")
     ->capture_default_str();
-  part
-    .add_option(
-      "--minimum-edge-length", parameters.MinimumEdgeLength, "longer edges get a node in the middle; in pixels")
+  part.add_option("--minimum-edge-length", job.MinimumEdgeLength, "longer edges get a node in the middle; in pixels")
     ->capture_default_str();
-  part.add_option("--minimum-gain", parameters.MinimumGain, "what a move has to lower the criterion by, in nats")
+  part.add_option("--minimum-gain", job.MinimumGain, "what a move has to lower the criterion by, in nats")
     ->capture_default_str();
   part
     .add_flag("--use-description-length,!--no-use-description-length",
-              parameters.UseDescriptionLength,
+              job.UseDescriptionLength,
               "whether nodes are removed in the end, as long as that shortens the description")
     ->default_str("on");
-  part
-    .add_option(
-      "--maximum-number-of-nodes", parameters.MaximumNumberOfNodes, "nodes that the polygon may have at any time")
+  part.add_option("--maximum-number-of-nodes", job.MaximumNumberOfNodes, "nodes that the polygon may have at any time")
     ->capture_default_str();
   part
     .add_option("--maximum-number-of-iterations",
-                parameters.MaximumNumberOfIterations,
+                job.MaximumNumberOfIterations,
                 "iterations, in each of which every node is tried once")
     ->capture_default_str();
-  part.add_option("--minimum-region-size", parameters.MinimumRegionSize, "pixels that each region has to have")
+  part.add_option("--minimum-region-size", job.MinimumRegionSize, "pixels that each region has to have")
     ->capture_default_str();
 }
 

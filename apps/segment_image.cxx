@@ -75,22 +75,21 @@ template <typename TFilter>
 void
 SetParameters(TFilter & filter, const SegmentJob & job)
 {
-  const auto & parameters = job.Parameters;
   filter.SetNoiseLaw(job.Law);
-  filter.SetNumberOfLooks(parameters.NumberOfLooks);
-  filter.SetForegroundThreshold(parameters.ForegroundThreshold);
+  filter.SetNumberOfLooks(job.NumberOfLooks);
+  filter.SetForegroundThreshold(job.ForegroundThreshold);
   if (!job.ValidMask.empty())
   {
     filter.SetValidMask(ReadImage<LabelImage>(job.ValidMask));
   }
   filter.SetSchedule(job.Schedule);
-  filter.SetMaximumStep(parameters.MaximumStep);
-  filter.SetMinimumEdgeLength(parameters.MinimumEdgeLength);
-  filter.SetMinimumGain(parameters.MinimumGain);
-  filter.SetUseDescriptionLength(parameters.UseDescriptionLength);
-  filter.SetMaximumNumberOfNodes(parameters.MaximumNumberOfNodes);
-  filter.SetMaximumNumberOfIterations(parameters.MaximumNumberOfIterations);
-  filter.SetMinimumRegionSize(parameters.MinimumRegionSize);
+  filter.SetMaximumStep(job.MaximumStep);
+  filter.SetMinimumEdgeLength(job.MinimumEdgeLength);
+  filter.SetMinimumGain(job.MinimumGain);
+  filter.SetUseDescriptionLength(job.UseDescriptionLength);
+  filter.SetMaximumNumberOfNodes(job.MaximumNumberOfNodes);
+  filter.SetMaximumNumberOfIterations(job.MaximumNumberOfIterations);
+  filter.SetMinimumRegionSize(job.MinimumRegionSize);
   filter.SetInsideValue(static_cast<unsigned char>(job.InsideValue));
   filter.SetOutsideValue(static_cast<unsigned char>(job.OutsideValue));
   filter.SetBackend(job.Backend);
