@@ -151,6 +151,9 @@ cudafilters_add_command_test(
   AsPublished
   --report
   /dev/stdout)
+# The slice's origin and spacing are not those of pixels.
+cudafilters_add_command_test(segment_pixel_contour 0 "${first} 20," segment ${input}/Slice.mha --law gaussian --initial-contour
+                             ${input}/PixelContour.geojson --schedule as_published --report /dev/stdout)
 cudafilters_add_command_test(segment_single_slice 0 "polygon of" segment ${input}/Slice.mha --law gaussian)
 cudafilters_add_command_test(segment_help 0 "gamma, rayleigh: number of independent looks" segment --help)
 cudafilters_add_command_test(segment_no_law 2 "--law is required" segment ${sar})

@@ -58,8 +58,8 @@ FormatSize(const std::vector<size_t> & size)
 void
 Print(const command::CompareJob & job, const command::CompareOutcome & outcome)
 {
-  std::cout << FormatSize(outcome.Size) << " pixels of float, sigma " << CLI::detail::join(job.Sigma, ", ") << ", medians of "
-            << job.Runs << " runs\n"
+  std::cout << FormatSize(outcome.Size) << " pixels of float, sigma " << CLI::detail::join(job.Sigma, ", ")
+            << ", medians of " << job.Runs << " runs\n"
             << "this module's filter: " << outcome.Milliseconds << " ms on "
             << (outcome.Device.empty() ? "the host" : outcome.Device) << " (" << outcome.BackendReason << ")\n"
             << "ITK's filter: " << outcome.ItkMilliseconds << " ms on "

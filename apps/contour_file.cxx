@@ -8,19 +8,19 @@
 
 namespace
 {
-/** The geometry of a Feature, or of the first Feature of a FeatureCollection; otherwise the object itself. */
+/** The first Feature of a FeatureCollection; otherwise the object itself. */
 nlohmann::json
-GetGeometry(nlohmann::json json)
+GetFeature(const nlohmann::json & json)
 {
-  if (json.at("type") == "FeatureCollection")
-  {
-    json = nlohmann::json(json.at("features").at(0));
-  }
-  if (json.at("type") == "Feature")
-  {
-    json = nlohmann::json(json.at("geometry"));
-  }
-  return json;
+  return json.at("type") == "FeatureCollection" ? json.at("features").at(0) : json;
+}
+
+/** Whether the feature's coordinates are pixels: the Python package writes such files, too. */
+bool
+IsInPixels(const nlohmann::json & feature)
+{
+  const auto properties = feature.find("properties");
+  return properties != feature.end() && properties->is_object() && properties->value("coordinates", "") == "pixel";
 }
 
 std::vector<command::PhysicalPoint>
@@ -42,7 +42,7 @@ GetOuterRing(const nlohmann::json & polygon)
 }
 } // namespace
 
-std::vector<command::PhysicalPoint>
+command::StartContour
 command::ReadContour(const std::string & fileName)
 {
   std::ifstream file(fileName);
@@ -52,18 +52,19 @@ command::ReadContour(const std::string & fileName)
   }
   try
   {
-    const nlohmann::json geometry = GetGeometry(nlohmann::json::parse(file));
+    const nlohmann::json feature = GetFeature(nlohmann::json::parse(file));
+    const nlohmann::json geometry = feature.at("type") == "Feature" ? feature.at("geometry") : feature;
     if (geometry.at("type") != "Polygon")
     {
       throw std::runtime_error("'" + fileName + "' starts with a geometry of type " + geometry.at("type").dump() +
                                "; a Polygon is needed");
     }
-    auto ring = GetOuterRing(geometry);
-    if (ring.empty())
+    StartContour contour{ GetOuterRing(geometry), IsInPixels(feature) };
+    if (contour.Points.empty())
     {
       throw std::runtime_error("the polygon of '" + fileName + "' has no points");
     }
-    return ring;
+    return contour;
   }
   catch (const nlohmann::json::exception & error)
   {

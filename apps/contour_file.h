@@ -11,9 +11,9 @@
 
 namespace command
 {
-/** The outer ring of the first polygon in a GeoJSON file, without the repetition of its first point.
- * \exception std::runtime_error if there is none */
-std::vector<PhysicalPoint>
+/** The outer ring of the first polygon in a GeoJSON file, without the repetition of its first point. Its coordinates
+ * are pixels where the polygon's property `coordinates` says so. \exception std::runtime_error if there is none */
+StartContour
 ReadContour(const std::string & fileName);
 
 /** Writes a polygon with its properties. */

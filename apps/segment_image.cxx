@@ -26,14 +26,23 @@ ReadImage(const std::string & fileName)
 }
 
 itk::PolyLineParametricPath<2>::Pointer
-MakePath(const itk::ImageBase<2> & image, const std::vector<command::PhysicalPoint> & contour)
+MakePath(const itk::ImageBase<2> & image, const command::StartContour & contour)
 {
   const auto path = itk::PolyLineParametricPath<2>::New();
-  for (const command::PhysicalPoint & point : contour)
+  const auto first = image.GetLargestPossibleRegion().GetIndex();
+  for (const command::PhysicalPoint & point : contour.Points)
   {
     itk::PolyLineParametricPath<2>::ContinuousIndexType index;
-    // It says whether the point lies in the image; the filter's message does, too.
-    image.TransformPhysicalPointToContinuousIndex(point, index);
+    if (contour.InPixels)
+    {
+      index[0] = point[0] + static_cast<double>(first[0]);
+      index[1] = point[1] + static_cast<double>(first[1]);
+    }
+    else
+    {
+      // It says whether the point lies in the image; the filter's message does, too.
+      image.TransformPhysicalPointToContinuousIndex(point, index);
+    }
     path->AddVertex(index);
   }
   return path;
@@ -57,7 +66,7 @@ void
 SetStart(TFilter & filter, const SegmentJob & job)
 {
   filter.SetStart(job.Start);
-  if (!job.InitialContour.empty())
+  if (!job.InitialContour.Points.empty())
   {
     filter.SetInitialPath(MakePath(*filter.GetInput(), job.InitialContour));
   }

@@ -16,32 +16,38 @@ namespace command
 {
 using PhysicalPoint = itk::Point<double, 2>;
 
+struct StartContour
+{
+  std::vector<PhysicalPoint> Points;            // none: the search starts elsewhere
+  bool                       InPixels{ false }; // counted from the centre of the first pixel, instead of physical
+};
+
 /** What the options say. Their defaults are those of CudaRegionSnakeImageFilter (docs/parameters.md). */
 struct SegmentJob
 {
-  std::string                Input;
-  std::string                Law;
-  std::string                Schedule{ "coarse_to_fine" };
-  std::string                Start{ "automatic" };
-  double                     NumberOfLooks{ 1.0 };
-  double                     ForegroundThreshold{ std::numeric_limits<double>::quiet_NaN() }; // none
-  unsigned int               MaximumStep{ 32 };
-  double                     MinimumEdgeLength{ 32.0 };
-  double                     MinimumGain{ 1e-6 };
-  bool                       UseDescriptionLength{ true };
-  unsigned int               MaximumNumberOfNodes{ 4096 };
-  unsigned int               MaximumNumberOfIterations{ 10000 };
-  uint64_t                   MinimumRegionSize{ 16 };
-  std::vector<PhysicalPoint> InitialContour;
-  std::string                InitialMask;
-  std::vector<long>          InitialRegion; // x, y, width, height; or none
-  std::string                ValidMask;
-  int                        InsideValue{ 1 };
-  int                        OutsideValue{ 0 };
-  std::string                Backend;
-  int                        DeviceIndex;
-  std::string                LabelFile;
-  std::string                OverlayFile;
+  std::string       Input;
+  std::string       Law;
+  std::string       Schedule{ "coarse_to_fine" };
+  std::string       Start{ "automatic" };
+  double            NumberOfLooks{ 1.0 };
+  double            ForegroundThreshold{ std::numeric_limits<double>::quiet_NaN() }; // none
+  unsigned int      MaximumStep{ 32 };
+  double            MinimumEdgeLength{ 32.0 };
+  double            MinimumGain{ 1e-6 };
+  bool              UseDescriptionLength{ true };
+  unsigned int      MaximumNumberOfNodes{ 4096 };
+  unsigned int      MaximumNumberOfIterations{ 10000 };
+  uint64_t          MinimumRegionSize{ 16 };
+  StartContour      InitialContour;
+  std::string       InitialMask;
+  std::vector<long> InitialRegion; // x, y, width, height; or none
+  std::string       ValidMask;
+  int               InsideValue{ 1 };
+  int               OutsideValue{ 0 };
+  std::string       Backend;
+  int               DeviceIndex;
+  std::string       LabelFile;
+  std::string       OverlayFile;
 };
 
 struct SegmentOutcome
