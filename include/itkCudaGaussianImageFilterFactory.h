@@ -60,7 +60,8 @@ public:
   GetDescription() const override;
 
   /** Registers one factory of this class, in front of the others, unless one is registered. ITK's list of factories is
-   * not protected: no filter should be made in another thread meanwhile. */
+   * not protected: no filter should be made in another thread meanwhile.
+   * \exception ExceptionObject in a build with CudaFilters_BUILD_OVERRIDES off */
   static void
   RegisterFactories();
 

@@ -42,7 +42,7 @@ launchers=()
 ! command -v ccache > /dev/null || launchers=("${launcher_arguments[@]}")
 build_target=itk-cudafilters
 configure_and_build "$build" --preset $preset -DBUILD_TESTING=OFF -DCudaFilters_BUILD_EXAMPLES=OFF \
-  -DCudaFilters_BUILD_BENCHMARKS=OFF "${launchers[@]}"
+  -DCudaFilters_BUILD_BENCHMARKS=OFF -DCudaFilters_BUILD_OVERRIDES=OFF "${launchers[@]}"
 command=$build/bin/itk-cudafilters
 
 say "What was found"

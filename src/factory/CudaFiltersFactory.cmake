@@ -1,8 +1,14 @@
-# Sources of the object factory, relative to src/: a file of overrides for each class of ITK's.
-file(
-  GLOB overrides
-  RELATIVE ${CMAKE_CURRENT_SOURCE_DIR}
-  CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/factory/*GaussianOverrides.cxx)
+# Sources of the object factory, relative to src/: a file of overrides for each class of ITK's. They take most of the compile time.
+option(CudaFilters_BUILD_OVERRIDES "Let the object factory override ITK's filters in unchanged programs" ON)
+if(CudaFilters_BUILD_OVERRIDES)
+  file(
+    GLOB overrides
+    RELATIVE ${CMAKE_CURRENT_SOURCE_DIR}
+    CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/factory/*GaussianOverrides.cxx)
+  list(APPEND overrides factory/itkCudaGaussianAllOverrides.cxx)
+else()
+  set(overrides factory/itkCudaGaussianOverridesDisabled.cxx)
+endif()
 list(APPEND CudaFilters_SRCS ${overrides} factory/itkCudaFiltersLoad.cxx factory/itkCudaGaussianImageFilterFactory.cxx)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # gcc 12 sees the directions of itk::NeighborhoodOperator leave the array, which they do not.

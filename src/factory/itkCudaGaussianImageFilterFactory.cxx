@@ -27,9 +27,9 @@ IsGaussianFactory(const ObjectFactoryBase * factory)
 
 CudaGaussianImageFilterFactory::CudaGaussianImageFilterFactory()
 {
-  for (const auto makeOverrides : cuda::OverrideMakers)
+  for (const cuda::GaussianOverrides & overrides : cuda::MakeAllOverrides())
   {
-    for (const cuda::GaussianOverride & override : makeOverrides())
+    for (const cuda::GaussianOverride & override : overrides)
     {
       this->RegisterOverride(
         override.Class, override.Subclass, override.Description.c_str(), true, override.Create.GetPointer());
@@ -55,7 +55,13 @@ CudaGaussianImageFilterFactory::RegisterFactories()
   const std::lock_guard<std::mutex> lock(GetMutex());
   if (!IsRegistered())
   {
-    ObjectFactoryBase::RegisterFactory(New(), ObjectFactoryEnums::InsertionPosition::INSERT_AT_FRONT);
+    const auto factory = New();
+    if (factory->GetClassOverrideNames().empty())
+    {
+      itkGenericExceptionMacro("CudaGaussianImageFilterFactory overrides nothing: this build of CudaFilters has "
+                               "CudaFilters_BUILD_OVERRIDES off");
+    }
+    ObjectFactoryBase::RegisterFactory(factory, ObjectFactoryEnums::InsertionPosition::INSERT_AT_FRONT);
   }
 }
 

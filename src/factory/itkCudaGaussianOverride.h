@@ -36,14 +36,10 @@ MakeHessianRecursiveGaussianOverrides();
 GaussianOverrides
 MakeDiscreteGaussianOverrides();
 
-/** All of them, in the order in which the factory registers them. */
-constexpr GaussianOverrides (*OverrideMakers[])() = { MakeRecursiveGaussianOverrides,
-                                                      MakeSmoothingRecursiveGaussianOverrides,
-                                                      MakeGradientRecursiveGaussianOverrides,
-                                                      MakeGradientMagnitudeRecursiveGaussianOverrides,
-                                                      MakeLaplacianRecursiveGaussianOverrides,
-                                                      MakeHessianRecursiveGaussianOverrides,
-                                                      MakeDiscreteGaussianOverrides };
+/** The overrides in the order in which the factory registers them; none in a build without CudaFilters_BUILD_OVERRIDES.
+ */
+std::vector<GaussianOverrides>
+MakeAllOverrides();
 } // namespace itk::cuda
 
 #endif

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "itkCudaGaussianOverride.h"
+
+namespace itk::cuda
+{
+std::vector<GaussianOverrides>
+MakeAllOverrides()
+{
+  return { MakeRecursiveGaussianOverrides(),
+           MakeSmoothingRecursiveGaussianOverrides(),
+           MakeGradientRecursiveGaussianOverrides(),
+           MakeGradientMagnitudeRecursiveGaussianOverrides(),
+           MakeLaplacianRecursiveGaussianOverrides(),
+           MakeHessianRecursiveGaussianOverrides(),
+           MakeDiscreteGaussianOverrides() };
+}
+} // namespace itk::cuda
