@@ -16,8 +16,16 @@ namespace itk::CudaDetail
 CudaFilters_EXPORT void
 CudaSelectDeviceOfImage(CudaFilterBackend & backend, int device);
 
-/** Queues the plan on the calling thread's stream and returns. The output has the bits that CudaRunOnDevice() would
- * give for the same images of the host.
+/** The decision of a filter whose output is a device image and whose input is none: it runs on the device that its
+ * DeviceIndex names, or on the configuration's for -1. Sets what the backend says of itself.
+ * \return the device
+ * \exception CudaError of kind NotUsable with the reason if the filter asks for the host, or the device cannot be used
+ */
+CudaFilters_EXPORT int
+CudaSelectDeviceOfOutput(CudaFilterBackend & backend);
+
+/** Queues the plan on the calling thread's stream and returns; the output is what CudaRunOnDevice() would give for the
+ * same images of the host, to the bit.
  *
  * Input and output have the same size, and the output as many components for each of the input's as the plan has
  * results. If the plan's only result is image 0, `output` is `input`. The input is overwritten unless the plan was made

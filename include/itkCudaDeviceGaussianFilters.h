@@ -2,9 +2,8 @@
 #ifndef itkCudaDeviceGaussianFilters_h
 #define itkCudaDeviceGaussianFilters_h
 
-#include "itkCudaDeviceImage.h"
+#include "itkCudaDeviceImageFilter.h"
 #include "itkFixedArray.h"
-#include "itkImageToImageFilter.h"
 #include "itkRecursiveGaussianImageFilter.h"
 
 #include <type_traits>
@@ -15,32 +14,24 @@
 namespace itk
 {
 /** \class CudaDeviceGaussianFilter
- * \brief Parameters of a recursive Gaussian filter of device images; the whole image is requested.
+ * \brief Parameters of a recursive Gaussian filter of device images.
  * \ingroup CudaFilters
  */
 template <typename TInputImage, typename TOutputImage>
-class ITK_TEMPLATE_EXPORT CudaDeviceGaussianFilter : public ImageToImageFilter<TInputImage, TOutputImage>
+class ITK_TEMPLATE_EXPORT CudaDeviceGaussianFilter : public CudaDeviceImageFilter<TInputImage, TOutputImage>
 {
 public:
   ITK_DISALLOW_COPY_AND_MOVE(CudaDeviceGaussianFilter);
 
   using Self = CudaDeviceGaussianFilter;
-  using Superclass = ImageToImageFilter<TInputImage, TOutputImage>;
+  using Superclass = CudaDeviceImageFilter<TInputImage, TOutputImage>;
   using Pointer = SmartPointer<Self>;
   using ConstPointer = SmartPointer<const Self>;
 
-  using InputImageType = TInputImage;
-  using OutputImageType = TOutputImage;
   static constexpr unsigned int ImageDimension = TInputImage::ImageDimension;
   using SigmaArrayType = FixedArray<double, ImageDimension>;
 
-  static_assert(CudaIsDeviceImage<TInputImage>::value && CudaIsDeviceImage<TOutputImage>::value,
-                "Input and output must both be device images, or both images of the host; CudaUploadImageFilter and "
-                "CudaDownloadImageFilter copy between them");
-  static_assert(unsigned{ TInputImage::ImageDimension } == unsigned{ TOutputImage::ImageDimension },
-                "Input and output must have the same dimension");
-
-  itkTypeMacro(CudaDeviceGaussianFilter, ImageToImageFilter);
+  itkTypeMacro(CudaDeviceGaussianFilter, CudaDeviceImageFilter);
 
   /** Standard deviation in physical units; default 1. */
   void
@@ -80,22 +71,6 @@ protected:
       m_SigmaArray = sigmas;
       this->Modified();
     }
-  }
-
-  void
-  GenerateInputRequestedRegion() override
-  {
-    Superclass::GenerateInputRequestedRegion();
-    if (auto * const input = const_cast<TInputImage *>(this->GetInput()))
-    {
-      input->SetRequestedRegionToLargestPossibleRegion();
-    }
-  }
-
-  void
-  EnlargeOutputRequestedRegion(DataObject * output) override
-  {
-    output->SetRequestedRegionToLargestPossibleRegion();
   }
 
   void
@@ -249,19 +224,6 @@ private:
   unsigned int      m_Direction{ 0 };
   GaussianOrderEnum m_Order{ GaussianOrderEnum::ZeroOrder };
 };
-
-/** ITK's filter for images of the host; its substitute above if one of the images is a device image.
- * \ingroup CudaFilters */
-template <typename TInputImage,
-          typename TOutputImage,
-          template <typename, typename>
-          class THostFilter,
-          template <typename, typename>
-          class TDeviceFilter>
-using CudaGaussianSuperclass =
-  std::conditional_t<CudaIsDeviceImage<TInputImage>::value || CudaIsDeviceImage<TOutputImage>::value,
-                     TDeviceFilter<TInputImage, TOutputImage>,
-                     THostFilter<TInputImage, TOutputImage>>;
 
 /** An image of other pixels where the image lies: on the host or on the device. \ingroup CudaFilters */
 template <typename TImage, typename TPixel>

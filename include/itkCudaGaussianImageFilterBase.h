@@ -24,8 +24,10 @@ class CudaGaussianOverrideAccess;
  * plan runs on the device. On the host TSuperclass runs; if it does not have the approximation, the plan runs on ITK's
  * threads.
  *
- * Where input and output are CudaDeviceImage, TSuperclass only holds the parameters (CudaGaussianSuperclass). The plan
- * is queued for the whole image on the input's device, and Update() returns. There is no fallback to the host.
+ * Where input or output is a CudaDeviceImage, TSuperclass holds the parameters alone (CudaFilterSuperclass). The plan
+ * is queued on the device where the input lies, for the whole image, and Update() returns; there is no fallback to the
+ * host. An input of the host is uploaded to the device of DeviceIndex first, and an output of the host is downloaded
+ * before Update() returns.
  *
  * Parameters that the input's spacing or size make impossible are refused before the input's source runs.
  *
@@ -144,7 +146,7 @@ private:
   /** ITK's filter along one axis has no pipeline inside. It runs again after exceptions, and it streams. */
   static constexpr bool IsComposite =
     !std::is_base_of_v<RecursiveSeparableImageFilter<InputImageType, OutputImageType>, TSuperclass>;
-  static constexpr bool IsOnDevice = CudaIsDeviceImage<InputImageType>::value;
+  static constexpr bool IsOnDevice = CudaHasDeviceImage<InputImageType, OutputImageType>;
   static constexpr bool AreImagesSupported = IsOnDevice || (InputTraits::IsSupported && OutputTraits::IsSupported);
 
   /** One of ITK's classes has a GetSigma() that is not const. */
@@ -164,6 +166,8 @@ private:
   GenerateHostImage();
   void
   GenerateDeviceImage();
+  bool
+  TakesInputMemory() const;
 
   CudaFiltersEnums::Approximation m_Approximation{ CudaFiltersEnums::Approximation::Deriche };
   bool                            m_KeepInput{ IsOnDevice }; // whether the plan of the run must

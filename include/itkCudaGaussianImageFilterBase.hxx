@@ -2,7 +2,7 @@
 #ifndef itkCudaGaussianImageFilterBase_hxx
 #define itkCudaGaussianImageFilterBase_hxx
 
-#include "itkCudaDetailDeviceRun.h"
+#include "itkCudaDetailDeviceFilter.h"
 #include "itkCudaDetailFilterRun.h"
 #include "itkCudaDetailHostFilter.h"
 #include "itkCudaDetailHostScope.h"
@@ -110,38 +110,50 @@ CudaGaussianImageFilterBase<TSuperclass>::GenerateHostImage()
   this->GenerateDataBySuperclass();
 }
 
+/** Whether the run of device images may use the input's memory: the image alone holds it, the module made it, and it
+ * is as the plans need it. */
+template <typename TSuperclass>
+bool
+CudaGaussianImageFilterBase<TSuperclass>::TakesInputMemory() const
+{
+  if constexpr (std::is_same_v<InputImageType, OutputImageType>)
+  {
+    const InputImageType * const input = this->GetInput();
+    const auto &                 memory = input->GetDeviceView().Memory;
+    return this->MayOverwriteInput() && memory.use_count() == 1 && memory->IsPrivate() &&
+           this->GetOutput()->GetRequestedRegion() == input->GetBufferedRegion() &&
+           std::is_floating_point_v<typename InputImageType::ComponentType>;
+  }
+  return false;
+}
+
 template <typename TSuperclass>
 void
 CudaGaussianImageFilterBase<TSuperclass>::GenerateDeviceImage()
 {
-  auto * const              input = const_cast<InputImageType *>(this->GetInput());
-  OutputImageType * const   output = this->GetOutput();
-  const auto                region = output->GetRequestedRegion();
-  const CudaDeviceImageView source = input->GetDeviceView(region, "The input");
-  CudaDetail::CudaSelectDeviceOfImage(m_CudaBackend, input->GetDeviceIndex());
-  CudaDetail::MakeCudaProgressFunction(this)(0.0f);
+  auto * const            input = const_cast<InputImageType *>(this->GetInput());
+  OutputImageType * const output = this->GetOutput();
+  const auto              progress = CudaDetail::MakeCudaProgressFunction(this);
+  const int               device = CudaDetail::CudaPrepareDeviceRun(m_CudaBackend, input, output);
+  progress(0.0f);
 
-  // The image itself and `source` hold the memory.
-  const bool isSole = source.Memory.use_count() == 2 && source.Memory->IsPrivate();
-  m_KeepInput = !this->MayOverwriteInput() || !isSole || region != input->GetBufferedRegion() ||
-                !std::is_floating_point_v<typename InputImageType::ComponentType>;
+  m_KeepInput = !this->TakesInputMemory();
   const CudaDetail::CudaGaussianPlan plan = this->MakePlan();
   CudaDetail::CudaVerifyComponents(
     input->GetNumberOfComponentsPerPixel(), plan.Results.size(), output->GetNumberOfComponentsPerPixel());
 
-  output->SetDeviceIndex(input->GetDeviceIndex());
-  if (plan.Results.front() == 0)
-  {
-    output->SetBufferedRegion(region);
-    output->SetDeviceView(source);
-  }
-  else
+  if (plan.Results.front() != 0)
   {
     this->AllocateOutputs();
   }
+  else if constexpr (std::is_same_v<InputImageType, OutputImageType>)
+  {
+    output->SetBufferedRegion(output->GetRequestedRegion());
+    output->SetDeviceView(input->GetDeviceView());
+  }
   try
   {
-    CudaDetail::CudaQueueOnDevice(plan, source, output->GetDeviceView(region));
+    CudaDetail::CudaRunOnDeviceImages(plan, input, output, device, progress);
   }
   catch (...)
   {

@@ -31,19 +31,19 @@ namespace itk
  */
 template <typename TInputImage, typename TOutputImage = TInputImage>
 class ITK_TEMPLATE_EXPORT CudaGradientMagnitudeRecursiveGaussianImageFilter
-  : public CudaGaussianImageFilterBase<CudaGaussianSuperclass<TInputImage,
-                                                              TOutputImage,
-                                                              GradientMagnitudeRecursiveGaussianImageFilter,
-                                                              CudaDeviceGaussianFilter>>
+  : public CudaGaussianImageFilterBase<CudaFilterSuperclass<TInputImage,
+                                                            TOutputImage,
+                                                            GradientMagnitudeRecursiveGaussianImageFilter,
+                                                            CudaDeviceGaussianFilter>>
 {
 public:
   ITK_DISALLOW_COPY_AND_MOVE(CudaGradientMagnitudeRecursiveGaussianImageFilter);
 
   using Self = CudaGradientMagnitudeRecursiveGaussianImageFilter;
-  using Superclass = CudaGaussianImageFilterBase<CudaGaussianSuperclass<TInputImage,
-                                                                        TOutputImage,
-                                                                        GradientMagnitudeRecursiveGaussianImageFilter,
-                                                                        CudaDeviceGaussianFilter>>;
+  using Superclass = CudaGaussianImageFilterBase<CudaFilterSuperclass<TInputImage,
+                                                                      TOutputImage,
+                                                                      GradientMagnitudeRecursiveGaussianImageFilter,
+                                                                      CudaDeviceGaussianFilter>>;
   using Pointer = SmartPointer<Self>;
   using ConstPointer = SmartPointer<const Self>;
 

@@ -42,19 +42,19 @@ template <
     TInputImage,
     CovariantVector<typename NumericTraits<typename TInputImage::PixelType>::RealType, TInputImage::ImageDimension>>>
 class ITK_TEMPLATE_EXPORT CudaGradientRecursiveGaussianImageFilter
-  : public CudaGaussianImageFilterBase<CudaGaussianSuperclass<TInputImage,
-                                                              TOutputImage,
-                                                              GradientRecursiveGaussianImageFilter,
-                                                              CudaDeviceAxesGaussianFilter>>
+  : public CudaGaussianImageFilterBase<CudaFilterSuperclass<TInputImage,
+                                                            TOutputImage,
+                                                            GradientRecursiveGaussianImageFilter,
+                                                            CudaDeviceAxesGaussianFilter>>
 {
 public:
   ITK_DISALLOW_COPY_AND_MOVE(CudaGradientRecursiveGaussianImageFilter);
 
   using Self = CudaGradientRecursiveGaussianImageFilter;
-  using Superclass = CudaGaussianImageFilterBase<CudaGaussianSuperclass<TInputImage,
-                                                                        TOutputImage,
-                                                                        GradientRecursiveGaussianImageFilter,
-                                                                        CudaDeviceAxesGaussianFilter>>;
+  using Superclass = CudaGaussianImageFilterBase<CudaFilterSuperclass<TInputImage,
+                                                                      TOutputImage,
+                                                                      GradientRecursiveGaussianImageFilter,
+                                                                      CudaDeviceAxesGaussianFilter>>;
   using Pointer = SmartPointer<Self>;
   using ConstPointer = SmartPointer<const Self>;
 

@@ -37,14 +37,14 @@ template <typename TInputImage,
                                                       TInputImage::ImageDimension>>>
 class ITK_TEMPLATE_EXPORT CudaHessianRecursiveGaussianImageFilter
   : public CudaGaussianImageFilterBase<
-      CudaGaussianSuperclass<TInputImage, TOutputImage, HessianRecursiveGaussianImageFilter, CudaDeviceGaussianFilter>>
+      CudaFilterSuperclass<TInputImage, TOutputImage, HessianRecursiveGaussianImageFilter, CudaDeviceGaussianFilter>>
 {
 public:
   ITK_DISALLOW_COPY_AND_MOVE(CudaHessianRecursiveGaussianImageFilter);
 
   using Self = CudaHessianRecursiveGaussianImageFilter;
   using Superclass = CudaGaussianImageFilterBase<
-    CudaGaussianSuperclass<TInputImage, TOutputImage, HessianRecursiveGaussianImageFilter, CudaDeviceGaussianFilter>>;
+    CudaFilterSuperclass<TInputImage, TOutputImage, HessianRecursiveGaussianImageFilter, CudaDeviceGaussianFilter>>;
   using Pointer = SmartPointer<Self>;
   using ConstPointer = SmartPointer<const Self>;
 

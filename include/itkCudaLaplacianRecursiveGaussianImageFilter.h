@@ -31,17 +31,15 @@ namespace itk
  */
 template <typename TInputImage, typename TOutputImage = TInputImage>
 class ITK_TEMPLATE_EXPORT CudaLaplacianRecursiveGaussianImageFilter
-  : public CudaGaussianImageFilterBase<CudaGaussianSuperclass<TInputImage,
-                                                              TOutputImage,
-                                                              LaplacianRecursiveGaussianImageFilter,
-                                                              CudaDeviceGaussianFilter>>
+  : public CudaGaussianImageFilterBase<
+      CudaFilterSuperclass<TInputImage, TOutputImage, LaplacianRecursiveGaussianImageFilter, CudaDeviceGaussianFilter>>
 {
 public:
   ITK_DISALLOW_COPY_AND_MOVE(CudaLaplacianRecursiveGaussianImageFilter);
 
   using Self = CudaLaplacianRecursiveGaussianImageFilter;
   using Superclass = CudaGaussianImageFilterBase<
-    CudaGaussianSuperclass<TInputImage, TOutputImage, LaplacianRecursiveGaussianImageFilter, CudaDeviceGaussianFilter>>;
+    CudaFilterSuperclass<TInputImage, TOutputImage, LaplacianRecursiveGaussianImageFilter, CudaDeviceGaussianFilter>>;
   using Pointer = SmartPointer<Self>;
   using ConstPointer = SmartPointer<const Self>;
 

@@ -54,14 +54,14 @@ namespace itk
 template <typename TInputImage, typename TOutputImage = TInputImage>
 class ITK_TEMPLATE_EXPORT CudaRecursiveGaussianImageFilter
   : public CudaGaussianImageFilterBase<
-      CudaGaussianSuperclass<TInputImage, TOutputImage, RecursiveGaussianImageFilter, CudaDeviceLineGaussianFilter>>
+      CudaFilterSuperclass<TInputImage, TOutputImage, RecursiveGaussianImageFilter, CudaDeviceLineGaussianFilter>>
 {
 public:
   ITK_DISALLOW_COPY_AND_MOVE(CudaRecursiveGaussianImageFilter);
 
   using Self = CudaRecursiveGaussianImageFilter;
   using Superclass = CudaGaussianImageFilterBase<
-    CudaGaussianSuperclass<TInputImage, TOutputImage, RecursiveGaussianImageFilter, CudaDeviceLineGaussianFilter>>;
+    CudaFilterSuperclass<TInputImage, TOutputImage, RecursiveGaussianImageFilter, CudaDeviceLineGaussianFilter>>;
   using Pointer = SmartPointer<Self>;
   using ConstPointer = SmartPointer<const Self>;
 

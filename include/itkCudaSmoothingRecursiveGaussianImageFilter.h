@@ -35,19 +35,19 @@ namespace itk
  */
 template <typename TInputImage, typename TOutputImage = TInputImage>
 class ITK_TEMPLATE_EXPORT CudaSmoothingRecursiveGaussianImageFilter
-  : public CudaGaussianImageFilterBase<CudaGaussianSuperclass<TInputImage,
-                                                              TOutputImage,
-                                                              SmoothingRecursiveGaussianImageFilter,
-                                                              CudaDeviceSmoothingGaussianFilter>>
+  : public CudaGaussianImageFilterBase<CudaFilterSuperclass<TInputImage,
+                                                            TOutputImage,
+                                                            SmoothingRecursiveGaussianImageFilter,
+                                                            CudaDeviceSmoothingGaussianFilter>>
 {
 public:
   ITK_DISALLOW_COPY_AND_MOVE(CudaSmoothingRecursiveGaussianImageFilter);
 
   using Self = CudaSmoothingRecursiveGaussianImageFilter;
-  using Superclass = CudaGaussianImageFilterBase<CudaGaussianSuperclass<TInputImage,
-                                                                        TOutputImage,
-                                                                        SmoothingRecursiveGaussianImageFilter,
-                                                                        CudaDeviceSmoothingGaussianFilter>>;
+  using Superclass = CudaGaussianImageFilterBase<CudaFilterSuperclass<TInputImage,
+                                                                      TOutputImage,
+                                                                      SmoothingRecursiveGaussianImageFilter,
+                                                                      CudaDeviceSmoothingGaussianFilter>>;
   using Pointer = SmartPointer<Self>;
   using ConstPointer = SmartPointer<const Self>;
 

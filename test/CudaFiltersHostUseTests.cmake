@@ -110,10 +110,7 @@ cudafilters_add_host_use(ComplexPixels "components of char, short, int, float or
                          "itk::CudaDeviceImage<std::complex<float>, 3>::New()" WITHOUT_CONTROL)
 cudafilters_add_host_use(FiveDimensions "one to four dimensions" itkImage.h "itk::CudaDeviceImage<float, 5>::New()" WITHOUT_CONTROL)
 
-# Filters take images of the host or of the device, not one of each.
+# Filters with a device image on one side take images of the host on the other side, if the module supports their pixels.
 cudafilters_add_host_use(
-  MixedImages "must both be device images" itkCudaSmoothingRecursiveGaussianImageFilter.h
-  "(itk::CudaSmoothingRecursiveGaussianImageFilter<ImageType, itk::Image<float, 3>>::New()->Update())")
-cudafilters_add_host_use(
-  OtherFilters "${missing}" itkCudaDiscreteGaussianImageFilter.h
-  "itk::CudaDiscreteGaussianImageFilter<ImageType, ImageType>::New()->Update()")
+  MixedPixels "an Image or VectorImage of pixels that the module supports" itkCudaSmoothingRecursiveGaussianImageFilter.h
+  "(itk::CudaSmoothingRecursiveGaussianImageFilter<ImageType, itk::Image<long, 3>>::New()->Update())")

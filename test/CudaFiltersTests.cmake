@@ -6,6 +6,7 @@ set(CudaFilters_GTESTS
     itkCudaDeviceGaussianFiltersGTest.cxx
     itkCudaDeviceImageGTest.cxx
     itkCudaDeviceImageRefusalGTest.cxx
+    itkCudaDeviceMixedGTest.cxx
     itkCudaEnumNamesGTest.cxx
     itkCudaErrorGTest.cxx
     itkCudaFiltersConfigurationGTest.cxx

@@ -4,8 +4,7 @@
 // chains, in place, in threads; what they hold; what follows from failures.
 
 #include "itkCovariantVector.h"
-#include "itkCudaDeviceGuard.h"
-#include "itkCudaDownloadImageFilter.h"
+#include "itkCudaDeviceFilterTest.h"
 #include "itkCudaError.h"
 #include "itkCudaGradientMagnitudeRecursiveGaussianImageFilter.h"
 #include "itkCudaGradientRecursiveGaussianImageFilter.h"
@@ -13,177 +12,37 @@
 #include "itkCudaHessianRecursiveGaussianImageFilter.h"
 #include "itkCudaLaplacianRecursiveGaussianImageFilter.h"
 #include "itkCudaRecursiveGaussianImageFilter.h"
-#include "itkCudaRuntimeTestHelpers.h"
 #include "itkCudaSmoothingRecursiveGaussianImageFilter.h"
 #include "itkCudaThreadStream.h"
-#include "itkCudaUploadImageFilter.h"
-#include "itkImage.h"
-#include "itkVectorImage.h"
 
-#include <atomic>
 #include <functional>
-#include <iostream>
-#include <memory>
+#include <sstream>
 #include <thread>
 
 namespace
 {
 using itk::CudaError;
-using itk::cuda::DeviceGuard;
 using itk::cuda::FaultHook;
 using itk::cuda::GetThreadContext;
 using itk::cuda::GetTransferCounts;
 using itk::cuda::test::Configuration;
+using itk::cuda::test::AreSame;
 using itk::cuda::test::device;
-using itk::cuda::test::DeviceTest;
-using itk::cuda::test::FillRandomly;
+using itk::cuda::test::DeviceFilterTest;
+using itk::cuda::test::DeviceOf;
+using itk::cuda::test::ExpectSameBits;
+using itk::cuda::test::GetNumberOfBytes;
 using itk::cuda::test::HeldStream;
-using itk::cuda::test::seed;
-
-template <typename TImage>
-using DeviceOf = typename itk::CudaUploadImageFilter<TImage>::OutputImageType;
+using itk::cuda::test::MakeRandomImage;
 
 using FloatImage = itk::Image<float, 3>;
 using DeviceFloats = DeviceOf<FloatImage>;
 using SmoothingType = itk::CudaSmoothingRecursiveGaussianImageFilter<DeviceFloats>;
 
-template <typename TImage>
-size_t
-GetNumberOfBytes(const TImage * image)
-{
-  return image->GetBufferedRegion().GetNumberOfPixels() * image->GetNumberOfComponentsPerPixel() *
-         sizeof(typename itk::CudaDetail::CudaImageTraits<TImage>::ComponentType);
-}
-
-/** Whether two images of the host, buffered alike, have the same bits. */
-template <typename TImage>
-bool
-AreSame(const TImage * a, const TImage * b)
-{
-  return a->GetBufferedRegion() == b->GetBufferedRegion() &&
-         std::memcmp(a->GetBufferPointer(), b->GetBufferPointer(), GetNumberOfBytes(a)) == 0;
-}
-
-/** Pixels from 0 to 200, with a spacing and direction that are not 1. */
-template <typename TImage>
-typename TImage::Pointer
-MakeRandomImage(const typename TImage::SizeType & size, unsigned int number = 0, unsigned int components = 1)
-{
-  using ComponentType = typename itk::CudaDetail::CudaImageTraits<TImage>::ComponentType;
-  const auto image = TImage::New();
-  image->SetRegions(size);
-  if (itk::CudaDetail::CudaImageTraits<TImage>::IsVectorImage)
-  {
-    image->SetNumberOfComponentsPerPixel(components);
-  }
-  auto spacing = image->GetSpacing();
-  spacing[0] = 0.75;
-  image->SetSpacing(spacing);
-  image->Allocate();
-  std::mt19937 random(seed + number);
-  auto * const first = reinterpret_cast<ComponentType *>(image->GetBufferPointer());
-  for (size_t i = 0; i < GetNumberOfBytes(image.GetPointer()) / sizeof(ComponentType); ++i)
-  {
-    first[i] = static_cast<ComponentType>(std::uniform_real_distribution<double>(0.0, 200.0)(random));
-  }
-  return image;
-}
-
-/** Memory whose bits are NaN in any floating-point type, with the largest number of bytes in use at once. */
-class PoisonedMemory
-{
-public:
-  PoisonedMemory() { Configuration::SetDeviceMemoryResource(Allocate, Release, this); }
-  ~PoisonedMemory() { Configuration::SetDeviceMemoryResource(nullptr, nullptr); }
-
-  PoisonedMemory(const PoisonedMemory &) = delete;
-  PoisonedMemory &
-  operator=(const PoisonedMemory &) = delete;
-
-  void
-  ResetPeak()
-  {
-    m_Peak = m_InUse.load();
-  }
-
-  size_t
-  GetPeak() const
-  {
-    return m_Peak;
-  }
-
-private:
-  static void *
-  Allocate(size_t bytes, int, void * stream, void * context)
-  {
-    auto &     self = *static_cast<PoisonedMemory *>(context);
-    void *     pointer = nullptr;
-    const auto order = static_cast<cudaStream_t>(stream);
-    const bool isRight = cudaMallocAsync(&pointer, bytes, order) == cudaSuccess &&
-                         cudaMemsetAsync(pointer, 0xff, bytes, order) == cudaSuccess;
-    const size_t inUse = self.m_InUse += bytes;
-    self.m_Peak = std::max(self.m_Peak.load(), inUse);
-    return isRight ? pointer : nullptr;
-  }
-
-  static void
-  Release(void * pointer, size_t bytes, int, void * stream, void * context)
-  {
-    static_cast<PoisonedMemory *>(context)->m_InUse -= bytes;
-    cudaFreeAsync(pointer, static_cast<cudaStream_t>(stream));
-  }
-
-  std::atomic<size_t> m_InUse{ 0 };
-  std::atomic<size_t> m_Peak{ 0 };
-};
-
-class CudaDeviceGaussianGpu : public DeviceTest
+class CudaDeviceGaussianGpu : public DeviceFilterTest
 {
 protected:
-  void
-  SetUp() override
-  {
-    DeviceTest::SetUp();
-    if (!this->IsSkipped())
-    {
-      std::cout << "seed " << seed << std::endl;
-      m_Guard = std::make_unique<DeviceGuard>(device);
-      m_Memory = std::make_unique<PoisonedMemory>();
-    }
-  }
-
-  void
-  TearDown() override
-  {
-    m_Memory.reset();
-    DeviceTest::TearDown();
-  }
-
-  PoisonedMemory &
-  GetMemory()
-  {
-    return *m_Memory;
-  }
-
-  size_t
-  Random(size_t lower, size_t upper)
-  {
-    return std::uniform_int_distribution<size_t>(lower, upper)(m_Generator);
-  }
-
-  template <unsigned int VDimension>
-  itk::Size<VDimension>
-  RandomSize(size_t limit)
-  {
-    itk::Size<VDimension> size;
-    for (unsigned int d = 0; d < VDimension; ++d)
-    {
-      size[d] = this->Random(4, limit);
-    }
-    return size;
-  }
-
-  /** One filter on both kinds of images, with the same parameters. */
+  /** One filter on images of the host and of the device, with random parameters. */
   template <template <typename, typename> class TFilter, typename TInput, typename TOutput>
   void
   CheckSameBits(size_t limit, const std::string & what, unsigned int components = 1)
@@ -198,29 +57,12 @@ protected:
         filter.SetSigma(sigma);
         filter.SetNormalizeAcrossScale(normalize);
         filter.SetApproximation(approximation);
-        filter.SetBackend("cuda");
-        filter.Update();
       };
-      const auto host = TFilter<TInput, TOutput>::New();
-      host->SetInput(image);
-      host->SetDeviceIndex(device);
-      set(*host);
-      const auto resident = TFilter<DeviceOf<TInput>, DeviceOf<TOutput>>::New();
-      const auto uploaded = itk::CudaUpload(image, device);
-      resident->SetInput(uploaded);
-      set(*resident);
-      EXPECT_TRUE(AreSame<TOutput>(itk::CudaDownload<TOutput>(resident->GetOutput()), host->GetOutput()))
-        << what << ", turn " << turn << ", sigma " << sigma << ", size " << image->GetBufferedRegion().GetSize();
-      EXPECT_TRUE(AreSame<TInput>(itk::CudaDownload<TInput>(uploaded), image)) << what << ": the input is kept";
-      EXPECT_EQ(resident->GetBackendUsed(), itk::CudaFiltersEnums::Backend::Cuda);
+      std::ostringstream text;
+      text << what << ", turn " << turn << ", sigma " << sigma << ", size " << image->GetBufferedRegion().GetSize();
+      ExpectSameBits<TFilter, TInput, TOutput>(image.GetPointer(), set, text.str());
     }
   }
-
-  std::mt19937 m_Generator{ seed };
-
-private:
-  std::unique_ptr<DeviceGuard>    m_Guard;
-  std::unique_ptr<PoisonedMemory> m_Memory;
 };
 
 /** Three smoothings on the host's images, each with an upload and a download. */
