@@ -6,6 +6,7 @@
 #include "CudaFiltersExport.h"
 #include "itkCudaDetailImageView.h"
 #include "itkCudaDetailPartitionedGaussianPlan.h"
+#include "itkCudaDeviceImageView.h"
 
 #include <cstddef>
 #include <functional>
@@ -47,8 +48,14 @@ CudaRunOnDevice(const CudaPartitionedGaussianPlan & plan,
                 CudaFilterBackend &                 backend,
                 const std::function<void(float)> &  progress);
 
-/** The same on the host, by the threads of `threader`. One thread filters a line, so the result does not depend on the
- * number of threads. */
+/** As CudaQueueOnDevice() of the recursive filters' plans, for a plan that keeps its input. */
+CudaFilters_EXPORT void
+CudaQueueOnDevice(const CudaPartitionedGaussianPlan & plan,
+                  const CudaDeviceImageView &         input,
+                  const CudaDeviceImageView &         output);
+
+/** The same on the host, by the threads of `threader`. Every line is filtered by one thread, so the result does not
+ * depend on their number. */
 CudaFilters_EXPORT void
 RunPartitionedGaussianPlanOnHost(const CudaPartitionedGaussianPlan & plan,
                                  const CudaImageView &               input,

@@ -5,6 +5,7 @@
 #include "itkCudaDetailFilterBackend.h"
 #include "itkCudaDetailImageView.h"
 #include "itkCudaDetailPartitionedGaussianPlan.h"
+#include "itkCudaDeviceImageFilter.h"
 #include "itkImageToImageFilter.h"
 
 namespace itk
@@ -41,8 +42,9 @@ namespace itk
  * exactly. The filter always computes the whole image. A pixel costs about 40 floating-point operations for each axis,
  * whatever Sigma is.
  *
- * Backend says where to compute, as in the other filters. The host computes the same formulas as the device, on ITK's
- * threads.
+ * Backend says where to compute, as in the other filters; the host's implementation is the device's mathematics on
+ * ITK's threads. Where input or output is a CudaDeviceImage there is no fallback to the host, as in
+ * CudaGaussianImageFilterBase.
  *
  * \code
  * auto filter = itk::CudaPartitionedRecursiveGaussianImageFilter<ImageType>::New();
@@ -57,13 +59,13 @@ namespace itk
  */
 template <typename TInputImage, typename TOutputImage = TInputImage>
 class ITK_TEMPLATE_EXPORT CudaPartitionedRecursiveGaussianImageFilter
-  : public ImageToImageFilter<TInputImage, TOutputImage>
+  : public CudaFilterSuperclass<TInputImage, TOutputImage, ImageToImageFilter, CudaDeviceImageFilter>
 {
 public:
   ITK_DISALLOW_COPY_AND_MOVE(CudaPartitionedRecursiveGaussianImageFilter);
 
   using Self = CudaPartitionedRecursiveGaussianImageFilter;
-  using Superclass = ImageToImageFilter<TInputImage, TOutputImage>;
+  using Superclass = CudaFilterSuperclass<TInputImage, TOutputImage, ImageToImageFilter, CudaDeviceImageFilter>;
   using Pointer = SmartPointer<Self>;
   using ConstPointer = SmartPointer<const Self>;
 
@@ -159,6 +161,10 @@ private:
   GetParameters() const;
   CudaDetail::CudaPartitionedGaussianPlan
   MakePlan() const;
+  void
+  GenerateHostImage();
+  void
+  GenerateDeviceImage();
   void
   RunOnHost(const CudaDetail::CudaPartitionedGaussianPlan & plan,
             const CudaDetail::CudaImageView &               input,

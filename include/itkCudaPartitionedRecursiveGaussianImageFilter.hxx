@@ -3,7 +3,7 @@
 #define itkCudaPartitionedRecursiveGaussianImageFilter_hxx
 
 #include "itkCastImageFilter.h"
-#include "itkCudaDetailFilterRun.h"
+#include "itkCudaDetailDeviceFilter.h"
 #include "itkCudaDetailPartitionedGaussianEngine.h"
 
 #include <optional>
@@ -113,6 +113,37 @@ CudaPartitionedRecursiveGaussianImageFilter<TInputImage, TOutputImage>::MakePlan
 template <typename TInputImage, typename TOutputImage>
 void
 CudaPartitionedRecursiveGaussianImageFilter<TInputImage, TOutputImage>::GenerateData()
+{
+  if constexpr (CudaHasDeviceImage<TInputImage, TOutputImage>)
+  {
+    this->GenerateDeviceImage();
+  }
+  else
+  {
+    this->GenerateHostImage();
+  }
+}
+
+template <typename TInputImage, typename TOutputImage>
+void
+CudaPartitionedRecursiveGaussianImageFilter<TInputImage, TOutputImage>::GenerateDeviceImage()
+{
+  const TInputImage * const input = this->GetInput();
+  TOutputImage * const      output = this->GetOutput();
+  const auto                progress = CudaDetail::MakeCudaProgressFunction(this);
+  const int                 device = CudaDetail::CudaPrepareDeviceRun(m_CudaBackend, input, output);
+  progress(0.0f);
+
+  CudaDetail::CudaPartitionedGaussianPlan plan = this->MakePlan();
+  plan.KeepInput = true;
+  CudaDetail::CudaVerifyComponents(input->GetNumberOfComponentsPerPixel(), 1, output->GetNumberOfComponentsPerPixel());
+  this->AllocateOutputs();
+  CudaDetail::CudaRunOnDeviceImages(plan, input, output, device, progress);
+}
+
+template <typename TInputImage, typename TOutputImage>
+void
+CudaPartitionedRecursiveGaussianImageFilter<TInputImage, TOutputImage>::GenerateHostImage()
 {
   using InputTraits = CudaDetail::CudaImageTraits<TInputImage>;
   using OutputTraits = CudaDetail::CudaImageTraits<TOutputImage>;

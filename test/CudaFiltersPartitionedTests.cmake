@@ -1,4 +1,4 @@
 # Tests of the partitioned filter.
-list(APPEND CudaFilters_GTESTS itkCudaPartitionedGaussianGTest.cxx itkCudaPartitionedLargeSigmaGTest.cxx
+list(APPEND CudaFilters_GTESTS itkCudaDevicePartitionedGTest.cxx itkCudaPartitionedGaussianGTest.cxx itkCudaPartitionedLargeSigmaGTest.cxx
      itkCudaPartitionedRecursiveGaussianImageFilterGTest.cxx)
 list(APPEND CudaFilters_CUDA_GTESTS itkCudaPartitionedFaultGTest.cxx itkCudaPartitionedGaussianDeviceGTest.cxx)

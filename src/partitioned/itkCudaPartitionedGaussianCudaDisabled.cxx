@@ -31,4 +31,10 @@ CudaRunOnDevice(const CudaPartitionedGaussianPlan &,
 {
   throw CudaError(__FILE__, __LINE__, CudaError::Kind::NotUsable, "CudaFilters was built without CUDA");
 }
+
+void
+CudaQueueOnDevice(const CudaPartitionedGaussianPlan &, const CudaDeviceImageView &, const CudaDeviceImageView &)
+{
+  throw CudaError(__FILE__, __LINE__, CudaError::Kind::NotUsable, "CudaFilters was built without CUDA");
+}
 } // end namespace itk::CudaDetail

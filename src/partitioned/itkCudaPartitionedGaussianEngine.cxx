@@ -2,6 +2,7 @@
 #include "itkCudaDetailPartitionedGaussianEngine.h"
 
 #include "itkCudaCall.h"
+#include "itkCudaDeviceToDevice.h"
 #include "itkCudaHostToHost.h"
 #include "itkCudaPartitionedGaussianDevice.h"
 #include "itkCudaPassChain.h"
@@ -150,5 +151,13 @@ CudaRunOnDevice(const CudaPartitionedGaussianPlan & plan,
                 const std::function<void(float)> &  progress)
 {
   return TryHostToHost(cuda::partitioned::PartitionedCore(plan), input, output, backend, progress);
+}
+
+void
+CudaQueueOnDevice(const CudaPartitionedGaussianPlan & plan,
+                  const CudaDeviceImageView &         input,
+                  const CudaDeviceImageView &         output)
+{
+  RunDeviceToDevice(cuda::partitioned::PartitionedCore(plan), input, output, !plan.KeepInput);
 }
 } // end namespace itk::CudaDetail
