@@ -7,6 +7,7 @@
 #include "itkCudaDetailGaussianEngine.h"
 #include "itkCudaDetailGaussianFirPlan.h"
 #include "itkCudaDetailImageView.h"
+#include "itkCudaDeviceImageView.h"
 
 #include <cstddef>
 
@@ -35,6 +36,13 @@ CudaRunOnDevice(const CudaGaussianFirPlan &  plan,
                 const CudaImageView &        output,
                 CudaFilterBackend &          backend,
                 const CudaProgressFunction & progress);
+
+/** As CudaQueueOnDevice() of the recursive filters' plans, for a plan that keeps its input and has no offset. Without
+ * passes the input is copied. */
+CudaFilters_EXPORT void
+CudaQueueOnDevice(const CudaGaussianFirPlan & plan,
+                  const CudaDeviceImageView & input,
+                  const CudaDeviceImageView & output);
 } // end namespace itk::CudaDetail
 
 #endif

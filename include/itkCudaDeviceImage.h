@@ -190,7 +190,28 @@ struct CudaImageTraits<CudaDeviceImage<TPixel, VDimension>>
 };
 } // namespace CudaDetail
 
-/** A device image on device memory of the caller, without a copy.
+/** \struct CudaHostImageOf
+ * \brief The image of the host with the pixels of a device image: VectorImage for VariableLengthVector, else Image. For
+ * an image of the host it is that itself.
+ * \ingroup CudaFilters
+ */
+template <typename TImage, bool VIsOnDevice = CudaIsDeviceImage<TImage>::value>
+struct CudaHostImageOf
+{
+  using Type = TImage;
+};
+
+template <typename TDeviceImage>
+struct CudaHostImageOf<TDeviceImage, true>
+{
+  static constexpr unsigned int Dimension = TDeviceImage::ImageDimension;
+
+  using Type = std::conditional_t<TDeviceImage::PixelLength == 0,
+                                  VectorImage<typename TDeviceImage::ComponentType, Dimension>,
+                                  Image<typename TDeviceImage::PixelType, Dimension>>;
+};
+
+/** A device image of somebody else's device memory, without a copy.
  *
  * `pointer` points to the first pixel of `region`; rows, slices and volumes follow each other without gaps, and each
  * component of the pixels is a volume of its own behind the one before. `geometry` gives spacing, origin, direction and

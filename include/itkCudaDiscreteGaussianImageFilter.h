@@ -4,6 +4,7 @@
 
 #include "itkCudaDetailFilterBackend.h"
 #include "itkCudaDetailGaussianFirPlan.h"
+#include "itkCudaDeviceDiscreteGaussianFilter.h"
 #include "itkDiscreteGaussianImageFilter.h"
 
 #include <string>
@@ -30,6 +31,10 @@ namespace itk
  * periodic, for whole images wider than the kernel. Other boundary conditions run on the host, and so does
  * FilterDimensionality 0, which copies the image.
  *
+ * Where input or output is a CudaDeviceImage, CudaDeviceDiscreteGaussianFilter is the superclass. The whole image is
+ * filtered. There is no fallback to the host: other boundary conditions end in an exception. FilterDimensionality 0
+ * copies on the device.
+ *
  * A pixel costs two to four floating-point operations for each weight of the kernels.
  *
  * \code
@@ -44,13 +49,17 @@ namespace itk
  */
 template <typename TInputImage, typename TOutputImage = TInputImage>
 class ITK_TEMPLATE_EXPORT CudaDiscreteGaussianImageFilter
-  : public DiscreteGaussianImageFilter<TInputImage, TOutputImage>
+  : public CudaFilterSuperclass<TInputImage,
+                                TOutputImage,
+                                DiscreteGaussianImageFilter,
+                                CudaDeviceDiscreteGaussianFilter>
 {
 public:
   ITK_DISALLOW_COPY_AND_MOVE(CudaDiscreteGaussianImageFilter);
 
   using Self = CudaDiscreteGaussianImageFilter;
-  using Superclass = DiscreteGaussianImageFilter<TInputImage, TOutputImage>;
+  using Superclass =
+    CudaFilterSuperclass<TInputImage, TOutputImage, DiscreteGaussianImageFilter, CudaDeviceDiscreteGaussianFilter>;
   using Pointer = SmartPointer<Self>;
   using ConstPointer = SmartPointer<const Self>;
 
@@ -81,6 +90,13 @@ protected:
   MakePlan(RegionType & inputRegion, const char *& unsupported) const;
 
 private:
+  void
+  VerifyInputHasPixels() const;
+  void
+  GenerateHostImage();
+  void
+  GenerateDeviceImage();
+
   CudaDetail::CudaGaussianFirPass
   MakePass(unsigned int axis) const;
 

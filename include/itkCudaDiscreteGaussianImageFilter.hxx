@@ -3,7 +3,7 @@
 #define itkCudaDiscreteGaussianImageFilter_hxx
 
 #include "itkConstantBoundaryCondition.h"
-#include "itkCudaDetailFilterRun.h"
+#include "itkCudaDetailDeviceFilter.h"
 #include "itkCudaDetailGaussianFirEngine.h"
 #include "itkGaussianOperator.h"
 #include "itkPeriodicBoundaryCondition.h"
@@ -121,10 +121,21 @@ template <typename TInputImage, typename TOutputImage>
 void
 CudaDiscreteGaussianImageFilter<TInputImage, TOutputImage>::GenerateData()
 {
-  using InputTraits = CudaDetail::CudaImageTraits<TInputImage>;
-  using OutputTraits = CudaDetail::CudaImageTraits<TOutputImage>;
+  this->VerifyInputHasPixels();
+  if constexpr (CudaHasDeviceImage<TInputImage, TOutputImage>)
+  {
+    this->GenerateDeviceImage();
+  }
+  else
+  {
+    this->GenerateHostImage();
+  }
+}
 
-  const RegionType region = this->GetOutput()->GetRequestedRegion();
+template <typename TInputImage, typename TOutputImage>
+void
+CudaDiscreteGaussianImageFilter<TInputImage, TOutputImage>::VerifyInputHasPixels() const
+{
   if (this->GetInput()->GetLargestPossibleRegion().GetNumberOfPixels() == 0)
   {
     // What the superclass's internal filters say of it.
@@ -134,6 +145,39 @@ CudaDiscreteGaussianImageFilter<TInputImage, TOutputImage>::GenerateData()
     error.SetDataObject(const_cast<TInputImage *>(this->GetInput()));
     throw error;
   }
+}
+
+template <typename TInputImage, typename TOutputImage>
+void
+CudaDiscreteGaussianImageFilter<TInputImage, TOutputImage>::GenerateDeviceImage()
+{
+  const TInputImage * const input = this->GetInput();
+  TOutputImage * const      output = this->GetOutput();
+  const auto                progress = CudaDetail::MakeCudaProgressFunction(this);
+  const int                 device = CudaDetail::CudaPrepareDeviceRun(m_CudaBackend, input, output);
+  progress(0.0f);
+
+  RegionType                      inputRegion;
+  const char *                    unsupported = nullptr;
+  CudaDetail::CudaGaussianFirPlan plan = this->MakePlan(inputRegion, unsupported);
+  if (unsupported && !plan.Passes.empty())
+  {
+    itkExceptionMacro(<< unsupported << "; device images are not filtered on the host");
+  }
+  plan.KeepInput = true;
+  CudaDetail::CudaVerifyComponents(input->GetNumberOfComponentsPerPixel(), 1, output->GetNumberOfComponentsPerPixel());
+  this->AllocateOutputs();
+  CudaDetail::CudaRunOnDeviceImages(plan, input, output, device, progress);
+}
+
+template <typename TInputImage, typename TOutputImage>
+void
+CudaDiscreteGaussianImageFilter<TInputImage, TOutputImage>::GenerateHostImage()
+{
+  using InputTraits = CudaDetail::CudaImageTraits<TInputImage>;
+  using OutputTraits = CudaDetail::CudaImageTraits<TOutputImage>;
+
+  const RegionType region = this->GetOutput()->GetRequestedRegion();
   CudaDetail::CudaVerifyBufferedRegion(this->GetInput(), region);
   CudaDetail::CudaUsePooledOutput(this->GetOutput());
   bool onHost = true;

@@ -11,20 +11,6 @@
 
 namespace itk
 {
-/** \struct CudaHostImageOf
- * \brief The image of the host with the pixels of a device image: VectorImage for VariableLengthVector, else Image.
- * \ingroup CudaFilters
- */
-template <typename TDeviceImage>
-struct CudaHostImageOf
-{
-  static constexpr unsigned int Dimension = TDeviceImage::ImageDimension;
-
-  using Type = std::conditional_t<TDeviceImage::PixelLength == 0,
-                                  VectorImage<typename TDeviceImage::ComponentType, Dimension>,
-                                  Image<typename TDeviceImage::PixelType, Dimension>>;
-};
-
 /** \class CudaDownloadImageFilter
  * \brief Copies a device image to an image of the host.
  *

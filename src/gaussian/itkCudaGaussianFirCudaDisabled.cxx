@@ -31,4 +31,10 @@ CudaRunOnDevice(const CudaGaussianFirPlan &,
 {
   throw CudaError(__FILE__, __LINE__, CudaError::Kind::NotUsable, "CudaFilters was built without CUDA");
 }
+
+void
+CudaQueueOnDevice(const CudaGaussianFirPlan &, const CudaDeviceImageView &, const CudaDeviceImageView &)
+{
+  throw CudaError(__FILE__, __LINE__, CudaError::Kind::NotUsable, "CudaFilters was built without CUDA");
+}
 } // end namespace itk::CudaDetail

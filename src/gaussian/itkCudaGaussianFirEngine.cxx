@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "itkCudaDetailGaussianFirEngine.h"
 
+#include "itkCudaDeviceToDevice.h"
 #include "itkCudaGaussianFirDevice.h"
 #include "itkCudaHostToHost.h"
 #include "itkCudaPassChain.h"
@@ -143,5 +144,18 @@ CudaRunOnDevice(const CudaGaussianFirPlan &  plan,
                 const CudaProgressFunction & progress)
 {
   return TryHostToHost(cuda::gaussian::FirCore(plan), input, output, backend, progress);
+}
+
+void
+CudaQueueOnDevice(const CudaGaussianFirPlan & plan,
+                  const CudaDeviceImageView & input,
+                  const CudaDeviceImageView & output)
+{
+  if (plan.Passes.empty())
+  {
+    cuda::CopyDeviceToDevice(input, output);
+    return;
+  }
+  RunDeviceToDevice(cuda::gaussian::FirCore(plan), input, output, !plan.KeepInput);
 }
 } // end namespace itk::CudaDetail

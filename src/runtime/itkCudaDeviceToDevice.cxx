@@ -118,4 +118,19 @@ RunDeviceToDevice(const ResidentCore &        core,
   RunCore(core, source.Get(), result.Get(), context, nullptr);
   result.Store(context);
 }
+
+void
+CopyDeviceToDevice(const CudaDeviceImageView & input, const CudaDeviceImageView & output)
+{
+  CudaVerifyComponents(input.Size.back(), 1, output.Size.back());
+  if (input.GetNumberOfElements() == 0)
+  {
+    return;
+  }
+  const Context       context = GetThreadContext(GetMemory(input).GetDevice());
+  const DeviceGuard   guard(context.GetDevice());
+  const DeviceReading reading(input, context);
+  const DeviceWriting writing(output, context);
+  ConvertElements(GetDeviceView(input), GetDeviceView(output), {}, context);
+}
 } // namespace itk::cuda

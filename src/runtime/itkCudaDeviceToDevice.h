@@ -20,6 +20,11 @@ RunDeviceToDevice(const ResidentCore &        core,
                   const CudaDeviceImageView & input,
                   const CudaDeviceImageView & output,
                   bool                        overwritesInput);
+
+/** Queues a copy of the elements, converted to the output's type, on the calling thread's stream. \exception CudaError
+ */
+void
+CopyDeviceToDevice(const CudaDeviceImageView & input, const CudaDeviceImageView & output);
 } // namespace itk::cuda
 
 #endif
