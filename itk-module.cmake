@@ -16,6 +16,7 @@ itk_module(
   ITKGoogleTest
   ITKImageGrid
   ITKImageIntensity
+  ITKThresholding
   ITKIOPNG
   ITKIOMeta
   ITKIONRRD

@@ -10,6 +10,7 @@ set(CudaFilters_ITK_TEST_COMPONENTS
     ITKTestKernel
     ITKImageGrid
     ITKImageIntensity
+    ITKThresholding
     ITKIOImageBase
     ITKIOPNG
     ITKIOMeta

@@ -6,20 +6,11 @@
 #include "CudaFiltersExport.h"
 #include "itkCudaDetailGaussianEngine.h"
 #include "itkCudaDetailImageView.h"
+#include "itkCudaDetailPixelConversion.h"
 #include "itkCudaDeviceImageView.h"
-#include "itkCudaFiltersEnums.h"
 
 namespace itk::CudaDetail
 {
-/** What each component becomes on its way from the device: (value + Shift) * Scale, converted to the type of the host
- * image and clamped to its range. NaN becomes 0 in an integer. */
-struct CudaPixelConversion
-{
-  double       Shift{ 0.0 };
-  double       Scale{ 1.0 };
-  CudaRounding Rounding{ CudaRounding::Truncate };
-};
-
 /** Copies host pixels to a whole device image of the same size and number of components, and converts them to its type.
  * On return the host pixels have been read, and the last work is queued on the calling thread's stream.
  * \exception CudaError, ExceptionObject if the images differ in size, or what `progress` throws */

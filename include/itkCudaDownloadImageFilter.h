@@ -5,6 +5,7 @@
 #include "itkCudaDetailDeviceTransfer.h"
 #include "itkCudaDeviceImage.h"
 #include "itkImageToImageFilter.h"
+#include "itkNumericTraits.h"
 
 #include <string>
 #include <type_traits>
@@ -18,11 +19,19 @@ namespace itk
  * with the same pixels. Where the component types differ the pixels are converted on the device, and the link
  * carries the output's type. A float image leaves as unsigned char at a quarter of the cost.
  *
- * A component becomes (value + Shift) * Scale, with Shift 0 and Scale 1 by default, as in ShiftScaleImageFilter. It is
- * computed in float, or in double if either type is double, int or unsigned int. For integer outputs it is then
- * truncated toward zero; with Rounding Nearest it is rounded to the nearest integer, halves to the even one. It is
- * clamped to the type's range, and NaN becomes 0. Rounding does not affect real outputs. A shift, a scale or rounding
- * takes an image of the output's type on the device for the time of the download.
+ * A component becomes (value + Shift) * Scale, with Shift 0 and Scale 1 by default; the names are those of
+ * ShiftScaleImageFilter. It is computed in float, or in double if either type is double, int or unsigned int. For
+ * integer outputs it is then truncated toward zero, or with Rounding Nearest rounded to the nearest integer, halves to
+ * the even one, and clamped to the type's range; NaN becomes 0. Rounding says nothing about real outputs.
+ *
+ * With UseWindow on a component becomes what IntensityWindowingImageFilter makes of it, in double. WindowMinimum and
+ * WindowMaximum go to OutputMinimum and OutputMaximum, what lies between them is mapped linearly, and what lies beyond
+ * them becomes OutputMinimum or OutputMaximum. Rounding is as above. With UseThreshold on it becomes what
+ * BinaryThresholdImageFilter makes of it: InsideValue from LowerThreshold to UpperThreshold, both included, else
+ * OutsideValue; Rounding says nothing about it. Parameters and defaults are those of the two filters. A download does
+ * one of the three: shift and scale, window, threshold.
+ *
+ * Each of them, and rounding, take an image of the output's type on the device for the time of the download.
  *
  * The filter streams: it downloads what is requested. The output's memory comes from the module's pool of host memory.
  * Update() waits for the work that makes the input, and the pixels are complete when it returns.
@@ -36,7 +45,9 @@ namespace itk
  * \endcode
  *
  * \exception CudaError if a CUDA call failed, or a kernel that was queued before
- * \exception ExceptionObject if the input does not hold the requested pixels
+ * \exception ExceptionObject if the input does not hold the requested pixels; if UseWindow and UseThreshold are both
+ * on, or one of them with a Shift that is not 0 or a Scale that is not 1; if WindowMinimum is not less than
+ * WindowMaximum, or LowerThreshold is greater than UpperThreshold
  *
  * \sa CudaDownload, CudaUploadImageFilter
  * \ingroup CudaFilters
@@ -54,6 +65,8 @@ public:
 
   using InputImageType = TInputImage;
   using OutputImageType = TOutputImage;
+  using InputComponentType = typename TInputImage::ComponentType;
+  using OutputComponentType = typename CudaDetail::CudaImageTraits<TOutputImage>::ComponentType;
 
   static_assert(CudaIsDeviceImage<TInputImage>::value, "CudaDownloadImageFilter: the input must be a CudaDeviceImage");
   static_assert(
@@ -83,7 +96,43 @@ public:
     this->SetRounding(CudaRoundingFromString(name));
   }
 
-  /** As the superclass's. If a filter before this one throws, it also calls ResetPipeline(); otherwise ITK's next
+  /** Whether components are mapped from a window of the input; default off. */
+  itkSetMacro(UseWindow, bool);
+  itkGetConstMacro(UseWindow, bool);
+  itkBooleanMacro(UseWindow);
+
+  /** The window; default: the range of the input's components. The minimum must be less than the maximum. */
+  itkSetMacro(WindowMinimum, InputComponentType);
+  itkGetConstMacro(WindowMinimum, InputComponentType);
+  itkSetMacro(WindowMaximum, InputComponentType);
+  itkGetConstMacro(WindowMaximum, InputComponentType);
+
+  /** What the ends of the window become; default: the range of the output's components. */
+  itkSetMacro(OutputMinimum, OutputComponentType);
+  itkGetConstMacro(OutputMinimum, OutputComponentType);
+  itkSetMacro(OutputMaximum, OutputComponentType);
+  itkGetConstMacro(OutputMaximum, OutputComponentType);
+
+  /** Whether components become one of two values; default off. */
+  itkSetMacro(UseThreshold, bool);
+  itkGetConstMacro(UseThreshold, bool);
+  itkBooleanMacro(UseThreshold);
+
+  /** The thresholds; default: the range of the input's components. */
+  itkSetMacro(LowerThreshold, InputComponentType);
+  itkGetConstMacro(LowerThreshold, InputComponentType);
+  itkSetMacro(UpperThreshold, InputComponentType);
+  itkGetConstMacro(UpperThreshold, InputComponentType);
+
+  /** From the lower threshold to the upper one; default: the greatest value of the output's components. */
+  itkSetMacro(InsideValue, OutputComponentType);
+  itkGetConstMacro(InsideValue, OutputComponentType);
+
+  /** Elsewhere; default 0. */
+  itkSetMacro(OutsideValue, OutputComponentType);
+  itkGetConstMacro(OutsideValue, OutputComponentType);
+
+  /** As the superclass's. If a filter before this one throws, it calls ResetPipeline(), without which ITK's next
    * Update() would do nothing. */
   void
   UpdateOutputData(DataObject * output) override;
@@ -93,14 +142,32 @@ protected:
   ~CudaDownloadImageFilter() override = default;
 
   void
+  VerifyPreconditions() ITKv5_CONST override;
+  void
   GenerateData() override;
   void
   PrintSelf(std::ostream & os, Indent indent) const override;
 
 private:
-  double       m_Shift{ 0.0 };
-  double       m_Scale{ 1.0 };
-  CudaRounding m_Rounding{ CudaRounding::Truncate };
+  using InputLimits = NumericTraits<InputComponentType>;
+  using OutputLimits = NumericTraits<OutputComponentType>;
+
+  CudaDetail::CudaPixelConversion
+  MakeConversion() const;
+
+  double              m_Shift{ 0.0 };
+  double              m_Scale{ 1.0 };
+  CudaRounding        m_Rounding{ CudaRounding::Truncate };
+  bool                m_UseWindow{ false };
+  InputComponentType  m_WindowMinimum{ InputLimits::NonpositiveMin() };
+  InputComponentType  m_WindowMaximum{ InputLimits::max() };
+  OutputComponentType m_OutputMinimum{ OutputLimits::NonpositiveMin() };
+  OutputComponentType m_OutputMaximum{ OutputLimits::max() };
+  bool                m_UseThreshold{ false };
+  InputComponentType  m_LowerThreshold{ InputLimits::NonpositiveMin() };
+  InputComponentType  m_UpperThreshold{ InputLimits::max() };
+  OutputComponentType m_InsideValue{ OutputLimits::max() };
+  OutputComponentType m_OutsideValue{ 0 };
 };
 
 /** The image on the host: CudaDownloadImageFilter in one call.

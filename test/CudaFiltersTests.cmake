@@ -30,6 +30,7 @@ set(CudaFilters_GTESTS
     itkCudaGradientSigmasGTest.cxx
     itkCudaNonFinitePixelsGTest.cxx
     itkCudaPixelContainerGTest.cxx
+    itkCudaPixelMappingGTest.cxx
     itkCudaProcessLimitsGTest.cxx
     itkCudaRecursiveGaussianImageFilterGTest.cxx
     itkCudaSmoothingRecursiveGaussianImageFilterGTest.cxx

@@ -3,6 +3,7 @@
 // Upload and download of device images: any type, region and conversion, whatever the device memory held before, images
 // that are dropped while work is queued, several threads, aborts and faults.
 
+#include "itkBinaryThresholdImageFilter.h"
 #include "itkCovariantVector.h"
 #include "itkCudaComponents.h"
 #include "itkCudaComputeType.h"
@@ -12,11 +13,13 @@
 #include "itkCudaError.h"
 #include "itkCudaFaultWalk.h"
 #include "itkCudaHeldStream.h"
+#include "itkCudaPixelMapping.h"
 #include "itkCudaRuntimeTestHelpers.h"
 #include "itkCudaThreadStream.h"
 #include "itkCudaUploadImageFilter.h"
 #include "itkImage.h"
 #include "itkImageRegionConstIteratorWithIndex.h"
+#include "itkIntensityWindowingImageFilter.h"
 #include "itkRGBPixel.h"
 #include "itkStreamingImageFilter.h"
 #include "itkSymmetricSecondRankTensor.h"
@@ -286,6 +289,48 @@ protected:
     }
   }
 
+  /** A window, and thresholds at its ends, on the way down: the pixels of ITK's filters on the host. */
+  template <typename TFrom, typename TTo>
+  void
+  CheckMappings(TFrom lower, TFrom upper, TTo first, TTo second)
+  {
+    using FromType = itk::Image<TFrom, 2>;
+    using ToType = itk::Image<TTo, 2>;
+    const auto region = this->RandomRegion<2>(60);
+    const auto image = MakeRandomImage<FromType>(region);
+    const auto download = itk::CudaDownloadImageFilter<Device<TFrom, 2>, ToType>::New();
+    download->SetInput(itk::CudaUpload(image, device));
+
+    const auto window = itk::IntensityWindowingImageFilter<FromType, ToType>::New();
+    const auto setWindow = [&](auto & filter) {
+      filter.SetWindowMinimum(lower);
+      filter.SetWindowMaximum(upper);
+      filter.SetOutputMinimum(first);
+      filter.SetOutputMaximum(second);
+      filter.Update();
+    };
+    window->SetInput(image);
+    download->UseWindowOn();
+    setWindow(*window);
+    setWindow(*download);
+    EXPECT_TRUE(AreSame<ToType>(download->GetOutput(), window->GetOutput(), region)) << "window from " << +lower;
+
+    const auto threshold = itk::BinaryThresholdImageFilter<FromType, ToType>::New();
+    const auto setThresholds = [&](auto & filter) {
+      filter.SetLowerThreshold(lower);
+      filter.SetUpperThreshold(upper);
+      filter.SetOutsideValue(first);
+      filter.SetInsideValue(second);
+      filter.Update();
+    };
+    threshold->SetInput(image);
+    download->UseWindowOff();
+    download->UseThresholdOn();
+    setThresholds(*threshold);
+    setThresholds(*download);
+    EXPECT_TRUE(AreSame<ToType>(download->GetOutput(), threshold->GetOutput(), region)) << "threshold " << +lower;
+  }
+
   std::mt19937 m_Generator{ seed };
 
 private:
@@ -426,6 +471,50 @@ TEST_F(CudaDeviceTransferGpu, Shift_and_scale_come_before_the_conversion)
   EXPECT_EQ(GetComponents<RealType>(reals->GetOutput()), real);
   EXPECT_TRUE(AreSame<InputType>(itk::CudaDownload(uploaded), image, image->GetBufferedRegion()))
     << "the device image stays as it is";
+}
+
+TEST_F(CudaDeviceTransferGpu, Windows_and_thresholds_are_those_of_ITK)
+{
+  this->CheckMappings<float, unsigned char>(-3000.5f, 4000.25f, 10, 250);
+  this->CheckMappings<float, short>(-9000.0f, 9000.0f, -32768, 32767);
+  this->CheckMappings<float, float>(-100.0f, 900.0f, 0.0f, 1.0f);
+  this->CheckMappings<double, unsigned char>(-3000.5, 4000.25, 255, 0);
+  this->CheckMappings<double, double>(-0.125, 0.5, -1.0, 1.0);
+  this->CheckMappings<short, unsigned char>(-1000, 400, 0, 255);
+  this->CheckMappings<int, unsigned short>(-2000000, 100000000, 1, 65535);
+  this->CheckMappings<unsigned char, float>(10, 200, 0.0f, 1.0f);
+}
+
+TEST_F(CudaDeviceTransferGpu, Windows_of_components_have_the_bits_of_the_host)
+{
+  using InputType = itk::Image<itk::Vector<float, 3>, 2>;
+  using OutputType = itk::Image<itk::Vector<unsigned char, 3>, 2>;
+  for (const auto rounding : { CudaRounding::Truncate, CudaRounding::Nearest })
+  {
+    const auto image = MakeRandomImage<InputType>(this->RandomRegion<2>(50));
+    const auto uploaded = itk::CudaUpload(image, device);
+    const auto download = itk::CudaDownloadImageFilter<decltype(uploaded)::ObjectType, OutputType>::New();
+    download->SetInput(uploaded);
+    download->SetRounding(rounding);
+    download->UseWindowOn();
+    download->SetWindowMinimum(-5000.0f);
+    download->SetWindowMaximum(3000.0f);
+    download->SetOutputMaximum(99);
+    download->Update();
+    itk::CudaDetail::CudaPixelConversion conversion;
+    conversion.Mapping = itk::CudaDetail::CudaPixelMapping::Window;
+    conversion.Rounding = rounding;
+    conversion.Lower = -5000.0;
+    conversion.Upper = 3000.0;
+    conversion.OutputMaximum = 99.0;
+    const auto                 mapping = itk::cuda::MakePixelMapping<float>(conversion, true);
+    std::vector<unsigned char> expected;
+    for (const float value : GetComponents<InputType>(image))
+    {
+      expected.push_back(itk::cuda::MapPixel<unsigned char>(value, mapping));
+    }
+    EXPECT_EQ(GetComponents<OutputType>(download->GetOutput()), expected) << rounding;
+  }
 }
 
 TEST_F(CudaDeviceTransferGpu, Both_filters_stream)

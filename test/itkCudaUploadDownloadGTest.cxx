@@ -2,12 +2,14 @@
 
 // What upload and download promise without a GPU: types, settings, information, and refusals in words.
 
+#include "itkBinaryThresholdImageFilter.h"
 #include "itkCudaDownloadImageFilter.h"
 #include "itkCudaError.h"
 #include "itkCudaExpectException.h"
 #include "itkCudaFiltersConfiguration.h"
 #include "itkCudaUploadImageFilter.h"
 #include "itkImage.h"
+#include "itkIntensityWindowingImageFilter.h"
 #include "itkRGBPixel.h"
 #include "itkVectorImage.h"
 
@@ -91,6 +93,54 @@ TEST(CudaUploadDownload, Settings_are_printed)
   ExpectContains(text.str(), "Shift: 0");
   ExpectContains(text.str(), "Scale: 1");
   ExpectContains(text.str(), "Rounding: Nearest");
+  ExpectContains(text.str(), "UseWindow: Off");
+  ExpectContains(text.str(), "UseThreshold: Off");
+  ExpectContains(text.str(), "OutsideValue: 0");
+}
+
+TEST(CudaUploadDownload, Window_and_threshold_have_the_defaults_of_ITK)
+{
+  using Bytes = itk::Image<unsigned char, 3>;
+  const auto download = itk::CudaDownloadImageFilter<DeviceType, Bytes>::New();
+  const auto window = itk::IntensityWindowingImageFilter<HostType, Bytes>::New();
+  const auto threshold = itk::BinaryThresholdImageFilter<HostType, Bytes>::New();
+  EXPECT_FALSE(download->GetUseWindow());
+  EXPECT_EQ(download->GetWindowMinimum(), window->GetWindowMinimum());
+  EXPECT_EQ(download->GetWindowMaximum(), window->GetWindowMaximum());
+  EXPECT_EQ(download->GetOutputMinimum(), window->GetOutputMinimum());
+  EXPECT_EQ(download->GetOutputMaximum(), window->GetOutputMaximum());
+  EXPECT_FALSE(download->GetUseThreshold());
+  EXPECT_EQ(download->GetLowerThreshold(), threshold->GetLowerThreshold());
+  EXPECT_EQ(download->GetUpperThreshold(), threshold->GetUpperThreshold());
+  EXPECT_EQ(download->GetInsideValue(), threshold->GetInsideValue());
+  EXPECT_EQ(download->GetOutsideValue(), threshold->GetOutsideValue());
+}
+
+TEST(CudaUploadDownload, Mappings_that_exclude_each_other_are_refused_in_words)
+{
+  const auto download = DownloadType::New();
+  const auto expect = [&download](const std::string & part) {
+    ExpectContains(GetException([&download] { download->Update(); }), part);
+  };
+  download->SetInput(DeviceType::New());
+  download->UseWindowOn();
+  download->UseThresholdOn();
+  expect("UseWindow and UseThreshold are both on");
+  download->UseThresholdOff();
+  download->SetScale(2.0);
+  expect("Shift is 0 and Scale is 2; with UseWindow on they must be 0 and 1");
+  download->SetScale(1.0);
+  download->SetWindowMinimum(3.0f);
+  download->SetWindowMaximum(3.0f);
+  expect("WindowMinimum is 3; it must be less than WindowMaximum, which is 3");
+  download->UseWindowOff();
+  download->UseThresholdOn();
+  download->SetShift(1.0);
+  expect("with UseThreshold on they must be 0 and 1");
+  download->SetShift(0.0);
+  download->SetLowerThreshold(2.0f);
+  download->SetUpperThreshold(1.0f);
+  expect("LowerThreshold is 2; it must not be greater than UpperThreshold, which is 1");
 }
 
 TEST(CudaUploadDownload, Information_passes_through_both)

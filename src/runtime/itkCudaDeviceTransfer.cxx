@@ -60,6 +60,18 @@ GetIntermediateType(const CudaImageView & host, const CudaDeviceImageView & devi
            ? host.ComponentType
            : GetCommonType(host.ComponentType, device.ComponentType);
 }
+
+/** Whether a download makes other values of the pixels than a conversion of their type does. */
+bool
+MapsValues(const CudaPixelConversion & conversion, const CudaImageView & host, const CudaDeviceImageView & device)
+{
+  const bool isIdentity =
+    conversion.Mapping == CudaPixelMapping::None ||
+    (conversion.Mapping == CudaPixelMapping::ShiftScale && conversion.Shift == 0.0 && conversion.Scale == 1.0);
+  const bool rounds =
+    conversion.Rounding == CudaRounding::Nearest && IsInteger(host.ComponentType) && !IsInteger(device.ComponentType);
+  return !isIdentity || rounds;
+}
 } // namespace
 
 void
@@ -103,12 +115,10 @@ CudaDownloadFromDevice(const CudaDeviceImageView &  device,
   const DeviceReading  reading(device, context);
   const DeviceView     view = GetDeviceView(device);
   StagingChunks        staging(context);
-  const bool           rounds = conversion.Rounding == CudaRounding::Nearest && IsInteger(host.ComponentType);
-  const PointwiseSteps steps{ conversion.Shift, conversion.Scale, rounds };
-  const bool           keepsValues =
-    conversion.Shift == 0.0 && conversion.Scale == 1.0 && (!rounds || IsInteger(device.ComponentType));
+  const bool           toInteger = IsInteger(host.ComponentType);
+  const PointwiseSteps steps{ conversion, toInteger };
   WithEarlierFailures([&] {
-    if (keepsValues && CanTransfer(host, view))
+    if (!MapsValues(conversion, host, device) && CanTransfer(host, view))
     {
       Download(view, host, staging, progress);
       return;

@@ -2,9 +2,9 @@
 #include "itkCudaPointwise.h"
 
 #include "itkCudaCall.h"
-#include "itkCudaComponents.h"
 #include "itkCudaComputeType.h"
 #include "itkCudaDeviceGuard.h"
+#include "itkCudaPixelMapping.h"
 
 #include <algorithm>
 #include <type_traits>
@@ -33,14 +33,6 @@ struct Extent
   size_t NumberOfRows;
 };
 
-template <typename TReal>
-struct Steps
-{
-  TReal Shift;
-  TReal Scale;
-  bool  RoundToNearest;
-};
-
 template <typename T>
 __device__ inline T *
 GetRow(const Rows<T> & rows, const Extent & extent, size_t row)
@@ -55,22 +47,10 @@ GetRow(const Rows<T> & rows, const Extent & extent, size_t row)
   return data + row * rows.Stride[3];
 }
 
-__device__ inline float
-Round(float value)
-{
-  return rintf(value);
-}
-
-__device__ inline double
-Round(double value)
-{
-  return rint(value);
-}
-
 template <typename TFrom, typename TTo, typename TReal>
 __global__ void
 __launch_bounds__(columnsPerBlock * rowsPerBlock)
-  ElementsKernel(Rows<const TFrom> from, Rows<TTo> to, Extent extent, Steps<TReal> steps)
+  ElementsKernel(Rows<const TFrom> from, Rows<TTo> to, Extent extent, PixelMapping<TReal> mapping)
 {
   const size_t stride = size_t{ gridDim.x } * rowsPerBlock;
   for (size_t row = size_t{ blockIdx.x } * rowsPerBlock + threadIdx.y; row < extent.NumberOfRows; row += stride)
@@ -79,8 +59,7 @@ __launch_bounds__(columnsPerBlock * rowsPerBlock)
     TTo * const         destination = GetRow(to, extent, row);
     for (size_t x = threadIdx.x; x < extent.Width; x += columnsPerBlock)
     {
-      const TReal value = (static_cast<TReal>(source[x]) + steps.Shift) * steps.Scale;
-      destination[x] = ConvertComponent<TTo>(steps.RoundToNearest ? Round(value) : value);
+      destination[x] = MapPixel<TTo>(source[x], mapping);
     }
   }
 }
@@ -102,12 +81,9 @@ Convert(const DeviceView & from, const DeviceView & to, const PointwiseSteps & s
                                (sizeof(TTo) == 4 && std::is_integral_v<TTo>);
   using RealType = std::conditional_t<needsDouble, double, float>;
 
-  const size_t          rows = from.Size[1] * from.Size[2] * from.Size[3] * from.Size[4];
-  const Extent          extent{ from.Size[0], { from.Size[1], from.Size[2], from.Size[3] }, rows };
-  const size_t          blocks = std::min((rows + rowsPerBlock - 1) / rowsPerBlock, maximumGridSize);
-  const Steps<RealType> real{ static_cast<RealType>(steps.Shift),
-                              static_cast<RealType>(steps.Scale),
-                              steps.RoundToNearest };
+  const size_t rows = from.Size[1] * from.Size[2] * from.Size[3] * from.Size[4];
+  const Extent extent{ from.Size[0], { from.Size[1], from.Size[2], from.Size[3] }, rows };
+  const size_t blocks = std::min((rows + rowsPerBlock - 1) / rowsPerBlock, maximumGridSize);
   ITK_CUDA_CALL(LaunchKernel(ElementsKernel<TFrom, TTo, RealType>,
                              static_cast<unsigned int>(blocks),
                              dim3(columnsPerBlock, rowsPerBlock),
@@ -116,7 +92,7 @@ Convert(const DeviceView & from, const DeviceView & to, const PointwiseSteps & s
                              MakeRows<const TFrom>(from),
                              MakeRows<TTo>(to),
                              extent,
-                             real));
+                             MakePixelMapping<RealType>(steps.Conversion, steps.ToInteger)));
 }
 } // namespace
 
