@@ -53,8 +53,9 @@ TEST(CudaDeviceDiscrete, Defaults_are_those_of_ITK)
   EXPECT_EQ(filter->GetMaximumKernelWidth(), static_cast<unsigned int>(itk->GetMaximumKernelWidth()));
   EXPECT_EQ(filter->GetFilterDimensionality(), itk->GetFilterDimensionality());
   EXPECT_EQ(filter->GetUseImageSpacing(), itk->GetUseImageSpacing());
-  EXPECT_EQ(typeid(*filter->GetInputBoundaryCondition()), typeid(*itk->GetInputBoundaryCondition()));
-  EXPECT_EQ(typeid(*filter->GetRealBoundaryCondition()), typeid(*itk->GetRealBoundaryCondition()));
+  const auto expectSameType = [](const auto & a, const auto & b) { EXPECT_EQ(typeid(a), typeid(b)); };
+  expectSameType(*filter->GetInputBoundaryCondition(), *itk->GetInputBoundaryCondition());
+  expectSameType(*filter->GetRealBoundaryCondition(), *itk->GetRealBoundaryCondition());
 }
 
 TEST(CudaDeviceDiscrete, Parameters_are_set_as_in_ITK)
