@@ -4,9 +4,12 @@
 #define itkCudaDetailRegionSnakeEngine_h
 
 #include "CudaFiltersExport.h"
+#include "itkCudaDetailRegionSnakeGeometry.h"
 #include "itkCudaDetailRegionSnakeParameters.h"
+#include "itkCudaDeviceImageView.h"
 
 #include <cstddef>
+#include <cstdint>
 
 namespace itk::CudaDetail
 {
@@ -39,6 +42,26 @@ CudaRegionSnakeOnDevice(const CudaRegionSnakeInput &      input,
                         int                               deviceIndex,
                         unsigned int                      numberOfThreads,
                         const CudaRegionSnakeObserver &   observer);
+
+/** As CudaRegionSnakeOnDevice(), of an image in device memory, where it lies. The image is read after all work that
+ * wrote it, and no more when this returns. `input.Image` is not looked at; masks are in host memory.
+ * SecondsOfSums is the time of the samples and sums.
+ * \exception ExceptionObject as CudaRegionSnakeOnHost() \exception CudaError */
+CudaFilters_EXPORT CudaRegionSnakeResult
+CudaRegionSnakeOfDeviceImage(const CudaDeviceImageView &       image,
+                             const CudaRegionSnakeInput &      input,
+                             const CudaRegionSnakeParameters & parameters,
+                             const CudaRegionSnakeObserver &   observer);
+
+/** Queues a label image on the calling thread's stream: `inside` between the columns of the row spans, `outside`
+ * elsewhere.
+ * \param labels of UChar or UShort, with as many rows as the spans
+ * \exception ExceptionObject for other images, or labels that their type does not hold \exception CudaError */
+CudaFilters_EXPORT void
+CudaQueueRegionSnakeLabels(const CudaSnakeRowSpans &   spans,
+                           uint32_t                    inside,
+                           uint32_t                    outside,
+                           const CudaDeviceImageView & labels);
 } // end namespace itk::CudaDetail
 
 #endif

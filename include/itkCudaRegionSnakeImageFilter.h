@@ -4,6 +4,7 @@
 
 #include "itkCudaDetailFilterBackend.h"
 #include "itkCudaDetailRegionSnakeParameters.h"
+#include "itkCudaDeviceImage.h"
 #include "itkCudaNoiseLaws.h"
 #include "itkCudaRegionSnakeTypes.h"
 #include "itkImage.h"
@@ -41,8 +42,19 @@ namespace itk
  * the polygon. An observer does not change the result. Progress is reported when a level begins and about ten times a
  * second; AbortGenerateData is honoured there.
  *
- * \tparam TInputImage two-dimensional, of unsigned char, unsigned short, short or float
- * \tparam TOutputImage of an integer type
+ * Image and label image may be device images (CudaDeviceImage), each by its type; parameters, defaults and results are
+ * those of images of the host, bit for bit. The run is then on a GPU, without a fallback to the host: on that of the
+ * image if it is a device image, else on the one that DeviceIndex or the configuration names. Update() waits for the
+ * contour and the statistics; the labels of a device image may still be queued. They are new memory at each run. Masks
+ * are images of the host, of which a ValidMask is uploaded for the run.
+ *
+ * \tparam TInputImage two-dimensional, of unsigned char, unsigned short, short or float; Image or CudaDeviceImage
+ * \tparam TOutputImage of an integer type; a CudaDeviceImage is of unsigned char or unsigned short
+ *
+ * \exception ExceptionObject if a parameter, mask or start cannot be, or the law cannot describe a pixel; the message
+ * names it
+ * \exception CudaError if Backend is Cuda and the GPU cannot be used; with a device image also if Backend is Host, if
+ * DeviceIndex is not the input's, or if the device's memory has run out
  *
  * \ingroup CudaFilters
  */
@@ -75,6 +87,9 @@ public:
   static_assert(InputImageType::ImageDimension == 2 && OutputImageType::ImageDimension == 2,
                 "CudaRegionSnakeImageFilter segments two-dimensional images");
   static_assert(std::is_integral<OutputPixelType>::value, "The labels of CudaRegionSnakeImageFilter are integers");
+  static_assert(!CudaIsDeviceImage<OutputImageType>::value || std::is_same<OutputPixelType, unsigned char>::value ||
+                  std::is_same<OutputPixelType, unsigned short>::value,
+                "Labels of CudaRegionSnakeImageFilter in a CudaDeviceImage are unsigned char or unsigned short");
 
   itkCudaFilterBackendMacro();
 
@@ -448,6 +463,9 @@ protected:
   PrintSelf(std::ostream & os, Indent indent) const override;
 
 private:
+  static constexpr bool IsInputOnDevice = CudaIsDeviceImage<InputImageType>::value;
+  static constexpr bool IsOutputOnDevice = CudaIsDeviceImage<OutputImageType>::value;
+
   CudaDetail::CudaRegionSnakeParameters m_Parameters;
   RegionType                            m_InitialRegion;
   OutputPixelType                       m_InsideValue{ 1 };
@@ -479,7 +497,12 @@ private:
   CudaDetail::CudaRegionSnakeObserver
   MakeObserver();
   void
-  WriteLabels();
+  PrepareLabels();
+  /** Makes the result. Returns the device that a label image lies on that is a device image. */
+  int
+  Segment(const CudaDetail::CudaRegionSnakeInput & input);
+  void
+  WriteLabels(int device);
   void
   WriteContour();
 };

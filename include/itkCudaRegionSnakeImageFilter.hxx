@@ -2,6 +2,7 @@
 #ifndef itkCudaRegionSnakeImageFilter_hxx
 #define itkCudaRegionSnakeImageFilter_hxx
 
+#include "itkCudaDetailDeviceRun.h"
 #include "itkCudaDetailImageTraits.h"
 #include "itkCudaDetailPixelContainer.h"
 #include "itkCudaDetailRegionSnakeEngine.h"
@@ -187,20 +188,15 @@ CudaRegionSnakeImageFilter<TInputImage, TOutputImage>::GenerateData()
 {
   const InputImageType * image = this->GetInput();
   const RegionType       region = image->GetLargestPossibleRegion();
-  if (m_MakeLabelImage)
-  {
-    CudaDetail::CudaUsePooledPixelContainer(this->GetOutput(), this->GetOutput()->GetRequestedRegion());
-    this->AllocateOutputs();
-  }
-  else
-  {
-    this->GetOutput()->Initialize();
-  }
+  this->PrepareLabels();
   m_Result = CudaRegionSnakeResult();
   m_ContourPoints.clear();
 
   CudaDetail::CudaRegionSnakeInput input;
-  input.Image = CudaDetail::MakeCudaImageView(image, region);
+  if constexpr (!IsInputOnDevice)
+  {
+    input.Image = CudaDetail::MakeCudaImageView(image, region);
+  }
   input.FirstIndex = { { region.GetIndex(0), region.GetIndex(1) } };
   CudaDetail::CudaImageView validMask;
   if (this->GetValidMask() != nullptr)
@@ -222,18 +218,7 @@ CudaRegionSnakeImageFilter<TInputImage, TOutputImage>::GenerateData()
     input.StartPolygon = &startPolygon;
   }
 
-  const CudaDetail::CudaRegionSnakeObserver observer = this->MakeObserver();
-  const auto                                device = [&](int deviceIndex) {
-    m_Result =
-      CudaDetail::CudaRegionSnakeOnDevice(input, m_Parameters, deviceIndex, this->GetNumberOfWorkUnits(), observer);
-  };
-  const auto host = [&] {
-    m_Result = CudaDetail::CudaRegionSnakeOnHost(input, m_Parameters, this->GetNumberOfWorkUnits(), observer);
-  };
-  m_CudaBackend.Run(CudaDetail::CudaRegionSnakeUnsupportedReason(input, m_Parameters),
-                    CudaDetail::CudaRegionSnakeWorkingSet(input, m_Parameters),
-                    device,
-                    host);
+  const int device = this->Segment(input);
   if (m_Result.Stop == CudaRegionSnakeStop::Aborted)
   {
     ProcessAborted aborted(__FILE__, __LINE__);
@@ -243,9 +228,65 @@ CudaRegionSnakeImageFilter<TInputImage, TOutputImage>::GenerateData()
   this->WriteContour();
   if (m_MakeLabelImage)
   {
-    this->WriteLabels();
+    this->WriteLabels(device);
   }
   this->UpdateProgress(1.0f);
+}
+
+/** On a device the labels' memory is allocated after the run, which has given back its own by then. */
+template <typename TInputImage, typename TOutputImage>
+void
+CudaRegionSnakeImageFilter<TInputImage, TOutputImage>::PrepareLabels()
+{
+  if constexpr (!IsOutputOnDevice)
+  {
+    if (m_MakeLabelImage)
+    {
+      CudaDetail::CudaUsePooledPixelContainer(this->GetOutput(), this->GetOutput()->GetRequestedRegion());
+      this->AllocateOutputs();
+      return;
+    }
+  }
+  this->GetOutput()->Initialize();
+}
+
+template <typename TInputImage, typename TOutputImage>
+int
+CudaRegionSnakeImageFilter<TInputImage, TOutputImage>::Segment(const CudaDetail::CudaRegionSnakeInput & input)
+{
+  const CudaDetail::CudaRegionSnakeObserver observer = this->MakeObserver();
+  if constexpr (IsInputOnDevice)
+  {
+    const InputImageType *    image = this->GetInput();
+    const CudaDeviceImageView view = image->GetDeviceView(image->GetLargestPossibleRegion(), "The input");
+    CudaDetail::CudaSelectDeviceOfImage(m_CudaBackend, image->GetDeviceIndex());
+    m_Result = CudaDetail::CudaRegionSnakeOfDeviceImage(view, input, m_Parameters, observer);
+    return image->GetDeviceIndex();
+  }
+  else
+  {
+    const auto device = [&](int deviceIndex) {
+      m_Result =
+        CudaDetail::CudaRegionSnakeOnDevice(input, m_Parameters, deviceIndex, this->GetNumberOfWorkUnits(), observer);
+    };
+    if constexpr (IsOutputOnDevice)
+    {
+      const int deviceIndex = CudaDetail::CudaSelectDeviceOfOutput(m_CudaBackend);
+      device(deviceIndex);
+      return deviceIndex;
+    }
+    else
+    {
+      const auto host = [&] {
+        m_Result = CudaDetail::CudaRegionSnakeOnHost(input, m_Parameters, this->GetNumberOfWorkUnits(), observer);
+      };
+      m_CudaBackend.Run(CudaDetail::CudaRegionSnakeUnsupportedReason(input, m_Parameters),
+                        CudaDetail::CudaRegionSnakeWorkingSet(input, m_Parameters),
+                        device,
+                        host);
+      return m_CudaBackend.GetSelectedDeviceIndex();
+    }
+  }
 }
 
 template <typename TInputImage, typename TOutputImage>
@@ -278,16 +319,30 @@ CudaRegionSnakeImageFilter<TInputImage, TOutputImage>::WriteContour()
 
 template <typename TInputImage, typename TOutputImage>
 void
-CudaRegionSnakeImageFilter<TInputImage, TOutputImage>::WriteLabels()
+CudaRegionSnakeImageFilter<TInputImage, TOutputImage>::WriteLabels([[maybe_unused]] int device)
 {
-  OutputImageType * const             output = this->GetOutput();
+  OutputImageType * const output = this->GetOutput();
+  if constexpr (IsOutputOnDevice)
+  {
+    output->SetDeviceIndex(device);
+    this->AllocateOutputs();
+  }
   const RegionType                    region = output->GetBufferedRegion();
   const CudaDetail::CudaSnakeRowSpans spans = CudaDetail::ComputeCudaSnakeRowSpans(
     m_Result.SignificantBoundary ? m_Result.Polygon : CudaSnakePolygon{}, static_cast<int32_t>(region.GetSize(1)));
-  MultiThreaderBase * const threader = this->GetMultiThreader();
-  threader->SetNumberOfWorkUnits(this->GetNumberOfWorkUnits());
-  const CudaDetail::CudaSnakeLabels<OutputPixelType> labels{ spans, region.GetSize(0), m_InsideValue, m_OutsideValue };
-  labels.Write(output->GetBufferPointer(), *threader);
+  if constexpr (IsOutputOnDevice)
+  {
+    CudaDetail::CudaQueueRegionSnakeLabels(spans, m_InsideValue, m_OutsideValue, output->GetDeviceView(region));
+  }
+  else
+  {
+    MultiThreaderBase * const threader = this->GetMultiThreader();
+    threader->SetNumberOfWorkUnits(this->GetNumberOfWorkUnits());
+    const CudaDetail::CudaSnakeLabels<OutputPixelType> labels{
+      spans, region.GetSize(0), m_InsideValue, m_OutsideValue
+    };
+    labels.Write(output->GetBufferPointer(), *threader);
+  }
 }
 
 template <typename TInputImage, typename TOutputImage>

@@ -7,6 +7,8 @@
 #include "itkCudaDeviceView.h"
 #include "itkMacro.h"
 
+#include <algorithm>
+
 namespace itk::cuda
 {
 /** The view for engines, which know no owners. */
@@ -14,6 +16,18 @@ inline DeviceView
 GetDeviceView(const CudaDeviceImageView & image)
 {
   return { image.GetPointer(), image.ComponentType, image.Size, image.Stride };
+}
+
+/** Size and type of the image, as the checks of images of the host take them; the host cannot read its memory. */
+inline CudaImageView
+GetShape(const CudaDeviceImageView & image)
+{
+  CudaImageView shape;
+  shape.Data = image.GetPointer();
+  shape.ComponentType = image.ComponentType;
+  shape.NumberOfComponents = image.Size.back();
+  std::copy_n(image.Size.begin(), shape.Size.size(), shape.Size.begin());
+  return shape;
 }
 
 inline CudaDeviceImageMemory::StreamType

@@ -6,7 +6,6 @@
 #include "itkCudaPointwise.h"
 #include "itkCudaThreadStream.h"
 
-#include <algorithm>
 #include <cstdint>
 #include <optional>
 
@@ -14,17 +13,7 @@ namespace itk::cuda
 {
 namespace
 {
-CudaImageView
-GetShape(const CudaDeviceImageView & image)
-{
-  CudaImageView shape;
-  shape.ComponentType = image.ComponentType;
-  shape.NumberOfComponents = image.Size.back();
-  std::copy_n(image.Size.begin(), shape.Size.size(), shape.Size.begin());
-  return shape;
-}
-
-/** Whether the image has the memory layout of the shell's images. With other rows a core may take another schedule. */
+/** Whether the image lies in memory as the images of the shell do: with other rows a core may take another schedule. */
 bool
 IsLaidOut(const DeviceView & view, CudaComponentType type)
 {

@@ -47,17 +47,6 @@ IsSynchronous()
   return value && std::string(value) == "1";
 }
 
-/** Waits for the core's work. Without this the next step would report its failure. */
-void
-WaitFor(const ResidentCore & core, const Context & context)
-{
-  const cudaError_t error = ITK_CUDA_TRY(cudaStreamSynchronize(context.GetStream()));
-  if (error != cudaSuccess)
-  {
-    ThrowCudaError(error, (std::string("The work of ") + core.GetName()).c_str(), __FILE__, __LINE__);
-  }
-}
-
 void
 DownloadResult(const ResidentCore &     core,
                const DeviceView &       result,
@@ -83,6 +72,16 @@ DownloadResult(const ResidentCore &     core,
 } // namespace
 
 void
+WaitIfSynchronous(const char * name, const Context & context)
+{
+  const cudaError_t error = IsSynchronous() ? ITK_CUDA_TRY(cudaStreamSynchronize(context.GetStream())) : cudaSuccess;
+  if (error != cudaSuccess)
+  {
+    ThrowCudaError(error, (std::string("The work of ") + name).c_str(), __FILE__, __LINE__);
+  }
+}
+
+void
 RunCore(const ResidentCore &     core,
         const DeviceView &       input,
         const DeviceView &       output,
@@ -92,10 +91,7 @@ RunCore(const ResidentCore &     core,
   const size_t       bytes = core.GetWorkspace(input, output, context.GetDevice());
   const DeviceBuffer workspace(bytes, context);
   core.Run(input, output, { workspace.GetPointer(), bytes }, context, progress);
-  if (IsSynchronous())
-  {
-    WaitFor(core, context);
-  }
+  WaitIfSynchronous(core.GetName(), context);
 }
 
 size_t

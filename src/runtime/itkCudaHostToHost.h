@@ -80,6 +80,11 @@ public:
   }
 };
 
+/** With ITK_CUDAFILTERS_SYNCHRONOUS=1 in the environment: waits for the stream's work, of which `name` queued the last.
+ * \exception CudaError if it failed */
+void
+WaitIfSynchronous(const char * name, const Context & context);
+
 /** Queues the core's work on images on the device, with a workspace of its own. With ITK_CUDAFILTERS_SYNCHRONOUS=1 in
  * the environment it waits for the work, and a failure names the core. \exception CudaError, or what `progress` throws
  */

@@ -2,9 +2,18 @@
 #include "itkCudaDetailRegionSnakeEngine.h"
 #include "itkCudaError.h"
 
-// Replaces the device code in a build without CUDA, where no filter calls these functions.
+// Takes the place of the device code in a build without CUDA, which filters of images of the host never call.
 namespace itk::CudaDetail
 {
+namespace
+{
+[[noreturn]] void
+ThrowWithoutDeviceCode()
+{
+  throw CudaError(__FILE__, __LINE__, CudaError::Kind::NotUsable, "The region snake has no device code in this build");
+}
+} // namespace
+
 const char *
 CudaRegionSnakeUnsupportedReason(const CudaRegionSnakeInput &, const CudaRegionSnakeParameters &)
 {
@@ -24,6 +33,21 @@ CudaRegionSnakeOnDevice(const CudaRegionSnakeInput &,
                         unsigned int,
                         const CudaRegionSnakeObserver &)
 {
-  throw CudaError(__FILE__, __LINE__, CudaError::Kind::NotUsable, "The region snake has no device code in this build");
+  ThrowWithoutDeviceCode();
+}
+
+CudaRegionSnakeResult
+CudaRegionSnakeOfDeviceImage(const CudaDeviceImageView &,
+                             const CudaRegionSnakeInput &,
+                             const CudaRegionSnakeParameters &,
+                             const CudaRegionSnakeObserver &)
+{
+  ThrowWithoutDeviceCode();
+}
+
+void
+CudaQueueRegionSnakeLabels(const CudaSnakeRowSpans &, uint32_t, uint32_t, const CudaDeviceImageView &)
+{
+  ThrowWithoutDeviceCode();
 }
 } // end namespace itk::CudaDetail

@@ -1,12 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "itkCudaDetailRegionSnakeEngine.h"
+#include "itkCudaDevice.h"
+#include "itkCudaDeviceAccess.h"
+#include "itkCudaEarlierFailure.h"
+#include "itkCudaHostToHost.h"
 #include "itkCudaSnakeCuda.h"
+#include "itkCudaSnakeDeviceLabels.h"
 #include "itkCudaSnakeOnce.h"
+#include "itkCudaThreadStream.h"
+#include "itkCudaTransfer.h"
 
 #include <algorithm>
 
 namespace itk::CudaDetail
 {
+namespace
+{
+/** The image with its mask, which is uploaded for as long as this takes. */
+cuda::snake::DeviceSnakeImage
+MakeDeviceSnakeImage(const CudaDeviceImageView &       image,
+                     const CudaRegionSnakeInput &      input,
+                     const CudaRegionSnakeParameters & parameters,
+                     const cuda::Context &             context)
+{
+  cuda::region::DeviceImageInput onDevice{ cuda::GetDeviceView(image), input.FirstIndex, nullptr };
+  cuda::DeviceImage              mask;
+  if (input.ValidMask != nullptr)
+  {
+    mask = cuda::DeviceImage(cuda::GetPlanarSize(*input.ValidMask), input.ValidMask->ComponentType, context);
+    cuda::Upload(*input.ValidMask, mask.GetView(), context, nullptr);
+    onDevice.ValidMask = &mask.GetView();
+  }
+  return cuda::snake::DeviceSnakeImage(onDevice, parameters, context);
+}
+} // namespace
+
 const char *
 CudaRegionSnakeUnsupportedReason(const CudaRegionSnakeInput &, const CudaRegionSnakeParameters &)
 {
@@ -44,5 +72,46 @@ CudaRegionSnakeOnDevice(const CudaRegionSnakeInput &      input,
     threads,
     [&](const cuda::region::Samples & samples) { return DeviceSnakeImage(samples, parameters, deviceIndex); },
     [&](const DeviceSnakeImage & image, const SnakeRun & run) { return RunOnDevice(image, run); });
+}
+
+CudaRegionSnakeResult
+CudaRegionSnakeOfDeviceImage(const CudaDeviceImageView &       image,
+                             const CudaRegionSnakeInput &      input,
+                             const CudaRegionSnakeParameters & parameters,
+                             const CudaRegionSnakeObserver &   observer)
+{
+  using namespace cuda::snake;
+  CudaRegionSnakeInput checked = input;
+  checked.Image = cuda::GetShape(image);
+  CheckSnakeParameters(parameters);
+  CheckSnakeInput(checked);
+  const cuda::Context       context = cuda::GetThreadContext(cuda::GetMemory(image).GetDevice());
+  const cuda::DeviceGuard   guard(context.GetDevice());
+  const cuda::DeviceReading reading(image, context);
+  CudaRegionSnakeResult     result;
+  cuda::WithEarlierFailures([&] {
+    const double           timeOfImage = GetSeconds();
+    const DeviceSnakeImage prepared = MakeDeviceSnakeImage(image, input, parameters, context);
+    const double           timeOfRun = GetSeconds();
+    CheckNumberOfValidPixels(parameters, prepared.GetSamples().NumberOfValidPixels);
+    result = RunOnDevice(prepared, { parameters, {}, input.StartPolygon, input.StartMask, observer });
+    result.SecondsOfSums += timeOfRun - timeOfImage;
+  });
+  return result;
+}
+
+void
+CudaQueueRegionSnakeLabels(const CudaSnakeRowSpans &   spans,
+                           uint32_t                    inside,
+                           uint32_t                    outside,
+                           const CudaDeviceImageView & labels)
+{
+  const cuda::Context       context = cuda::GetThreadContext(cuda::GetMemory(labels).GetDevice());
+  const cuda::DeviceGuard   guard(context.GetDevice());
+  const cuda::DeviceWriting writing(labels, context);
+  const cuda::DeviceBuffer  workspace(cuda::snake::GetLabelWorkspaceBytes(spans), context);
+  cuda::snake::WriteLabels(
+    spans, inside, outside, cuda::GetDeviceView(labels), { workspace.GetPointer(), workspace.GetSize() }, context);
+  cuda::WaitIfSynchronous("CudaRegionSnakeImageFilter", context);
 }
 } // end namespace itk::CudaDetail
