@@ -15,6 +15,7 @@ set(CudaFilters_SNAKE_GTESTS
     itkCudaSnakePhasesGTest.cxx)
 # Units of what is only there in a build with CUDA.
 set(CudaFilters_SNAKE_CUDA_GTESTS
+    itkCudaDeviceRegionSnakeDeviceGTest.cxx
     itkCudaRegionSnakeGridGTest.cxx
     itkCudaSnakeDeviceImageGTest.cxx
     itkCudaSnakeDeviceLabelsGTest.cxx
