@@ -8,10 +8,14 @@
 //
 // On an image that is on the device, with its sums: rows resident/snake, moves and removal of nodes alone;
 // resident/snake/hundred_starts (region_snake_resident_benchmark.cxx), a hundred whole runs on one image.
+//
+// As a user calls it on a device image, until the label image on the device is written: rows
+// resident/snake/device_image, with margin_rectangle and automatic as the start.
 
 #include "benchmark_device.h"
 #include "itkCudaRegionSnakeImageFilter.h"
 #include "itkCudaSnakeScene.h"
+#include "itkCudaUploadImageFilter.h"
 #include "snake_benchmark_scene.h"
 #include "snake_paper_parameters.h"
 
@@ -24,14 +28,18 @@ using benchmark_filters::GetScene;
 using ImageType = benchmark_filters::SceneImageType;
 using LabelType = itk::Image<unsigned char, 2>;
 using FilterType = itk::CudaRegionSnakeImageFilter<ImageType, LabelType>;
+using DeviceFilterType =
+  itk::CudaRegionSnakeImageFilter<itk::CudaDeviceImage<unsigned short, 2>, itk::CudaDeviceImage<unsigned char, 2>>;
 using benchmark_filters::IsDeviceMissing;
 using itk::CudaFiltersEnums;
 
-FilterType::Pointer
-MakeFilter(itk::SizeValueType side, CudaFiltersEnums::Backend backend)
+template <typename TFilter>
+typename TFilter::Pointer
+MakeFilter(const typename TFilter::InputImageType * image, CudaFiltersEnums::Backend backend)
 {
-  auto filter = FilterType::New();
-  filter->SetInput(GetScene(side));
+  const itk::SizeValueType side = image->GetBufferedRegion().GetSize(0);
+  auto                     filter = TFilter::New();
+  filter->SetInput(image);
   filter->SetBackend(backend);
   const auto parameters = benchmark_filters::PaperSnakeParameters(side, CudaFiltersEnums::Schedule::CoarseToFine, true);
   filter->SetNoiseLaw(*parameters.NoiseLaw);
@@ -50,13 +58,13 @@ RunSnake(benchmark::State & state, CudaFiltersEnums::Backend backend, bool newFi
     return;
   }
   const auto side = static_cast<itk::SizeValueType>(state.range(0));
-  auto       filter = MakeFilter(side, backend);
+  auto       filter = MakeFilter<FilterType>(GetScene(side), backend);
   filter->Update(); // starts CUDA, threads, and fills pools
   for (auto _ : state)
   {
     if (newFilters)
     {
-      filter = MakeFilter(side, backend);
+      filter = MakeFilter<FilterType>(GetScene(side), backend);
     }
     filter->Modified();
     filter->Update();
@@ -66,6 +74,28 @@ RunSnake(benchmark::State & state, CudaFiltersEnums::Backend backend, bool newFi
                                        result.SecondsOfMoves + result.SecondsOfRemoval);
   state.counters["pixels_per_second"] =
     benchmark::Counter(static_cast<double>(side * side), benchmark::Counter::kIsIterationInvariantRate);
+}
+
+void
+RunOnDeviceImage(benchmark::State & state, CudaFiltersEnums::Start start)
+{
+  if (IsDeviceMissing(state))
+  {
+    return;
+  }
+  const auto image = itk::CudaUpload(GetScene(static_cast<itk::SizeValueType>(state.range(0))));
+  const auto filter = MakeFilter<DeviceFilterType>(image, CudaFiltersEnums::Backend::Cuda);
+  filter->SetStart(start);
+  const auto run = [&filter] {
+    filter->Modified();
+    filter->Update();
+    filter->GetOutput()->Synchronize();
+  };
+  run(); // loads kernels, and fills pools
+  for (auto _ : state)
+  {
+    run();
+  }
 }
 
 void
@@ -104,6 +134,16 @@ RunResident(benchmark::State & state, CudaFiltersEnums::Schedule schedule, bool 
   addResident("resident/snake/as_published", Schedule::AsPublished, false);
   addResident("resident/snake/coarse_to_fine", Schedule::CoarseToFine, false);
   addResident("resident/snake/coarse_to_fine/removal", Schedule::CoarseToFine, true);
+  const auto addDeviceImage = [](const char * name, CudaFiltersEnums::Start start) {
+    benchmark::RegisterBenchmark(name, [=](benchmark::State & state) { RunOnDeviceImage(state, start); })
+      ->ArgName("side")
+      ->Arg(10000)
+      ->UseRealTime()
+      ->Unit(benchmark::kMillisecond)
+      ->MinTime(0.1);
+  };
+  addDeviceImage("resident/snake/device_image/margin_rectangle", CudaFiltersEnums::Start::MarginRectangle);
+  addDeviceImage("resident/snake/device_image/automatic", CudaFiltersEnums::Start::Automatic);
   const auto add = [](const char * name, CudaFiltersEnums::Backend backend, bool newFilters) {
     benchmark::RegisterBenchmark(name, [=](benchmark::State & state) { RunSnake(state, backend, newFilters); })
       ->ArgName("side")
