@@ -421,7 +421,7 @@ TEST_F(CudaDeviceRegionSnakeGpu, Images_and_starts_are_refused_in_the_words_for_
 TEST_F(CudaDeviceRegionSnakeGpu, Labels_have_the_values_that_are_set_the_geometry_and_the_device)
 {
   using ShortLabels = HostOf<unsigned short>;
-  const auto example = MakeExample(82000, false);
+  const auto example = MakeExample(83304, false);
   const auto uploaded = itk::CudaUpload(example.Image, device);
   const auto host = example.MakeFilter<HostFilter<unsigned short, ShortLabels>>(example.Image);
   const auto resident = example.MakeFilter<DeviceFilter<unsigned short, DeviceOf<unsigned short>>>(uploaded);
@@ -430,6 +430,7 @@ TEST_F(CudaDeviceRegionSnakeGpu, Labels_have_the_values_that_are_set_the_geometr
   resident->SetInsideValue(60000);
   resident->SetOutsideValue(7);
   ExpectSame(GetAnswer(*host), GetAnswer(*resident), example.Name);
+  EXPECT_TRUE(host->GetSignificantBoundary()) << "there are labels of both values";
   EXPECT_EQ(resident->GetOutput()->GetDeviceIndex(), device);
   EXPECT_EQ(resident->GetOutput()->GetDirection(), example.Image->GetDirection());
   EXPECT_EQ(resident->GetOutput()->GetLargestPossibleRegion(), example.Image->GetLargestPossibleRegion());
@@ -444,7 +445,7 @@ TEST_F(CudaDeviceRegionSnakeGpu, Labels_have_the_values_that_are_set_the_geometr
 
 TEST_F(CudaDeviceRegionSnakeGpu, Without_a_label_image_the_rest_is_the_same)
 {
-  const auto example = MakeExample(82100, true);
+  const auto example = MakeExample(83301, true);
   const auto uploaded = itk::CudaUpload(example.Image, device);
   const auto expected = GetAnswer(*example.MakeFilter<DeviceFilter<unsigned short>>(uploaded));
   const auto filter = example.MakeFilter<DeviceFilter<unsigned short>>(uploaded);
@@ -572,8 +573,9 @@ TEST_F(CudaDeviceRegionSnakeGpu, Chain_crosses_the_link_once_each_way)
 
 TEST_F(CudaDeviceRegionSnakeGpu, Labels_may_be_queued_when_the_filter_ends)
 {
-  const auto example = MakeExample(83100, false);
+  const auto example = MakeExample(83300, false);
   const auto expected = GetAnswer(*example.MakeFilter<HostFilter<unsigned short, DeviceLabels>>(example.Image));
+  EXPECT_TRUE(expected.Result.SignificantBoundary) << "there are labels of both values";
   for (const bool dropLabels : { false, true })
   {
     DeviceLabels::Pointer labels;
