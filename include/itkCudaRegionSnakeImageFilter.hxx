@@ -332,7 +332,15 @@ CudaRegionSnakeImageFilter<TInputImage, TOutputImage>::WriteLabels([[maybe_unuse
     m_Result.SignificantBoundary ? m_Result.Polygon : CudaSnakePolygon{}, static_cast<int32_t>(region.GetSize(1)));
   if constexpr (IsOutputOnDevice)
   {
-    CudaDetail::CudaQueueRegionSnakeLabels(spans, m_InsideValue, m_OutsideValue, output->GetDeviceView(region));
+    try
+    {
+      CudaDetail::CudaQueueRegionSnakeLabels(spans, m_InsideValue, m_OutsideValue, output->GetDeviceView(region));
+    }
+    catch (...)
+    {
+      output->Initialize(); // its pixels are undefined
+      throw;
+    }
   }
   else
   {
