@@ -23,11 +23,23 @@ GetName(const CLI::App & app)
   return name;
 }
 
+/** What is wrong: CLI11 says of an unknown subcommand only that one is required. */
+std::string
+GetReason(const CLI::App & app, const CLI::Error & error)
+{
+  const auto unknown = app.remaining();
+  if (!app.get_subcommands().empty() || unknown.empty())
+  {
+    return error.what();
+  }
+  return "'" + unknown.front() + "' is not known; it must be smooth, segment, compare or info";
+}
+
 std::string
 DescribeWrongArguments(const CLI::App * app, const CLI::Error & error)
 {
   const std::string name = GetName(*app);
-  return name + ": " + error.what() + "\n'" + name + " --help' lists the arguments.\n";
+  return name + ": " + GetReason(*app, error) + "\n'" + name + " --help' lists the arguments.\n";
 }
 
 void
