@@ -37,6 +37,8 @@ namespace itk
  *
  * A pixel costs two to four floating-point operations for each weight of the kernels.
  *
+ * A NaN or infinite pixel spoils the pixels that the kernel reaches, as in the superclass.
+ *
  * \code
  * auto filter = itk::CudaDiscreteGaussianImageFilter<ImageType>::New();
  * filter->SetInput(image);

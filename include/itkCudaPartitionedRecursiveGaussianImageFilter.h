@@ -46,6 +46,9 @@ namespace itk
  * ITK's threads. Where input or output is a CudaDeviceImage there is no fallback to the host, as in
  * CudaGaussianImageFilterBase.
  *
+ * A NaN or infinite pixel spoils its line in every pass. With TwoWay it spoils only its half, unless it is the line's
+ * first pixel or near the middle.
+ *
  * \code
  * auto filter = itk::CudaPartitionedRecursiveGaussianImageFilter<ImageType>::New();
  * filter->SetInput(image);

@@ -37,6 +37,8 @@ namespace itk
  * The image is uploaded and downloaded once. A pixel costs about 45 floating-point operations, whatever Sigma is; with
  * Accurate 65.
  *
+ * A NaN or infinite pixel spoils its line at most, as in the superclass (docs/numerics.md).
+ *
  * \exception ExceptionObject if Approximation is Accurate and the images are of a type that the GPU does not support
  *
  * \code

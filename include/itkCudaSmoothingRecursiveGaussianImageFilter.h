@@ -23,6 +23,8 @@ namespace itk
  * A pixel costs about 45 floating-point operations for each axis, whatever Sigma is. On the GPU the filter holds two
  * images, and for types other than float and double scalars a third one in the type of the input or output.
  *
+ * A NaN or infinite pixel can spoil the whole image, as in the superclass (docs/numerics.md).
+ *
  * \code
  * auto filter = itk::CudaSmoothingRecursiveGaussianImageFilter<ImageType>::New();
  * filter->SetInput(image);
