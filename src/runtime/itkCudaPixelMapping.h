@@ -9,7 +9,8 @@
 #include <cmath>
 #include <type_traits>
 
-// What the conversion kernel makes of an element, for the device and for the host.
+// What the conversion kernel makes of an element, for the device and for the host. No compiler may contract it to fused
+// multiply-adds: windows have the bits of ITK's filter, which rounds twice (src/CMakeLists.txt has the flag).
 
 namespace itk::cuda
 {
@@ -60,17 +61,6 @@ MakePixelMapping(const CudaPixelConversion & conversion, bool toInteger)
   return mapping;
 }
 
-/** a * b + c, rounded twice, as ITK's filter does on the host. */
-ITK_CUDA_HOST_DEVICE inline double
-MultiplyThenAdd(double a, double b, double c)
-{
-#ifdef __CUDA_ARCH__
-  return __dadd_rn(__dmul_rn(a, b), c);
-#else
-  return a * b + c;
-#endif
-}
-
 ITK_CUDA_HOST_DEVICE inline float
 RoundToNearest(float value)
 {
@@ -119,7 +109,7 @@ MapWindow(double value, const PixelMapping<TReal> & mapping)
   {
     return ConvertComponent<TTo>(mapping.UpperValue);
   }
-  return RoundAndConvert<TTo>(MultiplyThenAdd(value, mapping.Factor, mapping.Offset), mapping);
+  return RoundAndConvert<TTo>(value * mapping.Factor + mapping.Offset, mapping);
 }
 
 /** As Functor::BinaryThreshold. */
