@@ -54,7 +54,7 @@ endfunction()
 cudafilters_add_command_test(help 0 "smooth .*segment .*compare .*info " --help)
 cudafilters_add_command_test(version 0 "itk-cudafilters ${CudaFilters_VERSION}, ITK 5\\." --version)
 cudafilters_add_command_test(no_part 2 "A subcommand is required")
-cudafilters_add_command_test(unknown_part 2 "'sharpen' is not known; it must be smooth, segment, compare or info" sharpen)
+cudafilters_add_command_test(unknown_part 2 "'sharpen' is not known" sharpen)
 
 cudafilters_add_command_test(info 0 "Backend:.*Override:" info)
 cudafilters_add_command_test(info_help 0 "ITK_CUDAFILTERS_DEVICE" info --help)
