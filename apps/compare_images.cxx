@@ -41,8 +41,8 @@ Median(std::vector<double> values)
   return *middle;
 }
 
-/** Median seconds of both filters after a first run. Their runs alternate, so that whatever else the machine does slows
- * both. */
+/** Median seconds of both filters after a first run. Their runs alternate: other work of the machine slows both filters
+ * alike. */
 std::pair<double, double>
 MedianSeconds(itk::ProcessObject * first, itk::ProcessObject * second, int runs)
 {
