@@ -23,6 +23,8 @@ def progress_bar(process: Any, description: str, shown: bool) -> Iterator[None]:
         observer = process.AddObserver(itk.ProgressEvent(), lambda: bar.update(int(100 * process.GetProgress()) - bar.n))
         try:
             yield
+            # ITK adds the progress of threads and steps in float, which may end just below 1.
+            bar.update(bar.total - bar.n)
         finally:
             # The observer refers to the filter, and the filter to the observer.
             process.RemoveObserver(observer)
