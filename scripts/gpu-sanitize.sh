@@ -32,15 +32,16 @@ while [ $# -gt 0 ]; do
   shift
 done
 
-# Each kind of kernel once or more: line passes of all schedules, streams among them, convolution, partitions, the snake, transfers.
+# Each kind of kernel once or more: line passes of all schedules, streams among them, convolution, partitions, the snake, transfers;
+# images that stay on the device, alone and in threads.
 # Units that exhaust memory, make calls fail or fork on purpose are left out: the sanitizer reports them as intended.
 # Those of one program make two jobs where they would take too long one after the other.
-jobs=(lines others filters snake)
+jobs=(lines others filters images snake image_snake)
 program() {
   case $1 in
-    lines | others) echo CudaFiltersCudaGTestDriver ;;
+    lines | others | images) echo CudaFiltersCudaGTestDriver ;;
     filters) echo CudaFiltersGTestDriver ;;
-    snake) echo CudaFiltersSnakeGTestDriver ;;
+    snake | image_snake) echo CudaFiltersSnakeGTestDriver ;;
   esac
 }
 units() {
@@ -54,6 +55,13 @@ units() {
     filters)
       echo 'Backends/PartitionedFilter.ExactEqualsOneWayForManyBlocks/Cuda:Backends/PartitionedFilter.ConstantsComeOutExactly/Cuda'\
 ':Backends/PartitionedFilter.IntegersAreTruncated/Cuda:Backends/PartitionedFilter.StreamingGivesTheBitsOfTheWhole/Cuda' ;;
+    images)
+      echo 'CudaDeviceImageGpu.*padding*:CudaDeviceImageGpu.Initialised*:CudaDeviceImageMemoryGpu.Reader*:CudaDeviceImageMemoryGpu.Writer*'\
+':CudaDeviceImageMemoryGpu.Threads*:CudaDeviceTransferGpu.Pixels*:CudaDeviceTransferGpu.Windows*:CudaDeviceTransferGpu.Nearest*'\
+':CudaDeviceGaussianGpu.Magnitude*:CudaDeviceGaussianGpu.Threads*:CudaDeviceFiltersGpu.Work*:CudaDeviceFiltersGpu.Threads*' ;;
+    image_snake)
+      echo 'CudaDeviceRegionSnakeGpu.Labels*:CudaDeviceRegionSnakeGpu.Integers*:CudaDeviceRegionSnakeGpu.Memory_of_another*'\
+':CudaDeviceRegionSnakeGpu.Chain*:CudaDeviceRegionSnakeGpu.Threads*' ;;
     snake)
       echo 'CudaRegionSnakeTwinGpu.TenScenes:CudaRegionSnakeTwinGpu.AbortIsHonoured:CudaRegionSnakeTwinGpu.StartsOfTheUser' ;;
   esac
