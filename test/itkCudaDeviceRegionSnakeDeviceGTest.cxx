@@ -218,8 +218,8 @@ struct Answer
   std::vector<itk::Point<double, 2>> Contour;
   std::vector<TLabel>                Labels;
   itk::ImageRegion<2>                Region;
-  itk::ImageBase<2>::SpacingType     Spacing;
-  itk::ImageBase<2>::PointType       Origin;
+  itk::ImageBase<2>::SpacingType     Spacing{};
+  itk::ImageBase<2>::PointType       Origin{};
 };
 
 template <typename TFilter>
