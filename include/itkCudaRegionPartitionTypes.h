@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkCudaRegionPartitionTypes_h
+#define itkCudaRegionPartitionTypes_h
+
+#include "itkCudaRegionSnakeTypes.h"
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+namespace itk
+{
+/** \struct CudaPartitionEdge
+ * \brief A straight piece of boundary between two regions, from one node to another.
+ *
+ * Left and Right are seen with x to the right and y upwards: the image's pixels at smaller x lie left of an edge that
+ * goes to larger y. Region 0 is what is outside of the image. \ingroup CudaFilters
+ */
+struct CudaPartitionEdge
+{
+  uint32_t Start; // index of a node
+  uint32_t End;
+  uint32_t Left; // number of a region
+  uint32_t Right;
+};
+
+/** \struct CudaPartitionRegion
+ * \brief One region of a partition: its pixels, their statistics, and its description.
+ * \ingroup CudaFilters
+ */
+struct CudaPartitionRegion
+{
+  uint64_t               NumberOfPixels{ 0 }; // valid ones
+  double                 Mean{ 0.0 };         // of the pixels; of their logarithm for the log-normal law
+  double                 MeanSquare{ 0.0 };   // of the same
+  double                 Variance{ 0.0 };     // of the same
+  double                 Area{ 0.0 };         // of the polygon, in pixels
+  double                 Perimeter{ 0.0 };    // in pixels
+  std::array<int32_t, 4> BoundingBox{
+    { 0, 0, 0, 0 }
+  };                                        // of the polygon: smallest x, y, largest x, y, as corners of pixels
+  std::vector<uint32_t> Neighbors;          // numbers of regions, ascending
+  double                Description{ 0.0 }; // nats: likelihood, parameters and place, without the boundary
+  uint64_t              Sum{ 0 };           // exact sums of the integer samples that the law works with
+  uint64_t              SumOfSquares{ 0 };
+};
+
+/** \struct CudaPartitionMerge
+ * \brief One step of the merge tree: region Second becomes part of region First, whose number is the smaller one.
+ * \ingroup CudaFilters
+ */
+struct CudaPartitionMerge
+{
+  uint32_t First;
+  uint32_t Second;
+  double   Change; // of the description, in nats
+};
+
+/** Why the search of a partition stopped. */
+enum class CudaRegionPartitionStop : uint8_t
+{
+  Converged,
+  MaximumNumberOfIterations,
+  LabelsOnly, // no polygons were asked for
+  Aborted
+};
+
+/** \struct CudaRegionPartitionResult
+ * \brief A planar map: nodes at corners of pixels, edges between them, regions between the edges.
+ * \ingroup CudaFilters
+ */
+struct CudaRegionPartitionResult
+{
+  std::vector<CudaSnakePoint>      Nodes;
+  std::vector<CudaPartitionEdge>   Edges;
+  std::vector<CudaPartitionRegion> Regions;                       // region number i + 1
+  std::vector<CudaPartitionMerge>  Merges;                        // down to one region, the least change first
+  double                           Description{ 0.0 };            // D, in nats
+  double                           DescriptionOfOneRegion{ 0.0 }; // D of the image as one region
+  double                           NumberOfLooks{ 1.0 };          // given or estimated
+  uint32_t                         NumberOfIterations{ 0 };
+  CudaRegionPartitionStop          Stop{ CudaRegionPartitionStop::Converged };
+};
+} // end namespace itk
+
+#endif

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkCudaPartitionModel_h
+#define itkCudaPartitionModel_h
+
+#include "itkCudaRegionLaws.h"
+
+#include <cstdint>
+
+// The description of a partition, in nats: D = sum over regions of [-log likelihood + a/2 log n + log N] + c S, for
+// regions of n pixels and a estimated parameters, an image of N pixels, and S segments inside the image. log N says
+// where a region begins, c where a segment ends (Galland, Bertaux and Refregier, IEEE Transactions on Image Processing
+// 12, 2003; a/2 log n: Rissanen 1978).
+namespace itk::cuda::partition
+{
+using region::LawDescription;
+using region::LinearForm;
+using region::Moments;
+using region::NoiseLaw;
+
+/** n v / (2 V), v = b/n - (a/n)^2: Gaussian with a variance V that is known. Bounded below as in GaussianRegion. */
+struct KnownVarianceRegion
+{
+  double Variance;
+
+  ITK_CUDA_HOST_DEVICE double
+  Criterion(const Moments & m) const
+  {
+    return 0.5 * region::ScaledVariance(m) / (static_cast<double>(m.Count) * Variance);
+  }
+  ITK_CUDA_HOST_DEVICE LinearForm
+  Linearize(const Moments & m) const
+  {
+    const double mean = static_cast<double>(m.Sum) / static_cast<double>(m.Count);
+    return { 0.5 * mean * (mean / Variance), -mean / Variance, 0.5 / Variance };
+  }
+};
+
+/** The parameters that a region's law estimates. */
+constexpr double
+NumberOfLawParameters(NoiseLaw law)
+{
+  return law == NoiseLaw::Gaussian || law == NoiseLaw::LogNormal ? 2.0 : 1.0;
+}
+
+/** What a partition of an image costs, as plain data. */
+struct Model
+{
+  LawDescription Law;
+  double         KnownVariance{ 1.0 }; // of GaussianCommonVariance, fixed while a partition is searched
+  double         LogNumberOfPixels{ 0.0 };
+  double         SegmentCost{ 9.0 };
+
+  /** The description of a region without its boundary; 0 without pixels. */
+  ITK_CUDA_HOST_DEVICE double
+  Describe(const Moments & m) const
+  {
+    return m.Count <= 0
+             ? 0.0
+             : Law.Visit(DescribeRegion{ *this, m }) +
+                 0.5 * NumberOfLawParameters(Law.Law) * region::Log(static_cast<double>(m.Count)) + LogNumberOfPixels;
+  }
+
+  /** The tangent of Describe(): the change by pixels that join the region, to first order. Describe() is concave, and
+   * the tangent is nowhere below it: changes that lower the sum of tangents lower the description, whichever regions
+   * they share. A region without pixels has that of one pixel of value 0. */
+  ITK_CUDA_HOST_DEVICE LinearForm
+  Linearize(const Moments & m) const
+  {
+    const Moments atLeastOne = m.Count > 0 ? m : Moments{ 1, 0, 0 };
+    LinearForm    tangent = Law.Visit(LinearizeRegion{ *this, atLeastOne });
+    tangent.Count += 0.5 * NumberOfLawParameters(Law.Law) / static_cast<double>(atLeastOne.Count);
+    return tangent;
+  }
+
+private:
+  template <typename TRegion>
+  ITK_CUDA_HOST_DEVICE const TRegion &
+  OneRegion(const region::IndependentRegions<TRegion> & law) const
+  {
+    return law.Region;
+  }
+  ITK_CUDA_HOST_DEVICE KnownVarianceRegion
+  OneRegion(const region::CommonVarianceRegions &) const
+  {
+    return { KnownVariance };
+  }
+
+  struct DescribeRegion
+  {
+    const Model &   Owner;
+    const Moments & Sums;
+    template <typename TLaw>
+    ITK_CUDA_HOST_DEVICE double
+    operator()(const TLaw & law) const
+    {
+      return Owner.OneRegion(law).Criterion(Sums);
+    }
+  };
+  struct LinearizeRegion
+  {
+    const Model &   Owner;
+    const Moments & Sums;
+    template <typename TLaw>
+    ITK_CUDA_HOST_DEVICE LinearForm
+    operator()(const TLaw & law) const
+    {
+      return Owner.OneRegion(law).Linearize(Sums);
+    }
+  };
+};
+} // namespace itk::cuda::partition
+
+#endif
