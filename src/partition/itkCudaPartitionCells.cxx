@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "itkCudaPartitionCells.h"
+
+#include "itkCudaPartitionTuning.h"
+
+#include <algorithm>
+
+namespace itk::cuda::partition
+{
+namespace
+{
+constexpr size_t RowsPerPiece = 8;
+constexpr size_t RegionsPerPiece = 1024;
+
+/** Sides of pixels, both valid, between two cells side by side (right) or one above the other. */
+uint32_t
+CountCracks(const Scene & scene, const CellGrid & grid, int32_t x, int32_t y, bool right)
+{
+  const int32_t first = right ? grid.ToPixels(y) : grid.ToPixels(x);
+  const int32_t end = right ? grid.EndRow(y) : grid.EndColumn(x);
+  if (scene.ValidBits == nullptr)
+  {
+    return static_cast<uint32_t>(end - first);
+  }
+  const int32_t across = right ? grid.EndColumn(x) : grid.EndRow(y);
+  uint32_t      number = 0;
+  for (int32_t i = first; i < end; ++i)
+  {
+    const bool both = right ? scene.IsValid(across - 1, i) && scene.IsValid(across, i)
+                            : scene.IsValid(i, across - 1) && scene.IsValid(i, across);
+    number += both ? 1 : 0;
+  }
+  return number;
+}
+} // namespace
+
+Moments
+SumCell(const Scene & scene, const CellGrid & grid, int32_t x, int32_t y)
+{
+  Moments       sums;
+  const int32_t first = grid.ToPixels(x);
+  const int32_t end = grid.EndColumn(x);
+  for (int32_t row = grid.ToPixels(y); row < grid.EndRow(y); ++row)
+  {
+    sums += scene.SumRow(row, first, end);
+  }
+  return sums;
+}
+
+std::vector<Moments>
+SumCells(const Scene & scene, const CellGrid & grid, const Work & work)
+{
+  std::vector<Moments> sums(grid.GetNumberOfCells());
+  const int32_t        width = grid.GetWidth();
+  work.For(static_cast<size_t>(grid.GetHeight()), 1, [&](size_t row) {
+    const auto y = static_cast<int32_t>(row);
+    Moments *  out = sums.data() + grid.IndexOf(0, y);
+    for (int32_t line = grid.ToPixels(y); line < grid.EndRow(y); ++line)
+    {
+      Moments before;
+      for (int32_t x = 0; x < width; ++x)
+      {
+        const Moments prefix = scene.Pixels.RowPrefix(line, grid.EndColumn(x));
+        out[x] += prefix - before;
+        before = prefix;
+      }
+    }
+  });
+  return sums;
+}
+
+std::vector<RegionLinks>
+LinkCells(const Scene & scene, const CellGrid & grid, const Work & work)
+{
+  std::vector<RegionLinks> links(grid.GetNumberOfCells());
+  const int32_t            width = grid.GetWidth();
+  const int32_t            height = grid.GetHeight();
+  work.For(static_cast<size_t>(height), 1, [&](size_t row) {
+    const auto y = static_cast<int32_t>(row);
+    const auto link = [&grid](int32_t x2, int32_t y2, uint32_t cracks) {
+      return RegionLink{ static_cast<uint32_t>(grid.IndexOf(x2, y2)), cracks };
+    };
+    for (int32_t x = 0; x < width; ++x)
+    {
+      RegionLinks & out = links[grid.IndexOf(x, y)];
+      out.reserve(4);
+      if (y > 0)
+      {
+        out.push_back(link(x, y - 1, CountCracks(scene, grid, x, y - 1, false)));
+      }
+      if (x > 0)
+      {
+        out.push_back(link(x - 1, y, CountCracks(scene, grid, x - 1, y, true)));
+      }
+      if (x + 1 < width)
+      {
+        out.push_back(link(x + 1, y, CountCracks(scene, grid, x, y, true)));
+      }
+      if (y + 1 < height)
+      {
+        out.push_back(link(x, y + 1, CountCracks(scene, grid, x, y, false)));
+      }
+    }
+  });
+  return links;
+}
+
+std::vector<uint32_t>
+SplitCells(const std::vector<uint32_t> & labels, const CellGrid & grid, const Work & work)
+{
+  const CellGrid        half{ grid.ImageWidth, grid.ImageHeight, grid.Side / 2 };
+  std::vector<uint32_t> result(half.GetNumberOfCells());
+  const int32_t         width = half.GetWidth();
+  work.For(static_cast<size_t>(half.GetHeight()), RowsPerPiece, [&](size_t row) {
+    const uint32_t * in = labels.data() + grid.IndexOf(0, static_cast<int32_t>(row) / 2);
+    uint32_t *       out = result.data() + half.IndexOf(0, static_cast<int32_t>(row));
+    for (int32_t x = 0; x < width; ++x)
+    {
+      out[x] = in[x / 2];
+    }
+  });
+  return result;
+}
+
+CellCompetition::CellCompetition(const Scene &           scene,
+                                 const Model &           model,
+                                 const Work &            work,
+                                 const CellGrid &        grid,
+                                 std::vector<uint32_t> & labels,
+                                 std::vector<Moments> &  regions)
+  : m_Scene(scene)
+  , m_Model(model)
+  , m_Work(work)
+  , m_Grid(grid)
+  , m_Width(grid.GetWidth())
+  , m_Height(grid.GetHeight())
+  , m_AxisCost(AxisNeighborWeight * grid.Side * NatsPerBoundaryLength)
+  , m_DiagonalCost(DiagonalNeighborWeight * grid.Side * NatsPerBoundaryLength)
+  , m_Labels(labels)
+  , m_Regions(regions)
+  , m_Tangents(regions.size())
+  , m_IsStale(regions.size(), 1)
+  , m_IsActive(labels.size(), 1)
+  , m_IsNext(labels.size(), 0)
+  , m_RowIsActive(static_cast<size_t>(m_Height), 1)
+  , m_RowIsNext(static_cast<size_t>(m_Height), 0)
+{}
+
+void
+CellCompetition::FreezeTangents()
+{
+  m_Work.For(m_Regions.size(), RegionsPerPiece, [this](size_t region) {
+    if (m_IsStale[region])
+    {
+      m_Tangents[region] = m_Model.Linearize(m_Regions[region]);
+      m_IsStale[region] = 0;
+    }
+  });
+}
+
+bool
+CellCompetition::IsAtBoundary(int32_t x, int32_t y) const
+{
+  const size_t   i = m_Grid.IndexOf(x, y);
+  const auto     width = static_cast<size_t>(m_Width);
+  const uint32_t label = m_Labels[i];
+  return (x > 0 && m_Labels[i - 1] != label) || (x + 1 < m_Width && m_Labels[i + 1] != label) ||
+         (y > 0 && m_Labels[i - width] != label) || (y + 1 < m_Height && m_Labels[i + width] != label);
+}
+
+uint32_t
+CellCompetition::ChooseRegion(int32_t x, int32_t y, const Moments & sums) const
+{
+  uint32_t axis[4];
+  uint32_t diagonal[4];
+  int      numberOnAxes = 0;
+  int      numberOnDiagonals = 0;
+  for (int32_t dy = -1; dy <= 1; ++dy)
+  {
+    for (int32_t dx = -1; dx <= 1; ++dx)
+    {
+      if ((dx == 0 && dy == 0) || x + dx < 0 || x + dx >= m_Width || y + dy < 0 || y + dy >= m_Height)
+      {
+        continue;
+      }
+      const uint32_t label = m_Labels[m_Grid.IndexOf(x + dx, y + dy)];
+      (dx == 0 || dy == 0 ? axis[numberOnAxes++] : diagonal[numberOnDiagonals++]) = label;
+    }
+  }
+  const auto cost = [&](uint32_t region) {
+    const auto others = [region](const uint32_t * labels, int number) {
+      return static_cast<double>(number - std::count(labels, labels + number, region));
+    };
+    return m_Tangents[region](sums) +
+           (m_AxisCost * others(axis, numberOnAxes) + m_DiagonalCost * others(diagonal, numberOnDiagonals));
+  };
+  const uint32_t own = m_Labels[m_Grid.IndexOf(x, y)];
+  const double   ownCost = cost(own);
+  uint32_t       best = own;
+  double         bestCost = ownCost;
+  for (int i = 0; i < numberOnAxes; ++i)
+  {
+    if (axis[i] == own || axis[i] == best)
+    {
+      continue;
+    }
+    const double other = cost(axis[i]);
+    if (other < bestCost || (other == bestCost && best != own && axis[i] < best))
+    {
+      bestCost = other;
+      best = axis[i];
+    }
+  }
+  return bestCost < ownCost - MinimumCellGain ? best : own;
+}
+
+void
+CellCompetition::FindChangesOfRow(int32_t firstColumn, int32_t y, std::vector<Change> & changes) const
+{
+  const uint8_t * active = m_IsActive.data() + m_Grid.IndexOf(0, y);
+  for (int32_t x = firstColumn; x < m_Width; x += 2)
+  {
+    if (active[x] == 0 || !this->IsAtBoundary(x, y))
+    {
+      continue;
+    }
+    const Moments  sums = SumCell(m_Scene, m_Grid, x, y);
+    const uint32_t to = this->ChooseRegion(x, y, sums);
+    if (to != m_Labels[m_Grid.IndexOf(x, y)])
+    {
+      changes.push_back({ x, y, to, sums });
+    }
+  }
+}
+
+std::vector<CellCompetition::Change>
+CellCompetition::FindChanges(int32_t firstColumn, int32_t firstRow) const
+{
+  const auto rows = static_cast<size_t>((m_Height - firstRow + 1) / 2);
+  return m_Work.Collect<Change>(rows, RowsPerPiece, [&](size_t i, std::vector<Change> & changes) {
+    const int32_t y = firstRow + 2 * static_cast<int32_t>(i);
+    if (m_RowIsActive[static_cast<size_t>(y)])
+    {
+      this->FindChangesOfRow(firstColumn, y, changes);
+    }
+  });
+}
+
+void
+CellCompetition::Apply(const Change & change)
+{
+  uint32_t & label = m_Labels[m_Grid.IndexOf(change.X, change.Y)];
+  m_Regions[label] -= change.Sums;
+  m_Regions[change.To] += change.Sums;
+  m_IsStale[label] = 1;
+  m_IsStale[change.To] = 1;
+  label = change.To;
+  for (int32_t y = std::max(change.Y - 1, 0); y <= std::min(change.Y + 1, m_Height - 1); ++y)
+  {
+    m_RowIsNext[static_cast<size_t>(y)] = 1;
+    for (int32_t x = std::max(change.X - 1, 0); x <= std::min(change.X + 1, m_Width - 1); ++x)
+    {
+      m_IsNext[m_Grid.IndexOf(x, y)] = 1;
+    }
+  }
+}
+
+bool
+CellCompetition::Run(const std::function<bool()> & goOn)
+{
+  bool any = true;
+  for (int sweep = 0; any && sweep < MaximumNumberOfSweeps; ++sweep)
+  {
+    any = false;
+    for (int32_t color = 0; color < 4; ++color)
+    {
+      if (!goOn())
+      {
+        return false;
+      }
+      this->FreezeTangents();
+      // Integer sums: the order of the changes does not matter.
+      for (const Change & change : this->FindChanges(color % 2, color / 2))
+      {
+        this->Apply(change);
+        any = true;
+      }
+    }
+    m_IsActive.swap(m_IsNext);
+    m_RowIsActive.swap(m_RowIsNext);
+    std::fill(m_IsNext.begin(), m_IsNext.end(), uint8_t{ 0 });
+    std::fill(m_RowIsNext.begin(), m_RowIsNext.end(), uint8_t{ 0 });
+  }
+  return true;
+}
+} // namespace itk::cuda::partition

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkCudaPartitionCells_h
+#define itkCudaPartitionCells_h
+
+#include "itkCudaPartitionGraph.h"
+#include "itkCudaPartitionScene.h"
+#include "itkCudaPartitionWork.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <utility>
+#include <vector>
+
+namespace itk::cuda::partition
+{
+/** Squares of Side pixels that cover an image, cut off at its right and lower border. */
+struct CellGrid
+{
+  int32_t ImageWidth{ 0 };
+  int32_t ImageHeight{ 0 };
+  int32_t Side{ 1 };
+
+  int32_t
+  GetWidth() const
+  {
+    return (ImageWidth - 1) / Side + 1;
+  }
+  int32_t
+  GetHeight() const
+  {
+    return (ImageHeight - 1) / Side + 1;
+  }
+  size_t
+  GetNumberOfCells() const
+  {
+    return static_cast<size_t>(GetWidth()) * static_cast<size_t>(GetHeight());
+  }
+  size_t
+  IndexOf(int32_t x, int32_t y) const
+  {
+    return static_cast<size_t>(y) * static_cast<size_t>(GetWidth()) + static_cast<size_t>(x);
+  }
+  /** First column or row of pixels of a column or row of cells. */
+  int32_t
+  ToPixels(int32_t cells) const
+  {
+    return cells * Side;
+  }
+  int32_t
+  EndColumn(int32_t x) const
+  {
+    return x < (ImageWidth - 1) / Side ? (x + 1) * Side : ImageWidth;
+  }
+  int32_t
+  EndRow(int32_t y) const
+  {
+    return y < (ImageHeight - 1) / Side ? (y + 1) * Side : ImageHeight;
+  }
+};
+
+/** Sums of one cell. */
+Moments
+SumCell(const Scene & scene, const CellGrid & grid, int32_t x, int32_t y);
+
+/** The cells as regions: sums of each. */
+std::vector<Moments>
+SumCells(const Scene & scene, const CellGrid & grid, const Work & work);
+
+/** The cells as regions: links of each to its up to four neighbours. */
+std::vector<RegionLinks>
+LinkCells(const Scene & scene, const CellGrid & grid, const Work & work);
+
+/** Labels of the cells of half the side. */
+std::vector<uint32_t>
+SplitCells(const std::vector<uint32_t> & labels, const CellGrid & grid, const Work & work);
+
+/** \class CellCompetition
+ * \brief Cells at boundaries change to a neighbour's region, as long as the description and the length of the boundary
+ * fall: region competition (Zhu and Yuille, IEEE Transactions on Pattern Analysis and Machine Intelligence 18, 1996).
+ *
+ * The cost of a cell in region q is the tangent of q's description at the cell's sums, and the length of the cell's
+ * boundary to its eight neighbours. Tangents are frozen while the cells of one of four colours change: no two of these
+ * cells touch, and tangents are never below the description.
+ */
+class CellCompetition
+{
+public:
+  /** \param labels of the cells, from 1; they change
+   * \param regions sums by label; they change */
+  CellCompetition(const Scene &           scene,
+                  const Model &           model,
+                  const Work &            work,
+                  const CellGrid &        grid,
+                  std::vector<uint32_t> & labels,
+                  std::vector<Moments> &  regions);
+
+  /** Sweeps over all colours until nothing changes, at most MaximumNumberOfSweeps times.
+   * \param goOn called before each colour; no more is done when it returns false
+   * \returns whether goOn always returned true */
+  bool
+  Run(const std::function<bool()> & goOn);
+
+private:
+  struct Change
+  {
+    int32_t  X;
+    int32_t  Y;
+    uint32_t To;
+    Moments  Sums;
+  };
+
+  const Scene &           m_Scene;
+  const Model &           m_Model;
+  const Work &            m_Work;
+  const CellGrid          m_Grid;
+  const int32_t           m_Width;
+  const int32_t           m_Height;
+  const double            m_AxisCost;
+  const double            m_DiagonalCost;
+  std::vector<uint32_t> & m_Labels;
+  std::vector<Moments> &  m_Regions;
+  std::vector<LinearForm> m_Tangents;
+  std::vector<uint8_t>    m_IsStale;     // tangent of a region
+  std::vector<uint8_t>    m_IsActive;    // cells that are looked at in this sweep
+  std::vector<uint8_t>    m_IsNext;      // in the next one
+  std::vector<uint8_t>    m_RowIsActive; // rows with such cells
+  std::vector<uint8_t>    m_RowIsNext;
+
+  void
+  FreezeTangents();
+  std::vector<Change>
+  FindChanges(int32_t firstColumn, int32_t firstRow) const;
+  void
+  FindChangesOfRow(int32_t firstColumn, int32_t y, std::vector<Change> & changes) const;
+  bool
+  IsAtBoundary(int32_t x, int32_t y) const;
+  uint32_t
+  ChooseRegion(int32_t x, int32_t y, const Moments & sums) const;
+  void
+  Apply(const Change & change);
+};
+} // namespace itk::cuda::partition
+
+#endif
