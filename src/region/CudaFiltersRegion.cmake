@@ -24,7 +24,8 @@ macro(cudafilters_add_region_sources)
   endforeach()
 endmacro()
 
-cudafilters_add_region_sources(region/itkCudaRegionLaws.cxx region/itkCudaRegionSamples.cxx region/itkCudaRegionTables.cxx)
+cudafilters_add_region_sources(region/itkCudaRegionChecks.cxx region/itkCudaRegionLaws.cxx region/itkCudaRegionSamples.cxx
+                               region/itkCudaRegionTables.cxx)
 if(CudaFilters_USE_CUDA)
   cudafilters_add_region_sources(region/itkCudaRegionDeviceSamples.cu region/itkCudaRegionDeviceSamples.cxx
                                  region/itkCudaRegionDeviceSums.cu)

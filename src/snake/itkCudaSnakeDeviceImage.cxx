@@ -2,6 +2,7 @@
 #include "itkCudaSnakeDeviceImage.h"
 
 #include "itkCudaDeviceGuard.h"
+#include "itkCudaRegionChecks.h"
 #include "itkCudaSnakePlan.h"
 
 #include <utility>
@@ -26,15 +27,8 @@ DeviceSamples
 MakeDeviceSamples(const DeviceImageInput & input, const CudaRegionSnakeParameters & parameters, const Context & context)
 {
   CheckSnakeParameters(parameters);
-  CudaImageView        mask;
-  CudaRegionSnakeInput shapes;
-  shapes.Image = GetShape(input.Image);
-  if (input.ValidMask != nullptr)
-  {
-    mask = GetShape(*input.ValidMask);
-    shapes.ValidMask = &mask;
-  }
-  CheckSnakeImage(shapes);
+  const CudaImageView mask = input.ValidMask != nullptr ? GetShape(*input.ValidMask) : CudaImageView{};
+  CheckImage(GetShape(input.Image), input.ValidMask != nullptr ? &mask : nullptr);
   const DeviceGuard guard(context.GetDevice()); // also where the samples' memory goes back after an exception
   return DeviceSamples(input, parameters, context);
 }

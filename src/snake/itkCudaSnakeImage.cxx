@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "itkCudaSnakeImage.h"
 
+#include "itkCudaRegionChecks.h"
 #include "itkCudaSnakePlan.h"
 
 #include <utility>
@@ -11,7 +12,7 @@ Samples
 MakeSamples(const CudaRegionSnakeInput & input, const CudaRegionSnakeParameters & parameters, const Threads & threads)
 {
   CheckSnakeParameters(parameters);
-  CheckSnakeImage(input);
+  CheckImage(input.Image, input.ValidMask);
   return Samples(input, parameters, threads);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "itkCudaSnakePlan.h"
 
-#include "itkCudaNoiseLaws.h"
+#include "itkCudaRegionChecks.h"
 #include "itkMacro.h"
 
 #include <algorithm>
@@ -15,48 +15,17 @@ constexpr unsigned int MaximumOfMaximumStep = 1u << 20;
 constexpr unsigned int MaximumOfMaximumNumberOfNodes = 1u << 16;
 constexpr unsigned int MaximumOfMaximumNumberOfIterations = 1000000;
 constexpr double       SmallestMinimumGain = 1e-6;
-
-template <typename TValue>
-void
-Require(bool condition, const char * parameter, TValue value, const std::string & requirement)
-{
-  if (!condition)
-  {
-    itkGenericExceptionMacro(<< parameter << " is " << value << "; it must be " << requirement);
-  }
-}
-
-std::string
-Between(unsigned int lower, unsigned int upper)
-{
-  return "from " + std::to_string(lower) + " to " + std::to_string(upper);
-}
-
-void
-RequireSize(const CudaImageView & mask, size_t width, size_t height, const char * name)
-{
-  if (mask.Size != decltype(mask.Size){ { width, height, 1, 1 } } || mask.ComponentType != CudaComponentType::UChar ||
-      mask.NumberOfComponents != 1)
-  {
-    itkGenericExceptionMacro(<< name << " has " << mask.Size[0] << " x " << mask.Size[1] << " pixels; it must have "
-                             << width << " x " << height << " of unsigned char, as the image");
-  }
-}
 } // namespace
 
 void
 CheckSnakeParameters(const CudaRegionSnakeParameters & parameters)
 {
-  if (!parameters.NoiseLaw)
-  {
-    itkGenericExceptionMacro(
-      "NoiseLaw is not set; call SetNoiseLaw() with the distribution of the pixels: " << CudaNoiseLawNames());
-  }
+  CheckNoiseLaw(parameters.NoiseLaw);
   Require(std::isfinite(parameters.NumberOfLooks) && parameters.NumberOfLooks > 0.0,
           "NumberOfLooks",
           parameters.NumberOfLooks,
           "a number above 0");
-  Require(!std::isinf(parameters.ForegroundThreshold), "ForegroundThreshold", parameters.ForegroundThreshold, "finite");
+  CheckForegroundThreshold(parameters.ForegroundThreshold);
   Require(parameters.MaximumStep >= 1 && parameters.MaximumStep <= MaximumOfMaximumStep,
           "MaximumStep",
           parameters.MaximumStep,
@@ -82,28 +51,15 @@ CheckSnakeParameters(const CudaRegionSnakeParameters & parameters)
 }
 
 void
-CheckSnakeImage(const CudaRegionSnakeInput & input)
-{
-  if (input.Image.Data == nullptr || input.Image.GetNumberOfPixels() == 0)
-  {
-    itkGenericExceptionMacro("The image is empty");
-  }
-  if (input.Image.Size[2] != 1 || input.Image.Size[3] != 1 || input.Image.NumberOfComponents != 1)
-  {
-    itkGenericExceptionMacro("The image must have two dimensions and one component per pixel");
-  }
-  if (input.ValidMask != nullptr)
-  {
-    RequireSize(*input.ValidMask, input.Image.Size[0], input.Image.Size[1], "The mask of valid pixels");
-  }
-}
-
-void
 CheckSnakeStart(const CudaSnakePolygon * polygon, const CudaImageView * mask, const PixelRectangle & rectangle)
 {
   if (mask != nullptr)
   {
-    RequireSize(*mask, static_cast<size_t>(rectangle.Width), static_cast<size_t>(rectangle.Height), "The initial mask");
+    CheckSize(*mask,
+              CudaComponentType::UChar,
+              static_cast<size_t>(rectangle.Width),
+              static_cast<size_t>(rectangle.Height),
+              "The initial mask");
   }
   if (mask != nullptr && polygon != nullptr)
   {
@@ -114,7 +70,7 @@ CheckSnakeStart(const CudaSnakePolygon * polygon, const CudaImageView * mask, co
 void
 CheckSnakeInput(const CudaRegionSnakeInput & input)
 {
-  CheckSnakeImage(input);
+  CheckImage(input.Image, input.ValidMask);
   CheckSnakeStart(input.StartPolygon,
                   input.StartMask,
                   { 0, 0, static_cast<int32_t>(input.Image.Size[0]), static_cast<int32_t>(input.Image.Size[1]) });
@@ -177,30 +133,5 @@ LawDescription
 MakeLawDescription(const CudaRegionSnakeParameters & parameters, size_t validPixels)
 {
   return { parameters.NoiseLaw.value(), parameters.NumberOfLooks, static_cast<int64_t>(validPixels) };
-}
-
-CudaRegionSnakeStatistics
-MakeSnakeStatistics(const Moments & sums, const SamplesDescription & samples, NoiseLaw law)
-{
-  CudaRegionSnakeStatistics statistics;
-  statistics.NumberOfPixels = static_cast<uint64_t>(sums.Count);
-  statistics.Sum = sums.Sum;
-  statistics.SumOfSquares = sums.SumOfSquares;
-  if (sums.Count > 0)
-  {
-    const double n = static_cast<double>(sums.Count);
-    statistics.Mean = samples.Offset + samples.Step * (static_cast<double>(sums.Sum) / n);
-    if (UsesSquares(law))
-    {
-      statistics.Variance = samples.Step * samples.Step * (ScaledVariance(sums) / (n * n));
-      statistics.MeanSquare = statistics.Variance + statistics.Mean * statistics.Mean;
-    }
-    else
-    {
-      statistics.Variance = std::numeric_limits<double>::quiet_NaN();
-      statistics.MeanSquare = std::numeric_limits<double>::quiet_NaN();
-    }
-  }
-  return statistics;
 }
 } // namespace itk::cuda::snake

@@ -16,10 +16,6 @@ namespace itk::cuda::snake
 void
 CheckSnakeParameters(const CudaRegionSnakeParameters & parameters);
 
-/** \exception ExceptionObject for an image that cannot be segmented, or a mask of valid pixels that does not fit it. */
-void
-CheckSnakeImage(const CudaRegionSnakeInput & input);
-
 /** \exception ExceptionObject for a mask to start from that does not fit the rectangle, or for two starts. */
 void
 CheckSnakeStart(const CudaSnakePolygon * polygon, const CudaImageView * mask, const PixelRectangle & rectangle);
@@ -42,10 +38,6 @@ MakeSnakePlan(const CudaRegionSnakeParameters & parameters, int32_t width, int32
 
 LawDescription
 MakeLawDescription(const CudaRegionSnakeParameters & parameters, size_t validPixels);
-
-/** Statistics of a region in the units of the image. */
-CudaRegionSnakeStatistics
-MakeSnakeStatistics(const Moments & sums, const SamplesDescription & samples, NoiseLaw law);
 } // namespace itk::cuda::snake
 
 #endif

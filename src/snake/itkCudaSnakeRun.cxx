@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "itkCudaSnakeRun.h"
 
+#include "itkCudaRegionChecks.h"
 #include "itkCudaSnakeClock.h"
 #include "itkCudaSnakeHostBackend.h"
 #include "itkCudaSnakePlan.h"
@@ -182,8 +183,8 @@ RunSnake(const SnakeImage & image, const SnakeRun & run, SnakeBackend & backend)
     }
   }
   result.Polygon = CanonicalPolygon(outcome.Polygon);
-  result.Inside = MakeSnakeStatistics(outcome.Sums, image.GetSamples(), law.Law);
-  result.Outside = MakeSnakeStatistics(total - outcome.Sums, image.GetSamples(), law.Law);
+  result.Inside = MakeStatistics(outcome.Sums, image.GetSamples(), law.Law);
+  result.Outside = MakeStatistics(total - outcome.Sums, image.GetSamples(), law.Law);
   result.Criterion = outcome.Criterion + criterionOffset;
   result.CriterionOfOneRegion = criterionOfOneRegion + criterionOffset;
   result.DescriptionLength = result.Criterion + plan.NodeCost * static_cast<double>(result.Polygon.size());
