@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "itkCudaPartitionTable.h"
+
+#include "itkCudaPartitionTuning.h"
+#include "itkCudaRegionChecks.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <mutex>
+#include <unordered_map>
+
+namespace itk::cuda::partition
+{
+namespace
+{
+constexpr int32_t RowsPerStrip = 64;
+constexpr size_t  RegionsPerPiece = 64;
+
+/** Shape of some pixels of a region. */
+struct Shape
+{
+  int64_t                Area{ 0 };
+  int64_t                Perimeter{ 0 };
+  std::array<int32_t, 4> Box{ { std::numeric_limits<int32_t>::max(), std::numeric_limits<int32_t>::max(), 0, 0 } };
+
+  void
+  Add(const Shape & other)
+  {
+    Area += other.Area;
+    Perimeter += other.Perimeter;
+    Box = { { std::min(Box[0], other.Box[0]),
+              std::min(Box[1], other.Box[1]),
+              std::max(Box[2], other.Box[2]),
+              std::max(Box[3], other.Box[3]) } };
+  }
+};
+
+using ShapesByLabel = std::unordered_map<uint32_t, Shape>;
+
+/** Adds the pixels of one row; those of equal labels side by side at once. */
+void
+AddRow(const LabelMap & map, int32_t y, ShapesByLabel & shapes)
+{
+  const auto       width = static_cast<size_t>(map.Width);
+  const uint32_t * row = map.Labels.data() + static_cast<size_t>(y) * width;
+  const uint32_t * above = y > 0 ? row - width : nullptr;
+  const uint32_t * below = y + 1 < map.Height ? row + width : nullptr;
+  int32_t          x = 0;
+  while (x < map.Width)
+  {
+    const int32_t  first = x;
+    const uint32_t label = row[first];
+    int64_t        sides = 2;
+    for (; x < map.Width && row[x] == label; ++x)
+    {
+      sides += above == nullptr || above[x] != label ? 1 : 0;
+      sides += below == nullptr || below[x] != label ? 1 : 0;
+    }
+    shapes[label].Add({ x - first, sides, { { first, y, x, y + 1 } } });
+  }
+}
+
+std::vector<Shape>
+MeasureShapes(const LabelMap & map, const Work & work)
+{
+  std::vector<Shape> shapes(map.Regions.size());
+  std::mutex         mutex;
+  work.For(static_cast<size_t>((map.Height - 1) / RowsPerStrip + 1), 1, [&](size_t strip) {
+    ShapesByLabel ofStrip;
+    const int32_t first = static_cast<int32_t>(strip) * RowsPerStrip;
+    for (int32_t y = first; y < std::min(first + RowsPerStrip, map.Height); ++y)
+    {
+      AddRow(map, y, ofStrip);
+    }
+    // Integers: the order of the strips does not matter.
+    const std::lock_guard<std::mutex> lock(mutex);
+    for (const auto & [label, shape] : ofStrip)
+    {
+      shapes[label].Add(shape);
+    }
+  });
+  return shapes;
+}
+} // namespace
+
+double
+DescriptionOffset(const Model & model, int64_t numberOfPixels, double step)
+{
+  if (model.Law.Law == NoiseLaw::GaussianCommonVariance)
+  {
+    return 0.0;
+  }
+  return region::CriterionOffset({ model.Law.Law, model.Law.NumberOfLooks, numberOfPixels }, step);
+}
+
+CudaPartitionRegion
+MakeTableRow(const Model & model, const Moments & sums, const region::SamplesDescription & samples)
+{
+  const CudaRegionSnakeStatistics statistics = region::MakeStatistics(sums, samples, model.Law.Law);
+  CudaPartitionRegion             row;
+  row.NumberOfPixels = statistics.NumberOfPixels;
+  row.Mean = statistics.Mean;
+  row.MeanSquare = statistics.MeanSquare;
+  row.Variance = statistics.Variance;
+  row.Description = model.Describe(sums) + DescriptionOffset(model, sums.Count, samples.Step);
+  row.Sum = statistics.Sum;
+  row.SumOfSquares = statistics.SumOfSquares;
+  return row;
+}
+
+std::vector<CudaPartitionRegion>
+MakeTable(const Model &                      model,
+          const LabelMap &                   map,
+          const std::vector<RegionLinks> &   links,
+          const region::SamplesDescription & samples,
+          const Work &                       work)
+{
+  const std::vector<Shape>         shapes = MeasureShapes(map, work);
+  std::vector<CudaPartitionRegion> table(links.size());
+  work.For(table.size(), RegionsPerPiece, [&](size_t i) {
+    const Shape &         shape = shapes[i + 1];
+    CudaPartitionRegion & row = table[i];
+    row = MakeTableRow(model, map.Regions[i + 1], samples);
+    row.Area = static_cast<double>(shape.Area);
+    row.Perimeter = static_cast<double>(shape.Perimeter);
+    row.BoundingBox = shape.Box;
+    for (const RegionLink & link : links[i])
+    {
+      row.Neighbors.push_back(link.Region + 1);
+    }
+  });
+  return table;
+}
+
+std::vector<Boundary>
+MakeBoundaries(const std::vector<RegionLinks> & links)
+{
+  std::vector<Boundary> boundaries;
+  for (uint32_t region = 0; region < links.size(); ++region)
+  {
+    for (const RegionLink & link : links[region])
+    {
+      if (region < link.Region)
+      {
+        boundaries.push_back({ region + 1, link.Region + 1, NatsPerCrack * static_cast<double>(link.Cracks) });
+      }
+    }
+  }
+  return boundaries;
+}
+} // namespace itk::cuda::partition
