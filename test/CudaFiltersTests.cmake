@@ -64,6 +64,7 @@ include(CudaFiltersFactoryTests.cmake)
 include(CudaFiltersPartitionedTests.cmake)
 
 include(${CMAKE_CURRENT_LIST_DIR}/CudaFiltersSnakeTests.cmake)
+include(${CMAKE_CURRENT_LIST_DIR}/CudaFiltersPartitionMapTests.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/CudaFiltersSemanticsTests.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/CudaFiltersStressTests.cmake)
 if(NOT CudaFilters_USE_CUDA)
@@ -72,7 +73,7 @@ if(NOT CudaFilters_USE_CUDA)
 endif()
 
 cudafilters_check_all_listed(${CudaFilters_GTESTS} ${CudaFilters_CUDA_GTESTS} ${CudaFilters_DRIVER_TESTS}
-                             ${CudaFilters_SNAKE_GTESTS} ${CudaFilters_SNAKE_CUDA_GTESTS})
+                             ${CudaFilters_SNAKE_GTESTS} ${CudaFilters_SNAKE_CUDA_GTESTS} ${CudaFilters_PARTITION_MAP_GTESTS})
 
 include(${CMAKE_CURRENT_LIST_DIR}/CudaFiltersExitTest.cmake)
 cudafilters_add_factory_program_tests()

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkCudaPartitionRaster_h
+#define itkCudaPartitionRaster_h
+
+#include "itkCudaPartitionMapData.h"
+#include "itkCudaRegionThreads.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace itk::cuda::partition
+{
+/** The region of each pixel, row by row: that in which its centre lies, by the rule of the edges' sums. */
+std::vector<uint32_t>
+RasterizeMap(const MapData & map, const region::Threads & threads);
+} // namespace itk::cuda::partition
+
+#endif
