@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkCudaPartitionChainSearch_h
+#define itkCudaPartitionChainSearch_h
+
+#include "itkCudaPartitionChainList.h"
+#include "itkCudaPartitionRefinement.h"
+
+#include <array>
+#include <cstdint>
+
+namespace itk::cuda::partition
+{
+/** A chord spans this many edges of a chain at most. */
+constexpr size_t ChainWindow = 32;
+
+/** Searches the best polyline from the first node of a chain to its last over some of its nodes. */
+class ChainSearch
+{
+public:
+  ChainSearch(const Refinement & refinement, const ChainList & chains);
+
+  /** Tries to shorten a chain. Returns whether that gains and is possible; then `bid` and `isKept`, one value for each
+   * node of the chain, are set. */
+  bool
+  Run(size_t number, Bid & bid, uint8_t * isKept);
+
+private:
+  using Chain = ChainList::Chain;
+
+  static constexpr size_t Capacity = LongestChain + 1;
+
+  const Refinement &                 m_Refinement;
+  const ChainList &                  m_Chains;
+  std::array<LatticePoint, Capacity> m_Positions; // of the chain's nodes
+  std::array<Moments, Capacity>      m_Sums;      // of the edges before each node
+  std::array<double, Capacity>       m_Costs;
+  std::array<uint16_t, Capacity>     m_From;
+  std::array<uint16_t, Capacity>     m_Kept; // nodes of the best polyline
+  size_t                             m_NumberKept{ 0 };
+  uint32_t                           m_Left{ Outside };
+  uint32_t                           m_Right{ Outside };
+
+  void
+  Load(const Chain & chain);
+  Moments
+  GetChange(size_t from, size_t to) const;
+  double
+  FindBest(size_t edges);
+  void
+  Trace(size_t edges);
+  const LatticePoint &
+  KeptAt(size_t i) const
+  {
+    return m_Positions[m_Kept[i]];
+  }
+  bool
+  MeetsItself(bool isClosed) const;
+  bool
+  ChordsAreSafe(const Chain & chain, size_t number) const;
+};
+} // namespace itk::cuda::partition
+
+#endif

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "itkCudaPartitionChainList.h"
+#include "itkCudaPartitionChainSearch.h"
+#include "itkCudaPartitionRefinement.h"
+
+#include <numeric>
+
+namespace itk::cuda::partition
+{
+namespace
+{
+/** No more rounds follow, whatever they would gain: chains at a junction come one after the other. */
+constexpr int MaximumNumberOfChainRounds = 30;
+
+class ChainRound
+{
+public:
+  ChainRound(Refinement & refinement, std::vector<uint8_t> & isIdle)
+    : m_Refinement(refinement)
+    , m_IsIdle(isIdle)
+    , m_Chains(refinement.Map)
+    , m_IsKept(m_Chains.GetNumberOfNodes())
+  {}
+
+  /** Returns whether any chain became shorter. */
+  bool
+  Run()
+  {
+    this->Propose();
+    const auto winners = m_Refinement.ChooseWinners(
+      m_Bids, [this](size_t i, const auto & function) { return this->ForCells(m_Work[i], function); });
+    for (const size_t i : winners)
+    {
+      this->Apply(m_Work[i]);
+    }
+    return !winners.empty();
+  }
+
+private:
+  Refinement &           m_Refinement;
+  std::vector<uint8_t> & m_IsIdle; // whether the chain that begins with an edge had nothing to gain
+  const ChainList        m_Chains;
+  std::vector<uint8_t>   m_IsKept; // nodes of all chains, by their offsets
+  std::vector<uint32_t>  m_Work;   // chains; in the end those of the bids
+  std::vector<Bid>       m_Bids;
+
+  void
+  Propose()
+  {
+    for (uint32_t i = 0; i < m_Chains.GetNumber(); ++i)
+    {
+      if (m_IsIdle[m_Chains.Get(i).Edges[0]] == 0)
+      {
+        m_Work.push_back(i);
+      }
+    }
+    m_Refinement.Shuffle(m_Work);
+    std::vector<Bid> bids(m_Work.size());
+    m_Refinement.Threads.ForRanges(m_Work.size(), 4, [&](size_t begin, size_t end) {
+      ChainSearch search(m_Refinement, m_Chains);
+      for (size_t i = begin; i < end; ++i)
+      {
+        const ChainList::Chain chain = m_Chains.Get(m_Work[i]);
+        m_IsIdle[chain.Edges[0]] = search.Run(m_Work[i], bids[i], m_IsKept.data() + chain.Offset) ? 0 : 1;
+      }
+    });
+    this->DropIdle(bids);
+  }
+
+  void
+  DropIdle(const std::vector<Bid> & bids)
+  {
+    size_t number = 0;
+    for (size_t i = 0; i < m_Work.size(); ++i)
+    {
+      if (m_IsIdle[m_Chains.Get(m_Work[i]).Edges[0]] == 0)
+      {
+        m_Work[number++] = m_Work[i];
+        m_Bids.push_back(bids[i]);
+      }
+    }
+    m_Work.resize(number);
+  }
+
+  /** Calls function(from, to) for the pieces of the best polyline. */
+  template <typename TFunction>
+  bool
+  ForPieces(const ChainList::Chain & chain, const TFunction & function) const
+  {
+    size_t from = 0;
+    for (size_t to = 1; to <= chain.NumberOfEdges; ++to)
+    {
+      if (m_IsKept[chain.Offset + to] != 0)
+      {
+        if (!function(from, to))
+        {
+          return false;
+        }
+        from = to;
+      }
+    }
+    return true;
+  }
+
+  /** Cells between the chain and its best polyline: triangles that fan out from the beginning of each chord. */
+  template <typename TFunction>
+  bool
+  ForCells(uint32_t number, const TFunction & function) const
+  {
+    const ChainList::Chain chain = m_Chains.Get(number);
+    const MapData &        map = m_Refinement.Map;
+    return this->ForPieces(chain, [&](size_t from, size_t to) {
+      for (size_t j = from; j < to; ++j)
+      {
+        if (!ForCellsOfTriangle(m_Refinement.Cells.GetLayout(),
+                                map.At(chain.Nodes[from]),
+                                map.At(chain.Nodes[j]),
+                                map.At(chain.Nodes[j + 1]),
+                                function))
+        {
+          return false;
+        }
+      }
+      return true;
+    });
+  }
+
+  void
+  Apply(uint32_t number)
+  {
+    const ChainList::Chain chain = m_Chains.Get(number);
+    this->ForPieces(chain, [&](size_t from, size_t to) {
+      if (to > from + 1)
+      {
+        ReplaceByChord(m_Refinement, chain.Nodes + from, chain.Edges + from, to - from);
+      }
+      return true;
+    });
+  }
+};
+} // namespace
+
+bool
+SimplifyChains(Refinement & refinement)
+{
+  CompactMap(refinement.Map);
+  std::vector<uint8_t> isIdle(refinement.Map.Edges.size(), 0);
+  bool                 hasWon = true;
+  for (int round = 0; round < MaximumNumberOfChainRounds && hasWon; ++round)
+  {
+    if (!refinement.BeginRound())
+    {
+      return false;
+    }
+    hasWon = ChainRound(refinement, isIdle).Run();
+  }
+  return true;
+}
+} // namespace itk::cuda::partition

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "itkCudaPartitionRefinement.h"
+
+#include <algorithm>
+#include <tuple>
+
+namespace itk::cuda::partition
+{
+namespace
+{
+/** A merge that raises the description by more is not saved by the nodes that it frees. */
+constexpr double LargestRise = 200.0;
+
+/** What a piece of the boundary between two regions adds to the gain of their merge: segments that go, or a node that
+ * can be removed afterwards. */
+struct Saving
+{
+  uint32_t First; // regions, the smaller number first
+  uint32_t Second;
+  uint32_t Node; // None: of a segment
+  uint32_t Edge;
+  double   Change; // of the description
+
+  friend bool
+  operator<(const Saving & x, const Saving & y)
+  {
+    return std::tie(x.First, x.Second, x.Node, x.Edge) < std::tie(y.First, y.Second, y.Node, y.Edge);
+  }
+  bool
+  IsOfSamePair(const Saving & other) const
+  {
+    return First == other.First && Second == other.Second;
+  }
+};
+
+/** Two regions that may be joined. */
+struct Candidate
+{
+  uint32_t First;
+  uint32_t Second;
+  double   Change;
+};
+
+class MergeRound
+{
+public:
+  explicit MergeRound(Refinement & refinement)
+    : m_Refinement(refinement)
+    , m_Map(refinement.Map)
+  {}
+
+  /** Joins pairs of regions each of which is the other's best neighbour. Returns whether there are any. */
+  bool
+  Run()
+  {
+    this->ListSavings();
+    const std::vector<Candidate> candidates = this->ListCandidates();
+    std::vector<uint32_t>        best(m_Map.Regions.size(), None);
+    for (uint32_t i = 0; i < candidates.size(); ++i)
+    {
+      for (const uint32_t number : { candidates[i].First, candidates[i].Second })
+      {
+        if (best[number] == None || candidates[i].Change < candidates[best[number]].Change)
+        {
+          best[number] = i;
+        }
+      }
+    }
+    bool hasMerged = false;
+    for (uint32_t i = 0; i < candidates.size(); ++i)
+    {
+      if (best[candidates[i].First] == i && best[candidates[i].Second] == i)
+      {
+        this->Join(candidates[i]);
+        hasMerged = true;
+      }
+    }
+    if (hasMerged)
+    {
+      this->RenumberEdges();
+    }
+    return hasMerged;
+  }
+
+private:
+  Refinement &          m_Refinement;
+  MapData &             m_Map;
+  std::vector<Saving>   m_Savings;
+  std::vector<uint32_t> m_Into; // region that takes over a region
+
+  void
+  AddSaving(const MapEdge & edge, uint32_t node, uint32_t number, double change)
+  {
+    m_Savings.push_back({ std::min(edge.Left, edge.Right), std::max(edge.Left, edge.Right), node, number, change });
+  }
+
+  void
+  ListSavings()
+  {
+    for (uint32_t i = 0; i < m_Map.Edges.size(); ++i)
+    {
+      const MapEdge & edge = m_Map.Edges[i];
+      if (edge.IsAlive() && !edge.IsBorder())
+      {
+        this->AddSaving(edge, None, i, -m_Refinement.Description.SegmentCost);
+      }
+    }
+    for (uint32_t i = 0; i < m_Map.Nodes.size(); ++i)
+    {
+      for (uint32_t j = 0; j < 3 && m_Map.Nodes[i].Degree == 3; ++j)
+      {
+        this->LookAhead(i, j);
+      }
+    }
+    std::sort(m_Savings.begin(), m_Savings.end());
+  }
+
+  /** What the removal of a node of three edges gains, to first order, when edge number j of it is gone. */
+  void
+  LookAhead(uint32_t i, uint32_t j)
+  {
+    const MapNode & node = m_Map.Nodes[i];
+    const MapEdge & edge = m_Map.Edges[node.Edges[j]];
+    const MapEdge & f = m_Map.Edges[node.Edges[(j + 1) % 3]];
+    const MapEdge & g = m_Map.Edges[node.Edges[(j + 2) % 3]];
+    const uint32_t  a = f.GetOther(i);
+    const uint32_t  b = g.GetOther(i);
+    if (edge.IsBorder() || f.IsBorder() || g.IsBorder() || a == b)
+    {
+      return;
+    }
+    const MapEdge first = f.From(a);
+    const Moments change = m_Refinement.Pixels.SumEdge(m_Map.At(a), m_Map.At(b)) - (first.Sums + g.From(i).Sums);
+    const double  gain = -m_Refinement.Description.SegmentCost + m_Refinement.GainOf(first.Left, first.Right, change);
+    if (gain < 0.0)
+    {
+      this->AddSaving(edge, i, node.Edges[j], gain);
+    }
+  }
+
+  /** The pairs whose merge pays, ascending. */
+  std::vector<Candidate>
+  ListCandidates() const
+  {
+    std::vector<Candidate> candidates;
+    for (size_t begin = 0, end = 0; begin < m_Savings.size(); begin = end)
+    {
+      double ofSegments = 0.0;
+      double ofNodes = 0.0;
+      for (end = begin; end < m_Savings.size() && m_Savings[end].IsOfSamePair(m_Savings[begin]); ++end)
+      {
+        (m_Savings[end].Node == None ? ofSegments : ofNodes) += m_Savings[end].Change;
+      }
+      const uint32_t first = m_Savings[begin].First;
+      const uint32_t second = m_Savings[begin].Second;
+      const Model &  model = m_Refinement.Description;
+      double         change = model.Describe(m_Map.Regions[first] + m_Map.Regions[second]) -
+                      model.Describe(m_Map.Regions[first]) - model.Describe(m_Map.Regions[second]) + ofSegments;
+      change += change < LargestRise ? ofNodes : 0.0;
+      if (change < -MinimumGain)
+      {
+        candidates.push_back({ first, second, change });
+      }
+    }
+    return candidates;
+  }
+
+  void
+  Join(const Candidate & pair)
+  {
+    m_Into.resize(m_Map.Regions.size(), None);
+    m_Into[pair.Second] = pair.First;
+    m_Map.Regions[pair.First] += m_Map.Regions[pair.Second];
+    m_Map.Regions[pair.Second] = {};
+    m_Map.IsRegion[pair.Second] = 0;
+  }
+
+  /** Gives edges their present regions, and drops those within one. */
+  void
+  RenumberEdges()
+  {
+    for (uint32_t i = 0; i < m_Map.Edges.size(); ++i)
+    {
+      MapEdge & edge = m_Map.Edges[i];
+      if (!edge.IsAlive())
+      {
+        continue;
+      }
+      edge.Left = m_Into[edge.Left] != None ? m_Into[edge.Left] : edge.Left;
+      edge.Right = m_Into[edge.Right] != None ? m_Into[edge.Right] : edge.Right;
+      if (edge.Left == edge.Right)
+      {
+        m_Map.Nodes[edge.Start].Erase(i);
+        m_Map.Nodes[edge.End].Erase(i);
+        edge = {};
+      }
+    }
+  }
+};
+} // namespace
+
+bool
+MergeRegions(Refinement & refinement)
+{
+  CompactMap(refinement.Map);
+  bool hasMerged = true;
+  for (size_t round = 0; round < refinement.Map.Regions.size() && hasMerged; ++round) // each joins two at least
+  {
+    if (!refinement.BeginRound())
+    {
+      return false;
+    }
+    hasMerged = MergeRound(refinement).Run();
+  }
+  return true;
+}
+} // namespace itk::cuda::partition

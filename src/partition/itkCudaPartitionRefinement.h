@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkCudaPartitionRefinement_h
+#define itkCudaPartitionRefinement_h
+
+#include "itkCudaPartitionEdgeGrid.h"
+#include "itkCudaPartitionMapData.h"
+#include "itkCudaPartitionReservation.h"
+#include "itkCudaRegionTables.h"
+#include "itkCudaRegionThreads.h"
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+// The phases that lower the description of a map. A phase is a series of rounds. In a round all proposals are made from
+// the same state, conflicts are decided, and the winners are applied: the result depends on no order of work.
+namespace itk::cuda::partition
+{
+/** A change has to gain more nats than this. */
+constexpr double MinimumGain = 0.01;
+
+/** What the phases need besides the map. */
+struct RefinementPlan
+{
+  uint64_t              MinimumNumberOfPixels{ 8 }; // valid ones, below which no change takes a region
+  uint64_t              ShuffleSeed{ 0 };           // for tests: not 0: work is done in a random order
+  std::function<bool()> GoOn;                       // asked between rounds; false ends the phase
+};
+
+/** The state of a map's refinement, which the phases share. */
+class Refinement
+{
+public:
+  Refinement(MapData &               map,
+             const region::Level &   pixels,
+             const Model &           model,
+             const RefinementPlan &  plan,
+             const region::Threads & threads);
+
+  MapData &               Map;
+  const region::Level &   Pixels;
+  const Model &           Description;
+  const RefinementPlan &  Plan;
+  const region::Threads & Threads;
+  EdgeGrid                Grid;
+  Reservation             Cells;
+
+  /** Freezes the regions' tangents and sorts the edges into the grid. Returns false if the run is to end. */
+  bool
+  BeginRound();
+
+  /** First-order change of the description if the left region takes `change` from the right one. */
+  double
+  GainOf(uint32_t left, uint32_t right, const Moments & change) const
+  {
+    return m_Tangents[left](change) - m_Tangents[right](change);
+  }
+  /** Whether the changes alone leave each region the pixels that it must keep. */
+  bool
+  Allows(const CountChanges & changes) const;
+
+  /** The bids that win, ascending by Id: indices. No two of them have a point in common, and all together they leave
+   * each region the pixels that it must keep. */
+  template <typename TFunction>
+  std::vector<size_t>
+  ChooseWinners(const std::vector<Bid> & bids, const TFunction & forCells)
+  {
+    return this->RefuseLosses(bids, Cells.Decide(bids, forCells, Threads));
+  }
+
+  /** Puts work in a random order, if a test wants that. */
+  template <typename TElement>
+  void
+  Shuffle(std::vector<TElement> & work)
+  {
+    if (Plan.ShuffleSeed != 0)
+    {
+      for (size_t i = work.size(); i > 1; --i)
+      {
+        std::swap(work[i - 1], work[this->DrawIndex(i)]);
+      }
+    }
+  }
+
+private:
+  std::vector<LinearForm> m_Tangents;
+  std::vector<int64_t>    m_Losses;   // of regions in the present round; 0 between rounds
+  std::vector<uint64_t>   m_BestKeys; // of bids that take pixels from a region
+  uint64_t                m_Random;
+
+  int64_t
+  GetLeast(uint32_t number) const;
+  bool
+  LosesTooMuch(uint32_t number) const;
+  std::vector<size_t>
+  RefuseLosses(const std::vector<Bid> & bids, const std::vector<uint8_t> & wins);
+  size_t
+  DrawIndex(size_t number);
+};
+
+/** Replaces a line of edges by a chord from its first node to its last. The chord has the smallest number of the edges
+ * that it replaces. */
+void
+ReplaceByChord(Refinement & refinement, const uint32_t * nodes, const uint32_t * edges, size_t numberOfEdges);
+
+// The phases return whether they came to their end; they were told to end before otherwise.
+
+/** Best polylines over the corners of the lines between junctions, by dynamic programming. */
+bool
+SimplifyChains(Refinement & refinement);
+
+/** Takes out single nodes where two edges meet. */
+bool
+RemoveNodes(Refinement & refinement);
+
+/** Moves nodes by 1, 2 or 4 pixels in one of 8 directions. */
+bool
+MoveNodes(Refinement & refinement, int maximumNumberOfRounds);
+
+/** Joins neighbouring regions. */
+bool
+MergeRegions(Refinement & refinement);
+} // namespace itk::cuda::partition
+
+#endif

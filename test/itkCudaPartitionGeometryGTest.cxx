@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "itkCudaPartitionGeometry.h"
+#include "itkCudaPartitionMapTestCase.h"
+#include "itkCudaPartitionReservation.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iostream>
+#include <set>
+
+namespace
+{
+using namespace itk::cuda::partition;
+
+LatticePoint
+DrawPoint(Random & random, int32_t side)
+{
+  return { Draw(random, side), Draw(random, side) };
+}
+
+std::set<size_t>
+CellsOf(const CellLayout & layout, const LatticePoint & a, const LatticePoint & b, const LatticePoint & c)
+{
+  std::set<size_t> cells;
+  EXPECT_TRUE(ForCellsOfTriangle(layout, a, b, c, [&cells](size_t cell) {
+    cells.insert(cell);
+    return true;
+  }));
+  return cells;
+}
+
+/** Whether q lies in a closed triangle: on no side of any edge, or on the same sides of all; for a triangle without
+ * area, on one of its edges. */
+bool
+ContainsByBruteForce(const LatticePoint & a, const LatticePoint & b, const LatticePoint & c, const LatticePoint & q)
+{
+  const auto cross = [](const LatticePoint & o, const LatticePoint & p, const LatticePoint & r) {
+    return (static_cast<double>(p.X) - o.X) * (static_cast<double>(r.Y) - o.Y) -
+           (static_cast<double>(p.Y) - o.Y) * (static_cast<double>(r.X) - o.X);
+  };
+  const auto isOn = [&](const LatticePoint & p, const LatticePoint & r) {
+    return cross(p, r, q) == 0.0 && q.X >= std::min(p.X, r.X) && q.X <= std::max(p.X, r.X) &&
+           q.Y >= std::min(p.Y, r.Y) && q.Y <= std::max(p.Y, r.Y);
+  };
+  const double area = cross(a, b, c);
+  if (area == 0.0)
+  {
+    return isOn(a, b) || isOn(b, c) || isOn(c, a);
+  }
+  return cross(a, b, q) / area >= 0.0 && cross(b, c, q) / area >= 0.0 && cross(c, a, q) / area >= 0.0;
+}
+
+TEST(PartitionGeometry, TriangleContainsWhatBruteForceFinds)
+{
+  Random random(1);
+  size_t contained = 0;
+  for (int i = 0; i < 200000; ++i)
+  {
+    const LatticePoint a = DrawPoint(random, 7), b = DrawPoint(random, 7), c = DrawPoint(random, 7);
+    const LatticePoint q = DrawPoint(random, 7);
+    ASSERT_EQ(TriangleContains(a, b, c, q), ContainsByBruteForce(a, b, c, q))
+      << a.X << "," << a.Y << " " << b.X << "," << b.Y << " " << c.X << "," << c.Y << " " << q.X << "," << q.Y;
+    contained += TriangleContains(a, b, c, q) ? 1 : 0;
+  }
+  EXPECT_GT(contained, 10000u);
+}
+
+TEST(PartitionGeometry, RaysTellInsideFromOutside)
+{
+  Random random(2);
+  size_t inside = 0;
+  for (int i = 0; i < 50000; ++i)
+  {
+    const LatticePoint a = DrawPoint(random, 9), b = DrawPoint(random, 9), c = DrawPoint(random, 9);
+    const LatticePoint q = DrawPoint(random, 9);
+    if (TriangleContains(a, a, b, q) || TriangleContains(b, b, c, q) || TriangleContains(c, c, a, q))
+    {
+      continue; // on an edge
+    }
+    const bool odd = (RayCrosses(q, a, b) != RayCrosses(q, b, c)) != RayCrosses(q, c, a);
+    ASSERT_EQ(odd, TriangleContains(a, b, c, q));
+    inside += odd ? 1 : 0;
+  }
+  EXPECT_GT(inside, 1000u);
+}
+
+TEST(PartitionGeometry, CellsCoverEveryPointOfATriangle)
+{
+  Random random(3);
+  for (int i = 0; i < 3000; ++i)
+  {
+    const int32_t      side = i % 2 == 0 ? 20 : 130;
+    const CellLayout   layout(side, side, 1 + static_cast<uint32_t>(Draw(random, 4)));
+    const LatticePoint a = DrawPoint(random, side + 1), b = DrawPoint(random, side + 1),
+                       c = DrawPoint(random, side + 1);
+    const auto cells = CellsOf(layout, a, b, c);
+    EXPECT_LT(*cells.rbegin(), layout.GetNumber());
+    // Points (u a + v b + w c) / n, u + v + w = n, in exact arithmetic.
+    const int64_t n = 1 + Draw(random, 40);
+    for (int64_t u = 0; u <= n; ++u)
+    {
+      for (int64_t v = 0; u + v <= n; ++v)
+      {
+        const int64_t x = u * a.X + v * b.X + (n - u - v) * c.X;
+        const int64_t y = u * a.Y + v * b.Y + (n - u - v) * c.Y;
+        const int64_t column = x / n >> layout.Exponent;
+        const int64_t row = y / n >> layout.Exponent;
+        ASSERT_EQ(cells.count(static_cast<size_t>(row * layout.Columns + column)), 1u)
+          << a.X << "," << a.Y << " " << b.X << "," << b.Y << " " << c.X << "," << c.Y << " at " << x << "," << y
+          << " / " << n;
+      }
+    }
+    EXPECT_EQ(CellsOf(layout, c, a, b), cells);
+    EXPECT_EQ(CellsOf(layout, b, a, c), cells);
+  }
+}
+
+TEST(PartitionGeometry, CellsOfALongTriangleAreFew)
+{
+  const CellLayout layout(4000, 4000, 4);
+  EXPECT_LE(CellsOf(layout, { 0, 0 }, { 4000, 4000 }, { 4000, 3999 }).size(), 3u * 251u);
+}
+
+TEST(PartitionGeometry, WalksEndWhenToldTo)
+{
+  const CellLayout layout(100, 100, 2);
+  size_t           calls = 0;
+  EXPECT_FALSE(ForCellsOfTriangle(layout, { 0, 0 }, { 100, 0 }, { 0, 100 }, [&calls](size_t) { return ++calls < 5; }));
+  EXPECT_EQ(calls, 5u);
+  calls = 0;
+  EXPECT_FALSE(ForCellsOfBox(layout, { 0, 0, 100, 100 }, [&calls](size_t) { return ++calls < 7; }));
+  EXPECT_EQ(calls, 7u);
+}
+
+TEST(PartitionReservation, KeysOrderByGainThenNumber)
+{
+  Random random(4);
+  for (int i = 0; i < 10000; ++i)
+  {
+    const double first = -0.01 - std::exp(0.001 * Draw(random, 20000) - 5.0);
+    const double second = Draw(random, 3) == 0 ? first : -0.01 - std::exp(0.001 * Draw(random, 20000) - 5.0);
+    const Bid    x{ first, static_cast<uint32_t>(Draw(random, 100)), {} };
+    const Bid    y{ second, static_cast<uint32_t>(Draw(random, 100)), {} };
+    const auto   a = static_cast<float>(first);
+    const auto   b = static_cast<float>(second);
+    EXPECT_EQ(x.GetKey() < y.GetKey(), a < b || (a == b && x.Id < y.Id));
+  }
+}
+
+TEST(PartitionReservation, WinnersShareNoCellAndTheBestOneWins)
+{
+  Reservation                      reservation(200, 100);
+  Random                           random(5);
+  const itk::cuda::region::Threads threads(3);
+  for (int round = 0; round < 50; ++round)
+  {
+    std::vector<Bid>                         bids;
+    std::vector<std::array<LatticePoint, 3>> triangles;
+    for (uint32_t i = 0; i < 300; ++i)
+    {
+      const LatticePoint a{ Draw(random, 190), Draw(random, 90) };
+      triangles.push_back({ a, { a.X + Draw(random, 10), a.Y + Draw(random, 10) }, { a.X + Draw(random, 10), a.Y } });
+      bids.push_back({ -1.0 - Draw(random, 20), i, {} });
+    }
+    const auto wins = reservation.Decide(
+      bids,
+      [&](size_t i, const auto & function) {
+        return ForCellsOfTriangle(reservation.GetLayout(), triangles[i][0], triangles[i][1], triangles[i][2], function);
+      },
+      threads);
+    std::set<size_t> taken;
+    size_t           best = 0;
+    for (size_t i = 0; i < bids.size(); ++i)
+    {
+      best = bids[i].GetKey() < bids[best].GetKey() ? i : best;
+      if (wins[i] != 0)
+      {
+        for (const size_t cell : CellsOf(reservation.GetLayout(), triangles[i][0], triangles[i][1], triangles[i][2]))
+        {
+          EXPECT_TRUE(taken.insert(cell).second);
+        }
+      }
+    }
+    EXPECT_EQ(wins[best], 1);
+  }
+}
+} // namespace

@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "itkCudaPartitionMap.h"
+#include "itkCudaPartitionMapTestCase.h"
+#include "itkCudaPartitionRaster.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <iostream>
+#include <set>
+
+// From the map of a label map to that of least description.
+namespace
+{
+using namespace itk::cuda::partition;
+using itk::CudaRegionPartitionStop;
+using itk::cuda::region::Threads;
+
+const Threads OneThread(1);
+
+constexpr uint64_t MinimumNumberOfPixels = 8;
+
+PlanarMap
+MakeMap(const MapCase & image, const Threads & threads = OneThread)
+{
+  return { image.Labels, image.GetLevel(), image.Description, MinimumNumberOfPixels, threads };
+}
+
+/** Runs with the checks after every iteration: the map is planar, and its raster has its sums. */
+CudaRegionPartitionStop
+RefineAndCheck(PlanarMap & map, const MapCase & image, RefinementSchedule schedule, const std::string & name)
+{
+  schedule.AfterIteration = [&](unsigned int iteration) {
+    EXPECT_EQ(map.Verify(), "") << name << ", iteration " << iteration;
+    const auto & regions = map.GetData().Regions;
+    const auto   labels = RasterizeMap(map.GetData(), OneThread);
+    EXPECT_EQ(image.SumLabels(labels, static_cast<uint32_t>(regions.size() - 1)), regions)
+      << name << ", iteration " << iteration;
+  };
+  return map.Refine(schedule);
+}
+
+void
+ExpectSameMaps(const PlanarMap & a, const PlanarMap & b, const std::string & name)
+{
+  using itk::cuda::region::operator==;
+  const MapData &          x = a.GetData();
+  const MapData &          y = b.GetData();
+  EXPECT_EQ(a.GetDescription(), b.GetDescription()) << name;
+  EXPECT_EQ(a.GetNumberOfIterations(), b.GetNumberOfIterations()) << name;
+  EXPECT_EQ(x.Regions, y.Regions) << name;
+  EXPECT_EQ(x.IsRegion, y.IsRegion) << name;
+  ASSERT_EQ(x.Nodes.size(), y.Nodes.size()) << name;
+  ASSERT_EQ(x.Edges.size(), y.Edges.size()) << name;
+  for (size_t i = 0; i < x.Nodes.size(); ++i)
+  {
+    ASSERT_TRUE(x.Nodes[i].Position == y.Nodes[i].Position) << name << ", node " << i;
+    ASSERT_EQ(x.Nodes[i].Degree, y.Nodes[i].Degree) << name << ", node " << i;
+  }
+  for (size_t i = 0; i < x.Edges.size(); ++i)
+  {
+    const MapEdge & e = x.Edges[i];
+    const MapEdge & f = y.Edges[i];
+    ASSERT_TRUE(e.Start == f.Start && e.End == f.End && e.Left == f.Left && e.Right == f.Right && e.Sums == f.Sums)
+      << name << ", edge " << i;
+  }
+}
+
+std::string
+NameOf(uint32_t seed, NoiseLaw law, bool masked)
+{
+  return "seed " + std::to_string(seed) + ", law " + std::to_string(static_cast<int>(law)) + (masked ? ", masked" : "");
+}
+
+/** Calls function(case, name) for scenes of all laws, with masks and without. */
+template <typename TFunction>
+void
+ForCases(uint32_t firstSeed, uint32_t scenesOfALaw, int32_t largestSide, const TFunction & function)
+{
+  std::cout << "seeds from " << firstSeed << std::endl;
+  uint32_t seed = firstSeed;
+  for (const NoiseLaw law : itk::cuda::region::AllLaws)
+  {
+    for (uint32_t i = 0; i < scenesOfALaw; ++i, ++seed)
+    {
+      const bool masked = i % 2 == 1;
+      function(MakeVoronoiCase(seed, law, masked, largestSide), NameOf(seed, law, masked));
+    }
+  }
+}
+
+TEST(PartitionRefinement, MapsStayPlanarAndExactInAllLaws)
+{
+  ForCases(1000, 8, 130, [](const MapCase & image, const std::string & name) {
+    PlanarMap          map = MakeMap(image);
+    const double       start = map.GetDescription();
+    RefinementSchedule schedule;
+    RefineAndCheck(map, image, schedule, name);
+    EXPECT_LT(map.GetDescription(), start) << name;
+    EXPECT_GE(map.GetNumberOfIterations(), 2u) << name;
+    const auto & data = map.GetData();
+    for (size_t i = 1; i < data.Regions.size(); ++i)
+    {
+      const int64_t least = std::min<int64_t>(image.Labels.Regions[i].Count, MinimumNumberOfPixels);
+      EXPECT_TRUE(data.IsRegion[i] == 0 || data.Regions[i].Count >= least) << name << ", region " << i;
+    }
+  });
+}
+
+TEST(PartitionRefinement, DescriptionNeverRisesFromRoundToRound)
+{
+  size_t falls = 0;
+  ForCases(2000, 4, 100, [&falls](const MapCase & image, const std::string & name) {
+    PlanarMap          map = MakeMap(image);
+    double             last = map.GetDescription();
+    size_t             regions = map.GetCounts().Regions;
+    size_t             rounds = 0;
+    RefinementSchedule schedule;
+    schedule.GoOn = [&] {
+      const double description = map.GetDescription();
+      const size_t present = map.GetCounts().Regions;
+      // A merge looks ahead: what it adds to the description, a removal takes away afterwards.
+      EXPECT_TRUE(description <= last + 1e-9 * std::abs(last) || present < regions) << name << ", round " << rounds;
+      falls += description < last ? 1 : 0;
+      last = description;
+      regions = present;
+      ++rounds;
+      return true;
+    };
+    EXPECT_EQ(map.Refine(schedule), CudaRegionPartitionStop::Converged) << name;
+  });
+  EXPECT_GT(falls, 200u);
+}
+
+TEST(PartitionRefinement, NeitherThreadsNorTheOrderOfWorkMatter)
+{
+  ForCases(3000, 4, 120, [](const MapCase & image, const std::string & name) {
+    PlanarMap          one = MakeMap(image);
+    RefinementSchedule schedule;
+    one.Refine(schedule);
+    for (const unsigned int number : { 2u, 5u })
+    {
+      const Threads threads(number);
+      PlanarMap     map = MakeMap(image, threads);
+      schedule.ShuffleSeed = 0;
+      map.Refine(schedule);
+      ExpectSameMaps(one, map, name + ", threads " + std::to_string(number));
+    }
+    for (const uint64_t shuffle : { 1u, 77u, 123456789u })
+    {
+      const Threads threads(2);
+      PlanarMap     map = MakeMap(image, threads);
+      schedule.ShuffleSeed = shuffle;
+      map.Refine(schedule);
+      ExpectSameMaps(one, map, name + ", shuffle " + std::to_string(shuffle));
+    }
+  });
+}
+
+TEST(PartitionRefinement, WithoutMergingEveryRegionStays)
+{
+  ForCases(4000, 4, 100, [](const MapCase & image, const std::string & name) {
+    PlanarMap          map = MakeMap(image);
+    RefinementSchedule schedule;
+    schedule.AllowMerging = false;
+    RefineAndCheck(map, image, schedule, name);
+    const auto & data = map.GetData();
+    ASSERT_EQ(data.Regions.size(), image.Labels.Regions.size()) << name;
+    for (size_t i = 1; i < data.Regions.size(); ++i)
+    {
+      const int64_t least = std::min<int64_t>(image.Labels.Regions[i].Count, MinimumNumberOfPixels);
+      EXPECT_EQ(data.IsRegion[i], 1) << name << ", region " << i;
+      EXPECT_GE(data.Regions[i].Count, least) << name << ", region " << i;
+    }
+  });
+}
+
+/** A hostile start: random labels, hence islands, holes and nodes of four edges everywhere. */
+TEST(PartitionRefinement, RandomLabelsStayPlanar)
+{
+  constexpr uint32_t firstSeed = 5000;
+  std::cout << "seeds from " << firstSeed << std::endl;
+  for (uint32_t seed = firstSeed; seed < firstSeed + 40; ++seed)
+  {
+    Random                random(seed);
+    const int32_t         width = 1 + Draw(random, 60);
+    const int32_t         height = 1 + Draw(random, 60);
+    const int32_t         kinds = 2 + Draw(random, 3);
+    const int32_t         block = 1 + Draw(random, 4);
+    std::vector<uint32_t> values;
+    std::vector<uint16_t> pixels;
+    for (int32_t y = 0; y < height; ++y)
+    {
+      for (int32_t x = 0; x < width; ++x)
+      {
+        const bool repeats = x % block != 0 && Draw(random, 8) != 0;
+        values.push_back(repeats ? values.back() : static_cast<uint32_t>(Draw(random, kinds)));
+        pixels.push_back(static_cast<uint16_t>(1000 + (seed % 2 == 0 ? 300 * values.back() : 0) + random() % 1000));
+      }
+    }
+    const MapCase image(width, height, pixels, LabelComponents(values, width, height));
+    for (const bool merging : { true, false })
+    {
+      PlanarMap          map = MakeMap(image);
+      RefinementSchedule schedule;
+      schedule.AllowMerging = merging;
+      RefineAndCheck(map, image, schedule, "seed " + std::to_string(seed) + (merging ? ", merging" : ""));
+      EXPECT_TRUE(merging || map.GetCounts().Regions + 1 == image.Labels.Regions.size()) << seed;
+    }
+  }
+}
+
+/** A square of 20 x 20 pixels without noise, from rough labels. */
+TEST(PartitionRefinement, SquareWithoutNoiseComesOutExactly)
+{
+  constexpr int32_t     size = 64;
+  std::vector<uint16_t> pixels;
+  std::vector<uint32_t> cells;
+  for (int32_t y = 0; y < size; ++y)
+  {
+    for (int32_t x = 0; x < size; ++x)
+    {
+      const bool isInside = x >= 20 && x < 40 && y >= 24 && y < 44;
+      cells.push_back(isInside ? 1 : 0);
+      pixels.push_back(isInside ? 200 : 100);
+    }
+  }
+  for (uint32_t seed = 0; seed < 20; ++seed)
+  {
+    Random    random(seed);
+    auto      rough = seed == 0 ? cells : Roughen(cells, size, size, 1, random);
+    MapCase   image(size, size, pixels, LabelComponents(rough, size, size), NoiseLaw::Gamma);
+    PlanarMap map = MakeMap(image);
+    EXPECT_EQ(RefineAndCheck(map, image, {}, "square"), CudaRegionPartitionStop::Converged);
+    const MapCounts counts = map.GetCounts();
+    EXPECT_EQ(counts.Regions, 2u) << seed;
+    EXPECT_EQ(counts.Nodes, 4u) << seed;
+    EXPECT_EQ(counts.Segments, 4u) << seed;
+    EXPECT_EQ(map.GetData().Nodes.size(), 8u) << seed;
+    std::set<std::pair<int32_t, int32_t>> corners;
+    for (const MapNode & node : map.GetData().Nodes)
+    {
+      corners.insert({ node.Position.X, node.Position.Y });
+    }
+    for (const auto & corner :
+         { std::make_pair(20, 24), std::make_pair(40, 24), std::make_pair(20, 44), std::make_pair(40, 44) })
+    {
+      EXPECT_EQ(corners.count(corner), 1u) << seed << ": " << corner.first << ", " << corner.second;
+    }
+  }
+}
+
+TEST(PartitionRefinement, CheckerboardStays)
+{
+  std::vector<std::string> rows;
+  for (int y = 0; y < 64; ++y)
+  {
+    std::string row;
+    for (int x = 0; x < 64; ++x)
+    {
+      row += (x / 8 + y / 8) % 2 == 0 ? 'a' : 'z';
+    }
+    rows.push_back(row);
+  }
+  const MapCase image = MakeDrawnCase(rows);
+  PlanarMap     map = MakeMap(image);
+  RefineAndCheck(map, image, {}, "checkerboard");
+  const MapCounts counts = map.GetCounts();
+  EXPECT_EQ(counts.Regions, 64u);
+  EXPECT_EQ(counts.Nodes, 77u);
+  EXPECT_EQ(counts.Segments, 112u);
+}
+
+TEST(PartitionRefinement, RegionsOfOneLawBecomeOne)
+{
+  Random                random(6);
+  std::vector<uint16_t> pixels;
+  for (int i = 0; i < 90 * 70; ++i)
+  {
+    pixels.push_back(DrawPixel(NoiseLaw::Gamma, 1.0, random));
+  }
+  const auto    cells = MakeVoronoiCells(90, 70, 30, random);
+  const MapCase image(90, 70, pixels, LabelComponents(cells, 90, 70), NoiseLaw::Gamma);
+  PlanarMap     map = MakeMap(image);
+  RefineAndCheck(map, image, {}, "one law");
+  EXPECT_EQ(map.GetCounts().Regions, 1u);
+  EXPECT_EQ(map.GetData().Nodes.size(), 4u);
+  EXPECT_EQ(map.GetData().Edges.size(), 4u);
+}
+
+TEST(PartitionRefinement, DegenerateImagesAreLeftAlone)
+{
+  for (const auto & rows : std::vector<std::vector<std::string>>{
+         { "a" }, { std::string(40, 'a') }, std::vector<std::string>(40, "a"), std::vector<std::string>(5, "aaaaaaa") })
+  {
+    const MapCase image = MakeDrawnCase(rows);
+    PlanarMap     map = MakeMap(image);
+    RefineAndCheck(map, image, {}, "degenerate");
+    EXPECT_EQ(map.GetCounts().Regions, 1u);
+    EXPECT_EQ(map.GetData().Nodes.size(), 4u);
+  }
+}
+
+/** The boundary of one region in many teeth: chains of more corners than the dynamic programming takes at once. */
+TEST(PartitionRefinement, LongChainsAreCut)
+{
+  constexpr int32_t     width = 900;
+  constexpr int32_t     height = 24;
+  std::vector<uint16_t> pixels;
+  std::vector<uint32_t> values;
+  Random                random(7);
+  for (int32_t y = 0; y < height; ++y)
+  {
+    for (int32_t x = 0; x < width; ++x)
+    {
+      const bool isUpper = 2 * y + 1 < 24 + ((x / 2) % 2 == 0 ? 3 : -3);
+      const bool isBright = y < 12;
+      values.push_back(isUpper ? 1 : 0);
+      pixels.push_back(DrawPixel(NoiseLaw::Gaussian, isBright ? 4.0 : 0.0, random));
+    }
+  }
+  const MapCase image(width, height, pixels, LabelComponents(values, width, height), NoiseLaw::Gaussian);
+  PlanarMap     map = MakeMap(image);
+  EXPECT_GT(map.GetCounts().Nodes, 512u);
+  RefineAndCheck(map, image, {}, "teeth");
+  const MapCounts counts = map.GetCounts();
+  EXPECT_EQ(counts.Regions, 2u);
+  EXPECT_EQ(counts.Segments, 1u);
+}
+
+TEST(PartitionRefinement, AbortLeavesAWholeMap)
+{
+  const MapCase      image = MakeVoronoiCase(8, NoiseLaw::Gamma, false, 90);
+  size_t             rounds = 0;
+  PlanarMap          complete = MakeMap(image);
+  RefinementSchedule counting;
+  counting.GoOn = [&rounds] { return ++rounds > 0; };
+  complete.Refine(counting);
+  ASSERT_GT(rounds, 10u);
+  for (size_t last = 0; last < rounds; ++last)
+  {
+    size_t             calls = 0;
+    PlanarMap          map = MakeMap(image);
+    RefinementSchedule schedule;
+    schedule.GoOn = [&] { return calls++ < last; };
+    EXPECT_EQ(map.Refine(schedule), CudaRegionPartitionStop::Aborted) << last;
+    EXPECT_EQ(calls, last + 1);
+    EXPECT_EQ(map.Verify(), "") << last;
+  }
+}
+
+TEST(PartitionRefinement, IterationsAreLimited)
+{
+  const MapCase      image = MakeVoronoiCase(9, NoiseLaw::Gaussian, false, 110);
+  PlanarMap          map = MakeMap(image);
+  RefinementSchedule schedule;
+  schedule.MaximumNumberOfIterations = 0;
+  EXPECT_EQ(map.Refine(schedule), CudaRegionPartitionStop::MaximumNumberOfIterations);
+  EXPECT_EQ(RasterizeMap(map.GetData(), OneThread), image.Labels.Labels);
+  schedule.MaximumNumberOfIterations = 1;
+  EXPECT_EQ(map.Refine(schedule), CudaRegionPartitionStop::MaximumNumberOfIterations);
+  EXPECT_EQ(map.GetNumberOfIterations(), 1u);
+}
+} // namespace
