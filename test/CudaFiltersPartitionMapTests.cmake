@@ -1,6 +1,6 @@
 # Tests of a partition's polygons.
 set(CudaFilters_PARTITION_MAP_GTESTS itkCudaPartitionGeometryGTest.cxx itkCudaPartitionMapGTest.cxx
-                                     itkCudaPartitionRefinementGTest.cxx)
+                                     itkCudaPartitionRefinementGTest.cxx itkCudaPartitionSummaryGTest.cxx)
 
 if(COMMAND cudafilters_add_gtests)
   cudafilters_add_gtests(CudaFiltersPartitionMapGTestDriver SOURCES ${CudaFilters_PARTITION_MAP_GTESTS})

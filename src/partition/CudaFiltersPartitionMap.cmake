@@ -13,4 +13,5 @@ cudafilters_add_region_sources(
   partition/itkCudaPartitionRaster.cxx
   partition/itkCudaPartitionRefinement.cxx
   partition/itkCudaPartitionRemovals.cxx
+  partition/itkCudaPartitionSummary.cxx
   partition/itkCudaPartitionTopology.cxx)

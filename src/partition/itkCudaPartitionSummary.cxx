@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "itkCudaPartitionSummary.h"
+
+#include "itkCudaPartitionRaster.h"
+
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+
+namespace itk::cuda::partition
+{
+namespace
+{
+/** The regions of some rows in the order of their first pixels. */
+std::vector<uint32_t>
+ListRegions(const std::vector<uint32_t> & labels, size_t begin, size_t end, size_t numberOfRegions)
+{
+  std::vector<uint8_t>  isKnown(numberOfRegions, 0);
+  std::vector<uint32_t> regions;
+  for (size_t i = begin; i < end; ++i)
+  {
+    if (isKnown[labels[i]] == 0)
+    {
+      isKnown[labels[i]] = 1;
+      regions.push_back(labels[i]);
+    }
+  }
+  return regions;
+}
+
+class Summarizer
+{
+public:
+  Summarizer(const MapData & map, const region::Threads & threads)
+    : m_Map(map)
+    , m_Threads(threads)
+    , m_Region(map.Regions.size(), Outside)
+    , m_Node(map.Nodes.size(), None)
+  {}
+
+  MapSummary
+  Run()
+  {
+    m_Summary.Labels = RasterizeMap(m_Map, m_Threads);
+    this->NumberRegions();
+    this->Relabel();
+    this->NumberNodes();
+    this->ListEdges();
+    this->MeasureRegions();
+    this->ListAdjacencies();
+    return std::move(m_Summary);
+  }
+
+private:
+  const MapData &         m_Map;
+  const region::Threads & m_Threads;
+  std::vector<uint32_t>   m_Region; // the final number of each of the map's
+  std::vector<uint32_t>   m_Node;
+  MapSummary              m_Summary;
+
+  void
+  NumberRegion(uint32_t number)
+  {
+    if (m_Region[number] == Outside)
+    {
+      m_Summary.Regions.emplace_back();
+      m_Summary.Regions.back().Sums = m_Map.Regions[number];
+      m_Region[number] = static_cast<uint32_t>(m_Summary.Regions.size());
+    }
+  }
+
+  void
+  NumberRegions()
+  {
+    const auto                         rows = static_cast<size_t>(m_Map.Height);
+    const auto                         width = static_cast<size_t>(m_Map.Width);
+    std::vector<std::vector<uint32_t>> regionsFromRow(rows);
+    m_Threads.ForRanges(rows, 64, [&](size_t begin, size_t end) {
+      regionsFromRow[begin] = ListRegions(m_Summary.Labels, begin * width, end * width, m_Map.Regions.size());
+    });
+    for (const std::vector<uint32_t> & regions : regionsFromRow)
+    {
+      std::for_each(regions.begin(), regions.end(), [this](uint32_t number) { this->NumberRegion(number); });
+    }
+    for (uint32_t number = 1; number < m_Map.Regions.size(); ++number)
+    {
+      if (m_Map.IsRegion[number] != 0)
+      {
+        this->NumberRegion(number);
+      }
+    }
+  }
+
+  void
+  Relabel()
+  {
+    m_Threads.ForRanges(m_Summary.Labels.size(), 65536, [this](size_t begin, size_t end) {
+      for (size_t i = begin; i < end; ++i)
+      {
+        m_Summary.Labels[i] = m_Region[m_Summary.Labels[i]];
+      }
+    });
+  }
+
+  void
+  NumberNodes()
+  {
+    std::vector<uint32_t> order;
+    for (uint32_t i = 0; i < m_Map.Nodes.size(); ++i)
+    {
+      if (m_Map.Nodes[i].Degree > 0)
+      {
+        order.push_back(i);
+      }
+    }
+    std::sort(order.begin(), order.end(), [this](uint32_t i, uint32_t j) {
+      const LatticePoint & p = m_Map.At(i);
+      const LatticePoint & q = m_Map.At(j);
+      return std::tie(p.Y, p.X) < std::tie(q.Y, q.X);
+    });
+    for (const uint32_t i : order)
+    {
+      m_Node[i] = static_cast<uint32_t>(m_Summary.Nodes.size());
+      m_Summary.Nodes.push_back(m_Map.At(i));
+    }
+  }
+
+  void
+  ListEdges()
+  {
+    for (const MapEdge & edge : m_Map.Edges)
+    {
+      if (edge.IsAlive())
+      {
+        const uint32_t start = m_Node[edge.Start];
+        const uint32_t end = m_Node[edge.End];
+        const uint32_t left = m_Region[edge.Left];
+        const uint32_t right = m_Region[edge.Right];
+        m_Summary.Edges.push_back(start < end ? CudaPartitionEdge{ start, end, left, right }
+                                              : CudaPartitionEdge{ end, start, right, left });
+      }
+    }
+    std::sort(
+      m_Summary.Edges.begin(), m_Summary.Edges.end(), [](const CudaPartitionEdge & e, const CudaPartitionEdge & f) {
+        return std::tie(e.Start, e.End) < std::tie(f.Start, f.End);
+      });
+  }
+
+  void
+  MeasureRegions()
+  {
+    for (RegionSummary & summary : m_Summary.Regions)
+    {
+      summary.Box = { m_Map.Width, m_Map.Height, 0, 0 };
+    }
+    for (const CudaPartitionEdge & edge : m_Summary.Edges)
+    {
+      this->AddEdge(edge.Left, edge, 1);
+      this->AddEdge(edge.Right, edge, -1);
+    }
+  }
+
+  /** Adds an edge to a region's measures; side: 1 if the region lies left, -1 if it lies right. */
+  void
+  AddEdge(uint32_t number, const CudaPartitionEdge & edge, int64_t side)
+  {
+    if (number == Outside)
+    {
+      return;
+    }
+    RegionSummary &          summary = m_Summary.Regions[number - 1];
+    const LatticePoint       p = m_Summary.Nodes[edge.Start];
+    const LatticePoint       q = m_Summary.Nodes[edge.End];
+    const region::LatticeBox box = region::BoxOf(p, q);
+    const double             dx = static_cast<double>(q.X) - p.X;
+    const double             dy = static_cast<double>(q.Y) - p.Y;
+    summary.DoubledArea += side * (static_cast<int64_t>(p.X) * q.Y - static_cast<int64_t>(q.X) * p.Y);
+    summary.Perimeter += std::sqrt(dx * dx + dy * dy);
+    summary.Box = { region::Minimum(summary.Box.MinimumX, box.MinimumX),
+                    region::Minimum(summary.Box.MinimumY, box.MinimumY),
+                    region::Maximum(summary.Box.MaximumX, box.MaximumX),
+                    region::Maximum(summary.Box.MaximumY, box.MaximumY) };
+  }
+
+  void
+  ListAdjacencies()
+  {
+    std::vector<Adjacency> & all = m_Summary.Adjacencies;
+    for (const CudaPartitionEdge & edge : m_Summary.Edges)
+    {
+      if (edge.Left != Outside && edge.Right != Outside)
+      {
+        all.push_back({ std::min(edge.Left, edge.Right), std::max(edge.Left, edge.Right), 1 });
+      }
+    }
+    std::sort(all.begin(), all.end(), [](const Adjacency & x, const Adjacency & y) {
+      return std::tie(x.First, x.Second) < std::tie(y.First, y.Second);
+    });
+    size_t number = 0;
+    for (const Adjacency & adjacency : all)
+    {
+      const bool isKnown =
+        number > 0 && all[number - 1].First == adjacency.First && all[number - 1].Second == adjacency.Second;
+      if (isKnown)
+      {
+        ++all[number - 1].NumberOfSegments;
+      }
+      else
+      {
+        all[number++] = adjacency;
+      }
+    }
+    all.resize(number);
+    for (const Adjacency & adjacency : all) // smaller numbers come first on either side
+    {
+      m_Summary.Regions[adjacency.First - 1].Neighbors.push_back(adjacency.Second);
+      m_Summary.Regions[adjacency.Second - 1].Neighbors.push_back(adjacency.First);
+    }
+  }
+};
+} // namespace
+
+MapSummary
+SummarizeMap(const MapData & map, const region::Threads & threads)
+{
+  return Summarizer(map, threads).Run();
+}
+} // namespace itk::cuda::partition

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkCudaPartitionSummary_h
+#define itkCudaPartitionSummary_h
+
+#include "itkCudaPartitionMapData.h"
+#include "itkCudaRegionPartitionTypes.h"
+#include "itkCudaRegionThreads.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace itk::cuda::partition
+{
+/** What a map says about a region. */
+struct RegionSummary
+{
+  Moments               Sums;
+  int64_t               DoubledArea{ 0 }; // of the polygon: twice its area in pixels, exactly
+  double                Perimeter{ 0.0 }; // with holes, and with pieces of the image's border
+  region::LatticeBox    Box{ 0, 0, 0, 0 };
+  std::vector<uint32_t> Neighbors; // numbers of regions, ascending
+};
+
+/** Two regions with a common boundary. */
+struct Adjacency
+{
+  uint32_t First; // the smaller number
+  uint32_t Second;
+  uint32_t NumberOfSegments;
+};
+
+/** A map for those who use it: numbers without gaps, which follow from the map alone. */
+struct MapSummary
+{
+  std::vector<CudaSnakePoint>    Nodes;       // by Y, then X
+  std::vector<CudaPartitionEdge> Edges;       // each from the smaller node to the larger one; by Start, then End
+  std::vector<RegionSummary>     Regions;     // region number i + 1; in the order of their first pixels
+  std::vector<Adjacency>         Adjacencies; // by First, then Second
+  std::vector<uint32_t>          Labels;      // number of each pixel's region, row by row
+};
+
+/** Regions that hold no pixel's centre come last, in the order that they have in the map. */
+MapSummary
+SummarizeMap(const MapData & map, const region::Threads & threads);
+} // namespace itk::cuda::partition
+
+#endif
