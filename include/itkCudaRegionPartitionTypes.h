@@ -2,10 +2,12 @@
 #ifndef itkCudaRegionPartitionTypes_h
 #define itkCudaRegionPartitionTypes_h
 
+#include "CudaFiltersExport.h"
 #include "itkCudaRegionSnakeTypes.h"
 
 #include <array>
 #include <cstdint>
+#include <ostream>
 #include <vector>
 
 namespace itk
@@ -64,6 +66,9 @@ enum class CudaRegionPartitionStop : uint8_t
   LabelsOnly, // no polygons were asked for
   Aborted
 };
+
+extern CudaFilters_EXPORT std::ostream &
+                          operator<<(std::ostream & out, const CudaRegionPartitionStop value);
 
 /** \struct CudaRegionPartitionResult
  * \brief A planar map: nodes at corners of pixels, edges between them, regions between the edges.

@@ -62,6 +62,7 @@ set(CudaFilters_DRIVER_TESTS
 include(CudaFiltersDiscreteGaussianTests.cmake)
 include(CudaFiltersFactoryTests.cmake)
 include(CudaFiltersPartitionedTests.cmake)
+include(CudaFiltersPartitionObjectTests.cmake)
 
 include(${CMAKE_CURRENT_LIST_DIR}/CudaFiltersSnakeTests.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/CudaFiltersPartitionMapTests.cmake)
