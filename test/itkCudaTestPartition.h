@@ -32,6 +32,71 @@ struct TestLabels
   }
 };
 
+/** 4-connected parts of equal labels, numbered by their first pixels. */
+inline TestLabels
+FindComponents(const TestLabels & labels)
+{
+  TestLabels components{ labels.Width, labels.Height, std::vector<uint32_t>(labels.Pixels.size(), 0) };
+  uint32_t   last = 0;
+  for (int first = 0; first < labels.Width * labels.Height; ++first)
+  {
+    if (components.Pixels[first] != 0)
+    {
+      continue;
+    }
+    ++last;
+    std::vector<int> front{ first };
+    components.Pixels[first] = last;
+    while (!front.empty())
+    {
+      const int x = front.back() % labels.Width;
+      const int y = front.back() / labels.Width;
+      front.pop_back();
+      for (const auto & step : { std::pair<int, int>{ 1, 0 }, { 0, 1 }, { -1, 0 }, { 0, -1 } })
+      {
+        const int u = x + step.first;
+        const int v = y + step.second;
+        if (labels.At(u, v) == labels.Pixels[first] && components.At(u, v) == 0)
+        {
+          components.Pixels[v * labels.Width + u] = last;
+          front.push_back(v * labels.Width + u);
+        }
+      }
+    }
+  }
+  return components;
+}
+
+/** Positive if the ring goes counter-clockwise with y upwards. */
+inline double
+GetArea(const CudaSnakePolygon & ring)
+{
+  double twice = 0.0;
+  for (size_t i = 0; i < ring.size(); ++i)
+  {
+    const CudaSnakePoint & p = ring[i];
+    const CudaSnakePoint & q = ring[(i + 1) % ring.size()];
+    twice += double(p.X) * q.Y - double(q.X) * p.Y;
+  }
+  return twice / 2.0;
+}
+
+/** How often the ring goes counter-clockwise around the centre of pixel (x, y). */
+inline int
+GetWindings(const CudaSnakePolygon & ring, int x, int y)
+{
+  int windings = 0;
+  for (size_t i = 0; i < ring.size(); ++i)
+  {
+    const CudaSnakePoint & p = ring[i];
+    const CudaSnakePoint & q = ring[(i + 1) % ring.size()];
+    const double           side = (q.X - p.X) * (y + 0.5 - p.Y) - (x + 0.5 - p.X) * (q.Y - p.Y);
+    windings += p.Y <= y && q.Y > y && side > 0.0 ? 1 : 0;
+    windings -= q.Y <= y && p.Y > y && side < 0.0 ? 1 : 0;
+  }
+  return windings;
+}
+
 /** The planar map whose boundaries follow the sides of pixels, found corner by corner. It has no merges. */
 class TestMapMaker
 {

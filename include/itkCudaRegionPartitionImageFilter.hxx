@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkCudaRegionPartitionImageFilter_hxx
+#define itkCudaRegionPartitionImageFilter_hxx
+
+#include "itkCudaDetailImageTraits.h"
+#include "itkCudaDetailPixelContainer.h"
+
+#include <limits>
+
+namespace itk
+{
+template <typename TInputImage, typename TOutputImage>
+CudaRegionPartitionImageFilter<TInputImage, TOutputImage>::CudaRegionPartitionImageFilter()
+{
+  this->ProcessObject::SetOutput("Partition", this->MakeOutput("Partition"));
+}
+
+template <typename TInputImage, typename TOutputImage>
+ProcessObject::DataObjectPointer
+CudaRegionPartitionImageFilter<TInputImage, TOutputImage>::MakeOutput(
+  const ProcessObject::DataObjectIdentifierType & name)
+{
+  if (name == "Partition")
+  {
+    return CudaRegionPartition::New().GetPointer();
+  }
+  return Superclass::MakeOutput(name);
+}
+
+template <typename TInputImage, typename TOutputImage>
+CudaRegionPartition *
+CudaRegionPartitionImageFilter<TInputImage, TOutputImage>::GetPartition()
+{
+  return dynamic_cast<CudaRegionPartition *>(this->ProcessObject::GetOutput("Partition"));
+}
+
+template <typename TInputImage, typename TOutputImage>
+const CudaRegionPartition *
+CudaRegionPartitionImageFilter<TInputImage, TOutputImage>::GetPartition() const
+{
+  return dynamic_cast<const CudaRegionPartition *>(this->ProcessObject::GetOutput("Partition"));
+}
+
+template <typename TInputImage, typename TOutputImage>
+void
+CudaRegionPartitionImageFilter<TInputImage, TOutputImage>::VerifyPreconditions() ITKv5_CONST
+{
+  Superclass::VerifyPreconditions();
+  CudaDetail::VerifyCudaRegionPartitionParameters(m_Parameters);
+}
+
+template <typename TInputImage, typename TOutputImage>
+void
+CudaRegionPartitionImageFilter<TInputImage, TOutputImage>::GenerateInputRequestedRegion()
+{
+  // The superclass would ask mask and labels for the output's requested region. All inputs are needed as a whole.
+  for (const auto & name : this->GetInputNames())
+  {
+    if (auto * input = this->ProcessObject::GetInput(name))
+    {
+      input->SetRequestedRegionToLargestPossibleRegion();
+    }
+  }
+}
+
+template <typename TInputImage, typename TOutputImage>
+void
+CudaRegionPartitionImageFilter<TInputImage, TOutputImage>::EnlargeOutputRequestedRegion(DataObject * output)
+{
+  Superclass::EnlargeOutputRequestedRegion(output);
+  // A request for the partition does not say which part of the label image is wanted.
+  this->GetOutput()->SetRequestedRegionToLargestPossibleRegion();
+}
+
+template <typename TInputImage, typename TOutputImage>
+CudaDetail::CudaRegionPartitionObserver
+CudaRegionPartitionImageFilter<TInputImage, TOutputImage>::MakeObserver()
+{
+  CudaDetail::CudaRegionPartitionObserver observer;
+  observer.Progress = [this](float done) {
+    this->UpdateProgress(done);
+    return !this->GetAbortGenerateData();
+  };
+  if (this->HasObserver(IterationEvent()))
+  {
+    observer.Iteration = [this](unsigned int iteration, size_t numberOfRegions, double description) {
+      m_CurrentIteration = iteration;
+      m_CurrentNumberOfRegions = numberOfRegions;
+      m_CurrentDescription = description;
+      this->InvokeEvent(IterationEvent());
+    };
+  }
+  return observer;
+}
+
+template <typename TInputImage, typename TOutputImage>
+void
+CudaRegionPartitionImageFilter<TInputImage, TOutputImage>::GenerateData()
+{
+  this->GetPartition()->Initialize();
+  m_CudaBackend.SelectDevice("CudaRegionPartitionImageFilter has no version for the GPU", 0);
+  CudaDetail::CudaUsePooledPixelContainer(this->GetOutput(), this->GetOutput()->GetRequestedRegion());
+  this->AllocateOutputs();
+
+  CudaRegionPartitionResult result = this->Divide();
+  if (result.Stop == StopEnum::Aborted)
+  {
+    ProcessAborted aborted(__FILE__, __LINE__);
+    aborted.SetDescription("CudaRegionPartitionImageFilter: AbortGenerateData was set");
+    throw aborted;
+  }
+  if (result.Regions.size() > std::numeric_limits<OutputPixelType>::max())
+  {
+    itkExceptionMacro("The number of regions is "
+                      << result.Regions.size() << "; a label image of unsigned short holds at most "
+                      << std::numeric_limits<OutputPixelType>::max() << ": take one of unsigned int");
+  }
+  this->GetPartition()->SetResult(std::move(result), this->GetInput());
+  this->UpdateProgress(1.0f);
+}
+
+template <typename TInputImage, typename TOutputImage>
+CudaRegionPartitionResult
+CudaRegionPartitionImageFilter<TInputImage, TOutputImage>::Divide()
+{
+  const InputImageType *               image = this->GetInput();
+  const RegionType                     region = image->GetLargestPossibleRegion();
+  CudaDetail::CudaRegionPartitionInput input;
+  input.Image = CudaDetail::MakeCudaImageView(image, region);
+  input.FirstIndex = { { region.GetIndex(0), region.GetIndex(1) } };
+  CudaDetail::CudaImageView validMask;
+  if (const MaskImageType * mask = this->GetValidMask())
+  {
+    validMask = CudaDetail::MakeCudaImageView(mask, mask->GetLargestPossibleRegion(), "ValidMask");
+    input.ValidMask = &validMask;
+  }
+  CudaDetail::CudaImageView initialLabels;
+  if (const LabelImageType * labels = this->GetInitialLabels())
+  {
+    initialLabels = CudaDetail::MakeCudaImageView(labels, labels->GetLargestPossibleRegion(), "InitialLabels");
+    input.InitialLabels = &initialLabels;
+  }
+  return CudaDetail::CudaRegionPartitionOnHost(input,
+                                               m_Parameters,
+                                               CudaDetail::MakeCudaImageView(this->GetOutput(), region),
+                                               this->GetNumberOfWorkUnits(),
+                                               this->MakeObserver());
+}
+
+template <typename TInputImage, typename TOutputImage>
+void
+CudaRegionPartitionImageFilter<TInputImage, TOutputImage>::PrintSelf(std::ostream & os, Indent indent) const
+{
+  Superclass::PrintSelf(os, indent);
+  m_CudaBackend.Print(os, indent);
+  if (m_Parameters.NoiseLaw)
+  {
+    os << indent << "NoiseLaw: " << *m_Parameters.NoiseLaw << std::endl;
+  }
+  else
+  {
+    os << indent << "NoiseLaw: (not set)" << std::endl;
+  }
+  os << indent << "NumberOfLooks: " << m_Parameters.NumberOfLooks << std::endl;
+  os << indent << "ForegroundThreshold: " << m_Parameters.ForegroundThreshold << std::endl;
+  os << indent << "SegmentCost: " << m_Parameters.SegmentCost << std::endl;
+  os << indent << "BlockSize: " << m_Parameters.BlockSize << std::endl;
+  os << indent << "MinimumNumberOfPixels: " << m_Parameters.MinimumNumberOfPixels << std::endl;
+  os << indent << "MaximumNumberOfIterations: " << m_Parameters.MaximumNumberOfIterations << std::endl;
+  os << indent << "AllowMerging: " << (m_Parameters.AllowMerging ? "On" : "Off") << std::endl;
+  os << indent << "LabelsOnly: " << (m_Parameters.LabelsOnly ? "On" : "Off") << std::endl;
+  os << indent << "NumberOfRegions: " << this->GetNumberOfRegions() << std::endl;
+  os << indent << "Description: " << this->GetDescription() << std::endl;
+  os << indent << "NumberOfLooksUsed: " << this->GetNumberOfLooksUsed() << std::endl;
+  os << indent << "NumberOfIterations: " << this->GetNumberOfIterations() << std::endl;
+  os << indent << "Stop: " << this->GetStop() << std::endl;
+}
+} // end namespace itk
+
+#endif
