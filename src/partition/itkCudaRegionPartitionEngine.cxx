@@ -5,8 +5,10 @@
 #include "itkCudaPartitionComponents.h"
 #include "itkCudaPartitionEstimates.h"
 #include "itkCudaPartitionLabelMaker.h"
+#include "itkCudaPartitionMap.h"
 #include "itkCudaPartitionProgress.h"
 #include "itkCudaPartitionScene.h"
+#include "itkCudaPartitionSummary.h"
 #include "itkCudaPartitionTable.h"
 #include "itkCudaPartitionTree.h"
 #include "itkCudaPartitionWork.h"
@@ -104,92 +106,189 @@ MakeModel(const CudaRegionPartitionParameters & parameters,
 
 template <typename TLabel>
 void
-WriteLabels(const LabelMap & map, const Scene & scene, const Work & work, const CudaImageView & labels)
+WriteLabels(const std::vector<uint32_t> & regions,
+            size_t                        numberOfRegions,
+            const Scene &                 scene,
+            const Work &                  work,
+            const CudaImageView &         labels)
 {
   constexpr size_t rowsPerPiece = 16;
   constexpr size_t largest = std::numeric_limits<TLabel>::max();
-  if (map.Regions.size() - 1 > largest)
+  if (numberOfRegions > largest)
   {
-    itkGenericExceptionMacro("The partition has " << map.Regions.size() - 1 << " regions; labels of "
-                                                  << 8 * sizeof(TLabel) << " bits tell " << largest
+    itkGenericExceptionMacro("The partition has " << numberOfRegions << " regions; labels of " << 8 * sizeof(TLabel)
+                                                  << " bits tell " << largest
                                                   << " apart. Labels of unsigned int would do");
   }
-  work.For(static_cast<size_t>(map.Height), rowsPerPiece, [&](size_t y) {
-    const uint32_t * in = map.Labels.data() + y * static_cast<size_t>(map.Width);
+  const size_t width = labels.Size[0];
+  work.For(labels.Size[1], rowsPerPiece, [&](size_t y) {
+    const uint32_t * in = regions.data() + y * width;
     TLabel *         out = static_cast<TLabel *>(labels.Data) + y * labels.Stride[1];
-    for (int32_t x = 0; x < map.Width; ++x)
+    for (size_t x = 0; x < width; ++x)
     {
-      out[x] = scene.IsValid(x, static_cast<int32_t>(y)) ? static_cast<TLabel>(in[x]) : TLabel{ 0 };
+      const bool isValid = scene.IsValid(static_cast<int32_t>(x), static_cast<int32_t>(y));
+      out[x] = isValid ? static_cast<TLabel>(in[x]) : TLabel{ 0 };
     }
   });
 }
 
-void
-WriteLabelImage(const LabelMap & map, const Scene & scene, const Work & work, const CudaImageView & labels)
+/** One run, from the labels to the result. */
+class Run
 {
-  labels.ComponentType == CudaComponentType::UShort ? WriteLabels<uint16_t>(map, scene, work, labels)
-                                                    : WriteLabels<uint32_t>(map, scene, work, labels);
-}
+public:
+  Run(const CudaRegionPartitionInput &      input,
+      const CudaRegionPartitionParameters & parameters,
+      const CudaImageView &                 labels,
+      const region::Threads &               threads,
+      const CudaRegionPartitionObserver &   observer)
+    : m_Input(input)
+    , m_Parameters(parameters)
+    , m_LabelImage(labels)
+    , m_Observer(observer)
+    , m_Progress(observer.Progress)
+    , m_Samples(MakeSamples(input, parameters, threads))
+    , m_Sums(m_Samples, region::UsesSquares(parameters.NoiseLaw.value()), 0, threads)
+    , m_Tables(m_Sums, m_Sums.GetWhole(), 0, threads)
+    , m_Scene(m_Tables.GetLevel(0), m_Samples)
+    , m_Work(threads)
+    , m_Model(MakeModel(parameters, m_Samples, m_Scene, m_Work))
+  {}
 
-/** Fills the result with the regions of a map of labels. Boundaries cost what they do while labels merge. */
-void
-DescribeLabels(const LabelMap &                   map,
-               const Model &                      model,
-               const Scene &                      scene,
-               const region::SamplesDescription & samples,
-               const Work &                       work,
-               CudaRegionPartitionResult &        result)
-{
-  const std::vector<RegionLinks> links = LinkRegions(scene, map, work);
-  const std::vector<Boundary>    boundaries = MakeBoundaries(links);
-  result.Regions = MakeTable(model, map, links, samples, work);
-  result.Merges = MakeMergeTree(model, map.Regions, boundaries);
-  result.Description = 0.0;
-  for (const CudaPartitionRegion & row : result.Regions)
+  CudaRegionPartitionResult
+  Make()
   {
-    result.Description += row.Description;
+    m_Result.NumberOfLooks = m_Model.Law.NumberOfLooks;
+    m_Result.DescriptionOfOneRegion = m_Model.Describe(m_Sums.GetTotal()) + this->GetOffset();
+    const LabelOutcome outcome = this->MakeLabels();
+    if (m_Parameters.LabelsOnly || !outcome.Finished)
+    {
+      m_Result.Stop = outcome.Finished ? CudaRegionPartitionStop::LabelsOnly : CudaRegionPartitionStop::Aborted;
+      this->DescribeLabels(outcome.Map);
+    }
+    else
+    {
+      this->DescribePolygons(this->RefinePolygons(outcome.Map));
+    }
+    return std::move(m_Result);
   }
-  for (const Boundary & boundary : boundaries)
-  {
-    result.Description += boundary.Cost;
-  }
-}
 
-CudaRegionPartitionResult
-RunOnHost(const CudaRegionPartitionInput &      input,
-          const CudaRegionPartitionParameters & parameters,
-          const CudaImageView &                 labels,
-          const region::Threads &               threads,
-          const CudaRegionPartitionObserver &   observer)
-{
-  Progress              progress(observer.Progress);
-  const region::Samples samples = MakeSamples(input, parameters, threads);
-  const region::RowSums sums(samples, region::UsesSquares(parameters.NoiseLaw.value()), 0, threads);
-  const region::Tables  tables(sums, sums.GetWhole(), 0, threads);
-  const Scene           scene(tables.GetLevel(0), samples);
-  const Work            work(threads);
-  const Model           model = MakeModel(parameters, samples, scene, work);
+private:
+  // Shares of the work that labels take, if polygons follow.
+  static constexpr float ShareOfLabels = 0.4f;
 
-  LabelOutcome outcome;
-  if (input.InitialLabels != nullptr)
+  const CudaRegionPartitionInput &      m_Input;
+  const CudaRegionPartitionParameters & m_Parameters;
+  const CudaImageView &                 m_LabelImage;
+  const CudaRegionPartitionObserver &   m_Observer;
+  Progress                              m_Progress;
+  const region::Samples                 m_Samples;
+  const region::RowSums                 m_Sums;
+  const region::Tables                  m_Tables;
+  const Scene                           m_Scene;
+  const Work                            m_Work;
+  const Model                           m_Model;
+  CudaRegionPartitionResult             m_Result;
+
+  /** What descriptions have to be increased by, as samples have a unit of their own. */
+  double
+  GetOffset() const
   {
-    outcome.Map = MakeLabelMapOf(*input.InitialLabels, scene, model, work);
-    outcome.Finished = progress(1.0f);
+    return DescriptionOffset(m_Model, m_Sums.GetTotal().Count, m_Samples.Step);
   }
-  else
+
+  LabelOutcome
+  MakeLabels()
   {
-    outcome = MakeLabelMap(
-      scene, model, static_cast<int32_t>(parameters.BlockSize), work, [&](float share) { return progress(share); });
+    if (m_Input.InitialLabels != nullptr)
+    {
+      const bool goOn = m_Progress(0.0f);
+      return { MakeLabelMapOf(*m_Input.InitialLabels, m_Scene, m_Model, m_Work), goOn };
+    }
+    const float share = m_Parameters.LabelsOnly ? 1.0f : ShareOfLabels;
+    return MakeLabelMap(
+      m_Scene, m_Model, static_cast<int32_t>(m_Parameters.BlockSize), m_Work, [this, share](float done) {
+        return m_Progress(share * done);
+      });
   }
-  CudaRegionPartitionResult result;
-  result.NumberOfLooks = model.Law.NumberOfLooks;
-  result.Stop = outcome.Finished ? CudaRegionPartitionStop::LabelsOnly : CudaRegionPartitionStop::Aborted;
-  WriteLabelImage(outcome.Map, scene, work, labels);
-  DescribeLabels(outcome.Map, model, scene, samples, work, result);
-  result.DescriptionOfOneRegion =
-    model.Describe(sums.GetTotal()) + DescriptionOffset(model, sums.GetTotal().Count, samples.Step);
-  return result;
-}
+
+  MapSummary
+  RefinePolygons(const LabelMap & labels)
+  {
+    const region::Threads & threads = m_Work.GetThreads();
+    PlanarMap               map(labels, m_Tables.GetLevel(0), m_Model, m_Parameters.MinimumNumberOfPixels, threads);
+    // Nobody knows how many iterations there will be; few take more than six.
+    float              done = 0.0f;
+    RefinementSchedule schedule;
+    schedule.MaximumNumberOfIterations = m_Parameters.MaximumNumberOfIterations;
+    schedule.AllowMerging = m_Parameters.AllowMerging;
+    schedule.GoOn = [&] { return m_Progress(ShareOfLabels + (1.0f - ShareOfLabels) * done); };
+    schedule.AfterIteration = [&](unsigned int number) {
+      done = static_cast<float>(number) / (static_cast<float>(number) + 1.0f);
+      if (m_Observer.Iteration)
+      {
+        m_Observer.Iteration(number, map.GetCounts().Regions, map.GetDescription() + this->GetOffset());
+      }
+    };
+    m_Result.Stop = map.Refine(schedule);
+    m_Result.NumberOfIterations = map.GetNumberOfIterations();
+    m_Result.Description = map.GetDescription() + this->GetOffset();
+    return SummarizeMap(map.GetData(), threads);
+  }
+
+  void
+  DescribePolygons(MapSummary && summary)
+  {
+    std::vector<Moments> sums(1);
+    for (RegionSummary & region : summary.Regions)
+    {
+      CudaPartitionRegion row = MakeTableRow(m_Model, region.Sums, m_Samples);
+      row.Area = 0.5 * static_cast<double>(region.DoubledArea);
+      row.Perimeter = region.Perimeter;
+      row.BoundingBox = { { region.Box.MinimumX, region.Box.MinimumY, region.Box.MaximumX, region.Box.MaximumY } };
+      row.Neighbors = std::move(region.Neighbors);
+      m_Result.Regions.push_back(std::move(row));
+      sums.push_back(region.Sums);
+    }
+    std::vector<Boundary> boundaries;
+    for (const Adjacency & adjacency : summary.Adjacencies)
+    {
+      boundaries.push_back(
+        { adjacency.First, adjacency.Second, m_Model.SegmentCost * static_cast<double>(adjacency.NumberOfSegments) });
+    }
+    m_Result.Merges = MakeMergeTree(m_Model, std::move(sums), boundaries);
+    m_Result.Nodes = std::move(summary.Nodes);
+    m_Result.Edges = std::move(summary.Edges);
+    this->WriteLabelImage(summary.Labels);
+  }
+
+  /** Without polygons, boundaries cost what they do while labels merge. */
+  void
+  DescribeLabels(const LabelMap & map)
+  {
+    const std::vector<RegionLinks> links = LinkRegions(m_Scene, map, m_Work);
+    const std::vector<Boundary>    boundaries = MakeBoundaries(links);
+    m_Result.Regions = MakeTable(m_Model, map, links, m_Samples, m_Work);
+    m_Result.Merges = MakeMergeTree(m_Model, map.Regions, boundaries);
+    m_Result.Description = 0.0;
+    for (const CudaPartitionRegion & row : m_Result.Regions)
+    {
+      m_Result.Description += row.Description;
+    }
+    for (const Boundary & boundary : boundaries)
+    {
+      m_Result.Description += boundary.Cost;
+    }
+    this->WriteLabelImage(map.Labels);
+  }
+
+  void
+  WriteLabelImage(const std::vector<uint32_t> & regions) const
+  {
+    const auto write =
+      m_LabelImage.ComponentType == CudaComponentType::UShort ? WriteLabels<uint16_t> : WriteLabels<uint32_t>;
+    write(regions, m_Result.Regions.size(), m_Scene, m_Work, m_LabelImage);
+  }
+};
 } // namespace
 } // namespace cuda::partition
 
@@ -233,7 +332,8 @@ CudaRegionPartitionOnHost(const CudaRegionPartitionInput &      input,
 {
   VerifyCudaRegionPartitionParameters(parameters);
   cuda::partition::CheckInput(input, labels);
-  return cuda::partition::RunOnHost(input, parameters, labels, cuda::region::Threads(numberOfThreads), observer);
+  const cuda::region::Threads threads(numberOfThreads);
+  return cuda::partition::Run(input, parameters, labels, threads, observer).Make();
 }
 } // namespace CudaDetail
 } // end namespace itk
