@@ -70,6 +70,12 @@ cudafilters_add_command_test(smooth_text_as_sigma 2 "'wide' is not a number" smo
 cudafilters_add_command_test(smooth_three_sigmas 2 "3 values are given.*2 axes" smooth ${brain} ${out} --sigma 1,2,3)
 cudafilters_add_command_test(smooth_unknown_backend 2 "automatic,cuda,host" smooth ${brain} ${out} --sigma 3 --backend gpu)
 cudafilters_add_command_test(smooth_unknown_approximation 2 "deriche,accurate" smooth ${brain} ${out} --sigma 3 --approximation exact)
+cudafilters_add_command_test(smooth_unknown_boundary_mode 2 "nearest,reflect,mirror,wrap,constant" smooth ${brain} ${out} --sigma 3
+                             --boundary-mode edge)
+cudafilters_add_command_test(smooth_boundary_value_not_finite 1 "BoundaryValue is inf" smooth ${brain} ${out} --sigma 3
+                             --boundary-mode constant --boundary-value inf)
+cudafilters_add_command_test(smooth_boundary 0 "\"boundary_mode\": \"wrap\"" smooth ${brain} ${out} --sigma 3 --boundary-mode Wrap
+                             --report /dev/stdout)
 cudafilters_add_command_test(smooth_unknown_option 2 "--radius" smooth ${brain} ${out} --sigma 3 --radius 2)
 cudafilters_add_command_test(smooth_no_input 1 "does not exist" smooth nowhere.png ${out} --sigma 3)
 cudafilters_add_command_test(smooth_no_image 1 "none of the known formats" smooth ${data}/README.md ${out} --sigma 3)

@@ -18,6 +18,8 @@ struct SmoothArguments
   std::string               Output;
   std::vector<double>       Sigma;
   std::string               Approximation{ "deriche" };
+  std::string               BoundaryMode{ "nearest" };
+  double                    BoundaryValue{ 0.0 };
   command::BackendArguments Backend;
   std::string               ReportFile;
 };
@@ -31,6 +33,14 @@ DescribeArguments(CLI::App & part, SmoothArguments & arguments)
   part.add_option("--approximation", arguments.Approximation, "deriche: ITK's results; accurate: closer to a Gaussian")
     ->transform(command::OneOf({ "deriche", "accurate" }))
     ->type_name("NAME")
+    ->capture_default_str();
+  part
+    .add_option("--boundary-mode", arguments.BoundaryMode, "how lines continue beyond their ends, as in scipy.ndimage")
+    ->transform(command::OneOf({ "nearest", "reflect", "mirror", "wrap", "constant" }))
+    ->type_name("NAME")
+    ->capture_default_str();
+  part.add_option("--boundary-value", arguments.BoundaryValue, "constant: what lies beyond the ends of the lines")
+    ->type_name("VALUE")
     ->capture_default_str();
   command::AddBackend(part, arguments.Backend);
   command::AddReport(part, arguments.ReportFile);
@@ -77,6 +87,8 @@ MakeReport(const SmoothArguments &        arguments,
   report["components_per_pixel"] = io.GetNumberOfComponents();
   report["sigma"] = sigma;
   report["approximation"] = arguments.Approximation;
+  report["boundary_mode"] = arguments.BoundaryMode;
+  report["boundary_value"] = arguments.BoundaryValue;
   report["backend_asked"] = arguments.Backend.Backend;
   report["backend_used"] = command::SnakeCase(outcome.BackendUsed);
   report["backend_reason"] = outcome.BackendReason;
@@ -95,9 +107,13 @@ Smooth(const SmoothArguments & arguments)
   const auto sigma = command::SigmaOfAxes(arguments.Sigma, RequireSmoothable(*io));
   command::MakeWriter(arguments.Output); // an unknown extension is told before the work
 
-  const command::SmoothJob job{
-    arguments.Output, sigma, arguments.Approximation, arguments.Backend.Backend, arguments.Backend.DeviceIndex
-  };
+  const command::SmoothJob     job{ arguments.Output,
+                                sigma,
+                                arguments.Approximation,
+                                arguments.BoundaryMode,
+                                arguments.BoundaryValue,
+                                arguments.Backend.Backend,
+                                arguments.Backend.DeviceIndex };
   const command::SmoothOutcome outcome = command::SmoothImage(job, *io);
   std::cout << arguments.Output << ": smoothed with backend " << command::SnakeCase(outcome.BackendUsed) << " in "
             << outcome.FilterSeconds << " s (" << outcome.BackendReason << ")\n";

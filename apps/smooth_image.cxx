@@ -85,6 +85,8 @@ Smooth(const SmoothJob & job, TImage * image, SmoothOutcome & outcome)
   filter->SetInput(image);
   filter->SetSigmaArray(sigma);
   filter->SetApproximation(job.Approximation);
+  filter->SetBoundaryMode(job.BoundaryMode);
+  filter->SetBoundaryValue(job.BoundaryValue);
   filter->SetBackend(job.Backend);
   filter->SetDeviceIndex(job.DeviceIndex);
   command::ShowProgress(filter, "smoothing");

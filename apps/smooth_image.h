@@ -14,6 +14,8 @@ struct SmoothJob
   std::string         Output;
   std::vector<double> Sigma; // of each axis to smooth along: 2 or 3
   std::string         Approximation;
+  std::string         BoundaryMode;
+  double              BoundaryValue;
   std::string         Backend;
   int                 DeviceIndex;
 };

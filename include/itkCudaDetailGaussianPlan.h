@@ -8,6 +8,7 @@
 
 #include <complex>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace itk::CudaDetail
@@ -99,6 +100,13 @@ struct CudaGaussianLinePass
   std::vector<CudaGaussianPassResult> Results;
 };
 
+/** How the lines of all passes continue beyond their ends. `Value` belongs to the mode Constant. */
+struct CudaGaussianBoundary
+{
+  CudaFiltersEnums::BoundaryMode Mode{ CudaFiltersEnums::BoundaryMode::Nearest };
+  double                         Value{ 0.0 };
+};
+
 /** Line passes, one after the other. The engine knows nothing else of a Gaussian filter. */
 struct CudaGaussianPlan
 {
@@ -106,6 +114,7 @@ struct CudaGaussianPlan
   std::vector<CudaGaussianLinePass> Passes;
   std::vector<unsigned int>         Results;  // images that make up the output, component after component
   std::vector<double>               Rotation; // row-major matrix that is applied to the results' vector; empty: none
+  CudaGaussianBoundary              Boundary{};
 };
 
 /** A product of one-dimensional impulse responses, one for each axis, given by their orders. */
@@ -133,6 +142,7 @@ struct CudaGaussianParameters
   bool                KeepInput{ false }; // image 0 is never overwritten
 
   CudaFiltersEnums::Approximation Approximation{ CudaFiltersEnums::Approximation::Deriche };
+  CudaGaussianBoundary            Boundary{};
 };
 
 /** The sigmas, by axis, of the gradient's component along axis `component`.
@@ -161,7 +171,8 @@ CudaFilters_EXPORT std::vector<CudaGaussianTerm>
  * time.
  *
  * \exception ExceptionObject naming what is out of range: a sigma, a spacing, their number (one to four axes), the
- * number of terms (at least one) or of their orders and sigmas (one for each axis) */
+ * number of terms (at least one) or of their orders and sigmas (one for each axis), a boundary mode that does not
+ * exist, or its value, which must be finite */
 CudaFilters_EXPORT CudaGaussianPlan
 MakeGaussianPlan(const CudaGaussianParameters &        parameters,
                  const std::vector<CudaGaussianTerm> & terms,
@@ -194,7 +205,13 @@ MakeHessianPlan(const CudaGaussianParameters & parameters);
  *
  * \exception ExceptionObject naming the parameter that is out of range */
 CudaFilters_EXPORT CudaGaussianPlan
-MakeGaussianLinePlan(unsigned int axis, const CudaGaussianImpulseResponse & kernel);
+MakeGaussianLinePlan(unsigned int                        axis,
+                     const CudaGaussianImpulseResponse & kernel,
+                     const CudaGaussianBoundary &        boundary = {});
+
+/** Why the device cannot run the plan, in words; empty if it can. It knows the boundary mode Nearest. */
+CudaFilters_EXPORT std::string
+                   CudaGaussianDeviceObstacle(const CudaGaussianPlan & plan);
 } // end namespace itk::CudaDetail
 
 #endif

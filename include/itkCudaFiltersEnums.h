@@ -40,6 +40,22 @@ public:
     Accurate
   };
 
+  /** How lines continue beyond their ends in the recursive filters, with the names and the meaning of scipy.ndimage. Of
+   * a line a b c d:
+   * - `Nearest`: a a | a b c d | d d, as ITK's filters;
+   * - `Reflect`: b a | a b c d | d c;
+   * - `Mirror`: c b | a b c d | c b; a line of one pixel continues as with Nearest;
+   * - `Wrap`: c d | a b c d | a b;
+   * - `Constant`: k k | a b c d | k k, with a value k of the user's. */
+  enum class BoundaryMode : uint8_t
+  {
+    Nearest,
+    Reflect,
+    Mirror,
+    Wrap,
+    Constant
+  };
+
   /** Distribution of the pixels of each of the two regions of CudaRegionSnakeImageFilter; CudaNoiseLaws() describes
    * each law. */
   enum class NoiseLaw : uint8_t
@@ -101,6 +117,8 @@ extern CudaFilters_EXPORT std::ostream &
 extern CudaFilters_EXPORT std::ostream &
                           operator<<(std::ostream & out, const CudaFiltersEnums::Approximation value);
 extern CudaFilters_EXPORT std::ostream &
+                          operator<<(std::ostream & out, const CudaFiltersEnums::BoundaryMode value);
+extern CudaFilters_EXPORT std::ostream &
                           operator<<(std::ostream & out, const CudaFiltersEnums::Partition value);
 extern CudaFilters_EXPORT std::ostream &
                           operator<<(std::ostream & out, const CudaFiltersEnums::LineBorders value);
@@ -123,6 +141,9 @@ extern CudaFilters_EXPORT std::ostream &
  * \exception ExceptionObject naming the parameter, the text and the known names. */
 CudaFilters_EXPORT CudaFiltersEnums::Approximation
                    CudaApproximationFromString(const std::string & name);
+/** It knows scipy's other names too: grid-mirror is Reflect, grid-wrap Wrap, grid-constant Constant. */
+CudaFilters_EXPORT CudaFiltersEnums::BoundaryMode
+                   CudaBoundaryModeFromString(const std::string & name);
 CudaFilters_EXPORT CudaFiltersEnums::NoiseLaw
                    CudaNoiseLawFromString(const std::string & name);
 CudaFilters_EXPORT CudaFiltersEnums::Schedule

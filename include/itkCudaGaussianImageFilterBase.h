@@ -18,11 +18,16 @@ class CudaGaussianOverrideAccess;
 /** \class CudaGaussianImageFilterBase
  * \brief One of ITK's recursive Gaussian filters, as the superclass of the filter that computes the same on a GPU.
  *
- * It adds Approximation (default Deriche), Backend (default Automatic) and DeviceIndex (default -1, the
- * configuration's). BackendUsed and BackendReason say where the last run computed, and why there.
- * CudaRecursiveGaussianImageFilter explains these parameters. A subclass makes the plan; this class does the rest. The
- * plan runs on the device. On the host TSuperclass runs; if it does not have the approximation, the plan runs on ITK's
- * threads.
+ * It adds Approximation (default Deriche), BoundaryMode (default Nearest), BoundaryValue (default 0), Backend (default
+ * Automatic) and DeviceIndex (default -1, the configuration's). BackendUsed and BackendReason say where the last run
+ * computed, and why there. CudaRecursiveGaussianImageFilter explains these parameters. A subclass makes the plan; this
+ * class does the rest. The plan runs on the device. On the host TSuperclass runs; if it does not have the approximation
+ * or the boundary mode, the plan runs on ITK's threads.
+ *
+ * With BoundaryMode Nearest lines continue beyond their ends with their edge values, as in ITK. The other modes are
+ * those of scipy.ndimage (CudaFiltersEnums::BoundaryMode), and BoundaryValue is the value of the mode Constant. They
+ * are exact for every sigma, and lines may be shorter than four pixels. The GPU does not have them: with Backend
+ * Automatic such a filter runs on the host.
  *
  * Where input or output is a CudaDeviceImage, TSuperclass holds the parameters alone (CudaFilterSuperclass). The plan
  * is queued on the device where the input lies, for the whole image, and Update() returns; there is no fallback to the
@@ -33,12 +38,13 @@ class CudaGaussianOverrideAccess;
  *
  * \tparam TSuperclass filter of one image, with Sigma and NormalizeAcrossScale
  *
- * \exception ExceptionObject if a line has less than four pixels; if sigma or spacing are out of range; if the input
- * holds less pixels than it says; if the output has less components than the filter gives; if Approximation is Accurate
- * and the images are of a type that the GPU does not support
+ * \exception ExceptionObject if a line has less than four pixels and BoundaryMode is Nearest; if sigma or spacing are
+ * out of range; if the input holds less pixels than it says; if the output has less components than the filter gives;
+ * if BoundaryMode is Constant and BoundaryValue is not finite; if Approximation is not Deriche or BoundaryMode not
+ * Nearest, and the images are of a type that the GPU does not support
  *
  * \exception CudaError if Backend is Cuda and the GPU cannot be used; for device images also if Backend is Host,
- * DeviceIndex is not the input's, or the device's memory has run out
+ * BoundaryMode is not Nearest, DeviceIndex is not the input's, or the device's memory has run out
  *
  * \code
  * template <typename TInputImage, typename TOutputImage>
@@ -94,6 +100,41 @@ public:
     return m_Approximation;
   }
 
+  void
+  SetBoundaryMode(CudaFiltersEnums::BoundaryMode mode)
+  {
+    if (m_BoundaryMode != mode)
+    {
+      m_BoundaryMode = mode;
+      this->Modified();
+    }
+  }
+  void
+  SetBoundaryMode(const std::string & name)
+  {
+    this->SetBoundaryMode(CudaBoundaryModeFromString(name));
+  }
+  CudaFiltersEnums::BoundaryMode
+  GetBoundaryMode() const
+  {
+    return m_BoundaryMode;
+  }
+
+  void
+  SetBoundaryValue(double value)
+  {
+    if (!(m_BoundaryValue == value))
+    {
+      m_BoundaryValue = value;
+      this->Modified();
+    }
+  }
+  double
+  GetBoundaryValue() const
+  {
+    return m_BoundaryValue;
+  }
+
 protected:
   CudaGaussianImageFilterBase() = default;
   ~CudaGaussianImageFilterBase() override = default;
@@ -107,7 +148,21 @@ protected:
   CudaDetail::CudaGaussianParameters
   MakeParameters() const;
 
-  /** Throws unless the input's lines along all axes have the four pixels that ITK's recursive filters demand. */
+  /** How lines continue beyond their ends. */
+  CudaDetail::CudaGaussianBoundary
+  GetBoundary() const
+  {
+    return { m_BoundaryMode, m_BoundaryValue };
+  }
+
+  /** The four pixels that ITK's recursive filters demand of a line; 0 in modes that ITK does not have. */
+  SizeValueType
+  GetMinimumLineLength() const
+  {
+    return m_BoundaryMode == CudaFiltersEnums::BoundaryMode::Nearest ? 4 : 0;
+  }
+
+  /** Throws unless the input's lines along all axes have GetMinimumLineLength() pixels. */
   virtual void
   VerifyLineLengths() const;
 
@@ -156,6 +211,16 @@ private:
     return const_cast<Self *>(this)->GetSigma();
   }
 
+  /** Whether TSuperclass can do what the parameters ask for. */
+  bool
+  IsSuperclassEnough() const
+  {
+    return m_Approximation == CudaFiltersEnums::Approximation::Deriche &&
+           m_BoundaryMode == CudaFiltersEnums::BoundaryMode::Nearest;
+  }
+
+  void
+  VerifyPlan() const;
   bool
   SelectDevice(const CudaDetail::CudaGaussianPlan & plan);
   bool
@@ -170,6 +235,8 @@ private:
   TakesInputMemory() const;
 
   CudaFiltersEnums::Approximation m_Approximation{ CudaFiltersEnums::Approximation::Deriche };
+  CudaFiltersEnums::BoundaryMode  m_BoundaryMode{ CudaFiltersEnums::BoundaryMode::Nearest };
+  double                          m_BoundaryValue{ 0.0 };
   bool                            m_KeepInput{ IsOnDevice }; // whether the plan of the run must
 };
 } // end namespace itk

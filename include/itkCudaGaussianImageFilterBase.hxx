@@ -21,6 +21,7 @@ CudaGaussianImageFilterBase<TSuperclass>::MakeParameters() const
   parameters.NormalizeAcrossScale = this->GetNormalizeAcrossScale();
   parameters.KeepInput = m_KeepInput;
   parameters.Approximation = m_Approximation;
+  parameters.Boundary = this->GetBoundary();
   return parameters;
 }
 
@@ -31,7 +32,7 @@ CudaGaussianImageFilterBase<TSuperclass>::VerifyLineLengths() const
   const auto size = this->GetInput()->GetLargestPossibleRegion().GetSize();
   for (unsigned int d = 0; d < size.GetSizeDimension(); ++d)
   {
-    if (size[d] < 4)
+    if (size[d] < this->GetMinimumLineLength())
     {
       itkGenericExceptionMacro(<< this->GetNameOfClass() << ": the number of pixels along dimension " << d << " is "
                                << size[d] << "; this filter requires at least four");
@@ -47,7 +48,27 @@ CudaGaussianImageFilterBase<TSuperclass>::VerifyInputInformation() ITKv5_CONST
   if constexpr (AreImagesSupported)
   {
     this->VerifyLineLengths();
-    this->MakePlan();
+    this->VerifyPlan();
+  }
+}
+
+/** Throws for parameters that make no plan, or one that images on the device cannot have. */
+template <typename TSuperclass>
+void
+CudaGaussianImageFilterBase<TSuperclass>::VerifyPlan() const
+{
+  const CudaDetail::CudaGaussianPlan plan = this->MakePlan();
+  if constexpr (IsOnDevice)
+  {
+    const std::string obstacle = CudaDetail::CudaGaussianDeviceObstacle(plan);
+    if (!obstacle.empty())
+    {
+      throw CudaError(__FILE__,
+                      __LINE__,
+                      CudaError::Kind::NotUsable,
+                      std::string(this->GetNameOfClass()) + ": " + obstacle +
+                        ", and filters of device images run there");
+    }
   }
 }
 
@@ -77,7 +98,7 @@ template <typename TSuperclass>
 void
 CudaGaussianImageFilterBase<TSuperclass>::GenerateHostImage()
 {
-  const bool isSuperclassHost = m_Approximation == CudaFiltersEnums::Approximation::Deriche;
+  const bool isSuperclassHost = this->IsSuperclassEnough();
 
   // This comes first: a filter that runs in place would otherwise hand the input's empty memory to its output.
   CudaDetail::CudaVerifyBufferedRegion(this->GetInput(), this->GetOutput()->GetRequestedRegion());
@@ -102,7 +123,8 @@ CudaGaussianImageFilterBase<TSuperclass>::GenerateHostImage()
     if (!isSuperclassHost)
     {
       itkGenericExceptionMacro(<< this->GetNameOfClass() << ": Approximation is " << m_Approximation
-                               << "; images of this type need Deriche: " << unsupported);
+                               << " and BoundaryMode is " << m_BoundaryMode
+                               << "; images of this type need Deriche and Nearest: " << unsupported);
     }
   }
   // Filters inside the superclass may be of this module too: they are not to take every pass over the link.
@@ -178,7 +200,8 @@ CudaGaussianImageFilterBase<TSuperclass>::SelectDevice(const CudaDetail::CudaGau
   const size_t given = components * plan.Results.size();
   const size_t outputComponents = this->GetOutput()->GetNumberOfComponentsPerPixel();
 
-  const char * unsupported = nullptr;
+  const std::string obstacle = CudaDetail::CudaGaussianDeviceObstacle(plan);
+  const char *      unsupported = obstacle.empty() ? nullptr : obstacle.c_str();
   if (outputComponents > given)
   {
     // The superclass leaves the others as they are.
@@ -270,6 +293,8 @@ CudaGaussianImageFilterBase<TSuperclass>::PrintSelf(std::ostream & os, Indent in
 {
   Superclass::PrintSelf(os, indent);
   os << indent << "Approximation: " << m_Approximation << std::endl;
+  os << indent << "BoundaryMode: " << m_BoundaryMode << std::endl;
+  os << indent << "BoundaryValue: " << m_BoundaryValue << std::endl;
   m_CudaBackend.Print(os, indent);
 }
 } // end namespace itk

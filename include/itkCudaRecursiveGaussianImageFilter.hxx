@@ -17,7 +17,8 @@ CudaRecursiveGaussianImageFilter<TInputImage, TOutputImage>::MakePlan() const
                                             static_cast<unsigned int>(this->GetOrder()),
                                             this->GetSigma(),
                                             this->GetInput()->GetSpacing()[axis],
-                                            this->GetNormalizeAcrossScale()));
+                                            this->GetNormalizeAcrossScale()),
+    this->GetBoundary());
 }
 
 template <typename TInputImage, typename TOutputImage>
@@ -31,7 +32,7 @@ CudaRecursiveGaussianImageFilter<TInputImage, TOutputImage>::VerifyLineLengths()
   {
     itkExceptionMacro("Direction selected for filtering is greater than ImageDimension");
   }
-  if (this->GetInput()->GetLargestPossibleRegion().GetSize(axis) < 4)
+  if (this->GetInput()->GetLargestPossibleRegion().GetSize(axis) < this->GetMinimumLineLength())
   {
     itkExceptionMacro(
       "The number of pixels along direction "

@@ -13,7 +13,7 @@ namespace itk
  * Convolves the image with the recursive approximation of a Gaussian along every axis, each component of a pixel by
  * itself. All parameters, defaults and exceptions are those of the superclass: Sigma or SigmaArray in the image's
  * physical units (default 1, each must be greater than 0). Every axis needs at least four pixels; lines continue beyond
- * their ends with their edge values.
+ * their ends with their edge values. BoundaryMode continues them in other ways (CudaRecursiveGaussianImageFilter).
  *
  * The image is uploaded once, all axes are filtered on the GPU, and the result is downloaded once. Between the axes
  * pixels are float (char, short and float images) or double (int and double images). The superclass rounds pixels of

@@ -12,6 +12,8 @@ set(CudaFilters_GTESTS
     itkCudaFiltersConfigurationGTest.cxx
     itkCudaForkGTest.cxx
     itkCudaGaussianAccurateGTest.cxx
+    itkCudaGaussianBoundaryFiltersGTest.cxx
+    itkCudaGaussianBoundaryGTest.cxx
     itkCudaGaussianComponentsGTest.cxx
     itkCudaGaussianDoubleGTest.cxx
     itkCudaGaussianErrorsGTest.cxx

@@ -24,11 +24,25 @@ TEST(CudaFiltersEnumNames, AreReadWithoutCaseUnderscoreAndHyphen)
   EXPECT_EQ(itk::CudaNoiseLawFromString("gaussian_common_variance"), Enums::NoiseLaw::GaussianCommonVariance);
   EXPECT_EQ(itk::CudaNoiseLawFromString("gaussian"), Enums::NoiseLaw::Gaussian);
   EXPECT_EQ(itk::CudaApproximationFromString("ACCURATE"), Enums::Approximation::Accurate);
+  EXPECT_EQ(itk::CudaBoundaryModeFromString("REFLECT"), Enums::BoundaryMode::Reflect);
   EXPECT_EQ(itk::CudaPartitionFromString("two_way"), Enums::Partition::TwoWay);
   EXPECT_EQ(itk::CudaLineBordersFromString("as-published"), Enums::LineBorders::AsPublished);
   EXPECT_EQ(itk::CudaIntermediateStorageFromString("global"), Enums::IntermediateStorage::Global);
   EXPECT_EQ(itk::CudaBackendFromString("Cuda"), Enums::Backend::Cuda);
   EXPECT_EQ(itk::CudaRoundingFromString("NEAREST"), itk::CudaRounding::Nearest);
+}
+
+TEST(CudaFiltersEnumNames, BoundaryModesHaveScipysNames)
+{
+  EXPECT_EQ(itk::CudaBoundaryModeFromString("nearest"), Enums::BoundaryMode::Nearest);
+  EXPECT_EQ(itk::CudaBoundaryModeFromString("mirror"), Enums::BoundaryMode::Mirror);
+  EXPECT_EQ(itk::CudaBoundaryModeFromString("wrap"), Enums::BoundaryMode::Wrap);
+  EXPECT_EQ(itk::CudaBoundaryModeFromString("constant"), Enums::BoundaryMode::Constant);
+  EXPECT_EQ(itk::CudaBoundaryModeFromString("grid-mirror"), Enums::BoundaryMode::Reflect);
+  EXPECT_EQ(itk::CudaBoundaryModeFromString("grid-wrap"), Enums::BoundaryMode::Wrap);
+  EXPECT_EQ(itk::CudaBoundaryModeFromString("grid-constant"), Enums::BoundaryMode::Constant);
+  ExpectContains(GetException([] { itk::CudaBoundaryModeFromString("grid-nearest"); }),
+                 "BoundaryMode is \"grid-nearest\"; it must be Nearest, Reflect, Mirror, Wrap or Constant");
 }
 
 TEST(CudaFiltersEnumNames, OtherTextIsAnsweredWithTheKnownNames)

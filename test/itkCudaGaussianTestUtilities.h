@@ -7,6 +7,7 @@
 #include "itkCudaGaussianTolerances.h"
 #include "itkCudaRecursiveGaussianImageFilter.h"
 #include "itkCudaSmoothingRecursiveGaussianImageFilter.h"
+#include "itkCudaTestSeed.h"
 #include "itkImage.h"
 #include "itkImageRegionIteratorWithIndex.h"
 #include "itkRGBAPixel.h"
@@ -90,19 +91,6 @@ UpdateOn(TFilter * filter, BackendEnum backend)
 
 // -------------------------------------------------------------------------------------------------------------------
 // images
-
-/** The seed of all random data: a fixed one unless the environment variable says otherwise. Printed once. */
-inline uint64_t
-GetSeed()
-{
-  static const uint64_t seed = []() -> uint64_t {
-    const char *   text = std::getenv("ITK_CUDAFILTERS_TEST_SEED");
-    const uint64_t value = text ? std::strtoull(text, nullptr, 10) : 20240601;
-    std::cout << "[   seed   ] " << value << " (set ITK_CUDAFILTERS_TEST_SEED for another)" << std::endl;
-    return value;
-  }();
-  return seed;
-}
 
 /** Uniform in [0, 1), a function of the pixel's number only (splitmix64), so that threads and pieces agree. */
 inline double

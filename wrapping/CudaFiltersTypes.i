@@ -216,6 +216,7 @@ CudaRegionSnakeResult_AsDictionary(const itk::CudaRegionSnakeResult & result)
 
 CUDAFILTERS_CHECK_ENUMERATION(Backend, itkCudaFiltersEnums::Backend::Host, "automatic, cuda or host")
 CUDAFILTERS_CHECK_ENUMERATION(Approximation, itkCudaFiltersEnums::Approximation::Accurate, "Deriche or Accurate")
+CUDAFILTERS_CHECK_ENUMERATION(BoundaryMode, itkCudaFiltersEnums::BoundaryMode::Constant, "Nearest, Reflect, Mirror, Wrap or Constant")
 CUDAFILTERS_CHECK_ENUMERATION(NoiseLaw, itk::CudaNoiseLaws().back().Law, itk::CudaNoiseLawNames())
 CUDAFILTERS_CHECK_ENUMERATION(Schedule, itkCudaFiltersEnums::Schedule::AsPublished, "CoarseToFine or AsPublished")
 CUDAFILTERS_CHECK_ENUMERATION(Start, itkCudaFiltersEnums::Start::MarginRectangle, "Automatic or MarginRectangle")

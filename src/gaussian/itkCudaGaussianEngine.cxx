@@ -7,6 +7,7 @@
 #include "itkCudaHostToHost.h"
 
 #include <algorithm>
+#include <string>
 #include <vector>
 
 namespace itk::cuda::gaussian
@@ -211,6 +212,11 @@ RunGaussian(const CudaGaussianPlan &     plan,
             const Context &              context,
             const std::vector<LineCut> & cuts)
 {
+  const std::string obstacle = CudaGaussianDeviceObstacle(plan);
+  if (!obstacle.empty())
+  {
+    itkGenericExceptionMacro(<< obstacle);
+  }
   const PlanImages images(plan, input, output, workspace);
   if (!cuts.empty() && images.GetNumberOfRuns() > 1)
   {

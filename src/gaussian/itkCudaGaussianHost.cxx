@@ -4,6 +4,7 @@
 #include "itkCudaComputeType.h"
 #include "itkCudaDetailGaussianEngine.h"
 #include "itkCudaDetailNames.h"
+#include "itkCudaGaussianBoundary.h"
 #include "itkCudaGaussianCoefficients.h"
 #include "itkCudaGaussianSchedule.h"
 #include "itkCudaHostLines.h"
@@ -60,15 +61,33 @@ operator*(double a, const LinePack & b)
   return ForEachLine([&](unsigned int i) { return a * b.Value[i]; });
 }
 
+/** `value` less each of the pixels. */
+template <typename TPixel>
+inline TPixel
+SubtractFrom(TPixel value, const TPixel & pixel)
+{
+  return value - pixel;
+}
+
+inline LinePack
+SubtractFrom(double value, const LinePack & pixel)
+{
+  return ForEachLine([&](unsigned int i) { return value - pixel.Value[i]; });
+}
+
 /** A pass over lines: the results' responses of the same states. T is the coefficients' type. */
 template <typename T, unsigned int VPairs>
 class LineFilter
 {
 public:
-  /** With a `lookAhead`, the states with which sweeps enter a chunk follow from that many chunks around it, as on the
-   * device (LineSchedule). With 0 they follow from all pixels. */
-  explicit LineFilter(const std::vector<CudaGaussianPassResult> & results, unsigned int lookAhead = 0)
+  /** For lines of `length` pixels. With a `lookAhead`, the states with which sweeps enter a chunk follow from that many
+   * chunks around it, as on the device (LineSchedule). With 0 they follow from all pixels. */
+  LineFilter(const std::vector<CudaGaussianPassResult> & results,
+             const CudaGaussianBoundary &                boundary,
+             size_t                                      length,
+             unsigned int                                lookAhead = 0)
     : m_Kernel(results.front().Kernel)
+    , m_Boundary(m_Kernel, boundary, length)
     , m_LookAhead(lookAhead)
     , m_Dynamics(MakeLineDynamics<T, VPairs>(m_Kernel))
     , m_ChunkPower(this->MakePower(ChunkLength))
@@ -90,7 +109,7 @@ public:
       line[n] = line[n] - first;
     }
     const size_t chunkLength = m_LookAhead == 0 ? length : ChunkLength;
-    const auto   starts = this->GetChunkStarts(line, length);
+    const auto   starts = this->GetChunkStarts(line, length, first);
     for (size_t begin = 0; begin < length; begin += chunkLength)
     {
       const size_t end = std::min(begin + chunkLength, length);
@@ -156,14 +175,15 @@ private:
   /** The states with which both sweeps enter each chunk, or the whole line as one. */
   template <typename TPixel>
   std::vector<ChunkStates<TPixel>>
-  GetChunkStarts(const TPixel * line, size_t length) const
+  GetChunkStarts(const TPixel * line, size_t length, const TPixel & first) const
   {
-    const LineState<TPixel, VPairs> before = this->GetBorderState(line[0]);
-    const LineState<TPixel, VPairs> behind = this->GetBorderState(line[length - 1]);
+    const ChunkStates<TPixel> borders = this->GetBorderStates(line, length, first);
     if (m_LookAhead == 0)
     {
-      return { { before, behind } };
+      return { borders };
     }
+    const LineState<TPixel, VPairs>  before = borders.Causal;
+    const LineState<TPixel, VPairs>  behind = borders.Anticausal;
     const auto                       totals = this->GetChunkTotals(line, length);
     const size_t                     chunks = totals.size();
     const PowerType                  lastPower = this->MakePower(length - (chunks - 1) * ChunkLength);
@@ -221,9 +241,36 @@ private:
     return state;
   }
 
+  /** The states with which sweeps enter the line. `first` was subtracted from its pixels. */
+  template <typename TPixel>
+  ChunkStates<TPixel>
+  GetBorderStates(const TPixel * line, size_t length, const TPixel & first) const
+  {
+    if (m_Boundary.FollowsFromLine())
+    {
+      const size_t        leftOut = m_Boundary.LeavesOutLastPixel() ? 1 : 0;
+      ChunkStates<TPixel> ends;
+      for (size_t n = 0; n + leftOut < length; ++n)
+      {
+        Advance(ends.Causal, m_Dynamics, line[n]);
+      }
+      for (size_t n = length; n-- > leftOut;)
+      {
+        Advance(ends.Anticausal, m_Dynamics, line[n]);
+      }
+      return { m_Boundary.GetStart(ends.Causal, ends.Anticausal), m_Boundary.GetStart(ends.Anticausal, ends.Causal) };
+    }
+    if (m_Boundary.GetMode() == CudaFiltersEnums::BoundaryMode::Constant)
+    {
+      const LineState<TPixel, VPairs> state = this->GetSteadyState(SubtractFrom(m_Boundary.GetValue(), first));
+      return { state, state };
+    }
+    return { this->GetSteadyState(line[0]), this->GetSteadyState(line[length - 1]) };
+  }
+
   template <typename TPixel>
   LineState<TPixel, VPairs>
-  GetBorderState(const TPixel & edge) const
+  GetSteadyState(const TPixel & edge) const
   {
     LineState<TPixel, VPairs> state;
     for (unsigned int j = 0; j < VPairs; ++j)
@@ -234,6 +281,7 @@ private:
   }
 
   const CudaGaussianImpulseResponse    m_Kernel;
+  const LineBoundary<T, VPairs>        m_Boundary;
   const unsigned int                   m_LookAhead;
   LineDynamics<T, VPairs>              m_Dynamics;
   PowerType                            m_ChunkPower; // over a chunk
@@ -470,9 +518,13 @@ ForBundlesInParallel(size_t count, size_t pixels, MultiThreaderBase * threader, 
   }
 }
 
-/** As on the device, which has no such chunks along the first axis. `type` is what lies between passes. */
+/** As on the device, which has no such chunks along the first axis, and one boundary mode. `type` is what lies between
+ * passes. */
 unsigned int
-GetLookAhead(const CudaGaussianLinePass & pass, size_t length, CudaComponentType type)
+GetLookAhead(const CudaGaussianLinePass & pass,
+             const CudaGaussianBoundary & boundary,
+             size_t                       length,
+             CudaComponentType            type)
 {
   const CudaGaussianImpulseResponse & kernel = pass.Results.front().Kernel;
   LineProblem                         problem;
@@ -481,22 +533,26 @@ GetLookAhead(const CudaGaussianLinePass & pass, size_t length, CudaComponentType
   problem.SigmaInPixels = kernel.SigmaInPixels;
   problem.BytesPerComponent = static_cast<unsigned int>(CudaComponentSize(type));
   problem.NumberOfPolePairs = kernel.NumberOfPolePairs;
-  return pass.Axis == 0 ? 0 : GetLookAhead(problem);
+  const bool hasChunks = pass.Axis > 0 && boundary.Mode == CudaFiltersEnums::BoundaryMode::Nearest;
+  return hasChunks ? GetLookAhead(problem) : 0;
 }
 
 template <unsigned int VPairs>
 void
 RunPass(const CudaGaussianLinePass &    pass,
+        const CudaGaussianBoundary &    boundary,
         CudaComponentType               computeType,
         const CudaImageView &           source,
         const std::vector<PassTarget> & targets,
         MultiThreaderBase *             threader,
         const Report &                  report)
 {
-  const LineFilter<double, VPairs> filter(pass.Results, GetLookAhead(pass, source.Size[pass.Axis], computeType));
-  const LineBundles                bundles(source, pass.Axis, LinesOfBundle);
+  const size_t                     length = source.Size[pass.Axis];
+  const LineFilter<double, VPairs> filter(
+    pass.Results, boundary, length, GetLookAhead(pass, boundary, length, computeType));
+  const LineBundles bundles(source, pass.Axis, LinesOfBundle);
   ForBundlesInParallel(bundles.GetCount(), source.GetNumberOfPixels(), threader, report, [&](size_t begin, size_t end) {
-    LinePackBuffer buffer(source.Size[pass.Axis], targets.size());
+    LinePackBuffer buffer(length, targets.size());
     for (size_t i = begin; i < end; ++i)
     {
       buffer.Load(source, bundles.Get(source, i));
@@ -568,7 +624,7 @@ RunPlan(const CudaGaussianPlan &                             plan,
     }
     VisitNumberOfPolePairs(pass.Results.front().Kernel, [&](auto pairs) {
       RunPass<decltype(pairs)::value>(
-        pass, images.GetComputeType(), images.Get(pass.Source), targets, threader, [&](float done) {
+        pass, plan.Boundary, images.GetComputeType(), images.Get(pass.Source), targets, threader, [&](float done) {
           report(i, done);
         });
     });
@@ -594,7 +650,11 @@ GetComponent(CudaImageView view, size_t component)
 
 template <typename T>
 void
-FilterLine(const CudaGaussianImpulseResponse & kernel, const T * input, T * output, size_t length)
+FilterLine(const CudaGaussianImpulseResponse & kernel,
+           const T *                           input,
+           T *                                 output,
+           size_t                              length,
+           const CudaGaussianBoundary &        boundary)
 {
   if (length == 0)
   {
@@ -602,15 +662,15 @@ FilterLine(const CudaGaussianImpulseResponse & kernel, const T * input, T * outp
   }
   std::vector<T> line(input, input + length);
   VisitNumberOfPolePairs(kernel, [&](auto pairs) {
-    const LineFilter<T, decltype(pairs)::value> filter({ { kernel, 1, CudaGaussianCombine::Store } });
+    const LineFilter<T, decltype(pairs)::value> filter({ { kernel, 1, CudaGaussianCombine::Store } }, boundary, length);
     filter(line.data(), output, length, length);
   });
 }
 
 template CudaFilters_EXPORT void
-FilterLine(const CudaGaussianImpulseResponse &, const float *, float *, size_t);
+FilterLine(const CudaGaussianImpulseResponse &, const float *, float *, size_t, const CudaGaussianBoundary &);
 template CudaFilters_EXPORT void
-FilterLine(const CudaGaussianImpulseResponse &, const double *, double *, size_t);
+FilterLine(const CudaGaussianImpulseResponse &, const double *, double *, size_t, const CudaGaussianBoundary &);
 } // namespace itk::cuda::gaussian
 
 namespace itk::CudaDetail

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <sstream>
 
 namespace itk::CudaDetail
 {
@@ -107,6 +108,20 @@ VerifyOrder(unsigned int order)
   if (order > 2)
   {
     itkGenericExceptionMacro("Order is " << order << "; it must be 0, 1 or 2");
+  }
+}
+
+void
+VerifyBoundary(const CudaGaussianBoundary & boundary)
+{
+  if (boundary.Mode > CudaFiltersEnums::BoundaryMode::Constant)
+  {
+    itkGenericExceptionMacro("BoundaryMode is " << static_cast<unsigned int>(boundary.Mode)
+                                                << "; it must be Nearest, Reflect, Mirror, Wrap or Constant");
+  }
+  if (boundary.Mode == CudaFiltersEnums::BoundaryMode::Constant && !std::isfinite(boundary.Value))
+  {
+    itkGenericExceptionMacro("BoundaryValue is " << boundary.Value << "; it must be finite");
   }
 }
 
@@ -214,6 +229,7 @@ public:
     {
       leaves.push_back({ term, leaves.size() });
     }
+    m_Plan.Boundary = m_Parameters.Boundary;
     m_Plan.Results.resize(m_Output == CudaGaussianOutput::Components ? terms.size() : 1);
     this->AddPasses(static_cast<unsigned int>(m_Parameters.Sigma.size()) - 1, 0, leaves);
     this->AddCombiningPasses();
@@ -460,6 +476,7 @@ MakeGaussianPlan(const CudaGaussianParameters &        parameters,
                  CudaGaussianOutput                    output)
 {
   VerifyNumbersOfAxes(parameters, terms);
+  VerifyBoundary(parameters.Boundary);
   if (terms.empty())
   {
     itkGenericExceptionMacro("The plan has no terms; it must have at least one");
@@ -529,12 +546,28 @@ MakeHessianPlan(const CudaGaussianParameters & parameters)
 }
 
 CudaGaussianPlan
-MakeGaussianLinePlan(unsigned int axis, const CudaGaussianImpulseResponse & kernel)
+MakeGaussianLinePlan(unsigned int                        axis,
+                     const CudaGaussianImpulseResponse & kernel,
+                     const CudaGaussianBoundary &        boundary)
 {
+  VerifyBoundary(boundary);
   CudaGaussianPlan plan;
+  plan.Boundary = boundary;
   plan.NumberOfImages = 2;
   plan.Passes.push_back({ axis, 0, { { kernel, 1, CudaGaussianCombine::Store } } });
   plan.Results.push_back(1);
   return plan;
+}
+
+std::string
+CudaGaussianDeviceObstacle(const CudaGaussianPlan & plan)
+{
+  if (plan.Boundary.Mode == CudaFiltersEnums::BoundaryMode::Nearest)
+  {
+    return {};
+  }
+  std::ostringstream text;
+  text << "BoundaryMode is " << plan.Boundary.Mode << "; the GPU has Nearest alone";
+  return text.str();
 }
 } // end namespace itk::CudaDetail

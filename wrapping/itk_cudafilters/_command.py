@@ -255,6 +255,20 @@ def _add_smooth(part: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help="deriche: ITK's results; accurate: closer to a Gaussian",
     )
+    part.add_argument(
+        "--boundary-mode",
+        type=_name_of(("nearest", "reflect", "mirror", "wrap", "constant")),
+        default="nearest",
+        metavar="NAME",
+        help="how lines continue beyond their ends, as in scipy.ndimage: nearest, reflect, mirror, wrap or constant",
+    )
+    part.add_argument(
+        "--boundary-value",
+        type=float,
+        default=0.0,
+        metavar="VALUE",
+        help="constant: what lies beyond the ends of the lines",
+    )
     _add_backend(part)
     _add_report(part)
 
@@ -287,6 +301,8 @@ def _smooth(arguments: argparse.Namespace) -> None:
         "components_per_pixel": file.components,
         "sigma": sigma,
         "approximation": arguments.approximation,
+        "boundary_mode": arguments.boundary_mode,
+        "boundary_value": arguments.boundary_value,
         "backend_asked": arguments.backend,
         "backend_used": backend,
         "backend_reason": reason,
@@ -310,7 +326,14 @@ def _smooth_components(
     for component in range(file.components):
         image = itk.image_from_array(np.ascontiguousarray(pixels.reshape(shape)[..., component], dtype=real))
         image.SetSpacing(file.spacing[: file.axes])
-        smoother = _make_smoother(image, sigma, arguments, Approximation=arguments.approximation)
+        smoother = _make_smoother(
+            image,
+            sigma,
+            arguments,
+            Approximation=arguments.approximation,
+            BoundaryMode=arguments.boundary_mode,
+            BoundaryValue=arguments.boundary_value,
+        )
         clock = _Clock()  # the classes are loaded
         with progress_bar(smoother, "smoothing", _progress_is_shown()):
             smoother.Update()

@@ -50,6 +50,8 @@ DERIVATIVES = {
     "NormalizeAcrossScale": (True, False),
     "Sigma": (2.5, 0.25),
     "Approximation": (ENUMS.Approximation_Accurate, ENUMS.Approximation_Deriche),
+    "BoundaryMode": (ENUMS.BoundaryMode_Wrap, ENUMS.BoundaryMode_Constant, ENUMS.BoundaryMode_Nearest),
+    "BoundaryValue": (2.5, -1.0),
 }
 # Of filters that have other parameters than DERIVATIVES.
 OTHER_PARAMETERS = {
@@ -142,6 +144,7 @@ SWITCHES = {
 NAMES = {
     "Backend": ("automatic", "Cuda", "HOST"),
     "Approximation": ("deriche", "ACCURATE"),
+    "BoundaryMode": ("nearest", "Reflect", "MIRROR", "wrap", "constant"),
     "Partition": ("oneway", "TwoWay", "EXACT"),
     "LineBorders": ("aspublished", "Exact"),
     "IntermediateStorage": ("local", "GLOBAL"),

@@ -131,6 +131,16 @@ def test_smooth_colours(tmp_path):
     np.testing.assert_array_equal(found, np.clip(np.trunc(expected), 0, 255))
 
 
+def test_smooth_beyond_the_ends(tmp_path):
+    pixels = np.random.default_rng(5).random((7, 3)).astype("f4")
+    itk.imwrite(itk.image_from_array(pixels), str(tmp_path / "in.mha"))
+    options = ("--sigma", "4", "--boundary-mode", "CONSTANT", "--boundary-value", "0.25")
+    assert run("smooth", tmp_path / "in.mha", tmp_path / "out.mha", *options) == 0
+    found = itk.array_from_image(itk.imread(str(tmp_path / "out.mha")))
+    np.testing.assert_array_equal(found, SMOOTHING.function(pixels, sigma=4.0, boundary_mode="constant", boundary_value=0.25))
+    assert np.abs(found - 0.25).max() < 0.1 < np.abs(pixels - 0.25).max()
+
+
 def test_smooth_a_single_slice(tmp_path):
     pixels = np.random.default_rng(4).random((1, 9, 12, 1)).astype("f4")
     write_meta_image(tmp_path / "in.mha", pixels)
