@@ -42,6 +42,37 @@ RunGaussianPlanOnHost(const CudaGaussianPlan &     plan,
                       MultiThreaderBase *          threader,
                       const CudaProgressFunction & progress);
 
+/** Which pixels of an image count, and what becomes of those that see too few of them. */
+struct CudaGaussianMask
+{
+  CudaImageView Valid; // of the image's size, one component of type UChar; 0 is not valid
+  double        FillValue{ 0.0 };
+  double        SmallestWeight{ 0.0 };
+};
+
+/** The smallest weight that divides well. The impulse response of Deriche undershoots by a thousandth, Accurate's by a
+ * millionth. */
+CudaFilters_EXPORT double
+CudaGaussianSmallestWeight(CudaFiltersEnums::Approximation approximation);
+
+/** Normalised convolution on the host (Knutsson and Westin, CVPR 1993): the smoothing G of `plan` over the valid pixels
+ * alone, G(m x) / G(m) with the mask m of ones and zeros. Where the weight G(m) is below SmallestWeight the output is
+ * FillValue.
+ *
+ * No pixel that is not valid enters a sum, so it may be NaN. The first valid pixel's value is subtracted before the
+ * image is smoothed, and added to the quotient: constants come out exactly. With BoundaryMode Constant valid pixels of
+ * the boundary value lie beyond the ends of the lines. Images between passes are as for RunGaussianPlanOnHost(), and so
+ * are the image in the numerator and the weights. Input and output may be the same memory.
+ *
+ * \exception ExceptionObject if the plan is none of MakeSmoothingPlan(), or the mask has another size than the image */
+CudaFilters_EXPORT void
+RunMaskedGaussianPlanOnHost(const CudaGaussianPlan &     plan,
+                            const CudaImageView &        input,
+                            const CudaGaussianMask &     mask,
+                            const CudaImageView &        output,
+                            MultiThreaderBase *          threader,
+                            const CudaProgressFunction & progress);
+
 /** Uploads `input`, runs the plan's passes on the device and downloads the results to `output`. The output is complete
  * on return. Input and output have the same size and may be the same memory. For each component of the input the output
  * has as many components as the plan has results.

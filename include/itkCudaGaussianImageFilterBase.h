@@ -162,6 +162,27 @@ protected:
     return m_BoundaryMode == CudaFiltersEnums::BoundaryMode::Nearest ? 4 : 0;
   }
 
+  /** Whether TSuperclass can do what the parameters ask for. Otherwise the plan runs on the host. */
+  virtual bool
+  IsSuperclassEnough() const
+  {
+    return m_Approximation == CudaFiltersEnums::Approximation::Deriche &&
+           m_BoundaryMode == CudaFiltersEnums::BoundaryMode::Nearest;
+  }
+
+  /** Why the device cannot do what the parameters ask for, in words; empty if it can. */
+  virtual std::string
+  GetDeviceObstacle(const CudaDetail::CudaGaussianPlan & plan) const
+  {
+    return CudaDetail::CudaGaussianDeviceObstacle(plan);
+  }
+
+  /** Runs the plan on the host. */
+  virtual void
+  RunPlanOnHost(const CudaDetail::CudaGaussianPlan & plan,
+                const CudaDetail::CudaImageView &    input,
+                const CudaDetail::CudaImageView &    output);
+
   /** Throws unless the input's lines along all axes have GetMinimumLineLength() pixels. */
   virtual void
   VerifyLineLengths() const;
@@ -209,14 +230,6 @@ private:
   GetConstSigma() const
   {
     return const_cast<Self *>(this)->GetSigma();
-  }
-
-  /** Whether TSuperclass can do what the parameters ask for. */
-  bool
-  IsSuperclassEnough() const
-  {
-    return m_Approximation == CudaFiltersEnums::Approximation::Deriche &&
-           m_BoundaryMode == CudaFiltersEnums::BoundaryMode::Nearest;
   }
 
   void

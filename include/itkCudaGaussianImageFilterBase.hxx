@@ -60,7 +60,7 @@ CudaGaussianImageFilterBase<TSuperclass>::VerifyPlan() const
   const CudaDetail::CudaGaussianPlan plan = this->MakePlan();
   if constexpr (IsOnDevice)
   {
-    const std::string obstacle = CudaDetail::CudaGaussianDeviceObstacle(plan);
+    const std::string obstacle = this->GetDeviceObstacle(plan);
     if (!obstacle.empty())
     {
       throw CudaError(__FILE__,
@@ -200,7 +200,7 @@ CudaGaussianImageFilterBase<TSuperclass>::SelectDevice(const CudaDetail::CudaGau
   const size_t given = components * plan.Results.size();
   const size_t outputComponents = this->GetOutput()->GetNumberOfComponentsPerPixel();
 
-  const std::string obstacle = CudaDetail::CudaGaussianDeviceObstacle(plan);
+  const std::string obstacle = this->GetDeviceObstacle(plan);
   const char *      unsupported = obstacle.empty() ? nullptr : obstacle.c_str();
   if (outputComponents > given)
   {
@@ -246,12 +246,19 @@ CudaGaussianImageFilterBase<TSuperclass>::GenerateDataOnHost(const CudaDetail::C
   if (region.GetNumberOfPixels() > 0)
   {
     this->GetMultiThreader()->SetNumberOfWorkUnits(this->GetNumberOfWorkUnits());
-    CudaDetail::RunGaussianPlanOnHost(plan,
-                                      CudaDetail::MakeCudaImageView(this->GetInput(), region),
-                                      CudaDetail::MakeCudaImageView(output, region),
-                                      this->GetMultiThreader(),
-                                      CudaDetail::MakeCudaProgressFunction(this));
+    this->RunPlanOnHost(
+      plan, CudaDetail::MakeCudaImageView(this->GetInput(), region), CudaDetail::MakeCudaImageView(output, region));
   }
+}
+
+template <typename TSuperclass>
+void
+CudaGaussianImageFilterBase<TSuperclass>::RunPlanOnHost(const CudaDetail::CudaGaussianPlan & plan,
+                                                        const CudaDetail::CudaImageView &    input,
+                                                        const CudaDetail::CudaImageView &    output)
+{
+  CudaDetail::RunGaussianPlanOnHost(
+    plan, input, output, this->GetMultiThreader(), CudaDetail::MakeCudaProgressFunction(this));
 }
 
 template <typename TSuperclass>

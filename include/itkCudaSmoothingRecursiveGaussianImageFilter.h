@@ -5,6 +5,10 @@
 #include "itkCudaGaussianImageFilterBase.h"
 #include "itkSmoothingRecursiveGaussianImageFilter.h"
 
+#include <cmath>
+#include <limits>
+#include <string>
+
 namespace itk
 {
 /** \class CudaSmoothingRecursiveGaussianImageFilter
@@ -24,6 +28,13 @@ namespace itk
  * images, and for types other than float and double scalars a third one in the type of the input or output.
  *
  * A NaN or infinite pixel can spoil the whole image, as in the superclass (docs/numerics.md).
+ *
+ * With a ValidMask the filter smooths over the pixels alone where the mask is not 0 (normalised convolution):
+ * \f[ y = \frac{G(m x)}{G(m)}, \qquad m \in \{0, 1\}. \f]
+ * What the other pixels hold changes no bit of the output; it may be NaN. They get values, too, from the valid pixels
+ * around them. Where the weight \f$ G(m) \f$ is below 1e-3 (with Approximation Deriche, whose kernel undershoots:
+ * 1e-2), far from any valid pixel, the output is FillValue. The error is that of the filter divided by the weight. The
+ * mask has the image's region and geometry. It holds for all components of a pixel. Such a filter runs on the host.
  *
  * \code
  * auto filter = itk::CudaSmoothingRecursiveGaussianImageFilter<ImageType>::New();
@@ -56,12 +67,47 @@ public:
   // The superclass indexes an array of ImageDimension - 1 filters.
   static_assert(TInputImage::ImageDimension >= 2, "Use CudaRecursiveGaussianImageFilter for images of one dimension");
 
+  using MaskImageType = Image<unsigned char, TInputImage::ImageDimension>;
+
   itkNewMacro(Self);
   itkTypeMacro(CudaSmoothingRecursiveGaussianImageFilter, SmoothingRecursiveGaussianImageFilter);
+
+  /** The pixels that are not 0 in this image count; none (the default): all. */
+  itkSetInputMacro(ValidMask, MaskImageType);
+  itkGetInputMacro(ValidMask, MaskImageType);
+
+  /** What pixels without enough valid ones around them become; default NaN. In images of integers NaN becomes 0. */
+  void
+  SetFillValue(double value)
+  {
+    if (!(m_FillValue == value || (std::isnan(m_FillValue) && std::isnan(value))))
+    {
+      m_FillValue = value;
+      this->Modified();
+    }
+  }
+  double
+  GetFillValue() const
+  {
+    return m_FillValue;
+  }
 
 protected:
   CudaSmoothingRecursiveGaussianImageFilter() = default;
   ~CudaSmoothingRecursiveGaussianImageFilter() override = default;
+
+  void
+  VerifyInputInformation() ITKv5_CONST override;
+  bool
+  IsSuperclassEnough() const override;
+  std::string
+  GetDeviceObstacle(const CudaDetail::CudaGaussianPlan & plan) const override;
+  void
+  RunPlanOnHost(const CudaDetail::CudaGaussianPlan & plan,
+                const CudaDetail::CudaImageView &    input,
+                const CudaDetail::CudaImageView &    output) override;
+  void
+  PrintSelf(std::ostream & os, Indent indent) const override;
 
   CudaDetail::CudaGaussianPlan
   MakePlan() const override;
@@ -69,6 +115,9 @@ protected:
   CopyParametersTo(typename Superclass::Superclass & filter) const override;
   void
   GenerateDataBySuperclass() override;
+
+private:
+  double m_FillValue{ std::numeric_limits<double>::quiet_NaN() };
 };
 } // end namespace itk
 

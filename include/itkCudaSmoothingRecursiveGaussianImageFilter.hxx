@@ -2,8 +2,75 @@
 #ifndef itkCudaSmoothingRecursiveGaussianImageFilter_hxx
 #define itkCudaSmoothingRecursiveGaussianImageFilter_hxx
 
+#include "itkCudaDetailFilterRun.h"
+#include "itkCudaDetailGaussianEngine.h"
+
 namespace itk
 {
+template <typename TInputImage, typename TOutputImage>
+void
+CudaSmoothingRecursiveGaussianImageFilter<TInputImage, TOutputImage>::VerifyInputInformation() ITKv5_CONST
+{
+  // ITK compares spacing, origin and direction of all inputs.
+  Superclass::VerifyInputInformation();
+  if (const MaskImageType * const mask = this->GetValidMask())
+  {
+    const auto region = mask->GetLargestPossibleRegion();
+    const auto expected = this->GetInput()->GetLargestPossibleRegion();
+    if (region != expected)
+    {
+      itkExceptionMacro("ValidMask has the size " << region.GetSize() << " and the first index " << region.GetIndex()
+                                                  << "; they must be the image's, " << expected.GetSize() << " and "
+                                                  << expected.GetIndex());
+    }
+  }
+}
+
+template <typename TInputImage, typename TOutputImage>
+bool
+CudaSmoothingRecursiveGaussianImageFilter<TInputImage, TOutputImage>::IsSuperclassEnough() const
+{
+  return this->GetValidMask() == nullptr && Superclass::IsSuperclassEnough();
+}
+
+template <typename TInputImage, typename TOutputImage>
+std::string
+CudaSmoothingRecursiveGaussianImageFilter<TInputImage, TOutputImage>::GetDeviceObstacle(
+  const CudaDetail::CudaGaussianPlan & plan) const
+{
+  return this->GetValidMask() == nullptr ? Superclass::GetDeviceObstacle(plan)
+                                         : "ValidMask is set; the GPU does not smooth with a mask";
+}
+
+template <typename TInputImage, typename TOutputImage>
+void
+CudaSmoothingRecursiveGaussianImageFilter<TInputImage, TOutputImage>::RunPlanOnHost(
+  const CudaDetail::CudaGaussianPlan & plan,
+  const CudaDetail::CudaImageView &    input,
+  const CudaDetail::CudaImageView &    output)
+{
+  const MaskImageType * const mask = this->GetValidMask();
+  if (mask == nullptr)
+  {
+    Superclass::RunPlanOnHost(plan, input, output);
+    return;
+  }
+  const CudaDetail::CudaGaussianMask valid{ CudaDetail::MakeCudaImageView(
+                                              mask, this->GetOutput()->GetRequestedRegion(), "ValidMask"),
+                                            m_FillValue,
+                                            CudaDetail::CudaGaussianSmallestWeight(this->GetApproximation()) };
+  CudaDetail::RunMaskedGaussianPlanOnHost(
+    plan, input, valid, output, this->GetMultiThreader(), CudaDetail::MakeCudaProgressFunction(this));
+}
+
+template <typename TInputImage, typename TOutputImage>
+void
+CudaSmoothingRecursiveGaussianImageFilter<TInputImage, TOutputImage>::PrintSelf(std::ostream & os, Indent indent) const
+{
+  Superclass::PrintSelf(os, indent);
+  os << indent << "FillValue: " << m_FillValue << std::endl;
+}
+
 template <typename TInputImage, typename TOutputImage>
 CudaDetail::CudaGaussianPlan
 CudaSmoothingRecursiveGaussianImageFilter<TInputImage, TOutputImage>::MakePlan() const

@@ -20,6 +20,7 @@ set(CudaFilters_GTESTS
     itkCudaGaussianFamilyGTest.cxx
     itkCudaGaussianInputPixelsGTest.cxx
     itkCudaGaussianLargeImageGTest.cxx
+    itkCudaGaussianMaskGTest.cxx
     itkCudaGaussianPixelTypesGTest.cxx
     itkCudaGaussianPlanGTest.cxx
     itkCudaGaussianHostChunksGTest.cxx

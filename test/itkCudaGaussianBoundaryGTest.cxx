@@ -5,6 +5,7 @@
 
 #include "itkCudaDetailGaussianEngine.h"
 #include "itkCudaExpectException.h"
+#include "itkCudaGaussianBoundaryReference.h"
 #include "itkCudaGaussianHost.h"
 #include "itkCudaTestSeed.h"
 #include "itkMultiThreaderBase.h"
@@ -12,9 +13,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
-#include <complex>
 #include <limits>
+#include <numeric>
 #include <random>
 #include <vector>
 
@@ -23,103 +25,10 @@ namespace itk::cuda::test
 namespace
 {
 using Approximation = CudaFiltersEnums::Approximation;
-using Mode = CudaFiltersEnums::BoundaryMode;
 using gaussian::FilterLine;
 
 constexpr Approximation Approximations[] = { Approximation::Deriche, Approximation::Accurate };
 constexpr Mode          Modes[] = { Mode::Nearest, Mode::Reflect, Mode::Mirror, Mode::Wrap, Mode::Constant };
-
-/** The value of the continued line at any place. */
-double
-ValueAt(const std::vector<double> & line, std::ptrdiff_t n, const CudaGaussianBoundary & boundary)
-{
-  const auto length = static_cast<std::ptrdiff_t>(line.size());
-  if (n >= 0 && n < length)
-  {
-    return line[n];
-  }
-  const auto modulo = [n](std::ptrdiff_t period) { return ((n % period) + period) % period; };
-  switch (boundary.Mode)
-  {
-    case Mode::Reflect:
-      return line[std::min(modulo(2 * length), 2 * length - 1 - modulo(2 * length))];
-    case Mode::Mirror:
-      return length == 1 ? line[0] : line[std::min(modulo(2 * length - 2), 2 * length - 2 - modulo(2 * length - 2))];
-    case Mode::Wrap:
-      return line[modulo(length)];
-    case Mode::Constant:
-      return boundary.Value;
-    default:
-      return n < 0 ? line.front() : line.back();
-  }
-}
-
-/** The half-kernel h(0), h(1), ... until the slowest pole has decayed to exp(-40). */
-std::vector<double>
-SampleHalf(const CudaGaussianImpulseResponse & kernel)
-{
-  std::vector<double> samples(static_cast<size_t>(30.0 * kernel.SigmaInPixels) + 30, 0.0);
-  for (unsigned int j = 0; j < kernel.NumberOfPolePairs; ++j)
-  {
-    std::complex<double> term = kernel.Weight[j];
-    for (double & sample : samples)
-    {
-      sample += term.real();
-      term *= kernel.Pole[j];
-    }
-  }
-  if (kernel.IsAntisymmetric())
-  {
-    samples[0] = 0.0;
-  }
-  return samples;
-}
-
-double
-L1Norm(const CudaGaussianImpulseResponse & kernel)
-{
-  const std::vector<double> samples = SampleHalf(kernel);
-  double                    sum = -std::abs(samples[0]);
-  for (const double sample : samples)
-  {
-    sum += 2.0 * std::abs(sample);
-  }
-  return sum;
-}
-
-std::vector<double>
-SumOverContinuedLine(const CudaGaussianImpulseResponse & kernel,
-                     const std::vector<double> &         line,
-                     const CudaGaussianBoundary &        boundary)
-{
-  const std::vector<double> half = SampleHalf(kernel);
-  const auto                reach = static_cast<std::ptrdiff_t>(half.size()) - 1;
-  const auto                length = static_cast<std::ptrdiff_t>(line.size());
-  const double              mirrorSign = kernel.IsAntisymmetric() ? -1.0 : 1.0;
-  std::vector<double>       continued;
-  for (std::ptrdiff_t n = -reach; n < length + reach; ++n)
-  {
-    continued.push_back(ValueAt(line, n, boundary));
-  }
-  std::vector<double> output;
-  for (std::ptrdiff_t n = reach; n < length + reach; ++n)
-  {
-    double sum = half[0] * continued[n];
-    for (std::ptrdiff_t k = 1; k <= reach; ++k)
-    {
-      sum += half[k] * (continued[n - k] + mirrorSign * continued[n + k]);
-    }
-    output.push_back(sum);
-  }
-  return output;
-}
-
-double
-LargestOf(const std::vector<double> & values)
-{
-  return std::accumulate(
-    values.begin(), values.end(), 0.0, [](double largest, double v) { return std::max(largest, std::abs(v)); });
-}
 
 /** Noise, and lines that are hard on recursions. */
 std::vector<std::vector<double>>
@@ -264,42 +173,6 @@ TEST(CudaGaussianBoundary, ConstantsStayConstant)
 }
 
 // --------------------------------------------------------------------------------------------------------------- plans
-
-/** An image of four axes at most, x first, in double. */
-struct Volume
-{
-  std::array<size_t, 4> Size{ { 1, 1, 1, 1 } };
-  std::vector<double>   Pixels;
-
-  size_t
-  GetStride(unsigned int axis) const
-  {
-    return std::accumulate(Size.begin(), Size.begin() + axis, size_t{ 1 }, std::multiplies<>());
-  }
-
-  template <typename TFunction>
-  void
-  ForEachLine(unsigned int axis, const TFunction & function)
-  {
-    const size_t stride = this->GetStride(axis);
-    for (size_t i = 0; i < Pixels.size(); ++i)
-    {
-      if (i / stride % Size[axis] == 0)
-      {
-        std::vector<double> line(Size[axis]);
-        for (size_t n = 0; n < line.size(); ++n)
-        {
-          line[n] = Pixels[i + n * stride];
-        }
-        line = function(line);
-        for (size_t n = 0; n < line.size(); ++n)
-        {
-          Pixels[i + n * stride] = line[n];
-        }
-      }
-    }
-  }
-};
 
 template <typename T>
 CudaImageView

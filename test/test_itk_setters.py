@@ -21,7 +21,7 @@ PLAIN = ("Recursive", "Discrete")
 COMPOSITES = ("SmoothingRecursive", "GradientRecursive", "GradientMagnitudeRecursive", "LaplacianRecursive", "HessianRecursive")
 
 ORDER = "short for SetOrder()"
-ONE_INPUT = "compares the geometry of several inputs; these filters have one"
+ONE_INPUT = "compares the geometry of the image and a mask, in VerifyInputInformation() of this filter; ITK's class has one input"
 VARIANCE = "sets the Variance"
 NOT_NEEDED = {
     ("ImageToImageFilter", "CoordinateTolerance"): ONE_INPUT,

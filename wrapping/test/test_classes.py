@@ -60,7 +60,7 @@ OTHER_PARAMETERS = {
         "Direction": (1, 0),
         "Order": (ORDER.GaussianOrder_FirstOrder, ORDER.GaussianOrder_SecondOrder, ORDER.GaussianOrder_ZeroOrder),
     },
-    SMOOTHING: {**DERIVATIVES, **SIGMA_ARRAY},
+    SMOOTHING: {**DERIVATIVES, **SIGMA_ARRAY, "ValidMask": (mask(), mask()), "FillValue": (7.0, -1.0)},
     GRADIENT: {**DERIVATIVES, **SIGMA_ARRAY, "UseImageDirection": (False, True)},
     DISCRETE: {
         "Variance": ([1.5, 2.5], [4.0, 0.5]),
