@@ -6,13 +6,25 @@ The filters are classes and functions of itk itself, found there once the packag
     import itk
     smoothed = itk.cuda_smoothing_recursive_gaussian_image_filter(image, sigma=2.0)
 
-`info()` says whether they run on a GPU, and why; `python -m itk_cudafilters` prints it. `enable()` and `with override():` give
-this module's filters to programs that ask for ITK's. `segment_region()` divides an image into two regions by a polygon, which
+`gaussian_filter()` and the functions beside it take arrays with the conventions of NumPy and scipy.ndimage; the module `ndimage`
+has scipy's signatures. `info()` says whether the filters run on a GPU, and why; `python -m itk_cudafilters` prints it. `enable()`
+and `with override():` give this module's filters to programs that ask for ITK's. `segment_region()` divides an image into two regions by a polygon, which
 `write_geojson()` and `write_svg()` write to files.
 """
 from importlib.metadata import version as _version
 
+from . import ndimage
 from ._files import write_geojson, write_svg
+from ._gaussian import (
+    difference_of_gaussians,
+    gaussian_filter,
+    gaussian_filter1d,
+    gaussian_gradient,
+    gaussian_gradient_magnitude,
+    gaussian_hessian,
+    gaussian_laplace,
+    unsharp_mask,
+)
 from ._info import Backend, Device, Info, info
 from ._override import disable, enable, override
 from ._segmentation import NoiseLaw, RegionStatistics, Segmentation, Statistics, Step, noise_laws, segment_region
@@ -28,12 +40,21 @@ __all__ = [
     "Segmentation",
     "Statistics",
     "Step",
+    "difference_of_gaussians",
     "disable",
     "enable",
+    "gaussian_filter",
+    "gaussian_filter1d",
+    "gaussian_gradient",
+    "gaussian_gradient_magnitude",
+    "gaussian_hessian",
+    "gaussian_laplace",
     "info",
+    "ndimage",
     "noise_laws",
     "override",
     "segment_region",
+    "unsharp_mask",
     "write_geojson",
     "write_svg",
 ]

@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _image_files as files
+from ._arrays import truncate
 from ._files import write_geojson
 from ._info import Backend, _backend_name, info
 from ._progress import progress_bar
@@ -339,7 +340,7 @@ def _smooth_components(
             smoother.Update()
         seconds += clock.look()
         result = itk.array_view_from_image(smoother.GetOutput())
-        smoothed.reshape(shape)[..., component] = _truncate(result, pixels.dtype)
+        smoothed.reshape(shape)[..., component] = truncate(result, pixels.dtype)
     return smoothed, smoother, seconds
 
 
@@ -347,15 +348,6 @@ def _make_smoother(image: Any, sigma: list[float], arguments: argparse.Namespace
     return itk.CudaSmoothingRecursiveGaussianImageFilter.New(
         image, SigmaArray=sigma, Backend=arguments.backend, DeviceIndex=arguments.device_index, **parameters
     )
-
-
-def _truncate(values: npt.NDArray[Any], dtype: np.dtype[Any]) -> npt.NDArray[Any]:
-    """As the filter converts to integers: towards 0, within the type's range."""
-    if dtype.kind == "f":
-        return np.asarray(values, dtype=dtype)
-    limits = np.iinfo(dtype)
-    whole = np.nan_to_num(np.trunc(values.astype(np.float64)), nan=0.0)
-    return np.asarray(np.clip(whole, limits.min, limits.max), dtype=dtype)
 
 
 # segment

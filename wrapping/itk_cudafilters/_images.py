@@ -54,6 +54,12 @@ def describe(image: Any) -> str:
     return f"of type {name if module == 'builtins' else f'{module}.{name}'}"
 
 
+def conversion_of(image: Any) -> str | None:
+    """How to convert an object of another package; {name} stands for the object."""
+    packages = [base.__module__.split(".")[0] for base in type(image).__mro__ if base is not object]
+    return next((_CONVERSIONS[package] for package in packages if package in _CONVERSIONS), None)
+
+
 def require_known_kind(image: Any, name: str, *, of_mask: str) -> None:
     """Raises TypeError unless `image` is an itk.Image, a NumPy array or an xarray.DataArray.
 
@@ -68,14 +74,13 @@ def require_known_kind(image: Any, name: str, *, of_mask: str) -> None:
         raise TypeError(f"{kinds}: call itk.imread({name})")
     if hasattr(image, "GetOutput"):
         raise TypeError(f"{kinds}: call {name}.GetOutput()")
-    packages = [base.__module__.split(".")[0] for base in type(image).__mro__ if base is not object]
-    conversion = next((_CONVERSIONS[package] for package in packages if package in _CONVERSIONS), None)
+    conversion = conversion_of(image)
     if conversion is None and hasattr(image, "__array__"):
         conversion = "numpy.asarray({name})"
     raise TypeError(kinds + (f": call {conversion.format(name=name)}" if conversion else ""))
 
 
-def _require_known_pixels(dtype: np.dtype[Any], name: str, known: tuple[str, ...]) -> None:
+def require_known_pixels(dtype: np.dtype[Any], name: str, known: tuple[str, ...]) -> None:
     if dtype.name in known:
         return
     conversion = f'numpy.abs({name}).astype("float32")' if dtype.kind == "c" else f'{name}.astype("float32")'
@@ -119,7 +124,7 @@ def as_itk_image(image: Any, name: str) -> Any:
         raise ValueError(f"{name} has {dimension} dimensions; it must have 2: take a slice of it")
     pixels = pixels_of(image)
     if pixels.dtype.name not in _CONVERTED:
-        _require_known_pixels(pixels.dtype, name, _SNAKE_PIXELS)
+        require_known_pixels(pixels.dtype, name, _SNAKE_PIXELS)
         if is_image:
             return image
     pixels = pixels.astype(_CONVERTED.get(pixels.dtype.name, pixels.dtype.newbyteorder("=")), copy=False)
@@ -136,14 +141,17 @@ def as_gaussian_input(image: Any, name: str) -> Any:
     if is_xarray(image):
         _require_no_bands(image, name)
     pixels = pixels_of(image)
-    _require_known_pixels(pixels.dtype, name, _GAUSSIAN_PIXELS)
+    require_known_pixels(pixels.dtype, name, _GAUSSIAN_PIXELS)
     pixels = np.ascontiguousarray(pixels, dtype=pixels.dtype.newbyteorder("="))
     return _image_from_xarray(image, pixels, name) if is_xarray(image) else pixels
 
 
-def with_geometry_of(image: Any, pixels: npt.NDArray[Any]) -> Any:
-    """An itk.Image of these pixels with the region, spacing, origin and direction of another one."""
-    result = itk.image_from_array(pixels)
+def with_geometry_of(image: Any, pixels: npt.NDArray[Any], *, is_vector: bool = False) -> Any:
+    """An itk.Image of these pixels with the region, spacing, origin and direction of another one.
+
+    An itk.VectorImage if the last axis is that of components.
+    """
+    result = itk.image_from_array(pixels, is_vector=is_vector)
     result.SetRegions(image.GetLargestPossibleRegion())
     result.SetSpacing(image.GetSpacing())
     result.SetOrigin(image.GetOrigin())
@@ -225,6 +233,11 @@ def _first_and_step(array: Any, dim: str, name: str) -> tuple[float, float]:
             f"resample it by {name}.interp({dim}=...)"
         )
     return float(places[0]), float(step)
+
+
+def steps_of(array: Any, name: str) -> list[float]:
+    """The spacing of a DataArray along each of its axes; negative where coordinates fall."""
+    return [_first_and_step(array, dim, name)[1] for dim in array.dims]
 
 
 def _direction_of(array: Any, dims: list[str]) -> npt.NDArray[np.float64]:

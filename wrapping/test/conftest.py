@@ -26,6 +26,14 @@ def backend(request):
     return name
 
 
+@pytest.fixture
+def host_allowed(backend):
+    """What the GPU cannot do runs on the host, even if the other tests demand the GPU."""
+    itk.CudaFiltersConfiguration.SetBackend("automatic" if backend == "cuda" else backend)
+    yield
+    itk.CudaFiltersConfiguration.SetBackend(backend)
+
+
 @pytest.fixture(scope="session")
 def on_gpu(backend):
     """Whether the filters of this run use the GPU."""

@@ -46,7 +46,7 @@ def variables():
 
 
 @ALL_PAGES
-def test_python_of_a_page(folder, page):
+def test_python_of_a_page(folder, page, host_allowed):
     blocks = python_blocks(page)
     assert blocks, f"{page} has no block of Python"
     namespace = variables() if page.name == "README.md" else {}
@@ -92,7 +92,7 @@ def test_links_of_the_page_exist():
         assert target.startswith("http") or (page.parent / target).exists(), target
 
 
-@pytest.mark.parametrize("module", ["_segmentation", "_override"])
-def test_examples_of_docstrings(module):
+@pytest.mark.parametrize("module", ["_gaussian", "_override", "_segmentation", "ndimage"])
+def test_examples_of_docstrings(module, host_allowed):
     result = doctest.testmod(importlib.import_module(f"itk_cudafilters.{module}"))
     assert result.failed == 0 and result.attempted > 0

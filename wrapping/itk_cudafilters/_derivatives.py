@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Derivatives of smoothed arrays, of all pixels or of those that a mask leaves."""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from ._line_passes import LineFilter
+
+# Below these weights a quotient is mostly rounding, or the undershoot of the kernel.
+_SMALLEST_WEIGHT = {"accurate": 1e-3, "deriche": 1e-2}
+
+
+@dataclass(frozen=True)
+class Axis:
+    """How one axis is filtered. sigma is in pixels."""
+
+    sigma: float
+    spacing: float
+    mode: str
+
+
+class Derivatives(Protocol):
+    """Gives the derivative of these orders along the axes, per unit of their spacings, of the smoothed items."""
+
+    def __call__(self, orders: Sequence[int], modes: Sequence[str] | None = None) -> npt.NDArray[Any]: ...
+
+
+class DerivativesOfAll:
+    """Of items without a mask. Derivatives that begin with the same orders share the passes along the first axes."""
+
+    def __init__(self, items: npt.NDArray[Any], axes: Sequence[Axis], cval: float, filter_lines: LineFilter) -> None:
+        self._axes = axes
+        self._cval = cval
+        self._filter_lines = filter_lines
+        self._found: dict[tuple[tuple[int, str], ...], npt.NDArray[Any]] = {(): items}
+
+    def __call__(self, orders: Sequence[int], modes: Sequence[str] | None = None) -> npt.NDArray[Any]:
+        steps = tuple(zip(orders, modes or [axis.mode for axis in self._axes], strict=True))
+        derivative = self._filter(steps)
+        scale = np.prod([axis.spacing**-order for axis, order in zip(self._axes, orders, strict=True)])
+        return derivative if scale == 1.0 else derivative * derivative.dtype.type(scale)
+
+    def _filter(self, steps: tuple[tuple[int, str], ...]) -> npt.NDArray[Any]:
+        """The items filtered along the first axes, with these orders and modes."""
+        if steps not in self._found:
+            source = self._filter(steps[:-1])
+            (order, mode), axis = steps[-1], self._axes[len(steps) - 1]
+            self._found[steps] = self._filter_lines.run(source, len(steps), axis.sigma, order, mode, self._cval)
+        return self._found[steps]
+
+
+class DerivativesOfValid:
+    """Of the quotient N / D = G(m x) / G(m) for a mask m of valid pixels.
+
+    With subscripts for derivatives: (N/D)_i = (N_i - Q D_i) / D and (N/D)_ij = (N_ij - Q_i D_j - Q_j D_i - Q D_ij) / D, where
+    Q = N / D. Where D is too small the result is NaN. One value of each item is subtracted first, so that an offset costs
+    no accuracy: that of a valid pixel or, in the mode constant, what lies beyond the ends.
+    """
+
+    def __init__(
+        self,
+        items: npt.NDArray[Any],
+        valid: npt.NDArray[np.bool_],
+        axes: Sequence[Axis],
+        cval: float,
+        filter_lines: LineFilter,
+    ) -> None:
+        batch = (len(items), *(1,) * (items.ndim - 1))
+        if any(axis.mode == "constant" for axis in axes):
+            self._offset = np.full(batch, cval, items.dtype)
+        else:
+            self._offset = _first_of_each(items, valid & np.isfinite(items)).reshape(batch)
+        # The pixels that are not valid are left out: NaN times 0 would be NaN.
+        values = np.where(valid, items - self._offset, items.dtype.type(0))
+        self._values = DerivativesOfAll(values, axes, 0.0, filter_lines)
+        self._weights = DerivativesOfAll(valid.astype(items.dtype), axes, 1.0, filter_lines)
+        self._smallest_weight = _SMALLEST_WEIGHT[filter_lines.approximation]
+
+    def __call__(self, orders: Sequence[int], modes: Sequence[str] | None = None) -> npt.NDArray[Any]:
+        zero = (0,) * len(orders)
+        weight = self._weights(zero, modes)
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            result = self._quotient(tuple(orders), zero, modes)
+        if tuple(orders) == zero:
+            result = result + self._offset
+        return np.asarray(np.where(weight >= self._smallest_weight, result, result.dtype.type(np.nan)))
+
+    def _quotient(self, orders: tuple[int, ...], zero: tuple[int, ...], modes: Sequence[str] | None) -> npt.NDArray[Any]:
+        weight = self._weights(zero, modes)
+        result = self._values(orders, modes)
+        axes = [axis for axis, order in enumerate(orders) for _ in range(order)]
+        if len(axes) > 2:
+            raise ValueError(f"order is {orders}; with a mask or NaN the orders may add up to 2")
+        if axes:
+            result = result - self._quotient(zero, zero, modes) * self._weights(orders, modes)
+        if len(axes) == 2:
+            first, second = (tuple(int(i == axis) for i in range(len(orders))) for axis in axes)
+            result = result - self._quotient(first, zero, modes) * self._weights(second, modes)
+            result = result - self._quotient(second, zero, modes) * self._weights(first, modes)
+        return np.asarray(result / weight)
+
+
+class DerivativesOfItems:
+    """Of a batch of items with masks. Items whose pixels are all valid are those of DerivativesOfAll, to the bit, whatever the
+    masks of the others."""
+
+    def __init__(
+        self,
+        items: npt.NDArray[Any],
+        valid: npt.NDArray[np.bool_],
+        axes: Sequence[Axis],
+        cval: float,
+        filter_lines: LineFilter,
+    ) -> None:
+        self._shape = items.shape
+        self._complete = valid.all(axis=tuple(range(1, valid.ndim)))
+        self._of_all = DerivativesOfAll(items[self._complete], axes, cval, filter_lines)
+        self._of_valid = DerivativesOfValid(items[~self._complete], valid[~self._complete], axes, cval, filter_lines)
+
+    def __call__(self, orders: Sequence[int], modes: Sequence[str] | None = None) -> npt.NDArray[Any]:
+        of_all, of_valid = self._of_all(orders, modes), self._of_valid(orders, modes)
+        result = np.empty(self._shape, of_all.dtype)
+        result[self._complete] = of_all
+        result[~self._complete] = of_valid
+        return result
+
+
+def _first_of_each(items: npt.NDArray[Any], eligible: npt.NDArray[np.bool_]) -> npt.NDArray[Any]:
+    """The first eligible pixel of each item; 0 where there is none."""
+    if items.size == 0:
+        return np.zeros(len(items), items.dtype)
+    pixels, flags = items.reshape(len(items), -1), eligible.reshape(len(items), -1)
+    first = np.argmax(flags, axis=1)
+    rows = np.arange(len(items))
+    return np.asarray(np.where(flags[rows, first], pixels[rows, first], items.dtype.type(0)))

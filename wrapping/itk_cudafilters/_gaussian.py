@@ -1,0 +1,539 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Gaussian filters with the conventions of NumPy and scipy.ndimage: axes in the order of the array, lengths in pixels."""
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, Literal, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from ._arrays import Given, Items, Target, axes_to_filter, axis_of, number, per_axis, read_mask, spacings_of
+from ._derivatives import Axis, Derivatives, DerivativesOfAll, DerivativesOfItems
+from ._info import Backend
+from ._line_passes import LineFilter
+from ._segmentation import known_name
+
+Mode = Literal["reflect", "nearest", "mirror", "wrap", "constant", "grid-mirror", "grid-wrap", "grid-constant"]
+Approximation = Literal["accurate", "deriche"]
+
+# scipy's second names.
+_SAME_MODES = {"grid-mirror": "reflect", "grid-wrap": "wrap", "grid-constant": "constant"}
+# Full width at half maximum of a Gaussian of sigma 1.
+_WIDTH_OF_SIGMA = 2.0 * math.sqrt(2.0 * math.log(2.0))
+
+
+def gaussian_filter(
+    input: Any,
+    sigma: float | Sequence[float] | None = None,
+    order: int | Sequence[int] = 0,
+    output: Any = None,
+    mode: Mode | Sequence[Mode] = "reflect",
+    cval: float = 0.0,
+    *,
+    fwhm: float | Sequence[float] | None = None,
+    spacing: float | Sequence[float] | Literal["image"] | None = None,
+    axes: int | Sequence[int] | None = None,
+    channel_axis: int | None = None,
+    valid_mask: Any = None,
+    preserve_nan: bool = True,
+    dtype: npt.DTypeLike | None = None,
+    approximation: Approximation = "accurate",
+    backend: Backend = "automatic",
+) -> Any:
+    """Smooths an array with a Gaussian, or takes a derivative of the smoothed array.
+
+    The result is G * x with G(r) = exp(-r^2 / (2 sigma^2)) / (sqrt(2 pi) sigma) along each axis, or a derivative of G.
+
+    Parameters
+    ----------
+    input
+        NumPy array, xarray.DataArray or itk.Image, of any number of axes. Axes count in the order of the array; those of an
+        itk.Image as its array has them, x last.
+    sigma
+        Standard deviation, in pixels unless `spacing` is given: one for all axes, or one for each axis in the order of `axes`.
+        0 leaves an axis as it is.
+    order
+        Of the derivative along each axis: 0, 1 or 2.
+    output
+        Array that takes the result, or its type.
+    mode
+        How lines continue beyond their ends, with scipy's names: reflect (d c b a | a b c d | d c b a), nearest, mirror
+        (d c b | a b c d | c b a), wrap, or constant. One for all axes, or one for each.
+    cval
+        What lies beyond the ends in the mode constant; as in scipy, for the filter of each axis, even if an axis before it has
+        made a derivative.
+    fwhm
+        In the place of sigma: full width at half maximum, 2.3548 sigma.
+    spacing
+        Distance of pixels along each axis. Then sigma has its unit, and derivatives are per that unit. "image": that of the
+        itk.Image or of the coordinates of the DataArray, which may fall.
+    axes
+        Axes to filter along; default all but `channel_axis`. The others count items of a batch. Items have the results that
+        they have alone, to the bit.
+    channel_axis
+        Axis of channels, each of which is filtered by itself.
+    valid_mask
+        Array of the input's shape, or of its shape without channels: pixels where it is 0 do not count, whatever they hold. The
+        result is G(m x) / G(m) for the mask m. NaN where this weight G(m) is less than 1e-3 (1e-2 with deriche).
+    preserve_nan
+        Whether pixels that are NaN do not count either, and remain NaN.
+    dtype
+        Type of the result. Default that of the input, for integers float32. Results of integer types are truncated
+        towards 0.
+    approximation
+        accurate: within 1e-5 of the Gaussian. deriche: that of ITK's filters.
+    backend
+        automatic: the GPU if there is one and the mode is nearest, else the host. cuda: the GPU or an error. host: the host.
+
+    Returns
+    -------
+    Of the kind of the input, or `output` where it is an array.
+
+    Raises
+    ------
+    TypeError, ValueError
+        The input or a parameter is of a kind or a type that is not known, or has a wrong value or shape.
+    RuntimeError
+        The GPU was demanded and cannot be used.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> impulse = np.zeros((5, 31), np.float32)
+    >>> impulse[:, 15] = 1
+    >>> smoothed = gaussian_filter(impulse, sigma=(0, 2))
+    >>> float(abs(smoothed[3, 15] - 1 / (2 * np.sqrt(2 * np.pi)))) < 1e-4
+    True
+    """
+    call = _Call(
+        input, sigma, output, mode, cval, fwhm, spacing, axes, channel_axis,
+        valid_mask, preserve_nan, dtype, approximation, backend,
+    )
+    orders = call.orders_of(order)
+    return call.store(call.derivatives(orders))
+
+
+def gaussian_filter1d(
+    input: Any,
+    sigma: float | None = None,
+    axis: int = -1,
+    order: int = 0,
+    output: Any = None,
+    mode: Mode = "reflect",
+    cval: float = 0.0,
+    *,
+    fwhm: float | None = None,
+    spacing: float | Literal["image"] | None = None,
+    valid_mask: Any = None,
+    preserve_nan: bool = True,
+    dtype: npt.DTypeLike | None = None,
+    approximation: Approximation = "accurate",
+    backend: Backend = "automatic",
+) -> Any:
+    """gaussian_filter() along one axis: its result y[n] = sum_k G(k) x[n - k] for each line of the array.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> ramp = np.arange(200, dtype=np.float32)
+    >>> slope = gaussian_filter1d(ramp, sigma=2, order=1)
+    >>> bool(abs(slope[100] - 1) < 1e-5)
+    True
+    """
+    return gaussian_filter(
+        input,
+        sigma,
+        order,
+        output,
+        mode,
+        cval,
+        fwhm=fwhm,
+        spacing=spacing,
+        axes=axis,
+        valid_mask=valid_mask,
+        preserve_nan=preserve_nan,
+        dtype=dtype,
+        approximation=approximation,
+        backend=backend,
+    )
+
+
+def gaussian_gradient_magnitude(
+    input: Any,
+    sigma: float | Sequence[float] | None = None,
+    output: Any = None,
+    mode: Mode | Sequence[Mode] = "reflect",
+    cval: float = 0.0,
+    *,
+    fwhm: float | Sequence[float] | None = None,
+    spacing: float | Sequence[float] | Literal["image"] | None = None,
+    axes: int | Sequence[int] | None = None,
+    channel_axis: int | None = None,
+    valid_mask: Any = None,
+    preserve_nan: bool = True,
+    dtype: npt.DTypeLike | None = None,
+    approximation: Approximation = "accurate",
+    backend: Backend = "automatic",
+) -> Any:
+    """The length of the gradient of the smoothed array, sqrt(sum_i (G_i * x)^2) with the derivatives G_i along the axes.
+
+    The parameters are those of gaussian_filter(). As in scipy, mode i of several belongs to the derivative along axis i.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> ramp = np.add.outer(3 * np.arange(60.0), 4 * np.arange(60.0))
+    >>> bool(abs(gaussian_gradient_magnitude(ramp, sigma=1.5)[30, 30] - 5) < 1e-4)
+    True
+    """
+    call = _Call(
+        input, sigma, output, mode, cval, fwhm, spacing, axes, channel_axis,
+        valid_mask, preserve_nan, dtype, approximation, backend,
+    )
+    squares = (np.square(derivative) for derivative in call.along_each_axis(1))
+    return call.store(np.sqrt(_sum(squares)))
+
+
+def gaussian_laplace(
+    input: Any,
+    sigma: float | Sequence[float] | None = None,
+    output: Any = None,
+    mode: Mode | Sequence[Mode] = "reflect",
+    cval: float = 0.0,
+    *,
+    fwhm: float | Sequence[float] | None = None,
+    spacing: float | Sequence[float] | Literal["image"] | None = None,
+    axes: int | Sequence[int] | None = None,
+    channel_axis: int | None = None,
+    valid_mask: Any = None,
+    preserve_nan: bool = True,
+    dtype: npt.DTypeLike | None = None,
+    approximation: Approximation = "accurate",
+    backend: Backend = "automatic",
+) -> Any:
+    """The Laplacian of the smoothed array, sum_i G_ii * x with the second derivatives G_ii along the axes.
+
+    The parameters are those of gaussian_filter(). As in scipy, mode i of several belongs to the derivative along axis i.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> parabola = np.add.outer(np.arange(-30.0, 31.0) ** 2, 2 * np.arange(-30.0, 31.0) ** 2)
+    >>> bool(abs(gaussian_laplace(parabola, sigma=2)[30, 30] - 6) < 1e-2)
+    True
+    """
+    call = _Call(
+        input, sigma, output, mode, cval, fwhm, spacing, axes, channel_axis,
+        valid_mask, preserve_nan, dtype, approximation, backend,
+    )
+    return call.store(_sum(call.along_each_axis(2)))
+
+
+def gaussian_gradient(
+    input: Any,
+    sigma: float | Sequence[float] | None = None,
+    output: Any = None,
+    mode: Mode | Sequence[Mode] = "reflect",
+    cval: float = 0.0,
+    *,
+    fwhm: float | Sequence[float] | None = None,
+    spacing: float | Sequence[float] | Literal["image"] | None = None,
+    axes: int | Sequence[int] | None = None,
+    channel_axis: int | None = None,
+    valid_mask: Any = None,
+    preserve_nan: bool = True,
+    dtype: npt.DTypeLike | None = None,
+    approximation: Approximation = "accurate",
+    backend: Backend = "automatic",
+) -> Any:
+    """The gradient of the smoothed array, components G_i * x in the order of `axes`.
+
+    The parameters are those of gaussian_filter(). The components are the last axis of the result or, with `channel_axis`, the
+    axis behind that of the channels. An itk.Image gives an itk.VectorImage, whose components are in the order of the array's
+    axes, and along them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> ramp = np.add.outer(3 * np.arange(60.0), 4 * np.arange(60.0))
+    >>> gradient = gaussian_gradient(ramp, sigma=1.5)
+    >>> gradient.shape, bool(np.allclose(gradient[30, 30], (3, 4), atol=1e-4))
+    ((60, 60, 2), True)
+    """
+    call = _Call(
+        input, sigma, output, mode, cval, fwhm, spacing, axes, channel_axis,
+        valid_mask, preserve_nan, dtype, approximation, backend,
+    )
+    return call.store_components(call.along_each_axis(1))
+
+
+def gaussian_hessian(
+    input: Any,
+    sigma: float | Sequence[float] | None = None,
+    output: Any = None,
+    mode: Mode | Sequence[Mode] = "reflect",
+    cval: float = 0.0,
+    *,
+    fwhm: float | Sequence[float] | None = None,
+    spacing: float | Sequence[float] | Literal["image"] | None = None,
+    axes: int | Sequence[int] | None = None,
+    channel_axis: int | None = None,
+    valid_mask: Any = None,
+    preserve_nan: bool = True,
+    dtype: npt.DTypeLike | None = None,
+    approximation: Approximation = "accurate",
+    backend: Backend = "automatic",
+) -> Any:
+    """The second derivatives of the smoothed array, G_ij * x for j >= i: the upper triangle of their matrix, row after row.
+
+    For three axes the components are 00, 01, 02, 11, 12, 22. They lie as those of gaussian_gradient() do. The parameters are
+    those of gaussian_filter().
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> saddle = np.multiply.outer(np.arange(-30.0, 31.0), np.arange(-30.0, 31.0))
+    >>> hessian = gaussian_hessian(saddle, sigma=2)
+    >>> hessian.shape, bool(np.allclose(hessian[30, 30], (0, 1, 0), atol=1e-2))
+    ((61, 61, 3), True)
+    """
+    call = _Call(
+        input, sigma, output, mode, cval, fwhm, spacing, axes, channel_axis,
+        valid_mask, preserve_nan, dtype, approximation, backend,
+    )
+    call.require_derivatives()
+    pairs = [(i, j) for i in range(call.dimension) for j in range(i, call.dimension)]
+    orders = [tuple(int(axis == i) + int(axis == j) for axis in range(call.dimension)) for i, j in pairs]
+    return call.store_components([call.derivatives(each) for each in orders])
+
+
+def difference_of_gaussians(
+    input: Any,
+    low_sigma: float | Sequence[float],
+    high_sigma: float | Sequence[float] | None = None,
+    output: Any = None,
+    mode: Mode | Sequence[Mode] = "reflect",
+    cval: float = 0.0,
+    *,
+    spacing: float | Sequence[float] | Literal["image"] | None = None,
+    axes: int | Sequence[int] | None = None,
+    channel_axis: int | None = None,
+    valid_mask: Any = None,
+    preserve_nan: bool = True,
+    dtype: npt.DTypeLike | None = None,
+    approximation: Approximation = "accurate",
+    backend: Backend = "automatic",
+) -> Any:
+    """A band-pass: the array smoothed with `low_sigma` less the array smoothed with `high_sigma`, (G_low - G_high) * x.
+
+    `high_sigma` is 1.6 `low_sigma` by default, and no less than it along any axis. The other parameters are those of
+    gaussian_filter(). Integers are not scaled to 0 to 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> flat = np.full((20, 30), 7.0)
+    >>> bool((difference_of_gaussians(flat, 1, 3) == 0).all())
+    True
+    """
+    low = _Call(
+        input, low_sigma, output, mode, cval, None, spacing, axes, channel_axis,
+        valid_mask, preserve_nan, dtype, approximation, backend,
+    )
+    if high_sigma is None:
+        high_sigma = (1.6 * np.asarray(low_sigma, dtype=np.float64)).tolist()
+    high = _Call(
+        input, high_sigma, output, mode, cval, None, spacing, axes, channel_axis,
+        valid_mask, preserve_nan, dtype, approximation, backend,
+    )
+    if any(fine > coarse for fine, coarse in zip(low.sigma, high.sigma, strict=True)):
+        raise ValueError(f"high_sigma is {high_sigma} and low_sigma {low_sigma}; high_sigma may not be less along any axis")
+    smoothed = [call.as_array(call.derivatives(call.orders_of(0))) for call in (low, high)]
+    return low.store_array(smoothed[0] - smoothed[1])
+
+
+def unsharp_mask(
+    input: Any,
+    radius: float | Sequence[float] = 1.0,
+    amount: float = 1.0,
+    output: Any = None,
+    mode: Mode | Sequence[Mode] = "reflect",
+    cval: float = 0.0,
+    *,
+    spacing: float | Sequence[float] | Literal["image"] | None = None,
+    axes: int | Sequence[int] | None = None,
+    channel_axis: int | None = None,
+    valid_mask: Any = None,
+    preserve_nan: bool = True,
+    dtype: npt.DTypeLike | None = None,
+    approximation: Approximation = "accurate",
+    backend: Backend = "automatic",
+) -> Any:
+    """Sharpens an array: x + amount (x - G * x), with the sigma `radius`.
+
+    The values are neither scaled nor limited, as with skimage's preserve_range=True. Pixels that `valid_mask` leaves out have
+    no value to sharpen, and become NaN. The other parameters are those of gaussian_filter().
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> step = np.repeat([0.0, 1.0], 20)
+    >>> sharp = unsharp_mask(step, radius=2, amount=0.5)
+    >>> bool(sharp.max() > 1.2 and abs(sharp[0]) < 1e-6)
+    True
+    """
+    call = _Call(
+        input, radius, output, mode, cval, None, spacing, axes, channel_axis,
+        valid_mask, preserve_nan, dtype, approximation, backend,
+    )
+    smoothed = call.as_array(call.derivatives(call.orders_of(0)))
+    values = call.given.array.astype(smoothed.dtype)
+    sharp = values + smoothed.dtype.type(amount) * (values - smoothed)
+    if call.valid is not None:
+        sharp = np.where(call.valid, sharp, sharp.dtype.type(np.nan))
+    return call.store_array(sharp)
+
+
+def _sum(arrays: Any) -> npt.NDArray[Any]:
+    total: Any = None
+    for array in arrays:
+        total = array if total is None else total + array
+    return np.asarray(total)
+
+
+def _sigma_of(sigma: Any, fwhm: Any) -> Any:
+    if (sigma is None) == (fwhm is None):
+        raise TypeError("sigma or fwhm must be given" if sigma is None else "sigma and fwhm are given; one of them says it all")
+    return sigma if fwhm is None else (np.asarray(fwhm, dtype=np.float64) / _WIDTH_OF_SIGMA).tolist()
+
+
+def _order(order: Any) -> int:
+    if order not in (0, 1, 2):
+        raise ValueError(f"order is {order!r}; it must be 0, 1 or 2")
+    return int(order)
+
+
+def _mode(mode: Any) -> str:
+    known = known_name("mode", mode, get_args(Mode))
+    return _SAME_MODES.get(known, known)
+
+
+def _sigma(sigma: Any) -> float:
+    value = number(sigma, "sigma")
+    if not (math.isfinite(value) and value >= 0.0):
+        raise ValueError(f"sigma is {value}; it must be finite, and 0 or more")
+    return value
+
+
+class _Call:
+    """One call of a function: what of the input is filtered and how, and what becomes of the result."""
+
+    def __init__(
+        self,
+        input: Any,
+        sigma: Any,
+        output: Any,
+        mode: Any,
+        cval: float,
+        fwhm: Any,
+        spacing: Any,
+        axes: Any,
+        channel_axis: int | None,
+        valid_mask: Any,
+        preserve_nan: bool,
+        dtype: Any,
+        approximation: str,
+        backend: str,
+    ) -> None:
+        self.given = Given.read(input, "input")
+        array = self.given.array
+        self._channel_axis = None if channel_axis is None else axis_of(channel_axis, array.ndim, "channel_axis")
+        self._axes = axes_to_filter(axes, self._channel_axis, array.ndim)
+        self.dimension = len(self._axes)
+        self.sigma = per_axis(_sigma_of(sigma, fwhm), "sigma" if fwhm is None else "fwhm", self.dimension, _sigma)
+        self._spacing = spacings_of(spacing, self.given, self._axes)
+        self._modes = per_axis(mode, "mode", self.dimension, _mode)
+        self._cval = number(cval, "cval")
+        if "constant" in self._modes and not math.isfinite(self._cval):
+            raise ValueError(f"cval is {cval}; it must be finite")
+        self._filter_lines = LineFilter(
+            known_name("approximation", approximation, get_args(Approximation)),
+            known_name("backend", backend, get_args(Backend)),
+        )
+        self._target = Target.of(self.given, output, dtype)
+        # Axes of sigma 0 are batch axes.
+        self._steps = [i for i in range(self.dimension) if self.sigma[i] > 0.0]
+        self._items = Items(array.shape, tuple(self._axes[i] for i in self._steps))
+        self.valid, self._nan = self._read_masks(valid_mask, preserve_nan)
+        self._make: Derivatives = self._make_derivatives()
+
+    def _read_masks(
+        self, valid_mask: Any, preserve_nan: bool
+    ) -> tuple[npt.NDArray[np.bool_] | None, npt.NDArray[np.bool_] | None]:
+        """The valid pixels, or None for all, and those that become NaN again, or None."""
+        valid = None if valid_mask is None else read_mask(valid_mask, self.given, self._channel_axis)
+        if not preserve_nan or self.given.array.dtype.kind in "iu":
+            return valid, None
+        nan = np.isnan(self.given.array)
+        if not nan.any():
+            return valid, None
+        return (~nan, nan) if valid is None else (valid & ~nan, valid & nan)
+
+    def _make_derivatives(self) -> Derivatives:
+        axes = [Axis(self.sigma[i] / abs(self._spacing[i]), self._spacing[i], self._modes[i]) for i in self._steps]
+        items = self._items.take(self.given.array, self._target.compute_type(self.given))
+        if self.valid is None:
+            return DerivativesOfAll(items, axes, self._cval, self._filter_lines)
+        return DerivativesOfItems(items, self._items.take(self.valid, np.bool_), axes, self._cval, self._filter_lines)
+
+    def orders_of(self, order: Any) -> list[int]:
+        """The order along each axis."""
+        orders = per_axis(order, "order", self.dimension, _order)
+        for axis, sigma, each in zip(self._axes, self.sigma, orders, strict=True):
+            if each > 0 and sigma == 0.0:
+                raise ValueError(f"sigma of axis {axis} is 0 and its order {each}; a derivative needs a sigma above 0")
+        return orders
+
+    def require_derivatives(self) -> None:
+        """Raises ValueError unless there can be a derivative along each axis, of which there must be one."""
+        if self.dimension == 0:
+            raise ValueError("there is no axis to filter along; derivatives need one")
+        for axis, sigma in zip(self._axes, self.sigma, strict=True):
+            if sigma == 0.0:
+                raise ValueError(f"sigma of axis {axis} is 0; leave the axis out by axes=, or give it a sigma above 0")
+
+    def derivatives(self, orders: Sequence[int], mode: str | None = None) -> npt.NDArray[Any]:
+        """The items of a derivative; with `mode` along all axes where it is given."""
+        modes = None if mode is None else [mode] * len(self._steps)
+        return self._make([orders[i] for i in self._steps], modes)
+
+    def along_each_axis(self, order: int) -> list[npt.NDArray[Any]]:
+        """The derivatives of that order along each of the axes, each with the mode of its axis, as in scipy."""
+        self.require_derivatives()
+        return [
+            self.derivatives([order if i == axis else 0 for i in range(self.dimension)], self._modes[axis])
+            for axis in range(self.dimension)
+        ]
+
+    def as_array(self, items: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Items as an array with the axes of the input, and one behind them if the items have it."""
+        array = self._items.give(items)
+        if self._nan is None:
+            return array
+        nan = self._nan if array.ndim == self._nan.ndim else self._nan[..., np.newaxis]
+        return np.where(nan, array.dtype.type(np.nan), array)
+
+    def store(self, items: npt.NDArray[Any]) -> Any:
+        return self.store_array(self.as_array(items))
+
+    def store_array(self, array: npt.NDArray[Any]) -> Any:
+        return self._target.store(array, self.given, None)
+
+    def store_components(self, components: list[npt.NDArray[Any]]) -> Any:
+        array = self.as_array(np.stack(components, axis=-1))
+        axis = array.ndim - 1
+        if self._channel_axis is not None and not self.given.is_itk_image:
+            axis = self._channel_axis + 1
+        return self._target.store(np.moveaxis(array, -1, axis), self.given, axis)

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Passes of itk.CudaRecursiveGaussianImageFilter along one axis of an array."""
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import itk
+import numpy as np
+import numpy.typing as npt
+
+# ITK's filter, which runs for the mode nearest, takes lines of four pixels or more. A line that is continued by its edge
+# values remains the same if it begins earlier and ends later.
+_SHORTEST_LINE = 4
+_PADDING = 2
+
+
+@dataclass(frozen=True)
+class LineFilter:
+    """How lines are filtered, whatever the axis."""
+
+    approximation: str
+    backend: str
+
+    def run(
+        self, items: npt.NDArray[Any], axis: int, sigma: float, order: int, mode: str, cval: float
+    ) -> npt.NDArray[Any]:
+        """Filters float32 or float64 pixels along an axis. sigma is in pixels.
+
+        The bits of a line depend on the line and on whether axes follow its own. So axes in front of it are batch axes.
+        """
+        shape = items.shape
+        if items.size == 0:
+            return items
+        outer, inner = math.prod(shape[:axis]), math.prod(shape[axis + 1 :])
+        lines = items.reshape((outer, shape[axis], inner) if inner > 1 else (outer, shape[axis]))
+        padding = _PADDING if mode == "nearest" and shape[axis] < _SHORTEST_LINE else 0
+        if padding:
+            lines = np.pad(lines, [(padding, padding) if i == 1 else (0, 0) for i in range(lines.ndim)], mode="edge")
+        lines = np.ascontiguousarray(lines)
+        smoother: Any = itk.CudaRecursiveGaussianImageFilter.New(
+            itk.image_view_from_array(lines),
+            Direction=lines.ndim - 2,  # ITK counts axes from the last one
+            Sigma=sigma,
+            Order=order,
+            Approximation=self.approximation,
+            BoundaryMode=mode,
+            BoundaryValue=cval,
+            Backend=self.backend,
+        )
+        smoother.Update()
+        filtered = itk.array_view_from_image(smoother.GetOutput())
+        if padding:
+            filtered = filtered[:, padding:-padding]
+        # A copy: NumPy drops the image, which owns the pixels, from arrays that are made of the view.
+        return np.array(filtered, order="C", subok=False).reshape(shape)
