@@ -143,7 +143,7 @@ private:
 bool
 SimplifyChains(Refinement & refinement)
 {
-  CompactMap(refinement.Map);
+  refinement.Tidy();
   std::vector<uint8_t> isIdle(refinement.Map.Edges.size(), 0);
   bool                 hasWon = true;
   for (int round = 0; round < MaximumNumberOfChainRounds && hasWon; ++round)

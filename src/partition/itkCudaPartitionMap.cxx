@@ -49,12 +49,19 @@ PlanarMap::Refine(const RefinementSchedule & schedule)
   plan.MinimumNumberOfPixels = m_MinimumNumberOfPixels;
   plan.ShuffleSeed = schedule.ShuffleSeed;
   plan.GoOn = schedule.GoOn;
+  const CudaRegionPartitionStop stop = this->Iterate(schedule, plan);
+  CompactMap(m_Map);
+  return stop;
+}
+
+CudaRegionPartitionStop
+PlanarMap::Iterate(const RefinementSchedule & schedule, const RefinementPlan & plan)
+{
   Refinement refinement(m_Map, m_Pixels, m_Model, plan, m_Threads);
   double     last = std::numeric_limits<double>::infinity();
   for (unsigned int i = 0; i < schedule.MaximumNumberOfIterations; ++i)
   {
     const bool isComplete = this->RunIteration(refinement, schedule, i == 0);
-    CompactMap(m_Map);
     this->VerifyInDebugBuilds();
     if (!isComplete)
     {

@@ -84,6 +84,8 @@ private:
   MapData                 m_Map;
   uint32_t                m_NumberOfIterations{ 0 };
 
+  CudaRegionPartitionStop
+  Iterate(const RefinementSchedule & schedule, const RefinementPlan & plan);
   bool
   RunIteration(Refinement & refinement, const RefinementSchedule & schedule, bool isFirst);
   void

@@ -202,7 +202,7 @@ private:
 bool
 MergeRegions(Refinement & refinement)
 {
-  CompactMap(refinement.Map);
+  refinement.Tidy();
   bool hasMerged = true;
   for (size_t round = 0; round < refinement.Map.Regions.size() && hasMerged; ++round) // each joins two at least
   {

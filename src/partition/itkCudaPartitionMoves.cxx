@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "itkCudaPartitionMoveSums.h"
 #include "itkCudaPartitionNodeRounds.h"
 #include "itkCudaPartitionTopology.h"
 
@@ -6,10 +7,6 @@ namespace itk::cuda::partition
 {
 namespace
 {
-constexpr int NumberOfDirections = 8;
-constexpr int NumberOfDistances = 3; // 1, 2 and 4 pixels
-constexpr int NumberOfCandidates = NumberOfDirections * NumberOfDistances;
-
 LatticePoint
 CandidateOf(const LatticePoint & position, int candidate)
 {
@@ -52,15 +49,17 @@ public:
     {
       return false;
     }
-    const Incident incident = this->GetIncident(i);
+    CandidateSums  room[MapNode::MaximumDegree];
+    const Incident incident = this->GetIncident(i, room);
     Proposal       candidates[NumberOfCandidates];
     int            number = 0;
     for (int candidate = 0; candidate < NumberOfCandidates; ++candidate)
     {
       const LatticePoint to = CandidateOf(node.Position, candidate);
-      if (IsPossible(m_Map, kind, node.Position, to) && this->Evaluate(incident, to, candidates[number]))
+      if (IsPossible(m_Map, kind, node.Position, to) && this->Evaluate(incident, candidate, candidates[number]))
       {
-        candidates[number++].Id = i;
+        candidates[number].Id = i;
+        candidates[number++].To = to;
       }
     }
     return this->ChooseSafe(candidates, number, proposal);
@@ -110,13 +109,14 @@ private:
   /** The edges of a node, in the order of their numbers, as they leave it. */
   struct Incident
   {
-    MapEdge      Edges[MapNode::MaximumDegree];
-    LatticePoint Far[MapNode::MaximumDegree];
-    uint32_t     Number;
+    MapEdge               Edges[MapNode::MaximumDegree];
+    const CandidateSums * Sums[MapNode::MaximumDegree];
+    uint32_t              Number;
   };
 
+  /** `room`: for sums that are not kept. */
   Incident
-  GetIncident(uint32_t i) const
+  GetIncident(uint32_t i, CandidateSums * room) const
   {
     const MapNode & node = m_Map.Nodes[i];
     Incident        incident;
@@ -124,22 +124,45 @@ private:
     for (uint32_t j = 0; j < node.Degree; ++j)
     {
       incident.Edges[j] = m_Map.Edges[node.Edges[j]].From(i);
-      incident.Far[j] = m_Map.At(incident.Edges[j].End);
+      CandidateSums * const kept = m_Refinement.KeptSums.Find(m_Map, node.Edges[j], i);
+      CandidateSums &       sums = kept != nullptr ? *kept : room[j];
+      this->Update(sums, node.Position, m_Map.At(incident.Edges[j].End));
+      incident.Sums[j] = &sums;
     }
     return incident;
   }
 
+  /** Makes the sums be those of an edge that leads from a node at one place to one at another. */
+  void
+  Update(CandidateSums & sums, const LatticePoint & at, const LatticePoint & far) const
+  {
+    using region::operator==;
+    if (sums.At == at && sums.Far == far)
+    {
+      return;
+    }
+    sums.At = at;
+    sums.Far = far;
+    for (int candidate = 0; candidate < NumberOfCandidates; ++candidate)
+    {
+      const LatticePoint to = CandidateOf(at, candidate);
+      if (IsPossible(m_Map, m_Map.KindOf(at), at, to))
+      {
+        sums.Sums[candidate] = m_Refinement.Pixels.SumEdge(to, far);
+      }
+    }
+  }
+
   /** What the move changes. Returns whether it gains enough and leaves regions large enough. */
   bool
-  Evaluate(const Incident & incident, const LatticePoint & to, Proposal & proposal) const
+  Evaluate(const Incident & incident, int candidate, Proposal & proposal) const
   {
     int64_t counts[MapNode::MaximumDegree];
     proposal.Gain = 0.0;
-    proposal.To = to;
     for (uint32_t j = 0; j < incident.Number; ++j)
     {
       const MapEdge & edge = incident.Edges[j];
-      const Moments   change = m_Refinement.Pixels.SumEdge(to, incident.Far[j]) - edge.Sums;
+      const Moments   change = incident.Sums[j]->Sums[candidate] - edge.Sums;
       proposal.Gain += m_Refinement.GainOf(edge.Left, edge.Right, change);
       counts[j] = change.Count;
     }
@@ -179,7 +202,8 @@ private:
 bool
 MoveNodes(Refinement & refinement, int maximumNumberOfRounds)
 {
-  CompactMap(refinement.Map);
+  refinement.Tidy();
+  refinement.KeptSums.Reserve(refinement.Map);
   Moves             phase(refinement);
   NodeRounds<Moves> rounds(refinement, phase);
   return rounds.Run(static_cast<size_t>(maximumNumberOfRounds));

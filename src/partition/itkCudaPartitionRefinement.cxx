@@ -23,6 +23,17 @@ Refinement::Refinement(MapData &               map,
   , m_Random(plan.ShuffleSeed)
 {}
 
+void
+Refinement::Tidy()
+{
+  const auto removed =
+    std::count_if(Map.Edges.begin(), Map.Edges.end(), [](const MapEdge & edge) { return !edge.IsAlive(); });
+  if (static_cast<size_t>(removed) > Map.Edges.size() / 8)
+  {
+    CompactMap(Map);
+  }
+}
+
 bool
 Refinement::BeginRound()
 {

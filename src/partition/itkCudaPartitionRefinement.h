@@ -4,6 +4,7 @@
 
 #include "itkCudaPartitionEdgeGrid.h"
 #include "itkCudaPartitionMapData.h"
+#include "itkCudaPartitionMoveSums.h"
 #include "itkCudaPartitionReservation.h"
 #include "itkCudaRegionTables.h"
 #include "itkCudaRegionThreads.h"
@@ -44,6 +45,11 @@ public:
   const region::Threads & Threads;
   EdgeGrid                Grid;
   Reservation             Cells;
+  MoveSums                KeptSums;
+
+  /** Drops removed nodes and edges of the map if there are many: what is kept of an edge is lost with its number. */
+  void
+  Tidy();
 
   /** Freezes the regions' tangents and sorts the edges into the grid. Returns false if the run is to end. */
   bool

@@ -89,7 +89,7 @@ private:
 bool
 RemoveNodes(Refinement & refinement)
 {
-  CompactMap(refinement.Map);
+  refinement.Tidy();
   Removals             phase(refinement);
   NodeRounds<Removals> rounds(refinement, phase);
   return rounds.Run(refinement.Map.Nodes.size() + 1); // each but the last takes out a node

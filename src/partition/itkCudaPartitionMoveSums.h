@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkCudaPartitionMoveSums_h
+#define itkCudaPartitionMoveSums_h
+
+#include "itkCudaPartitionMapData.h"
+
+#include <array>
+#include <cstddef>
+#include <vector>
+
+namespace itk::cuda::partition
+{
+constexpr int NumberOfDirections = 8;
+constexpr int NumberOfDistances = 3; // 1, 2 and 4 pixels
+constexpr int NumberOfCandidates = NumberOfDirections * NumberOfDistances;
+
+/** Sums of an edge from each candidate for the place of one of its nodes. They follow from where its two nodes are. */
+struct CandidateSums
+{
+  LatticePoint                            At{ -1, -1 };
+  LatticePoint                            Far{ -1, -1 };
+  std::array<Moments, NumberOfCandidates> Sums;
+};
+
+/** Such sums of all edges, kept from round to round: most nodes that propose again have not moved, nor have their
+ * neighbours. */
+class MoveSums
+{
+public:
+  /** Makes room for a map's edges, unless that takes more memory than BytesPerPixel. */
+  void
+  Reserve(const MapData & map)
+  {
+    const size_t bytes = 2 * map.Edges.size() * sizeof(CandidateSums);
+    const size_t limit = BytesPerPixel * static_cast<size_t>(map.Width) * static_cast<size_t>(map.Height);
+    m_Sums.resize(bytes <= limit ? 2 * map.Edges.size() : 0);
+  }
+
+  /** Those of a node's edge; null if there is no room. */
+  CandidateSums *
+  Find(const MapData & map, uint32_t edge, uint32_t node)
+  {
+    return m_Sums.empty() ? nullptr : &m_Sums[2 * static_cast<size_t>(edge) + (map.Edges[edge].Start == node ? 0 : 1)];
+  }
+
+private:
+  static constexpr size_t BytesPerPixel = 12;
+
+  std::vector<CandidateSums> m_Sums;
+};
+} // namespace itk::cuda::partition
+
+#endif
