@@ -176,9 +176,9 @@ public:
     return m_Parameters.ForegroundThreshold;
   }
 
-  /** What an edge between two regions costs, in nats. The adaptive code that is published for it, with a mean length
-   * fitted, takes 7.5 to 10 nats on images of fields. A larger cost gives fewer nodes and fewer small regions.
-   * Default: 9. */
+  /** What an edge between two regions costs, in nats. The published code, 2 + log(4 m_x m_y) nats for edges that extend
+   * over m_x by m_y pixels on average, takes 7.5 nats for 8 by 8 pixels and 10 for 27 by 27. A larger cost gives fewer
+   * nodes and fewer small regions. Default: 9. */
   void
   SetSegmentCost(double cost)
   {
@@ -215,7 +215,7 @@ public:
     return m_Parameters.MinimumNumberOfPixels;
   }
 
-  /** Iterations on the polygons; 4 to 6 are usual. Default: 12. */
+  /** Iterations on the polygons. Default: 12. */
   void
   SetMaximumNumberOfIterations(unsigned int number)
   {
@@ -241,8 +241,8 @@ public:
   }
   itkBooleanMacro(AllowMerging);
 
-  /** Whether the search ends with the label map, before polygons: about a third of the time, and boundaries that follow
-   * the sides of pixels. The partition then has a table and no edges. Default: off. */
+  /** Whether the search ends with the label map, before polygons. Boundaries then follow the sides of pixels, and the
+   * partition has a table and no edges. Default: off. */
   void
   SetLabelsOnly(bool only)
   {

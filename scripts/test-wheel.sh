@@ -41,7 +41,7 @@ run_logged "$folder/install.log" "$python" -m pip install --disable-pip-version-
 # The package must do with what it says that it needs.
 (cd "$folder" && "$python" -m itk_cudafilters > "$folder/alone.log" 2>&1) || die "import fails: $(tail -n 1 "$folder/alone.log")"
 run_logged "$folder/install-tests.log" "$python" -m pip install --disable-pip-version-check matplotlib ml_dtypes mypy \
-  pytest scipy shapely tqdm xarray
+  pyogrio pytest scipy shapely tqdm xarray
 
 note "running the tests (log: $folder/tests.log)"
 status=0

@@ -201,6 +201,147 @@ CudaRegionSnakeResult_AsDictionary(const itk::CudaRegionSnakeResult & result)
   $result = CudaRegionSnakeResult_AsDictionary(*$1);
 }
 
+%fragment("CudaRegionPartition_AsPython", "header", fragment = "CudaRegionSnakeResult_AsDictionary")
+%{
+template <typename TElement, typename TConvert>
+static PyObject *
+CudaPartition_AsList(const std::vector<TElement> & elements, const TConvert & convert)
+{
+  PyObject * const list = PyList_New(static_cast<Py_ssize_t>(elements.size()));
+  for (size_t i = 0; list && i < elements.size(); ++i)
+  {
+    PyList_SetItem(list, static_cast<Py_ssize_t>(i), convert(elements[i]));
+  }
+  return list;
+}
+
+static PyObject *
+CudaPartitionNumber_AsInteger(const unsigned int & number)
+{
+  return PyLong_FromUnsignedLong(number);
+}
+
+static PyObject *
+CudaPartitionEdge_AsTuple(const itk::CudaPartitionEdge & edge)
+{
+  return Py_BuildValue("(IIII)",
+                       static_cast<unsigned int>(edge.Start),
+                       static_cast<unsigned int>(edge.End),
+                       static_cast<unsigned int>(edge.Left),
+                       static_cast<unsigned int>(edge.Right));
+}
+
+static PyObject *
+CudaPartitionMerge_AsTuple(const itk::CudaPartitionMerge & merge)
+{
+  return Py_BuildValue(
+    "(IId)", static_cast<unsigned int>(merge.First), static_cast<unsigned int>(merge.Second), merge.Change);
+}
+
+static PyObject *
+CudaPartitionRegion_AsDictionary(const itk::CudaPartitionRegion & region)
+{
+  return Py_BuildValue("{s:K,s:d,s:d,s:d,s:d,s:d,s:(iiii),s:N,s:d}",
+                       "number_of_pixels",
+                       static_cast<unsigned long long>(region.NumberOfPixels),
+                       "mean",
+                       region.Mean,
+                       "mean_square",
+                       region.MeanSquare,
+                       "variance",
+                       region.Variance,
+                       "area",
+                       region.Area,
+                       "perimeter",
+                       region.Perimeter,
+                       "bounding_box",
+                       region.BoundingBox[0],
+                       region.BoundingBox[1],
+                       region.BoundingBox[2],
+                       region.BoundingBox[3],
+                       "neighbors",
+                       CudaPartition_AsList(region.Neighbors, CudaPartitionNumber_AsInteger),
+                       "description",
+                       region.Description);
+}
+
+static PyObject *
+CudaRegionPartitionStop_AsString(itk::CudaRegionPartitionStop stop)
+{
+  std::ostringstream name;
+  name << stop;
+  return PyUnicode_FromString(name.str().c_str());
+}
+
+static PyObject *
+CudaRegionPartitionResult_AsDictionary(const itk::CudaRegionPartitionResult & result)
+{
+  return Py_BuildValue("{s:N,s:N,s:N,s:N,s:d,s:d,s:d,s:I,s:N}",
+                       "nodes",
+                       CudaSnakePolygon_AsList(result.Nodes),
+                       "edges",
+                       CudaPartition_AsList(result.Edges, CudaPartitionEdge_AsTuple),
+                       "regions",
+                       CudaPartition_AsList(result.Regions, CudaPartitionRegion_AsDictionary),
+                       "merges",
+                       CudaPartition_AsList(result.Merges, CudaPartitionMerge_AsTuple),
+                       "description",
+                       result.Description,
+                       "description_of_one_region",
+                       result.DescriptionOfOneRegion,
+                       "number_of_looks",
+                       result.NumberOfLooks,
+                       "number_of_iterations",
+                       static_cast<unsigned int>(result.NumberOfIterations),
+                       "stop",
+                       CudaRegionPartitionStop_AsString(result.Stop));
+}
+%}
+
+%typemap(out, fragment = "CudaRegionPartition_AsPython") itk::CudaRegionPartitionStop
+{
+  $result = CudaRegionPartitionStop_AsString($1);
+}
+
+%typemap(out, fragment = "CudaRegionPartition_AsPython") const itk::CudaPartitionRegion &
+{
+  $result = CudaPartitionRegion_AsDictionary(*$1);
+}
+
+%typemap(out, fragment = "CudaRegionPartition_AsPython") const std::vector< itk::CudaPartitionRegion > &
+{
+  $result = CudaPartition_AsList(*$1, CudaPartitionRegion_AsDictionary);
+}
+
+%typemap(out, fragment = "CudaRegionPartition_AsPython") const std::vector< itk::CudaPartitionEdge > &
+{
+  $result = CudaPartition_AsList(*$1, CudaPartitionEdge_AsTuple);
+}
+
+%typemap(out, fragment = "CudaRegionPartition_AsPython") const std::vector< itk::CudaPartitionMerge > &
+{
+  $result = CudaPartition_AsList(*$1, CudaPartitionMerge_AsTuple);
+}
+
+%typemap(out, fragment = "CudaRegionPartition_AsPython") const itk::CudaRegionPartitionResult &
+{
+  $result = CudaRegionPartitionResult_AsDictionary(*$1);
+}
+
+// Numbers of regions after merges.
+%typemap(out, fragment = "CudaRegionPartition_AsPython") std::vector< unsigned int >
+{
+  const std::vector<unsigned int> & numbers = $1;
+  $result = CudaPartition_AsList(numbers, CudaPartitionNumber_AsInteger);
+}
+
+// Rings of a region.
+%typemap(out, fragment = "CudaRegionPartition_AsPython") std::vector< std::vector< itk::CudaSnakePoint > >
+{
+  const std::vector<itk::CudaSnakePolygon> & rings = $1;
+  $result = CudaPartition_AsList(rings, CudaSnakePolygon_AsList);
+}
+
 // Python hands enumerations over as numbers, of which only some are values. `last`: the value of the last one. `words`: a string.
 %define CUDAFILTERS_CHECK_ENUMERATION(name, last, words)
 %typemap(check) itkCudaFiltersEnums::name

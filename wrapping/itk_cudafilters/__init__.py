@@ -7,14 +7,15 @@ The filters are classes and functions of itk itself, found there once the packag
     smoothed = itk.cuda_smoothing_recursive_gaussian_image_filter(image, sigma=2.0)
 
 `gaussian_filter()` and the functions beside it take arrays with the conventions of NumPy and scipy.ndimage; the module `ndimage`
-has scipy's signatures. `info()` says whether the filters run on a GPU, and why; `python -m itk_cudafilters` prints it. `enable()`
-and `with override():` give this module's filters to programs that ask for ITK's. `segment_region()` divides an image into two regions by a polygon, which
-`write_geojson()` and `write_svg()` write to files.
+has scipy's signatures. `segment_region()` divides an image into two regions by a polygon, and `partition_image()` into all its
+homogeneous regions; `write_geojson()`, `write_svg()` and `write_geopackage()` write their polygons to files. `info()` says whether the
+filters run on a GPU, and why; `python -m itk_cudafilters` prints it. `enable()` and `with override():` give this module's filters to
+programs that ask for ITK's.
 """
 from importlib.metadata import version as _version
 
 from . import ndimage
-from ._files import write_geojson, write_svg
+from ._files import write_geojson, write_geopackage, write_svg
 from ._gaussian import (
     difference_of_gaussians,
     gaussian_filter,
@@ -27,6 +28,7 @@ from ._gaussian import (
 )
 from ._info import Backend, Device, Info, info
 from ._override import disable, enable, override
+from ._partition import Partition, PartitionStatistics, partition_image, partition_images
 from ._segmentation import NoiseLaw, RegionStatistics, Segmentation, Statistics, Step, noise_laws, segment_region
 
 __version__ = _version("itk-cudafilters")
@@ -36,6 +38,8 @@ __all__ = [
     "Device",
     "Info",
     "NoiseLaw",
+    "Partition",
+    "PartitionStatistics",
     "RegionStatistics",
     "Segmentation",
     "Statistics",
@@ -53,8 +57,11 @@ __all__ = [
     "ndimage",
     "noise_laws",
     "override",
+    "partition_image",
+    "partition_images",
     "segment_region",
     "unsharp_mask",
     "write_geojson",
+    "write_geopackage",
     "write_svg",
 ]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Segmentations as files."""
+"""Segmentations and partitions as files."""
 from __future__ import annotations
 
 import base64
@@ -14,13 +14,15 @@ import itk
 import numpy as np
 import numpy.typing as npt
 
-from ._images import as_itk_image, pixels_of
+from ._images import as_itk_image, axes_of, pixels_of
+from ._partition import Partition
 from ._segmentation import Segmentation
 
 # Grey values beyond these percentiles are black and white.
 _BLACK, _WHITE = 0.5, 99.5
 
 
+Coordinates = Literal["physical", "pixel"]
 _COORDINATES = {
     "physical": "x and y in the physical units of the image, by its origin, spacing and direction",
     "pixel": "x and y in pixels; the centre of the first pixel is at 0, 0, and y goes along the second axis",
@@ -28,59 +30,115 @@ _COORDINATES = {
 
 
 def write_geojson(
-    segmentation: Segmentation[Any],
+    segmentation: Segmentation[Any] | Partition[Any],
     path: str | os.PathLike[str],
     properties: Mapping[str, Any] | None = None,
     *,
-    coordinates: Literal["physical", "pixel"] = "physical",
+    coordinates: Coordinates = "physical",
 ) -> None:
-    """Writes the contour as a file in the form of GeoJSON: a collection of one polygon.
+    """Writes the contour, or the polygons of a partition, as a file in the form of GeoJSON: a collection of polygons.
 
-    Its properties are the law, the statistics of both regions and the criterion, and `properties`. The command
-    `itk-cudafilters segment --contour` writes the same, and `--initial-contour` reads it.
+    The properties of a contour are the law, the statistics of both regions and the criterion; those of a region of a partition
+    are its row of the table and its neighbours. `properties` are added to each. The collection's member `partition` says what
+    holds for all regions. The commands `itk-cudafilters segment --contour` and `itk-cudafilters partition --polygons` write the
+    same, and `segment --initial-contour` reads it.
 
-    `coordinates` says which coordinates the polygon has: "physical", by the image's origin, spacing and direction, as
+    `coordinates` says which coordinates the polygons have: "physical", by the image's origin, spacing and direction, as
     `segmentation.contour`; or "pixel", counted from the centre of the first pixel, as `segmentation.contour_in_pixels`. The
-    feature's property `coordinates` keeps that word, and the collection's member `description` explains it.
+    features' property `coordinates` keeps that word, and the collection's member `description` explains it.
 
     RFC 7946 knows longitude and latitude in degrees (WGS 84) alone, without any other reference system. So a program for maps
-    places the polygon rightly only if those are the image's physical coordinates, as in a DataArray with coordinates of
-    longitude and latitude. For other reference systems transform `segmentation.contour` first, by pyproj for example.
+    places the polygons rightly only if those are the image's physical coordinates, as in a DataArray with coordinates of
+    longitude and latitude. For other reference systems take write_geopackage(), or transform `segmentation.contour` first, by
+    pyproj for example.
     """
+    _require_coordinates(coordinates)
+    collection: dict[str, Any] = {"type": "FeatureCollection", "description": _COORDINATES[coordinates]}
+    if isinstance(segmentation, Partition):
+        collection["partition"] = segmentation._summary()
+        features = segmentation._features(coordinates)
+    else:
+        features = [segmentation._feature(_contour_of(segmentation, coordinates))]
+    for feature in features:
+        feature["properties"] |= {"coordinates": coordinates, **(properties or {})}
+    collection["features"] = features
+    # Many polygons: a line each would be a line for every number.
+    indent = None if isinstance(segmentation, Partition) else 2
+    Path(path).write_text(json.dumps(collection, indent=indent, allow_nan=False) + "\n", encoding="utf-8")
+
+
+def _require_coordinates(coordinates: str) -> None:
     if coordinates not in _COORDINATES:
         raise ValueError(f'coordinates is "{coordinates}"; it must be physical or pixel')
-    contour = segmentation.contour
-    if coordinates == "pixel":
-        contour = segmentation.contour_in_pixels
-        x, y = contour.T
-        if np.sum(x * np.roll(y, -1) - np.roll(x, -1) * y) < 0.0:
-            contour = np.roll(contour[::-1], 1, axis=0)  # RFC 7946: outer rings go counter-clockwise
-    feature = segmentation._feature(contour)
-    feature["properties"] |= {"coordinates": coordinates, **(properties or {})}
-    collection = {
-        "type": "FeatureCollection",
-        "description": _COORDINATES[coordinates],
-        "features": [feature],
-    }
-    Path(path).write_text(json.dumps(collection, indent=2, allow_nan=False) + "\n", encoding="utf-8")
+
+
+def _contour_of(segmentation: Segmentation[Any], coordinates: Coordinates) -> npt.NDArray[np.float64]:
+    if coordinates == "physical":
+        return segmentation.contour
+    contour = segmentation.contour_in_pixels
+    x, y = contour.T
+    if np.sum(x * np.roll(y, -1) - np.roll(x, -1) * y) < 0.0:
+        contour = np.roll(contour[::-1], 1, axis=0)  # RFC 7946: outer rings go counter-clockwise
+    return contour
+
+
+def write_geopackage(
+    partition: Partition[Any],
+    path: str | os.PathLike[str],
+    *,
+    layer: str = "regions",
+    crs: str | None = None,
+    coordinates: Coordinates = "physical",
+) -> None:
+    """Writes the polygons and the table of a partition as a layer of a GeoPackage file, which programs for maps read.
+
+    `crs` names the reference system of the physical coordinates, for example "EPSG:32632"; without it the file says that it is not
+    known. `coordinates` is "physical" or "pixel", as in write_geojson(); the layer's metadata keep the word and explain it. An
+    existing file is replaced.
+
+    It needs the packages pyogrio and shapely: pip install itk-cudafilters[geo].
+    """
+    _require_coordinates(coordinates)
+    try:
+        import pyogrio
+        import shapely
+    except ModuleNotFoundError as missing:
+        raise ModuleNotFoundError(
+            f"write_geopackage() needs the package {missing.name}: pip install itk-cudafilters[geo]", name=missing.name
+        ) from missing
+    if len(partition.edges) == 0:
+        raise ValueError("the partition has no polygons: make it without labels_only")
+    geometries = [shapely.geometry.shape(feature["geometry"]) for feature in partition._features(coordinates)]
+    table = partition.table
+    Path(path).unlink(missing_ok=True)
+    pyogrio.raw.write(
+        os.fspath(path),
+        np.array([shapely.to_wkb(geometry) for geometry in geometries], dtype=object),
+        list(table.values()),
+        list(table),
+        layer=layer,
+        driver="GPKG",
+        geometry_type="Polygon",
+        crs=crs,
+        layer_metadata={"COORDINATES": coordinates, "DESCRIPTION": _COORDINATES[coordinates]},
+    )
 
 
 def write_svg(
-    segmentation: Segmentation[Any],
+    segmentation: Segmentation[Any] | Partition[Any],
     path: str | os.PathLike[str],
     image: Any = None,
     *,
     colour: str = "#ff8c00",
     title: str = "",
 ) -> None:
-    """Writes a picture of the contour and its nodes, over `image` if that is given, as an SVG file.
+    """Writes a picture of the contour and its nodes, or of a partition's boundaries, over `image` if that is given, as an SVG file.
 
     One unit is one pixel; the picture shows the image's own axes, x to the right and y downwards, however it lies in
     space. `image` is the one that was segmented, in any of the kinds that segment_region() takes; it is stretched from its
     0.5 % darkest to its 0.5 % brightest pixels.
     """
-    height, width = pixels_of(as_itk_image(segmentation.label, "label")).shape
-    corners = segmentation.contour_in_pixels + 0.5  # the first pixel's outer corner is at 0, 0
+    height, width = _shape_of(segmentation)
     thickness = max(1.0, max(width, height) / 500.0)
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" '
@@ -95,15 +153,40 @@ def write_svg(
             f'<image width="{width}" height="{height}" style="image-rendering:pixelated" '
             f'xlink:href="data:image/png;base64,{_encode_png(pixels)}"/>'
         )
-    points = " ".join(f"{x:g},{y:g}" for x, y in corners)
     paint = html.escape(colour, quote=True)
-    lines.append(
-        f'<polygon points="{points}" fill="none" stroke="{paint}" stroke-width="{thickness:g}" stroke-linejoin="round"/>'
-    )
-    lines.append(f'<g fill="{paint}">')
-    lines += [f'<circle cx="{x:g}" cy="{y:g}" r="{1.5 * thickness:g}"/>' for x, y in corners]
-    lines += ["</g>", "</svg>", ""]
-    Path(path).write_text("\n".join(line for line in lines[:-1] if line) + "\n", encoding="utf-8")
+    # The first pixel's outer corner is at 0, 0.
+    if isinstance(segmentation, Partition):
+        lines.append(_draw_edges(segmentation, paint, 0.6 * thickness))
+    else:
+        lines += _draw_contour(segmentation.contour_in_pixels + 0.5, paint, thickness)
+    lines.append("</svg>")
+    Path(path).write_text("\n".join(line for line in lines if line) + "\n", encoding="utf-8")
+
+
+def _shape_of(segmentation: Segmentation[Any] | Partition[Any]) -> tuple[int, int]:
+    """Rows and columns of the picture, whose rows are y, however the axes of an array lie."""
+    labels = segmentation.labels if isinstance(segmentation, Partition) else segmentation.label
+    shape = pixels_of(labels).shape
+    rows, columns = axes_of(labels)
+    return shape[rows], shape[columns]
+
+
+def _draw_contour(corners: npt.NDArray[np.float64], paint: str, thickness: float) -> list[str]:
+    points = " ".join(f"{x:g},{y:g}" for x, y in corners)
+    return [
+        f'<polygon points="{points}" fill="none" stroke="{paint}" stroke-width="{thickness:g}" stroke-linejoin="round"/>',
+        f'<g fill="{paint}">',
+        *(f'<circle cx="{x:g}" cy="{y:g}" r="{1.5 * thickness:g}"/>' for x, y in corners),
+        "</g>",
+    ]
+
+
+def _draw_edges(partition: Partition[Any], paint: str, thickness: float) -> str:
+    """The boundaries between regions, without the image's border."""
+    corners = partition.nodes_in_pixels + 0.5
+    inner = partition.edges[(partition.edges[:, 2:] != 0).all(axis=1), :2]
+    lines = "".join(f"M{x:.10g} {y:.10g}L{u:.10g} {v:.10g}" for (x, y), (u, v) in corners[inner].tolist())
+    return f'<path d="{lines}" fill="none" stroke="{paint}" stroke-width="{thickness:g}" stroke-linecap="round"/>'
 
 
 def stretch(pixels: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:

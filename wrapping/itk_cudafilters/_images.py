@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 import sys
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import itk
 import numpy as np
 import numpy.typing as npt
 
-# What the region snake takes. Pixels of bool and float64 are converted.
+# What the region filters take. Pixels of bool and float64 are converted.
 _SNAKE_PIXELS = ("uint8", "uint16", "int16", "float32")
 _CONVERTED = {"bool": np.uint8, "float64": np.float32}
 _GAUSSIAN_PIXELS = ("uint8", "uint16", "int16", "float32", "float64")
@@ -108,10 +109,13 @@ def pixels_of(image: Any) -> npt.NDArray[Any]:
     return np.asarray(image)
 
 
-def as_itk_image(image: Any, name: str) -> Any:
-    """An itk.Image of two dimensions of pixels that the region snake takes, with the geometry of `image`.
+def as_itk_image(
+    image: Any, name: str, *, known: tuple[str, ...] = _SNAKE_PIXELS, converted: Mapping[str, Any] = _CONVERTED
+) -> Any:
+    """An itk.Image of two dimensions of pixels that the region filters take, with the geometry of `image`.
 
-    `name` is that of the parameter, for messages.
+    `name` is that of the parameter, for messages. Pixels of the types `known` are taken as they are; those of the types
+    `converted` become what that says.
     """
     require_known_kind(image, name, of_mask="give {name}.data, and valid_mask=~numpy.ma.getmaskarray({name})")
     is_image = isinstance(image, itk.Object)
@@ -123,11 +127,11 @@ def as_itk_image(image: Any, name: str) -> Any:
     if dimension != 2:
         raise ValueError(f"{name} has {dimension} dimensions; it must have 2: take a slice of it")
     pixels = pixels_of(image)
-    if pixels.dtype.name not in _CONVERTED:
-        require_known_pixels(pixels.dtype, name, _SNAKE_PIXELS)
+    if pixels.dtype.name not in converted:
+        require_known_pixels(pixels.dtype, name, known)
         if is_image:
             return image
-    pixels = pixels.astype(_CONVERTED.get(pixels.dtype.name, pixels.dtype.newbyteorder("=")), copy=False)
+    pixels = pixels.astype(converted.get(pixels.dtype.name, pixels.dtype.newbyteorder("=")), copy=False)
     if is_image:
         return with_geometry_of(image, np.ascontiguousarray(pixels))
     return _image_from_xarray(image, pixels, name) if is_xarray(image) else itk.image_from_array(np.ascontiguousarray(pixels))
@@ -164,13 +168,45 @@ def as_itk_mask(mask: Any, name: str, image: Any, given: Any) -> Any:
 
     `image` is the itk.Image of the image that was `given`, whose geometry and order of axes NumPy arrays have.
     """
-    if isinstance(mask, np.ndarray) and is_xarray(given) and mask.shape == given.shape:
-        mask = given.copy(data=mask)
-    checked = as_itk_image(mask, name)
-    pixels = (pixels_of(checked) != 0).astype(np.uint8)
+    return _beside(image, given, mask, name, as_itk_image, lambda pixels: (pixels != 0).astype(np.uint8))
+
+
+def as_itk_labels(labels: Any, name: str, image: Any, given: Any) -> Any:
+    """An itk.Image of uint32 of labels, which are integers of any type; see as_itk_mask()."""
+    return _beside(image, given, labels, name, _as_label_image, lambda pixels: pixels)
+
+
+def _as_label_image(labels: Any, name: str) -> Any:
+    require_known_kind(labels, name, of_mask="give {name}.filled(VALUE)")
+    values = pixels_of(labels)
+    if values.dtype.kind not in "bui":
+        raise TypeError(f"{name} has pixels of type {values.dtype.name}; they must be integers: call {name}.astype(int)")
+    largest = np.iinfo(np.uint32).max
+    if values.size and (values.min() < 0 or values.max() > largest):
+        raise ValueError(
+            f"{name} has values from {values.min()} to {values.max()}; they must be from 0 to {largest}: number them by "
+            f"numpy.unique({name}, return_inverse=True)[1].reshape({name}.shape)"
+        )
+    converted = {values.dtype.name: np.uint32} if values.dtype != np.uint32 else {}
+    return as_itk_image(labels, name, known=("uint32",), converted=converted)
+
+
+def _beside(
+    image: Any,
+    given: Any,
+    other: Any,
+    name: str,
+    convert: Callable[[Any, str], Any],
+    change: Callable[[npt.NDArray[Any]], npt.NDArray[Any]],
+) -> Any:
+    """The itk.Image of another image or array of the same size, with changed pixels."""
+    if isinstance(other, np.ndarray) and is_xarray(given) and other.shape == given.shape:
+        other = given.copy(data=other)
+    checked = convert(other, name)
+    pixels = change(pixels_of(checked))
     if pixels.shape != pixels_of(image).shape:
         raise ValueError(f"{name} has the shape {pixels.shape}; it must be the image's, {pixels_of(image).shape}")
-    return with_geometry_of(image if isinstance(mask, np.ndarray) else checked, pixels)
+    return with_geometry_of(image if isinstance(other, np.ndarray) else checked, pixels)
 
 
 def like(result: Any, image: Any, name: str | None) -> Any:

@@ -32,6 +32,10 @@ def snake_label(pixel_type, dimension):
     return image_type(itk.US if pixel_type == itk.US else itk.UC, dimension)
 
 
+def partition_label(pixel_type, dimension):
+    return image_type(itk.US if pixel_type == itk.US else itk.UI, dimension)
+
+
 def hessian_output(pixel_type, dimension):
     return itk.Image[itk.SymmetricSecondRankTensor[itk.D, dimension], dimension]
 
@@ -95,9 +99,22 @@ SNAKE = Filter(
     parameters={"MaximumStep": 4, "NoiseLaw": itk.CudaFiltersEnums.NoiseLaw_Gaussian},
     required={"NoiseLaw": itk.CudaFiltersEnums.NoiseLaw_Gaussian},
 )
+PARTITION = Filter(
+    "CudaRegionPartitionImageFilter",
+    "ImageToImageFilter",
+    key=lambda pixel_type, dimension: (image_type(pixel_type, dimension), partition_label(pixel_type, dimension)),
+    output=partition_label,
+    inputs=[(t, 2) for t in (itk.UC, itk.US, itk.SS, itk.F)],
+    parameters={"SegmentCost": 12.0, "NoiseLaw": itk.CudaFiltersEnums.NoiseLaw_Gaussian},
+    required={"NoiseLaw": itk.CudaFiltersEnums.NoiseLaw_Gaussian},
+)
 
 GAUSSIANS = (RECURSIVE, SMOOTHING, GRADIENT, MAGNITUDE, LAPLACIAN, HESSIAN, DISCRETE, PARTITIONED)
-FILTERS = (*GAUSSIANS, SNAKE)
+# Those of two dimensions, whose outputs are labels.
+REGION_FILTERS = (SNAKE, PARTITION)
+FILTERS = (*GAUSSIANS, *REGION_FILTERS)
+# Those that have no version for the GPU, and throw where it is demanded.
+ON_HOST = (PARTITION,)
 # Those with one number per pixel of the output.
 SCALAR_GAUSSIANS = tuple(f for f in GAUSSIANS if f.key is scalar_key)
 # Those that compute what a filter of ITK computes.
@@ -112,4 +129,4 @@ ALL_INPUTS = pytest.mark.parametrize(
 
 
 def some_image(tested, pixel_type=itk.F, dimension=None, seed=0):
-    return random_image(pixel_type, dimension or (2 if tested is SNAKE else 3), seed)
+    return random_image(pixel_type, dimension or (2 if tested in REGION_FILTERS else 3), seed)

@@ -17,15 +17,18 @@ from filters import (
     HESSIAN,
     MAGNITUDE,
     OF_ITK,
+    ON_HOST,
+    PARTITION,
     PARTITIONED,
     RECURSIVE,
+    REGION_FILTERS,
     SMOOTHING,
     SNAKE,
     some_image,
 )
 from images import DIMENSIONS, DTYPES, image_type
 
-OTHERS = {"CudaFiltersConfiguration", "CudaFiltersEnums", "CudaGaussianImageFilterFactory"}
+OTHERS = {"CudaFiltersConfiguration", "CudaFiltersEnums", "CudaGaussianImageFilterFactory", "CudaRegionPartition"}
 ENUMS = itk.CudaFiltersEnums
 ORDER = itk.RecursiveGaussianImageFilterEnums
 LAWS = tuple(law["name"] for law in SNAKE.new().GetNoiseLaws())
@@ -41,6 +44,10 @@ def path():
 
 def mask():
     return itk.image_from_array(np.ones((37, 53), np.uint8))
+
+
+def labels():
+    return itk.image_from_array(np.ones((37, 53), np.uint32))
 
 
 # Name and some values that differ from the default and from each other.
@@ -105,6 +112,19 @@ OTHER_PARAMETERS = {
         "OutsideValue": (7, 0),
         "MakeLabelImage": (False, True),
     },
+    PARTITION: {
+        "ValidMask": (mask(), mask()),
+        "InitialLabels": (labels(), labels()),
+        "NoiseLaw": tuple(getattr(ENUMS, f"NoiseLaw_{name}") for name in (*LAWS[1:], LAWS[0])),
+        "NumberOfLooks": (3.5, 0.0),
+        "ForegroundThreshold": (17.0, 3.0),
+        "SegmentCost": (13.0, 9.0),
+        "BlockSize": (2, 4),
+        "MinimumNumberOfPixels": (1 << 40, 8),
+        "MaximumNumberOfIterations": (1, 12),
+        "AllowMerging": (False, True),
+        "LabelsOnly": (True, False),
+    },
 }
 PARAMETERS = {tested: {**COMMON, **OTHER_PARAMETERS.get(tested, DERIVATIVES)} for tested in FILTERS}
 ORDER_SETTERS = {
@@ -123,11 +143,17 @@ RESULTS_OF_SNAKE = {
     *(f"Get{side}{what}" for side in ("Inside", "Outside") for what in ("Statistics", "NumberOfPixels", "Mean", "Variance")),
     *("GetCurrentStep", "GetCurrentPolygon", "GetNoiseLaws"),
 }
+RESULTS_OF_PARTITION = {
+    *("GetPartition", "GetNumberOfRegions", "GetDescription", "GetDescriptionOfOneRegion", "GetNumberOfLooksUsed"),
+    *("GetNumberOfIterations", "GetConverged", "GetStop", "GetNoiseLaws"),
+    *("GetCurrentIteration", "GetCurrentNumberOfRegions", "GetCurrentDescription"),
+}
 OTHER_GETTERS = {
     RECURSIVE: {"GetInputImage"},
     DISCRETE: {"GetKernelRadius", "GetKernelSize"},
     PARTITIONED: {"GetUseFilterWindow"},
     SNAKE: RESULTS_OF_SNAKE,
+    PARTITION: RESULTS_OF_PARTITION,
 }
 # Booleans with methods On and Off.
 SWITCHES = {
@@ -139,6 +165,7 @@ SWITCHES = {
     DISCRETE: {"UseImageSpacing"},
     PARTITIONED: {"AutomaticNumberOfBlocks"},
     SNAKE: {"UseDescriptionLength", "MakeLabelImage"},
+    PARTITION: {"AllowMerging", "LabelsOnly"},
 }
 # Enumerations, and names of their values as the user may write them.
 NAMES = {
@@ -209,6 +236,16 @@ def test_labels_of_the_snake_are_bytes_unless_asked_for(pixel_type, dimension):
     assert isinstance(SNAKE.wrapped[key].New().GetOutput(), image_type(itk.US, 2))
 
 
+def test_keys_of_the_partition():
+    inputs = [image_type(t, 2) for t, _ in PARTITION.inputs]
+    assert set(PARTITION.wrapped.keys()) == {(i, image_type(t, 2)) for i in inputs for t in (itk.UI, itk.US)}
+
+
+@pytest.mark.parametrize("tested, pixel_type", [(PARTITION, t) for t, _ in PARTITION.inputs], ids=str)
+def test_labels_of_the_partition(tested, pixel_type):
+    assert type(tested.run(some_image(tested, pixel_type)).GetOutput()) is tested.output(pixel_type, 2)
+
+
 @ALL_INPUTS
 def test_is_an_instance_of_the_superclass_of_the_itk_wheel(tested, pixel_type, dimension):
     instance = tested.new(pixel_type, dimension)
@@ -223,7 +260,7 @@ def test_is_an_instance_of_the_superclass_of_the_itk_wheel(tested, pixel_type, d
         assert dimension != 2
         assert set(dir(superclass[GRADIENT.key(itk.F, 2)])) <= set(dir(instance))
     else:
-        assert tested is SNAKE
+        assert tested in REGION_FILTERS
 
 
 @ALL_FILTERS
@@ -252,7 +289,7 @@ def test_every_switch_has_its_parameter_here(tested):
 def test_setter_and_getter(tested, parameter):
     instance = tested.new()
     # The superclasses of the module's filters call Modified() as they like.
-    own = parameter in COMMON or tested in (PARTITIONED, SNAKE)
+    own = parameter in COMMON or tested in (PARTITIONED, *REGION_FILTERS)
     for value in PARAMETERS[tested][parameter]:
         before = instance.GetMTime()
         getattr(instance, f"Set{parameter}")(value)
@@ -326,8 +363,9 @@ def test_number_of_blocks_and_window_switch_what_they_replace_off():
     assert not instance.GetUseFilterWindow()
 
 
-def test_foreground_threshold_is_not_a_number_by_default():
-    assert math.isnan(SNAKE.new().GetForegroundThreshold())
+@pytest.mark.parametrize("tested", REGION_FILTERS, ids=str)
+def test_foreground_threshold_is_not_a_number_by_default(tested):
+    assert math.isnan(tested.new().GetForegroundThreshold())
 
 
 @ALL_FILTERS
@@ -336,7 +374,7 @@ def test_backend_used_is_known_after_update(tested, on_gpu):
     assert instance.GetBackendUsed() == ENUMS.Backend_Automatic
     assert instance.GetBackendReason() == "not run yet"
     instance.Update()
-    assert instance.GetBackendUsed() == (ENUMS.Backend_Cuda if on_gpu else ENUMS.Backend_Host)
+    assert instance.GetBackendUsed() == (ENUMS.Backend_Cuda if on_gpu and tested not in ON_HOST else ENUMS.Backend_Host)
     assert instance.GetBackendReason() not in ("", "not run yet")
 
 

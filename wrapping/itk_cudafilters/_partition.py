@@ -1,0 +1,437 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whole images divided into polygonal regions."""
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from typing import Any, Generic, get_args
+
+import itk
+import numpy as np
+import numpy.typing as npt
+
+from ._images import as_itk_image, as_itk_labels, as_itk_mask, is_xarray, like, pixels_of, with_geometry_of
+from ._info import Backend, _backend_name
+from ._progress import progress_bar
+from ._segmentation import ImageLike, _snake_case, known_name, noise_laws, plain_name
+
+Rings = list[npt.NDArray[np.float64]]
+"""Vertices of a polygon, N x 2: the outer ring, then the holes. The first vertex is not repeated."""
+
+
+@dataclass(frozen=True)
+class PartitionStatistics:
+    """What is known of a partition besides its labels, polygons and table."""
+
+    law: str
+    number_of_looks: float
+    """The number given, or estimated; 1 for laws without looks."""
+    description: float
+    """D, the length of the image's description by this partition, in nats."""
+    description_of_one_region: float
+    """D of the image as one region."""
+    number_of_iterations: int
+    stop: str
+    """converged, maximum_number_of_iterations or labels_only."""
+    backend: Backend
+    """Where it was computed: host, as there is no version for the GPU."""
+    backend_reason: str
+
+
+@dataclass(frozen=True)
+class _Geometry:
+    """Where pixels lie: a corner of pixels, (0, 0) being the first pixel's outer one, has the physical place offset + matrix @
+    corner."""
+
+    offset: npt.NDArray[np.float64]
+    matrix: npt.NDArray[np.float64]
+
+    @classmethod
+    def of(cls, image: Any) -> _Geometry:
+        matrix = itk.array_from_matrix(image.GetDirection()) * np.array(image.GetSpacing())
+        first = np.array(list(image.GetLargestPossibleRegion().GetIndex()), np.float64)
+        return cls(np.array(image.GetOrigin()) + matrix @ (first - 0.5), matrix)
+
+    @property
+    def is_mirrored(self) -> bool:
+        return bool(np.linalg.det(self.matrix) < 0.0)
+
+    def place(self, corners: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        return np.asarray(self.offset + corners @ self.matrix.T)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Partition(Generic[ImageLike]):
+    """An image divided into regions, which count from 1."""
+
+    labels: ImageLike
+    """The number of each pixel's region, uint32, and 0 where pixels are not valid; of the kind of the image that was divided, with
+    its geometry or coordinates."""
+    statistics: PartitionStatistics
+    _map: Any = field(repr=False)
+    """The itk.CudaRegionPartition."""
+    _geometry: _Geometry = field(repr=False)
+
+    def __len__(self) -> int:
+        """The number of regions."""
+        return int(self._map.GetNumberOfRegions())
+
+    @property
+    def table(self) -> dict[str, npt.NDArray[Any]]:
+        """A row for each region, as a dictionary of columns; pandas.DataFrame() takes it.
+
+        region; pixels (valid ones); mean, mean_square and variance of the pixels, for the law log_normal of their logarithm;
+        area and perimeter of the polygon in pixels; x_min, y_min, x_max, y_max of its corners, so that an array's rows from y_min
+        to y_max - 1 and columns from x_min to x_max - 1 hold it; number_of_neighbours; description in nats, without the boundary,
+        and not a number for regions that merge() has made.
+        """
+        regions = self._map.GetRegions()
+
+        def column(name: str, kind: Any = np.float64) -> npt.NDArray[Any]:
+            return np.array([region[name] for region in regions], kind)
+
+        boxes = np.array([region["bounding_box"] for region in regions], np.int64).reshape(-1, 4)
+        return {
+            "region": np.arange(1, len(regions) + 1),
+            "pixels": column("number_of_pixels", np.int64),
+            **{name: column(name) for name in ("mean", "mean_square", "variance", "area", "perimeter")},
+            **dict(zip(("x_min", "y_min", "x_max", "y_max"), boxes.T.copy())),
+            "number_of_neighbours": np.array([len(region["neighbors"]) for region in regions], np.int64),
+            "description": column("description"),
+        }
+
+    @property
+    def neighbours(self) -> list[list[int]]:
+        """The numbers of each region's neighbours, ascending; those of region 1 come first."""
+        return [list(region["neighbors"]) for region in self._map.GetRegions()]
+
+    @property
+    def polygons(self) -> list[Rings]:
+        """The rings of each region, N x 2: x and y in physical space. Those of region 1 come first.
+
+        The outer ring goes counter-clockwise in x, y, holes go clockwise, and neighbours have the same vertices along their
+        boundary. `shapely.Polygon(rings[0], rings[1:])` is the polygon in shapely. Without polygons (labels_only) the lists are
+        empty.
+        """
+        return list(self._rings("physical"))
+
+    @property
+    def polygons_in_pixels(self) -> list[Rings]:
+        """The same as x and y in pixels: (0, 0) is the centre of the first pixel, whatever the spacing and origin."""
+        return list(self._rings("pixel"))
+
+    @property
+    def nodes(self) -> npt.NDArray[np.float64]:
+        """The vertices of all polygons, N x 2: x and y in physical space."""
+        return self._geometry.place(np.array(self._map.GetNodes(), np.float64).reshape(-1, 2))
+
+    @property
+    def nodes_in_pixels(self) -> npt.NDArray[np.float64]:
+        """The same in pixels, as `polygons_in_pixels`."""
+        return np.array(self._map.GetNodes(), np.float64).reshape(-1, 2) - 0.5
+
+    @property
+    def edges(self) -> npt.NDArray[np.uint32]:
+        """The straight boundaries, N x 4: start and end, as indices of nodes, and the regions on the left and on the right with x
+        to the right and y upwards, as indices of pixels go. Region 0 is outside of the image."""
+        return np.array(self._map.GetEdges(), np.uint32).reshape(-1, 4)
+
+    @property
+    def merges(self) -> dict[str, npt.NDArray[Any]]:
+        """The tree: region `second` becomes a part of region `first`, and the description changes by `change` nats."""
+        steps = self._map.GetMerges()
+        first, second, change = zip(*steps) if steps else ((), (), ())
+        return {
+            "first": np.array(first, np.uint32),
+            "second": np.array(second, np.uint32),
+            "change": np.array(change, np.float64),
+        }
+
+    @property
+    def means(self) -> ImageLike:
+        """The image with each pixel replaced by the mean of its region, float32; not a number where pixels are not valid.
+
+        For the law log_normal, whose means are those of logarithms, the geometric mean.
+        """
+        means = np.concatenate([[np.nan], self.table["mean"]])
+        values = np.exp(means) if self.statistics.law == "log_normal" else means
+        means_of_pixels: ImageLike = self._like_labels(values.astype(np.float32)[pixels_of(self.labels)], "means")
+        return means_of_pixels
+
+    def merge(self, nats: float | None = None, number: int | None = None) -> Partition[ImageLike]:
+        """A partition of fewer regions, by the tree of merges.
+
+        With `nats`, regions are merged in the order of the tree until a merge would add more than that to the description. With
+        `number`, until so many regions are left. One of them has to be given. Merged regions have the place of their smallest
+        number, and regions count from 1 without gaps.
+        """
+        if (nats is None) == (number is None):
+            raise ValueError("merge() takes nats or number, one of them")
+        if nats is not None:
+            regions, merged = self._map.GetRegionsAfterMerges(float(nats)), self._map.GetMerged(float(nats))
+        else:
+            if number is None or number < 1:
+                raise ValueError(f"number is {number}; it must be 1 or more")
+            regions, merged = self._map.GetRegionsAfterMergesTo(int(number)), self._map.GetMergedTo(int(number))
+        # Numbers that are left, 0 among them, become 0, 1, 2, ...
+        numbers = np.unique(np.array(regions), return_inverse=True)[1].reshape(-1).astype(np.uint32)
+        return replace(
+            self,
+            labels=self._like_labels(numbers[pixels_of(self.labels)], "labels"),
+            statistics=replace(self.statistics, description=merged.GetDescription()),
+            _map=merged,
+        )
+
+    @property
+    def __geo_interface__(self) -> dict[str, Any]:
+        """A GeoJSON collection of the polygons in physical units, with the table."""
+        return {"type": "FeatureCollection", "features": self._features("physical")}
+
+    def _rings(self, coordinates: str) -> Iterator[Rings]:
+        physical = coordinates == "physical"
+        for number in range(1, len(self) + 1):
+            rings = [np.array(ring, np.float64).reshape(-1, 2) for ring in self._map.GetRings(number)]
+            if physical and self._geometry.is_mirrored:
+                rings = [np.concatenate([ring[:1], ring[:0:-1]]) for ring in rings]
+            yield [self._geometry.place(ring) if physical else ring - 0.5 for ring in rings]
+
+    def _features(self, coordinates: str) -> list[dict[str, Any]]:
+        table = {name: column.tolist() for name, column in self.table.items()}
+        neighbours = self.neighbours
+        features = []
+        for index, rings in enumerate(self._rings(coordinates)):
+            properties = {name: _json_number(column[index]) for name, column in table.items()}
+            properties["neighbours"] = neighbours[index]
+            features.append({"type": "Feature", "properties": properties, "geometry": _geometry_of(rings)})
+        return features
+
+    def _summary(self) -> dict[str, Any]:
+        """What files and reports say of the whole."""
+        return {
+            "law": self.statistics.law,
+            "number_of_looks": self.statistics.number_of_looks,
+            "regions": len(self),
+            "nodes": int(self._map.GetNumberOfNodes()),
+            "edges": int(self._map.GetNumberOfEdges()),
+            "description": self.statistics.description,
+            "description_of_one_region": self.statistics.description_of_one_region,
+        }
+
+    def _like_labels(self, pixels: npt.NDArray[Any], name: str) -> Any:
+        if is_xarray(self.labels):
+            labels: Any = self.labels
+            return labels.copy(data=pixels).rename(name)
+        return with_geometry_of(self.labels, np.ascontiguousarray(pixels)) if isinstance(self.labels, itk.Object) else pixels
+
+    def __repr__(self) -> str:
+        return (
+            f"<Partition by the law {self.statistics.law}: {len(self)} regions, {self._map.GetNumberOfNodes()} nodes, "
+            f"{self.statistics.description:.0f} nats instead of {self.statistics.description_of_one_region:.0f}>"
+        )
+
+
+def _json_number(value: Any) -> Any:
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _geometry_of(rings: Rings) -> dict[str, Any] | None:
+    """A GeoJSON polygon, or one of several parts, of which each begins with an outer ring."""
+    parts: list[list[list[list[float]]]] = []
+    for ring in rings:
+        closed = np.concatenate([ring, ring[:1]])
+        x, y = (closed - closed[0]).T
+        if np.sum(x[:-1] * y[1:] - x[1:] * y[:-1]) > 0.0:
+            parts.append([])
+        parts[-1].append(closed.tolist())
+    if len(parts) > 1:
+        return {"type": "MultiPolygon", "coordinates": parts}
+    return {"type": "Polygon", "coordinates": parts[0]} if parts else None
+
+
+def partition_image(
+    image: ImageLike,
+    law: str,
+    looks: float | None = None,
+    segment_cost: float = 9.0,
+    *,
+    foreground_threshold: float | None = None,
+    block_size: int = 4,
+    minimum_number_of_pixels: int = 8,
+    maximum_number_of_iterations: int = 12,
+    allow_merging: bool = True,
+    labels_only: bool = False,
+    valid_mask: Any = None,
+    initial_labels: Any = None,
+    backend: Backend = "automatic",
+    device_index: int = -1,
+    progress: bool = False,
+) -> Partition[ImageLike]:
+    """Divides a whole image into homogeneous polygonal regions by the shortest description.
+
+    The pixels of each region are taken as independent samples of one distribution, the law, whose parameters are estimated.
+    How many regions there are, and how many nodes their boundaries have, follows from the length of a description of the
+    image. itk.CudaRegionPartitionImageFilter computes it; its documentation has the formula and the references.
+
+    Names of laws and backends are compared without case, '_' and '-'.
+
+    Parameters
+    ----------
+    image
+        Two-dimensional itk.Image, NumPy array (spacing 1, origin 0) or xarray.DataArray, of uint8, uint16, int16 or
+        float32; bool and float64 are converted. Coordinates of a DataArray are evenly spaced and rise or fall; an axis
+        without coordinates counts from 0.
+    law
+        Name of one of noise_laws(): for example gamma for the intensity of radar images, rayleigh for their amplitude,
+        gaussian for photographs and magnetic resonance.
+    looks
+        The number of independent looks per pixel, for the laws gamma and rayleigh. It is below 1 where the speckle of
+        neighbouring pixels is correlated. None, or 0, estimates it from the image. A number that is too large makes regions
+        of speckle.
+    segment_cost
+        What a straight boundary between two regions costs, in nats. A larger cost gives fewer nodes and fewer small regions.
+    foreground_threshold
+        For the law bernoulli: pixels above it are ones. None for images of 0 and one other value.
+    block_size
+        Side of the blocks that the search starts from, in pixels; 2 is right for magnetic resonance.
+    minimum_number_of_pixels
+        Pixels below which no move of a boundary may bring a region.
+    maximum_number_of_iterations
+        Iterations on the polygons.
+    allow_merging
+        Whether polygons may be merged; False keeps every part of initial_labels.
+    labels_only
+        Whether to stop before the polygons, with a label map whose boundaries follow the sides of pixels.
+    valid_mask
+        Image or array of the same size: pixels where it is 0 belong to no region.
+    initial_labels
+        Image or array of the same size, of integers: a segmentation to start from. Each of its 4-connected parts is a region.
+        With allow_merging=False and maximum_number_of_iterations=1 it becomes polygons that share their edges.
+    backend, device_index
+        Where to compute: automatic or host. There is no version for the GPU: cuda raises RuntimeError.
+    progress
+        Whether to show a progress bar, for which the package tqdm is needed.
+
+    Returns
+    -------
+    Partition
+        labels, polygons, table, merges, means and statistics.
+
+    Raises
+    ------
+    TypeError, ValueError
+        The image is of a kind, a dimension or a pixel type that cannot be divided, or a name is unknown.
+    RuntimeError
+        A parameter is wrong, pixels are out of the law's range, or the GPU was demanded.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(1)
+    >>> mean = np.ones((100, 120), np.float32)
+    >>> mean[30:70, 40:80] = 4
+    >>> found = partition_image(rng.exponential(mean).astype(np.float32), law="gamma", looks=1)
+    >>> len(found), len(found.polygons[0])
+    (2, 2)
+    """
+    return _divide(
+        image,
+        {
+            "law": law,
+            "looks": looks,
+            "segment_cost": segment_cost,
+            "foreground_threshold": foreground_threshold,
+            "block_size": block_size,
+            "minimum_number_of_pixels": minimum_number_of_pixels,
+            "maximum_number_of_iterations": maximum_number_of_iterations,
+            "allow_merging": allow_merging,
+            "labels_only": labels_only,
+            "valid_mask": valid_mask,
+            "initial_labels": initial_labels,
+            "backend": backend,
+            "device_index": device_index,
+            "progress": progress,
+        },
+    )
+
+
+def partition_images(
+    images: Sequence[ImageLike],
+    law: str,
+    looks: float | None = None,
+    segment_cost: float = 9.0,
+    *,
+    valid_mask: Sequence[Any] | None = None,
+    initial_labels: Sequence[Any] | None = None,
+    **parameters: Any,
+) -> list[Partition[ImageLike]]:
+    """Divides each of several images, as partition_image() does, some at the same time.
+
+    `valid_mask` and `initial_labels` hold one for each image. The other parameters are those of partition_image(), but for
+    `progress`, and hold for all images. Results do not depend on the company. That is faster than a loop for many small images,
+    which leave most threads idle.
+    """
+    defaults = {name: parameter.default for name, parameter in inspect.signature(partition_image).parameters.items()}
+    unknown = sorted(set(parameters) - set(defaults) | set(parameters) & {"image", "progress"})
+    if unknown:
+        raise TypeError(f"partition_images() has no parameter {unknown[0]}")
+    each = {"valid_mask": valid_mask, "initial_labels": initial_labels}
+    for name, values in each.items():
+        if values is not None and len(values) != len(images):
+            raise ValueError(f"{name} has {len(values)} entries; it must have one for each of the {len(images)} images")
+    threads = int(itk.MultiThreaderBase.GetGlobalDefaultNumberOfThreads())
+    at_once = max(1, min(len(images), threads))
+    common = {**defaults, "law": law, "looks": looks, "segment_cost": segment_cost, **parameters}
+
+    def divide(index: int) -> Partition[ImageLike]:
+        own = {name: values[index] for name, values in each.items() if values is not None}
+        return _divide(images[index], {**common, **own}, threads // at_once)
+
+    # The first one alone: classes of itk are loaded by one thread, and wrong parameters are told once.
+    first = [divide(0)] if images else []
+    with ThreadPoolExecutor(at_once) as pool:
+        return [*first, *pool.map(divide, range(1, len(images)))]
+
+
+def _divide(image: ImageLike, parameters: Mapping[str, Any], work_units: int | None = None) -> Partition[ImageLike]:
+    """partition_image() with these parameters, on so many threads."""
+    input_image = as_itk_image(image, "image")
+    law = known_name("law", parameters["law"], noise_laws())
+    looks, threshold = parameters["looks"], parameters["foreground_threshold"]
+    divider: Any = itk.CudaRegionPartitionImageFilter[type(input_image), itk.Image[itk.UI, 2]].New(input_image)
+    divider.SetBackend(known_name("backend", parameters["backend"], get_args(Backend)))
+    divider.SetDeviceIndex(parameters["device_index"])
+    divider.SetNoiseLaw(plain_name(law))
+    divider.SetNumberOfLooks(0.0 if looks is None else looks)
+    divider.SetForegroundThreshold(math.nan if threshold is None else threshold)
+    divider.SetSegmentCost(parameters["segment_cost"])
+    divider.SetBlockSize(parameters["block_size"])
+    divider.SetMinimumNumberOfPixels(parameters["minimum_number_of_pixels"])
+    divider.SetMaximumNumberOfIterations(parameters["maximum_number_of_iterations"])
+    divider.SetAllowMerging(parameters["allow_merging"])
+    divider.SetLabelsOnly(parameters["labels_only"])
+    if parameters["valid_mask"] is not None:
+        divider.SetValidMask(as_itk_mask(parameters["valid_mask"], "valid_mask", input_image, image))
+    if parameters["initial_labels"] is not None:
+        divider.SetInitialLabels(as_itk_labels(parameters["initial_labels"], "initial_labels", input_image, image))
+    if work_units is not None:
+        divider.SetNumberOfWorkUnits(work_units)
+    with progress_bar(divider, "partition_image", parameters["progress"]):
+        divider.Update()
+
+    statistics = PartitionStatistics(
+        law=law,
+        number_of_looks=divider.GetNumberOfLooksUsed(),
+        description=divider.GetDescription(),
+        description_of_one_region=divider.GetDescriptionOfOneRegion(),
+        number_of_iterations=divider.GetNumberOfIterations(),
+        stop=_snake_case(divider.GetStop()),
+        backend=_backend_name(divider.GetBackendUsed()),
+        backend_reason=divider.GetBackendReason(),
+    )
+    labels, found = divider.GetOutput(), divider.GetPartition()
+    for output in (labels, found):
+        output.DisconnectPipeline()
+    return Partition(like(labels, image, "labels"), statistics, found, _Geometry.of(input_image))
