@@ -52,7 +52,8 @@ struct CudaRegionPartitionObserver
 CudaFilters_EXPORT void
 VerifyCudaRegionPartitionParameters(const CudaRegionPartitionParameters & parameters);
 
-/** Divides the image on the host.
+/** Divides the image on the host. If the observer stops it, the result describes no regions, and the labels are not
+ * written.
  * \param labels UInt or UShort of the image's size: the number of each pixel's region, 0 where it is not valid
  * \exception ExceptionObject if a parameter, mask or label cannot be, or the law cannot describe a pixel */
 CudaFilters_EXPORT CudaRegionPartitionResult

@@ -15,6 +15,7 @@ constexpr int32_t BlockSide = 4;
 constexpr int64_t PixelsPerBlock = BlockSide * BlockSide;
 constexpr int32_t BlocksPerSide = 4; // of a window
 constexpr int32_t BlocksPerWindow = BlocksPerSide * BlocksPerSide;
+constexpr double  SmallestDifference = 1e-12; // of logarithms, whose rounding is less
 constexpr double  DegreesOfFreedom = BlocksPerWindow - 1;
 constexpr double  ChiSquaredQuantile = 0.687; // 20 %, of 15 degrees of freedom, over its mean
 // Mean below the median of chi squared of 15 degrees of freedom, over its mean: 2 F17(m), F15(m) = 1/2.
@@ -44,7 +45,7 @@ EstimateWindow(const Scene &         scene,
     sumOfLogs += region::Log(mean);
   }
   const double d = region::Log(sum / BlocksPerWindow) - sumOfLogs / BlocksPerWindow;
-  if (d > 0.0)
+  if (d > SmallestDifference)
   {
     looks.push_back(DegreesOfFreedom / BlocksPerWindow / (2.0 * d) / static_cast<double>(PixelsPerBlock));
   }

@@ -14,7 +14,8 @@ namespace itk::cuda::partition
  * In every window of 16 x 16 pixels, d = log(mean) - mean(log) of the 16 means of 4 x 4 intensities. For independent
  * pixels of L looks it is about (15/16) / (2 * 16 L). The estimate is the 80 % quantile over the windows, times 0.687,
  * the 20 % quantile of chi squared of 15 degrees of freedom over its mean: the windows with the most looks are those
- * without structure. Windows with a pixel that is not valid, a mean of 0, or d of 0 are left out.
+ * without structure. Windows with a pixel that is not valid, a mean of 0, or d of 0 (up to rounding, 1e-12)
+ * are left out.
  * \returns 1 without windows */
 double
 EstimateNumberOfLooks(const Scene & scene, NoiseLaw law, const Work & work);

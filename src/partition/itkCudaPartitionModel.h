@@ -60,9 +60,11 @@ struct Model
                  0.5 * NumberOfLawParameters(Law.Law) * region::Log(static_cast<double>(m.Count)) + LogNumberOfPixels;
   }
 
-  /** The tangent of Describe(): the change by pixels that join the region, to first order. Describe() is concave, and
-   * the tangent is nowhere below it: changes that lower the sum of tangents lower the description, whichever regions
-   * they share. A region without pixels has that of one pixel of value 0. */
+  /** The tangent of Describe(): the change by pixels that join the region, to first order, but for terms that all
+   * regions have alike: a constant for each pixel, and for the Poisson law one for the sum. They cancel where a pixel
+   * leaves one region for another. Describe() is concave, and the tangent is nowhere below it: changes that lower the
+   * sum of tangents lower the description, whichever regions they share. A region without pixels has that of one pixel
+   * of value 0. */
   ITK_CUDA_HOST_DEVICE LinearForm
   Linearize(const Moments & m) const
   {

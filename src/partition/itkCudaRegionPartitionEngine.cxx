@@ -160,14 +160,14 @@ public:
     m_Result.NumberOfLooks = m_Model.Law.NumberOfLooks;
     m_Result.DescriptionOfOneRegion = m_Model.Describe(m_Sums.GetTotal()) + this->GetOffset();
     const LabelOutcome outcome = this->MakeLabels();
-    if (m_Parameters.LabelsOnly || !outcome.Finished)
+    m_Result.Stop = outcome.Finished ? CudaRegionPartitionStop::LabelsOnly : CudaRegionPartitionStop::Aborted;
+    if (outcome.Finished && m_Parameters.LabelsOnly)
     {
-      m_Result.Stop = outcome.Finished ? CudaRegionPartitionStop::LabelsOnly : CudaRegionPartitionStop::Aborted;
       this->DescribeLabels(outcome.Map);
     }
-    else
+    else if (outcome.Finished)
     {
-      this->DescribePolygons(this->RefinePolygons(outcome.Map));
+      this->MakePolygons(outcome.Map);
     }
     return std::move(m_Result);
   }
@@ -211,8 +211,8 @@ private:
       });
   }
 
-  MapSummary
-  RefinePolygons(const LabelMap & labels)
+  void
+  MakePolygons(const LabelMap & labels)
   {
     const region::Threads & threads = m_Work.GetThreads();
     PlanarMap               map(labels, m_Tables.GetLevel(0), m_Model, m_Parameters.MinimumNumberOfPixels, threads);
@@ -230,9 +230,12 @@ private:
       }
     };
     m_Result.Stop = map.Refine(schedule);
-    m_Result.NumberOfIterations = map.GetNumberOfIterations();
-    m_Result.Description = map.GetDescription() + this->GetOffset();
-    return SummarizeMap(map.GetData(), threads);
+    if (m_Result.Stop != CudaRegionPartitionStop::Aborted)
+    {
+      m_Result.NumberOfIterations = map.GetNumberOfIterations();
+      m_Result.Description = map.GetDescription() + this->GetOffset();
+      this->DescribePolygons(SummarizeMap(map.GetData(), threads));
+    }
   }
 
   void
