@@ -65,10 +65,9 @@ set(CudaFilters_DRIVER_TESTS
 include(CudaFiltersDiscreteGaussianTests.cmake)
 include(CudaFiltersFactoryTests.cmake)
 include(CudaFiltersPartitionedTests.cmake)
-include(CudaFiltersPartitionObjectTests.cmake)
 
 include(${CMAKE_CURRENT_LIST_DIR}/CudaFiltersSnakeTests.cmake)
-include(${CMAKE_CURRENT_LIST_DIR}/CudaFiltersPartitionMapTests.cmake)
+include(${CMAKE_CURRENT_LIST_DIR}/CudaFiltersPartitionTests.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/CudaFiltersSemanticsTests.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/CudaFiltersStressTests.cmake)
 if(NOT CudaFilters_USE_CUDA)
@@ -77,7 +76,7 @@ if(NOT CudaFilters_USE_CUDA)
 endif()
 
 cudafilters_check_all_listed(${CudaFilters_GTESTS} ${CudaFilters_CUDA_GTESTS} ${CudaFilters_DRIVER_TESTS}
-                             ${CudaFilters_SNAKE_GTESTS} ${CudaFilters_SNAKE_CUDA_GTESTS} ${CudaFilters_PARTITION_MAP_GTESTS})
+                             ${CudaFilters_SNAKE_GTESTS} ${CudaFilters_SNAKE_CUDA_GTESTS} ${CudaFilters_PARTITION_GTESTS})
 
 include(${CMAKE_CURRENT_LIST_DIR}/CudaFiltersExitTest.cmake)
 cudafilters_add_factory_program_tests()
