@@ -342,6 +342,17 @@ CudaRegionPartitionResult_AsDictionary(const itk::CudaRegionPartitionResult & re
   $result = CudaPartition_AsList(rings, CudaSnakePolygon_AsList);
 }
 
+%typemap(out, fragment = "CudaRegionPartition_AsPython") std::vector< std::vector< itkPointD2 > >
+{
+  using PhysicalRing = std::vector<itk::Point<double, 2>>;
+  const std::vector<PhysicalRing> & rings = $1;
+  $result = CudaPartition_AsList(rings, [](const PhysicalRing & ring) {
+    return CudaPartition_AsList(ring, [](const itk::Point<double, 2> & point) {
+      return Py_BuildValue("(dd)", point[0], point[1]);
+    });
+  });
+}
+
 // Python hands enumerations over as numbers, of which only some are values. `last`: the value of the last one. `words`: a string.
 %define CUDAFILTERS_CHECK_ENUMERATION(name, last, words)
 %typemap(check) itkCudaFiltersEnums::name

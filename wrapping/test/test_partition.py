@@ -358,6 +358,8 @@ def test_results_of_the_filter(found):
     assert result["description"] == divider.GetDescription() == partition.GetDescription()
     rings = partition.GetRings(1)
     np.testing.assert_array_equal(np.array(rings[0]) - 0.5, found.polygons_in_pixels[0][0])
+    physical = np.array(partition.GetPhysicalRings(1)[0])
+    np.testing.assert_allclose(physical, ORIGIN + (np.array(rings[0]) - 0.5) * SPACING, rtol=0.0, atol=1e-9)
     assert partition.GetRegionsAfterMergesTo(1) == [0, 1, 1, 1, 1]
     assert partition.GetMerged(math.inf).GetNumberOfRegions() == 1
     with pytest.raises(RuntimeError, match="Region 9 was asked for; regions count from 1 to 4"):
