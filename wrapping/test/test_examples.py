@@ -74,6 +74,26 @@ def test_segment_sar_refuses_a_volume(tmp_path):
     assert "has 3 dimensions; a SAR image has two" in done.stderr
 
 
+@pytest.mark.host_only
+def test_partition_sar(tmp_path):
+    figure, polygons = tmp_path / "fields.png", tmp_path / "fields.geojson"
+    done = run("partition_sar.py", SAR, figure, "--polygons", polygons, "--nats", 50)
+    assert done.returncode == 0, done.stderr
+    assert "independent looks per pixel" in done.stdout
+    before, after = (int(line.split(": ")[1].split()[0]) for line in done.stdout.splitlines() if line.startswith("<Partition"))
+    assert 20 < after < before < 500
+    assert len(json.loads(polygons.read_text())["features"]) == after
+    picture = itk.array_from_image(itk.imread(str(figure)))
+    assert picture.shape[1] == 2000
+    assert orange(picture[:, :1000]).sum() > 2000 and orange(picture[:, 1000:]).sum() == 0
+
+
+def test_partition_sar_refuses_a_volume(tmp_path):
+    done = run("partition_sar.py", EXAMPLES.parent / "data" / "HeadT1Volume.nii.gz", tmp_path / "out.png")
+    assert done.returncode == 1
+    assert "has 3 dimensions; a SAR image has two" in done.stderr
+
+
 def test_segment_mr(tmp_path, backend):
     figure, svg = tmp_path / "brain.png", tmp_path / "brain.svg"
     done = run("segment_mr.py", BRAIN, figure, "--svg", svg, "--backend", backend)
