@@ -6,15 +6,19 @@ set(CudaFilters_PARTITION_GTESTS
     itkCudaPartitionMapGTest.cxx
     itkCudaPartitionModelGTest.cxx
     itkCudaPartitionRefinementGTest.cxx
+    itkCudaPartitionScenesGTest.cxx
     itkCudaPartitionSummaryGTest.cxx
     itkCudaPartitionTreeGTest.cxx
     itkCudaRegionPartitionEngineGTest.cxx
     itkCudaRegionPartitionGTest.cxx)
 
 if(COMMAND cudafilters_add_gtests)
-  cudafilters_add_gtests(CudaFiltersPartitionGTestDriver SOURCES ${CudaFilters_PARTITION_GTESTS})
+  cudafilters_add_gtests(CudaFiltersPartitionGTestDriver SOURCES ${CudaFilters_PARTITION_GTESTS} scenes/itkCudaFieldScene.cxx)
   target_include_directories(
-    CudaFiltersPartitionGTestDriver PRIVATE ${CudaFilters_SOURCE_DIR}/src/region ${CudaFilters_SOURCE_DIR}/src/partition)
+    CudaFiltersPartitionGTestDriver PRIVATE ${CudaFilters_SOURCE_DIR}/src/region ${CudaFilters_SOURCE_DIR}/src/partition
+                                            ${CMAKE_CURRENT_SOURCE_DIR}/scenes)
+  target_compile_definitions(CudaFiltersPartitionGTestDriver
+                             PRIVATE CUDAFILTERS_EXAMPLE_DATA="${CudaFilters_SOURCE_DIR}/examples/data")
   # The tests compare bits of what the library's headers compute here with what they computed there.
   target_compile_options(CudaFiltersPartitionGTestDriver
                          PRIVATE "$<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CXX_COMPILER_ID:GNU,Clang>>:-ffp-contract=off>")
