@@ -235,6 +235,43 @@ TEST(CudaGaussianBoundaryFilters, PartsOfTheOutputHaveTheBitsOfTheWhole)
   }
 }
 
+TEST(CudaGaussianBoundaryFilters, PixelsThatAreNotFiniteSpoilTheirLine)
+{
+  const Index<3> bad{ { 7, 3, 2 } };
+  for (const Mode mode : OtherModes)
+  {
+    for (unsigned int axis = 0; axis < 3; ++axis)
+    {
+      const auto smooth = [&](const ImageType * input) {
+        const auto filter = CudaRecursiveGaussianImageFilter<ImageType>::New();
+        filter->SetInput(input);
+        filter->SetDirection(axis);
+        filter->SetSigma(2.0);
+        filter->SetBoundaryMode(mode);
+        filter->Update();
+        ImageType::Pointer output = filter->GetOutput();
+        output->DisconnectPipeline();
+        return output;
+      };
+      const auto good = smooth(MakeInput());
+      const auto input = MakeInput();
+      input->SetPixel(bad, std::numeric_limits<float>::quiet_NaN());
+      const auto                              found = smooth(input);
+      ImageRegionIteratorWithIndex<ImageType> it(found, found->GetBufferedRegion());
+      for (; !it.IsAtEnd(); ++it)
+      {
+        Index<3> onLine = it.GetIndex();
+        onLine[axis] = bad[axis];
+        if (onLine != bad)
+        {
+          ASSERT_EQ(it.Get(), good->GetPixel(it.GetIndex())) << mode << ", axis " << axis;
+        }
+      }
+      EXPECT_FALSE(std::isfinite(found->GetPixel(bad))) << mode << ", axis " << axis;
+    }
+  }
+}
+
 TEST(CudaGaussianBoundaryFilters, ChangesOfTheParametersRunTheFilterAgain)
 {
   const auto filter = CudaSmoothingRecursiveGaussianImageFilter<ImageType>::New();
