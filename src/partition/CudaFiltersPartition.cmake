@@ -1,5 +1,29 @@
 # Sources of the partition of an image into regions.
 cudafilters_add_region_sources(
-  partition/itkCudaPartitionCells.cxx partition/itkCudaPartitionComponents.cxx partition/itkCudaPartitionEstimates.cxx
-  partition/itkCudaPartitionGraph.cxx partition/itkCudaPartitionLabelMaker.cxx partition/itkCudaPartitionTable.cxx
-  partition/itkCudaPartitionTree.cxx partition/itkCudaRegionPartitionEngine.cxx)
+  partition/itkCudaPartitionCells.cxx
+  partition/itkCudaPartitionChainList.cxx
+  partition/itkCudaPartitionChainSearch.cxx
+  partition/itkCudaPartitionChains.cxx
+  partition/itkCudaPartitionComponents.cxx
+  partition/itkCudaPartitionEdgeGrid.cxx
+  partition/itkCudaPartitionEnums.cxx
+  partition/itkCudaPartitionEstimates.cxx
+  partition/itkCudaPartitionGraph.cxx
+  partition/itkCudaPartitionLabelMaker.cxx
+  partition/itkCudaPartitionMap.cxx
+  partition/itkCudaPartitionMapBuild.cxx
+  partition/itkCudaPartitionMapData.cxx
+  partition/itkCudaPartitionMapVerify.cxx
+  partition/itkCudaPartitionMerges.cxx
+  partition/itkCudaPartitionMerging.cxx
+  partition/itkCudaPartitionMoves.cxx
+  partition/itkCudaPartitionRaster.cxx
+  partition/itkCudaPartitionRefinement.cxx
+  partition/itkCudaPartitionRemovals.cxx
+  partition/itkCudaPartitionRings.cxx
+  partition/itkCudaPartitionSummary.cxx
+  partition/itkCudaPartitionTable.cxx
+  partition/itkCudaPartitionTopology.cxx
+  partition/itkCudaPartitionTree.cxx
+  partition/itkCudaRegionPartition.cxx
+  partition/itkCudaRegionPartitionEngine.cxx)
