@@ -176,6 +176,34 @@ TEST(PartitionRefinement, WithoutMergingEveryRegionStays)
   });
 }
 
+/** Winners that each take 10 of a region's 30 pixels, of which 8 have to stay. */
+TEST(PartitionRefinement, WinnersTogetherLeaveARegionItsPixels)
+{
+  const MapCase        image = MakeDrawnCase(std::vector<std::string>(6, "bbbbbaaaaaaaaaaaaaaa"));
+  PlanarMap            map = MakeMap(image);
+  MapData              data = map.GetData();
+  const RefinementPlan plan; // 8 pixels
+  Refinement           refinement(data, image.GetLevel(), image.Description, plan, OneThread);
+  ASSERT_EQ(data.Regions[1].Count, 30);
+  const auto winnersOf = [&](const std::vector<int64_t> & losses) {
+    std::vector<Bid> bids;
+    for (size_t i = 0; i < losses.size(); ++i)
+    {
+      bids.push_back({ -1.0 - static_cast<double>(i % 3), static_cast<uint32_t>(i), {} });
+      bids.back().Counts.Add(1, -losses[i]);
+      bids.back().Counts.Add(2, losses[i]);
+    }
+    return refinement.ChooseWinners(bids, [](size_t i, const auto & function) { return function(i); });
+  };
+  using Winners = std::vector<size_t>;
+  EXPECT_EQ(winnersOf({ 10, 10 }), (Winners{ 0, 1 }));
+  EXPECT_EQ(winnersOf({ 10, 10, 10 }), (Winners{ 2 })); // the best
+  EXPECT_EQ(winnersOf({ 11, 11 }), (Winners{ 0, 1 }));  // 8 are left
+  EXPECT_EQ(winnersOf({ 11, 12 }), (Winners{ 1 }));
+  EXPECT_EQ(winnersOf({ 10, 10, -10, 10 }), (Winners{ 1, 2 })); // who adds pixels may
+  EXPECT_EQ(winnersOf({ 5, 5 }), (Winners{ 0, 1 }));            // nothing is left from before
+}
+
 /** A hostile start: random labels, hence islands, holes and nodes of four edges everywhere. */
 TEST(PartitionRefinement, RandomLabelsStayPlanar)
 {
