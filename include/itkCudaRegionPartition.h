@@ -130,6 +130,10 @@ public:
   std::vector<RingType>
   GetRings(uint32_t number) const;
 
+  /** Whether a ring of GetRings() is an outer one. */
+  static bool
+  IsOuterRing(const RingType & ring);
+
   /** The same in physical space. If that mirrors index space the order of vertices is reversed: outer rings go
    * counter-clockwise in physical x, y, holes clockwise, as GeoJSON (RFC 7946) has it. */
   std::vector<PhysicalRingType>

@@ -83,6 +83,7 @@ ExpectRingsOfLabels(const CudaRegionPartition & partition, const TestLabels & la
     for (const Ring & ring : rings)
     {
       area += GetArea(ring);
+      EXPECT_EQ(CudaRegionPartition::IsOuterRing(ring), GetArea(ring) > 0.0);
       outer = GetArea(ring) > 0.0 ? &ring : outer;
       ASSERT_NE(outer, nullptr) << "a hole comes first";
       std::set<std::pair<int, int>> corners;

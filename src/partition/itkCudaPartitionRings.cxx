@@ -47,21 +47,6 @@ ComesBefore(const Direction & origin, const Direction & a, const Direction & b)
   return halfOfA != halfOfB ? halfOfA < halfOfB : Cross(a, b) < 0;
 }
 
-/** Twice the area; positive if the ring goes counter-clockwise with y upwards. */
-int64_t
-TwiceTheArea(const Ring & ring)
-{
-  // Sums may leave 64 bits before they return: they are taken modulo 2^64.
-  uint64_t sum = 0;
-  for (size_t i = 0; i < ring.size(); ++i)
-  {
-    const Point & p = ring[i];
-    const Point & q = ring[i + 1 < ring.size() ? i + 1 : 0];
-    sum += static_cast<uint64_t>(int64_t{ p.X } * q.Y - int64_t{ q.X } * p.Y);
-  }
-  return static_cast<int64_t>(sum);
-}
-
 /** Whether the middle of the hole's first edge lies in the outer ring. It lies on no other edge. */
 bool
 LiesIn(const Ring & hole, const Ring & outer)
@@ -267,6 +252,20 @@ private:
   std::vector<MeasuredRing>  m_Holes;
 };
 } // namespace
+
+int64_t
+TwiceTheArea(const CudaSnakePolygon & ring)
+{
+  // Sums may leave 64 bits before they return: they are taken modulo 2^64.
+  uint64_t sum = 0;
+  for (size_t i = 0; i < ring.size(); ++i)
+  {
+    const CudaSnakePoint & p = ring[i];
+    const CudaSnakePoint & q = ring[i + 1 < ring.size() ? i + 1 : 0];
+    sum += static_cast<uint64_t>(int64_t{ p.X } * q.Y - int64_t{ q.X } * p.Y);
+  }
+  return static_cast<int64_t>(sum);
+}
 
 std::vector<CudaSnakePolygon>
 MakeRings(std::vector<DirectedEdge> edges, const std::vector<CudaSnakePoint> & nodes)

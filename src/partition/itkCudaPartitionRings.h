@@ -17,6 +17,10 @@ struct DirectedEdge
   uint32_t End;
 };
 
+/** Twice the area of a ring; positive if it goes counter-clockwise with y upwards. */
+int64_t
+TwiceTheArea(const CudaSnakePolygon & ring);
+
 /** The region's rings: an outer one, then its holes, then the next outer one. No ring visits a node twice.
  * \exception ExceptionObject if the edges form no rings */
 std::vector<CudaSnakePolygon>

@@ -139,6 +139,12 @@ CudaRegionPartition::GetRings(uint32_t number) const
   return cuda::partition::MakeRings(std::move(edges), m_Result.Nodes);
 }
 
+bool
+CudaRegionPartition::IsOuterRing(const RingType & ring)
+{
+  return cuda::partition::TwiceTheArea(ring) > 0;
+}
+
 std::vector<CudaRegionPartition::PhysicalRingType>
 CudaRegionPartition::GetPhysicalRings(uint32_t number) const
 {
