@@ -51,7 +51,7 @@ function(
   cudafilters_add_exit_test(command_${name} ${code} ${regex} itk-cudafilters ${ARGN})
 endfunction()
 
-cudafilters_add_command_test(help 0 "smooth .*segment .*compare .*info " --help)
+cudafilters_add_command_test(help 0 "smooth .*segment .*partition .*compare .*info " --help)
 cudafilters_add_command_test(version 0 "itk-cudafilters ${CudaFilters_VERSION}, ITK 5\\." --version)
 cudafilters_add_command_test(no_part 2 "A subcommand is required")
 cudafilters_add_command_test(unknown_part 2 "'sharpen' is not known" sharpen)
@@ -184,6 +184,49 @@ cudafilters_add_command_test(segment_self_crossing 1 "crosses or touches itself"
 cudafilters_add_command_test(segment_no_polygon 1 "is no GeoJSON file" segment ${sar} --law rayleigh --initial-contour ${data}/README.md)
 cudafilters_add_command_test(segment_no_folder 1 "could not be written" segment ${sar} ${strip} --report nowhere/report.json)
 
+# A partition of a picture of two grey values, which no noise disturbs: the square of 20 x 20 pixels is a region of four nodes.
+set(square ${input}/Square.mha)
+set(divided partition ${square} --law gaussian)
+cudafilters_add_command_test(partition_square 0 "2 regions, 8 nodes" ${divided})
+cudafilters_add_command_test(
+  partition_polygons
+  0
+  "\"coordinates\":\"physical\".*\"type\":\"Polygon\",\"coordinates\":...19.0,9.0.,.29.0,9.0.,.29.0,29.0.,.19.0,29.0.,.19.0,9.0..."
+  ${divided}
+  --polygons
+  /dev/stdout)
+cudafilters_add_command_test(partition_table 0 "region,pixels,mean.*\n2,400,200.0,40000.0,.*,400.0,80.0,20,10,40,30,1,.*,1" ${divided} --table
+                             /dev/stdout)
+cudafilters_add_command_test(
+  partition_report
+  0
+  "\"regions\": 2,.*\"edges\": 8,.*\"stop\": \"converged\",.*\"backend_used\": \"host\""
+  ${divided}
+  --report
+  /dev/stdout)
+# The means of a partition without noise are the picture, and so is its label image but for the values.
+set(means ${CudaFilters_APP_OUTPUT}/SquareMeans.mha)
+cudafilters_add_image_test(command_partition_means 0 ../Input/Square.mha ${means} ${divided} --means ${means} --initial-labels ${square})
+cudafilters_add_command_test(partition_images 0 "2 regions" ${divided} --labels ${CudaFilters_APP_OUTPUT}/SquareLabels.tif --overlay
+                             ${CudaFilters_APP_OUTPUT}/SquareOverlay.png)
+cudafilters_add_command_test(partition_labels_only 0 "\"stop\": \"labels_only\"" ${divided} --labels-only --report /dev/stdout)
+cudafilters_add_command_test(partition_keeps_parts 0 "2 regions" ${divided} --initial-labels ${square} --no-allow-merging
+                             --maximum-number-of-iterations 1)
+cudafilters_add_command_test(partition_looks 0 "2.5 looks per pixel" partition ${sar} --law rayleigh --looks 2.5 --labels-only)
+cudafilters_add_command_test(partition_help 0 "gamma, rayleigh: number of independent looks per pixel" partition --help)
+cudafilters_add_command_test(partition_no_law 2 "--law is required" partition ${square})
+cudafilters_add_command_test(partition_unknown_law 2 "cauchy not in" partition ${square} --law cauchy)
+cudafilters_add_command_test(partition_text_as_number 2 "--block-size" ${divided} --block-size four)
+cudafilters_add_command_test(partition_no_polygons 2 "excludes" ${divided} --labels-only --polygons p.geojson)
+cudafilters_add_command_test(partition_labels_ending 1 "none of the known formats" ${divided} --labels l.txt)
+cudafilters_add_command_test(partition_means_ending 1 "none of the known formats" ${divided} --means m.svg)
+cudafilters_add_command_test(partition_no_input 1 "does not exist" partition nowhere.png --law gaussian)
+cudafilters_add_command_test(partition_volume 1 "3 dimensions.*can be divided" partition ${input}/Volume.mha --law
+                             gaussian)
+cudafilters_add_command_test(partition_cuda 1 "no version for the GPU" ${divided} --backend cuda)
+cudafilters_add_command_test(partition_negative_cost 1 "SegmentCost is -1" ${divided} --segment-cost=-1)
+cudafilters_add_command_test(partition_no_folder 1 "could not be written" ${divided} --table nowhere/table.csv)
+
 # cudafilters_add_latin_one_test(part arguments...): the name of the image is not UTF-8.
 function(cudafilters_add_latin_one_test part)
   list(JOIN ARGN " " arguments)
@@ -194,6 +237,7 @@ function(cudafilters_add_latin_one_test part)
 endfunction()
 cudafilters_add_latin_one_test(smooth out.png --sigma 2)
 cudafilters_add_latin_one_test(segment --law gaussian)
+cudafilters_add_latin_one_test(partition --law gaussian)
 
 find_package(Python3 COMPONENTS Interpreter)
 if(Python3_Interpreter_FOUND)

@@ -24,6 +24,8 @@ AddSmooth(CLI::App & app);
 void
 AddSegment(CLI::App & app);
 void
+AddPartition(CLI::App & app);
+void
 AddCompare(CLI::App & app);
 void
 AddInfo(CLI::App & app);

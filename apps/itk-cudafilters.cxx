@@ -32,7 +32,7 @@ GetReason(const CLI::App & app, const CLI::Error & error)
   {
     return error.what();
   }
-  return "'" + unknown.front() + "' is not known; it must be smooth, segment, compare or info";
+  return "'" + unknown.front() + "' is not known; it must be smooth, segment, partition, compare or info";
 }
 
 std::string
@@ -53,6 +53,7 @@ Describe(CLI::App & app)
   command::AddVersion(app);
   command::AddSmooth(app);
   command::AddSegment(app);
+  command::AddPartition(app);
   command::AddCompare(app);
   command::AddInfo(app);
 }

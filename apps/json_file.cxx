@@ -5,14 +5,14 @@
 #include <stdexcept>
 
 void
-command::WriteJson(const std::string & fileName, const nlohmann::ordered_json & json)
+command::WriteJson(const std::string & fileName, const nlohmann::ordered_json & json, int indent)
 {
   if (fileName.empty())
   {
     return;
   }
   std::ofstream file(fileName);
-  file << json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) << '\n';
+  file << json.dump(indent, ' ', false, nlohmann::ordered_json::error_handler_t::replace) << '\n';
   if (!file.flush())
   {
     throw std::runtime_error("'" + fileName + "' could not be written");

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "overlay.h"
 
+#include "region_image.h"
+
 #include "itkCastImageFilter.h"
 #include "itkExpandImageFilter.h"
-#include "itkImageFileWriter.h"
 #include "itkImageRegionConstIterator.h"
 #include "itkImageRegionConstIteratorWithIndex.h"
 #include "itkImageRegionIterator.h"
@@ -84,23 +85,25 @@ MakeGrey(const itk::Image<TPixel, 2> * image)
 }
 
 /** Each pixel as a block of factor x factor pixels. */
-GreyImage::Pointer
-Enlarge(const GreyImage * image, unsigned int factor)
+template <typename TImage>
+typename TImage::Pointer
+Enlarge(const TImage * image, unsigned int factor)
 {
-  const auto filter = itk::ExpandImageFilter<GreyImage, GreyImage>::New();
+  const auto filter = itk::ExpandImageFilter<TImage, TImage>::New();
   filter->SetInput(image);
   filter->SetExpandFactors(factor);
-  filter->SetInterpolator(itk::NearestNeighborInterpolateImageFunction<GreyImage>::New());
+  filter->SetInterpolator(itk::NearestNeighborInterpolateImageFunction<TImage>::New());
   filter->Update();
   return filter->GetOutput();
 }
 
 /** Colours all pixels on either side of a boundary between labels. */
+template <typename TLabelImage>
 void
-DrawBoundary(ColourImage * picture, const GreyImage * label)
+DrawBoundary(ColourImage * picture, const TLabelImage * label)
 {
   const auto region = label->GetBufferedRegion();
-  for (itk::ImageRegionConstIteratorWithIndex<GreyImage> pixel(label, region); !pixel.IsAtEnd(); ++pixel)
+  for (itk::ImageRegionConstIteratorWithIndex<TLabelImage> pixel(label, region); !pixel.IsAtEnd(); ++pixel)
   {
     for (unsigned int axis = 0; axis < 2; ++axis)
     {
@@ -145,46 +148,33 @@ MakeColours(const GreyImage * grey)
 }
 } // namespace
 
-template <typename TPixel>
+template <typename TPixel, typename TLabel>
 void
-command::WriteOverlay(const std::string &                  fileName,
-                      const itk::Image<TPixel, 2> *        image,
-                      const itk::Image<unsigned char, 2> * label,
-                      const itk::CudaRegionSnakeResult &   result)
+command::WriteOverlay(const std::string &           fileName,
+                      const itk::Image<TPixel, 2> * image,
+                      const itk::Image<TLabel, 2> * label,
+                      const itk::CudaSnakePolygon & nodes)
 {
   const auto size = image->GetBufferedRegion().GetSize();
   const auto factor = std::max(1, static_cast<int>(std::floor(LongSide / std::max(size[0], size[1]) + 0.5)));
-  const auto picture = MakeColours(Enlarge(MakeGrey(image), factor));
-  if (result.SignificantBoundary)
-  {
-    DrawBoundary(picture, Enlarge(label, factor));
-    DrawNodes(picture, result.Polygon, factor, NodeRadius, NodeRim);
-    DrawNodes(picture, result.Polygon, factor, NodeRadius - 1, Node);
-  }
-  const auto writer = itk::ImageFileWriter<ColourImage>::New();
-  writer->SetFileName(fileName);
-  writer->SetInput(picture);
-  writer->UseCompressionOn();
-  writer->Update();
+  const auto grey = Enlarge(MakeGrey(image).GetPointer(), factor);
+  const auto picture = MakeColours(grey);
+  DrawBoundary(picture.GetPointer(), Enlarge(label, factor).GetPointer());
+  DrawNodes(picture, nodes, factor, NodeRadius, NodeRim);
+  DrawNodes(picture, nodes, factor, NodeRadius - 1, Node);
+  WriteImage<ColourImage>(fileName, picture);
 }
 
-template void
-command::WriteOverlay(const std::string &,
-                      const itk::Image<unsigned char, 2> *,
-                      const itk::Image<unsigned char, 2> *,
-                      const itk::CudaRegionSnakeResult &);
-template void
-command::WriteOverlay(const std::string &,
-                      const itk::Image<unsigned short, 2> *,
-                      const itk::Image<unsigned char, 2> *,
-                      const itk::CudaRegionSnakeResult &);
-template void
-command::WriteOverlay(const std::string &,
-                      const itk::Image<short, 2> *,
-                      const itk::Image<unsigned char, 2> *,
-                      const itk::CudaRegionSnakeResult &);
-template void
-command::WriteOverlay(const std::string &,
-                      const itk::Image<float, 2> *,
-                      const itk::Image<unsigned char, 2> *,
-                      const itk::CudaRegionSnakeResult &);
+#define INSTANTIATE_OVERLAY(TPixel)                                         \
+  template void command::WriteOverlay(const std::string &,                  \
+                                      const itk::Image<TPixel, 2> *,        \
+                                      const itk::Image<unsigned char, 2> *, \
+                                      const itk::CudaSnakePolygon &);       \
+  template void command::WriteOverlay(const std::string &,                  \
+                                      const itk::Image<TPixel, 2> *,        \
+                                      const itk::Image<unsigned int, 2> *,  \
+                                      const itk::CudaSnakePolygon &)
+INSTANTIATE_OVERLAY(unsigned char);
+INSTANTIATE_OVERLAY(unsigned short);
+INSTANTIATE_OVERLAY(short);
+INSTANTIATE_OVERLAY(float);

@@ -10,13 +10,14 @@
 namespace command
 {
 /** Writes the image, enlarged and in grey, with the boundary of the label and the nodes of the polygon on it. The rules
- * stand in docs/parameters.md. For images of unsigned char, unsigned short, short and float. */
-template <typename TPixel>
+ * stand in docs/parameters.md. For images of unsigned char, unsigned short, short and float, and labels of unsigned
+ * char and unsigned int. */
+template <typename TPixel, typename TLabel>
 void
-WriteOverlay(const std::string &                  fileName,
-             const itk::Image<TPixel, 2> *        image,
-             const itk::Image<unsigned char, 2> * label,
-             const itk::CudaRegionSnakeResult &   result);
+WriteOverlay(const std::string &           fileName,
+             const itk::Image<TPixel, 2> * image,
+             const itk::Image<TLabel, 2> * label,
+             const itk::CudaSnakePolygon & nodes);
 } // namespace command
 
 #endif

@@ -3,9 +3,9 @@
 #include "contour_file.h"
 #include "files.h"
 #include "json_file.h"
+#include "region_arguments.h"
 #include "segment_image.h"
 
-#include "itkCudaNoiseLaws.h"
 #include "itkMultiThreaderBase.h"
 #include "itkVersion.h"
 
@@ -24,63 +24,18 @@ struct SegmentArguments
   std::string               ReportFile;
 };
 
-std::vector<std::string>
-GetLawNames()
-{
-  std::vector<std::string> names;
-  for (const auto & law : itk::CudaNoiseLaws())
-  {
-    names.push_back(command::SnakeCase(law.Name));
-  }
-  return names;
-}
-
-/** "gamma (intensity of radar images), ..." */
-std::string
-DescribeLaws()
-{
-  std::string text;
-  for (const auto & law : itk::CudaNoiseLaws())
-  {
-    text += (text.empty() ? "" : ", ") + command::SnakeCase(law.Name) + " (" + law.Description + ")";
-  }
-  return text;
-}
-
-/** Names of the laws that need a parameter: "gamma, rayleigh". */
-std::string
-LawsWithParameter(const std::string & parameter)
-{
-  std::string text;
-  for (const auto & law : itk::CudaNoiseLaws())
-  {
-    if (law.Parameter == parameter)
-    {
-      text += (text.empty() ? "" : ", ") + command::SnakeCase(law.Name);
-    }
-  }
-  return text;
-}
-
 void
 AddModel(CLI::App & part, command::SegmentJob & job)
 {
-  part.add_option("--law", job.Law, "distribution of the pixels of each region: " + DescribeLaws())
-    ->required()
-    ->transform(command::OneOf(GetLawNames()))
-    ->type_name("NAME");
+  command::AddLaw(part, job.Law);
   part
     .add_option("--number-of-looks,--looks",
                 job.NumberOfLooks,
-                LawsWithParameter("NumberOfLooks") + ": number of independent looks that were averaged, above 0")
+                command::LawsWithParameter("NumberOfLooks") +
+                  ": number of independent looks that were averaged, above 0")
     ->capture_default_str();
-  part.add_option("--foreground-threshold",
-                  job.ForegroundThreshold,
-                  LawsWithParameter("ForegroundThreshold") +
-                    ": pixels above this value are ones, the others zeros; needed unless the image holds 0 and one "
-                    "other value");
-  part.add_option("--valid-mask", job.ValidMask, "image of the same size: pixels where it is 0 belong to no region")
-    ->type_name("FILE");
+  command::AddForegroundThreshold(part, job.ForegroundThreshold);
+  command::AddValidMask(part, job.ValidMask);
 }
 
 void
@@ -187,30 +142,8 @@ DescribeArguments(CLI::App & part, SegmentArguments & arguments)
     "The pixels of each region are taken as samples of one distribution (--law), whose parameters are estimated. "
     "Nodes\n"
     "of the polygon are moved, inserted and removed while that makes the image likelier, at the cost of a node's\n"
-    "description. Physical units are those of the image's spacing and origin: millimetres for most medical formats;\n"
-    "pixels, with the centre of the first at 0, for files that say nothing about it.\n"
-    "Reads and writes PNG, TIFF, MetaImage (.mha, .mhd), NRRD and NIfTI; 2-D, with one value per pixel, of unsigned\n"
-    "char, unsigned short, short or float. Of RGB colours the luminance is taken, and of a 3-D file with a single "
-    "slice\n"
-    "that slice.");
-}
-
-void
-RequireSegmentable(const itk::ImageIOBase & io)
-{
-  const std::string  name = std::string("'") + io.GetFileName() + "'";
-  const unsigned int axes = command::CountAxes(io);
-  if (axes != 2)
-  {
-    throw std::runtime_error(name + " has " + std::to_string(axes) +
-                             " dimensions; images of 2, or single slices, can be segmented");
-  }
-  // Grey images with a palette come as colours, too; ITK's reader makes the luminance of them.
-  if (io.GetNumberOfComponents() != 1 && io.GetPixelType() != itk::IOPixelEnum::RGB)
-  {
-    throw std::runtime_error(name + " has " + std::to_string(io.GetNumberOfComponents()) +
-                             " components per pixel; extract one of them first");
-  }
+    "description. " +
+    command::DescribeRegionFiles());
 }
 
 void
@@ -219,19 +152,6 @@ RequireRectangle(const std::vector<long> & region)
   if (!region.empty() && (region[2] < 1 || region[3] < 1))
   {
     throw CLI::ValidationError("--initial-region", "WIDTH and HEIGHT must be 1 or more");
-  }
-}
-
-/** An unknown extension is told before the work. */
-void
-RequireWriters(const command::SegmentJob & job)
-{
-  for (const std::string & fileName : { job.LabelFile, job.OverlayFile })
-  {
-    if (!fileName.empty())
-    {
-      command::MakeWriter(fileName);
-    }
   }
 }
 
@@ -336,8 +256,8 @@ Segment(const SegmentArguments & arguments)
   job.DeviceIndex = arguments.Backend.DeviceIndex;
   RequireRectangle(job.InitialRegion);
   const auto io = command::OpenImage(job.Input);
-  RequireSegmentable(*io);
-  RequireWriters(job);
+  command::RequireRegionImage(*io, "segmented");
+  command::RequireWriters({ job.LabelFile, job.OverlayFile });
   if (!arguments.InitialContourFile.empty())
   {
     job.InitialContour = command::ReadContour(arguments.InitialContourFile);

@@ -1,29 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "segment_image.h"
 
-#include "files.h"
 #include "itkCudaRegionSnakeImageFilter.h"
-#include "itkImageFileReader.h"
-#include "itkImageFileWriter.h"
 #include "overlay.h"
-
-#include <stdexcept>
+#include "region_image.h"
 
 namespace
 {
 using command::SegmentJob;
 using command::SegmentOutcome;
 using LabelImage = itk::Image<unsigned char, 2>;
-
-template <typename TImage>
-typename TImage::Pointer
-ReadImage(const std::string & fileName)
-{
-  const auto reader = itk::ImageFileReader<TImage>::New();
-  reader->SetFileName(fileName);
-  reader->Update();
-  return reader->GetOutput();
-}
 
 itk::PolyLineParametricPath<2>::Pointer
 MakePath(const itk::ImageBase<2> & image, const command::StartContour & contour)
@@ -72,7 +58,7 @@ SetStart(TFilter & filter, const SegmentJob & job)
   }
   if (!job.InitialMask.empty())
   {
-    filter.SetInitialMask(ReadImage<LabelImage>(job.InitialMask));
+    filter.SetInitialMask(command::ReadImage<LabelImage>(job.InitialMask));
   }
   if (!job.InitialRegion.empty())
   {
@@ -89,7 +75,7 @@ SetParameters(TFilter & filter, const SegmentJob & job)
   filter.SetForegroundThreshold(job.ForegroundThreshold);
   if (!job.ValidMask.empty())
   {
-    filter.SetValidMask(ReadImage<LabelImage>(job.ValidMask));
+    filter.SetValidMask(command::ReadImage<LabelImage>(job.ValidMask));
   }
   filter.SetSchedule(job.Schedule);
   filter.SetMaximumStep(job.MaximumStep);
@@ -120,23 +106,13 @@ Describe(const TFilter & filter)
   return outcome;
 }
 
-void
-WriteLabel(const std::string & fileName, const LabelImage * label)
-{
-  const auto writer = itk::ImageFileWriter<LabelImage>::New();
-  writer->SetFileName(fileName);
-  writer->SetInput(label);
-  writer->UseCompressionOn();
-  writer->Update();
-}
-
 template <typename TPixel>
 SegmentOutcome
 Segment(const SegmentJob & job)
 {
   using ImageType = itk::Image<TPixel, 2>;
   typename ImageType::Pointer image;
-  const double                readSeconds = command::Seconds([&] { image = ReadImage<ImageType>(job.Input); });
+  const double                readSeconds = command::Seconds([&] { image = command::ReadImage<ImageType>(job.Input); });
 
   const auto filter = itk::CudaRegionSnakeImageFilter<ImageType, LabelImage>::New();
   filter->SetInput(image);
@@ -148,11 +124,15 @@ Segment(const SegmentJob & job)
 
   if (!job.LabelFile.empty())
   {
-    WriteLabel(job.LabelFile, filter->GetOutput());
+    command::WriteImage<LabelImage>(job.LabelFile, filter->GetOutput());
   }
   if (!job.OverlayFile.empty())
   {
-    command::WriteOverlay(job.OverlayFile, image.GetPointer(), filter->GetOutput(), filter->GetResult());
+    const itk::CudaRegionSnakeResult & result = filter->GetResult();
+    command::WriteOverlay(job.OverlayFile,
+                          image.GetPointer(),
+                          filter->GetOutput(),
+                          result.SignificantBoundary ? result.Polygon : itk::CudaSnakePolygon());
   }
   SegmentOutcome outcome = Describe(*filter);
   outcome.ReadSeconds = readSeconds;
@@ -164,19 +144,5 @@ Segment(const SegmentJob & job)
 command::SegmentOutcome
 command::SegmentImage(const SegmentJob & job, const itk::ImageIOBase & io)
 {
-  switch (io.GetComponentType())
-  {
-    case itk::IOComponentEnum::UCHAR:
-      return Segment<unsigned char>(job);
-    case itk::IOComponentEnum::USHORT:
-      return Segment<unsigned short>(job);
-    case itk::IOComponentEnum::SHORT:
-      return Segment<short>(job);
-    case itk::IOComponentEnum::FLOAT:
-      return Segment<float>(job);
-    default:
-      throw std::runtime_error(
-        "pixels of type '" + GetComponentName(io) +
-        "' are not supported; convert the image to unsigned char, unsigned short, short or float");
-  }
+  return CallForPixelType(io, [&job](auto pixel) { return Segment<decltype(pixel)>(job); });
 }

@@ -15,7 +15,7 @@ programs that ask for ITK's.
 from importlib.metadata import version as _version
 
 from . import ndimage
-from ._files import write_geojson, write_geopackage, write_svg
+from ._files import write_geojson, write_geopackage, write_svg, write_table
 from ._gaussian import (
     difference_of_gaussians,
     gaussian_filter,
@@ -64,4 +64,5 @@ __all__ = [
     "write_geojson",
     "write_geopackage",
     "write_svg",
+    "write_table",
 ]

@@ -20,12 +20,21 @@ import numpy.typing as npt
 
 from . import _image_files as files
 from ._arrays import truncate
-from ._files import write_geojson
+from ._files import write_geojson, write_table
 from ._info import Backend, _backend_name, info
+from ._partition import Partition, partition_image
 from ._progress import progress_bar
 from ._segmentation import Schedule, Segmentation, Start, known_name, noise_laws, segment_region
 
-_DEFAULTS = {name: parameter.default for name, parameter in inspect.signature(segment_region).parameters.items()}
+
+
+def _defaults_of(function: Callable[..., Any]) -> dict[str, Any]:
+    return {name: parameter.default for name, parameter in inspect.signature(function).parameters.items()}
+
+
+_DEFAULTS = _defaults_of(segment_region)
+# None stands for 0 there: the looks are estimated.
+_PARTITION_DEFAULTS = _defaults_of(partition_image) | {"looks": 0.0}
 _UNITS = (
     "Physical units are those of the image's spacing and origin: millimetres for most medical formats; pixels, with the centre of "
     "the first at 0, for files that say nothing about it."
@@ -353,15 +362,22 @@ def _make_smoother(image: Any, sigma: list[float], arguments: argparse.Namespace
 # segment
 
 
-def _add_segment(part: argparse.ArgumentParser) -> None:
-    laws = noise_laws()
+def _laws_with(parameter: str) -> str:
+    return ", ".join(law.name for law in noise_laws().values() if law.parameter == parameter)
 
-    def laws_with(parameter: str) -> str:
-        return ", ".join(law.name for law in laws.values() if law.parameter == parameter)
+
+def _adder_of(part: argparse.ArgumentParser, defaults: dict[str, Any]) -> Callable[..., None]:
+    """What adds an option for a keyword of a function, with that one's default."""
 
     def add(keyword: str, kind: Callable[[str], Any], metavar: str, help: str, *others: str) -> None:
-        part.add_argument(_option(keyword), *others, type=kind, default=_default(keyword), metavar=metavar, help=help)
+        part.add_argument(_option(keyword), *others, type=kind, default=defaults[keyword], metavar=metavar, help=help)
 
+    return add
+
+
+def _add_model(part: argparse.ArgumentParser, add: Callable[..., None]) -> None:
+    """The options that all parts have that find regions, but for the number of looks."""
+    laws = noise_laws()
     part.add_argument("input", metavar="IN", help="image to read")
     described = ", ".join(f"{law.name} ({law.description})" for law in laws.values())
     part.add_argument(
@@ -371,16 +387,21 @@ def _add_segment(part: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help=f"distribution of the pixels of each region: {described}",
     )
-    looks = f"{laws_with('number_of_looks')}: number of independent looks that were averaged, above 0"
-    add("number_of_looks", float, "FLOAT", looks, "--looks")
     add(
         "foreground_threshold",
         float,
         "FLOAT",
-        f"{laws_with('foreground_threshold')}: pixels above this value are ones, the others zeros; needed unless the image holds "
+        f"{_laws_with('foreground_threshold')}: pixels above this value are ones, the others zeros; needed unless the image holds "
         "0 and one other value",
     )
     add("valid_mask", str, "FILE", "image of the same size: pixels where it is 0 belong to no region")
+
+
+def _add_segment(part: argparse.ArgumentParser) -> None:
+    add = _adder_of(part, _DEFAULTS)
+    _add_model(part, add)
+    looks = f"{_laws_with('number_of_looks')}: number of independent looks that were averaged, above 0"
+    add("number_of_looks", float, "FLOAT", looks, "--looks")
     _add_starts(part)
     add(
         "start",
@@ -401,7 +422,7 @@ def _add_segment(part: argparse.ArgumentParser) -> None:
     part.add_argument(
         "--use-description-length",
         action=argparse.BooleanOptionalAction,
-        default=_default("use_description_length"),
+        default=_DEFAULTS["use_description_length"],
         help="whether nodes are removed in the end, as long as that shortens the description",
     )
     add("maximum_number_of_nodes", _whole, "INT", "nodes that the polygon may have at any time")
@@ -416,10 +437,6 @@ def _add_segment(part: argparse.ArgumentParser) -> None:
 
 def _option(keyword: str) -> str:
     return "--" + keyword.replace("_", "-")
-
-
-def _default(keyword: str) -> Any:
-    return _DEFAULTS[keyword]
 
 
 def _add_starts(part: argparse.ArgumentParser) -> None:
@@ -460,7 +477,7 @@ def _add_outputs(part: argparse.ArgumentParser) -> None:
 
 def _segment(arguments: argparse.Namespace) -> None:
     file = files.ImageFile(arguments.input)
-    _require_segmentable(file)
+    _require_segmentable(file, "segmented")
     for name in filter(None, (arguments.label, arguments.overlay)):
         files.writer_of(name)  # an unknown extension is told before the work
 
@@ -477,9 +494,9 @@ def _segment(arguments: argparse.Namespace) -> None:
 _SEGMENTABLE = {"unsigned_char": itk.UC, "unsigned_short": itk.US, "short": itk.SS, "float": itk.F}
 
 
-def _require_segmentable(file: files.ImageFile) -> None:
+def _require_segmentable(file: files.ImageFile, done: str) -> None:
     if file.axes != 2:
-        raise ValueError(f"'{file.name}' has {file.axes} dimensions; images of 2, or single slices, can be segmented")
+        raise ValueError(f"'{file.name}' has {file.axes} dimensions; images of 2, or single slices, can be {done}")
     # Grey images with a palette come as colours, too; ITK's reader makes the luminance of them.
     if file.components != 1 and file.pixel_type != "rgb":
         raise ValueError(f"'{file.name}' has {file.components} components per pixel; extract one of them first")
@@ -490,13 +507,19 @@ def _require_segmentable(file: files.ImageFile) -> None:
         )
 
 
-def _find_region(image: Any, arguments: argparse.Namespace) -> Segmentation[Any]:
+def _parameters_of(arguments: argparse.Namespace, defaults: dict[str, Any], images: dict[str, Any]) -> dict[str, Any]:
+    """The keywords of a function that were given, with images instead of names: those of `images`, read as their types."""
     given = vars(arguments)
-    parameters = {name: given[name] for name in _DEFAULTS if name in given}
-    for mask in ("initial_mask", "valid_mask"):
-        if parameters[mask] is not None:
-            files.ImageFile(parameters[mask])  # says in words why a file cannot be read
-            parameters[mask] = files.read_slice(parameters[mask], itk.F)
+    parameters = {name: given[name] for name in defaults if name in given}
+    for name, pixel_type in images.items():
+        if parameters[name] is not None:
+            files.ImageFile(parameters[name])  # says in words why a file cannot be read
+            parameters[name] = files.read_slice(parameters[name], pixel_type)
+    return parameters
+
+
+def _find_region(image: Any, arguments: argparse.Namespace) -> Segmentation[Any]:
+    parameters = _parameters_of(arguments, _DEFAULTS, {"initial_mask": itk.F, "valid_mask": itk.F})
     if arguments.initial_contour is not None:
         parameters["initial_contour"] = _read_contour(arguments.initial_contour, image)
     return segment_region(image, progress=_progress_is_shown(), **parameters)
@@ -584,6 +607,106 @@ def _report_region(
         "seconds": {**seconds, **result.seconds},
         **_surroundings(),
     }
+
+
+# partition
+
+
+def _add_partition(part: argparse.ArgumentParser) -> None:
+    add = _adder_of(part, _PARTITION_DEFAULTS)
+    _add_model(part, add)
+    looks = f"{_laws_with('number_of_looks')}: number of independent looks per pixel; 0: estimated from the image"
+    add("looks", float, "FLOAT", looks, "--number-of-looks")
+    add("segment_cost", float, "FLOAT", "what a straight edge between two regions costs, in nats")
+    add("initial_labels", str, "FILE", "image of the same size: the search starts from its 4-connected parts of one value")
+    add("block_size", _whole, "INT", "side of the blocks that the search starts from, in pixels")
+    add("minimum_number_of_pixels", _whole, "INT", "pixels below which no move of a boundary may bring a region")
+    add("maximum_number_of_iterations", _whole, "INT", "iterations on the polygons")
+    part.add_argument(
+        "--allow-merging",
+        action=argparse.BooleanOptionalAction,
+        default=_PARTITION_DEFAULTS["allow_merging"],
+        help="whether polygons may be merged; without, every part of --initial-labels is kept",
+    )
+    part.add_argument(
+        "--labels", metavar="FILE", help="label image to write: regions count from 1; 16 bit for up to 65535 regions, else 32"
+    )
+    ends = part.add_mutually_exclusive_group()
+    ends.add_argument(
+        "--polygons",
+        metavar="FILE.geojson",
+        help="file to write: the polygons of all regions in the physical units of the image, outer rings counter-clockwise in x, y",
+    )
+    ends.add_argument("--labels-only", action="store_true", help="stop before the polygons")
+    part.add_argument("--table", metavar="FILE.csv", help="file to write: a line for each region")
+    part.add_argument(
+        "--means",
+        metavar="FILE",
+        help="image to write: each pixel replaced by the mean of its region, in the pixel type of the image",
+    )
+    part.add_argument(
+        "--overlay", type=_picture, metavar="FILE.png", help="picture to write: the enlarged image and the boundaries on it"
+    )
+    _add_backend(part)
+    _add_report(part)
+
+
+def _partition(arguments: argparse.Namespace) -> None:
+    file = files.ImageFile(arguments.input)
+    _require_segmentable(file, "divided")
+    for name in filter(None, (arguments.labels, arguments.means, arguments.overlay)):
+        files.writer_of(name)  # an unknown extension is told before the work
+
+    clock = _Clock()
+    image = files.read_slice(file.name, _SEGMENTABLE[file.component_type])
+    seconds = {"read": clock.look()}
+    parameters = _parameters_of(arguments, _PARTITION_DEFAULTS, {"valid_mask": itk.F, "initial_labels": itk.UI})
+    found = partition_image(image, progress=_progress_is_shown(), **parameters)
+    seconds["filter"] = clock.look()
+    _print_partition(arguments, found, seconds["filter"])
+    _write_partition(arguments, image, found)
+    result = found.statistics
+    report = {
+        "input": arguments.input,
+        **found._summary(),
+        "size": file.size[:2],
+        "spacing": file.spacing[:2],
+        "component_type": file.component_type,
+        "converged": result.stop == "converged",
+        "stop": result.stop,
+        "iterations": result.number_of_iterations,
+        "backend_asked": arguments.backend,
+        "backend_used": result.backend,
+        "backend_reason": result.backend_reason,
+        "seconds": seconds,
+        **_surroundings(),
+    }
+    _write_report(arguments.report, report)
+
+
+def _print_partition(arguments: argparse.Namespace, found: Partition[Any], seconds: float) -> None:
+    result, nodes = found.statistics, found._summary()["nodes"]
+    print(
+        f"{arguments.input}: divided with backend {result.backend} in {seconds:g} s ({result.backend_reason})\n"
+        f"{len(found)} regions, {nodes} nodes, {result.number_of_iterations} iterations; "
+        f"{result.number_of_looks:g} looks per pixel; description of {result.description:g} nats, as one region "
+        f"{result.description_of_one_region:g}"
+    )
+    if result.stop == "maximum_number_of_iterations":
+        print(f"not converged: stopped by {result.stop}")
+
+
+def _write_partition(arguments: argparse.Namespace, image: Any, found: Partition[Any]) -> None:
+    if arguments.labels is not None:
+        files.write_image(arguments.labels, files.with_pixels_of_16_bits(found.labels))
+    if arguments.means is not None:
+        files.write_image(arguments.means, files.with_pixels_like(found.means, image))
+    if arguments.overlay is not None:
+        files.write_picture(arguments.overlay, files.draw_boundaries(image, found.labels))
+    if arguments.polygons is not None:
+        write_geojson(found, arguments.polygons, {"input": arguments.input})
+    if arguments.table is not None:
+        write_table(found, arguments.table)
 
 
 # compare
@@ -718,6 +841,13 @@ _PARTS: dict[str, tuple[str, str, Callable[[argparse.ArgumentParser], None], Cal
         "luminance is taken, and of a 3-D file with a single slice that slice.",
         _add_segment,
         _segment,
+    ),
+    "partition": (
+        "Divides an image into all its homogeneous regions, with polygons for boundaries.",
+        f"{_UNITS} {_READS}; 2-D, with one value per pixel, of unsigned char, unsigned short, short or float. Of RGB colours the "
+        "luminance is taken, and of a 3-D file with a single slice that slice.",
+        _add_partition,
+        _partition,
     ),
     "compare": (
         "Compares this module's smoothing with that of ITK's own filter.",

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import base64
+import csv
 import html
 import json
+import math
 import os
 import tempfile
 from pathlib import Path
@@ -122,6 +124,21 @@ def write_geopackage(
         crs=crs,
         layer_metadata={"COORDINATES": coordinates, "DESCRIPTION": _COORDINATES[coordinates]},
     )
+
+
+def write_table(partition: Partition[Any], path: str | os.PathLike[str]) -> None:
+    """Writes the table of a partition as CSV: a line of names, and a line for each region.
+
+    The columns are those of `partition.table`, and `neighbours`, numbers with spaces between. Numbers that there are not, such as the
+    variance under laws that need no squares, leave their field empty.
+    """
+    table = {name: column.tolist() for name, column in partition.table.items()}
+    table["neighbours"] = [" ".join(map(str, numbers)) for numbers in partition.neighbours]
+    with open(path, "w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(table)
+        for row in zip(*table.values()):
+            writer.writerow("" if isinstance(value, float) and not math.isfinite(value) else value for value in row)
 
 
 def write_svg(

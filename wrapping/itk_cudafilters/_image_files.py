@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ._files import stretch
-from ._images import as_itk_image, pixels_of
+from ._images import as_itk_image, pixels_of, with_geometry_of
 from ._segmentation import Segmentation
 
 FORMATS = "PNG, TIFF, MetaImage, NRRD, NIfTI"
@@ -138,20 +138,48 @@ def draw_overlay(image: Any, segmentation: Segmentation[Any]) -> npt.NDArray[np.
 
     docs/parameters.md has the rules.
     """
-    grey = stretch(pixels_of(as_itk_image(image, "image")))
-    scale = max(1, (2 * _LONGER_SIDE // max(grey.shape) + 1) // 2)
-    picture = np.repeat(np.kron(grey, np.ones((scale, scale), np.uint8))[..., None], 3, axis=2)
+    picture = draw_boundaries(image, segmentation.label)
     if not segmentation.statistics.significant_boundary:
         return picture
-    label = np.kron(pixels_of(segmentation.label), np.ones((scale, scale), np.uint8))
-    down, right = label[1:] != label[:-1], label[:, 1:] != label[:, :-1]
-    for part, steps in ((picture[1:], down), (picture[:-1], down), (picture[:, 1:], right), (picture[:, :-1], right)):
-        part[steps] = _BOUNDARY
+    scale = _scale_of(pixels_of(segmentation.label))
     nodes = np.round(scale * (segmentation.contour_in_pixels + 0.5)).astype(int)
     for half, colour in ((3, _NODE_RIM), (2, _NODE)):
         for x, y in nodes.tolist():
             picture[max(0, y - half) : y + half, max(0, x - half) : x + half] = colour
     return picture
+
+
+def _scale_of(pixels: npt.NDArray[Any]) -> int:
+    longer = int(max(pixels.shape))
+    return max(1, (2 * _LONGER_SIDE // longer + 1) // 2)
+
+
+def draw_boundaries(image: Any, labels: Any) -> npt.NDArray[np.uint8]:
+    """The same without nodes, of any labels."""
+    grey = stretch(pixels_of(as_itk_image(image, "image")))
+    scale = _scale_of(grey)
+    picture = np.repeat(np.kron(grey, np.ones((scale, scale), np.uint8))[..., None], 3, axis=2)
+    label = np.kron(pixels_of(labels), np.ones((scale, scale), np.uint8))
+    down, right = label[1:] != label[:-1], label[:, 1:] != label[:, :-1]
+    for part, steps in ((picture[1:], down), (picture[:-1], down), (picture[:, 1:], right), (picture[:, :-1], right)):
+        part[steps] = _BOUNDARY
+    return picture
+
+
+def with_pixels_of_16_bits(labels: Any) -> Any:
+    """Labels as unsigned short if that suffices: many formats hold no integers of 32 bits."""
+    pixels = pixels_of(labels)
+    if pixels.max(initial=0) > np.iinfo(np.uint16).max:
+        return labels
+    return with_geometry_of(labels, pixels.astype(np.uint16))
+
+
+def with_pixels_like(means: Any, image: Any) -> Any:
+    """Means in the pixel type of an image: rounded to the nearest integer, halves up, and 0 for what is no number."""
+    values, dtype = pixels_of(means).astype(np.float64), pixels_of(image).dtype
+    if dtype.kind != "f":
+        values = np.floor(np.nan_to_num(values) + 0.5)
+    return with_geometry_of(means, values.astype(dtype))
 
 
 def write_picture(name: str, picture: npt.NDArray[np.uint8]) -> None:

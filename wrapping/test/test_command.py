@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The command itk-cudafilters: files, exit status, messages, reports."""
+import csv
 import importlib.metadata
 import json
 import pathlib
@@ -15,7 +16,7 @@ from interpreter import run_python
 from scenes import ORIGIN, SHAPE, SPACING, draw, draw_image, inside, overlap
 
 import itk_cudafilters
-from itk_cudafilters import _command, segment_region
+from itk_cudafilters import _command, partition_image, segment_region
 from itk_cudafilters._arrays import truncate
 
 ROOT = pathlib.Path(__file__).parents[2]
@@ -195,6 +196,11 @@ def test_images_that_cannot_be_smoothed(capsys, tmp_path):
         (("segment", "in.png", "--law", "gamma", "--inside-value", "256"), "'256' is not a whole number from 0 to 255"),
         (("segment", "in.png", "--law", "gamma", "--schedule", "random"), "coarse_to_fine, as_published"),
         (("segment", "in.png", "--law", "gamma", "--no-mdl"), "unrecognized arguments: --no-mdl"),
+        (("partition", "in.png"), "the following arguments are required: --law"),
+        (("partition", "in.png", "--law", "gamma", "--block-size", "-1"), "expected one argument"),
+        (("partition", "in.png", "--law", "gamma", "--block-size", "four"), "'four' is not a whole number of 0 or more"),
+        (("partition", "in.png", "--law", "gamma", "--polygons", "p.json", "--labels-only"), "not allowed with"),
+        (("partition", "in.png", "--law", "gamma", "--overlay", "picture.svg"), "'picture.svg' does not end in .png"),
         (("compare", "--runs", "0"), "'0' is not a whole number of 1 or more"),
         (("info", "--overides"), "unrecognized arguments: --overides"),
     ],
@@ -210,6 +216,57 @@ def scene(tmp_path_factory):
     folder = tmp_path_factory.mktemp("scene")
     itk.imwrite(draw_image("gamma"), str(folder / "in.mha"))
     return folder / "in.mha"
+
+
+@pytest.mark.host_only
+def test_partition(capsys, tmp_path, scene):
+    ends = {"labels": "tif", "polygons": "geojson", "table": "csv", "means": "mha", "overlay": "png", "report": "json"}
+    names = {name: tmp_path / f"{name}.{end}" for name, end in ends.items()}
+    outputs = [word for name, path in names.items() for word in (f"--{name}", path)]
+    assert run("partition", scene, "--law", "GAMMA", "--looks", 1, "--segment-cost", 12, *outputs) == 0
+    printed = capsys.readouterr()
+    assert "divided with backend host" in printed.out and printed.err == ""
+    expected = partition_image(draw_image("gamma"), "gamma", looks=1, segment_cost=12)
+    assert f"\n{len(expected)} regions, " in printed.out
+    labels = itk.array_from_image(itk.imread(str(names["labels"])))
+    assert labels.dtype == np.uint16
+    np.testing.assert_array_equal(labels, itk.array_from_image(expected.labels))
+    means = itk.imread(str(names["means"]))
+    np.testing.assert_array_equal(itk.array_from_image(means), itk.array_from_image(expected.means))
+    assert list(itk.spacing(means)) == list(SPACING) and list(itk.origin(means)) == list(ORIGIN)
+    lines = list(csv.DictReader(names["table"].open(encoding="utf-8")))
+    assert list(lines[0]) == [*expected.table, "neighbours"]
+    for name in ("region", "pixels", "mean", "area"):
+        np.testing.assert_array_equal([float(line[name]) for line in lines], expected.table[name])
+    assert [[int(word) for word in line["neighbours"].split()] for line in lines] == expected.neighbours
+    collection = json.loads(names["polygons"].read_text())
+    for feature, rings in zip(collection["features"], expected.polygons, strict=True):
+        np.testing.assert_array_equal(feature["geometry"]["coordinates"][0][:-1], rings[0])
+        assert set(feature["properties"]) == {*lines[0], "coordinates", "input"}
+    report = json.loads(names["report"].read_text())
+    keys = keys_of_report("partition")
+    assert set(report) == set(keys) and report["regions"] == len(expected) and set(report["seconds"]) == {"read", "filter"}
+    assert set(collection["partition"]) == set(keys[keys.index("law") : keys.index("description_of_one_region") + 1])
+    picture = itk.array_from_image(itk.imread(str(names["overlay"])))
+    scale = picture.shape[0] // SHAPE[0]
+    boundary = (picture == (255, 150, 30)).all(axis=-1)
+    inner = labels[:, 1:] != labels[:, :-1]
+    np.testing.assert_array_equal(boundary[scale // 2 :: scale, scale::scale][:, : inner.shape[1]] >= inner, True)
+
+
+@pytest.mark.host_only
+def test_partition_from_labels_and_masks(tmp_path, scene):
+    parts, valid = np.zeros(SHAPE, np.uint16), np.ones(SHAPE, np.uint8)
+    parts[:, 100:], valid[:40] = 300, 0
+    for name, pixels in (("parts", parts), ("valid", valid)):
+        image = itk.image_from_array(pixels)
+        image.CopyInformation(draw_image("gamma"))
+        itk.imwrite(image, str(tmp_path / f"{name}.mha"))
+    given = ["--initial-labels", tmp_path / "parts.mha", "--valid-mask", tmp_path / "valid.mha", "--no-allow-merging"]
+    given += ["--maximum-number-of-iterations", 1, "--labels", tmp_path / "labels.mha"]
+    assert run("partition", scene, "--law", "gamma", *given) == 0
+    labels = itk.array_from_image(itk.imread(str(tmp_path / "labels.mha")))
+    assert (labels[:40] == 0).all() and set(np.unique(labels)) == {0, 1, 2}
 
 
 def test_segment(capsys, tmp_path, scene, backend):

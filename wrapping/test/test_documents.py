@@ -31,6 +31,15 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
+@pytest.fixture(autouse=True)
+def some_backend(backend):
+    """The pages run filters that have no version for the GPU beside others."""
+    if backend == "cuda":
+        itk.CudaFiltersConfiguration.SetBackend("automatic")
+    yield
+    itk.CudaFiltersConfiguration.SetBackend(backend)
+
+
 def python_blocks(page):
     """Code and the number of its first line."""
     text = page.read_text(encoding="utf-8")
@@ -65,10 +74,10 @@ def test_python_of_a_page(folder, page, host_allowed):
 
 def test_commands_of_the_page(folder):
     lines = re.findall(r"(?m)^    itk-cudafilters (.*)$", (ROOT / "docs" / "python.md").read_text(encoding="utf-8"))
-    assert len(lines) >= 4 and {line.split()[0] for line in lines} == {"smooth", "segment", "compare", "info"}
+    assert len(lines) >= 4 and {line.split()[0] for line in lines} == {"smooth", "segment", "partition", "compare", "info"}
     for line in lines:
         assert _command.main(shlex.split(line)) == 0, line
-    assert (folder / "smoothed.nii.gz").is_file() and (folder / "overlay.png").is_file()
+    assert all((folder / name).is_file() for name in ("smoothed.nii.gz", "overlay.png", "regions.geojson", "regions.csv"))
 
 
 def test_truncation_of_integers():
@@ -92,7 +101,9 @@ def test_links_of_the_page_exist():
         assert target.startswith("http") or (page.parent / target).exists(), target
 
 
-@pytest.mark.parametrize("module", ["_gaussian", "_override", "_segmentation", "ndimage"])
+@pytest.mark.parametrize(
+    "module", ["_gaussian", "_override", "_segmentation", "ndimage", pytest.param("_partition", marks=pytest.mark.host_only)]
+)
 def test_examples_of_docstrings(module, host_allowed):
     result = doctest.testmod(importlib.import_module(f"itk_cudafilters.{module}"))
     assert result.failed == 0 and result.attempted > 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The tables of docs/parameters.md against the wrapped classes, segment_region() and the command."""
+"""The tables of docs/parameters.md against the wrapped classes, the functions of the package and the command."""
 import argparse
 import inspect
 import math
@@ -9,16 +9,17 @@ from dataclasses import dataclass
 
 import itk
 import pytest
-from filters import SMOOTHING, SNAKE
+from filters import PARTITION, SMOOTHING, SNAKE
 
 import itk_cudafilters
 from itk_cudafilters import _command
 
 PAGE = pathlib.Path(__file__).parents[2] / "docs" / "parameters.md"
-SIGNATURE = inspect.signature(itk_cudafilters.segment_region).parameters
+FUNCTIONS = {"segment": itk_cudafilters.segment_region, "partition": itk_cudafilters.partition_image}
+SIGNATURES = {part: inspect.signature(function).parameters for part, function in FUNCTIONS.items()}
 # Keywords that are no parameters of the filter.
 OTHER_KEYWORDS = {"image", "progress"}
-CLASSES = {"smooth": SMOOTHING, "segment": SNAKE}
+CLASSES = {"smooth": SMOOTHING, "segment": SNAKE, "partition": PARTITION}
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,7 @@ def rows_of(section):
     return rows
 
 
-PARTS = ("smooth", "segment", "compare", "info")
+PARTS = ("smooth", "segment", "partition", "compare", "info")
 ROWS = {part: rows_of(part) for part in PARTS}
 PARAMETERS = [(part, row) for part in CLASSES for row in ROWS[part] if row.setter]
 OPTIONS = [(part, row) for part in PARTS for row in ROWS[part]]
@@ -89,14 +90,17 @@ def test_tables_are_read():
     assert {row.setter for _, row in PARAMETERS} >= {"Sigma", "NoiseLaw", "Schedule", "InsideValue"}
 
 
-def test_keywords_of_the_function_are_those_of_the_table():
-    assert {row.keyword for row in ROWS["segment"] if row.setter} == set(SIGNATURE) - OTHER_KEYWORDS
+@pytest.mark.parametrize("part", FUNCTIONS)
+def test_keywords_of_the_function_are_those_of_the_table(part):
+    assert {row.keyword for row in ROWS[part] if row.setter} == set(SIGNATURES[part]) - OTHER_KEYWORDS
 
 
-@pytest.mark.parametrize("row", [row for row in ROWS["segment"] if row.setter], ids=str)
-def test_default_of_the_function(row):
-    default, expected = SIGNATURE[row.keyword].default, value_of(row.default)
-    if expected == "required":
+@pytest.mark.parametrize("part, row", [(part, row) for part in FUNCTIONS for row in ROWS[part] if row.setter], ids=str)
+def test_default_of_the_function(part, row):
+    default, expected = SIGNATURES[part][row.keyword].default, value_of(row.default)
+    if row.keyword == "looks":
+        assert default is None and expected == 0.0  # to be estimated
+    elif expected == "required":
         assert default is inspect.Parameter.empty
     else:
         assert plain(default) == plain(expected)
@@ -151,6 +155,8 @@ def test_options_of_the_command_are_those_of_the_table(part):
 def test_keywords_of_the_table_set_the_class(part):
     """ITK's keyword is the setter's name in snake_case, where segment_region() has no other."""
     others = {"NoiseLaw": "law", "InitialPath": "initial_contour"}
+    if part == "partition":
+        others["NumberOfLooks"] = "looks"
     for row in ROWS[part]:
         if row.setter:
             expected = re.sub("(?<!^)(?=[A-Z])", "_", row.setter).lower()
