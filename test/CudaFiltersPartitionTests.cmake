@@ -10,7 +10,8 @@ set(CudaFilters_PARTITION_GTESTS
     itkCudaPartitionSummaryGTest.cxx
     itkCudaPartitionTreeGTest.cxx
     itkCudaRegionPartitionEngineGTest.cxx
-    itkCudaRegionPartitionGTest.cxx)
+    itkCudaRegionPartitionGTest.cxx
+    itkCudaRegionPartitionImageFilterGTest.cxx)
 
 if(COMMAND cudafilters_add_gtests)
   cudafilters_add_gtests(CudaFiltersPartitionGTestDriver SOURCES ${CudaFilters_PARTITION_GTESTS} scenes/itkCudaFieldScene.cxx)
