@@ -190,8 +190,8 @@ public:
     return m_Parameters.SegmentCost;
   }
 
-  /** Side of the blocks that the search starts from, in pixels. Smaller blocks find narrower regions where noise is
-   * low, as in magnetic resonance, for which 2 is right. Default: 4. */
+  /** Side of the blocks that the search starts from, in pixels: a power of two up to 64. Smaller blocks find narrower
+   * regions where noise is low, as in magnetic resonance, for which 2 is right. Default: 4. */
   void
   SetBlockSize(unsigned int size)
   {
@@ -203,7 +203,7 @@ public:
     return m_Parameters.BlockSize;
   }
 
-  /** Valid pixels below which no move of a boundary may bring a region. Default: 8. */
+  /** Valid pixels below which no move of a boundary may bring a region, 1 or more. Default: 8. */
   void
   SetMinimumNumberOfPixels(uint64_t number)
   {
@@ -215,7 +215,7 @@ public:
     return m_Parameters.MinimumNumberOfPixels;
   }
 
-  /** Iterations on the polygons. Default: 12. */
+  /** Iterations on the polygons, 1 or more. Default: 12. */
   void
   SetMaximumNumberOfIterations(unsigned int number)
   {
