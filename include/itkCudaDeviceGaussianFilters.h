@@ -120,40 +120,31 @@ protected:
   CudaDeviceAxesGaussianFilter() = default;
   ~CudaDeviceAxesGaussianFilter() override = default;
 
+  void
+  PrintSelf(std::ostream & os, Indent indent) const override
+  {
+    Superclass::PrintSelf(os, indent);
+    os << indent << "UseImageDirection: " << (m_UseImageDirection ? "On" : "Off") << std::endl;
+  }
+
 private:
   bool m_UseImageDirection{ true };
 };
 
-/** \class CudaDeviceSmoothingGaussianFilter
- * \brief With a sigma for each axis, and InPlace (default off), as SmoothingRecursiveGaussianImageFilter.
- *
- * With InPlace on, the filter releases its input, as ITK's class does. The output takes the input's memory if only the
- * image holds it, if it is the module's own, and if input and output are of the same type. Otherwise the output takes
- * new memory.
+/** \class CudaDeviceInPlaceGaussianFilter
+ * \brief With InPlace (default off), as ITK's filters that derive from InPlaceImageFilter.
  * \ingroup CudaFilters
  */
 template <typename TInputImage, typename TOutputImage>
-class ITK_TEMPLATE_EXPORT CudaDeviceSmoothingGaussianFilter : public CudaDeviceGaussianFilter<TInputImage, TOutputImage>
+class ITK_TEMPLATE_EXPORT CudaDeviceInPlaceGaussianFilter : public CudaDeviceGaussianFilter<TInputImage, TOutputImage>
 {
 public:
-  ITK_DISALLOW_COPY_AND_MOVE(CudaDeviceSmoothingGaussianFilter);
+  ITK_DISALLOW_COPY_AND_MOVE(CudaDeviceInPlaceGaussianFilter);
 
-  using Self = CudaDeviceSmoothingGaussianFilter;
+  using Self = CudaDeviceInPlaceGaussianFilter;
   using Superclass = CudaDeviceGaussianFilter<TInputImage, TOutputImage>;
-  using typename Superclass::SigmaArrayType;
 
-  itkTypeMacro(CudaDeviceSmoothingGaussianFilter, CudaDeviceGaussianFilter);
-
-  void
-  SetSigmaArray(const SigmaArrayType & sigmas)
-  {
-    this->SetSigmas(sigmas);
-  }
-  SigmaArrayType
-  GetSigmaArray() const
-  {
-    return this->m_SigmaArray;
-  }
+  itkTypeMacro(CudaDeviceInPlaceGaussianFilter, CudaDeviceGaussianFilter);
 
   itkSetMacro(InPlace, bool);
   itkGetConstMacro(InPlace, bool);
@@ -166,34 +157,81 @@ public:
   }
 
 protected:
-  CudaDeviceSmoothingGaussianFilter() = default;
-  ~CudaDeviceSmoothingGaussianFilter() override = default;
+  CudaDeviceInPlaceGaussianFilter() = default;
+  ~CudaDeviceInPlaceGaussianFilter() override = default;
 
-  bool
-  MayOverwriteInput() const override
+  void
+  PrintSelf(std::ostream & os, Indent indent) const override
   {
-    return m_InPlace && this->CanRunInPlace();
+    Superclass::PrintSelf(os, indent);
+    os << indent << "InPlace: " << (m_InPlace ? "On" : "Off") << std::endl;
   }
 
 private:
   bool m_InPlace{ false };
 };
 
-/** \class CudaDeviceLineGaussianFilter
- * \brief With Direction (default 0) and Order (default zero), as RecursiveGaussianImageFilter.
+/** \class CudaDeviceSmoothingGaussianFilter
+ * \brief With a sigma for each axis, and InPlace, as SmoothingRecursiveGaussianImageFilter.
+ *
+ * With InPlace on, the filter releases its input, as ITK's class does. The output takes the input's memory if only the
+ * image holds it, if it is the module's own, and if input and output are of the same type. Otherwise the output takes
+ * new memory.
  * \ingroup CudaFilters
  */
 template <typename TInputImage, typename TOutputImage>
-class ITK_TEMPLATE_EXPORT CudaDeviceLineGaussianFilter : public CudaDeviceGaussianFilter<TInputImage, TOutputImage>
+class ITK_TEMPLATE_EXPORT CudaDeviceSmoothingGaussianFilter
+  : public CudaDeviceInPlaceGaussianFilter<TInputImage, TOutputImage>
+{
+public:
+  ITK_DISALLOW_COPY_AND_MOVE(CudaDeviceSmoothingGaussianFilter);
+
+  using Self = CudaDeviceSmoothingGaussianFilter;
+  using Superclass = CudaDeviceInPlaceGaussianFilter<TInputImage, TOutputImage>;
+  using typename Superclass::SigmaArrayType;
+
+  itkTypeMacro(CudaDeviceSmoothingGaussianFilter, CudaDeviceInPlaceGaussianFilter);
+
+  void
+  SetSigmaArray(const SigmaArrayType & sigmas)
+  {
+    this->SetSigmas(sigmas);
+  }
+  SigmaArrayType
+  GetSigmaArray() const
+  {
+    return this->m_SigmaArray;
+  }
+
+protected:
+  CudaDeviceSmoothingGaussianFilter() = default;
+  ~CudaDeviceSmoothingGaussianFilter() override = default;
+
+  bool
+  MayOverwriteInput() const override
+  {
+    return this->GetInPlace() && this->CanRunInPlace();
+  }
+};
+
+/** \class CudaDeviceLineGaussianFilter
+ * \brief With Direction (default 0), Order (default zero) and InPlace, as RecursiveGaussianImageFilter.
+ *
+ * With InPlace on, the filter releases its input, as ITK's class does. The output always takes new memory.
+ * \ingroup CudaFilters
+ */
+template <typename TInputImage, typename TOutputImage>
+class ITK_TEMPLATE_EXPORT CudaDeviceLineGaussianFilter
+  : public CudaDeviceInPlaceGaussianFilter<TInputImage, TOutputImage>
 {
 public:
   ITK_DISALLOW_COPY_AND_MOVE(CudaDeviceLineGaussianFilter);
 
   using Self = CudaDeviceLineGaussianFilter;
-  using Superclass = CudaDeviceGaussianFilter<TInputImage, TOutputImage>;
+  using Superclass = CudaDeviceInPlaceGaussianFilter<TInputImage, TOutputImage>;
   using GaussianOrderEnum = RecursiveGaussianImageFilterEnums::GaussianOrder;
 
-  itkTypeMacro(CudaDeviceLineGaussianFilter, CudaDeviceGaussianFilter);
+  itkTypeMacro(CudaDeviceLineGaussianFilter, CudaDeviceInPlaceGaussianFilter);
 
   itkSetMacro(Direction, unsigned int);
   itkGetConstMacro(Direction, unsigned int);
@@ -219,6 +257,20 @@ public:
 protected:
   CudaDeviceLineGaussianFilter() = default;
   ~CudaDeviceLineGaussianFilter() override = default;
+
+  bool
+  MayOverwriteInput() const override
+  {
+    return this->GetInPlace() && this->CanRunInPlace();
+  }
+
+  void
+  PrintSelf(std::ostream & os, Indent indent) const override
+  {
+    Superclass::PrintSelf(os, indent);
+    os << indent << "Direction: " << m_Direction << std::endl;
+    os << indent << "Order: " << m_Order << std::endl;
+  }
 
 private:
   unsigned int      m_Direction{ 0 };

@@ -36,7 +36,7 @@ class ITK_TEMPLATE_EXPORT CudaGradientMagnitudeRecursiveGaussianImageFilter
   : public CudaGaussianImageFilterBase<CudaFilterSuperclass<TInputImage,
                                                             TOutputImage,
                                                             GradientMagnitudeRecursiveGaussianImageFilter,
-                                                            CudaDeviceGaussianFilter>>
+                                                            CudaDeviceInPlaceGaussianFilter>>
 {
 public:
   ITK_DISALLOW_COPY_AND_MOVE(CudaGradientMagnitudeRecursiveGaussianImageFilter);
@@ -45,7 +45,7 @@ public:
   using Superclass = CudaGaussianImageFilterBase<CudaFilterSuperclass<TInputImage,
                                                                       TOutputImage,
                                                                       GradientMagnitudeRecursiveGaussianImageFilter,
-                                                                      CudaDeviceGaussianFilter>>;
+                                                                      CudaDeviceInPlaceGaussianFilter>>;
   using Pointer = SmartPointer<Self>;
   using ConstPointer = SmartPointer<const Self>;
 

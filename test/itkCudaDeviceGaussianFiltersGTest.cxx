@@ -58,6 +58,17 @@ ExpectSameDefaultsOf()
 {
   ExpectSameDefaults<TFilter<HostType, THostOutput>, TFilter<DeviceType, TDeviceOutput>>();
 }
+
+template <template <typename, typename> class TFilter, template <typename, typename> class TItkFilter>
+void
+ExpectSameInPlace()
+{
+  const auto device = TFilter<DeviceType, DeviceType>::New();
+  const auto itks = TItkFilter<HostType, HostType>::New();
+  EXPECT_EQ(device->GetInPlace(), itks->GetInPlace()) << device->GetNameOfClass();
+  EXPECT_EQ((TFilter<HostType, HostType>::New()->GetInPlace()), itks->GetInPlace()) << device->GetNameOfClass();
+  EXPECT_EQ(device->CanRunInPlace(), itks->CanRunInPlace()) << device->GetNameOfClass();
+}
 } // namespace
 
 TEST(CudaDeviceGaussian, Default_output_of_a_device_image_is_a_device_image)
@@ -91,8 +102,10 @@ TEST(CudaDeviceGaussian, Defaults_are_those_of_host_images)
             itk::CudaRecursiveGaussianImageFilter<HostType>::New()->GetOrder());
   EXPECT_EQ(itk::CudaGradientRecursiveGaussianImageFilter<DeviceType>::New()->GetUseImageDirection(),
             itk::CudaGradientRecursiveGaussianImageFilter<HostType>::New()->GetUseImageDirection());
-  EXPECT_EQ(SmoothingType::New()->GetInPlace(),
-            itk::CudaSmoothingRecursiveGaussianImageFilter<HostType>::New()->GetInPlace());
+  ExpectSameInPlace<itk::CudaSmoothingRecursiveGaussianImageFilter, itk::SmoothingRecursiveGaussianImageFilter>();
+  ExpectSameInPlace<itk::CudaRecursiveGaussianImageFilter, itk::RecursiveGaussianImageFilter>();
+  ExpectSameInPlace<itk::CudaGradientMagnitudeRecursiveGaussianImageFilter,
+                    itk::GradientMagnitudeRecursiveGaussianImageFilter>();
 }
 
 TEST(CudaDeviceGaussian, Parameters_are_set_and_modify_the_filter)
