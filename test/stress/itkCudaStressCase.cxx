@@ -35,6 +35,7 @@ GetStressCaseMakers()
     AddDerivativeStressCases(all);
     AddOtherStressCases(all);
     AddSnakeStressCases(all);
+    AddChainStressCases(all);
     return all;
   }();
   return makers;

@@ -156,7 +156,8 @@ using StressCaseMakers = std::map<std::string, StressCaseMaker>;
 const StressCaseMakers &
 GetStressCaseMakers();
 
-// What it is made of: smoothing, derivatives, the discrete and the partitioned filter, and the snake.
+// What it is made of: smoothing, derivatives, the discrete and the partitioned filter, the snake, and chains of
+// filters.
 void
 AddRecursiveStressCases(StressCaseMakers & makers);
 void
@@ -165,6 +166,8 @@ void
 AddOtherStressCases(StressCaseMakers & makers);
 void
 AddSnakeStressCases(StressCaseMakers & makers);
+void
+AddChainStressCases(StressCaseMakers & makers);
 } // namespace itk::cuda::test
 
 #endif

@@ -137,6 +137,31 @@ MakeStressOutput(TImage * image)
 // ------------------------------------------------------------------------------------------------------------------
 // calls of filters
 
+inline void
+Require(bool condition, const std::string & otherwise)
+{
+  if (!condition)
+  {
+    throw std::runtime_error(otherwise);
+  }
+}
+
+/** Whether a call ends with an exception of this type; others pass. */
+template <typename TException, typename TFunction>
+bool
+Throws(const TFunction & function)
+{
+  try
+  {
+    function();
+  }
+  catch (const TException &)
+  {
+    return true;
+  }
+  return false;
+}
+
 /** What an observer throws. */
 class StressObserverError : public ExceptionObject
 {
@@ -275,15 +300,6 @@ protected:
   }
 
 private:
-  static void
-  Require(bool condition, const std::string & otherwise)
-  {
-    if (!condition)
-    {
-      throw std::runtime_error(otherwise);
-    }
-  }
-
   /** Gives the filter all that the case says, and returns the input. */
   typename InputImageType::Pointer
   Prepare(TFilter * filter) const
@@ -343,15 +359,7 @@ private:
   bool
   UpdateThrows(TFilter * filter) const
   {
-    try
-    {
-      this->Update(filter);
-    }
-    catch (const TException &)
-    {
-      return true;
-    }
-    return false;
+    return Throws<TException>([&] { this->Update(filter); });
   }
 
   template <typename TException, typename TAction>
