@@ -50,6 +50,7 @@ public:
     this->ForPixels([&](int32_t x, int32_t y) {
       this->At(x, y) = static_cast<uint32_t>(y / blockSize * columns + x / blockSize + 1);
     });
+    this->UniteBlocksOfOneValue();
     this->Absorb();
     this->Merge();
     for (int32_t side = blockSize; side >= 1; side /= 2)
@@ -77,6 +78,8 @@ private:
   const Model &         m_Model;
   const PreparedCase &  m_Prepared;
   std::vector<uint32_t> m_Labels;
+
+  std::map<uint32_t, uint32_t> m_Taken; // smaller numbers that blocks of one value took
 
   template <typename TFunction>
   void
@@ -139,6 +142,42 @@ private:
   Rename(uint32_t from, uint32_t to)
   {
     std::replace(m_Labels.begin(), m_Labels.end(), from, to);
+  }
+
+  /** Blocks whose valid pixels are all alike become one with neighbours of the same value. */
+  void
+  UniteBlocksOfOneValue()
+  {
+    std::map<uint32_t, std::set<uint64_t>> values;
+    this->ForPixels([&](int32_t x, int32_t y) {
+      if (this->Sample(x, y).Count > 0)
+      {
+        values[this->At(x, y)].insert(this->Sample(x, y).Sum);
+      }
+    });
+    for (const auto & [pair, cracks] : this->Neighbors())
+    {
+      const auto & first = values[pair.first];
+      if (first.size() == 1 && first == values[pair.second])
+      {
+        // The pair may have taken smaller numbers by now.
+        uint32_t u = pair.first;
+        uint32_t v = pair.second;
+        while (m_Taken.count(u) > 0)
+        {
+          u = m_Taken.at(u);
+        }
+        while (m_Taken.count(v) > 0)
+        {
+          v = m_Taken.at(v);
+        }
+        if (u != v)
+        {
+          m_Taken[std::max(u, v)] = std::min(u, v);
+          this->Rename(std::max(u, v), std::min(u, v));
+        }
+      }
+    }
   }
 
   /** Regions without pixels that touch become one; it joins its neighbour of the smallest number. The smaller number

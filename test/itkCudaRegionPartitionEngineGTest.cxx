@@ -9,6 +9,7 @@
 #include <functional>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <random>
 #include <set>
 #include <string>
@@ -267,29 +268,19 @@ TEST(CudaRegionPartitionEngine, LabelsOf16BitsAreRefusedForTooManyRegions)
   const auto          narrow = Divide<uint16_t>(small, parameters);
   EXPECT_TRUE(std::equal(wide.Labels.begin(), wide.Labels.end(), narrow.Labels.begin()));
 
-  // A run that is stopped leaves its labels, and makes no tree of so many regions.
-  CudaRegionPartitionObserver stop;
-  stop.Progress = [](float) { return false; };
-  PartitionCase image;
-  image.Width = 257;
-  image.Height = 255;
-  image.Pixels.assign(257 * 255, 1);
+  // Every pixel a region.
+  PartitionCase image = MakeRandomCase(NoiseLaw::Gamma, 257, 255, 3, engine);
+  image.Valid.clear();
   std::vector<uint32_t> initial(image.Pixels.size());
-  for (size_t i = 0; i < initial.size(); ++i)
-  {
-    initial[i] = static_cast<uint32_t>(i);
-  }
-  EXPECT_EQ(Divide<uint16_t>(image, parameters, stop, 2, &initial).Labels.back(), 65535u);
-  image.Height = 256;
-  image.Pixels.assign(257 * 256, 1);
+  std::iota(initial.begin(), initial.end(), 0u);
+  EXPECT_EQ(Divide<uint16_t>(image, parameters, {}, 2, &initial).Labels.back(), 65535u);
+  image = MakeRandomCase(NoiseLaw::Gamma, 257, 256, 3, engine);
+  image.Valid.clear();
   initial.resize(image.Pixels.size());
-  for (size_t i = 0; i < initial.size(); ++i)
-  {
-    initial[i] = static_cast<uint32_t>(i);
-  }
-  ExpectContains(GetException([&] { Divide<uint16_t>(image, parameters, stop, 2, &initial); }),
+  std::iota(initial.begin(), initial.end(), 0u);
+  ExpectContains(GetException([&] { Divide<uint16_t>(image, parameters, {}, 2, &initial); }),
                  "The partition has 65792 regions; labels of 16 bits tell 65535 apart");
-  EXPECT_EQ(Divide<uint32_t>(image, parameters, stop, 2, &initial).Labels.back(), 65792u);
+  EXPECT_EQ(Divide<uint32_t>(image, parameters, {}, 2, &initial).Labels.back(), 65792u);
 }
 
 TEST(CudaRegionPartitionEngine, AbortIsHonoured)
@@ -306,7 +297,8 @@ TEST(CudaRegionPartitionEngine, AbortIsHonoured)
   EXPECT_EQ(outcome.Result.Stop, CudaRegionPartitionStop::Aborted);
   EXPECT_EQ(calls, 1);
   EXPECT_TRUE(outcome.Result.Regions.empty() && outcome.Result.Merges.empty());
-  EXPECT_EQ(std::count(outcome.Labels.begin(), outcome.Labels.end(), 1u), 60 * 50);
+  EXPECT_EQ(std::count(outcome.Labels.begin(), outcome.Labels.end(), outcome.Labels.front()), 60 * 50)
+    << "the labels are not written";
   struct Stopped
   {};
   observer.Progress = [](float) -> bool { throw Stopped(); };

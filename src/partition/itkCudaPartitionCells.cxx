@@ -32,6 +32,28 @@ CountCracks(const Scene & scene, const CellGrid & grid, int32_t x, int32_t y, bo
   }
   return number;
 }
+
+bool
+IsOfOneValue(const Scene & scene, const CellGrid & grid, int32_t x, int32_t y, const Moments & sums)
+{
+  const auto count = static_cast<uint64_t>(sums.Count);
+  if (sums.Count == 0 || sums.Sum % count != 0)
+  {
+    return false;
+  }
+  for (int32_t row = grid.ToPixels(y); row < grid.EndRow(y); ++row)
+  {
+    for (int32_t column = grid.ToPixels(x); column < grid.EndColumn(x); ++column)
+    {
+      const Moments pixel = scene.SumRow(row, column, column + 1);
+      if (pixel.Count > 0 && pixel.Sum != sums.Sum / count)
+      {
+        return false;
+      }
+    }
+  }
+  return true;
+}
 } // namespace
 
 Moments
@@ -67,6 +89,21 @@ SumCells(const Scene & scene, const CellGrid & grid, const Work & work)
     }
   });
   return sums;
+}
+
+std::vector<uint8_t>
+FindCellsOfOneValue(const Scene & scene, const CellGrid & grid, const std::vector<Moments> & sums, const Work & work)
+{
+  std::vector<uint8_t> found(sums.size());
+  work.For(static_cast<size_t>(grid.GetHeight()), 1, [&](size_t row) {
+    const auto y = static_cast<int32_t>(row);
+    for (int32_t x = 0; x < grid.GetWidth(); ++x)
+    {
+      const size_t i = grid.IndexOf(x, y);
+      found[i] = IsOfOneValue(scene, grid, x, y, sums[i]) ? 1 : 0;
+    }
+  });
+  return found;
 }
 
 std::vector<RegionLinks>

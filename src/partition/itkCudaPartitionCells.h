@@ -67,6 +67,10 @@ SumCell(const Scene & scene, const CellGrid & grid, int32_t x, int32_t y);
 std::vector<Moments>
 SumCells(const Scene & scene, const CellGrid & grid, const Work & work);
 
+/** Whether all valid pixels of a cell are alike, for each cell. \param sums as SumCells() gives them */
+std::vector<uint8_t>
+FindCellsOfOneValue(const Scene & scene, const CellGrid & grid, const std::vector<Moments> & sums, const Work & work);
+
 /** The cells as regions: links of each to its up to four neighbours. */
 std::vector<RegionLinks>
 LinkCells(const Scene & scene, const CellGrid & grid, const Work & work);

@@ -57,10 +57,11 @@ CombineLinks(RegionLinks & links)
   links.resize(number);
 }
 
-RegionGraph::RegionGraph(const Model &            model,
-                         const Work &             work,
-                         std::vector<Moments>     sums,
-                         std::vector<RegionLinks> links)
+RegionGraph::RegionGraph(const Model &                model,
+                         const Work &                 work,
+                         std::vector<Moments>         sums,
+                         std::vector<RegionLinks>     links,
+                         const std::vector<uint8_t> & isOfOneValue)
   : m_Model(model)
   , m_Work(work)
   , m_Sums(std::move(sums))
@@ -76,8 +77,50 @@ RegionGraph::RegionGraph(const Model &            model,
   {
     m_Parents[i] = static_cast<uint32_t>(i);
   }
+  this->UniteRegionsOfOneValue(isOfOneValue);
   this->AbsorbRegionsWithoutPixels();
   this->Begin();
+}
+
+/** Makes one of each two of the regions that are linked and belong together. */
+template <typename TPredicate>
+void
+RegionGraph::UniteNeighbors(const std::vector<uint32_t> & regions, const TPredicate & belongTogether)
+{
+  for (const uint32_t region : regions)
+  {
+    for (const RegionLink & link : m_Links[region])
+    {
+      if (link.Region < region && belongTogether(region, link.Region))
+      {
+        Unite(m_Parents, region, link.Region);
+      }
+    }
+  }
+}
+
+void
+RegionGraph::UniteRegionsOfOneValue(const std::vector<uint8_t> & isOfOneValue)
+{
+  std::vector<uint32_t> regions;
+  for (uint32_t region = 0; region < isOfOneValue.size(); ++region)
+  {
+    if (isOfOneValue[region] != 0 && m_Sums[region].Count > 0)
+    {
+      regions.push_back(region);
+    }
+  }
+  if (regions.empty())
+  {
+    return;
+  }
+  const auto value = [this](uint32_t region) {
+    return m_Sums[region].Sum / static_cast<uint64_t>(m_Sums[region].Count);
+  };
+  this->UniteNeighbors(regions, [&](uint32_t x, uint32_t y) {
+    return isOfOneValue[y] != 0 && m_Sums[y].Count > 0 && value(x) == value(y);
+  });
+  this->Contract();
 }
 
 void
@@ -87,7 +130,7 @@ RegionGraph::AbsorbRegionsWithoutPixels()
   std::vector<uint32_t> empty;
   for (uint32_t region = 0; region < m_Sums.size(); ++region)
   {
-    if (isEmpty(region))
+    if (m_Parents[region] == region && isEmpty(region))
     {
       empty.push_back(region);
     }
@@ -96,16 +139,7 @@ RegionGraph::AbsorbRegionsWithoutPixels()
   {
     return;
   }
-  for (const uint32_t region : empty)
-  {
-    for (const RegionLink & link : m_Links[region])
-    {
-      if (isEmpty(link.Region))
-      {
-        Unite(m_Parents, region, link.Region);
-      }
-    }
-  }
+  this->UniteNeighbors(empty, [&](uint32_t, uint32_t neighbor) { return isEmpty(neighbor); });
   // by the root of regions without pixels that touch each other
   std::vector<uint32_t> smallest(m_Sums.size(), None);
   for (const uint32_t region : empty)
@@ -123,16 +157,24 @@ RegionGraph::AbsorbRegionsWithoutPixels()
       Unite(m_Parents, region, smallest[region]);
     }
   }
+  this->Contract();
+}
+
+/** Moves the sums and links of regions that became part of others to these. */
+void
+RegionGraph::Contract()
+{
+  m_NumberOfRegions = 0;
   for (uint32_t region = 0; region < m_Sums.size(); ++region)
   {
     const uint32_t root = FindRoot(m_Parents, region);
+    m_NumberOfRegions += root == region ? 1 : 0;
     if (root != region)
     {
       m_Sums[root] += m_Sums[region];
       m_Sums[region] = {};
       m_Links[root].insert(m_Links[root].end(), m_Links[region].begin(), m_Links[region].end());
       RegionLinks().swap(m_Links[region]);
-      --m_NumberOfRegions;
     }
   }
   for (uint32_t region = 0; region < m_Sums.size(); ++region)

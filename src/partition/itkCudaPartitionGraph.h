@@ -46,10 +46,16 @@ CombineLinks(RegionLinks & links);
 class RegionGraph
 {
 public:
-  /** Regions without valid pixels that touch each other become one, which joins its neighbour of the smallest number.
+  /** Regions of one value that touch become one: merging them one by one would take a round for each of many.
+   * Regions without valid pixels that touch each other become one, which joins its neighbour of the smallest number.
    * \param sums of the regions, which are numbered in the order of their first pixels
-   * \param links of each region to all its neighbours, in the order of their numbers; those of two regions agree */
-  RegionGraph(const Model & model, const Work & work, std::vector<Moments> sums, std::vector<RegionLinks> links);
+   * \param links of each region to all its neighbours, in the order of their numbers; those of two regions agree
+   * \param isOfOneValue of each region: whether all its valid pixels are alike; empty: of none */
+  RegionGraph(const Model &                model,
+              const Work &                 work,
+              std::vector<Moments>         sums,
+              std::vector<RegionLinks>     links,
+              const std::vector<uint8_t> & isOfOneValue = {});
 
   /** Merges the pairs of one round, and returns their number. */
   size_t
@@ -90,8 +96,15 @@ private:
   std::vector<uint32_t>             m_Stale;
   size_t                            m_NumberOfRegions;
 
+  template <typename TPredicate>
+  void
+  UniteNeighbors(const std::vector<uint32_t> & regions, const TPredicate & belongTogether);
+  void
+  UniteRegionsOfOneValue(const std::vector<uint8_t> & isOfOneValue);
   void
   AbsorbRegionsWithoutPixels();
+  void
+  Contract();
   void
   Begin();
   double

@@ -88,7 +88,9 @@ private:
   MergeBlocks()
   {
     CheckNumberOfRegions(m_Grid.GetNumberOfCells());
-    RegionGraph graph(m_Model, m_Work, SumCells(m_Scene, m_Grid, m_Work), LinkCells(m_Scene, m_Grid, m_Work));
+    std::vector<Moments>       sums = SumCells(m_Scene, m_Grid, m_Work);
+    const std::vector<uint8_t> isOfOneValue = FindCellsOfOneValue(m_Scene, m_Grid, sums, m_Work);
+    RegionGraph graph(m_Model, m_Work, std::move(sums), LinkCells(m_Scene, m_Grid, m_Work), isOfOneValue);
     if (!this->Merge(graph, 0.0f, ShareOfBlocks))
     {
       return false;

@@ -2,21 +2,26 @@
 #include "itkCudaPartitionTree.h"
 
 #include <algorithm>
-#include <map>
 #include <queue>
 #include <tuple>
+#include <unordered_map>
 #include <utility>
 
 namespace itk::cuda::partition
 {
 namespace
 {
-/** A merge that could be made. It is out of date when one of its regions has merged since. */
+/** Regions with more neighbours do not compute all changes anew whenever they merge. */
+constexpr size_t ManyNeighbors = 256;
+
+/** A merge that could be made, by the numbers that the regions had when its change was computed. */
 struct Candidate
 {
   CudaPartitionMerge Merge;
-  uint32_t           AgeOfFirst;
-  uint32_t           AgeOfSecond;
+  uint32_t           U; // groups of regions
+  uint32_t           V;
+  uint32_t           AgeOfU;
+  uint32_t           AgeOfV;
 };
 
 /** Whether a comes after b. */
@@ -30,32 +35,37 @@ struct ComesLater
   }
 };
 
+/** Groups of regions that merged. Of two groups the one with more neighbours stays, under the smaller of the numbers:
+ * the links of the other one move, each no more often than the logarithm of the number of regions. */
 class MergeTree
 {
 public:
   MergeTree(const Model & model, std::vector<Moments> regions, const std::vector<Boundary> & boundaries)
     : m_Model(model)
-    , m_Regions(std::move(regions))
-    , m_Descriptions(m_Regions.size())
-    , m_Ages(m_Regions.size(), 0)
-    , m_Neighbors(m_Regions.size())
+    , m_Sums(std::move(regions))
+    , m_Descriptions(m_Sums.size())
+    , m_Numbers(m_Sums.size())
+    , m_Ages(m_Sums.size(), 0)
+    , m_HadMany(m_Sums.size(), 0)
+    , m_Neighbors(m_Sums.size())
   {
-    for (size_t i = 1; i < m_Regions.size(); ++i)
+    for (uint32_t i = 1; i < m_Sums.size(); ++i)
     {
-      m_Descriptions[i] = m_Model.Describe(m_Regions[i]);
+      m_Descriptions[i] = m_Model.Describe(m_Sums[i]);
+      m_Numbers[i] = i;
     }
     for (const Boundary & boundary : boundaries)
     {
       m_Neighbors[boundary.First][boundary.Second] += boundary.Cost;
       m_Neighbors[boundary.Second][boundary.First] += boundary.Cost;
     }
-    for (uint32_t region = 1; region < m_Regions.size(); ++region)
+    for (uint32_t group = 1; group < m_Sums.size(); ++group)
     {
-      for (const auto & [neighbor, cost] : m_Neighbors[region])
+      for (const auto & [neighbor, cost] : m_Neighbors[group])
       {
-        if (region < neighbor)
+        if (group < neighbor)
         {
-          this->Propose(region, neighbor, cost);
+          this->Propose(group, neighbor, cost);
         }
       }
     }
@@ -69,60 +79,74 @@ public:
     {
       const Candidate candidate = m_Candidates.top();
       m_Candidates.pop();
-      if (m_Ages[candidate.Merge.First] == candidate.AgeOfFirst &&
-          m_Ages[candidate.Merge.Second] == candidate.AgeOfSecond)
+      const auto link = m_Neighbors[candidate.U].find(candidate.V);
+      if (link == m_Neighbors[candidate.U].end())
+      {
+        continue; // one of the groups is part of another
+      }
+      if (m_Ages[candidate.U] == candidate.AgeOfU && m_Ages[candidate.V] == candidate.AgeOfV)
       {
         merges.push_back(candidate.Merge);
-        this->Apply(candidate.Merge.First, candidate.Merge.Second);
+        this->Apply(candidate.U, candidate.V);
+      }
+      else if (m_HadMany[candidate.U] || m_HadMany[candidate.V])
+      {
+        this->Propose(candidate.U, candidate.V, link->second);
       }
     }
     return merges;
   }
 
 private:
+  using Links = std::unordered_map<uint32_t, double>; // cost of the boundary, by neighbour
+
   const Model &                                                      m_Model;
-  std::vector<Moments>                                               m_Regions;
+  std::vector<Moments>                                               m_Sums;
   std::vector<double>                                                m_Descriptions;
-  std::vector<uint32_t>                                              m_Ages; // merges of the region
-  std::vector<std::map<uint32_t, double>>                            m_Neighbors;
+  std::vector<uint32_t>                                              m_Numbers; // of the region that a group is now
+  std::vector<uint32_t>                                              m_Ages;    // merges of the group
+  std::vector<uint8_t>                                               m_HadMany; // neighbours, at some time
+  std::vector<Links>                                                 m_Neighbors;
   std::priority_queue<Candidate, std::vector<Candidate>, ComesLater> m_Candidates;
 
   void
   Propose(uint32_t x, uint32_t y, double cost)
   {
-    const uint32_t u = std::min(x, y);
-    const uint32_t v = std::max(x, y);
-    const double change = m_Model.Describe(m_Regions[u] + m_Regions[v]) - m_Descriptions[u] - m_Descriptions[v] - cost;
-    m_Candidates.push({ { u, v, change }, m_Ages[u], m_Ages[v] });
+    // The order of the terms is that of the numbers.
+    const bool     isInOrder = m_Numbers[x] < m_Numbers[y];
+    const uint32_t u = isInOrder ? x : y;
+    const uint32_t v = isInOrder ? y : x;
+    const double   change = m_Model.Describe(m_Sums[u] + m_Sums[v]) - m_Descriptions[u] - m_Descriptions[v] - cost;
+    m_Candidates.push({ { m_Numbers[u], m_Numbers[v], change }, u, v, m_Ages[u], m_Ages[v] });
   }
 
   void
-  Apply(uint32_t kept, uint32_t merged)
+  Apply(uint32_t u, uint32_t v)
   {
-    m_Regions[kept] += m_Regions[merged];
-    m_Descriptions[kept] = m_Model.Describe(m_Regions[kept]);
+    const bool     staysU = m_Neighbors[u].size() >= m_Neighbors[v].size();
+    const uint32_t kept = staysU ? u : v;
+    const uint32_t gone = staysU ? v : u;
+    m_Sums[kept] = m_Sums[u] + m_Sums[v];
+    m_Descriptions[kept] = m_Model.Describe(m_Sums[kept]);
+    m_Numbers[kept] = std::min(m_Numbers[u], m_Numbers[v]);
     ++m_Ages[kept];
-    ++m_Ages[merged]; // no candidate is made of it again
-    // The smaller list goes into the larger one: an entry moves no more often than the logarithm of the regions'
-    // number.
-    std::map<uint32_t, double> & neighbors = m_Neighbors[kept];
-    const bool                   swap = neighbors.size() < m_Neighbors[merged].size();
-    if (swap)
+
+    Links moved;
+    moved.swap(m_Neighbors[gone]);
+    moved.erase(kept);
+    m_Neighbors[kept].erase(gone);
+    for (const auto & [neighbor, cost] : moved)
     {
-      neighbors.swap(m_Neighbors[merged]);
+      m_Neighbors[neighbor].erase(gone);
+      m_Neighbors[neighbor][kept] += cost;
+      m_Neighbors[kept][neighbor] += cost;
     }
-    for (const auto & [neighbor, cost] : m_Neighbors[merged])
+    m_HadMany[kept] = m_HadMany[u] || m_HadMany[v] || m_Neighbors[kept].size() > ManyNeighbors;
+    // With many neighbours only the links that moved; the others when their turn comes, by the change that they had.
+    const Links & links = m_Neighbors[kept];
+    for (const auto & [neighbor, cost] : m_HadMany[kept] ? moved : links)
     {
-      neighbors[neighbor] += cost;
-    }
-    std::map<uint32_t, double>().swap(m_Neighbors[merged]);
-    neighbors.erase(kept);
-    neighbors.erase(merged);
-    for (const auto & [neighbor, cost] : neighbors)
-    {
-      m_Neighbors[neighbor].erase(merged);
-      m_Neighbors[neighbor][kept] = cost;
-      this->Propose(kept, neighbor, cost);
+      this->Propose(kept, neighbor, links.at(neighbor));
     }
   }
 };

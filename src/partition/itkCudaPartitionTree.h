@@ -19,8 +19,10 @@ struct Boundary
 };
 
 /** Merges the pair of neighbours that changes the description least, again and again, until no two are neighbours.
- * Equal changes go by the smaller numbers. A merged region has the smaller of two numbers. \param regions sums by
- * number; [0] is not looked at \param boundaries between them; costs of a pair that occurs several times are added */
+ * Equal changes go by the smaller numbers. A merged region has the smaller of two numbers. The changes of a region with
+ * more than 256 neighbours are computed again when their turn comes: one that has fallen since may come late. \param
+ * regions sums by number; [0] is not looked at \param boundaries between them; costs of a pair that occurs several
+ * times are added */
 std::vector<CudaPartitionMerge>
 MakeMergeTree(const Model & model, std::vector<Moments> regions, const std::vector<Boundary> & boundaries);
 } // namespace itk::cuda::partition
