@@ -51,8 +51,8 @@ Expect_result_of_plan(const TMakePlan & makePlan)
       filter->Update();
 
       CudaDetail::CudaGaussianParameters parameters;
-      parameters.Sigma = { 3.0, 3.0, 3.0 };
-      parameters.Spacing = { 0.5, 1.0, 2.0 };
+      parameters.Sigma = std::vector<double>(3, 3.0);
+      parameters.Spacing = std::vector<double>{ 0.5, 1.0, 2.0 };
       parameters.Approximation = approximation;
       parameters.Boundary = { mode, 950.0 };
       const auto expected = OutputImageType::New();
