@@ -35,6 +35,10 @@ class LineFilter:
             return items
         outer, inner = math.prod(shape[:axis]), math.prod(shape[axis + 1 :])
         lines = items.reshape((outer, shape[axis], inner) if inner > 1 else (outer, shape[axis]))
+        # To ITK a column of single pixels is a row, as its memory is contiguous in the order of Fortran as well.
+        is_column = lines.shape[1:] == (1,)
+        if is_column:
+            lines = np.repeat(lines[..., np.newaxis], 2, axis=2)
         padding = _PADDING if mode == "nearest" and shape[axis] < _SHORTEST_LINE else 0
         if padding:
             lines = np.pad(lines, [(padding, padding) if i == 1 else (0, 0) for i in range(lines.ndim)], mode="edge")
@@ -53,5 +57,7 @@ class LineFilter:
         filtered = itk.array_view_from_image(smoother.GetOutput())
         if padding:
             filtered = filtered[:, padding:-padding]
+        if is_column:
+            filtered = filtered[..., 0]
         # A copy: NumPy drops the image, which owns the pixels, from arrays that are made of the view.
         return np.array(filtered, order="C", subok=False).reshape(shape)

@@ -197,7 +197,7 @@ def test_images_that_cannot_be_smoothed(capsys, tmp_path):
         (("segment", "in.png", "--law", "gamma", "--schedule", "random"), "coarse_to_fine, as_published"),
         (("segment", "in.png", "--law", "gamma", "--no-mdl"), "unrecognized arguments: --no-mdl"),
         (("partition", "in.png"), "the following arguments are required: --law"),
-        (("partition", "in.png", "--law", "gamma", "--block-size", "-1"), "expected one argument"),
+        (("partition", "in.png", "--law", "gamma", "--block-size", "-1"), "'-1' is not a whole number of 0 or more"),
         (("partition", "in.png", "--law", "gamma", "--block-size", "four"), "'four' is not a whole number of 0 or more"),
         (("partition", "in.png", "--law", "gamma", "--polygons", "p.json", "--labels-only"), "not allowed with"),
         (("partition", "in.png", "--law", "gamma", "--overlay", "picture.svg"), "'picture.svg' does not end in .png"),

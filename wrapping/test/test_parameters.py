@@ -48,7 +48,7 @@ def rows_of(section):
             header = None
         elif header is None:
             header = cells(line)
-        elif not set(line) <= set("| -"):
+        elif "command option" in header and not set(line) <= set("| -"):
             row = dict(zip(header, cells(line), strict=True))
             options = tuple(option.strip(" `").split(" ")[0] for option in row["command option"].split(", "))
             setter, keyword, default = (row.get(name, "").strip("`") for name in ("C++ setter", "Python keyword", "default"))
