@@ -120,10 +120,6 @@ def draw_outline(axis, plt, folder, name, image, record):
     no_ticks(axis)
 
 
-def describe_run(record):
-    return f"{record['nodes']} nodes in {1000 * record['seconds']['filter']:.1f} ms"
-
-
 def draw_segmentation(plt, folder, records, path):
     """The bright field, as large as the slice, and the slice."""
     sar, mr = records["sar-segment"], records["mr-segment"]
@@ -135,9 +131,9 @@ def draw_segmentation(plt, folder, records, path):
     draw_outline(left, plt, folder, "sar", "sar", sar)
     left.set_xlim(x - 0.5, x + 2 * width - 0.5)
     left.set_ylim(y + height - 0.5, y - 0.5)
-    left.set_title(f"one field of a radar image, found from a rectangle on it\n(Rayleigh, {describe_run(sar)})")
+    left.set_title(f"one field of a radar image, found from a rectangle on it\n(Rayleigh, {sar['nodes']} nodes)")
     draw_outline(right, plt, folder, "mr", "mr", mr)
-    right.set_title(f"a brain in its skull\n(Gaussian, {describe_run(mr)})")
+    right.set_title(f"a brain in its skull\n(Gaussian, {mr['nodes']} nodes)")
     figure.suptitle(f"Regions found by the snake on one {device_of(records)}")
     figure.savefig(path, dpi=100)
     plt.close(figure)
@@ -147,7 +143,7 @@ def draw_limits(plt, folder, records, path):
     record = records["corridors-segment"]
     figure, axis = plt.subplots(figsize=(WIDTH, 5.2), layout="constrained")
     draw_outline(axis, plt, folder, "corridors", "sar", record)
-    axis.set_title(f"without an initial region: corridors join bright fields (Rayleigh, {describe_run(record)})")
+    axis.set_title(f"without an initial region: corridors join bright fields (Rayleigh, {record['nodes']} nodes)")
     figure.suptitle("A limit of the snake: the target is one region without holes")
     figure.savefig(path, dpi=100)
     plt.close(figure)
