@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <regex>
 #include <string>
 
 namespace itk::cuda::test
@@ -24,6 +25,13 @@ GetException(const std::function<void()> & function)
     return exception.GetDescription();
   }
   return {};
+}
+
+/** The text without the addresses of objects, as in "CudaRegionSnakeImageFilter(0x5571157e40)". */
+inline std::string
+WithoutAddresses(const std::string & text)
+{
+  return std::regex_replace(text, std::regex("\\(0x[0-9a-f]+\\)"), "");
 }
 
 inline void
