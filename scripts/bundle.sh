@@ -7,6 +7,8 @@
 #   build/bundle/benchmark                              # the records of docs/performance.md
 #   build/bundle/gpu-pictures.sh FOLDER                 # the records of the pictures in docs/
 #   python3 build/bundle/compare.py BASE build/bundle   # the benchmarks beside those of another unpacked bundle
+#   python3 build/bundle/device_image_goals.py          # chains of filters on device images: each goal and what was measured
+#   python3 build/bundle/device_image_traffic.py        # what crosses the link in such a chain, counted by CUPTI
 # Usage: scripts/bundle.sh [--coverage] [--no-install]
 #   --coverage    build/bundle-coverage and its archive instead: its library notes which lines run (gcov). Run there
 #                 gpu-check --quick --coverage counters.tar.xz, and here scripts/gpu-coverage.sh counters.tar.xz.
@@ -75,6 +77,9 @@ if [ "$name" = bundle-coverage ]; then
   library=$(basename "$(echo "$bundle"/lib/libitkCudaFilters*)")
   cp -L "$bundle-build/lib/$library" "$bundle/lib/"
 fi
+if [ -f "$build/lib/libcuda_traffic.so" ]; then
+  cp "$build/lib/libcuda_traffic.so" "$bundle/lib/"
+fi
 strip --strip-unneeded "$bundle"/lib/* "$bundle"/bin/* "$bundle"/autoload/*
 for file in "$bundle"/bin/* "$bundle"/autoload/*; do
   patchelf --set-rpath '$ORIGIN/../lib' "$file"
@@ -82,12 +87,16 @@ done
 for file in "$bundle"/lib/*; do
   patchelf --set-rpath '$ORIGIN' "$file"
 done
+# CUPTI as it was delivered, beside the library that loads it.
+if [ -f "$bundle/lib/libcuda_traffic.so" ]; then
+  cp -L "$(ldd "$build/lib/libcuda_traffic.so" | awk '$1 ~ /^libcupti/ {print $3}')" "$bundle/lib/"
+fi
 
 cp "$repository/scripts/gpu-check.py" "$bundle/gpu-check"
 cp "$repository/scripts/gpu-sanitize.sh" "$bundle/gpu-sanitize"
 cp "$repository/scripts/benchmark.sh" "$bundle/benchmark"
 cp "$repository/scripts/gpu-pictures.sh" "$bundle/"
-cp "$repository/benchmarks/peers.py" "$repository/benchmarks/compare.py" "$bundle/"
+cp "$repository"/benchmarks/{peers,compare,device_image_goals,traffic/device_image_traffic}.py "$bundle/"
 
 dirty=false
 [ -z "$(git -C "$repository" status --porcelain -- include src test benchmarks)" ] || dirty=true

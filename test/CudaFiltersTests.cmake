@@ -92,6 +92,12 @@ if(Python3_Interpreter_FOUND)
   set_tests_properties(CudaGaussianExponentials PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 600)
   add_test(NAME CudaFiltersCompareBenchmarks COMMAND ${Python3_EXECUTABLE} -B ${CudaFilters_SOURCE_DIR}/benchmarks/test_compare.py)
   set_tests_properties(CudaFiltersCompareBenchmarks PROPERTIES TIMEOUT 600)
+  add_test(NAME CudaFiltersDeviceImageGoals COMMAND ${Python3_EXECUTABLE} -B
+                                                     ${CudaFilters_SOURCE_DIR}/benchmarks/test_device_image_goals.py)
+  set_tests_properties(CudaFiltersDeviceImageGoals PROPERTIES TIMEOUT 600)
+  add_test(NAME CudaFiltersDeviceImageTraffic
+           COMMAND ${Python3_EXECUTABLE} -B ${CudaFilters_SOURCE_DIR}/benchmarks/traffic/test_device_image_traffic.py)
+  set_tests_properties(CudaFiltersDeviceImageTraffic PROPERTIES TIMEOUT 600)
   add_test(NAME CudaFiltersReport COMMAND ${Python3_EXECUTABLE} -B ${CudaFilters_SOURCE_DIR}/benchmarks/test_report.py)
   add_test(NAME CudaFiltersDocuments COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_LIST_DIR}/test_documents.py)
   set_tests_properties(CudaFiltersDocuments PROPERTIES TIMEOUT 600)
