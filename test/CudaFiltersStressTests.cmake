@@ -5,6 +5,7 @@ set(sources
     itkCudaStressCase.cxx
     itkCudaStressChains.cxx
     itkCudaStressDerivatives.cxx
+    itkCudaStressMemory.cxx
     itkCudaStressOthers.cxx
     itkCudaStressRecursive.cxx
     itkCudaStressSnake.cxx)
@@ -17,6 +18,9 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
                                                                                                       -Wno-array-bounds)
 endif()
 
+# How it judges memory is a unit of its own (CudaFiltersTests.cmake).
+list(APPEND CudaFilters_GTESTS itkCudaStressMemoryGTest.cxx)
+
 # cudafilters_add_stress_test(name labels arguments...)
 function(cudafilters_add_stress_test name labels)
   add_test(NAME ${name} COMMAND CudaFiltersStressTest ${ARGN})
@@ -27,3 +31,7 @@ cudafilters_add_stress_test(CudaFiltersStressSlowHost "slow" --backend host --th
 cudafilters_add_stress_test(CudaFiltersStressSlowGpuEightThreads "slow;gpu" --backend cuda --threads 8 --seconds 60 --seed 3)
 cudafilters_add_stress_test(CudaFiltersStressSlowGpuTwoThreads "slow;gpu" --backend cuda --threads 2 --seconds 30 --seed 4)
 cudafilters_add_stress_test(CudaFiltersStressSlowGpuMixed "slow;gpu" --backend mixed --threads 8 --seconds 30 --seed 5)
+# Each case is a new one. The whole of it, on a GPU: --backend cuda --threads 8 --count 100000
+cudafilters_add_stress_test(CudaFiltersStressCountHost "" --backend host --threads 4 --count 60 --check-every 20)
+cudafilters_add_stress_test(CudaFiltersStressSlowCountHost "slow" --backend host --threads 8 --count 1000 --check-every 100 --seed 6)
+cudafilters_add_stress_test(CudaFiltersStressSlowGpuCount "slow;gpu" --backend cuda --threads 8 --count 20000 --seed 7)

@@ -44,7 +44,9 @@ set(CudaFilters_CUDA_GTESTS
     itkCudaDeviceGaussianGTest.cxx
     itkCudaDeviceImageDeviceGTest.cxx
     itkCudaDeviceImageMemoryGTest.cxx
+    itkCudaDeviceMemoryPeakGTest.cxx
     itkCudaDeviceMemoryResourceGTest.cxx
+    itkCudaDevicePipelineGTest.cxx
     itkCudaDeviceTransferGTest.cxx
     itkCudaFaultGTest.cxx
     itkCudaGaussianFaultWalkGTest.cxx
@@ -114,7 +116,7 @@ if(Python3_Interpreter_FOUND)
   set_tests_properties(CudaFiltersScriptStages PROPERTIES TIMEOUT 600)
 endif()
 
-cudafilters_add_gtests(CudaFiltersGTestDriver SOURCES ${CudaFilters_GTESTS})
+cudafilters_add_gtests(CudaFiltersGTestDriver SOURCES ${CudaFilters_GTESTS} stress/itkCudaStressMemory.cxx)
 
 if(CudaFilters_USE_CUDA)
   cudafilters_add_gtests(

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs random calls of all filters in several threads at once and compares every result with that of the same call
-// alone. Exit status 0: all was as it should be; 1: something was not; 77: no GPU can be used, but the backend asked
-// for needs one.
-#include "itkCudaDetailHostMemoryPool.h"
+// alone. With --count it runs so many different calls, and looks at the memory after each thousand of them. Exit status
+// 0: all was as it should be; 1: something was not; 77: no GPU can be used, but the backend asked for needs one.
 #include "itkCudaFiltersConfiguration.h"
 #include "itkCudaStressCase.h"
+#include "itkCudaStressMemory.h"
 
 #include <CLI/CLI.hpp>
 
@@ -15,8 +15,10 @@
 #include <cstring>
 #include <deque>
 #include <iostream>
+#include <malloc.h>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <sstream>
 #include <string>
 #include <thread>
@@ -39,6 +41,8 @@ struct Options
   double                   Seconds{ 60.0 };
   uint64_t                 Seed{ 1 };
   unsigned int             Cases{ 300 };
+  uint64_t                 Count{ 0 }; // calls that differ; 0: draw from Cases until the time is over
+  uint64_t                 CheckEvery{ 1000 };
   std::string              Backend{ "host" };
   std::vector<std::string> Filters;
   std::vector<std::string> Faults{ "abort", "observer", "parameter", "released" };
@@ -68,7 +72,6 @@ ParseArguments(int argc, char * argv[])
   {
     kinds.push_back(name);
   }
-  options.Filters = kinds;
   std::vector<std::string> faults{ "none" };
   for (const auto & [name, fault] : FaultNames)
   {
@@ -82,10 +85,16 @@ ParseArguments(int argc, char * argv[])
   app.add_option("--seconds", options.Seconds, "how long they run")->check(CLI::PositiveNumber);
   app.add_option("--seed", options.Seed, "of all random numbers");
   app.add_option("--cases", options.Cases, "calls that the threads draw from")->check(CLI::Range(1, 100000));
+  app.add_option(
+    "--count", options.Count, "run so many different calls, each once, instead of drawing calls in a time");
+  app.add_option("--check-every", options.CheckEvery, "with --count: calls between two looks at the memory")
+    ->check(CLI::PositiveNumber);
   app.add_option("--case", options.Only, "numbers of the calls to draw from, instead of all")->delimiter(',');
   app.add_option("--backend", options.Backend, "where the filters run; mixed: some on the host, some on the GPU")
     ->check(CLI::IsMember({ "host", "cuda", "mixed" }));
-  app.add_option("--filters", options.Filters, "kinds of filters")->delimiter(',')->check(CLI::IsMember(kinds));
+  app.add_option("--filters", options.Filters, "kinds of filters; default: all, with --count chains")
+    ->delimiter(',')
+    ->check(CLI::IsMember(kinds));
   app.add_option("--faults", options.Faults, "what goes wrong in some calls")
     ->delimiter(',')
     ->check(CLI::IsMember(faults));
@@ -97,6 +106,10 @@ ParseArguments(int argc, char * argv[])
   catch (const CLI::ParseError & error)
   {
     std::exit(app.exit(error));
+  }
+  if (options.Filters.empty())
+  {
+    options.Filters = options.Count > 0 ? std::vector<std::string>{ "chain" } : kinds;
   }
   return options;
 }
@@ -142,21 +155,13 @@ HandleSignal(int signal)
   std::raise(signal);
 }
 
-/** Memory that outputs and transfers hold. */
-struct BytesInUse
-{
-  size_t Device{ CudaFiltersConfiguration::GetDeviceBytesInUse() };
-  size_t Pinned{ CudaFiltersConfiguration::GetPinnedBytesInUse() };
-  size_t Host{ itk::CudaDetail::CudaHostMemoryPool::GetBytesInUse() };
-};
-
 /** A case and what it gives when nothing else runs. */
 struct ReferenceCase
 {
   uint64_t              Number;
   StressCasePointer     Case;
   std::string           Text; // what it is, and how to run it again
-  std::vector<uint64_t> Bits;
+  std::vector<uint64_t> Bits; // empty: not known
 };
 
 std::vector<uint64_t>
@@ -196,29 +201,14 @@ public:
     }
     for (const uint64_t number : numbers)
     {
-      StressRandom random(m_Options.Seed, number);
-      BackendEnum  backend = m_Options.Backend == "cuda" ? BackendEnum::Cuda : BackendEnum::Host;
-      if (m_Options.Backend == "mixed" && random.Chance(0.5))
-      {
-        backend = BackendEnum::Cuda;
-      }
-      const std::string & kind = m_Options.Filters[number % m_Options.Filters.size()];
-      ReferenceCase       reference{ number, GetStressCaseMakers().at(kind)(random, backend), {}, {} };
-      reference.Text = this->Describe(reference);
+      ReferenceCase reference = this->MakeCase(number);
       if (m_Options.Verbose)
       {
         std::cout << reference.Text << std::endl;
       }
-      try
+      if (this->RunAlone(0, reference))
       {
-        CurrentCases[0] = reference.Text.c_str();
-        reference.Bits = GetBits(reference.Case->Run({}));
-        CurrentCases[0] = nullptr;
         m_References.push_back(std::move(reference));
-      }
-      catch (const std::exception & error)
-      {
-        this->AddFailure(reference, "alone", error.what());
       }
     }
   }
@@ -239,21 +229,38 @@ public:
     }
   }
 
+  /** Runs Count cases, each once, and looks at the memory after each round of CheckEvery. */
   void
-  CheckBytes(const BytesInUse & before)
+  RunRounds()
+  {
+    mallopt(M_MMAP_THRESHOLD, 1 << 20); // images go back to the system as soon as they are freed
+    std::optional<StressMemory> first;
+    uint64_t                    callsOfFirst = 0;
+    for (uint64_t done = 0; done < m_Options.Count && m_Failures < FailuresLimit;)
+    {
+      const uint64_t end = std::min(m_Options.Count, done + m_Options.CheckEvery);
+      this->RunRound(done, end);
+      done = end;
+      ReleaseUnusedStressMemory();
+      const StressMemory now = GetStressMemory();
+      std::cout << done << " calls, resident memory " << (now.Resident >> 10) << " KiB" << std::endl;
+      if (first)
+      {
+        this->AddFailures(CompareStressMemory(*first, now, done - callsOfFirst));
+      }
+      else
+      {
+        first = now; // kernels have been loaded, and threads started
+        callsOfFirst = done;
+      }
+    }
+  }
+
+  void
+  CheckBytes(const StressMemory & before)
   {
     m_References.clear();
-    const BytesInUse after;
-    const auto       check = [this](const char * what, size_t was, size_t is) {
-      if (was != is)
-      {
-        this->AddFailure(std::string(what) + " in use: " + std::to_string(is) + " bytes, before " +
-                         std::to_string(was));
-      }
-    };
-    check("device memory", before.Device, after.Device);
-    check("pinned memory", before.Pinned, after.Pinned);
-    check("host memory", before.Host, after.Host);
+    this->AddFailures(CompareStressMemoryInUse(before, GetStressMemory()));
   }
 
   /** Prints the counts and returns the program's exit status. */
@@ -268,18 +275,98 @@ public:
 private:
   using Clock = std::chrono::steady_clock;
 
+  static constexpr unsigned int FailuresLimit = 50;
+
   struct KeptOutput
   {
     StressOutput          Output;
     const ReferenceCase * Reference;
   };
 
+  ReferenceCase
+  MakeCase(uint64_t number) const
+  {
+    StressRandom random(m_Options.Seed, number);
+    BackendEnum  backend = m_Options.Backend == "cuda" ? BackendEnum::Cuda : BackendEnum::Host;
+    if (m_Options.Backend == "mixed" && random.Chance(0.5))
+    {
+      backend = BackendEnum::Cuda;
+    }
+    const std::string & kind = m_Options.Filters[number % m_Options.Filters.size()];
+    ReferenceCase       reference{ number, GetStressCaseMakers().at(kind)(random, backend), {}, {} };
+    reference.Text = this->Describe(reference);
+    return reference;
+  }
+
+  /** Sets the bits of the case; false after a failure. */
+  bool
+  RunAlone(unsigned int thread, ReferenceCase & reference)
+  {
+    CurrentCases[thread] = reference.Text.c_str();
+    try
+    {
+      reference.Bits = GetBits(reference.Case->Run({}));
+    }
+    catch (const std::exception & error)
+    {
+      this->AddFailure(reference, "alone", error.what());
+    }
+    CurrentCases[thread] = nullptr;
+    return !reference.Bits.empty();
+  }
+
+  /** Runs the cases with the numbers from `begin` to `end`. */
+  void
+  RunRound(uint64_t begin, uint64_t end)
+  {
+    std::atomic<uint64_t>    next{ begin };
+    std::vector<std::thread> threads;
+    for (unsigned int thread = 0; thread < m_Options.Threads; ++thread)
+    {
+      threads.emplace_back([this, thread, end, &next] {
+        for (uint64_t number = next++; number < end && m_Failures < FailuresLimit; number = next++)
+        {
+          this->RunOnce(thread, number);
+        }
+      });
+    }
+    for (std::thread & thread : threads)
+    {
+      thread.join();
+    }
+  }
+
+  /** A case by new filters, some after a fault, and some twice to compare the bits. */
+  void
+  RunOnce(unsigned int thread, uint64_t number)
+  {
+    constexpr double shareRunTwice = 0.1;
+    ReferenceCase    reference = this->MakeCase(number);
+    StressRandom     random(m_Options.Seed ^ 0x6F6E6365ULL, number);
+    if (random.Chance(shareRunTwice) && !this->RunAlone(thread, reference))
+    {
+      return;
+    }
+    StressCall call;
+    this->AddRandomFault(random, call);
+    this->RunCase(thread, reference, call);
+  }
+
+  void
+  AddRandomFault(StressRandom & random, StressCall & call) const
+  {
+    if (!m_Faults.empty() && random.Chance(0.25))
+    {
+      call.Fault = m_Faults[random.Integer(0, m_Faults.size() - 1)];
+      call.FaultEvent = static_cast<unsigned int>(random.Integer(1, 4));
+    }
+  }
+
   /** Draws cases until the time is over. */
   void
   RunThread(unsigned int thread)
   {
     constexpr size_t       keptBytesLimit = size_t{ 64 } << 20;
-    constexpr unsigned int failuresLimit = 50;
     StressRandom           random(m_Options.Seed, 0x7468726561640000ULL + thread);
     FilterShelf            shelf;
     std::deque<KeptOutput> kept;
@@ -289,16 +376,12 @@ private:
       keptBytes -= kept.front().Output.Bytes;
       kept.pop_front();
     };
-    while (Clock::now() < m_End && m_Failures < failuresLimit)
+    while (Clock::now() < m_End && m_Failures < FailuresLimit)
     {
       const ReferenceCase & reference = m_References[random.Integer(0, m_References.size() - 1)];
       StressCall            call;
       call.Shelf = random.Chance(0.5) ? &shelf : nullptr;
-      if (!m_Faults.empty() && random.Chance(0.25))
-      {
-        call.Fault = m_Faults[random.Integer(0, m_Faults.size() - 1)];
-        call.FaultEvent = static_cast<unsigned int>(random.Integer(1, 4));
-      }
+      this->AddRandomFault(random, call);
       call.Observed = random.Chance(0.2);
       call.Disconnected = random.Chance(0.7);
       const StressResult result = this->RunCase(thread, reference, call);
@@ -337,7 +420,7 @@ private:
       {
         ++(call.Fault == StressFault::Abort ? m_Aborts : m_Exceptions);
       }
-      if (GetBits(result) != reference.Bits)
+      if (!reference.Bits.empty() && GetBits(result) != reference.Bits)
       {
         this->AddFailure(reference, how, "the bits differ from those of the same call alone");
       }
@@ -379,6 +462,16 @@ private:
   {
     this->AddFailure(how + ": " + what + "\n  " + reference.Text);
   }
+  /** A failure for each line. */
+  void
+  AddFailures(const std::string & lines)
+  {
+    std::istringstream stream(lines);
+    for (std::string line; std::getline(stream, line);)
+    {
+      this->AddFailure(line);
+    }
+  }
   void
   AddFailure(const std::string & text)
   {
@@ -411,16 +504,25 @@ main(int argc, char * argv[])
     return ExitSkipped;
   }
   itk::Object::GlobalWarningDisplayOff(); // of kernels that are cut, as some cases ask for
-  std::cout << "seed " << options.Seed << ", " << options.Threads << " threads, " << options.Seconds << " s, backend "
+  std::ostringstream amount;
+  options.Count > 0 ? amount << options.Count << " calls" : amount << options.Seconds << " s";
+  std::cout << "seed " << options.Seed << ", " << options.Threads << " threads, " << amount.str() << ", backend "
             << options.Backend << std::endl;
   for (const int signal : { SIGSEGV, SIGBUS, SIGFPE, SIGABRT })
   {
     std::signal(signal, HandleSignal);
   }
-  const BytesInUse before;
-  Stress           stress(options);
-  stress.MakeReferences();
-  stress.RunThreads();
+  const StressMemory before = GetStressMemory();
+  Stress             stress(options);
+  if (options.Count > 0)
+  {
+    stress.RunRounds();
+  }
+  else
+  {
+    stress.MakeReferences();
+    stress.RunThreads();
+  }
   stress.CheckBytes(before);
   return stress.Report();
 }

@@ -3,15 +3,18 @@
 #include "itkCudaDiscreteGaussianImageFilter.h"
 #include "itkCudaDownloadImageFilter.h"
 #include "itkCudaGradientMagnitudeRecursiveGaussianImageFilter.h"
+#include "itkCudaGradientRecursiveGaussianImageFilter.h"
+#include "itkCudaHessianRecursiveGaussianImageFilter.h"
 #include "itkCudaLaplacianRecursiveGaussianImageFilter.h"
 #include "itkCudaPartitionedRecursiveGaussianImageFilter.h"
 #include "itkCudaRecursiveGaussianImageFilter.h"
+#include "itkCudaRegionSnakeImageFilter.h"
 #include "itkCudaSmoothingRecursiveGaussianImageFilter.h"
 #include "itkCudaStressFilterCase.h"
 #include "itkCudaUploadImageFilter.h"
 
 // Chains of filters. On the GPU the images between them are device images: one upload, some filters, one download. On
-// the host they are ordinary images.
+// the host they are ordinary images. The last filter of some chains gives vectors, tensors or labels.
 
 namespace itk::cuda::test
 {
@@ -41,6 +44,22 @@ NameOf(ChainStep::Kind kind)
 {
   const char * const names[] = { "smoothing", "one axis", "magnitude", "Laplacian", "discrete", "partitioned" };
   return names[static_cast<size_t>(kind)];
+}
+
+/** What follows the filters of a chain. */
+enum class ChainEnd : uint8_t
+{
+  Image, // nothing
+  Gradient,
+  Hessian,
+  Snake // in two dimensions
+};
+
+const char *
+NameOf(ChainEnd end)
+{
+  const char * const names[] = { "image", "gradient", "Hessian", "snake" };
+  return names[static_cast<size_t>(end)];
 }
 
 /** A filter with its parameters, whatever its type. */
@@ -111,9 +130,11 @@ template <typename TBetween>
 class Chain
 {
 public:
-  using HostType = Image<float, TBetween::ImageDimension>;
+  static constexpr unsigned int Dimension = TBetween::ImageDimension;
+  using HostType = Image<float, Dimension>;
 
-  Chain(const std::vector<ChainStep> & steps, CudaFiltersEnums::Backend backend)
+  Chain(const std::vector<ChainStep> & steps, ChainEnd end, CudaFiltersEnums::Backend backend)
+    : m_Backend(backend)
   {
     for (const ChainStep & step : steps)
     {
@@ -125,20 +146,30 @@ public:
       }
       m_Filters.push_back(filter);
     }
-    const ChainFilter<TBetween> & first = m_Filters.front();
-    if constexpr (CudaIsDeviceImage<TBetween>::value)
+    this->Begin();
+    switch (end)
     {
-      const auto upload = CudaUploadImageFilter<HostType>::New();
-      first.SetInput(upload->GetOutput());
-      m_SetImage = [upload](const HostType * image) { upload->SetInput(image); };
-      const auto download = CudaDownloadImageFilter<TBetween>::New();
-      download->SetInput(m_Filters.back().Source->GetOutput());
-      m_Last = download;
-    }
-    else
-    {
-      m_SetImage = first.SetInput;
-      m_Last = m_Filters.back().Source;
+      case ChainEnd::Image:
+        this->EndInImage();
+        break;
+      case ChainEnd::Gradient:
+        this->EndIn<
+          CudaGradientRecursiveGaussianImageFilter<TBetween, Image<CovariantVector<float, Dimension>, Dimension>>>(
+          [](auto & filter) { filter.SetSigma(1.5); });
+        break;
+      case ChainEnd::Hessian:
+        this->EndIn<
+          CudaHessianRecursiveGaussianImageFilter<TBetween,
+                                                  Image<SymmetricSecondRankTensor<double, Dimension>, Dimension>>>(
+          [](auto & filter) { filter.SetSigma(1.5); });
+        break;
+      case ChainEnd::Snake:
+        if constexpr (Dimension == 2)
+        {
+          this->EndIn<CudaRegionSnakeImageFilter<TBetween, Image<unsigned char, 2>>>(
+            [](auto & filter) { filter.SetNoiseLaw(CudaFiltersEnums::NoiseLaw::Gaussian); });
+        }
+        break;
     }
   }
 
@@ -166,10 +197,10 @@ public:
   {
     return m_Filters[number % m_Filters.size()].Source;
   }
-  HostType *
+  StressOutput
   GetOutput() const
   {
-    return m_Last->GetOutput();
+    return m_GetOutput();
   }
   void
   Update() const
@@ -184,9 +215,58 @@ public:
   }
 
 private:
-  std::vector<ChainFilter<TBetween>>      m_Filters;
-  std::function<void(const HostType *)>   m_SetImage;
-  typename ImageSource<HostType>::Pointer m_Last;
+  void
+  Begin()
+  {
+    const ChainFilter<TBetween> & first = m_Filters.front();
+    if constexpr (CudaIsDeviceImage<TBetween>::value)
+    {
+      const auto upload = CudaUploadImageFilter<HostType>::New();
+      first.SetInput(upload->GetOutput());
+      m_SetImage = [upload](const HostType * image) { upload->SetInput(image); };
+    }
+    else
+    {
+      m_SetImage = first.SetInput;
+    }
+  }
+
+  void
+  EndInImage()
+  {
+    typename ImageSource<HostType>::Pointer last;
+    if constexpr (CudaIsDeviceImage<TBetween>::value)
+    {
+      const auto download = CudaDownloadImageFilter<TBetween>::New();
+      download->SetInput(m_Filters.back().Source->GetOutput());
+      last = download;
+    }
+    else
+    {
+      last = m_Filters.back().Source;
+    }
+    m_Last = last;
+    m_GetOutput = [last] { return MakeStressOutput(last->GetOutput()); };
+  }
+
+  /** A filter whose output is an image of the host. */
+  template <typename TFilter, typename TSet>
+  void
+  EndIn(const TSet & set)
+  {
+    const auto last = TFilter::New();
+    last->SetInput(m_Filters.back().Source->GetOutput());
+    last->SetBackend(m_Backend);
+    set(*last);
+    m_Last = last;
+    m_GetOutput = [last] { return MakeStressOutput(last->GetOutput()); };
+  }
+
+  const CudaFiltersEnums::Backend       m_Backend;
+  std::vector<ChainFilter<TBetween>>    m_Filters;
+  std::function<void(const HostType *)> m_SetImage;
+  ProcessObject::Pointer                m_Last;
+  std::function<StressOutput()>         m_GetOutput;
 };
 
 template <unsigned int VDimension>
@@ -197,7 +277,7 @@ public:
   using DeviceType = CudaDeviceImage<float, VDimension>;
 
   ChainCase(StressRandom & random, CudaFiltersEnums::Backend backend)
-    : m_Image(MakeRandomImage<HostType>(random))
+    : m_Image(MakeRandomImage<HostType>(random, LongestSide))
     , m_Backend(backend)
   {
     std::ostringstream text;
@@ -218,7 +298,12 @@ public:
       text << ' ' << NameOf(step.What) << ' ' << step.Sigma << (step.InPlace ? " in place" : "")
            << (step.InputIsReleased ? " of a released input" : "") << ',';
     }
-    text << ' ' << CudaBackendToString(backend);
+    m_End = random.Choose({ ChainEnd::Image, ChainEnd::Image, ChainEnd::Gradient, ChainEnd::Hessian, ChainEnd::Snake });
+    if (m_End == ChainEnd::Snake && !IsLargeEnoughForSnake(m_Image))
+    {
+      m_End = ChainEnd::Image;
+    }
+    text << ' ' << NameOf(m_End) << ", " << CudaBackendToString(backend);
     m_Description = text.str();
   }
 
@@ -231,11 +316,20 @@ public:
   }
 
 private:
+  static constexpr SizeValueType LongestSide = 600;
+
+  static bool
+  IsLargeEnoughForSnake(const HostType * image)
+  {
+    const auto size = image->GetLargestPossibleRegion().GetSize();
+    return VDimension == 2 && *std::min_element(size.begin(), size.end()) >= 16;
+  }
+
   template <typename TBetween>
   StressResult
   RunChain(const StressCall & call) const
   {
-    Chain<TBetween> chain(m_Steps, m_Backend);
+    Chain<TBetween> chain(m_Steps, m_End, m_Backend);
     StressResult    result;
     if (call.Fault != StressFault::None)
     {
@@ -254,10 +348,10 @@ private:
       chain.Update();
     }
     Require(call.Observed == (events > 0), "events reached no observer");
-    result.Outputs.push_back(MakeStressOutput(chain.GetOutput()));
+    result.Outputs.push_back(chain.GetOutput());
     if (call.Disconnected)
     {
-      chain.GetOutput()->DisconnectPipeline();
+      result.Outputs.back().Data->DisconnectPipeline();
     }
     return result;
   }
@@ -297,6 +391,7 @@ private:
 
   typename HostType::Pointer m_Image;
   std::vector<ChainStep>     m_Steps;
+  ChainEnd                   m_End{ ChainEnd::Image };
   CudaFiltersEnums::Backend  m_Backend;
 };
 } // namespace

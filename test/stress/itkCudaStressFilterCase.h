@@ -20,18 +20,20 @@ namespace itk::cuda::test
 // ------------------------------------------------------------------------------------------------------------------
 // random images
 
+/** Sides up to `longest` pixels in two dimensions, and up to 110 in three. */
 template <typename TImage>
 typename TImage::RegionType
-MakeRandomRegion(StressRandom & random)
+MakeRandomRegion(StressRandom & random, SizeValueType longest)
 {
+  const auto                  side = static_cast<double>(longest);
   typename TImage::RegionType region;
   for (unsigned int d = 0; d < TImage::ImageDimension; ++d)
   {
     const bool flat = TImage::ImageDimension == 2;
-    region.SetSize(
-      d,
-      flat ? (random.Chance(0.5) ? random.Integer(8, 1500) : static_cast<SizeValueType>(random.LogUniform(8.0, 1500.0)))
-           : random.Integer(8, 110));
+    region.SetSize(d,
+                   flat ? (random.Chance(0.5) ? random.Integer(8, longest)
+                                              : static_cast<SizeValueType>(random.LogUniform(8.0, side)))
+                        : random.Integer(8, 110));
     region.SetIndex(d, static_cast<IndexValueType>(random.Integer(0, 40)) - 20);
   }
   return region;
@@ -63,11 +65,11 @@ SetRandomGeometry(TImage * image, StressRandom & random)
 /** Pixels from 0 to 100, which every component type can hold. */
 template <typename TImage>
 typename TImage::Pointer
-MakeRandomImage(StressRandom & random)
+MakeRandomImage(StressRandom & random, SizeValueType longest = 1500)
 {
   using ComponentType = typename CudaImageTraits<TImage>::ComponentType;
   const auto image = TImage::New();
-  image->SetRegions(MakeRandomRegion<TImage>(random));
+  image->SetRegions(MakeRandomRegion<TImage>(random, longest));
   if (image->GetNumberOfComponentsPerPixel() == 0)
   {
     image->SetNumberOfComponentsPerPixel(random.Integer(2, 4)); // a VectorImage

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// How the stress program judges memory: what is in use must be equal, the resident memory may grow by little.
+
+#include "stress/itkCudaStressMemory.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <vector>
+
+namespace
+{
+using namespace itk::cuda::test;
+
+constexpr StressMemory Before{ 100, 200, 300, size_t{ 1 } << 30 };
+} // namespace
+
+TEST(CudaStressMemory, Same_memory_is_right)
+{
+  EXPECT_EQ(CompareStressMemory(Before, Before, 0), "");
+  EXPECT_EQ(CompareStressMemory(Before, Before, 100000), "");
+}
+
+TEST(CudaStressMemory, One_byte_in_use_is_named)
+{
+  StressMemory now = Before;
+  now.Device += 1;
+  EXPECT_EQ(CompareStressMemory(Before, now, 1000), "device memory in use: 101 bytes, before 100\n");
+  now = Before;
+  now.Pinned -= 1;
+  EXPECT_EQ(CompareStressMemory(Before, now, 1000), "pinned memory in use: 199 bytes, before 200\n");
+  now = Before;
+  now.Host = 0;
+  EXPECT_EQ(CompareStressMemoryInUse(Before, now), "host memory in use: 0 bytes, before 300\n");
+}
+
+TEST(CudaStressMemory, Resident_memory_may_grow_by_less_than_a_kibibyte_for_each_call)
+{
+  StressMemory now = Before;
+  now.Resident += 1024 * 5000 + StressResidentBytesBeside;
+  EXPECT_EQ(CompareStressMemory(Before, now, 5000), "");
+  EXPECT_EQ(CompareStressMemoryInUse(Before, now), "");
+  now.Resident += 1;
+  EXPECT_NE(CompareStressMemory(Before, now, 5000).find("after 5000 calls"), std::string::npos);
+  now.Resident = 0;
+  EXPECT_EQ(CompareStressMemory(Before, now, 0), "") << "memory that was given back";
+}
+
+TEST(CudaStressMemory, Resident_memory_follows_what_the_process_touches)
+{
+  ReleaseUnusedStressMemory();
+  const size_t bytes = size_t{ 256 } << 20;
+  const size_t before = GetStressMemory().Resident;
+  {
+    std::vector<unsigned char> touched(bytes, 1);
+    EXPECT_GT(GetStressMemory().Resident, before + bytes / 2) << +touched[bytes / 3];
+  }
+  ReleaseUnusedStressMemory();
+  EXPECT_LT(GetStressMemory().Resident, before + bytes / 2);
+}
