@@ -26,7 +26,6 @@ using itk::cuda::test::DeviceFilterTest;
 using itk::cuda::test::DeviceOf;
 using itk::cuda::test::HeldStream;
 using itk::cuda::test::MakeRandomImage;
-using itk::cuda::test::Size;
 
 using FloatImage = itk::Image<float, 3>;
 using ByteImage = itk::Image<unsigned char, 3>;
