@@ -21,10 +21,12 @@ DescribeArguments(CLI::App & part, InfoArguments & arguments)
                 "print the classes of ITK that CudaGaussianImageFilterFactory overrides instead, one a line. In a "
                 "program that is linked to this module the factory is registered if the environment variable "
                 "ITK_CUDAFILTERS_OVERRIDE is 1");
-  part.footer("Environment variables:\n"
-              "  ITK_CUDAFILTERS_BACKEND      automatic (default), cuda or host\n"
-              "  ITK_CUDAFILTERS_DEVICE       index of the GPU (default: 0)\n"
-              "  ITK_CUDAFILTERS_SYNCHRONOUS  1: each filter waits for its kernels and names itself if they failed");
+  part.footer(
+    "Environment variables:\n"
+    "  ITK_CUDAFILTERS_BACKEND         automatic (default), cuda or host\n"
+    "  ITK_CUDAFILTERS_DEVICE          index of the GPU (default: 0)\n"
+    "  ITK_CUDAFILTERS_KEEP_ON_DEVICE  1: between two filters, results that are released after use stay on the GPU\n"
+    "  ITK_CUDAFILTERS_SYNCHRONOUS     1: each filter waits for its kernels and names itself if they failed");
 }
 
 void

@@ -4,7 +4,8 @@
 //
 // Rows device_images/smoothings: some smoothings, from an image in ordinary memory to the last filter's output in
 // ordinary memory, one upload and one download. Rows host_to_host/smoothings: the same filters with host images between
-// them.
+// them. Rows plain_images/smoothings: host images between them that are released after use, with
+// CudaFiltersConfiguration::SetKeepOnDevice().
 //
 // Rows device_images/edges: smoothing, gradient magnitude, and a download as unsigned char. Rows host_to_host/edges:
 // the two filters with host images, the second one's output as float; the conversion would come on top.
@@ -15,6 +16,7 @@
 
 #include "host_to_host_benchmark.h"
 #include "itkCudaDownloadImageFilter.h"
+#include "itkCudaFiltersConfiguration.h"
 #include "itkCudaGaussianDevice.h"
 #include "itkCudaGradientMagnitudeRecursiveGaussianImageFilter.h"
 #include "itkCudaSmoothingRecursiveGaussianImageFilter.h"
@@ -62,8 +64,9 @@ TimeChain(benchmark::State & state, itk::ProcessObject & first, itk::ProcessObje
   }
 }
 
-/** Arguments: side; number of filters. */
-template <typename TBetween>
+/** Arguments: side; number of filters. `isKept`: whether the results between stay on the device in spite of their type.
+ */
+template <typename TBetween, bool isKept = false>
 void
 RunSmoothings(benchmark::State & state)
 {
@@ -93,7 +96,17 @@ RunSmoothings(benchmark::State & state)
   const auto last = LastType::New();
   configure(*last);
   last->SetInput(image);
+  if (isKept)
+  {
+    first->ReleaseDataFlagOn();
+    for (const auto & filter : middle)
+    {
+      filter->ReleaseDataFlagOn();
+    }
+  }
+  itk::CudaFiltersConfiguration::SetKeepOnDevice(isKept);
   TimeChain(state, *first, *last);
+  itk::CudaFiltersConfiguration::SetKeepOnDevice(false);
 }
 
 void
@@ -220,6 +233,7 @@ RunUpdates(benchmark::State & state)
   };
   addSmoothings("device_images/smoothings/3d", RunSmoothings<DeviceVolume>);
   addSmoothings("host_to_host/smoothings/3d", RunSmoothings<HostVolume>);
+  addSmoothings("plain_images/smoothings/3d", RunSmoothings<HostVolume, true>);
   addEdges("device_images/edges/3d", RunDeviceEdges);
   addEdges("host_to_host/edges/3d", RunHostEdges);
   add("device_images/updates/2d", RunUpdates)->ArgName("side")->Arg(256)->UseManualTime();

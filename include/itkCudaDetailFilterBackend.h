@@ -25,6 +25,10 @@ public:
   BackendEnum Used{ BackendEnum::Automatic }; // Automatic: no run yet
   std::string Reason{ "not run yet" };
 
+  /** Whether in the last run the pixels of images of the host stayed on the device (itkCudaDetailKeepOnDevice.h). */
+  bool TookInput{ false };
+  bool KeptOutput{ false };
+
   /** Whether a program asked for ITK's class and got the filter from the object factory. */
   bool IsOverride{ false };
   /** Why the next run is expected to be faster on the host, which Automatic then takes; empty if the GPU is. */

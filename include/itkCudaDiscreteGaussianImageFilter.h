@@ -75,6 +75,11 @@ public:
 
   itkCudaFilterBackendMacro();
 
+  /** As the superclass's. Between filters of images of the host, results may stay on the device
+   * (CudaFiltersConfiguration::SetKeepOnDevice()). */
+  void
+  UpdateOutputData(DataObject * output) override;
+
 protected:
   CudaDiscreteGaussianImageFilter() = default;
   ~CudaDiscreteGaussianImageFilter() override = default;
@@ -96,6 +101,8 @@ private:
   VerifyInputHasPixels() const;
   void
   GenerateHostImage();
+  bool
+  GenerateDataOnDevice(const CudaDetail::CudaGaussianFirPlan & plan, const RegionType & inputRegion);
   void
   GenerateDeviceImage();
 

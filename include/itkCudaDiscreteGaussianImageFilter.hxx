@@ -5,6 +5,7 @@
 #include "itkConstantBoundaryCondition.h"
 #include "itkCudaDetailDeviceFilter.h"
 #include "itkCudaDetailGaussianFirEngine.h"
+#include "itkCudaDetailKeepOnDevice.h"
 #include "itkGaussianOperator.h"
 #include "itkPeriodicBoundaryCondition.h"
 #include "itkZeroFluxNeumannBoundaryCondition.h"
@@ -119,6 +120,21 @@ CudaDiscreteGaussianImageFilter<TInputImage, TOutputImage>::MakePlan(RegionType 
 
 template <typename TInputImage, typename TOutputImage>
 void
+CudaDiscreteGaussianImageFilter<TInputImage, TOutputImage>::UpdateOutputData(DataObject * output)
+{
+  if constexpr (CudaHasDeviceImage<TInputImage, TOutputImage>)
+  {
+    Superclass::UpdateOutputData(output);
+  }
+  else
+  {
+    const CudaDetail::CudaUpdateCall call(this, CudaDetail::CudaGetTakeableInput(*this), m_CudaBackend);
+    Superclass::UpdateOutputData(output);
+  }
+}
+
+template <typename TInputImage, typename TOutputImage>
+void
 CudaDiscreteGaussianImageFilter<TInputImage, TOutputImage>::GenerateData()
 {
   this->VerifyInputHasPixels();
@@ -178,7 +194,7 @@ CudaDiscreteGaussianImageFilter<TInputImage, TOutputImage>::GenerateHostImage()
   using OutputTraits = CudaDetail::CudaImageTraits<TOutputImage>;
 
   const RegionType region = this->GetOutput()->GetRequestedRegion();
-  CudaDetail::CudaVerifyBufferedRegion(this->GetInput(), region);
+  CudaDetail::CudaVerifyInputPixels(*this, region);
   CudaDetail::CudaUsePooledOutput(this->GetOutput());
   bool onHost = true;
   if constexpr (InputTraits::IsSupported && OutputTraits::IsSupported)
@@ -186,23 +202,13 @@ CudaDiscreteGaussianImageFilter<TInputImage, TOutputImage>::GenerateHostImage()
     RegionType                            inputRegion;
     const char *                          unsupported = nullptr;
     const CudaDetail::CudaGaussianFirPlan plan = this->MakePlan(inputRegion, unsupported);
-    CudaDetail::CudaVerifyBufferedRegion(this->GetInput(), inputRegion);
+    CudaDetail::CudaVerifyInputPixels(*this, inputRegion);
     const size_t components = this->GetInput()->GetNumberOfComponentsPerPixel();
     const size_t workingSet =
       CudaDetail::CudaGaussianFirWorkingSet(plan,
                                             CudaDetail::MakeCudaImageShape<TInputImage>(inputRegion, components),
                                             CudaDetail::MakeCudaImageShape<TOutputImage>(region, components));
-    if (m_CudaBackend.SelectDevice(unsupported, workingSet))
-    {
-      this->AllocateOutputs();
-      const TOutputImage * const output = this->GetOutput();
-      onHost = region.GetNumberOfPixels() > 0 &&
-               !CudaDetail::CudaRunOnDevice(plan,
-                                            CudaDetail::MakeCudaImageView(this->GetInput(), inputRegion),
-                                            CudaDetail::MakeCudaImageView(output, region),
-                                            m_CudaBackend,
-                                            CudaDetail::MakeCudaProgressFunction(this));
-    }
+    onHost = !m_CudaBackend.SelectDevice(unsupported, workingSet) || !this->GenerateDataOnDevice(plan, inputRegion);
   }
   else
   {
@@ -211,8 +217,37 @@ CudaDiscreteGaussianImageFilter<TInputImage, TOutputImage>::GenerateHostImage()
   }
   if (onHost)
   {
+    CudaDetail::CudaBringInputToHost(*this);
     Superclass::GenerateData();
   }
+}
+
+/** Returns false if the device ran out of memory, and the host is to do the work. */
+template <typename TInputImage, typename TOutputImage>
+bool
+CudaDiscreteGaussianImageFilter<TInputImage, TOutputImage>::GenerateDataOnDevice(
+  const CudaDetail::CudaGaussianFirPlan & plan,
+  const RegionType &                      inputRegion)
+{
+  CudaDetail::CudaKeptRun<Self> kept(*this, inputRegion, m_CudaBackend);
+  if (!kept.KeepsOutput())
+  {
+    this->AllocateOutputs();
+  }
+  if (kept.IsNeeded())
+  {
+    CudaDetail::CudaGaussianFirPlan keepingPlan = plan;
+    keepingPlan.KeepInput = true;
+    return kept.Run(keepingPlan);
+  }
+  const TOutputImage * const output = this->GetOutput();
+  const RegionType           region = output->GetRequestedRegion();
+  return region.GetNumberOfPixels() == 0 ||
+         CudaDetail::CudaRunOnDevice(plan,
+                                     CudaDetail::MakeCudaImageView(this->GetInput(), inputRegion),
+                                     CudaDetail::MakeCudaImageView(output, region),
+                                     m_CudaBackend,
+                                     CudaDetail::MakeCudaProgressFunction(this));
 }
 
 template <typename TInputImage, typename TOutputImage>

@@ -19,7 +19,7 @@ namespace itk
  * A filter's own setters come first. A filter whose Backend is Automatic takes the backend set here, and a filter whose
  * DeviceIndex is -1 takes the index set here. Until they are set, backend and index are read from the environment
  * variables `ITK_CUDAFILTERS_BACKEND` (automatic, cuda, host; default automatic) and `ITK_CUDAFILTERS_DEVICE` (default
- * 0).
+ * 0). `ITK_CUDAFILTERS_KEEP_ON_DEVICE` (0 or 1; default 0) holds until SetKeepOnDevice() is called.
  *
  * With `ITK_CUDAFILTERS_SYNCHRONOUS=1` in the environment each filter waits for its kernels before it downloads its
  * result, and an error says which filter's work failed. Results are the same; filters take some microseconds more.
@@ -56,6 +56,15 @@ public:
   SetDeviceIndex(int index);
   static int
   GetDeviceIndex();
+
+  /** Whether results stay on the device between two filters of images of the host. Default: off. It concerns images
+   * with ReleaseDataFlag on, which nobody may read after the next filter. Pixels are the same; docs/device_images.md
+   * says which results stay.
+   * \exception ExceptionObject if the environment variable is neither 0 nor 1. */
+  static void
+  SetKeepOnDevice(bool keep);
+  static bool
+  GetKeepOnDevice();
 
   /** Largest number of bytes of device memory this module may hold on each device; 0 (default): no limit but the
    * device's own. Filters whose working set does not fit run on the host (Backend Automatic) or throw CudaError

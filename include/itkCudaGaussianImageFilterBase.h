@@ -135,6 +135,11 @@ public:
     return m_BoundaryValue;
   }
 
+  /** As the superclass's. Between filters of images of the host, results may stay on the device
+   * (CudaFiltersConfiguration::SetKeepOnDevice()). */
+  void
+  UpdateOutputData(DataObject * output) override;
+
 protected:
   CudaGaussianImageFilterBase() = default;
   ~CudaGaussianImageFilterBase() override = default;
@@ -250,7 +255,7 @@ private:
   CudaFiltersEnums::Approximation m_Approximation{ CudaFiltersEnums::Approximation::Deriche };
   CudaFiltersEnums::BoundaryMode  m_BoundaryMode{ CudaFiltersEnums::BoundaryMode::Nearest };
   double                          m_BoundaryValue{ 0.0 };
-  bool                            m_KeepInput{ IsOnDevice }; // whether the plan of the run must
+  bool                            m_KeepInput{ IsOnDevice }; // whether the run's plan must
 };
 } // end namespace itk
 

@@ -6,6 +6,7 @@
 #include "itkCudaDetailFilterRun.h"
 #include "itkCudaDetailHostFilter.h"
 #include "itkCudaDetailHostScope.h"
+#include "itkCudaDetailKeepOnDevice.h"
 #include "itkProgressAccumulator.h"
 
 namespace itk
@@ -74,6 +75,21 @@ CudaGaussianImageFilterBase<TSuperclass>::VerifyPlan() const
 
 template <typename TSuperclass>
 void
+CudaGaussianImageFilterBase<TSuperclass>::UpdateOutputData(DataObject * output)
+{
+  if constexpr (IsOnDevice)
+  {
+    Superclass::UpdateOutputData(output);
+  }
+  else
+  {
+    const CudaDetail::CudaUpdateCall call(this, CudaDetail::CudaGetTakeableInput<Self>(*this), m_CudaBackend);
+    Superclass::UpdateOutputData(output);
+  }
+}
+
+template <typename TSuperclass>
+void
 CudaGaussianImageFilterBase<TSuperclass>::AllocateOutputs()
 {
   CudaDetail::CudaUsePooledOutput(this->GetOutput());
@@ -101,7 +117,7 @@ CudaGaussianImageFilterBase<TSuperclass>::GenerateHostImage()
   const bool isSuperclassHost = this->IsSuperclassEnough();
 
   // This comes first: a filter that runs in place would otherwise hand the input's empty memory to its output.
-  CudaDetail::CudaVerifyBufferedRegion(this->GetInput(), this->GetOutput()->GetRequestedRegion());
+  CudaDetail::CudaVerifyInputPixels<Self>(*this, this->GetOutput()->GetRequestedRegion());
   if constexpr (AreImagesSupported)
   {
     const CudaDetail::CudaGaussianPlan plan = this->MakePlan();
@@ -109,6 +125,7 @@ CudaGaussianImageFilterBase<TSuperclass>::GenerateHostImage()
     {
       return;
     }
+    CudaDetail::CudaBringInputToHost<Self>(*this);
     if (!isSuperclassHost)
     {
       this->GenerateDataOnHost(plan);
@@ -225,9 +242,20 @@ template <typename TSuperclass>
 bool
 CudaGaussianImageFilterBase<TSuperclass>::GenerateDataOnDevice(const CudaDetail::CudaGaussianPlan & plan)
 {
-  this->AllocateOutputs();
   const OutputImageType * const output = this->GetOutput();
   const auto                    region = output->GetRequestedRegion();
+  CudaDetail::CudaKeptRun<Self> kept(*this, region, m_CudaBackend);
+  if (!kept.KeepsOutput())
+  {
+    this->AllocateOutputs();
+  }
+  if (kept.IsNeeded())
+  {
+    m_KeepInput = true;
+    const CudaDetail::CudaGaussianPlan keepingPlan = this->MakePlan();
+    m_KeepInput = false;
+    return kept.Run(keepingPlan);
+  }
   return region.GetNumberOfPixels() == 0 ||
          CudaDetail::CudaRunOnDevice(plan,
                                      CudaDetail::MakeCudaImageView(this->GetInput(), region),

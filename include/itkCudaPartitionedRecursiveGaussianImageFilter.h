@@ -141,6 +141,11 @@ public:
 
   itkCudaFilterBackendMacro();
 
+  /** As the superclass's. Between filters of images of the host, results may stay on the device
+   * (CudaFiltersConfiguration::SetKeepOnDevice()). */
+  void
+  UpdateOutputData(DataObject * output) override;
+
 protected:
   CudaPartitionedRecursiveGaussianImageFilter() = default;
   ~CudaPartitionedRecursiveGaussianImageFilter() override = default;
@@ -166,6 +171,8 @@ private:
   MakePlan() const;
   void
   GenerateHostImage();
+  bool
+  GenerateDataOnDevice(const CudaDetail::CudaPartitionedGaussianPlan & plan);
   void
   GenerateDeviceImage();
   void

@@ -4,6 +4,7 @@
 
 #include "itkCastImageFilter.h"
 #include "itkCudaDetailDeviceFilter.h"
+#include "itkCudaDetailKeepOnDevice.h"
 #include "itkCudaDetailPartitionedGaussianEngine.h"
 
 #include <optional>
@@ -112,6 +113,21 @@ CudaPartitionedRecursiveGaussianImageFilter<TInputImage, TOutputImage>::MakePlan
 
 template <typename TInputImage, typename TOutputImage>
 void
+CudaPartitionedRecursiveGaussianImageFilter<TInputImage, TOutputImage>::UpdateOutputData(DataObject * output)
+{
+  if constexpr (CudaHasDeviceImage<TInputImage, TOutputImage>)
+  {
+    Superclass::UpdateOutputData(output);
+  }
+  else
+  {
+    const CudaDetail::CudaUpdateCall call(this, CudaDetail::CudaGetTakeableInput(*this), m_CudaBackend);
+    Superclass::UpdateOutputData(output);
+  }
+}
+
+template <typename TInputImage, typename TOutputImage>
+void
 CudaPartitionedRecursiveGaussianImageFilter<TInputImage, TOutputImage>::GenerateData()
 {
   if constexpr (CudaHasDeviceImage<TInputImage, TOutputImage>)
@@ -151,26 +167,58 @@ CudaPartitionedRecursiveGaussianImageFilter<TInputImage, TOutputImage>::Generate
   const CudaDetail::CudaPartitionedGaussianPlan plan = this->MakePlan();
   const auto                                    region = this->GetOutput()->GetRequestedRegion();
 
-  CudaDetail::CudaVerifyBufferedRegion(this->GetInput(), region);
+  CudaDetail::CudaVerifyInputPixels(*this, region);
   CudaDetail::CudaUsePooledOutput(this->GetOutput());
-  this->AllocateOutputs();
   if constexpr (InputTraits::IsSupported && OutputTraits::IsSupported)
   {
-    const CudaDetail::CudaImageView input = CudaDetail::MakeCudaImageView(this->GetInput(), region);
-    const CudaDetail::CudaImageView output =
-      CudaDetail::MakeCudaImageView(static_cast<const TOutputImage *>(this->GetOutput()), region);
-    if (!m_CudaBackend.SelectDevice(nullptr, CudaDetail::CudaPartitionedGaussianWorkingSet(plan, input, output)) ||
-        !CudaDetail::CudaRunOnDevice(plan, input, output, m_CudaBackend, CudaDetail::MakeCudaProgressFunction(this)))
+    const size_t components = this->GetInput()->GetNumberOfComponentsPerPixel();
+    const size_t workingSet =
+      CudaDetail::CudaPartitionedGaussianWorkingSet(plan,
+                                                    CudaDetail::MakeCudaImageShape<TInputImage>(region, components),
+                                                    CudaDetail::MakeCudaImageShape<TOutputImage>(region, components));
+    if (m_CudaBackend.SelectDevice(nullptr, workingSet) && this->GenerateDataOnDevice(plan))
     {
-      this->RunOnHost(plan, input, output);
+      return;
     }
+    CudaDetail::CudaBringInputToHost(*this);
+    this->AllocateOutputs();
+    this->RunOnHost(plan,
+                    CudaDetail::MakeCudaImageView(this->GetInput(), region),
+                    CudaDetail::MakeCudaImageView(static_cast<const TOutputImage *>(this->GetOutput()), region));
   }
   else
   {
+    this->AllocateOutputs();
     m_CudaBackend.SelectDevice(
       InputTraits::IsSupported ? OutputTraits::GetUnsupportedReason() : InputTraits::GetUnsupportedReason(), 0);
     this->RunAsDouble(plan);
   }
+}
+
+/** Returns false if the device ran out of memory, and the host is to do the work. */
+template <typename TInputImage, typename TOutputImage>
+bool
+CudaPartitionedRecursiveGaussianImageFilter<TInputImage, TOutputImage>::GenerateDataOnDevice(
+  const CudaDetail::CudaPartitionedGaussianPlan & plan)
+{
+  const auto                    region = this->GetOutput()->GetRequestedRegion();
+  CudaDetail::CudaKeptRun<Self> kept(*this, region, m_CudaBackend);
+  if (!kept.KeepsOutput())
+  {
+    this->AllocateOutputs();
+  }
+  if (kept.IsNeeded())
+  {
+    CudaDetail::CudaPartitionedGaussianPlan keepingPlan = plan;
+    keepingPlan.KeepInput = true;
+    return kept.Run(keepingPlan);
+  }
+  return CudaDetail::CudaRunOnDevice(
+    plan,
+    CudaDetail::MakeCudaImageView(this->GetInput(), region),
+    CudaDetail::MakeCudaImageView(static_cast<const TOutputImage *>(this->GetOutput()), region),
+    m_CudaBackend,
+    CudaDetail::MakeCudaProgressFunction(this));
 }
 
 template <typename TInputImage, typename TOutputImage>

@@ -452,7 +452,8 @@ protected:
   EnlargeOutputRequestedRegion(DataObject * output) override;
 
   /** Without MakeLabelImage the label image has no pixels, so ITK would always run the filter again. The label image is
-   * up to date if the contour is. */
+   * up to date if the contour is. The result of a filter before this one may stay on the device
+   * (CudaFiltersConfiguration::SetKeepOnDevice()). */
   void
   UpdateOutputData(DataObject * output) override;
 
@@ -498,6 +499,9 @@ private:
   MakeObserver();
   void
   PrepareLabels();
+  /** The input with the pixels of the image of the host. */
+  CudaDetail::CudaRegionSnakeInput
+  AddPixels(CudaDetail::CudaRegionSnakeInput input) const;
   /** Makes the result. Returns the device that a label image lies on that is a device image. */
   int
   Segment(const CudaDetail::CudaRegionSnakeInput & input);

@@ -4,6 +4,7 @@
 
 #include "itkCudaDetailDeviceRun.h"
 #include "itkCudaDetailImageTraits.h"
+#include "itkCudaDetailKeepOnDevice.h"
 #include "itkCudaDetailPixelContainer.h"
 #include "itkCudaDetailRegionSnakeEngine.h"
 #include "itkCudaDetailRegionSnakeGeometry.h"
@@ -176,8 +177,17 @@ CudaRegionSnakeImageFilter<TInputImage, TOutputImage>::UpdateOutputData(DataObje
 {
   const PathType * contour = this->GetContour();
   const bool       upToDate = contour->GetUpdateMTime() >= contour->GetPipelineMTime() && !contour->GetDataReleased();
-  if (m_MakeLabelImage || !upToDate)
+  if (!m_MakeLabelImage && upToDate)
   {
+    return;
+  }
+  if constexpr (IsInputOnDevice || IsOutputOnDevice)
+  {
+    Superclass::UpdateOutputData(output);
+  }
+  else
+  {
+    const CudaDetail::CudaUpdateCall call(this, CudaDetail::CudaGetTakeableInput(*this), m_CudaBackend);
     Superclass::UpdateOutputData(output);
   }
 }
@@ -195,7 +205,8 @@ CudaRegionSnakeImageFilter<TInputImage, TOutputImage>::GenerateData()
   CudaDetail::CudaRegionSnakeInput input;
   if constexpr (!IsInputOnDevice)
   {
-    input.Image = CudaDetail::MakeCudaImageView(image, region);
+    CudaDetail::CudaVerifyInputPixels(*this, region);
+    input.Image = CudaDetail::MakeCudaImageShape<InputImageType>(region, image->GetNumberOfComponentsPerPixel());
   }
   input.FirstIndex = { { region.GetIndex(0), region.GetIndex(1) } };
   CudaDetail::CudaImageView validMask;
@@ -251,6 +262,18 @@ CudaRegionSnakeImageFilter<TInputImage, TOutputImage>::PrepareLabels()
 }
 
 template <typename TInputImage, typename TOutputImage>
+CudaDetail::CudaRegionSnakeInput
+CudaRegionSnakeImageFilter<TInputImage, TOutputImage>::AddPixels(CudaDetail::CudaRegionSnakeInput input) const
+{
+  if constexpr (!IsInputOnDevice)
+  {
+    const InputImageType * const image = this->GetInput();
+    input.Image = CudaDetail::MakeCudaImageView(image, image->GetLargestPossibleRegion());
+  }
+  return input;
+}
+
+template <typename TInputImage, typename TOutputImage>
 int
 CudaRegionSnakeImageFilter<TInputImage, TOutputImage>::Segment(const CudaDetail::CudaRegionSnakeInput & input)
 {
@@ -265,9 +288,14 @@ CudaRegionSnakeImageFilter<TInputImage, TOutputImage>::Segment(const CudaDetail:
   }
   else
   {
-    const auto device = [&](int deviceIndex) {
-      m_Result =
-        CudaDetail::CudaRegionSnakeOnDevice(input, m_Parameters, deviceIndex, this->GetNumberOfWorkUnits(), observer);
+    const RegionType region = this->GetInput()->GetLargestPossibleRegion();
+    const auto       device = [&](int deviceIndex) {
+      const CudaDeviceImageView kept = CudaDetail::CudaGetKeptInput(*this, region, deviceIndex);
+      m_CudaBackend.TookInput = kept.Memory != nullptr;
+      m_Result = kept.Memory
+                         ? CudaDetail::CudaRegionSnakeOfDeviceImage(kept, input, m_Parameters, observer)
+                         : CudaDetail::CudaRegionSnakeOnDevice(
+                       this->AddPixels(input), m_Parameters, deviceIndex, this->GetNumberOfWorkUnits(), observer);
     };
     if constexpr (IsOutputOnDevice)
     {
@@ -278,7 +306,10 @@ CudaRegionSnakeImageFilter<TInputImage, TOutputImage>::Segment(const CudaDetail:
     else
     {
       const auto host = [&] {
-        m_Result = CudaDetail::CudaRegionSnakeOnHost(input, m_Parameters, this->GetNumberOfWorkUnits(), observer);
+        m_CudaBackend.TookInput = false;
+        CudaDetail::CudaBringInputToHost(*this);
+        m_Result = CudaDetail::CudaRegionSnakeOnHost(
+          this->AddPixels(input), m_Parameters, this->GetNumberOfWorkUnits(), observer);
       };
       m_CudaBackend.Run(CudaDetail::CudaRegionSnakeUnsupportedReason(input, m_Parameters),
                         CudaDetail::CudaRegionSnakeWorkingSet(input, m_Parameters),

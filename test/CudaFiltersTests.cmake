@@ -28,6 +28,7 @@ set(CudaFilters_GTESTS
     itkCudaGaussianScheduleGTest.cxx
     itkCudaGaussianTestUtilitiesGTest.cxx
     itkCudaHostMemoryPoolGTest.cxx
+    itkCudaKeepOnDeviceGTest.cxx
     itkCudaStridedByteStreamGTest.cxx
     itkCudaGaussianThreadsGTest.cxx
     itkCudaGradientSigmasGTest.cxx
@@ -52,6 +53,7 @@ set(CudaFilters_CUDA_GTESTS
     itkCudaGaussianFaultWalkGTest.cxx
     itkCudaGaussianKernelTimeoutGTest.cxx
     itkCudaGaussianLinePassGTest.cxx
+    itkCudaKeepOnDeviceDeviceGTest.cxx
     itkCudaLaunchGTest.cxx
     itkCudaLineGroupsGTest.cxx
     itkCudaResidentCoresGTest.cxx

@@ -98,6 +98,19 @@ TEST(CudaFiltersConfigurationDeathTest, Bad_device_in_the_environment_is_named)
   }
 }
 
+TEST(CudaFiltersConfigurationDeathTest, Whether_results_are_kept_comes_from_the_environment)
+{
+  EXPECT_WITH_ENVIRONMENT("ITK_CUDAFILTERS_KEEP_ON_DEVICE=", Configuration::GetKeepOnDevice(), "^0\n");
+  EXPECT_WITH_ENVIRONMENT("ITK_CUDAFILTERS_KEEP_ON_DEVICE=0", Configuration::GetKeepOnDevice(), "^0\n");
+  EXPECT_WITH_ENVIRONMENT("ITK_CUDAFILTERS_KEEP_ON_DEVICE=1", Configuration::GetKeepOnDevice(), "^1\n");
+  EXPECT_WITH_ENVIRONMENT("ITK_CUDAFILTERS_KEEP_ON_DEVICE=1",
+                          (Configuration::SetKeepOnDevice(false), Configuration::GetKeepOnDevice()),
+                          "^0\n");
+  EXPECT_WITH_ENVIRONMENT("ITK_CUDAFILTERS_KEEP_ON_DEVICE=yes",
+                          Configuration::GetKeepOnDevice(),
+                          "ITK_CUDAFILTERS_KEEP_ON_DEVICE is \"yes\"; it must be 0 or 1");
+}
+
 TEST(CudaFiltersConfigurationDeathTest, Status_tells_of_a_bad_environment)
 {
   EXPECT_WITH_ENVIRONMENT(

@@ -71,6 +71,8 @@ CudaFilterBackend::SelectDevice(const char * unsupported, size_t workingSetBytes
   CudaHostMemoryPool::ReleaseIdle();
   Used = BackendEnum::Automatic;
   Reason = "not run";
+  TookInput = false;
+  KeptOutput = false;
   const bool        own = Requested != BackendEnum::Automatic;
   const BackendEnum backend = own ? Requested : CudaFiltersConfiguration::GetBackend();
   const std::string origin = own ? "of the filter" : "of CudaFiltersConfiguration";
@@ -137,5 +139,7 @@ CudaFilterBackend::Print(std::ostream & os, Indent indent) const
   os << indent << "DeviceIndex: " << DeviceIndex << std::endl;
   os << indent << "BackendUsed: " << Used << std::endl;
   os << indent << "BackendReason: " << Reason << std::endl;
+  os << indent << "TookInputOnDevice: " << (TookInput ? "Yes" : "No") << std::endl;
+  os << indent << "KeptOutputOnDevice: " << (KeptOutput ? "Yes" : "No") << std::endl;
 }
 } // end namespace itk::CudaDetail

@@ -24,11 +24,13 @@ using BackendEnum = CudaFiltersEnums::Backend;
 
 constexpr const char * backendVariable = "ITK_CUDAFILTERS_BACKEND";
 constexpr const char * deviceVariable = "ITK_CUDAFILTERS_DEVICE";
+constexpr const char * keepVariable = "ITK_CUDAFILTERS_KEEP_ON_DEVICE";
 
 // Settings that no other component asks for; the others are in itkCudaSettings.h. No lock guards them either, for the
 // same reason.
 std::atomic<std::optional<BackendEnum>> chosenBackend{};
 std::atomic<std::optional<int>>         chosenDeviceIndex{};
+std::atomic<std::optional<bool>>        chosenKeepOnDevice{};
 
 /** Text of a variable; nullptr if it is not set or empty. */
 const char *
@@ -63,6 +65,18 @@ ReadDeviceVariable()
                              << "\"; it must be the index of a device: 0, 1, 2, ...");
   }
   return index;
+}
+
+bool
+ReadKeepVariable()
+{
+  const char * const text = GetVariable(keepVariable);
+  if (text && std::strcmp(text, "0") != 0 && std::strcmp(text, "1") != 0)
+  {
+    itkGenericExceptionMacro(<< "The environment variable " << keepVariable << " is \"" << text
+                             << "\"; it must be 0 or 1");
+  }
+  return text && *text == '1';
 }
 
 std::string
@@ -179,6 +193,19 @@ CudaFiltersConfiguration::GetDeviceIndex()
 {
   const std::optional<int> index = chosenDeviceIndex;
   return index ? *index : ReadDeviceVariable();
+}
+
+void
+CudaFiltersConfiguration::SetKeepOnDevice(bool keep)
+{
+  chosenKeepOnDevice = keep;
+}
+
+bool
+CudaFiltersConfiguration::GetKeepOnDevice()
+{
+  const std::optional<bool> keep = chosenKeepOnDevice;
+  return keep ? *keep : ReadKeepVariable();
 }
 
 void

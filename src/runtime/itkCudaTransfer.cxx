@@ -28,6 +28,8 @@ constexpr unsigned int maximumUploadThreads = 8;
 
 std::atomic<unsigned long> uploads{ 0 };
 std::atomic<unsigned long> downloads{ 0 };
+std::atomic<unsigned long> uploadedBytes{ 0 };
+std::atomic<unsigned long> downloadedBytes{ 0 };
 
 void
 CheckViews(const CudaImageView & host, const DeviceView & device)
@@ -117,6 +119,7 @@ Upload(const CudaImageView &    host,
        const TransferProgress & progress)
 {
   ++uploads;
+  uploadedBytes += host.GetNumberOfBytes();
   CheckViews(host, device);
   const RowGroups nobody{};
   TransferJob     job(TransferDirection::Upload, host, device, staging, progress, nobody);
@@ -127,6 +130,7 @@ void
 UploadRows(const CudaImageView & host, const DeviceView & device, StagingChunks & staging, const RowGroups & groups)
 {
   ++uploads;
+  uploadedBytes += host.GetNumberOfBytes();
   CheckViews(host, device);
   if (host.ComponentType != device.ComponentType || !MakeTransferLayout(host, device).Direct)
   {
@@ -147,6 +151,7 @@ Download(const DeviceView &       device,
          const TransferProgress & progress)
 {
   ++downloads;
+  downloadedBytes += host.GetNumberOfBytes();
   CheckViews(host, device);
   const RowGroups nobody{};
   TransferJob     job(TransferDirection::Download, host, device, staging, progress, nobody);
@@ -180,7 +185,7 @@ Download(const DeviceView &       device,
 TransferCounts
 GetTransferCounts()
 {
-  return { uploads, downloads };
+  return { uploads, downloads, uploadedBytes, downloadedBytes };
 }
 
 size_t

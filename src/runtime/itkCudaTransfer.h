@@ -55,11 +55,13 @@ Download(const DeviceView &       device,
          const Context &          context,
          const TransferProgress & progress);
 
-/** How often Upload() and Download() were called in this process, for tests. */
+/** How often Upload() and Download() were called in this process, and for how many bytes of host images, for tests. */
 struct TransferCounts
 {
   unsigned long Uploads;
   unsigned long Downloads;
+  unsigned long UploadedBytes;
+  unsigned long DownloadedBytes;
 };
 
 CudaFilters_EXPORT TransferCounts

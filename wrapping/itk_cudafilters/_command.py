@@ -858,6 +858,7 @@ _PARTS: dict[str, tuple[str, str, Callable[[argparse.ArgumentParser], None], Cal
     "info": (
         "Prints the GPUs and the driver that were found, and where filters run and why.",
         "Environment variables: ITK_CUDAFILTERS_BACKEND (automatic, cuda or host), ITK_CUDAFILTERS_DEVICE (index of the GPU), "
+        "ITK_CUDAFILTERS_KEEP_ON_DEVICE (1: between two filters, results that are released after use stay on the GPU), "
         "ITK_CUDAFILTERS_SYNCHRONOUS (1: each filter waits for its kernels and names itself if they failed).",
         _add_info,
         _info,

@@ -1,0 +1,378 @@
+// SPDX-License-Identifier: Apache-2.0
+// Internal: templates need it, programs do not. Names in itk::CudaDetail may change in any version.
+#ifndef itkCudaDetailKeepOnDevice_h
+#define itkCudaDetailKeepOnDevice_h
+
+#include "CudaFiltersExport.h"
+#include "itkCudaDetailDeviceImageView.h"
+#include "itkCudaDetailDeviceTransfer.h"
+#include "itkCudaDetailFilterBackend.h"
+#include "itkCudaDetailFilterRun.h"
+#include "itkCudaDetailImageTraits.h"
+#include "itkCudaDetailPixelContainer.h"
+#include "itkInPlaceImageFilter.h"
+#include "itkProcessObject.h"
+
+#include <array>
+#include <type_traits>
+#include <typeinfo>
+
+// Images of the host between two filters of the module, whose pixels stay on the device (docs/device_images.md).
+
+namespace itk::CudaDetail
+{
+/** A call of a filter's UpdateOutputData(), while it lasts.
+ *
+ * The source of the filter's input runs inside this call, in the same thread. The call says whether the filter would
+ * take that image's pixels on the device. The source then finds this call around its own, and may leave its result here
+ * instead of in the image. Meanwhile the image is like a released one: it has no buffered region and no memory. So ITK
+ * runs the source again for whoever else asks for the image. At the end of the call the image is released.
+ *
+ * The decisions follow what can be seen in the pipeline. They make no CUDA call. */
+class CudaFilters_EXPORT CudaUpdateCall
+{
+public:
+  static constexpr unsigned int MaximumDimension = 4;
+
+  /** `input`: the filter's first input, or nullptr if the filter cannot take it on the device. It is wanted there if
+   * the configuration says that results are kept, the image's data are released after use, the filter has no other
+   * input, and it does not run on the host by its backend. */
+  CudaUpdateCall(ProcessObject * filter, DataObject * input, const CudaFilterBackend & backend);
+  ~CudaUpdateCall();
+
+  CudaUpdateCall(const CudaUpdateCall &) = delete;
+  CudaUpdateCall &
+  operator=(const CudaUpdateCall &) = delete;
+
+  /** The innermost call of the calling thread if it is this filter's, otherwise nullptr. */
+  static CudaUpdateCall *
+  Find(const ProcessObject * filter) noexcept;
+
+  /** The call around this one if its filter takes `output` of this filter on `device`, otherwise nullptr. Nobody may be
+   * there to see the output meanwhile: the filter has one output, and no observer of the filter or of the output is
+   * called during a run. A call takes one result. */
+  CudaUpdateCall *
+  FindTaker(const DataObject * output, int device) const;
+
+  /** Leaves the pixels of `region` of the wanted image here. */
+  template <unsigned int VDimension>
+  void
+  Keep(const CudaDeviceImageView & pixels, const ImageRegion<VDimension> & region)
+  {
+    static_assert(VDimension <= MaximumDimension, "Device images have at most four dimensions");
+    for (unsigned int d = 0; d < VDimension; ++d)
+    {
+      m_Index[d] = region.GetIndex(d);
+    }
+    m_Pixels = pixels;
+    m_Taken = true;
+  }
+
+  /** Whether the wanted image's pixels are here. */
+  bool
+  HasPixels() const
+  {
+    return m_Pixels.Memory != nullptr;
+  }
+
+  /** The pixels; no memory if they are not here. */
+  const CudaDeviceImageView &
+  GetPixels() const
+  {
+    return m_Pixels;
+  }
+
+  /** The region that they fill. */
+  template <unsigned int VDimension>
+  ImageRegion<VDimension>
+  GetRegion() const
+  {
+    ImageRegion<VDimension> region;
+    for (unsigned int d = 0; d < VDimension; ++d)
+    {
+      region.SetIndex(d, m_Index[d]);
+      region.SetSize(d, m_Pixels.Size[d]);
+    }
+    return region;
+  }
+
+  /** Forgets the pixels, because the image has them now. */
+  void
+  Drop()
+  {
+    m_Pixels = CudaDeviceImageView();
+  }
+
+private:
+  ProcessObject * const  m_Filter;
+  DataObject::Pointer    m_Wanted; // nullptr: no image
+  int                    m_Device{ -1 };
+  bool                   m_Taken{ false };
+  CudaUpdateCall * const m_Outer; // of this thread
+
+  CudaDeviceImageView                          m_Pixels;
+  std::array<IndexValueType, MaximumDimension> m_Index{ {} };
+};
+
+/** Whether the filter takes its input's memory for its output, if the input has memory. */
+template <typename TFilter>
+bool
+CudaMayRunInPlace([[maybe_unused]] const TFilter & filter)
+{
+  using InPlaceType = InPlaceImageFilter<typename TFilter::InputImageType, typename TFilter::OutputImageType>;
+  if constexpr (std::is_base_of_v<InPlaceType, TFilter>)
+  {
+    return filter.GetInPlace() && filter.CanRunInPlace();
+  }
+  return false;
+}
+
+/** Whether the image is an Image or a VectorImage. A class derived from them may do more than they do when it is
+ * allocated or released. */
+template <typename TImage>
+bool
+CudaIsPlainImage(const TImage & image)
+{
+  constexpr unsigned int dimension = TImage::ImageDimension;
+  using PlainType = std::conditional_t<CudaImageTraits<TImage>::IsVectorImage,
+                                       VectorImage<typename TImage::InternalPixelType, dimension>,
+                                       Image<typename TImage::PixelType, dimension>>;
+  return typeid(image) == typeid(PlainType);
+}
+
+/** Whether the image has neither pixels nor memory for them, which it might share with another image. */
+template <typename TImage>
+bool
+CudaHasNoPixels(const TImage & image)
+{
+  const auto * const container = image.GetPixelContainer();
+  return image.GetBufferedRegion().GetNumberOfPixels() == 0 && (!container || container->Capacity() == 0);
+}
+
+/** Whether the engines know the types of both images. */
+template <typename TFilter>
+constexpr bool CudaCanKeep = CudaImageTraits<typename TFilter::InputImageType>::IsSupported &&
+               CudaImageTraits<typename TFilter::OutputImageType>::IsSupported;
+
+/** The input that a call of UpdateOutputData() may want on the device; nullptr if its type rules that out. */
+template <typename TFilter>
+DataObject *
+CudaGetTakeableInput(const TFilter & filter)
+{
+  if constexpr (CudaCanKeep<TFilter>)
+  {
+    auto * const input = const_cast<typename TFilter::InputImageType *>(filter.GetInput());
+    return input && CudaIsPlainImage(*input) ? input : nullptr;
+  }
+  return nullptr;
+}
+
+/** The call that takes the filter's output on `device` from the run that begins now; nullptr if the output's pixels go
+ * to the image. A filter that destroys its input by running in place leaves its result in the image. */
+template <typename TFilter>
+CudaUpdateCall *
+CudaFindTaker(TFilter & filter, int device)
+{
+  const CudaUpdateCall * const call = CudaUpdateCall::Find(&filter);
+  const auto * const           output = filter.GetOutput();
+  CudaUpdateCall * const       taker = call ? call->FindTaker(output, device) : nullptr;
+  if (!taker || (CudaMayRunInPlace(filter) && !call->HasPixels()))
+  {
+    return nullptr;
+  }
+  const bool isUnseen = CudaIsPlainImage(*output) && CudaHasNoPixels(*output);
+  return isUnseen && output->GetRequestedRegion().GetNumberOfPixels() > 0 ? taker : nullptr;
+}
+
+/** Throws unless the pixels of `region` are in the filter's input, or on the device. */
+template <typename TFilter>
+void
+CudaVerifyInputPixels(const TFilter & filter, const typename TFilter::InputImageType::RegionType & region)
+{
+  const CudaUpdateCall * const call = CudaUpdateCall::Find(&filter);
+  if (!call || !call->HasPixels())
+  {
+    CudaVerifyBufferedRegion(filter.GetInput(), region);
+  }
+}
+
+/** Downloads the input's pixels to the image if they are on the device, because the filter runs on the host. */
+template <typename TFilter>
+void
+CudaBringInputToHost(const TFilter & filter)
+{
+  using ImageType = typename TFilter::InputImageType;
+  if constexpr (CudaImageTraits<ImageType>::IsSupported)
+  {
+    CudaUpdateCall * const call = CudaUpdateCall::Find(&filter);
+    if (call && call->HasPixels())
+    {
+      auto * const input = const_cast<ImageType *>(filter.GetInput());
+      const auto   region = call->template GetRegion<ImageType::ImageDimension>();
+      CudaUsePooledPixelContainer(input, region);
+      input->SetBufferedRegion(region);
+      input->Allocate();
+      CudaDownloadFromDevice(call->GetPixels(), MakeCudaImageView(input, region), {}, {});
+      call->Drop();
+    }
+  }
+}
+
+/** `part` of an image on the device that fills `whole`. */
+template <unsigned int VDimension>
+CudaDeviceImageView
+CudaCrop(CudaDeviceImageView view, const ImageRegion<VDimension> & whole, const ImageRegion<VDimension> & part)
+{
+  for (unsigned int d = 0; d < VDimension; ++d)
+  {
+    view.Offset += static_cast<size_t>(part.GetIndex(d) - whole.GetIndex(d)) * view.Stride[d];
+    view.Size[d] = part.GetSize(d);
+  }
+  return view;
+}
+
+/** `region` of the filter's input if its pixels are on `device`, otherwise a view without memory. If they are on the
+ * device but do not fit, they are brought to the host. */
+template <typename TFilter>
+CudaDeviceImageView
+CudaGetKeptInput(const TFilter & filter, const typename TFilter::InputImageType::RegionType & region, int device)
+{
+  const CudaUpdateCall * const call = CudaUpdateCall::Find(&filter);
+  if (call && call->HasPixels())
+  {
+    const auto present = call->template GetRegion<TFilter::InputImageType::ImageDimension>();
+    if (call->GetPixels().Memory->GetDevice() == device && CudaRegionHolds(present, region))
+    {
+      return CudaCrop(call->GetPixels(), present, region);
+    }
+    CudaBringInputToHost(filter);
+  }
+  return {};
+}
+
+/** A filter's run on the device that its backend selected, where its input or its output may stay on the device.
+ *
+ * \code
+ * CudaKeptRun<Self> kept(*this, inputRegion, m_CudaBackend);
+ * if (kept.IsNeeded())
+ * {
+ *   if (!kept.KeepsOutput())
+ *   {
+ *     this->AllocateOutputs();
+ *   }
+ *   return kept.Run(planThatKeepsItsInput);
+ * }
+ * \endcode */
+template <typename TFilter>
+class CudaKeptRun
+{
+public:
+  using InputImageType = typename TFilter::InputImageType;
+  using OutputImageType = typename TFilter::OutputImageType;
+  using RegionType = typename InputImageType::RegionType;
+
+  /** `inputRegion`: the pixels that the run reads. */
+  CudaKeptRun(TFilter & filter, const RegionType & inputRegion, CudaFilterBackend & backend)
+    : m_Filter(filter)
+    , m_InputRegion(inputRegion)
+    , m_Backend(backend)
+    , m_Taker(CudaFindTaker(filter, backend.GetSelectedDeviceIndex()))
+    , m_Source(CudaGetKeptInput(filter, inputRegion, backend.GetSelectedDeviceIndex()))
+  {
+    m_Backend.TookInput = this->TakesInput();
+    m_Backend.KeptOutput = this->KeepsOutput();
+  }
+
+  bool
+  TakesInput() const
+  {
+    return m_Source.Memory != nullptr;
+  }
+
+  bool
+  KeepsOutput() const
+  {
+    return m_Taker != nullptr;
+  }
+
+  /** Whether one of them stays on the device. */
+  bool
+  IsNeeded() const
+  {
+    return this->TakesInput() || this->KeepsOutput();
+  }
+
+  /** As CudaRunOnDevice() of the plan, with the same bits. The plan keeps its input, which the host would need if the
+   * device's memory ran out. The output is allocated unless it is kept. */
+  template <typename TPlan>
+  bool
+  Run(const TPlan & plan)
+  {
+    try
+    {
+      this->RunOnDevice(plan);
+    }
+    catch (const CudaError & error)
+    {
+      if (!m_Backend.FallBackToHost(error))
+      {
+        throw;
+      }
+      m_Backend.TookInput = false;
+      m_Backend.KeptOutput = false;
+      return false;
+    }
+    return true;
+  }
+
+private:
+  template <typename TPlan>
+  void
+  RunOnDevice(const TPlan & plan)
+  {
+    OutputImageType * const    output = m_Filter.GetOutput();
+    const auto                 region = output->GetRequestedRegion();
+    const CudaProgressFunction progress = MakeCudaProgressFunction(&m_Filter);
+    progress(0.0f);
+    if (!this->TakesInput())
+    {
+      const CudaImageView pixels = MakeCudaImageView(m_Filter.GetInput(), m_InputRegion);
+      m_Source = this->AllocateLike(pixels);
+      CudaUploadToDevice(pixels, m_Source, progress);
+    }
+    // Some plans give the pixels of the input's region, of which the output holds a part.
+    const CudaDeviceImageView whole =
+      this->AllocateLike(MakeCudaImageShape<OutputImageType>(m_InputRegion, output->GetNumberOfComponentsPerPixel()));
+    CudaQueueOnDevice(plan, m_Source, whole);
+    const CudaDeviceImageView result = CudaCrop(whole, m_InputRegion, region);
+    if (this->KeepsOutput())
+    {
+      progress(1.0f);
+      m_Taker->Keep(result, region);
+    }
+    else
+    {
+      CudaDownloadFromDevice(
+        result, MakeCudaImageView(static_cast<const OutputImageType *>(output), region), {}, progress);
+    }
+  }
+
+  CudaDeviceImageView
+  AllocateLike(const CudaImageView & pixels) const
+  {
+    const auto & size = pixels.Size;
+    return CudaAllocateDeviceImage({ { size[0], size[1], size[2], size[3], pixels.NumberOfComponents } },
+                                   pixels.ComponentType,
+                                   m_Backend.GetSelectedDeviceIndex(),
+                                   false);
+  }
+
+  TFilter &              m_Filter;
+  const RegionType       m_InputRegion;
+  CudaFilterBackend &    m_Backend;
+  CudaUpdateCall * const m_Taker;
+  CudaDeviceImageView    m_Source;
+};
+} // end namespace itk::CudaDetail
+
+#endif

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "itkCudaDetailKeepOnDevice.h"
+
+#include "itkCudaDetailHostScope.h"
+#include "itkCudaFiltersConfiguration.h"
+#include "itkEventObject.h"
+
+#include <algorithm>
+
+namespace itk::CudaDetail
+{
+namespace
+{
+using BackendEnum = CudaFilterBackend::BackendEnum;
+
+thread_local CudaUpdateCall * innermost = nullptr;
+
+/** Inputs or outputs that are set. */
+ProcessObject::DataObjectPointerArraySizeType
+CountSet(const ProcessObject::DataObjectPointerArray & objects)
+{
+  return std::count_if(objects.begin(), objects.end(), [](const auto & object) { return object.IsNotNull(); });
+}
+
+bool
+RunsOnHost(const CudaFilterBackend & backend)
+{
+  const bool        own = backend.Requested != BackendEnum::Automatic;
+  const BackendEnum requested = own ? backend.Requested : CudaFiltersConfiguration::GetBackend();
+  return requested == BackendEnum::Host || (requested == BackendEnum::Automatic && CudaHostScope::IsActive());
+}
+
+bool
+IsWanted(ProcessObject & filter, const DataObject * input, const CudaFilterBackend & backend)
+{
+  return input && input->ShouldIReleaseData() && CudaFiltersConfiguration::GetKeepOnDevice() &&
+         CountSet(filter.GetInputs()) == 1 && !RunsOnHost(backend);
+}
+
+/** Whether an observer would be called while the filter makes the output; it could look at the output's pixels. An
+ * observer of a class of events is called for the events derived from it too, and HasObserver() asks in that sense. */
+bool
+IsObserved(const ProcessObject & filter, const DataObject & output)
+{
+  return filter.HasObserver(StartEvent()) || filter.HasObserver(ProgressEvent()) ||
+         filter.HasObserver(IterationEvent()) || filter.HasObserver(EndEvent()) || filter.HasObserver(AbortEvent()) ||
+         filter.HasObserver(ModifiedEvent()) || output.HasObserver(ModifiedEvent());
+}
+} // namespace
+
+CudaUpdateCall::CudaUpdateCall(ProcessObject * filter, DataObject * input, const CudaFilterBackend & backend)
+  : m_Filter(filter)
+  , m_Outer(innermost)
+{
+  if (IsWanted(*filter, input, backend))
+  {
+    m_Wanted = input;
+    m_Device = backend.DeviceIndex == -1 ? CudaFiltersConfiguration::GetDeviceIndex() : backend.DeviceIndex;
+  }
+  innermost = this;
+}
+
+CudaUpdateCall::~CudaUpdateCall()
+{
+  innermost = m_Outer;
+  if (this->HasPixels())
+  {
+    m_Wanted->ReleaseData(); // ITK has not done it if the filter threw
+  }
+}
+
+CudaUpdateCall *
+CudaUpdateCall::Find(const ProcessObject * filter) noexcept
+{
+  return innermost && innermost->m_Filter == filter ? innermost : nullptr;
+}
+
+CudaUpdateCall *
+CudaUpdateCall::FindTaker(const DataObject * output, int device) const
+{
+  const bool takes = m_Outer && output && m_Outer->m_Wanted == output && m_Outer->m_Device == device &&
+                     !m_Outer->m_Taken && output->ShouldIReleaseData();
+  return takes && CountSet(m_Filter->GetOutputs()) == 1 && !IsObserved(*m_Filter, *output) ? m_Outer : nullptr;
+}
+} // end namespace itk::CudaDetail
