@@ -49,8 +49,8 @@ public:
   Find(const ProcessObject * filter) noexcept;
 
   /** The call around this one if its filter takes `output` of this filter on `device`, otherwise nullptr. Nobody may be
-   * there to see the output meanwhile: the filter has one output, and no observer of the filter or of the output is
-   * called during a run. A call takes one result. */
+   * there to see the output meanwhile: its ReleaseDataFlag is on, the filter has one output, and no observer of the
+   * filter or of the output is called during a run. A call takes one result. */
   CudaUpdateCall *
   FindTaker(const DataObject * output, int device) const;
 

@@ -347,13 +347,59 @@ TEST_F(CudaKeepOnDevice, Only_images_that_are_released_after_use_are_kept)
   }
 }
 
-TEST_F(CudaKeepOnDevice, Global_flag_counts)
+// ITK does not clear the global flag while a consumer runs, so it does not say that nobody else asks for the image.
+TEST_F(CudaKeepOnDevice, Global_flag_alone_keeps_nothing)
 {
   Chain chain(m_Image, 3);
   chain[0].ReleaseDataFlagOff();
-  chain[1].ReleaseDataFlagOff();
   itk::DataObject::SetGlobalReleaseDataFlag(true);
-  chain.ExpectRightWith(2);
+  chain.ExpectRightWith(1);
+}
+
+TEST_F(CudaKeepOnDevice, Filter_of_the_host_between_takes_nothing)
+{
+  const auto first = FakeFilter::New();
+  const auto cast = CastType::New();
+  const auto last = FakeFilter::New();
+  first->SetInput(m_Image);
+  first->ReleaseDataFlagOn();
+  cast->SetInput(first->GetOutput());
+  cast->InPlaceOff();
+  cast->ReleaseDataFlagOn();
+  last->SetInput(cast->GetOutput());
+  last->Number = 2.0f;
+  last->Update();
+  EXPECT_EQ(first->Kept, 0u);
+  EXPECT_EQ(GetPixels(last->GetOutput()), GetExpected(m_Image, 2));
+}
+
+TEST_F(CudaKeepOnDevice, A_call_takes_one_result_and_only_while_the_flag_is_on)
+{
+  Chain        chain(m_Image, 2);
+  ImageType *  image = chain[0].GetOutput();
+  const auto & backend = chain[1].Backend;
+
+  CudaUpdateCall       consumer(&chain[1], image, backend);
+  const CudaUpdateCall source(&chain[0], nullptr, backend);
+  EXPECT_EQ(CudaUpdateCall::Find(&chain[0]), &source);
+  EXPECT_EQ(CudaUpdateCall::Find(&chain[1]), nullptr); // it is not the innermost
+  EXPECT_EQ(source.FindTaker(image, fakeDevice), &consumer);
+  EXPECT_EQ(source.FindTaker(chain[1].GetOutput(), fakeDevice), nullptr);
+  EXPECT_EQ(source.FindTaker(nullptr, fakeDevice), nullptr);
+  image->ReleaseDataFlagOff();
+  EXPECT_EQ(source.FindTaker(image, fakeDevice), nullptr);
+  image->ReleaseDataFlagOn();
+  EXPECT_EQ(source.FindTaker(image, fakeDevice), &consumer);
+
+  itk::CudaDeviceImageView view;
+  view.Memory = std::make_shared<FakeDeviceMemory>(1);
+  consumer.Keep(view, RegionType({ { -7, 9 } }, { { 1, 1 } }));
+  EXPECT_TRUE(consumer.HasPixels());
+  EXPECT_EQ(consumer.GetRegion<2>(), RegionType({ { -7, 9 } }, { { 1, 1 } }));
+  EXPECT_EQ(source.FindTaker(image, fakeDevice), nullptr);
+  consumer.Drop();
+  EXPECT_FALSE(consumer.HasPixels());
+  EXPECT_EQ(source.FindTaker(image, fakeDevice), nullptr);
 }
 
 TEST_F(CudaKeepOnDevice, Later_updates_run_what_changed_and_what_was_released)

@@ -33,8 +33,8 @@ RunsOnHost(const CudaFilterBackend & backend)
 bool
 IsWanted(ProcessObject & filter, const DataObject * input, const CudaFilterBackend & backend)
 {
-  return input && input->ShouldIReleaseData() && CudaFiltersConfiguration::GetKeepOnDevice() &&
-         CountSet(filter.GetInputs()) == 1 && !RunsOnHost(backend);
+  return input && CudaFiltersConfiguration::GetKeepOnDevice() && CountSet(filter.GetInputs()) == 1 &&
+         !RunsOnHost(backend);
 }
 
 /** Whether an observer would be called while the filter makes the output; it could look at the output's pixels. An
@@ -78,8 +78,10 @@ CudaUpdateCall::Find(const ProcessObject * filter) noexcept
 CudaUpdateCall *
 CudaUpdateCall::FindTaker(const DataObject * output, int device) const
 {
+  // ITK clears the flag while the taker's GenerateData() runs, from where observers may ask for the image. The global
+  // flag stays.
   const bool takes = m_Outer && output && m_Outer->m_Wanted == output && m_Outer->m_Device == device &&
-                     !m_Outer->m_Taken && output->ShouldIReleaseData();
+                     !m_Outer->m_Taken && output->GetReleaseDataFlag();
   return takes && CountSet(m_Filter->GetOutputs()) == 1 && !IsObserved(*m_Filter, *output) ? m_Outer : nullptr;
 }
 } // end namespace itk::CudaDetail
