@@ -37,8 +37,8 @@ CudaRunOnDevice(const CudaGaussianFirPlan &  plan,
                 CudaFilterBackend &          backend,
                 const CudaProgressFunction & progress);
 
-/** As CudaQueueOnDevice() of the recursive filters' plans, for a plan that keeps its input. The output has all pixels of
- * the input, whatever the plan's OutputOffset is. Without passes the input is copied. */
+/** As CudaQueueOnDevice() of the recursive filters' plans, for a plan that keeps its input. The output has all pixels
+ * of the input, whatever the plan's OutputOffset is. Without passes the input is copied. */
 CudaFilters_EXPORT void
 CudaQueueOnDevice(const CudaGaussianFirPlan & plan,
                   const CudaDeviceImageView & input,
