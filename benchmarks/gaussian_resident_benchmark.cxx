@@ -8,6 +8,8 @@
 #include "resident_benchmark.h"
 
 #include <cmath>
+#include <string>
+#include <utility>
 
 namespace
 {
@@ -46,6 +48,7 @@ struct Smoothing
   bool                            Axes; // whether each pass is timed by itself as well
   CudaComponentType               Type{ CudaComponentType::Float };
   CudaFiltersEnums::Approximation Approximation{ CudaFiltersEnums::Approximation::Deriche };
+  CudaFiltersEnums::BoundaryMode  Mode{ CudaFiltersEnums::BoundaryMode::Nearest };
 };
 
 /** Arguments: size along x, y, z; sigma in hundredths of a pixel. */
@@ -62,6 +65,7 @@ BM_Resident(benchmark::State & state, const Smoothing & smoothing)
   const unsigned int          dimension = size[2] > 1 ? 3 : 2;
   CudaGaussianParameters      parameters = MakeParameters(dimension, sigma);
   parameters.Approximation = smoothing.Approximation;
+  parameters.Boundary = { smoothing.Mode, 0.5 };
   const CudaGaussianPlan plan = MakeSmoothingPlan(parameters);
 
   const DeviceGuard guard(Device);
@@ -84,7 +88,7 @@ BM_Resident(benchmark::State & state, const Smoothing & smoothing)
   }
   for (const CudaGaussianLinePass & pass : plan.Passes)
   {
-    const CudaGaussianPlan single = MakeGaussianLinePlan(pass.Axis, pass.Results.front().Kernel);
+    const CudaGaussianPlan single = MakeGaussianLinePlan(pass.Axis, pass.Results.front().Kernel, plan.Boundary);
     const double           seconds = timer.GetMedian(
       stream, [&](int run) { gaussian::RunPlan(single, images.GetViews(run), workspace.Get(), stream); });
     state.counters[std::string("copy_fraction_") + "xyz"[pass.Axis]] = copy / seconds;
@@ -236,6 +240,19 @@ DefineOtherWindows(benchmark::internal::Benchmark * rows)
   }
 }
 
+/** Few rows for each boundary mode: the others beside Nearest. */
+void
+DefineModes(benchmark::internal::Benchmark * rows)
+{
+  DefineRows(rows);
+  for (const int64_t sigma : { 100, 400, 1000, 2000, 6400 })
+  {
+    rows->Args({ 4096, 4096, 1, sigma });
+    rows->Args({ 512, 512, 512, sigma });
+    rows->Args({ 511, 513, 509, sigma });
+  }
+}
+
 BENCHMARK_CAPTURE(BM_Resident, sizes, Smoothing{ true })->Name("resident")->Apply(DefineSizes);
 BENCHMARK_CAPTURE(BM_Resident, double, Smoothing{ true, CudaComponentType::Double })
   ->Name("resident/double")
@@ -252,6 +269,21 @@ BENCHMARK_CAPTURE(BM_Resident,
   ->Apply(DefineOtherWindows);
 BENCHMARK_CAPTURE(BM_Resident, sides, Smoothing{ false })->Name("sweep/sides")->Apply(DefineSweepOverSides);
 BENCHMARK_CAPTURE(BM_Resident, sigmas, Smoothing{ false })->Name("sweep/sigmas")->Apply(DefineSweepOverSigmas);
+
+[[maybe_unused]] const bool ModesRegistered = [] {
+  using Mode = CudaFiltersEnums::BoundaryMode;
+  for (const auto & [name, mode] : { std::pair("nearest", Mode::Nearest),
+                                     std::pair("reflect", Mode::Reflect),
+                                     std::pair("mirror", Mode::Mirror),
+                                     std::pair("wrap", Mode::Wrap),
+                                     std::pair("constant", Mode::Constant) })
+  {
+    const Smoothing smoothing{ true, CudaComponentType::Float, CudaFiltersEnums::Approximation::Deriche, mode };
+    benchmark::RegisterBenchmark((std::string("resident/mode/") + name).c_str(), BM_Resident, smoothing)
+      ->Apply(DefineModes);
+  }
+  return true;
+}();
 
 template <unsigned int VDimension>
 void

@@ -208,10 +208,6 @@ CudaFilters_EXPORT CudaGaussianPlan
 MakeGaussianLinePlan(unsigned int                        axis,
                      const CudaGaussianImpulseResponse & kernel,
                      const CudaGaussianBoundary &        boundary = {});
-
-/** Why the device cannot run the plan, in words; empty if it can. It knows the boundary mode Nearest. */
-CudaFilters_EXPORT std::string
-                   CudaGaussianDeviceObstacle(const CudaGaussianPlan & plan);
 } // end namespace itk::CudaDetail
 
 #endif

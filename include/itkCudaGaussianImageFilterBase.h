@@ -26,8 +26,7 @@ class CudaGaussianOverrideAccess;
  *
  * With BoundaryMode Nearest lines continue beyond their ends with their edge values, as in ITK. The other modes are
  * those of scipy.ndimage (CudaFiltersEnums::BoundaryMode), and BoundaryValue is the value of the mode Constant. They
- * are exact for every sigma, and lines may be shorter than four pixels. The GPU does not have them: with Backend
- * Automatic such a filter runs on the host.
+ * are exact for every sigma, and lines may be shorter than four pixels.
  *
  * Where input or output is a CudaDeviceImage, TSuperclass holds the parameters alone (CudaFilterSuperclass). The plan
  * is queued on the device where the input lies, for the whole image, and Update() returns; there is no fallback to the
@@ -44,7 +43,7 @@ class CudaGaussianOverrideAccess;
  * Nearest, and the images are of a type that the GPU does not support
  *
  * \exception CudaError if Backend is Cuda and the GPU cannot be used; for device images also if Backend is Host,
- * BoundaryMode is not Nearest, DeviceIndex is not the input's, or the device's memory has run out
+ * DeviceIndex is not the input's, or the device's memory has run out
  *
  * \code
  * template <typename TInputImage, typename TOutputImage>
@@ -177,9 +176,9 @@ protected:
 
   /** Why the device cannot do what the parameters ask for, in words; empty if it can. */
   virtual std::string
-  GetDeviceObstacle(const CudaDetail::CudaGaussianPlan & plan) const
+  GetDeviceObstacle() const
   {
-    return CudaDetail::CudaGaussianDeviceObstacle(plan);
+    return {};
   }
 
   /** Runs the plan on the host. */

@@ -53,15 +53,15 @@ CudaGaussianImageFilterBase<TSuperclass>::VerifyInputInformation() ITKv5_CONST
   }
 }
 
-/** Throws for parameters that make no plan, or one that images on the device cannot have. */
+/** Throws for parameters that make no plan, or that images on the device cannot have. */
 template <typename TSuperclass>
 void
 CudaGaussianImageFilterBase<TSuperclass>::VerifyPlan() const
 {
-  const CudaDetail::CudaGaussianPlan plan = this->MakePlan();
+  this->MakePlan();
   if constexpr (IsOnDevice)
   {
-    const std::string obstacle = this->GetDeviceObstacle(plan);
+    const std::string obstacle = this->GetDeviceObstacle();
     if (!obstacle.empty())
     {
       throw CudaError(__FILE__,
@@ -217,7 +217,7 @@ CudaGaussianImageFilterBase<TSuperclass>::SelectDevice(const CudaDetail::CudaGau
   const size_t given = components * plan.Results.size();
   const size_t outputComponents = this->GetOutput()->GetNumberOfComponentsPerPixel();
 
-  const std::string obstacle = this->GetDeviceObstacle(plan);
+  const std::string obstacle = this->GetDeviceObstacle();
   const char *      unsupported = obstacle.empty() ? nullptr : obstacle.c_str();
   if (outputComponents > given)
   {

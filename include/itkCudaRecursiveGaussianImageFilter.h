@@ -15,7 +15,7 @@ namespace itk
  * (ZeroOrder) or of its first or second derivative. All parameters, defaults and exceptions are those of the
  * superclass: Sigma in the image's physical units (default 1, must be greater than 0), Direction (default 0), Order,
  * NormalizeAcrossScale. A line needs at least four pixels and continues beyond its ends with its edge values.
- * BoundaryMode (default Nearest) and BoundaryValue continue it in other ways, on the host and for lines of any length.
+ * BoundaryMode (default Nearest) and BoundaryValue continue it in other ways, for lines of any length.
  *
  * Approximation is Deriche (default) or Accurate. Deriche has the coefficients of the superclass (INRIA RR-1893, 1993).
  * Accurate has a third pair of exponentials, fitted to the Gaussian and its derivatives. From 0.5 pixels on its impulse

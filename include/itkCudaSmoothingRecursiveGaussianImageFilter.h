@@ -101,7 +101,7 @@ protected:
   bool
   IsSuperclassEnough() const override;
   std::string
-  GetDeviceObstacle(const CudaDetail::CudaGaussianPlan & plan) const override;
+  GetDeviceObstacle() const override;
   void
   RunPlanOnHost(const CudaDetail::CudaGaussianPlan & plan,
                 const CudaDetail::CudaImageView &    input,

@@ -35,10 +35,9 @@ CudaSmoothingRecursiveGaussianImageFilter<TInputImage, TOutputImage>::IsSupercla
 
 template <typename TInputImage, typename TOutputImage>
 std::string
-CudaSmoothingRecursiveGaussianImageFilter<TInputImage, TOutputImage>::GetDeviceObstacle(
-  const CudaDetail::CudaGaussianPlan & plan) const
+CudaSmoothingRecursiveGaussianImageFilter<TInputImage, TOutputImage>::GetDeviceObstacle() const
 {
-  return this->GetValidMask() == nullptr ? Superclass::GetDeviceObstacle(plan)
+  return this->GetValidMask() == nullptr ? Superclass::GetDeviceObstacle()
                                          : "ValidMask is set; the GPU does not smooth with a mask";
 }
 

@@ -16,6 +16,7 @@ set(CudaFilters_GTESTS
     itkCudaGaussianBoundaryGTest.cxx
     itkCudaGaussianComponentsGTest.cxx
     itkCudaGaussianDoubleGTest.cxx
+    itkCudaGaussianEdgesGTest.cxx
     itkCudaGaussianErrorsGTest.cxx
     itkCudaGaussianFamilyGTest.cxx
     itkCudaGaussianInputPixelsGTest.cxx

@@ -33,6 +33,14 @@ using namespace itk::cuda;
 using namespace itk::cuda::gaussian;
 
 using ApproximationEnum = CudaFiltersEnums::Approximation;
+using ModeEnum = CudaFiltersEnums::BoundaryMode;
+
+constexpr ModeEnum Modes[] = { ModeEnum::Nearest,
+                               ModeEnum::Reflect,
+                               ModeEnum::Mirror,
+                               ModeEnum::Wrap,
+                               ModeEnum::Constant };
+constexpr ModeEnum OtherModes[] = { ModeEnum::Reflect, ModeEnum::Mirror, ModeEnum::Wrap, ModeEnum::Constant };
 
 bool
 IsStream(LineMethod method)
@@ -183,14 +191,16 @@ RunOnDevice(const Volume<T> & input, const CudaGaussianPlan & plan, bool passByP
   }
   for (size_t i = 0; passByPass && i < plan.Passes.size(); ++i)
   {
-    RunLinePass(plan.Passes[i], GetLineSchedule(plan.Passes[i], views, 0), views, workspace, stream);
+    LineSchedule schedule = GetLineSchedule(plan.Passes[i], views, 0);
+    schedule.Boundary = plan.Boundary;
+    RunLinePass(plan.Passes[i], schedule, views, workspace, stream);
   }
   return images.at(plan.Results.front())->Download(stream);
 }
 
 template <typename T>
 Volume<double>
-RunOnHost(const Volume<T> & input, const CudaGaussianLinePass & pass)
+RunOnHost(const Volume<T> & input, const CudaGaussianLinePass & pass, const CudaGaussianBoundary & boundary = {})
 {
   Volume<double>      output{ { input.Size[0], input.Size[1], input.Size[2] },
                          std::vector<double>(input.Values.begin(), input.Values.end()) };
@@ -207,7 +217,7 @@ RunOnHost(const Volume<T> & input, const CudaGaussianLinePass & pass)
     {
       line[n] = output.Values[start + n * stride[pass.Axis]];
     }
-    FilterLine(pass.Results.front().Kernel, line.data(), line.data(), length);
+    FilterLine(pass.Results.front().Kernel, line.data(), line.data(), length, boundary);
     for (size_t n = 0; n < length; ++n)
     {
       output.Values[start + n * stride[pass.Axis]] = line[n];
@@ -282,11 +292,12 @@ protected:
 
   template <typename T>
   void
-  CheckAllMethods(unsigned int      axis,
-                  size_t            length,
-                  double            sigma,
-                  unsigned int      order,
-                  ApproximationEnum approximation = ApproximationEnum::Deriche)
+  CheckAllMethods(unsigned int                 axis,
+                  size_t                       length,
+                  double                       sigma,
+                  unsigned int                 order,
+                  ApproximationEnum            approximation = ApproximationEnum::Deriche,
+                  const CudaGaussianBoundary & boundary = {})
   {
     size_t size[3] = { 37, 3, 2 };
     size[axis] = length;
@@ -295,22 +306,24 @@ protected:
     const CudaGaussianLinePass pass =
       MakePass(axis, MakeGaussianImpulseResponse(approximation, order, sigma, 1.0, false));
     const unsigned int       pairs = pass.Results.front().Kernel.NumberOfPolePairs;
-    const Volume<double>     reference = RunOnHost(input, pass);
+    const Volume<double>     reference = RunOnHost(input, pass, boundary);
     const double             l1Norm = GetKernelL1Norm(pass.Results.front().Kernel);
     std::optional<Volume<T>> strided; // by whichever method came first
     for (const LineMethod method : LineMethods)
     {
-      const auto schedule = MakeLineSchedule(
+      auto schedule = MakeLineSchedule(
         { GetAxisKind(axis), length, sigma, sizeof(T), pairs, m_SharedMemory, m_HasBulkCopies }, method);
       if (!schedule || (IsStream(method) && !m_HasBulkCopies))
       {
         continue;
       }
+      schedule->Boundary = boundary;
       const Volume<T> output = RunOnDevice(input, pass, *schedule, Align(size[0]));
       const double    error = GetRelativeError(output, reference, input, l1Norm);
       EXPECT_LE(error, GetTolerance<T>(sigma))
         << "method " << static_cast<int>(method) << ", axis " << axis << ", length " << length << ", sigma " << sigma
-        << ", order " << order << ", seed " << seed << ", " << sizeof(T) << " bytes, " << approximation;
+        << ", order " << order << ", seed " << seed << ", " << sizeof(T) << " bytes, " << approximation << ", "
+        << boundary.Mode;
       if (IsStream(method))
       {
         continue;
@@ -319,19 +332,19 @@ protected:
       {
         EXPECT_EQ(0, std::memcmp(output.Values.data(), strided->Values.data(), output.Values.size() * sizeof(T)))
           << "bits depend on the method: " << static_cast<int>(method) << ", axis " << axis << ", length " << length
-          << ", sigma " << sigma << ", " << sizeof(T) << " bytes, " << approximation;
+          << ", sigma " << sigma << ", " << sizeof(T) << " bytes, " << approximation << ", " << boundary.Mode;
       }
       strided = output;
       const Volume<T> unaligned = RunOnDevice(input, pass, *schedule, { 1, 1 });
       EXPECT_EQ(0, std::memcmp(output.Values.data(), unaligned.Values.data(), output.Values.size() * sizeof(T)))
         << "bits depend on the alignment: method " << static_cast<int>(method) << ", axis " << axis << ", length "
-        << length;
+        << length << ", " << boundary.Mode;
     }
   }
 
   /** One image of as many lines as it takes, and parts of it that are images of few lines. */
   void
-  CheckPartitionWithinABlock(unsigned int axis, size_t length)
+  CheckPartitionWithinABlock(unsigned int axis, size_t length, const CudaGaussianBoundary & boundary = {})
   {
     if (!m_HasBulkCopies)
     {
@@ -345,8 +358,9 @@ protected:
     const std::string what = "axis " + std::to_string(axis) + ", length " + std::to_string(length);
     const auto        order = static_cast<unsigned int>(length % 3);
     const auto pass = MakePass(axis, MakeGaussianImpulseResponse(ApproximationEnum::Deriche, order, sigma, 1.0, false));
-    const LineSchedule schedule = *MakeLineSchedule(
+    LineSchedule schedule = *MakeLineSchedule(
       { AxisKind::Strided, length, sigma, sizeof(float), 2, m_SharedMemory, true }, LineMethod::StreamPartition);
+    schedule.Boundary = boundary;
     const auto input = MakeRandomVolume<float>(wide, ny, nz, static_cast<unsigned int>(length));
     const auto output = RunOnDevice(input, pass, schedule, Align(wide));
     for (const size_t begin : { size_t{ 0 }, wide - narrow })
@@ -362,7 +376,7 @@ protected:
       const Volume<float>  few = part(input);
       const Volume<float>  expected = RunOnDevice(few, pass, schedule, Align(narrow));
       const Volume<float>  found = part(output);
-      const Volume<double> reference = RunOnHost(few, pass);
+      const Volume<double> reference = RunOnHost(few, pass, boundary);
       const double         l1Norm = GetKernelL1Norm(pass.Results.front().Kernel);
       EXPECT_EQ(0, std::memcmp(found.Values.data(), expected.Values.data(), found.Values.size() * sizeof(float)))
         << "columns from " << begin << ", " << what;
@@ -391,17 +405,54 @@ TEST_F(GaussianLinePass, MatchesTheHostReferenceAtEveryLength)
   }
 }
 
+// Axes of one pixel, shorter than sigma, of whole and of incomplete segments, chunks and tiles.
+TEST_F(GaussianLinePass, OtherModesMatchTheHostReferenceByEveryMethod)
+{
+  unsigned int i = 0;
+  for (const size_t length : { 1,   2,   3,   4,   5,   31,  32,   33,   127,  128,  129,   130,
+                               255, 257, 385, 512, 513, 640, 1024, 1031, 2049, 8193, 16385, 33000 })
+  {
+    for (const ModeEnum mode : OtherModes)
+    {
+      const CudaGaussianBoundary boundary{ mode, 0.75 };
+      for (const double sigma : { 0.5, 4.0, 15.0, 50.0 })
+      {
+        const auto approximation = i % 4 == 0 ? ApproximationEnum::Accurate : ApproximationEnum::Deriche;
+        const auto axis = i % 3;
+        this->CheckAllMethods<float>(axis, length, sigma, i % 5 % 3, approximation, boundary);
+        this->CheckAllMethods<float>((axis + 1) % 3, length, sigma, i % 7 % 3, ApproximationEnum::Deriche, boundary);
+        this->CheckAllMethods<double>((axis + 2) % 3, length, sigma, i % 4 % 3, approximation, boundary);
+        ++i;
+      }
+    }
+  }
+}
+
+// Wide images, whose chunks stay on chip, have the bits of narrow ones.
+TEST_F(GaussianLinePass, BitsOfOtherModesDoNotDependOnTheOtherLines)
+{
+  for (const ModeEnum mode : OtherModes)
+  {
+    this->CheckPartitionWithinABlock(1, 300, { mode, 0.75 });
+    this->CheckPartitionWithinABlock(2, 1001, { mode, 0.75 });
+  }
+}
+
 // Passes that combine run as one kernel: as sums and norms of two to four terms, of lines that share a block, fill one
 // or need tiles.
 template <typename T>
 void
-CheckCombiningPasses(size_t length, double sigma, ApproximationEnum approximation)
+CheckCombiningPasses(size_t                       length,
+                     double                       sigma,
+                     ApproximationEnum            approximation,
+                     const CudaGaussianBoundary & boundary = {})
 {
   const Volume<T>        input = MakeRandomVolume<T>(length, 5, 3, static_cast<unsigned int>(length), T(100));
   CudaGaussianParameters parameters;
   parameters.Sigma.assign(3, sigma);
   parameters.Spacing.assign(3, 1.0);
   parameters.Approximation = approximation;
+  parameters.Boundary = boundary;
   const CudaGaussianTerm terms[] = {
     { { 1, 0, 0 }, 1.0 }, { { 0, 1, 0 }, 0.5 }, { { 0, 0, 1 }, -2.0 }, { { 1, 1, 0 }, 3.0 }
   };
@@ -416,7 +467,7 @@ CheckCombiningPasses(size_t length, double sigma, ApproximationEnum approximatio
         const Volume<T> single = RunOnDevice(input, plan, true, placement);
         EXPECT_EQ(0, std::memcmp(together.Values.data(), single.Values.data(), single.Values.size() * sizeof(T)))
           << count << " terms, length " << length << ", sigma " << sigma << ", " << sizeof(T) << " bytes, "
-          << approximation << ", padding " << placement.Padding;
+          << approximation << ", padding " << placement.Padding << ", " << boundary.Mode;
         EXPECT_TRUE(
           std::none_of(together.Values.begin(), together.Values.end(), [](T value) { return std::isnan(value); }));
       }
@@ -430,6 +481,18 @@ TEST_F(GaussianLinePass, CombiningPassesOfEachKind)
   for (const size_t length : { 33, 1024, 1025, 16385 })
   {
     CheckCombiningPasses<float>(length, 1.5, ApproximationEnum::Deriche);
+  }
+}
+
+TEST_F(GaussianLinePass, CombiningPassesOfOtherModesHaveTheBitsOfSinglePasses)
+{
+  for (const ModeEnum mode : OtherModes)
+  {
+    for (const size_t length : { 1, 33, 600, 1025, 8193, 16385 })
+    {
+      CheckCombiningPasses<float>(length, 1.5, ApproximationEnum::Deriche, { mode, 100.25 });
+      CheckCombiningPasses<double>(length, 30.0, ApproximationEnum::Accurate, { mode, 100.25 });
+    }
   }
 }
 
@@ -789,10 +852,12 @@ TEST_F(GaussianLinePass, PartsThatLackWhatTheyNeedAreRefused)
   const DeviceVolume<float>  source(size, {}, stream);
   const DeviceVolume<float>  destination(size, {}, stream);
   const CudaGaussianLinePass pass = MakePass(1, MakeDericheImpulseResponse(0, 100.0, 1.0, false));
+  CudaGaussianBoundary       boundary;
   const auto                 run = [&](size_t end, const LineCut & cut) {
     const std::vector<DeviceView> images{ GetPlanes(source.View, 1, 0, end), GetPlanes(destination.View, 1, 0, end) };
-    const LineSchedule            schedule = GetLineSchedule(pass, images, 0, cut);
-    const DeviceBuffer            memory(GetLinePassWorkspace(pass, schedule, images[0]), stream);
+    LineSchedule                  schedule = GetLineSchedule(pass, images, 0, cut);
+    schedule.Boundary = boundary;
+    const DeviceBuffer memory(GetLinePassWorkspace(pass, schedule, images[0]), stream);
     RunLinePass(pass, schedule, images, { memory.GetPointer(), memory.GetSize() }, stream, cut);
   };
   LineCut cut;
@@ -804,6 +869,10 @@ TEST_F(GaussianLinePass, PartsThatLackWhatTheyNeedAreRefused)
   EXPECT_THROW(run(300, cut), ExceptionObject) << "not a number of chunks";
   cut.First = source.View;
   EXPECT_THROW(run(256, cut), ExceptionObject) << "no states before it";
+  cut = {};
+  cut.WholeLength = 400;
+  boundary.Mode = ModeEnum::Wrap;
+  EXPECT_THROW(run(400, cut), ExceptionObject) << "lines that are cut continue with their edge values";
 }
 
 TEST_F(GaussianLinePass, BitsOfALineDoNotDependOnTheOtherLines)
@@ -910,17 +979,21 @@ TEST_F(GaussianLinePass, ConstantsComeOutExactly)
         const CudaGaussianLinePass pass = MakePass(axis, MakeDericheImpulseResponse(order, sigma, 1.0, false));
         for (const LineMethod method : LineMethods)
         {
-          const auto schedule = MakeLineSchedule(
+          auto schedule = MakeLineSchedule(
             { GetAxisKind(axis), 20001, sigma, sizeof(float), 2, m_SharedMemory, m_HasBulkCopies }, method);
           if (!schedule || (IsStream(method) && !m_HasBulkCopies))
           {
             continue;
           }
-          const Volume<float> output = RunOnDevice(input, pass, *schedule, Align(size[0]));
-          const float         expected = order == 0 ? constant : 0.0f;
-          EXPECT_EQ(std::count(output.Values.begin(), output.Values.end(), expected),
-                    static_cast<long>(output.Values.size()))
-            << "constant " << constant << ", order " << order << ", axis " << axis;
+          for (const ModeEnum mode : Modes)
+          {
+            schedule->Boundary = { mode, constant };
+            const Volume<float> output = RunOnDevice(input, pass, *schedule, Align(size[0]));
+            const float         expected = order == 0 ? constant : 0.0f;
+            EXPECT_EQ(std::count(output.Values.begin(), output.Values.end(), expected),
+                      static_cast<long>(output.Values.size()))
+              << "constant " << constant << ", order " << order << ", axis " << axis << ", " << mode;
+          }
         }
       }
     }

@@ -81,8 +81,8 @@ public:
     }
   }
 
-  /** Every warp loads its own segments. Pixels beyond the end of the
-   * line repeat its last value. */
+  /** Every warp loads its own segments. Pixels beyond the end of the line repeat its last value, or continue it as the
+   * boundary mode says. */
   __device__ void
   Load()
   {
@@ -99,7 +99,7 @@ public:
     {
       for (unsigned int k = begin < m_Range.ReadEnd ? m_Range.ReadEnd - begin : 0; k < Length; ++k)
       {
-        *GetPixel(m_Lane, k) = m_TileLast;
+        *GetPixel(m_Lane, k) = m_Arguments.Edges[m_Source] ? GetContinuation(begin + k) : m_TileLast;
       }
     }
   }
@@ -231,10 +231,24 @@ private:
     return m_Arguments.Sources[m_Source];
   }
 
+  __device__ const T *
+  GetLine() const
+  {
+    return GetSource() + ClampLine(m_BlockLine + m_LineInBlock) * m_Arguments.Geometry.OuterStride;
+  }
+
+  /** The pixel of the continued line at a position of the tile. */
+  __device__ T
+  GetContinuation(unsigned int position) const
+  {
+    const auto line = GetContinuedLine(m_Arguments.Schedule, m_Arguments.Geometry, GetLine());
+    return line.Get(static_cast<std::ptrdiff_t>(m_Range.Begin + position));
+  }
+
   __device__ void
   ReadEdges()
   {
-    const T * const line = GetSource() + ClampLine(m_BlockLine + m_LineInBlock) * m_Arguments.Geometry.OuterStride;
+    const T * const line = GetLine();
     m_First = line[0];
     m_TileFirst = line[m_Range.Begin];
     m_TileLast = line[m_Range.Begin + m_Range.ReadEnd - 1];
@@ -630,7 +644,14 @@ private:
     {
       return m_Arguments.States[GetTileStateIndex(state)];
     }
-    const T edge = state >= VPairs ? m_TileLast : m_TileFirst;
+    const bool anticausal = state >= VPairs;
+    if (m_Arguments.Edges[m_Source] &&
+        (anticausal ? m_Tile + 1 == m_Arguments.Schedule.NumberOfTiles : m_Range.Begin == 0))
+    {
+      const LineGeometry & geometry = m_Arguments.Geometry;
+      return m_Arguments.Edges[m_Source][state * geometry.OuterCount + ClampLine(m_BlockLine + m_LineInBlock)];
+    }
+    const T edge = anticausal ? m_TileLast : m_TileFirst;
     return SteadyState(m_Arguments.Dynamics.Section[state % VPairs], edge - m_First);
   }
 

@@ -205,8 +205,9 @@ MakeLinePassArguments(const CudaGaussianLinePass & pass,
 
 template <typename T, unsigned int VPairs>
 void
-AddSource(LinePassArguments<T, VPairs> & arguments, const DeviceView & image)
+AddSource(LinePassArguments<T, VPairs> & arguments, const DeviceView & image, const PolePairState<T> * edges)
 {
+  arguments.Edges[arguments.NumberOfSources] = edges;
   arguments.Sources[arguments.NumberOfSources++] = static_cast<const T *>(image.Data);
   arguments.Aligned = arguments.Aligned && IsAligned(image);
 }
@@ -236,7 +237,7 @@ RunLinePassOn(const CudaGaussianLinePass &    pass,
 {
   const DeviceView & source = images[pass.Source];
   auto               arguments = MakeLinePassArguments<T, VPairs>(pass, schedule, source, cut);
-  AddSource(arguments, source);
+  AddSource(arguments, source, MakeEdges<T, VPairs>(pass, schedule, source, workspace, context));
   for (unsigned int r = 0; r < pass.Results.size(); ++r)
   {
     SetResult(arguments, r, pass.Results[r], images);
@@ -251,9 +252,9 @@ RunLinePassOn(const CudaGaussianLinePass &    pass,
     LaunchFilter<T, VPairs, VKind, TileTask::Filter>(arguments, pass.Results.size(), context);
     return;
   }
-  arguments.States = static_cast<PolePairState<T> *>(workspace.Take(GetLinePassWorkspace(pass, schedule, source)));
+  arguments.States = static_cast<PolePairState<T> *>(workspace.Take(GetStateBytes(pass, schedule, source)));
   LaunchLinePass<T, VPairs, VKind, TileTask::WriteTotals, 1>(arguments, context);
-  LaunchScan<T, VPairs>(pass, schedule, source, cut, arguments.States, context);
+  LaunchScan<T, VPairs>(pass, schedule, source, cut, arguments.Edges[0], arguments.States, context);
   LaunchFilter<T, VPairs, VKind, TileTask::FilterFromStates>(arguments, pass.Results.size(), context);
 }
 
@@ -268,16 +269,17 @@ RunCombiningPassesOf(const CudaGaussianLinePass *    passes,
                      Workspace                       workspace,
                      const Context &                 context)
 {
-  auto arguments = MakeLinePassArguments<T, VPairs>(*passes, schedule, images[passes->Source], {});
-  for (unsigned int i = 0; i < count; ++i)
-  {
-    AddSource(arguments, images[passes[i].Source]);
-    SetResult(arguments, i, passes[i].Results.front(), images);
-  }
+  auto       arguments = MakeLinePassArguments<T, VPairs>(*passes, schedule, images[passes->Source], {});
   const auto shape = MakeLaunchShape<T, VPairs, 2>(AxisKind::Contiguous, arguments.Geometry, schedule);
   if (schedule.Method != LineMethod::Partition && shape.Block.x * shape.Block.y * shape.Block.z <= ContiguousThreads &&
       shape.SharedBytes <= GetDeviceProperties(context.GetDevice()).SharedMemoryPerBlockOptin)
   {
+    for (unsigned int i = 0; i < count; ++i)
+    {
+      const DeviceView & source = images[passes[i].Source];
+      AddSource(arguments, source, MakeEdges<T, VPairs>(passes[i], schedule, source, workspace, context));
+      SetResult(arguments, i, passes[i].Results.front(), images);
+    }
     SetBulkCopies(arguments, context.GetDevice());
     LaunchCombiningPass(arguments, context);
     return;
@@ -336,6 +338,11 @@ VerifyCut(const CudaGaussianLinePass & pass,
   {
     return;
   }
+  if (HasEdgeStates(schedule))
+  {
+    itkGenericExceptionMacro("An image that is cut, and BoundaryMode is " << schedule.Boundary.Mode
+                                                                          << "; it must be Nearest");
+  }
   if (pass.Axis == 0)
   {
     itkGenericExceptionMacro("An image that is cut across axis 0; it must be another axis");
@@ -372,7 +379,15 @@ GetLineSchedule(const CudaGaussianLinePass &    pass,
 }
 
 size_t
-GetLinePassWorkspace(const CudaGaussianLinePass & pass, const LineSchedule & schedule, const DeviceView & source)
+GetEdgeBytes(const CudaGaussianLinePass & pass, const LineSchedule & schedule, const DeviceView & source)
+{
+  const size_t states = HasEdgeStates(schedule) ? 2 * pass.Results.front().Kernel.NumberOfPolePairs : 0;
+  const size_t lines = MakeLineGeometry(source, pass.Axis).GetNumberOfLines();
+  return states * lines * 2 * CudaComponentSize(source.ComponentType);
+}
+
+size_t
+GetStateBytes(const CudaGaussianLinePass & pass, const LineSchedule & schedule, const DeviceView & source)
 {
   if (schedule.Method != LineMethod::Partition && schedule.Method != LineMethod::StreamPartition)
   {
@@ -383,6 +398,12 @@ GetLinePassWorkspace(const CudaGaussianLinePass & pass, const LineSchedule & sch
   const KeptStates   kept = GetKeptStates(schedule, GetAxisKind(pass.Axis), geometry.LineLength, bytes);
   const size_t       states = 2 * pass.Results.front().Kernel.NumberOfPolePairs;
   return kept.Number * states * geometry.GetNumberOfLines() * 2 * bytes;
+}
+
+size_t
+GetLinePassWorkspace(const CudaGaussianLinePass & pass, const LineSchedule & schedule, const DeviceView & source)
+{
+  return Workspace::GetPieceSize(GetEdgeBytes(pass, schedule, source)) + GetStateBytes(pass, schedule, source);
 }
 
 void
@@ -478,7 +499,7 @@ GetMaximumPixels(const CudaGaussianLinePass & pass,
   const LineGeometry geometry = MakeLineGeometry(source, pass.Axis);
   const size_t       inChunks = geometry.GetNumberOfLines() * RoundUp(geometry.LineLength, ChunkLength);
   const size_t       allowed = inChunks * CudaComponentSize(source.ComponentType) / 16;
-  const size_t       states = GetLinePassWorkspace(pass, schedule, source);
+  const size_t       states = GetStateBytes(pass, schedule, source);
   const double       share = states > allowed ? static_cast<double>(allowed) / static_cast<double>(states) : 1.0;
   const auto         withStates = static_cast<size_t>(share * static_cast<double>(pixels));
   return HasKernelTimeout(device) ? std::min(withStates, LaunchPixels) : withStates;
@@ -508,6 +529,26 @@ GetCut(const std::vector<LineCut> & cuts, size_t pass)
 } // namespace
 
 size_t
+GetMaximumEdgeBytes(const CudaGaussianPlan & plan, const DeviceImage::SizeType & size, CudaComponentType type)
+{
+  LineSchedule schedule;
+  schedule.Boundary = plan.Boundary;
+  DeviceView image;
+  image.ComponentType = type;
+  image.Size = size;
+  for (unsigned int axis = 1; axis < DeviceView::NumberOfAxes; ++axis)
+  {
+    image.Stride[axis] = image.Stride[axis - 1] * size[axis - 1];
+  }
+  size_t bytes = 0;
+  for (size_t i = 0; i < plan.Passes.size(); ++i)
+  {
+    bytes = std::max(bytes, CountCombiningPasses(plan.Passes, i) * GetEdgeBytes(plan.Passes[i], schedule, image));
+  }
+  return bytes;
+}
+
+size_t
 GetPlanWorkspace(const CudaGaussianPlan &        plan,
                  const std::vector<DeviceView> & images,
                  int                             device,
@@ -518,13 +559,17 @@ GetPlanWorkspace(const CudaGaussianPlan &        plan,
   {
     CudaGaussianLinePass pass = plan.Passes[i];
     const LineCut        cut = GetCut(cuts, i);
-    const LineSchedule   schedule = GetLineSchedule(pass, images, device, cut);
+    LineSchedule         schedule = GetLineSchedule(pass, images, device, cut);
+    schedule.Boundary = plan.Boundary;
     if (GetLinePassWorkspace(pass, schedule, images[pass.Source]) > 0)
     {
       const size_t pixels = GetMaximumPixels(pass, schedule, images[pass.Source], device, cut);
       ForEachPassGroup(pass, images, pixels, [&](const std::vector<DeviceView> & lines, unsigned int axis, float) {
         pass.Axis = axis;
-        bytes = std::max(bytes, GetLinePassWorkspace(pass, schedule, lines[pass.Source]));
+        const DeviceView & source = lines[pass.Source];
+        const size_t       edges = Workspace::GetPieceSize(GetEdgeBytes(pass, schedule, source));
+        const size_t       states = GetStateBytes(pass, schedule, source);
+        bytes = std::max(bytes, states + CountCombiningPasses(plan.Passes, i) * edges);
       });
     }
   }
@@ -544,7 +589,8 @@ RunPlan(const CudaGaussianPlan &        plan,
     std::vector<CudaGaussianLinePass> passes(plan.Passes.begin() + first, plan.Passes.begin() + first + count);
     const CudaGaussianLinePass        pass = passes.front();
     const LineCut                     cut = GetCut(cuts, first);
-    const LineSchedule                schedule = GetLineSchedule(pass, images, context.GetDevice(), cut);
+    LineSchedule                      schedule = GetLineSchedule(pass, images, context.GetDevice(), cut);
+    schedule.Boundary = plan.Boundary;
     const size_t pixels = GetMaximumPixels(pass, schedule, images[pass.Source], context.GetDevice(), cut);
     ForEachPassGroup(pass, images, pixels, [&](const std::vector<DeviceView> & lines, unsigned int axis, float) {
       for (CudaGaussianLinePass & part : passes)

@@ -61,6 +61,14 @@ GetLineSchedule(const CudaGaussianLinePass &    pass,
                 int                             device,
                 const LineCut &                 cut = {});
 
+/** Bytes of the edge states of a pass's lines; 0 if lines continue with their edge values. */
+size_t
+GetEdgeBytes(const CudaGaussianLinePass & pass, const LineSchedule & schedule, const DeviceView & source);
+
+/** Bytes of the states that a Partition of a pass keeps. */
+size_t
+GetStateBytes(const CudaGaussianLinePass & pass, const LineSchedule & schedule, const DeviceView & source);
+
 /** Bytes of device memory that a pass needs beside source and destination. */
 CudaFilters_EXPORT size_t
 GetLinePassWorkspace(const CudaGaussianLinePass & pass, const LineSchedule & schedule, const DeviceView & source);
@@ -69,7 +77,7 @@ GetLinePassWorkspace(const CudaGaussianLinePass & pass, const LineSchedule & sch
  * at Stride[1], and each further axis where the one before ends. The padding of the destinations may be written.
  * `workspace` has GetLinePassWorkspace() bytes.
  *
- * \exception CudaError */
+ * \exception CudaError, ExceptionObject if a cut is not as for RunPlan() */
 CudaFilters_EXPORT void
 RunLinePass(const CudaGaussianLinePass &    pass,
             const LineSchedule &            schedule,
@@ -79,7 +87,8 @@ RunLinePass(const CudaGaussianLinePass &    pass,
             const LineCut &                 cut = {});
 
 /** Bytes that RunPlan() needs beside the plan's images: a sixteenth of an image for states, or more if the states of a
- * few lines take more. Lines whose states would take more are filtered in groups. */
+ * few lines take more. Lines whose states would take more are filtered in groups. In other boundary modes than Nearest
+ * edge states take GetMaximumEdgeBytes() beside them. */
 CudaFilters_EXPORT size_t
 GetPlanWorkspace(const CudaGaussianPlan &        plan,
                  const std::vector<DeviceView> & images,
@@ -89,13 +98,18 @@ GetPlanWorkspace(const CudaGaussianPlan &        plan,
 /** Queues a plan's passes, and then its rotation, on the plan's images, which must be as for RunLinePass(). `cuts`
  * holds one cut for each pass along the axis across which the image was cut. Passes beyond its length have no cut.
  *
- * \exception CudaError, ExceptionObject if a cut is not between chunks or lacks states that it needs */
+ * \exception CudaError, ExceptionObject if a cut is not between chunks or lacks states that it needs, or lines that are
+ * cut continue otherwise than with their edge values */
 CudaFilters_EXPORT void
 RunPlan(const CudaGaussianPlan &        plan,
         const std::vector<DeviceView> & images,
         Workspace                       workspace,
         const Context &                 context,
         const std::vector<LineCut> &    cuts = {});
+
+/** Largest number of bytes of edge states that a plan needs at a time for images of that size. */
+size_t
+GetMaximumEdgeBytes(const CudaGaussianPlan & plan, const DeviceImage::SizeType & size, CudaComponentType type);
 
 /** Bytes of the workspace that RunGaussian() needs. \exception CudaError */
 CudaFilters_EXPORT size_t

@@ -7,7 +7,6 @@
 #include "itkCudaHostToHost.h"
 
 #include <algorithm>
-#include <string>
 #include <vector>
 
 namespace itk::cuda::gaussian
@@ -166,7 +165,7 @@ public:
     planes.back() = HasSeveralResults(m_Plan) ? 1 : size.back();
     // States take a sixteenth of the images that are filtered together (GetPlanWorkspace()).
     const size_t image = DeviceImage::GetNumberOfBytes(planes, type);
-    return CountIntermediates(m_Plan) * image + image / 16;
+    return CountIntermediates(m_Plan) * image + image / 16 + GetMaximumEdgeBytes(m_Plan, planes, type);
   }
 
   size_t
@@ -212,11 +211,6 @@ RunGaussian(const CudaGaussianPlan &     plan,
             const Context &              context,
             const std::vector<LineCut> & cuts)
 {
-  const std::string obstacle = CudaGaussianDeviceObstacle(plan);
-  if (!obstacle.empty())
-  {
-    itkGenericExceptionMacro(<< obstacle);
-  }
   const PlanImages images(plan, input, output, workspace);
   if (!cuts.empty() && images.GetNumberOfRuns() > 1)
   {

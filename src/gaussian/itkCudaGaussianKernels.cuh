@@ -118,7 +118,7 @@ struct ScanArguments
   unsigned int             LookAhead; // as in LineSchedule
   bool                     EndIsCut;
   PolePairState<T> *       States; // [chunk][sweep and pole pair][line], totals and then start states
-  const PolePairState<T> * Before; // [pole pair][line]: causal states at the begin of cut lines, or nullptr
+  const PolePairState<T> * Before; // [pole pair][line]: causal states at the begin of lines, or nullptr
   const PolePairState<T> * Behind; // anticausal ones at the end
   LineDynamics<T, VPairs>  Dynamics;
   StateMatrix<T>           Power[VPairs];     // over a chunk

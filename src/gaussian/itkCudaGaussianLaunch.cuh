@@ -5,14 +5,15 @@
 #include "itkCudaCall.h"
 #include "itkCudaGaussianCoefficients.h"
 #include "itkCudaGaussianDevice.h"
+#include "itkCudaGaussianEdges.cuh"
 #include "itkCudaGaussianKernels.cuh"
 #include "itkCudaLaunch.h"
 #include "itkCudaRoundUp.h"
 
 #include <cmath>
 
-// Shared by the launches of line passes and of streams: tables made of an impulse response's poles, and the scan over
-// chunks.
+// Shared by the launches of line passes and of streams: tables made of an impulse response's poles, the edge states of
+// lines, and the scan over chunks.
 
 namespace itk::cuda::gaussian
 {
@@ -55,6 +56,50 @@ GetFirstPixels(const CudaGaussianLinePass & pass, const DeviceView & source, con
   return { static_cast<const T *>(image.Data), MakeLineGeometry(image, pass.Axis).OuterStride };
 }
 
+/** Sums the edge states of a source's lines, [sweep and pole pair][line]. */
+template <typename T, unsigned int VPairs>
+void
+LaunchEdges(const CudaGaussianLinePass & pass,
+            const LineSchedule &         schedule,
+            const DeviceView &           source,
+            PolePairState<T> *           states,
+            const Context &              context)
+{
+  const CudaGaussianImpulseResponse & kernel = pass.Results.front().Kernel;
+  const AxisKind                      kind = GetAxisKind(pass.Axis);
+  EdgeArguments<T, VPairs>            arguments{};
+  arguments.Source = static_cast<const T *>(source.Data);
+  arguments.Geometry = MakeLineGeometry(source, pass.Axis);
+  const size_t      length = arguments.Geometry.LineLength;
+  const LineProblem problem{ kind, length, kernel.SigmaInPixels, sizeof(T), VPairs };
+  arguments.Rule =
+    MakeEdgeRule<T, VPairs>(kernel, schedule.Boundary, length, GetFilledLength(schedule, problem), GetWindow(problem));
+  arguments.States = states;
+  const auto run = kind == AxisKind::Contiguous ? SumEdgesKernel<T, VPairs, AxisKind::Contiguous>
+                                                : SumEdgesKernel<T, VPairs, AxisKind::Strided>;
+  const dim3 grid(GetNumberOfBlocks(DivideUp(arguments.Geometry.GetNumberOfLines(), EdgeThreads)), 2);
+  ITK_CUDA_CALL(LaunchKernel(run, grid, dim3(EdgeThreads), 0, context.GetStream(), arguments));
+}
+
+/** The edge states of a pass in memory of the workspace; nullptr if lines continue with their edge values. */
+template <typename T, unsigned int VPairs>
+const PolePairState<T> *
+MakeEdges(const CudaGaussianLinePass & pass,
+          const LineSchedule &         schedule,
+          const DeviceView &           source,
+          Workspace &                  workspace,
+          const Context &              context)
+{
+  const size_t bytes = GetEdgeBytes(pass, schedule, source);
+  if (bytes == 0)
+  {
+    return nullptr;
+  }
+  auto * const states = static_cast<PolePairState<T> *>(workspace.Take(bytes));
+  LaunchEdges<T, VPairs>(pass, schedule, source, states, context);
+  return states;
+}
+
 /** Turns the totals at `states` into start states. */
 template <typename T, unsigned int VPairs>
 void
@@ -62,6 +107,7 @@ LaunchScan(const CudaGaussianLinePass & pass,
            const LineSchedule &         schedule,
            const DeviceView &           source,
            const LineCut &              cut,
+           const PolePairState<T> *     edges,
            PolePairState<T> *           states,
            const Context &              context)
 {
@@ -76,8 +122,9 @@ LaunchScan(const CudaGaussianLinePass & pass,
   arguments.LookAhead = schedule.LookAhead;
   arguments.EndIsCut = cut.EndIsCut;
   arguments.States = states;
-  arguments.Before = static_cast<const PolePairState<T> *>(cut.StatesBefore);
-  arguments.Behind = static_cast<const PolePairState<T> *>(cut.StatesBehind);
+  const size_t ofSweep = VPairs * arguments.Geometry.GetNumberOfLines();
+  arguments.Before = edges ? edges : static_cast<const PolePairState<T> *>(cut.StatesBefore);
+  arguments.Behind = edges ? edges + ofSweep : static_cast<const PolePairState<T> *>(cut.StatesBehind);
   arguments.Dynamics = MakeLineDynamics<T, VPairs>(kernel);
   const KeptStates kept = GetKeptStates(schedule, GetAxisKind(pass.Axis), arguments.Geometry.LineLength, sizeof(T));
   arguments.NumberOfChunks = kept.Number;

@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
-#include <sstream>
 
 namespace itk::CudaDetail
 {
@@ -557,17 +556,5 @@ MakeGaussianLinePlan(unsigned int                        axis,
   plan.Passes.push_back({ axis, 0, { { kernel, 1, CudaGaussianCombine::Store } } });
   plan.Results.push_back(1);
   return plan;
-}
-
-std::string
-CudaGaussianDeviceObstacle(const CudaGaussianPlan & plan)
-{
-  if (plan.Boundary.Mode == CudaFiltersEnums::BoundaryMode::Nearest)
-  {
-    return {};
-  }
-  std::ostringstream text;
-  text << "BoundaryMode is " << plan.Boundary.Mode << "; the GPU has Nearest alone";
-  return text.str();
 }
 } // end namespace itk::CudaDetail

@@ -33,28 +33,29 @@ GetMaximumSegments(const LineProblem & problem)
   return std::min(MaximumContiguousSegments<float>, warps * WarpSize / ContiguousThreads * ContiguousThreads);
 }
 
-double
-GetWindow(const LineProblem & problem)
-{
-  return std::ceil(GetWindowSigmas(problem.BytesPerComponent, problem.NumberOfPolePairs) * problem.SigmaInPixels);
-}
-
 size_t
 GetWholeLength(const LineProblem & problem)
 {
   return problem.WholeLength == 0 ? problem.Length : problem.WholeLength;
 }
-
 } // namespace
+
+size_t
+GetWindow(const LineProblem & problem)
+{
+  // Beyond the longest line, and still an integer.
+  constexpr double longest = 1e15;
+  const double     sigmas = GetWindowSigmas(problem.BytesPerComponent, problem.NumberOfPolePairs);
+  return static_cast<size_t>(std::min(std::ceil(sigmas * problem.SigmaInPixels), longest));
+}
 
 unsigned int
 GetLookAhead(const LineProblem & problem)
 {
   const auto   neighbours = static_cast<double>(DivideUp(GetWholeLength(problem), ChunkLength) - 1);
-  const double chunks = std::min(std::ceil(GetWindow(problem) / ChunkLength), neighbours);
+  const double chunks = std::min(std::ceil(static_cast<double>(GetWindow(problem)) / ChunkLength), neighbours);
   return chunks <= MaximumLookAhead ? static_cast<unsigned int>(chunks) : 0;
 }
-
 
 namespace
 {
@@ -70,7 +71,7 @@ FitsStream(const LineProblem & problem, unsigned int lookAhead)
 LineSchedule
 MakeStream(LineMethod method, const LineProblem & problem, unsigned int lookAhead)
 {
-  return { method, StreamSegments, 0, ChunkLength, DivideUp(problem.Length, ChunkLength), lookAhead };
+  return { method, StreamSegments, 0, ChunkLength, DivideUp(problem.Length, ChunkLength), lookAhead, {} };
 }
 
 /** Tiles of so many segments, each with a warm-up. */
@@ -78,7 +79,7 @@ LineSchedule
 MakeTiles(LineMethod method, const LineProblem & problem, unsigned int segments, size_t warmUp, unsigned int lookAhead)
 {
   const size_t step = size_t{ segments } * SegmentBytes / problem.BytesPerComponent - 2 * warmUp;
-  return { method, segments, warmUp, step, DivideUp(problem.Length, step), lookAhead };
+  return { method, segments, warmUp, step, DivideUp(problem.Length, step), lookAhead, {} };
 }
 
 /** Pixels before and after a tile that its results depend on; no value if these are all pixels. */
@@ -92,9 +93,26 @@ GetWarmUp(const LineProblem & problem)
   }
   // A warm-up of whole segments lets tiles start at aligned addresses.
   const double segmentLength = SegmentBytes / problem.BytesPerComponent;
-  return std::ceil(GetWindow(problem) / segmentLength) * segmentLength;
+  return std::ceil(static_cast<double>(GetWindow(problem)) / segmentLength) * segmentLength;
 }
 } // namespace
+
+size_t
+GetFilledLength(const LineSchedule & schedule, const LineProblem & problem)
+{
+  const size_t segmentLength = SegmentBytes / problem.BytesPerComponent;
+  if (schedule.Method == LineMethod::Stream || schedule.Method == LineMethod::StreamPartition)
+  {
+    return schedule.NumberOfTiles * ChunkLength;
+  }
+  if (problem.Kind == AxisKind::Strided)
+  {
+    return RoundUp(problem.Length, segmentLength);
+  }
+  const LineParts parts = GetLineParts(schedule.Segments, problem.NumberOfPolePairs);
+  const size_t    lastBegin = (schedule.NumberOfTiles - 1) * schedule.Step;
+  return lastBegin - std::min(lastBegin, schedule.WarmUp) + size_t{ parts.Width } * parts.Number * segmentLength;
+}
 
 KeptStates
 GetKeptStates(const LineSchedule & schedule, AxisKind kind, size_t length, unsigned int bytesPerComponent)
@@ -146,7 +164,7 @@ MakeLineSchedule(const LineProblem & problem, LineMethod method)
       {
         return std::nullopt;
       }
-      return LineSchedule{ method, static_cast<unsigned int>(segments), 0, problem.Length, 1, lookAhead };
+      return LineSchedule{ method, static_cast<unsigned int>(segments), 0, problem.Length, 1, lookAhead, {} };
     }
     case LineMethod::OverlappingTiles: {
       const unsigned int segments = strided ? std::min(OverlappingTileSegments, maximumSegments) : ContiguousThreads;

@@ -3,6 +3,8 @@
 #define itkCudaGaussianSchedule_h
 
 #include "CudaFiltersExport.h"
+#include "itkCudaDetailGaussianPlan.h"
+#include "itkCudaDetailNames.h"
 #include "itkCudaGaussianTuning.h"
 #include "itkCudaRoundUp.h"
 
@@ -50,6 +52,8 @@ struct LineSchedule
   size_t       Step{ 0 };     // pixels of output of a tile
   size_t       NumberOfTiles{ 1 };
   unsigned int LookAhead{ 0 }; // strided lines: chunks on either side that a chunk needs; 0: all
+
+  CudaGaussianBoundary Boundary{}; // how lines continue beyond their ends
 };
 
 /** All that a schedule depends on, and with it the rounding of the result. */
@@ -77,6 +81,21 @@ MakeLineSchedule(const LineProblem & problem);
 /** The schedule with that method, if the method can treat such lines. It ignores CanStream. */
 CudaFilters_EXPORT std::optional<LineSchedule>
                    MakeLineSchedule(const LineProblem & problem, LineMethod method);
+
+/** Whether lines continue otherwise than with their edge values. Their edge states are then summed before the pass. */
+inline bool
+HasEdgeStates(const LineSchedule & schedule)
+{
+  return schedule.Boundary.Mode != CudaFiltersEnums::BoundaryMode::Nearest;
+}
+
+/** Pixels of a line and those behind it that fill its last tile or chunk, as far as sweeps run over them. */
+CudaFilters_EXPORT size_t
+GetFilledLength(const LineSchedule & schedule, const LineProblem & problem);
+
+/** Pixels next to a pixel beyond which none has an effect on it after rounding. */
+CudaFilters_EXPORT size_t
+GetWindow(const LineProblem & problem);
 
 /** Where a Partition keeps the states of a line. */
 struct KeptStates

@@ -38,6 +38,9 @@ struct StreamArguments
 {
   const T *                        First; // the pixels that are subtracted, one for each line
   size_t                           FirstStride;
+  const T *                        Source; // read by threads in other modes than Nearest
+  const PolePairState<T> *         Edges;  // as in LinePassArguments
+  CudaGaussianBoundary             Boundary;
   PolePairState<T> *               States; // as in ScanArguments; not for TileTask::Filter
   LineGeometry                     Geometry;
   unsigned int                     StripsPerRow;
@@ -287,8 +290,8 @@ struct StreamSegment
 };
 
 /** A thread that computes. It owns one of its group's 32 columns and a segment of every chunk. The first warps of a
- * group also scan one state each. */
-template <typename T, TileTask VTask, unsigned int VLookAhead>
+ * group also scan one state each. With VHasEdges lines continue otherwise than with their edge values. */
+template <typename T, TileTask VTask, unsigned int VLookAhead, bool VHasEdges>
 class StreamConsumer
 {
 public:
@@ -363,6 +366,19 @@ private:
   }
 
   __device__ void
+  BeginLines(const StreamPiece & piece)
+  {
+    const size_t column = size_t{ piece.Strip } * StreamColumns + m_Column;
+    m_StateLine = size_t{ piece.Outer } * m_Arguments.Geometry.InnerCount + column;
+    m_HasLine = column < m_Arguments.Geometry.InnerCount;
+    m_Edge = PolePairState<T>{};
+    if (VHasEdges && VTask != TileTask::FilterFromStates && m_HasLine && m_Segment < NumberOfStates<StreamPolePairs>)
+    {
+      m_Edge = m_Arguments.Edges[m_Segment * m_Arguments.Geometry.GetNumberOfLines() + m_StateLine];
+    }
+  }
+
+  __device__ void
   RunPiece(const StreamPiece & piece)
   {
 #pragma unroll
@@ -370,8 +386,7 @@ private:
     {
       total = PolePairState<T>{};
     }
-    m_StateLine = size_t{ piece.Outer } * m_Arguments.Geometry.InnerCount + piece.Strip * StreamColumns + m_Column;
-    m_HasLine = piece.Strip * StreamColumns + m_Column < m_Arguments.Geometry.InnerCount;
+    this->BeginLines(piece);
     m_NextStart = this->LoadStart(piece.LoadBegin);
     StreamSegment<T>   held[HeldChunks];
     const unsigned int end = piece.LoadEnd + VLookAhead;
@@ -401,7 +416,7 @@ private:
     const unsigned int oldSlot = slot + 1 == Memory::Slots ? 0 : slot + 1;
     if (step < piece.LoadEnd)
     {
-      arriving = this->Arrive(step, slot);
+      arriving = this->Arrive(piece, step, slot);
     }
     this->WaitForGroup();
     this->Scan(piece, step, slot, oldSlot);
@@ -422,11 +437,15 @@ private:
   __device__ void
   RunWholeLines(const StreamPiece & piece)
   {
+    if constexpr (VHasEdges)
+    {
+      this->BeginLines(piece);
+    }
     const StreamOrder<VTask, Memory::RingLength> order(piece);
     const unsigned int                           reloads = order.GetNumberOfReloads();
     for (unsigned int chunk = 0; chunk < piece.LoadEnd; ++chunk)
     {
-      this->Arrive(chunk, 0);
+      this->Arrive(piece, chunk, 0);
       this->WaitForGroup();
       if (m_Segment < NumberOfStates<StreamPolePairs>)
       {
@@ -448,7 +467,7 @@ private:
       StreamSegment<T>   segment;
       if (chunk < reloads)
       {
-        segment = this->Arrive(chunk, 0);
+        segment = this->Arrive(piece, chunk, 0);
       }
       else
       {
@@ -490,7 +509,7 @@ private:
   ScanChunks() const
   {
     const unsigned int chunks = m_Arguments.NumberOfChunks;
-    PolePairState<T>   start = this->IsAnticausal() ? this->GetSteadyEnd() : PolePairState<T>{};
+    PolePairState<T>   start = VHasEdges || this->IsAnticausal() ? this->GetEdge() : PolePairState<T>{};
     for (unsigned int i = 0; i < chunks; ++i)
     {
       PolePairState<T> &     entry = this->GetChunkState(this->IsAnticausal() ? chunks - 1 - i : i);
@@ -507,14 +526,14 @@ private:
   }
 
   __device__ StreamSegment<T>
-             Arrive(unsigned int chunk, unsigned int slot)
+             Arrive(const StreamPiece & piece, unsigned int chunk, unsigned int slot)
   {
     const unsigned int place = m_LoadPosition.Index;
     m_Memory.Loaded[place].Wait(m_LoadPosition.Parity);
     m_LoadPosition.Advance();
     if (chunk + 1 == m_Arguments.NumberOfChunks)
     {
-      this->ContinueLine(chunk, place);
+      this->ContinueLine(piece, chunk, place);
     }
     const StreamSegment<T> segment = this->LoadSegment(place);
     this->Reduce(segment, slot);
@@ -534,12 +553,27 @@ private:
     }
   }
 
-  /** Pixels beyond the end of the line repeat its last value. */
+  /** Pixels beyond the end of the line repeat its last value, or continue it as the boundary mode says. */
   __device__ void
-  ContinueLine(unsigned int chunk, unsigned int place)
+  ContinueLine(const StreamPiece & piece, unsigned int chunk, unsigned int place)
   {
     const unsigned int end = static_cast<unsigned int>(m_Arguments.Geometry.LineLength - size_t{ chunk } * ChunkLength);
     T(&values)[ChunkLength][StreamColumns] = m_Memory.Ring[place];
+    if constexpr (VHasEdges)
+    {
+      const LineGeometry &   geometry = m_Arguments.Geometry;
+      const size_t           column = m_HasLine ? size_t{ piece.Strip } * StreamColumns + m_Column : 0;
+      const ContinuedLine<T> line{ m_Arguments.Source + piece.Outer * geometry.OuterStride + column,
+                                   geometry.LineStride,
+                                   geometry.LineLength,
+                                   m_Arguments.Boundary.Mode,
+                                   static_cast<T>(m_Arguments.Boundary.Value) };
+      for (unsigned int row = max(end, m_Segment * Length); row < (m_Segment + 1) * Length; ++row)
+      {
+        values[row][m_Column] = line.Get(static_cast<std::ptrdiff_t>(size_t{ chunk } * ChunkLength + row));
+      }
+      return;
+    }
     const T last = values[end - 1][m_Column];
     m_Last = last - m_First;
     for (unsigned int row = max(end, m_Segment * Length); row < (m_Segment + 1) * Length; ++row)
@@ -626,20 +660,35 @@ private:
     return m_Memory.States[m_Group][slot][m_Segment][this->IsAnticausal() ? StreamSegments - 1 - i : i][m_Lane];
   }
 
-  __device__ PolePairState<T>
-             GetSteadyEnd() const
+  /** Whether the warp's sweep enters the line with this chunk, in another state than zero. */
+  __device__ bool
+  IsEntrance(unsigned int chunk) const
   {
-    return SteadyState(m_Arguments.Dynamics.Section[this->GetPair()], m_Last);
+    return this->IsAnticausal() ? chunk == m_Arguments.LastChunk : VHasEdges && chunk == 0;
   }
 
-  /** End state of a whole chunk. The last chunk's includes the continuation of the line. */
+  /** The state with which it does. Before a line that continues with its edge value all states are zero. */
+  __device__ PolePairState<T>
+             GetEdge() const
+  {
+    if constexpr (VHasEdges)
+    {
+      return m_Edge;
+    }
+    else
+    {
+      return SteadyState(m_Arguments.Dynamics.Section[this->GetPair()], m_Last);
+    }
+  }
+
+  /** End state of a whole chunk. Those of the first and the last chunk include the continuation of the line. */
   __device__ PolePairState<T>
              GetTotal(unsigned int chunk, unsigned int slot) const
   {
     PolePairState<T> total;
-    if (VTask == TileTask::Filter && this->IsAnticausal() && chunk == m_Arguments.LastChunk)
+    if (VTask == TileTask::Filter && this->IsEntrance(chunk))
     {
-      total = this->GetSteadyEnd();
+      total = this->GetEdge();
     }
 #pragma unroll
     for (unsigned int i = 0; i < StreamSegments; ++i)
@@ -659,12 +708,11 @@ private:
       m_NextStart = this->LoadStart(chunk + 1);
       return start;
     }
-    if (this->IsAnticausal() && chunk == m_Arguments.LastChunk)
+    if (this->IsEntrance(chunk))
     {
-      return this->GetSteadyEnd();
+      return this->GetEdge();
     }
-    // m_Totals[VLookAhead] is the total of the chunk itself. Before the line all states are zero, as is its first
-    // pixel.
+    // m_Totals[VLookAhead] is the total of the chunk itself. Before the line all totals are zero.
     PolePairState<T> start;
     if constexpr (VLookAhead > 0)
     {
@@ -726,14 +774,15 @@ private:
   unsigned int                     m_Lane, m_Segment, m_Group, m_Column;
   RingPosition<Memory::RingLength> m_LoadPosition, m_FilterPosition;
   T                                m_First{ 0 };
-  T                                m_Last{ 0 }; // less m_First
+  T                                m_Last{ 0 }; // less m_First, with edge values
+  PolePairState<T>                 m_Edge;      // with which the warp's sweep enters the line, with other edges
   PolePairState<T>                 m_Totals[NumberOfTotals];
   size_t                           m_StateLine{ 0 }; // of all lines
   bool                             m_HasLine{ false };
   PolePairState<T>                 m_NextStart; // of the next chunk, under way
 };
 
-template <typename T, TileTask VTask, unsigned int VLookAhead>
+template <typename T, TileTask VTask, unsigned int VLookAhead, bool VHasEdges>
 __device__ inline void
 RunStream(const StreamArguments<T> & arguments)
 {
@@ -751,7 +800,7 @@ RunStream(const StreamArguments<T> & arguments)
   __syncthreads();
   if (threadIdx.x < StreamConsumers)
   {
-    StreamConsumer<T, VTask, VLookAhead>(arguments, memory).Run();
+    StreamConsumer<T, VTask, VLookAhead, VHasEdges>(arguments, memory).Run();
   }
   else if (threadIdx.x == StreamConsumers)
   {
@@ -760,11 +809,11 @@ RunStream(const StreamArguments<T> & arguments)
 }
 
 /** One result of one pass; the last warp moves the chunks. */
-template <typename T, TileTask VTask, unsigned int VLookAhead>
+template <typename T, TileTask VTask, unsigned int VLookAhead, bool VHasEdges>
 __global__ void
 __launch_bounds__(StreamConsumers + WarpSize, 1) StreamKernel(const __grid_constant__ StreamArguments<T> arguments)
 {
-  NV_IF_TARGET(NV_PROVIDES_SM_90, ((RunStream<T, VTask, VLookAhead>(arguments));))
+  NV_IF_TARGET(NV_PROVIDES_SM_90, ((RunStream<T, VTask, VLookAhead, VHasEdges>(arguments));))
 }
 } // namespace itk::cuda::gaussian
 

@@ -47,20 +47,29 @@ GetPiecesPerLine(size_t strips, unsigned int chunks, unsigned int lookAhead, siz
   return best;
 }
 
-template <typename T, TileTask VTask, unsigned int VLookAhead>
+template <typename T, TileTask VTask, unsigned int VLookAhead, bool VHasEdges>
 void
-LaunchStream(const StreamArguments<T> & arguments, const Context & context)
+LaunchStreamOf(const StreamArguments<T> & arguments, const Context & context)
 {
   constexpr size_t shared = sizeof(StreamMemory<T, VTask, VLookAhead>);
   // The dispatch, which knows no device code, counts with the same number. HoldsWholeLines() asks for more.
   static_assert(VTask == TileTask::FilterWholeLines || shared == GetStreamSharedBytes(VLookAhead));
-  const auto   kernel = StreamKernel<T, VTask, VLookAhead>;
+  const auto   kernel = StreamKernel<T, VTask, VLookAhead, VHasEdges>;
   const size_t blocks = std::min<size_t>(
     arguments.NumberOfPieces, static_cast<unsigned int>(GetDeviceProperties(context.GetDevice()).MultiprocessorCount));
   static SharedMemoryGrant grant;
   grant.Raise(kernel, context.GetDevice());
   ITK_CUDA_CALL(
     LaunchKernel(kernel, MakeGrid(blocks), dim3(StreamConsumers + WarpSize), shared, context.GetStream(), arguments));
+}
+
+template <typename T, TileTask VTask, unsigned int VLookAhead>
+void
+LaunchStream(const StreamArguments<T> & arguments, const Context & context)
+{
+  const auto launch =
+    arguments.Edges ? LaunchStreamOf<T, VTask, VLookAhead, true> : LaunchStreamOf<T, VTask, VLookAhead, false>;
+  launch(arguments, context);
 }
 
 /** Whether blocks of threads partition whole lines among the chunks that they hold, which gives the same bits. */
@@ -86,6 +95,7 @@ MakeStreamArguments(const CudaGaussianLinePass &    pass,
   StreamArguments<T>                  arguments{};
   arguments.First = first.Data;
   arguments.FirstStride = first.Stride;
+  arguments.Source = static_cast<const T *>(source.Data);
   arguments.Geometry = MakeLineGeometry(source, pass.Axis);
   arguments.StripsPerRow = GetNumberOfBlocks(DivideUp(arguments.Geometry.InnerCount, StreamColumns));
   arguments.NumberOfChunks = chunks;
@@ -130,6 +140,9 @@ RunStreamedPass(const CudaGaussianLinePass &    pass,
   StreamArguments<T> arguments = MakeStreamArguments(pass, images, cut, chunks);
   const size_t       strips = size_t{ arguments.StripsPerRow } * arguments.Geometry.OuterCount;
   const bool         wholeLines = !cut.IsCut() && HoldsWholeLines(schedule, strips, context.GetDevice());
+  const DeviceView & source = images[pass.Source];
+  arguments.Edges = MakeEdges<T, StreamPolePairs>(pass, schedule, source, workspace, context);
+  arguments.Boundary = schedule.Boundary;
   arguments.PiecesPerLine = wholeLines ? 1 : GetPiecesPerLine(strips, chunks, schedule.LookAhead, multiprocessors);
   arguments.NumberOfPieces = GetNumberOfBlocks(strips * arguments.PiecesPerLine);
   if (schedule.Method == LineMethod::Stream)
@@ -145,10 +158,9 @@ RunStreamedPass(const CudaGaussianLinePass &    pass,
     LaunchStream<T, TileTask::FilterWholeLines, 0>(arguments, context);
     return;
   }
-  const DeviceView & source = images[pass.Source];
-  arguments.States = static_cast<PolePairState<T> *>(workspace.Take(GetLinePassWorkspace(pass, schedule, source)));
+  arguments.States = static_cast<PolePairState<T> *>(workspace.Take(GetStateBytes(pass, schedule, source)));
   LaunchStream<T, TileTask::WriteTotals, 0>(arguments, context);
-  LaunchScan<T, StreamPolePairs>(pass, schedule, source, cut, arguments.States, context);
+  LaunchScan<T, StreamPolePairs>(pass, schedule, source, cut, arguments.Edges, arguments.States, context);
   LaunchStream<T, TileTask::FilterFromStates, 0>(arguments, context);
 }
 } // namespace itk::cuda::gaussian

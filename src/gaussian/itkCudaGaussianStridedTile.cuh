@@ -41,7 +41,7 @@ public:
     m_Segment = threadIdx.x / WarpSize;
   }
 
-  /** Rows beyond the end of the line repeat its last value. */
+  /** Rows beyond the end of the line repeat its last value, or continue it as the boundary mode says. */
   __device__ void
   Load()
   {
@@ -63,6 +63,10 @@ public:
     __pipeline_commit();
     __pipeline_wait_prior(0);
     __syncthreads();
+    if (m_Arguments.Edges[0])
+    {
+      ContinueLines();
+    }
     // Read from shared memory if it is there: global memory would keep the block waiting.
     const bool isInTile = m_Range.Begin == 0 && m_Arguments.First == m_Arguments.Sources[0];
     m_First =
@@ -171,6 +175,20 @@ public:
   }
 
 private:
+  /** Fills the rows beyond the end of the line in another mode than Nearest. */
+  __device__ void
+  ContinueLines()
+  {
+    const unsigned int end = m_EndSegment * Length;
+    const auto         line =
+      GetContinuedLine(m_Arguments.Schedule, m_Arguments.Geometry, m_Arguments.Sources[0] + m_Base + m_Lane);
+    for (unsigned int row = m_Range.ReadEnd + m_Segment; row < end && m_Lane < m_Columns; row += blockDim.x / WarpSize)
+    {
+      m_Values[row * WarpSize + m_Lane] = line.Get(static_cast<std::ptrdiff_t>(m_Range.Begin + row));
+    }
+    __syncthreads();
+  }
+
   __device__ void
   LoadVectors() const
   {
@@ -222,10 +240,15 @@ private:
   __device__ size_t
   GetChunkStateIndex(unsigned int state, unsigned int chunk) const
   {
-    const LineGeometry & geometry = m_Arguments.Geometry;
-    const size_t         line = m_Outer * geometry.InnerCount + m_FirstColumn + m_Lane;
-    const size_t         ofLine = m_Range.Begin / ChunkLength + chunk;
-    return (ofLine * NumberOfStates<VPairs> + state) * (geometry.InnerCount * geometry.OuterCount) + line;
+    const size_t ofLine = m_Range.Begin / ChunkLength + chunk;
+    return (ofLine * NumberOfStates<VPairs> + state) * m_Arguments.Geometry.GetNumberOfLines() + GetLine();
+  }
+
+  /** The lane's line among all lines. */
+  __device__ size_t
+  GetLine() const
+  {
+    return m_Outer * m_Arguments.Geometry.InnerCount + m_FirstColumn + m_Lane;
   }
 
   /** Calls `function(state, chunk)` for all states of the tile's chunks, each from one warp. */
@@ -304,7 +327,15 @@ private:
     const unsigned int toEdge = IsAnticausal(state) ? m_Chunks - 1 - chunk : chunk;
     const unsigned int count = lookAhead == 0 ? toEdge : min(lookAhead, toEdge);
     PolePairState<T>   start;
-    if (IsAnticausal(state) && count == toEdge && HoldsLineEnd())
+    if (m_Arguments.Edges[0])
+    {
+      if (count == toEdge && (IsAnticausal(state) ? HoldsLineEnd() : m_Range.Begin == 0) && m_Lane < m_Columns)
+      {
+        const LineGeometry & geometry = m_Arguments.Geometry;
+        start = m_Arguments.Edges[0][state * geometry.GetNumberOfLines() + GetLine()];
+      }
+    }
+    else if (IsAnticausal(state) && count == toEdge && HoldsLineEnd())
     {
       const T last = m_Values[(m_Rows - 1) * WarpSize + m_Lane]; // relative since TakeQuad()
       start = SteadyState(m_Arguments.Dynamics.Section[pair], last);

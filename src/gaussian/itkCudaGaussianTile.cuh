@@ -6,6 +6,7 @@
 #include "itkCudaDetailNames.h"
 #include "itkCudaGaussianBulkCopy.cuh"
 #include "itkCudaGaussianCore.h"
+#include "itkCudaGaussianEdges.h"
 #include "itkCudaGaussianSchedule.h"
 #include "itkCudaGaussianTuning.h"
 #include "itkCudaLineGeometry.h"
@@ -65,12 +66,14 @@ constexpr unsigned int MaximumResults = 3;
 template <typename T, unsigned int VPairs>
 struct LinePassArguments
 {
-  const T *                               Sources[MaximumResults];
-  unsigned int                            NumberOfSources;
-  const T *                               First; // strided lines: the pixels that are subtracted, one for each line
-  size_t                                  FirstStride; // elements from those of a group of lines to the next's
-  bool                                    EndIsCut;    // strided lines go on behind their ends
-  PolePairState<T> *                      States;      // Partition: as in ScanArguments
+  const T *                Sources[MaximumResults];
+  unsigned int             NumberOfSources;
+  const T *                First;                 // strided lines: the pixels that are subtracted, one for each line
+  size_t                   FirstStride;           // elements from those of a group of lines to the next's
+  bool                     EndIsCut;              // strided lines go on behind their ends
+  PolePairState<T> *       States;                // Partition: as in ScanArguments
+  const PolePairState<T> * Edges[MaximumResults]; // of each source's lines, [sweep and pole pair][line];
+                                                  // nullptr: lines continue with their edge values
   LineGeometry                            Geometry;
   bool                                    Aligned; // every line or row of lines begins at a multiple of 16 bytes
   LineSchedule                            Schedule;
@@ -89,6 +92,15 @@ struct LinePassArguments
 };
 
 static_assert(sizeof(LinePassArguments<double, 3>) <= 4096, "drivers before CUDA 12.1 take no more");
+
+/** A line that continues as the schedule says. */
+template <typename T>
+__device__ inline ContinuedLine<T>
+GetContinuedLine(const LineSchedule & schedule, const LineGeometry & geometry, const T * pixels)
+{
+  const CudaGaussianBoundary & boundary = schedule.Boundary;
+  return { pixels, geometry.LineStride, geometry.LineLength, boundary.Mode, static_cast<T>(boundary.Value) };
+}
 
 /** What a kernel does with its tile. */
 enum class TileTask : unsigned char
