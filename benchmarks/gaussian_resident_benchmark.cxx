@@ -95,6 +95,52 @@ BM_Resident(benchmark::State & state, const Smoothing & smoothing)
   }
 }
 
+/** Arguments: side; sigma in hundredths of a pixel. Smoothing of a volume of which about half the pixels are valid;
+ * beside it the same without a mask. */
+void
+BM_Masked(benchmark::State & state)
+{
+  if (IsDeviceMissing(state, Device))
+  {
+    return;
+  }
+  const auto                  side = static_cast<size_t>(state.range(0));
+  const DeviceImage::SizeType size{ { side, side, side, 1, 1 } };
+  const CudaGaussianPlan      plan = MakeSmoothingPlan(MakeParameters(3, 0.01 * static_cast<double>(state.range(1))));
+  const CudaGaussianMask      mask{ {}, 0.0, CudaGaussianSmallestWeight(CudaFiltersEnums::Approximation::Deriche) };
+
+  const DeviceGuard guard(Device);
+  StreamLease       stream(Device);
+  Timer             timer;
+  const ImageSets   images(size, plan.NumberOfImages, stream, CudaComponentType::Float);
+  const DeviceImage valid(size, CudaComponentType::UChar, stream);
+  // Valid and invalid pixels in stripes of rows.
+  const size_t bytes = GetNumberOfBytes(valid.GetView());
+  ITK_CUDA_CALL(cudaMemsetAsync(valid.GetView().Data, 0, bytes, stream.GetStream()));
+  ITK_CUDA_CALL(cudaMemset2DAsync(valid.GetView().Data,
+                                  64 * valid.GetView().Stride[1],
+                                  1,
+                                  32 * valid.GetView().Stride[1],
+                                  bytes / 64 / valid.GetView().Stride[1],
+                                  stream.GetStream()));
+  const cuda::DeviceBuffer memory(gaussian::GetMaskedGaussianWorkspace(plan, images.GetViews(0).front(), Device),
+                                  stream);
+  const PlanMemory         workspace(plan, images.GetViews(0), stream);
+  for (auto _ : state)
+  {
+    const double masked = timer.GetMedian(stream, [&](int run) {
+      const auto views = images.GetViews(run);
+      gaussian::RunMaskedGaussian(
+        plan, mask, valid.GetView(), views[0], views[1], { memory.GetPointer(), memory.GetSize() }, stream);
+    });
+    const double all =
+      timer.GetMedian(stream, [&](int run) { gaussian::RunPlan(plan, images.GetViews(run), workspace.Get(), stream); });
+    state.SetIterationTime(masked);
+    state.counters["without_mask_ms"] = all * 1e3;
+    state.counters["ratio"] = masked / all;
+  }
+}
+
 CudaGaussianPlan
 MakePlanOf(const std::string & filter, const CudaGaussianParameters & parameters)
 {
@@ -282,6 +328,12 @@ BENCHMARK_CAPTURE(BM_Resident, sigmas, Smoothing{ false })->Name("sweep/sigmas")
     benchmark::RegisterBenchmark((std::string("resident/mode/") + name).c_str(), BM_Resident, smoothing)
       ->Apply(DefineModes);
   }
+  benchmark::RegisterBenchmark("resident/masked", BM_Masked)
+    ->ArgNames({ "side", "sigma_percent" })
+    ->UseManualTime()
+    ->Iterations(1)
+    ->Unit(benchmark::kMillisecond)
+    ->ArgsProduct({ { 256, 512 }, { 400, 2000 } });
   return true;
 }();
 

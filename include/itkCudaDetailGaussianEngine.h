@@ -77,6 +77,8 @@ RunMaskedGaussianPlanOnHost(const CudaGaussianPlan &     plan,
  * on return. Input and output have the same size and may be the same memory. For each component of the input the output
  * has as many components as the plan has results.
  *
+ * A plan with a Mask computes what RunMaskedGaussianPlanOnHost() computes, and uploads the mask.
+ *
  * Passes are computed in float, or in double if either component type is double, int or unsigned int. For integer
  * outputs, results are truncated toward zero and clamped to the type's range.
  *

@@ -8,6 +8,7 @@
 
 #include <complex>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -107,6 +108,8 @@ struct CudaGaussianBoundary
   double                         Value{ 0.0 };
 };
 
+struct CudaGaussianMask;
+
 /** Line passes, one after the other. The engine knows nothing else of a Gaussian filter. */
 struct CudaGaussianPlan
 {
@@ -115,6 +118,8 @@ struct CudaGaussianPlan
   std::vector<unsigned int>         Results;  // images that make up the output, component after component
   std::vector<double>               Rotation; // row-major matrix that is applied to the results' vector; empty: none
   CudaGaussianBoundary              Boundary{};
+
+  std::shared_ptr<const CudaGaussianMask> Mask{}; // if set, the passes smooth over its valid pixels alone
 };
 
 /** A product of one-dimensional impulse responses, one for each axis, given by their orders. */

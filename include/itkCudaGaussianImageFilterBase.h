@@ -174,18 +174,10 @@ protected:
            m_BoundaryMode == CudaFiltersEnums::BoundaryMode::Nearest;
   }
 
-  /** Why the device cannot do what the parameters ask for, in words; empty if it can. */
-  virtual std::string
-  GetDeviceObstacle() const
-  {
-    return {};
-  }
-
-  /** Runs the plan on the host. */
+  /** Adds to the plan what comes from further inputs. Their pixels are in memory. */
   virtual void
-  RunPlanOnHost(const CudaDetail::CudaGaussianPlan & plan,
-                const CudaDetail::CudaImageView &    input,
-                const CudaDetail::CudaImageView &    output);
+  AddInputsTo(CudaDetail::CudaGaussianPlan &) const
+  {}
 
   /** Throws unless the input's lines along all axes have GetMinimumLineLength() pixels. */
   virtual void
@@ -236,8 +228,6 @@ private:
     return const_cast<Self *>(this)->GetSigma();
   }
 
-  void
-  VerifyPlan() const;
   bool
   SelectDevice(const CudaDetail::CudaGaussianPlan & plan);
   bool

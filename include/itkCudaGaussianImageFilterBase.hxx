@@ -49,27 +49,7 @@ CudaGaussianImageFilterBase<TSuperclass>::VerifyInputInformation() ITKv5_CONST
   if constexpr (AreImagesSupported)
   {
     this->VerifyLineLengths();
-    this->VerifyPlan();
-  }
-}
-
-/** Throws for parameters that make no plan, or that images on the device cannot have. */
-template <typename TSuperclass>
-void
-CudaGaussianImageFilterBase<TSuperclass>::VerifyPlan() const
-{
-  this->MakePlan();
-  if constexpr (IsOnDevice)
-  {
-    const std::string obstacle = this->GetDeviceObstacle();
-    if (!obstacle.empty())
-    {
-      throw CudaError(__FILE__,
-                      __LINE__,
-                      CudaError::Kind::NotUsable,
-                      std::string(this->GetNameOfClass()) + ": " + obstacle +
-                        ", and filters of device images run there");
-    }
+    this->MakePlan(); // throws for parameters that make no plan
   }
 }
 
@@ -120,7 +100,8 @@ CudaGaussianImageFilterBase<TSuperclass>::GenerateHostImage()
   CudaDetail::CudaVerifyInputPixels<Self>(*this, this->GetOutput()->GetRequestedRegion());
   if constexpr (AreImagesSupported)
   {
-    const CudaDetail::CudaGaussianPlan plan = this->MakePlan();
+    CudaDetail::CudaGaussianPlan plan = this->MakePlan();
+    this->AddInputsTo(plan);
     if (this->SelectDevice(plan) && this->GenerateDataOnDevice(plan))
     {
       return;
@@ -177,7 +158,8 @@ CudaGaussianImageFilterBase<TSuperclass>::GenerateDeviceImage()
   progress(0.0f);
 
   m_KeepInput = !this->TakesInputMemory();
-  const CudaDetail::CudaGaussianPlan plan = this->MakePlan();
+  CudaDetail::CudaGaussianPlan plan = this->MakePlan();
+  this->AddInputsTo(plan);
   CudaDetail::CudaVerifyComponents(
     input->GetNumberOfComponentsPerPixel(), plan.Results.size(), output->GetNumberOfComponentsPerPixel());
 
@@ -217,8 +199,7 @@ CudaGaussianImageFilterBase<TSuperclass>::SelectDevice(const CudaDetail::CudaGau
   const size_t given = components * plan.Results.size();
   const size_t outputComponents = this->GetOutput()->GetNumberOfComponentsPerPixel();
 
-  const std::string obstacle = this->GetDeviceObstacle();
-  const char *      unsupported = obstacle.empty() ? nullptr : obstacle.c_str();
+  const char * unsupported = nullptr;
   if (outputComponents > given)
   {
     // The superclass leaves the others as they are.
@@ -274,19 +255,18 @@ CudaGaussianImageFilterBase<TSuperclass>::GenerateDataOnHost(const CudaDetail::C
   if (region.GetNumberOfPixels() > 0)
   {
     this->GetMultiThreader()->SetNumberOfWorkUnits(this->GetNumberOfWorkUnits());
-    this->RunPlanOnHost(
-      plan, CudaDetail::MakeCudaImageView(this->GetInput(), region), CudaDetail::MakeCudaImageView(output, region));
+    const auto input = CudaDetail::MakeCudaImageView(this->GetInput(), region);
+    const auto view = CudaDetail::MakeCudaImageView(output, region);
+    const auto progress = CudaDetail::MakeCudaProgressFunction(this);
+    if (plan.Mask)
+    {
+      CudaDetail::RunMaskedGaussianPlanOnHost(plan, input, *plan.Mask, view, this->GetMultiThreader(), progress);
+    }
+    else
+    {
+      CudaDetail::RunGaussianPlanOnHost(plan, input, view, this->GetMultiThreader(), progress);
+    }
   }
-}
-
-template <typename TSuperclass>
-void
-CudaGaussianImageFilterBase<TSuperclass>::RunPlanOnHost(const CudaDetail::CudaGaussianPlan & plan,
-                                                        const CudaDetail::CudaImageView &    input,
-                                                        const CudaDetail::CudaImageView &    output)
-{
-  CudaDetail::RunGaussianPlanOnHost(
-    plan, input, output, this->GetMultiThreader(), CudaDetail::MakeCudaProgressFunction(this));
 }
 
 template <typename TSuperclass>

@@ -34,7 +34,8 @@ namespace itk
  * What the other pixels hold changes no bit of the output; it may be NaN. They get values, too, from the valid pixels
  * around them. Where the weight \f$ G(m) \f$ is below 1e-3 (with Approximation Deriche, whose kernel undershoots:
  * 1e-2), far from any valid pixel, the output is FillValue. The error is that of the filter divided by the weight. The
- * mask has the image's region and geometry. It holds for all components of a pixel. Such a filter runs on the host.
+ * mask has the image's region and geometry. It holds for all components of a pixel. It is an image of the host, also
+ * for device images, and is uploaded for each run.
  *
  * \code
  * auto filter = itk::CudaSmoothingRecursiveGaussianImageFilter<ImageType>::New();
@@ -100,12 +101,8 @@ protected:
   VerifyInputInformation() ITKv5_CONST override;
   bool
   IsSuperclassEnough() const override;
-  std::string
-  GetDeviceObstacle() const override;
   void
-  RunPlanOnHost(const CudaDetail::CudaGaussianPlan & plan,
-                const CudaDetail::CudaImageView &    input,
-                const CudaDetail::CudaImageView &    output) override;
+  AddInputsTo(CudaDetail::CudaGaussianPlan & plan) const override;
   void
   PrintSelf(std::ostream & os, Indent indent) const override;
 

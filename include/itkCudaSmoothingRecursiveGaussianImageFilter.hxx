@@ -2,8 +2,10 @@
 #ifndef itkCudaSmoothingRecursiveGaussianImageFilter_hxx
 #define itkCudaSmoothingRecursiveGaussianImageFilter_hxx
 
-#include "itkCudaDetailFilterRun.h"
 #include "itkCudaDetailGaussianEngine.h"
+#include "itkCudaDetailImageTraits.h"
+
+#include <memory>
 
 namespace itk
 {
@@ -34,32 +36,18 @@ CudaSmoothingRecursiveGaussianImageFilter<TInputImage, TOutputImage>::IsSupercla
 }
 
 template <typename TInputImage, typename TOutputImage>
-std::string
-CudaSmoothingRecursiveGaussianImageFilter<TInputImage, TOutputImage>::GetDeviceObstacle() const
-{
-  return this->GetValidMask() == nullptr ? Superclass::GetDeviceObstacle()
-                                         : "ValidMask is set; the GPU does not smooth with a mask";
-}
-
-template <typename TInputImage, typename TOutputImage>
 void
-CudaSmoothingRecursiveGaussianImageFilter<TInputImage, TOutputImage>::RunPlanOnHost(
-  const CudaDetail::CudaGaussianPlan & plan,
-  const CudaDetail::CudaImageView &    input,
-  const CudaDetail::CudaImageView &    output)
+CudaSmoothingRecursiveGaussianImageFilter<TInputImage, TOutputImage>::AddInputsTo(
+  CudaDetail::CudaGaussianPlan & plan) const
 {
-  const MaskImageType * const mask = this->GetValidMask();
-  if (mask == nullptr)
+  if (const MaskImageType * const mask = this->GetValidMask())
   {
-    Superclass::RunPlanOnHost(plan, input, output);
-    return;
+    CudaDetail::CudaGaussianMask valid;
+    valid.Valid = CudaDetail::MakeCudaImageView(mask, this->GetOutput()->GetRequestedRegion(), "ValidMask");
+    valid.FillValue = m_FillValue;
+    valid.SmallestWeight = CudaDetail::CudaGaussianSmallestWeight(this->GetApproximation());
+    plan.Mask = std::make_shared<const CudaDetail::CudaGaussianMask>(valid);
   }
-  const CudaDetail::CudaGaussianMask valid{ CudaDetail::MakeCudaImageView(
-                                              mask, this->GetOutput()->GetRequestedRegion(), "ValidMask"),
-                                            m_FillValue,
-                                            CudaDetail::CudaGaussianSmallestWeight(this->GetApproximation()) };
-  CudaDetail::RunMaskedGaussianPlanOnHost(
-    plan, input, valid, output, this->GetMultiThreader(), CudaDetail::MakeCudaProgressFunction(this));
 }
 
 template <typename TInputImage, typename TOutputImage>

@@ -3,6 +3,7 @@
 #define itkCudaGaussianDevice_h
 
 #include "CudaFiltersExport.h"
+#include "itkCudaDetailGaussianEngine.h"
 #include "itkCudaDetailGaussianPlan.h"
 #include "itkCudaDetailNames.h"
 #include "itkCudaDeviceView.h"
@@ -131,6 +132,23 @@ RunGaussian(const CudaGaussianPlan &     plan,
             Workspace                    workspace,
             const Context &              context,
             const std::vector<LineCut> & cuts = {});
+
+/** Bytes of the workspace that RunMaskedGaussian() needs. \exception CudaError */
+CudaFilters_EXPORT size_t
+GetMaskedGaussianWorkspace(const CudaGaussianPlan & plan, const DeviceView & input, int device);
+
+/** Queues smoothing over the pixels that `valid`, an image of UChar, says are valid: the quotient of the smooth valid
+ * pixels and the smooth weights (RunMaskedGaussianPlanOnHost()). The plan is one of MakeSmoothingPlan(), without its
+ * Mask. Output and input may be the same. Less one of the valid pixels, or the boundary value in the mode Constant, the
+ * pixels are smoothed. \exception CudaError */
+CudaFilters_EXPORT void
+RunMaskedGaussian(const CudaGaussianPlan & plan,
+                  const CudaGaussianMask & mask,
+                  const DeviceView &       valid,
+                  const DeviceView &       input,
+                  const DeviceView &       output,
+                  Workspace                workspace,
+                  const Context &          context);
 } // namespace itk::cuda::gaussian
 
 #endif

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "itkCudaDetailGaussianEngine.h"
 
+#include "itkCudaDetailDeviceImageView.h"
 #include "itkCudaDetailDeviceRun.h"
+#include "itkCudaDetailDeviceTransfer.h"
+#include "itkCudaDeviceAccess.h"
 #include "itkCudaDeviceToDevice.h"
 #include "itkCudaGaussianDevice.h"
+#include "itkCudaGaussianMasked.h"
+#include "itkCudaGaussianMaskedDevice.h"
 #include "itkCudaHostToHost.h"
 
 #include <algorithm>
@@ -187,6 +192,90 @@ public:
 private:
   const CudaGaussianPlan & m_Plan;
 };
+
+/** Values, weights and, if the plan does not leave its result in its input, smooth weights. */
+size_t
+CountMaskedImages(const CudaGaussianPlan & plan)
+{
+  return plan.Results.front() == 0 ? 2 : 3;
+}
+
+DeviceView
+TakePlane(const DeviceView & input, Workspace & workspace, const Context & context)
+{
+  DeviceView image = GetPlanes(input, 0, 1);
+  image.Data = workspace.Take(GetNumberOfBytes(image));
+  ClearPadding(image, context);
+  return image;
+}
+
+/** Normalised convolution (RunMaskedGaussianPlanOnHost()): the plan's passes run over the weights, and over each
+ * component's valid pixels. */
+class MaskedGaussianCore : public ResidentCore
+{
+public:
+  explicit MaskedGaussianCore(const CudaGaussianPlan & plan)
+    : m_Plan(plan)
+    , m_Mask(*plan.Mask)
+  {
+    m_Plan.Mask = nullptr;
+  }
+
+  /** Without it the core cannot run. `image`: the input's or output's shape. */
+  void
+  UploadMask(const CudaImageView & image, int device)
+  {
+    VerifyPlanAndMask(m_Plan, image, m_Mask);
+    const auto & size = m_Mask.Valid.Size;
+    m_Valid =
+      CudaAllocateDeviceImage({ { size[0], size[1], size[2], size[3], 1 } }, CudaComponentType::UChar, device, false);
+    CudaUploadToDevice(m_Mask.Valid, m_Valid, nullptr);
+  }
+
+  const char *
+  GetName() const override
+  {
+    return "a recursive Gaussian filter with a mask";
+  }
+
+  bool
+  LeavesResultInInput() const override
+  {
+    return false;
+  }
+
+  size_t
+  GetMaximumWorkspace(const DeviceImage::SizeType & size, CudaComponentType type) const override
+  {
+    DeviceImage::SizeType plane = size;
+    plane.back() = 1;
+    const size_t image = DeviceImage::GetNumberOfBytes(plane, type);
+    const size_t mask = DeviceImage::GetNumberOfBytes(plane, CudaComponentType::UChar);
+    return mask + CountMaskedImages(m_Plan) * image + GaussianCore(m_Plan).GetMaximumWorkspace(plane, type);
+  }
+
+  size_t
+  GetWorkspace(const DeviceView & input, const DeviceView &, int device) const override
+  {
+    return GetMaskedGaussianWorkspace(m_Plan, input, device);
+  }
+
+  void
+  Run(const DeviceView & input,
+      const DeviceView & output,
+      Workspace          workspace,
+      const Context &    context,
+      const ProgressFunction &) const override
+  {
+    const DeviceReading reading(m_Valid, context);
+    RunMaskedGaussian(m_Plan, m_Mask, GetDeviceView(m_Valid), input, output, workspace, context);
+  }
+
+private:
+  CudaGaussianPlan       m_Plan;
+  const CudaGaussianMask m_Mask;
+  CudaDeviceImageView    m_Valid;
+};
 } // namespace
 
 size_t
@@ -223,14 +312,67 @@ RunGaussian(const CudaGaussianPlan &     plan,
     RunPlan(plan, images.Get(run), workspace, context, cuts);
   }
 }
+
+size_t
+GetMaskedGaussianWorkspace(const CudaGaussianPlan & plan, const DeviceView & input, int device)
+{
+  const DeviceView plane = GetPlanes(input, 0, 1);
+  return Workspace::GetPieceSize(OffsetBytes) +
+         CountMaskedImages(plan) * Workspace::GetPieceSize(GetNumberOfBytes(plane)) +
+         GetGaussianWorkspace(plan, plane, plane, device);
+}
+
+void
+RunMaskedGaussian(const CudaGaussianPlan & plan,
+                  const CudaGaussianMask & mask,
+                  const DeviceView &       valid,
+                  const DeviceView &       input,
+                  const DeviceView &       output,
+                  Workspace                workspace,
+                  const Context &          context)
+{
+  const bool       isInPlace = plan.Results.front() == 0;
+  const DeviceView values = TakePlane(input, workspace, context);
+  const DeviceView weights = TakePlane(input, workspace, context);
+  const DeviceView smoothWeights = isInPlace ? weights : TakePlane(input, workspace, context);
+  void * const     offset = workspace.Take(OffsetBytes);
+
+  CudaGaussianPlan smoothing = plan;
+  smoothing.Boundary.Value = 1.0;
+  QueueWeights(valid, weights, context);
+  RunGaussian(smoothing, weights, smoothWeights, workspace, context);
+
+  smoothing.Boundary.Value = 0.0;
+  for (size_t component = 0; component < input.Size.back(); ++component)
+  {
+    const DeviceView image = GetPlanes(input, component, 1);
+    const DeviceView result = GetPlanes(output, component, 1);
+    const DeviceView smooth = isInPlace ? values : result;
+    if (plan.Boundary.Mode == CudaFiltersEnums::BoundaryMode::Constant)
+    {
+      // Then what is beyond the ends of the lines is 0, without the host knowing a pixel.
+      QueueOffset(plan.Boundary.Value, image.ComponentType, offset, context);
+    }
+    else
+    {
+      QueueValidOffset(image, valid, offset, context);
+    }
+    QueueValues(image, valid, offset, values, context);
+    RunGaussian(smoothing, values, smooth, workspace, context);
+    QueueQuotient(smooth, smoothWeights, offset, result, mask.FillValue, mask.SmallestWeight, context);
+  }
+}
 } // end namespace itk::cuda::gaussian
 
 namespace itk::CudaDetail
 {
+using namespace cuda::gaussian;
+
 size_t
 CudaGaussianWorkingSet(const CudaGaussianPlan & plan, const CudaImageView & input, const CudaImageView & output)
 {
-  return GetHostToHostWorkingSet(cuda::gaussian::GaussianCore(plan), input, output);
+  return plan.Mask ? cuda::GetHostToHostWorkingSet(MaskedGaussianCore(plan), input, output)
+                   : cuda::GetHostToHostWorkingSet(GaussianCore(plan), input, output);
 }
 
 void
@@ -240,7 +382,14 @@ RunGaussianPlanOnDevice(const CudaGaussianPlan &     plan,
                         int                          deviceIndex,
                         const CudaProgressFunction & progress)
 {
-  RunHostToHost(cuda::gaussian::GaussianCore(plan), input, output, deviceIndex, progress);
+  if (!plan.Mask)
+  {
+    cuda::RunHostToHost(GaussianCore(plan), input, output, deviceIndex, progress);
+    return;
+  }
+  MaskedGaussianCore core(plan);
+  core.UploadMask(input, deviceIndex);
+  cuda::RunHostToHost(core, input, output, deviceIndex, progress);
 }
 
 bool
@@ -250,12 +399,23 @@ CudaRunOnDevice(const CudaGaussianPlan &     plan,
                 CudaFilterBackend &          backend,
                 const CudaProgressFunction & progress)
 {
-  return TryHostToHost(cuda::gaussian::GaussianCore(plan), input, output, backend, progress);
+  return cuda::TryOnDevice(backend,
+                           [&](int device) { RunGaussianPlanOnDevice(plan, input, output, device, progress); });
 }
 
 void
 CudaQueueOnDevice(const CudaGaussianPlan & plan, const CudaDeviceImageView & input, const CudaDeviceImageView & output)
 {
-  RunDeviceToDevice(cuda::gaussian::GaussianCore(plan), input, output, cuda::gaussian::WritesInput(plan));
+  if (!plan.Mask)
+  {
+    cuda::RunDeviceToDevice(GaussianCore(plan), input, output, WritesInput(plan));
+    return;
+  }
+  if (input.GetNumberOfElements() > 0)
+  {
+    MaskedGaussianCore core(plan);
+    core.UploadMask(cuda::GetShape(input), cuda::GetMemory(input).GetDevice());
+    cuda::RunDeviceToDevice(core, input, output, input.GetPointer() == output.GetPointer());
+  }
 }
 } // end namespace itk::CudaDetail

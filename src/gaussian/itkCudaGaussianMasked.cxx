@@ -2,6 +2,7 @@
 #include "itkCudaComputeType.h"
 #include "itkCudaDetailGaussianEngine.h"
 #include "itkCudaDetailNames.h"
+#include "itkCudaGaussianMasked.h"
 #include "itkCudaHostLines.h"
 #include "itkMacro.h"
 #include "itkMultiThreaderBase.h"
@@ -12,8 +13,6 @@
 // Smoothing over the valid pixels alone: the quotient of two smoothed images.
 
 namespace itk::cuda::gaussian
-{
-namespace
 {
 void
 VerifyPlanAndMask(const CudaGaussianPlan & plan, const CudaImageView & input, const CudaGaussianMask & mask)
@@ -42,6 +41,8 @@ VerifyPlanAndMask(const CudaGaussianPlan & plan, const CudaImageView & input, co
   }
 }
 
+namespace
+{
 /** Calls f(position in `a`, position in `b`, position in `c`) for the pixels of three images of one size, their rows by
  * several threads. */
 template <typename TFunction>
@@ -184,6 +185,7 @@ private:
   {
     CudaGaussianPlan plan = m_Plan;
     plan.Boundary.Value = boundaryValue;
+    plan.Mask = nullptr;
     CudaProgressFunction progress;
     if (m_Progress)
     {

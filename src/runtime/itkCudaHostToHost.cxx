@@ -128,15 +128,11 @@ RunHostToHost(const ResidentCore &     core,
 }
 
 bool
-TryHostToHost(const ResidentCore &     core,
-              const CudaImageView &    input,
-              const CudaImageView &    output,
-              CudaFilterBackend &      backend,
-              const ProgressFunction & progress)
+TryOnDevice(CudaFilterBackend & backend, const std::function<void(int device)> & run)
 {
   try
   {
-    RunHostToHost(core, input, output, backend.GetSelectedDeviceIndex(), progress);
+    run(backend.GetSelectedDeviceIndex());
   }
   catch (const CudaError & error)
   {
@@ -147,5 +143,15 @@ TryHostToHost(const ResidentCore &     core,
     return false;
   }
   return true;
+}
+
+bool
+TryHostToHost(const ResidentCore &     core,
+              const CudaImageView &    input,
+              const CudaImageView &    output,
+              CudaFilterBackend &      backend,
+              const ProgressFunction & progress)
+{
+  return TryOnDevice(backend, [&](int device) { RunHostToHost(core, input, output, device, progress); });
 }
 } // namespace itk::cuda

@@ -114,8 +114,12 @@ RunHostToHost(const ResidentCore &     core,
               int                      device,
               const ProgressFunction & progress);
 
-/** RunHostToHost() on the device that `backend` selected. Returns false if the device ran out of memory and the backend
+/** Calls `run` with the device that `backend` selected. Returns false if the device ran out of memory and the backend
  * lets the filter take the host. */
+bool
+TryOnDevice(CudaFilterBackend & backend, const std::function<void(int device)> & run);
+
+/** RunHostToHost() as TryOnDevice() calls it. */
 bool
 TryHostToHost(const ResidentCore &     core,
               const CudaImageView &    input,

@@ -85,7 +85,7 @@ def gaussian_filter(
     approximation
         accurate: within 1e-5 of the Gaussian. deriche: that of ITK's filters.
     backend
-        automatic: the GPU if there is one and the mode is nearest, else the host. cuda: the GPU or an error. host: the host.
+        automatic: the GPU if there is one, else the host. cuda: the GPU or an error. host: the host.
 
     Returns
     -------

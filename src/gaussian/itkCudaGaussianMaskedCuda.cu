@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "itkCudaGaussianMaskedDevice.h"
+
+#include "itkCudaCall.h"
+#include "itkCudaDetailNames.h"
+#include "itkCudaLaunch.h"
+#include "itkCudaRoundUp.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace itk::cuda::gaussian
+{
+namespace
+{
+constexpr unsigned int Columns = 32; // threads of a block along a row, and its rows at a time
+constexpr unsigned int Rows = 8;
+constexpr size_t       MaximumBlocks = size_t{ 1 } << 16;
+
+/** A pixel by its row, counted along y, then z and t, and its place in the row. */
+struct Place
+{
+  size_t X, Y, Z, T;
+};
+
+template <typename T>
+struct Plane
+{
+  T *    Data;
+  size_t Stride[3]; // along y, z and t
+
+  __device__ T &
+  operator[](const Place & place) const
+  {
+    return Data[place.X + place.Y * Stride[0] + place.Z * Stride[1] + place.T * Stride[2]];
+  }
+};
+
+template <typename T>
+Plane<T>
+MakePlane(const DeviceView & view)
+{
+  return { static_cast<T *>(view.Data), { view.Stride[1], view.Stride[2], view.Stride[3] } };
+}
+
+/** Columns, rows, slices and volumes. */
+struct Extent
+{
+  size_t Size[4];
+
+  __host__ __device__ size_t
+  GetNumberOfRows() const
+  {
+    return Size[1] * Size[2] * Size[3];
+  }
+};
+
+/** Calls operation(place, index) for all pixels, in rising order in each thread, until it returns false. */
+template <typename TOperation>
+__global__ void
+__launch_bounds__(Columns * Rows)
+  PixelsKernel(const __grid_constant__ Extent extent, const __grid_constant__ TOperation operation)
+{
+  const size_t step = size_t{ gridDim.x } * Rows;
+  for (size_t row = size_t{ blockIdx.x } * Rows + threadIdx.y; row < extent.GetNumberOfRows(); row += step)
+  {
+    const size_t slice = row / extent.Size[1];
+    Place        place{ 0, row % extent.Size[1], slice % extent.Size[2], slice / extent.Size[2] };
+    for (place.X = threadIdx.x; place.X < extent.Size[0]; place.X += Columns)
+    {
+      if (!operation(place, row * extent.Size[0] + place.X))
+      {
+        return;
+      }
+    }
+  }
+}
+
+template <typename TOperation>
+void
+ForEachPixel(const DeviceView & shape, const TOperation & operation, const Context & context)
+{
+  const Extent extent{ { shape.Size[0], shape.Size[1], shape.Size[2], shape.Size[3] } };
+  const size_t blocks = std::min(DivideUp(extent.GetNumberOfRows(), Rows), MaximumBlocks);
+  ITK_CUDA_CALL(LaunchKernel(
+    PixelsKernel<TOperation>, MakeGrid(blocks), dim3(Columns, Rows), 0, context.GetStream(), extent, operation));
+}
+
+/** The value that is subtracted, and the index of the pixel that has it. */
+template <typename T>
+struct Offset
+{
+  unsigned long long Index; // all bits set: none
+  T                  Value;
+};
+
+static_assert(sizeof(Offset<float>) <= OffsetBytes && sizeof(Offset<double>) <= OffsetBytes);
+
+template <typename T>
+struct FindOffset
+{
+  Plane<const T>             Image;
+  Plane<const unsigned char> Valid;
+  Offset<T> *                Found;
+
+  __device__ bool
+  operator()(const Place & place, unsigned long long index) const
+  {
+    if (index > *static_cast<volatile unsigned long long *>(&Found->Index))
+    {
+      return false; // and so are all that follow
+    }
+    if (Valid[place] == 0 || !isfinite(Image[place]))
+    {
+      return true;
+    }
+    atomicMin(&Found->Index, index);
+    return false;
+  }
+};
+
+template <typename T>
+__global__ void
+ReadOffsetKernel(const Plane<const T> image, const Extent extent, Offset<T> * found)
+{
+  const size_t index = found->Index;
+  const size_t row = index / extent.Size[0];
+  const size_t slice = row / extent.Size[1];
+  const Place  place{ index % extent.Size[0], row % extent.Size[1], slice % extent.Size[2], slice / extent.Size[2] };
+  found->Value = row < extent.GetNumberOfRows() ? image[place] : T(0);
+}
+
+template <typename T>
+__global__ void
+SetOffsetKernel(T value, Offset<T> * found)
+{
+  found->Value = value;
+}
+
+template <typename T>
+struct SetWeight
+{
+  Plane<const unsigned char> Valid;
+  Plane<T>                   Weights;
+
+  __device__ bool
+  operator()(const Place & place, size_t) const
+  {
+    Weights[place] = Valid[place] != 0 ? T(1) : T(0);
+    return true;
+  }
+};
+
+template <typename T>
+struct SetValue
+{
+  Plane<const T>             Image;
+  Plane<const unsigned char> Valid;
+  const Offset<T> *          Subtracted;
+  Plane<T>                   Values;
+
+  __device__ bool
+  operator()(const Place & place, size_t) const
+  {
+    Values[place] = Valid[place] != 0 ? Image[place] - Subtracted->Value : T(0);
+    return true;
+  }
+};
+
+template <typename T>
+struct SetQuotient
+{
+  Plane<const T>    Values;
+  Plane<const T>    Weights;
+  const Offset<T> * Subtracted;
+  Plane<T>          Output;
+  T                 FillValue, SmallestWeight;
+
+  __device__ bool
+  operator()(const Place & place, size_t) const
+  {
+    const T weight = Weights[place];
+    Output[place] = weight >= SmallestWeight ? Values[place] / weight + Subtracted->Value : FillValue;
+    return true;
+  }
+};
+
+/** Calls `function` with a zero of the type. */
+template <typename TFunction>
+void
+VisitReal(CudaComponentType type, const TFunction & function)
+{
+  if (type == CudaComponentType::Double)
+  {
+    function(0.0);
+  }
+  else
+  {
+    function(0.0f);
+  }
+}
+} // namespace
+
+void
+QueueValidOffset(const DeviceView & image, const DeviceView & valid, void * offset, const Context & context)
+{
+  VisitReal(image.ComponentType, [&](auto zero) {
+    using T = decltype(zero);
+    auto * const found = static_cast<Offset<T> *>(offset);
+    const auto   pixels = MakePlane<const T>(image);
+    const Extent extent{ { image.Size[0], image.Size[1], image.Size[2], image.Size[3] } };
+    ITK_CUDA_CALL(cudaMemsetAsync(found, 0xff, sizeof(Offset<T>), context.GetStream()));
+    ForEachPixel(image, FindOffset<T>{ pixels, MakePlane<const unsigned char>(valid), found }, context);
+    ITK_CUDA_CALL(LaunchKernel(ReadOffsetKernel<T>, dim3(1), dim3(1), 0, context.GetStream(), pixels, extent, found));
+  });
+}
+
+void
+QueueOffset(double value, CudaComponentType type, void * offset, const Context & context)
+{
+  VisitReal(type, [&](auto zero) {
+    using T = decltype(zero);
+    auto * const found = static_cast<Offset<T> *>(offset);
+    ITK_CUDA_CALL(
+      LaunchKernel(SetOffsetKernel<T>, dim3(1), dim3(1), 0, context.GetStream(), static_cast<T>(value), found));
+  });
+}
+
+void
+QueueWeights(const DeviceView & valid, const DeviceView & weights, const Context & context)
+{
+  VisitReal(weights.ComponentType, [&](auto zero) {
+    using T = decltype(zero);
+    ForEachPixel(valid, SetWeight<T>{ MakePlane<const unsigned char>(valid), MakePlane<T>(weights) }, context);
+  });
+}
+
+void
+QueueValues(const DeviceView & image,
+            const DeviceView & valid,
+            const void *       offset,
+            const DeviceView & values,
+            const Context &    context)
+{
+  VisitReal(image.ComponentType, [&](auto zero) {
+    using T = decltype(zero);
+    ForEachPixel(image,
+                 SetValue<T>{ MakePlane<const T>(image),
+                              MakePlane<const unsigned char>(valid),
+                              static_cast<const Offset<T> *>(offset),
+                              MakePlane<T>(values) },
+                 context);
+  });
+}
+
+void
+QueueQuotient(const DeviceView & values,
+              const DeviceView & weights,
+              const void *       offset,
+              const DeviceView & output,
+              double             fillValue,
+              double             smallestWeight,
+              const Context &    context)
+{
+  VisitReal(values.ComponentType, [&](auto zero) {
+    using T = decltype(zero);
+    ForEachPixel(values,
+                 SetQuotient<T>{ MakePlane<const T>(values),
+                                 MakePlane<const T>(weights),
+                                 static_cast<const Offset<T> *>(offset),
+                                 MakePlane<T>(output),
+                                 static_cast<T>(fillValue),
+                                 static_cast<T>(smallestWeight) },
+                 context);
+  });
+}
+} // namespace itk::cuda::gaussian
