@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "itkCudaPartitionCells.h"
 
-#include "itkCudaPartitionTuning.h"
-
 #include <algorithm>
 
 namespace itk::cuda::partition
@@ -11,63 +9,7 @@ namespace
 {
 constexpr size_t RowsPerPiece = 8;
 constexpr size_t RegionsPerPiece = 1024;
-
-/** Sides of pixels, both valid, between two cells side by side (right) or one above the other. */
-uint32_t
-CountCracks(const Scene & scene, const CellGrid & grid, int32_t x, int32_t y, bool right)
-{
-  const int32_t first = right ? grid.ToPixels(y) : grid.ToPixels(x);
-  const int32_t end = right ? grid.EndRow(y) : grid.EndColumn(x);
-  if (scene.ValidBits == nullptr)
-  {
-    return static_cast<uint32_t>(end - first);
-  }
-  const int32_t across = right ? grid.EndColumn(x) : grid.EndRow(y);
-  uint32_t      number = 0;
-  for (int32_t i = first; i < end; ++i)
-  {
-    const bool both = right ? scene.IsValid(across - 1, i) && scene.IsValid(across, i)
-                            : scene.IsValid(i, across - 1) && scene.IsValid(i, across);
-    number += both ? 1 : 0;
-  }
-  return number;
-}
-
-bool
-IsOfOneValue(const Scene & scene, const CellGrid & grid, int32_t x, int32_t y, const Moments & sums)
-{
-  const auto count = static_cast<uint64_t>(sums.Count);
-  if (sums.Count == 0 || sums.Sum % count != 0)
-  {
-    return false;
-  }
-  for (int32_t row = grid.ToPixels(y); row < grid.EndRow(y); ++row)
-  {
-    for (int32_t column = grid.ToPixels(x); column < grid.EndColumn(x); ++column)
-    {
-      const Moments pixel = scene.SumRow(row, column, column + 1);
-      if (pixel.Count > 0 && pixel.Sum != sums.Sum / count)
-      {
-        return false;
-      }
-    }
-  }
-  return true;
-}
 } // namespace
-
-Moments
-SumCell(const Scene & scene, const CellGrid & grid, int32_t x, int32_t y)
-{
-  Moments       sums;
-  const int32_t first = grid.ToPixels(x);
-  const int32_t end = grid.EndColumn(x);
-  for (int32_t row = grid.ToPixels(y); row < grid.EndRow(y); ++row)
-  {
-    sums += scene.SumRow(row, first, end);
-  }
-  return sums;
-}
 
 std::vector<Moments>
 SumCells(const Scene & scene, const CellGrid & grid, const Work & work)
@@ -171,8 +113,7 @@ CellCompetition::CellCompetition(const Scene &           scene,
   , m_Grid(grid)
   , m_Width(grid.GetWidth())
   , m_Height(grid.GetHeight())
-  , m_AxisCost(AxisNeighborWeight * grid.Side * NatsPerBoundaryLength)
-  , m_DiagonalCost(DiagonalNeighborWeight * grid.Side * NatsPerBoundaryLength)
+  , m_Costs(grid.Side)
   , m_Labels(labels)
   , m_Regions(regions)
   , m_Tangents(regions.size())
@@ -195,75 +136,20 @@ CellCompetition::FreezeTangents()
   });
 }
 
-bool
-CellCompetition::IsAtBoundary(int32_t x, int32_t y) const
-{
-  const size_t   i = m_Grid.IndexOf(x, y);
-  const auto     width = static_cast<size_t>(m_Width);
-  const uint32_t label = m_Labels[i];
-  return (x > 0 && m_Labels[i - 1] != label) || (x + 1 < m_Width && m_Labels[i + 1] != label) ||
-         (y > 0 && m_Labels[i - width] != label) || (y + 1 < m_Height && m_Labels[i + width] != label);
-}
-
-uint32_t
-CellCompetition::ChooseRegion(int32_t x, int32_t y, const Moments & sums) const
-{
-  uint32_t axis[4];
-  uint32_t diagonal[4];
-  int      numberOnAxes = 0;
-  int      numberOnDiagonals = 0;
-  for (int32_t dy = -1; dy <= 1; ++dy)
-  {
-    for (int32_t dx = -1; dx <= 1; ++dx)
-    {
-      if ((dx == 0 && dy == 0) || x + dx < 0 || x + dx >= m_Width || y + dy < 0 || y + dy >= m_Height)
-      {
-        continue;
-      }
-      const uint32_t label = m_Labels[m_Grid.IndexOf(x + dx, y + dy)];
-      (dx == 0 || dy == 0 ? axis[numberOnAxes++] : diagonal[numberOnDiagonals++]) = label;
-    }
-  }
-  const auto cost = [&](uint32_t region) {
-    const auto others = [region](const uint32_t * labels, int number) {
-      return static_cast<double>(number - std::count(labels, labels + number, region));
-    };
-    return m_Tangents[region](sums) +
-           (m_AxisCost * others(axis, numberOnAxes) + m_DiagonalCost * others(diagonal, numberOnDiagonals));
-  };
-  const uint32_t own = m_Labels[m_Grid.IndexOf(x, y)];
-  const double   ownCost = cost(own);
-  uint32_t       best = own;
-  double         bestCost = ownCost;
-  for (int i = 0; i < numberOnAxes; ++i)
-  {
-    if (axis[i] == own || axis[i] == best)
-    {
-      continue;
-    }
-    const double other = cost(axis[i]);
-    if (other < bestCost || (other == bestCost && best != own && axis[i] < best))
-    {
-      bestCost = other;
-      best = axis[i];
-    }
-  }
-  return bestCost < ownCost - MinimumCellGain ? best : own;
-}
-
 void
 CellCompetition::FindChangesOfRow(int32_t firstColumn, int32_t y, std::vector<Change> & changes) const
 {
-  const uint8_t * active = m_IsActive.data() + m_Grid.IndexOf(0, y);
+  const CellLabels cells{ m_Grid, m_Labels.data() };
+  const uint8_t *  active = m_IsActive.data() + m_Grid.IndexOf(0, y);
   for (int32_t x = firstColumn; x < m_Width; x += 2)
   {
-    if (active[x] == 0 || !this->IsAtBoundary(x, y))
+    if (active[x] == 0 || !cells.IsAtBoundary(x, y))
     {
       continue;
     }
     const Moments  sums = SumCell(m_Scene, m_Grid, x, y);
-    const uint32_t to = this->ChooseRegion(x, y, sums);
-    if (to != m_Labels[m_Grid.IndexOf(x, y)])
+    const uint32_t to = ChooseRegion(cells, m_Tangents.data(), m_Costs, x, y, sums);
+    if (to != cells.Get(x, y))
     {
       changes.push_back({ x, y, to, sums });
     }

@@ -2,6 +2,7 @@
 #ifndef itkCudaPartitionCells_h
 #define itkCudaPartitionCells_h
 
+#include "itkCudaPartitionCellSteps.h"
 #include "itkCudaPartitionGraph.h"
 #include "itkCudaPartitionScene.h"
 #include "itkCudaPartitionWork.h"
@@ -14,55 +15,6 @@
 
 namespace itk::cuda::partition
 {
-/** Squares of Side pixels that cover an image, cut off at its right and lower border. */
-struct CellGrid
-{
-  int32_t ImageWidth{ 0 };
-  int32_t ImageHeight{ 0 };
-  int32_t Side{ 1 };
-
-  int32_t
-  GetWidth() const
-  {
-    return (ImageWidth - 1) / Side + 1;
-  }
-  int32_t
-  GetHeight() const
-  {
-    return (ImageHeight - 1) / Side + 1;
-  }
-  size_t
-  GetNumberOfCells() const
-  {
-    return static_cast<size_t>(GetWidth()) * static_cast<size_t>(GetHeight());
-  }
-  size_t
-  IndexOf(int32_t x, int32_t y) const
-  {
-    return static_cast<size_t>(y) * static_cast<size_t>(GetWidth()) + static_cast<size_t>(x);
-  }
-  /** First column or row of pixels of a column or row of cells. */
-  int32_t
-  ToPixels(int32_t cells) const
-  {
-    return cells * Side;
-  }
-  int32_t
-  EndColumn(int32_t x) const
-  {
-    return x < (ImageWidth - 1) / Side ? (x + 1) * Side : ImageWidth;
-  }
-  int32_t
-  EndRow(int32_t y) const
-  {
-    return y < (ImageHeight - 1) / Side ? (y + 1) * Side : ImageHeight;
-  }
-};
-
-/** Sums of one cell. */
-Moments
-SumCell(const Scene & scene, const CellGrid & grid, int32_t x, int32_t y);
-
 /** The cells as regions: sums of each. */
 std::vector<Moments>
 SumCells(const Scene & scene, const CellGrid & grid, const Work & work);
@@ -120,8 +72,7 @@ private:
   const CellGrid          m_Grid;
   const int32_t           m_Width;
   const int32_t           m_Height;
-  const double            m_AxisCost;
-  const double            m_DiagonalCost;
+  const BoundaryCosts     m_Costs;
   std::vector<uint32_t> & m_Labels;
   std::vector<Moments> &  m_Regions;
   std::vector<LinearForm> m_Tangents;
@@ -137,10 +88,6 @@ private:
   FindChanges(int32_t firstColumn, int32_t firstRow) const;
   void
   FindChangesOfRow(int32_t firstColumn, int32_t y, std::vector<Change> & changes) const;
-  bool
-  IsAtBoundary(int32_t x, int32_t y) const;
-  uint32_t
-  ChooseRegion(int32_t x, int32_t y, const Moments & sums) const;
   void
   Apply(const Change & change);
 };

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "itkCudaPartitionGraph.h"
 
-#include "itkCudaPartitionTuning.h"
-
 #include <algorithm>
 #include <utility>
 
@@ -216,11 +214,9 @@ RegionGraph::Begin()
 double
 RegionGraph::Change(uint32_t region, const RegionLink & link) const
 {
-  // The order of the terms is that of the numbers: both regions get the same bits.
   const uint32_t u = std::min(region, link.Region);
   const uint32_t v = std::max(region, link.Region);
-  return m_Model.Describe(m_Sums[u] + m_Sums[v]) - m_Descriptions[u] - m_Descriptions[v] -
-         NatsPerCrack * static_cast<double>(link.Cracks);
+  return ChangeByMerge(m_Model, m_Sums[u], m_Sums[v], m_Descriptions[u], m_Descriptions[v], link.Cracks);
 }
 
 uint32_t

@@ -2,6 +2,7 @@
 #ifndef itkCudaPartitionGraph_h
 #define itkCudaPartitionGraph_h
 
+#include "itkCudaPartitionGraphSteps.h"
 #include "itkCudaPartitionModel.h"
 #include "itkCudaPartitionWork.h"
 
@@ -22,13 +23,6 @@ struct RegionLink
 };
 
 using RegionLinks = std::vector<RegionLink>;
-
-inline uint32_t
-AddCracks(uint32_t x, uint32_t y)
-{
-  constexpr uint32_t most = std::numeric_limits<uint32_t>::max();
-  return x <= most - y ? x + y : most;
-}
 
 /** Adds up the cracks of links to the same region, and puts links in the order of their regions. */
 void

@@ -36,7 +36,7 @@ struct KnownVarianceRegion
 };
 
 /** The parameters that a region's law estimates. */
-constexpr double
+ITK_CUDA_HOST_DEVICE constexpr double
 NumberOfLawParameters(NoiseLaw law)
 {
   return law == NoiseLaw::Gaussian || law == NoiseLaw::LogNormal ? 2.0 : 1.0;

@@ -24,6 +24,12 @@ struct Scene
   {}
 
   bool
+  HasMask() const
+  {
+    return ValidBits != nullptr;
+  }
+
+  bool
   IsValid(int32_t x, int32_t y) const
   {
     const auto column = static_cast<size_t>(x);

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkCudaPartitionGraphSteps_h
+#define itkCudaPartitionGraphSteps_h
+
+#include "itkCudaHostDevice.h"
+#include "itkCudaPartitionModel.h"
+#include "itkCudaPartitionTuning.h"
+
+#include <cstdint>
+
+// What is done for one link of two regions, for the loops of the host and for the kernels of the device.
+namespace itk::cuda::partition
+{
+/** The sum of two numbers of cracks; 2^32 - 1 stands for more. The order of several sums does not matter. */
+ITK_CUDA_HOST_DEVICE inline uint32_t
+AddCracks(uint32_t x, uint32_t y)
+{
+  constexpr uint32_t most = 0xffffffffu;
+  return x <= most - y ? x + y : most;
+}
+
+/** Change of the description by the merge of two regions, less what their boundary is worth. The first region is the one
+ * with the smaller number: whoever asks gets the same bits. */
+ITK_CUDA_HOST_DEVICE inline double
+ChangeByMerge(const Model &   model,
+              const Moments & first,
+              const Moments & second,
+              double          descriptionOfFirst,
+              double          descriptionOfSecond,
+              uint32_t        cracks)
+{
+  return model.Describe(first + second) - descriptionOfFirst - descriptionOfSecond -
+         NatsPerCrack * static_cast<double>(cracks);
+}
+} // namespace itk::cuda::partition
+
+#endif
