@@ -223,7 +223,7 @@ cudafilters_add_command_test(partition_means_ending 1 "none of the known formats
 cudafilters_add_command_test(partition_no_input 1 "does not exist" partition nowhere.png --law gaussian)
 cudafilters_add_command_test(partition_volume 1 "3 dimensions.*can be divided" partition ${input}/Volume.mha --law
                              gaussian)
-cudafilters_add_command_test(partition_cuda 1 "no version for the GPU" ${divided} --backend cuda)
+cudafilters_add_command_test(partition_no_device 1 "cannot be used" ${divided} --backend cuda --device-index 1000)
 cudafilters_add_command_test(partition_negative_cost 1 "SegmentCost is -1" ${divided} --segment-cost=-1)
 cudafilters_add_command_test(partition_no_folder 1 "could not be written" ${divided} --table nowhere/table.csv)
 

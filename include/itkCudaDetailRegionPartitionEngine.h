@@ -3,11 +3,13 @@
 #ifndef itkCudaDetailRegionPartitionEngine_h
 #define itkCudaDetailRegionPartitionEngine_h
 
+#include "CudaFiltersExport.h"
 #include "itkCudaDetailImageView.h"
 #include "itkCudaFiltersEnums.h"
 #include "itkCudaRegionPartitionTypes.h"
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -62,6 +64,25 @@ CudaRegionPartitionOnHost(const CudaRegionPartitionInput &      input,
                           const CudaImageView &                 labels,
                           unsigned int                          numberOfThreads,
                           const CudaRegionPartitionObserver &   observer);
+
+/** Why the device cannot do it, in words; nullptr if it can. */
+CudaFilters_EXPORT const char *
+CudaRegionPartitionUnsupportedReason(const CudaRegionPartitionInput & input);
+
+/** Device memory in bytes that CudaRegionPartitionOnDevice() needs. Images with far more boundaries than most, such as
+ * noise that is given as InitialLabels, need more. */
+CudaFilters_EXPORT size_t
+CudaRegionPartitionWorkingSet(const CudaRegionPartitionInput & input, const CudaRegionPartitionParameters & parameters);
+
+/** As CudaRegionPartitionOnHost(), with the same result bit for bit. The label map that polygons begin with is made on
+ * the device; all else is made on the host. \exception CudaError */
+CudaFilters_EXPORT CudaRegionPartitionResult
+CudaRegionPartitionOnDevice(const CudaRegionPartitionInput &      input,
+                            const CudaRegionPartitionParameters & parameters,
+                            const CudaImageView &                 labels,
+                            int                                   deviceIndex,
+                            unsigned int                          numberOfThreads,
+                            const CudaRegionPartitionObserver &   observer);
 } // end namespace itk::CudaDetail
 
 #endif

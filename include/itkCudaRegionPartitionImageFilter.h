@@ -53,8 +53,9 @@ namespace itk
  * of many regions. If there is an observer, the filter invokes IterationEvent after every iteration on the polygons;
  * an observer does not change the result. Progress is reported, and AbortGenerateData honoured, between steps.
  *
- * The filter runs on the host, on as many threads as it has work units. There is no version for the GPU: with the
- * Backend Cuda, Update() throws.
+ * On the GPU the filter makes the label map that the polygons begin with, or all of the label map with LabelsOnly. The
+ * polygons, the table and the tree are made on the host, on as many threads as the filter has work units. The results
+ * of the two backends are equal bit for bit. The GPU takes images of at most 2^30 pixels.
  *
  * \code
  * auto filter = itk::CudaRegionPartitionImageFilter<itk::Image<float, 2>>::New();

@@ -98,7 +98,6 @@ void
 CudaRegionPartitionImageFilter<TInputImage, TOutputImage>::GenerateData()
 {
   this->GetPartition()->Initialize();
-  m_CudaBackend.SelectDevice("CudaRegionPartitionImageFilter has no version for the GPU", 0);
   CudaDetail::CudaUsePooledPixelContainer(this->GetOutput(), this->GetOutput()->GetRequestedRegion());
   this->AllocateOutputs();
 
@@ -140,11 +139,21 @@ CudaRegionPartitionImageFilter<TInputImage, TOutputImage>::Divide()
     initialLabels = CudaDetail::MakeCudaImageView(labels, labels->GetLargestPossibleRegion(), "InitialLabels");
     input.InitialLabels = &initialLabels;
   }
-  return CudaDetail::CudaRegionPartitionOnHost(input,
-                                               m_Parameters,
-                                               CudaDetail::MakeCudaImageView(this->GetOutput(), region),
-                                               this->GetNumberOfWorkUnits(),
-                                               this->MakeObserver());
+  const CudaDetail::CudaImageView               labels = CudaDetail::MakeCudaImageView(this->GetOutput(), region);
+  const CudaDetail::CudaRegionPartitionObserver observer = this->MakeObserver();
+  CudaRegionPartitionResult                     result;
+  const auto                                    device = [&](int deviceIndex) {
+    result = CudaDetail::CudaRegionPartitionOnDevice(
+      input, m_Parameters, labels, deviceIndex, this->GetNumberOfWorkUnits(), observer);
+  };
+  const auto host = [&] {
+    result = CudaDetail::CudaRegionPartitionOnHost(input, m_Parameters, labels, this->GetNumberOfWorkUnits(), observer);
+  };
+  m_CudaBackend.Run(CudaDetail::CudaRegionPartitionUnsupportedReason(input),
+                    CudaDetail::CudaRegionPartitionWorkingSet(input, m_Parameters),
+                    device,
+                    host);
+  return result;
 }
 
 template <typename TInputImage, typename TOutputImage>

@@ -7,11 +7,14 @@ set(CudaFilters_PARTITION_GTESTS
     itkCudaPartitionModelGTest.cxx
     itkCudaPartitionRefinementGTest.cxx
     itkCudaPartitionScenesGTest.cxx
+    itkCudaPartitionSearchGTest.cxx
     itkCudaPartitionSummaryGTest.cxx
     itkCudaPartitionTreeGTest.cxx
     itkCudaRegionPartitionEngineGTest.cxx
     itkCudaRegionPartitionGTest.cxx
     itkCudaRegionPartitionImageFilterGTest.cxx)
+# Units of what is only there in a build with CUDA.
+set(CudaFilters_PARTITION_CUDA_GTESTS itkCudaPartitionDeviceGTest.cxx)
 
 if(COMMAND cudafilters_add_gtests)
   cudafilters_add_gtests(CudaFiltersPartitionGTestDriver SOURCES ${CudaFilters_PARTITION_GTESTS} scenes/itkCudaFieldScene.cxx)
@@ -23,4 +26,9 @@ if(COMMAND cudafilters_add_gtests)
   # The tests compare bits of what the library's headers compute here with what they computed there.
   target_compile_options(CudaFiltersPartitionGTestDriver
                          PRIVATE "$<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CXX_COMPILER_ID:GNU,Clang>>:-ffp-contract=off>")
+  if(CudaFilters_USE_CUDA)
+    target_sources(CudaFiltersPartitionGTestDriver PRIVATE ${CudaFilters_PARTITION_CUDA_GTESTS})
+    target_include_directories(CudaFiltersPartitionGTestDriver SYSTEM PRIVATE ${CUDAToolkit_INCLUDE_DIRS})
+    target_link_libraries(CudaFiltersPartitionGTestDriver PRIVATE CUDA::cudart_static)
+  endif()
 endif()

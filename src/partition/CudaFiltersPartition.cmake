@@ -27,3 +27,8 @@ cudafilters_add_region_sources(
   partition/itkCudaPartitionTree.cxx
   partition/itkCudaRegionPartition.cxx
   partition/itkCudaRegionPartitionEngine.cxx)
+if(CudaFilters_USE_CUDA)
+  cudafilters_add_region_sources(partition/itkCudaPartitionDeviceLabels.cu partition/itkCudaRegionPartitionDevice.cxx)
+else()
+  cudafilters_add_region_sources(partition/itkCudaRegionPartitionCudaDisabled.cxx)
+endif()

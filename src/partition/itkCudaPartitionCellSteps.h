@@ -9,8 +9,8 @@
 #include <cstddef>
 #include <cstdint>
 
-// What is done for one cell, for the loops of the host and for the kernels of the device. A scene is the image as a cell
-// sees it: SumRow(), IsValid() and HasMask().
+// What is done for one cell, for the loops of the host and for the kernels of the device. A scene is the image as a
+// cell sees it: SumRow(), IsValid() and HasMask().
 namespace itk::cuda::partition
 {
 /** Squares of Side pixels that cover an image, cut off at its right and lower border. */

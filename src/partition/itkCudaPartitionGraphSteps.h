@@ -19,8 +19,8 @@ AddCracks(uint32_t x, uint32_t y)
   return x <= most - y ? x + y : most;
 }
 
-/** Change of the description by the merge of two regions, less what their boundary is worth. The first region is the one
- * with the smaller number: whoever asks gets the same bits. */
+/** Change of the description by the merge of two regions, less what their boundary is worth. The first region is the
+ * one with the smaller number: whoever asks gets the same bits. */
 ITK_CUDA_HOST_DEVICE inline double
 ChangeByMerge(const Model &   model,
               const Moments & first,

@@ -7,6 +7,7 @@
 #include "itkCudaPartitionLabelMaker.h"
 #include "itkCudaPartitionMap.h"
 #include "itkCudaPartitionProgress.h"
+#include "itkCudaPartitionRun.h"
 #include "itkCudaPartitionScene.h"
 #include "itkCudaPartitionSummary.h"
 #include "itkCudaPartitionTable.h"
@@ -140,11 +141,13 @@ public:
       const CudaRegionPartitionParameters & parameters,
       const CudaImageView &                 labels,
       const region::Threads &               threads,
-      const CudaRegionPartitionObserver &   observer)
+      const CudaRegionPartitionObserver &   observer,
+      const LabelFunction &                 makeLabels)
     : m_Input(input)
     , m_Parameters(parameters)
     , m_LabelImage(labels)
     , m_Observer(observer)
+    , m_MakeLabels(makeLabels)
     , m_Progress(observer.Progress)
     , m_Samples(MakeSamples(input, parameters, threads))
     , m_Sums(m_Samples, region::UsesSquares(parameters.NoiseLaw.value()), 0, threads)
@@ -180,6 +183,7 @@ private:
   const CudaRegionPartitionParameters & m_Parameters;
   const CudaImageView &                 m_LabelImage;
   const CudaRegionPartitionObserver &   m_Observer;
+  const LabelFunction &                 m_MakeLabels;
   Progress                              m_Progress;
   const region::Samples                 m_Samples;
   const region::RowSums                 m_Sums;
@@ -199,16 +203,15 @@ private:
   LabelOutcome
   MakeLabels()
   {
-    if (m_Input.InitialLabels != nullptr)
-    {
-      const bool goOn = m_Progress(0.0f);
-      return { MakeLabelMapOf(*m_Input.InitialLabels, m_Scene, m_Model, m_Work), goOn };
-    }
-    const float share = m_Parameters.LabelsOnly ? 1.0f : ShareOfLabels;
-    return MakeLabelMap(
-      m_Scene, m_Model, static_cast<int32_t>(m_Parameters.BlockSize), m_Work, [this, share](float done) {
-        return m_Progress(share * done);
-      });
+    const float            share = m_Parameters.LabelsOnly ? 1.0f : ShareOfLabels;
+    const ProgressFunction progress = [this, share](float done) { return m_Progress(share * done); };
+    return m_MakeLabels({ m_Samples,
+                          m_Scene,
+                          m_Model,
+                          m_Work,
+                          m_Input.InitialLabels,
+                          static_cast<int32_t>(m_Parameters.BlockSize),
+                          progress });
   }
 
   void
@@ -293,6 +296,31 @@ private:
   }
 };
 } // namespace
+
+LabelOutcome
+MakeLabelsOnHost(const LabelRequest & request)
+{
+  if (request.InitialLabels != nullptr)
+  {
+    const bool goesOn = request.Progress(0.0f);
+    return { MakeLabelMapOf(*request.InitialLabels, request.Image, request.Law, request.Loops), goesOn };
+  }
+  return MakeLabelMap(request.Image, request.Law, request.BlockSize, request.Loops, request.Progress);
+}
+
+CudaRegionPartitionResult
+RunPartition(const CudaRegionPartitionInput &      input,
+             const CudaRegionPartitionParameters & parameters,
+             const CudaImageView &                 labels,
+             unsigned int                          numberOfThreads,
+             const CudaRegionPartitionObserver &   observer,
+             const LabelFunction &                 makeLabels)
+{
+  VerifyCudaRegionPartitionParameters(parameters);
+  CheckInput(input, labels);
+  const region::Threads threads(numberOfThreads);
+  return Run(input, parameters, labels, threads, observer, makeLabels).Make();
+}
 } // namespace cuda::partition
 
 namespace CudaDetail
@@ -333,10 +361,8 @@ CudaRegionPartitionOnHost(const CudaRegionPartitionInput &      input,
                           unsigned int                          numberOfThreads,
                           const CudaRegionPartitionObserver &   observer)
 {
-  VerifyCudaRegionPartitionParameters(parameters);
-  cuda::partition::CheckInput(input, labels);
-  const cuda::region::Threads threads(numberOfThreads);
-  return cuda::partition::Run(input, parameters, labels, threads, observer).Make();
+  return cuda::partition::RunPartition(
+    input, parameters, labels, numberOfThreads, observer, cuda::partition::MakeLabelsOnHost);
 }
 } // namespace CudaDetail
 } // end namespace itk

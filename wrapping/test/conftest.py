@@ -15,22 +15,6 @@ def pytest_addoption(parser):
     )
 
 
-def pytest_collection_modifyitems(config, items):
-    if config.getoption("--backend") != "cuda":
-        return
-    from filters import ON_HOST
-
-    skipped = pytest.mark.skip(reason="the filter has no version for the GPU")
-    for item in items:
-        values = item.callspec.params.values() if hasattr(item, "callspec") else ()
-        if "host_only" in item.keywords or any(value is filter_ for value in values for filter_ in ON_HOST):
-            item.add_marker(skipped)
-
-
-def pytest_configure(config):
-    config.addinivalue_line("markers", "host_only: tests of what has no version for the GPU")
-
-
 def pytest_report_header(config):
     return [f"backend: {config.getoption('--backend')}", *str(itk_cudafilters.info()).splitlines()]
 

@@ -113,8 +113,6 @@ GAUSSIANS = (RECURSIVE, SMOOTHING, GRADIENT, MAGNITUDE, LAPLACIAN, HESSIAN, DISC
 # Those of two dimensions, whose outputs are labels.
 REGION_FILTERS = (SNAKE, PARTITION)
 FILTERS = (*GAUSSIANS, *REGION_FILTERS)
-# Those that have no version for the GPU, and throw where it is demanded.
-ON_HOST = (PARTITION,)
 # Those with one number per pixel of the output.
 SCALAR_GAUSSIANS = tuple(f for f in GAUSSIANS if f.key is scalar_key)
 # Those that compute what a filter of ITK computes.

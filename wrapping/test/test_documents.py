@@ -33,7 +33,7 @@ def folder(tmp_path, monkeypatch):
 
 @pytest.fixture(autouse=True)
 def some_backend(backend):
-    """The pages run filters that have no version for the GPU beside others."""
+    """The pages name backends of their own."""
     if backend == "cuda":
         itk.CudaFiltersConfiguration.SetBackend("automatic")
     yield
@@ -102,7 +102,7 @@ def test_links_of_the_page_exist():
 
 
 @pytest.mark.parametrize(
-    "module", ["_gaussian", "_override", "_segmentation", "ndimage", pytest.param("_partition", marks=pytest.mark.host_only)]
+    "module", ["_gaussian", "_override", "_segmentation", "ndimage", "_partition"]
 )
 def test_examples_of_docstrings(module, host_allowed):
     result = doctest.testmod(importlib.import_module(f"itk_cudafilters.{module}"))

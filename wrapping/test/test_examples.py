@@ -74,7 +74,6 @@ def test_segment_sar_refuses_a_volume(tmp_path):
     assert "has 3 dimensions; a SAR image has two" in done.stderr
 
 
-@pytest.mark.host_only
 def test_partition_sar(tmp_path):
     figure, polygons = tmp_path / "fields.png", tmp_path / "fields.geojson"
     done = run("partition_sar.py", SAR, figure, "--polygons", polygons, "--nats", 50)

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkCudaPartitionDeviceLabels_h
+#define itkCudaPartitionDeviceLabels_h
+
+#include "CudaFiltersExport.h"
+#include "itkCudaContext.h"
+#include "itkCudaDetailImageView.h"
+#include "itkCudaDetailNames.h"
+#include "itkCudaDeviceMemory.h"
+#include "itkCudaPartitionModel.h"
+#include "itkCudaRegionDeviceSums.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+
+namespace itk::cuda::partition
+{
+/** A label map in device memory: labels of the pixels, row by row, and the sums of the regions by label. */
+struct DeviceLabelMap
+{
+  DeviceBuffer Labels;
+  DeviceBuffer Regions;
+  size_t       NumberOfRegions{ 0 };
+  bool         Finished{ true }; // if not, there are no labels
+};
+
+/** Most pixels of an image whose edges the device counts in 31 bits. */
+constexpr size_t LargestDeviceImage = size_t{ 1 } << 30;
+
+/** Finds regions as MakeLabelMap() does, with the same bits, in the order of the context's stream. The context's device
+ * must be the current one.
+ * \param progress called by the calling thread with the share of the work done; returns whether to go on; may be empty
+ * \exception CudaError */
+CudaFilters_EXPORT DeviceLabelMap
+MakeLabelMapOnDevice(const region::DeviceSums &         sums,
+                     const Model &                      model,
+                     int32_t                            blockSize,
+                     const std::function<bool(float)> & progress,
+                     const Context &                    context);
+
+/** The regions of given labels as MakeLabelMapOf() finds them.
+ * \param labels of the pixels, row by row, in device memory \exception CudaError */
+CudaFilters_EXPORT DeviceLabelMap
+MakeLabelMapOfOnDevice(DeviceBuffer               labels,
+                       const region::DeviceSums & sums,
+                       const Model &              model,
+                       const Context &            context);
+
+/** Device memory in bytes for the search, without the samples and their sums. What an image needs beyond this, because
+ * more of its pixels are at boundaries than of most images, is found out in the run. */
+size_t
+GetLabelSearchBytes(size_t width, size_t height, size_t blockSize);
+} // namespace itk::cuda::partition
+
+#endif

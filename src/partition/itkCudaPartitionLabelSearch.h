@@ -1,0 +1,670 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkCudaPartitionLabelSearch_h
+#define itkCudaPartitionLabelSearch_h
+
+#include "itkCudaHostDevice.h"
+#include "itkCudaPartitionCellSteps.h"
+#include "itkCudaPartitionEdgeGraph.h"
+#include "itkCudaPartitionModel.h"
+#include "itkCudaPartitionSets.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <type_traits>
+#include <utility>
+
+// The search for labels as loops over cells and pixels, for processors whose passes run all at once. MakeLabelMap() and
+// MakeLabelMapOf() do the same on the host, with the same results to the byte.
+namespace itk::cuda::partition
+{
+/** The edges between the cells of a grid: first those to the cell on the right, row by row, then those to the cell
+ * below.
+ */
+struct CellEdges
+{
+  CellGrid Grid;
+
+  ITK_CUDA_HOST_DEVICE size_t
+  GetNumberToTheRight() const
+  {
+    return static_cast<size_t>(Grid.GetWidth() - 1) * static_cast<size_t>(Grid.GetHeight());
+  }
+  ITK_CUDA_HOST_DEVICE size_t
+  GetNumber() const
+  {
+    return this->GetNumberToTheRight() +
+           static_cast<size_t>(Grid.GetWidth()) * static_cast<size_t>(Grid.GetHeight() - 1);
+  }
+};
+
+/** Where number i of what lies row by row is. Numbers are below 2^32, whose division is faster. */
+struct Rows
+{
+  int32_t Width;
+
+  ITK_CUDA_HOST_DEVICE int32_t
+  GetColumn(size_t i) const
+  {
+    return static_cast<int32_t>(static_cast<uint32_t>(i) % static_cast<uint32_t>(Width));
+  }
+  ITK_CUDA_HOST_DEVICE int32_t
+  GetRow(size_t i) const
+  {
+    return static_cast<int32_t>(static_cast<uint32_t>(i) / static_cast<uint32_t>(Width));
+  }
+};
+
+/** Labels of the pixels of an image, row by row. */
+struct PixelLabels : Rows
+{
+  const uint32_t * Labels;
+
+  /** Whether it begins a run of equal labels in its row. */
+  ITK_CUDA_HOST_DEVICE bool
+  BeginsRun(size_t pixel) const
+  {
+    return this->GetColumn(pixel) == 0 || Labels[pixel] != Labels[pixel - 1];
+  }
+  /** Whether there is a neighbour with another label on the left, and above. */
+  ITK_CUDA_HOST_DEVICE bool
+  DiffersFromLeft(size_t pixel) const
+  {
+    return this->GetColumn(pixel) > 0 && Labels[pixel] != Labels[pixel - 1];
+  }
+  ITK_CUDA_HOST_DEVICE bool
+  DiffersFromAbove(size_t pixel) const
+  {
+    return this->GetRow(pixel) > 0 && Labels[pixel] != Labels[pixel - static_cast<size_t>(Width)];
+  }
+};
+
+namespace steps
+{
+/** Sums of the cells, and whether all pixels of each are alike. */
+template <typename TScene>
+struct SumCells
+{
+  TScene    Scene;
+  CellGrid  Grid;
+  Moments * Sums;
+  uint8_t * IsOfOne;
+
+  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t cell) const
+  {
+    const Rows    cells{ Grid.GetWidth() };
+    const int32_t x = cells.GetColumn(cell);
+    const int32_t y = cells.GetRow(cell);
+    const Moments sums = SumCell(Scene, Grid, x, y);
+    Sums[cell] = sums;
+    IsOfOne[cell] = IsOfOneValue(Scene, Grid, x, y, sums) ? 1 : 0;
+  }
+};
+
+template <typename TScene>
+struct LinkCells
+{
+  TScene     Scene;
+  CellEdges  Edges;
+  EdgeCode   Code;
+  uint64_t * Keys;
+  uint32_t * Cracks;
+
+  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t edge) const
+  {
+    const bool    right = edge < Edges.GetNumberToTheRight();
+    const size_t  number = right ? edge : edge - Edges.GetNumberToTheRight();
+    const Rows    rows{ Edges.Grid.GetWidth() - (right ? 1 : 0) };
+    const int32_t x = rows.GetColumn(number);
+    const int32_t y = rows.GetRow(number);
+    Keys[edge] =
+      Code.Encode(static_cast<uint32_t>(Edges.Grid.IndexOf(x, y)),
+                  static_cast<uint32_t>(right ? Edges.Grid.IndexOf(x + 1, y) : Edges.Grid.IndexOf(x, y + 1)));
+    Cracks[edge] = CountCracks(Scene, Edges.Grid, x, y, right);
+  }
+};
+
+struct FreezeTangents
+{
+  Model           Law;
+  const Moments * Regions;
+  LinearForm *    Tangents;
+
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t region) const
+  {
+    Tangents[region] = Law.Linearize(Regions[region]);
+  }
+};
+
+/** Cells of one colour change to the region that is best for them. No two of them touch: a pass reads no label that
+ * another one writes. */
+template <typename TScene, typename TAtomics>
+struct Compete
+{
+  TScene             Scene;
+  CellGrid           Grid;
+  BoundaryCosts      Costs;
+  const LinearForm * Tangents;
+  int32_t            FirstColumn;
+  int32_t            FirstRow;
+  uint32_t *         Labels;
+  Moments *          Regions;
+  const uint8_t *    IsActive;
+  uint8_t *          IsNext;
+  uint32_t *         AnyChanged;
+
+  size_t
+  GetNumberOfCells() const
+  {
+    return static_cast<size_t>(this->GetColumns()) * static_cast<size_t>((Grid.GetHeight() - FirstRow + 1) / 2);
+  }
+
+  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t i) const
+  {
+    const Rows       cellsOfColor{ this->GetColumns() };
+    const int32_t    x = FirstColumn + 2 * cellsOfColor.GetColumn(i);
+    const int32_t    y = FirstRow + 2 * cellsOfColor.GetRow(i);
+    const CellLabels cells{ Grid, Labels };
+    if (IsActive[Grid.IndexOf(x, y)] == 0 || !cells.IsAtBoundary(x, y))
+    {
+      return;
+    }
+    const Moments  sums = SumCell(Scene, Grid, x, y);
+    const uint32_t own = cells.Get(x, y);
+    const uint32_t to = ChooseRegion(cells, Tangents, Costs, x, y, sums);
+    if (to != own)
+    {
+      Labels[Grid.IndexOf(x, y)] = to;
+      TAtomics::Add(Regions[own], Moments{} - sums);
+      TAtomics::Add(Regions[to], sums);
+      this->ActivateNeighbors(x, y);
+      *AnyChanged = 1;
+    }
+  }
+
+private:
+  ITK_CUDA_HOST_DEVICE int32_t
+  GetColumns() const
+  {
+    return (Grid.GetWidth() - FirstColumn + 1) / 2;
+  }
+  ITK_CUDA_HOST_DEVICE void
+  ActivateNeighbors(int32_t x, int32_t y) const
+  {
+    for (int32_t y2 = y - 1; y2 <= y + 1; ++y2)
+    {
+      for (int32_t x2 = x - 1; x2 <= x + 1; ++x2)
+      {
+        if (x2 >= 0 && x2 < Grid.GetWidth() && y2 >= 0 && y2 < Grid.GetHeight())
+        {
+          IsNext[Grid.IndexOf(x2, y2)] = 1;
+        }
+      }
+    }
+  }
+};
+
+/** Labels of the cells of half the side. */
+struct SplitCells
+{
+  CellGrid         Whole;
+  CellGrid         Half;
+  const uint32_t * Labels;
+  uint32_t *       HalfLabels;
+
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t cell) const
+  {
+    const Rows cells{ Half.GetWidth() };
+    HalfLabels[cell] = Labels[Whole.IndexOf(cells.GetColumn(cell) / 2, cells.GetRow(cell) / 2)];
+  }
+};
+
+/** The first pixel of the run that a pixel begins, else 0: the largest so far is that of the pixel's run. */
+struct FirstOfRun
+{
+  PixelLabels Pixels;
+
+  ITK_CUDA_HOST_DEVICE uint32_t
+  operator()(size_t pixel) const
+  {
+    return Pixels.BeginsRun(pixel) ? static_cast<uint32_t>(pixel) : 0;
+  }
+};
+
+/** Runs of one label in two rows that touch become one component, at the first pixel where they touch. */
+template <typename TAtomics>
+struct UniteRuns
+{
+  PixelLabels Pixels;
+  uint32_t *  Parents;
+
+  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t pixel) const
+  {
+    if (Pixels.GetRow(pixel) == 0 || Pixels.DiffersFromAbove(pixel))
+    {
+      return;
+    }
+    const size_t above = pixel - static_cast<size_t>(Pixels.Width);
+    if (Pixels.BeginsRun(pixel) || Pixels.BeginsRun(above))
+    {
+      Unite<TAtomics>(Parents, static_cast<uint32_t>(pixel), static_cast<uint32_t>(above));
+    }
+  }
+};
+
+/** Sums of regions: where a run ends, the sums of the row so far join its region and leave the region of the next run.
+ * Modulo 2^64 their order does not matter. */
+template <typename TScene, typename TAtomics>
+struct SumRegions
+{
+  TScene      Scene;
+  PixelLabels Pixels;
+  Moments *   Regions;
+
+  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t pixel) const
+  {
+    const int32_t x = Pixels.GetColumn(pixel);
+    const int32_t y = Pixels.GetRow(pixel);
+    if (Pixels.DiffersFromLeft(pixel))
+    {
+      const Moments before = Scene.SumRow(y, 0, x);
+      TAtomics::Add(Regions[Pixels.Labels[pixel - 1]], before);
+      TAtomics::Add(Regions[Pixels.Labels[pixel]], Moments{} - before);
+    }
+    if (x + 1 == Pixels.Width)
+    {
+      TAtomics::Add(Regions[Pixels.Labels[pixel]], Scene.SumRow(y, 0, Pixels.Width));
+    }
+  }
+};
+
+/** Sides of pixels between two regions: a pixel has those on its left and above. */
+struct CountSides
+{
+  PixelLabels Pixels;
+
+  ITK_CUDA_HOST_DEVICE uint32_t
+  operator()(size_t pixel) const
+  {
+    return (Pixels.DiffersFromLeft(pixel) ? 1 : 0) + (Pixels.DiffersFromAbove(pixel) ? 1 : 0);
+  }
+};
+
+template <typename TScene>
+struct LinkRegions
+{
+  TScene           Scene;
+  PixelLabels      Pixels;
+  const uint32_t * Ranks; // sums of CountSides before each pixel
+  EdgeCode         Code;
+  uint64_t *       Keys;
+  uint32_t *       Cracks;
+
+  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t pixel) const
+  {
+    const int32_t x = Pixels.GetColumn(pixel);
+    const int32_t y = Pixels.GetRow(pixel);
+    size_t        edge = Ranks[pixel];
+    if (Pixels.DiffersFromLeft(pixel))
+    {
+      this->Write(edge++, pixel, pixel - 1, Scene.IsValid(x, y) && Scene.IsValid(x - 1, y));
+    }
+    if (Pixels.DiffersFromAbove(pixel))
+    {
+      const size_t above = pixel - static_cast<size_t>(Pixels.Width);
+      this->Write(edge, pixel, above, Scene.IsValid(x, y) && Scene.IsValid(x, y - 1));
+    }
+  }
+
+private:
+  ITK_CUDA_HOST_DEVICE void
+  Write(size_t edge, size_t pixel, size_t other, bool bothValid) const
+  {
+    // Regions of a map count from 1, those of the graph from 0.
+    Keys[edge] = Code.Encode(Pixels.Labels[pixel] - 1, Pixels.Labels[other] - 1);
+    Cracks[edge] = bothValid ? 1 : 0;
+  }
+};
+
+struct RenumberPixels
+{
+  uint32_t *       Labels;
+  const uint32_t * Numbers;
+
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t pixel) const
+  {
+    Labels[pixel] = Numbers[Labels[pixel] - 1];
+  }
+};
+
+/** Sums of the regions without entry 0. */
+struct DropFirst
+{
+  const Moments * Regions;
+  Moments *       Sums;
+
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t i) const
+  {
+    Sums[i] = Regions[i + 1];
+  }
+};
+
+/** Whether a region has no valid pixels. */
+struct FindRegionWithoutPixels
+{
+  const Moments * Sums;
+  uint32_t *      Found;
+
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t region) const
+  {
+    if (Sums[region].Count == 0)
+    {
+      *Found = 1;
+    }
+  }
+};
+} // namespace steps
+
+/** \class LabelSearch
+ * \brief Finds the regions of an image on a processor: as LabelMap, in memory of the processor.
+ *
+ * The processor also has the scene: VisitScene(function) calls function(scene) with what the steps of cells ask for.
+ */
+template <typename TProcessor>
+class LabelSearch
+{
+public:
+  template <typename T>
+  using Array = typename TProcessor::template Array<T>;
+  using Atomics = typename TProcessor::Atomics;
+  using ProgressFunction = std::function<bool(float)>;
+
+  LabelSearch(const TProcessor & processor, const Model & model, int32_t width, int32_t height)
+    : m_Processor(processor)
+    , m_Model(model)
+    , m_Grid{ width, height, 1 }
+    , m_Changed(processor.template Allocate<uint32_t>(1))
+  {}
+
+  /** As MakeLabelMap(). Returns false if `progress` did, and there are no labels then. */
+  bool
+  Search(int32_t blockSize, const ProgressFunction & progress)
+  {
+    m_Grid.Side = blockSize;
+    m_Progress = progress;
+    if (!this->MergeBlocks() || !this->LetCellsCompete(blockSize))
+    {
+      return false;
+    }
+    this->FindComponents();
+    return this->MergeRegions(true);
+  }
+
+  /** As MakeLabelMapOf(), of labels in memory of the processor. */
+  void
+  StartFrom(Array<uint32_t> labels)
+  {
+    m_Labels = std::move(labels);
+    this->FindComponents();
+    m_Processor.Fill(m_Changed.Get(), 1, 0);
+    m_Processor.For(m_NumberOfRegions, steps::FindRegionWithoutPixels{ m_Regions.Get() + 1, m_Changed.Get() });
+    if (m_Processor.Read(m_Changed.Get()) != 0)
+    {
+      this->MergeRegions(false);
+    }
+  }
+
+  size_t
+  GetNumberOfRegions() const
+  {
+    return m_NumberOfRegions;
+  }
+  /** Of the pixels, from 1. */
+  const Array<uint32_t> &
+  GetLabels() const
+  {
+    return m_Labels;
+  }
+  /** Sums by label; [0] has none. */
+  const Array<Moments> &
+  GetRegions() const
+  {
+    return m_Regions;
+  }
+  /** The same for good. */
+  Array<uint32_t>
+  TakeLabels()
+  {
+    return std::move(m_Labels);
+  }
+  Array<Moments>
+  TakeRegions()
+  {
+    return std::move(m_Regions);
+  }
+
+private:
+  using Graph = EdgeGraph<TProcessor>;
+  using EdgeList = typename Graph::EdgeList;
+
+  // Shares of the work after each stage.
+  static constexpr float ShareOfBlocks = 0.4f;
+  static constexpr float ShareOfCells = 0.8f;
+
+  const TProcessor & m_Processor;
+  const Model        m_Model;
+  CellGrid           m_Grid;
+  ProgressFunction   m_Progress;
+  Array<uint32_t>    m_Changed;
+  Array<uint32_t>    m_Labels;  // of the grid's cells, in the end of the pixels
+  Array<Moments>     m_Regions; // by label
+  size_t             m_NumberOfRegions{ 0 };
+
+  bool
+  Report(float share) const
+  {
+    return !m_Progress || m_Progress(share);
+  }
+
+  bool
+  Merge(Graph & graph, float begin, float end) const
+  {
+    const auto regionsAtFirst = static_cast<float>(graph.GetNumberOfRegions());
+    size_t     merged = 1;
+    while (merged > 0) // each round merges regions, but the last one
+    {
+      const float left = static_cast<float>(graph.GetNumberOfRegions()) / regionsAtFirst;
+      if (!this->Report(end - (end - begin) * left))
+      {
+        return false;
+      }
+      merged = graph.MergeRound();
+    }
+    return true;
+  }
+
+  bool
+  MergeBlocks()
+  {
+    const size_t    cells = m_Grid.GetNumberOfCells();
+    const CellEdges edges{ m_Grid };
+    EdgeList        list{ m_Processor.template Allocate<uint64_t>(edges.GetNumber()),
+                   m_Processor.template Allocate<uint32_t>(edges.GetNumber()),
+                   edges.GetNumber() };
+    Array<Moments>  sums = m_Processor.template Allocate<Moments>(cells);
+    const auto      isOfOneValue = m_Processor.template Allocate<uint8_t>(cells);
+    m_Processor.VisitScene([&](const auto & scene) {
+      using SceneType = std::decay_t<decltype(scene)>;
+      m_Processor.For(cells, steps::SumCells<SceneType>{ scene, m_Grid, sums.Get(), isOfOneValue.Get() });
+      m_Processor.For(
+        list.Number,
+        steps::LinkCells<SceneType>{ scene, edges, EdgeCode::Of(cells), list.Keys.Get(), list.Cracks.Get() });
+    });
+    Graph graph(m_Processor, m_Model, std::move(sums), cells, std::move(list), isOfOneValue.Get());
+    if (!this->Merge(graph, 0.0f, ShareOfBlocks))
+    {
+      return false;
+    }
+    m_Labels = graph.NumberRegions();
+    this->SetRegions(graph, m_Labels);
+    return true;
+  }
+
+  void
+  SetRegions(Graph & graph, const Array<uint32_t> & numbers)
+  {
+    m_Regions = graph.GetSums(numbers);
+    m_NumberOfRegions = graph.GetNumberOfRegions();
+  }
+
+  bool
+  LetCellsCompete(int32_t blockSize)
+  {
+    while (true)
+    {
+      const float done = 1.0f - static_cast<float>(m_Grid.Side) / static_cast<float>(2 * blockSize);
+      if (!this->LetCellsOfASizeCompete(ShareOfBlocks + (ShareOfCells - ShareOfBlocks) * done))
+      {
+        return false;
+      }
+      if (m_Grid.Side == 1)
+      {
+        return true;
+      }
+      const CellGrid  half{ m_Grid.ImageWidth, m_Grid.ImageHeight, m_Grid.Side / 2 };
+      Array<uint32_t> labels = m_Processor.template Allocate<uint32_t>(half.GetNumberOfCells());
+      m_Processor.For(half.GetNumberOfCells(), steps::SplitCells{ m_Grid, half, m_Labels.Get(), labels.Get() });
+      m_Labels = std::move(labels);
+      m_Grid = half;
+    }
+  }
+
+  bool
+  LetCellsOfASizeCompete(float share)
+  {
+    const size_t cells = m_Grid.GetNumberOfCells();
+    const auto   tangents = m_Processor.template Allocate<LinearForm>(m_NumberOfRegions + 1);
+    auto         isActive = m_Processor.template Allocate<uint8_t>(cells);
+    auto         isNext = m_Processor.template Allocate<uint8_t>(cells);
+    m_Processor.Fill(isActive.Get(), cells, 1);
+    bool any = true;
+    for (int sweep = 0; any && sweep < MaximumNumberOfSweeps; ++sweep)
+    {
+      m_Processor.Fill(isNext.Get(), cells, 0);
+      m_Processor.Fill(m_Changed.Get(), 1, 0);
+      for (int32_t color = 0; color < 4; ++color)
+      {
+        if (!this->Report(share))
+        {
+          return false;
+        }
+        m_Processor.For(m_NumberOfRegions + 1, steps::FreezeTangents{ m_Model, m_Regions.Get(), tangents.Get() });
+        this->LetColorCompete(color, tangents.Get(), isActive.Get(), isNext.Get());
+      }
+      any = m_Processor.Read(m_Changed.Get()) != 0;
+      std::swap(isActive, isNext);
+    }
+    return true;
+  }
+
+  void
+  LetColorCompete(int32_t color, const LinearForm * tangents, const uint8_t * isActive, uint8_t * isNext)
+  {
+    m_Processor.VisitScene([&](const auto & scene) {
+      const steps::Compete<std::decay_t<decltype(scene)>, Atomics> compete{
+        scene,          m_Grid,          BoundaryCosts(m_Grid.Side),
+        tangents,       color % 2,       color / 2,
+        m_Labels.Get(), m_Regions.Get(), isActive,
+        isNext,         m_Changed.Get()
+      };
+      m_Processor.For(compete.GetNumberOfCells(), compete);
+    });
+  }
+
+  PixelLabels
+  GetPixels() const
+  {
+    return { { m_Grid.ImageWidth }, m_Labels.Get() };
+  }
+  size_t
+  GetNumberOfPixels() const
+  {
+    return static_cast<size_t>(m_Grid.ImageWidth) * static_cast<size_t>(m_Grid.ImageHeight);
+  }
+
+  /** What is connected over sides of pixels and has one label becomes a region. The root of a component is its first
+   * pixel. */
+  void
+  FindComponents()
+  {
+    const size_t    pixels = this->GetNumberOfPixels();
+    const auto      parents = m_Processor.template Allocate<uint32_t>(pixels);
+    Array<uint32_t> numbers = m_Processor.template Allocate<uint32_t>(pixels);
+    m_Processor.MaximumSoFar(steps::FirstOfRun{ this->GetPixels() }, pixels, parents.Get());
+    m_Processor.For(pixels, steps::UniteRuns<Atomics>{ this->GetPixels(), parents.Get() });
+    m_NumberOfRegions = NumberSets(m_Processor, parents.Get(), pixels, numbers.Get());
+    m_Labels = std::move(numbers);
+    m_Regions = m_Processor.template Allocate<Moments>(m_NumberOfRegions + 1);
+    m_Processor.Fill(m_Regions.Get(), m_NumberOfRegions + 1, 0);
+    m_Processor.VisitScene([&](const auto & scene) {
+      m_Processor.For(
+        pixels, steps::SumRegions<std::decay_t<decltype(scene)>, Atomics>{ scene, this->GetPixels(), m_Regions.Get() });
+    });
+  }
+
+  EdgeList
+  LinkRegions() const
+  {
+    const size_t pixels = this->GetNumberOfPixels();
+    const auto   ranks = m_Processor.template Allocate<uint32_t>(pixels + 1);
+    m_Processor.Sum(steps::CountSides{ this->GetPixels() }, pixels, ranks.Get());
+    const size_t number = m_Processor.Read(ranks.Get() + pixels);
+    EdgeList     list{ m_Processor.template Allocate<uint64_t>(number),
+                   m_Processor.template Allocate<uint32_t>(number),
+                   number };
+    m_Processor.VisitScene([&](const auto & scene) {
+      m_Processor.For(
+        pixels,
+        steps::LinkRegions<std::decay_t<decltype(scene)>>{
+          scene, this->GetPixels(), ranks.Get(), EdgeCode::Of(m_NumberOfRegions), list.Keys.Get(), list.Cracks.Get() });
+    });
+    return list;
+  }
+
+  /** Absorbs regions without valid pixels, and merges regions if asked to. */
+  bool
+  MergeRegions(bool merge)
+  {
+    Array<Moments> sums = m_Processor.template Allocate<Moments>(m_NumberOfRegions);
+    m_Processor.For(m_NumberOfRegions, steps::DropFirst{ m_Regions.Get(), sums.Get() });
+    Graph graph(m_Processor, m_Model, std::move(sums), m_NumberOfRegions, this->LinkRegions());
+    if (merge && !this->Merge(graph, ShareOfCells, 1.0f))
+    {
+      return false;
+    }
+    const Array<uint32_t> numbers = graph.NumberRegions();
+    m_Processor.For(this->GetNumberOfPixels(), steps::RenumberPixels{ m_Labels.Get(), numbers.Get() });
+    this->SetRegions(graph, numbers);
+    return true;
+  }
+};
+} // namespace itk::cuda::partition
+
+#endif

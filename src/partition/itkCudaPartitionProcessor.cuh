@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkCudaPartitionProcessor_cuh
+#define itkCudaPartitionProcessor_cuh
+
+#include "itkCudaCall.h"
+#include "itkCudaContext.h"
+#include "itkCudaLaunch.h"
+#include "itkCudaMemory.h"
+#include "itkCudaPartitionGraphSteps.h"
+#include "itkCudaPartitionModel.h"
+#include "itkCudaRegionDeviceSums.cuh"
+
+#include <cub/device/device_radix_sort.cuh>
+#include <cub/device/device_reduce.cuh>
+#include <cub/device/device_scan.cuh>
+#include <thrust/iterator/counting_iterator.h>
+#include <thrust/iterator/transform_iterator.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+
+namespace itk::cuda::partition
+{
+/** The image as a cell on the device sees it. */
+template <typename TSample, bool VMask>
+struct DeviceScene
+{
+  region::kernels::DevicePixels<TSample, VMask> Pixels;
+  bool                                          Squares; // whether sums have them, which follows from the law
+
+  __device__ bool
+  HasMask() const
+  {
+    return VMask;
+  }
+  __device__ bool
+  IsValid(int32_t x, int32_t y) const
+  {
+    if constexpr (VMask)
+    {
+      const size_t block = static_cast<size_t>(y) * Pixels.CheckpointsPerRow + x / region::CheckpointSpacing;
+      return ((Pixels.Mask[block].Bits >> (x % region::CheckpointSpacing)) & 1u) != 0;
+    }
+    return true;
+  }
+  /** Sums of the pixels x = first to end - 1 of row y. */
+  __device__ Moments
+  SumRow(int32_t y, int32_t first, int32_t end) const
+  {
+    Moments sums = Pixels.RowPrefix(y, end) - Pixels.RowPrefix(y, first);
+    sums.SumOfSquares = Squares ? sums.SumOfSquares : 0;
+    return sums;
+  }
+};
+
+struct DeviceAtomics
+{
+  static __device__ void
+  Add(uint32_t & sum, uint32_t x)
+  {
+    atomicAdd(&sum, x);
+  }
+  static __device__ void
+  Add(Moments & sum, const Moments & x)
+  {
+    region::kernels::AtomicAdd(sum, x);
+  }
+  static __device__ void
+  Maximum(uint64_t & largest, uint64_t x)
+  {
+    static_assert(sizeof(unsigned long long) == sizeof(uint64_t), "As atomicMax() has it");
+    atomicMax(reinterpret_cast<unsigned long long *>(&largest), static_cast<unsigned long long>(x));
+  }
+  /** Returns the earlier value. */
+  static __device__ uint32_t
+  Minimum(uint32_t & smallest, uint32_t x)
+  {
+    return atomicMin(&smallest, x);
+  }
+};
+
+namespace kernels
+{
+template <typename TStep>
+__global__ void
+ForKernel(size_t number, TStep step)
+{
+  const size_t stride = static_cast<size_t>(gridDim.x) * blockDim.x;
+  for (size_t i = static_cast<size_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < number; i += stride)
+  {
+    step(i);
+  }
+}
+} // namespace kernels
+
+/** function(i) for i < Number, else 0. */
+template <typename TFunction, typename T>
+struct OrZero
+{
+  TFunction Function;
+  size_t    Number;
+
+  ITK_CUDA_HOST_DEVICE T
+  operator()(size_t i) const
+  {
+    return i < Number ? Function(i) : T{ 0 };
+  }
+};
+
+struct LargerOne
+{
+  ITK_CUDA_HOST_DEVICE uint32_t
+  operator()(uint32_t x, uint32_t y) const
+  {
+    return x > y ? x : y;
+  }
+};
+
+struct SumOfCracks
+{
+  ITK_CUDA_HOST_DEVICE uint32_t
+  operator()(uint32_t x, uint32_t y) const
+  {
+    return AddCracks(x, y);
+  }
+};
+
+/** \class DeviceProcessor
+ * \brief A device as EdgeGraph and LabelSearch see it. All work is queued on one stream; Read() waits for it.
+ *
+ * Sorting, sums by key and sums of all values before each are those of CUB, the library of such primitives that comes
+ * with CUDA. Their results are of integers, and do not depend on how they are divided among threads.
+ */
+class DeviceProcessor
+{
+public:
+  using Atomics = DeviceAtomics;
+
+  template <typename T>
+  class Array
+  {
+  public:
+    Array() = default;
+    Array(size_t number, const Context & context)
+      : m_Memory(std::max<size_t>(number, 1) * sizeof(T), context)
+    {}
+    explicit Array(DeviceBuffer memory)
+      : m_Memory(std::move(memory))
+    {}
+    T *
+    Get() const
+    {
+      return static_cast<T *>(m_Memory.GetPointer());
+    }
+    /** The memory for good. */
+    DeviceBuffer
+    TakeMemory()
+    {
+      return std::move(m_Memory);
+    }
+
+  private:
+    DeviceBuffer m_Memory;
+  };
+
+  /** \param squares whether the law's sums have squares */
+  DeviceProcessor(const region::DeviceSums & sums, bool squares, const Context & context)
+    : m_Sums(sums)
+    , m_Squares(squares)
+    , m_Context(context)
+    , m_Exchange(PinnedBuffer::Take())
+  {}
+
+  template <typename T>
+  Array<T>
+  Allocate(size_t number) const
+  {
+    return Array<T>(number, m_Context);
+  }
+
+  /** The value, after all work that was queued. */
+  template <typename T>
+  T
+  Read(const T * value) const
+  {
+    ITK_CUDA_CALL(
+      cudaMemcpyAsync(m_Exchange.GetPointer(), value, sizeof(T), cudaMemcpyDeviceToHost, m_Context.GetStream()));
+    ITK_CUDA_CALL(cudaStreamSynchronize(m_Context.GetStream()));
+    return *static_cast<const T *>(m_Exchange.GetPointer());
+  }
+
+  template <typename T>
+  void
+  Fill(T * data, size_t number, int byte) const
+  {
+    ITK_CUDA_CALL(cudaMemsetAsync(data, byte, number * sizeof(T), m_Context.GetStream()));
+  }
+
+  template <typename TFunction>
+  void
+  VisitScene(const TFunction & function) const
+  {
+    region::VisitSamples(m_Sums, [&](auto sample, auto masked) {
+      using SceneType = DeviceScene<decltype(sample), decltype(masked)::value>;
+      function(SceneType{ region::GetPixels<decltype(sample), decltype(masked)::value>(m_Sums, m_Sums.GetWhole()),
+                          m_Squares });
+    });
+  }
+
+  /** Calls step(i) for i < number, each in a thread. */
+  template <typename TStep>
+  void
+  For(size_t number, const TStep & step) const
+  {
+    constexpr unsigned int threads = 256;
+    if (number == 0)
+    {
+      return;
+    }
+    ITK_CUDA_CALL(LaunchKernel(kernels::ForKernel<TStep>,
+                               MakeGrid((number + threads - 1) / threads),
+                               dim3(threads),
+                               0,
+                               m_Context.GetStream(),
+                               number,
+                               step));
+  }
+
+  /** sums[i]: of function(0) to function(i - 1), for 0 <= i <= number. */
+  template <typename TFunction, typename T>
+  void
+  Sum(const TFunction & function, size_t number, T * sums) const
+  {
+    const auto values =
+      thrust::make_transform_iterator(thrust::counting_iterator<size_t>(0), OrZero<TFunction, T>{ function, number });
+    this->WithTemporaryMemory([&](void * memory, size_t & bytes) {
+      return cub::DeviceScan::ExclusiveSum(
+        memory, bytes, values, sums, static_cast<int>(number + 1), m_Context.GetStream());
+    });
+  }
+
+  /** maxima[i]: the largest of function(0) to function(i). */
+  template <typename TFunction>
+  void
+  MaximumSoFar(const TFunction & function, size_t number, uint32_t * maxima) const
+  {
+    const auto values = thrust::make_transform_iterator(thrust::counting_iterator<size_t>(0),
+                                                        OrZero<TFunction, uint32_t>{ function, number });
+    this->WithTemporaryMemory([&](void * memory, size_t & bytes) {
+      return cub::DeviceScan::InclusiveScan(
+        memory, bytes, values, maxima, LargerOne{}, static_cast<int>(number), m_Context.GetStream());
+    });
+  }
+
+  void
+  SortByKeys(const uint64_t * keys,
+             const uint32_t * values,
+             size_t           number,
+             int              bits,
+             uint64_t *       sortedKeys,
+             uint32_t *       sortedValues) const
+  {
+    if (number > 0)
+    {
+      this->WithTemporaryMemory([&](void * memory, size_t & bytes) {
+        return cub::DeviceRadixSort::SortPairs(memory,
+                                               bytes,
+                                               keys,
+                                               sortedKeys,
+                                               values,
+                                               sortedValues,
+                                               static_cast<int>(number),
+                                               0,
+                                               bits,
+                                               m_Context.GetStream());
+      });
+    }
+  }
+
+  /** Makes one of equal keys that follow each other, adds up their cracks, and returns how many keys are left. */
+  size_t
+  AddByKeys(const uint64_t * keys, const uint32_t * cracks, size_t number, uint64_t * combinedKeys, uint32_t * sums)
+    const
+  {
+    if (number == 0)
+    {
+      return 0;
+    }
+    const Array<uint32_t> combined = this->Allocate<uint32_t>(1);
+    this->WithTemporaryMemory([&](void * memory, size_t & bytes) {
+      return cub::DeviceReduce::ReduceByKey(memory,
+                                            bytes,
+                                            keys,
+                                            combinedKeys,
+                                            cracks,
+                                            sums,
+                                            combined.Get(),
+                                            SumOfCracks{},
+                                            static_cast<int>(number),
+                                            m_Context.GetStream());
+    });
+    return this->Read(combined.Get());
+  }
+
+private:
+  const region::DeviceSums & m_Sums;
+  const bool                 m_Squares;
+  const Context              m_Context;
+  const PinnedBuffer         m_Exchange;
+
+  /** Calls a function of CUB twice: it says how much memory it needs, and then uses it. */
+  template <typename TCall>
+  void
+  WithTemporaryMemory(const TCall & call) const
+  {
+    size_t bytes = 0;
+    ITK_CUDA_CALL(call(nullptr, bytes));
+    const DeviceBuffer memory(std::max<size_t>(bytes, 1), m_Context);
+    ITK_CUDA_CALL(call(memory.GetPointer(), bytes));
+  }
+};
+} // namespace itk::cuda::partition
+
+#endif
