@@ -32,16 +32,17 @@ while [ $# -gt 0 ]; do
   shift
 done
 
-# Each kind of kernel once or more: line passes of all schedules, streams among them, convolution, partitions, the snake, transfers;
+# Each kind of kernel once or more: line passes of all schedules, streams among them, convolution, partitions, the snake, regions, transfers;
 # images that stay on the device, alone and in threads.
 # Units that exhaust memory, make calls fail or fork on purpose are left out: the sanitizer reports them as intended.
 # Those of one program make two jobs where they would take too long one after the other.
-jobs=(lines others filters images snake image_snake)
+jobs=(lines others filters images snake image_snake partition)
 program() {
   case $1 in
     lines | others | images) echo CudaFiltersCudaGTestDriver ;;
     filters) echo CudaFiltersGTestDriver ;;
     snake | image_snake) echo CudaFiltersSnakeGTestDriver ;;
+    partition) echo CudaFiltersPartitionGTestDriver ;;
   esac
 }
 units() {
@@ -62,6 +63,8 @@ units() {
     image_snake)
       echo 'CudaDeviceRegionSnakeGpu.Labels*:CudaDeviceRegionSnakeGpu.Integers*:CudaDeviceRegionSnakeGpu.Memory_of_another*'\
 ':CudaDeviceRegionSnakeGpu.Chain*:CudaDeviceRegionSnakeGpu.Threads*' ;;
+    partition)
+      echo 'CudaPartitionGpu.EveryLaw*:CudaPartitionGpu.Degenerate*:CudaPartitionGpu.NoiseAs*:CudaPartitionGpu.Abort*' ;;
     snake)
       echo 'CudaRegionSnakeTwinGpu.TenScenes:CudaRegionSnakeTwinGpu.AbortIsHonoured:CudaRegionSnakeTwinGpu.StartsOfTheUser' ;;
   esac
