@@ -2,15 +2,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Draws the pictures of docs/ from records of a GPU. Usage: draw-pictures.py FOLDER DOCS
 
-FOLDER is what scripts/gpu-pictures.sh wrote. Draws DOCS/demo.png, DOCS/segmentation.png, DOCS/snake_limits.png and
-DOCS/smooth_volume.png. Refuses a record that was not made on a GPU, before it draws anything. Needs NumPy and matplotlib.
+FOLDER is what scripts/gpu-pictures.sh wrote. Draws DOCS/demo.png, DOCS/segmentation.png, DOCS/snake_limits.png,
+DOCS/partition_sar.png, DOCS/partition_mr.png and DOCS/smooth_volume.png. Refuses a record that was not made on a GPU, before it draws
+anything. Needs NumPy and matplotlib.
 """
 import gzip
 import json
 import pathlib
 import sys
 
-RECORDS = ("sar-compare", "mr-compare", "volume-smooth", "sar-segment", "mr-segment", "corridors-segment")
+RECORDS = (
+    "sar-compare", "mr-compare", "volume-smooth", "sar-segment", "mr-segment", "corridors-segment", "sar-partition", "mr-partition",
+)
 CONTOUR = "#ff8c00"
 WIDTH = 9.0  # inches of 100 pixels
 # The part of the radar image that is as high as the magnetic resonance slice: x, y of its corner; twice as wide as the slice.
@@ -63,6 +66,19 @@ def read_contour(path, record):
 
     ring = json.loads(path.read_text(encoding="utf-8"))["features"][0]["geometry"]["coordinates"][0]
     return np.asarray(ring).T / np.asarray(record["spacing"])[:, np.newaxis]
+
+
+def read_rings(path, record):
+    """All rings of a partition as x, y in pixels."""
+    import numpy as np
+
+    features = json.loads(path.read_text(encoding="utf-8"))["features"]
+    rings = []
+    for feature in features:
+        geometry = feature["geometry"]
+        polygons = geometry["coordinates"] if geometry["type"] == "MultiPolygon" else [geometry["coordinates"]]
+        rings += [np.asarray(ring) / np.asarray(record["spacing"]) for polygon in polygons for ring in polygon]
+    return rings
 
 
 def device_of(records):
@@ -149,6 +165,28 @@ def draw_limits(plt, folder, records, path):
     plt.close(figure)
 
 
+def draw_partition(plt, folder, records, name, panels, path):
+    """Two panels: the boundaries over the image, and the mean of each region. `panels` are their rows, columns and inches of height."""
+    from matplotlib.collections import LineCollection
+
+    rows, columns, height = panels
+    record = records[f"{name}-partition"]
+    figure, (image, means) = plt.subplots(rows, columns, figsize=(WIDTH, height), layout="constrained")
+    pixels = plt.imread(folder / f"{name}.png")
+    white = sorted(pixels.ravel())[int(0.995 * pixels.size)]
+    image.imshow(pixels, cmap="gray", vmin=0, vmax=white, interpolation="nearest")
+    rings = read_rings(folder / f"{name}-fields.geojson", record)
+    image.add_collection(LineCollection(rings, colors=CONTOUR, linewidths=1.0))
+    image.set_title(f"the boundaries of {record['regions']} regions")
+    means.imshow(plt.imread(folder / f"{name}-means.png"), cmap="gray", vmin=0, vmax=white, interpolation="nearest")
+    means.set_title("the mean of each region")
+    no_ticks(image)
+    no_ticks(means)
+    figure.suptitle(f"A partition into homogeneous regions, found on one {device_of(records)}")
+    figure.savefig(path, dpi=100)
+    plt.close(figure)
+
+
 def draw_volume(plt, folder, records, path):
     """Rows: before and after. Columns: the three middle slices, in millimetres."""
     before, spacing = read_nifti(folder / "volume.nii.gz")
@@ -188,6 +226,8 @@ def main():
     draw_demo(plt, folder, records, docs / "demo.png")
     draw_segmentation(plt, folder, records, docs / "segmentation.png")
     draw_limits(plt, folder, records, docs / "snake_limits.png")
+    draw_partition(plt, folder, records, "sar", (2, 1, 9.8), docs / "partition_sar.png")
+    draw_partition(plt, folder, records, "mr", (1, 2, 6.1), docs / "partition_mr.png")
     draw_volume(plt, folder, records, docs / "smooth_volume.png")
     return 0
 

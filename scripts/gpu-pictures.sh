@@ -40,6 +40,16 @@ segment()
     --contour "$folder/$name-contour.geojson" > "$folder/$name-segment.txt"
 }
 
+# The boundaries and the mean of each region.
+partition()
+{
+  local name=$1 image=$2
+  shift 2
+  echo "partition: $name"
+  "$program" partition "$image" "$@" --backend cuda --report "$folder/$name-partition.json" \
+    --polygons "$folder/$name-fields.geojson" --means "$folder/$name-means.png" > "$folder/$name-partition.txt"
+}
+
 compare sar "$sar" 4
 compare mr "$mr" 2
 echo "smooth: volume"
@@ -49,6 +59,9 @@ echo "smooth: volume"
 segment sar "$sar" --law rayleigh --initial-region 695,140,35,95 --maximum-step 2
 segment mr "$mr" --law gaussian
 segment corridors "$sar" --law rayleigh
+partition sar "$sar" --law rayleigh
+# The noise of the slice is low: smaller blocks find its folds.
+partition mr "$mr" --law gaussian --block-size 2
 cp "$sar" "$folder/sar.png"
 cp "$mr" "$folder/mr.png"
 cp "$volume" "$folder/volume.nii.gz"

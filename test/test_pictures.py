@@ -14,7 +14,7 @@ import unittest
 
 REPOSITORY = pathlib.Path(__file__).resolve().parent.parent
 SCRIPTS = REPOSITORY / "scripts"
-PICTURES = ("demo.png", "segmentation.png", "smooth_volume.png", "snake_limits.png")
+PICTURES = ("demo.png", "partition_mr.png", "partition_sar.png", "segmentation.png", "smooth_volume.png", "snake_limits.png")
 # Adds its arguments to calls.txt; BACKEND_OF in the environment names the record that another backend made.
 FAKE_COMMAND = """\
     #!{python}
@@ -38,6 +38,12 @@ FAKE_COMMAND = """\
         geometry = dict(type="Polygon", coordinates=[ring])
         feature = dict(type="Feature", properties=dict(coordinates="physical"), geometry=geometry)
         pathlib.Path(options["--contour"]).write_text(json.dumps(dict(type="FeatureCollection", features=[feature])))
+    elif sys.argv[1] == "partition":
+        record.update(regions=2, seconds=dict(filter=0.02))
+        rings = [[[0, 0], [50, 0], [50, 90], [0, 90], [0, 0]], [[50, 0], [90, 0], [90, 90], [50, 90], [50, 0]]]
+        features = [dict(type="Feature", properties={{}}, geometry=dict(type="Polygon", coordinates=[ring])) for ring in rings]
+        pathlib.Path(options["--polygons"]).write_text(json.dumps(dict(type="FeatureCollection", features=features)))
+        pathlib.Path(options["--means"]).write_bytes(pathlib.Path(sys.argv[2]).read_bytes())
     else:
         record.update(sigma=[3, 3, 3])
         pathlib.Path(sys.argv[3]).write_bytes(gzip.open(sys.argv[2]).read())
@@ -85,7 +91,7 @@ class PicturesTest(unittest.TestCase):
     def test_all_commands_run_on_the_gpu(self):
         self.make_records()
         calls = self.calls.read_text().splitlines()
-        self.assertEqual([call.split()[0] for call in calls], ["compare", "compare", "smooth", "segment", "segment", "segment"])
+        self.assertEqual([call.split()[0] for call in calls], ["compare"] * 2 + ["smooth"] + ["segment"] * 3 + ["partition"] * 2)
         for call in calls:
             self.assertIn("--backend cuda", call)
         self.assertIn("--law rayleigh --initial-region 695,140,35,95 --maximum-step 2", calls[3])
@@ -93,7 +99,7 @@ class PicturesTest(unittest.TestCase):
         self.assertNotIn("--initial-region", calls[5])
 
     def test_record_of_the_host_is_refused_by_name(self):
-        names = ("sar-compare", "mr-compare", "volume-smooth", "sar-segment", "mr-segment", "corridors-segment")
+        names = ("sar-compare", "mr-compare", "volume-smooth", "sar-segment", "mr-segment", "corridors-segment", "sar-partition")
         for name in names:
             with self.subTest(name):
                 self.make_records(BACKEND_OF=name)
