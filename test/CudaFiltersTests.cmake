@@ -70,6 +70,7 @@ set(CudaFilters_DRIVER_TESTS
 include(CudaFiltersDiscreteGaussianTests.cmake)
 include(CudaFiltersFactoryTests.cmake)
 include(CudaFiltersPartitionedTests.cmake)
+include(CudaFiltersPointwiseTests.cmake)
 
 include(${CMAKE_CURRENT_LIST_DIR}/CudaFiltersSnakeTests.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/CudaFiltersPartitionTests.cmake)
