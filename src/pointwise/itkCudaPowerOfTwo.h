@@ -19,6 +19,8 @@ struct FloatBits
   using Type = std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>;
   static constexpr int Mantissa = std::numeric_limits<T>::digits - 1;
   static constexpr int Bias = std::numeric_limits<T>::max_exponent - 1;
+  static constexpr T   Least = std::numeric_limits<T>::min(); // normal
+  static constexpr T   NaN = std::numeric_limits<T>::quiet_NaN();
 };
 
 /** 2^k of a normal number: 1 - Bias <= k <= Bias. */
@@ -40,8 +42,8 @@ ITK_CUDA_HOST_DEVICE inline T
 GetPowerOfTwo(T x)
 {
   using Bits = typename FloatBits<T>::Type;
-  constexpr T least = std::numeric_limits<T>::min();
-  constexpr T greatest = T{ 1 } / least;
+  const T least = FloatBits<T>::Least;
+  const T greatest = T{ 1 } / least;
   x = x < least ? least : x;
   Bits bits;
   memcpy(&bits, &x, sizeof(bits));

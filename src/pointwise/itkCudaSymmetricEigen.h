@@ -19,6 +19,10 @@
 
 namespace itk::cuda::pointwise
 {
+/** Elements of the upper triangle. */
+template <unsigned int VDimension>
+constexpr unsigned int TensorComponents = CudaTensorComponents(VDimension);
+
 /** \struct EigenSystem
  * \brief Eigenvalues divided by Scale, a power of two, and unit eigenvectors, Vectors[i] that of Values[i].
  *
@@ -58,7 +62,7 @@ public:
   {
     if (!this->Load(tensor))
     {
-      this->SetAll(std::numeric_limits<T>::quiet_NaN());
+      this->SetAll(FloatBits<T>::NaN);
       return;
     }
     if constexpr (VDimension == 2)
@@ -91,11 +95,10 @@ private:
   ITK_CUDA_HOST_DEVICE bool
   Load(const T * tensor)
   {
-    constexpr unsigned int count = CudaTensorComponents(VDimension);
-    T                      largest = T{ 0 };
-    T                      zero = T{ 0 };
+    T largest = T{ 0 };
+    T zero = T{ 0 };
     ITK_CUDA_UNROLL
-    for (unsigned int i = 0; i < count; ++i)
+    for (unsigned int i = 0; i < TensorComponents<VDimension>; ++i)
     {
       const T magnitude = std::fabs(tensor[i]);
       largest = magnitude > largest ? magnitude : largest;

@@ -80,7 +80,7 @@ RunDeviceToDevice(const ResidentCore &        core,
                   const CudaDeviceImageView & output,
                   bool                        overwritesInput)
 {
-  CudaVerifyComponents(input.Size.back(), core.GetNumberOfResults(), output.Size.back());
+  core.VerifyComponents(input.Size.back(), output.Size.back());
   if (input.GetNumberOfElements() == 0)
   {
     return;

@@ -36,7 +36,7 @@ DeviceImage::SizeType
 GetOutputSize(const ResidentCore & core, const CudaImageView & input)
 {
   DeviceImage::SizeType size = GetPlanarSize(input);
-  size.back() *= core.GetNumberOfResults();
+  size.back() = core.GetNumberOfOutputComponents(size.back());
   return size;
 }
 
@@ -112,7 +112,7 @@ RunHostToHost(const ResidentCore &     core,
               int                      device,
               const ProgressFunction & progress)
 {
-  CudaVerifyComponents(input.NumberOfComponents, core.GetNumberOfResults(), output.NumberOfComponents);
+  core.VerifyComponents(input.NumberOfComponents, output.NumberOfComponents);
   const DeviceGuard       guard(device);
   const StreamLease       stream(device);
   StagingChunks           staging(stream);

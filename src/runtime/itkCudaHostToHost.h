@@ -41,6 +41,20 @@ public:
     return 1;
   }
 
+  /** Components of the output. */
+  virtual size_t
+  GetNumberOfOutputComponents(size_t inputComponents) const
+  {
+    return inputComponents * this->GetNumberOfResults();
+  }
+
+  /** \exception ExceptionObject if the core does not make such an output of such an input */
+  virtual void
+  VerifyComponents(size_t inputComponents, size_t outputComponents) const
+  {
+    CudaVerifyComponents(inputComponents, this->GetNumberOfResults(), outputComponents);
+  }
+
   /** The type of the images on the device, float or double. */
   virtual CudaComponentType
   GetComputeType(const CudaImageView & input, const CudaImageView & output) const

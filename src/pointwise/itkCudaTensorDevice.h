@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkCudaTensorDevice_h
+#define itkCudaTensorDevice_h
+
+#include "CudaFiltersExport.h"
+#include "itkCudaDetailNames.h"
+#include "itkCudaDetailTensorPlan.h"
+#include "itkCudaDeviceView.h"
+
+namespace itk::cuda
+{
+class Context;
+}
+
+// The resident cores of the room. A tensor's components are planes. All images of a call have the same size and strides
+// but for the number of their planes, and the same type. Padding is computed like pixels. Nothing waits or allocates.
+
+namespace itk::cuda::pointwise
+{
+/** Queues eigenvalues, and on request eigenvectors, as planes of `output`. \exception CudaError, ExceptionObject */
+CudaFilters_EXPORT void
+RunEigen(const CudaEigenPlan & plan, const DeviceView & tensors, const DeviceView & output, const Context & context);
+
+/** Queues the measure of Hessians: all planes are read once, one is written. \exception CudaError, ExceptionObject */
+CudaFilters_EXPORT void
+RunHessianMeasure(const CudaHessianMeasure & measure,
+                  const DeviceView &         hessian,
+                  const DeviceView &         output,
+                  const Context &            context);
+
+/** \struct BestScale
+ * \brief The largest response of the scales so far, with what belongs to it where it is asked for.
+ */
+struct BestScale
+{
+  DeviceView Response;
+  DeviceView Scale{};     // sigma; Data is nullptr if it is not asked for
+  DeviceView Hessian{};   // likewise
+  double     Lowest{ 0 }; // a response that is not above it wins at no scale: its scale and Hessian are 0
+};
+
+/** Queues the measure of one scale's Hessians and keeps it where it is above the responses before, of which the first
+ * scale reads none. NaN is never kept. \exception CudaError, ExceptionObject */
+CudaFilters_EXPORT void
+RunMeasureMaximum(const CudaHessianMeasure & measure,
+                  const DeviceView &         hessian,
+                  double                     sigma,
+                  bool                       isFirst,
+                  const BestScale &          best,
+                  const Context &            context);
+} // namespace itk::cuda::pointwise
+
+#endif
