@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "itkCudaDetailMultiScaleEngine.h"
+#include "itkCudaError.h"
+
+// Takes the place of the device code in a build without CUDA.
+
+namespace itk::CudaDetail
+{
+size_t
+CudaMultiScaleWorkingSet(const CudaMultiScalePlan &, const CudaImageView &, const CudaMultiScaleOutputs &)
+{
+  return 0;
+}
+
+bool
+CudaRunOnDevice(const CudaMultiScalePlan &,
+                const CudaImageView &,
+                const CudaMultiScaleOutputs &,
+                CudaFilterBackend &,
+                const CudaProgressFunction &)
+{
+  throw CudaError(__FILE__, __LINE__, CudaError::Kind::NotUsable, "CudaFilters was built without CUDA");
+}
+} // end namespace itk::CudaDetail
