@@ -9,13 +9,13 @@ itk_module(
   ITKImageFeature
   ITKImageFilterBase
   ITKImageGradient
+  ITKImageIntensity
   ITKPath
   ITKSmoothing
   TEST_DEPENDS
   ITKTestKernel
   ITKGoogleTest
   ITKImageGrid
-  ITKImageIntensity
   ITKThresholding
   ITKIOPNG
   ITKIOMeta

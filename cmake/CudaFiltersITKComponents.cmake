@@ -4,12 +4,12 @@ set(CudaFilters_ITK_COMPONENTS
     ITKImageFeature
     ITKImageFilterBase
     ITKImageGradient
+    ITKImageIntensity
     ITKPath
     ITKSmoothing)
 set(CudaFilters_ITK_TEST_COMPONENTS
     ITKTestKernel
     ITKImageGrid
-    ITKImageIntensity
     ITKThresholding
     ITKIOImageBase
     ITKIOPNG

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Compares the Set methods of ITK's Gaussian filters with what the module's subclasses hand on.
+"""Compares the Set methods of ITK's filters with what the module's subclasses hand on.
 
 Usage: test_itk_setters.py MODULE_INCLUDE ITK_INCLUDE [ITK_INCLUDE...]
 
@@ -18,10 +18,12 @@ import unittest
 LAST_BASE = "ImageToImageFilter"
 # Kinds of filters whose host run is GenerateData() of their superclass, and those that run an object of ITK's class.
 PLAIN = ("Recursive", "Discrete")
+TENSORS = ("SymmetricEigenAnalysis", "HessianToObjectnessMeasure", "MultiScaleHessianBasedMeasure")
 COMPOSITES = ("SmoothingRecursive", "GradientRecursive", "GradientMagnitudeRecursive", "LaplacianRecursive", "HessianRecursive")
 
 ORDER = "short for SetOrder()"
 ONE_INPUT = "compares the geometry of the image and a mask, in VerifyInputInformation() of this filter; ITK's class has one input"
+STEPS = "short for SetSigmaStepMethod()"
 VARIANCE = "sets the Variance"
 NOT_NEEDED = {
     ("ImageToImageFilter", "CoordinateTolerance"): ONE_INPUT,
@@ -32,6 +34,12 @@ NOT_NEEDED = {
     ("RecursiveGaussianImageFilter", "SecondOrder"): ORDER,
     ("RecursiveGaussianImageFilter", "InPlace"): "acts in AllocateOutputs(), which this module's filters call",
     ("GradientMagnitudeRecursiveGaussianImageFilter", "InPlace"): "keeps its input, as ITK's class does",
+    ("MultiScaleHessianBasedMeasureImageFilter", "SigmaStepMethodToEquispaced"): STEPS,
+    ("MultiScaleHessianBasedMeasureImageFilter", "SigmaStepMethodToLogarithmic"): STEPS,
+    ("SymmetricEigenAnalysisImageFilter", "Input"): "CudaRunTensorPlan() reads it",
+    ("HessianToObjectnessMeasureImageFilter", "Input"): "CudaRunTensorPlan() reads it",
+    ("UnaryFunctorImageFilter", "Functor"): "has no parameters but those that the filter's own methods give",
+    ("SymmetricEigenAnalysisImageFilter", "InPlace"): "the output has another number of components than the input",
     ("DiscreteGaussianImageFilter", "Sigma"): VARIANCE,
     ("DiscreteGaussianImageFilter", "SigmaArray"): VARIANCE,
     ("DiscreteGaussianImageFilter", "InternalNumberOfStreamDivisions"): "memory of ITK's run on the host; no result depends on it",
@@ -76,17 +84,21 @@ def get_all_set_methods(itk_folders, name):
         name = base
 
 
+def get_class(kind):
+    return f"{kind}ImageFilter" if kind in TENSORS else f"{kind}GaussianImageFilter"
+
+
 def read_module(folder, kind):
     """The text of the filter of that kind, with that of the base that it shares with others."""
-    names = [f"itkCuda{kind}GaussianImageFilter"]
-    if kind != "Discrete":
+    names = [f"itkCuda{get_class(kind)}"]
+    if kind != "Discrete" and kind not in TENSORS:
         names.append("itkCudaGaussianImageFilterBase")
     paths = (folder / f"{name}{suffix}" for name in names for suffix in (".h", ".hxx"))
     return "\n".join(read(path) for path in paths if path.is_file())
 
 
 def find_problems(module_folder, itk_folders, kind):
-    itk_class = f"{kind}GaussianImageFilter"
+    itk_class = get_class(kind)
     text = read_module(module_folder, kind)
     problems = []
     for declared, method in get_all_set_methods(itk_folders, itk_class):
@@ -105,7 +117,7 @@ class SetMethods(unittest.TestCase):
     itk_folders = ()
 
     def test_each_is_handed_on_or_named_as_not_needed(self):
-        for kind in PLAIN + COMPOSITES:
+        for kind in PLAIN + TENSORS + COMPOSITES:
             with self.subTest(kind=kind):
                 self.assertEqual(find_problems(self.module_folder, self.itk_folders, kind), [])
 

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// Internal: templates need it, programs do not. Names in itk::CudaDetail may change in any version.
+#ifndef itkCudaDetailTensorFilter_h
+#define itkCudaDetailTensorFilter_h
+
+#include "itkCudaDetailFilterBackend.h"
+#include "itkCudaDetailFilterRun.h"
+#include "itkCudaDetailImageTraits.h"
+#include "itkCudaDetailTensorEngine.h"
+#include "itkSymmetricSecondRankTensor.h"
+
+#include <type_traits>
+
+// What the filters of images of tensors share.
+
+namespace itk::CudaDetail
+{
+/** Rows of the symmetric tensors that a pixel type is or derives from; 0 if it is none. */
+template <typename TPixel>
+struct CudaTensorTraits
+{
+private:
+  template <typename TComponent, unsigned int VRows>
+  static std::integral_constant<unsigned int, VRows>
+  GetRows(const SymmetricSecondRankTensor<TComponent, VRows> *);
+  static std::integral_constant<unsigned int, 0>
+  GetRows(const void *);
+
+public:
+  static constexpr unsigned int Rows = decltype(GetRows(static_cast<const TPixel *>(nullptr)))::value;
+  static constexpr bool         IsSupported = Rows == 2 || Rows == 3;
+};
+
+/** Whether the engine takes these images, pixel by pixel: tensors of two or three rows, which are not computed on
+ * access. */
+template <typename TInputImage, typename TOutputImage>
+constexpr bool CudaTakesTensors = CudaTensorTraits<typename TInputImage::PixelType>::IsSupported &&
+  CudaImageTraits<TInputImage>::IsSupported && CudaImageTraits<TOutputImage>::IsSupported;
+
+/** Why not, in words. */
+template <typename TInputImage, typename TOutputImage>
+constexpr const char *
+CudaTensorObstacle()
+{
+  return !CudaImageTraits<TInputImage>::IsSupported    ? CudaImageTraits<TInputImage>::GetUnsupportedReason()
+         : !CudaImageTraits<TOutputImage>::IsSupported ? CudaImageTraits<TOutputImage>::GetUnsupportedReason()
+                                                       : "only symmetric tensors of two or three rows are supported";
+}
+
+/** Runs a plan for the output's requested region, on the device or by the host twin as `backend` decides. Allocates the
+ * output through `allocate`. */
+template <typename TPlan, typename TFilter, typename TAllocate>
+void
+CudaRunTensorPlan(const TPlan & plan, TFilter * filter, CudaFilterBackend & backend, const TAllocate & allocate)
+{
+  using OutputImageType = typename TFilter::OutputImageType;
+
+  const auto * const input = filter->GetInput();
+  const auto         region = filter->GetOutput()->GetRequestedRegion();
+  const auto         progress = MakeCudaProgressFunction(filter);
+  const auto         source = MakeCudaImageView(input, region, "The input");
+  CudaUsePooledOutput(filter->GetOutput());
+  allocate();
+  const auto result = MakeCudaImageView(static_cast<const OutputImageType *>(filter->GetOutput()), region);
+  const bool onDevice = backend.SelectDevice(nullptr, CudaTensorWorkingSet(plan, source, result));
+  if (region.GetNumberOfPixels() == 0 || (onDevice && CudaRunOnDevice(plan, source, result, backend, progress)))
+  {
+    return;
+  }
+  filter->GetMultiThreader()->SetNumberOfWorkUnits(filter->GetNumberOfWorkUnits());
+  CudaRunOnHost(plan, source, result, filter->GetMultiThreader(), progress);
+}
+} // end namespace itk::CudaDetail
+
+#endif
