@@ -9,13 +9,15 @@ itk_module(
   ITKImageFeature
   ITKImageFilterBase
   ITKImageGradient
-  ITKImageIntensity
   ITKPath
   ITKSmoothing
+  COMPILE_DEPENDS
+  ITKImageIntensity
   TEST_DEPENDS
   ITKTestKernel
   ITKGoogleTest
   ITKImageGrid
+  ITKImageIntensity
   ITKThresholding
   ITKIOPNG
   ITKIOMeta
