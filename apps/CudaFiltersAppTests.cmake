@@ -200,7 +200,7 @@ cudafilters_add_command_test(partition_table 0 "region,pixels,mean.*\n2,400,200.
 cudafilters_add_command_test(
   partition_report
   0
-  "\"regions\": 2,.*\"edges\": 8,.*\"stop\": \"converged\",.*\"backend_used\": \"host\""
+  "\"regions\": 2,.*\"edges\": 8,.*\"stop\": \"converged\",.*\"backend_used\": \"(host|cuda)\""
   ${divided}
   --report
   /dev/stdout)

@@ -24,7 +24,8 @@ namespace itk
  * Backend says where to compute. Automatic (default) takes the GPU if one is usable and the images fit into its memory.
  * Otherwise the same arithmetic runs on ITK's threads, with the same bits. Cuda throws CudaError instead of falling
  * back. The superclass computes what the GPU does not support: other pixels than symmetric tensors of two or three
- * rows, another Dimension than theirs, and outputs that are not arrays of as many components.
+ * rows, and outputs that are not arrays of as many components. Dimension must be the number of the tensors' rows:
+ * another one is an exception, because the superclass would write beyond its arrays.
  *
  * \code
  * auto filter = itk::CudaSymmetricEigenAnalysisImageFilter<TensorImageType, VectorImageType>::New();

@@ -16,10 +16,15 @@ CudaSymmetricEigenAnalysisImageFilter<TInputImage, TOutputImage>::GenerateData()
   const char * obstacle = CudaDetail::CudaTensorObstacle<TInputImage, TOutputImage>();
   if constexpr (CudaDetail::CudaTakesTensors<TInputImage, TOutputImage>)
   {
+    // The superclass would write beyond the tensor's rows.
+    if (this->GetDimension() != rows)
+    {
+      itkExceptionMacro("Dimension is " << this->GetDimension() << "; it must be the number of the tensors' rows, "
+                                        << rows);
+    }
     using OutputPixel = CudaDetail::CudaDevicePixelTraits<typename TOutputImage::PixelType>;
-    obstacle = OutputPixel::Length != rows    ? "the output must be an array of as many components as tensors have rows"
-               : this->GetDimension() != rows ? "Dimension is not the number of the tensors' rows"
-                                              : nullptr;
+    obstacle =
+      OutputPixel::Length != rows ? "the output must be an array of as many components as tensors have rows" : nullptr;
     if (!obstacle)
     {
       const auto order = this->GetOrderEigenValuesBy();

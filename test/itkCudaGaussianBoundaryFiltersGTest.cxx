@@ -120,7 +120,10 @@ Smooth(Mode mode, BackendEnum backend)
   filter->SetBackend(backend);
   filter->Update();
   const float * const pixels = filter->GetOutput()->GetBufferPointer();
-  return { filter->GetBackendUsed(), filter->GetBackendReason(), std::vector<double>(pixels, pixels + 21 * 9 * 5) };
+  const std::string   reason = filter->GetBackendReason();
+  return { filter->GetBackendUsed(),
+           reason.substr(0, reason.find(',')), // without the memory, of which modes need more or less
+           std::vector<double>(pixels, pixels + 21 * 9 * 5) };
 }
 
 TEST(CudaGaussianBoundaryFilters, RunWhereNearestDoesAndGiveTheHostsPixels)

@@ -380,6 +380,13 @@ TEST(CudaGaussianMask, OfAnotherSizeOrPlaceIsRefused)
   expect(empty, "ValidMask");
 }
 
+/** A reason without the memory that the work needs. */
+std::string
+GetDeviceOf(const std::string & reason)
+{
+  return reason.substr(0, reason.find(','));
+}
+
 TEST(CudaGaussianMask, RunsWhereTheFilterWithoutAMaskDoes)
 {
   const std::vector<double> pixels(400, 1.0);
@@ -387,11 +394,11 @@ TEST(CudaGaussianMask, RunsWhereTheFilterWithoutAMaskDoes)
   filter->SetInput(MakeImageOf<ImageType>(pixels, { { 20, 20 } }));
   filter->Update();
   const BackendEnum used = filter->GetBackendUsed();
-  const std::string reason = filter->GetBackendReason();
+  const std::string reason = GetDeviceOf(filter->GetBackendReason());
   filter->SetValidMask(MakeImageOf<MaskType>(pixels, { { 20, 20 } }));
   filter->Update();
   EXPECT_EQ(filter->GetBackendUsed(), used);
-  EXPECT_EQ(filter->GetBackendReason(), reason);
+  EXPECT_EQ(GetDeviceOf(filter->GetBackendReason()), reason);
   filter->SetBackend(BackendEnum::Host);
   filter->Update();
   EXPECT_EQ(filter->GetBackendUsed(), BackendEnum::Host);
@@ -460,7 +467,9 @@ TEST_P(CudaGaussianMaskGpu, GivesTheHostsPixels)
     {
       if (std::abs(weights[n] - limit) >= 1e-6) // elsewhere rounding decides
       {
-        ASSERT_NEAR(found->GetBufferPointer()[n], host->GetBufferPointer()[n], 1e-6 * scale / weights[n])
+        const double bound =
+          weights[n] > limit ? 1e-6 * scale / weights[n] : 0.0; // FillValue where the weight is small
+        ASSERT_NEAR(found->GetBufferPointer()[n], host->GetBufferPointer()[n], bound)
           << "draw " << i << ", pixel " << n << ", weight " << weights[n];
       }
     }
