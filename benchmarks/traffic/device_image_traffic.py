@@ -4,10 +4,10 @@
 
 usage: device_image_traffic.py [--bundle FOLDER] [--output traffic.json]
 
-CUPTI counts, in libcuda_traffic.so of the bundle, which CUDA loads into the program. Of images between the filters on the device, one
-image may go up and one come down, and at most 64 KiB more. The same chain with images of the host between the filters is the control:
-there five images go each way, or the counter is wrong. Where CUPTI does not start, the module's own counters of uploads and downloads
-are judged instead, and the output says so.
+CUDA loads libcuda_traffic.so of the bundle into the program, and this library counts the bytes by CUPTI. With device images between the
+filters, one image may go up and one may come down, each with at most 64 KiB more. The control is the same chain with images of the host
+between the filters: five images go each way, or the counter is wrong. Where CUPTI does not start, this program judges the module's own
+counters of uploads and downloads instead, and says so.
 
 Exit status: 0 if all is as it should be, 1 if it is not, 2 if a program failed, 77 without a usable GPU. Needs Python 3.8.
 """

@@ -5,6 +5,7 @@
 #include "itkCudaDetailNames.h"
 #include "itkCudaHessianMeasures.h"
 #include "itkCudaHostLines.h"
+#include "itkCudaImageRows.h"
 #include "itkCudaMultiScaleProgress.h"
 #include "itkMultiThreaderBase.h"
 
@@ -15,19 +16,8 @@ namespace itk::cuda::multiscale
 namespace
 {
 using pointwise::GetHessianMeasure;
+using pointwise::GetRowOffset;
 using pointwise::MeasureParameters;
-
-size_t
-GetRowOffset(const CudaImageView & view, size_t row)
-{
-  size_t offset = 0;
-  for (unsigned int d = 1; d < CudaImageView::MaximumDimension; ++d)
-  {
-    offset += row % view.Size[d] * view.Stride[d];
-    row /= view.Size[d];
-  }
-  return offset;
-}
 
 /** Stores the value of component c of pixel x of a row, if the image is wanted. */
 template <typename T>

@@ -178,8 +178,9 @@ struct BoundaryCosts
   {}
 };
 
-/** The region that a cell is best in: its own, or that of one of its four neighbours. Of equal costs, its own counts
- * first, and then the smallest label. \param tangents of the regions' descriptions \param sums of the cell */
+/** The region that describes a cell best: its own, or the region of one of its four neighbours. If costs are equal, the
+ * cell keeps its own region, or else takes the smallest label.
+ * \param tangents of the regions' descriptions \param sums of the cell */
 ITK_CUDA_HOST_DEVICE inline uint32_t
 ChooseRegion(const CellLabels &    cells,
              const LinearForm *    tangents,

@@ -4,6 +4,7 @@
 #include "itkCudaDetailNames.h"
 #include "itkCudaDetailTensorEngine.h"
 #include "itkCudaHessianMeasures.h"
+#include "itkCudaImageRows.h"
 #include "itkCudaSymmetricEigen.h"
 #include "itkMultiThreaderBase.h"
 
@@ -16,19 +17,6 @@ namespace itk::cuda::pointwise
 {
 namespace
 {
-/** Position in the view of the first component of a row along x. */
-size_t
-GetRowOffset(const CudaImageView & view, size_t row)
-{
-  size_t offset = 0;
-  for (unsigned int d = 1; d < CudaImageView::MaximumDimension; ++d)
-  {
-    offset += row % view.Size[d] * view.Stride[d];
-    row /= view.Size[d];
-  }
-  return offset;
-}
-
 /** The components of a row's pixels, pixel after pixel. */
 template <typename T>
 void

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkCudaImageRows_h
+#define itkCudaImageRows_h
+
+#include "itkCudaDetailImageView.h"
+
+#include <cstddef>
+
+namespace itk::cuda::pointwise
+{
+/** Position in the view of the first component of a row along x. Rows count along y first, then along z. */
+inline size_t
+GetRowOffset(const CudaDetail::CudaImageView & view, size_t row)
+{
+  size_t offset = 0;
+  for (unsigned int d = 1; d < CudaDetail::CudaImageView::MaximumDimension; ++d)
+  {
+    offset += row % view.Size[d] * view.Stride[d];
+    row /= view.Size[d];
+  }
+  return offset;
+}
+} // namespace itk::cuda::pointwise
+
+#endif
