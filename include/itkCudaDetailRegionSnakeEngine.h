@@ -53,12 +53,11 @@ CudaRegionSnakeOfDeviceImage(const CudaDeviceImageView &       image,
                              const CudaRegionSnakeParameters & parameters,
                              const CudaRegionSnakeObserver &   observer);
 
-/** Queues a label image on the calling thread's stream: `inside` between the columns of the row spans, `outside`
- * elsewhere.
- * \param labels of UChar or UShort, with as many rows as the spans
+/** Queues a label image on the calling thread's stream: `inside` in the polygon, `outside` elsewhere.
+ * \param polygon in the image's rows; may be empty \param labels of UChar or UShort
  * \exception ExceptionObject for other images, or labels that their type does not hold \exception CudaError */
 CudaFilters_EXPORT void
-CudaQueueRegionSnakeLabels(const CudaSnakeRowSpans &   spans,
+CudaQueueRegionSnakeLabels(const CudaSnakePolygon &    polygon,
                            uint32_t                    inside,
                            uint32_t                    outside,
                            const CudaDeviceImageView & labels);

@@ -20,8 +20,12 @@ struct CudaSnakeRowSpans
   std::vector<int32_t> Columns;
 };
 
+/** \exception ExceptionObject if a vertex lies outside the rows, which have corners 0 to height */
+CudaFilters_EXPORT void
+RequireCudaSnakeRows(const CudaSnakePolygon & polygon, int32_t height);
+
 /** Row spans of a polygon; exact.
- * \exception ExceptionObject if a vertex lies outside the rows, which have corners 0 to height */
+ * \exception ExceptionObject as RequireCudaSnakeRows() */
 CudaFilters_EXPORT CudaSnakeRowSpans
 ComputeCudaSnakeRowSpans(const CudaSnakePolygon & polygon, int32_t height);
 

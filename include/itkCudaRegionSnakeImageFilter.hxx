@@ -358,14 +358,13 @@ CudaRegionSnakeImageFilter<TInputImage, TOutputImage>::WriteLabels([[maybe_unuse
     output->SetDeviceIndex(device);
     this->AllocateOutputs();
   }
-  const RegionType                    region = output->GetBufferedRegion();
-  const CudaDetail::CudaSnakeRowSpans spans = CudaDetail::ComputeCudaSnakeRowSpans(
-    m_Result.SignificantBoundary ? m_Result.Polygon : CudaSnakePolygon{}, static_cast<int32_t>(region.GetSize(1)));
+  const RegionType       region = output->GetBufferedRegion();
+  const CudaSnakePolygon polygon = m_Result.SignificantBoundary ? m_Result.Polygon : CudaSnakePolygon{};
   if constexpr (IsOutputOnDevice)
   {
     try
     {
-      CudaDetail::CudaQueueRegionSnakeLabels(spans, m_InsideValue, m_OutsideValue, output->GetDeviceView(region));
+      CudaDetail::CudaQueueRegionSnakeLabels(polygon, m_InsideValue, m_OutsideValue, output->GetDeviceView(region));
     }
     catch (...)
     {
@@ -377,6 +376,8 @@ CudaRegionSnakeImageFilter<TInputImage, TOutputImage>::WriteLabels([[maybe_unuse
   {
     MultiThreaderBase * const threader = this->GetMultiThreader();
     threader->SetNumberOfWorkUnits(this->GetNumberOfWorkUnits());
+    const CudaDetail::CudaSnakeRowSpans spans =
+      CudaDetail::ComputeCudaSnakeRowSpans(polygon, static_cast<int32_t>(region.GetSize(1)));
     const CudaDetail::CudaSnakeLabels<OutputPixelType> labels{
       spans, region.GetSize(0), m_InsideValue, m_OutsideValue
     };

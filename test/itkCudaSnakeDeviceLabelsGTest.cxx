@@ -52,8 +52,8 @@ protected:
     view.ComponentType = sizeof(TPixel) == 1 ? CudaComponentType::UChar : CudaComponentType::UShort;
     view.Size = { { width, height, 1, 1, 1 } };
     view.Stride = { { 1, stride, stride * height, stride * height, stride * height } };
-    const DeviceBuffer workspace(itk::cuda::snake::GetLabelWorkspaceBytes(spans), stream);
-    WriteLabels(spans, inside, outside, view, { workspace.GetPointer(), workspace.GetSize() }, stream);
+    const DeviceBuffer workspace(itk::cuda::snake::GetLabelWorkspaceBytes(polygon), stream);
+    WriteLabels(polygon, inside, outside, view, { workspace.GetPointer(), workspace.GetSize() }, stream);
     ITK_CUDA_CALL(cudaMemcpyAsync(made.data(), memory.GetPointer(), bytes, cudaMemcpyDeviceToHost, stream.GetStream()));
     stream.Synchronize();
 
@@ -107,12 +107,35 @@ TEST_F(CudaSnakeDeviceLabelsGpu, OfACombAreThoseOfTheHost)
   this->Compare<uint16_t>(comb, 4001, 32, 4032, 500, 0);
 }
 
+// A block writes 8192 pixels of a row.
+TEST_F(CudaSnakeDeviceLabelsGpu, OfRowsOfSeveralStripsAreThoseOfTheHost)
+{
+  for (const int32_t width : { 8191, 8192, 8193, 16384, 16400, 24577 })
+  {
+    const CudaSnakePolygon slanted{
+      { 3, 0 }, { width, 5 }, { width - 40, 9 }, { width / 2, 4 }, { 8192, 9 }, { 0, 9 }
+    };
+    const CudaSnakePolygon narrow{ { 8191, 1 }, { 8192, 1 }, { 8192, 8 }, { 8191, 8 } };
+    const CudaSnakePolygon half{ { 0, 0 }, { width / 2, 0 }, { width / 2, 9 }, { 0, 9 } };
+    for (const CudaSnakePolygon & polygon : { slanted, narrow, half, CudaSnakePolygon() })
+    {
+      const auto columns = static_cast<size_t>(width) + 1; // the narrow polygon's last column
+      this->Compare<uint8_t>(polygon, columns, 9, columns + 5, 7, 200);
+      this->Compare<uint16_t>(polygon, columns, 9, columns, 1, 0);
+      if (HasFatalFailure())
+      {
+        return;
+      }
+    }
+  }
+}
+
 TEST_F(CudaSnakeDeviceLabelsGpu, ImagesThatCannotBeAreRefused)
 {
-  const StreamLease       stream(m_Device);
-  const CudaSnakeRowSpans spans = itk::CudaDetail::ComputeCudaSnakeRowSpans({ { 0, 0 }, { 9, 0 }, { 9, 9 } }, 12);
-  const DeviceBuffer      memory(1 << 16, stream);
-  DeviceView              view;
+  const StreamLease      stream(m_Device);
+  const CudaSnakePolygon polygon{ { 0, 0 }, { 9, 0 }, { 9, 9 } };
+  const DeviceBuffer     memory(1 << 16, stream);
+  DeviceView             view;
   view.Data = memory.GetPointer();
   view.ComponentType = CudaComponentType::UChar;
   view.Size = { { 10, 12, 1, 1, 1 } };
@@ -121,7 +144,7 @@ TEST_F(CudaSnakeDeviceLabelsGpu, ImagesThatCannotBeAreRefused)
     try
     {
       const DeviceBuffer workspace(room, stream);
-      WriteLabels(spans, inside, 0, labels, { workspace.GetPointer(), room }, stream);
+      WriteLabels(polygon, inside, 0, labels, { workspace.GetPointer(), room }, stream);
     }
     catch (const itk::ExceptionObject & exception)
     {
@@ -131,10 +154,15 @@ TEST_F(CudaSnakeDeviceLabelsGpu, ImagesThatCannotBeAreRefused)
   };
   EXPECT_EQ(messageOf(view, 255, 4096), "");
   EXPECT_NE(messageOf(view, 256, 4096).find("The labels are 256 and 0; they must be at most 255"), std::string::npos);
-  EXPECT_NE(messageOf(view, 1, 64).find("The workspace has 64 bytes left"), std::string::npos);
+  EXPECT_NE(messageOf(view, 1, 16).find("The workspace has 16 bytes left"), std::string::npos);
   DeviceView bad = view;
-  bad.Size[1] = 11;
-  EXPECT_NE(messageOf(bad, 1, 4096).find("The label image has 10 x 11 x 1 pixels"), std::string::npos);
+  bad.Size[1] = 8;
+  EXPECT_NE(messageOf(bad, 1, 4096).find("The polygon has a vertex at pixel corner (9, 9)"), std::string::npos);
+  bad.Size[1] = 0;
+  EXPECT_NE(messageOf(bad, 1, 4096).find("The label image has 10 x 0 x 1 pixels"), std::string::npos);
+  bad = view;
+  bad.Size[2] = 2;
+  EXPECT_NE(messageOf(bad, 1, 4096).find("The label image has 10 x 12 x 2 pixels"), std::string::npos);
   bad = view;
   bad.ComponentType = CudaComponentType::Float;
   EXPECT_NE(messageOf(bad, 1, 4096).find("have to be unsigned char or unsigned short"), std::string::npos);

@@ -3,11 +3,13 @@
 
 #include "itkCudaCall.h"
 #include "itkCudaDevice.h"
+#include "itkCudaDeviceProperties.h"
 #include "itkCudaMemory.h"
 #include "itkCudaProcess.h"
 #include "itkCudaRegionDeviceSums.cuh"
 #include "itkCudaRoundUp.h"
 #include "itkCudaTransfer.h"
+#include "itkCudaWorkspace.h"
 
 #include <algorithm>
 #include <new>
@@ -44,6 +46,22 @@ UploadRowsOf(const T *         host,
   to.Size = { { width, height, 1, 1, 1 } };
   to.Stride = { { 1, deviceStride, deviceStride * height, deviceStride * height, deviceStride * height } };
   UploadRows(from, to, staging, groups);
+}
+
+/** Threads of a block that sums a row: as many as let the blocks of all rows fill the device. Rows of narrow blocks
+ * wait less for each other. */
+unsigned int
+ThreadsOfRow(int32_t rows, int device)
+{
+  constexpr int fewest = 64; // a multiprocessor holds 32 blocks
+  constexpr int perMultiprocessor = 2048;
+  const int64_t wanted = int64_t{ perMultiprocessor } * GetDeviceProperties(device).MultiprocessorCount / rows;
+  int           threads = fewest;
+  while (threads < ThreadsPerBlock && threads < wanted)
+  {
+    threads *= 2;
+  }
+  return static_cast<unsigned int>(threads);
 }
 
 Event
@@ -147,17 +165,25 @@ DeviceSums::Allocate(size_t number, const Context & context)
   return static_cast<T *>(m_Memory.back().GetPointer());
 }
 
-void
+/** The memory of what is summed, in one piece, because each allocation takes microseconds.
+ * \return where the total goes, which is 0 */
+Moments *
 DeviceSums::AllocateSums(bool masked, const Context & context)
 {
   const size_t checkpoints =
     static_cast<size_t>(m_Description.Width / CheckpointSpacing + 1) * static_cast<size_t>(m_Description.Height);
-  m_Checkpoints = this->Allocate<Checkpoint>(checkpoints, context);
-  m_Mask = masked ? this->Allocate<MaskCheckpoint>(checkpoints, context) : nullptr;
-  if (m_CoarseExponent > 0)
-  {
-    m_Cells = this->Allocate<Moments>(GetCellBytes(this->GetWhole(), m_CoarseExponent) / sizeof(Moments), context);
-  }
+  const size_t checkpointBytes = checkpoints * sizeof(Checkpoint);
+  const size_t maskBytes = masked ? checkpoints * sizeof(MaskCheckpoint) : 0;
+  const size_t cellBytes = m_CoarseExponent > 0 ? GetCellBytes(this->GetWhole(), m_CoarseExponent) : 0;
+  const size_t bytes = Workspace::GetPieceSize(checkpointBytes) + Workspace::GetPieceSize(maskBytes) +
+                       Workspace::GetPieceSize(cellBytes) + Workspace::GetPieceSize(sizeof(Moments));
+  Workspace workspace(this->Allocate<char>(bytes, context), bytes);
+  m_Checkpoints = static_cast<Checkpoint *>(workspace.Take(checkpointBytes));
+  m_Mask = static_cast<MaskCheckpoint *>(workspace.Take(maskBytes));
+  m_Cells = static_cast<Moments *>(workspace.Take(cellBytes));
+  auto * const total = static_cast<Moments *>(workspace.Take(sizeof(Moments)));
+  ITK_CUDA_CALL(cudaMemsetAsync(total, 0, sizeof(Moments), context.GetStream()));
+  return total;
 }
 
 /** Checkpoints, cells and total of some rows of pixels, which begin and end where cells do. */
@@ -173,7 +199,7 @@ DeviceSums::SumRows(size_t           firstRow,
   const RowRange rows{ static_cast<int32_t>(firstRow), static_cast<int32_t>(endRow) };
   ITK_CUDA_CALL(LaunchKernel(SumRowsKernel<TSample, VMask>,
                              dim3(static_cast<unsigned int>(std::min(rows.End - rows.First, MaximumRowBlocks))),
-                             dim3(ThreadsPerBlock),
+                             dim3(ThreadsOfRow(rows.End - rows.First, m_Device)),
                              0,
                              context.GetStream(),
                              pixels,
@@ -195,13 +221,10 @@ void
 DeviceSums::SumAll(const uint16_t * validBits, const StreamLease & stream)
 {
   const PinnedBuffer pinned = PinnedBuffer::Take();
-  const DeviceBuffer totalBuffer(sizeof(Moments), stream);
-  auto * const       total = static_cast<Moments *>(totalBuffer.GetPointer());
   const auto         height = static_cast<size_t>(m_Description.Height);
-  this->AllocateSums(validBits != nullptr, stream);
-  ITK_CUDA_CALL(cudaMemsetAsync(total, 0, sizeof(Moments), stream.GetStream()));
+  Moments * const    total = this->AllocateSums(validBits != nullptr, stream);
   validBits ? this->SumRows<TSample, true>(0, height, validBits, total, stream)
-            : this->SumRows<TSample, false>(0, height, validBits, total, stream);
+               : this->SumRows<TSample, false>(0, height, validBits, total, stream);
   this->TakeTotal(total, pinned, stream);
 }
 
@@ -218,15 +241,12 @@ DeviceSums::UploadAndSum(const Samples & samples, const StreamLease & stream)
   TSample * const onDevice = this->Allocate<TSample>(pitch * height, stream);
   m_Samples = onDevice;
   m_RowStride = static_cast<ptrdiff_t>(pitch);
-  this->AllocateSums(samples.ValidBits != nullptr, stream);
-  const DeviceBuffer totalBuffer(sizeof(Moments), stream);
+  Moments * const    total = this->AllocateSums(samples.ValidBits != nullptr, stream);
   const DeviceBuffer bitsBuffer(samples.ValidBits ? words * height * sizeof(uint16_t) : 0, stream);
-  auto * const       total = static_cast<Moments *>(totalBuffer.GetPointer());
   auto * const       bits = static_cast<uint16_t *>(bitsBuffer.GetPointer());
   const PinnedBuffer pinned = PinnedBuffer::Take();
   StagingChunks      staging(stream);
   const StreamLease  sums(m_Device); // its end waits for what uses the arrays
-  ITK_CUDA_CALL(cudaMemsetAsync(total, 0, sizeof(Moments), stream.GetStream()));
   if (pitch > width)
   {
     // Several samples are read at once, also at the end of the last row.

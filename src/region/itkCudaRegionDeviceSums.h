@@ -121,7 +121,7 @@ private:
   template <typename T>
   T *
   Allocate(size_t number, const Context & context);
-  void
+  Moments *
   AllocateSums(bool masked, const Context & context);
   template <typename TSample, bool VMask>
   void

@@ -216,6 +216,15 @@ struct DevicePixels : PixelLevel<TSample, true, VMask>
     return this->Resolve(this->Fetch(y, column));
   }
 
+  /** RowPrefix() of a column that is a multiple of CheckpointSpacing; no sample is read. */
+  __device__ Moments
+  CheckpointPrefix(int32_t y, int32_t column) const
+  {
+    const size_t     at = static_cast<size_t>(y) * Base::CheckpointsPerRow + column / CheckpointSpacing;
+    const ulonglong2 sums = __ldg(reinterpret_cast<const ulonglong2 *>(Base::Checkpoints + at));
+    return { VMask ? static_cast<int64_t>(Base::Mask[at].Count) : column, sums.x, sums.y };
+  }
+
 private:
   /** The nearest checkpoint's. */
   __device__ int32_t
@@ -361,8 +370,37 @@ struct RowRange
   int32_t End;
 };
 
+/** Sums of the samples from a checkpoint to the next. */
+template <typename TSample, bool VMask>
+__device__ Moments
+SumBlock(const DevicePixels<TSample, VMask> & pixels, const TSample * row, int32_t block)
+{
+  using Wide = std::conditional_t<sizeof(TSample) == 4, uint64_t, uint32_t>;
+  constexpr int32_t vector = EightSamples<TSample>::Number;
+  Wide              sum = 0;
+  Moments           moments;
+#pragma unroll
+  for (int32_t offset = 0; offset < CheckpointSpacing; offset += vector)
+  {
+    const int32_t first = block * CheckpointSpacing + offset;
+    if (first < pixels.Width)
+    {
+      const EightSamples<TSample> samples = LoadEight(row + first);
+#pragma unroll
+      for (int32_t j = 0; j < vector; ++j)
+      {
+        const Wide sample = first + j < pixels.Width ? static_cast<TSample>(samples.Get(j) ^ pixels.Flip) : 0;
+        sum += sample;
+        moments.SumOfSquares += static_cast<uint64_t>(sample) * sample;
+      }
+    }
+  }
+  moments.Sum = sum;
+  return moments;
+}
+
 /** Checkpoints of some rows, one block per row; with a mask also its checkpoints. The sums of the rows are added to
- * `total`. */
+ * `total`. A block has any number of warps up to ThreadsPerBlock's. */
 template <typename TSample, bool VMask>
 __global__ void
 __launch_bounds__(ThreadsPerBlock) SumRowsKernel(DevicePixels<TSample, VMask> pixels,
@@ -373,30 +411,19 @@ __launch_bounds__(ThreadsPerBlock) SumRowsKernel(DevicePixels<TSample, VMask> pi
                                                  Moments *                    total)
 {
   __shared__ SharedStorage<Moments, WarpsPerBlock> warpSums;
+  const auto                                       threads = static_cast<int32_t>(blockDim.x);
   for (int32_t y = rows.First + static_cast<int32_t>(blockIdx.x); y < rows.End; y += static_cast<int32_t>(gridDim.x))
   {
     const TSample * row = pixels.Samples + y * pixels.RowStride;
     const size_t    firstCheckpoint = static_cast<size_t>(y) * pixels.CheckpointsPerRow;
     Moments         carry;
-    for (int32_t base = 0; base < pixels.CheckpointsPerRow; base += ThreadsPerBlock)
+    for (int32_t base = 0; base < pixels.CheckpointsPerRow; base += threads)
     {
       const int32_t block = base + static_cast<int32_t>(threadIdx.x);
       Moments       own;
       if (block < pixels.CheckpointsPerRow)
       {
-        constexpr int32_t vector = EightSamples<TSample>::Number;
-        for (int32_t first = block * CheckpointSpacing; first < Minimum((block + 1) * CheckpointSpacing, pixels.Width);
-             first += vector)
-        {
-          const EightSamples<TSample> samples = LoadEight(row + first);
-#pragma unroll
-          for (int32_t j = 0; j < vector; ++j)
-          {
-            const uint64_t sample = first + j < pixels.Width ? static_cast<TSample>(samples.Get(j) ^ pixels.Flip) : 0;
-            own.Sum += sample;
-            own.SumOfSquares += sample * sample;
-          }
-        }
+        own = SumBlock(pixels, row, block);
         own.Count = VMask ? CountBits(validBits[firstCheckpoint + block]) : 0;
       }
       // Exclusive prefix: within the warp, then over the warps.
@@ -404,7 +431,9 @@ __launch_bounds__(ThreadsPerBlock) SumRowsKernel(DevicePixels<TSample, VMask> pi
       for (int offset = 1; offset < WarpSize; offset *= 2)
       {
         Moments other;
-        other.Count = __shfl_up_sync(AllLanes, static_cast<long long>(prefix.Count), offset);
+        other.Count =
+          VMask ? __shfl_up_sync(AllLanes, static_cast<unsigned int>(prefix.Count), static_cast<unsigned int>(offset))
+                : 0;
         other.Sum = __shfl_up_sync(AllLanes, static_cast<unsigned long long>(prefix.Sum), offset);
         other.SumOfSquares = __shfl_up_sync(AllLanes, static_cast<unsigned long long>(prefix.SumOfSquares), offset);
         prefix += LaneIndex() >= offset ? other : Moments{};
@@ -415,7 +444,7 @@ __launch_bounds__(ThreadsPerBlock) SumRowsKernel(DevicePixels<TSample, VMask> pi
       }
       __syncthreads();
       prefix += carry - own;
-      for (int warp = 0; warp < WarpsPerBlock; ++warp)
+      for (int warp = 0; warp < threads / WarpSize; ++warp)
       {
         prefix += warp < WarpOfBlock() ? warpSums.Get(warp) : Moments{};
         carry += warpSums.Get(warp);
@@ -453,14 +482,19 @@ SumCellsKernel(DevicePixels<TSample, VMask> pixels,
   {
     return;
   }
+  const bool atCheckpoints = side % CheckpointSpacing == 0 && pixels.Left % CheckpointSpacing == 0;
+  const auto prefixOf = [&](int32_t y, int32_t column) {
+    return atCheckpoints ? pixels.CheckpointPrefix(y, column) : pixels.RowPrefix(y, column);
+  };
   for (int32_t row = rows.First + static_cast<int32_t>(blockIdx.y); row < rows.End;
        row += static_cast<int32_t>(gridDim.y))
   {
     Moments sum;
+#pragma unroll 4
     for (int32_t y = row * side; y < (row + 1) * side; ++y)
     {
-      sum += pixels.RowPrefix(y, pixels.Left + x * side);
-      sum -= pixels.Left > 0 ? pixels.RowPrefix(y, pixels.Left) : Moments{};
+      sum += prefixOf(y, pixels.Left + x * side);
+      sum -= pixels.Left > 0 ? prefixOf(y, pixels.Left) : Moments{};
     }
     prefixes[static_cast<size_t>(row) * (cells.Width + 1) + x] = sum;
   }

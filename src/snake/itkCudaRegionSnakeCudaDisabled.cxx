@@ -46,7 +46,7 @@ CudaRegionSnakeOfDeviceImage(const CudaDeviceImageView &,
 }
 
 void
-CudaQueueRegionSnakeLabels(const CudaSnakeRowSpans &, uint32_t, uint32_t, const CudaDeviceImageView &)
+CudaQueueRegionSnakeLabels(const CudaSnakePolygon &, uint32_t, uint32_t, const CudaDeviceImageView &)
 {
   ThrowWithoutDeviceCode();
 }

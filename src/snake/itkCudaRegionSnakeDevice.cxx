@@ -101,7 +101,7 @@ CudaRegionSnakeOfDeviceImage(const CudaDeviceImageView &       image,
 }
 
 void
-CudaQueueRegionSnakeLabels(const CudaSnakeRowSpans &   spans,
+CudaQueueRegionSnakeLabels(const CudaSnakePolygon &    polygon,
                            uint32_t                    inside,
                            uint32_t                    outside,
                            const CudaDeviceImageView & labels)
@@ -109,9 +109,9 @@ CudaQueueRegionSnakeLabels(const CudaSnakeRowSpans &   spans,
   const cuda::Context       context = cuda::GetThreadContext(cuda::GetMemory(labels).GetDevice());
   const cuda::DeviceGuard   guard(context.GetDevice());
   const cuda::DeviceWriting writing(labels, context);
-  const cuda::DeviceBuffer  workspace(cuda::snake::GetLabelWorkspaceBytes(spans), context);
+  const cuda::DeviceBuffer  workspace(cuda::snake::GetLabelWorkspaceBytes(polygon), context);
   cuda::snake::WriteLabels(
-    spans, inside, outside, cuda::GetDeviceView(labels), { workspace.GetPointer(), workspace.GetSize() }, context);
+    polygon, inside, outside, cuda::GetDeviceView(labels), { workspace.GetPointer(), workspace.GetSize() }, context);
   cuda::WaitIfSynchronous("CudaRegionSnakeImageFilter", context);
 }
 } // end namespace itk::CudaDetail

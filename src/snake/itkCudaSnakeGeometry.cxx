@@ -15,10 +15,8 @@ namespace itk::CudaDetail
 using cuda::region::Next;
 using cuda::region::operator==;
 
-namespace
-{
 void
-RequireRows(const CudaSnakePolygon & polygon, int32_t height)
+RequireCudaSnakeRows(const CudaSnakePolygon & polygon, int32_t height)
 {
   for (const CudaSnakePoint & corner : polygon)
   {
@@ -31,6 +29,8 @@ RequireRows(const CudaSnakePolygon & polygon, int32_t height)
   }
 }
 
+namespace
+{
 /** \class SimplicitySweep
  * \brief Whether edges that are not adjacent meet. For polygons without corners that fold back on themselves.
  *
@@ -171,7 +171,7 @@ private:
 CudaSnakeRowSpans
 ComputeCudaSnakeRowSpans(const CudaSnakePolygon & polygon, int32_t height)
 {
-  RequireRows(polygon, height);
+  RequireCudaSnakeRows(polygon, height);
   const int         n = static_cast<int>(polygon.size());
   CudaSnakeRowSpans spans;
   spans.First.assign(static_cast<size_t>(height) + 1, 0);
