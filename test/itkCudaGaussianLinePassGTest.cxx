@@ -346,20 +346,30 @@ protected:
   void
   CheckPartitionWithinABlock(unsigned int axis, size_t length, const CudaGaussianBoundary & boundary = {})
   {
+    this->CheckWideAndNarrow(axis, length, LineMethod::StreamPartition, 60.0, boundary);
+  }
+
+  /** The same, of streams. */
+  void
+  CheckWideAndNarrow(unsigned int                 axis,
+                     size_t                       length,
+                     LineMethod                   method,
+                     double                       sigma,
+                     const CudaGaussianBoundary & boundary)
+  {
     if (!m_HasBulkCopies)
     {
       GTEST_SKIP() << "no streams on this device";
     }
     constexpr size_t  narrow = 131;
-    constexpr double  sigma = 60.0;
     const size_t      wide = 64 * static_cast<size_t>(GetDeviceProperties(0).MultiprocessorCount) + 3;
     const size_t      ny = axis == 1 ? length : 2;
     const size_t      nz = axis == 1 ? 1 : length;
     const std::string what = "axis " + std::to_string(axis) + ", length " + std::to_string(length);
     const auto        order = static_cast<unsigned int>(length % 3);
     const auto pass = MakePass(axis, MakeGaussianImpulseResponse(ApproximationEnum::Deriche, order, sigma, 1.0, false));
-    LineSchedule schedule = *MakeLineSchedule(
-      { AxisKind::Strided, length, sigma, sizeof(float), 2, m_SharedMemory, true }, LineMethod::StreamPartition);
+    LineSchedule schedule =
+      *MakeLineSchedule({ AxisKind::Strided, length, sigma, sizeof(float), 2, m_SharedMemory, true }, method);
     schedule.Boundary = boundary;
     const auto input = MakeRandomVolume<float>(wide, ny, nz, static_cast<unsigned int>(length));
     const auto output = RunOnDevice(input, pass, schedule, Align(wide));
@@ -435,6 +445,62 @@ TEST_F(GaussianLinePass, BitsOfOtherModesDoNotDependOnTheOtherLines)
   {
     this->CheckPartitionWithinABlock(1, 300, { mode, 0.75 });
     this->CheckPartitionWithinABlock(2, 1001, { mode, 0.75 });
+  }
+}
+
+// Lines that end with their last chunk take their edge states from the chunks' totals: those of the whole line, or of
+// windows of one to three chunks. In the mode Wrap those at the other end are loaded first. Narrow images have their
+// lines in pieces.
+TEST_F(GaussianLinePass, EdgesFromTotalsGiveTheSameBitsInPieces)
+{
+  struct Case
+  {
+    size_t Length;
+    double Sigma;
+  };
+  for (const ModeEnum mode : OtherModes)
+  {
+    for (const Case & each : { Case{ 256, 4.0 },
+                               Case{ 384, 1.0 },
+                               Case{ 512, 4.0 },
+                               Case{ 512, 20.0 },
+                               Case{ 512, 30.0 },
+                               Case{ 512, 64.0 },
+                               Case{ 384, 400.0 },
+                               Case{ 640, 30.0 },
+                               Case{ 896, 20.0 },
+                               Case{ 1024, 4.0 },
+                               Case{ 1024, 30.0 } })
+    {
+      for (const unsigned int axis : { 1u, 2u })
+      {
+        this->CheckWideAndNarrow(axis, each.Length, LineMethod::Stream, each.Sigma, { mode, 0.75 });
+      }
+    }
+  }
+}
+
+// By every method, where lines end with their last tile or chunk, and one pixel before and behind.
+TEST_F(GaussianLinePass, EdgesFromTotalsMatchTheHostReference)
+{
+  constexpr double sigmas[] = { 0.2, 0.5, 1.0, 4.0, 25.0, 50.0, 20.0 };
+  unsigned int     i = 0;
+  for (const size_t length : { 32, 64, 96, 128, 256, 384, 640, 768, 1024, 2048, 3072, 8192, 16384 })
+  {
+    for (const int off : { -1, 0, 1 })
+    {
+      for (const ModeEnum mode : OtherModes)
+      {
+        const CudaGaussianBoundary boundary{ mode, 0.75 };
+        const double               sigma = sigmas[i % 7];
+        const auto         approximation = i % 4 == 0 ? ApproximationEnum::Accurate : ApproximationEnum::Deriche;
+        const unsigned int order = sigma < 0.3 ? 0 : i % 5 % 3;
+        this->CheckAllMethods<float>(0, length + off, sigma, order, approximation, boundary);
+        this->CheckAllMethods<float>(1 + i % 2, length + off, sigma, order, ApproximationEnum::Deriche, boundary);
+        this->CheckAllMethods<double>(0, length + off, sigma, order, approximation, boundary);
+        ++i;
+      }
+    }
   }
 }
 

@@ -9,6 +9,8 @@
 #include "itkCudaGaussianBoundaryReference.h"
 #include "itkCudaGaussianTestUtilities.h"
 
+#include <functional>
+#include <numeric>
 #include <random>
 
 namespace itk::cuda::test
@@ -43,6 +45,19 @@ struct Scene
   Size<VDimension>    ImageSize;
   std::vector<double> Pixels;
   std::vector<double> Valid;
+
+  /** Of that size, with three quarters of the pixels valid. */
+  Scene(std::mt19937 & generator, const Size<VDimension> & size)
+    : ImageSize(size)
+  {
+    std::uniform_real_distribution<double> uniform(0, 1);
+    const size_t count = std::accumulate(size.begin(), size.end(), size_t{ 1 }, std::multiplies<>());
+    for (size_t n = 0; n < count; ++n)
+    {
+      Pixels.push_back(static_cast<float>(1000.0 + uniform(generator)));
+      Valid.push_back(uniform(generator) < 0.75 ? 1.0 : 0.0);
+    }
+  }
 
   explicit Scene(std::mt19937 & generator)
   {
@@ -472,6 +487,60 @@ TEST_P(CudaGaussianMaskGpu, GivesTheHostsPixels)
         ASSERT_NEAR(found->GetBufferPointer()[n], host->GetBufferPointer()[n], bound)
           << "draw " << i << ", pixel " << n << ", weight " << weights[n];
       }
+    }
+  }
+}
+
+// Passes that read the mask's bytes take columns of up to 1,024 pixels, and rows on the device that are as long as the
+// mask's. Passes that divide take rows of up to 8,192 pixels, and tiles of longer ones.
+TEST_P(CudaGaussianMaskGpu, GivesTheHostsPixelsAtTheLimitsOfItsKernels)
+{
+  constexpr unsigned long sizes[][2] = { { 64, 48 },   { 16, 4 },     { 32, 1024 }, { 32, 1025 }, { 13, 300 },
+                                         { 100, 300 }, { 8192, 5 },   { 8193, 5 },  { 16384, 4 }, { 16385, 4 },
+                                         { 512, 512 }, { 1024, 128 }, { 512, 256 }, { 33000, 4 } };
+  std::mt19937            generator(GetSeed());
+  for (const auto & size : sizes)
+  {
+    const Scene<2> scene(generator, { { size[0], size[1] } });
+    const auto     approximation = static_cast<Approximation>(size[0] % 2);
+    const auto     input = MakeInput(scene);
+    const auto     host = this->Smooth<ImageType, ImageType>(input, scene, approximation, BackendEnum::Host);
+    const auto     found = this->Smooth<ImageType, ImageType>(input, scene, approximation, BackendEnum::Cuda);
+    for (size_t n = 0; n < scene.Pixels.size(); ++n)
+    {
+      const float expected = host->GetBufferPointer()[n];
+      ASSERT_NE(expected, -77.0f); // enough pixels are valid: all weights are above 0.1
+      ASSERT_NEAR(found->GetBufferPointer()[n], expected, 1e-6 * 1001.0 / 0.1)
+        << "size " << size[0] << " x " << size[1] << ", pixel " << n;
+    }
+  }
+}
+
+// In double, and in three dimensions, where one pass along each axis differs from the others.
+TEST_P(CudaGaussianMaskGpu, GivesTheHostsVolumesOfDouble)
+{
+  using VolumeType = Image<double, 3>;
+  std::mt19937 generator(GetSeed());
+  for (const unsigned long length : { 17ul, 64ul, 256ul, 257ul })
+  {
+    const Scene<3> scene(generator, { { 32, 6, length } });
+    const auto     smooth = [&](BackendEnum backend) {
+      const auto filter = CudaSmoothingRecursiveGaussianImageFilter<VolumeType>::New();
+      filter->SetInput(MakeImageOf<VolumeType>(scene.Pixels, scene.ImageSize));
+      filter->SetValidMask(MakeImageOf<Image<unsigned char, 3>>(scene.Valid, scene.ImageSize));
+      filter->SetSigma(1.5);
+      filter->SetBoundaryMode(this->GetParam());
+      filter->SetBoundaryValue(900.0);
+      filter->SetBackend(backend);
+      filter->Update();
+      const double * const pixels = filter->GetOutput()->GetBufferPointer();
+      return std::vector<double>(pixels, pixels + scene.Pixels.size());
+    };
+    const std::vector<double> host = smooth(BackendEnum::Host);
+    const std::vector<double> found = smooth(BackendEnum::Cuda);
+    for (size_t n = 0; n < found.size(); ++n)
+    {
+      ASSERT_NEAR(found[n], host[n], 1e-12 * 1001.0 / 0.1) << "length " << length << ", pixel " << n;
     }
   }
 }

@@ -2,6 +2,7 @@
 #ifndef itkCudaGaussianContiguousTile_cuh
 #define itkCudaGaussianContiguousTile_cuh
 
+#include "itkCudaGaussianQuotient.h"
 #include "itkCudaGaussianTile.cuh"
 
 #include <nv/target>
@@ -209,6 +210,27 @@ public:
       for (unsigned int k = 0; k < PerVector; ++k)
       {
         elements[k] = CombineValues(VCombine, elements[k], y[v * PerVector + k] + offset);
+      }
+      *combined = vector;
+    }
+  }
+
+  /** The quotient of the result of a source by that of the source before it. */
+  __device__ void
+  DivideResult(const T (&y)[Length], const LinePassResult<T, VPairs> & result, const Quotient<T> & quotient)
+  {
+    const T offset = result.Response.OffsetResponse * m_First;
+    const T subtracted = *quotient.Subtracted;
+#pragma unroll
+    for (unsigned int v = 0; v < Length / PerVector; ++v)
+    {
+      Vector * const combined = GetVector(m_WarpCombined, m_Lane, v);
+      Vector         vector = *combined;
+      T *            elements = reinterpret_cast<T *>(&vector);
+#pragma unroll
+      for (unsigned int k = 0; k < PerVector; ++k)
+      {
+        elements[k] = quotient.Get(y[v * PerVector + k] + offset, elements[k], subtracted);
       }
       *combined = vector;
     }
@@ -637,6 +659,45 @@ private:
     return start;
   }
 
+  /** The state with which a sweep enters a whole line, from the totals of this sweep and of the opposite one. */
+  __device__ PolePairState<T>
+             GetClosedStart(unsigned int state, const PolePairState<T> & own, const PolePairState<T> & other) const
+  {
+    const bool         anticausal = state >= VPairs;
+    const unsigned int pair = state % VPairs;
+    const auto &       section = m_Arguments.Dynamics.Section[pair];
+    const auto &       closure = m_Arguments.Closure;
+    if (closure.Mode == CudaFiltersEnums::BoundaryMode::Constant)
+    {
+      return SteadyState(section, closure.Value - m_First);
+    }
+    if (closure.Mode == CudaFiltersEnums::BoundaryMode::Wrap)
+    {
+      return GetClosedEdge(closure, pair, own, other);
+    }
+    const T last = m_TileLast - m_First;
+    return anticausal ? GetClosedEdge(closure, pair, CloseCausalTotal(closure.Mode, section, other, last), own)
+                      : GetClosedEdge(closure, pair, other, CloseCausalTotal(closure.Mode, section, own, last));
+  }
+
+  __device__ static unsigned int
+  GetOppositeState(unsigned int state)
+  {
+    return state >= VPairs ? state - VPairs : state + VPairs;
+  }
+
+  /** The same, for lines that one warp holds. */
+  __device__ PolePairState<T>
+             GetClosedStartInWarp(unsigned int state, const SweepStates<T, VPairs> & inclusive) const
+  {
+    const auto getTotal = [&](unsigned int s) -> PolePairState<T> {
+      const PolePairState<T> & end = inclusive.Sweep[s / VPairs].Pair[s % VPairs];
+      const unsigned int       lastLane = s >= VPairs ? 0 : m_Width - 1;
+      return { __shfl_sync(0xffffffffu, end.U, lastLane, m_Width), __shfl_sync(0xffffffffu, end.V, lastLane, m_Width) };
+    };
+    return GetClosedStart(state, getTotal(state), getTotal(GetOppositeState(state)));
+  }
+
   __device__ PolePairState<T>
              GetLineStart(unsigned int state) const
   {
@@ -645,6 +706,12 @@ private:
       return m_Arguments.States[GetTileStateIndex(state)];
     }
     const bool anticausal = state >= VPairs;
+    if constexpr (VTask == TileTask::FilterFromTotals)
+    {
+      const PolePairState<T> zero;
+      const unsigned int     opposite = GetOppositeState(state);
+      return GetClosedStart(state, CombineParts(state, zero, blockDim.y), CombineParts(opposite, zero, blockDim.y));
+    }
     if (m_Arguments.Edges[m_Source] &&
         (anticausal ? m_Tile + 1 == m_Arguments.Schedule.NumberOfTiles : m_Range.Begin == 0))
     {
@@ -680,7 +747,15 @@ private:
 #pragma unroll
     for (unsigned int s = 0; s < NumberOfStates<VPairs>; ++s)
     {
-      starts.Sweep[s / VPairs].Pair[s % VPairs] = GetLineStart(s);
+      PolePairState<T> & start = starts.Sweep[s / VPairs].Pair[s % VPairs];
+      if constexpr (VTask == TileTask::FilterFromTotals)
+      {
+        start = GetClosedStartInWarp(s, inclusive);
+      }
+      else
+      {
+        start = GetLineStart(s);
+      }
     }
     return starts;
   }

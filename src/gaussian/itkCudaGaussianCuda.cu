@@ -115,12 +115,12 @@ LaunchFilter(const LinePassArguments<T, VPairs> & arguments, size_t numberOfResu
   LaunchLinePass<T, VPairs, VKind, VTask, 1>(arguments, context);
 }
 
-template <typename T, unsigned int VPairs>
+template <typename T, unsigned int VPairs, TileTask VTask>
 void
 LaunchCombiningPass(const LinePassArguments<T, VPairs> & arguments, const Context & context)
 {
   const LaunchShape shape = MakeLaunchShape<T, VPairs, 2>(AxisKind::Contiguous, arguments.Geometry, arguments.Schedule);
-  const auto        kernel = CombiningLinePassKernel<T, VPairs>;
+  const auto        kernel = CombiningLinePassKernel<T, VPairs, VTask>;
   static SharedMemoryGrant grant;
   grant.Raise(kernel, context.GetDevice());
   ITK_CUDA_CALL(LaunchKernel(kernel, shape.Grid, shape.Block, shape.SharedBytes, context.GetStream(), arguments));
@@ -200,6 +200,10 @@ MakeLinePassArguments(const CudaGaussianLinePass & pass,
   arguments.Ends = MakeEndWeights<T, VPairs, SegmentLength<T>>(kernel);
   arguments.Width = GetLineParts(schedule.Segments, VPairs).Width;
   arguments.Reach = GetReach(arguments.Powers);
+  if (FollowFromTotals(pass, schedule, source))
+  {
+    arguments.Closure = MakeEdgeClosure<T, VPairs>(kernel, schedule.Boundary, arguments.Geometry.LineLength, true);
+  }
   return arguments;
 }
 
@@ -247,6 +251,14 @@ RunLinePassOn(const CudaGaussianLinePass &    pass,
   {
     SetBulkCopies(arguments, context.GetDevice());
   }
+  if constexpr (VKind == AxisKind::Contiguous)
+  {
+    if (FollowFromTotals(pass, schedule, source))
+    {
+      LaunchLinePass<T, VPairs, VKind, TileTask::FilterFromTotals, 1>(arguments, context);
+      return;
+    }
+  }
   if (schedule.Method != LineMethod::Partition)
   {
     LaunchFilter<T, VPairs, VKind, TileTask::Filter>(arguments, pass.Results.size(), context);
@@ -281,7 +293,10 @@ RunCombiningPassesOf(const CudaGaussianLinePass *    passes,
       SetResult(arguments, i, passes[i].Results.front(), images);
     }
     SetBulkCopies(arguments, context.GetDevice());
-    LaunchCombiningPass(arguments, context);
+    const auto launch = FollowFromTotals(*passes, schedule, images[passes->Source])
+                          ? LaunchCombiningPass<T, VPairs, TileTask::FilterFromTotals>
+                          : LaunchCombiningPass<T, VPairs, TileTask::Filter>;
+    launch(arguments, context);
     return;
   }
   for (unsigned int i = 0; i < count; ++i)
@@ -302,6 +317,66 @@ RunLinePassOf(const CudaGaussianLinePass &    pass,
   const auto run = GetAxisKind(pass.Axis) == AxisKind::Contiguous ? RunLinePassOn<T, VPairs, AxisKind::Contiguous>
                                                                   : RunLinePassOn<T, VPairs, AxisKind::Strided>;
   run(pass, schedule, images, workspace, context, cut);
+}
+
+template <typename T, unsigned int VPairs>
+bool
+FitsQuotientPass(const QuotientPass & pass, int device)
+{
+  const LineGeometry geometry = MakeLineGeometry(pass.Images[0], 0);
+  const auto         shape = MakeLaunchShape<T, VPairs, 2>(AxisKind::Contiguous, geometry, pass.Schedule);
+  return shape.Block.x * shape.Block.y * shape.Block.z <= ContiguousThreads &&
+         shape.SharedBytes <= GetDeviceProperties(device).SharedMemoryPerBlockOptin;
+}
+
+template <typename T, unsigned int VPairs, TileTask VTask>
+void
+LaunchQuotientPass(const QuotientPassArguments<T, VPairs> & arguments, const Context & context)
+{
+  const LinePassArguments<T, VPairs> & pass = arguments.Pass;
+  const LaunchShape        shape = MakeLaunchShape<T, VPairs, 2>(AxisKind::Contiguous, pass.Geometry, pass.Schedule);
+  const auto               kernel = QuotientLinePassKernel<T, VPairs, VTask>;
+  static SharedMemoryGrant grant;
+  grant.Raise(kernel, context.GetDevice());
+  ITK_CUDA_CALL(LaunchKernel(kernel, shape.Grid, shape.Block, shape.SharedBytes, context.GetStream(), arguments));
+}
+
+template <typename T, unsigned int VPairs>
+void
+RunQuotientPassOf(const QuotientPass &     pass,
+                  const CudaGaussianMask & mask,
+                  const void *             subtracted,
+                  const Context &          context)
+{
+  QuotientPassArguments<T, VPairs> arguments{
+    MakeLinePassArguments<T, VPairs>(pass.Pass, pass.Schedule, pass.Images[0], {}),
+    { static_cast<const T *>(subtracted), static_cast<T>(mask.FillValue), static_cast<T>(mask.SmallestWeight) }
+  };
+  for (unsigned int i = 0; i < 2; ++i)
+  {
+    AddSource<T, VPairs>(arguments.Pass, pass.Images[i], nullptr);
+    SetResult(arguments.Pass, i, pass.Pass.Results.front(), pass.Images);
+  }
+  SetBulkCopies(arguments.Pass, context.GetDevice());
+  const auto launch = FollowFromTotals(pass.Pass, pass.Schedule, pass.Images[0])
+                        ? LaunchQuotientPass<T, VPairs, TileTask::FilterFromTotals>
+                        : LaunchQuotientPass<T, VPairs, TileTask::Filter>;
+  launch(arguments, context);
+}
+
+template <typename T, unsigned int VPairs>
+void
+RunMaskPassOf(const CudaGaussianLinePass & pass,
+              const LineSchedule &         schedule,
+              const DeviceView &           valid,
+              const DeviceView &           destination,
+              const Context &              context)
+{
+  auto arguments = MakeLinePassArguments<T, VPairs>(pass, schedule, destination, {});
+  arguments.Mask = static_cast<const unsigned char *>(valid.Data);
+  arguments.First = nullptr; // the first source, of which there is none: the first pixels are in the tile
+  SetResult(arguments, 0, { pass.Results.front().Kernel, 0, CudaGaussianCombine::Store }, { destination });
+  LaunchLinePass<T, VPairs, AxisKind::Strided, TileTask::FilterMask, 1>(arguments, context);
 }
 
 template <typename T>
@@ -378,12 +453,30 @@ GetLineSchedule(const CudaGaussianLinePass &    pass,
                             cut.WholeLength });
 }
 
+bool
+FollowFromTotals(const CudaGaussianLinePass & pass, const LineSchedule & schedule, const DeviceView & source)
+{
+  const CudaGaussianImpulseResponse & kernel = pass.Results.front().Kernel;
+  return HasEdgeStates(schedule) && HasEdgeClosure(kernel, schedule.Boundary.Mode) &&
+         HasLineTotals(schedule, MakeLineProblem(pass, source));
+}
+
+namespace
+{
+/** Bytes of a state for each sweep, pole pair and line. */
+size_t
+GetLineStateBytes(const CudaGaussianLinePass & pass, const DeviceView & source)
+{
+  const size_t lines = MakeLineGeometry(source, pass.Axis).GetNumberOfLines();
+  return 2 * pass.Results.front().Kernel.NumberOfPolePairs * lines * 2 * CudaComponentSize(source.ComponentType);
+}
+} // namespace
+
 size_t
 GetEdgeBytes(const CudaGaussianLinePass & pass, const LineSchedule & schedule, const DeviceView & source)
 {
-  const size_t states = HasEdgeStates(schedule) ? 2 * pass.Results.front().Kernel.NumberOfPolePairs : 0;
-  const size_t lines = MakeLineGeometry(source, pass.Axis).GetNumberOfLines();
-  return states * lines * 2 * CudaComponentSize(source.ComponentType);
+  const bool areSummed = HasEdgeStates(schedule) && !FollowFromTotals(pass, schedule, source);
+  return areSummed ? GetLineStateBytes(pass, source) : 0;
 }
 
 size_t
@@ -528,11 +621,79 @@ GetCut(const std::vector<LineCut> & cuts, size_t pass)
 }
 } // namespace
 
+bool
+RunMaskPass(const CudaGaussianLinePass & pass,
+            const CudaGaussianBoundary & boundary,
+            const DeviceView &           valid,
+            const DeviceView &           destination,
+            const Context &              context)
+{
+  LineProblem problem = MakeLineProblem(pass, destination);
+  problem.SharedMemoryPerBlock = GetDeviceProperties(context.GetDevice()).SharedMemoryPerBlockOptin;
+  const auto schedule = MakeLineSchedule(problem, LineMethod::WholeLine);
+  if (pass.Axis == 0 || !schedule || boundary.Mode != CudaFiltersEnums::BoundaryMode::Nearest ||
+      valid.Size != destination.Size || valid.Stride != destination.Stride || HasKernelTimeout(context.GetDevice()))
+  {
+    return false;
+  }
+  const bool isDouble = destination.ComponentType == CudaComponentType::Double;
+  const auto run = problem.NumberOfPolePairs == 3 ? (isDouble ? RunMaskPassOf<double, 3> : RunMaskPassOf<float, 3>)
+                                                  : (isDouble ? RunMaskPassOf<double, 2> : RunMaskPassOf<float, 2>);
+  run(pass, *schedule, valid, destination, context);
+  return true;
+}
+
+QuotientPass
+MakeQuotientPass(const CudaGaussianLinePass & pass,
+                 const CudaGaussianBoundary & boundary,
+                 const DeviceView &           weights,
+                 const DeviceView &           values,
+                 const DeviceView &           output,
+                 int                          device)
+{
+  const CudaGaussianPassResult result{ pass.Results.front().Kernel, 2, CudaGaussianCombine::Store };
+  QuotientPass                 last{ { pass.Axis, 0, { result } }, {}, { weights, values, output } };
+  last.Schedule = GetLineSchedule(last.Pass, last.Images, device);
+  last.Schedule.Boundary = boundary;
+  return last;
+}
+
+bool
+HasQuotientKernel(const QuotientPass & pass, int device)
+{
+  // In the mode Constant another value continues the weights than the values.
+  if (pass.Pass.Axis != 0 || pass.Schedule.Boundary.Mode == CudaFiltersEnums::BoundaryMode::Constant ||
+      GetLinePassWorkspace(pass.Pass, pass.Schedule, pass.Images[0]) > 0 || HasKernelTimeout(device))
+  {
+    return false;
+  }
+  const bool isDouble = pass.Images[0].ComponentType == CudaComponentType::Double;
+  const auto fits = pass.Pass.Results.front().Kernel.NumberOfPolePairs == 3
+                      ? (isDouble ? FitsQuotientPass<double, 3> : FitsQuotientPass<float, 3>)
+                      : (isDouble ? FitsQuotientPass<double, 2> : FitsQuotientPass<float, 2>);
+  return fits(pass, device);
+}
+
+void
+RunQuotientPass(const QuotientPass &     pass,
+                const CudaGaussianMask & mask,
+                const void *             subtracted,
+                const Context &          context)
+{
+  const bool isDouble = pass.Images[0].ComponentType == CudaComponentType::Double;
+  const auto run = pass.Pass.Results.front().Kernel.NumberOfPolePairs == 3
+                     ? (isDouble ? RunQuotientPassOf<double, 3> : RunQuotientPassOf<float, 3>)
+                     : (isDouble ? RunQuotientPassOf<double, 2> : RunQuotientPassOf<float, 2>);
+  run(pass, mask, subtracted, context);
+}
+
 size_t
 GetMaximumEdgeBytes(const CudaGaussianPlan & plan, const DeviceImage::SizeType & size, CudaComponentType type)
 {
-  LineSchedule schedule;
-  schedule.Boundary = plan.Boundary;
+  if (plan.Boundary.Mode == CudaFiltersEnums::BoundaryMode::Nearest)
+  {
+    return 0;
+  }
   DeviceView image;
   image.ComponentType = type;
   image.Size = size;
@@ -543,7 +704,7 @@ GetMaximumEdgeBytes(const CudaGaussianPlan & plan, const DeviceImage::SizeType &
   size_t bytes = 0;
   for (size_t i = 0; i < plan.Passes.size(); ++i)
   {
-    bytes = std::max(bytes, CountCombiningPasses(plan.Passes, i) * GetEdgeBytes(plan.Passes[i], schedule, image));
+    bytes = std::max(bytes, CountCombiningPasses(plan.Passes, i) * GetLineStateBytes(plan.Passes[i], image));
   }
   return bytes;
 }

@@ -62,7 +62,11 @@ GetLineSchedule(const CudaGaussianLinePass &    pass,
                 int                             device,
                 const LineCut &                 cut = {});
 
-/** Bytes of the edge states of a pass's lines; 0 if lines continue with their edge values. */
+/** Whether the edge states of a pass's lines follow from totals within the pass (EdgeClosure). */
+bool
+FollowFromTotals(const CudaGaussianLinePass & pass, const LineSchedule & schedule, const DeviceView & source);
+
+/** Bytes of the edge states of a pass's lines that are summed before the pass; 0 if none are. */
 size_t
 GetEdgeBytes(const CudaGaussianLinePass & pass, const LineSchedule & schedule, const DeviceView & source);
 
@@ -132,6 +136,45 @@ RunGaussian(const CudaGaussianPlan &     plan,
             Workspace                    workspace,
             const Context &              context,
             const std::vector<LineCut> & cuts = {});
+
+/** Queues the first pass of the smoothing of a mask's weights, if there is a kernel for it: along another axis than the
+ * first, of lines that continue with their edge values and stay whole. `valid`, an image of UChar, has the size and
+ * strides of `destination`. \return whether there is */
+bool
+RunMaskPass(const CudaGaussianLinePass & pass,
+            const CudaGaussianBoundary & boundary,
+            const DeviceView &           valid,
+            const DeviceView &           destination,
+            const Context &              context);
+
+/** The last pass of smoothing with a mask, which divides as well. */
+struct QuotientPass
+{
+  CudaGaussianLinePass    Pass; // of images 0, weights, and 1, values, to 2, the output
+  LineSchedule            Schedule;
+  std::vector<DeviceView> Images; // of the same size, strides and type
+};
+
+/** Whether there is a kernel for it: along axis 0, of lines that tiles of a block hold, one of weights and one of
+ * values, and that need no states from before the pass. */
+bool
+HasQuotientKernel(const QuotientPass & pass, int device);
+
+/** \param pass any pass of the plan's last axis */
+QuotientPass
+MakeQuotientPass(const CudaGaussianLinePass & pass,
+                 const CudaGaussianBoundary & boundary,
+                 const DeviceView &           weights,
+                 const DeviceView &           values,
+                 const DeviceView &           output,
+                 int                          device);
+
+/** Queues it. \param subtracted what was subtracted from the values, in device memory and of the images' type */
+void
+RunQuotientPass(const QuotientPass &     pass,
+                const CudaGaussianMask & mask,
+                const void *             subtracted,
+                const Context &          context);
 
 /** Bytes of the workspace that RunMaskedGaussian() needs. \exception CudaError */
 CudaFilters_EXPORT size_t

@@ -193,12 +193,8 @@ private:
   const CudaGaussianPlan & m_Plan;
 };
 
-/** Values, weights and, if the plan does not leave its result in its input, smooth weights. */
-size_t
-CountMaskedImages(const CudaGaussianPlan & plan)
-{
-  return plan.Results.front() == 0 ? 2 : 3;
-}
+/** Two for weights, one of which then serves the values, and one for values. */
+constexpr size_t MaskedPlanes = 3;
 
 DeviceView
 TakePlane(const DeviceView & input, Workspace & workspace, const Context & context)
@@ -207,6 +203,24 @@ TakePlane(const DeviceView & input, Workspace & workspace, const Context & conte
   image.Data = workspace.Take(GetNumberOfBytes(image));
   ClearPadding(image, context);
   return image;
+}
+
+/** Passes [begin, end) of a plan of smoothing. Each reads the image that the one before wrote: even ones image 0, odd
+ * ones image 1. */
+CudaGaussianPlan
+GetAlternatingPasses(const CudaGaussianPlan & plan, size_t begin, size_t end)
+{
+  CudaGaussianPlan part = plan;
+  part.NumberOfImages = 2;
+  part.Passes.assign(plan.Passes.begin() + begin, plan.Passes.begin() + end);
+  part.Results = { static_cast<unsigned int>(end % 2) };
+  for (size_t i = 0; i < part.Passes.size(); ++i)
+  {
+    const auto source = static_cast<unsigned int>((begin + i) % 2);
+    part.Passes[i].Source = source;
+    part.Passes[i].Results.front().Destination = 1 - source;
+  }
+  return part;
 }
 
 /** Normalised convolution (RunMaskedGaussianPlanOnHost()): the plan's passes run over the weights, and over each
@@ -251,7 +265,8 @@ public:
     plane.back() = 1;
     const size_t image = DeviceImage::GetNumberOfBytes(plane, type);
     const size_t mask = DeviceImage::GetNumberOfBytes(plane, CudaComponentType::UChar);
-    return mask + CountMaskedImages(m_Plan) * image + GaussianCore(m_Plan).GetMaximumWorkspace(plane, type);
+    return mask + MaskedPlanes * image + image / 16 + GetMaximumEdgeBytes(m_Plan, plane, type) +
+           Workspace::GetPieceSize(OffsetBytes);
   }
 
   size_t
@@ -316,10 +331,11 @@ RunGaussian(const CudaGaussianPlan &     plan,
 size_t
 GetMaskedGaussianWorkspace(const CudaGaussianPlan & plan, const DeviceView & input, int device)
 {
-  const DeviceView plane = GetPlanes(input, 0, 1);
-  return Workspace::GetPieceSize(OffsetBytes) +
-         CountMaskedImages(plan) * Workspace::GetPieceSize(GetNumberOfBytes(plane)) +
-         GetGaussianWorkspace(plan, plane, plane, device);
+  DeviceView plane = GetPlanes(input, 0, 1);
+  plane.Data = nullptr; // as aligned as pieces of a workspace
+  const CudaGaussianPlan passes = GetAlternatingPasses(plan, 0, plan.Passes.size());
+  return Workspace::GetPieceSize(OffsetBytes) + MaskedPlanes * Workspace::GetPieceSize(GetNumberOfBytes(plane)) +
+         GetPlanWorkspace(passes, { plane, plane }, device);
 }
 
 void
@@ -331,35 +347,55 @@ RunMaskedGaussian(const CudaGaussianPlan & plan,
                   Workspace                workspace,
                   const Context &          context)
 {
-  const bool       isInPlace = plan.Results.front() == 0;
-  const DeviceView values = TakePlane(input, workspace, context);
-  const DeviceView weights = TakePlane(input, workspace, context);
-  const DeviceView smoothWeights = isInPlace ? weights : TakePlane(input, workspace, context);
-  void * const     offset = workspace.Take(OffsetBytes);
+  const std::vector<DeviceView> weights{ TakePlane(input, workspace, context), TakePlane(input, workspace, context) };
+  const DeviceView              values = TakePlane(input, workspace, context);
+  void * const                  subtracted = workspace.Take(OffsetBytes);
+  const size_t                  passes = plan.Passes.size();
+  const auto                    makeQuotientPass = [&](const DeviceView & smooth, const DeviceView & result) {
+    return MakeQuotientPass(
+      plan.Passes.back(), plan.Boundary, weights[(passes - 1) % 2], smooth, result, context.GetDevice());
+  };
+  const bool dividesInPass =
+    passes > 0 && HasQuotientKernel(makeQuotientPass(values, GetPlanes(output, 0, 1)), context.GetDevice());
+  const size_t separate = dividesInPass ? passes - 1 : passes; // passes of weights and values by themselves
 
   CudaGaussianPlan smoothing = plan;
   smoothing.Boundary.Value = 1.0;
-  QueueWeights(valid, weights, context);
-  RunGaussian(smoothing, weights, smoothWeights, workspace, context);
+  const bool readsMask =
+    separate > 0 && RunMaskPass(plan.Passes.front(), smoothing.Boundary, valid, weights[1], context);
+  if (!readsMask)
+  {
+    QueueWeights(valid, weights[0], context);
+  }
+  RunPlan(GetAlternatingPasses(smoothing, readsMask ? 1 : 0, separate), weights, workspace, context);
 
   smoothing.Boundary.Value = 0.0;
+  const DeviceView &            smoothWeights = weights[separate % 2];
+  const std::vector<DeviceView> images{ values, weights[1 - separate % 2] };
   for (size_t component = 0; component < input.Size.back(); ++component)
   {
     const DeviceView image = GetPlanes(input, component, 1);
     const DeviceView result = GetPlanes(output, component, 1);
-    const DeviceView smooth = isInPlace ? values : result;
     if (plan.Boundary.Mode == CudaFiltersEnums::BoundaryMode::Constant)
     {
       // Then what is beyond the ends of the lines is 0, without the host knowing a pixel.
-      QueueOffset(plan.Boundary.Value, image.ComponentType, offset, context);
+      QueueOffset(plan.Boundary.Value, image.ComponentType, subtracted, context);
     }
     else
     {
-      QueueValidOffset(image, valid, offset, context);
+      QueueValidOffset(image, valid, subtracted, context);
     }
-    QueueValues(image, valid, offset, values, context);
-    RunGaussian(smoothing, values, smooth, workspace, context);
-    QueueQuotient(smooth, smoothWeights, offset, result, mask.FillValue, mask.SmallestWeight, context);
+    QueueValues(image, valid, subtracted, values, context);
+    RunPlan(GetAlternatingPasses(smoothing, 0, separate), images, workspace, context);
+    const DeviceView & smooth = images[separate % 2];
+    if (dividesInPass)
+    {
+      RunQuotientPass(makeQuotientPass(smooth, result), mask, subtracted, context);
+    }
+    else
+    {
+      QueueQuotient(smooth, smoothWeights, subtracted, result, mask.FillValue, mask.SmallestWeight, context);
+    }
   }
 }
 } // end namespace itk::cuda::gaussian

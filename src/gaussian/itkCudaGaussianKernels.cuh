@@ -83,12 +83,12 @@ CombineResult(TTile & tile, const T (&y)[SegmentLength<T>], const LinePassResult
 }
 
 /** A pass along contiguous lines with one result for each source. The results combine before they leave the block. */
-template <typename T, unsigned int VPairs>
+template <typename T, unsigned int VPairs, TileTask VTask>
 __global__ void
 __launch_bounds__(ContiguousThreads, MinimumCombiningBlocks<T>)
   CombiningLinePassKernel(const __grid_constant__ LinePassArguments<T, VPairs> arguments)
 {
-  ContiguousTile<T, VPairs, TileTask::Filter, 2> tile(arguments);
+  ContiguousTile<T, VPairs, VTask, 2> tile(arguments);
 #pragma unroll 1
   for (unsigned int source = 0; source < arguments.NumberOfSources; ++source)
   {
@@ -103,6 +103,46 @@ __launch_bounds__(ContiguousThreads, MinimumCombiningBlocks<T>)
     CombineResult<T, VPairs>(tile, y, arguments.Results[source]);
   }
   tile.StoreCombined(arguments.Results[0]);
+}
+
+template <typename T, unsigned int VPairs>
+struct QuotientPassArguments
+{
+  LinePassArguments<T, VPairs> Pass; // sources and results: weights, values
+  Quotient<T>                  Rule;
+};
+
+static_assert(sizeof(QuotientPassArguments<double, 3>) <= 4096, "drivers before CUDA 12.1 take no more");
+
+/** The last pass of smoothing with a mask, along contiguous lines of weights and values. */
+template <typename T, unsigned int VPairs, TileTask VTask>
+__global__ void
+__launch_bounds__(ContiguousThreads, MinimumCombiningBlocks<T>)
+  QuotientLinePassKernel(const __grid_constant__ QuotientPassArguments<T, VPairs> arguments)
+{
+  const LinePassArguments<T, VPairs> & pass = arguments.Pass;
+  ContiguousTile<T, VPairs, VTask, 2>  tile(pass);
+#pragma unroll 1
+  for (unsigned int source = 0; source < 2; ++source)
+  {
+    if (source > 0)
+    {
+      tile.TakeSource(source);
+    }
+    tile.Load();
+    const SweepStates<T, VPairs> starts = tile.Scan(GetSegmentEnds<T, VPairs>(tile, pass.Ends));
+    T                            y[SegmentLength<T>];
+    FilterSegment<T, VPairs>(tile, pass.Dynamics, pass.Results[source].Response, starts, y);
+    if (source == 0)
+    {
+      tile.template CombineResult<CudaGaussianCombine::Store>(y, pass.Results[source]);
+    }
+    else
+    {
+      tile.DivideResult(y, pass.Results[source], arguments.Rule);
+    }
+  }
+  tile.StoreCombined(pass.Results[0]);
 }
 
 /** The scan of a Partition over the states of its lines, which are kept for every chunk of strided lines and every tile

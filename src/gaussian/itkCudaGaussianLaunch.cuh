@@ -56,6 +56,18 @@ GetFirstPixels(const CudaGaussianLinePass & pass, const DeviceView & source, con
   return { static_cast<const T *>(image.Data), MakeLineGeometry(image, pass.Axis).OuterStride };
 }
 
+/** What a pass's schedule depends on, without the device. */
+inline LineProblem
+MakeLineProblem(const CudaGaussianLinePass & pass, const DeviceView & source)
+{
+  const CudaGaussianImpulseResponse & kernel = pass.Results.front().Kernel;
+  return { GetAxisKind(pass.Axis),
+           source.Size[pass.Axis],
+           kernel.SigmaInPixels,
+           static_cast<unsigned int>(CudaComponentSize(source.ComponentType)),
+           kernel.NumberOfPolePairs };
+}
+
 /** Sums the edge states of a source's lines, [sweep and pole pair][line]. */
 template <typename T, unsigned int VPairs>
 void
@@ -71,7 +83,7 @@ LaunchEdges(const CudaGaussianLinePass & pass,
   arguments.Source = static_cast<const T *>(source.Data);
   arguments.Geometry = MakeLineGeometry(source, pass.Axis);
   const size_t      length = arguments.Geometry.LineLength;
-  const LineProblem problem{ kind, length, kernel.SigmaInPixels, sizeof(T), VPairs };
+  const LineProblem problem = MakeLineProblem(pass, source);
   arguments.Rule =
     MakeEdgeRule<T, VPairs>(kernel, schedule.Boundary, length, GetFilledLength(schedule, problem), GetWindow(problem));
   arguments.States = states;

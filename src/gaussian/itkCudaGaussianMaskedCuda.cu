@@ -3,6 +3,7 @@
 
 #include "itkCudaCall.h"
 #include "itkCudaDetailNames.h"
+#include "itkCudaGaussianQuotient.h"
 #include "itkCudaLaunch.h"
 #include "itkCudaRoundUp.h"
 
@@ -16,6 +17,7 @@ namespace
 constexpr unsigned int Columns = 32; // threads of a block along a row, and its rows at a time
 constexpr unsigned int Rows = 8;
 constexpr size_t       MaximumBlocks = size_t{ 1 } << 16;
+constexpr size_t       MaximumSearchBlocks = size_t{ 1 } << 11; // all at work at once, that they see what others found
 
 /** A pixel by its row, counted along y, then z and t, and its place in the row. */
 struct Place
@@ -81,17 +83,66 @@ void
 ForEachPixel(const DeviceView & shape, const TOperation & operation, const Context & context)
 {
   const Extent extent{ { shape.Size[0], shape.Size[1], shape.Size[2], shape.Size[3] } };
-  const size_t blocks = std::min(DivideUp(extent.GetNumberOfRows(), Rows), MaximumBlocks);
+  const size_t blocks = std::min(DivideUp(extent.GetNumberOfRows(), Rows), MaximumSearchBlocks);
   ITK_CUDA_CALL(LaunchKernel(
     PixelsKernel<TOperation>, MakeGrid(blocks), dim3(Columns, Rows), 0, context.GetStream(), extent, operation));
+}
+
+/** Sets pixels to what operation(place) gives. A thread loads several before it stores: it would wait for each. */
+template <typename T, typename TOperation>
+__global__ void
+__launch_bounds__(Columns * Rows) MapKernel(const __grid_constant__ Extent extent,
+                                            const __grid_constant__ Plane<T>   output,
+                                            const __grid_constant__ TOperation operation)
+{
+  constexpr unsigned int batch = 4;
+  const size_t           step = size_t{ gridDim.x } * Rows;
+  for (size_t row = size_t{ blockIdx.x } * Rows + threadIdx.y; row < extent.GetNumberOfRows(); row += step)
+  {
+    const size_t slice = row / extent.Size[1];
+    Place        place{ 0, row % extent.Size[1], slice % extent.Size[2], slice / extent.Size[2] };
+    for (size_t begin = threadIdx.x; begin < extent.Size[0]; begin += batch * Columns)
+    {
+      T values[batch] = {};
+#pragma unroll
+      for (unsigned int k = 0; k < batch; ++k)
+      {
+        place.X = begin + k * Columns;
+        if (place.X < extent.Size[0])
+        {
+          values[k] = operation(place);
+        }
+      }
+#pragma unroll
+      for (unsigned int k = 0; k < batch; ++k)
+      {
+        place.X = begin + k * Columns;
+        if (place.X < extent.Size[0])
+        {
+          output[place] = values[k];
+        }
+      }
+    }
+  }
+}
+
+template <typename T, typename TOperation>
+void
+Map(const DeviceView & output, const TOperation & operation, const Context & context)
+{
+  const Extent extent{ { output.Size[0], output.Size[1], output.Size[2], output.Size[3] } };
+  const auto   kernel = MapKernel<T, TOperation>;
+  const size_t blocks = std::min(DivideUp(extent.GetNumberOfRows(), Rows), MaximumBlocks);
+  ITK_CUDA_CALL(LaunchKernel(
+    kernel, MakeGrid(blocks), dim3(Columns, Rows), 0, context.GetStream(), extent, MakePlane<T>(output), operation));
 }
 
 /** The value that is subtracted, and the index of the pixel that has it. */
 template <typename T>
 struct Offset
 {
+  T                  Value; // first: it is read without the index
   unsigned long long Index; // all bits set: none
-  T                  Value;
 };
 
 static_assert(sizeof(Offset<float>) <= OffsetBytes && sizeof(Offset<double>) <= OffsetBytes);
@@ -138,50 +189,44 @@ SetOffsetKernel(T value, Offset<T> * found)
 }
 
 template <typename T>
-struct SetWeight
+struct GetWeight
 {
   Plane<const unsigned char> Valid;
-  Plane<T>                   Weights;
 
-  __device__ bool
-  operator()(const Place & place, size_t) const
+  __device__ T
+  operator()(const Place & place) const
   {
-    Weights[place] = Valid[place] != 0 ? T(1) : T(0);
-    return true;
+    return Valid[place] != 0 ? T(1) : T(0);
   }
 };
 
 template <typename T>
-struct SetValue
+struct GetValue
 {
   Plane<const T>             Image;
   Plane<const unsigned char> Valid;
   const Offset<T> *          Subtracted;
-  Plane<T>                   Values;
 
-  __device__ bool
-  operator()(const Place & place, size_t) const
+  __device__ T
+  operator()(const Place & place) const
   {
-    Values[place] = Valid[place] != 0 ? Image[place] - Subtracted->Value : T(0);
-    return true;
+    // Both are loaded, and then one is selected: the pixel need not wait for the mask.
+    const T value = Image[place] - Subtracted->Value;
+    return Valid[place] != 0 ? value : T(0);
   }
 };
 
 template <typename T>
-struct SetQuotient
+struct GetQuotient
 {
-  Plane<const T>    Values;
-  Plane<const T>    Weights;
-  const Offset<T> * Subtracted;
-  Plane<T>          Output;
-  T                 FillValue, SmallestWeight;
+  Plane<const T> Values;
+  Plane<const T> Weights;
+  Quotient<T>    Rule;
 
-  __device__ bool
-  operator()(const Place & place, size_t) const
+  __device__ T
+  operator()(const Place & place) const
   {
-    const T weight = Weights[place];
-    Output[place] = weight >= SmallestWeight ? Values[place] / weight + Subtracted->Value : FillValue;
-    return true;
+    return Rule.Get(Values[place], Weights[place], *Rule.Subtracted);
   }
 };
 
@@ -231,7 +276,7 @@ QueueWeights(const DeviceView & valid, const DeviceView & weights, const Context
 {
   VisitReal(weights.ComponentType, [&](auto zero) {
     using T = decltype(zero);
-    ForEachPixel(valid, SetWeight<T>{ MakePlane<const unsigned char>(valid), MakePlane<T>(weights) }, context);
+    Map<T>(weights, GetWeight<T>{ MakePlane<const unsigned char>(valid) }, context);
   });
 }
 
@@ -244,12 +289,10 @@ QueueValues(const DeviceView & image,
 {
   VisitReal(image.ComponentType, [&](auto zero) {
     using T = decltype(zero);
-    ForEachPixel(image,
-                 SetValue<T>{ MakePlane<const T>(image),
-                              MakePlane<const unsigned char>(valid),
-                              static_cast<const Offset<T> *>(offset),
-                              MakePlane<T>(values) },
-                 context);
+    Map<T>(values,
+           GetValue<T>{
+             MakePlane<const T>(image), MakePlane<const unsigned char>(valid), static_cast<const Offset<T> *>(offset) },
+           context);
   });
 }
 
@@ -264,14 +307,10 @@ QueueQuotient(const DeviceView & values,
 {
   VisitReal(values.ComponentType, [&](auto zero) {
     using T = decltype(zero);
-    ForEachPixel(values,
-                 SetQuotient<T>{ MakePlane<const T>(values),
-                                 MakePlane<const T>(weights),
-                                 static_cast<const Offset<T> *>(offset),
-                                 MakePlane<T>(output),
-                                 static_cast<T>(fillValue),
-                                 static_cast<T>(smallestWeight) },
-                 context);
+    const Quotient<T> rule{ &static_cast<const Offset<T> *>(offset)->Value,
+                            static_cast<T>(fillValue),
+                            static_cast<T>(smallestWeight) };
+    Map<T>(output, GetQuotient<T>{ MakePlane<const T>(values), MakePlane<const T>(weights), rule }, context);
   });
 }
 } // namespace itk::cuda::gaussian

@@ -114,6 +114,15 @@ GetFilledLength(const LineSchedule & schedule, const LineProblem & problem)
   return lastBegin - std::min(lastBegin, schedule.WarmUp) + size_t{ parts.Width } * parts.Number * segmentLength;
 }
 
+bool
+HasLineTotals(const LineSchedule & schedule, const LineProblem & problem)
+{
+  const bool holdsTotals = problem.Kind == AxisKind::Contiguous
+                             ? schedule.Method == LineMethod::WholeLine
+                             : schedule.Method == LineMethod::Stream && schedule.NumberOfTiles > 1;
+  return holdsTotals && GetFilledLength(schedule, problem) == problem.Length;
+}
+
 KeptStates
 GetKeptStates(const LineSchedule & schedule, AxisKind kind, size_t length, unsigned int bytesPerComponent)
 {

@@ -82,7 +82,8 @@ MakeLineSchedule(const LineProblem & problem);
 CudaFilters_EXPORT std::optional<LineSchedule>
                    MakeLineSchedule(const LineProblem & problem, LineMethod method);
 
-/** Whether lines continue otherwise than with their edge values. Their edge states are then summed before the pass. */
+/** Whether lines continue otherwise than with their edge values. Their edge states are then summed before the pass, or
+ * follow from totals within it. */
 inline bool
 HasEdgeStates(const LineSchedule & schedule)
 {
@@ -92,6 +93,11 @@ HasEdgeStates(const LineSchedule & schedule)
 /** Pixels of a line and those behind it that fill its last tile or chunk, as far as sweeps run over them. */
 CudaFilters_EXPORT size_t
 GetFilledLength(const LineSchedule & schedule, const LineProblem & problem);
+
+/** Whether a pass has the totals that edge states follow from (EdgeClosure). Its blocks of threads hold the whole line,
+ * or the chunks of a window, and the line ends with its last tile or chunk. */
+CudaFilters_EXPORT bool
+HasLineTotals(const LineSchedule & schedule, const LineProblem & problem);
 
 /** Pixels next to a pixel beyond which none has an effect on it after rounding. */
 CudaFilters_EXPORT size_t

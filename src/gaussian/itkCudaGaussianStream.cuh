@@ -31,6 +31,8 @@ struct StreamPiece
 {
   unsigned int Strip, Outer;
   unsigned int LoadBegin, WriteBegin, WriteEnd, LoadEnd;
+  // FilterFromTotals: chunks at the line's other end, which continue it in the mode Wrap. They are loaded first.
+  unsigned int PreloadBegin{ 0 }, PreloadEnd{ 0 };
 };
 
 template <typename T>
@@ -53,6 +55,7 @@ struct StreamArguments
   StateMatrix<T>                   ChunkPower[StreamPolePairs];
   EndWeights<T, StreamPolePairs, StreamSegmentLength> Ends;
   LineResponse<T, StreamPolePairs>                    Response;
+  EdgeClosure<T, StreamPolePairs>                     Closure;   // for TileTask::FilterFromTotals
   CUtensorMap                                         SourceMap; // a box is a chunk
   CUtensorMap                                         DestinationMap;
 };
@@ -80,7 +83,15 @@ struct StreamMemory : StreamChunkStates<T, VTask>
   TileBarrier      Finished[RingLength]; // all warps are done with it
 };
 
+/** Whether edge states follow from chunks of a window at the other end of the line. */
 template <typename T>
+__device__ inline bool
+TakesOtherEnd(const EdgeClosure<T, StreamPolePairs> & closure)
+{
+  return closure.Mode == CudaFiltersEnums::BoundaryMode::Wrap && !closure.OfWholeLine;
+}
+
+template <TileTask VTask, typename T>
 __device__ inline StreamPiece
 GetStreamPiece(const StreamArguments<T> & arguments, unsigned int index, unsigned int lookAhead)
 {
@@ -98,6 +109,20 @@ GetStreamPiece(const StreamArguments<T> & arguments, unsigned int index, unsigne
   piece.WriteEnd = piece.WriteBegin + length + (number < longer ? 1 : 0);
   piece.LoadBegin = piece.WriteBegin > lookAhead ? piece.WriteBegin - lookAhead : 0;
   piece.LoadEnd = min(piece.WriteEnd + lookAhead, chunks);
+  if constexpr (VTask == TileTask::FilterFromTotals)
+  {
+    // A piece that holds the first chunks keeps their totals for its other end.
+    const bool takesOtherEnd = TakesOtherEnd(arguments.Closure);
+    if (takesOtherEnd && piece.LoadBegin == 0)
+    {
+      piece.PreloadBegin = chunks - lookAhead;
+      piece.PreloadEnd = chunks;
+    }
+    else if (takesOtherEnd && piece.LoadEnd == chunks)
+    {
+      piece.PreloadEnd = lookAhead;
+    }
+  }
   return piece;
 }
 
@@ -109,6 +134,13 @@ public:
   __device__ explicit StreamOrder(const StreamPiece & piece)
     : m_Piece(piece)
   {}
+
+  /** Those that come before the piece, for their totals. */
+  __device__ unsigned int
+  GetNumberOfPreloads() const
+  {
+    return VTask == TileTask::FilterFromTotals ? m_Piece.PreloadEnd - m_Piece.PreloadBegin : 0;
+  }
 
   /** Of whole lines, those that come once more. */
   __device__ unsigned int
@@ -122,12 +154,17 @@ public:
   __device__ unsigned int
   GetNumberOfLoads() const
   {
-    return this->GetNumberOfChunks() + this->GetNumberOfReloads();
+    return this->GetNumberOfPreloads() + this->GetNumberOfChunks() + this->GetNumberOfReloads();
   }
 
   __device__ unsigned int
   GetChunk(unsigned int load) const
   {
+    if constexpr (VTask == TileTask::FilterFromTotals)
+    {
+      const unsigned int preloads = this->GetNumberOfPreloads();
+      return load < preloads ? m_Piece.PreloadBegin + load : m_Piece.LoadBegin + (load - preloads);
+    }
     return m_Piece.LoadBegin + (load < this->GetNumberOfChunks() ? load : load - this->GetNumberOfChunks());
   }
 
@@ -139,7 +176,8 @@ public:
       return load >= this->GetNumberOfReloads();
     }
     const unsigned int chunk = this->GetChunk(load);
-    return VTask != TileTask::WriteTotals && chunk >= m_Piece.WriteBegin && chunk < m_Piece.WriteEnd;
+    return VTask != TileTask::WriteTotals && load >= this->GetNumberOfPreloads() && chunk >= m_Piece.WriteBegin &&
+           chunk < m_Piece.WriteEnd;
   }
 
 private:
@@ -197,7 +235,7 @@ public:
     RingPosition<Memory::RingLength> position;
     for (unsigned int index = blockIdx.x; index < m_Arguments.NumberOfPieces; index += gridDim.x)
     {
-      const StreamPiece piece = GetStreamPiece(m_Arguments, index, VLookAhead);
+      const StreamPiece piece = GetStreamPiece<VTask>(m_Arguments, index, VLookAhead);
       const Order       order(piece);
       for (unsigned int load = 0; load < order.GetNumberOfLoads(); ++load)
       {
@@ -228,7 +266,7 @@ private:
   {
     if (m_LoadIndex < m_Arguments.NumberOfPieces)
     {
-      m_LoadPiece = GetStreamPiece(m_Arguments, m_LoadIndex, VLookAhead);
+      m_LoadPiece = GetStreamPiece<VTask>(m_Arguments, m_LoadIndex, VLookAhead);
       m_Load = 0;
     }
   }
@@ -312,7 +350,7 @@ public:
   Run()
   {
     // The first pixels of the next piece are under way while one is worked on.
-    StreamPiece next = GetStreamPiece(m_Arguments, blockIdx.x, VLookAhead);
+    StreamPiece next = GetStreamPiece<VTask>(m_Arguments, blockIdx.x, VLookAhead);
     T           nextFirst = this->LoadFirst(next);
     for (unsigned int index = blockIdx.x; index < m_Arguments.NumberOfPieces;)
     {
@@ -321,7 +359,7 @@ public:
       index += gridDim.x;
       if (index < m_Arguments.NumberOfPieces)
       {
-        next = GetStreamPiece(m_Arguments, index, VLookAhead);
+        next = GetStreamPiece<VTask>(m_Arguments, index, VLookAhead);
         nextFirst = this->LoadFirst(next);
       }
       if constexpr (VTask == TileTask::FilterWholeLines)
@@ -337,6 +375,8 @@ public:
 
 private:
   static constexpr unsigned int NumberOfTotals = 2 * VLookAhead + 1;
+  static constexpr bool         FollowsFromTotals = VTask == TileTask::FilterFromTotals;
+  static constexpr bool         HoldsEdge = VHasEdges || FollowsFromTotals;
 
   /** Whether pixels stay in registers until they are filtered, and of how many chunks then. A thread has 96 registers,
    * too few for a third chunk's 16 pixels. */
@@ -376,6 +416,110 @@ private:
     {
       m_Edge = m_Arguments.Edges[m_Segment * m_Arguments.Geometry.GetNumberOfLines() + m_StateLine];
     }
+    if constexpr (FollowsFromTotals)
+    {
+      if (m_Arguments.Closure.Mode == CudaFiltersEnums::BoundaryMode::Constant)
+      {
+        m_Edge = SteadyState(m_Arguments.Dynamics.Section[this->GetPair()], m_Arguments.Closure.Value - m_First);
+      }
+    }
+  }
+
+  /** Takes the totals of the chunks at the line's other end. */
+  __device__ void
+  TakeOtherEnd(const StreamPiece & piece)
+  {
+    PolePairState<T> totals[VLookAhead];
+    for (unsigned int chunk = piece.PreloadBegin; chunk < piece.PreloadEnd; ++chunk)
+    {
+      this->Arrive(piece, chunk, 0);
+      this->WaitForGroup();
+      if (m_Segment < NumberOfStates<StreamPolePairs>)
+      {
+        Push(totals, this->GetTotalOf(m_Segment, 0));
+      }
+      this->WaitForGroup();
+      this->GiveBack();
+    }
+    if (piece.PreloadEnd > piece.PreloadBegin)
+    {
+      const PolePairState<T> near = this->CombineLatest(totals, VLookAhead, this->IsAnticausal());
+      m_Edge = GetClosedEdge(m_Arguments.Closure, this->GetPair(), near, PolePairState<T>{});
+    }
+  }
+
+  /** Puts a state behind those of the chunks before. */
+  template <unsigned int VCount>
+  __device__ static void
+  Push(PolePairState<T> (&states)[VCount], const PolePairState<T> & state)
+  {
+#pragma unroll
+    for (unsigned int i = 0; i + 1 < VCount; ++i)
+    {
+      states[i] = states[i + 1];
+    }
+    states[VCount - 1] = state;
+  }
+
+  /** End state of a sweep over the latest `count` chunks, from their totals. */
+  template <unsigned int VCount>
+  __device__ PolePairState<T>
+             CombineLatest(const PolePairState<T> (&totals)[VCount], unsigned int count, bool anticausal) const
+  {
+    PolePairState<T> end;
+#pragma unroll
+    for (unsigned int i = 0; i < VCount; ++i)
+    {
+      // Copies, as in GetStart().
+      const PolePairState<T> fromBegin = totals[i];
+      const PolePairState<T> fromEnd = totals[VCount - 1 - i];
+      PolePairState<T>       total;
+      total.U = anticausal ? fromEnd.U : fromBegin.U;
+      total.V = anticausal ? fromEnd.V : fromBegin.V;
+      if (anticausal ? i < count : i + count >= VCount)
+      {
+        end = Combine(total, m_Arguments.ChunkPower[this->GetPair()], end);
+      }
+    }
+    return end;
+  }
+
+  /** Keeps what the warp's edge state follows from, with the chunk that has just arrived, and makes the edge state as
+   * soon as it can. A line that is its own window has all chunks by the time at which the first one is filtered. */
+  __device__ void
+  FollowEdge(const StreamPiece & piece, unsigned int step, unsigned int slot)
+  {
+    const auto &       closure = m_Arguments.Closure;
+    const unsigned int chunks = m_Arguments.NumberOfChunks;
+    const bool         isWrap = closure.Mode == CudaFiltersEnums::BoundaryMode::Wrap;
+    if (closure.Mode == CudaFiltersEnums::BoundaryMode::Constant || (TakesOtherEnd(closure) && !this->IsAnticausal()))
+    {
+      return; // it is known
+    }
+    if (!isWrap && (step < VLookAhead || step + VLookAhead >= chunks))
+    {
+      Push(m_Opposite, this->GetTotalOf(this->GetOppositeState(), slot));
+    }
+    const bool followsAtEnd = closure.OfWholeLine || this->IsAnticausal() != isWrap;
+    if (followsAtEnd ? step + 1 < chunks : (step + 1 != VLookAhead || piece.LoadBegin > 0))
+    {
+      return;
+    }
+    const unsigned int     count = VLookAhead + (closure.OfWholeLine ? 1 : 0);
+    const PolePairState<T> own = this->CombineLatest(m_Totals, count, this->IsAnticausal());
+    const PolePairState<T> opposite = this->CombineLatest(m_Opposite, count, !this->IsAnticausal());
+    m_Edge = isWrap ? GetClosedEdge(closure, this->GetPair(), own, opposite)
+                    : GetClosedEdge(closure,
+                                    this->GetPair(),
+                                    this->IsAnticausal() ? this->CloseTotal(opposite) : opposite,
+                                    this->IsAnticausal() ? own : this->CloseTotal(own));
+  }
+
+  /** A total of the causal sweep over the line or the last of it. */
+  __device__ PolePairState<T>
+             CloseTotal(const PolePairState<T> & causal) const
+  {
+    return CloseCausalTotal(m_Arguments.Closure.Mode, m_Arguments.Dynamics.Section[this->GetPair()], causal, m_Last);
   }
 
   __device__ void
@@ -387,6 +531,10 @@ private:
       total = PolePairState<T>{};
     }
     this->BeginLines(piece);
+    if constexpr (FollowsFromTotals)
+    {
+      this->TakeOtherEnd(piece);
+    }
     m_NextStart = this->LoadStart(piece.LoadBegin);
     StreamSegment<T>   held[HeldChunks];
     const unsigned int end = piece.LoadEnd + VLookAhead;
@@ -611,6 +759,13 @@ private:
         }
       }
       m_Totals[NumberOfTotals - 1] = total;
+      if constexpr (FollowsFromTotals)
+      {
+        if (step < piece.LoadEnd)
+        {
+          this->FollowEdge(piece, step, slot);
+        }
+      }
     }
     if (step >= piece.LoadBegin + VLookAhead)
     {
@@ -660,18 +815,39 @@ private:
     return m_Memory.States[m_Group][slot][m_Segment][this->IsAnticausal() ? StreamSegments - 1 - i : i][m_Lane];
   }
 
+  /** That of the opposite sweep and the same pole pair. */
+  __device__ unsigned int
+  GetOppositeState() const
+  {
+    return this->IsAnticausal() ? m_Segment - StreamPolePairs : m_Segment + StreamPolePairs;
+  }
+
+  /** End state of a whole chunk of one sweep and the warp's pole pair, from zero state. */
+  __device__ PolePairState<T>
+             GetTotalOf(unsigned int state, unsigned int slot) const
+  {
+    PolePairState<T> total;
+#pragma unroll
+    for (unsigned int i = 0; i < StreamSegments; ++i)
+    {
+      const unsigned int segment = state >= StreamPolePairs ? StreamSegments - 1 - i : i;
+      total = Combine(m_Memory.States[m_Group][slot][state][segment][m_Lane], this->GetSegmentPower(), total);
+    }
+    return total;
+  }
+
   /** Whether the warp's sweep enters the line with this chunk, in another state than zero. */
   __device__ bool
   IsEntrance(unsigned int chunk) const
   {
-    return this->IsAnticausal() ? chunk == m_Arguments.LastChunk : VHasEdges && chunk == 0;
+    return this->IsAnticausal() ? chunk == m_Arguments.LastChunk : HoldsEdge && chunk == 0;
   }
 
   /** The state with which it does. Before a line that continues with its edge value all states are zero. */
   __device__ PolePairState<T>
              GetEdge() const
   {
-    if constexpr (VHasEdges)
+    if constexpr (HoldsEdge)
     {
       return m_Edge;
     }
@@ -725,6 +901,13 @@ private:
         PolePairState<T>       neighbour;
         neighbour.U = this->IsAnticausal() ? behind.U : before.U;
         neighbour.V = this->IsAnticausal() ? behind.V : before.V;
+        // The totals that edge states follow from are without them.
+        const bool isEntrance =
+          this->IsAnticausal() ? chunk + VLookAhead == m_Arguments.LastChunk + i : chunk + i == VLookAhead;
+        if (FollowsFromTotals && isEntrance)
+        {
+          start = m_Edge;
+        }
         start = Combine(neighbour, m_Arguments.ChunkPower[this->GetPair()], start);
       }
     }
@@ -774,10 +957,11 @@ private:
   unsigned int                     m_Lane, m_Segment, m_Group, m_Column;
   RingPosition<Memory::RingLength> m_LoadPosition, m_FilterPosition;
   T                                m_First{ 0 };
-  T                                m_Last{ 0 }; // less m_First, with edge values
+  T                                m_Last{ 0 }; // less m_First, without other edges
   PolePairState<T>                 m_Edge;      // with which the warp's sweep enters the line, with other edges
   PolePairState<T>                 m_Totals[NumberOfTotals];
-  size_t                           m_StateLine{ 0 }; // of all lines
+  PolePairState<T>                 m_Opposite[VLookAhead + 1]; // latest totals of the opposite sweep, near the ends
+  size_t                           m_StateLine{ 0 };           // of all lines
   bool                             m_HasLine{ false };
   PolePairState<T>                 m_NextStart; // of the next chunk, under way
 };

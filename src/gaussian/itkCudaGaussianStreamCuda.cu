@@ -72,6 +72,16 @@ LaunchStream(const StreamArguments<T> & arguments, const Context & context)
   launch(arguments, context);
 }
 
+/** A stream that needs VLookAhead chunks next to a chunk. */
+template <typename T, unsigned int VLookAhead>
+void
+LaunchWindowedStream(const StreamArguments<T> & arguments, bool followsFromTotals, const Context & context)
+{
+  const auto launch = followsFromTotals ? LaunchStreamOf<T, TileTask::FilterFromTotals, VLookAhead, false>
+                                        : LaunchStream<T, TileTask::Filter, VLookAhead>;
+  launch(arguments, context);
+}
+
 /** Whether blocks of threads partition whole lines among the chunks that they hold, which gives the same bits. */
 bool
 HoldsWholeLines(const LineSchedule & schedule, size_t strips, int device)
@@ -147,10 +157,18 @@ RunStreamedPass(const CudaGaussianLinePass &    pass,
   arguments.NumberOfPieces = GetNumberOfBlocks(strips * arguments.PiecesPerLine);
   if (schedule.Method == LineMethod::Stream)
   {
-    const auto launch = schedule.LookAhead == 1   ? LaunchStream<T, TileTask::Filter, 1>
-                        : schedule.LookAhead == 2 ? LaunchStream<T, TileTask::Filter, 2>
-                                                  : LaunchStream<T, TileTask::Filter, MaximumLookAhead>;
-    launch(arguments, context);
+    const bool followsFromTotals = FollowFromTotals(pass, schedule, source);
+    if (followsFromTotals)
+    {
+      arguments.Closure = MakeEdgeClosure<T, StreamPolePairs>(pass.Results.front().Kernel,
+                                                              schedule.Boundary,
+                                                              chunks * size_t{ ChunkLength },
+                                                              schedule.LookAhead + 1 == chunks);
+    }
+    const auto launch = schedule.LookAhead == 1   ? LaunchWindowedStream<T, 1>
+                        : schedule.LookAhead == 2 ? LaunchWindowedStream<T, 2>
+                                                  : LaunchWindowedStream<T, MaximumLookAhead>;
+    launch(arguments, followsFromTotals, context);
     return;
   }
   if (wholeLines)

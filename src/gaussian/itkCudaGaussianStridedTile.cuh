@@ -45,7 +45,11 @@ public:
   __device__ void
   Load()
   {
-    if (m_Arguments.Aligned)
+    if constexpr (VTask == TileTask::FilterMask)
+    {
+      LoadWeights();
+    }
+    else if (m_Arguments.Aligned)
     {
       LoadVectors();
     }
@@ -187,6 +191,33 @@ private:
       m_Values[row * WarpSize + m_Lane] = line.Get(static_cast<std::ptrdiff_t>(m_Range.Begin + row));
     }
     __syncthreads();
+  }
+
+  /** The weights of the mask: 1 where a pixel is valid, and 0 elsewhere. */
+  __device__ void
+  LoadWeights() const
+  {
+    constexpr unsigned int      batch = 8; // bytes that are under way together
+    const unsigned int          step = blockDim.x / WarpSize;
+    const unsigned char * const column = m_Arguments.Mask + m_Base + min(m_Lane, m_Columns - 1);
+    for (unsigned int begin = m_Segment; begin < m_Rows; begin += batch * step)
+    {
+      unsigned char valid[batch];
+#pragma unroll
+      for (unsigned int i = 0; i < batch; ++i)
+      {
+        const size_t position = m_Range.Begin + min(begin + i * step, m_Range.ReadEnd - 1);
+        valid[i] = column[position * m_Arguments.Geometry.LineStride];
+      }
+#pragma unroll
+      for (unsigned int i = 0; i < batch; ++i)
+      {
+        if (begin + i * step < m_Rows)
+        {
+          m_Values[(begin + i * step) * WarpSize + m_Lane] = valid[i] != 0 ? T(1) : T(0);
+        }
+      }
+    }
   }
 
   __device__ void

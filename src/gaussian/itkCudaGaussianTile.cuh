@@ -67,6 +67,7 @@ template <typename T, unsigned int VPairs>
 struct LinePassArguments
 {
   const T *                Sources[MaximumResults];
+  const unsigned char *    Mask; // for TileTask::FilterMask: with the strides of the destination
   unsigned int             NumberOfSources;
   const T *                First;                 // strided lines: the pixels that are subtracted, one for each line
   size_t                   FirstStride;           // elements from those of a group of lines to the next's
@@ -78,6 +79,7 @@ struct LinePassArguments
   bool                                    Aligned; // every line or row of lines begins at a multiple of 16 bytes
   LineSchedule                            Schedule;
   LineDynamics<T, VPairs>                 Dynamics;
+  EdgeClosure<T, VPairs>                  Closure; // for TileTask::FilterFromTotals
   SegmentPowers<T, VPairs>                Powers;
   EndWeights<T, VPairs, SegmentLength<T>> Ends;
   unsigned int                            Width; // contiguous lines: segments of a part of a line (LineParts)
@@ -108,7 +110,9 @@ enum class TileTask : unsigned char
   Filter,           // the border states follow from the tile's own ends
   WriteTotals,      // first step of Partition
   FilterFromStates, // last step of Partition
-  FilterWholeLines  // all steps of StreamPartition, of lines of few chunks
+  FilterFromTotals, // the border states follow from the line's totals, as its boundary mode says (EdgeClosure)
+  FilterWholeLines, // all steps of StreamPartition, of lines of few chunks
+  FilterMask        // Filter of strided lines whose pixels are the weights of a mask
 };
 
 /** States of both sweeps. Index 0 is the causal one. */
