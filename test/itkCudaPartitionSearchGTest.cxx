@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "itkCudaPartitionComponents.h"
+#include "itkCudaPartitionEdgeTable.h"
 #include "itkCudaPartitionLabelMaker.h"
 #include "itkCudaPartitionLabelSearch.h"
+#include "itkCudaPartitionSearchBytes.h"
 #include "itkCudaPartitionTestCase.h"
 #include "itkCudaPartitionTestProcessor.h"
 
@@ -9,8 +11,10 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 // The search for labels as the device runs it, with the passes of its loops in a random order, gives the labels and the
@@ -18,12 +22,19 @@
 namespace
 {
 using itk::CudaComponentType;
+using itk::cuda::partition::EdgeCode;
+using itk::cuda::partition::EdgeTable;
+using itk::cuda::partition::EdgeTableView;
+using itk::cuda::partition::GetLabelSearchBytes;
 using itk::cuda::partition::LabelMap;
 using itk::cuda::partition::LabelSearch;
 using itk::cuda::partition::MakeLabelMap;
 using itk::cuda::partition::MakeLabelMapOf;
 using itk::cuda::partition::Moments;
 using itk::cuda::region::AllLaws;
+using itk::cuda::region::Checkpoint;
+using itk::cuda::region::CheckpointSpacing;
+using itk::cuda::region::MaskCheckpoint;
 using itk::cuda::region::NoiseLaw;
 using itk::cuda::test::MakeRandomCase;
 using itk::cuda::test::MakeView;
@@ -66,13 +77,6 @@ CompareGivenLabels(const PartitionCase & image, std::vector<uint32_t> labels, ui
   ExpectMap(search, MakeLabelMapOf(view, prepared.Scene, prepared.Model, prepared.Work), name);
 }
 
-std::string
-Describe(const PartitionCase & image, int32_t blockSize)
-{
-  return NameOf(image.Law) + ' ' + std::to_string(image.Width) + " x " + std::to_string(image.Height) + " block " +
-         std::to_string(blockSize) + (image.Valid.empty() ? "" : " masked");
-}
-
 PartitionCase
 MakeConstantCase(NoiseLaw law, int32_t width, int32_t height, uint16_t value)
 {
@@ -82,6 +86,49 @@ MakeConstantCase(NoiseLaw law, int32_t width, int32_t height, uint16_t value)
   image.Law = law;
   image.Pixels.assign(static_cast<size_t>(width) * static_cast<size_t>(height), value);
   return image;
+}
+
+/** Puts edges into a table, as passes of a loop do, and expects to find each pair once with all its cracks. The table
+ * is empty afterwards. */
+void
+CompareTable(const std::vector<std::pair<uint64_t, uint32_t>> & edges, const std::string & name)
+{
+  const PartitionCase            image = MakeConstantCase(NoiseLaw::Gamma, 1, 1, 1);
+  const PreparedCase             prepared(image);
+  const TestProcessor            processor(prepared.Scene, 0);
+  std::map<uint64_t, uint32_t>   expected;
+  std::map<uint64_t, uint32_t>   found;
+  std::vector<uint32_t>          slots;
+  const EdgeTable<TestProcessor> table(processor, edges.size());
+  const size_t                   size = EdgeTableView::GetSize(edges.size());
+  for (const auto & [key, cracks] : edges)
+  {
+    expected[key] += cracks;
+    const auto place = table.View().Add<TestProcessor::Atomics>(key, cracks, size);
+    ASSERT_LT(place.Slot, size) << name;
+    if (place.IsNew)
+    {
+      slots.push_back(place.Slot);
+    }
+  }
+  for (const uint32_t slot : slots)
+  {
+    EXPECT_TRUE(found.emplace(table.View().Keys[slot], table.View().Cracks[slot]).second) << name << ": twice";
+    table.View().Take(slot);
+  }
+  EXPECT_TRUE(found == expected) << name;
+  for (size_t slot = 0; slot < size; ++slot)
+  {
+    EXPECT_EQ(table.View().Keys[slot], EdgeTableView::Empty) << name;
+    EXPECT_EQ(table.View().Cracks[slot], 0u) << name;
+  }
+}
+
+std::string
+Describe(const PartitionCase & image, int32_t blockSize)
+{
+  return NameOf(image.Law) + ' ' + std::to_string(image.Width) + " x " + std::to_string(image.Height) + " block " +
+         std::to_string(blockSize) + (image.Valid.empty() ? "" : " masked");
 }
 } // namespace
 
@@ -171,4 +218,82 @@ TEST(CudaPartitionSearch, AStopLeavesAnUnfinishedSearch)
     Search search(processor, prepared.Model, image.Width, image.Height);
     EXPECT_FALSE(search.Search(4, [&left](float) { return left-- > 0; })) << stop;
   }
+}
+
+TEST(CudaPartitionSearch, ATableHoldsEachPairOfRegionsOnce)
+{
+  std::mt19937_64 engine(itk::cuda::test::PrintSeed(815));
+  for (int i = 0; i < 200; ++i)
+  {
+    const size_t                               regions = 2 + engine() % 300;
+    const EdgeCode                             code = EdgeCode::Of(i % 5 == 0 ? size_t{ 1 } << 30 : regions);
+    std::vector<std::pair<uint64_t, uint32_t>> edges(engine() % 400);
+    for (auto & [key, cracks] : edges)
+    {
+      const auto u = static_cast<uint32_t>(engine() % (regions - 1));
+      key = code.Encode(u, static_cast<uint32_t>(u + 1 + engine() % (regions - 1 - u)));
+      cracks = static_cast<uint32_t>(engine() % 100);
+    }
+    CompareTable(edges, std::to_string(i));
+  }
+}
+
+TEST(CudaPartitionSearch, ATableTakesKeysThatAllWantOneSlot)
+{
+  // Keys that the hash puts into the last slots: the search for a free one goes on at the first slot.
+  constexpr size_t                           number = 60;
+  const EdgeCode                             code = EdgeCode::Of(5000);
+  const size_t                               size = EdgeTableView::GetSize(number);
+  std::vector<std::pair<uint64_t, uint32_t>> edges;
+  for (uint32_t u = 0; u < 4999 && edges.size() < number; ++u)
+  {
+    const uint64_t key = code.Encode(u, u + 1);
+    if ((((key * 0x9E3779B97F4A7C15ull) >> 32) * size) >> 32 == size - 1)
+    {
+      edges.emplace_back(key, u);
+    }
+  }
+  ASSERT_GT(edges.size(), 20u);
+  edges.resize(number, edges.front());
+  CompareTable(edges, "one slot");
+}
+
+TEST(CudaPartitionSearch, RoundsRunWithoutTheHost)
+{
+  // Some hundred rounds, most of them over few edges. A loop is a launch on a device, and a read makes the host wait.
+  std::mt19937_64     engine(itk::cuda::test::PrintSeed(816));
+  const PartitionCase image = MakeRandomCase(NoiseLaw::Gamma, 700, 600, 30, engine);
+  const PreparedCase  prepared(image);
+  const TestProcessor processor(prepared.Scene, 0);
+  Search              search(processor, prepared.Model, image.Width, image.Height);
+  ASSERT_TRUE(search.Search(4, {}));
+  const TestProcessor::Counts & counts = processor.GetCounts();
+  EXPECT_LE(counts.Reads, 80u);
+  EXPECT_LE(counts.Loops + counts.Fills + counts.Sums + counts.Allocations, 5000u);
+  EXPECT_GT(counts.LoopsInBlocks, 0u);
+}
+
+TEST(CudaPartitionSearch, MemoryIsThatOfTheEstimateAndAtMost30BytesAPixel)
+{
+  std::mt19937_64 engine(itk::cuda::test::PrintSeed(817));
+  for (const NoiseLaw law : AllLaws)
+  {
+    for (const int32_t blockSize : { 2, 4 })
+    {
+      PartitionCase image = MakeRandomCase(law, 350, 260, 8, engine);
+      AddMask(image, engine);
+      const PreparedCase  prepared(image);
+      const TestProcessor processor(prepared.Scene, 0);
+      Search              search(processor, prepared.Model, image.Width, image.Height);
+      ASSERT_TRUE(search.Search(blockSize, {}));
+      EXPECT_LE(processor.GetPeakOfBytes(), GetLabelSearchBytes(350, 260, static_cast<size_t>(blockSize)) + 1024)
+        << Describe(image, blockSize);
+    }
+  }
+  // With samples of 4 bytes, their sums and a mask, for blocks of 4 pixels, the default.
+  constexpr double side = 4000.0;
+  const double     sums = 4.0 + static_cast<double>(sizeof(Checkpoint) + sizeof(MaskCheckpoint)) / CheckpointSpacing;
+  const double     search = static_cast<double>(GetLabelSearchBytes(4000, 4000, 4)) / (side * side);
+  std::cout << sums + search << " bytes per pixel" << std::endl;
+  EXPECT_LE(sums + search, 30.0);
 }

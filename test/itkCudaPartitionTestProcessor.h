@@ -12,6 +12,8 @@
 #include <cstring>
 #include <numeric>
 #include <random>
+#include <stdexcept>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -19,7 +21,7 @@ namespace itk::cuda::test
 {
 /** \class TestProcessor
  * \brief The device as EdgeGraph and LabelSearch see it, on one thread of the host: passes of a loop run in a random
- * order, sorting leaves equal keys in a random order, and memory begins with garbage.
+ * order, and memory begins with garbage.
  */
 class TestProcessor
 {
@@ -50,6 +52,73 @@ public:
       smallest = std::min(smallest, x);
       return earlier;
     }
+    static uint64_t
+    Load(const uint64_t & x)
+    {
+      return x;
+    }
+    /** Returns the earlier value. */
+    static uint64_t
+    CompareAndSwap(uint64_t & x, uint64_t expected, uint64_t desired)
+    {
+      const uint64_t earlier = x;
+      x = earlier == expected ? desired : earlier;
+      return earlier;
+    }
+    static uint32_t
+    Next(uint32_t & counter)
+    {
+      return counter++;
+    }
+  };
+
+  /** Bytes of all arrays. */
+  struct Memory
+  {
+    size_t InUse{ 0 };
+    size_t Peak{ 0 };
+  };
+
+  /** Counts an array's bytes as long as they are in use. */
+  class Lease
+  {
+  public:
+    Lease() = default;
+    Lease(Memory * memory, size_t bytes)
+      : m_Memory(memory)
+      , m_Bytes(memory != nullptr ? bytes : 0)
+    {
+      if (memory != nullptr)
+      {
+        memory->InUse += bytes;
+        memory->Peak = std::max(memory->Peak, memory->InUse);
+      }
+    }
+    Lease(Lease && other) noexcept { this->Swap(other); }
+    Lease &
+    operator=(Lease && other) noexcept
+    {
+      Lease(std::move(other)).Swap(*this);
+      return *this;
+    }
+    ~Lease()
+    {
+      if (m_Memory != nullptr)
+      {
+        m_Memory->InUse -= m_Bytes;
+      }
+    }
+
+  private:
+    Memory * m_Memory{ nullptr };
+    size_t   m_Bytes{ 0 };
+
+    void
+    Swap(Lease & other) noexcept
+    {
+      std::swap(m_Memory, other.m_Memory);
+      std::swap(m_Bytes, other.m_Bytes);
+    }
   };
 
   template <typename T>
@@ -57,8 +126,9 @@ public:
   {
   public:
     Array() = default;
-    explicit Array(size_t number)
+    explicit Array(size_t number, Memory * memory = nullptr)
       : m_Data(number * sizeof(T), 0xcd)
+      , m_Lease(memory, number * sizeof(T))
     {}
     T *
     Get() const
@@ -68,29 +138,59 @@ public:
 
   private:
     std::vector<unsigned char> m_Data; // as aligned as any type
+    Lease                      m_Lease;
   };
 
+  /** What a run asked of the processor. */
+  struct Counts
+  {
+    size_t Loops{ 0 };
+    size_t Passes{ 0 }; // of all loops
+    size_t Fills{ 0 };
+    size_t Sums{ 0 };
+    size_t LoopsInBlocks{ 0 }; // of one block, for which there is one launch
+    size_t Reads{ 0 };
+    size_t Allocations{ 0 };
+  };
+
+  /** \param seed of the order of passes; 0: one after the other */
   TestProcessor(const partition::Scene & scene, uint64_t seed)
     : m_Scene(scene)
+    , m_IsShuffled(seed != 0)
     , m_Engine(seed)
   {}
+
+  const Counts &
+  GetCounts() const
+  {
+    return m_Counts;
+  }
+  /** The most that arrays took at a time. */
+  size_t
+  GetPeakOfBytes() const
+  {
+    return m_Memory.Peak;
+  }
 
   template <typename T>
   Array<T>
   Allocate(size_t number) const
   {
-    return Array<T>(number);
+    ++m_Counts.Allocations;
+    return Array<T>(number, &m_Memory);
   }
   template <typename T>
   T
   Read(const T * value) const
   {
+    ++m_Counts.Reads;
     return *value;
   }
   template <typename T>
   void
   Fill(T * data, size_t number, int byte) const
   {
+    ++m_Counts.Fills;
     if (number > 0)
     {
       memset(static_cast<void *>(data), byte, number * sizeof(T));
@@ -107,10 +207,42 @@ public:
   void
   For(size_t number, const TStep & step) const
   {
+    ++m_Counts.Loops;
+    m_Counts.Passes += number;
     for (const size_t i : this->Shuffle(number))
     {
       step(i);
     }
+  }
+
+  /** Calls step(i) for i < step.GetNumber(), which is at most `most`. */
+  template <typename TStep>
+  void
+  ForAtMost(size_t most, const TStep & step) const
+  {
+    const size_t number = step.GetNumber();
+    if (number > most)
+    {
+      throw std::logic_error("A loop has " + std::to_string(number) + " passes instead of at most " +
+                             std::to_string(most));
+    }
+    this->For(number, step);
+  }
+  /** Runs loops one after the other, each of `most` passes at most. */
+  template <typename TProgram>
+  void
+  Run(const TProgram & program, size_t most) const
+  {
+    program(Loops{ *this, most });
+  }
+  template <typename TProgram>
+  void
+  RunInOneBlock(const TProgram & program) const
+  {
+    const Counts before = m_Counts;
+    program(Loops{ *this, SIZE_MAX });
+    m_Counts.LoopsInBlocks += m_Counts.Loops - before.Loops;
+    m_Counts.Loops = before.Loops + 1;
   }
 
   /** sums[i]: of function(0) to function(i - 1), for 0 <= i <= number. */
@@ -118,6 +250,7 @@ public:
   void
   Sum(const TFunction & function, size_t number, T * sums) const
   {
+    ++m_Counts.Sums;
     T sum{ 0 };
     for (size_t i = 0; i < number; ++i)
     {
@@ -131,6 +264,7 @@ public:
   void
   MaximumSoFar(const TFunction & function, size_t number, uint32_t * maxima) const
   {
+    ++m_Counts.Sums;
     uint32_t maximum = 0;
     for (size_t i = 0; i < number; ++i)
     {
@@ -138,51 +272,42 @@ public:
       maxima[i] = maximum;
     }
   }
-  void
-  SortByKeys(const uint64_t * keys,
-             const uint32_t * values,
-             size_t           number,
-             int              bits,
-             uint64_t *       sortedKeys,
-             uint32_t *       sortedValues) const
-  {
-    std::vector<size_t> order = this->Shuffle(number);
-    std::stable_sort(order.begin(), order.end(), [&](size_t i, size_t j) {
-      const uint64_t mask = (uint64_t{ 1 } << bits) - 1;
-      return (keys[i] & mask) < (keys[j] & mask);
-    });
-    for (size_t i = 0; i < number; ++i)
-    {
-      sortedKeys[i] = keys[order[i]];
-      sortedValues[i] = values[order[i]];
-    }
-  }
-  size_t
-  AddByKeys(const uint64_t * keys, const uint32_t * cracks, size_t number, uint64_t * combinedKeys, uint32_t * sums)
-    const
-  {
-    size_t combined = 0;
-    for (size_t i = 0; i < number; ++i)
-    {
-      const bool isNew = combined == 0 || combinedKeys[combined - 1] != keys[i];
-      combinedKeys[combined - (isNew ? 0 : 1)] = keys[i];
-      uint32_t & sum = sums[combined - (isNew ? 0 : 1)];
-      sum = isNew ? cracks[i] : partition::AddCracks(sum, cracks[i]);
-      combined += isNew ? 1 : 0;
-    }
-    return combined;
-  }
 
 private:
+  struct Loops
+  {
+    const TestProcessor & Processor;
+    size_t                Most;
+
+    template <typename TRound>
+    bool
+    IsOver(const TRound & round) const
+    {
+      return round.GetNumber() == 0;
+    }
+    template <typename TStep>
+    void
+    For(const TStep & step) const
+    {
+      Processor.ForAtMost(Most, step);
+    }
+  };
+
   const partition::Scene & m_Scene;
+  const bool               m_IsShuffled;
   mutable std::mt19937_64  m_Engine;
+  mutable Counts           m_Counts;
+  mutable Memory           m_Memory;
 
   std::vector<size_t>
   Shuffle(size_t number) const
   {
     std::vector<size_t> order(number);
     std::iota(order.begin(), order.end(), size_t{ 0 });
-    std::shuffle(order.begin(), order.end(), m_Engine);
+    if (m_IsShuffled)
+    {
+      std::shuffle(order.begin(), order.end(), m_Engine);
+    }
     return order;
   }
 };

@@ -54,16 +54,4 @@ MakeLabelMapOfOnDevice(DeviceBuffer               labels,
   search.StartFrom(DeviceProcessor::Array<uint32_t>(std::move(labels)));
   return TakeMap(search, true);
 }
-
-size_t
-GetLabelSearchBytes(size_t width, size_t height, size_t blockSize)
-{
-  // Bytes of each cell and edge of EdgeGraph, with its temporary memory; of a pixel of components and their edges, of
-  // which there is one for four pixels where a quarter of them is at a boundary.
-  constexpr size_t perCell = sizeof(Moments) + sizeof(double) + sizeof(uint64_t) + 3 * sizeof(uint32_t) + 1;
-  constexpr size_t perEdge = 2 * (sizeof(uint64_t) + sizeof(uint32_t) + sizeof(double)) + 3 * sizeof(uint64_t) + 8;
-  constexpr size_t perPixel = 4 * sizeof(uint32_t) + perEdge / 4;
-  const size_t     cells = ((width - 1) / blockSize + 1) * ((height - 1) / blockSize + 1);
-  return std::max(cells * (perCell + 2 * perEdge), width * height * perPixel);
-}
 } // namespace itk::cuda::partition

@@ -46,11 +46,6 @@ MakeLabelMapOfOnDevice(DeviceBuffer               labels,
                        const region::DeviceSums & sums,
                        const Model &              model,
                        const Context &            context);
-
-/** Device memory in bytes for the search, without the samples and their sums. What an image needs beyond this, because
- * more of its pixels are at boundaries than of most images, is found out in the run. */
-size_t
-GetLabelSearchBytes(size_t width, size_t height, size_t blockSize);
 } // namespace itk::cuda::partition
 
 #endif

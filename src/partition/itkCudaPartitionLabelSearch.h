@@ -5,9 +5,11 @@
 #include "itkCudaHostDevice.h"
 #include "itkCudaPartitionCellSteps.h"
 #include "itkCudaPartitionEdgeGraph.h"
+#include "itkCudaPartitionEdgeTable.h"
 #include "itkCudaPartitionModel.h"
 #include "itkCudaPartitionSets.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -128,7 +130,20 @@ struct LinkCells
   }
 };
 
-struct FreezeTangents
+/** A loop of a sweep over the cells. After a sweep in which no cell changed nothing is left to do. */
+struct SweepLoop
+{
+  size_t           Number;
+  const uint32_t * AnyChanged; // in the sweep before
+
+  ITK_CUDA_HOST_DEVICE size_t
+  GetNumber() const
+  {
+    return *AnyChanged != 0 ? Number : 0;
+  }
+};
+
+struct FreezeTangents : SweepLoop
 {
   Model           Law;
   const Moments * Regions;
@@ -141,70 +156,83 @@ struct FreezeTangents
   }
 };
 
-/** Cells of one colour change to the region that is best for them. No two of them touch: a pass reads no label that
- * another one writes. */
-template <typename TScene, typename TAtomics>
-struct Compete
+/** The cells of one colour: none of them touches another one. */
+struct ColorCells
 {
-  TScene             Scene;
-  CellGrid           Grid;
-  BoundaryCosts      Costs;
-  const LinearForm * Tangents;
-  int32_t            FirstColumn;
-  int32_t            FirstRow;
-  uint32_t *         Labels;
-  Moments *          Regions;
-  const uint8_t *    IsActive;
-  uint8_t *          IsNext;
-  uint32_t *         AnyChanged;
+  CellGrid Grid;
+  int32_t  FirstColumn;
+  int32_t  FirstRow;
 
-  size_t
-  GetNumberOfCells() const
-  {
-    return static_cast<size_t>(this->GetColumns()) * static_cast<size_t>((Grid.GetHeight() - FirstRow + 1) / 2);
-  }
-
-  ITK_CUDA_AS_ARGUMENTS
-  ITK_CUDA_HOST_DEVICE void
-  operator()(size_t i) const
-  {
-    const Rows       cellsOfColor{ this->GetColumns() };
-    const int32_t    x = FirstColumn + 2 * cellsOfColor.GetColumn(i);
-    const int32_t    y = FirstRow + 2 * cellsOfColor.GetRow(i);
-    const CellLabels cells{ Grid, Labels };
-    if (IsActive[Grid.IndexOf(x, y)] == 0 || !cells.IsAtBoundary(x, y))
-    {
-      return;
-    }
-    const Moments  sums = SumCell(Scene, Grid, x, y);
-    const uint32_t own = cells.Get(x, y);
-    const uint32_t to = ChooseRegion(cells, Tangents, Costs, x, y, sums);
-    if (to != own)
-    {
-      Labels[Grid.IndexOf(x, y)] = to;
-      TAtomics::Add(Regions[own], Moments{} - sums);
-      TAtomics::Add(Regions[to], sums);
-      this->ActivateNeighbors(x, y);
-      *AnyChanged = 1;
-    }
-  }
-
-private:
   ITK_CUDA_HOST_DEVICE int32_t
   GetColumns() const
   {
     return (Grid.GetWidth() - FirstColumn + 1) / 2;
   }
+  size_t
+  GetNumber() const
+  {
+    return static_cast<size_t>(this->GetColumns()) * static_cast<size_t>((Grid.GetHeight() - FirstRow + 1) / 2);
+  }
+};
+
+/** Cells of one colour change to the region that is best for them: a pass reads no label that another one writes. */
+template <typename TScene, typename TAtomics>
+struct Compete : SweepLoop
+{
+  TScene             Scene;
+  ColorCells         Cells;
+  BoundaryCosts      Costs;
+  const LinearForm * Tangents;
+  uint32_t *         Labels;
+  Moments *          Regions;
+  uint8_t *          IsActive; // none is when the sweep ends
+  uint8_t *          IsNext;
+  uint32_t *         HasChanged; // in this sweep
+
+  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t i) const
+  {
+    const Rows       cellsOfColor{ Cells.GetColumns() };
+    const int32_t    x = Cells.FirstColumn + 2 * cellsOfColor.GetColumn(i);
+    const int32_t    y = Cells.FirstRow + 2 * cellsOfColor.GetRow(i);
+    const CellGrid & grid = Cells.Grid;
+    const size_t     cell = grid.IndexOf(x, y);
+    if (IsActive[cell] == 0)
+    {
+      return;
+    }
+    IsActive[cell] = 0;
+    const CellLabels cells{ grid, Labels };
+    if (!cells.IsAtBoundary(x, y))
+    {
+      return;
+    }
+    const Moments  sums = SumCell(Scene, grid, x, y);
+    const uint32_t own = cells.Get(x, y);
+    const uint32_t to = ChooseRegion(cells, Tangents, Costs, x, y, sums);
+    if (to != own)
+    {
+      Labels[cell] = to;
+      TAtomics::Add(Regions[own], Moments{} - sums);
+      TAtomics::Add(Regions[to], sums);
+      this->ActivateNeighbors(x, y);
+      *HasChanged = 1;
+    }
+  }
+
+private:
   ITK_CUDA_HOST_DEVICE void
   ActivateNeighbors(int32_t x, int32_t y) const
   {
+    const CellGrid & grid = Cells.Grid;
     for (int32_t y2 = y - 1; y2 <= y + 1; ++y2)
     {
       for (int32_t x2 = x - 1; x2 <= x + 1; ++x2)
       {
-        if (x2 >= 0 && x2 < Grid.GetWidth() && y2 >= 0 && y2 < Grid.GetHeight())
+        if (x2 >= 0 && x2 < grid.GetWidth() && y2 >= 0 && y2 < grid.GetHeight())
         {
-          IsNext[Grid.IndexOf(x2, y2)] = 1;
+          IsNext[grid.IndexOf(x2, y2)] = 1;
         }
       }
     }
@@ -290,27 +318,17 @@ struct SumRegions
   }
 };
 
-/** Sides of pixels between two regions: a pixel has those on its left and above. */
-struct CountSides
-{
-  PixelLabels Pixels;
-
-  ITK_CUDA_HOST_DEVICE uint32_t
-  operator()(size_t pixel) const
-  {
-    return (Pixels.DiffersFromLeft(pixel) ? 1 : 0) + (Pixels.DiffersFromAbove(pixel) ? 1 : 0);
-  }
-};
-
-template <typename TScene>
+/** Adds the sides of pixels between two regions to a table: a pixel has those on its left and above. */
+template <typename TScene, typename TAtomics>
 struct LinkRegions
 {
-  TScene           Scene;
-  PixelLabels      Pixels;
-  const uint32_t * Ranks; // sums of CountSides before each pixel
-  EdgeCode         Code;
-  uint64_t *       Keys;
-  uint32_t *       Cracks;
+  TScene        Scene;
+  PixelLabels   Pixels;
+  EdgeCode      Code;
+  EdgeTableView Table;
+  size_t        TableSize;
+  uint32_t *    Slots; // of the edges in the table
+  uint32_t *    Number;
 
   ITK_CUDA_AS_ARGUMENTS
   ITK_CUDA_HOST_DEVICE void
@@ -318,25 +336,44 @@ struct LinkRegions
   {
     const int32_t x = Pixels.GetColumn(pixel);
     const int32_t y = Pixels.GetRow(pixel);
-    size_t        edge = Ranks[pixel];
     if (Pixels.DiffersFromLeft(pixel))
     {
-      this->Write(edge++, pixel, pixel - 1, Scene.IsValid(x, y) && Scene.IsValid(x - 1, y));
+      this->Add(pixel, pixel - 1, Scene.IsValid(x, y) && Scene.IsValid(x - 1, y));
     }
     if (Pixels.DiffersFromAbove(pixel))
     {
-      const size_t above = pixel - static_cast<size_t>(Pixels.Width);
-      this->Write(edge, pixel, above, Scene.IsValid(x, y) && Scene.IsValid(x, y - 1));
+      this->Add(pixel, pixel - static_cast<size_t>(Pixels.Width), Scene.IsValid(x, y) && Scene.IsValid(x, y - 1));
     }
   }
 
 private:
+  ITK_CUDA_AS_ARGUMENTS
   ITK_CUDA_HOST_DEVICE void
-  Write(size_t edge, size_t pixel, size_t other, bool bothValid) const
+  Add(size_t pixel, size_t other, bool bothValid) const
   {
     // Regions of a map count from 1, those of the graph from 0.
-    Keys[edge] = Code.Encode(Pixels.Labels[pixel] - 1, Pixels.Labels[other] - 1);
-    Cracks[edge] = bothValid ? 1 : 0;
+    const uint64_t key = Code.Encode(Pixels.Labels[pixel] - 1, Pixels.Labels[other] - 1);
+    const auto     place = Table.template Add<TAtomics>(key, bothValid ? 1 : 0, TableSize);
+    if (place.IsNew)
+    {
+      Slots[TAtomics::Next(*Number)] = place.Slot;
+    }
+  }
+};
+
+/** The edges of a table as a list. */
+struct ListEdges
+{
+  EdgeTableView    Table;
+  const uint32_t * Slots;
+  uint64_t *       Keys;
+  uint32_t *       Cracks;
+
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t edge) const
+  {
+    Keys[edge] = Table.Keys[Slots[edge]];
+    Cracks[edge] = Table.Cracks[Slots[edge]];
   }
 };
 
@@ -487,15 +524,15 @@ private:
   Merge(Graph & graph, float begin, float end) const
   {
     const auto regionsAtFirst = static_cast<float>(graph.GetNumberOfRegions());
-    size_t     merged = 1;
-    while (merged > 0) // each round merges regions, but the last one
+    bool       goesOn = true;
+    while (goesOn) // each series merges regions, but the last one
     {
       const float left = static_cast<float>(graph.GetNumberOfRegions()) / regionsAtFirst;
       if (!this->Report(end - (end - begin) * left))
       {
         return false;
       }
-      merged = graph.MergeRound();
+      goesOn = graph.MergeSomeRounds();
     }
     return true;
   }
@@ -563,38 +600,48 @@ private:
     const auto   tangents = m_Processor.template Allocate<LinearForm>(m_NumberOfRegions + 1);
     auto         isActive = m_Processor.template Allocate<uint8_t>(cells);
     auto         isNext = m_Processor.template Allocate<uint8_t>(cells);
+    // Whether cells changed in each sweep; the entry before those of all sweeps lets the first one begin.
+    const auto changed = m_Processor.template Allocate<uint32_t>(MaximumNumberOfSweeps + 1);
     m_Processor.Fill(isActive.Get(), cells, 1);
-    bool any = true;
-    for (int sweep = 0; any && sweep < MaximumNumberOfSweeps; ++sweep)
+    m_Processor.Fill(isNext.Get(), cells, 0);
+    m_Processor.Fill(changed.Get(), 1, 1);
+    m_Processor.Fill(changed.Get() + 1, MaximumNumberOfSweeps, 0);
+    for (int sweep = 0; sweep < MaximumNumberOfSweeps; ++sweep)
     {
-      m_Processor.Fill(isNext.Get(), cells, 0);
-      m_Processor.Fill(m_Changed.Get(), 1, 0);
+      if (!this->Report(share))
+      {
+        return false;
+      }
       for (int32_t color = 0; color < 4; ++color)
       {
-        if (!this->Report(share))
-        {
-          return false;
-        }
-        m_Processor.For(m_NumberOfRegions + 1, steps::FreezeTangents{ m_Model, m_Regions.Get(), tangents.Get() });
-        this->LetColorCompete(color, tangents.Get(), isActive.Get(), isNext.Get());
+        const steps::FreezeTangents freeze{
+          { m_NumberOfRegions + 1, changed.Get() + sweep }, m_Model, m_Regions.Get(), tangents.Get()
+        };
+        m_Processor.ForAtMost(m_NumberOfRegions + 1, freeze);
+        this->LetColorCompete(color, tangents.Get(), isActive.Get(), isNext.Get(), changed.Get() + sweep);
       }
-      any = m_Processor.Read(m_Changed.Get()) != 0;
       std::swap(isActive, isNext);
     }
     return true;
   }
 
+  /** \param changed in the sweep before, and in this one */
   void
-  LetColorCompete(int32_t color, const LinearForm * tangents, const uint8_t * isActive, uint8_t * isNext)
+  LetColorCompete(int32_t color, const LinearForm * tangents, uint8_t * isActive, uint8_t * isNext, uint32_t * changed)
   {
+    const steps::ColorCells cells{ m_Grid, color % 2, color / 2 };
     m_Processor.VisitScene([&](const auto & scene) {
-      const steps::Compete<std::decay_t<decltype(scene)>, Atomics> compete{
-        scene,          m_Grid,          BoundaryCosts(m_Grid.Side),
-        tangents,       color % 2,       color / 2,
-        m_Labels.Get(), m_Regions.Get(), isActive,
-        isNext,         m_Changed.Get()
-      };
-      m_Processor.For(compete.GetNumberOfCells(), compete);
+      m_Processor.ForAtMost(cells.GetNumber(),
+                            steps::Compete<std::decay_t<decltype(scene)>, Atomics>{ { cells.GetNumber(), changed },
+                                                                                    scene,
+                                                                                    cells,
+                                                                                    BoundaryCosts(m_Grid.Side),
+                                                                                    tangents,
+                                                                                    m_Labels.Get(),
+                                                                                    m_Regions.Get(),
+                                                                                    isActive,
+                                                                                    isNext,
+                                                                                    changed + 1 });
     });
   }
 
@@ -629,22 +676,31 @@ private:
     });
   }
 
+  /** The neighbours of connected regions are a planar graph, which has fewer than three edges for each region. */
   EdgeList
   LinkRegions() const
   {
-    const size_t pixels = this->GetNumberOfPixels();
-    const auto   ranks = m_Processor.template Allocate<uint32_t>(pixels + 1);
-    m_Processor.Sum(steps::CountSides{ this->GetPixels() }, pixels, ranks.Get());
-    const size_t number = m_Processor.Read(ranks.Get() + pixels);
+    const size_t                pixels = this->GetNumberOfPixels();
+    const size_t                most = std::min(3 * m_NumberOfRegions, 2 * pixels);
+    const EdgeTable<TProcessor> table(m_Processor, most);
+    const auto                  slots = m_Processor.template Allocate<uint32_t>(most);
+    const auto                  counter = m_Processor.template Allocate<uint32_t>(1);
+    m_Processor.Fill(counter.Get(), 1, 0);
+    m_Processor.VisitScene([&](const auto & scene) {
+      m_Processor.For(pixels,
+                      steps::LinkRegions<std::decay_t<decltype(scene)>, Atomics>{ scene,
+                                                                                  this->GetPixels(),
+                                                                                  EdgeCode::Of(m_NumberOfRegions),
+                                                                                  table.View(),
+                                                                                  EdgeTableView::GetSize(most),
+                                                                                  slots.Get(),
+                                                                                  counter.Get() });
+    });
+    const size_t number = m_Processor.Read(counter.Get());
     EdgeList     list{ m_Processor.template Allocate<uint64_t>(number),
                    m_Processor.template Allocate<uint32_t>(number),
                    number };
-    m_Processor.VisitScene([&](const auto & scene) {
-      m_Processor.For(
-        pixels,
-        steps::LinkRegions<std::decay_t<decltype(scene)>>{
-          scene, this->GetPixels(), ranks.Get(), EdgeCode::Of(m_NumberOfRegions), list.Keys.Get(), list.Cracks.Get() });
-    });
+    m_Processor.For(number, steps::ListEdges{ table.View(), slots.Get(), list.Keys.Get(), list.Cracks.Get() });
     return list;
   }
 

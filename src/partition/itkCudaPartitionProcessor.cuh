@@ -6,12 +6,9 @@
 #include "itkCudaContext.h"
 #include "itkCudaLaunch.h"
 #include "itkCudaMemory.h"
-#include "itkCudaPartitionGraphSteps.h"
 #include "itkCudaPartitionModel.h"
 #include "itkCudaRegionDeviceSums.cuh"
 
-#include <cub/device/device_radix_sort.cuh>
-#include <cub/device/device_reduce.cuh>
 #include <cub/device/device_scan.cuh>
 #include <thrust/iterator/counting_iterator.h>
 #include <thrust/iterator/transform_iterator.h>
@@ -80,6 +77,32 @@ struct DeviceAtomics
   {
     return atomicMin(&smallest, x);
   }
+  /** A value that other passes may change meanwhile. */
+  static __device__ uint64_t
+  Load(const uint64_t & x)
+  {
+    return *static_cast<const volatile uint64_t *>(&x);
+  }
+  /** Returns the earlier value. */
+  static __device__ uint64_t
+  CompareAndSwap(uint64_t & x, uint64_t expected, uint64_t desired)
+  {
+    return atomicCAS(reinterpret_cast<unsigned long long *>(&x),
+                     static_cast<unsigned long long>(expected),
+                     static_cast<unsigned long long>(desired));
+  }
+  /** The counter before it is increased by one. The threads of a warp that count with the same counter do it in one
+   * access to memory. */
+  static __device__ uint32_t
+  Next(uint32_t & counter)
+  {
+    const unsigned int peers = __match_any_sync(__activemask(), reinterpret_cast<unsigned long long>(&counter));
+    const int          lane = region::kernels::LaneIndex();
+    const int          first = __ffs(static_cast<int>(peers)) - 1;
+    const auto         before = static_cast<uint32_t>(__popc(peers & ((1u << lane) - 1u)));
+    const uint32_t     sum = lane == first ? atomicAdd(&counter, static_cast<uint32_t>(__popc(peers))) : 0;
+    return __shfl_sync(peers, sum, first) + before;
+  }
 };
 
 namespace kernels
@@ -93,6 +116,50 @@ ForKernel(size_t number, TStep step)
   {
     step(i);
   }
+}
+
+/** Calls step(i) for i < step.GetNumber(), which the device knows. */
+template <typename TStep>
+__global__ void
+ForAtMostKernel(TStep step)
+{
+  const size_t number = step.GetNumber();
+  const size_t stride = static_cast<size_t>(gridDim.x) * blockDim.x;
+  for (size_t i = static_cast<size_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < number; i += stride)
+  {
+    step(i);
+  }
+}
+
+/** Loops of one block of threads. What they write in one loop they read in the next one, after a barrier. */
+struct BlockLoops
+{
+  template <typename TRound>
+  __device__ bool
+  IsOver(const TRound & round) const
+  {
+    return round.GetNumber() == 0;
+  }
+  template <typename TStep>
+  __device__ void
+  For(const TStep & step) const
+  {
+    const size_t number = step.GetNumber();
+    for (size_t i = threadIdx.x; i < number; i += blockDim.x)
+    {
+      step(i);
+    }
+    __syncthreads();
+  }
+};
+
+constexpr unsigned int ThreadsOfLoopsInOneBlock = 1024;
+
+template <typename TProgram>
+__global__ void
+__launch_bounds__(ThreadsOfLoopsInOneBlock) ProgramKernel(TProgram program)
+{
+  program(BlockLoops{});
 }
 } // namespace kernels
 
@@ -119,20 +186,11 @@ struct LargerOne
   }
 };
 
-struct SumOfCracks
-{
-  ITK_CUDA_HOST_DEVICE uint32_t
-  operator()(uint32_t x, uint32_t y) const
-  {
-    return AddCracks(x, y);
-  }
-};
-
 /** \class DeviceProcessor
  * \brief A device as EdgeGraph and LabelSearch see it. All work is queued on one stream; Read() waits for it.
  *
- * Sorting, sums by key and sums of all values before each are those of CUB, the library of such primitives that comes
- * with CUDA. Their results are of integers, and do not depend on how they are divided among threads.
+ * Sums of all values before each are those of CUB, the library of such primitives that comes with CUDA. They are of
+ * integers, and do not depend on how they are divided among threads.
  */
 class DeviceProcessor
 {
@@ -229,6 +287,46 @@ public:
                                step));
   }
 
+  /** Calls step(i) for i < step.GetNumber(), which is at most `most`. The grid is limited: most loops have far fewer
+   * passes than that. */
+  template <typename TStep>
+  void
+  ForAtMost(size_t most, const TStep & step) const
+  {
+    constexpr size_t       mostBlocks = 4096; // of 256 threads: enough for all multiprocessors of any device
+    constexpr unsigned int threads = 256;
+    if (most == 0)
+    {
+      return;
+    }
+    ITK_CUDA_CALL(LaunchKernel(kernels::ForAtMostKernel<TStep>,
+                               MakeGrid(std::min(mostBlocks, (most + threads - 1) / threads)),
+                               dim3(threads),
+                               0,
+                               m_Context.GetStream(),
+                               step));
+  }
+
+  /** Runs loops one after the other, each of `most` passes at most. */
+  template <typename TProgram>
+  void
+  Run(const TProgram & program, size_t most) const
+  {
+    program(LaunchedLoops{ *this, most });
+  }
+  /** Runs them in one launch of one block of threads, for loops of few passes. */
+  template <typename TProgram>
+  void
+  RunInOneBlock(const TProgram & program) const
+  {
+    ITK_CUDA_CALL(LaunchKernel(kernels::ProgramKernel<TProgram>,
+                               dim3(1),
+                               dim3(kernels::ThreadsOfLoopsInOneBlock),
+                               0,
+                               m_Context.GetStream(),
+                               program));
+  }
+
   /** sums[i]: of function(0) to function(i - 1), for 0 <= i <= number. */
   template <typename TFunction, typename T>
   void
@@ -255,57 +353,27 @@ public:
     });
   }
 
-  void
-  SortByKeys(const uint64_t * keys,
-             const uint32_t * values,
-             size_t           number,
-             int              bits,
-             uint64_t *       sortedKeys,
-             uint32_t *       sortedValues) const
-  {
-    if (number > 0)
-    {
-      this->WithTemporaryMemory([&](void * memory, size_t & bytes) {
-        return cub::DeviceRadixSort::SortPairs(memory,
-                                               bytes,
-                                               keys,
-                                               sortedKeys,
-                                               values,
-                                               sortedValues,
-                                               static_cast<int>(number),
-                                               0,
-                                               bits,
-                                               m_Context.GetStream());
-      });
-    }
-  }
-
-  /** Makes one of equal keys that follow each other, adds up their cracks, and returns how many keys are left. */
-  size_t
-  AddByKeys(const uint64_t * keys, const uint32_t * cracks, size_t number, uint64_t * combinedKeys, uint32_t * sums)
-    const
-  {
-    if (number == 0)
-    {
-      return 0;
-    }
-    const Array<uint32_t> combined = this->Allocate<uint32_t>(1);
-    this->WithTemporaryMemory([&](void * memory, size_t & bytes) {
-      return cub::DeviceReduce::ReduceByKey(memory,
-                                            bytes,
-                                            keys,
-                                            combinedKeys,
-                                            cracks,
-                                            sums,
-                                            combined.Get(),
-                                            SumOfCracks{},
-                                            static_cast<int>(number),
-                                            m_Context.GetStream());
-    });
-    return this->Read(combined.Get());
-  }
-
 private:
+  /** The host does not know how many passes they have, nor whether any are left. */
+  struct LaunchedLoops
+  {
+    const DeviceProcessor & Processor;
+    size_t                  Most;
+
+    template <typename TRound>
+    bool
+    IsOver(const TRound &) const
+    {
+      return false;
+    }
+    template <typename TStep>
+    void
+    For(const TStep & step) const
+    {
+      Processor.ForAtMost(Most, step);
+    }
+  };
+
   const region::DeviceSums & m_Sums;
   const bool                 m_Squares;
   const Context              m_Context;

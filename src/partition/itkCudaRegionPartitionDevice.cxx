@@ -4,6 +4,7 @@
 #include "itkCudaDevice.h"
 #include "itkCudaPartitionDeviceLabels.h"
 #include "itkCudaPartitionRun.h"
+#include "itkCudaPartitionSearchBytes.h"
 #include "itkCudaRegionDeviceSums.h"
 #include "itkCudaTransfer.h"
 

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkCudaPartitionSearchBytes_h
+#define itkCudaPartitionSearchBytes_h
+
+#include "itkCudaPartitionEdgeTable.h"
+#include "itkCudaPartitionMergeRounds.h"
+#include "itkCudaPartitionModel.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+namespace itk::cuda::partition
+{
+/** Memory of a processor in bytes for LabelSearch, without the samples and their sums. What an image needs beyond this,
+ * because more of its pixels are components of their own than of most images, is found out in the run. */
+inline size_t
+GetLabelSearchBytes(size_t width, size_t height, size_t blockSize)
+{
+  constexpr size_t perLabel = sizeof(uint32_t);
+  // Of EdgeGraph: what GraphView points to, and the regions' numbers. Then the sums of a quarter of them, which are left.
+  constexpr size_t perRegion = sizeof(Moments) + sizeof(double) + sizeof(uint64_t) + 4 * sizeof(uint32_t) + 1;
+  constexpr size_t perListed = sizeof(uint64_t) + sizeof(uint32_t) + sizeof(double);
+  constexpr size_t perSlot = sizeof(uint64_t) + sizeof(uint32_t);
+  const auto       graph = [](size_t regions, size_t edges) {
+    return regions * perRegion + regions / 4 * sizeof(Moments) + 2 * edges * perListed + EdgeTableView::GetSize(edges) * perSlot;
+  };
+  const size_t cells = ((width - 1) / blockSize + 1) * ((height - 1) / blockSize + 1);
+  const size_t pixels = width * height;
+  // Labels, parents, ranks and numbers of the pixels. Then their labels, and the graph of the components.
+  const size_t components = pixels / 16 + 1;
+  const size_t ofComponents = pixels * perLabel + components * sizeof(Moments) + graph(components, 3 * components);
+  return std::max({ graph(cells, 2 * cells), 4 * pixels * perLabel, ofComponents });
+}
+} // namespace itk::cuda::partition
+
+#endif
