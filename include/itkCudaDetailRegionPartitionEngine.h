@@ -75,7 +75,7 @@ CudaFilters_EXPORT size_t
 CudaRegionPartitionWorkingSet(const CudaRegionPartitionInput & input, const CudaRegionPartitionParameters & parameters);
 
 /** As CudaRegionPartitionOnHost(), with the same result bit for bit. The label map that polygons begin with is made on
- * the device; all else is made on the host. \exception CudaError */
+ * the device, and the gains of changes are computed there; all else is done on the host. \exception CudaError */
 CudaFilters_EXPORT CudaRegionPartitionResult
 CudaRegionPartitionOnDevice(const CudaRegionPartitionInput &      input,
                             const CudaRegionPartitionParameters & parameters,

@@ -1,6 +1,7 @@
 # Tests of the partition into regions.
 set(CudaFilters_PARTITION_GTESTS
     itkCudaPartitionEstimatesGTest.cxx
+    itkCudaPartitionEvaluationGTest.cxx
     itkCudaPartitionGeometryGTest.cxx
     itkCudaPartitionLabelsGTest.cxx
     itkCudaPartitionMapGTest.cxx

@@ -285,6 +285,46 @@ TEST_F(CudaPartitionGpu, NoiseAsInitialLabelsHasTheHostsBytes)
   }
 }
 
+TEST_F(CudaPartitionGpu, PolygonsOfGivenLabelsHaveTheHostsBytes)
+{
+  std::mt19937_64 engine(itk::cuda::test::PrintSeed(840));
+  for (const NoiseLaw law : AllLaws)
+  {
+    for (const bool allowMerging : { true, false })
+    {
+      PartitionCase image = MakeRandomCase(law, 301, 263, 8, engine);
+      AddMask(image, engine);
+      RunCase run = MakeRun(std::move(image), false, 4);
+      run.Parameters.AllowMerging = allowMerging;
+      run.Name += allowMerging ? " from labels" : " from labels, all kept";
+      // Slanting stripes and noise: long chains of many corners, and many short ones.
+      for (int32_t i = 0; i < run.Image.Width * run.Image.Height; ++i)
+      {
+        const int32_t x = i % run.Image.Width;
+        const int32_t y = i / run.Image.Width;
+        const bool    isNoise = y > 200 && engine() % 3 == 0;
+        run.InitialLabels.push_back(static_cast<uint32_t>(isNoise ? 100 : (3 * x + y) / 60));
+      }
+      this->Compare(run);
+    }
+  }
+}
+
+/** More nodes of chains than the device takes at a time. */
+TEST_F(CudaPartitionGpu, ManyNodesHaveTheHostsBytes)
+{
+  std::mt19937_64 engine(itk::cuda::test::PrintSeed(841));
+  RunCase         run = MakeRun(MakeRandomCase(NoiseLaw::Gaussian, 1200, 1100, 8, engine), false, 4);
+  run.Parameters.AllowMerging = false;
+  run.Parameters.MaximumNumberOfIterations = 1;
+  run.Name += " of noise from labels of noise";
+  for (size_t i = 0; i < run.Image.Pixels.size(); ++i)
+  {
+    run.InitialLabels.push_back(static_cast<uint32_t>(engine() % 2));
+  }
+  this->Compare(run);
+}
+
 TEST_F(CudaPartitionGpu, RunsAtTheSameTimeHaveTheHostsBytes)
 {
   constexpr int            threads = 4;
@@ -342,7 +382,8 @@ TEST_F(CudaPartitionGpu, MostImagesStayWithinTheWorkingSet)
     {
       PartitionCase image = MakeRandomCase(law, 700, 500, 8, engine);
       AddMask(image, engine);
-      const RunCase         run = MakeRun(std::move(image), true, blockSize);
+      const bool            labelsOnly = blockSize == 1;
+      const RunCase         run = MakeRun(std::move(image), labelsOnly, blockSize);
       std::vector<uint32_t> labels;
       size_t                workingSet = 0;
       WithInput(run, labels, [&](const CudaRegionPartitionInput & input, const CudaImageView &) {
@@ -383,6 +424,10 @@ TEST_F(CudaPartitionGpu, FailuresLeaveNothingBehind)
   std::mt19937_64 engine(itk::cuda::test::PrintSeed(839));
   PartitionCase   image = MakeRandomCase(NoiseLaw::Gamma, 24, 16, 2, engine);
   AddMask(image, engine);
-  const RunCase run = MakeRun(std::move(image), true, 4);
-  itk::cuda::test::WalkFaults<uint32_t>("partition", [&] { return Divide(run, m_Device).Labels; });
+  for (const bool labelsOnly : { true, false })
+  {
+    RunCase run = MakeRun(image, labelsOnly, 4);
+    run.Parameters.MaximumNumberOfIterations = 1;
+    itk::cuda::test::WalkFaults<uint32_t>(run.Name, [&] { return Divide(run, m_Device).Labels; });
+  }
 }

@@ -168,6 +168,12 @@ public:
     return m_Tables->GetLevel(0);
   }
 
+  const region::Samples &
+  GetSamples() const
+  {
+    return *m_Samples;
+  }
+
   /** Sums of the pixels of each label up to `last`. */
   std::vector<Moments>
   SumLabels(const std::vector<uint32_t> & labels, uint32_t last) const

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "itkCudaPartitionEvaluation.h"
 #include "itkCudaPartitionGeometry.h"
 #include "itkCudaPartitionMap.h"
 #include "itkCudaPartitionMapTestCase.h"
 #include "itkCudaPartitionRaster.h"
+#include "itkCudaPartitionScene.h"
+#include "itkCudaPartitionTestProcessor.h"
 
 #include <gtest/gtest.h>
 
@@ -387,8 +390,9 @@ TEST(PartitionRefinement, DegenerateImagesAreLeftAlone)
   }
 }
 
-/** The boundary of one region in many teeth: chains of more corners than the dynamic programming takes at once. */
-TEST(PartitionRefinement, LongChainsAreCut)
+/** Two regions whose boundary has many teeth: chains of more corners than the dynamic programming takes at once. */
+MapCase
+MakeTeeth()
 {
   constexpr int32_t     width = 900;
   constexpr int32_t     height = 24;
@@ -405,13 +409,48 @@ TEST(PartitionRefinement, LongChainsAreCut)
       pixels.push_back(DrawPixel(NoiseLaw::Gaussian, isBright ? 4.0 : 0.0, random));
     }
   }
-  const MapCase image(width, height, pixels, LabelComponents(values, width, height), NoiseLaw::Gaussian);
+  return { width, height, pixels, LabelComponents(values, width, height), NoiseLaw::Gaussian };
+}
+
+TEST(PartitionRefinement, LongChainsAreCut)
+{
+  const MapCase image = MakeTeeth();
   PlanarMap     map = MakeMap(image);
   EXPECT_GT(map.GetCounts().Nodes, 512u);
   RefineAndCheck(map, image, {}, "teeth");
   const MapCounts counts = map.GetCounts();
   EXPECT_EQ(counts.Regions, 2u);
   EXPECT_EQ(counts.Segments, 1u);
+}
+
+/** Refines with the gains of an evaluator whose passes run in a random order, `largestPart` nodes at a time. */
+void
+CompareEvaluated(const MapCase & image, size_t largestPart, uint64_t seed, const std::string & name)
+{
+  const Scene                          scene(image.GetLevel(), image.GetSamples());
+  const itk::cuda::test::TestProcessor processor(scene, seed);
+  const Evaluation                     evaluation(processor, largestPart);
+  PlanarMap                            expected = MakeMap(image);
+  PlanarMap                            actual = MakeMap(image);
+  RefinementSchedule                   schedule;
+  expected.Refine(schedule);
+  schedule.Gains = &evaluation;
+  RefineAndCheck(actual, image, schedule, name);
+  ExpectSameMaps(expected, actual, name);
+}
+
+TEST(PartitionRefinement, GainsOfAnEvaluatorGiveTheSameMaps)
+{
+  ForCases(7000, 4, 110, [](const MapCase & image, const std::string & name) {
+    CompareEvaluated(image, 1000000, 1, name);
+    CompareEvaluated(image, 7, 2, name + ", in small parts");
+  });
+}
+
+TEST(PartitionRefinement, GainsOfAnEvaluatorGiveTheSameMapOfLongChains)
+{
+  CompareEvaluated(MakeTeeth(), 1000000, 3, "teeth");
+  CompareEvaluated(MakeTeeth(), 600, 4, "teeth, in small parts");
 }
 
 TEST(PartitionRefinement, AbortLeavesAWholeMap)

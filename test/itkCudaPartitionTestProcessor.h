@@ -3,6 +3,7 @@
 #define itkCudaPartitionTestProcessor_h
 
 #include "itkCudaPartitionGraphSteps.h"
+#include "itkCudaPartitionMapData.h"
 #include "itkCudaPartitionModel.h"
 #include "itkCudaPartitionScene.h"
 
@@ -20,8 +21,8 @@
 namespace itk::cuda::test
 {
 /** \class TestProcessor
- * \brief The device as EdgeGraph and LabelSearch see it, on one thread of the host: passes of a loop run in a random
- * order, and memory begins with garbage.
+ * \brief The device as EdgeGraph, LabelSearch and Evaluation see it, on one thread of the host: passes of a loop run in
+ * a random order, and memory begins with garbage.
  */
 class TestProcessor
 {
@@ -180,6 +181,20 @@ public:
     return Array<T>(number, &m_Memory);
   }
   template <typename T>
+  Array<T>
+  Upload(const T * data, size_t number) const
+  {
+    Array<T> array = this->Allocate<T>(number);
+    std::copy_n(data, number, array.Get());
+    return array;
+  }
+  template <typename T>
+  void
+  Download(const T * data, size_t number, T * out) const
+  {
+    std::copy_n(data, number, out);
+  }
+  template <typename T>
   T
   Read(const T * value) const
   {
@@ -201,6 +216,24 @@ public:
   VisitScene(const TFunction & function) const
   {
     function(m_Scene);
+  }
+
+  /** The image as polygons see it. */
+  struct Edges
+  {
+    const region::Level & Pixels;
+
+    partition::Moments
+    SumEdge(const partition::LatticePoint & p, const partition::LatticePoint & q) const
+    {
+      return Pixels.SumEdge(p, q);
+    }
+  };
+  template <typename TFunction>
+  void
+  VisitPixels(const TFunction & function) const
+  {
+    function(Edges{ m_Scene.Pixels });
   }
 
   template <typename TStep>

@@ -28,7 +28,9 @@ cudafilters_add_region_sources(
   partition/itkCudaRegionPartition.cxx
   partition/itkCudaRegionPartitionEngine.cxx)
 if(CudaFilters_USE_CUDA)
-  cudafilters_add_region_sources(partition/itkCudaPartitionDeviceLabels.cu partition/itkCudaRegionPartitionDevice.cxx)
+  cudafilters_add_region_sources(
+    partition/itkCudaPartitionDeviceEvaluator.cu partition/itkCudaPartitionDeviceLabels.cu
+    partition/itkCudaRegionPartitionDevice.cxx)
 else()
   cudafilters_add_region_sources(partition/itkCudaRegionPartitionCudaDisabled.cxx)
 endif()

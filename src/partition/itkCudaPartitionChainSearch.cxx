@@ -4,7 +4,6 @@
 #include "itkCudaPartitionTopology.h"
 
 #include <algorithm>
-#include <limits>
 
 namespace itk::cuda::partition
 {
@@ -23,13 +22,36 @@ ChainSearch::Run(size_t number, Bid & bid, uint8_t * isKept)
     return false;
   }
   this->Load(chain);
-  bid.Id = chain.Edges[0];
-  bid.Gain = this->FindBest(edges) - static_cast<double>(edges) * m_Refinement.Description.SegmentCost;
-  if (!(bid.Gain < -MinimumGain))
+  this->FindBest(edges);
+  return this->Shortens(chain, m_Costs[edges], bid) && this->Propose(chain, number, m_Spans.data(), bid, isKept);
+}
+
+bool
+ChainSearch::Run(size_t number, double cost, const uint8_t * spans, Bid & bid, uint8_t * isKept)
+{
+  const Chain chain = m_Chains.Get(number);
+  if (chain.NumberOfEdges < 2 || !this->Shortens(chain, cost, bid))
   {
     return false;
   }
-  this->Trace(edges);
+  this->Load(chain);
+  return this->Propose(chain, number, spans, bid, isKept);
+}
+
+/** Whether a polyline of this cost gains enough; names the bid. */
+bool
+ChainSearch::Shortens(const Chain & chain, double cost, Bid & bid) const
+{
+  bid.Id = chain.Edges[0];
+  bid.Gain = cost - static_cast<double>(chain.NumberOfEdges) * m_Refinement.Description.SegmentCost;
+  return bid.Gain < -MinimumGain;
+}
+
+/** Whether the best polyline is possible. */
+bool
+ChainSearch::Propose(const Chain & chain, size_t number, const uint8_t * spans, Bid & bid, uint8_t * isKept)
+{
+  this->Trace(chain.NumberOfEdges, spans);
   int64_t change = 0;
   for (size_t i = 0; i + 1 < m_NumberKept; ++i)
   {
@@ -42,7 +64,7 @@ ChainSearch::Run(size_t number, Bid & bid, uint8_t * isKept)
   {
     return false;
   }
-  std::fill_n(isKept, edges + 1, uint8_t{ 0 });
+  std::fill_n(isKept, chain.NumberOfEdges + 1, uint8_t{ 0 });
   for (size_t i = 0; i < m_NumberKept; ++i)
   {
     isKept[m_Kept[i]] = 1;
@@ -74,40 +96,24 @@ ChainSearch::GetChange(size_t from, size_t to) const
                         : m_Refinement.Pixels.SumEdge(m_Positions[from], m_Positions[to]) - (m_Sums[to] - m_Sums[from]);
 }
 
-/** The least cost of a polyline to the last node; m_From has the way. Among equal ones the node that comes first wins.
- */
-double
+void
 ChainSearch::FindBest(size_t edges)
 {
-  using region::operator==;
-  const double  segment = m_Refinement.Description.SegmentCost;
-  m_Costs[0] = 0.0;
-  for (size_t j = 1; j <= edges; ++j)
-  {
-    m_Costs[j] = std::numeric_limits<double>::infinity();
-    for (size_t i = j - std::min(j, ChainWindow); i < j; ++i)
-    {
-      if (m_Positions[i] == m_Positions[j])
-      {
-        continue;
-      }
-      const double cost = m_Costs[i] + (segment + m_Refinement.GainOf(m_Left, m_Right, this->GetChange(i, j)));
-      if (cost < m_Costs[j])
-      {
-        m_Costs[j] = cost;
-        m_From[j] = static_cast<uint16_t>(i);
-      }
-    }
-  }
-  return m_Costs[edges];
+  const BoundaryTangents tangents = m_Refinement.GetTangents(m_Left, m_Right);
+  const double           segmentCost = m_Refinement.Description.SegmentCost;
+  const auto             costOfChord = [&](size_t i, size_t j) {
+    return CostOfChord(
+      m_Refinement.Pixels, tangents, segmentCost, m_Positions[i], m_Positions[j], m_Sums[j] - m_Sums[i], j == i + 1);
+  };
+  FindBestPolylines(edges, costOfChord, m_Costs.data(), m_Spans.data());
 }
 
 /** Lists the nodes of the best polyline. */
 void
-ChainSearch::Trace(size_t edges)
+ChainSearch::Trace(size_t edges, const uint8_t * spans)
 {
   m_NumberKept = 0;
-  for (size_t j = edges; j > 0; j = m_From[j])
+  for (size_t j = edges; j > 0; j -= spans[j])
   {
     m_Kept[m_NumberKept++] = static_cast<uint16_t>(j);
   }

@@ -10,9 +10,6 @@
 
 namespace itk::cuda::partition
 {
-/** A chord spans this many edges of a chain at most. */
-constexpr size_t ChainWindow = 32;
-
 /** Searches the best polyline from the first node of a chain to its last over some of its nodes. */
 class ChainSearch
 {
@@ -23,6 +20,9 @@ public:
    * node of the chain, are set. */
   bool
   Run(size_t number, Bid & bid, uint8_t * isKept);
+  /** The same with the best polyline that an Evaluator found. \param spans of the chain's nodes */
+  bool
+  Run(size_t number, double cost, const uint8_t * spans, Bid & bid, uint8_t * isKept);
 
 private:
   using Chain = ChainList::Chain;
@@ -34,7 +34,7 @@ private:
   std::array<LatticePoint, Capacity> m_Positions; // of the chain's nodes
   std::array<Moments, Capacity>      m_Sums;      // of the edges before each node
   std::array<double, Capacity>       m_Costs;
-  std::array<uint16_t, Capacity>     m_From;
+  std::array<uint8_t, Capacity>      m_Spans;
   std::array<uint16_t, Capacity>     m_Kept; // nodes of the best polyline
   size_t                             m_NumberKept{ 0 };
   uint32_t                           m_Left{ Outside };
@@ -44,10 +44,14 @@ private:
   Load(const Chain & chain);
   Moments
   GetChange(size_t from, size_t to) const;
-  double
-  FindBest(size_t edges);
   void
-  Trace(size_t edges);
+  FindBest(size_t edges);
+  bool
+  Shortens(const Chain & chain, double cost, Bid & bid) const;
+  bool
+  Propose(const Chain & chain, size_t number, const uint8_t * spans, Bid & bid, uint8_t * isKept);
+  void
+  Trace(size_t edges, const uint8_t * spans);
   const LatticePoint &
   KeptAt(size_t i) const
   {

@@ -49,6 +49,7 @@ PlanarMap::Refine(const RefinementSchedule & schedule)
   plan.MinimumNumberOfPixels = m_MinimumNumberOfPixels;
   plan.ShuffleSeed = schedule.ShuffleSeed;
   plan.GoOn = schedule.GoOn;
+  plan.Gains = schedule.Gains;
   const CudaRegionPartitionStop stop = this->Iterate(schedule, plan);
   CompactMap(m_Map);
   return stop;

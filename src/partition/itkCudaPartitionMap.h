@@ -23,6 +23,9 @@ struct RefinementSchedule
   bool         AllowMerging{ true };
   uint64_t     ShuffleSeed{ 0 }; // for tests: not 0: work is done in a random order, which changes no result
 
+  /** Computes gains of changes; null: the threads do. The result is the same. */
+  const Evaluator * Gains{ nullptr };
+
   /** Asked between rounds; false ends the run as soon as the map is whole. */
   std::function<bool()> GoOn;
   /** Called after each iteration with its number from 1. */

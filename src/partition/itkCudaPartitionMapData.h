@@ -107,6 +107,28 @@ struct BorderKind
   }
 };
 
+/** Sides of the image, between which nodes move. */
+struct MapExtent
+{
+  int32_t Width;
+  int32_t Height;
+
+  ITK_CUDA_HOST_DEVICE BorderKind
+  KindOf(const LatticePoint & position) const
+  {
+    return { position.X == 0 || position.X == Width, position.Y == 0 || position.Y == Height };
+  }
+  /** Whether a node may move there: inside the image, or on its side of the border. */
+  ITK_CUDA_HOST_DEVICE bool
+  Allows(const LatticePoint & from, const LatticePoint & to) const
+  {
+    const BorderKind kind = this->KindOf(from);
+    const bool       xIsInside = to.X > 0 && to.X < Width;
+    const bool       yIsInside = to.Y > 0 && to.Y < Height;
+    return (kind.FixesX ? to.X == from.X : xIsInside) && (kind.FixesY ? to.Y == from.Y : yIsInside);
+  }
+};
+
 /** The map itself, as plain data. */
 struct MapData
 {
@@ -122,10 +144,15 @@ struct MapData
   {
     return Nodes[node].Position;
   }
+  MapExtent
+  GetExtent() const
+  {
+    return { Width, Height };
+  }
   BorderKind
   KindOf(const LatticePoint & position) const
   {
-    return { position.X == 0 || position.X == Width, position.Y == 0 || position.Y == Height };
+    return this->GetExtent().KindOf(position);
   }
   /** Gives the left region what the right one gives away. */
   void

@@ -2,7 +2,7 @@
 #ifndef itkCudaPartitionMoveSums_h
 #define itkCudaPartitionMoveSums_h
 
-#include "itkCudaPartitionMapData.h"
+#include "itkCudaPartitionRefinementSteps.h"
 
 #include <array>
 #include <cstddef>
@@ -10,10 +10,6 @@
 
 namespace itk::cuda::partition
 {
-constexpr int NumberOfDirections = 8;
-constexpr int NumberOfDistances = 3; // 1, 2 and 4 pixels
-constexpr int NumberOfCandidates = NumberOfDirections * NumberOfDistances;
-
 /** Sums of an edge from each candidate for the place of one of its nodes. They follow from where its two nodes are. */
 struct CandidateSums
 {

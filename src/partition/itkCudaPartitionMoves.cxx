@@ -3,29 +3,14 @@
 #include "itkCudaPartitionNodeRounds.h"
 #include "itkCudaPartitionTopology.h"
 
+#include <algorithm>
+#include <array>
+#include <vector>
+
 namespace itk::cuda::partition
 {
 namespace
 {
-LatticePoint
-CandidateOf(const LatticePoint & position, int candidate)
-{
-  static constexpr int32_t x[NumberOfDirections] = { 1, 1, 0, -1, -1, -1, 0, 1 };
-  static constexpr int32_t y[NumberOfDirections] = { 0, 1, 1, 1, 0, -1, -1, -1 };
-  const int                direction = candidate % NumberOfDirections;
-  const int32_t            distance = 1 << (candidate / NumberOfDirections);
-  return { position.X + distance * x[direction], position.Y + distance * y[direction] };
-}
-
-/** Whether a node of the kind may lie there: inside the image, or on its side of the border. */
-bool
-IsPossible(const MapData & map, const BorderKind & kind, const LatticePoint & from, const LatticePoint & to)
-{
-  const bool xIsInside = to.X > 0 && to.X < map.Width;
-  const bool yIsInside = to.Y > 0 && to.Y < map.Height;
-  return (kind.FixesX ? to.X == from.X : xIsInside) && (kind.FixesY ? to.Y == from.Y : yIsInside);
-}
-
 class Moves
 {
 public:
@@ -39,30 +24,52 @@ public:
     , m_Map(refinement.Map)
   {}
 
-  /** The candidate that gains most of those that are allowed. */
-  bool
-  Propose(uint32_t i, Proposal & proposal) const
+  /** Has the moves of these nodes weighed, if there is an evaluator. */
+  void
+  Prepare(const std::vector<uint32_t> & nodes)
   {
-    const MapNode &  node = m_Map.Nodes[i];
-    const BorderKind kind = m_Map.KindOf(node.Position);
-    if (kind.IsCorner())
+    if (m_Refinement.Plan.Gains == nullptr)
+    {
+      return;
+    }
+    MoveBatch batch{ m_Map.GetExtent(), std::vector<MovingNode>(nodes.size()), m_Refinement.GetTangents() };
+    m_Refinement.Threads.ForRanges(nodes.size(), 256, [&](size_t begin, size_t end) {
+      for (size_t i = begin; i < end; ++i)
+      {
+        batch.Nodes[i] = this->Describe(nodes[i]);
+      }
+    });
+    m_Gains.resize(nodes.size() * NumberOfCandidates);
+    m_Refinement.Plan.Gains->WeighMoves(batch, m_Gains.data());
+  }
+
+  /** The candidate that gains most of those that are allowed. \param place among the prepared nodes */
+  bool
+  Propose(size_t place, uint32_t i, Proposal & proposal) const
+  {
+    if (m_Map.KindOf(m_Map.At(i)).IsCorner())
     {
       return false;
     }
-    CandidateSums  room[MapNode::MaximumDegree];
-    const Incident incident = this->GetIncident(i, room);
-    Proposal       candidates[NumberOfCandidates];
-    int            number = 0;
-    for (int candidate = 0; candidate < NumberOfCandidates; ++candidate)
+    proposal.Id = i;
+    const MovingNode node = this->Describe(i);
+    if (m_Refinement.Plan.Gains != nullptr)
     {
-      const LatticePoint to = CandidateOf(node.Position, candidate);
-      if (IsPossible(m_Map, kind, node.Position, to) && this->Evaluate(incident, candidate, candidates[number]))
-      {
-        candidates[number].Id = i;
-        candidates[number++].To = to;
-      }
+      const auto change = [&](int candidate, uint32_t j) {
+        return m_Refinement.Pixels.SumEdge(CandidateOf(node.Position, candidate), node.Edges[j].Far) -
+               node.Edges[j].Sums;
+      };
+      Gains gains;
+      std::copy_n(m_Gains.begin() + static_cast<ptrdiff_t>(place * NumberOfCandidates), gains.size(), gains.begin());
+      return this->ChooseAllowed(node, gains, change, proposal);
     }
-    return this->ChooseSafe(candidates, number, proposal);
+    CandidateSums         room[MapNode::MaximumDegree];
+    const CandidateSums * sums[MapNode::MaximumDegree];
+    this->FindSums(i, node, room, sums);
+    const auto change = [&](int candidate, uint32_t j) {
+      return sums[j]->Sums[static_cast<size_t>(candidate)] - node.Edges[j].Sums;
+    };
+    return this->ChooseAllowed(node, this->Weigh(node, change), change, proposal);
   }
 
   template <typename TFunction>
@@ -103,33 +110,36 @@ public:
   }
 
 private:
-  Refinement & m_Refinement;
-  MapData &    m_Map;
+  using Gains = std::array<double, NumberOfCandidates>;
 
-  /** The edges of a node, in the order of their numbers, as they leave it. */
-  struct Incident
-  {
-    MapEdge               Edges[MapNode::MaximumDegree];
-    const CandidateSums * Sums[MapNode::MaximumDegree];
-    uint32_t              Number;
-  };
+  Refinement &        m_Refinement;
+  MapData &           m_Map;
+  std::vector<double> m_Gains; // of the candidates of all prepared nodes
 
-  /** `room`: for sums that are not kept. */
-  Incident
-  GetIncident(uint32_t i, CandidateSums * room) const
+  MovingNode
+  Describe(uint32_t i) const
   {
     const MapNode & node = m_Map.Nodes[i];
-    Incident        incident;
-    incident.Number = node.Degree;
+    MovingNode      moving{ node.Position, node.Degree, {} };
     for (uint32_t j = 0; j < node.Degree; ++j)
     {
-      incident.Edges[j] = m_Map.Edges[node.Edges[j]].From(i);
-      CandidateSums * const kept = m_Refinement.KeptSums.Find(m_Map, node.Edges[j], i);
-      CandidateSums &       sums = kept != nullptr ? *kept : room[j];
-      this->Update(sums, node.Position, m_Map.At(incident.Edges[j].End));
-      incident.Sums[j] = &sums;
+      const MapEdge edge = m_Map.Edges[node.Edges[j]].From(i);
+      moving.Edges[j] = { m_Map.At(edge.End), edge.Left, edge.Right, edge.Sums };
     }
-    return incident;
+    return moving;
+  }
+
+  /** Sums of the node's edges from the candidates. \param room for those that are not kept */
+  void
+  FindSums(uint32_t i, const MovingNode & node, CandidateSums * room, const CandidateSums ** sums) const
+  {
+    for (uint32_t j = 0; j < node.NumberOfEdges; ++j)
+    {
+      CandidateSums * const kept = m_Refinement.KeptSums.Find(m_Map, m_Map.Nodes[i].Edges[j], i);
+      CandidateSums &       found = kept != nullptr ? *kept : room[j];
+      this->Update(found, node.Position, node.Edges[j].Far);
+      sums[j] = &found;
+    }
   }
 
   /** Makes the sums be those of an edge that leads from a node at one place to one at another. */
@@ -146,53 +156,57 @@ private:
     for (int candidate = 0; candidate < NumberOfCandidates; ++candidate)
     {
       const LatticePoint to = CandidateOf(at, candidate);
-      if (IsPossible(m_Map, m_Map.KindOf(at), at, to))
+      if (m_Map.GetExtent().Allows(at, to))
       {
         sums.Sums[candidate] = m_Refinement.Pixels.SumEdge(to, far);
       }
     }
   }
 
-  /** What the move changes. Returns whether it gains enough and leaves regions large enough. */
-  bool
-  Evaluate(const Incident & incident, int candidate, Proposal & proposal) const
+  /** change(candidate, j): what a candidate brings to the region on the left of edge number j */
+  template <typename TFunction>
+  Gains
+  Weigh(const MovingNode & node, const TFunction & change) const
   {
-    int64_t counts[MapNode::MaximumDegree];
-    proposal.Gain = 0.0;
-    for (uint32_t j = 0; j < incident.Number; ++j)
+    Gains gains{};
+    for (int candidate = 0; candidate < NumberOfCandidates; ++candidate)
     {
-      const MapEdge & edge = incident.Edges[j];
-      const Moments   change = incident.Sums[j]->Sums[candidate] - edge.Sums;
-      proposal.Gain += m_Refinement.GainOf(edge.Left, edge.Right, change);
-      counts[j] = change.Count;
+      if (m_Map.GetExtent().Allows(node.Position, CandidateOf(node.Position, candidate)))
+      {
+        gains[static_cast<size_t>(candidate)] =
+          GainOfMove(node, m_Refinement.GetTangents().data(), [&](uint32_t j) { return change(candidate, j); });
+      }
     }
-    if (!(proposal.Gain < -MinimumGain))
-    {
-      return false;
-    }
-    proposal.Counts = {};
-    for (uint32_t j = 0; j < incident.Number; ++j)
-    {
-      proposal.Counts.Add(incident.Edges[j].Left, counts[j]);
-      proposal.Counts.Add(incident.Edges[j].Right, -counts[j]);
-    }
-    return m_Refinement.Allows(proposal.Counts);
+    return gains;
   }
 
-  /** The first one, by gain and number, that keeps the topology. */
+  /** The first candidate, by gain and number, that leaves regions large enough and keeps the topology. */
+  template <typename TFunction>
   bool
-  ChooseSafe(Proposal * candidates, int number, Proposal & proposal) const
+  ChooseAllowed(const MovingNode & node, Gains gains, const TFunction & change, Proposal & proposal) const
   {
-    const auto isBetter = [](const Proposal & x, const Proposal & y) { return x.Gain < y.Gain; };
-    for (int tried = 0; tried < number; ++tried)
+    for (int tried = 0; tried < NumberOfCandidates; ++tried)
     {
-      Proposal & best = *std::min_element(candidates, candidates + number, isBetter);
-      if (MoveKeepsTopology(m_Map, m_Refinement.Grid, best.Id, best.To))
+      const auto best = std::min_element(gains.begin(), gains.end());
+      const int  candidate = static_cast<int>(best - gains.begin());
+      if (*best == 0.0)
       {
-        proposal = best;
+        return false;
+      }
+      proposal.Gain = *best;
+      proposal.To = CandidateOf(node.Position, candidate);
+      proposal.Counts = {};
+      for (uint32_t j = 0; j < node.NumberOfEdges; ++j)
+      {
+        const int64_t count = change(candidate, j).Count;
+        proposal.Counts.Add(node.Edges[j].Left, count);
+        proposal.Counts.Add(node.Edges[j].Right, -count);
+      }
+      if (m_Refinement.Allows(proposal.Counts) && MoveKeepsTopology(m_Map, m_Refinement.Grid, proposal.Id, proposal.To))
+      {
         return true;
       }
-      best.Gain = 0.0; // above all others
+      *best = 0.0; // above all that gain
     }
     return false;
   }
@@ -203,7 +217,10 @@ bool
 MoveNodes(Refinement & refinement, int maximumNumberOfRounds)
 {
   refinement.Tidy();
-  refinement.KeptSums.Reserve(refinement.Map);
+  if (refinement.Plan.Gains == nullptr)
+  {
+    refinement.KeptSums.Reserve(refinement.Map);
+  }
   Moves             phase(refinement);
   NodeRounds<Moves> rounds(refinement, phase);
   return rounds.Run(static_cast<size_t>(maximumNumberOfRounds));

@@ -3,6 +3,7 @@
 #define itkCudaPartitionRefinement_h
 
 #include "itkCudaPartitionEdgeGrid.h"
+#include "itkCudaPartitionEvaluator.h"
 #include "itkCudaPartitionMapData.h"
 #include "itkCudaPartitionMoveSums.h"
 #include "itkCudaPartitionReservation.h"
@@ -17,15 +18,13 @@
 // the same state, conflicts are decided, and the winners are applied: the result depends on no order of work.
 namespace itk::cuda::partition
 {
-/** A change has to gain more nats than this. */
-constexpr double MinimumGain = 0.01;
-
 /** What the phases need besides the map. */
 struct RefinementPlan
 {
   uint64_t              MinimumNumberOfPixels{ 8 }; // valid ones, below which no change takes a region
   uint64_t              ShuffleSeed{ 0 };           // for tests: not 0: work is done in a random order
   std::function<bool()> GoOn;                       // asked between rounds; false ends the phase
+  const Evaluator *     Gains{ nullptr };           // computes gains; null: the phases do
 };
 
 /** The state of a map's refinement, which the phases share. */
@@ -59,7 +58,18 @@ public:
   double
   GainOf(uint32_t left, uint32_t right, const Moments & change) const
   {
-    return m_Tangents[left](change) - m_Tangents[right](change);
+    return this->GetTangents(left, right).GainOf(change);
+  }
+  BoundaryTangents
+  GetTangents(uint32_t left, uint32_t right) const
+  {
+    return { m_Tangents[left], m_Tangents[right] };
+  }
+  /** Of all regions. */
+  const std::vector<LinearForm> &
+  GetTangents() const
+  {
+    return m_Tangents;
   }
   /** Whether the changes alone leave each region the pixels that it must keep. */
   bool

@@ -22,8 +22,12 @@ public:
     , m_Map(refinement.Map)
   {}
 
+  void
+  Prepare(const std::vector<uint32_t> &)
+  {}
+
   bool
-  Propose(uint32_t i, Proposal & proposal) const
+  Propose(size_t, uint32_t i, Proposal & proposal) const
   {
     const MapNode & node = m_Map.Nodes[i];
     if (node.Degree != 2 || m_Map.KindOf(node.Position).IsCorner())

@@ -27,13 +27,14 @@ struct LabelRequest
   const ProgressFunction & Progress;
 };
 
-/** Makes the label map, on the host or on a device, with the same bits. */
+/** Makes the label map, on the host or on a device, with the same bits, and says who computes gains afterwards. */
 using LabelFunction = std::function<LabelOutcome(const LabelRequest &)>;
 
 LabelOutcome
 MakeLabelsOnHost(const LabelRequest & request);
 
-/** Checks the input and runs all stages, as CudaRegionPartitionOnHost(). All but the label map is made on the host. */
+/** Checks the input and runs all stages, as CudaRegionPartitionOnHost(). All but the label map and the gains of changes
+ * is made on the host. */
 CudaRegionPartitionResult
 RunPartition(const CudaRegionPartitionInput &      input,
              const CudaRegionPartitionParameters & parameters,

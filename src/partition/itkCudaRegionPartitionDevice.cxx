@@ -2,6 +2,7 @@
 #include "itkCudaCall.h"
 #include "itkCudaDetailRegionPartitionEngine.h"
 #include "itkCudaDevice.h"
+#include "itkCudaPartitionDeviceEvaluator.h"
 #include "itkCudaPartitionDeviceLabels.h"
 #include "itkCudaPartitionRun.h"
 #include "itkCudaPartitionSearchBytes.h"
@@ -11,6 +12,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 namespace itk
@@ -80,21 +82,26 @@ DownloadMap(const DeviceLabelMap & map, const region::SamplesDescription & image
 LabelOutcome
 MakeLabelsOnDevice(const LabelRequest & request, int device)
 {
-  const DeviceGuard        guard(device);
-  const region::DeviceSums sums(request.Pixels, 0, device);
-  const StreamLease        stream(device); // its end waits for what reads the sums
+  const DeviceGuard guard(device);
+  const auto        sums = std::make_shared<const region::DeviceSums>(request.Pixels, 0, device);
+  const StreamLease stream(device); // its end waits for what reads the sums
+  LabelOutcome      outcome;
   if (request.InitialLabels != nullptr)
   {
-    const bool   goesOn = request.Progress(0.0f);
-    LabelOutcome outcome =
-      DownloadMap(MakeLabelMapOfOnDevice(UploadLabels(*request.InitialLabels, stream), sums, request.Law, stream),
+    const bool goesOn = request.Progress(0.0f);
+    outcome =
+      DownloadMap(MakeLabelMapOfOnDevice(UploadLabels(*request.InitialLabels, stream), *sums, request.Law, stream),
                   request.Pixels,
                   stream);
     outcome.Finished = goesOn;
-    return outcome;
   }
-  return DownloadMap(
-    MakeLabelMapOnDevice(sums, request.Law, request.BlockSize, request.Progress, stream), request.Pixels, stream);
+  else
+  {
+    outcome = DownloadMap(
+      MakeLabelMapOnDevice(*sums, request.Law, request.BlockSize, request.Progress, stream), request.Pixels, stream);
+  }
+  outcome.Gains = MakeDeviceEvaluator(sums, region::UsesSquares(request.Law.Law.Law));
+  return outcome;
 }
 } // namespace
 } // namespace cuda::partition
@@ -124,8 +131,9 @@ CudaRegionPartitionWorkingSet(const CudaRegionPartitionInput & input, const Cuda
                                                     std::max<size_t>(2, CudaComponentSize(input.Image.ComponentType)),
                                                     input.ValidMask != nullptr,
                                                     0) +
-         cuda::partition::GetLabelSearchBytes(
-           width, height, input.InitialLabels != nullptr ? largestBlock : parameters.BlockSize);
+         std::max(cuda::partition::GetLabelSearchBytes(
+                    width, height, input.InitialLabels != nullptr ? largestBlock : parameters.BlockSize),
+                  parameters.LabelsOnly ? 0 : cuda::partition::GetDeviceEvaluatorBytes(width * height));
 }
 
 CudaRegionPartitionResult

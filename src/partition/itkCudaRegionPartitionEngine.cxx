@@ -170,7 +170,7 @@ public:
     }
     else if (outcome.Finished)
     {
-      this->MakePolygons(outcome.Map);
+      this->MakePolygons(outcome.Map, outcome.Gains.get());
     }
     return std::move(m_Result);
   }
@@ -215,7 +215,7 @@ private:
   }
 
   void
-  MakePolygons(const LabelMap & labels)
+  MakePolygons(const LabelMap & labels, const Evaluator * gains)
   {
     const region::Threads & threads = m_Work.GetThreads();
     PlanarMap               map(labels, m_Tables.GetLevel(0), m_Model, m_Parameters.MinimumNumberOfPixels, threads);
@@ -224,6 +224,7 @@ private:
     RefinementSchedule schedule;
     schedule.MaximumNumberOfIterations = m_Parameters.MaximumNumberOfIterations;
     schedule.AllowMerging = m_Parameters.AllowMerging;
+    schedule.Gains = gains;
     schedule.GoOn = [&] { return m_Progress(ShareOfLabels + (1.0f - ShareOfLabels) * done); };
     schedule.AfterIteration = [&](unsigned int number) {
       done = static_cast<float>(number) / (static_cast<float>(number) + 1.0f);

@@ -37,7 +37,7 @@ class PartitionStatistics:
     stop: str
     """converged, maximum_number_of_iterations or labels_only."""
     backend: Backend
-    """Where the label map was computed: cuda or host. Polygons are computed on the host."""
+    """Where the label map and the gains of changes were computed: cuda or host."""
     backend_reason: str
 
 
@@ -310,8 +310,8 @@ def partition_image(
         Image or array of the same size, of integers: a segmentation to start from. Each of its 4-connected parts is a region.
         With allow_merging=False and maximum_number_of_iterations=1 it becomes polygons that share their edges.
     backend, device_index
-        Where to compute: automatic, cuda or host. With cuda the label map is made on the GPU, and the polygons on the host. The
-        result is the same.
+        Where to compute: automatic, cuda or host. With cuda the label map and what changes of the polygons gain are computed on the
+        GPU. The result is the same.
     progress
         Whether to show a progress bar, for which the package tqdm is needed.
 
