@@ -8,7 +8,7 @@ Makes an image of Voronoi cells with Gaussian noise, and gives its label map to
   * partition_image(initial_labels=..., allow_merging=False, maximum_number_of_iterations=1), polygons and all;
   * rasterio.features.shapes(), whose outlines follow the sides of pixels, and shapely.simplify() of each polygon;
   * shapely.coverage_simplify() of the same outlines, which keeps neighbours together.
-Prints for each the time, the number of nodes, the areas of gaps and overlaps between neighbours in pixels, and how many pixels
+Prints for each the time of a second call, the number of nodes, the areas of gaps and overlaps between neighbours in pixels, and how many pixels
 a raster of the polygons gives another label than the map. Needs the packages itk-cudafilters, rasterio, shapely 2.1 and SciPy.
 """
 import argparse
@@ -89,6 +89,9 @@ def describe(polygons, labels):
 def main():
     arguments = parse_arguments()
     labels, image = make_scene(arguments.side, arguments.regions, arguments.seed)
+    # The first call loads ITK's modules.
+    for make in METHODS.values():
+        make(labels[:32, :32].copy(), image[:32, :32].copy())
     results = {}
     for name, make in METHODS.items():
         begin = time.perf_counter()
