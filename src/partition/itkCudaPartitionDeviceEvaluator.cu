@@ -74,8 +74,7 @@ public:
   void
   VisitPixels(const TFunction & function) const
   {
-    m_Processor.VisitScene(
-      [&](const auto & scene) { function(DeviceEdges<std::decay_t<decltype(scene)>>{ scene }); });
+    m_Processor.VisitScene([&](const auto & scene) { function(DeviceEdges<std::decay_t<decltype(scene)>>{ scene }); });
   }
 
 private:
@@ -95,8 +94,7 @@ public:
   void
   SearchChains(const ChainBatch & chains, double segmentCost, double * costs, uint8_t * spans) const override
   {
-    this->Evaluate(
-      [&](const Evaluator & evaluator) { evaluator.SearchChains(chains, segmentCost, costs, spans); });
+    this->Evaluate([&](const Evaluator & evaluator) { evaluator.SearchChains(chains, segmentCost, costs, spans); });
   }
   void
   WeighMoves(const MoveBatch & moves, double * gains) const override
@@ -114,7 +112,7 @@ private:
   void
   Evaluate(const TFunction & function) const
   {
-    const DeviceGuard guard(m_Sums->GetDevice());
+    const DeviceGuard         guard(m_Sums->GetDevice());
     const EvaluationProcessor processor(*m_Sums, m_Squares, m_Stream);
     function(Evaluation<EvaluationProcessor>(processor, LargestPart));
   }

@@ -19,5 +19,17 @@ EdgeGrid::Rebuild(const MapData & map)
   }
   m_Edges.resize(number);
   this->ForCells(map, [this](size_t cell, uint32_t edge) { m_Edges[--m_First[cell]] = edge; });
+  std::fill(m_Last.begin(), m_Last.end(), None);
+  m_Added.clear();
+  m_IsSorted = true;
+}
+
+void
+EdgeGrid::Add(const MapData & map, uint32_t edge)
+{
+  this->ForCellsOf(map, edge, [this](size_t cell, uint32_t number) {
+    m_Added.push_back({ number, m_Last[cell] });
+    m_Last[cell] = static_cast<uint32_t>(m_Added.size() - 1);
+  });
 }
 } // namespace itk::cuda::partition

@@ -45,8 +45,8 @@ struct SumChainEdges
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t node) const
   {
-    Sums[node] = Chains.GetPlace(node) == 0 ? Moments{}
-                                            : Pixels.SumEdge(Chains.Positions[node - 1], Chains.Positions[node]);
+    Sums[node] =
+      Chains.GetPlace(node) == 0 ? Moments{} : Pixels.SumEdge(Chains.Positions[node - 1], Chains.Positions[node]);
   }
 };
 
@@ -160,15 +160,14 @@ struct WeighMoves
   {
     const MovingNode & node = Nodes[i / NumberOfCandidates];
     const LatticePoint to = CandidateOf(node.Position, static_cast<int>(i % NumberOfCandidates));
-    Gains[i] =
-      Extent.Allows(node.Position, to) ? GainOfMove(node, Tangents, ChangeOf{ Pixels, node, to }) : 0.0;
+    Gains[i] = Extent.Allows(node.Position, to) ? GainOfMove(node, Tangents, ChangeOf{ Pixels, node, to }) : 0.0;
   }
 };
 } // namespace steps
 
 /** \class Evaluation
- * \brief An Evaluator that computes on a processor: its memory, loops and copies, and VisitPixels(function), which calls
- * function(pixels). Batches that are too large for the memory that it may take are taken in parts.
+ * \brief An Evaluator that computes on a processor: its memory, loops and copies, and VisitPixels(function), which
+ * calls function(pixels). Batches that are too large for the memory that it may take are taken in parts.
  */
 template <typename TProcessor>
 class Evaluation : public Evaluator
@@ -255,8 +254,7 @@ private:
       using Pixels = std::decay_t<decltype(pixels)>;
       m_Processor.For(nodes, steps::SumChainEdges<Pixels>{ pixels, view, sums.Get() });
       m_Processor.For(chains, steps::AddUpChain{ view, sums.Get() });
-      m_Processor.For(nodes * ChainWindow,
-                      steps::CostChords<Pixels>{ pixels, view, segmentCost, sums.Get(), costs });
+      m_Processor.For(nodes * ChainWindow, steps::CostChords<Pixels>{ pixels, view, segmentCost, sums.Get(), costs });
     });
   }
 };
@@ -267,8 +265,8 @@ GetEvaluationBytes(size_t nodes)
 {
   // A chain of two nodes has the most beside its nodes.
   constexpr size_t perChain = sizeof(uint32_t) + sizeof(BoundaryTangents) + sizeof(double);
-  constexpr size_t perNodeOfChain = 2 * sizeof(uint32_t) + sizeof(LatticePoint) + sizeof(Moments) +
-                                    (ChainWindow + 1) * sizeof(double) + perChain / 2;
+  constexpr size_t perNodeOfChain =
+    2 * sizeof(uint32_t) + sizeof(LatticePoint) + sizeof(Moments) + (ChainWindow + 1) * sizeof(double) + perChain / 2;
   constexpr size_t perNodeThatMoves = sizeof(MovingNode) + NumberOfCandidates * sizeof(double);
   return nodes * std::max(perNodeOfChain, perNodeThatMoves);
 }

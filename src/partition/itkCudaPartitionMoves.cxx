@@ -99,6 +99,7 @@ public:
       const Moments sums = m_Refinement.Pixels.SumEdge(m_Map.At(edge.Start), m_Map.At(edge.End));
       m_Map.Transfer(edge.Left, edge.Right, sums - edge.Sums);
       edge.Sums = sums;
+      m_Refinement.Grid.Add(m_Map, node.Edges[j]);
     }
   }
 

@@ -31,6 +31,7 @@ Refinement::Tidy()
   if (static_cast<size_t>(removed) > Map.Edges.size() / 8)
   {
     CompactMap(Map);
+    Grid.Discard();
   }
 }
 
@@ -47,7 +48,7 @@ Refinement::BeginRound()
       m_Tangents[i] = Map.IsRegion[i] != 0 ? Description.Linearize(Map.Regions[i]) : LinearForm{};
     }
   });
-  Grid.Rebuild(Map);
+  Grid.Update(Map);
   return true;
 }
 
@@ -151,6 +152,7 @@ ReplaceByChord(Refinement & refinement, const uint32_t * nodes, const uint32_t *
   map.Edges[chord] = { first, last, sides.Left, sides.Right, sums };
   map.Nodes[first].Insert(chord);
   map.Nodes[last].Insert(chord);
+  refinement.Grid.Add(map, chord);
   map.Transfer(sides.Left, sides.Right, sums - old);
 }
 } // namespace itk::cuda::partition

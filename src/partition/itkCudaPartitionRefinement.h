@@ -50,7 +50,7 @@ public:
   void
   Tidy();
 
-  /** Freezes the regions' tangents and sorts the edges into the grid. Returns false if the run is to end. */
+  /** Freezes the regions' tangents and sees to the grid of edges. Returns false if the run is to end. */
   bool
   BeginRound();
 

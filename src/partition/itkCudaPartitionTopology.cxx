@@ -79,8 +79,7 @@ MoveKeepsTopology(const MapData & map, const EdgeGrid & grid, uint32_t node, con
   {
     const SweptTriangle swept(map, node, n.Edges[i], to);
     const bool isClear = ForCellsOfTriangle(grid.GetLayout(), swept.Far, swept.From, swept.To, [&](size_t cell) {
-      return grid.ForEdges(cell, [&](uint32_t number) {
-        const MapEdge & edge = map.Edges[number];
+      return grid.ForEdges(map, cell, [&](uint32_t, const MapEdge & edge) {
         return edge.Start == node || edge.End == node || !swept.IsMetBy(map, edge);
       });
     });

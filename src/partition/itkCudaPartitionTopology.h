@@ -72,10 +72,8 @@ ChordKeepsTopology(const MapData & map, const EdgeGrid & grid, const Line & line
   }
   const ChordTest test(map, line);
   return ForCellsOfBox(grid.GetLayout(), test.GetBox(), [&](size_t cell) {
-    return grid.ForEdges(cell, [&](uint32_t number) {
-      const MapEdge & edge = map.Edges[number];
-      return isOwn(number, edge) || test.Allows(edge);
-    });
+    return grid.ForEdges(
+      map, cell, [&](uint32_t number, const MapEdge & edge) { return isOwn(number, edge) || test.Allows(edge); });
   });
 }
 } // namespace itk::cuda::partition
