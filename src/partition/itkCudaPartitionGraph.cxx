@@ -208,6 +208,7 @@ RegionGraph::Begin()
     {
       link.Change = this->Change(m_Stale[i], link);
     }
+    m_Choices[m_Stale[i]] = this->Choose(m_Stale[i]);
   });
 }
 
@@ -290,12 +291,12 @@ RegionGraph::UpdateLinks(uint32_t region)
       link.Change = this->Change(region, link);
     }
   }
+  m_Choices[region] = this->Choose(region); // while the links are at hand
 }
 
 size_t
 RegionGraph::MergeRound()
 {
-  m_Work.For(m_Stale.size(), RegionsPerPiece, [this](size_t i) { m_Choices[m_Stale[i]] = this->Choose(m_Stale[i]); });
   const std::vector<Pair> pairs = this->FindPairs();
   for (const uint32_t region : m_Stale)
   {
