@@ -2,7 +2,10 @@
 #include "itkCudaPartitionRefinement.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <mutex>
 #include <tuple>
+#include <vector>
 
 namespace itk::cuda::partition
 {
@@ -88,12 +91,13 @@ private:
   std::vector<Saving>   m_Savings;
   std::vector<uint32_t> m_Into; // region that takes over a region
 
-  void
-  AddSaving(const MapEdge & edge, uint32_t node, uint32_t number, double change)
+  static Saving
+  MakeSaving(const MapEdge & edge, uint32_t node, uint32_t number, double change)
   {
-    m_Savings.push_back({ std::min(edge.Left, edge.Right), std::max(edge.Left, edge.Right), node, number, change });
+    return { std::min(edge.Left, edge.Right), std::max(edge.Left, edge.Right), node, number, change };
   }
 
+  /** In an order of their own, which no order of work changes. */
   void
   ListSavings()
   {
@@ -102,22 +106,28 @@ private:
       const MapEdge & edge = m_Map.Edges[i];
       if (edge.IsAlive() && !edge.IsBorder())
       {
-        this->AddSaving(edge, None, i, -m_Refinement.Description.SegmentCost);
+        m_Savings.push_back(MakeSaving(edge, None, i, -m_Refinement.Description.SegmentCost));
       }
     }
-    for (uint32_t i = 0; i < m_Map.Nodes.size(); ++i)
-    {
-      for (uint32_t j = 0; j < 3 && m_Map.Nodes[i].Degree == 3; ++j)
+    std::mutex mutex;
+    m_Refinement.Threads.ForRanges(m_Map.Nodes.size(), 256, [&](size_t begin, size_t end) {
+      std::vector<Saving> savings;
+      for (size_t i = begin; i < end; ++i)
       {
-        this->LookAhead(i, j);
+        for (uint32_t j = 0; j < 3 && m_Map.Nodes[i].Degree == 3; ++j)
+        {
+          this->LookAhead(static_cast<uint32_t>(i), j, savings);
+        }
       }
-    }
+      const std::lock_guard<std::mutex> lock(mutex);
+      m_Savings.insert(m_Savings.end(), savings.begin(), savings.end());
+    });
     std::sort(m_Savings.begin(), m_Savings.end());
   }
 
   /** What the removal of a node of three edges gains, to first order, when edge number j of it is gone. */
   void
-  LookAhead(uint32_t i, uint32_t j)
+  LookAhead(uint32_t i, uint32_t j, std::vector<Saving> & savings) const
   {
     const MapNode & node = m_Map.Nodes[i];
     const MapEdge & edge = m_Map.Edges[node.Edges[j]];
@@ -134,7 +144,7 @@ private:
     const double  gain = -m_Refinement.Description.SegmentCost + m_Refinement.GainOf(first.Left, first.Right, change);
     if (gain < 0.0)
     {
-      this->AddSaving(edge, i, node.Edges[j], gain);
+      savings.push_back(MakeSaving(edge, i, node.Edges[j], gain));
     }
   }
 
@@ -142,7 +152,15 @@ private:
   std::vector<Candidate>
   ListCandidates() const
   {
+    const Model &          model = m_Refinement.Description;
     std::vector<Candidate> candidates;
+    std::vector<double>    descriptions(m_Map.Regions.size());
+    m_Refinement.Threads.ForRanges(descriptions.size(), 1024, [&](size_t begin, size_t end) {
+      std::transform(m_Map.Regions.begin() + static_cast<ptrdiff_t>(begin),
+                     m_Map.Regions.begin() + static_cast<ptrdiff_t>(end),
+                     descriptions.begin() + static_cast<ptrdiff_t>(begin),
+                     [&model](const Moments & sums) { return model.Describe(sums); });
+    });
     for (size_t begin = 0, end = 0; begin < m_Savings.size(); begin = end)
     {
       double ofSegments = 0.0;
@@ -153,9 +171,8 @@ private:
       }
       const uint32_t first = m_Savings[begin].First;
       const uint32_t second = m_Savings[begin].Second;
-      const Model &  model = m_Refinement.Description;
-      double         change = model.Describe(m_Map.Regions[first] + m_Map.Regions[second]) -
-                      model.Describe(m_Map.Regions[first]) - model.Describe(m_Map.Regions[second]) + ofSegments;
+      double         change = model.Describe(m_Map.Regions[first] + m_Map.Regions[second]) - descriptions[first] -
+                      descriptions[second] + ofSegments;
       change += change < LargestRise ? ofNodes : 0.0;
       if (change < -MinimumGain)
       {
