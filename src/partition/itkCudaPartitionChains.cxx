@@ -196,6 +196,27 @@ private:
     });
   }
 };
+
+/** Drops removed nodes and edges if there are many: the first rounds remove most of them. The flags follow the edges,
+ * whose order stays. */
+void
+TidyWithFlags(Refinement & refinement, std::vector<uint8_t> & flags)
+{
+  const std::vector<MapEdge> & edges = refinement.Map.Edges;
+  std::vector<uint8_t>         ofPresentEdges;
+  for (size_t i = 0; i < edges.size(); ++i)
+  {
+    if (edges[i].IsAlive())
+    {
+      ofPresentEdges.push_back(flags[i]);
+    }
+  }
+  refinement.Tidy();
+  if (edges.size() != flags.size())
+  {
+    flags = std::move(ofPresentEdges);
+  }
+}
 } // namespace
 
 bool
@@ -206,6 +227,7 @@ SimplifyChains(Refinement & refinement)
   bool                 hasWon = true;
   for (int round = 0; round < MaximumNumberOfChainRounds && hasWon; ++round)
   {
+    TidyWithFlags(refinement, isIdle);
     if (!refinement.BeginRound())
     {
       return false;
