@@ -5,56 +5,42 @@
 // side as often as the image has room for it.
 //
 // Rows host/partition on all cores, host/partition/one_thread, and host_to_host/partition on the GPU, which makes the
-// label map there and the polygons on all cores. Rows .../partition_labels end with the label map (LabelsOnly).
+// label map there and the polygons on all cores. Rows .../partition_labels end with the label map (LabelsOnly). Rows
+// .../partition_hundred are a hundred images in one call, one thread for each of those at work.
 
 #include "benchmark_device.h"
-#include "itkCudaFieldScene.h"
 #include "itkCudaRegionPartitionImageFilter.h"
-#include "itkImageRegionIteratorWithIndex.h"
 #include "itkMultiThreaderBase.h"
+#include "partition_benchmark_scene.h"
 
 #include <benchmark/benchmark.h>
 
+#include <atomic>
+#include <chrono>
 #include <cstdint>
+#include <thread>
 #include <vector>
 
 namespace
 {
+using benchmark_filters::GetFieldScene;
 using benchmark_filters::IsDeviceMissing;
 using itk::CudaFiltersEnums;
 using itk::cuda::test::FieldScene;
 using ImageType = FieldScene::ImageType;
 using FilterType = itk::CudaRegionPartitionImageFilter<ImageType, itk::Image<unsigned int, 2>>;
 
-ImageType::Pointer
-MakeTile(unsigned int side)
+FilterType::Pointer
+MakeFilter(ImageType * image, CudaFiltersEnums::Backend backend, bool labelsOnly, unsigned int threads)
 {
-  FieldScene scene;
-  scene.Width = scene.Height = side;
-  scene.NumberOfRegions = 150;
-  scene.NumberOfCells = 275;
-  return scene.MakeImage(scene.MakeTruth());
-}
-
-/** The last image is kept: Google Benchmark calls a row several times. */
-ImageType::Pointer
-GetScene(itk::SizeValueType side)
-{
-  constexpr unsigned int          tileSide = 1000;
-  static const ImageType::Pointer tile = MakeTile(tileSide);
-  static ImageType::Pointer       kept;
-  if (!kept || kept->GetBufferedRegion().GetSize(0) != side)
-  {
-    kept = ImageType::New();
-    kept->SetRegions(ImageType::SizeType{ { side, side } });
-    kept->Allocate();
-    itk::ImageRegionIteratorWithIndex<ImageType> it(kept, kept->GetBufferedRegion());
-    for (; !it.IsAtEnd(); ++it)
-    {
-      it.Set(tile->GetPixel({ { it.GetIndex()[0] % tileSide, it.GetIndex()[1] % tileSide } }));
-    }
-  }
-  return kept;
+  const auto filter = FilterType::New();
+  filter->SetInput(image);
+  filter->SetBackend(backend);
+  filter->SetNoiseLaw("Gamma");
+  filter->SetNumberOfLooks(1.0);
+  filter->SetLabelsOnly(labelsOnly);
+  filter->SetNumberOfWorkUnits(threads);
+  return filter;
 }
 
 void
@@ -65,13 +51,10 @@ RunPartition(benchmark::State & state, CudaFiltersEnums::Backend backend, bool o
     return;
   }
   const auto side = static_cast<itk::SizeValueType>(state.range(0));
-  const auto filter = FilterType::New();
-  filter->SetInput(GetScene(side));
-  filter->SetBackend(backend);
-  filter->SetNoiseLaw("Gamma");
-  filter->SetNumberOfLooks(1.0);
-  filter->SetLabelsOnly(labelsOnly);
-  filter->SetNumberOfWorkUnits(oneThread ? 1 : itk::MultiThreaderBase::GetGlobalDefaultNumberOfThreads());
+  const auto filter = MakeFilter(GetFieldScene(side),
+                                 backend,
+                                 labelsOnly,
+                                 oneThread ? 1 : itk::MultiThreaderBase::GetGlobalDefaultNumberOfThreads());
   filter->Update(); // starts CUDA, threads, and fills pools
   for (auto _ : state)
   {
@@ -81,6 +64,60 @@ RunPartition(benchmark::State & state, CudaFiltersEnums::Backend backend, bool o
   state.counters["regions"] = static_cast<double>(filter->GetNumberOfRegions());
   state.counters["pixels_per_second"] =
     benchmark::Counter(static_cast<double>(side * side), benchmark::Counter::kIsIterationInvariantRate);
+}
+
+/** Updates all filters, some at the same time, each on one thread of its own: as Python's partition_images(). */
+void
+UpdateAll(const std::vector<FilterType::Pointer> & filters, unsigned int threads)
+{
+  std::atomic<size_t>      next{ 0 };
+  std::vector<std::thread> workers;
+  for (unsigned int i = 0; i < threads; ++i)
+  {
+    workers.emplace_back([&] {
+      for (size_t number = next++; number < filters.size(); number = next++)
+      {
+        filters[number]->Modified();
+        filters[number]->Update();
+      }
+    });
+  }
+  for (std::thread & worker : workers)
+  {
+    worker.join();
+  }
+}
+
+/** A hundred images of the same size. Counter one_ms: one of them alone, on all threads. */
+void
+RunHundred(benchmark::State & state, CudaFiltersEnums::Backend backend, bool labelsOnly)
+{
+  constexpr size_t number = 100;
+  if (backend == CudaFiltersEnums::Backend::Cuda && IsDeviceMissing(state))
+  {
+    return;
+  }
+  const auto                       image = GetFieldScene(static_cast<itk::SizeValueType>(state.range(0)));
+  const unsigned int               threads = itk::MultiThreaderBase::GetGlobalDefaultNumberOfThreads();
+  const FilterType::Pointer        one = MakeFilter(image, backend, labelsOnly, threads);
+  std::vector<FilterType::Pointer> filters(number);
+  for (FilterType::Pointer & filter : filters)
+  {
+    const auto input = ImageType::New(); // updates change the regions of inputs
+    input->Graft(image);
+    filter = MakeFilter(input, backend, labelsOnly, 1);
+  }
+  UpdateAll(filters, threads); // starts CUDA, and fills pools
+  one->Update();
+  const auto begin = std::chrono::steady_clock::now();
+  one->Modified();
+  one->Update();
+  const std::chrono::duration<double, std::milli> timeOfOne = std::chrono::steady_clock::now() - begin;
+  for (auto _ : state)
+  {
+    UpdateAll(filters, threads);
+  }
+  state.counters["one_ms"] = timeOfOne.count();
 }
 
 [[maybe_unused]] const bool Registered = [] {
@@ -103,6 +140,17 @@ RunPartition(benchmark::State & state, CudaFiltersEnums::Backend backend, bool o
   add("host/partition_labels", Backend::Host, false, true, sides);
   add("host/partition_labels/one_thread", Backend::Host, true, true, sides);
   add("host_to_host/partition_labels", Backend::Cuda, false, true, sidesOnDevice);
+  const auto addHundred = [](const char * name, Backend backend, bool labelsOnly) {
+    benchmark::RegisterBenchmark(name, [=](benchmark::State & state) { RunHundred(state, backend, labelsOnly); })
+      ->ArgName("side")
+      ->Arg(500)
+      ->UseRealTime()
+      ->Unit(benchmark::kMillisecond)
+      ->MinTime(0.1);
+  };
+  addHundred("host/partition_hundred", Backend::Host, false);
+  addHundred("host_to_host/partition_hundred", Backend::Cuda, false);
+  addHundred("host_to_host/partition_labels_hundred", Backend::Cuda, true);
   return true;
 }();
 } // namespace
