@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The label map of the partition alone: rows resident/partition_label_map, from samples and their sums on the device to
+// labels there. The scenes are those of partition_benchmark.cxx.
+
+#include "benchmark_device.h"
+#include "itkCudaDevice.h"
+#include "itkCudaPartitionDeviceLabels.h"
+#include "itkCudaRegionThreads.h"
+#include "itkCudaSnakeScene.h"
+#include "partition_benchmark_scene.h"
+
+#include <benchmark/benchmark.h>
+
+namespace
+{
+using itk::cuda::partition::DeviceLabelMap;
+using itk::cuda::partition::MakeLabelMapOnDevice;
+using itk::cuda::partition::Model;
+using itk::cuda::region::DeviceSums;
+using itk::cuda::region::NoiseLaw;
+using itk::cuda::region::Samples;
+
+void
+MakeLabelMaps(benchmark::State & state)
+{
+  if (benchmark_filters::IsDeviceMissing(state))
+  {
+    return;
+  }
+  constexpr int32_t                     blockSize = 4;
+  const auto                            side = static_cast<itk::SizeValueType>(state.range(0));
+  const auto                            scene = benchmark_filters::GetFieldScene(side); // holds the pixels
+  const int                             device = itk::CudaFiltersConfiguration::GetDeviceIndex();
+  const itk::cuda::region::Threads      threads(itk::MultiThreaderBase::GetGlobalDefaultNumberOfThreads());
+  itk::CudaDetail::CudaRegionSnakeInput input;
+  input.Image = itk::cuda::MakeImageView(scene->GetBufferPointer(), itk::CudaComponentType::UShort, side, side);
+  itk::CudaDetail::CudaRegionSnakeParameters law;
+  law.NoiseLaw = NoiseLaw::Gamma;
+  const Samples                samples(input, law, threads);
+  const itk::cuda::DeviceGuard guard(device);
+  const DeviceSums             sums(samples, 0, device);
+  const itk::cuda::StreamLease stream(device);
+  Model                        model;
+  model.Law = { NoiseLaw::Gamma, 1.0, static_cast<int64_t>(samples.NumberOfValidPixels) };
+  model.LogNumberOfPixels = itk::cuda::region::Log(static_cast<double>(samples.NumberOfValidPixels));
+  size_t     regions = 0;
+  const auto run = [&] {
+    const DeviceLabelMap map = MakeLabelMapOnDevice(sums, model, blockSize, {}, stream);
+    stream.Synchronize();
+    regions = map.NumberOfRegions;
+  };
+  run(); // loads kernels, fills pools
+  for (auto _ : state)
+  {
+    run();
+  }
+  state.counters["regions"] = static_cast<double>(regions);
+  state.counters["pixels_per_second"] =
+    benchmark::Counter(static_cast<double>(side * side), benchmark::Counter::kIsIterationInvariantRate);
+}
+
+[[maybe_unused]] const bool Registered = [] {
+  auto * const row = benchmark::RegisterBenchmark("resident/partition_label_map", MakeLabelMaps);
+  row->ArgName("side")->Arg(1000)->Arg(4000)->Arg(10000)->UseRealTime()->Unit(benchmark::kMillisecond)->MinTime(0.1);
+  return true;
+}();
+} // namespace
