@@ -261,12 +261,15 @@ public:
     }
     this->For(number, step);
   }
-  /** Runs loops one after the other, each of `most` passes at most. */
+  /** Runs loops one after the other, each of `most` passes at most. A device launches those after the last round too.
+   */
   template <typename TProgram>
   void
   Run(const TProgram & program, size_t most) const
   {
+    const size_t before = m_Counts.Loops;
     program(Loops{ *this, most });
+    m_Counts.Loops = before + program.GetNumberOfLoops();
   }
   template <typename TProgram>
   void

@@ -290,15 +290,14 @@ public:
     , m_Model(model)
     , m_NumberAtFirst(numberOfRegions)
     , m_NumberOfRegions(numberOfRegions)
-    , m_Capacity(edges.Number)
-    , m_NumberStaying(edges.Number)
+    , m_NumberOfEdges(edges.Number)
     , m_Table(processor, edges.Number)
     , m_Sums(std::move(sums))
     , m_Descriptions(processor.template Allocate<double>(numberOfRegions))
     , m_Parents(processor.template Allocate<uint32_t>(numberOfRegions))
     , m_Best(processor.template Allocate<uint64_t>(numberOfRegions))
     , m_Choices(processor.template Allocate<uint32_t>(numberOfRegions))
-    , m_Series(processor.template Allocate<MergeRoundSeries>(1))
+    , m_Series(processor.template Allocate<MergeSeries>(1))
   {
     m_Edges = { std::move(edges.Keys), std::move(edges.Cracks), processor.template Allocate<double>(edges.Number) };
     m_Others = { processor.template Allocate<uint64_t>(edges.Number),
@@ -319,20 +318,25 @@ public:
   MergeSomeRounds()
   {
     this->Begin();
-    m_Processor.For(
-      MergeRoundSeries::Number + 1,
-      steps::BeginSeries{ m_Series.Get(), static_cast<uint32_t>(m_NumberStaying), static_cast<uint32_t>(m_NumberNew) });
-    const RunMergeRounds<Atomics> rounds{ this->View(), m_Model };
-    const size_t                  edges = m_NumberStaying + m_NumberNew;
-    if (edges <= EdgesOfOneBlock)
+    m_Processor.Fill(m_Series.Get(), 1, 0);
+    const RunMergeRounds<Atomics> rounds{ this->View(), m_Model, m_NumberOfEdges, this->GetLengthOfSeries() };
+    if (m_NumberOfEdges <= EdgesOfOneBlock)
     {
       m_Processor.RunInOneBlock(rounds);
     }
     else
     {
-      m_Processor.Run(rounds, edges);
+      m_Processor.Run(rounds, m_NumberOfEdges);
     }
-    return this->Take(m_Processor.Read(m_Series.Get()));
+    m_Processor.For(m_NumberOfEdges, steps::CollectEdges<Atomics>{ this->View() });
+    const MergeSeries series = m_Processor.Read(m_Series.Get());
+    for (const uint32_t pairs : series.Pairs)
+    {
+      m_NumberOfRegions -= pairs;
+    }
+    std::swap(m_Edges, m_Others);
+    m_NumberOfEdges = series.NumberOfEdges;
+    return series.Pairs[rounds.NumberOfRounds - 1] > 0;
   }
 
   /** Number, from 1, of the region to which each of the original ones belongs: in the order of first pixels. */
@@ -356,6 +360,8 @@ public:
 private:
   // Up to here a round in one block takes less time than the launches of its loops.
   static constexpr size_t EdgesOfOneBlock = 2048;
+  // Beyond this, fewer edges after each round are worth a look of the host.
+  static constexpr size_t EdgesOfShortSeries = 65536;
 
   struct EdgeArrays
   {
@@ -370,31 +376,27 @@ private:
     }
   };
 
-  const TProcessor &      m_Processor;
-  const Model             m_Model;
-  const size_t            m_NumberAtFirst;
-  size_t                  m_NumberOfRegions;
-  const size_t            m_Capacity;
-  size_t                  m_NumberStaying; // edges, as MergeRound has them
-  size_t                  m_NumberNew{ 0 };
-  bool                    m_HasBegun{ false };
-  EdgeTable<TProcessor>   m_Table;
-  EdgeArrays              m_Edges;
-  EdgeArrays              m_Others;
-  Array<Moments>          m_Sums;
-  Array<double>           m_Descriptions;
-  Array<uint32_t>         m_Parents;
-  Array<uint64_t>         m_Best;
-  Array<uint32_t>         m_Choices;
-  Array<MergeRoundSeries> m_Series;
+  const TProcessor &    m_Processor;
+  const Model           m_Model;
+  const size_t          m_NumberAtFirst;
+  size_t                m_NumberOfRegions;
+  size_t                m_NumberOfEdges;
+  bool                  m_HasBegun{ false };
+  EdgeTable<TProcessor> m_Table;
+  EdgeArrays            m_Edges;
+  EdgeArrays            m_Others;
+  Array<Moments>        m_Sums;
+  Array<double>         m_Descriptions;
+  Array<uint32_t>       m_Parents;
+  Array<uint64_t>       m_Best;
+  Array<uint32_t>       m_Choices;
+  Array<MergeSeries>    m_Series;
 
   GraphView
   View() const
   {
-    return {
-      EdgeCode::Of(m_NumberAtFirst), m_Edges.View(),  m_Others.View(), m_Capacity,      m_Table.View(), m_Sums.Get(),
-      m_Descriptions.Get(),          m_Parents.Get(), m_Best.Get(),    m_Choices.Get(), m_Series.Get()
-    };
+    return { EdgeCode::Of(m_NumberAtFirst), m_Edges.View(),  m_Others.View(), m_Table.View(),  m_Sums.Get(),
+             m_Descriptions.Get(),          m_Parents.Get(), m_Best.Get(),    m_Choices.Get(), m_Series.Get() };
   }
 
   void
@@ -403,22 +405,15 @@ private:
     if (!m_HasBegun)
     {
       m_Processor.For(m_NumberAtFirst, steps::DescribeRegions{ this->View(), m_Model });
-      m_Processor.For(m_NumberStaying, steps::FindChanges{ this->View(), m_Model });
+      m_Processor.For(m_NumberOfEdges, steps::FindChanges{ this->View(), m_Model });
       m_HasBegun = true;
     }
   }
 
-  /** What a series of rounds did. Returns whether its last round found pairs. */
-  bool
-  Take(const MergeRoundSeries & series)
+  uint32_t
+  GetLengthOfSeries() const
   {
-    for (uint32_t round = 0; round < MergeRoundSeries::Number; ++round)
-    {
-      m_NumberOfRegions -= series.Rounds[round].Pairs;
-    }
-    m_NumberStaying = series.Rounds[MergeRoundSeries::Number].Staying;
-    m_NumberNew = series.Rounds[MergeRoundSeries::Number].New;
-    return series.Rounds[MergeRoundSeries::Number - 1].Pairs > 0;
+    return m_NumberOfEdges > EdgesOfShortSeries ? 4 : MergeSeries::MostRounds;
   }
 
   void
@@ -428,7 +423,7 @@ private:
     m_Processor.Fill(found.Get(), 1, 0);
     if (isOfOneValue != nullptr)
     {
-      m_Processor.For(m_NumberStaying, steps::UniteOfOneValue<Atomics>{ this->View(), isOfOneValue, found.Get() });
+      m_Processor.For(m_NumberOfEdges, steps::UniteOfOneValue<Atomics>{ this->View(), isOfOneValue, found.Get() });
     }
     m_Processor.For(m_NumberAtFirst, steps::FindEmpty{ this->View(), found.Get() });
     const steps::Findings findings = m_Processor.Read(found.Get());
@@ -438,8 +433,8 @@ private:
     }
     if (findings.Empty != 0)
     {
-      m_Processor.For(m_NumberStaying, steps::UniteEmpty<Atomics>{ this->View() });
-      m_Processor.For(m_NumberStaying, steps::ChooseForEmpty<Atomics>{ this->View() });
+      m_Processor.For(m_NumberOfEdges, steps::UniteEmpty<Atomics>{ this->View() });
+      m_Processor.For(m_NumberOfEdges, steps::ChooseForEmpty<Atomics>{ this->View() });
       m_Processor.For(m_NumberAtFirst, steps::JoinChoice<Atomics>{ this->View() });
       this->Contract();
     }
@@ -453,10 +448,10 @@ private:
     m_Processor.For(m_NumberAtFirst, steps::ContractRegions<Atomics>{ this->View() });
     const auto number = m_Processor.template Allocate<uint32_t>(1);
     m_Processor.Fill(number.Get(), 1, 0);
-    m_Processor.For(m_NumberStaying,
-                    steps::RewireEdges<Atomics>{ this->View(), EdgeTableView::GetSize(m_NumberStaying), number.Get() });
-    m_NumberStaying = m_Processor.Read(number.Get());
-    m_Processor.For(m_NumberStaying, steps::TakeEdges{ this->View() });
+    m_Processor.For(m_NumberOfEdges,
+                    steps::RewireEdges<Atomics>{ this->View(), EdgeTableView::GetSize(m_NumberOfEdges), number.Get() });
+    m_NumberOfEdges = m_Processor.Read(number.Get());
+    m_Processor.For(m_NumberOfEdges, steps::TakeEdges{ this->View() });
     const auto ranks = m_Processor.template Allocate<uint32_t>(m_NumberAtFirst + 1);
     m_Processor.Sum(steps::IsRoot{ m_Parents.Get() }, m_NumberAtFirst, ranks.Get());
     m_NumberOfRegions = m_Processor.Read(ranks.Get() + m_NumberAtFirst);

@@ -73,7 +73,8 @@ struct EdgeTableView
   ITK_CUDA_HOST_DEVICE Place
   Add(uint64_t key, uint32_t cracks, size_t size) const
   {
-    // A slot is free at all times: the search ends. Multiplication spreads the keys (Knuth, The Art of Computer Programming 3, section 6.4: Fibonacci hashing).
+    // A slot is free at all times: the search ends. Multiplication spreads the keys (Knuth, The Art of Computer
+    // Programming 3, section 6.4: Fibonacci hashing).
     const uint64_t hash = (key * 0x9E3779B97F4A7C15ull) >> 32;
     for (size_t slot = (hash * size) >> 32;; slot = slot + 1 < size ? slot + 1 : 0)
     {

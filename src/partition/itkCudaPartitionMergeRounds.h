@@ -11,32 +11,28 @@
 #include <cstdint>
 #include <cstring>
 
-// Rounds of merging over a list of edges, without the host: how many edges a round has is known to the processor alone.
-// A round is three loops. What passes of one loop write is read by the next loop only, but for atomic operations, whose
-// order does not matter.
+// Rounds of merging over a list of edges, without the host: whether a round has anything to do is known to the
+// processor alone. A round is three loops. What passes of one loop write is read by the next loop only, but for atomic
+// operations, whose order does not matter.
 namespace itk::cuda::partition
 {
-/** A list of edges in memory of a processor. */
+/** A list of edges in memory of a processor. A pass of a loop changes its own edge only. */
 struct EdgeView
 {
+  static constexpr uint64_t Hole = ~uint64_t{ 0 };        // the key where an edge is no more
+  static constexpr uint64_t NewBit = uint64_t{ 1 } << 63; // of keys of new edges, whose change is not known
+
   uint64_t * Keys;
   uint32_t * Cracks;  // of new edges: their slot in the table
-  double *   Changes; // of the description by the merge, less what its boundary is worth; not of new edges
+  double *   Changes; // of the description by the merge, less what its boundary is worth
 };
 
-/** What a round begins with, and what it did. */
-struct MergeRound
+/** What a series of rounds did, which run without the host. */
+struct MergeSeries
 {
-  uint32_t Staying; // edges whose regions did not merge in the round before, at the front of the list
-  uint32_t New;     // other edges, at the end of the list's memory
-  uint32_t Pairs;   // that merged
-};
-
-/** Rounds that run without the host. */
-struct MergeRoundSeries
-{
-  static constexpr uint32_t Number = 32; // even: the last round leaves its edges where the first one found them
-  MergeRound                Rounds[Number + 1];
+  static constexpr uint32_t MostRounds = 32;
+  uint32_t                  Pairs[MostRounds]; // that merged in each round
+  uint32_t                  NumberOfEdges;     // that are left
 };
 
 /** The regions, and the edges between them in any order. Each pair of neighbours has one edge. */
@@ -44,17 +40,16 @@ struct GraphView
 {
   static constexpr uint32_t None = 0xffffffffu;
 
-  EdgeCode           Code;
-  EdgeView           Edges;
-  EdgeView           Others; // takes what a round leaves
-  size_t             Capacity;
-  EdgeTableView      Table;
-  Moments *          Sums;
-  double *           Descriptions;
-  uint32_t *         Parents; // itself, or the smaller region that it became part of
-  uint64_t *         Best;    // the lowest change, as GetOrder()
-  uint32_t *         Choices; // the neighbour to merge with
-  MergeRoundSeries * Series;
+  EdgeCode      Code;
+  EdgeView      Edges;
+  EdgeView      Others; // takes the edges that a series leaves
+  EdgeTableView Table;  // is empty between the loops of rounds, but for new edges
+  Moments *     Sums;
+  double *      Descriptions;
+  uint32_t *    Parents; // itself, or the smaller region that it became part of
+  uint64_t *    Best;    // the lowest change, as GetOrder()
+  uint32_t *    Choices; // the neighbour to merge with
+  MergeSeries * Series;
 
   /** Negative changes as integers: larger for lower changes. */
   static ITK_CUDA_HOST_DEVICE uint64_t
@@ -80,64 +75,19 @@ struct GraphView
 struct RoundView
 {
   GraphView Graph;
-  uint32_t  Round; // of the series
+  size_t    NumberOfEdges; // of the series, with those that its rounds drop
+  uint32_t  Round;
 
-  ITK_CUDA_HOST_DEVICE MergeRound &
-  GetRound(uint32_t round) const
-  {
-    return Graph.Series->Rounds[round];
-  }
   /** After a round without pairs nothing is left to do. */
   ITK_CUDA_HOST_DEVICE size_t
   GetNumber() const
   {
-    const bool isOver = Round > 0 && GetRound(Round - 1).Pairs == 0;
-    return isOver ? 0 : size_t{ GetRound(Round).Staying } + GetRound(Round).New;
-  }
-  ITK_CUDA_HOST_DEVICE const EdgeView &
-  GetEdges() const
-  {
-    return Round % 2 == 0 ? Graph.Edges : Graph.Others;
-  }
-  ITK_CUDA_HOST_DEVICE const EdgeView &
-  GetNextEdges() const
-  {
-    return Round % 2 == 0 ? Graph.Others : Graph.Edges;
-  }
-  ITK_CUDA_HOST_DEVICE bool
-  IsNew(size_t i) const
-  {
-    return i >= GetRound(Round).Staying;
-  }
-  /** Where the round's edge number i is. */
-  ITK_CUDA_HOST_DEVICE size_t
-  Locate(size_t i) const
-  {
-    return IsNew(i) ? PlaceOfNew(i - GetRound(Round).Staying) : i;
-  }
-  ITK_CUDA_HOST_DEVICE size_t
-  PlaceOfNew(size_t number) const
-  {
-    return Graph.Capacity - 1 - number;
+    return Round > 0 && Graph.Series->Pairs[Round - 1] == 0 ? 0 : NumberOfEdges;
   }
 };
 
 namespace steps
 {
-/** Makes the first round of a series begin with so many edges. */
-struct BeginSeries
-{
-  MergeRoundSeries * Series;
-  uint32_t           Staying;
-  uint32_t           New;
-
-  ITK_CUDA_HOST_DEVICE void
-  operator()(size_t round) const
-  {
-    Series->Rounds[round] = { round == 0 ? Staying : 0, round == 0 ? New : 0, 0 };
-  }
-};
-
 /** Finds the lowest change of each region. New edges get theirs before. */
 template <typename TAtomics>
 struct OfferChanges : RoundView
@@ -146,13 +96,17 @@ struct OfferChanges : RoundView
 
   ITK_CUDA_AS_ARGUMENTS
   ITK_CUDA_HOST_DEVICE void
-  operator()(size_t i) const
+  operator()(size_t edge) const
   {
-    const size_t     edge = Locate(i);
-    const EdgeView & edges = GetEdges();
-    const uint32_t   u = Graph.Code.GetFirst(edges.Keys[edge]);
-    const uint32_t   v = Graph.Code.GetSecond(edges.Keys[edge]);
-    const double     change = IsNew(i) ? this->Settle(edges, edge, u, v) : edges.Changes[edge];
+    const uint64_t key = Graph.Edges.Keys[edge];
+    if (key == EdgeView::Hole)
+    {
+      return;
+    }
+    const bool     isNew = (key & EdgeView::NewBit) != 0;
+    const double   change = isNew ? this->Settle(edge, key & ~EdgeView::NewBit) : Graph.Edges.Changes[edge];
+    const uint32_t u = Graph.GetFirst(edge);
+    const uint32_t v = Graph.GetSecond(edge);
     Graph.Choices[u] = GraphView::None; // for the next loop
     Graph.Choices[v] = GraphView::None;
     if (change < 0.0)
@@ -165,13 +119,16 @@ struct OfferChanges : RoundView
 
 private:
   ITK_CUDA_HOST_DEVICE double
-  Settle(const EdgeView & edges, size_t edge, uint32_t u, uint32_t v) const
+  Settle(size_t edge, uint64_t key) const
   {
-    const uint32_t cracks = Graph.Table.Take(edges.Cracks[edge]);
+    const uint32_t cracks = Graph.Table.Take(Graph.Edges.Cracks[edge]);
+    const uint32_t u = Graph.Code.GetFirst(key);
+    const uint32_t v = Graph.Code.GetSecond(key);
     const double   change =
       ChangeByMerge(Law, Graph.Sums[u], Graph.Sums[v], Graph.Descriptions[u], Graph.Descriptions[v], cracks);
-    edges.Cracks[edge] = cracks;
-    edges.Changes[edge] = change;
+    Graph.Edges.Keys[edge] = key;
+    Graph.Edges.Cracks[edge] = cracks;
+    Graph.Edges.Changes[edge] = change;
     return change;
   }
 };
@@ -182,30 +139,29 @@ struct ChooseNeighbors : RoundView
 {
   ITK_CUDA_AS_ARGUMENTS
   ITK_CUDA_HOST_DEVICE void
-  operator()(size_t i) const
+  operator()(size_t edge) const
   {
-    const size_t     edge = Locate(i);
-    const EdgeView & edges = GetEdges();
-    const double     change = edges.Changes[edge];
-    if (change < 0.0)
+    if (Graph.Edges.Keys[edge] == EdgeView::Hole || !(Graph.Edges.Changes[edge] < 0.0))
     {
-      const uint64_t order = GraphView::GetOrder(change);
-      const uint32_t u = Graph.Code.GetFirst(edges.Keys[edge]);
-      const uint32_t v = Graph.Code.GetSecond(edges.Keys[edge]);
-      if (Graph.Best[u] == order)
-      {
-        TAtomics::Minimum(Graph.Choices[u], v);
-      }
-      if (Graph.Best[v] == order)
-      {
-        TAtomics::Minimum(Graph.Choices[v], u);
-      }
+      return;
+    }
+    const uint64_t order = GraphView::GetOrder(Graph.Edges.Changes[edge]);
+    const uint32_t u = Graph.GetFirst(edge);
+    const uint32_t v = Graph.GetSecond(edge);
+    if (Graph.Best[u] == order)
+    {
+      TAtomics::Minimum(Graph.Choices[u], v);
+    }
+    if (Graph.Best[v] == order)
+    {
+      TAtomics::Minimum(Graph.Choices[v], u);
     }
   }
 };
 
 /** Two regions that chose each other become one: no region is in two such pairs. Edges of regions that merge get new
- * ends, and are new. Two that then have the same ends become one. None of them has the ends of an edge that stays. */
+ * ends. Of those that then have the same ends one is left, which is new. None of them has the ends of an edge whose
+ * regions did not merge. */
 template <typename TAtomics>
 struct MergePairs : RoundView
 {
@@ -213,43 +169,36 @@ struct MergePairs : RoundView
 
   ITK_CUDA_AS_ARGUMENTS
   ITK_CUDA_HOST_DEVICE void
-  operator()(size_t i) const
+  operator()(size_t edge) const
   {
-    const size_t     edge = Locate(i);
-    const EdgeView & edges = GetEdges();
-    const uint32_t   u = Graph.Code.GetFirst(edges.Keys[edge]);
-    const uint32_t   v = Graph.Code.GetSecond(edges.Keys[edge]);
-    const uint32_t   newU = GetRegion(u);
-    const uint32_t   newV = GetRegion(v);
+    if (Graph.Edges.Keys[edge] == EdgeView::Hole)
+    {
+      return;
+    }
+    const uint32_t u = Graph.GetFirst(edge);
+    const uint32_t v = Graph.GetSecond(edge);
+    const uint32_t partnerOfU = GetPartner(u);
+    const uint32_t partnerOfV = GetPartner(v);
     Graph.Best[u] = 0; // for the next round
     Graph.Best[v] = 0;
-    if (newU == newV)
+    if (partnerOfU == v)
     {
       this->Merge(u, v);
+      Graph.Edges.Keys[edge] = EdgeView::Hole;
     }
-    else if (this->HasMerged(u) || this->HasMerged(v))
+    else if (partnerOfU != GraphView::None || partnerOfV != GraphView::None)
     {
-      this->AddNew(Graph.Code.Encode(newU, newV), edges.Cracks[edge]);
-    }
-    else
-    {
-      this->Keep(edges, edge);
+      this->Rewire(edge, partnerOfU < u ? partnerOfU : u, partnerOfV < v ? partnerOfV : v);
     }
   }
 
 private:
-  /** Whether a region merges in this round. */
-  ITK_CUDA_HOST_DEVICE bool
-  HasMerged(uint32_t region) const
+  /** With which a region merges in this round. None is larger than all regions. */
+  ITK_CUDA_HOST_DEVICE uint32_t
+  GetPartner(uint32_t region) const
   {
     const uint32_t choice = Graph.Choices[region];
-    return choice != GraphView::None && Graph.Choices[choice] == region;
-  }
-  /** What it is after this round. */
-  ITK_CUDA_HOST_DEVICE uint32_t
-  GetRegion(uint32_t region) const
-  {
-    return this->HasMerged(region) && Graph.Choices[region] < region ? Graph.Choices[region] : region;
+    return choice != GraphView::None && Graph.Choices[choice] == region ? choice : GraphView::None;
   }
   ITK_CUDA_AS_ARGUMENTS
   ITK_CUDA_HOST_DEVICE void
@@ -258,49 +207,65 @@ private:
     Graph.Sums[u] += Graph.Sums[v];
     Graph.Descriptions[u] = Law.Describe(Graph.Sums[u]);
     Graph.Parents[v] = u;
-    TAtomics::Add(GetRound(Round).Pairs, 1u);
+    TAtomics::Add(Graph.Series->Pairs[Round], 1u);
   }
   ITK_CUDA_AS_ARGUMENTS
   ITK_CUDA_HOST_DEVICE void
-  AddNew(uint64_t key, uint32_t cracks) const
+  Rewire(size_t edge, uint32_t u, uint32_t v) const
   {
-    const auto place = Graph.Table.template Add<TAtomics>(key, cracks, EdgeTableView::GetSize(GetNumber()));
-    if (place.IsNew)
+    const uint64_t key = Graph.Code.Encode(u, v);
+    const auto     place =
+      Graph.Table.template Add<TAtomics>(key, Graph.Edges.Cracks[edge], EdgeTableView::GetSize(NumberOfEdges));
+    Graph.Edges.Keys[edge] = place.IsNew ? key | EdgeView::NewBit : EdgeView::Hole;
+    Graph.Edges.Cracks[edge] = place.Slot;
+  }
+};
+
+/** Puts the edges that are left beside each other. */
+template <typename TAtomics>
+struct CollectEdges
+{
+  GraphView Graph;
+
+  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t edge) const
+  {
+    if (Graph.Edges.Keys[edge] != EdgeView::Hole)
     {
-      const size_t to = PlaceOfNew(TAtomics::Next(GetRound(Round + 1).New));
-      GetNextEdges().Keys[to] = key;
-      GetNextEdges().Cracks[to] = place.Slot;
+      const uint32_t to = TAtomics::Next(Graph.Series->NumberOfEdges);
+      Graph.Others.Keys[to] = Graph.Edges.Keys[edge];
+      Graph.Others.Cracks[to] = Graph.Edges.Cracks[edge];
+      Graph.Others.Changes[to] = Graph.Edges.Changes[edge];
     }
-  }
-  ITK_CUDA_AS_ARGUMENTS
-  ITK_CUDA_HOST_DEVICE void
-  Keep(const EdgeView & edges, size_t edge) const
-  {
-    const size_t     to = TAtomics::Next(GetRound(Round + 1).Staying);
-    const EdgeView & next = GetNextEdges();
-    next.Keys[to] = edges.Keys[edge];
-    next.Cracks[to] = edges.Cracks[edge];
-    next.Changes[to] = edges.Changes[edge];
   }
 };
 } // namespace steps
 
 /** A series of rounds as loops one after the other. A processor runs it: its loops begin when those before have ended,
- * and know their numbers of passes by themselves. */
+ * and know by themselves whether they have anything to do. */
 template <typename TAtomics>
 struct RunMergeRounds
 {
   GraphView Graph;
   Model     Law;
+  size_t    NumberOfEdges;
+  uint32_t  NumberOfRounds;
+
+  ITK_CUDA_HOST_DEVICE size_t
+  GetNumberOfLoops() const
+  {
+    return size_t{ 3 } * NumberOfRounds;
+  }
 
   ITK_CUDA_AS_ARGUMENTS
   template <typename TLoops>
   ITK_CUDA_HOST_DEVICE void
   operator()(const TLoops & loops) const
   {
-    for (uint32_t number = 0; number < MergeRoundSeries::Number; ++number)
+    for (uint32_t number = 0; number < NumberOfRounds; ++number)
     {
-      const RoundView round{ Graph, number };
+      const RoundView round{ Graph, NumberOfEdges, number };
       if (loops.IsOver(round))
       {
         return;
