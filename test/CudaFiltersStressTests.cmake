@@ -7,6 +7,7 @@ set(sources
     itkCudaStressDerivatives.cxx
     itkCudaStressMemory.cxx
     itkCudaStressOthers.cxx
+    itkCudaStressPartition.cxx
     itkCudaStressRecursive.cxx
     itkCudaStressSnake.cxx)
 list(TRANSFORM sources PREPEND stress/)

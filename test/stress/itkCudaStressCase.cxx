@@ -35,6 +35,7 @@ GetStressCaseMakers()
     AddDerivativeStressCases(all);
     AddOtherStressCases(all);
     AddSnakeStressCases(all);
+    AddPartitionStressCases(all);
     AddChainStressCases(all);
     return all;
   }();

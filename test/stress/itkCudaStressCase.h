@@ -156,8 +156,8 @@ using StressCaseMakers = std::map<std::string, StressCaseMaker>;
 const StressCaseMakers &
 GetStressCaseMakers();
 
-// What it is made of: smoothing, derivatives, the discrete and the partitioned filter, the snake, and chains of
-// filters.
+// What it is made of: smoothing, derivatives, the discrete and the partitioned filter, the snake, the partition
+// and chains of filters.
 void
 AddRecursiveStressCases(StressCaseMakers & makers);
 void
@@ -166,6 +166,8 @@ void
 AddOtherStressCases(StressCaseMakers & makers);
 void
 AddSnakeStressCases(StressCaseMakers & makers);
+void
+AddPartitionStressCases(StressCaseMakers & makers);
 void
 AddChainStressCases(StressCaseMakers & makers);
 } // namespace itk::cuda::test
