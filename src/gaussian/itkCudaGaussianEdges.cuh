@@ -70,10 +70,21 @@ SumContiguousEdge(const EdgeArguments<T, VPairs> & arguments, bool anticausal, s
     const auto   position = static_cast<size_t>(GetContinuedPosition(
       rule.Mode, GetPlaceBeyondEdge(rule, anticausal, mine), static_cast<std::ptrdiff_t>(geometry.LineLength)));
     __syncwarp();
-#pragma unroll 16
-    for (unsigned int i = 0; i < WarpSize; ++i)
+    constexpr unsigned int together = 16; // loads that are under way
+#pragma unroll 1
+    for (unsigned int i = 0; i < WarpSize; i += together)
     {
-      ofWarp[i][lane] = getLine(firstLine + i)[position];
+      T loaded[together];
+#pragma unroll
+      for (unsigned int k = 0; k < together; ++k)
+      {
+        loaded[k] = getLine(firstLine + i + k)[position];
+      }
+#pragma unroll
+      for (unsigned int k = 0; k < together; ++k)
+      {
+        ofWarp[i + k][lane] = loaded[k];
+      }
     }
     __syncwarp();
 #pragma unroll

@@ -227,11 +227,12 @@ MakeInverseStep(std::complex<double> pole)
   return { (1.0 - e * e) / g, e / g, -e, 1.0 };
 }
 
-/** Whether MakeEdgeClosure() keeps a float's digits: g^-1 times the rounding of a state must not matter. */
+/** Whether MakeEdgeClosure() keeps a float's digits. In the mode Mirror it takes g^-1 times the rounding of a state:
+ * with sigma 0.54 and Accurate that made errors of 8e-7 of the largest pixel, with sigma 0.8 of 2e-7. */
 inline bool
 HasEdgeClosure(const CudaGaussianImpulseResponse & kernel, CudaFiltersEnums::BoundaryMode mode)
 {
-  constexpr double smallest = 1e-6;
+  constexpr double smallest = 0.01; // sigma 0.61 with Deriche, 0.95 with Accurate
   for (unsigned int j = 0; j < kernel.NumberOfPolePairs; ++j)
   {
     if (mode == CudaFiltersEnums::BoundaryMode::Mirror && std::norm(kernel.Pole[j]) < smallest)
