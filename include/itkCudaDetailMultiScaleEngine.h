@@ -8,6 +8,7 @@
 #include "itkCudaDetailGaussianPlan.h"
 #include "itkCudaDetailImageView.h"
 #include "itkCudaDetailTensorPlan.h"
+#include "itkCudaDeviceImageView.h"
 
 #include <cstddef>
 #include <vector>
@@ -45,14 +46,23 @@ struct CudaMultiScaleOutputs
   CudaImageView Hessian;
 };
 
-/** Largest number of bytes of device memory that CudaRunOnDevice() needs. */
+/** The same on the device. Memory is nullptr where an image is not wanted. */
+struct CudaMultiScaleDeviceOutputs
+{
+  CudaDeviceImageView Response;
+  CudaDeviceImageView Scale;
+  CudaDeviceImageView Hessian;
+};
+
+/** Bytes of device memory that CudaRunOnDevice() needs at least. With more it takes fewer slabs. */
 CudaFilters_EXPORT size_t
 CudaMultiScaleWorkingSet(const CudaMultiScalePlan &    plan,
                          const CudaImageView &         input,
                          const CudaMultiScaleOutputs & outputs);
 
-/** Uploads `input` once, computes all scales on the device and downloads the outputs. Input and response are of float
- * or of integers of 16 bits for arithmetic in float; see GetComputeType().
+/** Uploads `input`, computes all scales on the device and downloads the outputs. If the device has no room for the
+ * whole image, slabs of it follow each other. Input and response are of float or of integers of 16 bits for arithmetic
+ * in float; see GetComputeType().
  *
  * \return false if the device ran out of memory and the backend allows the host, which it then names as used
  *
@@ -63,6 +73,12 @@ CudaRunOnDevice(const CudaMultiScalePlan &    plan,
                 const CudaMultiScaleOutputs & outputs,
                 CudaFilterBackend &           backend,
                 const CudaProgressFunction &  progress);
+
+/** Queues all scales on device images of the same size. \exception CudaError, ExceptionObject */
+CudaFilters_EXPORT void
+CudaQueueOnDevice(const CudaMultiScalePlan &          plan,
+                  const CudaDeviceImageView &         input,
+                  const CudaMultiScaleDeviceOutputs & outputs);
 
 /** The same on the host, by the threads of `threader`. */
 CudaFilters_EXPORT void

@@ -3,6 +3,7 @@
 #ifndef itkCudaDetailTensorFilter_h
 #define itkCudaDetailTensorFilter_h
 
+#include "itkCudaDetailDeviceFilter.h"
 #include "itkCudaDetailFilterBackend.h"
 #include "itkCudaDetailFilterRun.h"
 #include "itkCudaDetailImageTraits.h"
@@ -45,6 +46,21 @@ CudaTensorObstacle()
   return !CudaImageTraits<TInputImage>::IsSupported    ? CudaImageTraits<TInputImage>::GetUnsupportedReason()
          : !CudaImageTraits<TOutputImage>::IsSupported ? CudaImageTraits<TOutputImage>::GetUnsupportedReason()
                                                        : "only symmetric tensors of two or three rows are supported";
+}
+
+/** Runs a plan for the output's requested region, where input, output or both are device images. Allocates the output
+ * through `allocate`. */
+template <typename TPlan, typename TFilter, typename TAllocate>
+void
+CudaRunTensorPlanOnDevice(const TPlan & plan, TFilter * filter, CudaFilterBackend & backend, const TAllocate & allocate)
+{
+  const auto * const input = filter->GetInput();
+  auto * const       output = filter->GetOutput();
+  const auto         progress = MakeCudaProgressFunction(filter);
+  const int          device = CudaPrepareDeviceRun(backend, input, output);
+  progress(0.0f);
+  allocate();
+  CudaRunOnDeviceImages(plan, input, output, device, progress);
 }
 
 /** Runs a plan for the output's requested region, on the device or by the host twin as `backend` decides. Allocates the

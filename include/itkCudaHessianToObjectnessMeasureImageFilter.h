@@ -3,6 +3,8 @@
 #define itkCudaHessianToObjectnessMeasureImageFilter_h
 
 #include "itkCudaDetailFilterBackend.h"
+#include "itkCudaDetailTensorPlan.h"
+#include "itkCudaDeviceTensorFilters.h"
 #include "itkHessianToObjectnessMeasureImageFilter.h"
 
 #include <string>
@@ -28,6 +30,9 @@ namespace itk
  * Otherwise the same arithmetic runs on ITK's threads, with the same bits. Cuda throws CudaError instead of falling
  * back. Images that the GPU does not support, for example of tensors of four rows, are computed by the superclass.
  *
+ * Where input or output is a CudaDeviceImage, CudaDeviceObjectnessFilter is the superclass. The whole image is computed
+ * on the device where the input lies, with the bits of images of the host. There is no fallback to the host.
+ *
  * \code
  * auto filter = itk::CudaHessianToObjectnessMeasureImageFilter<TensorImageType, ImageType>::New();
  * filter->SetInput(hessian->GetOutput());
@@ -41,13 +46,17 @@ namespace itk
  */
 template <typename TInputImage, typename TOutputImage>
 class ITK_TEMPLATE_EXPORT CudaHessianToObjectnessMeasureImageFilter
-  : public HessianToObjectnessMeasureImageFilter<TInputImage, TOutputImage>
+  : public CudaFilterSuperclass<TInputImage,
+                                TOutputImage,
+                                HessianToObjectnessMeasureImageFilter,
+                                CudaDeviceObjectnessFilter>
 {
 public:
   ITK_DISALLOW_COPY_AND_MOVE(CudaHessianToObjectnessMeasureImageFilter);
 
   using Self = CudaHessianToObjectnessMeasureImageFilter;
-  using Superclass = HessianToObjectnessMeasureImageFilter<TInputImage, TOutputImage>;
+  using Superclass =
+    CudaFilterSuperclass<TInputImage, TOutputImage, HessianToObjectnessMeasureImageFilter, CudaDeviceObjectnessFilter>;
   using Pointer = SmartPointer<Self>;
   using ConstPointer = SmartPointer<const Self>;
 
@@ -67,6 +76,10 @@ protected:
   GenerateData() override;
   void
   PrintSelf(std::ostream & os, Indent indent) const override;
+
+private:
+  CudaDetail::CudaHessianMeasure
+  MakeMeasure() const;
 };
 } // end namespace itk
 

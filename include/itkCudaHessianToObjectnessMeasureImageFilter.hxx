@@ -7,22 +7,35 @@
 namespace itk
 {
 template <typename TInputImage, typename TOutputImage>
+CudaDetail::CudaHessianMeasure
+CudaHessianToObjectnessMeasureImageFilter<TInputImage, TOutputImage>::MakeMeasure() const
+{
+  return CudaDetail::MakeObjectnessMeasure(TInputImage::ImageDimension,
+                                           this->GetAlpha(),
+                                           this->GetBeta(),
+                                           this->GetGamma(),
+                                           this->GetObjectDimension(),
+                                           this->GetBrightObject(),
+                                           this->GetScaleObjectnessMeasure());
+}
+
+template <typename TInputImage, typename TOutputImage>
 void
 CudaHessianToObjectnessMeasureImageFilter<TInputImage, TOutputImage>::GenerateData()
 {
   using TensorTraits = CudaDetail::CudaTensorTraits<typename TInputImage::PixelType>;
+  constexpr bool isHessian = TensorTraits::IsSupported && TensorTraits::Rows == TInputImage::ImageDimension;
+  const auto     allocate = [this] { this->AllocateOutputs(); };
 
-  if constexpr (CudaDetail::CudaTakesTensors<TInputImage, TOutputImage> &&
-                TensorTraits::Rows == TInputImage::ImageDimension)
+  if constexpr (CudaHasDeviceImage<TInputImage, TOutputImage>)
   {
-    const auto measure = CudaDetail::MakeObjectnessMeasure(TensorTraits::Rows,
-                                                           this->GetAlpha(),
-                                                           this->GetBeta(),
-                                                           this->GetGamma(),
-                                                           this->GetObjectDimension(),
-                                                           this->GetBrightObject(),
-                                                           this->GetScaleObjectnessMeasure());
-    CudaDetail::CudaRunTensorPlan(measure, this, m_CudaBackend, [this] { this->AllocateOutputs(); });
+    static_assert(isHessian,
+                  "The input's pixels must be symmetric tensors of as many rows as the image has axes, 2 or 3");
+    CudaDetail::CudaRunTensorPlanOnDevice(this->MakeMeasure(), this, m_CudaBackend, allocate);
+  }
+  else if constexpr (CudaDetail::CudaTakesTensors<TInputImage, TOutputImage> && isHessian)
+  {
+    CudaDetail::CudaRunTensorPlan(this->MakeMeasure(), this, m_CudaBackend, allocate);
   }
   else
   {

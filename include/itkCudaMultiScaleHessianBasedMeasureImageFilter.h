@@ -4,9 +4,12 @@
 
 #include "itkCudaDetailFilterBackend.h"
 #include "itkCudaDetailMultiScaleEngine.h"
+#include "itkCudaDeviceTensorFilters.h"
+#include "itkCudaHessianToObjectnessMeasureImageFilter.h"
 #include "itkMultiScaleHessianBasedMeasureImageFilter.h"
 
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace itk
@@ -21,8 +24,10 @@ namespace itk
  *
  * If HessianToMeasureFilter is a HessianToObjectnessMeasureImageFilter or a CudaHessianToObjectnessMeasureImageFilter,
  * its parameters are read, and the filter itself does not run. The image is uploaded once. For each scale the Hessian,
- * the measure and the maximum follow each other on the GPU. Images of Hessians exist there one component to a plane, in
- * float, or in double if the input or the output is of double, int or unsigned int.
+ * the measure and the maximum follow each other on the GPU. Hessians exist there for a part of the image at a time, in
+ * float, or in double if the input or the output is of double, int or unsigned int. An image that does not fit into the
+ * GPU's memory is computed in slabs across its last axis, as long as SigmaMaximum is at most 32 pixels there (17 in
+ * double). The bits are the same.
  *
  * Responses differ from the superclass's by at most 1e-5 of the largest one, but where the measure itself jumps; see
  * CudaHessianToObjectnessMeasureImageFilter. Where two scales' responses are as near to each other, the other scale may
@@ -32,6 +37,11 @@ namespace itk
  * Otherwise the same steps run on ITK's threads. Cuda throws CudaError instead of falling back. The superclass computes
  * what is not supported: other measures, responses that are not of float or double, and images of other dimensions than
  * two and three.
+ *
+ * Where input or output is a CudaDeviceImage, CudaDeviceMultiScaleFilter is the superclass. The whole image is computed
+ * on the device where the input lies. Scales and Hessians lie where the response lies. HessianToMeasureFilter is then a
+ * CudaHessianToObjectnessMeasureImageFilter of such images, whose parameters are read. There is no fallback to the
+ * host: what is not supported ends in an exception.
  *
  * \code
  * auto objectness = itk::HessianToObjectnessMeasureImageFilter<TensorImageType, ImageType>::New();
@@ -49,13 +59,18 @@ namespace itk
  */
 template <typename TInputImage, typename THessianImage, typename TOutputImage = TInputImage>
 class ITK_TEMPLATE_EXPORT CudaMultiScaleHessianBasedMeasureImageFilter
-  : public MultiScaleHessianBasedMeasureImageFilter<TInputImage, THessianImage, TOutputImage>
+  : public std::conditional_t<CudaHasDeviceImage<TInputImage, TOutputImage>,
+                              CudaDeviceMultiScaleFilter<TInputImage, THessianImage, TOutputImage>,
+                              MultiScaleHessianBasedMeasureImageFilter<TInputImage, THessianImage, TOutputImage>>
 {
 public:
   ITK_DISALLOW_COPY_AND_MOVE(CudaMultiScaleHessianBasedMeasureImageFilter);
 
   using Self = CudaMultiScaleHessianBasedMeasureImageFilter;
-  using Superclass = MultiScaleHessianBasedMeasureImageFilter<TInputImage, THessianImage, TOutputImage>;
+  using Superclass =
+    std::conditional_t<CudaHasDeviceImage<TInputImage, TOutputImage>,
+                       CudaDeviceMultiScaleFilter<TInputImage, THessianImage, TOutputImage>,
+                       MultiScaleHessianBasedMeasureImageFilter<TInputImage, THessianImage, TOutputImage>>;
   using Pointer = SmartPointer<Self>;
   using ConstPointer = SmartPointer<const Self>;
 
@@ -81,14 +96,26 @@ protected:
   PrintSelf(std::ostream & os, Indent indent) const override;
 
 private:
+  /** The class that holds the measure's parameters. */
+  using ObjectnessType = typename CudaHessianToObjectnessMeasureImageFilter<THessianImage, TOutputImage>::Superclass;
+
   const char *
   GetObstacle() const;
   CudaDetail::CudaMultiScalePlan
   MakePlan() const;
   std::vector<double>
   GetSigmas() const;
+  template <typename TAllocate>
+  void
+  AllocateImages(const TAllocate & allocate);
   CudaDetail::CudaMultiScaleOutputs
-  AllocateImages();
+  AllocateHostImages();
+  CudaDetail::CudaMultiScaleDeviceOutputs
+  AllocateDeviceImages(int device);
+  void
+  GenerateHostImages();
+  void
+  GenerateDeviceImages();
   void
   RunPlan();
 };

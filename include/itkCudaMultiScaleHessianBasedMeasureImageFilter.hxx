@@ -4,7 +4,6 @@
 
 #include "itkCudaDetailHostScope.h"
 #include "itkCudaDetailTensorFilter.h"
-#include "itkCudaHessianToObjectnessMeasureImageFilter.h"
 
 #include <algorithm>
 #include <cmath>
@@ -29,12 +28,11 @@ template <typename TInputImage, typename THessianImage, typename TOutputImage>
 const char *
 CudaMultiScaleHessianBasedMeasureImageFilter<TInputImage, THessianImage, TOutputImage>::GetObstacle() const
 {
-  using Objectness = HessianToObjectnessMeasureImageFilter<THessianImage, TOutputImage>;
   using CudaObjectness = CudaHessianToObjectnessMeasureImageFilter<THessianImage, TOutputImage>;
 
   // Classes derived from these may compute something else, so the types must be equal.
   const auto * const measure = this->GetHessianToMeasureFilter();
-  if (!measure || (typeid(*measure) != typeid(Objectness) && typeid(*measure) != typeid(CudaObjectness)))
+  if (!measure || (typeid(*measure) != typeid(ObjectnessType) && typeid(*measure) != typeid(CudaObjectness)))
   {
     return "the measure is not the objectness of ITK";
   }
@@ -76,9 +74,7 @@ template <typename TInputImage, typename THessianImage, typename TOutputImage>
 CudaDetail::CudaMultiScalePlan
 CudaMultiScaleHessianBasedMeasureImageFilter<TInputImage, THessianImage, TOutputImage>::MakePlan() const
 {
-  using Objectness = HessianToObjectnessMeasureImageFilter<THessianImage, TOutputImage>;
-
-  const auto * const measure = static_cast<const Objectness *>(this->GetHessianToMeasureFilter());
+  const auto * const measure = static_cast<const ObjectnessType *>(this->GetHessianToMeasureFilter());
   const auto &       spacing = this->GetInput()->GetSpacing();
 
   CudaDetail::CudaMultiScalePlan plan;
@@ -95,29 +91,56 @@ CudaMultiScaleHessianBasedMeasureImageFilter<TInputImage, THessianImage, TOutput
   return plan;
 }
 
-/** Allocates what is asked for. */
+/** Calls allocate(image, index) for the images that are asked for: response, scales, Hessians. */
 template <typename TInputImage, typename THessianImage, typename TOutputImage>
-CudaDetail::CudaMultiScaleOutputs
-CudaMultiScaleHessianBasedMeasureImageFilter<TInputImage, THessianImage, TOutputImage>::AllocateImages()
+template <typename TAllocate>
+void
+CudaMultiScaleHessianBasedMeasureImageFilter<TInputImage, THessianImage, TOutputImage>::AllocateImages(
+  const TAllocate & allocate)
 {
-  const auto region = this->GetOutput()->GetRequestedRegion();
-  const auto allocate = [&region](auto * image) {
-    using ImageType = std::remove_pointer_t<decltype(image)>;
-    CudaDetail::CudaUsePooledOutput(image);
-    image->SetBufferedRegion(region);
-    image->Allocate();
-    return CudaDetail::MakeCudaImageView(static_cast<const ImageType *>(image), region);
+  const auto prepare = [this, &allocate](auto * image, unsigned int index) {
+    image->SetBufferedRegion(this->GetOutput()->GetRequestedRegion());
+    allocate(image, index);
   };
-  CudaDetail::CudaMultiScaleOutputs outputs;
-  outputs.Response = allocate(this->GetOutput());
+  prepare(this->GetOutput(), 0u);
   if (this->GetGenerateScalesOutput())
   {
-    outputs.Scale = allocate(static_cast<ScalesImageType *>(this->ProcessObject::GetOutput(1)));
+    prepare(static_cast<ScalesImageType *>(this->ProcessObject::GetOutput(1)), 1u);
   }
   if (this->GetGenerateHessianOutput())
   {
-    outputs.Hessian = allocate(static_cast<THessianImage *>(this->ProcessObject::GetOutput(2)));
+    prepare(static_cast<THessianImage *>(this->ProcessObject::GetOutput(2)), 2u);
   }
+}
+
+template <typename TInputImage, typename THessianImage, typename TOutputImage>
+CudaDetail::CudaMultiScaleOutputs
+CudaMultiScaleHessianBasedMeasureImageFilter<TInputImage, THessianImage, TOutputImage>::AllocateHostImages()
+{
+  const auto                        region = this->GetOutput()->GetRequestedRegion();
+  CudaDetail::CudaMultiScaleOutputs outputs;
+  CudaDetail::CudaImageView * const views[] = { &outputs.Response, &outputs.Scale, &outputs.Hessian };
+  this->AllocateImages([&](auto * image, unsigned int index) {
+    using ImageType = std::remove_pointer_t<decltype(image)>;
+    CudaDetail::CudaUsePooledPixelContainer(image, region);
+    image->Allocate();
+    *views[index] = CudaDetail::MakeCudaImageView(static_cast<const ImageType *>(image), region);
+  });
+  return outputs;
+}
+
+template <typename TInputImage, typename THessianImage, typename TOutputImage>
+CudaDetail::CudaMultiScaleDeviceOutputs
+CudaMultiScaleHessianBasedMeasureImageFilter<TInputImage, THessianImage, TOutputImage>::AllocateDeviceImages(int device)
+{
+  const auto                              region = this->GetOutput()->GetRequestedRegion();
+  CudaDetail::CudaMultiScaleDeviceOutputs outputs;
+  CudaDeviceImageView * const             views[] = { &outputs.Response, &outputs.Scale, &outputs.Hessian };
+  this->AllocateImages([&](auto * image, unsigned int index) {
+    image->SetDeviceIndex(device);
+    image->Allocate();
+    *views[index] = image->GetDeviceView(region);
+  });
   return outputs;
 }
 
@@ -133,7 +156,7 @@ CudaMultiScaleHessianBasedMeasureImageFilter<TInputImage, THessianImage, TOutput
   const auto region = this->GetOutput()->GetRequestedRegion();
   const auto input = CudaDetail::MakeCudaImageView(this->GetInput(), region, "The input");
   const auto progress = CudaDetail::MakeCudaProgressFunction(this);
-  const auto outputs = this->AllocateImages();
+  const auto outputs = this->AllocateHostImages();
   if (m_CudaBackend.SelectDevice(nullptr, CudaDetail::CudaMultiScaleWorkingSet(plan, input, outputs)) &&
       CudaDetail::CudaRunOnDevice(plan, input, outputs, m_CudaBackend, progress))
   {
@@ -145,7 +168,7 @@ CudaMultiScaleHessianBasedMeasureImageFilter<TInputImage, THessianImage, TOutput
 
 template <typename TInputImage, typename THessianImage, typename TOutputImage>
 void
-CudaMultiScaleHessianBasedMeasureImageFilter<TInputImage, THessianImage, TOutputImage>::GenerateData()
+CudaMultiScaleHessianBasedMeasureImageFilter<TInputImage, THessianImage, TOutputImage>::GenerateHostImages()
 {
   const char * obstacle = "the types of the images are not supported on the device";
   if constexpr (CudaDetail::CudaTakesScales<TInputImage, THessianImage, TOutputImage>)
@@ -160,6 +183,68 @@ CudaMultiScaleHessianBasedMeasureImageFilter<TInputImage, THessianImage, TOutput
   m_CudaBackend.SelectDevice(obstacle, 0);
   const CudaDetail::CudaHostScope hostScope; // the superclass reads every image between its filters
   Superclass::GenerateData();
+}
+
+/** On the device where the input lies, or is uploaded to. */
+template <typename TInputImage, typename THessianImage, typename TOutputImage>
+void
+CudaMultiScaleHessianBasedMeasureImageFilter<TInputImage, THessianImage, TOutputImage>::GenerateDeviceImages()
+{
+  using InputPixel = CudaDetail::CudaDevicePixelTraits<typename TInputImage::PixelType>;
+  using HessianPixel = CudaDetail::CudaTensorTraits<typename THessianImage::PixelType>;
+  static_assert(InputPixel::Length == 1, "The input's pixels must be numbers");
+  static_assert(std::is_floating_point_v<typename TOutputImage::PixelType>, "Responses must be of float or double");
+  static_assert(HessianPixel::IsSupported && HessianPixel::Rows == ImageDimension,
+                "Hessians must be symmetric tensors of as many rows as the image has axes, 2 or 3");
+
+  const auto progress = CudaDetail::MakeCudaProgressFunction(this);
+  const int  device = CudaDetail::CudaPrepareDeviceRun(m_CudaBackend, this->GetInput(), this->GetOutput());
+  progress(0.0f);
+  if (const char * const obstacle = this->GetObstacle())
+  {
+    itkExceptionMacro(<< obstacle << "; device images are not computed on the host");
+  }
+  const CudaDetail::CudaMultiScalePlan plan = this->MakePlan();
+  const auto                           region = this->GetOutput()->GetRequestedRegion();
+  const CudaDeviceImageView            input = CudaDetail::CudaGetOnDevice(this->GetInput(), region, device, progress);
+  if constexpr (CudaIsDeviceImage<TOutputImage>::value)
+  {
+    CudaDetail::CudaQueueOnDevice(plan, input, this->AllocateDeviceImages(device));
+  }
+  else
+  {
+    const CudaDetail::CudaMultiScaleOutputs outputs = this->AllocateHostImages();
+    const auto                              allocate = [device](const CudaDetail::CudaImageView & pixels) {
+      return pixels.Data ? CudaDetail::CudaAllocateBeside(pixels, device) : CudaDeviceImageView();
+    };
+    const CudaDetail::CudaMultiScaleDeviceOutputs results{ allocate(outputs.Response),
+                                                           allocate(outputs.Scale),
+                                                           allocate(outputs.Hessian) };
+    CudaDetail::CudaQueueOnDevice(plan, input, results);
+    const auto download = [&progress](const CudaDeviceImageView & result, const CudaDetail::CudaImageView & pixels) {
+      if (pixels.Data)
+      {
+        CudaDetail::CudaDownloadFromDevice(result, pixels, {}, progress);
+      }
+    };
+    download(results.Scale, outputs.Scale);
+    download(results.Hessian, outputs.Hessian);
+    download(results.Response, outputs.Response);
+  }
+}
+
+template <typename TInputImage, typename THessianImage, typename TOutputImage>
+void
+CudaMultiScaleHessianBasedMeasureImageFilter<TInputImage, THessianImage, TOutputImage>::GenerateData()
+{
+  if constexpr (CudaHasDeviceImage<TInputImage, TOutputImage>)
+  {
+    this->GenerateDeviceImages();
+  }
+  else
+  {
+    this->GenerateHostImages();
+  }
 }
 
 template <typename TInputImage, typename THessianImage, typename TOutputImage>

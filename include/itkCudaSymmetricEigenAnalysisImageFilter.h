@@ -3,6 +3,8 @@
 #define itkCudaSymmetricEigenAnalysisImageFilter_h
 
 #include "itkCudaDetailFilterBackend.h"
+#include "itkCudaDetailTensorPlan.h"
+#include "itkCudaDeviceTensorFilters.h"
 #include "itkSymmetricEigenAnalysisImageFilter.h"
 
 #include <string>
@@ -27,6 +29,9 @@ namespace itk
  * rows, and outputs that are not arrays of as many components. Dimension must be the number of the tensors' rows:
  * another one is an exception, because the superclass would write beyond its arrays.
  *
+ * Where input or output is a CudaDeviceImage, CudaDeviceEigenAnalysisFilter is the superclass. The whole image is
+ * computed on the device where the input lies, with the bits of images of the host. There is no fallback to the host.
+ *
  * \code
  * auto filter = itk::CudaSymmetricEigenAnalysisImageFilter<TensorImageType, VectorImageType>::New();
  * filter->SetInput(hessian->GetOutput());
@@ -39,13 +44,17 @@ namespace itk
  */
 template <typename TInputImage, typename TOutputImage = TInputImage>
 class ITK_TEMPLATE_EXPORT CudaSymmetricEigenAnalysisImageFilter
-  : public SymmetricEigenAnalysisImageFilter<TInputImage, TOutputImage>
+  : public CudaFilterSuperclass<TInputImage,
+                                TOutputImage,
+                                SymmetricEigenAnalysisImageFilter,
+                                CudaDeviceEigenAnalysisFilter>
 {
 public:
   ITK_DISALLOW_COPY_AND_MOVE(CudaSymmetricEigenAnalysisImageFilter);
 
   using Self = CudaSymmetricEigenAnalysisImageFilter;
-  using Superclass = SymmetricEigenAnalysisImageFilter<TInputImage, TOutputImage>;
+  using Superclass =
+    CudaFilterSuperclass<TInputImage, TOutputImage, SymmetricEigenAnalysisImageFilter, CudaDeviceEigenAnalysisFilter>;
   using Pointer = SmartPointer<Self>;
   using ConstPointer = SmartPointer<const Self>;
 
@@ -65,6 +74,12 @@ protected:
   GenerateData() override;
   void
   PrintSelf(std::ostream & os, Indent indent) const override;
+
+private:
+  void
+  GenerateDeviceImage();
+  CudaDetail::CudaEigenPlan
+  MakePlan() const;
 };
 } // end namespace itk
 

@@ -6,40 +6,68 @@
 
 namespace itk
 {
+/** \exception ExceptionObject if Dimension is not the number of the tensors' rows */
 template <typename TInputImage, typename TOutputImage>
-void
-CudaSymmetricEigenAnalysisImageFilter<TInputImage, TOutputImage>::GenerateData()
+CudaDetail::CudaEigenPlan
+CudaSymmetricEigenAnalysisImageFilter<TInputImage, TOutputImage>::MakePlan() const
 {
   using CudaDetail::CudaEigenValueOrder;
   constexpr unsigned int rows = CudaDetail::CudaTensorTraits<typename TInputImage::PixelType>::Rows;
 
-  const char * obstacle = CudaDetail::CudaTensorObstacle<TInputImage, TOutputImage>();
-  if constexpr (CudaDetail::CudaTakesTensors<TInputImage, TOutputImage>)
+  // ITK's class would write beyond the tensor's rows.
+  const unsigned int dimension = this->GetDimension();
+  if (dimension != rows)
   {
-    // The superclass would write beyond the tensor's rows.
-    if (this->GetDimension() != rows)
-    {
-      itkExceptionMacro("Dimension is " << this->GetDimension() << "; it must be the number of the tensors' rows, "
-                                        << rows);
-    }
-    using OutputPixel = CudaDetail::CudaDevicePixelTraits<typename TOutputImage::PixelType>;
-    obstacle =
-      OutputPixel::Length != rows ? "the output must be an array of as many components as tensors have rows" : nullptr;
-    if (!obstacle)
-    {
-      const auto order = this->GetOrderEigenValuesBy();
-      const auto plan =
-        CudaDetail::MakeEigenPlan(rows,
-                                  order == EigenValueOrderEnum::OrderByValue       ? CudaEigenValueOrder::ByValue
-                                  : order == EigenValueOrderEnum::OrderByMagnitude ? CudaEigenValueOrder::ByMagnitude
-                                                                                   : CudaEigenValueOrder::None,
-                                  false);
-      CudaDetail::CudaRunTensorPlan(plan, this, m_CudaBackend, [this] { this->AllocateOutputs(); });
-      return;
-    }
+    itkExceptionMacro("Dimension is " << dimension << "; it must be the number of the tensors' rows, " << rows);
   }
-  m_CudaBackend.SelectDevice(obstacle, 0);
-  Superclass::GenerateData();
+  const auto order = this->GetOrderEigenValuesBy();
+  return CudaDetail::MakeEigenPlan(rows,
+                                   order == EigenValueOrderEnum::OrderByValue       ? CudaEigenValueOrder::ByValue
+                                   : order == EigenValueOrderEnum::OrderByMagnitude ? CudaEigenValueOrder::ByMagnitude
+                                                                                    : CudaEigenValueOrder::None,
+                                   false);
+}
+
+template <typename TInputImage, typename TOutputImage>
+void
+CudaSymmetricEigenAnalysisImageFilter<TInputImage, TOutputImage>::GenerateDeviceImage()
+{
+  using TensorTraits = CudaDetail::CudaTensorTraits<typename TInputImage::PixelType>;
+  using OutputPixel = CudaDetail::CudaDevicePixelTraits<typename TOutputImage::PixelType>;
+  static_assert(TensorTraits::IsSupported, "The input's pixels must be symmetric tensors of two or three rows");
+  static_assert(OutputPixel::Length == TensorTraits::Rows,
+                "The output's pixels must be arrays of as many components as tensors have rows");
+
+  CudaDetail::CudaRunTensorPlanOnDevice(this->MakePlan(), this, m_CudaBackend, [this] { this->AllocateOutputs(); });
+}
+
+template <typename TInputImage, typename TOutputImage>
+void
+CudaSymmetricEigenAnalysisImageFilter<TInputImage, TOutputImage>::GenerateData()
+{
+  if constexpr (CudaHasDeviceImage<TInputImage, TOutputImage>)
+  {
+    this->GenerateDeviceImage();
+  }
+  else
+  {
+    const char * obstacle = CudaDetail::CudaTensorObstacle<TInputImage, TOutputImage>();
+    if constexpr (CudaDetail::CudaTakesTensors<TInputImage, TOutputImage>)
+    {
+      constexpr unsigned int rows = CudaDetail::CudaTensorTraits<typename TInputImage::PixelType>::Rows;
+      using OutputPixel = CudaDetail::CudaDevicePixelTraits<typename TOutputImage::PixelType>;
+      const CudaDetail::CudaEigenPlan plan = this->MakePlan();
+      obstacle = OutputPixel::Length != rows ? "the output must be an array of as many components as tensors have rows"
+                                             : nullptr;
+      if (!obstacle)
+      {
+        CudaDetail::CudaRunTensorPlan(plan, this, m_CudaBackend, [this] { this->AllocateOutputs(); });
+        return;
+      }
+    }
+    m_CudaBackend.SelectDevice(obstacle, 0);
+    Superclass::GenerateData();
+  }
 }
 
 template <typename TInputImage, typename TOutputImage>

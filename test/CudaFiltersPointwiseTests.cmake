@@ -1,15 +1,17 @@
-# Tests of eigenvalues, measures of Hessians, and measures over several scales.
+# Tests of eigenvalues, measures of Hessians, measures over several scales, structure tensors and statistics.
 list(
   APPEND
   CudaFilters_GTESTS
   itkCudaHessianMeasuresGTest.cxx
   itkCudaHessianToObjectnessMeasureImageFilterGTest.cxx
+  itkCudaImageStatisticsGTest.cxx
   itkCudaMultiScaleHessianBasedMeasureImageFilterGTest.cxx
+  itkCudaStructureTensorGTest.cxx
   itkCudaSymmetricEigenAnalysisImageFilterGTest.cxx
   itkCudaSymmetricEigenGTest.cxx)
-list(APPEND CudaFilters_CUDA_GTESTS itkCudaTensorDeviceGTest.cxx)
+list(APPEND CudaFilters_CUDA_GTESTS itkCudaTensorDeviceGTest.cxx itkCudaTensorDeviceImageGTest.cxx)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # ITK's SymmetricEigenAnalysis copies eigenvalues before it has computed them.
   set_source_files_properties(itkCudaSymmetricEigenAnalysisImageFilterGTest.cxx itkCudaTensorDeviceGTest.cxx
-                              PROPERTIES COMPILE_OPTIONS -Wno-maybe-uninitialized)
+                              itkCudaTensorDeviceImageGTest.cxx PROPERTIES COMPILE_OPTIONS -Wno-maybe-uninitialized)
 endif()

@@ -21,4 +21,10 @@ CudaRunOnDevice(const CudaMultiScalePlan &,
 {
   throw CudaError(__FILE__, __LINE__, CudaError::Kind::NotUsable, "CudaFilters was built without CUDA");
 }
+
+void
+CudaQueueOnDevice(const CudaMultiScalePlan &, const CudaDeviceImageView &, const CudaMultiScaleDeviceOutputs &)
+{
+  throw CudaError(__FILE__, __LINE__, CudaError::Kind::NotUsable, "CudaFilters was built without CUDA");
+}
 } // end namespace itk::CudaDetail

@@ -6,10 +6,12 @@
 #include "itkCudaDetailMultiScaleEngine.h"
 #include "itkCudaDetailNames.h"
 #include "itkCudaDeviceView.h"
+#include "itkCudaGaussianDevice.h"
 #include "itkCudaTensorDevice.h"
 #include "itkCudaWorkspace.h"
 
 #include <cstddef>
+#include <optional>
 
 namespace itk::cuda
 {
@@ -18,16 +20,44 @@ class Context;
 
 namespace itk::cuda::multiscale
 {
+/** \struct Slab
+ * \brief The part of an image that a run computes, between planes across the image's last axis.
+ *
+ * The run's input is these planes with their context, as `Cut` describes it: the part of a whole image.
+ */
+struct Slab
+{
+  gaussian::LineCut Cut{};
+  size_t            FirstPlane{ 0 }; // of the results, counted from the first plane of the input
+  size_t            Planes{ 0 };     // of the results
+};
+
+/** The whole image as one slab. */
+Slab
+MakeWholeSlab(const CudaMultiScalePlan & plan, const DeviceView & input);
+
+/** Planes on either side of a slab that its results depend on, in whole chunks; none if they depend on all planes. */
+std::optional<size_t>
+GetContextPlanes(const CudaMultiScalePlan & plan, size_t length, CudaComponentType type);
+
+/** Bytes of the images that a run takes from its workspace, for an input of that shape. */
+size_t
+GetScaleImageBytes(const CudaMultiScalePlan & plan, const DeviceView & input, size_t planes);
+
 /** Bytes of the workspace that RunMultiScale() needs. \exception CudaError */
 CudaFilters_EXPORT size_t
-GetMultiScaleWorkspace(const CudaMultiScalePlan & plan, const DeviceView & input, int device);
+GetMultiScaleWorkspace(const CudaMultiScalePlan & plan, const DeviceView & input, const Slab & slab, int device);
 
-/** Queues all scales. The images of `best` have the input's rows and type; its Lowest is set by the plan. The input is
- * kept. Calls `progress` between scales. The function never waits, allocates or transfers. \exception CudaError, or
- * what `progress` throws */
+/** Queues all scales. The images of `best` have the rows and the type of the input, and the slab's planes; its Lowest
+ * is set by the plan. The input is kept. Calls `progress` between scales. The function never waits, allocates or
+ * transfers.
+ *
+ * Passes along the last axis write its derivatives for all planes. The other passes and the measure follow for a group
+ * of planes at a time. The bits do not depend on groups and slabs. \exception CudaError, or what `progress` throws */
 CudaFilters_EXPORT void
 RunMultiScale(const CudaMultiScalePlan &   plan,
               const DeviceView &           input,
+              const Slab &                 slab,
               pointwise::BestScale         best,
               Workspace                    workspace,
               const Context &              context,

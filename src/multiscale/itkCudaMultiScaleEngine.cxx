@@ -2,17 +2,20 @@
 #include "itkCudaDetailMultiScaleEngine.h"
 
 #include "itkCudaComputeType.h"
+#include "itkCudaCoreImage.h"
 #include "itkCudaDetailFilterBackend.h"
 #include "itkCudaDevice.h"
-#include "itkCudaError.h"
-#include "itkCudaGaussianDevice.h"
+#include "itkCudaDeviceAccess.h"
 #include "itkCudaHostToHost.h"
+#include "itkCudaMemoryQuery.h"
 #include "itkCudaMultiScaleDevice.h"
 #include "itkCudaMultiScaleProgress.h"
+#include "itkCudaRoundUp.h"
+#include "itkCudaThreadStream.h"
 #include "itkCudaTransfer.h"
 
 #include <algorithm>
-#include <limits>
+#include <optional>
 
 namespace itk::cuda::multiscale
 {
@@ -22,36 +25,121 @@ namespace
 constexpr float UploadEnd = 0.25f;
 constexpr float KernelsEnd = 0.5f;
 
-DeviceImage::SizeType
-GetSize(const CudaImageView & input, size_t planes)
+/** Positions of an image of the host along `axis`, its last one. */
+CudaImageView
+GetHostPart(const CudaImageView & image, unsigned int axis, size_t first, size_t count)
 {
-  DeviceImage::SizeType size = GetPlanarSize(input);
-  size.back() = planes;
-  return size;
+  CudaImageView part = image;
+  part.Size[axis] = count;
+  if (image.Data)
+  {
+    part.Data =
+      static_cast<unsigned char *>(image.Data) + first * image.Stride[axis] * CudaComponentSize(image.ComponentType);
+  }
+  return part;
 }
 
-/** The Hessian's planes, without memory: the input's rows. */
-DeviceView
-GetHessianShape(const CudaMultiScalePlan & plan, const DeviceView & input)
+CudaMultiScaleOutputs
+GetHostPart(const CudaMultiScaleOutputs & outputs, unsigned int axis, size_t first, size_t count)
 {
-  DeviceView hessian = input;
-  hessian.Data = nullptr;
-  hessian.Size.back() = CudaTensorComponents(plan.Measure.Dimension);
-  return hessian;
+  return { GetHostPart(outputs.Response, axis, first, count),
+           GetHostPart(outputs.Scale, axis, first, count),
+           GetHostPart(outputs.Hessian, axis, first, count) };
+}
+
+/** A run from host to host as the shell sees it. */
+struct HostRun
+{
+  const CudaMultiScalePlan &    Plan;
+  const CudaImageView &         Input;
+  const CudaMultiScaleOutputs & Outputs;
+
+  unsigned int
+  GetAxis() const
+  {
+    return Plan.Measure.Dimension - 1;
+  }
+
+  size_t
+  GetLength() const
+  {
+    return Input.Size[this->GetAxis()];
+  }
+
+  CudaComponentType
+  GetType() const
+  {
+    return GetComputeType(Input, Outputs.Response);
+  }
+};
+
+/** How an image is cut into slabs, in planes across its last axis. The last slab may have less. */
+struct SlabSizes
+{
+  size_t Planes;  // of the results of a slab
+  size_t Context; // on either side of them
+};
+
+/** The shape of an image on the device. */
+DeviceView
+MakeDeviceShape(const CudaImageView & image, CudaComponentType type)
+{
+  DeviceView shape;
+  shape.ComponentType = type;
+  shape.Size = GetPlanarSize(image);
+  shape.Stride[1] = DeviceImage::GetRowPitch(shape.Size[0], type) / CudaComponentSize(type);
+  for (unsigned int axis = 2; axis < DeviceView::NumberOfAxes; ++axis)
+  {
+    shape.Stride[axis] = shape.Stride[axis - 1] * shape.Size[axis - 1];
+  }
+  return shape;
+}
+
+/** Largest number of bytes of device memory that such a slab needs. */
+size_t
+GetSlabBytes(const HostRun & run, const SlabSizes & sizes)
+{
+  const CudaComponentType type = run.GetType();
+  const size_t            planes = std::min(run.GetLength(), sizes.Planes);
+  const CudaImageView     input =
+    GetHostPart(run.Input, run.GetAxis(), 0, std::min(run.GetLength(), planes + 2 * sizes.Context));
+  const CudaMultiScaleOutputs outputs = GetHostPart(run.Outputs, run.GetAxis(), 0, planes);
+  const DeviceView            source = MakeDeviceShape(input, type);
+  const size_t                image = GetNumberOfBytes(source);
+  const size_t                response = GetNumberOfBytes(MakeDeviceShape(outputs.Response, type));
+
+  size_t kept = image + response * (outputs.Scale.Data ? 2 : 1);
+  kept += outputs.Hessian.Data ? response * outputs.Hessian.NumberOfComponents : 0;
+  kept += sizes.Context > 0 ? source.Stride[run.GetAxis()] * CudaComponentSize(type) + Workspace::Alignment : 0;
+  // States take a sixteenth of an image (GetPlanWorkspace()).
+  const size_t kernels = GetScaleImageBytes(run.Plan, source, planes) + image / 16 + Workspace::Alignment;
+  const size_t transfer = std::max(GetTransferWorkspace(input, type), GetTransferWorkspace(outputs.Response, type));
+  return kept + std::max(kernels, transfer);
+}
+
+/** The fewest slabs that fit into so much memory; the smallest ones if none do. */
+SlabSizes
+ChooseSlabs(const HostRun & run, size_t bytes)
+{
+  SlabSizes                   sizes{ run.GetLength(), 0 };
+  const std::optional<size_t> context = GetContextPlanes(run.Plan, run.GetLength(), run.GetType());
+  size_t                      chunks = DivideUp(run.GetLength(), gaussian::ChunkLength);
+  while (context && chunks > 1 && GetSlabBytes(run, sizes) > bytes)
+  {
+    chunks = DivideUp(chunks, 2);
+    sizes = { chunks * gaussian::ChunkLength, *context };
+  }
+  return sizes;
 }
 
 /** The outputs on the device. */
 class BestImages
 {
 public:
-  BestImages(const CudaImageView &         input,
-             const CudaMultiScaleOutputs & outputs,
-             CudaComponentType             type,
-             const Context &               context)
-    : m_Response(GetSize(input, 1), type, context)
-    , m_Scale(outputs.Scale.Data ? DeviceImage(GetSize(input, 1), type, context) : DeviceImage())
-    , m_Hessian(outputs.Hessian.Data ? DeviceImage(GetSize(input, outputs.Hessian.NumberOfComponents), type, context)
-                                     : DeviceImage())
+  BestImages(const CudaMultiScaleOutputs & outputs, CudaComponentType type, const Context & context)
+    : m_Response(MakeImage(outputs.Response, type, context))
+    , m_Scale(MakeImage(outputs.Scale, type, context))
+    , m_Hessian(MakeImage(outputs.Hessian, type, context))
   {}
 
   pointwise::BestScale
@@ -61,6 +149,12 @@ public:
   }
 
 private:
+  static DeviceImage
+  MakeImage(const CudaImageView & host, CudaComponentType type, const Context & context)
+  {
+    return host.Data ? DeviceImage(GetPlanarSize(host), type, context) : DeviceImage();
+  }
+
   const DeviceImage m_Response, m_Scale, m_Hessian;
 };
 
@@ -74,75 +168,129 @@ DownloadIfWanted(const DeviceView & image, const CudaImageView & host, StagingCh
 }
 
 void
-RunOnDevice(const CudaMultiScalePlan &    plan,
-            const CudaImageView &         input,
-            const CudaMultiScaleOutputs & outputs,
-            int                           device,
-            const CudaProgressFunction &  progress)
+RunWithWorkspace(const CudaMultiScalePlan &   plan,
+                 const DeviceView &           input,
+                 const Slab &                 slab,
+                 const pointwise::BestScale & best,
+                 const Context &              context,
+                 const CudaProgressFunction & progress)
 {
-  const DeviceGuard       guard(device);
-  const StreamLease       stream(device);
-  StagingChunks           staging(stream);
-  const CudaComponentType type = GetComputeType(input, outputs.Response);
-  const DeviceImage       uploaded(GetPlanarSize(input), type, stream);
-  const BestImages        best(input, outputs, type, stream);
+  const size_t       bytes = GetMultiScaleWorkspace(plan, input, slab, context.GetDevice());
+  const DeviceBuffer workspace(bytes, context);
+  RunMultiScale(plan, input, slab, best, { workspace.GetPointer(), bytes }, context, progress);
+  WaitIfSynchronous("a multi-scale measure", context);
+}
+
+/** The results of planes from `begin` to `end`. */
+void
+RunSlab(const HostRun &              run,
+        size_t                       begin,
+        size_t                       end,
+        size_t                       contextPlanes,
+        const StreamLease &          stream,
+        StagingChunks &              staging,
+        const CudaProgressFunction & progress)
+{
+  const unsigned int          axis = run.GetAxis();
+  const CudaComponentType     type = run.GetType();
+  const size_t                first = begin > contextPlanes ? begin - contextPlanes : 0;
+  const size_t                last = std::min(run.GetLength(), end + contextPlanes);
+  const CudaImageView         input = GetHostPart(run.Input, axis, first, last - first);
+  const CudaImageView         firstPlane = GetHostPart(run.Input, axis, 0, 1);
+  const CudaMultiScaleOutputs outputs = GetHostPart(run.Outputs, axis, begin, end - begin);
+  const DeviceImage           uploaded(GetPlanarSize(input), type, stream);
+  const DeviceImage uploadedFirst = first > 0 ? DeviceImage(GetPlanarSize(firstPlane), type, stream) : DeviceImage();
+  const BestImages  best(outputs, type, stream);
 
   Upload(input, uploaded.GetView(), staging, GetScaleProgress(progress, 0, 1, 0.0f, UploadEnd));
+  Slab slab{ {}, begin - first, end - begin };
+  slab.Cut.WholeLength = last - first < run.GetLength() ? run.GetLength() : 0;
+  slab.Cut.EndIsCut = last < run.GetLength();
+  if (first > 0)
   {
-    const size_t       bytes = GetMultiScaleWorkspace(plan, uploaded.GetView(), device);
-    const DeviceBuffer workspace(bytes, stream);
-    RunMultiScale(plan,
-                  uploaded.GetView(),
-                  best.Get(),
-                  Workspace(workspace.GetPointer(), bytes),
-                  stream,
-                  GetScaleProgress(progress, 0, 1, UploadEnd, KernelsEnd));
-    WaitIfSynchronous("a multi-scale measure", stream);
+    Upload(firstPlane, uploadedFirst.GetView(), staging, nullptr);
+    slab.Cut.First = uploadedFirst.GetView();
   }
+  RunWithWorkspace(
+    run.Plan, uploaded.GetView(), slab, best.Get(), stream, GetScaleProgress(progress, 0, 1, UploadEnd, KernelsEnd));
   DownloadIfWanted(best.Get().Scale, outputs.Scale, staging);
   DownloadIfWanted(best.Get().Hessian, outputs.Hessian, staging);
   Download(best.Get().Response, outputs.Response, staging, GetScaleProgress(progress, 0, 1, KernelsEnd, 1.0f));
 }
-} // namespace
-
-size_t
-GetMultiScaleWorkspace(const CudaMultiScalePlan & plan, const DeviceView & input, int device)
-{
-  const DeviceView hessian = GetHessianShape(plan, input);
-  size_t           passes = 0;
-  for (const double sigma : plan.Sigmas)
-  {
-    passes = std::max(passes, gaussian::GetGaussianWorkspace(plan.MakeHessianPlan(sigma), input, hessian, device));
-  }
-  return Workspace::GetPieceSize(GetNumberOfBytes(hessian)) + passes;
-}
 
 void
-RunMultiScale(const CudaMultiScalePlan &   plan,
-              const DeviceView &           input,
-              pointwise::BestScale         best,
-              Workspace                    workspace,
-              const Context &              context,
-              const CudaProgressFunction & progress)
+RunOnDevice(const HostRun & run, int device, const CudaProgressFunction & progress)
 {
-  const double lowest = input.ComponentType == CudaComponentType::Double
-                          ? std::numeric_limits<double>::lowest()
-                          : static_cast<double>(std::numeric_limits<float>::lowest());
-  best.Lowest = plan.NonNegative ? 0.0 : lowest;
-  DeviceView hessian = GetHessianShape(plan, input);
-  hessian.Data = workspace.Take(GetNumberOfBytes(hessian));
-  ClearPadding(hessian, context);
-  for (size_t scale = 0; scale < plan.Sigmas.size(); ++scale)
+  const DeviceGuard guard(device);
+  const StreamLease stream(device);
+  StagingChunks     staging(stream);
+  const SlabSizes   sizes = ChooseSlabs(run, GetAvailableDeviceMemory(device));
+  const size_t      count = DivideUp(run.GetLength(), sizes.Planes);
+  for (size_t i = 0; i < count; ++i)
   {
-    const double sigma = plan.Sigmas[scale];
-    gaussian::RunGaussian(plan.MakeHessianPlan(sigma), input, hessian, workspace, context);
-    pointwise::RunMeasureMaximum(plan.Measure, hessian, sigma, scale == 0, best, context);
-    if (progress)
-    {
-      progress(static_cast<float>(scale + 1) / static_cast<float>(plan.Sigmas.size()));
-    }
+    const size_t begin = i * sizes.Planes;
+    const size_t end = std::min(begin + sizes.Planes, run.GetLength());
+    RunSlab(run, begin, end, sizes.Context, stream, staging, GetScaleProgress(progress, i, count, 0.0f, 1.0f));
   }
 }
+
+/** Throws unless the images have the plan's components and the same size. */
+void
+VerifyDeviceImages(const CudaMultiScalePlan &          plan,
+                   const CudaDeviceImageView &         input,
+                   const CudaMultiScaleDeviceOutputs & outputs)
+{
+  const unsigned int tensor = CudaTensorComponents(plan.Measure.Dimension);
+  const auto         verify = [&input](const CudaDeviceImageView & image, size_t components, const char * name) {
+    std::array<size_t, CudaDeviceImageView::NumberOfAxes> size = input.Size;
+    size.back() = components;
+    if (image.Memory && image.Size != size)
+    {
+      itkGenericExceptionMacro("The image of the " << name << " has " << image.Size.back()
+                                                   << " component(s) to a pixel in " << image.GetNumberOfElements()
+                                                   << " elements; it must have " << components
+                                                   << " and the size of the input");
+    }
+  };
+  verify(input, 1, "input");
+  verify(outputs.Response, 1, "response");
+  verify(outputs.Scale, 1, "scales");
+  verify(outputs.Hessian, tensor, "Hessians");
+}
+
+/** An output that was asked for, as the core wants it, while work on it is queued. */
+class Result
+{
+public:
+  Result(const CudaDeviceImageView & image, CudaComponentType type, const Context & context)
+  {
+    if (image.Memory)
+    {
+      m_Writing.emplace(image, context);
+      m_Image.emplace(GetDeviceView(image), type, context);
+    }
+  }
+
+  DeviceView
+  Get() const
+  {
+    return m_Image ? m_Image->Get() : DeviceView();
+  }
+
+  void
+  Store(const Context & context) const
+  {
+    if (m_Image)
+    {
+      m_Image->Store(context);
+    }
+  }
+
+private:
+  std::optional<DeviceWriting> m_Writing;
+  std::optional<CoreImage>     m_Image;
+};
+} // namespace
 } // namespace itk::cuda::multiscale
 
 namespace itk::CudaDetail
@@ -152,21 +300,13 @@ CudaMultiScaleWorkingSet(const CudaMultiScalePlan &    plan,
                          const CudaImageView &         input,
                          const CudaMultiScaleOutputs & outputs)
 {
-  using namespace cuda;
-  const CudaComponentType type = GetComputeType(input, outputs.Response);
-  const size_t            image = DeviceImage::GetNumberOfBytes(GetPlanarSize(input), type);
-  const size_t            components = CudaTensorComponents(plan.Measure.Dimension);
-  size_t                  intermediates = 0;
-  for (const double sigma : plan.Sigmas)
+  using namespace cuda::multiscale;
+  if (input.GetNumberOfPixels() == 0)
   {
-    const CudaGaussianPlan hessian = plan.MakeHessianPlan(sigma);
-    intermediates = std::max<size_t>(intermediates, hessian.NumberOfImages - 1 - hessian.Results.size());
+    return 0;
   }
-  // States take a sixteenth of an image, as in RunGaussian().
-  const size_t kernels = (components + intermediates) * image + image / 16 + Workspace::Alignment * (intermediates + 2);
-  const size_t transfer = std::max(GetTransferWorkspace(input, type), GetTransferWorkspace(outputs.Response, type));
-  const size_t kept = 2 + (outputs.Scale.Data ? 1 : 0) + (outputs.Hessian.Data ? components : 0);
-  return kept * image + std::max(kernels, transfer);
+  const HostRun run{ plan, input, outputs };
+  return std::min(GetSlabBytes(run, { run.GetLength(), 0 }), GetSlabBytes(run, ChooseSlabs(run, 0)));
 }
 
 bool
@@ -176,18 +316,39 @@ CudaRunOnDevice(const CudaMultiScalePlan &    plan,
                 CudaFilterBackend &           backend,
                 const CudaProgressFunction &  progress)
 {
-  try
+  return cuda::TryOnDevice(backend, [&](int device) {
+    cuda::multiscale::RunOnDevice({ plan, input, outputs }, device, progress);
+  });
+}
+
+void
+CudaQueueOnDevice(const CudaMultiScalePlan &          plan,
+                  const CudaDeviceImageView &         input,
+                  const CudaMultiScaleDeviceOutputs & outputs)
+{
+  using namespace cuda;
+  multiscale::VerifyDeviceImages(plan, input, outputs);
+  if (input.GetNumberOfElements() == 0)
   {
-    cuda::multiscale::RunOnDevice(plan, input, outputs, backend.GetSelectedDeviceIndex(), progress);
+    return;
   }
-  catch (const CudaError & error)
-  {
-    if (!backend.FallBackToHost(error))
-    {
-      throw;
-    }
-    return false;
-  }
-  return true;
+  const Context           context = GetThreadContext(GetMemory(input).GetDevice());
+  const DeviceGuard       guard(context.GetDevice());
+  const DeviceReading     reading(input, context);
+  const CudaComponentType type = GetComputeType(cuda::GetShape(input), cuda::GetShape(outputs.Response));
+  const CoreImage         source(GetDeviceView(input), type, context);
+  source.Load(context);
+  const multiscale::Result response(outputs.Response, type, context);
+  const multiscale::Result scale(outputs.Scale, type, context);
+  const multiscale::Result hessian(outputs.Hessian, type, context);
+  multiscale::RunWithWorkspace(plan,
+                               source.Get(),
+                               multiscale::MakeWholeSlab(plan, source.Get()),
+                               { response.Get(), scale.Get(), hessian.Get() },
+                               context,
+                               nullptr);
+  response.Store(context);
+  scale.Store(context);
+  hessian.Store(context);
 }
 } // end namespace itk::CudaDetail

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "itkCudaComponents.h"
 #include "itkCudaComputeType.h"
 #include "itkCudaDetailMultiScaleEngine.h"
 #include "itkCudaDetailNames.h"
@@ -18,21 +17,7 @@ namespace
 using pointwise::GetHessianMeasure;
 using pointwise::GetRowOffset;
 using pointwise::MeasureParameters;
-
-/** Stores the value of component c of pixel x of a row, if the image is wanted. */
-template <typename T>
-void
-StoreComponent(const CudaImageView & view, size_t row, size_t x, size_t c, T value)
-{
-  if (view.Data)
-  {
-    const size_t position = GetRowOffset(view, row) + x * view.Stride[0] + c;
-    VisitComponentType(view.ComponentType, [&](auto zero) {
-      using PixelType = decltype(zero);
-      static_cast<PixelType *>(view.Data)[position] = ConvertComponent<PixelType>(value);
-    });
-  }
-}
+using pointwise::StoreComponent;
 
 /** One scale's Hessians and the best of the scales before. */
 template <typename T>

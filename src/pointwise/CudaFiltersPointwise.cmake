@@ -1,9 +1,12 @@
-# Sources of what is computed from each pixel alone, relative to src/. The host and the device give the same bits: no contraction.
-list(APPEND CudaFilters_SRCS pointwise/itkCudaTensorHost.cxx pointwise/itkCudaTensorPlan.cxx)
-set_source_files_properties(pointwise/itkCudaTensorHost.cxx PROPERTIES COMPILE_OPTIONS -ffp-contract=off)
+# Sources of what is computed from each pixel alone, and of sums over pixels, relative to src/. The host and the device give the same
+# bits: no contraction.
+list(APPEND CudaFilters_SRCS pointwise/itkCudaStatisticsHost.cxx pointwise/itkCudaTensorHost.cxx pointwise/itkCudaTensorPlan.cxx)
+set_source_files_properties(pointwise/itkCudaStatisticsHost.cxx pointwise/itkCudaTensorHost.cxx PROPERTIES COMPILE_OPTIONS
+                                                                                                           -ffp-contract=off)
 if(CudaFilters_USE_CUDA)
-  list(APPEND CudaFilters_SRCS pointwise/itkCudaTensorCuda.cu pointwise/itkCudaTensorEngine.cxx)
-  set_source_files_properties(pointwise/itkCudaTensorCuda.cu PROPERTIES COMPILE_OPTIONS --fmad=false)
+  set(kernels pointwise/itkCudaStatisticsCuda.cu pointwise/itkCudaStructureTensorCuda.cu pointwise/itkCudaTensorCuda.cu)
+  list(APPEND CudaFilters_SRCS ${kernels} pointwise/itkCudaTensorEngine.cxx)
+  set_source_files_properties(${kernels} PROPERTIES COMPILE_OPTIONS --fmad=false)
 else()
-  list(APPEND CudaFilters_SRCS pointwise/itkCudaTensorCudaDisabled.cxx)
+  list(APPEND CudaFilters_SRCS pointwise/itkCudaStatisticsCudaDisabled.cxx pointwise/itkCudaTensorCudaDisabled.cxx)
 endif()

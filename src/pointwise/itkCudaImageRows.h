@@ -2,6 +2,7 @@
 #ifndef itkCudaImageRows_h
 #define itkCudaImageRows_h
 
+#include "itkCudaComponents.h"
 #include "itkCudaDetailImageView.h"
 
 #include <cstddef>
@@ -19,6 +20,21 @@ GetRowOffset(const CudaDetail::CudaImageView & view, size_t row)
     row /= view.Size[d];
   }
   return offset;
+}
+
+/** Stores the value of component c of pixel x of a row, if the image is wanted. */
+template <typename T>
+inline void
+StoreComponent(const CudaDetail::CudaImageView & view, size_t row, size_t x, size_t c, T value)
+{
+  if (view.Data)
+  {
+    const size_t position = GetRowOffset(view, row) + x * view.Stride[0] + c;
+    VisitComponentType(view.ComponentType, [&](auto zero) {
+      using PixelType = decltype(zero);
+      static_cast<PixelType *>(view.Data)[position] = ConvertComponent<PixelType>(value);
+    });
+  }
 }
 } // namespace itk::cuda::pointwise
 

@@ -1,34 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "itkCudaCall.h"
-#include "itkCudaContext.h"
 #include "itkCudaDetailTensorEngine.h"
 #include "itkCudaHessianMeasures.h"
-#include "itkCudaLaunch.h"
-#include "itkCudaRoundUp.h"
+#include "itkCudaPlaneKernels.cuh"
 #include "itkCudaSymmetricEigen.h"
 #include "itkCudaTensorDevice.h"
-#include "itkMacro.h"
 
 namespace itk::cuda::pointwise
 {
 namespace
 {
-constexpr unsigned int ThreadsOfBlock = 256;
-
-/** Planes of an image: plane c begins at Data + c * Stride. */
-template <typename T>
-struct Planes
-{
-  T *    Data{ nullptr };
-  size_t Stride{ 0 };
-
-  __device__ T &
-  At(unsigned int plane, size_t i) const
-  {
-    return Data[plane * Stride + i];
-  }
-};
-
 template <typename T>
 struct BestPlanes
 {
@@ -39,23 +19,6 @@ struct BestPlanes
   T         Lowest;
   bool      IsFirst;
 };
-
-__device__ inline size_t
-GetThreadIndex()
-{
-  return size_t{ blockIdx.x } * ThreadsOfBlock + threadIdx.x;
-}
-
-template <typename T, unsigned int VCount>
-__device__ inline void
-LoadTensor(const Planes<const T> & planes, size_t i, T (&tensor)[VCount])
-{
-#pragma unroll
-  for (unsigned int c = 0; c < VCount; ++c)
-  {
-    tensor[c] = planes.At(c, i);
-  }
-}
 
 template <typename T, unsigned int VDimension, bool VWithVectors>
 __global__ void
@@ -135,64 +98,6 @@ __launch_bounds__(ThreadsOfBlock)
   }
 }
 
-template <typename T>
-Planes<T>
-GetPlanes(const DeviceView & view)
-{
-  return { static_cast<T *>(view.Data), view.Stride.back() };
-}
-
-/** Throws unless the images have the same rows, planes and type. */
-void
-VerifySameRows(const DeviceView & a, const DeviceView & b)
-{
-  bool areSame = a.ComponentType == b.ComponentType && a.Stride == b.Stride;
-  for (unsigned int axis = 0; axis + 1 < DeviceView::NumberOfAxes; ++axis)
-  {
-    areSame = areSame && a.Size[axis] == b.Size[axis];
-  }
-  if (!areSame)
-  {
-    itkGenericExceptionMacro("Tensors and results on the device have different rows or types");
-  }
-}
-
-/** One thread for each element of a plane, padding included. */
-template <typename... TParameters, typename... TArguments>
-void
-LaunchPixels(void (*kernel)(TParameters...), size_t count, const Context & context, const TArguments &... arguments)
-{
-  if (count > 0)
-  {
-    ITK_CUDA_CALL(LaunchKernel(
-      kernel, MakeGrid(DivideUp(count, ThreadsOfBlock)), dim3(ThreadsOfBlock), 0, context.GetStream(), arguments...));
-  }
-}
-
-/** Calls function(zero of the type, integral constant of the dimension). */
-template <typename TFunction>
-void
-VisitTypes(CudaComponentType type, unsigned int dimension, const TFunction & function)
-{
-  const auto visit = [&](auto zero) {
-    if (dimension == 2)
-    {
-      function(zero, std::integral_constant<unsigned int, 2>());
-    }
-    else
-    {
-      function(zero, std::integral_constant<unsigned int, 3>());
-    }
-  };
-  if (type == CudaComponentType::Double)
-  {
-    visit(0.0);
-  }
-  else
-  {
-    visit(0.0f);
-  }
-}
 } // namespace
 
 void
@@ -204,11 +109,11 @@ RunEigen(const CudaEigenPlan & plan, const DeviceView & tensors, const DeviceVie
     using T = decltype(zero);
     constexpr unsigned int d = decltype(dimension)::value;
     LaunchPixels(plan.WithVectors ? EigenKernel<T, d, true> : EigenKernel<T, d, false>,
-                 tensors.Stride.back(),
+                 GetPlaneLength(tensors),
                  context,
                  GetPlanes<const T>(tensors),
                  GetPlanes<T>(output),
-                 tensors.Stride.back(),
+                 GetPlaneLength(tensors),
                  plan.Order);
   });
 }
@@ -224,11 +129,11 @@ RunHessianMeasure(const CudaHessianMeasure & measure,
   VisitTypes(hessian.ComponentType, measure.Dimension, [&](auto zero, auto dimension) {
     using T = decltype(zero);
     LaunchPixels(MeasureKernel<T, decltype(dimension)::value>,
-                 hessian.Stride.back(),
+                 GetPlaneLength(hessian),
                  context,
                  GetPlanes<const T>(hessian),
                  static_cast<T *>(output.Data),
-                 hessian.Stride.back(),
+                 GetPlaneLength(hessian),
                  MeasureParameters<T>(measure));
   });
 }
@@ -255,11 +160,11 @@ RunMeasureMaximum(const CudaHessianMeasure & measure,
                                 GetPlanes<T>(best.Hessian),           static_cast<T>(sigma),
                                 static_cast<T>(best.Lowest),          isFirst };
     LaunchPixels(MaximumKernel<T, decltype(dimension)::value>,
-                 hessian.Stride.back(),
+                 GetPlaneLength(hessian),
                  context,
                  GetPlanes<const T>(hessian),
                  planes,
-                 hessian.Stride.back(),
+                 GetPlaneLength(hessian),
                  MeasureParameters<T>(measure));
   });
 }

@@ -12,8 +12,9 @@ namespace itk::cuda
 class Context;
 }
 
-// The resident cores of the room. A tensor's components are planes. All images of a call have the same size and strides
-// but for the number of their planes, and the same type. Padding is computed like pixels. Nothing waits or allocates.
+// The resident cores of the room. A tensor's components are planes, at a distance that each image has for itself. But
+// for that and the number of the planes all images of a call have the same size and strides, and the same type; each
+// axis follows where the one before ends. Padding is computed like pixels. Nothing waits or allocates.
 
 namespace itk::cuda::pointwise
 {

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Internal: templates need it, programs do not. Names in itk::CudaDetail may change in any version.
+#ifndef itkCudaDetailStatisticsEngine_h
+#define itkCudaDetailStatisticsEngine_h
+
+#include "CudaFiltersExport.h"
+#include "itkCudaDetailImageView.h"
+#include "itkCudaDeviceImageView.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace itk
+{
+class MultiThreaderBase;
+
+/** \struct CudaHistogramBins
+ * \brief `Number` bins of equal width from Lower to Upper, which belongs to the last bin; 0: no histogram.
+ * \ingroup CudaFilters
+ */
+struct CudaHistogramBins
+{
+  static constexpr size_t MaximumNumber = 8192;
+
+  size_t Number{ 0 };
+  double Lower{ 0.0 };
+  double Upper{ 1.0 };
+};
+
+/** \struct CudaImageStatistics
+ * \brief What CudaComputeStatistics() finds.
+ *
+ * Minimum and Maximum are those of the pixels that are not NaN; NaN if there are none. Mean and Variance are not finite
+ * if a pixel is not. The histogram has the pixels from Lower to Upper alone.
+ * \ingroup CudaFilters
+ */
+struct CudaImageStatistics
+{
+  size_t                NumberOfPixels{ 0 };
+  double                Minimum{ 0.0 };
+  double                Maximum{ 0.0 };
+  double                Sum{ 0.0 };
+  double                Mean{ 0.0 };
+  double                Variance{ 0.0 }; // divided by the number of pixels minus 1; 0 of one pixel
+  std::vector<uint64_t> Histogram;
+};
+} // end namespace itk
+
+namespace itk::CudaDetail
+{
+/** Of a view with one component to a pixel. \exception CudaError, ExceptionObject */
+CudaFilters_EXPORT CudaImageStatistics
+CudaComputeStatisticsOnDevice(const CudaDeviceImageView & image, const CudaHistogramBins & bins);
+CudaFilters_EXPORT CudaImageStatistics
+CudaComputeStatisticsOnHost(const CudaImageView & image, const CudaHistogramBins & bins, MultiThreaderBase * threader);
+} // end namespace itk::CudaDetail
+
+#endif

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "itkCudaDetailStructureTensorEngine.h"
+#include "itkCudaError.h"
+
+// Takes the place of the device code in a build without CUDA.
+
+namespace itk::CudaDetail
+{
+namespace
+{
+[[noreturn]] void
+ThrowNotUsable()
+{
+  throw CudaError(__FILE__, __LINE__, CudaError::Kind::NotUsable, "CudaFilters was built without CUDA");
+}
+} // namespace
+
+size_t
+CudaTensorWorkingSet(const CudaStructureTensorPlan &, const CudaImageView &, const CudaImageView &)
+{
+  return 0;
+}
+
+bool
+CudaRunOnDevice(const CudaStructureTensorPlan &,
+                const CudaImageView &,
+                const CudaImageView &,
+                CudaFilterBackend &,
+                const CudaProgressFunction &)
+{
+  ThrowNotUsable();
+}
+
+void
+CudaQueueOnDevice(const CudaStructureTensorPlan &, const CudaDeviceImageView &, const CudaDeviceImageView &)
+{
+  ThrowNotUsable();
+}
+} // end namespace itk::CudaDetail

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "itkCudaDetailStructureTensorEngine.h"
+#include "itkCudaDetailTensorPlan.h"
+#include "itkMacro.h"
+
+namespace itk
+{
+std::ostream &
+operator<<(std::ostream & os, CudaStructureTensorEnums::Quantity value)
+{
+  using Quantity = CudaStructureTensorEnums::Quantity;
+  switch (value)
+  {
+    case Quantity::Components:
+      return os << "Components";
+    case Quantity::Eigenvalues:
+      return os << "Eigenvalues";
+    case Quantity::Orientation:
+      return os << "Orientation";
+    case Quantity::Coherence:
+      return os << "Coherence";
+  }
+  return os << "invalid Quantity (" << static_cast<int>(value) << ')';
+}
+} // end namespace itk
+
+namespace itk::CudaDetail
+{
+unsigned int
+CudaStructureTensorComponents(CudaStructureTensorEnums::Quantity quantity, unsigned int dimension)
+{
+  using Quantity = CudaStructureTensorEnums::Quantity;
+  return quantity == Quantity::Components  ? CudaTensorComponents(dimension)
+         : quantity == Quantity::Coherence ? 1
+                                           : dimension;
+}
+
+CudaStructureTensorPlan
+MakeStructureTensorPlan(double                             sigma,
+                        double                             integrationSigma,
+                        const std::vector<double> &        spacing,
+                        CudaStructureTensorEnums::Quantity quantity)
+{
+  if (spacing.size() != 2 && spacing.size() != 3)
+  {
+    itkGenericExceptionMacro("The image has " << spacing.size() << " axes; a structure tensor needs two or three");
+  }
+  CudaGaussianParameters parameters;
+  parameters.Spacing = spacing;
+  parameters.Sigma.assign(spacing.size(), sigma);
+  parameters.KeepInput = true;
+
+  CudaStructureTensorPlan plan;
+  plan.Dimension = static_cast<unsigned int>(spacing.size());
+  plan.Quantity = quantity;
+  plan.Gradient = MakeGaussianPlan(parameters, MakeGaussianGradientTerms(parameters), CudaGaussianOutput::Components);
+  parameters.Sigma.assign(spacing.size(), integrationSigma);
+  parameters.KeepInput = false;
+  plan.Smoothing = MakeSmoothingPlan(parameters);
+  return plan;
+}
+} // end namespace itk::CudaDetail
