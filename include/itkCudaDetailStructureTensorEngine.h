@@ -18,10 +18,10 @@ namespace itk::CudaDetail
 /** The structure tensor of an image of numbers: the products of its derivatives, smoothed. */
 struct CudaStructureTensorPlan
 {
-  CudaGaussianPlan                    Gradient;  // of the derivatives along each axis; it keeps its input
-  CudaGaussianPlan                    Smoothing; // of each product; it overwrites its input
-  unsigned int                        Dimension{ 3 };
-  CudaStructureTensorEnums::Quantity  Quantity{ CudaStructureTensorEnums::Quantity::Components };
+  CudaGaussianPlan                   Gradient;  // of the derivatives along each axis; it keeps its input
+  CudaGaussianPlan                   Smoothing; // of each product; it overwrites its input
+  unsigned int                       Dimension{ 3 };
+  CudaStructureTensorEnums::Quantity Quantity{ CudaStructureTensorEnums::Quantity::Components };
 };
 
 /** Components of a pixel of the result. */
@@ -39,9 +39,7 @@ MakeStructureTensorPlan(double                             sigma,
 
 /** Largest number of bytes of device memory that CudaRunOnDevice() needs for these views. */
 CudaFilters_EXPORT size_t
-CudaTensorWorkingSet(const CudaStructureTensorPlan & plan,
-                              const CudaImageView &           input,
-                              const CudaImageView &           output);
+CudaTensorWorkingSet(const CudaStructureTensorPlan & plan, const CudaImageView & input, const CudaImageView & output);
 
 /** Runs the plan over `input` on the host, by the threads of `threader`. Input and output are different memory. */
 CudaFilters_EXPORT void

@@ -8,8 +8,8 @@
 
 #include <algorithm>
 
-// Superclasses of filters of device images. They have the parameters and defaults of ITK's filters of tensors, and touch
-// no pixels.
+// Superclasses of filters of device images. They have the parameters and defaults of ITK's filters of tensors, and
+// touch no pixels.
 
 namespace itk
 {

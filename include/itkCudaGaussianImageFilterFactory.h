@@ -12,15 +12,19 @@ namespace itk
  *
  * While the factory is registered, `New()` of ITK's RecursiveGaussian, SmoothingRecursiveGaussian,
  * GradientRecursiveGaussian, GradientMagnitudeRecursiveGaussian, LaplacianRecursiveGaussian, HessianRecursiveGaussian
- * and DiscreteGaussianImageFilter returns the class of the same name that begins with Cuda. They are subclasses: the
- * program needs no change. Filters that exist already stay what they are. Backend, CudaFiltersConfiguration and the
- * environment variable `ITK_CUDAFILTERS_BACKEND` say where they compute.
+ * and DiscreteGaussianImageFilter, and of SymmetricEigenAnalysis, HessianToObjectnessMeasure and
+ * MultiScaleHessianBasedMeasureImageFilter, returns the class of the same name that begins with Cuda. They are
+ * subclasses: the program needs no change. Filters that exist already stay what they are. Backend,
+ * CudaFiltersConfiguration and the environment variable `ITK_CUDAFILTERS_BACKEND` say where they compute.
  *
  * The factory overrides filters of images of two and three dimensions with pixels of unsigned char, short, unsigned
  * short, int, float and double. Outputs are of the same type, float or double; gradients are covariant vectors, and
  * Hessians symmetric tensors, of float or double. In four dimensions it overrides outputs of the input's type, and of
- * the filters inside ITK's composites; no gradients, and not for int. GetClassOverrideDescriptions(), or the program
- * `itk-cudafilters info --overrides`, lists all. Other instantiations stay ITK's.
+ * the filters inside ITK's composites; no gradients, and not for int. Filters of tensors, and measures over several
+ * scales, are overridden in two and three dimensions: tensors of float or double, results of float or double. The
+ * measures of several scales are computed on the device if HessianToMeasureFilter is the objectness.
+ * GetClassOverrideDescriptions(), or the program `itk-cudafilters info --overrides`, lists all. Other instantiations
+ * stay ITK's.
  *
  * A CudaRecursiveGaussianImageFilter that was made by the factory, with Backend Automatic, takes the GPU only for large
  * images, where upload, one pass and download are faster than the host. Programs and ITK's other filters chain several

@@ -17,8 +17,8 @@ namespace itk
  * whatever the number of threads. They are sums of differences from the first pixel, in double.
  *
  * \code
- * const itk::CudaImageStatistics statistics = itk::CudaComputeStatistics(deviceImage.GetPointer(), { 256, 0.0, 255.0 });
- * \endcode
+ * const itk::CudaImageStatistics statistics = itk::CudaComputeStatistics(deviceImage.GetPointer(), { 256, 0.0, 255.0
+ * }); \endcode
  *
  * \exception ExceptionObject if the image has no pixels or does not hold them, if there are more than
  * CudaHistogramBins::MaximumNumber bins, or if Lower is not below Upper or one of them is not finite

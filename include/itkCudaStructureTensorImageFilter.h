@@ -17,18 +17,18 @@ namespace itk
  *
  * \f[ J = G_\rho * \left( \nabla (G_\sigma * I) \; \nabla (G_\sigma * I)^T \right) \f]
  *
- * (W. Foerstner and E. Guelch, ISPRS Intercommission Workshop, Interlaken, 1987; J. Bigun and G. H. Granlund, ICCV 1987.)
- * Sigma (default 1) is the standard deviation of the Gaussian whose derivatives are taken, and IntegrationSigma (default
- * 2) that of the neighbourhood in which the products are averaged, both in physical units. Derivatives are per unit of
- * spacing, along the axes of the image. The Gaussians are those of RecursiveGaussianImageFilter.
+ * (W. Foerstner and E. Guelch, ISPRS Intercommission Workshop, Interlaken, 1987; J. Bigun and G. H. Granlund, ICCV
+ * 1987.) Sigma (default 1) is the standard deviation of the Gaussian whose derivatives are taken, and IntegrationSigma
+ * (default 2) that of the neighbourhood in which the products are averaged, both in physical units. Derivatives are per
+ * unit of spacing, along the axes of the image. The Gaussians are those of RecursiveGaussianImageFilter.
  *
  * Quantity says what the output has: the components of the tensor (default), a SymmetricSecondRankTensor; its
  * eigenvalues in ascending order or its orientation, an array of as many components as the image has axes; or its
  * coherence, a number. CudaStructureTensorEnums explains them.
  *
- * Images have two or three dimensions, and at least four pixels along each axis. Input or output, or both, may be device
- * images (CudaDeviceImage). The arithmetic is double if the input or the output is of double, int or unsigned int, else
- * float. A NaN or infinite pixel spoils the lines through it and through their pixels.
+ * Images have two or three dimensions, and at least four pixels along each axis. Input or output, or both, may be
+ * device images (CudaDeviceImage). The arithmetic is double if the input or the output is of double, int or unsigned
+ * int, else float. A NaN or infinite pixel spoils the lines through it and through their pixels.
  *
  * Backend says where to compute. Automatic (default) takes the GPU if one is usable and the images fit into its memory.
  * Otherwise the same steps run on ITK's threads, with lines in double. Cuda throws CudaError instead of falling back.
@@ -42,15 +42,15 @@ namespace itk
  * filter->Update();
  * \endcode
  *
- * \exception ExceptionObject if a sigma is not above 0, an axis has less than four pixels, or the output's pixels do not
- * have the components of Quantity
+ * \exception ExceptionObject if a sigma is not above 0, an axis has less than four pixels, or the output's pixels do
+ * not have the components of Quantity
  *
  * \sa CudaSymmetricEigenAnalysisImageFilter
  * \ingroup CudaFilters
  */
-template <
-  typename TInputImage,
-  typename TOutputImage = CudaImageBeside<TInputImage, SymmetricSecondRankTensor<float, TInputImage::ImageDimension>>>
+template <typename TInputImage,
+          typename TOutputImage =
+            CudaImageBeside<TInputImage, SymmetricSecondRankTensor<float, TInputImage::ImageDimension>>>
 class ITK_TEMPLATE_EXPORT CudaStructureTensorImageFilter
   : public CudaFilterSuperclass<TInputImage, TOutputImage, ImageToImageFilter, CudaDeviceImageFilter>
 {

@@ -65,7 +65,8 @@ CudaStructureTensorImageFilter<TInputImage, TOutputImage>::GenerateData()
   if (this->GetOutput()->GetNumberOfComponentsPerPixel() != components)
   {
     itkExceptionMacro("The output has " << this->GetOutput()->GetNumberOfComponentsPerPixel()
-                                        << " component(s) to a pixel; Quantity " << m_Quantity << " has " << components);
+                                        << " component(s) to a pixel; Quantity " << m_Quantity << " has "
+                                        << components);
   }
   const auto allocate = [this] { this->AllocateOutputs(); };
   if constexpr (CudaHasDeviceImage<TInputImage, TOutputImage>)

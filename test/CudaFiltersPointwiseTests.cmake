@@ -8,10 +8,12 @@ list(
   itkCudaMultiScaleHessianBasedMeasureImageFilterGTest.cxx
   itkCudaStructureTensorGTest.cxx
   itkCudaSymmetricEigenAnalysisImageFilterGTest.cxx
-  itkCudaSymmetricEigenGTest.cxx)
+  itkCudaSymmetricEigenGTest.cxx
+  itkCudaVesselPhantomGTest.cxx)
 list(APPEND CudaFilters_CUDA_GTESTS itkCudaTensorDeviceGTest.cxx itkCudaTensorDeviceImageGTest.cxx)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # ITK's SymmetricEigenAnalysis copies eigenvalues before it has computed them.
-  set_source_files_properties(itkCudaSymmetricEigenAnalysisImageFilterGTest.cxx itkCudaTensorDeviceGTest.cxx
-                              itkCudaTensorDeviceImageGTest.cxx PROPERTIES COMPILE_OPTIONS -Wno-maybe-uninitialized)
+  set_source_files_properties(
+    itkCudaStructureTensorGTest.cxx itkCudaSymmetricEigenAnalysisImageFilterGTest.cxx itkCudaTensorDeviceGTest.cxx
+    itkCudaTensorDeviceImageGTest.cxx itkCudaVesselPhantomGTest.cxx PROPERTIES COMPILE_OPTIONS -Wno-maybe-uninitialized)
 endif()

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Statistics of images of the host against sums in long double and bins by their definition; threads; regions with gaps;
-// pixels that are not finite; refusals.
+// Statistics of images of the host against sums in long double and bins by their definition; threads; regions with
+// gaps; pixels that are not finite; refusals.
 
 #include "itkCudaImageStatistics.h"
 
@@ -117,9 +117,9 @@ TEST(CudaImageStatisticsTest, TheBitsAreTheSameInEveryRun)
 
 TEST(CudaImageStatisticsTest, ARegionIsThatOfItsPixels)
 {
-  const auto                  image = MakeImage<float>(MakePixels<float>(400 * 300, 0.0, 1.0), 400);
-  const itk::ImageRegion<2>   region({ { 13, 40 } }, { { 351, 222 } });
-  const auto                  part = itk::Image<float, 2>::New();
+  const auto                image = MakeImage<float>(MakePixels<float>(400 * 300, 0.0, 1.0), 400);
+  const itk::ImageRegion<2> region({ { 13, 40 } }, { { 351, 222 } });
+  const auto                part = itk::Image<float, 2>::New();
   part->SetRegions(region.GetSize());
   part->Allocate();
   for (itk::IndexValueType y = 0; y < 222; ++y)
@@ -130,10 +130,8 @@ TEST(CudaImageStatisticsTest, ARegionIsThatOfItsPixels)
     }
   }
   const auto expected = itk::CudaComputeStatistics(part.GetPointer());
-  const auto found =
-    itk::CudaDetail::CudaComputeStatisticsOnHost(itk::CudaDetail::MakeCudaImageView(image.GetPointer(), region),
-                                                 {},
-                                                 itk::MultiThreaderBase::New());
+  const auto found = itk::CudaDetail::CudaComputeStatisticsOnHost(
+    itk::CudaDetail::MakeCudaImageView(image.GetPointer(), region), {}, itk::MultiThreaderBase::New());
   EXPECT_EQ(found.Sum, expected.Sum);
   EXPECT_EQ(found.Variance, expected.Variance);
   EXPECT_EQ(found.Maximum, expected.Maximum);
@@ -141,9 +139,9 @@ TEST(CudaImageStatisticsTest, ARegionIsThatOfItsPixels)
 
 TEST(CudaImageStatisticsTest, PixelsThatAreNotFinite)
 {
-  const float         nan = std::numeric_limits<float>::quiet_NaN();
-  const float         infinity = std::numeric_limits<float>::infinity();
-  const auto          compute = [](const std::vector<float> & pixels) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const float infinity = std::numeric_limits<float>::infinity();
+  const auto  compute = [](const std::vector<float> & pixels) {
     return itk::CudaComputeStatistics(MakeImage<float>(pixels, pixels.size()).GetPointer(), { 4, 0.0, 4.0 });
   };
   const auto some = compute({ nan, 1.0f, 3.0f, nan, 4.0f });

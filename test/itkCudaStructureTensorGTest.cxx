@@ -18,6 +18,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <random>
 #include <string>
@@ -51,7 +52,7 @@ MakeNoise(double amplitude = 1.0)
   image->SetRegions(size);
   image->SetSpacing(spacing);
   image->Allocate();
-  for (size_t i = 0; i < size.CalculateProductOfElements(); ++i)
+  for (size_t i = 0; i < image->GetBufferedRegion().GetNumberOfPixels(); ++i)
   {
     image->GetBufferPointer()[i] = static_cast<T>(uniform(random));
   }
@@ -61,12 +62,12 @@ MakeNoise(double amplitude = 1.0)
 /** Convolution along one axis as the sum over the kernel; the line's end values continue it. */
 template <unsigned int VDimension>
 void
-Convolve(std::vector<double> &              pixels,
-         const itk::Size<VDimension> &      size,
-         unsigned int                       axis,
-         unsigned int                       order,
-         double                             sigma,
-         double                             spacing)
+Convolve(std::vector<double> &         pixels,
+         const itk::Size<VDimension> & size,
+         unsigned int                  axis,
+         unsigned int                  order,
+         double                        sigma,
+         double                        spacing)
 {
   GaussianParameters parameters;
   parameters.Order = order;
@@ -79,7 +80,8 @@ Convolve(std::vector<double> &              pixels,
   {
     for (unsigned int j = 0; j < 2; ++j)
     {
-      half[n] += static_cast<double>(std::real(kernel.Weight(j) * std::pow(kernel.Pole(j), static_cast<long double>(n))));
+      half[n] +=
+        static_cast<double>(std::real(kernel.Weight(j) * std::pow(kernel.Pole(j), static_cast<long double>(n))));
     }
   }
   size_t stride = 1;
@@ -109,10 +111,10 @@ template <typename T, unsigned int VDimension>
 std::vector<std::vector<double>>
 GetReference(const itk::Image<T, VDimension> * image, double sigma, double integrationSigma)
 {
-  const auto                                   size = image->GetBufferedRegion().GetSize();
-  const auto                                   spacing = image->GetSpacing();
-  const std::vector<double>                    pixels(image->GetBufferPointer(),
-                                   image->GetBufferPointer() + size.CalculateProductOfElements());
+  const auto                                  size = image->GetBufferedRegion().GetSize();
+  const auto                                  spacing = image->GetSpacing();
+  const std::vector<double>                   pixels(image->GetBufferPointer(),
+                                   image->GetBufferPointer() + image->GetBufferedRegion().GetNumberOfPixels());
   std::array<std::vector<double>, VDimension> gradient;
   for (unsigned int component = 0; component < VDimension; ++component)
   {
@@ -132,8 +134,7 @@ GetReference(const itk::Image<T, VDimension> * image, double sigma, double integ
     for (unsigned int b = a; b < VDimension; ++b)
     {
       std::vector<double> product(pixels.size());
-      std::transform(
-        gradient[a].begin(), gradient[a].end(), gradient[b].begin(), product.begin(), std::multiplies<>());
+      std::transform(gradient[a].begin(), gradient[a].end(), gradient[b].begin(), product.begin(), std::multiplies<>());
       for (unsigned int axis = 0; axis < VDimension; ++axis)
       {
         Convolve<VDimension>(product, size, axis, 0, integrationSigma, spacing[axis]);
@@ -146,11 +147,11 @@ GetReference(const itk::Image<T, VDimension> * image, double sigma, double integ
 
 template <typename TOutput, typename TInput>
 typename TOutput::Pointer
-Run(const TInput *  image,
-    double          sigma,
-    double          integrationSigma,
-    QuantityEnum    quantity = QuantityEnum::Components,
-    unsigned int    workUnits = 0)
+RunFilter(const TInput * image,
+          double         sigma,
+          double         integrationSigma,
+          QuantityEnum   quantity = QuantityEnum::Components,
+          unsigned int   workUnits = 0)
 {
   const auto filter = itk::CudaStructureTensorImageFilter<TInput, TOutput>::New();
   filter->SetInput(image);
@@ -174,7 +175,7 @@ CheckAgainstReference(double bound)
   const auto image = MakeNoise<T, VDimension>();
   for (const double sigma : { 0.8, 1.5 })
   {
-    const auto   found = Run<TensorImage<T, VDimension>>(image.GetPointer(), sigma, 2.2);
+    const auto   found = RunFilter<TensorImage<T, VDimension>>(image.GetPointer(), sigma, 2.2);
     const auto   expected = GetReference<T, VDimension>(image, sigma, 2.2);
     const size_t count = expected.front().size();
     double       largest = 0.0, error = 0.0;
@@ -183,8 +184,7 @@ CheckAgainstReference(double bound)
       for (size_t i = 0; i < count; ++i)
       {
         largest = std::max(largest, std::fabs(expected[c][i]));
-        error = std::max(error,
-                         std::fabs(static_cast<double>(found->GetBufferPointer()[i][c]) - expected[c][i]));
+        error = std::max(error, std::fabs(static_cast<double>(found->GetBufferPointer()[i][c]) - expected[c][i]));
       }
     }
     ASSERT_GT(largest, 0.0);
@@ -233,16 +233,16 @@ TEST(CudaStructureTensorTest, QuantitiesAreThoseOfTheComponents)
 {
   using VectorType = itk::Image<itk::Vector<double, 3>, 3>;
   const auto image = MakeNoise<double, 3>();
-  const auto tensors = Run<TensorImage<double, 3>>(image.GetPointer(), 1.0, 1.5);
-  const auto values = Run<VectorType>(image.GetPointer(), 1.0, 1.5, QuantityEnum::Eigenvalues);
-  const auto directions = Run<VectorType>(image.GetPointer(), 1.0, 1.5, QuantityEnum::Orientation);
-  const auto coherence = Run<itk::Image<double, 3>>(image.GetPointer(), 1.0, 1.5, QuantityEnum::Coherence);
+  const auto tensors = RunFilter<TensorImage<double, 3>>(image.GetPointer(), 1.0, 1.5);
+  const auto values = RunFilter<VectorType>(image.GetPointer(), 1.0, 1.5, QuantityEnum::Eigenvalues);
+  const auto directions = RunFilter<VectorType>(image.GetPointer(), 1.0, 1.5, QuantityEnum::Orientation);
+  const auto coherence = RunFilter<itk::Image<double, 3>>(image.GetPointer(), 1.0, 1.5, QuantityEnum::Coherence);
   using TensorType = TensorImage<double, 3>::PixelType;
   for (size_t i = 0; i < image->GetBufferedRegion().GetNumberOfPixels(); ++i)
   {
-    itk::FixedArray<double, 3> expected;
+    itk::FixedArray<double, 3>                                                           expected;
     itk::SymmetricEigenAnalysisFixedDimension<3, TensorType, itk::FixedArray<double, 3>> analysis;
-    const TensorType &         tensor = tensors->GetBufferPointer()[i];
+    const TensorType & tensor = tensors->GetBufferPointer()[i];
     analysis.ComputeEigenValues(tensor, expected);
     const auto & direction = directions->GetBufferPointer()[i];
     double       residual = 0.0;
@@ -259,8 +259,8 @@ TEST(CudaStructureTensorTest, QuantitiesAreThoseOfTheComponents)
     EXPECT_LE(residual, 1e-11 * expected[2]) << i;
     EXPECT_NEAR(direction.GetNorm(), 1.0, 1e-12) << i;
     EXPECT_GE(direction[0] != 0.0 ? direction[0] : direction[1], 0.0) << i;
-    EXPECT_NEAR(
-      coherence->GetBufferPointer()[i], (expected[2] - expected[0]) / (expected[2] + expected[0]), 1e-10) << i;
+    EXPECT_NEAR(coherence->GetBufferPointer()[i], (expected[2] - expected[0]) / (expected[2] + expected[0]), 1e-10)
+      << i;
   }
 }
 
@@ -273,8 +273,8 @@ TEST(CudaStructureTensorTest, StripesHaveTheirDirection)
     normal[1] = std::sin(angle);
     const auto image = MakeStripes<2>(normal);
     using VectorType = itk::Image<itk::Vector<double, 2>, 2>;
-    const auto directions = Run<VectorType>(image.GetPointer(), 1.0, 3.0, QuantityEnum::Orientation);
-    const auto coherence = Run<itk::Image<double, 2>>(image.GetPointer(), 1.0, 3.0, QuantityEnum::Coherence);
+    const auto directions = RunFilter<VectorType>(image.GetPointer(), 1.0, 3.0, QuantityEnum::Orientation);
+    const auto coherence = RunFilter<itk::Image<double, 2>>(image.GetPointer(), 1.0, 3.0, QuantityEnum::Coherence);
     for (itk::IndexValueType y = 10; y < 22; ++y)
     {
       for (itk::IndexValueType x = 10; x < 22; ++x)
@@ -292,7 +292,7 @@ TEST(CudaStructureTensorTest, ConstantImagesHaveNoCoherence)
   image->SetRegions(itk::Size<3>{ { 9, 8, 7 } });
   image->Allocate();
   image->FillBuffer(1234.5f);
-  const auto coherence = Run<itk::Image<float, 3>>(image.GetPointer(), 1.0, 2.0, QuantityEnum::Coherence);
+  const auto coherence = RunFilter<itk::Image<float, 3>>(image.GetPointer(), 1.0, 2.0, QuantityEnum::Coherence);
   for (size_t i = 0; i < 9 * 8 * 7; ++i)
   {
     EXPECT_EQ(coherence->GetBufferPointer()[i], 0.0f);
@@ -302,10 +302,11 @@ TEST(CudaStructureTensorTest, ConstantImagesHaveNoCoherence)
 TEST(CudaStructureTensorTest, TheNumberOfThreadsChangesNoBit)
 {
   const auto image = MakeNoise<float, 3>();
-  const auto one = Run<TensorImage<float, 3>>(image.GetPointer(), 1.0, 2.0, QuantityEnum::Components, 1);
+  const auto one = RunFilter<TensorImage<float, 3>>(image.GetPointer(), 1.0, 2.0, QuantityEnum::Components, 1);
   for (const unsigned int workUnits : { 2u, 3u, 16u })
   {
-    const auto several = Run<TensorImage<float, 3>>(image.GetPointer(), 1.0, 2.0, QuantityEnum::Components, workUnits);
+    const auto several =
+      RunFilter<TensorImage<float, 3>>(image.GetPointer(), 1.0, 2.0, QuantityEnum::Components, workUnits);
     for (size_t i = 0; i < image->GetBufferedRegion().GetNumberOfPixels(); ++i)
     {
       EXPECT_EQ(several->GetBufferPointer()[i], one->GetBufferPointer()[i]) << workUnits;
@@ -322,9 +323,9 @@ TEST(CudaStructureTensorTest, IntegersAndVectorImages)
   real->Allocate();
   const size_t count = image->GetBufferedRegion().GetNumberOfPixels();
   std::copy_n(image->GetBufferPointer(), count, real->GetBufferPointer());
-  const auto expected = Run<TensorImage<float, 2>>(real.GetPointer(), 1.0, 2.0);
-  const auto found = Run<TensorImage<float, 2>>(image.GetPointer(), 1.0, 2.0);
-  const auto vectors = Run<itk::VectorImage<float, 2>>(image.GetPointer(), 1.0, 2.0);
+  const auto expected = RunFilter<TensorImage<float, 2>>(real.GetPointer(), 1.0, 2.0);
+  const auto found = RunFilter<TensorImage<float, 2>>(image.GetPointer(), 1.0, 2.0);
+  const auto vectors = RunFilter<itk::VectorImage<float, 2>>(image.GetPointer(), 1.0, 2.0);
   ASSERT_EQ(vectors->GetNumberOfComponentsPerPixel(), 3u);
   for (size_t i = 0; i < count; ++i)
   {
@@ -344,15 +345,15 @@ TEST(CudaStructureTensorTest, BadParametersEndInExceptions)
   const double nan = std::numeric_limits<double>::quiet_NaN();
   for (const double bad : { 0.0, -1.0, nan, std::numeric_limits<double>::infinity() })
   {
-    EXPECT_THROW((Run<Tensors>(image.GetPointer(), bad, 1.0)), itk::ExceptionObject) << bad;
-    EXPECT_THROW((Run<Tensors>(image.GetPointer(), 1.0, bad)), itk::ExceptionObject) << bad;
+    EXPECT_THROW((RunFilter<Tensors>(image.GetPointer(), bad, 1.0)), itk::ExceptionObject) << bad;
+    EXPECT_THROW((RunFilter<Tensors>(image.GetPointer(), 1.0, bad)), itk::ExceptionObject) << bad;
   }
-  EXPECT_THROW((Run<Tensors>(image.GetPointer(), 1.0, 1.0, QuantityEnum::Coherence)), itk::ExceptionObject);
-  EXPECT_THROW((Run<ImageType>(image.GetPointer(), 1.0, 1.0)), itk::ExceptionObject);
+  EXPECT_THROW((RunFilter<Tensors>(image.GetPointer(), 1.0, 1.0, QuantityEnum::Coherence)), itk::ExceptionObject);
+  EXPECT_THROW((RunFilter<ImageType>(image.GetPointer(), 1.0, 1.0)), itk::ExceptionObject);
   const auto thin = ImageType::New();
   thin->SetRegions(itk::Size<2>{ { 20, 3 } });
   thin->Allocate(true);
-  EXPECT_THROW((Run<Tensors>(thin.GetPointer(), 1.0, 1.0)), itk::ExceptionObject);
+  EXPECT_THROW((RunFilter<Tensors>(thin.GetPointer(), 1.0, 1.0)), itk::ExceptionObject);
 }
 
 TEST(CudaStructureTensorTest, PixelsThatAreNotFiniteDoNotHang)
@@ -361,6 +362,6 @@ TEST(CudaStructureTensorTest, PixelsThatAreNotFiniteDoNotHang)
   image->GetBufferPointer()[77] = std::numeric_limits<float>::quiet_NaN();
   image->GetBufferPointer()[78] = std::numeric_limits<float>::infinity();
   using VectorType = itk::Image<itk::Vector<float, 3>, 3>;
-  const auto directions = Run<VectorType>(image.GetPointer(), 1.0, 2.0, QuantityEnum::Orientation);
+  const auto directions = RunFilter<VectorType>(image.GetPointer(), 1.0, 2.0, QuantityEnum::Orientation);
   EXPECT_TRUE(std::isnan(directions->GetBufferPointer()[77][0]));
 }

@@ -126,8 +126,8 @@ protected:
     UploadQuietly(host.View, input.GetView(), stream);
 
     const cuda::multiscale::Slab slab = cuda::multiscale::MakeWholeSlab(plan, input.GetView());
-    const size_t bytes = cuda::multiscale::GetMultiScaleWorkspace(plan, input.GetView(), slab, device);
-    const cuda::DeviceBuffer memory(bytes, stream);
+    const size_t                 bytes = cuda::multiscale::GetMultiScaleWorkspace(plan, input.GetView(), slab, device);
+    const cuda::DeviceBuffer     memory(bytes, stream);
     cuda::multiscale::RunMultiScale(plan,
                                     input.GetView(),
                                     slab,
@@ -136,18 +136,16 @@ protected:
                                     stream,
                                     nullptr);
 
-    const cuda::DeviceImage            hessian = allocate(components);
-    const cuda::pointwise::BestScale   best{ images[1][0].GetView(), images[1][1].GetView(), images[1][2].GetView() };
+    const cuda::DeviceImage          hessian = allocate(components);
+    const cuda::pointwise::BestScale best{ images[1][0].GetView(), images[1][1].GetView(), images[1][2].GetView() };
     for (size_t scale = 0; scale < plan.Sigmas.size(); ++scale)
     {
       const CudaGaussianPlan passes = plan.MakeHessianPlan(plan.Sigmas[scale]);
-      const size_t           needed =
-        cuda::gaussian::GetGaussianWorkspace(passes, input.GetView(), hessian.GetView(), device);
+      const size_t needed = cuda::gaussian::GetGaussianWorkspace(passes, input.GetView(), hessian.GetView(), device);
       const cuda::DeviceBuffer workspace(needed, stream);
       cuda::gaussian::RunGaussian(
         passes, input.GetView(), hessian.GetView(), { workspace.GetPointer(), needed }, stream);
-      cuda::pointwise::RunMeasureMaximum(
-        plan.Measure, hessian.GetView(), plan.Sigmas[scale], scale == 0, best, stream);
+      cuda::pointwise::RunMeasureMaximum(plan.Measure, hessian.GetView(), plan.Sigmas[scale], scale == 0, best, stream);
     }
     for (unsigned int i = 0; i < 3; ++i)
     {
@@ -210,14 +208,14 @@ protected:
       filter->SetQuantity(quantity);
       filter->SetBackend(backend);
       filter->Update();
-      return filter->GetOutput();
+      return filter;
     };
     const auto check = [&](auto make, QuantityEnum quantity, double allowed) {
       const auto   onDevice = run(make(), quantity, "cuda");
       const auto   onHost = run(make(), quantity, "host");
-      const size_t count = GetNumberOfBytes(onHost) / sizeof(T);
-      const T *    found = reinterpret_cast<const T *>(onDevice->GetBufferPointer());
-      const T *    expected = reinterpret_cast<const T *>(onHost->GetBufferPointer());
+      const size_t count = GetNumberOfBytes(onHost->GetOutput()) / sizeof(T);
+      const T *    found = reinterpret_cast<const T *>(onDevice->GetOutput()->GetBufferPointer());
+      const T *    expected = reinterpret_cast<const T *>(onHost->GetOutput()->GetBufferPointer());
       double       largest = 0.0, error = 0.0;
       for (size_t i = 0; i < count; ++i)
       {

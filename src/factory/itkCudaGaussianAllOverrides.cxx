@@ -6,12 +6,9 @@ namespace itk::cuda
 std::vector<GaussianOverrides>
 MakeAllOverrides()
 {
-  return { MakeRecursiveGaussianOverrides(),
-           MakeSmoothingRecursiveGaussianOverrides(),
-           MakeGradientRecursiveGaussianOverrides(),
-           MakeGradientMagnitudeRecursiveGaussianOverrides(),
-           MakeLaplacianRecursiveGaussianOverrides(),
-           MakeHessianRecursiveGaussianOverrides(),
-           MakeDiscreteGaussianOverrides() };
+  return { MakeRecursiveGaussianOverrides(),          MakeSmoothingRecursiveGaussianOverrides(),
+           MakeGradientRecursiveGaussianOverrides(),  MakeGradientMagnitudeRecursiveGaussianOverrides(),
+           MakeLaplacianRecursiveGaussianOverrides(), MakeHessianRecursiveGaussianOverrides(),
+           MakeDiscreteGaussianOverrides(),           MakeTensorOverrides() };
 }
 } // namespace itk::cuda

@@ -35,6 +35,8 @@ GaussianOverrides
 MakeHessianRecursiveGaussianOverrides();
 GaussianOverrides
 MakeDiscreteGaussianOverrides();
+GaussianOverrides
+MakeTensorOverrides();
 
 /** The overrides in the order in which the factory registers them; none in a build without CudaFilters_BUILD_OVERRIDES.
  */

@@ -190,9 +190,9 @@ GetContextPlanes(const CudaMultiScalePlan & plan, size_t length, CudaComponentTy
   unsigned int lookAhead = 0;
   for (const double sigma : plan.Sigmas)
   {
-    const CudaGaussianPlan      hessian = plan.MakeHessianPlan(sigma);
-    const auto &                kernel = hessian.Passes.front().Results.front().Kernel;
-    gaussian::LineProblem       problem;
+    const CudaGaussianPlan hessian = plan.MakeHessianPlan(sigma);
+    const auto &           kernel = hessian.Passes.front().Results.front().Kernel;
+    gaussian::LineProblem  problem;
     problem.Kind = gaussian::AxisKind::Strided;
     problem.Length = length;
     problem.SigmaInPixels = kernel.SigmaInPixels;

@@ -8,8 +8,8 @@
 
 namespace itk::cuda::multiscale
 {
-/** Groups of planes that an image's Hessians are made in. Four groups of 512^3 pixels fill a GPU, and their Hessians and
- * intermediate images take the memory of two and a quarter images instead of nine. */
+/** Groups of planes that an image's Hessians are made in. Four groups of 512^3 pixels fill a GPU, and their Hessians
+ * and intermediate images take the memory of two and a quarter images instead of nine. */
 constexpr size_t NumberOfGroups = 4;
 
 /** Least number of pixels of a group: with less the launches take longer than the kernels. */

@@ -100,8 +100,7 @@ public:
   std::vector<DeviceView>
   GetForSmoothing(size_t component) const
   {
-    return { this->GetProduct(component),
-             this->StaysInPlace() ? m_Spare : GetComponent(m_Tensor, component) };
+    return { this->GetProduct(component), this->StaysInPlace() ? m_Spare : GetComponent(m_Tensor, component) };
   }
 
 private:
@@ -181,9 +180,8 @@ public:
   {
     Workspace             unused(nullptr, std::numeric_limits<size_t>::max());
     const StructureImages images(m_Plan, input, output, unused);
-    const size_t          passes =
-      std::max(gaussian::GetPlanWorkspace(m_Plan.Gradient, images.GetForGradient(input), device),
-               gaussian::GetPlanWorkspace(m_Plan.Smoothing, images.GetForSmoothing(0), device));
+    const size_t passes = std::max(gaussian::GetPlanWorkspace(m_Plan.Gradient, images.GetForGradient(input), device),
+                                   gaussian::GetPlanWorkspace(m_Plan.Smoothing, images.GetForSmoothing(0), device));
     return StructureImages::GetNumberOfBytes(m_Plan, input) + passes;
   }
 

@@ -23,7 +23,10 @@ constexpr float GradientEnd = 0.3f;
 /** Calls function(pixel of `from`, pixel of `to`) for all pixels of two dense images. */
 template <typename T, typename TFunction>
 void
-ForEachPixel(const CudaImageView & from, const CudaImageView & to, MultiThreaderBase * threader, const TFunction & function)
+ForEachPixel(const CudaImageView & from,
+             const CudaImageView & to,
+             MultiThreaderBase *   threader,
+             const TFunction &     function)
 {
   threader->ParallelizeArray(
     0,

@@ -8,9 +8,9 @@
 #include <cstddef>
 #include <vector>
 
-// Minimum, maximum, sums and bins of an image's pixels, with the same bits on the host and on the device. The pixels are
-// numbered along x, then y, z, t. Chunks of them are divided among lanes; a lane adds its pixels in their order, lanes
-// are added in pairs, and chunks one after the other.
+// Minimum, maximum, sums and bins of an image's pixels, with the same bits on the host and on the device. The pixels
+// are numbered along x, then y, z, t. Chunks of them are divided among lanes; a lane adds its pixels in their order,
+// lanes are added in pairs, and chunks one after the other.
 
 namespace itk::cuda::pointwise
 {

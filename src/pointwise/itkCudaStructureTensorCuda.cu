@@ -110,12 +110,11 @@ RunStructureQuantity(StructureQuantity  quantity,
   VisitTypes(tensors.ComponentType, dimension, [&](auto zero, auto rows) {
     using T = decltype(zero);
     constexpr unsigned int d = decltype(rows)::value;
-    const auto             kernel = quantity == StructureQuantity::Orientation
-                                      ? StructureQuantityKernel<T, d, StructureQuantity::Orientation>
-                        : quantity == StructureQuantity::Coherence
-                                      ? StructureQuantityKernel<T, d, StructureQuantity::Coherence>
-                                      : StructureQuantityKernel<T, d, StructureQuantity::Eigenvalues>;
-    const size_t           count = GetPlaneLength(tensors);
+    const auto             kernel =
+      quantity == StructureQuantity::Orientation ? StructureQuantityKernel<T, d, StructureQuantity::Orientation>
+                  : quantity == StructureQuantity::Coherence ? StructureQuantityKernel<T, d, StructureQuantity::Coherence>
+                                                             : StructureQuantityKernel<T, d, StructureQuantity::Eigenvalues>;
+    const size_t count = GetPlaneLength(tensors);
     LaunchPixels(kernel, count, context, GetPlanes<const T>(tensors), GetPlanes<T>(output), count);
   });
 }

@@ -40,8 +40,10 @@ public:
     int                                           status = 0;
     const std::unique_ptr<char, void (*)(void *)> name(abi::__cxa_demangle(mangled, nullptr, nullptr, &status),
                                                        std::free);
-    static const std::regex                       family("itk::(\\w*RecursiveGaussian|DiscreteGaussian)ImageFilter<.*");
-    static const std::regex                       own("itk::Cuda.*");
+    static const std::regex                       family(
+      "itk::(\\w*RecursiveGaussian|DiscreteGaussian|SymmetricEigenAnalysis|HessianToObjectnessMeasure|"
+                            "MultiScaleHessianBasedMeasure)ImageFilter<.*");
+    static const std::regex own("itk::Cuda.*");
     if (status == 0 && std::regex_match(name.get(), family) && !std::regex_match(name.get(), own))
     {
       const std::lock_guard<std::mutex> lock(m_Mutex);
