@@ -51,7 +51,7 @@ function(
   cudafilters_add_exit_test(command_${name} ${code} ${regex} itk-cudafilters ${ARGN})
 endfunction()
 
-cudafilters_add_command_test(help 0 "smooth .*segment .*partition .*compare .*info " --help)
+cudafilters_add_command_test(help 0 "smooth .*segment .*partition .*vesselness .*compare .*info " --help)
 cudafilters_add_command_test(version 0 "itk-cudafilters ${CudaFilters_VERSION}, ITK 5\\." --version)
 cudafilters_add_command_test(no_part 2 "A subcommand is required")
 cudafilters_add_command_test(unknown_part 2 "'sharpen' is not known" sharpen)
@@ -227,6 +227,47 @@ cudafilters_add_command_test(partition_no_device 1 "cannot be used" ${divided} -
 cudafilters_add_command_test(partition_negative_cost 1 "SegmentCost is -1" ${divided} --segment-cost=-1)
 cudafilters_add_command_test(partition_no_folder 1 "could not be written" ${divided} --table nowhere/table.csv)
 
+# Vessels of a volume and of an image. The scales' image of one sigma holds that sigma and 0.
+set(vessels ${CudaFilters_APP_OUTPUT}/Vessels)
+cudafilters_add_command_test(
+  vesselness_volume
+  0
+  "\"measure\": \"jerman\".*\"largest_response\": 1.0.*\"backend_used\": \"(host|cuda)\""
+  vesselness
+  ${input}/Volume.mha
+  ${vessels}.mha
+  --sigmas
+  1,2
+  --measure
+  Jerman
+  --dark
+  --scale-image
+  ${vessels}Scale.nrrd
+  --mip
+  ${vessels}.png
+  --report
+  /dev/stdout)
+cudafilters_add_command_test(vesselness_image 0 "vessels enhanced with backend.*largest response [0-9.]+" vesselness ${brain} ${vessels}.tif
+                             --sigmas 1.5 --no-normalize --boundary-mode reflect --approximation accurate --mip ${vessels}Slice.png)
+cudafilters_add_command_test(vesselness_single_slice 0 "\"size\": .[^,]*,[^,]*.,.*\"gamma\": null" vesselness ${input}/Slice.mha
+                             ${vessels}Slice.mha --sigmas 1 --report /dev/stdout)
+cudafilters_add_command_test(vesselness_gamma 0 "\"gamma\": 5.0" vesselness ${brain} ${vessels}.nrrd --sigmas 1 --gamma 5 --report
+                             /dev/stdout)
+cudafilters_add_command_test(vesselness_help 0 "--bright, --dark.*--mip FILE.png" vesselness --help)
+cudafilters_add_command_test(vesselness_no_sigmas 2 "--sigmas is required" vesselness ${brain} ${vessels}.mha)
+cudafilters_add_command_test(vesselness_zero_sigma 2 "'0' is not a number greater than 0" vesselness ${brain} ${vessels}.mha --sigmas 1,0)
+cudafilters_add_command_test(vesselness_unknown_measure 2 "frangi,jerman" vesselness ${brain} ${vessels}.mha --sigmas 1 --measure ridge)
+cudafilters_add_command_test(vesselness_object_dimension 1 "ObjectDimension is 2" vesselness ${brain} ${vessels}.mha --sigmas 1
+                             --object-dimension 2)
+cudafilters_add_command_test(vesselness_tau 1 "Tau is 1.5.*from 0 to 1" vesselness ${brain} ${vessels}.mha --sigmas 1 --measure jerman
+                             --tau 1.5)
+cudafilters_add_command_test(vesselness_png 1 "PNG holds no floating-point numbers" vesselness ${brain} ${out} --sigmas 1)
+cudafilters_add_command_test(vesselness_mip_ending 1 "none of the known formats" vesselness ${brain} ${vessels}.mha --sigmas 1 --mip m.svg)
+cudafilters_add_command_test(vesselness_no_input 1 "does not exist" vesselness nowhere.png ${vessels}.mha --sigmas 1)
+cudafilters_add_command_test(vesselness_no_device 1 "cannot be used" vesselness ${brain} ${vessels}.mha --sigmas 1 --backend cuda
+                             --device-index 1000)
+cudafilters_add_command_test(vesselness_colours 1 "components per pixel" vesselness ${input}/Colour.mha ${vessels}.mha --sigmas 1)
+
 # cudafilters_add_latin_one_test(part arguments...): the name of the image is not UTF-8.
 function(cudafilters_add_latin_one_test part)
   list(JOIN ARGN " " arguments)
@@ -237,6 +278,7 @@ function(cudafilters_add_latin_one_test part)
 endfunction()
 cudafilters_add_latin_one_test(smooth out.png --sigma 2)
 cudafilters_add_latin_one_test(segment --law gaussian)
+cudafilters_add_latin_one_test(vesselness vessels.mha --sigmas 1)
 cudafilters_add_latin_one_test(partition --law gaussian)
 
 find_package(Python3 COMPONENTS Interpreter)

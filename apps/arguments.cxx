@@ -136,6 +136,18 @@ command::AddSigma(CLI::App & part, std::vector<double> & sigma)
     ->type_name("S[,S...]");
 }
 
+CLI::Option *
+command::AddSigmas(CLI::App & part, std::vector<double> & sigmas)
+{
+  return part
+    .add_option(
+      "--sigmas", sigmas, "standard deviations of the scales in the physical units of the image, each above 0")
+    ->delimiter(',')
+    ->allow_extra_args(false)
+    ->check(GreaterThanZero)
+    ->type_name("S[,S...]");
+}
+
 std::vector<double>
 command::SigmaOfAxes(const std::vector<double> & sigma, unsigned int axes)
 {

@@ -26,6 +26,8 @@ AddSegment(CLI::App & app);
 void
 AddPartition(CLI::App & app);
 void
+AddVesselness(CLI::App & app);
+void
 AddCompare(CLI::App & app);
 void
 AddInfo(CLI::App & app);
@@ -39,6 +41,10 @@ AddReport(CLI::App & part, std::string & fileName);
 /** --sigma S[,S...] */
 CLI::Option *
 AddSigma(CLI::App & part, std::vector<double> & sigma);
+
+/** --sigmas S[,S...] */
+CLI::Option *
+AddSigmas(CLI::App & part, std::vector<double> & sigmas);
 
 /** The sigma of each of `axes` axes. \exception CLI::ValidationError unless there is one sigma, or one for each axis */
 std::vector<double>

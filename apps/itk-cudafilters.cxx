@@ -32,7 +32,7 @@ GetReason(const CLI::App & app, const CLI::Error & error)
   {
     return error.what();
   }
-  return "'" + unknown.front() + "' is not known; it must be smooth, segment, partition, compare or info";
+  return "'" + unknown.front() + "' is not known; it must be smooth, segment, partition, vesselness, compare or info";
 }
 
 std::string
@@ -54,6 +54,7 @@ Describe(CLI::App & app)
   command::AddSmooth(app);
   command::AddSegment(app);
   command::AddPartition(app);
+  command::AddVesselness(app);
   command::AddCompare(app);
   command::AddInfo(app);
 }
@@ -69,8 +70,9 @@ Fail(const CLI::App & app, const char * reason)
 int
 main(int argc, char * argv[])
 {
-  CLI::App app("Gaussian filters and segmentation of image files, on the GPU if there is one, else on the host.",
-               "itk-cudafilters");
+  CLI::App app(
+    "Gaussian filters, vesselness and segmentation of image files, on the GPU if there is one, else on the host.",
+    "itk-cudafilters");
   Describe(app);
   try
   {

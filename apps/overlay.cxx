@@ -165,6 +165,17 @@ command::WriteOverlay(const std::string &           fileName,
   WriteImage<ColourImage>(fileName, picture);
 }
 
+template <typename TPixel>
+void
+command::WriteGrey(const std::string & fileName, const itk::Image<TPixel, 2> * image)
+{
+  WriteImage<GreyImage>(fileName, MakeGrey(image));
+}
+template void
+command::WriteGrey(const std::string &, const itk::Image<float, 2> *);
+template void
+command::WriteGrey(const std::string &, const itk::Image<double, 2> *);
+
 #define INSTANTIATE_OVERLAY(TPixel)                                         \
   template void command::WriteOverlay(const std::string &,                  \
                                       const itk::Image<TPixel, 2> *,        \

@@ -9,6 +9,12 @@
 
 namespace command
 {
+/** Writes the values between the 0.5 and the 99.5 percentile as grey values from 0 to 255. For images of float and
+ * double. */
+template <typename TPixel>
+void
+WriteGrey(const std::string & fileName, const itk::Image<TPixel, 2> * image);
+
 /** Writes the image, enlarged and in grey, with the boundary of the label and the nodes of the polygon on it. The rules
  * stand in docs/parameters.md. For images of unsigned char, unsigned short, short and float, and labels of unsigned
  * char and unsigned int. */

@@ -96,10 +96,17 @@ command::RequireRegionImage(const itk::ImageIOBase & io, const std::string & don
     throw std::runtime_error(name + " has " + std::to_string(axes) +
                              " dimensions; images of 2, or single slices, can be " + done);
   }
+  RequireOneComponent(io);
+}
+
+void
+command::RequireOneComponent(const itk::ImageIOBase & io)
+{
   // Grey images with a palette come as colours, too; ITK's reader makes the luminance of them.
   if (io.GetNumberOfComponents() != 1 && io.GetPixelType() != itk::IOPixelEnum::RGB)
   {
-    throw std::runtime_error(name + " has " + std::to_string(io.GetNumberOfComponents()) +
+    throw std::runtime_error(std::string("'") + io.GetFileName() + "' has " +
+                             std::to_string(io.GetNumberOfComponents()) +
                              " components per pixel; extract one of them first");
   }
 }

@@ -32,6 +32,10 @@ DescribeRegionFiles();
 void
 RequireRegionImage(const itk::ImageIOBase & io, const std::string & done);
 
+/** \exception std::runtime_error unless pixels are one number or a colour */
+void
+RequireOneComponent(const itk::ImageIOBase & io);
+
 /** An unknown extension is told before the work; an empty name asks for no file. */
 void
 RequireWriters(const std::vector<std::string> & fileNames);

@@ -24,4 +24,4 @@ set(CudaFilters_ITK_FORMAT_COMPONENTS
     ITKIONRRD
     ITKIONIFTI)
 # What the command needs besides.
-set(CudaFilters_ITK_APP_COMPONENTS ITKImageGrid)
+set(CudaFilters_ITK_APP_COMPONENTS ITKImageGrid ITKImageStatistics)

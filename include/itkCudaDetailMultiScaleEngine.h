@@ -22,19 +22,44 @@ struct CudaMultiScalePlan
   std::vector<double> Sigmas;              // in physical units
   std::vector<double> Spacing;             // by axis
   bool                NonNegative{ true }; // responses are kept above 0; otherwise above the least number of the type
+  bool                NormalizeAcrossScale{ true };
 
-  /** The Hessian of that scale, normalised across scales. The input is kept for the next one.
-   * \exception ExceptionObject naming what is out of range */
-  CudaGaussianPlan
-  MakeHessianPlan(double sigma) const
+  CudaFiltersEnums::Approximation Approximation{ CudaFiltersEnums::Approximation::Deriche };
+  CudaGaussianBoundary            Boundary{};
+
+  std::vector<CudaHessianMeasure> MeasureOfScale{}; // by sigma; empty: Measure for all of them
+
+  const CudaHessianMeasure &
+  GetMeasure(size_t scale) const
+  {
+    return MeasureOfScale.empty() ? Measure : MeasureOfScale[scale];
+  }
+
+  /** Of a Gaussian of that sigma. The input is kept for the next one. */
+  CudaGaussianParameters
+  MakeParameters(double sigma) const
   {
     CudaGaussianParameters parameters;
     parameters.Sigma.assign(Spacing.size(), sigma);
     parameters.Spacing = Spacing;
-    parameters.NormalizeAcrossScale = true;
+    parameters.NormalizeAcrossScale = NormalizeAcrossScale;
     parameters.KeepInput = true;
-    return CudaDetail::MakeHessianPlan(parameters);
+    parameters.Approximation = Approximation;
+    parameters.Boundary = Boundary;
+    return parameters;
   }
+
+  /** The Hessian of that scale. \exception ExceptionObject naming what is out of range */
+  CudaGaussianPlan
+  MakeHessianPlan(double sigma) const
+  {
+    return CudaDetail::MakeHessianPlan(this->MakeParameters(sigma));
+  }
+
+  /** The Frobenius norm of that Hessian: the root of the sum of its squared eigenvalues.
+   * \exception ExceptionObject naming what is out of range */
+  CudaFilters_EXPORT CudaGaussianPlan
+  MakeHessianNormPlan(double sigma) const;
 };
 
 /** What is wanted of it, each of the input's size: the response, the sigma that gave it, the Hessian of that sigma.

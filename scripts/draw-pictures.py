@@ -3,8 +3,8 @@
 """Draws the pictures of docs/ from records of a GPU. Usage: draw-pictures.py FOLDER DOCS
 
 FOLDER is what scripts/gpu-pictures.sh wrote. Draws DOCS/demo.png, DOCS/segmentation.png, DOCS/snake_limits.png,
-DOCS/partition_sar.png, DOCS/partition_mr.png and DOCS/smooth_volume.png. Refuses a record that was not made on a GPU, before it draws
-anything. Needs NumPy and matplotlib.
+DOCS/partition_sar.png, DOCS/partition_mr.png, DOCS/smooth_volume.png and DOCS/vesselness.png. Refuses a record that was not made on a
+GPU, before it draws anything. Needs NumPy and matplotlib.
 """
 import gzip
 import json
@@ -13,6 +13,7 @@ import sys
 
 RECORDS = (
     "sar-compare", "mr-compare", "volume-smooth", "sar-segment", "mr-segment", "corridors-segment", "sar-partition", "mr-partition",
+    "objectness-vesselness", "jerman-vesselness",
 )
 CONTOUR = "#ff8c00"
 WIDTH = 9.0  # inches of 100 pixels
@@ -212,6 +213,45 @@ def draw_volume(plt, folder, records, path):
     plt.close(figure)
 
 
+def draw_projection(axis, values, aspect, title, **colours):
+    axis.imshow(values, aspect=aspect, interpolation="nearest", **colours)
+    axis.set_title(title)
+    no_ticks(axis)
+
+
+def draw_vesselness(plt, folder, records, path):
+    """Maximum intensity projections of the phantom and of two measures, and the sigma that gave the largest response."""
+    import numpy as np
+
+    before, spacing = read_nifti(folder / "vessels.nii.gz")
+    aspect = spacing[1] / spacing[0]
+    figure, axes = plt.subplots(2, 2, figsize=(WIDTH, 8.0), layout="constrained")
+    draw_projection(axes[0, 0], before.max(axis=0), aspect, "a phantom drawn by a program: tubes and noise", cmap="gray")
+    for axis, name, word in ((axes[0, 1], "objectness", "contrast"), (axes[1, 0], "jerman", "shape alone")):
+        response, _ = read_nifti(folder / f"vessels-{name}.nii")
+        projection = response.max(axis=0)
+        white = float(np.percentile(projection, 99.5))
+        draw_projection(axis, projection, aspect, f"{name}: {word}", cmap="gray", vmin=0, vmax=white)
+    response, _ = read_nifti(folder / "vessels-objectness.nii")
+    scale, _ = read_nifti(folder / "vessels-objectness-scale.nii")
+    largest = response.argmax(axis=0)[np.newaxis]
+    projection = np.take_along_axis(response, largest, axis=0)[0]
+    sigma = np.take_along_axis(scale, largest, axis=0)[0]
+    sigma = np.where(projection > 0.1 * np.percentile(projection, 99.5), sigma, np.nan)
+    sigmas = records["objectness-vesselness"]["sigmas"]
+    colours = plt.get_cmap("viridis", len(sigmas)).with_extremes(bad="black")
+    places = np.searchsorted(np.asarray(sigmas) * 0.999, sigma, side="right") - 1.0
+    places[np.isnan(sigma)] = np.nan
+    draw_projection(
+        axes[1, 1], places, aspect, "sigma that gave the objectness, mm", cmap=colours, vmin=-0.5, vmax=len(sigmas) - 0.5
+    )
+    bar = figure.colorbar(axes[1, 1].images[0], ax=axes[1, 1], location="bottom", pad=0.02, shrink=0.8, aspect=30)
+    bar.set_ticks(range(len(sigmas)), labels=[f"{value:g}" for value in sigmas])
+    figure.suptitle(f"Vessels enhanced on one {device_of(records)}: largest values along the line of sight")
+    figure.savefig(path, dpi=100)
+    plt.close(figure)
+
+
 def main():
     if len(sys.argv) != 3:
         sys.exit(__doc__)
@@ -229,6 +269,7 @@ def main():
     draw_partition(plt, folder, records, "sar", (2, 1, 9.8), docs / "partition_sar.png")
     draw_partition(plt, folder, records, "mr", (1, 2, 6.1), docs / "partition_mr.png")
     draw_volume(plt, folder, records, docs / "smooth_volume.png")
+    draw_vesselness(plt, folder, records, docs / "vesselness.png")
     return 0
 
 

@@ -20,6 +20,7 @@ images=${SAMPLE_IMAGES:-$here/data/data}
 sar=$images/sar_fields_1000x500.png
 mr=$images/BrainProtonDensitySlice.png
 volume=$images/HeadT1Volume.nii.gz
+phantom=$images/VesselPhantom.nii.gz
 mkdir -p "$1"
 folder=$(cd "$1" && pwd)
 
@@ -50,6 +51,14 @@ partition()
     --polygons "$folder/$name-fields.geojson" --means "$folder/$name-means.png" > "$folder/$name-partition.txt"
 }
 
+# The response of a measure at all scales, and the sigma that gave it.
+vesselness()
+{
+  echo "vesselness: $1"
+  "$program" vesselness "$phantom" "$folder/vessels-$1.nii" --measure "$1" --sigmas 0.4,0.6,0.9,1.35,2 --backend cuda \
+    --scale-image "$folder/vessels-$1-scale.nii" --report "$folder/$1-vesselness.json" > "$folder/$1-vesselness.txt"
+}
+
 compare sar "$sar" 4
 compare mr "$mr" 2
 echo "smooth: volume"
@@ -62,7 +71,10 @@ segment corridors "$sar" --law rayleigh
 partition sar "$sar" --law rayleigh
 # The noise of the slice is low: smaller blocks find its folds.
 partition mr "$mr" --law gaussian --block-size 2
+vesselness objectness
+vesselness jerman
 cp "$sar" "$folder/sar.png"
 cp "$mr" "$folder/mr.png"
 cp "$volume" "$folder/volume.nii.gz"
+cp "$phantom" "$folder/vessels.nii.gz"
 echo "Done: $folder"

@@ -9,7 +9,8 @@ list(
   itkCudaStructureTensorGTest.cxx
   itkCudaSymmetricEigenAnalysisImageFilterGTest.cxx
   itkCudaSymmetricEigenGTest.cxx
-  itkCudaVesselPhantomGTest.cxx)
+  itkCudaVesselPhantomGTest.cxx
+  itkCudaVesselnessImageFilterGTest.cxx)
 list(APPEND CudaFilters_CUDA_GTESTS itkCudaTensorDeviceGTest.cxx itkCudaTensorDeviceImageGTest.cxx)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # ITK's SymmetricEigenAnalysis copies eigenvalues before it has computed them.

@@ -375,3 +375,14 @@ CUDAFILTERS_CHECK_ENUMERATION(Start, itkCudaFiltersEnums::Start::MarginRectangle
 CUDAFILTERS_CHECK_ENUMERATION(Partition, itkCudaFiltersEnums::Partition::Exact, "OneWay, TwoWay or Exact")
 CUDAFILTERS_CHECK_ENUMERATION(LineBorders, itkCudaFiltersEnums::LineBorders::Exact, "AsPublished or Exact")
 CUDAFILTERS_CHECK_ENUMERATION(IntermediateStorage, itkCudaFiltersEnums::IntermediateStorage::Global, "Local or Global")
+
+%typemap(check) itkCudaVesselnessEnums::HessianMeasure
+{
+  if (static_cast<int>($1) > static_cast<int>(itkCudaVesselnessEnums::HessianMeasure::Meijering))
+  {
+    const std::string message = "HessianMeasure is " + std::to_string(static_cast<int>($1)) +
+                                "; it must be Objectness, Frangi, Sato, Jerman or Meijering, or one of "
+                                "itk.CudaVesselnessEnums.HessianMeasure_*";
+    SWIG_exception_fail(SWIG_ValueError, message.c_str());
+  }
+}

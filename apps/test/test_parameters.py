@@ -6,7 +6,7 @@ import re
 import subprocess
 import sys
 
-PARTS = ("smooth", "segment", "partition", "compare", "info")
+PARTS = ("smooth", "segment", "partition", "vesselness", "compare", "info")
 EVERYWHERE = {"--help", "--version"}
 
 

@@ -187,6 +187,10 @@ MakeWholeSlab(const CudaMultiScalePlan & plan, const DeviceView & input)
 std::optional<size_t>
 GetContextPlanes(const CudaMultiScalePlan & plan, size_t length, CudaComponentType type)
 {
+  if (plan.Boundary.Mode != CudaFiltersEnums::BoundaryMode::Nearest)
+  {
+    return std::nullopt; // what continues a line in other modes is at its ends
+  }
   unsigned int lookAhead = 0;
   for (const double sigma : plan.Sigmas)
   {
@@ -263,7 +267,7 @@ RunMultiScale(const CudaMultiScalePlan &   plan,
       const auto   group = images.GetForOthers(passes.Others, input, slab.FirstPlane + first, planes);
       gaussian::RunPlan(passes.Others, group, workspace, context);
       pointwise::RunMeasureMaximum(
-        plan.Measure, images.GetHessian(planes), sigma, scale == 0, GetBestPart(best, axis, first, planes), context);
+        plan.GetMeasure(scale), images.GetHessian(planes), sigma, scale == 0, GetBestPart(best, axis, first, planes), context);
     }
     if (progress)
     {

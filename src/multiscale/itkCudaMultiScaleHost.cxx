@@ -28,7 +28,7 @@ public:
             const CudaImageView &         hessian,
             const CudaImageView &         best,
             const CudaMultiScaleOutputs & outputs)
-    : m_Parameters(plan.Measure)
+    : m_Plan(plan)
     , m_Measure(plan.Measure.Dimension == 2 ? GetHessianMeasure<2, T> : GetHessianMeasure<3, T>)
     , m_Lowest(plan.NonNegative ? T{ 0 } : std::numeric_limits<T>::lowest())
     , m_Hessian(hessian)
@@ -37,21 +37,24 @@ public:
   {}
 
   void
-  UpdateRow(size_t row, double sigma, bool isFirst) const
+  UpdateRow(size_t row, size_t scale) const
   {
-    const size_t components = m_Hessian.NumberOfComponents;
-    const T *    hessian = static_cast<const T *>(m_Hessian.Data) + GetRowOffset(m_Hessian, row);
-    T * const    best = static_cast<T *>(m_Best.Data) + GetRowOffset(m_Best, row);
+    const MeasureParameters<T> parameters(m_Plan.GetMeasure(scale));
+    const T                    sigma = static_cast<T>(m_Plan.Sigmas[scale]);
+    const bool                 isFirst = scale == 0;
+    const size_t               components = m_Hessian.NumberOfComponents;
+    const T *                  hessian = static_cast<const T *>(m_Hessian.Data) + GetRowOffset(m_Hessian, row);
+    T * const                  best = static_cast<T *>(m_Best.Data) + GetRowOffset(m_Best, row);
     for (size_t x = 0; x < m_Hessian.Size[0]; ++x, hessian += components)
     {
-      const T    value = m_Measure(m_Parameters, hessian);
+      const T    value = m_Measure(parameters, hessian);
       const bool isBest = (isFirst ? m_Lowest : best[x]) < value;
       if (!isBest && !isFirst)
       {
         continue;
       }
       best[x] = isBest ? value : m_Lowest;
-      StoreComponent(m_Outputs.Scale, row, x, 0, isBest ? static_cast<T>(sigma) : T{ 0 });
+      StoreComponent(m_Outputs.Scale, row, x, 0, isBest ? sigma : T{ 0 });
       for (size_t c = 0; m_Outputs.Hessian.Data && c < components; ++c)
       {
         StoreComponent(m_Outputs.Hessian, row, x, c, isBest ? hessian[c] : T{ 0 });
@@ -70,7 +73,7 @@ public:
   }
 
 private:
-  const MeasureParameters<T> m_Parameters;
+  const CudaMultiScalePlan & m_Plan;
   T (*const m_Measure)(const MeasureParameters<T> &, const T *);
   const T                       m_Lowest;
   const CudaImageView           m_Hessian;
@@ -98,14 +101,13 @@ RunPlan(const CudaMultiScalePlan &    plan,
   const size_t       rows = input.Size[1] * input.Size[2] * input.Size[3];
   for (size_t scale = 0; scale < plan.Sigmas.size(); ++scale)
   {
-    const double sigma = plan.Sigmas[scale];
-    RunGaussianPlanOnHost(plan.MakeHessianPlan(sigma),
+    RunGaussianPlanOnHost(plan.MakeHessianPlan(plan.Sigmas[scale]),
                           input,
                           hessian.View,
                           threader,
                           GetScaleProgress(progress, scale, plan.Sigmas.size(), 0.0f, 1.0f));
     threader->ParallelizeArray(
-      0, rows, [&](SizeValueType row) { step.UpdateRow(row, sigma, scale == 0); }, nullptr);
+      0, rows, [&](SizeValueType row) { step.UpdateRow(row, scale); }, nullptr);
   }
   threader->ParallelizeArray(
     0, rows, [&](SizeValueType row) { step.StoreRow(row); }, nullptr);

@@ -7,7 +7,7 @@ The filters are classes and functions of itk itself, found there once the packag
     smoothed = itk.cuda_smoothing_recursive_gaussian_image_filter(image, sigma=2.0)
 
 `gaussian_filter()` and the functions beside it take arrays with the conventions of NumPy and scipy.ndimage; the module `ndimage`
-has scipy's signatures. `segment_region()` divides an image into two regions by a polygon, and `partition_image()` into all its
+has scipy's signatures. `vesselness()`, `frangi()`, `sato()` and `meijering()` enhance lines. `segment_region()` divides an image into two regions by a polygon, and `partition_image()` into all its
 homogeneous regions; `write_geojson()`, `write_svg()` and `write_geopackage()` write their polygons to files. `info()` says whether the
 filters run on a GPU, and why; `python -m itk_cudafilters` prints it. `enable()` and `with override():` give this module's filters to
 programs that ask for ITK's.
@@ -30,6 +30,7 @@ from ._info import Backend, Device, Info, info
 from ._override import disable, enable, override
 from ._partition import Partition, PartitionStatistics, partition_image, partition_images
 from ._segmentation import NoiseLaw, RegionStatistics, Segmentation, Statistics, Step, noise_laws, segment_region
+from ._vesselness import frangi, meijering, sato, vesselness
 
 __version__ = _version("itk-cudafilters")
 
@@ -47,6 +48,7 @@ __all__ = [
     "difference_of_gaussians",
     "disable",
     "enable",
+    "frangi",
     "gaussian_filter",
     "gaussian_filter1d",
     "gaussian_gradient",
@@ -54,13 +56,16 @@ __all__ = [
     "gaussian_hessian",
     "gaussian_laplace",
     "info",
+    "meijering",
     "ndimage",
     "noise_laws",
     "override",
     "partition_image",
     "partition_images",
+    "sato",
     "segment_region",
     "unsharp_mask",
+    "vesselness",
     "write_geojson",
     "write_geopackage",
     "write_svg",

@@ -25,6 +25,7 @@ from ._info import Backend, _backend_name, info
 from ._partition import Partition, partition_image
 from ._progress import progress_bar
 from ._segmentation import Schedule, Segmentation, Start, known_name, noise_laws, segment_region
+from ._vesselness import Measure
 
 
 
@@ -65,7 +66,7 @@ def make_parser(parts: Iterable[str]) -> argparse.ArgumentParser:
     """The parser, with the options of the given parts of the command. The names of laws come from the library, which loads."""
     parser = _Parser(
         prog="itk-cudafilters",
-        description="Gaussian filters and segmentation of image files, on the GPU if there is one, else on the host.",
+        description="Gaussian filters, vesselness and segmentation of image files, on the GPU if there is one, else on the host.",
         epilog="'itk-cudafilters smooth --help' describes smooth, and so on. "
         "Exit status: 0 done; 1 an image could not be read, processed or written; 2 wrong arguments.",
         allow_abbrev=False,
@@ -183,6 +184,31 @@ def _add_sigma(part: argparse.ArgumentParser, default: list[float] | None) -> No
     )
 
 
+def _add_lines(part: argparse.ArgumentParser, deriche: str) -> None:
+    """How the recursive filters work along lines."""
+    part.add_argument(
+        "--approximation",
+        type=_name_of(("deriche", "accurate")),
+        default="deriche",
+        metavar="NAME",
+        help=f"deriche: {deriche}",
+    )
+    part.add_argument(
+        "--boundary-mode",
+        type=_name_of(("nearest", "reflect", "mirror", "wrap", "constant")),
+        default="nearest",
+        metavar="NAME",
+        help="how lines continue beyond their ends, as in scipy.ndimage: nearest, reflect, mirror, wrap or constant",
+    )
+    part.add_argument(
+        "--boundary-value",
+        type=float,
+        default=0.0,
+        metavar="VALUE",
+        help="constant: what lies beyond the ends of the lines",
+    )
+
+
 def _add_backend(part: argparse.ArgumentParser) -> None:
     part.add_argument(
         "--backend",
@@ -258,27 +284,7 @@ def _add_smooth(part: argparse.ArgumentParser) -> None:
     part.add_argument("input", metavar="IN", help="image to read")
     part.add_argument("output", metavar="OUT", help="image to write; its extension says the format")
     _add_sigma(part, None)
-    part.add_argument(
-        "--approximation",
-        type=_name_of(("deriche", "accurate")),
-        default="deriche",
-        metavar="NAME",
-        help="deriche: ITK's results; accurate: closer to a Gaussian",
-    )
-    part.add_argument(
-        "--boundary-mode",
-        type=_name_of(("nearest", "reflect", "mirror", "wrap", "constant")),
-        default="nearest",
-        metavar="NAME",
-        help="how lines continue beyond their ends, as in scipy.ndimage: nearest, reflect, mirror, wrap or constant",
-    )
-    part.add_argument(
-        "--boundary-value",
-        type=float,
-        default=0.0,
-        metavar="VALUE",
-        help="constant: what lies beyond the ends of the lines",
-    )
+    _add_lines(part, "ITK's results; accurate: closer to a Gaussian")
     _add_backend(part)
     _add_report(part)
 
@@ -497,14 +503,18 @@ _SEGMENTABLE = {"unsigned_char": itk.UC, "unsigned_short": itk.US, "short": itk.
 def _require_segmentable(file: files.ImageFile, done: str) -> None:
     if file.axes != 2:
         raise ValueError(f"'{file.name}' has {file.axes} dimensions; images of 2, or single slices, can be {done}")
-    # Grey images with a palette come as colours, too; ITK's reader makes the luminance of them.
-    if file.components != 1 and file.pixel_type != "rgb":
-        raise ValueError(f"'{file.name}' has {file.components} components per pixel; extract one of them first")
+    _require_one_component(file)
     if file.component_type not in _SEGMENTABLE:
         raise ValueError(
             f"'{file.name}' has pixels of type {file.component_type}, which are not supported; convert the image to "
             "unsigned char, unsigned short, short or float"
         )
+
+
+def _require_one_component(file: files.ImageFile) -> None:
+    # Grey images with a palette come as colours, too; ITK's reader makes the luminance of them.
+    if file.components != 1 and file.pixel_type != "rgb":
+        raise ValueError(f"'{file.name}' has {file.components} components per pixel; extract one of them first")
 
 
 def _parameters_of(arguments: argparse.Namespace, defaults: dict[str, Any], images: dict[str, Any]) -> dict[str, Any]:
@@ -709,6 +719,155 @@ def _write_partition(arguments: argparse.Namespace, image: Any, found: Partition
         write_table(found, arguments.table)
 
 
+# vesselness
+
+
+class _BrightOrDark(argparse.Action):
+    """--bright, --dark."""
+
+    def __call__(self, parser: Any, namespace: argparse.Namespace, values: Any, option_string: str | None = None) -> None:
+        setattr(namespace, self.dest, option_string == "--bright")
+
+
+def _add_vesselness(part: argparse.ArgumentParser) -> None:
+    part.add_argument("input", metavar="IN", help="image to read")
+    part.add_argument("output", metavar="OUT", help="image to write, of float; its extension says the format")
+    part.add_argument(
+        "--sigmas",
+        type=_sigmas,
+        required=True,
+        metavar="S[,S...]",
+        help="standard deviations of the scales in the physical units of the image, each above 0",
+    )
+    part.add_argument(
+        "--measure",
+        type=_name_of(get_args(Measure)),
+        default="objectness",
+        metavar="NAME",
+        help=f"what is made of the Hessian: {', '.join(get_args(Measure))}",
+    )
+    part.add_argument(
+        "--object-dimension", type=_whole, default=1, metavar="INT", help="objectness: 0 finds blobs, 1 lines, 2 plates"
+    )
+    part.add_argument(
+        "--bright",
+        "--dark",
+        action=_BrightOrDark,
+        nargs=0,
+        default=True,
+        help="bright objects on dark ground, or dark ones on bright ground",
+    )
+    part.add_argument(
+        "--normalize",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="second derivatives times sigma squared: thick and thin objects respond alike",
+    )
+    _add_measure(part)
+    _add_lines(part, "ITK's Hessians; accurate: closer to a Gaussian's")
+    part.add_argument("--scale-image", metavar="FILE", help="image to write: the sigma that gave each response")
+    part.add_argument(
+        "--mip",
+        type=_picture,
+        metavar="FILE.png",
+        help="picture to write: the largest response along the last axis of a volume, or the response of an image",
+    )
+    _add_backend(part)
+    _add_report(part)
+
+
+def _add_measure(part: argparse.ArgumentParser) -> None:
+    """The numbers of the measures."""
+    for name, default, help in (
+        ("--alpha", 0.5, "objectness, frangi: smaller values keep lines that are nearly plates"),
+        ("--beta", 0.5, "objectness, frangi: smaller values suppress blobs"),
+        ("--gamma", None, "objectness, frangi: norms of Hessians below it fade; without it half of the largest norm of each scale"),
+        ("--tau", 0.5, "jerman: eigenvalues below this part of the largest one fade; from 0 to 1"),
+    ):
+        part.add_argument(name, type=float, default=default, metavar="FLOAT", help=help)
+
+
+def _vesselness(arguments: argparse.Namespace) -> None:
+    file = files.ImageFile(arguments.input)
+    if len(file.size) < 2 or file.axes > 3:
+        raise ValueError(f"'{file.name}' has {len(file.size)} dimensions; 2 and 3 are supported")
+    _require_one_component(file)
+    for name in filter(None, (arguments.output, arguments.scale_image)):
+        _require_format_of_numbers(name)
+
+    clock = _Clock()
+    precise = file.component_type in ("unsigned_int", "int", "double")
+    image = files.read_axes(file.name, itk.D if precise else itk.F, file.axes)
+    seconds = {"read": clock.look()}
+    enhancer = _make_enhancer(image, arguments)
+    clock.look()
+    with progress_bar(enhancer, "enhancing", _progress_is_shown()):
+        enhancer.Update()
+    seconds["filter"] = clock.look()
+    response = itk.array_view_from_image(enhancer.GetOutput())
+    files.write_image(arguments.output, enhancer.GetOutput())
+    if arguments.scale_image is not None:
+        files.write_image(arguments.scale_image, enhancer.GetScaleOutput())
+    if arguments.mip is not None:
+        files.write_grey(arguments.mip, response.max(axis=0) if response.ndim == 3 else response)
+    seconds["write"] = clock.look()
+
+    backend, reason = _backend_name(enhancer.GetBackendUsed()), enhancer.GetBackendReason()
+    largest = float(response.max())
+    print(
+        f"{arguments.output}: vessels enhanced with backend {backend} in {seconds['filter']:g} s ({reason})\n"
+        f"largest response {largest:g}"
+    )
+    parameters = ("sigmas", "measure", "object_dimension", "bright", "normalize", "alpha", "beta", "gamma", "tau")
+    lines = ("approximation", "boundary_mode", "boundary_value")
+    report = {
+        "input": arguments.input,
+        "output": arguments.output,
+        "size": file.size[: file.axes],
+        "spacing": file.spacing[: file.axes],
+        "component_type": file.component_type,
+        **{name: getattr(arguments, name) for name in (*parameters, *lines)},
+        "largest_response": largest,
+        "backend_asked": arguments.backend,
+        "backend_used": backend,
+        "backend_reason": reason,
+        "seconds": seconds,
+        **_surroundings(),
+    }
+    _write_report(arguments.report, report)
+
+
+def _require_format_of_numbers(name: str) -> None:
+    """Formats of integers alone cannot hold the response."""
+    if files.writer_of(name).GetNameOfClass() == "PNGImageIO":
+        raise ValueError(
+            f"'{name}': PNG holds no floating-point numbers; write TIFF, MetaImage, NRRD or NIfTI, or a picture by --mip"
+        )
+
+
+def _make_enhancer(image: Any, arguments: argparse.Namespace) -> Any:
+    enhancer: Any = itk.CudaVesselnessImageFilter[type(image), type(image)].New(
+        image,
+        HessianMeasure=arguments.measure,
+        ObjectDimension=arguments.object_dimension,
+        BrightObject=arguments.bright,
+        NormalizeAcrossScale=arguments.normalize,
+        Alpha=arguments.alpha,
+        Beta=arguments.beta,
+        Gamma=math.nan if arguments.gamma is None else arguments.gamma,
+        Tau=arguments.tau,
+        Approximation=arguments.approximation,
+        BoundaryMode=arguments.boundary_mode,
+        BoundaryValue=arguments.boundary_value,
+        GenerateScaleOutput=arguments.scale_image is not None,
+        Backend=arguments.backend,
+        DeviceIndex=arguments.device_index,
+    )
+    for sigma in arguments.sigmas:
+        enhancer.AddSigma(sigma)
+    return enhancer
+
+
 # compare
 
 
@@ -848,6 +1007,15 @@ _PARTS: dict[str, tuple[str, str, Callable[[argparse.ArgumentParser], None], Cal
         "luminance is taken, and of a 3-D file with a single slice that slice.",
         _add_partition,
         _partition,
+    ),
+    "vesselness": (
+        "Enhances vessels and other lines by the Hessians of several scales.",
+        "The response is the largest of all sigmas, 0 where nothing is found. Physical units are those of the image's spacing: "
+        "millimetres for most medical formats; pixels for files that say nothing about it. Reads PNG, TIFF, MetaImage (.mha, "
+        ".mhd), NRRD and NIfTI, 2-D and 3-D, with one value per pixel; of RGB colours the luminance is taken, and of a 3-D file "
+        "with a single slice that slice. Writes the same formats but PNG.",
+        _add_vesselness,
+        _vesselness,
     ),
     "compare": (
         "Compares this module's smoothing with that of ITK's own filter.",

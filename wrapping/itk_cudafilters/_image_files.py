@@ -127,7 +127,12 @@ def writer_of(name: str) -> Any:
 
 def read_slice(name: str, pixel_type: Any) -> Any:
     """An image of two dimensions, or the only slice of a volume; the luminance of colours."""
-    reader = itk.ImageFileReader[itk.Image[pixel_type, 2]].New(FileName=name)
+    return read_axes(name, pixel_type, 2)
+
+
+def read_axes(name: str, pixel_type: Any, axes: int) -> Any:
+    """An image of two or three dimensions; see read_slice()."""
+    reader = itk.ImageFileReader[itk.Image[pixel_type, axes]].New(FileName=name)
     with _naming(name, "read"):
         reader.Update()
     return reader.GetOutput()
@@ -184,6 +189,11 @@ def with_pixels_like(means: Any, image: Any) -> Any:
 
 def write_picture(name: str, picture: npt.NDArray[np.uint8]) -> None:
     write_image(name, itk.image_from_array(np.ascontiguousarray(picture), ttype=itk.Image[itk.RGBPixel[itk.UC], 2]))
+
+
+def write_grey(name: str, pixels: npt.NDArray[Any]) -> None:
+    """The values between the 0.5 and the 99.5 percentile as grey values."""
+    write_image(name, itk.image_from_array(stretch(pixels)))
 
 
 def write_image(name: str, image: Any) -> None:

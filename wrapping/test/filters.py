@@ -36,6 +36,10 @@ def partition_label(pixel_type, dimension):
     return image_type(itk.US if pixel_type == itk.US else itk.UI, dimension)
 
 
+def vesselness_response(pixel_type, dimension):
+    return image_type(itk.D if pixel_type == itk.D else itk.F, dimension)
+
+
 def hessian_output(pixel_type, dimension):
     return itk.Image[itk.SymmetricSecondRankTensor[itk.D, dimension], dimension]
 
@@ -107,6 +111,15 @@ PARTITION = Filter(
     inputs=[(t, 2) for t in (itk.UC, itk.US, itk.SS, itk.F)],
     parameters={"SegmentCost": 12.0, "NoiseLaw": itk.CudaFiltersEnums.NoiseLaw_Gaussian},
     required={"NoiseLaw": itk.CudaFiltersEnums.NoiseLaw_Gaussian},
+)
+# Not among FILTERS: its response is of float or double, whatever the image.
+VESSELNESS = Filter(
+    "CudaVesselnessImageFilter",
+    "ImageToImageFilter",
+    key=lambda pixel_type, dimension: (image_type(pixel_type, dimension), vesselness_response(pixel_type, dimension)),
+    output=vesselness_response,
+    inputs=[(t, d) for t in (itk.UC, itk.US, itk.SS, itk.F, itk.D) for d in (2, 3)],
+    parameters={"Beta": 0.6},
 )
 
 GAUSSIANS = (RECURSIVE, SMOOTHING, GRADIENT, MAGNITUDE, LAPLACIAN, HESSIAN, DISCRETE, PARTITIONED)

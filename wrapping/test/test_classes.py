@@ -27,7 +27,15 @@ from filters import (
 )
 from images import DIMENSIONS, DTYPES, image_type
 
-OTHERS = {"CudaFiltersConfiguration", "CudaFiltersEnums", "CudaGaussianImageFilterFactory", "CudaRegionPartition"}
+OTHERS = {
+    "CudaFiltersConfiguration",
+    "CudaFiltersEnums",
+    "CudaGaussianImageFilterFactory",
+    "CudaRegionPartition",
+    # test_vesselness.py has the tests of its results.
+    "CudaVesselnessEnums",
+    "CudaVesselnessImageFilter",
+}
 ENUMS = itk.CudaFiltersEnums
 ORDER = itk.RecursiveGaussianImageFilterEnums
 LAWS = tuple(law["name"] for law in SNAKE.new().GetNoiseLaws())

@@ -201,6 +201,11 @@ def test_images_that_cannot_be_smoothed(capsys, tmp_path):
         (("partition", "in.png", "--law", "gamma", "--block-size", "four"), "'four' is not a whole number of 0 or more"),
         (("partition", "in.png", "--law", "gamma", "--polygons", "p.json", "--labels-only"), "not allowed with"),
         (("partition", "in.png", "--law", "gamma", "--overlay", "picture.svg"), "'picture.svg' does not end in .png"),
+        (("vesselness", "in.png", "out.mha"), "the following arguments are required: --sigmas"),
+        (("vesselness", "in.png", "out.mha", "--sigmas", "1,0"), "'1,0' is not a number greater than 0"),
+        (("vesselness", "in.png", "out.mha", "--sigmas", "1", "--measure", "ridge"), "objectness, frangi, sato, jerman, meijering"),
+        (("vesselness", "in.png", "out.mha", "--sigmas", "1", "--mip", "picture.svg"), "'picture.svg' does not end in .png"),
+        (("vesselness", "in.png", "out.mha", "--sigmas", "1", "--object-dimension", "-1"), "'-1' is not a whole number"),
         (("compare", "--runs", "0"), "'0' is not a whole number of 1 or more"),
         (("info", "--overides"), "unrecognized arguments: --overides"),
     ],
@@ -216,6 +221,56 @@ def scene(tmp_path_factory):
     folder = tmp_path_factory.mktemp("scene")
     itk.imwrite(draw_image("gamma"), str(folder / "in.mha"))
     return folder / "in.mha"
+
+
+@pytest.mark.parametrize("measure", ["objectness", "jerman"])
+def test_vesselness(capsys, tmp_path, backend, measure):
+    names = {name: tmp_path / f"{name}{end}" for name, end in {"out": ".mha", "scale": ".nrrd", "mip": ".png", "report": ".json"}.items()}
+    outputs = ["--scale-image", names["scale"], "--mip", names["mip"], "--report", names["report"], "--backend", backend]
+    phantom = DATA / "VesselPhantom.nii.gz"
+    assert run("vesselness", phantom, names["out"], "--sigmas", "0.6,1.2", "--measure", measure.upper(), *outputs) == 0
+    printed = capsys.readouterr()
+    assert "vessels enhanced with backend" in printed.out and printed.err == ""
+    given, found = itk.imread(str(phantom), itk.F), itk.imread(str(names["out"]))
+    assert itk.array_view_from_image(found).dtype == np.float32
+    np.testing.assert_allclose(itk.spacing(found), itk.spacing(given), rtol=1e-6)
+    expected, scale = itk_cudafilters.vesselness(
+        given, (0.6, 1.2), measure, spacing="image", mode="nearest", approximation="deriche", backend=backend, return_scale=True
+    )
+    response = itk.array_from_image(found)
+    np.testing.assert_array_equal(response, itk.array_from_image(expected))
+    np.testing.assert_array_equal(itk.array_from_image(itk.imread(str(names["scale"]))), itk.array_from_image(scale))
+    picture = itk.array_from_image(itk.imread(str(names["mip"])))
+    assert picture.dtype == np.uint8 and picture.shape == response.shape[1:]
+    largest = response.max(axis=0)
+    brighter = np.argsort(largest, axis=None)
+    assert (np.diff(picture.ravel()[brighter].astype(int)) >= 0).all() and picture.max() == 255
+    report = json.loads(names["report"].read_text())
+    assert set(report) == set(keys_of_report("vesselness"))
+    assert report["sigmas"] == [0.6, 1.2] and report["measure"] == measure and report["gamma"] is None and report["bright"] is True
+    assert report["largest_response"] == pytest.approx(float(response.max()))
+
+
+def test_vesselness_of_dark_lines_of_an_image(tmp_path):
+    pixels = np.random.default_rng(6).integers(-1000, 1000, (30, 40)).astype("f8")
+    itk.imwrite(itk.image_from_array(pixels), str(tmp_path / "in.mha"))
+    options = ("--sigmas", "1.5", "--dark", "--no-normalize", "--gamma", "3", "--boundary-mode", "mirror", "--object-dimension", "0")
+    assert run("vesselness", tmp_path / "in.mha", tmp_path / "out.mha", *options) == 0
+    found = itk.array_from_image(itk.imread(str(tmp_path / "out.mha")))
+    expected = itk_cudafilters.vesselness(
+        pixels, 1.5, object_dimension=0, bright=False, normalize=False, gamma=3.0, mode="mirror", approximation="deriche"
+    )
+    assert found.dtype == np.float64
+    np.testing.assert_array_equal(found, expected)
+
+
+def test_images_whose_vessels_cannot_be_enhanced(capsys, tmp_path):
+    brain = DATA / "BrainProtonDensitySlice.png"
+    assert "PNG holds no floating-point numbers" in expect_failure(capsys, "vesselness", brain, "out.png", "--sigmas", 1)
+    out = tmp_path / "out.mha"
+    assert "ObjectDimension is 2" in expect_failure(capsys, "vesselness", brain, out, "--sigmas", 1, "--object-dimension", 2)
+    assert "Tau is 2" in expect_failure(capsys, "vesselness", brain, out, "--sigmas", 1, "--measure", "jerman", "--tau", 2)
+    assert "'none.png' does not exist" in expect_failure(capsys, "vesselness", "none.png", out, "--sigmas", 1)
 
 
 def test_partition(capsys, tmp_path, scene):

@@ -24,6 +24,7 @@ def folder(tmp_path, monkeypatch):
     """A folder with the files that the pages name."""
     monkeypatch.chdir(tmp_path)
     shutil.copy(DATA / "HeadT1Volume.nii.gz", "head.nii.gz")
+    shutil.copy(DATA / "VesselPhantom.nii.gz", "angiogram.nii.gz")
     for name in ("fields.png", "amplitude.png", "sar.png"):
         shutil.copy(DATA / "sar_fields_1000x500.png", name)
     for name in ("slice.png", "brain.png"):
@@ -74,10 +75,11 @@ def test_python_of_a_page(folder, page, host_allowed):
 
 def test_commands_of_the_page(folder):
     lines = re.findall(r"(?m)^    itk-cudafilters (.*)$", (ROOT / "docs" / "python.md").read_text(encoding="utf-8"))
-    assert len(lines) >= 4 and {line.split()[0] for line in lines} == {"smooth", "segment", "partition", "compare", "info"}
+    assert len(lines) >= 4
+    assert {line.split()[0] for line in lines} == {"smooth", "segment", "partition", "vesselness", "compare", "info"}
     for line in lines:
         assert _command.main(shlex.split(line)) == 0, line
-    assert all((folder / name).is_file() for name in ("smoothed.nii.gz", "overlay.png", "regions.geojson", "regions.csv"))
+    assert all((folder / name).is_file() for name in ("smoothed.nii.gz", "overlay.png", "regions.geojson", "regions.csv", "vessels.png"))
 
 
 def test_truncation_of_integers():
@@ -102,7 +104,7 @@ def test_links_of_the_page_exist():
 
 
 @pytest.mark.parametrize(
-    "module", ["_gaussian", "_override", "_segmentation", "ndimage", "_partition"]
+    "module", ["_gaussian", "_override", "_segmentation", "ndimage", "_partition", "_vesselness"]
 )
 def test_examples_of_docstrings(module, host_allowed):
     result = doctest.testmod(importlib.import_module(f"itk_cudafilters.{module}"))

@@ -14,6 +14,7 @@ pytest.importorskip("matplotlib")
 EXAMPLES = pathlib.Path(__file__).parents[2] / "examples" / "python"
 SAR = EXAMPLES.parent / "data" / "sar_fields_1000x500.png"
 BRAIN = EXAMPLES.parent / "data" / "BrainProtonDensitySlice.png"
+PHANTOM = EXAMPLES.parent / "data" / "VesselPhantom.nii.gz"
 
 
 def run(script, *arguments):
@@ -46,6 +47,24 @@ def test_smooth_volume_names_the_backends(tmp_path):
     done = run("smooth_volume.py", EXAMPLES.parent / "data" / "HeadT1Volume.nii.gz", tmp_path / "out.png", "--backend", "gpu")
     assert done.returncode != 0
     assert '"gpu"' in done.stderr and "automatic" in done.stderr
+
+
+def test_vesselness(tmp_path, backend):
+    figure = tmp_path / "vessels.png"
+    done = run("vesselness.py", PHANTOM, figure, "--measure", "jerman", "--backend", backend)
+    assert done.returncode == 0, done.stderr
+    assert "Enhanced in " in done.stdout and "[0.5, 1.0, 2.0]" in done.stdout
+    picture = itk.array_from_image(itk.imread(str(figure)))
+    assert picture.shape[:2] == (400, 1200)
+    # The ground of the phantom is grey, that of the response black.
+    before, after = (picture[60:360, begin : begin + 300, 0] for begin in (40, 430))
+    assert (after < 30).mean() > (before < 30).mean() + 0.1
+
+
+def test_vesselness_refuses_a_picture(tmp_path):
+    done = run("vesselness.py", BRAIN, tmp_path / "out.png")
+    assert done.returncode == 1
+    assert "has 2 dimensions; a volume has three" in done.stderr
 
 
 def orange(picture):

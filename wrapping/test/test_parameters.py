@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import itk
 import pytest
-from filters import PARTITION, SMOOTHING, SNAKE
+from filters import PARTITION, SMOOTHING, SNAKE, VESSELNESS
 
 import itk_cudafilters
 from itk_cudafilters import _command
@@ -19,7 +19,7 @@ FUNCTIONS = {"segment": itk_cudafilters.segment_region, "partition": itk_cudafil
 SIGNATURES = {part: inspect.signature(function).parameters for part, function in FUNCTIONS.items()}
 # Keywords that are no parameters of the filter.
 OTHER_KEYWORDS = {"image", "progress"}
-CLASSES = {"smooth": SMOOTHING, "segment": SNAKE, "partition": PARTITION}
+CLASSES = {"smooth": SMOOTHING, "segment": SNAKE, "partition": PARTITION, "vesselness": VESSELNESS}
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ def rows_of(section):
     return rows
 
 
-PARTS = ("smooth", "segment", "partition", "compare", "info")
+PARTS = ("smooth", "segment", "partition", "vesselness", "compare", "info")
 ROWS = {part: rows_of(part) for part in PARTS}
 PARAMETERS = [(part, row) for part in CLASSES for row in ROWS[part] if row.setter]
 OPTIONS = [(part, row) for part in PARTS for row in ROWS[part]]
@@ -121,7 +121,8 @@ def test_default_of_the_class(part, row):
         empty = value is None or (isinstance(value, float) and math.isnan(value)) or list(value.GetSize()) == [0, 0]
         assert empty
     elif isinstance(expected, str):
-        names = {getattr(itk.CudaFiltersEnums, n): n for n in dir(itk.CudaFiltersEnums) if n.startswith(f"{row.setter}_")}
+        enumerations = itk.CudaVesselnessEnums if row.setter == "HessianMeasure" else itk.CudaFiltersEnums
+        names = {getattr(enumerations, n): n for n in dir(enumerations) if n.startswith(f"{row.setter}_")}
         assert plain(names[value].removeprefix(f"{row.setter}_")) == plain(expected)
     else:
         assert value == expected
@@ -157,10 +158,23 @@ def test_keywords_of_the_table_set_the_class(part):
     others = {"NoiseLaw": "law", "InitialPath": "initial_contour"}
     if part == "partition":
         others["NumberOfLooks"] = "looks"
+    if part == "vesselness":
+        others |= {"HessianMeasure": "measure", "BrightObject": "bright", "NormalizeAcrossScale": "normalize"}
     for row in ROWS[part]:
         if row.setter:
             expected = re.sub("(?<!^)(?=[A-Z])", "_", row.setter).lower()
             assert row.keyword == others.get(row.setter, expected)
+
+
+def test_vesselness_has_the_keywords_of_the_table():
+    """But for those that have the names and defaults of gaussian_filter()."""
+    of_function = inspect.signature(itk_cudafilters.vesselness).parameters
+    others = {"boundary_mode": "mode", "boundary_value": "cval"}
+    for row in ROWS["vesselness"]:
+        if row.setter and row.keyword != "device_index":
+            default = of_function[others.get(row.keyword, row.keyword)].default
+            expected = {"approximation": "accurate", "boundary_mode": "reflect"}.get(row.keyword, value_of(row.default))
+            assert default is inspect.Parameter.empty if expected == "required" else plain(default) == plain(expected)
 
 
 def test_names_of_values_are_those_of_the_table():

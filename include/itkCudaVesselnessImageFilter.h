@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkCudaVesselnessImageFilter_h
+#define itkCudaVesselnessImageFilter_h
+
+#include "itkCudaDetailFilterBackend.h"
+#include "itkCudaDetailMultiScaleEngine.h"
+#include "itkCudaFiltersEnums.h"
+#include "itkCudaVesselnessEnums.h"
+#include "itkImageToImageFilter.h"
+#include "itkVectorImage.h"
+
+#include <limits>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+namespace itk
+{
+/** \class CudaVesselnessImageFilter
+ * \brief Enhances vessels and other lines: the largest measure of the Hessians of several scales, on an NVIDIA GPU.
+ *
+ * Sigmas are the scales in physical units. HessianMeasure says what is made of the eigenvalues of each pixel's Hessian:
+ * Objectness (default), Frangi, Sato, Jerman or Meijering. docs/objectness.md has formulas and sources. BrightObject
+ * (default on): bright lines on dark ground. NormalizeAcrossScale (default on): second derivatives are multiplied by
+ * sigma squared, so that thick and thin lines respond alike.
+ *
+ * Objectness: ObjectDimension 0 finds blobs, 1 (default) lines, 2 plates. ScaleObjectnessMeasure (default on) multiplies
+ * with the largest eigenvalue. Objectness and Frangi: Alpha (0.5), Beta (0.5) and Gamma, which is NaN by default: half of
+ * the largest norm of the Hessians of each scale, as in Frangi's paper. Sato: SatoAlpha (0.25), SatoGamma12 (1) and
+ * SatoGamma23 (1). Jerman: Tau (0.5), from 0 to 1.
+ *
+ * Approximation (Deriche), BoundaryMode (Nearest) and BoundaryValue are those of CudaHessianRecursiveGaussianImageFilter.
+ *
+ * The first output is the response; it is 0 where no scale responds. GenerateScaleOutput and GenerateHessianOutput (off)
+ * ask for the sigma that won and for its Hessian, the upper triangle row after row; they are 0 where the response is. A
+ * pixel that is NaN makes the responses of its lines 0.
+ *
+ * Images have two or three dimensions and arithmetic pixels; the response is of float or double. Backend says where to
+ * compute. Automatic (default) takes the GPU if one is usable and the images fit into its memory. Otherwise the same
+ * steps run on ITK's threads. Cuda throws CudaError instead of falling back.
+ *
+ * \code
+ * auto filter = itk::CudaVesselnessImageFilter<ImageType, ImageType>::New();
+ * filter->SetInput(image);
+ * filter->SetSigmas({ 1.0, 2.0, 4.0 });
+ * filter->SetHessianMeasure("Jerman");
+ * filter->Update();
+ * \endcode
+ *
+ * \sa CudaMultiScaleHessianBasedMeasureImageFilter
+ * \ingroup CudaFilters
+ */
+template <typename TInputImage, typename TOutputImage>
+class ITK_TEMPLATE_EXPORT CudaVesselnessImageFilter : public ImageToImageFilter<TInputImage, TOutputImage>
+{
+public:
+  ITK_DISALLOW_COPY_AND_MOVE(CudaVesselnessImageFilter);
+
+  using Self = CudaVesselnessImageFilter;
+  using Superclass = ImageToImageFilter<TInputImage, TOutputImage>;
+  using Pointer = SmartPointer<Self>;
+  using ConstPointer = SmartPointer<const Self>;
+
+  using InputImageType = TInputImage;
+  using OutputImageType = TOutputImage;
+  using RealType = typename TOutputImage::PixelType;
+  using HessianMeasureEnum = CudaVesselnessEnums::HessianMeasure;
+  using ApproximationEnum = CudaFiltersEnums::Approximation;
+  using BoundaryModeEnum = CudaFiltersEnums::BoundaryMode;
+
+  static constexpr unsigned int ImageDimension = TInputImage::ImageDimension;
+
+  using HessianImageType = VectorImage<RealType, ImageDimension>;
+
+  static_assert(ImageDimension == 2 || ImageDimension == 3, "images have two or three dimensions");
+  static_assert(std::is_arithmetic_v<typename TInputImage::PixelType>, "pixels are numbers");
+  static_assert(std::is_floating_point_v<RealType>, "the response is of float or double");
+
+  itkNewMacro(Self);
+  itkTypeMacro(CudaVesselnessImageFilter, ImageToImageFilter);
+
+  /** Standard deviations of the scales in physical units: at least one, each finite and above 0. */
+  void
+  SetSigmas(const std::vector<double> & sigmas);
+  itkGetConstReferenceMacro(Sigmas, std::vector<double>);
+  void
+  AddSigma(double sigma);
+  void
+  ClearSigmas();
+
+  itkSetEnumMacro(HessianMeasure, HessianMeasureEnum);
+  itkGetEnumMacro(HessianMeasure, HessianMeasureEnum);
+  void
+  SetHessianMeasure(const std::string & name)
+  {
+    this->SetHessianMeasure(CudaHessianMeasureFromString(name));
+  }
+
+  itkSetMacro(BrightObject, bool);
+  itkGetConstMacro(BrightObject, bool);
+  itkBooleanMacro(BrightObject);
+
+  itkSetMacro(NormalizeAcrossScale, bool);
+  itkGetConstMacro(NormalizeAcrossScale, bool);
+  itkBooleanMacro(NormalizeAcrossScale);
+
+  itkSetMacro(ObjectDimension, unsigned int);
+  itkGetConstMacro(ObjectDimension, unsigned int);
+
+  itkSetMacro(ScaleObjectnessMeasure, bool);
+  itkGetConstMacro(ScaleObjectnessMeasure, bool);
+  itkBooleanMacro(ScaleObjectnessMeasure);
+
+  itkSetMacro(Alpha, double);
+  itkGetConstMacro(Alpha, double);
+  itkSetMacro(Beta, double);
+  itkGetConstMacro(Beta, double);
+
+  /** NaN (default): half of the largest norm of each scale's Hessians. Otherwise it holds for all scales. */
+  itkSetMacro(Gamma, double);
+  itkGetConstMacro(Gamma, double);
+
+  itkSetMacro(SatoAlpha, double);
+  itkGetConstMacro(SatoAlpha, double);
+  itkSetMacro(SatoGamma12, double);
+  itkGetConstMacro(SatoGamma12, double);
+  itkSetMacro(SatoGamma23, double);
+  itkGetConstMacro(SatoGamma23, double);
+
+  itkSetMacro(Tau, double);
+  itkGetConstMacro(Tau, double);
+
+  itkSetEnumMacro(Approximation, ApproximationEnum);
+  itkGetEnumMacro(Approximation, ApproximationEnum);
+  void
+  SetApproximation(const std::string & name)
+  {
+    this->SetApproximation(CudaApproximationFromString(name));
+  }
+
+  itkSetEnumMacro(BoundaryMode, BoundaryModeEnum);
+  itkGetEnumMacro(BoundaryMode, BoundaryModeEnum);
+  void
+  SetBoundaryMode(const std::string & name)
+  {
+    this->SetBoundaryMode(CudaBoundaryModeFromString(name));
+  }
+
+  itkSetMacro(BoundaryValue, double);
+  itkGetConstMacro(BoundaryValue, double);
+
+  itkSetMacro(GenerateScaleOutput, bool);
+  itkGetConstMacro(GenerateScaleOutput, bool);
+  itkBooleanMacro(GenerateScaleOutput);
+
+  itkSetMacro(GenerateHessianOutput, bool);
+  itkGetConstMacro(GenerateHessianOutput, bool);
+  itkBooleanMacro(GenerateHessianOutput);
+
+  /** The sigma that gave each response. */
+  const TOutputImage *
+  GetScaleOutput() const;
+  TOutputImage *
+  GetScaleOutput();
+
+  /** The Hessian of that sigma: xx, xy, xz, yy, yz, zz. */
+  const HessianImageType *
+  GetHessianOutput() const;
+  HessianImageType *
+  GetHessianOutput();
+
+  itkCudaFilterBackendMacro();
+
+  using Superclass::MakeOutput;
+  ProcessObject::DataObjectPointer
+  MakeOutput(ProcessObject::DataObjectPointerArraySizeType index) override;
+
+protected:
+  CudaVesselnessImageFilter();
+  ~CudaVesselnessImageFilter() override = default;
+
+  void
+  VerifyPreconditions() ITKv5_CONST override;
+  void
+  VerifyInputInformation() ITKv5_CONST override;
+  void
+  GenerateOutputInformation() override;
+  void
+  GenerateInputRequestedRegion() override;
+  void
+  EnlargeOutputRequestedRegion(DataObject * output) override;
+  void
+  GenerateData() override;
+  void
+  PrintSelf(std::ostream & os, Indent indent) const override;
+
+private:
+  static constexpr unsigned int HessianComponents = CudaDetail::CudaTensorComponents(ImageDimension);
+
+  bool
+  NeedsLargest() const;
+  CudaDetail::CudaHessianMeasure
+  MakeMeasure(double largest) const;
+  CudaDetail::CudaMultiScalePlan
+  MakePlan() const;
+  CudaDetail::CudaMultiScaleOutputs
+  AllocateImages();
+  template <typename TPlan, typename TOutputs>
+  void
+  Run(const TPlan &                            plan,
+      const CudaDetail::CudaImageView &        input,
+      const TOutputs &                         outputs,
+      const CudaDetail::CudaProgressFunction & progress);
+  double
+  FindLargest(const CudaDetail::CudaMultiScalePlan &   plan,
+              double                                   sigma,
+              const CudaDetail::CudaImageView &        input,
+              const CudaDetail::CudaProgressFunction & progress);
+
+  std::vector<double> m_Sigmas;
+  HessianMeasureEnum  m_HessianMeasure{ HessianMeasureEnum::Objectness };
+  bool                m_BrightObject{ true };
+  bool                m_NormalizeAcrossScale{ true };
+  unsigned int        m_ObjectDimension{ 1 };
+  bool                m_ScaleObjectnessMeasure{ true };
+  double              m_Alpha{ 0.5 };
+  double              m_Beta{ 0.5 };
+  double              m_Gamma{ std::numeric_limits<double>::quiet_NaN() };
+  double              m_SatoAlpha{ 0.25 };
+  double              m_SatoGamma12{ 1.0 };
+  double              m_SatoGamma23{ 1.0 };
+  double              m_Tau{ 0.5 };
+  ApproximationEnum   m_Approximation{ ApproximationEnum::Deriche };
+  BoundaryModeEnum    m_BoundaryMode{ BoundaryModeEnum::Nearest };
+  double              m_BoundaryValue{ 0.0 };
+  bool                m_GenerateScaleOutput{ false };
+  bool                m_GenerateHessianOutput{ false };
+};
+} // end namespace itk
+
+#ifndef ITK_MANUAL_INSTANTIATION
+#  include "itkCudaVesselnessImageFilter.hxx"
+#endif
+
+#endif

@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkCudaVesselnessImageFilter_hxx
+#define itkCudaVesselnessImageFilter_hxx
+
+#include "itkCudaDetailFilterRun.h"
+#include "itkCudaDetailImageTraits.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace itk
+{
+template <typename TInputImage, typename TOutputImage>
+CudaVesselnessImageFilter<TInputImage, TOutputImage>::CudaVesselnessImageFilter()
+{
+  this->ProcessObject::SetNumberOfRequiredOutputs(3);
+  this->ProcessObject::SetNthOutput(1, this->MakeOutput(1));
+  this->ProcessObject::SetNthOutput(2, this->MakeOutput(2));
+}
+
+template <typename TInputImage, typename TOutputImage>
+ProcessObject::DataObjectPointer
+CudaVesselnessImageFilter<TInputImage, TOutputImage>::MakeOutput(ProcessObject::DataObjectPointerArraySizeType index)
+{
+  if (index == 2)
+  {
+    return HessianImageType::New().GetPointer();
+  }
+  return Superclass::MakeOutput(index);
+}
+
+template <typename TInputImage, typename TOutputImage>
+void
+CudaVesselnessImageFilter<TInputImage, TOutputImage>::SetSigmas(const std::vector<double> & sigmas)
+{
+  if (m_Sigmas != sigmas)
+  {
+    m_Sigmas = sigmas;
+    this->Modified();
+  }
+}
+
+template <typename TInputImage, typename TOutputImage>
+void
+CudaVesselnessImageFilter<TInputImage, TOutputImage>::AddSigma(double sigma)
+{
+  m_Sigmas.push_back(sigma);
+  this->Modified();
+}
+
+template <typename TInputImage, typename TOutputImage>
+void
+CudaVesselnessImageFilter<TInputImage, TOutputImage>::ClearSigmas()
+{
+  this->SetSigmas(std::vector<double>());
+}
+
+template <typename TInputImage, typename TOutputImage>
+const TOutputImage *
+CudaVesselnessImageFilter<TInputImage, TOutputImage>::GetScaleOutput() const
+{
+  return static_cast<const TOutputImage *>(this->ProcessObject::GetOutput(1));
+}
+
+template <typename TInputImage, typename TOutputImage>
+TOutputImage *
+CudaVesselnessImageFilter<TInputImage, TOutputImage>::GetScaleOutput()
+{
+  return static_cast<TOutputImage *>(this->ProcessObject::GetOutput(1));
+}
+
+template <typename TInputImage, typename TOutputImage>
+auto
+CudaVesselnessImageFilter<TInputImage, TOutputImage>::GetHessianOutput() const -> const HessianImageType *
+{
+  return static_cast<const HessianImageType *>(this->ProcessObject::GetOutput(2));
+}
+
+template <typename TInputImage, typename TOutputImage>
+auto
+CudaVesselnessImageFilter<TInputImage, TOutputImage>::GetHessianOutput() -> HessianImageType *
+{
+  return static_cast<HessianImageType *>(this->ProcessObject::GetOutput(2));
+}
+
+template <typename TInputImage, typename TOutputImage>
+void
+CudaVesselnessImageFilter<TInputImage, TOutputImage>::VerifyPreconditions() ITKv5_CONST
+{
+  Superclass::VerifyPreconditions();
+  if (m_Sigmas.empty())
+  {
+    itkExceptionMacro("Sigmas is empty; it must have one standard deviation at least");
+  }
+  for (const double sigma : m_Sigmas)
+  {
+    if (!(sigma > 0.0 && std::isfinite(sigma)))
+    {
+      itkExceptionMacro("Sigmas has the value " << sigma << "; each must be finite and above 0");
+    }
+  }
+  if (m_HessianMeasure == HessianMeasureEnum::Jerman && !(m_Tau >= 0.0 && m_Tau <= 1.0))
+  {
+    itkExceptionMacro("Tau is " << m_Tau << "; it must be from 0 to 1");
+  }
+  this->MakeMeasure(1.0);
+}
+
+template <typename TInputImage, typename TOutputImage>
+void
+CudaVesselnessImageFilter<TInputImage, TOutputImage>::VerifyInputInformation() ITKv5_CONST
+{
+  Superclass::VerifyInputInformation();
+  const auto size = this->GetInput()->GetLargestPossibleRegion().GetSize();
+  for (unsigned int axis = 0; axis < ImageDimension; ++axis)
+  {
+    if (size[axis] < 4 && m_BoundaryMode == BoundaryModeEnum::Nearest)
+    {
+      itkExceptionMacro("the number of pixels along dimension "
+                        << axis << " is " << size[axis]
+                        << "; with BoundaryMode Nearest this filter requires at least four");
+    }
+  }
+  const CudaDetail::CudaMultiScalePlan plan = this->MakePlan();
+  for (const double sigma : m_Sigmas)
+  {
+    plan.MakeHessianPlan(sigma); // throws for a sigma or a spacing out of range
+  }
+}
+
+template <typename TInputImage, typename TOutputImage>
+void
+CudaVesselnessImageFilter<TInputImage, TOutputImage>::GenerateOutputInformation()
+{
+  Superclass::GenerateOutputInformation();
+  this->GetHessianOutput()->SetNumberOfComponentsPerPixel(HessianComponents);
+}
+
+template <typename TInputImage, typename TOutputImage>
+void
+CudaVesselnessImageFilter<TInputImage, TOutputImage>::GenerateInputRequestedRegion()
+{
+  Superclass::GenerateInputRequestedRegion();
+  if (auto * const input = const_cast<TInputImage *>(this->GetInput()))
+  {
+    input->SetRequestedRegionToLargestPossibleRegion();
+  }
+}
+
+template <typename TInputImage, typename TOutputImage>
+void
+CudaVesselnessImageFilter<TInputImage, TOutputImage>::EnlargeOutputRequestedRegion(DataObject * output)
+{
+  Superclass::EnlargeOutputRequestedRegion(output);
+  output->SetRequestedRegionToLargestPossibleRegion();
+}
+
+/** Whether the measure's parameters follow from the Hessians of each scale. */
+template <typename TInputImage, typename TOutputImage>
+bool
+CudaVesselnessImageFilter<TInputImage, TOutputImage>::NeedsLargest() const
+{
+  switch (m_HessianMeasure)
+  {
+    case HessianMeasureEnum::Objectness:
+    case HessianMeasureEnum::Frangi:
+      return std::isnan(m_Gamma);
+    case HessianMeasureEnum::Jerman:
+      return true;
+    case HessianMeasureEnum::Sato:
+    case HessianMeasureEnum::Meijering:
+      break;
+  }
+  return false;
+}
+
+/** \param largest what FindLargest() found; without meaning unless NeedsLargest() */
+template <typename TInputImage, typename TOutputImage>
+CudaDetail::CudaHessianMeasure
+CudaVesselnessImageFilter<TInputImage, TOutputImage>::MakeMeasure(double largest) const
+{
+  const double half = largest > 0.0 ? 0.5 * largest : 1.0; // Hessians of 0 have the measure 0 with any gamma
+  const double gamma = std::isnan(m_Gamma) ? half : m_Gamma;
+  switch (m_HessianMeasure)
+  {
+    case HessianMeasureEnum::Frangi:
+      return CudaDetail::MakeFrangiMeasure(ImageDimension, m_Alpha, m_Beta, gamma, m_BrightObject);
+    case HessianMeasureEnum::Sato:
+      return CudaDetail::MakeSatoMeasure(ImageDimension, m_SatoAlpha, m_SatoGamma12, m_SatoGamma23, m_BrightObject);
+    case HessianMeasureEnum::Jerman:
+      return CudaDetail::MakeJermanMeasure(ImageDimension, m_Tau * largest, m_BrightObject);
+    case HessianMeasureEnum::Meijering:
+      return CudaDetail::MakeMeijeringMeasure(ImageDimension, m_BrightObject);
+    case HessianMeasureEnum::Objectness:
+      break;
+  }
+  return CudaDetail::MakeObjectnessMeasure(
+    ImageDimension, m_Alpha, m_Beta, gamma, m_ObjectDimension, m_BrightObject, m_ScaleObjectnessMeasure);
+}
+
+template <typename TInputImage, typename TOutputImage>
+CudaDetail::CudaMultiScalePlan
+CudaVesselnessImageFilter<TInputImage, TOutputImage>::MakePlan() const
+{
+  const auto & spacing = this->GetInput()->GetSpacing();
+
+  CudaDetail::CudaMultiScalePlan plan;
+  plan.Measure = this->MakeMeasure(1.0);
+  plan.Sigmas = m_Sigmas;
+  plan.Spacing.assign(spacing.Begin(), spacing.End());
+  plan.NormalizeAcrossScale = m_NormalizeAcrossScale;
+  plan.Approximation = m_Approximation;
+  plan.Boundary = { m_BoundaryMode, m_BoundaryValue };
+  return plan;
+}
+
+/** Allocates what is asked for. */
+template <typename TInputImage, typename TOutputImage>
+CudaDetail::CudaMultiScaleOutputs
+CudaVesselnessImageFilter<TInputImage, TOutputImage>::AllocateImages()
+{
+  const auto region = this->GetOutput()->GetRequestedRegion();
+  const auto allocate = [&region](auto * image, bool isWanted) {
+    using ImageType = std::remove_pointer_t<decltype(image)>;
+    if (!isWanted)
+    {
+      return CudaDetail::CudaImageView();
+    }
+    CudaDetail::CudaUsePooledOutput(image);
+    image->SetBufferedRegion(region);
+    image->Allocate();
+    return CudaDetail::MakeCudaImageView(static_cast<const ImageType *>(image), region);
+  };
+  return { allocate(this->GetOutput(), true),
+           allocate(this->GetScaleOutput(), m_GenerateScaleOutput),
+           allocate(this->GetHessianOutput(), m_GenerateHessianOutput) };
+}
+
+/** Runs a plan where the backend has decided. */
+template <typename TInputImage, typename TOutputImage>
+template <typename TPlan, typename TOutputs>
+void
+CudaVesselnessImageFilter<TInputImage, TOutputImage>::Run(const TPlan &                            plan,
+                                                          const CudaDetail::CudaImageView &        input,
+                                                          const TOutputs &                         outputs,
+                                                          const CudaDetail::CudaProgressFunction & progress)
+{
+  if (m_CudaBackend.Used == CudaFiltersEnums::Backend::Cuda &&
+      CudaDetail::CudaRunOnDevice(plan, input, outputs, m_CudaBackend, progress))
+  {
+    return;
+  }
+  this->GetMultiThreader()->SetNumberOfWorkUnits(this->GetNumberOfWorkUnits());
+  if constexpr (std::is_same_v<TPlan, CudaDetail::CudaGaussianPlan>)
+  {
+    CudaDetail::RunGaussianPlanOnHost(plan, input, outputs, this->GetMultiThreader(), progress);
+  }
+  else
+  {
+    CudaDetail::CudaRunOnHost(plan, input, outputs, this->GetMultiThreader(), progress);
+  }
+}
+
+/** Of one scale's Hessians: Jerman's largest eigenvalue with the sign of an object's, otherwise the largest norm. Pixels
+ * that are not finite do not count. */
+template <typename TInputImage, typename TOutputImage>
+double
+CudaVesselnessImageFilter<TInputImage, TOutputImage>::FindLargest(const CudaDetail::CudaMultiScalePlan &   plan,
+                                                                  double                                   sigma,
+                                                                  const CudaDetail::CudaImageView &        input,
+                                                                  const CudaDetail::CudaProgressFunction & progress)
+{
+  const auto region = this->GetOutput()->GetRequestedRegion();
+  const auto image = TOutputImage::New();
+  image->SetRegions(region);
+  image->Allocate();
+  const auto view = CudaDetail::MakeCudaImageView(static_cast<const TOutputImage *>(image.GetPointer()), region);
+  if (m_HessianMeasure == HessianMeasureEnum::Jerman)
+  {
+    // Without its exponential factors, objectness of D - 1 dimensions is the eigenvalue of the largest magnitude.
+    CudaDetail::CudaMultiScalePlan eigenvalue = plan;
+    eigenvalue.Sigmas = { sigma };
+    eigenvalue.Measure = CudaDetail::MakeObjectnessMeasure(
+      ImageDimension, 0.0, std::numeric_limits<double>::infinity(), 0.0, ImageDimension - 1, m_BrightObject, true);
+    this->Run(eigenvalue, input, CudaDetail::CudaMultiScaleOutputs{ view, {}, {} }, progress);
+  }
+  else
+  {
+    this->Run(plan.MakeHessianNormPlan(sigma), input, view, progress);
+  }
+  const RealType * const values = image->GetBufferPointer();
+  RealType               largest{ 0 };
+  for (SizeValueType i = 0; i < region.GetNumberOfPixels(); ++i)
+  {
+    largest = std::isfinite(values[i]) ? std::max(largest, values[i]) : largest;
+  }
+  return static_cast<double>(largest);
+}
+
+template <typename TInputImage, typename TOutputImage>
+void
+CudaVesselnessImageFilter<TInputImage, TOutputImage>::GenerateData()
+{
+  CudaDetail::CudaMultiScalePlan plan = this->MakePlan();
+  const auto                     region = this->GetOutput()->GetRequestedRegion();
+  const auto                     input = CudaDetail::MakeCudaImageView(this->GetInput(), region, "The input");
+  const auto                     outputs = this->AllocateImages();
+  const auto                     progress = CudaDetail::MakeCudaProgressFunction(this);
+  if (region.GetNumberOfPixels() == 0)
+  {
+    return;
+  }
+  // The norm's images are fewer than the Hessian's.
+  m_CudaBackend.SelectDevice(nullptr, CudaDetail::CudaMultiScaleWorkingSet(plan, input, outputs));
+  const float firstHalf = this->NeedsLargest() ? 0.5f : 0.0f;
+  for (size_t i = 0; this->NeedsLargest() && i < m_Sigmas.size(); ++i)
+  {
+    const auto count = static_cast<float>(m_Sigmas.size());
+    const auto step = [&](float done) { progress(firstHalf * (static_cast<float>(i) + done) / count); };
+    plan.MeasureOfScale.push_back(this->MakeMeasure(this->FindLargest(plan, m_Sigmas[i], input, step)));
+  }
+  this->Run(plan, input, outputs, [&](float done) { progress(firstHalf + (1.0f - firstHalf) * done); });
+}
+
+template <typename TInputImage, typename TOutputImage>
+void
+CudaVesselnessImageFilter<TInputImage, TOutputImage>::PrintSelf(std::ostream & os, Indent indent) const
+{
+  Superclass::PrintSelf(os, indent);
+  os << indent << "Sigmas:";
+  for (const double sigma : m_Sigmas)
+  {
+    os << ' ' << sigma;
+  }
+  os << '\n';
+  os << indent << "HessianMeasure: " << m_HessianMeasure << '\n';
+  os << indent << "BrightObject: " << m_BrightObject << '\n';
+  os << indent << "NormalizeAcrossScale: " << m_NormalizeAcrossScale << '\n';
+  os << indent << "ObjectDimension: " << m_ObjectDimension << '\n';
+  os << indent << "ScaleObjectnessMeasure: " << m_ScaleObjectnessMeasure << '\n';
+  os << indent << "Alpha: " << m_Alpha << '\n';
+  os << indent << "Beta: " << m_Beta << '\n';
+  os << indent << "Gamma: " << m_Gamma << '\n';
+  os << indent << "SatoAlpha: " << m_SatoAlpha << '\n';
+  os << indent << "SatoGamma12: " << m_SatoGamma12 << '\n';
+  os << indent << "SatoGamma23: " << m_SatoGamma23 << '\n';
+  os << indent << "Tau: " << m_Tau << '\n';
+  os << indent << "Approximation: " << m_Approximation << '\n';
+  os << indent << "BoundaryMode: " << m_BoundaryMode << '\n';
+  os << indent << "BoundaryValue: " << m_BoundaryValue << '\n';
+  os << indent << "GenerateScaleOutput: " << m_GenerateScaleOutput << '\n';
+  os << indent << "GenerateHessianOutput: " << m_GenerateHessianOutput << '\n';
+  m_CudaBackend.Print(os, indent);
+}
+} // end namespace itk
+
+#endif
