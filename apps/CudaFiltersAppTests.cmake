@@ -232,7 +232,7 @@ set(vessels ${CudaFilters_APP_OUTPUT}/Vessels)
 cudafilters_add_command_test(
   vesselness_volume
   0
-  "\"measure\": \"jerman\".*\"largest_response\": 1.0.*\"backend_used\": \"(host|cuda)\""
+  "\"measure\": \"jerman\".*\"largest_response\": [0-9.e-]+,.*\"backend_used\": \"(host|cuda)\""
   vesselness
   ${input}/Volume.mha
   ${vessels}.mha
@@ -256,7 +256,7 @@ cudafilters_add_command_test(vesselness_gamma 0 "\"gamma\": 5.0" vesselness ${br
 cudafilters_add_command_test(vesselness_help 0 "--bright, --dark.*--mip FILE.png" vesselness --help)
 cudafilters_add_command_test(vesselness_no_sigmas 2 "--sigmas is required" vesselness ${brain} ${vessels}.mha)
 cudafilters_add_command_test(vesselness_zero_sigma 2 "'0' is not a number greater than 0" vesselness ${brain} ${vessels}.mha --sigmas 1,0)
-cudafilters_add_command_test(vesselness_unknown_measure 2 "frangi,jerman" vesselness ${brain} ${vessels}.mha --sigmas 1 --measure ridge)
+cudafilters_add_command_test(vesselness_unknown_measure 2 "frangi,sato,jerman" vesselness ${brain} ${vessels}.mha --sigmas 1 --measure ridge)
 cudafilters_add_command_test(vesselness_object_dimension 1 "ObjectDimension is 2" vesselness ${brain} ${vessels}.mha --sigmas 1
                              --object-dimension 2)
 cudafilters_add_command_test(vesselness_tau 1 "Tau is 1.5.*from 0 to 1" vesselness ${brain} ${vessels}.mha --sigmas 1 --measure jerman
@@ -266,7 +266,6 @@ cudafilters_add_command_test(vesselness_mip_ending 1 "none of the known formats"
 cudafilters_add_command_test(vesselness_no_input 1 "does not exist" vesselness nowhere.png ${vessels}.mha --sigmas 1)
 cudafilters_add_command_test(vesselness_no_device 1 "cannot be used" vesselness ${brain} ${vessels}.mha --sigmas 1 --backend cuda
                              --device-index 1000)
-cudafilters_add_command_test(vesselness_colours 1 "components per pixel" vesselness ${input}/Colour.mha ${vessels}.mha --sigmas 1)
 
 # cudafilters_add_latin_one_test(part arguments...): the name of the image is not UTF-8.
 function(cudafilters_add_latin_one_test part)

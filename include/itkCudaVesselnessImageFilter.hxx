@@ -280,6 +280,7 @@ CudaVesselnessImageFilter<TInputImage, TOutputImage>::FindLargest(const CudaDeta
     // Without its exponential factors, objectness of D - 1 dimensions is the eigenvalue of the largest magnitude.
     CudaDetail::CudaMultiScalePlan eigenvalue = plan;
     eigenvalue.Sigmas = { sigma };
+    eigenvalue.MeasureOfScale.clear(); // of the scales before
     eigenvalue.Measure = CudaDetail::MakeObjectnessMeasure(
       ImageDimension, 0.0, std::numeric_limits<double>::infinity(), 0.0, ImageDimension - 1, m_BrightObject, true);
     this->Run(eigenvalue, input, CudaDetail::CudaMultiScaleOutputs{ view, {}, {} }, progress);
