@@ -33,7 +33,7 @@ struct Slab
 };
 
 /** The whole image as one slab. */
-Slab
+CudaFilters_EXPORT Slab
 MakeWholeSlab(const CudaMultiScalePlan & plan, const DeviceView & input);
 
 /** Planes on either side of a slab that its results depend on, in whole chunks; none if they depend on all planes. */
