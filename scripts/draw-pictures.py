@@ -13,7 +13,7 @@ import sys
 
 RECORDS = (
     "sar-compare", "mr-compare", "volume-smooth", "sar-segment", "mr-segment", "corridors-segment", "sar-partition", "mr-partition",
-    "objectness-vesselness", "jerman-vesselness",
+    "objectness-vesselness", "frangi-vesselness",
 )
 CONTOUR = "#ff8c00"
 WIDTH = 9.0  # inches of 100 pixels
@@ -227,7 +227,7 @@ def draw_vesselness(plt, folder, records, path):
     aspect = spacing[1] / spacing[0]
     figure, axes = plt.subplots(2, 2, figsize=(WIDTH, 8.0), layout="constrained")
     draw_projection(axes[0, 0], before.max(axis=0), aspect, "a phantom drawn by a program: tubes and noise", cmap="gray")
-    for axis, name, word in ((axes[0, 1], "objectness", "contrast"), (axes[1, 0], "jerman", "shape alone")):
+    for axis, name, word in ((axes[0, 1], "objectness", "contrast"), (axes[1, 0], "frangi", "shape, from 0 to 1")):
         response, _ = read_nifti(folder / f"vessels-{name}.nii")
         projection = response.max(axis=0)
         white = float(np.percentile(projection, 99.5))

@@ -72,7 +72,7 @@ partition sar "$sar" --law rayleigh
 # The noise of the slice is low: smaller blocks find its folds.
 partition mr "$mr" --law gaussian --block-size 2
 vesselness objectness
-vesselness jerman
+vesselness frangi
 cp "$sar" "$folder/sar.png"
 cp "$mr" "$folder/mr.png"
 cp "$volume" "$folder/volume.nii.gz"

@@ -284,7 +284,9 @@ class _Call:
         if min(pixels.shape, default=0) == 0:
             raise ValueError(f"image has the shape {pixels.shape}; each axis must have pixels")
         image = itk.image_view_from_array(pixels)
-        image.SetSpacing([abs(step) for step in reversed(self._spacing)])
+        # To ITK a line of pixels has its axes in the other order, as its memory is contiguous in the order of Fortran as well.
+        self._to_axes = slice(None) if pixels.flags.f_contiguous else slice(None, None, -1)
+        image.SetSpacing([abs(step) for step in self._spacing][self._to_axes])
         types = (itk.Image[_INPUTS[pixels.dtype.name], self.dimension], itk.Image[_REALS[self._real.name], self.dimension])
         enhancer: Any = itk.CudaVesselnessImageFilter[types].New(
             image,
@@ -327,8 +329,11 @@ class _Call:
         mean = pixels.dtype.type(pixels[valid].mean(dtype=np.float64))
         return np.where(valid, pixels, np.where(np.isnan(around), mean, around))
 
+    def _array_of(self, image: Any) -> npt.NDArray[Any]:
+        return np.asarray(itk.array_from_image(image).reshape(self._given.array.shape))
+
     def response(self, enhancer: Any) -> Any:
-        response = itk.array_from_image(enhancer.GetOutput())
+        response = self._array_of(enhancer.GetOutput())
         if self._valid is not None:
             response[~self._valid] = 0
         if self._nan is not None:
@@ -336,25 +341,25 @@ class _Call:
         return self._target.store(response, self._given, None)
 
     def scale(self, enhancer: Any) -> Any:
-        scale = itk.array_from_image(enhancer.GetScaleOutput())
+        scale = self._array_of(enhancer.GetScaleOutput())
         if self._valid is not None:
             scale[~self._valid] = 0
         return Target(self._real, None).store(scale, self._given, None)
 
     def directions(self, enhancer: Any) -> Any:
-        response = itk.array_view_from_image(enhancer.GetOutput())
+        response = self._array_of(enhancer.GetOutput())
         found = response > 0 if self._valid is None else (response > 0) & self._valid
-        hessians = itk.array_view_from_image(enhancer.GetHessianOutput())[found]
+        hessians = itk.array_view_from_image(enhancer.GetHessianOutput()).reshape((*response.shape, -1))[found]
         vectors = np.zeros((*found.shape, self.dimension), self._real)
         chunks = [_along(hessians[begin : begin + _CHUNK], self.dimension) for begin in range(0, len(hessians), _CHUNK)]
         if chunks:
             # Coordinates that fall.
-            vectors[found] = np.concatenate(chunks) * np.sign(self._spacing)
+            vectors[found] = np.concatenate(chunks)[:, self._to_axes] * np.sign(self._spacing)
         return Target(self._real, None).store(vectors, self._given, self.dimension)
 
 
 def _along(hessians: npt.NDArray[Any], dimension: int) -> npt.NDArray[np.float64]:
-    """The unit vectors of the eigenvalues of the smallest magnitude, in the order of the array's axes.
+    """The unit vectors x, y, z of the eigenvalues of the smallest magnitude.
 
     Hessians are upper triangles row after row, of x, y, z. The largest component of each vector is positive.
     """
@@ -364,6 +369,6 @@ def _along(hessians: npt.NDArray[Any], dimension: int) -> npt.NDArray[np.float64
     matrices[:, columns, rows] = hessians
     values, vectors = np.linalg.eigh(matrices)
     smallest = np.argmin(np.abs(values), axis=1)
-    along = np.take_along_axis(vectors, smallest[:, np.newaxis, np.newaxis], axis=2)[:, ::-1, 0]
+    along = np.take_along_axis(vectors, smallest[:, np.newaxis, np.newaxis], axis=2)[..., 0]
     largest = np.take_along_axis(along, np.argmax(np.abs(along), axis=1)[:, np.newaxis], axis=1)
     return np.asarray(along * np.sign(largest))

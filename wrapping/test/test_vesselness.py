@@ -191,6 +191,18 @@ def test_layouts_of_memory():
         np.testing.assert_array_equal(vesselness(other, 2.0), wanted)
 
 
+@pytest.mark.parametrize("shape", [(9, 1), (1, 9), (9, 1, 1), (1, 9, 1), (1, 1, 9), (1, 1)], ids=str)
+def test_lines_of_pixels(shape):
+    """ITK takes them in the other order of axes."""
+    values = np.exp(-((np.arange(9.0) - 4) ** 2) / 4)[: np.prod(shape)]
+    options = {"measure": "sato", "spacing": tuple(1.0 + 0.5 * axis for axis in range(len(shape)))}
+    response, directions = vesselness(values.reshape(shape), 1.5, return_directions=True, **options)
+    assert response.shape == shape and directions.shape == (*shape, len(shape))
+    assert (response.max() > 0) == (max(shape) > 1 and len(shape) == 2)
+    axis = int(np.argmax(shape))
+    assert (np.abs(directions[response > 0])[:, axis] < 1e-6).all()
+
+
 # masks
 
 
