@@ -284,8 +284,8 @@ class _Call:
         if min(pixels.shape, default=0) == 0:
             raise ValueError(f"image has the shape {pixels.shape}; each axis must have pixels")
         image = itk.image_view_from_array(pixels)
-        # To ITK a line of pixels has its axes in the other order, as its memory is contiguous in the order of Fortran as well.
-        self._to_axes = slice(None) if pixels.flags.f_contiguous else slice(None, None, -1)
+        # ITK takes an array whose first axis has the smallest stride, such as a column, in the order of Fortran: x first.
+        self._to_axes = slice(None) if pixels.strides[0] == pixels.itemsize else slice(None, None, -1)
         image.SetSpacing([abs(step) for step in self._spacing][self._to_axes])
         types = (itk.Image[_INPUTS[pixels.dtype.name], self.dimension], itk.Image[_REALS[self._real.name], self.dimension])
         enhancer: Any = itk.CudaVesselnessImageFilter[types].New(
