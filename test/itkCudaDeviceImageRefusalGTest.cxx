@@ -2,6 +2,7 @@
 
 // What device images say where there is no GPU, or no such device.
 
+#include "itkCudaDetailBorrowedMemory.h"
 #include "itkCudaDeviceImage.h"
 #include "itkCudaError.h"
 #include "itkCudaExpectException.h"
@@ -76,6 +77,12 @@ TEST_F(CudaDeviceImageRefusal, Adoption_is_refused_and_releases_nothing)
     GetRefusal([&] { CudaDeviceImageMemory::Adopt(&value, sizeof(value), 0, [&released] { released = true; }); }),
     m_Reason);
   EXPECT_FALSE(released) << "the memory is still the caller's";
+}
+
+TEST_F(CudaDeviceImageRefusal, Memory_of_a_caller_is_refused_with_the_reason)
+{
+  int value = 0;
+  ExpectContains(GetRefusal([&] { itk::CudaDetail::CudaBorrowDeviceMemory(&value, sizeof(value), 0, 1); }), m_Reason);
 }
 
 TEST_F(CudaDeviceImageRefusal, Image_is_refused_with_the_reason_and_holds_nothing)
