@@ -96,6 +96,8 @@ public:
     this->SetRounding(CudaRoundingFromString(name));
   }
 
+  // For C++: ITK's generator of wrapping code does not know the types of these parameters.
+#ifndef ITK_WRAPPING_PARSER
   /** Whether components are mapped from a window of the input; default off. */
   itkSetMacro(UseWindow, bool);
   itkGetConstMacro(UseWindow, bool);
@@ -131,6 +133,7 @@ public:
   /** Elsewhere; default 0. */
   itkSetMacro(OutsideValue, OutputComponentType);
   itkGetConstMacro(OutsideValue, OutputComponentType);
+#endif
 
   /** As the superclass's. If a filter before this one throws, it calls ResetPipeline(), without which ITK's next
    * Update() would do nothing. */

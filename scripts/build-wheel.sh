@@ -83,6 +83,11 @@ itk_options=(
   -DITK_WRAP_rgb_unsigned_char=OFF -DITK_WRAP_rgba_unsigned_char=OFF -DITK_WRAP_complex_float=OFF
 )
 
+# The header of DLPack 1.3, which its project publishes in this package alone.
+dlpack_package=apache-tvm-ffi==0.1.15.post2
+dlpack_header=tvm_ffi/include/dlpack/dlpack.h
+dlpack_checksum=62052bef24bd69bb7b52e95428f9e99bd7951783850c36c5f2a41e71fd63c2fc
+
 # A folder under the cache that holds what was made from `key` in full: the file 'complete' is written last.
 cache_entry() { printf '%s/%s-%s' "$cache_folder" "$1" "$(printf '%s\n' "${@:2}" | sha256sum | cut -c 1-12)"; }
 
@@ -98,6 +103,23 @@ make_tools()
     touch "$tools/complete"
   fi
   PATH=$tools/bin:$PATH
+}
+
+# Sets dlpack, the folder to include from.
+fetch_dlpack()
+{
+  local folder
+  folder=$(cache_entry dlpack "$dlpack_package" "$dlpack_checksum")
+  dlpack=$folder/$(dirname "$(dirname "$dlpack_header")")
+  if ! sha256sum --status --check <<< "$dlpack_checksum  $folder/$dlpack_header" 2> /dev/null; then
+    note "fetching DLPack's header from PyPI: $dlpack_package"
+    rm -rf "$folder"
+    run_logged "$cache_folder/dlpack.log" python -m pip download -q --disable-pip-version-check --no-deps --only-binary :all: \
+      --python-version 3.11 --platform manylinux_2_28_x86_64 -d "$folder" "$dlpack_package"
+    run_logged "$cache_folder/dlpack.log" python -m zipfile -e "$folder"/*.whl "$folder"
+    sha256sum --status --check <<< "$dlpack_checksum  $folder/$dlpack_header" ||
+      die "$dlpack_header of $dlpack_package has the checksum $(sha256sum "$folder/$dlpack_header"); it must be $dlpack_checksum"
+  fi
 }
 
 # Leaves, of the modules that hold those classes, the classes alone: wrapping all of them and of the modules that they need
@@ -215,7 +237,7 @@ build_wheel()
   mkdir -p "$folder" "$output"
   output=$(cd "$output" && pwd)
   mapfile -t arguments < <(wrapping_arguments)
-  arguments+=("ITK_DIR=$itk_tree" ITK_FORBID_DOWNLOADS=ON CMAKE_CXX_COMPILER_LAUNCHER=ccache CMAKE_CUDA_COMPILER_LAUNCHER=ccache
+  arguments+=("ITK_DIR=$itk_tree" "CudaFilters_DLPACK_INCLUDE_DIR=$dlpack" ITK_FORBID_DOWNLOADS=ON CMAKE_CXX_COMPILER_LAUNCHER=ccache CMAKE_CUDA_COMPILER_LAUNCHER=ccache
     CudaFilters_WARNINGS_AS_ERRORS=ON "CMAKE_CXX_FLAGS=$maps" "CMAKE_CUDA_FLAGS=--threads=2 -Xcompiler=${maps// /,}")
   if [ "$cuda" = yes ]; then
     arguments+=(CudaFilters_USE_CUDA=ON "CMAKE_CUDA_ARCHITECTURES=$architectures")
@@ -269,6 +291,7 @@ mkdir -p "$cache_folder"
 exec 9> "$cache_folder/wheel.lock"
 flock 9
 make_tools
+fetch_dlpack
 note "after $((SECONDS - start)) s"
 
 say "ITK 5.4 for wrapping"

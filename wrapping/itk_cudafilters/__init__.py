@@ -7,14 +7,16 @@ The filters are classes and functions of itk itself, found there once the packag
     smoothed = itk.cuda_smoothing_recursive_gaussian_image_filter(image, sigma=2.0)
 
 `gaussian_filter()` and the functions beside it take arrays with the conventions of NumPy and scipy.ndimage; the module `ndimage`
-has scipy's signatures. `vesselness()`, `frangi()`, `sato()` and `meijering()` enhance lines. `segment_region()` divides an image into two regions by a polygon, and `partition_image()` into all its
-homogeneous regions; `write_geojson()`, `write_svg()` and `write_geopackage()` write their polygons to files. `info()` says whether the
-filters run on a GPU, and why; `python -m itk_cudafilters` prints it. `enable()` and `with override():` give this module's filters to
-programs that ask for ITK's.
+has scipy's signatures. `vesselness()`, `frangi()`, `sato()` and `meijering()` enhance lines. `segment_region()` divides an image
+into two regions by a polygon, and `partition_image()` into all its homogeneous regions; `write_geojson()`, `write_svg()` and
+`write_geopackage()` write their polygons to files. `to_device()` and `from_dlpack()` give images that stay on a GPU, and `to_host()`
+leads back. `info()` says whether the filters run on a GPU, and why; `python -m itk_cudafilters` prints it. `enable()` and
+`with override():` give this module's filters to programs that ask for ITK's.
 """
 from importlib.metadata import version as _version
 
 from . import ndimage
+from ._device import from_dlpack, to_device, to_host
 from ._files import write_geojson, write_geopackage, write_svg, write_table
 from ._gaussian import (
     difference_of_gaussians,
@@ -49,6 +51,7 @@ __all__ = [
     "disable",
     "enable",
     "frangi",
+    "from_dlpack",
     "gaussian_filter",
     "gaussian_filter1d",
     "gaussian_gradient",
@@ -64,6 +67,8 @@ __all__ = [
     "partition_images",
     "sato",
     "segment_region",
+    "to_device",
+    "to_host",
     "unsharp_mask",
     "vesselness",
     "write_geojson",

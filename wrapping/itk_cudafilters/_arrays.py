@@ -12,37 +12,47 @@ import itk
 import numpy as np
 import numpy.typing as npt
 
-from ._images import conversion_of, describe, is_xarray, pixels_of, require_known_kind, require_known_pixels, steps_of
+from . import _operations
+from ._dlpack import device_of
+from ._images import conversion_of, describe, is_xarray, pixels_of, require_known_kind, require_known_type, steps_of
 from ._images import with_geometry_of
+from ._operations import Operations, operations_of, require_no_gradient
 
 _PIXELS = ("uint8", "int8", "uint16", "int16", "uint32", "int32", "float16", "bfloat16", "float32", "float64")
 # float32 has too few digits for them.
 _COMPUTED_IN_FLOAT64 = ("uint32", "int32", "float64")
 _ITK_PIXELS = ("uint8", "uint16", "int16", "float32", "float64")
-# Types of devices in DLPack: CUDA, and memory that CUDA manages.
-_DLPACK_CUDA = (2, 13)
 
 _T = TypeVar("_T")
 
 
-def require_host_memory(array: Any, name: str) -> None:
-    """Raises TypeError for an array in the memory of a GPU."""
-    if isinstance(array, (np.ndarray, itk.Object)) or is_xarray(array):
+def require_known_memory(array: Any, name: str) -> None:
+    """Raises TypeError for an array in the memory of a GPU, unless it is of a package whose arrays are taken."""
+    if operations_of(array) is not None:
         return
-    device = getattr(array, "__dlpack_device__", None)
-    if hasattr(array, "__cuda_array_interface__") or (callable(device) and int(device()[0]) in _DLPACK_CUDA):
-        conversion = conversion_of(array)
-        call = f"call {conversion.format(name=name)}" if conversion else "copy it there first"
-        raise TypeError(f"{name} is {describe(array)} in the memory of a GPU; it must be in that of the host: {call}")
+    if hasattr(array, "__cuda_array_interface__") or device_of(array) is not None:
+        call = "call cupy.from_dlpack({name}) or torch.from_dlpack({name})".format(name=name)
+        raise TypeError(
+            f"{name} is {describe(array)} in the memory of a GPU; it must be of CuPy or torch, or in that of the host: {call}"
+        )
+
+
+def require_same_memory(array: Any, name: str, given: Given) -> None:
+    """Raises TypeError unless an array lies where the input lies, and is of the same package."""
+    require_known_memory(array, name)
+    ops = operations_of(array)
+    is_on_gpu = ops is not None and ops.is_on_gpu
+    if is_on_gpu == given.ops.is_on_gpu and (ops is None or type(ops) is type(given.ops)):
+        if ops is None or ops.device(array) == given.ops.device(given.array):
+            return
+    conversion = conversion_of(array) if is_on_gpu else None
+    call = f": call {conversion.format(name=name)}" if conversion and not given.ops.is_on_gpu else ""
+    raise TypeError(f"{name} is {describe(array)}; it must be of the package and on the device of {given.name}{call}")
 
 
 def truncate(values: npt.NDArray[Any], dtype: np.dtype[Any]) -> npt.NDArray[Any]:
     """As the filters convert to integers: towards 0, within the type's range."""
-    if dtype.kind not in "iu":
-        return np.asarray(values, dtype=dtype)
-    limits = np.iinfo(dtype)
-    whole = np.nan_to_num(np.trunc(values.astype(np.float64)), nan=0.0)
-    return np.asarray(np.clip(whole, limits.min, limits.max), dtype=dtype)
+    return np.asarray(_operations.OF_HOST.truncate(values, dtype.name))
 
 
 def number(value: Any, name: str) -> float:
@@ -93,18 +103,33 @@ class Given:
     """An input: the object, and its pixels as an array."""
 
     image: Any
-    array: npt.NDArray[Any]
+    array: Any
     name: str
+    ops: Operations
 
     @classmethod
     def read(cls, image: Any, name: str) -> Given:
-        require_host_memory(image, name)
+        require_known_memory(image, name)
+        ops = operations_of(image)
+        if ops is not None and ops.is_on_gpu:
+            require_no_gradient(image, name)
+            require_known_type(ops.type_of(image), name, _PIXELS)
+            return cls(image, image, name, ops)
         require_known_kind(image, name, of_mask="give {name}.data, and valid_mask=~numpy.ma.getmaskarray({name})")
         if isinstance(image, itk.Object) and (image.GetNameOfClass() != "Image" or image.GetNumberOfComponentsPerPixel() != 1):
             raise TypeError(f"{name} is {describe(image)} of more than one number per pixel: extract a component of it first")
         array = pixels_of(image)
-        require_known_pixels(array.dtype, name, _PIXELS)
-        return cls(image, array, name)
+        require_known_type(array.dtype.name, name, _PIXELS)
+        return cls(image, array, name, _operations.OF_HOST)
+
+    @property
+    def type(self) -> str:
+        """NumPy's name of the type of the pixels."""
+        return self.ops.type_of(self.array)
+
+    @property
+    def is_integer(self) -> bool:
+        return "int" in self.type
 
     @property
     def is_itk_image(self) -> bool:
@@ -118,7 +143,7 @@ class Given:
             return float(self.image.GetSpacing()[self.array.ndim - 1 - axis])
         raise ValueError(f"spacing is 'image' and {self.name} is {describe(self.image)}, which has none: give its numbers")
 
-    def like(self, result: npt.NDArray[Any], component_axis: int | None) -> Any:
+    def like(self, result: Any, component_axis: int | None) -> Any:
         """The result as the kind of the input. It may have one axis more, of components."""
         if is_xarray(self.image):
             dims = list(self.image.dims)
@@ -132,19 +157,22 @@ class Given:
         return result
 
 
-def read_mask(mask: Any, given: Given, channel_axis: int | None) -> npt.NDArray[np.bool_]:
+def read_mask(mask: Any, given: Given, channel_axis: int | None) -> Any:
     """True where `mask` is not 0, in the shape of the input."""
-    require_host_memory(mask, "valid_mask")
-    require_known_kind(mask, "valid_mask", of_mask="give {name}.filled(0)")
-    if is_xarray(mask) and is_xarray(given.image) and set(mask.dims) <= set(given.image.dims):
-        mask = mask.transpose(*(dim for dim in given.image.dims if dim in mask.dims))
-    valid = np.asarray(pixels_of(mask) != 0)
-    shape = given.array.shape
-    if valid.shape == shape:
+    require_same_memory(mask, "valid_mask", given)
+    if given.ops.is_on_gpu:
+        valid = mask != 0
+    else:
+        require_known_kind(mask, "valid_mask", of_mask="give {name}.filled(0)")
+        if is_xarray(mask) and is_xarray(given.image) and set(mask.dims) <= set(given.image.dims):
+            mask = mask.transpose(*(dim for dim in given.image.dims if dim in mask.dims))
+        valid = np.asarray(pixels_of(mask) != 0)
+    shape, found = tuple(given.array.shape), tuple(valid.shape)
+    if found == shape:
         return valid
-    if channel_axis is not None and valid.shape == shape[:channel_axis] + shape[channel_axis + 1 :]:
-        return np.broadcast_to(np.expand_dims(valid, channel_axis), shape)
-    raise ValueError(f"valid_mask has the shape {valid.shape}; it must be that of {given.name}, {shape}")
+    if channel_axis is not None and found == shape[:channel_axis] + shape[channel_axis + 1 :]:
+        return given.ops.concatenate([valid[(slice(None),) * channel_axis + (None,)]] * shape[channel_axis], channel_axis)
+    raise ValueError(f"valid_mask has the shape {found}; it must be that of {given.name}, {shape}")
 
 
 @dataclass(frozen=True)
@@ -158,65 +186,74 @@ class Items:
     def _batch(self) -> tuple[int, ...]:
         return tuple(axis for axis in range(len(self.shape)) if axis not in self.filtered)
 
-    def take(self, array: npt.NDArray[Any], dtype: npt.DTypeLike) -> npt.NDArray[Any]:
-        """The items of an array."""
+    def take(self, array: Any, dtype: str, ops: Operations) -> Any:
+        """The items of an array, contiguous."""
         lines = tuple(self.shape[axis] for axis in self.filtered)
         batch = math.prod(self.shape[axis] for axis in self._batch)
-        items = np.transpose(array, (*self._batch, *self.filtered)).reshape((batch, *lines))
-        return np.ascontiguousarray(items, dtype=dtype)
+        items = ops.transpose(array, (*self._batch, *self.filtered)).reshape((batch, *lines))
+        return ops.contiguous(items, dtype)
 
-    def give(self, items: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    def give(self, items: Any, ops: Operations) -> Any:
         """The array of these items, which may have one axis more at the end."""
         order = (*self._batch, *self.filtered)
-        more = items.shape[1 + len(self.filtered) :]
+        more = tuple(items.shape[1 + len(self.filtered) :])
         array = items.reshape((*(self.shape[axis] for axis in order), *more))
-        return np.transpose(array, (*(order.index(axis) for axis in range(len(order))), *range(len(order), array.ndim)))
+        return ops.transpose(array, (*(order.index(axis) for axis in range(len(order))), *range(len(order), array.ndim)))
 
 
 @dataclass(frozen=True)
 class Target:
     """Where a result goes, or of what type it is."""
 
-    dtype: np.dtype[Any]
-    array: npt.NDArray[Any] | None
+    type: str
+    array: Any
 
     @classmethod
     def of(cls, given: Given, output: Any, dtype: Any) -> Target:
         """`output` is an array or a type. Without a type, that of the input; for integers float32."""
         if output is not None and dtype is not None:
             raise ValueError("output and dtype are given; the result has one type")
-        require_host_memory(output, "output")
-        if isinstance(output, np.ndarray):
-            require_known_pixels(output.dtype, "output", _PIXELS)
-            if not output.flags.writeable:
-                raise ValueError("output is read-only; it must be an array that can be written")
-            return cls(output.dtype, output)
+        if operations_of(output) is not None and not isinstance(output, itk.Object) and not is_xarray(output):
+            return cls._of_array(given, output)
+        require_known_memory(output, "output")
         asked = dtype if output is None else output
         if asked is None:
-            own = given.array.dtype.newbyteorder("=")
-            return cls(np.dtype(np.float32) if own.kind in "iu" else own, None)
+            return cls("float32" if given.is_integer else given.type, None)
         name = "dtype" if output is None else "output"
         try:
-            found = np.dtype(asked).newbyteorder("=")
+            found = given.ops.type_named(asked)
         except TypeError:
             raise TypeError(f"{name} is {describe(asked)}; it must be a type of pixels, or for output an array") from None
         known = _ITK_PIXELS if given.is_itk_image else _PIXELS
-        if found.name not in known:
-            raise TypeError(f"{name} is {found.name}; it must be {', '.join(known[:-1])} or {known[-1]}")
+        if found not in known:
+            raise TypeError(f"{name} is {found}; it must be {', '.join(known[:-1])} or {known[-1]}")
         return cls(found, None)
 
-    def compute_type(self, given: Given) -> np.dtype[Any]:
-        precise = {given.array.dtype.name, self.dtype.name} & set(_COMPUTED_IN_FLOAT64)
-        return np.dtype(np.float64 if precise else np.float32)
+    @classmethod
+    def _of_array(cls, given: Given, output: Any) -> Target:
+        require_same_memory(output, "output", given)
+        require_no_gradient(output, "output")
+        found = given.ops.type_of(output)
+        require_known_type(found, "output", _PIXELS)
+        flags = getattr(output, "flags", None)
+        if not getattr(flags, "writeable", True):
+            raise ValueError("output is read-only; it must be an array that can be written")
+        return cls(found, output)
 
-    def store(self, result: npt.NDArray[Any], given: Given, component_axis: int | None) -> Any:
+    def compute_type(self, given: Given) -> str:
+        return "float64" if {given.type, self.type} & set(_COMPUTED_IN_FLOAT64) else "float32"
+
+    def store(self, result: Any, given: Given, component_axis: int | None) -> Any:
         """The result as the user gets it."""
-        pixels = truncate(result, self.dtype)
+        ops = given.ops
+        pixels = ops.truncate(result, self.type)
         if self.array is None:
-            pixels = np.asarray(pixels, order="C")
-            return given.like(pixels.copy() if np.may_share_memory(pixels, given.array) else pixels, component_axis)
-        if self.array.shape != pixels.shape:
-            raise ValueError(f"output has the shape {self.array.shape}; it must be that of the result, {pixels.shape}")
+            pixels = ops.contiguous(pixels, self.type)
+            return given.like(ops.copy(pixels) if ops.pointer(pixels) == ops.pointer(given.array) else pixels, component_axis)
+        if tuple(self.array.shape) != tuple(pixels.shape):
+            raise ValueError(
+                f"output has the shape {tuple(self.array.shape)}; it must be that of the result, {tuple(pixels.shape)}"
+            )
         self.array[...] = pixels
         return self.array
 

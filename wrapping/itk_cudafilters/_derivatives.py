@@ -2,14 +2,15 @@
 """Derivatives of smoothed arrays, of all pixels or of those that a mask leaves."""
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
 from ._line_passes import LineFilter
+from ._operations import Operations
 
 # Below these weights a quotient is mostly rounding, or the undershoot of the kernel.
 _SMALLEST_WEIGHT = {"accurate": 1e-3, "deriche": 1e-2}
@@ -27,25 +28,25 @@ class Axis:
 class Derivatives(Protocol):
     """Gives the derivative of these orders along the axes, per unit of their spacings, of the smoothed items."""
 
-    def __call__(self, orders: Sequence[int], modes: Sequence[str] | None = None) -> npt.NDArray[Any]: ...
+    def __call__(self, orders: Sequence[int], modes: Sequence[str] | None = None) -> Any: ...
 
 
 class DerivativesOfAll:
     """Of items without a mask. Derivatives that begin with the same orders share the passes along the first axes."""
 
-    def __init__(self, items: npt.NDArray[Any], axes: Sequence[Axis], cval: float, filter_lines: LineFilter) -> None:
+    def __init__(self, items: Any, axes: Sequence[Axis], cval: float, filter_lines: LineFilter) -> None:
         self._axes = axes
         self._cval = cval
         self._filter_lines = filter_lines
-        self._found: dict[tuple[tuple[int, str], ...], npt.NDArray[Any]] = {(): items}
+        self._found: dict[tuple[tuple[int, str], ...], Any] = {(): items}
 
-    def __call__(self, orders: Sequence[int], modes: Sequence[str] | None = None) -> npt.NDArray[Any]:
+    def __call__(self, orders: Sequence[int], modes: Sequence[str] | None = None) -> Any:
         steps = tuple(zip(orders, modes or [axis.mode for axis in self._axes], strict=True))
         derivative = self._filter(steps)
-        scale = np.prod([axis.spacing**-order for axis, order in zip(self._axes, orders, strict=True)])
-        return derivative if scale == 1.0 else derivative * derivative.dtype.type(scale)
+        scale = math.prod(axis.spacing**-order for axis, order in zip(self._axes, orders, strict=True))
+        return derivative if scale == 1.0 else derivative * scale
 
-    def _filter(self, steps: tuple[tuple[int, str], ...]) -> npt.NDArray[Any]:
+    def _filter(self, steps: tuple[tuple[int, str], ...]) -> Any:
         """The items filtered along the first axes, with these orders and modes."""
         if steps not in self._found:
             source = self._filter(steps[:-1])
@@ -64,33 +65,33 @@ class DerivativesOfValid:
 
     def __init__(
         self,
-        items: npt.NDArray[Any],
-        valid: npt.NDArray[np.bool_],
+        items: Any,
+        valid: Any,
         axes: Sequence[Axis],
         cval: float,
         filter_lines: LineFilter,
     ) -> None:
-        batch = (len(items), *(1,) * (items.ndim - 1))
+        ops = self._ops = filter_lines.ops
         if any(axis.mode == "constant" for axis in axes):
-            self._offset = np.full(batch, cval, items.dtype)
+            self._offset: Any = cval
         else:
-            self._offset = _first_of_each(items, valid & np.isfinite(items)).reshape(batch)
+            self._offset = _first_of_each(items, valid & ops.isfinite(items), ops)
         # The pixels that are not valid are left out: NaN times 0 would be NaN.
-        values = np.where(valid, items - self._offset, items.dtype.type(0))
+        values = ops.where(valid, items - self._offset, 0.0)
         self._values = DerivativesOfAll(values, axes, 0.0, filter_lines)
-        self._weights = DerivativesOfAll(valid.astype(items.dtype), axes, 1.0, filter_lines)
+        self._weights = DerivativesOfAll(ops.contiguous(valid, ops.type_of(items)), axes, 1.0, filter_lines)
         self._smallest_weight = _SMALLEST_WEIGHT[filter_lines.approximation]
 
-    def __call__(self, orders: Sequence[int], modes: Sequence[str] | None = None) -> npt.NDArray[Any]:
+    def __call__(self, orders: Sequence[int], modes: Sequence[str] | None = None) -> Any:
         zero = (0,) * len(orders)
         weight = self._weights(zero, modes)
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             result = self._quotient(tuple(orders), zero, modes)
         if tuple(orders) == zero:
             result = result + self._offset
-        return np.asarray(np.where(weight >= self._smallest_weight, result, result.dtype.type(np.nan)))
+        return self._ops.where(weight >= self._smallest_weight, result, math.nan)
 
-    def _quotient(self, orders: tuple[int, ...], zero: tuple[int, ...], modes: Sequence[str] | None) -> npt.NDArray[Any]:
+    def _quotient(self, orders: tuple[int, ...], zero: tuple[int, ...], modes: Sequence[str] | None) -> Any:
         weight = self._weights(zero, modes)
         result = self._values(orders, modes)
         axes = [axis for axis, order in enumerate(orders) for _ in range(order)]
@@ -102,7 +103,7 @@ class DerivativesOfValid:
             first, second = (tuple(int(i == axis) for i in range(len(orders))) for axis in axes)
             result = result - self._quotient(first, zero, modes) * self._weights(second, modes)
             result = result - self._quotient(second, zero, modes) * self._weights(first, modes)
-        return np.asarray(result / weight)
+        return result / weight
 
 
 class DerivativesOfItems:
@@ -111,30 +112,32 @@ class DerivativesOfItems:
 
     def __init__(
         self,
-        items: npt.NDArray[Any],
-        valid: npt.NDArray[np.bool_],
+        items: Any,
+        valid: Any,
         axes: Sequence[Axis],
         cval: float,
         filter_lines: LineFilter,
     ) -> None:
-        self._shape = items.shape
-        self._complete = valid.all(axis=tuple(range(1, valid.ndim)))
+        self._items = items
+        self._ops = filter_lines.ops
+        self._complete = valid.reshape((len(valid), math.prod(valid.shape[1:]))).all(1)
         self._of_all = DerivativesOfAll(items[self._complete], axes, cval, filter_lines)
         self._of_valid = DerivativesOfValid(items[~self._complete], valid[~self._complete], axes, cval, filter_lines)
 
-    def __call__(self, orders: Sequence[int], modes: Sequence[str] | None = None) -> npt.NDArray[Any]:
-        of_all, of_valid = self._of_all(orders, modes), self._of_valid(orders, modes)
-        result = np.empty(self._shape, of_all.dtype)
-        result[self._complete] = of_all
-        result[~self._complete] = of_valid
+    def __call__(self, orders: Sequence[int], modes: Sequence[str] | None = None) -> Any:
+        result = self._ops.empty_like(self._items)
+        result[self._complete] = self._of_all(orders, modes)
+        result[~self._complete] = self._of_valid(orders, modes)
         return result
 
 
-def _first_of_each(items: npt.NDArray[Any], eligible: npt.NDArray[np.bool_]) -> npt.NDArray[Any]:
+def _first_of_each(items: Any, eligible: Any, ops: Operations) -> Any:
     """The first eligible pixel of each item; 0 where there is none."""
-    if items.size == 0:
-        return np.zeros(len(items), items.dtype)
-    pixels, flags = items.reshape(len(items), -1), eligible.reshape(len(items), -1)
-    first = np.argmax(flags, axis=1)
-    rows = np.arange(len(items))
-    return np.asarray(np.where(flags[rows, first], pixels[rows, first], items.dtype.type(0)))
+    shape = tuple(items.shape)
+    if 0 in shape:
+        return 0.0
+    pixels, flags = (array.reshape((shape[0], math.prod(shape[1:]))) for array in (items, eligible))
+    first = ops.first_true(flags)
+    rows = list(range(shape[0]))
+    found = ops.where(flags[rows, first], pixels[rows, first], 0.0)
+    return found.reshape((shape[0],) + (1,) * (len(shape) - 1))

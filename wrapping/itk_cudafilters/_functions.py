@@ -8,16 +8,19 @@ from typing import Any, Callable
 
 import itk
 
-from ._images import as_gaussian_input, is_xarray, like
+from ._device import add_methods
+from ._dlpack import device_of
+from ._images import as_gaussian_input, describe, is_xarray, like
 
 _INPUTS = {"input", "inputimage"}
 
 
 def check_inputs(functions: dict[str, Any]) -> None:
-    """Gives the functions of this module's filters, by name, checks of their inputs.
+    """Gives the functions of this module's filters, by name, checks of their inputs, and device images their methods.
 
     The wrapped library calls it with its own namespace when it is loaded. ITK's generator writes the functions.
     """
+    add_methods(functions)
     for name, function in list(functions.items()):
         if name.startswith("cuda_") and name.endswith("_image_filter"):
             functions[name] = _with_checked_inputs(function)
@@ -42,7 +45,14 @@ def _with_checked_inputs(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def _convert(image: Any) -> Any:
     # Filters stand for their outputs in ITK's functions.
-    return image if isinstance(image, itk.LightObject) else as_gaussian_input(image, "image")
+    if isinstance(image, itk.LightObject):
+        return image
+    if device_of(image) is not None:
+        raise TypeError(
+            f"image is {describe(image)} in the memory of a GPU: call itk_cudafilters.gaussian_filter() or a function beside "
+            "it, or give itk_cudafilters.from_dlpack(image)"
+        )
+    return as_gaussian_input(image, "image")
 
 
 def _as_xarray(output: Any, array: Any) -> Any:

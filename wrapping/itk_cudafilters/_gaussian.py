@@ -2,9 +2,10 @@
 """Gaussian filters with the conventions of NumPy and scipy.ndimage: axes in the order of the array, lengths in pixels."""
 from __future__ import annotations
 
+import functools
 import math
-from collections.abc import Sequence
-from typing import Any, Literal, get_args
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, ParamSpec, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +13,8 @@ import numpy.typing as npt
 from ._arrays import Given, Items, Target, axes_to_filter, axis_of, number, per_axis, read_mask, spacings_of
 from ._derivatives import Axis, Derivatives, DerivativesOfAll, DerivativesOfItems
 from ._info import Backend
-from ._line_passes import LineFilter
+from ._line_passes import DeviceLineFilter, HostLineFilter, LineFilter
+from ._operations import operations_of
 from ._segmentation import known_name
 
 Mode = Literal["reflect", "nearest", "mirror", "wrap", "constant", "grid-mirror", "grid-wrap", "grid-constant"]
@@ -23,7 +25,25 @@ _SAME_MODES = {"grid-mirror": "reflect", "grid-wrap": "wrap", "grid-constant": "
 # Full width at half maximum of a Gaussian of sigma 1.
 _WIDTH_OF_SIGMA = 2.0 * math.sqrt(2.0 * math.log(2.0))
 
+_Parameters = ParamSpec("_Parameters")
 
+
+def _on_device_of_input(function: Callable[_Parameters, Any]) -> Callable[_Parameters, Any]:
+    """Makes the GPU of the input the current one of the input's package during a call."""
+
+    @functools.wraps(function)
+    def call(*args: _Parameters.args, **kwargs: _Parameters.kwargs) -> Any:
+        image = args[0] if args else kwargs.get("input")
+        ops = operations_of(image)
+        if ops is None or not ops.is_on_gpu:
+            return function(*args, **kwargs)
+        with ops.current(image):
+            return function(*args, **kwargs)
+
+    return call
+
+
+@_on_device_of_input
 def gaussian_filter(
     input: Any,
     sigma: float | Sequence[float] | None = None,
@@ -49,8 +69,8 @@ def gaussian_filter(
     Parameters
     ----------
     input
-        NumPy array, xarray.DataArray or itk.Image, of any number of axes. Axes count in the order of the array; those of an
-        itk.Image as its array has them, x last.
+        NumPy array, xarray.DataArray or itk.Image, of any number of axes; or an array of CuPy or a tensor of torch in the
+        memory of a GPU. Axes count in the order of the array; those of an itk.Image as its array has them, x last.
     sigma
         Standard deviation, in pixels unless `spacing` is given: one for all axes, or one for each axis in the order of `axes`.
         0 leaves an axis as it is.
@@ -160,6 +180,7 @@ def gaussian_filter1d(
     )
 
 
+@_on_device_of_input
 def gaussian_gradient_magnitude(
     input: Any,
     sigma: float | Sequence[float] | None = None,
@@ -192,10 +213,11 @@ def gaussian_gradient_magnitude(
         input, sigma, output, mode, cval, fwhm, spacing, axes, channel_axis,
         valid_mask, preserve_nan, dtype, approximation, backend,
     )
-    squares = (np.square(derivative) for derivative in call.along_each_axis(1))
-    return call.store(np.sqrt(_sum(squares)))
+    squares = (derivative * derivative for derivative in call.along_each_axis(1))
+    return call.store(call.given.ops.sqrt(_sum(squares)))
 
 
+@_on_device_of_input
 def gaussian_laplace(
     input: Any,
     sigma: float | Sequence[float] | None = None,
@@ -231,6 +253,7 @@ def gaussian_laplace(
     return call.store(_sum(call.along_each_axis(2)))
 
 
+@_on_device_of_input
 def gaussian_gradient(
     input: Any,
     sigma: float | Sequence[float] | None = None,
@@ -269,6 +292,7 @@ def gaussian_gradient(
     return call.store_components(call.along_each_axis(1))
 
 
+@_on_device_of_input
 def gaussian_hessian(
     input: Any,
     sigma: float | Sequence[float] | None = None,
@@ -309,6 +333,7 @@ def gaussian_hessian(
     return call.store_components([call.derivatives(each) for each in orders])
 
 
+@_on_device_of_input
 def difference_of_gaussians(
     input: Any,
     low_sigma: float | Sequence[float],
@@ -354,6 +379,7 @@ def difference_of_gaussians(
     return low.store_array(smoothed[0] - smoothed[1])
 
 
+@_on_device_of_input
 def unsharp_mask(
     input: Any,
     radius: float | Sequence[float] = 1.0,
@@ -389,18 +415,19 @@ def unsharp_mask(
         valid_mask, preserve_nan, dtype, approximation, backend,
     )
     smoothed = call.as_array(call.derivatives(call.orders_of(0)))
-    values = call.given.array.astype(smoothed.dtype)
-    sharp = values + smoothed.dtype.type(amount) * (values - smoothed)
+    ops = call.given.ops
+    values = ops.contiguous(call.given.array, ops.type_of(smoothed))
+    sharp = values + float(amount) * (values - smoothed)
     if call.valid is not None:
-        sharp = np.where(call.valid, sharp, sharp.dtype.type(np.nan))
+        sharp = ops.where(call.valid, sharp, math.nan)
     return call.store_array(sharp)
 
 
-def _sum(arrays: Any) -> npt.NDArray[Any]:
+def _sum(arrays: Any) -> Any:
     total: Any = None
     for array in arrays:
         total = array if total is None else total + array
-    return np.asarray(total)
+    return total
 
 
 def _sigma_of(sigma: Any, fwhm: Any) -> Any:
@@ -458,7 +485,7 @@ class _Call:
         self._cval = number(cval, "cval")
         if "constant" in self._modes and not math.isfinite(self._cval):
             raise ValueError(f"cval is {cval}; it must be finite")
-        self._filter_lines = LineFilter(
+        self._filter_lines = self._make_line_filter(
             known_name("approximation", approximation, get_args(Approximation)),
             known_name("backend", backend, get_args(Backend)),
         )
@@ -469,24 +496,30 @@ class _Call:
         self.valid, self._nan = self._read_masks(valid_mask, preserve_nan)
         self._make: Derivatives = self._make_derivatives()
 
-    def _read_masks(
-        self, valid_mask: Any, preserve_nan: bool
-    ) -> tuple[npt.NDArray[np.bool_] | None, npt.NDArray[np.bool_] | None]:
+    def _make_line_filter(self, approximation: str, backend: str) -> LineFilter:
+        if not self.given.ops.is_on_gpu:
+            return HostLineFilter(approximation, backend)
+        if backend == "host":
+            raise ValueError("backend is host, and input is in the memory of a GPU; it must be automatic or cuda")
+        return DeviceLineFilter(approximation, self.given.ops)
+
+    def _read_masks(self, valid_mask: Any, preserve_nan: bool) -> tuple[Any, Any]:
         """The valid pixels, or None for all, and those that become NaN again, or None."""
         valid = None if valid_mask is None else read_mask(valid_mask, self.given, self._channel_axis)
-        if not preserve_nan or self.given.array.dtype.kind in "iu":
+        if not preserve_nan or self.given.is_integer:
             return valid, None
-        nan = np.isnan(self.given.array)
-        if not nan.any():
+        nan = self.given.ops.isnan(self.given.array)
+        if not bool(nan.any()):
             return valid, None
         return (~nan, nan) if valid is None else (valid & ~nan, valid & nan)
 
     def _make_derivatives(self) -> Derivatives:
         axes = [Axis(self.sigma[i] / abs(self._spacing[i]), self._spacing[i], self._modes[i]) for i in self._steps]
-        items = self._items.take(self.given.array, self._target.compute_type(self.given))
+        ops = self.given.ops
+        items = self._items.take(self.given.array, self._target.compute_type(self.given), ops)
         if self.valid is None:
             return DerivativesOfAll(items, axes, self._cval, self._filter_lines)
-        return DerivativesOfItems(items, self._items.take(self.valid, np.bool_), axes, self._cval, self._filter_lines)
+        return DerivativesOfItems(items, self._items.take(self.valid, "bool", ops), axes, self._cval, self._filter_lines)
 
     def orders_of(self, order: Any) -> list[int]:
         """The order along each axis."""
@@ -504,12 +537,12 @@ class _Call:
             if sigma == 0.0:
                 raise ValueError(f"sigma of axis {axis} is 0; leave the axis out by axes=, or give it a sigma above 0")
 
-    def derivatives(self, orders: Sequence[int], mode: str | None = None) -> npt.NDArray[Any]:
+    def derivatives(self, orders: Sequence[int], mode: str | None = None) -> Any:
         """The items of a derivative; with `mode` along all axes where it is given."""
         modes = None if mode is None else [mode] * len(self._steps)
         return self._make([orders[i] for i in self._steps], modes)
 
-    def along_each_axis(self, order: int) -> list[npt.NDArray[Any]]:
+    def along_each_axis(self, order: int) -> list[Any]:
         """The derivatives of that order along each of the axes, each with the mode of its axis, as in scipy."""
         self.require_derivatives()
         return [
@@ -517,23 +550,26 @@ class _Call:
             for axis in range(self.dimension)
         ]
 
-    def as_array(self, items: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    def as_array(self, items: Any) -> Any:
         """Items as an array with the axes of the input, and one behind them if the items have it."""
-        array = self._items.give(items)
+        array = self._items.give(items, self.given.ops)
         if self._nan is None:
             return array
-        nan = self._nan if array.ndim == self._nan.ndim else self._nan[..., np.newaxis]
-        return np.where(nan, array.dtype.type(np.nan), array)
+        nan = self._nan if array.ndim == self._nan.ndim else self._nan[..., None]
+        return self.given.ops.where(nan, math.nan, array)
 
-    def store(self, items: npt.NDArray[Any]) -> Any:
+    def store(self, items: Any) -> Any:
         return self.store_array(self.as_array(items))
 
-    def store_array(self, array: npt.NDArray[Any]) -> Any:
+    def store_array(self, array: Any) -> Any:
         return self._target.store(array, self.given, None)
 
-    def store_components(self, components: list[npt.NDArray[Any]]) -> Any:
-        array = self.as_array(np.stack(components, axis=-1))
+    def store_components(self, components: list[Any]) -> Any:
+        ops = self.given.ops
+        array = self.as_array(ops.stack_last(components))
         axis = array.ndim - 1
         if self._channel_axis is not None and not self.given.is_itk_image:
             axis = self._channel_axis + 1
-        return self._target.store(np.moveaxis(array, -1, axis), self.given, axis)
+        order = list(range(array.ndim - 1))
+        order.insert(axis, array.ndim - 1)
+        return self._target.store(ops.transpose(array, order), self.given, axis)

@@ -82,11 +82,16 @@ def require_known_kind(image: Any, name: str, *, of_mask: str) -> None:
 
 
 def require_known_pixels(dtype: np.dtype[Any], name: str, known: tuple[str, ...]) -> None:
-    if dtype.name in known:
+    require_known_type(dtype.name, name, known)
+
+
+def require_known_type(dtype: str, name: str, known: tuple[str, ...]) -> None:
+    """Raises TypeError unless NumPy's name of a type of pixels is among the known ones."""
+    if dtype in known:
         return
-    conversion = f'numpy.abs({name}).astype("float32")' if dtype.kind == "c" else f'{name}.astype("float32")'
+    conversion = f'numpy.abs({name}).astype("float32")' if dtype.startswith("complex") else f'{name}.astype("float32")'
     raise TypeError(
-        f"{name} has pixels of type {dtype.name}; they must be of {', '.join(known[:-1])} or {known[-1]}: "
+        f"{name} has pixels of type {dtype}; they must be of {', '.join(known[:-1])} or {known[-1]}: "
         f"convert to float32 by {conversion}"
     )
 

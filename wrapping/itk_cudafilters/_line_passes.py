@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Passes of itk.CudaRecursiveGaussianImageFilter along one axis of an array."""
+"""Passes of the recursive Gaussian filter along one axis of an array."""
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import itk
 import numpy as np
 import numpy.typing as npt
+
+from ._dlpack import native
+from ._operations import OF_HOST, Operations
 
 # ITK's filter, which runs for the mode nearest, takes lines of four pixels or more. A line that is continued by its edge
 # values remains the same if it begins earlier and ends later.
@@ -16,20 +19,72 @@ _SHORTEST_LINE = 4
 _PADDING = 2
 
 
-@dataclass(frozen=True)
-class LineFilter:
+class LineFilter(Protocol):
     """How lines are filtered, whatever the axis."""
 
-    approximation: str
-    backend: str
+    @property
+    def approximation(self) -> str: ...
 
-    def run(
-        self, items: npt.NDArray[Any], axis: int, sigma: float, order: int, mode: str, cval: float
-    ) -> npt.NDArray[Any]:
+    @property
+    def ops(self) -> Operations: ...
+
+    def run(self, items: Any, axis: int, sigma: float, order: int, mode: str, cval: float) -> Any:
         """Filters float32 or float64 pixels along an axis. sigma is in pixels.
 
         The bits of a line depend on the line and on whether axes follow its own. So axes in front of it are batch axes.
         """
+
+
+@dataclass(frozen=True)
+class DeviceLineFilter:
+    """Of arrays in the memory of a GPU, on the stream of their package; nothing waits on the host."""
+
+    approximation: str
+    ops: Operations
+
+    def run(self, items: Any, axis: int, sigma: float, order: int, mode: str, cval: float) -> Any:
+        shape = tuple(items.shape)
+        if 0 in shape:
+            return items
+        ops, dtype = self.ops, self.ops.type_of(items)
+        lines = items.reshape((math.prod(shape[:axis]), shape[axis], math.prod(shape[axis + 1 :])))
+        padding = _PADDING if mode == "nearest" and shape[axis] < _SHORTEST_LINE else 0
+        if padding:
+            lines = ops.concatenate([lines[:, :1]] * padding + [lines] + [lines[:, -1:]] * padding, axis=1)
+        lines = ops.contiguous(lines, dtype)
+        result = ops.empty_like(lines)
+        native().cudafilters_filter_lines(
+            ops.pointer(lines),
+            ops.pointer(result),
+            dtype == "float64",
+            *map(int, lines.shape),
+            ops.device(lines),
+            ops.stream(lines),
+            sigma,
+            order,
+            mode,
+            cval,
+            self.approximation,
+        )
+        if padding:
+            result = result[:, padding:-padding]
+        return result.reshape(shape)
+
+
+@dataclass(frozen=True)
+class HostLineFilter:
+    """Of arrays of NumPy, by ITK's filter, on the host or over the link on a GPU."""
+
+    approximation: str
+    backend: str
+
+    @property
+    def ops(self) -> Operations:
+        return OF_HOST
+
+    def run(
+        self, items: npt.NDArray[Any], axis: int, sigma: float, order: int, mode: str, cval: float
+    ) -> npt.NDArray[Any]:
         shape = items.shape
         if items.size == 0:
             return items

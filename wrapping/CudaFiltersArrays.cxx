@@ -1,0 +1,489 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "CudaFiltersArrays.h"
+
+#include "itkCudaDetailBorrowedMemory.h"
+#include "itkCudaDetailDeviceRun.h"
+#include "itkCudaDetailGaussianEngine.h"
+#include "itkCudaDetailGaussianPlan.h"
+#include "itkMacro.h"
+#include "itkMultiThreaderBase.h"
+
+#include <dlpack/dlpack.h>
+
+#include <atomic>
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace cudafilters
+{
+namespace
+{
+using MemoryPointer = itk::CudaDeviceImageMemory::Pointer;
+using StreamType = itk::CudaDeviceImageMemory::StreamType;
+
+constexpr const char * HandleName = "itk_cudafilters.array";
+constexpr const char * VersionedName = "dltensor_versioned";
+constexpr const char * UsedVersionedName = "used_dltensor_versioned";
+constexpr const char * UnversionedName = "dltensor";
+constexpr const char * UsedUnversionedName = "used_dltensor";
+
+std::atomic<bool> usesHostAsDevice{ false };
+
+/** An array of another library. */
+struct Array
+{
+  void *                Data;
+  DLDevice              Device;
+  DLDataType            Type;
+  std::vector<int64_t>  Shape;
+  std::vector<int64_t>  Strides; // in elements
+  bool                  IsReadOnly;
+  std::shared_ptr<void> Owner; // gives the memory back
+};
+
+/** \class HostMemory
+ * \brief Memory of the host in the place of a GPU's. Work on it is done when it has been queued. */
+class HostMemory : public itk::CudaDeviceImageMemory
+{
+public:
+  HostMemory(void * data, size_t bytes, int device, ReleaseFunction && release)
+    : CudaDeviceImageMemory(data, bytes, device)
+    , m_Release(std::move(release))
+  {}
+  ~HostMemory() override { m_Release(); }
+
+  bool
+  IsPrivate() const override
+  {
+    return false;
+  }
+  void
+  Wait(StreamType) const override
+  {}
+  void
+  WaitToWrite(StreamType) const override
+  {}
+  void
+  MarkRead(StreamType) const noexcept override
+  {}
+  void
+  MarkWritten(StreamType) noexcept override
+  {}
+  void
+  Publish(StreamType) override
+  {}
+  void
+  Synchronize() const override
+  {}
+
+private:
+  const ReleaseFunction m_Release;
+};
+
+/** Lets other Python threads run until the end of the scope. */
+class WithoutLock
+{
+public:
+  WithoutLock()
+    : m_State(PyEval_SaveThread())
+  {}
+  ~WithoutLock() { PyEval_RestoreThread(m_State); }
+
+  WithoutLock(const WithoutLock &) = delete;
+  WithoutLock &
+  operator=(const WithoutLock &) = delete;
+
+private:
+  PyThreadState * const m_State;
+};
+
+MemoryPointer
+MakeMemory(const Array & array, size_t bytes)
+{
+  auto      release = [owner = array.Owner]() mutable { owner.reset(); };
+  const int device = array.Device.device_id;
+  if (usesHostAsDevice)
+  {
+    return std::make_shared<HostMemory>(array.Data, bytes, device, std::move(release));
+  }
+  const WithoutLock without; // CUDA may have to start
+  return itk::CudaDeviceImageMemory::Adopt(array.Data, bytes, device, std::move(release));
+}
+
+/** The tensor as an array that owns it; nothing is owned, and a Python error is set, if it cannot be read. */
+template <typename TManaged>
+std::unique_ptr<Array>
+TakeTensor(TManaged * managed, uint64_t flags)
+{
+  const DLTensor & tensor = managed->dl_tensor;
+  if (tensor.ndim < 0 || (tensor.ndim > 0 && !tensor.shape) || tensor.dtype.lanes != 1)
+  {
+    PyErr_Format(PyExc_BufferError,
+                 "the array has %d axes and %d numbers in an element; it must have one number",
+                 static_cast<int>(tensor.ndim),
+                 static_cast<int>(tensor.dtype.lanes));
+    return nullptr;
+  }
+  auto array = std::make_unique<Array>();
+  array->Data = tensor.data ? static_cast<unsigned char *>(tensor.data) + tensor.byte_offset : nullptr;
+  array->Device = tensor.device;
+  array->Type = tensor.dtype;
+  array->IsReadOnly = (flags & DLPACK_FLAG_BITMASK_READ_ONLY) != 0;
+  array->Shape.assign(tensor.shape, tensor.shape + tensor.ndim);
+  array->Strides.assign(array->Shape.size(), 1);
+  for (size_t axis = array->Shape.size(); axis-- > 0;)
+  {
+    if (tensor.strides)
+    {
+      array->Strides[axis] = tensor.strides[axis];
+    }
+    else if (axis + 1 < array->Shape.size())
+    {
+      array->Strides[axis] = array->Strides[axis + 1] * array->Shape[axis + 1];
+    }
+  }
+  array->Owner.reset(managed, [](TManaged * owned) {
+    if (owned->deleter)
+    {
+      owned->deleter(owned);
+    }
+  });
+  return array;
+}
+
+/** What the capsule holds. The capsule is renamed, as its consumer must do, and its destructor then does nothing. */
+std::unique_ptr<Array>
+TakeCapsule(PyObject * capsule)
+{
+  std::unique_ptr<Array> array;
+  if (PyCapsule_IsValid(capsule, VersionedName))
+  {
+    auto * const managed = static_cast<DLManagedTensorVersioned *>(PyCapsule_GetPointer(capsule, VersionedName));
+    if (managed->version.major != DLPACK_MAJOR_VERSION)
+    {
+      // Only version and deleter have their places in all versions; the capsule calls the deleter.
+      PyErr_Format(PyExc_BufferError,
+                   "the array is of DLPack %d.%d; version %d is understood",
+                   static_cast<int>(managed->version.major),
+                   static_cast<int>(managed->version.minor),
+                   DLPACK_MAJOR_VERSION);
+      return nullptr;
+    }
+    array = TakeTensor(managed, managed->flags);
+    if (array)
+    {
+      PyCapsule_SetName(capsule, UsedVersionedName);
+    }
+    return array;
+  }
+  if (PyCapsule_IsValid(capsule, UnversionedName))
+  {
+    array = TakeTensor(static_cast<DLManagedTensor *>(PyCapsule_GetPointer(capsule, UnversionedName)), 0);
+    if (array)
+    {
+      PyCapsule_SetName(capsule, UsedUnversionedName);
+    }
+    return array;
+  }
+  PyErr_SetString(PyExc_BufferError, "__dlpack__() gave no capsule of DLPack, or one that has been used already");
+  return nullptr;
+}
+
+PyObject *
+AsTuple(const std::vector<int64_t> & numbers)
+{
+  PyObject * const tuple = PyTuple_New(static_cast<Py_ssize_t>(numbers.size()));
+  for (size_t i = 0; tuple && i < numbers.size(); ++i)
+  {
+    PyTuple_SetItem(tuple, static_cast<Py_ssize_t>(i), PyLong_FromLongLong(numbers[i]));
+  }
+  return tuple;
+}
+
+DLDataType
+GetDLPackType(itk::CudaComponentType type)
+{
+  const auto bits = static_cast<uint8_t>(8 * itk::CudaComponentSize(type));
+  switch (type)
+  {
+    case itk::CudaComponentType::Float:
+    case itk::CudaComponentType::Double:
+      return { kDLFloat, bits, 1 };
+    case itk::CudaComponentType::Char:
+    case itk::CudaComponentType::Short:
+    case itk::CudaComponentType::Int:
+      return { kDLInt, bits, 1 };
+    default:
+      return { kDLUInt, bits, 1 };
+  }
+}
+
+/** Elements from the first to one behind the last. */
+size_t
+GetExtent(const itk::CudaDeviceImageView & view)
+{
+  if (view.GetNumberOfElements() == 0)
+  {
+    return 0;
+  }
+  size_t extent = 1;
+  for (unsigned int axis = 0; axis < view.NumberOfAxes; ++axis)
+  {
+    extent += (view.Size[axis] - 1) * view.Stride[axis];
+  }
+  return extent;
+}
+
+/** What a consumer of an image owns. */
+struct Exported
+{
+  MemoryPointer            Memory;
+  std::vector<int64_t>     Shape;
+  std::vector<int64_t>     Strides;
+  DLManagedTensorVersioned Versioned;
+  DLManagedTensor          Unversioned;
+};
+
+std::vector<int64_t>
+InReverse(const std::array<size_t, itk::CudaDeviceImageView::NumberOfAxes> & numbers, unsigned int count)
+{
+  std::vector<int64_t> reversed;
+  for (unsigned int axis = count; axis-- > 0;)
+  {
+    reversed.push_back(static_cast<int64_t>(numbers[axis]));
+  }
+  return reversed;
+}
+
+void
+RequireMemory(const itk::CudaDeviceImageView & view)
+{
+  if (!view.Memory)
+  {
+    itkGenericExceptionMacro("The device image has no pixels: it was not allocated, or released; Update() its filter");
+  }
+}
+
+/** Called with the interpreter's lock. A capsule that was consumed has another name. */
+template <typename TManaged>
+void
+DeleteCapsule(PyObject * capsule, const char * name)
+{
+  if (PyCapsule_IsValid(capsule, name))
+  {
+    auto * const managed = static_cast<TManaged *>(PyCapsule_GetPointer(capsule, name));
+    managed->deleter(managed);
+  }
+}
+
+template <typename TManaged>
+void
+DeleteExported(TManaged * managed)
+{
+  delete static_cast<Exported *>(managed->manager_ctx);
+}
+
+itk::CudaDeviceImageView
+ViewLines(bool isDouble, size_t outer, size_t length, size_t inner)
+{
+  itk::CudaDeviceImageView view;
+  view.ComponentType = isDouble ? itk::CudaComponentType::Double : itk::CudaComponentType::Float;
+  view.Size = { { inner, length, outer, 1, 1 } };
+  if (inner == 1)
+  {
+    view.Size = { { length, outer, 1, 1, 1 } };
+  }
+  for (unsigned int axis = 1; axis < view.NumberOfAxes; ++axis)
+  {
+    view.Stride[axis] = view.Stride[axis - 1] * view.Size[axis - 1];
+  }
+  return view;
+}
+
+void
+RunOnHost(const itk::CudaDetail::CudaGaussianPlan & plan, itk::CudaDeviceImageView shape, void * input, void * output)
+{
+  itk::CudaDetail::CudaImageView source;
+  source.ComponentType = shape.ComponentType;
+  for (unsigned int axis = 0; axis < source.MaximumDimension; ++axis)
+  {
+    source.Size[axis] = shape.Size[axis];
+    source.Stride[axis] = shape.Stride[axis];
+  }
+  source.Data = input;
+  itk::CudaDetail::CudaImageView result = source;
+  result.Data = output;
+  const auto threader = itk::MultiThreaderBase::New();
+  itk::CudaDetail::RunGaussianPlanOnHost(plan, source, result, threader, {});
+}
+} // namespace
+
+itk::CudaDeviceImageView
+ViewArray(PyObject * handle, unsigned int dimension, itk::CudaComponentType type)
+{
+  const auto * const array = static_cast<const Array *>(PyCapsule_GetPointer(handle, HandleName));
+  const DLDataType   expected = GetDLPackType(type);
+  if (!array || array->Shape.size() != dimension || array->Type.code != expected.code ||
+      array->Type.bits != expected.bits)
+  {
+    PyErr_Clear();
+    itkGenericExceptionMacro("The array has not " << dimension << " axes and elements of the image's type");
+  }
+  itk::CudaDeviceImageView view;
+  view.ComponentType = type;
+  for (unsigned int axis = 0; axis < dimension; ++axis)
+  {
+    const size_t  place = dimension - 1 - axis;
+    const int64_t stride = array->Strides[place];
+    view.Size[axis] = static_cast<size_t>(array->Shape[place]);
+    if (view.Size[axis] <= 1)
+    {
+      // Exporters may give any stride.
+      view.Stride[axis] = axis == 0 ? 1 : view.Stride[axis - 1] * view.Size[axis - 1];
+      continue;
+    }
+    if (stride < 0 || (axis == 0 && stride != 1))
+    {
+      itkGenericExceptionMacro("The array has the stride "
+                               << stride << " along axis " << place
+                               << "; pixels of the last axis must be adjacent, and no stride negative: make a "
+                                  "contiguous copy of the array");
+    }
+    view.Stride[axis] = static_cast<size_t>(stride);
+  }
+  view.Memory = MakeMemory(*array, GetExtent(view) * itk::CudaComponentSize(type));
+  return view;
+}
+
+PyObject *
+ExportDLPack(const itk::CudaDeviceImageView & view, unsigned int dimension, unsigned long long stream, bool versioned)
+{
+  RequireMemory(view);
+  view.Memory->Publish(static_cast<StreamType>(stream));
+  auto exported = std::make_unique<Exported>();
+  exported->Memory = view.Memory;
+  exported->Shape = InReverse(view.Size, dimension);
+  exported->Strides = InReverse(view.Stride, dimension);
+  DLTensor tensor{};
+  tensor.data = view.GetNumberOfElements() == 0 ? nullptr : view.GetPointer();
+  tensor.device = { kDLCUDA, view.Memory->GetDevice() };
+  tensor.ndim = static_cast<int32_t>(dimension);
+  tensor.dtype = GetDLPackType(view.ComponentType);
+  tensor.shape = exported->Shape.data();
+  tensor.strides = exported->Strides.data();
+  exported->Versioned = {
+    { DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION }, exported.get(), DeleteExported<DLManagedTensorVersioned>, 0, tensor
+  };
+  exported->Unversioned = { tensor, exported.get(), DeleteExported<DLManagedTensor> };
+  PyObject * const capsule =
+    versioned ? PyCapsule_New(&exported->Versioned,
+                              VersionedName,
+                              [](PyObject * self) { DeleteCapsule<DLManagedTensorVersioned>(self, VersionedName); })
+              : PyCapsule_New(&exported->Unversioned, UnversionedName, [](PyObject * self) {
+                  DeleteCapsule<DLManagedTensor>(self, UnversionedName);
+                });
+  if (capsule)
+  {
+    exported.release();
+  }
+  return capsule;
+}
+
+PyObject *
+GetByteStrides(const itk::CudaDeviceImageView & view, unsigned int dimension)
+{
+  std::vector<int64_t> strides = InReverse(view.Stride, dimension);
+  for (int64_t & stride : strides)
+  {
+    stride *= static_cast<int64_t>(itk::CudaComponentSize(view.ComponentType));
+  }
+  return AsTuple(strides);
+}
+
+void
+Publish(const itk::CudaDeviceImageView & view, unsigned long long stream)
+{
+  RequireMemory(view);
+  view.Memory->Publish(static_cast<StreamType>(stream));
+}
+} // namespace cudafilters
+
+PyObject *
+cudafilters_open_dlpack(PyObject * capsule)
+{
+  using cudafilters::Array;
+  std::unique_ptr<Array> array = cudafilters::TakeCapsule(capsule);
+  if (!array)
+  {
+    return nullptr;
+  }
+  const Array &    opened = *array;
+  PyObject * const handle = PyCapsule_New(array.get(), cudafilters::HandleName, [](PyObject * self) {
+    delete static_cast<Array *>(PyCapsule_GetPointer(self, cudafilters::HandleName));
+  });
+  if (!handle)
+  {
+    return nullptr;
+  }
+  array.release();
+  return Py_BuildValue("(NiiiiNNNK)",
+                       handle,
+                       static_cast<int>(opened.Device.device_type),
+                       static_cast<int>(opened.Device.device_id),
+                       static_cast<int>(opened.Type.code),
+                       static_cast<int>(opened.Type.bits),
+                       cudafilters::AsTuple(opened.Shape),
+                       cudafilters::AsTuple(opened.Strides),
+                       PyBool_FromLong(opened.IsReadOnly),
+                       reinterpret_cast<unsigned long long>(opened.Data));
+}
+
+void
+cudafilters_filter_lines(unsigned long long  input,
+                         unsigned long long  output,
+                         bool                is_double,
+                         unsigned long long  outer,
+                         unsigned long long  length,
+                         unsigned long long  inner,
+                         int                 device,
+                         unsigned long long  stream,
+                         double              sigma,
+                         int                 order,
+                         const std::string & mode,
+                         double              value,
+                         const std::string & approximation)
+{
+  using namespace itk::CudaDetail;
+  void * const               data[] = { reinterpret_cast<void *>(input), reinterpret_cast<void *>(output) };
+  itk::CudaDeviceImageView   source = cudafilters::ViewLines(is_double, outer, length, inner);
+  const CudaGaussianBoundary boundary{ itk::CudaBoundaryModeFromString(mode), value };
+  const CudaGaussianPlan     plan = MakeGaussianLinePlan(
+    inner == 1 ? 0 : 1,
+    MakeGaussianImpulseResponse(
+      itk::CudaApproximationFromString(approximation), static_cast<unsigned int>(order), sigma, 1.0, false),
+    boundary);
+  const cudafilters::WithoutLock without;
+  if (cudafilters::usesHostAsDevice)
+  {
+    cudafilters::RunOnHost(plan, source, data[0], data[1]);
+    return;
+  }
+  const size_t             bytes = source.GetNumberOfElements() * itk::CudaComponentSize(source.ComponentType);
+  itk::CudaDeviceImageView result = source;
+  source.Memory = CudaBorrowDeviceMemory(data[0], bytes, device, stream);
+  result.Memory = CudaBorrowDeviceMemory(data[1], bytes, device, stream);
+  CudaQueueOnDevice(plan, source, result);
+}
+
+void
+cudafilters_use_host_as_device(bool use)
+{
+  cudafilters::usesHostAsDevice = use;
+}
+
+bool
+cudafilters_is_host_used_as_device()
+{
+  return cudafilters::usesHostAsDevice;
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef CudaFiltersArrays_h
+#define CudaFiltersArrays_h
+
+// Arrays of other Python libraries in the memory of a GPU, and device images as such arrays, by DLPack.
+
+#include <Python.h>
+
+#include "itkCudaDeviceImageView.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace cudafilters
+{
+/** Memory and layout of an array that cudafilters_open_dlpack() opened, as a view with the axes in the order x, y, z,
+ * t. The memory is given back to the exporter when its last holder drops it. \exception ExceptionObject if the array
+ * has not `dimension` axes or not components of that type, or if the pixels of a row are not adjacent */
+itk::CudaDeviceImageView
+ViewArray(PyObject * array, unsigned int dimension, itk::CudaComponentType type);
+
+/** Lets `image`, whose regions are set, hold the pixels of an opened array. */
+template <typename TImage>
+void
+Adopt(PyObject * array, TImage & image)
+{
+  image.SetDeviceView(ViewArray(array, TImage::ImageDimension, TImage::DeviceComponentType));
+}
+
+/** A capsule with the image's pixels, for a consumer that uses them on `stream`; versioned or, for consumers of DLPack
+ * before 1.0, not. The memory lives as long as the capsule or its consumer. */
+PyObject *
+ExportDLPack(const itk::CudaDeviceImageView & view, unsigned int dimension, unsigned long long stream, bool versioned);
+
+/** Bytes from one element to its neighbour, for each axis, x last. */
+PyObject *
+GetByteStrides(const itk::CudaDeviceImageView & view, unsigned int dimension);
+
+/** CudaDeviceImageMemory::Publish(). */
+void
+Publish(const itk::CudaDeviceImageView & view, unsigned long long stream);
+} // namespace cudafilters
+
+/** Takes the array out of a capsule: (handle, type of device, device, code of the type, its bits, shape, strides in
+ * elements, whether it is read-only, address of the first element). The handle keeps the memory. */
+PyObject *
+cudafilters_open_dlpack(PyObject * capsule);
+
+/** Filters every line of an image of `inner` x `length` x `outer` contiguous pixels along its second axis, on the
+ * stream of its owner, who keeps both images until the work is queued. */
+void
+cudafilters_filter_lines(unsigned long long  input,
+                         unsigned long long  output,
+                         bool                is_double,
+                         unsigned long long  outer,
+                         unsigned long long  length,
+                         unsigned long long  inner,
+                         int                 device,
+                         unsigned long long  stream,
+                         double              sigma,
+                         int                 order,
+                         const std::string & mode,
+                         double              value,
+                         const std::string & approximation);
+
+/** For tests: memory of the host counts as that of a GPU, and the filters' work on it is done at once on the host. */
+void
+cudafilters_use_host_as_device(bool use);
+bool
+cudafilters_is_host_used_as_device();
+
+#endif

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Arrays of other libraries in the memory of a GPU, and device images as such arrays. itk_cudafilters/_device.py calls what is
+// here, and gives the classes their other methods.
+%{
+#include "CudaFiltersArrays.h"
+%}
+
+%define CUDAFILTERS_DEVICE_IMAGE(swig_name)
+%extend swig_name {
+  void _adopt(PyObject * array) { cudafilters::Adopt(array, *self); }
+  PyObject * _export_dlpack(unsigned long long stream, bool versioned) {
+    return cudafilters::ExportDLPack(self->GetDeviceView(), self->ImageDimension, stream, versioned);
+  }
+  unsigned long long _pointer() const { return reinterpret_cast<unsigned long long>(self->GetDeviceView().GetPointer()); }
+  PyObject * _strides() const { return cudafilters::GetByteStrides(self->GetDeviceView(), self->ImageDimension); }
+  void _publish(unsigned long long stream) { cudafilters::Publish(self->GetDeviceView(), stream); }
+}
+%enddef
+
+%define CUDAFILTERS_ARRAY_FUNCTIONS
+PyObject * cudafilters_open_dlpack(PyObject * capsule);
+void cudafilters_filter_lines(unsigned long long input, unsigned long long output, bool is_double, unsigned long long outer,
+                              unsigned long long length, unsigned long long inner, int device, unsigned long long stream,
+                              double sigma, int order, const std::string & mode, double value,
+                              const std::string & approximation);
+void cudafilters_use_host_as_device(bool use);
+bool cudafilters_is_host_used_as_device();
+%enddef

@@ -1,0 +1,251 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Images that stay on the GPU: itk.CudaDeviceImage in Python, and the ways to it and from it."""
+from __future__ import annotations
+
+import operator
+import re
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+import itk
+import numpy as np
+
+from . import _dlpack
+from ._images import as_gaussian_input, describe, is_xarray
+
+# The pixels of itk.CudaDeviceImage.
+_PIXELS = {"uint8": itk.UC, "uint16": itk.US, "int16": itk.SS, "float32": itk.F, "float64": itk.D}
+_DIMENSIONS = (2, 3, 4)
+_NAME_OF_CLASS = re.compile(r"itkCudaDeviceImage[A-Z]+\d")
+
+
+def is_device_image(image: Any) -> bool:
+    return isinstance(image, itk.DataObject) and image.GetNameOfClass() == "CudaDeviceImage"
+
+
+def to_device(image: Any, device: int = -1) -> Any:
+    """Copies an image to the memory of a GPU.
+
+    Parameters
+    ----------
+    image
+        itk.Image, NumPy array or xarray.DataArray of two to four dimensions, of uint8, uint16, int16, float32 or float64.
+    device
+        Index of the GPU; -1: that of itk.CudaFiltersConfiguration.
+
+    Returns
+    -------
+    itk.CudaDeviceImage with the geometry of an itk.Image or of a DataArray.
+
+    Raises
+    ------
+    TypeError, ValueError
+        The image is of a kind, a type or a dimension that is not known.
+    RuntimeError
+        There is no GPU that can be used, with the reason, or it has too little memory.
+
+    Examples
+    --------
+    >>> volume = to_device(np.zeros((20, 30, 40), np.float32))  # doctest: +SKIP
+    >>> smoothed = itk.cuda_smoothing_recursive_gaussian_image_filter(volume, sigma=2.0)  # doctest: +SKIP
+    >>> to_host(smoothed).shape  # doctest: +SKIP
+    (20, 30, 40)
+    """
+    if is_device_image(image):
+        raise TypeError("image is an itk.CudaDeviceImage, whose pixels are on a GPU already")
+    if not isinstance(image, (itk.Object, np.ndarray)) and _dlpack.device_of(image) is not None:
+        raise TypeError(f"image is {describe(image)} in the memory of a GPU: call itk_cudafilters.from_dlpack(image)")
+    host = as_gaussian_input(image, "image")
+    if isinstance(host, np.ndarray):
+        _require_dimension(host.ndim, "image")
+        host = itk.image_view_from_array(host)
+    upload: Any = itk.CudaUploadImageFilter.New(host, DeviceIndex=device)
+    upload.Update()
+    return _disconnected(upload.GetOutput())
+
+
+def to_host(image: Any) -> Any:
+    """Copies an itk.CudaDeviceImage to an itk.Image with its pixels and geometry. If a filter makes the image, it is updated.
+
+    Raises
+    ------
+    TypeError
+        The image is no itk.CudaDeviceImage.
+    RuntimeError
+        The image holds no pixels, or work on the GPU failed.
+    """
+    if not is_device_image(image):
+        raise TypeError(f"image is {describe(image)}; it must be an itk.CudaDeviceImage")
+    download: Any = itk.CudaDownloadImageFilter.New(image)
+    download.Update()
+    return _disconnected(download.GetOutput())
+
+
+def from_dlpack(array: Any, like: Any = None) -> Any:
+    """An array in the memory of a GPU as an itk.CudaDeviceImage, without a copy.
+
+    The last axis of the array is x. The image keeps the array's memory; its owner may go on using it on CUDA's default stream.
+    What was queued on the array before the call comes before all work on the image. No filter writes to the array.
+
+    Parameters
+    ----------
+    array
+        Array of CuPy, PyTorch, JAX or another package with the methods of DLPack (`__dlpack__`), of two to four axes, of
+        uint8, uint16, int16, float32 or float64. Pixels of the last axis are adjacent.
+    like
+        itk.Image or itk.CudaDeviceImage of the same size whose spacing, origin and direction the image gets; by default
+        spacing 1 and origin 0.
+
+    Raises
+    ------
+    TypeError, ValueError
+        The array is not in the memory of a GPU, or of a type, a dimension or a size that does not fit.
+    BufferError
+        The array cannot be shared: it requires a gradient, or its pixels are not adjacent.
+    RuntimeError
+        The GPU cannot be used, with the reason.
+    """
+    if is_device_image(array):
+        raise TypeError("array is an itk.CudaDeviceImage already")
+    if _dlpack.device_of(array) is None:
+        of_host = isinstance(array, (np.ndarray, itk.Object)) or is_xarray(array)
+        advice = ": call itk_cudafilters.to_device(array)" if of_host else ""
+        raise TypeError(f"array is {describe(array)}; it must be an array in the memory of a GPU with __dlpack__(){advice}")
+    opened = _dlpack.open_array(array, "array", _dlpack.DEFAULT_STREAM)
+    _require_dimension(len(opened.shape), "array")
+    if opened.type not in _PIXELS:
+        names = list(_PIXELS)
+        raise TypeError(
+            f"array has pixels of type {opened.type}; they must be of {', '.join(names[:-1])} or {names[-1]}: "
+            "convert it to float32 first"
+        )
+    _require_adjacent_pixels(opened)
+    image = itk.CudaDeviceImage[_PIXELS[opened.type], len(opened.shape)].New()
+    image.SetRegions([int(size) for size in reversed(opened.shape)])
+    if like is not None:
+        _copy_geometry(like, image)
+    image._adopt(opened.handle)
+    return image
+
+
+def _require_dimension(dimension: int, name: str) -> None:
+    if dimension not in _DIMENSIONS:
+        raise ValueError(f"{name} has {dimension} axes; a device image has two, three or four")
+
+
+def _require_adjacent_pixels(opened: _dlpack.DeviceArray) -> None:
+    if 0 in opened.shape:
+        return
+    strides = [stride for stride, size in zip(opened.strides, opened.shape, strict=True) if size > 1]
+    if any(stride < 0 for stride in strides) or (opened.shape[-1] > 1 and opened.strides[-1] != 1):
+        raise BufferError(
+            f"array has the strides {opened.strides}; those of a device image are positive, and 1 along the last axis: "
+            "make a contiguous copy first"
+        )
+
+
+def _copy_geometry(like: Any, image: Any) -> None:
+    if not hasattr(like, "GetLargestPossibleRegion"):
+        raise TypeError(f"like is {describe(like)}; it must be an itk.Image or an itk.CudaDeviceImage")
+    sizes = [tuple(int(size) for size in itk.size(each)) for each in (like, image)]
+    if sizes[0] != sizes[1]:
+        raise ValueError(f"like has the size {sizes[0]}; it must be that of the array, {sizes[1]} with x first")
+    image.SetRegions(like.GetLargestPossibleRegion())
+    image.SetSpacing(like.GetSpacing())
+    image.SetOrigin(like.GetOrigin())
+    image.SetDirection(like.GetDirection())
+
+
+def _disconnected(image: Any) -> Any:
+    image.DisconnectPipeline()
+    return image
+
+
+# What itk.CudaDeviceImage has beside the methods of its superclass.
+
+
+def _export(
+    self: Any, *, stream: Any = None, max_version: Any = None, dl_device: Any = None, copy: bool | None = None
+) -> Any:
+    """The pixels for another package, without a copy: what CuPy's and PyTorch's from_dlpack() call. The last axis is x.
+
+    The work that makes the pixels comes before the consumer's work on `stream`.
+    """
+    if dl_device is not None and tuple(map(int, dl_device)) != _device_of_image(self):
+        raise BufferError(
+            f"the pixels are on the GPU {self.GetDeviceIndex()}, and the consumer wants them elsewhere: "
+            "itk_cudafilters.to_host() copies them"
+        )
+    if copy:
+        raise BufferError("copy is True; the pixels are shared: copy the array that from_dlpack() gives")
+    is_versioned = max_version is not None and int(max_version[0]) >= 1
+    return self._export_dlpack(_handle_of(stream), is_versioned)
+
+
+def _handle_of(stream: Any) -> int:
+    if stream is None:
+        return _dlpack.DEFAULT_STREAM
+    handle = operator.index(stream)
+    if handle == -1:
+        return _dlpack.UNKNOWN_STREAM
+    if handle <= 0:
+        raise ValueError(f"stream is {handle}; it must be 1 for CUDA's default stream, 2 for a thread's, a handle, or -1")
+    return handle
+
+
+def _device_of_image(self: Any) -> tuple[int, int]:
+    """DLPack's type of device, CUDA, and the index of the GPU."""
+    if not self.IsAllocated():
+        raise BufferError("the image holds no pixels: Update() its filter")
+    return _dlpack.CUDA, int(self.GetDeviceIndex())
+
+
+def _interface(self: Any) -> dict[str, Any]:
+    """The pixels as CUDA Array Interface 3, for Numba and others. The host waits for the work that makes them."""
+    if not self.IsAllocated():
+        raise AttributeError("the image holds no pixels: Update() its filter")
+    self._publish(_dlpack.UNKNOWN_STREAM)
+    self.Synchronize()
+    return {
+        "version": 3,
+        "shape": tuple(self.shape),
+        "typestr": np.dtype(self.dtype).str,
+        "data": (int(self._pointer()), False),
+        "strides": self._strides(),
+        "stream": None,
+    }
+
+
+def _refuse(what: str) -> Callable[..., NoReturn]:
+    def refuse(self: Any, *_: Any, **__: Any) -> NoReturn:
+        raise TypeError(f"{what}: the pixels of an itk.CudaDeviceImage are on a GPU; itk_cudafilters.to_host() copies them")
+
+    return refuse
+
+
+def _item(of_superclass: Callable[..., Any]) -> Callable[..., Any]:
+    """Names of metadata remain; pixels are refused."""
+
+    def item(self: Any, key: Any, *value: Any) -> Any:
+        if not isinstance(key, str):
+            _refuse("indexing")(self)
+        return of_superclass(self, key, *value)
+
+    return item
+
+
+def add_methods(classes: dict[str, Any]) -> None:
+    """Gives the classes of device images, by name, their methods. The wrapped library calls it when it is loaded."""
+    for name, image in classes.items():
+        if not _NAME_OF_CLASS.fullmatch(name):
+            continue
+        image.__dlpack__ = _export
+        image.__dlpack_device__ = _device_of_image
+        image.__cuda_array_interface__ = property(_interface)
+        image.__array__ = _refuse("a NumPy array")
+        image.astype = _refuse("astype()")
+        image.__reduce_ex__ = _refuse("pickling and copying")
+        image.__getstate__ = _refuse("pickling and copying")
+        image.__iter__ = _refuse("iteration")
+        image.__getitem__ = _item(image.__getitem__)
+        image.__setitem__ = _item(image.__setitem__)

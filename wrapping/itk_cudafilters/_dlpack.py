@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Arrays of other packages in the memory of a GPU, by DLPack: what they are, where they lie, and their memory."""
+from __future__ import annotations
+
+import contextlib
+import importlib
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import itk
+
+from ._images import describe
+
+CUDA = 2
+_CUDA_MANAGED = 13
+# What DLPack calls types: code and bits.
+_TYPES = {
+    (0, 8): "int8",
+    (0, 16): "int16",
+    (0, 32): "int32",
+    (0, 64): "int64",
+    (1, 8): "uint8",
+    (1, 16): "uint16",
+    (1, 32): "uint32",
+    (1, 64): "uint64",
+    (2, 16): "float16",
+    (2, 32): "float32",
+    (2, 64): "float64",
+    (4, 16): "bfloat16",
+    (5, 64): "complex64",
+    (5, 128): "complex128",
+    (6, 8): "bool",
+}
+
+# Streams in DLPack: the default stream of CUDA, and none in particular.
+DEFAULT_STREAM = 1
+UNKNOWN_STREAM = 2**64 - 1
+
+
+@cache
+def native() -> Any:
+    """The functions of CudaFiltersArrays.h."""
+    itk.CudaDeviceImage.New  # loads the library in ITK's way
+    return importlib.import_module("itk.itkCudaDeviceImagePython")
+
+
+def device_of(array: Any) -> int | None:
+    """The index of the GPU in whose memory the array lies; None if it lies elsewhere, or is no array."""
+    method = getattr(array, "__dlpack_device__", None)
+    if not callable(method):
+        return None
+    kind, index = method()
+    return int(index) if int(kind) in (CUDA, _CUDA_MANAGED) else None
+
+
+@dataclass(frozen=True)
+class DeviceArray:
+    """An array in the memory of a GPU."""
+
+    handle: Any
+    """Keeps the memory."""
+    device: int
+    type: str
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    """In elements."""
+    is_read_only: bool
+    pointer: int
+    """Address of the first element."""
+
+
+def open_array(array: Any, name: str, stream: int) -> DeviceArray:
+    """Takes hold of an array's memory for work on `stream`, which the exporter puts behind its own work on the array."""
+    if getattr(array, "requires_grad", False):
+        raise BufferError(f"{name} requires a gradient, which the filters do not compute: call {name}.detach()")
+    with _current_device_of(array):
+        try:
+            capsule = array.__dlpack__(stream=stream, max_version=(1, 3))
+        except TypeError:
+            capsule = array.__dlpack__(stream=stream)  # DLPack before 1.0
+    handle, kind, device, code, bits, shape, strides, is_read_only, pointer = native().cudafilters_open_dlpack(capsule)
+    if kind not in (CUDA, _CUDA_MANAGED):
+        raise BufferError(f"{name} is {describe(array)}, which gave memory of the type {kind} of DLPack; it must be of CUDA")
+    return DeviceArray(handle, device, _TYPES.get((code, bits), f"{bits} bits"), shape, strides, is_read_only, pointer)
+
+
+@contextlib.contextmanager
+def _current_device_of(array: Any) -> Iterator[None]:
+    """torch exports arrays of its current device alone."""
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(array, torch.Tensor):
+        with torch.cuda.device(array.device):
+            yield
+    else:
+        yield

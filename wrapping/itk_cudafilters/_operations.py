@@ -1,0 +1,233 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the Gaussian functions do with arrays beside filtering, in NumPy, CuPy and torch: results lie where the operands lie."""
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any, Protocol
+
+import itk
+import numpy as np
+
+from ._images import describe, is_xarray
+
+
+class Operations(Protocol):
+    """Operations on the arrays of one package. Types of elements go by their names in NumPy."""
+
+    is_on_gpu: bool
+
+    def type_of(self, array: Any) -> str: ...
+    def type_named(self, asked: Any) -> str:
+        """The name of what the user calls a type. Raises TypeError for other objects."""
+
+    def transpose(self, array: Any, axes: Sequence[int]) -> Any: ...
+    def contiguous(self, array: Any, dtype: str) -> Any:
+        """The array itself if it is contiguous and of that type, else a copy."""
+
+    def copy(self, array: Any) -> Any: ...
+    def where(self, condition: Any, a: Any, b: Any) -> Any: ...
+    def isnan(self, array: Any) -> Any: ...
+    def isfinite(self, array: Any) -> Any: ...
+    def sqrt(self, array: Any) -> Any: ...
+    def stack_last(self, arrays: Sequence[Any]) -> Any: ...
+    def concatenate(self, arrays: Sequence[Any], axis: int) -> Any: ...
+    def first_true(self, flags: Any) -> Any:
+        """For each row of a matrix, the place of its first true element; 0 if there is none."""
+
+    def truncate(self, values: Any, dtype: str) -> Any:
+        """Of that type, as the filters convert: integers towards 0, within the type's range, NaN to 0."""
+
+    def empty_like(self, array: Any) -> Any: ...
+    def pointer(self, array: Any) -> int: ...
+    def device(self, array: Any) -> int: ...
+    def stream(self, array: Any) -> int:
+        """The handle of the stream on which the package works on that array's device."""
+
+    def current(self, array: Any) -> AbstractContextManager[Any]:
+        """Where the package's own work runs on the array's device."""
+
+
+class NumpyOperations:
+    """Of NumPy. CuPy has the same functions."""
+
+    is_on_gpu = False
+
+    def __init__(self, package: Any = np) -> None:
+        self._np = package
+
+    def type_of(self, array: Any) -> str:
+        return str(array.dtype.name)
+
+    def type_named(self, asked: Any) -> str:
+        return str(np.dtype(asked).newbyteorder("=").name)
+
+    def transpose(self, array: Any, axes: Sequence[int]) -> Any:
+        return self._np.transpose(array, tuple(axes))
+
+    def contiguous(self, array: Any, dtype: str) -> Any:
+        return self._np.ascontiguousarray(array, dtype=np.dtype(dtype))
+
+    def copy(self, array: Any) -> Any:
+        return array.copy()
+
+    def where(self, condition: Any, a: Any, b: Any) -> Any:
+        return self._np.where(condition, a, b)
+
+    def isnan(self, array: Any) -> Any:
+        return self._np.isnan(array)
+
+    def isfinite(self, array: Any) -> Any:
+        return self._np.isfinite(array)
+
+    def sqrt(self, array: Any) -> Any:
+        return self._np.sqrt(array)
+
+    def stack_last(self, arrays: Sequence[Any]) -> Any:
+        return self._np.stack(list(arrays), axis=-1)
+
+    def concatenate(self, arrays: Sequence[Any], axis: int) -> Any:
+        return self._np.concatenate(list(arrays), axis=axis)
+
+    def first_true(self, flags: Any) -> Any:
+        return self._np.argmax(flags, axis=1)
+
+    def truncate(self, values: Any, dtype: str) -> Any:
+        kind = np.dtype(dtype)
+        if kind.kind not in "iu":
+            return self._np.asarray(values, dtype=kind)
+        limits = np.iinfo(kind)
+        whole = self._np.nan_to_num(self._np.trunc(values.astype(np.float64)), nan=0.0)
+        return self._np.asarray(self._np.clip(whole, limits.min, limits.max), dtype=kind)
+
+    def empty_like(self, array: Any) -> Any:
+        return self._np.empty_like(array)
+
+    def pointer(self, array: Any) -> int:
+        return int(array.ctypes.data)
+
+    def device(self, array: Any) -> int:
+        return 0
+
+    def stream(self, array: Any) -> int:
+        return 0
+
+    def current(self, array: Any) -> AbstractContextManager[Any]:
+        return nullcontext()
+
+
+class CupyOperations(NumpyOperations):
+    is_on_gpu = True
+
+    def pointer(self, array: Any) -> int:
+        return int(array.data.ptr)
+
+    def device(self, array: Any) -> int:
+        return int(array.device.id)
+
+    def stream(self, array: Any) -> int:
+        with array.device:
+            return int(self._np.cuda.get_current_stream().ptr)
+
+    def current(self, array: Any) -> AbstractContextManager[Any]:
+        context: AbstractContextManager[Any] = array.device
+        return context
+
+
+class TorchOperations:
+    is_on_gpu = True
+
+    def __init__(self, torch: Any) -> None:
+        self._torch = torch
+
+    def type_of(self, array: Any) -> str:
+        return str(array.dtype).rpartition(".")[2]
+
+    def type_named(self, asked: Any) -> str:
+        if isinstance(asked, self._torch.dtype):
+            return str(asked).rpartition(".")[2]
+        return str(np.dtype(asked).name)
+
+    def _type(self, dtype: str) -> Any:
+        return getattr(self._torch, dtype)
+
+    def transpose(self, array: Any, axes: Sequence[int]) -> Any:
+        return array.permute(*axes)
+
+    def contiguous(self, array: Any, dtype: str) -> Any:
+        return array.to(self._type(dtype)).contiguous()
+
+    def copy(self, array: Any) -> Any:
+        return array.clone()
+
+    def where(self, condition: Any, a: Any, b: Any) -> Any:
+        return self._torch.where(condition, a, b)
+
+    def isnan(self, array: Any) -> Any:
+        return self._torch.isnan(array)
+
+    def isfinite(self, array: Any) -> Any:
+        return self._torch.isfinite(array)
+
+    def sqrt(self, array: Any) -> Any:
+        return self._torch.sqrt(array)
+
+    def stack_last(self, arrays: Sequence[Any]) -> Any:
+        return self._torch.stack(list(arrays), dim=-1)
+
+    def concatenate(self, arrays: Sequence[Any], axis: int) -> Any:
+        return self._torch.cat(list(arrays), dim=axis)
+
+    def first_true(self, flags: Any) -> Any:
+        return self._torch.argmax(flags.to(self._torch.int8), dim=1)
+
+    def truncate(self, values: Any, dtype: str) -> Any:
+        kind = self._type(dtype)
+        if kind.is_floating_point:
+            return values.to(kind)
+        limits = self._torch.iinfo(kind)
+        whole = self._torch.nan_to_num(self._torch.trunc(values.to(self._torch.float64)), nan=0.0)
+        return self._torch.clamp(whole, limits.min, limits.max).to(kind)
+
+    def empty_like(self, array: Any) -> Any:
+        return self._torch.empty_like(array)
+
+    def pointer(self, array: Any) -> int:
+        return int(array.data_ptr())
+
+    def device(self, array: Any) -> int:
+        return int(array.device.index)
+
+    def stream(self, array: Any) -> int:
+        return int(self._torch.cuda.current_stream(array.device).cuda_stream)
+
+    def current(self, array: Any) -> AbstractContextManager[Any]:
+        context: AbstractContextManager[Any] = self._torch.cuda.device(array.device)
+        return context
+
+
+OF_HOST: Operations = NumpyOperations()
+# What tests say is on a GPU, by its class.
+OF_TESTS: dict[type, Operations] = {}
+
+
+def operations_of(array: Any) -> Operations | None:
+    """Of the package of an array in the memory of a GPU; of NumPy for images of the host; None for other objects."""
+    if type(array) in OF_TESTS:
+        return OF_TESTS[type(array)]
+    if isinstance(array, (np.ndarray, itk.Object)) or is_xarray(array):
+        return OF_HOST
+    torch, cupy = sys.modules.get("torch"), sys.modules.get("cupy")
+    if torch is not None and isinstance(array, torch.Tensor) and array.is_cuda:
+        return TorchOperations(torch)
+    if cupy is not None and isinstance(array, cupy.ndarray):
+        return CupyOperations(cupy)
+    return None
+
+
+def require_no_gradient(array: Any, name: str) -> None:
+    if getattr(array, "requires_grad", False):
+        raise BufferError(
+            f"{name} is {describe(array)} that requires a gradient, which the filters do not compute: call {name}.detach()"
+        )
