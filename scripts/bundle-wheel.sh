@@ -3,9 +3,11 @@
 # Makes build/wheel-bundle: the Python package, its tests, CPython, and what both need of itk and other packages, for a machine with
 # a GPU and without network. It runs on any x86-64 Linux with this machine's C library or a newer one, and an NVIDIA driver:
 #   build/wheel-bundle/run.sh [PYTEST_ARGUMENT...]     the tests with --backend cuda; results in $OUT (default: beside run.sh)
-# Usage: scripts/bundle-wheel.sh [--wheel FILE] [--itk VERSION]
+# Usage: scripts/bundle-wheel.sh [--wheel FILE] [--itk VERSION] [--host-python]
 #   --wheel FILE    the wheel (default: the newest in dist/, built by scripts/build-wheel.sh)
 #   --itk VERSION   version of itk (default: the newest 5.4)
+#   --host-python   run.sh takes that machine's python3, 3.11 or later, with its NumPy, CuPy, torch, JAX and Numba, in the place of the
+#                   bundled CPython; `run.sh --host-python` does so with any bundle
 # Environment:
 #   PYTHON   interpreter to take along, 3.11 or later (default python3)
 # The archive comes in parts of 50 MiB at most; packing takes 4 GB of memory, unpacking 0.6. Of the itk package, whose libraries
@@ -14,7 +16,7 @@ set -euo pipefail
 . "$(dirname "$0")/common.sh"
 
 part_size=50M
-wheel='' itk='5.4.*'
+wheel='' itk='5.4.*' host_python=
 while [ $# -gt 0 ]; do
   case $1 in
     --wheel | --itk)
@@ -22,6 +24,7 @@ while [ $# -gt 0 ]; do
       if [ "$1" = --wheel ]; then wheel=$2; else itk=$2; fi
       shift
       ;;
+    --host-python) host_python=yes ;;
     -h | --help)
       sed -n '3,/^set /{/^#/s/^# \{0,1\}//p}' "$0"
       exit 0
@@ -128,9 +131,18 @@ run_logged "$bundle/trimmed.log" run_bundled "$tree/bin/python3" -m pytest -p no
 find "$tree" -type d -name __pycache__ -prune -exec rm -r {} +
 note "$(du -sm "$tree" | cut -f 1) MiB remain"
 
-cat > "$bundle/run.sh" << 'PROGRAM'
+{
+  cat << PROGRAM
 #!/bin/sh
-# Runs the tests of the Python package; arguments are pytest's. The last line counts them; OUT gets the log and the JUnit file.
+# Runs the tests of the Python package; arguments are pytest's, after --host-python, which takes this machine's python3 with its packages.
+# The last line counts them; OUT gets the log and the JUnit file.
+host_python=$host_python
+PROGRAM
+  cat << 'PROGRAM'
+if [ "$1" = --host-python ]; then
+  host_python=yes
+  shift
+fi
 here=$(cd "$(dirname "$0")" && pwd)
 OUT=${OUT:-$here}
 tree=$here/python-tests
@@ -140,15 +152,29 @@ if [ ! -d "$tree" ]; then
     python3 -c 'import sys, tarfile; tarfile.open(sys.argv[1]).extractall(sys.argv[2])' "$here/python-tests.tar.xz" "$here" || exit 1
   rm "$here/python-tests.tar.xz"
 fi
-export PYTHONHOME="$tree" LD_LIBRARY_PATH="$tree/libraries" PYTHONNOUSERSITE=1 PYTHONDONTWRITEBYTECODE=1 MPLCONFIGDIR="$OUT"
+export PYTHONDONTWRITEBYTECODE=1 MPLCONFIGDIR="$OUT"
+if [ -n "$host_python" ]; then
+  # itk and this package run under any Python from 3.11 on; pytest and what it needs are written in Python.
+  packages=$OUT/host-packages
+  mkdir -p "$packages" || exit 1
+  for name in itk pytest _pytest pluggy iniconfig packaging pygments; do
+    ln -sf "$tree"/lib/python3*/site-packages/"$name"* "$packages/"
+  done
+  export PYTHONPATH="$packages"
+  python=python3
+else
+  export PYTHONHOME="$tree" LD_LIBRARY_PATH="$tree/libraries" PYTHONNOUSERSITE=1
+  python=$tree/bin/python3
+fi
 cd "$OUT" || exit 1
-"$tree/bin/python3" -m pytest -p no:cacheprovider -c "$tree/pyproject.toml" --rootdir "$tree" --junit-xml "$OUT/wheel-tests.xml" \
+"$python" -m pytest -p no:cacheprovider -c "$tree/pyproject.toml" --rootdir "$tree" --junit-xml "$OUT/wheel-tests.xml" \
   --backend cuda "$@" "$tree/wrapping/test" > "$OUT/wheel-tests.log" 2>&1
 status=$?
 head -n 12 "$OUT/wheel-tests.log"
 tail -n 40 "$OUT/wheel-tests.log"
 exit $status
 PROGRAM
+} > "$bundle/run.sh"
 chmod +x "$bundle/run.sh"
 
 say "Packing (takes some minutes)"

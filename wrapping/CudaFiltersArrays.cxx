@@ -10,6 +10,7 @@
 
 #include <dlpack/dlpack.h>
 
+#include <algorithm>
 #include <atomic>
 #include <memory>
 #include <utility>
@@ -330,6 +331,7 @@ ViewArray(PyObject * handle, unsigned int dimension, itk::CudaComponentType type
     PyErr_Clear();
     itkGenericExceptionMacro("The array has not " << dimension << " axes and elements of the image's type");
   }
+  const bool               isEmpty = std::find(array->Shape.begin(), array->Shape.end(), 0) != array->Shape.end();
   itk::CudaDeviceImageView view;
   view.ComponentType = type;
   for (unsigned int axis = 0; axis < dimension; ++axis)
@@ -337,7 +339,7 @@ ViewArray(PyObject * handle, unsigned int dimension, itk::CudaComponentType type
     const size_t  place = dimension - 1 - axis;
     const int64_t stride = array->Strides[place];
     view.Size[axis] = static_cast<size_t>(array->Shape[place]);
-    if (view.Size[axis] <= 1)
+    if (isEmpty || view.Size[axis] <= 1)
     {
       // Exporters may give any stride.
       view.Stride[axis] = axis == 0 ? 1 : view.Stride[axis - 1] * view.Size[axis - 1];
