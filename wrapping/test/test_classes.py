@@ -15,6 +15,7 @@ from filters import (
     FILTERS,
     GRADIENT,
     HESSIAN,
+    LAPLACIAN,
     MAGNITUDE,
     OF_ITK,
     PARTITION,
@@ -28,10 +29,13 @@ from filters import (
 from images import DIMENSIONS, DTYPES, image_type
 
 OTHERS = {
+    "CudaDeviceImage",
+    "CudaDownloadImageFilter",
     "CudaFiltersConfiguration",
     "CudaFiltersEnums",
     "CudaGaussianImageFilterFactory",
     "CudaRegionPartition",
+    "CudaUploadImageFilter",
     # test_vesselness.py has the tests of its results.
     "CudaVesselnessEnums",
     "CudaVesselnessImageFilter",
@@ -203,6 +207,9 @@ def same(value, expected):
     return value == expected or getattr(value, "this", None) == getattr(expected, "this", ())
 
 
+DEVICE_IMAGES = tuple(itk.CudaDeviceImage[t, d] for t in DTYPES for d in DIMENSIONS)
+
+
 def test_every_class_is_in_these_tests():
     names = {name for name in dir(itk) if name.startswith("Cuda") and name != "CudaFilters"}  # the module itself
     assert names == {tested.name for tested in FILTERS} | OTHERS
@@ -210,9 +217,13 @@ def test_every_class_is_in_these_tests():
 
 @pytest.mark.parametrize("tested", [f for f in OF_ITK if f is not GRADIENT], ids=str)
 def test_keys_are_those_of_the_superclass(tested):
-    keys = set(tested.wrapped.keys())
+    of_device_images = {key for key in tested.wrapped.keys() if issubclass(key[0], DEVICE_IMAGES)}
+    keys = set(tested.wrapped.keys()) - of_device_images
     assert keys == set(getattr(itk, tested.superclass).keys())
     assert keys == {tested.key(t, d) for t in DTYPES for d in DIMENSIONS}
+    takes_device_images = tested in (RECURSIVE, SMOOTHING, MAGNITUDE, LAPLACIAN)
+    expected = {(itk.CudaDeviceImage[t, d],) * 2 for t in DTYPES for d in (2, 3)} if takes_device_images else set()
+    assert of_device_images == expected
 
 
 def test_keys_of_the_gradient():
