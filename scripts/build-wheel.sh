@@ -237,7 +237,8 @@ build_wheel()
   mkdir -p "$folder" "$output"
   output=$(cd "$output" && pwd)
   mapfile -t arguments < <(wrapping_arguments)
-  arguments+=("ITK_DIR=$itk_tree" "CudaFilters_DLPACK_INCLUDE_DIR=$dlpack" ITK_FORBID_DOWNLOADS=ON CMAKE_CXX_COMPILER_LAUNCHER=ccache CMAKE_CUDA_COMPILER_LAUNCHER=ccache
+  arguments+=("ITK_DIR=$itk_tree" "CudaFilters_DLPACK_INCLUDE_DIR=$dlpack" ITK_FORBID_DOWNLOADS=ON
+    CMAKE_CXX_COMPILER_LAUNCHER=ccache CMAKE_CUDA_COMPILER_LAUNCHER=ccache
     CudaFilters_WARNINGS_AS_ERRORS=ON "CMAKE_CXX_FLAGS=$maps" "CMAKE_CUDA_FLAGS=--threads=2 -Xcompiler=${maps// /,}")
   if [ "$cuda" = yes ]; then
     arguments+=(CudaFilters_USE_CUDA=ON "CMAKE_CUDA_ARCHITECTURES=$architectures")

@@ -153,7 +153,8 @@ class Imported:
     def pixels(self):
         """A copy; only where the memory is that of the host."""
         extent = 1 + sum((size - 1) * stride for size, stride in zip(self.shape, self.strides, strict=True))
-        memory = np.ctypeslib.as_array(ctypes.cast(self.address, ctypes.POINTER(ctypes.c_uint8)), (extent * self.dtype.itemsize,))
+        address = ctypes.cast(self.address, ctypes.POINTER(ctypes.c_uint8))
+        memory = np.ctypeslib.as_array(address, (extent * self.dtype.itemsize,))
         strides = [stride * self.dtype.itemsize for stride in self.strides]
         return np.lib.stride_tricks.as_strided(memory.view(self.dtype), self.shape, strides).copy()
 
