@@ -24,7 +24,8 @@ struct VesselnessArguments
 void
 AddMeasure(CLI::App & part, command::VesselnessJob & job)
 {
-  part.add_option("--measure", job.Measure, "what is made of the Hessian: objectness, frangi, sato, jerman or meijering")
+  part
+    .add_option("--measure", job.Measure, "what is made of the Hessian: objectness, frangi, sato, jerman or meijering")
     ->transform(command::OneOf({ "objectness", "frangi", "sato", "jerman", "meijering" }))
     ->type_name("NAME")
     ->capture_default_str();
@@ -41,9 +42,10 @@ AddMeasure(CLI::App & part, command::VesselnessJob & job)
   part.add_option("--alpha", job.Alpha, "objectness, frangi: smaller values keep lines that are nearly plates")
     ->capture_default_str();
   part.add_option("--beta", job.Beta, "objectness, frangi: smaller values suppress blobs")->capture_default_str();
-  part.add_option("--gamma",
-                  job.Gamma,
-                  "objectness, frangi: norms of Hessians below it fade; without it half of the largest norm of each scale");
+  part.add_option(
+    "--gamma",
+    job.Gamma,
+    "objectness, frangi: norms of Hessians below it fade; without it half of the largest norm of each scale");
   part.add_option("--tau", job.Tau, "jerman: eigenvalues below this part of the largest one fade; from 0 to 1")
     ->capture_default_str();
 }
@@ -55,8 +57,7 @@ AddBoundary(CLI::App & part, command::VesselnessJob & job)
     ->transform(command::OneOf({ "deriche", "accurate" }))
     ->type_name("NAME")
     ->capture_default_str();
-  part
-    .add_option("--boundary-mode", job.BoundaryMode, "how lines continue beyond their ends, as in scipy.ndimage")
+  part.add_option("--boundary-mode", job.BoundaryMode, "how lines continue beyond their ends, as in scipy.ndimage")
     ->transform(command::OneOf({ "nearest", "reflect", "mirror", "wrap", "constant" }))
     ->type_name("NAME")
     ->capture_default_str();
@@ -74,7 +75,8 @@ DescribeArguments(CLI::App & part, VesselnessArguments & arguments)
   command::AddSigmas(part, job.Sigmas)->required();
   AddMeasure(part, job);
   AddBoundary(part, job);
-  part.add_option("--scale-image", job.ScaleFile, "image to write: the sigma that gave each response")->type_name("FILE");
+  part.add_option("--scale-image", job.ScaleFile, "image to write: the sigma that gave each response")
+    ->type_name("FILE");
   part
     .add_option("--mip",
                 job.MipFile,

@@ -24,16 +24,17 @@ namespace itk
  * (default on): bright lines on dark ground. NormalizeAcrossScale (default on): second derivatives are multiplied by
  * sigma squared, so that thick and thin lines respond alike.
  *
- * Objectness: ObjectDimension 0 finds blobs, 1 (default) lines, 2 plates. ScaleObjectnessMeasure (default on) multiplies
- * with the largest eigenvalue. Objectness and Frangi: Alpha (0.5), Beta (0.5) and Gamma, which is NaN by default: half of
- * the largest norm of the Hessians of each scale, as in Frangi's paper. Sato: SatoAlpha (0.25), SatoGamma12 (1) and
- * SatoGamma23 (1). Jerman: Tau (0.5), from 0 to 1.
+ * Objectness: ObjectDimension 0 finds blobs, 1 (default) lines, 2 plates. ScaleObjectnessMeasure (default on)
+ * multiplies with the largest eigenvalue. Objectness and Frangi: Alpha (0.5), Beta (0.5) and Gamma, which is NaN by
+ * default: half of the largest norm of the Hessians of each scale, as in Frangi's paper. Sato: SatoAlpha (0.25),
+ * SatoGamma12 (1) and SatoGamma23 (1). Jerman: Tau (0.5), from 0 to 1.
  *
- * Approximation (Deriche), BoundaryMode (Nearest) and BoundaryValue are those of CudaHessianRecursiveGaussianImageFilter.
+ * Approximation (Deriche), BoundaryMode (Nearest) and BoundaryValue are those of
+ * CudaHessianRecursiveGaussianImageFilter.
  *
- * The first output is the response; it is 0 where no scale responds. GenerateScaleOutput and GenerateHessianOutput (off)
- * ask for the sigma that won and for its Hessian, the upper triangle row after row; they are 0 where the response is. A
- * pixel that is NaN makes the responses of its lines 0.
+ * The first output is the response; it is 0 where no scale responds. GenerateScaleOutput and GenerateHessianOutput
+ * (off) ask for the sigma that won and for its Hessian, the upper triangle row after row; they are 0 where the response
+ * is. A pixel that is NaN makes the responses of its lines 0.
  *
  * Images have two or three dimensions and arithmetic pixels; the response is of float or double. Backend says where to
  * compute. Automatic (default) takes the GPU if one is usable and the images fit into its memory. Otherwise the same

@@ -261,8 +261,8 @@ CudaVesselnessImageFilter<TInputImage, TOutputImage>::Run(const TPlan &         
   }
 }
 
-/** Of one scale's Hessians: Jerman's largest eigenvalue with the sign of an object's, otherwise the largest norm. Pixels
- * that are not finite do not count. */
+/** Of one scale's Hessians: Jerman's largest eigenvalue with the sign of an object's, otherwise the largest norm.
+ * Pixels that are not finite do not count. */
 template <typename TInputImage, typename TOutputImage>
 double
 CudaVesselnessImageFilter<TInputImage, TOutputImage>::FindLargest(const CudaDetail::CudaMultiScalePlan &   plan,

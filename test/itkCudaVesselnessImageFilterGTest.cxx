@@ -90,7 +90,7 @@ GetEigenvalues(const itk::Image<double, VDimension> * image, double sigma, bool 
     nullptr);
 
   using Values = itk::FixedArray<double, VDimension>;
-  std::vector<std::array<double, VDimension>>                         all;
+  std::vector<std::array<double, VDimension>>                           all;
   itk::SymmetricEigenAnalysisFixedDimension<VDimension, Tensor, Values> analysis;
   for (size_t i = 0; i < region.GetNumberOfPixels(); ++i)
   {
@@ -157,9 +157,7 @@ GetJerman(const std::array<double, VDimension> & v, double floor)
     return 0.0;
   }
   const double regular = std::max(v.back(), floor);
-  return second >= regular / 2.0
-           ? 1.0
-           : second * second * (regular - second) * std::pow(3.0 / (second + regular), 3.0);
+  return second >= regular / 2.0 ? 1.0 : second * second * (regular - second) * std::pow(3.0 / (second + regular), 3.0);
 }
 
 template <unsigned int VDimension>
@@ -371,7 +369,7 @@ TEST(CudaVesselnessImageFilter, AConstantImageHasNoVessels)
 
 TEST(CudaVesselnessImageFilter, LinesOfAnyLengthInOtherModes)
 {
-  const auto                image = itk::Image<float, 2>::New();
+  const auto                     image = itk::Image<float, 2>::New();
   itk::Image<float, 2>::SizeType size{ { 3, 9 } };
   image->SetRegions(size);
   image->Allocate();
@@ -423,9 +421,10 @@ TEST(CudaVesselnessImageFilter, NaNInTheImageGivesNoResponse)
     filter->SetHessianMeasure(measure);
     filter->Update();
     const float * const found = filter->GetOutput()->GetBufferPointer();
-    EXPECT_TRUE(std::all_of(found, found + image->GetBufferedRegion().GetNumberOfPixels(), [](float value) {
-      return std::isfinite(value) && value >= 0.0f;
-    })) << measure;
+    EXPECT_TRUE(std::all_of(found,
+                            found + image->GetBufferedRegion().GetNumberOfPixels(),
+                            [](float value) { return std::isfinite(value) && value >= 0.0f; }))
+      << measure;
   }
 }
 

@@ -266,8 +266,12 @@ RunMultiScale(const CudaMultiScalePlan &   plan,
       const size_t planes = std::min(images.GetGroupPlanes(), slab.Planes - first);
       const auto   group = images.GetForOthers(passes.Others, input, slab.FirstPlane + first, planes);
       gaussian::RunPlan(passes.Others, group, workspace, context);
-      pointwise::RunMeasureMaximum(
-        plan.GetMeasure(scale), images.GetHessian(planes), sigma, scale == 0, GetBestPart(best, axis, first, planes), context);
+      pointwise::RunMeasureMaximum(plan.GetMeasure(scale),
+                                   images.GetHessian(planes),
+                                   sigma,
+                                   scale == 0,
+                                   GetBestPart(best, axis, first, planes),
+                                   context);
     }
     if (progress)
     {
