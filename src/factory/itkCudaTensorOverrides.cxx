@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "itkCudaGaussianOverrideList.h"
-#include "itkCudaHessianToObjectnessMeasureImageFilter.h"
-#include "itkCudaMultiScaleHessianBasedMeasureImageFilter.h"
-#include "itkCudaSymmetricEigenAnalysisImageFilter.h"
-#include "itkFixedArray.h"
+
+// The Python package is built beside an ITK without the library of ITKImageFeature, which these classes of ITK's need.
+#if __has_include("ITKImageFeatureExport.h")
+#  include "itkCudaHessianToObjectnessMeasureImageFilter.h"
+#  include "itkCudaMultiScaleHessianBasedMeasureImageFilter.h"
+#  include "itkCudaSymmetricEigenAnalysisImageFilter.h"
+#  include "itkFixedArray.h"
 
 namespace itk::cuda
 {
@@ -99,3 +102,13 @@ MakeTensorOverrides()
   return all;
 }
 } // namespace itk::cuda
+#else
+namespace itk::cuda
+{
+GaussianOverrides
+MakeTensorOverrides()
+{
+  return {};
+}
+} // namespace itk::cuda
+#endif
