@@ -107,7 +107,7 @@ TEST_F(CudaSnakeDeviceLabelsGpu, OfACombAreThoseOfTheHost)
   this->Compare<uint16_t>(comb, 4001, 32, 4032, 500, 0);
 }
 
-// A block writes 8192 pixels of a row.
+// A warp writes 8192 pixels of a row.
 TEST_F(CudaSnakeDeviceLabelsGpu, OfRowsOfSeveralStripsAreThoseOfTheHost)
 {
   for (const int32_t width : { 8191, 8192, 8193, 16384, 16400, 24577 })

@@ -490,7 +490,7 @@ SumCellsKernel(DevicePixels<TSample, VMask> pixels,
        row += static_cast<int32_t>(gridDim.y))
   {
     Moments sum;
-#pragma unroll 4
+#pragma unroll 8
     for (int32_t y = row * side; y < (row + 1) * side; ++y)
     {
       sum += prefixOf(y, pixels.Left + x * side);

@@ -7,7 +7,6 @@
 #include "itkCudaRegionSums.cuh"
 
 #include <algorithm>
-#include <limits>
 
 namespace itk::cuda::snake
 {
@@ -19,10 +18,11 @@ using region::kernels::LaneIndex;
 using region::kernels::WarpOfBlock;
 using region::kernels::WarpSize;
 
-constexpr int     ThreadsOfLabels = 256;
+constexpr int     WarpsOfLabels = 8; // of a block; each has a row
 constexpr int     BitsPerWord = 32;
-constexpr int32_t StripWidth = ThreadsOfLabels * BitsPerWord; // pixels of a row that a block writes: a word a thread
-constexpr size_t  MaximumRowBlocks = 65535;                   // of the second dimension of a grid
+constexpr int32_t WordsOfStrip = 256;
+constexpr int32_t StripWidth = WordsOfStrip * BitsPerWord; // pixels of a row that a warp writes
+constexpr size_t  MaximumRowBlocks = 65535;                // of the second dimension of a grid
 
 /** Rows of labels, and the polygon that they show. */
 template <typename TPixel>
@@ -38,20 +38,21 @@ struct LabelRows
   TPixel               Outside;
 };
 
-/** What a block knows of its strip of a row. */
+/** What a warp knows of its strip of a row: a bit per pixel. The last word is read with the one before, and not used.
+ */
 struct LabelStrip
 {
-  uint32_t Inside[ThreadsOfLabels + 1]; // a bit per pixel; the last word is read with the one before, and not used
-  uint32_t CrossingsBefore;             // left of the strip
-  uint32_t WarpParity[ThreadsOfLabels / WarpSize];
+  uint32_t Inside[WordsOfStrip + 1];
 };
 
-/** Toggles the bit of each pixel of row y at which an edge crosses the row. */
+/** Toggles the bit of each pixel of row y at which an edge crosses the row.
+ * \return the number of crossings left of the strip */
 template <typename TPixel>
-__device__ void
+__device__ uint32_t
 MarkCrossings(const LabelRows<TPixel> & rows, int32_t y, int32_t begin, LabelStrip & strip)
 {
-  for (int32_t i = static_cast<int32_t>(threadIdx.x); i < rows.NumberOfNodes; i += ThreadsOfLabels)
+  uint32_t before = 0;
+  for (int32_t i = LaneIndex(); i < rows.NumberOfNodes; i += WarpSize)
   {
     const region::LatticeEdge edge =
       region::MakeEdge(rows.Polygon[i], rows.Polygon[region::Next(i, rows.NumberOfNodes)]);
@@ -63,38 +64,32 @@ MarkCrossings(const LabelRows<TPixel> & rows, int32_t y, int32_t begin, LabelStr
     const int32_t column = region::CrossingWalker(edge, row, 1).GetColumn() - begin;
     if (column < 0)
     {
-      atomicAdd(&strip.CrossingsBefore, 1u);
+      ++before;
     }
     else if (column < StripWidth)
     {
       atomicXor(&strip.Inside[column / BitsPerWord], 1u << column % BitsPerWord);
     }
   }
+  return region::kernels::SumOverWarp(before);
 }
 
 /** A pixel is inside if the number of crossings at it and left of it is odd. */
 __device__ void
-MakeInside(LabelStrip & strip)
+MakeInside(LabelStrip & strip, uint32_t before)
 {
-  const int thread = static_cast<int>(threadIdx.x);
-  uint32_t  word = strip.Inside[thread];
-  for (int shift = 1; shift < BitsPerWord; shift *= 2)
+  for (int32_t first = 0; first < WordsOfStrip; first += WarpSize)
   {
-    word ^= word << shift;
+    uint32_t word = strip.Inside[first + LaneIndex()];
+    for (int shift = 1; shift < BitsPerWord; shift *= 2)
+    {
+      word ^= word << shift;
+    }
+    const uint32_t odd = __ballot_sync(region::kernels::AllLanes, word >> (BitsPerWord - 1));
+    const uint32_t left = before + __popc(odd & ((1u << LaneIndex()) - 1u));
+    strip.Inside[first + LaneIndex()] = left % 2 ? ~word : word;
+    before += __popc(odd);
   }
-  const uint32_t odd = __ballot_sync(region::kernels::AllLanes, word >> (BitsPerWord - 1));
-  if (LaneIndex() == 0)
-  {
-    strip.WarpParity[WarpOfBlock()] = __popc(odd);
-  }
-  __syncthreads();
-  uint32_t before = strip.CrossingsBefore + __popc(odd & ((1u << LaneIndex()) - 1u));
-  for (int i = 0; i < WarpOfBlock(); ++i)
-  {
-    before += strip.WarpParity[i];
-  }
-  strip.Inside[thread] = before % 2 ? ~word : word;
-  __syncthreads();
 }
 
 /** Pixels 0 to number - 1 of the strip. */
@@ -104,9 +99,9 @@ WriteStrip(const LabelRows<TPixel> & rows, TPixel * pixels, int32_t number, cons
 {
   constexpr int32_t perVector = sizeof(uint4) / sizeof(TPixel);
   const auto        misaligned = static_cast<int32_t>(reinterpret_cast<uintptr_t>(pixels) / sizeof(TPixel) % perVector);
-  const int32_t     head = misaligned == 0 ? 0 : (number < perVector - misaligned ? number : perVector - misaligned);
+  const int32_t     head = misaligned == 0 ? 0 : min(number, perVector - misaligned);
   const int32_t     vectors = (number - head) / perVector;
-  for (int32_t vector = static_cast<int32_t>(threadIdx.x); vector < vectors; vector += ThreadsOfLabels)
+  for (int32_t vector = LaneIndex(); vector < vectors; vector += WarpSize)
   {
     const int32_t  x = head + vector * perVector;
     const uint32_t bits = __funnelshift_r(
@@ -124,34 +119,35 @@ WriteStrip(const LabelRows<TPixel> & rows, TPixel * pixels, int32_t number, cons
     *reinterpret_cast<uint4 *>(pixels + x) = labels.All;
   }
   const int32_t tail = number - vectors * perVector - head;
-  for (int32_t i = static_cast<int32_t>(threadIdx.x); i < head + tail; i += ThreadsOfLabels)
+  for (int32_t i = LaneIndex(); i < head + tail; i += WarpSize)
   {
     const int32_t x = i < head ? i : i + vectors * perVector;
     pixels[x] = strip.Inside[x / BitsPerWord] >> x % BitsPerWord & 1u ? rows.Inside : rows.Outside;
   }
 }
 
-/** A block per strip and row. */
+/** A warp per strip and row. No warp waits for another one. */
 template <typename TPixel>
 __global__ void
-__launch_bounds__(ThreadsOfLabels) WriteLabelsKernel(LabelRows<TPixel> rows)
+__launch_bounds__(WarpsOfLabels * WarpSize) WriteLabelsKernel(LabelRows<TPixel> rows)
 {
-  __shared__ LabelStrip strip;
+  __shared__ LabelStrip strips[WarpsOfLabels];
+  LabelStrip &          strip = strips[WarpOfBlock()];
   const int32_t         begin = static_cast<int32_t>(blockIdx.x) * StripWidth;
-  for (int32_t y = static_cast<int32_t>(blockIdx.y); y < rows.Height; y += static_cast<int32_t>(gridDim.y))
+  const int32_t         stride = static_cast<int32_t>(gridDim.y) * WarpsOfLabels;
+  for (int32_t y = static_cast<int32_t>(blockIdx.y) * WarpsOfLabels + WarpOfBlock(); y < rows.Height; y += stride)
   {
-    strip.Inside[threadIdx.x] = 0;
-    if (threadIdx.x == 0)
+    for (int32_t i = LaneIndex(); i <= WordsOfStrip; i += WarpSize)
     {
-      strip.Inside[ThreadsOfLabels] = 0;
-      strip.CrossingsBefore = 0;
+      strip.Inside[i] = 0;
     }
-    __syncthreads();
-    MarkCrossings(rows, y, begin, strip);
-    __syncthreads();
-    MakeInside(strip);
+    __syncwarp();
+    const uint32_t before = MarkCrossings(rows, y, begin, strip);
+    __syncwarp();
+    MakeInside(strip, before);
+    __syncwarp();
     WriteStrip(rows, rows.Labels + y * rows.RowStride + begin, min(StripWidth, rows.Width - begin), strip);
-    __syncthreads();
+    __syncwarp();
   }
 }
 
@@ -185,13 +181,14 @@ WriteLabelsOf(const CudaSnakePolygon & polygon,
                                 static_cast<int32_t>(polygon.size()),
                                 static_cast<TPixel>(inside),
                                 static_cast<TPixel>(outside) };
-  ITK_CUDA_CALL(LaunchKernel(WriteLabelsKernel<TPixel>,
-                             dim3(static_cast<unsigned int>((labels.Size[0] + StripWidth - 1) / StripWidth),
-                                  static_cast<unsigned int>(std::min(labels.Size[1], MaximumRowBlocks))),
-                             dim3(ThreadsOfLabels),
-                             0,
-                             context.GetStream(),
-                             rows));
+  ITK_CUDA_CALL(LaunchKernel(
+    WriteLabelsKernel<TPixel>,
+    dim3(static_cast<unsigned int>((labels.Size[0] + StripWidth - 1) / StripWidth),
+         static_cast<unsigned int>(std::min((labels.Size[1] + WarpsOfLabels - 1) / WarpsOfLabels, MaximumRowBlocks))),
+    dim3(WarpsOfLabels * WarpSize),
+    0,
+    context.GetStream(),
+    rows));
 }
 } // namespace
 
@@ -209,7 +206,7 @@ WriteLabels(const CudaSnakePolygon & polygon,
             Workspace                workspace,
             const Context &          context)
 {
-  constexpr size_t longestSide = std::numeric_limits<int32_t>::max() - StripWidth;
+  constexpr size_t longestSide = size_t{ 1 } << 30; // indices and steps are of 32 bits
   if (labels.Data == nullptr || labels.Size[2] * labels.Size[3] * labels.Size[4] != 1 ||
       std::min(labels.Size[0], labels.Size[1]) == 0 || std::max(labels.Size[0], labels.Size[1]) > longestSide)
   {

@@ -255,6 +255,8 @@ class _Call:
         backend: str,
     ) -> None:
         self._given = Given.read(image, "image")
+        if not isinstance(self._given.array, np.ndarray):
+            raise TypeError(f"image is a {type(image).__name__} in the memory of a GPU; vesselness() takes arrays in the memory of the host")
         if is_xarray(image):
             _require_no_bands(image, "image")
         self.dimension = self._given.array.ndim
@@ -262,12 +264,12 @@ class _Call:
             raise ValueError(f"image has {self.dimension} axes; it must have 2 or 3")
         self._sigmas = _sigmas(sigmas)
         self._spacing = spacings_of(spacing, self._given, range(self.dimension))
-        self._mode = _mode(mode)
+        self._mode: Any = _mode(mode)
         self._cval = number(cval, "cval")
-        self._approximation = known_name("approximation", approximation, get_args(Approximation))
-        self._backend = known_name("backend", backend, get_args(Backend))
+        self._approximation: Any = known_name("approximation", approximation, get_args(Approximation))
+        self._backend: Any = known_name("backend", backend, get_args(Backend))
         self._target = Target.of(self._given, None, dtype)
-        self._real = self._target.compute_type(self._given)
+        self._real = np.dtype(self._target.compute_type(self._given))
         self._nan = np.isnan(self._given.array) if preserve_nan and self._given.array.dtype.kind not in "iu" else None
         self._valid = self._read_mask(valid_mask)
 
@@ -327,7 +329,7 @@ class _Call:
         )
         # In float64: the mean of many pixels of float32.
         mean = pixels.dtype.type(pixels[valid].mean(dtype=np.float64))
-        return np.where(valid, pixels, np.where(np.isnan(around), mean, around))
+        return np.asarray(np.where(valid, pixels, np.where(np.isnan(around), mean, around)))
 
     def _array_of(self, image: Any) -> npt.NDArray[Any]:
         return np.asarray(itk.array_from_image(image).reshape(self._given.array.shape))
@@ -344,7 +346,7 @@ class _Call:
         scale = self._array_of(enhancer.GetScaleOutput())
         if self._valid is not None:
             scale[~self._valid] = 0
-        return Target(self._real, None).store(scale, self._given, None)
+        return Target(self._real.name, None).store(scale, self._given, None)
 
     def directions(self, enhancer: Any) -> Any:
         response = self._array_of(enhancer.GetOutput())
@@ -355,7 +357,7 @@ class _Call:
         if chunks:
             # Coordinates that fall.
             vectors[found] = np.concatenate(chunks)[:, self._to_axes] * np.sign(self._spacing)
-        return Target(self._real, None).store(vectors, self._given, self.dimension)
+        return Target(self._real.name, None).store(vectors, self._given, self.dimension)
 
 
 def _along(hessians: npt.NDArray[Any], dimension: int) -> npt.NDArray[np.float64]:
