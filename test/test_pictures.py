@@ -91,7 +91,10 @@ class PicturesTest(unittest.TestCase):
     def test_all_commands_run_on_the_gpu(self):
         self.make_records()
         calls = self.calls.read_text().splitlines()
-        self.assertEqual([call.split()[0] for call in calls], ["compare"] * 2 + ["smooth"] + ["segment"] * 3 + ["partition"] * 2)
+        self.assertEqual(
+            [call.split()[0] for call in calls],
+            ["compare"] * 2 + ["smooth"] + ["segment"] * 3 + ["partition"] * 2 + ["vesselness"] * 2,
+        )
         for call in calls:
             self.assertIn("--backend cuda", call)
         self.assertIn("--law rayleigh --initial-region 695,140,35,95 --maximum-step 2", calls[3])

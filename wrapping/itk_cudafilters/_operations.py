@@ -67,7 +67,7 @@ class NumpyOperations:
         return self._np.transpose(array, tuple(axes))
 
     def contiguous(self, array: Any, dtype: str) -> Any:
-        return self._np.ascontiguousarray(array, dtype=np.dtype(dtype))
+        return self._np.asarray(array, dtype=np.dtype(dtype), order="C")  # ascontiguousarray() would add an axis to none
 
     def copy(self, array: Any) -> Any:
         return array.copy()

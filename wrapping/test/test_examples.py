@@ -51,7 +51,7 @@ def test_smooth_volume_names_the_backends(tmp_path):
 
 def test_vesselness(tmp_path, backend):
     figure = tmp_path / "vessels.png"
-    done = run("vesselness.py", PHANTOM, figure, "--measure", "jerman", "--backend", backend)
+    done = run("vesselness.py", PHANTOM, figure, "--measure", "frangi", "--backend", backend)
     assert done.returncode == 0, done.stderr
     assert "Enhanced in " in done.stdout and "[0.5, 1.0, 2.0]" in done.stdout
     picture = itk.array_from_image(itk.imread(str(figure)))
