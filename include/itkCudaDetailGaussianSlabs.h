@@ -13,17 +13,36 @@
 
 namespace itk::CudaDetail
 {
-/** Chunks of CudaSlabChunkLength planes on either side of a chunk that its results depend on, beside plane 0. 0 stands
- * for all chunks. The views' data is not read. */
-CudaFilters_EXPORT unsigned int
-CudaGaussianLookAhead(const CudaGaussianPlan & plan, const CudaImageView & inputShape, const CudaImageView & outputShape);
+/** How an image is cut for a plan. */
+struct CudaGaussianSlabShape
+{
+  /** Across which axis: the last one of the image with more than one pixel, or the last one of the plan's passes. What
+   * has one index along it is a plane. */
+  unsigned int Axis{ 0 };
+  size_t       NumberOfPlanes{ 1 };
+  size_t       ChunkLength{ CudaSlabChunkLength }; // planes; all of them if the axis is the first, which is never cut
+  size_t       NumberOfChunks{ 1 };
 
-/** States without a value, for CudaSlabOptions::States. */
+  /** Chunks on either side of a chunk that its results depend on, beside plane 0. */
+  unsigned int LookAhead{ 0 };
+  /** Whether they depend on all chunks instead: the image is swept once before, for the states at the chunks' ends. */
+  bool NeedsAllChunks{ false };
+};
+
+/** The shapes' data and strides are not read.
+ *
+ * \exception ExceptionObject if the plan cannot be cut: it has a mask, or another boundary mode than Nearest along an
+ * axis with more than one chunk */
+CudaFilters_EXPORT CudaGaussianSlabShape
+CudaGetGaussianSlabShape(const CudaGaussianPlan & plan,
+                         const CudaImageView &    inputShape,
+                         const CudaImageView &    outputShape);
+
+/** States without a value, for CudaSlabOptions::States. They belong to one plan and one image. */
 CudaFilters_EXPORT std::shared_ptr<CudaSlabStates>
                    CudaMakeSlabStates();
 
-/** Runs the plan over an image that comes and goes in whole planes along its last axis, the last one with more than one
- * pixel. The shapes give sizes, component types and numbers of components; their data and strides are not used.
+/** Runs the plan over an image that comes and goes in whole planes (CudaGaussianSlabShape). The shapes give sizes, component types and numbers of components; their data and strides are not used.
  *
  * Source and sink are called from the calling thread. Planes are asked for in order, each once in a sweep; plane 0 may
  * be asked for once more before a part that does not begin with it. The sink gets planes in order. Nothing is called

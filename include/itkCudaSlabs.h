@@ -55,9 +55,8 @@ using CudaSlabSource = std::function<void(size_t firstPlane, size_t planes, void
 /** Takes whole planes, as CudaSlabSource fills them. */
 using CudaSlabSink = std::function<void(size_t firstPlane, size_t planes, const void * pixels)>;
 
-/** What a sweep over the whole image has found: the states with which lines enter each chunk. The run that gets an
- * empty one of a plan whose look-ahead is 0 fills it; a later run of the same plan and source takes them from it in
- * place of a sweep. */
+/** What runs over parts of one image have found: plane 0 and, if a plan needs all chunks, the states with which lines
+ * enter each chunk. The first run finds them, later runs of the same plan and image need not ask for them. */
 class CudaSlabStates;
 
 /** How a run in slabs is done. The members do not change the bits of the result, except `OnHost`. */
@@ -70,8 +69,8 @@ struct CudaSlabOptions
   size_t                      ChunksPerSlab{ 0 };  // 0: chosen
   MultiThreaderBase *         Threader{ nullptr }; // nullptr: a new one
 
-  /** Planes that the sink gets. They begin and end between two chunks or at the image's ends. With a look-ahead H the
-   * source is asked for these, for H chunks on either side, and for plane 0. */
+  /** Planes that the sink gets. They begin and end between two chunks or at the image's ends. The source is asked for
+   * these, for the chunks on either side that they need, and for plane 0. */
   size_t FirstPlane{ 0 };
   size_t NumberOfPlanes{ 0 }; // 0: all from FirstPlane on
 
