@@ -25,10 +25,11 @@ constexpr size_t CudaSlabChunkLength = 128;
  * \ingroup CudaFilters */
 struct CudaSlabReport
 {
-  /** `Whole`: one upload, kernels, one download. `Overlapped`: the image fits into the device's memory; chunks of it are
-   * uploaded, filtered and downloaded at the same time. `OneSweep`: each plane is uploaded once and downloaded once;
-   * the device holds a few chunks. `TwoSweeps`: the same after a sweep that uploads each plane and keeps the totals of
-   * the chunks. `Columns`: the lines along the last axis are not cut; each plane goes up twice and comes back twice. */
+  /** `Whole`: one upload, kernels, one download. `Overlapped`: the image fits into the device's memory; chunks of it
+   * are uploaded, filtered and downloaded at the same time. `OneSweep`: each plane is uploaded once and downloaded
+   * once; the device holds a few chunks. `TwoSweeps`: the same after a sweep that uploads each plane and keeps the
+   * totals of the chunks. `Columns`: the lines along the last axis are not cut; each plane goes up twice and comes back
+   * twice. */
   enum Schedule : uint8_t
   {
     Whole,
