@@ -55,6 +55,7 @@ set(CudaFilters_CUDA_GTESTS
     itkCudaGaussianFaultWalkGTest.cxx
     itkCudaGaussianKernelTimeoutGTest.cxx
     itkCudaGaussianLinePassGTest.cxx
+    itkCudaGaussianSlabsDeviceGTest.cxx
     itkCudaKeepOnDeviceDeviceGTest.cxx
     itkCudaLaunchGTest.cxx
     itkCudaLineGroupsGTest.cxx

@@ -64,8 +64,8 @@ CutPlan(const CudaGaussianPlan & plan, const CudaGaussianSlabShape & shape)
   parts.Within = plan;
   parts.Within.Passes.clear();
   parts.Raw = plan.NumberOfImages;
-  unsigned int                images = plan.NumberOfImages + 1;
-  std::vector<unsigned int>   current(plan.NumberOfImages); // where the plan's images are
+  unsigned int              images = plan.NumberOfImages + 1;
+  std::vector<unsigned int> current(plan.NumberOfImages); // where the plan's images are
   for (unsigned int image = 0; image < plan.NumberOfImages; ++image)
   {
     current[image] = image == 0 ? parts.Raw : image;
@@ -92,7 +92,8 @@ CutPlan(const CudaGaussianPlan & plan, const CudaGaussianSlabShape & shape)
     {
       if (ReadsDestination(result.Combine) && current[result.Destination] != result.Destination)
       {
-        itkGenericExceptionMacro("A pass within planes combines with a result across slabs; it must store its own first");
+        itkGenericExceptionMacro(
+          "A pass within planes combines with a result across slabs; it must store its own first");
       }
       current[result.Destination] = result.Destination;
     }
@@ -210,8 +211,8 @@ public:
   CudaSlabReport
   Run()
   {
-    const bool hasStates = m_States && m_States->FoundBy == CudaSlabStates::Device;
-    const bool sweepsFirst = m_Run.Shape.NeedsAllChunks && !(hasStates && !m_States->Starts.empty());
+    const bool        hasStates = m_States && m_States->FoundBy == CudaSlabStates::Device;
+    const bool        sweepsFirst = m_Run.Shape.NeedsAllChunks && !(hasStates && !m_States->Starts.empty());
     const DeviceGuard guard(m_Devices.front());
     SlabStream        stream(m_Devices, m_Ends, m_Memory.Lane);
     m_Stream = &stream;
@@ -312,12 +313,12 @@ public:
 private:
   struct LaneMemory
   {
-    DeviceBuffer            Memory;
-    std::vector<void *>     Buffers;       // of results across slabs
-    std::vector<void *>     Intermediates; // of pieces
-    void *                  Starts{ nullptr };
-    void *                  Workspace{ nullptr };
-    size_t                  WorkspaceBytes{ 0 };
+    DeviceBuffer        Memory;
+    std::vector<void *> Buffers;       // of results across slabs
+    std::vector<void *> Intermediates; // of pieces
+    void *              Starts{ nullptr };
+    void *              Workspace{ nullptr };
+    size_t              WorkspaceBytes{ 0 };
   };
 
   static void
@@ -455,12 +456,14 @@ private:
     SlabMemory   memory;
     memory.Lane.Type = m_Type;
     memory.Lane.Planes = this->GetPlanesOfSlab();
-    memory.Lane.Slots = std::min(DivideUp(m_LoadsAhead + 1, lanes) + slotsToSpare,
-                                 std::max<size_t>(1, DivideUp(std::max(m_FilterLoads.size(), m_SweepLoads.size()), lanes)));
+    memory.Lane.Slots =
+      std::min(DivideUp(m_LoadsAhead + 1, lanes) + slotsToSpare,
+               std::max<size_t>(1, DivideUp(std::max(m_FilterLoads.size(), m_SweepLoads.size()), lanes)));
     memory.Lane.Results = results;
     const size_t plane = GetNumberOfBytes(this->MakePieceView(1, nullptr));
-    memory.PiecePlanes =
-      m_Axis == 0 ? memory.Lane.Planes : std::clamp<size_t>(pieceBytes / std::max<size_t>(1, plane), 1, memory.Lane.Planes);
+    memory.PiecePlanes = m_Axis == 0
+                           ? memory.Lane.Planes
+                           : std::clamp<size_t>(pieceBytes / std::max<size_t>(1, plane), 1, memory.Lane.Planes);
     const size_t loads = m_Run.Shape.NeedsAllChunks ? m_SweepLoads.size() : m_FilterLoads.size();
     memory.StateSets =
       m_Run.Shape.NeedsAllChunks ? loads : std::min(loads, lanes * memory.Lane.Slots + 2 * m_LoadsAhead + 1);
@@ -473,9 +476,10 @@ private:
     memory.BytesOfRun = Workspace::GetPieceSize(this->GetNumberOfComponents() * plane);
     for (size_t i = 0; i < m_Parts.Across.size(); ++i)
     {
-      memory.BytesOfRun += this->GetNumberOfComponents() *
-                           (memory.StateSets * this->GetStateSetBytes(i) +
-                            Workspace::GetPieceSize(GetEdgeStateBytes(m_Parts.Across[i], this->MakePieceView(1, nullptr))));
+      memory.BytesOfRun +=
+        this->GetNumberOfComponents() *
+        (memory.StateSets * this->GetStateSetBytes(i) +
+         Workspace::GetPieceSize(GetEdgeStateBytes(m_Parts.Across[i], this->MakePieceView(1, nullptr))));
     }
     return memory;
   }
@@ -537,8 +541,8 @@ private:
                     __LINE__,
                     CudaError::Kind::OutOfMemory,
                     "not enough memory on device " + std::to_string(m_Devices.front()) + " for slabs of " +
-                      std::to_string(this->GetPlanesOfSlab()) + " planes: asked: " + std::to_string(bytes) + " bytes (" +
-                      cuda::FormatBytes(bytes) + "), allowed: " + std::to_string(allowed) + " bytes (" +
+                      std::to_string(this->GetPlanesOfSlab()) + " planes: asked: " + std::to_string(bytes) +
+                      " bytes (" + cuda::FormatBytes(bytes) + "), allowed: " + std::to_string(allowed) + " bytes (" +
                       cuda::FormatBytes(allowed) + ")");
   }
 
@@ -576,7 +580,8 @@ private:
     const size_t piece = GetNumberOfBytes(this->MakePieceView(m_Memory.PiecePlanes, nullptr));
     const size_t workspace = this->GetWithinWorkspace(m_Memory.PiecePlanes);
     const size_t bytes = m_Parts.Buffers * Workspace::GetPieceSize(slab) +
-                         m_Parts.Intermediates.size() * Workspace::GetPieceSize(piece) + this->GetStartBytes() + workspace;
+                         m_Parts.Intermediates.size() * Workspace::GetPieceSize(piece) + this->GetStartBytes() +
+                         workspace;
     LaneMemory lane;
     lane.Memory = DeviceBuffer(bytes, context);
     Workspace memory(lane.Memory.GetPointer(), bytes);
@@ -647,10 +652,8 @@ private:
   {
     const DeviceView plane = MakeSlabView(m_Ends.Input, m_Axis, 1, m_Type, m_FirstPlane);
     m_States->FirstPlane.resize(m_Run.BytesOfInputPlane);
-    Download(plane,
-             MakePlanesView(m_Ends.Input, m_Axis, 1, m_States->FirstPlane.data()),
-             m_Stream->GetContext(0),
-             nullptr);
+    Download(
+      plane, MakePlanesView(m_Ends.Input, m_Axis, 1, m_States->FirstPlane.data()), m_Stream->GetContext(0), nullptr);
     m_States->FoundBy = CudaSlabStates::Device;
   }
 
@@ -770,7 +773,11 @@ private:
 
   /** The planes of a result across slabs. */
   DeviceView
-  GetAcross(const AcrossResult & made, size_t component, size_t lane, const DeviceView & source, const DeviceView & result) const
+  GetAcross(const AcrossResult & made,
+            size_t               component,
+            size_t               lane,
+            const DeviceView &   source,
+            const DeviceView &   result) const
   {
     switch (made.Place)
     {
@@ -945,7 +952,7 @@ private:
   DeviceBuffer            m_RunMemory;
   void *                  m_FirstPlane{ nullptr };
   bool                    m_HasFirstPlane{ false };
-  std::optional<Event>    m_FirstPlaneKept; // made on the run's device
+  std::optional<Event>    m_FirstPlaneKept;  // made on the run's device
   std::vector<void *>     m_Totals, m_Edges; // by component and pass
   std::vector<LaneMemory> m_Lanes;
   std::vector<Event>      m_Arrived, m_Computed; // by load
