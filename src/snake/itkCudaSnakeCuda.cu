@@ -181,22 +181,23 @@ template <typename TSample, bool VMask>
 class CudaSnakeBackend : public SnakeBackend
 {
 public:
-  CudaSnakeBackend(const DeviceSnakeImage &          image,
-                   const PixelRectangle &            rectangle,
-                   const CudaRegionSnakeParameters & parameters,
-                   Workspace                         workspace,
-                   const Context &                   context,
-                   const SnakeLaunchOptions &        options)
+  CudaSnakeBackend(const DeviceSnakeImage &   image,
+                   const PixelRectangle &     rectangle,
+                   const SnakeRun &           run,
+                   Workspace                  workspace,
+                   const Context &            context,
+                   const SnakeLaunchOptions & options)
     : m_Context(context)
     , m_NumberOfMultiprocessors(GetDeviceProperties(context.GetDevice()).MultiprocessorCount)
     , m_Options(options)
-    , m_LoopSizes(parameters, m_NumberOfMultiprocessors)
+    , m_ReportsLevels(run.Observer.ReportsLevels)
+    , m_LoopSizes(run.Parameters, m_NumberOfMultiprocessors)
     , m_Pixels(GetPixels<TSample, VMask>(image.GetSums(), rectangle))
     , m_UsesSquares(UsesSquares(image.GetLaw()))
   {
     const DeviceSums & sums = image.GetSums();
-    const RunSizes     sizes(sums, rectangle, parameters, m_NumberOfMultiprocessors);
-    const uint32_t     exponent = GetCoarseExponent(parameters.Schedule, rectangle);
+    const RunSizes     sizes(sums, rectangle, run.Parameters, m_NumberOfMultiprocessors);
+    const uint32_t     exponent = GetCoarseExponent(run.Parameters.Schedule, rectangle);
     auto * const       ownCells = static_cast<Moments *>(workspace.Take(sizes.Cells));
     m_Work = workspace.Take(sizes.Work);
     if (exponent > 0)
@@ -349,6 +350,7 @@ private:
   const Context            m_Context;
   const int                m_NumberOfMultiprocessors;
   const SnakeLaunchOptions m_Options;
+  const bool               m_ReportsLevels;
   const LoopSizes          m_LoopSizes;
   const PixelsType         m_Pixels;
   DeviceCells              m_Blocks{};
@@ -491,13 +493,15 @@ private:
 
   /** There are no limits if nobody observes steps or may stop the run, and the driver does not end long kernels. */
   std::optional<LaunchLimits>
-  GetLimits(bool pauseAtSteps, bool pauseAtLevels) const
+  GetLimits(bool showsSteps, bool maybeStopped) const
   {
-    if (!pauseAtSteps && !pauseAtLevels && !HasKernelTimeout(m_Context.GetDevice()))
+    if (!showsSteps && !maybeStopped && !HasKernelTimeout(m_Context.GetDevice()))
     {
       return std::nullopt;
     }
-    return LaunchLimits{ pauseAtSteps, pauseAtLevels, m_Options.StepsPerPortion, m_Options.NanosecondsOfLaunch };
+    return LaunchLimits{
+      showsSteps, maybeStopped && m_ReportsLevels, m_Options.StepsPerPortion, m_Options.NanosecondsOfLaunch
+    };
   }
 
   /** Runs the kernel until the schedule ends. A launch ends at pauses only if they are observed. It ends after its time
@@ -566,7 +570,7 @@ RunOnDevice(const DeviceSnakeImage &   image,
   return VisitSamples(image.GetSums(), [&](auto sample, auto masked) {
     using Backend = CudaSnakeBackend<decltype(sample), decltype(masked)::value>;
     const double          timeOfSums = GetSeconds();
-    Backend               backend(image, rectangle, run.Parameters, workspace, context, options);
+    Backend               backend(image, rectangle, run, workspace, context, options);
     const double          timeOfRun = GetSeconds();
     CudaRegionSnakeResult result = RunSnake(image, run, backend);
     result.SecondsOfSums = timeOfRun - timeOfSums;
