@@ -385,8 +385,14 @@ RunMaskedGaussian(const CudaGaussianPlan & plan,
     {
       QueueValidOffset(image, valid, subtracted, context);
     }
-    QueueValues(image, valid, subtracted, values, context);
-    RunPlan(GetAlternatingPasses(smoothing, 0, separate), images, workspace, context);
+    const bool readsValid =
+      separate > 0 &&
+      RunValidPass(plan.Passes.front(), smoothing.Boundary, image, valid, subtracted, images[1], context);
+    if (!readsValid)
+    {
+      QueueValues(image, valid, subtracted, values, context);
+    }
+    RunPlan(GetAlternatingPasses(smoothing, readsValid ? 1 : 0, separate), images, workspace, context);
     const DeviceView & smooth = images[separate % 2];
     if (dividesInPass)
     {

@@ -47,7 +47,13 @@ public:
   {
     if constexpr (VTask == TileTask::FilterMask)
     {
-      LoadWeights();
+      LoadByMask([](size_t) { return T(1); });
+    }
+    else if constexpr (VTask == TileTask::FilterValid)
+    {
+      const T * const column = m_Arguments.Sources[0] + m_Base + min(m_Lane, m_Columns - 1);
+      const T         subtracted = *m_Arguments.Subtracted;
+      LoadByMask([column, subtracted](size_t offset) { return column[offset] - subtracted; });
     }
     else if (m_Arguments.Aligned)
     {
@@ -193,28 +199,32 @@ private:
     __syncthreads();
   }
 
-  /** The weights of the mask: 1 where a pixel is valid, and 0 elsewhere. */
+  /** What getValue(elements from the column's first pixel) gives where a pixel is valid, and 0 elsewhere. */
+  template <typename TGetValue>
   __device__ void
-  LoadWeights() const
+  LoadByMask(const TGetValue & getValue) const
   {
-    constexpr unsigned int      batch = 8; // bytes that are under way together
+    constexpr unsigned int      batch = 8; // pixels that are under way together
     const unsigned int          step = blockDim.x / WarpSize;
     const unsigned char * const column = m_Arguments.Mask + m_Base + min(m_Lane, m_Columns - 1);
     for (unsigned int begin = m_Segment; begin < m_Rows; begin += batch * step)
     {
       unsigned char valid[batch];
+      T             values[batch];
 #pragma unroll
       for (unsigned int i = 0; i < batch; ++i)
       {
         const size_t position = m_Range.Begin + min(begin + i * step, m_Range.ReadEnd - 1);
-        valid[i] = column[position * m_Arguments.Geometry.LineStride];
+        const size_t offset = position * m_Arguments.Geometry.LineStride;
+        valid[i] = column[offset];
+        values[i] = getValue(offset); // whatever the mask says: the pixel need not wait for it
       }
 #pragma unroll
       for (unsigned int i = 0; i < batch; ++i)
       {
         if (begin + i * step < m_Rows)
         {
-          m_Values[(begin + i * step) * WarpSize + m_Lane] = valid[i] != 0 ? T(1) : T(0);
+          m_Values[(begin + i * step) * WarpSize + m_Lane] = valid[i] != 0 ? values[i] : T(0);
         }
       }
     }
