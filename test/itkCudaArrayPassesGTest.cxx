@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Passes over arrays of a caller, on the caller's stream: the bits of passes from host to host, their place in the order
-// of the stream, and what is refused.
+// Passes over arrays of a caller, on the caller's stream: the bits of passes from host to host, their place in the
+// order of the stream, and what is refused.
 
 #include "itkCudaDetailDeviceRun.h"
 #include "itkCudaDetailGaussianEngine.h"
@@ -44,9 +44,7 @@ MakePasses(const Shape & shape, size_t count)
   const CudaGaussianBoundary boundary{ CudaFiltersEnums::BoundaryMode::Reflect, 0.0 };
   const auto                 makePlan = [&boundary](unsigned int axis, double sigma) {
     return MakeGaussianLinePlan(
-      axis,
-      MakeGaussianImpulseResponse(CudaFiltersEnums::Approximation::Deriche, 0, sigma, 1.0, false),
-      boundary);
+      axis, MakeGaussianImpulseResponse(CudaFiltersEnums::Approximation::Deriche, 0, sigma, 1.0, false), boundary);
   };
   std::vector<CudaArrayPass> passes{ { makePlan(1, 2.0), { { shape[1] * shape[2], shape[0], 1, 1, 1 } } },
                                      { makePlan(1, 3.0), { { shape[2], shape[1], shape[0], 1, 1 } } },

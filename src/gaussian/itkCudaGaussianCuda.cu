@@ -88,7 +88,11 @@ template <typename T, unsigned int VPairs, AxisKind VKind, TileTask VTask, unsig
 void
 LaunchLinePass(const LinePassArguments<T, VPairs> & arguments, const Context & context)
 {
-  const LaunchShape        shape = MakeLaunchShape<T, VPairs>(VKind, arguments.Geometry, arguments.Schedule);
+  LaunchShape shape = MakeLaunchShape<T, VPairs>(VKind, arguments.Geometry, arguments.Schedule);
+  if (VKind == AxisKind::Strided && VTask == TileTask::FilterFromTotals)
+  {
+    shape.SharedBytes += GetStridedEdgeBytes(sizeof(T), VPairs);
+  }
   const auto               kernel = LinePassKernel<T, VPairs, VKind, VTask, VResults>;
   static SharedMemoryGrant grant;
   grant.Raise(kernel, context.GetDevice());
@@ -251,13 +255,10 @@ RunLinePassOn(const CudaGaussianLinePass &    pass,
   {
     SetBulkCopies(arguments, context.GetDevice());
   }
-  if constexpr (VKind == AxisKind::Contiguous)
+  if (FollowFromTotals(pass, schedule, source))
   {
-    if (FollowFromTotals(pass, schedule, source))
-    {
-      LaunchLinePass<T, VPairs, VKind, TileTask::FilterFromTotals, 1>(arguments, context);
-      return;
-    }
+    LaunchLinePass<T, VPairs, VKind, TileTask::FilterFromTotals, 1>(arguments, context);
+    return;
   }
   if (schedule.Method != LineMethod::Partition)
   {
@@ -491,7 +492,7 @@ bool
 FollowFromTotals(const CudaGaussianLinePass & pass, const LineSchedule & schedule, const DeviceView & source)
 {
   const CudaGaussianImpulseResponse & kernel = pass.Results.front().Kernel;
-  return HasEdgeStates(schedule) && HasEdgeClosure(kernel, schedule.Boundary.Mode) &&
+  return HasEdgeStates(schedule) && pass.Results.size() == 1 && HasEdgeClosure(kernel, schedule.Boundary.Mode) &&
          HasLineTotals(schedule, MakeLineProblem(pass, source));
 }
 

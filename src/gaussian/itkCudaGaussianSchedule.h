@@ -133,6 +133,10 @@ GetLineParts(unsigned int segments, unsigned int numberOfPolePairs = 2);
 CudaFilters_EXPORT size_t
 GetStridedSharedBytes(unsigned int segments, unsigned int bytesPerComponent, unsigned int numberOfPolePairs = 2);
 
+/** What it needs beside for edge states that follow from totals. */
+CudaFilters_EXPORT size_t
+GetStridedEdgeBytes(unsigned int bytesPerComponent, unsigned int numberOfPolePairs);
+
 /** Shared memory of a block of a stream of float lines, whatever continues them: StreamMemory. */
 constexpr size_t
 GetStreamSharedBytes(unsigned int lookAhead)

@@ -528,19 +528,15 @@ private:
   __device__ PolePairState<T>
              GetFollowingEdge() const
   {
-    const auto &       closure = m_Arguments.Closure;
-    const auto &       section = m_Arguments.Dynamics.Section[this->GetPair()];
-    const unsigned int causal = this->GetPair();
-    const unsigned int anticausal = causal + StreamPolePairs;
-    if (closure.Mode == CudaFiltersEnums::BoundaryMode::Constant)
-    {
-      return SteadyState(section, closure.Value - m_First);
-    }
-    const PolePairState<T> atEnd = CloseCausalTotal(closure.Mode, section, this->GetWindowEnd(causal), m_Last);
-    const PolePairState<T> atBegin = this->GetWindowEnd(anticausal);
-    const bool             entersAtEnd = this->IsAnticausal() != (closure.Mode == CudaFiltersEnums::BoundaryMode::Wrap);
-    return entersAtEnd ? GetClosedEdge(closure, this->GetPair(), atEnd, atBegin)
-                       : GetClosedEdge(closure, this->GetPair(), atBegin, atEnd);
+    const unsigned int pair = this->GetPair();
+    return GetEdgeFromEnds(m_Arguments.Closure,
+                           m_Arguments.Dynamics,
+                           pair,
+                           this->IsAnticausal(),
+                           this->GetWindowEnd(pair),
+                           this->GetWindowEnd(pair + StreamPolePairs),
+                           m_First,
+                           m_Last);
   }
 
   __device__ void
