@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ._arrays import Given, Items, Target, axes_to_filter, axis_of, number, per_axis, read_mask, spacings_of
-from ._derivatives import Axis, Derivatives, DerivativesOfAll, DerivativesOfItems
+from ._derivatives import Axis, Derivatives, DerivativesOfAll, derivatives_of_items
 from ._info import Backend
 from ._line_passes import DeviceLineFilter, DevicePasses, HostLineFilter, LineFilter, Pass
 from ._operations import operations_of
@@ -576,7 +576,7 @@ class _Call:
         items = self._items.take(self.given.array, self._target.compute_type(self.given), ops)
         if self.valid is None:
             return DerivativesOfAll(items, axes, self._cval, self._filter_lines)
-        return DerivativesOfItems(items, self._items.take(self.valid, "bool", ops), axes, self._cval, self._filter_lines)
+        return derivatives_of_items(items, self._items.take(self.valid, "bool", ops), axes, self._cval, self._filter_lines)
 
     def orders_of(self, order: Any) -> list[int]:
         """The order along each axis."""
