@@ -42,6 +42,7 @@ set(CudaFilters_GTESTS
     itkCudaUploadDownloadGTest.cxx)
 # Units of what is only there in a build with CUDA; without a GPU they are skipped.
 set(CudaFilters_CUDA_GTESTS
+    itkCudaArrayPassesGTest.cxx
     itkCudaContextGTest.cxx
     itkCudaDeviceGaussianGTest.cxx
     itkCudaDeviceImageDeviceGTest.cxx

@@ -88,7 +88,11 @@ template <typename T, unsigned int VPairs, AxisKind VKind, TileTask VTask, unsig
 void
 LaunchLinePass(const LinePassArguments<T, VPairs> & arguments, const Context & context)
 {
-  const LaunchShape        shape = MakeLaunchShape<T, VPairs>(VKind, arguments.Geometry, arguments.Schedule);
+  LaunchShape shape = MakeLaunchShape<T, VPairs>(VKind, arguments.Geometry, arguments.Schedule);
+  if (VKind == AxisKind::Strided && VTask == TileTask::FilterFromTotals)
+  {
+    shape.SharedBytes += GetStridedEdgeBytes(sizeof(T), VPairs);
+  }
   const auto               kernel = LinePassKernel<T, VPairs, VKind, VTask, VResults>;
   static SharedMemoryGrant grant;
   grant.Raise(kernel, context.GetDevice());
@@ -251,13 +255,10 @@ RunLinePassOn(const CudaGaussianLinePass &    pass,
   {
     SetBulkCopies(arguments, context.GetDevice());
   }
-  if constexpr (VKind == AxisKind::Contiguous)
+  if (FollowFromTotals(pass, schedule, source))
   {
-    if (FollowFromTotals(pass, schedule, source))
-    {
-      LaunchLinePass<T, VPairs, VKind, TileTask::FilterFromTotals, 1>(arguments, context);
-      return;
-    }
+    LaunchLinePass<T, VPairs, VKind, TileTask::FilterFromTotals, 1>(arguments, context);
+    return;
   }
   if (schedule.Method != LineMethod::Partition)
   {
@@ -364,19 +365,53 @@ RunQuotientPassOf(const QuotientPass &     pass,
   launch(arguments, context);
 }
 
+/** The first pass of smoothing with a mask, of weights or of valid pixels. */
+struct MaskPass
+{
+  const void *         Image; // nullptr: the weights
+  const void *         Subtracted;
+  const DeviceView &   Valid;
+  const DeviceView &   Destination;
+  const LineSchedule & Schedule;
+};
+
 template <typename T, unsigned int VPairs>
 void
-RunMaskPassOf(const CudaGaussianLinePass & pass,
-              const LineSchedule &         schedule,
-              const DeviceView &           valid,
-              const DeviceView &           destination,
-              const Context &              context)
+RunMaskPassOf(const CudaGaussianLinePass & pass, const MaskPass & mask, const Context & context)
 {
-  auto arguments = MakeLinePassArguments<T, VPairs>(pass, schedule, destination, {});
-  arguments.Mask = static_cast<const unsigned char *>(valid.Data);
-  arguments.First = nullptr; // the first source, of which there is none: the first pixels are in the tile
-  SetResult(arguments, 0, { pass.Results.front().Kernel, 0, CudaGaussianCombine::Store }, { destination });
-  LaunchLinePass<T, VPairs, AxisKind::Strided, TileTask::FilterMask, 1>(arguments, context);
+  auto arguments = MakeLinePassArguments<T, VPairs>(pass, mask.Schedule, mask.Destination, {});
+  arguments.Mask = static_cast<const unsigned char *>(mask.Valid.Data);
+  arguments.Sources[0] = static_cast<const T *>(mask.Image);
+  arguments.First = arguments.Sources[0]; // the first pixels are taken from the tile
+  arguments.Subtracted = static_cast<const T *>(mask.Subtracted);
+  SetResult(arguments, 0, { pass.Results.front().Kernel, 0, CudaGaussianCombine::Store }, { mask.Destination });
+  const auto launch = mask.Image ? LaunchLinePass<T, VPairs, AxisKind::Strided, TileTask::FilterValid, 1>
+                                 : LaunchLinePass<T, VPairs, AxisKind::Strided, TileTask::FilterMask, 1>;
+  launch(arguments, context);
+}
+
+bool
+TryMaskPass(const CudaGaussianLinePass & pass,
+            const CudaGaussianBoundary & boundary,
+            const void *                 image,
+            const void *                 subtracted,
+            const DeviceView &           valid,
+            const DeviceView &           destination,
+            const Context &              context)
+{
+  LineProblem problem = MakeLineProblem(pass, destination);
+  problem.SharedMemoryPerBlock = GetDeviceProperties(context.GetDevice()).SharedMemoryPerBlockOptin;
+  const auto schedule = MakeLineSchedule(problem, LineMethod::WholeLine);
+  if (pass.Axis == 0 || !schedule || boundary.Mode != CudaFiltersEnums::BoundaryMode::Nearest ||
+      valid.Size != destination.Size || valid.Stride != destination.Stride || HasKernelTimeout(context.GetDevice()))
+  {
+    return false;
+  }
+  const bool isDouble = destination.ComponentType == CudaComponentType::Double;
+  const auto run = problem.NumberOfPolePairs == 3 ? (isDouble ? RunMaskPassOf<double, 3> : RunMaskPassOf<float, 3>)
+                                                  : (isDouble ? RunMaskPassOf<double, 2> : RunMaskPassOf<float, 2>);
+  run(pass, { image, subtracted, valid, destination, *schedule }, context);
+  return true;
 }
 
 template <typename T>
@@ -457,7 +492,7 @@ bool
 FollowFromTotals(const CudaGaussianLinePass & pass, const LineSchedule & schedule, const DeviceView & source)
 {
   const CudaGaussianImpulseResponse & kernel = pass.Results.front().Kernel;
-  return HasEdgeStates(schedule) && HasEdgeClosure(kernel, schedule.Boundary.Mode) &&
+  return HasEdgeStates(schedule) && pass.Results.size() == 1 && HasEdgeClosure(kernel, schedule.Boundary.Mode) &&
          HasLineTotals(schedule, MakeLineProblem(pass, source));
 }
 
@@ -628,19 +663,20 @@ RunMaskPass(const CudaGaussianLinePass & pass,
             const DeviceView &           destination,
             const Context &              context)
 {
-  LineProblem problem = MakeLineProblem(pass, destination);
-  problem.SharedMemoryPerBlock = GetDeviceProperties(context.GetDevice()).SharedMemoryPerBlockOptin;
-  const auto schedule = MakeLineSchedule(problem, LineMethod::WholeLine);
-  if (pass.Axis == 0 || !schedule || boundary.Mode != CudaFiltersEnums::BoundaryMode::Nearest ||
-      valid.Size != destination.Size || valid.Stride != destination.Stride || HasKernelTimeout(context.GetDevice()))
-  {
-    return false;
-  }
-  const bool isDouble = destination.ComponentType == CudaComponentType::Double;
-  const auto run = problem.NumberOfPolePairs == 3 ? (isDouble ? RunMaskPassOf<double, 3> : RunMaskPassOf<float, 3>)
-                                                  : (isDouble ? RunMaskPassOf<double, 2> : RunMaskPassOf<float, 2>);
-  run(pass, *schedule, valid, destination, context);
-  return true;
+  return TryMaskPass(pass, boundary, nullptr, nullptr, valid, destination, context);
+}
+
+bool
+RunValidPass(const CudaGaussianLinePass & pass,
+             const CudaGaussianBoundary & boundary,
+             const DeviceView &           image,
+             const DeviceView &           valid,
+             const void *                 subtracted,
+             const DeviceView &           destination,
+             const Context &              context)
+{
+  return image.Stride == destination.Stride &&
+         TryMaskPass(pass, boundary, image.Data, subtracted, valid, destination, context);
 }
 
 QuotientPass
