@@ -42,7 +42,8 @@ CudaGetGaussianSlabShape(const CudaGaussianPlan & plan,
 CudaFilters_EXPORT std::shared_ptr<CudaSlabStates>
                    CudaMakeSlabStates();
 
-/** Runs the plan over an image that comes and goes in whole planes (CudaGaussianSlabShape). The shapes give sizes, component types and numbers of components; their data and strides are not used.
+/** Runs the plan over an image that comes and goes in whole planes (CudaGaussianSlabShape). The shapes give sizes,
+ * component types and numbers of components; their data and strides are not used.
  *
  * Source and sink are called from the calling thread. Planes are asked for in order, each once in a sweep; plane 0 may
  * be asked for once more before a part that does not begin with it. The sink gets planes in order. Nothing is called

@@ -27,6 +27,7 @@ set(CudaFilters_GTESTS
     itkCudaGaussianHostChunksGTest.cxx
     itkCudaGaussianRefusalGTest.cxx
     itkCudaGaussianScheduleGTest.cxx
+    itkCudaGaussianSlabsGTest.cxx
     itkCudaGaussianTestUtilitiesGTest.cxx
     itkCudaHostMemoryPoolGTest.cxx
     itkCudaKeepOnDeviceGTest.cxx

@@ -2,6 +2,7 @@
 #include "itkCudaDevice.h"
 #include "itkCudaGaussianDevice.h"
 #include "itkCudaGaussianLaunch.cuh"
+#include "itkCudaGaussianSlabsDevice.h"
 #include "itkCudaGaussianStreamLaunch.h"
 #include "itkCudaGaussianTensorMap.h"
 #include "itkCudaLineGroups.h"
@@ -767,5 +768,90 @@ RunPlan(const CudaGaussianPlan &        plan,
     const bool isDouble = images.front().ComponentType == CudaComponentType::Double;
     (isDouble ? RotateOn<double> : RotateOn<float>)(plan, images, context);
   }
+}
+
+namespace
+{
+/** Chunks of strided lines in tiles, with their states at hand. */
+template <typename T, unsigned int VPairs>
+void
+RunChunkTilesOf(const CudaGaussianLinePass &    pass,
+                const LineSchedule &            schedule,
+                const std::vector<DeviceView> & images,
+                const LineCut &                 cut,
+                void *                          states,
+                bool                            writesTotals,
+                const Context &                 context)
+{
+  const DeviceView & source = images[pass.Source];
+  const size_t       segments = RoundUp(DivideUp(source.Size[pass.Axis], SegmentLength<T>), ChunkSegments<T>);
+  LineSchedule       tiles = schedule;
+  tiles.Method = LineMethod::Partition;
+  tiles.Segments = static_cast<unsigned int>(std::min<size_t>(segments, PartitionTileSegments));
+  tiles.WarmUp = 0;
+  tiles.Step = size_t{ tiles.Segments } * SegmentLength<T>;
+  tiles.NumberOfTiles = DivideUp(source.Size[pass.Axis], tiles.Step);
+  auto arguments = MakeLinePassArguments<T, VPairs>(pass, tiles, source, cut);
+  AddSource<T, VPairs>(arguments, source, nullptr);
+  for (unsigned int r = 0; r < pass.Results.size(); ++r)
+  {
+    SetResult(arguments, r, pass.Results[r], images);
+  }
+  arguments.States = static_cast<PolePairState<T> *>(states);
+  if (writesTotals)
+  {
+    LaunchLinePass<T, VPairs, AxisKind::Strided, TileTask::WriteTotals, 1>(arguments, context);
+    return;
+  }
+  LaunchFilter<T, VPairs, AxisKind::Strided, TileTask::FilterFromStates>(arguments, pass.Results.size(), context);
+}
+
+void
+RunChunkTiles(const CudaGaussianLinePass &    pass,
+              const LineSchedule &            schedule,
+              const std::vector<DeviceView> & images,
+              const LineCut &                 cut,
+              void *                          states,
+              bool                            writesTotals,
+              const Context &                 context)
+{
+  const bool isDouble = images[pass.Source].ComponentType == CudaComponentType::Double;
+  const auto run = pass.Results.front().Kernel.NumberOfPolePairs == 3
+                     ? (isDouble ? RunChunkTilesOf<double, 3> : RunChunkTilesOf<float, 3>)
+                     : (isDouble ? RunChunkTilesOf<double, 2> : RunChunkTilesOf<float, 2>);
+  run(pass, schedule, images, cut, states, writesTotals, context);
+}
+} // namespace
+
+void
+RunChunkTotals(const CudaGaussianLinePass &    pass,
+               const LineSchedule &            schedule,
+               const std::vector<DeviceView> & images,
+               const LineCut &                 cut,
+               void *                          totals,
+               const Context &                 context)
+{
+  if (IsStreamed(schedule))
+  {
+    RunStreamTotals(pass, schedule, images, cut, totals, context);
+    return;
+  }
+  RunChunkTiles(pass, schedule, images, cut, totals, true, context);
+}
+
+void
+RunChunksFromStates(const CudaGaussianLinePass &    pass,
+                    const LineSchedule &            schedule,
+                    const std::vector<DeviceView> & images,
+                    const LineCut &                 cut,
+                    const void *                    starts,
+                    const Context &                 context)
+{
+  if (IsStreamed(schedule))
+  {
+    RunStreamFromStates(pass, images, cut, starts, context);
+    return;
+  }
+  RunChunkTiles(pass, schedule, images, cut, const_cast<void *>(starts), false, context);
 }
 } // namespace itk::cuda::gaussian

@@ -48,6 +48,7 @@ struct StreamArguments
   unsigned int                     StripsPerRow;
   unsigned int                     NumberOfChunks; // of a line
   unsigned int                     LastChunk; // behind which a line continues with its last value; none if it is cut
+  bool                             TotalsHoldEdges; // for TileTask::WriteTotals: as those of TileTask::Filter
   unsigned int                     PiecesPerLine;
   unsigned int                     NumberOfPieces; // of all lines
   LineDynamics<T, StreamPolePairs> Dynamics;
@@ -862,7 +863,8 @@ private:
              GetTotal(unsigned int chunk, unsigned int slot) const
   {
     PolePairState<T> total;
-    if (VTask == TileTask::Filter && this->IsEntrance(chunk))
+    const bool holdsEdge = VTask == TileTask::Filter || (VTask == TileTask::WriteTotals && m_Arguments.TotalsHoldEdges);
+    if (holdsEdge && this->IsEntrance(chunk))
     {
       total = this->GetEdge();
     }
