@@ -2,6 +2,7 @@
 #ifndef itkCudaRegionPartitionImageFilter_hxx
 #define itkCudaRegionPartitionImageFilter_hxx
 
+#include "itkCudaDetailFilterRun.h"
 #include "itkCudaDetailImageTraits.h"
 #include "itkCudaDetailPixelContainer.h"
 
@@ -150,6 +151,7 @@ CudaRegionPartitionImageFilter<TInputImage, TOutputImage>::Divide()
   };
   m_CudaBackend.Run(CudaDetail::CudaRegionPartitionUnsupportedReason(input),
                     CudaDetail::CudaRegionPartitionWorkingSet(input, m_Parameters),
+                    CudaDetail::MakeCudaProgressFunction(this),
                     device,
                     host);
   return result;

@@ -314,6 +314,7 @@ CudaRegionSnakeImageFilter<TInputImage, TOutputImage>::Segment(const CudaDetail:
       };
       m_CudaBackend.Run(CudaDetail::CudaRegionSnakeUnsupportedReason(input, m_Parameters),
                         CudaDetail::CudaRegionSnakeWorkingSet(input, m_Parameters),
+                        CudaDetail::MakeCudaProgressFunction(this),
                         device,
                         host);
       return m_CudaBackend.GetSelectedDeviceIndex();

@@ -31,6 +31,7 @@ set(CudaFilters_GTESTS
     itkCudaGaussianTestUtilitiesGTest.cxx
     itkCudaHostMemoryPoolGTest.cxx
     itkCudaKeepOnDeviceGTest.cxx
+    itkCudaMemoryGateGTest.cxx
     itkCudaStridedByteStreamGTest.cxx
     itkCudaGaussianThreadsGTest.cxx
     itkCudaGradientSigmasGTest.cxx

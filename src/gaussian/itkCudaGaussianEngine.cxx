@@ -462,8 +462,8 @@ CudaRunOnDevice(const CudaGaussianPlan &     plan,
                 CudaFilterBackend &          backend,
                 const CudaProgressFunction & progress)
 {
-  return cuda::TryOnDevice(backend,
-                           [&](int device) { RunGaussianPlanOnDevice(plan, input, output, device, progress); });
+  return cuda::TryOnDevice(
+    backend, [&](int device) { RunGaussianPlanOnDevice(plan, input, output, device, progress); }, progress);
 }
 
 void
