@@ -2,6 +2,7 @@
 #ifndef itkCudaRegionPartitionImageFilter_hxx
 #define itkCudaRegionPartitionImageFilter_hxx
 
+#include "itkCudaDetailFilterRun.h"
 #include "itkCudaDetailImageTraits.h"
 #include "itkCudaDetailPixelContainer.h"
 
@@ -143,14 +144,14 @@ CudaRegionPartitionImageFilter<TInputImage, TOutputImage>::Divide()
   const CudaDetail::CudaRegionPartitionObserver observer = this->MakeObserver();
   CudaRegionPartitionResult                     result;
   const auto                                    device = [&](int deviceIndex) {
-    result = CudaDetail::CudaRegionPartitionOnDevice(
-      input, m_Parameters, labels, deviceIndex, this->GetNumberOfWorkUnits(), observer);
+    result = CudaDetail::CudaRegionPartitionOnDevice(input, m_Parameters, labels, deviceIndex, observer);
   };
   const auto host = [&] {
     result = CudaDetail::CudaRegionPartitionOnHost(input, m_Parameters, labels, this->GetNumberOfWorkUnits(), observer);
   };
   m_CudaBackend.Run(CudaDetail::CudaRegionPartitionUnsupportedReason(input),
                     CudaDetail::CudaRegionPartitionWorkingSet(input, m_Parameters),
+                    CudaDetail::MakeCudaProgressFunction(this),
                     device,
                     host);
   return result;

@@ -2,12 +2,15 @@
 #ifndef itkCudaSlabs_h
 #define itkCudaSlabs_h
 
+#include "CudaFiltersExport.h"
 #include "itkCudaFiltersEnums.h"
 
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <ostream>
+#include <string>
 #include <vector>
 
 namespace itk
@@ -49,6 +52,14 @@ struct CudaSlabReport
   uint64_t         BytesDown{ 0 };
   size_t           PeakDeviceBytes{ 0 }; // most that the run held on one device at a time
 };
+
+/** "Whole", "Overlapped", "OneSweep", "TwoSweeps" or "Columns". */
+CudaFilters_EXPORT std::string
+                   CudaSlabScheduleToString(CudaSlabReport::Schedule schedule);
+
+/** One line. */
+CudaFilters_EXPORT std::ostream &
+                   operator<<(std::ostream & out, const CudaSlabReport & report);
 
 /** Fills `pixels` with whole planes, in the order of itk::Image, with the components of a pixel adjacent. */
 using CudaSlabSource = std::function<void(size_t firstPlane, size_t planes, void * pixels)>;

@@ -31,6 +31,7 @@ set(CudaFilters_GTESTS
     itkCudaGaussianTestUtilitiesGTest.cxx
     itkCudaHostMemoryPoolGTest.cxx
     itkCudaKeepOnDeviceGTest.cxx
+    itkCudaMemoryGateGTest.cxx
     itkCudaStridedByteStreamGTest.cxx
     itkCudaGaussianThreadsGTest.cxx
     itkCudaGradientSigmasGTest.cxx
@@ -43,6 +44,7 @@ set(CudaFilters_GTESTS
     itkCudaUploadDownloadGTest.cxx)
 # Units of what is only there in a build with CUDA; without a GPU they are skipped.
 set(CudaFilters_CUDA_GTESTS
+    itkCudaArrayPassesGTest.cxx
     itkCudaContextGTest.cxx
     itkCudaDeviceGaussianGTest.cxx
     itkCudaDeviceImageDeviceGTest.cxx

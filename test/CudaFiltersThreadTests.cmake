@@ -6,6 +6,7 @@ cudafilters_add_gtests(
   SOURCES
   itkCudaDiscreteGaussianImageFilterGTest.cxx
   itkCudaGaussianAccurateGTest.cxx
+  itkCudaMemoryGateGTest.cxx
   itkCudaPartitionedRecursiveGaussianImageFilterGTest.cxx
   itkCudaPixelContainerGTest.cxx
   itkCudaRecursiveGaussianImageFilterGTest.cxx
