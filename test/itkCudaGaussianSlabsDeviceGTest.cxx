@@ -166,8 +166,8 @@ TEST_F(GaussianSlabsGpu, HaveTheBitsOfTheWholeFromViewToViewAndInPlace)
         const SlabImage      expected = RunWhole(test.Plan, input, type);
         SlabImage            output = MakeSlabOutput(test.Plan, input, type);
         const auto           before = cuda::GetTransferCounts();
-        const CudaSlabReport report = CudaGaussianFilterSlabs(
-          test.Plan, input.GetView(), output.GetView(), MakeDeviceOptions(1, lanes), nullptr);
+        const CudaSlabReport report =
+          CudaGaussianFilterSlabs(test.Plan, input.GetView(), output.GetView(), MakeDeviceOptions(1, lanes), nullptr);
         const auto after = cuda::GetTransferCounts();
         EXPECT_EQ(FindDifference(output, expected), expected.Bytes.size());
         EXPECT_EQ(after.UploadedBytes - before.UploadedBytes, report.BytesUp);
