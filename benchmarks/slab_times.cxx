@@ -180,10 +180,10 @@ Fill(const CudaImageView & view)
 uint64_t
 GetHash(const CudaImageView & view)
 {
-  const size_t                       words = view.GetNumberOfBytes() / 8;
-  constexpr size_t                   block = size_t{ 1 } << 20;
-  std::vector<uint64_t>              hashes(words / block + 1, 14695981039346656037u);
-  const auto * const                 data = static_cast<const uint64_t *>(view.Data);
+  const size_t          words = view.GetNumberOfBytes() / 8;
+  constexpr size_t      block = size_t{ 1 } << 20;
+  std::vector<uint64_t> hashes(words / block + 1, 14695981039346656037u);
+  const auto * const    data = static_cast<const uint64_t *>(view.Data);
   InParallel(hashes.size(), [&](size_t begin, size_t end) {
     for (size_t b = begin; b < end; ++b)
     {
@@ -219,17 +219,18 @@ CopyPinned(const CudaImageView & input, const CudaImageView & output)
   const size_t             bytes = std::max(input.GetNumberOfBytes(), output.GetNumberOfBytes());
   for (size_t begin = 0; begin < bytes; begin += piece)
   {
-    const auto copy = [&](const CudaImageView & view, const cuda::DeviceBuffer & buffer, const cuda::Context & stream, bool upload) {
-      if (begin < view.GetNumberOfBytes())
-      {
-        char * const host = static_cast<char *>(view.Data) + begin;
-        ITK_CUDA_CALL(cudaMemcpyAsync(upload ? buffer.GetPointer() : host,
-                                      upload ? host : buffer.GetPointer(),
-                                      std::min(piece, view.GetNumberOfBytes() - begin),
-                                      upload ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToHost,
-                                      stream.GetStream()));
-      }
-    };
+    const auto copy =
+      [&](const CudaImageView & view, const cuda::DeviceBuffer & buffer, const cuda::Context & stream, bool upload) {
+        if (begin < view.GetNumberOfBytes())
+        {
+          char * const host = static_cast<char *>(view.Data) + begin;
+          ITK_CUDA_CALL(cudaMemcpyAsync(upload ? buffer.GetPointer() : host,
+                                        upload ? host : buffer.GetPointer(),
+                                        std::min(piece, view.GetNumberOfBytes() - begin),
+                                        upload ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToHost,
+                                        stream.GetStream()));
+        }
+      };
     copy(input, a, up, true);
     copy(output, b, down, false);
   }
@@ -245,8 +246,8 @@ CopyStaged(const CudaImageView & input, const CudaImageView & output)
     const cuda::StreamLease stream(0);
     constexpr size_t        pieceBytes = size_t{ 512 } << 20;
     const unsigned int      axis = view.Size[2] > 1 ? 2 : 1;
-    const size_t            planes = std::clamp<size_t>(
-      pieceBytes / (view.GetNumberOfBytes() / view.Size[axis]), 1, view.Size[axis]);
+    const size_t            planes =
+      std::clamp<size_t>(pieceBytes / (view.GetNumberOfBytes() / view.Size[axis]), 1, view.Size[axis]);
     CudaImageView part = view;
     part.Size[axis] = planes;
     const cuda::DeviceImage image(cuda::GetPlanarSize(part), view.ComponentType, stream);
@@ -274,7 +275,7 @@ MeasureRuns(const std::string & name, const std::function<void()> & run)
 {
   const double first = Measure(run);
   double       best = first;
-  for (double spent = first; spent < 1500.0 && spent < 3 * first + 1; )
+  for (double spent = first; spent < 1500.0 && spent < 3 * first + 1;)
   {
     const double next = Measure(run);
     best = std::min(best, next);

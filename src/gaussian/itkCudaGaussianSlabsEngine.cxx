@@ -8,6 +8,7 @@
 #include "itkCudaGaussianCore.h"
 #include "itkCudaGaussianSlabs.h"
 #include "itkCudaGaussianSlabsDevice.h"
+#include "itkCudaGaussianSlabsTuning.h"
 #include "itkCudaMemoryQuery.h"
 #include "itkCudaSlabStream.h"
 #include "itkCudaTransfer.h"
@@ -166,12 +167,6 @@ struct SlabMemory
   size_t        BytesOfRun{ 0 }; // beside the lanes'
 };
 
-/** Compute bytes of planes that the passes within planes take at a time. */
-constexpr size_t PieceBytes = size_t{ 256 } << 20;
-
-/** Bytes of a slab on the host that are worth a turn of the threads, if the image has that many. */
-constexpr size_t BytesOfTurn = size_t{ 32 } << 20;
-
 class DeviceSlabs : public SlabWork
 {
 public:
@@ -238,12 +233,23 @@ public:
       {
         this->UploadStates();
       }
+      m_WritesInput = m_Ends.Input.Data && m_Ends.Input.Data == m_Ends.Output.Data;
       stream.Run(m_FilterLoads, *this, this->GetPart(sweepsFirst ? 0.4f : 0.0f, 1.0f));
       if (m_States && !hasStates)
       {
         this->DownloadFirstPlane();
       }
       stream.Drain();
+    }
+    catch (const CudaError & error)
+    {
+      stream.Drain();
+      if (error.GetKind() == CudaError::Kind::OutOfMemory && m_WritesInput)
+      {
+        // Some of the input may be lost, so the host cannot take over.
+        throw CudaError(error.GetFile(), error.GetLine(), CudaError::Kind::CallFailed, error.GetDescription());
+      }
+      throw;
     }
     catch (...)
     {
@@ -252,6 +258,15 @@ public:
     }
     m_Stream = nullptr;
     return this->MakeReport(stream);
+  }
+
+  /** Whether the run is expected to take less time than an upload, the passes and a download after each other. */
+  bool
+  IsWorthOverlapping() const
+  {
+    const auto slabs = static_cast<double>(m_FilterLoads.size());
+    return !m_Run.Shape.NeedsAllChunks && m_Ends.Input.GetNumberOfBytes() >= LeastOverlappedBytes &&
+           slabs + static_cast<double>(m_LoadsAhead) + 1 <= MostOverlappedTurns * slabs;
   }
 
   void
@@ -380,8 +395,7 @@ private:
     const size_t bytes =
       std::max<size_t>(1, m_Run.Shape.ChunkLength * std::max(m_Run.BytesOfInputPlane, m_Run.BytesOfOutputPlane));
     const size_t chunks = m_Run.EndChunk - m_Run.FirstChunk;
-    // At least eight slabs, so that both directions of the link have something to do most of the time.
-    return std::clamp<size_t>(DivideUp(BytesOfTurn, bytes), 1, std::max<size_t>(1, chunks / 8));
+    return std::clamp<size_t>(DivideUp(BytesOfTurn, bytes), 1, std::max<size_t>(1, chunks / FewestSlabs));
   }
 
   // Loads.
@@ -478,7 +492,7 @@ private:
     {
       memory.BytesOfRun +=
         this->GetNumberOfComponents() *
-        (memory.StateSets * this->GetStateSetBytes(i) +
+        (Workspace::GetPieceSize(memory.StateSets * this->GetStateSetBytes(i)) +
          Workspace::GetPieceSize(GetEdgeStateBytes(m_Parts.Across[i], this->MakePieceView(1, nullptr))));
     }
     return memory;
@@ -524,7 +538,7 @@ private:
     {
       for (const size_t results : { 2, 1 })
       {
-        for (size_t piece = PieceBytes; piece >= (size_t{ 8 } << 20); piece /= 2)
+        for (size_t piece = MostPieceBytes; piece >= LeastPieceBytes; piece /= 2)
         {
           memory = this->GetMemory(spare, results, piece);
           bytes = memory.BytesOfRun + m_Devices.size() * memory.BytesOfLane;
@@ -949,6 +963,7 @@ private:
 
   SlabStream *            m_Stream{ nullptr };
   bool                    m_Sweeps{ false }; // for the totals of all chunks
+  bool                    m_WritesInput{ false };
   DeviceBuffer            m_RunMemory;
   void *                  m_FirstPlane{ nullptr };
   bool                    m_HasFirstPlane{ false };
@@ -967,5 +982,43 @@ RunGaussianSlabsOnDevices(const CudaGaussianPlan &     plan,
                           const CudaProgressFunction & progress)
 {
   return DeviceSlabs(plan, ends, options, progress).Run();
+}
+
+std::optional<CudaSlabReport>
+TryOverlapped(const CudaGaussianPlan &     plan,
+              const CudaImageView &        input,
+              const CudaImageView &        output,
+              int                          device,
+              const CudaProgressFunction & progress)
+{
+  const bool isCut = !plan.Mask && plan.Boundary.Mode == CudaFiltersEnums::BoundaryMode::Nearest;
+  if (!isCut || input.GetNumberOfBytes() < LeastOverlappedBytes)
+  {
+    return std::nullopt;
+  }
+  CudaSlabOptions options;
+  options.Devices = { device };
+  options.DeviceMemoryLimit = CudaGaussianWorkingSet(plan, input, output);
+  std::optional<DeviceSlabs> run;
+  const SlabEnds             ends{ input, output, {}, {} };
+  try
+  {
+    run.emplace(plan, ends, options, progress);
+  }
+  catch (const CudaError & error)
+  {
+    if (error.GetKind() != CudaError::Kind::OutOfMemory)
+    {
+      throw;
+    }
+    return std::nullopt; // slabs would take more than the whole image
+  }
+  if (!run->IsWorthOverlapping())
+  {
+    return std::nullopt;
+  }
+  CudaSlabReport report = run->Run();
+  report.Used = CudaSlabReport::Overlapped;
+  return report;
 }
 } // namespace itk::cuda::gaussian
