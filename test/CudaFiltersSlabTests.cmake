@@ -3,6 +3,7 @@
 set(libraries ${CudaFilters_TEST_LIBRARIES})
 list(REMOVE_ITEM libraries CudaFilters)
 set(sources
+    gaussian/itkCudaGaussianContinuedSlabs.cxx
     gaussian/itkCudaGaussianEnums.cxx
     gaussian/itkCudaGaussianHost.cxx
     gaussian/itkCudaGaussianPlan.cxx

@@ -219,6 +219,32 @@ TEST_F(GaussianSlabsGpu, PartsMakeUpTheWhole)
   }
 }
 
+TEST_F(GaussianSlabsGpu, ContinueTheImageInOtherBoundaryModes)
+{
+  using ModeEnum = CudaFiltersEnums::BoundaryMode;
+  for (const ModeEnum mode : { ModeEnum::Reflect, ModeEnum::Mirror, ModeEnum::Constant })
+  {
+    for (const auto & [length, sigma] :
+         std::vector<std::pair<size_t, double>>{ { 100, 4.0 }, { 700, 5.0 }, { 900, 60.0 } })
+    {
+      auto parameters = MakeSlabParameters(3, sigma, CudaFiltersEnums::Approximation::Deriche);
+      parameters.Boundary = { mode, 990.0 };
+      const auto plan = MakeSmoothingPlan(parameters);
+      SlabImage  input = MakeRandomImage({ 5, 4, length, 1 }, 1, CudaComponentType::Float, GetSeed());
+      SlabImage  expected = RunWhole(plan, input, CudaComponentType::Float);
+      SlabEnds   ends(plan, input, CudaComponentType::Float);
+      ends.Run(MakeDeviceOptions(1, 2));
+      EXPECT_EQ(ends.Given, length);
+      for (size_t i = 0; i < 5 * 4 * length; ++i)
+      {
+        // The window leaves out 1.25e-7 of the weights, and float rounds.
+        ASSERT_NEAR(ends.Output.Get<float>()[i], expected.Get<float>()[i], 1e-6 * 1100.0)
+          << "mode " << mode << ", " << length << " planes, sigma " << sigma << ", pixel " << i;
+      }
+    }
+  }
+}
+
 /** Counts what is allocated, from CUDA. */
 struct CountingMemory
 {

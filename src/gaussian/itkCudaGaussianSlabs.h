@@ -75,7 +75,11 @@ struct SlabRun
   }
 };
 
-/** \exception ExceptionObject naming the option that is out of range, or why the plan cannot be cut */
+/** How an image is cut whose lines across slabs continue with their edge values. */
+CudaGaussianSlabShape
+GetSlabShape(const CudaGaussianPlan & plan, const CudaImageView & inputShape, const CudaImageView & outputShape);
+
+/** \exception ExceptionObject naming the option that is out of range */
 SlabRun
 MakeSlabRun(const CudaGaussianPlan & plan,
             const CudaImageView &    inputShape,
@@ -115,6 +119,14 @@ struct SlabEnds
   CudaSlabSource Source;
   CudaSlabSink   Sink;
 };
+
+/** The run on the host or on devices, between images with data or between source and sink. Lines across slabs continue
+ * with their edge values. */
+CudaSlabReport
+RunSlabs(const CudaGaussianPlan &     plan,
+         const SlabEnds &             ends,
+         const CudaSlabOptions &      options,
+         const CudaProgressFunction & progress);
 
 /** The run on devices. \exception CudaError also in a build without CUDA */
 CudaSlabReport
