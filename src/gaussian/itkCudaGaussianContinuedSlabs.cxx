@@ -90,11 +90,10 @@ ContinuedSource::Read(size_t firstPlane, size_t planes, void * pixels)
     }
     else
     {
-      const Plane & plane =
-        m_Boundary.Mode == ModeEnum::Constant
-          ? m_Constant
-          : this->GetKept(static_cast<size_t>(
-              GetContinuedPosition(m_Boundary.Mode, n, static_cast<std::ptrdiff_t>(m_NumberOfPlanes))));
+      const Plane & plane = m_Boundary.Mode == ModeEnum::Constant
+                              ? m_Constant
+                              : this->GetKept(static_cast<size_t>(GetContinuedPosition(
+                                  m_Boundary.Mode, n, static_cast<std::ptrdiff_t>(m_NumberOfPlanes))));
       std::copy(plane.begin(), plane.end(), to);
     }
     to += run * m_BytesOfPlane;
@@ -176,8 +175,7 @@ RunContinuedSlabs(const CudaGaussianPlan &     plan,
     const size_t to = std::min(first + count, end + continuing);
     if (from < to)
     {
-      ends.Sink(
-        from - continuing, to - from, static_cast<const unsigned char *>(pixels) + (from - first) * bytes);
+      ends.Sink(from - continuing, to - from, static_cast<const unsigned char *>(pixels) + (from - first) * bytes);
     }
   };
   CudaSlabOptions ofContinued = options;

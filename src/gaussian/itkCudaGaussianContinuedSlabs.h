@@ -8,9 +8,9 @@
 #include <map>
 #include <vector>
 
-// Lines that continue otherwise than with their edge values, in slabs: the image gets the planes that continue it, as far
-// as the window reaches, and its lines then continue with their edge values, which no longer matter. Passes within planes
-// continue their lines as ever.
+// Lines that continue otherwise than with their edge values, in slabs: the image gets the planes that continue it, as
+// far as the window reaches, and its lines then continue with their edge values, which no longer matter. Passes within
+// planes continue their lines as ever.
 
 namespace itk::cuda::gaussian
 {
