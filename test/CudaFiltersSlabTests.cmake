@@ -7,6 +7,7 @@ set(sources
     gaussian/itkCudaGaussianEnums.cxx
     gaussian/itkCudaGaussianHost.cxx
     gaussian/itkCudaGaussianPlan.cxx
+    gaussian/itkCudaGaussianPlanParts.cxx
     gaussian/itkCudaGaussianSchedule.cxx
     gaussian/itkCudaGaussianSlabs.cxx
     gaussian/itkCudaGaussianSlabsEngine.cxx

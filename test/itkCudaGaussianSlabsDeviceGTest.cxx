@@ -309,6 +309,33 @@ TEST_F(GaussianSlabsGpu, AnImageOfSixteenTimesTheLimitStaysWithinIt)
   }
 }
 
+TEST_F(GaussianSlabsGpu, HaveTheBitsOfLinesThatAreNeverCut)
+{
+  for (const double sigma : { 4.0, 33.0 })
+  {
+    for (const auto type : { CudaComponentType::Float, CudaComponentType::Double })
+    {
+      SlabCase test = MakeSmoothingCase(1025, sigma);
+      test.Size = { { 64, 40, 1025, 1 } };
+      SlabImage       input = MakeRandomImage(test.Size, 1, type, GetSeed());
+      const SlabImage expected = RunWhole(test.Plan, input, type);
+      CudaSlabOptions options = MakeDeviceOptions(1);
+      options.DeviceMemoryLimit = input.Bytes.size() / 10; // slabs need more
+      SlabImage            output = MakeSlabOutput(test.Plan, input, type);
+      const CudaSlabReport report =
+        CudaGaussianFilterSlabs(test.Plan, input.GetView(), output.GetView(), options, nullptr);
+      EXPECT_EQ(report.Used, CudaSlabReport::Columns);
+      EXPECT_EQ(report.BytesUp, 2 * input.Bytes.size());
+      EXPECT_EQ(report.BytesDown, 2 * input.Bytes.size());
+      EXPECT_LE(report.PeakDeviceBytes, options.DeviceMemoryLimit);
+      EXPECT_EQ(FindDifference(output, expected), expected.Bytes.size()) << "sigma " << sigma;
+      SlabEnds ends(test.Plan, input, type);
+      EXPECT_NE(ends.Run(MakeDeviceOptions(1)).Used, CudaSlabReport::Columns);
+      EXPECT_EQ(FindDifference(ends.Output, output), output.Bytes.size()) << "sigma " << sigma;
+    }
+  }
+}
+
 struct Stop : std::runtime_error
 {
   using std::runtime_error::runtime_error;

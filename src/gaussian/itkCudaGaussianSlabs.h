@@ -135,6 +135,17 @@ RunGaussianSlabsOnDevices(const CudaGaussianPlan &     plan,
                           const CudaSlabOptions &      options,
                           const CudaProgressFunction & progress);
 
+/** The run of an image whose slabs do not fit: lines across slabs first, in groups of whole lines, and then the passes
+ * within planes. The output holds what lies between, so it must have the type that is computed in, and one pass across
+ * slabs with one result must come first. \return no value if that is not so, or the groups do not fit either
+ *
+ * \exception CudaError */
+std::optional<CudaSlabReport>
+TryColumns(const CudaGaussianPlan &     plan,
+           const SlabEnds &             ends,
+           const CudaSlabOptions &      options,
+           const CudaProgressFunction & progress);
+
 /** The run of an image that fits into the device's memory, if it is expected to be faster in slabs.
  * \exception CudaError */
 std::optional<CudaSlabReport>
