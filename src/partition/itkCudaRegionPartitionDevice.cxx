@@ -5,6 +5,7 @@
 #include "itkCudaDeviceGuard.h"
 #include "itkCudaDeviceView.h"
 #include "itkCudaEarlierFailure.h"
+#include "itkCudaError.h"
 #include "itkCudaPartitionDeviceLabels.h"
 #include "itkCudaPartitionDeviceStages.h"
 #include "itkCudaPartitionRun.h"
@@ -163,6 +164,10 @@ CudaRegionPartitionOnDevice(const CudaRegionPartitionInput &        input,
   VerifyCudaRegionPartitionParameters(parameters);
   CheckInput(checked);
   CheckLabels(shapeOfLabels, checked.Image);
+  if (const char * const reason = CudaRegionPartitionUnsupportedReason(checked))
+  {
+    throw CudaError(__FILE__, __LINE__, CudaError::Kind::NotUsable, reason);
+  }
   const cuda::DeviceGuard guard(deviceIndex);
   LabelWriter writeLabels = onDevice.Labels != nullptr ? WriteToDevice(*onDevice.Labels) : WriteToHost(labels);
   return onDevice.Image != nullptr
