@@ -152,8 +152,8 @@ struct LineList
   {
     const uint32_t pieces =
       numberOfEdges > LongestChain ? static_cast<uint32_t>((numberOfEdges + CutLength - 1) / CutLength) : 1;
-    const uint64_t before = TAtomics::FetchAdd(Counters->ChainsAndPlaces,
-                                               (static_cast<uint64_t>(pieces) << 32) + numberOfEdges + pieces);
+    const uint64_t before =
+      TAtomics::FetchAdd(Counters->ChainsAndPlaces, (static_cast<uint64_t>(pieces) << 32) + numberOfEdges + pieces);
     Lines[TAtomics::Next(Counters->Lines)] = {
       node, edge, numberOfEdges, static_cast<uint32_t>(before >> 32), static_cast<uint32_t>(before)
     };
@@ -218,9 +218,9 @@ struct ListClosedLines : LineList<TAtomics>
 template <typename TRound>
 struct FillChains
 {
-  TRound                Round;
-  ChainArrays           Arrays;
-  const MapLine *       Lines;
+  TRound          Round;
+  ChainArrays     Arrays;
+  const MapLine * Lines;
 
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t i) const
@@ -375,8 +375,7 @@ struct SearchChains : ChainLoop<TRound>
       [chords](size_t from, size_t to) { return chords[to * ChainWindow + (to - from - 1)]; },
       costs,
       spans);
-    chain.Gain =
-      costs[chain.NumberOfEdges] - static_cast<double>(chain.NumberOfEdges) * this->Round.GetSegmentCost();
+    chain.Gain = costs[chain.NumberOfEdges] - static_cast<double>(chain.NumberOfEdges) * this->Round.GetSegmentCost();
     if (chain.Gain < -MinimumGain)
     {
       this->Trace(chain, spans);
@@ -423,8 +422,8 @@ struct TestPieces : ChainLoop<TRound>
     const uint32_t to = arrays.GetKeptAfter(from);
     if (to > from + 1)
     {
-      const Moments change = this->Round.SumEdge(arrays.Positions[from], arrays.Positions[to]) -
-                             (arrays.Sums[to] - arrays.Sums[from]);
+      const Moments change =
+        this->Round.SumEdge(arrays.Positions[from], arrays.Positions[to]) - (arrays.Sums[to] - arrays.Sums[from]);
       TAtomics::Add(chain.Change, change.Count);
     }
     if (this->MeetsLaterPieces(chain, from, to) || !this->IsSafe(from, to))
@@ -530,7 +529,7 @@ protected:
   }
   /** The bidding chain of an edge at a place; null if there is none. */
   ITK_CUDA_HOST_DEVICE ChainState *
-                       GetBiddingChain(size_t place) const
+  GetBiddingChain(size_t place) const
   {
     const ChainArrays & arrays = this->Arrays;
     ChainState * const  chain = arrays.Chains + arrays.ChainOf[place];
@@ -660,7 +659,8 @@ class ChainLoops
 public:
   using GoOnFunction = std::function<bool()>;
 
-  /** \param largestPart nodes of chains whose costs of chords are in memory at a time, but for chains that are longer */
+  /** \param largestPart nodes of chains whose costs of chords are in memory at a time, but for chains that are longer
+   */
   ChainLoops(ProcessorMap<TProcessor> & map, size_t largestPart)
     : m_Map(map)
     , m_Processor(map.GetProcessor())
@@ -716,7 +716,7 @@ private:
   void
   RunRound()
   {
-    const MapRound     view = m_Map.GetRound(0);
+    const MapRound      view = m_Map.GetRound(0);
     const ChainCounters counters = this->ListLines();
     const size_t        places = counters.GetPlaces();
     m_Map.ClearRounds();
@@ -768,7 +768,7 @@ private:
     m_Spans = m_Processor.template Allocate<uint8_t>(places);
     m_ChainOfEdge = m_Processor.template Allocate<uint32_t>(m_Map.GetNumberOfEdges());
     m_Processor.Fill(m_ChainOfEdge.Get(), m_Map.GetNumberOfEdges(), 0xff);
-    return { m_Chains.Get(), m_ChainOf.Get(), m_Nodes.Get(),  m_Edges.Get(),       m_Positions.Get(), m_Sums.Get(),
+    return { m_Chains.Get(), m_ChainOf.Get(), m_Nodes.Get(), m_Edges.Get(),       m_Positions.Get(), m_Sums.Get(),
              m_IsKept.Get(), m_Costs.Get(),   m_Spans.Get(), m_ChainOfEdge.Get(), m_IsIdle.Get() };
   }
 

@@ -75,15 +75,14 @@ public:
   double
   EstimateLooks(NoiseLaw law) const override
   {
-    return CombineLooks(this->Estimate(EstimateGrid::OfLooks(this->GetSamples().Width, this->GetSamples().Height),
-                                       true,
-                                       law == NoiseLaw::Rayleigh));
+    return CombineLooks(this->Estimate(
+      EstimateGrid::OfLooks(this->GetSamples().Width, this->GetSamples().Height), true, law == NoiseLaw::Rayleigh));
   }
   double
   EstimateVariance() const override
   {
-    return CombineVariances(this->Estimate(
-      EstimateGrid::OfVariances(this->GetSamples().Width, this->GetSamples().Height), false, false));
+    return CombineVariances(
+      this->Estimate(EstimateGrid::OfVariances(this->GetSamples().Width, this->GetSamples().Height), false, false));
   }
 
   bool
@@ -202,9 +201,9 @@ private:
     {
       const auto onDevice = m_Processor.Allocate<double>(estimates.size());
       m_Processor.VisitScene([&](const auto & scene) {
-        m_Processor.For(estimates.size(),
-                        steps::EstimatePlaces<std::decay_t<decltype(scene)>>{
-                          scene, grid, looks, squares, onDevice.Get() });
+        m_Processor.For(
+          estimates.size(),
+          steps::EstimatePlaces<std::decay_t<decltype(scene)>>{ scene, grid, looks, squares, onDevice.Get() });
       });
       m_Processor.Download(onDevice.Get(), estimates.size(), estimates.data());
       estimates.erase(std::remove(estimates.begin(), estimates.end(), NoEstimate), estimates.end());

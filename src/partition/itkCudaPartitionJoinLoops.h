@@ -79,7 +79,7 @@ namespace steps
 /** Describes the regions; none has a best pair yet. */
 struct BeginJoins
 {
-  MapRound  Round;
+  MapRound   Round;
   double *   Descriptions;
   PairArrays Arrays;
 
@@ -138,7 +138,7 @@ struct SaveNodes
 template <typename TAtomics>
 struct WeighPairs
 {
-  MapRound  Round;
+  MapRound   Round;
   PairArrays Arrays;
   size_t     Number;
 
@@ -199,7 +199,7 @@ struct ChoosePairs
 template <typename TAtomics>
 struct JoinPairs
 {
-  MapRound  Round;
+  MapRound   Round;
   PairArrays Arrays;
 
   ITK_CUDA_AS_ARGUMENTS
@@ -227,7 +227,7 @@ struct JoinPairs
 template <typename TAtomics>
 struct RenumberEdges
 {
-  MapRound        Round;
+  MapRound         Round;
   const uint32_t * Into;
 
   ITK_CUDA_AS_ARGUMENTS
@@ -341,19 +341,14 @@ private:
   void
   QueueRound()
   {
-    const MapRound    round = m_Map.GetRound(0);
+    const MapRound     round = m_Map.GetRound(0);
     const size_t       places = this->GetNumberOfPlaces();
     const auto         edges = static_cast<uint32_t>(m_Map.GetNumberOfEdges());
     const SavingArrays savings{ edges, m_Pairs.Get(), m_Changes.Get() };
-    const PairArrays   pairs{ m_SortedPairs.Get(),
-                            m_Places.Get(),
-                            m_Changes.Get(),
-                            edges,
-                            m_ChangesOfPairs.Get(),
-                            m_BestChanges.Get(),
-                            m_BestPairs.Get(),
-                            m_Descriptions.Get(),
-                            m_Into.Get() };
+    const PairArrays   pairs{
+      m_SortedPairs.Get(), m_Places.Get(),    m_Changes.Get(),      edges,       m_ChangesOfPairs.Get(),
+      m_BestChanges.Get(), m_BestPairs.Get(), m_Descriptions.Get(), m_Into.Get()
+    };
     m_Map.ClearRounds();
     m_Processor.For(m_Map.GetNumberOfRegions(), steps::BeginMapRound{ round });
     m_Processor.For(m_Map.GetNumberOfRegions(), steps::BeginJoins{ round, m_Descriptions.Get(), pairs });

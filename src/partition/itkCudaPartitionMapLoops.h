@@ -29,8 +29,8 @@ struct MapRoundCounters
 struct MapCounters
 {
   MapRoundCounters Rounds[RoundsOfBatch];
-  uint32_t      Added;        // edges of cells, since the grid was sorted
-  uint32_t      RemovedEdges; // since the map was compacted
+  uint32_t         Added;        // edges of cells, since the grid was sorted
+  uint32_t         RemovedEdges; // since the map was compacted
 };
 
 /** The edges of cells, for passes that change edges. */
@@ -44,7 +44,7 @@ struct GridPointers
   uint32_t    Capacity; // of Added
 
   ITK_CUDA_HOST_DEVICE EdgeGridView
-                       View() const
+  View() const
   {
     return { Layout, First, Edges, Last, Added };
   }
@@ -53,25 +53,25 @@ struct GridPointers
 /** A map and its state in a round, for passes. It owns nothing. */
 struct MapRound
 {
-  int32_t         Width;
-  int32_t         Height;
-  MapNode *       Nodes;
-  MapEdge *       Edges;
-  Moments *       Regions;
-  uint8_t *       IsRegion;
-  GridPointers    Grid;
-  Model           Description;
-  uint64_t        MinimumNumberOfPixels;
-  LinearForm *    Tangents;
-  int64_t *       Losses;   // of pixels to winners
-  uint64_t *      BestKeys; // of winners that take pixels from a region
-  CellLayout      Cells;    // of the reservation
-  uint64_t *      Keys;     // that its cells hold
-  MapCounters *   Counters;
+  int32_t            Width;
+  int32_t            Height;
+  MapNode *          Nodes;
+  MapEdge *          Edges;
+  Moments *          Regions;
+  uint8_t *          IsRegion;
+  GridPointers       Grid;
+  Model              Description;
+  uint64_t           MinimumNumberOfPixels;
+  LinearForm *       Tangents;
+  int64_t *          Losses;   // of pixels to winners
+  uint64_t *         BestKeys; // of winners that take pixels from a region
+  CellLayout         Cells;    // of the reservation
+  uint64_t *         Keys;     // that its cells hold
+  MapCounters *      Counters;
   MapRoundCounters * Counts; // of this round
 
   ITK_CUDA_HOST_DEVICE MapView
-                       GetMap() const
+  GetMap() const
   {
     return { Width, Height, Nodes, Edges };
   }
@@ -102,7 +102,7 @@ struct Round : MapRound
   {}
 
   ITK_CUDA_HOST_DEVICE EdgeGridView
-                       GetGrid() const
+  GetGrid() const
   {
     return Grid.View();
   }
@@ -253,9 +253,8 @@ struct CountEdgesOfCells
   {
     if (Map.Edges[edge].IsAlive())
     {
-      ForCellsOfEdge(Grid.Layout, Map, static_cast<uint32_t>(edge), [this](size_t cell) {
-        TAtomics::Add(Grid.Last[cell], 1);
-      });
+      ForCellsOfEdge(
+        Grid.Layout, Map, static_cast<uint32_t>(edge), [this](size_t cell) { TAtomics::Add(Grid.Last[cell], 1); });
     }
   }
 };
@@ -573,12 +572,8 @@ private:
   GridPointers
   GetGrid() const
   {
-    return { m_GridLayout,
-             m_FirstOfCells.Get(),
-             m_EdgesOfCells.Get(),
-             m_LastOfCells.Get(),
-             m_Added.Get(),
-             static_cast<uint32_t>(m_GridCapacity) };
+    return { m_GridLayout,        m_FirstOfCells.Get(), m_EdgesOfCells.Get(),
+             m_LastOfCells.Get(), m_Added.Get(),        static_cast<uint32_t>(m_GridCapacity) };
   }
 
   void

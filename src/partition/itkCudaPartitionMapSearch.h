@@ -32,7 +32,7 @@ struct MapTotals
 template <typename TAtomics>
 struct DescribeMapRegions
 {
-  MapRound   Round;
+  MapRound    Round;
   double *    Descriptions;
   MapTotals * Totals;
 
@@ -141,7 +141,7 @@ public:
   Download() const
   {
     const MapRound round = m_Map.GetRound(0);
-    MapData         map;
+    MapData        map;
     map.Width = round.Width;
     map.Height = round.Height;
     map.Nodes.resize(m_Map.GetNumberOfNodes());
@@ -192,8 +192,7 @@ private:
     const auto          totals = m_Processor.template Allocate<steps::MapTotals>(1);
     std::vector<double> descriptions(regions);
     m_Processor.Fill(totals.Get(), 1, 0);
-    m_Processor.For(regions,
-                    steps::DescribeMapRegions<Atomics>{ m_Map.GetRound(0), ofRegions.Get(), totals.Get() });
+    m_Processor.For(regions, steps::DescribeMapRegions<Atomics>{ m_Map.GetRound(0), ofRegions.Get(), totals.Get() });
     m_Processor.For(m_Map.GetNumberOfEdges(), steps::CountSegments<Atomics>{ m_Map.View(), totals.Get() });
     m_Processor.Download(ofRegions.Get(), regions, descriptions.data());
     const steps::MapTotals counts = m_Processor.Read(totals.Get());

@@ -19,7 +19,7 @@ namespace steps
 template <typename TAtomics>
 struct ListActiveNodes
 {
-  MapRound       Round;
+  MapRound        Round;
   const uint8_t * IsActive;
   uint32_t *      Work;
 
@@ -113,8 +113,7 @@ private:
     }
     const auto   changeOf = [&changes](uint32_t j) { return changes[j]; };
     const double gain = GainOfMove(node, Round.Tangents, changeOf);
-    return gain < 0.0 && Round.Allows(CountMove(node, changeOf)) &&
-               MoveKeepsTopology(map, Round.GetGrid(), number, to)
+    return gain < 0.0 && Round.Allows(CountMove(node, changeOf)) && MoveKeepsTopology(map, Round.GetGrid(), number, to)
              ? gain
              : 0.0;
   }
@@ -160,8 +159,8 @@ struct BidMoves : NodeLoop<TRound, Move>
       move.Gain = gains[best];
       move.Id = number;
       move.To = CandidateOf(node.Position, best);
-      move.Counts = CountMove(
-        node, [&](uint32_t j) { return round.SumEdge(move.To, node.Edges[j].Far) - node.Edges[j].Sums; });
+      move.Counts =
+        CountMove(node, [&](uint32_t j) { return round.SumEdge(move.To, node.Edges[j].Far) - node.Edges[j].Sums; });
       this->Arrays.Bids[TAtomics::Next(round.Counts->Bids)] = move;
       ForCellsOfMove(
         round.Cells, map, move, [&round, key = move.GetKey()](size_t cell) { return round.Claim(cell, key); });
@@ -421,11 +420,11 @@ private:
   QueueRound(uint32_t number) const
   {
     const MapRound view = m_Map.GetRound(number);
-    const size_t    nodes = m_Map.GetNumberOfNodes();
+    const size_t   nodes = m_Map.GetNumberOfNodes();
     m_Processor.For(m_Map.GetNumberOfRegions(), steps::BeginMapRound{ view });
     m_Processor.For(nodes, steps::ListActiveNodes<Atomics>{ view, m_IsActive.Get(), m_Work.Get() });
-    const steps::NodeArrays<TBid>          arrays{ m_IsActive.Get(), m_Work.Get(), m_Bids.Get(), m_Wins.Get() };
-    const PlainRound                       plain(view, {});
+    const steps::NodeArrays<TBid>           arrays{ m_IsActive.Get(), m_Work.Get(), m_Bids.Get(), m_Wins.Get() };
+    const PlainRound                        plain(view, {});
     const steps::NodeLoop<PlainRound, TBid> loop(plain, arrays);
     m_Processor.VisitPixels([&](const auto & pixels) {
       const Round<std::decay_t<decltype(pixels)>, Atomics> round(view, pixels);

@@ -83,10 +83,7 @@ struct AddShapes
 /** \param labels in the processor's memory; [0] of `sums` has none */
 template <typename TProcessor>
 LabelSummary
-SummarizeLabels(const TProcessor &   processor,
-                const PixelLabels &  labels,
-                size_t               pixels,
-                std::vector<Moments> sums)
+SummarizeLabels(const TProcessor & processor, const PixelLabels & labels, size_t pixels, std::vector<Moments> sums)
 {
   const size_t regions = sums.size() - 1;
   LabelSummary summary;
