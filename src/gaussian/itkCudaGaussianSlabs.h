@@ -6,9 +6,10 @@
 #include "itkCudaDetailNames.h"
 #include "itkCudaGaussianSchedule.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <memory>
-#include <mutex>
+#include <optional>
 #include <vector>
 
 namespace itk
@@ -121,6 +122,15 @@ RunGaussianSlabsOnDevices(const CudaGaussianPlan &     plan,
                           const SlabEnds &             ends,
                           const CudaSlabOptions &      options,
                           const CudaProgressFunction & progress);
+
+/** The run of an image that fits into the device's memory, if it is expected to be faster in slabs.
+ * \exception CudaError */
+std::optional<CudaSlabReport>
+TryOverlapped(const CudaGaussianPlan &     plan,
+              const CudaImageView &        input,
+              const CudaImageView &        output,
+              int                          device,
+              const CudaProgressFunction & progress);
 } // namespace itk::cuda::gaussian
 
 #endif

@@ -8,6 +8,7 @@
 #include "itkCudaGaussianCore.h"
 #include "itkCudaGaussianSlabs.h"
 #include "itkCudaGaussianSlabsDevice.h"
+#include "itkCudaGaussianSlabsTuning.h"
 #include "itkCudaMemoryQuery.h"
 #include "itkCudaSlabStream.h"
 #include "itkCudaTransfer.h"
@@ -64,8 +65,8 @@ CutPlan(const CudaGaussianPlan & plan, const CudaGaussianSlabShape & shape)
   parts.Within = plan;
   parts.Within.Passes.clear();
   parts.Raw = plan.NumberOfImages;
-  unsigned int                images = plan.NumberOfImages + 1;
-  std::vector<unsigned int>   current(plan.NumberOfImages); // where the plan's images are
+  unsigned int              images = plan.NumberOfImages + 1;
+  std::vector<unsigned int> current(plan.NumberOfImages); // where the plan's images are
   for (unsigned int image = 0; image < plan.NumberOfImages; ++image)
   {
     current[image] = image == 0 ? parts.Raw : image;
@@ -92,7 +93,8 @@ CutPlan(const CudaGaussianPlan & plan, const CudaGaussianSlabShape & shape)
     {
       if (ReadsDestination(result.Combine) && current[result.Destination] != result.Destination)
       {
-        itkGenericExceptionMacro("A pass within planes combines with a result across slabs; it must store its own first");
+        itkGenericExceptionMacro(
+          "A pass within planes combines with a result across slabs; it must store its own first");
       }
       current[result.Destination] = result.Destination;
     }
@@ -165,12 +167,6 @@ struct SlabMemory
   size_t        BytesOfRun{ 0 }; // beside the lanes'
 };
 
-/** Compute bytes of planes that the passes within planes take at a time. */
-constexpr size_t PieceBytes = size_t{ 256 } << 20;
-
-/** Bytes of a slab on the host that are worth a turn of the threads, if the image has that many. */
-constexpr size_t BytesOfTurn = size_t{ 32 } << 20;
-
 class DeviceSlabs : public SlabWork
 {
 public:
@@ -210,8 +206,8 @@ public:
   CudaSlabReport
   Run()
   {
-    const bool hasStates = m_States && m_States->FoundBy == CudaSlabStates::Device;
-    const bool sweepsFirst = m_Run.Shape.NeedsAllChunks && !(hasStates && !m_States->Starts.empty());
+    const bool        hasStates = m_States && m_States->FoundBy == CudaSlabStates::Device;
+    const bool        sweepsFirst = m_Run.Shape.NeedsAllChunks && !(hasStates && !m_States->Starts.empty());
     const DeviceGuard guard(m_Devices.front());
     SlabStream        stream(m_Devices, m_Ends, m_Memory.Lane);
     m_Stream = &stream;
@@ -237,12 +233,23 @@ public:
       {
         this->UploadStates();
       }
+      m_WritesInput = m_Ends.Input.Data && m_Ends.Input.Data == m_Ends.Output.Data;
       stream.Run(m_FilterLoads, *this, this->GetPart(sweepsFirst ? 0.4f : 0.0f, 1.0f));
       if (m_States && !hasStates)
       {
         this->DownloadFirstPlane();
       }
       stream.Drain();
+    }
+    catch (const CudaError & error)
+    {
+      stream.Drain();
+      if (error.GetKind() == CudaError::Kind::OutOfMemory && m_WritesInput)
+      {
+        // Some of the input may be lost, so the host cannot take over.
+        throw CudaError(error.GetFile(), error.GetLine(), CudaError::Kind::CallFailed, error.GetDescription());
+      }
+      throw;
     }
     catch (...)
     {
@@ -251,6 +258,15 @@ public:
     }
     m_Stream = nullptr;
     return this->MakeReport(stream);
+  }
+
+  /** Whether the run is expected to take less time than an upload, the passes and a download after each other. */
+  bool
+  IsWorthOverlapping() const
+  {
+    const auto slabs = static_cast<double>(m_FilterLoads.size());
+    return !m_Run.Shape.NeedsAllChunks && m_Ends.Input.GetNumberOfBytes() >= LeastOverlappedBytes &&
+           slabs + static_cast<double>(m_LoadsAhead) + 1 <= MostOverlappedTurns * slabs;
   }
 
   void
@@ -312,12 +328,12 @@ public:
 private:
   struct LaneMemory
   {
-    DeviceBuffer            Memory;
-    std::vector<void *>     Buffers;       // of results across slabs
-    std::vector<void *>     Intermediates; // of pieces
-    void *                  Starts{ nullptr };
-    void *                  Workspace{ nullptr };
-    size_t                  WorkspaceBytes{ 0 };
+    DeviceBuffer        Memory;
+    std::vector<void *> Buffers;       // of results across slabs
+    std::vector<void *> Intermediates; // of pieces
+    void *              Starts{ nullptr };
+    void *              Workspace{ nullptr };
+    size_t              WorkspaceBytes{ 0 };
   };
 
   static void
@@ -379,8 +395,7 @@ private:
     const size_t bytes =
       std::max<size_t>(1, m_Run.Shape.ChunkLength * std::max(m_Run.BytesOfInputPlane, m_Run.BytesOfOutputPlane));
     const size_t chunks = m_Run.EndChunk - m_Run.FirstChunk;
-    // At least eight slabs, so that both directions of the link have something to do most of the time.
-    return std::clamp<size_t>(DivideUp(BytesOfTurn, bytes), 1, std::max<size_t>(1, chunks / 8));
+    return std::clamp<size_t>(DivideUp(BytesOfTurn, bytes), 1, std::max<size_t>(1, chunks / FewestSlabs));
   }
 
   // Loads.
@@ -455,12 +470,14 @@ private:
     SlabMemory   memory;
     memory.Lane.Type = m_Type;
     memory.Lane.Planes = this->GetPlanesOfSlab();
-    memory.Lane.Slots = std::min(DivideUp(m_LoadsAhead + 1, lanes) + slotsToSpare,
-                                 std::max<size_t>(1, DivideUp(std::max(m_FilterLoads.size(), m_SweepLoads.size()), lanes)));
+    memory.Lane.Slots =
+      std::min(DivideUp(m_LoadsAhead + 1, lanes) + slotsToSpare,
+               std::max<size_t>(1, DivideUp(std::max(m_FilterLoads.size(), m_SweepLoads.size()), lanes)));
     memory.Lane.Results = results;
     const size_t plane = GetNumberOfBytes(this->MakePieceView(1, nullptr));
-    memory.PiecePlanes =
-      m_Axis == 0 ? memory.Lane.Planes : std::clamp<size_t>(pieceBytes / std::max<size_t>(1, plane), 1, memory.Lane.Planes);
+    memory.PiecePlanes = m_Axis == 0
+                           ? memory.Lane.Planes
+                           : std::clamp<size_t>(pieceBytes / std::max<size_t>(1, plane), 1, memory.Lane.Planes);
     const size_t loads = m_Run.Shape.NeedsAllChunks ? m_SweepLoads.size() : m_FilterLoads.size();
     memory.StateSets =
       m_Run.Shape.NeedsAllChunks ? loads : std::min(loads, lanes * memory.Lane.Slots + 2 * m_LoadsAhead + 1);
@@ -473,9 +490,10 @@ private:
     memory.BytesOfRun = Workspace::GetPieceSize(this->GetNumberOfComponents() * plane);
     for (size_t i = 0; i < m_Parts.Across.size(); ++i)
     {
-      memory.BytesOfRun += this->GetNumberOfComponents() *
-                           (memory.StateSets * this->GetStateSetBytes(i) +
-                            Workspace::GetPieceSize(GetEdgeStateBytes(m_Parts.Across[i], this->MakePieceView(1, nullptr))));
+      memory.BytesOfRun +=
+        this->GetNumberOfComponents() *
+        (Workspace::GetPieceSize(memory.StateSets * this->GetStateSetBytes(i)) +
+         Workspace::GetPieceSize(GetEdgeStateBytes(m_Parts.Across[i], this->MakePieceView(1, nullptr))));
     }
     return memory;
   }
@@ -520,7 +538,7 @@ private:
     {
       for (const size_t results : { 2, 1 })
       {
-        for (size_t piece = PieceBytes; piece >= (size_t{ 8 } << 20); piece /= 2)
+        for (size_t piece = MostPieceBytes; piece >= LeastPieceBytes; piece /= 2)
         {
           memory = this->GetMemory(spare, results, piece);
           bytes = memory.BytesOfRun + m_Devices.size() * memory.BytesOfLane;
@@ -537,8 +555,8 @@ private:
                     __LINE__,
                     CudaError::Kind::OutOfMemory,
                     "not enough memory on device " + std::to_string(m_Devices.front()) + " for slabs of " +
-                      std::to_string(this->GetPlanesOfSlab()) + " planes: asked: " + std::to_string(bytes) + " bytes (" +
-                      cuda::FormatBytes(bytes) + "), allowed: " + std::to_string(allowed) + " bytes (" +
+                      std::to_string(this->GetPlanesOfSlab()) + " planes: asked: " + std::to_string(bytes) +
+                      " bytes (" + cuda::FormatBytes(bytes) + "), allowed: " + std::to_string(allowed) + " bytes (" +
                       cuda::FormatBytes(allowed) + ")");
   }
 
@@ -576,7 +594,8 @@ private:
     const size_t piece = GetNumberOfBytes(this->MakePieceView(m_Memory.PiecePlanes, nullptr));
     const size_t workspace = this->GetWithinWorkspace(m_Memory.PiecePlanes);
     const size_t bytes = m_Parts.Buffers * Workspace::GetPieceSize(slab) +
-                         m_Parts.Intermediates.size() * Workspace::GetPieceSize(piece) + this->GetStartBytes() + workspace;
+                         m_Parts.Intermediates.size() * Workspace::GetPieceSize(piece) + this->GetStartBytes() +
+                         workspace;
     LaneMemory lane;
     lane.Memory = DeviceBuffer(bytes, context);
     Workspace memory(lane.Memory.GetPointer(), bytes);
@@ -647,10 +666,8 @@ private:
   {
     const DeviceView plane = MakeSlabView(m_Ends.Input, m_Axis, 1, m_Type, m_FirstPlane);
     m_States->FirstPlane.resize(m_Run.BytesOfInputPlane);
-    Download(plane,
-             MakePlanesView(m_Ends.Input, m_Axis, 1, m_States->FirstPlane.data()),
-             m_Stream->GetContext(0),
-             nullptr);
+    Download(
+      plane, MakePlanesView(m_Ends.Input, m_Axis, 1, m_States->FirstPlane.data()), m_Stream->GetContext(0), nullptr);
     m_States->FoundBy = CudaSlabStates::Device;
   }
 
@@ -770,7 +787,11 @@ private:
 
   /** The planes of a result across slabs. */
   DeviceView
-  GetAcross(const AcrossResult & made, size_t component, size_t lane, const DeviceView & source, const DeviceView & result) const
+  GetAcross(const AcrossResult & made,
+            size_t               component,
+            size_t               lane,
+            const DeviceView &   source,
+            const DeviceView &   result) const
   {
     switch (made.Place)
     {
@@ -942,10 +963,11 @@ private:
 
   SlabStream *            m_Stream{ nullptr };
   bool                    m_Sweeps{ false }; // for the totals of all chunks
+  bool                    m_WritesInput{ false };
   DeviceBuffer            m_RunMemory;
   void *                  m_FirstPlane{ nullptr };
   bool                    m_HasFirstPlane{ false };
-  std::optional<Event>    m_FirstPlaneKept; // made on the run's device
+  std::optional<Event>    m_FirstPlaneKept;  // made on the run's device
   std::vector<void *>     m_Totals, m_Edges; // by component and pass
   std::vector<LaneMemory> m_Lanes;
   std::vector<Event>      m_Arrived, m_Computed; // by load
@@ -960,5 +982,43 @@ RunGaussianSlabsOnDevices(const CudaGaussianPlan &     plan,
                           const CudaProgressFunction & progress)
 {
   return DeviceSlabs(plan, ends, options, progress).Run();
+}
+
+std::optional<CudaSlabReport>
+TryOverlapped(const CudaGaussianPlan &     plan,
+              const CudaImageView &        input,
+              const CudaImageView &        output,
+              int                          device,
+              const CudaProgressFunction & progress)
+{
+  const bool isCut = !plan.Mask && plan.Boundary.Mode == CudaFiltersEnums::BoundaryMode::Nearest;
+  if (!isCut || input.GetNumberOfBytes() < LeastOverlappedBytes)
+  {
+    return std::nullopt;
+  }
+  CudaSlabOptions options;
+  options.Devices = { device };
+  options.DeviceMemoryLimit = CudaGaussianWorkingSet(plan, input, output);
+  std::optional<DeviceSlabs> run;
+  const SlabEnds             ends{ input, output, {}, {} };
+  try
+  {
+    run.emplace(plan, ends, options, progress);
+  }
+  catch (const CudaError & error)
+  {
+    if (error.GetKind() != CudaError::Kind::OutOfMemory)
+    {
+      throw;
+    }
+    return std::nullopt; // slabs would take more than the whole image
+  }
+  if (!run->IsWorthOverlapping())
+  {
+    return std::nullopt;
+  }
+  CudaSlabReport report = run->Run();
+  report.Used = CudaSlabReport::Overlapped;
+  return report;
 }
 } // namespace itk::cuda::gaussian

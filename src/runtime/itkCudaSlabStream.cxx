@@ -78,7 +78,8 @@ DeviceView
 GetSlabPlanes(const DeviceView & view, unsigned int axis, size_t first, size_t planes)
 {
   DeviceView part = view;
-  part.Data = static_cast<unsigned char *>(view.Data) + first * view.Stride[axis] * CudaComponentSize(view.ComponentType);
+  part.Data =
+    static_cast<unsigned char *>(view.Data) + first * view.Stride[axis] * CudaComponentSize(view.ComponentType);
   part.Size[axis] = planes;
   return part;
 }
@@ -148,8 +149,7 @@ SlabStream::MakeLane(int device, const SlabLaneSizes & sizes)
   for (size_t i = 0; i < sizes.Slots; ++i)
   {
     lane.Slots.push_back(std::make_unique<Slot>(lane.Up));
-    lane.Slots.back()->View =
-      MakeSlabView(m_Ends.Input, m_Ends.Axis, sizes.Planes, sizes.Type, memory.Take(slotBytes));
+    lane.Slots.back()->View = MakeSlabView(m_Ends.Input, m_Ends.Axis, sizes.Planes, sizes.Type, memory.Take(slotBytes));
     ClearPadding(lane.Slots.back()->View, lane.Work);
     // The memory is there, and cleared, in the order of the work's stream.
     lane.Slots.back()->Released.Record(lane.Work);
@@ -329,7 +329,8 @@ SlabStream::UploadPlanes(Lane & lane, Slot & slot, size_t load)
   };
   if (!m_Ends.HasCallbacks())
   {
-    Upload(GetHostPlanes(m_Ends.Input, m_Ends.Axis, planes.FirstPlane, planes.Planes), slot.View, slot.Staging, nullptr);
+    Upload(
+      GetHostPlanes(m_Ends.Input, m_Ends.Axis, planes.FirstPlane, planes.Planes), slot.View, slot.Staging, nullptr);
     count(planes.Planes);
     return;
   }
@@ -471,8 +472,10 @@ SlabStream::DownloadPlanes(Lane & lane, const Result & result)
   };
   if (!m_Ends.HasCallbacks())
   {
-    Download(
-      result.View, GetHostPlanes(m_Ends.Output, m_Ends.Axis, planes.FirstPlane, planes.Planes), lane.DownStaging, nullptr);
+    Download(result.View,
+             GetHostPlanes(m_Ends.Output, m_Ends.Axis, planes.FirstPlane, planes.Planes),
+             lane.DownStaging,
+             nullptr);
     const std::lock_guard<std::mutex> lock(m_Mutex);
     count(planes.Planes);
     return;
@@ -625,9 +628,8 @@ SlabStream::ServeCallbacks(const std::function<void(float)> & progress)
     }
     if (!moved)
     {
-      m_Changed.wait(lock, [&] {
-        return m_Stop || this->IsDone() || canFill() || canEmpty() || m_PlanesReported < m_PlanesMoved;
-      });
+      m_Changed.wait(
+        lock, [&] { return m_Stop || this->IsDone() || canFill() || canEmpty() || m_PlanesReported < m_PlanesMoved; });
     }
   }
 }

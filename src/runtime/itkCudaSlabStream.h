@@ -97,9 +97,9 @@ GetSlabPiecePlanes(const CudaImageView & shape, unsigned int axis);
 /** \class SlabStream
  * \brief Lanes, their memory, and the runs of loads through them.
  *
- * A lane is a logical device: a device and three streams of it, one for each direction of the link and one for the work.
- * Load i takes lane i modulo their number. Two threads of each lane move planes; the calling thread alone calls source,
- * sink and progress.
+ * A lane is a logical device: a device and three streams of it, one for each direction of the link and one for the
+ * work. Load i takes lane i modulo their number. Two threads of each lane move planes; the calling thread alone calls
+ * source, sink and progress.
  */
 class CudaFilters_EXPORT SlabStream
 {
@@ -144,10 +144,10 @@ private:
   /** Host memory between a callback and the link. */
   struct Piece
   {
-    size_t                             Load{ 0 };
-    size_t                             FirstPlane{ 0 }; // of the load
-    size_t                             Planes{ 0 };
-    std::vector<unsigned char> *       Memory{ nullptr };
+    size_t                       Load{ 0 };
+    size_t                       FirstPlane{ 0 }; // of the load
+    size_t                       Planes{ 0 };
+    std::vector<unsigned char> * Memory{ nullptr };
   };
 
   /** Where a load lies on the device. */
@@ -182,15 +182,15 @@ private:
       , DownStaging(Down)
     {}
 
-    StreamLease                             Work, Up, Down;
-    StagingChunks                           DownStaging;
-    DeviceBuffer                            Memory;
-    std::vector<std::unique_ptr<Slot>>      Slots;
-    std::vector<std::unique_ptr<Result>>    Results;
-    std::vector<std::vector<unsigned char>> UpMemory, DownMemory;
+    StreamLease                               Work, Up, Down;
+    StagingChunks                             DownStaging;
+    DeviceBuffer                              Memory;
+    std::vector<std::unique_ptr<Slot>>        Slots;
+    std::vector<std::unique_ptr<Result>>      Results;
+    std::vector<std::vector<unsigned char>>   UpMemory, DownMemory;
     std::vector<std::vector<unsigned char> *> FreeUp, FreeDown;
-    std::deque<Piece>                       Filled; // by the source
-    std::deque<Piece>                       Ready;  // for the sink
+    std::deque<Piece>                         Filled; // by the source
+    std::deque<Piece>                         Ready;  // for the sink
   };
 
   void
