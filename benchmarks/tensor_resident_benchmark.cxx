@@ -9,6 +9,7 @@
 
 #include "host_to_host_benchmark.h"
 #include "itkCudaDetailStatisticsEngine.h"
+#include "itkCudaGaussianDevice.h"
 #include "itkCudaHessianToObjectnessMeasureImageFilter.h"
 #include "itkCudaImageStatistics.h"
 #include "itkCudaMultiScaleHessianBasedMeasureImageFilter.h"
@@ -43,18 +44,21 @@ GetCopyTime(const benchmark::State & state, Timer & timer, StreamLease & stream)
   return ImageSets(GetSize(state, 1), 2, stream).GetCopyTime(timer, stream);
 }
 
-/** Six planes of random numbers. */
+/** Hessians of random numbers at sigma 1: eigenvalues of both signs, and of all ratios. */
 DeviceImage
 MakeTensors(const benchmark::State & state, StreamLease & stream)
 {
-  DeviceImage tensors(GetSize(state, 6), CudaComponentType::Float, stream);
-  for (size_t plane = 0; plane < 6; ++plane)
-  {
-    DeviceView part = tensors.GetView();
-    part.Data = static_cast<float *>(part.Data) + plane * part.Stride.back();
-    part.Size.back() = 1;
-    FillRandom(part, stream);
-  }
+  DeviceImage            tensors(GetSize(state, 6), CudaComponentType::Float, stream);
+  const DeviceImage      numbers(GetSize(state, 1), CudaComponentType::Float, stream);
+  CudaGaussianParameters parameters;
+  parameters.Sigma.assign(3, 1.0);
+  parameters.Spacing.assign(3, 1.0);
+  const CudaGaussianPlan   plan = MakeHessianPlan(parameters);
+  const size_t             bytes = gaussian::GetGaussianWorkspace(plan, numbers.GetView(), tensors.GetView(), Device);
+  const cuda::DeviceBuffer workspace(bytes, stream);
+  FillRandom(numbers.GetView(), stream);
+  gaussian::RunGaussian(plan, numbers.GetView(), tensors.GetView(), { workspace.GetPointer(), bytes }, stream);
+  stream.Synchronize();
   return tensors;
 }
 

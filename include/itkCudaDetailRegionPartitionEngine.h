@@ -74,14 +74,13 @@ CudaRegionPartitionUnsupportedReason(const CudaRegionPartitionInput & input);
 CudaFilters_EXPORT size_t
 CudaRegionPartitionWorkingSet(const CudaRegionPartitionInput & input, const CudaRegionPartitionParameters & parameters);
 
-/** As CudaRegionPartitionOnHost(), with the same result bit for bit. The label map that polygons begin with is made on
- * the device, and the gains of changes are computed there; all else is done on the host. \exception CudaError */
+/** As CudaRegionPartitionOnHost(), with the same result bit for bit. The table and the tree are made on the host, all
+ * else on the device. \exception CudaError */
 CudaFilters_EXPORT CudaRegionPartitionResult
 CudaRegionPartitionOnDevice(const CudaRegionPartitionInput &      input,
                             const CudaRegionPartitionParameters & parameters,
                             const CudaImageView &                 labels,
                             int                                   deviceIndex,
-                            unsigned int                          numberOfThreads,
                             const CudaRegionPartitionObserver &   observer);
 } // end namespace itk::CudaDetail
 

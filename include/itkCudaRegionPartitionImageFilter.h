@@ -53,10 +53,8 @@ namespace itk
  * of many regions. If there is an observer, the filter invokes IterationEvent after every iteration on the polygons;
  * an observer does not change the result. Progress is reported, and AbortGenerateData honoured, between steps.
  *
- * On the GPU the filter makes the label map that the polygons begin with, or all of the label map with LabelsOnly, and
- * computes what changes of the polygons gain. All else is done on the host, on as many threads as the filter has work
- * units: the choice of the changes, the table and the tree. The results of the two backends are equal bit for bit. The
- * GPU takes images of at most 2^30 pixels.
+ * On the GPU the filter makes labels and polygons. The table of regions and the tree are made on the host. The results
+ * of the two backends are equal bit for bit. The GPU takes images of at most 2^30 pixels.
  *
  * \code
  * auto filter = itk::CudaRegionPartitionImageFilter<itk::Image<float, 2>>::New();

@@ -144,8 +144,7 @@ CudaRegionPartitionImageFilter<TInputImage, TOutputImage>::Divide()
   const CudaDetail::CudaRegionPartitionObserver observer = this->MakeObserver();
   CudaRegionPartitionResult                     result;
   const auto                                    device = [&](int deviceIndex) {
-    result = CudaDetail::CudaRegionPartitionOnDevice(
-      input, m_Parameters, labels, deviceIndex, this->GetNumberOfWorkUnits(), observer);
+    result = CudaDetail::CudaRegionPartitionOnDevice(input, m_Parameters, labels, deviceIndex, observer);
   };
   const auto host = [&] {
     result = CudaDetail::CudaRegionPartitionOnHost(input, m_Parameters, labels, this->GetNumberOfWorkUnits(), observer);

@@ -156,6 +156,7 @@ CudaRegionSnakeImageFilter<TInputImage, TOutputImage>::MakeObserver()
     this->UpdateProgress(done);
     return !this->GetAbortGenerateData();
   };
+  observer.ReportsLevels = this->HasObserver(ProgressEvent());
   if (this->HasObserver(IterationEvent()))
   {
     observer.Step = [this](const CudaDetail::CudaRegionSnakeState & state) {

@@ -45,6 +45,7 @@ set(CudaFilters_GTESTS
     itkCudaUploadDownloadGTest.cxx)
 # Units of what is only there in a build with CUDA; without a GPU they are skipped.
 set(CudaFilters_CUDA_GTESTS
+    itkCudaArrayPassesGTest.cxx
     itkCudaContextGTest.cxx
     itkCudaDeviceGaussianGTest.cxx
     itkCudaDeviceImageDeviceGTest.cxx
@@ -57,6 +58,7 @@ set(CudaFilters_CUDA_GTESTS
     itkCudaGaussianFaultWalkGTest.cxx
     itkCudaGaussianKernelTimeoutGTest.cxx
     itkCudaGaussianLinePassGTest.cxx
+    itkCudaGaussianSlabsDeviceGTest.cxx
     itkCudaKeepOnDeviceDeviceGTest.cxx
     itkCudaLaunchGTest.cxx
     itkCudaLineGroupsGTest.cxx

@@ -54,7 +54,7 @@ ExpectSameBits(const SlabCase & test, const std::vector<size_t> & chunksPerSlab)
   const SlabImage expected = RunWhole(test.Plan, input, test.OutputType);
   for (const size_t chunks : chunksPerSlab)
   {
-    SlabEnds ends(test.Plan, input, test.OutputType);
+    SlabEnds             ends(test.Plan, input, test.OutputType);
     const CudaSlabReport report = ends.Run(MakeHostOptions(chunks));
     EXPECT_TRUE(ends.Output.Bytes == expected.Bytes) << test.Name << ", chunks in a slab: " << chunks;
     const auto   shape = CudaGetGaussianSlabShape(test.Plan, ends.Input.GetView(), expected.Shape);
@@ -253,8 +253,8 @@ TEST(GaussianSlabsOnHost, WhatSourceSinkOrProgressThrowsArrivesAndEndsTheCalls)
 
 TEST(GaussianSlabs, WhatCannotBeCutIsRefusedInWords)
 {
-  const SlabImage         input = MakeRandomImage({ 4, 4, 300, 1 }, 1, CudaComponentType::Float, 1);
-  CudaGaussianParameters  parameters;
+  const SlabImage        input = MakeRandomImage({ 4, 4, 300, 1 }, 1, CudaComponentType::Float, 1);
+  CudaGaussianParameters parameters;
   parameters.Sigma = { 2, 2, 2 };
   parameters.Spacing = { 1, 1, 1 };
   parameters.Boundary.Mode = CudaFiltersEnums::BoundaryMode::Wrap;

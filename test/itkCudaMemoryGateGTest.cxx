@@ -140,7 +140,7 @@ TEST(CudaMemoryGate, A_run_waits_for_the_memory_of_another_thread)
 {
   MemoryGate gate;
   FakeMemory memory(100);
-  OtherRun first(gate, memory, 60);
+  OtherRun   first(gate, memory, 60);
   first.WaitForBegin();
   OtherRun second(gate, memory, 60);
   WaitForWaiting(gate, 1);
@@ -152,10 +152,10 @@ TEST(CudaMemoryGate, A_run_waits_for_the_memory_of_another_thread)
 
 TEST(CudaMemoryGate, A_run_waits_for_memory_that_another_thread_has_reserved_but_not_allocated)
 {
-  MemoryGate  gate;
-  FakeMemory  memory(100);
-  auto        first = std::make_unique<Reservation>(gate, 60, memory.GetAvailable(), nullptr);
-  OtherRun second(gate, memory, 60);
+  MemoryGate gate;
+  FakeMemory memory(100);
+  auto       first = std::make_unique<Reservation>(gate, 60, memory.GetAvailable(), nullptr);
+  OtherRun   second(gate, memory, 60);
   WaitForWaiting(gate, 1);
   EXPECT_FALSE(second.HasBegun());
   EXPECT_EQ(memory.GetAvailable()(), 100u);
@@ -168,7 +168,7 @@ TEST(CudaMemoryGate, Two_threads_run_at_once_if_both_fit)
 {
   MemoryGate gate;
   FakeMemory memory(100);
-  OtherRun first(gate, memory, 50);
+  OtherRun   first(gate, memory, 50);
   first.WaitForBegin();
   OtherRun second(gate, memory, 50);
   second.WaitForBegin();
@@ -179,7 +179,7 @@ TEST(CudaMemoryGate, A_thread_does_not_wait_for_what_will_never_suffice)
 {
   MemoryGate gate;
   FakeMemory memory(100);
-  OtherRun first(gate, memory, 60);
+  OtherRun   first(gate, memory, 60);
   first.WaitForBegin();
   OtherRun second(gate, memory, 101);
   second.WaitForBegin(); // and meets what there is
@@ -191,7 +191,7 @@ TEST(CudaMemoryGate, Memory_of_images_is_not_waited_for_by_a_thread)
 {
   MemoryGate gate;
   FakeMemory memory(100);
-  OtherRun first(gate, memory, 30);
+  OtherRun   first(gate, memory, 30);
   first.WaitForBegin();
   ASSERT_TRUE(memory.Allocate(40)); // an image
   OtherRun second(gate, memory, 70);
@@ -220,11 +220,10 @@ TEST(CudaMemoryGate, A_thread_that_works_for_a_run_does_not_wait)
 {
   MemoryGate gate;
   FakeMemory memory(100);
-  OtherRun first(gate, memory, 60);
+  OtherRun   first(gate, memory, 60);
   first.WaitForBegin();
   const MemoryGate::Inside inside(1);
-  const Reservation        second(
-    gate, 60, memory.GetAvailable(), [] { throw std::logic_error("waited"); });
+  const Reservation        second(gate, 60, memory.GetAvailable(), [] { throw std::logic_error("waited"); });
   EXPECT_EQ(MemoryGate::GetNumberOfRuns(), 2u);
 }
 
@@ -236,7 +235,7 @@ TEST(CudaMemoryGate, A_thread_does_not_wait_for_paused_runs)
   ASSERT_TRUE(memory.Allocate(60));
   {
     const MemoryGate::Pause pause;
-    OtherRun second(gate, memory, 60);
+    OtherRun                second(gate, memory, 60);
     second.WaitForBegin();
     EXPECT_FALSE(second.HasAllocated());
   }
@@ -257,8 +256,8 @@ TEST(CudaMemoryGate, What_is_thrown_while_a_thread_waits_goes_on_and_leaves_noth
   {
     OtherRun first(gate, memory, 60);
     first.WaitForBegin();
-    unsigned int      looks = 0;
-    std::string       thrown;
+    unsigned int looks = 0;
+    std::string  thrown;
     try
     {
       const Reservation second(gate, 60, memory.GetAvailable(), [&looks] {
@@ -286,7 +285,7 @@ TEST(CudaMemoryGate, Small_runs_of_other_threads_do_not_overtake_a_large_one)
 {
   MemoryGate gate;
   FakeMemory memory(100);
-  OtherRun first(gate, memory, 60);
+  OtherRun   first(gate, memory, 60);
   first.WaitForBegin();
   OtherRun large(gate, memory, 100);
   WaitForWaiting(gate, 1);
@@ -304,10 +303,10 @@ TEST(CudaMemoryGate, Small_runs_of_other_threads_do_not_overtake_a_large_one)
 
 TEST(CudaMemoryGate, Memory_without_a_limit_is_never_waited_for)
 {
-  MemoryGate        gate;
-  const auto        unlimited = [] { return std::numeric_limits<size_t>::max(); };
-  const auto        fail = [] { throw std::logic_error("waited"); };
-  const Reservation first(gate, std::numeric_limits<size_t>::max(), unlimited, fail);
+  MemoryGate              gate;
+  const auto              unlimited = [] { return std::numeric_limits<size_t>::max(); };
+  const auto              fail = [] { throw std::logic_error("waited"); };
+  const Reservation       first(gate, std::numeric_limits<size_t>::max(), unlimited, fail);
   const MemoryGate::Pause pause;
   EXPECT_EQ(gate.GetPotential(unlimited), std::numeric_limits<size_t>::max());
 }

@@ -80,9 +80,8 @@ Divide(const RunCase & run, int device, const CudaRegionPartitionObserver & obse
   constexpr unsigned int threads = 2;
   Outcome                outcome;
   WithInput(run, outcome.Labels, [&](const CudaRegionPartitionInput & input, const CudaImageView & labels) {
-    outcome.Result = device == OnHost
-                       ? CudaRegionPartitionOnHost(input, run.Parameters, labels, threads, observer)
-                       : CudaRegionPartitionOnDevice(input, run.Parameters, labels, device, threads, observer);
+    outcome.Result = device == OnHost ? CudaRegionPartitionOnHost(input, run.Parameters, labels, threads, observer)
+                                      : CudaRegionPartitionOnDevice(input, run.Parameters, labels, device, observer);
   });
   return outcome;
 }

@@ -258,7 +258,8 @@ MakeSlabCases()
 {
   std::vector<SlabCase> cases;
   const auto            typeName = [](CudaComponentType type) { return std::to_string(static_cast<int>(type)); };
-  for (const auto approximation : { CudaFiltersEnums::Approximation::Deriche, CudaFiltersEnums::Approximation::Accurate })
+  for (const auto approximation :
+       { CudaFiltersEnums::Approximation::Deriche, CudaFiltersEnums::Approximation::Accurate })
   {
     for (const double sigma : { 3.0, 40.0 })
     {
@@ -299,9 +300,9 @@ inline SlabCase
 DrawSlabCase(std::mt19937 & generator)
 {
   const auto draw = [&](size_t from, size_t to) { return from + generator() % (to - from + 1); };
-  const auto types = std::array<CudaComponentType, 3>{ { CudaComponentType::Float,
-                                                         CudaComponentType::Double,
-                                                         CudaComponentType::Short } };
+  const auto types = std::array<CudaComponentType, 3>{
+    { CudaComponentType::Float, CudaComponentType::Double, CudaComponentType::Short }
+  };
   const auto dimension = static_cast<unsigned int>(draw(2, 3));
   auto       parameters = MakeSlabParameters(dimension, 1.0, CudaFiltersEnums::Approximation::Deriche);
   parameters.Approximation =

@@ -89,7 +89,11 @@ template <typename T, unsigned int VPairs, AxisKind VKind, TileTask VTask, unsig
 void
 LaunchLinePass(const LinePassArguments<T, VPairs> & arguments, const Context & context)
 {
-  const LaunchShape        shape = MakeLaunchShape<T, VPairs>(VKind, arguments.Geometry, arguments.Schedule);
+  LaunchShape shape = MakeLaunchShape<T, VPairs>(VKind, arguments.Geometry, arguments.Schedule);
+  if (VKind == AxisKind::Strided && VTask == TileTask::FilterFromTotals)
+  {
+    shape.SharedBytes += GetStridedEdgeBytes(sizeof(T), VPairs);
+  }
   const auto               kernel = LinePassKernel<T, VPairs, VKind, VTask, VResults>;
   static SharedMemoryGrant grant;
   grant.Raise(kernel, context.GetDevice());
@@ -252,13 +256,10 @@ RunLinePassOn(const CudaGaussianLinePass &    pass,
   {
     SetBulkCopies(arguments, context.GetDevice());
   }
-  if constexpr (VKind == AxisKind::Contiguous)
+  if (FollowFromTotals(pass, schedule, source))
   {
-    if (FollowFromTotals(pass, schedule, source))
-    {
-      LaunchLinePass<T, VPairs, VKind, TileTask::FilterFromTotals, 1>(arguments, context);
-      return;
-    }
+    LaunchLinePass<T, VPairs, VKind, TileTask::FilterFromTotals, 1>(arguments, context);
+    return;
   }
   if (schedule.Method != LineMethod::Partition)
   {
@@ -365,19 +366,106 @@ RunQuotientPassOf(const QuotientPass &     pass,
   launch(arguments, context);
 }
 
+/** The first pass of smoothing with a mask, of weights or of valid pixels. */
+struct MaskPass
+{
+  const void *         Image; // nullptr: the weights
+  const void *         Subtracted;
+  const DeviceView &   Valid;
+  const DeviceView &   Destination;
+  const LineSchedule & Schedule;
+};
+
+template <typename T, unsigned int VPairs>
+LaunchShape
+MakeProductShape(const ProductPass & pass, const LineSchedule & schedule)
+{
+  const LineGeometry geometry = MakeLineGeometry(pass.Images.front(), 0);
+  return pass.Passes.size() == 2 ? MakeLaunchShape<T, VPairs, 2>(AxisKind::Contiguous, geometry, schedule)
+                                 : MakeLaunchShape<T, VPairs, 3>(AxisKind::Contiguous, geometry, schedule);
+}
+
+template <typename T, unsigned int VPairs>
+bool
+FitsProductPass(const ProductPass & pass, const LineSchedule & schedule, int device)
+{
+  const LaunchShape shape = MakeProductShape<T, VPairs>(pass, schedule);
+  return shape.Block.x * shape.Block.y * shape.Block.z <= ContiguousThreads &&
+         shape.SharedBytes <= GetDeviceProperties(device).SharedMemoryPerBlockOptin;
+}
+
+template <typename T, unsigned int VPairs, unsigned int VSources>
+void
+LaunchProductPass(const ProductPassArguments<T, VPairs> & arguments, const LaunchShape & shape, const Context & context)
+{
+  const auto               kernel = ProductLinePassKernel<T, VPairs, VSources>;
+  static SharedMemoryGrant grant;
+  grant.Raise(kernel, context.GetDevice());
+  ITK_CUDA_CALL(LaunchKernel(kernel, shape.Grid, shape.Block, shape.SharedBytes, context.GetStream(), arguments));
+}
+
 template <typename T, unsigned int VPairs>
 void
-RunMaskPassOf(const CudaGaussianLinePass & pass,
-              const LineSchedule &         schedule,
-              const DeviceView &           valid,
-              const DeviceView &           destination,
-              const Context &              context)
+RunProductPassOf(const ProductPass & pass, const LineSchedule & schedule, const Context & context)
 {
-  auto arguments = MakeLinePassArguments<T, VPairs>(pass, schedule, destination, {});
-  arguments.Mask = static_cast<const unsigned char *>(valid.Data);
-  arguments.First = nullptr; // the first source, of which there is none: the first pixels are in the tile
-  SetResult(arguments, 0, { pass.Results.front().Kernel, 0, CudaGaussianCombine::Store }, { destination });
-  LaunchLinePass<T, VPairs, AxisKind::Strided, TileTask::FilterMask, 1>(arguments, context);
+  const CudaGaussianLinePass &    first = pass.Passes.front();
+  ProductPassArguments<T, VPairs> arguments{
+    MakeLinePassArguments<T, VPairs>(first, schedule, pass.Images[first.Source], {}), {}
+  };
+  for (size_t i = 0; i < pass.Products.size(); ++i)
+  {
+    arguments.Products[i] = static_cast<T *>(pass.Products[i].Data);
+    arguments.Pass.Aligned = arguments.Pass.Aligned && IsAligned(pass.Products[i]);
+  }
+  for (unsigned int i = 0; i < pass.Passes.size(); ++i)
+  {
+    AddSource<T, VPairs>(arguments.Pass, pass.Images[pass.Passes[i].Source], nullptr);
+    arguments.Pass.Results[i] = { arguments.Products[0],
+                                  MakeLineResponse<T, VPairs>(pass.Passes[i].Results.front().Kernel),
+                                  CudaGaussianCombine::Store };
+  }
+  SetBulkCopies(arguments.Pass, context.GetDevice());
+  const auto launch = pass.Passes.size() == 2 ? LaunchProductPass<T, VPairs, 2> : LaunchProductPass<T, VPairs, 3>;
+  launch(arguments, MakeProductShape<T, VPairs>(pass, schedule), context);
+}
+
+template <typename T, unsigned int VPairs>
+void
+RunMaskPassOf(const CudaGaussianLinePass & pass, const MaskPass & mask, const Context & context)
+{
+  auto arguments = MakeLinePassArguments<T, VPairs>(pass, mask.Schedule, mask.Destination, {});
+  arguments.Mask = static_cast<const unsigned char *>(mask.Valid.Data);
+  arguments.Sources[0] = static_cast<const T *>(mask.Image);
+  arguments.First = arguments.Sources[0]; // the first pixels are taken from the tile
+  arguments.Subtracted = static_cast<const T *>(mask.Subtracted);
+  SetResult(arguments, 0, { pass.Results.front().Kernel, 0, CudaGaussianCombine::Store }, { mask.Destination });
+  const auto launch = mask.Image ? LaunchLinePass<T, VPairs, AxisKind::Strided, TileTask::FilterValid, 1>
+                                 : LaunchLinePass<T, VPairs, AxisKind::Strided, TileTask::FilterMask, 1>;
+  launch(arguments, context);
+}
+
+bool
+TryMaskPass(const CudaGaussianLinePass & pass,
+            const CudaGaussianBoundary & boundary,
+            const void *                 image,
+            const void *                 subtracted,
+            const DeviceView &           valid,
+            const DeviceView &           destination,
+            const Context &              context)
+{
+  LineProblem problem = MakeLineProblem(pass, destination);
+  problem.SharedMemoryPerBlock = GetDeviceProperties(context.GetDevice()).SharedMemoryPerBlockOptin;
+  const auto schedule = MakeLineSchedule(problem, LineMethod::WholeLine);
+  if (pass.Axis == 0 || !schedule || boundary.Mode != CudaFiltersEnums::BoundaryMode::Nearest ||
+      valid.Size != destination.Size || valid.Stride != destination.Stride || HasKernelTimeout(context.GetDevice()))
+  {
+    return false;
+  }
+  const bool isDouble = destination.ComponentType == CudaComponentType::Double;
+  const auto run = problem.NumberOfPolePairs == 3 ? (isDouble ? RunMaskPassOf<double, 3> : RunMaskPassOf<float, 3>)
+                                                  : (isDouble ? RunMaskPassOf<double, 2> : RunMaskPassOf<float, 2>);
+  run(pass, { image, subtracted, valid, destination, *schedule }, context);
+  return true;
 }
 
 template <typename T>
@@ -458,7 +546,7 @@ bool
 FollowFromTotals(const CudaGaussianLinePass & pass, const LineSchedule & schedule, const DeviceView & source)
 {
   const CudaGaussianImpulseResponse & kernel = pass.Results.front().Kernel;
-  return HasEdgeStates(schedule) && HasEdgeClosure(kernel, schedule.Boundary.Mode) &&
+  return HasEdgeStates(schedule) && pass.Results.size() == 1 && HasEdgeClosure(kernel, schedule.Boundary.Mode) &&
          HasLineTotals(schedule, MakeLineProblem(pass, source));
 }
 
@@ -629,19 +717,20 @@ RunMaskPass(const CudaGaussianLinePass & pass,
             const DeviceView &           destination,
             const Context &              context)
 {
-  LineProblem problem = MakeLineProblem(pass, destination);
-  problem.SharedMemoryPerBlock = GetDeviceProperties(context.GetDevice()).SharedMemoryPerBlockOptin;
-  const auto schedule = MakeLineSchedule(problem, LineMethod::WholeLine);
-  if (pass.Axis == 0 || !schedule || boundary.Mode != CudaFiltersEnums::BoundaryMode::Nearest ||
-      valid.Size != destination.Size || valid.Stride != destination.Stride || HasKernelTimeout(context.GetDevice()))
-  {
-    return false;
-  }
-  const bool isDouble = destination.ComponentType == CudaComponentType::Double;
-  const auto run = problem.NumberOfPolePairs == 3 ? (isDouble ? RunMaskPassOf<double, 3> : RunMaskPassOf<float, 3>)
-                                                  : (isDouble ? RunMaskPassOf<double, 2> : RunMaskPassOf<float, 2>);
-  run(pass, *schedule, valid, destination, context);
-  return true;
+  return TryMaskPass(pass, boundary, nullptr, nullptr, valid, destination, context);
+}
+
+bool
+RunValidPass(const CudaGaussianLinePass & pass,
+             const CudaGaussianBoundary & boundary,
+             const DeviceView &           image,
+             const DeviceView &           valid,
+             const void *                 subtracted,
+             const DeviceView &           destination,
+             const Context &              context)
+{
+  return image.Stride == destination.Stride &&
+         TryMaskPass(pass, boundary, image.Data, subtracted, valid, destination, context);
 }
 
 QuotientPass
@@ -686,6 +775,40 @@ RunQuotientPass(const QuotientPass &     pass,
                      ? (isDouble ? RunQuotientPassOf<double, 3> : RunQuotientPassOf<float, 3>)
                      : (isDouble ? RunQuotientPassOf<double, 2> : RunQuotientPassOf<float, 2>);
   run(pass, mask, subtracted, context);
+}
+
+bool
+HasProductKernel(const ProductPass & pass, int device)
+{
+  const CudaGaussianLinePass & first = pass.Passes.front();
+  const LineSchedule           schedule = GetLineSchedule(first, pass.Images, device);
+  const bool                   fitsPasses =
+    (pass.Passes.size() == 2 || pass.Passes.size() == 3) &&
+    std::all_of(pass.Passes.begin(), pass.Passes.end(), [&first](const CudaGaussianLinePass & other) {
+      return other.Axis == 0 &&
+             other.Results.front().Kernel.SigmaInPixels == first.Results.front().Kernel.SigmaInPixels;
+    });
+  if (!fitsPasses || schedule.Method != LineMethod::WholeLine || HasKernelTimeout(device))
+  {
+    return false;
+  }
+  const bool isDouble = pass.Images.front().ComponentType == CudaComponentType::Double;
+  const auto fits = first.Results.front().Kernel.NumberOfPolePairs == 3
+                      ? (isDouble ? FitsProductPass<double, 3> : FitsProductPass<float, 3>)
+                      : (isDouble ? FitsProductPass<double, 2> : FitsProductPass<float, 2>);
+  return fits(pass, schedule, device);
+}
+
+void
+RunProductPass(const ProductPass & pass, const Context & context)
+{
+  const CudaGaussianLinePass & first = pass.Passes.front();
+  const LineSchedule           schedule = GetLineSchedule(first, pass.Images, context.GetDevice());
+  const bool                   isDouble = pass.Images.front().ComponentType == CudaComponentType::Double;
+  const auto                   run = first.Results.front().Kernel.NumberOfPolePairs == 3
+                                       ? (isDouble ? RunProductPassOf<double, 3> : RunProductPassOf<float, 3>)
+                                       : (isDouble ? RunProductPassOf<double, 2> : RunProductPassOf<float, 2>);
+  run(pass, schedule, context);
 }
 
 size_t

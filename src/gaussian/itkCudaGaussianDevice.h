@@ -147,6 +147,17 @@ RunMaskPass(const CudaGaussianLinePass & pass,
             const DeviceView &           destination,
             const Context &              context);
 
+/** The same of the first pass of the smoothing of an image's valid pixels, less the value at `subtracted` in device
+ * memory. `image` has the size and strides of `destination`, and may be it. \return whether there is a kernel */
+bool
+RunValidPass(const CudaGaussianLinePass & pass,
+             const CudaGaussianBoundary & boundary,
+             const DeviceView &           image,
+             const DeviceView &           valid,
+             const void *                 subtracted,
+             const DeviceView &           destination,
+             const Context &              context);
+
 /** The last pass of smoothing with a mask, which divides as well. */
 struct QuotientPass
 {
@@ -175,6 +186,22 @@ RunQuotientPass(const QuotientPass &     pass,
                 const CudaGaussianMask & mask,
                 const void *             subtracted,
                 const Context &          context);
+
+/** Passes along axis 0, one for each of two or three images, of whose results only the products are written. */
+struct ProductPass
+{
+  std::vector<CudaGaussianLinePass> Passes;   // their sources are among Images
+  std::vector<DeviceView>           Images;   // of the same size, strides and type, as the products
+  std::vector<DeviceView>           Products; // of the first result with itself, with the second, and so on
+};
+
+/** Whether there is a kernel for it: of passes with the same poles, and of lines that tiles of a block hold whole. */
+CudaFilters_EXPORT bool
+HasProductKernel(const ProductPass & pass, int device);
+
+/** Queues it. Lines continue with their edge values. A product may lie where a source lies. \exception CudaError */
+CudaFilters_EXPORT void
+RunProductPass(const ProductPass & pass, const Context & context);
 
 /** Bytes of the workspace that RunMaskedGaussian() needs. \exception CudaError */
 CudaFilters_EXPORT size_t

@@ -69,8 +69,8 @@ SubtractFrom(double value, const LinePack & pixel)
   return ForEachLine([&](unsigned int i) { return value - pixel.Value[i]; });
 }
 
-/** Of a chunk: states at its begin and, of the anticausal sweep, at its end; or its totals, the states with which sweeps
- * leave it if they enter it in zero state. */
+/** Of a chunk: states at its begin and, of the anticausal sweep, at its end; or its totals, the states with which
+ * sweeps leave it if they enter it in zero state. */
 template <typename TPixel, unsigned int VPairs>
 struct ChunkStates
 {
@@ -160,8 +160,8 @@ public:
     return totals;
   }
 
-  /** The states with which sweeps enter chunk `c`, from the totals of those within the look-ahead: getTotals(i) of chunk
-   * i. `borders` are those with which they enter the line. */
+  /** The states with which sweeps enter chunk `c`, from the totals of those within the look-ahead: getTotals(i) of
+   * chunk i. `borders` are those with which they enter the line. */
   template <typename TPixel, typename TGetTotals>
   ChunkStates<TPixel, VPairs>
   GetWindowedStart(size_t c, const ChunkStates<TPixel, VPairs> & borders, const TGetTotals & getTotals) const
@@ -289,7 +289,8 @@ private:
     std::vector<ChunkStates<TPixel, VPairs>> starts(m_NumberOfChunks);
     for (size_t c = 0; c < m_NumberOfChunks; ++c)
     {
-      starts[c] = this->GetWindowedStart(c, borders, [&](size_t i) -> const auto & { return totals[i]; });
+      starts[c] = this->GetWindowedStart(
+        c, borders, [&](size_t i) -> const auto & { return totals[i]; });
     }
     return starts;
   }

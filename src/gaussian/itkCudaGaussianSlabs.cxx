@@ -169,9 +169,8 @@ CudaGaussianFilterSlabs(const CudaGaussianPlan &     plan,
                         const CudaSlabOptions &      options,
                         const CudaProgressFunction & progress)
 {
-  return options.OnHost
-           ? RunGaussianSlabsOnHost(plan, inputShape, outputShape, source, sink, options, progress)
-           : RunGaussianSlabsOnDevices(plan, { inputShape, outputShape, source, sink }, options, progress);
+  return options.OnHost ? RunGaussianSlabsOnHost(plan, inputShape, outputShape, source, sink, options, progress)
+                        : RunGaussianSlabsOnDevices(plan, { inputShape, outputShape, source, sink }, options, progress);
 }
 
 CudaSlabReport

@@ -50,17 +50,17 @@ struct ChunkStartArguments
 {
   size_t                   Lines;
   unsigned int             LookAhead;
-  bool                     IsStreamed;                   // else as tiles do it
-  size_t                   ToBegin, ToEnd;               // chunks of the line before this one and behind it
-  const PolePairState<T> * Totals[2][MaximumLookAhead];  // of the chunks before and behind, the nearest first
+  bool                     IsStreamed;                  // else as tiles do it
+  size_t                   ToBegin, ToEnd;              // chunks of the line before this one and behind it
+  const PolePairState<T> * Totals[2][MaximumLookAhead]; // of the chunks before and behind, the nearest first
   const PolePairState<T> * Edges;
   PolePairState<T> *       Starts;
   StateMatrix<T>           Power[VPairs];
   StateMatrix<T>           LastPower[VPairs];
 };
 
-/** The start states of a chunk: in the arithmetic of StreamConsumer::GetStart(), whose totals of the last chunk hold its
- * edge states, or in that of GetWindowedStart(). */
+/** The start states of a chunk: in the arithmetic of StreamConsumer::GetStart(), whose totals of the last chunk hold
+ * its edge states, or in that of GetWindowedStart(). */
 template <typename T, unsigned int VPairs>
 __global__ void
 ChunkStartsKernel(const __grid_constant__ ChunkStartArguments<T, VPairs> arguments)
@@ -155,8 +155,7 @@ RunChunkStartsOf(const CudaGaussianLinePass & pass,
   }
   arguments.Edges = static_cast<const PolePairState<T> *>(neighbours.Edges);
   arguments.Starts = static_cast<PolePairState<T> *>(starts);
-  SetPowers(
-    pass.Results.front().Kernel, schedule, neighbours.LineLength, arguments.Power, arguments.LastPower);
+  SetPowers(pass.Results.front().Kernel, schedule, neighbours.LineLength, arguments.Power, arguments.LastPower);
   const dim3 grid = MakeGrid(DivideUp(NumberOfStates<VPairs> * arguments.Lines, ScanThreads));
   ITK_CUDA_CALL(LaunchKernel(ChunkStartsKernel<T, VPairs>, grid, dim3(ScanThreads), 0, context.GetStream(), arguments));
 }

@@ -91,8 +91,7 @@ public:
     }
     for (size_t group = 0; group < m_Behind.size(); ++group)
     {
-      m_Filter.TurnIntoStarts(m_Behind[group],
-                              [&](size_t chunk) -> StatesType & { return m_States.at(chunk)[group]; });
+      m_Filter.TurnIntoStarts(m_Behind[group], [&](size_t chunk) -> StatesType & { return m_States.at(chunk)[group]; });
     }
   }
 
@@ -106,8 +105,7 @@ public:
     const LineBundles bundles(pixels, m_Axis, LinesOfBundle);
     const auto        filter =
       [&](size_t group, const LinePack & firstPixel, LinePack * line, LinePack * output, size_t length) {
-        m_Filter.FilterChunk(
-          line, output, length, GroupsOfBundle * length, firstPixel, this->GetStart(chunk, group));
+        m_Filter.FilterChunk(line, output, length, GroupsOfBundle * length, firstPixel, this->GetStart(chunk, group));
       };
     const auto store = [&](size_t bundle, const LinePackBuffer & buffer) {
       for (size_t r = 0; r < targets.size(); ++r)
@@ -187,7 +185,8 @@ private:
         done(i, buffer);
       }
     };
-    ForBundlesInParallel(bundles.GetCount(), pixels.GetNumberOfPixels(), threader, [](float) {}, run);
+    ForBundlesInParallel(
+      bundles.GetCount(), pixels.GetNumberOfPixels(), threader, [](float) {}, run);
   }
 
   template <typename TFunction>
@@ -252,8 +251,8 @@ public:
   CudaSlabReport
   Run()
   {
-    const bool hasStates = m_States && m_States->FoundBy == CudaSlabStates::Host;
-    const bool sweepsFirst = m_Run.Shape.NeedsAllChunks && !(hasStates && !m_States->Starts.empty());
+    const bool   hasStates = m_States && m_States->FoundBy == CudaSlabStates::Host;
+    const bool   sweepsFirst = m_Run.Shape.NeedsAllChunks && !(hasStates && !m_States->Starts.empty());
     const size_t loads = m_Run.GetLoadEnd() - m_Run.GetLoadBegin();
     m_Steps = (sweepsFirst ? m_Run.Shape.NumberOfChunks : 0) + loads + m_Run.EndChunk - m_Run.FirstChunk;
     if (hasStates)
@@ -478,19 +477,15 @@ private:
         for (const CudaGaussianPassResult & result : pass.Results)
         {
           CudaImageView shape = GetComponent(pixels, component);
-          shape.ComponentType =
-            this->IsComplete(result.Destination, i) ? m_OutputShape.ComponentType : m_ComputeType;
+          shape.ComponentType = this->IsComplete(result.Destination, i) ? m_OutputShape.ComponentType : m_ComputeType;
           PassPixels made;
           made.Memory.reset(new unsigned char[shape.GetNumberOfBytes()]);
           made.View = MakePlanesView(shape, m_Axis, shape.Size[m_Axis], made.Memory.get());
           targets.push_back({ made.View, made.View, CudaGaussianCombine::Store });
           results.push_back(std::move(made));
         }
-        m_Passes[index++]->Filter(chunk,
-                                  GetComponent(pixels, component),
-                                  GetComponent(this->GetFirstPlane(), component),
-                                  targets,
-                                  m_Threader);
+        m_Passes[index++]->Filter(
+          chunk, GetComponent(pixels, component), GetComponent(this->GetFirstPlane(), component), targets, m_Threader);
       }
     }
     return results;

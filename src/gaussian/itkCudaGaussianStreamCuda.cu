@@ -52,8 +52,8 @@ void
 LaunchStreamOf(const StreamArguments<T> & arguments, const Context & context)
 {
   constexpr size_t shared = sizeof(StreamMemory<T, VTask, VLookAhead>);
-  // The dispatch, which knows no device code, counts with the same number. HoldsWholeLines() asks for more.
-  static_assert(VTask == TileTask::FilterWholeLines || shared == GetStreamSharedBytes(VLookAhead));
+  // The dispatch, which knows no device code, counts with this number. HoldsWholeLines() asks for more.
+  static_assert(VTask == TileTask::FilterWholeLines || shared <= GetStreamSharedBytes(VLookAhead));
   const auto   kernel = StreamKernel<T, VTask, VLookAhead, VHasEdges>;
   const size_t blocks = std::min<size_t>(
     arguments.NumberOfPieces, static_cast<unsigned int>(GetDeviceProperties(context.GetDevice()).MultiprocessorCount));

@@ -22,7 +22,6 @@ CudaRegionPartitionOnDevice(const CudaRegionPartitionInput &,
                             const CudaRegionPartitionParameters &,
                             const CudaImageView &,
                             int,
-                            unsigned int,
                             const CudaRegionPartitionObserver &)
 {
   throw CudaError(__FILE__, __LINE__, CudaError::Kind::NotUsable, "The partition has no device code in this build");

@@ -105,10 +105,8 @@ MemoryGate::GetBalance(size_t bytes, size_t available)
   const bool isIdle = m_NumberOfActive + m_NumberOfPaused == 0;
   m_Idle = isIdle ? available : std::max(m_Idle, available);
   // Runs may not have allocated yet what they hold: what is available now is not all that counts.
-  const bool fits =
-    bytes <= available && bytes + m_Active + m_Paused <= m_Idle;
-  const bool willFit = m_NumberOfActive > 0 && bytes <= AddSaturated(available, m_Active) &&
-                       bytes + m_Paused <= m_Idle;
+  const bool fits = bytes <= available && bytes + m_Active + m_Paused <= m_Idle;
+  const bool willFit = m_NumberOfActive > 0 && bytes <= AddSaturated(available, m_Active) && bytes + m_Paused <= m_Idle;
   return { fits, willFit };
 }
 
@@ -191,10 +189,10 @@ MemoryGate::GetNumberOfWaiting()
 MemoryGate &
 GetMemoryGate(int device)
 {
-  static std::mutex                                        mutex;
-  static auto * const                                      gates = new std::map<int, std::unique_ptr<MemoryGate>>;
-  const std::lock_guard<std::mutex>                        lock(mutex);
-  std::unique_ptr<MemoryGate> & gate = (*gates)[device];
+  static std::mutex                 mutex;
+  static auto * const               gates = new std::map<int, std::unique_ptr<MemoryGate>>;
+  const std::lock_guard<std::mutex> lock(mutex);
+  std::unique_ptr<MemoryGate> &     gate = (*gates)[device];
   if (!gate)
   {
     gate = std::make_unique<MemoryGate>();

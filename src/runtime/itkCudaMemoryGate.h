@@ -116,7 +116,7 @@ private:
 
   std::mutex              m_Mutex;
   std::condition_variable m_Changed;
-  std::list<size_t>       m_Waiting;           // in the order of their turns
+  std::list<size_t>       m_Waiting;             // in the order of their turns
   size_t                  m_NumberOfActive{ 0 }; // runs that are under way
   size_t                  m_Active{ 0 };         // bytes that they hold, at most
   size_t                  m_NumberOfPaused{ 0 };
