@@ -177,6 +177,7 @@ CudaRegionPartitionImageFilter<TInputImage, TOutputImage>::Run(const CudaDetail:
     };
     m_CudaBackend.Run(CudaDetail::CudaRegionPartitionUnsupportedReason(input),
                       CudaDetail::CudaRegionPartitionWorkingSet(input, m_Parameters),
+                      CudaDetail::MakeCudaProgressFunction(this),
                       device,
                       host);
     return result;
