@@ -4,6 +4,7 @@
 
 #include "itkCudaDetailFilterBackend.h"
 #include "itkCudaDetailRegionPartitionEngine.h"
+#include "itkCudaDeviceImage.h"
 #include "itkCudaNoiseLaws.h"
 #include "itkCudaRegionPartition.h"
 #include "itkImage.h"
@@ -67,6 +68,9 @@ namespace itk
  *   const double mean = filter->GetPartition()->GetRegion(region).Mean;
  * }
  * \endcode
+ *
+ * Image and label image are images of the host or CudaDeviceImages, each by its type. A device image is divided on its
+ * device. Masks and initial labels are images of the host.
  *
  * \tparam TInputImage two-dimensional, of unsigned char, unsigned short, short or float
  * \tparam TOutputImage of unsigned int, or of unsigned short for at most 65,535 regions
@@ -362,10 +366,19 @@ private:
     }
   }
 
+  static constexpr bool IsInputOnDevice = CudaIsDeviceImage<InputImageType>::value;
+  static constexpr bool IsOutputOnDevice = CudaIsDeviceImage<OutputImageType>::value;
+
   CudaDetail::CudaRegionPartitionObserver
   MakeObserver();
   CudaRegionPartitionResult
   Divide();
+  CudaRegionPartitionResult
+  Run(const CudaDetail::CudaRegionPartitionInput & input);
+  CudaRegionPartitionResult
+  RunOnDevice(const CudaDetail::CudaRegionPartitionInput &    input,
+              int                                             device,
+              const CudaDetail::CudaRegionPartitionObserver & observer);
 };
 } // end namespace itk
 

@@ -32,6 +32,7 @@ set(CudaFilters_GTESTS
     itkCudaHostMemoryPoolGTest.cxx
     itkCudaKeepOnDeviceGTest.cxx
     itkCudaMemoryGateGTest.cxx
+    itkCudaSlabPipelineGTest.cxx
     itkCudaStridedByteStreamGTest.cxx
     itkCudaGaussianThreadsGTest.cxx
     itkCudaGradientSigmasGTest.cxx
@@ -80,6 +81,7 @@ include(${CMAKE_CURRENT_LIST_DIR}/CudaFiltersSnakeTests.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/CudaFiltersPartitionTests.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/CudaFiltersSemanticsTests.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/CudaFiltersStressTests.cmake)
+include(${CMAKE_CURRENT_LIST_DIR}/CudaFiltersStreamingTests.cmake)
 if(NOT CudaFilters_USE_CUDA)
   # The headers are the same in a build with CUDA.
   include(${CMAKE_CURRENT_LIST_DIR}/CudaFiltersHostUseTests.cmake)
@@ -87,7 +89,8 @@ endif()
 
 cudafilters_check_all_listed(${CudaFilters_GTESTS} ${CudaFilters_CUDA_GTESTS} ${CudaFilters_DRIVER_TESTS}
                              ${CudaFilters_SNAKE_GTESTS} ${CudaFilters_SNAKE_CUDA_GTESTS} ${CudaFilters_PARTITION_GTESTS}
-                             ${CudaFilters_PARTITION_CUDA_GTESTS} itkCudaSlabFakesGTest.cxx)
+                             ${CudaFilters_PARTITION_CUDA_GTESTS} ${CudaFilters_STREAMING_SOURCES}
+                             itkCudaSlabFakesGTest.cxx)
 
 include(${CMAKE_CURRENT_LIST_DIR}/CudaFiltersExitTest.cmake)
 cudafilters_add_factory_program_tests()

@@ -7,6 +7,7 @@ cudafilters_add_gtests(
   itkCudaDiscreteGaussianImageFilterGTest.cxx
   itkCudaGaussianAccurateGTest.cxx
   itkCudaMemoryGateGTest.cxx
+  itkCudaSlabPipelineGTest.cxx
   itkCudaPartitionedRecursiveGaussianImageFilterGTest.cxx
   itkCudaPixelContainerGTest.cxx
   itkCudaRecursiveGaussianImageFilterGTest.cxx

@@ -18,6 +18,7 @@
 #include "itkCudaStructureTensorImageFilter.h"
 #include "itkCudaSymmetricEigenAnalysisImageFilter.h"
 #include "itkCudaTransfer.h"
+#include "itkCudaVesselnessImageFilter.h"
 #include "itkMultiThreaderBase.h"
 #include "itkSymmetricSecondRankTensor.h"
 #include "itkVector.h"
@@ -451,6 +452,28 @@ TEST(TensorFaultGpu, SeveralScales)
     filter->Update();
     const float * const pixels = filter->GetOutput()->GetBufferPointer();
     return std::vector<float>(pixels, pixels + 40 * 33 * 20);
+  });
+}
+
+TEST(TensorFaultGpu, Vesselness)
+{
+  std::string reason;
+  if (!CudaFiltersConfiguration::IsDeviceUsable(-1, reason))
+  {
+    GTEST_SKIP() << reason;
+  }
+  using ImageType = Image<float, 2>;
+  const auto image = MakeRandomImage<ImageType>({ { 90, 61 } });
+  const auto filter = CudaVesselnessImageFilter<ImageType, ImageType>::New();
+  filter->SetHessianMeasure("Frangi"); // looks for the largest norm first
+  filter->SetSigmas({ 1.0, 2.0 });
+  filter->SetInput(image);
+  filter->SetBackend("cuda");
+  WalkFaults<float>("vesselness", [&] {
+    filter->Modified();
+    filter->Update();
+    const float * const pixels = filter->GetOutput()->GetBufferPointer();
+    return std::vector<float>(pixels, pixels + 90 * 61);
   });
 }
 

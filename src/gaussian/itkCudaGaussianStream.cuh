@@ -388,8 +388,8 @@ private:
   static constexpr bool         HoldsEdge = VHasEdges || FollowsFromTotals;
 
   /** Whether pixels stay in registers until they are filtered, and of how many chunks then. A thread has 96 registers,
-   * too few for a third chunk's 16 pixels. */
-  static constexpr bool         HoldsPixels = VLookAhead <= 1;
+   * too few for a third chunk's 16 pixels, or for a second one's beside what edge states follow from. */
+  static constexpr bool         HoldsPixels = VLookAhead == 0 || (VLookAhead == 1 && !FollowsFromTotals);
   static constexpr unsigned int HeldChunks = HoldsPixels ? VLookAhead + 1 : 1;
 
   /** The thread's segment of the chunk at a place of the ring. */
@@ -513,15 +513,15 @@ private:
     {
       return;
     }
-    m_Edge = this->GetFollowingEdge();
-    const unsigned int back = this->IsAnticausal() ? (ofWholeLine ? 0 : 1) : VLookAhead;
+    const PolePairState<T> edge = this->GetFollowingEdge();
+    const unsigned int     back = this->IsAnticausal() ? (ofWholeLine ? 0 : 1) : VLookAhead;
 #pragma unroll
     for (unsigned int i = 0; i <= VLookAhead; ++i)
     {
       PolePairState<T> & total = m_Totals[NumberOfTotals - 1 - i];
       if (i == back)
       {
-        total = Combine(total, m_Arguments.ChunkPower[this->GetPair()], m_Edge);
+        total = Combine(total, m_Arguments.ChunkPower[this->GetPair()], edge);
       }
     }
   }
@@ -643,7 +643,7 @@ private:
       this->WaitForGroup();
       if (m_Segment < NumberOfStates<StreamPolePairs>)
       {
-        this->ScanSegments(0, this->GetChunkState(chunk));
+        this->ScanSegments(0, this->GetChunkState(chunk), this->LoadEnds(0));
       }
       this->WaitForGroup();
       this->Filter(segment, 0);
@@ -765,6 +765,11 @@ private:
     {
       return;
     }
+    [[maybe_unused]] SegmentEnds ends;
+    if constexpr (FollowsFromTotals)
+    {
+      ends = this->LoadEnds(oldSlot); // the branches below would keep the compiler from loading them that early
+    }
     if (VTask != TileTask::FilterFromStates)
     {
       const PolePairState<T> total = step < piece.LoadEnd ? this->GetTotal(step, slot) : PolePairState<T>{};
@@ -792,26 +797,46 @@ private:
     }
     if (step >= piece.LoadBegin + VLookAhead)
     {
-      this->ScanSegments(oldSlot, this->GetStart(step - VLookAhead));
+      const PolePairState<T> start = this->GetStart(step - VLookAhead);
+      if constexpr (FollowsFromTotals)
+      {
+        this->ScanSegments(oldSlot, start, ends);
+      }
+      else
+      {
+        this->ScanSegments(oldSlot, start, this->LoadEnds(oldSlot));
+      }
     }
+  }
+
+  /** End states of a chunk's segments, in the order of the warp's sweep. */
+  struct SegmentEnds
+  {
+    PolePairState<T> End[StreamSegments];
+  };
+
+  /** All together: the compiler would wait for the next one after each store. */
+  __device__ SegmentEnds
+  LoadEnds(unsigned int slot) const
+  {
+    SegmentEnds ends;
+#pragma unroll
+    for (unsigned int i = 0; i < StreamSegments; ++i)
+    {
+      ends.End[i] = this->GetState(slot, i);
+    }
+    return ends;
   }
 
   /** Turns the end states of a chunk's segments into their start states. */
   __device__ void
-  ScanSegments(unsigned int slot, PolePairState<T> start) const
+  ScanSegments(unsigned int slot, PolePairState<T> start, const SegmentEnds & ends) const
   {
-    // These are loaded together: the compiler would wait for the next one after each store.
-    PolePairState<T> ends[StreamSegments];
-#pragma unroll
-    for (unsigned int i = 0; i < StreamSegments; ++i)
-    {
-      ends[i] = this->GetState(slot, i);
-    }
 #pragma unroll
     for (unsigned int i = 0; i < StreamSegments; ++i)
     {
       this->GetState(slot, i) = start;
-      start = Combine(ends[i], this->GetSegmentPower(), start);
+      start = Combine(ends.End[i], this->GetSegmentPower(), start);
     }
   }
 
@@ -850,7 +875,11 @@ private:
   __device__ PolePairState<T>
              GetEdge() const
   {
-    if constexpr (HoldsEdge)
+    if constexpr (FollowsFromTotals)
+    {
+      return this->GetFollowingEdge();
+    }
+    else if constexpr (HoldsEdge)
     {
       return m_Edge;
     }

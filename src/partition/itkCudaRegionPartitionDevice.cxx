@@ -5,6 +5,7 @@
 #include "itkCudaDeviceGuard.h"
 #include "itkCudaDeviceView.h"
 #include "itkCudaEarlierFailure.h"
+#include "itkCudaError.h"
 #include "itkCudaPartitionDeviceLabels.h"
 #include "itkCudaPartitionDeviceStages.h"
 #include "itkCudaPartitionRun.h"
@@ -51,29 +52,6 @@ MakeDeviceSamples(const DeviceView &                    image,
   return region::DeviceSamples(onDevice, GetLawOfSamples(parameters), context);
 }
 
-/** Divides an image on the device. \param release gives back its memory, when the samples do not use it in place */
-CudaRegionPartitionResult
-Divide(const DeviceView &                    image,
-       const CudaRegionPartitionInput &      input,
-       const CudaRegionPartitionParameters & parameters,
-       CudaComponentType                     labelType,
-       LabelWriter                           writeLabels,
-       const CudaRegionPartitionObserver &   observer,
-       const Context &                       context,
-       const std::function<void()> &         release)
-{
-  region::DeviceSamples samples = MakeDeviceSamples(image, input, parameters, context);
-  const bool            isInPlace = samples.DataMemory.GetSize() == 0;
-  auto                  sums = std::make_unique<const region::DeviceSums>(std::move(samples), 0, context.GetDevice());
-  if (!isInPlace)
-  {
-    release();
-  }
-  const std::unique_ptr<Stages> stages =
-    MakeDeviceStages(std::move(sums), parameters, input.InitialLabels, std::move(writeLabels));
-  return RunStages(*stages, parameters, labelType, observer);
-}
-
 /** Copies labels to an image of the host. */
 LabelWriter
 WriteToHost(const CudaImageView & labels)
@@ -83,6 +61,60 @@ WriteToHost(const CudaImageView & labels)
     write(onDevice.GetView());
     Download(onDevice.GetView(), labels, context, nullptr);
   };
+}
+
+LabelWriter
+WriteToDevice(const CudaDeviceImageView & labels)
+{
+  return [labels](const Context & context, const std::function<void(const DeviceView &)> & write) {
+    const DeviceWriting writing(labels, context);
+    write(GetDeviceView(labels));
+  };
+}
+
+/** Divides an image, after all work that wrote it. */
+CudaRegionPartitionResult
+DivideDeviceImage(const CudaDeviceImageView &           image,
+                  const CudaRegionPartitionInput &      input,
+                  const CudaRegionPartitionParameters & parameters,
+                  CudaComponentType                     labelType,
+                  LabelWriter                           writeLabels,
+                  const CudaRegionPartitionObserver &   observer)
+{
+  const StreamLease         stream(GetMemory(image).GetDevice());
+  const DeviceReading       reading(image, stream);
+  CudaRegionPartitionResult result;
+  WithEarlierFailures([&] {
+    auto sums = std::make_unique<const region::DeviceSums>(
+      MakeDeviceSamples(GetDeviceView(image), input, parameters, stream), 0, stream.GetDevice());
+    result = RunStages(*MakeDeviceStages(std::move(sums), parameters, input.InitialLabels, std::move(writeLabels)),
+                       parameters,
+                       labelType,
+                       observer);
+  });
+  return result;
+}
+
+CudaRegionPartitionResult
+DivideHostImage(const CudaRegionPartitionInput &      input,
+                const CudaRegionPartitionParameters & parameters,
+                CudaComponentType                     labelType,
+                LabelWriter                           writeLabels,
+                int                                   device,
+                const CudaRegionPartitionObserver &   observer)
+{
+  const StreamLease     stream(device);
+  DeviceImage           image = UploadImage(input.Image, stream);
+  region::DeviceSamples samples = MakeDeviceSamples(image.GetView(), input, parameters, stream);
+  if (samples.DataMemory.GetSize() > 0) // the image is not used in place
+  {
+    image = {};
+  }
+  auto sums = std::make_unique<const region::DeviceSums>(std::move(samples), 0, device);
+  return RunStages(*MakeDeviceStages(std::move(sums), parameters, input.InitialLabels, std::move(writeLabels)),
+                   parameters,
+                   labelType,
+                   observer);
 }
 } // namespace
 } // namespace cuda::partition
@@ -118,23 +150,31 @@ CudaRegionPartitionWorkingSet(const CudaRegionPartitionInput & input, const Cuda
 }
 
 CudaRegionPartitionResult
-CudaRegionPartitionOnDevice(const CudaRegionPartitionInput &      input,
-                            const CudaRegionPartitionParameters & parameters,
-                            const CudaImageView &                 labels,
-                            int                                   deviceIndex,
-                            const CudaRegionPartitionObserver &   observer)
+CudaRegionPartitionOnDevice(const CudaRegionPartitionInput &        input,
+                            const CudaRegionPartitionParameters &   parameters,
+                            const CudaImageView &                   labels,
+                            int                                     deviceIndex,
+                            const CudaRegionPartitionObserver &     observer,
+                            const CudaRegionPartitionDeviceImages & onDevice)
 {
   using namespace cuda::partition;
+  const CudaImageView      shapeOfLabels = onDevice.Labels != nullptr ? cuda::GetShape(*onDevice.Labels) : labels;
+  CudaRegionPartitionInput checked = input;
+  checked.Image = onDevice.Image != nullptr ? cuda::GetShape(*onDevice.Image) : input.Image;
   VerifyCudaRegionPartitionParameters(parameters);
-  CheckInput(input);
-  CheckLabels(labels, input.Image);
+  CheckInput(checked);
+  CheckLabels(shapeOfLabels, checked.Image);
+  if (const char * const reason = CudaRegionPartitionUnsupportedReason(checked))
+  {
+    throw CudaError(__FILE__, __LINE__, CudaError::Kind::NotUsable, reason);
+  }
   const cuda::DeviceGuard guard(deviceIndex);
-  const cuda::StreamLease stream(deviceIndex);
-  cuda::DeviceImage       image = UploadImage(input.Image, stream);
-  return Divide(
-    image.GetView(), input, parameters, labels.ComponentType, WriteToHost(labels), observer, stream, [&image] {
-      image = {};
-    });
+  LabelWriter writeLabels = onDevice.Labels != nullptr ? WriteToDevice(*onDevice.Labels) : WriteToHost(labels);
+  return onDevice.Image != nullptr
+           ? DivideDeviceImage(
+               *onDevice.Image, input, parameters, shapeOfLabels.ComponentType, std::move(writeLabels), observer)
+           : DivideHostImage(
+               input, parameters, shapeOfLabels.ComponentType, std::move(writeLabels), deviceIndex, observer);
 }
 } // namespace CudaDetail
 } // end namespace itk
