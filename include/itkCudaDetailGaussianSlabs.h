@@ -53,8 +53,7 @@ CudaFilters_EXPORT std::shared_ptr<CudaSlabStates>
  * Reflect, Mirror and Constant the image is continued by planes as far as the window reaches; the results then differ
  * from those of these functions by rounding. A run does not change from the device to the host.
  *
- * \exception ExceptionObject if the plan cannot be cut (a mask, BoundaryMode Wrap), if it would overwrite an
- * input that it reads again (in place with another mode than Nearest), or if options are out of range
+ * \exception ExceptionObject if the plan cannot be cut (a mask, BoundaryMode Wrap), or options are out of range
  *
  * \exception CudaError */
 CudaFilters_EXPORT CudaSlabReport

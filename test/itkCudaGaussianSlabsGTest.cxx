@@ -237,6 +237,8 @@ TEST(GaussianSlabsOnHost, ContinueTheImageInOtherBoundaryModes)
           ASSERT_NEAR(ends.Output.Get<float>()[i], expected.Get<float>()[i], 5e-7 * 1100.0)
             << "mode " << mode << ", " << length << " planes, sigma " << sigma << ", pixel " << i;
         }
+        CudaGaussianFilterSlabs(plan, input.GetView(), input.GetView(), MakeHostOptions(2), nullptr);
+        EXPECT_TRUE(input.Bytes == ends.Output.Bytes) << "in place";
       }
     }
   }

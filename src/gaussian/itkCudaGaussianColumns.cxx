@@ -85,8 +85,8 @@ public:
   {
     for (m_Size = m_Input.Size[m_Axis]; m_Size > 0; m_Size /= 2)
     {
-      m_Bytes = CudaGaussianWorkingSet(
-        m_Plan, GetPlanes(m_Input, m_Axis, 0, m_Size), GetPlanes(m_Output, m_Axis, 0, m_Size));
+      m_Bytes =
+        CudaGaussianWorkingSet(m_Plan, GetPlanes(m_Input, m_Axis, 0, m_Size), GetPlanes(m_Output, m_Axis, 0, m_Size));
       if (m_Bytes <= allowed)
       {
         return true;

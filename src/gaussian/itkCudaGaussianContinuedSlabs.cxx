@@ -101,6 +101,17 @@ ContinuedSource::Read(size_t firstPlane, size_t planes, void * pixels)
   }
 }
 
+void
+ContinuedSource::KeepEnd()
+{
+  const size_t planes = m_Boundary.Mode == ModeEnum::Constant ? 0 : std::min(m_NumberOfPlanes, m_Continuing + 1);
+  for (size_t plane = m_NumberOfPlanes - planes; plane < m_NumberOfPlanes; ++plane)
+  {
+    Plane pixels(m_BytesOfPlane);
+    this->ReadRun(plane, 1, pixels.data());
+  }
+}
+
 /** Whether a plane may be needed once more, to continue the image. */
 bool
 ContinuedSource::IsKept(size_t plane) const
@@ -156,6 +167,7 @@ ContinuedSource::GetKept(size_t plane)
 CudaSlabReport
 RunContinuedSlabs(const CudaGaussianPlan &     plan,
                   const SlabEnds &             ends,
+                  bool                         isInPlace,
                   const CudaSlabOptions &      options,
                   const CudaProgressFunction & progress)
 {
@@ -163,7 +175,11 @@ RunContinuedSlabs(const CudaGaussianPlan &     plan,
   const size_t       planes = ends.Input.Size[axis];
   const size_t       continuing = GetContinuingPlanes(plan, ends.Input, ends.Output);
   ContinuedSource    source(ends.Source, plan.Boundary, ends.Input, axis, continuing);
-  SlabEnds           continued = ends;
+  if (isInPlace)
+  {
+    source.KeepEnd();
+  }
+  SlabEnds continued = ends;
   continued.Input.Size[axis] = continued.Output.Size[axis] = planes + 2 * continuing;
   continued.Source = [&](size_t first, size_t count, void * pixels) { source.Read(first, count, pixels); };
   const size_t bytes = ends.Output.GetNumberOfBytes() / planes;

@@ -33,6 +33,10 @@ public:
   void
   Read(size_t firstPlane, size_t planes, void * pixels);
 
+  /** Reads the planes at the image's end that may be needed once more. */
+  void
+  KeepEnd();
+
 private:
   using Plane = std::vector<unsigned char>;
 
@@ -52,10 +56,12 @@ private:
   std::map<size_t, Plane>    m_Kept;
 };
 
-/** The run over the continued image; its sink gets the planes of the image alone. */
+/** The run over the continued image; its sink gets the planes of the image alone. In place, the planes at the image's
+ * end are read before the first one is written. */
 CudaSlabReport
 RunContinuedSlabs(const CudaGaussianPlan &     plan,
                   const SlabEnds &             ends,
+                  bool                         isInPlace,
                   const CudaSlabOptions &      options,
                   const CudaProgressFunction & progress);
 } // namespace itk::cuda::gaussian

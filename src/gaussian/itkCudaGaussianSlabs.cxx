@@ -190,12 +190,8 @@ RunAnySlabs(const CudaGaussianPlan &     plan,
   {
     return RunSlabs(plan, ends, options, progress);
   }
-  if (!ends.Source && ends.Input.Data == ends.Output.Data)
-  {
-    itkGenericExceptionMacro(<< "Input and output are the same memory, and BoundaryMode is " << plan.Boundary.Mode
-                             << "; in slabs it must then be Nearest");
-  }
-  return RunContinuedSlabs(plan, ends.Source ? ends : CopyThrough(ends, shape.Axis), options, progress);
+  const bool isInPlace = !ends.Source && ends.Input.Data == ends.Output.Data;
+  return RunContinuedSlabs(plan, ends.Source ? ends : CopyThrough(ends, shape.Axis), isInPlace, options, progress);
 }
 } // namespace
 
