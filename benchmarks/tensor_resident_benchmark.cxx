@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Device-resident eigenvalues, measures of Hessians, measures over several scales, structure tensors and statistics,
-// and measures over several scales from an image in ordinary memory to the response in ordinary memory.
+// and measures over several scales from an image in ordinary memory to the response in ordinary memory, by this module
+// and by ITK.
 //
 // copy_fraction is the time that a device-to-device copy takes for as many bytes as must be read and written, over the
 // time of the kernel. copies is the time over that of a copy of one image. images is the device memory in images, input
@@ -9,6 +10,7 @@
 
 #include "host_to_host_benchmark.h"
 #include "itkCudaDetailStatisticsEngine.h"
+#include "itkCudaGaussianDevice.h"
 #include "itkCudaHessianToObjectnessMeasureImageFilter.h"
 #include "itkCudaImageStatistics.h"
 #include "itkCudaMultiScaleHessianBasedMeasureImageFilter.h"
@@ -43,18 +45,21 @@ GetCopyTime(const benchmark::State & state, Timer & timer, StreamLease & stream)
   return ImageSets(GetSize(state, 1), 2, stream).GetCopyTime(timer, stream);
 }
 
-/** Six planes of random numbers. */
+/** Hessians of random numbers at sigma 1: eigenvalues of both signs, and of all ratios. */
 DeviceImage
 MakeTensors(const benchmark::State & state, StreamLease & stream)
 {
-  DeviceImage tensors(GetSize(state, 6), CudaComponentType::Float, stream);
-  for (size_t plane = 0; plane < 6; ++plane)
-  {
-    DeviceView part = tensors.GetView();
-    part.Data = static_cast<float *>(part.Data) + plane * part.Stride.back();
-    part.Size.back() = 1;
-    FillRandom(part, stream);
-  }
+  DeviceImage            tensors(GetSize(state, 6), CudaComponentType::Float, stream);
+  const DeviceImage      numbers(GetSize(state, 1), CudaComponentType::Float, stream);
+  CudaGaussianParameters parameters;
+  parameters.Sigma.assign(3, 1.0);
+  parameters.Spacing.assign(3, 1.0);
+  const CudaGaussianPlan   plan = MakeHessianPlan(parameters);
+  const size_t             bytes = gaussian::GetGaussianWorkspace(plan, numbers.GetView(), tensors.GetView(), Device);
+  const cuda::DeviceBuffer workspace(bytes, stream);
+  FillRandom(numbers.GetView(), stream);
+  gaussian::RunGaussian(plan, numbers.GetView(), tensors.GetView(), { workspace.GetPointer(), bytes }, stream);
+  stream.Synchronize();
   return tensors;
 }
 
@@ -152,6 +157,23 @@ BM_HostScales(benchmark::State & state)
   }
 }
 
+/** Arguments: side; number of scales. ITK's own filters, on all cores. */
+void
+BM_ItkScales(benchmark::State & state)
+{
+  const auto filter = itk::MultiScaleHessianBasedMeasureImageFilter<HostVolume, HostHessians>::New();
+  filter->SetInput(GetRandomImage<3>(static_cast<itk::SizeValueType>(state.range(0))));
+  filter->SetHessianToMeasureFilter(itk::HessianToObjectnessMeasureImageFilter<HostHessians, HostVolume>::New());
+  filter->SetSigmaMinimum(1.0);
+  filter->SetSigmaMaximum(4.0);
+  filter->SetNumberOfSigmaSteps(static_cast<unsigned int>(state.range(1)));
+  for (auto _ : state)
+  {
+    filter->Modified();
+    filter->Update();
+  }
+}
+
 /** Argument: side. Through the filter, whose calls are queued on the thread's stream. */
 void
 BM_StructureTensor(benchmark::State & state)
@@ -236,6 +258,12 @@ BM_Statistics(benchmark::State & state)
     ->UseRealTime()
     ->Unit(benchmark::kMillisecond)
     ->ArgsProduct({ { 128, 256, 512 }, { 5 } });
+  benchmark::RegisterBenchmark("itk/scales", BM_ItkScales)
+    ->ArgNames({ "side", "scales" })
+    ->UseRealTime()
+    ->Iterations(1)
+    ->Unit(benchmark::kMillisecond)
+    ->ArgsProduct({ { 256 }, { 5 } });
   benchmark::RegisterBenchmark("resident/statistics", BM_Statistics)
     ->ArgNames({ "side", "bins" })
     ->UseRealTime()

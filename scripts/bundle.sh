@@ -6,6 +6,7 @@
 #   build/bundle/gpu-sanitize --output sanitize.json    # compute-sanitizer over a part of the tests
 #   build/bundle/benchmark                              # the records of docs/performance.md
 #   build/bundle/gpu-pictures.sh FOLDER                 # the records of the pictures in docs/
+#   python3 build/bundle/vesselness_peers.py build/bundle/bin/gaussian_benchmark   # five scales beside CuPy, scikit-image and ITK
 #   python3 build/bundle/compare.py BASE build/bundle   # the benchmarks beside those of another unpacked bundle
 #   python3 build/bundle/device_image_goals.py          # chains of filters on device images: each goal and what was measured
 #   python3 build/bundle/device_image_traffic.py        # what crosses the link in such a chain, counted by CUPTI
@@ -96,7 +97,7 @@ cp "$repository/scripts/gpu-check.py" "$bundle/gpu-check"
 cp "$repository/scripts/gpu-sanitize.sh" "$bundle/gpu-sanitize"
 cp "$repository/scripts/benchmark.sh" "$bundle/benchmark"
 cp "$repository/scripts/gpu-pictures.sh" "$bundle/"
-cp "$repository"/benchmarks/{peers,compare,device_image_goals,traffic/device_image_traffic}.py "$bundle/"
+cp "$repository"/benchmarks/{peers,vesselness_peers,compare,device_image_goals,traffic/device_image_traffic}.py "$bundle/"
 
 dirty=false
 [ -z "$(git -C "$repository" status --porcelain -- include src test benchmarks)" ] || dirty=true

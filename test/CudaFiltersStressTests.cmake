@@ -9,7 +9,8 @@ set(sources
     itkCudaStressOthers.cxx
     itkCudaStressPartition.cxx
     itkCudaStressRecursive.cxx
-    itkCudaStressSnake.cxx)
+    itkCudaStressSnake.cxx
+    itkCudaStressTensors.cxx)
 list(TRANSFORM sources PREPEND stress/)
 cudafilters_add_test_program(CudaFiltersStressTest ${sources})
 target_link_libraries(CudaFiltersStressTest PRIVATE CLI11::CLI11)

@@ -7,15 +7,18 @@
 #include "itkCudaDetailMultiScaleEngine.h"
 #include "itkCudaDetailStructureTensorEngine.h"
 #include "itkCudaDeviceFilterTest.h"
+#include "itkCudaDeviceProperties.h"
 #include "itkCudaFaultWalk.h"
 #include "itkCudaGaussianDevice.h"
 #include "itkCudaHessianToObjectnessMeasureImageFilter.h"
 #include "itkCudaImageStatistics.h"
 #include "multiscale/itkCudaMultiScaleDevice.h"
 #include "itkCudaMultiScaleHessianBasedMeasureImageFilter.h"
+#include "itkCudaStructureTensorDevice.h"
 #include "itkCudaStructureTensorImageFilter.h"
 #include "itkCudaSymmetricEigenAnalysisImageFilter.h"
 #include "itkCudaTransfer.h"
+#include "itkCudaVesselnessImageFilter.h"
 #include "itkMultiThreaderBase.h"
 #include "itkSymmetricSecondRankTensor.h"
 #include "itkVector.h"
@@ -243,6 +246,68 @@ protected:
       image.GetPointer(), [](auto & filter) { filter.SetQuantity(QuantityEnum::Coherence); }, "coherence");
   }
 
+  /** Products made with the passes before them have the bits of passes and products one after the other. */
+  template <typename T>
+  void
+  CheckProductPass(unsigned int dimension, const Extent & size, bool hasKernel)
+  {
+    const cuda::StreamLease        stream(device);
+    std::vector<cuda::DeviceImage> memory;
+    const auto                     allocate = [&] {
+      memory.emplace_back(
+        cuda::DeviceImage::SizeType{ { size[0], size[1], size[2], 1, 1 } }, GetComponentType<T>(), stream);
+      cuda::ClearPadding(memory.back().GetView(), stream);
+      return memory.back().GetView();
+    };
+    CudaGaussianPlan              plan;
+    cuda::gaussian::ProductPass   pass;
+    std::vector<cuda::DeviceView> gradient, expected;
+    for (unsigned int i = 0; i < dimension; ++i)
+    {
+      const auto kernel = MakeDericheImpulseResponse(i == 0 ? 1 : 0, 1.7, 0.6, false);
+      plan.Passes.push_back({ 0, i, { { kernel, dimension + i, CudaGaussianCombine::Store } } });
+      pass.Images.push_back(allocate());
+      HostImage<T> host(size, 1);
+      for (T & pixel : host.Pixels)
+      {
+        pixel = static_cast<T>(this->Random(0, 20000)) / 128;
+      }
+      UploadQuietly(host.View, pass.Images.back(), stream);
+    }
+    pass.Passes = plan.Passes;
+    std::vector<cuda::DeviceView> images = pass.Images;
+    for (unsigned int i = 0; i < dimension; ++i)
+    {
+      gradient.push_back(allocate());
+      images.push_back(gradient.back());
+    }
+    pass.Images = images;
+    // The first products take the place of the sources.
+    for (size_t i = 0; i < CudaTensorComponents(dimension); ++i)
+    {
+      expected.push_back(allocate());
+      pass.Products.push_back(i < dimension ? images[i] : allocate());
+    }
+    plan.NumberOfImages = 2 * dimension;
+    cuda::gaussian::RunPlan(plan, images, { nullptr, 0 }, stream);
+    cuda::pointwise::RunGradientProducts(gradient, expected, stream);
+    // Three tiles of 4 KB for each of eight warps, and their tables.
+    const bool hasRoom = cuda::GetDeviceProperties(device).SharedMemoryPerBlockOptin >= 100000;
+    ASSERT_EQ(cuda::gaussian::HasProductKernel(pass, device), hasKernel && hasRoom);
+    if (!hasKernel || !hasRoom)
+    {
+      return;
+    }
+    cuda::gaussian::RunProductPass(pass, stream);
+    for (size_t i = 0; i < expected.size(); ++i)
+    {
+      HostImage<T> found(size, 1), separate(size, 1);
+      cuda::Download(pass.Products[i], found.View, stream, nullptr);
+      cuda::Download(expected[i], separate.View, stream, nullptr);
+      ExpectSamePixels(found.Pixels, separate.Pixels, "product " + std::to_string(i));
+    }
+  }
+
   template <typename TImage>
   void
   CheckStatistics(const typename TImage::SizeType & size)
@@ -346,6 +411,19 @@ TEST_F(TensorDeviceImageGpuTest, StructureTensorsAreThoseOfTheHost)
   this->CheckStructureTensor<double, 3>(1e-10);
 }
 
+TEST_F(TensorDeviceImageGpuTest, ProductsOfPassesHaveTheBitsOfProductsBehindThem)
+{
+  for (const unsigned int dimension : { 2u, 3u })
+  {
+    this->CheckProductPass<float>(dimension, { 128, 33, 7, 1 }, true);
+    this->CheckProductPass<float>(dimension, { 131, 20, 5, 1 }, true);
+    this->CheckProductPass<float>(dimension, { 2777, 9, 3, 1 }, true);
+    this->CheckProductPass<float>(dimension, { 5, 40, 6, 1 }, true);
+    this->CheckProductPass<double>(dimension, { 203, 17, 4, 1 }, true);
+    this->CheckProductPass<float>(dimension, { 20000, 2, 2, 1 }, false);
+  }
+}
+
 TEST_F(TensorDeviceImageGpuTest, StatisticsHaveTheBitsOfTheHost)
 {
   this->CheckStatistics<Image<float, 3>>({ { 131, 67, 45 } });
@@ -374,6 +452,28 @@ TEST(TensorFaultGpu, SeveralScales)
     filter->Update();
     const float * const pixels = filter->GetOutput()->GetBufferPointer();
     return std::vector<float>(pixels, pixels + 40 * 33 * 20);
+  });
+}
+
+TEST(TensorFaultGpu, Vesselness)
+{
+  std::string reason;
+  if (!CudaFiltersConfiguration::IsDeviceUsable(-1, reason))
+  {
+    GTEST_SKIP() << reason;
+  }
+  using ImageType = Image<float, 2>;
+  const auto image = MakeRandomImage<ImageType>({ { 90, 61 } });
+  const auto filter = CudaVesselnessImageFilter<ImageType, ImageType>::New();
+  filter->SetHessianMeasure("Frangi"); // looks for the largest norm first
+  filter->SetSigmas({ 1.0, 2.0 });
+  filter->SetInput(image);
+  filter->SetBackend("cuda");
+  WalkFaults<float>("vesselness", [&] {
+    filter->Modified();
+    filter->Update();
+    const float * const pixels = filter->GetOutput()->GetBufferPointer();
+    return std::vector<float>(pixels, pixels + 90 * 61);
   });
 }
 

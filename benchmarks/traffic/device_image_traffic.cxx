@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Runs a chain of filters from an image of the host to an image of the host, and prints as JSON what should cross the
-// link, and what the module counted. device_image_traffic.py runs it under CUPTI and compares.
+// Runs filters from an image of the host to an image of the host, and prints as JSON what should cross the link, and
+// what the module counted. device_image_traffic.py runs it under CUPTI and compares.
+//
+// A chain of five filters has the images between them on the device or on the host. An image that is smoothed, rescaled
+// to the range of unsigned char and converted comes back as a quarter of its bytes.
 
 #include "itkCudaDiscreteGaussianImageFilter.h"
+#include "itkCudaDownloadImageFilter.h"
 #include "itkCudaGradientMagnitudeRecursiveGaussianImageFilter.h"
+#include "itkCudaImageStatistics.h"
 #include "itkCudaPartitionedRecursiveGaussianImageFilter.h"
 #include "itkCudaRecursiveGaussianImageFilter.h"
 #include "itkCudaSmoothingRecursiveGaussianImageFilter.h"
@@ -65,6 +70,41 @@ RunChain(const HostImage * image)
     MakeFilter<itk::CudaGradientMagnitudeRecursiveGaussianImageFilter<TBetween, HostImage>>(fourth->GetOutput());
   last->Update();
 }
+
+/** Smoothing, and the range of the result mapped to that of unsigned char. */
+void
+RunRescaled(const HostImage * image)
+{
+  using ByteImage = itk::Image<unsigned char, 3>;
+  const auto smoothing = MakeFilter<itk::CudaSmoothingRecursiveGaussianImageFilter<HostImage, DeviceImage>>(image);
+  smoothing->Update();
+  const itk::CudaImageStatistics statistics = itk::CudaComputeStatistics(smoothing->GetOutput());
+  const auto                     download = itk::CudaDownloadImageFilter<DeviceImage, ByteImage>::New();
+  download->SetInput(smoothing->GetOutput());
+  download->UseWindowOn();
+  download->SetWindowMinimum(static_cast<float>(statistics.Minimum));
+  download->SetWindowMaximum(static_cast<float>(statistics.Maximum));
+  download->SetOutputMinimum(0);
+  download->SetOutputMaximum(255);
+  download->Update();
+}
+
+void
+Run(const std::string & between, const HostImage * image)
+{
+  if (between == "device")
+  {
+    RunChain<DeviceImage>(image);
+  }
+  else if (between == "host")
+  {
+    RunChain<HostImage>(image);
+  }
+  else
+  {
+    RunRescaled(image);
+  }
+}
 } // namespace
 
 int
@@ -72,10 +112,13 @@ main(int argc, char * argv[])
 {
   std::vector<itk::SizeValueType> sides{ 256, 256, 256 };
   std::string                     between = "device";
-  CLI::App                        app{ "Runs a chain of five filters and prints what should cross the link." };
+  CLI::App                        app{ "Runs filters and prints what should cross the link." };
   app.add_option("--sides", sides, "of the image in pixels: x y z")->expected(3)->check(CLI::Range(8, 4096));
-  app.add_option("--between", between, "where the images between the filters lie")
-    ->check(CLI::IsMember({ "device", "host" }));
+  app
+    .add_option("--between",
+                between,
+                "where the images between five filters lie; rescaled: smoothing alone, to unsigned char on the host")
+    ->check(CLI::IsMember({ "device", "host", "rescaled" }));
   CLI11_PARSE(app, argc, argv);
   std::string reason;
   if (!itk::CudaFiltersConfiguration::IsDeviceUsable(-1, reason))
@@ -86,7 +129,7 @@ main(int argc, char * argv[])
   try
   {
     const auto image = MakeRandomImage(sides);
-    between == "device" ? RunChain<DeviceImage>(image) : RunChain<HostImage>(image);
+    Run(between, image);
   }
   catch (const std::exception & error)
   {
@@ -94,14 +137,16 @@ main(int argc, char * argv[])
     return EXIT_FAILURE;
   }
   const uint64_t imageBytes = uint64_t{ sizeof(float) } * sides[0] * sides[1] * sides[2];
-  const int      crossings = between == "device" ? 1 : NumberOfFilters; // each way
+  const int      crossings = between == "host" ? NumberOfFilters : 1; // each way
+  const uint64_t bytesUp = imageBytes * crossings;
   const auto     counts = itk::cuda::GetTransferCounts();
   std::cout << nlohmann::json{ { "sides", sides },
-                               { "filters", NumberOfFilters },
+                               { "filters", between == "rescaled" ? 1 : NumberOfFilters },
                                { "between", between },
                                { "image_bytes", imageBytes },
                                { "expected_images_each_way", crossings },
-                               { "expected_bytes_each_way", imageBytes * crossings },
+                               { "expected_bytes_up", bytesUp },
+                               { "expected_bytes_down", between == "rescaled" ? bytesUp / sizeof(float) : bytesUp },
                                { "uploads", counts.Uploads },
                                { "downloads", counts.Downloads } }
             << std::endl;

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Counts what crosses the link between host and GPU while a chain of five filters runs, and says whether it is one image each way.
+"""Counts what crosses the link between host and GPU while filters run, and says whether it is one image each way.
 
 usage: device_image_traffic.py [--bundle FOLDER] [--output traffic.json]
 
 CUDA loads libcuda_traffic.so of the bundle into the program, and this library counts the bytes by CUPTI. With device images between the
 filters, one image may go up and one may come down, each with at most 64 KiB more. The control is the same chain with images of the host
-between the filters: five images go each way, or the counter is wrong. Where CUPTI does not start, this program judges the module's own
+between the filters: five images go each way, or the counter is wrong. An image that is smoothed, rescaled and converted to unsigned
+char on the device comes back as a quarter of its bytes. Where CUPTI does not start, this program judges the module's own
 counters of uploads and downloads instead, and says so.
 
 Exit status: 0 if all is as it should be, 1 if it is not, 2 if a program failed, 77 without a usable GPU. Needs Python 3.8.
@@ -23,6 +24,11 @@ BUNDLE = pathlib.Path(__file__).resolve().parent
 ALLOWANCE = 64 * 1024  # bytes beside the images: parameters of kernels, results of a few words
 DIRECTIONS = {"up": "host_to_device", "down": "device_to_host"}
 MODULE_COUNTS = {"up": "uploads", "down": "downloads"}
+NAMES = {
+    "device": "images on the device between the filters",
+    "host": "images on the host between the filters",
+    "rescaled": "smoothed, rescaled, to unsigned char",
+}
 SKIPPED = 77
 
 
@@ -70,14 +76,14 @@ def judge(measured):
     findings = []
     for direction in ("up", "down"):
         if counts:
-            found, wanted = counts[DIRECTIONS[direction]]["bytes"], expected["expected_bytes_each_way"]
+            found, wanted = counts[DIRECTIONS[direction]]["bytes"], expected[f"expected_bytes_{direction}"]
             right = wanted <= found <= wanted + ALLOWANCE
             what = f"{found} bytes by CUPTI; images {wanted}, beside them {found - wanted} of at most {ALLOWANCE}"
         else:
             found, wanted = expected[MODULE_COUNTS[direction]], expected["expected_images_each_way"]
             right = found == wanted
             what = f"{found} images by the module's own counters, expected {wanted}"
-        findings.append((f"images on the {measured['between']} between the filters, {direction}: {what}", right))
+        findings.append((f"{NAMES[measured['between']]}, {direction}: {what}", right))
     return findings
 
 
@@ -99,7 +105,7 @@ def main():
     parser.add_argument("--sides", type=int, nargs=3, default=(256, 256, 256), metavar="N", help="of the image in pixels")
     parser.add_argument("--time-limit", type=float, default=120, metavar="S", help="of each run (default: %(default)s)")
     arguments = parser.parse_args()
-    runs = [run(arguments.bundle.resolve(), between, arguments.sides, arguments.time_limit) for between in ("device", "host")]
+    runs = [run(arguments.bundle.resolve(), between, arguments.sides, arguments.time_limit) for between in NAMES]
     right = report(runs)
     if arguments.output:
         arguments.output.write_text(json.dumps({"allowance": ALLOWANCE, "right": right, "runs": runs}, indent=1) + "\n")

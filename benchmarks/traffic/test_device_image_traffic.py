@@ -24,18 +24,24 @@ answer = json.loads((pathlib.Path(__file__).resolve().parent / "answers.json").r
 if answer.get("status"):
     print("no luck", file=sys.stderr)
     sys.exit(answer["status"])
-images = 1 if between == "device" else 5
+images = 5 if between == "host" else 1
+size = images * {image}
 if answer["bytes"] and "CUDA_INJECTION64_PATH" in os.environ:
     up, down = ({{"bytes": count, "copies": 1}} for count in answer["bytes"])
     counts = dict(host_to_device=up, device_to_host=down, error=answer.get("error", ""), lost_records=answer.get("lost", 0))
     pathlib.Path(os.environ["CUDA_TRAFFIC_FILE"]).write_text(json.dumps(counts))
 uploads, downloads = answer["images"]
-print(json.dumps(dict(expected_images_each_way=images, expected_bytes_each_way=images * {image}, uploads=uploads, downloads=downloads)))
+bytes_down = size // 4 if between == "rescaled" else size
+sizes = dict(expected_bytes_up=size, expected_bytes_down=bytes_down)
+print(json.dumps(dict(expected_images_each_way=images, uploads=uploads, downloads=downloads, **sizes)))
 """
 
 
 def answer(images, extra=(0, 0), counts=True, **others):
     return {"bytes": [images * IMAGE + more for more in extra] if counts else None, "images": [images, images], **others}
+
+
+RESCALED = {"bytes": [IMAGE, IMAGE // 4], "images": [1, 1]}
 
 
 class TrafficTest(unittest.TestCase):
@@ -50,9 +56,10 @@ class TrafficTest(unittest.TestCase):
         program.write_text(FAKE_PROGRAM.format(python=sys.executable, image=IMAGE))
         program.chmod(0o755)
 
-    def call(self, device, host=None):
+    def call(self, device, host=None, rescaled=None):
         """Exit status, output and record."""
-        (self.bundle / "bin/answers.json").write_text(json.dumps({"device": device, "host": host or answer(5)}))
+        answers = {"device": device, "host": host or answer(5), "rescaled": rescaled or RESCALED}
+        (self.bundle / "bin/answers.json").write_text(json.dumps(answers))
         output = self.bundle / "record.json"
         command = ["device_image_traffic.py", "--bundle", str(self.bundle), "--output", str(output)]
         text, status = io.StringIO(), None
@@ -76,6 +83,11 @@ class TrafficTest(unittest.TestCase):
             self.assertEqual(status, 1, f"{extra}: {text}")
             self.assertEqual(text.count("FAILED"), 1, text)
             self.assertFalse(record["right"])
+
+    def test_rescaled_image_that_comes_back_as_floats(self):
+        status, text, _ = self.call(answer(1), rescaled=answer(1))
+        self.assertEqual(status, 1, text)
+        self.assertIn("FAILED smoothed, rescaled, to unsigned char, down", text)
 
     def test_counter_that_counts_nothing_is_found_by_the_control(self):
         status, text, _ = self.call(answer(1), answer(1))

@@ -13,8 +13,8 @@ namespace itk::cuda::gaussian
 {
 /** One or more whole lines, or a tile of one line. A warp holds a part of as many lines as fit; all parts have the same
  * number of segments, a power of two. The following warps hold the other parts of these lines (GetLineParts()). A warp
- * has VTiles places for its pixels. Results of several sources combine in the place of the first source; the other
- * sources share the second place. */
+ * has VTiles places for its pixels. Results of several sources combine in the place of the first source, and sources
+ * beyond the places share the last one; or results stay in the places of their sources. */
 template <typename T, unsigned int VPairs, TileTask VTask, unsigned int VTiles = 1>
 class ContiguousTile
 {
@@ -75,8 +75,8 @@ public:
     m_Source = source;
     ReadEdges();
     __syncthreads(); // m_WarpTotals
-    m_WarpValues = m_WarpCombined + WarpTileBytes;
-    if (m_Arguments.LoadsInBulk && source > 1)
+    m_WarpValues = m_WarpCombined + GetTile(source) * WarpTileBytes;
+    if (m_Arguments.LoadsInBulk && source >= VTiles)
     {
       NV_IF_TARGET(NV_PROVIDES_SM_90, (PublishWrites(); this->StartBox(source);))
     }
@@ -178,6 +178,14 @@ public:
   __device__ void
   Store(const T (&y)[Length], const LinePassResult<T, VPairs> & result)
   {
+    KeepResult(y, result);
+    StoreTile(result.Destination, result.Combine);
+  }
+
+  /** The result overwrites the segment. */
+  __device__ void
+  KeepResult(const T (&y)[Length], const LinePassResult<T, VPairs> & result)
+  {
     const T offset = result.Response.OffsetResponse * m_First;
 #pragma unroll
     for (unsigned int v = 0; v < Length / PerVector; ++v)
@@ -191,7 +199,41 @@ public:
       }
       *GetVector(m_Lane, v) = vector;
     }
-    StoreTile(result.Destination, result.Combine);
+  }
+
+  /** Writes the products of the results that were kept, one of each place: of the first with itself, with the second,
+   * and so on. The sources may lie in the same memory, because the block has read its whole lines. */
+  template <unsigned int VProducts>
+  __device__ void
+  StoreProducts(T * const (&images)[VProducts])
+  {
+    static_assert(VProducts >= VTiles * (VTiles + 1) / 2, "an image for each product");
+    __syncwarp();
+    m_WarpValues = m_WarpCombined;
+    if (m_Arguments.Aligned)
+    {
+      ForEachElement<PerVector>([&](const T * value, size_t begin, unsigned int position) {
+        if (position + PerVector <= m_Range.WriteEnd)
+        {
+          ForEachProduct(reinterpret_cast<const Vector *>(value), [&](unsigned int product, const Vector & vector) {
+            *reinterpret_cast<Vector *>(images[product] + begin + position) = vector;
+          });
+          return;
+        }
+        for (unsigned int k = 0; position + k < m_Range.WriteEnd; ++k)
+        {
+          ForEachProduct(value + k,
+                         [&](unsigned int product, T pixel) { images[product][begin + position + k] = pixel; });
+        }
+      });
+      return;
+    }
+    ForEachElement<1>([&](const T * value, size_t begin, unsigned int position) {
+      if (position < m_Range.WriteEnd)
+      {
+        ForEachProduct(value, [&](unsigned int product, T pixel) { images[product][begin + position] = pixel; });
+      }
+    });
   }
 
   /** Combines the result of a source with those of the sources before it. */
@@ -425,7 +467,7 @@ private:
     __syncwarp();
   }
 
-  /** The first source has the first one. */
+  /** The place of a source. */
   __device__ static unsigned int
   GetTile(unsigned int source)
   {
@@ -467,7 +509,8 @@ private:
   __device__ void
   WaitForBox() const
   {
-    m_Barriers[GetTile(m_Source)].Wait(m_Source > 1 ? (m_Source - 1) % 2 : 0);
+    // The last place has another source in each phase.
+    m_Barriers[GetTile(m_Source)].Wait(m_Source < VTiles ? 0 : (m_Source + 1 - VTiles) % 2);
   }
 
   __device__ void
@@ -528,6 +571,47 @@ private:
       {
         image[incomplete.Element + line * m_Arguments.Geometry.OuterStride] =
           *GetPixel((line << m_LogWidth) + incomplete.Segment, m_Lane);
+      }
+    }
+  }
+
+  __device__ static T
+  Multiply(T a, T b)
+  {
+    return a * b;
+  }
+
+  __device__ static Vector
+  Multiply(const Vector & a, const Vector & b)
+  {
+    Vector vector;
+#pragma unroll
+    for (unsigned int k = 0; k < PerVector; ++k)
+    {
+      reinterpret_cast<T *>(&vector)[k] = reinterpret_cast<const T *>(&a)[k] * reinterpret_cast<const T *>(&b)[k];
+    }
+    return vector;
+  }
+
+  /** Calls function(number of the product, product) of the values at the same place in each of the warp's tiles. */
+  template <typename TValue, typename TFunction>
+  __device__ static void
+  ForEachProduct(const TValue * first, const TFunction & function)
+  {
+    TValue values[VTiles];
+#pragma unroll
+    for (unsigned int i = 0; i < VTiles; ++i)
+    {
+      values[i] = first[i * (WarpTileBytes / sizeof(TValue))];
+    }
+    unsigned int product = 0;
+#pragma unroll
+    for (unsigned int row = 0; row < VTiles; ++row)
+    {
+#pragma unroll
+      for (unsigned int column = row; column < VTiles; ++column)
+      {
+        function(product++, Multiply(values[row], values[column]));
       }
     }
   }

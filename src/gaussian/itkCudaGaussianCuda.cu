@@ -2,6 +2,7 @@
 #include "itkCudaDevice.h"
 #include "itkCudaGaussianDevice.h"
 #include "itkCudaGaussianLaunch.cuh"
+#include "itkCudaGaussianSlabsDevice.h"
 #include "itkCudaGaussianStreamLaunch.h"
 #include "itkCudaGaussianTensorMap.h"
 #include "itkCudaLineGroups.h"
@@ -366,6 +367,59 @@ RunQuotientPassOf(const QuotientPass &     pass,
 }
 
 template <typename T, unsigned int VPairs>
+LaunchShape
+MakeProductShape(const ProductPass & pass, const LineSchedule & schedule)
+{
+  const LineGeometry geometry = MakeLineGeometry(pass.Images.front(), 0);
+  return pass.Passes.size() == 2 ? MakeLaunchShape<T, VPairs, 2>(AxisKind::Contiguous, geometry, schedule)
+                                 : MakeLaunchShape<T, VPairs, 3>(AxisKind::Contiguous, geometry, schedule);
+}
+
+template <typename T, unsigned int VPairs>
+bool
+FitsProductPass(const ProductPass & pass, const LineSchedule & schedule, int device)
+{
+  const LaunchShape shape = MakeProductShape<T, VPairs>(pass, schedule);
+  return shape.Block.x * shape.Block.y * shape.Block.z <= ContiguousThreads &&
+         shape.SharedBytes <= GetDeviceProperties(device).SharedMemoryPerBlockOptin;
+}
+
+template <typename T, unsigned int VPairs, unsigned int VSources>
+void
+LaunchProductPass(const ProductPassArguments<T, VPairs> & arguments, const LaunchShape & shape, const Context & context)
+{
+  const auto               kernel = ProductLinePassKernel<T, VPairs, VSources>;
+  static SharedMemoryGrant grant;
+  grant.Raise(kernel, context.GetDevice());
+  ITK_CUDA_CALL(LaunchKernel(kernel, shape.Grid, shape.Block, shape.SharedBytes, context.GetStream(), arguments));
+}
+
+template <typename T, unsigned int VPairs>
+void
+RunProductPassOf(const ProductPass & pass, const LineSchedule & schedule, const Context & context)
+{
+  const CudaGaussianLinePass &    first = pass.Passes.front();
+  ProductPassArguments<T, VPairs> arguments{
+    MakeLinePassArguments<T, VPairs>(first, schedule, pass.Images[first.Source], {}), {}
+  };
+  for (size_t i = 0; i < pass.Products.size(); ++i)
+  {
+    arguments.Products[i] = static_cast<T *>(pass.Products[i].Data);
+    arguments.Pass.Aligned = arguments.Pass.Aligned && IsAligned(pass.Products[i]);
+  }
+  for (unsigned int i = 0; i < pass.Passes.size(); ++i)
+  {
+    AddSource<T, VPairs>(arguments.Pass, pass.Images[pass.Passes[i].Source], nullptr);
+    arguments.Pass.Results[i] = { arguments.Products[0],
+                                  MakeLineResponse<T, VPairs>(pass.Passes[i].Results.front().Kernel),
+                                  CudaGaussianCombine::Store };
+  }
+  SetBulkCopies(arguments.Pass, context.GetDevice());
+  const auto launch = pass.Passes.size() == 2 ? LaunchProductPass<T, VPairs, 2> : LaunchProductPass<T, VPairs, 3>;
+  launch(arguments, MakeProductShape<T, VPairs>(pass, schedule), context);
+}
+
+template <typename T, unsigned int VPairs>
 void
 RunMaskPassOf(const CudaGaussianLinePass & pass,
               const LineSchedule &         schedule,
@@ -724,6 +778,40 @@ RunQuotientPass(const QuotientPass &     pass,
   run(pass, mask, subtracted, context);
 }
 
+bool
+HasProductKernel(const ProductPass & pass, int device)
+{
+  const CudaGaussianLinePass & first = pass.Passes.front();
+  const LineSchedule           schedule = GetLineSchedule(first, pass.Images, device);
+  const bool                   fitsPasses =
+    (pass.Passes.size() == 2 || pass.Passes.size() == 3) &&
+    std::all_of(pass.Passes.begin(), pass.Passes.end(), [&first](const CudaGaussianLinePass & other) {
+      return other.Axis == 0 &&
+             other.Results.front().Kernel.SigmaInPixels == first.Results.front().Kernel.SigmaInPixels;
+    });
+  if (!fitsPasses || schedule.Method != LineMethod::WholeLine || HasKernelTimeout(device))
+  {
+    return false;
+  }
+  const bool isDouble = pass.Images.front().ComponentType == CudaComponentType::Double;
+  const auto fits = first.Results.front().Kernel.NumberOfPolePairs == 3
+                      ? (isDouble ? FitsProductPass<double, 3> : FitsProductPass<float, 3>)
+                      : (isDouble ? FitsProductPass<double, 2> : FitsProductPass<float, 2>);
+  return fits(pass, schedule, device);
+}
+
+void
+RunProductPass(const ProductPass & pass, const Context & context)
+{
+  const CudaGaussianLinePass & first = pass.Passes.front();
+  const LineSchedule           schedule = GetLineSchedule(first, pass.Images, context.GetDevice());
+  const bool                   isDouble = pass.Images.front().ComponentType == CudaComponentType::Double;
+  const auto                   run = first.Results.front().Kernel.NumberOfPolePairs == 3
+                                       ? (isDouble ? RunProductPassOf<double, 3> : RunProductPassOf<float, 3>)
+                                       : (isDouble ? RunProductPassOf<double, 2> : RunProductPassOf<float, 2>);
+  run(pass, schedule, context);
+}
+
 size_t
 GetMaximumEdgeBytes(const CudaGaussianPlan & plan, const DeviceImage::SizeType & size, CudaComponentType type)
 {
@@ -804,5 +892,90 @@ RunPlan(const CudaGaussianPlan &        plan,
     const bool isDouble = images.front().ComponentType == CudaComponentType::Double;
     (isDouble ? RotateOn<double> : RotateOn<float>)(plan, images, context);
   }
+}
+
+namespace
+{
+/** Chunks of strided lines in tiles, with their states at hand. */
+template <typename T, unsigned int VPairs>
+void
+RunChunkTilesOf(const CudaGaussianLinePass &    pass,
+                const LineSchedule &            schedule,
+                const std::vector<DeviceView> & images,
+                const LineCut &                 cut,
+                void *                          states,
+                bool                            writesTotals,
+                const Context &                 context)
+{
+  const DeviceView & source = images[pass.Source];
+  const size_t       segments = RoundUp(DivideUp(source.Size[pass.Axis], SegmentLength<T>), ChunkSegments<T>);
+  LineSchedule       tiles = schedule;
+  tiles.Method = LineMethod::Partition;
+  tiles.Segments = static_cast<unsigned int>(std::min<size_t>(segments, PartitionTileSegments));
+  tiles.WarmUp = 0;
+  tiles.Step = size_t{ tiles.Segments } * SegmentLength<T>;
+  tiles.NumberOfTiles = DivideUp(source.Size[pass.Axis], tiles.Step);
+  auto arguments = MakeLinePassArguments<T, VPairs>(pass, tiles, source, cut);
+  AddSource<T, VPairs>(arguments, source, nullptr);
+  for (unsigned int r = 0; r < pass.Results.size(); ++r)
+  {
+    SetResult(arguments, r, pass.Results[r], images);
+  }
+  arguments.States = static_cast<PolePairState<T> *>(states);
+  if (writesTotals)
+  {
+    LaunchLinePass<T, VPairs, AxisKind::Strided, TileTask::WriteTotals, 1>(arguments, context);
+    return;
+  }
+  LaunchFilter<T, VPairs, AxisKind::Strided, TileTask::FilterFromStates>(arguments, pass.Results.size(), context);
+}
+
+void
+RunChunkTiles(const CudaGaussianLinePass &    pass,
+              const LineSchedule &            schedule,
+              const std::vector<DeviceView> & images,
+              const LineCut &                 cut,
+              void *                          states,
+              bool                            writesTotals,
+              const Context &                 context)
+{
+  const bool isDouble = images[pass.Source].ComponentType == CudaComponentType::Double;
+  const auto run = pass.Results.front().Kernel.NumberOfPolePairs == 3
+                     ? (isDouble ? RunChunkTilesOf<double, 3> : RunChunkTilesOf<float, 3>)
+                     : (isDouble ? RunChunkTilesOf<double, 2> : RunChunkTilesOf<float, 2>);
+  run(pass, schedule, images, cut, states, writesTotals, context);
+}
+} // namespace
+
+void
+RunChunkTotals(const CudaGaussianLinePass &    pass,
+               const LineSchedule &            schedule,
+               const std::vector<DeviceView> & images,
+               const LineCut &                 cut,
+               void *                          totals,
+               const Context &                 context)
+{
+  if (IsStreamed(schedule))
+  {
+    RunStreamTotals(pass, schedule, images, cut, totals, context);
+    return;
+  }
+  RunChunkTiles(pass, schedule, images, cut, totals, true, context);
+}
+
+void
+RunChunksFromStates(const CudaGaussianLinePass &    pass,
+                    const LineSchedule &            schedule,
+                    const std::vector<DeviceView> & images,
+                    const LineCut &                 cut,
+                    const void *                    starts,
+                    const Context &                 context)
+{
+  if (IsStreamed(schedule))
+  {
+    RunStreamFromStates(pass, images, cut, starts, context);
+    return;
+  }
+  RunChunkTiles(pass, schedule, images, cut, const_cast<void *>(starts), false, context);
 }
 } // namespace itk::cuda::gaussian

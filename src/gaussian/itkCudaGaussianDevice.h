@@ -187,6 +187,22 @@ RunQuotientPass(const QuotientPass &     pass,
                 const void *             subtracted,
                 const Context &          context);
 
+/** Passes along axis 0, one for each of two or three images, of whose results only the products are written. */
+struct ProductPass
+{
+  std::vector<CudaGaussianLinePass> Passes;   // their sources are among Images
+  std::vector<DeviceView>           Images;   // of the same size, strides and type, as the products
+  std::vector<DeviceView>           Products; // of the first result with itself, with the second, and so on
+};
+
+/** Whether there is a kernel for it: of passes with the same poles, and of lines that tiles of a block hold whole. */
+CudaFilters_EXPORT bool
+HasProductKernel(const ProductPass & pass, int device);
+
+/** Queues it. Lines continue with their edge values. A product may lie where a source lies. \exception CudaError */
+CudaFilters_EXPORT void
+RunProductPass(const ProductPass & pass, const Context & context);
+
 /** Bytes of the workspace that RunMaskedGaussian() needs. \exception CudaError */
 CudaFilters_EXPORT size_t
 GetMaskedGaussianWorkspace(const CudaGaussianPlan & plan, const DeviceView & input, int device);

@@ -145,6 +145,39 @@ __launch_bounds__(ContiguousThreads, MinimumCombiningBlocks<T>)
   tile.StoreCombined(pass.Results[0]);
 }
 
+template <typename T, unsigned int VPairs>
+struct ProductPassArguments
+{
+  LinePassArguments<T, VPairs> Pass; // a source for each result
+  T *                          Products[MaximumProducts];
+};
+
+static_assert(sizeof(ProductPassArguments<double, 3>) <= 4096, "drivers before CUDA 12.1 take no more");
+
+/** A pass along whole contiguous lines of VSources images, of whose results only the products are written. */
+template <typename T, unsigned int VPairs, unsigned int VSources>
+__global__ void
+__launch_bounds__(ContiguousThreads, MinimumProductBlocks<T>)
+  ProductLinePassKernel(const __grid_constant__ ProductPassArguments<T, VPairs> arguments)
+{
+  const LinePassArguments<T, VPairs> &                  pass = arguments.Pass;
+  ContiguousTile<T, VPairs, TileTask::Filter, VSources> tile(pass);
+#pragma unroll 1
+  for (unsigned int source = 0; source < VSources; ++source)
+  {
+    if (source > 0)
+    {
+      tile.TakeSource(source);
+    }
+    tile.Load();
+    const SweepStates<T, VPairs> starts = tile.Scan(GetSegmentEnds<T, VPairs>(tile, pass.Ends));
+    T                            y[SegmentLength<T>];
+    FilterSegment<T, VPairs>(tile, pass.Dynamics, pass.Results[source].Response, starts, y);
+    tile.KeepResult(y, pass.Results[source]);
+  }
+  tile.StoreProducts(arguments.Products);
+}
+
 /** The scan of a Partition over the states of its lines, which are kept for every chunk of strided lines and every tile
  * of contiguous ones: chunks, here. */
 template <typename T, unsigned int VPairs>

@@ -53,6 +53,7 @@ struct StreamArguments
   unsigned int                     StripsPerRow;
   unsigned int                     NumberOfChunks; // of a line
   unsigned int                     LastChunk; // behind which a line continues with its last value; none if it is cut
+  bool                             TotalsHoldEdges; // for TileTask::WriteTotals: as those of TileTask::Filter
   unsigned int                     PiecesPerLine;
   unsigned int                     NumberOfPieces; // of all lines
   LineDynamics<T, StreamPolePairs> Dynamics;
@@ -980,7 +981,9 @@ private:
              GetTotal(unsigned int chunk, unsigned int slot) const
   {
     PolePairState<T> total;
-    if ((VTask == TileTask::Filter || ReadsMask<VTask>)&&this->IsEntrance(chunk))
+    const bool       holdsEdge =
+      VTask == TileTask::Filter || ReadsMask<VTask> || (VTask == TileTask::WriteTotals && m_Arguments.TotalsHoldEdges);
+    if (holdsEdge && this->IsEntrance(chunk))
     {
       total = this->GetEdge();
     }

@@ -238,4 +238,45 @@ RunStreamedMaskPass(const CudaGaussianLinePass & pass,
   launch(arguments, context);
   return true;
 }
+
+namespace
+{
+StreamArguments<float>
+MakeChunkArguments(const CudaGaussianLinePass &    pass,
+                   const std::vector<DeviceView> & images,
+                   const LineCut &                 cut,
+                   PolePairState<float> *          states,
+                   const Context &                 context)
+{
+  const auto chunks = static_cast<unsigned int>(DivideUp(images[pass.Source].Size[pass.Axis], ChunkLength));
+  auto       arguments = MakeStreamArguments(pass, images, cut, chunks);
+  DivideLines(arguments, 0, true, context);
+  arguments.States = states;
+  return arguments;
+}
+} // namespace
+
+void
+RunStreamTotals(const CudaGaussianLinePass &    pass,
+                const LineSchedule &            schedule,
+                const std::vector<DeviceView> & images,
+                const LineCut &                 cut,
+                void *                          totals,
+                const Context &                 context)
+{
+  auto arguments = MakeChunkArguments(pass, images, cut, static_cast<PolePairState<float> *>(totals), context);
+  arguments.TotalsHoldEdges = schedule.Method == LineMethod::Stream;
+  LaunchStream<float, TileTask::WriteTotals, 0>(arguments, context);
+}
+
+void
+RunStreamFromStates(const CudaGaussianLinePass &    pass,
+                    const std::vector<DeviceView> & images,
+                    const LineCut &                 cut,
+                    const void *                    starts,
+                    const Context &                 context)
+{
+  auto * const states = static_cast<PolePairState<float> *>(const_cast<void *>(starts));
+  LaunchStream<float, TileTask::FilterFromStates, 0>(MakeChunkArguments(pass, images, cut, states, context), context);
+}
 } // namespace itk::cuda::gaussian

@@ -36,6 +36,21 @@ RunStreamedMaskPass(const CudaGaussianLinePass & pass,
                     const MaskedSource &         source,
                     const DeviceView &           destination,
                     const Context &              context);
+
+/** RunChunkTotals() and RunChunksFromStates() by streams. */
+void
+RunStreamTotals(const CudaGaussianLinePass &    pass,
+                const LineSchedule &            schedule,
+                const std::vector<DeviceView> & images,
+                const LineCut &                 cut,
+                void *                          totals,
+                const Context &                 context);
+void
+RunStreamFromStates(const CudaGaussianLinePass &    pass,
+                    const std::vector<DeviceView> & images,
+                    const LineCut &                 cut,
+                    const void *                    starts,
+                    const Context &                 context);
 } // namespace itk::cuda::gaussian
 
 #endif

@@ -61,6 +61,9 @@ struct LinePassResult
 
 constexpr unsigned int MaximumResults = 3;
 
+/** Of two of as many results, or of one with itself. */
+constexpr unsigned int MaximumProducts = MaximumResults * (MaximumResults + 1) / 2;
+
 /** Along strided lines a pass has several results of one source. Along contiguous lines it has several sources with one
  * result each, which combine to one image. */
 template <typename T, unsigned int VPairs>

@@ -45,6 +45,10 @@ constexpr double       MaximumIdleLanes = 0.125;
 template <typename T>
 constexpr unsigned int MinimumCombiningBlocks = sizeof(T) == 4 ? 3 : 1;
 
+/** The same of the kernel of products: three tiles for each warp. */
+template <typename T>
+constexpr unsigned int MinimumProductBlocks = sizeof(T) == 4 ? 2 : 1;
+
 /** Pixels of the chunks that strided lines are divided into, counted from the first pixel, whatever runs them: a line
  * may be cut between two of them. */
 constexpr unsigned int ChunkLength = 128;

@@ -241,13 +241,14 @@ GetMultiScaleWorkspace(const CudaMultiScalePlan & plan, const DeviceView & input
 }
 
 void
-RunMultiScale(const CudaMultiScalePlan &   plan,
-              const DeviceView &           input,
-              const Slab &                 slab,
-              pointwise::BestScale         best,
-              Workspace                    workspace,
-              const Context &              context,
-              const CudaProgressFunction & progress)
+RunMultiScale(const CudaMultiScalePlan &     plan,
+              const DeviceView &             input,
+              const Slab &                   slab,
+              pointwise::BestScale           best,
+              Workspace                      workspace,
+              const Context &                context,
+              const CudaProgressFunction &   progress,
+              const CompletePlanesFunction & complete)
 {
   const double lowest = input.ComponentType == CudaComponentType::Double
                           ? std::numeric_limits<double>::lowest()
@@ -272,6 +273,10 @@ RunMultiScale(const CudaMultiScalePlan &   plan,
                                    scale == 0,
                                    GetBestPart(best, axis, first, planes),
                                    context);
+      if (complete && scale + 1 == plan.Sigmas.size())
+      {
+        complete(first, planes);
+      }
     }
     if (progress)
     {

@@ -11,6 +11,7 @@
 #include "itkCudaWorkspace.h"
 
 #include <cstddef>
+#include <functional>
 #include <optional>
 
 namespace itk::cuda
@@ -48,20 +49,24 @@ GetScaleImageBytes(const CudaMultiScalePlan & plan, const DeviceView & input, si
 CudaFilters_EXPORT size_t
 GetMultiScaleWorkspace(const CudaMultiScalePlan & plan, const DeviceView & input, const Slab & slab, int device);
 
+/** Takes planes of a slab, from `first` on, whose results are complete with the work queued so far. */
+using CompletePlanesFunction = std::function<void(size_t first, size_t planes)>;
+
 /** Queues all scales. The images of `best` have the rows and the type of the input, and the slab's planes; its Lowest
- * is set by the plan. The input is kept. Calls `progress` between scales. The function never waits, allocates or
- * transfers.
+ * is set by the plan. The input is kept. Calls `progress` between scales, and `complete` for one group of planes after
+ * the other. The function never waits, allocates or transfers.
  *
  * Passes along the last axis write its derivatives for all planes. The other passes and the measure follow for a group
  * of planes at a time. The bits do not depend on groups and slabs. \exception CudaError, or what `progress` throws */
 CudaFilters_EXPORT void
-RunMultiScale(const CudaMultiScalePlan &   plan,
-              const DeviceView &           input,
-              const Slab &                 slab,
-              pointwise::BestScale         best,
-              Workspace                    workspace,
-              const Context &              context,
-              const CudaProgressFunction & progress);
+RunMultiScale(const CudaMultiScalePlan &     plan,
+              const DeviceView &             input,
+              const Slab &                   slab,
+              pointwise::BestScale           best,
+              Workspace                      workspace,
+              const Context &                context,
+              const CudaProgressFunction &   progress,
+              const CompletePlanesFunction & complete = nullptr);
 } // namespace itk::cuda::multiscale
 
 #endif

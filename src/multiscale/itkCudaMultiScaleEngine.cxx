@@ -10,12 +10,15 @@
 #include "itkCudaMemoryQuery.h"
 #include "itkCudaMultiScaleDevice.h"
 #include "itkCudaMultiScaleProgress.h"
+#include "itkCudaPlaneParts.h"
 #include "itkCudaRoundUp.h"
+#include "itkCudaStream.h"
 #include "itkCudaThreadStream.h"
 #include "itkCudaTransfer.h"
 
 #include <algorithm>
 #include <optional>
+#include <vector>
 
 namespace itk::cuda::multiscale
 {
@@ -111,10 +114,9 @@ GetSlabBytes(const HostRun & run, const SlabSizes & sizes)
   size_t kept = image + response * (outputs.Scale.Data ? 2 : 1);
   kept += outputs.Hessian.Data ? response * outputs.Hessian.NumberOfComponents : 0;
   kept += sizes.Context > 0 ? source.Stride[run.GetAxis()] * CudaComponentSize(type) + Workspace::Alignment : 0;
-  // States take a sixteenth of an image (GetPlanWorkspace()).
+  // States take a sixteenth of an image (GetPlanWorkspace()). Downloads begin while kernels run.
   const size_t kernels = GetScaleImageBytes(run.Plan, source, planes) + image / 16 + Workspace::Alignment;
-  const size_t transfer = std::max(GetTransferWorkspace(input, type), GetTransferWorkspace(outputs.Response, type));
-  return kept + std::max(kernels, transfer);
+  return kept + std::max(kernels + GetTransferWorkspace(outputs.Response, type), GetTransferWorkspace(input, type));
 }
 
 /** The fewest slabs that fit into so much memory; the smallest ones if none do. */
@@ -158,26 +160,44 @@ private:
   const DeviceImage m_Response, m_Scale, m_Hessian;
 };
 
+/** Planes of a slab whose results are complete, and when they are. */
+struct CompletePlanes
+{
+  size_t First;
+  size_t Planes;
+  Event  Ready;
+};
+
+/** Downloads an output of these planes if it was asked for. */
 void
-DownloadIfWanted(const DeviceView & image, const CudaImageView & host, StagingChunks & staging)
+DownloadPlanes(const CompletePlanes &       part,
+               unsigned int                 axis,
+               const DeviceView &           image,
+               const CudaImageView &        host,
+               StagingChunks &              staging,
+               const CudaProgressFunction & progress)
 {
   if (host.Data)
   {
-    Download(image, host, staging, nullptr);
+    Download(GetPart(image, axis, part.First, part.Planes),
+             GetHostPart(host, axis, part.First, part.Planes),
+             staging,
+             progress);
   }
 }
 
 void
-RunWithWorkspace(const CudaMultiScalePlan &   plan,
-                 const DeviceView &           input,
-                 const Slab &                 slab,
-                 const pointwise::BestScale & best,
-                 const Context &              context,
-                 const CudaProgressFunction & progress)
+RunWithWorkspace(const CudaMultiScalePlan &     plan,
+                 const DeviceView &             input,
+                 const Slab &                   slab,
+                 const pointwise::BestScale &   best,
+                 const Context &                context,
+                 const CudaProgressFunction &   progress,
+                 const CompletePlanesFunction & complete)
 {
   const size_t       bytes = GetMultiScaleWorkspace(plan, input, slab, context.GetDevice());
   const DeviceBuffer workspace(bytes, context);
-  RunMultiScale(plan, input, slab, best, { workspace.GetPointer(), bytes }, context, progress);
+  RunMultiScale(plan, input, slab, best, { workspace.GetPointer(), bytes }, context, progress, complete);
   WaitIfSynchronous("a multi-scale measure", context);
 }
 
@@ -189,6 +209,7 @@ RunSlab(const HostRun &              run,
         size_t                       contextPlanes,
         const StreamLease &          stream,
         StagingChunks &              staging,
+        StagingChunks &              downloads,
         const CudaProgressFunction & progress)
 {
   const unsigned int          axis = run.GetAxis();
@@ -211,11 +232,33 @@ RunSlab(const HostRun &              run,
     Upload(firstPlane, uploadedFirst.GetView(), staging, nullptr);
     slab.Cut.First = uploadedFirst.GetView();
   }
-  RunWithWorkspace(
-    run.Plan, uploaded.GetView(), slab, best.Get(), stream, GetScaleProgress(progress, 0, 1, UploadEnd, KernelsEnd));
-  DownloadIfWanted(best.Get().Scale, outputs.Scale, staging);
-  DownloadIfWanted(best.Get().Hessian, outputs.Hessian, staging);
-  Download(best.Get().Response, outputs.Response, staging, GetScaleProgress(progress, 0, 1, KernelsEnd, 1.0f));
+  std::vector<CompletePlanes> parts;
+  RunWithWorkspace(run.Plan,
+                   uploaded.GetView(),
+                   slab,
+                   best.Get(),
+                   stream,
+                   GetScaleProgress(progress, 0, 1, UploadEnd, KernelsEnd),
+                   [&](size_t firstPlane, size_t planes) {
+                     parts.push_back({ firstPlane, planes, Event() });
+                     parts.back().Ready.Record(stream);
+                   });
+  // On a stream of their own, while later groups of planes are computed.
+  for (size_t i = 0; i < parts.size(); ++i)
+  {
+    parts[i].Ready.MakeWait(downloads.GetContext());
+    DownloadPlanes(parts[i], axis, best.Get().Scale, outputs.Scale, downloads, nullptr);
+    DownloadPlanes(parts[i],
+                   axis,
+                   best.Get().Response,
+                   outputs.Response,
+                   downloads,
+                   GetScaleProgress(progress, i, parts.size(), KernelsEnd, 1.0f));
+  }
+  if (outputs.Hessian.Data)
+  {
+    Download(best.Get().Hessian, outputs.Hessian, staging, nullptr);
+  }
 }
 
 void
@@ -223,14 +266,17 @@ RunOnDevice(const HostRun & run, int device, const CudaProgressFunction & progre
 {
   const DeviceGuard guard(device);
   const StreamLease stream(device);
+  const StreamLease downloadStream(device);
   StagingChunks     staging(stream);
+  StagingChunks     downloads(downloadStream);
   const SlabSizes   sizes = ChooseSlabs(run, GetAvailableDeviceMemory(device));
   const size_t      count = DivideUp(run.GetLength(), sizes.Planes);
   for (size_t i = 0; i < count; ++i)
   {
     const size_t begin = i * sizes.Planes;
     const size_t end = std::min(begin + sizes.Planes, run.GetLength());
-    RunSlab(run, begin, end, sizes.Context, stream, staging, GetScaleProgress(progress, i, count, 0.0f, 1.0f));
+    RunSlab(
+      run, begin, end, sizes.Context, stream, staging, downloads, GetScaleProgress(progress, i, count, 0.0f, 1.0f));
   }
 }
 
@@ -316,9 +362,12 @@ CudaRunOnDevice(const CudaMultiScalePlan &    plan,
                 CudaFilterBackend &           backend,
                 const CudaProgressFunction &  progress)
 {
-  return cuda::TryOnDevice(backend, [&](int device) {
-    cuda::multiscale::RunOnDevice({ plan, input, outputs }, device, progress);
-  });
+  return cuda::TryOnDevice(
+    backend,
+    [&](int device) {
+      cuda::multiscale::RunOnDevice({ plan, input, outputs }, device, progress);
+    },
+    progress);
 }
 
 void
@@ -346,6 +395,7 @@ CudaQueueOnDevice(const CudaMultiScalePlan &          plan,
                                multiscale::MakeWholeSlab(plan, source.Get()),
                                { response.Get(), scale.Get(), hessian.Get() },
                                context,
+                               nullptr,
                                nullptr);
   response.Store(context);
   scale.Store(context);

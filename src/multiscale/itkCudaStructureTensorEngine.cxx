@@ -24,12 +24,45 @@ CountTensorComponents(const CudaStructureTensorPlan & plan)
   return CudaTensorComponents(plan.Dimension);
 }
 
+/** The passes of a gradient in two parts: those before axis 0, with an image of its own for each of their results, and
+ * those along axis 0, one for each component, which read these images. */
+struct SplitGradient
+{
+  CudaGaussianPlan                  First;
+  std::vector<CudaGaussianLinePass> Last;
+
+  explicit SplitGradient(const CudaGaussianPlan & plan)
+    : Last(plan.Results.size())
+  {
+    First.Boundary = plan.Boundary;
+    std::vector<unsigned int> numbers(plan.NumberOfImages, 0); // in First, of what the plan's images hold
+    for (CudaGaussianLinePass pass : plan.Passes)
+    {
+      pass.Source = numbers[pass.Source];
+      if (pass.Axis == 0)
+      {
+        const auto found = std::find(plan.Results.begin(), plan.Results.end(), pass.Results.front().Destination);
+        Last[found - plan.Results.begin()] = pass;
+        continue;
+      }
+      for (CudaGaussianPassResult & result : pass.Results)
+      {
+        numbers[result.Destination] = First.NumberOfImages;
+        result.Destination = First.NumberOfImages++;
+      }
+      First.Passes.push_back(pass);
+    }
+  }
+};
+
 /** Where everything lies: the tensor's planes, which are the output's if the output is the tensor, and one plane more.
  *
- * First the planes hold the gradient's components, and the passes between in the planes behind them and the spare one.
- * Then the products replace the gradient. Smoothing leaves its result in its source if it has an even number of passes.
- * If the number is odd, products begin one plane before their own, the first one in the spare plane. They are smoothed
- * from the last to the first, and each ends in its own plane, from which the one behind it has gone. */
+ * If there is a kernel that makes the products with the gradient's last passes, the planes first hold what these passes
+ * read. Otherwise the planes first hold the gradient's components, and the passes between in the planes behind them and
+ * the spare one. Then the products replace the gradient. Smoothing leaves its result in its source if it has an even
+ * number of passes. If the number is odd, products begin one plane before their own, the first one in the spare plane.
+ * They are smoothed from the last to the first, and each ends in its own plane, from which the one behind it has gone.
+ */
 class StructureImages
 {
 public:
@@ -95,6 +128,20 @@ public:
                                                              << 1 + plan.Results.size() + others.size());
     }
     return GetPlanImages(plan, GetComponent(input, 0), this->GetGradient(), others);
+  }
+
+  /** The passes before the last ones, each of whose results has its own plane. */
+  std::vector<DeviceView>
+  GetForSplit(const SplitGradient & split, const DeviceView & input) const
+  {
+    std::vector<DeviceView> planes = this->GetPlanes(0, CountTensorComponents(m_Plan));
+    planes.push_back(m_Spare);
+    if (split.First.NumberOfImages - 1 > planes.size())
+    {
+      itkGenericExceptionMacro("The first passes of a gradient have "
+                               << split.First.NumberOfImages - 1 << " results; there is room for " << planes.size());
+    }
+    return GetPlanImages(split.First, GetComponent(input, 0), {}, planes);
   }
 
   std::vector<DeviceView>
@@ -194,8 +241,7 @@ public:
   {
     const StructureImages images(m_Plan, input, output, workspace);
     images.ClearPadding(context);
-    gaussian::RunPlan(m_Plan.Gradient, images.GetForGradient(input), workspace, context);
-    pointwise::RunGradientProducts(images.GetGradient(), images.GetProducts(), context);
+    this->RunProducts(input, images, workspace, context);
     const size_t components = CountTensorComponents(m_Plan);
     for (size_t component = components; component-- > 0;)
     {
@@ -212,6 +258,25 @@ public:
   }
 
 private:
+  /** The products of the gradient's components, made with its last passes if there is a kernel for it. */
+  void
+  RunProducts(const DeviceView &      input,
+              const StructureImages & images,
+              const Workspace &       workspace,
+              const Context &         context) const
+  {
+    const SplitGradient         split(m_Plan.Gradient);
+    const gaussian::ProductPass last{ split.Last, images.GetForSplit(split, input), images.GetProducts() };
+    if (gaussian::HasProductKernel(last, context.GetDevice()))
+    {
+      gaussian::RunPlan(split.First, last.Images, workspace, context);
+      gaussian::RunProductPass(last, context);
+      return;
+    }
+    gaussian::RunPlan(m_Plan.Gradient, images.GetForGradient(input), workspace, context);
+    pointwise::RunGradientProducts(images.GetGradient(), images.GetProducts(), context);
+  }
+
   const CudaStructureTensorPlan & m_Plan;
 };
 } // namespace

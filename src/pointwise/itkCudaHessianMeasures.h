@@ -45,8 +45,8 @@ struct MeasureParameters
   bool         HasGamma;
   bool         IsScaled;
   unsigned int ObjectDimension;
-  T            InverseAlpha;
-  T            InverseBeta;
+  T            AlphaFactor; // 1 / (2 alpha^2)
+  T            BetaFactor;
   T            InverseGamma;
 
   T            SatoAlpha;
@@ -63,9 +63,9 @@ struct MeasureParameters
     , HasGamma(std::fabs(measure.Gamma) > 0.0)
     , IsScaled(measure.ScaleObjectnessMeasure)
     , ObjectDimension(measure.ObjectDimension)
-    , InverseAlpha(Invert(measure.Alpha))
-    , InverseBeta(Invert(measure.Beta))
-    , InverseGamma(Invert(measure.Gamma))
+    , AlphaFactor(Clamp(0.5 / Square(measure.Alpha)))
+    , BetaFactor(Clamp(0.5 / Square(measure.Beta)))
+    , InverseGamma(Clamp(1.0 / std::fabs(measure.Gamma)))
     , SatoAlpha(static_cast<T>(measure.SatoAlpha))
     , SatoHalves12(static_cast<unsigned int>(2.0 * measure.SatoGamma12))
     , SatoHalves23(static_cast<unsigned int>(2.0 * measure.SatoGamma23))
@@ -79,12 +79,6 @@ private:
     constexpr double greatest = static_cast<double>(std::numeric_limits<T>::max());
     return static_cast<T>(x < greatest ? x : greatest);
   }
-
-  static T
-  Invert(double x)
-  {
-    return Clamp(1.0 / std::fabs(x));
-  }
 };
 
 /** Objectness: |l_1| <= |l_2| <= |l_3|, M = ObjectDimension, D = VDimension.
@@ -97,36 +91,34 @@ private:
  *
  * O is 0 if one of l_j, j > M, has the wrong sign: positive for bright objects. As in ITK alpha = 0 and gamma = 0 leave
  * out their factor, beta = 0 and a product of 0 give 0, and the last factor is optional. */
-template <typename T, unsigned int VDimension>
+template <unsigned int VObjectDimension, typename T, unsigned int VDimension>
 ITK_CUDA_HOST_DEVICE inline T
-GetObjectness(const MeasureParameters<T> & p, const EigenSystem<T, VDimension> & system)
+GetObjectnessOf(const MeasureParameters<T> & p, const EigenSystem<T, VDimension> & system)
 {
-  T    behindA = T{ 1 }; // product of |l_j|, j > M + 1
-  T    behindB = T{ 1 }; // product of |l_j|, j > M
-  T    valueA = T{ 0 };  // |l_(M+1)|
-  T    valueB = T{ 0 };  // |l_M|
-  T    squares = T{ 0 };
-  bool isObject = true;
+  constexpr int d = VDimension;
+  constexpr int m = VObjectDimension;
+  T             behindA = T{ 1 }; // product of |l_j|, j > M + 1
+  T             behindB = T{ 1 }; // product of |l_j|, j > M
+  T             squares = T{ 0 };
+  bool          isObject = true;
   ITK_CUDA_UNROLL
-  for (unsigned int i = 0; i < VDimension; ++i)
+  for (int i = 0; i < d; ++i)
   {
     const T value = system.Values[i];
     const T magnitude = std::fabs(value);
-    isObject = isObject && (i < p.ObjectDimension || !(p.IsBright ? value > T{ 0 } : value < T{ 0 }));
-    behindA = i > p.ObjectDimension ? behindA * magnitude : behindA;
-    behindB = i >= p.ObjectDimension ? behindB * magnitude : behindB;
-    valueA = i == p.ObjectDimension ? magnitude : valueA;
-    valueB = i + 1 == p.ObjectDimension ? magnitude : valueB;
-    squares += magnitude * magnitude;
+    isObject = isObject && (i < m || !(p.IsBright ? value > T{ 0 } : value < T{ 0 }));
+    behindA = i > m ? behindA * magnitude : behindA;
+    behindB = i >= m ? behindB * magnitude : behindB;
+    squares = std::fma(value, value, squares);
   }
   if (!isObject)
   {
     return T{ 0 };
   }
 
-  const T half = static_cast<T>(0.5);
-  T       objectness = T{ 1 };
-  if (p.ObjectDimension + 1 < VDimension)
+  // Ratios are squared: a geometric mean of two needs no root, and a single eigenvalue is squared as well.
+  T objectness = T{ 1 };
+  if constexpr (m + 1 < d)
   {
     if (!(behindA > T{ 0 }))
     {
@@ -134,25 +126,36 @@ GetObjectness(const MeasureParameters<T> & p, const EigenSystem<T, VDimension> &
     }
     if (p.HasAlpha)
     {
-      const T ratio = valueA / (p.ObjectDimension + 2 == VDimension ? behindA : std::sqrt(behindA));
-      objectness = NegativeExponential<T>(half * Square(ratio * p.InverseAlpha)).GetOneMinus();
+      const T ratio = Square(system.Values[m]) / (m + 2 == d ? behindA * behindA : behindA);
+      objectness = NegativeExponential<T>(ratio * p.AlphaFactor).GetOneMinus();
     }
   }
-  if (p.ObjectDimension > 0)
+  if constexpr (m > 0)
   {
     if (!(behindB > T{ 0 }) || !p.HasBeta)
     {
       return T{ 0 };
     }
-    const T ratio = valueB / (p.ObjectDimension + 1 == VDimension ? behindB : std::sqrt(behindB));
-    objectness *= NegativeExponential<T>(half * Square(ratio * p.InverseBeta)).Get();
+    const T ratio = Square(system.Values[m - 1]) / (m + 1 == d ? behindB * behindB : behindB);
+    objectness *= NegativeExponential<T>(ratio * p.BetaFactor).Get();
   }
   if (p.HasGamma)
   {
-    const T norm = std::sqrt(squares) * p.InverseGamma * system.Scale;
-    objectness *= NegativeExponential<T>(half * Square(norm)).GetOneMinus();
+    const T factor = p.InverseGamma * system.Scale;
+    objectness *= NegativeExponential<T>(static_cast<T>(0.5) * squares * Square(factor)).GetOneMinus();
   }
   return p.IsScaled ? objectness * std::fabs(system.GetValue(VDimension - 1)) : objectness;
+}
+
+template <typename T, unsigned int VDimension>
+ITK_CUDA_HOST_DEVICE inline T
+GetObjectness(const MeasureParameters<T> & p, const EigenSystem<T, VDimension> & system)
+{
+  if (p.ObjectDimension == 1)
+  {
+    return GetObjectnessOf<1>(p, system);
+  }
+  return p.ObjectDimension == 0 ? GetObjectnessOf<0>(p, system) : GetObjectnessOf<VDimension - 1>(p, system);
 }
 
 /** x^(halves / 2). */
@@ -247,22 +250,25 @@ GetHessianMeasure(const MeasureParameters<T> & p, const T * hessian)
 {
   using Kind = CudaHessianMeasureKind;
   EigenSystem<T, VDimension> system;
-  const bool                 byMagnitude = p.Kind == Kind::Objectness || p.Kind == Kind::Jerman;
-  SolveEigenSystem<false>(
-    hessian, byMagnitude ? CudaEigenValueOrder::ByMagnitude : CudaEigenValueOrder::ByValue, system);
+  SolveEigenSystem<false>(hessian, CudaEigenValueOrder::None, system);
   if (!(system.Values[0] == system.Values[0]))
   {
     return system.Values[0];
   }
+  // Sorting by an order that the compiler knows takes no branches.
   switch (p.Kind)
   {
     case Kind::Objectness:
+      SortEigenSystem<false>(system, CudaEigenValueOrder::ByMagnitude);
       return GetObjectness(p, system);
     case Kind::Sato:
+      SortEigenSystem<false>(system, CudaEigenValueOrder::ByValue);
       return GetSatoMeasure(p, system);
     case Kind::Jerman:
+      SortEigenSystem<false>(system, CudaEigenValueOrder::ByMagnitude);
       return GetJermanMeasure(p, system);
     case Kind::Meijering:
+      SortEigenSystem<false>(system, CudaEigenValueOrder::ByValue);
       return GetMeijeringMeasure(p, system);
   }
   return T{ 0 };

@@ -4,12 +4,13 @@
 
 #include "itkCudaHostDevice.h"
 
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <limits>
 #include <type_traits>
 
-// Powers of two by the exponents of IEEE 754, for the host and the device.
+// Powers of two, and rough roots, by the exponents of IEEE 754, for the host and the device.
 
 namespace itk::cuda::pointwise
 {
@@ -20,20 +21,9 @@ struct FloatBits
   static constexpr int Mantissa = std::numeric_limits<T>::digits - 1;
   static constexpr int Bias = std::numeric_limits<T>::max_exponent - 1;
   static constexpr T   Least = std::numeric_limits<T>::min(); // normal
+  static constexpr T   Epsilon = std::numeric_limits<T>::epsilon();
   static constexpr T   NaN = std::numeric_limits<T>::quiet_NaN();
 };
-
-/** 2^k of a normal number: 1 - Bias <= k <= Bias. */
-template <typename T>
-ITK_CUDA_HOST_DEVICE inline T
-MakePowerOfTwo(int k)
-{
-  using Bits = typename FloatBits<T>::Type;
-  const Bits bits = static_cast<Bits>(k + FloatBits<T>::Bias) << FloatBits<T>::Mantissa;
-  T          power;
-  memcpy(&power, &bits, sizeof(power));
-  return power;
-}
 
 /** The largest power of two that is not above x, for finite x >= 0. It lies between the least normal number and that
  * number's inverse, so its own inverse is exact and normal. */
@@ -50,6 +40,41 @@ GetPowerOfTwo(T x)
   bits = (bits >> FloatBits<T>::Mantissa) << FloatBits<T>::Mantissa;
   memcpy(&x, &bits, sizeof(x));
   return x < greatest ? x : greatest;
+}
+/** 1 / x of such a power of two. */
+template <typename T>
+ITK_CUDA_HOST_DEVICE inline T
+InvertPowerOfTwo(T x)
+{
+  using Bits = typename FloatBits<T>::Type;
+  Bits bits;
+  memcpy(&bits, &x, sizeof(bits));
+  bits = (static_cast<Bits>(2 * FloatBits<T>::Bias) << FloatBits<T>::Mantissa) - bits;
+  memcpy(&x, &bits, sizeof(x));
+  return x;
+}
+
+/** 1 / sqrt(x) of a normal number x > 0, within 5e-6 of itself in float and within 4e-11 in double: Newton's steps from
+ * a number with half of the exponent. Roots of the hardware have more digits, and take more instructions or differ. */
+template <typename T>
+ITK_CUDA_HOST_DEVICE inline T
+GetRoughInverseRoot(T x)
+{
+  using Bits = typename FloatBits<T>::Type;
+  constexpr Bits         magic = static_cast<Bits>(sizeof(T) == 4 ? 0x5f375a86 : 0x5fe6eb50c7b537a9);
+  constexpr unsigned int steps = sizeof(T) == 4 ? 2 : 3;
+  const T                half = static_cast<T>(-0.5) * x;
+  Bits                   bits;
+  memcpy(&bits, &x, sizeof(bits));
+  bits = magic - (bits >> 1);
+  T root;
+  memcpy(&root, &bits, sizeof(root));
+  ITK_CUDA_UNROLL
+  for (unsigned int i = 0; i < steps; ++i)
+  {
+    root *= std::fma(half * root, root, static_cast<T>(1.5));
+  }
+  return root;
 }
 } // namespace itk::cuda::pointwise
 

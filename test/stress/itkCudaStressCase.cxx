@@ -34,6 +34,7 @@ GetStressCaseMakers()
     AddRecursiveStressCases(all);
     AddDerivativeStressCases(all);
     AddOtherStressCases(all);
+    AddTensorStressCases(all);
     AddSnakeStressCases(all);
     AddPartitionStressCases(all);
     AddChainStressCases(all);

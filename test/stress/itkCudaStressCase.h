@@ -156,14 +156,16 @@ using StressCaseMakers = std::map<std::string, StressCaseMaker>;
 const StressCaseMakers &
 GetStressCaseMakers();
 
-// What it is made of: smoothing, derivatives, the discrete and the partitioned filter, the snake, the partition
-// and chains of filters.
+// What it is made of: smoothing, derivatives, the discrete and the partitioned filter, filters of tensors, the snake,
+// the partition and chains of filters.
 void
 AddRecursiveStressCases(StressCaseMakers & makers);
 void
 AddDerivativeStressCases(StressCaseMakers & makers);
 void
 AddOtherStressCases(StressCaseMakers & makers);
+void
+AddTensorStressCases(StressCaseMakers & makers);
 void
 AddSnakeStressCases(StressCaseMakers & makers);
 void
