@@ -128,13 +128,10 @@ public:
   {
     using MeasureEnum = CudaVesselnessEnums::HessianMeasure;
     using BoundaryEnum = CudaFiltersEnums::BoundaryMode;
-    const auto measure = random.Choose({ MeasureEnum::Objectness,
-                                         MeasureEnum::Frangi,
-                                         MeasureEnum::Sato,
-                                         MeasureEnum::Jerman,
-                                         MeasureEnum::Meijering });
-    const auto mode = random.Choose({ BoundaryEnum::Nearest, BoundaryEnum::Reflect, BoundaryEnum::Wrap });
-    const bool isBright = random.Chance(0.5);
+    const auto measure = random.Choose(
+      { MeasureEnum::Objectness, MeasureEnum::Frangi, MeasureEnum::Sato, MeasureEnum::Jerman, MeasureEnum::Meijering });
+    const auto          mode = random.Choose({ BoundaryEnum::Nearest, BoundaryEnum::Reflect, BoundaryEnum::Wrap });
+    const bool          isBright = random.Chance(0.5);
     std::vector<double> sigmas(random.Integer(1, 2));
     std::generate(sigmas.begin(), sigmas.end(), [&random] { return random.LogUniform(0.5, 6.0); });
     this->SetParameters = [=, hasScale = m_HasScale](TFilter * filter) {
@@ -187,7 +184,8 @@ MakeObjectnessStressCase(StressRandom & random, CudaFiltersEnums::Backend backen
 {
   return MakeCaseOfType<ObjectnessCase,
                         CudaHessianToObjectnessMeasureImageFilter<Tensors<float, 3>, Image<float, 3>>,
-                        CudaHessianToObjectnessMeasureImageFilter<Tensors<double, 2>, Image<float, 2>>>(random, backend);
+                        CudaHessianToObjectnessMeasureImageFilter<Tensors<double, 2>, Image<float, 2>>>(random,
+                                                                                                        backend);
 }
 
 StressCasePointer
