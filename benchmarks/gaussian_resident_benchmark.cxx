@@ -299,6 +299,16 @@ DefineModes(benchmark::internal::Benchmark * rows)
   }
 }
 
+void
+DefineModesOfAccurate(benchmark::internal::Benchmark * rows)
+{
+  DefineRows(rows);
+  for (const int64_t sigma : { 400, 2000, 6400 })
+  {
+    rows->Args({ 512, 512, 512, sigma });
+  }
+}
+
 BENCHMARK_CAPTURE(BM_Resident, sizes, Smoothing{ true })->Name("resident")->Apply(DefineSizes);
 BENCHMARK_CAPTURE(BM_Resident, double, Smoothing{ true, CudaComponentType::Double })
   ->Name("resident/double")
@@ -324,9 +334,12 @@ BENCHMARK_CAPTURE(BM_Resident, sigmas, Smoothing{ false })->Name("sweep/sigmas")
                                      std::pair("wrap", Mode::Wrap),
                                      std::pair("constant", Mode::Constant) })
   {
-    const Smoothing smoothing{ true, CudaComponentType::Float, CudaFiltersEnums::Approximation::Deriche, mode };
+    Smoothing smoothing{ true, CudaComponentType::Float, CudaFiltersEnums::Approximation::Deriche, mode };
     benchmark::RegisterBenchmark((std::string("resident/mode/") + name).c_str(), BM_Resident, smoothing)
       ->Apply(DefineModes);
+    smoothing.Approximation = CudaFiltersEnums::Approximation::Accurate;
+    benchmark::RegisterBenchmark((std::string("resident/mode_of_accurate/") + name).c_str(), BM_Resident, smoothing)
+      ->Apply(DefineModesOfAccurate);
   }
   benchmark::RegisterBenchmark("resident/masked", BM_Masked)
     ->ArgNames({ "side", "sigma_percent" })

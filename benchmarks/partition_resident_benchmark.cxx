@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The label map of the partition alone: rows resident/partition_label_map, from samples and their sums on the device to
-// labels there. The scenes are those of partition_benchmark.cxx.
+// Rows resident/partition: from an image on the device to labels there, with polygons, table and tree. Rows
+// resident/partition_label_map: the label map alone, from samples and their sums on the device to labels there. The
+// scenes are those of partition_benchmark.cxx.
 
 #include "benchmark_device.h"
 #include "itkCudaDevice.h"
+#include "itkCudaDeviceImage.h"
 #include "itkCudaPartitionDeviceLabels.h"
+#include "itkCudaRegionPartitionImageFilter.h"
 #include "itkCudaRegionThreads.h"
 #include "itkCudaSnakeScene.h"
+#include "itkCudaUploadImageFilter.h"
 #include "partition_benchmark_scene.h"
 
 #include <benchmark/benchmark.h>
@@ -60,7 +64,43 @@ MakeLabelMaps(benchmark::State & state)
     benchmark::Counter(static_cast<double>(side * side), benchmark::Counter::kIsIterationInvariantRate);
 }
 
+/** The whole partition, as a user calls it with images on the device. */
+void
+PartitionDeviceImages(benchmark::State & state)
+{
+  if (benchmark_filters::IsDeviceMissing(state))
+  {
+    return;
+  }
+  using DeviceImageType = itk::CudaDeviceImage<unsigned short, 2>;
+  using DeviceLabelsType = itk::CudaDeviceImage<unsigned int, 2>;
+  const auto side = static_cast<itk::SizeValueType>(state.range(0));
+  const auto image = itk::CudaUpload(benchmark_filters::GetFieldScene(side).GetPointer(),
+                                     itk::CudaFiltersConfiguration::GetDeviceIndex());
+  const auto filter = itk::CudaRegionPartitionImageFilter<DeviceImageType, DeviceLabelsType>::New();
+  filter->SetInput(image);
+  filter->SetNoiseLaw("Gamma");
+  filter->SetNumberOfLooks(1.0);
+  filter->Update(); // loads kernels, fills pools
+  for (auto _ : state)
+  {
+    filter->Modified();
+    filter->Update();
+  }
+  state.counters["regions"] = static_cast<double>(filter->GetNumberOfRegions());
+  state.counters["pixels_per_second"] =
+    benchmark::Counter(static_cast<double>(side * side), benchmark::Counter::kIsIterationInvariantRate);
+}
+
 [[maybe_unused]] const bool Registered = [] {
+  benchmark::RegisterBenchmark("resident/partition", PartitionDeviceImages)
+    ->ArgName("side")
+    ->Arg(1000)
+    ->Arg(4000)
+    ->Arg(10000)
+    ->UseRealTime()
+    ->Unit(benchmark::kMillisecond)
+    ->MinTime(0.1);
   auto * const row = benchmark::RegisterBenchmark("resident/partition_label_map", MakeLabelMaps);
   row->ArgName("side")->Arg(1000)->Arg(4000)->Arg(10000)->UseRealTime()->Unit(benchmark::kMillisecond)->MinTime(0.1);
   return true;

@@ -8,6 +8,10 @@
 #include "itkCudaDetailGaussianPlan.h"
 #include "itkCudaDeviceImageView.h"
 
+#include <array>
+#include <cstddef>
+#include <vector>
+
 namespace itk::CudaDetail
 {
 /** The decision of a filter whose input is a device image: it runs on the input's device. The backend is set
@@ -34,6 +38,33 @@ CudaSelectDeviceOfOutput(CudaFilterBackend & backend);
  * \exception CudaError if the memory has run out, or a CUDA call failed */
 CudaFilters_EXPORT void
 CudaQueueOnDevice(const CudaGaussianPlan & plan, const CudaDeviceImageView & input, const CudaDeviceImageView & output);
+
+/** Adjacent components of an array in memory that the caller keeps. */
+struct CudaArrayMemory
+{
+  void *                            Data{ nullptr };
+  CudaComponentType                 ComponentType{ CudaComponentType::Float }; // or Double
+  int                               Device{ 0 };
+  CudaDeviceImageMemory::StreamType Stream{ 0 }; // on which the caller uses the memory
+};
+
+/** A plan of one pass, with one result that is not its input, over an array. */
+struct CudaArrayPass
+{
+  CudaGaussianPlan                                      Plan;
+  std::array<size_t, CudaDeviceImageView::NumberOfAxes> Size; // x first
+};
+
+/** Queues passes on the stream of the input's owner, each over the result of the pass before. The sizes of all have the
+ * same number of elements. Work of the owner that is on the stream comes before, and what the owner queues there
+ * afterwards comes behind; then the owner may also free the memory in the stream's order. Each pass has the result that
+ * CudaQueueOnDevice() gives, to the bit. Nothing waits on the host.
+ *
+ * \param output has the input's type, device and stream, and other memory
+ * \exception CudaError of kind NotUsable with the reason if the device cannot be used, or if the stream is recorded for
+ * a CUDA graph; or if memory has run out, or a CUDA call failed */
+CudaFilters_EXPORT void
+CudaQueueOnStream(const std::vector<CudaArrayPass> & passes, const CudaArrayMemory & input, void * output);
 } // end namespace itk::CudaDetail
 
 #endif

@@ -37,6 +37,20 @@ CudaRunOnDevice(const CudaGaussianFirPlan &  plan,
                 CudaFilterBackend &          backend,
                 const CudaProgressFunction & progress);
 
+/** Whether the image can be cut between planes of its last axis with more than one pixel: not if lines along it go on
+ * at their other end. */
+CudaFilters_EXPORT bool
+CudaCanRunInSlabs(const CudaGaussianFirPlan & plan, const CudaImageView & output);
+
+/** As CudaRunOnDevice(), slab by slab, each as large as the backend's working set allows. A slab is uploaded with as
+ * many planes on either side as the kernel has. The bits are the same. `backend` gets the report. */
+CudaFilters_EXPORT bool
+CudaRunInSlabs(const CudaGaussianFirPlan &  plan,
+               const CudaImageView &        input,
+               const CudaImageView &        output,
+               CudaFilterBackend &          backend,
+               const CudaProgressFunction & progress);
+
 /** As CudaQueueOnDevice() of the recursive filters' plans, for a plan that keeps its input. The output has all pixels
  * of the input, whatever the plan's OutputOffset is. Without passes the input is copied. */
 CudaFilters_EXPORT void

@@ -310,6 +310,7 @@ public:
   {
     try
     {
+      const CudaMemoryReservation reservation(m_Backend, MakeCudaProgressFunction(&m_Filter));
       this->RunOnDevice(plan);
     }
     catch (const CudaError & error)

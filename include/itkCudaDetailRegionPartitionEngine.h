@@ -5,6 +5,7 @@
 
 #include "CudaFiltersExport.h"
 #include "itkCudaDetailImageView.h"
+#include "itkCudaDeviceImageView.h"
 #include "itkCudaFiltersEnums.h"
 #include "itkCudaRegionPartitionTypes.h"
 
@@ -74,15 +75,23 @@ CudaRegionPartitionUnsupportedReason(const CudaRegionPartitionInput & input);
 CudaFilters_EXPORT size_t
 CudaRegionPartitionWorkingSet(const CudaRegionPartitionInput & input, const CudaRegionPartitionParameters & parameters);
 
-/** As CudaRegionPartitionOnHost(), with the same result bit for bit. The label map that polygons begin with is made on
- * the device, and the gains of changes are computed there; all else is done on the host. \exception CudaError */
+/** Images of a partition that lie on the device already. */
+struct CudaRegionPartitionDeviceImages
+{
+  const CudaDeviceImageView * Image{ nullptr };  // nullptr: it is that of the input
+  const CudaDeviceImageView * Labels{ nullptr }; // of UInt or UShort; nullptr: they go to the host
+};
+
+/** As CudaRegionPartitionOnHost(), with the same result bit for bit. The table and the tree are made on the host, all
+ * else on the device. An image on the device is read where it lies, after all work that wrote it; then `input.Image` is
+ * not looked at. Labels on the device are complete on return, and `labels` is not looked at. \exception CudaError */
 CudaFilters_EXPORT CudaRegionPartitionResult
-CudaRegionPartitionOnDevice(const CudaRegionPartitionInput &      input,
-                            const CudaRegionPartitionParameters & parameters,
-                            const CudaImageView &                 labels,
-                            int                                   deviceIndex,
-                            unsigned int                          numberOfThreads,
-                            const CudaRegionPartitionObserver &   observer);
+CudaRegionPartitionOnDevice(const CudaRegionPartitionInput &        input,
+                            const CudaRegionPartitionParameters &   parameters,
+                            const CudaImageView &                   labels,
+                            int                                     deviceIndex,
+                            const CudaRegionPartitionObserver &     observer,
+                            const CudaRegionPartitionDeviceImages & onDevice = {});
 } // end namespace itk::CudaDetail
 
 #endif

@@ -56,9 +56,11 @@ struct CudaRegionSnakeObserver
 {
   /** Called after every entry of the record. Attach it only if needed: it copies the polygon to the host each time. */
   std::function<void(const CudaRegionSnakeState &)> Step;
-  /** Called with the share of the work done, at each new level and about ten times a second. Returns whether to go
-   * on. */
+  /** Called with the share of the work done, about ten times a second and at each new level (ReportsLevels). Returns
+   * whether to go on. */
   std::function<bool(float)> Progress;
+  /** Whether Progress is called at new levels too. On the device each such call is a launch of its own. */
+  bool ReportsLevels{ true };
 };
 } // end namespace itk::CudaDetail
 

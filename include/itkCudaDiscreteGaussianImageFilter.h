@@ -74,6 +74,7 @@ public:
   itkTypeMacro(CudaDiscreteGaussianImageFilter, DiscreteGaussianImageFilter);
 
   itkCudaFilterBackendMacro();
+  itkCudaFilterStreamingMacro();
 
   /** As the superclass's. Between filters of images of the host, results may stay on the device
    * (CudaFiltersConfiguration::SetKeepOnDevice()). */

@@ -208,7 +208,10 @@ CudaDiscreteGaussianImageFilter<TInputImage, TOutputImage>::GenerateHostImage()
       CudaDetail::CudaGaussianFirWorkingSet(plan,
                                             CudaDetail::MakeCudaImageShape<TInputImage>(inputRegion, components),
                                             CudaDetail::MakeCudaImageShape<TOutputImage>(region, components));
-    onHost = !m_CudaBackend.SelectDevice(unsupported, workingSet) || !this->GenerateDataOnDevice(plan, inputRegion);
+    const bool canCut =
+      CudaDetail::CudaCanRunInSlabs(plan, CudaDetail::MakeCudaImageShape<TOutputImage>(region, components));
+    onHost =
+      !m_CudaBackend.SelectDevice(unsupported, workingSet, canCut) || !this->GenerateDataOnDevice(plan, inputRegion);
   }
   else
   {
@@ -217,6 +220,7 @@ CudaDiscreteGaussianImageFilter<TInputImage, TOutputImage>::GenerateHostImage()
   }
   if (onHost)
   {
+    m_CudaBackend.ReportWholeRun(0, 0);
     CudaDetail::CudaBringInputToHost(*this);
     Superclass::GenerateData();
   }
@@ -229,11 +233,25 @@ CudaDiscreteGaussianImageFilter<TInputImage, TOutputImage>::GenerateDataOnDevice
   const CudaDetail::CudaGaussianFirPlan & plan,
   const RegionType &                      inputRegion)
 {
+  if (m_CudaBackend.RunsInSlabs())
+  {
+    CudaDetail::CudaBringInputToHost(*this);
+    this->AllocateOutputs();
+    const RegionType outputRegion = this->GetOutput()->GetRequestedRegion();
+    return outputRegion.GetNumberOfPixels() == 0 ||
+           CudaDetail::CudaRunInSlabs(
+             plan,
+             CudaDetail::MakeCudaImageView(this->GetInput(), inputRegion),
+             CudaDetail::MakeCudaImageView(static_cast<const TOutputImage *>(this->GetOutput()), outputRegion),
+             m_CudaBackend,
+             CudaDetail::MakeCudaProgressFunction(this));
+  }
   CudaDetail::CudaKeptRun<Self> kept(*this, inputRegion, m_CudaBackend);
   if (!kept.KeepsOutput())
   {
     this->AllocateOutputs();
   }
+  m_CudaBackend.ReportWholeRun(0, 0);
   if (kept.IsNeeded())
   {
     CudaDetail::CudaGaussianFirPlan keepingPlan = plan;
@@ -242,12 +260,14 @@ CudaDiscreteGaussianImageFilter<TInputImage, TOutputImage>::GenerateDataOnDevice
   }
   const TOutputImage * const output = this->GetOutput();
   const RegionType           region = output->GetRequestedRegion();
-  return region.GetNumberOfPixels() == 0 ||
-         CudaDetail::CudaRunOnDevice(plan,
-                                     CudaDetail::MakeCudaImageView(this->GetInput(), inputRegion),
-                                     CudaDetail::MakeCudaImageView(output, region),
-                                     m_CudaBackend,
-                                     CudaDetail::MakeCudaProgressFunction(this));
+  if (region.GetNumberOfPixels() == 0)
+  {
+    return true;
+  }
+  const auto input = CudaDetail::MakeCudaImageView(this->GetInput(), inputRegion);
+  const auto view = CudaDetail::MakeCudaImageView(output, region);
+  m_CudaBackend.ReportWholeRun(input.GetNumberOfBytes(), view.GetNumberOfBytes());
+  return CudaDetail::CudaRunOnDevice(plan, input, view, m_CudaBackend, CudaDetail::MakeCudaProgressFunction(this));
 }
 
 template <typename TInputImage, typename TOutputImage>
@@ -256,6 +276,7 @@ CudaDiscreteGaussianImageFilter<TInputImage, TOutputImage>::PrintSelf(std::ostre
 {
   Superclass::PrintSelf(os, indent);
   m_CudaBackend.Print(os, indent);
+  m_CudaBackend.PrintStreaming(os, indent);
 }
 } // end namespace itk
 

@@ -19,7 +19,8 @@ namespace itk
  * A filter's own setters come first. A filter whose Backend is Automatic takes the backend set here, and a filter whose
  * DeviceIndex is -1 takes the index set here. Until they are set, backend and index are read from the environment
  * variables `ITK_CUDAFILTERS_BACKEND` (automatic, cuda, host; default automatic) and `ITK_CUDAFILTERS_DEVICE` (default
- * 0). `ITK_CUDAFILTERS_KEEP_ON_DEVICE` (0 or 1; default 0) holds until SetKeepOnDevice() is called.
+ * 0). `ITK_CUDAFILTERS_KEEP_ON_DEVICE` (0 or 1; default 0) holds until SetKeepOnDevice() is called, and
+ * `ITK_CUDAFILTERS_STREAMING` (automatic, on, off; default automatic) until SetStreaming() is.
  *
  * With `ITK_CUDAFILTERS_SYNCHRONOUS=1` in the environment each filter waits for its kernels before it downloads its
  * result, and an error says which filter's work failed. Results are the same; filters take some microseconds more.
@@ -40,6 +41,7 @@ class CudaFilters_EXPORT CudaFiltersConfiguration
 {
 public:
   using BackendEnum = CudaFiltersEnums::Backend;
+  using StreamingEnum = CudaFiltersEnums::Streaming;
 
   /** The backend of filters whose own is Automatic.
    * \exception ExceptionObject for an unknown name, in the call or in the environment variable. */
@@ -66,9 +68,19 @@ public:
   static bool
   GetKeepOnDevice();
 
+  /** How filters cut their images whose own Streaming is Automatic (docs/scale.md). On concerns those that can be cut;
+   * the others run as with Automatic.
+   * \exception ExceptionObject for an unknown name, in the call or in the environment variable. */
+  static void
+  SetStreaming(StreamingEnum streaming);
+  static void
+  SetStreaming(const std::string & name);
+  static StreamingEnum
+  GetStreaming();
+
   /** Largest number of bytes of device memory this module may hold on each device; 0 (default): no limit but the
-   * device's own. Filters whose working set does not fit run on the host (Backend Automatic) or throw CudaError
-   * (Backend Cuda). */
+   * device's own. Filters wait for memory that other filters will give back. If their working set does not fit, the
+   * Gaussian filters run in slabs; others run on the host (Backend Automatic) or throw CudaError (Backend Cuda). */
   static void
   SetDeviceMemoryLimit(size_t bytes);
   static size_t

@@ -31,6 +31,15 @@ public:
     Host
   };
 
+  /** Whether a filter cuts its image into slabs along the last axis. `Automatic`: if the image does not fit into the
+   * device's memory. `On`: always, and of a pipeline it requests only what a slab needs. `Off`: never. */
+  enum class Streaming : uint8_t
+  {
+    Automatic,
+    On,
+    Off
+  };
+
   /** The exponentials by which recursive filters approximate the Gaussian. `Deriche`: two pairs, with the constants of
    * ITK's recursive filters, and their results. `Accurate`: three pairs, fitted to the Gaussian and its first two
    * derivatives. */
@@ -115,6 +124,8 @@ public:
 extern CudaFilters_EXPORT std::ostream &
                           operator<<(std::ostream & out, const CudaFiltersEnums::Backend value);
 extern CudaFilters_EXPORT std::ostream &
+                          operator<<(std::ostream & out, const CudaFiltersEnums::Streaming value);
+extern CudaFilters_EXPORT std::ostream &
                           operator<<(std::ostream & out, const CudaFiltersEnums::Approximation value);
 extern CudaFilters_EXPORT std::ostream &
                           operator<<(std::ostream & out, const CudaFiltersEnums::BoundaryMode value);
@@ -129,6 +140,11 @@ extern CudaFilters_EXPORT std::ostream &
  * \exception ExceptionObject naming `parameter`, the text and the known names. */
 CudaFilters_EXPORT CudaFiltersEnums::Backend
                    CudaBackendFromString(const std::string & name, const char * parameter = "Backend");
+
+/** The value of that name ("automatic", "on", "off"; case, '_' and '-' do not matter).
+ * \exception ExceptionObject naming `parameter`, the text and the known names. */
+CudaFilters_EXPORT CudaFiltersEnums::Streaming
+                   CudaStreamingFromString(const std::string & name, const char * parameter = "Streaming");
 
 extern CudaFilters_EXPORT std::ostream &
                           operator<<(std::ostream & out, const CudaFiltersEnums::NoiseLaw value);
@@ -160,6 +176,10 @@ CudaFilters_EXPORT CudaFiltersEnums::IntermediateStorage
 /** "Automatic", "Cuda" or "Host". */
 CudaFilters_EXPORT std::string
                    CudaBackendToString(CudaFiltersEnums::Backend value);
+
+/** "Automatic", "On" or "Off". */
+CudaFilters_EXPORT std::string
+                   CudaStreamingToString(CudaFiltersEnums::Streaming value);
 
 /** How real values become integers. `Truncate`: toward zero, as the filters do. `Nearest`: to the nearest one, halves
  * to the even one. */

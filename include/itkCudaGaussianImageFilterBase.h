@@ -5,6 +5,7 @@
 #include "itkCudaDetailFilterBackend.h"
 #include "itkCudaDetailGaussianPlan.h"
 #include "itkCudaDetailImageTraits.h"
+#include "itkCudaDetailSlabRequests.h"
 #include "itkCudaDeviceGaussianFilters.h"
 #include "itkRecursiveSeparableImageFilter.h"
 
@@ -33,12 +34,23 @@ class CudaGaussianOverrideAccess;
  * host. An input of the host is uploaded to the device of DeviceIndex first, and an output of the host is downloaded
  * before Update() returns.
  *
+ * Streaming (default Automatic, the configuration's) says whether the image is cut into slabs along its last axis.
+ * Automatic does it on the device if the image does not fit into its memory, or into DeviceMemoryLimit (default 0, the
+ * configuration's). On always does it; then the host computes what the device does, in double. In a pipeline the filter
+ * then asks its input for the planes that it needs, 128 at a time, and keeps those that it still needs until the next
+ * request. If requests follow each other along the last axis, its source makes each plane once; with a Sigma for which
+ * a line's pixels depend on the whole line, twice. Other requests give the same pixels, and the source makes some
+ * planes again. How an image is divided into requests does not change a bit. Off never cuts. GetSlabReport() says what
+ * the last run did (docs/scale.md).
+ *
  * Parameters that the input's spacing or size make impossible are refused before the input's source runs.
  *
  * \tparam TSuperclass filter of one image, with Sigma and NormalizeAcrossScale
  *
  * \exception ExceptionObject if a line has less than four pixels and BoundaryMode is Nearest; if sigma or spacing are
  * out of range; if the input holds less pixels than it says; if the output has less components than the filter gives;
+ * if Streaming of the filter is On and the images cannot be cut: device images, images of a type that the GPU does not
+ * support, with a mask, or with a BoundaryMode that slabs do not have;
  * if BoundaryMode is Constant and BoundaryValue is not finite; if Approximation is not Deriche or BoundaryMode not
  * Nearest, and the images are of a type that the GPU does not support
  *
@@ -78,6 +90,7 @@ public:
   itkTypeMacro(CudaGaussianImageFilterBase, TSuperclass);
 
   itkCudaFilterBackendMacro();
+  itkCudaFilterStreamingMacro();
 
   void
   SetApproximation(CudaFiltersEnums::Approximation approximation)
@@ -174,6 +187,13 @@ protected:
            m_BoundaryMode == CudaFiltersEnums::BoundaryMode::Nearest;
   }
 
+  /** Whether there is another input, of which slabs know nothing. */
+  virtual bool
+  HasFurtherInput() const
+  {
+    return false;
+  }
+
   /** Adds to the plan what comes from further inputs. Their pixels are in memory. */
   virtual void
   AddInputsTo(CudaDetail::CudaGaussianPlan &) const
@@ -203,6 +223,12 @@ protected:
   void
   VerifyInputInformation() ITKv5_CONST override;
   void
+  EnlargeOutputRequestedRegion(DataObject * output) override;
+  void
+  GenerateInputRequestedRegion() override;
+  void
+  ReleaseInputs() override;
+  void
   AllocateOutputs() override;
   void
   GenerateData() override;
@@ -228,6 +254,44 @@ private:
     return const_cast<Self *>(this)->GetSigma();
   }
 
+  /** Components of the output, and the largest region's shape. */
+  CudaDetail::CudaImageView
+  GetWholeOutputShape(const CudaDetail::CudaGaussianPlan & plan) const;
+  CudaDetail::CudaImageView
+  GetWholeInputShape() const;
+
+  /** How the image is cut. \exception ExceptionObject if it cannot be cut */
+  CudaDetail::CudaGaussianSlabShape
+  GetSlabShape(const CudaDetail::CudaGaussianPlan & plan) const;
+
+  /** Why the image cannot be cut into slabs; empty if it can. */
+  std::string
+  GetSlabObstacle() const;
+
+  /** The part of `region`, or of the image if it is the largest region, between planes of the slabs' axis. */
+  template <typename TRegion>
+  static TRegion
+  GetPlanes(TRegion region, unsigned int axis, const CudaDetail::CudaSlabRequests::Planes & planes);
+
+  /** The planes that the output holds from the last request. */
+  CudaDetail::CudaSlabRequests::Planes
+  GetHeldPlanes(unsigned int axis) const;
+
+  /** Whether a request for the whole image finds all pixels in memory already. */
+  bool
+  HasWholeInput() const;
+
+  void
+  KeepOverlap();
+  void
+  PullPlanes(unsigned int axis, const CudaDetail::CudaSlabRequests::Planes & planes, void * pixels);
+  void
+  WarnOfWholeInput(SizeValueType planes) const;
+  void
+  GenerateSlabs();
+  bool
+  GenerateWholeInSlabs(const CudaDetail::CudaGaussianPlan & plan);
+
   bool
   SelectDevice(const CudaDetail::CudaGaussianPlan & plan);
   bool
@@ -245,6 +309,9 @@ private:
   CudaFiltersEnums::BoundaryMode  m_BoundaryMode{ CudaFiltersEnums::BoundaryMode::Nearest };
   double                          m_BoundaryValue{ 0.0 };
   bool                            m_KeepInput{ IsOnDevice }; // whether the run's plan must
+
+  CudaDetail::CudaSlabRequests m_SlabRequests;
+  bool                         m_WarnedOfWholeInput{ false };
 };
 } // end namespace itk
 

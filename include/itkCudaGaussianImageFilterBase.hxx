@@ -7,6 +7,7 @@
 #include "itkCudaDetailHostFilter.h"
 #include "itkCudaDetailHostScope.h"
 #include "itkCudaDetailKeepOnDevice.h"
+#include "itkMetaDataObject.h"
 #include "itkProgressAccumulator.h"
 
 namespace itk
@@ -51,6 +52,15 @@ CudaGaussianImageFilterBase<TSuperclass>::VerifyInputInformation() ITKv5_CONST
     this->VerifyLineLengths();
     this->MakePlan(); // throws for parameters that make no plan
   }
+  if (m_CudaBackend.Streaming == CudaFiltersEnums::Streaming::On)
+  {
+    const std::string obstacle = this->GetSlabObstacle();
+    if (!obstacle.empty())
+    {
+      itkExceptionMacro("Streaming is On, but the image cannot be cut into slabs: " << obstacle
+                                                                                    << "; it must be Automatic or Off");
+    }
+  }
 }
 
 template <typename TSuperclass>
@@ -63,8 +73,313 @@ CudaGaussianImageFilterBase<TSuperclass>::UpdateOutputData(DataObject * output)
   }
   else
   {
-    const CudaDetail::CudaUpdateCall call(this, CudaDetail::CudaGetTakeableInput<Self>(*this), m_CudaBackend);
-    Superclass::UpdateOutputData(output);
+    const bool                       streams = m_SlabRequests.Streams();
+    const CudaDetail::CudaUpdateCall call(
+      this, streams ? nullptr : CudaDetail::CudaGetTakeableInput<Self>(*this), m_CudaBackend);
+    if (!streams)
+    {
+      Superclass::UpdateOutputData(output);
+      return;
+    }
+    this->KeepOverlap();
+    try
+    {
+      Superclass::UpdateOutputData(output);
+    }
+    catch (...)
+    {
+      m_SlabRequests.End();
+      this->ResetPipeline(); // ITK does not, if it was the input's source that threw
+      throw;
+    }
+  }
+}
+
+template <typename TSuperclass>
+CudaDetail::CudaImageView
+CudaGaussianImageFilterBase<TSuperclass>::GetWholeInputShape() const
+{
+  const InputImageType * const input = this->GetInput();
+  return CudaDetail::MakeCudaImageShape<InputImageType>(input->GetLargestPossibleRegion(),
+                                                        input->GetNumberOfComponentsPerPixel());
+}
+
+template <typename TSuperclass>
+CudaDetail::CudaImageView
+CudaGaussianImageFilterBase<TSuperclass>::GetWholeOutputShape(const CudaDetail::CudaGaussianPlan & plan) const
+{
+  const InputImageType * const input = this->GetInput();
+  return CudaDetail::MakeCudaImageShape<OutputImageType>(input->GetLargestPossibleRegion(),
+                                                         input->GetNumberOfComponentsPerPixel() * plan.Results.size());
+}
+
+template <typename TSuperclass>
+CudaDetail::CudaGaussianSlabShape
+CudaGaussianImageFilterBase<TSuperclass>::GetSlabShape(const CudaDetail::CudaGaussianPlan & plan) const
+{
+  return CudaDetail::CudaGetGaussianSlabShape(plan, this->GetWholeInputShape(), this->GetWholeOutputShape(plan));
+}
+
+template <typename TSuperclass>
+std::string
+CudaGaussianImageFilterBase<TSuperclass>::GetSlabObstacle() const
+{
+  if constexpr (IsOnDevice)
+  {
+    return "device images are filtered whole";
+  }
+  else if constexpr (!AreImagesSupported)
+  {
+    return InputTraits::IsSupported ? OutputTraits::GetUnsupportedReason() : InputTraits::GetUnsupportedReason();
+  }
+  else
+  {
+    if (this->HasFurtherInput())
+    {
+      return "a mask needs the whole image";
+    }
+    const CudaDetail::CudaGaussianPlan plan = this->MakePlan();
+    if constexpr (CudaDetail::CudaDevicePixelTraits<typename OutputImageType::PixelType>::Length != 0)
+    {
+      const size_t given = this->GetInput()->GetNumberOfComponentsPerPixel() * plan.Results.size();
+      if (CudaDetail::CudaDevicePixelTraits<typename OutputImageType::PixelType>::Length != given)
+      {
+        return "the output has not as many components as the filter gives, " + std::to_string(given);
+      }
+    }
+    try
+    {
+      this->GetSlabShape(plan);
+    }
+    catch (const ExceptionObject & exception)
+    {
+      return exception.GetDescription();
+    }
+    return {};
+  }
+}
+
+template <typename TSuperclass>
+template <typename TRegion>
+TRegion
+CudaGaussianImageFilterBase<TSuperclass>::GetPlanes(TRegion                                      region,
+                                                    unsigned int                                 axis,
+                                                    const CudaDetail::CudaSlabRequests::Planes & planes)
+{
+  region.SetIndex(axis, region.GetIndex(axis) + static_cast<IndexValueType>(planes.first));
+  region.SetSize(axis, planes.second);
+  return region;
+}
+
+template <typename TSuperclass>
+CudaDetail::CudaSlabRequests::Planes
+CudaGaussianImageFilterBase<TSuperclass>::GetHeldPlanes(unsigned int axis) const
+{
+  const auto & largest = this->GetInput()->GetLargestPossibleRegion();
+  const auto & buffered = this->GetOutput()->GetBufferedRegion();
+  for (unsigned int d = 0; d < OutputImageType::ImageDimension; ++d)
+  {
+    if (d != axis && buffered.GetSize(d) != largest.GetSize(d))
+    {
+      return { 0, 0 };
+    }
+  }
+  return { static_cast<size_t>(buffered.GetIndex(axis) - largest.GetIndex(axis)), buffered.GetSize(axis) };
+}
+
+template <typename TSuperclass>
+bool
+CudaGaussianImageFilterBase<TSuperclass>::HasWholeInput() const
+{
+  const InputImageType * const  input = this->GetInput();
+  const OutputImageType * const output = this->GetOutput();
+  return output->GetRequestedRegion() == output->GetLargestPossibleRegion() && !input->GetSource() &&
+         input->GetBufferedRegion() == input->GetLargestPossibleRegion();
+}
+
+/** In slabs a request grows to whole planes, and not along the slabs' axis. */
+template <typename TSuperclass>
+void
+CudaGaussianImageFilterBase<TSuperclass>::EnlargeOutputRequestedRegion(DataObject * output)
+{
+  const bool streams =
+    m_CudaBackend.GetStreaming() == CudaFiltersEnums::Streaming::On && this->GetSlabObstacle().empty();
+  m_SlabRequests.Begin(streams, *this);
+  if constexpr (AreImagesSupported && !IsOnDevice)
+  {
+    auto * const image = dynamic_cast<OutputImageType *>(output);
+    if (streams && image)
+    {
+      const unsigned int axis = this->GetSlabShape(this->MakePlan()).Axis;
+      auto               region = image->GetLargestPossibleRegion();
+      region.SetIndex(axis, image->GetRequestedRegion().GetIndex(axis));
+      region.SetSize(axis, image->GetRequestedRegion().GetSize(axis));
+      image->SetRequestedRegion(region);
+      return;
+    }
+  }
+  Superclass::EnlargeOutputRequestedRegion(output);
+}
+
+/** In slabs the input is asked for what GenerateData() needs first; GenerateData() asks for the rest. */
+template <typename TSuperclass>
+void
+CudaGaussianImageFilterBase<TSuperclass>::GenerateInputRequestedRegion()
+{
+  if constexpr (AreImagesSupported && !IsOnDevice)
+  {
+    auto * const input = const_cast<InputImageType *>(this->GetInput());
+    if (m_SlabRequests.Streams() && input)
+    {
+      const auto & largest = input->GetLargestPossibleRegion();
+      const auto   shape = this->GetSlabShape(this->MakePlan());
+      const auto   first = this->GetOutput()->GetRequestedRegion().GetIndex(shape.Axis) - largest.GetIndex(shape.Axis);
+      input->SetRequestedRegion(this->HasWholeInput()
+                                  ? largest
+                                  : GetPlanes(largest,
+                                              shape.Axis,
+                                              m_SlabRequests.GetFirstInput(
+                                                shape, static_cast<size_t>(first), this->GetHeldPlanes(shape.Axis))));
+      return;
+    }
+  }
+  Superclass::GenerateInputRequestedRegion();
+}
+
+/** The input may hold planes that the next request needs. */
+template <typename TSuperclass>
+void
+CudaGaussianImageFilterBase<TSuperclass>::ReleaseInputs()
+{
+  if (!m_SlabRequests.Waits())
+  {
+    Superclass::ReleaseInputs();
+  }
+}
+
+/** Before the output's memory of the last request goes. */
+template <typename TSuperclass>
+void
+CudaGaussianImageFilterBase<TSuperclass>::KeepOverlap()
+{
+  if constexpr (AreImagesSupported && !IsOnDevice)
+  {
+    const OutputImageType * const output = this->GetOutput();
+    const unsigned int            axis = this->GetSlabShape(this->MakePlan()).Axis;
+    const auto                    held = this->GetHeldPlanes(axis);
+    if (held.second > 0 && output->GetBufferPointer())
+    {
+      const auto view = CudaDetail::MakeCudaImageView(output, output->GetBufferedRegion());
+      const auto first =
+        output->GetRequestedRegion().GetIndex(axis) - this->GetInput()->GetLargestPossibleRegion().GetIndex(axis);
+      m_SlabRequests.KeepOverlap(static_cast<size_t>(first), held, view.Data, view.GetNumberOfBytes() / held.second);
+    }
+  }
+}
+
+template <typename TSuperclass>
+void
+CudaGaussianImageFilterBase<TSuperclass>::WarnOfWholeInput(SizeValueType planes) const
+{
+  const InputImageType * const input = this->GetInput();
+  std::string                  format;
+  ExposeMetaData<std::string>(input->GetMetaDataDictionary(), "ITK_InputFilterName", format);
+  const size_t bytes = this->GetWholeInputShape().GetNumberOfBytes();
+  itkWarningMacro("Streaming is On, but "
+                  << (input->GetSource() ? input->GetSource()->GetNameOfClass() : input->GetNameOfClass())
+                  << (format.empty() ? "" : ", reading by " + format + ',') << " gives the whole image, " << bytes
+                  << " bytes, where " << planes << " planes are asked for");
+}
+
+/** Brings planes of the input up to date, as a StreamingImageFilter does, and takes them. */
+template <typename TSuperclass>
+void
+CudaGaussianImageFilterBase<TSuperclass>::PullPlanes(unsigned int                                 axis,
+                                                     const CudaDetail::CudaSlabRequests::Planes & planes,
+                                                     void *                                       pixels)
+{
+  if constexpr (AreImagesSupported && !IsOnDevice)
+  {
+    auto * const input = const_cast<InputImageType *>(this->GetInput());
+    const auto   region = GetPlanes(input->GetLargestPossibleRegion(), axis, planes);
+    input->SetRequestedRegion(region);
+    input->PropagateRequestedRegion();
+    input->UpdateOutputData();
+    const auto & buffered = input->GetBufferedRegion();
+    if (!m_WarnedOfWholeInput && input->GetSource() && buffered == input->GetLargestPossibleRegion() &&
+        buffered.GetSize(axis) > 2 * planes.second)
+    {
+      m_WarnedOfWholeInput = true;
+      this->WarnOfWholeInput(planes.second);
+    }
+    CudaDetail::CudaCopyPixels(CudaDetail::MakeCudaImageView(input, region), pixels);
+    // The engine has them now. The last planes stay: a request that needs no more finds its input up to date.
+    if (input->GetSource() && buffered == region &&
+        planes.first + planes.second < input->GetLargestPossibleRegion().GetSize(axis))
+    {
+      input->ReleaseData();
+    }
+  }
+}
+
+/** Returns false if the device ran out of memory, and the host is to do the work. */
+template <typename TSuperclass>
+bool
+CudaGaussianImageFilterBase<TSuperclass>::GenerateWholeInSlabs(const CudaDetail::CudaGaussianPlan & plan)
+{
+  this->AllocateOutputs();
+  const auto region = this->GetOutput()->GetRequestedRegion();
+  this->GetMultiThreader()->SetNumberOfWorkUnits(this->GetNumberOfWorkUnits());
+  return CudaDetail::CudaRunInSlabs(
+    plan,
+    CudaDetail::MakeCudaImageView(this->GetInput(), region),
+    CudaDetail::MakeCudaImageView(static_cast<const OutputImageType *>(this->GetOutput()), region),
+    m_CudaBackend,
+    this->GetMultiThreader(),
+    CudaDetail::MakeCudaProgressFunction(this));
+}
+
+template <typename TSuperclass>
+void
+CudaGaussianImageFilterBase<TSuperclass>::GenerateSlabs()
+{
+  if constexpr (AreImagesSupported && !IsOnDevice)
+  {
+    using Planes = CudaDetail::CudaSlabRequests::Planes;
+
+    const CudaDetail::CudaGaussianPlan plan = this->MakePlan();
+    OutputImageType * const            output = this->GetOutput();
+    const auto                         region = output->GetRequestedRegion();
+    if (!m_SlabRequests.Waits())
+    {
+      this->SelectDevice(plan); // a session that goes on stays where it is
+    }
+    if (region.GetNumberOfPixels() > 0 && this->HasWholeInput())
+    {
+      CudaDetail::CudaVerifyBufferedRegion(this->GetInput(), region);
+      if (!this->GenerateWholeInSlabs(plan))
+      {
+        this->GenerateWholeInSlabs(plan); // on the host now
+      }
+      return;
+    }
+    // No pooled memory: the pool would keep blocks of other requests' sizes.
+    output->SetBufferedRegion(region);
+    output->Allocate();
+    if (region.GetNumberOfPixels() == 0)
+    {
+      return;
+    }
+    const unsigned int axis = this->GetSlabShape(plan).Axis;
+    const auto         first = region.GetIndex(axis) - output->GetLargestPossibleRegion().GetIndex(axis);
+    this->GetMultiThreader()->SetNumberOfWorkUnits(this->GetNumberOfWorkUnits());
+    m_SlabRequests.Produce(
+      { plan, this->GetWholeInputShape(), this->GetWholeOutputShape(plan), this->GetMultiThreader() },
+      { static_cast<size_t>(first), region.GetSize(axis) },
+      CudaDetail::MakeCudaImageView(static_cast<const OutputImageType *>(output), region).Data,
+      [this, axis](size_t begin, size_t count, void * pixels) { this->PullPlanes(axis, Planes(begin, count), pixels); },
+      m_CudaBackend,
+      CudaDetail::MakeCudaProgressFunction(this));
   }
 }
 
@@ -94,6 +409,11 @@ template <typename TSuperclass>
 void
 CudaGaussianImageFilterBase<TSuperclass>::GenerateHostImage()
 {
+  if (m_SlabRequests.Streams())
+  {
+    this->GenerateSlabs();
+    return;
+  }
   const bool isSuperclassHost = this->IsSuperclassEnough();
 
   // This comes first: a filter that runs in place would otherwise hand the input's empty memory to its output.
@@ -106,6 +426,7 @@ CudaGaussianImageFilterBase<TSuperclass>::GenerateHostImage()
     {
       return;
     }
+    m_CudaBackend.ReportWholeRun(0, 0);
     CudaDetail::CudaBringInputToHost<Self>(*this);
     if (!isSuperclassHost)
     {
@@ -118,6 +439,7 @@ CudaGaussianImageFilterBase<TSuperclass>::GenerateHostImage()
     const char * const unsupported =
       InputTraits::IsSupported ? OutputTraits::GetUnsupportedReason() : InputTraits::GetUnsupportedReason();
     m_CudaBackend.SelectDevice(unsupported, 0);
+    m_CudaBackend.ReportWholeRun(0, 0);
     if (!isSuperclassHost)
     {
       itkGenericExceptionMacro(<< this->GetNameOfClass() << ": Approximation is " << m_Approximation
@@ -215,7 +537,8 @@ CudaGaussianImageFilterBase<TSuperclass>::SelectDevice(const CudaDetail::CudaGau
     unsupported,
     CudaDetail::CudaGaussianWorkingSet(plan,
                                        CudaDetail::MakeCudaImageShape<InputImageType>(region, components),
-                                       CudaDetail::MakeCudaImageShape<OutputImageType>(region, given)));
+                                       CudaDetail::MakeCudaImageShape<OutputImageType>(region, given)),
+    this->GetSlabObstacle().empty());
 }
 
 /** Returns false if the device ran out of memory, and the host is to do the work. */
@@ -225,11 +548,17 @@ CudaGaussianImageFilterBase<TSuperclass>::GenerateDataOnDevice(const CudaDetail:
 {
   const OutputImageType * const output = this->GetOutput();
   const auto                    region = output->GetRequestedRegion();
+  if (m_CudaBackend.RunsInSlabs())
+  {
+    CudaDetail::CudaBringInputToHost<Self>(*this);
+    return this->GenerateWholeInSlabs(plan);
+  }
   CudaDetail::CudaKeptRun<Self> kept(*this, region, m_CudaBackend);
   if (!kept.KeepsOutput())
   {
     this->AllocateOutputs();
   }
+  m_CudaBackend.ReportWholeRun(0, 0); // what stays on the device does not cross the link
   if (kept.IsNeeded())
   {
     m_KeepInput = true;
@@ -237,12 +566,14 @@ CudaGaussianImageFilterBase<TSuperclass>::GenerateDataOnDevice(const CudaDetail:
     m_KeepInput = false;
     return kept.Run(keepingPlan);
   }
-  return region.GetNumberOfPixels() == 0 ||
-         CudaDetail::CudaRunOnDevice(plan,
-                                     CudaDetail::MakeCudaImageView(this->GetInput(), region),
-                                     CudaDetail::MakeCudaImageView(output, region),
-                                     m_CudaBackend,
-                                     CudaDetail::MakeCudaProgressFunction(this));
+  if (region.GetNumberOfPixels() == 0)
+  {
+    return true;
+  }
+  const auto input = CudaDetail::MakeCudaImageView(this->GetInput(), region);
+  const auto view = CudaDetail::MakeCudaImageView(output, region);
+  m_CudaBackend.ReportWholeRun(input.GetNumberOfBytes(), view.GetNumberOfBytes());
+  return CudaDetail::CudaRunOnDevice(plan, input, view, m_CudaBackend, CudaDetail::MakeCudaProgressFunction(this));
 }
 
 template <typename TSuperclass>
@@ -311,6 +642,7 @@ CudaGaussianImageFilterBase<TSuperclass>::PrintSelf(std::ostream & os, Indent in
   os << indent << "BoundaryMode: " << m_BoundaryMode << std::endl;
   os << indent << "BoundaryValue: " << m_BoundaryValue << std::endl;
   m_CudaBackend.Print(os, indent);
+  m_CudaBackend.PrintStreaming(os, indent);
 }
 } // end namespace itk
 

@@ -4,6 +4,7 @@
 
 #include "itkCudaDetailFilterBackend.h"
 #include "itkCudaDetailRegionPartitionEngine.h"
+#include "itkCudaDeviceImage.h"
 #include "itkCudaNoiseLaws.h"
 #include "itkCudaRegionPartition.h"
 #include "itkImage.h"
@@ -53,10 +54,8 @@ namespace itk
  * of many regions. If there is an observer, the filter invokes IterationEvent after every iteration on the polygons;
  * an observer does not change the result. Progress is reported, and AbortGenerateData honoured, between steps.
  *
- * On the GPU the filter makes the label map that the polygons begin with, or all of the label map with LabelsOnly, and
- * computes what changes of the polygons gain. All else is done on the host, on as many threads as the filter has work
- * units: the choice of the changes, the table and the tree. The results of the two backends are equal bit for bit. The
- * GPU takes images of at most 2^30 pixels.
+ * On the GPU the filter makes labels and polygons. The table of regions and the tree are made on the host. The results
+ * of the two backends are equal bit for bit. The GPU takes images of at most 2^30 pixels.
  *
  * \code
  * auto filter = itk::CudaRegionPartitionImageFilter<itk::Image<float, 2>>::New();
@@ -69,6 +68,9 @@ namespace itk
  *   const double mean = filter->GetPartition()->GetRegion(region).Mean;
  * }
  * \endcode
+ *
+ * Image and label image are images of the host or CudaDeviceImages, each by its type. A device image is divided on its
+ * device. Masks and initial labels are images of the host.
  *
  * \tparam TInputImage two-dimensional, of unsigned char, unsigned short, short or float
  * \tparam TOutputImage of unsigned int, or of unsigned short for at most 65,535 regions
@@ -364,10 +366,19 @@ private:
     }
   }
 
+  static constexpr bool IsInputOnDevice = CudaIsDeviceImage<InputImageType>::value;
+  static constexpr bool IsOutputOnDevice = CudaIsDeviceImage<OutputImageType>::value;
+
   CudaDetail::CudaRegionPartitionObserver
   MakeObserver();
   CudaRegionPartitionResult
   Divide();
+  CudaRegionPartitionResult
+  Run(const CudaDetail::CudaRegionPartitionInput & input);
+  CudaRegionPartitionResult
+  RunOnDevice(const CudaDetail::CudaRegionPartitionInput &    input,
+              int                                             device,
+              const CudaDetail::CudaRegionPartitionObserver & observer);
 };
 } // end namespace itk
 

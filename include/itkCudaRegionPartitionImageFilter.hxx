@@ -2,6 +2,8 @@
 #ifndef itkCudaRegionPartitionImageFilter_hxx
 #define itkCudaRegionPartitionImageFilter_hxx
 
+#include "itkCudaDetailDeviceRun.h"
+#include "itkCudaDetailFilterRun.h"
 #include "itkCudaDetailImageTraits.h"
 #include "itkCudaDetailPixelContainer.h"
 
@@ -98,9 +100,11 @@ void
 CudaRegionPartitionImageFilter<TInputImage, TOutputImage>::GenerateData()
 {
   this->GetPartition()->Initialize();
-  CudaDetail::CudaUsePooledPixelContainer(this->GetOutput(), this->GetOutput()->GetRequestedRegion());
-  this->AllocateOutputs();
-
+  if constexpr (!IsOutputOnDevice)
+  {
+    CudaDetail::CudaUsePooledPixelContainer(this->GetOutput(), this->GetOutput()->GetRequestedRegion());
+    this->AllocateOutputs();
+  }
   CudaRegionPartitionResult result = this->Divide();
   if (result.Stop == StopEnum::Aborted)
   {
@@ -125,7 +129,10 @@ CudaRegionPartitionImageFilter<TInputImage, TOutputImage>::Divide()
   const InputImageType *               image = this->GetInput();
   const RegionType                     region = image->GetLargestPossibleRegion();
   CudaDetail::CudaRegionPartitionInput input;
-  input.Image = CudaDetail::MakeCudaImageView(image, region);
+  if constexpr (!IsInputOnDevice)
+  {
+    input.Image = CudaDetail::MakeCudaImageView(image, region);
+  }
   input.FirstIndex = { { region.GetIndex(0), region.GetIndex(1) } };
   CudaDetail::CudaImageView validMask;
   if (const MaskImageType * mask = this->GetValidMask())
@@ -139,21 +146,87 @@ CudaRegionPartitionImageFilter<TInputImage, TOutputImage>::Divide()
     initialLabels = CudaDetail::MakeCudaImageView(labels, labels->GetLargestPossibleRegion(), "InitialLabels");
     input.InitialLabels = &initialLabels;
   }
-  const CudaDetail::CudaImageView               labels = CudaDetail::MakeCudaImageView(this->GetOutput(), region);
+  return this->Run(input);
+}
+
+template <typename TInputImage, typename TOutputImage>
+CudaRegionPartitionResult
+CudaRegionPartitionImageFilter<TInputImage, TOutputImage>::Run(const CudaDetail::CudaRegionPartitionInput & input)
+{
   const CudaDetail::CudaRegionPartitionObserver observer = this->MakeObserver();
-  CudaRegionPartitionResult                     result;
-  const auto                                    device = [&](int deviceIndex) {
-    result = CudaDetail::CudaRegionPartitionOnDevice(
-      input, m_Parameters, labels, deviceIndex, this->GetNumberOfWorkUnits(), observer);
-  };
-  const auto host = [&] {
-    result = CudaDetail::CudaRegionPartitionOnHost(input, m_Parameters, labels, this->GetNumberOfWorkUnits(), observer);
-  };
-  m_CudaBackend.Run(CudaDetail::CudaRegionPartitionUnsupportedReason(input),
-                    CudaDetail::CudaRegionPartitionWorkingSet(input, m_Parameters),
-                    device,
-                    host);
-  return result;
+  if constexpr (IsInputOnDevice)
+  {
+    const int device = this->GetInput()->GetDeviceIndex();
+    CudaDetail::CudaSelectDeviceOfImage(m_CudaBackend, device);
+    return this->RunOnDevice(input, device, observer);
+  }
+  else if constexpr (IsOutputOnDevice)
+  {
+    const int device = CudaDetail::CudaSelectDeviceOfOutput(m_CudaBackend);
+    return this->RunOnDevice(input, device, observer);
+  }
+  else
+  {
+    CudaRegionPartitionResult result;
+    const auto                device = [&](int index) { result = this->RunOnDevice(input, index, observer); };
+    const auto                host = [&] {
+      const CudaDetail::CudaImageView labels =
+        CudaDetail::MakeCudaImageView(this->GetOutput(), this->GetInput()->GetLargestPossibleRegion());
+      result =
+        CudaDetail::CudaRegionPartitionOnHost(input, m_Parameters, labels, this->GetNumberOfWorkUnits(), observer);
+    };
+    m_CudaBackend.Run(CudaDetail::CudaRegionPartitionUnsupportedReason(input),
+                      CudaDetail::CudaRegionPartitionWorkingSet(input, m_Parameters),
+                      CudaDetail::MakeCudaProgressFunction(this),
+                      device,
+                      host);
+    return result;
+  }
+}
+
+template <typename TInputImage, typename TOutputImage>
+CudaRegionPartitionResult
+CudaRegionPartitionImageFilter<TInputImage, TOutputImage>::RunOnDevice(
+  const CudaDetail::CudaRegionPartitionInput &    input,
+  int                                             device,
+  const CudaDetail::CudaRegionPartitionObserver & observer)
+{
+  const RegionType                            region = this->GetInput()->GetLargestPossibleRegion();
+  CudaDetail::CudaRegionPartitionDeviceImages onDevice;
+  CudaDeviceImageView                         image;
+  if constexpr (IsInputOnDevice)
+  {
+    image = this->GetInput()->GetDeviceView(region, "The input");
+    onDevice.Image = &image;
+  }
+  OutputImageType * const output = this->GetOutput();
+  if constexpr (IsOutputOnDevice)
+  {
+    output->SetDeviceIndex(device);
+    this->AllocateOutputs();
+    const CudaDeviceImageView labels = output->GetDeviceView(region);
+    onDevice.Labels = &labels;
+    try
+    {
+      CudaRegionPartitionResult result =
+        CudaDetail::CudaRegionPartitionOnDevice(input, m_Parameters, {}, device, observer, onDevice);
+      if (result.Stop == StopEnum::Aborted)
+      {
+        output->Initialize(); // its pixels are undefined
+      }
+      return result;
+    }
+    catch (...)
+    {
+      output->Initialize();
+      throw;
+    }
+  }
+  else
+  {
+    return CudaDetail::CudaRegionPartitionOnDevice(
+      input, m_Parameters, CudaDetail::MakeCudaImageView(output, region), device, observer, onDevice);
+  }
 }
 
 template <typename TInputImage, typename TOutputImage>

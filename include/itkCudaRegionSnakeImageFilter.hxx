@@ -156,6 +156,7 @@ CudaRegionSnakeImageFilter<TInputImage, TOutputImage>::MakeObserver()
     this->UpdateProgress(done);
     return !this->GetAbortGenerateData();
   };
+  observer.ReportsLevels = this->HasObserver(ProgressEvent());
   if (this->HasObserver(IterationEvent()))
   {
     observer.Step = [this](const CudaDetail::CudaRegionSnakeState & state) {
@@ -313,6 +314,7 @@ CudaRegionSnakeImageFilter<TInputImage, TOutputImage>::Segment(const CudaDetail:
       };
       m_CudaBackend.Run(CudaDetail::CudaRegionSnakeUnsupportedReason(input, m_Parameters),
                         CudaDetail::CudaRegionSnakeWorkingSet(input, m_Parameters),
+                        CudaDetail::MakeCudaProgressFunction(this),
                         device,
                         host);
       return m_CudaBackend.GetSelectedDeviceIndex();

@@ -101,6 +101,11 @@ protected:
   VerifyInputInformation() ITKv5_CONST override;
   bool
   IsSuperclassEnough() const override;
+  bool
+  HasFurtherInput() const override
+  {
+    return this->GetValidMask() != nullptr;
+  }
   void
   AddInputsTo(CudaDetail::CudaGaussianPlan & plan) const override;
   void

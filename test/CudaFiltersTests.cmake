@@ -27,9 +27,12 @@ set(CudaFilters_GTESTS
     itkCudaGaussianHostChunksGTest.cxx
     itkCudaGaussianRefusalGTest.cxx
     itkCudaGaussianScheduleGTest.cxx
+    itkCudaGaussianSlabsGTest.cxx
     itkCudaGaussianTestUtilitiesGTest.cxx
     itkCudaHostMemoryPoolGTest.cxx
     itkCudaKeepOnDeviceGTest.cxx
+    itkCudaMemoryGateGTest.cxx
+    itkCudaSlabPipelineGTest.cxx
     itkCudaStridedByteStreamGTest.cxx
     itkCudaGaussianThreadsGTest.cxx
     itkCudaGradientSigmasGTest.cxx
@@ -42,6 +45,7 @@ set(CudaFilters_GTESTS
     itkCudaUploadDownloadGTest.cxx)
 # Units of what is only there in a build with CUDA; without a GPU they are skipped.
 set(CudaFilters_CUDA_GTESTS
+    itkCudaArrayPassesGTest.cxx
     itkCudaContextGTest.cxx
     itkCudaDeviceGaussianGTest.cxx
     itkCudaDeviceImageDeviceGTest.cxx
@@ -54,6 +58,7 @@ set(CudaFilters_CUDA_GTESTS
     itkCudaGaussianFaultWalkGTest.cxx
     itkCudaGaussianKernelTimeoutGTest.cxx
     itkCudaGaussianLinePassGTest.cxx
+    itkCudaGaussianSlabsDeviceGTest.cxx
     itkCudaKeepOnDeviceDeviceGTest.cxx
     itkCudaLaunchGTest.cxx
     itkCudaLineGroupsGTest.cxx
@@ -76,6 +81,7 @@ include(${CMAKE_CURRENT_LIST_DIR}/CudaFiltersSnakeTests.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/CudaFiltersPartitionTests.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/CudaFiltersSemanticsTests.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/CudaFiltersStressTests.cmake)
+include(${CMAKE_CURRENT_LIST_DIR}/CudaFiltersStreamingTests.cmake)
 if(NOT CudaFilters_USE_CUDA)
   # The headers are the same in a build with CUDA.
   include(${CMAKE_CURRENT_LIST_DIR}/CudaFiltersHostUseTests.cmake)
@@ -83,7 +89,8 @@ endif()
 
 cudafilters_check_all_listed(${CudaFilters_GTESTS} ${CudaFilters_CUDA_GTESTS} ${CudaFilters_DRIVER_TESTS}
                              ${CudaFilters_SNAKE_GTESTS} ${CudaFilters_SNAKE_CUDA_GTESTS} ${CudaFilters_PARTITION_GTESTS}
-                             ${CudaFilters_PARTITION_CUDA_GTESTS})
+                             ${CudaFilters_PARTITION_CUDA_GTESTS} ${CudaFilters_STREAMING_SOURCES}
+                             itkCudaSlabFakesGTest.cxx)
 
 include(${CMAKE_CURRENT_LIST_DIR}/CudaFiltersExitTest.cmake)
 cudafilters_add_factory_program_tests()
@@ -133,6 +140,7 @@ if(CudaFilters_USE_CUDA)
     itkCudaStickyError.cu)
   target_include_directories(CudaFiltersCudaGTestDriver SYSTEM PRIVATE ${CUDAToolkit_INCLUDE_DIRS})
   target_link_libraries(CudaFiltersCudaGTestDriver PRIVATE CUDA::cudart_static)
+  include(${CMAKE_CURRENT_LIST_DIR}/CudaFiltersSlabTests.cmake)
 endif()
 
 cudafilters_add_driver(CudaFiltersTestDriver ${CudaFilters_DRIVER_TESTS})

@@ -6,6 +6,8 @@ cudafilters_add_gtests(
   SOURCES
   itkCudaDiscreteGaussianImageFilterGTest.cxx
   itkCudaGaussianAccurateGTest.cxx
+  itkCudaMemoryGateGTest.cxx
+  itkCudaSlabPipelineGTest.cxx
   itkCudaPartitionedRecursiveGaussianImageFilterGTest.cxx
   itkCudaPixelContainerGTest.cxx
   itkCudaRecursiveGaussianImageFilterGTest.cxx

@@ -3,7 +3,6 @@
 // Shared device memory: who waits for whom, when it goes back, and that a chain of one thread costs no event.
 
 #include "itkCudaDeviceImageMemory.h"
-#include "itkCudaDetailBorrowedMemory.h"
 #include "itkCudaDeviceGuard.h"
 #include "itkCudaError.h"
 #include "itkCudaHeldStream.h"
@@ -18,7 +17,6 @@ namespace
 {
 using itk::CudaDeviceImageMemory;
 using itk::CudaError;
-using itk::CudaDetail::CudaBorrowDeviceMemory;
 using itk::cuda::Context;
 using itk::cuda::DeviceGuard;
 using itk::cuda::FaultHook;
@@ -371,55 +369,6 @@ TEST_F(CudaDeviceImageMemoryGpu, Null_cannot_be_adopted)
 {
   EXPECT_THROW(CudaDeviceImageMemory::Adopt(nullptr, 1, device, {}), itk::ExceptionObject);
   EXPECT_NO_THROW(CudaDeviceImageMemory::Adopt(nullptr, 0, device, {}));
-}
-
-TEST_F(CudaDeviceImageMemoryGpu, Borrowed_memory_is_used_between_the_work_of_its_stream)
-{
-  Copy              first;
-  Copy              second;
-  const StreamLease owner(device);
-  const StreamLease worker(device);
-  void *            data = nullptr;
-  ITK_CUDA_CALL(cudaMalloc(&data, size));
-  auto memory = CudaBorrowDeviceMemory(data, size, device, GetHandle(owner));
-  EXPECT_FALSE(memory->IsPrivate());
-  {
-    HeldStream held(owner);
-    Fill(*memory, 0x31, owner);
-    memory->Wait(GetHandle(worker));
-    first.Take(*memory, worker);
-    memory->MarkRead(GetHandle(worker));
-    held.LetGo();
-    ExpectAll(first.Get(), 0x31);
-  }
-  HeldStream held(worker);
-  memory->WaitToWrite(GetHandle(worker));
-  Fill(*memory, 0x32, worker);
-  memory->MarkWritten(GetHandle(worker));
-  memory->Publish(GetHandle(owner)); // its own stream: nothing to do
-  memory.reset();                    // waits for nothing
-  const auto again = CudaBorrowDeviceMemory(data, size, device, GetHandle(owner));
-  second.Take(*again, owner);
-  Fill(*again, 0x33, owner);
-  held.LetGo();
-  ExpectAll(second.Get(), 0x32);
-  ITK_CUDA_CALL(cudaFree(data));
-}
-
-TEST_F(CudaDeviceImageMemoryGpu, Null_cannot_be_borrowed)
-{
-  EXPECT_THROW(CudaBorrowDeviceMemory(nullptr, 1, device, 1), itk::ExceptionObject);
-  EXPECT_NO_THROW(CudaBorrowDeviceMemory(nullptr, 0, device, 1));
-}
-
-TEST_F(CudaDeviceImageMemoryGpu, Memory_of_a_stream_that_is_recorded_for_a_graph_cannot_be_borrowed)
-{
-  const StreamLease owner(device);
-  ITK_CUDA_CALL(cudaStreamBeginCapture(owner.GetStream(), cudaStreamCaptureModeRelaxed));
-  EXPECT_THROW(CudaBorrowDeviceMemory(nullptr, 0, device, GetHandle(owner)), CudaError);
-  cudaGraph_t graph = nullptr;
-  ITK_CUDA_CALL(cudaStreamEndCapture(owner.GetStream(), &graph));
-  ITK_CUDA_CALL(cudaGraphDestroy(graph));
 }
 
 TEST_F(CudaDeviceImageMemoryGpu, Published_memory_is_freed_after_streams_that_nobody_knows)

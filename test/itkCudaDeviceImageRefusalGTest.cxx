@@ -2,7 +2,7 @@
 
 // What device images say where there is no GPU, or no such device.
 
-#include "itkCudaDetailBorrowedMemory.h"
+#include "itkCudaDetailDeviceRun.h"
 #include "itkCudaDeviceImage.h"
 #include "itkCudaError.h"
 #include "itkCudaExpectException.h"
@@ -81,8 +81,11 @@ TEST_F(CudaDeviceImageRefusal, Adoption_is_refused_and_releases_nothing)
 
 TEST_F(CudaDeviceImageRefusal, Memory_of_a_caller_is_refused_with_the_reason)
 {
-  int value = 0;
-  ExpectContains(GetRefusal([&] { itk::CudaDetail::CudaBorrowDeviceMemory(&value, sizeof(value), 0, 1); }), m_Reason);
+  float value = 0;
+  ExpectContains(GetRefusal([&] {
+                   itk::CudaDetail::CudaQueueOnStream({}, { &value, itk::CudaComponentType::Float, 0, 1 }, &value);
+                 }),
+                 m_Reason);
 }
 
 TEST_F(CudaDeviceImageRefusal, Image_is_refused_with_the_reason_and_holds_nothing)

@@ -29,6 +29,7 @@ TEST(CudaFiltersEnumNames, AreReadWithoutCaseUnderscoreAndHyphen)
   EXPECT_EQ(itk::CudaLineBordersFromString("as-published"), Enums::LineBorders::AsPublished);
   EXPECT_EQ(itk::CudaIntermediateStorageFromString("global"), Enums::IntermediateStorage::Global);
   EXPECT_EQ(itk::CudaBackendFromString("Cuda"), Enums::Backend::Cuda);
+  EXPECT_EQ(itk::CudaStreamingFromString("ON"), Enums::Streaming::On);
   EXPECT_EQ(itk::CudaRoundingFromString("NEAREST"), itk::CudaRounding::Nearest);
 }
 
@@ -55,4 +56,6 @@ TEST(CudaFiltersEnumNames, OtherTextIsAnsweredWithTheKnownNames)
                  "NoiseLaw is \"_\"; it must be Gaussian, GaussianCommonVariance");
   ExpectContains(GetException([] { itk::CudaBackendFromString(""); }),
                  "Backend is \"\"; it must be automatic, cuda or host");
+  ExpectContains(GetException([] { itk::CudaStreamingFromString("yes"); }),
+                 "Streaming is \"yes\"; it must be automatic, on or off");
 }

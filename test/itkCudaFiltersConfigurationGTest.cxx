@@ -111,6 +111,18 @@ TEST(CudaFiltersConfigurationDeathTest, Whether_results_are_kept_comes_from_the_
                           "ITK_CUDAFILTERS_KEEP_ON_DEVICE is \"yes\"; it must be 0 or 1");
 }
 
+TEST(CudaFiltersConfigurationDeathTest, Streaming_comes_from_the_environment)
+{
+  EXPECT_WITH_ENVIRONMENT("ITK_CUDAFILTERS_STREAMING=", Configuration::GetStreaming(), "Streaming::Automatic");
+  EXPECT_WITH_ENVIRONMENT("ITK_CUDAFILTERS_STREAMING=On", Configuration::GetStreaming(), "Streaming::On");
+  EXPECT_WITH_ENVIRONMENT("ITK_CUDAFILTERS_STREAMING=On",
+                          (Configuration::SetStreaming("off"), Configuration::GetStreaming()),
+                          "Streaming::Off");
+  EXPECT_WITH_ENVIRONMENT("ITK_CUDAFILTERS_STREAMING=yes",
+                          Configuration::GetStreaming(),
+                          "ITK_CUDAFILTERS_STREAMING is \"yes\"; it must be automatic, on or off");
+}
+
 TEST(CudaFiltersConfigurationDeathTest, Status_tells_of_a_bad_environment)
 {
   EXPECT_WITH_ENVIRONMENT(

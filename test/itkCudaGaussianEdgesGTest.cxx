@@ -283,10 +283,14 @@ TEST(CudaGaussianEdges, TotalsAreUsedWhereNothingIsFilled)
       {
         EXPECT_EQ(hasTotals(AxisKind::Contiguous, length + off, 4.0, LineMethod::WholeLine, bytes), off == 0)
           << "length " << length + off;
+        const size_t longest = bytes == 4 ? 1024 : 256;
+        EXPECT_EQ(hasTotals(AxisKind::Strided, length + off, 4.0, LineMethod::WholeLine, bytes),
+                  off == 0 && length <= longest)
+          << "length " << length + off;
       }
       EXPECT_FALSE(hasTotals(AxisKind::Contiguous, length, 1.0, LineMethod::OverlappingTiles, bytes));
       EXPECT_FALSE(hasTotals(AxisKind::Contiguous, length, 4.0, LineMethod::Partition, bytes));
-      EXPECT_FALSE(hasTotals(AxisKind::Strided, length, 4.0, LineMethod::WholeLine, bytes));
+      EXPECT_FALSE(hasTotals(AxisKind::Strided, length, 4.0, LineMethod::Partition, bytes));
     }
   }
   // The parts of a warp that these lines share leave lanes without a segment.

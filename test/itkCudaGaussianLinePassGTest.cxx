@@ -311,8 +311,8 @@ protected:
     std::optional<Volume<T>> strided; // by whichever method came first
     for (const LineMethod method : LineMethods)
     {
-      auto schedule = MakeLineSchedule(
-        { GetAxisKind(axis), length, sigma, sizeof(T), pairs, m_SharedMemory, m_HasBulkCopies }, method);
+      const LineProblem problem{ GetAxisKind(axis), length, sigma, sizeof(T), pairs, m_SharedMemory, m_HasBulkCopies };
+      auto              schedule = MakeLineSchedule(problem, method);
       if (!schedule || (IsStream(method) && !m_HasBulkCopies))
       {
         continue;
@@ -328,13 +328,18 @@ protected:
       {
         continue;
       }
-      if (axis > 0 && strided)
+      // Edge states that follow from totals are rounded otherwise than those that are summed before the pass.
+      const bool hasOwnEdges = HasEdgeStates(*schedule) && HasLineTotals(*schedule, problem);
+      if (axis > 0 && strided && !hasOwnEdges)
       {
         EXPECT_EQ(0, std::memcmp(output.Values.data(), strided->Values.data(), output.Values.size() * sizeof(T)))
           << "bits depend on the method: " << static_cast<int>(method) << ", axis " << axis << ", length " << length
           << ", sigma " << sigma << ", " << sizeof(T) << " bytes, " << approximation << ", " << boundary.Mode;
       }
-      strided = output;
+      if (!hasOwnEdges)
+      {
+        strided = output;
+      }
       const Volume<T> unaligned = RunOnDevice(input, pass, *schedule, { 1, 1 });
       EXPECT_EQ(0, std::memcmp(output.Values.data(), unaligned.Values.data(), output.Values.size() * sizeof(T)))
         << "bits depend on the alignment: method " << static_cast<int>(method) << ", axis " << axis << ", length "
@@ -498,6 +503,11 @@ TEST_F(GaussianLinePass, EdgesFromTotalsMatchTheHostReference)
         this->CheckAllMethods<float>(0, length + off, sigma, order, approximation, boundary);
         this->CheckAllMethods<float>(1 + i % 2, length + off, sigma, order, ApproximationEnum::Deriche, boundary);
         this->CheckAllMethods<double>(0, length + off, sigma, order, approximation, boundary);
+        if (length <= 1024)
+        {
+          this->CheckAllMethods<float>(1 + i % 2, length + off, sigma, order, ApproximationEnum::Accurate, boundary);
+          this->CheckAllMethods<double>(1 + i % 2, length + off, sigma, order, approximation, boundary);
+        }
         ++i;
       }
     }

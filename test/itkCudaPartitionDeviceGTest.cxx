@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "itkCudaDownloadImageFilter.h"
 #include "itkCudaExpectException.h"
 #include "itkCudaFaultWalk.h"
 #include "itkCudaPartitionTestCase.h"
 #include "itkCudaRegionPartitionImageFilter.h"
 #include "itkCudaSnakeDeviceTest.h"
+#include "itkCudaUploadImageFilter.h"
 #include "itkImage.h"
 
 #include <gtest/gtest.h>
@@ -80,9 +82,8 @@ Divide(const RunCase & run, int device, const CudaRegionPartitionObserver & obse
   constexpr unsigned int threads = 2;
   Outcome                outcome;
   WithInput(run, outcome.Labels, [&](const CudaRegionPartitionInput & input, const CudaImageView & labels) {
-    outcome.Result = device == OnHost
-                       ? CudaRegionPartitionOnHost(input, run.Parameters, labels, threads, observer)
-                       : CudaRegionPartitionOnDevice(input, run.Parameters, labels, device, threads, observer);
+    outcome.Result = device == OnHost ? CudaRegionPartitionOnHost(input, run.Parameters, labels, threads, observer)
+                                      : CudaRegionPartitionOnDevice(input, run.Parameters, labels, device, observer);
   });
   return outcome;
 }
@@ -220,10 +221,21 @@ MakeFilter(const PartitionCase & image)
 }
 
 std::vector<unsigned int>
+GetHostLabels(const itk::Image<unsigned int, 2> * labels)
+{
+  return { labels->GetBufferPointer(), labels->GetBufferPointer() + labels->GetBufferedRegion().GetNumberOfPixels() };
+}
+
+std::vector<unsigned int>
+GetHostLabels(const itk::CudaDeviceImage<unsigned int, 2> * labels)
+{
+  return GetHostLabels(itk::CudaDownload(labels).GetPointer());
+}
+
+std::vector<unsigned int>
 GetLabels(const FilterType * filter)
 {
-  const auto * const labels = filter->GetOutput();
-  return { labels->GetBufferPointer(), labels->GetBufferPointer() + labels->GetBufferedRegion().GetNumberOfPixels() };
+  return GetHostLabels(filter->GetOutput());
 }
 } // namespace
 
@@ -251,6 +263,39 @@ TEST_F(CudaPartitionGpu, RandomScenesHaveTheHostsBytes)
   for (std::thread & worker : workers)
   {
     worker.join();
+  }
+}
+
+// Each side on the host or on the device.
+TEST_F(CudaPartitionGpu, DeviceImagesHaveTheHostsBytes)
+{
+  using DeviceImageType = itk::CudaDeviceImage<unsigned short, 2>;
+  using DeviceLabelsType = itk::CudaDeviceImage<unsigned int, 2>;
+  std::mt19937_64 engine(itk::cuda::test::PrintSeed(839));
+  for (const NoiseLaw law : AllLaws)
+  {
+    const PartitionCase image = MakeRandomCase(law, 150 + static_cast<int32_t>(engine() % 60), 130, 9, engine);
+    const auto          host = MakeFilter(image);
+    host->SetBackend(CudaFiltersEnums::Backend::Host);
+    host->Update();
+    const Outcome expected{ host->GetPartition()->GetResult(), GetLabels(host) };
+    const auto    uploaded = itk::CudaUpload(host->GetInput(), m_Device);
+    const auto    compare = [&](auto filter, auto input, const std::string & name) {
+      filter->SetInput(input);
+      filter->SetNoiseLaw(law);
+      for (const char * run : { ", first run", ", second run" })
+      {
+        filter->Modified();
+        filter->Update();
+        const auto labels = GetHostLabels(filter->GetOutput());
+        ExpectSameBytes(expected, { filter->GetPartition()->GetResult(), labels }, NameOf(law) + name + run);
+      }
+    };
+    compare(itk::CudaRegionPartitionImageFilter<DeviceImageType, DeviceLabelsType>::New(), uploaded, " both");
+    compare(itk::CudaRegionPartitionImageFilter<DeviceImageType>::New(), uploaded, " image on the device");
+    compare(itk::CudaRegionPartitionImageFilter<ImageType, DeviceLabelsType>::New(),
+            host->GetInput(),
+            " labels on the device");
   }
 }
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "itkCudaPartitionEvaluation.h"
 #include "itkCudaPartitionGeometry.h"
 #include "itkCudaPartitionMap.h"
+#include "itkCudaPartitionMapSearch.h"
 #include "itkCudaPartitionMapTestCase.h"
+#include "itkCudaPartitionMapVerify.h"
 #include "itkCudaPartitionRaster.h"
 #include "itkCudaPartitionScene.h"
 #include "itkCudaPartitionTestProcessor.h"
@@ -11,6 +12,7 @@
 
 #include <algorithm>
 #include <iostream>
+#include <numeric>
 #include <set>
 
 // From the map of a label map to that of least description.
@@ -45,13 +47,9 @@ RefineAndCheck(PlanarMap & map, const MapCase & image, RefinementSchedule schedu
 }
 
 void
-ExpectSameMaps(const PlanarMap & a, const PlanarMap & b, const std::string & name)
+ExpectSameMapData(const MapData & x, const MapData & y, const std::string & name)
 {
   using itk::cuda::region::operator==;
-  const MapData &          x = a.GetData();
-  const MapData &          y = b.GetData();
-  EXPECT_EQ(a.GetDescription(), b.GetDescription()) << name;
-  EXPECT_EQ(a.GetNumberOfIterations(), b.GetNumberOfIterations()) << name;
   EXPECT_EQ(x.Regions, y.Regions) << name;
   EXPECT_EQ(x.IsRegion, y.IsRegion) << name;
   ASSERT_EQ(x.Nodes.size(), y.Nodes.size()) << name;
@@ -68,6 +66,14 @@ ExpectSameMaps(const PlanarMap & a, const PlanarMap & b, const std::string & nam
     ASSERT_TRUE(e.Start == f.Start && e.End == f.End && e.Left == f.Left && e.Right == f.Right && e.Sums == f.Sums)
       << name << ", edge " << i;
   }
+}
+
+void
+ExpectSameMaps(const PlanarMap & a, const PlanarMap & b, const std::string & name)
+{
+  EXPECT_EQ(a.GetDescription(), b.GetDescription()) << name;
+  EXPECT_EQ(a.GetNumberOfIterations(), b.GetNumberOfIterations()) << name;
+  ExpectSameMapData(a.GetData(), b.GetData(), name);
 }
 
 std::string
@@ -423,34 +429,125 @@ TEST(PartitionRefinement, LongChainsAreCut)
   EXPECT_EQ(counts.Segments, 1u);
 }
 
-/** Refines with the gains of an evaluator whose passes run in a random order, `largestPart` nodes at a time. */
-void
-CompareEvaluated(const MapCase & image, size_t largestPart, uint64_t seed, const std::string & name)
+/** The search of a map as loops, whose passes run in a random order. */
+class LoopSearch
 {
-  const Scene                          scene(image.GetLevel(), image.GetSamples());
-  const itk::cuda::test::TestProcessor processor(scene, seed);
-  const Evaluation                     evaluation(processor, largestPart);
-  PlanarMap                            expected = MakeMap(image);
-  PlanarMap                            actual = MakeMap(image);
-  RefinementSchedule                   schedule;
-  expected.Refine(schedule);
-  schedule.Gains = &evaluation;
-  RefineAndCheck(actual, image, schedule, name);
-  ExpectSameMaps(expected, actual, name);
+public:
+  LoopSearch(const MapCase & image, size_t largestPart, uint64_t seed)
+    : m_Image(image)
+    , m_Scene(image.GetLevel(), image.GetSamples())
+    , m_Processor(m_Scene, seed)
+    , Map(m_Processor, image.Description, MinimumNumberOfPixels, image.Width, image.Height, largestPart)
+  {
+    const LabelMap & labels = image.Labels;
+    Map.StartFrom(m_Processor.Upload(labels.Labels.data(), labels.Labels.size()),
+                  m_Processor.Upload(labels.Regions.data(), labels.Regions.size()),
+                  labels.Regions.size() - 1);
+  }
+
+  /** Labels of the map's regions, as RasterizeMap() gives them. */
+  std::vector<uint32_t>
+  Rasterize() const
+  {
+    std::vector<uint32_t> numbers(m_Image.Labels.Regions.size());
+    std::iota(numbers.begin(), numbers.end(), 0u);
+    std::vector<uint32_t>                           labels(m_Image.Labels.Labels.size(), 0xcdcdcdcdu);
+    const MapRaster<itk::cuda::test::TestProcessor> raster(Map.GetMap());
+    raster.Write(numbers.data(), labels.data(), static_cast<size_t>(m_Image.Width));
+    return labels;
+  }
+
+private:
+  const MapCase &                      m_Image;
+  const Scene                          m_Scene;
+  const itk::cuda::test::TestProcessor m_Processor;
+
+public:
+  MapSearch<itk::cuda::test::TestProcessor> Map;
+};
+
+/** The same map in each iteration as on the host, and the same labels in the end. */
+void
+CompareLoops(const MapCase & image, RefinementSchedule schedule, size_t largestPart, uint64_t seed, std::string name)
+{
+  name += ", parts of " + std::to_string(largestPart);
+  PlanarMap           expected = MakeMap(image);
+  std::vector<double> descriptions;
+  std::vector<size_t> regions;
+  schedule.AfterIteration = [&](unsigned int) {
+    descriptions.push_back(expected.GetDescription());
+    regions.push_back(expected.GetCounts().Regions);
+  };
+  const CudaRegionPartitionStop stop = expected.Refine(schedule);
+  LoopSearch                    actual(image, largestPart, seed);
+  schedule.AfterIteration = [&](unsigned int iteration) {
+    ASSERT_LE(iteration, descriptions.size()) << name;
+    EXPECT_EQ(actual.Map.GetDescription(), descriptions[iteration - 1]) << name << ", iteration " << iteration;
+    EXPECT_EQ(actual.Map.GetNumberOfRegions(), regions[iteration - 1]) << name << ", iteration " << iteration;
+    EXPECT_EQ(VerifyMap(actual.Map.Download(), image.GetLevel()), "") << name << ", iteration " << iteration;
+  };
+  EXPECT_EQ(actual.Map.Refine(schedule), stop) << name;
+  EXPECT_EQ(actual.Map.GetNumberOfIterations(), expected.GetNumberOfIterations()) << name;
+  ExpectSameMapData(expected.GetData(), actual.Map.Download(), name);
+  std::vector<uint32_t> labels = RasterizeMap(expected.GetData(), OneThread);
+  for (size_t i = 0; i < labels.size(); ++i)
+  {
+    const auto x = static_cast<int32_t>(i % static_cast<size_t>(image.Width));
+    const auto y = static_cast<int32_t>(i / static_cast<size_t>(image.Width));
+    labels[i] = Scene(image.GetLevel(), image.GetSamples()).IsValid(x, y) ? labels[i] : 0;
+  }
+  EXPECT_EQ(labels, actual.Rasterize()) << name;
 }
 
-TEST(PartitionRefinement, GainsOfAnEvaluatorGiveTheSameMaps)
+TEST(PartitionRefinement, LoopsBeginWithTheSameMap)
 {
-  ForCases(7000, 4, 110, [](const MapCase & image, const std::string & name) {
-    CompareEvaluated(image, 1000000, 1, name);
-    CompareEvaluated(image, 7, 2, name + ", in small parts");
+  ForCases(6500, 4, 110, [](const MapCase & image, const std::string & name) {
+    const PlanarMap  expected = MakeMap(image);
+    const LoopSearch actual(image, 1000000, 1);
+    ExpectSameMapData(expected.GetData(), actual.Map.Download(), name);
   });
 }
 
-TEST(PartitionRefinement, GainsOfAnEvaluatorGiveTheSameMapOfLongChains)
+TEST(PartitionRefinement, LoopsGiveTheSameMaps)
 {
-  CompareEvaluated(MakeTeeth(), 1000000, 3, "teeth");
-  CompareEvaluated(MakeTeeth(), 600, 4, "teeth, in small parts");
+  ForCases(7000, 6, 110, [](const MapCase & image, const std::string & name) {
+    CompareLoops(image, {}, 1000000, 1, name);
+    CompareLoops(image, {}, 7, 2, name);
+  });
+}
+
+TEST(PartitionRefinement, LoopsWithoutMergesGiveTheSameMaps)
+{
+  RefinementSchedule schedule;
+  schedule.AllowMerging = false;
+  schedule.MaximumNumberOfIterations = 2;
+  ForCases(7500, 2, 110, [&](const MapCase & image, const std::string & name) {
+    CompareLoops(image, schedule, 1000000, 1, name);
+  });
+}
+
+TEST(PartitionRefinement, LoopsGiveTheSameMapOfLongChains)
+{
+  CompareLoops(MakeTeeth(), {}, 1000000, 3, "teeth");
+  CompareLoops(MakeTeeth(), {}, 600, 4, "teeth");
+}
+
+TEST(PartitionRefinement, LoopsOfAnAbortedRunLeaveAWholeMap)
+{
+  const MapCase image = MakeVoronoiCase(8, NoiseLaw::Gamma, false, 90);
+  size_t        calls = 0;
+  for (size_t last = 0, all = 1; last < all; ++last)
+  {
+    calls = 0;
+    RefinementSchedule schedule;
+    schedule.GoOn = [&] { return calls++ != last; };
+    LoopSearch search(image, 1000000, last);
+    const bool isAborted = search.Map.Refine(schedule) == CudaRegionPartitionStop::Aborted;
+    EXPECT_EQ(isAborted, calls == last + 1) << last;
+    EXPECT_EQ(VerifyMap(search.Map.Download(), image.GetLevel()), "") << last;
+    all = isAborted ? last + 2 : all;
+  }
+  EXPECT_GT(calls, 10u);
 }
 
 TEST(PartitionRefinement, AbortLeavesAWholeMap)

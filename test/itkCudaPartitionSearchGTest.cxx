@@ -3,6 +3,8 @@
 #include "itkCudaPartitionEdgeTable.h"
 #include "itkCudaPartitionLabelMaker.h"
 #include "itkCudaPartitionLabelSearch.h"
+#include "itkCudaPartitionShapeLoops.h"
+#include "itkCudaPartitionTable.h"
 #include "itkCudaPartitionSearchBytes.h"
 #include "itkCudaPartitionTestCase.h"
 #include "itkCudaPartitionTestProcessor.h"
@@ -53,6 +55,34 @@ ExpectMap(const Search & search, const LabelMap & expected, const std::string & 
   EXPECT_TRUE(std::equal(expected.Regions.begin(), expected.Regions.end(), search.GetRegions().Get())) << name;
 }
 
+/** Shapes and neighbours of the regions, as the host finds them. */
+void
+CompareSummaries(const TestProcessor & processor,
+                 const PreparedCase &  prepared,
+                 const LabelMap &      map,
+                 const std::string &   name)
+{
+  using namespace itk::cuda::partition;
+  const LabelSummary expected = SummarizeLabels(prepared.Scene, map, prepared.Work);
+  const LabelSummary actual =
+    SummarizeLabels(processor, PixelLabels{ { map.Width }, map.Labels.data() }, map.Labels.size(), map.Regions);
+  EXPECT_TRUE(expected.Sums == actual.Sums) << name;
+  ASSERT_EQ(expected.Links.size(), actual.Links.size()) << name;
+  for (size_t i = 0; i < expected.Links.size(); ++i)
+  {
+    const LabelShape & x = expected.Shapes[i + 1];
+    const LabelShape & y = actual.Shapes[i + 1];
+    EXPECT_TRUE(x.Area == y.Area && x.Perimeter == y.Perimeter && x.Box == y.Box) << name << ", region " << i + 1;
+    EXPECT_TRUE(std::equal(
+      expected.Links[i].begin(),
+      expected.Links[i].end(),
+      actual.Links[i].begin(),
+      actual.Links[i].end(),
+      [](const RegionLink & a, const RegionLink & b) { return a.Region == b.Region && a.Cracks == b.Cracks; }))
+      << name << ", region " << i + 1;
+  }
+}
+
 void
 CompareSearch(const PartitionCase & image, int32_t blockSize, uint64_t seed, const std::string & name)
 {
@@ -60,7 +90,9 @@ CompareSearch(const PartitionCase & image, int32_t blockSize, uint64_t seed, con
   const TestProcessor processor(prepared.Scene, seed);
   Search              search(processor, prepared.Model, image.Width, image.Height);
   ASSERT_TRUE(search.Search(blockSize, {})) << name;
-  ExpectMap(search, MakeLabelMap(prepared.Scene, prepared.Model, blockSize, prepared.Work).Map, name);
+  const LabelMap expected = MakeLabelMap(prepared.Scene, prepared.Model, blockSize, prepared.Work).Map;
+  ExpectMap(search, expected, name);
+  CompareSummaries(processor, prepared, expected, name);
 }
 
 void
@@ -74,7 +106,9 @@ CompareGivenLabels(const PartitionCase & image, std::vector<uint32_t> labels, ui
   search.StartFrom(std::move(given));
   const auto view = MakeView(
     labels.data(), CudaComponentType::UInt, static_cast<size_t>(image.Width), static_cast<size_t>(image.Height));
-  ExpectMap(search, MakeLabelMapOf(view, prepared.Scene, prepared.Model, prepared.Work), name);
+  const LabelMap expected = MakeLabelMapOf(view, prepared.Scene, prepared.Model, prepared.Work);
+  ExpectMap(search, expected, name);
+  CompareSummaries(processor, prepared, expected, name);
 }
 
 PartitionCase

@@ -71,9 +71,28 @@ MeasurePixels(const std::vector<uint32_t> & labels, int32_t width, int32_t heigh
   return regions;
 }
 
+/** A map's summary and its label image. */
+struct LabelledSummary : MapSummary
+{
+  std::vector<uint32_t> Labels;
+};
+
+LabelledSummary
+Summarize(const MapData & map, const Threads & threads)
+{
+  LabelledSummary summary;
+  summary.Labels = RasterizeMap(map, threads);
+  static_cast<MapSummary &>(summary) = SummarizeMap(map, FindFirstPixels(summary.Labels, map.Regions.size(), threads));
+  for (uint32_t & label : summary.Labels)
+  {
+    label = summary.Numbers[label];
+  }
+  return summary;
+}
+
 /** Regions are numbered in the order of their first pixels; nodes and edges in that of the documentation. */
 void
-ExpectOrder(const MapSummary & summary, const std::string & name)
+ExpectOrder(const LabelledSummary & summary, const std::string & name)
 {
   uint32_t last = 0;
   for (const uint32_t label : summary.Labels)
@@ -106,9 +125,9 @@ TEST(PartitionSummary, LabelsAsTheyAreHaveTheMeasuresOfTheirPixels)
   std::cout << "seeds from " << firstSeed << std::endl;
   for (uint32_t seed = firstSeed; seed < firstSeed + 20; ++seed)
   {
-    const MapCase    image = MakeVoronoiCase(seed, NoiseLaw::Gaussian, seed % 2 == 1, 120);
-    const MapSummary summary = SummarizeMap(MakeMap(image).GetData(), OneThread);
-    const auto       pixels = MeasurePixels(image.Labels.Labels, image.Width, image.Height);
+    const MapCase         image = MakeVoronoiCase(seed, NoiseLaw::Gaussian, seed % 2 == 1, 120);
+    const LabelledSummary summary = Summarize(MakeMap(image).GetData(), OneThread);
+    const auto            pixels = MeasurePixels(image.Labels.Labels, image.Width, image.Height);
     EXPECT_EQ(summary.Labels, image.Labels.Labels) << seed;
     ExpectOrder(summary, std::to_string(seed));
     ASSERT_EQ(summary.Regions.size() + 1, pixels.size()) << seed;
@@ -127,9 +146,9 @@ TEST(PartitionSummary, LabelsAsTheyAreHaveTheMeasuresOfTheirPixels)
 
 TEST(PartitionSummary, EdgesKnowTheRegionsOnTheirSides)
 {
-  const MapCase    image = MakeVoronoiCase(60, NoiseLaw::Gaussian, false, 100);
-  const MapSummary summary = SummarizeMap(MakeMap(image).GetData(), OneThread);
-  const auto       at = [&](int32_t x, int32_t y) {
+  const MapCase         image = MakeVoronoiCase(60, NoiseLaw::Gaussian, false, 100);
+  const LabelledSummary summary = Summarize(MakeMap(image).GetData(), OneThread);
+  const auto            at = [&](int32_t x, int32_t y) {
     const bool isOut = x < 0 || y < 0 || x >= image.Width || y >= image.Height;
     return isOut ? 0 : summary.Labels[static_cast<size_t>(y) * image.Width + x];
   };
@@ -160,7 +179,7 @@ TEST(PartitionSummary, RefinedMapsCoverTheImageExactly)
     const MapCase  image = MakeVoronoiCase(seed, law, false, 140);
     PlanarMap      map = MakeMap(image);
     map.Refine({});
-    const MapSummary summary = SummarizeMap(map.GetData(), OneThread);
+    const LabelledSummary summary = Summarize(map.GetData(), OneThread);
     ExpectOrder(summary, std::to_string(seed));
     EXPECT_EQ(summary.Regions.size(), map.GetCounts().Regions) << seed;
     const auto pixels = MeasurePixels(summary.Labels, image.Width, image.Height);
@@ -201,8 +220,8 @@ TEST(PartitionSummary, ThreadsMakeTheSameTables)
   const MapCase image = MakeVoronoiCase(90, NoiseLaw::Gamma, false, 400);
   PlanarMap     map = MakeMap(image);
   map.Refine({});
-  const MapSummary one = SummarizeMap(map.GetData(), OneThread);
-  const MapSummary five = SummarizeMap(map.GetData(), Threads(5));
+  const LabelledSummary one = Summarize(map.GetData(), OneThread);
+  const LabelledSummary five = Summarize(map.GetData(), Threads(5));
   EXPECT_EQ(one.Labels, five.Labels);
   ASSERT_EQ(one.Regions.size(), five.Regions.size());
   for (size_t i = 0; i < one.Regions.size(); ++i)
@@ -214,8 +233,8 @@ TEST(PartitionSummary, ThreadsMakeTheSameTables)
 
 TEST(PartitionSummary, AHoleCountsInAreaAndPerimeter)
 {
-  const MapCase    image = MakeDrawnCase({ "aaaaa", "abbba", "abcba", "abbba", "aaaaa" });
-  const MapSummary summary = SummarizeMap(MakeMap(image).GetData(), OneThread);
+  const MapCase         image = MakeDrawnCase({ "aaaaa", "abbba", "abcba", "abbba", "aaaaa" });
+  const LabelledSummary summary = Summarize(MakeMap(image).GetData(), OneThread);
   ASSERT_EQ(summary.Regions.size(), 3u);
   EXPECT_EQ(summary.Regions[0].DoubledArea, 2 * 16);
   EXPECT_EQ(summary.Regions[0].Perimeter, 20.0 + 12.0);

@@ -21,7 +21,7 @@
 namespace itk::cuda::test
 {
 /** \class TestProcessor
- * \brief The device as EdgeGraph, LabelSearch and Evaluation see it, on one thread of the host: passes of a loop run in
+ * \brief The device as EdgeGraph, LabelSearch and MapSearch see it, on one thread of the host: passes of a loop run in
  * a random order, and memory begins with garbage.
  */
 class TestProcessor
@@ -36,9 +36,27 @@ public:
       sum += x;
     }
     static void
+    Add(int64_t & sum, int64_t x)
+    {
+      sum += x;
+    }
+    static void
     Add(partition::Moments & sum, const partition::Moments & x)
     {
       sum += x;
+    }
+    /** Returns the earlier value. */
+    static uint64_t
+    FetchAdd(uint64_t & sum, uint64_t x)
+    {
+      const uint64_t earlier = sum;
+      sum += x;
+      return earlier;
+    }
+    static uint32_t
+    Exchange(uint32_t & x, uint32_t value)
+    {
+      return std::exchange(x, value);
     }
     static void
     Maximum(uint64_t & largest, uint64_t x)
@@ -53,16 +71,22 @@ public:
       smallest = std::min(smallest, x);
       return earlier;
     }
+    static void
+    Minimum(uint64_t & smallest, uint64_t x)
+    {
+      smallest = std::min(smallest, x);
+    }
     static uint64_t
     Load(const uint64_t & x)
     {
       return x;
     }
     /** Returns the earlier value. */
-    static uint64_t
-    CompareAndSwap(uint64_t & x, uint64_t expected, uint64_t desired)
+    template <typename T>
+    static T
+    CompareAndSwap(T & x, T expected, T desired)
     {
-      const uint64_t earlier = x;
+      const T earlier = x;
       x = earlier == expected ? desired : earlier;
       return earlier;
     }
@@ -70,6 +94,11 @@ public:
     Next(uint32_t & counter)
     {
       return counter++;
+    }
+    static uint32_t
+    Previous(uint32_t & counter)
+    {
+      return --counter;
     }
   };
 
@@ -307,6 +336,15 @@ public:
       maximum = std::max(maximum, function(i));
       maxima[i] = maximum;
     }
+  }
+
+  /** Keys in ascending order, and their places, ascending too where keys are equal. */
+  void
+  SortPlaces(const uint64_t * keys, size_t number, uint64_t * sorted, uint32_t * places) const
+  {
+    std::iota(places, places + number, 0u);
+    std::stable_sort(places, places + number, [keys](uint32_t i, uint32_t j) { return keys[i] < keys[j]; });
+    std::transform(places, places + number, sorted, [keys](uint32_t place) { return keys[place]; });
   }
 
 private:

@@ -118,6 +118,40 @@ TEST_F(CudaRegionSnakeGridGpu, PausesAtEveryPointGiveTheSameBits)
   }
 }
 
+TEST_F(CudaRegionSnakeGridGpu, LaunchesOfWholePhasesEndAfterTheirTimeWithTheSameResult)
+{
+  size_t reportsOfAll = 0;
+  for (uint64_t scene = 32200; scene < 32212; ++scene)
+  {
+    const std::string           name = "scene " + std::to_string(scene);
+    const Case                  image = RandomCase(scene, scene % 4 == 0 ? 400 : 120);
+    const CudaRegionSnakeResult expected = image.Run();
+    SnakeLaunchOptions          options;
+    options.NanosecondsOfLaunch = 0;
+    size_t                  reports = 0;
+    CudaRegionSnakeObserver observer;
+    observer.ReportsLevels = false;
+    observer.Progress = [&reports](float) {
+      ++reports;
+      return true;
+    };
+    ExpectSameResults(expected, this->RunWithOptions(image, options, observer), name);
+    // A launch looks at the clock after 16 phases. An entry of the record takes a phase or more.
+    EXPECT_GE(reports + 1, expected.Record.size() / 16) << name;
+    reportsOfAll += reports;
+
+    observer.Progress = [](float) { return false; };
+    const CudaRegionSnakeResult stopped = this->RunWithOptions(image, options, observer);
+    const bool                  hasTime = expected.Record.size() > 16;
+    EXPECT_TRUE(!hasTime || stopped.Stop == itk::CudaRegionSnakeStop::Aborted) << name;
+    if (HasFatalFailure())
+    {
+      return;
+    }
+  }
+  EXPECT_GT(reportsOfAll, 12u);
+}
+
 TEST_F(CudaRegionSnakeGridGpu, LaunchesAreShortWhereTheDriverEndsLongOnes)
 {
   const Case                  image = RandomCase(32100, 300);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "CudaFiltersArrays.h"
 
-#include "itkCudaDetailBorrowedMemory.h"
 #include "itkCudaDetailDeviceRun.h"
 #include "itkCudaDetailGaussianEngine.h"
 #include "itkCudaDetailGaussianPlan.h"
@@ -24,6 +23,7 @@ using MemoryPointer = itk::CudaDeviceImageMemory::Pointer;
 using StreamType = itk::CudaDeviceImageMemory::StreamType;
 
 constexpr const char * HandleName = "itk_cudafilters.array";
+constexpr const char * PassesName = "itk_cudafilters.passes";
 constexpr const char * VersionedName = "dltensor_versioned";
 constexpr const char * UsedVersionedName = "used_dltensor_versioned";
 constexpr const char * UnversionedName = "dltensor";
@@ -285,38 +285,46 @@ DeleteExported(TManaged * managed)
   delete static_cast<Exported *>(managed->manager_ctx);
 }
 
-itk::CudaDeviceImageView
-ViewLines(bool isDouble, size_t outer, size_t length, size_t inner)
+using Passes = std::vector<itk::CudaDetail::CudaArrayPass>;
+
+/** A pass along the middle axis of `outer` x `length` x `inner` pixels. */
+itk::CudaDetail::CudaArrayPass
+MakePass(size_t                                               outer,
+         size_t                                               length,
+         size_t                                               inner,
+         const itk::CudaDetail::CudaGaussianImpulseResponse & kernel,
+         const itk::CudaDetail::CudaGaussianBoundary &        boundary)
 {
-  itk::CudaDeviceImageView view;
-  view.ComponentType = isDouble ? itk::CudaComponentType::Double : itk::CudaComponentType::Float;
-  view.Size = { { inner, length, outer, 1, 1 } };
+  // Contiguous lines are those of the first axis.
   if (inner == 1)
   {
-    view.Size = { { length, outer, 1, 1, 1 } };
+    return { MakeGaussianLinePlan(0, kernel, boundary), { { length, outer, 1, 1, 1 } } };
   }
-  for (unsigned int axis = 1; axis < view.NumberOfAxes; ++axis)
-  {
-    view.Stride[axis] = view.Stride[axis - 1] * view.Size[axis - 1];
-  }
-  return view;
+  return { MakeGaussianLinePlan(1, kernel, boundary), { { inner, length, outer, 1, 1 } } };
 }
 
+/** Each pass writes to the output, and the next one reads it there: on the host passes run in place. */
 void
-RunOnHost(const itk::CudaDetail::CudaGaussianPlan & plan, itk::CudaDeviceImageView shape, void * input, void * output)
+RunOnHost(const Passes & passes, const itk::CudaDetail::CudaArrayMemory & input, void * output)
 {
   itk::CudaDetail::CudaImageView source;
-  source.ComponentType = shape.ComponentType;
-  for (unsigned int axis = 0; axis < source.MaximumDimension; ++axis)
-  {
-    source.Size[axis] = shape.Size[axis];
-    source.Stride[axis] = shape.Stride[axis];
-  }
-  source.Data = input;
-  itk::CudaDetail::CudaImageView result = source;
+  itk::CudaDetail::CudaImageView result;
+  source.ComponentType = result.ComponentType = input.ComponentType;
+  source.Data = input.Data;
   result.Data = output;
   const auto threader = itk::MultiThreaderBase::New();
-  itk::CudaDetail::RunGaussianPlanOnHost(plan, source, result, threader, {});
+  for (const itk::CudaDetail::CudaArrayPass & pass : passes)
+  {
+    size_t stride = 1;
+    for (unsigned int axis = 0; axis < source.MaximumDimension; ++axis)
+    {
+      source.Size[axis] = result.Size[axis] = pass.Size[axis];
+      source.Stride[axis] = result.Stride[axis] = stride;
+      stride *= pass.Size[axis];
+    }
+    itk::CudaDetail::RunGaussianPlanOnHost(pass.Plan, source, result, threader, {});
+    source.Data = output;
+  }
 }
 } // namespace
 
@@ -441,41 +449,69 @@ cudafilters_open_dlpack(PyObject * capsule)
                        reinterpret_cast<unsigned long long>(opened.Data));
 }
 
-void
-cudafilters_filter_lines(unsigned long long  input,
-                         unsigned long long  output,
-                         bool                is_double,
-                         unsigned long long  outer,
-                         unsigned long long  length,
-                         unsigned long long  inner,
-                         int                 device,
-                         unsigned long long  stream,
-                         double              sigma,
-                         int                 order,
-                         const std::string & mode,
-                         double              value,
-                         const std::string & approximation)
+PyObject *
+cudafilters_make_passes(PyObject * passes, double value, const std::string & approximation)
 {
   using namespace itk::CudaDetail;
-  void * const               data[] = { reinterpret_cast<void *>(input), reinterpret_cast<void *>(output) };
-  itk::CudaDeviceImageView   source = cudafilters::ViewLines(is_double, outer, length, inner);
-  const CudaGaussianBoundary boundary{ itk::CudaBoundaryModeFromString(mode), value };
-  const CudaGaussianPlan     plan = MakeGaussianLinePlan(
-    inner == 1 ? 0 : 1,
-    MakeGaussianImpulseResponse(
-      itk::CudaApproximationFromString(approximation), static_cast<unsigned int>(order), sigma, 1.0, false),
-    boundary);
-  const cudafilters::WithoutLock without;
+  const auto       kind = itk::CudaApproximationFromString(approximation);
+  auto             made = std::make_unique<cudafilters::Passes>();
+  const Py_ssize_t count = PyTuple_Size(passes);
+  if (count < 0)
+  {
+    return nullptr;
+  }
+  for (Py_ssize_t i = 0; i < count; ++i)
+  {
+    unsigned long long outer, length, inner;
+    double             sigma;
+    unsigned int       order;
+    const char *       mode;
+    if (!PyArg_ParseTuple(PyTuple_GetItem(passes, i), "KKKdIs", &outer, &length, &inner, &sigma, &order, &mode))
+    {
+      return nullptr;
+    }
+    const CudaGaussianBoundary boundary{ itk::CudaBoundaryModeFromString(mode), value };
+    made->push_back(cudafilters::MakePass(
+      outer, length, inner, MakeGaussianImpulseResponse(kind, order, sigma, 1.0, false), boundary));
+  }
+  PyObject * const handle = PyCapsule_New(made.get(), cudafilters::PassesName, [](PyObject * self) {
+    delete static_cast<cudafilters::Passes *>(PyCapsule_GetPointer(self, cudafilters::PassesName));
+  });
+  if (handle)
+  {
+    made.release();
+  }
+  return handle;
+}
+
+void
+cudafilters_run_passes(PyObject *         passes,
+                       unsigned long long input,
+                       unsigned long long output,
+                       bool               is_double,
+                       int                device,
+                       unsigned long long stream)
+{
+  const auto * const made =
+    static_cast<const cudafilters::Passes *>(PyCapsule_GetPointer(passes, cudafilters::PassesName));
+  if (!made)
+  {
+    PyErr_Clear();
+    itkGenericExceptionMacro("The passes are none of cudafilters_make_passes()");
+  }
+  const itk::CudaDetail::CudaArrayMemory memory{ reinterpret_cast<void *>(input),
+                                                 is_double ? itk::CudaComponentType::Double
+                                                           : itk::CudaComponentType::Float,
+                                                 device,
+                                                 static_cast<cudafilters::StreamType>(stream) };
+  void * const                           result = reinterpret_cast<void *>(output);
+  const cudafilters::WithoutLock         without;
   if (cudafilters::usesHostAsDevice)
   {
-    cudafilters::RunOnHost(plan, source, data[0], data[1]);
+    cudafilters::RunOnHost(*made, memory, result);
     return;
   }
-  const size_t             bytes = source.GetNumberOfElements() * itk::CudaComponentSize(source.ComponentType);
-  itk::CudaDeviceImageView result = source;
-  source.Memory = CudaBorrowDeviceMemory(data[0], bytes, device, stream);
-  result.Memory = CudaBorrowDeviceMemory(data[1], bytes, device, stream);
-  CudaQueueOnDevice(plan, source, result);
+  itk::CudaDetail::CudaQueueOnStream(*made, memory, result);
 }
 
 void

@@ -48,22 +48,21 @@ Publish(const itk::CudaDeviceImageView & view, unsigned long long stream);
 PyObject *
 cudafilters_open_dlpack(PyObject * capsule);
 
-/** Filters every line of an image of `inner` x `length` x `outer` contiguous pixels along its second axis, on the
- * stream of its owner, who keeps both images until the work is queued. */
+/** Passes over arrays of adjacent pixels: a tuple of (outer, length, inner, sigma, order, mode) for each, along the
+ * axis of `length`. `value` is what continues lines in the mode constant. The result is for cudafilters_run_passes(),
+ * any number of times. */
+PyObject *
+cudafilters_make_passes(PyObject * passes, double value, const std::string & approximation);
+
+/** Runs passes, each over the result of the one before, on the stream of the arrays' owner, who keeps both arrays until
+ * the work is queued. */
 void
-cudafilters_filter_lines(unsigned long long  input,
-                         unsigned long long  output,
-                         bool                is_double,
-                         unsigned long long  outer,
-                         unsigned long long  length,
-                         unsigned long long  inner,
-                         int                 device,
-                         unsigned long long  stream,
-                         double              sigma,
-                         int                 order,
-                         const std::string & mode,
-                         double              value,
-                         const std::string & approximation);
+cudafilters_run_passes(PyObject *         passes,
+                       unsigned long long input,
+                       unsigned long long output,
+                       bool               is_double,
+                       int                device,
+                       unsigned long long stream);
 
 /** For tests: memory of the host counts as that of a GPU, and the filters' work on it is done at once on the host. */
 void

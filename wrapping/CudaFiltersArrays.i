@@ -19,10 +19,9 @@
 
 %define CUDAFILTERS_ARRAY_FUNCTIONS
 PyObject * cudafilters_open_dlpack(PyObject * capsule);
-void cudafilters_filter_lines(unsigned long long input, unsigned long long output, bool is_double, unsigned long long outer,
-                              unsigned long long length, unsigned long long inner, int device, unsigned long long stream,
-                              double sigma, int order, const std::string & mode, double value,
-                              const std::string & approximation);
+PyObject * cudafilters_make_passes(PyObject * passes, double value, const std::string & approximation);
+void cudafilters_run_passes(PyObject * passes, unsigned long long input, unsigned long long output, bool is_double, int device,
+                            unsigned long long stream);
 void cudafilters_use_host_as_device(bool use);
 bool cudafilters_is_host_used_as_device();
 %enddef

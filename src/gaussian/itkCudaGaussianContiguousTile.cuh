@@ -747,21 +747,15 @@ private:
   __device__ PolePairState<T>
              GetClosedStart(unsigned int state, const PolePairState<T> & own, const PolePairState<T> & other) const
   {
-    const bool         anticausal = state >= VPairs;
-    const unsigned int pair = state % VPairs;
-    const auto &       section = m_Arguments.Dynamics.Section[pair];
-    const auto &       closure = m_Arguments.Closure;
-    if (closure.Mode == CudaFiltersEnums::BoundaryMode::Constant)
-    {
-      return SteadyState(section, closure.Value - m_First);
-    }
-    if (closure.Mode == CudaFiltersEnums::BoundaryMode::Wrap)
-    {
-      return GetClosedEdge(closure, pair, own, other);
-    }
-    const T last = m_TileLast - m_First;
-    return anticausal ? GetClosedEdge(closure, pair, CloseCausalTotal(closure.Mode, section, other, last), own)
-                      : GetClosedEdge(closure, pair, other, CloseCausalTotal(closure.Mode, section, own, last));
+    const bool anticausal = state >= VPairs;
+    return GetEdgeFromEnds(m_Arguments.Closure,
+                           m_Arguments.Dynamics,
+                           state % VPairs,
+                           anticausal,
+                           anticausal ? other : own,
+                           anticausal ? own : other,
+                           m_First,
+                           m_TileLast - m_First);
   }
 
   __device__ static unsigned int

@@ -2,6 +2,7 @@
 #include "itkCudaDevice.h"
 #include "itkCudaGaussianDevice.h"
 #include "itkCudaGaussianLaunch.cuh"
+#include "itkCudaGaussianSlabsDevice.h"
 #include "itkCudaGaussianStreamLaunch.h"
 #include "itkCudaGaussianTensorMap.h"
 #include "itkCudaLineGroups.h"
@@ -88,7 +89,11 @@ template <typename T, unsigned int VPairs, AxisKind VKind, TileTask VTask, unsig
 void
 LaunchLinePass(const LinePassArguments<T, VPairs> & arguments, const Context & context)
 {
-  const LaunchShape        shape = MakeLaunchShape<T, VPairs>(VKind, arguments.Geometry, arguments.Schedule);
+  LaunchShape shape = MakeLaunchShape<T, VPairs>(VKind, arguments.Geometry, arguments.Schedule);
+  if (VKind == AxisKind::Strided && VTask == TileTask::FilterFromTotals)
+  {
+    shape.SharedBytes += GetStridedEdgeBytes(sizeof(T), VPairs);
+  }
   const auto               kernel = LinePassKernel<T, VPairs, VKind, VTask, VResults>;
   static SharedMemoryGrant grant;
   grant.Raise(kernel, context.GetDevice());
@@ -251,13 +256,10 @@ RunLinePassOn(const CudaGaussianLinePass &    pass,
   {
     SetBulkCopies(arguments, context.GetDevice());
   }
-  if constexpr (VKind == AxisKind::Contiguous)
+  if (FollowFromTotals(pass, schedule, source))
   {
-    if (FollowFromTotals(pass, schedule, source))
-    {
-      LaunchLinePass<T, VPairs, VKind, TileTask::FilterFromTotals, 1>(arguments, context);
-      return;
-    }
+    LaunchLinePass<T, VPairs, VKind, TileTask::FilterFromTotals, 1>(arguments, context);
+    return;
   }
   if (schedule.Method != LineMethod::Partition)
   {
@@ -364,6 +366,16 @@ RunQuotientPassOf(const QuotientPass &     pass,
   launch(arguments, context);
 }
 
+/** The first pass of smoothing with a mask, of weights or of valid pixels. */
+struct MaskPass
+{
+  const void *         Image; // nullptr: the weights
+  const void *         Subtracted;
+  const DeviceView &   Valid;
+  const DeviceView &   Destination;
+  const LineSchedule & Schedule;
+};
+
 template <typename T, unsigned int VPairs>
 LaunchShape
 MakeProductShape(const ProductPass & pass, const LineSchedule & schedule)
@@ -419,17 +431,41 @@ RunProductPassOf(const ProductPass & pass, const LineSchedule & schedule, const 
 
 template <typename T, unsigned int VPairs>
 void
-RunMaskPassOf(const CudaGaussianLinePass & pass,
-              const LineSchedule &         schedule,
-              const DeviceView &           valid,
-              const DeviceView &           destination,
-              const Context &              context)
+RunMaskPassOf(const CudaGaussianLinePass & pass, const MaskPass & mask, const Context & context)
 {
-  auto arguments = MakeLinePassArguments<T, VPairs>(pass, schedule, destination, {});
-  arguments.Mask = static_cast<const unsigned char *>(valid.Data);
-  arguments.First = nullptr; // the first source, of which there is none: the first pixels are in the tile
-  SetResult(arguments, 0, { pass.Results.front().Kernel, 0, CudaGaussianCombine::Store }, { destination });
-  LaunchLinePass<T, VPairs, AxisKind::Strided, TileTask::FilterMask, 1>(arguments, context);
+  auto arguments = MakeLinePassArguments<T, VPairs>(pass, mask.Schedule, mask.Destination, {});
+  arguments.Mask = static_cast<const unsigned char *>(mask.Valid.Data);
+  arguments.Sources[0] = static_cast<const T *>(mask.Image);
+  arguments.First = arguments.Sources[0]; // the first pixels are taken from the tile
+  arguments.Subtracted = static_cast<const T *>(mask.Subtracted);
+  SetResult(arguments, 0, { pass.Results.front().Kernel, 0, CudaGaussianCombine::Store }, { mask.Destination });
+  const auto launch = mask.Image ? LaunchLinePass<T, VPairs, AxisKind::Strided, TileTask::FilterValid, 1>
+                                 : LaunchLinePass<T, VPairs, AxisKind::Strided, TileTask::FilterMask, 1>;
+  launch(arguments, context);
+}
+
+bool
+TryMaskPass(const CudaGaussianLinePass & pass,
+            const CudaGaussianBoundary & boundary,
+            const void *                 image,
+            const void *                 subtracted,
+            const DeviceView &           valid,
+            const DeviceView &           destination,
+            const Context &              context)
+{
+  LineProblem problem = MakeLineProblem(pass, destination);
+  problem.SharedMemoryPerBlock = GetDeviceProperties(context.GetDevice()).SharedMemoryPerBlockOptin;
+  const auto schedule = MakeLineSchedule(problem, LineMethod::WholeLine);
+  if (pass.Axis == 0 || !schedule || boundary.Mode != CudaFiltersEnums::BoundaryMode::Nearest ||
+      valid.Size != destination.Size || valid.Stride != destination.Stride || HasKernelTimeout(context.GetDevice()))
+  {
+    return false;
+  }
+  const bool isDouble = destination.ComponentType == CudaComponentType::Double;
+  const auto run = problem.NumberOfPolePairs == 3 ? (isDouble ? RunMaskPassOf<double, 3> : RunMaskPassOf<float, 3>)
+                                                  : (isDouble ? RunMaskPassOf<double, 2> : RunMaskPassOf<float, 2>);
+  run(pass, { image, subtracted, valid, destination, *schedule }, context);
+  return true;
 }
 
 template <typename T>
@@ -510,7 +546,7 @@ bool
 FollowFromTotals(const CudaGaussianLinePass & pass, const LineSchedule & schedule, const DeviceView & source)
 {
   const CudaGaussianImpulseResponse & kernel = pass.Results.front().Kernel;
-  return HasEdgeStates(schedule) && HasEdgeClosure(kernel, schedule.Boundary.Mode) &&
+  return HasEdgeStates(schedule) && pass.Results.size() == 1 && HasEdgeClosure(kernel, schedule.Boundary.Mode) &&
          HasLineTotals(schedule, MakeLineProblem(pass, source));
 }
 
@@ -681,19 +717,20 @@ RunMaskPass(const CudaGaussianLinePass & pass,
             const DeviceView &           destination,
             const Context &              context)
 {
-  LineProblem problem = MakeLineProblem(pass, destination);
-  problem.SharedMemoryPerBlock = GetDeviceProperties(context.GetDevice()).SharedMemoryPerBlockOptin;
-  const auto schedule = MakeLineSchedule(problem, LineMethod::WholeLine);
-  if (pass.Axis == 0 || !schedule || boundary.Mode != CudaFiltersEnums::BoundaryMode::Nearest ||
-      valid.Size != destination.Size || valid.Stride != destination.Stride || HasKernelTimeout(context.GetDevice()))
-  {
-    return false;
-  }
-  const bool isDouble = destination.ComponentType == CudaComponentType::Double;
-  const auto run = problem.NumberOfPolePairs == 3 ? (isDouble ? RunMaskPassOf<double, 3> : RunMaskPassOf<float, 3>)
-                                                  : (isDouble ? RunMaskPassOf<double, 2> : RunMaskPassOf<float, 2>);
-  run(pass, *schedule, valid, destination, context);
-  return true;
+  return TryMaskPass(pass, boundary, nullptr, nullptr, valid, destination, context);
+}
+
+bool
+RunValidPass(const CudaGaussianLinePass & pass,
+             const CudaGaussianBoundary & boundary,
+             const DeviceView &           image,
+             const DeviceView &           valid,
+             const void *                 subtracted,
+             const DeviceView &           destination,
+             const Context &              context)
+{
+  return image.Stride == destination.Stride &&
+         TryMaskPass(pass, boundary, image.Data, subtracted, valid, destination, context);
 }
 
 QuotientPass
@@ -854,5 +891,90 @@ RunPlan(const CudaGaussianPlan &        plan,
     const bool isDouble = images.front().ComponentType == CudaComponentType::Double;
     (isDouble ? RotateOn<double> : RotateOn<float>)(plan, images, context);
   }
+}
+
+namespace
+{
+/** Chunks of strided lines in tiles, with their states at hand. */
+template <typename T, unsigned int VPairs>
+void
+RunChunkTilesOf(const CudaGaussianLinePass &    pass,
+                const LineSchedule &            schedule,
+                const std::vector<DeviceView> & images,
+                const LineCut &                 cut,
+                void *                          states,
+                bool                            writesTotals,
+                const Context &                 context)
+{
+  const DeviceView & source = images[pass.Source];
+  const size_t       segments = RoundUp(DivideUp(source.Size[pass.Axis], SegmentLength<T>), ChunkSegments<T>);
+  LineSchedule       tiles = schedule;
+  tiles.Method = LineMethod::Partition;
+  tiles.Segments = static_cast<unsigned int>(std::min<size_t>(segments, PartitionTileSegments));
+  tiles.WarmUp = 0;
+  tiles.Step = size_t{ tiles.Segments } * SegmentLength<T>;
+  tiles.NumberOfTiles = DivideUp(source.Size[pass.Axis], tiles.Step);
+  auto arguments = MakeLinePassArguments<T, VPairs>(pass, tiles, source, cut);
+  AddSource<T, VPairs>(arguments, source, nullptr);
+  for (unsigned int r = 0; r < pass.Results.size(); ++r)
+  {
+    SetResult(arguments, r, pass.Results[r], images);
+  }
+  arguments.States = static_cast<PolePairState<T> *>(states);
+  if (writesTotals)
+  {
+    LaunchLinePass<T, VPairs, AxisKind::Strided, TileTask::WriteTotals, 1>(arguments, context);
+    return;
+  }
+  LaunchFilter<T, VPairs, AxisKind::Strided, TileTask::FilterFromStates>(arguments, pass.Results.size(), context);
+}
+
+void
+RunChunkTiles(const CudaGaussianLinePass &    pass,
+              const LineSchedule &            schedule,
+              const std::vector<DeviceView> & images,
+              const LineCut &                 cut,
+              void *                          states,
+              bool                            writesTotals,
+              const Context &                 context)
+{
+  const bool isDouble = images[pass.Source].ComponentType == CudaComponentType::Double;
+  const auto run = pass.Results.front().Kernel.NumberOfPolePairs == 3
+                     ? (isDouble ? RunChunkTilesOf<double, 3> : RunChunkTilesOf<float, 3>)
+                     : (isDouble ? RunChunkTilesOf<double, 2> : RunChunkTilesOf<float, 2>);
+  run(pass, schedule, images, cut, states, writesTotals, context);
+}
+} // namespace
+
+void
+RunChunkTotals(const CudaGaussianLinePass &    pass,
+               const LineSchedule &            schedule,
+               const std::vector<DeviceView> & images,
+               const LineCut &                 cut,
+               void *                          totals,
+               const Context &                 context)
+{
+  if (IsStreamed(schedule))
+  {
+    RunStreamTotals(pass, schedule, images, cut, totals, context);
+    return;
+  }
+  RunChunkTiles(pass, schedule, images, cut, totals, true, context);
+}
+
+void
+RunChunksFromStates(const CudaGaussianLinePass &    pass,
+                    const LineSchedule &            schedule,
+                    const std::vector<DeviceView> & images,
+                    const LineCut &                 cut,
+                    const void *                    starts,
+                    const Context &                 context)
+{
+  if (IsStreamed(schedule))
+  {
+    RunStreamFromStates(pass, images, cut, starts, context);
+    return;
+  }
+  RunChunkTiles(pass, schedule, images, cut, const_cast<void *>(starts), false, context);
 }
 } // namespace itk::cuda::gaussian

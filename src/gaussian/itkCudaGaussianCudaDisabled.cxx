@@ -39,4 +39,10 @@ CudaQueueOnDevice(const CudaGaussianPlan &, const CudaDeviceImageView &, const C
 {
   throw CudaError(__FILE__, __LINE__, CudaError::Kind::NotUsable, "CudaFilters was built without CUDA");
 }
+
+void
+CudaQueueOnStream(const std::vector<CudaArrayPass> &, const CudaArrayMemory &, void *)
+{
+  throw CudaError(__FILE__, __LINE__, CudaError::Kind::NotUsable, "CudaFilters was built without CUDA");
+}
 } // end namespace itk::CudaDetail

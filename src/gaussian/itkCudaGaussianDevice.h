@@ -147,6 +147,17 @@ RunMaskPass(const CudaGaussianLinePass & pass,
             const DeviceView &           destination,
             const Context &              context);
 
+/** The same of the first pass of the smoothing of an image's valid pixels, less the value at `subtracted` in device
+ * memory. `image` has the size and strides of `destination`, and may be it. \return whether there is a kernel */
+bool
+RunValidPass(const CudaGaussianLinePass & pass,
+             const CudaGaussianBoundary & boundary,
+             const DeviceView &           image,
+             const DeviceView &           valid,
+             const void *                 subtracted,
+             const DeviceView &           destination,
+             const Context &              context);
+
 /** The last pass of smoothing with a mask, which divides as well. */
 struct QuotientPass
 {

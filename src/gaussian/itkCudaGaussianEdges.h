@@ -292,6 +292,30 @@ CloseCausalTotal(CudaFiltersEnums::BoundaryMode mode,
   const T left = mode == CudaFiltersEnums::BoundaryMode::Mirror ? last : T(0);
   return { total.U - left, total.V - section.Coupling * left };
 }
+
+/** The state with which a sweep enters the line: one pole pair's, from the end states of both sweeps over the line, or
+ * over the windows in which they leave it. \param last the line's last pixel less its first */
+template <typename T, unsigned int VPairs>
+ITK_CUDA_HOST_DEVICE inline PolePairState<T>
+GetEdgeFromEnds(const EdgeClosure<T, VPairs> &  closure,
+                const LineDynamics<T, VPairs> & dynamics,
+                unsigned int                    pair,
+                bool                            anticausal,
+                const PolePairState<T> &        causalEnd,
+                const PolePairState<T> &        anticausalEnd,
+                T                               first,
+                T                               last)
+{
+  using ModeEnum = CudaFiltersEnums::BoundaryMode;
+  if (closure.Mode == ModeEnum::Constant)
+  {
+    return SteadyState(dynamics.Section[pair], closure.Value - first);
+  }
+  const PolePairState<T> atEnd = CloseCausalTotal(closure.Mode, dynamics.Section[pair], causalEnd, last);
+  const bool             isFromEnd = anticausal != (closure.Mode == ModeEnum::Wrap);
+  return isFromEnd ? GetClosedEdge(closure, pair, atEnd, anticausalEnd)
+                   : GetClosedEdge(closure, pair, anticausalEnd, atEnd);
+}
 } // namespace itk::cuda::gaussian
 
 #endif

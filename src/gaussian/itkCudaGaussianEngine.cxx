@@ -4,12 +4,18 @@
 #include "itkCudaDetailDeviceImageView.h"
 #include "itkCudaDetailDeviceRun.h"
 #include "itkCudaDetailDeviceTransfer.h"
+#include "itkCudaDetailFilterBackend.h"
 #include "itkCudaDeviceAccess.h"
+#include "itkCudaDeviceGuard.h"
+#include "itkCudaDeviceProperties.h"
 #include "itkCudaDeviceToDevice.h"
 #include "itkCudaGaussianDevice.h"
 #include "itkCudaGaussianMasked.h"
 #include "itkCudaGaussianMaskedDevice.h"
+#include "itkCudaGaussianSlabs.h"
 #include "itkCudaHostToHost.h"
+#include "itkCudaMemory.h"
+#include "itkCudaStream.h"
 
 #include <algorithm>
 #include <vector>
@@ -385,8 +391,14 @@ RunMaskedGaussian(const CudaGaussianPlan & plan,
     {
       QueueValidOffset(image, valid, subtracted, context);
     }
-    QueueValues(image, valid, subtracted, values, context);
-    RunPlan(GetAlternatingPasses(smoothing, 0, separate), images, workspace, context);
+    const bool readsValid =
+      separate > 0 &&
+      RunValidPass(plan.Passes.front(), smoothing.Boundary, image, valid, subtracted, images[1], context);
+    if (!readsValid)
+    {
+      QueueValues(image, valid, subtracted, values, context);
+    }
+    RunPlan(GetAlternatingPasses(smoothing, readsValid ? 1 : 0, separate), images, workspace, context);
     const DeviceView & smooth = images[separate % 2];
     if (dividesInPass)
     {
@@ -403,6 +415,23 @@ RunMaskedGaussian(const CudaGaussianPlan & plan,
 namespace itk::CudaDetail
 {
 using namespace cuda::gaussian;
+
+namespace
+{
+cuda::DeviceView
+ViewArray(const CudaArrayPass & pass, CudaComponentType type, void * data)
+{
+  cuda::DeviceView view;
+  view.Data = data;
+  view.ComponentType = type;
+  view.Size = pass.Size;
+  for (unsigned int axis = 1; axis < view.NumberOfAxes; ++axis)
+  {
+    view.Stride[axis] = view.Stride[axis - 1] * view.Size[axis - 1];
+  }
+  return view;
+}
+} // namespace
 
 size_t
 CudaGaussianWorkingSet(const CudaGaussianPlan & plan, const CudaImageView & input, const CudaImageView & output)
@@ -435,8 +464,18 @@ CudaRunOnDevice(const CudaGaussianPlan &     plan,
                 CudaFilterBackend &          backend,
                 const CudaProgressFunction & progress)
 {
-  return cuda::TryOnDevice(backend,
-                           [&](int device) { RunGaussianPlanOnDevice(plan, input, output, device, progress); });
+  const auto run = [&](int device) {
+    if (backend.GetStreaming() != CudaFiltersEnums::Streaming::Off)
+    {
+      if (const auto report = TryOverlapped(plan, input, output, device, progress))
+      {
+        backend.SlabReport = *report;
+        return;
+      }
+    }
+    RunGaussianPlanOnDevice(plan, input, output, device, progress);
+  };
+  return cuda::TryOnDevice(backend, run, progress);
 }
 
 void
@@ -452,6 +491,32 @@ CudaQueueOnDevice(const CudaGaussianPlan & plan, const CudaDeviceImageView & inp
     MaskedGaussianCore core(plan);
     core.UploadMask(cuda::GetShape(input), cuda::GetMemory(input).GetDevice());
     cuda::RunDeviceToDevice(core, input, output, input.GetPointer() == output.GetPointer());
+  }
+}
+
+void
+CudaQueueOnStream(const std::vector<CudaArrayPass> & passes, const CudaArrayMemory & input, void * output)
+{
+  cuda::RequireUsableDevice(input.Device);
+  const cuda::Context     context(input.Device, reinterpret_cast<cudaStream_t>(input.Stream));
+  const cuda::DeviceGuard guard(input.Device);
+  cuda::RequireNoCapture(context);
+  if (passes.empty() || ViewArray(passes.front(), input.ComponentType, input.Data).GetNumberOfElements() == 0)
+  {
+    return;
+  }
+  // Passes write to the output and to this in turns; the last one writes to the output.
+  const size_t             bytes = GetNumberOfBytes(ViewArray(passes.front(), input.ComponentType, input.Data));
+  const cuda::DeviceBuffer other(passes.size() > 1 ? bytes : 0, context);
+  void *                   source = input.Data;
+  for (size_t i = 0; i < passes.size(); ++i)
+  {
+    void * const result = (passes.size() - i) % 2 == 1 ? output : other.GetPointer();
+    cuda::RunOnStream(GaussianCore(passes[i].Plan),
+                      ViewArray(passes[i], input.ComponentType, source),
+                      ViewArray(passes[i], input.ComponentType, result),
+                      context);
+    source = result;
   }
 }
 } // end namespace itk::CudaDetail

@@ -32,6 +32,22 @@ CudaRunOnDevice(const CudaGaussianFirPlan &,
   throw CudaError(__FILE__, __LINE__, CudaError::Kind::NotUsable, "CudaFilters was built without CUDA");
 }
 
+bool
+CudaCanRunInSlabs(const CudaGaussianFirPlan &, const CudaImageView &)
+{
+  return false;
+}
+
+bool
+CudaRunInSlabs(const CudaGaussianFirPlan &,
+               const CudaImageView &,
+               const CudaImageView &,
+               CudaFilterBackend &,
+               const CudaProgressFunction &)
+{
+  throw CudaError(__FILE__, __LINE__, CudaError::Kind::NotUsable, "CudaFilters was built without CUDA");
+}
+
 void
 CudaQueueOnDevice(const CudaGaussianFirPlan &, const CudaDeviceImageView &, const CudaDeviceImageView &)
 {

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "itkCudaDetailGaussianFirEngine.h"
 
+#include "itkCudaDetailFilterBackend.h"
 #include "itkCudaDeviceToDevice.h"
 #include "itkCudaGaussianFirDevice.h"
 #include "itkCudaHostToHost.h"
 #include "itkCudaPassChain.h"
+#include "itkCudaRoundUp.h"
 
 #include <algorithm>
 
@@ -120,6 +122,21 @@ RunFir(const CudaGaussianFirPlan & plan,
 
 namespace itk::CudaDetail
 {
+namespace
+{
+/** The last axis with more than one pixel. */
+unsigned int
+GetLastAxis(const CudaImageView & image)
+{
+  unsigned int axis = 0;
+  for (unsigned int d = 0; d < CudaImageView::MaximumDimension; ++d)
+  {
+    axis = image.Size[d] > 1 ? d : axis;
+  }
+  return axis;
+}
+} // namespace
+
 size_t
 CudaGaussianFirWorkingSet(const CudaGaussianFirPlan & plan, const CudaImageView & input, const CudaImageView & output)
 {
@@ -144,6 +161,113 @@ CudaRunOnDevice(const CudaGaussianFirPlan &  plan,
                 const CudaProgressFunction & progress)
 {
   return TryHostToHost(cuda::gaussian::FirCore(plan), input, output, backend, progress);
+}
+
+namespace
+{
+/** A part of the image: planes of the output, and what it reads. */
+struct FirSlab
+{
+  CudaGaussianFirPlan Plan;
+  CudaImageView       Input;
+  CudaImageView       Output;
+};
+
+CudaImageView
+GetPlanes(CudaImageView view, unsigned int axis, size_t first, size_t planes)
+{
+  view.Data =
+    static_cast<unsigned char *>(view.Data) + first * view.Stride[axis] * CudaComponentSize(view.ComponentType);
+  view.Size[axis] = planes;
+  return view;
+}
+
+FirSlab
+MakeFirSlab(const CudaGaussianFirPlan & plan,
+            const CudaImageView &       input,
+            const CudaImageView &       output,
+            unsigned int                axis,
+            size_t                      first,
+            size_t                      planes)
+{
+  size_t radius = 0;
+  for (const CudaGaussianFirPass & pass : plan.Passes)
+  {
+    radius = pass.Axis == axis ? pass.GetRadius() : radius;
+  }
+  const size_t begin = first + plan.OutputOffset[axis];
+  const size_t inputBegin = begin - std::min(begin, radius);
+  const size_t inputEnd = std::min(begin + planes + radius, input.Size[axis]);
+  FirSlab      slab{ plan,
+                GetPlanes(input, axis, inputBegin, inputEnd - inputBegin),
+                GetPlanes(output, axis, first, planes) };
+  slab.Plan.OutputOffset[axis] = begin - inputBegin;
+  return slab;
+}
+
+/** Most planes of a slab that fit into `bytes`; at least one. */
+size_t
+GetPlanesOfFirSlab(const CudaGaussianFirPlan & plan,
+                   const CudaImageView &       input,
+                   const CudaImageView &       output,
+                   unsigned int                axis,
+                   size_t                      bytes)
+{
+  const size_t all = output.Size[axis];
+  size_t       fits = 1;
+  for (size_t tooMany = all + 1; tooMany - fits > 1;)
+  {
+    const size_t  planes = fits + (tooMany - fits) / 2;
+    const size_t  first = std::min(all - planes, planes); // with planes on both sides, if there are some
+    const FirSlab slab = MakeFirSlab(plan, input, output, axis, first, planes);
+    (CudaGaussianFirWorkingSet(slab.Plan, slab.Input, slab.Output) <= bytes ? fits : tooMany) = planes;
+  }
+  return fits;
+}
+} // namespace
+
+bool
+CudaCanRunInSlabs(const CudaGaussianFirPlan & plan, const CudaImageView & output)
+{
+  const unsigned int axis = GetLastAxis(output);
+  return std::none_of(plan.Passes.begin(), plan.Passes.end(), [axis](const CudaGaussianFirPass & pass) {
+    return pass.Axis == axis && pass.Continuation == CudaLineContinuation::Periodic;
+  });
+}
+
+bool
+CudaRunInSlabs(const CudaGaussianFirPlan &  plan,
+               const CudaImageView &        input,
+               const CudaImageView &        output,
+               CudaFilterBackend &          backend,
+               const CudaProgressFunction & progress)
+{
+  const auto run = [&](int device) {
+    const unsigned int axis = GetLastAxis(output);
+    const size_t       all = output.Size[axis];
+    const size_t       planes = GetPlanesOfFirSlab(plan, input, output, axis, backend.GetWorkingSet());
+    CudaSlabReport     report;
+    report.Used = planes < all ? CudaSlabReport::OneSweep : CudaSlabReport::Whole;
+    report.NumberOfSlabs = cuda::DivideUp(all, planes);
+    report.Devices = { device };
+    for (size_t first = 0; first < all; first += planes)
+    {
+      const FirSlab slab = MakeFirSlab(plan, input, output, axis, first, std::min(planes, all - first));
+      RunGaussianFirPlanOnDevice(slab.Plan, slab.Input, slab.Output, device, [&](float done) {
+        if (progress)
+        {
+          progress((static_cast<float>(first) + done * static_cast<float>(slab.Output.Size[axis])) /
+                   static_cast<float>(all));
+        }
+      });
+      report.BytesUp += slab.Input.GetNumberOfBytes();
+      report.BytesDown += slab.Output.GetNumberOfBytes();
+      report.PeakDeviceBytes =
+        std::max(report.PeakDeviceBytes, CudaGaussianFirWorkingSet(slab.Plan, slab.Input, slab.Output));
+    }
+    backend.SlabReport = report;
+  };
+  return cuda::TryOnDevice(backend, run, progress);
 }
 
 void

@@ -14,7 +14,8 @@ GetMaximumStridedSegments(const LineProblem & problem)
   const unsigned int maximumThreads =
     problem.BytesPerComponent == sizeof(float) ? MaximumThreads<float> : MaximumThreads<double>;
   unsigned int segments = maximumThreads / WarpSize;
-  while (segments > 1 && GetStridedSharedBytes(segments, problem.BytesPerComponent, problem.NumberOfPolePairs) >
+  const size_t edges = GetStridedEdgeBytes(problem.BytesPerComponent, problem.NumberOfPolePairs);
+  while (segments > 1 && GetStridedSharedBytes(segments, problem.BytesPerComponent, problem.NumberOfPolePairs) + edges >
                            problem.SharedMemoryPerBlock)
   {
     segments /= 2;
@@ -117,9 +118,8 @@ GetFilledLength(const LineSchedule & schedule, const LineProblem & problem)
 bool
 HasLineTotals(const LineSchedule & schedule, const LineProblem & problem)
 {
-  const bool holdsTotals = problem.Kind == AxisKind::Contiguous
-                             ? schedule.Method == LineMethod::WholeLine
-                             : schedule.Method == LineMethod::Stream && schedule.NumberOfTiles > 1;
+  const bool holdsTotals =
+    schedule.Method == LineMethod::WholeLine || (schedule.Method == LineMethod::Stream && schedule.NumberOfTiles > 1);
   return holdsTotals && GetFilledLength(schedule, problem) == problem.Length;
 }
 
@@ -156,6 +156,12 @@ GetStridedSharedBytes(unsigned int segments, unsigned int bytesPerComponent, uns
   const size_t tile = size_t{ segments } * SegmentBytes * WarpSize;
   const size_t states = size_t{ segments } * WarpSize * 2 * numberOfPolePairs * 2 * bytesPerComponent;
   return tile + states;
+}
+
+size_t
+GetStridedEdgeBytes(unsigned int bytesPerComponent, unsigned int numberOfPolePairs)
+{
+  return size_t{ WarpSize } * 2 * numberOfPolePairs * 2 * bytesPerComponent;
 }
 
 std::optional<LineSchedule>

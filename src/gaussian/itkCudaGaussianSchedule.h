@@ -133,7 +133,11 @@ GetLineParts(unsigned int segments, unsigned int numberOfPolePairs = 2);
 CudaFilters_EXPORT size_t
 GetStridedSharedBytes(unsigned int segments, unsigned int bytesPerComponent, unsigned int numberOfPolePairs = 2);
 
-/** Shared memory of a block of a stream of float lines: StreamMemory. */
+/** What it needs beside for edge states that follow from totals. */
+CudaFilters_EXPORT size_t
+GetStridedEdgeBytes(unsigned int bytesPerComponent, unsigned int numberOfPolePairs);
+
+/** Shared memory of a block of a stream of float lines, whatever continues them: StreamMemory. */
 constexpr size_t
 GetStreamSharedBytes(unsigned int lookAhead)
 {
@@ -143,7 +147,8 @@ GetStreamSharedBytes(unsigned int lookAhead)
   const size_t chunk = size_t{ ChunkLength } * StreamColumns * sizeof(float);
   const size_t states = size_t{ StreamColumns } * StreamSegments * 2 * StreamPolePairs * 2 * sizeof(float);
   const size_t barriers = 2 * sizeof(uint64_t);
-  return RoundUp(ringLength * (chunk + barriers) + (lookAhead + 1) * states, StreamAlignment);
+  const size_t windowEnds = states / StreamSegments;
+  return RoundUp(windowEnds + ringLength * (chunk + barriers) + (lookAhead + 1) * states, StreamAlignment);
 }
 } // namespace itk::cuda::gaussian
 

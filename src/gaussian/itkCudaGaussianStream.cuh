@@ -48,6 +48,7 @@ struct StreamArguments
   unsigned int                     StripsPerRow;
   unsigned int                     NumberOfChunks; // of a line
   unsigned int                     LastChunk; // behind which a line continues with its last value; none if it is cut
+  bool                             TotalsHoldEdges; // for TileTask::WriteTotals: as those of TileTask::Filter
   unsigned int                     PiecesPerLine;
   unsigned int                     NumberOfPieces; // of all lines
   LineDynamics<T, StreamPolePairs> Dynamics;
@@ -60,19 +61,27 @@ struct StreamArguments
   CUtensorMap                                         DestinationMap;
 };
 
-/** Totals of the chunks of whole lines, then their start states. */
+/** States that only some tasks keep. */
 template <typename T, TileTask VTask>
-struct StreamChunkStates
+struct StreamTaskStates
 {};
+/** Totals of the chunks of whole lines, then their start states. */
 template <typename T>
-struct StreamChunkStates<T, TileTask::FilterWholeLines>
+struct StreamTaskStates<T, TileTask::FilterWholeLines>
 {
   PolePairState<T> ChunkStates[StreamGroups][NumberOfStates<StreamPolePairs>][MaximumWholeLineChunks][WarpSize];
+};
+/** What edge states follow from: of each sweep the end state, from zero state, over the window of chunks in which it
+ * leaves the line, or over the whole line. */
+template <typename T>
+struct StreamTaskStates<T, TileTask::FilterFromTotals>
+{
+  PolePairState<T> WindowEnds[StreamGroups][NumberOfStates<StreamPolePairs>][WarpSize];
 };
 
 /** The ring and the states of a block of threads in shared memory. */
 template <typename T, TileTask VTask, unsigned int VLookAhead>
-struct StreamMemory : StreamChunkStates<T, VTask>
+struct StreamMemory : StreamTaskStates<T, VTask>
 {
   static constexpr unsigned int RingLength = StreamRingLength<VLookAhead>;
   static constexpr unsigned int Slots = VLookAhead + 1;
@@ -379,8 +388,8 @@ private:
   static constexpr bool         HoldsEdge = VHasEdges || FollowsFromTotals;
 
   /** Whether pixels stay in registers until they are filtered, and of how many chunks then. A thread has 96 registers,
-   * too few for a third chunk's 16 pixels. */
-  static constexpr bool         HoldsPixels = VLookAhead <= 1;
+   * too few for a third chunk's 16 pixels, or for a second one's beside what edge states follow from. */
+  static constexpr bool         HoldsPixels = VLookAhead == 0 || (VLookAhead == 1 && !FollowsFromTotals);
   static constexpr unsigned int HeldChunks = HoldsPixels ? VLookAhead + 1 : 1;
 
   /** The thread's segment of the chunk at a place of the ring. */
@@ -416,67 +425,52 @@ private:
     {
       m_Edge = m_Arguments.Edges[m_Segment * m_Arguments.Geometry.GetNumberOfLines() + m_StateLine];
     }
-    if constexpr (FollowsFromTotals)
-    {
-      if (m_Arguments.Closure.Mode == CudaFiltersEnums::BoundaryMode::Constant)
-      {
-        m_Edge = SteadyState(m_Arguments.Dynamics.Section[this->GetPair()], m_Arguments.Closure.Value - m_First);
-      }
-    }
   }
 
   /** Takes the totals of the chunks at the line's other end. */
   __device__ void
   TakeOtherEnd(const StreamPiece & piece)
   {
-    PolePairState<T> totals[VLookAhead];
     for (unsigned int chunk = piece.PreloadBegin; chunk < piece.PreloadEnd; ++chunk)
     {
       this->Arrive(piece, chunk, 0);
       this->WaitForGroup();
       if (m_Segment < NumberOfStates<StreamPolePairs>)
       {
-        Push(totals, this->GetTotalOf(m_Segment, 0));
+        this->PushTotal(this->GetTotal(chunk, 0));
+        this->GetWindowEnd(m_Segment) = this->CombineLatest(VLookAhead);
       }
       this->WaitForGroup();
       this->GiveBack();
     }
-    if (piece.PreloadEnd > piece.PreloadBegin)
-    {
-      const PolePairState<T> near = this->CombineLatest(totals, VLookAhead, this->IsAnticausal());
-      m_Edge = GetClosedEdge(m_Arguments.Closure, this->GetPair(), near, PolePairState<T>{});
-    }
   }
 
-  /** Puts a state behind those of the chunks before. */
-  template <unsigned int VCount>
-  __device__ static void
-  Push(PolePairState<T> (&states)[VCount], const PolePairState<T> & state)
+  __device__ void
+  PushTotal(const PolePairState<T> & total)
   {
 #pragma unroll
-    for (unsigned int i = 0; i + 1 < VCount; ++i)
+    for (unsigned int i = 0; i + 1 < NumberOfTotals; ++i)
     {
-      states[i] = states[i + 1];
+      m_Totals[i] = m_Totals[i + 1];
     }
-    states[VCount - 1] = state;
+    m_Totals[NumberOfTotals - 1] = total;
   }
 
-  /** End state of a sweep over the latest `count` chunks, from their totals. */
-  template <unsigned int VCount>
+  /** End state of the warp's sweep over the latest `count` chunks. */
   __device__ PolePairState<T>
-             CombineLatest(const PolePairState<T> (&totals)[VCount], unsigned int count, bool anticausal) const
+             CombineLatest(unsigned int count) const
   {
     PolePairState<T> end;
 #pragma unroll
-    for (unsigned int i = 0; i < VCount; ++i)
+    for (unsigned int i = 0; i < NumberOfTotals; ++i)
     {
       // Copies, as in GetStart().
-      const PolePairState<T> fromBegin = totals[i];
-      const PolePairState<T> fromEnd = totals[VCount - 1 - i];
+      const PolePairState<T> fromBegin = m_Totals[i];
+      const PolePairState<T> fromEnd = m_Totals[NumberOfTotals - 1 - i];
       PolePairState<T>       total;
-      total.U = anticausal ? fromEnd.U : fromBegin.U;
-      total.V = anticausal ? fromEnd.V : fromBegin.V;
-      if (anticausal ? i < count : i + count >= VCount)
+      total.U = this->IsAnticausal() ? fromEnd.U : fromBegin.U;
+      total.V = this->IsAnticausal() ? fromEnd.V : fromBegin.V;
+      if (this->IsAnticausal() ? i < count : i + count >= NumberOfTotals)
       {
         end = Combine(total, m_Arguments.ChunkPower[this->GetPair()], end);
       }
@@ -484,57 +478,81 @@ private:
     return end;
   }
 
-  /** Keeps what the warp's edge state follows from, with the chunk that has just arrived, and makes the edge state as
-   * soon as it can. A line that is its own window has all chunks by the time at which the first one is filtered. */
-  __device__ void
-  FollowEdge(const StreamPiece & piece, unsigned int step, unsigned int slot)
+  /** What the edge states of the warp's column follow from, of one sweep and pole pair. */
+  __device__ PolePairState<T> &
+             GetWindowEnd(unsigned int state) const
   {
-    const auto &       closure = m_Arguments.Closure;
-    const unsigned int chunks = m_Arguments.NumberOfChunks;
-    const bool         isWrap = closure.Mode == CudaFiltersEnums::BoundaryMode::Wrap;
-    if (closure.Mode == CudaFiltersEnums::BoundaryMode::Constant || (TakesOtherEnd(closure) && !this->IsAnticausal()))
-    {
-      return; // it is known
-    }
-    if (!isWrap && (step < VLookAhead || step + VLookAhead >= chunks))
-    {
-      Push(m_Opposite, this->GetTotalOf(this->GetOppositeState(), slot));
-    }
-    const bool followsAtEnd = closure.OfWholeLine || this->IsAnticausal() != isWrap;
-    if (followsAtEnd ? step + 1 < chunks : (step + 1 != VLookAhead || piece.LoadBegin > 0))
+    return m_Memory.WindowEnds[m_Group][state][m_Lane];
+  }
+
+  /** Whether the chunk that has just arrived is the last one of the window in which the warp's sweep leaves the line.
+   */
+  __device__ bool
+  EndsWindow(const StreamPiece & piece, unsigned int step) const
+  {
+    const bool isFirstWindow = this->IsAnticausal() && !m_Arguments.Closure.OfWholeLine;
+    return isFirstWindow ? step + 1 == VLookAhead && piece.LoadBegin == 0 : step + 1 == m_Arguments.NumberOfChunks;
+  }
+
+  /** Whether chunks can be filtered only from now on, with the edge states of the whole line. */
+  __device__ bool
+  CompletesLine(unsigned int step) const
+  {
+    return m_Arguments.Closure.OfWholeLine && step + 1 == m_Arguments.NumberOfChunks;
+  }
+
+  /** Makes the edge state as soon as it follows, before a chunk needs it, and adds it to the total of the chunk with
+   * which the warp's sweep enters the line. */
+  __device__ void
+  EnterLine(unsigned int step)
+  {
+    const bool         ofWholeLine = m_Arguments.Closure.OfWholeLine;
+    const unsigned int entrance =
+      this->IsAnticausal() ? m_Arguments.NumberOfChunks - (ofWholeLine ? 1 : 0) : VLookAhead;
+    if (step != entrance)
     {
       return;
     }
-    const unsigned int     count = VLookAhead + (closure.OfWholeLine ? 1 : 0);
-    const PolePairState<T> own = this->CombineLatest(m_Totals, count, this->IsAnticausal());
-    const PolePairState<T> opposite = this->CombineLatest(m_Opposite, count, !this->IsAnticausal());
-    m_Edge = isWrap ? GetClosedEdge(closure, this->GetPair(), own, opposite)
-                    : GetClosedEdge(closure,
-                                    this->GetPair(),
-                                    this->IsAnticausal() ? this->CloseTotal(opposite) : opposite,
-                                    this->IsAnticausal() ? own : this->CloseTotal(own));
+    const PolePairState<T> edge = this->GetFollowingEdge();
+    const unsigned int     back = this->IsAnticausal() ? (ofWholeLine ? 0 : 1) : VLookAhead;
+#pragma unroll
+    for (unsigned int i = 0; i <= VLookAhead; ++i)
+    {
+      PolePairState<T> & total = m_Totals[NumberOfTotals - 1 - i];
+      if (i == back)
+      {
+        total = Combine(total, m_Arguments.ChunkPower[this->GetPair()], edge);
+      }
+    }
   }
 
-  /** A total of the causal sweep over the line or the last of it. */
   __device__ PolePairState<T>
-             CloseTotal(const PolePairState<T> & causal) const
+             GetFollowingEdge() const
   {
-    return CloseCausalTotal(m_Arguments.Closure.Mode, m_Arguments.Dynamics.Section[this->GetPair()], causal, m_Last);
+    const unsigned int pair = this->GetPair();
+    return GetEdgeFromEnds(m_Arguments.Closure,
+                           m_Arguments.Dynamics,
+                           pair,
+                           this->IsAnticausal(),
+                           this->GetWindowEnd(pair),
+                           this->GetWindowEnd(pair + StreamPolePairs),
+                           m_First,
+                           m_Last);
   }
 
   __device__ void
   RunPiece(const StreamPiece & piece)
   {
+    if constexpr (FollowsFromTotals)
+    {
+      this->TakeOtherEnd(piece);
+    }
 #pragma unroll
     for (PolePairState<T> & total : m_Totals)
     {
       total = PolePairState<T>{};
     }
     this->BeginLines(piece);
-    if constexpr (FollowsFromTotals)
-    {
-      this->TakeOtherEnd(piece);
-    }
     m_NextStart = this->LoadStart(piece.LoadBegin);
     StreamSegment<T>   held[HeldChunks];
     const unsigned int end = piece.LoadEnd + VLookAhead;
@@ -625,7 +643,7 @@ private:
       this->WaitForGroup();
       if (m_Segment < NumberOfStates<StreamPolePairs>)
       {
-        this->ScanSegments(0, this->GetChunkState(chunk));
+        this->ScanSegments(0, this->GetChunkState(chunk), this->LoadEnds(0));
       }
       this->WaitForGroup();
       this->Filter(segment, 0);
@@ -671,6 +689,14 @@ private:
   WaitForGroup() const
   {
     asm volatile("bar.sync %0, %1;" ::"r"(1 + m_Group), "n"(StreamSegments * WarpSize) : "memory");
+  }
+
+  /** Waits for the group's warps that scan. */
+  __device__ void
+  WaitForScans() const
+  {
+    constexpr unsigned int threads = NumberOfStates<StreamPolePairs> * WarpSize;
+    asm volatile("bar.sync %0, %1;" ::"r"(1 + StreamGroups + m_Group), "n"(threads) : "memory");
   }
 
   __device__ StreamSegment<T>
@@ -739,6 +765,11 @@ private:
     {
       return;
     }
+    [[maybe_unused]] SegmentEnds ends;
+    if constexpr (FollowsFromTotals)
+    {
+      ends = this->LoadEnds(oldSlot); // the branches below would keep the compiler from loading them that early
+    }
     if (VTask != TileTask::FilterFromStates)
     {
       const PolePairState<T> total = step < piece.LoadEnd ? this->GetTotal(step, slot) : PolePairState<T>{};
@@ -750,45 +781,62 @@ private:
         }
         return;
       }
-      if constexpr (VLookAhead > 0)
+      this->PushTotal(total);
+    }
+    if constexpr (FollowsFromTotals)
+    {
+      if (this->EndsWindow(piece, step))
       {
-#pragma unroll
-        for (unsigned int i = 0; i + 1 < NumberOfTotals; ++i)
-        {
-          m_Totals[i] = m_Totals[i + 1];
-        }
+        this->GetWindowEnd(m_Segment) = this->CombineLatest(VLookAhead + (m_Arguments.Closure.OfWholeLine ? 1 : 0));
       }
-      m_Totals[NumberOfTotals - 1] = total;
-      if constexpr (FollowsFromTotals)
+      if (this->CompletesLine(step))
       {
-        if (step < piece.LoadEnd)
-        {
-          this->FollowEdge(piece, step, slot);
-        }
+        this->WaitForScans();
       }
+      this->EnterLine(step);
     }
     if (step >= piece.LoadBegin + VLookAhead)
     {
-      this->ScanSegments(oldSlot, this->GetStart(step - VLookAhead));
+      const PolePairState<T> start = this->GetStart(step - VLookAhead);
+      if constexpr (FollowsFromTotals)
+      {
+        this->ScanSegments(oldSlot, start, ends);
+      }
+      else
+      {
+        this->ScanSegments(oldSlot, start, this->LoadEnds(oldSlot));
+      }
     }
+  }
+
+  /** End states of a chunk's segments, in the order of the warp's sweep. */
+  struct SegmentEnds
+  {
+    PolePairState<T> End[StreamSegments];
+  };
+
+  /** All together: the compiler would wait for the next one after each store. */
+  __device__ SegmentEnds
+  LoadEnds(unsigned int slot) const
+  {
+    SegmentEnds ends;
+#pragma unroll
+    for (unsigned int i = 0; i < StreamSegments; ++i)
+    {
+      ends.End[i] = this->GetState(slot, i);
+    }
+    return ends;
   }
 
   /** Turns the end states of a chunk's segments into their start states. */
   __device__ void
-  ScanSegments(unsigned int slot, PolePairState<T> start) const
+  ScanSegments(unsigned int slot, PolePairState<T> start, const SegmentEnds & ends) const
   {
-    // These are loaded together: the compiler would wait for the next one after each store.
-    PolePairState<T> ends[StreamSegments];
-#pragma unroll
-    for (unsigned int i = 0; i < StreamSegments; ++i)
-    {
-      ends[i] = this->GetState(slot, i);
-    }
 #pragma unroll
     for (unsigned int i = 0; i < StreamSegments; ++i)
     {
       this->GetState(slot, i) = start;
-      start = Combine(ends[i], this->GetSegmentPower(), start);
+      start = Combine(ends.End[i], this->GetSegmentPower(), start);
     }
   }
 
@@ -815,26 +863,6 @@ private:
     return m_Memory.States[m_Group][slot][m_Segment][this->IsAnticausal() ? StreamSegments - 1 - i : i][m_Lane];
   }
 
-  /** That of the opposite sweep and the same pole pair. */
-  __device__ unsigned int
-  GetOppositeState() const
-  {
-    return this->IsAnticausal() ? m_Segment - StreamPolePairs : m_Segment + StreamPolePairs;
-  }
-
-  /** End state of a whole chunk of one sweep and the warp's pole pair, from zero state. */
-  __device__ PolePairState<T>
-             GetTotalOf(unsigned int state, unsigned int slot) const
-  {
-    PolePairState<T> total;
-#pragma unroll
-    for (unsigned int i = 0; i < StreamSegments; ++i)
-    {
-      const unsigned int segment = state >= StreamPolePairs ? StreamSegments - 1 - i : i;
-      total = Combine(m_Memory.States[m_Group][slot][state][segment][m_Lane], this->GetSegmentPower(), total);
-    }
-    return total;
-  }
 
   /** Whether the warp's sweep enters the line with this chunk, in another state than zero. */
   __device__ bool
@@ -847,7 +875,11 @@ private:
   __device__ PolePairState<T>
              GetEdge() const
   {
-    if constexpr (HoldsEdge)
+    if constexpr (FollowsFromTotals)
+    {
+      return this->GetFollowingEdge();
+    }
+    else if constexpr (HoldsEdge)
     {
       return m_Edge;
     }
@@ -862,7 +894,8 @@ private:
              GetTotal(unsigned int chunk, unsigned int slot) const
   {
     PolePairState<T> total;
-    if (VTask == TileTask::Filter && this->IsEntrance(chunk))
+    const bool holdsEdge = VTask == TileTask::Filter || (VTask == TileTask::WriteTotals && m_Arguments.TotalsHoldEdges);
+    if (holdsEdge && this->IsEntrance(chunk))
     {
       total = this->GetEdge();
     }
@@ -901,13 +934,6 @@ private:
         PolePairState<T>       neighbour;
         neighbour.U = this->IsAnticausal() ? behind.U : before.U;
         neighbour.V = this->IsAnticausal() ? behind.V : before.V;
-        // The totals that edge states follow from are without them.
-        const bool isEntrance =
-          this->IsAnticausal() ? chunk + VLookAhead == m_Arguments.LastChunk + i : chunk + i == VLookAhead;
-        if (FollowsFromTotals && isEntrance)
-        {
-          start = m_Edge;
-        }
         start = Combine(neighbour, m_Arguments.ChunkPower[this->GetPair()], start);
       }
     }
@@ -960,8 +986,7 @@ private:
   T                                m_Last{ 0 }; // less m_First, without other edges
   PolePairState<T>                 m_Edge;      // with which the warp's sweep enters the line, with other edges
   PolePairState<T>                 m_Totals[NumberOfTotals];
-  PolePairState<T>                 m_Opposite[VLookAhead + 1]; // latest totals of the opposite sweep, near the ends
-  size_t                           m_StateLine{ 0 };           // of all lines
+  size_t                           m_StateLine{ 0 }; // of all lines
   bool                             m_HasLine{ false };
   PolePairState<T>                 m_NextStart; // of the next chunk, under way
 };

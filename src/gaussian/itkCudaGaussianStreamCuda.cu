@@ -52,8 +52,8 @@ void
 LaunchStreamOf(const StreamArguments<T> & arguments, const Context & context)
 {
   constexpr size_t shared = sizeof(StreamMemory<T, VTask, VLookAhead>);
-  // The dispatch, which knows no device code, counts with the same number. HoldsWholeLines() asks for more.
-  static_assert(VTask == TileTask::FilterWholeLines || shared == GetStreamSharedBytes(VLookAhead));
+  // The dispatch, which knows no device code, counts with this number. HoldsWholeLines() asks for more.
+  static_assert(VTask == TileTask::FilterWholeLines || shared <= GetStreamSharedBytes(VLookAhead));
   const auto   kernel = StreamKernel<T, VTask, VLookAhead, VHasEdges>;
   const size_t blocks = std::min<size_t>(
     arguments.NumberOfPieces, static_cast<unsigned int>(GetDeviceProperties(context.GetDevice()).MultiprocessorCount));
@@ -180,5 +180,49 @@ RunStreamedPass(const CudaGaussianLinePass &    pass,
   LaunchStream<T, TileTask::WriteTotals, 0>(arguments, context);
   LaunchScan<T, StreamPolePairs>(pass, schedule, source, cut, arguments.Edges, arguments.States, context);
   LaunchStream<T, TileTask::FilterFromStates, 0>(arguments, context);
+}
+
+namespace
+{
+StreamArguments<float>
+MakeChunkArguments(const CudaGaussianLinePass &    pass,
+                   const std::vector<DeviceView> & images,
+                   const LineCut &                 cut,
+                   PolePairState<float> *          states,
+                   const Context &                 context)
+{
+  const auto   multiprocessors = static_cast<size_t>(GetDeviceProperties(context.GetDevice()).MultiprocessorCount);
+  const auto   chunks = static_cast<unsigned int>(DivideUp(images[pass.Source].Size[pass.Axis], ChunkLength));
+  auto         arguments = MakeStreamArguments(pass, images, cut, chunks);
+  const size_t strips = size_t{ arguments.StripsPerRow } * arguments.Geometry.OuterCount;
+  arguments.PiecesPerLine = GetPiecesPerLine(strips, chunks, 0, multiprocessors);
+  arguments.NumberOfPieces = GetNumberOfBlocks(strips * arguments.PiecesPerLine);
+  arguments.States = states;
+  return arguments;
+}
+} // namespace
+
+void
+RunStreamTotals(const CudaGaussianLinePass &    pass,
+                const LineSchedule &            schedule,
+                const std::vector<DeviceView> & images,
+                const LineCut &                 cut,
+                void *                          totals,
+                const Context &                 context)
+{
+  auto arguments = MakeChunkArguments(pass, images, cut, static_cast<PolePairState<float> *>(totals), context);
+  arguments.TotalsHoldEdges = schedule.Method == LineMethod::Stream;
+  LaunchStream<float, TileTask::WriteTotals, 0>(arguments, context);
+}
+
+void
+RunStreamFromStates(const CudaGaussianLinePass &    pass,
+                    const std::vector<DeviceView> & images,
+                    const LineCut &                 cut,
+                    const void *                    starts,
+                    const Context &                 context)
+{
+  auto * const states = static_cast<PolePairState<float> *>(const_cast<void *>(starts));
+  LaunchStream<float, TileTask::FilterFromStates, 0>(MakeChunkArguments(pass, images, cut, states, context), context);
 }
 } // namespace itk::cuda::gaussian

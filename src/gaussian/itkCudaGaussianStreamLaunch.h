@@ -20,6 +20,21 @@ RunStreamedPass(const CudaGaussianLinePass &    pass,
                 const LineCut &                 cut,
                 Workspace                       workspace,
                 const Context &                 context);
+
+/** RunChunkTotals() and RunChunksFromStates() by streams. */
+void
+RunStreamTotals(const CudaGaussianLinePass &    pass,
+                const LineSchedule &            schedule,
+                const std::vector<DeviceView> & images,
+                const LineCut &                 cut,
+                void *                          totals,
+                const Context &                 context);
+void
+RunStreamFromStates(const CudaGaussianLinePass &    pass,
+                    const std::vector<DeviceView> & images,
+                    const LineCut &                 cut,
+                    const void *                    starts,
+                    const Context &                 context);
 } // namespace itk::cuda::gaussian
 
 #endif

@@ -21,6 +21,7 @@ public:
     m_Rows = arguments.Schedule.Segments * Length;
     m_Values = reinterpret_cast<T *>(GetSharedMemory());
     m_States = reinterpret_cast<PolePairState<T> *>(m_Values + m_Rows * WarpSize);
+    m_Edges = m_States + NumberOfStates<VPairs> * arguments.Schedule.Segments * WarpSize;
 
     const LineGeometry & geometry = arguments.Geometry;
     // The grid counts blocks in 32 bits.
@@ -47,7 +48,13 @@ public:
   {
     if constexpr (VTask == TileTask::FilterMask)
     {
-      LoadWeights();
+      LoadByMask([](size_t) { return T(1); });
+    }
+    else if constexpr (VTask == TileTask::FilterValid)
+    {
+      const T * const column = m_Arguments.Sources[0] + m_Base + min(m_Lane, m_Columns - 1);
+      const T         subtracted = *m_Arguments.Subtracted;
+      LoadByMask([column, subtracted](size_t offset) { return column[offset] - subtracted; });
     }
     else if (m_Arguments.Aligned)
     {
@@ -127,6 +134,10 @@ public:
     StoreStates(ends);
     ForEachChunkState([this](unsigned int state, unsigned int chunk) { AccumulateChunk(state, chunk); });
     __syncthreads();
+    if constexpr (VTask == TileTask::FilterFromTotals)
+    {
+      CloseLines();
+    }
     SweepStates<T, VPairs> starts;
     if (m_Segment < m_EndSegment)
     {
@@ -193,28 +204,32 @@ private:
     __syncthreads();
   }
 
-  /** The weights of the mask: 1 where a pixel is valid, and 0 elsewhere. */
+  /** What getValue(elements from the column's first pixel) gives where a pixel is valid, and 0 elsewhere. */
+  template <typename TGetValue>
   __device__ void
-  LoadWeights() const
+  LoadByMask(const TGetValue & getValue) const
   {
-    constexpr unsigned int      batch = 8; // bytes that are under way together
+    constexpr unsigned int      batch = 8; // pixels that are under way together
     const unsigned int          step = blockDim.x / WarpSize;
     const unsigned char * const column = m_Arguments.Mask + m_Base + min(m_Lane, m_Columns - 1);
     for (unsigned int begin = m_Segment; begin < m_Rows; begin += batch * step)
     {
       unsigned char valid[batch];
+      T             values[batch];
 #pragma unroll
       for (unsigned int i = 0; i < batch; ++i)
       {
         const size_t position = m_Range.Begin + min(begin + i * step, m_Range.ReadEnd - 1);
-        valid[i] = column[position * m_Arguments.Geometry.LineStride];
+        const size_t offset = position * m_Arguments.Geometry.LineStride;
+        valid[i] = column[offset];
+        values[i] = getValue(offset); // whatever the mask says: the pixel need not wait for it
       }
 #pragma unroll
       for (unsigned int i = 0; i < batch; ++i)
       {
         if (begin + i * step < m_Rows)
         {
-          m_Values[(begin + i * step) * WarpSize + m_Lane] = valid[i] != 0 ? T(1) : T(0);
+          m_Values[(begin + i * step) * WarpSize + m_Lane] = valid[i] != 0 ? values[i] : T(0);
         }
       }
     }
@@ -345,6 +360,46 @@ private:
     return total;
   }
 
+  /** End state of a chunk from zero state, after AccumulateChunk(). */
+  __device__ PolePairState<T>
+             GetChunkTotal(unsigned int state, unsigned int chunk) const
+  {
+    return m_States[GetStateIndex(state, GetSegment(state, chunk, GetSegmentsOfChunk(chunk) - 1))];
+  }
+
+  /** That of the whole line. */
+  __device__ PolePairState<T>
+             GetLineTotal(unsigned int state) const
+  {
+    PolePairState<T> total;
+    for (unsigned int i = 0; i < m_Chunks; ++i)
+    {
+      const unsigned int chunk = IsAnticausal(state) ? m_Chunks - 1 - i : i;
+      total = Combine(
+        GetChunkTotal(state, chunk), m_Arguments.Powers.Power[state % VPairs][GetSegmentsOfChunk(chunk)], total);
+    }
+    return total;
+  }
+
+  /** Makes the states with which the sweeps enter the lines, each by one warp. */
+  __device__ void
+  CloseLines() const
+  {
+    for (unsigned int state = m_Segment; state < NumberOfStates<VPairs>; state += blockDim.x / WarpSize)
+    {
+      const unsigned int pair = state % VPairs;
+      m_Edges[state * WarpSize + m_Lane] = GetEdgeFromEnds(m_Arguments.Closure,
+                                                           m_Arguments.Dynamics,
+                                                           pair,
+                                                           IsAnticausal(state),
+                                                           GetLineTotal(pair),
+                                                           GetLineTotal(pair + VPairs),
+                                                           m_First,
+                                                           m_Values[(m_Rows - 1) * WarpSize + m_Lane]);
+    }
+    __syncthreads();
+  }
+
   /** State at the side of the chunk where the state's sweep begins. */
   __device__ PolePairState<T>
              GetChunkStart(unsigned int state, unsigned int chunk) const
@@ -358,7 +413,14 @@ private:
     const unsigned int toEdge = IsAnticausal(state) ? m_Chunks - 1 - chunk : chunk;
     const unsigned int count = lookAhead == 0 ? toEdge : min(lookAhead, toEdge);
     PolePairState<T>   start;
-    if (m_Arguments.Edges[0])
+    if constexpr (VTask == TileTask::FilterFromTotals)
+    {
+      if (count == toEdge)
+      {
+        start = m_Edges[state * WarpSize + m_Lane];
+      }
+    }
+    else if (m_Arguments.Edges[0])
     {
       if (count == toEdge && (IsAnticausal(state) ? HoldsLineEnd() : m_Range.Begin == 0) && m_Lane < m_Columns)
       {
@@ -373,10 +435,9 @@ private:
     }
     for (unsigned int i = count; i > 0; --i)
     {
-      const unsigned int     neighbour = IsAnticausal(state) ? chunk + i : chunk - i;
-      const unsigned int     segments = GetSegmentsOfChunk(neighbour);
-      const PolePairState<T> total = m_States[GetStateIndex(state, GetSegment(state, neighbour, segments - 1))];
-      start = Combine(total, m_Arguments.Powers.Power[pair][segments], start);
+      const unsigned int neighbour = IsAnticausal(state) ? chunk + i : chunk - i;
+      const unsigned int segments = GetSegmentsOfChunk(neighbour);
+      start = Combine(GetChunkTotal(state, neighbour), m_Arguments.Powers.Power[pair][segments], start);
     }
     return start;
   }
@@ -408,6 +469,7 @@ private:
   const LinePassArguments<T, VPairs> & m_Arguments;
   T *                                  m_Values; // [row][lane]
   PolePairState<T> *                   m_States; // [state][segment][lane]
+  PolePairState<T> *                   m_Edges;  // [state][lane], for TileTask::FilterFromTotals
   TileRange                            m_Range;
   size_t                               m_Tile, m_Outer, m_FirstColumn, m_Base;
   unsigned int                         m_Rows, m_Columns, m_Lane, m_Segment;

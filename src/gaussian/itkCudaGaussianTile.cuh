@@ -70,7 +70,8 @@ template <typename T, unsigned int VPairs>
 struct LinePassArguments
 {
   const T *                Sources[MaximumResults];
-  const unsigned char *    Mask; // for TileTask::FilterMask: with the strides of the destination
+  const unsigned char *    Mask;       // for TileTask::FilterMask and FilterValid: with the strides of the destination
+  const T *                Subtracted; // for TileTask::FilterValid: what is subtracted from valid pixels
   unsigned int             NumberOfSources;
   const T *                First;                 // strided lines: the pixels that are subtracted, one for each line
   size_t                   FirstStride;           // elements from those of a group of lines to the next's
@@ -115,7 +116,8 @@ enum class TileTask : unsigned char
   FilterFromStates, // last step of Partition
   FilterFromTotals, // the border states follow from the line's totals, as its boundary mode says (EdgeClosure)
   FilterWholeLines, // all steps of StreamPartition, of lines of few chunks
-  FilterMask        // Filter of strided lines whose pixels are the weights of a mask
+  FilterMask,       // Filter of strided lines whose pixels are the weights of a mask
+  FilterValid       // Filter of strided lines of valid pixels, less a value, and zeros
 };
 
 /** States of both sweeps. Index 0 is the causal one. */

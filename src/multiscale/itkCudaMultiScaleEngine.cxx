@@ -452,9 +452,12 @@ CudaRunOnDevice(const CudaMultiScalePlan &    plan,
                 CudaFilterBackend &           backend,
                 const CudaProgressFunction &  progress)
 {
-  return cuda::TryOnDevice(backend, [&](int device) {
-    cuda::multiscale::RunOnDevice({ plan, input, outputs }, device, progress);
-  });
+  return cuda::TryOnDevice(
+    backend,
+    [&](int device) {
+      cuda::multiscale::RunOnDevice({ plan, input, outputs }, device, progress);
+    },
+    progress);
 }
 
 std::vector<double>

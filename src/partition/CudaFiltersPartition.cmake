@@ -23,13 +23,12 @@ cudafilters_add_region_sources(
   partition/itkCudaPartitionRings.cxx
   partition/itkCudaPartitionSummary.cxx
   partition/itkCudaPartitionTable.cxx
-  partition/itkCudaPartitionTopology.cxx
   partition/itkCudaPartitionTree.cxx
   partition/itkCudaRegionPartition.cxx
   partition/itkCudaRegionPartitionEngine.cxx)
 if(CudaFilters_USE_CUDA)
   cudafilters_add_region_sources(
-    partition/itkCudaPartitionDeviceEvaluator.cu partition/itkCudaPartitionDeviceLabels.cu
+    partition/itkCudaPartitionDeviceLabels.cu partition/itkCudaPartitionDeviceStages.cu
     partition/itkCudaRegionPartitionDevice.cxx)
 else()
   cudafilters_add_region_sources(partition/itkCudaRegionPartitionCudaDisabled.cxx)

@@ -14,6 +14,9 @@ namespace itk::cuda::partition
 constexpr size_t LongestChain = 512; // edges
 constexpr size_t CutLength = 256;
 
+/** No more rounds follow, whatever they would gain: chains at a junction come one after the other. */
+constexpr int MaximumNumberOfChainRounds = 30;
+
 /** The lines of edges inside the image between nodes where more or fewer than two edges meet. A closed line without
  * such a node begins and ends at its first one. */
 class ChainList

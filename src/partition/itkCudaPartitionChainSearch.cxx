@@ -23,19 +23,7 @@ ChainSearch::Run(size_t number, Bid & bid, uint8_t * isKept)
   }
   this->Load(chain);
   this->FindBest(edges);
-  return this->Shortens(chain, m_Costs[edges], bid) && this->Propose(chain, number, m_Spans.data(), bid, isKept);
-}
-
-bool
-ChainSearch::Run(size_t number, double cost, const uint8_t * spans, Bid & bid, uint8_t * isKept)
-{
-  const Chain chain = m_Chains.Get(number);
-  if (chain.NumberOfEdges < 2 || !this->Shortens(chain, cost, bid))
-  {
-    return false;
-  }
-  this->Load(chain);
-  return this->Propose(chain, number, spans, bid, isKept);
+  return this->Shortens(chain, m_Costs[edges], bid) && this->Propose(chain, number, bid, isKept);
 }
 
 /** Whether a polyline of this cost gains enough; names the bid. */
@@ -49,9 +37,9 @@ ChainSearch::Shortens(const Chain & chain, double cost, Bid & bid) const
 
 /** Whether the best polyline is possible. */
 bool
-ChainSearch::Propose(const Chain & chain, size_t number, const uint8_t * spans, Bid & bid, uint8_t * isKept)
+ChainSearch::Propose(const Chain & chain, size_t number, Bid & bid, uint8_t * isKept)
 {
-  this->Trace(chain.NumberOfEdges, spans);
+  this->Trace(chain.NumberOfEdges);
   int64_t change = 0;
   for (size_t i = 0; i + 1 < m_NumberKept; ++i)
   {
@@ -110,10 +98,10 @@ ChainSearch::FindBest(size_t edges)
 
 /** Lists the nodes of the best polyline. */
 void
-ChainSearch::Trace(size_t edges, const uint8_t * spans)
+ChainSearch::Trace(size_t edges)
 {
   m_NumberKept = 0;
-  for (size_t j = edges; j > 0; j -= spans[j])
+  for (size_t j = edges; j > 0; j -= m_Spans[j])
   {
     m_Kept[m_NumberKept++] = static_cast<uint16_t>(j);
   }

@@ -20,9 +20,6 @@ public:
    * node of the chain, are set. */
   bool
   Run(size_t number, Bid & bid, uint8_t * isKept);
-  /** The same with the best polyline that an Evaluator found. \param spans of the chain's nodes */
-  bool
-  Run(size_t number, double cost, const uint8_t * spans, Bid & bid, uint8_t * isKept);
 
 private:
   using Chain = ChainList::Chain;
@@ -49,9 +46,9 @@ private:
   bool
   Shortens(const Chain & chain, double cost, Bid & bid) const;
   bool
-  Propose(const Chain & chain, size_t number, const uint8_t * spans, Bid & bid, uint8_t * isKept);
+  Propose(const Chain & chain, size_t number, Bid & bid, uint8_t * isKept);
   void
-  Trace(size_t edges, const uint8_t * spans);
+  Trace(size_t edges);
   const LatticePoint &
   KeptAt(size_t i) const
   {

@@ -11,9 +11,6 @@ namespace itk::cuda::partition
 {
 namespace
 {
-/** No more rounds follow, whatever they would gain: chains at a junction come one after the other. */
-constexpr int MaximumNumberOfChainRounds = 30;
-
 class ChainRound
 {
 public:
@@ -57,72 +54,16 @@ private:
       }
     }
     m_Refinement.Shuffle(m_Work);
-    const Evaluated  evaluated = this->Evaluate();
     std::vector<Bid> bids(m_Work.size());
     m_Refinement.Threads.ForRanges(m_Work.size(), 4, [&](size_t begin, size_t end) {
       ChainSearch search(m_Refinement, m_Chains);
       for (size_t i = begin; i < end; ++i)
       {
         const ChainList::Chain chain = m_Chains.Get(m_Work[i]);
-        uint8_t * const        isKept = m_IsKept.data() + chain.Offset;
-        const bool             proposes =
-          evaluated.Costs.empty()
-                        ? search.Run(m_Work[i], bids[i], isKept)
-                        : search.Run(m_Work[i], evaluated.Costs[i], evaluated.Spans.data() + evaluated.First[i], bids[i], isKept);
-        m_IsIdle[chain.Edges[0]] = proposes ? 0 : 1;
+        m_IsIdle[chain.Edges[0]] = search.Run(m_Work[i], bids[i], m_IsKept.data() + chain.Offset) ? 0 : 1;
       }
     });
     this->DropIdle(bids);
-  }
-
-  /** The best polylines of the chains at work, if an evaluator finds them. */
-  struct Evaluated
-  {
-    std::vector<uint32_t> First; // node of each chain
-    std::vector<double>   Costs;
-    std::vector<uint8_t>  Spans;
-  };
-
-  Evaluated
-  Evaluate() const
-  {
-    Evaluated evaluated;
-    if (m_Refinement.Plan.Gains != nullptr)
-    {
-      ChainBatch batch = this->MakeBatch();
-      evaluated.Costs.resize(batch.GetNumber());
-      evaluated.Spans.resize(batch.Positions.size());
-      m_Refinement.Plan.Gains->SearchChains(
-        batch, m_Refinement.Description.SegmentCost, evaluated.Costs.data(), evaluated.Spans.data());
-      evaluated.First = std::move(batch.First);
-    }
-    return evaluated;
-  }
-
-  ChainBatch
-  MakeBatch() const
-  {
-    const MapData & map = m_Refinement.Map;
-    ChainBatch      batch;
-    for (const uint32_t number : m_Work)
-    {
-      batch.First.push_back(batch.First.back() + static_cast<uint32_t>(m_Chains.Get(number).NumberOfEdges + 1));
-    }
-    batch.Positions.resize(batch.First.back());
-    batch.Tangents.resize(m_Work.size());
-    m_Refinement.Threads.ForRanges(m_Work.size(), 64, [&](size_t begin, size_t end) {
-      for (size_t i = begin; i < end; ++i)
-      {
-        const ChainList::Chain chain = m_Chains.Get(m_Work[i]);
-        const MapEdge          first = map.Edges[chain.Edges[0]].From(chain.Nodes[0]);
-        batch.Tangents[i] = m_Refinement.GetTangents(first.Left, first.Right);
-        std::transform(chain.Nodes,
-                       chain.Nodes + chain.NumberOfEdges + 1,
-                       batch.Positions.begin() + batch.First[i],
-                       [&map](uint32_t node) { return map.At(node); });
-      }
-    });
-    return batch;
   }
 
   void

@@ -27,8 +27,8 @@ EdgeGrid::Rebuild(const MapData & map)
 void
 EdgeGrid::Add(const MapData & map, uint32_t edge)
 {
-  this->ForCellsOf(map, edge, [this](size_t cell, uint32_t number) {
-    m_Added.push_back({ number, m_Last[cell] });
+  ForCellsOfEdge(m_Layout, map, edge, [this, edge](size_t cell) {
+    m_Added.push_back({ edge, m_Last[cell] });
     m_Last[cell] = static_cast<uint32_t>(m_Added.size() - 1);
   });
 }

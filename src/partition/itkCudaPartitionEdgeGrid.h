@@ -10,6 +10,69 @@
 
 namespace itk::cuda::partition
 {
+/** An edge that was added to a cell after the others were sorted. */
+struct AddedEdge
+{
+  uint32_t Edge;
+  uint32_t Before; // number of the one that was added to the cell before, or None
+};
+
+/** The edges of cells of 16 pixels a side, for those who only read them, on the host or on a device. Those of a cell
+ * are First[cell] to First[cell + 1] - 1 of Edges, and those that were added: Last[cell], the one before it, and so on.
+ * It owns nothing. */
+struct EdgeGridView
+{
+  static constexpr uint32_t CellExponent = 4;
+
+  CellLayout        Layout;
+  const uint32_t *  First;
+  const uint32_t *  Edges;
+  const uint32_t *  Last;
+  const AddedEdge * Added;
+
+  /** Calls function(edge's number, edge) for the present edges of a cell, for some of them twice, and for some that
+   * have left it, until it returns false. Returns whether all calls returned true. */
+  ITK_CUDA_AS_ARGUMENTS
+  template <typename TFunction>
+  ITK_CUDA_HOST_DEVICE bool
+  ForEdges(const MapView & map, size_t cell, const TFunction & function) const
+  {
+    const auto allows = [&](uint32_t number) {
+      const MapEdge & edge = map.Edges[number];
+      return !edge.IsAlive() || function(number, edge);
+    };
+    for (uint32_t i = First[cell]; i < First[cell + 1]; ++i)
+    {
+      if (!allows(Edges[i]))
+      {
+        return false;
+      }
+    }
+    for (uint32_t i = Last[cell]; i != None; i = Added[i].Before)
+    {
+      if (!allows(Added[i].Edge))
+      {
+        return false;
+      }
+    }
+    return true;
+  }
+};
+
+/** Calls function(cell) for the cells that an edge touches. */
+ITK_CUDA_AS_ARGUMENTS
+template <typename TFunction>
+ITK_CUDA_HOST_DEVICE void
+ForCellsOfEdge(const CellLayout & layout, const MapView & map, uint32_t number, const TFunction & function)
+{
+  const LatticePoint start = map.At(map.Edges[number].Start);
+  const LatticePoint end = map.At(map.Edges[number].End);
+  ForCellsOfTriangle(layout, start, end, end, [&function](size_t cell) {
+    function(cell);
+    return true;
+  });
+}
+
 /** The edges near each place of a map, for tests of its topology: those of each cell of 16 pixels a side.
  *
  * Sorting all edges takes long beside a round that changes few of them. An edge that changes is therefore added where
@@ -19,16 +82,10 @@ class EdgeGrid
 {
 public:
   EdgeGrid(int32_t width, int32_t height)
-    : m_Layout(width, height, 4)
+    : m_Layout(width, height, EdgeGridView::CellExponent)
     , m_First(m_Layout.GetNumber() + 1, 0)
     , m_Last(m_Layout.GetNumber(), None)
   {}
-
-  const CellLayout &
-  GetLayout() const
-  {
-    return m_Layout;
-  }
 
   /** Sorts the map's present edges into the cells, if that has not been done or many were added since. */
   void
@@ -49,40 +106,9 @@ public:
     m_IsSorted = false;
   }
 
-  /** Calls function(edge's number, edge) for the present edges of a cell, for some of them twice, and for some that
-   * have left it, until it returns false. Returns whether all calls returned true. */
-  template <typename TFunction>
-  bool
-  ForEdges(const MapData & map, size_t cell, const TFunction & function) const
-  {
-    const auto allows = [&](uint32_t number) {
-      const MapEdge & edge = map.Edges[number];
-      return !edge.IsAlive() || function(number, edge);
-    };
-    for (uint32_t i = m_First[cell]; i < m_First[cell + 1]; ++i)
-    {
-      if (!allows(m_Edges[i]))
-      {
-        return false;
-      }
-    }
-    for (uint32_t i = m_Last[cell]; i != None; i = m_Added[i].Before)
-    {
-      if (!allows(m_Added[i].Edge))
-      {
-        return false;
-      }
-    }
-    return true;
-  }
+  operator EdgeGridView() const { return { m_Layout, m_First.data(), m_Edges.data(), m_Last.data(), m_Added.data() }; }
 
 private:
-  struct AddedEdge
-  {
-    uint32_t Edge;
-    uint32_t Before; // number of the one that was added to the cell before, or None
-  };
-
   CellLayout             m_Layout;
   std::vector<uint32_t>  m_First;
   std::vector<uint32_t>  m_Edges;
@@ -95,24 +121,13 @@ private:
 
   template <typename TFunction>
   void
-  ForCellsOf(const MapData & map, uint32_t i, const TFunction & function) const
-  {
-    const LatticePoint & start = map.At(map.Edges[i].Start);
-    const LatticePoint & end = map.At(map.Edges[i].End);
-    ForCellsOfTriangle(m_Layout, start, end, end, [&function, i](size_t cell) {
-      function(cell, i);
-      return true;
-    });
-  }
-  template <typename TFunction>
-  void
   ForCells(const MapData & map, const TFunction & function) const
   {
     for (uint32_t i = 0; i < map.Edges.size(); ++i)
     {
       if (map.Edges[i].IsAlive())
       {
-        this->ForCellsOf(map, i, function);
+        ForCellsOfEdge(m_Layout, map, i, [&function, i](size_t cell) { function(cell, i); });
       }
     }
   }

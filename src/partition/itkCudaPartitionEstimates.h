@@ -6,6 +6,8 @@
 #include "itkCudaPartitionScene.h"
 #include "itkCudaPartitionWork.h"
 
+#include <vector>
+
 namespace itk::cuda::partition
 {
 /** Effective number of looks of a pixel: as many independent ones as would give means over 4 x 4 pixels that fluctuate
@@ -26,6 +28,12 @@ EstimateNumberOfLooks(const Scene & scene, NoiseLaw law, const Work & work);
  * \returns at least region::MinimumVariance; 1 without blocks */
 double
 EstimateKnownVariance(const Scene & scene, const Work & work);
+
+/** The same from the estimates of all windows or blocks that have one. */
+double
+CombineLooks(std::vector<double> looks);
+double
+CombineVariances(std::vector<double> variances);
 } // namespace itk::cuda::partition
 
 #endif

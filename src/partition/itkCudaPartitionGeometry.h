@@ -109,6 +109,7 @@ IncludeColumns(IntegerRange & columns, LatticePoint p, LatticePoint q, int32_t f
 /** Calls function(cell) for the cells that the closed triangle touches, and for some that it only borders on, until it
  * returns false. Two triangles with a common point have a common cell: that of the point, whose coordinates are rounded
  * down. Returns whether all calls returned true. */
+ITK_CUDA_AS_ARGUMENTS
 template <typename TFunction>
 ITK_CUDA_HOST_DEVICE inline bool
 ForCellsOfTriangle(const CellLayout &   layout,
@@ -149,6 +150,7 @@ ForCellsOfTriangle(const CellLayout &   layout,
 }
 
 /** The same for a box. */
+ITK_CUDA_AS_ARGUMENTS
 template <typename TFunction>
 ITK_CUDA_HOST_DEVICE inline bool
 ForCellsOfBox(const CellLayout & layout, const LatticeBox & box, const TFunction & function)

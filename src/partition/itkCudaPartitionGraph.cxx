@@ -67,7 +67,7 @@ RegionGraph::RegionGraph(const Model &                model,
   , m_Descriptions(m_Sums.size())
   , m_Parents(m_Sums.size())
   , m_Choices(m_Sums.size(), None)
-  , m_HasMerged(m_Sums.size(), 0)
+  , m_States(m_Sums.size(), State::Same)
   , m_IsStale(m_Sums.size())
   , m_NumberOfRegions(m_Sums.size())
 {
@@ -256,23 +256,22 @@ RegionGraph::MarkNeighbors(uint32_t region, std::vector<uint32_t> & marked)
 {
   for (const RegionLink & link : m_Links[region])
   {
-    const uint32_t neighbor = m_Parents[link.Region];
-    if (m_IsStale[neighbor].exchange(1, std::memory_order_relaxed) == 0)
+    const uint32_t neighbor = m_States[link.Region] == State::Gone ? m_Parents[link.Region] : link.Region;
+    if (m_IsStale[neighbor].load(std::memory_order_relaxed) == 0 &&
+        m_IsStale[neighbor].exchange(1, std::memory_order_relaxed) == 0)
     {
       marked.push_back(neighbor);
     }
   }
 }
 
+/** Links of a region that merged: its own, and those of the other one. */
 void
-RegionGraph::UpdateLinks(uint32_t region)
+RegionGraph::JoinLinks(uint32_t region)
 {
-  RegionLinks & links = m_Links[region];
-  if (m_HasMerged[region])
-  {
-    const RegionLinks & merged = m_Links[m_Choices[region]];
-    links.insert(links.end(), merged.begin(), merged.end());
-  }
+  RegionLinks &       links = m_Links[region];
+  const RegionLinks & merged = m_Links[m_Choices[region]];
+  links.insert(links.end(), merged.begin(), merged.end());
   size_t number = 0;
   for (RegionLink link : links)
   {
@@ -284,9 +283,60 @@ RegionGraph::UpdateLinks(uint32_t region)
   }
   links.resize(number);
   CombineLinks(links);
+}
+
+/** Links to regions that are part of others now lead to these. Most links of a region with many neighbours stay as they
+ * are, and in their order. */
+void
+RegionGraph::MoveLinks(RegionLinks & links) const
+{
+  RegionLinks moved;
+  size_t      number = 0;
+  for (const RegionLink & link : links)
+  {
+    if (m_States[link.Region] == State::Gone)
+    {
+      moved.push_back({ m_Parents[link.Region], link.Cracks });
+    }
+    else
+    {
+      links[number++] = link;
+    }
+  }
+  links.resize(number);
+  for (const RegionLink & link : moved)
+  {
+    const auto place = std::lower_bound(
+      links.begin(), links.end(), link, [](const RegionLink & x, const RegionLink & y) { return x.Region < y.Region; });
+    if (place != links.end() && place->Region == link.Region)
+    {
+      place->Cracks = AddCracks(place->Cracks, link.Cracks);
+    }
+    else
+    {
+      links.insert(place, link);
+    }
+  }
+}
+
+void
+RegionGraph::UpdateLinks(uint32_t region)
+{
+  RegionLinks & links = m_Links[region];
+  const bool    hasMerged = m_States[region] == State::Merged;
+  if (hasMerged)
+  {
+    this->JoinLinks(region);
+  }
+  else if (std::any_of(links.begin(), links.end(), [this](const RegionLink & link) {
+             return m_States[link.Region] == State::Gone;
+           }))
+  {
+    this->MoveLinks(links);
+  }
   for (RegionLink & link : links)
   {
-    if (m_HasMerged[region] || m_HasMerged[link.Region])
+    if (hasMerged || m_States[link.Region] == State::Merged)
     {
       link.Change = this->Change(region, link);
     }
@@ -307,7 +357,8 @@ RegionGraph::MergeRound()
     m_Sums[pair.Kept] += m_Sums[pair.Merged];
     m_Descriptions[pair.Kept] = m_Model.Describe(m_Sums[pair.Kept]);
     m_Parents[pair.Merged] = pair.Kept;
-    m_HasMerged[pair.Kept] = 1;
+    m_States[pair.Kept] = State::Merged;
+    m_States[pair.Merged] = State::Gone;
   });
   m_NumberOfRegions -= pairs.size();
 
@@ -319,7 +370,7 @@ RegionGraph::MergeRound()
   m_Work.For(m_Stale.size(), RegionsPerPiece / 8, [this](size_t i) { this->UpdateLinks(m_Stale[i]); });
   m_Work.For(pairs.size(), RegionsPerPiece, [&](size_t i) {
     RegionLinks().swap(m_Links[pairs[i].Merged]);
-    m_HasMerged[pairs[i].Kept] = 0;
+    m_States[pairs[i].Kept] = State::Same;
   });
   return pairs.size();
 }

@@ -78,6 +78,14 @@ private:
     uint32_t Merged;
   };
 
+  /** What became of a region in this round. */
+  enum class State : uint8_t
+  {
+    Same,
+    Merged, // it took over another one
+    Gone    // it became part of another one, in this round or before
+  };
+
   const Model &                     m_Model;
   const Work &                      m_Work;
   std::vector<Moments>              m_Sums;
@@ -85,8 +93,8 @@ private:
   std::vector<double>               m_Descriptions;
   std::vector<uint32_t>             m_Parents; // itself, or a region with a smaller number that it became part of
   std::vector<uint32_t>             m_Choices;
-  std::vector<uint8_t>              m_HasMerged; // in this round, and stays
-  std::vector<std::atomic<uint8_t>> m_IsStale;   // its links or its sums changed
+  std::vector<State>                m_States;
+  std::vector<std::atomic<uint8_t>> m_IsStale; // its links or its sums changed
   std::vector<uint32_t>             m_Stale;
   size_t                            m_NumberOfRegions;
 
@@ -109,6 +117,10 @@ private:
   FindPairs() const;
   void
   MarkNeighbors(uint32_t region, std::vector<uint32_t> & marked);
+  void
+  JoinLinks(uint32_t region);
+  void
+  MoveLinks(RegionLinks & links) const;
   void
   UpdateLinks(uint32_t region);
 };

@@ -10,21 +10,17 @@
 #include "itkCudaPartitionWork.h"
 
 #include <functional>
-#include <memory>
 
 namespace itk::cuda::partition
 {
-class Evaluator;
-
 /** Called by the calling thread with the share of the work done; returns whether to go on. May be empty. */
 using ProgressFunction = std::function<bool(float)>;
 
 /** A map, and whether it is finished: if not, it is that of the last stage that was. */
 struct LabelOutcome
 {
-  LabelMap                         Map;
-  bool                             Finished{ true };
-  std::shared_ptr<const Evaluator> Gains{}; // for the polygons that follow; null: the host computes gains
+  LabelMap Map;
+  bool     Finished{ true };
 };
 
 /** Finds regions: blocks of pixels merge, cells of blockSize, blockSize / 2, ... 1 pixels compete, and what is

@@ -419,6 +419,35 @@ struct FindRegionWithoutPixels
 };
 } // namespace steps
 
+/** The edges between the regions of a label map: their sides of pixels. The neighbours of connected regions are a
+ * planar graph, which has fewer than three edges for each region. */
+template <typename TProcessor>
+typename EdgeGraph<TProcessor>::EdgeList
+ListRegionEdges(const TProcessor & processor, const PixelLabels & labels, size_t pixels, size_t numberOfRegions)
+{
+  using Atomics = typename TProcessor::Atomics;
+  using EdgeList = typename EdgeGraph<TProcessor>::EdgeList;
+  const size_t                most = std::min(3 * numberOfRegions, 2 * pixels);
+  const EdgeTable<TProcessor> table(processor, most);
+  const auto                  slots = processor.template Allocate<uint32_t>(most);
+  const auto                  counter = processor.template Allocate<uint32_t>(1);
+  processor.Fill(counter.Get(), 1, 0);
+  processor.VisitScene([&](const auto & scene) {
+    processor.For(pixels,
+                  steps::LinkRegions<std::decay_t<decltype(scene)>, Atomics>{ scene,
+                                                                              labels,
+                                                                              EdgeCode::Of(numberOfRegions),
+                                                                              table.View(),
+                                                                              EdgeTableView::GetSize(most),
+                                                                              slots.Get(),
+                                                                              counter.Get() });
+  });
+  const size_t number = processor.Read(counter.Get());
+  EdgeList list{ processor.template Allocate<uint64_t>(number), processor.template Allocate<uint32_t>(number), number };
+  processor.For(number, steps::ListEdges{ table.View(), slots.Get(), list.Keys.Get(), list.Cracks.Get() });
+  return list;
+}
+
 /** \class LabelSearch
  * \brief Finds the regions of an image on a processor: as LabelMap, in memory of the processor.
  *
@@ -676,41 +705,17 @@ private:
     });
   }
 
-  /** The neighbours of connected regions are a planar graph, which has fewer than three edges for each region. */
-  EdgeList
-  LinkRegions() const
-  {
-    const size_t                pixels = this->GetNumberOfPixels();
-    const size_t                most = std::min(3 * m_NumberOfRegions, 2 * pixels);
-    const EdgeTable<TProcessor> table(m_Processor, most);
-    const auto                  slots = m_Processor.template Allocate<uint32_t>(most);
-    const auto                  counter = m_Processor.template Allocate<uint32_t>(1);
-    m_Processor.Fill(counter.Get(), 1, 0);
-    m_Processor.VisitScene([&](const auto & scene) {
-      m_Processor.For(pixels,
-                      steps::LinkRegions<std::decay_t<decltype(scene)>, Atomics>{ scene,
-                                                                                  this->GetPixels(),
-                                                                                  EdgeCode::Of(m_NumberOfRegions),
-                                                                                  table.View(),
-                                                                                  EdgeTableView::GetSize(most),
-                                                                                  slots.Get(),
-                                                                                  counter.Get() });
-    });
-    const size_t number = m_Processor.Read(counter.Get());
-    EdgeList     list{ m_Processor.template Allocate<uint64_t>(number),
-                   m_Processor.template Allocate<uint32_t>(number),
-                   number };
-    m_Processor.For(number, steps::ListEdges{ table.View(), slots.Get(), list.Keys.Get(), list.Cracks.Get() });
-    return list;
-  }
-
   /** Absorbs regions without valid pixels, and merges regions if asked to. */
   bool
   MergeRegions(bool merge)
   {
     Array<Moments> sums = m_Processor.template Allocate<Moments>(m_NumberOfRegions);
     m_Processor.For(m_NumberOfRegions, steps::DropFirst{ m_Regions.Get(), sums.Get() });
-    Graph graph(m_Processor, m_Model, std::move(sums), m_NumberOfRegions, this->LinkRegions());
+    Graph graph(m_Processor,
+                m_Model,
+                std::move(sums),
+                m_NumberOfRegions,
+                ListRegionEdges(m_Processor, this->GetPixels(), this->GetNumberOfPixels(), m_NumberOfRegions));
     if (merge && !this->Merge(graph, ShareOfCells, 1.0f))
     {
       return false;

@@ -6,20 +6,8 @@
 
 #include "itkMacro.h"
 
-#include <limits>
-
 namespace itk::cuda::partition
 {
-namespace
-{
-// Rounds of moves: few while merges will change much, later until nothing moves, which takes fewer.
-constexpr int RoundsOfFirstIteration = 6;
-constexpr int RoundsOfLaterIterations = 40;
-
-/** An iteration that lowers the description by fewer nats is the last. */
-constexpr double GainOfLastIteration = 1.0;
-} // namespace
-
 PlanarMap::PlanarMap(const LabelMap &        labels,
                      const region::Level &   pixels,
                      const Model &           model,
@@ -37,9 +25,8 @@ PlanarMap::PlanarMap(const LabelMap &        labels,
 bool
 PlanarMap::RunIteration(Refinement & refinement, const RefinementSchedule & schedule, bool isFirst)
 {
-  return SimplifyChains(refinement) && RemoveNodes(refinement) &&
-         MoveNodes(refinement, isFirst ? RoundsOfFirstIteration : RoundsOfLaterIterations) && RemoveNodes(refinement) &&
-         (!schedule.AllowMerging || MergeRegions(refinement));
+  return SimplifyChains(refinement) && RemoveNodes(refinement) && MoveNodes(refinement, GetMoveRounds(isFirst)) &&
+         RemoveNodes(refinement) && (!schedule.AllowMerging || MergeRegions(refinement));
 }
 
 CudaRegionPartitionStop
@@ -49,7 +36,6 @@ PlanarMap::Refine(const RefinementSchedule & schedule)
   plan.MinimumNumberOfPixels = m_MinimumNumberOfPixels;
   plan.ShuffleSeed = schedule.ShuffleSeed;
   plan.GoOn = schedule.GoOn;
-  plan.Gains = schedule.Gains;
   const CudaRegionPartitionStop stop = this->Iterate(schedule, plan);
   CompactMap(m_Map);
   return stop;
@@ -59,28 +45,12 @@ CudaRegionPartitionStop
 PlanarMap::Iterate(const RefinementSchedule & schedule, const RefinementPlan & plan)
 {
   Refinement refinement(m_Map, m_Pixels, m_Model, plan, m_Threads);
-  double     last = std::numeric_limits<double>::infinity();
-  for (unsigned int i = 0; i < schedule.MaximumNumberOfIterations; ++i)
-  {
-    const bool isComplete = this->RunIteration(refinement, schedule, i == 0);
+  const auto runIteration = [&](bool isFirst) {
+    const bool isComplete = this->RunIteration(refinement, schedule, isFirst);
     this->VerifyInDebugBuilds();
-    if (!isComplete)
-    {
-      return CudaRegionPartitionStop::Aborted;
-    }
-    m_NumberOfIterations = i + 1;
-    if (schedule.AfterIteration)
-    {
-      schedule.AfterIteration(i + 1);
-    }
-    const double description = this->GetDescription();
-    if (last - description < GainOfLastIteration)
-    {
-      return CudaRegionPartitionStop::Converged;
-    }
-    last = description;
-  }
-  return CudaRegionPartitionStop::MaximumNumberOfIterations;
+    return isComplete;
+  };
+  return IterateRefinement(schedule, m_NumberOfIterations, runIteration, [this] { return this->GetDescription(); });
 }
 
 std::string

@@ -5,6 +5,7 @@
 #include "itkCudaPartitionLabels.h"
 #include "itkCudaPartitionMapData.h"
 #include "itkCudaPartitionRefinement.h"
+#include "itkCudaPartitionSchedule.h"
 #include "itkCudaRegionPartitionTypes.h"
 #include "itkCudaRegionTables.h"
 #include "itkCudaRegionThreads.h"
@@ -16,22 +17,6 @@
 
 namespace itk::cuda::partition
 {
-/** What to do until when. */
-struct RefinementSchedule
-{
-  unsigned int MaximumNumberOfIterations{ 12 };
-  bool         AllowMerging{ true };
-  uint64_t     ShuffleSeed{ 0 }; // for tests: not 0: work is done in a random order, which changes no result
-
-  /** Computes gains of changes; null: the threads do. The result is the same. */
-  const Evaluator * Gains{ nullptr };
-
-  /** Asked between rounds; false ends the run as soon as the map is whole. */
-  std::function<bool()> GoOn;
-  /** Called after each iteration with its number from 1. */
-  std::function<void(unsigned int)> AfterIteration;
-};
-
 /** \class PlanarMap
  * \brief The polygons of a partition: shared straight boundaries between regions, from a label map to the map of least
  * description.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "itkCudaPartitionMapBuild.h"
 
+#include "itkCudaPartitionCorner.h"
+
 #include "itkMacro.h"
 
 #include <algorithm>
@@ -9,34 +11,6 @@ namespace itk::cuda::partition
 {
 namespace
 {
-/** Labels of the four pixels around a corner, Outside beyond the image. */
-struct Corner
-{
-  uint32_t UpperLeft, UpperRight, LowerLeft, LowerRight; // Y grows downwards
-
-  /** Whether boundaries end, meet or turn here: they neither are missing nor pass straight through. */
-  bool
-  IsNode() const
-  {
-    return (UpperLeft != LowerLeft || UpperRight != LowerRight) && (UpperLeft != UpperRight || LowerLeft != LowerRight);
-  }
-  bool
-  HasEdgeUp() const
-  {
-    return UpperLeft != UpperRight;
-  }
-  bool
-  HasEdgeDown() const
-  {
-    return LowerLeft != LowerRight;
-  }
-  bool
-  HasEdgeRight() const
-  {
-    return UpperRight != LowerRight;
-  }
-};
-
 /** Calls function(x, corner) for the corners of a row of them that are nodes. */
 template <typename TFunction>
 void
@@ -83,11 +57,7 @@ public:
     {
       first[y + 1] += first[y];
     }
-    if (first[rows] > (size_t{ 1 } << 30))
-    {
-      itkGenericExceptionMacro("the labels' boundaries turn " << first[rows]
-                                                              << " times; a partition holds at most 2^30 nodes");
-    }
+    CheckNumberOfNodes(first[rows]);
     Positions.resize(first[rows]);
     Corners.resize(first[rows]);
     threads.ForRanges(rows, 16, [&](size_t begin, size_t end) {
@@ -196,6 +166,16 @@ CheckLabels(const LabelMap & labels, const region::Level & pixels)
   }
 }
 } // namespace
+
+void
+CheckNumberOfNodes(size_t number)
+{
+  if (number > LargestNumberOfNodes)
+  {
+    itkGenericExceptionMacro("the labels' boundaries turn " << number
+                                                            << " times; a partition holds at most 2^30 nodes");
+  }
+}
 
 MapData
 BuildMap(const LabelMap & labels, const region::Level & pixels, const region::Threads & threads)

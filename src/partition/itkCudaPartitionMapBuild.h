@@ -7,6 +7,8 @@
 #include "itkCudaRegionTables.h"
 #include "itkCudaRegionThreads.h"
 
+#include <cstddef>
+
 namespace itk::cuda::partition
 {
 /** The map whose edges are the sides of pixels between different labels, straight ones joined. Nodes are in the order
@@ -14,6 +16,10 @@ namespace itk::cuda::partition
  * \exception ExceptionObject if the labels do not fit the image, or the regions' sums differ from those of the edges */
 MapData
 BuildMap(const LabelMap & labels, const region::Level & pixels, const region::Threads & threads);
+
+/** \exception ExceptionObject if a map cannot have so many nodes */
+void
+CheckNumberOfNodes(size_t number);
 } // namespace itk::cuda::partition
 
 #endif

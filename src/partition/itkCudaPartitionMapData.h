@@ -2,6 +2,7 @@
 #ifndef itkCudaPartitionMapData_h
 #define itkCudaPartitionMapData_h
 
+#include "itkCudaHostDevice.h"
 #include "itkCudaPartitionModel.h"
 #include "itkCudaRegionLattice.h"
 
@@ -29,7 +30,7 @@ struct MapNode
   uint32_t     Degree{ 0 };                                    // 0: the node was removed
   uint32_t     Edges[MaximumDegree]{ None, None, None, None }; // ascending
 
-  void
+  ITK_CUDA_HOST_DEVICE void
   Insert(uint32_t edge)
   {
     uint32_t i = Degree++;
@@ -39,7 +40,7 @@ struct MapNode
     }
     Edges[i] = edge;
   }
-  void
+  ITK_CUDA_HOST_DEVICE void
   Erase(uint32_t edge)
   {
     uint32_t i = 0;
@@ -54,7 +55,7 @@ struct MapNode
     Edges[--Degree] = None;
   }
   /** The other one of a node of two edges. */
-  uint32_t
+  ITK_CUDA_HOST_DEVICE uint32_t
   OtherEdge(uint32_t edge) const
   {
     return Edges[0] == edge ? Edges[1] : Edges[0];
@@ -70,24 +71,24 @@ struct MapEdge
   uint32_t Right{ Outside };
   Moments  Sums; // contribution of the edge from Start to End: + to Left, - to Right
 
-  bool
+  ITK_CUDA_HOST_DEVICE bool
   IsAlive() const
   {
     return Start != None;
   }
   /** Whether the edge is a piece of the image's border, which costs nothing. */
-  bool
+  ITK_CUDA_HOST_DEVICE bool
   IsBorder() const
   {
     return Left == Outside || Right == Outside;
   }
-  uint32_t
+  ITK_CUDA_HOST_DEVICE uint32_t
   GetOther(uint32_t node) const
   {
     return Start == node ? End : Start;
   }
   /** The same edge with the direction in which it leaves the node. */
-  MapEdge
+  ITK_CUDA_HOST_DEVICE MapEdge
   From(uint32_t node) const
   {
     return Start == node ? *this : MapEdge{ End, Start, Right, Left, Moments{} - Sums };
@@ -100,7 +101,7 @@ struct BorderKind
   bool FixesX;
   bool FixesY;
 
-  bool
+  ITK_CUDA_HOST_DEVICE bool
   IsCorner() const
   {
     return FixesX && FixesY;
@@ -129,6 +130,26 @@ struct MapExtent
   }
 };
 
+/** Nodes and edges of a map for those who only read them, on the host or on a device. It owns nothing. */
+struct MapView
+{
+  int32_t         Width;
+  int32_t         Height;
+  const MapNode * Nodes;
+  const MapEdge * Edges;
+
+  ITK_CUDA_HOST_DEVICE const LatticePoint &
+  At(uint32_t node) const
+  {
+    return Nodes[node].Position;
+  }
+  ITK_CUDA_HOST_DEVICE MapExtent
+  GetExtent() const
+  {
+    return { Width, Height };
+  }
+};
+
 /** The map itself, as plain data. */
 struct MapData
 {
@@ -138,6 +159,8 @@ struct MapData
   std::vector<MapEdge> Edges;
   std::vector<Moments> Regions;  // sums of region number i; [0] is outside and has none
   std::vector<uint8_t> IsRegion; // whether there still is one of the number
+
+  operator MapView() const { return { Width, Height, Nodes.data(), Edges.data() }; }
 
   const LatticePoint &
   At(uint32_t node) const

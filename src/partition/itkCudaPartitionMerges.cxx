@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "itkCudaPartitionRefinement.h"
+#include "itkCudaPartitionSavings.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -11,9 +12,6 @@ namespace itk::cuda::partition
 {
 namespace
 {
-/** A merge that raises the description by more is not saved by the nodes that it frees. */
-constexpr double LargestRise = 200.0;
-
 /** What a piece of the boundary between two regions adds to the gain of their merge: segments that go, or a node that
  * can be removed afterwards. */
 struct Saving
@@ -125,26 +123,15 @@ private:
     std::sort(m_Savings.begin(), m_Savings.end());
   }
 
-  /** What the removal of a node of three edges gains, to first order, when edge number j of it is gone. */
+  /** What the removal of a node of three edges gains when edge number j of it is gone. */
   void
   LookAhead(uint32_t i, uint32_t j, std::vector<Saving> & savings) const
   {
-    const MapNode & node = m_Map.Nodes[i];
-    const MapEdge & edge = m_Map.Edges[node.Edges[j]];
-    const MapEdge & f = m_Map.Edges[node.Edges[(j + 1) % 3]];
-    const MapEdge & g = m_Map.Edges[node.Edges[(j + 2) % 3]];
-    const uint32_t  a = f.GetOther(i);
-    const uint32_t  b = g.GetOther(i);
-    if (edge.IsBorder() || f.IsBorder() || g.IsBorder() || a == b)
-    {
-      return;
-    }
-    const MapEdge first = f.From(a);
-    const Moments change = m_Refinement.Pixels.SumEdge(m_Map.At(a), m_Map.At(b)) - (first.Sums + g.From(i).Sums);
-    const double  gain = -m_Refinement.Description.SegmentCost + m_Refinement.GainOf(first.Left, first.Right, change);
+    const double gain = GainOfFreedNode(m_Refinement, i, j);
     if (gain < 0.0)
     {
-      savings.push_back(MakeSaving(edge, i, node.Edges[j], gain));
+      const uint32_t edge = m_Map.Nodes[i].Edges[j];
+      savings.push_back(MakeSaving(m_Map.Edges[edge], i, edge, gain));
     }
   }
 
@@ -171,9 +158,10 @@ private:
       }
       const uint32_t first = m_Savings[begin].First;
       const uint32_t second = m_Savings[begin].Second;
-      double         change = model.Describe(m_Map.Regions[first] + m_Map.Regions[second]) - descriptions[first] -
-                      descriptions[second] + ofSegments;
-      change += change < LargestRise ? ofNodes : 0.0;
+      const double   change = ChangeOfMerge(model.Describe(m_Map.Regions[first] + m_Map.Regions[second]) -
+                                            descriptions[first] - descriptions[second],
+                                          ofSegments,
+                                          ofNodes);
       if (change < -MinimumGain)
       {
         candidates.push_back({ first, second, change });

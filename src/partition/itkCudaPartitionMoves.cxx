@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "itkCudaPartitionMoveSums.h"
 #include "itkCudaPartitionNodeRounds.h"
-#include "itkCudaPartitionTopology.h"
 
 #include <algorithm>
 #include <array>
-#include <vector>
 
 namespace itk::cuda::partition
 {
@@ -14,55 +12,23 @@ namespace
 class Moves
 {
 public:
-  struct Proposal : Bid // Id: the node
-  {
-    LatticePoint To;
-  };
+  using Proposal = Move;
 
   explicit Moves(Refinement & refinement)
     : m_Refinement(refinement)
     , m_Map(refinement.Map)
   {}
 
-  /** Has the moves of these nodes weighed, if there is an evaluator. */
-  void
-  Prepare(const std::vector<uint32_t> & nodes)
-  {
-    if (m_Refinement.Plan.Gains == nullptr)
-    {
-      return;
-    }
-    MoveBatch batch{ m_Map.GetExtent(), std::vector<MovingNode>(nodes.size()), m_Refinement.GetTangents() };
-    m_Refinement.Threads.ForRanges(nodes.size(), 256, [&](size_t begin, size_t end) {
-      for (size_t i = begin; i < end; ++i)
-      {
-        batch.Nodes[i] = this->Describe(nodes[i]);
-      }
-    });
-    m_Gains.resize(nodes.size() * NumberOfCandidates);
-    m_Refinement.Plan.Gains->WeighMoves(batch, m_Gains.data());
-  }
-
-  /** The candidate that gains most of those that are allowed. \param place among the prepared nodes */
+  /** The candidate that gains most of those that are allowed. */
   bool
-  Propose(size_t place, uint32_t i, Proposal & proposal) const
+  Propose(uint32_t i, Proposal & proposal) const
   {
     if (m_Map.KindOf(m_Map.At(i)).IsCorner())
     {
       return false;
     }
     proposal.Id = i;
-    const MovingNode node = this->Describe(i);
-    if (m_Refinement.Plan.Gains != nullptr)
-    {
-      const auto change = [&](int candidate, uint32_t j) {
-        return m_Refinement.Pixels.SumEdge(CandidateOf(node.Position, candidate), node.Edges[j].Far) -
-               node.Edges[j].Sums;
-      };
-      Gains gains;
-      std::copy_n(m_Gains.begin() + static_cast<ptrdiff_t>(place * NumberOfCandidates), gains.size(), gains.begin());
-      return this->ChooseAllowed(node, gains, change, proposal);
-    }
+    const MovingNode      node = DescribeNode(m_Map, i);
     CandidateSums         room[MapNode::MaximumDegree];
     const CandidateSums * sums[MapNode::MaximumDegree];
     this->FindSums(i, node, room, sums);
@@ -76,31 +42,13 @@ public:
   bool
   ForCells(const Proposal & proposal, const TFunction & function) const
   {
-    const MapNode & node = m_Map.Nodes[proposal.Id];
-    for (uint32_t j = 0; j < node.Degree; ++j)
-    {
-      const LatticePoint & far = m_Map.At(m_Map.Edges[node.Edges[j]].GetOther(proposal.Id));
-      if (!ForCellsOfTriangle(m_Refinement.Cells.GetLayout(), far, node.Position, proposal.To, function))
-      {
-        return false;
-      }
-    }
-    return true;
+    return ForCellsOfMove(m_Refinement.Cells.GetLayout(), m_Map, proposal, function);
   }
 
   void
   Apply(const Proposal & proposal)
   {
-    MapNode & node = m_Map.Nodes[proposal.Id];
-    node.Position = proposal.To;
-    for (uint32_t j = 0; j < node.Degree; ++j)
-    {
-      MapEdge &     edge = m_Map.Edges[node.Edges[j]];
-      const Moments sums = m_Refinement.Pixels.SumEdge(m_Map.At(edge.Start), m_Map.At(edge.End));
-      m_Map.Transfer(edge.Left, edge.Right, sums - edge.Sums);
-      edge.Sums = sums;
-      m_Refinement.Grid.Add(m_Map, node.Edges[j]);
-    }
+    ApplyMove(m_Refinement, proposal);
   }
 
   template <typename TFunction>
@@ -113,22 +61,8 @@ public:
 private:
   using Gains = std::array<double, NumberOfCandidates>;
 
-  Refinement &        m_Refinement;
-  MapData &           m_Map;
-  std::vector<double> m_Gains; // of the candidates of all prepared nodes
-
-  MovingNode
-  Describe(uint32_t i) const
-  {
-    const MapNode & node = m_Map.Nodes[i];
-    MovingNode      moving{ node.Position, node.Degree, {} };
-    for (uint32_t j = 0; j < node.Degree; ++j)
-    {
-      const MapEdge edge = m_Map.Edges[node.Edges[j]].From(i);
-      moving.Edges[j] = { m_Map.At(edge.End), edge.Left, edge.Right, edge.Sums };
-    }
-    return moving;
-  }
+  Refinement & m_Refinement;
+  MapData &    m_Map;
 
   /** Sums of the node's edges from the candidates. \param room for those that are not kept */
   void
@@ -196,13 +130,7 @@ private:
       }
       proposal.Gain = *best;
       proposal.To = CandidateOf(node.Position, candidate);
-      proposal.Counts = {};
-      for (uint32_t j = 0; j < node.NumberOfEdges; ++j)
-      {
-        const int64_t count = change(candidate, j).Count;
-        proposal.Counts.Add(node.Edges[j].Left, count);
-        proposal.Counts.Add(node.Edges[j].Right, -count);
-      }
+      proposal.Counts = CountMove(node, [&](uint32_t j) { return change(candidate, j); });
       if (m_Refinement.Allows(proposal.Counts) && MoveKeepsTopology(m_Map, m_Refinement.Grid, proposal.Id, proposal.To))
       {
         return true;
@@ -218,10 +146,7 @@ bool
 MoveNodes(Refinement & refinement, int maximumNumberOfRounds)
 {
   refinement.Tidy();
-  if (refinement.Plan.Gains == nullptr)
-  {
-    refinement.KeptSums.Reserve(refinement.Map);
-  }
+  refinement.KeptSums.Reserve(refinement.Map);
   Moves             phase(refinement);
   NodeRounds<Moves> rounds(refinement, phase);
   return rounds.Run(static_cast<size_t>(maximumNumberOfRounds));

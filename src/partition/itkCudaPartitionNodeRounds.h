@@ -11,8 +11,7 @@ namespace itk::cuda::partition
 {
 /** The rounds of a phase that changes single nodes. A node that had nothing to propose is asked again when it or a
  * neighbour has changed. `TPhase` has a type Proposal, a Bid, and
- *   void Prepare(const std::vector<uint32_t> & nodes) before the proposals of a round
- *   bool Propose(size_t i, uint32_t node, Proposal &) const  called by all threads; i: among these nodes
+ *   bool Propose(uint32_t node, Proposal &) const  called by all threads
  *   bool ForCells(const Proposal &, function) const  cells of what it sweeps, until function returns false
  *   void Apply(const Proposal &)
  *   void ForChanged(const Proposal &, function)      nodes that, with their neighbours, are asked again */
@@ -92,12 +91,11 @@ private:
   Propose()
   {
     m_Proposals.resize(m_Work.size());
-    m_Phase.Prepare(m_Work);
     m_Refinement.Threads.ForRanges(m_Work.size(), 64, [this](size_t begin, size_t end) {
       for (size_t i = begin; i < end; ++i)
       {
         m_Proposals[i] = {};
-        m_IsActive[m_Work[i]] = m_Phase.Propose(i, m_Work[i], m_Proposals[i]) ? 1 : 0;
+        m_IsActive[m_Work[i]] = m_Phase.Propose(m_Work[i], m_Proposals[i]) ? 1 : 0;
       }
     });
     size_t number = 0;

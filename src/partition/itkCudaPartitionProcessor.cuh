@@ -9,6 +9,7 @@
 #include "itkCudaPartitionModel.h"
 #include "itkCudaRegionDeviceSums.cuh"
 
+#include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_scan.cuh>
 #include <thrust/iterator/counting_iterator.h>
 #include <thrust/iterator/transform_iterator.h>
@@ -53,12 +54,135 @@ struct DeviceScene
   }
 };
 
+/** The image as edges on the device see it. All kinds of samples have one type: the kernels of polygons are large, and
+ * a kind of each of them for each kind of samples would take long to compile. */
+struct DeviceEdges
+{
+  const void *                   Samples;
+  ptrdiff_t                      RowStride;
+  const region::Checkpoint *     Checkpoints;
+  const region::MaskCheckpoint * Mask; // may be null
+  int32_t                        CheckpointsPerRow;
+  int32_t                        Width;
+  int32_t                        Height;
+  uint32_t                       Flip;
+  uint32_t                       BytesPerSample;
+  bool                           Squares; // whether sums have them, which follows from the law
+
+  explicit DeviceEdges(const region::DeviceSums & sums, bool squares)
+    : Samples(sums.GetSamples())
+    , RowStride(sums.GetRowStride())
+    , Checkpoints(sums.GetCheckpoints())
+    , Mask(sums.GetMask())
+    , CheckpointsPerRow(sums.GetDescription().Width / region::CheckpointSpacing + 1)
+    , Width(sums.GetDescription().Width)
+    , Height(sums.GetDescription().Height)
+    , Flip(sums.GetDescription().Flip)
+    , BytesPerSample(static_cast<uint32_t>(CudaComponentSize(sums.GetDescription().Type)))
+    , Squares(squares)
+  {}
+
+  __device__ Moments
+  SumEdge(const LatticePoint & p, const LatticePoint & q) const
+  {
+    const region::LatticeEdge edge = region::MakeEdge(p, q);
+    return edge.NumberOfRows > 0 ? this->SumRows(edge) : Moments{};
+  }
+
+private:
+  template <typename TSample, bool VMask>
+  __device__ region::kernels::DevicePixels<TSample, VMask>
+             GetPixels() const
+  {
+    region::kernels::DevicePixels<TSample, VMask> pixels{};
+    pixels.Samples = static_cast<const TSample *>(Samples);
+    pixels.RowStride = RowStride;
+    pixels.Checkpoints = Checkpoints;
+    pixels.Mask = Mask;
+    pixels.CheckpointsPerRow = CheckpointsPerRow;
+    pixels.Width = Width;
+    pixels.Height = Height;
+    pixels.Flip = static_cast<TSample>(Flip);
+    return pixels;
+  }
+
+  /** Not inlined: the kernels call it from several places. */
+  __device__ __noinline__ Moments
+  SumRows(const region::LatticeEdge & edge) const
+  {
+    Moments sums = Mask != nullptr ? this->SumRowsOf<true>(edge) : this->SumRowsOf<false>(edge);
+    sums.SumOfSquares = Squares ? sums.SumOfSquares : 0;
+    return sums;
+  }
+  template <bool VMask>
+  __device__ Moments
+  SumRowsOf(const region::LatticeEdge & edge) const
+  {
+    switch (BytesPerSample)
+    {
+      case 1:
+        return SumRowsOf(this->GetPixels<uint8_t, VMask>(), edge);
+      case 2:
+        return SumRowsOf(this->GetPixels<uint16_t, VMask>(), edge);
+      default:
+        return SumRowsOf(this->GetPixels<uint32_t, VMask>(), edge);
+    }
+  }
+  /** As region::SumEdge(). Four rows at a time load together: most of the time goes to waiting for memory. */
+  template <typename TPixels>
+  static __device__ Moments
+  SumRowsOf(const TPixels & pixels, const region::LatticeEdge & edge)
+  {
+    constexpr int32_t      together = 4;
+    region::CrossingWalker walker(edge, 0, 1);
+    Moments                sums;
+    int32_t                row = 0;
+    for (; row + together <= edge.NumberOfRows; row += together)
+    {
+      typename TPixels::Lookup lookups[together];
+#pragma unroll
+      for (int32_t j = 0; j < together; ++j, walker.Advance())
+      {
+        lookups[j] = pixels.Fetch(edge.Top.Y + row + j, walker.GetColumn());
+      }
+#pragma unroll
+      for (int32_t j = 0; j < together; ++j)
+      {
+        sums += pixels.Resolve(lookups[j]);
+      }
+    }
+    for (; row < edge.NumberOfRows; ++row, walker.Advance())
+    {
+      sums += pixels.RowPrefix(edge.Top.Y + row, walker.GetColumn());
+    }
+    return edge.Upward ? Moments{} - sums : sums;
+  }
+};
+
 struct DeviceAtomics
 {
+  static_assert(sizeof(unsigned long long) == sizeof(uint64_t), "As the atomic functions have it");
+
   static __device__ void
   Add(uint32_t & sum, uint32_t x)
   {
     atomicAdd(&sum, x);
+  }
+  static __device__ void
+  Add(int64_t & sum, int64_t x)
+  {
+    atomicAdd(reinterpret_cast<unsigned long long *>(&sum), static_cast<unsigned long long>(x));
+  }
+  /** Returns the earlier value. */
+  static __device__ uint64_t
+  FetchAdd(uint64_t & sum, uint64_t x)
+  {
+    return atomicAdd(reinterpret_cast<unsigned long long *>(&sum), static_cast<unsigned long long>(x));
+  }
+  static __device__ uint32_t
+  Exchange(uint32_t & x, uint32_t value)
+  {
+    return atomicExch(&x, value);
   }
   static __device__ void
   Add(Moments & sum, const Moments & x)
@@ -68,7 +192,6 @@ struct DeviceAtomics
   static __device__ void
   Maximum(uint64_t & largest, uint64_t x)
   {
-    static_assert(sizeof(unsigned long long) == sizeof(uint64_t), "As atomicMax() has it");
     atomicMax(reinterpret_cast<unsigned long long *>(&largest), static_cast<unsigned long long>(x));
   }
   /** Returns the earlier value. */
@@ -76,6 +199,11 @@ struct DeviceAtomics
   Minimum(uint32_t & smallest, uint32_t x)
   {
     return atomicMin(&smallest, x);
+  }
+  static __device__ void
+  Minimum(uint64_t & smallest, uint64_t x)
+  {
+    atomicMin(reinterpret_cast<unsigned long long *>(&smallest), static_cast<unsigned long long>(x));
   }
   /** A value that other passes may change meanwhile. */
   static __device__ uint64_t
@@ -90,6 +218,17 @@ struct DeviceAtomics
     return atomicCAS(reinterpret_cast<unsigned long long *>(&x),
                      static_cast<unsigned long long>(expected),
                      static_cast<unsigned long long>(desired));
+  }
+  static __device__ uint32_t
+  CompareAndSwap(uint32_t & x, uint32_t expected, uint32_t desired)
+  {
+    return atomicCAS(&x, expected, desired);
+  }
+  /** The counter after it is decreased by one. */
+  static __device__ uint32_t
+  Previous(uint32_t & counter)
+  {
+    return atomicSub(&counter, 1) - 1;
   }
   /** The counter before it is increased by one. The threads of a warp that count with the same counter do it in one
    * access to memory. */
@@ -177,6 +316,17 @@ struct OrZero
   }
 };
 
+struct NumberPlaces
+{
+  uint32_t * Places;
+
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t i) const
+  {
+    Places[i] = static_cast<uint32_t>(i);
+  }
+};
+
 struct LargerOne
 {
   ITK_CUDA_HOST_DEVICE uint32_t
@@ -187,7 +337,8 @@ struct LargerOne
 };
 
 /** \class DeviceProcessor
- * \brief A device as EdgeGraph and LabelSearch see it. All work is queued on one stream; Read() waits for it.
+ * \brief A device as EdgeGraph, LabelSearch and MapSearch see it. All work is queued on one stream; Read() waits for
+ * it.
  *
  * Sums of all values before each are those of CUB, the library of such primitives that comes with CUDA. They are of
  * integers, and do not depend on how they are divided among threads.
@@ -250,6 +401,26 @@ public:
     return *static_cast<const T *>(m_Exchange.GetPointer());
   }
 
+  /** Copies to the host, after all work that was queued. */
+  template <typename T>
+  void
+  Download(const T * data, size_t number, T * out) const
+  {
+    ITK_CUDA_CALL(cudaMemcpyAsync(out, data, number * sizeof(T), cudaMemcpyDeviceToHost, m_Context.GetStream()));
+    ITK_CUDA_CALL(cudaStreamSynchronize(m_Context.GetStream()));
+  }
+
+  /** From ordinary memory, which may change when it has returned. */
+  template <typename T>
+  Array<T>
+  Upload(const T * data, size_t number) const
+  {
+    Array<T> array(number, m_Context);
+    ITK_CUDA_CALL(
+      cudaMemcpyAsync(array.Get(), data, number * sizeof(T), cudaMemcpyHostToDevice, m_Context.GetStream()));
+    return array;
+  }
+
   template <typename T>
   void
   Fill(T * data, size_t number, int byte) const
@@ -266,6 +437,13 @@ public:
       function(SceneType{ region::GetPixels<decltype(sample), decltype(masked)::value>(m_Sums, m_Sums.GetWhole()),
                           m_Squares });
     });
+  }
+
+  template <typename TFunction>
+  void
+  VisitPixels(const TFunction & function) const
+  {
+    function(DeviceEdges(m_Sums, m_Squares));
   }
 
   /** Calls step(i) for i < number, each in a thread. */
@@ -350,6 +528,26 @@ public:
     this->WithTemporaryMemory([&](void * memory, size_t & bytes) {
       return cub::DeviceScan::InclusiveScan(
         memory, bytes, values, maxima, LargerOne{}, static_cast<int>(number), m_Context.GetStream());
+    });
+  }
+
+  /** Keys in ascending order, and their places, ascending too where keys are equal. */
+  void
+  SortPlaces(const uint64_t * keys, size_t number, uint64_t * sorted, uint32_t * places) const
+  {
+    const Array<uint32_t> inOrder = this->Allocate<uint32_t>(number);
+    this->For(number, NumberPlaces{ inOrder.Get() });
+    this->WithTemporaryMemory([&](void * memory, size_t & bytes) {
+      return cub::DeviceRadixSort::SortPairs(memory,
+                                             bytes,
+                                             keys,
+                                             sorted,
+                                             inOrder.Get(),
+                                             places,
+                                             static_cast<int>(number),
+                                             0,
+                                             8 * static_cast<int>(sizeof(uint64_t)),
+                                             m_Context.GetStream());
     });
   }
 

@@ -52,31 +52,6 @@ Refinement::BeginRound()
   return true;
 }
 
-/** Pixels that no change may leave a region without. */
-int64_t
-Refinement::GetLeast(uint32_t number) const
-{
-  const auto minimum =
-    static_cast<int64_t>(std::min<uint64_t>(std::max<uint64_t>(1, Plan.MinimumNumberOfPixels), 1ull << 62));
-  return std::min(Map.Regions[number].Count, minimum);
-}
-
-bool
-Refinement::Allows(const CountChanges & changes) const
-{
-  return std::all_of(changes.begin(), changes.end(), [this](const CountChanges::Entry & entry) {
-    return entry.Region == Outside || entry.Change >= 0 ||
-           Map.Regions[entry.Region].Count + entry.Change >= this->GetLeast(entry.Region);
-  });
-}
-
-/** Whether the winners together take too many pixels from the region. */
-bool
-Refinement::LosesTooMuch(uint32_t number) const
-{
-  return Map.Regions[number].Count - m_Losses[number] < this->GetLeast(number);
-}
-
 /** Of the winners that together would take too many pixels from a region, only the best one that takes any stays. */
 std::vector<size_t>
 Refinement::RefuseLosses(const std::vector<Bid> & bids, const std::vector<uint8_t> & wins)
@@ -108,7 +83,8 @@ Refinement::RefuseLosses(const std::vector<Bid> & bids, const std::vector<uint8_
   std::vector<size_t> admitted;
   std::copy_if(winners.begin(), winners.end(), std::back_inserter(admitted), [&](size_t i) {
     return std::all_of(bids[i].Counts.begin(), bids[i].Counts.end(), [&](const CountChanges::Entry & entry) {
-      return entry.Region == Outside || entry.Change >= 0 || !this->LosesTooMuch(entry.Region) ||
+      return entry.Region == Outside || entry.Change >= 0 ||
+             !LosesTooMuch(Map.Regions[entry.Region], m_Losses[entry.Region], Plan.MinimumNumberOfPixels) ||
              m_BestKeys[entry.Region] == bids[i].GetKey();
     });
   });
@@ -126,33 +102,5 @@ Refinement::DrawIndex(size_t number)
 {
   m_Random = m_Random * 6364136223846793005u + 1442695040888963407u;
   return static_cast<size_t>((m_Random >> 32) % number);
-}
-
-void
-ReplaceByChord(Refinement & refinement, const uint32_t * nodes, const uint32_t * edges, size_t numberOfEdges)
-{
-  MapData &      map = refinement.Map;
-  const uint32_t first = nodes[0];
-  const uint32_t last = nodes[numberOfEdges];
-  const uint32_t chord = *std::min_element(edges, edges + numberOfEdges);
-  const MapEdge  sides = map.Edges[edges[0]].From(first);
-  map.Nodes[first].Erase(edges[0]);
-  map.Nodes[last].Erase(edges[numberOfEdges - 1]);
-  Moments old;
-  for (size_t i = 0; i < numberOfEdges; ++i)
-  {
-    old += map.Edges[edges[i]].From(nodes[i]).Sums;
-    map.Edges[edges[i]] = {};
-    if (i > 0)
-    {
-      map.Nodes[nodes[i]].Degree = 0;
-    }
-  }
-  const Moments sums = refinement.Pixels.SumEdge(map.At(first), map.At(last));
-  map.Edges[chord] = { first, last, sides.Left, sides.Right, sums };
-  map.Nodes[first].Insert(chord);
-  map.Nodes[last].Insert(chord);
-  refinement.Grid.Add(map, chord);
-  map.Transfer(sides.Left, sides.Right, sums - old);
 }
 } // namespace itk::cuda::partition

@@ -3,9 +3,9 @@
 #define itkCudaPartitionRefinement_h
 
 #include "itkCudaPartitionEdgeGrid.h"
-#include "itkCudaPartitionEvaluator.h"
 #include "itkCudaPartitionMapData.h"
 #include "itkCudaPartitionMoveSums.h"
+#include "itkCudaPartitionRefinementSteps.h"
 #include "itkCudaPartitionReservation.h"
 #include "itkCudaRegionTables.h"
 #include "itkCudaRegionThreads.h"
@@ -24,7 +24,6 @@ struct RefinementPlan
   uint64_t              MinimumNumberOfPixels{ 8 }; // valid ones, below which no change takes a region
   uint64_t              ShuffleSeed{ 0 };           // for tests: not 0: work is done in a random order
   std::function<bool()> GoOn;                       // asked between rounds; false ends the phase
-  const Evaluator *     Gains{ nullptr };           // computes gains; null: the phases do
 };
 
 /** The state of a map's refinement, which the phases share. */
@@ -71,9 +70,57 @@ public:
   {
     return m_Tangents;
   }
-  /** Whether the changes alone leave each region the pixels that it must keep. */
   bool
-  Allows(const CountChanges & changes) const;
+  Allows(const CountChanges & changes) const
+  {
+    return LeavesEnoughPixels(changes, Map.Regions.data(), Plan.MinimumNumberOfPixels);
+  }
+
+  // What the steps of changes ask for, as of a Round on the device.
+  MapView
+  GetMap() const
+  {
+    return Map;
+  }
+  EdgeGridView
+  GetGrid() const
+  {
+    return Grid;
+  }
+  MapNode *
+  GetNodes()
+  {
+    return Map.Nodes.data();
+  }
+  MapEdge *
+  GetEdges()
+  {
+    return Map.Edges.data();
+  }
+  double
+  GetSegmentCost() const
+  {
+    return Description.SegmentCost;
+  }
+  Moments
+  SumEdge(const LatticePoint & p, const LatticePoint & q) const
+  {
+    return Pixels.SumEdge(p, q);
+  }
+  /** The edge is new or has moved. */
+  void
+  AddToGrid(uint32_t edge)
+  {
+    Grid.Add(Map, edge);
+  }
+  void
+  Transfer(uint32_t left, uint32_t right, const Moments & change)
+  {
+    Map.Transfer(left, right, change);
+  }
+  void
+  CountRemovedEdges(size_t)
+  {}
 
   /** The bids that win, ascending by Id: indices. No two of them have a point in common, and all together they leave
    * each region the pixels that it must keep. */
@@ -104,20 +151,11 @@ private:
   std::vector<uint64_t>   m_BestKeys; // of bids that take pixels from a region
   uint64_t                m_Random;
 
-  int64_t
-  GetLeast(uint32_t number) const;
-  bool
-  LosesTooMuch(uint32_t number) const;
   std::vector<size_t>
   RefuseLosses(const std::vector<Bid> & bids, const std::vector<uint8_t> & wins);
   size_t
   DrawIndex(size_t number);
 };
-
-/** Replaces a line of edges by a chord from its first node to its last. The chord has the smallest number of the edges
- * that it replaces. */
-void
-ReplaceByChord(Refinement & refinement, const uint32_t * nodes, const uint32_t * edges, size_t numberOfEdges);
 
 // The phases return whether they came to their end; they were told to end before otherwise.
 

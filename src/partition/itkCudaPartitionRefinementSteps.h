@@ -3,7 +3,9 @@
 #define itkCudaPartitionRefinementSteps_h
 
 #include "itkCudaHostDevice.h"
+#include "itkCudaPartitionBid.h"
 #include "itkCudaPartitionMapData.h"
+#include "itkCudaPartitionTopology.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -135,6 +137,178 @@ GainOfMove(const MovingNode & node, const LinearForm * tangents, const TFunction
     gain += tangents[node.Edges[j].Left](change) - tangents[node.Edges[j].Right](change);
   }
   return gain < -MinimumGain ? gain : 0.0;
+}
+
+// A round is a Refinement on the host, or a Round in the loops of a device.
+
+/** Replaces a line of edges by a chord from its first node to its last. The chord has the smallest number of the edges
+ * that it replaces. */
+ITK_CUDA_AS_ARGUMENTS
+template <typename TRound>
+ITK_CUDA_HOST_DEVICE void
+ReplaceByChord(TRound & round, const uint32_t * nodes, const uint32_t * edges, size_t numberOfEdges)
+{
+  MapNode * const mapNodes = round.GetNodes();
+  MapEdge * const mapEdges = round.GetEdges();
+  const uint32_t  first = nodes[0];
+  const uint32_t  last = nodes[numberOfEdges];
+  const MapEdge   sides = mapEdges[edges[0]].From(first);
+  mapNodes[first].Erase(edges[0]);
+  mapNodes[last].Erase(edges[numberOfEdges - 1]);
+  uint32_t chord = edges[0];
+  Moments  old;
+  for (size_t i = 0; i < numberOfEdges; ++i)
+  {
+    old += mapEdges[edges[i]].From(nodes[i]).Sums;
+    mapEdges[edges[i]] = {};
+    chord = edges[i] < chord ? edges[i] : chord;
+    if (i > 0)
+    {
+      mapNodes[nodes[i]].Degree = 0;
+    }
+  }
+  const Moments sums = round.SumEdge(mapNodes[first].Position, mapNodes[last].Position);
+  mapEdges[chord] = { first, last, sides.Left, sides.Right, sums };
+  mapNodes[first].Insert(chord);
+  mapNodes[last].Insert(chord);
+  round.AddToGrid(chord);
+  round.CountRemovedEdges(numberOfEdges - 1);
+  round.Transfer(sides.Left, sides.Right, sums - old);
+}
+
+/** Gain of a node that goes from the image's border, where nothing else changes. */
+constexpr double GainOnBorder = -1.0;
+
+/** The removal of a node where two edges meet. */
+struct Removal : Bid // Id: the node
+{
+  uint32_t Nodes[3]; // the node between its neighbours
+};
+
+/** Whether the removal of the node gains and is possible. */
+ITK_CUDA_AS_ARGUMENTS
+template <typename TRound>
+ITK_CUDA_HOST_DEVICE bool
+ProposeRemoval(const TRound & round, uint32_t i, Removal & removal)
+{
+  const MapView   map = round.GetMap();
+  const MapNode & node = map.Nodes[i];
+  if (node.Degree != 2 || map.GetExtent().KindOf(node.Position).IsCorner())
+  {
+    return false;
+  }
+  const uint32_t a = map.Edges[node.Edges[0]].GetOther(i);
+  const uint32_t b = map.Edges[node.Edges[1]].GetOther(i);
+  if (a == b)
+  {
+    return false;
+  }
+  const MapEdge first = map.Edges[node.Edges[0]].From(a);
+  const MapEdge second = map.Edges[node.Edges[1]].From(i);
+  const Moments change = round.SumEdge(map.At(a), map.At(b)) - (first.Sums + second.Sums);
+  removal.Gain =
+    (first.IsBorder() ? GainOnBorder : -round.GetSegmentCost()) + round.GainOf(first.Left, first.Right, change);
+  removal.Id = i;
+  removal.Counts = {};
+  removal.Counts.Add(first.Left, change.Count);
+  removal.Counts.Add(first.Right, -change.Count);
+  removal.Nodes[0] = a;
+  removal.Nodes[1] = i;
+  removal.Nodes[2] = b;
+  return removal.Gain < -MinimumGain && round.Allows(removal.Counts) &&
+         ChordKeepsTopology(map, round.GetGrid(), { removal.Nodes, 3 }, [i](uint32_t, const MapEdge & edge) {
+           return edge.Start == i || edge.End == i;
+         });
+}
+
+ITK_CUDA_AS_ARGUMENTS
+template <typename TRound>
+ITK_CUDA_HOST_DEVICE void
+ApplyRemoval(TRound & round, const Removal & removal)
+{
+  const MapNode  node = round.GetNodes()[removal.Id];
+  const uint32_t edges[] = { node.Edges[0], node.Edges[1] };
+  ReplaceByChord(round, removal.Nodes, edges, 2);
+}
+
+/** Calls function(cell) for the cells that a removal sweeps, until it returns false. */
+ITK_CUDA_AS_ARGUMENTS
+template <typename TFunction>
+ITK_CUDA_HOST_DEVICE bool
+ForCellsOfRemoval(const CellLayout & layout, const MapView & map, const Removal & removal, const TFunction & function)
+{
+  return ForCellsOfTriangle(
+    layout, map.At(removal.Nodes[0]), map.At(removal.Nodes[1]), map.At(removal.Nodes[2]), function);
+}
+
+ITK_CUDA_HOST_DEVICE inline MovingNode
+DescribeNode(const MapView & map, uint32_t i)
+{
+  const MapNode & node = map.Nodes[i];
+  MovingNode      moving{ node.Position, node.Degree, {} };
+  for (uint32_t j = 0; j < node.Degree; ++j)
+  {
+    const MapEdge edge = map.Edges[node.Edges[j]].From(i);
+    moving.Edges[j] = { map.At(edge.End), edge.Left, edge.Right, edge.Sums };
+  }
+  return moving;
+}
+
+/** What a move changes in the regions' numbers of pixels; `changeOf` as for GainOfMove(). */
+ITK_CUDA_AS_ARGUMENTS
+template <typename TFunction>
+ITK_CUDA_HOST_DEVICE CountChanges
+CountMove(const MovingNode & node, const TFunction & changeOf)
+{
+  CountChanges counts;
+  for (uint32_t j = 0; j < node.NumberOfEdges; ++j)
+  {
+    const int64_t count = changeOf(j).Count;
+    counts.Add(node.Edges[j].Left, count);
+    counts.Add(node.Edges[j].Right, -count);
+  }
+  return counts;
+}
+
+/** The move of a node. */
+struct Move : Bid // Id: the node
+{
+  LatticePoint To;
+};
+
+ITK_CUDA_AS_ARGUMENTS
+template <typename TRound>
+ITK_CUDA_HOST_DEVICE void
+ApplyMove(TRound & round, const Move & move)
+{
+  MapNode & node = round.GetNodes()[move.Id];
+  node.Position = move.To;
+  for (uint32_t j = 0; j < node.Degree; ++j)
+  {
+    MapEdge &     edge = round.GetEdges()[node.Edges[j]];
+    const Moments sums = round.SumEdge(round.GetNodes()[edge.Start].Position, round.GetNodes()[edge.End].Position);
+    round.Transfer(edge.Left, edge.Right, sums - edge.Sums);
+    edge.Sums = sums;
+    round.AddToGrid(node.Edges[j]);
+  }
+}
+
+/** Calls function(cell) for the cells that a move sweeps, until it returns false. */
+ITK_CUDA_AS_ARGUMENTS
+template <typename TFunction>
+ITK_CUDA_HOST_DEVICE bool
+ForCellsOfMove(const CellLayout & layout, const MapView & map, const Move & move, const TFunction & function)
+{
+  const MapNode & node = map.Nodes[move.Id];
+  for (uint32_t j = 0; j < node.Degree; ++j)
+  {
+    const LatticePoint far = map.At(map.Edges[node.Edges[j]].GetOther(move.Id));
+    if (!ForCellsOfTriangle(layout, far, node.Position, move.To, function))
+    {
+      return false;
+    }
+  }
+  return true;
 }
 } // namespace itk::cuda::partition
 

@@ -2,74 +2,17 @@
 #ifndef itkCudaPartitionReservation_h
 #define itkCudaPartitionReservation_h
 
+#include "itkCudaPartitionBid.h"
 #include "itkCudaPartitionGeometry.h"
 #include "itkCudaRegionThreads.h"
 
 #include <atomic>
 #include <cstdint>
-#include <cstring>
 #include <memory>
 #include <vector>
 
 namespace itk::cuda::partition
 {
-/** Which changes of valid pixels a proposal brings to the regions that it concerns: no more than meet at a node. */
-class CountChanges
-{
-public:
-  struct Entry
-  {
-    uint32_t Region;
-    int64_t  Change;
-  };
-
-  void
-  Add(uint32_t number, int64_t change)
-  {
-    for (int i = 0; i < m_Number; ++i)
-    {
-      if (m_Entries[i].Region == number)
-      {
-        m_Entries[i].Change += change;
-        return;
-      }
-    }
-    m_Entries[m_Number++] = { number, change };
-  }
-  const Entry *
-  begin() const
-  {
-    return m_Entries;
-  }
-  const Entry *
-  end() const
-  {
-    return m_Entries + m_Number;
-  }
-
-private:
-  Entry m_Entries[4];
-  int   m_Number{ 0 };
-};
-
-/** A change that a round proposes: what it gains, a negative number, and what it is called. */
-struct Bid
-{
-  double       Gain{ 0.0 };
-  uint32_t     Id{ 0 };
-  CountChanges Counts;
-
-  /** Smaller is better: by the gain, in single precision, then by the number. */
-  uint64_t
-  GetKey() const
-  {
-    const auto size = static_cast<float>(-Gain);
-    uint32_t   bits; // in the order of the values, which are positive
-    std::memcpy(&bits, &size, sizeof(bits));
-    return (static_cast<uint64_t>(~bits) << 32) | Id;
-  }
-};
-
 /** Decides between changes that come too near to each other. A change wins if its key is the smallest in all cells of 4
  * pixels a side that it sweeps. Changes that win together have no point in common. */
 class Reservation

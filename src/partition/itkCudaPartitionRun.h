@@ -4,44 +4,86 @@
 
 #include "itkCudaDetailNames.h"
 #include "itkCudaDetailRegionPartitionEngine.h"
-#include "itkCudaPartitionLabelMaker.h"
 #include "itkCudaPartitionModel.h"
-#include "itkCudaPartitionScene.h"
-#include "itkCudaPartitionWork.h"
+#include "itkCudaPartitionSchedule.h"
+#include "itkCudaPartitionSummary.h"
+#include "itkCudaPartitionTable.h"
 #include "itkCudaRegionSamples.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <vector>
 
 namespace itk::cuda::partition
 {
-/** What the label map of a run is made of. */
-struct LabelRequest
+/** \class Stages
+ * \brief What a run does with its image, one stage after the other, on the host or on a device. The results of the two
+ * are the same bit for bit.
+ */
+class Stages
 {
-  const region::Samples &  Pixels;
-  const Scene &            Image; // the same with the sums of its rows, in host memory
-  const Model &            Law;
-  const Work &             Loops;
-  const CudaImageView *    InitialLabels; // nullptr: none
-  int32_t                  BlockSize;
-  const ProgressFunction & Progress;
+public:
+  virtual ~Stages() = default;
+
+  virtual const region::SamplesDescription &
+  GetSamples() const = 0;
+  /** Sums of all valid pixels. */
+  virtual Moments
+  GetTotal() const = 0;
+  virtual double
+  EstimateLooks(NoiseLaw law) const = 0;
+  virtual double
+  EstimateVariance() const = 0;
+
+  /** Makes the label map. Returns false if `progress` did. */
+  virtual bool
+  MakeLabels(const Model & model, const std::function<bool(float)> & progress) = 0;
+
+  // Of the label map, if polygons do not follow.
+  virtual LabelSummary
+  SummarizeLabels() = 0;
+  /** Writes the label image. */
+  virtual void
+  WriteLabels() = 0;
+
+  // Polygons.
+  /** Makes the map of the label map, and lowers its description. */
+  virtual CudaRegionPartitionStop
+  Refine(const Model & model, uint64_t minimumNumberOfPixels, const RefinementSchedule & schedule) = 0;
+  virtual uint32_t
+  GetNumberOfIterations() const = 0;
+  /** Of the map after an iteration, also for the schedule's observer. */
+  virtual double
+  GetDescription() const = 0;
+  virtual size_t
+  GetNumberOfRegions() const = 0;
+  virtual MapSummary
+  SummarizePolygons() = 0;
+  /** Writes the label image. \param numbers of the map's regions, as the summary has them */
+  virtual void
+  WritePolygons(const std::vector<uint32_t> & numbers) = 0;
 };
 
-/** Makes the label map, on the host or on a device, with the same bits, and says who computes gains afterwards. */
-using LabelFunction = std::function<LabelOutcome(const LabelRequest &)>;
+/** What the law of a partition says of its image, as the samples take it. */
+CudaRegionSnakeParameters
+GetLawOfSamples(const CudaRegionPartitionParameters & parameters);
 
-LabelOutcome
-MakeLabelsOnHost(const LabelRequest & request);
+/** \exception ExceptionObject for labels that are no image of UInt or UShort of the image's size */
+void
+CheckLabels(const CudaImageView & labels, const CudaImageView & image);
+/** \exception ExceptionObject if the image, its mask or its initial labels cannot be */
+void
+CheckInput(const CudaRegionPartitionInput & input);
 
-/** Checks the input and runs all stages, as CudaRegionPartitionOnHost(). All but the label map and the gains of changes
- * is made on the host. */
+/** Runs all stages.
+ * \param labelType of the label image
+ * \exception ExceptionObject as CudaRegionPartitionOnHost() */
 CudaRegionPartitionResult
-RunPartition(const CudaRegionPartitionInput &      input,
-             const CudaRegionPartitionParameters & parameters,
-             const CudaImageView &                 labels,
-             unsigned int                          numberOfThreads,
-             const CudaRegionPartitionObserver &   observer,
-             const LabelFunction &                 makeLabels);
+RunStages(Stages &                              stages,
+          const CudaRegionPartitionParameters & parameters,
+          CudaComponentType                     labelType,
+          const CudaRegionPartitionObserver &   observer);
 } // namespace itk::cuda::partition
 
 #endif

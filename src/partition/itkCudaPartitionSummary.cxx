@@ -1,39 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "itkCudaPartitionSummary.h"
 
-#include "itkCudaPartitionRaster.h"
-
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <tuple>
+#include <utility>
 
 namespace itk::cuda::partition
 {
 namespace
 {
-/** The regions of some rows in the order of their first pixels. */
-std::vector<uint32_t>
-ListRegions(const std::vector<uint32_t> & labels, size_t begin, size_t end, size_t numberOfRegions)
-{
-  std::vector<uint8_t>  isKnown(numberOfRegions, 0);
-  std::vector<uint32_t> regions;
-  for (size_t i = begin; i < end; ++i)
-  {
-    if (isKnown[labels[i]] == 0)
-    {
-      isKnown[labels[i]] = 1;
-      regions.push_back(labels[i]);
-    }
-  }
-  return regions;
-}
-
 class Summarizer
 {
 public:
-  Summarizer(const MapData & map, const region::Threads & threads)
+  Summarizer(const MapData & map, const std::vector<uint64_t> & firstPixels)
     : m_Map(map)
-    , m_Threads(threads)
+    , m_FirstPixels(firstPixels)
     , m_Region(map.Regions.size(), Outside)
     , m_Node(map.Nodes.size(), None)
   {}
@@ -41,65 +24,41 @@ public:
   MapSummary
   Run()
   {
-    m_Summary.Labels = RasterizeMap(m_Map, m_Threads);
     this->NumberRegions();
-    this->Relabel();
     this->NumberNodes();
     this->ListEdges();
     this->MeasureRegions();
     this->ListAdjacencies();
+    m_Summary.Numbers = std::move(m_Region);
     return std::move(m_Summary);
   }
 
 private:
-  const MapData &         m_Map;
-  const region::Threads & m_Threads;
-  std::vector<uint32_t>   m_Region; // the final number of each of the map's
-  std::vector<uint32_t>   m_Node;
-  MapSummary              m_Summary;
-
-  void
-  NumberRegion(uint32_t number)
-  {
-    if (m_Region[number] == Outside)
-    {
-      m_Summary.Regions.emplace_back();
-      m_Summary.Regions.back().Sums = m_Map.Regions[number];
-      m_Region[number] = static_cast<uint32_t>(m_Summary.Regions.size());
-    }
-  }
+  const MapData &               m_Map;
+  const std::vector<uint64_t> & m_FirstPixels;
+  std::vector<uint32_t>         m_Region; // the final number of each of the map's
+  std::vector<uint32_t>         m_Node;
+  MapSummary                    m_Summary;
 
   void
   NumberRegions()
   {
-    const auto                         rows = static_cast<size_t>(m_Map.Height);
-    const auto                         width = static_cast<size_t>(m_Map.Width);
-    std::vector<std::vector<uint32_t>> regionsFromRow(rows);
-    m_Threads.ForRanges(rows, 64, [&](size_t begin, size_t end) {
-      regionsFromRow[begin] = ListRegions(m_Summary.Labels, begin * width, end * width, m_Map.Regions.size());
-    });
-    for (const std::vector<uint32_t> & regions : regionsFromRow)
-    {
-      std::for_each(regions.begin(), regions.end(), [this](uint32_t number) { this->NumberRegion(number); });
-    }
+    std::vector<uint32_t> order;
     for (uint32_t number = 1; number < m_Map.Regions.size(); ++number)
     {
       if (m_Map.IsRegion[number] != 0)
       {
-        this->NumberRegion(number);
+        order.push_back(number);
       }
     }
-  }
-
-  void
-  Relabel()
-  {
-    m_Threads.ForRanges(m_Summary.Labels.size(), 65536, [this](size_t begin, size_t end) {
-      for (size_t i = begin; i < end; ++i)
-      {
-        m_Summary.Labels[i] = m_Region[m_Summary.Labels[i]];
-      }
-    });
+    std::stable_sort(
+      order.begin(), order.end(), [this](uint32_t i, uint32_t j) { return m_FirstPixels[i] < m_FirstPixels[j]; });
+    m_Summary.Regions.resize(order.size());
+    for (size_t i = 0; i < order.size(); ++i)
+    {
+      m_Summary.Regions[i].Sums = m_Map.Regions[order[i]];
+      m_Region[order[i]] = static_cast<uint32_t>(i + 1);
+    }
   }
 
   void
@@ -220,9 +179,32 @@ private:
 };
 } // namespace
 
-MapSummary
-SummarizeMap(const MapData & map, const region::Threads & threads)
+std::vector<uint64_t>
+FindFirstPixels(const std::vector<uint32_t> & labels, size_t number, const region::Threads & threads)
 {
-  return Summarizer(map, threads).Run();
+  std::vector<std::atomic<uint64_t>> first(number);
+  for (std::atomic<uint64_t> & pixel : first)
+  {
+    pixel.store(NoPixel, std::memory_order_relaxed);
+  }
+  threads.ForRanges(labels.size(), 65536, [&](size_t begin, size_t end) {
+    for (size_t i = begin; i < end; ++i)
+    {
+      if (i == begin || labels[i] != labels[i - 1])
+      {
+        std::atomic<uint64_t> & pixel = first[labels[i]];
+        uint64_t                present = pixel.load(std::memory_order_relaxed);
+        while (i < present && !pixel.compare_exchange_weak(present, i, std::memory_order_relaxed))
+        {}
+      }
+    }
+  });
+  return { first.begin(), first.end() };
+}
+
+MapSummary
+SummarizeMap(const MapData & map, const std::vector<uint64_t> & firstPixels)
+{
+  return Summarizer(map, firstPixels).Run();
 }
 } // namespace itk::cuda::partition

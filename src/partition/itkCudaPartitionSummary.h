@@ -36,12 +36,20 @@ struct MapSummary
   std::vector<CudaPartitionEdge> Edges;       // each from the smaller node to the larger one; by Start, then End
   std::vector<RegionSummary>     Regions;     // region number i + 1; in the order of their first pixels
   std::vector<Adjacency>         Adjacencies; // by First, then Second
-  std::vector<uint32_t>          Labels;      // number of each pixel's region, row by row
+  std::vector<uint32_t>          Numbers;     // of each of the map's regions; 0 for those that are gone
 };
 
-/** Regions that hold no pixel's centre come last, in the order that they have in the map. */
+/** No pixel. */
+constexpr uint64_t NoPixel = ~uint64_t{ 0 };
+
+/** The first pixel of each label below a number, or NoPixel. */
+std::vector<uint64_t>
+FindFirstPixels(const std::vector<uint32_t> & labels, size_t number, const region::Threads & threads);
+
+/** \param firstPixels of the map's regions. Regions that hold no pixel's centre come last, in the order that they have
+ * in the map. */
 MapSummary
-SummarizeMap(const MapData & map, const region::Threads & threads);
+SummarizeMap(const MapData & map, const std::vector<uint64_t> & firstPixels);
 } // namespace itk::cuda::partition
 
 #endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "itkCudaPartitionTable.h"
 
+#include "itkCudaPartitionComponents.h"
 #include "itkCudaPartitionTuning.h"
 #include "itkCudaRegionChecks.h"
 
@@ -15,28 +16,19 @@ namespace itk::cuda::partition
 namespace
 {
 constexpr int32_t RowsPerStrip = 64;
-constexpr size_t  RegionsPerPiece = 64;
 
-/** Shape of some pixels of a region. */
-struct Shape
+void
+Add(LabelShape & shape, const LabelShape & other)
 {
-  int64_t                Area{ 0 };
-  int64_t                Perimeter{ 0 };
-  std::array<int32_t, 4> Box{ { std::numeric_limits<int32_t>::max(), std::numeric_limits<int32_t>::max(), 0, 0 } };
+  shape.Area += other.Area;
+  shape.Perimeter += other.Perimeter;
+  shape.Box = { { std::min(shape.Box[0], other.Box[0]),
+                  std::min(shape.Box[1], other.Box[1]),
+                  std::max(shape.Box[2], other.Box[2]),
+                  std::max(shape.Box[3], other.Box[3]) } };
+}
 
-  void
-  Add(const Shape & other)
-  {
-    Area += other.Area;
-    Perimeter += other.Perimeter;
-    Box = { { std::min(Box[0], other.Box[0]),
-              std::min(Box[1], other.Box[1]),
-              std::max(Box[2], other.Box[2]),
-              std::max(Box[3], other.Box[3]) } };
-  }
-};
-
-using ShapesByLabel = std::unordered_map<uint32_t, Shape>;
+using ShapesByLabel = std::unordered_map<uint32_t, LabelShape>;
 
 /** Adds the pixels of one row; those of equal labels side by side at once. */
 void
@@ -57,15 +49,15 @@ AddRow(const LabelMap & map, int32_t y, ShapesByLabel & shapes)
       sides += above == nullptr || above[x] != label ? 1 : 0;
       sides += below == nullptr || below[x] != label ? 1 : 0;
     }
-    shapes[label].Add({ x - first, sides, { { first, y, x, y + 1 } } });
+    Add(shapes[label], { x - first, sides, { { first, y, x, y + 1 } } });
   }
 }
 
-std::vector<Shape>
+std::vector<LabelShape>
 MeasureShapes(const LabelMap & map, const Work & work)
 {
-  std::vector<Shape> shapes(map.Regions.size());
-  std::mutex         mutex;
+  std::vector<LabelShape> shapes(map.Regions.size());
+  std::mutex              mutex;
   work.For(static_cast<size_t>((map.Height - 1) / RowsPerStrip + 1), 1, [&](size_t strip) {
     ShapesByLabel ofStrip;
     const int32_t first = static_cast<int32_t>(strip) * RowsPerStrip;
@@ -77,7 +69,7 @@ MeasureShapes(const LabelMap & map, const Work & work)
     const std::lock_guard<std::mutex> lock(mutex);
     for (const auto & [label, shape] : ofStrip)
     {
-      shapes[label].Add(shape);
+      Add(shapes[label], shape);
     }
   });
   return shapes;
@@ -109,27 +101,29 @@ MakeTableRow(const Model & model, const Moments & sums, const region::SamplesDes
   return row;
 }
 
-std::vector<CudaPartitionRegion>
-MakeTable(const Model &                      model,
-          const LabelMap &                   map,
-          const std::vector<RegionLinks> &   links,
-          const region::SamplesDescription & samples,
-          const Work &                       work)
+LabelSummary
+SummarizeLabels(const Scene & scene, const LabelMap & map, const Work & work)
 {
-  const std::vector<Shape>         shapes = MeasureShapes(map, work);
-  std::vector<CudaPartitionRegion> table(links.size());
-  work.For(table.size(), RegionsPerPiece, [&](size_t i) {
-    const Shape &         shape = shapes[i + 1];
+  return { map.Regions, MeasureShapes(map, work), LinkRegions(scene, map, work) };
+}
+
+std::vector<CudaPartitionRegion>
+MakeTable(const Model & model, const LabelSummary & labels, const region::SamplesDescription & samples)
+{
+  std::vector<CudaPartitionRegion> table(labels.Links.size());
+  for (size_t i = 0; i < table.size(); ++i)
+  {
+    const LabelShape &    shape = labels.Shapes[i + 1];
     CudaPartitionRegion & row = table[i];
-    row = MakeTableRow(model, map.Regions[i + 1], samples);
+    row = MakeTableRow(model, labels.Sums[i + 1], samples);
     row.Area = static_cast<double>(shape.Area);
     row.Perimeter = static_cast<double>(shape.Perimeter);
     row.BoundingBox = shape.Box;
-    for (const RegionLink & link : links[i])
+    for (const RegionLink & link : labels.Links[i])
     {
       row.Neighbors.push_back(link.Region + 1);
     }
-  });
+  }
   return table;
 }
 

@@ -22,8 +22,8 @@ CudaRegionPartitionOnDevice(const CudaRegionPartitionInput &,
                             const CudaRegionPartitionParameters &,
                             const CudaImageView &,
                             int,
-                            unsigned int,
-                            const CudaRegionPartitionObserver &)
+                            const CudaRegionPartitionObserver &,
+                            const CudaRegionPartitionDeviceImages &)
 {
   throw CudaError(__FILE__, __LINE__, CudaError::Kind::NotUsable, "The partition has no device code in this build");
 }

@@ -1,19 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "itkCudaCall.h"
 #include "itkCudaDetailRegionPartitionEngine.h"
 #include "itkCudaDevice.h"
-#include "itkCudaPartitionDeviceEvaluator.h"
+#include "itkCudaDeviceAccess.h"
+#include "itkCudaDeviceGuard.h"
+#include "itkCudaDeviceView.h"
+#include "itkCudaEarlierFailure.h"
+#include "itkCudaError.h"
 #include "itkCudaPartitionDeviceLabels.h"
+#include "itkCudaPartitionDeviceStages.h"
 #include "itkCudaPartitionRun.h"
 #include "itkCudaPartitionSearchBytes.h"
+#include "itkCudaRegionDeviceSamples.h"
 #include "itkCudaRegionDeviceSums.h"
+#include "itkCudaStream.h"
 #include "itkCudaTransfer.h"
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdint>
 #include <memory>
-#include <vector>
+#include <utility>
 
 namespace itk
 {
@@ -21,87 +26,95 @@ namespace cuda::partition
 {
 namespace
 {
-/** Labels row by row, in device memory and in host memory. */
-DeviceView
-ViewOnDevice(const DeviceBuffer & labels, size_t width, size_t height)
+/** An image of the host in device memory. */
+DeviceImage
+UploadImage(const CudaImageView & image, const Context & context)
 {
-  DeviceView view;
-  view.Data = labels.GetPointer();
-  view.ComponentType = CudaComponentType::UInt;
-  view.Size = { { width, height, 1, 1, 1 } };
-  view.Stride = { { 1, width, width * height, width * height, width * height } };
-  return view;
+  DeviceImage onDevice(GetPlanarSize(image), image.ComponentType, context);
+  Upload(image, onDevice.GetView(), context, nullptr);
+  return onDevice;
 }
 
-CudaImageView
-ViewOnHost(std::vector<uint32_t> & labels, size_t width, size_t height)
+/** The samples of an image on the device, whose mask is uploaded for as long as this takes. */
+region::DeviceSamples
+MakeDeviceSamples(const DeviceView &                    image,
+                  const CudaRegionPartitionInput &      input,
+                  const CudaRegionPartitionParameters & parameters,
+                  const Context &                       context)
 {
-  CudaImageView view;
-  view.Data = labels.data();
-  view.ComponentType = CudaComponentType::UInt;
-  view.Size = { { width, height, 1, 1 } };
-  view.Stride = { { 1, width, width * height, width * height } };
-  return view;
-}
-
-DeviceBuffer
-UploadLabels(const CudaImageView & labels, const StreamLease & stream)
-{
-  const size_t width = labels.Size[0];
-  const size_t height = labels.Size[1];
-  DeviceBuffer buffer(width * height * sizeof(uint32_t), stream);
-  UploadRows(labels, ViewOnDevice(buffer, width, height), stream, {});
-  return buffer;
-}
-
-/** Copies the map to the host, when the stream's work is done. */
-LabelOutcome
-DownloadMap(const DeviceLabelMap & map, const region::SamplesDescription & image, const StreamLease & stream)
-{
-  const auto   width = static_cast<size_t>(image.Width);
-  const auto   height = static_cast<size_t>(image.Height);
-  LabelOutcome outcome;
-  outcome.Finished = map.Finished;
-  if (map.Finished)
+  region::DeviceImageInput onDevice{ image, input.FirstIndex, nullptr };
+  DeviceImage              mask;
+  if (input.ValidMask != nullptr)
   {
-    outcome.Map.Width = image.Width;
-    outcome.Map.Height = image.Height;
-    outcome.Map.Labels.resize(width * height);
-    outcome.Map.Regions.resize(map.NumberOfRegions + 1);
-    Download(ViewOnDevice(map.Labels, width, height), ViewOnHost(outcome.Map.Labels, width, height), stream, nullptr);
-    ITK_CUDA_CALL(cudaMemcpyAsync(outcome.Map.Regions.data(),
-                                  map.Regions.GetPointer(),
-                                  outcome.Map.Regions.size() * sizeof(Moments),
-                                  cudaMemcpyDeviceToHost,
-                                  stream.GetStream()));
-    stream.Synchronize();
+    mask = UploadImage(*input.ValidMask, context);
+    onDevice.ValidMask = &mask.GetView();
   }
-  return outcome;
+  return region::DeviceSamples(onDevice, GetLawOfSamples(parameters), context);
 }
 
-LabelOutcome
-MakeLabelsOnDevice(const LabelRequest & request, int device)
+/** Copies labels to an image of the host. */
+LabelWriter
+WriteToHost(const CudaImageView & labels)
 {
-  const DeviceGuard guard(device);
-  const auto        sums = std::make_shared<const region::DeviceSums>(request.Pixels, 0, device);
-  const StreamLease stream(device); // its end waits for what reads the sums
-  LabelOutcome      outcome;
-  if (request.InitialLabels != nullptr)
+  return [labels](const Context & context, const std::function<void(const DeviceView &)> & write) {
+    const DeviceImage onDevice(GetPlanarSize(labels), labels.ComponentType, context);
+    write(onDevice.GetView());
+    Download(onDevice.GetView(), labels, context, nullptr);
+  };
+}
+
+LabelWriter
+WriteToDevice(const CudaDeviceImageView & labels)
+{
+  return [labels](const Context & context, const std::function<void(const DeviceView &)> & write) {
+    const DeviceWriting writing(labels, context);
+    write(GetDeviceView(labels));
+  };
+}
+
+/** Divides an image, after all work that wrote it. */
+CudaRegionPartitionResult
+DivideDeviceImage(const CudaDeviceImageView &           image,
+                  const CudaRegionPartitionInput &      input,
+                  const CudaRegionPartitionParameters & parameters,
+                  CudaComponentType                     labelType,
+                  LabelWriter                           writeLabels,
+                  const CudaRegionPartitionObserver &   observer)
+{
+  const StreamLease         stream(GetMemory(image).GetDevice());
+  const DeviceReading       reading(image, stream);
+  CudaRegionPartitionResult result;
+  WithEarlierFailures([&] {
+    auto sums = std::make_unique<const region::DeviceSums>(
+      MakeDeviceSamples(GetDeviceView(image), input, parameters, stream), 0, stream.GetDevice());
+    result = RunStages(*MakeDeviceStages(std::move(sums), parameters, input.InitialLabels, std::move(writeLabels)),
+                       parameters,
+                       labelType,
+                       observer);
+  });
+  return result;
+}
+
+CudaRegionPartitionResult
+DivideHostImage(const CudaRegionPartitionInput &      input,
+                const CudaRegionPartitionParameters & parameters,
+                CudaComponentType                     labelType,
+                LabelWriter                           writeLabels,
+                int                                   device,
+                const CudaRegionPartitionObserver &   observer)
+{
+  const StreamLease     stream(device);
+  DeviceImage           image = UploadImage(input.Image, stream);
+  region::DeviceSamples samples = MakeDeviceSamples(image.GetView(), input, parameters, stream);
+  if (samples.DataMemory.GetSize() > 0) // the image is not used in place
   {
-    const bool goesOn = request.Progress(0.0f);
-    outcome =
-      DownloadMap(MakeLabelMapOfOnDevice(UploadLabels(*request.InitialLabels, stream), *sums, request.Law, stream),
-                  request.Pixels,
-                  stream);
-    outcome.Finished = goesOn;
+    image = {};
   }
-  else
-  {
-    outcome = DownloadMap(
-      MakeLabelMapOnDevice(*sums, request.Law, request.BlockSize, request.Progress, stream), request.Pixels, stream);
-  }
-  outcome.Gains = MakeDeviceEvaluator(sums, region::UsesSquares(request.Law.Law.Law));
-  return outcome;
+  auto sums = std::make_unique<const region::DeviceSums>(std::move(samples), 0, device);
+  return RunStages(*MakeDeviceStages(std::move(sums), parameters, input.InitialLabels, std::move(writeLabels)),
+                   parameters,
+                   labelType,
+                   observer);
 }
 } // namespace
 } // namespace cuda::partition
@@ -133,21 +146,35 @@ CudaRegionPartitionWorkingSet(const CudaRegionPartitionInput & input, const Cuda
                                                     0) +
          std::max(cuda::partition::GetLabelSearchBytes(
                     width, height, input.InitialLabels != nullptr ? largestBlock : parameters.BlockSize),
-                  parameters.LabelsOnly ? 0 : cuda::partition::GetDeviceEvaluatorBytes(width * height));
+                  parameters.LabelsOnly ? 0 : cuda::partition::GetMapSearchBytes(width * height));
 }
 
 CudaRegionPartitionResult
-CudaRegionPartitionOnDevice(const CudaRegionPartitionInput &      input,
-                            const CudaRegionPartitionParameters & parameters,
-                            const CudaImageView &                 labels,
-                            int                                   deviceIndex,
-                            unsigned int                          numberOfThreads,
-                            const CudaRegionPartitionObserver &   observer)
+CudaRegionPartitionOnDevice(const CudaRegionPartitionInput &        input,
+                            const CudaRegionPartitionParameters &   parameters,
+                            const CudaImageView &                   labels,
+                            int                                     deviceIndex,
+                            const CudaRegionPartitionObserver &     observer,
+                            const CudaRegionPartitionDeviceImages & onDevice)
 {
-  return cuda::partition::RunPartition(
-    input, parameters, labels, numberOfThreads, observer, [deviceIndex](const cuda::partition::LabelRequest & request) {
-      return cuda::partition::MakeLabelsOnDevice(request, deviceIndex);
-    });
+  using namespace cuda::partition;
+  const CudaImageView      shapeOfLabels = onDevice.Labels != nullptr ? cuda::GetShape(*onDevice.Labels) : labels;
+  CudaRegionPartitionInput checked = input;
+  checked.Image = onDevice.Image != nullptr ? cuda::GetShape(*onDevice.Image) : input.Image;
+  VerifyCudaRegionPartitionParameters(parameters);
+  CheckInput(checked);
+  CheckLabels(shapeOfLabels, checked.Image);
+  if (const char * const reason = CudaRegionPartitionUnsupportedReason(checked))
+  {
+    throw CudaError(__FILE__, __LINE__, CudaError::Kind::NotUsable, reason);
+  }
+  const cuda::DeviceGuard guard(deviceIndex);
+  LabelWriter writeLabels = onDevice.Labels != nullptr ? WriteToDevice(*onDevice.Labels) : WriteToHost(labels);
+  return onDevice.Image != nullptr
+           ? DivideDeviceImage(
+               *onDevice.Image, input, parameters, shapeOfLabels.ComponentType, std::move(writeLabels), observer)
+           : DivideHostImage(
+               input, parameters, shapeOfLabels.ComponentType, std::move(writeLabels), deviceIndex, observer);
 }
 } // namespace CudaDetail
 } // end namespace itk

@@ -7,6 +7,7 @@
 #include "itkCudaPartitionLabelMaker.h"
 #include "itkCudaPartitionMap.h"
 #include "itkCudaPartitionProgress.h"
+#include "itkCudaPartitionRaster.h"
 #include "itkCudaPartitionRun.h"
 #include "itkCudaPartitionScene.h"
 #include "itkCudaPartitionSummary.h"
@@ -19,6 +20,8 @@
 
 #include <cmath>
 #include <limits>
+#include <optional>
+#include <utility>
 
 namespace itk
 {
@@ -35,142 +38,65 @@ KnowsLooks(NoiseLaw law)
   return region::GetTraits(law).Parameter == region::LawParameter::NumberOfLooks;
 }
 
-void
-CheckLabels(const CudaImageView & labels, const CudaImageView & image)
-{
-  const bool isType =
-    labels.ComponentType == CudaComponentType::UInt || labels.ComponentType == CudaComponentType::UShort;
-  if (labels.Data == nullptr || labels.Size != image.Size || !isType || labels.NumberOfComponents != 1)
-  {
-    itkGenericExceptionMacro("The label image has "
-                             << labels.Size[0] << " x " << labels.Size[1] << " pixels; it must have " << image.Size[0]
-                             << " x " << image.Size[1] << " of unsigned int or unsigned short, as the image");
-  }
-}
-
-void
-CheckInput(const CudaRegionPartitionInput & input, const CudaImageView & labels)
-{
-  region::CheckImage(input.Image, input.ValidMask);
-  if (input.InitialLabels != nullptr)
-  {
-    region::CheckSize(*input.InitialLabels,
-                      CudaComponentType::UInt,
-                      input.Image.Size[0],
-                      input.Image.Size[1],
-                      "The image of initial labels");
-  }
-  CheckLabels(labels, input.Image);
-}
-
-/** The image and what the law makes of it. */
-region::Samples
-MakeSamples(const CudaRegionPartitionInput &      input,
-            const CudaRegionPartitionParameters & parameters,
-            const region::Threads &               threads)
-{
-  CudaRegionSnakeInput image;
-  image.Image = input.Image;
-  image.FirstIndex = input.FirstIndex;
-  image.ValidMask = input.ValidMask;
-  CudaRegionSnakeParameters law;
-  law.NoiseLaw = parameters.NoiseLaw;
-  law.ForegroundThreshold = parameters.ForegroundThreshold;
-  region::Samples samples(image, law, threads);
-  if (samples.NumberOfValidPixels == 0)
-  {
-    itkGenericExceptionMacro("The image has 0 valid pixels of " << input.Image.GetNumberOfPixels()
-                                                                << "; a region needs at least 1");
-  }
-  return samples;
-}
-
 Model
-MakeModel(const CudaRegionPartitionParameters & parameters,
-          const region::SamplesDescription &    samples,
-          const Scene &                         scene,
-          const Work &                          work)
+MakeModel(const CudaRegionPartitionParameters & parameters, const Stages & stages)
 {
-  const NoiseLaw law = parameters.NoiseLaw.value();
-  Model          model;
+  const region::SamplesDescription & samples = stages.GetSamples();
+  const NoiseLaw                     law = parameters.NoiseLaw.value();
+  Model                              model;
   model.Law = { law, 1.0, static_cast<int64_t>(samples.NumberOfValidPixels) };
   if (KnowsLooks(law))
   {
-    model.Law.NumberOfLooks =
-      parameters.NumberOfLooks > 0.0 ? parameters.NumberOfLooks : EstimateNumberOfLooks(scene, law, work);
+    model.Law.NumberOfLooks = parameters.NumberOfLooks > 0.0 ? parameters.NumberOfLooks : stages.EstimateLooks(law);
   }
-  model.KnownVariance = law == NoiseLaw::GaussianCommonVariance ? EstimateKnownVariance(scene, work) : 1.0;
+  model.KnownVariance = law == NoiseLaw::GaussianCommonVariance ? stages.EstimateVariance() : 1.0;
   model.LogNumberOfPixels = region::Log(static_cast<double>(samples.Width) * static_cast<double>(samples.Height));
   model.SegmentCost = parameters.SegmentCost;
   return model;
 }
 
-template <typename TLabel>
 void
-WriteLabels(const std::vector<uint32_t> & regions,
-            size_t                        numberOfRegions,
-            const Scene &                 scene,
-            const Work &                  work,
-            const CudaImageView &         labels)
+CheckValidPixels(const region::SamplesDescription & samples)
 {
-  constexpr size_t rowsPerPiece = 16;
-  constexpr size_t largest = std::numeric_limits<TLabel>::max();
-  if (numberOfRegions > largest)
+  if (samples.NumberOfValidPixels == 0)
   {
-    itkGenericExceptionMacro("The partition has " << numberOfRegions << " regions; labels of " << 8 * sizeof(TLabel)
-                                                  << " bits tell " << largest
-                                                  << " apart. Labels of unsigned int would do");
+    itkGenericExceptionMacro("The image has 0 valid pixels of "
+                             << static_cast<size_t>(samples.Width) * static_cast<size_t>(samples.Height)
+                             << "; a region needs at least 1");
   }
-  const size_t width = labels.Size[0];
-  work.For(labels.Size[1], rowsPerPiece, [&](size_t y) {
-    const uint32_t * in = regions.data() + y * width;
-    TLabel *         out = static_cast<TLabel *>(labels.Data) + y * labels.Stride[1];
-    for (size_t x = 0; x < width; ++x)
-    {
-      const bool isValid = scene.IsValid(static_cast<int32_t>(x), static_cast<int32_t>(y));
-      out[x] = isValid ? static_cast<TLabel>(in[x]) : TLabel{ 0 };
-    }
-  });
 }
 
 /** One run, from the labels to the result. */
 class Run
 {
 public:
-  Run(const CudaRegionPartitionInput &      input,
+  Run(Stages &                              stages,
       const CudaRegionPartitionParameters & parameters,
-      const CudaImageView &                 labels,
-      const region::Threads &               threads,
-      const CudaRegionPartitionObserver &   observer,
-      const LabelFunction &                 makeLabels)
-    : m_Input(input)
+      CudaComponentType                     labelType,
+      const CudaRegionPartitionObserver &   observer)
+    : m_Stages(stages)
     , m_Parameters(parameters)
-    , m_LabelImage(labels)
+    , m_LabelType(labelType)
     , m_Observer(observer)
-    , m_MakeLabels(makeLabels)
     , m_Progress(observer.Progress)
-    , m_Samples(MakeSamples(input, parameters, threads))
-    , m_Sums(m_Samples, region::UsesSquares(parameters.NoiseLaw.value()), 0, threads)
-    , m_Tables(m_Sums, m_Sums.GetWhole(), 0, threads)
-    , m_Scene(m_Tables.GetLevel(0), m_Samples)
-    , m_Work(threads)
-    , m_Model(MakeModel(parameters, m_Samples, m_Scene, m_Work))
+    , m_Model(MakeModel(parameters, stages))
   {}
 
   CudaRegionPartitionResult
   Make()
   {
     m_Result.NumberOfLooks = m_Model.Law.NumberOfLooks;
-    m_Result.DescriptionOfOneRegion = m_Model.Describe(m_Sums.GetTotal()) + this->GetOffset();
-    const LabelOutcome outcome = this->MakeLabels();
-    m_Result.Stop = outcome.Finished ? CudaRegionPartitionStop::LabelsOnly : CudaRegionPartitionStop::Aborted;
-    if (outcome.Finished && m_Parameters.LabelsOnly)
+    m_Result.DescriptionOfOneRegion = m_Model.Describe(m_Stages.GetTotal()) + this->GetOffset();
+    const bool isFinished = this->MakeLabels();
+    m_Result.Stop = isFinished ? CudaRegionPartitionStop::LabelsOnly : CudaRegionPartitionStop::Aborted;
+    if (isFinished && m_Parameters.LabelsOnly)
     {
-      this->DescribeLabels(outcome.Map);
+      this->DescribeLabels(m_Stages.SummarizeLabels());
+      m_Stages.WriteLabels();
     }
-    else if (outcome.Finished)
+    else if (isFinished)
     {
-      this->MakePolygons(outcome.Map, outcome.Gains.get());
+      this->MakePolygons();
     }
     return std::move(m_Result);
   }
@@ -179,17 +105,11 @@ private:
   // Shares of the work that labels take, if polygons follow.
   static constexpr float ShareOfLabels = 0.4f;
 
-  const CudaRegionPartitionInput &      m_Input;
+  Stages &                              m_Stages;
   const CudaRegionPartitionParameters & m_Parameters;
-  const CudaImageView &                 m_LabelImage;
+  const CudaComponentType               m_LabelType;
   const CudaRegionPartitionObserver &   m_Observer;
-  const LabelFunction &                 m_MakeLabels;
   Progress                              m_Progress;
-  const region::Samples                 m_Samples;
-  const region::RowSums                 m_Sums;
-  const region::Tables                  m_Tables;
-  const Scene                           m_Scene;
-  const Work                            m_Work;
   const Model                           m_Model;
   CudaRegionPartitionResult             m_Result;
 
@@ -197,48 +117,41 @@ private:
   double
   GetOffset() const
   {
-    return DescriptionOffset(m_Model, m_Sums.GetTotal().Count, m_Samples.Step);
+    return DescriptionOffset(m_Model, m_Stages.GetTotal().Count, m_Stages.GetSamples().Step);
   }
 
-  LabelOutcome
+  bool
   MakeLabels()
   {
-    const float            share = m_Parameters.LabelsOnly ? 1.0f : ShareOfLabels;
-    const ProgressFunction progress = [this, share](float done) { return m_Progress(share * done); };
-    return m_MakeLabels({ m_Samples,
-                          m_Scene,
-                          m_Model,
-                          m_Work,
-                          m_Input.InitialLabels,
-                          static_cast<int32_t>(m_Parameters.BlockSize),
-                          progress });
+    const float share = m_Parameters.LabelsOnly ? 1.0f : ShareOfLabels;
+    return m_Stages.MakeLabels(m_Model, [this, share](float done) { return m_Progress(share * done); });
   }
 
   void
-  MakePolygons(const LabelMap & labels, const Evaluator * gains)
+  MakePolygons()
   {
-    const region::Threads & threads = m_Work.GetThreads();
-    PlanarMap               map(labels, m_Tables.GetLevel(0), m_Model, m_Parameters.MinimumNumberOfPixels, threads);
     // Nobody knows how many iterations there will be; few take more than six.
     float              done = 0.0f;
     RefinementSchedule schedule;
     schedule.MaximumNumberOfIterations = m_Parameters.MaximumNumberOfIterations;
     schedule.AllowMerging = m_Parameters.AllowMerging;
-    schedule.Gains = gains;
     schedule.GoOn = [&] { return m_Progress(ShareOfLabels + (1.0f - ShareOfLabels) * done); };
     schedule.AfterIteration = [&](unsigned int number) {
       done = static_cast<float>(number) / (static_cast<float>(number) + 1.0f);
       if (m_Observer.Iteration)
       {
-        m_Observer.Iteration(number, map.GetCounts().Regions, map.GetDescription() + this->GetOffset());
+        m_Observer.Iteration(number, m_Stages.GetNumberOfRegions(), m_Stages.GetDescription() + this->GetOffset());
       }
     };
-    m_Result.Stop = map.Refine(schedule);
+    m_Result.Stop = m_Stages.Refine(m_Model, m_Parameters.MinimumNumberOfPixels, schedule);
     if (m_Result.Stop != CudaRegionPartitionStop::Aborted)
     {
-      m_Result.NumberOfIterations = map.GetNumberOfIterations();
-      m_Result.Description = map.GetDescription() + this->GetOffset();
-      this->DescribePolygons(SummarizeMap(map.GetData(), threads));
+      m_Result.NumberOfIterations = m_Stages.GetNumberOfIterations();
+      m_Result.Description = m_Stages.GetDescription() + this->GetOffset();
+      MapSummary summary = m_Stages.SummarizePolygons();
+      this->CheckLargestLabel(summary.Regions.size());
+      m_Stages.WritePolygons(summary.Numbers);
+      this->DescribePolygons(std::move(summary));
     }
   }
 
@@ -248,7 +161,7 @@ private:
     std::vector<Moments> sums(1);
     for (RegionSummary & region : summary.Regions)
     {
-      CudaPartitionRegion row = MakeTableRow(m_Model, region.Sums, m_Samples);
+      CudaPartitionRegion row = MakeTableRow(m_Model, region.Sums, m_Stages.GetSamples());
       row.Area = 0.5 * static_cast<double>(region.DoubledArea);
       row.Perimeter = region.Perimeter;
       row.BoundingBox = { { region.Box.MinimumX, region.Box.MinimumY, region.Box.MaximumX, region.Box.MaximumY } };
@@ -265,17 +178,16 @@ private:
     m_Result.Merges = MakeMergeTree(m_Model, std::move(sums), boundaries);
     m_Result.Nodes = std::move(summary.Nodes);
     m_Result.Edges = std::move(summary.Edges);
-    this->WriteLabelImage(summary.Labels);
   }
 
   /** Without polygons, boundaries cost what they do while labels merge. */
   void
-  DescribeLabels(const LabelMap & map)
+  DescribeLabels(const LabelSummary & labels)
   {
-    const std::vector<RegionLinks> links = LinkRegions(m_Scene, map, m_Work);
-    const std::vector<Boundary>    boundaries = MakeBoundaries(links);
-    m_Result.Regions = MakeTable(m_Model, map, links, m_Samples, m_Work);
-    m_Result.Merges = MakeMergeTree(m_Model, map.Regions, boundaries);
+    this->CheckLargestLabel(labels.Links.size());
+    const std::vector<Boundary> boundaries = MakeBoundaries(labels.Links);
+    m_Result.Regions = MakeTable(m_Model, labels, m_Stages.GetSamples());
+    m_Result.Merges = MakeMergeTree(m_Model, labels.Sums, boundaries);
     m_Result.Description = 0.0;
     for (const CudaPartitionRegion & row : m_Result.Regions)
     {
@@ -285,42 +197,215 @@ private:
     {
       m_Result.Description += boundary.Cost;
     }
-    this->WriteLabelImage(map.Labels);
   }
 
   void
-  WriteLabelImage(const std::vector<uint32_t> & regions) const
+  CheckLargestLabel(size_t numberOfRegions) const
   {
-    const auto write =
-      m_LabelImage.ComponentType == CudaComponentType::UShort ? WriteLabels<uint16_t> : WriteLabels<uint32_t>;
-    write(regions, m_Result.Regions.size(), m_Scene, m_Work, m_LabelImage);
+    const size_t largest = m_LabelType == CudaComponentType::UShort ? std::numeric_limits<uint16_t>::max()
+                                                                    : std::numeric_limits<uint32_t>::max();
+    if (numberOfRegions > largest)
+    {
+      itkGenericExceptionMacro("The partition has " << numberOfRegions << " regions; labels of "
+                                                    << 8 * CudaComponentSize(m_LabelType) << " bits tell " << largest
+                                                    << " apart. Labels of unsigned int would do");
+    }
+  }
+};
+
+/** The stages on the threads of the host. */
+class HostStages : public Stages
+{
+public:
+  HostStages(const CudaRegionPartitionInput &      input,
+             const CudaRegionPartitionParameters & parameters,
+             const CudaImageView &                 labels,
+             const region::Threads &               threads)
+    : m_Input(input)
+    , m_BlockSize(static_cast<int32_t>(parameters.BlockSize))
+    , m_LabelImage(labels)
+    , m_Samples(MakeSamples(input, parameters, threads))
+    , m_Sums(m_Samples, region::UsesSquares(parameters.NoiseLaw.value()), 0, threads)
+    , m_Tables(m_Sums, m_Sums.GetWhole(), 0, threads)
+    , m_Scene(m_Tables.GetLevel(0), m_Samples)
+    , m_Work(threads)
+  {}
+
+  const region::SamplesDescription &
+  GetSamples() const override
+  {
+    return m_Samples;
+  }
+  Moments
+  GetTotal() const override
+  {
+    return m_Sums.GetTotal();
+  }
+  double
+  EstimateLooks(NoiseLaw law) const override
+  {
+    return EstimateNumberOfLooks(m_Scene, law, m_Work);
+  }
+  double
+  EstimateVariance() const override
+  {
+    return EstimateKnownVariance(m_Scene, m_Work);
+  }
+
+  bool
+  MakeLabels(const Model & model, const std::function<bool(float)> & progress) override
+  {
+    if (m_Input.InitialLabels != nullptr)
+    {
+      const bool goesOn = progress(0.0f);
+      m_Labels = MakeLabelMapOf(*m_Input.InitialLabels, m_Scene, model, m_Work);
+      return goesOn;
+    }
+    LabelOutcome outcome = MakeLabelMap(m_Scene, model, m_BlockSize, m_Work, progress);
+    m_Labels = std::move(outcome.Map);
+    return outcome.Finished;
+  }
+  LabelSummary
+  SummarizeLabels() override
+  {
+    return partition::SummarizeLabels(m_Scene, m_Labels, m_Work);
+  }
+  void
+  WriteLabels() override
+  {
+    this->WriteNumbers(m_Labels.Labels, [](uint32_t label) { return label; });
+  }
+
+  CudaRegionPartitionStop
+  Refine(const Model & model, uint64_t minimumNumberOfPixels, const RefinementSchedule & schedule) override
+  {
+    m_Map.emplace(m_Labels, m_Tables.GetLevel(0), model, minimumNumberOfPixels, m_Work.GetThreads());
+    m_Labels = {};
+    return m_Map->Refine(schedule);
+  }
+  uint32_t
+  GetNumberOfIterations() const override
+  {
+    return m_Map->GetNumberOfIterations();
+  }
+  double
+  GetDescription() const override
+  {
+    return m_Map->GetDescription();
+  }
+  size_t
+  GetNumberOfRegions() const override
+  {
+    return m_Map->GetCounts().Regions;
+  }
+  MapSummary
+  SummarizePolygons() override
+  {
+    const MapData & map = m_Map->GetData();
+    m_Raster = RasterizeMap(map, m_Work.GetThreads());
+    return SummarizeMap(map, FindFirstPixels(m_Raster, map.Regions.size(), m_Work.GetThreads()));
+  }
+  void
+  WritePolygons(const std::vector<uint32_t> & numbers) override
+  {
+    this->WriteNumbers(m_Raster, [&numbers](uint32_t region) { return numbers[region]; });
+  }
+
+private:
+  const CudaRegionPartitionInput & m_Input;
+  const int32_t                    m_BlockSize;
+  const CudaImageView &            m_LabelImage;
+  const region::Samples            m_Samples;
+  const region::RowSums            m_Sums;
+  const region::Tables             m_Tables;
+  const Scene                      m_Scene;
+  const Work                       m_Work;
+  LabelMap                         m_Labels;
+  std::optional<PlanarMap>         m_Map;
+  std::vector<uint32_t>            m_Raster; // the map's region of each pixel
+
+  static region::Samples
+  MakeSamples(const CudaRegionPartitionInput &      input,
+              const CudaRegionPartitionParameters & parameters,
+              const region::Threads &               threads)
+  {
+    CudaRegionSnakeInput image;
+    image.Image = input.Image;
+    image.FirstIndex = input.FirstIndex;
+    image.ValidMask = input.ValidMask;
+    return region::Samples(image, GetLawOfSamples(parameters), threads);
+  }
+
+  template <typename TFunction>
+  void
+  WriteNumbers(const std::vector<uint32_t> & labels, const TFunction & numberOf) const
+  {
+    m_LabelImage.ComponentType == CudaComponentType::UShort ? this->WriteNumbersOf<uint16_t>(labels, numberOf)
+                                                            : this->WriteNumbersOf<uint32_t>(labels, numberOf);
+  }
+  template <typename TLabel, typename TFunction>
+  void
+  WriteNumbersOf(const std::vector<uint32_t> & labels, const TFunction & numberOf) const
+  {
+    constexpr size_t rowsPerPiece = 16;
+    const size_t     width = m_LabelImage.Size[0];
+    m_Work.For(m_LabelImage.Size[1], rowsPerPiece, [&](size_t y) {
+      const uint32_t * in = labels.data() + y * width;
+      TLabel *         out = static_cast<TLabel *>(m_LabelImage.Data) + y * m_LabelImage.Stride[1];
+      for (size_t x = 0; x < width; ++x)
+      {
+        const bool isValid = m_Scene.IsValid(static_cast<int32_t>(x), static_cast<int32_t>(y));
+        out[x] = isValid ? static_cast<TLabel>(numberOf(in[x])) : TLabel{ 0 };
+      }
+    });
   }
 };
 } // namespace
 
-LabelOutcome
-MakeLabelsOnHost(const LabelRequest & request)
+CudaRegionSnakeParameters
+GetLawOfSamples(const CudaRegionPartitionParameters & parameters)
 {
-  if (request.InitialLabels != nullptr)
+  CudaRegionSnakeParameters law;
+  law.NoiseLaw = parameters.NoiseLaw;
+  law.ForegroundThreshold = parameters.ForegroundThreshold;
+  return law;
+}
+
+void
+CheckLabels(const CudaImageView & labels, const CudaImageView & image)
+{
+  const bool isType =
+    labels.ComponentType == CudaComponentType::UInt || labels.ComponentType == CudaComponentType::UShort;
+  if (labels.Data == nullptr || labels.Size != image.Size || !isType || labels.NumberOfComponents != 1)
   {
-    const bool goesOn = request.Progress(0.0f);
-    return { MakeLabelMapOf(*request.InitialLabels, request.Image, request.Law, request.Loops), goesOn };
+    itkGenericExceptionMacro("The label image has "
+                             << labels.Size[0] << " x " << labels.Size[1] << " pixels; it must have " << image.Size[0]
+                             << " x " << image.Size[1] << " of unsigned int or unsigned short, as the image");
   }
-  return MakeLabelMap(request.Image, request.Law, request.BlockSize, request.Loops, request.Progress);
+}
+
+void
+CheckInput(const CudaRegionPartitionInput & input)
+{
+  region::CheckImage(input.Image, input.ValidMask);
+  if (input.InitialLabels != nullptr)
+  {
+    region::CheckSize(*input.InitialLabels,
+                      CudaComponentType::UInt,
+                      input.Image.Size[0],
+                      input.Image.Size[1],
+                      "The image of initial labels");
+  }
 }
 
 CudaRegionPartitionResult
-RunPartition(const CudaRegionPartitionInput &      input,
-             const CudaRegionPartitionParameters & parameters,
-             const CudaImageView &                 labels,
-             unsigned int                          numberOfThreads,
-             const CudaRegionPartitionObserver &   observer,
-             const LabelFunction &                 makeLabels)
+RunStages(Stages &                              stages,
+          const CudaRegionPartitionParameters & parameters,
+          CudaComponentType                     labelType,
+          const CudaRegionPartitionObserver &   observer)
 {
-  VerifyCudaRegionPartitionParameters(parameters);
-  CheckInput(input, labels);
-  const region::Threads threads(numberOfThreads);
-  return Run(input, parameters, labels, threads, observer, makeLabels).Make();
+  CheckValidPixels(stages.GetSamples());
+  return Run(stages, parameters, labelType, observer).Make();
 }
 } // namespace cuda::partition
 
@@ -362,8 +447,13 @@ CudaRegionPartitionOnHost(const CudaRegionPartitionInput &      input,
                           unsigned int                          numberOfThreads,
                           const CudaRegionPartitionObserver &   observer)
 {
-  return cuda::partition::RunPartition(
-    input, parameters, labels, numberOfThreads, observer, cuda::partition::MakeLabelsOnHost);
+  using namespace cuda::partition;
+  VerifyCudaRegionPartitionParameters(parameters);
+  CheckInput(input);
+  CheckLabels(labels, input.Image);
+  const cuda::region::Threads threads(numberOfThreads);
+  HostStages                  stages(input, parameters, labels, threads);
+  return RunStages(stages, parameters, labels.ComponentType, observer);
 }
 } // namespace CudaDetail
 } // end namespace itk

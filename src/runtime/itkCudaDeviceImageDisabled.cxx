@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "itkCudaDetailBorrowedMemory.h"
 #include "itkCudaDetailDeviceImageView.h"
 #include "itkCudaDetailDeviceTransfer.h"
 #include "itkCudaError.h"
@@ -35,12 +34,6 @@ CudaDeviceImageMemory::Adopt(void *, size_t, int, ReleaseFunction)
 
 namespace CudaDetail
 {
-CudaDeviceImageMemory::Pointer
-CudaBorrowDeviceMemory(void *, size_t, int, CudaDeviceImageMemory::StreamType)
-{
-  ThrowWithoutCuda("Use of a caller's device memory");
-}
-
 CudaDeviceImageView
 CudaAllocateDeviceImage(const std::array<size_t, CudaDeviceImageView::NumberOfAxes> &, CudaComponentType, int, bool)
 {

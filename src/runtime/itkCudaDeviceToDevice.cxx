@@ -11,6 +11,24 @@
 
 namespace itk::cuda
 {
+namespace
+{
+/** Queues the core's work on images as the core wants them, and conversions on the way. */
+void
+RunAs(CudaComponentType    type,
+      const ResidentCore & core,
+      const DeviceView &   input,
+      const DeviceView &   output,
+      const Context &      context)
+{
+  const CoreImage source(input, type, context);
+  source.Load(context);
+  const CoreImage result(output, type, context);
+  RunCore(core, source.Get(), result.Get(), context, nullptr);
+  result.Store(context);
+}
+} // namespace
+
 void
 RunDeviceToDevice(const ResidentCore &        core,
                   const CudaDeviceImageView & input,
@@ -32,17 +50,21 @@ RunDeviceToDevice(const ResidentCore &        core,
   }
   const DeviceWriting     writing(output, context);
   const CudaComponentType type = core.GetComputeType(GetShape(input), GetShape(output));
-  const CoreImage         source(GetDeviceView(input), type, context);
-  source.Load(context);
-  if (core.LeavesResultInInput())
+  if (!core.LeavesResultInInput())
   {
-    RunCore(core, source.Get(), source.Get(), context, nullptr);
-    source.Store(context);
+    RunAs(type, core, GetDeviceView(input), GetDeviceView(output), context);
     return;
   }
-  const CoreImage result(GetDeviceView(output), type, context);
-  RunCore(core, source.Get(), result.Get(), context, nullptr);
-  result.Store(context);
+  const CoreImage image(GetDeviceView(input), type, context);
+  image.Load(context);
+  RunCore(core, image.Get(), image.Get(), context, nullptr);
+  image.Store(context);
+}
+
+void
+RunOnStream(const ResidentCore & core, const DeviceView & input, const DeviceView & output, const Context & context)
+{
+  RunAs(input.ComponentType, core, input, output, context);
 }
 
 void

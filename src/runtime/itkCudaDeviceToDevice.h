@@ -21,6 +21,13 @@ RunDeviceToDevice(const ResidentCore &        core,
                   const CudaDeviceImageView & output,
                   bool                        overwritesInput);
 
+/** Queues a room's work on images on the device, on the context's stream, whose order protects their memory. The core
+ * gives one result, and not in its input. The result is as that of RunDeviceToDevice(), to the bit. \exception
+ * CudaError
+ */
+void
+RunOnStream(const ResidentCore & core, const DeviceView & input, const DeviceView & output, const Context & context);
+
 /** Queues a copy of the elements, converted to the output's type, on the calling thread's stream. \exception CudaError
  */
 void

@@ -7,7 +7,10 @@
 #include "itkCudaError.h"
 #include "itkCudaFiltersConfiguration.h"
 #include "itkCudaFormatBytes.h"
+#include "itkCudaMemoryGate.h"
 #include "itkCudaMemoryQuery.h"
+
+#include <algorithm>
 
 namespace itk::CudaDetail
 {
@@ -26,15 +29,23 @@ struct Obstacle
   std::string     Reason; // empty: none
 };
 
-Obstacle
-FindMemoryObstacle(int device, size_t workingSetBytes)
+/** Bytes that a run may have, now or when other runs have ended. `limit`: 0 for none. */
+size_t
+GetPotentialMemory(int device, size_t limit)
 {
-  const size_t available = cuda::GetAvailableDeviceMemory(device);
+  const size_t potential =
+    cuda::GetMemoryGate(device).GetPotential([device] { return cuda::GetAvailableDeviceMemory(device); });
+  return limit == 0 ? potential : std::min(potential, limit);
+}
+
+Obstacle
+FindMemoryObstacle(int device, size_t workingSetBytes, size_t limit)
+{
+  const size_t available = GetPotentialMemory(device, limit);
   if (workingSetBytes <= available)
   {
     return {};
   }
-  const size_t limit = CudaFiltersConfiguration::GetDeviceMemoryLimit();
   return { CudaError::Kind::OutOfMemory,
            "not enough memory on " + DescribeDevice(device) + ": asked: " + std::to_string(workingSetBytes) +
              " bytes (" + cuda::FormatBytes(workingSetBytes) + "), free: " + std::to_string(available) + " bytes (" +
@@ -43,7 +54,7 @@ FindMemoryObstacle(int device, size_t workingSetBytes)
 }
 
 Obstacle
-FindObstacle(const char * unsupported, int device, size_t workingSetBytes)
+FindObstacle(const char * unsupported, int device, size_t workingSetBytes, size_t limit)
 {
   if (unsupported)
   {
@@ -56,7 +67,7 @@ FindObstacle(const char * unsupported, int device, size_t workingSetBytes)
   }
   try
   {
-    return FindMemoryObstacle(device, workingSetBytes);
+    return FindMemoryObstacle(device, workingSetBytes, limit);
   }
   catch (const CudaError & error)
   {
@@ -66,11 +77,13 @@ FindObstacle(const char * unsupported, int device, size_t workingSetBytes)
 } // namespace
 
 bool
-CudaFilterBackend::SelectDevice(const char * unsupported, size_t workingSetBytes)
+CudaFilterBackend::SelectDevice(const char * unsupported, size_t workingSetBytes, bool canCut)
 {
   CudaHostMemoryPool::ReleaseIdle();
   Used = BackendEnum::Automatic;
   Reason = "not run";
+  m_WorkingSet = workingSetBytes;
+  m_RunsInSlabs = canCut && this->GetStreaming() == StreamingEnum::On;
   TookInput = false;
   KeptOutput = false;
   const bool        own = Requested != BackendEnum::Automatic;
@@ -94,14 +107,24 @@ CudaFilterBackend::SelectDevice(const char * unsupported, size_t workingSetBytes
     Reason = HostPreference;
     return false;
   }
-  const int      device = DeviceIndex == -1 ? CudaFiltersConfiguration::GetDeviceIndex() : DeviceIndex;
-  const Obstacle obstacle = FindObstacle(unsupported, device, workingSetBytes);
+  const int    device = DeviceIndex == -1 ? CudaFiltersConfiguration::GetDeviceIndex() : DeviceIndex;
+  const size_t limit = this->GetDeviceMemoryLimit();
+  Obstacle     obstacle = FindObstacle(unsupported, device, m_RunsInSlabs ? 0 : workingSetBytes, limit);
+  if (canCut && obstacle.Kind == CudaError::Kind::OutOfMemory && this->GetStreaming() != StreamingEnum::Off)
+  {
+    m_RunsInSlabs = true;
+    obstacle = {};
+  }
   if (obstacle.Reason.empty())
   {
     m_SelectedDeviceIndex = device;
     Used = BackendEnum::Cuda;
     Reason = DescribeDevice(device) + ", " + cuda::FormatBytes(workingSetBytes) + " of " +
-             cuda::FormatBytes(cuda::GetTotalDeviceMemory(device)) + " needed";
+             cuda::FormatBytes(cuda::GetTotalDeviceMemory(device)) + " needed" + (m_RunsInSlabs ? ", in slabs" : "");
+    if (m_RunsInSlabs)
+    {
+      m_WorkingSet = GetPotentialMemory(device, limit);
+    }
     return true;
   }
   Reason = obstacle.Reason;
@@ -132,14 +155,80 @@ CudaFilterBackend::FallBackToHost(const CudaError & error)
   return true;
 }
 
+CudaFilterBackend::StreamingEnum
+CudaFilterBackend::GetStreaming() const
+{
+  return Streaming == StreamingEnum::Automatic ? CudaFiltersConfiguration::GetStreaming() : Streaming;
+}
+
+size_t
+CudaFilterBackend::GetDeviceMemoryLimit() const
+{
+  const size_t limit = CudaFiltersConfiguration::GetDeviceMemoryLimit();
+  return limit == 0 || (DeviceMemoryLimit != 0 && DeviceMemoryLimit < limit) ? DeviceMemoryLimit : limit;
+}
+
+CudaSlabOptions
+CudaFilterBackend::MakeSlabOptions(MultiThreaderBase * threader) const
+{
+  CudaSlabOptions options;
+  options.OnHost = Used != BackendEnum::Cuda;
+  options.Streaming = this->GetStreaming();
+  options.Threader = threader;
+  if (!options.OnHost)
+  {
+    options.Devices = { m_SelectedDeviceIndex };
+    options.DeviceMemoryLimit = m_WorkingSet;
+  }
+  return options;
+}
+
+void
+CudaFilterBackend::ReportWholeRun(size_t bytesUp, size_t bytesDown)
+{
+  SlabReport = CudaSlabReport();
+  SlabReport.OnHost = Used != BackendEnum::Cuda;
+  if (!SlabReport.OnHost)
+  {
+    SlabReport.Devices = { m_SelectedDeviceIndex };
+    SlabReport.BytesUp = bytesUp;
+    SlabReport.BytesDown = bytesDown;
+    SlabReport.PeakDeviceBytes = m_WorkingSet;
+  }
+}
+
+CudaMemoryReservation::CudaMemoryReservation(const CudaFilterBackend &          backend,
+                                             const std::function<void(float)> & progress)
+{
+  const int device = backend.GetSelectedDeviceIndex();
+  m_Reservation = std::make_shared<cuda::MemoryGate::Reservation>(
+    cuda::GetMemoryGate(device),
+    backend.GetWorkingSet(),
+    [device] { return cuda::GetAvailableDeviceMemory(device); },
+    [&progress] {
+      if (progress)
+      {
+        progress(0.0f);
+      }
+    });
+}
+
 void
 CudaFilterBackend::Print(std::ostream & os, Indent indent) const
 {
   os << indent << "Backend: " << Requested << std::endl;
   os << indent << "DeviceIndex: " << DeviceIndex << std::endl;
+  os << indent << "DeviceMemoryLimit: " << DeviceMemoryLimit << std::endl;
   os << indent << "BackendUsed: " << Used << std::endl;
   os << indent << "BackendReason: " << Reason << std::endl;
   os << indent << "TookInputOnDevice: " << (TookInput ? "Yes" : "No") << std::endl;
   os << indent << "KeptOutputOnDevice: " << (KeptOutput ? "Yes" : "No") << std::endl;
+}
+
+void
+CudaFilterBackend::PrintStreaming(std::ostream & os, Indent indent) const
+{
+  os << indent << "Streaming: " << Streaming << std::endl;
+  os << indent << "SlabReport: " << SlabReport << std::endl;
 }
 } // end namespace itk::CudaDetail

@@ -21,16 +21,19 @@ namespace itk
 namespace
 {
 using BackendEnum = CudaFiltersEnums::Backend;
+using StreamingEnum = CudaFiltersEnums::Streaming;
 
 constexpr const char * backendVariable = "ITK_CUDAFILTERS_BACKEND";
 constexpr const char * deviceVariable = "ITK_CUDAFILTERS_DEVICE";
 constexpr const char * keepVariable = "ITK_CUDAFILTERS_KEEP_ON_DEVICE";
+constexpr const char * streamingVariable = "ITK_CUDAFILTERS_STREAMING";
 
 // Settings that no other component asks for; the others are in itkCudaSettings.h. No lock guards them either, for the
 // same reason.
-std::atomic<std::optional<BackendEnum>> chosenBackend{};
-std::atomic<std::optional<int>>         chosenDeviceIndex{};
-std::atomic<std::optional<bool>>        chosenKeepOnDevice{};
+std::atomic<std::optional<BackendEnum>>   chosenBackend{};
+std::atomic<std::optional<int>>           chosenDeviceIndex{};
+std::atomic<std::optional<bool>>          chosenKeepOnDevice{};
+std::atomic<std::optional<StreamingEnum>> chosenStreaming{};
 
 /** Text of a variable; nullptr if it is not set or empty. */
 const char *
@@ -77,6 +80,14 @@ ReadKeepVariable()
                              << "\"; it must be 0 or 1");
   }
   return text && *text == '1';
+}
+
+StreamingEnum
+ReadStreamingVariable()
+{
+  const char * const text = GetVariable(streamingVariable);
+  return text ? CudaStreamingFromString(text, "The environment variable ITK_CUDAFILTERS_STREAMING")
+              : StreamingEnum::Automatic;
 }
 
 std::string
@@ -206,6 +217,25 @@ CudaFiltersConfiguration::GetKeepOnDevice()
 {
   const std::optional<bool> keep = chosenKeepOnDevice;
   return keep ? *keep : ReadKeepVariable();
+}
+
+void
+CudaFiltersConfiguration::SetStreaming(StreamingEnum streaming)
+{
+  chosenStreaming = streaming;
+}
+
+void
+CudaFiltersConfiguration::SetStreaming(const std::string & name)
+{
+  SetStreaming(CudaStreamingFromString(name));
+}
+
+CudaFiltersConfiguration::StreamingEnum
+CudaFiltersConfiguration::GetStreaming()
+{
+  const std::optional<StreamingEnum> streaming = chosenStreaming;
+  return streaming ? *streaming : ReadStreamingVariable();
 }
 
 void

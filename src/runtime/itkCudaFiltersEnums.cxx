@@ -13,6 +13,13 @@ struct EnumNames<CudaFiltersEnums::Backend>
   static constexpr const char *                Enumeration = "Backend";
   static constexpr std::array<const char *, 3> Values{ { "Automatic", "Cuda", "Host" } };
 };
+
+template <>
+struct EnumNames<CudaFiltersEnums::Streaming>
+{
+  static constexpr const char *                Enumeration = "Streaming";
+  static constexpr std::array<const char *, 3> Values{ { "Automatic", "On", "Off" } };
+};
 } // namespace cuda
 
 std::string
@@ -35,6 +42,29 @@ CudaBackendFromString(const std::string & name, const char * parameter)
 
 std::ostream &
 operator<<(std::ostream & out, const CudaFiltersEnums::Backend value)
+{
+  return cuda::Print(out, value);
+}
+
+std::string
+CudaStreamingToString(CudaFiltersEnums::Streaming value)
+{
+  const char * const name = cuda::NameOf(value);
+  return name ? name : "INVALID VALUE FOR itk::CudaFiltersEnums::Streaming";
+}
+
+CudaFiltersEnums::Streaming
+CudaStreamingFromString(const std::string & name, const char * parameter)
+{
+  if (const auto value = cuda::FindByName<CudaFiltersEnums::Streaming>(name))
+  {
+    return *value;
+  }
+  itkGenericExceptionMacro(<< parameter << " is \"" << name << "\"; it must be automatic, on or off");
+}
+
+std::ostream &
+operator<<(std::ostream & out, const CudaFiltersEnums::Streaming value)
 {
   return cuda::Print(out, value);
 }

@@ -128,10 +128,11 @@ RunHostToHost(const ResidentCore &     core,
 }
 
 bool
-TryOnDevice(CudaFilterBackend & backend, const std::function<void(int device)> & run)
+TryOnDevice(CudaFilterBackend & backend, const std::function<void(int device)> & run, const ProgressFunction & progress)
 {
   try
   {
+    const CudaMemoryReservation reservation(backend, progress);
     run(backend.GetSelectedDeviceIndex());
   }
   catch (const CudaError & error)
@@ -152,6 +153,7 @@ TryHostToHost(const ResidentCore &     core,
               CudaFilterBackend &      backend,
               const ProgressFunction & progress)
 {
-  return TryOnDevice(backend, [&](int device) { RunHostToHost(core, input, output, device, progress); });
+  return TryOnDevice(
+    backend, [&](int device) { RunHostToHost(core, input, output, device, progress); }, progress);
 }
 } // namespace itk::cuda

@@ -128,10 +128,13 @@ RunHostToHost(const ResidentCore &     core,
               int                      device,
               const ProgressFunction & progress);
 
-/** Calls `run` with the device that `backend` selected. Returns false if the device ran out of memory and the backend
- * lets the filter take the host. */
+/** Calls `run` with the device that `backend` selected, once the memory is there that other runs will give back.
+ * Meanwhile `progress` is called. Returns false if the device ran out of memory and the backend lets the filter take
+ * the host. */
 bool
-TryOnDevice(CudaFilterBackend & backend, const std::function<void(int device)> & run);
+TryOnDevice(CudaFilterBackend &                     backend,
+            const std::function<void(int device)> & run,
+            const ProgressFunction &                progress);
 
 /** RunHostToHost() as TryOnDevice() calls it. */
 bool

@@ -43,6 +43,13 @@ public:
   PinnedBuffer
   Take();
 
+  /** Gives the chunks back: the caller knows that the work that uses them is done. */
+  void
+  Forget() noexcept
+  {
+    m_Chunks.clear();
+  }
+
   /** Waits for all work on the stream; throws CudaError if any of it failed. */
   void
   Synchronize();

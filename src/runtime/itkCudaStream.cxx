@@ -82,6 +82,20 @@ DrainStream(const Context & context) noexcept
   return ITK_CUDA_CALL_NOTHROW(cudaStreamSynchronize(context.GetStream())) == cudaSuccess;
 }
 
+void
+RequireNoCapture(const Context & context)
+{
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  ITK_CUDA_CALL(cudaStreamIsCapturing(context.GetStream(), &status));
+  if (status != cudaStreamCaptureStatusNone)
+  {
+    ThrowNotUsable("the stream of the array is recorded for a CUDA graph, in which the filters cannot run: filter "
+                   "before or after it",
+                   __FILE__,
+                   __LINE__);
+  }
+}
+
 Event::Event()
 {
   ITK_CUDA_CALL(cudaEventCreateWithFlags(&m_Event, cudaEventDisableTiming));

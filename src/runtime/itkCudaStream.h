@@ -35,6 +35,11 @@ public:
 bool
 DrainStream(const Context & context) noexcept;
 
+/** \exception CudaError of kind NotUsable if the stream is recorded for a CUDA graph. The stream is of the current
+ * device. */
+void
+RequireNoCapture(const Context & context);
+
 /** \class Event
  * \brief A point in a stream's work, without time stamp.
  */

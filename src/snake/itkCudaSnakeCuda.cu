@@ -13,7 +13,7 @@
 
 #include <algorithm>
 #include <iterator>
-#include <optional>
+#include <limits>
 #include <type_traits>
 
 namespace itk::cuda::snake
@@ -181,22 +181,23 @@ template <typename TSample, bool VMask>
 class CudaSnakeBackend : public SnakeBackend
 {
 public:
-  CudaSnakeBackend(const DeviceSnakeImage &          image,
-                   const PixelRectangle &            rectangle,
-                   const CudaRegionSnakeParameters & parameters,
-                   Workspace                         workspace,
-                   const Context &                   context,
-                   const SnakeLaunchOptions &        options)
+  CudaSnakeBackend(const DeviceSnakeImage &   image,
+                   const PixelRectangle &     rectangle,
+                   const SnakeRun &           run,
+                   Workspace                  workspace,
+                   const Context &            context,
+                   const SnakeLaunchOptions & options)
     : m_Context(context)
     , m_NumberOfMultiprocessors(GetDeviceProperties(context.GetDevice()).MultiprocessorCount)
     , m_Options(options)
-    , m_LoopSizes(parameters, m_NumberOfMultiprocessors)
+    , m_ReportsLevels(run.Observer.ReportsLevels)
+    , m_LoopSizes(run.Parameters, m_NumberOfMultiprocessors)
     , m_Pixels(GetPixels<TSample, VMask>(image.GetSums(), rectangle))
     , m_UsesSquares(UsesSquares(image.GetLaw()))
   {
     const DeviceSums & sums = image.GetSums();
-    const RunSizes     sizes(sums, rectangle, parameters, m_NumberOfMultiprocessors);
-    const uint32_t     exponent = GetCoarseExponent(parameters.Schedule, rectangle);
+    const RunSizes     sizes(sums, rectangle, run.Parameters, m_NumberOfMultiprocessors);
+    const uint32_t     exponent = GetCoarseExponent(run.Parameters.Schedule, rectangle);
     auto * const       ownCells = static_cast<Moments *>(workspace.Take(sizes.Cells));
     m_Work = workspace.Take(sizes.Work);
     if (exponent > 0)
@@ -349,6 +350,7 @@ private:
   const Context            m_Context;
   const int                m_NumberOfMultiprocessors;
   const SnakeLaunchOptions m_Options;
+  const bool               m_ReportsLevels;
   const LoopSizes          m_LoopSizes;
   const PixelsType         m_Pixels;
   DeviceCells              m_Blocks{};
@@ -430,11 +432,10 @@ private:
     this->CopyToDevice(m_State.Polygons[0], fits ? exchanged : start.data(), start.size());
   }
 
-  /** Without limits: to the end of the schedule. */
   void
-  LaunchLoop(const std::optional<LaunchLimits> & limits)
+  LaunchLoop(bool inPortions, const LaunchLimits & limits)
   {
-    auto * const    kernel = limits ? SnakeKernel<TSample, VMask, true> : SnakeKernel<TSample, VMask, false>;
+    auto * const    kernel = inPortions ? SnakeKernel<TSample, VMask, true> : SnakeKernel<TSample, VMask, false>;
     auto * const    onDevice = static_cast<LoopLaunch *>(m_Work);
     SnakeExchange & exchange = this->GetExchange();
     exchange.Launch = { m_State, {} };
@@ -450,14 +451,7 @@ private:
     configuration.numAttrs = 1;
     ITK_CUDA_CALL(
       LaunchWithParameters<PixelsType, DeviceCells, DeviceSnake *, GridBarrierState *, LoopResults *, LaunchLimits>(
-        configuration,
-        kernel,
-        m_Pixels,
-        m_Blocks,
-        &onDevice->State,
-        &onDevice->Barrier,
-        &exchange.Results,
-        limits.value_or(LaunchLimits())));
+        configuration, kernel, m_Pixels, m_Blocks, &onDevice->State, &onDevice->Barrier, &exchange.Results, limits));
   }
 
   /** State, polygon and new entries of the record. Entries for which the results have no room are copied from the
@@ -489,33 +483,44 @@ private:
     }
   }
 
-  /** There are no limits if nobody observes steps or may stop the run, and the driver does not end long kernels. */
-  std::optional<LaunchLimits>
-  GetLimits(bool pauseAtSteps, bool pauseAtLevels) const
+  /** A launch ends at pauses only if they are observed. It ends after its time only if the run may be stopped or if the
+   * driver would end the kernel. */
+  LaunchLimits
+  GetLimits(bool showsSteps, bool maybeStopped) const
   {
-    if (!pauseAtSteps && !pauseAtLevels && !HasKernelTimeout(m_Context.GetDevice()))
-    {
-      return std::nullopt;
-    }
-    return LaunchLimits{ pauseAtSteps, pauseAtLevels, m_Options.StepsPerPortion, m_Options.NanosecondsOfLaunch };
+    constexpr uint64_t forever = std::numeric_limits<uint64_t>::max() / 2;
+    const bool         ends = maybeStopped || HasKernelTimeout(m_Context.GetDevice());
+    return { showsSteps,
+             maybeStopped && m_ReportsLevels,
+             m_Options.StepsPerPortion,
+             ends ? m_Options.NanosecondsOfLaunch : forever };
   }
 
-  /** Runs the kernel until the schedule ends. A launch ends at pauses only if they are observed. It ends after its time
-   * only if the run may be stopped or if the driver would end the kernel. */
+  /** Whether launches may have to end at pauses or within a phase. */
+  bool
+  NeedsPortions(const LaunchLimits & limits, bool maybeStopped) const
+  {
+    return limits.PauseAtSteps || limits.PauseAtLevels || HasKernelTimeout(m_Context.GetDevice()) ||
+           (maybeStopped && m_LoopSizes.Nodes > m_Options.NodesOfWholePhases);
+  }
+
+  /** Runs the kernel until the schedule ends. */
   SnakeOutcome
   RunPhases(const StepFunction & step, const ProgressFunction & progress)
   {
     using Phase = SnakeControl::Phase;
     using Kind = CudaRegionSnakeStep::Kind;
-    const std::optional<LaunchLimits> limits = this->GetLimits(static_cast<bool>(step), static_cast<bool>(progress));
-    SnakeOutcome                      outcome;
-    double                            timeOfRemoval = m_State.Control.Next == Phase::Remove ? GetSeconds() : 0.0;
+    const auto         maybeStopped = static_cast<bool>(progress);
+    const LaunchLimits limits = this->GetLimits(static_cast<bool>(step), maybeStopped);
+    const bool         inPortions = this->NeedsPortions(limits, maybeStopped);
+    SnakeOutcome       outcome;
+    double             timeOfRemoval = m_State.Control.Next == Phase::Remove ? GetSeconds() : 0.0;
     while (m_State.Control.Next != Phase::Finished)
     {
       const size_t known = outcome.Record.size();
       m_State.Pause = false;
       m_State.KnownEntries = m_State.NumberOfEntries;
-      this->LaunchLoop(limits);
+      this->LaunchLoop(inPortions, limits);
       this->TakeResults(outcome);
       if (timeOfRemoval == 0.0 && m_State.Control.Next == Phase::Remove)
       {
@@ -566,7 +571,7 @@ RunOnDevice(const DeviceSnakeImage &   image,
   return VisitSamples(image.GetSums(), [&](auto sample, auto masked) {
     using Backend = CudaSnakeBackend<decltype(sample), decltype(masked)::value>;
     const double          timeOfSums = GetSeconds();
-    Backend               backend(image, rectangle, run.Parameters, workspace, context, options);
+    Backend               backend(image, rectangle, run, workspace, context, options);
     const double          timeOfRun = GetSeconds();
     CudaRegionSnakeResult result = RunSnake(image, run, backend);
     result.SecondsOfSums = timeOfRun - timeOfSums;

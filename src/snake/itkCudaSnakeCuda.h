@@ -19,9 +19,11 @@ struct SnakeLaunchOptions
 {
   /** Blocks of threads, at most. */
   int MaximumNumberOfBlocks{ std::numeric_limits<int>::max() };
-  /** Time after which a launch ends with the next portion of its work, if the run may be stopped or if the driver ends
-   * long kernels. */
+  /** Time after which a launch ends with the next phase or portion of its work, if the run may be stopped or if the
+   * driver ends long kernels. */
   uint64_t NanosecondsOfLaunch{ 100000000 };
+  /** Nodes of a snake whose phases are short enough to be whole, unless the driver ends long kernels. */
+  uint32_t NodesOfWholePhases{ 4096 };
   /** Size of the portions, in successive steps of a warp: some milliseconds. */
   int32_t StepsPerPortion{ 1 << 18 };
 };

@@ -104,13 +104,16 @@ struct LoopResults
 constexpr int UnitsPerWarp = 2;
 constexpr int MinimumRowsPerUnit = 4 * WarpSize;
 
-/** When a limited launch ends before the schedule does. */
+/** Phases after which a launch that does not divide them looks at the clock. */
+constexpr uint32_t PhasesPerLook = 16;
+
+/** When a launch ends before the schedule does. Pauses and portions are those of limited launches. */
 struct LaunchLimits
 {
   bool     PauseAtSteps{ false };
   bool     PauseAtLevels{ false };
   int32_t  StepsPerPortion{ 1 << 18 }; // tests of edges or rows one after the other, by a warp: some milliseconds
-  uint64_t Nanoseconds{ 0 };           // after which it ends with the next portion
+  uint64_t Nanoseconds{ 0 };           // after which it ends when it next looks at the clock
 };
 
 /** Data that the first block holds on chip while it draws a conclusion. */
@@ -126,7 +129,7 @@ struct ConclusionScratch
   int32_t    WarpCounts[WarpsPerBlock];
   Moments    WarpSums[WarpsPerBlock];
   GroupSum   Sum;
-  uint64_t   End;           // of a limited launch's time, on the device's clock
+  uint64_t   End;           // of the launch's time, on the device's clock
   bool       TimeIsUp;      // when the first block of a limited launch looked last
   bool       IsInterrupted; // the conclusion, of a limited launch
 };

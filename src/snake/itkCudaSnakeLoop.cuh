@@ -11,8 +11,8 @@
 // simplicity - and a conclusion that the first block draws, while the others wait: which proposals are accepted, how
 // the polygon changes, and which phase comes next. A limited launch (VLimited) divides long work into portions. After
 // each portion the first block looks at the clock. If the launch's time is over, it ends there, and the next launch
-// goes on with the next portion. Other launches run to the end of the schedule. Their kernel has no code for portions,
-// because its tests take 2 to 5 % of a phase.
+// goes on with the next portion. The kernel of other launches has no code for portions, because its tests take 2 to 5 %
+// of a phase. It looks at the clock after some phases.
 namespace itk::cuda::snake
 {
 namespace kernels
@@ -28,8 +28,8 @@ WriteResults(T (&results)[VRoom], const T * from, int number)
   }
 }
 
-/** Runs phases until the schedule ends. A limited launch also ends at a pause, or after its time. The launch is
- * cooperative: all blocks are resident. Every phase advances the control, whose loops are bounded. */
+/** Runs phases until the schedule ends, or until the launch's time is over. A limited launch also ends at a pause. The
+ * launch is cooperative: all blocks are resident. Every phase advances the control, whose loops are bounded. */
 template <typename TSample, bool VMask, bool VLimited>
 __global__ void
 __launch_bounds__(ThreadsPerBlock, 1) SnakeKernel(DevicePixels<TSample, VMask> pixels,
@@ -44,7 +44,7 @@ __launch_bounds__(ThreadsPerBlock, 1) SnakeKernel(DevicePixels<TSample, VMask> p
   BlockStorage &                         storage = shared.Get();
   DeviceSnake &                          snake = storage.Snake;
   GridBarrier                            barrier(*barrierState);
-  if (VLimited && threadIdx.x == 0)
+  if (threadIdx.x == 0)
   {
     storage.Scratch.End = ReadClock() + limits.Nanoseconds;
   }
@@ -57,7 +57,7 @@ __launch_bounds__(ThreadsPerBlock, 1) SnakeKernel(DevicePixels<TSample, VMask> p
     });
     polygon = LoadState(storage, *state, nullptr, 0);
   }
-  while (snake.Control.Next != SnakeControl::Phase::Finished && !snake.Pause)
+  for (uint32_t phase = 1; snake.Control.Next != SnakeControl::Phase::Finished && !snake.Pause; ++phase)
   {
     const LatticePoint * const source = snake.Polygons[snake.Current];
     const int                  numberOfNodes = snake.NumberOfNodes;
@@ -88,6 +88,10 @@ __launch_bounds__(ThreadsPerBlock, 1) SnakeKernel(DevicePixels<TSample, VMask> p
       {
         BlockGroup<false> group(snake, storage.Scratch, 0);
         Conclude(group, snake, polygon);
+        if (threadIdx.x == 0 && phase % PhasesPerLook == 0)
+        {
+          snake.Pause = ReadClock() >= storage.Scratch.End;
+        }
         PrepareNext<false>(snake, storage.Scratch, 0);
       }
       CopyState(*state, snake);

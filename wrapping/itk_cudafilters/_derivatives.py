@@ -106,21 +106,34 @@ class DerivativesOfValid:
         return result / weight
 
 
-class DerivativesOfItems:
+def derivatives_of_items(
+    items: Any, valid: Any, axes: Sequence[Axis], cval: float, filter_lines: LineFilter
+) -> Derivatives:
     """Of a batch of items with masks. Items whose pixels are all valid are those of DerivativesOfAll, to the bit, whatever the
     masks of the others."""
+    complete = valid.reshape((len(valid), math.prod(valid.shape[1:]))).all(1)
+    if bool(complete.all()):
+        return DerivativesOfAll(items, axes, cval, filter_lines)
+    if not bool(complete.any()):
+        return DerivativesOfValid(items, valid, axes, cval, filter_lines)
+    return _DerivativesOfItems(items, valid, complete, axes, cval, filter_lines)
+
+
+class _DerivativesOfItems:
+    """Of items of which some are complete."""
 
     def __init__(
         self,
         items: Any,
         valid: Any,
+        complete: Any,
         axes: Sequence[Axis],
         cval: float,
         filter_lines: LineFilter,
     ) -> None:
         self._items = items
         self._ops = filter_lines.ops
-        self._complete = valid.reshape((len(valid), math.prod(valid.shape[1:]))).all(1)
+        self._complete = complete
         self._of_all = DerivativesOfAll(items[self._complete], axes, cval, filter_lines)
         self._of_valid = DerivativesOfValid(items[~self._complete], valid[~self._complete], axes, cval, filter_lines)
 

@@ -11,10 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from ._arrays import Given, Items, Target, axes_to_filter, axis_of, number, per_axis, read_mask, spacings_of
-from ._derivatives import Axis, Derivatives, DerivativesOfAll, DerivativesOfItems
+from ._derivatives import Axis, Derivatives, DerivativesOfAll, derivatives_of_items
 from ._info import Backend
-from ._line_passes import DeviceLineFilter, HostLineFilter, LineFilter
+from ._line_passes import DeviceLineFilter, DevicePasses, HostLineFilter, LineFilter, Pass
 from ._operations import operations_of
+from ._repeated import run_repeated
 from ._segmentation import known_name
 
 Mode = Literal["reflect", "nearest", "mirror", "wrap", "constant", "grid-mirror", "grid-wrap", "grid-constant"]
@@ -43,7 +44,6 @@ def _on_device_of_input(function: Callable[_Parameters, Any]) -> Callable[_Param
     return call
 
 
-@_on_device_of_input
 def gaussian_filter(
     input: Any,
     sigma: float | Sequence[float] | None = None,
@@ -127,12 +127,69 @@ def gaussian_filter(
     >>> float(abs(smoothed[3, 15] - 1 / (2 * np.sqrt(2 * np.pi)))) < 1e-4
     True
     """
+    if output is None and valid_mask is None:
+        result = run_repeated(
+            input,
+            preserve_nan,
+            (sigma, order, mode, cval, fwhm, spacing, axes, channel_axis, dtype, approximation, backend),
+            lambda: _passes_of(
+                input, sigma, order, mode, cval, fwhm, spacing, axes, channel_axis, dtype, approximation, backend
+            ),
+        )
+        if result is not None:
+            return result
+    return _filter_any(
+        input, sigma, order, output, mode, cval, fwhm, spacing, axes, channel_axis,
+        valid_mask, preserve_nan, dtype, approximation, backend,
+    )
+
+
+@_on_device_of_input
+def _filter_any(
+    input: Any,
+    sigma: Any,
+    order: Any,
+    output: Any,
+    mode: Any,
+    cval: float,
+    fwhm: Any,
+    spacing: Any,
+    axes: Any,
+    channel_axis: int | None,
+    valid_mask: Any,
+    preserve_nan: bool,
+    dtype: Any,
+    approximation: str,
+    backend: str,
+) -> Any:
+    """gaussian_filter(), whatever its input."""
     call = _Call(
         input, sigma, output, mode, cval, fwhm, spacing, axes, channel_axis,
         valid_mask, preserve_nan, dtype, approximation, backend,
     )
-    orders = call.orders_of(order)
-    return call.store(call.derivatives(orders))
+    return call.store(call.derivatives(call.orders_of(order)))
+
+
+@_on_device_of_input
+def _passes_of(
+    input: Any,
+    sigma: Any,
+    order: Any,
+    mode: Any,
+    cval: float,
+    fwhm: Any,
+    spacing: Any,
+    axes: Any,
+    channel_axis: int | None,
+    dtype: Any,
+    approximation: str,
+    backend: str,
+) -> DevicePasses | None:
+    """The passes of gaussian_filter() over an array as it lies in memory; None where the call needs more."""
+    call = _Call(
+        input, sigma, None, mode, cval, fwhm, spacing, axes, channel_axis, None, False, dtype, approximation, backend
+    )
+    return call.passes(call.orders_of(order))
 
 
 def gaussian_filter1d(
@@ -508,9 +565,9 @@ class _Call:
         valid = None if valid_mask is None else read_mask(valid_mask, self.given, self._channel_axis)
         if not preserve_nan or self.given.is_integer:
             return valid, None
-        nan = self.given.ops.isnan(self.given.array)
-        if not bool(nan.any()):
+        if not self.given.ops.holds_nan(self.given.array):
             return valid, None
+        nan = self.given.ops.isnan(self.given.array)
         return (~nan, nan) if valid is None else (valid & ~nan, valid & nan)
 
     def _make_derivatives(self) -> Derivatives:
@@ -519,7 +576,7 @@ class _Call:
         items = self._items.take(self.given.array, self._target.compute_type(self.given), ops)
         if self.valid is None:
             return DerivativesOfAll(items, axes, self._cval, self._filter_lines)
-        return DerivativesOfItems(items, self._items.take(self.valid, "bool", ops), axes, self._cval, self._filter_lines)
+        return derivatives_of_items(items, self._items.take(self.valid, "bool", ops), axes, self._cval, self._filter_lines)
 
     def orders_of(self, order: Any) -> list[int]:
         """The order along each axis."""
@@ -541,6 +598,27 @@ class _Call:
         """The items of a derivative; with `mode` along all axes where it is given."""
         modes = None if mode is None else [mode] * len(self._steps)
         return self._make([orders[i] for i in self._steps], modes)
+
+    def passes(self, orders: Sequence[int]) -> DevicePasses | None:
+        """The passes that make this derivative of a contiguous array in the memory of a GPU; None if they are not all it takes."""
+        ops, shape = self.given.ops, tuple(self.given.array.shape)
+        dtype = self._target.compute_type(self.given)
+        filtered = self._items.filtered
+        passes = [
+            Pass(axis, self.sigma[i] / abs(self._spacing[i]), orders[i], self._modes[i])
+            for i, axis in zip(self._steps, filtered, strict=True)
+        ]
+        scale = math.prod(self._spacing[i] ** -orders[i] for i in self._steps)
+        is_plain = (
+            ops.is_on_gpu
+            and {self.given.type, self._target.type} == {dtype}
+            and 0 not in shape
+            and passes
+            and scale == 1.0
+            and filtered == tuple(range(len(shape) - len(filtered), len(shape)))
+            and not any(each.needs_padding(shape) for each in passes)
+        )
+        return DevicePasses(passes, shape, dtype, self._cval, self._filter_lines.approximation) if is_plain else None
 
     def along_each_axis(self, order: int) -> list[Any]:
         """The derivatives of that order along each of the axes, each with the mode of its axis, as in scipy."""

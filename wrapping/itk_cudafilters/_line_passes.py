@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import itk
 import numpy as np
@@ -35,9 +36,41 @@ class LineFilter(Protocol):
         """
 
 
+class Pass(NamedTuple):
+    """Along one axis of an array. sigma is in pixels."""
+
+    axis: int
+    sigma: float
+    order: int
+    mode: str
+
+    def needs_padding(self, shape: Sequence[int]) -> bool:
+        return self.mode == "nearest" and shape[self.axis] < _SHORTEST_LINE
+
+
+class DevicePasses:
+    """Passes over contiguous arrays of one shape and type in the memory of a GPU, on the stream of their package. Nothing waits
+    on the host. No pass needs padding."""
+
+    def __init__(self, passes: Sequence[Pass], shape: Sequence[int], dtype: str, cval: float, approximation: str) -> None:
+        self._is_double = dtype == "float64"
+        lines = tuple(
+            (math.prod(shape[:axis]), shape[axis], math.prod(shape[axis + 1 :]), sigma, order, mode)
+            for axis, sigma, order, mode in passes
+        )
+        self._handle = native().cudafilters_make_passes(lines, cval, approximation)
+        self._run = native().cudafilters_run_passes
+
+    def run(self, array: Any, ops: Operations) -> Any:
+        result = ops.empty_like(array)
+        pointers = ops.pointer(array), ops.pointer(result)
+        self._run(self._handle, *pointers, self._is_double, ops.device(array), ops.stream(array))
+        return result
+
+
 @dataclass(frozen=True)
 class DeviceLineFilter:
-    """Of arrays in the memory of a GPU, on the stream of their package; nothing waits on the host."""
+    """Of arrays in the memory of a GPU, as DevicePasses."""
 
     approximation: str
     ops: Operations
@@ -48,24 +81,12 @@ class DeviceLineFilter:
             return items
         ops, dtype = self.ops, self.ops.type_of(items)
         lines = items.reshape((math.prod(shape[:axis]), shape[axis], math.prod(shape[axis + 1 :])))
-        padding = _PADDING if mode == "nearest" and shape[axis] < _SHORTEST_LINE else 0
+        padding = _PADDING if Pass(axis, sigma, order, mode).needs_padding(shape) else 0
         if padding:
             lines = ops.concatenate([lines[:, :1]] * padding + [lines] + [lines[:, -1:]] * padding, axis=1)
         lines = ops.contiguous(lines, dtype)
-        result = ops.empty_like(lines)
-        native().cudafilters_filter_lines(
-            ops.pointer(lines),
-            ops.pointer(result),
-            dtype == "float64",
-            *map(int, lines.shape),
-            ops.device(lines),
-            ops.stream(lines),
-            sigma,
-            order,
-            mode,
-            cval,
-            self.approximation,
-        )
+        passes = DevicePasses([Pass(1, sigma, order, mode)], tuple(lines.shape), dtype, cval, self.approximation)
+        result = passes.run(lines, ops)
         if padding:
             result = result[:, padding:-padding]
         return result.reshape(shape)
@@ -94,7 +115,7 @@ class HostLineFilter:
         is_column = lines.shape[1:] == (1,)
         if is_column:
             lines = np.repeat(lines[..., np.newaxis], 2, axis=2)
-        padding = _PADDING if mode == "nearest" and shape[axis] < _SHORTEST_LINE else 0
+        padding = _PADDING if Pass(axis, sigma, order, mode).needs_padding(shape) else 0
         if padding:
             lines = np.pad(lines, [(padding, padding) if i == 1 else (0, 0) for i in range(lines.ndim)], mode="edge")
         lines = np.ascontiguousarray(lines)

@@ -2,6 +2,8 @@
 """What the Gaussian functions do with arrays beside filtering, in NumPy, CuPy and torch: results lie where the operands lie."""
 from __future__ import annotations
 
+import functools
+import math
 import sys
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -39,7 +41,13 @@ class Operations(Protocol):
     def truncate(self, values: Any, dtype: str) -> Any:
         """Of that type, as the filters convert: integers towards 0, within the type's range, NaN to 0."""
 
-    def empty_like(self, array: Any) -> Any: ...
+    def empty_like(self, array: Any) -> Any:
+        """On the array's device, whichever is the current one."""
+
+    def is_contiguous(self, array: Any) -> bool: ...
+    def holds_nan(self, array: Any) -> bool:
+        """The host waits for the answer."""
+
     def pointer(self, array: Any) -> int: ...
     def device(self, array: Any) -> int: ...
     def stream(self, array: Any) -> int:
@@ -104,6 +112,12 @@ class NumpyOperations:
     def empty_like(self, array: Any) -> Any:
         return self._np.empty_like(array)
 
+    def is_contiguous(self, array: Any) -> bool:
+        return bool(array.flags.c_contiguous)
+
+    def holds_nan(self, array: Any) -> bool:
+        return bool(self._np.isnan(array).any())
+
     def pointer(self, array: Any) -> int:
         return int(array.ctypes.data)
 
@@ -119,6 +133,14 @@ class NumpyOperations:
 
 class CupyOperations(NumpyOperations):
     is_on_gpu = True
+
+    def empty_like(self, array: Any) -> Any:
+        with array.device:
+            return self._np.empty_like(array)
+
+    def holds_nan(self, array: Any) -> bool:
+        with array.device:
+            return _holds_nan_where_sum_is(array, self._np)
 
     def pointer(self, array: Any) -> int:
         return int(array.data.ptr)
@@ -140,6 +162,8 @@ class TorchOperations:
 
     def __init__(self, torch: Any) -> None:
         self._torch = torch
+        # What torch's own compiler calls: the public function makes an object first, which takes longer than a kernel's launch.
+        self._raw_stream = getattr(torch._C, "_cuda_getCurrentRawStream", None)
 
     def type_of(self, array: Any) -> str:
         return str(array.dtype).rpartition(".")[2]
@@ -193,18 +217,32 @@ class TorchOperations:
     def empty_like(self, array: Any) -> Any:
         return self._torch.empty_like(array)
 
+    def is_contiguous(self, array: Any) -> bool:
+        return bool(array.is_contiguous())
+
+    def holds_nan(self, array: Any) -> bool:
+        return _holds_nan_where_sum_is(array, self._torch)
+
     def pointer(self, array: Any) -> int:
         return int(array.data_ptr())
 
     def device(self, array: Any) -> int:
-        return int(array.device.index)
+        return int(array.get_device())
 
     def stream(self, array: Any) -> int:
+        if self._raw_stream is not None:
+            return int(self._raw_stream(array.get_device()))
         return int(self._torch.cuda.current_stream(array.device).cuda_stream)
 
     def current(self, array: Any) -> AbstractContextManager[Any]:
         context: AbstractContextManager[Any] = self._torch.cuda.device(array.device)
         return context
+
+
+def _holds_nan_where_sum_is(array: Any, package: Any) -> bool:
+    """A sum reads the array once. It may also be NaN for infinite values; then each pixel is looked at."""
+    total = float(array.sum())
+    return math.isnan(total) and bool(package.isnan(array).any())
 
 
 OF_HOST: Operations = NumpyOperations()
@@ -220,10 +258,14 @@ def operations_of(array: Any) -> Operations | None:
         return OF_HOST
     torch, cupy = sys.modules.get("torch"), sys.modules.get("cupy")
     if torch is not None and isinstance(array, torch.Tensor) and array.is_cuda:
-        return TorchOperations(torch)
+        return _of_torch(torch)
     if cupy is not None and isinstance(array, cupy.ndarray):
-        return CupyOperations(cupy)
+        return _of_cupy(cupy)
     return None
+
+
+_of_torch = functools.cache(TorchOperations)
+_of_cupy = functools.cache(CupyOperations)
 
 
 def require_no_gradient(array: Any, name: str) -> None:

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """The Gaussian functions of arrays in the memory of a GPU. Where there is no GPU, NumPy arrays of a class of their own stand for
 them, and the work is done on the host."""
+import threading
+
 import numpy as np
 import pytest
 from exporters import FakeArray
 
 import itk_cudafilters
-from itk_cudafilters import _dlpack, _operations
+from itk_cudafilters import _dlpack, _gaussian, _operations, _repeated
 from itk_cudafilters._operations import NumpyOperations
 
 MODES = ["reflect", "nearest", "mirror", "wrap", "constant"]
@@ -83,6 +85,71 @@ def test_results_have_the_bits_of_numpy(operations):
         expected = itk_cudafilters.gaussian_filter(array, backend="host", **parameters)
         require_same(itk_cudafilters.gaussian_filter(on_gpu(array), **parameters), expected)
     assert operations.streams > 60
+
+
+@pytest.fixture
+def finds(operations, monkeypatch):
+    """Counts how often it is found out what a call does."""
+    monkeypatch.setattr(_repeated, "_found", {})
+    counts = []
+    passes_of = _gaussian._passes_of
+    monkeypatch.setattr(_gaussian, "_passes_of", lambda *arguments: counts.append(1) or passes_of(*arguments))
+    return counts
+
+
+SAME_CALLS = [
+    {"sigma": 1.5},
+    {"sigma": [1.5, 0.0, 2]},
+    {"sigma": (np.float32(1.5), 2, 0.7), "order": [0, 1, 2], "mode": ["wrap", "nearest", "constant"], "cval": 2},
+    {"fwhm": 3.0, "axes": (1, 2), "mode": "mirror", "approximation": "deriche"},
+    {"sigma": 1.5, "axes": -1, "dtype": "float32"},
+    {"sigma": 2.0, "spacing": 0.5},
+]
+
+
+@pytest.mark.parametrize("parameters", SAME_CALLS, ids=str)
+def test_the_same_call_again(operations, finds, parameters):
+    rng = np.random.default_rng(12)
+    for _ in range(3):
+        array = rng.standard_normal((5, 8, 9)).astype("f")
+        given = on_gpu(array.copy())
+        require_same(itk_cudafilters.gaussian_filter(given, **parameters), itk_cudafilters.gaussian_filter(array, backend="host", **parameters))
+        np.testing.assert_array_equal(np.asarray(given), array)
+    assert len(finds) == 1
+
+
+def test_other_calls_are_other_calls(operations, finds):
+    array = np.random.default_rng(13).standard_normal((6, 8, 9))
+    sigma = [1.0, 2.0, 3.0]
+    for change in (lambda: None, lambda: sigma.reverse(), lambda: sigma.__setitem__(0, 0.0)):
+        change()
+        expected = itk_cudafilters.gaussian_filter(array, sigma, backend="host")
+        require_same(itk_cudafilters.gaussian_filter(on_gpu(array), sigma), expected)
+    assert len(finds) == 3
+    for other in (array[::-1], array.T, array[:5], array.astype("f"), np.where(array > 1.0, np.nan, array)):
+        expected = itk_cudafilters.gaussian_filter(other, sigma, backend="host")
+        require_same(itk_cudafilters.gaussian_filter(on_gpu(other), sigma), expected)
+    expected = itk_cudafilters.gaussian_filter(array, np.array(sigma), backend="host")
+    require_same(itk_cudafilters.gaussian_filter(on_gpu(array), np.array(sigma)), expected)
+
+
+def test_what_is_wrong_is_said_each_time(operations):
+    array = on_gpu(np.zeros((8, 8), "f"))
+    for _ in range(2):
+        with pytest.raises(ValueError, match="sigma is -1"):
+            itk_cudafilters.gaussian_filter(array, -1.0)
+    itk_cudafilters.gaussian_filter(array, 1.0)
+    array.requires_grad = True
+    with pytest.raises(BufferError, match="requires a gradient"):
+        itk_cudafilters.gaussian_filter(array, 1.0)
+
+
+def test_calls_that_are_remembered_are_few(operations, finds, monkeypatch):
+    monkeypatch.setattr(_repeated, "_LARGEST_NUMBER", 5)
+    array = np.random.default_rng(14).standard_normal((7, 8)).astype("f")
+    for sigma in np.linspace(1.0, 2.0, 23):
+        require_same(itk_cudafilters.gaussian_filter(on_gpu(array), sigma), itk_cudafilters.gaussian_filter(array, sigma, backend="host"))
+        assert len(_repeated._found) <= 5
 
 
 FUNCTIONS = {
@@ -195,16 +262,110 @@ def test_every_function_of_libraries(gpu, library, function):
     np.testing.assert_array_equal(back(function(given, "cuda")), function(array, "cuda"))
 
 
-def test_torch_on_a_stream_that_is_held_back(gpu):
+@pytest.mark.parametrize("threads", [1, 8])
+@LIBRARIES
+def test_random_arrays_have_the_bits_of_numpy(gpu, library, threads):
+    """200 calls from one seed: types, dimensions, axes, strides, modes; with eight threads each on a stream of its own."""
+
+    def run(seed, count):
+        rng = np.random.default_rng(seed)
+        for _ in range(count):
+            dimension = int(rng.integers(1, 5))
+            array = rng.standard_normal(rng.integers(1, {1: 3000, 2: 300, 3: 90, 4: 30}[dimension], dimension)) * 30 + 60
+            array = array.astype(rng.choice(["uint8", "int16", "float16", "float32", "float64"]))
+            parameters = {
+                "sigma": rng.uniform(0.5, 12.0, dimension).tolist(),
+                "order": np.isin(np.arange(dimension), rng.integers(0, dimension, 2)).astype(int).tolist(),
+                "mode": rng.choice(MODES, dimension).tolist(),
+                "axes": rng.permutation(dimension)[: rng.integers(1, dimension + 1)].tolist(),
+                "approximation": str(rng.choice(["accurate", "deriche"])),
+            }
+            for name in ("sigma", "order", "mode"):
+                parameters[name] = parameters[name][: len(parameters["axes"])]
+            given, back = library(array)
+            if dimension > 1 and rng.random() < 0.5:
+                given, array = given.swapaxes(0, 1), array.swapaxes(0, 1)
+            found = back(itk_cudafilters.gaussian_filter(given, **parameters))
+            expected = itk_cudafilters.gaussian_filter(array, backend="cuda", **parameters)
+            np.testing.assert_array_equal(found, expected, err_msg=f"{array.dtype}, {array.shape}, {parameters}")
+
+    failures = []
+
+    def run_on_stream(seed):
+        try:
+            with stream_of(library):
+                run(seed, 200 // threads)
+        except BaseException as error:
+            failures.append(error)
+
+    workers = [threading.Thread(target=run_on_stream, args=(seed,)) for seed in range(threads)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    if failures:
+        raise failures[0]
+
+
+def stream_of(library):
+    """A stream of the package beside the default one."""
+    if library.__name__ == "torch_pair":
+        torch = pytest.importorskip("torch")
+        return torch.cuda.stream(torch.cuda.Stream())
+    return pytest.importorskip("cupy").cuda.Stream(non_blocking=True)
+
+
+def filter_behind_a_held_stream():
+    """A constant image that is written late, filtered on the same stream, and overwritten."""
     torch = pytest.importorskip("torch")
     with torch.cuda.stream(torch.cuda.Stream()):
-        tensor = torch.full((64, 64), float("nan"), device="cuda")
+        tensor = torch.full((256, 256), float("nan"), device="cuda")
         torch.cuda._sleep(200_000_000)
         tensor.fill_(3.0)
         found = itk_cudafilters.gaussian_filter(tensor, 2.0, preserve_nan=False)
+        tensor.fill_(float("nan"))
         del tensor
-        torch.full((64, 64), float("nan"), device="cuda")
-        torch.testing.assert_close(found, torch.full_like(found, 3.0))
+        torch.full((256, 256), float("nan"), device="cuda")
+        return bool((found - 3.0).abs().max() < 1e-5)
+
+
+def test_torch_on_a_stream_that_is_held_back(gpu):
+    assert filter_behind_a_held_stream()
+
+
+def test_control_of_the_order(gpu, monkeypatch):
+    """Without the order of its stream the same call reads pixels that are not written yet: the test above would see it."""
+    torch = pytest.importorskip("torch")
+    other = torch.cuda.Stream()
+    monkeypatch.setattr(_operations.TorchOperations, "stream", lambda self, array: other.cuda_stream)
+    assert not filter_behind_a_held_stream()
+
+
+def test_results_of_another_stream(gpu):
+    torch = pytest.importorskip("torch")
+    tensor = torch.rand((128, 128, 128), device="cuda")
+    expected = itk_cudafilters.gaussian_filter(tensor, 3.0)
+    torch.cuda.synchronize()
+    with torch.cuda.stream(torch.cuda.Stream()):
+        torch.cuda._sleep(100_000_000)
+        found = itk_cudafilters.gaussian_filter(tensor, 3.0, preserve_nan=False)
+        done = torch.cuda.Event()
+        done.record()
+    reader = torch.cuda.Stream()
+    reader.wait_event(done)
+    with torch.cuda.stream(reader):
+        assert torch.equal(found, expected)
+
+
+def test_metadata_of_monai_is_kept(gpu):
+    monai = pytest.importorskip("monai.data")
+    torch = pytest.importorskip("torch")
+    given = monai.MetaTensor(torch.rand((2, 20, 21, 22), device="cuda"), meta={"patient": "7"})
+    for _ in range(2):
+        found = itk_cudafilters.gaussian_filter(given, 1.5, channel_axis=0)
+        assert isinstance(found, monai.MetaTensor) and found.meta["patient"] == "7"
+    expected = itk_cudafilters.gaussian_filter(given.as_tensor(), 1.5, channel_axis=0)
+    assert torch.equal(found.as_tensor(), expected)
 
 
 def test_torch_graphs_and_gradients_are_refused(gpu):

@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Times of runs from host to host: in slabs, whole, and of a copy of the same bytes in both directions at once. Each
+// argument is a case:
+//
+//   TYPE:X:Y:Z:SIGMA:LIMIT:MEMORY    float or short; pixels; sigma in pixels; GB of device memory allowed, 0 for all;
+//                                    pinned, ordinary (touched before), or fresh (an output that nothing has touched)
+//
+// Sigma holds along all axes. One line of JSON goes to the standard output for each case: milliseconds, the best of
+// three runs and the first one, and a hash of the result.
+
+#include "itkCudaCall.h"
+#include "itkCudaDetailGaussianSlabs.h"
+#include "itkCudaDeviceView.h"
+#include "itkCudaError.h"
+#include "itkCudaFiltersConfiguration.h"
+#include "itkCudaStream.h"
+#include "itkCudaTransfer.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <iostream>
+#include <sstream>
+#include <string>
+#include <sys/mman.h>
+#include <thread>
+#include <vector>
+
+namespace
+{
+using namespace itk;
+using namespace itk::CudaDetail;
+
+/** Calls f(begin, end) for parts of a range by all threads. */
+void
+InParallel(size_t count, const std::function<void(size_t, size_t)> & f)
+{
+  const size_t             number = std::max(1u, std::thread::hardware_concurrency());
+  std::vector<std::thread> threads;
+  for (size_t i = 0; i < number; ++i)
+  {
+    threads.emplace_back([&, i] { f(i * count / number, (i + 1) * count / number); });
+  }
+  for (std::thread & thread : threads)
+  {
+    thread.join();
+  }
+}
+
+/** Pages that nothing has touched; page-locked after they were touched, if asked for. */
+class HostMemory
+{
+public:
+  HostMemory(size_t bytes, bool touched, bool pinned)
+    : m_Bytes(bytes)
+    , m_Pinned(pinned)
+  {
+    m_Data = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (m_Data == MAP_FAILED)
+    {
+      throw std::bad_alloc();
+    }
+    madvise(m_Data, bytes, MADV_HUGEPAGE);
+    if (touched || pinned)
+    {
+      constexpr size_t page = 4096;
+      InParallel(bytes / page + 1, [&](size_t begin, size_t end) {
+        for (size_t i = begin; i < end && i * page < bytes; ++i)
+        {
+          static_cast<volatile char *>(m_Data)[i * page] = 0;
+        }
+      });
+    }
+    if (pinned)
+    {
+      ITK_CUDA_CALL(cudaHostRegister(m_Data, bytes, cudaHostRegisterPortable));
+    }
+  }
+  ~HostMemory()
+  {
+    if (m_Pinned)
+    {
+      ITK_CUDA_CALL_NOTHROW(cudaHostUnregister(m_Data));
+    }
+    munmap(m_Data, m_Bytes);
+  }
+  HostMemory(const HostMemory &) = delete;
+  HostMemory &
+  operator=(const HostMemory &) = delete;
+
+  void *
+  Get() const
+  {
+    return m_Data;
+  }
+
+private:
+  void * m_Data;
+  size_t m_Bytes;
+  bool   m_Pinned;
+};
+
+struct Case
+{
+  std::string           Text;
+  CudaComponentType     Type{ CudaComponentType::Float };
+  std::array<size_t, 4> Size{ { 1, 1, 1, 1 } };
+  double                Sigma{ 1.0 };
+  double                LimitInGigabytes{ 0.0 };
+  std::string           Memory;
+};
+
+Case
+ReadCase(const std::string & text)
+{
+  std::vector<std::string> parts;
+  std::istringstream       stream(text);
+  for (std::string part; std::getline(stream, part, ':');)
+  {
+    parts.push_back(part);
+  }
+  if (parts.size() != 7)
+  {
+    throw std::invalid_argument("\"" + text + "\" is no case; it must be TYPE:X:Y:Z:SIGMA:LIMIT:MEMORY");
+  }
+  Case read;
+  read.Text = text;
+  read.Type = parts[0] == "short" ? CudaComponentType::Short : CudaComponentType::Float;
+  for (size_t d = 0; d < 3; ++d)
+  {
+    read.Size[d] = std::strtoull(parts[1 + d].c_str(), nullptr, 10);
+  }
+  read.Sigma = std::strtod(parts[4].c_str(), nullptr);
+  read.LimitInGigabytes = std::strtod(parts[5].c_str(), nullptr);
+  read.Memory = parts[6];
+  return read;
+}
+
+CudaImageView
+MakeView(const Case & test, void * data)
+{
+  CudaImageView view;
+  view.Data = data;
+  view.ComponentType = test.Type;
+  view.Size = test.Size;
+  size_t stride = 1;
+  for (size_t d = 0; d < 4; ++d)
+  {
+    view.Stride[d] = stride;
+    stride *= view.Size[d];
+  }
+  return view;
+}
+
+/** Numbers that look random, the same in each run. */
+void
+Fill(const CudaImageView & view)
+{
+  const size_t count = view.GetNumberOfPixels();
+  InParallel(count, [&](size_t begin, size_t end) {
+    for (size_t i = begin; i < end; ++i)
+    {
+      const uint64_t value = ((i * 0x9e3779b97f4a7c15u) >> 40) % 4096;
+      if (view.ComponentType == CudaComponentType::Short)
+      {
+        static_cast<short *>(view.Data)[i] = static_cast<short>(value);
+      }
+      else
+      {
+        static_cast<float *>(view.Data)[i] = static_cast<float>(value) + 0.25f;
+      }
+    }
+  });
+}
+
+uint64_t
+GetHash(const CudaImageView & view)
+{
+  const size_t          words = view.GetNumberOfBytes() / 8;
+  constexpr size_t      block = size_t{ 1 } << 20;
+  std::vector<uint64_t> hashes(words / block + 1, 14695981039346656037u);
+  const auto * const    data = static_cast<const uint64_t *>(view.Data);
+  InParallel(hashes.size(), [&](size_t begin, size_t end) {
+    for (size_t b = begin; b < end; ++b)
+    {
+      for (size_t i = b * block; i < std::min(words, (b + 1) * block); ++i)
+      {
+        hashes[b] = (hashes[b] ^ data[i]) * 1099511628211u;
+      }
+    }
+  });
+  uint64_t hash = 0;
+  for (const uint64_t part : hashes)
+  {
+    hash = (hash ^ part) * 1099511628211u;
+  }
+  return hash;
+}
+
+double
+Measure(const std::function<void()> & run)
+{
+  const auto begin = std::chrono::steady_clock::now();
+  run();
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
+}
+
+/** The bytes of both images at once, in pieces of 64 MB, between page-locked memory and the device. */
+void
+CopyPinned(const CudaImageView & input, const CudaImageView & output)
+{
+  constexpr size_t         piece = size_t{ 64 } << 20;
+  const cuda::StreamLease  up(0), down(0);
+  const cuda::DeviceBuffer a(piece, up), b(piece, down);
+  const size_t             bytes = std::max(input.GetNumberOfBytes(), output.GetNumberOfBytes());
+  for (size_t begin = 0; begin < bytes; begin += piece)
+  {
+    const auto copy =
+      [&](const CudaImageView & view, const cuda::DeviceBuffer & buffer, const cuda::Context & stream, bool upload) {
+        if (begin < view.GetNumberOfBytes())
+        {
+          char * const host = static_cast<char *>(view.Data) + begin;
+          ITK_CUDA_CALL(cudaMemcpyAsync(upload ? buffer.GetPointer() : host,
+                                        upload ? host : buffer.GetPointer(),
+                                        std::min(piece, view.GetNumberOfBytes() - begin),
+                                        upload ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToHost,
+                                        stream.GetStream()));
+        }
+      };
+    copy(input, a, up, true);
+    copy(output, b, down, false);
+  }
+  up.Synchronize();
+  down.Synchronize();
+}
+
+/** The same of ordinary memory, by the module's transfers in two threads. */
+void
+CopyStaged(const CudaImageView & input, const CudaImageView & output)
+{
+  const auto copy = [](const CudaImageView & view, bool upload) {
+    const cuda::StreamLease stream(0);
+    constexpr size_t        pieceBytes = size_t{ 512 } << 20;
+    const unsigned int      axis = view.Size[2] > 1 ? 2 : 1;
+    const size_t            planes =
+      std::clamp<size_t>(pieceBytes / (view.GetNumberOfBytes() / view.Size[axis]), 1, view.Size[axis]);
+    CudaImageView part = view;
+    part.Size[axis] = planes;
+    const cuda::DeviceImage image(cuda::GetPlanarSize(part), view.ComponentType, stream);
+    for (size_t first = 0; first < view.Size[axis]; first += planes)
+    {
+      part.Size[axis] = std::min(planes, view.Size[axis] - first);
+      part.Data = static_cast<char *>(view.Data) + first * view.Stride[axis] * CudaComponentSize(view.ComponentType);
+      cuda::DeviceView device = image.GetView();
+      device.Size[axis] = part.Size[axis];
+      for (unsigned int d = axis + 1; d < cuda::DeviceView::NumberOfAxes; ++d)
+      {
+        device.Stride[d] = device.Stride[d - 1] * device.Size[d - 1];
+      }
+      upload ? cuda::Upload(part, device, stream, nullptr) : cuda::Download(device, part, stream, nullptr);
+    }
+  };
+  std::thread up([&] { copy(input, true); });
+  copy(output, false);
+  up.join();
+}
+
+/** First and best time of up to three runs, within some seconds. */
+std::string
+MeasureRuns(const std::string & name, const std::function<void()> & run)
+{
+  const double first = Measure(run);
+  double       best = first;
+  for (double spent = first; spent < 1500.0 && spent < 3 * first + 1;)
+  {
+    const double next = Measure(run);
+    best = std::min(best, next);
+    spent += next;
+  }
+  return "\"" + name + "_ms\": " + std::to_string(best) + ", \"" + name + "_first_ms\": " + std::to_string(first);
+}
+
+void
+Run(const Case & test)
+{
+  const bool       isPinned = test.Memory == "pinned";
+  const HostMemory source(MakeView(test, nullptr).GetNumberOfBytes(), true, isPinned);
+  const HostMemory target(MakeView(test, nullptr).GetNumberOfBytes(), test.Memory != "fresh", isPinned);
+  const auto       input = MakeView(test, source.Get());
+  const auto       output = MakeView(test, target.Get());
+  Fill(input);
+  CudaGaussianParameters parameters;
+  parameters.Sigma.assign(test.Size[2] > 1 ? 3 : 2, test.Sigma);
+  parameters.Spacing.assign(parameters.Sigma.size(), 1.0);
+  const CudaGaussianPlan plan = MakeSmoothingPlan(parameters);
+  CudaSlabOptions        options;
+  options.DeviceMemoryLimit = static_cast<size_t>(test.LimitInGigabytes * 1e9);
+
+  CudaSlabReport report;
+  std::string    line = "{\"case\": \"" + test.Text + "\", ";
+  line += MeasureRuns("slabs", [&] { report = CudaGaussianFilterSlabs(plan, input, output, options, nullptr); });
+  std::ostringstream details;
+  details << ", \"report\": \"" << report << "\", \"bytes_up\": " << report.BytesUp
+          << ", \"bytes_down\": " << report.BytesDown << ", \"peak_bytes\": " << report.PeakDeviceBytes
+          << ", \"hash\": \"" << std::hex << GetHash(output) << std::dec << "\", ";
+  line += details.str();
+  line += MeasureRuns("duplex", [&] { isPinned ? CopyPinned(input, output) : CopyStaged(input, output); });
+  if (test.LimitInGigabytes == 0 && CudaGaussianWorkingSet(plan, input, output) < size_t{ 60 } << 30)
+  {
+    line += ", " + MeasureRuns("whole", [&] { RunGaussianPlanOnDevice(plan, input, output, 0, nullptr); });
+    std::ostringstream hash;
+    hash << std::hex << GetHash(output);
+    line += ", \"whole_hash\": \"" + hash.str() + "\"";
+  }
+  std::cout << line << "}" << std::endl;
+}
+} // namespace
+
+int
+main(int argc, char * argv[])
+{
+  std::string reason;
+  if (!CudaFiltersConfiguration::IsDeviceUsable(0, reason))
+  {
+    std::cerr << reason << std::endl;
+    return 77;
+  }
+  int failed = 0;
+  for (int i = 1; i < argc; ++i)
+  {
+    try
+    {
+      Run(ReadCase(argv[i]));
+    }
+    catch (const std::exception & error)
+    {
+      std::cout << "{\"case\": \"" << argv[i] << "\", \"error\": \"" << error.what() << "\"}" << std::endl;
+      failed = 1;
+    }
+  }
+  return failed;
+}

@@ -1,0 +1,818 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkCudaPartitionChainLoops_h
+#define itkCudaPartitionChainLoops_h
+
+#include "itkCudaPartitionChainList.h"
+#include "itkCudaPartitionMapLoops.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <type_traits>
+#include <vector>
+
+// The best polylines of chains as loops, as SimplifyChains() finds them on the host. Chains are in no order: that of
+// the host's list decides nothing.
+namespace itk::cuda::partition
+{
+/** A line of edges between junctions, or a closed one. */
+struct MapLine
+{
+  uint32_t Node; // where it begins, and by which edge
+  uint32_t Edge;
+  uint32_t NumberOfEdges;
+  uint32_t FirstChain; // of its pieces
+  uint32_t FirstPlace; // of their nodes, among those of all chains
+};
+
+/** Counters of a list of chains. Chains and their places are counted at once, so that both have one order. */
+struct ChainCounters
+{
+  uint64_t ChainsAndPlaces; // 2^32 chains + places
+  uint32_t Lines;
+
+  ITK_CUDA_HOST_DEVICE uint32_t
+  GetChains() const
+  {
+    return static_cast<uint32_t>(ChainsAndPlaces >> 32);
+  }
+  ITK_CUDA_HOST_DEVICE uint32_t
+  GetPlaces() const
+  {
+    return static_cast<uint32_t>(ChainsAndPlaces);
+  }
+};
+
+/** A chain and what a round makes of it. */
+struct ChainState
+{
+  uint32_t First; // place of its first node
+  uint32_t NumberOfEdges;
+  uint32_t Left; // as it leaves its first node
+  uint32_t Right;
+  int64_t  Change; // pixels that the left region would take
+  double   Gain;
+  uint32_t NumberKept; // nodes of the best polyline; 0: it gains nothing
+  uint32_t IsRefused;  // the polyline is impossible; then: it lost a cell
+};
+
+/** Arrays of chains and of their places. */
+struct ChainArrays
+{
+  ChainState *   Chains;
+  uint32_t *     ChainOf; // place
+  uint32_t *     Nodes;
+  uint32_t *     Edges; // that leaves the node; None for the last one
+  LatticePoint * Positions;
+  Moments *      Sums;   // of the chain's edges before the node
+  uint8_t *      IsKept; // by the best polyline
+  double *       Costs;  // of the best polylines up to the node
+  uint8_t *      Spans;  // of their last chords
+  uint32_t *     ChainOfEdge;
+  uint8_t *      IsIdle; // whether the chain that begins with an edge had nothing to gain
+
+  ITK_CUDA_HOST_DEVICE Bid
+  GetBid(const ChainState & chain) const
+  {
+    Bid bid;
+    bid.Gain = chain.Gain;
+    bid.Id = Edges[chain.First];
+    bid.Counts.Add(chain.Left, chain.Change);
+    bid.Counts.Add(chain.Right, -chain.Change);
+    return bid;
+  }
+  /** The place of the last node at or before this one that the best polyline keeps. */
+  ITK_CUDA_HOST_DEVICE uint32_t
+  GetKeptBefore(uint32_t place) const
+  {
+    while (IsKept[place] == 0)
+    {
+      --place;
+    }
+    return place;
+  }
+  /** The place of the next node that it keeps; this one is not the chain's last. */
+  ITK_CUDA_HOST_DEVICE uint32_t
+  GetKeptAfter(uint32_t place) const
+  {
+    do
+    {
+      ++place;
+    } while (IsKept[place] == 0);
+    return place;
+  }
+};
+
+namespace steps
+{
+/** Where a line ends, and how long it is. */
+struct LineWalk
+{
+  uint32_t Node;
+  uint32_t Edge; // the last one
+  uint32_t NumberOfEdges;
+};
+
+/** Follows the line that leaves a node by an edge; visit(node, edge) is called for each edge and the node before it,
+ * until it returns false. */
+ITK_CUDA_AS_ARGUMENTS
+template <typename TFunction>
+ITK_CUDA_HOST_DEVICE LineWalk
+FollowLine(const MapView & map, uint32_t node, uint32_t edge, const TFunction & visit)
+{
+  LineWalk walk{ node, edge, 0 };
+  uint32_t next = edge;
+  do
+  {
+    walk.Edge = next;
+    if (!visit(walk.Node, walk.Edge))
+    {
+      return walk;
+    }
+    ++walk.NumberOfEdges;
+    walk.Node = map.Edges[walk.Edge].GetOther(walk.Node);
+    next = map.Nodes[walk.Node].OtherEdge(walk.Edge);
+  } while (walk.Node != node && map.Nodes[walk.Node].Degree == 2);
+  return walk;
+}
+
+/** Lists of lines and of the edges that are on any. */
+template <typename TAtomics>
+struct LineList
+{
+  MapView         Map;
+  MapLine *       Lines;
+  uint8_t *       IsOnLine;
+  ChainCounters * Counters;
+
+  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_HOST_DEVICE void
+  Append(uint32_t node, uint32_t edge, uint32_t numberOfEdges) const
+  {
+    const uint32_t pieces =
+      numberOfEdges > LongestChain ? static_cast<uint32_t>((numberOfEdges + CutLength - 1) / CutLength) : 1;
+    const uint64_t before =
+      TAtomics::FetchAdd(Counters->ChainsAndPlaces, (static_cast<uint64_t>(pieces) << 32) + numberOfEdges + pieces);
+    Lines[TAtomics::Next(Counters->Lines)] = {
+      node, edge, numberOfEdges, static_cast<uint32_t>(before >> 32), static_cast<uint32_t>(before)
+    };
+  }
+};
+
+/** Lists the lines between nodes where more than two edges meet. A line begins at the end with the smaller number. */
+template <typename TAtomics>
+struct ListOpenLines : LineList<TAtomics>
+{
+  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t i) const
+  {
+    const MapView & map = this->Map;
+    const MapNode & node = map.Nodes[i];
+    const auto      number = static_cast<uint32_t>(i);
+    for (uint32_t j = 0; j < node.Degree && node.Degree > 2; ++j)
+    {
+      const uint32_t edge = node.Edges[j];
+      if (!map.Edges[edge].IsBorder())
+      {
+        const LineWalk walk = FollowLine(map, number, edge, [this](uint32_t, uint32_t present) {
+          this->IsOnLine[present] = 1;
+          return true;
+        });
+        if (number < walk.Node || (number == walk.Node && edge < walk.Edge))
+        {
+          this->Append(number, edge, walk.NumberOfEdges);
+        }
+      }
+    }
+  }
+};
+
+/** Lists closed lines, which begin at their node of the smallest number. */
+template <typename TAtomics>
+struct ListClosedLines : LineList<TAtomics>
+{
+  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t i) const
+  {
+    const MapView & map = this->Map;
+    const MapNode & node = map.Nodes[i];
+    const uint32_t  edge = node.Edges[0];
+    const auto      number = static_cast<uint32_t>(i);
+    if (node.Degree != 2 || this->IsOnLine[edge] != 0 || map.Edges[edge].IsBorder())
+    {
+      return;
+    }
+    const LineWalk walk =
+      FollowLine(map, number, edge, [number](uint32_t present, uint32_t) { return present >= number; });
+    if (walk.Node == number)
+    {
+      this->Append(number, edge, walk.NumberOfEdges);
+    }
+  }
+};
+
+/** Cuts lines into chains. */
+template <typename TRound>
+struct FillChains
+{
+  TRound          Round;
+  ChainArrays     Arrays;
+  const MapLine * Lines;
+
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t i) const
+  {
+    const MapLine line = Lines[i];
+    const MapView map = Round.GetMap();
+    const auto    step = line.NumberOfEdges > LongestChain ? static_cast<uint32_t>(CutLength) : line.NumberOfEdges;
+    uint32_t      chain = line.FirstChain;
+    uint32_t      place = line.FirstPlace;
+    uint32_t      edges = 0; // of the line so far
+    Moments       sums;
+    FollowLine(map, line.Node, line.Edge, [&](uint32_t node, uint32_t edge) {
+      if (edges > 0 && edges % step == 0)
+      {
+        this->EndChain(chain++, place++, node, sums);
+      }
+      const MapEdge present = map.Edges[edge].From(node);
+      if (edges % step == 0)
+      {
+        sums = {};
+        const uint32_t left = line.NumberOfEdges - edges;
+        this->BeginChain(chain, place, edge, present, left < step ? left : step);
+      }
+      this->SetPlace(place++, chain, node, edge, sums);
+      Arrays.ChainOfEdge[edge] = chain;
+      sums += present.Sums;
+      ++edges;
+      if (edges == line.NumberOfEdges)
+      {
+        this->EndChain(chain, place, present.End, sums);
+      }
+      return true;
+    });
+  }
+
+private:
+  ITK_CUDA_HOST_DEVICE void
+  SetPlace(uint32_t place, uint32_t chain, uint32_t node, uint32_t edge, const Moments & sums) const
+  {
+    Arrays.ChainOf[place] = chain;
+    Arrays.Nodes[place] = node;
+    Arrays.Edges[place] = edge;
+    Arrays.Positions[place] = Round.GetMap().At(node);
+    Arrays.Sums[place] = sums;
+  }
+  ITK_CUDA_HOST_DEVICE void
+  BeginChain(uint32_t chain, uint32_t place, uint32_t edge, const MapEdge & first, uint32_t numberOfEdges) const
+  {
+    Arrays.Chains[chain] = { place, numberOfEdges, first.Left, first.Right, 0, 0.0, 0, 0 };
+    if (numberOfEdges < 2)
+    {
+      Arrays.IsIdle[edge] = 1;
+    }
+  }
+  ITK_CUDA_HOST_DEVICE void
+  EndChain(uint32_t chain, uint32_t place, uint32_t node, const Moments & sums) const
+  {
+    this->SetPlace(place, chain, node, None, sums);
+  }
+};
+
+/** Some chains, whose costs of chords are in memory at a time. */
+struct PartOfChains
+{
+  uint32_t FirstChain;
+  uint32_t FirstPlace;
+};
+
+template <typename TRound>
+struct ChainLoop
+{
+  TRound      Round;
+  ChainArrays Arrays;
+
+  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_HOST_DEVICE
+  ChainLoop(const TRound & round, const ChainArrays & arrays)
+    : Round(round)
+    , Arrays(arrays)
+  {}
+  ITK_CUDA_HOST_DEVICE bool
+  IsIdle(const ChainState & chain) const
+  {
+    return Arrays.IsIdle[Arrays.Edges[chain.First]] != 0;
+  }
+};
+
+/** Costs of the chords that end at each node: the one over 1 edge, over 2, ... ChainWindow edges. */
+template <typename TRound>
+struct CostChords : ChainLoop<TRound>
+{
+  PartOfChains Part;
+  double *     CostsOfChords;
+
+  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_HOST_DEVICE
+  CostChords(const ChainLoop<TRound> & loop, const PartOfChains & part, double * costs)
+    : ChainLoop<TRound>(loop)
+    , Part(part)
+    , CostsOfChords(costs)
+  {}
+  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t i) const
+  {
+    const ChainArrays & arrays = this->Arrays;
+    const auto          end = static_cast<uint32_t>(Part.FirstPlace + i / ChainWindow);
+    const auto          span = static_cast<uint32_t>(i % ChainWindow + 1);
+    const ChainState &  chain = arrays.Chains[arrays.ChainOf[end]];
+    if (span <= end - chain.First && !this->IsIdle(chain))
+    {
+      const uint32_t begin = end - span;
+      CostsOfChords[i] = CostOfChord(this->Round,
+                                     this->Round.GetTangents(chain.Left, chain.Right),
+                                     this->Round.GetSegmentCost(),
+                                     arrays.Positions[begin],
+                                     arrays.Positions[end],
+                                     arrays.Sums[end] - arrays.Sums[begin],
+                                     span == 1);
+    }
+  }
+};
+
+/** Finds the best polyline of each chain, and whether it gains. */
+template <typename TRound>
+struct SearchChains : ChainLoop<TRound>
+{
+  PartOfChains   Part;
+  const double * CostsOfChords;
+
+  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_HOST_DEVICE
+  SearchChains(const ChainLoop<TRound> & loop, const PartOfChains & part, const double * costs)
+    : ChainLoop<TRound>(loop)
+    , Part(part)
+    , CostsOfChords(costs)
+  {}
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t i) const
+  {
+    const ChainArrays & arrays = this->Arrays;
+    ChainState &        chain = arrays.Chains[Part.FirstChain + i];
+    if (this->IsIdle(chain))
+    {
+      return;
+    }
+    double * const       costs = arrays.Costs + chain.First;
+    uint8_t * const      spans = arrays.Spans + chain.First;
+    const double * const chords = CostsOfChords + static_cast<size_t>(chain.First - Part.FirstPlace) * ChainWindow;
+    FindBestPolylines(
+      chain.NumberOfEdges,
+      [chords](size_t from, size_t to) { return chords[to * ChainWindow + (to - from - 1)]; },
+      costs,
+      spans);
+    chain.Gain = costs[chain.NumberOfEdges] - static_cast<double>(chain.NumberOfEdges) * this->Round.GetSegmentCost();
+    if (chain.Gain < -MinimumGain)
+    {
+      this->Trace(chain, spans);
+    }
+  }
+
+private:
+  ITK_CUDA_HOST_DEVICE void
+  Trace(ChainState & chain, const uint8_t * spans) const
+  {
+    uint8_t * const isKept = this->Arrays.IsKept + chain.First;
+    for (uint32_t j = 0; j <= chain.NumberOfEdges; ++j)
+    {
+      isKept[j] = j == 0 ? 1 : 0;
+    }
+    chain.NumberKept = 1;
+    for (uint32_t j = chain.NumberOfEdges; j > 0; j -= spans[j])
+    {
+      isKept[j] = 1;
+      ++chain.NumberKept;
+    }
+  }
+};
+
+/** Tests the pieces of the best polylines: each against the others of its chain and against the map. */
+template <typename TRound, typename TAtomics>
+struct TestPieces : ChainLoop<TRound>
+{
+  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_HOST_DEVICE explicit TestPieces(const ChainLoop<TRound> & loop)
+    : ChainLoop<TRound>(loop)
+  {}
+  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t i) const
+  {
+    const ChainArrays & arrays = this->Arrays;
+    const auto          from = static_cast<uint32_t>(i);
+    ChainState &        chain = arrays.Chains[arrays.ChainOf[from]];
+    if (chain.NumberKept == 0 || arrays.Edges[from] == None || arrays.IsKept[from] == 0)
+    {
+      return;
+    }
+    const uint32_t to = arrays.GetKeptAfter(from);
+    if (to > from + 1)
+    {
+      const Moments change =
+        this->Round.SumEdge(arrays.Positions[from], arrays.Positions[to]) - (arrays.Sums[to] - arrays.Sums[from]);
+      TAtomics::Add(chain.Change, change.Count);
+    }
+    if (this->MeetsLaterPieces(chain, from, to) || !this->IsSafe(from, to))
+    {
+      chain.IsRefused = 1;
+    }
+  }
+
+private:
+  /** As ChainSearch::MeetsItself(). */
+  ITK_CUDA_HOST_DEVICE bool
+  MeetsLaterPieces(const ChainState & chain, uint32_t from, uint32_t to) const
+  {
+    const ChainArrays & arrays = this->Arrays;
+    const LatticePoint  p = arrays.Positions[from];
+    const LatticePoint  q = arrays.Positions[to];
+    const uint32_t      last = chain.First + chain.NumberOfEdges;
+    const bool          isClosed = arrays.Nodes[chain.First] == arrays.Nodes[last];
+    if (isClosed && chain.NumberKept < 4)
+    {
+      return true;
+    }
+    if (to == last)
+    {
+      return false;
+    }
+    uint32_t begin = to;
+    uint32_t end = arrays.GetKeptAfter(begin);
+    if (region::FoldsBack(q, p, arrays.Positions[end]))
+    {
+      return true;
+    }
+    while (end != last)
+    {
+      begin = end;
+      end = arrays.GetKeptAfter(begin);
+      const bool meet = isClosed && from == chain.First && end == last
+                          ? region::FoldsBack(p, q, arrays.Positions[begin])
+                          : region::SegmentsMeet(p, q, arrays.Positions[begin], arrays.Positions[end]);
+      if (meet)
+      {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  ITK_CUDA_HOST_DEVICE bool
+  IsSafe(uint32_t from, uint32_t to) const
+  {
+    const ChainArrays & arrays = this->Arrays;
+    const uint32_t      chain = arrays.ChainOf[from];
+    const Line          line{ arrays.Nodes + from, static_cast<int32_t>(to - from + 1) };
+    return to == from + 1 ||
+           ChordKeepsTopology(this->Round.GetMap(), this->Round.GetGrid(), line, [&](uint32_t edge, const MapEdge &) {
+             return arrays.ChainOfEdge[edge] == chain;
+           });
+  }
+};
+
+/** Decides which chains bid: all others are idle until they change. */
+template <typename TRound>
+struct BidChains : ChainLoop<TRound>
+{
+  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_HOST_DEVICE explicit BidChains(const ChainLoop<TRound> & loop)
+    : ChainLoop<TRound>(loop)
+  {}
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t i) const
+  {
+    ChainState & chain = this->Arrays.Chains[i];
+    if (chain.NumberKept == 0 || chain.IsRefused != 0 || !this->Round.Allows(this->Arrays.GetBid(chain).Counts))
+    {
+      chain.NumberKept = 0;
+      this->Arrays.IsIdle[this->Arrays.Edges[chain.First]] = 1;
+    }
+  }
+};
+
+/** Cells between the chain and its best polyline: triangles that fan out from the beginning of each chord. A pass has
+ * the one of an edge of the chain. */
+template <typename TRound>
+struct ChainCells : ChainLoop<TRound>
+{
+  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_HOST_DEVICE explicit ChainCells(const ChainLoop<TRound> & loop)
+    : ChainLoop<TRound>(loop)
+  {}
+
+protected:
+  ITK_CUDA_AS_ARGUMENTS
+  template <typename TFunction>
+  ITK_CUDA_HOST_DEVICE bool
+  ForCells(uint32_t place, const TFunction & function) const
+  {
+    const ChainArrays & arrays = this->Arrays;
+    return ForCellsOfTriangle(this->Round.Cells,
+                              arrays.Positions[arrays.GetKeptBefore(place)],
+                              arrays.Positions[place],
+                              arrays.Positions[place + 1],
+                              function);
+  }
+  /** The bidding chain of an edge at a place; null if there is none. */
+  ITK_CUDA_HOST_DEVICE ChainState *
+  GetBiddingChain(size_t place) const
+  {
+    const ChainArrays & arrays = this->Arrays;
+    ChainState * const  chain = arrays.Chains + arrays.ChainOf[place];
+    return arrays.Edges[place] != None && chain->NumberKept > 0 ? chain : nullptr;
+  }
+};
+
+template <typename TRound>
+struct ClaimForChains : ChainCells<TRound>
+{
+  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_HOST_DEVICE explicit ClaimForChains(const ChainLoop<TRound> & loop)
+    : ChainCells<TRound>(loop)
+  {}
+  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t place) const
+  {
+    if (const ChainState * chain = this->GetBiddingChain(place))
+    {
+      const uint64_t key = this->Arrays.GetBid(*chain).GetKey();
+      this->ForCells(static_cast<uint32_t>(place), [&](size_t cell) { return this->Round.Claim(cell, key); });
+    }
+  }
+};
+
+template <typename TRound>
+struct CheckChains : ChainCells<TRound>
+{
+  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_HOST_DEVICE explicit CheckChains(const ChainLoop<TRound> & loop)
+    : ChainCells<TRound>(loop)
+  {}
+  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t place) const
+  {
+    if (ChainState * const chain = this->GetBiddingChain(place))
+    {
+      const uint64_t key = this->Arrays.GetBid(*chain).GetKey();
+      if (!this->ForCells(static_cast<uint32_t>(place), [&](size_t cell) { return this->Round.Holds(cell, key); }))
+      {
+        chain->IsRefused = 1;
+      }
+    }
+  }
+};
+
+/** Frees the cells; the chain's first pass counts what it takes from regions. */
+template <typename TRound>
+struct FreeCellsOfChains : ChainCells<TRound>
+{
+  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_HOST_DEVICE explicit FreeCellsOfChains(const ChainLoop<TRound> & loop)
+    : ChainCells<TRound>(loop)
+  {}
+  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t place) const
+  {
+    if (const ChainState * chain = this->GetBiddingChain(place))
+    {
+      this->ForCells(static_cast<uint32_t>(place), [&](size_t cell) { return this->Round.Free(cell); });
+      if (place == chain->First && chain->IsRefused == 0)
+      {
+        this->Round.AddLosses(this->Arrays.GetBid(*chain));
+      }
+    }
+  }
+};
+
+/** Refuses winners that together take too many pixels from a region. */
+template <typename TRound>
+struct AdmitChains : ChainLoop<TRound>
+{
+  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_HOST_DEVICE explicit AdmitChains(const ChainLoop<TRound> & loop)
+    : ChainLoop<TRound>(loop)
+  {}
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t i) const
+  {
+    ChainState & chain = this->Arrays.Chains[i];
+    if (chain.NumberKept > 0 && chain.IsRefused == 0 && !this->Round.Admits(this->Arrays.GetBid(chain)))
+    {
+      chain.IsRefused = 1;
+    }
+  }
+};
+
+template <typename TRound, typename TAtomics>
+struct ApplyChains : ChainLoop<TRound>
+{
+  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_HOST_DEVICE explicit ApplyChains(const ChainLoop<TRound> & loop)
+    : ChainLoop<TRound>(loop)
+  {}
+  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t i) const
+  {
+    const ChainArrays & arrays = this->Arrays;
+    const ChainState &  chain = arrays.Chains[i];
+    if (chain.NumberKept == 0 || chain.IsRefused != 0)
+    {
+      return;
+    }
+    TAtomics::Next(this->Round.Counts->Winners);
+    const uint32_t last = chain.First + chain.NumberOfEdges;
+    for (uint32_t from = chain.First, to = from; from != last; from = to)
+    {
+      to = arrays.GetKeptAfter(from);
+      if (to > from + 1)
+      {
+        ReplaceByChord(this->Round, arrays.Nodes + from, arrays.Edges + from, to - from);
+      }
+    }
+  }
+};
+} // namespace steps
+
+/** \class ChainLoops
+ * \brief The rounds of SimplifyChains() on a processor. */
+template <typename TProcessor>
+class ChainLoops
+{
+public:
+  using GoOnFunction = std::function<bool()>;
+
+  /** \param largestPart nodes of chains whose costs of chords are in memory at a time, but for chains that are longer
+   */
+  ChainLoops(ProcessorMap<TProcessor> & map, size_t largestPart)
+    : m_Map(map)
+    , m_Processor(map.GetProcessor())
+    , m_LargestPart(largestPart)
+    , m_Counters(m_Processor.template Allocate<ChainCounters>(1))
+  {}
+
+  bool
+  Run(const GoOnFunction & goOn)
+  {
+    MapCounters counters = m_Map.ReadCounters();
+    m_IsIdle = m_Processor.template Allocate<uint8_t>(m_Map.GetNumberOfEdges());
+    m_Processor.Fill(m_IsIdle.Get(), m_Map.GetNumberOfEdges(), 0);
+    bool hasWon = true;
+    for (int round = 0; round < MaximumNumberOfChainRounds && hasWon; ++round)
+    {
+      m_Map.Tidy(counters.RemovedEdges, &m_IsIdle);
+      m_Map.UpdateGrid(counters.Added);
+      if (goOn && !goOn())
+      {
+        return false;
+      }
+      this->RunRound();
+      counters = m_Map.ReadCounters();
+      hasWon = counters.Rounds[0].Winners > 0;
+    }
+    return true;
+  }
+
+private:
+  template <typename T>
+  using Array = typename TProcessor::template Array<T>;
+  using Atomics = typename TProcessor::Atomics;
+  using PlainRound = Round<NoPixels, Atomics>;
+
+  ProcessorMap<TProcessor> & m_Map;
+  const TProcessor &         m_Processor;
+  const size_t               m_LargestPart;
+  Array<ChainCounters>       m_Counters;
+  Array<uint8_t>             m_IsIdle;
+  Array<MapLine>             m_Lines;
+  Array<ChainState>          m_Chains;
+  Array<uint32_t>            m_ChainOf;
+  Array<uint32_t>            m_Nodes;
+  Array<uint32_t>            m_Edges;
+  Array<LatticePoint>        m_Positions;
+  Array<Moments>             m_Sums;
+  Array<uint8_t>             m_IsKept;
+  Array<double>              m_Costs;
+  Array<uint8_t>             m_Spans;
+  Array<uint32_t>            m_ChainOfEdge;
+
+  void
+  RunRound()
+  {
+    const MapRound      view = m_Map.GetRound(0);
+    const ChainCounters counters = this->ListLines();
+    const size_t        places = counters.GetPlaces();
+    m_Map.ClearRounds();
+    const ChainArrays arrays = this->AllocateChains(counters);
+    m_Processor.For(m_Map.GetNumberOfRegions(), steps::BeginMapRound{ view });
+    const PlainRound                   plain(view, {});
+    const steps::ChainLoop<PlainRound> loop(plain, arrays);
+    m_Processor.For(counters.Lines, steps::FillChains<PlainRound>{ plain, arrays, m_Lines.Get() });
+    m_Processor.VisitPixels([&](const auto & pixels) {
+      using RoundType = Round<std::decay_t<decltype(pixels)>, Atomics>;
+      const steps::ChainLoop<RoundType> withPixels(RoundType(view, pixels), arrays);
+      this->SearchInParts(withPixels, loop, counters);
+      m_Processor.For(places, steps::TestPieces<RoundType, Atomics>(withPixels));
+      m_Processor.For(counters.GetChains(), steps::BidChains<PlainRound>(loop));
+      m_Processor.For(places, steps::ClaimForChains<PlainRound>(loop));
+      m_Processor.For(places, steps::CheckChains<PlainRound>(loop));
+      m_Processor.For(places, steps::FreeCellsOfChains<PlainRound>(loop));
+      m_Processor.For(counters.GetChains(), steps::AdmitChains<PlainRound>(loop));
+      m_Processor.For(counters.GetChains(), steps::ApplyChains<RoundType, Atomics>(withPixels));
+    });
+  }
+
+  ChainCounters
+  ListLines()
+  {
+    const size_t edges = m_Map.GetNumberOfEdges();
+    const auto   isOnLine = m_Processor.template Allocate<uint8_t>(edges);
+    m_Lines = m_Processor.template Allocate<MapLine>(edges);
+    m_Processor.Fill(isOnLine.Get(), edges, 0);
+    m_Processor.Fill(m_Counters.Get(), 1, 0);
+    const steps::LineList<Atomics> list{ m_Map.View(), m_Lines.Get(), isOnLine.Get(), m_Counters.Get() };
+    m_Processor.For(m_Map.GetNumberOfNodes(), steps::ListOpenLines<Atomics>{ list });
+    m_Processor.For(m_Map.GetNumberOfNodes(), steps::ListClosedLines<Atomics>{ list });
+    return m_Processor.Read(m_Counters.Get());
+  }
+
+  ChainArrays
+  AllocateChains(const ChainCounters & counters)
+  {
+    const size_t places = counters.GetPlaces();
+    m_Chains = m_Processor.template Allocate<ChainState>(counters.GetChains());
+    m_ChainOf = m_Processor.template Allocate<uint32_t>(places);
+    m_Nodes = m_Processor.template Allocate<uint32_t>(places);
+    m_Edges = m_Processor.template Allocate<uint32_t>(places);
+    m_Positions = m_Processor.template Allocate<LatticePoint>(places);
+    m_Sums = m_Processor.template Allocate<Moments>(places);
+    m_IsKept = m_Processor.template Allocate<uint8_t>(places);
+    m_Costs = m_Processor.template Allocate<double>(places);
+    m_Spans = m_Processor.template Allocate<uint8_t>(places);
+    m_ChainOfEdge = m_Processor.template Allocate<uint32_t>(m_Map.GetNumberOfEdges());
+    m_Processor.Fill(m_ChainOfEdge.Get(), m_Map.GetNumberOfEdges(), 0xff);
+    return { m_Chains.Get(), m_ChainOf.Get(), m_Nodes.Get(), m_Edges.Get(),       m_Positions.Get(), m_Sums.Get(),
+             m_IsKept.Get(), m_Costs.Get(),   m_Spans.Get(), m_ChainOfEdge.Get(), m_IsIdle.Get() };
+  }
+
+  /** Best polylines, a part of the chains after the other. */
+  template <typename TLoop>
+  void
+  SearchInParts(const TLoop &                        withPixels,
+                const steps::ChainLoop<PlainRound> & loop,
+                const ChainCounters &                counters) const
+  {
+    using RoundType = std::decay_t<decltype(withPixels.Round)>;
+    const std::vector<steps::PartOfChains> parts = this->DivideChains(counters);
+    for (size_t i = 0; i + 1 < parts.size(); ++i)
+    {
+      const size_t places = parts[i + 1].FirstPlace - parts[i].FirstPlace;
+      const auto   costs = m_Processor.template Allocate<double>(places * ChainWindow);
+      m_Processor.For(places * ChainWindow, steps::CostChords<RoundType>(withPixels, parts[i], costs.Get()));
+      m_Processor.For(parts[i + 1].FirstChain - parts[i].FirstChain,
+                      steps::SearchChains<PlainRound>(loop, parts[i], costs.Get()));
+    }
+  }
+
+  /** Where each part begins, and in the end the numbers of all chains and places. */
+  std::vector<steps::PartOfChains>
+  DivideChains(const ChainCounters & counters) const
+  {
+    std::vector<steps::PartOfChains> parts{ { 0, 0 } };
+    if (counters.GetPlaces() > m_LargestPart)
+    {
+      std::vector<ChainState> chains(counters.GetChains());
+      m_Processor.Download(m_Chains.Get(), chains.size(), chains.data());
+      for (uint32_t i = 0; i < chains.size(); ++i)
+      {
+        const uint32_t end = chains[i].First + chains[i].NumberOfEdges + 1;
+        if (end - parts.back().FirstPlace > m_LargestPart && i > parts.back().FirstChain)
+        {
+          parts.push_back({ i, chains[i].First });
+        }
+      }
+    }
+    parts.push_back({ counters.GetChains(), counters.GetPlaces() });
+    return parts;
+  }
+};
+} // namespace itk::cuda::partition
+
+#endif

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkCudaPartitionDeviceStages_h
+#define itkCudaPartitionDeviceStages_h
+
+#include "itkCudaDetailImageView.h"
+#include "itkCudaDetailRegionPartitionEngine.h"
+#include "itkCudaDeviceView.h"
+#include "itkCudaPartitionRun.h"
+#include "itkCudaRegionDeviceSums.h"
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+
+namespace itk::cuda::partition
+{
+/** Where the label image goes: queues it on a stream, or copies it to the host. The function is given a view of UInt or
+ * UShort on the device, into which write(view) writes. */
+using LabelWriter = std::function<void(const Context &, const std::function<void(const DeviceView &)> &)>;
+
+/** The stages on a device.
+ * \param sums of the image, on the device \param initialLabels in host memory; may be null
+ * \param writeLabels is called once, by WriteLabels() or WritePolygons() \exception CudaError */
+std::unique_ptr<Stages>
+MakeDeviceStages(std::unique_ptr<const region::DeviceSums> sums,
+                 const CudaRegionPartitionParameters &     parameters,
+                 const CudaImageView *                     initialLabels,
+                 LabelWriter                               writeLabels);
+
+/** Device memory in bytes that polygons of an image take. */
+size_t
+GetMapSearchBytes(size_t pixels);
+} // namespace itk::cuda::partition
+
+#endif

@@ -1,0 +1,370 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkCudaPartitionJoinLoops_h
+#define itkCudaPartitionJoinLoops_h
+
+#include "itkCudaPartitionMapLoops.h"
+#include "itkCudaPartitionSavings.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <type_traits>
+#include <utility>
+
+// Merges of neighbouring regions of a planar map as loops, as MergeRegions() does them on the host.
+namespace itk::cuda::partition
+{
+/** What a piece of the boundary between two regions adds to the gain of their merge: places 0, 1, ... are those of the
+ * edges, those after them are of the nodes' edges, three for each node. */
+struct SavingArrays
+{
+  uint32_t   NumberOfEdges;
+  uint64_t * Pairs;   // of regions; NoPair: there is no saving
+  double *   Changes; // of the description
+
+  static constexpr uint64_t NoPair = ~uint64_t{ 0 };
+
+  static ITK_CUDA_HOST_DEVICE uint64_t
+  MakePair(uint32_t x, uint32_t y)
+  {
+    return x < y ? (static_cast<uint64_t>(x) << 32) | y : (static_cast<uint64_t>(y) << 32) | x;
+  }
+};
+
+/** Savings in the order of their pairs, and of their places within a pair; and what becomes of the pairs. */
+struct PairArrays
+{
+  const uint64_t * Pairs;
+  const uint32_t * Places;
+  const double *   Changes; // by place
+  uint32_t         NumberOfEdges;
+  double *         ChangesOfPairs; // where a pair begins
+  uint64_t *       BestChanges;    // of each region, in the order of unsigned integers
+  uint32_t *       BestPairs;      // where it begins
+  const double *   Descriptions;
+  uint32_t *       Into; // region that takes over a region, or None
+
+  /** Numbers of the order of their bits. */
+  static ITK_CUDA_HOST_DEVICE uint64_t
+  OrderOf(double value)
+  {
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof(bits));
+    return (bits >> 63) != 0 ? ~bits : bits | (uint64_t{ 1 } << 63);
+  }
+  ITK_CUDA_HOST_DEVICE bool
+  BeginsPair(size_t i) const
+  {
+    return Pairs[i] != SavingArrays::NoPair && (i == 0 || Pairs[i] != Pairs[i - 1]);
+  }
+  ITK_CUDA_HOST_DEVICE uint32_t
+  GetFirst(size_t i) const
+  {
+    return static_cast<uint32_t>(Pairs[i] >> 32);
+  }
+  ITK_CUDA_HOST_DEVICE uint32_t
+  GetSecond(size_t i) const
+  {
+    return static_cast<uint32_t>(Pairs[i]);
+  }
+  ITK_CUDA_HOST_DEVICE bool
+  IsCandidate(size_t i) const
+  {
+    return this->BeginsPair(i) && ChangesOfPairs[i] < -MinimumGain;
+  }
+};
+
+namespace steps
+{
+/** Describes the regions; none has a best pair yet. */
+struct BeginJoins
+{
+  MapRound   Round;
+  double *   Descriptions;
+  PairArrays Arrays;
+
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t region) const
+  {
+    Descriptions[region] = Round.Description.Describe(Round.Regions[region]);
+    Arrays.BestChanges[region] = ~uint64_t{ 0 };
+    Arrays.BestPairs[region] = None;
+    Arrays.Into[region] = None;
+  }
+};
+
+struct SaveSegments
+{
+  MapView      Map;
+  double       SegmentCost;
+  SavingArrays Arrays;
+
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t i) const
+  {
+    const MapEdge & edge = Map.Edges[i];
+    const bool      counts = edge.IsAlive() && !edge.IsBorder();
+    Arrays.Pairs[i] = counts ? SavingArrays::MakePair(edge.Left, edge.Right) : SavingArrays::NoPair;
+    Arrays.Changes[i] = -SegmentCost;
+  }
+};
+
+template <typename TRound>
+struct SaveNodes
+{
+  TRound       Round;
+  SavingArrays Arrays;
+
+  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t i) const
+  {
+    const MapView   map = Round.GetMap();
+    const MapNode & node = map.Nodes[i / 3];
+    const auto      j = static_cast<uint32_t>(i % 3);
+    const double    gain = node.Degree == 3 ? GainOfFreedNode(Round, static_cast<uint32_t>(i / 3), j) : 0.0;
+    const size_t    place = Arrays.NumberOfEdges + i;
+    Arrays.Pairs[place] = SavingArrays::NoPair;
+    if (gain < 0.0)
+    {
+      const MapEdge & edge = map.Edges[node.Edges[j]];
+      Arrays.Pairs[place] = SavingArrays::MakePair(edge.Left, edge.Right);
+      Arrays.Changes[place] = gain;
+    }
+  }
+};
+
+/** What each pair gains, and the least change of each region's pairs. */
+template <typename TAtomics>
+struct WeighPairs
+{
+  MapRound   Round;
+  PairArrays Arrays;
+  size_t     Number;
+
+  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t i) const
+  {
+    if (!Arrays.BeginsPair(i))
+    {
+      return;
+    }
+    double ofSegments = 0.0;
+    double ofNodes = 0.0;
+    for (size_t k = i; k < Number && Arrays.Pairs[k] == Arrays.Pairs[i]; ++k)
+    {
+      const uint32_t place = Arrays.Places[k];
+      (place < Arrays.NumberOfEdges ? ofSegments : ofNodes) += Arrays.Changes[place];
+    }
+    const uint32_t first = Arrays.GetFirst(i);
+    const uint32_t second = Arrays.GetSecond(i);
+    const double   ofRegions = Round.Description.Describe(Round.Regions[first] + Round.Regions[second]) -
+                             Arrays.Descriptions[first] - Arrays.Descriptions[second];
+    const double change = ChangeOfMerge(ofRegions, ofSegments, ofNodes);
+    Arrays.ChangesOfPairs[i] = change;
+    if (change < -MinimumGain)
+    {
+      TAtomics::Minimum(Arrays.BestChanges[first], PairArrays::OrderOf(change));
+      TAtomics::Minimum(Arrays.BestChanges[second], PairArrays::OrderOf(change));
+    }
+  }
+};
+
+/** Of equal changes, the first pair is the best. */
+template <typename TAtomics>
+struct ChoosePairs
+{
+  PairArrays Arrays;
+
+  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t i) const
+  {
+    if (Arrays.IsCandidate(i))
+    {
+      const uint32_t regions[] = { Arrays.GetFirst(i), Arrays.GetSecond(i) };
+      for (const uint32_t region : regions)
+      {
+        if (Arrays.BestChanges[region] == PairArrays::OrderOf(Arrays.ChangesOfPairs[i]))
+        {
+          TAtomics::Minimum(Arrays.BestPairs[region], static_cast<uint32_t>(i));
+        }
+      }
+    }
+  }
+};
+
+/** Joins pairs of regions each of which is the other's best neighbour. */
+template <typename TAtomics>
+struct JoinPairs
+{
+  MapRound   Round;
+  PairArrays Arrays;
+
+  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t i) const
+  {
+    if (!Arrays.IsCandidate(i))
+    {
+      return;
+    }
+    const uint32_t first = Arrays.GetFirst(i);
+    const uint32_t second = Arrays.GetSecond(i);
+    if (Arrays.BestPairs[first] == i && Arrays.BestPairs[second] == i)
+    {
+      Arrays.Into[second] = first;
+      Round.Regions[first] += Round.Regions[second];
+      Round.Regions[second] = {};
+      Round.IsRegion[second] = 0;
+      TAtomics::Next(Round.Counts->Winners);
+    }
+  }
+};
+
+/** Gives edges their present regions, and drops those within one; their nodes follow. */
+template <typename TAtomics>
+struct RenumberEdges
+{
+  MapRound         Round;
+  const uint32_t * Into;
+
+  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t i) const
+  {
+    MapEdge & edge = Round.Edges[i];
+    if (edge.IsAlive())
+    {
+      edge.Left = Into[edge.Left] != None ? Into[edge.Left] : edge.Left;
+      edge.Right = Into[edge.Right] != None ? Into[edge.Right] : edge.Right;
+      if (edge.Left == edge.Right)
+      {
+        edge = {};
+        TAtomics::Next(Round.Counters->RemovedEdges);
+      }
+    }
+  }
+};
+
+struct DropEdgesOfNodes
+{
+  MapNode *       Nodes;
+  const MapEdge * Edges;
+
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t i) const
+  {
+    MapNode & node = Nodes[i];
+    for (uint32_t j = node.Degree; j-- > 0;)
+    {
+      if (!Edges[node.Edges[j]].IsAlive())
+      {
+        node.Erase(node.Edges[j]);
+      }
+    }
+  }
+};
+} // namespace steps
+
+/** \class JoinLoops
+ * \brief The rounds of MergeRegions() on a processor. */
+template <typename TProcessor>
+class JoinLoops
+{
+public:
+  using GoOnFunction = std::function<bool()>;
+
+  explicit JoinLoops(ProcessorMap<TProcessor> & map)
+    : m_Map(map)
+    , m_Processor(map.GetProcessor())
+  {}
+
+  bool
+  Run(const GoOnFunction & goOn)
+  {
+    m_Map.Tidy(m_Map.ReadCounters().RemovedEdges);
+    this->Allocate();
+    bool hasMerged = true;
+    for (size_t round = 0; round < m_Map.GetNumberOfRegions() && hasMerged; ++round) // each joins two at least
+    {
+      if (goOn && !goOn())
+      {
+        return false;
+      }
+      this->QueueRound();
+      hasMerged = m_Map.ReadCounters().Rounds[0].Winners > 0;
+    }
+    return true;
+  }
+
+private:
+  template <typename T>
+  using Array = typename TProcessor::template Array<T>;
+  using Atomics = typename TProcessor::Atomics;
+
+  ProcessorMap<TProcessor> & m_Map;
+  const TProcessor &         m_Processor;
+  Array<uint64_t>            m_Pairs;
+  Array<double>              m_Changes;
+  Array<uint64_t>            m_SortedPairs;
+  Array<uint32_t>            m_Places;
+  Array<double>              m_ChangesOfPairs;
+  Array<uint64_t>            m_BestChanges;
+  Array<uint32_t>            m_BestPairs;
+  Array<double>              m_Descriptions;
+  Array<uint32_t>            m_Into;
+
+  size_t
+  GetNumberOfPlaces() const
+  {
+    return m_Map.GetNumberOfEdges() + 3 * m_Map.GetNumberOfNodes();
+  }
+
+  void
+  Allocate()
+  {
+    const size_t places = this->GetNumberOfPlaces();
+    const size_t regions = m_Map.GetNumberOfRegions();
+    m_Pairs = m_Processor.template Allocate<uint64_t>(places);
+    m_Changes = m_Processor.template Allocate<double>(places);
+    m_SortedPairs = m_Processor.template Allocate<uint64_t>(places);
+    m_Places = m_Processor.template Allocate<uint32_t>(places);
+    m_ChangesOfPairs = m_Processor.template Allocate<double>(places);
+    m_BestChanges = m_Processor.template Allocate<uint64_t>(regions);
+    m_BestPairs = m_Processor.template Allocate<uint32_t>(regions);
+    m_Descriptions = m_Processor.template Allocate<double>(regions);
+    m_Into = m_Processor.template Allocate<uint32_t>(regions);
+  }
+
+  void
+  QueueRound()
+  {
+    const MapRound     round = m_Map.GetRound(0);
+    const size_t       places = this->GetNumberOfPlaces();
+    const auto         edges = static_cast<uint32_t>(m_Map.GetNumberOfEdges());
+    const SavingArrays savings{ edges, m_Pairs.Get(), m_Changes.Get() };
+    const PairArrays   pairs{
+      m_SortedPairs.Get(), m_Places.Get(),    m_Changes.Get(),      edges,       m_ChangesOfPairs.Get(),
+      m_BestChanges.Get(), m_BestPairs.Get(), m_Descriptions.Get(), m_Into.Get()
+    };
+    m_Map.ClearRounds();
+    m_Processor.For(m_Map.GetNumberOfRegions(), steps::BeginMapRound{ round });
+    m_Processor.For(m_Map.GetNumberOfRegions(), steps::BeginJoins{ round, m_Descriptions.Get(), pairs });
+    m_Processor.For(edges, steps::SaveSegments{ m_Map.View(), m_Map.GetModel().SegmentCost, savings });
+    m_Processor.VisitPixels([&](const auto & pixels) {
+      using RoundType = Round<std::decay_t<decltype(pixels)>, Atomics>;
+      m_Processor.For(3 * m_Map.GetNumberOfNodes(), steps::SaveNodes<RoundType>{ RoundType(round, pixels), savings });
+    });
+    m_Processor.SortPlaces(m_Pairs.Get(), places, m_SortedPairs.Get(), m_Places.Get());
+    m_Processor.For(places, steps::WeighPairs<Atomics>{ round, pairs, places });
+    m_Processor.For(places, steps::ChoosePairs<Atomics>{ pairs });
+    m_Processor.For(places, steps::JoinPairs<Atomics>{ round, pairs });
+    m_Processor.For(edges, steps::RenumberEdges<Atomics>{ round, m_Into.Get() });
+    m_Processor.For(m_Map.GetNumberOfNodes(), steps::DropEdgesOfNodes{ round.Nodes, round.Edges });
+  }
+};
+} // namespace itk::cuda::partition
+
+#endif

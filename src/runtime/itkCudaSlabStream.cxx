@@ -1,0 +1,636 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "itkCudaSlabStream.h"
+
+#include "itkCudaCall.h"
+#include "itkCudaDeviceGuard.h"
+#include "itkCudaRoundUp.h"
+#include "itkCudaTransfer.h"
+#include "itkCudaWorkspace.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace itk::cuda
+{
+namespace
+{
+/** Host memory of a piece between a callback and the link, as far as planes are not larger. */
+constexpr size_t PieceBytes = size_t{ 16 } << 20;
+constexpr size_t PiecesOfLane = 2; // for each direction: one is filled while one is emptied
+
+/** What ends a thread when the run stops. */
+struct Stopped
+{};
+
+CudaImageView
+GetHostPlanes(CudaImageView view, unsigned int axis, size_t first, size_t planes)
+{
+  view.Data =
+    static_cast<unsigned char *>(view.Data) + first * view.Stride[axis] * CudaComponentSize(view.ComponentType);
+  view.Size[axis] = planes;
+  return view;
+}
+
+CudaImageView
+MakeDensePlanes(CudaImageView view, unsigned int axis, size_t planes, void * data)
+{
+  view.Data = data;
+  view.Size[axis] = planes;
+  size_t stride = view.NumberOfComponents;
+  for (unsigned int d = 0; d < CudaImageView::MaximumDimension; ++d)
+  {
+    view.Stride[d] = stride;
+    stride *= view.Size[d];
+  }
+  return view;
+}
+
+size_t
+GetBytesOfPlane(const CudaImageView & shape, unsigned int axis)
+{
+  return shape.GetNumberOfBytes() / std::max<size_t>(1, shape.Size[axis]);
+}
+
+size_t
+GetSlabBytes(const CudaImageView & shape, unsigned int axis, size_t planes, CudaComponentType type)
+{
+  return Workspace::GetPieceSize(GetNumberOfBytes(MakeSlabView(shape, axis, planes, type, nullptr)));
+}
+} // namespace
+
+DeviceView
+MakeSlabView(const CudaImageView & shape, unsigned int axis, size_t planes, CudaComponentType type, void * data)
+{
+  DeviceView view;
+  view.Data = data;
+  view.ComponentType = type;
+  view.Size = GetPlanarSize(shape);
+  view.Size[axis] = planes;
+  view.Stride[1] = DeviceImage::GetRowPitch(view.Size[0], type) / CudaComponentSize(type);
+  for (unsigned int d = 2; d < DeviceView::NumberOfAxes; ++d)
+  {
+    view.Stride[d] = view.Stride[d - 1] * view.Size[d - 1];
+  }
+  return view;
+}
+
+DeviceView
+GetSlabPlanes(const DeviceView & view, unsigned int axis, size_t first, size_t planes)
+{
+  DeviceView part = view;
+  part.Data =
+    static_cast<unsigned char *>(view.Data) + first * view.Stride[axis] * CudaComponentSize(view.ComponentType);
+  part.Size[axis] = planes;
+  return part;
+}
+
+size_t
+GetSlabPiecePlanes(const CudaImageView & shape, unsigned int axis)
+{
+  return std::clamp<size_t>(PieceBytes / std::max<size_t>(1, GetBytesOfPlane(shape, axis)), 1, shape.Size[axis]);
+}
+
+size_t
+GetSlabLaneBytes(const SlabHostEnds & ends, const SlabLaneSizes & sizes)
+{
+  const auto transfer = [&](const CudaImageView & shape) {
+    return Workspace::GetPieceSize(
+      GetTransferWorkspace(MakeDensePlanes(shape, ends.Axis, sizes.Planes, nullptr), sizes.Type));
+  };
+  return sizes.Slots * GetSlabBytes(ends.Input, ends.Axis, sizes.Planes, sizes.Type) +
+         sizes.Results * GetSlabBytes(ends.Output, ends.Axis, sizes.Planes, sizes.Type) + transfer(ends.Input) +
+         transfer(ends.Output);
+}
+
+SlabStream::SlabStream(const std::vector<int> & devices, const SlabHostEnds & ends, const SlabLaneSizes & sizes)
+  : m_Ends(ends)
+  , m_UpPiece(GetSlabPiecePlanes(ends.Input, ends.Axis))
+  , m_DownPiece(GetSlabPiecePlanes(ends.Output, ends.Axis))
+{
+  for (const int device : devices)
+  {
+    this->MakeLane(device, sizes);
+  }
+}
+
+SlabStream::~SlabStream()
+{
+  this->Drain();
+}
+
+const Context &
+SlabStream::GetContext(size_t lane) const
+{
+  return m_Lanes[lane]->Work;
+}
+
+void
+SlabStream::Drain() noexcept
+{
+  for (const auto & lane : m_Lanes)
+  {
+    DrainStream(lane->Up);
+    DrainStream(lane->Work);
+    DrainStream(lane->Down);
+  }
+}
+
+void
+SlabStream::MakeLane(int device, const SlabLaneSizes & sizes)
+{
+  const DeviceGuard guard(device);
+  m_Lanes.push_back(std::make_unique<Lane>(device));
+  Lane &       lane = *m_Lanes.back();
+  const size_t slotBytes = GetSlabBytes(m_Ends.Input, m_Ends.Axis, sizes.Planes, sizes.Type);
+  const size_t resultBytes = GetSlabBytes(m_Ends.Output, m_Ends.Axis, sizes.Planes, sizes.Type);
+  const size_t bytes = sizes.Slots * slotBytes + sizes.Results * resultBytes;
+  lane.Memory = DeviceBuffer(bytes, lane.Work);
+  Workspace memory(lane.Memory.GetPointer(), bytes);
+  for (size_t i = 0; i < sizes.Slots; ++i)
+  {
+    lane.Slots.push_back(std::make_unique<Slot>(lane.Up));
+    lane.Slots.back()->View = MakeSlabView(m_Ends.Input, m_Ends.Axis, sizes.Planes, sizes.Type, memory.Take(slotBytes));
+    ClearPadding(lane.Slots.back()->View, lane.Work);
+    // The memory is there, and cleared, in the order of the work's stream.
+    lane.Slots.back()->Released.Record(lane.Work);
+  }
+  for (size_t i = 0; i < sizes.Results; ++i)
+  {
+    lane.Results.push_back(std::make_unique<Result>());
+    lane.Results.back()->View =
+      MakeSlabView(m_Ends.Output, m_Ends.Axis, sizes.Planes, sizes.Type, memory.Take(resultBytes));
+  }
+  if (m_Ends.HasCallbacks())
+  {
+    lane.UpMemory.resize(PiecesOfLane);
+    lane.DownMemory.resize(sizes.Results == 0 ? 0 : PiecesOfLane);
+    for (auto & piece : lane.UpMemory)
+    {
+      piece.resize(m_UpPiece * GetBytesOfPlane(m_Ends.Input, m_Ends.Axis));
+    }
+    for (auto & piece : lane.DownMemory)
+    {
+      piece.resize(m_DownPiece * GetBytesOfPlane(m_Ends.Output, m_Ends.Axis));
+    }
+  }
+}
+
+void
+SlabStream::Reset(const std::vector<SlabLoad> & loads, SlabWork & work)
+{
+  m_Loads = loads;
+  m_Work = &work;
+  m_Arrived = m_NextCompute = m_ResultsLeft = 0;
+  m_NextFillLoad = m_NextFillPlane = m_NextSinkLoad = m_NextSinkPlane = 0;
+  m_PlanesMoved = m_PlanesToMove = m_PlanesReported = 0;
+  m_Stop = false;
+  m_Error = nullptr;
+  for (const SlabLoad & load : loads)
+  {
+    m_ResultsLeft += load.HasResult ? 1 : 0;
+    m_PlanesToMove += load.Planes * (load.HasResult ? 2 : 1);
+  }
+  for (const auto & lane : m_Lanes)
+  {
+    lane->Filled.clear();
+    lane->Ready.clear();
+    lane->FreeUp.clear();
+    lane->FreeDown.clear();
+    for (auto & memory : lane->UpMemory)
+    {
+      lane->FreeUp.push_back(&memory);
+    }
+    for (auto & memory : lane->DownMemory)
+    {
+      lane->FreeDown.push_back(&memory);
+    }
+  }
+}
+
+void
+SlabStream::Run(const std::vector<SlabLoad> & loads, SlabWork & work, const std::function<void(float)> & progress)
+{
+  this->Reset(loads, work);
+  std::vector<std::thread> threads;
+  try
+  {
+    for (size_t lane = 0; lane < m_Lanes.size(); ++lane)
+    {
+      threads.emplace_back([this, lane] { this->Guard([&] { this->UploadLoads(lane); }); });
+      threads.emplace_back([this, lane] { this->Guard([&] { this->DownloadResults(lane); }); });
+    }
+    m_Ends.HasCallbacks() ? this->ServeCallbacks(progress) : this->WaitForThreads(progress);
+  }
+  catch (...)
+  {
+    this->Stop(std::current_exception());
+  }
+  for (std::thread & thread : threads)
+  {
+    thread.join();
+  }
+  if (m_Error)
+  {
+    this->Drain();
+    std::rethrow_exception(m_Error);
+  }
+}
+
+template <typename TFunction>
+void
+SlabStream::Guard(const TFunction & function) noexcept
+{
+  try
+  {
+    function();
+  }
+  catch (const Stopped &)
+  {
+    // Another thread has the reason.
+  }
+  catch (...)
+  {
+    this->Stop(std::current_exception());
+  }
+}
+
+void
+SlabStream::Stop(std::exception_ptr error)
+{
+  const std::lock_guard<std::mutex> lock(m_Mutex);
+  if (!m_Error)
+  {
+    m_Error = std::move(error);
+  }
+  m_Stop = true;
+  m_Changed.notify_all();
+}
+
+template <typename TCondition>
+void
+SlabStream::WaitUntil(std::unique_lock<std::mutex> & lock, const TCondition & condition)
+{
+  m_Changed.wait(lock, [&] { return m_Stop || condition(); });
+  if (m_Stop)
+  {
+    throw Stopped();
+  }
+}
+
+bool
+SlabStream::IsDone() const
+{
+  return m_Arrived == m_Loads.size() && m_ResultsLeft == 0;
+}
+
+// The thread of uploads.
+
+void
+SlabStream::UploadLoads(size_t laneIndex)
+{
+  Lane &            lane = *m_Lanes[laneIndex];
+  const DeviceGuard guard(lane.Up.GetDevice());
+  for (size_t load = laneIndex; load < m_Loads.size(); load += m_Lanes.size())
+  {
+    Slot & slot = this->TakeSlot(lane, load);
+    this->UploadPlanes(lane, slot, load);
+    this->Arrive(laneIndex, slot);
+    this->QueueReady();
+  }
+}
+
+SlabStream::Slot &
+SlabStream::TakeSlot(Lane & lane, size_t load)
+{
+  Slot & slot = *lane.Slots[load / m_Lanes.size() % lane.Slots.size()];
+  {
+    std::unique_lock<std::mutex> lock(m_Mutex);
+    this->WaitUntil(lock, [&] { return !slot.IsTaken; });
+    slot.IsTaken = true;
+    slot.Load = load;
+  }
+  slot.Uploaded.Synchronize(); // of its last load, whose page-locked chunks then go back
+  slot.Staging.Forget();
+  slot.Released.MakeWait(lane.Up);
+  const SlabLoad & planes = m_Loads[load];
+  slot.View = MakeSlabView(m_Ends.Input, m_Ends.Axis, planes.Planes, slot.View.ComponentType, slot.View.Data);
+  return slot;
+}
+
+void
+SlabStream::UploadPlanes(Lane & lane, Slot & slot, size_t load)
+{
+  const SlabLoad & planes = m_Loads[load];
+  const auto       count = [&](size_t number) {
+    const std::lock_guard<std::mutex> lock(m_Mutex);
+    m_BytesUp += number * GetBytesOfPlane(m_Ends.Input, m_Ends.Axis);
+    m_PlanesMoved += number;
+    m_Changed.notify_all();
+  };
+  if (!m_Ends.HasCallbacks())
+  {
+    Upload(
+      GetHostPlanes(m_Ends.Input, m_Ends.Axis, planes.FirstPlane, planes.Planes), slot.View, slot.Staging, nullptr);
+    count(planes.Planes);
+    return;
+  }
+  for (size_t first = 0; first < planes.Planes;)
+  {
+    Piece piece;
+    {
+      std::unique_lock<std::mutex> lock(m_Mutex);
+      this->WaitUntil(lock, [&] { return !lane.Filled.empty(); });
+      piece = lane.Filled.front();
+      lane.Filled.pop_front();
+    }
+    Upload(MakeDensePlanes(m_Ends.Input, m_Ends.Axis, piece.Planes, piece.Memory->data()),
+           GetSlabPlanes(slot.View, m_Ends.Axis, first, piece.Planes),
+           slot.Staging,
+           nullptr);
+    first += piece.Planes;
+    {
+      const std::lock_guard<std::mutex> lock(m_Mutex);
+      lane.FreeUp.push_back(piece.Memory);
+    }
+    count(piece.Planes);
+  }
+}
+
+void
+SlabStream::Arrive(size_t laneIndex, Slot & slot)
+{
+  Lane & lane = *m_Lanes[laneIndex];
+  slot.Uploaded.Record(lane.Up);
+  {
+    std::unique_lock<std::mutex> lock(m_Mutex);
+    this->WaitUntil(lock, [&] { return m_Arrived == slot.Load; });
+  }
+  const std::lock_guard<std::mutex> workLock(m_WorkMutex);
+  slot.Uploaded.MakeWait(lane.Work);
+  m_Work->Arrive(slot.Load, laneIndex, slot.View);
+  const bool isReleased = !m_Loads[slot.Load].HasResult;
+  if (isReleased)
+  {
+    slot.Released.Record(lane.Work);
+  }
+  const std::lock_guard<std::mutex> lock(m_Mutex);
+  slot.IsTaken = !isReleased;
+  ++m_Arrived;
+  m_Changed.notify_all();
+}
+
+/** The next load whose result can be queued, its slot, and a place for the result. */
+bool
+SlabStream::TakeReady(size_t & load, Slot *& slot, Result *& result)
+{
+  const std::lock_guard<std::mutex> lock(m_Mutex);
+  while (m_NextCompute < m_Loads.size() && !m_Loads[m_NextCompute].HasResult)
+  {
+    ++m_NextCompute;
+  }
+  if (m_Stop || m_NextCompute >= m_Loads.size() || m_Loads[m_NextCompute].Needs >= m_Arrived)
+  {
+    return false;
+  }
+  load = m_NextCompute;
+  Lane & lane = *m_Lanes[load % m_Lanes.size()];
+  result = lane.Results[load / m_Lanes.size() % lane.Results.size()].get();
+  if (result->IsTaken)
+  {
+    return false;
+  }
+  slot = lane.Slots[load / m_Lanes.size() % lane.Slots.size()].get();
+  result->IsTaken = true;
+  result->IsComputed = false;
+  result->Load = load;
+  ++m_NextCompute;
+  return true;
+}
+
+void
+SlabStream::QueueReady()
+{
+  const std::lock_guard<std::mutex> workLock(m_WorkMutex);
+  size_t                            load = 0;
+  Slot *                            slot = nullptr;
+  Result *                          result = nullptr;
+  while (this->TakeReady(load, slot, result))
+  {
+    const size_t      laneIndex = load % m_Lanes.size();
+    Lane &            lane = *m_Lanes[laneIndex];
+    const DeviceGuard guard(lane.Work.GetDevice());
+    const size_t      planes = m_Loads[load].Planes;
+    result->View = MakeSlabView(m_Ends.Output, m_Ends.Axis, planes, result->View.ComponentType, result->View.Data);
+    m_Work->Compute(load, laneIndex, slot->View, result->View);
+    slot->Released.Record(lane.Work);
+    result->Computed.Record(lane.Work);
+    const std::lock_guard<std::mutex> lock(m_Mutex);
+    slot->IsTaken = false;
+    result->IsComputed = true;
+    m_Changed.notify_all();
+  }
+}
+
+// The thread of downloads.
+
+void
+SlabStream::DownloadResults(size_t laneIndex)
+{
+  Lane &            lane = *m_Lanes[laneIndex];
+  const DeviceGuard guard(lane.Down.GetDevice());
+  for (size_t load = laneIndex; load < m_Loads.size(); load += m_Lanes.size())
+  {
+    if (!m_Loads[load].HasResult)
+    {
+      continue;
+    }
+    Result & result = *lane.Results[load / m_Lanes.size() % lane.Results.size()];
+    {
+      std::unique_lock<std::mutex> lock(m_Mutex);
+      this->WaitUntil(lock, [&] { return result.IsTaken && result.IsComputed && result.Load == load; });
+    }
+    result.Computed.MakeWait(lane.Down);
+    this->DownloadPlanes(lane, result);
+    {
+      const std::lock_guard<std::mutex> lock(m_Mutex);
+      result.IsTaken = false;
+      m_ResultsLeft -= m_Ends.HasCallbacks() ? 0 : 1;
+      m_Changed.notify_all();
+    }
+    this->QueueReady();
+  }
+}
+
+void
+SlabStream::DownloadPlanes(Lane & lane, const Result & result)
+{
+  const SlabLoad & planes = m_Loads[result.Load];
+  const auto       count = [&](size_t number) {
+    m_BytesDown += number * GetBytesOfPlane(m_Ends.Output, m_Ends.Axis);
+    m_PlanesMoved += number;
+    m_Changed.notify_all();
+  };
+  if (!m_Ends.HasCallbacks())
+  {
+    Download(result.View,
+             GetHostPlanes(m_Ends.Output, m_Ends.Axis, planes.FirstPlane, planes.Planes),
+             lane.DownStaging,
+             nullptr);
+    const std::lock_guard<std::mutex> lock(m_Mutex);
+    count(planes.Planes);
+    return;
+  }
+  for (size_t first = 0; first < planes.Planes; first += m_DownPiece)
+  {
+    Piece piece{ result.Load, first, std::min(m_DownPiece, planes.Planes - first), nullptr };
+    {
+      std::unique_lock<std::mutex> lock(m_Mutex);
+      this->WaitUntil(lock, [&] { return !lane.FreeDown.empty(); });
+      piece.Memory = lane.FreeDown.back();
+      lane.FreeDown.pop_back();
+    }
+    Download(GetSlabPlanes(result.View, m_Ends.Axis, first, piece.Planes),
+             MakeDensePlanes(m_Ends.Output, m_Ends.Axis, piece.Planes, piece.Memory->data()),
+             lane.DownStaging,
+             nullptr);
+    const std::lock_guard<std::mutex> lock(m_Mutex);
+    lane.Ready.push_back(piece);
+    count(piece.Planes);
+  }
+}
+
+// The calling thread.
+
+void
+SlabStream::Report(std::unique_lock<std::mutex> & lock, const std::function<void(float)> & progress)
+{
+  m_PlanesReported = m_PlanesMoved;
+  const float done = static_cast<float>(m_PlanesMoved) / static_cast<float>(m_PlanesToMove);
+  lock.unlock();
+  if (progress)
+  {
+    progress(done);
+  }
+  lock.lock();
+}
+
+void
+SlabStream::WaitForThreads(const std::function<void(float)> & progress)
+{
+  std::unique_lock<std::mutex> lock(m_Mutex);
+  while (!m_Stop && (!this->IsDone() || m_PlanesReported < m_PlanesMoved))
+  {
+    m_Changed.wait(lock, [&] { return m_Stop || this->IsDone() || m_PlanesReported < m_PlanesMoved; });
+    if (!m_Stop && m_PlanesReported < m_PlanesMoved)
+    {
+      this->Report(lock, progress);
+    }
+  }
+}
+
+/** Lets the source fill a piece, if there is room. */
+bool
+SlabStream::FillPiece()
+{
+  Piece  piece;
+  Lane * lane = nullptr;
+  {
+    const std::lock_guard<std::mutex> lock(m_Mutex);
+    if (m_NextFillLoad >= m_Loads.size())
+    {
+      return false;
+    }
+    lane = m_Lanes[m_NextFillLoad % m_Lanes.size()].get();
+    if (m_Stop || lane->FreeUp.empty())
+    {
+      return false;
+    }
+    const size_t planes = m_Loads[m_NextFillLoad].Planes;
+    piece = { m_NextFillLoad, m_NextFillPlane, std::min(m_UpPiece, planes - m_NextFillPlane), lane->FreeUp.back() };
+    lane->FreeUp.pop_back();
+    m_NextFillPlane += piece.Planes;
+    if (m_NextFillPlane == planes)
+    {
+      ++m_NextFillLoad;
+      m_NextFillPlane = 0;
+    }
+  }
+  m_Ends.Source(m_Loads[piece.Load].FirstPlane + piece.FirstPlane, piece.Planes, piece.Memory->data());
+  const std::lock_guard<std::mutex> lock(m_Mutex);
+  lane->Filled.push_back(piece);
+  m_Changed.notify_all();
+  return true;
+}
+
+/** Gives the next piece to the sink, if it is there. */
+bool
+SlabStream::EmptyPiece()
+{
+  Piece  piece;
+  Lane * lane = nullptr;
+  {
+    const std::lock_guard<std::mutex> lock(m_Mutex);
+    while (m_NextSinkLoad < m_Loads.size() && !m_Loads[m_NextSinkLoad].HasResult)
+    {
+      ++m_NextSinkLoad;
+    }
+    if (m_Stop || m_NextSinkLoad >= m_Loads.size())
+    {
+      return false;
+    }
+    lane = m_Lanes[m_NextSinkLoad % m_Lanes.size()].get();
+    if (lane->Ready.empty())
+    {
+      return false;
+    }
+    piece = lane->Ready.front();
+    lane->Ready.pop_front();
+    m_NextSinkPlane += piece.Planes;
+  }
+  m_Ends.Sink(m_Loads[piece.Load].FirstPlane + piece.FirstPlane, piece.Planes, piece.Memory->data());
+  const std::lock_guard<std::mutex> lock(m_Mutex);
+  lane->FreeDown.push_back(piece.Memory);
+  if (m_NextSinkPlane == m_Loads[piece.Load].Planes)
+  {
+    ++m_NextSinkLoad;
+    m_NextSinkPlane = 0;
+    --m_ResultsLeft;
+  }
+  m_Changed.notify_all();
+  return true;
+}
+
+void
+SlabStream::ServeCallbacks(const std::function<void(float)> & progress)
+{
+  const auto canFill = [&] {
+    return m_NextFillLoad < m_Loads.size() && !m_Lanes[m_NextFillLoad % m_Lanes.size()]->FreeUp.empty();
+  };
+  const auto canEmpty = [&] {
+    size_t load = m_NextSinkLoad;
+    while (load < m_Loads.size() && !m_Loads[load].HasResult)
+    {
+      ++load;
+    }
+    return load < m_Loads.size() && !m_Lanes[load % m_Lanes.size()]->Ready.empty();
+  };
+  for (;;)
+  {
+    const bool                   moved = this->EmptyPiece() || this->FillPiece();
+    std::unique_lock<std::mutex> lock(m_Mutex);
+    if (!m_Stop && m_PlanesReported < m_PlanesMoved)
+    {
+      this->Report(lock, progress);
+    }
+    if (m_Stop || this->IsDone())
+    {
+      return;
+    }
+    if (!moved)
+    {
+      m_Changed.wait(
+        lock, [&] { return m_Stop || this->IsDone() || canFill() || canEmpty() || m_PlanesReported < m_PlanesMoved; });
+    }
+  }
+}
+} // namespace itk::cuda

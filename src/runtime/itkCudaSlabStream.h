@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkCudaSlabStream_h
+#define itkCudaSlabStream_h
+
+#include "CudaFiltersExport.h"
+#include "itkCudaDetailImageView.h"
+#include "itkCudaDetailNames.h"
+#include "itkCudaDeviceView.h"
+#include "itkCudaSlabs.h"
+#include "itkCudaStagingChunks.h"
+#include "itkCudaStream.h"
+
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+// An image goes through devices in slabs of planes: while one is uploaded, work on others is queued, and results of
+// earlier ones are downloaded. This knows no algorithm.
+
+namespace itk::cuda
+{
+/** Planes that are uploaded together, and what becomes of them. */
+struct SlabLoad
+{
+  size_t FirstPlane{ 0 };
+  size_t Planes{ 0 };
+  size_t Needs{ 0 };        // the last load whose arrival this one's result waits for
+  bool   HasResult{ true }; // else it is there for the others
+};
+
+/** \class SlabWork
+ * \brief What is done with the planes, by the algorithm. Its functions queue work on the stream of a lane. One call is
+ * made at a time, from several threads; the lane's device is the current one.
+ */
+class SlabWork
+{
+public:
+  virtual ~SlabWork() = default;
+
+  /** After the upload; in order. */
+  virtual void
+  Arrive(size_t load, size_t lane, const DeviceView & planes) = 0;
+
+  /** After all loads that it needs have arrived; in order. `planes` may be overwritten. */
+  virtual void
+  Compute(size_t load, size_t lane, const DeviceView & planes, const DeviceView & result) = 0;
+};
+
+/** Where planes come from and go to: host images with data, or source and sink. */
+struct SlabHostEnds
+{
+  CudaImageView  Input;
+  CudaImageView  Output;
+  CudaSlabSource Source;
+  CudaSlabSink   Sink;
+  unsigned int   Axis{ 0 }; // across which images are cut
+
+  bool
+  HasCallbacks() const
+  {
+    return static_cast<bool>(Source);
+  }
+};
+
+/** What a run keeps on each lane. */
+struct SlabLaneSizes
+{
+  size_t            Planes{ 0 };  // of a slab, at most
+  size_t            Slots{ 0 };   // for loads
+  size_t            Results{ 0 }; // for results; 0 if no load has one
+  CudaComponentType Type{ CudaComponentType::Float };
+};
+
+/** Planes of an image on a device, dense at `data`. */
+DeviceView
+MakeSlabView(const CudaImageView & shape, unsigned int axis, size_t planes, CudaComponentType type, void * data);
+
+/** Planes of a view. */
+DeviceView
+GetSlabPlanes(const DeviceView & view, unsigned int axis, size_t first, size_t planes);
+
+/** Bytes of device memory that a lane takes, with what transfers take for themselves. */
+size_t
+GetSlabLaneBytes(const SlabHostEnds & ends, const SlabLaneSizes & sizes);
+
+/** Planes that go through host memory of the run's own at a time, between a source or sink and the link. */
+size_t
+GetSlabPiecePlanes(const CudaImageView & shape, unsigned int axis);
+
+/** \class SlabStream
+ * \brief Lanes, their memory, and the runs of loads through them.
+ *
+ * A lane is a logical device: a device and three streams of it, one for each direction of the link and one for the
+ * work. Load i takes lane i modulo their number. Two threads of each lane move planes; the calling thread alone calls
+ * source, sink and progress.
+ */
+class CudaFilters_EXPORT SlabStream
+{
+public:
+  /** \exception CudaError */
+  SlabStream(const std::vector<int> & devices, const SlabHostEnds & ends, const SlabLaneSizes & sizes);
+
+  /** Waits for all work. */
+  ~SlabStream();
+
+  SlabStream(const SlabStream &) = delete;
+  SlabStream &
+  operator=(const SlabStream &) = delete;
+
+  /** The lane's stream for work. */
+  const Context &
+  GetContext(size_t lane) const;
+
+  /** Waits for all work on the lanes, or for its failure. */
+  void
+  Drain() noexcept;
+
+  /** Sends the loads through the lanes. All results are on the host on return.
+   *
+   * If something throws, no further call is made, all work is drained, and the exception goes on. \exception CudaError,
+   * or what source, sink or progress throw */
+  void
+  Run(const std::vector<SlabLoad> & loads, SlabWork & work, const std::function<void(float)> & progress);
+
+  uint64_t
+  GetBytesUp() const
+  {
+    return m_BytesUp;
+  }
+  uint64_t
+  GetBytesDown() const
+  {
+    return m_BytesDown;
+  }
+
+private:
+  /** Host memory between a callback and the link. */
+  struct Piece
+  {
+    size_t                       Load{ 0 };
+    size_t                       FirstPlane{ 0 }; // of the load
+    size_t                       Planes{ 0 };
+    std::vector<unsigned char> * Memory{ nullptr };
+  };
+
+  /** Where a load lies on the device. */
+  struct Slot
+  {
+    explicit Slot(const Context & upload)
+      : Staging(upload)
+    {}
+    DeviceView    View;
+    StagingChunks Staging; // of its upload
+    Event         Uploaded;
+    Event         Released; // by the work
+    size_t        Load{ 0 };
+    bool          IsTaken{ false }; // from its upload until work that releases it was queued
+  };
+
+  struct Result
+  {
+    DeviceView View;
+    Event      Computed;
+    size_t     Load{ 0 };
+    bool       IsTaken{ false }; // from the work's queueing until the download is done
+    bool       IsComputed{ false };
+  };
+
+  struct Lane
+  {
+    explicit Lane(int device)
+      : Work(device)
+      , Up(device)
+      , Down(device)
+      , DownStaging(Down)
+    {}
+
+    StreamLease                               Work, Up, Down;
+    StagingChunks                             DownStaging;
+    DeviceBuffer                              Memory;
+    std::vector<std::unique_ptr<Slot>>        Slots;
+    std::vector<std::unique_ptr<Result>>      Results;
+    std::vector<std::vector<unsigned char>>   UpMemory, DownMemory;
+    std::vector<std::vector<unsigned char> *> FreeUp, FreeDown;
+    std::deque<Piece>                         Filled; // by the source
+    std::deque<Piece>                         Ready;  // for the sink
+  };
+
+  void
+  MakeLane(int device, const SlabLaneSizes & sizes);
+
+  // Threads
+  void
+  UploadLoads(size_t lane);
+  void
+  DownloadResults(size_t lane);
+  void
+  UploadPlanes(Lane & lane, Slot & slot, size_t load);
+  void
+  DownloadPlanes(Lane & lane, const Result & result);
+  template <typename TFunction>
+  void
+  Guard(const TFunction & function) noexcept;
+
+  // Calling thread
+  void
+  ServeCallbacks(const std::function<void(float)> & progress);
+  void
+  WaitForThreads(const std::function<void(float)> & progress);
+  bool
+  FillPiece();
+  bool
+  EmptyPiece();
+  void
+  Report(std::unique_lock<std::mutex> & lock, const std::function<void(float)> & progress);
+
+  // Work
+  Slot &
+  TakeSlot(Lane & lane, size_t load);
+  void
+  Arrive(size_t lane, Slot & slot);
+  void
+  QueueReady();
+  bool
+  TakeReady(size_t & load, Slot *& slot, Result *& result);
+
+  void
+  Reset(const std::vector<SlabLoad> & loads, SlabWork & work);
+  void
+  Stop(std::exception_ptr error);
+  bool
+  IsDone() const;
+  /** Waits until `condition`, or the run stops, which throws Stopped. */
+  template <typename TCondition>
+  void
+  WaitUntil(std::unique_lock<std::mutex> & lock, const TCondition & condition);
+
+  const SlabHostEnds                 m_Ends;
+  const size_t                       m_UpPiece, m_DownPiece; // planes
+  std::vector<std::unique_ptr<Lane>> m_Lanes;
+
+  std::mutex              m_WorkMutex; // one call of the work at a time
+  std::mutex              m_Mutex;     // all below
+  std::condition_variable m_Changed;
+  std::vector<SlabLoad>   m_Loads;
+  SlabWork *              m_Work{ nullptr };
+  size_t                  m_Arrived{ 0 };     // loads
+  size_t                  m_NextCompute{ 0 }; // load
+  size_t                  m_ResultsLeft{ 0 };
+  size_t                  m_NextFillLoad{ 0 }, m_NextFillPlane{ 0 };
+  size_t                  m_NextSinkLoad{ 0 }, m_NextSinkPlane{ 0 };
+  size_t                  m_PlanesMoved{ 0 }, m_PlanesToMove{ 0 }, m_PlanesReported{ 0 };
+  bool                    m_Stop{ false };
+  std::exception_ptr      m_Error;
+  uint64_t                m_BytesUp{ 0 }, m_BytesDown{ 0 };
+};
+} // namespace itk::cuda
+
+#endif

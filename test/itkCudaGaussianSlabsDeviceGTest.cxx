@@ -1,0 +1,368 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Runs in slabs on the device: the bits of a run over the whole image there, however the image is cut and whatever
+// logical devices take the chunks; bytes over the link; memory; faults.
+
+#include "itkCudaCall.h"
+#include "itkCudaDetailGaussianSlabs.h"
+#include "itkCudaDeviceMemory.h"
+#include "itkCudaError.h"
+#include "itkCudaFaultWalk.h"
+#include "itkCudaFiltersConfiguration.h"
+#include "itkCudaSlabTest.h"
+#include "itkCudaStream.h"
+#include "itkCudaTestSeed.h"
+#include "itkCudaTransfer.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace
+{
+using namespace itk;
+using namespace itk::CudaDetail;
+using namespace itk::cuda::test;
+
+class GaussianSlabsGpu : public testing::Test
+{
+protected:
+  void
+  SetUp() override
+  {
+    std::string reason;
+    if (!CudaFiltersConfiguration::IsDeviceUsable(0, reason))
+    {
+      GTEST_SKIP() << reason;
+    }
+  }
+
+  void
+  TearDown() override
+  {
+    CudaFiltersConfiguration::SetDeviceMemoryLimit(0);
+    CudaFiltersConfiguration::SetDeviceMemoryResource(nullptr, nullptr);
+  }
+};
+
+/** Fills memory that later buffers get with NaN. */
+void
+PoisonDeviceMemory(size_t bytes)
+{
+  const cuda::StreamLease  stream(0);
+  const cuda::DeviceBuffer buffer(bytes, stream);
+  ITK_CUDA_CALL(cudaMemsetAsync(buffer.GetPointer(), 0xff, bytes, stream.GetStream()));
+  stream.Synchronize();
+}
+
+SlabImage
+RunWhole(const CudaGaussianPlan & plan, const SlabImage & input, CudaComponentType type)
+{
+  SlabImage output = MakeSlabOutput(plan, input, type);
+  SlabImage source = input;
+  RunGaussianPlanOnDevice(plan, source.GetView(), output.GetView(), 0, nullptr);
+  return output;
+}
+
+CudaSlabOptions
+MakeDeviceOptions(size_t chunksPerSlab, size_t lanes = 1)
+{
+  CudaSlabOptions options;
+  options.Devices.assign(lanes, 0);
+  options.ChunksPerSlab = chunksPerSlab;
+  return options;
+}
+
+/** Index of the first byte that differs; the number of bytes if none does. */
+size_t
+FindDifference(const SlabImage & a, const SlabImage & b)
+{
+  return std::mismatch(a.Bytes.begin(), a.Bytes.end(), b.Bytes.begin()).first - a.Bytes.begin();
+}
+
+void
+ExpectSameBits(const SlabCase & test, const std::vector<size_t> & chunksPerSlab, const std::vector<size_t> & lanes)
+{
+  const SlabImage input = MakeRandomImage(test.Size, test.Components, test.InputType, GetSeed());
+  const SlabImage expected = RunWhole(test.Plan, input, test.OutputType);
+  PoisonDeviceMemory(size_t{ 16 } << 20);
+  const auto   shape = CudaGetGaussianSlabShape(test.Plan, input.Shape, expected.Shape);
+  const size_t sweeps = shape.NeedsAllChunks ? 2 : 1;
+  for (const size_t chunks : chunksPerSlab)
+  {
+    for (const size_t number : lanes)
+    {
+      SCOPED_TRACE(test.Name + ", chunks in a slab: " + std::to_string(chunks) + ", lanes: " + std::to_string(number));
+      SlabEnds             ends(test.Plan, input, test.OutputType);
+      const CudaSlabReport report = ends.Run(MakeDeviceOptions(chunks, number));
+      EXPECT_EQ(FindDifference(ends.Output, expected), expected.Bytes.size());
+      EXPECT_EQ(report.BytesUp, sweeps * input.Bytes.size());
+      EXPECT_EQ(report.BytesDown, expected.Bytes.size());
+      EXPECT_EQ(ends.Asked, sweeps * input.GetNumberOfPlanes());
+      EXPECT_EQ(report.Devices.size(), number);
+      EXPECT_EQ(report.NumberOfSlabs, (shape.NumberOfChunks + chunks - 1) / chunks);
+      EXPECT_EQ(report.Used, shape.NeedsAllChunks ? CudaSlabReport::TwoSweeps : CudaSlabReport::OneSweep);
+      EXPECT_FALSE(report.OnHost);
+    }
+  }
+}
+
+TEST_F(GaussianSlabsGpu, HaveTheBitsOfTheWholeForAllFilters)
+{
+  for (const SlabCase & test : MakeSlabCases())
+  {
+    ExpectSameBits(test, { 1, 3 }, { 1, 2 });
+    if (HasFailure())
+    {
+      break; // one is enough to look at
+    }
+  }
+}
+
+TEST_F(GaussianSlabsGpu, HaveTheBitsOfTheWholeForAllSizesAndSigmas)
+{
+  for (const size_t length : { 129, 1000, 1025, 3072 })
+  {
+    for (const double sigma : { 0.7, 4.0, 10.66, 10.67, 32.0, 33.0, 150.0 })
+    {
+      SlabCase test = MakeSmoothingCase(length, sigma);
+      test.Size[0] = 70;
+      ExpectSameBits(test, { 1, 2, 5, 8 }, { 1, 2, 4 });
+    }
+  }
+}
+
+TEST_F(GaussianSlabsGpu, HaveTheBitsOfTheWholeAtSeams)
+{
+  for (const size_t plane : { 127, 128, 129, 640, 1023 })
+  {
+    const SlabCase test = MakeSmoothingCase(1025, 4.0);
+    SlabImage      input = MakeRandomImage(test.Size, 1, CudaComponentType::Float, GetSeed());
+    input.Get<float>()[plane * 45 + 7] += 1000.0f;
+    const SlabImage expected = RunWhole(test.Plan, input, CudaComponentType::Float);
+    SlabEnds        ends(test.Plan, input, CudaComponentType::Float);
+    ends.Run(MakeDeviceOptions(1, 2));
+    EXPECT_EQ(FindDifference(ends.Output, expected), expected.Bytes.size()) << "plane " << plane;
+  }
+}
+
+TEST_F(GaussianSlabsGpu, HaveTheBitsOfTheWholeFromViewToViewAndInPlace)
+{
+  for (const double sigma : { 3.0, 60.0 })
+  {
+    for (const auto type : { CudaComponentType::Float, CudaComponentType::Short })
+    {
+      for (const size_t lanes : { 1, 3 })
+      {
+        SlabCase test = MakeSmoothingCase(1500, sigma);
+        test.Size = { { 128, 64, 1500, 1 } };
+        SlabImage            input = MakeRandomImage(test.Size, 1, type, GetSeed());
+        const SlabImage      expected = RunWhole(test.Plan, input, type);
+        SlabImage            output = MakeSlabOutput(test.Plan, input, type);
+        const auto           before = cuda::GetTransferCounts();
+        const CudaSlabReport report =
+          CudaGaussianFilterSlabs(test.Plan, input.GetView(), output.GetView(), MakeDeviceOptions(1, lanes), nullptr);
+        const auto after = cuda::GetTransferCounts();
+        EXPECT_EQ(FindDifference(output, expected), expected.Bytes.size());
+        EXPECT_EQ(after.UploadedBytes - before.UploadedBytes, report.BytesUp);
+        EXPECT_EQ(after.DownloadedBytes - before.DownloadedBytes, report.BytesDown);
+        EXPECT_EQ(report.BytesUp, (sigma < 30 ? 1 : 2) * input.Bytes.size());
+        EXPECT_EQ(report.BytesDown, input.Bytes.size());
+        CudaGaussianFilterSlabs(test.Plan, input.GetView(), input.GetView(), MakeDeviceOptions(0, lanes), nullptr);
+        EXPECT_EQ(FindDifference(input, expected), expected.Bytes.size());
+      }
+    }
+  }
+}
+
+TEST_F(GaussianSlabsGpu, SomeSecondsOfRandomCasesHaveTheBitsOfTheWhole)
+{
+  std::mt19937 generator(static_cast<unsigned int>(GetSeed()));
+  const auto   begin = std::chrono::steady_clock::now();
+  unsigned int cases = 0;
+  for (; std::chrono::steady_clock::now() - begin < std::chrono::seconds(GetFuzzSeconds()); ++cases)
+  {
+    const SlabCase test = DrawSlabCase(generator);
+    SCOPED_TRACE("case " + std::to_string(cases));
+    ExpectSameBits(test, { 1 + generator() % 5 }, { 1 + generator() % 4 });
+    ASSERT_FALSE(HasFailure()) << "seed " << GetSeed();
+  }
+  std::cout << cases << " cases" << std::endl;
+}
+
+TEST_F(GaussianSlabsGpu, PartsMakeUpTheWhole)
+{
+  for (const double sigma : { 3.0, 60.0 })
+  {
+    const SlabCase  test = MakeSmoothingCase(900, sigma);
+    const SlabImage input = MakeRandomImage(test.Size, 1, CudaComponentType::Short, GetSeed());
+    const SlabImage expected = RunWhole(test.Plan, input, CudaComponentType::Float);
+    const auto      states = CudaMakeSlabStates();
+    SlabEnds        ends(test.Plan, input, CudaComponentType::Float);
+    for (const size_t first : { 384, 0, 640 })
+    {
+      CudaSlabOptions options = MakeDeviceOptions(1);
+      options.FirstPlane = first;
+      options.NumberOfPlanes = first == 640 ? 260 : 256 + (first == 0 ? 128 : 0);
+      options.States = states;
+      ends.Next = first;
+      ends.Run(options);
+    }
+    EXPECT_EQ(FindDifference(ends.Output, expected), expected.Bytes.size()) << "sigma " << sigma;
+    EXPECT_EQ(ends.Asked, sigma < 30 ? 1 + (256 + 2 * 128) + (384 + 128) + (260 + 128) : 900u + 900u);
+  }
+}
+
+/** Counts what is allocated, from CUDA. */
+struct CountingMemory
+{
+  std::atomic<size_t> InUse{ 0 };
+  std::atomic<size_t> Most{ 0 };
+
+  static void *
+  Allocate(size_t bytes, int, void * stream, void * context)
+  {
+    auto * const counts = static_cast<CountingMemory *>(context);
+    const size_t inUse = counts->InUse += bytes;
+    counts->Most = std::max<size_t>(counts->Most, inUse);
+    void * pointer = nullptr;
+    return cudaMallocAsync(&pointer, bytes, static_cast<cudaStream_t>(stream)) == cudaSuccess ? pointer : nullptr;
+  }
+
+  static void
+  Release(void * pointer, size_t bytes, int, void * stream, void * context) noexcept
+  {
+    static_cast<CountingMemory *>(context)->InUse -= bytes;
+    ITK_CUDA_CALL_NOTHROW(cudaFreeAsync(pointer, static_cast<cudaStream_t>(stream)));
+  }
+};
+
+TEST_F(GaussianSlabsGpu, AnImageOfSixteenTimesTheLimitStaysWithinIt)
+{
+  SlabCase test = MakeSmoothingCase(128 * 120 + 5, 4.0);
+  test.Size[0] = 64;
+  test.Size[1] = 48;
+  const SlabImage input = MakeRandomImage(test.Size, 1, CudaComponentType::Float, GetSeed());
+  const SlabImage expected = RunWhole(test.Plan, input, CudaComponentType::Float);
+  const size_t    limit = input.Bytes.size() / 16;
+  CountingMemory  memory;
+  CudaFiltersConfiguration::SetDeviceMemoryResource(CountingMemory::Allocate, CountingMemory::Release, &memory);
+  CudaFiltersConfiguration::SetDeviceMemoryLimit(limit);
+  SlabEnds             ends(test.Plan, input, CudaComponentType::Float);
+  const CudaSlabReport report = ends.Run(MakeDeviceOptions(1));
+  EXPECT_EQ(FindDifference(ends.Output, expected), expected.Bytes.size());
+  EXPECT_LE(memory.Most, limit);
+  EXPECT_LE(memory.Most, report.PeakDeviceBytes);
+  EXPECT_GT(2 * memory.Most, report.PeakDeviceBytes);
+  EXPECT_LE(report.PeakDeviceBytes, limit);
+
+  CudaFiltersConfiguration::SetDeviceMemoryLimit(0);
+  memory.Most = 0;
+  CudaSlabOptions options = MakeDeviceOptions(1);
+  options.DeviceMemoryLimit = limit;
+  SlabEnds(test.Plan, input, CudaComponentType::Float).Run(options);
+  EXPECT_LE(memory.Most, limit);
+
+  options.DeviceMemoryLimit = size_t{ 1 } << 20;
+  try
+  {
+    SlabEnds(test.Plan, input, CudaComponentType::Float).Run(options);
+    ADD_FAILURE() << "nothing was thrown";
+  }
+  catch (const CudaError & error)
+  {
+    EXPECT_EQ(error.GetKind(), CudaError::Kind::OutOfMemory);
+    EXPECT_NE(std::string(error.GetDescription()).find("allowed: 1048576 bytes"), std::string::npos)
+      << error.GetDescription();
+  }
+}
+
+struct Stop : std::runtime_error
+{
+  using std::runtime_error::runtime_error;
+};
+
+TEST_F(GaussianSlabsGpu, WhatSourceSinkOrProgressThrowsArrivesAndEndsTheCalls)
+{
+  for (const double sigma : { 3.0, 60.0 })
+  {
+    const SlabCase  test = MakeSmoothingCase(600, sigma);
+    const SlabImage input = MakeRandomImage(test.Size, 1, CudaComponentType::Float, GetSeed());
+    const SlabImage expected = RunWhole(test.Plan, input, CudaComponentType::Float);
+    for (const SlabEnds::Call call : { SlabEnds::Source, SlabEnds::Sink, SlabEnds::Progress })
+    {
+      unsigned int n = 0;
+      for (bool threw = true; threw && n < 1000; ++n)
+      {
+        const size_t before = CudaFiltersConfiguration::GetDeviceBytesInUse();
+        SlabEnds     ends(test.Plan, input, CudaComponentType::Float);
+        ends.ThrowAt(call, n, [] { throw Stop("as planned"); });
+        threw = false;
+        try
+        {
+          ends.Run(MakeDeviceOptions(1, 1 + n % 3));
+        }
+        catch (const Stop & stop)
+        {
+          threw = true;
+          EXPECT_STREQ(stop.what(), "as planned");
+        }
+        EXPECT_EQ(ends.CallsAfterThrow, 0u);
+        EXPECT_TRUE(threw || ends.Output.Bytes == expected.Bytes);
+        EXPECT_EQ(CudaFiltersConfiguration::GetDeviceBytesInUse(), before);
+      }
+      EXPECT_GT(n, 3u) << "sigma " << sigma << ", call " << call;
+      EXPECT_LT(n, 1000u);
+    }
+  }
+}
+
+TEST_F(GaussianSlabsGpu, EachCallThatFailsIsReportedAndTheNextRunIsRight)
+{
+  for (const double sigma : { 3.0, 60.0 })
+  {
+    const SlabCase  test = MakeSmoothingCase(500, sigma);
+    const SlabImage input = MakeRandomImage(test.Size, 1, CudaComponentType::Float, GetSeed());
+    WalkFaults<unsigned char>(test.Name, [&] {
+      SlabEnds ends(test.Plan, input, CudaComponentType::Float);
+      ends.Run(MakeDeviceOptions(1, 2));
+      return ends.Output.Bytes;
+    });
+  }
+}
+
+TEST_F(GaussianSlabsGpu, TwoThreadsRunAtTheSameTime)
+{
+  const SlabCase           test = MakeSmoothingCase(1500, 4.0);
+  const SlabImage          input = MakeRandomImage(test.Size, 1, CudaComponentType::Float, GetSeed());
+  const SlabImage          expected = RunWhole(test.Plan, input, CudaComponentType::Float);
+  std::vector<SlabEnds>    ends(2, SlabEnds(test.Plan, input, CudaComponentType::Float));
+  std::vector<std::string> errors(2);
+  std::vector<std::thread> threads;
+  for (size_t i = 0; i < ends.size(); ++i)
+  {
+    threads.emplace_back([&, i] {
+      try
+      {
+        ends[i].Run(MakeDeviceOptions(1, 1 + i));
+      }
+      catch (const std::exception & error)
+      {
+        errors[i] = error.what();
+      }
+    });
+  }
+  for (size_t i = 0; i < ends.size(); ++i)
+  {
+    threads[i].join();
+    EXPECT_EQ(errors[i], "");
+    EXPECT_EQ(FindDifference(ends[i].Output, expected), expected.Bytes.size());
+  }
+}
+} // namespace
