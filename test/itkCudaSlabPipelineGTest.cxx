@@ -72,9 +72,10 @@ std::vector<unsigned char>
 GetBytes(const TImage * image)
 {
   const auto * const begin = reinterpret_cast<const unsigned char *>(image->GetBufferPointer());
-  const size_t       bytes = image->GetBufferedRegion().GetNumberOfPixels() * image->GetNumberOfComponentsPerPixel() *
-                       itk::CudaComponentSize(itk::CudaDetail::CudaComponentTraits<
-                                              typename itk::CudaDetail::CudaImageTraits<TImage>::ComponentType>::Type);
+  const size_t       bytes =
+    image->GetBufferedRegion().GetNumberOfPixels() * image->GetNumberOfComponentsPerPixel() *
+    itk::CudaComponentSize(
+      itk::CudaDetail::CudaComponentTraits<typename itk::CudaDetail::CudaImageTraits<TImage>::ComponentType>::Type);
   return { begin, begin + bytes };
 }
 
@@ -343,8 +344,7 @@ TEST_F(CudaSlabPipeline, An_exception_of_the_source_goes_on_and_the_next_run_is_
     Smoothing  pipeline(testRegion);
     pipeline.Filter->SetSigma(sigma);
     pipeline.Source->SetBadPlane(300);
-    ExpectContains(GetException([&] { MakeInDivisions(pipeline.Filter.GetPointer(), 7); }),
-                   "plane 300 cannot be read");
+    ExpectContains(GetException([&] { MakeInDivisions(pipeline.Filter.GetPointer(), 7); }), "plane 300 cannot be read");
     pipeline.Source->SetBadPlane(-1);
     EXPECT_TRUE(MakeInDivisions(pipeline.Filter.GetPointer(), 7) == expected) << "sigma " << sigma;
   }
@@ -358,7 +358,7 @@ TEST_F(CudaSlabPipeline, A_run_is_aborted_and_the_next_one_is_right)
     Smoothing pipeline(testRegion);
     pipeline.Filter->SetSigma(narrow);
     const auto aborting = itk::CStyleCommand::New();
-    float limit = share;
+    float      limit = share;
     aborting->SetClientData(&limit);
     aborting->SetCallback([](itk::Object * caller, const itk::EventObject &, void * data) {
       auto * const filter = static_cast<itk::ProcessObject *>(caller);
@@ -421,7 +421,8 @@ void
 ExpectSameForSigma(const typename TInput::RegionType & region, double sigma, unsigned int times)
 {
   using FilterType = TFilter<TInput, TOutput>;
-  ExpectSameInDivisions<FilterType>(region, [sigma](FilterType * filter) { filter->SetSigma(sigma); }, times);
+  ExpectSameInDivisions<FilterType>(
+    region, [sigma](FilterType * filter) { filter->SetSigma(sigma); }, times);
 }
 } // namespace
 

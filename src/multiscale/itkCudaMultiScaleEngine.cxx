@@ -472,10 +472,13 @@ CudaFindLargestOnDevice(const CudaMultiScalePlan &   plan,
   CudaImageView output = input;
   output.ComponentType = type;
   std::vector<double> largest;
-  TryOnDevice(backend, [&](int device) {
-    const DeviceGuard guard(device);
-    largest = multiscale::FindLargest(plan, quantity, input, GetComputeType(input, output), device, progress);
-  });
+  TryOnDevice(
+    backend,
+    [&](int device) {
+      const DeviceGuard guard(device);
+      largest = multiscale::FindLargest(plan, quantity, input, GetComputeType(input, output), device, progress);
+    },
+    progress);
   return largest;
 }
 
