@@ -3,8 +3,10 @@
 // Times of runs from host to host: in slabs, whole, and of a copy of the same bytes in both directions at once. Each
 // argument is a case:
 //
-//   TYPE:X:Y:Z:SIGMA:LIMIT:MEMORY    float or short; pixels; sigma in pixels; GB of device memory allowed, 0 for all;
-//                                    pinned, ordinary (touched before), or fresh (an output that nothing has touched)
+//   TYPE:X:Y:Z:SIGMA:LIMIT:MEMORY[:CHUNKS]    float or short; pixels; sigma in pixels; GB of device memory allowed, 0
+//   for
+//                                             all; pinned, ordinary (touched before), or fresh (an output that nothing
+//                                             has touched); chunks in a slab, chosen if they are not given
 //
 // Sigma holds along all axes. One line of JSON goes to the standard output for each case: milliseconds, the best of
 // three runs and the first one, and a hash of the result.
@@ -112,6 +114,7 @@ struct Case
   double                Sigma{ 1.0 };
   double                LimitInGigabytes{ 0.0 };
   std::string           Memory;
+  size_t                ChunksPerSlab{ 0 };
 };
 
 Case
@@ -123,9 +126,9 @@ ReadCase(const std::string & text)
   {
     parts.push_back(part);
   }
-  if (parts.size() != 7)
+  if (parts.size() != 7 && parts.size() != 8)
   {
-    throw std::invalid_argument("\"" + text + "\" is no case; it must be TYPE:X:Y:Z:SIGMA:LIMIT:MEMORY");
+    throw std::invalid_argument("\"" + text + "\" is no case; it must be TYPE:X:Y:Z:SIGMA:LIMIT:MEMORY[:CHUNKS]");
   }
   Case read;
   read.Text = text;
@@ -137,6 +140,7 @@ ReadCase(const std::string & text)
   read.Sigma = std::strtod(parts[4].c_str(), nullptr);
   read.LimitInGigabytes = std::strtod(parts[5].c_str(), nullptr);
   read.Memory = parts[6];
+  read.ChunksPerSlab = parts.size() > 7 ? std::strtoull(parts[7].c_str(), nullptr, 10) : 0;
   return read;
 }
 
@@ -180,10 +184,10 @@ Fill(const CudaImageView & view)
 uint64_t
 GetHash(const CudaImageView & view)
 {
-  const size_t                       words = view.GetNumberOfBytes() / 8;
-  constexpr size_t                   block = size_t{ 1 } << 20;
-  std::vector<uint64_t>              hashes(words / block + 1, 14695981039346656037u);
-  const auto * const                 data = static_cast<const uint64_t *>(view.Data);
+  const size_t          words = view.GetNumberOfBytes() / 8;
+  constexpr size_t      block = size_t{ 1 } << 20;
+  std::vector<uint64_t> hashes(words / block + 1, 14695981039346656037u);
+  const auto * const    data = static_cast<const uint64_t *>(view.Data);
   InParallel(hashes.size(), [&](size_t begin, size_t end) {
     for (size_t b = begin; b < end; ++b)
     {
@@ -219,17 +223,18 @@ CopyPinned(const CudaImageView & input, const CudaImageView & output)
   const size_t             bytes = std::max(input.GetNumberOfBytes(), output.GetNumberOfBytes());
   for (size_t begin = 0; begin < bytes; begin += piece)
   {
-    const auto copy = [&](const CudaImageView & view, const cuda::DeviceBuffer & buffer, const cuda::Context & stream, bool upload) {
-      if (begin < view.GetNumberOfBytes())
-      {
-        char * const host = static_cast<char *>(view.Data) + begin;
-        ITK_CUDA_CALL(cudaMemcpyAsync(upload ? buffer.GetPointer() : host,
-                                      upload ? host : buffer.GetPointer(),
-                                      std::min(piece, view.GetNumberOfBytes() - begin),
-                                      upload ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToHost,
-                                      stream.GetStream()));
-      }
-    };
+    const auto copy =
+      [&](const CudaImageView & view, const cuda::DeviceBuffer & buffer, const cuda::Context & stream, bool upload) {
+        if (begin < view.GetNumberOfBytes())
+        {
+          char * const host = static_cast<char *>(view.Data) + begin;
+          ITK_CUDA_CALL(cudaMemcpyAsync(upload ? buffer.GetPointer() : host,
+                                        upload ? host : buffer.GetPointer(),
+                                        std::min(piece, view.GetNumberOfBytes() - begin),
+                                        upload ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToHost,
+                                        stream.GetStream()));
+        }
+      };
     copy(input, a, up, true);
     copy(output, b, down, false);
   }
@@ -245,8 +250,8 @@ CopyStaged(const CudaImageView & input, const CudaImageView & output)
     const cuda::StreamLease stream(0);
     constexpr size_t        pieceBytes = size_t{ 512 } << 20;
     const unsigned int      axis = view.Size[2] > 1 ? 2 : 1;
-    const size_t            planes = std::clamp<size_t>(
-      pieceBytes / (view.GetNumberOfBytes() / view.Size[axis]), 1, view.Size[axis]);
+    const size_t            planes =
+      std::clamp<size_t>(pieceBytes / (view.GetNumberOfBytes() / view.Size[axis]), 1, view.Size[axis]);
     CudaImageView part = view;
     part.Size[axis] = planes;
     const cuda::DeviceImage image(cuda::GetPlanarSize(part), view.ComponentType, stream);
@@ -274,7 +279,7 @@ MeasureRuns(const std::string & name, const std::function<void()> & run)
 {
   const double first = Measure(run);
   double       best = first;
-  for (double spent = first; spent < 1500.0 && spent < 3 * first + 1; )
+  for (double spent = first; spent < 1500.0 && spent < 3 * first + 1;)
   {
     const double next = Measure(run);
     best = std::min(best, next);
@@ -298,6 +303,7 @@ Run(const Case & test)
   const CudaGaussianPlan plan = MakeSmoothingPlan(parameters);
   CudaSlabOptions        options;
   options.DeviceMemoryLimit = static_cast<size_t>(test.LimitInGigabytes * 1e9);
+  options.ChunksPerSlab = test.ChunksPerSlab;
 
   CudaSlabReport report;
   std::string    line = "{\"case\": \"" + test.Text + "\", ";

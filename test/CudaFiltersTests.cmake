@@ -89,7 +89,8 @@ endif()
 
 cudafilters_check_all_listed(${CudaFilters_GTESTS} ${CudaFilters_CUDA_GTESTS} ${CudaFilters_DRIVER_TESTS}
                              ${CudaFilters_SNAKE_GTESTS} ${CudaFilters_SNAKE_CUDA_GTESTS} ${CudaFilters_PARTITION_GTESTS}
-                             ${CudaFilters_PARTITION_CUDA_GTESTS} ${CudaFilters_STREAMING_SOURCES})
+                             ${CudaFilters_PARTITION_CUDA_GTESTS} ${CudaFilters_STREAMING_SOURCES}
+                             itkCudaSlabFakesGTest.cxx)
 
 include(${CMAKE_CURRENT_LIST_DIR}/CudaFiltersExitTest.cmake)
 cudafilters_add_factory_program_tests()
@@ -139,6 +140,7 @@ if(CudaFilters_USE_CUDA)
     itkCudaStickyError.cu)
   target_include_directories(CudaFiltersCudaGTestDriver SYSTEM PRIVATE ${CUDAToolkit_INCLUDE_DIRS})
   target_link_libraries(CudaFiltersCudaGTestDriver PRIVATE CUDA::cudart_static)
+  include(${CMAKE_CURRENT_LIST_DIR}/CudaFiltersSlabTests.cmake)
 endif()
 
 cudafilters_add_driver(CudaFiltersTestDriver ${CudaFilters_DRIVER_TESTS})

@@ -4,6 +4,7 @@
 #include "itkCudaDetailDeviceImageView.h"
 #include "itkCudaDetailDeviceRun.h"
 #include "itkCudaDetailDeviceTransfer.h"
+#include "itkCudaDetailFilterBackend.h"
 #include "itkCudaDeviceAccess.h"
 #include "itkCudaDeviceGuard.h"
 #include "itkCudaDeviceProperties.h"
@@ -11,6 +12,7 @@
 #include "itkCudaGaussianDevice.h"
 #include "itkCudaGaussianMasked.h"
 #include "itkCudaGaussianMaskedDevice.h"
+#include "itkCudaGaussianSlabs.h"
 #include "itkCudaHostToHost.h"
 #include "itkCudaMemory.h"
 #include "itkCudaStream.h"
@@ -462,8 +464,18 @@ CudaRunOnDevice(const CudaGaussianPlan &     plan,
                 CudaFilterBackend &          backend,
                 const CudaProgressFunction & progress)
 {
-  return cuda::TryOnDevice(
-    backend, [&](int device) { RunGaussianPlanOnDevice(plan, input, output, device, progress); }, progress);
+  const auto run = [&](int device) {
+    if (backend.GetStreaming() != CudaFiltersEnums::Streaming::Off)
+    {
+      if (const auto report = TryOverlapped(plan, input, output, device, progress))
+      {
+        backend.SlabReport = *report;
+        return;
+      }
+    }
+    RunGaussianPlanOnDevice(plan, input, output, device, progress);
+  };
+  return cuda::TryOnDevice(backend, run, progress);
 }
 
 void

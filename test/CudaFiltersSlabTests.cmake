@@ -1,0 +1,29 @@
+# Slabs on logical devices without a GPU: threads stand for streams, and the host's steps for kernels. The program has its own copy
+# of what it tests, and links no library that has the real ones.
+set(libraries ${CudaFilters_TEST_LIBRARIES})
+list(REMOVE_ITEM libraries CudaFilters)
+set(sources
+    gaussian/itkCudaGaussianContinuedSlabs.cxx
+    gaussian/itkCudaGaussianEnums.cxx
+    gaussian/itkCudaGaussianHost.cxx
+    gaussian/itkCudaGaussianPlan.cxx
+    gaussian/itkCudaGaussianPlanParts.cxx
+    gaussian/itkCudaGaussianSchedule.cxx
+    gaussian/itkCudaGaussianSlabs.cxx
+    gaussian/itkCudaGaussianSlabsEngine.cxx
+    gaussian/itkCudaGaussianSlabsHost.cxx
+    runtime/itkCudaError.cxx
+    runtime/itkCudaFiltersEnums.cxx
+    runtime/itkCudaImageView.cxx
+    runtime/itkCudaSlabReport.cxx
+    runtime/itkCudaSlabStream.cxx)
+list(TRANSFORM sources PREPEND ${CudaFilters_SOURCE_DIR}/src/)
+add_executable(CudaFiltersSlabFakesGTestDriver itkCudaSlabFakesGTest.cxx itkCudaSlabFakes.cxx ${sources})
+target_link_libraries(CudaFiltersSlabFakesGTestDriver PRIVATE ${libraries} ${CudaFilters_GTEST_LIBRARIES})
+target_include_directories(
+  CudaFiltersSlabFakesGTestDriver
+  PRIVATE ${CudaFilters_SOURCE_DIR}/include ${CudaFilters_BINARY_DIR}/include ${CudaFilters_SOURCE_DIR}/src
+          ${CudaFilters_SOURCE_DIR}/src/runtime ${CudaFilters_SOURCE_DIR}/src/gaussian ${CudaFilters_SOURCE_DIR}/test)
+target_include_directories(CudaFiltersSlabFakesGTestDriver SYSTEM PRIVATE ${CUDAToolkit_INCLUDE_DIRS})
+cudafilters_set_options(CudaFiltersSlabFakesGTestDriver)
+gtest_discover_tests(CudaFiltersSlabFakesGTestDriver DISCOVERY_TIMEOUT 120 PROPERTIES TIMEOUT 600)

@@ -1,0 +1,744 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Stands for CUDA and for the kernels in the test of slabs without a GPU. A stream is a thread that works off a queue,
+// slowly and at random; memory that is not written is NaN. So an event that is not waited for shows. Steps of passes
+// are those of the host, in double.
+
+#include "itkCudaCall.h"
+#include "itkCudaDeviceGuard.h"
+#include "itkCudaError.h"
+#include "itkCudaFiltersConfiguration.h"
+#include "itkCudaGaussianHostPlan.h"
+#include "itkCudaGaussianLineFilter.h"
+#include "itkCudaGaussianSlabs.h"
+#include "itkCudaGaussianSlabsDevice.h"
+#include "itkCudaLineGeometry.h"
+#include "itkCudaMemoryQuery.h"
+#include "itkCudaRoundUp.h"
+#include "itkCudaSlabFakes.h"
+#include "itkCudaStagingChunks.h"
+#include "itkCudaStream.h"
+#include "itkCudaTransfer.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstring>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <random>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace itk::cuda
+{
+namespace
+{
+class FakeStream
+{
+public:
+  FakeStream()
+    : m_Thread([this] { this->Work(); })
+  {}
+  ~FakeStream()
+  {
+    this->Enqueue([this] { m_Ends = true; });
+    m_Thread.join();
+  }
+
+  void
+  Enqueue(std::function<void()> work)
+  {
+    const std::lock_guard<std::mutex> lock(m_Mutex);
+    m_Queue.push_back(std::move(work));
+    ++m_Enqueued;
+    m_Changed.notify_all();
+  }
+
+  /** Work queued so far. */
+  size_t
+  GetPosition()
+  {
+    const std::lock_guard<std::mutex> lock(m_Mutex);
+    return m_Enqueued;
+  }
+
+  void
+  WaitFor(size_t position)
+  {
+    std::unique_lock<std::mutex> lock(m_Mutex);
+    m_Changed.wait(lock, [&] { return m_Done >= position; });
+  }
+
+private:
+  void
+  Work()
+  {
+    std::mt19937 generator(static_cast<unsigned int>(reinterpret_cast<uintptr_t>(this)));
+    while (!m_Ends)
+    {
+      std::function<void()> work;
+      {
+        std::unique_lock<std::mutex> lock(m_Mutex);
+        m_Changed.wait(lock, [&] { return !m_Queue.empty(); });
+        work = std::move(m_Queue.front());
+        m_Queue.pop_front();
+      }
+      if (generator() % 4 == 0)
+      {
+        std::this_thread::sleep_for(std::chrono::microseconds(generator() % 300));
+      }
+      work();
+      const std::lock_guard<std::mutex> lock(m_Mutex);
+      ++m_Done;
+      m_Changed.notify_all();
+    }
+  }
+
+  std::mutex                        m_Mutex;
+  std::condition_variable           m_Changed;
+  std::deque<std::function<void()>> m_Queue;
+  size_t                            m_Enqueued{ 0 }, m_Done{ 0 };
+  bool                              m_Ends{ false };
+  std::thread                       m_Thread;
+};
+
+FakeStream &
+GetFake(const Context & context)
+{
+  return *reinterpret_cast<FakeStream *>(context.GetStream());
+}
+
+/** A recorded event: a place in a stream's queue. */
+struct FakeEvent
+{
+  FakeStream * Stream{ nullptr };
+  size_t       Position{ 0 };
+};
+
+std::atomic<size_t> bytesInUse{ 0 };
+std::atomic<size_t> mostBytes{ 0 };
+
+size_t
+GetFullSize(const DeviceView & view)
+{
+  return GetNumberOfBytes(view);
+}
+
+/** Calls f(place in the host's view, place on the device) for all components. */
+template <typename TFunction>
+void
+ForEachComponent(const CudaImageView & host, const DeviceView & device, const TFunction & f)
+{
+  for (size_t t = 0; t < host.Size[3]; ++t)
+  {
+    for (size_t z = 0; z < host.Size[2]; ++z)
+    {
+      for (size_t y = 0; y < host.Size[1]; ++y)
+      {
+        for (size_t x = 0; x < host.Size[0]; ++x)
+        {
+          for (size_t c = 0; c < host.NumberOfComponents; ++c)
+          {
+            f(x * host.Stride[0] + y * host.Stride[1] + z * host.Stride[2] + t * host.Stride[3] + c,
+              x + y * device.Stride[1] + z * device.Stride[2] + t * device.Stride[3] + c * device.Stride[4]);
+          }
+        }
+      }
+    }
+  }
+}
+} // namespace
+
+namespace test
+{
+size_t
+GetMostFakeBytes()
+{
+  return mostBytes.exchange(0);
+}
+
+size_t
+GetFakeBytesInUse()
+{
+  return bytesInUse;
+}
+} // namespace test
+
+StreamLease::StreamLease(int device)
+  : Context(device, reinterpret_cast<cudaStream_t>(new FakeStream))
+{}
+
+StreamLease::~StreamLease()
+{
+  delete &GetFake(*this);
+}
+
+bool
+DrainStream(const Context & context) noexcept
+{
+  GetFake(context).WaitFor(GetFake(context).GetPosition());
+  return true;
+}
+
+Event::Event()
+  : m_Event(reinterpret_cast<cudaEvent_t>(new FakeEvent))
+{}
+
+Event::~Event()
+{
+  delete reinterpret_cast<FakeEvent *>(m_Event);
+}
+
+Event::Event(Event && other) noexcept
+  : m_Event(std::exchange(other.m_Event, nullptr))
+{}
+
+void
+Event::Record(const Context & context)
+{
+  *reinterpret_cast<FakeEvent *>(m_Event) = { &GetFake(context), GetFake(context).GetPosition() };
+}
+
+void
+Event::MakeWait(const Context & context) const
+{
+  const FakeEvent event = *reinterpret_cast<FakeEvent *>(m_Event);
+  if (event.Stream && event.Stream != &GetFake(context))
+  {
+    GetFake(context).Enqueue([event] { event.Stream->WaitFor(event.Position); });
+  }
+}
+
+void
+Event::Synchronize() const
+{
+  const FakeEvent event = *reinterpret_cast<FakeEvent *>(m_Event);
+  if (event.Stream)
+  {
+    event.Stream->WaitFor(event.Position);
+  }
+}
+
+DeviceBuffer::DeviceBuffer(size_t bytes, const Context & context)
+  : m_Pointer(new unsigned char[bytes + 256])
+  , m_Size(bytes)
+  , m_Stream(context.GetStream())
+{
+  const size_t inUse = bytesInUse += bytes;
+  mostBytes = std::max<size_t>(mostBytes, inUse);
+  std::memset(m_Pointer, 0xff, bytes);
+}
+
+DeviceBuffer::~DeviceBuffer()
+{
+  this->Release();
+}
+
+DeviceBuffer::DeviceBuffer(DeviceBuffer && other) noexcept
+{
+  *this = std::move(other);
+}
+
+DeviceBuffer &
+DeviceBuffer::operator=(DeviceBuffer && other) noexcept
+{
+  std::swap(m_Pointer, other.m_Pointer);
+  std::swap(m_Size, other.m_Size);
+  std::swap(m_Stream, other.m_Stream);
+  return *this;
+}
+
+void
+DeviceBuffer::Release() noexcept
+{
+  // The run has drained its streams.
+  delete[] static_cast<unsigned char *>(m_Pointer);
+  bytesInUse -= m_Size;
+}
+
+DeviceGuard::DeviceGuard(int) {}
+DeviceGuard::~DeviceGuard() = default;
+
+StagingChunks::StagingChunks(const Context & context)
+  : m_Context(context)
+{}
+StagingChunks::~StagingChunks() = default;
+PinnedBuffer::~PinnedBuffer() = default;
+
+void
+ClearPadding(const DeviceView &, const Context &)
+{}
+
+size_t
+DeviceImage::GetRowPitch(size_t rowLength, CudaComponentType type)
+{
+  return RoundUp(rowLength * CudaComponentSize(type), RowAlignment);
+}
+
+size_t
+GetTransferWorkspace(const CudaImageView &, CudaComponentType)
+{
+  return 0;
+}
+
+void
+Upload(const CudaImageView & host, const DeviceView & device, const Context & context, const TransferProgress &)
+{
+  std::vector<std::pair<size_t, double>> values;
+  VisitComponentType(host.ComponentType, [&](auto zero) {
+    ForEachComponent(host, device, [&](size_t from, size_t to) {
+      values.emplace_back(to, static_cast<double>(static_cast<const decltype(zero) *>(host.Data)[from]));
+    });
+  });
+  GetFake(context).Enqueue([values = std::move(values), device] {
+    for (const auto & [to, value] : values)
+    {
+      static_cast<double *>(device.Data)[to] = value;
+    }
+  });
+}
+
+void
+Upload(const CudaImageView &    host,
+       const DeviceView &       device,
+       StagingChunks &          staging,
+       const TransferProgress & progress)
+{
+  Upload(host, device, staging.GetContext(), progress);
+}
+
+void
+Download(const DeviceView & device, const CudaImageView & host, const Context & context, const TransferProgress &)
+{
+  GetFake(context).Enqueue([&] {
+    VisitComponentType(host.ComponentType, [&](auto zero) {
+      using ComponentType = decltype(zero);
+      ForEachComponent(host, device, [&](size_t to, size_t from) {
+        static_cast<ComponentType *>(host.Data)[to] =
+          ConvertComponent<ComponentType>(static_cast<const double *>(device.Data)[from]);
+      });
+    });
+  });
+  DrainStream(context);
+}
+
+void
+Download(const DeviceView &       device,
+         const CudaImageView &    host,
+         StagingChunks &          staging,
+         const TransferProgress & progress)
+{
+  Download(device, host, staging.GetContext(), progress);
+}
+
+size_t
+GetAvailableDeviceMemory(int)
+{
+  return size_t{ 1 } << 40;
+}
+
+std::atomic<bool> FaultHook::s_Active{ false };
+
+cudaError_t
+FaultHook::Count(const char *)
+{
+  return cudaSuccess;
+}
+
+void
+ThrowCudaError(cudaError_t, const char * call, const char * file, unsigned int line)
+{
+  throw CudaError(file, line, CudaError::Kind::CallFailed, call);
+}
+} // namespace itk::cuda
+
+namespace itk
+{
+bool
+CudaFiltersConfiguration::IsDeviceUsable(int, std::string &)
+{
+  return true;
+}
+
+int
+CudaFiltersConfiguration::GetDeviceIndex()
+{
+  return 0;
+}
+} // end namespace itk
+
+size_t
+itk::CudaDetail::CudaGaussianWorkingSet(const CudaGaussianPlan &, const CudaImageView &, const CudaImageView &)
+{
+  return size_t{ 1 } << 40;
+}
+
+extern "C" cudaError_t
+cudaMemcpyAsync(void * to, const void * from, size_t bytes, cudaMemcpyKind, cudaStream_t stream)
+{
+  reinterpret_cast<itk::cuda::FakeStream *>(stream)->Enqueue([=] { std::memcpy(to, from, bytes); });
+  return cudaSuccess;
+}
+
+extern "C" cudaError_t
+cudaStreamSynchronize(cudaStream_t stream)
+{
+  auto * const fake = reinterpret_cast<itk::cuda::FakeStream *>(stream);
+  fake->WaitFor(fake->GetPosition());
+  return cudaSuccess;
+}
+
+namespace itk::cuda::gaussian
+{
+/** The fakes' memory suffices for slabs. */
+std::optional<CudaSlabReport>
+TryColumns(const CudaGaussianPlan &, const SlabEnds &, const CudaSlabOptions &, const CudaProgressFunction &)
+{
+  return std::nullopt;
+}
+
+namespace
+{
+/** States as the device keeps them. */
+class StateArray
+{
+public:
+  StateArray(const CudaGaussianLinePass & pass, size_t lines, const void * data)
+    : m_Pairs(pass.Results.front().Kernel.NumberOfPolePairs)
+    , m_Lines(lines)
+    , m_Data(static_cast<PolePairState<double> *>(const_cast<void *>(data)))
+  {}
+
+  PolePairState<double> &
+  Get(size_t chunk, bool anticausal, unsigned int pair, size_t line) const
+  {
+    return m_Data[(chunk * 2 * m_Pairs + (anticausal ? m_Pairs : 0) + pair) * m_Lines + line];
+  }
+
+  template <unsigned int VPairs>
+  ChunkStates<double, VPairs>
+  Load(size_t chunk, size_t line) const
+  {
+    ChunkStates<double, VPairs> states;
+    for (unsigned int j = 0; j < VPairs; ++j)
+    {
+      states.Causal.Pair[j] = this->Get(chunk, false, j, line);
+      states.Anticausal.Pair[j] = this->Get(chunk, true, j, line);
+    }
+    return states;
+  }
+
+  template <unsigned int VPairs>
+  void
+  Store(size_t chunk, size_t line, const ChunkStates<double, VPairs> & states) const
+  {
+    for (unsigned int j = 0; j < VPairs; ++j)
+    {
+      this->Get(chunk, false, j, line) = states.Causal.Pair[j];
+      this->Get(chunk, true, j, line) = states.Anticausal.Pair[j];
+    }
+  }
+
+private:
+  unsigned int            m_Pairs;
+  size_t                  m_Lines;
+  PolePairState<double> * m_Data;
+};
+
+template <unsigned int VPairs>
+ChunkStates<double, VPairs>
+LoadEdges(const CudaGaussianLinePass & pass, size_t lines, const void * edges, size_t line)
+{
+  ChunkStates<double, VPairs> states;
+  for (unsigned int j = 0; j < VPairs && edges; ++j)
+  {
+    states.Anticausal.Pair[j] = StateArray(pass, lines, edges).Get(0, false, j, line);
+  }
+  return states;
+}
+
+size_t
+GetBegin(const LineGeometry & geometry, size_t line)
+{
+  return line / geometry.InnerCount * geometry.OuterStride + line % geometry.InnerCount;
+}
+
+/** The pixels of a line's chunk, less the line's first. */
+std::vector<double>
+LoadChunk(const CudaGaussianLinePass & pass,
+          const DeviceView &           source,
+          const LineCut &              cut,
+          size_t                       line,
+          size_t                       chunk,
+          double &                     first)
+{
+  const LineGeometry geometry = MakeLineGeometry(source, pass.Axis);
+  const LineGeometry firsts = MakeLineGeometry(cut.First, pass.Axis);
+  first = static_cast<const double *>(cut.First.Data)[GetBegin(firsts, line)];
+  const size_t        begin = chunk * ChunkLength;
+  std::vector<double> pixels(std::min<size_t>(ChunkLength, geometry.LineLength - begin));
+  for (size_t n = 0; n < pixels.size(); ++n)
+  {
+    pixels[n] =
+      static_cast<const double *>(source.Data)[GetBegin(geometry, line) + (begin + n) * geometry.LineStride] - first;
+  }
+  return pixels;
+}
+
+/** Calls f(filter) with a filter of lines of so many pixels, on the stream. */
+template <typename TFunction>
+void
+EnqueuePass(const CudaGaussianLinePass & pass,
+            size_t                       length,
+            unsigned int                 lookAhead,
+            const Context &              context,
+            const TFunction &            f)
+{
+  GetFake(context).Enqueue([=] {
+    VisitNumberOfPolePairs(pass.Results.front().Kernel, [&](auto pairs) {
+      f(LineFilter<double, decltype(pairs)::value>(pass.Results, {}, length, { ChunkLength, lookAhead }), pairs);
+    });
+  });
+}
+} // namespace
+
+LineSchedule
+GetLineSchedule(const CudaGaussianLinePass & pass, const std::vector<DeviceView> & images, int, const LineCut & cut)
+{
+  LineProblem problem;
+  problem.Kind = AxisKind::Strided;
+  problem.Length = images[0].Size[pass.Axis];
+  problem.SigmaInPixels = pass.Results.front().Kernel.SigmaInPixels;
+  problem.BytesPerComponent = sizeof(double);
+  problem.NumberOfPolePairs = pass.Results.front().Kernel.NumberOfPolePairs;
+  problem.SharedMemoryPerBlock = 227 << 10;
+  problem.WholeLength = cut.WholeLength;
+  return MakeLineSchedule(problem);
+}
+
+size_t
+GetChunkStateBytes(const CudaGaussianLinePass & pass, const DeviceView & source)
+{
+  const size_t lines = MakeLineGeometry(source, pass.Axis).GetNumberOfLines();
+  return 2 * pass.Results.front().Kernel.NumberOfPolePairs * lines * sizeof(PolePairState<double>);
+}
+
+size_t
+GetEdgeStateBytes(const CudaGaussianLinePass & pass, const DeviceView & source)
+{
+  return GetChunkStateBytes(pass, source) / 2;
+}
+
+void
+RunChunkTotals(const CudaGaussianLinePass &    pass,
+               const LineSchedule &            schedule,
+               const std::vector<DeviceView> & images,
+               const LineCut &                 cut,
+               void *                          totals,
+               const Context &                 context)
+{
+  const DeviceView source = images[0];
+  EnqueuePass(pass, cut.WholeLength, schedule.LookAhead, context, [=](const auto & filter, auto) {
+    const size_t lines = MakeLineGeometry(source, pass.Axis).GetNumberOfLines();
+    for (size_t chunk = 0; chunk < DivideUp(source.Size[pass.Axis], ChunkLength); ++chunk)
+    {
+      for (size_t line = 0; line < lines; ++line)
+      {
+        double     first = 0;
+        const auto pixels = LoadChunk(pass, source, cut, line, chunk, first);
+        StateArray(pass, lines, totals).Store(chunk, line, filter.GetTotals(pixels.data(), pixels.size()));
+      }
+    }
+  });
+}
+
+void
+RunEdgeStates(const CudaGaussianLinePass & pass,
+              const DeviceView &           source,
+              const LineCut &              cut,
+              void *                       edges,
+              const Context &              context)
+{
+  EnqueuePass(pass, cut.WholeLength, 0, context, [=](const auto & filter, auto pairs) {
+    const size_t lines = MakeLineGeometry(source, pass.Axis).GetNumberOfLines();
+    for (size_t line = 0; line < lines; ++line)
+    {
+      double     first = 0;
+      const auto pixels = LoadChunk(pass, source, cut, line, (source.Size[pass.Axis] - 1) / ChunkLength, first);
+      const auto states = filter.GetSteadyStates(0.0, pixels.back());
+      for (unsigned int j = 0; j < decltype(pairs)::value; ++j)
+      {
+        StateArray(pass, lines, edges).Get(0, false, j, line) = states.Anticausal.Pair[j];
+      }
+    }
+  });
+}
+
+void
+RunChunkStarts(const CudaGaussianLinePass & pass,
+               const LineSchedule &         schedule,
+               const DeviceView &           source,
+               const ChunkNeighbours &      near,
+               void *                       starts,
+               const Context &              context)
+{
+  EnqueuePass(pass, near.LineLength, schedule.LookAhead, context, [=](const auto & filter, auto pairs) {
+    constexpr unsigned int count = decltype(pairs)::value;
+    const size_t           lines = MakeLineGeometry(source, pass.Axis).GetNumberOfLines();
+    for (size_t line = 0; line < lines; ++line)
+    {
+      const bool seesEnd = near.Chunk + schedule.LookAhead + 1 >= near.NumberOfChunks;
+      const auto borders = LoadEdges<count>(pass, lines, seesEnd ? near.Edges : nullptr, line);
+      const auto getTotals = [&](size_t i) {
+        const void * const totals = i < near.Chunk ? near.Before[near.Chunk - 1 - i] : near.Behind[i - near.Chunk - 1];
+        return StateArray(pass, lines, totals).template Load<count>(0, line);
+      };
+      StateArray(pass, lines, starts).Store(0, line, filter.GetWindowedStart(near.Chunk, borders, getTotals));
+    }
+  });
+}
+
+void
+RunAllStarts(const CudaGaussianLinePass & pass,
+             const LineSchedule &,
+             const DeviceView &      source,
+             const ChunkNeighbours & whole,
+             void *                  states,
+             const Context &         context)
+{
+  EnqueuePass(pass, whole.LineLength, 0, context, [=](const auto & filter, auto pairs) {
+    constexpr unsigned int count = decltype(pairs)::value;
+    const size_t           lines = MakeLineGeometry(source, pass.Axis).GetNumberOfLines();
+    const StateArray       array(pass, lines, states);
+    for (size_t line = 0; line < lines; ++line)
+    {
+      std::vector<ChunkStates<double, count>> chunks;
+      for (size_t chunk = 0; chunk < whole.NumberOfChunks; ++chunk)
+      {
+        chunks.push_back(array.Load<count>(chunk, line));
+      }
+      filter.TurnIntoStarts(
+        LoadEdges<count>(pass, lines, whole.Edges, line), [&](size_t i) -> auto & { return chunks[i]; });
+      for (size_t chunk = 0; chunk < whole.NumberOfChunks; ++chunk)
+      {
+        array.Store(chunk, line, chunks[chunk]);
+      }
+    }
+  });
+}
+
+void
+RunChunksFromStates(const CudaGaussianLinePass & pass,
+                    const LineSchedule &,
+                    const std::vector<DeviceView> & images,
+                    const LineCut &                 cut,
+                    const void *                    starts,
+                    const Context &                 context)
+{
+  EnqueuePass(pass, cut.WholeLength, 0, context, [=](const auto & filter, auto pairs) {
+    const LineGeometry geometry = MakeLineGeometry(images[0], pass.Axis);
+    const size_t       lines = geometry.GetNumberOfLines();
+    for (size_t chunk = 0; chunk < DivideUp(geometry.LineLength, ChunkLength); ++chunk)
+    {
+      for (size_t line = 0; line < lines; ++line)
+      {
+        double              first = 0;
+        const auto          pixels = LoadChunk(pass, images[0], cut, line, chunk, first);
+        std::vector<double> output(pass.Results.size() * pixels.size());
+        filter.FilterChunk(pixels.data(),
+                           output.data(),
+                           pixels.size(),
+                           pixels.size(),
+                           first,
+                           StateArray(pass, lines, starts).template Load<decltype(pairs)::value>(chunk, line));
+        for (size_t i = 0; i < output.size(); ++i)
+        {
+          auto * const to = static_cast<double *>(images[pass.Results[i / pixels.size()].Destination].Data);
+          to[GetBegin(geometry, line) + (chunk * ChunkLength + i % pixels.size()) * geometry.LineStride] = output[i];
+        }
+      }
+    }
+  });
+}
+
+size_t
+GetPlanWorkspace(const CudaGaussianPlan &, const std::vector<DeviceView> &, int, const std::vector<LineCut> &)
+{
+  return 0;
+}
+
+namespace
+{
+void
+FilterLines(const CudaGaussianLinePass & pass, const std::vector<DeviceView> & images)
+{
+  const LineGeometry geometry = MakeLineGeometry(images[pass.Source], pass.Axis);
+  const size_t       length = geometry.LineLength;
+  VisitNumberOfPolePairs(pass.Results.front().Kernel, [&](auto pairs) {
+    const LineFilter<double, decltype(pairs)::value> filter(
+      pass.Results, {}, length, GetLineChunks(pass, {}, length, CudaComponentType::Double));
+    for (size_t line = 0; line < geometry.GetNumberOfLines(); ++line)
+    {
+      std::vector<double> pixels(length), output(pass.Results.size() * length);
+      for (size_t n = 0; n < length; ++n)
+      {
+        pixels[n] =
+          static_cast<const double *>(images[pass.Source].Data)[GetBegin(geometry, line) + n * geometry.LineStride];
+      }
+      filter(pixels.data(), output.data(), length, length);
+      for (size_t i = 0; i < output.size(); ++i)
+      {
+        const CudaGaussianPassResult & result = pass.Results[i / length];
+        double &                       to = static_cast<double *>(
+          images[result.Destination].Data)[GetBegin(geometry, line) + i % length * geometry.LineStride];
+        to = CombineValues(result.Combine, to, output[i]);
+      }
+    }
+  });
+}
+
+void
+RotatePixels(const CudaGaussianPlan & plan, const std::vector<DeviceView> & images)
+{
+  const auto   dimension = static_cast<unsigned int>(plan.Results.size());
+  const size_t count = GetFullSize(images[plan.Results.front()]) / sizeof(double);
+  for (size_t i = 0; i < count; ++i)
+  {
+    double vector[CudaImageView::MaximumDimension] = {};
+    for (unsigned int k = 0; k < dimension; ++k)
+    {
+      vector[k] = static_cast<double *>(images[plan.Results[k]].Data)[i];
+    }
+    for (unsigned int k = 0; k < dimension; ++k)
+    {
+      static_cast<double *>(images[plan.Results[k]].Data)[i] =
+        MultiplyRow(&plan.Rotation[k * dimension], dimension, vector);
+    }
+  }
+}
+} // namespace
+
+void
+RunPlan(const CudaGaussianPlan &        plan,
+        const std::vector<DeviceView> & images,
+        Workspace,
+        const Context & context,
+        const std::vector<LineCut> &)
+{
+  GetFake(context).Enqueue([plan, images] {
+    for (const CudaGaussianLinePass & pass : plan.Passes)
+    {
+      FilterLines(pass, images);
+    }
+    if (!plan.Rotation.empty())
+    {
+      RotatePixels(plan, images);
+    }
+  });
+}
+} // namespace itk::cuda::gaussian
