@@ -83,7 +83,7 @@ struct DeviceEdges
   {}
 
   __device__ Moments
-  SumEdge(const LatticePoint & p, const LatticePoint & q) const
+  SumEdge(const region::LatticePoint & p, const region::LatticePoint & q) const
   {
     const region::LatticeEdge edge = region::MakeEdge(p, q);
     return edge.NumberOfRows > 0 ? this->SumRows(edge) : Moments{};
