@@ -56,8 +56,8 @@ public:
   /** First plane and number of planes. */
   using Planes = std::pair<size_t, size_t>;
 
-  /** To be called at the begin of each request: `streams` says whether `filter` cuts its image. If the filter, its input
-   * or what makes the input have changed since the last request, what is kept is dropped. */
+  /** To be called at the begin of each request: `streams` says whether `filter` cuts its image. If the filter, its
+   * input or what makes the input have changed since the last request, what is kept is dropped. */
   void
   Begin(bool streams, ProcessObject & filter);
 
@@ -109,7 +109,7 @@ private:
 
   bool                             m_Streams{ false };
   ModifiedTimeType                 m_Time{ 0 }; // of the last change
-  std::shared_ptr<CudaSlabStates>  m_States; // of this input
+  std::shared_ptr<CudaSlabStates>  m_States;    // of this input
   std::unique_ptr<CudaSlabSession> m_Session;
   Planes                           m_LastInput{ 0, 0 }; // of the session
   std::vector<unsigned char>       m_Overlap;

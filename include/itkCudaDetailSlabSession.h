@@ -23,7 +23,8 @@ class CudaFilters_EXPORT CudaSlabSession
 public:
   using ProgressFunction = std::function<void(float)>;
   /** CudaGaussianFilterSlabs() with all its other arguments. */
-  using EngineFunction = std::function<CudaSlabReport(const CudaSlabSource &, const CudaSlabSink &, const ProgressFunction &)>;
+  using EngineFunction =
+    std::function<CudaSlabReport(const CudaSlabSource &, const CudaSlabSink &, const ProgressFunction &)>;
 
   /** The engine gives planes of `bytesOfPlane` bytes from `firstPlane` to before `endPlane`. It begins with the first
    * call of Produce(). */

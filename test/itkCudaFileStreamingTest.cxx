@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// From file to file in bounded memory: a raw MetaImage is smoothed in parts by a writer that streams, in a process of its
-// own for each number of divisions. All files must be the same, byte by byte. Where no request is for more than a chunk of
-// planes, the process may not take more memory than a few chunks. With Streaming Off it must take more, or the test is one
-// of a file that is too small. Exit status 77: this system does not tell how much memory a process takes.
+// From file to file in bounded memory: a raw MetaImage is smoothed in parts by a writer that streams, in a process of
+// its own for each number of divisions. All files must be the same, byte by byte. Where no request is for more than a
+// chunk of planes, the process may not take more memory than a few chunks. With Streaming Off it must take more, or the
+// test is one of a file that is too small. Exit status 77: this system does not tell how much memory a process takes.
 #include "itkCudaFiltersConfiguration.h"
 #include "itkCudaPlaneSource.h"
 #include "itkCudaSmoothingRecursiveGaussianImageFilter.h"
@@ -74,7 +74,11 @@ MakeFile(const std::string & name, size_t side, size_t planes)
 /** What the child does. It prints what the parent checks: bytes taken at most, and how often the first plane, and any
  * other one, was read. */
 int
-Smooth(const std::string & input, const std::string & output, double sigma, unsigned int divisions, const std::string & streaming)
+Smooth(const std::string & input,
+       const std::string & output,
+       double              sigma,
+       unsigned int        divisions,
+       const std::string & streaming)
 {
   const auto reader = itk::ImageFileReader<ImageType>::New();
   reader->SetImageIO(itk::MetaImageIO::New());
@@ -114,8 +118,8 @@ Smooth(const std::string & input, const std::string & output, double sigma, unsi
   }
   const std::set<unsigned int> numbers(reads.begin(), reads.end());
   std::cout << after - before << ' ' << *numbers.begin() << ' ' << *numbers.rbegin() << std::endl;
-  std::cerr << streaming << ", " << divisions << " divisions: " << (after - before) / mebibyte << " MiB more than before, "
-            << seconds << " s; " << filter->GetSlabReport() << std::endl;
+  std::cerr << streaming << ", " << divisions << " divisions: " << (after - before) / mebibyte
+            << " MiB more than before, " << seconds << " s; " << filter->GetSlabReport() << std::endl;
   return EXIT_SUCCESS;
 }
 
@@ -210,7 +214,8 @@ struct Test
     const unsigned int expectedReads = LookAhead == 0 ? 2 : 1;
     const std::string  first = Folder + "/first.mha";
     const std::string  other = Folder + "/other.mha";
-    std::cerr << "file of " << chunk * Planes / 128 / mebibyte << " MiB, bound " << bound / mebibyte << " MiB" << std::endl;
+    std::cerr << "file of " << chunk * Planes / 128 / mebibyte << " MiB, bound " << bound / mebibyte << " MiB"
+              << std::endl;
     for (const unsigned int divisions : { 16u, 1u, 2u, 7u, static_cast<unsigned int>(chunks) })
     {
       const std::string output = divisions == 16 ? first : other;

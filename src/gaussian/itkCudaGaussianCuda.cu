@@ -366,16 +366,6 @@ RunQuotientPassOf(const QuotientPass &     pass,
   launch(arguments, context);
 }
 
-/** The first pass of smoothing with a mask, of weights or of valid pixels. */
-struct MaskPass
-{
-  const void *         Image; // nullptr: the weights
-  const void *         Subtracted;
-  const DeviceView &   Valid;
-  const DeviceView &   Destination;
-  const LineSchedule & Schedule;
-};
-
 template <typename T, unsigned int VPairs>
 LaunchShape
 MakeProductShape(const ProductPass & pass, const LineSchedule & schedule)
@@ -431,40 +421,51 @@ RunProductPassOf(const ProductPass & pass, const LineSchedule & schedule, const 
 
 template <typename T, unsigned int VPairs>
 void
-RunMaskPassOf(const CudaGaussianLinePass & pass, const MaskPass & mask, const Context & context)
+RunMaskPassOf(const CudaGaussianLinePass & pass,
+              const LineSchedule &         schedule,
+              const MaskedSource &         source,
+              const DeviceView &           destination,
+              const Context &              context)
 {
-  auto arguments = MakeLinePassArguments<T, VPairs>(pass, mask.Schedule, mask.Destination, {});
-  arguments.Mask = static_cast<const unsigned char *>(mask.Valid.Data);
-  arguments.Sources[0] = static_cast<const T *>(mask.Image);
+  auto arguments = MakeLinePassArguments<T, VPairs>(pass, schedule, destination, {});
+  arguments.Mask = static_cast<const unsigned char *>(source.Valid.Data);
+  arguments.Sources[0] = static_cast<const T *>(source.Image);
   arguments.First = arguments.Sources[0]; // the first pixels are taken from the tile
-  arguments.Subtracted = static_cast<const T *>(mask.Subtracted);
-  SetResult(arguments, 0, { pass.Results.front().Kernel, 0, CudaGaussianCombine::Store }, { mask.Destination });
-  const auto launch = mask.Image ? LaunchLinePass<T, VPairs, AxisKind::Strided, TileTask::FilterValid, 1>
-                                 : LaunchLinePass<T, VPairs, AxisKind::Strided, TileTask::FilterMask, 1>;
+  arguments.Subtracted = static_cast<const T *>(source.Subtracted);
+  SetResult(arguments, 0, { pass.Results.front().Kernel, 0, CudaGaussianCombine::Store }, { destination });
+  const auto launch = source.Image ? LaunchLinePass<T, VPairs, AxisKind::Strided, TileTask::FilterValid, 1>
+                                   : LaunchLinePass<T, VPairs, AxisKind::Strided, TileTask::FilterMask, 1>;
   launch(arguments, context);
 }
 
+/** The first pass of smoothing with a mask, if there is a kernel for it. */
 bool
 TryMaskPass(const CudaGaussianLinePass & pass,
             const CudaGaussianBoundary & boundary,
-            const void *                 image,
-            const void *                 subtracted,
-            const DeviceView &           valid,
+            const MaskedSource &         source,
             const DeviceView &           destination,
             const Context &              context)
 {
+  if (boundary.Mode != CudaFiltersEnums::BoundaryMode::Nearest || source.Valid.Size != destination.Size ||
+      source.Valid.Stride != destination.Stride || HasKernelTimeout(context.GetDevice()))
+  {
+    return false;
+  }
+  if (RunStreamedMaskPass(pass, source, destination, context))
+  {
+    return true;
+  }
   LineProblem problem = MakeLineProblem(pass, destination);
   problem.SharedMemoryPerBlock = GetDeviceProperties(context.GetDevice()).SharedMemoryPerBlockOptin;
   const auto schedule = MakeLineSchedule(problem, LineMethod::WholeLine);
-  if (pass.Axis == 0 || !schedule || boundary.Mode != CudaFiltersEnums::BoundaryMode::Nearest ||
-      valid.Size != destination.Size || valid.Stride != destination.Stride || HasKernelTimeout(context.GetDevice()))
+  if (pass.Axis == 0 || !schedule)
   {
     return false;
   }
   const bool isDouble = destination.ComponentType == CudaComponentType::Double;
   const auto run = problem.NumberOfPolePairs == 3 ? (isDouble ? RunMaskPassOf<double, 3> : RunMaskPassOf<float, 3>)
                                                   : (isDouble ? RunMaskPassOf<double, 2> : RunMaskPassOf<float, 2>);
-  run(pass, { image, subtracted, valid, destination, *schedule }, context);
+  run(pass, *schedule, source, destination, context);
   return true;
 }
 
@@ -717,7 +718,7 @@ RunMaskPass(const CudaGaussianLinePass & pass,
             const DeviceView &           destination,
             const Context &              context)
 {
-  return TryMaskPass(pass, boundary, nullptr, nullptr, valid, destination, context);
+  return TryMaskPass(pass, boundary, { nullptr, nullptr, valid }, destination, context);
 }
 
 bool
@@ -730,7 +731,7 @@ RunValidPass(const CudaGaussianLinePass & pass,
              const Context &              context)
 {
   return image.Stride == destination.Stride &&
-         TryMaskPass(pass, boundary, image.Data, subtracted, valid, destination, context);
+         TryMaskPass(pass, boundary, { image.Data, subtracted, valid }, destination, context);
 }
 
 QuotientPass

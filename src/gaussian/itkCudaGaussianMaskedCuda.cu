@@ -10,6 +10,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include <cooperative_groups.h>
+#include <cooperative_groups/reduce.h>
+
 namespace itk::cuda::gaussian
 {
 namespace
@@ -165,7 +168,14 @@ struct FindOffset
     {
       return true;
     }
-    atomicMin(&Found->Index, index);
+    // One of the threads that have found a pixel together: all of them at once would wait for each other.
+    const auto               finders = cooperative_groups::coalesced_threads();
+    const unsigned long long first =
+      cooperative_groups::reduce(finders, index, cooperative_groups::less<unsigned long long>());
+    if (finders.thread_rank() == 0)
+    {
+      atomicMin(&Found->Index, first);
+    }
     return false;
   }
 };

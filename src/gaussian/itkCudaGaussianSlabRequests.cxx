@@ -19,8 +19,8 @@ GetReportedLookAhead(const CudaGaussianSlabShape & shape)
   return shape.NeedsAllChunks ? 0 : shape.LookAhead;
 }
 
-/** When the filter, a filter that makes its inputs, or an image without a source was last changed. An image that is made
- * gets a new time with each part of it. */
+/** When the filter, a filter that makes its inputs, or an image without a source was last changed. An image that is
+ * made gets a new time with each part of it. */
 ModifiedTimeType
 GetTimeOfChange(ProcessObject & filter, std::set<const ProcessObject *> && seen = {})
 {
@@ -124,8 +124,9 @@ CudaSlabRequests::GetFirstInput(const CudaGaussianSlabShape & shape, size_t firs
 {
   const size_t last = shape.NumberOfPlanes;
   const size_t next = m_Session ? m_Session->GetNextPlane() : 0;
-  const bool   goesOn = m_Session && (first == next || (first >= held.first && first < next && held.first + held.second == next));
-  size_t       begin = 0;
+  const bool   goesOn =
+    m_Session && (first == next || (first >= held.first && first < next && held.first + held.second == next));
+  size_t begin = 0;
   if (goesOn)
   {
     const size_t end = m_LastInput.first + m_LastInput.second;

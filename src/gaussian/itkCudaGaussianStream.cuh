@@ -7,6 +7,8 @@
 
 #include <nv/target>
 
+#include <type_traits>
+
 // Strided lines as a stream: a block of threads takes strips of 64 adjacent lines and moves along them in chunks of 128
 // rows. One warp keeps the copy engine busy with a ring of chunks in shared memory; the others compute:
 //
@@ -23,6 +25,9 @@
 // (ScanChunksKernel) one that filters each chunk from its true start states. Where lines have few chunks and there are
 // strips for all multiprocessors, one stream does the same, to the bit: all chunks of a strip arrive, and the totals
 // stay on chip. The first chunks, whose places in the ring the last ones need, are read from memory once more.
+
+// Streams of a mask's weights or valid pixels have a second ring, of the mask's bytes. What a pixel is follows from
+// both whenever it is read.
 
 namespace itk::cuda::gaussian
 {
@@ -59,6 +64,9 @@ struct StreamArguments
   EdgeClosure<T, StreamPolePairs>                     Closure;   // for TileTask::FilterFromTotals
   CUtensorMap                                         SourceMap; // a box is a chunk
   CUtensorMap                                         DestinationMap;
+  const unsigned char *                               Valid;      // the mask, with the strides of the image
+  const T *                                           Subtracted; // from valid pixels
+  CUtensorMap                                         ValidMap;
 };
 
 /** States that only some tasks keep. */
@@ -79,11 +87,26 @@ struct StreamTaskStates<T, TileTask::FilterFromTotals>
   PolePairState<T> WindowEnds[StreamGroups][NumberOfStates<StreamPolePairs>][WarpSize];
 };
 
+/** The mask of the chunks in the ring. */
+template <TileTask VTask, unsigned int VRingLength, typename = void>
+struct StreamMask
+{};
+template <TileTask VTask, unsigned int VRingLength>
+struct StreamMask<VTask, VRingLength, std::enable_if_t<ReadsMask<VTask>>>
+{
+  alignas(StreamAlignment) unsigned char Valid[VRingLength][ChunkLength][StreamColumns];
+};
+
+template <TileTask VTask, unsigned int VLookAhead>
+constexpr unsigned int StreamRingLengthOf = ReadsMask<VTask> ? MaskedStreamRingLength : StreamRingLength<VLookAhead>;
+
 /** The ring and the states of a block of threads in shared memory. */
 template <typename T, TileTask VTask, unsigned int VLookAhead>
-struct StreamMemory : StreamTaskStates<T, VTask>
+struct StreamMemory
+  : StreamTaskStates<T, VTask>
+  , StreamMask<VTask, StreamRingLengthOf<VTask, VLookAhead>>
 {
-  static constexpr unsigned int RingLength = StreamRingLength<VLookAhead>;
+  static constexpr unsigned int RingLength = StreamRingLengthOf<VTask, VLookAhead>;
   static constexpr unsigned int Slots = VLookAhead + 1;
 
   alignas(StreamAlignment) T Ring[RingLength][ChunkLength][StreamColumns];
@@ -287,18 +310,33 @@ private:
     {
       return;
     }
-    TileBarrier & barrier = m_Memory.Loaded[m_LoadPosition.Index];
-    barrier.ArriveAndExpect(sizeof(m_Memory.Ring[0]));
     const Order order(m_LoadPiece);
-    LoadBox(m_Memory.Ring[m_LoadPosition.Index],
-            m_Arguments.SourceMap,
-            GetBoxPosition(m_LoadPiece, order.GetChunk(m_Load)),
-            barrier);
+    this->LoadChunk(GetBoxPosition(m_LoadPiece, order.GetChunk(m_Load)), m_LoadPosition.Index);
     m_LoadPosition.Advance();
     if (++m_Load == order.GetNumberOfLoads())
     {
       m_LoadIndex += gridDim.x;
       this->BeginLoading();
+    }
+  }
+
+  __device__ void
+  LoadChunk(const BoxPosition & position, unsigned int place)
+  {
+    constexpr unsigned int pixels = VTask == TileTask::FilterMask ? 0 : sizeof(m_Memory.Ring[0]);
+    TileBarrier &          barrier = m_Memory.Loaded[place];
+    if constexpr (ReadsMask<VTask>)
+    {
+      barrier.ArriveAndExpect(pixels + sizeof(m_Memory.Valid[0]));
+      LoadBox(m_Memory.Valid[place], m_Arguments.ValidMap, position, barrier);
+    }
+    else
+    {
+      barrier.ArriveAndExpect(pixels);
+    }
+    if constexpr (pixels > 0)
+    {
+      LoadBox(m_Memory.Ring[place], m_Arguments.SourceMap, position, barrier);
     }
   }
 
@@ -353,6 +391,7 @@ public:
     , m_Segment(threadIdx.x / WarpSize % StreamSegments)
     , m_Group(threadIdx.x / WarpSize / StreamSegments)
     , m_Column(m_Group * WarpSize + m_Lane)
+    , m_Subtracted(VTask == TileTask::FilterValid ? *arguments.Subtracted : T(0))
   {}
 
   __device__ void
@@ -360,11 +399,11 @@ public:
   {
     // The first pixels of the next piece are under way while one is worked on.
     StreamPiece next = GetStreamPiece<VTask>(m_Arguments, blockIdx.x, VLookAhead);
-    T           nextFirst = this->LoadFirst(next);
+    FirstPixel  nextFirst = this->LoadFirst(next);
     for (unsigned int index = blockIdx.x; index < m_Arguments.NumberOfPieces;)
     {
       const StreamPiece piece = next;
-      m_First = nextFirst;
+      m_First = this->Get(nextFirst);
       index += gridDim.x;
       if (index < m_Arguments.NumberOfPieces)
       {
@@ -392,6 +431,40 @@ private:
   static constexpr bool         HoldsPixels = VLookAhead == 0 || (VLookAhead == 1 && !FollowsFromTotals);
   static constexpr unsigned int HeldChunks = HoldsPixels ? VLookAhead + 1 : 1;
 
+  /** A pixel under a mask. */
+  struct MaskedPixel
+  {
+    T             Value;
+    unsigned char Valid;
+  };
+  using FirstPixel = std::conditional_t<ReadsMask<VTask>, MaskedPixel, T>;
+
+  __device__ T
+  Get(T pixel) const
+  {
+    return pixel;
+  }
+  __device__ T
+  Get(const MaskedPixel & pixel) const
+  {
+    return pixel.Valid == 0 ? T(0) : (VTask == TileTask::FilterMask ? T(1) : pixel.Value - m_Subtracted);
+  }
+
+  /** The pixel of the thread's column in a row of the chunk at a place of the ring. */
+  __device__ T
+  GetPixel(unsigned int place, unsigned int row) const
+  {
+    if constexpr (ReadsMask<VTask>)
+    {
+      const T value = VTask == TileTask::FilterMask ? T(0) : m_Memory.Ring[place][row][m_Column];
+      return this->Get(MaskedPixel{ value, m_Memory.Valid[place][row][m_Column] });
+    }
+    else
+    {
+      return m_Memory.Ring[place][row][m_Column];
+    }
+  }
+
   /** The thread's segment of the chunk at a place of the ring. */
   __device__ StreamSegment<T>
              LoadSegment(unsigned int place) const
@@ -400,18 +473,28 @@ private:
 #pragma unroll
     for (unsigned int k = 0; k < Length; ++k)
     {
-      segment.Pixels[k] = m_Memory.Ring[place][m_Segment * Length + k][m_Column] - m_First;
+      segment.Pixels[k] = this->GetPixel(place, m_Segment * Length + k) - m_First;
     }
     return segment;
   }
 
   /** First pixel of the thread's line in a piece. */
-  __device__ T
+  __device__ FirstPixel
   LoadFirst(const StreamPiece & piece) const
   {
     const size_t column = size_t{ piece.Strip } * StreamColumns + m_Column;
-    return column < m_Arguments.Geometry.InnerCount ? m_Arguments.First[piece.Outer * m_Arguments.FirstStride + column]
-                                                    : T(0);
+    if constexpr (ReadsMask<VTask>)
+    {
+      const LineGeometry & geometry = m_Arguments.Geometry;
+      const size_t         first = piece.Outer * geometry.OuterStride + min(column, geometry.InnerCount - 1);
+      return { VTask == TileTask::FilterMask ? T(0) : m_Arguments.Source[first], m_Arguments.Valid[first] };
+    }
+    else
+    {
+      return column < m_Arguments.Geometry.InnerCount
+               ? m_Arguments.First[piece.Outer * m_Arguments.FirstStride + column]
+               : T(0);
+    }
   }
 
   __device__ void
@@ -749,10 +832,14 @@ private:
       return;
     }
     const T last = values[end - 1][m_Column];
-    m_Last = last - m_First;
+    m_Last = (ReadsMask<VTask> ? this->GetPixel(place, end - 1) : last) - m_First;
     for (unsigned int row = max(end, m_Segment * Length); row < (m_Segment + 1) * Length; ++row)
     {
       values[row][m_Column] = last;
+      if constexpr (ReadsMask<VTask>)
+      {
+        m_Memory.Valid[place][row][m_Column] = m_Memory.Valid[place][end - 1][m_Column];
+      }
     }
   }
 
@@ -894,7 +981,8 @@ private:
              GetTotal(unsigned int chunk, unsigned int slot) const
   {
     PolePairState<T> total;
-    const bool holdsEdge = VTask == TileTask::Filter || (VTask == TileTask::WriteTotals && m_Arguments.TotalsHoldEdges);
+    const bool       holdsEdge =
+      VTask == TileTask::Filter || ReadsMask<VTask> || (VTask == TileTask::WriteTotals && m_Arguments.TotalsHoldEdges);
     if (holdsEdge && this->IsEntrance(chunk))
     {
       total = this->GetEdge();
@@ -982,6 +1070,7 @@ private:
   Memory &                         m_Memory;
   unsigned int                     m_Lane, m_Segment, m_Group, m_Column;
   RingPosition<Memory::RingLength> m_LoadPosition, m_FilterPosition;
+  T                                m_Subtracted;
   T                                m_First{ 0 };
   T                                m_Last{ 0 }; // less m_First, without other edges
   PolePairState<T>                 m_Edge;      // with which the warp's sweep enters the line, with other edges

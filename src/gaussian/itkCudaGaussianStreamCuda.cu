@@ -13,7 +13,7 @@ namespace itk::cuda::gaussian
 {
 namespace
 {
-/** Chunks of strips of lines. */
+/** Chunks of strips of lines, or of their mask. */
 template <typename T>
 TensorBox
 MakeChunkBox(const LineGeometry & geometry, const T * data)
@@ -52,8 +52,9 @@ void
 LaunchStreamOf(const StreamArguments<T> & arguments, const Context & context)
 {
   constexpr size_t shared = sizeof(StreamMemory<T, VTask, VLookAhead>);
-  // The dispatch, which knows no device code, counts with this number. HoldsWholeLines() asks for more.
-  static_assert(VTask == TileTask::FilterWholeLines || shared <= GetStreamSharedBytes(VLookAhead));
+  // The dispatch, which knows no device code, counts with this number. HoldsWholeLines() and FitsMaskedStream() ask for
+  // more.
+  static_assert(VTask == TileTask::FilterWholeLines || ReadsMask<VTask> || shared <= GetStreamSharedBytes(VLookAhead));
   const auto   kernel = StreamKernel<T, VTask, VLookAhead, VHasEdges>;
   const size_t blocks = std::min<size_t>(
     arguments.NumberOfPieces, static_cast<unsigned int>(GetDeviceProperties(context.GetDevice()).MultiprocessorCount));
@@ -90,6 +91,26 @@ HoldsWholeLines(const LineSchedule & schedule, size_t strips, int device)
   return schedule.Method == LineMethod::StreamPartition && schedule.NumberOfTiles <= MaximumWholeLineChunks &&
          strips >= static_cast<size_t>(properties.MultiprocessorCount) &&
          sizeof(StreamMemory<float, TileTask::FilterWholeLines, 0>) <= properties.SharedMemoryPerBlockOptin;
+}
+
+/** Whether a block has room for the chunks of lines and of their mask. */
+bool
+FitsMaskedStream(const LineSchedule & schedule, int device)
+{
+  constexpr size_t shared = sizeof(StreamMemory<float, TileTask::FilterValid, MaximumMaskedLookAhead>);
+  return schedule.Method == LineMethod::Stream && schedule.LookAhead <= MaximumMaskedLookAhead &&
+         shared <= GetDeviceProperties(device).SharedMemoryPerBlockOptin;
+}
+
+/** Divides the lines among blocks of threads. */
+void
+DivideLines(StreamArguments<float> & arguments, unsigned int lookAhead, bool intoPieces, const Context & context)
+{
+  const auto   multiprocessors = static_cast<size_t>(GetDeviceProperties(context.GetDevice()).MultiprocessorCount);
+  const size_t strips = size_t{ arguments.StripsPerRow } * arguments.Geometry.OuterCount;
+  arguments.PiecesPerLine =
+    intoPieces ? GetPiecesPerLine(strips, arguments.NumberOfChunks, lookAhead, multiprocessors) : 1;
+  arguments.NumberOfPieces = GetNumberOfBlocks(strips * arguments.PiecesPerLine);
 }
 
 StreamArguments<float>
@@ -145,16 +166,14 @@ RunStreamedPass(const CudaGaussianLinePass &    pass,
                 const Context &                 context)
 {
   using T = float;
-  const auto multiprocessors = static_cast<size_t>(GetDeviceProperties(context.GetDevice()).MultiprocessorCount);
-  const auto chunks = static_cast<unsigned int>(schedule.NumberOfTiles);
+  const auto         chunks = static_cast<unsigned int>(schedule.NumberOfTiles);
   StreamArguments<T> arguments = MakeStreamArguments(pass, images, cut, chunks);
   const size_t       strips = size_t{ arguments.StripsPerRow } * arguments.Geometry.OuterCount;
   const bool         wholeLines = !cut.IsCut() && HoldsWholeLines(schedule, strips, context.GetDevice());
   const DeviceView & source = images[pass.Source];
   arguments.Edges = MakeEdges<T, StreamPolePairs>(pass, schedule, source, workspace, context);
   arguments.Boundary = schedule.Boundary;
-  arguments.PiecesPerLine = wholeLines ? 1 : GetPiecesPerLine(strips, chunks, schedule.LookAhead, multiprocessors);
-  arguments.NumberOfPieces = GetNumberOfBlocks(strips * arguments.PiecesPerLine);
+  DivideLines(arguments, schedule.LookAhead, !wholeLines, context);
   if (schedule.Method == LineMethod::Stream)
   {
     const bool followsFromTotals = FollowFromTotals(pass, schedule, source);
@@ -182,6 +201,44 @@ RunStreamedPass(const CudaGaussianLinePass &    pass,
   LaunchStream<T, TileTask::FilterFromStates, 0>(arguments, context);
 }
 
+bool
+RunStreamedMaskPass(const CudaGaussianLinePass & pass,
+                    const MaskedSource &         source,
+                    const DeviceView &           destination,
+                    const Context &              context)
+{
+  using T = float;
+  if (destination.ComponentType != CudaComponentType::Float || pass.Axis == 0)
+  {
+    return false;
+  }
+  DeviceView image = destination;
+  image.Data = source.Image ? const_cast<void *>(source.Image) : destination.Data;
+  const std::vector<DeviceView> images{ image, destination };
+  const CudaGaussianLinePass    streamed{ pass.Axis,
+                                       0,
+                                       { { pass.Results.front().Kernel, 1, CudaGaussianCombine::Store } } };
+  const LineSchedule            schedule = GetLineSchedule(streamed, images, context.GetDevice());
+  const auto                    valid = static_cast<const unsigned char *>(source.Valid.Data);
+  const TensorBox               validBox = MakeChunkBox(MakeLineGeometry(destination, pass.Axis), valid);
+  if (!FitsMaskedStream(schedule, context.GetDevice()) || !FitsTensorMap(validBox))
+  {
+    return false;
+  }
+  StreamArguments<T> arguments =
+    MakeStreamArguments(streamed, images, {}, static_cast<unsigned int>(schedule.NumberOfTiles));
+  arguments.Valid = valid;
+  arguments.ValidMap = MakeTensorMap(validBox);
+  arguments.Subtracted = static_cast<const T *>(source.Subtracted);
+  DivideLines(arguments, schedule.LookAhead, true, context);
+  const auto launch = source.Image ? (schedule.LookAhead == 1 ? LaunchStreamOf<T, TileTask::FilterValid, 1, false>
+                                                              : LaunchStreamOf<T, TileTask::FilterValid, 2, false>)
+                                   : (schedule.LookAhead == 1 ? LaunchStreamOf<T, TileTask::FilterMask, 1, false>
+                                                              : LaunchStreamOf<T, TileTask::FilterMask, 2, false>);
+  launch(arguments, context);
+  return true;
+}
+
 namespace
 {
 StreamArguments<float>
@@ -191,12 +248,9 @@ MakeChunkArguments(const CudaGaussianLinePass &    pass,
                    PolePairState<float> *          states,
                    const Context &                 context)
 {
-  const auto   multiprocessors = static_cast<size_t>(GetDeviceProperties(context.GetDevice()).MultiprocessorCount);
-  const auto   chunks = static_cast<unsigned int>(DivideUp(images[pass.Source].Size[pass.Axis], ChunkLength));
-  auto         arguments = MakeStreamArguments(pass, images, cut, chunks);
-  const size_t strips = size_t{ arguments.StripsPerRow } * arguments.Geometry.OuterCount;
-  arguments.PiecesPerLine = GetPiecesPerLine(strips, chunks, 0, multiprocessors);
-  arguments.NumberOfPieces = GetNumberOfBlocks(strips * arguments.PiecesPerLine);
+  const auto chunks = static_cast<unsigned int>(DivideUp(images[pass.Source].Size[pass.Axis], ChunkLength));
+  auto       arguments = MakeStreamArguments(pass, images, cut, chunks);
+  DivideLines(arguments, 0, true, context);
   arguments.States = states;
   return arguments;
 }

@@ -21,6 +21,22 @@ RunStreamedPass(const CudaGaussianLinePass &    pass,
                 Workspace                       workspace,
                 const Context &                 context);
 
+/** What the first pass of smoothing with a mask reads. */
+struct MaskedSource
+{
+  const void *       Image;      // nullptr: the weights of the mask
+  const void *       Subtracted; // from the valid pixels of the image
+  const DeviceView & Valid;      // of UChar, with the size and strides of image and destination
+};
+
+/** RunMaskPass() or RunValidPass() by streams, of lines that continue with their edge values. \return whether streams
+ * can */
+bool
+RunStreamedMaskPass(const CudaGaussianLinePass & pass,
+                    const MaskedSource &         source,
+                    const DeviceView &           destination,
+                    const Context &              context);
+
 /** RunChunkTotals() and RunChunksFromStates() by streams. */
 void
 RunStreamTotals(const CudaGaussianLinePass &    pass,

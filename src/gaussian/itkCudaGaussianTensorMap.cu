@@ -72,7 +72,9 @@ FitsTensorMap(const TensorBox & box)
 CUtensorMap
 MakeTensorMap(const TensorBox & box)
 {
-  const bool       isDouble = box.BytesPerElement == sizeof(double);
+  const auto       type = box.BytesPerElement == 1               ? CU_TENSOR_MAP_DATA_TYPE_UINT8
+                          : box.BytesPerElement == sizeof(float) ? CU_TENSOR_MAP_DATA_TYPE_FLOAT32
+                                                                 : CU_TENSOR_MAP_DATA_TYPE_FLOAT64;
   const cuuint64_t size[3] = { box.Size[0], box.Size[1], box.Size[2] };
   const cuuint64_t strides[2] = { box.StrideBytes[0], box.StrideBytes[1] };
   const cuuint32_t boxSize[3] = { box.Box[0], box.Box[1], box.Box[2] };
@@ -83,7 +85,7 @@ MakeTensorMap(const TensorBox & box)
   ITK_CUDA_CALL(encode == nullptr
                   ? cudaErrorSymbolNotFound
                   : ToRuntimeError(encode(&map,
-                                          isDouble ? CU_TENSOR_MAP_DATA_TYPE_FLOAT64 : CU_TENSOR_MAP_DATA_TYPE_FLOAT32,
+                                          type,
                                           3,
                                           box.Data,
                                           size,

@@ -120,6 +120,10 @@ enum class TileTask : unsigned char
   FilterValid       // Filter of strided lines of valid pixels, less a value, and zeros
 };
 
+/** Whether the pixels of a task's lines follow from a mask. */
+template <TileTask VTask>
+constexpr bool ReadsMask = VTask == TileTask::FilterMask || VTask == TileTask::FilterValid;
+
 /** States of both sweeps. Index 0 is the causal one. */
 template <typename T, unsigned int VPairs>
 struct SweepStates

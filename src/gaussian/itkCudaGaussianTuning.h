@@ -105,6 +105,11 @@ constexpr size_t LaunchPixels = size_t{ 1 } << 24;
 /** Totals of tiles that a thread of the scan loads at once. Otherwise it would wait for memory. */
 constexpr unsigned int ScanBatch = 16;
 
+/** Streams of a mask: their second ring has a quarter of the bytes. With windows of three chunks no place would be
+ * free. */
+constexpr unsigned int MaskedStreamRingLength = 4;
+constexpr unsigned int MaximumMaskedLookAhead = 2;
+
 /** Distance in sigma beyond which pixels have no effect after rounding: impulse responses of all orders have at most
  * 1.25e-7 of their weights there for float, and 1e-13 for double. The slowest pole decays as exp(-1.3732 n) with two
  * pole pairs and as exp(-2.0345 n) with three. */

@@ -173,8 +173,7 @@ private:
       }
     }
     catch (const SessionEnded &)
-    {
-    }
+    {}
     catch (...)
     {
       m_Error = std::current_exception();
@@ -213,7 +212,8 @@ private:
   {
     const size_t asked = m_NextPlane - m_Begin + m_Wanted;
     const bool   isAll = asked == m_EndPlane - m_FirstPlane;
-    const float  share = isAll ? done : static_cast<float>(m_NextPlane - m_Begin) / static_cast<float>(std::max<size_t>(asked, 1));
+    const float  share =
+      isAll ? done : static_cast<float>(m_NextPlane - m_Begin) / static_cast<float>(std::max<size_t>(asked, 1));
     this->LetUserDo([&] {
       if (*m_Progress)
       {
@@ -307,10 +307,7 @@ CudaSlabSession::IsDone() const
 }
 
 void
-CudaSlabSession::Produce(size_t                   planes,
-                         void *                   pixels,
-                         const CudaSlabSource &   source,
-                         const ProgressFunction & progress)
+CudaSlabSession::Produce(size_t planes, void * pixels, const CudaSlabSource & source, const ProgressFunction & progress)
 {
   m_Implementation->Produce(planes, pixels, source, progress);
 }
