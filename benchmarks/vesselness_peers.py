@@ -99,16 +99,21 @@ def main():
         "factors": {},
         "left_out": [],
     }
-    for library, run, side in (("CuPy", run_cupy, 256), ("scikit-image", run_skimage, 128)):
+
+    def save():
+        add_factors(record)
+        peers.write_record(arguments.output, record)
+
+    peers.GROUPS["scales"] = ROWS
+    peers.run_module(arguments.program, peers.Budget(arguments.time), ["scales"], record)
+    save()
+    for library, name, run, side in (("CuPy", "objectness", run_cupy, 256), ("scikit-image", "frangi", run_skimage, 128)):
         rows = peers.Rows(library)
         budget = peers.Budget(arguments.time)
         where = "resident" if library == "CuPy" else "host_to_host"
-        rows.add("objectness" if library == "CuPy" else "frangi", where, 3, side, list(SIGMAS), lambda: run(budget, side))
+        rows.add(name, where, 3, side, list(SIGMAS), lambda run=run, side=side, budget=budget: run(budget, side))
         record["peers"] += rows.rows
-    peers.GROUPS["scales"] = ROWS
-    peers.run_module(arguments.program, peers.Budget(arguments.time), ["scales"], record)
-    add_factors(record)
-    peers.write_record(arguments.output, record)
+        save()
     print(record["factors"])
     return 0
 
