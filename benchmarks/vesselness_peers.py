@@ -65,10 +65,6 @@ def run_skimage(budget, side):
 
 def add_factors(record):
     """Times of a voxel over those of the largest image that this module filtered on the device."""
-    own = {row["name"].split("/")[0]: row for row in record["module"] if "ms" in row}
-    resident = own.get("resident")
-    if not resident:
-        return
 
     def per_voxel(ms, side):
         return ms / side**3
@@ -76,6 +72,9 @@ def add_factors(record):
     def side_of(row):
         return int(row["name"].split("side:")[1].split("/")[0])
 
+    resident = max((row for row in record["module"] if row["name"].startswith("resident/") and "ms" in row), key=side_of, default=None)
+    if not resident:
+        return
     base = per_voxel(resident["ms"], side_of(resident))
     for row in record["module"]:
         if row["name"].startswith("itk/") and "ms" in row:
