@@ -3,8 +3,10 @@
 // Times of runs from host to host: in slabs, whole, and of a copy of the same bytes in both directions at once. Each
 // argument is a case:
 //
-//   TYPE:X:Y:Z:SIGMA:LIMIT:MEMORY    float or short; pixels; sigma in pixels; GB of device memory allowed, 0 for all;
-//                                    pinned, ordinary (touched before), or fresh (an output that nothing has touched)
+//   TYPE:X:Y:Z:SIGMA:LIMIT:MEMORY[:CHUNKS]    float or short; pixels; sigma in pixels; GB of device memory allowed, 0
+//   for
+//                                             all; pinned, ordinary (touched before), or fresh (an output that nothing
+//                                             has touched); chunks in a slab, chosen if they are not given
 //
 // Sigma holds along all axes. One line of JSON goes to the standard output for each case: milliseconds, the best of
 // three runs and the first one, and a hash of the result.
@@ -112,6 +114,7 @@ struct Case
   double                Sigma{ 1.0 };
   double                LimitInGigabytes{ 0.0 };
   std::string           Memory;
+  size_t                ChunksPerSlab{ 0 };
 };
 
 Case
@@ -123,9 +126,9 @@ ReadCase(const std::string & text)
   {
     parts.push_back(part);
   }
-  if (parts.size() != 7)
+  if (parts.size() != 7 && parts.size() != 8)
   {
-    throw std::invalid_argument("\"" + text + "\" is no case; it must be TYPE:X:Y:Z:SIGMA:LIMIT:MEMORY");
+    throw std::invalid_argument("\"" + text + "\" is no case; it must be TYPE:X:Y:Z:SIGMA:LIMIT:MEMORY[:CHUNKS]");
   }
   Case read;
   read.Text = text;
@@ -137,6 +140,7 @@ ReadCase(const std::string & text)
   read.Sigma = std::strtod(parts[4].c_str(), nullptr);
   read.LimitInGigabytes = std::strtod(parts[5].c_str(), nullptr);
   read.Memory = parts[6];
+  read.ChunksPerSlab = parts.size() > 7 ? std::strtoull(parts[7].c_str(), nullptr, 10) : 0;
   return read;
 }
 
@@ -299,6 +303,7 @@ Run(const Case & test)
   const CudaGaussianPlan plan = MakeSmoothingPlan(parameters);
   CudaSlabOptions        options;
   options.DeviceMemoryLimit = static_cast<size_t>(test.LimitInGigabytes * 1e9);
+  options.ChunksPerSlab = test.ChunksPerSlab;
 
   CudaSlabReport report;
   std::string    line = "{\"case\": \"" + test.Text + "\", ";

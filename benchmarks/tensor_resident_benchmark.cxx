@@ -17,6 +17,7 @@
 #include "itkCudaStructureTensorImageFilter.h"
 #include "itkCudaTensorDevice.h"
 #include "itkCudaUploadImageFilter.h"
+#include "itkCudaVesselnessImageFilter.h"
 #include "multiscale/itkCudaMultiScaleDevice.h"
 #include "resident_benchmark.h"
 
@@ -157,6 +158,28 @@ BM_HostScales(benchmark::State & state)
   }
 }
 
+/** Arguments: side; number of scales. Frangi's measure, whose c follows from each scale. */
+void
+BM_HostFrangi(benchmark::State & state)
+{
+  if (IsDeviceMissing(state))
+  {
+    return;
+  }
+  const auto filter = itk::CudaVesselnessImageFilter<HostVolume, HostVolume>::New();
+  filter->SetInput(GetRandomImage<3>(static_cast<itk::SizeValueType>(state.range(0))));
+  filter->SetHessianMeasure("Frangi");
+  filter->SetSigmas(MakeScalePlan(static_cast<unsigned int>(state.range(1))).Sigmas);
+  filter->SetBackend(itk::CudaFiltersEnums::Backend::Cuda);
+  filter->Update();
+  for (auto _ : state)
+  {
+    filter->GetOutput()->ReleaseData();
+    filter->Modified();
+    filter->Update();
+  }
+}
+
 /** Arguments: side; number of scales. ITK's own filters, on all cores. */
 void
 BM_ItkScales(benchmark::State & state)
@@ -258,6 +281,11 @@ BM_Statistics(benchmark::State & state)
     ->UseRealTime()
     ->Unit(benchmark::kMillisecond)
     ->ArgsProduct({ { 128, 256, 512 }, { 5 } });
+  benchmark::RegisterBenchmark("host_to_host/frangi", BM_HostFrangi)
+    ->ArgNames({ "side", "scales" })
+    ->UseRealTime()
+    ->Unit(benchmark::kMillisecond)
+    ->ArgsProduct({ { 256, 512 }, { 5 } });
   benchmark::RegisterBenchmark("itk/scales", BM_ItkScales)
     ->ArgNames({ "side", "scales" })
     ->UseRealTime()

@@ -31,8 +31,7 @@ struct CudaGaussianSlabShape
 
 /** The shapes' data and strides are not read.
  *
- * \exception ExceptionObject if the plan cannot be cut: it has a mask, or another boundary mode than Nearest along an
- * axis with more than one chunk */
+ * \exception ExceptionObject if the plan cannot be cut: it has a mask, or BoundaryMode Wrap */
 CudaFilters_EXPORT CudaGaussianSlabShape
 CudaGetGaussianSlabShape(const CudaGaussianPlan & plan,
                          const CudaImageView &    inputShape,
@@ -50,8 +49,9 @@ CudaFilters_EXPORT std::shared_ptr<CudaSlabStates>
  * after one of them, or `progress`, has thrown: the work that was queued ends, and the exception goes on unchanged.
  *
  * The bits of the result do not depend on memory limits, devices and slabs. On the host they are those of
- * RunGaussianPlanOnHost(). On a device they are those of RunGaussianPlanOnDevice() there. A run does not change from
- * the device to the host.
+ * RunGaussianPlanOnHost(). On a device they are those of RunGaussianPlanOnDevice() there. In the boundary modes
+ * Reflect, Mirror and Constant the image is continued by planes as far as the window reaches; the results then differ
+ * from those of these functions by rounding. A run does not change from the device to the host.
  *
  * \exception ExceptionObject if the plan cannot be cut (a mask, BoundaryMode Wrap), or options are out of range
  *

@@ -11,6 +11,7 @@
 #include "itkCudaDeviceImageView.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 namespace itk::CudaDetail
@@ -98,6 +99,28 @@ CudaRunOnDevice(const CudaMultiScalePlan &    plan,
                 const CudaMultiScaleOutputs & outputs,
                 CudaFilterBackend &           backend,
                 const CudaProgressFunction &  progress);
+
+/** What is looked for in a scale's Hessians: their Frobenius norm, or the plan's measure. */
+enum class CudaScaleQuantity : uint8_t
+{
+  Norm,
+  Measure
+};
+
+/** Uploads `input` and finds the largest finite value of each scale, at least 0, in the arithmetic of an output of
+ * `type`. One of the sigmas is done after the other.
+ *
+ * \return none if the whole image has no room on the device. If it ran out of memory in spite of the estimate, and the
+ * backend allows the host, the backend names the host as used.
+ *
+ * \exception CudaError, or what `progress` throws */
+CudaFilters_EXPORT std::vector<double>
+                   CudaFindLargestOnDevice(const CudaMultiScalePlan &   plan,
+                                           CudaScaleQuantity            quantity,
+                                           const CudaImageView &        input,
+                                           CudaComponentType            type,
+                                           CudaFilterBackend &          backend,
+                                           const CudaProgressFunction & progress);
 
 /** Queues all scales on device images of the same size. \exception CudaError, ExceptionObject */
 CudaFilters_EXPORT void

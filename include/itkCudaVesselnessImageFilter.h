@@ -212,11 +212,12 @@ private:
       const CudaDetail::CudaImageView &        input,
       const TOutputs &                         outputs,
       const CudaDetail::CudaProgressFunction & progress);
+  CudaDetail::CudaMultiScalePlan
+  MakeEigenvaluePlan() const;
   double
-  FindLargest(const CudaDetail::CudaMultiScalePlan &   plan,
-              double                                   sigma,
-              const CudaDetail::CudaImageView &        input,
-              const CudaDetail::CudaProgressFunction & progress);
+  FindLargest(double sigma, const CudaDetail::CudaImageView & input, const CudaDetail::CudaProgressFunction & progress);
+  std::vector<double>
+  FindLargestOfScales(const CudaDetail::CudaImageView & input, const CudaDetail::CudaProgressFunction & progress);
 
   std::vector<double> m_Sigmas;
   HessianMeasureEnum  m_HessianMeasure{ HessianMeasureEnum::Objectness };

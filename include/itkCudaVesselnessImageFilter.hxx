@@ -261,12 +261,22 @@ CudaVesselnessImageFilter<TInputImage, TOutputImage>::Run(const TPlan &         
   }
 }
 
-/** Of one scale's Hessians: Jerman's largest eigenvalue with the sign of an object's, otherwise the largest norm.
- * Pixels that are not finite do not count. */
+/** The plan whose measure is the largest eigenvalue with the sign of an object's. Without its exponential factors,
+ * objectness of D - 1 dimensions is the eigenvalue of the largest magnitude. */
+template <typename TInputImage, typename TOutputImage>
+CudaDetail::CudaMultiScalePlan
+CudaVesselnessImageFilter<TInputImage, TOutputImage>::MakeEigenvaluePlan() const
+{
+  CudaDetail::CudaMultiScalePlan plan = this->MakePlan();
+  plan.Measure = CudaDetail::MakeObjectnessMeasure(
+    ImageDimension, 0.0, std::numeric_limits<double>::infinity(), 0.0, ImageDimension - 1, m_BrightObject, true);
+  return plan;
+}
+
+/** What is looked for in one scale's Hessians, and its largest value. Pixels that are not finite do not count. */
 template <typename TInputImage, typename TOutputImage>
 double
-CudaVesselnessImageFilter<TInputImage, TOutputImage>::FindLargest(const CudaDetail::CudaMultiScalePlan &   plan,
-                                                                  double                                   sigma,
+CudaVesselnessImageFilter<TInputImage, TOutputImage>::FindLargest(double                                   sigma,
                                                                   const CudaDetail::CudaImageView &        input,
                                                                   const CudaDetail::CudaProgressFunction & progress)
 {
@@ -277,17 +287,13 @@ CudaVesselnessImageFilter<TInputImage, TOutputImage>::FindLargest(const CudaDeta
   const auto view = CudaDetail::MakeCudaImageView(static_cast<const TOutputImage *>(image.GetPointer()), region);
   if (m_HessianMeasure == HessianMeasureEnum::Jerman)
   {
-    // Without its exponential factors, objectness of D - 1 dimensions is the eigenvalue of the largest magnitude.
-    CudaDetail::CudaMultiScalePlan eigenvalue = plan;
-    eigenvalue.Sigmas = { sigma };
-    eigenvalue.MeasureOfScale.clear(); // of the scales before
-    eigenvalue.Measure = CudaDetail::MakeObjectnessMeasure(
-      ImageDimension, 0.0, std::numeric_limits<double>::infinity(), 0.0, ImageDimension - 1, m_BrightObject, true);
-    this->Run(eigenvalue, input, CudaDetail::CudaMultiScaleOutputs{ view, {}, {} }, progress);
+    CudaDetail::CudaMultiScalePlan plan = this->MakeEigenvaluePlan();
+    plan.Sigmas = { sigma };
+    this->Run(plan, input, CudaDetail::CudaMultiScaleOutputs{ view, {}, {} }, progress);
   }
   else
   {
-    this->Run(plan.MakeHessianNormPlan(sigma), input, view, progress);
+    this->Run(this->MakePlan().MakeHessianNormPlan(sigma), input, view, progress);
   }
   const RealType * const values = image->GetBufferPointer();
   RealType               largest{ 0 };
@@ -296,6 +302,35 @@ CudaVesselnessImageFilter<TInputImage, TOutputImage>::FindLargest(const CudaDeta
     largest = std::isfinite(values[i]) ? std::max(largest, values[i]) : largest;
   }
   return static_cast<double>(largest);
+}
+
+/** The largest of each scale: Jerman's largest eigenvalue with the sign of an object's, otherwise the largest norm. On
+ * a device with room for the whole image these numbers alone come back. */
+template <typename TInputImage, typename TOutputImage>
+std::vector<double>
+CudaVesselnessImageFilter<TInputImage, TOutputImage>::FindLargestOfScales(
+  const CudaDetail::CudaImageView &        input,
+  const CudaDetail::CudaProgressFunction & progress)
+{
+  std::vector<double> largest;
+  if (m_CudaBackend.Used == CudaFiltersEnums::Backend::Cuda)
+  {
+    const bool isJerman = m_HessianMeasure == HessianMeasureEnum::Jerman;
+    largest = CudaDetail::CudaFindLargestOnDevice(isJerman ? this->MakeEigenvaluePlan() : this->MakePlan(),
+                                                  isJerman ? CudaDetail::CudaScaleQuantity::Measure
+                                                           : CudaDetail::CudaScaleQuantity::Norm,
+                                                  input,
+                                                  CudaDetail::CudaComponentTraits<RealType>::Type,
+                                                  m_CudaBackend,
+                                                  progress);
+  }
+  for (size_t i = largest.size(); i < m_Sigmas.size(); ++i)
+  {
+    const auto count = static_cast<float>(m_Sigmas.size());
+    const auto step = [&](float done) { progress((static_cast<float>(i) + done) / count); };
+    largest.push_back(this->FindLargest(m_Sigmas[i], input, step));
+  }
+  return largest;
 }
 
 template <typename TInputImage, typename TOutputImage>
@@ -314,11 +349,12 @@ CudaVesselnessImageFilter<TInputImage, TOutputImage>::GenerateData()
   // The norm's images are fewer than the Hessian's.
   m_CudaBackend.SelectDevice(nullptr, CudaDetail::CudaMultiScaleWorkingSet(plan, input, outputs));
   const float firstHalf = this->NeedsLargest() ? 0.5f : 0.0f;
-  for (size_t i = 0; this->NeedsLargest() && i < m_Sigmas.size(); ++i)
+  if (this->NeedsLargest())
   {
-    const auto count = static_cast<float>(m_Sigmas.size());
-    const auto step = [&](float done) { progress(firstHalf * (static_cast<float>(i) + done) / count); };
-    plan.MeasureOfScale.push_back(this->MakeMeasure(this->FindLargest(plan, m_Sigmas[i], input, step)));
+    for (const double largest : this->FindLargestOfScales(input, [&](float done) { progress(firstHalf * done); }))
+    {
+      plan.MeasureOfScale.push_back(this->MakeMeasure(largest));
+    }
   }
   this->Run(plan, input, outputs, [&](float done) { progress(firstHalf + (1.0f - firstHalf) * done); });
 }

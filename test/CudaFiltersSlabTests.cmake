@@ -3,9 +3,11 @@
 set(libraries ${CudaFilters_TEST_LIBRARIES})
 list(REMOVE_ITEM libraries CudaFilters)
 set(sources
+    gaussian/itkCudaGaussianContinuedSlabs.cxx
     gaussian/itkCudaGaussianEnums.cxx
     gaussian/itkCudaGaussianHost.cxx
     gaussian/itkCudaGaussianPlan.cxx
+    gaussian/itkCudaGaussianPlanParts.cxx
     gaussian/itkCudaGaussianSchedule.cxx
     gaussian/itkCudaGaussianSlabs.cxx
     gaussian/itkCudaGaussianSlabsEngine.cxx

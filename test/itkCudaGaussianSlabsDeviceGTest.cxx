@@ -219,6 +219,32 @@ TEST_F(GaussianSlabsGpu, PartsMakeUpTheWhole)
   }
 }
 
+TEST_F(GaussianSlabsGpu, ContinueTheImageInOtherBoundaryModes)
+{
+  using ModeEnum = CudaFiltersEnums::BoundaryMode;
+  for (const ModeEnum mode : { ModeEnum::Reflect, ModeEnum::Mirror, ModeEnum::Constant })
+  {
+    for (const auto & [length, sigma] :
+         std::vector<std::pair<size_t, double>>{ { 100, 4.0 }, { 700, 5.0 }, { 900, 60.0 } })
+    {
+      auto parameters = MakeSlabParameters(3, sigma, CudaFiltersEnums::Approximation::Deriche);
+      parameters.Boundary = { mode, 990.0 };
+      const auto plan = MakeSmoothingPlan(parameters);
+      SlabImage  input = MakeRandomImage({ 5, 4, length, 1 }, 1, CudaComponentType::Float, GetSeed());
+      SlabImage  expected = RunWhole(plan, input, CudaComponentType::Float);
+      SlabEnds   ends(plan, input, CudaComponentType::Float);
+      ends.Run(MakeDeviceOptions(1, 2));
+      EXPECT_EQ(ends.Given, length);
+      for (size_t i = 0; i < 5 * 4 * length; ++i)
+      {
+        // The window leaves out 1.25e-7 of the weights, and float rounds.
+        ASSERT_NEAR(ends.Output.Get<float>()[i], expected.Get<float>()[i], 1e-6 * 1100.0)
+          << "mode " << mode << ", " << length << " planes, sigma " << sigma << ", pixel " << i;
+      }
+    }
+  }
+}
+
 /** Counts what is allocated, from CUDA. */
 struct CountingMemory
 {
@@ -280,6 +306,33 @@ TEST_F(GaussianSlabsGpu, AnImageOfSixteenTimesTheLimitStaysWithinIt)
     EXPECT_EQ(error.GetKind(), CudaError::Kind::OutOfMemory);
     EXPECT_NE(std::string(error.GetDescription()).find("allowed: 1048576 bytes"), std::string::npos)
       << error.GetDescription();
+  }
+}
+
+TEST_F(GaussianSlabsGpu, HaveTheBitsOfLinesThatAreNeverCut)
+{
+  for (const double sigma : { 4.0, 33.0 })
+  {
+    for (const auto type : { CudaComponentType::Float, CudaComponentType::Double })
+    {
+      SlabCase test = MakeSmoothingCase(1025, sigma);
+      test.Size = { { 64, 40, 1025, 1 } };
+      SlabImage       input = MakeRandomImage(test.Size, 1, type, GetSeed());
+      const SlabImage expected = RunWhole(test.Plan, input, type);
+      CudaSlabOptions options = MakeDeviceOptions(1);
+      options.DeviceMemoryLimit = input.Bytes.size() / 10; // slabs need more
+      SlabImage            output = MakeSlabOutput(test.Plan, input, type);
+      const CudaSlabReport report =
+        CudaGaussianFilterSlabs(test.Plan, input.GetView(), output.GetView(), options, nullptr);
+      EXPECT_EQ(report.Used, CudaSlabReport::Columns);
+      EXPECT_EQ(report.BytesUp, 2 * input.Bytes.size());
+      EXPECT_EQ(report.BytesDown, 2 * input.Bytes.size());
+      EXPECT_LE(report.PeakDeviceBytes, options.DeviceMemoryLimit);
+      EXPECT_EQ(FindDifference(output, expected), expected.Bytes.size()) << "sigma " << sigma;
+      SlabEnds ends(test.Plan, input, type);
+      EXPECT_NE(ends.Run(MakeDeviceOptions(1)).Used, CudaSlabReport::Columns);
+      EXPECT_EQ(FindDifference(ends.Output, output), output.Bytes.size()) << "sigma " << sigma;
+    }
   }
 }
 

@@ -213,6 +213,37 @@ TEST(GaussianSlabsOnHost, AgreeWithTheFilterOfWholeLines)
   }
 }
 
+TEST(GaussianSlabsOnHost, ContinueTheImageInOtherBoundaryModes)
+{
+  using ModeEnum = CudaFiltersEnums::BoundaryMode;
+  for (const ModeEnum mode : { ModeEnum::Reflect, ModeEnum::Mirror, ModeEnum::Constant })
+  {
+    for (const auto & [length, sigma] : std::vector<std::pair<size_t, double>>{
+           { 2, 3.0 }, { 100, 4.0 }, { 128, 1.0 }, { 300, 20.0 }, { 700, 5.0 }, { 900, 60.0 } })
+    {
+      auto parameters = MakeSlabParameters(3, sigma, ApproximationEnum::Deriche);
+      parameters.Boundary = { mode, 990.0 };
+      for (const auto & plan : { MakeSmoothingPlan(parameters), MakeGradientMagnitudePlan(parameters) })
+      {
+        SlabImage input = MakeRandomImage({ 5, 4, length, 1 }, 1, CudaComponentType::Float, GetSeed());
+        SlabImage expected = RunWhole(plan, input, CudaComponentType::Float);
+        SlabEnds  ends(plan, input, CudaComponentType::Float);
+        ends.Run(MakeHostOptions(1));
+        EXPECT_EQ(ends.Given, length);
+        EXPECT_LE(ends.Asked, 2 * length);
+        for (size_t i = 0; i < 5 * 4 * length; ++i)
+        {
+          // The window leaves out 1.25e-7 of the weights.
+          ASSERT_NEAR(ends.Output.Get<float>()[i], expected.Get<float>()[i], 5e-7 * 1100.0)
+            << "mode " << mode << ", " << length << " planes, sigma " << sigma << ", pixel " << i;
+        }
+        CudaGaussianFilterSlabs(plan, input.GetView(), input.GetView(), MakeHostOptions(2), nullptr);
+        EXPECT_TRUE(input.Bytes == ends.Output.Bytes) << "in place";
+      }
+    }
+  }
+}
+
 struct Stop : std::runtime_error
 {
   using std::runtime_error::runtime_error;

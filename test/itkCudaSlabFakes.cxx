@@ -10,6 +10,7 @@
 #include "itkCudaFiltersConfiguration.h"
 #include "itkCudaGaussianHostPlan.h"
 #include "itkCudaGaussianLineFilter.h"
+#include "itkCudaGaussianSlabs.h"
 #include "itkCudaGaussianSlabsDevice.h"
 #include "itkCudaLineGeometry.h"
 #include "itkCudaMemoryQuery.h"
@@ -394,10 +395,15 @@ cudaStreamSynchronize(cudaStream_t stream)
 
 namespace itk::cuda::gaussian
 {
+/** The fakes' memory suffices for slabs. */
+std::optional<CudaSlabReport>
+TryColumns(const CudaGaussianPlan &, const SlabEnds &, const CudaSlabOptions &, const CudaProgressFunction &)
+{
+  return std::nullopt;
+}
+
 namespace
 {
-constexpr unsigned int MaximumPairs = 3;
-
 /** States as the device keeps them. */
 class StateArray
 {

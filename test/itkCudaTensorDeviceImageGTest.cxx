@@ -4,6 +4,7 @@
 // images of the host; groups of planes and slabs: the bits of the whole image; memory; faults. All device memory is
 // poisoned with NaN.
 
+#include "itkCudaCall.h"
 #include "itkCudaDetailMultiScaleEngine.h"
 #include "itkCudaDetailStructureTensorEngine.h"
 #include "itkCudaDeviceFilterTest.h"
@@ -25,6 +26,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -401,6 +403,57 @@ TEST_F(TensorDeviceImageGpuTest, ScalesTakeNineImagesOfMemory)
   std::cout << images << " images of memory, input and response included" << std::endl;
   EXPECT_LE(images, 9.0);
   EXPECT_GE(images, 2.0);
+}
+
+/** What follows from the largest value of each scale takes one upload more, and no download of an image. */
+TEST_F(TensorDeviceImageGpuTest, LargestValuesOfScalesStayOnTheDevice)
+{
+  const auto image = MakeRandomImage<Image<float, 3>>({ { 35, 40, 29 } });
+  for (const char * const measure : { "Frangi", "Jerman" })
+  {
+    const auto filter = CudaVesselnessImageFilter<Image<float, 3>, Image<float, 3>>::New();
+    filter->SetHessianMeasure(measure);
+    filter->SetSigmas({ 1.0, 1.7, 3.0 });
+    filter->SetInput(image);
+    filter->SetBackend("cuda");
+    const cuda::TransferCounts before = cuda::GetTransferCounts();
+    filter->Update();
+    EXPECT_EQ(cuda::GetTransferCounts().Uploads - before.Uploads, 2u) << measure;
+    EXPECT_EQ(cuda::GetTransferCounts().Downloads - before.Downloads, 1u) << measure;
+  }
+}
+
+/** Of elements that are finite, whatever is in the padding. */
+TEST_F(TensorDeviceImageGpuTest, TheLargestElementIsFound)
+{
+  const auto check = [this](auto zero, const Extent & size) {
+    using T = decltype(zero);
+    const cuda::StreamLease stream(device);
+    HostImage<T>            host(size, 1);
+    double                  expected = 0.0;
+    for (T & pixel : host.Pixels)
+    {
+      const size_t kind = this->Random(0, 99);
+      pixel = kind == 0   ? std::numeric_limits<T>::quiet_NaN()
+              : kind == 1 ? std::numeric_limits<T>::infinity()
+                          : static_cast<T>(this->Random(0, 1000000)) / 1024 - T{ 100 };
+      expected = std::isfinite(pixel) ? std::max(expected, static_cast<double>(pixel)) : expected;
+    }
+    const cuda::DeviceImage  image({ { size[0], size[1], size[2], 1, 1 } }, GetComponentType<T>(), stream);
+    const cuda::DeviceBuffer largest(sizeof(double), stream);
+    UploadQuietly(host.View, image.GetView(), stream);
+    cuda::pointwise::RunLargest(image.GetView(), static_cast<double *>(largest.GetPointer()), stream);
+    double found = -1.0;
+    ITK_CUDA_CALL(
+      cudaMemcpyAsync(&found, largest.GetPointer(), sizeof(found), cudaMemcpyDeviceToHost, stream.GetStream()));
+    stream.Synchronize();
+    EXPECT_EQ(found, expected) << size[0] << " x " << size[1] << " x " << size[2];
+  };
+  for (const Extent & size : { Extent{ 1, 1, 1, 1 }, Extent{ 31, 2, 1, 1 }, Extent{ 1001, 70, 40, 1 } })
+  {
+    check(0.0f, size);
+    check(0.0, size);
+  }
 }
 
 TEST_F(TensorDeviceImageGpuTest, StructureTensorsAreThoseOfTheHost)

@@ -2,6 +2,7 @@
 #include "itkCudaGaussianSlabs.h"
 
 #include "itkCudaComputeType.h"
+#include "itkCudaGaussianContinuedSlabs.h"
 #include "itkCudaGaussianHostPlan.h"
 #include "itkMacro.h"
 
@@ -56,7 +57,7 @@ MakeSlabRun(const CudaGaussianPlan & plan,
     itkGenericExceptionMacro("The output's size differs from the input's; it must be the same");
   }
   SlabRun run;
-  run.Shape = CudaGetGaussianSlabShape(plan, inputShape, outputShape);
+  run.Shape = GetSlabShape(plan, inputShape, outputShape);
   const size_t planes = run.Shape.NumberOfPlanes;
   const size_t end = options.NumberOfPlanes == 0 ? planes : options.FirstPlane + options.NumberOfPlanes;
   VerifyPart(run, "FirstPlane", options.FirstPlane);
@@ -93,6 +94,27 @@ GetPlanes(CudaImageView view, unsigned int axis, size_t first, size_t planes)
   return view;
 }
 
+CudaGaussianSlabShape
+GetSlabShape(const CudaGaussianPlan & plan, const CudaImageView & inputShape, const CudaImageView & outputShape)
+{
+  CudaGaussianSlabShape shape;
+  shape.Axis = GetSlabAxis(plan, inputShape);
+  shape.NumberOfPlanes = inputShape.Size[shape.Axis];
+  shape.ChunkLength = shape.Axis == 0 ? std::max<size_t>(1, shape.NumberOfPlanes) : CudaSlabChunkLength;
+  shape.NumberOfChunks = DivideUp(shape.NumberOfPlanes, shape.ChunkLength);
+  for (const CudaGaussianLinePass & pass : plan.Passes)
+  {
+    if (IsSlabPass(pass, shape) && shape.NumberOfChunks > 1)
+    {
+      const LineChunks chunks =
+        GetLineChunks(pass, {}, shape.NumberOfPlanes, cuda::GetComputeType(inputShape, outputShape));
+      shape.LookAhead = std::max(shape.LookAhead, chunks.LookAhead);
+      shape.NeedsAllChunks = shape.NeedsAllChunks || chunks.LookAhead == 0;
+    }
+  }
+  return shape;
+}
+
 namespace
 {
 /** Calls f(first byte, first byte of a dense copy, bytes) for the rows of a view. */
@@ -114,7 +136,78 @@ ForEachRow(const CudaImageView & view, unsigned char * dense, const TFunction & 
     }
   }
 }
+
+/** A source and a sink that copy from and to images. */
+SlabEnds
+CopyThrough(const SlabEnds & ends, unsigned int axis)
+{
+  SlabEnds copies = ends;
+  copies.Source = [input = ends.Input, axis](size_t first, size_t planes, void * pixels) {
+    ForEachRow(GetPlanes(input, axis, first, planes),
+               static_cast<unsigned char *>(pixels),
+               [](const unsigned char * from, unsigned char * to, size_t bytes) { std::memcpy(to, from, bytes); });
+  };
+  copies.Sink = [output = ends.Output, axis](size_t first, size_t planes, const void * pixels) {
+    ForEachRow(GetPlanes(output, axis, first, planes),
+               static_cast<unsigned char *>(const_cast<void *>(pixels)),
+               [](unsigned char * to, const unsigned char * from, size_t bytes) { std::memcpy(to, from, bytes); });
+  };
+  return copies;
+}
+
+/** \exception ExceptionObject why the plan cannot be cut */
+void
+VerifyCanBeCut(const CudaGaussianPlan & plan, const CudaGaussianSlabShape & shape)
+{
+  if (plan.Mask)
+  {
+    itkGenericExceptionMacro("A filter with a mask cannot run in slabs; Streaming must be Off");
+  }
+  if (plan.Boundary.Mode == CudaFiltersEnums::BoundaryMode::Wrap)
+  {
+    itkGenericExceptionMacro(<< "BoundaryMode is " << plan.Boundary.Mode
+                             << "; in slabs it must be another one, or Streaming Off");
+  }
+  for (const CudaGaussianLinePass & pass : plan.Passes)
+  {
+    if (IsSlabPass(pass, shape) && pass.Source != 0)
+    {
+      itkGenericExceptionMacro("A pass along axis "
+                               << pass.Axis << " reads the result of another one; in slabs it must read the input");
+    }
+  }
+}
+
+CudaSlabReport
+RunAnySlabs(const CudaGaussianPlan &     plan,
+            const SlabEnds &             ends,
+            const CudaSlabOptions &      options,
+            const CudaProgressFunction & progress)
+{
+  const CudaGaussianSlabShape shape = GetSlabShape(plan, ends.Input, ends.Output);
+  VerifyCanBeCut(plan, shape);
+  if (GetContinuingPlanes(plan, ends.Input, ends.Output) == 0)
+  {
+    return RunSlabs(plan, ends, options, progress);
+  }
+  const bool isInPlace = !ends.Source && ends.Input.Data == ends.Output.Data;
+  return RunContinuedSlabs(plan, ends.Source ? ends : CopyThrough(ends, shape.Axis), isInPlace, options, progress);
+}
 } // namespace
+
+CudaSlabReport
+RunSlabs(const CudaGaussianPlan &     plan,
+         const SlabEnds &             ends,
+         const CudaSlabOptions &      options,
+         const CudaProgressFunction & progress)
+{
+  if (!options.OnHost)
+  {
+    return RunGaussianSlabsOnDevices(plan, ends, options, progress);
+  }
+  const SlabEnds copies = ends.Source ? ends : CopyThrough(ends, GetSlabShape(plan, ends.Input, ends.Output).Axis);
+  return RunGaussianSlabsOnHost(plan, ends.Input, ends.Output, copies.Source, copies.Sink, options, progress);
+}
 } // namespace itk::cuda::gaussian
 
 namespace itk::CudaDetail
@@ -126,31 +219,13 @@ CudaGetGaussianSlabShape(const CudaGaussianPlan & plan,
                          const CudaImageView &    inputShape,
                          const CudaImageView &    outputShape)
 {
-  CudaGaussianSlabShape shape;
-  shape.Axis = GetSlabAxis(plan, inputShape);
-  shape.NumberOfPlanes = inputShape.Size[shape.Axis];
-  shape.ChunkLength = shape.Axis == 0 ? std::max<size_t>(1, shape.NumberOfPlanes) : CudaSlabChunkLength;
-  shape.NumberOfChunks = cuda::DivideUp(shape.NumberOfPlanes, shape.ChunkLength);
-  if (plan.Mask)
-  {
-    itkGenericExceptionMacro("A filter with a mask cannot run in slabs; Streaming must be Off");
-  }
-  for (const CudaGaussianLinePass & pass : plan.Passes)
-  {
-    if (!IsSlabPass(pass, shape) || shape.NumberOfChunks <= 1)
-    {
-      continue;
-    }
-    if (plan.Boundary.Mode != CudaFiltersEnums::BoundaryMode::Nearest || pass.Source != 0)
-    {
-      itkGenericExceptionMacro(<< "BoundaryMode is " << plan.Boundary.Mode
-                               << "; in slabs it must be Nearest, or Streaming Off");
-    }
-    const LineChunks chunks =
-      GetLineChunks(pass, plan.Boundary, shape.NumberOfPlanes, cuda::GetComputeType(inputShape, outputShape));
-    shape.LookAhead = std::max(shape.LookAhead, chunks.LookAhead);
-    shape.NeedsAllChunks = shape.NeedsAllChunks || chunks.LookAhead == 0;
-  }
+  CudaGaussianSlabShape shape = GetSlabShape(plan, inputShape, outputShape);
+  VerifyCanBeCut(plan, shape);
+  CudaImageView continued = inputShape;
+  continued.Size[shape.Axis] += 2 * GetContinuingPlanes(plan, inputShape, outputShape);
+  const CudaGaussianSlabShape ofContinued = GetSlabShape(plan, continued, outputShape);
+  shape.LookAhead = ofContinued.LookAhead;
+  shape.NeedsAllChunks = ofContinued.NeedsAllChunks;
   return shape;
 }
 
@@ -169,8 +244,7 @@ CudaGaussianFilterSlabs(const CudaGaussianPlan &     plan,
                         const CudaSlabOptions &      options,
                         const CudaProgressFunction & progress)
 {
-  return options.OnHost ? RunGaussianSlabsOnHost(plan, inputShape, outputShape, source, sink, options, progress)
-                        : RunGaussianSlabsOnDevices(plan, { inputShape, outputShape, source, sink }, options, progress);
+  return RunAnySlabs(plan, { inputShape, outputShape, source, sink }, options, progress);
 }
 
 CudaSlabReport
@@ -180,21 +254,6 @@ CudaGaussianFilterSlabs(const CudaGaussianPlan &     plan,
                         const CudaSlabOptions &      options,
                         const CudaProgressFunction & progress)
 {
-  if (!options.OnHost)
-  {
-    return RunGaussianSlabsOnDevices(plan, { input, output, {}, {} }, options, progress);
-  }
-  const unsigned int axis = CudaGetGaussianSlabShape(plan, input, output).Axis;
-  const auto         source = [&](size_t first, size_t planes, void * pixels) {
-    ForEachRow(GetPlanes(input, axis, first, planes),
-               static_cast<unsigned char *>(pixels),
-               [](const unsigned char * from, unsigned char * to, size_t bytes) { std::memcpy(to, from, bytes); });
-  };
-  const auto sink = [&](size_t first, size_t planes, const void * pixels) {
-    ForEachRow(GetPlanes(output, axis, first, planes),
-               static_cast<unsigned char *>(const_cast<void *>(pixels)),
-               [](unsigned char * to, const unsigned char * from, size_t bytes) { std::memcpy(to, from, bytes); });
-  };
-  return RunGaussianSlabsOnHost(plan, input, output, source, sink, options, progress);
+  return RunAnySlabs(plan, { input, output, {}, {} }, options, progress);
 }
 } // end namespace itk::CudaDetail

@@ -75,7 +75,11 @@ struct SlabRun
   }
 };
 
-/** \exception ExceptionObject naming the option that is out of range, or why the plan cannot be cut */
+/** How an image is cut whose lines across slabs continue with their edge values. */
+CudaGaussianSlabShape
+GetSlabShape(const CudaGaussianPlan & plan, const CudaImageView & inputShape, const CudaImageView & outputShape);
+
+/** \exception ExceptionObject naming the option that is out of range */
 SlabRun
 MakeSlabRun(const CudaGaussianPlan & plan,
             const CudaImageView &    inputShape,
@@ -116,12 +120,31 @@ struct SlabEnds
   CudaSlabSink   Sink;
 };
 
+/** The run on the host or on devices, between images with data or between source and sink. Lines across slabs continue
+ * with their edge values. */
+CudaSlabReport
+RunSlabs(const CudaGaussianPlan &     plan,
+         const SlabEnds &             ends,
+         const CudaSlabOptions &      options,
+         const CudaProgressFunction & progress);
+
 /** The run on devices. \exception CudaError also in a build without CUDA */
 CudaSlabReport
 RunGaussianSlabsOnDevices(const CudaGaussianPlan &     plan,
                           const SlabEnds &             ends,
                           const CudaSlabOptions &      options,
                           const CudaProgressFunction & progress);
+
+/** The run of an image whose slabs do not fit: lines across slabs first, in groups of whole lines, and then the passes
+ * within planes. The output holds what lies between, so it must have the type that is computed in, and one pass across
+ * slabs with one result must come first. \return no value if that is not so, or the groups do not fit either
+ *
+ * \exception CudaError */
+std::optional<CudaSlabReport>
+TryColumns(const CudaGaussianPlan &     plan,
+           const SlabEnds &             ends,
+           const CudaSlabOptions &      options,
+           const CudaProgressFunction & progress);
 
 /** The run of an image that fits into the device's memory, if it is expected to be faster in slabs.
  * \exception CudaError */

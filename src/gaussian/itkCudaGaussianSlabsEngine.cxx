@@ -5,7 +5,7 @@
 #include "itkCudaError.h"
 #include "itkCudaFiltersConfiguration.h"
 #include "itkCudaFormatBytes.h"
-#include "itkCudaGaussianCore.h"
+#include "itkCudaGaussianPlanParts.h"
 #include "itkCudaGaussianSlabs.h"
 #include "itkCudaGaussianSlabsDevice.h"
 #include "itkCudaGaussianSlabsTuning.h"
@@ -23,134 +23,6 @@ namespace itk::cuda::gaussian
 {
 namespace
 {
-/** Where a result of a pass across slabs lies until the passes within planes have read it. */
-enum class AcrossPlace
-{
-  Buffer,
-  Output, // it belongs there, and no other pass changes it
-  Source  // in the place of the planes that the pass reads
-};
-
-struct AcrossResult
-{
-  unsigned int Image; // of PlanParts::Within
-  AcrossPlace  Place;
-  size_t       Index; // of its buffer, or of the output's component
-};
-
-/** A plan, cut behind its passes across slabs. The images of the plan keep their numbers. The planes as they came, and
- * each result of a pass across slabs, are images of their own. */
-struct PlanParts
-{
-  CudaGaussianPlan                       Within;
-  std::vector<CudaGaussianLinePass>      Across;  // results r of a pass are images 1 + r
-  std::vector<std::vector<AcrossResult>> Results; // of each
-  unsigned int                           Raw{ 0 };
-  size_t                                 Buffers{ 0 };
-  std::vector<unsigned int>              Intermediates; // images of Within that are neither the output's nor the above
-};
-
-bool
-IsReadWithin(const CudaGaussianPlan & within, unsigned int image)
-{
-  return std::any_of(within.Passes.begin(), within.Passes.end(), [&](const CudaGaussianLinePass & pass) {
-    return pass.Source == image;
-  });
-}
-
-PlanParts
-CutPlan(const CudaGaussianPlan & plan, const CudaGaussianSlabShape & shape)
-{
-  PlanParts parts;
-  parts.Within = plan;
-  parts.Within.Passes.clear();
-  parts.Raw = plan.NumberOfImages;
-  unsigned int              images = plan.NumberOfImages + 1;
-  std::vector<unsigned int> current(plan.NumberOfImages); // where the plan's images are
-  for (unsigned int image = 0; image < plan.NumberOfImages; ++image)
-  {
-    current[image] = image == 0 ? parts.Raw : image;
-  }
-  for (const CudaGaussianLinePass & pass : plan.Passes)
-  {
-    CudaGaussianLinePass part = pass;
-    part.Source = current[pass.Source];
-    if (IsSlabPass(pass, shape))
-    {
-      part.Source = 0;
-      std::vector<AcrossResult> results;
-      for (size_t r = 0; r < pass.Results.size(); ++r)
-      {
-        part.Results[r].Destination = static_cast<unsigned int>(1 + r);
-        current[pass.Results[r].Destination] = images;
-        results.push_back({ images++, AcrossPlace::Buffer, 0 });
-      }
-      parts.Across.push_back(part);
-      parts.Results.push_back(results);
-      continue;
-    }
-    for (const CudaGaussianPassResult & result : pass.Results)
-    {
-      if (ReadsDestination(result.Combine) && current[result.Destination] != result.Destination)
-      {
-        itkGenericExceptionMacro(
-          "A pass within planes combines with a result across slabs; it must store its own first");
-      }
-      current[result.Destination] = result.Destination;
-    }
-    parts.Within.Passes.push_back(part);
-  }
-  parts.Within.NumberOfImages = images;
-  for (unsigned int & image : parts.Within.Results)
-  {
-    image = current[image];
-  }
-  return parts;
-}
-
-/** Decides where the results of passes across slabs lie. */
-PlanParts
-PlacePlan(const CudaGaussianPlan & plan, const CudaGaussianSlabShape & shape)
-{
-  PlanParts    parts = CutPlan(plan, shape);
-  const auto & results = parts.Within.Results;
-  const bool   isAlone = parts.Across.size() == 1 && parts.Across.front().Results.size() == 1;
-  for (auto & ofPass : parts.Results)
-  {
-    for (AcrossResult & result : ofPass)
-    {
-      const auto found = std::find(results.begin(), results.end(), result.Image);
-      if (found != results.end())
-      {
-        result.Place = AcrossPlace::Output;
-        result.Index = found - results.begin();
-      }
-      else if (isAlone && !IsReadWithin(parts.Within, parts.Raw))
-      {
-        result.Place = AcrossPlace::Source;
-      }
-      else
-      {
-        result.Index = parts.Buffers++;
-      }
-    }
-  }
-  for (unsigned int image = 0; image < parts.Raw; ++image)
-  {
-    const bool isWritten =
-      std::any_of(parts.Within.Passes.begin(), parts.Within.Passes.end(), [&](const CudaGaussianLinePass & pass) {
-        return std::any_of(pass.Results.begin(), pass.Results.end(), [&](const CudaGaussianPassResult & result) {
-          return result.Destination == image;
-        });
-      });
-    if (isWritten && std::find(results.begin(), results.end(), image) == results.end())
-    {
-      parts.Intermediates.push_back(image);
-    }
-  }
-  return parts;
-}
-
 /** A load, and its chunks of the image. */
 struct ChunkRange
 {
@@ -179,7 +51,7 @@ public:
     , m_Axis(m_Run.Shape.Axis)
     , m_Ends{ ends.Input, ends.Output, ends.Source, ends.Sink, m_Axis }
     , m_Type(cuda::GetComputeType(ends.Input, ends.Output))
-    , m_Parts(PlacePlan(plan, m_Run.Shape))
+    , m_Parts(CutPlan(plan, m_Run.Shape))
     , m_States(options.States)
     , m_Devices(options.Devices)
     , m_Progress(progress)
@@ -981,7 +853,23 @@ RunGaussianSlabsOnDevices(const CudaGaussianPlan &     plan,
                           const CudaSlabOptions &      options,
                           const CudaProgressFunction & progress)
 {
-  return DeviceSlabs(plan, ends, options, progress).Run();
+  std::optional<DeviceSlabs> run;
+  try
+  {
+    run.emplace(plan, ends, options, progress);
+  }
+  catch (const CudaError & error)
+  {
+    if (error.GetKind() == CudaError::Kind::OutOfMemory)
+    {
+      if (const auto report = TryColumns(plan, ends, options, progress))
+      {
+        return *report;
+      }
+    }
+    throw;
+  }
+  return run->Run();
 }
 
 std::optional<CudaSlabReport>

@@ -51,14 +51,11 @@ class HostSlabPassOf : public HostSlabPass
 public:
   using StatesType = ChunkStates<LinePack, VPairs>;
 
-  HostSlabPassOf(const CudaGaussianLinePass & pass,
-                 const CudaGaussianBoundary & boundary,
-                 size_t                       length,
-                 const LineChunks &           chunks)
+  HostSlabPassOf(const CudaGaussianLinePass & pass, size_t length, const LineChunks & chunks)
     : m_Axis(pass.Axis)
     , m_NumberOfResults(pass.Results.size())
     , m_NeedsAllChunks(chunks.LookAhead == 0)
-    , m_Filter(pass.Results, boundary, length, chunks)
+    , m_Filter(pass.Results, {}, length, chunks)
   {}
 
   void
@@ -308,10 +305,9 @@ private:
           continue;
         }
         const size_t     length = m_Run.Shape.NumberOfPlanes;
-        const LineChunks chunks = GetLineChunks(pass, m_Plan.Boundary, length, m_ComputeType);
+        const LineChunks chunks = GetLineChunks(pass, {}, length, m_ComputeType);
         VisitNumberOfPolePairs(pass.Results.front().Kernel, [&](auto pairs) {
-          m_Passes.push_back(
-            std::make_unique<HostSlabPassOf<decltype(pairs)::value>>(pass, m_Plan.Boundary, length, chunks));
+          m_Passes.push_back(std::make_unique<HostSlabPassOf<decltype(pairs)::value>>(pass, length, chunks));
         });
       }
     }

@@ -22,6 +22,17 @@ CudaRunOnDevice(const CudaMultiScalePlan &,
   throw CudaError(__FILE__, __LINE__, CudaError::Kind::NotUsable, "CudaFilters was built without CUDA");
 }
 
+std::vector<double>
+CudaFindLargestOnDevice(const CudaMultiScalePlan &,
+                        CudaScaleQuantity,
+                        const CudaImageView &,
+                        CudaComponentType,
+                        CudaFilterBackend &,
+                        const CudaProgressFunction &)
+{
+  throw CudaError(__FILE__, __LINE__, CudaError::Kind::NotUsable, "CudaFilters was built without CUDA");
+}
+
 void
 CudaQueueOnDevice(const CudaMultiScalePlan &, const CudaDeviceImageView &, const CudaMultiScaleDeviceOutputs &)
 {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "itkCudaDetailMultiScaleEngine.h"
 
+#include "itkCudaCall.h"
 #include "itkCudaComputeType.h"
 #include "itkCudaCoreImage.h"
 #include "itkCudaDetailFilterBackend.h"
@@ -280,6 +281,95 @@ RunOnDevice(const HostRun & run, int device, const CudaProgressFunction & progre
   }
 }
 
+/** A scale's Hessians, of which the largest value is looked for. */
+class ScaleQuantity
+{
+public:
+  ScaleQuantity(const CudaMultiScalePlan & plan, size_t scale, CudaScaleQuantity quantity, const DeviceView & input)
+    : m_Measure(plan)
+    , m_Slab(MakeWholeSlab(plan, input))
+    , m_IsNorm(quantity == CudaScaleQuantity::Norm)
+  {
+    m_Measure.Sigmas = { plan.Sigmas[scale] };
+    if (m_IsNorm)
+    {
+      m_Norm = plan.MakeHessianNormPlan(plan.Sigmas[scale]);
+    }
+  }
+
+  size_t
+  GetWorkspace(const DeviceView & input, const DeviceView & output, int device) const
+  {
+    return m_IsNorm ? gaussian::GetGaussianWorkspace(m_Norm, input, output, device)
+                    : GetMultiScaleWorkspace(m_Measure, input, m_Slab, device);
+  }
+
+  void
+  Run(const DeviceView & input, const DeviceView & output, const Workspace & workspace, const Context & context) const
+  {
+    if (m_IsNorm)
+    {
+      gaussian::RunGaussian(m_Norm, input, output, workspace, context);
+    }
+    else
+    {
+      RunMultiScale(m_Measure, input, m_Slab, { output }, workspace, context, nullptr);
+    }
+  }
+
+private:
+  CudaMultiScalePlan m_Measure;
+  CudaGaussianPlan   m_Norm;
+  Slab               m_Slab;
+  bool               m_IsNorm;
+};
+
+std::vector<double>
+FindLargest(const CudaMultiScalePlan &   plan,
+            CudaScaleQuantity            quantity,
+            const CudaImageView &        input,
+            CudaComponentType            type,
+            int                          device,
+            const CudaProgressFunction & progress)
+{
+  const size_t               scales = plan.Sigmas.size();
+  const DeviceView           shape = MakeDeviceShape(input, type);
+  std::vector<ScaleQuantity> quantities;
+  size_t                     bytes = 0;
+  for (size_t scale = 0; scale < scales; ++scale)
+  {
+    quantities.emplace_back(plan, scale, quantity, shape);
+    bytes = std::max(bytes, quantities.back().GetWorkspace(shape, shape, device));
+  }
+  const size_t needed = 2 * GetNumberOfBytes(shape) + std::max(bytes, GetTransferWorkspace(input, type));
+  if (needed + 3 * Workspace::Alignment > GetAvailableDeviceMemory(device))
+  {
+    return {};
+  }
+  const StreamLease stream(device);
+  StagingChunks     staging(stream);
+  const DeviceImage uploaded(GetPlanarSize(input), type, stream);
+  const DeviceImage output(GetPlanarSize(input), type, stream);
+  Upload(input, uploaded.GetView(), staging, GetScaleProgress(progress, 0, 1, 0.0f, UploadEnd));
+  const DeviceBuffer  workspace(bytes, stream);
+  const DeviceBuffer  found(scales * sizeof(double), stream);
+  auto * const        onDevice = static_cast<double *>(found.GetPointer());
+  std::vector<double> largest(scales);
+  for (size_t scale = 0; scale < scales; ++scale)
+  {
+    quantities[scale].Run(uploaded.GetView(), output.GetView(), { workspace.GetPointer(), bytes }, stream);
+    pointwise::RunLargest(output.GetView(), onDevice + scale, stream);
+  }
+  ITK_CUDA_CALL(
+    cudaMemcpyAsync(largest.data(), onDevice, scales * sizeof(double), cudaMemcpyDeviceToHost, stream.GetStream()));
+  stream.Synchronize();
+  if (progress)
+  {
+    progress(1.0f);
+  }
+  return largest;
+}
+
 /** Throws unless the images have the plan's components and the same size. */
 void
 VerifyDeviceImages(const CudaMultiScalePlan &          plan,
@@ -368,6 +458,28 @@ CudaRunOnDevice(const CudaMultiScalePlan &    plan,
       cuda::multiscale::RunOnDevice({ plan, input, outputs }, device, progress);
     },
     progress);
+}
+
+std::vector<double>
+CudaFindLargestOnDevice(const CudaMultiScalePlan &   plan,
+                        CudaScaleQuantity            quantity,
+                        const CudaImageView &        input,
+                        CudaComponentType            type,
+                        CudaFilterBackend &          backend,
+                        const CudaProgressFunction & progress)
+{
+  using namespace cuda;
+  CudaImageView output = input;
+  output.ComponentType = type;
+  std::vector<double> largest;
+  TryOnDevice(
+    backend,
+    [&](int device) {
+      const DeviceGuard guard(device);
+      largest = multiscale::FindLargest(plan, quantity, input, GetComputeType(input, output), device, progress);
+    },
+    progress);
+  return largest;
 }
 
 void

@@ -66,6 +66,7 @@ struct ChainArrays
   uint32_t *     Edges; // that leaves the node; None for the last one
   LatticePoint * Positions;
   Moments *      Sums;   // of the chain's edges before the node
+  Moments *      Chords; // sums of the best polyline's chord that begins at the node
   uint8_t *      IsKept; // by the best polyline
   double *       Costs;  // of the best polylines up to the node
   uint8_t *      Spans;  // of their last chords
@@ -422,8 +423,8 @@ struct TestPieces : ChainLoop<TRound>
     const uint32_t to = arrays.GetKeptAfter(from);
     if (to > from + 1)
     {
-      const Moments change =
-        this->Round.SumEdge(arrays.Positions[from], arrays.Positions[to]) - (arrays.Sums[to] - arrays.Sums[from]);
+      arrays.Chords[from] = this->Round.SumEdge(arrays.Positions[from], arrays.Positions[to]);
+      const Moments change = arrays.Chords[from] - (arrays.Sums[to] - arrays.Sums[from]);
       TAtomics::Add(chain.Change, change.Count);
     }
     if (this->MeetsLaterPieces(chain, from, to) || !this->IsSafe(from, to))
@@ -476,10 +477,12 @@ private:
   {
     const ChainArrays & arrays = this->Arrays;
     const uint32_t      chain = arrays.ChainOf[from];
-    const Line          line{ arrays.Nodes + from, static_cast<int32_t>(to - from + 1) };
+    const Line          line{
+      arrays.Nodes[from], arrays.Nodes[to], arrays.Positions + from, static_cast<int32_t>(to - from + 1)
+    };
     return to == from + 1 ||
-           ChordKeepsTopology(this->Round.GetMap(), this->Round.GetGrid(), line, [&](uint32_t edge, const MapEdge &) {
-             return arrays.ChainOfEdge[edge] == chain;
+           ChordKeepsTopology(this->Round.GetMap(), this->Round.GetGrid(), line, [&](const GridEdge & edge) {
+             return arrays.ChainOfEdge[edge.Number] == chain;
            });
   }
 };
@@ -644,7 +647,7 @@ struct ApplyChains : ChainLoop<TRound>
       to = arrays.GetKeptAfter(from);
       if (to > from + 1)
       {
-        ReplaceByChord(this->Round, arrays.Nodes + from, arrays.Edges + from, to - from);
+        ReplaceByChord(this->Round, arrays.Nodes + from, arrays.Edges + from, to - from, arrays.Chords[from]);
       }
     }
   }
@@ -708,6 +711,7 @@ private:
   Array<uint32_t>            m_Edges;
   Array<LatticePoint>        m_Positions;
   Array<Moments>             m_Sums;
+  Array<Moments>             m_Chords;
   Array<uint8_t>             m_IsKept;
   Array<double>              m_Costs;
   Array<uint8_t>             m_Spans;
@@ -735,7 +739,7 @@ private:
       m_Processor.For(places, steps::CheckChains<PlainRound>(loop));
       m_Processor.For(places, steps::FreeCellsOfChains<PlainRound>(loop));
       m_Processor.For(counters.GetChains(), steps::AdmitChains<PlainRound>(loop));
-      m_Processor.For(counters.GetChains(), steps::ApplyChains<RoundType, Atomics>(withPixels));
+      m_Processor.For(counters.GetChains(), steps::ApplyChains<PlainRound, Atomics>(loop));
     });
   }
 
@@ -763,13 +767,14 @@ private:
     m_Edges = m_Processor.template Allocate<uint32_t>(places);
     m_Positions = m_Processor.template Allocate<LatticePoint>(places);
     m_Sums = m_Processor.template Allocate<Moments>(places);
+    m_Chords = m_Processor.template Allocate<Moments>(places);
     m_IsKept = m_Processor.template Allocate<uint8_t>(places);
     m_Costs = m_Processor.template Allocate<double>(places);
     m_Spans = m_Processor.template Allocate<uint8_t>(places);
     m_ChainOfEdge = m_Processor.template Allocate<uint32_t>(m_Map.GetNumberOfEdges());
     m_Processor.Fill(m_ChainOfEdge.Get(), m_Map.GetNumberOfEdges(), 0xff);
-    return { m_Chains.Get(), m_ChainOf.Get(), m_Nodes.Get(), m_Edges.Get(),       m_Positions.Get(), m_Sums.Get(),
-             m_IsKept.Get(), m_Costs.Get(),   m_Spans.Get(), m_ChainOfEdge.Get(), m_IsIdle.Get() };
+    return { m_Chains.Get(), m_ChainOf.Get(), m_Nodes.Get(), m_Edges.Get(), m_Positions.Get(),   m_Sums.Get(),
+             m_Chords.Get(), m_IsKept.Get(),  m_Costs.Get(), m_Spans.Get(), m_ChainOfEdge.Get(), m_IsIdle.Get() };
   }
 
   /** Best polylines, a part of the chains after the other. */

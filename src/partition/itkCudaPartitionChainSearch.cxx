@@ -142,13 +142,15 @@ ChainSearch::MeetsItself(bool isClosed) const
 bool
 ChainSearch::ChordsAreSafe(const Chain & chain, size_t number) const
 {
-  const auto isOwn = [&](uint32_t edge, const MapEdge &) { return m_Chains.GetChainOf(edge) == number; };
+  const auto isOwn = [&](const GridEdge & edge) { return m_Chains.GetChainOf(edge.Number) == number; };
   for (size_t i = 0; i + 1 < m_NumberKept; ++i)
   {
     const size_t from = m_Kept[i];
     const size_t to = m_Kept[i + 1];
-    const Line   line{ chain.Nodes + from, static_cast<int32_t>(to - from + 1) };
-    if (to > from + 1 && !ChordKeepsTopology(m_Refinement.Map, m_Refinement.Grid, line, isOwn))
+    const Line   line{
+      chain.Nodes[from], chain.Nodes[to], m_Positions.data() + from, static_cast<int32_t>(to - from + 1)
+    };
+    if (to > from + 1 && !ChordKeepsTopology(m_Refinement.Map, m_Refinement.GetGrid(), line, isOwn))
     {
       return false;
     }

@@ -131,7 +131,9 @@ private:
     this->ForPieces(chain, [&](size_t from, size_t to) {
       if (to > from + 1)
       {
-        ReplaceByChord(m_Refinement, chain.Nodes + from, chain.Edges + from, to - from);
+        const MapData & map = m_Refinement.Map;
+        const Moments   sums = m_Refinement.SumEdge(map.At(chain.Nodes[from]), map.At(chain.Nodes[to]));
+        ReplaceByChord(m_Refinement, chain.Nodes + from, chain.Edges + from, to - from, sums);
       }
       return true;
     });

@@ -17,40 +17,79 @@ struct AddedEdge
   uint32_t Before; // number of the one that was added to the cell before, or None
 };
 
+/** An edge of a cell, with its ends. */
+struct GridEdge
+{
+  uint32_t     Number;
+  uint32_t     Start;
+  uint32_t     End;
+  LatticePoint P;
+  LatticePoint Q;
+};
+
 /** The edges of cells of 16 pixels a side, for those who only read them, on the host or on a device. Those of a cell
  * are First[cell] to First[cell + 1] - 1 of Edges, and those that were added: Last[cell], the one before it, and so on.
- * It owns nothing. */
-struct EdgeGridView
+ * It owns nothing. `VTogether` edges are loaded at a time: a device waits long for memory. */
+template <uint32_t VTogether>
+struct EdgeGridViewOf
 {
-  static constexpr uint32_t CellExponent = 4;
-
   CellLayout        Layout;
   const uint32_t *  First;
   const uint32_t *  Edges;
   const uint32_t *  Last;
   const AddedEdge * Added;
 
-  /** Calls function(edge's number, edge) for the present edges of a cell, for some of them twice, and for some that
-   * have left it, until it returns false. Returns whether all calls returned true. */
+  /** Calls function(GridEdge) for the present edges of a cell, for some of them twice, and for some that have left it,
+   * until it returns false. Returns whether all calls returned true. */
   ITK_CUDA_AS_ARGUMENTS
   template <typename TFunction>
   ITK_CUDA_HOST_DEVICE bool
   ForEdges(const MapView & map, size_t cell, const TFunction & function) const
   {
-    const auto allows = [&](uint32_t number) {
-      const MapEdge & edge = map.Edges[number];
-      return !edge.IsAlive() || function(number, edge);
-    };
-    for (uint32_t i = First[cell]; i < First[cell + 1]; ++i)
+    const uint32_t end = First[cell + 1];
+    for (uint32_t i = First[cell]; i < end; i += VTogether)
     {
-      if (!allows(Edges[i]))
+      GridEdge edges[VTogether];
+      ITK_CUDA_UNROLL
+      for (uint32_t j = 0; j < VTogether; ++j)
       {
-        return false;
+        edges[j].Number = i + j < end ? Edges[i + j] : None;
+      }
+      ITK_CUDA_UNROLL
+      for (uint32_t j = 0; j < VTogether; ++j)
+      {
+        edges[j].Start = edges[j].Number != None ? map.Edges[edges[j].Number].Start : None;
+        edges[j].End = edges[j].Number != None ? map.Edges[edges[j].Number].End : None;
+      }
+      ITK_CUDA_UNROLL
+      for (uint32_t j = 0; j < VTogether; ++j)
+      {
+        edges[j].P = edges[j].Start != None ? map.At(edges[j].Start) : LatticePoint{};
+        edges[j].Q = edges[j].Start != None ? map.At(edges[j].End) : LatticePoint{};
+      }
+      ITK_CUDA_UNROLL
+      for (uint32_t j = 0; j < VTogether; ++j)
+      {
+        if (edges[j].Start != None && !function(edges[j]))
+        {
+          return false;
+        }
       }
     }
+    return this->ForAddedEdges(map, cell, function);
+  }
+
+private:
+  ITK_CUDA_AS_ARGUMENTS
+  template <typename TFunction>
+  ITK_CUDA_HOST_DEVICE bool
+  ForAddedEdges(const MapView & map, size_t cell, const TFunction & function) const
+  {
     for (uint32_t i = Last[cell]; i != None; i = Added[i].Before)
     {
-      if (!allows(Added[i].Edge))
+      const MapEdge & edge = map.Edges[Added[i].Edge];
+      if (edge.IsAlive() &&
+          !function(GridEdge{ Added[i].Edge, edge.Start, edge.End, map.At(edge.Start), map.At(edge.End) }))
       {
         return false;
       }
@@ -58,6 +97,11 @@ struct EdgeGridView
     return true;
   }
 };
+
+using EdgeGridView = EdgeGridViewOf<1>;
+
+/** Cells of the grid have 2^EdgeGridExponent pixels a side. */
+constexpr uint32_t EdgeGridExponent = 4;
 
 /** Calls function(cell) for the cells that an edge touches. */
 ITK_CUDA_AS_ARGUMENTS
@@ -82,7 +126,7 @@ class EdgeGrid
 {
 public:
   EdgeGrid(int32_t width, int32_t height)
-    : m_Layout(width, height, EdgeGridView::CellExponent)
+    : m_Layout(width, height, EdgeGridExponent)
     , m_First(m_Layout.GetNumber() + 1, 0)
     , m_Last(m_Layout.GetNumber(), None)
   {}

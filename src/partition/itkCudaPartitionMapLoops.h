@@ -33,6 +33,9 @@ struct MapCounters
   uint32_t         RemovedEdges; // since the map was compacted
 };
 
+/** Edges of a cell that a pass loads at a time. */
+using ProcessorGridView = EdgeGridViewOf<4>;
+
 /** The edges of cells, for passes that change edges. */
 struct GridPointers
 {
@@ -43,7 +46,7 @@ struct GridPointers
   AddedEdge * Added;
   uint32_t    Capacity; // of Added
 
-  ITK_CUDA_HOST_DEVICE EdgeGridView
+  ITK_CUDA_HOST_DEVICE ProcessorGridView
   View() const
   {
     return { Layout, First, Edges, Last, Added };
@@ -101,7 +104,7 @@ struct Round : MapRound
     , Pixels(pixels)
   {}
 
-  ITK_CUDA_HOST_DEVICE EdgeGridView
+  ITK_CUDA_HOST_DEVICE ProcessorGridView
   GetGrid() const
   {
     return Grid.View();
@@ -382,7 +385,7 @@ public:
     , m_MinimumNumberOfPixels(minimumNumberOfPixels)
     , m_Width(width)
     , m_Height(height)
-    , m_GridLayout(width, height, EdgeGridView::CellExponent)
+    , m_GridLayout(width, height, EdgeGridExponent)
     , m_Cells(width, height, ReservationExponent)
     , m_Counters(processor.template Allocate<MapCounters>(1))
   {}

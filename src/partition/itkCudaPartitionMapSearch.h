@@ -174,7 +174,7 @@ private:
   {
     const auto & goOn = schedule.GoOn;
     return ChainLoops<TProcessor>(m_Map, m_LargestPart).Run(goOn) && this->RemoveNodes(goOn) &&
-           NodeLoops<TProcessor, Move>(m_Map).Run(static_cast<size_t>(GetMoveRounds(isFirst)), goOn) &&
+           NodeLoops<TProcessor, steps::MoveBid>(m_Map).Run(static_cast<size_t>(GetMoveRounds(isFirst)), goOn) &&
            this->RemoveNodes(goOn) && (!schedule.AllowMerging || JoinLoops<TProcessor>(m_Map).Run(goOn));
   }
   bool
@@ -211,9 +211,13 @@ GetMapSearchBytes(size_t nodes, size_t pixels, size_t largestPart)
                              5 * sizeof(uint32_t) + sizeof(LatticePoint) + sizeof(Moments) + sizeof(double) + 4;
   constexpr size_t perPixelOfBuild = 2 * sizeof(uint32_t);  // labels, numbers of nodes
   constexpr size_t perPixelOfRaster = 3 * sizeof(uint32_t); // marks, marked pixels, labels
+  constexpr size_t perNodeThatMoves =
+    steps::MoveArrays::EdgesOfNode * sizeof(Moments) + NumberOfCandidates * sizeof(double);
+  const size_t ofChords = std::min(nodes, largestPart) * ChainWindow * sizeof(double);
+  const size_t ofMoves = std::min(nodes / 8, LargestPartOfMoves) * perNodeThatMoves; // most nodes go before any moves
   return std::max({ pixels * perPixelOfRaster,
                     pixels * perPixelOfBuild + nodes * perNode,
-                    nodes * perNode + std::min(nodes, largestPart) * ChainWindow * sizeof(double) });
+                    nodes * perNode + std::max(ofChords, ofMoves) });
 }
 } // namespace itk::cuda::partition
 

@@ -48,7 +48,9 @@ public:
   void
   Apply(const Proposal & proposal)
   {
-    ApplyMove(m_Refinement, proposal);
+    ApplyMove(m_Refinement, proposal, [&](uint32_t, const LatticePoint & far) {
+      return m_Refinement.SumEdge(proposal.To, far);
+    });
   }
 
   template <typename TFunction>
@@ -131,7 +133,8 @@ private:
       proposal.Gain = *best;
       proposal.To = CandidateOf(node.Position, candidate);
       proposal.Counts = CountMove(node, [&](uint32_t j) { return change(candidate, j); });
-      if (m_Refinement.Allows(proposal.Counts) && MoveKeepsTopology(m_Map, m_Refinement.Grid, proposal.Id, proposal.To))
+      if (m_Refinement.Allows(proposal.Counts) &&
+          MoveKeepsTopology(m_Map, m_Refinement.GetGrid(), proposal.Id, proposal.To))
       {
         return true;
       }

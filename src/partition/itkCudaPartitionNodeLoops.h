@@ -15,23 +15,35 @@ namespace itk::cuda::partition
 {
 namespace steps
 {
-/** Lists the nodes that are asked. None are if the grid does not know where all edges are. */
+/** Begins a round, and lists the nodes that are asked. None are if the grid does not know where all edges are. */
 template <typename TAtomics>
-struct ListActiveNodes
+struct BeginNodeRound
 {
   MapRound        Round;
+  size_t          NumberOfRegions;
+  size_t          NumberOfNodes;
   const uint8_t * IsActive;
   uint32_t *      Work;
 
   ITK_CUDA_AS_ARGUMENTS
   ITK_CUDA_HOST_DEVICE void
-  operator()(size_t node) const
+  operator()(size_t i) const
   {
-    if (IsActive[node] != 0 && Round.Nodes[node].Degree > 0 && !Round.IsGridFull())
+    if (i < NumberOfRegions)
     {
-      Work[TAtomics::Next(Round.Counts->Work)] = static_cast<uint32_t>(node);
+      BeginMapRound{ Round }(i);
+    }
+    if (i < NumberOfNodes && IsActive[i] != 0 && Round.Nodes[i].Degree > 0 && !Round.IsGridFull())
+    {
+      Work[TAtomics::Next(Round.Counts->Work)] = static_cast<uint32_t>(i);
     }
   }
+};
+
+/** A node's move with the sums of its edges from the new place. */
+struct MoveBid : Move
+{
+  Moments Sums[MapNode::MaximumDegree];
 };
 
 /** Arrays of a phase. */
@@ -72,79 +84,141 @@ struct PartOfWork
   }
 };
 
-/** What the moves of a node gain, one pass for each candidate; 0 for those that do not gain or are not possible. */
-template <typename TRound>
-struct WeighCandidates
+/** Candidates for the places of the nodes of a part, and their edges: those of a candidate are MaximumDegree in turn.
+ */
+struct MoveArrays
 {
-  TRound           Round;
-  PartOfWork       Part;
-  const uint32_t * Work;
-  double *         Gains;
+  static constexpr size_t EdgesOfNode = static_cast<size_t>(NumberOfCandidates) * MapNode::MaximumDegree;
+
+  PartOfWork Part;
+  uint32_t * Work;
+  Moments *  Sums;  // of each edge from the candidate to its far end
+  double *   Gains; // of each candidate; 0: it gains too little or is not possible
+};
+
+/** A candidate for the place of a node. */
+struct MoveCandidate
+{
+  uint32_t     Node;
+  LatticePoint To;
+  bool         IsInside; // where the node may lie
+
+  ITK_CUDA_HOST_DEVICE
+  MoveCandidate(const MapView & map, const MoveArrays & arrays, size_t candidate)
+    : Node(arrays.Work[arrays.Part.First + candidate / NumberOfCandidates])
+    , To(CandidateOf(map.At(Node), static_cast<int>(candidate % NumberOfCandidates)))
+    , IsInside(!map.GetExtent().KindOf(map.At(Node)).IsCorner() && map.GetExtent().Allows(map.At(Node), To))
+  {}
+};
+
+template <typename TRound>
+struct SumCandidates
+{
+  TRound     Round;
+  MoveArrays Arrays;
 
   ITK_CUDA_HOST_DEVICE size_t
   GetNumber() const
   {
-    return Part.GetNumber(Round.Counts->Work) * NumberOfCandidates;
+    return Arrays.Part.GetNumber(Round.Counts->Work) * MoveArrays::EdgesOfNode;
   }
   ITK_CUDA_AS_ARGUMENTS
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t i) const
   {
-    Gains[i] = this->Weigh(Work[Part.First + i / NumberOfCandidates], static_cast<int>(i % NumberOfCandidates));
+    const MapView       map = Round.GetMap();
+    const MoveCandidate candidate(map, Arrays, i / MapNode::MaximumDegree);
+    const MapNode &     node = map.Nodes[candidate.Node];
+    const auto          j = static_cast<uint32_t>(i % MapNode::MaximumDegree);
+    if (candidate.IsInside && j < node.Degree)
+    {
+      Arrays.Sums[i] = Round.SumEdge(candidate.To, map.At(map.Edges[node.Edges[j]].GetOther(candidate.Node)));
+    }
   }
+};
 
-private:
-  ITK_CUDA_AS_ARGUMENTS
-  ITK_CUDA_HOST_DEVICE double
-  Weigh(uint32_t number, int candidate) const
+template <typename TRound>
+struct WeighCandidates
+{
+  TRound     Round;
+  MoveArrays Arrays;
+
+  ITK_CUDA_HOST_DEVICE size_t
+  GetNumber() const
   {
-    const MapView      map = Round.GetMap();
-    const LatticePoint position = map.At(number);
-    const LatticePoint to = CandidateOf(position, candidate);
-    if (map.GetExtent().KindOf(position).IsCorner() || !map.GetExtent().Allows(position, to))
+    return Arrays.Part.GetNumber(Round.Counts->Work) * NumberOfCandidates;
+  }
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t i) const
+  {
+    const MapView       map = Round.GetMap();
+    const MoveCandidate candidate(map, Arrays, i);
+    double              gain = 0.0;
+    if (candidate.IsInside)
     {
-      return 0.0;
+      const MovingNode      node = DescribeNode(map, candidate.Node);
+      const Moments * const sums = Arrays.Sums + i * MapNode::MaximumDegree;
+      const auto            changeOf = [&](uint32_t j) { return sums[j] - node.Edges[j].Sums; };
+      gain = GainOfMove(node, Round.Tangents, changeOf);
+      const bool isPossible =
+        gain < 0.0 && Round.Allows(CountMove(node, changeOf)) && NeighborsAreClear(map, candidate.Node, candidate.To);
+      gain = isPossible ? gain : 0.0;
     }
-    const MovingNode node = DescribeNode(map, number);
-    Moments          changes[MapNode::MaximumDegree];
-    for (uint32_t j = 0; j < node.NumberOfEdges; ++j)
+    Arrays.Gains[i] = gain;
+  }
+};
+
+/** Drops candidates that another edge is in the way of, one pass for each edge of the node. */
+template <typename TRound>
+struct TestCandidates
+{
+  TRound     Round;
+  MoveArrays Arrays;
+
+  ITK_CUDA_HOST_DEVICE size_t
+  GetNumber() const
+  {
+    return Arrays.Part.GetNumber(Round.Counts->Work) * MoveArrays::EdgesOfNode;
+  }
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t i) const
+  {
+    const size_t        place = i / MapNode::MaximumDegree;
+    const auto          j = static_cast<uint32_t>(i % MapNode::MaximumDegree);
+    const MapView       map = Round.GetMap();
+    const MoveCandidate candidate(map, Arrays, place);
+    if (Arrays.Gains[place] < 0.0 && j < map.Nodes[candidate.Node].Degree &&
+        !TriangleIsClear(map, Round.GetGrid(), candidate.Node, j, candidate.To))
     {
-      changes[j] = Round.SumEdge(to, node.Edges[j].Far) - node.Edges[j].Sums;
+      Arrays.Gains[place] = 0.0; // other passes of the candidate may still see that it gained
     }
-    const auto   changeOf = [&changes](uint32_t j) { return changes[j]; };
-    const double gain = GainOfMove(node, Round.Tangents, changeOf);
-    return gain < 0.0 && Round.Allows(CountMove(node, changeOf)) && MoveKeepsTopology(map, Round.GetGrid(), number, to)
-             ? gain
-             : 0.0;
   }
 };
 
 /** The best candidate of each node bids, and claims cells. */
 template <typename TRound, typename TAtomics>
-struct BidMoves : NodeLoop<TRound, Move>
+struct BidMoves : NodeLoop<TRound, MoveBid>
 {
-  PartOfWork     Part;
-  const double * Gains;
+  MoveArrays Candidates;
 
   ITK_CUDA_AS_ARGUMENTS
   ITK_CUDA_HOST_DEVICE
-  BidMoves(const NodeLoop<TRound, Move> & loop, const PartOfWork & part, const double * gains)
-    : NodeLoop<TRound, Move>(loop)
-    , Part(part)
-    , Gains(gains)
+  BidMoves(const NodeLoop<TRound, MoveBid> & loop, const MoveArrays & candidates)
+    : NodeLoop<TRound, MoveBid>(loop)
+    , Candidates(candidates)
   {}
   ITK_CUDA_HOST_DEVICE size_t
   GetNumber() const
   {
-    return Part.GetNumber(this->Round.Counts->Work);
+    return Candidates.Part.GetNumber(this->Round.Counts->Work);
   }
   ITK_CUDA_AS_ARGUMENTS
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t i) const
   {
     const TRound & round = this->Round;
-    const uint32_t number = this->Arrays.Work[Part.First + i];
-    const double * gains = Gains + i * NumberOfCandidates;
+    const uint32_t number = Candidates.Work[Candidates.Part.First + i];
+    const double * gains = Candidates.Gains + i * NumberOfCandidates;
     int            best = 0;
     for (int candidate = 1; candidate < NumberOfCandidates; ++candidate)
     {
@@ -153,14 +227,19 @@ struct BidMoves : NodeLoop<TRound, Move>
     this->Arrays.IsActive[number] = gains[best] < 0.0 ? 1 : 0;
     if (gains[best] < 0.0)
     {
-      const MapView    map = round.GetMap();
-      const MovingNode node = DescribeNode(map, number);
-      Move             move;
+      const MapView         map = round.GetMap();
+      const MovingNode      node = DescribeNode(map, number);
+      const Moments * const sums =
+        Candidates.Sums + i * MoveArrays::EdgesOfNode + static_cast<size_t>(best) * MapNode::MaximumDegree;
+      MoveBid move;
       move.Gain = gains[best];
       move.Id = number;
       move.To = CandidateOf(node.Position, best);
-      move.Counts =
-        CountMove(node, [&](uint32_t j) { return round.SumEdge(move.To, node.Edges[j].Far) - node.Edges[j].Sums; });
+      move.Counts = CountMove(node, [&](uint32_t j) { return sums[j] - node.Edges[j].Sums; });
+      for (uint32_t j = 0; j < node.NumberOfEdges; ++j)
+      {
+        move.Sums[j] = sums[j];
+      }
       this->Arrays.Bids[TAtomics::Next(round.Counts->Bids)] = move;
       ForCellsOfMove(
         round.Cells, map, move, [&round, key = move.GetKey()](size_t cell) { return round.Claim(cell, key); });
@@ -217,9 +296,9 @@ ForCellsOf(const MapRound & round, const Removal & removal, const TFunction & fu
 ITK_CUDA_AS_ARGUMENTS
 template <typename TRound>
 ITK_CUDA_HOST_DEVICE void
-Apply(const TRound & round, const Move & move)
+Apply(const TRound & round, const MoveBid & move)
 {
-  ApplyMove(round, move);
+  ApplyMove(round, move, [&move](uint32_t j, const LatticePoint &) { return move.Sums[j]; });
 }
 ITK_CUDA_AS_ARGUMENTS
 template <typename TRound>
@@ -336,8 +415,11 @@ private:
 };
 } // namespace steps
 
+/** Nodes whose candidates are in memory at a time. */
+constexpr size_t LargestPartOfMoves = size_t{ 1 } << 16;
+
 /** \class NodeLoops
- * \brief The rounds of moves (TBid = Move) or removals (TBid = Removal) on a processor. */
+ * \brief The rounds of moves (TBid = steps::MoveBid) or removals (TBid = Removal) on a processor. */
 template <typename TProcessor, typename TBid>
 class NodeLoops
 {
@@ -390,8 +472,7 @@ private:
   using Array = typename TProcessor::template Array<T>;
   using Atomics = typename TProcessor::Atomics;
   using PlainRound = Round<NoPixels, Atomics>;
-  static constexpr bool   IsMove = std::is_same_v<TBid, Move>;
-  static constexpr size_t LargestPart = size_t{ 1 } << 20; // nodes: enough for all threads of a device
+  static constexpr bool IsMove = std::is_same_v<TBid, steps::MoveBid>;
 
   ProcessorMap<TProcessor> & m_Map;
   const TProcessor &         m_Processor;
@@ -399,6 +480,7 @@ private:
   Array<uint32_t>            m_Work;
   Array<TBid>                m_Bids;
   Array<uint8_t>             m_Wins;
+  Array<Moments>             m_Sums;
   Array<double>              m_Gains;
 
   void
@@ -412,49 +494,52 @@ private:
     m_Processor.Fill(m_IsActive.Get(), nodes, 1);
     if constexpr (IsMove)
     {
-      m_Gains = m_Processor.template Allocate<double>(std::min(nodes, LargestPart) * NumberOfCandidates);
+      const size_t part = std::min(nodes, LargestPartOfMoves);
+      m_Sums = m_Processor.template Allocate<Moments>(part * steps::MoveArrays::EdgesOfNode);
+      m_Gains = m_Processor.template Allocate<double>(part * NumberOfCandidates);
     }
   }
 
   void
   QueueRound(uint32_t number) const
   {
-    const MapRound view = m_Map.GetRound(number);
-    const size_t   nodes = m_Map.GetNumberOfNodes();
-    m_Processor.For(m_Map.GetNumberOfRegions(), steps::BeginMapRound{ view });
-    m_Processor.For(nodes, steps::ListActiveNodes<Atomics>{ view, m_IsActive.Get(), m_Work.Get() });
+    const MapRound                          view = m_Map.GetRound(number);
+    const size_t                            nodes = m_Map.GetNumberOfNodes();
+    const size_t                            regions = m_Map.GetNumberOfRegions();
     const steps::NodeArrays<TBid>           arrays{ m_IsActive.Get(), m_Work.Get(), m_Bids.Get(), m_Wins.Get() };
-    const PlainRound                        plain(view, {});
-    const steps::NodeLoop<PlainRound, TBid> loop(plain, arrays);
+    const steps::NodeLoop<PlainRound, TBid> loop(PlainRound(view, {}), arrays);
+    m_Processor.For(std::max(nodes, regions),
+                    steps::BeginNodeRound<Atomics>{ view, regions, nodes, m_IsActive.Get(), m_Work.Get() });
     m_Processor.VisitPixels([&](const auto & pixels) {
-      const Round<std::decay_t<decltype(pixels)>, Atomics> round(view, pixels);
-      this->QueueBids(round, arrays);
-      m_Processor.ForAtMost(nodes, steps::CheckBids<PlainRound, TBid>(loop));
-      m_Processor.ForAtMost(nodes, steps::AdmitBids<PlainRound, TBid>(loop));
-      m_Processor.ForAtMost(
-        nodes, steps::ApplyBids<std::decay_t<decltype(round)>, TBid, Atomics>(steps::NodeLoop(round, arrays)));
+      this->QueueBids(Round<std::decay_t<decltype(pixels)>, Atomics>(view, pixels), loop);
     });
+    m_Processor.ForAtMost(nodes, steps::CheckBids<PlainRound, TBid>(loop));
+    m_Processor.ForAtMost(nodes, steps::AdmitBids<PlainRound, TBid>(loop));
+    m_Processor.ForAtMost(nodes, steps::ApplyBids<PlainRound, TBid, Atomics>(loop));
   }
 
   template <typename TRound>
   void
-  QueueBids(const TRound & round, const steps::NodeArrays<TBid> & arrays) const
+  QueueBids(const TRound & round, const steps::NodeLoop<PlainRound, TBid> & loop) const
   {
-    const size_t                        nodes = m_Map.GetNumberOfNodes();
-    const steps::NodeLoop<TRound, TBid> loop(round, arrays);
+    const size_t nodes = m_Map.GetNumberOfNodes();
     if constexpr (IsMove)
     {
-      for (size_t first = 0; first < nodes; first += LargestPart)
+      for (size_t first = 0; first < nodes; first += LargestPartOfMoves)
       {
-        const steps::PartOfWork part{ first, std::min(nodes - first, LargestPart) };
-        m_Processor.ForAtMost(part.Most * NumberOfCandidates,
-                              steps::WeighCandidates<TRound>{ round, part, m_Work.Get(), m_Gains.Get() });
-        m_Processor.ForAtMost(part.Most, steps::BidMoves<TRound, Atomics>(loop, part, m_Gains.Get()));
+        const size_t            part = std::min(nodes - first, LargestPartOfMoves);
+        const steps::MoveArrays moves{ { first, part }, m_Work.Get(), m_Sums.Get(), m_Gains.Get() };
+        m_Processor.ForAtMost(part * steps::MoveArrays::EdgesOfNode, steps::SumCandidates<TRound>{ round, moves });
+        m_Processor.ForAtMost(part * NumberOfCandidates, steps::WeighCandidates<PlainRound>{ loop.Round, moves });
+        m_Processor.ForAtMost(part * steps::MoveArrays::EdgesOfNode,
+                              steps::TestCandidates<PlainRound>{ loop.Round, moves });
+        m_Processor.ForAtMost(part, steps::BidMoves<PlainRound, Atomics>(loop, moves));
       }
     }
     else
     {
-      m_Processor.ForAtMost(nodes, steps::BidRemovals<TRound, Atomics>(loop));
+      m_Processor.ForAtMost(nodes,
+                            steps::BidRemovals<TRound, Atomics>(steps::NodeLoop<TRound, Removal>(round, loop.Arrays)));
     }
   }
 };

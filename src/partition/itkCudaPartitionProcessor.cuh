@@ -83,7 +83,7 @@ struct DeviceEdges
   {}
 
   __device__ Moments
-  SumEdge(const LatticePoint & p, const LatticePoint & q) const
+  SumEdge(const region::LatticePoint & p, const region::LatticePoint & q) const
   {
     const region::LatticeEdge edge = region::MakeEdge(p, q);
     return edge.NumberOfRows > 0 ? this->SumRows(edge) : Moments{};
@@ -128,12 +128,12 @@ private:
         return SumRowsOf(this->GetPixels<uint32_t, VMask>(), edge);
     }
   }
-  /** As region::SumEdge(). Four rows at a time load together: most of the time goes to waiting for memory. */
+  /** As region::SumEdge(). Eight rows load together: most of the time goes to waiting for memory. */
   template <typename TPixels>
   static __device__ Moments
   SumRowsOf(const TPixels & pixels, const region::LatticeEdge & edge)
   {
-    constexpr int32_t      together = 4;
+    constexpr int32_t      together = 8;
     region::CrossingWalker walker(edge, 0, 1);
     Moments                sums;
     int32_t                row = 0;

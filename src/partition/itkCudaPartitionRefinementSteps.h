@@ -141,12 +141,16 @@ GainOfMove(const MovingNode & node, const LinearForm * tangents, const TFunction
 
 // A round is a Refinement on the host, or a Round in the loops of a device.
 
-/** Replaces a line of edges by a chord from its first node to its last. The chord has the smallest number of the edges
- * that it replaces. */
+/** Replaces a line of edges by a chord from its first node to its last, whose sums are given. The chord has the
+ * smallest number of the edges that it replaces. */
 ITK_CUDA_AS_ARGUMENTS
 template <typename TRound>
 ITK_CUDA_HOST_DEVICE void
-ReplaceByChord(TRound & round, const uint32_t * nodes, const uint32_t * edges, size_t numberOfEdges)
+ReplaceByChord(TRound &         round,
+               const uint32_t * nodes,
+               const uint32_t * edges,
+               size_t           numberOfEdges,
+               const Moments &  sums)
 {
   MapNode * const mapNodes = round.GetNodes();
   MapEdge * const mapEdges = round.GetEdges();
@@ -167,7 +171,6 @@ ReplaceByChord(TRound & round, const uint32_t * nodes, const uint32_t * edges, s
       mapNodes[nodes[i]].Degree = 0;
     }
   }
-  const Moments sums = round.SumEdge(mapNodes[first].Position, mapNodes[last].Position);
   mapEdges[chord] = { first, last, sides.Left, sides.Right, sums };
   mapNodes[first].Insert(chord);
   mapNodes[last].Insert(chord);
@@ -183,6 +186,7 @@ constexpr double GainOnBorder = -1.0;
 struct Removal : Bid // Id: the node
 {
   uint32_t Nodes[3]; // the node between its neighbours
+  Moments  Sums;     // of the chord
 };
 
 /** Whether the removal of the node gains and is possible. */
@@ -205,7 +209,8 @@ ProposeRemoval(const TRound & round, uint32_t i, Removal & removal)
   }
   const MapEdge first = map.Edges[node.Edges[0]].From(a);
   const MapEdge second = map.Edges[node.Edges[1]].From(i);
-  const Moments change = round.SumEdge(map.At(a), map.At(b)) - (first.Sums + second.Sums);
+  removal.Sums = round.SumEdge(map.At(a), map.At(b));
+  const Moments change = removal.Sums - (first.Sums + second.Sums);
   removal.Gain =
     (first.IsBorder() ? GainOnBorder : -round.GetSegmentCost()) + round.GainOf(first.Left, first.Right, change);
   removal.Id = i;
@@ -215,8 +220,9 @@ ProposeRemoval(const TRound & round, uint32_t i, Removal & removal)
   removal.Nodes[0] = a;
   removal.Nodes[1] = i;
   removal.Nodes[2] = b;
+  const LatticePoint positions[] = { map.At(a), map.At(i), map.At(b) };
   return removal.Gain < -MinimumGain && round.Allows(removal.Counts) &&
-         ChordKeepsTopology(map, round.GetGrid(), { removal.Nodes, 3 }, [i](uint32_t, const MapEdge & edge) {
+         ChordKeepsTopology(map, round.GetGrid(), { a, b, positions, 3 }, [i](const GridEdge & edge) {
            return edge.Start == i || edge.End == i;
          });
 }
@@ -228,7 +234,7 @@ ApplyRemoval(TRound & round, const Removal & removal)
 {
   const MapNode  node = round.GetNodes()[removal.Id];
   const uint32_t edges[] = { node.Edges[0], node.Edges[1] };
-  ReplaceByChord(round, removal.Nodes, edges, 2);
+  ReplaceByChord(round, removal.Nodes, edges, 2, removal.Sums);
 }
 
 /** Calls function(cell) for the cells that a removal sweeps, until it returns false. */
@@ -276,17 +282,19 @@ struct Move : Bid // Id: the node
   LatticePoint To;
 };
 
+/** Moves a node; sumsFromNode(j, far) are those of its edge number j from its new place to the far end. */
 ITK_CUDA_AS_ARGUMENTS
-template <typename TRound>
+template <typename TRound, typename TFunction>
 ITK_CUDA_HOST_DEVICE void
-ApplyMove(TRound & round, const Move & move)
+ApplyMove(TRound & round, const Move & move, const TFunction & sumsFromNode)
 {
   MapNode & node = round.GetNodes()[move.Id];
   node.Position = move.To;
   for (uint32_t j = 0; j < node.Degree; ++j)
   {
     MapEdge &     edge = round.GetEdges()[node.Edges[j]];
-    const Moments sums = round.SumEdge(round.GetNodes()[edge.Start].Position, round.GetNodes()[edge.End].Position);
+    const Moments fromNode = sumsFromNode(j, round.GetNodes()[edge.GetOther(move.Id)].Position);
+    const Moments sums = edge.Start == move.Id ? fromNode : Moments{} - fromNode;
     round.Transfer(edge.Left, edge.Right, sums - edge.Sums);
     edge.Sums = sums;
     round.AddToGrid(node.Edges[j]);

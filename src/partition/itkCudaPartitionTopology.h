@@ -37,16 +37,14 @@ struct SweptTriangle
   }
   /** Whether an edge that does not end at the moving node is in the way. */
   ITK_CUDA_HOST_DEVICE bool
-  IsMetBy(const MapView & map, const MapEdge & edge) const
+  IsMetBy(const GridEdge & edge) const
   {
-    const LatticePoint p = map.At(edge.Start);
-    const LatticePoint q = map.At(edge.End);
-    if (region::BoxesAreApart(Box, region::BoxOf(p, q)))
+    if (region::BoxesAreApart(Box, region::BoxOf(edge.P, edge.Q)))
     {
       return false;
     }
-    return (edge.Start != FarNode && this->Contains(p)) || (edge.End != FarNode && this->Contains(q)) ||
-           region::SegmentsMeet(From, To, p, q);
+    return (edge.Start != FarNode && this->Contains(edge.P)) || (edge.End != FarNode && this->Contains(edge.Q)) ||
+           region::SegmentsMeet(From, To, edge.P, edge.Q);
   }
 };
 
@@ -74,25 +72,32 @@ NeighborsAreClear(const MapView & map, uint32_t node, const LatticePoint & to)
   return true;
 }
 
-/** Whether the node may move to a place. The triangles between its edges' old and new places hold no other node, and no
- * other edge meets the way from the old place to the new one. */
-ITK_CUDA_HOST_DEVICE inline bool
-MoveKeepsTopology(const MapView & map, const EdgeGridView & grid, uint32_t node, const LatticePoint & to)
+/** Whether the triangle of edge number j of a node that moves is clear: no other edge meets the way from the old place
+ * to the new one. */
+template <typename TGrid>
+ITK_CUDA_HOST_DEVICE bool
+TriangleIsClear(const MapView & map, const TGrid & grid, uint32_t node, uint32_t j, const LatticePoint & to)
+{
+  const SweptTriangle swept(map, node, map.Nodes[node].Edges[j], to);
+  return ForCellsOfTriangle(grid.Layout, swept.Far, swept.From, swept.To, [&](size_t cell) {
+    return grid.ForEdges(
+      map, cell, [&](const GridEdge & edge) { return edge.Start == node || edge.End == node || !swept.IsMetBy(edge); });
+  });
+}
+
+/** Whether the node may move to a place. The triangles between its edges' old and new places hold no other node, and
+ * are clear. */
+template <typename TGrid>
+ITK_CUDA_HOST_DEVICE bool
+MoveKeepsTopology(const MapView & map, const TGrid & grid, uint32_t node, const LatticePoint & to)
 {
   if (!NeighborsAreClear(map, node, to))
   {
     return false;
   }
-  const MapNode & n = map.Nodes[node];
-  for (uint32_t i = 0; i < n.Degree; ++i)
+  for (uint32_t j = 0; j < map.Nodes[node].Degree; ++j)
   {
-    const SweptTriangle swept(map, node, n.Edges[i], to);
-    const bool          isClear = ForCellsOfTriangle(grid.Layout, swept.Far, swept.From, swept.To, [&](size_t cell) {
-      return grid.ForEdges(map, cell, [&](uint32_t, const MapEdge & edge) {
-        return edge.Start == node || edge.End == node || !swept.IsMetBy(map, edge);
-      });
-    });
-    if (!isClear)
+    if (!TriangleIsClear(map, grid, node, j, to))
     {
       return false;
     }
@@ -100,37 +105,28 @@ MoveKeepsTopology(const MapView & map, const EdgeGridView & grid, uint32_t node,
   return true;
 }
 
-/** Nodes of a line of edges, from the first to the last, which are to become one chord. */
+/** A line of edges, from its first node to its last, which is to become one chord. */
 struct Line
 {
-  const uint32_t * Nodes;
-  int32_t          Number;
-
-  ITK_CUDA_HOST_DEVICE uint32_t
-  GetFirst() const
-  {
-    return Nodes[0];
-  }
-  ITK_CUDA_HOST_DEVICE uint32_t
-  GetLast() const
-  {
-    return Nodes[Number - 1];
-  }
+  uint32_t             First; // nodes
+  uint32_t             Last;
+  const LatticePoint * Positions; // of all nodes
+  int32_t              Number;
 };
 
 /** How the chord of a line lies in a map: tests it against one edge after the other. */
 class ChordTest
 {
 public:
-  ITK_CUDA_HOST_DEVICE
-  ChordTest(const MapView & map, const Line & line)
-    : m_Map(map)
-    , m_Line(line)
-    , m_Box(region::BoxOf(map.At(line.GetFirst()), map.At(line.GetLast())))
+  ITK_CUDA_HOST_DEVICE explicit ChordTest(const Line & line)
+    : m_Line(line)
+    , m_Begin(line.Positions[0])
+    , m_End(line.Positions[line.Number - 1])
+    , m_Box(region::BoxOf(m_Begin, m_End))
   {
     for (int32_t i = 1; i + 1 < line.Number; ++i)
     {
-      const LatticePoint p = map.At(line.Nodes[i]);
+      const LatticePoint p = line.Positions[i];
       m_Box = { region::Minimum(m_Box.MinimumX, p.X),
                 region::Minimum(m_Box.MinimumY, p.Y),
                 region::Maximum(m_Box.MaximumX, p.X),
@@ -144,43 +140,46 @@ public:
   {
     return m_Box;
   }
-
-  /** Whether the chord may lie beside the edge, which is none of the line. The edge's nodes stay on their side of it,
-   * and the two do not meet but at a common node. */
   ITK_CUDA_HOST_DEVICE bool
-  Allows(const MapEdge & edge) const
+  IsApartFrom(const GridEdge & edge) const
   {
-    const uint32_t     a = m_Line.GetFirst();
-    const uint32_t     b = m_Line.GetLast();
-    const LatticePoint p = m_Map.At(edge.Start);
-    const LatticePoint q = m_Map.At(edge.End);
-    if (region::BoxesAreApart(m_Box, region::BoxOf(p, q)))
-    {
-      return true;
-    }
-    const bool startIsEnd = edge.Start == a || edge.Start == b;
-    const bool endIsEnd = edge.End == a || edge.End == b;
+    return region::BoxesAreApart(m_Box, region::BoxOf(edge.P, edge.Q));
+  }
+
+  /** Whether the chord may lie beside an edge that is not apart from it, and none of the line. The edge's nodes stay on
+   * their side of it, and the two do not meet but at a common node. */
+  ITK_CUDA_HOST_DEVICE bool
+  Allows(const GridEdge & edge) const
+  {
+    const bool startIsEnd = this->IsEnd(edge.Start);
+    const bool endIsEnd = this->IsEnd(edge.End);
     if (startIsEnd && endIsEnd) // it is the chord
     {
       return false;
     }
-    if ((!startIsEnd && this->Surrounds(p)) || (!endIsEnd && this->Surrounds(q)))
+    if ((!startIsEnd && this->Surrounds(edge.P)) || (!endIsEnd && this->Surrounds(edge.Q)))
     {
       return false;
     }
     if (startIsEnd || endIsEnd)
     {
-      const uint32_t common = startIsEnd ? edge.Start : edge.End;
-      return !region::FoldsBack(m_Map.At(common), m_Map.At(common == a ? b : a), startIsEnd ? q : p);
+      const bool isFirst = (startIsEnd ? edge.Start : edge.End) == m_Line.First;
+      return !region::FoldsBack(isFirst ? m_Begin : m_End, isFirst ? m_End : m_Begin, startIsEnd ? edge.Q : edge.P);
     }
-    return !region::SegmentsMeet(m_Map.At(a), m_Map.At(b), p, q);
+    return !region::SegmentsMeet(m_Begin, m_End, edge.P, edge.Q);
   }
 
 private:
-  const MapView & m_Map;
-  const Line      m_Line;
-  LatticeBox      m_Box;
+  const Line         m_Line;
+  const LatticePoint m_Begin;
+  const LatticePoint m_End;
+  LatticeBox         m_Box;
 
+  ITK_CUDA_HOST_DEVICE bool
+  IsEnd(uint32_t node) const
+  {
+    return node == m_Line.First || node == m_Line.Last;
+  }
   /** Whether p, which is not on the line, lies in the lobes between it and its chord. */
   ITK_CUDA_HOST_DEVICE bool
   Surrounds(const LatticePoint & p) const
@@ -189,29 +188,32 @@ private:
     {
       return false;
     }
-    bool isInside = RayCrosses(p, m_Map.At(m_Line.GetLast()), m_Map.At(m_Line.GetFirst()));
-    for (int32_t i = 0; i + 1 < m_Line.Number; ++i)
+    bool         isInside = RayCrosses(p, m_End, m_Begin);
+    LatticePoint q = m_Begin;
+    for (int32_t i = 1; i < m_Line.Number; ++i)
     {
-      isInside = isInside != RayCrosses(p, m_Map.At(m_Line.Nodes[i]), m_Map.At(m_Line.Nodes[i + 1]));
+      const LatticePoint next = m_Line.Positions[i];
+      isInside = isInside != RayCrosses(p, q, next);
+      q = next;
     }
     return isInside;
   }
 };
 
-/** Whether a chord may replace the line; isOwn(number, edge) says which edges do not matter. */
+/** Whether a chord may replace the line; isOwn(edge) says which edges do not matter. */
 ITK_CUDA_AS_ARGUMENTS
-template <typename TFunction>
+template <typename TGrid, typename TFunction>
 ITK_CUDA_HOST_DEVICE bool
-ChordKeepsTopology(const MapView & map, const EdgeGridView & grid, const Line & line, const TFunction & isOwn)
+ChordKeepsTopology(const MapView & map, const TGrid & grid, const Line & line, const TFunction & isOwn)
 {
-  if (line.GetFirst() == line.GetLast())
+  if (line.First == line.Last)
   {
     return false;
   }
-  const ChordTest test(map, line);
+  const ChordTest test(line);
   return ForCellsOfBox(grid.Layout, test.GetBox(), [&](size_t cell) {
     return grid.ForEdges(
-      map, cell, [&](uint32_t number, const MapEdge & edge) { return isOwn(number, edge) || test.Allows(edge); });
+      map, cell, [&](const GridEdge & edge) { return test.IsApartFrom(edge) || isOwn(edge) || test.Allows(edge); });
   });
 }
 } // namespace itk::cuda::partition

@@ -21,6 +21,7 @@ struct FloatBits
   static constexpr int Mantissa = std::numeric_limits<T>::digits - 1;
   static constexpr int Bias = std::numeric_limits<T>::max_exponent - 1;
   static constexpr T   Least = std::numeric_limits<T>::min(); // normal
+  static constexpr T   Greatest = std::numeric_limits<T>::max();
   static constexpr T   Epsilon = std::numeric_limits<T>::epsilon();
   static constexpr T   NaN = std::numeric_limits<T>::quiet_NaN();
 };

@@ -5,6 +5,8 @@
 #include "itkCudaSymmetricEigen.h"
 #include "itkCudaTensorDevice.h"
 
+#include <algorithm>
+
 namespace itk::cuda::pointwise
 {
 namespace
@@ -98,6 +100,43 @@ __launch_bounds__(ThreadsOfBlock)
   }
 }
 
+constexpr unsigned int LargestBlocks = 1056; // eight on each multiprocessor of an H200
+
+/** Rows of an image whose padding does not count. */
+template <typename T>
+struct Rows
+{
+  const T * Data;
+  size_t    Length;
+  size_t    Stride;
+  size_t    Number;
+};
+
+/** Numbers that are not negative are in the order of their bits. */
+template <typename T>
+__global__ void
+__launch_bounds__(ThreadsOfBlock) LargestKernel(Rows<T> rows, unsigned long long * largest)
+{
+  T best = T{ 0 };
+  for (size_t row = blockIdx.x; row < rows.Number; row += gridDim.x)
+  {
+    for (size_t x = threadIdx.x; x < rows.Length; x += ThreadsOfBlock)
+    {
+      const T value = rows.Data[row * rows.Stride + x];
+      best = value > best && value <= FloatBits<T>::Greatest ? value : best;
+    }
+  }
+#pragma unroll
+  for (unsigned int distance = 16; distance > 0; distance /= 2)
+  {
+    const T other = __shfl_xor_sync(0xffffffffu, best, distance);
+    best = other > best ? other : best;
+  }
+  if (threadIdx.x % 32 == 0)
+  {
+    atomicMax(largest, static_cast<unsigned long long>(__double_as_longlong(static_cast<double>(best))));
+  }
+}
 } // namespace
 
 void
@@ -166,6 +205,29 @@ RunMeasureMaximum(const CudaHessianMeasure & measure,
                  planes,
                  GetPlaneLength(hessian),
                  MeasureParameters<T>(measure));
+  });
+}
+
+void
+RunLargest(const DeviceView & image, double * largest, const Context & context)
+{
+  static_assert(sizeof(double) == sizeof(unsigned long long));
+  ITK_CUDA_CALL(cudaMemsetAsync(largest, 0, sizeof(double), context.GetStream()));
+  const size_t number = image.Size[1] * image.Size[2] * image.Size[3];
+  if (image.Size[0] == 0 || number == 0)
+  {
+    return;
+  }
+  VisitTypes(image.ComponentType, 2, [&](auto zero, auto) {
+    using T = decltype(zero);
+    const Rows<T> rows{ static_cast<const T *>(image.Data), image.Size[0], image.Stride[1], number };
+    ITK_CUDA_CALL(LaunchKernel(LargestKernel<T>,
+                               MakeGrid(std::min<size_t>(number, LargestBlocks)),
+                               dim3(ThreadsOfBlock),
+                               0,
+                               context.GetStream(),
+                               rows,
+                               reinterpret_cast<unsigned long long *>(largest)));
   });
 }
 } // namespace itk::cuda::pointwise

@@ -49,6 +49,10 @@ RunMeasureMaximum(const CudaHessianMeasure & measure,
                   bool                       isFirst,
                   const BestScale &          best,
                   const Context &            context);
+/** Queues the largest finite element of an image of one component, at least 0, into device memory. \exception CudaError
+ */
+CudaFilters_EXPORT void
+RunLargest(const DeviceView & image, double * largest, const Context & context);
 } // namespace itk::cuda::pointwise
 
 #endif
