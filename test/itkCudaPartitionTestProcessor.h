@@ -264,6 +264,12 @@ public:
   {
     function(Edges{ m_Scene.Pixels });
   }
+  template <typename TFunction>
+  void
+  VisitPixelsInOneBlock(const TFunction & function) const
+  {
+    this->VisitPixels(function);
+  }
 
   template <typename TStep>
   void

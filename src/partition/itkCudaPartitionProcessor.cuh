@@ -55,7 +55,9 @@ struct DeviceScene
 };
 
 /** The image as edges on the device see it. All kinds of samples have one type: the kernels of polygons are large, and
- * a kind of each of them for each kind of samples would take long to compile. */
+ * a kind of each of them for each kind of samples would take long to compile. `VTogether` rows of an edge load
+ * together: most of the time goes to waiting for memory. */
+template <int32_t VTogether>
 struct DeviceEdges
 {
   const void *                   Samples;
@@ -128,25 +130,24 @@ private:
         return SumRowsOf(this->GetPixels<uint32_t, VMask>(), edge);
     }
   }
-  /** As region::SumEdge(). Eight rows load together: most of the time goes to waiting for memory. */
+  /** As region::SumEdge(). */
   template <typename TPixels>
   static __device__ Moments
   SumRowsOf(const TPixels & pixels, const region::LatticeEdge & edge)
   {
-    constexpr int32_t      together = 8;
     region::CrossingWalker walker(edge, 0, 1);
     Moments                sums;
     int32_t                row = 0;
-    for (; row + together <= edge.NumberOfRows; row += together)
+    for (; row + VTogether <= edge.NumberOfRows; row += VTogether)
     {
-      typename TPixels::Lookup lookups[together];
+      typename TPixels::Lookup lookups[VTogether];
 #pragma unroll
-      for (int32_t j = 0; j < together; ++j, walker.Advance())
+      for (int32_t j = 0; j < VTogether; ++j, walker.Advance())
       {
         lookups[j] = pixels.Fetch(edge.Top.Y + row + j, walker.GetColumn());
       }
 #pragma unroll
-      for (int32_t j = 0; j < together; ++j)
+      for (int32_t j = 0; j < VTogether; ++j)
       {
         sums += pixels.Resolve(lookups[j]);
       }
@@ -443,7 +444,16 @@ public:
   void
   VisitPixels(const TFunction & function) const
   {
-    function(DeviceEdges(m_Sums, m_Squares));
+    constexpr int32_t together = 8;
+    function(DeviceEdges<together>(m_Sums, m_Squares));
+  }
+  /** The same for RunInOneBlock(), whose threads have fewer registers. */
+  template <typename TFunction>
+  void
+  VisitPixelsInOneBlock(const TFunction & function) const
+  {
+    constexpr int32_t together = 2;
+    function(DeviceEdges<together>(m_Sums, m_Squares));
   }
 
   /** Calls step(i) for i < number, each in a thread. */
