@@ -55,6 +55,7 @@ struct ChainState
   double   Gain;
   uint32_t NumberKept; // nodes of the best polyline; 0: it gains nothing
   uint32_t IsRefused;  // the polyline is impossible; then: it lost a cell
+  uint32_t IsIdle;     // it had nothing to gain, and has not changed
 };
 
 /** Arrays of chains and of their places. */
@@ -277,11 +278,11 @@ private:
   ITK_CUDA_HOST_DEVICE void
   BeginChain(uint32_t chain, uint32_t place, uint32_t edge, const MapEdge & first, uint32_t numberOfEdges) const
   {
-    Arrays.Chains[chain] = { place, numberOfEdges, first.Left, first.Right, 0, 0.0, 0, 0 };
     if (numberOfEdges < 2)
     {
       Arrays.IsIdle[edge] = 1;
     }
+    Arrays.Chains[chain] = { place, numberOfEdges, first.Left, first.Right, 0, 0.0, 0, 0, Arrays.IsIdle[edge] };
   }
   ITK_CUDA_HOST_DEVICE void
   EndChain(uint32_t chain, uint32_t place, uint32_t node, const Moments & sums) const
@@ -322,11 +323,6 @@ struct ChainLoop
     : Round(round)
     , Arrays(arrays)
   {}
-  ITK_CUDA_HOST_DEVICE bool
-  IsIdle(const ChainState & chain) const
-  {
-    return Arrays.IsIdle[Arrays.Edges[chain.First]] != 0;
-  }
 };
 
 /** A loop over the places of all chains. */
@@ -386,7 +382,7 @@ struct CostChords : ChainLoop<TRound>
     const auto          end = static_cast<uint32_t>(Part.FirstPlace + i / ChainWindow);
     const auto          span = static_cast<uint32_t>(i % ChainWindow + 1);
     const ChainState &  chain = arrays.Chains[arrays.ChainOf[end]];
-    if (span <= end - chain.First && !this->IsIdle(chain))
+    if (span <= end - chain.First && chain.IsIdle == 0)
     {
       const uint32_t begin = end - span;
       CostsOfChords[i] = CostOfChord(this->Round,
@@ -424,7 +420,7 @@ struct SearchChains : ChainLoop<TRound>
   {
     const ChainArrays & arrays = this->Arrays;
     ChainState &        chain = arrays.Chains[Part.FirstChain + i];
-    if (this->IsIdle(chain))
+    if (chain.IsIdle != 0)
     {
       return;
     }

@@ -137,24 +137,27 @@ private:
   {
     region::CrossingWalker walker(edge, 0, 1);
     Moments                sums;
-    int32_t                row = 0;
-    for (; row + VTogether <= edge.NumberOfRows; row += VTogether)
+    for (int32_t row = 0; row < edge.NumberOfRows; row += VTogether)
     {
       typename TPixels::Lookup lookups[VTogether];
 #pragma unroll
-      for (int32_t j = 0; j < VTogether; ++j, walker.Advance())
+      for (int32_t j = 0; j < VTogether; ++j)
       {
-        lookups[j] = pixels.Fetch(edge.Top.Y + row + j, walker.GetColumn());
+        // Behind the last row it loads that one again: most edges have few rows.
+        lookups[j] = pixels.Fetch(edge.Top.Y + min(row + j, edge.NumberOfRows - 1), walker.GetColumn());
+        if (row + j + 1 < edge.NumberOfRows)
+        {
+          walker.Advance();
+        }
       }
 #pragma unroll
       for (int32_t j = 0; j < VTogether; ++j)
       {
-        sums += pixels.Resolve(lookups[j]);
+        if (row + j < edge.NumberOfRows)
+        {
+          sums += pixels.Resolve(lookups[j]);
+        }
       }
-    }
-    for (; row < edge.NumberOfRows; ++row, walker.Advance())
-    {
-      sums += pixels.RowPrefix(edge.Top.Y + row, walker.GetColumn());
     }
     return edge.Upward ? Moments{} - sums : sums;
   }
@@ -444,7 +447,7 @@ public:
   void
   VisitPixels(const TFunction & function) const
   {
-    constexpr int32_t together = 8;
+    constexpr int32_t together = 4;
     function(DeviceEdges<together>(m_Sums, m_Squares));
   }
   /** The same for RunInOneBlock(), whose threads have fewer registers. */
@@ -541,23 +544,15 @@ public:
     });
   }
 
-  /** Keys in ascending order, and their places, ascending too where keys are equal. */
+  /** Keys in ascending order of their lower bits, and their places, ascending too where these are equal. */
   void
-  SortPlaces(const uint64_t * keys, size_t number, uint64_t * sorted, uint32_t * places) const
+  SortPlaces(const uint64_t * keys, size_t number, int bits, uint64_t * sorted, uint32_t * places) const
   {
     const Array<uint32_t> inOrder = this->Allocate<uint32_t>(number);
     this->For(number, NumberPlaces{ inOrder.Get() });
     this->WithTemporaryMemory([&](void * memory, size_t & bytes) {
-      return cub::DeviceRadixSort::SortPairs(memory,
-                                             bytes,
-                                             keys,
-                                             sorted,
-                                             inOrder.Get(),
-                                             places,
-                                             static_cast<int>(number),
-                                             0,
-                                             8 * static_cast<int>(sizeof(uint64_t)),
-                                             m_Context.GetStream());
+      return cub::DeviceRadixSort::SortPairs(
+        memory, bytes, keys, sorted, inOrder.Get(), places, static_cast<int>(number), 0, bits, m_Context.GetStream());
     });
   }
 
