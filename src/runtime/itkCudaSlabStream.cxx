@@ -113,7 +113,9 @@ SlabStream::MakeLane(int device, const SlabLaneSizes & sizes)
 {
   const DeviceGuard guard(device);
   m_Lanes.push_back(std::make_unique<Lane>(device));
-  Lane &       lane = *m_Lanes.back();
+  Lane &     lane = *m_Lanes.back();
+  const bool sharesHost = sizes.Results > 0;
+  lane.DownStaging.SetSharesHost(sharesHost);
   const size_t slotBytes = GetSlabBytes(m_Ends.Input, m_Ends.Axis, sizes.Planes, sizes.Type);
   const size_t resultBytes = GetSlabBytes(m_Ends.Output, m_Ends.Axis, sizes.Planes, sizes.Type);
   const size_t bytes = sizes.Slots * slotBytes + sizes.Results * resultBytes;
@@ -122,6 +124,7 @@ SlabStream::MakeLane(int device, const SlabLaneSizes & sizes)
   for (size_t i = 0; i < sizes.Slots; ++i)
   {
     lane.Slots.push_back(std::make_unique<Slot>(lane.Up));
+    lane.Slots.back()->Staging.SetSharesHost(sharesHost);
     lane.Slots.back()->View = MakeSlabView(m_Ends.Input, m_Ends.Axis, sizes.Planes, sizes.Type, memory.Take(slotBytes));
     ClearPadding(lane.Slots.back()->View, lane.Work);
     // The memory is there, and cleared, in the order of the work's stream.
