@@ -76,6 +76,22 @@ cudafilters_add_command_test(smooth_boundary_value_not_finite 1 "BoundaryValue i
                              --boundary-mode constant --boundary-value inf)
 cudafilters_add_command_test(smooth_boundary 0 "\"boundary_mode\": \"wrap\"" smooth ${brain} ${out} --sigma 3 --boundary-mode Wrap
                              --report /dev/stdout)
+cudafilters_add_command_test(smooth_in_parts 0 "GB/s read and written.*\"used\": \"one_sweep\"" smooth ${input}/Volume.mha
+                             ${CudaFilters_APP_OUTPUT}/Parts.mha --sigma 2 --memory 1G --report /dev/stdout)
+cudafilters_add_command_test(smooth_in_no_parts 0 "smoothed with backend" smooth ${brain} ${out} --sigma 3 --memory 1G)
+cudafilters_add_command_test(smooth_format_without_parts 1 "PNGImageIO, is not read in parts; the whole image takes" smooth ${brain}
+                             ${CudaFilters_APP_OUTPUT}/Parts.mha --sigma 3 --memory 100K)
+cudafilters_add_command_test(smooth_too_little_memory 1 "--memory allows" smooth ${input}/Volume.mha
+                             ${CudaFilters_APP_OUTPUT}/Parts.mha --sigma 2 --memory 1M)
+cudafilters_add_command_test(smooth_wrong_size 2 "'8Q' is not a number of bytes above 0" smooth ${brain} ${out} --sigma 3 --memory 8Q)
+cudafilters_add_command_test(smooth_streaming 0 "\"streaming\": \"on\"" smooth ${brain} ${out} --sigma 3 --streaming On --report
+                             /dev/stdout)
+# The process may write no byte, as on a disk that is full.
+set(full ${CudaFilters_APP_OUTPUT}/Full.mha)
+add_test(NAME command_smooth_full_disk
+         COMMAND sh -c "trap '' XFSZ; ulimit -f 0; \"$1\" smooth \"$2\" \"$3\" --sigma 2 --memory 1G; test $? -eq 1 && test ! -e \"$3\" && echo well"
+                 sh $<TARGET_FILE:itk-cudafilters> ${input}/Volume.mha ${full})
+set_tests_properties(command_smooth_full_disk PROPERTIES TIMEOUT 120 PASS_REGULAR_EXPRESSION "Full.mha' could not be written.*well")
 cudafilters_add_command_test(smooth_unknown_option 2 "--radius" smooth ${brain} ${out} --sigma 3 --radius 2)
 cudafilters_add_command_test(smooth_no_input 1 "does not exist" smooth nowhere.png ${out} --sigma 3)
 cudafilters_add_command_test(smooth_no_image 1 "none of the known formats" smooth ${data}/README.md ${out} --sigma 3)

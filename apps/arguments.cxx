@@ -18,6 +18,30 @@ const CLI::Validator GreaterThanZero(
   },
   "");
 
+/** A number of bytes such as "8G": 8 times 2^30. \exception CLI::ValidationError for another text */
+size_t
+ReadSize(const std::string & option, const std::string & text)
+{
+  static const std::string units = "KMGT";
+  std::string              number = text;
+  double                   factor = 1.0;
+  const size_t unit = text.empty() ? std::string::npos : units.find(static_cast<char>(std::toupper(text.back())));
+  if (unit != std::string::npos)
+  {
+    number.pop_back();
+    factor = std::ldexp(1.0, 10 * static_cast<int>(unit + 1));
+  }
+  double     value = 0.0;
+  const bool isNumber = !number.empty() && number.find_first_not_of("0123456789.") == std::string::npos &&
+                        CLI::detail::lexical_cast(number, value);
+  if (!isNumber || !(value * factor >= 1.0) || !(value * factor < std::ldexp(1.0, 63)))
+  {
+    throw CLI::ValidationError(option,
+                               "'" + text + "' is not a number of bytes above 0, or one with K, M, G or T as in 8G");
+  }
+  return static_cast<size_t>(value * factor);
+}
+
 /** Lower case without '_' and '-'. */
 std::string
 Normalise(std::string name)
@@ -113,6 +137,23 @@ command::AddBackend(CLI::App & part, BackendArguments & arguments)
                 "index of the GPU; -1: the configuration's, which is ITK_CUDAFILTERS_DEVICE or 0")
     ->type_name("INT")
     ->capture_default_str();
+}
+
+CLI::Option *
+command::AddSize(CLI::App &          part,
+                 const std::string & name,
+                 size_t &            size,
+                 const std::string & description,
+                 bool                allowsZero)
+{
+  return part
+    .add_option_function<std::string>(
+      name,
+      [name, &size, allowsZero](const std::string & text) {
+        size = allowsZero && text == "0" ? 0 : ReadSize(name, text);
+      },
+      description)
+    ->type_name("SIZE");
 }
 
 void

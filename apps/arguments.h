@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <vector>
@@ -36,6 +37,9 @@ void
 AddVersion(CLI::App & app);
 void
 AddBackend(CLI::App & part, BackendArguments & arguments);
+/** An option SIZE: a number of bytes above 0, also as 8G; or 0 if that is allowed. */
+CLI::Option *
+AddSize(CLI::App & part, const std::string & name, size_t & size, const std::string & description, bool allowsZero);
 void
 AddReport(CLI::App & part, std::string & fileName);
 /** --sigma S[,S...] */

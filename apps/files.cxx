@@ -48,6 +48,29 @@ command::MakeWriter(const std::string & fileName)
   return io;
 }
 
+void
+command::Describe(itk::ImageIOBase & writer, itk::ImageIOBase & description)
+{
+  const unsigned int dimension = description.GetNumberOfDimensions();
+  writer.SetNumberOfDimensions(dimension);
+  for (unsigned int axis = 0; axis < dimension; ++axis)
+  {
+    auto direction = description.GetDirection(axis);
+    direction.resize(dimension);
+    writer.SetDimensions(axis, description.GetDimensions(axis));
+    writer.SetSpacing(axis, description.GetSpacing(axis));
+    writer.SetOrigin(axis, description.GetOrigin(axis));
+    writer.SetDirection(axis, direction);
+  }
+  writer.SetPixelType(description.GetPixelType());
+  writer.SetComponentType(description.GetComponentType());
+  writer.SetNumberOfComponents(description.GetNumberOfComponents());
+  if (std::string(writer.GetNameOfClass()) == description.GetNameOfClass())
+  {
+    writer.SetMetaDataDictionary(description.GetMetaDataDictionary()); // notes in the format's own terms
+  }
+}
+
 unsigned int
 command::CountAxes(const itk::ImageIOBase & io)
 {

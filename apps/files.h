@@ -19,6 +19,10 @@ OpenImage(const std::string & fileName);
 itk::ImageIOBase::Pointer
 MakeWriter(const std::string & fileName);
 
+/** Gives a writer all that `description`, of an image that was read, says about it. */
+void
+Describe(itk::ImageIOBase & writer, itk::ImageIOBase & description);
+
 /** The image's axes, without those at the end that have one pixel, but two at least. */
 unsigned int
 CountAxes(const itk::ImageIOBase & io);

@@ -89,10 +89,13 @@ Smooth(const SmoothJob & job, TImage * image, SmoothOutcome & outcome)
   filter->SetBoundaryValue(job.BoundaryValue);
   filter->SetBackend(job.Backend);
   filter->SetDeviceIndex(job.DeviceIndex);
+  filter->SetStreaming(job.Streaming);
+  filter->SetDeviceMemoryLimit(job.DeviceMemoryLimit);
   command::ShowProgress(filter, "smoothing");
   outcome.FilterSeconds += command::Seconds([&] { filter->Update(); });
   outcome.BackendUsed = itk::CudaBackendToString(filter->GetBackendUsed());
   outcome.BackendReason = filter->GetBackendReason();
+  outcome.Report = filter->GetSlabReport();
   return filter->GetOutput();
 }
 
@@ -124,25 +127,8 @@ SmoothComponent(const SmoothJob &        job,
 void
 WritePixels(const std::string & fileName, itk::ImageIOBase & description, const void * pixels)
 {
-  const auto         io = command::MakeWriter(fileName);
-  const unsigned int dimension = description.GetNumberOfDimensions();
-  io->SetNumberOfDimensions(dimension);
-  for (unsigned int axis = 0; axis < dimension; ++axis)
-  {
-    auto direction = description.GetDirection(axis);
-    direction.resize(dimension);
-    io->SetDimensions(axis, description.GetDimensions(axis));
-    io->SetSpacing(axis, description.GetSpacing(axis));
-    io->SetOrigin(axis, description.GetOrigin(axis));
-    io->SetDirection(axis, direction);
-  }
-  io->SetPixelType(description.GetPixelType());
-  io->SetComponentType(description.GetComponentType());
-  io->SetNumberOfComponents(description.GetNumberOfComponents());
-  if (std::string(io->GetNameOfClass()) == description.GetNameOfClass())
-  {
-    io->SetMetaDataDictionary(description.GetMetaDataDictionary()); // notes in the format's own terms
-  }
+  const auto io = command::MakeWriter(fileName);
+  command::Describe(*io, description);
   io->SetFileName(fileName);
   io->SetIORegion(GetRegion(description));
   io->WriteImageInformation();

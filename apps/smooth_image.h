@@ -2,8 +2,10 @@
 #ifndef smooth_image_h
 #define smooth_image_h
 
+#include "itkCudaSlabs.h"
 #include "itkImageIOBase.h"
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -18,6 +20,8 @@ struct SmoothJob
   double              BoundaryValue;
   std::string         Backend;
   int                 DeviceIndex;
+  std::string         Streaming;
+  size_t              DeviceMemoryLimit; // bytes; 0: the configuration's
 };
 
 struct SmoothOutcome
@@ -27,6 +31,8 @@ struct SmoothOutcome
   double      ReadSeconds{ 0.0 };
   double      FilterSeconds{ 0.0 };
   double      WriteSeconds{ 0.0 };
+
+  itk::CudaSlabReport Report; // of the last component, if components are smoothed one by one
 };
 
 /** Reads, smooths and writes the image whose file `io` has described. The file keeps its pixel type.

@@ -273,18 +273,25 @@ private:
   static TRegion
   GetPlanes(TRegion region, unsigned int axis, const CudaDetail::CudaSlabRequests::Planes & planes);
 
-  /** The planes that the output holds from the last request. */
-  CudaDetail::CudaSlabRequests::Planes
-  GetHeldPlanes(unsigned int axis) const;
+  /** The planes that are in the image's memory. */
+  template <typename TImage>
+  static CudaDetail::CudaSlabRequests::Planes
+  GetHeldPlanes(const TImage * image, unsigned int axis);
 
   /** Whether a request for the whole image finds all pixels in memory already. */
   bool
   HasWholeInput() const;
 
+  /** Whether the run would overwrite pixels that slabs read again. */
+  bool
+  OverwritesInputOfSlabs() const;
+
   void
   KeepOverlap();
   void
   PullPlanes(unsigned int axis, const CudaDetail::CudaSlabRequests::Planes & planes, void * pixels);
+  void
+  ReleaseTakenPlanes(unsigned int axis, const CudaDetail::CudaSlabRequests::Planes & planes);
   void
   WarnOfWholeInput(SizeValueType planes) const;
   void

@@ -10,6 +10,8 @@
 #include "itkMetaDataObject.h"
 #include "itkProgressAccumulator.h"
 
+#include <algorithm>
+
 namespace itk
 {
 template <typename TSuperclass>
@@ -172,12 +174,13 @@ CudaGaussianImageFilterBase<TSuperclass>::GetPlanes(TRegion                     
 }
 
 template <typename TSuperclass>
+template <typename TImage>
 CudaDetail::CudaSlabRequests::Planes
-CudaGaussianImageFilterBase<TSuperclass>::GetHeldPlanes(unsigned int axis) const
+CudaGaussianImageFilterBase<TSuperclass>::GetHeldPlanes(const TImage * image, unsigned int axis)
 {
-  const auto & largest = this->GetInput()->GetLargestPossibleRegion();
-  const auto & buffered = this->GetOutput()->GetBufferedRegion();
-  for (unsigned int d = 0; d < OutputImageType::ImageDimension; ++d)
+  const auto & largest = image->GetLargestPossibleRegion();
+  const auto & buffered = image->GetBufferedRegion();
+  for (unsigned int d = 0; d < TImage::ImageDimension; ++d)
   {
     if (d != axis && buffered.GetSize(d) != largest.GetSize(d))
     {
@@ -195,6 +198,13 @@ CudaGaussianImageFilterBase<TSuperclass>::HasWholeInput() const
   const OutputImageType * const output = this->GetOutput();
   return output->GetRequestedRegion() == output->GetLargestPossibleRegion() && !input->GetSource() &&
          input->GetBufferedRegion() == input->GetLargestPossibleRegion();
+}
+
+template <typename TSuperclass>
+bool
+CudaGaussianImageFilterBase<TSuperclass>::OverwritesInputOfSlabs() const
+{
+  return m_BoundaryMode != CudaFiltersEnums::BoundaryMode::Nearest && CudaDetail::CudaMayRunInPlace(*this);
 }
 
 /** In slabs a request grows to whole planes, and not along the slabs' axis. */
@@ -234,12 +244,13 @@ CudaGaussianImageFilterBase<TSuperclass>::GenerateInputRequestedRegion()
       const auto & largest = input->GetLargestPossibleRegion();
       const auto   shape = this->GetSlabShape(this->MakePlan());
       const auto   first = this->GetOutput()->GetRequestedRegion().GetIndex(shape.Axis) - largest.GetIndex(shape.Axis);
-      input->SetRequestedRegion(this->HasWholeInput()
-                                  ? largest
-                                  : GetPlanes(largest,
-                                              shape.Axis,
-                                              m_SlabRequests.GetFirstInput(
-                                                shape, static_cast<size_t>(first), this->GetHeldPlanes(shape.Axis))));
+      input->SetRequestedRegion(
+        this->HasWholeInput()
+          ? largest
+          : GetPlanes(largest,
+                      shape.Axis,
+                      m_SlabRequests.GetFirstInput(
+                        shape, static_cast<size_t>(first), GetHeldPlanes(this->GetOutput(), shape.Axis))));
       return;
     }
   }
@@ -266,7 +277,7 @@ CudaGaussianImageFilterBase<TSuperclass>::KeepOverlap()
   {
     const OutputImageType * const output = this->GetOutput();
     const unsigned int            axis = this->GetSlabShape(this->MakePlan()).Axis;
-    const auto                    held = this->GetHeldPlanes(axis);
+    const auto                    held = GetHeldPlanes(output, axis);
     if (held.second > 0 && output->GetBufferPointer())
     {
       const auto view = CudaDetail::MakeCudaImageView(output, output->GetBufferedRegion());
@@ -291,7 +302,7 @@ CudaGaussianImageFilterBase<TSuperclass>::WarnOfWholeInput(SizeValueType planes)
                   << " bytes, where " << planes << " planes are asked for");
 }
 
-/** Brings planes of the input up to date, as a StreamingImageFilter does, and takes them. */
+/** Takes planes of the input, of which it may hold some, and has the others made, as a StreamingImageFilter does. */
 template <typename TSuperclass>
 void
 CudaGaussianImageFilterBase<TSuperclass>::PullPlanes(unsigned int                                 axis,
@@ -301,24 +312,56 @@ CudaGaussianImageFilterBase<TSuperclass>::PullPlanes(unsigned int               
   if constexpr (AreImagesSupported && !IsOnDevice)
   {
     auto * const input = const_cast<InputImageType *>(this->GetInput());
-    const auto   region = GetPlanes(input->GetLargestPossibleRegion(), axis, planes);
-    input->SetRequestedRegion(region);
-    input->PropagateRequestedRegion();
-    input->UpdateOutputData();
-    const auto & buffered = input->GetBufferedRegion();
-    if (!m_WarnedOfWholeInput && input->GetSource() && buffered == input->GetLargestPossibleRegion() &&
-        buffered.GetSize(axis) > 2 * planes.second)
+    const auto   largest = input->GetLargestPossibleRegion();
+    const size_t bytesOfPlane = this->GetWholeInputShape().GetNumberOfBytes() / largest.GetSize(axis);
+    const auto   held = GetHeldPlanes(input, axis);
+    const size_t end = held.first + held.second;
+    const size_t taken =
+      planes.first >= held.first && planes.first < end ? std::min(planes.second, end - planes.first) : 0;
+    if (taken > 0)
+    {
+      const auto region = GetPlanes(largest, axis, { planes.first, taken });
+      CudaDetail::CudaCopyPixels(CudaDetail::MakeCudaImageView(input, region), pixels);
+    }
+    if (taken < planes.second)
+    {
+      const auto region = GetPlanes(largest, axis, { planes.first + taken, planes.second - taken });
+      input->SetRequestedRegion(region);
+      input->PropagateRequestedRegion();
+      input->UpdateOutputData();
+      CudaDetail::CudaCopyPixels(CudaDetail::MakeCudaImageView(input, region),
+                                 static_cast<unsigned char *>(pixels) + taken * bytesOfPlane);
+    }
+    this->ReleaseTakenPlanes(axis, planes);
+  }
+}
+
+/** The engine has the planes now. The image's last ones stay: a request that needs no more finds its input up to date.
+ */
+template <typename TSuperclass>
+void
+CudaGaussianImageFilterBase<TSuperclass>::ReleaseTakenPlanes(unsigned int                                 axis,
+                                                             const CudaDetail::CudaSlabRequests::Planes & planes)
+{
+  auto * const input = const_cast<InputImageType *>(this->GetInput());
+  const auto   held = GetHeldPlanes(input, axis);
+  const bool   isWhole = input->GetBufferedRegion() == input->GetLargestPossibleRegion();
+  const size_t all = input->GetLargestPossibleRegion().GetSize(axis);
+  if (!input->GetSource())
+  {
+    return;
+  }
+  if (isWhole)
+  {
+    if (!m_WarnedOfWholeInput && all > 2 * planes.second)
     {
       m_WarnedOfWholeInput = true;
       this->WarnOfWholeInput(planes.second);
     }
-    CudaDetail::CudaCopyPixels(CudaDetail::MakeCudaImageView(input, region), pixels);
-    // The engine has them now. The last planes stay: a request that needs no more finds its input up to date.
-    if (input->GetSource() && buffered == region &&
-        planes.first + planes.second < input->GetLargestPossibleRegion().GetSize(axis))
-    {
-      input->ReleaseData();
-    }
+  }
+  else if (held.first + held.second == planes.first + planes.second && planes.first + planes.second < all)
+  {
+    input->ReleaseData();
   }
 }
 
@@ -354,7 +397,7 @@ CudaGaussianImageFilterBase<TSuperclass>::GenerateSlabs()
     {
       this->SelectDevice(plan); // a session that goes on stays where it is
     }
-    if (region.GetNumberOfPixels() > 0 && this->HasWholeInput())
+    if (region.GetNumberOfPixels() > 0 && this->HasWholeInput() && !this->OverwritesInputOfSlabs())
     {
       CudaDetail::CudaVerifyBufferedRegion(this->GetInput(), region);
       if (!this->GenerateWholeInSlabs(plan))
@@ -538,7 +581,7 @@ CudaGaussianImageFilterBase<TSuperclass>::SelectDevice(const CudaDetail::CudaGau
     CudaDetail::CudaGaussianWorkingSet(plan,
                                        CudaDetail::MakeCudaImageShape<InputImageType>(region, components),
                                        CudaDetail::MakeCudaImageShape<OutputImageType>(region, given)),
-    this->GetSlabObstacle().empty());
+    !this->OverwritesInputOfSlabs() && this->GetSlabObstacle().empty());
 }
 
 /** Returns false if the device ran out of memory, and the host is to do the work. */

@@ -33,6 +33,7 @@ set(CudaFilters_GTESTS
     itkCudaKeepOnDeviceGTest.cxx
     itkCudaMemoryGateGTest.cxx
     itkCudaSlabPipelineGTest.cxx
+    itkCudaSlabSessionGTest.cxx
     itkCudaStridedByteStreamGTest.cxx
     itkCudaGaussianThreadsGTest.cxx
     itkCudaGradientSigmasGTest.cxx

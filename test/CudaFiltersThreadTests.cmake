@@ -8,6 +8,7 @@ cudafilters_add_gtests(
   itkCudaGaussianAccurateGTest.cxx
   itkCudaMemoryGateGTest.cxx
   itkCudaSlabPipelineGTest.cxx
+  itkCudaSlabSessionGTest.cxx
   itkCudaPartitionedRecursiveGaussianImageFilterGTest.cxx
   itkCudaPixelContainerGTest.cxx
   itkCudaRecursiveGaussianImageFilterGTest.cxx

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gaussian filters with Streaming On in pipelines: which planes they ask for, and the pixels that they give.
 #include "itkCommand.h"
+#include "itkCudaDiscreteGaussianImageFilter.h"
 #include "itkCudaExpectException.h"
 #include "itkCudaFiltersConfiguration.h"
 #include "itkCudaGaussianTestUtilities.h"
@@ -21,7 +22,9 @@
 #include <cmath>
 #include <cstring>
 #include <functional>
+#include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace
@@ -473,6 +476,199 @@ TEST_F(CudaSlabPipeline, Accurate_streams)
     filter->SetSigma(narrow);
     filter->SetApproximation("accurate");
   });
+}
+
+TEST_F(CudaSlabPipeline, Other_boundary_modes_stream)
+{
+  for (const char * const mode : { "reflect", "mirror", "constant" })
+  {
+    for (const double sigma : { narrow, wide })
+    {
+      const auto setParameters = [mode, sigma](SmootherType * filter) {
+        filter->SetSigma(sigma);
+        filter->SetBoundaryMode(mode);
+        filter->SetBoundaryValue(500.0);
+      };
+      const auto expected = MakeInMemory<SmootherType>(testRegion, setParameters);
+      const auto inPlace = MakeInMemory<SmootherType>(testRegion, [&](SmootherType * filter) {
+        setParameters(filter);
+        filter->InPlaceOn();
+      });
+      EXPECT_TRUE(inPlace == expected) << mode << " in place";
+      Smoothing pipeline(testRegion);
+      setParameters(pipeline.Filter);
+      EXPECT_TRUE(MakeInDivisions(pipeline.Filter.GetPointer(), 7) == expected) << mode;
+      // Once in a sweep at most; planes that continue the image may need both sweeps of it.
+      for (const unsigned int count : pipeline.Source->GetCounts())
+      {
+        ASSERT_TRUE(count == 1 || (count == 2 && sigma == wide)) << mode << ", sigma " << sigma;
+      }
+    }
+  }
+}
+
+TEST_F(CudaSlabPipeline, A_filter_in_place_gives_the_same_pixels)
+{
+  const auto expected = MakeInMemory<SmootherType>(testRegion, SetSigma(narrow));
+  EXPECT_TRUE(expected == MakeInMemory<SmootherType>(testRegion, [](SmootherType * filter) {
+                filter->SetSigma(narrow);
+                filter->InPlaceOn();
+              }));
+}
+
+namespace
+{
+/** The same on the device. */
+class CudaSlabPipelineGpu : public itk::cuda::test::GpuTest
+{
+protected:
+  void
+  TearDown() override
+  {
+    Configuration::SetDeviceMemoryLimit(0);
+  }
+};
+
+constexpr size_t mebibyte = size_t{ 1 } << 20;
+
+/** Larger than the tests of the host, so that limits of memory leave room for chunks. */
+const RegionType deviceRegion({ { 3, -2, 5 } }, { { 64, 40, 1500 } }); // 14.6 MiB
+} // namespace
+
+TEST_F(CudaSlabPipelineGpu, Divisions_give_the_bits_of_the_whole_image)
+{
+  for (const double sigma : { narrow, 30.0, wide })
+  {
+    Smoothing whole(deviceRegion);
+    whole.Filter->SetSigma(sigma);
+    whole.Filter->SetStreaming(Streaming::Off);
+    whole.Filter->SetBackend(Backend::Cuda);
+    whole.Filter->UpdateLargestPossibleRegion();
+    const auto expected = GetBytes(whole.Filter->GetOutput());
+    for (const unsigned int divisions : { 1u, 2u, 7u, 16u })
+    {
+      Smoothing pipeline(deviceRegion);
+      pipeline.Filter->SetSigma(sigma);
+      pipeline.Filter->SetBackend(Backend::Cuda);
+      EXPECT_TRUE(MakeInDivisions(pipeline.Filter.GetPointer(), divisions) == expected)
+        << divisions << " divisions, sigma " << sigma;
+      ExpectAllCounts(pipeline.Source->GetCounts(), sigma == wide ? 2 : 1);
+      EXPECT_EQ(pipeline.Filter->GetSlabReport().Used, sigma == wide ? Report::TwoSweeps : Report::OneSweep);
+      EXPECT_FALSE(pipeline.Filter->GetSlabReport().OnHost);
+    }
+  }
+}
+
+TEST_F(CudaSlabPipelineGpu, Requests_in_any_order_give_the_same_pixels)
+{
+  for (const double sigma : { narrow, wide })
+  {
+    const auto setParameters = [sigma](SmootherType * filter) {
+      filter->SetSigma(sigma);
+      filter->SetBackend(Backend::Cuda);
+    };
+    const auto expected = MakeInMemory<SmootherType>(testRegion, setParameters);
+    Smoothing  pipeline(testRegion);
+    setParameters(pipeline.Filter);
+    ExpectPlanes(pipeline.Filter, 590, 10, expected);
+    ExpectPlanes(pipeline.Filter, 0, 3, expected);
+    ExpectPlanes(pipeline.Filter, 3, 300, expected);
+    ExpectPlanes(pipeline.Filter, 100, 1, expected);
+    ExpectPlanes(pipeline.Filter, 290, 310, expected);
+  }
+}
+
+TEST_F(CudaSlabPipelineGpu, An_image_that_does_not_fit_runs_in_slabs)
+{
+  Smoothing whole(deviceRegion);
+  whole.Filter->SetSigma(narrow);
+  whole.Filter->SetStreaming(Streaming::Off);
+  whole.Filter->SetBackend(Backend::Cuda);
+  whole.Filter->UpdateLargestPossibleRegion();
+  Smoothing limited(deviceRegion);
+  limited.Filter->SetSigma(narrow);
+  limited.Filter->SetStreaming(Streaming::Automatic);
+  limited.Filter->SetBackend(Backend::Cuda);
+  limited.Filter->SetDeviceMemoryLimit(12 * mebibyte);
+  limited.Filter->UpdateLargestPossibleRegion();
+  EXPECT_TRUE(GetBytes(limited.Filter->GetOutput()) == GetBytes(whole.Filter->GetOutput()));
+  const Report & report = limited.Filter->GetSlabReport();
+  EXPECT_EQ(report.Used, Report::OneSweep) << report;
+  EXPECT_LE(report.PeakDeviceBytes, 12 * mebibyte) << report;
+  EXPECT_EQ(report.BytesDown, GetBytes(whole.Filter->GetOutput()).size()) << report;
+  limited.Filter->SetStreaming(Streaming::Off);
+  EXPECT_THROW(limited.Filter->UpdateLargestPossibleRegion(), itk::CudaError);
+  limited.Filter->SetBackend(Backend::Automatic);
+  limited.Filter->UpdateLargestPossibleRegion();
+  EXPECT_EQ(limited.Filter->GetBackendUsed(), Backend::Host);
+}
+
+TEST_F(CudaSlabPipelineGpu, Convolution_runs_in_slabs)
+{
+  using FilterType = itk::CudaDiscreteGaussianImageFilter<ImageType>;
+  Pipeline<FilterType> whole(deviceRegion);
+  Pipeline<FilterType> limited(deviceRegion);
+  for (Pipeline<FilterType> * const pipeline : { &whole, &limited })
+  {
+    pipeline->Filter->SetVariance(9.0);
+    pipeline->Filter->SetStreaming(pipeline == &whole ? Streaming::Off : Streaming::Automatic);
+    pipeline->Filter->SetBackend(Backend::Cuda);
+    pipeline->Filter->SetDeviceMemoryLimit(pipeline == &whole ? 0 : 6 * mebibyte);
+    pipeline->Filter->UpdateLargestPossibleRegion();
+  }
+  EXPECT_TRUE(GetBytes(limited.Filter->GetOutput()) == GetBytes(whole.Filter->GetOutput()));
+  EXPECT_EQ(limited.Filter->GetSlabReport().Used, Report::OneSweep) << limited.Filter->GetSlabReport();
+  EXPECT_GT(limited.Filter->GetSlabReport().NumberOfSlabs, 4u) << limited.Filter->GetSlabReport();
+  EXPECT_EQ(whole.Filter->GetSlabReport().Used, Report::Whole) << whole.Filter->GetSlabReport();
+}
+
+TEST_F(CudaSlabPipelineGpu, Threads_whose_images_fit_one_at_a_time_all_finish)
+{
+  constexpr unsigned int numberOfThreads = 4;
+  const RegionType       region({ { 0, 0, 0 } }, { { 256, 256, 256 } }); // two images: 128 MiB
+  Configuration::SetDeviceMemoryLimit(220 * mebibyte);
+  const auto                              expected = MakeInMemory<SmootherType>(region, [](SmootherType * filter) {
+    filter->SetSigma(narrow);
+    filter->SetStreaming(Streaming::Off);
+    filter->SetBackend(Backend::Cuda);
+  });
+  std::vector<std::unique_ptr<Smoothing>> pipelines;
+  for (unsigned int t = 0; t < numberOfThreads; ++t)
+  {
+    pipelines.push_back(std::make_unique<Smoothing>(region));
+    pipelines.back()->Filter->SetSigma(narrow);
+    pipelines.back()->Filter->SetStreaming(Streaming::Off);
+    pipelines.back()->Filter->SetBackend(Backend::Cuda);
+    pipelines.back()->Source->UpdateLargestPossibleRegion();
+  }
+  std::vector<std::string> failures(numberOfThreads);
+  std::vector<std::thread> threads;
+  for (unsigned int t = 0; t < numberOfThreads; ++t)
+  {
+    threads.emplace_back([&, t] {
+      try
+      {
+        for (unsigned int run = 0; run < 3; ++run)
+        {
+          pipelines[t]->Filter->Modified();
+          pipelines[t]->Filter->UpdateLargestPossibleRegion();
+        }
+      }
+      catch (const std::exception & exception)
+      {
+        failures[t] = exception.what();
+      }
+    });
+  }
+  for (std::thread & thread : threads)
+  {
+    thread.join();
+  }
+  for (unsigned int t = 0; t < numberOfThreads; ++t)
+  {
+    EXPECT_EQ(failures[t], "");
+    EXPECT_TRUE(GetBytes(pipelines[t]->Filter->GetOutput()) == expected) << "thread " << t;
+  }
 }
 
 TEST_F(CudaSlabPipeline, Off_and_automatic_take_the_whole_image)

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Arrays of other libraries in the memory of a GPU, and device images as such arrays. itk_cudafilters/_device.py calls what is
-// here, and gives the classes their other methods.
+// here, and gives the classes their other methods. itk_cudafilters/stream.py calls cudafilters_filter_slabs().
 %{
 #include "CudaFiltersArrays.h"
+#include "CudaFiltersSlabs.h"
 %}
 
 %define CUDAFILTERS_DEVICE_IMAGE(swig_name)
@@ -24,4 +25,5 @@ void cudafilters_run_passes(PyObject * passes, unsigned long long input, unsigne
                             unsigned long long stream);
 void cudafilters_use_host_as_device(bool use);
 bool cudafilters_is_host_used_as_device();
+PyObject * cudafilters_filter_slabs(PyObject * job, PyObject * source, PyObject * sink, PyObject * progress);
 %enddef

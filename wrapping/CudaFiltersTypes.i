@@ -35,6 +35,15 @@ CudaDeviceInformation_AsDictionary(const itk::CudaDeviceInformation & device)
   }
 }
 
+%{
+#include "CudaFiltersSlabs.h"
+%}
+
+%typemap(out) const itk::CudaSlabReport &
+{
+  $result = cudafilters::SlabReportAsDictionary(*$1);
+}
+
 %fragment("CudaNoiseLawInformation_AsDictionary", "header")
 %{
 static PyObject *
@@ -367,6 +376,7 @@ CudaRegionPartitionResult_AsDictionary(const itk::CudaRegionPartitionResult & re
 %enddef
 
 CUDAFILTERS_CHECK_ENUMERATION(Backend, itkCudaFiltersEnums::Backend::Host, "automatic, cuda or host")
+CUDAFILTERS_CHECK_ENUMERATION(Streaming, itkCudaFiltersEnums::Streaming::Off, "automatic, on or off")
 CUDAFILTERS_CHECK_ENUMERATION(Approximation, itkCudaFiltersEnums::Approximation::Accurate, "Deriche or Accurate")
 CUDAFILTERS_CHECK_ENUMERATION(BoundaryMode, itkCudaFiltersEnums::BoundaryMode::Constant, "Nearest, Reflect, Mirror, Wrap or Constant")
 CUDAFILTERS_CHECK_ENUMERATION(NoiseLaw, itk::CudaNoiseLaws().back().Law, itk::CudaNoiseLawNames())

@@ -20,15 +20,11 @@ operator<<(std::ostream & out, const CudaSlabReport & report)
       << (report.NumberOfSlabs == 1 ? " slab" : " slabs");
   if (report.ChunksPerSlab > 0)
   {
-    out << " of up to " << report.ChunksPerSlab * CudaSlabChunkLength << " planes, look-ahead ";
-    if (report.LookAhead > 0)
-    {
-      out << report.LookAhead * CudaSlabChunkLength << " planes";
-    }
-    else
-    {
-      out << "all";
-    }
+    out << " of up to " << report.ChunksPerSlab * CudaSlabChunkLength << " planes";
+  }
+  if (report.LookAhead > 0)
+  {
+    out << ", look-ahead " << report.LookAhead * CudaSlabChunkLength << " planes";
   }
   if (!report.OnHost)
   {

@@ -7,6 +7,7 @@
 namespace itk::cuda::test
 {
 using StressApproximation = CudaFiltersEnums::Approximation;
+using StressStreaming = CudaFiltersEnums::Streaming;
 
 /** What all recursive filters have in common. */
 template <typename TFilter>
@@ -17,8 +18,9 @@ public:
     : StressFilterCase<TFilter>(random, backend)
     , m_Approximation(random.Choose({ StressApproximation::Deriche, StressApproximation::Accurate }))
     , m_Normalized(random.Chance(0.5))
+    , m_Streaming(random.Chance(0.25) ? StressStreaming::On : StressStreaming::Automatic)
   {
-    this->IsItkOnTheHost = m_Approximation == StressApproximation::Deriche;
+    this->IsItkOnTheHost = m_Approximation == StressApproximation::Deriche && m_Streaming != StressStreaming::On;
     // In pixels of up to two units.
     for (double & sigma : m_Sigma)
     {
@@ -32,12 +34,14 @@ protected:
   {
     filter->SetApproximation(m_Approximation);
     filter->SetNormalizeAcrossScale(m_Normalized);
+    filter->SetStreaming(m_Streaming);
   }
   std::string
   DescribeCommonParameters() const
   {
     std::ostringstream text;
-    text << m_Approximation << (m_Normalized ? ", normalised" : "") << ", sigma";
+    text << m_Approximation << (m_Normalized ? ", normalised" : "")
+         << (m_Streaming == StressStreaming::On ? ", in slabs" : "") << ", sigma";
     for (const double sigma : m_Sigma)
     {
       text << ' ' << sigma;
@@ -47,6 +51,7 @@ protected:
 
   StressApproximation m_Approximation;
   bool                m_Normalized;
+  StressStreaming     m_Streaming;
   double              m_Sigma[TFilter::InputImageType::ImageDimension];
 };
 

@@ -7,7 +7,7 @@ The filters are classes and functions of itk itself, found there once the packag
     smoothed = itk.cuda_smoothing_recursive_gaussian_image_filter(image, sigma=2.0)
 
 `gaussian_filter()` and the functions beside it take arrays with the conventions of NumPy and scipy.ndimage; the module `ndimage`
-has scipy's signatures. `vesselness()`, `frangi()`, `sato()` and `meijering()` enhance lines. `segment_region()` divides an image
+has scipy's signatures, and the module `stream` filters images that no memory holds. `vesselness()`, `frangi()`, `sato()` and `meijering()` enhance lines. `segment_region()` divides an image
 into two regions by a polygon, and `partition_image()` into all its homogeneous regions; `write_geojson()`, `write_svg()` and
 `write_geopackage()` write their polygons to files. `to_device()` and `from_dlpack()` give images that stay on a GPU, and `to_host()`
 leads back. `info()` says whether the filters run on a GPU, and why; `python -m itk_cudafilters` prints it. `enable()` and
@@ -15,7 +15,7 @@ leads back. `info()` says whether the filters run on a GPU, and why; `python -m 
 """
 from importlib.metadata import version as _version
 
-from . import ndimage
+from . import ndimage, stream
 from ._device import from_dlpack, to_device, to_host
 from ._files import write_geojson, write_geopackage, write_svg, write_table
 from ._gaussian import (
@@ -67,6 +67,7 @@ __all__ = [
     "partition_images",
     "sato",
     "segment_region",
+    "stream",
     "to_device",
     "to_host",
     "unsharp_mask",

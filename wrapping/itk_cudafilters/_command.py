@@ -7,6 +7,7 @@ import importlib.util
 import inspect
 import json
 import math
+import re
 import statistics
 import sys
 import time
@@ -18,6 +19,7 @@ import itk
 import numpy as np
 import numpy.typing as npt
 
+from . import _file_parts as parts
 from . import _image_files as files
 from ._arrays import truncate
 from ._files import write_geojson, write_table
@@ -26,6 +28,7 @@ from ._partition import Partition, partition_image
 from ._progress import progress_bar
 from ._segmentation import Schedule, Segmentation, Start, known_name, noise_laws, segment_region
 from ._vesselness import Measure
+from .stream import bytes_of
 
 
 
@@ -142,6 +145,17 @@ def _numbers(text: str, kind: Callable[[str], Any]) -> list[Any]:
         return [kind(part) for part in text.split(",")]
     except ValueError:
         raise argparse.ArgumentTypeError(f"'{text}' is not a list of numbers divided by ','") from None
+
+
+def _size(text: str) -> int:
+    try:
+        return bytes_of(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a number of bytes above 0, or one with K, M, G or T as in 8G") from None
+
+
+def _size_or_zero(text: str) -> int:
+    return 0 if text == "0" else _size(text)
 
 
 def _whole(text: str) -> int:
@@ -286,6 +300,26 @@ def _add_smooth(part: argparse.ArgumentParser) -> None:
     _add_sigma(part, None)
     _add_lines(part, "ITK's results; accurate: closer to a Gaussian")
     _add_backend(part)
+    part.add_argument(
+        "--streaming",
+        type=_name_of(("automatic", "on", "off")),
+        default="automatic",
+        metavar="NAME",
+        help="automatic: in slabs if the image does not fit into the GPU's memory; on: in slabs; off: never",
+    )
+    part.add_argument(
+        "--device-memory-limit",
+        type=_size_or_zero,
+        default=0,
+        metavar="SIZE",
+        help="bytes of the GPU's memory to take at most: 6G, 512M, ...; 0: the configuration's",
+    )
+    part.add_argument(
+        "--memory",
+        type=_size,
+        metavar="SIZE",
+        help="memory for pixels, on the host and on the GPU: 8G, 512M, ... With it a file is read, smoothed and written in parts",
+    )
     _add_report(part)
 
 
@@ -297,17 +331,14 @@ def _smooth(arguments: argparse.Namespace) -> None:
         raise ValueError(f"'{file.name}' has {len(file.size)} dimensions; 2 and 3 are supported")
     sigma = _sigma_of_axes(arguments.sigma, file.axes)
     files.writer_of(arguments.output)  # an unknown extension is told before the work
-
-    clock = _Clock()
-    pixels = file.read()
-    seconds = {"read": clock.look()}
-    smoothed, smoother, seconds["filter"] = _smooth_components(file, pixels, sigma, arguments)
-    clock.look()
-    file.write_like(arguments.output, smoothed)
-    seconds["write"] = clock.look()
-
-    backend, reason = _backend_name(smoother.GetBackendUsed()), smoother.GetBackendReason()
-    print(f"{arguments.output}: smoothed with backend {backend} in {seconds['filter']:g} s ({reason})")
+    in_parts = arguments.memory and parts.can_smooth(file, arguments.output, arguments.memory)
+    done, slabs, seconds = (_smooth_in_parts if in_parts else _smooth_whole)(file, sigma, arguments)
+    rate = 2.0 * file.size_in_bytes / sum(seconds.values())
+    count = slabs["number_of_slabs"]
+    print(
+        f"{arguments.output}: smoothed with backend {done['backend_used']} in {seconds['filter']:g} s, {rate / 1e9:g} GB/s read and "
+        f"written ({done['backend_reason']}; {slabs['used']}, {count} slab{'' if count == 1 else 's'})"
+    )
     report = {
         "input": arguments.input,
         "output": arguments.output,
@@ -319,13 +350,58 @@ def _smooth(arguments: argparse.Namespace) -> None:
         "approximation": arguments.approximation,
         "boundary_mode": arguments.boundary_mode,
         "boundary_value": arguments.boundary_value,
+        "streaming": arguments.streaming,
+        "device_memory_limit": arguments.device_memory_limit,
+        "memory": arguments.memory or 0,
         "backend_asked": arguments.backend,
-        "backend_used": backend,
-        "backend_reason": reason,
+        **done,
         "seconds": seconds,
+        "bytes_per_second": rate,
+        "slabs": {"used": _snake_case(slabs["used"]), **{key: slabs[key] for key in _SLABS}},
         **_surroundings(),
     }
     _write_report(arguments.report, report)
+
+
+_SLABS = ("number_of_slabs", "look_ahead", "devices", "bytes_up", "bytes_down", "peak_device_bytes")
+_Smoothed = tuple[dict[str, str], dict[str, Any], dict[str, float]]
+"""The backend, what GetSlabReport() says, and seconds."""
+
+
+def _smooth_whole(file: files.ImageFile, sigma: list[float], arguments: argparse.Namespace) -> _Smoothed:
+    clock = _Clock()
+    pixels = file.read()
+    seconds = {"read": clock.look()}
+    smoothed, smoother, seconds["filter"] = _smooth_components(file, pixels, sigma, arguments)
+    clock.look()
+    file.write_like(arguments.output, smoothed)
+    seconds["write"] = clock.look()
+    backend = {"backend_used": _backend_name(smoother.GetBackendUsed()), "backend_reason": smoother.GetBackendReason()}
+    return backend, smoother.GetSlabReport(), seconds
+
+
+def _smooth_in_parts(file: files.ImageFile, sigma: list[float], arguments: argparse.Namespace) -> _Smoothed:
+    limit = min(size for size in (arguments.memory, arguments.device_memory_limit) if size)
+    clock = _Clock()
+    with parts.Progress(2.0 * file.size_in_bytes) as progress:
+        done, read, written = parts.smooth(
+            file,
+            arguments.output,
+            sigma,
+            arguments.memory,
+            progress,
+            mode=arguments.boundary_mode,
+            cval=arguments.boundary_value,
+            approximation=arguments.approximation,
+            backend=arguments.backend,
+            memory_limit=limit,
+        )
+    seconds = {"read": read, "filter": clock.look() - read - written, "write": written}
+    return {key: done[key] for key in ("backend_used", "backend_reason")}, done, seconds
+
+
+def _snake_case(name: str) -> str:
+    return re.sub("(?<!^)(?=[A-Z])", "_", name).lower()
 
 
 def _smooth_components(
@@ -349,6 +425,8 @@ def _smooth_components(
             Approximation=arguments.approximation,
             BoundaryMode=arguments.boundary_mode,
             BoundaryValue=arguments.boundary_value,
+            Streaming=arguments.streaming,
+            DeviceMemoryLimit=arguments.device_memory_limit,
         )
         clock = _Clock()  # the classes are loaded
         with progress_bar(smoother, "smoothing", _progress_is_shown()):

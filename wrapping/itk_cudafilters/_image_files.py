@@ -2,6 +2,7 @@
 """Image files in their own pixel type, and pictures of segmentations."""
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -64,21 +65,62 @@ class ImageFile:
             axes -= 1
         return axes
 
-    def read(self) -> npt.NDArray[Any]:
-        """The pixels, indexed [..., y, x, component]."""
+    @property
+    def dtype(self) -> np.dtype[Any]:
         if self.component_type not in _COMPONENTS:
             raise OSError(
                 f"'{self.name}' has pixels of type {self.component_type}, which are not supported; convert the image to "
                 "integers of at most 32 bits, float or double"
             )
-        buffer = _Bytes(int(self._io.GetImageSizeInBytes()))
-        self._io.SetIORegion(self._region())
+        return np.dtype(_COMPONENTS[self.component_type])
+
+    @property
+    def size_in_bytes(self) -> int:
+        """Of the pixels."""
+        return int(self._io.GetImageSizeInBytes())
+
+    @property
+    def format(self) -> str:
+        """ITK's name of the reader."""
+        return str(self._io.GetNameOfClass())
+
+    def read(self) -> npt.NDArray[Any]:
+        """The pixels, indexed [..., y, x, component]."""
+        return self._read(self._region())
+
+    def reads_parts(self) -> bool:
+        """Whether the format gives a plane of the last axis if it is asked for one."""
+        plane = self._region(0, 1)
+        self._io.SetUseStreamedReading(True)
+        given = self._io.GenerateStreamableReadRegionFromRequestedRegion(plane)
+        return self.size[self.axes - 1] > 1 and all(
+            given.GetSize(axis) == plane.GetSize(axis) for axis in range(len(self.size))
+        )
+
+    def read_planes(self, first: int, count: int) -> npt.NDArray[Any]:
+        """Planes of the last axis with more than one pixel."""
+        return self._read(self._region(first, count))
+
+    def _read(self, region: Any) -> npt.NDArray[Any]:
+        shape = [int(region.GetSize(axis)) for axis in reversed(range(len(self.size)))] + [self.components]
+        buffer = _Bytes(math.prod(shape) * self.dtype.itemsize)
+        self._io.SetIORegion(region)
         with _naming(self.name, "read"):
             self._io.Read(buffer.pointer)
-        return buffer.bytes.view(_COMPONENTS[self.component_type]).reshape(*reversed(self.size), self.components)
+        return buffer.bytes.view(self.dtype).reshape(shape)
 
     def write_like(self, name: str, pixels: npt.NDArray[Any]) -> None:
         """Writes pixels of this file's type and shape to another file, with all else that this file says about its image."""
+        self._write(self._writer(name), name, self._region(), pixels)
+
+    def begin_like(self, name: str) -> None:
+        """Writes the first plane of such a file, of zeros: the file gets the length that it is to have."""
+        io = self._writer(name)
+        io.SetUseStreamedWriting(True)
+        plane = self.size_in_bytes // self.size[self.axes - 1]
+        self._write(io, name, self._region(0, 1), np.zeros(plane, np.uint8))
+
+    def _writer(self, name: str) -> Any:
         io = writer_of(name)
         io.SetNumberOfDimensions(len(self.size))
         for axis in range(len(self.size)):
@@ -91,18 +133,26 @@ class ImageFile:
         io.SetNumberOfComponents(self.components)
         if io.GetNameOfClass() == self._io.GetNameOfClass():
             io.SetMetaDataDictionary(self._io.GetMetaDataDictionary())  # notes in the format's own terms
+        return io
+
+    def _write(self, io: Any, name: str, region: Any, pixels: npt.NDArray[Any]) -> None:
         buffer = _Bytes(pixels.nbytes)
         buffer.bytes[:] = np.ascontiguousarray(pixels).reshape(-1).view(np.uint8)
         io.SetFileName(name)
-        io.SetIORegion(self._region())
+        io.SetIORegion(region)
         with _naming(name, "written"):
             io.WriteImageInformation()
             io.Write(buffer.pointer)
 
-    def _region(self) -> Any:
+    def _region(self, first: int = 0, count: int | None = None) -> Any:
+        """All of the image, or planes of its last axis with more than one pixel."""
         region = itk.ImageIORegion(len(self.size))
         for axis, length in enumerate(self.size):
+            region.SetIndex(axis, 0)
             region.SetSize(axis, length)
+        if count is not None:
+            region.SetIndex(self.axes - 1, first)
+            region.SetSize(self.axes - 1, count)
         return region
 
 

@@ -62,7 +62,13 @@ def labels():
 
 
 # Name and some values that differ from the default and from each other.
-COMMON = {"Backend": (ENUMS.Backend_Host, ENUMS.Backend_Cuda, ENUMS.Backend_Automatic), "DeviceIndex": (0, 1, -1)}
+COMMON = {
+    "Backend": (ENUMS.Backend_Host, ENUMS.Backend_Cuda, ENUMS.Backend_Automatic),
+    "DeviceIndex": (0, 1, -1),
+    "DeviceMemoryLimit": (1 << 33, 0),
+}
+# Of the filters that are cut into slabs.
+STREAMING = {"Streaming": (ENUMS.Streaming_On, ENUMS.Streaming_Off, ENUMS.Streaming_Automatic)}
 SIGMA_ARRAY = {"SigmaArray": ([1.5, 2.5], [4.0, 0.5])}
 DERIVATIVES = {
     "NormalizeAcrossScale": (True, False),
@@ -70,6 +76,7 @@ DERIVATIVES = {
     "Approximation": (ENUMS.Approximation_Accurate, ENUMS.Approximation_Deriche),
     "BoundaryMode": (ENUMS.BoundaryMode_Wrap, ENUMS.BoundaryMode_Constant, ENUMS.BoundaryMode_Nearest),
     "BoundaryValue": (2.5, -1.0),
+    **STREAMING,
 }
 # Of filters that have other parameters than DERIVATIVES.
 OTHER_PARAMETERS = {
@@ -81,6 +88,7 @@ OTHER_PARAMETERS = {
     SMOOTHING: {**DERIVATIVES, **SIGMA_ARRAY, "ValidMask": (mask(), mask()), "FillValue": (7.0, -1.0)},
     GRADIENT: {**DERIVATIVES, **SIGMA_ARRAY, "UseImageDirection": (False, True)},
     DISCRETE: {
+        **STREAMING,
         "Variance": ([1.5, 2.5], [4.0, 0.5]),
         "Sigma": (2.0, 0.5),
         "SigmaArray": ([1.5, 2.5], [4.0, 0.5]),
@@ -291,6 +299,7 @@ def test_every_setter_has_a_value_here(tested):
 def test_every_getter_has_a_value_here(tested):
     expected = {f"Get{parameter}" for parameter in PARAMETERS[tested]} | OTHER_GETTERS.get(tested, set())
     expected |= {"GetBackendUsed", "GetBackendReason"}
+    expected |= {"GetSlabReport"} if "Streaming" in PARAMETERS[tested] else set()
     assert own_methods(tested, lambda method: method.startswith("Get")) == expected
 
 
@@ -307,7 +316,7 @@ def test_every_switch_has_its_parameter_here(tested):
 def test_setter_and_getter(tested, parameter):
     instance = tested.new()
     # The superclasses of the module's filters call Modified() as they like.
-    own = parameter in COMMON or tested in (PARTITIONED, *REGION_FILTERS)
+    own = parameter in {**COMMON, **STREAMING} or tested in (PARTITIONED, *REGION_FILTERS)
     for value in PARAMETERS[tested][parameter]:
         before = instance.GetMTime()
         getattr(instance, f"Set{parameter}")(value)

@@ -116,6 +116,39 @@ def test_smooth_keeps_the_pixel_type_and_the_geometry(tmp_path, backend, pixel, 
     assert set(written["seconds"]) == {"read", "filter", "write"}
 
 
+@pytest.mark.parametrize("pixel, components", [("f4", 1), ("i2", 1), ("u1", 3)])
+def test_smooth_in_parts_gives_the_file_of_the_whole_image(tmp_path, pixel, components):
+    pixels = (np.random.default_rng(6).random((300, 9, 12, components)) * 100).astype(pixel)
+    write_meta_image(tmp_path / "in.mha", pixels, components)
+    report = tmp_path / "report.json"
+    options = ("--sigma", "1,3,2", "--backend", "host")
+    assert run("smooth", tmp_path / "in.mha", tmp_path / "parts.mha", *options, "--memory", "1G", "--report", report) == 0
+    assert run("smooth", tmp_path / "in.mha", tmp_path / "whole.mha", *options) == 0
+    header, found = read_meta_image(tmp_path / "parts.mha", pixels)
+    given, expected = read_meta_image(tmp_path / "whole.mha", pixels)
+    assert header == given
+    # The host's slabs are computed in double: integers may fall on either side of a step.
+    assert abs(found.astype(float) - expected).max() <= (1e-4 if pixel == "f4" else 1)
+    written = json.loads(report.read_text())
+    assert written["slabs"]["used"] == "one_sweep" and written["slabs"]["number_of_slabs"] == 3 and written["bytes_per_second"] > 0
+    assert written["memory"] == 1 << 30
+
+
+def test_smooth_in_parts_says_what_it_cannot(tmp_path, capfd):
+    write_meta_image(tmp_path / "in.mha", np.zeros((300, 9, 12, 1), "f4"))
+    for output, memory, message in (
+        ("out.mha", "1M", "--memory allows .*; this sigma needs .* for the planes of '.*in.mha'"),
+        ("out.nrrd", "100K", "the format of '.*out.nrrd', NrrdImageIO, is not written in parts; the whole image takes"),
+        ("nowhere/out.mha", "1G", "out.mha' could not be written"),
+    ):
+        assert run("smooth", tmp_path / "in.mha", tmp_path / output, "--sigma", "2", "--memory", memory) == 1
+        assert re.search(message, capfd.readouterr().err) and not (tmp_path / output).exists()
+    assert run("smooth", tmp_path / "in.mha", tmp_path / "out.nrrd", "--sigma", "2", "--memory", "1G") == 0
+    with pytest.raises(SystemExit, match="2"):
+        run("smooth", tmp_path / "in.mha", tmp_path / "out.mha", "--sigma", "2", "--memory", "8Q")
+    assert "'8Q' is not a number of bytes above 0" in capfd.readouterr().err
+
+
 def test_smooth_limits_values_to_the_range_of_the_type():
     values = np.array([-3.7, -0.9, 0.9, 254.9, 300.0, np.nan, np.inf])
     np.testing.assert_array_equal(truncate(values, np.dtype("u1")), [0, 0, 0, 254, 255, 0, 255])

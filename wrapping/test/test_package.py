@@ -92,6 +92,7 @@ def test_type_hints_are_strict(tmp_path):
         ("KeepOnDevice", (True, False)),
         ("HostCacheLimit", (1 << 33, 1 << 20)),
         ("NumberOfTransferThreads", (1, 3)),
+        ("Streaming", (itk.CudaFiltersEnums.Streaming_On, itk.CudaFiltersEnums.Streaming_Automatic)),
     ],
 )
 def test_setter_and_getter_of_the_configuration(parameter, values):
@@ -106,7 +107,7 @@ def test_setter_and_getter_of_the_configuration(parameter, values):
 
 
 def test_every_method_of_the_configuration_is_in_these_tests():
-    parameters = ("Backend", "DeviceIndex", "DeviceMemoryLimit", "HostCacheLimit", "KeepOnDevice", "NumberOfTransferThreads")
+    parameters = ("Backend", "DeviceIndex", "DeviceMemoryLimit", "HostCacheLimit", "KeepOnDevice", "NumberOfTransferThreads", "Streaming")
     getters = ("BuiltWithCuda", "DriverVersion", "RequiredDriverVersion", "Devices", "Status")
     memory = ("GetDeviceBytesInUse", "GetPinnedBytesInUse", "ReleaseMemory")
     expected = {f"{verb}{name}" for name in parameters for verb in ("Get", "Set")} | {f"Get{name}" for name in getters}

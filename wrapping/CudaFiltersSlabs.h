@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef CudaFiltersSlabs_h
+#define CudaFiltersSlabs_h
+
+// Images that come and go in whole planes, from and to functions of Python.
+
+#include <Python.h>
+
+#include "itkCudaSlabs.h"
+
+namespace cudafilters
+{
+/** A report as Python has it. */
+inline PyObject *
+SlabReportAsDictionary(const itk::CudaSlabReport & report)
+{
+  PyObject * const devices = PyList_New(static_cast<Py_ssize_t>(report.Devices.size()));
+  for (size_t i = 0; devices && i < report.Devices.size(); ++i)
+  {
+    PyList_SetItem(devices, static_cast<Py_ssize_t>(i), PyLong_FromLong(report.Devices[i]));
+  }
+  return Py_BuildValue("{s:s,s:N,s:n,s:n,s:I,s:N,s:K,s:K,s:n}",
+                       "used",
+                       itk::CudaSlabScheduleToString(report.Used).c_str(),
+                       "on_host",
+                       PyBool_FromLong(report.OnHost),
+                       "number_of_slabs",
+                       static_cast<Py_ssize_t>(report.NumberOfSlabs),
+                       "chunks_per_slab",
+                       static_cast<Py_ssize_t>(report.ChunksPerSlab),
+                       "look_ahead",
+                       report.LookAhead,
+                       "devices",
+                       devices,
+                       "bytes_up",
+                       static_cast<unsigned long long>(report.BytesUp),
+                       "bytes_down",
+                       static_cast<unsigned long long>(report.BytesDown),
+                       "peak_device_bytes",
+                       static_cast<Py_ssize_t>(report.PeakDeviceBytes));
+}
+} // namespace cudafilters
+
+/** Runs a Gaussian filter over an image in slabs. `job` is a tuple: what to compute ("filter", "gradient_magnitude",
+ * "laplace"); shape, sigma, spacing and order along each axis, x first, where sigma 0 leaves an axis as it is; number of
+ * components; types of the components of input and output, as NumPy calls them; mode, value beyond the ends,
+ * approximation, backend, bytes of device memory (0: no limit).
+ *
+ * source(first plane, number of planes, memory to write), sink(first plane, number of planes, memory to read) and
+ * progress(share), which may be None, are called with the interpreter's lock, which is free meanwhile. What they raise
+ * goes on. (report, backend used, reason) is returned. */
+PyObject *
+cudafilters_filter_slabs(PyObject * job, PyObject * source, PyObject * sink, PyObject * progress);
+
+#endif

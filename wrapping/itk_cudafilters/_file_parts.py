@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Image files that are read, smoothed and written in parts."""
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from . import stream
+from ._image_files import ImageFile, writer_of
+
+_CHUNK = 128
+_MARGIN = 64 << 20
+"""Bytes that are no planes."""
+
+
+def can_smooth(file: ImageFile, output: str, memory: int) -> bool:
+    """Whether both files can be read and written in parts. Raises OSError if not, and the whole image takes too much."""
+    writer = writer_of(output)
+    reads = file.reads_parts()
+    if reads and writer.GetNameOfClass() == "MetaImageIO":
+        return True
+    # Beside the pixels of the file there are the component that is smoothed and its result.
+    needed = 2 * file.size_in_bytes + 8 * (file.size_in_bytes // (file.dtype.itemsize * file.components))
+    if needed > memory:
+        name, format, verb = (output, writer.GetNameOfClass(), "written") if reads else (file.name, file.format, "read")
+        raise OSError(
+            f"the format of '{name}', {format}, is not {verb} in parts; the whole image takes {_gigabytes(needed)}, more than "
+            "--memory allows. Raw MetaImages (.mha, .mhd) are"
+        )
+    return False
+
+
+def smooth(
+    file: ImageFile, output: str, sigma: list[float], memory: int, progress: Any, **parameters: Any
+) -> tuple[dict[str, Any], float, float]:
+    """What was done, and the seconds of reading and of writing."""
+    source = _Source(file)
+    _require_memory(file, sigma, parameters["approximation"], memory)
+    with _Target.open(file, output) as target:
+        done = stream.gaussian_filter(
+            source,
+            target,
+            tuple(reversed(sigma)),
+            spacing=tuple(abs(spacing) for spacing in reversed(file.spacing[: file.axes])),
+            channel_axis=None if file.components == 1 else -1,
+            preserve_nan=False,
+            progress=progress,
+            **parameters,
+        )
+    return done, source.seconds, target.seconds
+
+
+def _require_memory(file: ImageFile, sigma: list[float], approximation: str, memory: int) -> None:
+    """Raises OSError if the planes that are held at a time take more."""
+    real = "float64" if file.dtype in (np.int32, np.uint32, np.float64) else "float32"
+    window = {"float32": {"deriche": 12.0, "accurate": 9.0}, "float64": {"deriche": 22.5, "accurate": 15.5}}[real][approximation]
+    last = file.axes - 1
+    planes = file.size[last]
+    ahead = -(-window * sigma[last] / abs(file.spacing[last]) // _CHUNK)
+    chunks = 4 + (ahead if ahead <= 3 else 0)
+    needed = min(int(chunks) * _CHUNK, planes + 2 * _CHUNK) * (file.size_in_bytes // planes) + _MARGIN
+    if ahead > 3:
+        needed += file.size_in_bytes // file.dtype.itemsize // 2  # the states of all chunks, in double
+    if needed > memory:
+        raise OSError(
+            f"--memory allows {_gigabytes(memory)}; this sigma needs {_gigabytes(needed)} for the planes of '{file.name}' that it "
+            "holds at a time"
+        )
+
+
+def _gigabytes(size: float) -> str:
+    return f"{size / 1e9:.3g} GB"
+
+
+class _Planes:
+    """The shape of a file, with an axis of components if there are several."""
+
+    def __init__(self, file: ImageFile) -> None:
+        self._file = file
+        self.shape = (*reversed(file.size[: file.axes]), *([] if file.components == 1 else [file.components]))
+        self.dtype = file.dtype
+        self.seconds = 0.0
+
+
+class _Source(_Planes):
+    def __getitem__(self, planes: slice) -> npt.NDArray[Any]:
+        start = time.perf_counter()
+        pixels = self._file.read_planes(planes.start, planes.stop - planes.start)
+        self.seconds += time.perf_counter() - start
+        return pixels.reshape((planes.stop - planes.start, *self.shape[1:]))
+
+
+class _Target(_Planes):
+    """A raw MetaImage. ITK writes the header; the pixels are written here, as ITK does not tell of a disk that is full."""
+
+    def __init__(self, file: ImageFile, data: Any, offset: int) -> None:
+        super().__init__(file)
+        self._data = data
+        self._offset = offset
+
+    @classmethod
+    @contextlib.contextmanager
+    def open(cls, file: ImageFile, name: str) -> Iterator[_Target]:
+        """The target; its files are removed if something is raised."""
+        pixels = Path(name).with_suffix(".raw") if Path(name).suffix == ".mhd" else Path(name)
+        try:
+            for path in {Path(name), pixels}:
+                path.unlink(missing_ok=True)
+            file.begin_like(name)
+            with open(pixels, "r+b", buffering=0) as data:
+                offset = os.fstat(data.fileno()).st_size - file.size_in_bytes
+                if offset < 0:
+                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))  # ITK made the file as long as it could
+                yield cls(file, data, offset)
+        except BaseException as error:
+            for path in {Path(name), pixels}:
+                with contextlib.suppress(OSError):
+                    path.unlink()
+            if isinstance(error, OSError) and error.errno is not None:
+                raise OSError(f"'{pixels}' could not be written: {error.strerror}") from None
+            raise
+
+    def __getitem__(self, planes: slice) -> npt.NDArray[Any]:
+        raise TypeError("a file that is written is not read")
+
+    def __setitem__(self, planes: slice, pixels: npt.NDArray[Any]) -> None:
+        start = time.perf_counter()
+        left = np.ascontiguousarray(pixels, self.dtype).data.cast("B")
+        place = self._offset + planes.start * (self._file.size_in_bytes // self.shape[0])
+        while left:
+            written = os.pwrite(self._data.fileno(), left, place)
+            left = left[written:]
+            place += written
+        self.seconds += time.perf_counter() - start
+
+
+class Progress:
+    """Draws how far the work is, and how fast, on a terminal."""
+
+    def __init__(self, size: float) -> None:
+        self._size = size
+        self._start = time.perf_counter()
+        self._is_shown = sys.stderr.isatty()
+
+    def __enter__(self) -> Progress:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        if self._is_shown:
+            print(file=sys.stderr)
+
+    def __call__(self, share: float) -> None:
+        if self._is_shown:
+            done = int(40 * min(max(share, 0.0), 1.0))
+            rate = share * self._size / max(time.perf_counter() - self._start, 1e-9)
+            print(f"\rsmoothing [{'#' * done}{' ' * (40 - done)}] {_gigabytes(rate)}/s  ", end="", file=sys.stderr, flush=True)

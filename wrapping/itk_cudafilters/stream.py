@@ -1,0 +1,393 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Gaussian filters of images that no memory holds: planes come from a source, and go to a target, a few at a time.
+
+A source is a NumPy array, a memory map, or any object with `shape`, `dtype` and slices by whole planes, such as a dataset of h5py or
+an array of zarr. A target is such an object that can be written. A plane is all that has one index along the first axis. The bits of
+the result depend neither on the memory nor on how planes are grouped.
+"""
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from ._arrays import axes_to_filter, axis_of, number, per_axis
+from ._dlpack import native
+from ._gaussian import Approximation, Mode, _mode, _order, _sigma, _sigma_of
+from ._images import describe
+from ._info import Backend
+from ._segmentation import known_name
+
+__all__ = ["gaussian_filter", "gaussian_gradient_magnitude", "gaussian_laplace"]
+
+# What the filters read and write; planes of other types are converted on their way.
+_NATIVE = ("uint8", "int8", "uint16", "int16", "uint32", "int32", "float32", "float64")
+_CONVERTED = {"bool": "uint8", "float16": "float32", "int64": "float64", "uint64": "float64"}
+_UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
+
+Progress = Callable[[float], object]
+
+
+def gaussian_filter(
+    source: Any,
+    target: Any,
+    sigma: float | Sequence[float] | None = None,
+    order: int | Sequence[int] = 0,
+    mode: Mode = "reflect",
+    cval: float = 0.0,
+    *,
+    fwhm: float | Sequence[float] | None = None,
+    spacing: float | Sequence[float] | None = None,
+    axes: int | Sequence[int] | None = None,
+    channel_axis: int | None = None,
+    valid_mask: None = None,
+    preserve_nan: bool = True,
+    dtype: npt.DTypeLike | None = None,
+    approximation: Approximation = "accurate",
+    backend: Backend = "automatic",
+    memory_limit: int | str | None = None,
+    progress: Progress | None = None,
+) -> dict[str, Any]:
+    """itk_cudafilters.gaussian_filter() from a source to a target, in slabs of planes.
+
+    On the GPU each plane is uploaded once and comes back once, for a sigma up to some 32 pixels along the first axis (46 with
+    accurate, 17 for float64), and is uploaded twice for larger ones. Those planes are in memory that the next results need. The
+    source is read as often, in the order of its planes.
+
+    Parameters
+    ----------
+    source
+        What to filter: 2 to 4 axes, and one of channels; real numbers. It is read by source[first:last].
+    target
+        Of the shape of the source; written by target[first:last] = planes. Integers are truncated towards 0. It must not be the
+        source.
+    sigma, order, mode, cval, fwhm, spacing, axes, approximation, backend
+        As in itk_cudafilters.gaussian_filter(). One mode holds for all axes, and wrap is not possible: it needs the last plane
+        before the first.
+    channel_axis
+        None, or the last axis.
+    valid_mask
+        None: masks are for arrays in memory.
+    preserve_nan
+        Without a mask, pixels that are NaN cannot be left out. With True the source must have none, or ValueError is raised. With
+        False they spread, as in scipy.
+    dtype
+        None, or the type of the target.
+    memory_limit
+        Bytes of device memory to take at most, or text as "8G". None: what is free, within the configuration's limit.
+    progress
+        Called with the share that is done, 0 to 1. What it raises ends the run.
+
+    Returns
+    -------
+    What was done: used (OneSweep, TwoSweeps, ...), on_host, number_of_slabs, bytes_up, bytes_down and more of GetSlabReport(), and
+    backend_used, backend_reason. If an exception is raised, the target is written in part.
+
+    Raises
+    ------
+    TypeError, ValueError
+        The source, the target or a parameter is of a kind or type that is not known, or has a wrong value or shape.
+    RuntimeError
+        The GPU was demanded and cannot be used.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> volume = np.ones((300, 8, 9), np.uint16)
+    >>> smoothed = np.empty((300, 8, 9), np.float32)
+    >>> report = gaussian_filter(volume, smoothed, sigma=2, mode="nearest", backend="host")
+    >>> report["used"], bool((smoothed == 1).all())
+    ('OneSweep', True)
+    """
+    run = _Run(
+        "filter", source, target, sigma, mode, cval, fwhm, spacing, axes, channel_axis,
+        valid_mask, preserve_nan, dtype, approximation, backend, memory_limit,
+    )
+    run.set_orders(order)
+    return run(progress)
+
+
+def gaussian_gradient_magnitude(
+    source: Any,
+    target: Any,
+    sigma: float | Sequence[float] | None = None,
+    mode: Mode = "reflect",
+    cval: float = 0.0,
+    *,
+    fwhm: float | Sequence[float] | None = None,
+    spacing: float | Sequence[float] | None = None,
+    axes: int | Sequence[int] | None = None,
+    channel_axis: int | None = None,
+    valid_mask: None = None,
+    preserve_nan: bool = True,
+    dtype: npt.DTypeLike | None = None,
+    approximation: Approximation = "accurate",
+    backend: Backend = "automatic",
+    memory_limit: int | str | None = None,
+    progress: Progress | None = None,
+) -> dict[str, Any]:
+    """itk_cudafilters.gaussian_gradient_magnitude() from a source to a target; the parameters are those of gaussian_filter().
+
+    The last of the axes, without that of the channels, must be one of `axes`.
+    """
+    run = _Run(
+        "gradient_magnitude", source, target, sigma, mode, cval, fwhm, spacing, axes, channel_axis,
+        valid_mask, preserve_nan, dtype, approximation, backend, memory_limit,
+    )
+    run.require_derivatives()
+    return run(progress)
+
+
+def gaussian_laplace(
+    source: Any,
+    target: Any,
+    sigma: float | Sequence[float] | None = None,
+    mode: Mode = "reflect",
+    cval: float = 0.0,
+    *,
+    fwhm: float | Sequence[float] | None = None,
+    spacing: float | Sequence[float] | None = None,
+    axes: int | Sequence[int] | None = None,
+    channel_axis: int | None = None,
+    valid_mask: None = None,
+    preserve_nan: bool = True,
+    dtype: npt.DTypeLike | None = None,
+    approximation: Approximation = "accurate",
+    backend: Backend = "automatic",
+    memory_limit: int | str | None = None,
+    progress: Progress | None = None,
+) -> dict[str, Any]:
+    """itk_cudafilters.gaussian_laplace() from a source to a target; the parameters are those of gaussian_filter().
+
+    The last of the axes, without that of the channels, must be one of `axes`.
+    """
+    run = _Run(
+        "laplace", source, target, sigma, mode, cval, fwhm, spacing, axes, channel_axis,
+        valid_mask, preserve_nan, dtype, approximation, backend, memory_limit,
+    )
+    run.require_derivatives()
+    return run(progress)
+
+
+def bytes_of(text: int | str, name: str = "memory_limit") -> int:
+    """A number of bytes, from a number or from text such as 8G: 8 times 2^30."""
+    if isinstance(text, str):
+        match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", text.strip(), re.IGNORECASE)
+        value = float(match[1]) * _UNITS[match[2].upper()] if match else 0.0
+    elif isinstance(text, (int, np.integer)) and not isinstance(text, bool):
+        value = float(text)
+    else:
+        raise TypeError(f"{name} is {describe(text)}; it must be a number of bytes, or text as 8G")
+    if not 1.0 <= value < 2.0**63:
+        raise ValueError(f"{name} is '{text}'; it must be a number of bytes above 0, or one with K, M, G or T: 8G")
+    return int(value)
+
+
+class _Planes:
+    """A source or a target."""
+
+    def __init__(self, planes: Any, name: str) -> None:
+        shape, dtype = getattr(planes, "shape", None), getattr(planes, "dtype", None)
+        if shape is None or dtype is None or not hasattr(type(planes), "__getitem__"):
+            raise TypeError(f"{name} is {describe(planes)}; it must have shape, dtype and slices, as arrays of NumPy, h5py and zarr do")
+        if hasattr(planes, "__cuda_array_interface__"):
+            raise TypeError(f"{name} is {describe(planes)} in the memory of a GPU; call itk_cudafilters.gaussian_filter()")
+        if isinstance(planes, np.ma.MaskedArray):
+            raise TypeError(f"{name} is a masked array; masks are for itk_cudafilters.gaussian_filter()")
+        self.planes = planes
+        self.name = name
+        self.shape = tuple(int(length) for length in shape)
+        self.dtype = np.dtype(dtype)
+        if self.dtype.name not in (*_NATIVE, *_CONVERTED):
+            raise TypeError(f"{name} has pixels of type {self.dtype}; they must be real numbers of at most 64 bits")
+        if math.prod(self.shape) == 0:
+            raise ValueError(f"{name} has the shape {self.shape}; it must have pixels")
+
+    @property
+    def native(self) -> np.dtype[Any]:
+        """The type of the planes that the filters see."""
+        seen: np.dtype[Any] = np.dtype(_CONVERTED.get(self.dtype.name, self.dtype.name))
+        return seen
+
+    def buffer(self, memory: memoryview, count: int) -> npt.NDArray[Any]:
+        return np.frombuffer(memory, self.native).reshape((count, *self.shape[1:]))
+
+
+class _Source(_Planes):
+    def __init__(self, planes: Any, refuses_nan: bool) -> None:
+        super().__init__(planes, "source")
+        self._refuses_nan = refuses_nan and self.dtype.kind == "f"
+
+    def __call__(self, first: int, count: int, memory: memoryview) -> None:
+        read = np.asarray(self.planes[first : first + count])
+        if read.shape != (count, *self.shape[1:]):
+            raise ValueError(
+                f"source[{first}:{first + count}] has the shape {read.shape}; it must be {(count, *self.shape[1:])}, as source.shape says"
+            )
+        if self._refuses_nan:
+            # A sum is not a number if one of its terms is not; infinite ones make it so, too.
+            for i in range(count):
+                if np.isnan(read[i].sum(dtype=np.float64)) and np.isnan(read[i]).any():
+                    raise ValueError(
+                        f"plane {first + i} of source has pixels that are NaN; they must be numbers, or preserve_nan False"
+                    )
+        # In one expression: a traceback keeps no array of this memory.
+        self.buffer(memory, count)[...] = read
+
+
+class _Target(_Planes):
+    def __init__(self, planes: Any) -> None:
+        super().__init__(planes, "target")
+        if not hasattr(type(planes), "__setitem__"):
+            raise TypeError(f"target is {describe(planes)}; it must be one that can be written: target[0:2] = planes")
+        if isinstance(planes, np.ndarray) and not planes.flags.writeable:
+            raise ValueError("target is read-only; it must be an array that can be written")
+        if self.dtype.kind in "bui" and self.dtype.name in _CONVERTED:
+            raise TypeError(f"target has pixels of type {self.dtype}; they must be integers of at most 32 bits, or float")
+
+    def __call__(self, first: int, count: int, memory: memoryview) -> None:
+        if type(self.planes) in (np.ndarray, np.memmap):
+            self.planes[first : first + count] = self.buffer(memory, count)
+        else:
+            self.planes[first : first + count] = self.buffer(memory, count).astype(self.dtype)  # a copy that may be kept
+
+
+class _Run:
+    """One call: checks, and what the library gets."""
+
+    def __init__(
+        self,
+        kind: Literal["filter", "gradient_magnitude", "laplace"],
+        source: Any,
+        target: Any,
+        sigma: Any,
+        mode: Any,
+        cval: float,
+        fwhm: Any,
+        spacing: Any,
+        axes: Any,
+        channel_axis: int | None,
+        valid_mask: Any,
+        preserve_nan: bool,
+        dtype: Any,
+        approximation: str,
+        backend: str,
+        memory_limit: int | str | None,
+    ) -> None:
+        if valid_mask is not None:
+            raise ValueError("valid_mask is given; images in slabs have none: call itk_cudafilters.gaussian_filter()")
+        self._kind = kind
+        self._source = _Source(source, bool(preserve_nan))
+        self._target = _Target(target)
+        if self._target.shape != self._source.shape:
+            raise ValueError(f"target has the shape {self._target.shape}; it must be that of source, {self._source.shape}")
+        if target is source or (
+            isinstance(source, np.ndarray) and isinstance(target, np.ndarray) and np.may_share_memory(source, target)
+        ):
+            raise ValueError("target and source have the same memory; planes of the source are needed after results are written")
+        if dtype is not None and np.dtype(dtype) != self._target.dtype:
+            raise ValueError(f"dtype is {np.dtype(dtype)}; it must be that of target, {self._target.dtype}")
+        dimension = len(self._source.shape)
+        self._channels = self._read_channels(channel_axis, dimension)
+        self._dimension = dimension - (channel_axis is not None)
+        if not 2 <= self._dimension <= 4:
+            raise ValueError(
+                f"source has {self._dimension} axes" + (" without that of the channels" if channel_axis is not None else "")
+                + "; it must have 2, 3 or 4"
+            )
+        self._axes = axes_to_filter(axes, None if channel_axis is None else dimension - 1, dimension)
+        count = len(self._axes)
+        self._sigma = self._along(per_axis(_sigma_of(sigma, fwhm), "sigma" if fwhm is None else "fwhm", count, _sigma), 0.0)
+        self._spacing = self._along(self._read_spacing(spacing), 1.0)
+        self._orders = [0] * self._dimension
+        self._mode = self._read_mode(mode)
+        self._cval = number(cval, "cval")
+        if self._mode == "constant" and not math.isfinite(self._cval):
+            raise ValueError(f"cval is {cval}; it must be finite")
+        self._approximation = known_name("approximation", approximation, get_args(Approximation))
+        self._backend = known_name("backend", backend, get_args(Backend))
+        self._limit = 0 if memory_limit is None else bytes_of(memory_limit)
+
+    def _read_channels(self, channel_axis: int | None, dimension: int) -> int:
+        if channel_axis is None:
+            return 1
+        if axis_of(channel_axis, dimension, "channel_axis") != dimension - 1:
+            raise ValueError(f"channel_axis is {channel_axis}; in slabs it must be the last axis, {dimension - 1}, or None")
+        return self._source.shape[-1]
+
+    def _read_spacing(self, spacing: Any) -> list[float]:
+        if spacing is None:
+            return [1.0] * len(self._axes)
+        if isinstance(spacing, str):
+            raise ValueError(f"spacing is '{spacing}'; here it must be None, a number, or one for each axis")
+        values = per_axis(spacing, "spacing", len(self._axes), lambda value: number(value, "spacing"))
+        if not all(math.isfinite(value) and value > 0.0 for value in values):
+            raise ValueError(f"spacing is {spacing}; it must be finite and above 0")
+        return values
+
+    def _read_mode(self, mode: Any) -> str:
+        modes = set(per_axis(mode, "mode", len(self._axes), _mode)) or {"nearest"}
+        if len(modes) > 1:
+            raise ValueError(f"mode is {mode!r}; in slabs it must be one for all axes")
+        (found,) = modes
+        if found == "wrap":
+            raise ValueError("mode is 'wrap', which needs the last plane before the first; in slabs it must be reflect, nearest, "
+                             "mirror or constant")
+        return found
+
+    def _along(self, values: Sequence[Any], other: Any) -> list[Any]:
+        """Values of the axes that are filtered, for all axes of the array."""
+        found = [other] * self._dimension
+        for axis, value in zip(self._axes, values, strict=True):
+            found[axis] = value
+        return found
+
+    def set_orders(self, order: Any) -> None:
+        self._orders = self._along(per_axis(order, "order", len(self._axes), _order), 0)
+        for axis, (sigma, each) in enumerate(zip(self._sigma, self._orders, strict=True)):
+            if each > 0 and sigma == 0.0:
+                raise ValueError(f"sigma of axis {axis} is 0 and its order {each}; a derivative needs a sigma above 0")
+
+    def require_derivatives(self) -> None:
+        for axis in self._axes:
+            if self._sigma[axis] == 0.0:
+                raise ValueError(f"sigma of axis {axis} is 0; leave the axis out by axes=, or give it a sigma above 0")
+        if self._dimension - 1 not in self._axes:
+            raise ValueError(f"axes is {tuple(self._axes)}; in slabs axis {self._dimension - 1} must be one of them")
+
+    def __call__(self, progress: Progress | None) -> dict[str, Any]:
+        if progress is not None and not callable(progress):
+            raise TypeError(f"progress is {describe(progress)}; it must be None, or a function of the share that is done")
+        if not any(self._sigma):
+            return self._copy(progress)
+        shape = self._source.shape[: self._dimension]
+        job = (
+            self._kind,
+            *(tuple(reversed(values)) for values in (shape, self._sigma, self._spacing, self._orders)),  # ITK's x comes first
+            self._channels,
+            self._source.native.name,
+            self._target.native.name,
+            self._mode,
+            self._cval,
+            self._approximation,
+            self._backend,
+            self._limit,
+        )
+        report, used, reason = native().cudafilters_filter_slabs(job, self._source, self._target, progress)
+        return {**report, "backend_used": used.lower(), "backend_reason": reason}
+
+    def _copy(self, progress: Progress | None) -> dict[str, Any]:
+        """Where no axis is filtered."""
+        from ._arrays import truncate
+
+        length, planes = self._source.shape[0], 128
+        for first in range(0, length, planes):
+            read = np.asarray(self._source.planes[first : first + planes])
+            self._target.planes[first : first + planes] = truncate(read, self._target.dtype)
+            if progress is not None:
+                progress(min(1.0, (first + planes) / length))
+        return {"used": "Whole", "on_host": True, "backend_used": "host", "backend_reason": "no axis is filtered"}

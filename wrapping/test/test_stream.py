@@ -1,0 +1,327 @@
+# SPDX-License-Identifier: Apache-2.0
+"""itk_cudafilters.stream: planes from any source to any target, against scipy in float64."""
+import inspect
+import threading
+import traceback
+
+import numpy as np
+import pytest
+
+import itk_cudafilters
+from itk_cudafilters import stream
+
+pytestmark = pytest.mark.usefixtures("host_allowed")
+ndimage = pytest.importorskip("scipy.ndimage")
+
+FUNCTIONS = {name: getattr(stream, name) for name in stream.__all__}
+# As in test_gaussian_functions.py: of scipy's results, relative to the largest value, by order.
+BOUND = (2e-5, 2e-4, 1e-3)
+SHAPE = (300, 14, 17)
+# All of a line counts where the window is longer than three chunks of 128 planes.
+LONG = (700, 6, 7)
+WIDE = 60.0
+
+
+class Planes:
+    """What h5py and zarr have in common: shape, dtype and slices by whole planes, which are copies."""
+
+    def __init__(self, array):
+        self._array = array
+        self.shape = array.shape
+        self.dtype = array.dtype
+        self.read = []
+        self.written = []
+
+    def __getitem__(self, planes):
+        assert isinstance(planes, slice) and planes.step is None
+        self.read.append((planes.start, planes.stop))
+        return self._array[planes].copy()
+
+    def __setitem__(self, planes, values):
+        assert isinstance(planes, slice) and planes.step is None
+        self.written.append((planes.start, planes.stop))
+        self._array[planes] = values
+
+
+class Keeping(Planes):
+    """A target that keeps what it is given, and looks at it later."""
+
+    def __init__(self, array):
+        super().__init__(array)
+        self.kept = []
+
+    def __setitem__(self, planes, values):
+        self.kept.append((planes, values))
+
+
+def volume(shape=SHAPE, dtype=np.float32, seed=20261124):
+    print(f"seed {seed}")
+    return (np.random.default_rng(seed).random(shape) * 200).astype(dtype)
+
+
+def smooth(source, sigma=2.0, dtype=np.float32, **arguments):
+    target = np.full(source.shape, np.nan, dtype) if np.dtype(dtype).kind == "f" else np.full(source.shape, 77, dtype)
+    stream.gaussian_filter(source, target, sigma, mode=arguments.pop("mode", "nearest"), **arguments)
+    return target
+
+
+def deviation(result, expected):
+    return abs(np.asarray(result, np.float64) - expected).max() / abs(expected).max()
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_arguments_are_those_of_the_function_of_arrays(name):
+    ours = inspect.signature(FUNCTIONS[name]).parameters
+    theirs = inspect.signature(getattr(itk_cudafilters, name)).parameters
+    assert list(ours)[:2] == ["source", "target"] and list(ours)[-2:] == ["memory_limit", "progress"]
+    assert {key: ours[key].default for key in list(ours)[2:-2]} == {
+        key: theirs[key].default for key in theirs if key not in ("input", "output")
+    }
+
+
+@pytest.mark.parametrize("order", [0, 1, 2, (1, 0, 0), (0, 2, 1)])
+def test_filter_is_that_of_scipy(order):
+    values = volume()
+    expected = ndimage.gaussian_filter(values.astype(np.float64), 2.5, order, mode="nearest", truncate=8.0)
+    assert deviation(smooth(values, 2.5, order=order), expected) < BOUND[np.max(order)]
+
+
+@pytest.mark.parametrize("sigma", [2.0, 40.0])
+def test_magnitude_and_laplacian_are_those_of_scipy(sigma):
+    values = volume()
+    values[140:150] += 500.0
+    exact = values.astype(np.float64)
+    result = np.empty(SHAPE, np.float32)
+    stream.gaussian_gradient_magnitude(values, result, sigma, mode="nearest")
+    assert deviation(result, ndimage.gaussian_gradient_magnitude(exact, sigma, mode="nearest", truncate=8.0)) < BOUND[1]
+    stream.gaussian_laplace(values, result, sigma, mode="nearest")
+    assert deviation(result, ndimage.gaussian_laplace(exact, sigma, mode="nearest", truncate=8.0)) < BOUND[2]
+
+
+def test_spacing_gives_units():
+    values = volume()
+    result = np.empty(SHAPE, np.float32)
+    stream.gaussian_gradient_magnitude(values, result, 4.0, mode="nearest", spacing=(2.0, 2.0, 2.0))
+    expected = ndimage.gaussian_gradient_magnitude(values.astype(np.float64), 2.0, mode="nearest", truncate=8.0) / 2.0
+    assert deviation(result, expected) < BOUND[1]
+    assert deviation(smooth(values, 4.0, order=1, spacing=2.0), smooth(values, 2.0, order=1).astype(np.float64) / 8.0) < 1e-6
+
+
+def test_axes_that_are_left_out_stay():
+    values = volume()
+    for sigma, axes in (((0, 2, 2), None), ((2, 2), (1, 2)), (3.0, 0), ((3, 0, 1), None)):
+        full = list(sigma) if np.ndim(sigma) else [sigma]
+        every = full if axes is None else [dict(zip(np.atleast_1d(axes), full)).get(axis, 0) for axis in range(3)]
+        expected = ndimage.gaussian_filter(values.astype(np.float64), every, mode="nearest", truncate=8.0)
+        assert deviation(smooth(values, sigma, axes=axes), expected) < BOUND[0]
+    assert (smooth(values, 0.0) == values).all()
+
+
+def test_channels_are_filtered_by_themselves():
+    values = volume((260, 9, 11, 3))
+    result = smooth(values, 1.5, channel_axis=-1)
+    for channel in range(3):
+        assert (result[..., channel] == smooth(np.ascontiguousarray(values[..., channel]), 1.5)).all()
+
+
+@pytest.mark.parametrize("shape", [(700, 31), (5, 40, 6), (260, 3, 4, 5)])
+def test_images_of_two_to_four_axes(shape):
+    values = volume(shape)
+    expected = ndimage.gaussian_filter(values.astype(np.float64), 1.5, mode="nearest", truncate=8.0)
+    assert deviation(smooth(values, 1.5), expected) < BOUND[0]
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int8", "uint16", "int16", "uint32", "int32", "int64", "float16", "float32", "float64"])
+def test_types_of_pixels(dtype):
+    values = (volume() / 2).astype(dtype)
+    exact = ndimage.gaussian_filter(values.astype(np.float64), 2.0, mode="nearest", truncate=8.0)
+    assert deviation(smooth(values, dtype=np.float64), exact) < BOUND[0]
+    if dtype not in ("int64", "float16", "float32", "float64"):
+        result = smooth(values, dtype=dtype)
+        assert result.dtype == dtype and abs(result - exact).max() < 1.01  # truncated towards 0
+        assert (result == np.trunc(smooth(values, dtype=np.float64))).mean() > 0.999
+
+
+def test_every_kind_of_source_and_target_gives_the_same_bits(tmp_path):
+    values = volume(LONG)
+    for sigma, times in ((2.0, 1), (WIDE, 2)):
+        expected = smooth(values, sigma)
+        source, target = Planes(values), Planes(np.zeros(LONG, np.float32))
+        stream.gaussian_filter(source, target, sigma, mode="nearest")
+        assert (target._array == expected).all()
+        counts = np.zeros(LONG[0], int)
+        for first, last in source.read:
+            counts[first:last] += 1
+        assert (counts == times).all()
+        assert target.written == sorted(target.written) and target.written[0][0] == 0 and target.written[-1][1] == LONG[0]
+    on_disk = np.memmap(tmp_path / "planes", np.float32, "w+", shape=LONG)
+    stream.gaussian_filter(np.asfortranarray(values), on_disk, WIDE, mode="nearest")
+    assert (on_disk == expected).all()
+    strided = np.zeros((LONG[0], LONG[1], 2 * LONG[2]), np.float32)
+    stream.gaussian_filter(values[:, ::-1][:, ::-1], strided[:, :, ::2], WIDE, mode="nearest")
+    assert (strided[:, :, ::2] == expected).all() and (strided[:, :, 1::2] == 0).all()
+
+
+def test_a_target_may_keep_what_it_gets():
+    values = volume()
+    target = Keeping(np.zeros(SHAPE, np.float32))
+    stream.gaussian_filter(values, target, 2.0, mode="nearest")
+    assert (np.concatenate([pixels for _, pixels in target.kept]) == smooth(values)).all()
+
+
+def test_report():
+    values, target = volume(), np.empty(SHAPE, np.float32)
+    report = stream.gaussian_filter(values, target, 2.0, mode="nearest", backend="host")
+    assert report["used"] == "OneSweep" and report["on_host"] and report["backend_used"] == "host"
+    assert report["number_of_slabs"] == 3 and report["look_ahead"] == 1 and report["backend_reason"]
+    long = volume(LONG)
+    report = stream.gaussian_filter(long, np.empty_like(long), WIDE, mode="nearest", backend="host")
+    assert report["used"] == "TwoSweeps" and report["number_of_slabs"] == 6
+
+
+def test_progress_rises_to_one():
+    shares = []
+    values = volume()
+    stream.gaussian_filter(values, np.empty(SHAPE, np.float32), 2.0, mode="nearest", progress=shares.append)
+    assert shares == sorted(shares) and shares[-1] == 1.0 and len(shares) > 2
+
+
+class Broken(Exception):
+    pass
+
+
+class Breaking(Planes):
+    def __getitem__(self, planes):
+        if planes.stop > 200:
+            raise Broken(f"plane {planes.start}")
+        return super().__getitem__(planes)
+
+    def __setitem__(self, planes, values):
+        if planes.stop > 200:
+            raise Broken(f"result {planes.start}")
+        super().__setitem__(planes, values)
+
+
+@pytest.mark.parametrize("sigma", [2.0, WIDE])
+def test_exceptions_travel_and_the_next_run_is_right(sigma):
+    values = volume(LONG)
+    expected = smooth(values, sigma)
+    target = np.empty(LONG, np.float32)
+
+    def stop(share):
+        if share > 0.5:
+            raise KeyboardInterrupt
+
+    with pytest.raises(Broken, match="plane 128") as caught:
+        stream.gaussian_filter(Breaking(values), target, sigma, mode="nearest")
+    text = "".join(traceback.TracebackException.from_exception(caught.value, capture_locals=True).format())
+    assert "__getitem__" in text  # and the memory of the planes, which is gone, is not read
+    with pytest.raises(Broken, match="result 128"):
+        stream.gaussian_filter(values, Breaking(np.zeros(LONG, np.float32)), sigma, mode="nearest")
+    with pytest.raises(KeyboardInterrupt):
+        stream.gaussian_filter(values, target, sigma, mode="nearest", progress=stop)
+    assert (smooth(values, sigma) == expected).all()
+
+
+def test_other_threads_run_meanwhile():
+    values = volume((1500, 60, 60))
+    counts, stopped = [0], threading.Event()
+
+    def count():
+        while not stopped.is_set():
+            counts[0] += 1
+
+    seen = []
+    thread = threading.Thread(target=count)
+    thread.start()
+    try:
+        stream.gaussian_filter(
+            values, np.empty_like(values), 2.0, mode="nearest", progress=lambda share: seen.append(counts[0])
+        )
+    finally:
+        stopped.set()
+        thread.join()
+    assert seen[-1] > seen[0]
+
+
+def test_threads_run_at_the_same_time():
+    values = volume()
+    expected = [smooth(values, 2.0 + i) for i in range(4)]
+    results = [np.empty(SHAPE, np.float32) for _ in range(4)]
+    threads = [
+        threading.Thread(target=stream.gaussian_filter, args=(Planes(values), results[i], 2.0 + i), kwargs={"mode": "nearest"})
+        for i in range(4)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert all((results[i] == expected[i]).all() for i in range(4))
+
+
+def refused(message, source=None, target=None, sigma=2.0, error=ValueError, **arguments):
+    source = volume() if source is None else source
+    target = np.empty(getattr(source, "shape", SHAPE), np.float32) if target is None else target
+    with pytest.raises(error, match=message):
+        stream.gaussian_filter(source, target, sigma, **{"mode": "nearest", **arguments})
+
+
+def test_what_is_refused_is_told_in_words():
+    values = volume()
+    refused("mode is 'wrap', which needs the last plane before the first", mode="wrap")
+    refused("mode is 'wrap'", mode="grid-wrap")
+    refused("in slabs it must be one for all axes", mode=("nearest", "reflect", "nearest"))
+    refused("valid_mask is given; images in slabs have none", valid_mask=values > 3)
+    refused("channel_axis is 0; in slabs it must be the last axis", channel_axis=0)
+    refused("spacing is 'image'", spacing="image")
+    refused("sigma is -1.0; it must be finite, and 0 or more", sigma=-1)
+    refused("sigma or fwhm must be given", sigma=None, error=TypeError)
+    refused("target has the shape", target=np.empty((300, 14, 18), np.float32))
+    refused("target and source have the same memory", source=values, target=values)
+    refused("target and source have the same memory", source=values, target=values[::-1])
+    refused("target is read-only", target=np.broadcast_to(np.float32(0), SHAPE))
+    refused("dtype is float64; it must be that of target, float32", dtype="float64")
+    refused("source has pixels of type complex64", source=values.astype(np.complex64), error=TypeError)
+    refused("target has pixels of type int64", target=np.empty(SHAPE, np.int64), error=TypeError)
+    refused("source is .*; it must have shape, dtype and slices", source=[1, 2], target=values, error=TypeError)
+    refused("source is a masked array", source=np.ma.masked_array(values), error=TypeError)
+    refused("source has the shape .0, 3, 4.; it must have pixels", source=np.empty((0, 3, 4), np.float32))
+    refused("source has 1 axes; it must have 2, 3 or 4", source=np.ones(9, np.float32))
+    refused("progress is .*; it must be None, or a function", progress=3, error=TypeError)
+    refused("sigma of axis 0 is 0 and its order 1", sigma=(0, 1, 1), order=1)
+    with pytest.raises(ValueError, match="in slabs axis 2 must be one of them"):
+        stream.gaussian_laplace(values, np.empty_like(values), 2.0, mode="nearest", axes=(0, 1))
+
+
+def test_pixels_that_are_nan_are_refused_or_spread():
+    values = volume(LONG)
+    values[211, 3, 4] = np.nan
+    refused("plane 211 of source has pixels that are NaN", source=values)
+    spread = smooth(values, preserve_nan=False)
+    assert np.isnan(spread[211, 3, 4]) and not np.isnan(spread[400:]).any()
+    values[211, 3, 4] = np.inf  # a number
+    smooth(values)
+
+
+def test_a_source_that_says_another_shape_is_told():
+    class Short(Planes):
+        def __getitem__(self, planes):
+            return super().__getitem__(planes)[:-1]
+
+    refused(r"source\[0:128\] has the shape .127, 14, 17.; it must be .128, 14, 17.", source=Short(volume()))
+
+
+@pytest.mark.parametrize(
+    "text, size", [("8G", 8 << 30), ("512m", 512 << 20), ("1.5K", 1536), ("100", 100), (7, 7), ("2T", 2 << 40), ("3GiB", 3 << 30)]
+)
+def test_sizes(text, size):
+    assert stream.bytes_of(text) == size
+
+
+@pytest.mark.parametrize("text", ["8Q", "", "G", "-3", "0", 0, -1, "1e9", "nan"])
+def test_wrong_sizes(text):
+    refused("memory_limit is .*; it must be a number of bytes above 0, or one with K, M, G or T: 8G", memory_limit=text)
+
+
+def test_sizes_of_another_kind():
+    refused("memory_limit is .*; it must be a number of bytes, or text", memory_limit=2.5, error=TypeError)
