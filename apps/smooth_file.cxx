@@ -139,8 +139,8 @@ GetBytesNeeded(const CudaImageView & shape, const itk::CudaDetail::CudaGaussianS
   return chunks * std::min(slabs.ChunkLength, slabs.NumberOfPlanes) * plane + states + others;
 }
 
-/** A raw MetaImage that is written in parts. ITK writes the header and the first plane. The pixels are written here, because
- * ITK does not tell of a disk that is full. */
+/** A raw MetaImage that is written in parts. ITK writes the header and the first plane. The pixels are written here,
+ * because ITK does not tell of a disk that is full. */
 class PartialWriter
 {
 public:
@@ -383,8 +383,8 @@ command::SmoothFile(const SmoothJob & job, itk::ImageIOBase & io, size_t memory)
   if (needed > memory)
   {
     throw std::runtime_error("--memory allows " + FormatGigabytes(static_cast<double>(memory)) + "; this sigma needs " +
-                             FormatGigabytes(static_cast<double>(needed)) + " for the planes of '" +
-                             io.GetFileName() + "' that it holds at a time");
+                             FormatGigabytes(static_cast<double>(needed)) + " for the planes of '" + io.GetFileName() +
+                             "' that it holds at a time");
   }
   SmoothOutcome outcome;
   const double  bytes = 2.0 * static_cast<double>(io.GetImageSizeInBytes());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A run that is paused in its sink, with an engine that copies planes.
+// A run that is paused between requests, with an engine that copies planes.
 #include "itkCudaDetailSlabSession.h"
 #include "itkCudaMemoryGate.h"
 
@@ -31,7 +31,9 @@ struct Engine
   bool   ThrowsAtEnd{ false };
 
   CudaSlabReport
-  operator()(const CudaSlabSource & source, const CudaSlabSink & sink, const CudaSlabSession::ProgressFunction & progress)
+  operator()(const CudaSlabSource &                    source,
+             const CudaSlabSink &                      sink,
+             const CudaSlabSession::ProgressFunction & progress)
   {
     struct End
     {
@@ -162,7 +164,9 @@ TEST_F(CudaSlabSessionThread, Planes_may_be_dropped)
 {
   CudaSlabSession session = this->MakeSession(16);
   session.Produce(
-    10, nullptr, [](size_t first, size_t count, void * to) {
+    10,
+    nullptr,
+    [](size_t first, size_t count, void * to) {
       std::iota(static_cast<size_t *>(to), static_cast<size_t *>(to) + count, first);
     },
     nullptr);
@@ -206,7 +210,8 @@ TEST_F(CudaSlabSessionThread, What_the_engine_reserved_is_paused_between_request
   unsigned int runsInSource = 0;
   {
     CudaSlabSession session(
-      [&](const CudaSlabSource & source, const CudaSlabSink & sink, const CudaSlabSession::ProgressFunction & progress) {
+      [&](
+        const CudaSlabSource & source, const CudaSlabSink & sink, const CudaSlabSession::ProgressFunction & progress) {
         const MemoryGate::Reservation reservation(gate, 60, available, nullptr);
         return m_Engine(source, sink, progress);
       },

@@ -227,7 +227,9 @@ ReadJob(PyObject * tuple)
 
 /** The axes that are filtered count from 0 in the plan's terms. */
 std::vector<itk::CudaDetail::CudaGaussianTerm>
-MakeTerms(const Job & job, const itk::CudaDetail::CudaGaussianParameters & parameters, const std::vector<unsigned int> & axes)
+MakeTerms(const Job &                                     job,
+          const itk::CudaDetail::CudaGaussianParameters & parameters,
+          const std::vector<unsigned int> &               axes)
 {
   std::vector<itk::CudaDetail::CudaGaussianTerm> terms;
   if (job.Kind == "filter")
@@ -270,9 +272,9 @@ MakePlan(const Job & job)
       parameters.Spacing.push_back(job.Spacing[axis]);
     }
   }
-  const Output output = job.Kind == "filter"               ? Output::Components
-                        : job.Kind == "gradient_magnitude" ? Output::Norm
-                                                           : Output::Sum;
+  const Output     output = job.Kind == "filter"               ? Output::Components
+                            : job.Kind == "gradient_magnitude" ? Output::Norm
+                                                               : Output::Sum;
   CudaGaussianPlan plan = itk::CudaDetail::MakeGaussianPlan(parameters, MakeTerms(job, parameters, axes), output);
   for (itk::CudaDetail::CudaGaussianLinePass & pass : plan.Passes)
   {
@@ -296,11 +298,11 @@ MakeShape(const Job & job, const std::string & type)
 
 /** On the device if it can be used, else, if that is allowed, on the host. What the device has begun to give stays. */
 itk::CudaSlabReport
-Run(const Job &                                     job,
-    CudaFilterBackend &                             backend,
-    const itk::CudaSlabSource &                     source,
-    const itk::CudaSlabSink &                       sink,
-    const itk::CudaDetail::CudaProgressFunction &   progress)
+Run(const Job &                                   job,
+    CudaFilterBackend &                           backend,
+    const itk::CudaSlabSource &                   source,
+    const itk::CudaSlabSink &                     sink,
+    const itk::CudaDetail::CudaProgressFunction & progress)
 {
   const CudaGaussianPlan plan = MakePlan(job);
   const CudaImageView    input = MakeShape(job, job.InputType);
@@ -353,8 +355,7 @@ FilterSlabs(PyObject * tuple, PyObject * sourceFunction, PyObject * sinkFunction
       backend,
       [&](size_t first, size_t count, void * pixels) {
         lock.CallPython([&] {
-          CallWithPlanes(
-            sourceFunction, first, count, static_cast<char *>(pixels), count * inputBytes, PyBUF_WRITE);
+          CallWithPlanes(sourceFunction, first, count, static_cast<char *>(pixels), count * inputBytes, PyBUF_WRITE);
         });
       },
       [&](size_t first, size_t count, const void * pixels) {
@@ -369,10 +370,8 @@ FilterSlabs(PyObject * tuple, PyObject * sourceFunction, PyObject * sinkFunction
       },
       [&](float share) { lock.CallPython([&] { CallWithShare(progressFunction, share); }); });
   }
-  return Py_BuildValue("(Nss)",
-                       SlabReportAsDictionary(report),
-                       itk::CudaBackendToString(backend.Used).c_str(),
-                       backend.Reason.c_str());
+  return Py_BuildValue(
+    "(Nss)", SlabReportAsDictionary(report), itk::CudaBackendToString(backend.Used).c_str(), backend.Reason.c_str());
 }
 } // namespace
 } // namespace cudafilters

@@ -42,8 +42,8 @@ SlabReportAsDictionary(const itk::CudaSlabReport & report)
 } // namespace cudafilters
 
 /** Runs a Gaussian filter over an image in slabs. `job` is a tuple: what to compute ("filter", "gradient_magnitude",
- * "laplace"); shape, sigma, spacing and order along each axis, x first, where sigma 0 leaves an axis as it is; number of
- * components; types of the components of input and output, as NumPy calls them; mode, value beyond the ends,
+ * "laplace"); shape, sigma, spacing and order along each axis, x first, where sigma 0 leaves an axis as it is; number
+ * of components; types of the components of input and output, as NumPy calls them; mode, value beyond the ends,
  * approximation, backend, bytes of device memory (0: no limit).
  *
  * source(first plane, number of planes, memory to write), sink(first plane, number of planes, memory to read) and
