@@ -22,8 +22,7 @@ def run_cupy(budget, side):
     import cupy
     from cupyx.scipy import ndimage
 
-    # The largest batch of cuSOLVER that CuPy gives it at once without tens of gigabytes.
-    batch = 1 << 22
+    batch = 1 << 15  # cuSOLVER refuses 1 << 22 matrices at once
 
     def derivative(image, sigma, a, b):
         order = [0, 0, 0]
@@ -66,10 +65,6 @@ def run_skimage(budget, side):
 
 def add_factors(record):
     """Times of a voxel over those of the largest image that this module filtered on the device."""
-    own = {row["name"].split("/")[0]: row for row in record["module"] if "ms" in row}
-    resident = own.get("resident")
-    if not resident:
-        return
 
     def per_voxel(ms, side):
         return ms / side**3
@@ -77,6 +72,9 @@ def add_factors(record):
     def side_of(row):
         return int(row["name"].split("side:")[1].split("/")[0])
 
+    resident = max((row for row in record["module"] if row["name"].startswith("resident/") and "ms" in row), key=side_of, default=None)
+    if not resident:
+        return
     base = per_voxel(resident["ms"], side_of(resident))
     for row in record["module"]:
         if row["name"].startswith("itk/") and "ms" in row:
@@ -100,16 +98,21 @@ def main():
         "factors": {},
         "left_out": [],
     }
-    for library, run, side in (("CuPy", run_cupy, 256), ("scikit-image", run_skimage, 128)):
+
+    def save():
+        add_factors(record)
+        peers.write_record(arguments.output, record)
+
+    peers.GROUPS["scales"] = ROWS
+    peers.run_module(arguments.program, peers.Budget(arguments.time), ["scales"], record)
+    save()
+    for library, name, run, side in (("CuPy", "objectness", run_cupy, 256), ("scikit-image", "frangi", run_skimage, 128)):
         rows = peers.Rows(library)
         budget = peers.Budget(arguments.time)
         where = "resident" if library == "CuPy" else "host_to_host"
-        rows.add("objectness" if library == "CuPy" else "frangi", where, 3, side, list(SIGMAS), lambda: run(budget, side))
+        rows.add(name, where, 3, side, list(SIGMAS), lambda run=run, side=side, budget=budget: run(budget, side))
         record["peers"] += rows.rows
-    peers.GROUPS["scales"] = ROWS
-    peers.run_module(arguments.program, peers.Budget(arguments.time), ["scales"], record)
-    add_factors(record)
-    peers.write_record(arguments.output, record)
+        save()
     print(record["factors"])
     return 0
 

@@ -264,6 +264,12 @@ public:
   {
     function(Edges{ m_Scene.Pixels });
   }
+  template <typename TFunction>
+  void
+  VisitPixelsInOneBlock(const TFunction & function) const
+  {
+    this->VisitPixels(function);
+  }
 
   template <typename TStep>
   void
@@ -338,12 +344,14 @@ public:
     }
   }
 
-  /** Keys in ascending order, and their places, ascending too where keys are equal. */
+  /** Keys in ascending order of their lower bits, and their places, ascending too where these are equal. */
   void
-  SortPlaces(const uint64_t * keys, size_t number, uint64_t * sorted, uint32_t * places) const
+  SortPlaces(const uint64_t * keys, size_t number, int bits, uint64_t * sorted, uint32_t * places) const
   {
+    ++m_Counts.Sums;
+    const auto lower = [keys, bits](uint32_t place) { return keys[place] & ((uint64_t{ 1 } << bits) - 1); };
     std::iota(places, places + number, 0u);
-    std::stable_sort(places, places + number, [keys](uint32_t i, uint32_t j) { return keys[i] < keys[j]; });
+    std::stable_sort(places, places + number, [&](uint32_t i, uint32_t j) { return lower(i) < lower(j); });
     std::transform(places, places + number, sorted, [keys](uint32_t place) { return keys[place]; });
   }
 

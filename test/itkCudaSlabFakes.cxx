@@ -14,6 +14,7 @@
 #include "itkCudaGaussianSlabsDevice.h"
 #include "itkCudaLineGeometry.h"
 #include "itkCudaMemoryQuery.h"
+#include "itkCudaPinnedTransfer.h"
 #include "itkCudaRoundUp.h"
 #include "itkCudaSlabFakes.h"
 #include "itkCudaStagingChunks.h"
@@ -278,6 +279,12 @@ size_t
 DeviceImage::GetRowPitch(size_t rowLength, CudaComponentType type)
 {
   return RoundUp(rowLength * CudaComponentSize(type), RowAlignment);
+}
+
+bool
+IsPageLocked(const StridedByteStream &)
+{
+  return false;
 }
 
 size_t

@@ -207,5 +207,16 @@ TEST(CudaStridedByteStream, Gathered_past_the_caches_the_bytes_are_the_same)
     ASSERT_EQ(std::count(to + expected.size(), gathered.data() + gathered.size(), 'x'),
               static_cast<ptrdiff_t>(64 - offset))
       << what;
+
+    const auto scatter = [&](bool bypassCache) {
+      std::vector<char> target(image.size(), 'y');
+      auto              targetView = view;
+      targetView.Data = target.data();
+      const StridedByteStream targetRuns(targetView, pitch);
+      targetRuns.Scatter(to + cut, cut, expected.size(), bypassCache);
+      targetRuns.Scatter(to, 0, cut, bypassCache);
+      return target;
+    };
+    ASSERT_TRUE(scatter(true) == scatter(false)) << what;
   }
 }

@@ -66,7 +66,7 @@ ContinuedSource::ContinuedSource(const CudaSlabSource &       source,
   : m_Source(source)
   , m_Boundary(boundary)
   , m_NumberOfPlanes(shape.Size[axis])
-  , m_BytesOfPlane(shape.GetNumberOfBytes() / shape.Size[axis])
+  , m_BytesOfPlane(GetBytesOfPlane(shape, axis))
   , m_Continuing(continuing)
 {
   if (boundary.Mode == ModeEnum::Constant)
@@ -182,7 +182,7 @@ RunContinuedSlabs(const CudaGaussianPlan &     plan,
   SlabEnds continued = ends;
   continued.Input.Size[axis] = continued.Output.Size[axis] = planes + 2 * continuing;
   continued.Source = [&](size_t first, size_t count, void * pixels) { source.Read(first, count, pixels); };
-  const size_t bytes = ends.Output.GetNumberOfBytes() / planes;
+  const size_t bytes = GetBytesOfPlane(ends.Output, axis);
   const size_t begin = options.FirstPlane;
   const size_t end = options.NumberOfPlanes == 0 ? planes : begin + options.NumberOfPlanes;
   continued.Sink = [&](size_t first, size_t count, const void * pixels) {

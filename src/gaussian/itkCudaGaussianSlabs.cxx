@@ -28,12 +28,6 @@ GetSlabAxis(const CudaGaussianPlan & plan, const CudaImageView & shape)
   return axis;
 }
 
-size_t
-GetBytesOfPlane(const CudaImageView & shape, unsigned int axis)
-{
-  return shape.GetNumberOfBytes() / std::max<size_t>(1, shape.Size[axis]);
-}
-
 void
 VerifyPart(const SlabRun & run, const char * name, size_t plane)
 {
@@ -68,30 +62,6 @@ MakeSlabRun(const CudaGaussianPlan & plan,
   run.BytesOfInputPlane = GetBytesOfPlane(inputShape, run.Shape.Axis);
   run.BytesOfOutputPlane = GetBytesOfPlane(outputShape, run.Shape.Axis);
   return run;
-}
-
-CudaImageView
-MakePlanesView(const CudaImageView & shape, unsigned int axis, size_t planes, void * data)
-{
-  CudaImageView view = shape;
-  view.Data = data;
-  view.Size[axis] = planes;
-  size_t stride = shape.NumberOfComponents;
-  for (unsigned int d = 0; d < CudaImageView::MaximumDimension; ++d)
-  {
-    view.Stride[d] = stride;
-    stride *= view.Size[d];
-  }
-  return view;
-}
-
-CudaImageView
-GetPlanes(CudaImageView view, unsigned int axis, size_t first, size_t planes)
-{
-  view.Data =
-    static_cast<unsigned char *>(view.Data) + first * view.Stride[axis] * CudaComponentSize(view.ComponentType);
-  view.Size[axis] = planes;
-  return view;
 }
 
 CudaGaussianSlabShape

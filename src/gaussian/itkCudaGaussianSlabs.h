@@ -5,6 +5,7 @@
 #include "itkCudaDetailGaussianSlabs.h"
 #include "itkCudaDetailNames.h"
 #include "itkCudaGaussianSchedule.h"
+#include "itkCudaHostPlanes.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -92,14 +93,6 @@ IsSlabPass(const CudaGaussianLinePass & pass, const CudaGaussianSlabShape & shap
 {
   return shape.Axis > 0 && pass.Axis == shape.Axis;
 }
-
-/** Planes of an image with dense pixels at `data`. */
-CudaImageView
-MakePlanesView(const CudaImageView & shape, unsigned int axis, size_t planes, void * data);
-
-/** Planes [first, first + planes) of a view. */
-CudaImageView
-GetPlanes(CudaImageView view, unsigned int axis, size_t first, size_t planes);
 
 /** The run on ITK's threads, in double. */
 CudaSlabReport

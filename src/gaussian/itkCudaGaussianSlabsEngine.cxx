@@ -10,6 +10,7 @@
 #include "itkCudaGaussianSlabsDevice.h"
 #include "itkCudaGaussianSlabsTuning.h"
 #include "itkCudaMemoryQuery.h"
+#include "itkCudaPinnedTransfer.h"
 #include "itkCudaSlabStream.h"
 #include "itkCudaTransfer.h"
 
@@ -134,11 +135,10 @@ public:
 
   /** Whether the run is expected to take less time than an upload, the passes and a download after each other. */
   bool
-  IsWorthOverlapping() const
+  IsWorthOverlapping(const OverlapLimits & limits) const
   {
     const auto slabs = static_cast<double>(m_FilterLoads.size());
-    return !m_Run.Shape.NeedsAllChunks && m_Ends.Input.GetNumberOfBytes() >= LeastOverlappedBytes &&
-           slabs + static_cast<double>(m_LoadsAhead) + 1 <= MostOverlappedTurns * slabs;
+    return !m_Run.Shape.NeedsAllChunks && slabs + static_cast<double>(m_LoadsAhead) + 1 <= limits.MostTurns * slabs;
   }
 
   void
@@ -879,8 +879,15 @@ TryOverlapped(const CudaGaussianPlan &     plan,
               int                          device,
               const CudaProgressFunction & progress)
 {
-  const bool isCut = !plan.Mask && plan.Boundary.Mode == CudaFiltersEnums::BoundaryMode::Nearest;
-  if (!isCut || input.GetNumberOfBytes() < LeastOverlappedBytes)
+  const bool   isCut = !plan.Mask && plan.Boundary.Mode == CudaFiltersEnums::BoundaryMode::Nearest;
+  const size_t bytes = std::min(input.GetNumberOfBytes(), output.GetNumberOfBytes());
+  if (!isCut || bytes < std::min(OverlapOfPageLocked.LeastBytes, OverlapOfOrdinary.LeastBytes))
+  {
+    return std::nullopt;
+  }
+  const bool areLocked = IsPageLocked(StridedByteStream(input, 0)) && IsPageLocked(StridedByteStream(output, 0));
+  const OverlapLimits & limits = areLocked ? OverlapOfPageLocked : OverlapOfOrdinary;
+  if (bytes < limits.LeastBytes)
   {
     return std::nullopt;
   }
@@ -901,7 +908,7 @@ TryOverlapped(const CudaGaussianPlan &     plan,
     }
     return std::nullopt; // slabs would take more than the whole image
   }
-  if (!run->IsWorthOverlapping())
+  if (!run->IsWorthOverlapping(limits))
   {
     return std::nullopt;
   }

@@ -17,11 +17,23 @@ constexpr size_t LeastPieceBytes = size_t{ 8 } << 20;
 constexpr size_t BytesOfTurn = size_t{ 32 } << 20;
 constexpr size_t FewestSlabs = 8;
 
-/** Images that fit into the device's memory are sent in slabs if they have so many bytes, and if the turns that a slab
- * takes from the host to the host, over those of an upload alone, are at most so many: (K + a + 1) / K for K slabs that
- * wait for a later ones. */
-constexpr size_t LeastOverlappedBytes = size_t{ 96 } << 20;
-constexpr double MostOverlappedTurns = 1.6;
+/** Images that fit into the device's memory are sent in slabs if they have so many bytes, and if the run takes at most
+ * so many turns of an upload alone: (K + a + 1) / K with K slabs that wait for a later ones. Page-locked and ordinary
+ * memory. Measured on one H200 with 16 cores, in slabs and whole, in ms (float):
+ *
+ * page-locked: 8192^2 7.4, 10.1 (1.1 turns); 512^3 16.0, 20.4 (1.5); 512^3 sigma 12 18.3, 20.3 (1.75); 1024^3 106, 163
+ * (1.25)
+ *
+ * ordinary: 4096^2 4.1, 3.3; 8192^2 12.6, 11.3; 512^3 23.3, 22.3 (1.5); 16384^2 44.9, 43.6 (1.1); 1024^3 153, 173
+ * (1.25)
+ */
+struct OverlapLimits
+{
+  size_t LeastBytes;
+  double MostTurns;
+};
+constexpr OverlapLimits OverlapOfPageLocked{ size_t{ 256 } << 20, 1.75 };
+constexpr OverlapLimits OverlapOfOrdinary{ size_t{ 4 } << 30, 1.25 };
 } // namespace itk::cuda::gaussian
 
 #endif

@@ -516,15 +516,17 @@ private:
   {
     for (unsigned int chunk = piece.PreloadBegin; chunk < piece.PreloadEnd; ++chunk)
     {
-      this->Arrive(piece, chunk, 0);
+      // There are as many of these chunks as slots but the first one, with which the piece begins: none is written
+      // while it is read.
+      const unsigned int slot = 1 + chunk - piece.PreloadBegin;
+      this->Arrive(piece, chunk, slot);
+      this->GiveBack();
       this->WaitForGroup();
       if (m_Segment < NumberOfStates<StreamPolePairs>)
       {
-        this->PushTotal(this->GetTotal(chunk, 0));
+        this->PushTotal(this->GetTotal(chunk, slot));
         this->GetWindowEnd(m_Segment) = this->CombineLatest(VLookAhead);
       }
-      this->WaitForGroup();
-      this->GiveBack();
     }
   }
 
@@ -596,15 +598,15 @@ private:
     {
       return;
     }
-    const PolePairState<T> edge = this->GetFollowingEdge();
-    const unsigned int     back = this->IsAnticausal() ? (ofWholeLine ? 0 : 1) : VLookAhead;
+    m_Edge = this->GetFollowingEdge();
+    const unsigned int back = this->IsAnticausal() ? (ofWholeLine ? 0 : 1) : VLookAhead;
 #pragma unroll
     for (unsigned int i = 0; i <= VLookAhead; ++i)
     {
       PolePairState<T> & total = m_Totals[NumberOfTotals - 1 - i];
       if (i == back)
       {
-        total = Combine(total, m_Arguments.ChunkPower[this->GetPair()], edge);
+        total = Combine(total, m_Arguments.ChunkPower[this->GetPair()], m_Edge);
       }
     }
   }
@@ -726,7 +728,7 @@ private:
       this->WaitForGroup();
       if (m_Segment < NumberOfStates<StreamPolePairs>)
       {
-        this->ScanSegments(0, this->GetChunkState(chunk), this->LoadEnds(0));
+        this->ScanSegments(0, this->GetChunkState(chunk));
       }
       this->WaitForGroup();
       this->Filter(segment, 0);
@@ -852,11 +854,6 @@ private:
     {
       return;
     }
-    [[maybe_unused]] SegmentEnds ends;
-    if constexpr (FollowsFromTotals)
-    {
-      ends = this->LoadEnds(oldSlot); // the branches below would keep the compiler from loading them that early
-    }
     if (VTask != TileTask::FilterFromStates)
     {
       const PolePairState<T> total = step < piece.LoadEnd ? this->GetTotal(step, slot) : PolePairState<T>{};
@@ -884,46 +881,26 @@ private:
     }
     if (step >= piece.LoadBegin + VLookAhead)
     {
-      const PolePairState<T> start = this->GetStart(step - VLookAhead);
-      if constexpr (FollowsFromTotals)
-      {
-        this->ScanSegments(oldSlot, start, ends);
-      }
-      else
-      {
-        this->ScanSegments(oldSlot, start, this->LoadEnds(oldSlot));
-      }
+      this->ScanSegments(oldSlot, this->GetStart(step - VLookAhead));
     }
-  }
-
-  /** End states of a chunk's segments, in the order of the warp's sweep. */
-  struct SegmentEnds
-  {
-    PolePairState<T> End[StreamSegments];
-  };
-
-  /** All together: the compiler would wait for the next one after each store. */
-  __device__ SegmentEnds
-  LoadEnds(unsigned int slot) const
-  {
-    SegmentEnds ends;
-#pragma unroll
-    for (unsigned int i = 0; i < StreamSegments; ++i)
-    {
-      ends.End[i] = this->GetState(slot, i);
-    }
-    return ends;
   }
 
   /** Turns the end states of a chunk's segments into their start states. */
   __device__ void
-  ScanSegments(unsigned int slot, PolePairState<T> start, const SegmentEnds & ends) const
+  ScanSegments(unsigned int slot, PolePairState<T> start) const
   {
+    // These are loaded together: the compiler would wait for the next one after each store.
+    PolePairState<T> ends[StreamSegments];
+#pragma unroll
+    for (unsigned int i = 0; i < StreamSegments; ++i)
+    {
+      ends[i] = this->GetState(slot, i);
+    }
 #pragma unroll
     for (unsigned int i = 0; i < StreamSegments; ++i)
     {
       this->GetState(slot, i) = start;
-      start = Combine(ends.End[i], this->GetSegmentPower(), start);
+      start = Combine(ends[i], this->GetSegmentPower(), start);
     }
   }
 
@@ -962,11 +939,7 @@ private:
   __device__ PolePairState<T>
              GetEdge() const
   {
-    if constexpr (FollowsFromTotals)
-    {
-      return this->GetFollowingEdge();
-    }
-    else if constexpr (HoldsEdge)
+    if constexpr (HoldsEdge)
     {
       return m_Edge;
     }

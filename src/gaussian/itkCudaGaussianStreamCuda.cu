@@ -113,6 +113,18 @@ DivideLines(StreamArguments<float> & arguments, unsigned int lookAhead, bool int
   arguments.NumberOfPieces = GetNumberOfBlocks(strips * arguments.PiecesPerLine);
 }
 
+/** The chunks on either side that a stream waits for. In the mode Wrap those at the other end of a line come twice;
+ * where they would be half of the line, the stream waits for all of it. */
+unsigned int
+GetStreamLookAhead(const LineSchedule & schedule)
+{
+  const size_t chunks = schedule.NumberOfTiles;
+  const bool   isWrap = schedule.Boundary.Mode == CudaFiltersEnums::BoundaryMode::Wrap;
+  return isWrap && 2 * schedule.LookAhead >= chunks && chunks <= MaximumLookAhead + 1
+           ? static_cast<unsigned int>(chunks - 1)
+           : schedule.LookAhead;
+}
+
 StreamArguments<float>
 MakeStreamArguments(const CudaGaussianLinePass &    pass,
                     const std::vector<DeviceView> & images,
@@ -176,17 +188,17 @@ RunStreamedPass(const CudaGaussianLinePass &    pass,
   DivideLines(arguments, schedule.LookAhead, !wholeLines, context);
   if (schedule.Method == LineMethod::Stream)
   {
-    const bool followsFromTotals = FollowFromTotals(pass, schedule, source);
+    const bool         followsFromTotals = FollowFromTotals(pass, schedule, source);
+    const unsigned int lookAhead = followsFromTotals ? GetStreamLookAhead(schedule) : schedule.LookAhead;
+    DivideLines(arguments, lookAhead, true, context);
     if (followsFromTotals)
     {
-      arguments.Closure = MakeEdgeClosure<T, StreamPolePairs>(pass.Results.front().Kernel,
-                                                              schedule.Boundary,
-                                                              chunks * size_t{ ChunkLength },
-                                                              schedule.LookAhead + 1 == chunks);
+      arguments.Closure = MakeEdgeClosure<T, StreamPolePairs>(
+        pass.Results.front().Kernel, schedule.Boundary, chunks * size_t{ ChunkLength }, lookAhead + 1 == chunks);
     }
-    const auto launch = schedule.LookAhead == 1   ? LaunchWindowedStream<T, 1>
-                        : schedule.LookAhead == 2 ? LaunchWindowedStream<T, 2>
-                                                  : LaunchWindowedStream<T, MaximumLookAhead>;
+    const auto launch = lookAhead == 1   ? LaunchWindowedStream<T, 1>
+                        : lookAhead == 2 ? LaunchWindowedStream<T, 2>
+                                         : LaunchWindowedStream<T, MaximumLookAhead>;
     launch(arguments, followsFromTotals, context);
     return;
   }

@@ -55,11 +55,14 @@ struct ChainState
   double   Gain;
   uint32_t NumberKept; // nodes of the best polyline; 0: it gains nothing
   uint32_t IsRefused;  // the polyline is impossible; then: it lost a cell
+  uint32_t IsIdle;     // it had nothing to gain, and has not changed
 };
 
 /** Arrays of chains and of their places. */
 struct ChainArrays
 {
+  const ChainCounters * Counters;
+
   ChainState *   Chains;
   uint32_t *     ChainOf; // place
   uint32_t *     Nodes;
@@ -138,11 +141,11 @@ FollowLine(const MapView & map, uint32_t node, uint32_t edge, const TFunction & 
   return walk;
 }
 
-/** Lists of lines and of the edges that are on any. */
+/** Lists of lines and of the edges that are on any. There are none if the grid does not know where all edges are. */
 template <typename TAtomics>
 struct LineList
 {
-  MapView         Map;
+  MapRound        Round;
   MapLine *       Lines;
   uint8_t *       IsOnLine;
   ChainCounters * Counters;
@@ -169,10 +172,10 @@ struct ListOpenLines : LineList<TAtomics>
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t i) const
   {
-    const MapView & map = this->Map;
+    const MapView   map = this->Round.GetMap();
     const MapNode & node = map.Nodes[i];
     const auto      number = static_cast<uint32_t>(i);
-    for (uint32_t j = 0; j < node.Degree && node.Degree > 2; ++j)
+    for (uint32_t j = 0; j < node.Degree && node.Degree > 2 && !this->Round.IsGridFull(); ++j)
     {
       const uint32_t edge = node.Edges[j];
       if (!map.Edges[edge].IsBorder())
@@ -198,11 +201,11 @@ struct ListClosedLines : LineList<TAtomics>
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t i) const
   {
-    const MapView & map = this->Map;
+    const MapView   map = this->Round.GetMap();
     const MapNode & node = map.Nodes[i];
     const uint32_t  edge = node.Edges[0];
     const auto      number = static_cast<uint32_t>(i);
-    if (node.Degree != 2 || this->IsOnLine[edge] != 0 || map.Edges[edge].IsBorder())
+    if (node.Degree != 2 || this->Round.IsGridFull() || this->IsOnLine[edge] != 0 || map.Edges[edge].IsBorder())
     {
       return;
     }
@@ -223,6 +226,11 @@ struct FillChains
   ChainArrays     Arrays;
   const MapLine * Lines;
 
+  ITK_CUDA_HOST_DEVICE size_t
+  GetNumber() const
+  {
+    return Arrays.Counters->Lines;
+  }
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t i) const
   {
@@ -270,11 +278,11 @@ private:
   ITK_CUDA_HOST_DEVICE void
   BeginChain(uint32_t chain, uint32_t place, uint32_t edge, const MapEdge & first, uint32_t numberOfEdges) const
   {
-    Arrays.Chains[chain] = { place, numberOfEdges, first.Left, first.Right, 0, 0.0, 0, 0 };
     if (numberOfEdges < 2)
     {
       Arrays.IsIdle[edge] = 1;
     }
+    Arrays.Chains[chain] = { place, numberOfEdges, first.Left, first.Right, 0, 0.0, 0, 0, Arrays.IsIdle[edge] };
   }
   ITK_CUDA_HOST_DEVICE void
   EndChain(uint32_t chain, uint32_t place, uint32_t node, const Moments & sums) const
@@ -288,6 +296,19 @@ struct PartOfChains
 {
   uint32_t FirstChain;
   uint32_t FirstPlace;
+  uint32_t EndChain; // where the next part begins; None: there is none
+  uint32_t EndPlace;
+
+  ITK_CUDA_HOST_DEVICE size_t
+  GetChains(const ChainCounters & counters) const
+  {
+    return (EndChain != None ? EndChain : counters.GetChains()) - FirstChain;
+  }
+  ITK_CUDA_HOST_DEVICE size_t
+  GetPlaces(const ChainCounters & counters) const
+  {
+    return (EndPlace != None ? EndPlace : counters.GetPlaces()) - FirstPlace;
+  }
 };
 
 template <typename TRound>
@@ -302,10 +323,35 @@ struct ChainLoop
     : Round(round)
     , Arrays(arrays)
   {}
-  ITK_CUDA_HOST_DEVICE bool
-  IsIdle(const ChainState & chain) const
+};
+
+/** A loop over the places of all chains. */
+template <typename TRound>
+struct PlaceLoop : ChainLoop<TRound>
+{
+  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_HOST_DEVICE explicit PlaceLoop(const ChainLoop<TRound> & loop)
+    : ChainLoop<TRound>(loop)
+  {}
+  ITK_CUDA_HOST_DEVICE size_t
+  GetNumber() const
   {
-    return Arrays.IsIdle[Arrays.Edges[chain.First]] != 0;
+    return this->Arrays.Counters->GetPlaces();
+  }
+};
+
+/** A loop over all chains. */
+template <typename TRound>
+struct EachChain : ChainLoop<TRound>
+{
+  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_HOST_DEVICE explicit EachChain(const ChainLoop<TRound> & loop)
+    : ChainLoop<TRound>(loop)
+  {}
+  ITK_CUDA_HOST_DEVICE size_t
+  GetNumber() const
+  {
+    return this->Arrays.Counters->GetChains();
   }
 };
 
@@ -323,6 +369,11 @@ struct CostChords : ChainLoop<TRound>
     , Part(part)
     , CostsOfChords(costs)
   {}
+  ITK_CUDA_HOST_DEVICE size_t
+  GetNumber() const
+  {
+    return Part.GetPlaces(*this->Arrays.Counters) * ChainWindow;
+  }
   ITK_CUDA_AS_ARGUMENTS
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t i) const
@@ -331,7 +382,7 @@ struct CostChords : ChainLoop<TRound>
     const auto          end = static_cast<uint32_t>(Part.FirstPlace + i / ChainWindow);
     const auto          span = static_cast<uint32_t>(i % ChainWindow + 1);
     const ChainState &  chain = arrays.Chains[arrays.ChainOf[end]];
-    if (span <= end - chain.First && !this->IsIdle(chain))
+    if (span <= end - chain.First && chain.IsIdle == 0)
     {
       const uint32_t begin = end - span;
       CostsOfChords[i] = CostOfChord(this->Round,
@@ -359,12 +410,17 @@ struct SearchChains : ChainLoop<TRound>
     , Part(part)
     , CostsOfChords(costs)
   {}
+  ITK_CUDA_HOST_DEVICE size_t
+  GetNumber() const
+  {
+    return Part.GetChains(*this->Arrays.Counters);
+  }
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t i) const
   {
     const ChainArrays & arrays = this->Arrays;
     ChainState &        chain = arrays.Chains[Part.FirstChain + i];
-    if (this->IsIdle(chain))
+    if (chain.IsIdle != 0)
     {
       return;
     }
@@ -403,11 +459,11 @@ private:
 
 /** Tests the pieces of the best polylines: each against the others of its chain and against the map. */
 template <typename TRound, typename TAtomics>
-struct TestPieces : ChainLoop<TRound>
+struct TestPieces : PlaceLoop<TRound>
 {
   ITK_CUDA_AS_ARGUMENTS
   ITK_CUDA_HOST_DEVICE explicit TestPieces(const ChainLoop<TRound> & loop)
-    : ChainLoop<TRound>(loop)
+    : PlaceLoop<TRound>(loop)
   {}
   ITK_CUDA_AS_ARGUMENTS
   ITK_CUDA_HOST_DEVICE void
@@ -489,11 +545,11 @@ private:
 
 /** Decides which chains bid: all others are idle until they change. */
 template <typename TRound>
-struct BidChains : ChainLoop<TRound>
+struct BidChains : EachChain<TRound>
 {
   ITK_CUDA_AS_ARGUMENTS
   ITK_CUDA_HOST_DEVICE explicit BidChains(const ChainLoop<TRound> & loop)
-    : ChainLoop<TRound>(loop)
+    : EachChain<TRound>(loop)
   {}
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t i) const
@@ -510,11 +566,11 @@ struct BidChains : ChainLoop<TRound>
 /** Cells between the chain and its best polyline: triangles that fan out from the beginning of each chord. A pass has
  * the one of an edge of the chain. */
 template <typename TRound>
-struct ChainCells : ChainLoop<TRound>
+struct ChainCells : PlaceLoop<TRound>
 {
   ITK_CUDA_AS_ARGUMENTS
   ITK_CUDA_HOST_DEVICE explicit ChainCells(const ChainLoop<TRound> & loop)
-    : ChainLoop<TRound>(loop)
+    : PlaceLoop<TRound>(loop)
   {}
 
 protected:
@@ -606,11 +662,11 @@ struct FreeCellsOfChains : ChainCells<TRound>
 
 /** Refuses winners that together take too many pixels from a region. */
 template <typename TRound>
-struct AdmitChains : ChainLoop<TRound>
+struct AdmitChains : EachChain<TRound>
 {
   ITK_CUDA_AS_ARGUMENTS
   ITK_CUDA_HOST_DEVICE explicit AdmitChains(const ChainLoop<TRound> & loop)
-    : ChainLoop<TRound>(loop)
+    : EachChain<TRound>(loop)
   {}
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t i) const
@@ -624,11 +680,11 @@ struct AdmitChains : ChainLoop<TRound>
 };
 
 template <typename TRound, typename TAtomics>
-struct ApplyChains : ChainLoop<TRound>
+struct ApplyChains : EachChain<TRound>
 {
   ITK_CUDA_AS_ARGUMENTS
   ITK_CUDA_HOST_DEVICE explicit ApplyChains(const ChainLoop<TRound> & loop)
-    : ChainLoop<TRound>(loop)
+    : EachChain<TRound>(loop)
   {}
   ITK_CUDA_AS_ARGUMENTS
   ITK_CUDA_HOST_DEVICE void
@@ -668,7 +724,7 @@ public:
     : m_Map(map)
     , m_Processor(map.GetProcessor())
     , m_LargestPart(largestPart)
-    , m_Counters(m_Processor.template Allocate<ChainCounters>(1))
+    , m_Counters(m_Processor.template Allocate<ChainCounters>(RoundsOfBatch))
   {}
 
   bool
@@ -677,8 +733,9 @@ public:
     MapCounters counters = m_Map.ReadCounters();
     m_IsIdle = m_Processor.template Allocate<uint8_t>(m_Map.GetNumberOfEdges());
     m_Processor.Fill(m_IsIdle.Get(), m_Map.GetNumberOfEdges(), 0);
-    bool hasWon = true;
-    for (int round = 0; round < MaximumNumberOfChainRounds && hasWon; ++round)
+    int  left = MaximumNumberOfChainRounds;
+    bool isOver = false;
+    while (left > 0 && !isOver)
     {
       m_Map.Tidy(counters.RemovedEdges, &m_IsIdle);
       m_Map.UpdateGrid(counters.Added);
@@ -686,9 +743,17 @@ public:
       {
         return false;
       }
-      this->RunRound();
+      // The first round takes out most nodes, and says how many the others have at most.
+      const uint32_t number = this->IsFirstRound() ? 1 : std::min(static_cast<uint32_t>(left), RoundsOfBatch);
+      this->QueueRounds(number);
       counters = m_Map.ReadCounters();
-      hasWon = counters.Rounds[0].Winners > 0;
+      uint32_t rounds = 0;
+      while (rounds < number && counters.Rounds[rounds].Winners > 0)
+      {
+        ++rounds;
+      }
+      left -= static_cast<int>(rounds);
+      isOver = rounds < number && counters.Added <= m_Map.GetGridCapacity();
     }
     return true;
   }
@@ -702,8 +767,11 @@ private:
   ProcessorMap<TProcessor> & m_Map;
   const TProcessor &         m_Processor;
   const size_t               m_LargestPart;
-  Array<ChainCounters>       m_Counters;
+  Array<ChainCounters>       m_Counters; // of the rounds of a batch
+  ChainCounters              m_Most{};   // of all rounds but the first
+  bool                       m_HasMost{ false };
   Array<uint8_t>             m_IsIdle;
+  Array<uint8_t>             m_IsOnLine;
   Array<MapLine>             m_Lines;
   Array<ChainState>          m_Chains;
   Array<uint32_t>            m_ChainOf;
@@ -717,51 +785,78 @@ private:
   Array<uint8_t>             m_Spans;
   Array<uint32_t>            m_ChainOfEdge;
 
-  void
-  RunRound()
+  /** Whether the number of chains and places is not known, or there are too many for one part. */
+  bool
+  IsFirstRound() const
   {
-    const MapRound      view = m_Map.GetRound(0);
-    const ChainCounters counters = this->ListLines();
-    const size_t        places = counters.GetPlaces();
+    return !m_HasMost || m_Most.GetPlaces() > m_LargestPart;
+  }
+
+  void
+  QueueRounds(uint32_t number)
+  {
     m_Map.ClearRounds();
-    const ChainArrays arrays = this->AllocateChains(counters);
-    m_Processor.For(m_Map.GetNumberOfRegions(), steps::BeginMapRound{ view });
+    m_Processor.Fill(m_Counters.Get(), RoundsOfBatch, 0);
+    const size_t edges = m_Map.GetNumberOfEdges();
+    m_IsOnLine = m_Processor.template Allocate<uint8_t>(edges);
+    m_ChainOfEdge = m_Processor.template Allocate<uint32_t>(edges);
+    m_Processor.Fill(m_ChainOfEdge.Get(), edges, 0xff);
+    for (uint32_t i = 0; i < number; ++i)
+    {
+      this->QueueRound(i);
+    }
+  }
+
+  void
+  QueueRound(uint32_t number)
+  {
+    const MapRound view = m_Map.GetRound(number);
+    this->ListLines(view, m_Counters.Get() + number);
+    if (this->IsFirstRound())
+    {
+      m_Most = m_Processor.Read(m_Counters.Get() + number);
+      m_HasMost = true;
+      this->AllocateChains();
+    }
+    const size_t                       places = m_Most.GetPlaces();
+    const size_t                       chains = m_Most.GetChains();
+    const ChainArrays                  arrays = this->GetArrays(m_Counters.Get() + number);
     const PlainRound                   plain(view, {});
     const steps::ChainLoop<PlainRound> loop(plain, arrays);
-    m_Processor.For(counters.Lines, steps::FillChains<PlainRound>{ plain, arrays, m_Lines.Get() });
+    m_Processor.For(m_Map.GetNumberOfRegions(), steps::BeginMapRound{ view });
+    m_Processor.ForAtMost(m_Most.Lines, steps::FillChains<PlainRound>{ plain, arrays, m_Lines.Get() });
     m_Processor.VisitPixels([&](const auto & pixels) {
       using RoundType = Round<std::decay_t<decltype(pixels)>, Atomics>;
       const steps::ChainLoop<RoundType> withPixels(RoundType(view, pixels), arrays);
-      this->SearchInParts(withPixels, loop, counters);
-      m_Processor.For(places, steps::TestPieces<RoundType, Atomics>(withPixels));
-      m_Processor.For(counters.GetChains(), steps::BidChains<PlainRound>(loop));
-      m_Processor.For(places, steps::ClaimForChains<PlainRound>(loop));
-      m_Processor.For(places, steps::CheckChains<PlainRound>(loop));
-      m_Processor.For(places, steps::FreeCellsOfChains<PlainRound>(loop));
-      m_Processor.For(counters.GetChains(), steps::AdmitChains<PlainRound>(loop));
-      m_Processor.For(counters.GetChains(), steps::ApplyChains<PlainRound, Atomics>(loop));
+      this->SearchInParts(withPixels, loop);
+      m_Processor.ForAtMost(places, steps::TestPieces<RoundType, Atomics>(withPixels));
     });
+    m_Processor.ForAtMost(chains, steps::BidChains<PlainRound>(loop));
+    m_Processor.ForAtMost(places, steps::ClaimForChains<PlainRound>(loop));
+    m_Processor.ForAtMost(places, steps::CheckChains<PlainRound>(loop));
+    m_Processor.ForAtMost(places, steps::FreeCellsOfChains<PlainRound>(loop));
+    m_Processor.ForAtMost(chains, steps::AdmitChains<PlainRound>(loop));
+    m_Processor.ForAtMost(chains, steps::ApplyChains<PlainRound, Atomics>(loop));
   }
 
-  ChainCounters
-  ListLines()
+  void
+  ListLines(const MapRound & view, ChainCounters * counters)
   {
-    const size_t edges = m_Map.GetNumberOfEdges();
-    const auto   isOnLine = m_Processor.template Allocate<uint8_t>(edges);
-    m_Lines = m_Processor.template Allocate<MapLine>(edges);
-    m_Processor.Fill(isOnLine.Get(), edges, 0);
-    m_Processor.Fill(m_Counters.Get(), 1, 0);
-    const steps::LineList<Atomics> list{ m_Map.View(), m_Lines.Get(), isOnLine.Get(), m_Counters.Get() };
+    if (!m_HasMost)
+    {
+      m_Lines = m_Processor.template Allocate<MapLine>(m_Map.GetNumberOfEdges());
+    }
+    m_Processor.Fill(m_IsOnLine.Get(), m_Map.GetNumberOfEdges(), 0);
+    const steps::LineList<Atomics> list{ view, m_Lines.Get(), m_IsOnLine.Get(), counters };
     m_Processor.For(m_Map.GetNumberOfNodes(), steps::ListOpenLines<Atomics>{ list });
     m_Processor.For(m_Map.GetNumberOfNodes(), steps::ListClosedLines<Atomics>{ list });
-    return m_Processor.Read(m_Counters.Get());
   }
 
-  ChainArrays
-  AllocateChains(const ChainCounters & counters)
+  void
+  AllocateChains()
   {
-    const size_t places = counters.GetPlaces();
-    m_Chains = m_Processor.template Allocate<ChainState>(counters.GetChains());
+    const size_t places = m_Most.GetPlaces();
+    m_Chains = m_Processor.template Allocate<ChainState>(m_Most.GetChains());
     m_ChainOf = m_Processor.template Allocate<uint32_t>(places);
     m_Nodes = m_Processor.template Allocate<uint32_t>(places);
     m_Edges = m_Processor.template Allocate<uint32_t>(places);
@@ -771,50 +866,50 @@ private:
     m_IsKept = m_Processor.template Allocate<uint8_t>(places);
     m_Costs = m_Processor.template Allocate<double>(places);
     m_Spans = m_Processor.template Allocate<uint8_t>(places);
-    m_ChainOfEdge = m_Processor.template Allocate<uint32_t>(m_Map.GetNumberOfEdges());
-    m_Processor.Fill(m_ChainOfEdge.Get(), m_Map.GetNumberOfEdges(), 0xff);
-    return { m_Chains.Get(), m_ChainOf.Get(), m_Nodes.Get(), m_Edges.Get(), m_Positions.Get(),   m_Sums.Get(),
-             m_Chords.Get(), m_IsKept.Get(),  m_Costs.Get(), m_Spans.Get(), m_ChainOfEdge.Get(), m_IsIdle.Get() };
+  }
+
+  ChainArrays
+  GetArrays(const ChainCounters * counters) const
+  {
+    return { counters,          m_Chains.Get(),      m_ChainOf.Get(), m_Nodes.Get(),  m_Edges.Get(),
+             m_Positions.Get(), m_Sums.Get(),        m_Chords.Get(),  m_IsKept.Get(), m_Costs.Get(),
+             m_Spans.Get(),     m_ChainOfEdge.Get(), m_IsIdle.Get() };
   }
 
   /** Best polylines, a part of the chains after the other. */
   template <typename TLoop>
   void
-  SearchInParts(const TLoop &                        withPixels,
-                const steps::ChainLoop<PlainRound> & loop,
-                const ChainCounters &                counters) const
+  SearchInParts(const TLoop & withPixels, const steps::ChainLoop<PlainRound> & loop) const
   {
     using RoundType = std::decay_t<decltype(withPixels.Round)>;
-    const std::vector<steps::PartOfChains> parts = this->DivideChains(counters);
-    for (size_t i = 0; i + 1 < parts.size(); ++i)
+    for (const steps::PartOfChains & part : this->DivideChains())
     {
-      const size_t places = parts[i + 1].FirstPlace - parts[i].FirstPlace;
+      const size_t places = part.GetPlaces(m_Most);
       const auto   costs = m_Processor.template Allocate<double>(places * ChainWindow);
-      m_Processor.For(places * ChainWindow, steps::CostChords<RoundType>(withPixels, parts[i], costs.Get()));
-      m_Processor.For(parts[i + 1].FirstChain - parts[i].FirstChain,
-                      steps::SearchChains<PlainRound>(loop, parts[i], costs.Get()));
+      m_Processor.ForAtMost(places * ChainWindow, steps::CostChords<RoundType>(withPixels, part, costs.Get()));
+      m_Processor.ForAtMost(part.GetChains(m_Most), steps::SearchChains<PlainRound>(loop, part, costs.Get()));
     }
   }
 
-  /** Where each part begins, and in the end the numbers of all chains and places. */
   std::vector<steps::PartOfChains>
-  DivideChains(const ChainCounters & counters) const
+  DivideChains() const
   {
-    std::vector<steps::PartOfChains> parts{ { 0, 0 } };
-    if (counters.GetPlaces() > m_LargestPart)
+    std::vector<steps::PartOfChains> parts{ { 0, 0, None, None } };
+    if (m_Most.GetPlaces() > m_LargestPart)
     {
-      std::vector<ChainState> chains(counters.GetChains());
+      std::vector<ChainState> chains(m_Most.GetChains());
       m_Processor.Download(m_Chains.Get(), chains.size(), chains.data());
       for (uint32_t i = 0; i < chains.size(); ++i)
       {
-        const uint32_t end = chains[i].First + chains[i].NumberOfEdges + 1;
-        if (end - parts.back().FirstPlace > m_LargestPart && i > parts.back().FirstChain)
+        steps::PartOfChains & last = parts.back();
+        if (chains[i].First + chains[i].NumberOfEdges + 1 - last.FirstPlace > m_LargestPart && i > last.FirstChain)
         {
-          parts.push_back({ i, chains[i].First });
+          last.EndChain = i;
+          last.EndPlace = chains[i].First;
+          parts.push_back({ i, chains[i].First, None, None });
         }
       }
     }
-    parts.push_back({ counters.GetChains(), counters.GetPlaces() });
     return parts;
   }
 };

@@ -2,6 +2,7 @@
 #ifndef itkCudaPartitionJoinLoops_h
 #define itkCudaPartitionJoinLoops_h
 
+#include "itkCudaPartitionEdgeTable.h"
 #include "itkCudaPartitionMapLoops.h"
 #include "itkCudaPartitionSavings.h"
 
@@ -18,22 +19,18 @@ namespace itk::cuda::partition
  * edges, those after them are of the nodes' edges, three for each node. */
 struct SavingArrays
 {
+  EdgeCode   Code;
   uint32_t   NumberOfEdges;
   uint64_t * Pairs;   // of regions; NoPair: there is no saving
   double *   Changes; // of the description
 
   static constexpr uint64_t NoPair = ~uint64_t{ 0 };
-
-  static ITK_CUDA_HOST_DEVICE uint64_t
-  MakePair(uint32_t x, uint32_t y)
-  {
-    return x < y ? (static_cast<uint64_t>(x) << 32) | y : (static_cast<uint64_t>(y) << 32) | x;
-  }
 };
 
 /** Savings in the order of their pairs, and of their places within a pair; and what becomes of the pairs. */
 struct PairArrays
 {
+  EdgeCode         Code;
   const uint64_t * Pairs;
   const uint32_t * Places;
   const double *   Changes; // by place
@@ -60,12 +57,12 @@ struct PairArrays
   ITK_CUDA_HOST_DEVICE uint32_t
   GetFirst(size_t i) const
   {
-    return static_cast<uint32_t>(Pairs[i] >> 32);
+    return Code.GetFirst(Pairs[i]);
   }
   ITK_CUDA_HOST_DEVICE uint32_t
   GetSecond(size_t i) const
   {
-    return static_cast<uint32_t>(Pairs[i]);
+    return Code.GetSecond(Pairs[i]);
   }
   ITK_CUDA_HOST_DEVICE bool
   IsCandidate(size_t i) const
@@ -104,7 +101,7 @@ struct SaveSegments
   {
     const MapEdge & edge = Map.Edges[i];
     const bool      counts = edge.IsAlive() && !edge.IsBorder();
-    Arrays.Pairs[i] = counts ? SavingArrays::MakePair(edge.Left, edge.Right) : SavingArrays::NoPair;
+    Arrays.Pairs[i] = counts ? Arrays.Code.Encode(edge.Left, edge.Right) : SavingArrays::NoPair;
     Arrays.Changes[i] = -SegmentCost;
   }
 };
@@ -128,7 +125,7 @@ struct SaveNodes
     if (gain < 0.0)
     {
       const MapEdge & edge = map.Edges[node.Edges[j]];
-      Arrays.Pairs[place] = SavingArrays::MakePair(edge.Left, edge.Right);
+      Arrays.Pairs[place] = Arrays.Code.Encode(edge.Left, edge.Right);
       Arrays.Changes[place] = gain;
     }
   }
@@ -344,11 +341,18 @@ private:
     const MapRound     round = m_Map.GetRound(0);
     const size_t       places = this->GetNumberOfPlaces();
     const auto         edges = static_cast<uint32_t>(m_Map.GetNumberOfEdges());
-    const SavingArrays savings{ edges, m_Pairs.Get(), m_Changes.Get() };
-    const PairArrays   pairs{
-      m_SortedPairs.Get(), m_Places.Get(),    m_Changes.Get(),      edges,       m_ChangesOfPairs.Get(),
-      m_BestChanges.Get(), m_BestPairs.Get(), m_Descriptions.Get(), m_Into.Get()
-    };
+    const EdgeCode     code = EdgeCode::Of(m_Map.GetNumberOfRegions());
+    const SavingArrays savings{ code, edges, m_Pairs.Get(), m_Changes.Get() };
+    const PairArrays   pairs{ code,
+                            m_SortedPairs.Get(),
+                            m_Places.Get(),
+                            m_Changes.Get(),
+                            edges,
+                            m_ChangesOfPairs.Get(),
+                            m_BestChanges.Get(),
+                            m_BestPairs.Get(),
+                            m_Descriptions.Get(),
+                            m_Into.Get() };
     m_Map.ClearRounds();
     m_Processor.For(m_Map.GetNumberOfRegions(), steps::BeginMapRound{ round });
     m_Processor.For(m_Map.GetNumberOfRegions(), steps::BeginJoins{ round, m_Descriptions.Get(), pairs });
@@ -357,7 +361,7 @@ private:
       using RoundType = Round<std::decay_t<decltype(pixels)>, Atomics>;
       m_Processor.For(3 * m_Map.GetNumberOfNodes(), steps::SaveNodes<RoundType>{ RoundType(round, pixels), savings });
     });
-    m_Processor.SortPlaces(m_Pairs.Get(), places, m_SortedPairs.Get(), m_Places.Get());
+    m_Processor.SortPlaces(m_Pairs.Get(), places, 2 * code.Bits, m_SortedPairs.Get(), m_Places.Get());
     m_Processor.For(places, steps::WeighPairs<Atomics>{ round, pairs, places });
     m_Processor.For(places, steps::ChoosePairs<Atomics>{ pairs });
     m_Processor.For(places, steps::JoinPairs<Atomics>{ round, pairs });

@@ -25,6 +25,11 @@ struct BeginNodeRound
   const uint8_t * IsActive;
   uint32_t *      Work;
 
+  ITK_CUDA_HOST_DEVICE size_t
+  GetNumber() const
+  {
+    return NumberOfRegions > NumberOfNodes ? NumberOfRegions : NumberOfNodes;
+  }
   ITK_CUDA_AS_ARGUMENTS
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t i) const
@@ -413,6 +418,69 @@ private:
     }
   }
 };
+
+/** As many passes as bids won in a round. */
+struct WinnersOfRound
+{
+  const MapRoundCounters * Counts;
+
+  ITK_CUDA_HOST_DEVICE size_t
+  GetNumber() const
+  {
+    return Counts->Winners;
+  }
+};
+
+/** Rounds over few nodes, one loop after the other. */
+template <typename TRound, typename TBid, typename TAtomics>
+struct RunNodeRounds
+{
+  TRound           Round;
+  NodeArrays<TBid> Arrays;
+  MoveArrays       Moves; // of moves
+  size_t           NumberOfRegions;
+  size_t           NumberOfNodes;
+  uint32_t         NumberOfRounds;
+
+  ITK_CUDA_AS_ARGUMENTS
+  template <typename TLoops>
+  ITK_CUDA_HOST_DEVICE void
+  operator()(const TLoops & loops) const
+  {
+    bool isOver = false;
+    for (uint32_t i = 0; i < NumberOfRounds && !isOver; ++i)
+    {
+      TRound round = Round;
+      round.Counts = Round.Counters->Rounds + i;
+      const NodeLoop<TRound, TBid> loop(round, Arrays);
+      loops.For(BeginNodeRound<TAtomics>{ round, NumberOfRegions, NumberOfNodes, Arrays.IsActive, Arrays.Work });
+      this->Bid(loops, loop);
+      loops.For(CheckBids<TRound, TBid>(loop));
+      loops.For(AdmitBids<TRound, TBid>(loop));
+      loops.For(ApplyBids<TRound, TBid, TAtomics>(loop));
+      isOver = loops.IsOver(WinnersOfRound{ round.Counts });
+    }
+  }
+
+private:
+  ITK_CUDA_AS_ARGUMENTS
+  template <typename TLoops>
+  ITK_CUDA_HOST_DEVICE void
+  Bid(const TLoops & loops, const NodeLoop<TRound, MoveBid> & loop) const
+  {
+    loops.For(SumCandidates<TRound>{ loop.Round, Moves });
+    loops.For(WeighCandidates<TRound>{ loop.Round, Moves });
+    loops.For(TestCandidates<TRound>{ loop.Round, Moves });
+    loops.For(BidMoves<TRound, TAtomics>(loop, Moves));
+  }
+  ITK_CUDA_AS_ARGUMENTS
+  template <typename TLoops>
+  ITK_CUDA_HOST_DEVICE void
+  Bid(const TLoops & loops, const NodeLoop<TRound, Removal> & loop) const
+  {
+    loops.For(BidRemovals<TRound, TAtomics>(loop));
+  }
+};
 } // namespace steps
 
 /** Nodes whose candidates are in memory at a time. */
@@ -439,6 +507,7 @@ public:
     m_Map.Tidy(before.RemovedEdges);
     this->Allocate();
     size_t left = maximumNumberOfRounds;
+    size_t work = m_Map.GetNumberOfNodes();
     size_t added = before.Added;
     bool   isOver = false;
     while (left > 0 && !isOver)
@@ -448,18 +517,17 @@ public:
         return false;
       }
       m_Map.UpdateGrid(added);
-      const auto number = static_cast<uint32_t>(std::min<size_t>(left, RoundsOfBatch));
+      const bool isSmall = work <= MostWorkOfBlock && m_Map.GetNumberOfNodes() <= MostNodesOfBlock;
+      const auto number = static_cast<uint32_t>(std::min<size_t>(left, isSmall ? RoundsOfBlock : RoundsOfBatch));
       m_Map.ClearRounds();
-      for (uint32_t i = 0; i < number; ++i)
-      {
-        this->QueueRound(i);
-      }
+      isSmall ? this->QueueRoundsOfBlock(number) : this->QueueRounds(number);
       const MapCounters counters = m_Map.ReadCounters();
       uint32_t          rounds = 0;
       while (rounds < number && counters.Rounds[rounds].Winners > 0)
       {
         ++rounds;
       }
+      work = counters.Rounds[rounds > 0 ? rounds - 1 : 0].Work;
       added = counters.Added;
       left -= rounds;
       isOver = rounds < number && added <= m_Map.GetGridCapacity();
@@ -472,7 +540,9 @@ private:
   using Array = typename TProcessor::template Array<T>;
   using Atomics = typename TProcessor::Atomics;
   using PlainRound = Round<NoPixels, Atomics>;
-  static constexpr bool IsMove = std::is_same_v<TBid, steps::MoveBid>;
+  static constexpr bool   IsMove = std::is_same_v<TBid, steps::MoveBid>;
+  static constexpr size_t MostWorkOfBlock = IsMove ? 64 : 1024; // nodes in a round of one block of threads
+  static constexpr size_t MostNodesOfBlock = 16384;
 
   ProcessorMap<TProcessor> & m_Map;
   const TProcessor &         m_Processor;
@@ -498,6 +568,31 @@ private:
       m_Sums = m_Processor.template Allocate<Moments>(part * steps::MoveArrays::EdgesOfNode);
       m_Gains = m_Processor.template Allocate<double>(part * NumberOfCandidates);
     }
+  }
+
+  void
+  QueueRounds(uint32_t number) const
+  {
+    for (uint32_t i = 0; i < number; ++i)
+    {
+      this->QueueRound(i);
+    }
+  }
+
+  /** In one launch. */
+  void
+  QueueRoundsOfBlock(uint32_t number) const
+  {
+    m_Processor.VisitPixelsInOneBlock([&](const auto & pixels) {
+      using RoundType = Round<std::decay_t<decltype(pixels)>, Atomics>;
+      m_Processor.RunInOneBlock(steps::RunNodeRounds<RoundType, TBid, Atomics>{
+        RoundType(m_Map.GetRound(0), pixels),
+        { m_IsActive.Get(), m_Work.Get(), m_Bids.Get(), m_Wins.Get() },
+        { { 0, m_Map.GetNumberOfNodes() }, m_Work.Get(), m_Sums.Get(), m_Gains.Get() },
+        m_Map.GetNumberOfRegions(),
+        m_Map.GetNumberOfNodes(),
+        number });
+    });
   }
 
   void

@@ -55,7 +55,9 @@ struct DeviceScene
 };
 
 /** The image as edges on the device see it. All kinds of samples have one type: the kernels of polygons are large, and
- * a kind of each of them for each kind of samples would take long to compile. */
+ * a kind of each of them for each kind of samples would take long to compile. `VTogether` rows of an edge load
+ * together: most of the time goes to waiting for memory. */
+template <int32_t VTogether>
 struct DeviceEdges
 {
   const void *                   Samples;
@@ -128,32 +130,34 @@ private:
         return SumRowsOf(this->GetPixels<uint32_t, VMask>(), edge);
     }
   }
-  /** As region::SumEdge(). Eight rows load together: most of the time goes to waiting for memory. */
+  /** As region::SumEdge(). */
   template <typename TPixels>
   static __device__ Moments
   SumRowsOf(const TPixels & pixels, const region::LatticeEdge & edge)
   {
-    constexpr int32_t      together = 8;
     region::CrossingWalker walker(edge, 0, 1);
     Moments                sums;
-    int32_t                row = 0;
-    for (; row + together <= edge.NumberOfRows; row += together)
+    for (int32_t row = 0; row < edge.NumberOfRows; row += VTogether)
     {
-      typename TPixels::Lookup lookups[together];
+      typename TPixels::Lookup lookups[VTogether];
 #pragma unroll
-      for (int32_t j = 0; j < together; ++j, walker.Advance())
+      for (int32_t j = 0; j < VTogether; ++j)
       {
-        lookups[j] = pixels.Fetch(edge.Top.Y + row + j, walker.GetColumn());
+        // Behind the last row it loads that one again: most edges have few rows.
+        lookups[j] = pixels.Fetch(edge.Top.Y + min(row + j, edge.NumberOfRows - 1), walker.GetColumn());
+        if (row + j + 1 < edge.NumberOfRows)
+        {
+          walker.Advance();
+        }
       }
 #pragma unroll
-      for (int32_t j = 0; j < together; ++j)
+      for (int32_t j = 0; j < VTogether; ++j)
       {
-        sums += pixels.Resolve(lookups[j]);
+        if (row + j < edge.NumberOfRows)
+        {
+          sums += pixels.Resolve(lookups[j]);
+        }
       }
-    }
-    for (; row < edge.NumberOfRows; ++row, walker.Advance())
-    {
-      sums += pixels.RowPrefix(edge.Top.Y + row, walker.GetColumn());
     }
     return edge.Upward ? Moments{} - sums : sums;
   }
@@ -443,7 +447,16 @@ public:
   void
   VisitPixels(const TFunction & function) const
   {
-    function(DeviceEdges(m_Sums, m_Squares));
+    constexpr int32_t together = 4;
+    function(DeviceEdges<together>(m_Sums, m_Squares));
+  }
+  /** The same for RunInOneBlock(), whose threads have fewer registers. */
+  template <typename TFunction>
+  void
+  VisitPixelsInOneBlock(const TFunction & function) const
+  {
+    constexpr int32_t together = 2;
+    function(DeviceEdges<together>(m_Sums, m_Squares));
   }
 
   /** Calls step(i) for i < number, each in a thread. */
@@ -531,23 +544,15 @@ public:
     });
   }
 
-  /** Keys in ascending order, and their places, ascending too where keys are equal. */
+  /** Keys in ascending order of their lower bits, and their places, ascending too where these are equal. */
   void
-  SortPlaces(const uint64_t * keys, size_t number, uint64_t * sorted, uint32_t * places) const
+  SortPlaces(const uint64_t * keys, size_t number, int bits, uint64_t * sorted, uint32_t * places) const
   {
     const Array<uint32_t> inOrder = this->Allocate<uint32_t>(number);
     this->For(number, NumberPlaces{ inOrder.Get() });
     this->WithTemporaryMemory([&](void * memory, size_t & bytes) {
-      return cub::DeviceRadixSort::SortPairs(memory,
-                                             bytes,
-                                             keys,
-                                             sorted,
-                                             inOrder.Get(),
-                                             places,
-                                             static_cast<int>(number),
-                                             0,
-                                             8 * static_cast<int>(sizeof(uint64_t)),
-                                             m_Context.GetStream());
+      return cub::DeviceRadixSort::SortPairs(
+        memory, bytes, keys, sorted, inOrder.Get(), places, static_cast<int>(number), 0, bits, m_Context.GetStream());
     });
   }
 

@@ -4,13 +4,39 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
-#include <tuple>
+#include <numeric>
 #include <utility>
 
 namespace itk::cuda::partition
 {
 namespace
 {
+/** Puts items in order: those of small bucket numbers first, those of a bucket as `less` says. Buckets are small. */
+template <typename TItem, typename TBucket, typename TLess>
+void
+SortInBuckets(std::vector<TItem> & items, size_t numberOfBuckets, const TBucket & bucketOf, const TLess & less)
+{
+  std::vector<size_t> first(numberOfBuckets + 1, 0);
+  for (const TItem & item : items)
+  {
+    ++first[bucketOf(item) + 1];
+  }
+  std::partial_sum(first.begin(), first.end(), first.begin());
+  std::vector<TItem>  sorted(items.size());
+  std::vector<size_t> next(first);
+  for (const TItem & item : items)
+  {
+    sorted[next[bucketOf(item)]++] = item;
+  }
+  for (size_t bucket = 0; bucket < numberOfBuckets; ++bucket)
+  {
+    std::sort(sorted.begin() + static_cast<ptrdiff_t>(first[bucket]),
+              sorted.begin() + static_cast<ptrdiff_t>(first[bucket + 1]),
+              less);
+  }
+  items.swap(sorted);
+}
+
 class Summarizer
 {
 public:
@@ -72,11 +98,11 @@ private:
         order.push_back(i);
       }
     }
-    std::sort(order.begin(), order.end(), [this](uint32_t i, uint32_t j) {
-      const LatticePoint & p = m_Map.At(i);
-      const LatticePoint & q = m_Map.At(j);
-      return std::tie(p.Y, p.X) < std::tie(q.Y, q.X);
-    });
+    SortInBuckets(
+      order,
+      static_cast<size_t>(m_Map.Height) + 1,
+      [this](uint32_t i) { return static_cast<size_t>(m_Map.At(i).Y); },
+      [this](uint32_t i, uint32_t j) { return m_Map.At(i).X < m_Map.At(j).X; });
     for (const uint32_t i : order)
     {
       m_Node[i] = static_cast<uint32_t>(m_Summary.Nodes.size());
@@ -99,10 +125,11 @@ private:
                                               : CudaPartitionEdge{ end, start, right, left });
       }
     }
-    std::sort(
-      m_Summary.Edges.begin(), m_Summary.Edges.end(), [](const CudaPartitionEdge & e, const CudaPartitionEdge & f) {
-        return std::tie(e.Start, e.End) < std::tie(f.Start, f.End);
-      });
+    SortInBuckets(
+      m_Summary.Edges,
+      m_Summary.Nodes.size(),
+      [](const CudaPartitionEdge & edge) { return size_t{ edge.Start }; },
+      [](const CudaPartitionEdge & e, const CudaPartitionEdge & f) { return e.End < f.End; });
   }
 
   void
@@ -152,9 +179,11 @@ private:
         all.push_back({ std::min(edge.Left, edge.Right), std::max(edge.Left, edge.Right), 1 });
       }
     }
-    std::sort(all.begin(), all.end(), [](const Adjacency & x, const Adjacency & y) {
-      return std::tie(x.First, x.Second) < std::tie(y.First, y.Second);
-    });
+    SortInBuckets(
+      all,
+      m_Summary.Regions.size() + 1,
+      [](const Adjacency & adjacency) { return size_t{ adjacency.First }; },
+      [](const Adjacency & x, const Adjacency & y) { return x.Second < y.Second; });
     size_t number = 0;
     for (const Adjacency & adjacency : all)
     {

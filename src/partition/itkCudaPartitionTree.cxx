@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <queue>
 #include <tuple>
-#include <unordered_map>
 #include <utility>
 
 namespace itk::cuda::partition
@@ -35,6 +34,73 @@ struct ComesLater
   }
 };
 
+/** A neighbour of a group, and what the boundary costs. */
+struct Link
+{
+  uint32_t Group;
+  double   Cost;
+};
+
+/** Links in the order of their groups: most groups have few. */
+class Links
+{
+public:
+  auto
+  begin() const
+  {
+    return m_Links.begin();
+  }
+  auto
+  end() const
+  {
+    return m_Links.end();
+  }
+  size_t
+  GetNumber() const
+  {
+    return m_Links.size();
+  }
+  /** nullptr if the group is no neighbour */
+  const Link *
+  Find(uint32_t group) const
+  {
+    const auto place = this->FindPlace(group);
+    return place != m_Links.end() && place->Group == group ? &*place : nullptr;
+  }
+  void
+  Add(uint32_t group, double cost)
+  {
+    const auto place = this->FindPlace(group);
+    if (place != m_Links.end() && place->Group == group)
+    {
+      m_Links[static_cast<size_t>(place - m_Links.begin())].Cost += cost;
+    }
+    else
+    {
+      m_Links.insert(place, { group, cost });
+    }
+  }
+  void
+  Remove(uint32_t group)
+  {
+    const auto place = this->FindPlace(group);
+    if (place != m_Links.end() && place->Group == group)
+    {
+      m_Links.erase(place);
+    }
+  }
+
+private:
+  std::vector<Link> m_Links;
+
+  std::vector<Link>::const_iterator
+  FindPlace(uint32_t group) const
+  {
+    return std::lower_bound(
+      m_Links.begin(), m_Links.end(), group, [](const Link & link, uint32_t g) { return link.Group < g; });
+  }
+};
+
 /** Groups of regions that merged. Of two groups the one with more neighbours stays, under the smaller of the numbers:
  * the links of the other one move, each no more often than the logarithm of the number of regions. */
 class MergeTree
@@ -56,8 +122,8 @@ public:
     }
     for (const Boundary & boundary : boundaries)
     {
-      m_Neighbors[boundary.First][boundary.Second] += boundary.Cost;
-      m_Neighbors[boundary.Second][boundary.First] += boundary.Cost;
+      m_Neighbors[boundary.First].Add(boundary.Second, boundary.Cost);
+      m_Neighbors[boundary.Second].Add(boundary.First, boundary.Cost);
     }
     for (uint32_t group = 1; group < m_Sums.size(); ++group)
     {
@@ -79,8 +145,8 @@ public:
     {
       const Candidate candidate = m_Candidates.top();
       m_Candidates.pop();
-      const auto link = m_Neighbors[candidate.U].find(candidate.V);
-      if (link == m_Neighbors[candidate.U].end())
+      const Link * const link = m_Neighbors[candidate.U].Find(candidate.V);
+      if (link == nullptr)
       {
         continue; // one of the groups is part of another
       }
@@ -91,15 +157,13 @@ public:
       }
       else if (m_HadMany[candidate.U] || m_HadMany[candidate.V])
       {
-        this->Propose(candidate.U, candidate.V, link->second);
+        this->Propose(candidate.U, candidate.V, link->Cost);
       }
     }
     return merges;
   }
 
 private:
-  using Links = std::unordered_map<uint32_t, double>; // cost of the boundary, by neighbour
-
   const Model &                                                      m_Model;
   std::vector<Moments>                                               m_Sums;
   std::vector<double>                                                m_Descriptions;
@@ -123,7 +187,7 @@ private:
   void
   Apply(uint32_t u, uint32_t v)
   {
-    const bool     staysU = m_Neighbors[u].size() >= m_Neighbors[v].size();
+    const bool     staysU = m_Neighbors[u].GetNumber() >= m_Neighbors[v].GetNumber();
     const uint32_t kept = staysU ? u : v;
     const uint32_t gone = staysU ? v : u;
     m_Sums[kept] = m_Sums[u] + m_Sums[v];
@@ -132,21 +196,21 @@ private:
     ++m_Ages[kept];
 
     Links moved;
-    moved.swap(m_Neighbors[gone]);
-    moved.erase(kept);
-    m_Neighbors[kept].erase(gone);
+    std::swap(moved, m_Neighbors[gone]);
+    moved.Remove(kept);
+    m_Neighbors[kept].Remove(gone);
     for (const auto & [neighbor, cost] : moved)
     {
-      m_Neighbors[neighbor].erase(gone);
-      m_Neighbors[neighbor][kept] += cost;
-      m_Neighbors[kept][neighbor] += cost;
+      m_Neighbors[neighbor].Remove(gone);
+      m_Neighbors[neighbor].Add(kept, cost);
+      m_Neighbors[kept].Add(neighbor, cost);
     }
-    m_HadMany[kept] = m_HadMany[u] || m_HadMany[v] || m_Neighbors[kept].size() > ManyNeighbors;
+    m_HadMany[kept] = m_HadMany[u] || m_HadMany[v] || m_Neighbors[kept].GetNumber() > ManyNeighbors;
     // With many neighbours only the links that moved; the others when their turn comes, by the change that they had.
     const Links & links = m_Neighbors[kept];
     for (const auto & [neighbor, cost] : m_HadMany[kept] ? moved : links)
     {
-      this->Propose(kept, neighbor, links.at(neighbor));
+      this->Propose(kept, neighbor, links.Find(neighbor)->Cost);
     }
   }
 };

@@ -51,7 +51,29 @@ __launch_bounds__(ThreadsOfBlock)
   }
 }
 
-template <typename T, unsigned int VDimension>
+/** Objectness of lines with all its factors, the most common measure, has kernels that do not ask for what is known. */
+template <typename T>
+bool
+IsLine(const MeasureParameters<T> & parameters)
+{
+  return parameters.Kind == CudaHessianMeasureKind::Objectness && parameters.ObjectDimension == 1 &&
+         parameters.HasAlpha && parameters.HasBeta && parameters.HasGamma;
+}
+
+template <unsigned int VDimension, bool VIsLine, typename T>
+__device__ inline T
+GetMeasure(MeasureParameters<T> parameters, const T * hessian)
+{
+  if constexpr (VIsLine)
+  {
+    parameters.Kind = CudaHessianMeasureKind::Objectness;
+    parameters.ObjectDimension = 1;
+    parameters.HasAlpha = parameters.HasBeta = parameters.HasGamma = true;
+  }
+  return GetHessianMeasure<VDimension>(parameters, hessian);
+}
+
+template <typename T, unsigned int VDimension, bool VIsLine>
 __global__ void
 __launch_bounds__(ThreadsOfBlock)
   MeasureKernel(Planes<const T> hessian, T * __restrict__ output, size_t count, MeasureParameters<T> parameters)
@@ -63,10 +85,10 @@ __launch_bounds__(ThreadsOfBlock)
   }
   T tensor[TensorComponents<VDimension>];
   LoadTensor(hessian, i, tensor);
-  output[i] = GetHessianMeasure<VDimension>(parameters, tensor);
+  output[i] = GetMeasure<VDimension, VIsLine>(parameters, tensor);
 }
 
-template <typename T, unsigned int VDimension>
+template <typename T, unsigned int VDimension, bool VIsLine>
 __global__ void
 __launch_bounds__(ThreadsOfBlock)
   MaximumKernel(Planes<const T> hessian, BestPlanes<T> best, size_t count, MeasureParameters<T> parameters)
@@ -79,7 +101,7 @@ __launch_bounds__(ThreadsOfBlock)
   }
   T tensor[components];
   LoadTensor(hessian, i, tensor);
-  const T    value = GetHessianMeasure<VDimension>(parameters, tensor);
+  const T    value = GetMeasure<VDimension, VIsLine>(parameters, tensor);
   const bool isBest = (best.IsFirst ? best.Lowest : best.Response[i]) < value;
   if (!isBest && !best.IsFirst)
   {
@@ -167,13 +189,15 @@ RunHessianMeasure(const CudaHessianMeasure & measure,
   VerifySameRows(hessian, output);
   VisitTypes(hessian.ComponentType, measure.Dimension, [&](auto zero, auto dimension) {
     using T = decltype(zero);
-    LaunchPixels(MeasureKernel<T, decltype(dimension)::value>,
+    constexpr unsigned int     d = decltype(dimension)::value;
+    const MeasureParameters<T> parameters(measure);
+    LaunchPixels(IsLine(parameters) ? MeasureKernel<T, d, true> : MeasureKernel<T, d, false>,
                  GetPlaneLength(hessian),
                  context,
                  GetPlanes<const T>(hessian),
                  static_cast<T *>(output.Data),
                  GetPlaneLength(hessian),
-                 MeasureParameters<T>(measure));
+                 parameters);
   });
 }
 
@@ -195,16 +219,18 @@ RunMeasureMaximum(const CudaHessianMeasure & measure,
   }
   VisitTypes(hessian.ComponentType, measure.Dimension, [&](auto zero, auto dimension) {
     using T = decltype(zero);
-    const BestPlanes<T> planes{ static_cast<T *>(best.Response.Data), static_cast<T *>(best.Scale.Data),
+    constexpr unsigned int     d = decltype(dimension)::value;
+    const MeasureParameters<T> parameters(measure);
+    const BestPlanes<T>        planes{ static_cast<T *>(best.Response.Data), static_cast<T *>(best.Scale.Data),
                                 GetPlanes<T>(best.Hessian),           static_cast<T>(sigma),
                                 static_cast<T>(best.Lowest),          isFirst };
-    LaunchPixels(MaximumKernel<T, decltype(dimension)::value>,
+    LaunchPixels(IsLine(parameters) ? MaximumKernel<T, d, true> : MaximumKernel<T, d, false>,
                  GetPlaneLength(hessian),
                  context,
                  GetPlanes<const T>(hessian),
                  planes,
                  GetPlaneLength(hessian),
-                 MeasureParameters<T>(measure));
+                 parameters);
   });
 }
 

@@ -5,6 +5,7 @@
 #include "itkMultiThreaderBase.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 
 namespace itk::cuda::region
@@ -42,8 +43,18 @@ public:
       function(size_t{ 0 }, count);
       return;
     }
+    // A thread takes the next piece when it is done with one: some pieces take longer than others.
+    std::atomic<size_t> next{ 0 };
     m_Threader->ParallelizeArray(
-      0, pieces, [&](SizeValueType piece) { function(count * piece / pieces, count * (piece + 1) / pieces); }, nullptr);
+      0,
+      std::min<size_t>(pieces, m_Number),
+      [&](SizeValueType) {
+        for (size_t piece = next++; piece < pieces; piece = next++)
+        {
+          function(count * piece / pieces, count * (piece + 1) / pieces);
+        }
+      },
+      nullptr);
   }
 
 private:

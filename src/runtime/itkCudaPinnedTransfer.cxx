@@ -24,10 +24,15 @@ IsPinned(const void * address)
 } // namespace
 
 bool
+IsPageLocked(const StridedByteStream & image)
+{
+  return image.GetRunSize() >= minimumRun && IsPinned(image.GetFirstByte()) && IsPinned(image.GetLastByte());
+}
+
+bool
 PinnedTransfer::Suits(const TransferJob & job)
 {
-  const StridedByteStream & runs = job.GetByteStream();
-  return runs.GetRunSize() >= minimumRun && IsPinned(runs.GetFirstByte()) && IsPinned(runs.GetLastByte());
+  return IsPageLocked(job.GetByteStream());
 }
 
 void

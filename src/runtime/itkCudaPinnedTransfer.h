@@ -8,6 +8,10 @@
 
 namespace itk::cuda
 {
+/** Whether a host image is in page-locked memory, in runs that are long enough for the copy engine. */
+CudaFilters_EXPORT bool
+IsPageLocked(const StridedByteStream & image);
+
 /** \class PinnedTransfer
  * \brief A transfer of a host image in page-locked memory, straight between it and the device.
  */

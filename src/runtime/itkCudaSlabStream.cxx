@@ -3,6 +3,7 @@
 
 #include "itkCudaCall.h"
 #include "itkCudaDeviceGuard.h"
+#include "itkCudaHostPlanes.h"
 #include "itkCudaRoundUp.h"
 #include "itkCudaTransfer.h"
 #include "itkCudaWorkspace.h"
@@ -22,33 +23,11 @@ constexpr size_t PiecesOfLane = 2; // for each direction: one is filled while on
 struct Stopped
 {};
 
-CudaImageView
-GetHostPlanes(CudaImageView view, unsigned int axis, size_t first, size_t planes)
-{
-  view.Data =
-    static_cast<unsigned char *>(view.Data) + first * view.Stride[axis] * CudaComponentSize(view.ComponentType);
-  view.Size[axis] = planes;
-  return view;
-}
-
-CudaImageView
-MakeDensePlanes(CudaImageView view, unsigned int axis, size_t planes, void * data)
-{
-  view.Data = data;
-  view.Size[axis] = planes;
-  size_t stride = view.NumberOfComponents;
-  for (unsigned int d = 0; d < CudaImageView::MaximumDimension; ++d)
-  {
-    view.Stride[d] = stride;
-    stride *= view.Size[d];
-  }
-  return view;
-}
-
+/** Planes that go through host memory of the run at a time, between a callback and the link. */
 size_t
-GetBytesOfPlane(const CudaImageView & shape, unsigned int axis)
+GetPlanesOfPiece(const CudaImageView & shape, unsigned int axis)
 {
-  return shape.GetNumberOfBytes() / std::max<size_t>(1, shape.Size[axis]);
+  return std::clamp<size_t>(PieceBytes / std::max<size_t>(1, GetBytesOfPlane(shape, axis)), 1, shape.Size[axis]);
 }
 
 size_t
@@ -85,17 +64,11 @@ GetSlabPlanes(const DeviceView & view, unsigned int axis, size_t first, size_t p
 }
 
 size_t
-GetSlabPiecePlanes(const CudaImageView & shape, unsigned int axis)
-{
-  return std::clamp<size_t>(PieceBytes / std::max<size_t>(1, GetBytesOfPlane(shape, axis)), 1, shape.Size[axis]);
-}
-
-size_t
 GetSlabLaneBytes(const SlabHostEnds & ends, const SlabLaneSizes & sizes)
 {
   const auto transfer = [&](const CudaImageView & shape) {
     return Workspace::GetPieceSize(
-      GetTransferWorkspace(MakeDensePlanes(shape, ends.Axis, sizes.Planes, nullptr), sizes.Type));
+      GetTransferWorkspace(MakePlanesView(shape, ends.Axis, sizes.Planes, nullptr), sizes.Type));
   };
   return sizes.Slots * GetSlabBytes(ends.Input, ends.Axis, sizes.Planes, sizes.Type) +
          sizes.Results * GetSlabBytes(ends.Output, ends.Axis, sizes.Planes, sizes.Type) + transfer(ends.Input) +
@@ -104,8 +77,8 @@ GetSlabLaneBytes(const SlabHostEnds & ends, const SlabLaneSizes & sizes)
 
 SlabStream::SlabStream(const std::vector<int> & devices, const SlabHostEnds & ends, const SlabLaneSizes & sizes)
   : m_Ends(ends)
-  , m_UpPiece(GetSlabPiecePlanes(ends.Input, ends.Axis))
-  , m_DownPiece(GetSlabPiecePlanes(ends.Output, ends.Axis))
+  , m_UpPiece(GetPlanesOfPiece(ends.Input, ends.Axis))
+  , m_DownPiece(GetPlanesOfPiece(ends.Output, ends.Axis))
 {
   for (const int device : devices)
   {
@@ -140,7 +113,9 @@ SlabStream::MakeLane(int device, const SlabLaneSizes & sizes)
 {
   const DeviceGuard guard(device);
   m_Lanes.push_back(std::make_unique<Lane>(device));
-  Lane &       lane = *m_Lanes.back();
+  Lane &     lane = *m_Lanes.back();
+  const bool sharesHost = sizes.Results > 0;
+  lane.DownStaging.SetSharesHost(sharesHost);
   const size_t slotBytes = GetSlabBytes(m_Ends.Input, m_Ends.Axis, sizes.Planes, sizes.Type);
   const size_t resultBytes = GetSlabBytes(m_Ends.Output, m_Ends.Axis, sizes.Planes, sizes.Type);
   const size_t bytes = sizes.Slots * slotBytes + sizes.Results * resultBytes;
@@ -149,6 +124,7 @@ SlabStream::MakeLane(int device, const SlabLaneSizes & sizes)
   for (size_t i = 0; i < sizes.Slots; ++i)
   {
     lane.Slots.push_back(std::make_unique<Slot>(lane.Up));
+    lane.Slots.back()->Staging.SetSharesHost(sharesHost);
     lane.Slots.back()->View = MakeSlabView(m_Ends.Input, m_Ends.Axis, sizes.Planes, sizes.Type, memory.Take(slotBytes));
     ClearPadding(lane.Slots.back()->View, lane.Work);
     // The memory is there, and cleared, in the order of the work's stream.
@@ -329,8 +305,7 @@ SlabStream::UploadPlanes(Lane & lane, Slot & slot, size_t load)
   };
   if (!m_Ends.HasCallbacks())
   {
-    Upload(
-      GetHostPlanes(m_Ends.Input, m_Ends.Axis, planes.FirstPlane, planes.Planes), slot.View, slot.Staging, nullptr);
+    Upload(GetPlanes(m_Ends.Input, m_Ends.Axis, planes.FirstPlane, planes.Planes), slot.View, slot.Staging, nullptr);
     count(planes.Planes);
     return;
   }
@@ -343,7 +318,7 @@ SlabStream::UploadPlanes(Lane & lane, Slot & slot, size_t load)
       piece = lane.Filled.front();
       lane.Filled.pop_front();
     }
-    Upload(MakeDensePlanes(m_Ends.Input, m_Ends.Axis, piece.Planes, piece.Memory->data()),
+    Upload(MakePlanesView(m_Ends.Input, m_Ends.Axis, piece.Planes, piece.Memory->data()),
            GetSlabPlanes(slot.View, m_Ends.Axis, first, piece.Planes),
            slot.Staging,
            nullptr);
@@ -472,10 +447,8 @@ SlabStream::DownloadPlanes(Lane & lane, const Result & result)
   };
   if (!m_Ends.HasCallbacks())
   {
-    Download(result.View,
-             GetHostPlanes(m_Ends.Output, m_Ends.Axis, planes.FirstPlane, planes.Planes),
-             lane.DownStaging,
-             nullptr);
+    Download(
+      result.View, GetPlanes(m_Ends.Output, m_Ends.Axis, planes.FirstPlane, planes.Planes), lane.DownStaging, nullptr);
     const std::lock_guard<std::mutex> lock(m_Mutex);
     count(planes.Planes);
     return;
@@ -490,7 +463,7 @@ SlabStream::DownloadPlanes(Lane & lane, const Result & result)
       lane.FreeDown.pop_back();
     }
     Download(GetSlabPlanes(result.View, m_Ends.Axis, first, piece.Planes),
-             MakeDensePlanes(m_Ends.Output, m_Ends.Axis, piece.Planes, piece.Memory->data()),
+             MakePlanesView(m_Ends.Output, m_Ends.Axis, piece.Planes, piece.Memory->data()),
              lane.DownStaging,
              nullptr);
     const std::lock_guard<std::mutex> lock(m_Mutex);

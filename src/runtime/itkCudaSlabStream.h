@@ -90,10 +90,6 @@ GetSlabPlanes(const DeviceView & view, unsigned int axis, size_t first, size_t p
 size_t
 GetSlabLaneBytes(const SlabHostEnds & ends, const SlabLaneSizes & sizes);
 
-/** Planes that go through host memory of the run's own at a time, between a source or sink and the link. */
-size_t
-GetSlabPiecePlanes(const CudaImageView & shape, unsigned int axis);
-
 /** \class SlabStream
  * \brief Lanes, their memory, and the runs of loads through them.
  *

@@ -100,8 +100,10 @@ StagedPerThread::Empty(StagingSlot & slot)
   slot.Copied->Synchronize();
   if (!m_Job.IsUpload())
   {
-    m_Job.GetByteStream().Scatter(
-      static_cast<const char *>(slot.Memory.GetPointer()), slot.Pending->Begin, slot.Pending->End);
+    m_Job.GetByteStream().Scatter(static_cast<const char *>(slot.Memory.GetPointer()),
+                                  slot.Pending->Begin,
+                                  slot.Pending->End,
+                                  m_Job.GetStaging().SharesHost());
   }
   slot.Pending.reset();
 }

@@ -91,7 +91,8 @@ void
 StagedTransfer::Gather(const StagingSlot & slot, const Chunk & chunk, size_t begin, size_t end) const
 {
   const size_t bytes = m_Job.GetLayout().NumberOfBytes;
-  const bool   bypassCache = bytes >= minimumBypassingCache && bytes <= maximumBypassingCache;
+  const bool   bypassCache =
+    m_Job.GetStaging().SharesHost() || (bytes >= minimumBypassingCache && bytes <= maximumBypassingCache);
   m_Job.GetByteStream().Gather(
     static_cast<char *>(slot.Memory.GetPointer()) + (begin - chunk.Begin), begin, end, bypassCache);
 }

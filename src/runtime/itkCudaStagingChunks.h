@@ -34,6 +34,19 @@ public:
     return m_Context;
   }
 
+  /** Says that a transfer in the other direction runs at the same time. The host's memory is then the limit: transfers
+   * take half of the threads each, and write past the caches. */
+  void
+  SetSharesHost(bool shares)
+  {
+    m_SharesHost = shares;
+  }
+  bool
+  SharesHost() const
+  {
+    return m_SharesHost;
+  }
+
   /** Keeps a chunk until the stream's work is done. */
   void
   Keep(PinnedBuffer && chunk);
@@ -61,6 +74,7 @@ public:
 private:
   const Context             m_Context;
   std::vector<PinnedBuffer> m_Chunks;
+  bool                      m_SharesHost{ false };
 };
 } // namespace itk::cuda
 

@@ -13,6 +13,8 @@ namespace itk::cuda
 {
 namespace
 {
+constexpr size_t ShortRun = 1024; // bytes; a line takes longer if only a part of it bypasses the caches
+
 /** Writes a stream of bytes. */
 class CachedWriter
 {
@@ -227,8 +229,7 @@ StridedByteStream::GatherBy(TWriter && writer, size_t begin, size_t end) const
 void
 StridedByteStream::Gather(char * to, size_t begin, size_t end, bool bypassCache) const
 {
-  constexpr size_t shortRun = 1024; // bytes; a line takes longer if only a part of it bypasses the caches
-  if (bypassCache && m_RunSize >= shortRun)
+  if (bypassCache && m_RunSize >= ShortRun)
   {
     this->GatherBy(NonTemporalWriter(to), begin, end);
   }
@@ -239,10 +240,20 @@ StridedByteStream::Gather(char * to, size_t begin, size_t end, bool bypassCache)
 }
 
 void
-StridedByteStream::Scatter(const char * from, size_t begin, size_t end) const
+StridedByteStream::Scatter(const char * from, size_t begin, size_t end, bool bypassCache) const
 {
-  this->VisitRuns(begin, end, [&from](char * host, size_t bytes, size_t padding) {
-    std::memcpy(host, from, bytes);
+  const bool bypass = bypassCache && m_RunSize >= ShortRun;
+  this->VisitRuns(begin, end, [&from, bypass](char * host, size_t bytes, size_t padding) {
+    if (bypass)
+    {
+      NonTemporalWriter writer(host);
+      writer.Write(from, bytes, 0);
+      writer.Finish();
+    }
+    else
+    {
+      std::memcpy(host, from, bytes);
+    }
     from += bytes + padding;
   });
 }

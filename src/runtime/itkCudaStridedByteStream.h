@@ -82,9 +82,9 @@ public:
   void
   Gather(char * to, size_t begin, size_t end, bool bypassCache = false) const;
 
-  /** Copies `from`, bytes `begin` to `end` of the stream, to the image; padding is dropped. */
+  /** Copies `from`, bytes `begin` to `end` of the stream, to the image; padding is dropped. `bypassCache` as above. */
   void
-  Scatter(const char * from, size_t begin, size_t end) const;
+  Scatter(const char * from, size_t begin, size_t end, bool bypassCache = false) const;
 
 private:
   static constexpr unsigned int NumberOfAxes = CudaImageView::MaximumDimension;

@@ -53,7 +53,8 @@ CheckViews(const CudaImageView & host, const DeviceView & device)
 unsigned int
 GetUsefulThreads(const TransferJob & job)
 {
-  const unsigned int threads = GetNumberOfTransferThreads();
+  const unsigned int all = GetNumberOfTransferThreads();
+  const unsigned int threads = job.GetStaging().SharesHost() ? (all + 1) / 2 : all;
   const unsigned int limit = std::max(1u, job.IsUpload() ? std::min(threads, maximumUploadThreads) : threads);
   const size_t       share = job.IsUpload() ? bytesPerUploadThread : bytesPerDownloadThread;
   return static_cast<unsigned int>(std::clamp<size_t>(job.GetLayout().NumberOfBytes / share, 1, limit));

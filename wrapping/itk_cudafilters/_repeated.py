@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Calls that have been made before, with arrays of the same shape and type in the memory of a GPU. What a call does was found out the
-first time; from then on it allocates the result and queues the passes."""
+"""Calls that have been made before, with arrays of the same shape and type in the memory of a GPU. What a call does was found
+out the first time; from then on it allocates the result and queues the passes."""
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
@@ -26,7 +26,7 @@ _PLAIN = frozenset({int, float, bool, str, type, type(None)})
 
 
 def _plain(value: Any) -> Any:
-    """The parameter as part of a key. Raises TypeError for objects that may change, such as arrays, and for those that have no hash."""
+    """The parameter as part of a key. Raises TypeError for objects that may change, such as arrays."""
     if type(value) in _PLAIN or isinstance(value, (np.generic, np.dtype)):
         return value
     if type(value) in (tuple, list):
@@ -40,10 +40,11 @@ def run_repeated(
     parameters: Sequence[Any],
     find_passes: Callable[[], DevicePasses | None],
 ) -> Any:
-    """The result of passes alone, or None where a call needs more: pixels that are NaN, arrays of the host, axes in another order.
+    """The result of passes alone, or None where a call needs more: pixels that are NaN, arrays of the host, axes in another
+    order.
 
-    `find_passes` gives the passes of a call with these parameters, and raises what is wrong with them. It is called for the first of
-    all calls with the same parameters, and with arrays of the same kind, shape and type.
+    `find_passes` gives the passes of a call with these parameters, and raises what is wrong with them. It is called for the
+    first of all calls with the same parameters, and with arrays of the same kind, shape and type.
     """
     ops = operations_of(image)
     if ops is None or not ops.is_on_gpu or not ops.is_contiguous(image):
