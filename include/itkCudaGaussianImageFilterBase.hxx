@@ -244,13 +244,9 @@ CudaGaussianImageFilterBase<TSuperclass>::GenerateInputRequestedRegion()
       const auto & largest = input->GetLargestPossibleRegion();
       const auto   shape = this->GetSlabShape(this->MakePlan());
       const auto   first = this->GetOutput()->GetRequestedRegion().GetIndex(shape.Axis) - largest.GetIndex(shape.Axis);
-      input->SetRequestedRegion(
-        this->HasWholeInput()
-          ? largest
-          : GetPlanes(largest,
-                      shape.Axis,
-                      m_SlabRequests.GetFirstInput(
-                        shape, static_cast<size_t>(first), GetHeldPlanes(this->GetOutput(), shape.Axis))));
+      const auto   planes =
+        m_SlabRequests.GetFirstInput(shape, static_cast<size_t>(first), GetHeldPlanes(this->GetOutput(), shape.Axis));
+      input->SetRequestedRegion(this->HasWholeInput() ? largest : GetPlanes(largest, shape.Axis, planes));
       return;
     }
   }

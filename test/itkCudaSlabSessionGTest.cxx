@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A run that is paused in its sink, with an engine that copies planes.
+// A run that is paused between requests, with an engine that copies planes.
 #include "itkCudaDetailSlabSession.h"
 #include "itkCudaMemoryGate.h"
 

@@ -124,21 +124,16 @@ CudaSlabRequests::GetFirstInput(const CudaGaussianSlabShape & shape, size_t firs
 {
   const size_t last = shape.NumberOfPlanes;
   const size_t next = m_Session ? m_Session->GetNextPlane() : 0;
-  const bool   goesOn =
-    m_Session && (first == next || (first >= held.first && first < next && held.first + held.second == next));
-  size_t begin = 0;
-  if (goesOn)
+  const bool   overlaps = first >= held.first && first < next && held.first + held.second == next;
+  if (!m_Session || !(first == next || overlaps))
   {
-    const size_t end = m_LastInput.first + m_LastInput.second;
-    if (end >= last)
-    {
-      return m_LastInput; // nothing more
-    }
-    begin = end;
+    const bool startsAtFirst = first < shape.ChunkLength || shape.NeedsAllChunks;
+    return { 0, startsAtFirst ? std::min(shape.ChunkLength, last) : 1 };
   }
-  else if (first >= shape.ChunkLength && !shape.NeedsAllChunks)
+  const size_t begin = m_LastInput.first + m_LastInput.second;
+  if (begin >= last)
   {
-    return { 0, 1 };
+    return m_LastInput; // nothing more
   }
   return { begin, std::min(shape.ChunkLength, last - begin) };
 }

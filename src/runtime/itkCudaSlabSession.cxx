@@ -191,6 +191,10 @@ private:
     {
       throw SessionEnded();
     }
+    if (m_Wanted == 0 && m_NextPlane < m_EndPlane)
+    {
+      this->Pause(); // not in the sink: now the engine has dropped what it does not need any more
+    }
     m_Task = &task;
     m_RunsOfEngine = cuda::MemoryGate::GetNumberOfRuns();
     this->PassTurn(Turn::User);
@@ -210,14 +214,13 @@ private:
   void
   Tell(float done)
   {
-    const size_t asked = m_NextPlane - m_Begin + m_Wanted;
-    const bool   isAll = asked == m_EndPlane - m_FirstPlane;
-    const float  share =
-      isAll ? done : static_cast<float>(m_NextPlane - m_Begin) / static_cast<float>(std::max<size_t>(asked, 1));
     this->LetUserDo([&] {
+      const size_t asked = m_NextPlane - m_Begin + m_Wanted;
+      const bool   isAll = asked == m_EndPlane - m_FirstPlane;
       if (*m_Progress)
       {
-        (*m_Progress)(share);
+        const size_t given = m_NextPlane - m_Begin;
+        (*m_Progress)(isAll ? done : static_cast<float>(given) / static_cast<float>(std::max<size_t>(asked, 1)));
       }
     });
   }
@@ -242,10 +245,6 @@ private:
       planes -= count;
       m_Wanted -= count;
       m_NextPlane += count;
-    }
-    if (m_Wanted == 0 && m_NextPlane < m_EndPlane)
-    {
-      this->Pause();
     }
   }
 
