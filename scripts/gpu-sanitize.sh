@@ -33,13 +33,13 @@ while [ $# -gt 0 ]; do
 done
 
 # Each kind of kernel once or more: line passes of all schedules, streams among them, convolution, partitions, the snake, regions, transfers;
-# images that stay on the device, alone and in threads.
+# images that stay on the device, alone and in threads; images in slabs; tensors.
 # Units that exhaust memory, make calls fail or fork on purpose are left out: the sanitizer reports them as intended.
 # Those of one program make two jobs where they would take too long one after the other.
-jobs=(lines others filters images snake image_snake partition)
+jobs=(lines others filters images snake image_snake partition slabs tensors)
 program() {
   case $1 in
-    lines | others | images) echo CudaFiltersCudaGTestDriver ;;
+    lines | others | images | slabs | tensors) echo CudaFiltersCudaGTestDriver ;;
     filters) echo CudaFiltersGTestDriver ;;
     snake | image_snake) echo CudaFiltersSnakeGTestDriver ;;
     partition) echo CudaFiltersPartitionGTestDriver ;;
@@ -65,6 +65,12 @@ units() {
 ':CudaDeviceRegionSnakeGpu.Chain*:CudaDeviceRegionSnakeGpu.Threads*' ;;
     partition)
       echo 'CudaPartitionGpu.EveryLaw*:CudaPartitionGpu.Degenerate*:CudaPartitionGpu.NoiseAs*:CudaPartitionGpu.Abort*' ;;
+    slabs)
+      echo 'GaussianSlabsGpu.HaveTheBitsOfTheWholeAtSeams:GaussianSlabsGpu.PartsMakeUpTheWhole:GaussianSlabsGpu.ContinueTheImage*'\
+':GaussianSlabsGpu.TwoThreads*:GaussianSlabsGpu.HaveTheBitsOfLinesThatAreNeverCut' ;;
+    tensors)
+      echo 'TensorDeviceGpuTest.FiltersHave*:TensorDeviceGpuTest.Scales*:TensorDeviceImageGpuTest.*OfTheHost'\
+':TensorDeviceImageGpuTest.Products*:TensorDeviceImageGpuTest.Largest*' ;;
     snake)
       echo 'CudaRegionSnakeTwinGpu.TenScenes:CudaRegionSnakeTwinGpu.AbortIsHonoured:CudaRegionSnakeTwinGpu.StartsOfTheUser' ;;
   esac
