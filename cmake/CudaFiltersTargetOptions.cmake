@@ -1,6 +1,7 @@
 # How the module's own targets are compiled, in the plain and in the module build alike.
 option(CudaFilters_WARNINGS_AS_ERRORS "Compiler warnings in the module's own code are errors" OFF)
 option(CudaFilters_ONLY_THREAD_TESTS "Of the tests only those of threads, which need no test kernel of ITK's" OFF)
+option(CudaFilters_LONG_TESTS "Tests with files of several gigabytes as well" OFF)
 option(CudaFilters_COVERAGE "Record which lines run (gcov)" OFF)
 option(CudaFilters_BUILD_EXAMPLES "Build the example programs" OFF)
 option(CudaFilters_BUILD_BENCHMARKS "Build the benchmarks (needs Google Benchmark)" OFF)

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Runs one stage of scripts/test.sh and prints the numbers of tests passed, failed and skipped as the last line.
-# Usage: scripts/test-stage.sh STAGE [--gpu-code] [--no-install] [--is-cached]
+# Usage: scripts/test-stage.sh STAGE [--gpu-code] [--long] [--no-install] [--is-cached]
 #   STAGE         format, cpu, cuda, wheel, module, upstream or coverage
 #   --gpu-code    wheel: with code for one generation of GPUs
+#   --long        cpu, cuda: tests with files of several gigabytes as well
 #   --no-install  install no packages
 #   --is-cached   do nothing; the exit status is 3 if the stage would have to build an ITK or to fetch sources first, else 0
 # Exit status 3: what the stage needs is not to be had here.
@@ -12,11 +13,12 @@ set -euo pipefail
 . "$(dirname "$0")/itk-source.sh"
 
 [ $# -gt 0 ] || die "which stage? (see --help)"
-stage='' options=() gpu_code=no is_cached=no
+stage='' options=() gpu_code=no is_cached=no long_tests=OFF
 for argument in "$@"; do
   case $argument in
     format | cpu | cuda | wheel | module | upstream | coverage) stage=$argument ;;
     --gpu-code) gpu_code=yes ;;
+    --long) long_tests=ON ;;
     --no-install) options+=(--no-install) ;;
     --is-cached) is_cached=yes ;;
     -h | --help)
@@ -26,7 +28,7 @@ for argument in "$@"; do
     *) die "unknown argument '$argument' (see --help)" ;;
   esac
 done
-strict=(-DCudaFilters_WARNINGS_AS_ERRORS=ON "${launcher_arguments[@]}")
+strict=(-DCudaFilters_WARNINGS_AS_ERRORS=ON "-DCudaFilters_LONG_TESTS=$long_tests" "${launcher_arguments[@]}")
 
 # run_tests FOLDER: those of a build.
 run_tests()

@@ -14,7 +14,7 @@
 #   --wheel          only wheel, with code for one generation of GPUs if there is nvcc
 #   --no-wheel       leave it out
 #   --coverage       instead: build for the CPU with gcov, test, print the lines that ran for each file
-#   --long           start every stage, whatever it takes
+#   --long           start every stage, whatever it takes, with tests of files of several gigabytes
 #   --no-install     install no packages
 # Warnings are errors. All that is built lies in build/; ITK 5.4, tools and ccache's objects in the user's cache folders.
 #
@@ -48,7 +48,7 @@ for argument in "$@"; do
     --wheel) stages=(wheel) wheel_options=(--gpu-code) ;;
     --no-wheel) without wheel ;;
     --coverage) stages=(coverage) ;;
-    --long) long=yes ;;
+    --long) long=yes stage_options+=(--long) ;;
     --no-install) install=no stage_options+=(--no-install) ;;
     -h | --help)
       sed -n '3,/^set /{/^#/s/^# \{0,1\}//p}' "$0"

@@ -10,6 +10,9 @@ endfunction()
 # Chunks above 32 MiB: the C library gives smaller ones back to the system late.
 cudafilters_add_file_streaming_test(CudaFiltersFileStreaming "" 600 4 280 640 1)
 cudafilters_add_file_streaming_test(CudaFiltersFileStreamingWholeLines "" 600 40 280 640 0)
-cudafilters_add_file_streaming_test(CudaFiltersFileStreamingSlow "slow" 3600 4 448 2048 1)
-cudafilters_add_file_streaming_test(CudaFiltersFileStreamingSlowWide "slow" 3600 30 448 2048 3)
-cudafilters_add_file_streaming_test(CudaFiltersFileStreamingSlowLarge "slow" 14400 4 448 16384 1)
+# Files of 1.6 and 13 GB
+if(CudaFilters_LONG_TESTS)
+  cudafilters_add_file_streaming_test(CudaFiltersFileStreamingSlow "slow" 3600 4 448 2048 1)
+  cudafilters_add_file_streaming_test(CudaFiltersFileStreamingSlowWide "slow" 3600 30 448 2048 3)
+  cudafilters_add_file_streaming_test(CudaFiltersFileStreamingSlowLarge "slow" 14400 4 448 16384 1)
+endif()
