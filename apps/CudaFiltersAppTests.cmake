@@ -76,7 +76,7 @@ cudafilters_add_command_test(smooth_boundary_value_not_finite 1 "BoundaryValue i
                              --boundary-mode constant --boundary-value inf)
 cudafilters_add_command_test(smooth_boundary 0 "\"boundary_mode\": \"wrap\"" smooth ${brain} ${out} --sigma 3 --boundary-mode Wrap
                              --report /dev/stdout)
-cudafilters_add_command_test(smooth_in_parts 0 "GB/s read and written.*\"used\": \"one_sweep\"" smooth ${input}/Volume.mha
+cudafilters_add_command_test(smooth_in_parts 0 "\"used\": \"one_sweep\".*GB/s read and written" smooth ${input}/Volume.mha
                              ${CudaFilters_APP_OUTPUT}/Parts.mha --sigma 2 --memory 1G --report /dev/stdout)
 cudafilters_add_command_test(smooth_in_no_parts 0 "smoothed with backend" smooth ${brain} ${out} --sigma 3 --memory 1G)
 cudafilters_add_command_test(smooth_format_without_parts 1 "PNGImageIO, is not read in parts. the whole image takes" smooth ${brain}

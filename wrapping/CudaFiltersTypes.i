@@ -35,11 +35,12 @@ CudaDeviceInformation_AsDictionary(const itk::CudaDeviceInformation & device)
   }
 }
 
+%fragment("CudaFiltersSlabs", "header")
 %{
 #include "CudaFiltersSlabs.h"
 %}
 
-%typemap(out) const itk::CudaSlabReport &
+%typemap(out, fragment = "CudaFiltersSlabs") const itk::CudaSlabReport &
 {
   $result = cudafilters::SlabReportAsDictionary(*$1);
 }
