@@ -150,11 +150,13 @@ ReadType(const std::string & name)
 std::vector<double>
 ReadNumbers(PyObject * sequence)
 {
-  const Reference     fast(PySequence_Fast(sequence, "it must be a sequence of numbers"));
+  // The macros for items of sequences are not in the limited interface of Python.
+  const Reference     items(PySequence_List(sequence));
   std::vector<double> numbers;
-  for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(fast.Get()); ++i)
+  const Py_ssize_t    size = PyList_Size(items.Get());
+  for (Py_ssize_t i = 0; i < size; ++i)
   {
-    numbers.push_back(PyFloat_AsDouble(PySequence_Fast_GET_ITEM(fast.Get(), i)));
+    numbers.push_back(PyFloat_AsDouble(PyList_GetItem(items.Get(), i)));
     if (PyErr_Occurred())
     {
       throw PythonError();
