@@ -4,6 +4,7 @@
 
 #include "itkCudaDetailFilterBackend.h"
 #include "itkCudaDetailMultiScaleEngine.h"
+#include "itkCudaDetailNumberedOutputs.h"
 #include "itkCudaDeviceTensorFilters.h"
 #include "itkCudaHessianToObjectnessMeasureImageFilter.h"
 #include "itkMultiScaleHessianBasedMeasureImageFilter.h"
@@ -85,6 +86,9 @@ public:
   itkTypeMacro(CudaMultiScaleHessianBasedMeasureImageFilter, MultiScaleHessianBasedMeasureImageFilter);
 
   itkCudaFilterBackendMacro();
+
+  using Superclass::MakeOutput;
+  itkCudaNumberedOutputsMacro();
 
 protected:
   CudaMultiScaleHessianBasedMeasureImageFilter() = default;

@@ -4,6 +4,7 @@
 
 #include "itkCudaDetailFilterBackend.h"
 #include "itkCudaDetailMultiScaleEngine.h"
+#include "itkCudaDetailNumberedOutputs.h"
 #include "itkCudaFiltersEnums.h"
 #include "itkCudaVesselnessEnums.h"
 #include "itkImageToImageFilter.h"
@@ -175,6 +176,7 @@ public:
   using Superclass::MakeOutput;
   ProcessObject::DataObjectPointer
   MakeOutput(ProcessObject::DataObjectPointerArraySizeType index) override;
+  itkCudaNumberedOutputsMacro();
 
 protected:
   CudaVesselnessImageFilter();

@@ -221,6 +221,32 @@ TEST(CudaMultiScaleHessianBasedMeasureImageFilterTest, BadParametersEndInExcepti
   EXPECT_THROW((MakeFilter<Filter, Measure>(image, p)->Update()), itk::ExceptionObject);
 }
 
+TEST(CudaMultiScaleHessianBasedMeasureImageFilterTest, OutputsThatWereDisconnectedAreReplacedByThoseOfTheirTypes)
+{
+  using ImageType = itk::Image<float, 2>;
+  using HessianType = TensorImage<float, 2>;
+  using Filter = itk::CudaMultiScaleHessianBasedMeasureImageFilter<ImageType, HessianType>;
+  using Measure = itk::HessianToObjectnessMeasureImageFilter<HessianType, ImageType>;
+  const auto image = MakeTubes<float, 2>();
+  const auto filter = MakeFilter<Filter, Measure>(image, Parameters());
+  filter->Update();
+  const ImageType::Pointer   response = filter->GetOutput();
+  const HessianType::Pointer hessian = const_cast<HessianType *>(filter->GetHessianOutput());
+  response->DisconnectPipeline();
+  hessian->DisconnectPipeline();
+  ASSERT_NE(dynamic_cast<const HessianType *>(static_cast<const itk::DataObject *>(filter->GetHessianOutput())),
+            nullptr);
+
+  filter->Update();
+  ASSERT_EQ(filter->GetHessianOutput()->GetBufferedRegion(), image->GetBufferedRegion());
+  const size_t count = image->GetBufferedRegion().GetNumberOfPixels();
+  EXPECT_NE(filter->GetHessianOutput()->GetBufferPointer(), hessian->GetBufferPointer());
+  EXPECT_TRUE(std::equal(
+    response->GetBufferPointer(), response->GetBufferPointer() + count, filter->GetOutput()->GetBufferPointer()));
+  EXPECT_TRUE(std::equal(
+    hessian->GetBufferPointer(), hessian->GetBufferPointer() + count, filter->GetHessianOutput()->GetBufferPointer()));
+}
+
 TEST(CudaMultiScaleHessianBasedMeasureImageFilterTest, AbortEndsTheRun)
 {
   using ImageType = itk::Image<float, 2>;

@@ -347,6 +347,28 @@ TEST(CudaVesselnessImageFilter, WithoutNormalisationResponsesAreThoseOfTheSecond
   }
 }
 
+TEST(CudaVesselnessImageFilter, OutputsThatWereDisconnectedAreReplacedByThoseOfTheirTypes)
+{
+  using HessianType = Vesselness<Volume>::HessianImageType;
+  const auto filter = MakeFilter();
+  const auto image = MakeTube<Volume>();
+  filter->SetInput(image);
+  filter->GenerateHessianOutputOn();
+  filter->Update();
+  const HessianType::Pointer hessian = filter->GetHessianOutput();
+  hessian->DisconnectPipeline();
+  ASSERT_NE(dynamic_cast<HessianType *>(static_cast<itk::DataObject *>(filter->GetHessianOutput())), nullptr);
+
+  filter->Modified();
+  filter->Update();
+  const size_t components = image->GetBufferedRegion().GetNumberOfPixels() * hessian->GetNumberOfComponentsPerPixel();
+  ASSERT_EQ(filter->GetHessianOutput()->GetPixelContainer()->Size(), components);
+  EXPECT_NE(filter->GetHessianOutput()->GetBufferPointer(), hessian->GetBufferPointer());
+  EXPECT_TRUE(std::equal(hessian->GetBufferPointer(),
+                         hessian->GetBufferPointer() + components,
+                         filter->GetHessianOutput()->GetBufferPointer()));
+}
+
 TEST(CudaVesselnessImageFilter, AConstantImageHasNoVessels)
 {
   for (const std::string measure : { "objectness", "frangi", "sato", "jerman", "meijering" })
