@@ -26,7 +26,8 @@ DescribeDevice(int device)
 struct Obstacle
 {
   CudaError::Kind Kind{ CudaError::Kind::NotUsable };
-  std::string     Reason; // empty: none
+  std::string     Reason;              // empty: none
+  bool            DoesNotFit{ false }; // the device has memory, but too little for the whole work
 };
 
 /** Bytes that a run may have, now or when other runs have ended. `limit`: 0 for none. */
@@ -50,7 +51,8 @@ FindMemoryObstacle(int device, size_t workingSetBytes, size_t limit)
            "not enough memory on " + DescribeDevice(device) + ": asked: " + std::to_string(workingSetBytes) +
              " bytes (" + cuda::FormatBytes(workingSetBytes) + "), free: " + std::to_string(available) + " bytes (" +
              cuda::FormatBytes(available) + "), limit: " +
-             (limit == 0 ? std::string("none") : std::to_string(limit) + " bytes (" + cuda::FormatBytes(limit) + ')') };
+             (limit == 0 ? std::string("none") : std::to_string(limit) + " bytes (" + cuda::FormatBytes(limit) + ')'),
+           true };
 }
 
 Obstacle
@@ -110,7 +112,7 @@ CudaFilterBackend::SelectDevice(const char * unsupported, size_t workingSetBytes
   const int    device = DeviceIndex == -1 ? CudaFiltersConfiguration::GetDeviceIndex() : DeviceIndex;
   const size_t limit = this->GetDeviceMemoryLimit();
   Obstacle     obstacle = FindObstacle(unsupported, device, m_RunsInSlabs ? 0 : workingSetBytes, limit);
-  if (canCut && obstacle.Kind == CudaError::Kind::OutOfMemory && this->GetStreaming() != StreamingEnum::Off)
+  if (canCut && obstacle.DoesNotFit && this->GetStreaming() != StreamingEnum::Off)
   {
     m_RunsInSlabs = true;
     obstacle = {};
