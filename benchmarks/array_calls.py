@@ -5,8 +5,7 @@ of this Python.
 
     python benchmarks/array_calls.py --output array-calls.json
 
-Times are medians. The kernels of a call are timed with events while the stream is held back, so that nothing waits for the
-host. What a call costs beside its kernels is the time of 20 calls and of the wait for them, less that of their kernels; "until
+Times are medians. The kernels of a call are timed with events. The stream is held back meanwhile: no kernel waits for the host. What a call costs beside its kernels is the time of 20 calls and of the wait for them, less that of their kernels; "until
 it returns" is the time of the calls alone. cupyx.scipy.ndimage.gaussian_filter() runs beside with mode nearest. With
 --traffic-library, CUPTI counts what crosses the link (lib/libcuda_traffic.so of scripts/bundle.sh). The exit status is 1 if a
 goal is missed, 77 without CuPy and torch.

@@ -23,7 +23,7 @@ namespace itk
  * Sigmas are the scales in physical units. HessianMeasure says what is made of the eigenvalues of each pixel's Hessian:
  * Objectness (default), Frangi, Sato, Jerman or Meijering. docs/objectness.md has formulas and sources. BrightObject
  * (default on): bright lines on dark ground. NormalizeAcrossScale (default on): second derivatives are multiplied by
- * sigma squared, so that thick and thin lines respond alike.
+ * sigma squared. Thick and thin lines respond alike then.
  *
  * Objectness: ObjectDimension 0 finds blobs, 1 (default) lines, 2 plates. ScaleObjectnessMeasure (default on)
  * multiplies with the largest eigenvalue. Objectness and Frangi: Alpha (0.5), Beta (0.5) and Gamma, which is NaN by

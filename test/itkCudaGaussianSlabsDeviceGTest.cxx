@@ -336,43 +336,17 @@ TEST_F(GaussianSlabsGpu, HaveTheBitsOfLinesThatAreNeverCut)
   }
 }
 
-struct Stop : std::runtime_error
-{
-  using std::runtime_error::runtime_error;
-};
-
 TEST_F(GaussianSlabsGpu, WhatSourceSinkOrProgressThrowsArrivesAndEndsTheCalls)
 {
+  const size_t before = CudaFiltersConfiguration::GetDeviceBytesInUse();
   for (const double sigma : { 3.0, 60.0 })
   {
-    const SlabCase  test = MakeSmoothingCase(600, sigma);
-    const SlabImage input = MakeRandomImage(test.Size, 1, CudaComponentType::Float, GetSeed());
-    const SlabImage expected = RunWhole(test.Plan, input, CudaComponentType::Float);
-    for (const SlabEnds::Call call : { SlabEnds::Source, SlabEnds::Sink, SlabEnds::Progress })
-    {
-      unsigned int n = 0;
-      for (bool threw = true; threw && n < 1000; ++n)
-      {
-        const size_t before = CudaFiltersConfiguration::GetDeviceBytesInUse();
-        SlabEnds     ends(test.Plan, input, CudaComponentType::Float);
-        ends.ThrowAt(call, n, [] { throw Stop("as planned"); });
-        threw = false;
-        try
-        {
-          ends.Run(MakeDeviceOptions(1, 1 + n % 3));
-        }
-        catch (const Stop & stop)
-        {
-          threw = true;
-          EXPECT_STREQ(stop.what(), "as planned");
-        }
-        EXPECT_EQ(ends.CallsAfterThrow, 0u);
-        EXPECT_TRUE(threw || ends.Output.Bytes == expected.Bytes);
-        EXPECT_EQ(CudaFiltersConfiguration::GetDeviceBytesInUse(), before);
-      }
-      EXPECT_GT(n, 3u) << "sigma " << sigma << ", call " << call;
-      EXPECT_LT(n, 1000u);
-    }
+    ExpectThrownArrivesAndEndsTheCalls(
+      sigma,
+      CudaComponentType::Float,
+      RunWhole,
+      [](SlabEnds & ends, unsigned int n) { ends.Run(MakeDeviceOptions(1, 1 + n % 3)); },
+      [before] { EXPECT_EQ(CudaFiltersConfiguration::GetDeviceBytesInUse(), before); });
   }
 }
 

@@ -244,41 +244,16 @@ TEST(GaussianSlabsOnHost, ContinueTheImageInOtherBoundaryModes)
   }
 }
 
-struct Stop : std::runtime_error
-{
-  using std::runtime_error::runtime_error;
-};
-
 TEST(GaussianSlabsOnHost, WhatSourceSinkOrProgressThrowsArrivesAndEndsTheCalls)
 {
   for (const double sigma : { 3.0, 60.0 })
   {
-    const SlabCase  test = MakeSmoothingCase(600, sigma);
-    const SlabImage input = MakeRandomImage(test.Size, 1, CudaComponentType::Float, GetSeed());
-    const SlabImage expected = RunWhole(test.Plan, input, CudaComponentType::Float);
-    for (const SlabEnds::Call call : { SlabEnds::Source, SlabEnds::Sink, SlabEnds::Progress })
-    {
-      unsigned int n = 0;
-      for (bool threw = true; threw && n < 1000; ++n)
-      {
-        SlabEnds ends(test.Plan, input, CudaComponentType::Float);
-        ends.ThrowAt(call, n, [] { throw Stop("as planned"); });
-        threw = false;
-        try
-        {
-          ends.Run(MakeHostOptions(1));
-        }
-        catch (const Stop & stop)
-        {
-          threw = true;
-          EXPECT_STREQ(stop.what(), "as planned");
-        }
-        EXPECT_EQ(ends.CallsAfterThrow, 0u);
-        EXPECT_TRUE(threw || ends.Output.Bytes == expected.Bytes);
-      }
-      EXPECT_GT(n, 4u) << "sigma " << sigma << ", call " << call;
-      EXPECT_LT(n, 1000u);
-    }
+    ExpectThrownArrivesAndEndsTheCalls(
+      sigma,
+      CudaComponentType::Float,
+      RunWhole,
+      [](SlabEnds & ends, unsigned int) { ends.Run(MakeHostOptions(1)); },
+      [] {});
   }
 }
 

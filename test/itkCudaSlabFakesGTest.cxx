@@ -149,42 +149,16 @@ TEST(SlabFakes, SomeSecondsOfRandomCasesHaveTheBitsOfTheWhole)
   std::cout << cases << " cases" << std::endl;
 }
 
-struct Stop : std::runtime_error
-{
-  using std::runtime_error::runtime_error;
-};
-
 TEST(SlabFakes, WhatSourceSinkOrProgressThrowsArrivesAndEndsTheCalls)
 {
   for (const double sigma : { 2.0, 40.0 })
   {
-    const SlabCase  test = MakeSmoothingCase(600, sigma);
-    const SlabImage input = MakeRandomImage(test.Size, 1, CudaComponentType::Double, GetSeed());
-    const SlabImage expected = RunWhole(test.Plan, input, CudaComponentType::Double);
-    for (const SlabEnds::Call call : { SlabEnds::Source, SlabEnds::Sink, SlabEnds::Progress })
-    {
-      unsigned int n = 0;
-      for (bool threw = true; threw && n < 1000; ++n)
-      {
-        SlabEnds ends(test.Plan, input, CudaComponentType::Double);
-        ends.ThrowAt(call, n, [] { throw Stop("as planned"); });
-        threw = false;
-        try
-        {
-          ends.Run(MakeDeviceOptions(1, 1 + n % 3));
-        }
-        catch (const Stop & stop)
-        {
-          threw = true;
-          EXPECT_STREQ(stop.what(), "as planned");
-        }
-        EXPECT_EQ(ends.CallsAfterThrow, 0u);
-        EXPECT_EQ(GetFakeBytesInUse(), 0u);
-        EXPECT_TRUE(threw || ends.Output.Bytes == expected.Bytes);
-      }
-      EXPECT_GT(n, 3u) << "sigma " << sigma << ", call " << call;
-      EXPECT_LT(n, 1000u);
-    }
+    ExpectThrownArrivesAndEndsTheCalls(
+      sigma,
+      CudaComponentType::Double,
+      RunWhole,
+      [](SlabEnds & ends, unsigned int n) { ends.Run(MakeDeviceOptions(1, 1 + n % 3)); },
+      [] { EXPECT_EQ(GetFakeBytesInUse(), 0u); });
   }
 }
 } // namespace

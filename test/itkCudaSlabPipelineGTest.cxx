@@ -531,7 +531,7 @@ protected:
 
 constexpr size_t mebibyte = size_t{ 1 } << 20;
 
-/** Larger than the tests of the host, so that limits of memory leave room for chunks. */
+/** Larger than the images of the host's tests: limits of memory leave room for chunks. */
 const RegionType deviceRegion({ { 3, -2, 5 } }, { { 64, 40, 1500 } }); // 14.6 MiB
 } // namespace
 

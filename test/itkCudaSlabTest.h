@@ -3,6 +3,7 @@
 #define itkCudaSlabTest_h
 
 #include "itkCudaDetailGaussianSlabs.h"
+#include "itkCudaTestSeed.h"
 
 #include <gtest/gtest.h>
 
@@ -12,6 +13,7 @@
 #include <cstring>
 #include <functional>
 #include <random>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -322,6 +324,54 @@ DrawSlabCase(std::mt19937 & generator)
   test.Name += ", size " + std::to_string(test.Size[0]) + " x " + std::to_string(test.Size[1]) + " x " +
                std::to_string(test.Size[2]) + ", sigma " + std::to_string(parameters.Sigma.back());
   return test;
+}
+
+/** Lets source, sink and progress throw at each of their calls, one after the other. What they throw must arrive, and
+ * nothing may be called after it.
+ *
+ * \param runWhole the expected output of (plan, input, type) \param run runs the ends; it gets the call's number too
+ * \param check what must hold after each run */
+template <typename TRunWhole, typename TRun, typename TCheck>
+void
+ExpectThrownArrivesAndEndsTheCalls(double            sigma,
+                                   CudaComponentType type,
+                                   const TRunWhole & runWhole,
+                                   const TRun &      run,
+                                   const TCheck &    check)
+{
+  struct Stop : std::runtime_error
+  {
+    using std::runtime_error::runtime_error;
+  };
+  const SlabCase  test = MakeSmoothingCase(600, sigma);
+  const SlabImage input = MakeRandomImage(test.Size, 1, type, GetSeed());
+  const SlabImage expected = runWhole(test.Plan, input, type);
+  for (const SlabEnds::Call call : { SlabEnds::Source, SlabEnds::Sink, SlabEnds::Progress })
+  {
+    unsigned int n = 0;
+    for (bool threw = true; threw && n < 1000; ++n)
+    {
+      {
+        SlabEnds ends(test.Plan, input, type);
+        ends.ThrowAt(call, n, [] { throw Stop("as planned"); });
+        threw = false;
+        try
+        {
+          run(ends, n);
+        }
+        catch (const Stop & stop)
+        {
+          threw = true;
+          EXPECT_STREQ(stop.what(), "as planned");
+        }
+        EXPECT_EQ(ends.CallsAfterThrow, 0u);
+        EXPECT_TRUE(threw || ends.Output.Bytes == expected.Bytes);
+      }
+      check();
+    }
+    EXPECT_GT(n, 3u) << "sigma " << sigma << ", call " << call;
+    EXPECT_LT(n, 1000u);
+  }
 }
 
 /** Seconds of random cases: 5, or what the environment says. */

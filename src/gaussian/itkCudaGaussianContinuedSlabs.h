@@ -18,8 +18,8 @@ namespace itk::cuda::gaussian
 size_t
 GetContinuingPlanes(const CudaGaussianPlan & plan, const CudaImageView & inputShape, const CudaImageView & outputShape);
 
-/** The planes of a source, continued. Those near the ends are kept, so that the source is asked for planes in order and
- * for none twice in a sweep. */
+/** The planes of a source, continued. It keeps those near the ends. So the source is asked for planes in order, and for
+ * none twice in a sweep. */
 class ContinuedSource
 {
 public:

@@ -22,7 +22,7 @@ ForBundlesInParallel(size_t                                      count,
 {
   constexpr size_t pixelsOfPiece = 1 << 16; // a piece costs 10 us to start
   const size_t     pieces = std::clamp<size_t>(pixels / pixelsOfPiece, 2, 10);
-  // Several parts for each thread, so that none waits long for the last one.
+  // Several parts for each thread: none waits long for the last one.
   const size_t parts = std::min<size_t>(count, pieces * 4 * threader->GetNumberOfWorkUnits());
   for (size_t piece = 0; piece < pieces; ++piece)
   {

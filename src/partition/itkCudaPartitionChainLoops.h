@@ -26,7 +26,7 @@ struct MapLine
   uint32_t FirstPlace; // of their nodes, among those of all chains
 };
 
-/** Counters of a list of chains. Chains and their places are counted at once, so that both have one order. */
+/** Counters of a list of chains. Chains and their places are counted at once: both have one order. */
 struct ChainCounters
 {
   uint64_t ChainsAndPlaces; // 2^32 chains + places

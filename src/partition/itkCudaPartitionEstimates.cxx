@@ -52,7 +52,7 @@ CombineVariances(std::vector<double> variances)
   {
     return 1.0;
   }
-  // Sorted, so that they are added in one order.
+  // They are sorted, and added in that order.
   std::sort(variances.begin(), variances.end());
   const size_t half = (variances.size() + 1) / 2;
   const double sum = std::accumulate(variances.begin(), variances.begin() + static_cast<ptrdiff_t>(half), 0.0);

@@ -18,7 +18,7 @@ namespace itk::cuda
  * A run reserves all of its memory at once, before it allocates any, and holds one reservation until it ends. It waits
  * only while another run is under way and the memory would suffice if those that are under way had ended. Then, or if
  * it need not wait, it begins, whatever there is: an allocation may still fail, as it may without the gate. Runs get
- * their turns in the order in which they came, so that small ones do not keep a large one waiting for ever.
+ * their turns in the order in which they came. Otherwise small ones could keep a large one waiting for ever.
  *
  * Two kinds of runs never wait, because others may wait for them: a run that begins inside another one, in the same
  * thread, and any run while all others are paused. A paused run goes on when its user comes back. Memory of images does

@@ -73,7 +73,7 @@ public:
   }
 
 private:
-  static constexpr size_t LineSize = 64; // stored at once, so that it is written as a whole
+  static constexpr size_t LineSize = 64; // stored at once, and written as a whole
   static constexpr size_t PageSize = 4096;
   static constexpr size_t PagesAtOnce = 8;
 

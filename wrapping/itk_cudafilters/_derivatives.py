@@ -59,7 +59,7 @@ class DerivativesOfValid:
     """Of the quotient N / D = G(m x) / G(m) for a mask m of valid pixels.
 
     With subscripts for derivatives: (N/D)_i = (N_i - Q D_i) / D and (N/D)_ij = (N_ij - Q_i D_j - Q_j D_i - Q D_ij) / D, where
-    Q = N / D. Where D is too small the result is NaN. One value of each item is subtracted first, so that an offset costs
+    Q = N / D. Where D is too small the result is NaN. One value of each item is subtracted first. Then an offset costs
     no accuracy: that of a valid pixel or, in the mode constant, what lies beyond the ends.
     """
 
