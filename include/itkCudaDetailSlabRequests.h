@@ -37,10 +37,10 @@ CudaRunInSlabs(const CudaGaussianPlan &     plan,
                const CudaProgressFunction & progress);
 
 /** \class CudaSlabRequests
- * \brief The requests of a pipeline to one filter, which gives them planes of one run in slabs.
+ * \brief Planes of one run in slabs for the requests of a pipeline to one filter.
+ * \ingroup CudaFilters
  *
- * Requests that follow each other, or overlap the one before, go on with a session. For others a session begins. Planes
- * count from 0. */
+ * Requests that follow or overlap the one before go on with its session; for others one begins. Planes count from 0. */
 class CudaFilters_EXPORT CudaSlabRequests
 {
 public:

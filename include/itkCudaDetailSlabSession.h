@@ -14,11 +14,11 @@ namespace itk::CudaDetail
 {
 /** \class CudaSlabSession
  * \brief A run in slabs that gives its planes piece by piece, to one request of a pipeline after the other.
+ * \ingroup CudaFilters
  *
- * The engine runs once, on a thread of its own. It is paused in a call of its source, sink or
- * progress function while nobody asks for planes. So it keeps
- * the chunks that it still needs, and asks for each plane of its source once. Never do both threads work at the same
- * time: source and progress are called by the thread that asks for planes. */
+ * The engine runs once, on a thread of its own. It is paused in a call of its source, sink or progress function while
+ * nobody asks for planes. So it keeps the chunks that it still needs, and asks for each plane of its source once. Never
+ * do both threads work at the same time: source and progress are called by the thread that asks for planes. */
 class CudaFilters_EXPORT CudaSlabSession
 {
 public:

@@ -198,9 +198,11 @@ def test_lines_of_pixels(shape):
     options = {"measure": "sato", "spacing": tuple(1.0 + 0.5 * axis for axis in range(len(shape)))}
     response, directions = vesselness(values.reshape(shape), 1.5, return_directions=True, **options)
     assert response.shape == shape and directions.shape == (*shape, len(shape))
-    assert (response.max() > 0) == (max(shape) > 1 and len(shape) == 2)
+    # In 3-D the middle eigenvalue is zero but for the rounding of eigenvalues near 1.
+    found = response > 1e-12
+    assert found.any() == (max(shape) > 1 and len(shape) == 2)
     axis = int(np.argmax(shape))
-    assert (np.abs(directions[response > 0])[:, axis] < 1e-6).all()
+    assert (np.abs(directions[found])[:, axis] < 1e-6).all()
 
 
 # masks
