@@ -140,7 +140,7 @@ GetBytesNeeded(const CudaImageView & shape, const itk::CudaDetail::CudaGaussianS
 }
 
 /** A raw MetaImage that is written in parts. ITK writes the header and the first plane. The pixels are written here,
- * because ITK does not tell of a disk that is full. */
+ * because ITK 5.2 does not tell of a disk that is full. */
 class PartialWriter
 {
 public:
@@ -155,7 +155,14 @@ public:
     io->SetUseStreamedWriting(true);
     this->Remove();
     io->SetIORegion(GetPlanes(description, axis, 0, 1));
-    io->Write(std::vector<char>(m_PlaneBytes).data());
+    try
+    {
+      io->Write(std::vector<char>(m_PlaneBytes).data());
+    }
+    catch (const itk::ExceptionObject & error) // ITK 5.4 tells of a disk that is full at once
+    {
+      this->Fail(fileName, error.GetDescription());
+    }
 
     const std::string data = this->GetDataFileName();
     m_File = open(data.c_str(), O_WRONLY);
@@ -244,7 +251,12 @@ private:
   [[noreturn]] void
   Fail(const std::string & fileName) const
   {
-    const std::string reason = std::strerror(errno);
+    this->Fail(fileName, std::strerror(errno));
+  }
+
+  [[noreturn]] void
+  Fail(const std::string & fileName, const std::string & reason) const
+  {
     this->Remove();
     throw std::runtime_error("'" + fileName + "' could not be written: " + reason);
   }
