@@ -172,15 +172,52 @@ IsAtBranch(const TTensor & pixel, double epsilon)
   return false;
 }
 
-/** All pixels are within the bound but those where a rounding decides. These are fewer than one in 100,000, unless the
- * image is hostile. */
+/** How far ITK's result moves, at most, where each diagonal element moves by `epsilon` of the matrix's norm: in an
+ * image of small results the rounding of eigenvalues counts. */
+template <typename TTensor>
+double
+GetSensitivity(const TTensor & pixel, const Parameters & p, double expected, double epsilon)
+{
+  constexpr unsigned int dimension = TTensor::Dimension;
+  using ImageType = TensorImage<double, dimension>;
+  typename ImageType::PixelType tensor;
+  std::copy(pixel.Begin(), pixel.End(), tensor.Begin());
+  double squares = 0.0;
+  for (unsigned int k = 0; k < dimension * dimension; ++k)
+  {
+    squares += tensor(k / dimension, k % dimension) * tensor(k / dimension, k % dimension);
+  }
+  const auto           image = ImageType::New();
+  itk::Size<dimension> size;
+  size.Fill(1);
+  size[0] = 2 * dimension;
+  image->SetRegions(size);
+  image->Allocate();
+  for (unsigned int k = 0; k < 2 * dimension; ++k)
+  {
+    auto & moved = image->GetBufferPointer()[k];
+    moved = tensor;
+    moved(k / 2, k / 2) += (k % 2 == 0 ? epsilon : -epsilon) * std::sqrt(squares);
+  }
+  const auto     results = RunItk<itk::Image<double, dimension>>(image.GetPointer(), p);
+  const double * moved = results->GetBufferPointer();
+  double         sum = 0.0;
+  for (unsigned int k = 0; k < dimension; ++k)
+  {
+    sum += std::max(std::fabs(moved[2 * k] - expected), std::fabs(moved[2 * k + 1] - expected));
+  }
+  return sum;
+}
+
+/** All pixels are within the bound but those where roundings of the eigenvalues within 1e-6 decide. These are fewer
+ * than one in 100,000, unless the image is hostile. */
 template <typename T, unsigned int VDimension>
 void
 CheckRandomParameters(double bound, bool isHostile)
 {
   std::mt19937_64 random(itk::cuda::test::GetSeed());
   size_t          pixels = 0;
-  size_t          atBranches = 0;
+  size_t          beyond = 0;
   for (int repeat = 0; repeat < 150; ++repeat)
   {
     const auto image =
@@ -196,16 +233,18 @@ CheckRandomParameters(double bound, bool isHostile)
       const double error = std::fabs(static_cast<double>(found->GetBufferPointer()[i]) - reference[i]);
       if (!(error <= bound * largest))
       {
-        EXPECT_TRUE(IsAtBranch(image->GetBufferPointer()[i], 1e-6)) << p << ", pixel " << i << ", error " << error;
-        ++atBranches;
+        const auto & pixel = image->GetBufferPointer()[i];
+        EXPECT_TRUE(IsAtBranch(pixel, 1e-6) || error <= GetSensitivity(pixel, p, reference[i], 1e-6))
+          << p << ", pixel " << i << ", error " << error;
+        ++beyond;
       }
     }
     pixels += count;
   }
-  std::cout << atBranches << " of " << pixels << " pixels are at a branch" << std::endl;
+  std::cout << beyond << " of " << pixels << " pixels are beyond the bound by roundings" << std::endl;
   if (!isHostile)
   {
-    EXPECT_LE(static_cast<double>(atBranches), 1e-5 * static_cast<double>(pixels));
+    EXPECT_LE(static_cast<double>(beyond), 1e-5 * static_cast<double>(pixels));
   }
 }
 

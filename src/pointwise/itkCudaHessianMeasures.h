@@ -81,6 +81,22 @@ private:
   }
 };
 
+/** 1 - exp(-R_A^2 / (2 alpha^2)) of R_A^2. */
+template <typename T>
+ITK_CUDA_HOST_DEVICE inline T
+GetFactorA(const MeasureParameters<T> & p, T squaredRatio)
+{
+  return NegativeExponential<T>(squaredRatio * p.AlphaFactor).GetOneMinus();
+}
+
+/** exp(-R_B^2 / (2 beta^2)) of R_B^2. */
+template <typename T>
+ITK_CUDA_HOST_DEVICE inline T
+GetFactorB(const MeasureParameters<T> & p, T squaredRatio)
+{
+  return NegativeExponential<T>(squaredRatio * p.BetaFactor).Get();
+}
+
 /** Objectness: |l_1| <= |l_2| <= |l_3|, M = ObjectDimension, D = VDimension.
  *
  *   R_A = |l_(M+1)| / (product of |l_j|, j > M + 1)^(1 / (D - M - 1)), for M < D - 1
@@ -117,27 +133,39 @@ GetObjectnessOf(const MeasureParameters<T> & p, const EigenSystem<T, VDimension>
   }
 
   // Ratios are squared: a geometric mean of two needs no root, and a single eigenvalue is squared as well.
-  T objectness = T{ 1 };
-  if constexpr (m + 1 < d)
+  const T divisorA = m + 2 == d ? behindA * behindA : behindA;
+  const T divisorB = m + 1 == d ? behindB * behindB : behindB;
+  if ((m + 1 < d && !(divisorA > T{ 0 })) || (m > 0 && !(divisorB > T{ 0 } && p.HasBeta)))
   {
-    if (!(behindA > T{ 0 }))
-    {
-      return T{ 0 };
-    }
+    return T{ 0 };
+  }
+  T objectness = T{ 1 };
+  if constexpr (m > 0 && m + 1 < d)
+  {
     if (p.HasAlpha)
     {
-      const T ratio = Square(system.Values[m]) / (m + 2 == d ? behindA * behindA : behindA);
-      objectness = NegativeExponential<T>(ratio * p.AlphaFactor).GetOneMinus();
+      // Both by one division. The scaled |l_D| is at least 1, so R_A^2 vanishes where the product does.
+      const T product = divisorA * divisorB;
+      if (product < FloatBits<T>::Least)
+      {
+        return T{ 0 };
+      }
+      const T inverse = T{ 1 } / product;
+      objectness = GetFactorA(p, Square(system.Values[m]) * divisorB * inverse);
+      objectness *= GetFactorB(p, Square(system.Values[m - 1]) * divisorA * inverse);
+    }
+    else
+    {
+      objectness = GetFactorB(p, Square(system.Values[m - 1]) / divisorB);
     }
   }
-  if constexpr (m > 0)
+  else if constexpr (m > 0)
   {
-    if (!(behindB > T{ 0 }) || !p.HasBeta)
-    {
-      return T{ 0 };
-    }
-    const T ratio = Square(system.Values[m - 1]) / (m + 1 == d ? behindB * behindB : behindB);
-    objectness *= NegativeExponential<T>(ratio * p.BetaFactor).Get();
+    objectness = GetFactorB(p, Square(system.Values[m - 1]) / divisorB);
+  }
+  else if (p.HasAlpha)
+  {
+    objectness = GetFactorA(p, Square(system.Values[m]) / divisorA);
   }
   if (p.HasGamma)
   {

@@ -15,7 +15,7 @@ namespace itk::cuda::pointwise
  *
  * With k the integer nearest to -x / log 2 and r = -x - k log 2, |r| <= 0.35: exp(-x) = 2^k (1 + q), where q = exp(r) -
  * 1 is a polynomial. k is what is left in the last places of a number with a unit of 1 there. Both results are within
- * four units in the last place. Where exp(-x) would be subnormal it is 0. NaN gives NaN.
+ * four units in the last place. Where exp(-x) is below 2^-126.5, in double 2^-1022.5, it is 0. NaN gives NaN.
  */
 template <typename T>
 class NegativeExponential
@@ -23,14 +23,13 @@ class NegativeExponential
 public:
   ITK_CUDA_HOST_DEVICE explicit NegativeExponential(T x)
   {
-    const bool isZero = x > Limit;
-    x = isZero ? Limit : x;
+    x = x > Limit ? Limit : x;
     const T shifted = std::fma(static_cast<T>(-1.4426950408889634), x, Unit);
     const T k = shifted - Unit;
     T       r = std::fma(k, -Log2Upper, -x);
     r = std::fma(k, -Log2Lower, r);
     m_Rest = std::fma(r * r, GetSecondOrder(r), r);
-    m_Power = isZero ? T{ 0 } : AddToExponent(shifted);
+    m_Power = AddToExponent(shifted);
   }
 
   ITK_CUDA_HOST_DEVICE T
@@ -47,7 +46,7 @@ public:
 
 private:
   static constexpr bool IsFloat = sizeof(T) == 4;
-  static constexpr T    Limit = static_cast<T>(IsFloat ? 87.0 : 708.0);
+  static constexpr T    Limit = static_cast<T>(IsFloat ? 88.0 : 709.0); // k is -127 or -1023, 2^k has the bits of 0
   static constexpr T    Unit = static_cast<T>(IsFloat ? 0x1.8p23 : 0x1.8p52);
   static constexpr T    Log2Upper = static_cast<T>(0x1.62e42fefa39efp-1);
   static constexpr T    Log2Lower = static_cast<T>(IsFloat ? -0x1.05c610ca86c39p-29 : 0x1.abc9e3b39803fp-56);

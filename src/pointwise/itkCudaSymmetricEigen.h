@@ -150,6 +150,64 @@ GetDot(const T (&a)[3], const T (&b)[3])
   return std::fma(a[0], b[0], std::fma(a[1], b[1], a[2] * b[2]));
 }
 
+/** \class Reflection
+ * \brief Householder's reflection I - beta u u', u = (1, y, z), which turns a given direction into the first axis, but
+ * for rough digits.
+ *
+ * Whatever y and z are, it is orthogonal to the last digits.
+ */
+template <typename T>
+struct Reflection
+{
+  T Y;
+  T Z;
+  T Beta;
+
+  ITK_CUDA_HOST_DEVICE explicit Reflection(const T (&direction)[3])
+  {
+    const T inverse = GetRoughInverseRoot(GetDot(direction, direction));
+    const T first = direction[0] * inverse;
+    const T along = T{ 1 } + std::fabs(first);
+    const T factor = std::copysign(inverse * GetRoughInverse(along), first);
+    Y = direction[1] * factor;
+    Z = direction[2] * factor;
+    // beta = 2 / (1 + y^2 + z^2) is `along` but for the rough digits, and one step of Newton's adds the others.
+    const T half = std::fma(static_cast<T>(0.5), std::fma(Y, Y, Z * Z), static_cast<T>(0.5));
+    Beta = along * std::fma(-half, along, T{ 2 });
+  }
+
+  /** Its rows. The first, with the other sign, has the direction. */
+  ITK_CUDA_HOST_DEVICE void
+  GetBasis(T (&basis)[3][3]) const
+  {
+    const T betaY = Beta * Y;
+    const T betaZ = Beta * Z;
+    basis[0][0] = Beta - T{ 1 };
+    basis[0][1] = betaY;
+    basis[0][2] = betaZ;
+    basis[1][0] = -betaY;
+    basis[1][1] = std::fma(-betaY, Y, T{ 1 });
+    basis[1][2] = basis[2][1] = -(betaY * Z);
+    basis[2][0] = -betaZ;
+    basis[2][2] = std::fma(-betaZ, Z, T{ 1 });
+  }
+
+private:
+  /** 1 / x of 1 <= x <= 2, within 2e-5 of itself in float and within 2e-10 in double, by Newton's steps. */
+  ITK_CUDA_HOST_DEVICE static T
+  GetRoughInverse(T x)
+  {
+    constexpr unsigned int steps = sizeof(T) == 4 ? 2 : 3;
+    T                      inverse = std::fma(static_cast<T>(-8.0 / 17.0), x, static_cast<T>(24.0 / 17.0));
+    ITK_CUDA_UNROLL
+    for (unsigned int i = 0; i < steps; ++i)
+    {
+      inverse *= std::fma(-x, inverse, T{ 2 });
+    }
+    return inverse;
+  }
+};
+
 /** \class TracelessMatrix
  * \brief A 3 x 3 matrix of trace zero, but for roundings, and the reflection that splits off its isolated eigenvalue.
  */
@@ -188,6 +246,22 @@ public:
     product[0] = std::fma(m_XX, vector[0], std::fma(m_XY, vector[1], m_XZ * vector[2]));
     product[1] = std::fma(m_XY, vector[0], std::fma(m_YY, vector[1], m_YZ * vector[2]));
     product[2] = std::fma(m_XZ, vector[0], std::fma(m_YZ, vector[1], m_ZZ * vector[2]));
+  }
+
+  /** N of H B H, rows (p, r) and (r, q): H B H = B - u v' - v u' with w = B u and v = beta (w - (beta / 2) (u' w) u).
+   */
+  ITK_CUDA_HOST_DEVICE void
+  GetReflected(const Reflection<T> & h, T & p, T & r, T & q) const
+  {
+    const T wX = std::fma(m_XY, h.Y, std::fma(m_XZ, h.Z, m_XX));
+    const T wY = std::fma(m_YY, h.Y, std::fma(m_YZ, h.Z, m_XY));
+    const T wZ = std::fma(m_YZ, h.Y, std::fma(m_ZZ, h.Z, m_XZ));
+    const T along = static_cast<T>(-0.5) * h.Beta * h.Beta * std::fma(h.Y, wY, std::fma(h.Z, wZ, wX));
+    const T vY = std::fma(h.Beta, wY, along * h.Y);
+    const T vZ = std::fma(h.Beta, wZ, along * h.Z);
+    p = std::fma(T{ -2 } * h.Y, vY, m_YY);
+    r = std::fma(-h.Y, vZ, std::fma(-h.Z, vY, m_YZ));
+    q = std::fma(T{ -2 } * h.Z, vZ, m_ZZ);
   }
 
   /** An eigenvector of the isolated eigenvalue, not of unit length: the column of the adjugate of C - t I that has the
@@ -246,59 +320,6 @@ private:
   T m_XX, m_XY, m_XZ, m_YY, m_YZ, m_ZZ;
 };
 
-/** \class Reflection
- * \brief An orthonormal basis whose first vector has a given direction, but for rough digits: Householder's reflection,
- * I - beta u u', u = (1, y, z).
- *
- * Whatever y and z are, the basis is orthonormal to the last digits.
- */
-template <typename T>
-struct Reflection
-{
-  T First[3];
-  T Second[3];
-  T Third[3];
-
-  ITK_CUDA_HOST_DEVICE explicit Reflection(const T (&direction)[3])
-  {
-    const T inverse = GetRoughInverseRoot(GetDot(direction, direction));
-    const T first = direction[0] * inverse;
-    const T along = T{ 1 } + std::fabs(first);
-    const T factor = std::copysign(inverse * GetRoughInverse(along), first);
-    const T y = direction[1] * factor;
-    const T z = direction[2] * factor;
-    // beta = 2 / (1 + y^2 + z^2) is `along` but for the rough digits, and one step of Newton's adds the others.
-    const T half = std::fma(static_cast<T>(0.5), std::fma(y, y, z * z), static_cast<T>(0.5));
-    const T beta = along * std::fma(-half, along, T{ 2 });
-    const T betaY = beta * y;
-    const T betaZ = beta * z;
-    First[0] = beta - T{ 1 };
-    First[1] = betaY;
-    First[2] = betaZ;
-    Second[0] = -betaY;
-    Second[1] = std::fma(-betaY, y, T{ 1 });
-    Second[2] = -(betaY * z);
-    Third[0] = -betaZ;
-    Third[1] = Second[2];
-    Third[2] = std::fma(-betaZ, z, T{ 1 });
-  }
-
-private:
-  /** 1 / x of 1 <= x <= 2, within 2e-5 of itself in float and within 2e-10 in double, by Newton's steps. */
-  ITK_CUDA_HOST_DEVICE static T
-  GetRoughInverse(T x)
-  {
-    constexpr unsigned int steps = sizeof(T) == 4 ? 2 : 3;
-    T                      inverse = std::fma(static_cast<T>(-8.0 / 17.0), x, static_cast<T>(24.0 / 17.0));
-    ITK_CUDA_UNROLL
-    for (unsigned int i = 0; i < steps; ++i)
-    {
-      inverse *= std::fma(-x, inverse, T{ 2 });
-    }
-    return inverse;
-  }
-};
-
 /** The angle by which an isolated eigenvector leans to another one. If it is larger than rough digits make it, all
  * eigenvalues are within some roundings, and the elements between the two as well: they need no correction. */
 template <typename T>
@@ -346,19 +367,15 @@ SolveScaled(const SymmetricMatrix<T, 3> & matrix, EigenSystem<T, 3> & system)
   constexpr T least = FloatBits<T>::Epsilon * FloatBits<T>::Epsilon / T{ 16384 };
   T           direction[3];
   traceless.GetIsolatedDirection(std::fmax(squares, least), direction);
-  const Reflection<T> basis(direction);
-  T                   second[3], third[3];
-  traceless.Multiply(basis.Second, second);
-  traceless.Multiply(basis.Third, third);
-  const T                p = GetDot(basis.Second, second);
-  const T                r = GetDot(basis.Third, second);
-  const T                q = GetDot(basis.Third, third);
+  const Reflection<T> reflection(direction);
+  T                   p, r, q;
+  traceless.GetReflected(reflection, p, r, q);
   const PlaneRotation<T> rotation(p, q, r);
-  const T                half = rotation.Difference < T{ 0 } ? static_cast<T>(-0.5) : static_cast<T>(0.5);
-  const T                middle = static_cast<T>(0.5) * (p + q);
-  const T                isolated = traceless.GetTrace() - (p + q);
-  const T                ofSecond = std::fma(-half, rotation.Root, middle);
-  const T                ofThird = std::fma(half, rotation.Root, middle);
+  const T half = VWithVectors && rotation.Difference < T{ 0 } ? static_cast<T>(-0.5) : static_cast<T>(0.5);
+  const T middle = static_cast<T>(0.5) * (p + q);
+  const T isolated = traceless.GetTrace() - (p + q);
+  const T ofSecond = std::fma(-half, rotation.Root, middle);
+  const T ofThird = std::fma(half, rotation.Root, middle);
   system.Values[0] = isolated + mean;
   system.Values[1] = ofSecond + mean;
   system.Values[2] = ofThird + mean;
@@ -366,13 +383,7 @@ SolveScaled(const SymmetricMatrix<T, 3> & matrix, EigenSystem<T, 3> & system)
   {
     // The basis turned, and what is left of the first vector in the other two, which the eigenvalues do not notice.
     T vectors[3][3];
-    ITK_CUDA_UNROLL
-    for (unsigned int i = 0; i < 3; ++i)
-    {
-      vectors[0][i] = basis.First[i];
-      vectors[1][i] = basis.Second[i];
-      vectors[2][i] = basis.Third[i];
-    }
+    reflection.GetBasis(vectors);
     rotation.Turn(vectors[1], vectors[2]);
     T first[3];
     traceless.Multiply(vectors[0], first);
