@@ -144,7 +144,8 @@ GetObjectnessOf(const MeasureParameters<T> & p, const EigenSystem<T, VDimension>
   {
     if (p.HasAlpha)
     {
-      // Both by one division. The scaled |l_D| is at least 1, so R_A^2 vanishes where the product does.
+      // Both by one division. The scaled |l_D| is at least 1, of subnormal matrices 1e-7: R_A^2 vanishes where the
+      // product does.
       const T product = divisorA * divisorB;
       if (product < FloatBits<T>::Least)
       {
