@@ -4,6 +4,7 @@
 // of one image as the image has dimensions, over the time of all launches of one filtering; both are taken as
 // resident_benchmark.h says.
 
+#include "itkCudaDetailMaskedArray.h"
 #include "itkCudaGaussianDevice.h"
 #include "resident_benchmark.h"
 
@@ -95,8 +96,22 @@ BM_Resident(benchmark::State & state, const Smoothing & smoothing)
   }
 }
 
+/** Along z, y and x of a volume of adjacent pixels. */
+std::vector<CudaArrayPass>
+MakeArrayPasses(size_t side, double sigma)
+{
+  const auto makePlan = [sigma](unsigned int axis) {
+    return MakeGaussianLinePlan(
+      axis, MakeGaussianImpulseResponse(CudaFiltersEnums::Approximation::Deriche, 0, sigma, 1.0, false), {});
+  };
+  return { { makePlan(1), { { side * side, side, 1, 1, 1 } } },
+           { makePlan(1), { { side, side, side, 1, 1 } } },
+           { makePlan(0), { { side, side * side, 1, 1, 1 } } } };
+}
+
 /** Arguments: side; sigma in hundredths of a pixel. Smoothing of a volume of which about half the pixels are valid;
- * beside it the same without a mask. */
+ * beside it the same without a mask, and the same of arrays of a caller, where the pixels that are NaN may not count
+ * either. */
 void
 BM_Masked(benchmark::State & state)
 {
@@ -138,6 +153,28 @@ BM_Masked(benchmark::State & state)
     state.SetIterationTime(masked);
     state.counters["without_mask_ms"] = all * 1e3;
     state.counters["ratio"] = masked / all;
+
+    const std::vector<CudaArrayPass> passes = MakeArrayPasses(side, 0.01 * static_cast<double>(state.range(1)));
+    const auto                       memory = [&](const DeviceView & view) {
+      return CudaArrayMemory{ view.Data,
+                              CudaComponentType::Float,
+                              Device,
+                              reinterpret_cast<CudaDeviceImageMemory::StreamType>(stream.GetStream()) };
+    };
+    const double array = timer.GetMedian(stream, [&](int run) {
+      const auto views = images.GetViews(run);
+      CudaQueueOnStream(passes, memory(views[0]), views[1].Data);
+    });
+    state.counters["array_ms"] = array * 1e3;
+    for (const bool keepsNaN : { false, true })
+    {
+      const CudaArrayMask rule{ valid.GetView().Data, keepsNaN, 0.0, mask.SmallestWeight };
+      const double        maskedArray = timer.GetMedian(stream, [&](int run) {
+        const auto views = images.GetViews(run);
+        CudaQueueMaskedOnStream(passes, rule, memory(views[0]), views[1].Data);
+      });
+      state.counters[keepsNaN ? "array_without_nan_ratio" : "array_ratio"] = maskedArray / array;
+    }
   }
 }
 

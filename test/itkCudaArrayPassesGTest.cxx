@@ -5,11 +5,13 @@
 
 #include "itkCudaDetailDeviceRun.h"
 #include "itkCudaDetailGaussianEngine.h"
+#include "itkCudaDetailMaskedArray.h"
 #include "itkCudaError.h"
 #include "itkCudaHeldStream.h"
 #include "itkCudaRuntimeTestHelpers.h"
 #include "itkCudaStream.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -37,14 +39,20 @@ GetNumberOfPixels(const Shape & shape)
   return shape[0] * shape[1] * shape[2];
 }
 
+struct Kernel
+{
+  CudaFiltersEnums::Approximation Approximation{ CudaFiltersEnums::Approximation::Deriche };
+  CudaFiltersEnums::BoundaryMode  Mode{ CudaFiltersEnums::BoundaryMode::Reflect };
+};
+
 /** Along z, y and then x. */
 std::vector<CudaArrayPass>
-MakePasses(const Shape & shape, size_t count)
+MakePasses(const Shape & shape, size_t count, const Kernel & kernel = {}, double boundaryValue = 0.0)
 {
-  const CudaGaussianBoundary boundary{ CudaFiltersEnums::BoundaryMode::Reflect, 0.0 };
-  const auto                 makePlan = [&boundary](unsigned int axis, double sigma) {
+  const CudaGaussianBoundary boundary{ kernel.Mode, boundaryValue };
+  const auto                 makePlan = [&](unsigned int axis, double sigma) {
     return MakeGaussianLinePlan(
-      axis, MakeGaussianImpulseResponse(CudaFiltersEnums::Approximation::Deriche, 0, sigma, 1.0, false), boundary);
+      axis, MakeGaussianImpulseResponse(kernel.Approximation, 0, sigma, 1.0, false), boundary);
   };
   std::vector<CudaArrayPass> passes{ { makePlan(1, 2.0), { { shape[1] * shape[2], shape[0], 1, 1, 1 } } },
                                      { makePlan(1, 3.0), { { shape[2], shape[1], shape[0], 1, 1 } } },
@@ -76,6 +84,38 @@ RunOneByOne(const std::vector<CudaArrayPass> & passes, std::vector<float> pixels
     pixels = result;
   }
   return pixels;
+}
+
+constexpr float NaN = std::numeric_limits<float>::quiet_NaN();
+
+/** The quotient of passes from host to host over the pixels that count, less the first one, and over the mask. */
+std::vector<float>
+DivideOneByOne(const Shape &                      shape,
+               size_t                             count,
+               const Kernel &                     kernel,
+               const std::vector<float> &         pixels,
+               const std::vector<unsigned char> & counts,
+               float                              smallestWeight)
+{
+  float offset = 0.0f;
+  if (kernel.Mode != CudaFiltersEnums::BoundaryMode::Constant)
+  {
+    const auto first = std::find(counts.begin(), counts.end(), 1);
+    offset = first == counts.end() ? 0.0f : pixels[first - counts.begin()];
+  }
+  std::vector<float> values(pixels.size(), 0.0f);
+  for (size_t i = 0; i < pixels.size(); ++i)
+  {
+    values[i] = counts[i] != 0 ? pixels[i] - offset : 0.0f;
+  }
+  values = RunOneByOne(MakePasses(shape, count, kernel), values);
+  const std::vector<float> weights =
+    RunOneByOne(MakePasses(shape, count, kernel, 1.0), std::vector<float>(counts.begin(), counts.end()));
+  for (size_t i = 0; i < pixels.size(); ++i)
+  {
+    values[i] = weights[i] >= smallestWeight ? values[i] / weights[i] + offset : NaN;
+  }
+  return values;
 }
 
 class CudaArrayPassesGpu : public DeviceTest
@@ -126,6 +166,85 @@ protected:
     }
   }
 
+  /** Of random pixels, of which `share` are NaN, and a random mask of which `validShare` is valid. */
+  void
+  CheckMask(const Shape & shape, size_t count, const Kernel & kernel, double share, double validShare)
+  {
+    SCOPED_TRACE(testing::Message() << count << " passes, " << shape[0] << " x " << shape[1] << " x " << shape[2]
+                                    << ", mode " << static_cast<int>(kernel.Mode) << ", approximation "
+                                    << static_cast<int>(kernel.Approximation) << ", " << share << " NaN, " << validShare
+                                    << " valid");
+    constexpr float                       smallestWeight = 1e-2f;
+    std::mt19937                          generator(2301);
+    std::uniform_real_distribution<float> uniform(0.0f, 1.0f);
+    std::vector<float>                    pixels(GetNumberOfPixels(shape));
+    std::vector<unsigned char>            valid(pixels.size());
+    std::vector<unsigned char>            counts(pixels.size());
+    for (size_t i = 0; i < pixels.size(); ++i)
+    {
+      pixels[i] = uniform(generator) < share ? NaN : 1.0f + uniform(generator);
+      valid[i] = uniform(generator) < validShare ? 3 : 0;
+      counts[i] = valid[i] != 0 && !std::isnan(pixels[i]) ? 1 : 0;
+    }
+    const bool         isWhole = std::find(counts.begin(), counts.end(), 0) == counts.end();
+    std::vector<float> expected = isWhole ? RunOneByOne(MakePasses(shape, count, kernel), pixels)
+                                          : DivideOneByOne(shape, count, kernel, pixels, counts, smallestWeight);
+    for (size_t i = 0; i < pixels.size(); ++i)
+    {
+      expected[i] = valid[i] != 0 && std::isnan(pixels[i]) ? NaN : expected[i];
+    }
+    const std::vector<float> found = this->RunMasked(shape, count, kernel, pixels, valid, share > 0.0, smallestWeight);
+    size_t                   different = 0;
+    for (size_t i = 0; i < pixels.size(); ++i)
+    {
+      different += found[i] == expected[i] || (std::isnan(found[i]) && std::isnan(expected[i])) ? 0 : 1;
+    }
+    EXPECT_EQ(different, 0u) << "of " << pixels.size() << " pixels";
+  }
+
+  /** On a stream that is held back until all is queued; image and mask are spoiled behind it. */
+  std::vector<float>
+  RunMasked(const Shape &                      shape,
+            size_t                             count,
+            const Kernel &                     kernel,
+            const std::vector<float> &         pixels,
+            const std::vector<unsigned char> & valid,
+            bool                               keepsNaN,
+            double                             smallestWeight)
+  {
+    const size_t      bytes = pixels.size() * sizeof(float);
+    const size_t      inUse = CudaFiltersConfiguration::GetDeviceBytesInUse();
+    const StreamLease owner(device);
+    float *           arrays[2] = {};
+    void *            mask = nullptr;
+    for (float *& array : arrays)
+    {
+      ITK_CUDA_CALL(cudaMalloc(reinterpret_cast<void **>(&array), bytes));
+    }
+    ITK_CUDA_CALL(cudaMalloc(&mask, valid.size()));
+    ITK_CUDA_CALL(cudaMemcpy(mask, valid.data(), valid.size(), cudaMemcpyHostToDevice));
+    ITK_CUDA_CALL(cudaMemcpy(arrays[0], pixels.data(), bytes, cudaMemcpyHostToDevice));
+    const std::vector<CudaArrayPass> passes = MakePasses(shape, count, kernel);
+    const CudaArrayMask              rule{ mask, keepsNaN, NaN, smallestWeight };
+    CudaQueueMaskedOnStream(passes, rule, this->GetMemory(arrays[0], owner), arrays[1]); // may wait for memory
+    ITK_CUDA_CALL(cudaMemset(arrays[1], 0x11, bytes));
+    {
+      HeldStream held(owner);
+      CudaQueueMaskedOnStream(passes, rule, this->GetMemory(arrays[0], owner), arrays[1]);
+      ITK_CUDA_CALL(cudaMemsetAsync(arrays[0], 0x7f, bytes, owner.GetStream()));
+      ITK_CUDA_CALL(cudaMemsetAsync(mask, 1, valid.size(), owner.GetStream()));
+      held.LetGo();
+    }
+    std::vector<float> found(pixels.size());
+    ITK_CUDA_CALL(cudaStreamSynchronize(owner.GetStream()));
+    ITK_CUDA_CALL(cudaMemcpy(found.data(), arrays[1], bytes, cudaMemcpyDeviceToHost));
+    EXPECT_EQ(CudaFiltersConfiguration::GetDeviceBytesInUse(), inUse);
+    ITK_CUDA_CALL(cudaFree(arrays[0]));
+    ITK_CUDA_CALL(cudaFree(arrays[1]));
+    ITK_CUDA_CALL(cudaFree(mask));
+    return found;
+  }
+
   static CudaArrayMemory
   GetMemory(float * data, const Context & owner)
   {
@@ -152,6 +271,55 @@ TEST_F(CudaArrayPassesGpu, Without_pixels_or_passes_nothing_is_done)
   const StreamLease owner(device);
   EXPECT_NO_THROW(CudaQueueOnStream(MakePasses({ { 4, 0, 5 } }, 3), this->GetMemory(nullptr, owner), nullptr));
   EXPECT_NO_THROW(CudaQueueOnStream({}, this->GetMemory(nullptr, owner), nullptr));
+}
+
+TEST_F(CudaArrayPassesGpu, Masks_have_the_bits_of_single_passes_and_of_none_if_all_is_valid)
+{
+  for (const auto approximation :
+       { CudaFiltersEnums::Approximation::Deriche, CudaFiltersEnums::Approximation::Accurate })
+  {
+    for (const auto mode : { CudaFiltersEnums::BoundaryMode::Nearest,
+                             CudaFiltersEnums::BoundaryMode::Reflect,
+                             CudaFiltersEnums::BoundaryMode::Mirror,
+                             CudaFiltersEnums::BoundaryMode::Wrap,
+                             CudaFiltersEnums::BoundaryMode::Constant })
+    {
+      for (const Shape & shape : { Shape{ { 33, 64, 128 } }, Shape{ { 5, 131, 67 } }, Shape{ { 300, 140, 64 } } })
+      {
+        const Kernel kernel{ approximation, mode };
+        for (size_t count = 1; count <= 3; ++count)
+        {
+          this->CheckMask(shape, count, kernel, 0.0, 0.5);
+        }
+        this->CheckMask(shape, 3, kernel, 0.0, 0.001);
+        this->CheckMask(shape, 3, kernel, 0.0, 1.1);
+        this->CheckMask(shape, 3, kernel, 0.1, 0.5);
+        this->CheckMask(shape, 3, kernel, 0.1, 1.1);
+        this->CheckMask(shape, 3, kernel, 1e-9, 1.1); // looks for NaN, and there is none
+      }
+    }
+  }
+}
+
+TEST_F(CudaArrayPassesGpu, With_a_mask_0_continues_the_lines)
+{
+  const StreamLease   owner(device);
+  float *             arrays[2] = {};
+  const CudaArrayMask numbers{ nullptr, true, NaN, 1e-2 };
+  for (float *& array : arrays)
+  {
+    ITK_CUDA_CALL(cudaMalloc(reinterpret_cast<void **>(&array), 8 * 8 * 8 * sizeof(float)));
+  }
+  const auto passes = MakePasses({ { 8, 8, 8 } }, 3, { {}, CudaFiltersEnums::BoundaryMode::Constant }, 2.0);
+  EXPECT_THROW(CudaQueueMaskedOnStream(passes, numbers, this->GetMemory(arrays[0], owner), arrays[1]),
+               itk::ExceptionObject);
+  EXPECT_NO_THROW(
+    CudaQueueMaskedOnStream(MakePasses({ { 4, 0, 5 } }, 3), numbers, this->GetMemory(nullptr, owner), nullptr));
+  EXPECT_NO_THROW(CudaQueueMaskedOnStream({}, numbers, this->GetMemory(nullptr, owner), nullptr));
+  for (float * const array : arrays)
+  {
+    ITK_CUDA_CALL(cudaFree(array));
+  }
 }
 
 TEST_F(CudaArrayPassesGpu, Stream_that_is_recorded_for_a_graph_is_refused)

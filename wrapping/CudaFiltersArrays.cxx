@@ -4,6 +4,7 @@
 #include "itkCudaDetailDeviceRun.h"
 #include "itkCudaDetailGaussianEngine.h"
 #include "itkCudaDetailGaussianPlan.h"
+#include "itkCudaDetailMaskedArray.h"
 #include "itkMacro.h"
 #include "itkMultiThreaderBase.h"
 
@@ -11,6 +12,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
+#include <limits>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -326,6 +329,178 @@ RunOnHost(const Passes & passes, const itk::CudaDetail::CudaArrayMemory & input,
     source.Data = output;
   }
 }
+/** What cudafilters_run_masked_passes() is asked for, of one item. */
+struct MaskedItem
+{
+  const void *          Input;
+  const unsigned char * Valid; // or nullptr
+  void *                Output;
+  size_t                Count;
+};
+
+Passes
+WithBoundaryValue(Passes passes, double value)
+{
+  for (itk::CudaDetail::CudaArrayPass & pass : passes)
+  {
+    pass.Plan.Boundary.Value = value;
+  }
+  return passes;
+}
+
+/** The mask of pixels that count. */
+template <typename T>
+std::vector<unsigned char>
+FindNumbers(const MaskedItem & item, bool keepsNaN)
+{
+  const auto * const         input = static_cast<const T *>(item.Input);
+  std::vector<unsigned char> counts(item.Count);
+  for (size_t i = 0; i < item.Count; ++i)
+  {
+    counts[i] = (!item.Valid || item.Valid[i] != 0) && !(keepsNaN && std::isnan(input[i])) ? 1 : 0;
+  }
+  return counts;
+}
+
+/** The value that is subtracted: that of the first pixel that counts and is finite, or 0. */
+template <typename T>
+T
+FindOffset(const Passes & passes, const T * input, const std::vector<unsigned char> & counts)
+{
+  for (const itk::CudaDetail::CudaArrayPass & pass : passes)
+  {
+    if (pass.Plan.Boundary.Mode == itk::CudaFiltersEnums::BoundaryMode::Constant)
+    {
+      return T(0);
+    }
+  }
+  for (size_t i = 0; i < counts.size(); ++i)
+  {
+    if (counts[i] != 0 && std::isfinite(input[i]))
+    {
+      return input[i];
+    }
+  }
+  return T(0);
+}
+
+/** CudaQueueMaskedOnStream() on the host. */
+template <typename T>
+void
+RunMaskedOnHost(const Passes &                           passes,
+                const itk::CudaDetail::CudaArrayMask &   mask,
+                const itk::CudaDetail::CudaArrayMemory & memory,
+                const MaskedItem &                       item)
+{
+  const std::vector<unsigned char> counts = FindNumbers<T>(item, mask.KeepsNaN);
+  itk::CudaDetail::CudaArrayMemory source = memory;
+  if (std::find(counts.begin(), counts.end(), 0) == counts.end())
+  {
+    RunOnHost(passes, source, item.Output);
+    return;
+  }
+  const auto * const input = static_cast<const T *>(item.Input);
+  auto * const       output = static_cast<T *>(item.Output);
+  const T            offset = FindOffset(passes, input, counts);
+  std::vector<T>     weights(counts.begin(), counts.end());
+  std::vector<T>     values(item.Count, T(0));
+  for (size_t i = 0; i < item.Count; ++i)
+  {
+    if (counts[i] != 0)
+    {
+      values[i] = input[i] - offset;
+    }
+  }
+  source.Data = weights.data();
+  RunOnHost(WithBoundaryValue(passes, 1.0), source, weights.data());
+  source.Data = values.data();
+  RunOnHost(passes, source, values.data());
+  for (size_t i = 0; i < item.Count; ++i)
+  {
+    const bool isNaN = mask.KeepsNaN && std::isnan(input[i]) && (!item.Valid || item.Valid[i] != 0);
+    const bool isKnown = weights[i] >= static_cast<T>(mask.SmallestWeight) && !isNaN;
+    output[i] = isKnown ? values[i] / weights[i] + offset : static_cast<T>(mask.FillValue);
+  }
+}
+
+/** Item after item: each has a value of its own that is subtracted. */
+void
+RunMaskedItems(const Passes &                   passes,
+               itk::CudaDetail::CudaArrayMask   mask,
+               itk::CudaDetail::CudaArrayMemory memory,
+               void *                           output,
+               size_t                           items)
+{
+  size_t count = 1;
+  for (const size_t size : passes.front().Size)
+  {
+    count *= size;
+  }
+  const size_t bytes = count * itk::CudaComponentSize(memory.ComponentType);
+  for (size_t i = 0; i < items; ++i)
+  {
+    if (usesHostAsDevice)
+    {
+      const MaskedItem item{ memory.Data, static_cast<const unsigned char *>(mask.Valid), output, count };
+      const auto       run =
+        memory.ComponentType == itk::CudaComponentType::Double ? RunMaskedOnHost<double> : RunMaskedOnHost<float>;
+      run(passes, mask, memory, item);
+    }
+    else
+    {
+      itk::CudaDetail::CudaQueueMaskedOnStream(passes, mask, memory, output);
+    }
+    memory.Data = static_cast<unsigned char *>(memory.Data) + bytes;
+    output = static_cast<unsigned char *>(output) + bytes;
+    mask.Valid = mask.Valid ? static_cast<const unsigned char *>(mask.Valid) + count : nullptr;
+  }
+}
+
+/** What cudafilters_open_dlpack() opened. */
+const Array &
+GetArray(PyObject * handle)
+{
+  const auto * const array = static_cast<const Array *>(PyCapsule_GetPointer(handle, HandleName));
+  if (!array)
+  {
+    PyErr_Clear();
+    itkGenericExceptionMacro("The array is none of cudafilters_open_dlpack()");
+  }
+  return *array;
+}
+
+/** The passes of cudafilters_make_passes(). */
+const Passes &
+GetPasses(PyObject * handle)
+{
+  const auto * const made = static_cast<const Passes *>(PyCapsule_GetPointer(handle, PassesName));
+  if (!made)
+  {
+    PyErr_Clear();
+    itkGenericExceptionMacro("The passes are none of cudafilters_make_passes()");
+  }
+  return *made;
+}
+
+itk::CudaDetail::CudaArrayMemory
+MakeArrayMemory(unsigned long long data, bool isDouble, int device, unsigned long long stream)
+{
+  return { reinterpret_cast<void *>(data),
+           isDouble ? itk::CudaComponentType::Double : itk::CudaComponentType::Float,
+           device,
+           static_cast<StreamType>(stream) };
+}
+
+void
+RunPasses(const Passes & passes, const itk::CudaDetail::CudaArrayMemory & memory, void * output)
+{
+  if (usesHostAsDevice)
+  {
+    RunOnHost(passes, memory, output);
+    return;
+  }
+  itk::CudaDetail::CudaQueueOnStream(passes, memory, output);
+}
 } // namespace
 
 itk::CudaDeviceImageView
@@ -417,6 +592,70 @@ Publish(const itk::CudaDeviceImageView & view, unsigned long long stream)
   RequireMemory(view);
   view.Memory->Publish(static_cast<StreamType>(stream));
 }
+
+itk::CudaDeviceImageView
+AllocateAdjacent(const itk::CudaDeviceImageView & view, int device)
+{
+  itk::CudaDeviceImageView adjacent = view;
+  for (unsigned int axis = 1; axis < adjacent.NumberOfAxes; ++axis)
+  {
+    adjacent.Stride[axis] = adjacent.Stride[axis - 1] * adjacent.Size[axis - 1];
+  }
+  const size_t bytes = view.GetNumberOfElements() * itk::CudaComponentSize(view.ComponentType);
+  if (usesHostAsDevice)
+  {
+    auto         pixels = std::make_shared<std::vector<unsigned char>>(bytes);
+    void * const data = pixels->data();
+    adjacent.Memory = std::make_shared<HostMemory>(data, bytes, device, [pixels]() mutable { pixels.reset(); });
+    return adjacent;
+  }
+  const WithoutLock without; // CUDA may have to start
+  adjacent.Memory = itk::CudaDeviceImageMemory::Allocate(bytes, device);
+  return adjacent;
+}
+
+void
+Filter(const itk::CudaDeviceImageView & result,
+       PyObject *                       passes,
+       PyObject *                       input,
+       PyObject *                       valid,
+       bool                             keepsNaN,
+       size_t                           items,
+       double                           smallestWeight)
+{
+  constexpr StreamType defaultStream = 1;
+  RequireMemory(result);
+  const Passes &      made = GetPasses(passes);
+  const size_t        count = result.GetNumberOfElements();
+  const MemoryPointer source = MakeMemory(GetArray(input), count * itk::CudaComponentSize(result.ComponentType));
+  const MemoryPointer mask = valid == Py_None ? nullptr : MakeMemory(GetArray(valid), count);
+  const itk::CudaDetail::CudaArrayMemory memory{
+    source->GetPointer(), result.ComponentType, result.Memory->GetDevice(), defaultStream
+  };
+  const WithoutLock without;
+  source->Wait(defaultStream);
+  result.Memory->WaitToWrite(defaultStream);
+  if (mask)
+  {
+    mask->Wait(defaultStream);
+  }
+  if (mask || keepsNaN)
+  {
+    RunMaskedItems(
+      made,
+      { mask ? mask->GetPointer() : nullptr, keepsNaN, std::numeric_limits<double>::quiet_NaN(), smallestWeight },
+      memory,
+      result.GetPointer(),
+      items);
+  }
+  else
+  {
+    RunPasses(made, memory, result.GetPointer());
+  }
+  result.Memory->MarkWritten(defaultStream);
+  // The exporters may use their memory again as soon as it is given back.
+  result.Memory->Synchronize();
+}
 } // namespace cudafilters
 
 PyObject *
@@ -492,26 +731,33 @@ cudafilters_run_passes(PyObject *         passes,
                        int                device,
                        unsigned long long stream)
 {
-  const auto * const made =
-    static_cast<const cudafilters::Passes *>(PyCapsule_GetPointer(passes, cudafilters::PassesName));
-  if (!made)
-  {
-    PyErr_Clear();
-    itkGenericExceptionMacro("The passes are none of cudafilters_make_passes()");
-  }
-  const itk::CudaDetail::CudaArrayMemory memory{ reinterpret_cast<void *>(input),
-                                                 is_double ? itk::CudaComponentType::Double
-                                                           : itk::CudaComponentType::Float,
-                                                 device,
-                                                 static_cast<cudafilters::StreamType>(stream) };
-  void * const                           result = reinterpret_cast<void *>(output);
-  const cudafilters::WithoutLock         without;
-  if (cudafilters::usesHostAsDevice)
-  {
-    cudafilters::RunOnHost(*made, memory, result);
-    return;
-  }
-  itk::CudaDetail::CudaQueueOnStream(*made, memory, result);
+  using namespace cudafilters;
+  const Passes &    made = GetPasses(passes);
+  const auto        memory = MakeArrayMemory(input, is_double, device, stream);
+  const WithoutLock without;
+  RunPasses(made, memory, reinterpret_cast<void *>(output));
+}
+
+void
+cudafilters_run_masked_passes(PyObject *         passes,
+                              unsigned long long input,
+                              unsigned long long valid,
+                              bool               keeps_nan,
+                              unsigned long long output,
+                              size_t             items,
+                              double             smallest_weight,
+                              bool               is_double,
+                              int                device,
+                              unsigned long long stream)
+{
+  using namespace cudafilters;
+  const Passes &                       made = GetPasses(passes);
+  const auto                           memory = MakeArrayMemory(input, is_double, device, stream);
+  const itk::CudaDetail::CudaArrayMask mask{
+    reinterpret_cast<const void *>(valid), keeps_nan, std::numeric_limits<double>::quiet_NaN(), smallest_weight
+  };
+  const WithoutLock without;
+  RunMaskedItems(made, mask, memory, reinterpret_cast<void *>(output), items);
 }
 
 void

@@ -8,6 +8,7 @@
 
 #include "itkCudaDeviceImageView.h"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -38,6 +39,34 @@ ExportDLPack(const itk::CudaDeviceImageView & view, unsigned int dimension, unsi
 PyObject *
 GetByteStrides(const itk::CudaDeviceImageView & view, unsigned int dimension);
 
+/** New memory of the module's pool on `device` for an image of the size of `view`, of adjacent pixels. */
+itk::CudaDeviceImageView
+AllocateAdjacent(const itk::CudaDeviceImageView & view, int device);
+
+/** An image for the result of Filter(), whose regions are set. */
+template <typename TImage>
+void
+Allocate(TImage & image, int device)
+{
+  itk::CudaDeviceImageView view;
+  const auto &             size = image.GetLargestPossibleRegion().GetSize();
+  std::copy_n(size.begin(), TImage::ImageDimension, view.Size.begin());
+  view.ComponentType = TImage::DeviceComponentType;
+  image.SetDeviceView(AllocateAdjacent(view, device));
+}
+
+/** Fills `result`, adjacent pixels of float or double, with what passes make of an opened array of the same size and
+ * type, on CUDA's default stream; the host waits for the work. With `valid`, which is None or an opened array of one
+ * byte for each pixel, or keepsNaN as cudafilters_run_masked_passes(). */
+void
+Filter(const itk::CudaDeviceImageView & result,
+       PyObject *                       passes,
+       PyObject *                       input,
+       PyObject *                       valid,
+       bool                             keepsNaN,
+       size_t                           items,
+       double                           smallestWeight);
+
 /** CudaDeviceImageMemory::Publish(). */
 void
 Publish(const itk::CudaDeviceImageView & view, unsigned long long stream);
@@ -63,6 +92,21 @@ cudafilters_run_passes(PyObject *         passes,
                        bool               is_double,
                        int                device,
                        unsigned long long stream);
+
+/** Smooths `items` arrays that lie one behind the other, each by the passes over its pixels that count, without those
+ * of the others: itk::CudaDetail::CudaQueueMaskedOnStream(). `valid` is the address of a byte for each pixel, or 0;
+ * where the weight is below smallest_weight the output is NaN. */
+void
+cudafilters_run_masked_passes(PyObject *         passes,
+                              unsigned long long input,
+                              unsigned long long valid,
+                              bool               keeps_nan,
+                              unsigned long long output,
+                              size_t             items,
+                              double             smallest_weight,
+                              bool               is_double,
+                              int                device,
+                              unsigned long long stream);
 
 /** For tests: memory of the host counts as that of a GPU, and the filters' work on it is done at once on the host. */
 void

@@ -14,6 +14,10 @@
   }
   unsigned long long _pointer() const { return reinterpret_cast<unsigned long long>(self->GetDeviceView().GetPointer()); }
   PyObject * _strides() const { return cudafilters::GetByteStrides(self->GetDeviceView(), self->ImageDimension); }
+  void _allocate(int device) { cudafilters::Allocate(*self, device); }
+  void _filter(PyObject * passes, PyObject * input, PyObject * valid, bool keeps_nan, size_t items, double smallest_weight) {
+    cudafilters::Filter(self->GetDeviceView(), passes, input, valid, keeps_nan, items, smallest_weight);
+  }
   void _publish(unsigned long long stream) { cudafilters::Publish(self->GetDeviceView(), stream); }
 }
 %enddef
@@ -23,6 +27,9 @@ PyObject * cudafilters_open_dlpack(PyObject * capsule);
 PyObject * cudafilters_make_passes(PyObject * passes, double value, const std::string & approximation);
 void cudafilters_run_passes(PyObject * passes, unsigned long long input, unsigned long long output, bool is_double, int device,
                             unsigned long long stream);
+void cudafilters_run_masked_passes(PyObject * passes, unsigned long long input, unsigned long long valid, bool keeps_nan,
+                                   unsigned long long output, size_t items, double smallest_weight, bool is_double, int device,
+                                   unsigned long long stream);
 void cudafilters_use_host_as_device(bool use);
 bool cudafilters_is_host_used_as_device();
 PyObject * cudafilters_filter_slabs(PyObject * job, PyObject * source, PyObject * sink, PyObject * progress);

@@ -261,8 +261,9 @@ public:
   __device__ void
   DivideResult(const T (&y)[Length], const LinePassResult<T, VPairs> & result, const Quotient<T> & quotient)
   {
-    const T offset = result.Response.OffsetResponse * m_First;
-    const T subtracted = *quotient.Subtracted;
+    const T    offset = result.Response.OffsetResponse * m_First;
+    const T    subtracted = quotient.Subtracted->Value;
+    const bool isWhole = quotient.Subtracted->IsWhole != 0;
 #pragma unroll
     for (unsigned int v = 0; v < Length / PerVector; ++v)
     {
@@ -272,7 +273,7 @@ public:
 #pragma unroll
       for (unsigned int k = 0; k < PerVector; ++k)
       {
-        elements[k] = quotient.Get(y[v * PerVector + k] + offset, elements[k], subtracted);
+        elements[k] = quotient.Get(y[v * PerVector + k] + offset, elements[k], subtracted, isWhole);
       }
       *combined = vector;
     }

@@ -352,7 +352,7 @@ RunQuotientPassOf(const QuotientPass &     pass,
 {
   QuotientPassArguments<T, VPairs> arguments{
     MakeLinePassArguments<T, VPairs>(pass.Pass, pass.Schedule, pass.Images[0], {}),
-    { static_cast<const T *>(subtracted), static_cast<T>(mask.FillValue), static_cast<T>(mask.SmallestWeight) }
+    { static_cast<const Offset<T> *>(subtracted), static_cast<T>(mask.FillValue), static_cast<T>(mask.SmallestWeight) }
   };
   for (unsigned int i = 0; i < 2; ++i)
   {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "itkCudaDetailDeviceRun.h"
 #include "itkCudaDetailGaussianEngine.h"
+#include "itkCudaDetailMaskedArray.h"
 #include "itkCudaError.h"
 
 // Takes the place of the device code in a build without CUDA.
@@ -42,6 +43,12 @@ CudaQueueOnDevice(const CudaGaussianPlan &, const CudaDeviceImageView &, const C
 
 void
 CudaQueueOnStream(const std::vector<CudaArrayPass> &, const CudaArrayMemory &, void *)
+{
+  throw CudaError(__FILE__, __LINE__, CudaError::Kind::NotUsable, "CudaFilters was built without CUDA");
+}
+
+void
+CudaQueueMaskedOnStream(const std::vector<CudaArrayPass> &, const CudaArrayMask &, const CudaArrayMemory &, void *)
 {
   throw CudaError(__FILE__, __LINE__, CudaError::Kind::NotUsable, "CudaFilters was built without CUDA");
 }

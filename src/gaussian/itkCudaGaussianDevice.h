@@ -180,7 +180,7 @@ MakeQuotientPass(const CudaGaussianLinePass & pass,
                  const DeviceView &           output,
                  int                          device);
 
-/** Queues it. \param subtracted what was subtracted from the values, in device memory and of the images' type */
+/** Queues it. \param subtracted the Offset of the values, in device memory and of the images' type */
 void
 RunQuotientPass(const QuotientPass &     pass,
                 const CudaGaussianMask & mask,

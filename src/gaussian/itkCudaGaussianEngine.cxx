@@ -382,6 +382,7 @@ RunMaskedGaussian(const CudaGaussianPlan & plan,
   {
     const DeviceView image = GetPlanes(input, component, 1);
     const DeviceView result = GetPlanes(output, component, 1);
+    QueueNoWholeness(image.ComponentType, subtracted, context);
     if (plan.Boundary.Mode == CudaFiltersEnums::BoundaryMode::Constant)
     {
       // Then what is beyond the ends of the lines is 0, without the host knowing a pixel.
@@ -415,23 +416,6 @@ RunMaskedGaussian(const CudaGaussianPlan & plan,
 namespace itk::CudaDetail
 {
 using namespace cuda::gaussian;
-
-namespace
-{
-cuda::DeviceView
-ViewArray(const CudaArrayPass & pass, CudaComponentType type, void * data)
-{
-  cuda::DeviceView view;
-  view.Data = data;
-  view.ComponentType = type;
-  view.Size = pass.Size;
-  for (unsigned int axis = 1; axis < view.NumberOfAxes; ++axis)
-  {
-    view.Stride[axis] = view.Stride[axis - 1] * view.Size[axis - 1];
-  }
-  return view;
-}
-} // namespace
 
 size_t
 CudaGaussianWorkingSet(const CudaGaussianPlan & plan, const CudaImageView & input, const CudaImageView & output)
@@ -501,21 +485,25 @@ CudaQueueOnStream(const std::vector<CudaArrayPass> & passes, const CudaArrayMemo
   const cuda::Context     context(input.Device, reinterpret_cast<cudaStream_t>(input.Stream));
   const cuda::DeviceGuard guard(input.Device);
   cuda::RequireNoCapture(context);
-  if (passes.empty() || ViewArray(passes.front(), input.ComponentType, input.Data).GetNumberOfElements() == 0)
+  if (passes.empty())
+  {
+    return;
+  }
+  const auto view = [&input](const CudaArrayPass & pass, void * data) {
+    return cuda::ViewAdjacent(pass.Size, input.ComponentType, data);
+  };
+  const size_t bytes = GetNumberOfBytes(view(passes.front(), input.Data));
+  if (bytes == 0)
   {
     return;
   }
   // Passes write to the output and to this in turns; the last one writes to the output.
-  const size_t             bytes = GetNumberOfBytes(ViewArray(passes.front(), input.ComponentType, input.Data));
   const cuda::DeviceBuffer other(passes.size() > 1 ? bytes : 0, context);
   void *                   source = input.Data;
   for (size_t i = 0; i < passes.size(); ++i)
   {
     void * const result = (passes.size() - i) % 2 == 1 ? output : other.GetPointer();
-    cuda::RunOnStream(GaussianCore(passes[i].Plan),
-                      ViewArray(passes[i], input.ComponentType, source),
-                      ViewArray(passes[i], input.ComponentType, result),
-                      context);
+    cuda::RunOnStream(GaussianCore(passes[i].Plan), view(passes[i], source), view(passes[i], result), context);
     source = result;
   }
 }

@@ -140,14 +140,6 @@ Map(const DeviceView & output, const TOperation & operation, const Context & con
     kernel, MakeGrid(blocks), dim3(Columns, Rows), 0, context.GetStream(), extent, MakePlane<T>(output), operation));
 }
 
-/** The value that is subtracted, and the index of the pixel that has it. */
-template <typename T>
-struct Offset
-{
-  T                  Value; // first: it is read without the index
-  unsigned long long Index; // all bits set: none
-};
-
 static_assert(sizeof(Offset<float>) <= OffsetBytes && sizeof(Offset<double>) <= OffsetBytes);
 
 template <typename T>
@@ -160,7 +152,7 @@ struct FindOffset
   __device__ bool
   operator()(const Place & place, unsigned long long index) const
   {
-    if (index > *static_cast<volatile unsigned long long *>(&Found->Index))
+    if (index > *static_cast<volatile unsigned long long *>(&Found->PlaceOfPixel))
     {
       return false; // and so are all that follow
     }
@@ -174,8 +166,32 @@ struct FindOffset
       cooperative_groups::reduce(finders, index, cooperative_groups::less<unsigned long long>());
     if (finders.thread_rank() == 0)
     {
-      atomicMin(&Found->Index, first);
+      atomicMin(&Found->PlaceOfPixel, first);
     }
+    return false;
+  }
+};
+
+/** Sets IsWhole to 0 if there is a pixel that is not valid. */
+template <typename T>
+struct FindInvalid
+{
+  Plane<const unsigned char> Valid;
+  Offset<T> *                Found;
+
+  __device__ bool
+  operator()(const Place & place, unsigned long long) const
+  {
+    volatile unsigned int * const isWhole = &Found->IsWhole;
+    if (*isWhole == 0)
+    {
+      return false;
+    }
+    if (Valid[place] != 0)
+    {
+      return true;
+    }
+    *isWhole = 0;
     return false;
   }
 };
@@ -184,11 +200,11 @@ template <typename T>
 __global__ void
 ReadOffsetKernel(const Plane<const T> image, const Extent extent, Offset<T> * found)
 {
-  const size_t index = found->Index;
+  const size_t index = found->PlaceOfPixel;
   const size_t row = index / extent.Size[0];
   const size_t slice = row / extent.Size[1];
   const Place  place{ index % extent.Size[0], row % extent.Size[1], slice % extent.Size[2], slice / extent.Size[2] };
-  found->Value = row < extent.GetNumberOfRows() ? image[place] : T(0);
+  found->Value = found->IsWhole == 0 && row < extent.GetNumberOfRows() ? image[place] : T(0);
 }
 
 template <typename T>
@@ -197,6 +213,41 @@ SetOffsetKernel(T value, Offset<T> * found)
 {
   found->Value = value;
 }
+
+/** 1 where a pixel counts: it is a number, and valid if there is a mask. */
+template <typename T>
+struct IsNumber
+{
+  Plane<const T>             Image;
+  Plane<const unsigned char> Valid; // or no data
+
+  __device__ unsigned char
+  operator()(const Place & place) const
+  {
+    const bool isValid = !Valid.Data || Valid[place] != 0;
+    return isValid && !isnan(Image[place]) ? 1 : 0;
+  }
+};
+
+/** Sets valid pixels that are NaN to NaN. */
+template <typename T>
+struct KeepNaN
+{
+  Plane<const T>             Image;
+  Plane<const unsigned char> Valid; // or no data
+  Plane<T>                   Output;
+
+  __device__ bool
+  operator()(const Place & place, unsigned long long) const
+  {
+    const T value = Image[place];
+    if (isnan(value) && (!Valid.Data || Valid[place] != 0))
+    {
+      Output[place] = value;
+    }
+    return true;
+  }
+};
 
 template <typename T>
 struct GetWeight
@@ -236,7 +287,7 @@ struct GetQuotient
   __device__ T
   operator()(const Place & place) const
   {
-    return Rule.Get(Values[place], Weights[place], *Rule.Subtracted);
+    return Rule.Get(Values[place], Weights[place], Rule.Subtracted->Value, Rule.Subtracted->IsWhole != 0);
   }
 };
 
@@ -257,6 +308,27 @@ VisitReal(CudaComponentType type, const TFunction & function)
 } // namespace
 
 void
+QueueWholeness(const DeviceView & valid, CudaComponentType type, void * offset, const Context & context)
+{
+  VisitReal(type, [&](auto zero) {
+    using T = decltype(zero);
+    auto * const found = static_cast<Offset<T> *>(offset);
+    ITK_CUDA_CALL(cudaMemsetAsync(&found->IsWhole, 0xff, sizeof(found->IsWhole), context.GetStream()));
+    ForEachPixel(valid, FindInvalid<T>{ MakePlane<const unsigned char>(valid), found }, context);
+  });
+}
+
+void
+QueueNoWholeness(CudaComponentType type, void * offset, const Context & context)
+{
+  VisitReal(type, [&](auto zero) {
+    using T = decltype(zero);
+    auto * const found = static_cast<Offset<T> *>(offset);
+    ITK_CUDA_CALL(cudaMemsetAsync(&found->IsWhole, 0, sizeof(found->IsWhole), context.GetStream()));
+  });
+}
+
+void
 QueueValidOffset(const DeviceView & image, const DeviceView & valid, void * offset, const Context & context)
 {
   VisitReal(image.ComponentType, [&](auto zero) {
@@ -264,7 +336,7 @@ QueueValidOffset(const DeviceView & image, const DeviceView & valid, void * offs
     auto * const found = static_cast<Offset<T> *>(offset);
     const auto   pixels = MakePlane<const T>(image);
     const Extent extent{ { image.Size[0], image.Size[1], image.Size[2], image.Size[3] } };
-    ITK_CUDA_CALL(cudaMemsetAsync(found, 0xff, sizeof(Offset<T>), context.GetStream()));
+    ITK_CUDA_CALL(cudaMemsetAsync(&found->PlaceOfPixel, 0xff, sizeof(found->PlaceOfPixel), context.GetStream()));
     ForEachPixel(image, FindOffset<T>{ pixels, MakePlane<const unsigned char>(valid), found }, context);
     ITK_CUDA_CALL(LaunchKernel(ReadOffsetKernel<T>, dim3(1), dim3(1), 0, context.GetStream(), pixels, extent, found));
   });
@@ -278,6 +350,26 @@ QueueOffset(double value, CudaComponentType type, void * offset, const Context &
     auto * const found = static_cast<Offset<T> *>(offset);
     ITK_CUDA_CALL(
       LaunchKernel(SetOffsetKernel<T>, dim3(1), dim3(1), 0, context.GetStream(), static_cast<T>(value), found));
+  });
+}
+
+void
+QueueNumbers(const DeviceView & image, const DeviceView & valid, const DeviceView & numbers, const Context & context)
+{
+  VisitReal(image.ComponentType, [&](auto zero) {
+    using T = decltype(zero);
+    const IsNumber<T> isNumber{ MakePlane<const T>(image), MakePlane<const unsigned char>(valid) };
+    Map<unsigned char>(numbers, isNumber, context);
+  });
+}
+
+void
+QueueNaN(const DeviceView & image, const DeviceView & valid, const DeviceView & output, const Context & context)
+{
+  VisitReal(image.ComponentType, [&](auto zero) {
+    using T = decltype(zero);
+    const KeepNaN<T> keep{ MakePlane<const T>(image), MakePlane<const unsigned char>(valid), MakePlane<T>(output) };
+    ForEachPixel(image, keep, context);
   });
 }
 
@@ -317,7 +409,7 @@ QueueQuotient(const DeviceView & values,
 {
   VisitReal(values.ComponentType, [&](auto zero) {
     using T = decltype(zero);
-    const Quotient<T> rule{ &static_cast<const Offset<T> *>(offset)->Value,
+    const Quotient<T> rule{ static_cast<const Offset<T> *>(offset),
                             static_cast<T>(fillValue),
                             static_cast<T>(smallestWeight) };
     Map<T>(output, GetQuotient<T>{ MakePlane<const T>(values), MakePlane<const T>(weights), rule }, context);

@@ -12,16 +12,34 @@
 
 namespace itk::cuda::gaussian
 {
-/** Bytes on the device that hold the value that is subtracted from an image. */
-constexpr size_t OffsetBytes = 16;
+/** Bytes on the device that hold an Offset (itkCudaGaussianQuotient.h). */
+constexpr size_t OffsetBytes = 32;
 
-/** Queues the search of the first valid pixel that is finite; its value, or 0 if there is none, is the offset. */
+/** Queues the search for a pixel that is not valid. If there is none, the image is whole, and the quotient is the image
+ * that was smoothed as it is. What an offset says of this stands before the functions below find its value. */
+void
+QueueWholeness(const DeviceView & valid, CudaComponentType type, void * offset, const Context & context);
+
+/** Queues that the quotient is formed whatever the mask. */
+void
+QueueNoWholeness(CudaComponentType type, void * offset, const Context & context);
+
+/** Queues the search of the first valid pixel that is finite; its value is the offset, or 0 if there is none or the
+ * image is whole. */
 void
 QueueValidOffset(const DeviceView & image, const DeviceView & valid, void * offset, const Context & context);
 
 /** Queues that `value` becomes the offset of images of that type. */
 void
 QueueOffset(double value, CudaComponentType type, void * offset, const Context & context);
+
+/** Queues a mask that is 1 at pixels that are numbers, and valid. `valid` without data stands for a mask of ones. */
+void
+QueueNumbers(const DeviceView & image, const DeviceView & valid, const DeviceView & numbers, const Context & context);
+
+/** Queues that the output is NaN where the image is NaN and valid, with `valid` as for QueueNumbers(). */
+void
+QueueNaN(const DeviceView & image, const DeviceView & valid, const DeviceView & output, const Context & context);
 
 /** Queues the weights, 1 where a pixel is valid and 0 elsewhere. */
 void

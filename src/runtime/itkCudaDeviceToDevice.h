@@ -5,8 +5,26 @@
 #include "itkCudaDeviceImageView.h"
 #include "itkCudaHostToHost.h"
 
+#include <array>
+#include <cstddef>
+
 namespace itk::cuda
 {
+/** Adjacent elements as an image of that size. */
+inline DeviceView
+ViewAdjacent(const std::array<size_t, DeviceView::NumberOfAxes> & size, CudaComponentType type, void * data)
+{
+  DeviceView view;
+  view.Data = data;
+  view.ComponentType = type;
+  view.Size = size;
+  for (unsigned int axis = 1; axis < view.NumberOfAxes; ++axis)
+  {
+    view.Stride[axis] = view.Stride[axis - 1] * view.Size[axis - 1];
+  }
+  return view;
+}
+
 /** Queues a room's work on device images, on the calling thread's stream. Images of another type or layout than the
  * core computes in are converted on the way. The result has the bits that RunHostToHost() gives.
  *

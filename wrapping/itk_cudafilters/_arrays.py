@@ -31,7 +31,9 @@ def require_known_memory(array: Any, name: str) -> None:
     if operations_of(array) is not None:
         return
     if hasattr(array, "__cuda_array_interface__") or device_of(array) is not None:
-        call = "call cupy.from_dlpack({name}) or torch.from_dlpack({name})".format(name=name)
+        has_dlpack = device_of(array) is not None
+        cupy, torch = ("from_dlpack", "from_dlpack") if has_dlpack else ("asarray", "as_tensor")
+        call = f"call cupy.{cupy}({name}) or torch.{torch}({name})"
         raise TypeError(
             f"{name} is {describe(array)} in the memory of a GPU; it must be of CuPy or torch, or in that of the host: {call}"
         )
@@ -161,7 +163,7 @@ def read_mask(mask: Any, given: Given, channel_axis: int | None) -> Any:
     """True where `mask` is not 0, in the shape of the input."""
     require_same_memory(mask, "valid_mask", given)
     if given.ops.is_on_gpu:
-        valid = mask != 0
+        valid = mask if given.ops.type_of(mask) == "bool" else mask != 0
     else:
         require_known_kind(mask, "valid_mask", of_mask="give {name}.filled(0)")
         if is_xarray(mask) and is_xarray(given.image) and set(mask.dims) <= set(given.image.dims):

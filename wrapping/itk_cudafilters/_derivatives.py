@@ -2,6 +2,7 @@
 """Derivatives of smoothed arrays, of all pixels or of those that a mask leaves."""
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,11 +10,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ._line_passes import LineFilter
+from ._line_passes import SMALLEST_WEIGHT, LineFilter, Pass
 from ._operations import Operations
-
-# Below these weights a quotient is mostly rounding, or the undershoot of the kernel.
-_SMALLEST_WEIGHT = {"accurate": 1e-3, "deriche": 1e-2}
 
 
 @dataclass(frozen=True)
@@ -80,7 +78,7 @@ class DerivativesOfValid:
         values = ops.where(valid, items - self._offset, 0.0)
         self._values = DerivativesOfAll(values, axes, 0.0, filter_lines)
         self._weights = DerivativesOfAll(ops.contiguous(valid, ops.type_of(items)), axes, 1.0, filter_lines)
-        self._smallest_weight = _SMALLEST_WEIGHT[filter_lines.approximation]
+        self._smallest_weight = SMALLEST_WEIGHT[filter_lines.approximation]
 
     def __call__(self, orders: Sequence[int], modes: Sequence[str] | None = None) -> Any:
         zero = (0,) * len(orders)
@@ -106,17 +104,63 @@ class DerivativesOfValid:
         return result / weight
 
 
-def derivatives_of_items(
-    items: Any, valid: Any, axes: Sequence[Axis], cval: float, filter_lines: LineFilter
-) -> Derivatives:
-    """Of a batch of items with masks. Items whose pixels are all valid are those of DerivativesOfAll, to the bit, whatever the
-    masks of the others."""
-    complete = valid.reshape((len(valid), math.prod(valid.shape[1:]))).all(1)
-    if bool(complete.all()):
-        return DerivativesOfAll(items, axes, cval, filter_lines)
-    if not bool(complete.any()):
-        return DerivativesOfValid(items, valid, axes, cval, filter_lines)
-    return _DerivativesOfItems(items, valid, complete, axes, cval, filter_lines)
+@dataclass(frozen=True)
+class Masked:
+    """A batch of items, and which of their pixels count."""
+
+    items: Any
+    valid: Any
+    """None: all of them."""
+    keeps_nan: bool
+    """Pixels that are NaN do not count, and remain NaN."""
+
+    def counted(self, ops: Operations) -> Any:
+        if not self.keeps_nan:
+            return self.valid
+        numbers = ~ops.isnan(self.items)
+        return numbers if self.valid is None else self.valid & numbers
+
+
+class DerivativesOfMasked:
+    """Of items with masks. Items whose pixels all count are those of DerivativesOfAll, to the bit, whatever the masks of the
+    others. Valid pixels that are NaN remain NaN where Masked.keeps_nan says so."""
+
+    def __init__(self, masked: Masked, axes: Sequence[Axis], cval: float, filter_lines: LineFilter) -> None:
+        self._masked = masked
+        self._axes = axes
+        self._cval = cval
+        self._filter_lines = filter_lines
+
+    def __call__(self, orders: Sequence[int], modes: Sequence[str] | None = None) -> Any:
+        passes = [
+            Pass(i, axis.sigma, orders[i], modes[i] if modes else axis.mode) for i, axis in enumerate(self._axes)
+        ]
+        masked = self._masked
+        smooth = self._filter_lines.smooth_valid(masked.items, masked.valid, masked.keeps_nan, passes, self._cval)
+        if smooth is not None:
+            return smooth
+        result = self._by_operations(orders, modes)
+        return result if self._nan is None else self._filter_lines.ops.where(self._nan, math.nan, result)
+
+    @functools.cached_property
+    def _nan(self) -> Any:
+        """The pixels that remain NaN."""
+        masked, ops = self._masked, self._filter_lines.ops
+        if not masked.keeps_nan:
+            return None
+        nan = ops.isnan(masked.items)
+        return nan if masked.valid is None else masked.valid & nan
+
+    @functools.cached_property
+    def _by_operations(self) -> Derivatives:
+        ops = self._filter_lines.ops
+        items, valid = self._masked.items, self._masked.counted(ops)
+        complete = valid.reshape((len(valid), math.prod(valid.shape[1:]))).all(1)
+        if bool(complete.all()):
+            return DerivativesOfAll(items, self._axes, self._cval, self._filter_lines)
+        if not bool(complete.any()):
+            return DerivativesOfValid(items, valid, self._axes, self._cval, self._filter_lines)
+        return _DerivativesOfItems(items, valid, complete, self._axes, self._cval, self._filter_lines)
 
 
 class _DerivativesOfItems:

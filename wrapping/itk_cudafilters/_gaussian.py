@@ -11,7 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ._arrays import Given, Items, Target, axes_to_filter, axis_of, number, per_axis, read_mask, spacings_of
-from ._derivatives import Axis, Derivatives, DerivativesOfAll, derivatives_of_items
+from ._derivatives import Axis, Derivatives, DerivativesOfAll, DerivativesOfMasked, Masked
+from ._exporters import SHAPES, filter_foreign, is_foreign, open_foreign, shape_of
 from ._info import Backend
 from ._line_passes import DeviceLineFilter, DevicePasses, HostLineFilter, LineFilter, Pass
 from ._operations import operations_of
@@ -70,7 +71,7 @@ def gaussian_filter(
     ----------
     input
         NumPy array, xarray.DataArray or itk.Image, of any number of axes; or an array of CuPy or a tensor of torch in the
-        memory of a GPU. Axes count in the order of the array; those of an itk.Image as its array has them, x last.
+        memory of a GPU; or, for gaussian_filter() alone, an array there of JAX or of another package with `__dlpack__`. Axes count in the order of the array; those of an itk.Image as its array has them, x last.
     sigma
         Standard deviation, in pixels unless `spacing` is given: one for all axes, or one for each axis in the order of `axes`.
         0 leaves an axis as it is.
@@ -109,7 +110,8 @@ def gaussian_filter(
 
     Returns
     -------
-    Of the kind of the input, or `output` where it is an array.
+    Of the kind of the input, or `output` where it is an array. For arrays of other packages than CuPy, torch and JAX in the
+    memory of a GPU, an itk.CudaDeviceImage.
 
     Raises
     ------
@@ -163,6 +165,17 @@ def _filter_any(
     backend: str,
 ) -> Any:
     """gaussian_filter(), whatever its input."""
+    if is_foreign(input):
+        opened = open_foreign(input, "input")
+        is_array = is_foreign(output) or operations_of(output) is not None
+        call = _Call(
+            Given(input, shape_of(opened), "input", SHAPES), sigma, None if is_array else output, mode, cval, fwhm, spacing,
+            axes, channel_axis, None, False, dtype, approximation, backend,
+        )
+        return filter_foreign(
+            input, opened, call.plain_passes(call.orders_of(order)), output if is_array else None,
+            valid_mask, preserve_nan, call.cval, approximation,
+        )
     call = _Call(
         input, sigma, output, mode, cval, fwhm, spacing, axes, channel_axis,
         valid_mask, preserve_nan, dtype, approximation, backend,
@@ -531,7 +544,7 @@ class _Call:
         approximation: str,
         backend: str,
     ) -> None:
-        self.given = Given.read(input, "input")
+        self.given = input if isinstance(input, Given) else Given.read(input, "input")
         array = self.given.array
         self._channel_axis = None if channel_axis is None else axis_of(channel_axis, array.ndim, "channel_axis")
         self._axes = axes_to_filter(axes, self._channel_axis, array.ndim)
@@ -539,8 +552,8 @@ class _Call:
         self.sigma = per_axis(_sigma_of(sigma, fwhm), "sigma" if fwhm is None else "fwhm", self.dimension, _sigma)
         self._spacing = spacings_of(spacing, self.given, self._axes)
         self._modes = per_axis(mode, "mode", self.dimension, _mode)
-        self._cval = number(cval, "cval")
-        if "constant" in self._modes and not math.isfinite(self._cval):
+        self.cval = number(cval, "cval")
+        if "constant" in self._modes and not math.isfinite(self.cval):
             raise ValueError(f"cval is {cval}; it must be finite")
         self._filter_lines = self._make_line_filter(
             known_name("approximation", approximation, get_args(Approximation)),
@@ -550,8 +563,8 @@ class _Call:
         # Axes of sigma 0 are batch axes.
         self._steps = [i for i in range(self.dimension) if self.sigma[i] > 0.0]
         self._items = Items(array.shape, tuple(self._axes[i] for i in self._steps))
-        self.valid, self._nan = self._read_masks(valid_mask, preserve_nan)
-        self._make: Derivatives = self._make_derivatives()
+        self.valid = None if valid_mask is None else read_mask(valid_mask, self.given, self._channel_axis)
+        self._keeps_nan = preserve_nan and self._may_hold_nan()
 
     def _make_line_filter(self, approximation: str, backend: str) -> LineFilter:
         if not self.given.ops.is_on_gpu:
@@ -560,23 +573,22 @@ class _Call:
             raise ValueError("backend is host, and input is in the memory of a GPU; it must be automatic or cuda")
         return DeviceLineFilter(approximation, self.given.ops)
 
-    def _read_masks(self, valid_mask: Any, preserve_nan: bool) -> tuple[Any, Any]:
-        """The valid pixels, or None for all, and those that become NaN again, or None."""
-        valid = None if valid_mask is None else read_mask(valid_mask, self.given, self._channel_axis)
-        if not preserve_nan or self.given.is_integer:
-            return valid, None
-        if not self.given.ops.holds_nan(self.given.array):
-            return valid, None
-        nan = self.given.ops.isnan(self.given.array)
-        return (~nan, nan) if valid is None else (valid & ~nan, valid & nan)
+    def _may_hold_nan(self) -> bool:
+        """Beside a mask the GPU looks by itself; nothing waits for what it finds."""
+        if self.given.is_integer:
+            return False
+        is_masked_on_gpu = self.given.ops.is_on_gpu and self.valid is not None
+        return is_masked_on_gpu or self.given.ops.holds_nan(self.given.array)
 
-    def _make_derivatives(self) -> Derivatives:
+    @functools.cached_property
+    def _make(self) -> Derivatives:
         axes = [Axis(self.sigma[i] / abs(self._spacing[i]), self._spacing[i], self._modes[i]) for i in self._steps]
         ops = self.given.ops
         items = self._items.take(self.given.array, self._target.compute_type(self.given), ops)
-        if self.valid is None:
-            return DerivativesOfAll(items, axes, self._cval, self._filter_lines)
-        return derivatives_of_items(items, self._items.take(self.valid, "bool", ops), axes, self._cval, self._filter_lines)
+        if self.valid is None and not self._keeps_nan:
+            return DerivativesOfAll(items, axes, self.cval, self._filter_lines)
+        valid = None if self.valid is None else self._items.take(self.valid, "bool", ops)
+        return DerivativesOfMasked(Masked(items, valid, self._keeps_nan), axes, self.cval, self._filter_lines)
 
     def orders_of(self, order: Any) -> list[int]:
         """The order along each axis."""
@@ -600,6 +612,13 @@ class _Call:
         return self._make([orders[i] for i in self._steps], modes)
 
     def passes(self, orders: Sequence[int]) -> DevicePasses | None:
+        """plain_passes() made ready for an array of the input's shape and type."""
+        passes, given = self.plain_passes(orders), self.given
+        if passes is None or 0 in given.array.shape:
+            return None
+        return DevicePasses(passes, tuple(given.array.shape), given.type, self.cval, self._filter_lines.approximation)
+
+    def plain_passes(self, orders: Sequence[int]) -> list[Pass] | None:
         """The passes that make this derivative of a contiguous array in the memory of a GPU; None if they are not all it takes."""
         ops, shape = self.given.ops, tuple(self.given.array.shape)
         dtype = self._target.compute_type(self.given)
@@ -612,13 +631,12 @@ class _Call:
         is_plain = (
             ops.is_on_gpu
             and {self.given.type, self._target.type} == {dtype}
-            and 0 not in shape
             and passes
             and scale == 1.0
             and filtered == tuple(range(len(shape) - len(filtered), len(shape)))
             and not any(each.needs_padding(shape) for each in passes)
         )
-        return DevicePasses(passes, shape, dtype, self._cval, self._filter_lines.approximation) if is_plain else None
+        return passes if is_plain else None
 
     def along_each_axis(self, order: int) -> list[Any]:
         """The derivatives of that order along each of the axes, each with the mode of its axis, as in scipy."""
@@ -630,11 +648,7 @@ class _Call:
 
     def as_array(self, items: Any) -> Any:
         """Items as an array with the axes of the input, and one behind them if the items have it."""
-        array = self._items.give(items, self.given.ops)
-        if self._nan is None:
-            return array
-        nan = self._nan if array.ndim == self._nan.ndim else self._nan[..., None]
-        return self.given.ops.where(nan, math.nan, array)
+        return self._items.give(items, self.given.ops)
 
     def store(self, items: Any) -> Any:
         return self.store_array(self.as_array(items))

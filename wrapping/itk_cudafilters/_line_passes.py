@@ -19,6 +19,25 @@ from ._operations import OF_HOST, Operations
 _SHORTEST_LINE = 4
 _PADDING = 2
 
+# Below these weights a quotient is mostly rounding, or the undershoot of the kernel.
+SMALLEST_WEIGHT = {"accurate": 1e-3, "deriche": 1e-2}
+
+
+class Pass(NamedTuple):
+    """Along one axis of an array. sigma is in pixels."""
+
+    axis: int
+    sigma: float
+    order: int
+    mode: str
+
+    def needs_padding(self, shape: Sequence[int]) -> bool:
+        return self.mode == "nearest" and shape[self.axis] < _SHORTEST_LINE
+
+
+# Each item is a call of its own to the GPU, of a dozen kernels; operations on all items at once take about thirty.
+MOST_MASKED_ITEMS = 32
+
 
 class LineFilter(Protocol):
     """How lines are filtered, whatever the axis."""
@@ -35,17 +54,22 @@ class LineFilter(Protocol):
         The bits of a line depend on the line and on whether axes follow its own. So axes in front of it are batch axes.
         """
 
+    def smooth_valid(self, items: Any, valid: Any, keeps_nan: bool, passes: Sequence[Pass], cval: float) -> Any:
+        """The quotient G(m x) / G(m) of each item, with the bits that run() and the operations of the package give, in one
+        call that nothing waits for. None if there is no such call for these items.
 
-class Pass(NamedTuple):
-    """Along one axis of an array. sigma is in pixels."""
+        `valid` is None for all pixels. With `keeps_nan` pixels that are NaN do not count, and valid ones remain NaN. Axes are
+        those of an item.
+        """
 
-    axis: int
-    sigma: float
-    order: int
-    mode: str
 
-    def needs_padding(self, shape: Sequence[int]) -> bool:
-        return self.mode == "nearest" and shape[self.axis] < _SHORTEST_LINE
+def can_mask(passes: Sequence[Pass], shape: Sequence[int], cval: float) -> bool:
+    """Whether passes over an array of that shape can be run over valid pixels. What continues lines of a mask is valid and 0."""
+    return (
+        bool(passes)
+        and 0 not in shape
+        and not any(each.order or each.needs_padding(shape) or (each.mode == "constant" and cval) for each in passes)
+    )
 
 
 class DevicePasses:
@@ -58,13 +82,31 @@ class DevicePasses:
             (math.prod(shape[:axis]), shape[axis], math.prod(shape[axis + 1 :]), sigma, order, mode)
             for axis, sigma, order, mode in passes
         )
-        self._handle = native().cudafilters_make_passes(lines, cval, approximation)
+        self.handle = native().cudafilters_make_passes(lines, cval, approximation)
+        self._smallest_weight = SMALLEST_WEIGHT[approximation]
         self._run = native().cudafilters_run_passes
 
     def run(self, array: Any, ops: Operations) -> Any:
         result = ops.empty_like(array)
         pointers = ops.pointer(array), ops.pointer(result)
-        self._run(self._handle, *pointers, self._is_double, ops.device(array), ops.stream(array))
+        self._run(self.handle, *pointers, self._is_double, ops.device(array), ops.stream(array))
+        return result
+
+    def run_valid(self, items: Any, valid: Any, keeps_nan: bool, ops: Operations) -> Any:
+        """Over the valid pixels of each of a batch of arrays, which lie one behind the other."""
+        result = ops.empty_like(items)
+        native().cudafilters_run_masked_passes(
+            self.handle,
+            ops.pointer(items),
+            0 if valid is None else ops.pointer(valid),
+            keeps_nan,
+            ops.pointer(result),
+            len(items),
+            self._smallest_weight,
+            self._is_double,
+            ops.device(items),
+            ops.stream(items),
+        )
         return result
 
 
@@ -90,6 +132,13 @@ class DeviceLineFilter:
         if padding:
             result = result[:, padding:-padding]
         return result.reshape(shape)
+
+    def smooth_valid(self, items: Any, valid: Any, keeps_nan: bool, passes: Sequence[Pass], cval: float) -> Any:
+        shape = tuple(items.shape)
+        if len(items) > MOST_MASKED_ITEMS or not can_mask(passes, shape[1:], cval):
+            return None
+        made = DevicePasses(passes, shape[1:], self.ops.type_of(items), cval, self.approximation)
+        return made.run_valid(items, valid, keeps_nan, self.ops)
 
 
 @dataclass(frozen=True)
@@ -137,3 +186,6 @@ class HostLineFilter:
             filtered = filtered[..., 0]
         # A copy: NumPy drops the image, which owns the pixels, from arrays that are made of the view.
         return np.array(filtered, order="C", subok=False).reshape(shape)
+
+    def smooth_valid(self, items: Any, valid: Any, keeps_nan: bool, passes: Sequence[Pass], cval: float) -> None:
+        return None

@@ -3,9 +3,10 @@
 them, and the work is done on the host."""
 import threading
 
+import itk
 import numpy as np
 import pytest
-from exporters import FakeArray
+from exporters import FakeArray, Imported
 
 import itk_cudafilters
 from itk_cudafilters import _dlpack, _gaussian, _operations, _repeated
@@ -189,6 +190,114 @@ def test_masks(operations):
         itk_cudafilters.gaussian_filter(on_gpu(array), valid_mask=valid, **parameters)
 
 
+@pytest.fixture
+def masked_calls(operations, monkeypatch):
+    """Counts the calls that smooth valid pixels by themselves."""
+    native = _dlpack.native()
+    run, counts = native.cudafilters_run_masked_passes, []
+    monkeypatch.setattr(native, "cudafilters_run_masked_passes", lambda *arguments: counts.append(1) or run(*arguments))
+    return counts
+
+
+def make_masked_call(rng):
+    """Of random type, shape, layout, modes, mask and NaN: array, mask and the other parameters."""
+    dimension = int(rng.integers(1, 5))
+    array = rng.standard_normal(rng.integers(1, 9, dimension)) * 30 + 60
+    array = array.astype(rng.choice(["uint8", "int16", "float16", "float32", "float64"]))
+    valid = rng.random(array.shape) < rng.choice([0.0, 0.05, 0.5, 1.0])
+    if array.dtype.kind == "f" and rng.random() < 0.5:
+        array = np.where(rng.random(array.shape) < 0.2, array.dtype.type(rng.choice([np.nan, np.inf])), array)
+    if rng.random() < 0.5:
+        array, valid = array.T, valid.T
+    if rng.random() < 0.3:
+        valid = valid.astype("uint8") * 7
+    axes = rng.permutation(dimension)[: rng.integers(1, dimension + 1)].tolist()
+    approximation = str(rng.choice(["accurate", "deriche"]))
+    # The host's Deriche with the mode nearest is ITK's own, with bits of its own.
+    modes = MODES if approximation == "accurate" else [mode for mode in MODES if mode != "nearest"]
+    return array, valid, {
+        "sigma": rng.uniform(0.5, 4.0, len(axes)).tolist(),
+        "mode": rng.choice(modes, len(axes)).tolist(),
+        "cval": float(rng.choice([0.0, 7.0])),
+        "axes": axes,
+        "approximation": approximation,
+        "preserve_nan": bool(rng.random() < 0.7),
+    }
+
+
+def run_masked_calls(seed, count):
+    rng = np.random.default_rng(seed)
+    for _ in range(count):
+        array, valid, parameters = make_masked_call(rng)
+        with np.errstate(invalid="ignore"):
+            expected = itk_cudafilters.gaussian_filter(array, valid_mask=valid, backend="host", **parameters)
+            found = itk_cudafilters.gaussian_filter(on_gpu(array), valid_mask=on_gpu(valid), **parameters)
+            require_same(found, expected)
+            expected = itk_cudafilters.gaussian_filter(array, backend="host", **parameters)
+            require_same(itk_cudafilters.gaussian_filter(on_gpu(array), **parameters), expected)
+
+
+def test_masked_results_have_the_bits_of_numpy(masked_calls):
+    run_masked_calls(2312, 150)
+    assert len(masked_calls) > 80
+
+
+def test_masked_calls_of_threads(masked_calls):
+    failures = []
+
+    def run(seed):
+        try:
+            run_masked_calls(seed, 25)
+        except BaseException as error:
+            failures.append(error)
+
+    workers = [threading.Thread(target=run, args=(seed,)) for seed in range(8)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert not failures, failures[0]
+    assert len(masked_calls) > 80
+
+
+@pytest.mark.parametrize("preserve_nan", [False, True])
+@pytest.mark.parametrize("kind", ["bool", "uint8"])
+def test_masks_take_one_call_that_nothing_waits_for(masked_calls, monkeypatch, kind, preserve_nan):
+    """The package itself is asked for nothing that the host would wait for, or that reads pixels once more."""
+    rng = np.random.default_rng(15)
+    array, valid = rng.standard_normal((9, 10, 11)).astype("f"), (rng.random((9, 10, 11)) < 0.6).astype(kind)
+    expected = itk_cudafilters.gaussian_filter(array, 1.5, valid_mask=valid, backend="host")
+
+    def refuse(*_):
+        raise AssertionError("an operation of the package")
+
+    for name in ("where", "isnan", "isfinite", "first_true", "holds_nan", "concatenate"):
+        monkeypatch.setattr(ArrayOperations, name, refuse)
+    found = itk_cudafilters.gaussian_filter(on_gpu(array), 1.5, valid_mask=on_gpu(valid), preserve_nan=preserve_nan)
+    require_same(found, expected)
+    assert len(masked_calls) == 1
+
+
+def test_masks_of_many_items_and_of_short_lines(masked_calls):
+    """They take the operations of the package."""
+    rng = np.random.default_rng(16)
+    for shape, parameters in (((33, 9), {"axes": 1}), ((3, 9), {"mode": "nearest"}), ((5, 9), {"mode": "constant", "cval": 2.0})):
+        array, valid = rng.standard_normal(shape).astype("f"), rng.random(shape) < 0.6
+        expected = itk_cudafilters.gaussian_filter(array, 1.5, valid_mask=valid, backend="host", **parameters)
+        require_same(itk_cudafilters.gaussian_filter(on_gpu(array), 1.5, valid_mask=on_gpu(valid), **parameters), expected)
+    assert not masked_calls
+
+
+def test_masked_derivatives(operations):
+    rng = np.random.default_rng(17)
+    array, valid = rng.standard_normal((9, 10)).astype("f"), rng.random((9, 10)) < 0.7
+    array[3, 4] = np.nan
+    for function in (itk_cudafilters.gaussian_gradient, itk_cudafilters.gaussian_hessian, itk_cudafilters.unsharp_mask):
+        for mask in (None, valid):
+            expected = function(array, 1.5, valid_mask=mask, backend="host")
+            require_same(function(on_gpu(array), 1.5, valid_mask=None if mask is None else on_gpu(mask)), expected)
+
+
 def test_output(operations):
     array = np.random.default_rng(7).standard_normal((9, 10)).astype("f")
     output = on_gpu(np.full((9, 20), np.nan, "d"))[:, ::2]
@@ -219,7 +328,110 @@ def test_wrong_arrays(operations):
     with pytest.raises(BufferError, match=r"requires a gradient.*call input.detach\(\)"):
         itk_cudafilters.gaussian_filter(array, 1.0)
     with pytest.raises(TypeError, match=r"in the memory of a GPU; it must be of CuPy or torch.*cupy.from_dlpack\(input\)"):
-        itk_cudafilters.gaussian_filter(FakeArray(np.zeros((8, 8), "f")), 1.0)
+        itk_cudafilters.gaussian_laplace(FakeArray(np.zeros((8, 8), "f")), 1.0)
+
+
+# arrays of packages whose operations are not known
+
+
+def pixels_of(image):
+    """Those of a device image in the memory of the host."""
+    imported = Imported(image.__dlpack__(max_version=(1, 3)))
+    try:
+        return imported.pixels()
+    finally:
+        imported.release()
+
+
+def test_results_of_exporters_are_device_images(operations):
+    rng = np.random.default_rng(21)
+    for dimension in (2, 3, 4):
+        for dtype in ("f", "d"):
+            array = rng.standard_normal(rng.integers(4, 9, dimension)).astype(dtype)
+            given = FakeArray(array.copy())
+            found = itk_cudafilters.gaussian_filter(given, 1.5, preserve_nan=False)
+            expected = itk_cudafilters.gaussian_filter(array, 1.5, backend="host")
+            assert isinstance(found, itk.CudaDeviceImage[{"f": itk.F, "d": itk.D}[dtype], dimension])
+            np.testing.assert_array_equal(pixels_of(found), expected)
+            np.testing.assert_array_equal(given.array, array)
+            assert given.streams == [1] and given.deleted == 1
+
+
+EXPORTED_CALLS = [
+    {"sigma": 1.5, "mode": "wrap"},
+    {"sigma": (1.0, 2.0), "axes": (1, 2), "mode": ("mirror", "nearest"), "approximation": "accurate"},
+    {"sigma": 1.5, "axes": -1, "fwhm": None},
+    {"sigma": 1.5, "order": (0, 1, 2), "preserve_nan": False},
+    {"sigma": 1.5, "mode": "constant", "cval": 3.0, "preserve_nan": False},
+    {"sigma": 1.0, "spacing": 0.5},
+]
+
+
+@pytest.mark.parametrize("parameters", EXPORTED_CALLS, ids=str)
+def test_exporters_with_an_output(operations, parameters):
+    array = np.random.default_rng(22).standard_normal((5, 6, 7)).astype("f")
+    if parameters.get("preserve_nan", True):
+        array[2, 3, 4] = np.nan
+    output = FakeArray(np.zeros((5, 6, 7), "f"))
+    assert itk_cudafilters.gaussian_filter(FakeArray(array), output=output, **parameters) is output
+    np.testing.assert_array_equal(output.array, itk_cudafilters.gaussian_filter(array, backend="host", **parameters))
+    assert output.deleted == 1
+
+
+@pytest.mark.parametrize("keeps_nan", [False, True])
+@pytest.mark.parametrize("kind", ["bool", "u1", "i1"])
+def test_exporters_with_masks(operations, kind, keeps_nan):
+    rng = np.random.default_rng(23)
+    array, valid = rng.standard_normal((3, 9, 10)).astype("d"), (rng.random((3, 9, 10)) < 0.6).astype(kind)
+    valid[1] = 1
+    array[0, 2, 3] = np.nan
+    valid[0, 2, 3] = keeps_nan
+    mask = FakeArray(valid)
+    parameters = {"sigma": 2.0, "axes": (1, 2), "preserve_nan": keeps_nan}
+    found = itk_cudafilters.gaussian_filter(FakeArray(array), valid_mask=mask, **parameters)
+    expected = itk_cudafilters.gaussian_filter(array, valid_mask=valid, backend="host", **parameters)
+    np.testing.assert_array_equal(pixels_of(found), expected)
+    assert mask.streams == [1] and mask.deleted == 1
+
+
+def test_exporters_of_no_pixels(operations):
+    for preserve_nan in (False, True):
+        found = itk_cudafilters.gaussian_filter(FakeArray(np.zeros((3, 0), "f")), 1.0, preserve_nan=preserve_nan)
+        assert isinstance(found, itk.CudaDeviceImage[itk.F, 2]) and found.shape == (3, 0)
+
+
+def test_exporters_that_are_refused_get_their_memory_back(operations):
+    array = np.zeros((8, 9), "f")
+
+    def refused(error, match, *, of=array, with_=(), **parameters):
+        given = FakeArray(of)
+        with pytest.raises(error, match=match):
+            itk_cudafilters.gaussian_filter(given, **{"sigma": 1.0, **parameters})
+        for each in (given, *with_):
+            assert each.deleted == len(each.streams)
+
+    refused(TypeError, "input is .* with pixels of type int16; of that package they must be float32 or float64", of=array.astype("i2"))
+    refused(ValueError, r"with 1 axes; of that package it must have two to four.*cupy.from_dlpack\(input\)", of=array[0])
+    refused(ValueError, r"with the strides \(1, 9\) in elements; .*must be contiguous", of=array.T)
+    refused(ValueError, "filtered along their last axes in the order of the array", axes=0)
+    refused(ValueError, "filtered along their last axes in the order of the array", sigma=(1.0, 0.0))
+    refused(ValueError, "in their own type", dtype="float64")
+    refused(ValueError, "masks and preserve_nan of arrays of that package are for smoothing", order=1)
+    refused(ValueError, "in the mode constant for cval 0", mode="constant", cval=1.0)
+    refused(ValueError, "for 32 items", of=np.zeros((33, 9), "f"), axes=1)
+    refused(ValueError, "backend is host, and input is in the memory of a GPU", backend="host")
+    refused(ValueError, "sigma is -1", sigma=-1.0)
+    refused(TypeError, "valid_mask is of type numpy.ndarray; it must be an array on the GPU 0", valid_mask=array)
+    for name, other, error, match in (
+        ("valid_mask", FakeArray(array), TypeError, "valid_mask is .* with pixels of type float32"),
+        ("valid_mask", FakeArray(np.ones((9, 8), bool)), ValueError, r"valid_mask has the shape \(9, 8\)"),
+        ("output", FakeArray(array.astype("d")), TypeError, "output is .* with pixels of type float64"),
+        ("output", FakeArray(np.zeros((8, 9), "f"), flags=1), ValueError, "output is read-only"),
+        ("output", FakeArray(np.zeros((8, 9), "f"), device=(2, 1)), TypeError, "it must be an array on the GPU 0"),
+        ("output", FakeArray(array), ValueError, "output lies in the memory of input"),
+    ):
+        refused(error, match, with_=[other], **{name: other})
+    refused(TypeError, "output is of type numpy.ndarray; it must be an array on the GPU 0", output=np.zeros((8, 9), "f"))
 
 
 @pytest.fixture
@@ -307,6 +519,33 @@ def test_random_arrays_have_the_bits_of_numpy(gpu, library, threads):
         worker.join()
     if failures:
         raise failures[0]
+
+
+@LIBRARIES
+def test_masks_of_libraries_have_the_bits_of_numpy(gpu, library):
+    """150 calls from one seed, with masks and NaN; on a GPU the mode nearest of Deriche has the same bits too."""
+    rng = np.random.default_rng(2313)
+    for _ in range(150):
+        array, valid, parameters = make_masked_call(rng)
+        given, back = library(array)
+        mask, _ = library(valid)
+        found = back(itk_cudafilters.gaussian_filter(given, valid_mask=mask, **parameters))
+        with np.errstate(invalid="ignore"):
+            expected = itk_cudafilters.gaussian_filter(array, valid_mask=valid, backend="cuda", **parameters)
+        np.testing.assert_array_equal(found, expected, err_msg=f"{array.dtype}, {array.shape}, {parameters}")
+
+
+def test_jax(gpu):
+    jax = pytest.importorskip("jax")
+    array = np.random.default_rng(24).standard_normal((30, 40, 50)).astype("f")
+    given = jax.device_put(array, jax.devices("gpu")[0])
+    for preserve_nan in (False, True):
+        found = itk_cudafilters.gaussian_filter(given, (1.0, 2.0, 4.0), preserve_nan=preserve_nan)
+        assert isinstance(found, jax.Array) and found.devices() == given.devices()
+        expected = itk_cudafilters.gaussian_filter(array, (1.0, 2.0, 4.0), backend="cuda")
+        np.testing.assert_array_equal(np.asarray(found), expected)
+    with pytest.raises(ValueError, match="output is an array of JAX"):
+        itk_cudafilters.gaussian_filter(given, 1.0, output=given)
 
 
 def stream_of(library):

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "itkCudaCoreImage.h"
+#include "itkCudaDetailGaussianEngine.h"
+#include "itkCudaDetailMaskedArray.h"
+#include "itkCudaDetailNames.h"
+#include "itkCudaDeviceGuard.h"
+#include "itkCudaDeviceProperties.h"
+#include "itkCudaDeviceToDevice.h"
+#include "itkCudaGaussianDevice.h"
+#include "itkCudaGaussianMaskedDevice.h"
+#include "itkCudaGaussianStreamLaunch.h"
+#include "itkCudaMemory.h"
+#include "itkCudaStream.h"
+#include "itkMacro.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+// Smoothing with a mask of an array in memory that the caller keeps, on the caller's stream.
+
+namespace itk::cuda::gaussian
+{
+namespace
+{
+CudaArrayPass
+WithBoundaryValue(CudaArrayPass pass, double value)
+{
+  pass.Plan.Boundary.Value = value;
+  return pass;
+}
+
+bool
+HasConstantEdges(const CudaArrayPass & pass)
+{
+  return pass.Plan.Boundary.Mode == CudaFiltersEnums::BoundaryMode::Constant;
+}
+
+/** A shape for work on single pixels, in rows that are long enough for a warp, and many if there can be. */
+DeviceView
+ViewPixels(size_t count, CudaComponentType type, void * data)
+{
+  constexpr size_t longest = 2048, shortest = 32;
+  size_t           columns = longest;
+  while (columns >= shortest && count % columns != 0)
+  {
+    --columns;
+  }
+  return ViewAdjacent({ { columns < shortest ? count : columns, columns < shortest ? 1 : count / columns, 1, 1, 1 } },
+                      type,
+                      data);
+}
+
+/** One such run. Every pass has the bits that it has without a mask: passes that do more at a time are taken where they
+ * divide the lines as the others do. */
+class MaskedArrayRun
+{
+public:
+  MaskedArrayRun(const std::vector<CudaArrayPass> & passes,
+                 const CudaArrayMask &              mask,
+                 const CudaArrayMemory &            input,
+                 void *                             output,
+                 const Context &                    context)
+    : m_Passes(passes)
+    , m_Mask(mask)
+    , m_Input(input)
+    , m_Output(output)
+    , m_Context(context)
+    , m_Count(this->View(passes.front(), nullptr).GetNumberOfElements())
+    , m_Buffer(this->GetBytes(), context)
+  {
+    Workspace    pieces(m_Buffer.GetPointer(), m_Buffer.GetSize());
+    const size_t bytes = m_Count * CudaComponentSize(input.ComponentType);
+    m_Weights[0] = pieces.Take(bytes);
+    m_Weights[1] = pieces.Take(bytes);
+    m_Values = pieces.Take(bytes);
+    m_Subtracted = pieces.Take(OffsetBytes);
+    m_Valid = mask.KeepsNaN ? pieces.Take(m_Count) : const_cast<void *>(mask.Valid);
+  }
+
+  void
+  Run()
+  {
+    if (m_Mask.KeepsNaN)
+    {
+      QueueNumbers(this->ViewPixels(m_Input.Data), this->ViewMask(m_Mask.Valid), this->ViewMask(m_Valid), m_Context);
+    }
+    this->QueueOffset();
+    const bool   divides = this->DividesInLastPass();
+    const size_t separate = divides ? m_Passes.size() - 1 : m_Passes.size();
+    this->SmoothWeights(separate);
+    this->SmoothValuesAndDivide(separate, divides);
+    if (m_Mask.KeepsNaN)
+    {
+      QueueNaN(this->ViewPixels(m_Input.Data), this->ViewMask(m_Mask.Valid), this->ViewPixels(m_Output), m_Context);
+    }
+  }
+
+private:
+  size_t
+  GetBytes() const
+  {
+    return 3 * Workspace::GetPieceSize(m_Count * CudaComponentSize(m_Input.ComponentType)) +
+           Workspace::GetPieceSize(OffsetBytes) + (m_Mask.KeepsNaN ? m_Count : 0);
+  }
+
+  DeviceView
+  View(const CudaArrayPass & pass, void * data) const
+  {
+    return ViewAdjacent(pass.Size, m_Input.ComponentType, data);
+  }
+
+  DeviceView
+  ViewPixels(void * data) const
+  {
+    return gaussian::ViewPixels(m_Count, m_Input.ComponentType, data);
+  }
+
+  DeviceView
+  ViewMask(const void * data) const
+  {
+    return gaussian::ViewPixels(m_Count, CudaComponentType::UChar, const_cast<void *>(data));
+  }
+
+  /** In the mode Constant 0 lies beyond the ends of the lines, so 0 is subtracted. */
+  void
+  QueueOffset() const
+  {
+    QueueWholeness(this->ViewMask(m_Valid), m_Input.ComponentType, m_Subtracted, m_Context);
+    if (std::any_of(m_Passes.begin(), m_Passes.end(), HasConstantEdges))
+    {
+      gaussian::QueueOffset(0.0, m_Input.ComponentType, m_Subtracted, m_Context);
+    }
+    else
+    {
+      QueueValidOffset(this->ViewPixels(m_Input.Data), this->ViewMask(m_Valid), m_Subtracted, m_Context);
+    }
+  }
+
+  QuotientPass
+  MakeLastPass(const void * weights, const void * values) const
+  {
+    const CudaArrayPass & last = m_Passes.back();
+    return MakeQuotientPass(last.Plan.Passes.front(),
+                            last.Plan.Boundary,
+                            this->View(last, const_cast<void *>(weights)),
+                            this->View(last, const_cast<void *>(values)),
+                            this->View(last, m_Output),
+                            m_Context.GetDevice());
+  }
+
+  bool
+  DividesInLastPass() const
+  {
+    return IsLaidOut(this->View(m_Passes.back(), m_Output), m_Input.ComponentType) &&
+           HasQuotientKernel(this->MakeLastPass(m_Weights[0], m_Values), m_Context.GetDevice());
+  }
+
+  /** Queues the first pass over the mask, or over the valid pixels of an image, as one kernel. \return whether there is
+   * one that divides the lines as the pass without a mask does */
+  bool
+  TryFirstPass(void * image, void * destination) const
+  {
+    const CudaArrayPass & first = m_Passes.front();
+    const DeviceView      source = this->View(first, image ? image : destination);
+    const DeviceView      result = this->View(first, destination);
+    if (first.Plan.Boundary.Mode != CudaFiltersEnums::BoundaryMode::Nearest ||
+        !IsLaidOut(source, m_Input.ComponentType) || !IsLaidOut(result, m_Input.ComponentType))
+    {
+      return false;
+    }
+    const CudaGaussianLinePass & pass = first.Plan.Passes.front();
+    const DeviceView             valid = ViewAdjacent(first.Size, CudaComponentType::UChar, m_Valid);
+    switch (GetLineSchedule(pass, { source, result }, m_Context.GetDevice()).Method)
+    {
+      case LineMethod::StreamPartition:
+        return false;
+      case LineMethod::Stream:
+        return !HasKernelTimeout(m_Context.GetDevice()) &&
+               RunStreamedMaskPass(pass, { image, m_Subtracted, valid }, result, m_Context);
+      default:
+        return image ? RunValidPass(pass, first.Plan.Boundary, source, valid, m_Subtracted, result, m_Context)
+                     : RunMaskPass(pass, first.Plan.Boundary, valid, result, m_Context);
+    }
+  }
+
+  /** Passes [begin, end) with that value beyond the ends, each from the image of its parity to the other one. */
+  void
+  RunPasses(size_t begin, size_t end, double boundaryValue, void * const (&images)[2]) const
+  {
+    for (size_t i = begin; i < end; ++i)
+    {
+      CudaArrayMemory source = m_Input;
+      source.Data = images[i % 2];
+      CudaQueueOnStream({ WithBoundaryValue(m_Passes[i], boundaryValue) }, source, images[(i + 1) % 2]);
+    }
+  }
+
+  void
+  SmoothWeights(size_t passes) const
+  {
+    const bool readsMask = passes > 0 && this->TryFirstPass(nullptr, m_Weights[1]);
+    if (!readsMask)
+    {
+      QueueWeights(this->ViewMask(m_Valid), this->ViewPixels(m_Weights[0]), m_Context);
+    }
+    this->RunPasses(readsMask ? 1 : 0, passes, 1.0, m_Weights);
+  }
+
+  /** `passes` passes left the weights in the image of their parity; the other one serves the values. */
+  void
+  SmoothValuesAndDivide(size_t passes, bool divides) const
+  {
+    void * const weights = m_Weights[passes % 2];
+    void * const images[2] = { m_Values, m_Weights[1 - passes % 2] };
+    const bool   readsValid = passes > 0 && this->TryFirstPass(m_Input.Data, images[1]);
+    if (!readsValid)
+    {
+      QueueValues(this->ViewPixels(m_Input.Data),
+                  this->ViewMask(m_Valid),
+                  m_Subtracted,
+                  this->ViewPixels(images[0]),
+                  m_Context);
+    }
+    this->RunPasses(readsValid ? 1 : 0, passes, 0.0, images);
+    void * const values = images[passes % 2];
+    if (divides)
+    {
+      const CudaGaussianMask rule{ {}, m_Mask.FillValue, m_Mask.SmallestWeight };
+      RunQuotientPass(this->MakeLastPass(weights, values), rule, m_Subtracted, m_Context);
+      return;
+    }
+    QueueQuotient(this->ViewPixels(values),
+                  this->ViewPixels(weights),
+                  m_Subtracted,
+                  this->ViewPixels(m_Output),
+                  m_Mask.FillValue,
+                  m_Mask.SmallestWeight,
+                  m_Context);
+  }
+
+  const std::vector<CudaArrayPass> & m_Passes;
+  const CudaArrayMask &              m_Mask;
+  const CudaArrayMemory              m_Input;
+  void * const                       m_Output;
+  const Context &                    m_Context;
+  const size_t                       m_Count;
+  const DeviceBuffer                 m_Buffer;
+  void *                             m_Weights[2];
+  void *                             m_Values;
+  void *                             m_Subtracted;
+  void *                             m_Valid;
+};
+} // namespace
+} // namespace itk::cuda::gaussian
+
+namespace itk::CudaDetail
+{
+void
+CudaQueueMaskedOnStream(const std::vector<CudaArrayPass> & passes,
+                        const CudaArrayMask &              mask,
+                        const CudaArrayMemory &            input,
+                        void *                             output)
+{
+  cuda::RequireUsableDevice(input.Device);
+  const cuda::Context     context(input.Device, reinterpret_cast<cudaStream_t>(input.Stream));
+  const cuda::DeviceGuard guard(input.Device);
+  cuda::RequireNoCapture(context);
+  if (passes.empty() ||
+      cuda::ViewAdjacent(passes.front().Size, input.ComponentType, input.Data).GetNumberOfElements() == 0)
+  {
+    return;
+  }
+  for (const CudaArrayPass & pass : passes)
+  {
+    const CudaGaussianBoundary & boundary = pass.Plan.Boundary;
+    if (boundary.Mode == CudaFiltersEnums::BoundaryMode::Constant && boundary.Value != 0.0)
+    {
+      itkGenericExceptionMacro("The passes continue lines with the value " << boundary.Value
+                                                                           << "; with a mask it must be 0");
+    }
+  }
+  cuda::gaussian::MaskedArrayRun(passes, mask, input, output, context).Run();
+}
+} // end namespace itk::CudaDetail
