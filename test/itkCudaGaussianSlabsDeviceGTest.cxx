@@ -22,6 +22,7 @@
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace
@@ -309,6 +310,71 @@ TEST_F(GaussianSlabsGpu, AnImageOfSixteenTimesTheLimitStaysWithinIt)
   }
 }
 
+/** Bytes of the first and of the last run. */
+std::pair<size_t, size_t>
+ExpectSameBitsWithAnyMemory(const SlabCase & test, size_t lanes)
+{
+  SCOPED_TRACE(test.Name + ", types " + std::to_string(static_cast<int>(test.InputType)) + " and " +
+               std::to_string(static_cast<int>(test.OutputType)) + ", lanes: " + std::to_string(lanes));
+  const SlabImage input = MakeRandomImage(test.Size, test.Components, test.InputType, GetSeed());
+  const SlabImage expected = RunWhole(test.Plan, input, test.OutputType);
+  PoisonDeviceMemory(size_t{ 16 } << 20);
+  const auto     shape = CudaGetGaussianSlabShape(test.Plan, input.Shape, expected.Shape);
+  const size_t   sweeps = shape.NeedsAllChunks ? 2 : 1;
+  CountingMemory memory;
+  CudaFiltersConfiguration::SetDeviceMemoryResource(CountingMemory::Allocate, CountingMemory::Release, &memory);
+  const auto run = [&](size_t limit) {
+    memory.Most = 0;
+    CudaSlabOptions options = MakeDeviceOptions(1, lanes);
+    options.DeviceMemoryLimit = limit;
+    SlabEnds             ends(test.Plan, input, test.OutputType);
+    const CudaSlabReport report = ends.Run(options);
+    EXPECT_EQ(FindDifference(ends.Output, expected), expected.Bytes.size()) << "limit " << limit;
+    EXPECT_EQ(report.BytesUp, sweeps * input.Bytes.size());
+    EXPECT_EQ(report.BytesDown, expected.Bytes.size());
+    EXPECT_LE(memory.Most, report.PeakDeviceBytes);
+    return report;
+  };
+  const auto bytes = ExpectAnyMemoryWillDo(run);
+  CudaFiltersConfiguration::SetDeviceMemoryResource(nullptr, nullptr);
+  return bytes;
+}
+
+TEST_F(GaussianSlabsGpu, HaveTheBitsOfTheWholeWithAnyMemoryForAllFilters)
+{
+  for (const SlabCase & test : MakeSlabCases())
+  {
+    ExpectSameBitsWithAnyMemory(test, 1);
+  }
+}
+
+TEST_F(GaussianSlabsGpu, HaveTheBitsOfTheWholeWithAnyMemoryForAllTypes)
+{
+  using Type = CudaComponentType;
+  const std::vector<std::pair<Type, Type>> types{ { Type::Short, Type::Short }, { Type::UChar, Type::UChar },
+                                                  { Type::Float, Type::Float }, { Type::Double, Type::Double },
+                                                  { Type::UChar, Type::Float }, { Type::Short, Type::Double } };
+  for (const auto & [from, to] : types)
+  {
+    for (const size_t length : { 129, 1025 })
+    {
+      for (const double sigma : { 4.0, 10.67, 33.0 })
+      {
+        SlabCase test = MakeSmoothingCase(length, sigma);
+        test.Size[0] = 70;
+        test.Size[1] = 45;
+        test.InputType = from;
+        test.OutputType = to;
+        for (const size_t lanes : { 1, 2 })
+        {
+          const auto [most, least] = ExpectSameBitsWithAnyMemory(test, lanes);
+          EXPECT_LT(least, most);
+        }
+      }
+    }
+  }
+}
+
 TEST_F(GaussianSlabsGpu, HaveTheBitsOfLinesThatAreNeverCut)
 {
   for (const double sigma : { 4.0, 33.0 })
@@ -356,11 +422,26 @@ TEST_F(GaussianSlabsGpu, EachCallThatFailsIsReportedAndTheNextRunIsRight)
   {
     const SlabCase  test = MakeSmoothingCase(500, sigma);
     const SlabImage input = MakeRandomImage(test.Size, 1, CudaComponentType::Float, GetSeed());
-    WalkFaults<unsigned char>(test.Name, [&] {
-      SlabEnds ends(test.Plan, input, CudaComponentType::Float);
-      ends.Run(MakeDeviceOptions(1, 2));
-      return ends.Output.Bytes;
-    });
+    const auto      walk = [&](const std::string & name, const CudaSlabOptions & options) {
+      WalkFaults<unsigned char>(name, [&] {
+        SlabEnds ends(test.Plan, input, CudaComponentType::Float);
+        ends.Run(options);
+        return ends.Output.Bytes;
+      });
+    };
+    walk(test.Name, MakeDeviceOptions(1, 2));
+    CudaSlabOptions scarce = MakeDeviceOptions(1);
+    scarce.DeviceMemoryLimit = 1;
+    try
+    {
+      SlabEnds(test.Plan, input, CudaComponentType::Float).Run(scarce);
+      ADD_FAILURE() << "nothing was thrown";
+    }
+    catch (const CudaError & error)
+    {
+      scarce.DeviceMemoryLimit = GetLeastBytes(error.GetDescription());
+    }
+    walk(test.Name + ", scarce memory", scarce);
   }
 }
 

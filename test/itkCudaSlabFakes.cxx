@@ -5,6 +5,7 @@
 // are those of the host, in double.
 
 #include "itkCudaCall.h"
+#include "itkCudaConvert.h"
 #include "itkCudaDeviceGuard.h"
 #include "itkCudaError.h"
 #include "itkCudaFiltersConfiguration.h"
@@ -20,6 +21,8 @@
 #include "itkCudaStagingChunks.h"
 #include "itkCudaStream.h"
 #include "itkCudaTransfer.h"
+
+#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <atomic>
@@ -303,10 +306,12 @@ Upload(const CudaImageView & host, const DeviceView & device, const Context & co
     });
   });
   GetFake(context).Enqueue([values = std::move(values), device] {
-    for (const auto & [to, value] : values)
-    {
-      static_cast<double *>(device.Data)[to] = value;
-    }
+    VisitComponentType(device.ComponentType, [&](auto zero) {
+      for (const auto & [to, value] : values)
+      {
+        static_cast<decltype(zero) *>(device.Data)[to] = static_cast<decltype(zero)>(value);
+      }
+    });
   });
 }
 
@@ -327,7 +332,9 @@ Download(const DeviceView & device, const CudaImageView & host, const Context & 
       using ComponentType = decltype(zero);
       ForEachComponent(host, device, [&](size_t to, size_t from) {
         static_cast<ComponentType *>(host.Data)[to] =
-          ConvertComponent<ComponentType>(static_cast<const double *>(device.Data)[from]);
+          device.ComponentType == host.ComponentType
+            ? static_cast<const ComponentType *>(device.Data)[from]
+            : ConvertComponent<ComponentType>(static_cast<const double *>(device.Data)[from]);
       });
     });
   });
@@ -341,6 +348,76 @@ Download(const DeviceView &       device,
          const TransferProgress & progress)
 {
   Download(device, host, staging.GetContext(), progress);
+}
+
+namespace
+{
+/** Host pixels [0, number), with their components adjacent, as a view. */
+CudaImageView
+MakeDenseView(const DeviceView & planar, void * raw, CudaComponentType type)
+{
+  CudaImageView view;
+  view.Data = raw;
+  view.ComponentType = type;
+  view.NumberOfComponents = planar.Size.back();
+  size_t stride = view.NumberOfComponents;
+  for (unsigned int d = 0; d < CudaImageView::MaximumDimension; ++d)
+  {
+    view.Size[d] = planar.Size[d];
+    view.Stride[d] = stride;
+    stride *= view.Size[d];
+  }
+  return view;
+}
+
+/** The engine converts whole views. */
+void
+ExpectWhole(const DeviceView & planar, size_t first, size_t number)
+{
+  EXPECT_EQ(first, 0u);
+  EXPECT_EQ(number * planar.Size.back(), planar.GetNumberOfElements());
+}
+} // namespace
+
+void
+ConvertToPlanar(const void *       raw,
+                CudaComponentType  rawType,
+                const DeviceView & planar,
+                size_t             firstPixel,
+                size_t             numberOfPixels,
+                cudaStream_t       stream)
+{
+  ExpectWhole(planar, firstPixel, numberOfPixels);
+  reinterpret_cast<FakeStream *>(stream)->Enqueue([=] {
+    const CudaImageView pixels = MakeDenseView(planar, const_cast<void *>(raw), rawType);
+    VisitComponentType(rawType, [&](auto zero) {
+      ForEachComponent(pixels, planar, [&](size_t from, size_t to) {
+        static_cast<double *>(planar.Data)[to] =
+          static_cast<double>(static_cast<const decltype(zero) *>(pixels.Data)[from]);
+      });
+    });
+  });
+}
+
+void
+ConvertFromPlanar(const DeviceView & planar,
+                  size_t             firstPixel,
+                  size_t             numberOfPixels,
+                  void *             raw,
+                  CudaComponentType  rawType,
+                  cudaStream_t       stream)
+{
+  ExpectWhole(planar, firstPixel, numberOfPixels);
+  reinterpret_cast<FakeStream *>(stream)->Enqueue([=] {
+    const CudaImageView pixels = MakeDenseView(planar, raw, rawType);
+    VisitComponentType(rawType, [&](auto zero) {
+      using ComponentType = decltype(zero);
+      ForEachComponent(pixels, planar, [&](size_t to, size_t from) {
+        static_cast<ComponentType *>(pixels.Data)[to] =
+          ConvertComponent<ComponentType>(static_cast<const double *>(planar.Data)[from]);
+      });
+    });
+  });
 }
 
 size_t
@@ -389,6 +466,29 @@ extern "C" cudaError_t
 cudaMemcpyAsync(void * to, const void * from, size_t bytes, cudaMemcpyKind, cudaStream_t stream)
 {
   reinterpret_cast<itk::cuda::FakeStream *>(stream)->Enqueue([=] { std::memcpy(to, from, bytes); });
+  return cudaSuccess;
+}
+
+extern "C" cudaError_t
+cudaMemcpy2DAsync(void *       to,
+                  size_t       toPitch,
+                  const void * from,
+                  size_t       fromPitch,
+                  size_t       width,
+                  size_t       height,
+                  cudaMemcpyKind,
+                  cudaStream_t stream)
+{
+  if (width > toPitch || width > fromPitch)
+  {
+    return cudaErrorInvalidPitchValue;
+  }
+  reinterpret_cast<itk::cuda::FakeStream *>(stream)->Enqueue([=] {
+    for (size_t row = 0; row < height; ++row)
+    {
+      std::memcpy(static_cast<char *>(to) + row * toPitch, static_cast<const char *>(from) + row * fromPitch, width);
+    }
+  });
   return cudaSuccess;
 }
 

@@ -3,6 +3,9 @@
 #define itkCudaSlabTest_h
 
 #include "itkCudaDetailGaussianSlabs.h"
+#include "itkCudaDetailNames.h"
+#include "itkCudaError.h"
+#include "itkCudaComponents.h"
 #include "itkCudaTestSeed.h"
 
 #include <gtest/gtest.h>
@@ -84,7 +87,7 @@ MakeSlabImage(const SlabSize & size, size_t components, CudaComponentType type)
   return image;
 }
 
-/** Values around 1000, on which rounding shows. */
+/** Values around 1000, on which rounding shows; of one byte, around 50. */
 inline SlabImage
 MakeRandomImage(const SlabSize & size, size_t components, CudaComponentType type, uint64_t seed)
 {
@@ -95,17 +98,11 @@ MakeRandomImage(const SlabSize & size, size_t components, CudaComponentType type
   for (size_t i = 0; i < count; ++i)
   {
     const double value = uniform(generator);
-    switch (type)
-    {
-      case CudaComponentType::Double:
-        image.Get<double>()[i] = value;
-        break;
-      case CudaComponentType::Short:
-        image.Get<short>()[i] = static_cast<short>(value);
-        break;
-      default:
-        image.Get<float>()[i] = static_cast<float>(value);
-    }
+    VisitComponentType(type, [&](auto zero) {
+      using ComponentType = decltype(zero);
+      const bool isSmall = sizeof(ComponentType) == 1; // its range ends before
+      image.Get<ComponentType>()[i] = static_cast<ComponentType>(isSmall ? (value - 900.0) / 2.0 : value);
+    });
   }
   return image;
 }
@@ -324,6 +321,52 @@ DrawSlabCase(std::mt19937 & generator)
   test.Name += ", size " + std::to_string(test.Size[0]) + " x " + std::to_string(test.Size[1]) + " x " +
                std::to_string(test.Size[2]) + ", sigma " + std::to_string(parameters.Sigma.back());
   return test;
+}
+
+/** The least bytes that an exception names that tells of too little device memory. */
+inline size_t
+GetLeastBytes(const std::string & description)
+{
+  const std::string name = "least: ";
+  const size_t      place = description.find(name);
+  EXPECT_NE(place, std::string::npos) << description;
+  return place == std::string::npos ? 0 : std::strtoull(description.c_str() + place + name.size(), nullptr, 10);
+}
+
+/** Runs a case with less and less device memory, down to what an exception says would just do, and with a byte less.
+ *
+ * \param run what it calls with a limit; it checks the result and returns the report eturn bytes of the first and of
+ * the last run */
+template <typename TRun>
+std::pair<size_t, size_t>
+ExpectAnyMemoryWillDo(const TRun & run)
+{
+  const auto getError = [&](size_t limit) -> std::string {
+    try
+    {
+      run(limit);
+    }
+    catch (const CudaError & error)
+    {
+      EXPECT_EQ(error.GetKind(), CudaError::Kind::OutOfMemory) << error.GetDescription();
+      EXPECT_NE(std::string(error.GetDescription()).find("allowed: " + std::to_string(limit) + " bytes"),
+                std::string::npos)
+        << error.GetDescription();
+      return error.GetDescription();
+    }
+    ADD_FAILURE() << "nothing was thrown with " << limit << " bytes";
+    return {};
+  };
+  const size_t           most = run(0).PeakDeviceBytes;
+  const size_t           least = GetLeastBytes(getError(1));
+  constexpr unsigned int steps = 6;
+  for (unsigned int i = 0; i <= steps; ++i)
+  {
+    const size_t limit = most - (most - least) * i / steps;
+    EXPECT_LE(run(limit).PeakDeviceBytes, limit);
+  }
+  EXPECT_EQ(GetLeastBytes(getError(least - 1)), least);
+  return { most, least };
 }
 
 /** Lets source, sink and progress throw at each of their calls, one after the other. What they throw must arrive, and

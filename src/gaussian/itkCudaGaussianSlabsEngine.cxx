@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "itkCudaCall.h"
 #include "itkCudaComputeType.h"
+#include "itkCudaConvert.h"
 #include "itkCudaDevice.h"
 #include "itkCudaError.h"
 #include "itkCudaFiltersConfiguration.h"
@@ -9,15 +10,18 @@
 #include "itkCudaGaussianSlabs.h"
 #include "itkCudaGaussianSlabsDevice.h"
 #include "itkCudaGaussianSlabsTuning.h"
+#include "itkCudaLineGeometry.h"
 #include "itkCudaMemoryQuery.h"
 #include "itkCudaPinnedTransfer.h"
 #include "itkCudaSlabStream.h"
 #include "itkCudaTransfer.h"
 
 #include <algorithm>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace itk::cuda::gaussian
@@ -30,14 +34,24 @@ struct ChunkRange
   size_t Begin, End;
 };
 
-/** What fits on the device, of what a run asks for. */
+/** What fits on the device, of what a run asks for. Slots that hold the host's pixels may be small. Then passes across
+ * slabs read them in groups of rows, and once for each part of a result. */
 struct SlabMemory
 {
   SlabLaneSizes Lane;
+  size_t        GroupRows{ 1 };   // of a plane, whose lines across slabs are filtered together
   size_t        PiecePlanes{ 1 }; // that the passes within planes take at a time
   size_t        StateSets{ 1 };   // loads whose totals are kept
   size_t        BytesOfLane{ 0 };
   size_t        BytesOfRun{ 0 }; // beside the lanes'
+};
+
+/** Rows of all planes of a slab: the lines that a pass across slabs takes at a time. */
+struct RowGroup
+{
+  size_t Index;
+  size_t FirstRow;
+  size_t Rows;
 };
 
 class DeviceSlabs : public SlabWork
@@ -70,10 +84,8 @@ public:
       }
       RequireUsable(device);
     }
-    m_Run.ChunksPerSlab = options.ChunksPerSlab > 0 ? options.ChunksPerSlab : this->ChooseChunksPerSlab();
-    this->MakeLoads();
+    this->Fit(options.DeviceMemoryLimit, options.ChunksPerSlab);
     this->MakeSchedules();
-    this->Fit(options.DeviceMemoryLimit);
   }
 
   CudaSlabReport
@@ -138,7 +150,8 @@ public:
   IsWorthOverlapping(const OverlapLimits & limits) const
   {
     const auto slabs = static_cast<double>(m_FilterLoads.size());
-    return !m_Run.Shape.NeedsAllChunks && slabs + static_cast<double>(m_LoadsAhead) + 1 <= limits.MostTurns * slabs;
+    return !m_Run.Shape.NeedsAllChunks && !m_Memory.Lane.HoldsHostPixels &&
+           slabs + static_cast<double>(m_LoadsAhead) + 1 <= limits.MostTurns * slabs;
   }
 
   void
@@ -159,26 +172,19 @@ public:
       return; // the states are known
     }
     this->WaitForReaders(load, context);
-    for (size_t component = 0; component < this->GetNumberOfComponents(); ++component)
+    for (const RowGroup & group : m_Groups)
     {
-      for (size_t i = 0; i < m_Parts.Across.size(); ++i)
+      const DeviceView lines = this->LoadLines(group, lane, planes);
+      for (size_t component = 0; component < this->GetNumberOfComponents(); ++component)
       {
-        const CudaGaussianLinePass & pass = m_Parts.Across[i];
-        const DeviceView             source = GetComponentOf(planes, component);
-        const LineCut                cut = this->GetCut(chunks, component);
-        RunChunkTotals(
-          pass, m_Schedules[i], { source, source, source, source }, cut, this->GetTotals(component, i, load), context);
-        if (chunks.End == m_Run.Shape.NumberOfChunks)
-        {
-          RunEdgeStates(pass, source, cut, this->GetEdges(component, i), context);
-        }
+        this->SumTotals(load, group, component, GetComponentOf(lines, component), context);
       }
     }
     m_Arrived[load].Record(context);
   }
 
   void
-  Compute(size_t load, size_t lane, const DeviceView & planes, const DeviceView & result) override
+  Compute(size_t load, size_t lane, const DeviceView & planes, size_t first, const DeviceView & result) override
   {
     const Context &    context = m_Stream->GetContext(lane);
     const ChunkRange & chunks = m_FilterChunks[load];
@@ -189,10 +195,18 @@ public:
         m_Arrived[other].MakeWait(context);
       }
     }
-    for (size_t component = 0; component < this->GetNumberOfComponents(); ++component)
+    if (m_Memory.Lane.HoldsHostPixels)
     {
-      this->FilterAcross(chunks, component, lane, planes, result);
-      this->FilterWithin(component, lane, planes, result);
+      this->FilterPart(chunks, lane, planes, first, result);
+    }
+    else
+    {
+      for (size_t component = 0; component < this->GetNumberOfComponents(); ++component)
+      {
+        const DeviceView source = GetComponentOf(planes, component);
+        this->FilterAcross(chunks, m_Groups.front(), component, lane, source, source, 0, result);
+        this->FilterWithin(component, lane, source, result);
+      }
     }
     m_Computed[load].Record(context);
   }
@@ -205,7 +219,13 @@ private:
     std::vector<void *> Intermediates; // of pieces
     void *              Starts{ nullptr };
     void *              Workspace{ nullptr };
-    size_t              WorkspaceBytes{ 0 };
+
+    // If slots hold the host's pixels:
+    void *              Source{ nullptr };     // planes of a part
+    void *              Output{ nullptr };     // planes of a part's result
+    void *              HostPixels{ nullptr }; // of a group's rows
+    void *              Lines{ nullptr };      // the same, as they are computed
+    std::vector<void *> LineResults;           // of a pass across slabs
   };
 
   static void
@@ -255,6 +275,35 @@ private:
     return MakeSlabView(shape, m_Axis, planes, m_Type, data);
   }
 
+  /** Rows of a plane, along all axes below that of the slabs. */
+  size_t
+  GetRowsOfPlane() const
+  {
+    size_t rows = 1;
+    for (unsigned int d = 1; d < m_Axis; ++d)
+    {
+      rows *= m_Ends.Input.Size[d];
+    }
+    return std::max<size_t>(1, rows);
+  }
+
+  /** Rows of so many planes, as an image of its own. */
+  DeviceView
+  MakeLinesView(size_t rows, size_t planes, size_t components, void * data) const
+  {
+    CudaImageView shape = m_Ends.Input;
+    shape.NumberOfComponents = components;
+    std::fill(shape.Size.begin() + 1, shape.Size.end(), 1);
+    shape.Size[1] = rows;
+    return MakeSlabView(shape, m_Axis, planes, m_Type, data);
+  }
+
+  size_t
+  GetBytesOfRow() const
+  {
+    return m_Run.BytesOfInputPlane / this->GetRowsOfPlane();
+  }
+
   size_t
   GetPlanesOfSlab() const
   {
@@ -294,8 +343,11 @@ private:
   }
 
   void
-  MakeLoads()
+  MakeLoads(size_t chunksPerSlab)
   {
+    m_Run.ChunksPerSlab = chunksPerSlab;
+    m_FilterChunks.clear();
+    m_SweepChunks.clear();
     const auto divide = [&](size_t begin, size_t end, std::vector<ChunkRange> & ranges) {
       for (size_t first = begin; first < end; first += m_Run.ChunksPerSlab)
       {
@@ -334,58 +386,196 @@ private:
 
   // Memory.
 
-  /** Sizes of pieces and places with which the run takes the least that is not slow, or less. */
+  /** Slots and results as they are computed, so that a pass goes once over a slab. */
   SlabMemory
   GetMemory(size_t slotsToSpare, size_t results, size_t pieceBytes) const
   {
+    SlabMemory memory;
+    memory.Lane.Results = results;
+    memory.Lane.ResultPlanes = this->GetPlanesOfSlab();
+    memory.GroupRows = this->GetRowsOfPlane();
+    this->Complete(memory, slotsToSpare, pieceBytes);
+    return memory;
+  }
+
+  /** Slots and results that hold the host's pixels, and results in parts. */
+  SlabMemory
+  GetMemoryOfParts(size_t slotsToSpare, size_t results, size_t parts, size_t pieceBytes) const
+  {
+    SlabMemory memory;
+    memory.Lane.HoldsHostPixels = true;
+    memory.Lane.Results = results;
+    memory.Lane.ResultPlanes = DivideUp(this->GetPlanesOfSlab(), parts);
+    const size_t row =
+      GetNumberOfBytes(this->MakeLinesView(1, this->GetPlanesOfSlab(), this->GetNumberOfComponents(), nullptr));
+    memory.GroupRows = std::clamp<size_t>(std::min(pieceBytes, BytesOfRowGroup) / std::max<size_t>(1, row),
+                                          1,
+                                          DivideUp(this->GetRowsOfPlane(), FewestRowGroups));
+    this->Complete(memory, slotsToSpare, pieceBytes);
+    return memory;
+  }
+
+  void
+  Complete(SlabMemory & memory, size_t slotsToSpare, size_t pieceBytes) const
+  {
     const size_t lanes = m_Devices.size();
-    SlabMemory   memory;
     memory.Lane.Type = m_Type;
     memory.Lane.Planes = this->GetPlanesOfSlab();
     memory.Lane.Slots =
       std::min(DivideUp(m_LoadsAhead + 1, lanes) + slotsToSpare,
                std::max<size_t>(1, DivideUp(std::max(m_FilterLoads.size(), m_SweepLoads.size()), lanes)));
-    memory.Lane.Results = results;
     const size_t plane = GetNumberOfBytes(this->MakePieceView(1, nullptr));
     memory.PiecePlanes = m_Axis == 0
                            ? memory.Lane.Planes
-                           : std::clamp<size_t>(pieceBytes / std::max<size_t>(1, plane), 1, memory.Lane.Planes);
+                           : std::clamp<size_t>(pieceBytes / std::max<size_t>(1, plane), 1, memory.Lane.ResultPlanes);
+    // A load takes the slot of one whose work is queued, so these are all that a later result can need.
     const size_t loads = m_Run.Shape.NeedsAllChunks ? m_SweepLoads.size() : m_FilterLoads.size();
-    memory.StateSets =
-      m_Run.Shape.NeedsAllChunks ? loads : std::min(loads, lanes * memory.Lane.Slots + 2 * m_LoadsAhead + 1);
+    memory.StateSets = m_Run.Shape.NeedsAllChunks ? loads : std::min(loads, lanes * memory.Lane.Slots + m_LoadsAhead);
 
-    const size_t slab = Workspace::GetPieceSize(GetNumberOfBytes(this->MakePieceView(memory.Lane.Planes, nullptr)));
-    const size_t piece = Workspace::GetPieceSize(GetNumberOfBytes(this->MakePieceView(memory.PiecePlanes, nullptr)));
-    memory.BytesOfLane = GetSlabLaneBytes(m_Ends, memory.Lane) + m_Parts.Buffers * slab +
-                         m_Parts.Intermediates.size() * piece + this->GetStartBytes() +
-                         this->GetWithinWorkspace(memory.PiecePlanes);
-    memory.BytesOfRun = Workspace::GetPieceSize(this->GetNumberOfComponents() * plane);
-    for (size_t i = 0; i < m_Parts.Across.size(); ++i)
-    {
-      memory.BytesOfRun +=
-        this->GetNumberOfComponents() *
-        (Workspace::GetPieceSize(memory.StateSets * this->GetStateSetBytes(i)) +
-         Workspace::GetPieceSize(GetEdgeStateBytes(m_Parts.Across[i], this->MakePieceView(1, nullptr))));
-    }
-    return memory;
+    const auto count = [](size_t & bytes) {
+      return [&bytes](size_t piece) -> void * {
+        bytes += Workspace::GetPieceSize(piece);
+        return nullptr;
+      };
+    };
+    size_t ofLane = 0;
+    this->TakeLaneMemory(memory, count(ofLane));
+    memory.BytesOfLane = GetSlabLaneBytes(m_Ends, memory.Lane) + ofLane;
+    this->TakeRunMemory(memory, count(memory.BytesOfRun));
   }
 
-  /** Of the chunks of a load, for one component and pass. */
-  size_t
-  GetStateSetBytes(size_t pass) const
+  /** All that a lane has beside slots and results: calls take(bytes) for each piece. */
+  template <typename TTake>
+  LaneMemory
+  TakeLaneMemory(const SlabMemory & memory, const TTake & take) const
   {
-    return m_Run.ChunksPerSlab * GetChunkStateBytes(m_Parts.Across[pass], this->MakePieceView(1, nullptr));
+    LaneMemory   lane;
+    const size_t part = GetNumberOfBytes(this->MakePieceView(memory.Lane.ResultPlanes, nullptr));
+    const size_t piece = GetNumberOfBytes(this->MakePieceView(memory.PiecePlanes, nullptr));
+    for (size_t i = 0; i < m_Parts.Buffers; ++i)
+    {
+      lane.Buffers.push_back(take(part));
+    }
+    for (size_t i = 0; i < m_Parts.Intermediates.size(); ++i)
+    {
+      lane.Intermediates.push_back(take(piece));
+    }
+    size_t starts = 0;
+    for (size_t i = 0; i < m_Parts.Across.size(); ++i)
+    {
+      starts = std::max(starts, this->GetStateSetBytes(i, memory.GroupRows));
+    }
+    lane.Starts = take(starts);
+    lane.Workspace = take(this->GetWithinWorkspace(memory.PiecePlanes));
+    if (memory.Lane.HoldsHostPixels)
+    {
+      const size_t planes = memory.Lane.ResultPlanes;
+      const size_t source = GetNumberOfBytes(MakeSlabView(m_Ends.Input, m_Axis, planes, m_Type, nullptr));
+      lane.Source = take(this->NeedsSourceOfPart() ? source : 0);
+      lane.Output = take(GetNumberOfBytes(MakeSlabView(m_Ends.Output, m_Axis, planes, m_Type, nullptr)));
+      lane.HostPixels = take(memory.GroupRows * this->GetBytesOfRow() * memory.Lane.Planes);
+      const auto getBytesOfLines = [&](size_t components) {
+        return GetNumberOfBytes(this->MakeLinesView(memory.GroupRows, memory.Lane.Planes, components, nullptr));
+      };
+      lane.Lines = take(getBytesOfLines(this->GetNumberOfComponents()));
+      for (size_t r = 0; r < this->GetNumberOfLineResults(); ++r)
+      {
+        lane.LineResults.push_back(take(getBytesOfLines(1)));
+      }
+    }
+    return lane;
+  }
+
+  /** Whether passes within planes read the pixels, or a result across slabs that takes their place. */
+  bool
+  NeedsSourceOfPart() const
+  {
+    bool needs = IsReadWithin(m_Parts.Within, m_Parts.Raw);
+    for (const auto & ofPass : m_Parts.Results)
+    {
+      for (const AcrossResult & made : ofPass)
+      {
+        needs = needs || made.Place == AcrossPlace::Source;
+      }
+    }
+    return needs;
+  }
+
+  /** A single result of all passes takes the place of its source. */
+  bool
+  HasSingleResultAcross() const
+  {
+    return m_Parts.Across.size() == 1 && m_Parts.Across.front().Results.size() == 1;
   }
 
   size_t
-  GetStartBytes() const
+  GetNumberOfLineResults() const
   {
-    size_t bytes = 0;
-    for (size_t i = 0; i < m_Parts.Across.size(); ++i)
+    size_t number = 0;
+    for (const CudaGaussianLinePass & pass : m_Parts.Across)
     {
-      bytes = std::max(bytes, this->GetStateSetBytes(i));
+      number = std::max(number, pass.Results.size());
     }
-    return Workspace::GetPieceSize(bytes);
+    return this->HasSingleResultAcross() ? 0 : number;
+  }
+
+  struct RunPieces
+  {
+    void *              FirstPlane{ nullptr };
+    std::vector<void *> Totals, Edges; // by component, pass and group
+  };
+
+  /** What all lanes share: calls take(bytes) for each piece. */
+  template <typename TTake>
+  RunPieces
+  TakeRunMemory(const SlabMemory & memory, const TTake & take) const
+  {
+    RunPieces pieces;
+    pieces.FirstPlane = take(GetNumberOfBytes(MakeSlabView(m_Ends.Input, m_Axis, 1, m_Type, nullptr)));
+    for (size_t component = 0; component < this->GetNumberOfComponents(); ++component)
+    {
+      for (size_t i = 0; i < m_Parts.Across.size(); ++i)
+      {
+        for (const RowGroup & group : this->MakeGroups(memory.GroupRows))
+        {
+          pieces.Totals.push_back(take(memory.StateSets * this->GetStateSetBytes(i, group.Rows)));
+          pieces.Edges.push_back(take(this->GetEdgeBytes(i, group.Rows)));
+        }
+      }
+    }
+    return pieces;
+  }
+
+  std::vector<RowGroup>
+  MakeGroups(size_t rowsOfGroup) const
+  {
+    std::vector<RowGroup> groups;
+    const size_t          rows = this->GetRowsOfPlane();
+    for (size_t first = 0; first < rows; first += rowsOfGroup)
+    {
+      groups.push_back({ groups.size(), first, std::min(rowsOfGroup, rows - first) });
+    }
+    return groups;
+  }
+
+  /** Of the chunks of a load, for so many rows of one component and pass. */
+  size_t
+  GetStateSetBytes(size_t pass, size_t rows) const
+  {
+    return m_Run.ChunksPerSlab * this->GetStateBytes(pass, rows);
+  }
+
+  /** Of one chunk. */
+  size_t
+  GetStateBytes(size_t pass, size_t rows) const
+  {
+    return GetChunkStateBytes(m_Parts.Across[pass], this->MakeLinesView(rows, 1, 1, nullptr));
+  }
+
+  size_t
+  GetEdgeBytes(size_t pass, size_t rows) const
+  {
+    return GetEdgeStateBytes(m_Parts.Across[pass], this->MakeLinesView(rows, 1, 1, nullptr));
   }
 
   size_t
@@ -396,39 +586,100 @@ private:
       return 0;
     }
     const std::vector<DeviceView> images(m_Parts.Within.NumberOfImages, this->MakePieceView(planes, nullptr));
-    return Workspace::GetPieceSize(GetPlanWorkspace(m_Parts.Within, images, m_Devices.front()));
+    return GetPlanWorkspace(m_Parts.Within, images, m_Devices.front());
   }
 
-  void
-  Fit(size_t limit)
+  /** Takes the memory if the run may have it; else `least` may become smaller. */
+  bool
+  TryMemory(const SlabMemory & memory, size_t allowed, size_t & least)
   {
-    const size_t available = cuda::GetAvailableDeviceMemory(m_Devices.front());
-    const size_t allowed = limit == 0 ? available : std::min(limit, available);
-    SlabMemory   memory;
-    size_t       bytes = 0;
+    const size_t bytes = memory.BytesOfRun + m_Devices.size() * memory.BytesOfLane;
+    least = std::min(least, bytes);
+    if (bytes > allowed)
+    {
+      return false;
+    }
+    m_Memory = memory;
+    m_PeakBytes = bytes;
+    m_Groups = this->MakeGroups(memory.GroupRows);
+    return true;
+  }
+
+  bool
+  TrySlabs(size_t allowed, size_t & least)
+  {
     for (const size_t spare : { 1, 0 })
     {
       for (const size_t results : { 2, 1 })
       {
         for (size_t piece = MostPieceBytes; piece >= LeastPieceBytes; piece /= 2)
         {
-          memory = this->GetMemory(spare, results, piece);
-          bytes = memory.BytesOfRun + m_Devices.size() * memory.BytesOfLane;
-          if (bytes <= allowed)
+          if (this->TryMemory(this->GetMemory(spare, results, piece), allowed, least))
           {
-            m_Memory = memory;
-            m_PeakBytes = bytes;
-            return;
+            return true;
           }
         }
       }
+    }
+    return false;
+  }
+
+  bool
+  TryParts(size_t allowed, size_t & least)
+  {
+    if (m_Axis == 0 || !HaveDenseRows(m_Ends))
+    {
+      return false;
+    }
+    for (const size_t spare : { 1, 0 })
+    {
+      for (size_t parts = 1; parts <= std::min(MostPartsOfResult, this->GetPlanesOfSlab()); ++parts)
+      {
+        for (const size_t results : { 2, 1 })
+        {
+          for (size_t piece = MostPieceBytes; piece >= LeastPieceBytes; piece /= 2)
+          {
+            if (this->TryMemory(this->GetMemoryOfParts(spare, results, parts, piece), allowed, least))
+            {
+              return true;
+            }
+          }
+        }
+      }
+    }
+    return false;
+  }
+
+  /** Chooses what the run holds: the first that fits, of ways that take less and less and are slower and slower. */
+  void
+  Fit(size_t limit, size_t chunksPerSlab)
+  {
+    const size_t available = cuda::GetAvailableDeviceMemory(m_Devices.front());
+    const size_t allowed = limit == 0 ? available : std::min(limit, available);
+    size_t       least = std::numeric_limits<size_t>::max();
+    this->MakeLoads(chunksPerSlab > 0 ? chunksPerSlab : this->ChooseChunksPerSlab());
+    if (this->TrySlabs(allowed, least))
+    {
+      return;
+    }
+    if (chunksPerSlab == 0 && m_Run.ChunksPerSlab > 1)
+    {
+      this->MakeLoads(1);
+      if (this->TrySlabs(allowed, least))
+      {
+        return;
+      }
+    }
+    if (this->TryParts(allowed, least))
+    {
+      return;
     }
     throw CudaError(__FILE__,
                     __LINE__,
                     CudaError::Kind::OutOfMemory,
                     "not enough memory on device " + std::to_string(m_Devices.front()) + " for slabs of " +
-                      std::to_string(this->GetPlanesOfSlab()) + " planes: asked: " + std::to_string(bytes) +
-                      " bytes (" + cuda::FormatBytes(bytes) + "), allowed: " + std::to_string(allowed) + " bytes (" +
+                      std::to_string(this->GetPlanesOfSlab()) + " planes: least: " + std::to_string(least) +
+                      " bytes (" + cuda::FormatBytes(least) + "), allowed: " + std::to_string(allowed) + " bytes (" +
                       cuda::FormatBytes(allowed) + ")");
   }
 
@@ -437,17 +688,8 @@ private:
   {
     const Context & context = m_Stream->GetContext(0);
     m_RunMemory = DeviceBuffer(m_Memory.BytesOfRun, context);
-    Workspace    memory(m_RunMemory.GetPointer(), m_Memory.BytesOfRun);
-    const size_t plane = GetNumberOfBytes(this->MakePieceView(1, nullptr));
-    m_FirstPlane = memory.Take(this->GetNumberOfComponents() * plane);
-    for (size_t component = 0; component < this->GetNumberOfComponents(); ++component)
-    {
-      for (size_t i = 0; i < m_Parts.Across.size(); ++i)
-      {
-        m_Totals.push_back(memory.Take(m_Memory.StateSets * this->GetStateSetBytes(i)));
-        m_Edges.push_back(memory.Take(GetEdgeStateBytes(m_Parts.Across[i], this->MakePieceView(1, nullptr))));
-      }
-    }
+    Workspace memory(m_RunMemory.GetPointer(), m_Memory.BytesOfRun);
+    m_Pieces = this->TakeRunMemory(m_Memory, [&](size_t bytes) { return memory.Take(bytes); });
     for (size_t lane = 0; lane < m_Devices.size(); ++lane)
     {
       this->AllocateLane(m_Stream->GetContext(lane));
@@ -462,26 +704,17 @@ private:
   void
   AllocateLane(const Context & context)
   {
-    const size_t slab = GetNumberOfBytes(this->MakePieceView(m_Memory.Lane.Planes, nullptr));
-    const size_t piece = GetNumberOfBytes(this->MakePieceView(m_Memory.PiecePlanes, nullptr));
-    const size_t workspace = this->GetWithinWorkspace(m_Memory.PiecePlanes);
-    const size_t bytes = m_Parts.Buffers * Workspace::GetPieceSize(slab) +
-                         m_Parts.Intermediates.size() * Workspace::GetPieceSize(piece) + this->GetStartBytes() +
-                         workspace;
-    LaneMemory lane;
-    lane.Memory = DeviceBuffer(bytes, context);
-    Workspace memory(lane.Memory.GetPointer(), bytes);
-    for (size_t i = 0; i < m_Parts.Buffers; ++i)
+    const size_t bytes = m_Memory.BytesOfLane - GetSlabLaneBytes(m_Ends, m_Memory.Lane);
+    DeviceBuffer buffer(bytes, context);
+    Workspace    memory(buffer.GetPointer(), bytes);
+    LaneMemory   lane = this->TakeLaneMemory(m_Memory, [&](size_t piece) { return memory.Take(piece); });
+    lane.Memory = std::move(buffer);
+    if (m_Memory.Lane.HoldsHostPixels)
     {
-      lane.Buffers.push_back(memory.Take(slab));
+      const size_t planes = m_Memory.Lane.Planes;
+      ClearPadding(this->MakeLinesView(m_Memory.GroupRows, planes, this->GetNumberOfComponents(), lane.Lines), context);
+      ClearPadding(MakeSlabView(m_Ends.Input, m_Axis, m_Memory.Lane.ResultPlanes, m_Type, lane.Source), context);
     }
-    for (size_t i = 0; i < m_Parts.Intermediates.size(); ++i)
-    {
-      lane.Intermediates.push_back(memory.Take(piece));
-    }
-    lane.Starts = memory.Take(this->GetStartBytes());
-    lane.Workspace = memory.Take(workspace);
-    lane.WorkspaceBytes = workspace;
     m_Lanes.push_back(std::move(lane));
   }
 
@@ -490,21 +723,45 @@ private:
   DeviceView
   GetFirstPlane(size_t component) const
   {
-    const DeviceView view = this->MakePieceView(1, m_FirstPlane);
-    return this->MakePieceView(1, static_cast<unsigned char *>(m_FirstPlane) + component * GetNumberOfBytes(view));
+    const DeviceView view = this->MakePieceView(1, m_Pieces.FirstPlane);
+    return this->MakePieceView(1, static_cast<unsigned char *>(view.Data) + component * GetNumberOfBytes(view));
+  }
+
+  /** Those of its rows that are a group's. */
+  DeviceView
+  GetFirstPixels(size_t component, const RowGroup & group) const
+  {
+    const DeviceView plane = this->GetFirstPlane(component);
+    return this->MakeLinesView(group.Rows, 1, 1, GetRow(plane, group.FirstRow));
+  }
+
+  static void *
+  GetRow(const DeviceView & view, size_t row)
+  {
+    return static_cast<unsigned char *>(view.Data) + row * view.Stride[1] * CudaComponentSize(view.ComponentType);
   }
 
   void
   KeepFirstPlane(const DeviceView & planes, const Context & context)
   {
-    for (size_t component = 0; component < this->GetNumberOfComponents(); ++component)
-    {
+    const auto copy = [&](size_t component) {
       const DeviceView to = this->GetFirstPlane(component);
       ITK_CUDA_CALL(cudaMemcpyAsync(to.Data,
                                     GetComponentOf(planes, component).Data,
                                     GetNumberOfBytes(to),
                                     cudaMemcpyDeviceToDevice,
                                     context.GetStream()));
+    };
+    if (m_Memory.Lane.HoldsHostPixels)
+    {
+      this->ConvertPlanes(planes.Data, MakeSlabView(m_Ends.Input, m_Axis, 1, m_Type, m_Pieces.FirstPlane), context);
+    }
+    else
+    {
+      for (size_t component = 0; component < this->GetNumberOfComponents(); ++component)
+      {
+        copy(component);
+      }
     }
     m_FirstPlaneKept->Record(context);
     m_HasFirstPlane = true;
@@ -514,7 +771,7 @@ private:
   UploadFirstPlane(const CudaImageView & plane)
   {
     const Context & context = m_Stream->GetContext(0);
-    Upload(plane, MakeSlabView(m_Ends.Input, m_Axis, 1, m_Type, m_FirstPlane), context, nullptr);
+    Upload(plane, MakeSlabView(m_Ends.Input, m_Axis, 1, m_Type, m_Pieces.FirstPlane), context, nullptr);
     m_FirstPlaneKept->Record(context);
     m_HasFirstPlane = true;
     m_ExtraBytesUp += m_Run.BytesOfInputPlane;
@@ -536,7 +793,7 @@ private:
   void
   DownloadFirstPlane()
   {
-    const DeviceView plane = MakeSlabView(m_Ends.Input, m_Axis, 1, m_Type, m_FirstPlane);
+    const DeviceView plane = MakeSlabView(m_Ends.Input, m_Axis, 1, m_Type, m_Pieces.FirstPlane);
     m_States->FirstPlane.resize(m_Run.BytesOfInputPlane);
     Download(
       plane, MakePlanesView(m_Ends.Input, m_Axis, 1, m_States->FirstPlane.data()), m_Stream->GetContext(0), nullptr);
@@ -546,37 +803,37 @@ private:
   // Passes across slabs.
 
   LineCut
-  GetCut(const ChunkRange & chunks, size_t component) const
+  GetCut(const ChunkRange & chunks, size_t component, const RowGroup & group) const
   {
     LineCut cut;
     cut.WholeLength = m_Run.Shape.NumberOfPlanes;
-    cut.First = this->GetFirstPlane(component);
+    cut.First = this->GetFirstPixels(component, group);
     cut.EndIsCut = chunks.End < m_Run.Shape.NumberOfChunks;
     return cut;
   }
 
   size_t
-  GetPassIndex(size_t component, size_t pass) const
+  GetPieceIndex(size_t component, size_t pass, const RowGroup & group) const
   {
-    return component * m_Parts.Across.size() + pass;
+    return (component * m_Parts.Across.size() + pass) * m_Groups.size() + group.Index;
   }
 
   unsigned char *
-  GetTotals(size_t component, size_t pass, size_t load) const
+  GetTotals(size_t component, size_t pass, const RowGroup & group, size_t load) const
   {
-    return static_cast<unsigned char *>(m_Totals[this->GetPassIndex(component, pass)]) +
-           load % m_Memory.StateSets * this->GetStateSetBytes(pass);
+    return static_cast<unsigned char *>(m_Pieces.Totals[this->GetPieceIndex(component, pass, group)]) +
+           load % m_Memory.StateSets * this->GetStateSetBytes(pass, group.Rows);
   }
 
   void *
-  GetEdges(size_t component, size_t pass) const
+  GetEdges(size_t component, size_t pass, const RowGroup & group) const
   {
-    return m_Edges[this->GetPassIndex(component, pass)];
+    return m_Pieces.Edges[this->GetPieceIndex(component, pass, group)];
   }
 
   /** The states of one chunk; nullptr if it is no chunk of the image. */
   const void *
-  GetStatesOfChunk(size_t component, size_t pass, std::ptrdiff_t chunk) const
+  GetStatesOfChunk(size_t component, size_t pass, const RowGroup & group, std::ptrdiff_t chunk) const
   {
     const auto & ranges = m_Run.Shape.NeedsAllChunks ? m_SweepChunks : m_FilterChunks;
     for (size_t load = 0; load < ranges.size(); ++load)
@@ -584,8 +841,8 @@ private:
       if (chunk >= static_cast<std::ptrdiff_t>(ranges[load].Begin) &&
           chunk < static_cast<std::ptrdiff_t>(ranges[load].End))
       {
-        const size_t bytes = this->GetStateSetBytes(pass) / m_Run.ChunksPerSlab;
-        return this->GetTotals(component, pass, load) + (chunk - ranges[load].Begin) * bytes;
+        return this->GetTotals(component, pass, group, load) +
+               (chunk - ranges[load].Begin) * this->GetStateBytes(pass, group.Rows);
       }
     }
     return nullptr;
@@ -606,25 +863,82 @@ private:
     }
   }
 
+  /** Converts the host's pixels of whole planes. */
+  void
+  ConvertPlanes(const void * pixels, const DeviceView & planes, const Context & context) const
+  {
+    const size_t number = planes.GetNumberOfElements() / planes.Size.back();
+    ConvertToPlanar(pixels, m_Ends.Input.ComponentType, planes, 0, number, context.GetStream());
+  }
+
+  /** The pixels of a group's rows, as they are computed. */
+  DeviceView
+  LoadLines(const RowGroup & group, size_t lane, const DeviceView & planes) const
+  {
+    if (!m_Memory.Lane.HoldsHostPixels)
+    {
+      return planes;
+    }
+    const LaneMemory & memory = m_Lanes[lane];
+    const Context &    context = m_Stream->GetContext(lane);
+    const size_t       number = planes.Size[m_Axis];
+    const size_t       bytes = group.Rows * this->GetBytesOfRow();
+    ITK_CUDA_CALL(
+      cudaMemcpy2DAsync(memory.HostPixels,
+                        bytes,
+                        static_cast<const unsigned char *>(planes.Data) + group.FirstRow * this->GetBytesOfRow(),
+                        m_Run.BytesOfInputPlane,
+                        bytes,
+                        number,
+                        cudaMemcpyDeviceToDevice,
+                        context.GetStream()));
+    const DeviceView lines = this->MakeLinesView(group.Rows, number, this->GetNumberOfComponents(), memory.Lines);
+    this->ConvertPlanes(memory.HostPixels, lines, context);
+    return lines;
+  }
+
+  void
+  SumTotals(size_t load, const RowGroup & group, size_t component, const DeviceView & source, const Context & context)
+  {
+    const ChunkRange & chunks = (m_Sweeps ? m_SweepChunks : m_FilterChunks)[load];
+    const LineCut      cut = this->GetCut(chunks, component, group);
+    for (size_t i = 0; i < m_Parts.Across.size(); ++i)
+    {
+      const CudaGaussianLinePass & pass = m_Parts.Across[i];
+      void * const                 totals = this->GetTotals(component, i, group, load);
+      RunChunkTotals(pass, m_Schedules[i], { source, source, source, source }, cut, totals, context);
+      if (chunks.End == m_Run.Shape.NumberOfChunks)
+      {
+        RunEdgeStates(pass, source, cut, this->GetEdges(component, i, group), context);
+      }
+    }
+  }
+
   /** The states with which sweeps enter a load's chunks. */
   const void *
-  MakeStarts(const ChunkRange & chunks, size_t component, size_t pass, size_t lane, const DeviceView & source)
+  MakeStarts(const ChunkRange & chunks,
+             size_t             component,
+             size_t             pass,
+             const RowGroup &   group,
+             size_t             lane,
+             const DeviceView & source)
   {
     if (m_Schedules[pass].LookAhead == 0 && m_Run.Shape.NeedsAllChunks)
     {
-      return this->GetStatesOfChunk(component, pass, static_cast<std::ptrdiff_t>(chunks.Begin));
+      return this->GetStatesOfChunk(component, pass, group, static_cast<std::ptrdiff_t>(chunks.Begin));
     }
-    const size_t bytes = this->GetStateSetBytes(pass) / m_Run.ChunksPerSlab;
+    const size_t bytes = this->GetStateBytes(pass, group.Rows);
     for (size_t chunk = chunks.Begin; chunk < chunks.End; ++chunk)
     {
       ChunkNeighbours neighbours{
-        chunk, m_Run.Shape.NumberOfChunks, m_Run.Shape.NumberOfPlanes, this->GetEdges(component, pass)
+        chunk, m_Run.Shape.NumberOfChunks, m_Run.Shape.NumberOfPlanes, this->GetEdges(component, pass, group)
       };
       for (unsigned int i = 0; i < MaximumLookAhead; ++i)
       {
         const auto at = static_cast<std::ptrdiff_t>(chunk);
-        neighbours.Before[i] = this->GetStatesOfChunk(component, pass, at - 1 - static_cast<std::ptrdiff_t>(i));
-        neighbours.Behind[i] = this->GetStatesOfChunk(component, pass, at + 1 + static_cast<std::ptrdiff_t>(i));
+        const auto distance = 1 + static_cast<std::ptrdiff_t>(i);
+        neighbours.Before[i] = this->GetStatesOfChunk(component, pass, group, at - distance);
+        neighbours.Behind[i] = this->GetStatesOfChunk(component, pass, group, at + distance);
       }
       RunChunkStarts(m_Parts.Across[pass],
                      m_Schedules[pass],
@@ -636,25 +950,63 @@ private:
     return m_Lanes[lane].Starts;
   }
 
+  /** Filters one component of `lines`, the rows of a group. `source` and `result` have the planes from `first` on. */
   void
   FilterAcross(const ChunkRange & chunks,
+               const RowGroup &   group,
                size_t             component,
                size_t             lane,
-               const DeviceView & planes,
+               const DeviceView & lines,
+               const DeviceView & source,
+               size_t             first,
                const DeviceView & result)
   {
-    const DeviceView source = GetComponentOf(planes, component);
     for (size_t i = 0; i < m_Parts.Across.size(); ++i)
     {
-      const void * const      starts = this->MakeStarts(chunks, component, i, lane, source);
-      std::vector<DeviceView> images{ source };
-      for (const AcrossResult & made : m_Parts.Results[i])
+      const void * const      starts = this->MakeStarts(chunks, component, i, group, lane, lines);
+      std::vector<DeviceView> images{ lines };
+      for (size_t r = 0; r < m_Parts.Results[i].size(); ++r)
       {
-        images.push_back(this->GetAcross(made, component, lane, source, result));
+        images.push_back(m_Memory.Lane.HoldsHostPixels
+                           ? this->GetLineResult(r, lane, lines)
+                           : this->GetAcross(m_Parts.Results[i][r], component, lane, source, result));
       }
-      RunChunksFromStates(
-        m_Parts.Across[i], m_Schedules[i], images, this->GetCut(chunks, component), starts, m_Stream->GetContext(lane));
+      const LineCut cut = this->GetCut(chunks, component, group);
+      RunChunksFromStates(m_Parts.Across[i], m_Schedules[i], images, cut, starts, m_Stream->GetContext(lane));
+      for (size_t r = 0; m_Memory.Lane.HoldsHostPixels && r < m_Parts.Results[i].size(); ++r)
+      {
+        const DeviceView to = this->GetAcross(m_Parts.Results[i][r], component, lane, source, result);
+        this->CopyPlanesOfLines(images[1 + r], first, group, to, m_Stream->GetContext(lane));
+      }
     }
+  }
+
+  DeviceView
+  GetLineResult(size_t index, size_t lane, const DeviceView & lines) const
+  {
+    DeviceView view = lines;
+    view.Data = this->HasSingleResultAcross() ? lines.Data : m_Lanes[lane].LineResults[index];
+    return view;
+  }
+
+  /** Copies the rows of a group, of the planes from `first` on, to their place in `to`. */
+  void
+  CopyPlanesOfLines(const DeviceView & lines,
+                    size_t             first,
+                    const RowGroup &   group,
+                    const DeviceView & to,
+                    const Context &    context) const
+  {
+    const size_t bytes = CudaComponentSize(m_Type);
+    const size_t width = lines.Stride[m_Axis] * bytes;
+    ITK_CUDA_CALL(cudaMemcpy2DAsync(GetRow(to, group.FirstRow),
+                                    to.Stride[m_Axis] * bytes,
+                                    static_cast<const unsigned char *>(lines.Data) + first * width,
+                                    width,
+                                    width,
+                                    to.Size[m_Axis],
+                                    cudaMemcpyDeviceToDevice,
+                                    context.GetStream()));
   }
 
   /** The planes of a result across slabs. */
@@ -678,22 +1030,55 @@ private:
     }
   }
 
+  /** Filters the planes of a part, from slots to a result that hold the host's pixels. All lines of the load are
+   * filtered for it, and as many planes kept as the part has. */
+  void
+  FilterPart(const ChunkRange & chunks, size_t lane, const DeviceView & planes, size_t first, const DeviceView & result)
+  {
+    const LaneMemory & memory = m_Lanes[lane];
+    const Context &    context = m_Stream->GetContext(lane);
+    const size_t       number = result.Size[m_Axis];
+    const DeviceView   pixels = MakeSlabView(m_Ends.Input, m_Axis, number, m_Type, memory.Source);
+    const DeviceView   output = MakeSlabView(m_Ends.Output, m_Axis, number, m_Type, memory.Output);
+    if (IsReadWithin(m_Parts.Within, m_Parts.Raw))
+    {
+      const auto * const data = static_cast<const unsigned char *>(planes.Data);
+      this->ConvertPlanes(data + first * m_Run.BytesOfInputPlane, pixels, context);
+    }
+    for (size_t component = 0; component < this->GetNumberOfComponents(); ++component)
+    {
+      const DeviceView source = GetComponentOf(pixels, component);
+      for (const RowGroup & group : m_Groups)
+      {
+        const DeviceView lines = GetComponentOf(this->LoadLines(group, lane, planes), component);
+        this->FilterAcross(chunks, group, component, lane, lines, source, first, output);
+      }
+      this->FilterWithin(component, lane, source, output);
+    }
+    ConvertFromPlanar(output,
+                      0,
+                      output.GetNumberOfElements() / output.Size.back(),
+                      result.Data,
+                      m_Ends.Output.ComponentType,
+                      context.GetStream());
+  }
+
   // Passes within planes.
 
   void
-  FilterWithin(size_t component, size_t lane, const DeviceView & planes, const DeviceView & result)
+  FilterWithin(size_t component, size_t lane, const DeviceView & source, const DeviceView & result)
   {
     if (m_Parts.Within.Passes.empty() && m_Parts.Within.Rotation.empty())
     {
       return;
     }
     const LaneMemory & memory = m_Lanes[lane];
-    const size_t       number = planes.Size[m_Axis];
+    const size_t       number = source.Size[m_Axis];
+    const size_t       workspace = this->GetWithinWorkspace(m_Memory.PiecePlanes);
     for (size_t first = 0; first < number; first += m_Memory.PiecePlanes)
     {
       const size_t            count = std::min(m_Memory.PiecePlanes, number - first);
       std::vector<DeviceView> images(m_Parts.Within.NumberOfImages, this->MakePieceView(count, nullptr));
-      const DeviceView        source = GetComponentOf(planes, component);
       images[m_Parts.Raw] = this->GetPieceOf(source, first, count);
       for (const auto & ofPass : m_Parts.Results)
       {
@@ -711,7 +1096,7 @@ private:
         images[m_Parts.Within.Results[r]] =
           this->GetPieceOf(GetComponentOf(result, component * m_Plan.Results.size() + r), first, count);
       }
-      RunPlan(m_Parts.Within, images, { memory.Workspace, memory.WorkspaceBytes }, m_Stream->GetContext(lane));
+      RunPlan(m_Parts.Within, images, { memory.Workspace, workspace }, m_Stream->GetContext(lane));
     }
   }
 
@@ -726,17 +1111,21 @@ private:
     {
       arrived.MakeWait(context);
     }
-    const DeviceView plane = this->MakePieceView(1, nullptr);
     for (size_t component = 0; component < this->GetNumberOfComponents(); ++component)
     {
       for (size_t i = 0; i < m_Parts.Across.size(); ++i)
       {
-        if (m_Schedules[i].LookAhead == 0)
+        for (const RowGroup & group : m_Groups)
         {
-          const ChunkNeighbours line{
-            0, m_Run.Shape.NumberOfChunks, m_Run.Shape.NumberOfPlanes, this->GetEdges(component, i)
-          };
-          RunAllStarts(m_Parts.Across[i], m_Schedules[i], plane, line, this->GetTotals(component, i, 0), context);
+          if (m_Schedules[i].LookAhead == 0)
+          {
+            const ChunkNeighbours line{
+              0, m_Run.Shape.NumberOfChunks, m_Run.Shape.NumberOfPlanes, this->GetEdges(component, i, group)
+            };
+            const DeviceView lines = this->MakeLinesView(group.Rows, 1, 1, nullptr);
+            void * const     totals = this->GetTotals(component, i, group, 0);
+            RunAllStarts(m_Parts.Across[i], m_Schedules[i], lines, line, totals, context);
+          }
         }
       }
     }
@@ -747,28 +1136,61 @@ private:
     }
   }
 
-  size_t
-  GetAllStateBytes(size_t pass) const
+  /** Calls copy(pieces of the groups, bytes of all of them) for totals and edges, in the order of
+   * CudaSlabStates::Starts.
+   */
+  template <typename TCopy>
+  void
+  VisitStates(const TCopy & copy) const
   {
-    return m_Run.Shape.NumberOfChunks * this->GetStateSetBytes(pass) / m_Run.ChunksPerSlab;
+    const size_t rows = this->GetRowsOfPlane();
+    for (size_t component = 0; component < this->GetNumberOfComponents(); ++component)
+    {
+      for (size_t i = 0; i < m_Parts.Across.size(); ++i)
+      {
+        const size_t chunks = m_Run.Shape.NumberOfChunks;
+        copy(&m_Pieces.Totals[this->GetPieceIndex(component, i, m_Groups.front())],
+             chunks * this->GetStateBytes(i, rows));
+        copy(&m_Pieces.Edges[this->GetPieceIndex(component, i, m_Groups.front())], this->GetEdgeBytes(i, rows));
+      }
+    }
+  }
+
+  /** Copies the states of all groups from or to host memory, where those of all lines follow each other. */
+  void
+  CopyStates(void * const * pieces, std::vector<unsigned char> & host, bool isDownload, const Context & context) const
+  {
+    const auto getWidth = [&](size_t rows) { // bytes of one state of the lines
+      const DeviceView lines = this->MakeLinesView(rows, 1, 1, nullptr);
+      return MakeLineGeometry(lines, m_Axis).GetNumberOfLines() * 2 * CudaComponentSize(m_Type);
+    };
+    const size_t pitch = getWidth(this->GetRowsOfPlane());
+    const size_t row = 2 * CudaComponentSize(m_Type) * this->MakeLinesView(1, 1, 1, nullptr).Stride[1];
+    for (const RowGroup & group : m_Groups)
+    {
+      const size_t width = getWidth(group.Rows);
+      void * const onHost = host.data() + group.FirstRow * row;
+      void * const onDevice = pieces[group.Index];
+      ITK_CUDA_CALL(cudaMemcpy2DAsync(isDownload ? onHost : onDevice,
+                                      isDownload ? pitch : width,
+                                      isDownload ? onDevice : onHost,
+                                      isDownload ? width : pitch,
+                                      width,
+                                      host.size() / pitch,
+                                      isDownload ? cudaMemcpyDeviceToHost : cudaMemcpyHostToDevice,
+                                      context.GetStream()));
+    }
   }
 
   void
   DownloadStates(const Context & context)
   {
-    const auto download = [&](const void * from, size_t bytes) {
-      std::vector<unsigned char> copy(bytes);
-      ITK_CUDA_CALL(cudaMemcpyAsync(copy.data(), from, bytes, cudaMemcpyDeviceToHost, context.GetStream()));
-      m_States->Starts.push_back(std::move(copy));
-    };
     m_States->Starts.clear();
-    m_States->Starts.reserve(2 * m_Totals.size());
-    for (size_t index = 0; index < m_Totals.size(); ++index)
-    {
-      const size_t pass = index % m_Parts.Across.size();
-      download(m_Totals[index], this->GetAllStateBytes(pass));
-      download(m_Edges[index], GetEdgeStateBytes(m_Parts.Across[pass], this->MakePieceView(1, nullptr)));
-    }
+    m_States->Starts.reserve(2 * m_Parts.Across.size() * this->GetNumberOfComponents());
+    this->VisitStates([&](void * const * pieces, size_t bytes) {
+      m_States->Starts.emplace_back(bytes);
+      this->CopyStates(pieces, m_States->Starts.back(), true, context);
+    });
     ITK_CUDA_CALL(cudaStreamSynchronize(context.GetStream()));
   }
 
@@ -776,15 +1198,11 @@ private:
   UploadStates()
   {
     const Context & context = m_Stream->GetContext(0);
-    for (size_t index = 0; index < m_Totals.size(); ++index)
-    {
-      const auto upload = [&](void * to, const std::vector<unsigned char> & from) {
-        ITK_CUDA_CALL(cudaMemcpyAsync(to, from.data(), from.size(), cudaMemcpyHostToDevice, context.GetStream()));
-        m_ExtraBytesUp += from.size();
-      };
-      upload(m_Totals[index], m_States->Starts[2 * index]);
-      upload(m_Edges[index], m_States->Starts[2 * index + 1]);
-    }
+    size_t          index = 0;
+    this->VisitStates([&](void * const * pieces, size_t bytes) {
+      this->CopyStates(pieces, m_States->Starts[index++], false, context);
+      m_ExtraBytesUp += bytes;
+    });
     m_FirstPlaneKept->Record(context);
   }
 
@@ -831,16 +1249,16 @@ private:
   size_t                    m_LoadsAhead{ 0 };
   std::vector<LineSchedule> m_Schedules; // of the passes across slabs, as for whole lines
   SlabMemory                m_Memory;
+  std::vector<RowGroup>     m_Groups;
   size_t                    m_PeakBytes{ 0 };
 
   SlabStream *            m_Stream{ nullptr };
   bool                    m_Sweeps{ false }; // for the totals of all chunks
   bool                    m_WritesInput{ false };
   DeviceBuffer            m_RunMemory;
-  void *                  m_FirstPlane{ nullptr };
+  RunPieces               m_Pieces; // of it
   bool                    m_HasFirstPlane{ false };
-  std::optional<Event>    m_FirstPlaneKept;  // made on the run's device
-  std::vector<void *>     m_Totals, m_Edges; // by component and pass
+  std::optional<Event>    m_FirstPlaneKept; // made on the run's device
   std::vector<LaneMemory> m_Lanes;
   std::vector<Event>      m_Arrived, m_Computed; // by load
   uint64_t                m_ExtraBytesUp{ 0 };

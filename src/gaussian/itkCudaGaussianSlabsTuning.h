@@ -12,6 +12,14 @@ namespace itk::cuda::gaussian
 constexpr size_t MostPieceBytes = size_t{ 256 } << 20;
 constexpr size_t LeastPieceBytes = size_t{ 8 } << 20;
 
+/** Bytes of rows of a slab, as they are computed, that the passes across slabs take at a time where the slab's memory
+ * holds the host's pixels. They stay in the cache of an H200 from the conversion to the filter. */
+constexpr size_t BytesOfRowGroup = size_t{ 32 } << 20;
+constexpr size_t FewestRowGroups = 8;
+
+/** Parts of a result there. Each part reads all lines of its slab. */
+constexpr size_t MostPartsOfResult = 8;
+
 /** Bytes of a slab on the host that are worth a turn of the threads, and the fewest slabs that keep both directions of
  * the link busy. */
 constexpr size_t BytesOfTurn = size_t{ 64 } << 20;

@@ -30,12 +30,62 @@ GetPlanesOfPiece(const CudaImageView & shape, unsigned int axis)
   return std::clamp<size_t>(PieceBytes / std::max<size_t>(1, GetBytesOfPlane(shape, axis)), 1, shape.Size[axis]);
 }
 
-size_t
-GetSlabBytes(const CudaImageView & shape, unsigned int axis, size_t planes, CudaComponentType type)
+/** The components of an image of dense rows, as pixels. */
+CudaImageView
+GetComponentsAsPixels(CudaImageView view)
 {
-  return Workspace::GetPieceSize(GetNumberOfBytes(MakeSlabView(shape, axis, planes, type, nullptr)));
+  view.Size[0] *= view.NumberOfComponents;
+  view.Stride[0] = 1;
+  view.NumberOfComponents = 1;
+  return view;
+}
+
+/** The ends as the transfers of a lane see them. */
+SlabHostEnds
+GetTransferEnds(const SlabHostEnds & ends, const SlabLaneSizes & sizes)
+{
+  if (!sizes.HoldsHostPixels)
+  {
+    return ends;
+  }
+  return { GetComponentsAsPixels(ends.Input), GetComponentsAsPixels(ends.Output), ends.Source, ends.Sink, ends.Axis };
+}
+
+/** Planes of an image of GetTransferEnds() on a lane. */
+DeviceView
+MakeLaneView(const CudaImageView & shape, unsigned int axis, const SlabLaneSizes & sizes, size_t planes, void * data)
+{
+  if (!sizes.HoldsHostPixels)
+  {
+    return MakeSlabView(shape, axis, planes, sizes.Type, data);
+  }
+  DeviceView view;
+  view.Data = data;
+  view.ComponentType = shape.ComponentType;
+  view.Size = GetPlanarSize(shape);
+  view.Size[axis] = planes;
+  for (unsigned int d = 1; d < DeviceView::NumberOfAxes; ++d)
+  {
+    view.Stride[d] = view.Stride[d - 1] * view.Size[d - 1];
+  }
+  return view;
+}
+
+size_t
+GetLaneViewBytes(const CudaImageView & shape, unsigned int axis, const SlabLaneSizes & sizes, size_t planes)
+{
+  return Workspace::GetPieceSize(GetNumberOfBytes(MakeLaneView(shape, axis, sizes, planes, nullptr)));
 }
 } // namespace
+
+bool
+HaveDenseRows(const SlabHostEnds & ends)
+{
+  const auto isDense = [](const CudaImageView & view) {
+    return view.Size[0] == 1 || view.Stride[0] == view.NumberOfComponents;
+  };
+  return ends.HasCallbacks() || (isDense(ends.Input) && isDense(ends.Output));
+}
 
 DeviceView
 MakeSlabView(const CudaImageView & shape, unsigned int axis, size_t planes, CudaComponentType type, void * data)
@@ -66,23 +116,26 @@ GetSlabPlanes(const DeviceView & view, unsigned int axis, size_t first, size_t p
 size_t
 GetSlabLaneBytes(const SlabHostEnds & ends, const SlabLaneSizes & sizes)
 {
-  const auto transfer = [&](const CudaImageView & shape) {
-    return Workspace::GetPieceSize(
-      GetTransferWorkspace(MakePlanesView(shape, ends.Axis, sizes.Planes, nullptr), sizes.Type));
+  const auto transfer = [&](const CudaImageView & shape, size_t planes) {
+    return sizes.HoldsHostPixels ? 0
+                                 : Workspace::GetPieceSize(GetTransferWorkspace(
+                                     MakePlanesView(shape, ends.Axis, planes, nullptr), sizes.Type));
   };
-  return sizes.Slots * GetSlabBytes(ends.Input, ends.Axis, sizes.Planes, sizes.Type) +
-         sizes.Results * GetSlabBytes(ends.Output, ends.Axis, sizes.Planes, sizes.Type) + transfer(ends.Input) +
-         transfer(ends.Output);
+  const SlabHostEnds transferred = GetTransferEnds(ends, sizes);
+  return sizes.Slots * GetLaneViewBytes(transferred.Input, ends.Axis, sizes, sizes.Planes) +
+         sizes.Results * GetLaneViewBytes(transferred.Output, ends.Axis, sizes, sizes.ResultPlanes) +
+         transfer(ends.Input, sizes.Planes) + transfer(ends.Output, sizes.ResultPlanes);
 }
 
 SlabStream::SlabStream(const std::vector<int> & devices, const SlabHostEnds & ends, const SlabLaneSizes & sizes)
-  : m_Ends(ends)
+  : m_Sizes(sizes)
+  , m_Ends(GetTransferEnds(ends, sizes))
   , m_UpPiece(GetPlanesOfPiece(ends.Input, ends.Axis))
   , m_DownPiece(GetPlanesOfPiece(ends.Output, ends.Axis))
 {
   for (const int device : devices)
   {
-    this->MakeLane(device, sizes);
+    this->MakeLane(device);
   }
 }
 
@@ -109,37 +162,36 @@ SlabStream::Drain() noexcept
 }
 
 void
-SlabStream::MakeLane(int device, const SlabLaneSizes & sizes)
+SlabStream::MakeLane(int device)
 {
   const DeviceGuard guard(device);
   m_Lanes.push_back(std::make_unique<Lane>(device));
   Lane &     lane = *m_Lanes.back();
-  const bool sharesHost = sizes.Results > 0;
+  const bool sharesHost = m_Sizes.Results > 0;
   lane.DownStaging.SetSharesHost(sharesHost);
-  const size_t slotBytes = GetSlabBytes(m_Ends.Input, m_Ends.Axis, sizes.Planes, sizes.Type);
-  const size_t resultBytes = GetSlabBytes(m_Ends.Output, m_Ends.Axis, sizes.Planes, sizes.Type);
-  const size_t bytes = sizes.Slots * slotBytes + sizes.Results * resultBytes;
+  const size_t slotBytes = GetLaneViewBytes(m_Ends.Input, m_Ends.Axis, m_Sizes, m_Sizes.Planes);
+  const size_t resultBytes = GetLaneViewBytes(m_Ends.Output, m_Ends.Axis, m_Sizes, m_Sizes.ResultPlanes);
+  const size_t bytes = m_Sizes.Slots * slotBytes + m_Sizes.Results * resultBytes;
   lane.Memory = DeviceBuffer(bytes, lane.Work);
   Workspace memory(lane.Memory.GetPointer(), bytes);
-  for (size_t i = 0; i < sizes.Slots; ++i)
+  for (size_t i = 0; i < m_Sizes.Slots; ++i)
   {
     lane.Slots.push_back(std::make_unique<Slot>(lane.Up));
     lane.Slots.back()->Staging.SetSharesHost(sharesHost);
-    lane.Slots.back()->View = MakeSlabView(m_Ends.Input, m_Ends.Axis, sizes.Planes, sizes.Type, memory.Take(slotBytes));
+    lane.Slots.back()->View = MakeLaneView(m_Ends.Input, m_Ends.Axis, m_Sizes, m_Sizes.Planes, memory.Take(slotBytes));
     ClearPadding(lane.Slots.back()->View, lane.Work);
     // The memory is there, and cleared, in the order of the work's stream.
     lane.Slots.back()->Released.Record(lane.Work);
   }
-  for (size_t i = 0; i < sizes.Results; ++i)
+  for (size_t i = 0; i < m_Sizes.Results; ++i)
   {
     lane.Results.push_back(std::make_unique<Result>());
-    lane.Results.back()->View =
-      MakeSlabView(m_Ends.Output, m_Ends.Axis, sizes.Planes, sizes.Type, memory.Take(resultBytes));
+    lane.Results.back()->View.Data = memory.Take(resultBytes);
   }
   if (m_Ends.HasCallbacks())
   {
     lane.UpMemory.resize(PiecesOfLane);
-    lane.DownMemory.resize(sizes.Results == 0 ? 0 : PiecesOfLane);
+    lane.DownMemory.resize(m_Sizes.Results == 0 ? 0 : PiecesOfLane);
     for (auto & piece : lane.UpMemory)
     {
       piece.resize(m_UpPiece * GetBytesOfPlane(m_Ends.Input, m_Ends.Axis));
@@ -156,7 +208,7 @@ SlabStream::Reset(const std::vector<SlabLoad> & loads, SlabWork & work)
 {
   m_Loads = loads;
   m_Work = &work;
-  m_Arrived = m_NextCompute = m_ResultsLeft = 0;
+  m_Arrived = m_NextCompute = m_NextComputePlane = m_ResultsLeft = 0;
   m_NextFillLoad = m_NextFillPlane = m_NextSinkLoad = m_NextSinkPlane = 0;
   m_PlanesMoved = m_PlanesToMove = m_PlanesReported = 0;
   m_Stop = false;
@@ -168,6 +220,7 @@ SlabStream::Reset(const std::vector<SlabLoad> & loads, SlabWork & work)
   }
   for (const auto & lane : m_Lanes)
   {
+    lane->ResultsQueued = 0;
     lane->Filled.clear();
     lane->Ready.clear();
     lane->FreeUp.clear();
@@ -289,7 +342,7 @@ SlabStream::TakeSlot(Lane & lane, size_t load)
   slot.Staging.Forget();
   slot.Released.MakeWait(lane.Up);
   const SlabLoad & planes = m_Loads[load];
-  slot.View = MakeSlabView(m_Ends.Input, m_Ends.Axis, planes.Planes, slot.View.ComponentType, slot.View.Data);
+  slot.View = MakeLaneView(m_Ends.Input, m_Ends.Axis, m_Sizes, planes.Planes, slot.View.Data);
   return slot;
 }
 
@@ -354,9 +407,9 @@ SlabStream::Arrive(size_t laneIndex, Slot & slot)
   m_Changed.notify_all();
 }
 
-/** The next load whose result can be queued, its slot, and a place for the result. */
+/** The next part of a result that can be queued, in its place, and the slot of its load. */
 bool
-SlabStream::TakeReady(size_t & load, Slot *& slot, Result *& result)
+SlabStream::TakeReady(Slot *& slot, Result *& result)
 {
   const std::lock_guard<std::mutex> lock(m_Mutex);
   while (m_NextCompute < m_Loads.size() && !m_Loads[m_NextCompute].HasResult)
@@ -367,9 +420,9 @@ SlabStream::TakeReady(size_t & load, Slot *& slot, Result *& result)
   {
     return false;
   }
-  load = m_NextCompute;
-  Lane & lane = *m_Lanes[load % m_Lanes.size()];
-  result = lane.Results[load / m_Lanes.size() % lane.Results.size()].get();
+  const size_t load = m_NextCompute;
+  Lane &       lane = *m_Lanes[load % m_Lanes.size()];
+  result = lane.Results[lane.ResultsQueued % lane.Results.size()].get();
   if (result->IsTaken)
   {
     return false;
@@ -378,7 +431,16 @@ SlabStream::TakeReady(size_t & load, Slot *& slot, Result *& result)
   result->IsTaken = true;
   result->IsComputed = false;
   result->Load = load;
-  ++m_NextCompute;
+  result->FirstPlane = m_NextComputePlane;
+  const size_t planes = std::min(m_Sizes.ResultPlanes, m_Loads[load].Planes - m_NextComputePlane);
+  result->View = MakeLaneView(m_Ends.Output, m_Ends.Axis, m_Sizes, planes, result->View.Data);
+  ++lane.ResultsQueued;
+  m_NextComputePlane += planes;
+  if (m_NextComputePlane == m_Loads[load].Planes)
+  {
+    ++m_NextCompute;
+    m_NextComputePlane = 0;
+  }
   return true;
 }
 
@@ -386,21 +448,23 @@ void
 SlabStream::QueueReady()
 {
   const std::lock_guard<std::mutex> workLock(m_WorkMutex);
-  size_t                            load = 0;
   Slot *                            slot = nullptr;
   Result *                          result = nullptr;
-  while (this->TakeReady(load, slot, result))
+  while (this->TakeReady(slot, result))
   {
+    const size_t      load = result->Load;
     const size_t      laneIndex = load % m_Lanes.size();
     Lane &            lane = *m_Lanes[laneIndex];
     const DeviceGuard guard(lane.Work.GetDevice());
-    const size_t      planes = m_Loads[load].Planes;
-    result->View = MakeSlabView(m_Ends.Output, m_Ends.Axis, planes, result->View.ComponentType, result->View.Data);
-    m_Work->Compute(load, laneIndex, slot->View, result->View);
-    slot->Released.Record(lane.Work);
+    const bool        isLast = result->FirstPlane + result->View.Size[m_Ends.Axis] == m_Loads[load].Planes;
+    m_Work->Compute(load, laneIndex, slot->View, result->FirstPlane, result->View);
+    if (isLast)
+    {
+      slot->Released.Record(lane.Work);
+    }
     result->Computed.Record(lane.Work);
     const std::lock_guard<std::mutex> lock(m_Mutex);
-    slot->IsTaken = false;
+    slot->IsTaken = !isLast;
     result->IsComputed = true;
     m_Changed.notify_all();
   }
@@ -413,49 +477,52 @@ SlabStream::DownloadResults(size_t laneIndex)
 {
   Lane &            lane = *m_Lanes[laneIndex];
   const DeviceGuard guard(lane.Down.GetDevice());
+  size_t            next = 0; // result of the lane
   for (size_t load = laneIndex; load < m_Loads.size(); load += m_Lanes.size())
   {
-    if (!m_Loads[load].HasResult)
+    for (size_t first = 0; m_Loads[load].HasResult && first < m_Loads[load].Planes; first += m_Sizes.ResultPlanes)
     {
-      continue;
+      Result & result = *lane.Results[next++ % lane.Results.size()];
+      {
+        std::unique_lock<std::mutex> lock(m_Mutex);
+        this->WaitUntil(lock, [&] {
+          return result.IsTaken && result.IsComputed && result.Load == load && result.FirstPlane == first;
+        });
+      }
+      result.Computed.MakeWait(lane.Down);
+      this->DownloadPlanes(lane, result);
+      {
+        const bool                        isLast = first + m_Sizes.ResultPlanes >= m_Loads[load].Planes;
+        const std::lock_guard<std::mutex> lock(m_Mutex);
+        result.IsTaken = false;
+        m_ResultsLeft -= isLast && !m_Ends.HasCallbacks() ? 1 : 0;
+        m_Changed.notify_all();
+      }
+      this->QueueReady();
     }
-    Result & result = *lane.Results[load / m_Lanes.size() % lane.Results.size()];
-    {
-      std::unique_lock<std::mutex> lock(m_Mutex);
-      this->WaitUntil(lock, [&] { return result.IsTaken && result.IsComputed && result.Load == load; });
-    }
-    result.Computed.MakeWait(lane.Down);
-    this->DownloadPlanes(lane, result);
-    {
-      const std::lock_guard<std::mutex> lock(m_Mutex);
-      result.IsTaken = false;
-      m_ResultsLeft -= m_Ends.HasCallbacks() ? 0 : 1;
-      m_Changed.notify_all();
-    }
-    this->QueueReady();
   }
 }
 
 void
 SlabStream::DownloadPlanes(Lane & lane, const Result & result)
 {
-  const SlabLoad & planes = m_Loads[result.Load];
-  const auto       count = [&](size_t number) {
+  const size_t planes = result.View.Size[m_Ends.Axis];
+  const auto   count = [&](size_t number) {
     m_BytesDown += number * GetBytesOfPlane(m_Ends.Output, m_Ends.Axis);
     m_PlanesMoved += number;
     m_Changed.notify_all();
   };
   if (!m_Ends.HasCallbacks())
   {
-    Download(
-      result.View, GetPlanes(m_Ends.Output, m_Ends.Axis, planes.FirstPlane, planes.Planes), lane.DownStaging, nullptr);
+    const size_t firstPlane = m_Loads[result.Load].FirstPlane + result.FirstPlane;
+    Download(result.View, GetPlanes(m_Ends.Output, m_Ends.Axis, firstPlane, planes), lane.DownStaging, nullptr);
     const std::lock_guard<std::mutex> lock(m_Mutex);
-    count(planes.Planes);
+    count(planes);
     return;
   }
-  for (size_t first = 0; first < planes.Planes; first += m_DownPiece)
+  for (size_t first = 0; first < planes; first += m_DownPiece)
   {
-    Piece piece{ result.Load, first, std::min(m_DownPiece, planes.Planes - first), nullptr };
+    Piece piece{ result.Load, result.FirstPlane + first, std::min(m_DownPiece, planes - first), nullptr };
     {
       std::unique_lock<std::mutex> lock(m_Mutex);
       this->WaitUntil(lock, [&] { return !lane.FreeDown.empty(); });

@@ -48,9 +48,10 @@ public:
   virtual void
   Arrive(size_t load, size_t lane, const DeviceView & planes) = 0;
 
-  /** After all loads that it needs have arrived; in order. `planes` may be overwritten. */
+  /** After all loads that it needs have arrived; in order, for one part of the load's result after the other. `result`
+   * holds the planes from `first` on. `planes` may be overwritten if the result is not divided. */
   virtual void
-  Compute(size_t load, size_t lane, const DeviceView & planes, const DeviceView & result) = 0;
+  Compute(size_t load, size_t lane, const DeviceView & planes, size_t first, const DeviceView & result) = 0;
 };
 
 /** Where planes come from and go to: host images with data, or source and sink. */
@@ -72,15 +73,23 @@ struct SlabHostEnds
 /** What a run keeps on each lane. */
 struct SlabLaneSizes
 {
-  size_t            Planes{ 0 };  // of a slab, at most
-  size_t            Slots{ 0 };   // for loads
-  size_t            Results{ 0 }; // for results; 0 if no load has one
+  size_t            Planes{ 0 };       // of a slab, at most
+  size_t            Slots{ 0 };        // for loads
+  size_t            Results{ 0 };      // for results, or parts of them; 0 if no load has one
+  size_t            ResultPlanes{ 0 }; // of a part of a result, at most
   CudaComponentType Type{ CudaComponentType::Float };
+  /** Whether loads and results lie on the device as on the host: dense pixels of the host's types, with their
+   * components adjacent. Otherwise they are planar, of `Type`. */
+  bool HoldsHostPixels{ false };
 };
 
 /** Planes of an image on a device, dense at `data`. */
 DeviceView
 MakeSlabView(const CudaImageView & shape, unsigned int axis, size_t planes, CudaComponentType type, void * data);
+
+/** Whether the rows of the ends are dense, as SlabLaneSizes::HoldsHostPixels needs them. */
+bool
+HaveDenseRows(const SlabHostEnds & ends);
 
 /** Planes of a view. */
 DeviceView
@@ -160,11 +169,13 @@ private:
     bool          IsTaken{ false }; // from its upload until work that releases it was queued
   };
 
+  /** Where a result, or a part of one, lies. */
   struct Result
   {
     DeviceView View;
     Event      Computed;
     size_t     Load{ 0 };
+    size_t     FirstPlane{ 0 };  // of the load
     bool       IsTaken{ false }; // from the work's queueing until the download is done
     bool       IsComputed{ false };
   };
@@ -183,6 +194,7 @@ private:
     DeviceBuffer                              Memory;
     std::vector<std::unique_ptr<Slot>>        Slots;
     std::vector<std::unique_ptr<Result>>      Results;
+    size_t                                    ResultsQueued{ 0 };
     std::vector<std::vector<unsigned char>>   UpMemory, DownMemory;
     std::vector<std::vector<unsigned char> *> FreeUp, FreeDown;
     std::deque<Piece>                         Filled; // by the source
@@ -190,7 +202,7 @@ private:
   };
 
   void
-  MakeLane(int device, const SlabLaneSizes & sizes);
+  MakeLane(int device);
 
   // Threads
   void
@@ -225,7 +237,7 @@ private:
   void
   QueueReady();
   bool
-  TakeReady(size_t & load, Slot *& slot, Result *& result);
+  TakeReady(Slot *& slot, Result *& result);
 
   void
   Reset(const std::vector<SlabLoad> & loads, SlabWork & work);
@@ -238,7 +250,8 @@ private:
   void
   WaitUntil(std::unique_lock<std::mutex> & lock, const TCondition & condition);
 
-  const SlabHostEnds                 m_Ends;
+  const SlabLaneSizes                m_Sizes;
+  const SlabHostEnds                 m_Ends;                 // as the transfers see them
   const size_t                       m_UpPiece, m_DownPiece; // planes
   std::vector<std::unique_ptr<Lane>> m_Lanes;
 
@@ -247,8 +260,8 @@ private:
   std::condition_variable m_Changed;
   std::vector<SlabLoad>   m_Loads;
   SlabWork *              m_Work{ nullptr };
-  size_t                  m_Arrived{ 0 };     // loads
-  size_t                  m_NextCompute{ 0 }; // load
+  size_t                  m_Arrived{ 0 };                              // loads
+  size_t                  m_NextCompute{ 0 }, m_NextComputePlane{ 0 }; // load, and the first plane of its next part
   size_t                  m_ResultsLeft{ 0 };
   size_t                  m_NextFillLoad{ 0 }, m_NextFillPlane{ 0 };
   size_t                  m_NextSinkLoad{ 0 }, m_NextSinkPlane{ 0 };
