@@ -13,6 +13,7 @@ set(sources
     gaussian/itkCudaGaussianSlabsEngine.cxx
     gaussian/itkCudaGaussianSlabsHost.cxx
     runtime/itkCudaError.cxx
+    runtime/itkCudaFaultHook.cxx
     runtime/itkCudaFiltersEnums.cxx
     runtime/itkCudaImageView.cxx
     runtime/itkCudaSlabReport.cxx
@@ -27,4 +28,8 @@ target_include_directories(
           ${CudaFilters_SOURCE_DIR}/src/runtime ${CudaFilters_SOURCE_DIR}/src/gaussian ${CudaFilters_SOURCE_DIR}/test)
 target_include_directories(CudaFiltersSlabFakesGTestDriver SYSTEM PRIVATE ${CUDAToolkit_INCLUDE_DIRS})
 cudafilters_set_options(CudaFiltersSlabFakesGTestDriver)
-gtest_discover_tests(CudaFiltersSlabFakesGTestDriver DISCOVERY_TIMEOUT 120 PROPERTIES TIMEOUT 600)
+# The random cases run for a minute here, and for some seconds elsewhere.
+gtest_discover_tests(
+  CudaFiltersSlabFakesGTestDriver
+  DISCOVERY_TIMEOUT 120
+  PROPERTIES TIMEOUT 600 ENVIRONMENT ITK_CUDAFILTERS_FUZZ_SECONDS=60)

@@ -3,6 +3,7 @@
 // The slabs' way through devices without a GPU: threads stand for streams, and the host's steps for kernels
 // (itkCudaSlabFakes.cxx). Bits of runs over whole images; logical devices; memory; what sources and sinks throw.
 
+#include "itkCudaCall.h"
 #include "itkCudaDetailGaussianSlabs.h"
 #include "itkCudaError.h"
 #include "itkCudaSlabFakes.h"
@@ -22,6 +23,7 @@ namespace
 using namespace itk;
 using namespace itk::CudaDetail;
 using namespace itk::cuda::test;
+using itk::cuda::FaultHook;
 
 /** In double, the fakes' type. */
 SlabImage
@@ -72,6 +74,24 @@ ExpectSameBits(SlabCase test, const std::vector<size_t> & chunksPerSlab, const s
       EXPECT_TRUE(output.Bytes == expected.Bytes) << "from view to view";
     }
   }
+}
+
+/** What a run says that it must have when it is refused. */
+size_t
+FindLeastMemory(const SlabCase & test, CudaSlabOptions options)
+{
+  options.DeviceMemoryLimit = 1;
+  try
+  {
+    SlabEnds(test.Plan, MakeRandomImage(test.Size, test.Components, test.InputType, GetSeed()), test.OutputType)
+      .Run(options);
+  }
+  catch (const CudaError & error)
+  {
+    return GetLeastBytes(error.GetDescription());
+  }
+  ADD_FAILURE() << "nothing was thrown";
+  return 0;
 }
 
 TEST(SlabFakes, GiveTheBitsOfTheWholeForAllFilters)
@@ -245,6 +265,70 @@ TEST(SlabFakes, WhatSourceSinkOrProgressThrowsArrivesAndEndsTheCalls)
       RunWhole,
       [](SlabEnds & ends, unsigned int n) { ends.Run(MakeDeviceOptions(1, 1 + n % 3)); },
       [] { EXPECT_EQ(GetFakeBytesInUse(), 0u); });
+  }
+}
+
+/** Makes each call of CUDA fail, one after the other. */
+void
+ExpectEachFailureIsReported(const SlabCase & test, const CudaSlabOptions & options, bool isFromViews, cudaError_t error)
+{
+  const SlabImage input = MakeRandomImage(test.Size, 1, test.InputType, GetSeed());
+  const SlabImage expected = RunWhole(test.Plan, input, test.OutputType);
+  const auto      run = [&](SlabEnds & ends) {
+    isFromViews ? CudaGaussianFilterSlabs(test.Plan, ends.Input.GetView(), ends.Output.GetView(), options, nullptr)
+                : ends.Run(options);
+  };
+  unsigned long n = 1;
+  for (bool fired = true; fired && n < 2000; ++n)
+  {
+    SlabEnds    ends(test.Plan, input, test.OutputType);
+    std::string failure;
+    FaultHook::FailCall(n, error);
+    try
+    {
+      run(ends);
+    }
+    catch (const CudaError & caught)
+    {
+      failure = caught.GetDescription();
+    }
+    FaultHook::Clear();
+    fired = FaultHook::GetFired();
+    const std::string where = "call " + std::to_string(n) + ": " + FaultHook::GetCall();
+    EXPECT_EQ(failure, FaultHook::GetCall()) << where;
+    EXPECT_TRUE(fired || ends.Output.Bytes == expected.Bytes) << where;
+    EXPECT_EQ(GetFakeBytesInUse(), 0u) << where;
+    if (n % 4 == 0)
+    {
+      SlabEnds next(test.Plan, input, test.OutputType);
+      run(next);
+      EXPECT_TRUE(next.Output.Bytes == expected.Bytes) << "the run after " << where;
+    }
+  }
+  EXPECT_GT(n, 50u);
+  EXPECT_LT(n, 2000u);
+  std::cout << n - 2 << " calls" << std::endl;
+}
+
+TEST(SlabFakes, EachCallThatFailsIsReportedAndTheNextRunIsRight)
+{
+  for (const double sigma : { 2.0, 40.0 })
+  {
+    SlabCase test = MakeSmoothingCase(300, sigma);
+    test.Size = { { 2, 2, 300, 1 } };
+    test.InputType = CudaComponentType::Short;
+    test.OutputType = CudaComponentType::Double;
+    for (const size_t lanes : { 1, 2 })
+    {
+      CudaSlabOptions options = MakeDeviceOptions(1, lanes);
+      {
+        SCOPED_TRACE(test.Name + ", lanes: " + std::to_string(lanes));
+        ExpectEachFailureIsReported(test, options, lanes == 1, cudaErrorUnknown);
+      }
+      SCOPED_TRACE(test.Name + ", scarce memory, lanes: " + std::to_string(lanes));
+      options.DeviceMemoryLimit = FindLeastMemory(test, options);
+      ExpectEachFailureIsReported(test, options, lanes == 2, cudaErrorMemoryAllocation);
+    }
   }
 }
 } // namespace
