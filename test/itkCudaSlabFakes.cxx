@@ -305,16 +305,18 @@ IsPageLocked(const StridedByteStream &)
   return false;
 }
 
+/** A transfer that converts pixels takes as much as they do. */
 size_t
-GetTransferWorkspace(const CudaImageView &, CudaComponentType)
+GetTransferWorkspace(const CudaImageView & shape, CudaComponentType type)
 {
-  return 0;
+  return shape.ComponentType == type && shape.NumberOfComponents == 1 ? 0 : shape.GetNumberOfBytes();
 }
 
 void
 Upload(const CudaImageView & host, const DeviceView & device, const Context & context, const TransferProgress &)
 {
   MayFail("Upload");
+  const DeviceBuffer                     workspace(GetTransferWorkspace(host, device.ComponentType), context);
   std::vector<std::pair<size_t, double>> values;
   VisitComponentType(host.ComponentType, [&](auto zero) {
     ForEachComponent(host, device, [&](size_t from, size_t to) {
@@ -344,6 +346,7 @@ void
 Download(const DeviceView & device, const CudaImageView & host, const Context & context, const TransferProgress &)
 {
   MayFail("Download");
+  const DeviceBuffer workspace(GetTransferWorkspace(host, device.ComponentType), context);
   GetFake(context).Enqueue([&] {
     VisitComponentType(host.ComponentType, [&](auto zero) {
       using ComponentType = decltype(zero);

@@ -43,8 +43,12 @@ struct SlabMemory
   size_t        PiecePlanes{ 1 }; // that the passes within planes take at a time
   size_t        StateSets{ 1 };   // loads whose totals are kept
   size_t        BytesOfLane{ 0 };
-  size_t        BytesOfRun{ 0 }; // beside the lanes'
+  size_t        BytesOfRun{ 0 };       // beside the lanes'
+  size_t        BytesOfTransfers{ 0 }; // that take memory for themselves, beside the lanes'
 };
+
+/** The largest pitch of cudaMemcpy2DAsync() (cudaDevAttrMaxPitch). */
+constexpr size_t MostPitch = std::numeric_limits<int>::max();
 
 /** Rows of all planes of a slab: the lines that a pass across slabs takes at a time. */
 struct RowGroup
@@ -442,6 +446,18 @@ private:
     this->TakeLaneMemory(memory, count(ofLane));
     memory.BytesOfLane = GetSlabLaneBytes(m_Ends, memory.Lane) + ofLane;
     this->TakeRunMemory(memory, count(memory.BytesOfRun));
+    if (memory.Lane.HoldsHostPixels && this->MovesFirstPlane()) // else lanes' transfers have no less
+    {
+      memory.BytesOfTransfers =
+        Workspace::GetPieceSize(GetTransferWorkspace(MakePlanesView(m_Ends.Input, m_Axis, 1, nullptr), m_Type));
+    }
+  }
+
+  /** Whether the first plane comes or goes alone. */
+  bool
+  MovesFirstPlane() const
+  {
+    return m_States || m_FilterLoads.front().FirstPlane > 0;
   }
 
   /** All that a lane has beside slots and results: calls take(bytes) for each piece. */
@@ -593,7 +609,7 @@ private:
   bool
   TryMemory(const SlabMemory & memory, size_t allowed, size_t & least)
   {
-    const size_t bytes = memory.BytesOfRun + m_Devices.size() * memory.BytesOfLane;
+    const size_t bytes = memory.BytesOfRun + memory.BytesOfTransfers + m_Devices.size() * memory.BytesOfLane;
     least = std::min(least, bytes);
     if (bytes > allowed)
     {
@@ -627,7 +643,8 @@ private:
   bool
   TryParts(size_t allowed, size_t & least)
   {
-    if (m_Axis == 0 || !HaveDenseRows(m_Ends))
+    const size_t pitch = std::max(m_Run.BytesOfInputPlane, GetNumberOfBytes(this->MakePieceView(1, nullptr)));
+    if (m_Axis == 0 || !HaveDenseRows(m_Ends) || pitch > MostPitch)
     {
       return false;
     }
