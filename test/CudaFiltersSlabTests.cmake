@@ -3,6 +3,7 @@
 set(libraries ${CudaFilters_TEST_LIBRARIES})
 list(REMOVE_ITEM libraries CudaFilters)
 set(sources
+    gaussian/itkCudaGaussianColumns.cxx
     gaussian/itkCudaGaussianContinuedSlabs.cxx
     gaussian/itkCudaGaussianEnums.cxx
     gaussian/itkCudaGaussianHost.cxx

@@ -13,6 +13,7 @@
 #include "itkCudaGaussianLineFilter.h"
 #include "itkCudaGaussianSlabs.h"
 #include "itkCudaGaussianSlabsDevice.h"
+#include "itkCudaDetailGaussianEngine.h"
 #include "itkCudaLineGeometry.h"
 #include "itkCudaMemoryQuery.h"
 #include "itkCudaPinnedTransfer.h"
@@ -21,6 +22,7 @@
 #include "itkCudaStagingChunks.h"
 #include "itkCudaStream.h"
 #include "itkCudaTransfer.h"
+#include "itkMultiThreaderBase.h"
 
 #include <gtest/gtest.h>
 
@@ -471,11 +473,27 @@ CudaFiltersConfiguration::GetDeviceIndex()
 }
 } // end namespace itk
 
-size_t
-itk::CudaDetail::CudaGaussianWorkingSet(const CudaGaussianPlan &, const CudaImageView &, const CudaImageView &)
+namespace itk::CudaDetail
 {
-  return size_t{ 1 } << 40;
+/** An image of double for each of the plan's. */
+size_t
+CudaGaussianWorkingSet(const CudaGaussianPlan & plan, const CudaImageView & input, const CudaImageView &)
+{
+  return plan.NumberOfImages * input.GetNumberOfPixels() * sizeof(double);
 }
+
+void
+RunGaussianPlanOnDevice(const CudaGaussianPlan & plan,
+                        const CudaImageView &    input,
+                        const CudaImageView &    output,
+                        int,
+                        const CudaProgressFunction &)
+{
+  const cuda::Context context{ 0, nullptr };
+  cuda::DeviceBuffer  memory(CudaGaussianWorkingSet(plan, input, output), context);
+  RunGaussianPlanOnHost(plan, input, output, MultiThreaderBase::New(), nullptr);
+}
+} // end namespace itk::CudaDetail
 
 extern "C" cudaError_t
 cudaMemcpyAsync(void * to, const void * from, size_t bytes, cudaMemcpyKind, cudaStream_t stream)
@@ -517,13 +535,6 @@ cudaStreamSynchronize(cudaStream_t stream)
 
 namespace itk::cuda::gaussian
 {
-/** The fakes' memory suffices for slabs. */
-std::optional<CudaSlabReport>
-TryColumns(const CudaGaussianPlan &, const SlabEnds &, const CudaSlabOptions &, const CudaProgressFunction &)
-{
-  return std::nullopt;
-}
-
 namespace
 {
 /** States as the device keeps them. */

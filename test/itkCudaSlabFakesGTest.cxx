@@ -14,6 +14,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -344,6 +345,85 @@ TEST(SlabFakes, EachCallThatFailsIsReportedAndTheNextRunIsRight)
                    ", limit: " + std::to_string(options.DeviceMemoryLimit));
       ExpectEachFailureIsReported(test, options, lanes == 2, isScarce ? cudaErrorMemoryAllocation : cudaErrorUnknown);
     }
+  }
+}
+
+/** Smoothing whose slabs do not fit, so that lines are not cut. */
+struct ColumnsCase
+{
+  explicit ColumnsCase(double sigma)
+    : Test(MakeSmoothingCase(1025, sigma))
+    , Options(MakeDeviceOptions(1, 1))
+  {
+    Test.Size = { { 8, 24, 1025, 1 } };
+    Test.InputType = Test.OutputType = CudaComponentType::Double;
+    Input = MakeRandomImage(Test.Size, 1, Test.InputType, GetSeed());
+    Expected = RunWhole(Test.Plan, Input, Test.OutputType);
+    Options.DeviceMemoryLimit = FindLeastMemory(Test, Options) - 1;
+  }
+
+  CudaSlabReport
+  Run(SlabImage & input, SlabImage & output) const
+  {
+    return CudaGaussianFilterSlabs(Test.Plan, input.GetView(), output.GetView(), Options, nullptr);
+  }
+
+  SlabCase        Test;
+  SlabImage       Input, Expected;
+  CudaSlabOptions Options;
+};
+
+TEST(SlabFakes, HaveTheBitsOfLinesThatAreNeverCut)
+{
+  for (const double sigma : { 2.0, 40.0 })
+  {
+    SCOPED_TRACE(sigma);
+    ColumnsCase columns(sigma);
+    SlabImage   output = MakeSlabOutput(columns.Test.Plan, columns.Input, columns.Test.OutputType);
+    GetMostFakeBytes();
+    const CudaSlabReport report = columns.Run(columns.Input, output);
+    EXPECT_EQ(report.Used, CudaSlabReport::Columns);
+    EXPECT_GT(report.NumberOfSlabs, 1u);
+    EXPECT_EQ(report.BytesUp, 2 * columns.Input.Bytes.size());
+    EXPECT_EQ(report.BytesDown, 2 * output.Bytes.size());
+    EXPECT_LE(GetMostFakeBytes(), report.PeakDeviceBytes);
+    EXPECT_LE(report.PeakDeviceBytes, columns.Options.DeviceMemoryLimit);
+    EXPECT_TRUE(output.Bytes == columns.Expected.Bytes);
+    SlabEnds ends(columns.Test.Plan, columns.Input, columns.Test.OutputType);
+    EXPECT_NE(ends.Run(MakeDeviceOptions(1, 1)).Used, CudaSlabReport::Columns);
+    EXPECT_TRUE(ends.Output.Bytes == output.Bytes);
+  }
+}
+
+/** After too little memory the host may take over, unless the input may be lost. */
+TEST(SlabFakes, TooLittleMemoryInPlaceIsNoneThatTheHostMayTakeOverFrom)
+{
+  const ColumnsCase columns(2.0);
+  const auto        getKind = [&](const CudaSlabOptions & options, bool isInPlace, unsigned long callToFail) {
+    SlabImage                      input = columns.Input;
+    SlabImage                      output = MakeSlabOutput(columns.Test.Plan, input, columns.Test.OutputType);
+    std::optional<CudaError::Kind> kind;
+    FaultHook::FailCall(callToFail, cudaErrorMemoryAllocation);
+    try
+    {
+      CudaGaussianFilterSlabs(
+        columns.Test.Plan, input.GetView(), (isInPlace ? input : output).GetView(), options, nullptr);
+    }
+    catch (const CudaError & error)
+    {
+      kind = error.GetKind();
+    }
+    FaultHook::Clear();
+    EXPECT_TRUE(isInPlace || input.Bytes == columns.Input.Bytes);
+    return kind;
+  };
+  for (const CudaSlabOptions & options : { columns.Options, MakeDeviceOptions(1, 1) })
+  {
+    SCOPED_TRACE("limit " + std::to_string(options.DeviceMemoryLimit));
+    EXPECT_EQ(getKind(options, false, 0), std::nullopt);
+    const unsigned long middle = (FaultHook::GetNumberOfCalls() + 1) / 2;
+    EXPECT_EQ(getKind(options, false, middle), CudaError::Kind::OutOfMemory);
+    EXPECT_EQ(getKind(options, true, middle), CudaError::Kind::CallFailed);
   }
 }
 } // namespace

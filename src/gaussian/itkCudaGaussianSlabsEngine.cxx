@@ -133,12 +133,7 @@ public:
     catch (const CudaError & error)
     {
       stream.Drain();
-      if (error.GetKind() == CudaError::Kind::OutOfMemory && m_WritesInput)
-      {
-        // Some of the input may be lost, so the host cannot take over.
-        throw CudaError(error.GetFile(), error.GetLine(), CudaError::Kind::CallFailed, error.GetDescription());
-      }
-      throw;
+      ThrowOn(error, m_WritesInput);
     }
     catch (...)
     {
