@@ -14,6 +14,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <functional>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -251,6 +252,41 @@ TEST(SlabFakes, PartsMakeUpTheWhole)
     {
       ExpectPartsMakeUpTheWhole(sigma, type, false);
       ExpectPartsMakeUpTheWhole(sigma, type, true);
+    }
+  }
+}
+
+/** States of the host are not those of a device, also where a run that found some was stopped. */
+TEST(SlabFakes, StatesOfAStoppedRunElsewhereAreNotTaken)
+{
+  struct Stop
+  {};
+  SlabCase test = MakeSmoothingCase(900, 40.0);
+  test.InputType = test.OutputType = CudaComponentType::Double;
+  const SlabImage input = MakeRandomImage(test.Size, 1, test.InputType, GetSeed());
+  const SlabImage expected = RunWhole(test.Plan, input, test.OutputType);
+  const auto      tryAll = [&](bool beginsOnHost, bool endsOnHost, SlabEnds::Call call) {
+    CudaSlabOptions options = MakeDeviceOptions(1, 1);
+    options.States = CudaMakeSlabStates();
+    const auto run = [&](bool onHost, const std::function<void()> & thrower) {
+      options.OnHost = onHost;
+      SlabEnds ends(test.Plan, input, test.OutputType);
+      ends.ThrowAt(call, 2, thrower);
+      ends.Run(options);
+      EXPECT_TRUE(ends.Output.Bytes == expected.Bytes) << beginsOnHost << endsOnHost << call;
+      return ends.Asked;
+    };
+    run(beginsOnHost, nullptr);
+    EXPECT_THROW(run(!beginsOnHost, [] { throw Stop(); }), Stop);
+    run(endsOnHost, nullptr);
+    EXPECT_EQ(run(endsOnHost, nullptr), input.GetNumberOfPlanes()) << "its own states are taken";
+  };
+  for (const bool beginsOnHost : { true, false })
+  {
+    for (const bool endsOnHost : { true, false })
+    {
+      tryAll(beginsOnHost, endsOnHost, SlabEnds::Source);
+      tryAll(beginsOnHost, endsOnHost, SlabEnds::Sink);
     }
   }
 }

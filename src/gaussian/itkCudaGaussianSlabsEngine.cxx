@@ -95,39 +95,13 @@ public:
   CudaSlabReport
   Run()
   {
-    const bool        hasStates = m_States && m_States->FoundBy == CudaSlabStates::Device;
-    const bool        sweepsFirst = m_Run.Shape.NeedsAllChunks && !(hasStates && !m_States->Starts.empty());
     const DeviceGuard guard(m_Devices.front());
     SlabStream        stream(m_Devices, m_Ends, m_Memory.Lane);
     m_Stream = &stream;
     try
     {
       this->Allocate();
-      if (hasStates)
-      {
-        this->UploadFirstPlane(MakePlanesView(m_Ends.Input, m_Axis, 1, m_States->FirstPlane.data()));
-      }
-      else if (!sweepsFirst && m_FilterLoads.front().FirstPlane > 0)
-      {
-        this->AskForFirstPlane();
-      }
-      if (sweepsFirst)
-      {
-        m_Sweeps = true;
-        stream.Run(m_SweepLoads, *this, this->GetPart(0.0f, 0.4f));
-        m_Sweeps = false;
-        this->ScanAll();
-      }
-      else if (m_Run.Shape.NeedsAllChunks)
-      {
-        this->UploadStates();
-      }
-      m_WritesInput = m_Ends.Input.Data && m_Ends.Input.Data == m_Ends.Output.Data;
-      stream.Run(m_FilterLoads, *this, this->GetPart(sweepsFirst ? 0.4f : 0.0f, 1.0f));
-      if (m_States && !hasStates)
-      {
-        this->DownloadFirstPlane();
-      }
+      this->SendAll();
       stream.Drain();
     }
     catch (const CudaError & error)
@@ -226,6 +200,38 @@ private:
     void *              Lines{ nullptr };      // the same, as they are computed
     std::vector<void *> LineResults;           // of a pass across slabs
   };
+
+  void
+  SendAll()
+  {
+    const bool hasStates = m_States && m_States->FoundBy == CudaSlabStates::Device;
+    const bool sweepsFirst = m_Run.Shape.NeedsAllChunks && !(hasStates && !m_States->Starts.empty());
+    if (hasStates)
+    {
+      this->UploadFirstPlane(MakePlanesView(m_Ends.Input, m_Axis, 1, m_States->FirstPlane.data()));
+    }
+    else if (!sweepsFirst && m_FilterLoads.front().FirstPlane > 0)
+    {
+      this->AskForFirstPlane();
+    }
+    if (sweepsFirst)
+    {
+      m_Sweeps = true;
+      m_Stream->Run(m_SweepLoads, *this, this->GetPart(0.0f, 0.4f));
+      m_Sweeps = false;
+      this->ScanAll();
+    }
+    else if (m_Run.Shape.NeedsAllChunks)
+    {
+      this->UploadStates();
+    }
+    m_WritesInput = m_Ends.Input.Data && m_Ends.Input.Data == m_Ends.Output.Data;
+    m_Stream->Run(m_FilterLoads, *this, this->GetPart(sweepsFirst ? 0.4f : 0.0f, 1.0f));
+    if (m_States && !hasStates)
+    {
+      this->DownloadFirstPlane();
+    }
+  }
 
   static void
   RequireUsable(int device)
@@ -702,6 +708,7 @@ private:
     m_RunMemory = DeviceBuffer(m_Memory.BytesOfRun, context);
     Workspace memory(m_RunMemory.GetPointer(), m_Memory.BytesOfRun);
     m_Pieces = this->TakeRunMemory(m_Memory, [&](size_t bytes) { return memory.Take(bytes); });
+    ClearPadding(MakeSlabView(m_Ends.Input, m_Axis, 1, m_Type, m_Pieces.FirstPlane), context); // lines run there too
     for (size_t lane = 0; lane < m_Devices.size(); ++lane)
     {
       this->AllocateLane(m_Stream->GetContext(lane));
@@ -1197,6 +1204,7 @@ private:
   void
   DownloadStates(const Context & context)
   {
+    m_States->FoundBy = CudaSlabStates::Nowhere; // until the first plane is there too
     m_States->Starts.clear();
     m_States->Starts.reserve(2 * m_Parts.Across.size() * this->GetNumberOfComponents());
     this->VisitStates([&](void * const * pieces, size_t bytes) {
