@@ -2,7 +2,8 @@
 // From file to file in bounded memory: a raw MetaImage is smoothed in parts by a writer that streams, in a process of
 // its own for each number of divisions. All files must be the same, byte by byte. Where no request is for more than a
 // chunk of planes, the process may not take more memory than a few chunks. With Streaming Off it must take more, or the
-// test is one of a file that is too small. Exit status 77: this system does not tell how much memory a process takes.
+// test is one of a file that is too small. Exit status 77: this system does not tell how much memory a process takes,
+// or there is no GPU where one is asked for.
 #include "itkCudaFiltersConfiguration.h"
 #include "itkCudaPlaneSource.h"
 #include "itkCudaSmoothingRecursiveGaussianImageFilter.h"
@@ -30,6 +31,7 @@
 namespace
 {
 using ImageType = itk::Image<float, 3>;
+using FilterType = itk::CudaSmoothingRecursiveGaussianImageFilter<ImageType>;
 
 constexpr size_t mebibyte = size_t{ 1 } << 20;
 constexpr size_t slack = 64 * mebibyte;
@@ -88,6 +90,19 @@ EndAbove(size_t limit, size_t before)
   }
 }
 
+/** What the first use of a GPU takes is not the stream's. */
+void
+UseBackend(const std::string & backend)
+{
+  const auto source = itk::cuda::test::PlaneSource<ImageType>::New();
+  source->SetRegion({ { { 0, 0, 0 } }, { { 64, 64, 400 } } });
+  const auto filter = FilterType::New();
+  filter->SetInput(source->GetOutput());
+  filter->SetStreaming("on");
+  filter->SetBackend(backend);
+  filter->Update();
+}
+
 /** What the child does. It prints what the parent checks: bytes taken at most, and the fewest and most times that a
  * plane was read. With a limit it ends when it has taken more bytes. */
 int
@@ -96,6 +111,7 @@ Smooth(const std::string & input,
        double              sigma,
        unsigned int        divisions,
        const std::string & streaming,
+       const std::string & backend,
        size_t              limit)
 {
   const auto reader = itk::ImageFileReader<ImageType>::New();
@@ -104,17 +120,18 @@ Smooth(const std::string & input,
   reader->ReleaseDataFlagOn(); // the monitor has the same memory
   const auto monitor = itk::PipelineMonitorImageFilter<ImageType>::New();
   monitor->SetInput(reader->GetOutput());
-  const auto filter = itk::CudaSmoothingRecursiveGaussianImageFilter<ImageType>::New();
+  const auto filter = FilterType::New();
   filter->SetInput(monitor->GetOutput());
   filter->SetSigma(sigma);
   filter->SetStreaming(streaming);
-  filter->SetBackend("host");
+  filter->SetBackend(backend);
   const auto writer = itk::ImageFileWriter<ImageType>::New();
   writer->SetImageIO(itk::MetaImageIO::New());
   writer->SetFileName(output);
   writer->SetInput(filter->GetOutput());
   writer->SetNumberOfStreamDivisions(divisions);
 
+  UseBackend(backend);
   if (!ResetHighWaterMark())
   {
     std::cout << "0 0 0" << std::endl;
@@ -202,6 +219,7 @@ struct Test
   size_t      Side;
   size_t      Planes;
   size_t      LookAhead; // 0: all chunks
+  std::string Backend;
   int         Failures{ 0 };
 
   void
@@ -224,6 +242,7 @@ struct Test
                       std::to_string(Sigma),
                       std::to_string(divisions),
                       streaming,
+                      Backend,
                       std::to_string(limit) });
   }
 
@@ -274,24 +293,32 @@ main(int argc, char * argv[])
 {
   try
   {
-    if (argc == 8 && std::string(argv[1]) == "smooth")
+    if (argc == 9 && std::string(argv[1]) == "smooth")
     {
       const auto divisions = static_cast<unsigned int>(std::stoul(argv[5]));
-      return Smooth(argv[2], argv[3], std::stod(argv[4]), divisions, argv[6], std::stoull(argv[7]));
+      return Smooth(argv[2], argv[3], std::stod(argv[4]), divisions, argv[6], argv[7], std::stoull(argv[8]));
     }
-    if (argc == 6)
+    if (argc == 7)
     {
+      const std::string backend = argv[6];
+      std::string       reason;
+      if (backend == "cuda" && !itk::CudaFiltersConfiguration::IsDeviceUsable(0, reason))
+      {
+        std::cerr << "no GPU: " << reason << std::endl;
+        return 77;
+      }
       const std::string folder = std::string(argv[1]) + "-" + std::to_string(getpid());
       if (std::system(("mkdir -p '" + folder + "'").c_str()) != 0)
       {
         throw std::runtime_error("no folder " + folder);
       }
-      Test test{ argv[0], folder, std::stod(argv[2]), std::stoul(argv[3]), std::stoul(argv[4]), std::stoul(argv[5]) };
+      Test test{ argv[0], folder, std::stod(argv[2]), std::stoul(argv[3]), std::stoul(argv[4]), std::stoul(argv[5]),
+                 backend };
       const int status = test.RunAll();
       rmdir(folder.c_str());
       return status;
     }
-    std::cerr << "Usage: " << argv[0] << " FOLDER SIGMA SIDE PLANES LOOK_AHEAD (0: all chunks)" << std::endl;
+    std::cerr << "Usage: " << argv[0] << " FOLDER SIGMA SIDE PLANES LOOK_AHEAD (0: all chunks) BACKEND" << std::endl;
   }
   catch (const std::exception & exception)
   {
