@@ -46,9 +46,8 @@ ViewPixels(size_t count, CudaComponentType type, void * data)
   {
     --columns;
   }
-  return ViewAdjacent({ { columns < shortest ? count : columns, columns < shortest ? 1 : count / columns, 1, 1, 1 } },
-                      type,
-                      data);
+  return ViewAdjacent(
+    { { columns < shortest ? count : columns, columns < shortest ? 1 : count / columns, 1, 1, 1 } }, type, data);
 }
 
 /** One such run. Every pass has the bits that it has without a mask: passes that do more at a time are taken where they
@@ -216,11 +215,8 @@ private:
     const bool   readsValid = passes > 0 && this->TryFirstPass(m_Input.Data, images[1]);
     if (!readsValid)
     {
-      QueueValues(this->ViewPixels(m_Input.Data),
-                  this->ViewMask(m_Valid),
-                  m_Subtracted,
-                  this->ViewPixels(images[0]),
-                  m_Context);
+      QueueValues(
+        this->ViewPixels(m_Input.Data), this->ViewMask(m_Valid), m_Subtracted, this->ViewPixels(images[0]), m_Context);
     }
     this->RunPasses(readsValid ? 1 : 0, passes, 0.0, images);
     void * const values = images[passes % 2];
