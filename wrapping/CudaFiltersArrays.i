@@ -18,6 +18,8 @@
   void _filter(PyObject * passes, PyObject * input, PyObject * valid, bool keeps_nan, size_t items, double smallest_weight) {
     cudafilters::Filter(self->GetDeviceView(), passes, input, valid, keeps_nan, items, smallest_weight);
   }
+  void _begin_writing(unsigned long long stream) { cudafilters::BeginWriting(self->GetDeviceView(), stream); }
+  void _finish_writing(unsigned long long stream) { cudafilters::FinishWriting(self->GetDeviceView(), stream); }
   void _publish(unsigned long long stream) { cudafilters::Publish(self->GetDeviceView(), stream); }
 }
 %enddef
