@@ -32,7 +32,8 @@ CudaFilters_EXPORT CudaEigenPlan
 MakeEigenPlan(unsigned int dimension, CudaEigenValueOrder order, bool withVectors);
 
 /** Unit vectors along the lines that Hessians of two or three rows describe: the eigenvector of the eigenvalue of the
- * smallest magnitude, with the sign that makes its largest component positive. A Hessian of zeros gives zeros. */
+ * smallest magnitude, with the sign that makes its largest component positive. A Hessian of zeros, or with an element
+ * that is not finite, gives zeros. */
 struct CudaLineDirectionPlan
 {
   unsigned int Dimension{ 3 };

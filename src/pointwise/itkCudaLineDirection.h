@@ -23,7 +23,7 @@ GetLineDirection(bool lastAxisFirst, const T * hessian, T * direction)
   {
     largest = std::fabs(vector[i]) > std::fabs(largest) ? vector[i] : largest;
   }
-  // A matrix of zeros has the axes as eigenvectors.
+  // A matrix of zeros has the axes as eigenvectors; the comparison is false for NaN too.
   const bool isZero = !(std::fabs(system.Values[VDimension - 1]) > T{ 0 });
   const T    sign = largest < T{ 0 } ? T{ -1 } : T{ 1 };
   ITK_CUDA_UNROLL
