@@ -4,23 +4,13 @@
 #define itkCudaDetailMultiScaleArray_h
 
 #include "CudaFiltersExport.h"
-#include "itkCudaDetailDeviceRun.h"
+#include "itkCudaDetailArrayImage.h"
 #include "itkCudaDetailMultiScaleEngine.h"
 
-#include <array>
-#include <cstddef>
 #include <optional>
 
 namespace itk::CudaDetail
 {
-/** An array as an image: rows of adjacent pixels, in memory that the caller keeps. */
-struct CudaArrayImage
-{
-  CudaArrayMemory                                       Memory;
-  std::array<size_t, CudaDeviceImageView::NumberOfAxes> Size;   // x first
-  std::array<size_t, CudaDeviceImageView::NumberOfAxes> Stride; // in pixels
-};
-
 /** What is wanted: arrays of adjacent elements of the input's type, and other memory. nullptr where one is not wanted.
  */
 struct CudaMultiScaleArrays

@@ -293,6 +293,12 @@ _of_torch = functools.cache(TorchOperations)
 _of_cupy = functools.cache(CupyOperations)
 
 
+def current_device_of(image: Any) -> AbstractContextManager[Any]:
+    """Makes the GPU of an array the current one of its package; of other objects nothing."""
+    ops = operations_of(image)
+    return nullcontext() if ops is None or not ops.is_on_gpu else ops.current(image)
+
+
 def require_no_gradient(array: Any, name: str) -> None:
     if getattr(array, "requires_grad", False):
         raise BufferError(

@@ -2,9 +2,8 @@
 """Vessels and other lines by the Hessians of several scales, with the conventions of NumPy and scikit-image."""
 from __future__ import annotations
 
-import contextlib
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
@@ -19,7 +18,7 @@ from ._exporters import SHAPES, from_image, image_of, is_foreign, open_foreign, 
 from ._gaussian import Approximation, Mode, _mode, gaussian_filter
 from ._images import _require_no_bands, describe, is_xarray
 from ._info import Backend
-from ._operations import operations_of
+from ._operations import current_device_of
 from ._segmentation import known_name, plain_name
 
 Measure = Literal["objectness", "frangi", "sato", "jerman", "meijering"]
@@ -122,7 +121,7 @@ def vesselness(
     >>> bool(response[20, 30] > 10 * response[8, 30]), float(scale[20, 30])
     (True, 3.0)
     """
-    with _current_device_of(image):
+    with current_device_of(image):
         make = _ExportedCall if is_foreign(image) or is_device_image(image) else _Call
         call = make(image, sigmas, mode, cval, spacing, valid_mask, preserve_nan, dtype, approximation, backend)
         found = call.run(
@@ -250,17 +249,6 @@ def _sigmas(sigmas: Any) -> list[float]:
 def _is_x_first(shape: Sequence[int]) -> bool:
     """ITK takes an array whose first axis has the smallest stride, such as a column, in the order of Fortran."""
     return math.prod(shape[1:]) == 1
-
-
-@contextlib.contextmanager
-def _current_device_of(image: Any) -> Iterator[None]:
-    """Makes the GPU of an array the current one of its package."""
-    ops = operations_of(image)
-    if ops is None or not ops.is_on_gpu:
-        yield
-    else:
-        with ops.current(image):
-            yield
 
 
 @dataclass(frozen=True)
