@@ -118,9 +118,8 @@ class _TensorCall:
     def components(self) -> Any:
         # The library has the upper triangle of x, y, z.
         dimension = len(self._shape)
-        places = {pair: i for i, pair in enumerate(zip(*np.triu_indices(dimension), strict=True))}
         pairs = [(i, j) for i in range(dimension) for j in range(i, dimension)]
-        tensors = self._run(False, [places[dimension - 1 - j, dimension - 1 - i] for i, j in pairs])
+        tensors = self._run(False, [pairs.index((dimension - 1 - j, dimension - 1 - i)) for i, j in pairs])
         signs = np.sign(self._spacing)  # coordinates that fall
         if (signs < 0.0).any():
             tensors *= np.array([signs[i] * signs[j] for i, j in pairs])
