@@ -98,7 +98,7 @@ def filter_foreign(
     is_masked = preserve_nan or valid_mask is not None
     items = _require_maskable(input, opened, passes, cval) if is_masked else 1
     valid = None if valid_mask is None else _open_beside(valid_mask, "valid_mask", opened, _MASKS)
-    result = _image_of(opened) if output is None else _image_in(output, input, opened)
+    result = image_of(opened.shape, opened) if output is None else _image_in(output, input, opened)
     if 0 not in opened.shape:
         batch = len(opened.shape) - len(passes) if is_masked else 0
         lines = [each._replace(axis=each.axis - batch) for each in passes]
@@ -107,7 +107,7 @@ def filter_foreign(
         result._filter(made.handle, opened.handle, valid and valid.handle, preserve_nan, items, weight)
     if output is not None:
         return output
-    return _from_dlpack_of(input)(result)
+    return from_image(input)(result)
 
 
 def _require_maskable(input: Any, opened: DeviceArray, passes: Sequence[Pass], cval: float) -> int:
@@ -134,14 +134,15 @@ def _open_beside(array: Any, name: str, opened: DeviceArray, types: Sequence[str
     return other
 
 
-def _new_image(opened: DeviceArray) -> Any:
-    image = itk.CudaDeviceImage[_TYPES[opened.type], len(opened.shape)].New()
-    image.SetRegions([int(size) for size in reversed(opened.shape)])
+def _new_image(shape: Sequence[int], dtype: str) -> Any:
+    image = itk.CudaDeviceImage[_TYPES[dtype], len(shape)].New()
+    image.SetRegions([int(size) for size in reversed(shape)])
     return image
 
 
-def _image_of(opened: DeviceArray) -> Any:
-    image = _new_image(opened)
+def image_of(shape: Sequence[int], opened: DeviceArray) -> Any:
+    """An image of the type and on the device of an opened array, whose pixels are adjacent."""
+    image = _new_image(shape, opened.type)
     image._allocate(opened.device)
     return image
 
@@ -156,7 +157,7 @@ def _image_in(output: Any, input: Any, opened: DeviceArray) -> Any:
     size = math.prod(opened.shape) * np.dtype(opened.type).itemsize
     if abs(target.pointer - opened.pointer) < size:
         raise ValueError(f"output lies in the memory of input, {describe(input)}; it must be other memory")
-    image = _new_image(opened)
+    image = _new_image(opened.shape, opened.type)
     image._adopt(target.handle)
     return image
 
@@ -166,7 +167,8 @@ def _is_of_jax(array: Any) -> bool:
     return jax is not None and isinstance(array, jax.Array)
 
 
-def _from_dlpack_of(array: Any) -> Callable[[Any], Any]:
+def from_image(array: Any) -> Callable[[Any], Any]:
+    """What makes a result for the package of `array` of a device image."""
     if not _is_of_jax(array):
         return lambda image: image
     function: Callable[[Any], Any] = importlib.import_module("jax.dlpack").from_dlpack
