@@ -80,11 +80,8 @@ ReadCall(PyObject * call)
 void
 RunOnHost(const TensorCall & call, void * input, void * output)
 {
-  itk::CudaDetail::CudaRunOnHost(call.Plan,
-                                 call.View(input, 1),
-                                 call.View(output, call.GetComponents()),
-                                 itk::MultiThreaderBase::New(),
-                                 nullptr);
+  itk::CudaDetail::CudaRunOnHost(
+    call.Plan, call.View(input, 1), call.View(output, call.GetComponents()), itk::MultiThreaderBase::New(), nullptr);
 }
 
 /** For tests: the work of a GPU on memory of the host. */
