@@ -13,8 +13,10 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <memory>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -31,6 +33,8 @@ constexpr const char * VersionedName = "dltensor_versioned";
 constexpr const char * UsedVersionedName = "used_dltensor_versioned";
 constexpr const char * UnversionedName = "dltensor";
 constexpr const char * UsedUnversionedName = "used_dltensor";
+constexpr const char * ExchangeAttribute = "__dlpack_c_exchange_api__";
+constexpr const char * ExchangeName = "dlpack_exchange_api";
 
 std::atomic<bool> usesHostAsDevice{ false };
 
@@ -156,6 +160,22 @@ TakeTensor(TManaged * managed, uint64_t flags)
   return array;
 }
 
+/** The same of a tensor with a version, of which only version and deleter have their places in all versions. */
+std::unique_ptr<Array>
+TakeVersioned(DLManagedTensorVersioned * managed)
+{
+  if (managed->version.major != DLPACK_MAJOR_VERSION)
+  {
+    PyErr_Format(PyExc_BufferError,
+                 "the array is of DLPack %d.%d; version %d is understood",
+                 static_cast<int>(managed->version.major),
+                 static_cast<int>(managed->version.minor),
+                 DLPACK_MAJOR_VERSION);
+    return nullptr;
+  }
+  return TakeTensor(managed, managed->flags);
+}
+
 /** What the capsule holds. The capsule is renamed, as its consumer must do, and its destructor then does nothing. */
 std::unique_ptr<Array>
 TakeCapsule(PyObject * capsule)
@@ -163,18 +183,8 @@ TakeCapsule(PyObject * capsule)
   std::unique_ptr<Array> array;
   if (PyCapsule_IsValid(capsule, VersionedName))
   {
-    auto * const managed = static_cast<DLManagedTensorVersioned *>(PyCapsule_GetPointer(capsule, VersionedName));
-    if (managed->version.major != DLPACK_MAJOR_VERSION)
-    {
-      // Only version and deleter have their places in all versions; the capsule calls the deleter.
-      PyErr_Format(PyExc_BufferError,
-                   "the array is of DLPack %d.%d; version %d is understood",
-                   static_cast<int>(managed->version.major),
-                   static_cast<int>(managed->version.minor),
-                   DLPACK_MAJOR_VERSION);
-      return nullptr;
-    }
-    array = TakeTensor(managed, managed->flags);
+    // If it cannot be read, the capsule calls the deleter.
+    array = TakeVersioned(static_cast<DLManagedTensorVersioned *>(PyCapsule_GetPointer(capsule, VersionedName)));
     if (array)
     {
       PyCapsule_SetName(capsule, UsedVersionedName);
@@ -203,6 +213,111 @@ AsTuple(const std::vector<int64_t> & numbers)
     PyTuple_SetItem(tuple, static_cast<Py_ssize_t>(i), PyLong_FromLongLong(numbers[i]));
   }
   return tuple;
+}
+
+/** An object of Python that keeps an opened array. */
+PyObject *
+MakeHandle(std::unique_ptr<Array> array)
+{
+  PyObject * const handle = PyCapsule_New(array.get(), HandleName, [](PyObject * self) {
+    delete static_cast<Array *>(PyCapsule_GetPointer(self, HandleName));
+  });
+  if (handle)
+  {
+    array.release();
+  }
+  return handle;
+}
+
+/** What cudafilters_open_dlpack() gives. */
+PyObject *
+DescribeOpened(std::unique_ptr<Array> array)
+{
+  const Array &    opened = *array;
+  PyObject * const handle = MakeHandle(std::move(array));
+  if (!handle)
+  {
+    return nullptr;
+  }
+  return Py_BuildValue("(NiiiiNNNK)",
+                       handle,
+                       static_cast<int>(opened.Device.device_type),
+                       static_cast<int>(opened.Device.device_id),
+                       static_cast<int>(opened.Type.code),
+                       static_cast<int>(opened.Type.bits),
+                       AsTuple(opened.Shape),
+                       AsTuple(opened.Strides),
+                       PyBool_FromLong(opened.IsReadOnly),
+                       reinterpret_cast<unsigned long long>(opened.Data));
+}
+
+/** The C functions of the array's package, in the version that is understood; nullptr if there are none. In packages
+ * before DLPack 1.3 the attribute may be something else than a capsule. */
+const DLPackExchangeAPI *
+FindExchange(PyObject * array)
+{
+  PyObject * const capsule = PyObject_GetAttrString(reinterpret_cast<PyObject *>(Py_TYPE(array)), ExchangeAttribute);
+  if (!capsule)
+  {
+    PyErr_Clear();
+    return nullptr;
+  }
+  // The functions live as long as the process.
+  auto * header = PyCapsule_IsValid(capsule, ExchangeName)
+                    ? static_cast<const DLPackExchangeAPIHeader *>(PyCapsule_GetPointer(capsule, ExchangeName))
+                    : nullptr;
+  Py_DecRef(capsule);
+  while (header && header->version.major != DLPACK_MAJOR_VERSION)
+  {
+    header = header->prev_api;
+  }
+  return reinterpret_cast<const DLPackExchangeAPI *>(header);
+}
+
+/** nullptr with a Python error if the package does not give the array. */
+std::unique_ptr<Array>
+OpenExchanged(const DLPackExchangeAPI & exchange, PyObject * array)
+{
+  DLManagedTensorVersioned * managed = nullptr;
+  if (exchange.managed_tensor_from_py_object_no_sync(array, &managed) != 0)
+  {
+    return nullptr;
+  }
+  std::unique_ptr<Array> opened = TakeVersioned(managed);
+  if (!opened && managed->deleter)
+  {
+    // The deleter may be Python code, which must not find an error.
+    PyObject * type = nullptr;
+    PyObject * value = nullptr;
+    PyObject * traceback = nullptr;
+    PyErr_Fetch(&type, &value, &traceback);
+    managed->deleter(managed);
+    PyErr_Restore(type, value, traceback);
+  }
+  return opened;
+}
+
+/** An array of adjacent elements; nullptr with a Python error if there is none. */
+PyObject *
+NewExchanged(const DLPackExchangeAPI & exchange, const Array & prototype)
+{
+  std::vector<int64_t> shape = prototype.Shape;
+  DLTensor             wanted{};
+  wanted.device = prototype.Device;
+  wanted.dtype = prototype.Type;
+  wanted.ndim = static_cast<int32_t>(shape.size());
+  wanted.shape = shape.data();
+  const auto fail = [](void *, const char * kind, const char * message) {
+    PyErr_Format(PyExc_MemoryError, "the package of the array made none for the result: %s: %s", kind, message);
+  };
+  DLManagedTensorVersioned * managed = nullptr;
+  void *                     made = nullptr;
+  if (exchange.managed_tensor_allocator(&wanted, &managed, nullptr, fail) != 0 ||
+      exchange.managed_tensor_to_py_object_no_sync(managed, &made) != 0)
+  {
+    return nullptr;
+  }
+  return static_cast<PyObject *>(made);
 }
 
 DLDataType
@@ -423,6 +538,13 @@ RunMaskedOnHost(const Passes &                           passes,
   }
 }
 
+size_t
+GetNumberOfPixels(const Passes & passes)
+{
+  const auto & size = passes.front().Size;
+  return std::accumulate(size.begin(), size.end(), size_t{ 1 }, std::multiplies<>());
+}
+
 /** Item after item: each has a value of its own that is subtracted. */
 void
 RunMaskedItems(const Passes &                   passes,
@@ -431,11 +553,7 @@ RunMaskedItems(const Passes &                   passes,
                void *                           output,
                size_t                           items)
 {
-  size_t count = 1;
-  for (const size_t size : passes.front().Size)
-  {
-    count *= size;
-  }
+  const size_t count = GetNumberOfPixels(passes);
   const size_t bytes = count * itk::CudaComponentSize(memory.ComponentType);
   for (size_t i = 0; i < items; ++i)
   {
@@ -500,6 +618,28 @@ RunPasses(const Passes & passes, const itk::CudaDetail::CudaArrayMemory & memory
     return;
   }
   itk::CudaDetail::CudaQueueOnStream(passes, memory, output);
+}
+
+template <typename T>
+bool
+HoldsNaN(const void * data, size_t count)
+{
+  const auto * const pixels = static_cast<const T *>(data);
+  return std::any_of(pixels, pixels + count, [](T pixel) { return std::isnan(pixel); });
+}
+
+/** RunPasses(), and whether there is NaN. */
+bool
+RunPassesAndLook(const Passes & passes, const itk::CudaDetail::CudaArrayMemory & memory, void * output)
+{
+  if (!usesHostAsDevice)
+  {
+    return itk::CudaDetail::CudaQueueAndLookForNaN(passes, memory, output);
+  }
+  const auto look = memory.ComponentType == itk::CudaComponentType::Double ? HoldsNaN<double> : HoldsNaN<float>;
+  const bool found = look(memory.Data, GetNumberOfPixels(passes));
+  RunOnHost(passes, memory, output);
+  return found;
 }
 } // namespace
 
@@ -639,7 +779,8 @@ Filter(const itk::CudaDeviceImageView & result,
   {
     mask->Wait(defaultStream);
   }
-  if (mask || keepsNaN)
+  const bool looks = !mask && keepsNaN && items == 1;
+  if (mask || (keepsNaN && (!looks || RunPassesAndLook(made, memory, result.GetPointer()))))
   {
     RunMaskedItems(
       made,
@@ -648,7 +789,7 @@ Filter(const itk::CudaDeviceImageView & result,
       result.GetPointer(),
       items);
   }
-  else
+  else if (!looks)
   {
     RunPasses(made, memory, result.GetPointer());
   }
@@ -661,31 +802,53 @@ Filter(const itk::CudaDeviceImageView & result,
 PyObject *
 cudafilters_open_dlpack(PyObject * capsule)
 {
-  using cudafilters::Array;
-  std::unique_ptr<Array> array = cudafilters::TakeCapsule(capsule);
-  if (!array)
+  std::unique_ptr<cudafilters::Array> array = cudafilters::TakeCapsule(capsule);
+  return array ? cudafilters::DescribeOpened(std::move(array)) : nullptr;
+}
+
+PyObject *
+cudafilters_open_exchanged(PyObject * array)
+{
+  using namespace cudafilters;
+  const DLPackExchangeAPI * const exchange = FindExchange(array);
+  if (!exchange)
+  {
+    Py_RETURN_NONE;
+  }
+  std::unique_ptr<Array> opened = OpenExchanged(*exchange, array);
+  void *                 stream = nullptr;
+  if (!opened || exchange->current_work_stream(opened->Device.device_type, opened->Device.device_id, &stream) != 0)
   {
     return nullptr;
   }
-  const Array &    opened = *array;
-  PyObject * const handle = PyCapsule_New(array.get(), cudafilters::HandleName, [](PyObject * self) {
-    delete static_cast<Array *>(PyCapsule_GetPointer(self, cudafilters::HandleName));
-  });
+  PyObject * const description = DescribeOpened(std::move(opened));
+  return description ? Py_BuildValue("(NK)", description, reinterpret_cast<unsigned long long>(stream)) : nullptr;
+}
+
+PyObject *
+cudafilters_new_exchanged(PyObject * array, PyObject * opened)
+{
+  using namespace cudafilters;
+  const Array &                   prototype = GetArray(opened);
+  const DLPackExchangeAPI * const exchange = FindExchange(array);
+  if (!exchange)
+  {
+    itkGenericExceptionMacro("The array's type has no " << ExchangeAttribute);
+  }
+  PyObject * const made = NewExchanged(*exchange, prototype);
+  if (!made)
+  {
+    return nullptr;
+  }
+  std::unique_ptr<Array> result = OpenExchanged(*exchange, made);
+  const auto             address = reinterpret_cast<unsigned long long>(result ? result->Data : nullptr);
+  PyObject * const       handle = result ? MakeHandle(std::move(result)) : nullptr;
   if (!handle)
   {
+    Py_DecRef(made);
     return nullptr;
   }
-  array.release();
-  return Py_BuildValue("(NiiiiNNNK)",
-                       handle,
-                       static_cast<int>(opened.Device.device_type),
-                       static_cast<int>(opened.Device.device_id),
-                       static_cast<int>(opened.Type.code),
-                       static_cast<int>(opened.Type.bits),
-                       cudafilters::AsTuple(opened.Shape),
-                       cudafilters::AsTuple(opened.Strides),
-                       PyBool_FromLong(opened.IsReadOnly),
-                       reinterpret_cast<unsigned long long>(opened.Data));
+  return Py_BuildValue("(NNK)", made, handle, address);
 }
 
 PyObject *
@@ -736,6 +899,21 @@ cudafilters_run_passes(PyObject *         passes,
   const auto        memory = MakeArrayMemory(input, is_double, device, stream);
   const WithoutLock without;
   RunPasses(made, memory, reinterpret_cast<void *>(output));
+}
+
+bool
+cudafilters_run_passes_and_look(PyObject *         passes,
+                                unsigned long long input,
+                                unsigned long long output,
+                                bool               is_double,
+                                int                device,
+                                unsigned long long stream)
+{
+  using namespace cudafilters;
+  const Passes &    made = GetPasses(passes);
+  const auto        memory = MakeArrayMemory(input, is_double, device, stream);
+  const WithoutLock without;
+  return RunPassesAndLook(made, memory, reinterpret_cast<void *>(output));
 }
 
 void

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import importlib
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -13,6 +13,7 @@ from typing import Any
 import itk
 
 from ._images import describe
+from ._operations import require_no_gradient
 
 CUDA = 2
 _CUDA_MANAGED = 13
@@ -70,21 +71,35 @@ class DeviceArray:
     is_read_only: bool
     pointer: int
     """Address of the first element."""
+    stream: int | None = None
+    """The handle of the stream on which its package works, where the package was asked for it."""
+
+
+def exchange_array(array: Any, name: str) -> DeviceArray | None:
+    """Takes hold of an array's memory for work on the stream on which its package works, by the C functions of its type
+    (`__dlpack_c_exchange_api__`). Nothing needs to be ordered or to wait. None where there are none."""
+    require_no_gradient(array, name)
+    exchanged = native().cudafilters_open_exchanged(array)
+    return None if exchanged is None else _described(array, name, *exchanged)
 
 
 def open_array(array: Any, name: str, stream: int) -> DeviceArray:
     """Takes hold of an array's memory for work on `stream`, which the exporter puts behind its own work on the array."""
-    if getattr(array, "requires_grad", False):
-        raise BufferError(f"{name} requires a gradient, which the filters do not compute: call {name}.detach()")
+    require_no_gradient(array, name)
     with _current_device_of(array):
         try:
             capsule = array.__dlpack__(stream=stream, max_version=(1, 3))
         except TypeError:
             capsule = array.__dlpack__(stream=stream)  # DLPack before 1.0
-    handle, kind, device, code, bits, shape, strides, is_read_only, pointer = native().cudafilters_open_dlpack(capsule)
+    return _described(array, name, native().cudafilters_open_dlpack(capsule))
+
+
+def _described(array: Any, name: str, opened: Sequence[Any], stream: int | None = None) -> DeviceArray:
+    handle, kind, device, code, bits, shape, strides, is_read_only, pointer = opened
     if kind not in (CUDA, _CUDA_MANAGED):
         raise BufferError(f"{name} is {describe(array)}, which gave memory of the type {kind} of DLPack; it must be of CUDA")
-    return DeviceArray(handle, device, _TYPES.get((code, bits), f"{bits} bits"), shape, strides, is_read_only, pointer)
+    found = _TYPES.get((code, bits), f"{bits} bits")
+    return DeviceArray(handle, device, found, shape, strides, is_read_only, pointer, stream)
 
 
 @contextlib.contextmanager

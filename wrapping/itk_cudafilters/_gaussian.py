@@ -166,8 +166,8 @@ def _filter_any(
 ) -> Any:
     """gaussian_filter(), whatever its input."""
     if is_foreign(input):
-        opened = open_foreign(input, "input")
         is_array = is_foreign(output) or operations_of(output) is not None
+        opened = open_foreign(input, "input", {"valid_mask": valid_mask, "output": output if is_array else None})
         call = _Call(
             Given(input, shape_of(opened), "input", SHAPES), sigma, None if is_array else output, mode, cval, fwhm, spacing,
             axes, channel_axis, None, False, dtype, approximation, backend,
