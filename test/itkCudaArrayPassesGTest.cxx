@@ -368,6 +368,7 @@ TEST_F(CudaArrayPassesGpu, Masks_have_the_bits_of_single_passes_and_of_none_if_a
         this->CheckMask(shape, 3, kernel, 0.1, 1.1);
         this->CheckMask(shape, 3, kernel, 1e-9, 1.1); // looks for NaN, and there is none
       }
+      this->CheckMask({ { 20011, 1, 1 } }, 1, { approximation, mode }, 0.1, 0.5); // a prime number, so a single row
     }
   }
 }

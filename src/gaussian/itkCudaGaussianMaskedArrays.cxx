@@ -36,18 +36,17 @@ HasConstantEdges(const CudaArrayPass & pass)
   return pass.Plan.Boundary.Mode == CudaFiltersEnums::BoundaryMode::Constant;
 }
 
-/** A shape for work on single pixels, in rows that are long enough for a warp, and many if there can be. */
-DeviceView
-ViewPixels(size_t count, CudaComponentType type, void * data)
+/** The length of rows for work on single pixels: long enough for a warp, and many rows if there can be. */
+size_t
+GetRowLength(size_t count)
 {
   constexpr size_t longest = 2048, shortest = 32;
-  size_t           columns = longest;
-  while (columns >= shortest && count % columns != 0)
+  size_t           length = longest;
+  while (length >= shortest && count % length != 0)
   {
-    --columns;
+    --length;
   }
-  return ViewAdjacent(
-    { { columns < shortest ? count : columns, columns < shortest ? 1 : count / columns, 1, 1, 1 } }, type, data);
+  return length < shortest ? count : length;
 }
 
 /** One such run. Every pass has the bits that it has without a mask: passes that do more at a time are taken where they
@@ -66,6 +65,7 @@ public:
     , m_Output(output)
     , m_Context(context)
     , m_Count(this->View(passes.front(), nullptr).GetNumberOfElements())
+    , m_RowLength(GetRowLength(m_Count))
     , m_Buffer(this->GetBytes(), context)
   {
     Workspace    pieces(m_Buffer.GetPointer(), m_Buffer.GetSize());
@@ -112,13 +112,19 @@ private:
   DeviceView
   ViewPixels(void * data) const
   {
-    return gaussian::ViewPixels(m_Count, m_Input.ComponentType, data);
+    return this->ViewRows(m_Input.ComponentType, data);
   }
 
   DeviceView
   ViewMask(const void * data) const
   {
-    return gaussian::ViewPixels(m_Count, CudaComponentType::UChar, const_cast<void *>(data));
+    return this->ViewRows(CudaComponentType::UChar, const_cast<void *>(data));
+  }
+
+  DeviceView
+  ViewRows(CudaComponentType type, void * data) const
+  {
+    return ViewAdjacent({ { m_RowLength, m_Count / m_RowLength, 1, 1, 1 } }, type, data);
   }
 
   /** In the mode Constant 0 lies beyond the ends of the lines, so 0 is subtracted. */
@@ -241,6 +247,7 @@ private:
   void * const                       m_Output;
   const Context &                    m_Context;
   const size_t                       m_Count;
+  const size_t                       m_RowLength;
   const DeviceBuffer                 m_Buffer;
   void *                             m_Weights[2];
   void *                             m_Values;

@@ -21,6 +21,7 @@ namespace
 {
 constexpr unsigned int Columns = 32; // threads of a block along a row, and its rows at a time
 constexpr unsigned int Rows = 8;
+constexpr size_t       LongRow = 2048; // pixels; of longer rows several blocks do parts
 constexpr size_t       MaximumBlocks = size_t{ 1 } << 16;
 constexpr size_t       MaximumSearchBlocks = size_t{ 1 } << 11; // all at work at once, that they see what others found
 
@@ -62,6 +63,16 @@ struct Extent
   }
 };
 
+/** Blocks along x for rows, and along y for parts of a row, `most` in all. */
+dim3
+MakeGridOfRows(const Extent & extent, size_t most)
+{
+  const size_t rows = std::min(DivideUp(extent.GetNumberOfRows(), Rows), most);
+  dim3         grid = MakeGrid(rows);
+  grid.y = static_cast<unsigned int>(std::clamp<size_t>(DivideUp(extent.Size[0], LongRow), 1, most / rows));
+  return grid;
+}
+
 /** Calls operation(place, index) for all pixels, in rising order in each thread, until it returns false. */
 template <typename TOperation>
 __global__ void
@@ -73,7 +84,8 @@ __launch_bounds__(Columns * Rows)
   {
     const size_t slice = row / extent.Size[1];
     Place        place{ 0, row % extent.Size[1], slice % extent.Size[2], slice / extent.Size[2] };
-    for (place.X = threadIdx.x; place.X < extent.Size[0]; place.X += Columns)
+    for (place.X = size_t{ blockIdx.y } * Columns + threadIdx.x; place.X < extent.Size[0];
+         place.X += size_t{ gridDim.y } * Columns)
     {
       if (!operation(place, row * extent.Size[0] + place.X))
       {
@@ -88,9 +100,9 @@ void
 ForEachPixel(const DeviceView & shape, const TOperation & operation, const Context & context)
 {
   const Extent extent{ { shape.Size[0], shape.Size[1], shape.Size[2], shape.Size[3] } };
-  const size_t blocks = std::min(DivideUp(extent.GetNumberOfRows(), Rows), MaximumSearchBlocks);
-  ITK_CUDA_CALL(LaunchKernel(
-    PixelsKernel<TOperation>, MakeGrid(blocks), dim3(Columns, Rows), 0, context.GetStream(), extent, operation));
+  const dim3   grid = MakeGridOfRows(extent, MaximumSearchBlocks);
+  ITK_CUDA_CALL(
+    LaunchKernel(PixelsKernel<TOperation>, grid, dim3(Columns, Rows), 0, context.GetStream(), extent, operation));
 }
 
 /** Sets pixels to what operation(place) gives. A thread loads several before it stores: it would wait for each. */
@@ -106,7 +118,8 @@ __launch_bounds__(Columns * Rows) MapKernel(const __grid_constant__ Extent exten
   {
     const size_t slice = row / extent.Size[1];
     Place        place{ 0, row % extent.Size[1], slice % extent.Size[2], slice / extent.Size[2] };
-    for (size_t begin = threadIdx.x; begin < extent.Size[0]; begin += batch * Columns)
+    for (size_t begin = size_t{ blockIdx.y } * batch * Columns + threadIdx.x; begin < extent.Size[0];
+         begin += size_t{ gridDim.y } * batch * Columns)
     {
       T values[batch] = {};
 #pragma unroll
@@ -137,9 +150,9 @@ Map(const DeviceView & output, const TOperation & operation, const Context & con
 {
   const Extent extent{ { output.Size[0], output.Size[1], output.Size[2], output.Size[3] } };
   const auto   kernel = MapKernel<T, TOperation>;
-  const size_t blocks = std::min(DivideUp(extent.GetNumberOfRows(), Rows), MaximumBlocks);
-  ITK_CUDA_CALL(LaunchKernel(
-    kernel, MakeGrid(blocks), dim3(Columns, Rows), 0, context.GetStream(), extent, MakePlane<T>(output), operation));
+  const dim3   grid = MakeGridOfRows(extent, MaximumBlocks);
+  ITK_CUDA_CALL(
+    LaunchKernel(kernel, grid, dim3(Columns, Rows), 0, context.GetStream(), extent, MakePlane<T>(output), operation));
 }
 
 static_assert(sizeof(Offset<float>) <= OffsetBytes && sizeof(Offset<double>) <= OffsetBytes);
