@@ -2,6 +2,8 @@
 """The Gaussian functions of arrays in the memory of a GPU. Where there is no GPU, NumPy arrays of a class of their own stand for
 them, and the work is done on the host."""
 import ctypes
+import pathlib
+import resource
 import threading
 
 import itk
@@ -554,6 +556,36 @@ def test_versions_of_exchange(exchange, monkeypatch):
     with pytest.raises(BufferError, match=r"the array is of DLPack 2.0; version 1 is understood"):
         itk_cudafilters.gaussian_filter(given, 1.5)
     assert given.deleted == 1 and not alive
+
+
+def test_calls_leave_no_memory(exchange):
+    """Ten thousand calls of arrays whose operations are known, of packages that give their stream, and of others; with NaN, and with
+    masks."""
+    array = np.random.default_rng(32).standard_normal((6, 7)).astype("f")
+    array[2, 3] = np.nan
+    valid = np.ones((6, 7), bool)
+    given = ExchangingArray(array), on_gpu(array), FakeArray(array)
+    masks = ExchangingArray(valid), on_gpu(valid), FakeArray(valid)
+
+    def call(count):
+        for i in range(count):
+            sigma = 1.0 + 1e-6 * (i // 100)
+            itk_cudafilters.gaussian_filter(given[i % 3], sigma)
+            itk_cudafilters.gaussian_filter(given[i % 3], sigma, valid_mask=masks[i % 3])
+            exchange[0].clear()
+            exchange[1].clear()
+            for each in (*given, *masks):
+                getattr(each, "streams", []).clear()
+
+    call(1000)
+    before = resident_memory()
+    call(5000)
+    assert resident_memory() - before < 4 * 2**20
+    assert not alive
+
+
+def resident_memory():
+    return int(pathlib.Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
 
 
 def test_exchange_of_a_gradient(exchange):
