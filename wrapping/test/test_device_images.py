@@ -471,6 +471,24 @@ def test_torch_shares_the_pixels(gpu):
         from_dlpack(torch.zeros((8, 8), device="cuda", requires_grad=True))
 
 
+def test_image_that_is_dropped_while_it_is_read(gpu):
+    """A copy that is held back by a kernel of 0.2 s reads the pixels, although the image is gone and others fill the GPU."""
+    torch = pytest.importorskip("torch")
+    array = random_array(np.random.default_rng(11), (128, 128, 128))
+    others = np.full(array.shape, np.nan, "f")
+    to_device(others)
+    image = to_device(array)
+    with torch.cuda.stream(torch.cuda.Stream()):
+        view = torch.from_dlpack(image)
+        torch.cuda._sleep(200_000_000)
+        seen = view.clone()
+        del image, view
+        images = [to_device(others) for _ in range(100)]
+    torch.cuda.synchronize()
+    np.testing.assert_array_equal(seen.cpu().numpy(), array)
+    assert all(each.IsAllocated() for each in images)
+
+
 def test_order_of_streams(gpu):
     """A producer held back by a kernel of 0.2 s: the filter's work waits for it, whatever the stream."""
     torch = pytest.importorskip("torch")

@@ -824,6 +824,8 @@ def test_torch_result_is_torchs_memory(gpu):
     torch = pytest.importorskip("torch")
     tensor = torch.rand((64, 64, 64), device="cuda")
     itk_cudafilters.gaussian_filter(tensor, 2.0)
-    before = torch.cuda.memory_allocated()
+    torch.cuda.synchronize()
+    before, of_module = torch.cuda.memory_allocated(), itk.CudaFiltersConfiguration.GetDeviceBytesInUse()
     found = itk_cudafilters.gaussian_filter(tensor, 2.0)
     assert torch.cuda.memory_allocated() - before == found.numel() * 4
+    assert itk.CudaFiltersConfiguration.GetDeviceBytesInUse() == of_module
