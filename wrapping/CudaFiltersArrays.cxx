@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "CudaFiltersArrays.h"
 
+#include "itkCudaDetailArrayDevice.h"
 #include "itkCudaDetailDeviceRun.h"
 #include "itkCudaDetailGaussianEngine.h"
 #include "itkCudaDetailGaussianPlan.h"
@@ -47,7 +48,8 @@ struct Array
   std::vector<int64_t>  Shape;
   std::vector<int64_t>  Strides; // in elements
   bool                  IsReadOnly;
-  std::shared_ptr<void> Owner; // gives the memory back
+  std::shared_ptr<void> Owner;       // gives the memory back
+  StreamType            Stream{ 0 }; // on which the owner works; 0: its work comes before that of CUDA's default stream
 };
 
 /** \class HostMemory
@@ -116,7 +118,12 @@ MakeMemory(const Array & array, size_t bytes)
     return std::make_shared<HostMemory>(array.Data, bytes, device, std::move(release));
   }
   const WithoutLock without; // CUDA may have to start
-  return itk::CudaDeviceImageMemory::Adopt(array.Data, bytes, device, std::move(release));
+  MemoryPointer     memory = itk::CudaDeviceImageMemory::Adopt(array.Data, bytes, device, std::move(release));
+  if (array.Stream != 0)
+  {
+    memory->MarkWritten(array.Stream);
+  }
+  return memory;
 }
 
 /** The tensor as an array that owns it; nothing is owned, and a Python error is set, if it cannot be read. */
@@ -249,6 +256,34 @@ DescribeOpened(std::unique_ptr<Array> array)
                        AsTuple(opened.Strides),
                        PyBool_FromLong(opened.IsReadOnly),
                        reinterpret_cast<unsigned long long>(opened.Data));
+}
+
+/** Keeps an object of Python, whichever thread drops it. */
+std::shared_ptr<void>
+KeepObject(PyObject * object)
+{
+  Py_IncRef(object);
+  return { object, [](void * kept) {
+            if (Py_IsInitialized())
+            {
+              const PyGILState_STATE state = PyGILState_Ensure();
+              Py_DecRef(static_cast<PyObject *>(kept));
+              PyGILState_Release(state);
+            }
+          } };
+}
+
+/** The numbers of a tuple; a Python error is set if it holds others. */
+std::vector<int64_t>
+TakeNumbers(PyObject * tuple)
+{
+  std::vector<int64_t> numbers;
+  const Py_ssize_t     size = PyTuple_Size(tuple);
+  for (Py_ssize_t i = 0; i < size; ++i)
+  {
+    numbers.push_back(PyLong_AsLongLong(PyTuple_GetItem(tuple, i)));
+  }
+  return numbers;
 }
 
 /** The C functions of the array's package, in the version that is understood; nullptr if there are none. In packages
@@ -849,6 +884,35 @@ cudafilters_new_exchanged(PyObject * array, PyObject * opened)
     return nullptr;
   }
   return Py_BuildValue("(NNK)", made, handle, address);
+}
+
+PyObject *
+cudafilters_open_interface(PyObject * owner, PyObject * layout)
+{
+  using namespace cudafilters;
+  unsigned long long data, stream;
+  int                code, bits, isReadOnly;
+  PyObject *         shape;
+  PyObject *         strides;
+  if (!PyArg_ParseTuple(layout, "KiiOOpK", &data, &code, &bits, &shape, &strides, &isReadOnly, &stream))
+  {
+    return nullptr;
+  }
+  auto opened = std::make_unique<Array>();
+  opened->Data = reinterpret_cast<void *>(data);
+  opened->Type = { static_cast<uint8_t>(code), static_cast<uint8_t>(bits), 1 };
+  opened->Shape = TakeNumbers(shape);
+  opened->Strides = TakeNumbers(strides);
+  if (PyErr_Occurred())
+  {
+    return nullptr;
+  }
+  opened->IsReadOnly = isReadOnly != 0;
+  opened->Owner = KeepObject(owner);
+  opened->Stream = static_cast<StreamType>(stream);
+  opened->Device = { kDLCUDA,
+                     usesHostAsDevice || data == 0 ? 0 : itk::CudaDetail::CudaFindDeviceOfMemory(opened->Data) };
+  return DescribeOpened(std::move(opened));
 }
 
 PyObject *

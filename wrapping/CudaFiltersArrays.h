@@ -77,6 +77,11 @@ Publish(const itk::CudaDeviceImageView & view, unsigned long long stream);
 PyObject *
 cudafilters_open_dlpack(PyObject * capsule);
 
+/** What cudafilters_open_dlpack() gives, of an array with a CUDA Array Interface: `layout` is (address, code of the
+ * type, its bits, shape, strides in elements, whether it is read-only, the stream on which `owner` works or 0). */
+PyObject *
+cudafilters_open_interface(PyObject * owner, PyObject * layout);
+
 /** What cudafilters_open_dlpack() gives, and the stream on which the array's package works, by the C functions that
  * the array's type has in `__dlpack_c_exchange_api__`; None without them. Nothing is ordered: use the array on that
  * stream. */

@@ -24,6 +24,7 @@
 
 %define CUDAFILTERS_ARRAY_FUNCTIONS
 PyObject * cudafilters_open_dlpack(PyObject * capsule);
+PyObject * cudafilters_open_interface(PyObject * owner, PyObject * layout);
 PyObject * cudafilters_open_exchanged(PyObject * array);
 PyObject * cudafilters_new_exchanged(PyObject * array, PyObject * opened);
 PyObject * cudafilters_make_passes(PyObject * passes, double value, const std::string & approximation);

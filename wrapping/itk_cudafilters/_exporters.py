@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Arrays in the memory of a GPU that are neither CuPy's nor torch's: JAX's, and those of any other package with `__dlpack__`.
+"""Arrays in the memory of a GPU that are neither CuPy's nor torch's: JAX's, and those of any other package with `__dlpack__` or, as
+Numba's, a CUDA Array Interface alone.
 There are no operations on them here, so passes over them are all that they get. A package that gives its stream
 (`__dlpack_c_exchange_api__`) gets its work there, and the result in its own memory."""
 from __future__ import annotations
@@ -36,7 +37,10 @@ SHAPES = _ShapesOnGpu()
 
 def is_foreign(array: Any) -> bool:
     """Whether it lies on a GPU, and belongs to a package whose operations are not known."""
-    return operations_of(array) is None and hasattr(array, "__dlpack__") and _dlpack.device_of(array) is not None
+    if operations_of(array) is not None:
+        return False
+    has_dlpack = hasattr(array, "__dlpack__") and _dlpack.device_of(array) is not None
+    return has_dlpack or _dlpack.interface_of(array) is not None
 
 
 def open_foreign(array: Any, name: str, beside: Mapping[str, Any]) -> DeviceArray:
@@ -177,10 +181,13 @@ _PLACES = _HeldPlaces()
 
 def _open_beside(array: Any, name: str, opened: DeviceArray, types: Sequence[str]) -> DeviceArray:
     """Another array, of the size and on the device of the input, for work on the same stream."""
-    if _dlpack.device_of(array) != opened.device:
-        raise TypeError(f"{name} is {describe(array)}; it must be an array on the GPU {opened.device}, where input is")
+    where = f"{name} is {describe(array)}; it must be an array on the GPU {opened.device}, where input is"
+    if not is_foreign(array) and _dlpack.device_of(array) is None:
+        raise TypeError(where)
     exchanged = None if opened.stream is None else _dlpack.exchange_array(array, name)
     other = exchanged or _dlpack.open_array(array, name, _dlpack.DEFAULT_STREAM)
+    if other.device != opened.device:
+        raise TypeError(where)
     _require_fitting(array, name, other, types)
     if other.shape != opened.shape:
         raise ValueError(f"{name} has the shape {other.shape}; it must be that of input, {opened.shape}")

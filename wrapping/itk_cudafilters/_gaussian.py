@@ -71,7 +71,8 @@ def gaussian_filter(
     ----------
     input
         NumPy array, xarray.DataArray or itk.Image, of any number of axes; or an array of CuPy or a tensor of torch in the
-        memory of a GPU; or, for gaussian_filter() alone, an array there of JAX or of another package with `__dlpack__`. Axes count in the order of the array; those of an itk.Image as its array has them, x last.
+        memory of a GPU; or, for gaussian_filter() alone, an array there of JAX, of Numba or of another package with `__dlpack__` or
+        the CUDA Array Interface. Axes count in the order of the array; those of an itk.Image as its array has them, x last.
     sigma
         Standard deviation, in pixels unless `spacing` is given: one for all axes, or one for each axis in the order of `axes`.
         0 leaves an axis as it is.

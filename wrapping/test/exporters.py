@@ -137,6 +137,22 @@ get_pointer_of_address = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, cty
 )
 
 
+class InterfaceArray:
+    """A NumPy array that says by a CUDA Array Interface alone that it lies on a GPU."""
+
+    def __init__(self, array, **changes):
+        self.array = array
+        self.__cuda_array_interface__ = {
+            "version": 3,
+            "shape": array.shape,
+            "typestr": array.dtype.str,
+            "data": (array.ctypes.data, not array.flags.writeable),
+            "strides": None if array.flags.c_contiguous else array.strides,
+            "stream": None,
+            **changes,
+        }
+
+
 class Api(ctypes.Structure):
     """DLPackExchangeAPI of DLPack 1.3."""
 

@@ -2,14 +2,16 @@
 """The Gaussian functions of arrays in the memory of a GPU. Where there is no GPU, NumPy arrays of a class of their own stand for
 them, and the work is done on the host."""
 import ctypes
+import gc
 import pathlib
 import resource
+import sys
 import threading
 
 import itk
 import numpy as np
 import pytest
-from exporters import API, EXCHANGE, NEWER_API, NO_DESTRUCTOR, ExchangingArray, FakeArray, Imported, alive, new_capsule
+from exporters import API, EXCHANGE, NEWER_API, NO_DESTRUCTOR, ExchangingArray, FakeArray, Imported, InterfaceArray, alive, new_capsule
 
 import itk_cudafilters
 from itk_cudafilters import _dlpack, _exporters, _gaussian, _line_passes, _operations, _repeated
@@ -476,6 +478,49 @@ def test_exporters_that_are_refused_get_their_memory_back(operations):
     refused(TypeError, "output is of type numpy.ndarray; it must be an array on the GPU 0", output=np.zeros((8, 9), "f"))
 
 
+def test_arrays_with_a_cuda_array_interface_alone(operations):
+    array = np.random.default_rng(33).standard_normal((5, 6, 7))
+    array[1, 2, 3] = np.nan
+    valid = np.random.default_rng(34).random((5, 6, 7)) < 0.7
+    expected = itk_cudafilters.gaussian_filter(array, 1.5, backend="host")
+    given = InterfaceArray(array.copy())
+    references = sys.getrefcount(given)
+    found = itk_cudafilters.gaussian_filter(given, 1.5)
+    assert isinstance(found, itk.CudaDeviceImage[itk.D, 3]) and sys.getrefcount(given) == references
+    np.testing.assert_array_equal(pixels_of(found), expected)
+    output = InterfaceArray(np.zeros((5, 6, 7)))
+    assert itk_cudafilters.gaussian_filter(given, 1.5, output=output) is output
+    np.testing.assert_array_equal(output.array, expected)
+    np.testing.assert_array_equal(given.array, array)
+    for mask in (InterfaceArray(valid), FakeArray(valid)):
+        found = itk_cudafilters.gaussian_filter(given, 1.5, valid_mask=mask)
+        expected = itk_cudafilters.gaussian_filter(array, 1.5, valid_mask=valid, backend="host")
+        np.testing.assert_array_equal(pixels_of(found), expected)
+
+
+def test_interfaces_that_are_refused(operations):
+    array = np.zeros((8, 9), "f")
+
+    def refused(error, match, given):
+        references = sys.getrefcount(given)
+        with pytest.raises(error, match=match):
+            itk_cudafilters.gaussian_filter(given, 1.0)
+        gc.collect()
+        assert sys.getrefcount(given) == references
+
+    refused(BufferError, "version 2 says nothing of streams; it must be of version 3", InterfaceArray(array, version=2))
+    refused(BufferError, "with a mask of its own: give it as valid_mask", InterfaceArray(array, mask=array))
+    refused(TypeError, "pixels of type <M8, which is not known", InterfaceArray(array.astype("M8"), typestr="<M8"))
+    refused(TypeError, "pixels of type >f4, which is not known", InterfaceArray(array.astype(">f4")))
+    refused(TypeError, "with pixels of type int16; of that package they must be float32", InterfaceArray(array.astype("i2")))
+    refused(ValueError, r"with the strides \(1, 9\) in elements; .*must be contiguous", InterfaceArray(array.T))
+    refused(BufferError, r"the strides \(37, 4\) in bytes; they must be of whole pixels", InterfaceArray(array, strides=(37, 4)))
+    read_only = np.zeros((8, 9), "f")
+    read_only.flags.writeable = False
+    with pytest.raises(ValueError, match="output is read-only"):
+        itk_cudafilters.gaussian_filter(InterfaceArray(array), 1.0, output=InterfaceArray(read_only))
+
+
 @pytest.fixture
 def exchange(operations, monkeypatch):
     """Arrays whose package gives its stream; the names of its functions that were called, and the streams that got work."""
@@ -733,6 +778,20 @@ def test_exchange_with_torch(gpu):
             assert type(found) is torch.Tensor and found.is_cuda
             expected = itk_cudafilters.gaussian_filter(array, (1.0, 2.0, 4.0), backend="cuda")
             np.testing.assert_array_equal(found.cpu().numpy(), expected)
+
+
+def test_numba(gpu):
+    cuda = pytest.importorskip("numba.cuda")
+    array = np.random.default_rng(35).standard_normal((30, 40, 50)).astype("f")
+    array[3, 4, 5] = np.nan
+    expected = itk_cudafilters.gaussian_filter(array, (1.0, 2.0, 4.0), backend="cuda")
+    for stream in (0, cuda.stream()):
+        given = cuda.to_device(array, stream=stream)
+        output = cuda.device_array(array.shape, np.float32, stream=stream)
+        assert itk_cudafilters.gaussian_filter(given, (1.0, 2.0, 4.0), output=output) is output
+        np.testing.assert_array_equal(output.copy_to_host(), expected)
+        found = itk_cudafilters.gaussian_filter(given, (1.0, 2.0, 4.0))
+        np.testing.assert_array_equal(cuda.as_cuda_array(found).copy_to_host(), expected)
 
 
 def test_jax(gpu):
