@@ -796,6 +796,8 @@ def test_numba(gpu):
 
 def test_jax(gpu):
     jax = pytest.importorskip("jax")
+    if not any(device.platform == "gpu" for device in jax.devices()):
+        pytest.skip("this JAX has no GPU")
     array = np.random.default_rng(24).standard_normal((30, 40, 50)).astype("f")
     given = jax.device_put(array, jax.devices("gpu")[0])
     for preserve_nan in (False, True):
