@@ -20,7 +20,9 @@
 #include <iostream>
 #include <iterator>
 #include <limits>
+#include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace
@@ -72,6 +74,7 @@ public:
   Spoil() const
   {
     ITK_CUDA_CALL(cudaMemset(m_Data, 0xff, m_Bytes));
+    ITK_CUDA_CALL(cudaStreamSynchronize(nullptr)); // other streams do not wait for it
   }
 
   template <typename T>
@@ -290,6 +293,59 @@ TEST_F(CudaMultiScaleArrayGpu, ArraysHaveTheBitsOfImagesOfTheHostAndTheirPlaceOn
     this->Check<Image<double, 3>>({ { 31, 22, 17 } }, measure, 0, true);
     this->Check<Image<double, 2>>({ { 90, 61 } }, measure, 5, false);
     this->Check<Image<float, 3>>({ { 33, 21, 19 } }, measure, 3, true); // rows that lie apart
+  }
+}
+
+/** Threads on streams of their own, each with filters of its own: the bits of the same calls alone. */
+TEST_F(CudaMultiScaleArrayGpu, ThreadsHaveTheBitsOfSingleCalls)
+{
+  using ImageType = Image<float, 3>;
+  constexpr size_t                threads = 6;
+  constexpr int                   repeats = 8;
+  const char * const              measures[] = { "Frangi", "Jerman", "Objectness", "Sato", "Frangi", "Meijering" };
+  std::vector<ImageType::Pointer> images;
+  std::vector<std::vector<float>> expected;
+  std::vector<std::unique_ptr<Arrays<ImageType>>> arrays;
+  for (size_t i = 0; i < threads; ++i)
+  {
+    images.push_back(MakeRandomImage<ImageType>({ { 40 + 3 * i, 35, 20 } }, static_cast<unsigned int>(i)));
+    const auto filter = MakeFilter<ImageType>(images[i], measures[i]);
+    filter->Update();
+    const float * const response = filter->GetOutput()->GetBufferPointer();
+    expected.emplace_back(response, response + images[i]->GetBufferedRegion().GetNumberOfPixels());
+    arrays.push_back(std::make_unique<Arrays<ImageType>>(images[i], 0));
+  }
+  std::vector<size_t>      different(threads, 0);
+  std::vector<std::string> errors(threads);
+  const auto               run = [&](size_t i) {
+    try
+    {
+      const cuda::StreamLease owner(device);
+      const auto              filter = MakeFilter<ImageType>(images[i], measures[i]);
+      for (int repeat = 0; repeat < repeats; ++repeat)
+      {
+        arrays[i]->Write(owner);
+        filter->QueueOnStream(arrays[i]->GetInput(owner), arrays[i]->GetOutputs(true));
+        arrays[i]->SpoilInput(owner);
+        owner.Synchronize();
+        different[i] += arrays[i]->Response.Download<float>() == expected[i] ? 0 : 1;
+      }
+    }
+    catch (const std::exception & error)
+    {
+      errors[i] = error.what();
+    }
+  };
+  std::vector<std::thread> workers;
+  for (size_t i = 0; i < threads; ++i)
+  {
+    workers.emplace_back(run, i);
+  }
+  for (size_t i = 0; i < threads; ++i)
+  {
+    workers[i].join();
+    EXPECT_EQ(different[i], 0u) << measures[i];
+    EXPECT_EQ(errors[i], "") << measures[i];
   }
 }
 

@@ -102,6 +102,22 @@ Publish(const itk::CudaDeviceImageView & view, unsigned long long stream);
 PyObject *
 cudafilters_open_dlpack(PyObject * capsule);
 
+/** What cudafilters_open_dlpack() gives, of an array with a CUDA Array Interface: `layout` is (address, code of the
+ * type, its bits, shape, strides in elements, whether it is read-only, the stream on which `owner` works or 0). */
+PyObject *
+cudafilters_open_interface(PyObject * owner, PyObject * layout);
+
+/** What cudafilters_open_dlpack() gives, and the stream on which the array's package works, by the C functions that
+ * the array's type has in `__dlpack_c_exchange_api__`; None without them. Nothing is ordered: use the array on that
+ * stream. */
+PyObject *
+cudafilters_open_exchanged(PyObject * array);
+
+/** A new array of the package of `array`, which has those C functions, for the size, type and device of an opened one:
+ * (array, handle, address of the first element). */
+PyObject *
+cudafilters_new_exchanged(PyObject * array, PyObject * opened);
+
 /** Passes over arrays of adjacent pixels: a tuple of (outer, length, inner, sigma, order, mode) for each, along the
  * axis of `length`. `value` is what continues lines in the mode constant. The result is for cudafilters_run_passes(),
  * any number of times. */
@@ -117,6 +133,15 @@ cudafilters_run_passes(PyObject *         passes,
                        bool               is_double,
                        int                device,
                        unsigned long long stream);
+
+/** The same, and whether the input holds NaN: itk::CudaDetail::CudaQueueAndLookForNaN(). */
+bool
+cudafilters_run_passes_and_look(PyObject *         passes,
+                                unsigned long long input,
+                                unsigned long long output,
+                                bool               is_double,
+                                int                device,
+                                unsigned long long stream);
 
 /** Smooths `items` arrays that lie one behind the other, each by the passes over its pixels that count, without those
  * of the others: itk::CudaDetail::CudaQueueMaskedOnStream(). `valid` is the address of a byte for each pixel, or 0;

@@ -28,9 +28,14 @@
 
 %define CUDAFILTERS_ARRAY_FUNCTIONS
 PyObject * cudafilters_open_dlpack(PyObject * capsule);
+PyObject * cudafilters_open_interface(PyObject * owner, PyObject * layout);
+PyObject * cudafilters_open_exchanged(PyObject * array);
+PyObject * cudafilters_new_exchanged(PyObject * array, PyObject * opened);
 PyObject * cudafilters_make_passes(PyObject * passes, double value, const std::string & approximation);
 void cudafilters_run_passes(PyObject * passes, unsigned long long input, unsigned long long output, bool is_double, int device,
                             unsigned long long stream);
+bool cudafilters_run_passes_and_look(PyObject * passes, unsigned long long input, unsigned long long output, bool is_double, int device,
+                                     unsigned long long stream);
 void cudafilters_run_masked_passes(PyObject * passes, unsigned long long input, unsigned long long valid, bool keeps_nan,
                                    unsigned long long output, size_t items, double smallest_weight, bool is_double, int device,
                                    unsigned long long stream);

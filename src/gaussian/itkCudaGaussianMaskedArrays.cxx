@@ -254,6 +254,56 @@ private:
   void *                             m_Subtracted;
   void *                             m_Valid;
 };
+
+/** A look for NaN. The answer arrives in page-locked memory, which is kept until the look is over. */
+class NaNLook
+{
+public:
+  explicit NaNLook(const Context & context)
+    : m_Context(context)
+  {}
+  ~NaNLook()
+  {
+    if (m_IsUnderWay)
+    {
+      DrainStream(m_Context);
+    }
+  }
+
+  NaNLook(const NaNLook &) = delete;
+  NaNLook &
+  operator=(const NaNLook &) = delete;
+
+  void
+  Queue(const CudaArrayMemory & array, size_t count)
+  {
+    *this->GetAnswer() = 0;
+    m_IsUnderWay = true;
+    QueueLookForNaN(array.Data, count, array.ComponentType, this->GetAnswer(), m_Context);
+    m_Over.Record(m_Context);
+  }
+
+  /** Waits for the look. */
+  bool
+  HasFound()
+  {
+    m_Over.Synchronize();
+    m_IsUnderWay = false;
+    return *this->GetAnswer() != 0;
+  }
+
+private:
+  unsigned int *
+  GetAnswer() const
+  {
+    return static_cast<unsigned int *>(m_Memory.GetPointer());
+  }
+
+  const Context &    m_Context;
+  const PinnedBuffer m_Memory{ PinnedBuffer::Take() };
+  Event              m_Over;
+  bool               m_IsUnderWay{ false };
+};
 } // namespace
 } // namespace itk::cuda::gaussian
 
@@ -284,5 +334,24 @@ CudaQueueMaskedOnStream(const std::vector<CudaArrayPass> & passes,
     }
   }
   cuda::gaussian::MaskedArrayRun(passes, mask, input, output, context).Run();
+}
+
+bool
+CudaQueueAndLookForNaN(const std::vector<CudaArrayPass> & passes, const CudaArrayMemory & input, void * output)
+{
+  cuda::RequireUsableDevice(input.Device);
+  const cuda::Context     context(input.Device, reinterpret_cast<cudaStream_t>(input.Stream));
+  const cuda::DeviceGuard guard(input.Device);
+  cuda::RequireNoCapture(context);
+  const size_t count =
+    passes.empty() ? 0 : cuda::ViewAdjacent(passes.front().Size, input.ComponentType, input.Data).GetNumberOfElements();
+  if (count == 0)
+  {
+    return false;
+  }
+  cuda::gaussian::NaNLook look(context);
+  look.Queue(input, count);
+  CudaQueueOnStream(passes, input, output);
+  return look.HasFound();
 }
 } // end namespace itk::CudaDetail

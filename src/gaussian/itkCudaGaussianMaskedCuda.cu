@@ -9,6 +9,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <cstring>
 
 #include <cooperative_groups.h>
 #include <cooperative_groups/reduce.h>
@@ -262,6 +264,85 @@ struct KeepNaN
   }
 };
 
+constexpr unsigned int LookThreads = 256;
+constexpr unsigned int LookBatch = 4; // loads of a thread that are under way
+
+/** Adjacent pixels, of which those from First on are loaded 16 bytes at a time. */
+template <typename T>
+struct LookedAt
+{
+  static constexpr unsigned int PerLoad = sizeof(uint4) / sizeof(T);
+
+  const T *      Pixels;
+  size_t         Count;
+  size_t         First; // the first pixel at a multiple of 16 bytes, or Count
+  size_t         Loads;
+  unsigned int * Found;
+};
+
+template <typename T>
+LookedAt<T>
+MakeLookedAt(const T * pixels, size_t count, unsigned int * found)
+{
+  const size_t beyond = reinterpret_cast<std::uintptr_t>(pixels) % sizeof(uint4) / sizeof(T);
+  const size_t first = std::min(count, (LookedAt<T>::PerLoad - beyond) % LookedAt<T>::PerLoad);
+  return { pixels, count, first, (count - first) / LookedAt<T>::PerLoad, found };
+}
+
+template <typename T>
+__device__ bool
+HoldsNaN(const uint4 & loaded)
+{
+  T pixels[LookedAt<T>::PerLoad];
+  memcpy(pixels, &loaded, sizeof(loaded));
+  bool found = false;
+  for (const T pixel : pixels)
+  {
+    found = found || isnan(pixel);
+  }
+  return found;
+}
+
+template <typename T>
+__global__ void
+__launch_bounds__(LookThreads) LookForNaNKernel(const __grid_constant__ LookedAt<T> image)
+{
+  const size_t    thread = size_t{ blockIdx.x } * LookThreads + threadIdx.x;
+  const size_t    threads = size_t{ gridDim.x } * LookThreads;
+  const auto *    vectors = reinterpret_cast<const uint4 *>(image.Pixels + image.First);
+  constexpr uint4 zeros{};
+  bool            found = false;
+  for (size_t begin = thread; begin < image.Loads; begin += LookBatch * threads)
+  {
+    uint4 loaded[LookBatch];
+#pragma unroll
+    for (unsigned int k = 0; k < LookBatch; ++k)
+    {
+      const size_t place = begin + k * threads;
+      loaded[k] = place < image.Loads ? vectors[place] : zeros;
+    }
+#pragma unroll
+    for (unsigned int k = 0; k < LookBatch; ++k)
+    {
+      found = HoldsNaN<T>(loaded[k]) || found;
+    }
+  }
+  // The pixels in front of the loads and behind them.
+  const size_t last = image.First + image.Loads * LookedAt<T>::PerLoad;
+  if (thread < image.First)
+  {
+    found = isnan(image.Pixels[thread]) || found;
+  }
+  if (thread < image.Count - last)
+  {
+    found = isnan(image.Pixels[last + thread]) || found;
+  }
+  if (__syncthreads_or(found ? 1 : 0) != 0 && threadIdx.x == 0)
+  {
+    *static_cast<volatile unsigned int *>(image.Found) = 1;
+  }
+}
+
 template <typename T>
 struct GetWeight
 {
@@ -383,6 +464,22 @@ QueueNaN(const DeviceView & image, const DeviceView & valid, const DeviceView & 
     using T = decltype(zero);
     const KeepNaN<T> keep{ MakePlane<const T>(image), MakePlane<const unsigned char>(valid), MakePlane<T>(output) };
     ForEachPixel(image, keep, context);
+  });
+}
+
+void
+QueueLookForNaN(const void *      pixels,
+                size_t            count,
+                CudaComponentType type,
+                unsigned int *    found,
+                const Context &   context)
+{
+  VisitReal(type, [&](auto zero) {
+    using T = decltype(zero);
+    const LookedAt<T> image = MakeLookedAt(static_cast<const T *>(pixels), count, found);
+    const size_t      blocks = std::min(DivideUp(image.Loads, size_t{ LookThreads } * LookBatch), MaximumSearchBlocks);
+    ITK_CUDA_CALL(LaunchKernel(
+      LookForNaNKernel<T>, MakeGrid(std::max(blocks, size_t{ 1 })), dim3(LookThreads), 0, context.GetStream(), image));
   });
 }
 

@@ -67,7 +67,8 @@ def gaussian_filter(
     ----------
     input
         NumPy array, xarray.DataArray or itk.Image, of any number of axes; or an array of CuPy or a tensor of torch in the
-        memory of a GPU; or, for gaussian_filter() alone, an array there of JAX or of another package with `__dlpack__`. Axes count in the order of the array; those of an itk.Image as its array has them, x last.
+        memory of a GPU; or, for gaussian_filter() alone, an array there of JAX, of Numba or of another package with `__dlpack__` or
+        the CUDA Array Interface. Axes count in the order of the array; those of an itk.Image as its array has them, x last.
     sigma
         Standard deviation, in pixels unless `spacing` is given: one for all axes, or one for each axis in the order of `axes`.
         0 leaves an axis as it is.
@@ -162,8 +163,8 @@ def _filter_any(
 ) -> Any:
     """gaussian_filter(), whatever its input."""
     if is_foreign(input):
-        opened = open_foreign(input, "input")
         is_array = is_foreign(output) or operations_of(output) is not None
+        opened = open_foreign(input, "input", {"valid_mask": valid_mask, "output": output if is_array else None})
         call = _Call(
             Given(input, shape_of(opened), "input", SHAPES), sigma, None if is_array else output, mode, cval, fwhm, spacing,
             axes, channel_axis, None, False, dtype, approximation, backend,

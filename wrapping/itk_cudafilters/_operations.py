@@ -15,7 +15,19 @@ import numpy as np
 from ._images import describe, is_xarray
 
 
-class Operations(Protocol):
+class Places(Protocol):
+    """Where the arrays of one package lie."""
+
+    def empty_like(self, array: Any) -> Any:
+        """On the array's device, whichever is the current one."""
+
+    def pointer(self, array: Any) -> int: ...
+    def device(self, array: Any) -> int: ...
+    def stream(self, array: Any) -> int:
+        """The handle of the stream on which the package works on that array's device."""
+
+
+class Operations(Places, Protocol):
     """Operations on the arrays of one package. Types of elements go by their names in NumPy."""
 
     is_on_gpu: bool
@@ -45,20 +57,12 @@ class Operations(Protocol):
         """Of the elements whose flags are true, in float64, as an array of no axes and of the type of `array`. Nothing waits
         on the host."""
 
-    def empty_like(self, array: Any) -> Any:
-        """On the array's device, whichever is the current one."""
-
     def empty(self, shape: Sequence[int], array: Any) -> Any:
         """Of the array's type, on its device."""
 
     def is_contiguous(self, array: Any) -> bool: ...
     def holds_nan(self, array: Any) -> bool:
         """The host waits for the answer."""
-
-    def pointer(self, array: Any) -> int: ...
-    def device(self, array: Any) -> int: ...
-    def stream(self, array: Any) -> int:
-        """The handle of the stream on which the package works on that array's device."""
 
     def current(self, array: Any) -> AbstractContextManager[Any]:
         """Where the package's own work runs on the array's device."""

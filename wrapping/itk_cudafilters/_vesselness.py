@@ -14,7 +14,7 @@ import numpy.typing as npt
 from . import _dlpack
 from ._arrays import Given, Target, number, read_mask, spacings_of
 from ._device import copy_geometry, is_device_image
-from ._exporters import SHAPES, from_image, image_of, is_foreign, open_foreign, shape_of
+from ._exporters import SHAPES, from_image, image_of, is_foreign, open_on_default_stream, shape_of
 from ._gaussian import Approximation, Mode, _mode, gaussian_filter
 from ._images import _require_no_bands, describe, is_xarray
 from ._info import Backend
@@ -442,7 +442,7 @@ class _ExportedCall(_Call):
             if self._opened.type not in _REALS:
                 raise TypeError(f"image is {describe(image)} with pixels of type {self._opened.type}; they must be float32 or float64")
         else:
-            self._opened = open_foreign(image, "image")
+            self._opened = open_on_default_stream(image, "image")
         return Given(image, shape_of(self._opened), "image", SHAPES)
 
     def _run_on_gpu(self, with_scale: bool, with_directions: bool, parameters: dict[str, Any]) -> _Found:
