@@ -34,6 +34,14 @@ CudaQueueMaskedOnStream(const std::vector<CudaArrayPass> & passes,
                         const CudaArrayMask &              mask,
                         const CudaArrayMemory &            input,
                         void *                             output);
+
+/** CudaQueueOnStream(), and a look whether the input holds NaN, in one. The look comes before the passes in the
+ * stream's order, and the host waits for it, but not for the passes. So the device has work meanwhile and afterwards.
+ *
+ * \return whether the input holds NaN, which the passes have then spread over the output
+ * \exception CudaError as CudaQueueOnStream() */
+CudaFilters_EXPORT bool
+CudaQueueAndLookForNaN(const std::vector<CudaArrayPass> & passes, const CudaArrayMemory & input, void * output);
 } // end namespace itk::CudaDetail
 
 #endif

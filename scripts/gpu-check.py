@@ -280,6 +280,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         work = pathlib.Path(folder)
         counters = work / "counters"
+        os.environ["ITK_CUDAFILTERS_TEST_PICTURES"] = str(BUNDLE / "data/data")
         if arguments.coverage:
             os.environ["GCOV_PREFIX"] = str(counters)
         results = Results()

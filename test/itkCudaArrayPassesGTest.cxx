@@ -15,6 +15,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <numeric>
 #include <random>
 #include <vector>
 
@@ -147,7 +148,7 @@ protected:
     }
     ITK_CUDA_CALL(cudaMemcpy(arrays[0], pixels.data(), bytes, cudaMemcpyHostToDevice));
     CudaQueueOnStream(passes, this->GetMemory(arrays[0], owner), arrays[2]); // CUDA allocates, which may wait
-    ITK_CUDA_CALL(cudaMemset(arrays[2], 0xff, bytes));
+    ITK_CUDA_CALL(cudaMemsetAsync(arrays[2], 0xff, bytes, owner.GetStream()));
     {
       HeldStream held(owner);
       ITK_CUDA_CALL(cudaMemcpyAsync(arrays[1], arrays[0], bytes, cudaMemcpyDeviceToDevice, owner.GetStream()));
@@ -227,7 +228,7 @@ protected:
     const std::vector<CudaArrayPass> passes = MakePasses(shape, count, kernel);
     const CudaArrayMask              rule{ mask, keepsNaN, NaN, smallestWeight };
     CudaQueueMaskedOnStream(passes, rule, this->GetMemory(arrays[0], owner), arrays[1]); // may wait for memory
-    ITK_CUDA_CALL(cudaMemset(arrays[1], 0x11, bytes));
+    ITK_CUDA_CALL(cudaMemsetAsync(arrays[1], 0x11, bytes, owner.GetStream()));
     {
       HeldStream held(owner);
       CudaQueueMaskedOnStream(passes, rule, this->GetMemory(arrays[0], owner), arrays[1]);
@@ -243,6 +244,75 @@ protected:
     ITK_CUDA_CALL(cudaFree(arrays[1]));
     ITK_CUDA_CALL(cudaFree(mask));
     return found;
+  }
+
+  /** Of `count` pixels from `begin` on, with `value` at `place`: what is found, and the bits of the passes. */
+  template <typename T>
+  void
+  CheckLook(size_t begin, size_t count, size_t place, T value)
+  {
+    SCOPED_TRACE(testing::Message() << value << " at pixel " << place << " of " << count << " that begin at pixel "
+                                    << begin << " of " << sizeof(T) << " bytes");
+    const auto          type = sizeof(T) == sizeof(double) ? CudaComponentType::Double : CudaComponentType::Float;
+    std::vector<T>      pixels(begin + count + 1, std::numeric_limits<T>::quiet_NaN()); // around them as well
+    const StreamLease   owner(device);
+    T *                 arrays[3] = {}; // input, output, output without a look
+    const CudaArrayPass pass{
+      MakeGaussianLinePlan(
+        0, MakeGaussianImpulseResponse(Kernel{}.Approximation, 0, 2.0, 1.0, false), { Kernel{}.Mode, 0.0 }),
+      { { count, 1, 1, 1, 1 } }
+    };
+    std::iota(pixels.begin() + begin, pixels.end() - 1, T(1));
+    pixels[begin + place] = value;
+    for (T *& array : arrays)
+    {
+      ITK_CUDA_CALL(cudaMalloc(reinterpret_cast<void **>(&array), pixels.size() * sizeof(T)));
+    }
+    ITK_CUDA_CALL(cudaMemcpy(arrays[0], pixels.data(), pixels.size() * sizeof(T), cudaMemcpyHostToDevice));
+    const CudaArrayMemory memory{ arrays[0] + begin,
+                                  type,
+                                  device,
+                                  reinterpret_cast<itk::CudaDeviceImageMemory::StreamType>(
+                                    static_cast<const Context &>(owner).GetStream()) };
+    EXPECT_EQ(CudaQueueAndLookForNaN({ pass }, memory, arrays[1]), std::isnan(value));
+    CudaQueueOnStream({ pass }, memory, arrays[2]);
+    std::vector<T> found[2] = { std::vector<T>(count), std::vector<T>(count) };
+    owner.Synchronize();
+    for (int i = 0; i < 2; ++i)
+    {
+      ITK_CUDA_CALL(cudaMemcpy(found[i].data(), arrays[1 + i], count * sizeof(T), cudaMemcpyDeviceToHost));
+    }
+    EXPECT_EQ(std::memcmp(found[0].data(), found[1].data(), count * sizeof(T)), 0);
+    for (T * const array : arrays)
+    {
+      ITK_CUDA_CALL(cudaFree(array));
+    }
+  }
+
+  /** Every place of short arrays, and the ends of one that takes several loads of all threads. */
+  template <typename T>
+  void
+  CheckLooks()
+  {
+    const T nan = std::numeric_limits<T>::quiet_NaN();
+    for (size_t begin = 0; begin < 4; ++begin)
+    {
+      for (size_t count = 1; count < 12; ++count)
+      {
+        for (size_t place = 0; place < count; ++place)
+        {
+          this->CheckLook<T>(begin, count, place, nan);
+        }
+        this->CheckLook<T>(begin, count, count / 2, std::numeric_limits<T>::infinity());
+        this->CheckLook<T>(begin, count, count / 2, T(5));
+      }
+      constexpr size_t large = (size_t{ 1 } << 22) + 5;
+      for (const size_t place : { size_t{ 0 }, large / 3, large - 1 })
+      {
+        this->CheckLook<T>(begin, large, place, nan);
+      }
+      this->CheckLook<T>(begin, large, 77, std::numeric_limits<T>::max());
+    }
   }
 
   static CudaArrayMemory
@@ -271,6 +341,7 @@ TEST_F(CudaArrayPassesGpu, Without_pixels_or_passes_nothing_is_done)
   const StreamLease owner(device);
   EXPECT_NO_THROW(CudaQueueOnStream(MakePasses({ { 4, 0, 5 } }, 3), this->GetMemory(nullptr, owner), nullptr));
   EXPECT_NO_THROW(CudaQueueOnStream({}, this->GetMemory(nullptr, owner), nullptr));
+  EXPECT_FALSE(CudaQueueAndLookForNaN(MakePasses({ { 4, 0, 5 } }, 3), this->GetMemory(nullptr, owner), nullptr));
 }
 
 TEST_F(CudaArrayPassesGpu, Masks_have_the_bits_of_single_passes_and_of_none_if_all_is_valid)
@@ -297,7 +368,45 @@ TEST_F(CudaArrayPassesGpu, Masks_have_the_bits_of_single_passes_and_of_none_if_a
         this->CheckMask(shape, 3, kernel, 0.1, 1.1);
         this->CheckMask(shape, 3, kernel, 1e-9, 1.1); // looks for NaN, and there is none
       }
+      this->CheckMask({ { 20011, 1, 1 } }, 1, { approximation, mode }, 0.1, 0.5); // a prime number, so a single row
     }
+  }
+}
+
+TEST_F(CudaArrayPassesGpu, Look_finds_NaN_at_each_place_and_no_other_value)
+{
+  this->CheckLooks<float>();
+  this->CheckLooks<double>();
+}
+
+TEST_F(CudaArrayPassesGpu, Look_does_not_wait_for_the_passes)
+{
+  const StreamLease owner(device);
+  float *           arrays[2] = {};
+  constexpr size_t  side = 256, count = side * side * side;
+  for (float *& array : arrays)
+  {
+    ITK_CUDA_CALL(cudaMalloc(reinterpret_cast<void **>(&array), count * sizeof(float)));
+    ITK_CUDA_CALL(cudaMemset(array, 0, count * sizeof(float)));
+  }
+  std::vector<CudaArrayPass> passes;
+  for (int i = 0; i < 20; ++i)
+  {
+    const auto once = MakePasses({ { side, side, side } }, 3);
+    passes.insert(passes.end(), once.begin(), once.end());
+  }
+  bool isOver = true;
+  for (int i = 0; i < 2; ++i) // the first time CUDA loads kernels
+  {
+    owner.Synchronize();
+    EXPECT_FALSE(CudaQueueAndLookForNaN(passes, this->GetMemory(arrays[0], owner), arrays[1]));
+    isOver = ITK_CUDA_TRY(cudaStreamQuery(owner.GetStream())) == cudaSuccess;
+  }
+  EXPECT_FALSE(isOver) << "60 passes over 256^3 pixels were over when the look was";
+  owner.Synchronize();
+  for (float * const array : arrays)
+  {
+    ITK_CUDA_CALL(cudaFree(array));
   }
 }
 
@@ -327,6 +436,7 @@ TEST_F(CudaArrayPassesGpu, Stream_that_is_recorded_for_a_graph_is_refused)
   const StreamLease owner(device);
   ITK_CUDA_CALL(cudaStreamBeginCapture(owner.GetStream(), cudaStreamCaptureModeRelaxed));
   EXPECT_THROW(CudaQueueOnStream({}, this->GetMemory(nullptr, owner), nullptr), CudaError);
+  EXPECT_THROW(CudaQueueAndLookForNaN({}, this->GetMemory(nullptr, owner), nullptr), CudaError);
   cudaGraph_t graph = nullptr;
   ITK_CUDA_CALL(cudaStreamEndCapture(owner.GetStream(), &graph));
   ITK_CUDA_CALL(cudaGraphDestroy(graph));

@@ -416,32 +416,45 @@ TEST_F(GaussianSlabsGpu, WhatSourceSinkOrProgressThrowsArrivesAndEndsTheCalls)
   }
 }
 
+/** The least memory with which slabs can do, in bytes. */
+size_t
+FindLeastMemory(const SlabCase & test, const SlabImage & input, CudaSlabOptions options)
+{
+  options.DeviceMemoryLimit = 1;
+  try
+  {
+    SlabEnds(test.Plan, input, CudaComponentType::Float).Run(options);
+    ADD_FAILURE() << "nothing was thrown";
+  }
+  catch (const CudaError & error)
+  {
+    return GetLeastBytes(error.GetDescription());
+  }
+  return 0;
+}
+
 TEST_F(GaussianSlabsGpu, EachCallThatFailsIsReportedAndTheNextRunIsRight)
 {
   for (const double sigma : { 3.0, 60.0 })
   {
-    const SlabCase  test = MakeSmoothingCase(500, sigma);
-    const SlabImage input = MakeRandomImage(test.Size, 1, CudaComponentType::Float, GetSeed());
-    const auto      walk = [&](const std::string & name, const CudaSlabOptions & options) {
+    const auto walk = [&](const SlabCase & test, const std::string & name, CudaSlabOptions options, bool isScarce) {
+      const SlabImage input = MakeRandomImage(test.Size, 1, CudaComponentType::Float, GetSeed());
+      if (isScarce)
+      {
+        options.DeviceMemoryLimit = FindLeastMemory(test, input, options);
+      }
       WalkFaults<unsigned char>(name, [&] {
         SlabEnds ends(test.Plan, input, CudaComponentType::Float);
         ends.Run(options);
         return ends.Output.Bytes;
       });
     };
-    walk(test.Name, MakeDeviceOptions(1, 2));
-    CudaSlabOptions scarce = MakeDeviceOptions(1);
-    scarce.DeviceMemoryLimit = 1;
-    try
-    {
-      SlabEnds(test.Plan, input, CudaComponentType::Float).Run(scarce);
-      ADD_FAILURE() << "nothing was thrown";
-    }
-    catch (const CudaError & error)
-    {
-      scarce.DeviceMemoryLimit = GetLeastBytes(error.GetDescription());
-    }
-    walk(test.Name + ", scarce memory", scarce);
+    SlabCase test = MakeSmoothingCase(500, sigma);
+    walk(test, test.Name, MakeDeviceOptions(1, 2), false);
+    // Parts and groups of rows multiply the calls.
+    test = MakeSmoothingCase(300, sigma);
+    test.Size[1] = 2;
+    walk(test, test.Name + ", scarce memory", MakeDeviceOptions(1), true);
   }
 }
 

@@ -58,7 +58,8 @@ ReadPicture(const std::string & name)
 {
   const auto reader = itk::ImageFileReader<ByteImage>::New();
   reader->SetImageIO(itk::PNGImageIO::New());
-  reader->SetFileName(std::string(CUDAFILTERS_EXAMPLE_DATA) + "/" + name);
+  const char * const folder = std::getenv("ITK_CUDAFILTERS_TEST_PICTURES"); // set where the source tree is not
+  reader->SetFileName(std::string(folder ? folder : CUDAFILTERS_EXAMPLE_DATA) + "/" + name);
   reader->Update();
   return reader->GetOutput();
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "CudaFiltersArrays.h"
 
+#include "itkCudaDetailArrayDevice.h"
 #include "itkCudaDetailDeviceRun.h"
 #include "itkCudaDetailGaussianEngine.h"
 #include "itkCudaDetailGaussianPlan.h"
@@ -13,8 +14,10 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <memory>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -31,6 +34,8 @@ constexpr const char * VersionedName = "dltensor_versioned";
 constexpr const char * UsedVersionedName = "used_dltensor_versioned";
 constexpr const char * UnversionedName = "dltensor";
 constexpr const char * UsedUnversionedName = "used_dltensor";
+constexpr const char * ExchangeAttribute = "__dlpack_c_exchange_api__";
+constexpr const char * ExchangeName = "dlpack_exchange_api";
 
 std::atomic<bool> usesHostAsDevice{ false };
 
@@ -43,7 +48,8 @@ struct Array
   std::vector<int64_t>  Shape;
   std::vector<int64_t>  Strides; // in elements
   bool                  IsReadOnly;
-  std::shared_ptr<void> Owner; // gives the memory back
+  std::shared_ptr<void> Owner;       // gives the memory back
+  StreamType            Stream{ 0 }; // on which the owner works; 0: its work comes before that of CUDA's default stream
 };
 
 /** \class HostMemory
@@ -85,23 +91,6 @@ private:
   const ReleaseFunction m_Release;
 };
 
-/** Lets other Python threads run until the end of the scope. */
-class WithoutLock
-{
-public:
-  WithoutLock()
-    : m_State(PyEval_SaveThread())
-  {}
-  ~WithoutLock() { PyEval_RestoreThread(m_State); }
-
-  WithoutLock(const WithoutLock &) = delete;
-  WithoutLock &
-  operator=(const WithoutLock &) = delete;
-
-private:
-  PyThreadState * const m_State;
-};
-
 MemoryPointer
 MakeMemory(const Array & array, size_t bytes)
 {
@@ -112,7 +101,12 @@ MakeMemory(const Array & array, size_t bytes)
     return std::make_shared<HostMemory>(array.Data, bytes, device, std::move(release));
   }
   const WithoutLock without; // CUDA may have to start
-  return itk::CudaDeviceImageMemory::Adopt(array.Data, bytes, device, std::move(release));
+  MemoryPointer     memory = itk::CudaDeviceImageMemory::Adopt(array.Data, bytes, device, std::move(release));
+  if (array.Stream != 0)
+  {
+    memory->MarkWritten(array.Stream);
+  }
+  return memory;
 }
 
 /** The tensor as an array that owns it; nothing is owned, and a Python error is set, if it cannot be read. */
@@ -156,6 +150,22 @@ TakeTensor(TManaged * managed, uint64_t flags)
   return array;
 }
 
+/** The same of a tensor with a version, of which only version and deleter have their places in all versions. */
+std::unique_ptr<Array>
+TakeVersioned(DLManagedTensorVersioned * managed)
+{
+  if (managed->version.major != DLPACK_MAJOR_VERSION)
+  {
+    PyErr_Format(PyExc_BufferError,
+                 "the array is of DLPack %d.%d; version %d is understood",
+                 static_cast<int>(managed->version.major),
+                 static_cast<int>(managed->version.minor),
+                 DLPACK_MAJOR_VERSION);
+    return nullptr;
+  }
+  return TakeTensor(managed, managed->flags);
+}
+
 /** What the capsule holds. The capsule is renamed, as its consumer must do, and its destructor then does nothing. */
 std::unique_ptr<Array>
 TakeCapsule(PyObject * capsule)
@@ -163,18 +173,8 @@ TakeCapsule(PyObject * capsule)
   std::unique_ptr<Array> array;
   if (PyCapsule_IsValid(capsule, VersionedName))
   {
-    auto * const managed = static_cast<DLManagedTensorVersioned *>(PyCapsule_GetPointer(capsule, VersionedName));
-    if (managed->version.major != DLPACK_MAJOR_VERSION)
-    {
-      // Only version and deleter have their places in all versions; the capsule calls the deleter.
-      PyErr_Format(PyExc_BufferError,
-                   "the array is of DLPack %d.%d; version %d is understood",
-                   static_cast<int>(managed->version.major),
-                   static_cast<int>(managed->version.minor),
-                   DLPACK_MAJOR_VERSION);
-      return nullptr;
-    }
-    array = TakeTensor(managed, managed->flags);
+    // If it cannot be read, the capsule calls the deleter.
+    array = TakeVersioned(static_cast<DLManagedTensorVersioned *>(PyCapsule_GetPointer(capsule, VersionedName)));
     if (array)
     {
       PyCapsule_SetName(capsule, UsedVersionedName);
@@ -203,6 +203,139 @@ AsTuple(const std::vector<int64_t> & numbers)
     PyTuple_SetItem(tuple, static_cast<Py_ssize_t>(i), PyLong_FromLongLong(numbers[i]));
   }
   return tuple;
+}
+
+/** An object of Python that keeps an opened array. */
+PyObject *
+MakeHandle(std::unique_ptr<Array> array)
+{
+  PyObject * const handle = PyCapsule_New(array.get(), HandleName, [](PyObject * self) {
+    delete static_cast<Array *>(PyCapsule_GetPointer(self, HandleName));
+  });
+  if (handle)
+  {
+    array.release();
+  }
+  return handle;
+}
+
+/** What cudafilters_open_dlpack() gives. */
+PyObject *
+DescribeOpened(std::unique_ptr<Array> array)
+{
+  const Array &    opened = *array;
+  PyObject * const handle = MakeHandle(std::move(array));
+  if (!handle)
+  {
+    return nullptr;
+  }
+  return Py_BuildValue("(NiiiiNNNK)",
+                       handle,
+                       static_cast<int>(opened.Device.device_type),
+                       static_cast<int>(opened.Device.device_id),
+                       static_cast<int>(opened.Type.code),
+                       static_cast<int>(opened.Type.bits),
+                       AsTuple(opened.Shape),
+                       AsTuple(opened.Strides),
+                       PyBool_FromLong(opened.IsReadOnly),
+                       reinterpret_cast<unsigned long long>(opened.Data));
+}
+
+/** Keeps an object of Python, whichever thread drops it. */
+std::shared_ptr<void>
+KeepObject(PyObject * object)
+{
+  Py_IncRef(object);
+  return { object, [](void * kept) {
+            if (Py_IsInitialized())
+            {
+              const PyGILState_STATE state = PyGILState_Ensure();
+              Py_DecRef(static_cast<PyObject *>(kept));
+              PyGILState_Release(state);
+            }
+          } };
+}
+
+/** The numbers of a tuple; a Python error is set if it holds others. */
+std::vector<int64_t>
+TakeNumbers(PyObject * tuple)
+{
+  std::vector<int64_t> numbers;
+  const Py_ssize_t     size = PyTuple_Size(tuple);
+  for (Py_ssize_t i = 0; i < size; ++i)
+  {
+    numbers.push_back(PyLong_AsLongLong(PyTuple_GetItem(tuple, i)));
+  }
+  return numbers;
+}
+
+/** The C functions of the array's package, in the version that is understood; nullptr if there are none. In packages
+ * before DLPack 1.3 the attribute may be something else than a capsule. */
+const DLPackExchangeAPI *
+FindExchange(PyObject * array)
+{
+  PyObject * const capsule = PyObject_GetAttrString(reinterpret_cast<PyObject *>(Py_TYPE(array)), ExchangeAttribute);
+  if (!capsule)
+  {
+    PyErr_Clear();
+    return nullptr;
+  }
+  // The functions live as long as the process.
+  auto * header = PyCapsule_IsValid(capsule, ExchangeName)
+                    ? static_cast<const DLPackExchangeAPIHeader *>(PyCapsule_GetPointer(capsule, ExchangeName))
+                    : nullptr;
+  Py_DecRef(capsule);
+  while (header && header->version.major != DLPACK_MAJOR_VERSION)
+  {
+    header = header->prev_api;
+  }
+  return reinterpret_cast<const DLPackExchangeAPI *>(header);
+}
+
+/** nullptr with a Python error if the package does not give the array. */
+std::unique_ptr<Array>
+OpenExchanged(const DLPackExchangeAPI & exchange, PyObject * array)
+{
+  DLManagedTensorVersioned * managed = nullptr;
+  if (exchange.managed_tensor_from_py_object_no_sync(array, &managed) != 0)
+  {
+    return nullptr;
+  }
+  std::unique_ptr<Array> opened = TakeVersioned(managed);
+  if (!opened && managed->deleter)
+  {
+    // The deleter may be Python code, which must not find an error.
+    PyObject * type = nullptr;
+    PyObject * value = nullptr;
+    PyObject * traceback = nullptr;
+    PyErr_Fetch(&type, &value, &traceback);
+    managed->deleter(managed);
+    PyErr_Restore(type, value, traceback);
+  }
+  return opened;
+}
+
+/** An array of adjacent elements; nullptr with a Python error if there is none. */
+PyObject *
+NewExchanged(const DLPackExchangeAPI & exchange, const Array & prototype)
+{
+  std::vector<int64_t> shape = prototype.Shape;
+  DLTensor             wanted{};
+  wanted.device = prototype.Device;
+  wanted.dtype = prototype.Type;
+  wanted.ndim = static_cast<int32_t>(shape.size());
+  wanted.shape = shape.data();
+  const auto fail = [](void *, const char * kind, const char * message) {
+    PyErr_Format(PyExc_MemoryError, "the package of the array made none for the result: %s: %s", kind, message);
+  };
+  DLManagedTensorVersioned * managed = nullptr;
+  void *                     made = nullptr;
+  if (exchange.managed_tensor_allocator(&wanted, &managed, nullptr, fail) != 0 ||
+      exchange.managed_tensor_to_py_object_no_sync(managed, &made) != 0)
+  {
+    return nullptr;
+  }
+  return static_cast<PyObject *>(made);
 }
 
 DLDataType
@@ -423,6 +556,13 @@ RunMaskedOnHost(const Passes &                           passes,
   }
 }
 
+size_t
+GetNumberOfPixels(const Passes & passes)
+{
+  const auto & size = passes.front().Size;
+  return std::accumulate(size.begin(), size.end(), size_t{ 1 }, std::multiplies<>());
+}
+
 /** Item after item: each has a value of its own that is subtracted. */
 void
 RunMaskedItems(const Passes &                   passes,
@@ -431,11 +571,7 @@ RunMaskedItems(const Passes &                   passes,
                void *                           output,
                size_t                           items)
 {
-  size_t count = 1;
-  for (const size_t size : passes.front().Size)
-  {
-    count *= size;
-  }
+  const size_t count = GetNumberOfPixels(passes);
   const size_t bytes = count * itk::CudaComponentSize(memory.ComponentType);
   for (size_t i = 0; i < items; ++i)
   {
@@ -500,6 +636,28 @@ RunPasses(const Passes & passes, const itk::CudaDetail::CudaArrayMemory & memory
     return;
   }
   itk::CudaDetail::CudaQueueOnStream(passes, memory, output);
+}
+
+template <typename T>
+bool
+HoldsNaN(const void * data, size_t count)
+{
+  const auto * const pixels = static_cast<const T *>(data);
+  return std::any_of(pixels, pixels + count, [](T pixel) { return std::isnan(pixel); });
+}
+
+/** RunPasses(), and whether there is NaN. */
+bool
+RunPassesAndLook(const Passes & passes, const itk::CudaDetail::CudaArrayMemory & memory, void * output)
+{
+  if (!usesHostAsDevice)
+  {
+    return itk::CudaDetail::CudaQueueAndLookForNaN(passes, memory, output);
+  }
+  const auto look = memory.ComponentType == itk::CudaComponentType::Double ? HoldsNaN<double> : HoldsNaN<float>;
+  const bool found = look(memory.Data, GetNumberOfPixels(passes));
+  RunOnHost(passes, memory, output);
+  return found;
 }
 } // namespace
 
@@ -587,6 +745,22 @@ GetByteStrides(const itk::CudaDeviceImageView & view, unsigned int dimension)
 }
 
 void
+BeginWriting(const itk::CudaDeviceImageView & view, unsigned long long stream)
+{
+  RequireMemory(view);
+  view.Memory->WaitToWrite(static_cast<StreamType>(stream));
+}
+
+void
+FinishWriting(const itk::CudaDeviceImageView & view, unsigned long long stream)
+{
+  RequireMemory(view);
+  const WithoutLock without;
+  view.Memory->MarkWritten(static_cast<StreamType>(stream));
+  view.Memory->Synchronize();
+}
+
+void
 Publish(const itk::CudaDeviceImageView & view, unsigned long long stream)
 {
   RequireMemory(view);
@@ -639,7 +813,8 @@ Filter(const itk::CudaDeviceImageView & result,
   {
     mask->Wait(defaultStream);
   }
-  if (mask || keepsNaN)
+  const bool looks = !mask && keepsNaN && items == 1;
+  if (mask || (keepsNaN && (!looks || RunPassesAndLook(made, memory, result.GetPointer()))))
   {
     RunMaskedItems(
       made,
@@ -648,7 +823,7 @@ Filter(const itk::CudaDeviceImageView & result,
       result.GetPointer(),
       items);
   }
-  else
+  else if (!looks)
   {
     RunPasses(made, memory, result.GetPointer());
   }
@@ -661,31 +836,82 @@ Filter(const itk::CudaDeviceImageView & result,
 PyObject *
 cudafilters_open_dlpack(PyObject * capsule)
 {
-  using cudafilters::Array;
-  std::unique_ptr<Array> array = cudafilters::TakeCapsule(capsule);
-  if (!array)
+  std::unique_ptr<cudafilters::Array> array = cudafilters::TakeCapsule(capsule);
+  return array ? cudafilters::DescribeOpened(std::move(array)) : nullptr;
+}
+
+PyObject *
+cudafilters_open_exchanged(PyObject * array)
+{
+  using namespace cudafilters;
+  const DLPackExchangeAPI * const exchange = FindExchange(array);
+  if (!exchange)
+  {
+    Py_RETURN_NONE;
+  }
+  std::unique_ptr<Array> opened = OpenExchanged(*exchange, array);
+  void *                 stream = nullptr;
+  if (!opened || exchange->current_work_stream(opened->Device.device_type, opened->Device.device_id, &stream) != 0)
   {
     return nullptr;
   }
-  const Array &    opened = *array;
-  PyObject * const handle = PyCapsule_New(array.get(), cudafilters::HandleName, [](PyObject * self) {
-    delete static_cast<Array *>(PyCapsule_GetPointer(self, cudafilters::HandleName));
-  });
+  PyObject * const description = DescribeOpened(std::move(opened));
+  return description ? Py_BuildValue("(NK)", description, reinterpret_cast<unsigned long long>(stream)) : nullptr;
+}
+
+PyObject *
+cudafilters_new_exchanged(PyObject * array, PyObject * opened)
+{
+  using namespace cudafilters;
+  const Array &                   prototype = GetArray(opened);
+  const DLPackExchangeAPI * const exchange = FindExchange(array);
+  if (!exchange)
+  {
+    itkGenericExceptionMacro("The array's type has no " << ExchangeAttribute);
+  }
+  PyObject * const made = NewExchanged(*exchange, prototype);
+  if (!made)
+  {
+    return nullptr;
+  }
+  std::unique_ptr<Array> result = OpenExchanged(*exchange, made);
+  const auto             address = reinterpret_cast<unsigned long long>(result ? result->Data : nullptr);
+  PyObject * const       handle = result ? MakeHandle(std::move(result)) : nullptr;
   if (!handle)
   {
+    Py_DecRef(made);
     return nullptr;
   }
-  array.release();
-  return Py_BuildValue("(NiiiiNNNK)",
-                       handle,
-                       static_cast<int>(opened.Device.device_type),
-                       static_cast<int>(opened.Device.device_id),
-                       static_cast<int>(opened.Type.code),
-                       static_cast<int>(opened.Type.bits),
-                       cudafilters::AsTuple(opened.Shape),
-                       cudafilters::AsTuple(opened.Strides),
-                       PyBool_FromLong(opened.IsReadOnly),
-                       reinterpret_cast<unsigned long long>(opened.Data));
+  return Py_BuildValue("(NNK)", made, handle, address);
+}
+
+PyObject *
+cudafilters_open_interface(PyObject * owner, PyObject * layout)
+{
+  using namespace cudafilters;
+  unsigned long long data, stream;
+  int                code, bits, isReadOnly;
+  PyObject *         shape;
+  PyObject *         strides;
+  if (!PyArg_ParseTuple(layout, "KiiOOpK", &data, &code, &bits, &shape, &strides, &isReadOnly, &stream))
+  {
+    return nullptr;
+  }
+  auto opened = std::make_unique<Array>();
+  opened->Data = reinterpret_cast<void *>(data);
+  opened->Type = { static_cast<uint8_t>(code), static_cast<uint8_t>(bits), 1 };
+  opened->Shape = TakeNumbers(shape);
+  opened->Strides = TakeNumbers(strides);
+  if (PyErr_Occurred())
+  {
+    return nullptr;
+  }
+  opened->IsReadOnly = isReadOnly != 0;
+  opened->Owner = KeepObject(owner);
+  opened->Stream = static_cast<StreamType>(stream);
+  opened->Device = { kDLCUDA,
+                     usesHostAsDevice || data == 0 ? 0 : itk::CudaDetail::CudaFindDeviceOfMemory(opened->Data) };
+  return DescribeOpened(std::move(opened));
 }
 
 PyObject *
@@ -736,6 +962,21 @@ cudafilters_run_passes(PyObject *         passes,
   const auto        memory = MakeArrayMemory(input, is_double, device, stream);
   const WithoutLock without;
   RunPasses(made, memory, reinterpret_cast<void *>(output));
+}
+
+bool
+cudafilters_run_passes_and_look(PyObject *         passes,
+                                unsigned long long input,
+                                unsigned long long output,
+                                bool               is_double,
+                                int                device,
+                                unsigned long long stream)
+{
+  using namespace cudafilters;
+  const Passes &    made = GetPasses(passes);
+  const auto        memory = MakeArrayMemory(input, is_double, device, stream);
+  const WithoutLock without;
+  return RunPassesAndLook(made, memory, reinterpret_cast<void *>(output));
 }
 
 void

@@ -16,6 +16,23 @@
 
 namespace cudafilters
 {
+/** Lets other Python threads run until the end of the scope. */
+class WithoutLock
+{
+public:
+  WithoutLock()
+    : m_State(PyEval_SaveThread())
+  {}
+  ~WithoutLock() { PyEval_RestoreThread(m_State); }
+
+  WithoutLock(const WithoutLock &) = delete;
+  WithoutLock &
+  operator=(const WithoutLock &) = delete;
+
+private:
+  PyThreadState * const m_State;
+};
+
 /** Memory and layout of an array that cudafilters_open_dlpack() opened, as a view with the axes in the order x, y, z,
  * t. The memory is given back to the exporter when its last holder drops it. \exception ExceptionObject if the array
  * has not `dimension` axes or not components of that type, or if the pixels of a row are not adjacent */
@@ -67,6 +84,14 @@ Filter(const itk::CudaDeviceImageView & result,
        size_t                           items,
        double                           smallestWeight);
 
+/** Before a caller queues work on `stream` that writes the image. */
+void
+BeginWriting(const itk::CudaDeviceImageView & view, unsigned long long stream);
+
+/** Behind that work, for which the host waits. */
+void
+FinishWriting(const itk::CudaDeviceImageView & view, unsigned long long stream);
+
 /** CudaDeviceImageMemory::Publish(). */
 void
 Publish(const itk::CudaDeviceImageView & view, unsigned long long stream);
@@ -76,6 +101,22 @@ Publish(const itk::CudaDeviceImageView & view, unsigned long long stream);
  * elements, whether it is read-only, address of the first element). The handle keeps the memory. */
 PyObject *
 cudafilters_open_dlpack(PyObject * capsule);
+
+/** What cudafilters_open_dlpack() gives, of an array with a CUDA Array Interface: `layout` is (address, code of the
+ * type, its bits, shape, strides in elements, whether it is read-only, the stream on which `owner` works or 0). */
+PyObject *
+cudafilters_open_interface(PyObject * owner, PyObject * layout);
+
+/** What cudafilters_open_dlpack() gives, and the stream on which the array's package works, by the C functions that
+ * the array's type has in `__dlpack_c_exchange_api__`; None without them. Nothing is ordered: use the array on that
+ * stream. */
+PyObject *
+cudafilters_open_exchanged(PyObject * array);
+
+/** A new array of the package of `array`, which has those C functions, for the size, type and device of an opened one:
+ * (array, handle, address of the first element). */
+PyObject *
+cudafilters_new_exchanged(PyObject * array, PyObject * opened);
 
 /** Passes over arrays of adjacent pixels: a tuple of (outer, length, inner, sigma, order, mode) for each, along the
  * axis of `length`. `value` is what continues lines in the mode constant. The result is for cudafilters_run_passes(),
@@ -92,6 +133,15 @@ cudafilters_run_passes(PyObject *         passes,
                        bool               is_double,
                        int                device,
                        unsigned long long stream);
+
+/** The same, and whether the input holds NaN: itk::CudaDetail::CudaQueueAndLookForNaN(). */
+bool
+cudafilters_run_passes_and_look(PyObject *         passes,
+                                unsigned long long input,
+                                unsigned long long output,
+                                bool               is_double,
+                                int                device,
+                                unsigned long long stream);
 
 /** Smooths `items` arrays that lie one behind the other, each by the passes over its pixels that count, without those
  * of the others: itk::CudaDetail::CudaQueueMaskedOnStream(). `valid` is the address of a byte for each pixel, or 0;

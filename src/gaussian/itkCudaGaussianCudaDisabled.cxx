@@ -52,4 +52,10 @@ CudaQueueMaskedOnStream(const std::vector<CudaArrayPass> &, const CudaArrayMask 
 {
   throw CudaError(__FILE__, __LINE__, CudaError::Kind::NotUsable, "CudaFilters was built without CUDA");
 }
+
+bool
+CudaQueueAndLookForNaN(const std::vector<CudaArrayPass> &, const CudaArrayMemory &, void *)
+{
+  throw CudaError(__FILE__, __LINE__, CudaError::Kind::NotUsable, "CudaFilters was built without CUDA");
+}
 } // end namespace itk::CudaDetail

@@ -36,19 +36,17 @@ HasConstantEdges(const CudaArrayPass & pass)
   return pass.Plan.Boundary.Mode == CudaFiltersEnums::BoundaryMode::Constant;
 }
 
-/** A shape for work on single pixels, in rows that are long enough for a warp, and many if there can be. */
-DeviceView
-ViewPixels(size_t count, CudaComponentType type, void * data)
+/** The length of rows for work on single pixels: long enough for a warp, and many rows if there can be. */
+size_t
+GetRowLength(size_t count)
 {
   constexpr size_t longest = 2048, shortest = 32;
-  size_t           columns = longest;
-  while (columns >= shortest && count % columns != 0)
+  size_t           length = longest;
+  while (length >= shortest && count % length != 0)
   {
-    --columns;
+    --length;
   }
-  return ViewAdjacent({ { columns < shortest ? count : columns, columns < shortest ? 1 : count / columns, 1, 1, 1 } },
-                      type,
-                      data);
+  return length < shortest ? count : length;
 }
 
 /** One such run. Every pass has the bits that it has without a mask: passes that do more at a time are taken where they
@@ -67,6 +65,7 @@ public:
     , m_Output(output)
     , m_Context(context)
     , m_Count(this->View(passes.front(), nullptr).GetNumberOfElements())
+    , m_RowLength(GetRowLength(m_Count))
     , m_Buffer(this->GetBytes(), context)
   {
     Workspace    pieces(m_Buffer.GetPointer(), m_Buffer.GetSize());
@@ -113,13 +112,19 @@ private:
   DeviceView
   ViewPixels(void * data) const
   {
-    return gaussian::ViewPixels(m_Count, m_Input.ComponentType, data);
+    return this->ViewRows(m_Input.ComponentType, data);
   }
 
   DeviceView
   ViewMask(const void * data) const
   {
-    return gaussian::ViewPixels(m_Count, CudaComponentType::UChar, const_cast<void *>(data));
+    return this->ViewRows(CudaComponentType::UChar, const_cast<void *>(data));
+  }
+
+  DeviceView
+  ViewRows(CudaComponentType type, void * data) const
+  {
+    return ViewAdjacent({ { m_RowLength, m_Count / m_RowLength, 1, 1, 1 } }, type, data);
   }
 
   /** In the mode Constant 0 lies beyond the ends of the lines, so 0 is subtracted. */
@@ -216,11 +221,8 @@ private:
     const bool   readsValid = passes > 0 && this->TryFirstPass(m_Input.Data, images[1]);
     if (!readsValid)
     {
-      QueueValues(this->ViewPixels(m_Input.Data),
-                  this->ViewMask(m_Valid),
-                  m_Subtracted,
-                  this->ViewPixels(images[0]),
-                  m_Context);
+      QueueValues(
+        this->ViewPixels(m_Input.Data), this->ViewMask(m_Valid), m_Subtracted, this->ViewPixels(images[0]), m_Context);
     }
     this->RunPasses(readsValid ? 1 : 0, passes, 0.0, images);
     void * const values = images[passes % 2];
@@ -245,11 +247,62 @@ private:
   void * const                       m_Output;
   const Context &                    m_Context;
   const size_t                       m_Count;
+  const size_t                       m_RowLength;
   const DeviceBuffer                 m_Buffer;
   void *                             m_Weights[2];
   void *                             m_Values;
   void *                             m_Subtracted;
   void *                             m_Valid;
+};
+
+/** A look for NaN. The answer arrives in page-locked memory, which is kept until the look is over. */
+class NaNLook
+{
+public:
+  explicit NaNLook(const Context & context)
+    : m_Context(context)
+  {}
+  ~NaNLook()
+  {
+    if (m_IsUnderWay)
+    {
+      DrainStream(m_Context);
+    }
+  }
+
+  NaNLook(const NaNLook &) = delete;
+  NaNLook &
+  operator=(const NaNLook &) = delete;
+
+  void
+  Queue(const CudaArrayMemory & array, size_t count)
+  {
+    *this->GetAnswer() = 0;
+    m_IsUnderWay = true;
+    QueueLookForNaN(array.Data, count, array.ComponentType, this->GetAnswer(), m_Context);
+    m_Over.Record(m_Context);
+  }
+
+  /** Waits for the look. */
+  bool
+  HasFound()
+  {
+    m_Over.Synchronize();
+    m_IsUnderWay = false;
+    return *this->GetAnswer() != 0;
+  }
+
+private:
+  unsigned int *
+  GetAnswer() const
+  {
+    return static_cast<unsigned int *>(m_Memory.GetPointer());
+  }
+
+  const Context &    m_Context;
+  const PinnedBuffer m_Memory{ PinnedBuffer::Take() };
+  Event              m_Over;
+  bool               m_IsUnderWay{ false };
 };
 } // namespace
 } // namespace itk::cuda::gaussian
@@ -281,5 +334,24 @@ CudaQueueMaskedOnStream(const std::vector<CudaArrayPass> & passes,
     }
   }
   cuda::gaussian::MaskedArrayRun(passes, mask, input, output, context).Run();
+}
+
+bool
+CudaQueueAndLookForNaN(const std::vector<CudaArrayPass> & passes, const CudaArrayMemory & input, void * output)
+{
+  cuda::RequireUsableDevice(input.Device);
+  const cuda::Context     context(input.Device, reinterpret_cast<cudaStream_t>(input.Stream));
+  const cuda::DeviceGuard guard(input.Device);
+  cuda::RequireNoCapture(context);
+  const size_t count =
+    passes.empty() ? 0 : cuda::ViewAdjacent(passes.front().Size, input.ComponentType, input.Data).GetNumberOfElements();
+  if (count == 0)
+  {
+    return false;
+  }
+  cuda::gaussian::NaNLook look(context);
+  look.Queue(input, count);
+  CudaQueueOnStream(passes, input, output);
+  return look.HasFound();
 }
 } // end namespace itk::CudaDetail

@@ -9,6 +9,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <cstring>
 
 #include <cooperative_groups.h>
 #include <cooperative_groups/reduce.h>
@@ -19,6 +21,7 @@ namespace
 {
 constexpr unsigned int Columns = 32; // threads of a block along a row, and its rows at a time
 constexpr unsigned int Rows = 8;
+constexpr size_t       LongRow = 2048; // pixels; of longer rows several blocks do parts
 constexpr size_t       MaximumBlocks = size_t{ 1 } << 16;
 constexpr size_t       MaximumSearchBlocks = size_t{ 1 } << 11; // all at work at once, that they see what others found
 
@@ -60,6 +63,16 @@ struct Extent
   }
 };
 
+/** Blocks along x for rows, and along y for parts of a row, `most` in all. */
+dim3
+MakeGridOfRows(const Extent & extent, size_t most)
+{
+  const size_t rows = std::min(DivideUp(extent.GetNumberOfRows(), Rows), most);
+  dim3         grid = MakeGrid(rows);
+  grid.y = static_cast<unsigned int>(std::clamp<size_t>(DivideUp(extent.Size[0], LongRow), 1, most / rows));
+  return grid;
+}
+
 /** Calls operation(place, index) for all pixels, in rising order in each thread, until it returns false. */
 template <typename TOperation>
 __global__ void
@@ -71,7 +84,8 @@ __launch_bounds__(Columns * Rows)
   {
     const size_t slice = row / extent.Size[1];
     Place        place{ 0, row % extent.Size[1], slice % extent.Size[2], slice / extent.Size[2] };
-    for (place.X = threadIdx.x; place.X < extent.Size[0]; place.X += Columns)
+    for (place.X = size_t{ blockIdx.y } * Columns + threadIdx.x; place.X < extent.Size[0];
+         place.X += size_t{ gridDim.y } * Columns)
     {
       if (!operation(place, row * extent.Size[0] + place.X))
       {
@@ -86,9 +100,9 @@ void
 ForEachPixel(const DeviceView & shape, const TOperation & operation, const Context & context)
 {
   const Extent extent{ { shape.Size[0], shape.Size[1], shape.Size[2], shape.Size[3] } };
-  const size_t blocks = std::min(DivideUp(extent.GetNumberOfRows(), Rows), MaximumSearchBlocks);
-  ITK_CUDA_CALL(LaunchKernel(
-    PixelsKernel<TOperation>, MakeGrid(blocks), dim3(Columns, Rows), 0, context.GetStream(), extent, operation));
+  const dim3   grid = MakeGridOfRows(extent, MaximumSearchBlocks);
+  ITK_CUDA_CALL(
+    LaunchKernel(PixelsKernel<TOperation>, grid, dim3(Columns, Rows), 0, context.GetStream(), extent, operation));
 }
 
 /** Sets pixels to what operation(place) gives. A thread loads several before it stores: it would wait for each. */
@@ -104,7 +118,8 @@ __launch_bounds__(Columns * Rows) MapKernel(const __grid_constant__ Extent exten
   {
     const size_t slice = row / extent.Size[1];
     Place        place{ 0, row % extent.Size[1], slice % extent.Size[2], slice / extent.Size[2] };
-    for (size_t begin = threadIdx.x; begin < extent.Size[0]; begin += batch * Columns)
+    for (size_t begin = size_t{ blockIdx.y } * batch * Columns + threadIdx.x; begin < extent.Size[0];
+         begin += size_t{ gridDim.y } * batch * Columns)
     {
       T values[batch] = {};
 #pragma unroll
@@ -135,9 +150,9 @@ Map(const DeviceView & output, const TOperation & operation, const Context & con
 {
   const Extent extent{ { output.Size[0], output.Size[1], output.Size[2], output.Size[3] } };
   const auto   kernel = MapKernel<T, TOperation>;
-  const size_t blocks = std::min(DivideUp(extent.GetNumberOfRows(), Rows), MaximumBlocks);
-  ITK_CUDA_CALL(LaunchKernel(
-    kernel, MakeGrid(blocks), dim3(Columns, Rows), 0, context.GetStream(), extent, MakePlane<T>(output), operation));
+  const dim3   grid = MakeGridOfRows(extent, MaximumBlocks);
+  ITK_CUDA_CALL(
+    LaunchKernel(kernel, grid, dim3(Columns, Rows), 0, context.GetStream(), extent, MakePlane<T>(output), operation));
 }
 
 static_assert(sizeof(Offset<float>) <= OffsetBytes && sizeof(Offset<double>) <= OffsetBytes);
@@ -248,6 +263,85 @@ struct KeepNaN
     return true;
   }
 };
+
+constexpr unsigned int LookThreads = 256;
+constexpr unsigned int LookBatch = 4; // loads of a thread that are under way
+
+/** Adjacent pixels, of which those from First on are loaded 16 bytes at a time. */
+template <typename T>
+struct LookedAt
+{
+  static constexpr unsigned int PerLoad = sizeof(uint4) / sizeof(T);
+
+  const T *      Pixels;
+  size_t         Count;
+  size_t         First; // the first pixel at a multiple of 16 bytes, or Count
+  size_t         Loads;
+  unsigned int * Found;
+};
+
+template <typename T>
+LookedAt<T>
+MakeLookedAt(const T * pixels, size_t count, unsigned int * found)
+{
+  const size_t beyond = reinterpret_cast<std::uintptr_t>(pixels) % sizeof(uint4) / sizeof(T);
+  const size_t first = std::min(count, (LookedAt<T>::PerLoad - beyond) % LookedAt<T>::PerLoad);
+  return { pixels, count, first, (count - first) / LookedAt<T>::PerLoad, found };
+}
+
+template <typename T>
+__device__ bool
+HoldsNaN(const uint4 & loaded)
+{
+  T pixels[LookedAt<T>::PerLoad];
+  memcpy(pixels, &loaded, sizeof(loaded));
+  bool found = false;
+  for (const T pixel : pixels)
+  {
+    found = found || isnan(pixel);
+  }
+  return found;
+}
+
+template <typename T>
+__global__ void
+__launch_bounds__(LookThreads) LookForNaNKernel(const __grid_constant__ LookedAt<T> image)
+{
+  const size_t    thread = size_t{ blockIdx.x } * LookThreads + threadIdx.x;
+  const size_t    threads = size_t{ gridDim.x } * LookThreads;
+  const auto *    vectors = reinterpret_cast<const uint4 *>(image.Pixels + image.First);
+  constexpr uint4 zeros{};
+  bool            found = false;
+  for (size_t begin = thread; begin < image.Loads; begin += LookBatch * threads)
+  {
+    uint4 loaded[LookBatch];
+#pragma unroll
+    for (unsigned int k = 0; k < LookBatch; ++k)
+    {
+      const size_t place = begin + k * threads;
+      loaded[k] = place < image.Loads ? vectors[place] : zeros;
+    }
+#pragma unroll
+    for (unsigned int k = 0; k < LookBatch; ++k)
+    {
+      found = HoldsNaN<T>(loaded[k]) || found;
+    }
+  }
+  // The pixels in front of the loads and behind them.
+  const size_t last = image.First + image.Loads * LookedAt<T>::PerLoad;
+  if (thread < image.First)
+  {
+    found = isnan(image.Pixels[thread]) || found;
+  }
+  if (thread < image.Count - last)
+  {
+    found = isnan(image.Pixels[last + thread]) || found;
+  }
+  if (__syncthreads_or(found ? 1 : 0) != 0 && threadIdx.x == 0)
+  {
+    *static_cast<volatile unsigned int *>(image.Found) = 1;
+  }
+}
 
 template <typename T>
 struct GetWeight
@@ -370,6 +464,22 @@ QueueNaN(const DeviceView & image, const DeviceView & valid, const DeviceView & 
     using T = decltype(zero);
     const KeepNaN<T> keep{ MakePlane<const T>(image), MakePlane<const unsigned char>(valid), MakePlane<T>(output) };
     ForEachPixel(image, keep, context);
+  });
+}
+
+void
+QueueLookForNaN(const void *      pixels,
+                size_t            count,
+                CudaComponentType type,
+                unsigned int *    found,
+                const Context &   context)
+{
+  VisitReal(type, [&](auto zero) {
+    using T = decltype(zero);
+    const LookedAt<T> image = MakeLookedAt(static_cast<const T *>(pixels), count, found);
+    const size_t      blocks = std::min(DivideUp(image.Loads, size_t{ LookThreads } * LookBatch), MaximumSearchBlocks);
+    ITK_CUDA_CALL(LaunchKernel(
+      LookForNaNKernel<T>, MakeGrid(std::max(blocks, size_t{ 1 })), dim3(LookThreads), 0, context.GetStream(), image));
   });
 }
 

@@ -41,6 +41,15 @@ QueueNumbers(const DeviceView & image, const DeviceView & valid, const DeviceVie
 void
 QueueNaN(const DeviceView & image, const DeviceView & valid, const DeviceView & output, const Context & context);
 
+/** Queues that *found becomes 1 if there is NaN among `count` adjacent pixels of float or double. The host reads
+ * `found`, which is page-locked, when the work is done. */
+void
+QueueLookForNaN(const void *      pixels,
+                size_t            count,
+                CudaComponentType type,
+                unsigned int *    found,
+                const Context &   context);
+
 /** Queues the weights, 1 where a pixel is valid and 0 elsewhere. */
 void
 QueueWeights(const DeviceView & valid, const DeviceView & weights, const Context & context);

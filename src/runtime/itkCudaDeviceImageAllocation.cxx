@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "itkCudaDetailDeviceImageView.h"
+#include "itkCudaDetailArrayDevice.h"
 
 #include "itkCudaCall.h"
 #include "itkCudaDeviceGuard.h"
+#include "itkCudaDeviceProperties.h"
 #include "itkCudaDeviceView.h"
+#include "itkCudaFiltersConfiguration.h"
 #include "itkCudaThreadStream.h"
 
 namespace itk::CudaDetail
@@ -35,5 +38,21 @@ CudaAllocateDeviceImage(const std::array<size_t, CudaDeviceImageView::NumberOfAx
     ITK_CUDA_CALL(cudaMemsetAsync(image.GetPointer(), 0, image.Memory->GetSize(), home.GetStream()));
   }
   return image;
+}
+
+int
+CudaFindDeviceOfMemory(const void * data)
+{
+  if (!cuda::FindUsedDevice())
+  {
+    cuda::RequireUsableDevice(CudaFiltersConfiguration::GetDeviceIndex()); // throws with the reason
+  }
+  cudaPointerAttributes attributes{};
+  ITK_CUDA_CALL(cudaPointerGetAttributes(&attributes, data));
+  if (attributes.type != cudaMemoryTypeDevice && attributes.type != cudaMemoryTypeManaged)
+  {
+    cuda::ThrowNotUsable("the memory of the array is none of a GPU", __FILE__, __LINE__);
+  }
+  return attributes.device;
 }
 } // end namespace itk::CudaDetail

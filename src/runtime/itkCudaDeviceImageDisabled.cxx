@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "itkCudaDetailDeviceImageView.h"
+#include "itkCudaDetailArrayDevice.h"
 #include "itkCudaDetailDeviceTransfer.h"
 #include "itkCudaError.h"
 
@@ -34,6 +35,12 @@ CudaDeviceImageMemory::Adopt(void *, size_t, int, ReleaseFunction)
 
 namespace CudaDetail
 {
+int
+CudaFindDeviceOfMemory(const void *)
+{
+  ThrowWithoutCuda("The device of an array");
+}
+
 CudaDeviceImageView
 CudaAllocateDeviceImage(const std::array<size_t, CudaDeviceImageView::NumberOfAxes> &, CudaComponentType, int, bool)
 {

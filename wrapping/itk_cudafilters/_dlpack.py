@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import math
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 import itk
+import numpy as np
 
 from ._images import describe
+from ._operations import require_no_gradient
 
 CUDA = 2
 _CUDA_MANAGED = 13
@@ -70,21 +73,72 @@ class DeviceArray:
     is_read_only: bool
     pointer: int
     """Address of the first element."""
+    stream: int | None = None
+    """The handle of the stream on which its package works, where the package was asked for it."""
+
+
+def exchange_array(array: Any, name: str) -> DeviceArray | None:
+    """Takes hold of an array's memory for work on the stream on which its package works, by the C functions of its type
+    (`__dlpack_c_exchange_api__`). Nothing needs to be ordered or to wait. None where there are none."""
+    require_no_gradient(array, name)
+    exchanged = native().cudafilters_open_exchanged(array)
+    return None if exchanged is None else _described(array, name, *exchanged)
+
+
+def interface_of(array: Any) -> dict[str, Any] | None:
+    """The CUDA Array Interface of an array without the methods of DLPack."""
+    if callable(getattr(array, "__dlpack_device__", None)):
+        return None
+    interface = getattr(array, "__cuda_array_interface__", None)
+    return interface if isinstance(interface, dict) else None
+
+
+def _open_interface(array: Any, name: str, interface: dict[str, Any]) -> DeviceArray:
+    """Takes hold of memory for work on the default stream, behind the work of the stream that the interface names."""
+    if interface.get("version", 0) < 3 or "stream" not in interface:
+        raise BufferError(
+            f"{name} is {describe(array)}, whose __cuda_array_interface__ of version {interface.get('version')} says nothing of "
+            "streams; it must be of version 3"
+        )
+    if interface.get("mask") is not None:
+        raise BufferError(f"{name} is {describe(array)} with a mask of its own: give it as valid_mask")
+    dtype = np.dtype(interface["typestr"])
+    code = next((code for (code, _), known in _TYPES.items() if known == dtype.name), -1)
+    if code == -1 or not dtype.isnative:
+        raise TypeError(f"{name} is {describe(array)} with pixels of type {interface['typestr']}, which is not known")
+    shape = tuple(int(size) for size in interface["shape"])
+    strides = interface.get("strides")
+    if strides is None:
+        strides = [math.prod(shape[axis + 1 :]) * dtype.itemsize for axis in range(len(shape))]
+    if any(stride % dtype.itemsize for stride in strides):
+        raise BufferError(f"{name} is {describe(array)} with the strides {strides} in bytes; they must be of whole pixels")
+    pointer, is_read_only = interface["data"]
+    elements = tuple(int(stride) // dtype.itemsize for stride in strides)
+    layout = (pointer, code, 8 * dtype.itemsize, shape, elements, is_read_only, interface["stream"] or 0)
+    return _described(array, name, native().cudafilters_open_interface(array, layout))
 
 
 def open_array(array: Any, name: str, stream: int) -> DeviceArray:
-    """Takes hold of an array's memory for work on `stream`, which the exporter puts behind its own work on the array."""
-    if getattr(array, "requires_grad", False):
-        raise BufferError(f"{name} requires a gradient, which the filters do not compute: call {name}.detach()")
+    """Takes hold of an array's memory for work on `stream`, which the exporter puts behind its own work on the array. For arrays
+    without DLPack it is the default stream."""
+    require_no_gradient(array, name)
+    interface = interface_of(array)
+    if interface is not None:
+        return _open_interface(array, name, interface)
     with _current_device_of(array):
         try:
             capsule = array.__dlpack__(stream=stream, max_version=(1, 3))
         except TypeError:
             capsule = array.__dlpack__(stream=stream)  # DLPack before 1.0
-    handle, kind, device, code, bits, shape, strides, is_read_only, pointer = native().cudafilters_open_dlpack(capsule)
+    return _described(array, name, native().cudafilters_open_dlpack(capsule))
+
+
+def _described(array: Any, name: str, opened: Sequence[Any], stream: int | None = None) -> DeviceArray:
+    handle, kind, device, code, bits, shape, strides, is_read_only, pointer = opened
     if kind not in (CUDA, _CUDA_MANAGED):
         raise BufferError(f"{name} is {describe(array)}, which gave memory of the type {kind} of DLPack; it must be of CUDA")
-    return DeviceArray(handle, device, _TYPES.get((code, bits), f"{bits} bits"), shape, strides, is_read_only, pointer)
+    found = _TYPES.get((code, bits), f"{bits} bits")
+    return DeviceArray(handle, device, found, shape, strides, is_read_only, pointer, stream)
 
 
 @contextlib.contextmanager

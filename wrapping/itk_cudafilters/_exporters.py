@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Arrays in the memory of a GPU that are neither CuPy's nor torch's: JAX's, and those of any other package with `__dlpack__`.
-There are no operations on them here, so passes over them are all that they get."""
+"""Arrays in the memory of a GPU that are neither CuPy's nor torch's: JAX's, and those of any other package with `__dlpack__` or, as
+Numba's, a CUDA Array Interface alone.
+There are no operations on them here, so passes over them are all that they get. A package that gives its stream
+(`__dlpack_c_exchange_api__`) gets its work there, and the result in its own memory."""
 from __future__ import annotations
 
 import importlib
 import math
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import itk
@@ -15,7 +18,7 @@ import numpy as np
 from . import _dlpack
 from ._dlpack import DeviceArray
 from ._images import describe
-from ._line_passes import MOST_MASKED_ITEMS, SMALLEST_WEIGHT, DevicePasses, Pass, can_mask
+from ._line_passes import MOST_MASKED_ITEMS, SMALLEST_WEIGHT, DevicePasses, Pass
 from ._operations import NumpyOperations, operations_of
 
 _TYPES = {"float32": itk.F, "float64": itk.D}
@@ -34,12 +37,33 @@ SHAPES = _ShapesOnGpu()
 
 def is_foreign(array: Any) -> bool:
     """Whether it lies on a GPU, and belongs to a package whose operations are not known."""
-    return operations_of(array) is None and hasattr(array, "__dlpack__") and _dlpack.device_of(array) is not None
+    if operations_of(array) is not None:
+        return False
+    has_dlpack = hasattr(array, "__dlpack__") and _dlpack.device_of(array) is not None
+    return has_dlpack or _dlpack.interface_of(array) is not None
 
 
-def open_foreign(array: Any, name: str, types: Sequence[str] = tuple(_TYPES)) -> DeviceArray:
+def open_foreign(array: Any, name: str, beside: Mapping[str, Any]) -> DeviceArray:
+    """Takes hold of adjacent pixels: for work on the stream of the array's package, if this array and those beside it, which may be
+    None, give their streams, and these are one; else on CUDA's default stream."""
+    exchanged = _dlpack.exchange_array(array, name)
+    others = [(each, other) for each, other in beside.items() if other is not None]
+    if exchanged is not None and all(_stream_of(other, each) == exchanged.stream for each, other in others):
+        return _require_fitting(array, name, exchanged, tuple(_TYPES))
+    return open_on_default_stream(array, name)
+
+
+def open_on_default_stream(array: Any, name: str) -> DeviceArray:
     """Takes hold of adjacent pixels, for work on CUDA's default stream."""
-    opened = _dlpack.open_array(array, name, _dlpack.DEFAULT_STREAM)
+    return _require_fitting(array, name, _dlpack.open_array(array, name, _dlpack.DEFAULT_STREAM), tuple(_TYPES))
+
+
+def _stream_of(array: Any, name: str) -> int | None:
+    exchanged = _dlpack.exchange_array(array, name)
+    return None if exchanged is None else exchanged.stream
+
+
+def _require_fitting(array: Any, name: str, opened: DeviceArray, types: Sequence[str]) -> DeviceArray:
     if opened.type not in types:
         raise TypeError(
             f"{name} is {describe(array)} with pixels of type {opened.type}; of that package they must be "
@@ -87,67 +111,109 @@ def filter_foreign(
     cval: float,
     approximation: str,
 ) -> Any:
-    """The result of passes over an opened array, or over its valid pixels: in `output`, or for JAX in an array of JAX, else in an
-    itk.CudaDeviceImage. `passes` is None for a call that needs more than them. The host waits for the work."""
+    """The result of passes over an opened array, or over its valid pixels: in `output`, or in an array of JAX or of a package that
+    gives its stream, else in an itk.CudaDeviceImage. `passes` is None for a call that needs more than them. The host waits for
+    the work unless the package gives its stream."""
     if passes is None:
         raise ValueError(
             f"input is {describe(input)}; arrays of that package are filtered along their last axes in the order of the array, "
             f"in their own type, by sigmas above 0, and by derivatives per pixel: call cupy.from_dlpack(input) or "
             "torch.from_dlpack(input)"
         )
-    is_masked = preserve_nan or valid_mask is not None
-    items = _require_maskable(input, opened, passes, cval) if is_masked else 1
     valid = None if valid_mask is None else _open_beside(valid_mask, "valid_mask", opened, _MASKS)
-    result = _image_of(opened) if output is None else _image_in(output, input, opened)
-    if 0 not in opened.shape:
-        batch = len(opened.shape) - len(passes) if is_masked else 0
-        lines = [each._replace(axis=each.axis - batch) for each in passes]
-        made = DevicePasses(lines, opened.shape[batch:], opened.type, cval, approximation)
-        weight = SMALLEST_WEIGHT[approximation]
-        result._filter(made.handle, opened.handle, valid and valid.handle, preserve_nan, items, weight)
-    if output is not None:
-        return output
-    return _from_dlpack_of(input)(result)
+    target = None if output is None else _open_output(output, input, opened)
+    is_empty = 0 in opened.shape
+    made = None if is_empty else DevicePasses(passes, opened.shape, opened.type, cval, approximation)
+    is_masked = preserve_nan or valid is not None
+    masked = _of_items(made, input) if made is not None and is_masked else None
+    if opened.stream is not None:
+        held = _Held(input, opened)
+        result = _PLACES.empty_like(held) if target is None else _Held(output, target)
+        if made is not None:
+            if masked is not None and valid is not None:
+                masked.mask(held, _Held(valid_mask, valid), preserve_nan, result, made.number_of_items, _PLACES)
+            else:
+                run = made.run_keeping_nan if preserve_nan else made.run
+                run(held, _PLACES, result)
+        return result.array
+    if target is None:
+        image = image_of(opened.shape, opened)
+    else:
+        image = _new_image(opened.shape, opened.type)
+        image._adopt(target.handle)
+    if made is not None:
+        items = made.number_of_items if is_masked else 1
+        mask = None if valid is None else valid.handle
+        image._filter((masked or made).handle, opened.handle, mask, preserve_nan, items, SMALLEST_WEIGHT[approximation])
+    return from_image(input)(image) if output is None else output
 
 
-def _require_maskable(input: Any, opened: DeviceArray, passes: Sequence[Pass], cval: float) -> int:
-    """The number of items that the axes which are not filtered count."""
-    batch = len(opened.shape) - len(passes)
-    items = math.prod(opened.shape[:batch])
-    lines = [each._replace(axis=each.axis - batch) for each in passes]
-    if 0 in opened.shape or (items <= MOST_MASKED_ITEMS and can_mask(lines, opened.shape[batch:], cval)):
-        return items
-    raise ValueError(
-        f"input is {describe(input)}; masks and preserve_nan of arrays of that package are for smoothing, for {MOST_MASKED_ITEMS} "
-        "items at most, and in the mode constant for cval 0: give preserve_nan=False and no valid_mask, or call "
-        "cupy.from_dlpack(input) or torch.from_dlpack(input)"
-    )
+def _of_items(made: DevicePasses, input: Any) -> DevicePasses:
+    if made.of_items is None:
+        raise ValueError(
+            f"input is {describe(input)}; masks and preserve_nan of arrays of that package are for smoothing, for "
+            f"{MOST_MASKED_ITEMS} items at most, and in the mode constant for cval 0: give preserve_nan=False and no valid_mask, or "
+            "call cupy.from_dlpack(input) or torch.from_dlpack(input)"
+        )
+    return made.of_items
+
+
+@dataclass(frozen=True)
+class _Held:
+    """An array of a package that gives its stream."""
+
+    array: Any
+    opened: DeviceArray
+
+
+class _HeldPlaces:
+    def empty_like(self, held: _Held) -> _Held:
+        array, handle, pointer = _dlpack.native().cudafilters_new_exchanged(held.array, held.opened.handle)
+        return _Held(array, replace(held.opened, handle=handle, pointer=pointer))
+
+    def pointer(self, held: _Held) -> int:
+        return held.opened.pointer
+
+    def device(self, held: _Held) -> int:
+        return held.opened.device
+
+    def stream(self, held: _Held) -> int:
+        return int(held.opened.stream or 0)
+
+
+_PLACES = _HeldPlaces()
 
 
 def _open_beside(array: Any, name: str, opened: DeviceArray, types: Sequence[str]) -> DeviceArray:
-    """Another array, of the size and on the device of the input."""
-    if _dlpack.device_of(array) != opened.device:
-        raise TypeError(f"{name} is {describe(array)}; it must be an array on the GPU {opened.device}, where input is")
-    other = open_foreign(array, name, types)
+    """Another array, of the size and on the device of the input, for work on the same stream."""
+    where = f"{name} is {describe(array)}; it must be an array on the GPU {opened.device}, where input is"
+    if not is_foreign(array) and _dlpack.device_of(array) is None:
+        raise TypeError(where)
+    exchanged = None if opened.stream is None else _dlpack.exchange_array(array, name)
+    other = exchanged or _dlpack.open_array(array, name, _dlpack.DEFAULT_STREAM)
+    if other.device != opened.device:
+        raise TypeError(where)
+    _require_fitting(array, name, other, types)
     if other.shape != opened.shape:
         raise ValueError(f"{name} has the shape {other.shape}; it must be that of input, {opened.shape}")
     return other
 
 
-def _new_image(opened: DeviceArray) -> Any:
-    image = itk.CudaDeviceImage[_TYPES[opened.type], len(opened.shape)].New()
-    image.SetRegions([int(size) for size in reversed(opened.shape)])
+def _new_image(shape: Sequence[int], dtype: str) -> Any:
+    image = itk.CudaDeviceImage[_TYPES[dtype], len(shape)].New()
+    image.SetRegions([int(size) for size in reversed(shape)])
     return image
 
 
-def _image_of(opened: DeviceArray) -> Any:
-    image = _new_image(opened)
+def image_of(shape: Sequence[int], opened: DeviceArray) -> Any:
+    """An image of the type and on the device of an opened array, whose pixels are adjacent."""
+    image = _new_image(shape, opened.type)
     image._allocate(opened.device)
     return image
 
 
-def _image_in(output: Any, input: Any, opened: DeviceArray) -> Any:
-    """An image in the memory of an array that takes the result."""
+def _open_output(output: Any, input: Any, opened: DeviceArray) -> DeviceArray:
+    """An array that takes the result."""
     if _is_of_jax(output):
         raise ValueError("output is an array of JAX, whose pixels never change: JAX's arrays are results without output")
     target = _open_beside(output, "output", opened, (opened.type,))
@@ -156,9 +222,7 @@ def _image_in(output: Any, input: Any, opened: DeviceArray) -> Any:
     size = math.prod(opened.shape) * np.dtype(opened.type).itemsize
     if abs(target.pointer - opened.pointer) < size:
         raise ValueError(f"output lies in the memory of input, {describe(input)}; it must be other memory")
-    image = _new_image(opened)
-    image._adopt(target.handle)
-    return image
+    return target
 
 
 def _is_of_jax(array: Any) -> bool:
@@ -166,7 +230,8 @@ def _is_of_jax(array: Any) -> bool:
     return jax is not None and isinstance(array, jax.Array)
 
 
-def _from_dlpack_of(array: Any) -> Callable[[Any], Any]:
+def from_image(array: Any) -> Callable[[Any], Any]:
+    """What makes a result for the package of `array` of a device image."""
     if not _is_of_jax(array):
         return lambda image: image
     function: Callable[[Any], Any] = importlib.import_module("jax.dlpack").from_dlpack

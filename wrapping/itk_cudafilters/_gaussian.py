@@ -15,7 +15,7 @@ from ._derivatives import Axis, Derivatives, DerivativesOfAll, DerivativesOfMask
 from ._exporters import SHAPES, filter_foreign, is_foreign, open_foreign, shape_of
 from ._info import Backend
 from ._line_passes import DeviceLineFilter, DevicePasses, HostLineFilter, LineFilter, Pass
-from ._operations import operations_of
+from ._operations import current_device_of, operations_of
 from ._repeated import run_repeated
 from ._segmentation import known_name
 
@@ -35,11 +35,7 @@ def _on_device_of_input(function: Callable[_Parameters, Any]) -> Callable[_Param
 
     @functools.wraps(function)
     def call(*args: _Parameters.args, **kwargs: _Parameters.kwargs) -> Any:
-        image = args[0] if args else kwargs.get("input")
-        ops = operations_of(image)
-        if ops is None or not ops.is_on_gpu:
-            return function(*args, **kwargs)
-        with ops.current(image):
+        with current_device_of(args[0] if args else kwargs.get("input")):
             return function(*args, **kwargs)
 
     return call
@@ -71,7 +67,8 @@ def gaussian_filter(
     ----------
     input
         NumPy array, xarray.DataArray or itk.Image, of any number of axes; or an array of CuPy or a tensor of torch in the
-        memory of a GPU; or, for gaussian_filter() alone, an array there of JAX or of another package with `__dlpack__`. Axes count in the order of the array; those of an itk.Image as its array has them, x last.
+        memory of a GPU; or, for gaussian_filter() alone, an array there of JAX, of Numba or of another package with `__dlpack__` or
+        the CUDA Array Interface. Axes count in the order of the array; those of an itk.Image as its array has them, x last.
     sigma
         Standard deviation, in pixels unless `spacing` is given: one for all axes, or one for each axis in the order of `axes`.
         0 leaves an axis as it is.
@@ -166,8 +163,8 @@ def _filter_any(
 ) -> Any:
     """gaussian_filter(), whatever its input."""
     if is_foreign(input):
-        opened = open_foreign(input, "input")
         is_array = is_foreign(output) or operations_of(output) is not None
+        opened = open_foreign(input, "input", {"valid_mask": valid_mask, "output": output if is_array else None})
         call = _Call(
             Given(input, shape_of(opened), "input", SHAPES), sigma, None if is_array else output, mode, cval, fwhm, spacing,
             axes, channel_axis, None, False, dtype, approximation, backend,

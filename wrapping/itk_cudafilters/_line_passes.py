@@ -2,6 +2,7 @@
 """Passes of the recursive Gaussian filter along one axis of an array."""
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ._dlpack import native
-from ._operations import OF_HOST, Operations
+from ._operations import OF_HOST, Operations, Places
 
 # ITK's filter, which runs for the mode nearest, takes lines of four pixels or more. A line that is continued by its edge
 # values remains the same if it begins earlier and ends later.
@@ -73,41 +74,74 @@ def can_mask(passes: Sequence[Pass], shape: Sequence[int], cval: float) -> bool:
 
 
 class DevicePasses:
-    """Passes over contiguous arrays of one shape and type in the memory of a GPU, on the stream of their package. Nothing waits
-    on the host. No pass needs padding."""
+    """Passes over contiguous arrays of one shape and type in the memory of a GPU, on the stream of their package. No pass needs
+    padding."""
 
     def __init__(self, passes: Sequence[Pass], shape: Sequence[int], dtype: str, cval: float, approximation: str) -> None:
+        self._passes = passes
+        self._shape = shape
+        self._type = dtype
+        self._cval = cval
+        self._approximation = approximation
         self._is_double = dtype == "float64"
         lines = tuple(
             (math.prod(shape[:axis]), shape[axis], math.prod(shape[axis + 1 :]), sigma, order, mode)
             for axis, sigma, order, mode in passes
         )
         self.handle = native().cudafilters_make_passes(lines, cval, approximation)
-        self._smallest_weight = SMALLEST_WEIGHT[approximation]
         self._run = native().cudafilters_run_passes
+        self._run_and_look = native().cudafilters_run_passes_and_look
 
-    def run(self, array: Any, ops: Operations) -> Any:
-        result = ops.empty_like(array)
+    def run(self, array: Any, ops: Places, result: Any = None) -> Any:
+        """In new memory or in that of `result`. Nothing waits on the host."""
+        result = ops.empty_like(array) if result is None else result
         pointers = ops.pointer(array), ops.pointer(result)
         self._run(self.handle, *pointers, self._is_double, ops.device(array), ops.stream(array))
         return result
 
+    def run_keeping_nan(self, array: Any, ops: Places, result: Any = None) -> Any:
+        """As without the pixels that are NaN, which remain NaN. The host waits until the GPU has looked for them, and has queued
+        the passes before. None where there is NaN and a derivative, or the like."""
+        result = ops.empty_like(array) if result is None else result
+        pointers = ops.pointer(array), ops.pointer(result)
+        if self._run_and_look(self.handle, *pointers, self._is_double, ops.device(array), ops.stream(array)):
+            if self.of_items is None:
+                return None
+            self.of_items.mask(array, None, True, result, self.number_of_items, ops)
+        return result
+
     def run_valid(self, items: Any, valid: Any, keeps_nan: bool, ops: Operations) -> Any:
-        """Over the valid pixels of each of a batch of arrays, which lie one behind the other."""
+        """Over the valid pixels of each of a batch of arrays, which lie one behind the other. Nothing waits on the host."""
         result = ops.empty_like(items)
+        self.mask(items, valid, keeps_nan, result, len(items), ops)
+        return result
+
+    def mask(self, array: Any, valid: Any, keeps_nan: bool, result: Any, items: int, ops: Places) -> None:
         native().cudafilters_run_masked_passes(
             self.handle,
-            ops.pointer(items),
+            ops.pointer(array),
             0 if valid is None else ops.pointer(valid),
             keeps_nan,
             ops.pointer(result),
-            len(items),
-            self._smallest_weight,
+            items,
+            SMALLEST_WEIGHT[self._approximation],
             self._is_double,
-            ops.device(items),
-            ops.stream(items),
+            ops.device(array),
+            ops.stream(array),
         )
-        return result
+
+    @property
+    def number_of_items(self) -> int:
+        return math.prod(self._shape[: len(self._shape) - len(self._passes)])
+
+    @functools.cached_property
+    def of_items(self) -> DevicePasses | None:
+        """The passes over one item, where the last axes of the array are filtered and the others count items."""
+        batch = len(self._shape) - len(self._passes)
+        lines = [each._replace(axis=each.axis - batch) for each in self._passes]
+        if self.number_of_items > MOST_MASKED_ITEMS or not can_mask(lines, self._shape[batch:], self._cval):
+            return None
+        return DevicePasses(lines, self._shape[batch:], self._type, self._cval, self._approximation)
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ._line_passes import DevicePasses
-from ._operations import Operations, operations_of, require_no_gradient
+from ._operations import operations_of, require_no_gradient
 
 
 class _Unknown:
@@ -40,8 +40,8 @@ def run_repeated(
     parameters: Sequence[Any],
     find_passes: Callable[[], DevicePasses | None],
 ) -> Any:
-    """The result of passes alone, or None where a call needs more: pixels that are NaN, arrays of the host, axes in another
-    order.
+    """The result of passes, also over pixels of which some are NaN, or None where a call needs more: derivatives of pixels that
+    are NaN, arrays of the host, axes in another order.
 
     `find_passes` gives the passes of a call with these parameters, and raises what is wrong with them. It is called for the
     first of all calls with the same parameters, and with arrays of the same kind, shape and type.
@@ -63,10 +63,4 @@ def run_repeated(
     if passes is None:
         return None
     require_no_gradient(image, "input")
-    if preserve_nan and _may_hold_nan(image, ops):
-        return None
-    return passes.run(image, ops)
-
-
-def _may_hold_nan(image: Any, ops: Operations) -> bool:
-    return "int" not in ops.type_of(image) and ops.holds_nan(image)
+    return passes.run_keeping_nan(image, ops) if preserve_nan else passes.run(image, ops)

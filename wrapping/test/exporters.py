@@ -88,6 +88,10 @@ class FakeArray:
         return self.make_capsule(is_versioned)
 
     def make_capsule(self, is_versioned):
+        return new_capsule(self.make_managed(is_versioned), VERSIONED if is_versioned else UNVERSIONED, destroy_capsule)
+
+    def make_managed(self, is_versioned):
+        """The address of a tensor."""
         managed = Versioned() if is_versioned else Unversioned()
         array = self.array
         shape = (ctypes.c_int64 * array.ndim)(*array.shape)
@@ -116,7 +120,7 @@ class FakeArray:
             managed.major, managed.minor = self.version
             managed.flags = self.flags
         alive[key] = (managed, shape, strides, deleter, array)
-        return new_capsule(key, VERSIONED if is_versioned else UNVERSIONED, destroy_capsule)
+        return key
 
 
 @CapsuleDestructor
@@ -131,6 +135,106 @@ def destroy_capsule(capsule):
 get_pointer_of_address = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_char_p)(
     ("PyCapsule_GetPointer", ctypes.pythonapi)
 )
+
+
+class InterfaceArray:
+    """A NumPy array that says by a CUDA Array Interface alone that it lies on a GPU."""
+
+    def __init__(self, array, **changes):
+        self.array = array
+        self.__cuda_array_interface__ = {
+            "version": 3,
+            "shape": array.shape,
+            "typestr": array.dtype.str,
+            "data": (array.ctypes.data, not array.flags.writeable),
+            "strides": None if array.flags.c_contiguous else array.strides,
+            "stream": None,
+            **changes,
+        }
+
+
+class Api(ctypes.Structure):
+    """DLPackExchangeAPI of DLPack 1.3."""
+
+
+SetError = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_char_p)
+Allocate = ctypes.CFUNCTYPE(
+    ctypes.c_int, ctypes.POINTER(Tensor), ctypes.POINTER(ctypes.c_void_p), ctypes.c_void_p, SetError
+)
+FromObject = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.POINTER(ctypes.c_void_p))
+ToObject = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(Versioned), ctypes.POINTER(ctypes.c_void_p))
+CurrentStream = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int32, ctypes.c_int32, ctypes.POINTER(ctypes.c_void_p))
+Api._fields_ = [
+    ("major", ctypes.c_uint32),
+    ("minor", ctypes.c_uint32),
+    ("previous", ctypes.POINTER(Api)),
+    ("allocate", Allocate),
+    ("from_object", FromObject),
+    ("to_object", ToObject),
+    ("tensor_from_object", ctypes.c_void_p),
+    ("current_stream", CurrentStream),
+]
+NO_DESTRUCTOR = CapsuleDestructor()
+# A capsule keeps the address of its name.
+EXCHANGE = b"dlpack_exchange_api"
+
+
+class ExchangingArray(FakeArray):
+    """One whose type has the C functions of DLPack 1.3. Its package works on the stream `stream`."""
+
+    stream = 4711
+    asked = []
+    """The functions that were called."""
+
+    def __dlpack__(self, *, stream=None, max_version=None):
+        self.asked.append("__dlpack__")
+        return super().__dlpack__(stream=stream, max_version=max_version)
+
+
+@Allocate
+def allocate(prototype, out, _, set_error):
+    ExchangingArray.asked.append("allocate")
+    tensor = prototype.contents
+    code = next(kind for kind, code in CODES.items() if code == tensor.code)
+    assert not tensor.strides and not tensor.data and tensor.lanes == 1
+    array = np.full(tensor.shape[: tensor.ndim], 77, f"{code}{tensor.bits // 8}")
+    made = ExchangingArray(array, device=(tensor.device_type, tensor.device_id))
+    out[0] = made.make_managed(True)
+    made_by_address[out[0]] = made
+    return 0
+
+
+@FromObject
+def from_object(array, out):
+    ExchangingArray.asked.append("from_object")
+    out[0] = array.make_managed(True)
+    return 0
+
+
+@ToObject
+def to_object(managed, out):
+    ExchangingArray.asked.append("to_object")
+    made = made_by_address.pop(ctypes.addressof(managed.contents))
+    managed.contents.deleter(managed)
+    made.deleted = 0
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(made))
+    out[0] = id(made)
+    return 0
+
+
+@CurrentStream
+def current_stream(kind, index, out):
+    ExchangingArray.asked.append("current_stream")
+    assert (kind, index) == (CUDA, 0)
+    out[0] = ExchangingArray.stream
+    return 0
+
+
+made_by_address = {}
+API = Api(1, 3, None, allocate, from_object, to_object, None, current_stream)
+# A later version in front of it, of which nothing else is known.
+NEWER_API = Api(2, 0, ctypes.pointer(API))
+ExchangingArray.__dlpack_c_exchange_api__ = new_capsule(ctypes.addressof(API), EXCHANGE, NO_DESTRUCTOR)
 
 
 class Imported:

@@ -2,6 +2,7 @@
 """Device images in Python. Where there is no GPU, memory of the host stands for one (exporters.py); what runs kernels or crosses
 the link is tested on a GPU."""
 import copy
+import ctypes
 import gc
 import pickle
 import threading
@@ -138,6 +139,19 @@ def test_memory_may_go_back_in_another_thread(host_as_device):
     thread = threading.Thread(target=images.clear)
     thread.start()
     thread.join()
+    assert exporter.deleted == 20
+
+
+def test_consumers_give_back_in_threads_that_python_does_not_know(host_as_device):
+    """Such a thread has not the interpreter's lock."""
+    libc = ctypes.CDLL(None)
+    exporter = FakeArray(np.zeros((30, 40), "f"))
+    for _ in range(20):
+        seen = imported(from_dlpack(exporter))
+        thread = ctypes.c_ulong()
+        deleter, managed = ctypes.cast(seen.managed.deleter, ctypes.c_void_p), ctypes.byref(seen.managed)
+        assert libc.pthread_create(ctypes.byref(thread), None, deleter, managed) == 0
+        assert libc.pthread_join(thread, None) == 0
     assert exporter.deleted == 20
 
 
@@ -330,6 +344,26 @@ def test_exit_with_live_capsules():
     assert run_python(PROGRAM_WITH_LIVE_CAPSULES, PYTHONPATH=folder) == "(3, 4)\n"
 
 
+PROGRAM_WITH_CONSUMERS_AFTER_THE_INTERPRETER = """
+import ctypes, exporters, itk, itk_cudafilters
+from itk_cudafilters import _dlpack
+_dlpack.native().cudafilters_use_host_as_device(True)
+image = itk.CudaDeviceImage[itk.F, 2].New()
+image.SetRegions([4, 3])
+image._allocate(0)
+for version in (None, (1, 3)):
+    seen = exporters.Imported(image.__dlpack__(stream=1, max_version=version))
+    # The process calls these functions when it ends, after the interpreter.
+    ctypes.CDLL(None).__cxa_atexit(ctypes.cast(seen.managed.deleter, ctypes.c_void_p), ctypes.byref(seen.managed), None)
+print(seen.shape)
+"""
+
+
+def test_consumers_that_outlive_the_interpreter():
+    folder = exporters.__file__.rsplit("/", 1)[0]
+    assert run_python(PROGRAM_WITH_CONSUMERS_AFTER_THE_INTERPRETER, PYTHONPATH=folder) == "(3, 4)\n"
+
+
 def test_without_a_gpu_the_reason_is_said(on_gpu):
     if itk_cudafilters.info().gpu_usable:
         pytest.skip("there is a GPU")
@@ -435,6 +469,24 @@ def test_torch_shares_the_pixels(gpu):
     np.testing.assert_array_equal(smoothed.cpu().numpy(), expected)
     with pytest.raises(BufferError, match="detach"):
         from_dlpack(torch.zeros((8, 8), device="cuda", requires_grad=True))
+
+
+def test_image_that_is_dropped_while_it_is_read(gpu):
+    """A copy that is held back by a kernel of 0.2 s reads the pixels, although the image is gone and others fill the GPU."""
+    torch = pytest.importorskip("torch")
+    array = random_array(np.random.default_rng(11), (128, 128, 128))
+    others = np.full(array.shape, np.nan, "f")
+    to_device(others)
+    image = to_device(array)
+    with torch.cuda.stream(torch.cuda.Stream()):
+        view = torch.from_dlpack(image)
+        torch.cuda._sleep(200_000_000)
+        seen = view.clone()
+        del image, view
+        images = [to_device(others) for _ in range(100)]
+    torch.cuda.synchronize()
+    np.testing.assert_array_equal(seen.cpu().numpy(), array)
+    assert all(each.IsAllocated() for each in images)
 
 
 def test_order_of_streams(gpu):

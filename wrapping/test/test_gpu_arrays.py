@@ -1,68 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The Gaussian functions of arrays in the memory of a GPU. Where there is no GPU, NumPy arrays of a class of their own stand for
-them, and the work is done on the host."""
+"""The Gaussian functions of arrays in the memory of a GPU, or of arrays that stand for them (gpu_arrays.py)."""
+import ctypes
+import gc
+import pathlib
+import resource
+import sys
 import threading
 
 import itk
 import numpy as np
 import pytest
-from exporters import FakeArray, Imported
+from exporters import API, EXCHANGE, NEWER_API, NO_DESTRUCTOR, ExchangingArray, FakeArray, InterfaceArray, alive, new_capsule
+from gpu_arrays import LIBRARIES, ArrayOperations, on_gpu, pixels_of, require_same, stream_of
 
 import itk_cudafilters
-from itk_cudafilters import _dlpack, _gaussian, _operations, _repeated
-from itk_cudafilters._operations import NumpyOperations
+from itk_cudafilters import _dlpack, _exporters, _gaussian, _line_passes, _operations, _repeated
 
 MODES = ["reflect", "nearest", "mirror", "wrap", "constant"]
-
-
-class Array(np.ndarray):
-    """Says that it lies on a GPU; not even NumPy gets its pixels unasked."""
-
-    def __dlpack_device__(self):
-        return (2, 0)
-
-
-class ArrayOperations(NumpyOperations):
-    is_on_gpu = True
-
-    def __init__(self):
-        super().__init__()
-        self.streams = 0
-
-    def contiguous(self, array, dtype):
-        return on_gpu(super().contiguous(array, dtype))
-
-    def where(self, condition, a, b):
-        return on_gpu(super().where(condition, a, b))
-
-    def truncate(self, values, dtype):
-        return on_gpu(super().truncate(values, dtype))
-
-    def stack_last(self, arrays):
-        return on_gpu(super().stack_last(arrays))
-
-    def stream(self, array):
-        self.streams += 1
-        return 4711
-
-
-def on_gpu(array):
-    return np.asarray(array).view(Array)
-
-
-@pytest.fixture
-def operations():
-    native = _dlpack.native()
-    native.cudafilters_use_host_as_device(True)
-    _operations.OF_TESTS[Array] = ArrayOperations()
-    yield _operations.OF_TESTS[Array]
-    del _operations.OF_TESTS[Array]
-    native.cudafilters_use_host_as_device(False)
-
-
-def require_same(found, expected):
-    assert type(found) is Array and found.dtype == expected.dtype and found.shape == expected.shape
-    np.testing.assert_array_equal(np.asarray(found), expected)
 
 
 def test_results_have_the_bits_of_numpy(operations):
@@ -278,6 +232,45 @@ def test_masks_take_one_call_that_nothing_waits_for(masked_calls, monkeypatch, k
     assert len(masked_calls) == 1
 
 
+@pytest.mark.parametrize("dtype", ["f", "d"])
+@pytest.mark.parametrize(
+    "parameters",
+    [{}, {"axes": (1, 2)}, {"axes": -1, "mode": "wrap"}, {"mode": "constant"}, {"mode": "nearest"}, {"approximation": "deriche"}],
+    ids=str,
+)
+def test_looking_for_nan_takes_one_call(operations, masked_calls, monkeypatch, parameters, dtype):
+    """The package itself is asked for nothing; where there is NaN one more call fills the result."""
+    rng = np.random.default_rng(28)
+    arrays = [rng.standard_normal((4, 7, 10)).astype(dtype) for _ in range(4)]
+    arrays[1][1, 2, 3] = np.nan
+    arrays[2][:] = np.nan
+    arrays[3][3, 6, 9] = np.inf
+    with np.errstate(invalid="ignore"):
+        expected = [itk_cudafilters.gaussian_filter(each, 1.5, backend="host", **parameters) for each in arrays]
+
+    def refuse(*_):
+        raise AssertionError("an operation of the package")
+
+    for name in ("where", "isnan", "isfinite", "first_true", "holds_nan", "concatenate"):
+        monkeypatch.setattr(ArrayOperations, name, refuse)
+    for each, result in zip(arrays, expected, strict=True):
+        calls = len(masked_calls)
+        require_same(itk_cudafilters.gaussian_filter(on_gpu(each), 1.5, **parameters), result)
+        assert len(masked_calls) - calls == bool(np.isnan(each).any())
+
+
+def test_looking_for_nan_beside_derivatives_and_many_items(operations, masked_calls):
+    """Where there is NaN they take the operations of the package."""
+    rng = np.random.default_rng(29)
+    for shape, parameters in (((33, 9), {"axes": 1}), ((5, 9), {"order": (0, 1)}), ((5, 9), {"mode": "constant", "cval": 2.0})):
+        array = rng.standard_normal(shape).astype("f")
+        for nan in (False, True):
+            array[2, 3] = np.nan if nan else 1.0
+            expected = itk_cudafilters.gaussian_filter(array, 1.5, backend="host", **parameters)
+            require_same(itk_cudafilters.gaussian_filter(on_gpu(array), 1.5, **parameters), expected)
+    assert not masked_calls
+
+
 def test_masks_of_many_items_and_of_short_lines(masked_calls):
     """They take the operations of the package."""
     rng = np.random.default_rng(16)
@@ -332,15 +325,6 @@ def test_wrong_arrays(operations):
 
 
 # arrays of packages whose operations are not known
-
-
-def pixels_of(image):
-    """Those of a device image in the memory of the host."""
-    imported = Imported(image.__dlpack__(max_version=(1, 3)))
-    try:
-        return imported.pixels()
-    finally:
-        imported.release()
 
 
 def test_results_of_exporters_are_device_images(operations):
@@ -434,25 +418,167 @@ def test_exporters_that_are_refused_get_their_memory_back(operations):
     refused(TypeError, "output is of type numpy.ndarray; it must be an array on the GPU 0", output=np.zeros((8, 9), "f"))
 
 
+def test_arrays_with_a_cuda_array_interface_alone(operations):
+    array = np.random.default_rng(33).standard_normal((5, 6, 7))
+    array[1, 2, 3] = np.nan
+    valid = np.random.default_rng(34).random((5, 6, 7)) < 0.7
+    expected = itk_cudafilters.gaussian_filter(array, 1.5, backend="host")
+    given = InterfaceArray(array.copy())
+    references = sys.getrefcount(given)
+    found = itk_cudafilters.gaussian_filter(given, 1.5)
+    assert isinstance(found, itk.CudaDeviceImage[itk.D, 3]) and sys.getrefcount(given) == references
+    np.testing.assert_array_equal(pixels_of(found), expected)
+    output = InterfaceArray(np.zeros((5, 6, 7)))
+    assert itk_cudafilters.gaussian_filter(given, 1.5, output=output) is output
+    np.testing.assert_array_equal(output.array, expected)
+    np.testing.assert_array_equal(given.array, array)
+    for mask in (InterfaceArray(valid), FakeArray(valid)):
+        found = itk_cudafilters.gaussian_filter(given, 1.5, valid_mask=mask)
+        expected = itk_cudafilters.gaussian_filter(array, 1.5, valid_mask=valid, backend="host")
+        np.testing.assert_array_equal(pixels_of(found), expected)
+
+
+def test_interfaces_that_are_refused(operations):
+    array = np.zeros((8, 9), "f")
+
+    def refused(error, match, given):
+        references = sys.getrefcount(given)
+        with pytest.raises(error, match=match):
+            itk_cudafilters.gaussian_filter(given, 1.0)
+        gc.collect()
+        assert sys.getrefcount(given) == references
+
+    refused(BufferError, "version 2 says nothing of streams; it must be of version 3", InterfaceArray(array, version=2))
+    refused(BufferError, "with a mask of its own: give it as valid_mask", InterfaceArray(array, mask=array))
+    refused(TypeError, "pixels of type <M8, which is not known", InterfaceArray(array.astype("M8"), typestr="<M8"))
+    refused(TypeError, "pixels of type >f4, which is not known", InterfaceArray(array.astype(">f4")))
+    refused(TypeError, "with pixels of type int16; of that package they must be float32", InterfaceArray(array.astype("i2")))
+    refused(ValueError, r"with the strides \(1, 9\) in elements; .*must be contiguous", InterfaceArray(array.T))
+    refused(BufferError, r"the strides \(37, 4\) in bytes; they must be of whole pixels", InterfaceArray(array, strides=(37, 4)))
+    read_only = np.zeros((8, 9), "f")
+    read_only.flags.writeable = False
+    with pytest.raises(ValueError, match="output is read-only"):
+        itk_cudafilters.gaussian_filter(InterfaceArray(array), 1.0, output=InterfaceArray(read_only))
+
+
 @pytest.fixture
-def gpu(on_gpu):
-    if not on_gpu:
-        pytest.skip("needs a GPU")
+def exchange(operations, monkeypatch):
+    """Arrays whose package gives its stream; the names of its functions that were called, and the streams that got work."""
+    native, streams = _dlpack.native(), []
+    monkeypatch.setattr(ExchangingArray, "asked", [])
+    for name in ("cudafilters_run_passes", "cudafilters_run_passes_and_look", "cudafilters_run_masked_passes"):
+        run = getattr(native, name)
+        monkeypatch.setattr(native, name, lambda *arguments, run=run: streams.append(arguments[-1]) or run(*arguments))
+    return ExchangingArray.asked, streams
 
 
-def make_libraries():
-    def cupy_pair(array):
-        cupy = pytest.importorskip("cupy")
-        return cupy.asarray(array), cupy.asnumpy
+@pytest.mark.parametrize("parameters", EXPORTED_CALLS, ids=str)
+def test_packages_that_give_their_stream(exchange, parameters):
+    """The work runs there, and the result is an array of the package."""
+    asked, streams = exchange
+    array = np.random.default_rng(25).standard_normal((5, 6, 7)).astype("f")
+    if parameters.get("preserve_nan", True):
+        array[2, 3, 4] = np.nan
+    expected = itk_cudafilters.gaussian_filter(array, backend="host", **parameters)
+    given = ExchangingArray(array.copy())
+    found = itk_cudafilters.gaussian_filter(given, **parameters)
+    assert type(found) is ExchangingArray
+    np.testing.assert_array_equal(found.array, expected)
+    np.testing.assert_array_equal(given.array, array)
+    output = ExchangingArray(np.zeros((5, 6, 7), "f"))
+    assert itk_cudafilters.gaussian_filter(given, output=output, **parameters) is output
+    np.testing.assert_array_equal(output.array, expected)
+    assert set(streams) == {ExchangingArray.stream} and "__dlpack__" not in asked
+    assert asked.count("allocate") == 1 and given.deleted == asked.count("current_stream") - 2
+    assert not alive
 
-    def torch_pair(array):
-        torch = pytest.importorskip("torch")
-        return torch.from_numpy(np.ascontiguousarray(array)).cuda(), lambda found: found.cpu().numpy()
 
-    return {"cupy": cupy_pair, "torch": torch_pair}
+@pytest.mark.parametrize("keeps_nan", [False, True])
+def test_masks_of_packages_that_give_their_stream(exchange, keeps_nan):
+    asked, streams = exchange
+    rng = np.random.default_rng(26)
+    array, valid = rng.standard_normal((3, 9, 10)), rng.random((3, 9, 10)) < 0.6
+    array[0, 2, 3] = np.nan
+    valid[0, 2, 3] = keeps_nan
+    parameters = {"sigma": 2.0, "axes": (1, 2), "preserve_nan": keeps_nan}
+    expected = itk_cudafilters.gaussian_filter(array, valid_mask=valid, backend="host", **parameters)
+    found = itk_cudafilters.gaussian_filter(ExchangingArray(array), valid_mask=ExchangingArray(valid), **parameters)
+    np.testing.assert_array_equal(found.array, expected)
+    assert streams == [ExchangingArray.stream] and "__dlpack__" not in asked
+    # A mask of a package that does not: all are used by the methods.
+    found = itk_cudafilters.gaussian_filter(ExchangingArray(array), valid_mask=FakeArray(valid), **parameters)
+    np.testing.assert_array_equal(pixels_of(found), expected)
+    assert streams == [ExchangingArray.stream] and asked.count("__dlpack__") == 1
+    assert not alive
 
 
-LIBRARIES = pytest.mark.parametrize("library", make_libraries().values(), ids=make_libraries())
+def test_versions_of_exchange(exchange, monkeypatch):
+    asked, streams = exchange
+    array = np.random.default_rng(27).standard_normal((8, 9)).astype("f")
+    expected = itk_cudafilters.gaussian_filter(array, 1.5, backend="host")
+
+    def give(api, name=EXCHANGE):
+        asked.clear()
+        capsule = new_capsule(ctypes.addressof(api), name, NO_DESTRUCTOR)
+        monkeypatch.setattr(ExchangingArray, "__dlpack_c_exchange_api__", capsule)
+
+    give(NEWER_API)
+    found = itk_cudafilters.gaussian_filter(ExchangingArray(array), 1.5)
+    np.testing.assert_array_equal(found.array, expected)
+    assert "__dlpack__" not in asked
+    give(API, b"another")
+    found = itk_cudafilters.gaussian_filter(ExchangingArray(array), 1.5)
+    np.testing.assert_array_equal(pixels_of(found), expected)
+    assert asked == ["__dlpack__"]
+    # What is no capsule, as the number that packages gave before.
+    asked.clear()
+    monkeypatch.setattr(ExchangingArray, "__dlpack_c_exchange_api__", ctypes.addressof(API))
+    found = itk_cudafilters.gaussian_filter(ExchangingArray(array), 1.5)
+    np.testing.assert_array_equal(pixels_of(found), expected)
+    assert asked == ["__dlpack__"]
+    give(API)
+    given = ExchangingArray(array, version=(2, 0))
+    with pytest.raises(BufferError, match=r"the array is of DLPack 2.0; version 1 is understood"):
+        itk_cudafilters.gaussian_filter(given, 1.5)
+    assert given.deleted == 1 and not alive
+
+
+def test_calls_leave_no_memory(exchange):
+    """Ten thousand calls of arrays whose operations are known, of packages that give their stream, and of others; with NaN, and with
+    masks."""
+    array = np.random.default_rng(32).standard_normal((6, 7)).astype("f")
+    array[2, 3] = np.nan
+    valid = np.ones((6, 7), bool)
+    given = ExchangingArray(array), on_gpu(array), FakeArray(array)
+    masks = ExchangingArray(valid), on_gpu(valid), FakeArray(valid)
+
+    def call(count):
+        for i in range(count):
+            sigma = 1.0 + 1e-6 * (i // 100)
+            itk_cudafilters.gaussian_filter(given[i % 3], sigma)
+            itk_cudafilters.gaussian_filter(given[i % 3], sigma, valid_mask=masks[i % 3])
+            exchange[0].clear()
+            exchange[1].clear()
+            for each in (*given, *masks):
+                getattr(each, "streams", []).clear()
+
+    call(1000)
+    before = resident_memory()
+    call(5000)
+    assert resident_memory() - before < 4 * 2**20
+    assert not alive
+
+
+def resident_memory():
+    return int(pathlib.Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
+
+
+def test_exchange_of_a_gradient(exchange):
+    given = ExchangingArray(np.zeros((8, 9), "f"))
+    given.requires_grad = True
+    with pytest.raises(BufferError, match=r"requires a gradient.*call input.detach\(\)"):
+        itk_cudafilters.gaussian_filter(given, 1.5)
+    assert exchange[0] == []
 
 
 @LIBRARIES
@@ -535,8 +661,62 @@ def test_masks_of_libraries_have_the_bits_of_numpy(gpu, library):
         np.testing.assert_array_equal(found, expected, err_msg=f"{array.dtype}, {array.shape}, {parameters}")
 
 
+@LIBRARIES
+def test_nan_in_arrays_of_libraries(gpu, library):
+    """At the first pixel and the last, in parts of memory at any multiple of a pixel, and none: bits of NumPy."""
+    rng = np.random.default_rng(30)
+    for case in range(60):
+        array = rng.standard_normal((rng.integers(1, 40), rng.integers(1, 90), rng.integers(1, 200)))
+        array = array.astype(rng.choice(["float32", "float64"]))
+        if case % 3 > 0:
+            array.flat[[0, -1, rng.integers(0, array.size)][case % 4 % 3]] = [np.nan, np.inf][case % 3 == 2]
+        parameters = {"sigma": (1.0, 2.0, 4.0), "mode": str(rng.choice(MODES)), "axes": (0, 1, 2)}
+        wide, back = library(np.concatenate([np.zeros(case % 5, array.dtype), array.reshape(-1)]))
+        given = wide[case % 5 :].reshape(array.shape)
+        found = back(itk_cudafilters.gaussian_filter(given, **parameters))
+        with np.errstate(invalid="ignore"):
+            expected = itk_cudafilters.gaussian_filter(array, backend="cuda", **parameters)
+        np.testing.assert_array_equal(found, expected, err_msg=f"{case}: {array.dtype}, {array.shape}, {parameters}")
+
+
+def test_exchange_with_torch(gpu):
+    """torch from 2.10 on has the C functions; by them its tensors take the way of packages whose operations are not known."""
+    torch = pytest.importorskip("torch")
+    if type(getattr(torch.Tensor, "__dlpack_c_exchange_api__", None)).__name__ != "PyCapsule":
+        pytest.skip(f"torch {torch.__version__} has no __dlpack_c_exchange_api__")
+    array = np.random.default_rng(31).standard_normal((30, 40, 50)).astype("f")
+    stream = torch.cuda.Stream()
+    for nan in (False, True):
+        array[3, 4, 5] = np.nan if nan else 0.0
+        passes = [_line_passes.Pass(axis, sigma, 0, "reflect") for axis, sigma in enumerate((1.0, 2.0, 4.0))]
+        with torch.cuda.stream(stream):
+            tensor = torch.from_numpy(array).cuda()
+            opened = _exporters.open_foreign(tensor, "input", {})
+            assert opened.stream == stream.cuda_stream and opened.pointer == tensor.data_ptr()
+            found = _exporters.filter_foreign(tensor, opened, passes, None, None, True, 0.0, "accurate")
+            assert type(found) is torch.Tensor and found.is_cuda
+            expected = itk_cudafilters.gaussian_filter(array, (1.0, 2.0, 4.0), backend="cuda")
+            np.testing.assert_array_equal(found.cpu().numpy(), expected)
+
+
+def test_numba(gpu):
+    cuda = pytest.importorskip("numba.cuda")
+    array = np.random.default_rng(35).standard_normal((30, 40, 50)).astype("f")
+    array[3, 4, 5] = np.nan
+    expected = itk_cudafilters.gaussian_filter(array, (1.0, 2.0, 4.0), backend="cuda")
+    for stream in (0, cuda.stream()):
+        given = cuda.to_device(array, stream=stream)
+        output = cuda.device_array(array.shape, np.float32, stream=stream)
+        assert itk_cudafilters.gaussian_filter(given, (1.0, 2.0, 4.0), output=output) is output
+        np.testing.assert_array_equal(output.copy_to_host(), expected)
+        found = itk_cudafilters.gaussian_filter(given, (1.0, 2.0, 4.0))
+        np.testing.assert_array_equal(cuda.as_cuda_array(found).copy_to_host(), expected)
+
+
 def test_jax(gpu):
     jax = pytest.importorskip("jax")
+    if not any(device.platform == "gpu" for device in jax.devices()):
+        pytest.skip("this JAX has no GPU")
     array = np.random.default_rng(24).standard_normal((30, 40, 50)).astype("f")
     given = jax.device_put(array, jax.devices("gpu")[0])
     for preserve_nan in (False, True):
@@ -546,14 +726,6 @@ def test_jax(gpu):
         np.testing.assert_array_equal(np.asarray(found), expected)
     with pytest.raises(ValueError, match="output is an array of JAX"):
         itk_cudafilters.gaussian_filter(given, 1.0, output=given)
-
-
-def stream_of(library):
-    """A stream of the package beside the default one."""
-    if library.__name__ == "torch_pair":
-        torch = pytest.importorskip("torch")
-        return torch.cuda.stream(torch.cuda.Stream())
-    return pytest.importorskip("cupy").cuda.Stream(non_blocking=True)
 
 
 def filter_behind_a_held_stream():
@@ -624,6 +796,8 @@ def test_torch_result_is_torchs_memory(gpu):
     torch = pytest.importorskip("torch")
     tensor = torch.rand((64, 64, 64), device="cuda")
     itk_cudafilters.gaussian_filter(tensor, 2.0)
-    before = torch.cuda.memory_allocated()
+    torch.cuda.synchronize()
+    before, of_module = torch.cuda.memory_allocated(), itk.CudaFiltersConfiguration.GetDeviceBytesInUse()
     found = itk_cudafilters.gaussian_filter(tensor, 2.0)
     assert torch.cuda.memory_allocated() - before == found.numel() * 4
+    assert itk.CudaFiltersConfiguration.GetDeviceBytesInUse() == of_module
