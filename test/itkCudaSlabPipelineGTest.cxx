@@ -12,6 +12,7 @@
 #include "itkCudaPlaneSource.h"
 #include "itkCudaRecursiveGaussianImageFilter.h"
 #include "itkCudaSmoothingRecursiveGaussianImageFilter.h"
+#include "itkMeanImageFilter.h"
 #include "itkOutputWindow.h"
 #include "itkPipelineMonitorImageFilter.h"
 #include "itkStreamingImageFilter.h"
@@ -345,6 +346,28 @@ TEST_F(CudaSlabPipeline, Filters_in_a_chain_ask_for_each_plane_once)
   pipeline.Source->ResetCounts();
   EXPECT_TRUE(MakeInDivisions(second.GetPointer(), 9) == expected);
   ExpectAllCounts(pipeline.Source->GetCounts(), 1);
+}
+
+/** It is asked for no planes where the request needs none at first. */
+TEST_F(CudaSlabPipeline, A_filter_with_a_neighbourhood_makes_the_input)
+{
+  for (const itk::SizeValueType radius : { 0, 2 })
+  {
+    Smoothing  pipeline(testRegion);
+    const auto mean = itk::MeanImageFilter<ImageType, ImageType>::New();
+    mean->SetInput(pipeline.Source->GetOutput());
+    mean->SetRadius({ { 1, 1, radius } });
+    pipeline.Filter->SetInput(mean->GetOutput());
+    pipeline.Filter->SetSigma(narrow);
+    const auto expected = MakeInDivisions(pipeline.Filter.GetPointer(), 1);
+    mean->Modified();
+    pipeline.Source->ResetCounts();
+    EXPECT_TRUE(MakeInDivisions(pipeline.Filter.GetPointer(), 16) == expected) << "radius " << radius;
+    const auto & counts = pipeline.Source->GetCounts();
+    EXPECT_EQ(counts[64], 1u);
+    EXPECT_EQ(counts[127], radius == 0 ? 1u : 2u) << "a plane at a seam of two requests";
+    EXPECT_EQ(counts.back(), 1u);
+  }
 }
 
 TEST_F(CudaSlabPipeline, What_is_changed_between_two_requests_counts)
