@@ -179,6 +179,7 @@ public:
     size_t Fills{ 0 };
     size_t Sums{ 0 };
     size_t LoopsInBlocks{ 0 }; // of one block, for which there is one launch
+    size_t LoopsInGrids{ 0 };  // of one grid, the same
     size_t Reads{ 0 };
     size_t Allocations{ 0 };
   };
@@ -266,7 +267,7 @@ public:
   }
   template <typename TFunction>
   void
-  VisitPixelsInOneBlock(const TFunction & function) const
+  VisitPixelsInOneGrid(const TFunction & function) const
   {
     this->VisitPixels(function);
   }
@@ -310,10 +311,13 @@ public:
   void
   RunInOneBlock(const TProgram & program) const
   {
-    const Counts before = m_Counts;
-    program(Loops{ *this, SIZE_MAX });
-    m_Counts.LoopsInBlocks += m_Counts.Loops - before.Loops;
-    m_Counts.Loops = before.Loops + 1;
+    m_Counts.LoopsInBlocks += this->RunInOneLaunch(program);
+  }
+  template <typename TProgram>
+  void
+  RunInOneGrid(const TProgram & program, size_t) const
+  {
+    m_Counts.LoopsInGrids += this->RunInOneLaunch(program);
   }
 
   /** sums[i]: of function(0) to function(i - 1), for 0 <= i <= number. */
@@ -380,6 +384,18 @@ private:
   mutable std::mt19937_64  m_Engine;
   mutable Counts           m_Counts;
   mutable Memory           m_Memory;
+
+  /** Returns how many loops there were. */
+  template <typename TProgram>
+  size_t
+  RunInOneLaunch(const TProgram & program) const
+  {
+    const size_t before = m_Counts.Loops;
+    program(Loops{ *this, SIZE_MAX });
+    const size_t loops = m_Counts.Loops - before;
+    m_Counts.Loops = before + 1;
+    return loops;
+  }
 
   std::vector<size_t>
   Shuffle(size_t number) const

@@ -14,10 +14,10 @@
 // A planar map in the memory of a processor whose passes run all at once, and what its rounds of changes share.
 namespace itk::cuda::partition
 {
-/** Rounds that run one after the other before the host looks at their counters: as launches, and in one launch of one
- * block of threads. A round after the last one that changes something changes nothing. */
+/** Rounds that run one after the other before the host looks at their counters: as launches, and in one launch of a
+ * grid. A round after the last one that changes something changes nothing. */
 constexpr uint32_t RoundsOfBatch = 4;
-constexpr uint32_t RoundsOfBlock = 32;
+constexpr uint32_t RoundsOfGrid = 32;
 
 /** What passes of a round count. */
 struct MapRoundCounters
@@ -29,7 +29,7 @@ struct MapRoundCounters
 
 struct MapCounters
 {
-  MapRoundCounters Rounds[RoundsOfBlock];
+  MapRoundCounters Rounds[RoundsOfGrid];
   uint32_t         Added;        // edges of cells, since the grid was sorted
   uint32_t         RemovedEdges; // since the map was compacted
 };
@@ -540,7 +540,7 @@ public:
   void
   ClearRounds() const
   {
-    m_Processor.Fill(m_Counters.Get()->Rounds, RoundsOfBlock, 0);
+    m_Processor.Fill(m_Counters.Get()->Rounds, RoundsOfGrid, 0);
   }
 
 private:

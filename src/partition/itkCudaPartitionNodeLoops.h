@@ -431,7 +431,7 @@ struct WinnersOfRound
   }
 };
 
-/** Rounds over few nodes, one loop after the other. */
+/** Rounds one loop after the other, without the host. All candidates are in memory at a time. */
 template <typename TRound, typename TBid, typename TAtomics>
 struct RunNodeRounds
 {
@@ -517,10 +517,10 @@ public:
         return false;
       }
       m_Map.UpdateGrid(added);
-      const bool isSmall = work <= MostWorkOfBlock && m_Map.GetNumberOfNodes() <= MostNodesOfBlock;
-      const auto number = static_cast<uint32_t>(std::min<size_t>(left, isSmall ? RoundsOfBlock : RoundsOfBatch));
+      const bool isSmall = m_Map.GetNumberOfNodes() <= MostNodesOfGrid;
+      const auto number = static_cast<uint32_t>(std::min<size_t>(left, isSmall ? RoundsOfGrid : RoundsOfBatch));
       m_Map.ClearRounds();
-      isSmall ? this->QueueRoundsOfBlock(number) : this->QueueRounds(number);
+      isSmall ? this->QueueRoundsOfGrid(number, work) : this->QueueRounds(number);
       const MapCounters counters = m_Map.ReadCounters();
       uint32_t          rounds = 0;
       while (rounds < number && counters.Rounds[rounds].Winners > 0)
@@ -541,8 +541,7 @@ private:
   using Atomics = typename TProcessor::Atomics;
   using PlainRound = Round<NoPixels, Atomics>;
   static constexpr bool   IsMove = std::is_same_v<TBid, steps::MoveBid>;
-  static constexpr size_t MostWorkOfBlock = IsMove ? 64 : 1024; // nodes in a round of one block of threads
-  static constexpr size_t MostNodesOfBlock = 16384;
+  static constexpr size_t MostNodesOfGrid = LargestPartOfMoves;
 
   ProcessorMap<TProcessor> & m_Map;
   const TProcessor &         m_Processor;
@@ -579,19 +578,22 @@ private:
     }
   }
 
-  /** In one launch. */
+  /** In one launch. \param work nodes that the first round may ask */
   void
-  QueueRoundsOfBlock(uint32_t number) const
+  QueueRoundsOfGrid(uint32_t number, size_t work) const
   {
-    m_Processor.VisitPixelsInOneBlock([&](const auto & pixels) {
+    const size_t passes = std::max(m_Map.GetNumberOfNodes(), work * (IsMove ? steps::MoveArrays::EdgesOfNode : 1));
+    m_Processor.VisitPixelsInOneGrid([&](const auto & pixels) {
       using RoundType = Round<std::decay_t<decltype(pixels)>, Atomics>;
-      m_Processor.RunInOneBlock(steps::RunNodeRounds<RoundType, TBid, Atomics>{
-        RoundType(m_Map.GetRound(0), pixels),
-        { m_IsActive.Get(), m_Work.Get(), m_Bids.Get(), m_Wins.Get() },
-        { { 0, m_Map.GetNumberOfNodes() }, m_Work.Get(), m_Sums.Get(), m_Gains.Get() },
-        m_Map.GetNumberOfRegions(),
-        m_Map.GetNumberOfNodes(),
-        number });
+      m_Processor.RunInOneGrid(
+        steps::RunNodeRounds<RoundType, TBid, Atomics>{
+          RoundType(m_Map.GetRound(0), pixels),
+          { m_IsActive.Get(), m_Work.Get(), m_Bids.Get(), m_Wins.Get() },
+          { { 0, m_Map.GetNumberOfNodes() }, m_Work.Get(), m_Sums.Get(), m_Gains.Get() },
+          m_Map.GetNumberOfRegions(),
+          m_Map.GetNumberOfNodes(),
+          number },
+        passes);
     });
   }
 

@@ -4,11 +4,13 @@
 
 #include "itkCudaCall.h"
 #include "itkCudaContext.h"
+#include "itkCudaDeviceProperties.h"
 #include "itkCudaLaunch.h"
 #include "itkCudaMemory.h"
 #include "itkCudaPartitionModel.h"
 #include "itkCudaRegionDeviceSums.cuh"
 
+#include <cooperative_groups.h>
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_scan.cuh>
 #include <thrust/iterator/counting_iterator.h>
@@ -304,6 +306,40 @@ __launch_bounds__(ThreadsOfLoopsInOneBlock) ProgramKernel(TProgram program)
 {
   program(BlockLoops{});
 }
+
+/** Loops of a grid whose blocks are all resident. What they write in one loop they read in the next one, after all
+ * blocks have waited for each other. */
+struct GridLoops
+{
+  template <typename TRound>
+  __device__ bool
+  IsOver(const TRound & round) const
+  {
+    return round.GetNumber() == 0;
+  }
+  template <typename TStep>
+  __device__ void
+  For(const TStep & step) const
+  {
+    const size_t number = step.GetNumber();
+    const size_t stride = static_cast<size_t>(gridDim.x) * blockDim.x;
+    for (size_t i = static_cast<size_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < number; i += stride)
+    {
+      step(i);
+    }
+    cooperative_groups::this_grid().sync();
+  }
+};
+
+constexpr unsigned int ThreadsOfLoopsInOneGrid = 256;
+constexpr unsigned int BlocksOfLoopsInOneGrid = 2; // on a multiprocessor: more of them wait longer for each other
+
+template <typename TProgram>
+__global__ void
+__launch_bounds__(ThreadsOfLoopsInOneGrid, BlocksOfLoopsInOneGrid) GridProgramKernel(TProgram program)
+{
+  program(GridLoops{});
+}
 } // namespace kernels
 
 /** function(i) for i < Number, else 0. */
@@ -384,6 +420,7 @@ public:
     : m_Sums(sums)
     , m_Squares(squares)
     , m_Context(context)
+    , m_NumberOfMultiprocessors(static_cast<size_t>(GetDeviceProperties(context.GetDevice()).MultiprocessorCount))
     , m_Exchange(PinnedBuffer::Take())
   {}
 
@@ -450,10 +487,10 @@ public:
     constexpr int32_t together = 4;
     function(DeviceEdges<together>(m_Sums, m_Squares));
   }
-  /** The same for RunInOneBlock(), whose threads have fewer registers. */
+  /** The same for RunInOneGrid(), whose threads have fewer registers. */
   template <typename TFunction>
   void
-  VisitPixelsInOneBlock(const TFunction & function) const
+  VisitPixelsInOneGrid(const TFunction & function) const
   {
     constexpr int32_t together = 2;
     function(DeviceEdges<together>(m_Sums, m_Squares));
@@ -516,6 +553,24 @@ public:
                                0,
                                m_Context.GetStream(),
                                program));
+  }
+  /** Runs them in one launch of a grid, which has no more threads than `passes`. Loops may have more passes. */
+  template <typename TProgram>
+  void
+  RunInOneGrid(const TProgram & program, size_t passes) const
+  {
+    constexpr size_t    threads = kernels::ThreadsOfLoopsInOneGrid;
+    const size_t        resident = m_NumberOfMultiprocessors * kernels::BlocksOfLoopsInOneGrid;
+    cudaLaunchAttribute cooperative{};
+    cooperative.id = cudaLaunchAttributeCooperative;
+    cooperative.val.cooperative = 1;
+    cudaLaunchConfig_t configuration{};
+    configuration.gridDim = MakeGrid(std::clamp<size_t>((passes + threads - 1) / threads, 1, resident));
+    configuration.blockDim = dim3(kernels::ThreadsOfLoopsInOneGrid);
+    configuration.stream = m_Context.GetStream();
+    configuration.attrs = &cooperative;
+    configuration.numAttrs = 1;
+    ITK_CUDA_CALL(LaunchWithParameters<TProgram>(configuration, kernels::GridProgramKernel<TProgram>, program));
   }
 
   /** sums[i]: of function(0) to function(i - 1), for 0 <= i <= number. */
@@ -580,6 +635,7 @@ private:
   const region::DeviceSums & m_Sums;
   const bool                 m_Squares;
   const Context              m_Context;
+  const size_t               m_NumberOfMultiprocessors;
   const PinnedBuffer         m_Exchange;
 
   /** Calls a function of CUB twice: it says how much memory it needs, and then uses it. */
