@@ -7,6 +7,7 @@
 #include "itkCudaDeviceProperties.h"
 #include "itkCudaLaunch.h"
 #include "itkCudaMemory.h"
+#include "itkCudaPartitionKeptBlocks.h"
 #include "itkCudaPartitionModel.h"
 #include "itkCudaRegionDeviceSums.cuh"
 
@@ -378,7 +379,7 @@ struct LargerOne
 
 /** \class DeviceProcessor
  * \brief A device as EdgeGraph, LabelSearch and MapSearch see it. All work is queued on one stream; Read() waits for
- * it.
+ * it. Arrays leave their memory to later ones: it must outlive them.
  *
  * Sums of all values before each are those of CUB, the library of such primitives that comes with CUDA. They are of
  * integers, and do not depend on how they are divided among threads.
@@ -393,12 +394,25 @@ public:
   {
   public:
     Array() = default;
-    Array(size_t number, const Context & context)
-      : m_Memory(std::max<size_t>(number, 1) * sizeof(T), context)
-    {}
-    explicit Array(DeviceBuffer memory)
+    /** \param kept takes the memory in the end; nullptr: it is released */
+    explicit Array(DeviceBuffer memory, KeptBlocks<DeviceBuffer> * kept = nullptr)
       : m_Memory(std::move(memory))
+      , m_Kept(kept)
     {}
+    Array(Array && other) noexcept { this->Swap(other); }
+    Array &
+    operator=(Array && other) noexcept
+    {
+      Array(std::move(other)).Swap(*this);
+      return *this;
+    }
+    ~Array()
+    {
+      if (m_Kept != nullptr)
+      {
+        m_Kept->Give(std::move(m_Memory));
+      }
+    }
     T *
     Get() const
     {
@@ -412,7 +426,15 @@ public:
     }
 
   private:
-    DeviceBuffer m_Memory;
+    DeviceBuffer               m_Memory;
+    KeptBlocks<DeviceBuffer> * m_Kept{ nullptr };
+
+    void
+    Swap(Array & other) noexcept
+    {
+      std::swap(m_Memory, other.m_Memory);
+      std::swap(m_Kept, other.m_Kept);
+    }
   };
 
   /** \param squares whether the law's sums have squares */
@@ -424,11 +446,20 @@ public:
     , m_Exchange(PinnedBuffer::Take())
   {}
 
+  /** Releases the memory that arrays left; the stream's device must be the current one. */
+  void
+  ReleaseKeptMemory() const noexcept
+  {
+    m_Kept.Release();
+  }
+
   template <typename T>
   Array<T>
   Allocate(size_t number) const
   {
-    return Array<T>(number, m_Context);
+    return Array<T>(m_Kept.Take(std::max<size_t>(number, 1) * sizeof(T),
+                                [this](size_t bytes) { return DeviceBuffer(bytes, m_Context); }),
+                    &m_Kept);
   }
 
   /** The value, after all work that was queued. */
@@ -456,7 +487,7 @@ public:
   Array<T>
   Upload(const T * data, size_t number) const
   {
-    Array<T> array(number, m_Context);
+    Array<T> array = this->Allocate<T>(number);
     ITK_CUDA_CALL(
       cudaMemcpyAsync(array.Get(), data, number * sizeof(T), cudaMemcpyHostToDevice, m_Context.GetStream()));
     return array;
@@ -638,6 +669,8 @@ private:
   const size_t               m_NumberOfMultiprocessors;
   const PinnedBuffer         m_Exchange;
 
+  mutable KeptBlocks<DeviceBuffer> m_Kept;
+
   /** Calls a function of CUB twice: it says how much memory it needs, and then uses it. */
   template <typename TCall>
   void
@@ -645,8 +678,8 @@ private:
   {
     size_t bytes = 0;
     ITK_CUDA_CALL(call(nullptr, bytes));
-    const DeviceBuffer memory(std::max<size_t>(bytes, 1), m_Context);
-    ITK_CUDA_CALL(call(memory.GetPointer(), bytes));
+    const Array<char> memory = this->Allocate<char>(bytes);
+    ITK_CUDA_CALL(call(memory.Get(), bytes));
   }
 };
 } // namespace itk::cuda::partition
