@@ -8,6 +8,7 @@
 #include "itkCudaPartitionScene.h"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -289,13 +290,64 @@ public:
   void
   ForAtMost(size_t most, const TStep & step) const
   {
-    const size_t number = step.GetNumber();
-    if (number > most)
+    CheckNumber(step.GetNumber(), most);
+    this->For(step.GetNumber(), step);
+  }
+
+  /** Lanes that work on one pass together, here one after the other. */
+  struct Team
+  {
+    static constexpr uint32_t NumberOfLanes = 32;
+
+    template <typename T>
+    using OfLanes = std::array<T, NumberOfLanes>;
+
+    template <typename T, typename TFunction>
+    void
+    ForLanes(OfLanes<T> & ofLanes, const TFunction & function) const
     {
-      throw std::logic_error("A loop has " + std::to_string(number) + " passes instead of at most " +
-                             std::to_string(most));
+      for (uint32_t lane = 0; lane < NumberOfLanes; ++lane)
+      {
+        function(lane, ofLanes[lane]);
+      }
     }
-    this->For(number, step);
+    template <typename T, typename TFunction>
+    auto
+    FindBest(OfLanes<T> & ofLanes, const TFunction & function) const
+    {
+      auto best = function(NumberOfLanes - 1, ofLanes[NumberOfLanes - 1]);
+      for (uint32_t lane = NumberOfLanes - 1; lane-- > 0;)
+      {
+        const auto other = function(lane, ofLanes[lane]);
+        best = other.IsBetterThan(best) ? other : best;
+      }
+      return best;
+    }
+    template <typename TFunction>
+    void
+    For(uint32_t number, const TFunction & function) const
+    {
+      for (uint32_t i = number; i-- > 0;)
+      {
+        function(i);
+      }
+    }
+    template <typename TFunction>
+    void
+    Once(const TFunction & function) const
+    {
+      function();
+    }
+    void
+    Wait() const
+    {}
+  };
+  template <typename TStep>
+  void
+  ForTeamsAtMost(size_t most, const TStep & step) const
+  {
+    CheckNumber(step.GetNumber(), most);
+    this->For(step.GetNumber(), [&step](size_t i) { step(i, Team{}); });
   }
   /** Runs loops one after the other, each of `most` passes at most. A device launches those after the last round too.
    */
@@ -360,6 +412,16 @@ public:
   }
 
 private:
+  static void
+  CheckNumber(size_t number, size_t most)
+  {
+    if (number > most)
+    {
+      throw std::logic_error("A loop has " + std::to_string(number) + " passes instead of at most " +
+                             std::to_string(most));
+    }
+  }
+
   struct Loops
   {
     const TestProcessor & Processor;

@@ -277,6 +277,80 @@ ForAtMostKernel(TStep step)
   }
 }
 
+/** The threads of a warp, which work on one pass together. */
+struct DeviceTeam
+{
+  static constexpr uint32_t     NumberOfLanes = 32;
+  static constexpr unsigned int AllLanes = 0xffffffffu;
+
+  /** A value of each lane. */
+  template <typename T>
+  using OfLanes = T;
+
+  /** Calls function(lane, its value). */
+  template <typename T, typename TFunction>
+  __device__ void
+  ForLanes(T & ofLane, const TFunction & function) const
+  {
+    function(static_cast<uint32_t>(region::kernels::LaneIndex()), ofLane);
+  }
+  /** The best one of what function(lane, its value) returns. */
+  template <typename T, typename TFunction>
+  __device__ auto
+  FindBest(T & ofLane, const TFunction & function) const
+  {
+    auto best = function(static_cast<uint32_t>(region::kernels::LaneIndex()), ofLane);
+#pragma unroll
+    for (unsigned int distance = NumberOfLanes / 2; distance > 0; distance /= 2)
+    {
+      auto other = best;
+      other.Cost = __shfl_xor_sync(AllLanes, best.Cost, distance);
+      other.Begin = __shfl_xor_sync(AllLanes, best.Begin, distance);
+      best = other.IsBetterThan(best) ? other : best;
+    }
+    return best;
+  }
+  /** Calls function(i) for i < number. */
+  template <typename TFunction>
+  __device__ void
+  For(uint32_t number, const TFunction & function) const
+  {
+    for (auto i = static_cast<uint32_t>(region::kernels::LaneIndex()); i < number; i += NumberOfLanes)
+    {
+      function(i);
+    }
+  }
+  template <typename TFunction>
+  __device__ void
+  Once(const TFunction & function) const
+  {
+    if (region::kernels::LaneIndex() == 0)
+    {
+      function();
+    }
+  }
+  /** All lanes see afterwards what any of them wrote before. */
+  __device__ void
+  Wait() const
+  {
+    __syncwarp();
+  }
+};
+
+/** Calls step(i, team) for i < step.GetNumber(), which the device knows. */
+template <typename TStep>
+__global__ void
+ForTeamsAtMostKernel(TStep step)
+{
+  const size_t number = step.GetNumber();
+  const size_t teamsOfBlock = blockDim.x / DeviceTeam::NumberOfLanes;
+  const size_t first = static_cast<size_t>(blockIdx.x) * teamsOfBlock + threadIdx.x / DeviceTeam::NumberOfLanes;
+  for (size_t i = first; i < number; i += teamsOfBlock * gridDim.x)
+  {
+    step(i, DeviceTeam{});
+  }
+}
+
 /** Loops of one block of threads. What they write in one loop they read in the next one, after a barrier. */
 struct BlockLoops
 {
@@ -560,6 +634,26 @@ public:
     }
     ITK_CUDA_CALL(LaunchKernel(kernels::ForAtMostKernel<TStep>,
                                MakeGrid(std::min(mostBlocks, (most + threads - 1) / threads)),
+                               dim3(threads),
+                               0,
+                               m_Context.GetStream(),
+                               step));
+  }
+
+  /** The same with step(i, team), each in the threads of a warp. */
+  template <typename TStep>
+  void
+  ForTeamsAtMost(size_t most, const TStep & step) const
+  {
+    constexpr size_t       mostBlocks = 4096;
+    constexpr unsigned int threads = 64; // passes differ in length, and there may be few
+    constexpr size_t       teams = threads / kernels::DeviceTeam::NumberOfLanes;
+    if (most == 0)
+    {
+      return;
+    }
+    ITK_CUDA_CALL(LaunchKernel(kernels::ForTeamsAtMostKernel<TStep>,
+                               MakeGrid(std::min(mostBlocks, (most + teams - 1) / teams)),
                                dim3(threads),
                                0,
                                m_Context.GetStream(),
