@@ -799,15 +799,14 @@ public:
   bool
   Run(const GoOnFunction & goOn)
   {
-    MapCounters counters = m_Map.ReadCounters();
     m_IsIdle = m_Processor.template Allocate<uint8_t>(m_Map.GetNumberOfEdges());
     m_Processor.Fill(m_IsIdle.Get(), m_Map.GetNumberOfEdges(), 0);
     int  left = MaximumNumberOfChainRounds;
     bool isOver = false;
     while (left > 0 && !isOver)
     {
-      m_Map.Tidy(counters.RemovedEdges, &m_IsIdle);
-      m_Map.UpdateGrid(counters.Added);
+      m_Map.Tidy(&m_IsIdle);
+      m_Map.UpdateGrid();
       if (goOn && !goOn())
       {
         return false;
@@ -815,8 +814,8 @@ public:
       // The first round takes out most nodes, and says how many the others have at most.
       const uint32_t number = this->IsFirstRound() ? 1 : std::min(static_cast<uint32_t>(left), RoundsOfBatch);
       this->QueueRounds(number);
-      counters = m_Map.ReadCounters();
-      uint32_t rounds = 0;
+      const MapCounters & counters = m_Map.ReadCounters();
+      uint32_t            rounds = 0;
       while (rounds < number && counters.Rounds[rounds].Winners > 0)
       {
         ++rounds;

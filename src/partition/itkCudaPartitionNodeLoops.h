@@ -503,12 +503,10 @@ public:
   bool
   Run(size_t maximumNumberOfRounds, const GoOnFunction & goOn)
   {
-    const MapCounters before = m_Map.ReadCounters();
-    m_Map.Tidy(before.RemovedEdges);
+    m_Map.Tidy();
     this->Allocate();
     size_t left = maximumNumberOfRounds;
     size_t work = m_Map.GetNumberOfNodes();
-    size_t added = before.Added;
     bool   isOver = false;
     while (left > 0 && !isOver)
     {
@@ -516,21 +514,20 @@ public:
       {
         return false;
       }
-      m_Map.UpdateGrid(added);
+      m_Map.UpdateGrid();
       const bool isSmall = m_Map.GetNumberOfNodes() <= MostNodesOfGrid;
       const auto number = static_cast<uint32_t>(std::min<size_t>(left, isSmall ? RoundsOfGrid : RoundsOfBatch));
       m_Map.ClearRounds();
       isSmall ? this->QueueRoundsOfGrid(number, work) : this->QueueRounds(number);
-      const MapCounters counters = m_Map.ReadCounters();
-      uint32_t          rounds = 0;
+      const MapCounters & counters = m_Map.ReadCounters();
+      uint32_t            rounds = 0;
       while (rounds < number && counters.Rounds[rounds].Winners > 0)
       {
         ++rounds;
       }
       work = counters.Rounds[rounds > 0 ? rounds - 1 : 0].Work;
-      added = counters.Added;
       left -= rounds;
-      isOver = rounds < number && added <= m_Map.GetGridCapacity();
+      isOver = rounds < number && counters.Added <= m_Map.GetGridCapacity();
     }
     return true;
   }
