@@ -349,14 +349,13 @@ public:
     CheckNumber(step.GetNumber(), most);
     this->For(step.GetNumber(), [&step](size_t i) { step(i, Team{}); });
   }
-  /** Runs loops one after the other, each of `most` passes at most. A device launches those after the last round too.
-   */
+  /** Runs loops one after the other. A device launches those after the last round too. */
   template <typename TProgram>
   void
-  Run(const TProgram & program, size_t most) const
+  Run(const TProgram & program) const
   {
     const size_t before = m_Counts.Loops;
-    program(Loops{ *this, most });
+    program(Loops{ *this });
     m_Counts.Loops = before + program.GetNumberOfLoops();
   }
   template <typename TProgram>
@@ -425,7 +424,6 @@ private:
   struct Loops
   {
     const TestProcessor & Processor;
-    size_t                Most;
 
     template <typename TRound>
     bool
@@ -435,9 +433,9 @@ private:
     }
     template <typename TStep>
     void
-    For(const TStep & step) const
+    ForAtMost(size_t most, const TStep & step) const
     {
-      Processor.ForAtMost(Most, step);
+      Processor.ForAtMost(most, step);
     }
   };
 
@@ -453,7 +451,7 @@ private:
   RunInOneLaunch(const TProgram & program) const
   {
     const size_t before = m_Counts.Loops;
-    program(Loops{ *this, SIZE_MAX });
+    program(Loops{ *this });
     const size_t loops = m_Counts.Loops - before;
     m_Counts.Loops = before + 1;
     return loops;

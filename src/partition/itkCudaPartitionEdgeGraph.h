@@ -330,7 +330,7 @@ public:
     }
     else
     {
-      m_Processor.Run(rounds, m_NumberOfEdges);
+      m_Processor.Run(rounds);
     }
     m_Processor.For(m_NumberOfEdges, steps::CollectEdges<Atomics>{ this->View() });
     const MergeSeries series = m_Processor.Read(m_Series.Get());

@@ -452,12 +452,13 @@ struct RunNodeRounds
     {
       TRound round = Round;
       round.Counts = Round.Counters->Rounds + i;
-      const NodeLoop<TRound, TBid> loop(round, Arrays);
-      loops.For(BeginNodeRound<TAtomics>{ round, NumberOfRegions, NumberOfNodes, Arrays.IsActive, Arrays.Work });
+      const NodeLoop<TRound, TBid>   loop(round, Arrays);
+      const BeginNodeRound<TAtomics> begin{ round, NumberOfRegions, NumberOfNodes, Arrays.IsActive, Arrays.Work };
+      loops.ForAtMost(begin.GetNumber(), begin);
       this->Bid(loops, loop);
-      loops.For(CheckBids<TRound, TBid>(loop));
-      loops.For(AdmitBids<TRound, TBid>(loop));
-      loops.For(ApplyBids<TRound, TBid, TAtomics>(loop));
+      loops.ForAtMost(NumberOfNodes, CheckBids<TRound, TBid>(loop));
+      loops.ForAtMost(NumberOfNodes, AdmitBids<TRound, TBid>(loop));
+      loops.ForAtMost(NumberOfNodes, ApplyBids<TRound, TBid, TAtomics>(loop));
       isOver = loops.IsOver(WinnersOfRound{ round.Counts });
     }
   }
@@ -468,17 +469,17 @@ private:
   ITK_CUDA_HOST_DEVICE void
   Bid(const TLoops & loops, const NodeLoop<TRound, MoveBid> & loop) const
   {
-    loops.For(SumCandidates<TRound>{ loop.Round, Moves });
-    loops.For(WeighCandidates<TRound>{ loop.Round, Moves });
-    loops.For(TestCandidates<TRound>{ loop.Round, Moves });
-    loops.For(BidMoves<TRound, TAtomics>(loop, Moves));
+    loops.ForAtMost(NumberOfNodes * MoveArrays::EdgesOfNode, SumCandidates<TRound>{ loop.Round, Moves });
+    loops.ForAtMost(NumberOfNodes * NumberOfCandidates, WeighCandidates<TRound>{ loop.Round, Moves });
+    loops.ForAtMost(NumberOfNodes * MoveArrays::EdgesOfNode, TestCandidates<TRound>{ loop.Round, Moves });
+    loops.ForAtMost(NumberOfNodes, BidMoves<TRound, TAtomics>(loop, Moves));
   }
   ITK_CUDA_AS_ARGUMENTS
   template <typename TLoops>
   ITK_CUDA_HOST_DEVICE void
   Bid(const TLoops & loops, const NodeLoop<TRound, Removal> & loop) const
   {
-    loops.For(BidRemovals<TRound, TAtomics>(loop));
+    loops.ForAtMost(NumberOfNodes, BidRemovals<TRound, TAtomics>(loop));
   }
 };
 } // namespace steps

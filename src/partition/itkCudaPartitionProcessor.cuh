@@ -362,7 +362,7 @@ struct BlockLoops
   }
   template <typename TStep>
   __device__ void
-  For(const TStep & step) const
+  ForAtMost(size_t, const TStep & step) const
   {
     const size_t number = step.GetNumber();
     for (size_t i = threadIdx.x; i < number; i += blockDim.x)
@@ -394,7 +394,7 @@ struct GridLoops
   }
   template <typename TStep>
   __device__ void
-  For(const TStep & step) const
+  ForAtMost(size_t, const TStep & step) const
   {
     const size_t number = step.GetNumber();
     const size_t stride = static_cast<size_t>(gridDim.x) * blockDim.x;
@@ -660,12 +660,12 @@ public:
                                step));
   }
 
-  /** Runs loops one after the other, each of `most` passes at most. */
+  /** Runs loops one after the other. */
   template <typename TProgram>
   void
-  Run(const TProgram & program, size_t most) const
+  Run(const TProgram & program) const
   {
-    program(LaunchedLoops{ *this, most });
+    program(LaunchedLoops{ *this });
   }
   /** Runs them in one launch of one block of threads, for loops of few passes. */
   template <typename TProgram>
@@ -741,7 +741,6 @@ private:
   struct LaunchedLoops
   {
     const DeviceProcessor & Processor;
-    size_t                  Most;
 
     template <typename TRound>
     bool
@@ -751,9 +750,9 @@ private:
     }
     template <typename TStep>
     void
-    For(const TStep & step) const
+    ForAtMost(size_t most, const TStep & step) const
     {
-      Processor.ForAtMost(Most, step);
+      Processor.ForAtMost(most, step);
     }
   };
 
