@@ -74,7 +74,8 @@ public:
     return m_Session != nullptr;
   }
 
-  /** What a request is going to ask the input for first. `held`: planes that the output holds from the last request. */
+  /** What the input is to have made before a request begins; no planes if the request needs none at first. `held`:
+   * planes that the output holds from the last request. */
   Planes
   GetFirstInput(const CudaGaussianSlabShape & shape, size_t first, const Planes & held) const;
 

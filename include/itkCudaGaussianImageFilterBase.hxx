@@ -332,8 +332,7 @@ CudaGaussianImageFilterBase<TSuperclass>::PullPlanes(unsigned int               
   }
 }
 
-/** The engine has the planes now. The image's last ones stay: a request that needs no more finds its input up to date.
- */
+/** The engine has the planes now. */
 template <typename TSuperclass>
 void
 CudaGaussianImageFilterBase<TSuperclass>::ReleaseTakenPlanes(unsigned int                                 axis,
@@ -342,20 +341,19 @@ CudaGaussianImageFilterBase<TSuperclass>::ReleaseTakenPlanes(unsigned int       
   auto * const input = const_cast<InputImageType *>(this->GetInput());
   const auto   held = GetHeldPlanes(input, axis);
   const bool   isWhole = input->GetBufferedRegion() == input->GetLargestPossibleRegion();
-  const size_t all = input->GetLargestPossibleRegion().GetSize(axis);
   if (!input->GetSource())
   {
     return;
   }
   if (isWhole)
   {
-    if (!m_WarnedOfWholeInput && all > 2 * planes.second)
+    if (!m_WarnedOfWholeInput && input->GetLargestPossibleRegion().GetSize(axis) > 2 * planes.second)
     {
       m_WarnedOfWholeInput = true;
       this->WarnOfWholeInput(planes.second);
     }
   }
-  else if (held.first + held.second == planes.first + planes.second && planes.first + planes.second < all)
+  else if (held.first + held.second == planes.first + planes.second)
   {
     input->ReleaseData();
   }

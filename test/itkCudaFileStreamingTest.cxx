@@ -2,7 +2,8 @@
 // From file to file in bounded memory: a raw MetaImage is smoothed in parts by a writer that streams, in a process of
 // its own for each number of divisions. All files must be the same, byte by byte. Where no request is for more than a
 // chunk of planes, the process may not take more memory than a few chunks. With Streaming Off it must take more, or the
-// test is one of a file that is too small. Exit status 77: this system does not tell how much memory a process takes.
+// test is one of a file that is too small. Exit status 77: this system does not tell how much memory a process takes,
+// or there is no GPU where one is asked for.
 #include "itkCudaFiltersConfiguration.h"
 #include "itkCudaPlaneSource.h"
 #include "itkCudaSmoothingRecursiveGaussianImageFilter.h"
@@ -21,6 +22,7 @@
 #include <sstream>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <sys/wait.h>
@@ -29,6 +31,7 @@
 namespace
 {
 using ImageType = itk::Image<float, 3>;
+using FilterType = itk::CudaSmoothingRecursiveGaussianImageFilter<ImageType>;
 
 constexpr size_t mebibyte = size_t{ 1 } << 20;
 constexpr size_t slack = 64 * mebibyte;
@@ -71,14 +74,45 @@ MakeFile(const std::string & name, size_t side, size_t planes)
   writer->Update();
 }
 
-/** What the child does. It prints what the parent checks: bytes taken at most, and how often the first plane, and any
- * other one, was read. */
+/** Ends the process as soon as it has taken more: the system may not have the memory that all of a large file takes. */
+void
+EndAbove(size_t limit, size_t before)
+{
+  for (;;)
+  {
+    const size_t now = GetStatus("VmRSS");
+    if (now > before + limit)
+    {
+      std::cout << now - before << " 0 0" << std::endl;
+      _exit(EXIT_SUCCESS);
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+}
+
+/** What the first use of a GPU takes is not the stream's. */
+void
+UseBackend(const std::string & backend)
+{
+  const auto source = itk::cuda::test::PlaneSource<ImageType>::New();
+  source->SetRegion({ { { 0, 0, 0 } }, { { 64, 64, 400 } } });
+  const auto filter = FilterType::New();
+  filter->SetInput(source->GetOutput());
+  filter->SetStreaming("on");
+  filter->SetBackend(backend);
+  filter->Update();
+}
+
+/** What the child does. It prints what the parent checks: bytes taken at most, and the fewest and most times that a
+ * plane was read. With a limit it ends when it has taken more bytes. */
 int
 Smooth(const std::string & input,
        const std::string & output,
        double              sigma,
        unsigned int        divisions,
-       const std::string & streaming)
+       const std::string & streaming,
+       const std::string & backend,
+       size_t              limit)
 {
   const auto reader = itk::ImageFileReader<ImageType>::New();
   reader->SetImageIO(itk::MetaImageIO::New());
@@ -86,24 +120,29 @@ Smooth(const std::string & input,
   reader->ReleaseDataFlagOn(); // the monitor has the same memory
   const auto monitor = itk::PipelineMonitorImageFilter<ImageType>::New();
   monitor->SetInput(reader->GetOutput());
-  const auto filter = itk::CudaSmoothingRecursiveGaussianImageFilter<ImageType>::New();
+  const auto filter = FilterType::New();
   filter->SetInput(monitor->GetOutput());
   filter->SetSigma(sigma);
   filter->SetStreaming(streaming);
-  filter->SetBackend("host");
+  filter->SetBackend(backend);
   const auto writer = itk::ImageFileWriter<ImageType>::New();
   writer->SetImageIO(itk::MetaImageIO::New());
   writer->SetFileName(output);
   writer->SetInput(filter->GetOutput());
   writer->SetNumberOfStreamDivisions(divisions);
 
+  UseBackend(backend);
   if (!ResetHighWaterMark())
   {
     std::cout << "0 0 0" << std::endl;
     return EXIT_SUCCESS;
   }
   const size_t before = GetStatus("VmRSS");
-  const auto   begin = std::chrono::steady_clock::now();
+  if (limit > 0)
+  {
+    std::thread(EndAbove, limit, before).detach();
+  }
+  const auto begin = std::chrono::steady_clock::now();
   writer->Update();
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   const size_t after = GetStatus("VmHWM");
@@ -180,6 +219,7 @@ struct Test
   size_t      Side;
   size_t      Planes;
   size_t      LookAhead; // 0: all chunks
+  std::string Backend;
   int         Failures{ 0 };
 
   void
@@ -193,7 +233,7 @@ struct Test
   }
 
   Outcome
-  Run(const std::string & output, unsigned int divisions, const std::string & streaming) const
+  Run(const std::string & output, unsigned int divisions, const std::string & streaming, size_t limit = 0) const
   {
     return RunChild({ Program,
                       "smooth",
@@ -201,7 +241,9 @@ struct Test
                       output,
                       std::to_string(Sigma),
                       std::to_string(divisions),
-                      streaming });
+                      streaming,
+                      Backend,
+                      std::to_string(limit) });
   }
 
   int
@@ -216,7 +258,8 @@ struct Test
     const std::string  other = Folder + "/other.mha";
     std::cerr << "file of " << chunk * Planes / 128 / mebibyte << " MiB, bound " << bound / mebibyte << " MiB"
               << std::endl;
-    for (const unsigned int divisions : { 16u, 1u, 2u, 7u, static_cast<unsigned int>(chunks) })
+    const auto aligned = static_cast<unsigned int>(chunks);
+    for (const unsigned int divisions : { 16u, 1u, 2u, 7u, aligned, aligned + (aligned + 4) / 5 })
     {
       const std::string output = divisions == 16 ? first : other;
       const Outcome     outcome = this->Run(output, divisions, "on");
@@ -234,7 +277,7 @@ struct Test
         this->Expect(outcome.Bytes <= bound, name + ": " + std::to_string(outcome.Bytes) + " bytes were taken");
       }
     }
-    this->Expect(this->Run(other, 16, "off").Bytes > bound, "with Streaming Off the bound holds too");
+    this->Expect(this->Run(other, 16, "off", bound).Bytes > bound, "with Streaming Off the bound holds too");
     for (const char * const name : { "/input.mha", "/first.mha", "/other.mha" })
     {
       std::remove((Folder + name).c_str());
@@ -250,23 +293,32 @@ main(int argc, char * argv[])
 {
   try
   {
-    if (argc == 7 && std::string(argv[1]) == "smooth")
+    if (argc == 9 && std::string(argv[1]) == "smooth")
     {
-      return Smooth(argv[2], argv[3], std::stod(argv[4]), static_cast<unsigned int>(std::stoul(argv[5])), argv[6]);
+      const auto divisions = static_cast<unsigned int>(std::stoul(argv[5]));
+      return Smooth(argv[2], argv[3], std::stod(argv[4]), divisions, argv[6], argv[7], std::stoull(argv[8]));
     }
-    if (argc == 6)
+    if (argc == 7)
     {
+      const std::string backend = argv[6];
+      std::string       reason;
+      if (backend == "cuda" && !itk::CudaFiltersConfiguration::IsDeviceUsable(0, reason))
+      {
+        std::cerr << "no GPU: " << reason << std::endl;
+        return 77;
+      }
       const std::string folder = std::string(argv[1]) + "-" + std::to_string(getpid());
       if (std::system(("mkdir -p '" + folder + "'").c_str()) != 0)
       {
         throw std::runtime_error("no folder " + folder);
       }
-      Test test{ argv[0], folder, std::stod(argv[2]), std::stoul(argv[3]), std::stoul(argv[4]), std::stoul(argv[5]) };
+      Test test{ argv[0], folder, std::stod(argv[2]), std::stoul(argv[3]), std::stoul(argv[4]), std::stoul(argv[5]),
+                 backend };
       const int status = test.RunAll();
       rmdir(folder.c_str());
       return status;
     }
-    std::cerr << "Usage: " << argv[0] << " FOLDER SIGMA SIDE PLANES LOOK_AHEAD (0: all chunks)" << std::endl;
+    std::cerr << "Usage: " << argv[0] << " FOLDER SIGMA SIDE PLANES LOOK_AHEAD (0: all chunks) BACKEND" << std::endl;
   }
   catch (const std::exception & exception)
   {

@@ -2,7 +2,7 @@
 
 // Stands for CUDA and for the kernels in the test of slabs without a GPU. A stream is a thread that works off a queue,
 // slowly and at random; memory that is not written is NaN. So an event that is not waited for shows. Steps of passes
-// are those of the host, in double.
+// are those of the host, in double. Whatever calls CUDA in the real ones can be made to fail here (FaultHook).
 
 #include "itkCudaCall.h"
 #include "itkCudaConvert.h"
@@ -13,6 +13,7 @@
 #include "itkCudaGaussianLineFilter.h"
 #include "itkCudaGaussianSlabs.h"
 #include "itkCudaGaussianSlabsDevice.h"
+#include "itkCudaDetailGaussianEngine.h"
 #include "itkCudaLineGeometry.h"
 #include "itkCudaMemoryQuery.h"
 #include "itkCudaPinnedTransfer.h"
@@ -21,6 +22,7 @@
 #include "itkCudaStagingChunks.h"
 #include "itkCudaStream.h"
 #include "itkCudaTransfer.h"
+#include "itkMultiThreaderBase.h"
 
 #include <gtest/gtest.h>
 
@@ -92,7 +94,7 @@ private:
         work = std::move(m_Queue.front());
         m_Queue.pop_front();
       }
-      if (generator() % 4 == 0)
+      if (generator() % 4 == 0 && !FaultHook::IsActive()) // faults are looked for in many runs
       {
         std::this_thread::sleep_for(std::chrono::microseconds(generator() % 300));
       }
@@ -126,6 +128,13 @@ struct FakeEvent
 
 std::atomic<size_t> bytesInUse{ 0 };
 std::atomic<size_t> mostBytes{ 0 };
+
+/** What a fake does first that stands for functions that call CUDA. */
+void
+MayFail(const char * name)
+{
+  CheckedCall(name, __FILE__, __LINE__, [] { return cudaSuccess; });
+}
 
 size_t
 GetFullSize(const DeviceView & view)
@@ -174,7 +183,7 @@ GetFakeBytesInUse()
 } // namespace test
 
 StreamLease::StreamLease(int device)
-  : Context(device, reinterpret_cast<cudaStream_t>(new FakeStream))
+  : Context(device, (MayFail("StreamLease"), reinterpret_cast<cudaStream_t>(new FakeStream)))
 {}
 
 StreamLease::~StreamLease()
@@ -190,7 +199,7 @@ DrainStream(const Context & context) noexcept
 }
 
 Event::Event()
-  : m_Event(reinterpret_cast<cudaEvent_t>(new FakeEvent))
+  : m_Event((MayFail("Event"), reinterpret_cast<cudaEvent_t>(new FakeEvent)))
 {}
 
 Event::~Event()
@@ -205,12 +214,14 @@ Event::Event(Event && other) noexcept
 void
 Event::Record(const Context & context)
 {
+  MayFail("Event::Record");
   *reinterpret_cast<FakeEvent *>(m_Event) = { &GetFake(context), GetFake(context).GetPosition() };
 }
 
 void
 Event::MakeWait(const Context & context) const
 {
+  MayFail("Event::MakeWait");
   const FakeEvent event = *reinterpret_cast<FakeEvent *>(m_Event);
   if (event.Stream && event.Stream != &GetFake(context))
   {
@@ -221,6 +232,7 @@ Event::MakeWait(const Context & context) const
 void
 Event::Synchronize() const
 {
+  MayFail("Event::Synchronize");
   const FakeEvent event = *reinterpret_cast<FakeEvent *>(m_Event);
   if (event.Stream)
   {
@@ -229,7 +241,7 @@ Event::Synchronize() const
 }
 
 DeviceBuffer::DeviceBuffer(size_t bytes, const Context & context)
-  : m_Pointer(new unsigned char[bytes + 256])
+  : m_Pointer((MayFail("DeviceBuffer"), new unsigned char[bytes + 256]))
   , m_Size(bytes)
   , m_Stream(context.GetStream())
 {
@@ -265,7 +277,10 @@ DeviceBuffer::Release() noexcept
   bytesInUse -= m_Size;
 }
 
-DeviceGuard::DeviceGuard(int) {}
+DeviceGuard::DeviceGuard(int)
+{
+  MayFail("DeviceGuard");
+}
 DeviceGuard::~DeviceGuard() = default;
 
 StagingChunks::StagingChunks(const Context & context)
@@ -276,7 +291,9 @@ PinnedBuffer::~PinnedBuffer() = default;
 
 void
 ClearPadding(const DeviceView &, const Context &)
-{}
+{
+  MayFail("ClearPadding");
+}
 
 size_t
 DeviceImage::GetRowPitch(size_t rowLength, CudaComponentType type)
@@ -290,15 +307,18 @@ IsPageLocked(const StridedByteStream &)
   return false;
 }
 
+/** A transfer that converts pixels takes as much as they do. */
 size_t
-GetTransferWorkspace(const CudaImageView &, CudaComponentType)
+GetTransferWorkspace(const CudaImageView & shape, CudaComponentType type)
 {
-  return 0;
+  return shape.ComponentType == type && shape.NumberOfComponents == 1 ? 0 : shape.GetNumberOfBytes();
 }
 
 void
 Upload(const CudaImageView & host, const DeviceView & device, const Context & context, const TransferProgress &)
 {
+  MayFail("Upload");
+  const DeviceBuffer                     workspace(GetTransferWorkspace(host, device.ComponentType), context);
   std::vector<std::pair<size_t, double>> values;
   VisitComponentType(host.ComponentType, [&](auto zero) {
     ForEachComponent(host, device, [&](size_t from, size_t to) {
@@ -327,6 +347,8 @@ Upload(const CudaImageView &    host,
 void
 Download(const DeviceView & device, const CudaImageView & host, const Context & context, const TransferProgress &)
 {
+  MayFail("Download");
+  const DeviceBuffer workspace(GetTransferWorkspace(host, device.ComponentType), context);
   GetFake(context).Enqueue([&] {
     VisitComponentType(host.ComponentType, [&](auto zero) {
       using ComponentType = decltype(zero);
@@ -387,6 +409,7 @@ ConvertToPlanar(const void *       raw,
                 size_t             numberOfPixels,
                 cudaStream_t       stream)
 {
+  MayFail("ConvertToPlanar");
   ExpectWhole(planar, firstPixel, numberOfPixels);
   reinterpret_cast<FakeStream *>(stream)->Enqueue([=] {
     const CudaImageView pixels = MakeDenseView(planar, const_cast<void *>(raw), rawType);
@@ -407,6 +430,7 @@ ConvertFromPlanar(const DeviceView & planar,
                   CudaComponentType  rawType,
                   cudaStream_t       stream)
 {
+  MayFail("ConvertFromPlanar");
   ExpectWhole(planar, firstPixel, numberOfPixels);
   reinterpret_cast<FakeStream *>(stream)->Enqueue([=] {
     const CudaImageView pixels = MakeDenseView(planar, raw, rawType);
@@ -426,18 +450,11 @@ GetAvailableDeviceMemory(int)
   return size_t{ 1 } << 40;
 }
 
-std::atomic<bool> FaultHook::s_Active{ false };
-
-cudaError_t
-FaultHook::Count(const char *)
-{
-  return cudaSuccess;
-}
-
 void
-ThrowCudaError(cudaError_t, const char * call, const char * file, unsigned int line)
+ThrowCudaError(cudaError_t error, const char * call, const char * file, unsigned int line)
 {
-  throw CudaError(file, line, CudaError::Kind::CallFailed, call);
+  const bool isMemory = error == cudaErrorMemoryAllocation;
+  throw CudaError(file, line, isMemory ? CudaError::Kind::OutOfMemory : CudaError::Kind::CallFailed, call);
 }
 } // namespace itk::cuda
 
@@ -456,11 +473,27 @@ CudaFiltersConfiguration::GetDeviceIndex()
 }
 } // end namespace itk
 
-size_t
-itk::CudaDetail::CudaGaussianWorkingSet(const CudaGaussianPlan &, const CudaImageView &, const CudaImageView &)
+namespace itk::CudaDetail
 {
-  return size_t{ 1 } << 40;
+/** An image of double for each of the plan's. */
+size_t
+CudaGaussianWorkingSet(const CudaGaussianPlan & plan, const CudaImageView & input, const CudaImageView &)
+{
+  return plan.NumberOfImages * input.GetNumberOfPixels() * sizeof(double);
 }
+
+void
+RunGaussianPlanOnDevice(const CudaGaussianPlan & plan,
+                        const CudaImageView &    input,
+                        const CudaImageView &    output,
+                        int,
+                        const CudaProgressFunction &)
+{
+  const cuda::Context context{ 0, nullptr };
+  cuda::DeviceBuffer  memory(CudaGaussianWorkingSet(plan, input, output), context);
+  RunGaussianPlanOnHost(plan, input, output, MultiThreaderBase::New(), nullptr);
+}
+} // end namespace itk::CudaDetail
 
 extern "C" cudaError_t
 cudaMemcpyAsync(void * to, const void * from, size_t bytes, cudaMemcpyKind, cudaStream_t stream)
@@ -502,13 +535,6 @@ cudaStreamSynchronize(cudaStream_t stream)
 
 namespace itk::cuda::gaussian
 {
-/** The fakes' memory suffices for slabs. */
-std::optional<CudaSlabReport>
-TryColumns(const CudaGaussianPlan &, const SlabEnds &, const CudaSlabOptions &, const CudaProgressFunction &)
-{
-  return std::nullopt;
-}
-
 namespace
 {
 /** States as the device keeps them. */
@@ -606,6 +632,7 @@ EnqueuePass(const CudaGaussianLinePass & pass,
             const Context &              context,
             const TFunction &            f)
 {
+  MayFail("kernel");
   GetFake(context).Enqueue([=] {
     VisitNumberOfPolePairs(pass.Results.front().Kernel, [&](auto pairs) {
       f(LineFilter<double, decltype(pairs)::value>(pass.Results, {}, length, { ChunkLength, lookAhead }), pairs);
@@ -837,6 +864,7 @@ RunPlan(const CudaGaussianPlan &        plan,
         const Context & context,
         const std::vector<LineCut> &)
 {
+  MayFail("RunPlan");
   GetFake(context).Enqueue([plan, images] {
     for (const CudaGaussianLinePass & pass : plan.Passes)
     {

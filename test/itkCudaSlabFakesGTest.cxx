@@ -3,6 +3,7 @@
 // The slabs' way through devices without a GPU: threads stand for streams, and the host's steps for kernels
 // (itkCudaSlabFakes.cxx). Bits of runs over whole images; logical devices; memory; what sources and sinks throw.
 
+#include "itkCudaCall.h"
 #include "itkCudaDetailGaussianSlabs.h"
 #include "itkCudaError.h"
 #include "itkCudaSlabFakes.h"
@@ -13,6 +14,8 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <functional>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -22,6 +25,7 @@ namespace
 using namespace itk;
 using namespace itk::CudaDetail;
 using namespace itk::cuda::test;
+using itk::cuda::FaultHook;
 
 /** In double, the fakes' type. */
 SlabImage
@@ -72,6 +76,24 @@ ExpectSameBits(SlabCase test, const std::vector<size_t> & chunksPerSlab, const s
       EXPECT_TRUE(output.Bytes == expected.Bytes) << "from view to view";
     }
   }
+}
+
+/** What a run says that it must have when it is refused. */
+size_t
+FindLeastMemory(const SlabCase & test, CudaSlabOptions options)
+{
+  options.DeviceMemoryLimit = 1;
+  try
+  {
+    SlabEnds(test.Plan, MakeRandomImage(test.Size, test.Components, test.InputType, GetSeed()), test.OutputType)
+      .Run(options);
+  }
+  catch (const CudaError & error)
+  {
+    return GetLeastBytes(error.GetDescription());
+  }
+  ADD_FAILURE() << "nothing was thrown";
+  return 0;
 }
 
 TEST(SlabFakes, GiveTheBitsOfTheWholeForAllFilters)
@@ -194,26 +216,78 @@ TEST(SlabFakes, GiveTheBitsOfTheWholeInPlace)
   }
 }
 
+/** Parts of an image, one of them from the middle on, that find states for each other. */
+void
+ExpectPartsMakeUpTheWhole(double sigma, CudaComponentType type, bool isScarce)
+{
+  SCOPED_TRACE("sigma " + std::to_string(sigma) + ", type " + std::to_string(static_cast<int>(type)) +
+               ", scarce memory: " + std::to_string(isScarce));
+  SlabCase test = MakeSmoothingCase(900, sigma);
+  test.InputType = type;
+  test.OutputType = CudaComponentType::Double;
+  const SlabImage input = MakeRandomImage(test.Size, 1, test.InputType, GetSeed());
+  const SlabImage expected = RunWhole(test.Plan, input, test.OutputType);
+  CudaSlabOptions options = MakeDeviceOptions(1, 1);
+  options.States = CudaMakeSlabStates();
+  options.DeviceMemoryLimit = isScarce ? FindLeastMemory(test, options) : 0;
+  SlabEnds ends(test.Plan, input, test.OutputType);
+  for (const size_t first : { 384, 0, 640 })
+  {
+    options.FirstPlane = first;
+    options.NumberOfPlanes = first == 640 ? 260 : 256 + (first == 0 ? 128 : 0);
+    ends.Next = first;
+    GetMostFakeBytes();
+    const CudaSlabReport report = ends.Run(options);
+    EXPECT_LE(GetMostFakeBytes(), report.PeakDeviceBytes) << "from plane " << first << " on";
+  }
+  EXPECT_TRUE(ends.Output.Bytes == expected.Bytes);
+  EXPECT_EQ(ends.Asked, sigma < 30 ? 1 + (256 + 2 * 128) + (384 + 128) + (260 + 128) : 900u + 900u);
+}
+
 TEST(SlabFakes, PartsMakeUpTheWhole)
 {
   for (const double sigma : { 2.0, 40.0 })
   {
-    const SlabCase  test = MakeSmoothingCase(900, sigma);
-    const SlabImage input = MakeRandomImage(test.Size, 1, CudaComponentType::Double, GetSeed());
-    const SlabImage expected = RunWhole(test.Plan, input, CudaComponentType::Double);
-    const auto      states = CudaMakeSlabStates();
-    SlabEnds        ends(test.Plan, input, CudaComponentType::Double);
-    for (const size_t first : { 384, 0, 640 })
+    for (const auto type : { CudaComponentType::Double, CudaComponentType::Short })
     {
-      CudaSlabOptions options = MakeDeviceOptions(1, 1);
-      options.FirstPlane = first;
-      options.NumberOfPlanes = first == 640 ? 260 : 256 + (first == 0 ? 128 : 0);
-      options.States = states;
-      ends.Next = first;
-      ends.Run(options);
+      ExpectPartsMakeUpTheWhole(sigma, type, false);
+      ExpectPartsMakeUpTheWhole(sigma, type, true);
     }
-    EXPECT_TRUE(ends.Output.Bytes == expected.Bytes) << "sigma " << sigma;
-    EXPECT_EQ(ends.Asked, sigma < 30 ? 1 + (256 + 2 * 128) + (384 + 128) + (260 + 128) : 900u + 900u);
+  }
+}
+
+/** States of the host are not those of a device, also where a run that found some was stopped. */
+TEST(SlabFakes, StatesOfAStoppedRunElsewhereAreNotTaken)
+{
+  struct Stop
+  {};
+  SlabCase test = MakeSmoothingCase(900, 40.0);
+  test.InputType = test.OutputType = CudaComponentType::Double;
+  const SlabImage input = MakeRandomImage(test.Size, 1, test.InputType, GetSeed());
+  const SlabImage expected = RunWhole(test.Plan, input, test.OutputType);
+  const auto      tryAll = [&](bool beginsOnHost, bool endsOnHost, SlabEnds::Call call) {
+    CudaSlabOptions options = MakeDeviceOptions(1, 1);
+    options.States = CudaMakeSlabStates();
+    const auto run = [&](bool onHost, const std::function<void()> & thrower) {
+      options.OnHost = onHost;
+      SlabEnds ends(test.Plan, input, test.OutputType);
+      ends.ThrowAt(call, 2, thrower);
+      ends.Run(options);
+      EXPECT_TRUE(ends.Output.Bytes == expected.Bytes) << beginsOnHost << endsOnHost << call;
+      return ends.Asked;
+    };
+    run(beginsOnHost, nullptr);
+    EXPECT_THROW(run(!beginsOnHost, [] { throw Stop(); }), Stop);
+    run(endsOnHost, nullptr);
+    EXPECT_EQ(run(endsOnHost, nullptr), input.GetNumberOfPlanes()) << "its own states are taken";
+  };
+  for (const bool beginsOnHost : { true, false })
+  {
+    for (const bool endsOnHost : { true, false })
+    {
+      tryAll(beginsOnHost, endsOnHost, SlabEnds::Source);
+      tryAll(beginsOnHost, endsOnHost, SlabEnds::Sink);
+    }
   }
 }
 
@@ -245,6 +319,147 @@ TEST(SlabFakes, WhatSourceSinkOrProgressThrowsArrivesAndEndsTheCalls)
       RunWhole,
       [](SlabEnds & ends, unsigned int n) { ends.Run(MakeDeviceOptions(1, 1 + n % 3)); },
       [] { EXPECT_EQ(GetFakeBytesInUse(), 0u); });
+  }
+}
+
+/** Makes each call of CUDA fail, one after the other. */
+void
+ExpectEachFailureIsReported(const SlabCase & test, const CudaSlabOptions & options, bool isFromViews, cudaError_t error)
+{
+  const SlabImage input = MakeRandomImage(test.Size, 1, test.InputType, GetSeed());
+  const SlabImage expected = RunWhole(test.Plan, input, test.OutputType);
+  const auto      run = [&](SlabEnds & ends) {
+    isFromViews ? CudaGaussianFilterSlabs(test.Plan, ends.Input.GetView(), ends.Output.GetView(), options, nullptr)
+                : ends.Run(options);
+  };
+  unsigned long n = 1;
+  for (bool fired = true; fired && n < 2000; ++n)
+  {
+    SlabEnds    ends(test.Plan, input, test.OutputType);
+    std::string failure;
+    FaultHook::FailCall(n, error);
+    try
+    {
+      run(ends);
+    }
+    catch (const CudaError & caught)
+    {
+      failure = caught.GetDescription();
+    }
+    FaultHook::Clear();
+    fired = FaultHook::GetFired();
+    const std::string where = "call " + std::to_string(n) + ": " + FaultHook::GetCall();
+    EXPECT_EQ(failure, FaultHook::GetCall()) << where;
+    EXPECT_TRUE(fired || ends.Output.Bytes == expected.Bytes) << where;
+    EXPECT_EQ(GetFakeBytesInUse(), 0u) << where;
+    if (n % 4 == 0)
+    {
+      SlabEnds next(test.Plan, input, test.OutputType);
+      run(next);
+      EXPECT_TRUE(next.Output.Bytes == expected.Bytes) << "the run after " << where;
+    }
+  }
+  EXPECT_GT(n, 50u);
+  EXPECT_LT(n, 2000u);
+  std::cout << n - 2 << " calls" << std::endl;
+}
+
+TEST(SlabFakes, EachCallThatFailsIsReportedAndTheNextRunIsRight)
+{
+  for (const double sigma : { 2.0, 40.0 })
+  {
+    SlabCase test = MakeSmoothingCase(300, sigma);
+    test.Size = { { 2, 2, 300, 1 } };
+    test.InputType = CudaComponentType::Short;
+    test.OutputType = CudaComponentType::Double;
+    for (const size_t lanes : { 1, 2 })
+    {
+      const bool      isScarce = (sigma < 30) == (lanes == 1);
+      CudaSlabOptions options = MakeDeviceOptions(1, lanes);
+      options.DeviceMemoryLimit = isScarce ? FindLeastMemory(test, options) : 0;
+      SCOPED_TRACE(test.Name + ", lanes: " + std::to_string(lanes) +
+                   ", limit: " + std::to_string(options.DeviceMemoryLimit));
+      ExpectEachFailureIsReported(test, options, lanes == 2, isScarce ? cudaErrorMemoryAllocation : cudaErrorUnknown);
+    }
+  }
+}
+
+/** Smoothing whose slabs do not fit, so that lines are not cut. */
+struct ColumnsCase
+{
+  explicit ColumnsCase(double sigma)
+    : Test(MakeSmoothingCase(1025, sigma))
+    , Options(MakeDeviceOptions(1, 1))
+  {
+    Test.Size = { { 8, 24, 1025, 1 } };
+    Test.InputType = Test.OutputType = CudaComponentType::Double;
+    Input = MakeRandomImage(Test.Size, 1, Test.InputType, GetSeed());
+    Expected = RunWhole(Test.Plan, Input, Test.OutputType);
+    Options.DeviceMemoryLimit = FindLeastMemory(Test, Options) - 1;
+  }
+
+  CudaSlabReport
+  Run(SlabImage & input, SlabImage & output) const
+  {
+    return CudaGaussianFilterSlabs(Test.Plan, input.GetView(), output.GetView(), Options, nullptr);
+  }
+
+  SlabCase        Test;
+  SlabImage       Input, Expected;
+  CudaSlabOptions Options;
+};
+
+TEST(SlabFakes, HaveTheBitsOfLinesThatAreNeverCut)
+{
+  for (const double sigma : { 2.0, 40.0 })
+  {
+    SCOPED_TRACE(sigma);
+    ColumnsCase columns(sigma);
+    SlabImage   output = MakeSlabOutput(columns.Test.Plan, columns.Input, columns.Test.OutputType);
+    GetMostFakeBytes();
+    const CudaSlabReport report = columns.Run(columns.Input, output);
+    EXPECT_EQ(report.Used, CudaSlabReport::Columns);
+    EXPECT_GT(report.NumberOfSlabs, 1u);
+    EXPECT_EQ(report.BytesUp, 2 * columns.Input.Bytes.size());
+    EXPECT_EQ(report.BytesDown, 2 * output.Bytes.size());
+    EXPECT_LE(GetMostFakeBytes(), report.PeakDeviceBytes);
+    EXPECT_LE(report.PeakDeviceBytes, columns.Options.DeviceMemoryLimit);
+    EXPECT_TRUE(output.Bytes == columns.Expected.Bytes);
+    SlabEnds ends(columns.Test.Plan, columns.Input, columns.Test.OutputType);
+    EXPECT_NE(ends.Run(MakeDeviceOptions(1, 1)).Used, CudaSlabReport::Columns);
+    EXPECT_TRUE(ends.Output.Bytes == output.Bytes);
+  }
+}
+
+/** After too little memory the host may take over, unless the input may be lost. */
+TEST(SlabFakes, TooLittleMemoryInPlaceIsNoneThatTheHostMayTakeOverFrom)
+{
+  const ColumnsCase columns(2.0);
+  const auto        getKind = [&](const CudaSlabOptions & options, bool isInPlace, unsigned long callToFail) {
+    SlabImage                      input = columns.Input;
+    SlabImage                      output = MakeSlabOutput(columns.Test.Plan, input, columns.Test.OutputType);
+    std::optional<CudaError::Kind> kind;
+    FaultHook::FailCall(callToFail, cudaErrorMemoryAllocation);
+    try
+    {
+      CudaGaussianFilterSlabs(
+        columns.Test.Plan, input.GetView(), (isInPlace ? input : output).GetView(), options, nullptr);
+    }
+    catch (const CudaError & error)
+    {
+      kind = error.GetKind();
+    }
+    FaultHook::Clear();
+    EXPECT_TRUE(isInPlace || input.Bytes == columns.Input.Bytes);
+    return kind;
+  };
+  for (const CudaSlabOptions & options : { columns.Options, MakeDeviceOptions(1, 1) })
+  {
+    SCOPED_TRACE("limit " + std::to_string(options.DeviceMemoryLimit));
+    EXPECT_EQ(getKind(options, false, 0), std::nullopt);
+    const unsigned long middle = (FaultHook::GetNumberOfCalls() + 1) / 2;
+    EXPECT_EQ(getKind(options, false, middle), CudaError::Kind::OutOfMemory);
+    EXPECT_EQ(getKind(options, true, middle), CudaError::Kind::CallFailed);
   }
 }
 } // namespace

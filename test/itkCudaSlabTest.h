@@ -294,7 +294,7 @@ MakeSlabCases()
   return cases;
 }
 
-/** A small case of random shape, types and sigmas. */
+/** A small case of random shape, types, sigmas and orders. */
 inline SlabCase
 DrawSlabCase(std::mt19937 & generator)
 {
@@ -310,7 +310,14 @@ DrawSlabCase(std::mt19937 & generator)
   {
     sigma = std::exp(std::uniform_real_distribution<double>(std::log(0.5), std::log(100.0))(generator));
   }
-  const auto plans = MakeSlabPlans(parameters);
+  auto       plans = MakeSlabPlans(parameters);
+  const auto axis = static_cast<unsigned int>(draw(0, dimension - 1));
+  const auto order = static_cast<unsigned int>(draw(0, 2));
+  plans.emplace_back(
+    "order " + std::to_string(order) + " along axis " + std::to_string(axis),
+    CudaDetail::MakeGaussianLinePlan(
+      axis,
+      CudaDetail::MakeGaussianImpulseResponse(parameters.Approximation, order, parameters.Sigma[axis], 1.0, false)));
   const auto index = draw(0, plans.size() - 1);
   SlabCase   test{ plans[index].first, plans[index].second };
   test.Size = { { draw(1, 40), draw(1, 12), 1, 1 } };
@@ -335,7 +342,8 @@ GetLeastBytes(const std::string & description)
 
 /** Runs a case with less and less device memory, down to what an exception says would just do, and with a byte less.
  *
- * \param run what it calls with a limit; it checks the result and returns the report eturn bytes of the first and of
+ * \param run what it calls with a limit; it checks the result and returns the report
+eturn bytes of the first and of
  * the last run */
 template <typename TRun>
 std::pair<size_t, size_t>

@@ -164,12 +164,19 @@ TryColumns(const CudaGaussianPlan &     plan,
       }
     };
   };
-  across.Run(device, getPart(0.0f));
-  if (!parts.Within.Passes.empty())
+  const size_t turns = parts.Within.Passes.empty() ? 1 : 2;
+  try
   {
-    within.Run(device, getPart(0.5f));
+    across.Run(device, getPart(0.0f));
+    if (turns == 2)
+    {
+      within.Run(device, getPart(0.5f));
+    }
   }
-  const size_t   turns = parts.Within.Passes.empty() ? 1 : 2;
+  catch (const CudaError & error)
+  {
+    ThrowOn(error, ends.Input.Data == ends.Output.Data);
+  }
   CudaSlabReport report;
   report.Used = CudaSlabReport::Columns;
   report.NumberOfSlabs = across.GetNumberOfGroups();

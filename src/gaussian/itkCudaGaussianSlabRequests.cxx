@@ -131,9 +131,11 @@ CudaSlabRequests::GetFirstInput(const CudaGaussianSlabShape & shape, size_t firs
     return { 0, startsAtFirst ? std::min(shape.ChunkLength, last) : 1 };
   }
   const size_t begin = m_LastInput.first + m_LastInput.second;
-  if (begin >= last)
+  // Within a chunk the engine asks when it has given, and dropped, the rest of it. ITK makes no pixels for an empty
+  // region.
+  if (begin >= last || next % shape.ChunkLength != 0)
   {
-    return m_LastInput; // nothing more
+    return { std::min(begin, last - 1), 0 };
   }
   return { begin, std::min(shape.ChunkLength, last - begin) };
 }

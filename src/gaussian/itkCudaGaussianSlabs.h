@@ -4,6 +4,7 @@
 
 #include "itkCudaDetailGaussianSlabs.h"
 #include "itkCudaDetailNames.h"
+#include "itkCudaError.h"
 #include "itkCudaGaussianSchedule.h"
 #include "itkCudaHostPlanes.h"
 
@@ -120,6 +121,18 @@ RunSlabs(const CudaGaussianPlan &     plan,
          const SlabEnds &             ends,
          const CudaSlabOptions &      options,
          const CudaProgressFunction & progress);
+
+/** Throws the error of a run on a device on. If some of the input may be lost, it is not one of too little memory: the
+ * host cannot take over. */
+[[noreturn]] inline void
+ThrowOn(const CudaError & error, bool isInputLost)
+{
+  const bool isMemory = error.GetKind() == CudaError::Kind::OutOfMemory;
+  throw CudaError(error.GetFile(),
+                  error.GetLine(),
+                  isMemory && isInputLost ? CudaError::Kind::CallFailed : error.GetKind(),
+                  error.GetDescription());
+}
 
 /** The run on devices. \exception CudaError also in a build without CUDA */
 CudaSlabReport

@@ -43,8 +43,12 @@ struct SlabMemory
   size_t        PiecePlanes{ 1 }; // that the passes within planes take at a time
   size_t        StateSets{ 1 };   // loads whose totals are kept
   size_t        BytesOfLane{ 0 };
-  size_t        BytesOfRun{ 0 }; // beside the lanes'
+  size_t        BytesOfRun{ 0 };       // beside the lanes'
+  size_t        BytesOfTransfers{ 0 }; // that take memory for themselves, beside the lanes'
 };
+
+/** The largest pitch of cudaMemcpy2DAsync() (cudaDevAttrMaxPitch). */
+constexpr size_t MostPitch = std::numeric_limits<int>::max();
 
 /** Rows of all planes of a slab: the lines that a pass across slabs takes at a time. */
 struct RowGroup
@@ -91,50 +95,19 @@ public:
   CudaSlabReport
   Run()
   {
-    const bool        hasStates = m_States && m_States->FoundBy == CudaSlabStates::Device;
-    const bool        sweepsFirst = m_Run.Shape.NeedsAllChunks && !(hasStates && !m_States->Starts.empty());
     const DeviceGuard guard(m_Devices.front());
     SlabStream        stream(m_Devices, m_Ends, m_Memory.Lane);
     m_Stream = &stream;
     try
     {
       this->Allocate();
-      if (hasStates)
-      {
-        this->UploadFirstPlane(MakePlanesView(m_Ends.Input, m_Axis, 1, m_States->FirstPlane.data()));
-      }
-      else if (!sweepsFirst && m_FilterLoads.front().FirstPlane > 0)
-      {
-        this->AskForFirstPlane();
-      }
-      if (sweepsFirst)
-      {
-        m_Sweeps = true;
-        stream.Run(m_SweepLoads, *this, this->GetPart(0.0f, 0.4f));
-        m_Sweeps = false;
-        this->ScanAll();
-      }
-      else if (m_Run.Shape.NeedsAllChunks)
-      {
-        this->UploadStates();
-      }
-      m_WritesInput = m_Ends.Input.Data && m_Ends.Input.Data == m_Ends.Output.Data;
-      stream.Run(m_FilterLoads, *this, this->GetPart(sweepsFirst ? 0.4f : 0.0f, 1.0f));
-      if (m_States && !hasStates)
-      {
-        this->DownloadFirstPlane();
-      }
+      this->SendAll();
       stream.Drain();
     }
     catch (const CudaError & error)
     {
       stream.Drain();
-      if (error.GetKind() == CudaError::Kind::OutOfMemory && m_WritesInput)
-      {
-        // Some of the input may be lost, so the host cannot take over.
-        throw CudaError(error.GetFile(), error.GetLine(), CudaError::Kind::CallFailed, error.GetDescription());
-      }
-      throw;
+      ThrowOn(error, m_WritesInput);
     }
     catch (...)
     {
@@ -227,6 +200,38 @@ private:
     void *              Lines{ nullptr };      // the same, as they are computed
     std::vector<void *> LineResults;           // of a pass across slabs
   };
+
+  void
+  SendAll()
+  {
+    const bool hasStates = m_States && m_States->FoundBy == CudaSlabStates::Device;
+    const bool sweepsFirst = m_Run.Shape.NeedsAllChunks && !(hasStates && !m_States->Starts.empty());
+    if (hasStates)
+    {
+      this->UploadFirstPlane(MakePlanesView(m_Ends.Input, m_Axis, 1, m_States->FirstPlane.data()));
+    }
+    else if (!sweepsFirst && m_FilterLoads.front().FirstPlane > 0)
+    {
+      this->AskForFirstPlane();
+    }
+    if (sweepsFirst)
+    {
+      m_Sweeps = true;
+      m_Stream->Run(m_SweepLoads, *this, this->GetPart(0.0f, 0.4f));
+      m_Sweeps = false;
+      this->ScanAll();
+    }
+    else if (m_Run.Shape.NeedsAllChunks)
+    {
+      this->UploadStates();
+    }
+    m_WritesInput = m_Ends.Input.Data && m_Ends.Input.Data == m_Ends.Output.Data;
+    m_Stream->Run(m_FilterLoads, *this, this->GetPart(sweepsFirst ? 0.4f : 0.0f, 1.0f));
+    if (m_States && !hasStates)
+    {
+      this->DownloadFirstPlane();
+    }
+  }
 
   static void
   RequireUsable(int device)
@@ -442,6 +447,18 @@ private:
     this->TakeLaneMemory(memory, count(ofLane));
     memory.BytesOfLane = GetSlabLaneBytes(m_Ends, memory.Lane) + ofLane;
     this->TakeRunMemory(memory, count(memory.BytesOfRun));
+    if (memory.Lane.HoldsHostPixels && this->MovesFirstPlane()) // else lanes' transfers have no less
+    {
+      memory.BytesOfTransfers =
+        Workspace::GetPieceSize(GetTransferWorkspace(MakePlanesView(m_Ends.Input, m_Axis, 1, nullptr), m_Type));
+    }
+  }
+
+  /** Whether the first plane comes or goes alone. */
+  bool
+  MovesFirstPlane() const
+  {
+    return m_States || m_FilterLoads.front().FirstPlane > 0;
   }
 
   /** All that a lane has beside slots and results: calls take(bytes) for each piece. */
@@ -593,7 +610,7 @@ private:
   bool
   TryMemory(const SlabMemory & memory, size_t allowed, size_t & least)
   {
-    const size_t bytes = memory.BytesOfRun + m_Devices.size() * memory.BytesOfLane;
+    const size_t bytes = memory.BytesOfRun + memory.BytesOfTransfers + m_Devices.size() * memory.BytesOfLane;
     least = std::min(least, bytes);
     if (bytes > allowed)
     {
@@ -627,7 +644,8 @@ private:
   bool
   TryParts(size_t allowed, size_t & least)
   {
-    if (m_Axis == 0 || !HaveDenseRows(m_Ends))
+    const size_t pitch = std::max(m_Run.BytesOfInputPlane, GetNumberOfBytes(this->MakePieceView(1, nullptr)));
+    if (m_Axis == 0 || !HaveDenseRows(m_Ends) || pitch > MostPitch)
     {
       return false;
     }
@@ -690,6 +708,7 @@ private:
     m_RunMemory = DeviceBuffer(m_Memory.BytesOfRun, context);
     Workspace memory(m_RunMemory.GetPointer(), m_Memory.BytesOfRun);
     m_Pieces = this->TakeRunMemory(m_Memory, [&](size_t bytes) { return memory.Take(bytes); });
+    ClearPadding(MakeSlabView(m_Ends.Input, m_Axis, 1, m_Type, m_Pieces.FirstPlane), context); // lines run there too
     for (size_t lane = 0; lane < m_Devices.size(); ++lane)
     {
       this->AllocateLane(m_Stream->GetContext(lane));
@@ -1185,6 +1204,7 @@ private:
   void
   DownloadStates(const Context & context)
   {
+    m_States->FoundBy = CudaSlabStates::Nowhere; // until the first plane is there too
     m_States->Starts.clear();
     m_States->Starts.reserve(2 * m_Parts.Across.size() * this->GetNumberOfComponents());
     this->VisitStates([&](void * const * pieces, size_t bytes) {

@@ -356,6 +356,7 @@ private:
     {
       m_States->FoundBy = CudaSlabStates::Host;
       m_States->FirstPlane = m_FirstPlane;
+      m_States->Starts.clear(); // those of a device
     }
   }
 

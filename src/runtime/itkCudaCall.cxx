@@ -4,31 +4,12 @@
 #include "itkCudaError.h"
 #include "itkCudaSettings.h"
 
-#include <mutex>
 #include <sstream>
 
 namespace itk::cuda
 {
 namespace
 {
-struct FaultHookState
-{
-  std::mutex    Mutex;
-  unsigned long Target{ 0 };
-  unsigned long Count{ 0 };
-  cudaError_t   Error{ cudaSuccess };
-  bool          Fired{ false };
-  std::string   Call;
-};
-
-FaultHookState &
-GetFaultHookState()
-{
-  static FaultHookState * const state =
-    new FaultHookState; // outlives every static object whose destructor makes a call
-  return *state;
-}
-
 CudaError::Kind
 GetKind(cudaError_t error)
 {
@@ -69,66 +50,6 @@ DescribeMemory(const std::string & asked, size_t available, size_t limit)
   return text.str();
 }
 } // namespace
-
-std::atomic<bool> FaultHook::s_Active{ false };
-
-void
-FaultHook::FailCall(unsigned long n, cudaError_t error)
-{
-  FaultHookState &                  state = GetFaultHookState();
-  const std::lock_guard<std::mutex> lock(state.Mutex);
-  state.Target = n;
-  state.Count = 0;
-  state.Error = error;
-  state.Fired = false;
-  state.Call.clear();
-  s_Active = true;
-}
-
-void
-FaultHook::Clear()
-{
-  s_Active = false;
-}
-
-unsigned long
-FaultHook::GetNumberOfCalls()
-{
-  FaultHookState &                  state = GetFaultHookState();
-  const std::lock_guard<std::mutex> lock(state.Mutex);
-  return state.Count;
-}
-
-bool
-FaultHook::GetFired()
-{
-  FaultHookState &                  state = GetFaultHookState();
-  const std::lock_guard<std::mutex> lock(state.Mutex);
-  return state.Fired;
-}
-
-std::string
-FaultHook::GetCall()
-{
-  FaultHookState &                  state = GetFaultHookState();
-  const std::lock_guard<std::mutex> lock(state.Mutex);
-  return state.Call;
-}
-
-cudaError_t
-FaultHook::Count(const char * call)
-{
-  FaultHookState &                  state = GetFaultHookState();
-  const std::lock_guard<std::mutex> lock(state.Mutex);
-  ++state.Count;
-  if (state.Count != state.Target)
-  {
-    return cudaSuccess;
-  }
-  state.Fired = true;
-  state.Call = call;
-  return state.Error;
-}
 
 cudaError_t
 FindDriverFunction(const char * name, unsigned int version, void ** function)

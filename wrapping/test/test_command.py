@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The command itk-cudafilters: files, exit status, messages, reports."""
 import csv
+import errno
 import importlib.metadata
 import json
+import os
 import pathlib
 import re
 import subprocess
@@ -132,6 +134,34 @@ def test_smooth_in_parts_gives_the_file_of_the_whole_image(tmp_path, pixel, comp
     written = json.loads(report.read_text())
     assert written["slabs"]["used"] == "one_sweep" and written["slabs"]["number_of_slabs"] == 3 and written["bytes_per_second"] > 0
     assert written["memory"] == 1 << 30
+
+
+@pytest.mark.parametrize("name, pixels", [("out.mha", "out.mha"), ("out.mhd", "out.raw")])
+def test_smooth_in_parts_leaves_no_file_if_the_disk_fills_up_at_any_write(tmp_path, capfd, monkeypatch, name, pixels):
+    write_meta_image(tmp_path / "in.mha", np.ones((300, 9, 12, 1), "f4"))
+    arguments = ("smooth", tmp_path / "in.mha", tmp_path / name, "--sigma", "2", "--memory", "1G")
+    write = os.pwrite
+    room = -1
+    status = 1
+    while status == 1:
+        room += 1
+        left = iter([write] * room)
+
+        def write_if_there_is_room(file, data, place, left=left):
+            if next(left, None) is None:
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            return write(file, data[: len(data) // 2 + 1], place)  # a system may write less than it is given
+
+        monkeypatch.setattr(os, "pwrite", write_if_there_is_room)
+        status = run(*arguments)
+        message = capfd.readouterr().err
+        assert status == 0 or f"{pixels}' could not be written: No space left on device" in message
+        assert (tmp_path / name).exists() == (tmp_path / pixels).exists() == (status == 0)
+        assert room < 200
+    assert room > 3
+    monkeypatch.undo()
+    found = (tmp_path / pixels).read_bytes()
+    assert run(*arguments) == 0 and (tmp_path / pixels).read_bytes() == found
 
 
 def test_smooth_in_parts_says_what_it_cannot(tmp_path, capfd):
