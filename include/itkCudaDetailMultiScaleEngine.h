@@ -16,6 +16,28 @@
 
 namespace itk::CudaDetail
 {
+/** What is looked for in a scale's Hessians: their Frobenius norm, or the plan's measure. */
+enum class CudaScaleQuantity : uint8_t
+{
+  Norm,
+  Measure
+};
+
+/** A parameter of a measure that follows from the Hessians of each scale: objectness' Gamma, or Jerman's floor. */
+struct CudaScaleParameter
+{
+  CudaScaleQuantity  Quantity{ CudaScaleQuantity::Norm }; // whose largest value sets the parameter
+  CudaHessianMeasure Measure{};                           // of CudaScaleQuantity::Measure
+  double             Factor{ 0.5 };                       // of the largest value
+  double             IfZero{ 1.0 };                       // the parameter if the largest value is 0
+
+  double
+  Get(double largest) const
+  {
+    return largest > 0.0 ? Factor * largest : IfZero;
+  }
+};
+
 /** The largest measure of the Hessians of several scales. */
 struct CudaMultiScalePlan
 {
@@ -99,13 +121,6 @@ CudaRunOnDevice(const CudaMultiScalePlan &    plan,
                 const CudaMultiScaleOutputs & outputs,
                 CudaFilterBackend &           backend,
                 const CudaProgressFunction &  progress);
-
-/** What is looked for in a scale's Hessians: their Frobenius norm, or the plan's measure. */
-enum class CudaScaleQuantity : uint8_t
-{
-  Norm,
-  Measure
-};
 
 /** Uploads `input` and finds the largest finite value of each scale, at least 0, in the arithmetic of an output of
  * `type`. One of the sigmas is done after the other.

@@ -4,6 +4,7 @@
 #define itkCudaDetailStructureTensorEngine_h
 
 #include "CudaFiltersExport.h"
+#include "itkCudaDetailArrayImage.h"
 #include "itkCudaDetailGaussianEngine.h"
 #include "itkCudaDetailGaussianPlan.h"
 #include "itkCudaDetailImageView.h"
@@ -66,6 +67,17 @@ CudaFilters_EXPORT void
 CudaQueueOnDevice(const CudaStructureTensorPlan & plan,
                   const CudaDeviceImageView &     input,
                   const CudaDeviceImageView &     output);
+
+/** Queues the plan on the stream of the input's owner. Work of the owner that is on the stream comes before, and what
+ * the owner queues there afterwards comes behind; then the owner may also free the memory in the stream's order. The
+ * module's pool gives what is needed meanwhile. Nothing waits on the host. The result is that of CudaRunOnDevice(), to
+ * the bit.
+ *
+ * \param output adjacent elements of the input's type, one component behind the other, in other memory
+ * \exception CudaError of kind NotUsable with the reason if the device cannot be used, or if the stream is recorded for
+ * a CUDA graph; or if memory has run out, or a CUDA call failed */
+CudaFilters_EXPORT void
+CudaQueueOnStream(const CudaStructureTensorPlan & plan, const CudaArrayImage & input, void * output);
 } // end namespace itk::CudaDetail
 
 #endif

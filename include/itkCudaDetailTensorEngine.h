@@ -42,6 +42,13 @@ CudaRunOnHost(const CudaHessianMeasure &   plan,
               MultiThreaderBase *          threader,
               const CudaProgressFunction & progress);
 
+CudaFilters_EXPORT void
+CudaRunOnHost(const CudaLineDirectionPlan & plan,
+              const CudaImageView &         input,
+              const CudaImageView &         output,
+              MultiThreaderBase *           threader,
+              const CudaProgressFunction &  progress);
+
 /** Uploads `input`, runs the plan on the device that `backend` selected and downloads the result to `output`.
  *
  * \return false if the device ran out of memory and the backend allows the host, which it then names as used

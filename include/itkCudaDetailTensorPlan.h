@@ -31,6 +31,15 @@ struct CudaEigenPlan
 CudaFilters_EXPORT CudaEigenPlan
 MakeEigenPlan(unsigned int dimension, CudaEigenValueOrder order, bool withVectors);
 
+/** Unit vectors along the lines that Hessians of two or three rows describe: the eigenvector of the eigenvalue of the
+ * smallest magnitude, with the sign that makes its largest component positive. A Hessian of zeros, or with an element
+ * that is not finite, gives zeros. */
+struct CudaLineDirectionPlan
+{
+  unsigned int Dimension{ 3 };
+  bool         LastAxisFirst{ false }; // the order of the results' components: z, y, x
+};
+
 /** What is made of a Hessian's eigenvalues. src/pointwise/itkCudaHessianMeasures.h has formulas and sources. */
 enum class CudaHessianMeasureKind : uint8_t
 {

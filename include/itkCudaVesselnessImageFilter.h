@@ -3,6 +3,7 @@
 #define itkCudaVesselnessImageFilter_h
 
 #include "itkCudaDetailFilterBackend.h"
+#include "itkCudaDetailMultiScaleArray.h"
 #include "itkCudaDetailMultiScaleEngine.h"
 #include "itkCudaDetailNumberedOutputs.h"
 #include "itkCudaFiltersEnums.h"
@@ -173,6 +174,14 @@ public:
 
   itkCudaFilterBackendMacro();
 
+#if !defined(ITK_WRAPPING_PARSER)
+  /** For wrappings: computes on an array in the memory of a GPU, whose device it is, on the stream of the array's
+   * owner. Nothing waits on the host. The input image has the array's size, and its pixels are not read. Backend, and
+   * which outputs are generated, do not count. See CudaQueueOnStream(). \exception CudaError, ExceptionObject */
+  void
+  QueueOnStream(const CudaDetail::CudaArrayImage & input, const CudaDetail::CudaMultiScaleArrays & outputs);
+#endif
+
   using Superclass::MakeOutput;
   ProcessObject::DataObjectPointer
   MakeOutput(ProcessObject::DataObjectPointerArraySizeType index) override;
@@ -214,8 +223,8 @@ private:
       const CudaDetail::CudaImageView &        input,
       const TOutputs &                         outputs,
       const CudaDetail::CudaProgressFunction & progress);
-  CudaDetail::CudaMultiScalePlan
-  MakeEigenvaluePlan() const;
+  CudaDetail::CudaScaleParameter
+  MakeScaleParameter() const;
   double
   FindLargest(double sigma, const CudaDetail::CudaImageView & input, const CudaDetail::CudaProgressFunction & progress);
   std::vector<double>

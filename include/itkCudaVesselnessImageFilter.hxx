@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 namespace itk
 {
@@ -174,13 +175,33 @@ CudaVesselnessImageFilter<TInputImage, TOutputImage>::NeedsLargest() const
   return false;
 }
 
+/** What follows from the Hessians of each scale, without meaning unless NeedsLargest(). Jerman's floor follows from the
+ * largest eigenvalue with the sign of an object's: without its exponential factors, objectness of D - 1 dimensions is
+ * the eigenvalue of the largest magnitude. */
+template <typename TInputImage, typename TOutputImage>
+CudaDetail::CudaScaleParameter
+CudaVesselnessImageFilter<TInputImage, TOutputImage>::MakeScaleParameter() const
+{
+  if (m_HessianMeasure != HessianMeasureEnum::Jerman)
+  {
+    return { CudaDetail::CudaScaleQuantity::Norm, {}, 0.5, 1.0 }; // Hessians of 0 have the measure 0 with any gamma
+  }
+  return {
+    CudaDetail::CudaScaleQuantity::Measure,
+    CudaDetail::MakeObjectnessMeasure(
+      ImageDimension, 0.0, std::numeric_limits<double>::infinity(), 0.0, ImageDimension - 1, m_BrightObject, true),
+    m_Tau,
+    0.0
+  };
+}
+
 /** \param largest what FindLargest() found; without meaning unless NeedsLargest() */
 template <typename TInputImage, typename TOutputImage>
 CudaDetail::CudaHessianMeasure
 CudaVesselnessImageFilter<TInputImage, TOutputImage>::MakeMeasure(double largest) const
 {
-  const double half = largest > 0.0 ? 0.5 * largest : 1.0; // Hessians of 0 have the measure 0 with any gamma
-  const double gamma = std::isnan(m_Gamma) ? half : m_Gamma;
+  const double fromScale = this->MakeScaleParameter().Get(largest);
+  const double gamma = std::isnan(m_Gamma) ? fromScale : m_Gamma;
   switch (m_HessianMeasure)
   {
     case HessianMeasureEnum::Frangi:
@@ -188,7 +209,7 @@ CudaVesselnessImageFilter<TInputImage, TOutputImage>::MakeMeasure(double largest
     case HessianMeasureEnum::Sato:
       return CudaDetail::MakeSatoMeasure(ImageDimension, m_SatoAlpha, m_SatoGamma12, m_SatoGamma23, m_BrightObject);
     case HessianMeasureEnum::Jerman:
-      return CudaDetail::MakeJermanMeasure(ImageDimension, m_Tau * largest, m_BrightObject);
+      return CudaDetail::MakeJermanMeasure(ImageDimension, fromScale, m_BrightObject);
     case HessianMeasureEnum::Meijering:
       return CudaDetail::MakeMeijeringMeasure(ImageDimension, m_BrightObject);
     case HessianMeasureEnum::Objectness:
@@ -261,18 +282,6 @@ CudaVesselnessImageFilter<TInputImage, TOutputImage>::Run(const TPlan &         
   }
 }
 
-/** The plan whose measure is the largest eigenvalue with the sign of an object's. Without its exponential factors,
- * objectness of D - 1 dimensions is the eigenvalue of the largest magnitude. */
-template <typename TInputImage, typename TOutputImage>
-CudaDetail::CudaMultiScalePlan
-CudaVesselnessImageFilter<TInputImage, TOutputImage>::MakeEigenvaluePlan() const
-{
-  CudaDetail::CudaMultiScalePlan plan = this->MakePlan();
-  plan.Measure = CudaDetail::MakeObjectnessMeasure(
-    ImageDimension, 0.0, std::numeric_limits<double>::infinity(), 0.0, ImageDimension - 1, m_BrightObject, true);
-  return plan;
-}
-
 /** What is looked for in one scale's Hessians, and its largest value. Pixels that are not finite do not count. */
 template <typename TInputImage, typename TOutputImage>
 double
@@ -285,15 +294,17 @@ CudaVesselnessImageFilter<TInputImage, TOutputImage>::FindLargest(double        
   image->SetRegions(region);
   image->Allocate();
   const auto view = CudaDetail::MakeCudaImageView(static_cast<const TOutputImage *>(image.GetPointer()), region);
-  if (m_HessianMeasure == HessianMeasureEnum::Jerman)
+  const CudaDetail::CudaScaleParameter parameter = this->MakeScaleParameter();
+  CudaDetail::CudaMultiScalePlan       plan = this->MakePlan();
+  if (parameter.Quantity == CudaDetail::CudaScaleQuantity::Measure)
   {
-    CudaDetail::CudaMultiScalePlan plan = this->MakeEigenvaluePlan();
+    plan.Measure = parameter.Measure;
     plan.Sigmas = { sigma };
     this->Run(plan, input, CudaDetail::CudaMultiScaleOutputs{ view, {}, {} }, progress);
   }
   else
   {
-    this->Run(this->MakePlan().MakeHessianNormPlan(sigma), input, view, progress);
+    this->Run(plan.MakeHessianNormPlan(sigma), input, view, progress);
   }
   const RealType * const values = image->GetBufferPointer();
   RealType               largest{ 0 };
@@ -315,14 +326,14 @@ CudaVesselnessImageFilter<TInputImage, TOutputImage>::FindLargestOfScales(
   std::vector<double> largest;
   if (m_CudaBackend.Used == CudaFiltersEnums::Backend::Cuda)
   {
-    const bool isJerman = m_HessianMeasure == HessianMeasureEnum::Jerman;
-    largest = CudaDetail::CudaFindLargestOnDevice(isJerman ? this->MakeEigenvaluePlan() : this->MakePlan(),
-                                                  isJerman ? CudaDetail::CudaScaleQuantity::Measure
-                                                           : CudaDetail::CudaScaleQuantity::Norm,
-                                                  input,
-                                                  CudaDetail::CudaComponentTraits<RealType>::Type,
-                                                  m_CudaBackend,
-                                                  progress);
+    const CudaDetail::CudaScaleParameter parameter = this->MakeScaleParameter();
+    CudaDetail::CudaMultiScalePlan       plan = this->MakePlan();
+    if (parameter.Quantity == CudaDetail::CudaScaleQuantity::Measure)
+    {
+      plan.Measure = parameter.Measure;
+    }
+    largest = CudaDetail::CudaFindLargestOnDevice(
+      plan, parameter.Quantity, input, CudaDetail::CudaComponentTraits<RealType>::Type, m_CudaBackend, progress);
   }
   for (size_t i = largest.size(); i < m_Sigmas.size(); ++i)
   {
@@ -357,6 +368,17 @@ CudaVesselnessImageFilter<TInputImage, TOutputImage>::GenerateData()
     }
   }
   this->Run(plan, input, outputs, [&](float done) { progress(firstHalf + (1.0f - firstHalf) * done); });
+}
+
+template <typename TInputImage, typename TOutputImage>
+void
+CudaVesselnessImageFilter<TInputImage, TOutputImage>::QueueOnStream(const CudaDetail::CudaArrayImage &       input,
+                                                                    const CudaDetail::CudaMultiScaleArrays & outputs)
+{
+  this->VerifyPreconditions();
+  this->VerifyInputInformation();
+  const auto parameter = this->NeedsLargest() ? std::optional(this->MakeScaleParameter()) : std::nullopt;
+  CudaDetail::CudaQueueOnStream(this->MakePlan(), parameter, input, outputs);
 }
 
 template <typename TInputImage, typename TOutputImage>

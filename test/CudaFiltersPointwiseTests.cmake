@@ -11,7 +11,7 @@ list(
   itkCudaSymmetricEigenGTest.cxx
   itkCudaVesselPhantomGTest.cxx
   itkCudaVesselnessImageFilterGTest.cxx)
-list(APPEND CudaFilters_CUDA_GTESTS itkCudaTensorDeviceGTest.cxx itkCudaTensorDeviceImageGTest.cxx)
+list(APPEND CudaFilters_CUDA_GTESTS itkCudaMultiScaleArrayGTest.cxx itkCudaTensorDeviceGTest.cxx itkCudaTensorDeviceImageGTest.cxx)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # ITK's SymmetricEigenAnalysis copies eigenvalues before it has computed them.
   set_source_files_properties(

@@ -148,7 +148,7 @@ protected:
     }
     ITK_CUDA_CALL(cudaMemcpy(arrays[0], pixels.data(), bytes, cudaMemcpyHostToDevice));
     CudaQueueOnStream(passes, this->GetMemory(arrays[0], owner), arrays[2]); // CUDA allocates, which may wait
-    ITK_CUDA_CALL(cudaMemset(arrays[2], 0xff, bytes));
+    ITK_CUDA_CALL(cudaMemsetAsync(arrays[2], 0xff, bytes, owner.GetStream()));
     {
       HeldStream held(owner);
       ITK_CUDA_CALL(cudaMemcpyAsync(arrays[1], arrays[0], bytes, cudaMemcpyDeviceToDevice, owner.GetStream()));
@@ -228,7 +228,7 @@ protected:
     const std::vector<CudaArrayPass> passes = MakePasses(shape, count, kernel);
     const CudaArrayMask              rule{ mask, keepsNaN, NaN, smallestWeight };
     CudaQueueMaskedOnStream(passes, rule, this->GetMemory(arrays[0], owner), arrays[1]); // may wait for memory
-    ITK_CUDA_CALL(cudaMemset(arrays[1], 0x11, bytes));
+    ITK_CUDA_CALL(cudaMemsetAsync(arrays[1], 0x11, bytes, owner.GetStream()));
     {
       HeldStream held(owner);
       CudaQueueMaskedOnStream(passes, rule, this->GetMemory(arrays[0], owner), arrays[1]);

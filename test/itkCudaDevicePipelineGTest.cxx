@@ -40,10 +40,10 @@ class CudaDevicePipelineGpu : public DeviceFilterTest
 /** Upload, smoothing, the partitioned filter, magnitude, download. */
 struct Chain
 {
-  explicit Chain(FloatImage * image, bool inPlace = false)
+  explicit Chain(FloatImage * image, bool inPlace = false, int index = device)
   {
     Upload->SetInput(image);
-    Upload->SetDeviceIndex(device);
+    Upload->SetDeviceIndex(index);
     First->SetInput(Upload->GetOutput());
     First->SetSigma(1.0);
     First->SetInPlace(inPlace);
@@ -312,5 +312,87 @@ TEST_F(CudaDevicePipelineGpu, Each_allocation_that_fails_is_an_exception_and_the
     }
     EXPECT_GT(number, 8u) << "four images and the workspaces of three filters";
     EXPECT_LT(number, most);
+  }
+}
+
+TEST_F(CudaDevicePipelineGpu, Devices_work_side_by_side_and_give_the_same_bits)
+{
+  const auto devices = static_cast<int>(Configuration::GetDevices().size());
+  if (devices < 2)
+  {
+    GTEST_SKIP() << "fewer than two devices";
+  }
+  constexpr int                    numberOfThreads = 8;
+  std::vector<FloatImage::Pointer> images;
+  std::vector<ByteImage::Pointer>  expected;
+  for (unsigned int index = 0; index < numberOfThreads; ++index)
+  {
+    images.push_back(MakeRandomImage<FloatImage>(this->RandomSize<3>(90), index));
+    expected.push_back(Chain(images.back()).Run());
+  }
+  std::vector<std::string> errors(numberOfThreads);
+  std::vector<std::thread> threads;
+  for (int index = 0; index < numberOfThreads; ++index)
+  {
+    // Half of the threads keep to one device, the others change it with every turn.
+    threads.emplace_back([=, &images, &expected, &errors] {
+      try
+      {
+        for (int turn = 0; turn < 20; ++turn)
+        {
+          const int         used = (index % 2 == 0 ? index / 2 : index + turn) % devices;
+          const Chain       chain(images[index], turn % 3 == 0, used);
+          const auto        found = chain.Run();
+          const std::string where = " in turn " + std::to_string(turn) + " on device " + std::to_string(used);
+          if (!AreSame<ByteImage>(found, expected[index]))
+          {
+            errors[index] += "other pixels" + where;
+          }
+          if (chain.Third->GetOutput()->GetDeviceIndex() != used)
+          {
+            errors[index] += "other device" + where;
+          }
+        }
+      }
+      catch (const std::exception & exception)
+      {
+        errors[index] += exception.what();
+      }
+    });
+  }
+  for (std::thread & thread : threads)
+  {
+    thread.join();
+  }
+  for (unsigned int index = 0; index < numberOfThreads; ++index)
+  {
+    EXPECT_EQ(errors[index], "") << "thread " << index;
+  }
+}
+
+TEST_F(CudaDevicePipelineGpu, Filter_refuses_an_image_of_another_device)
+{
+  if (Configuration::GetDevices().size() < 2)
+  {
+    GTEST_SKIP() << "fewer than two devices";
+  }
+  for (const int own : { 0, 1 })
+  {
+    const auto filter = Smoothing::New();
+    filter->SetInput(itk::CudaUpload(MakeRandomImage<FloatImage>({ { 8, 9, 10 } }), 1 - own));
+    filter->SetDeviceIndex(own);
+    try
+    {
+      filter->Update();
+      ADD_FAILURE() << "nothing was thrown";
+    }
+    catch (const CudaError & error)
+    {
+      EXPECT_NE(std::string(error.GetDescription()).find("device " + std::to_string(1 - own)), std::string::npos)
+        << error.GetDescription();
+    }
+    filter->SetDeviceIndex(1 - own);
+    EXPECT_NO_THROW(filter->Update());
+    EXPECT_NO_THROW(itk::CudaDownload(filter->GetOutput()));
   }
 }

@@ -99,26 +99,6 @@ TEST(SlabFakes, GiveTheBitsOfTheWholeForAllCuts)
   }
 }
 
-TEST(SlabFakes, ThatAreChosenTaperAndGiveTheBitsOfTheWhole)
-{
-  // 40 chunks. Eight slabs would have five chunks each. Tapered there are, for example, 1 2 4, six slabs of 4 or 5, and
-  // 4 2 1.
-  const size_t planes = 40 * CudaSlabChunkLength - 5;
-  for (const auto & [sigma, slabs] :
-       { std::pair(2.0, 12u), std::pair(8.0, 10u), std::pair(16.0, 9u), std::pair(40.0, 8u) })
-  {
-    SlabCase test = MakeSmoothingCase(planes, sigma);
-    test.OutputType = CudaComponentType::Double;
-    test.Size[0] = 3;
-    ExpectSameBits(test, { 0 }, { 1, 2, 3 });
-    test.InputType = CudaComponentType::Double;
-    SlabEnds             ends(test.Plan, MakeRandomImage(test.Size, 1, test.InputType, GetSeed()), test.OutputType);
-    const CudaSlabReport report = ends.Run(MakeDeviceOptions(0, 1));
-    EXPECT_EQ(report.NumberOfSlabs, slabs) << "sigma " << sigma;
-    EXPECT_EQ(report.ChunksPerSlab, 5u);
-  }
-}
-
 /** Bytes of the first and of the last run. */
 std::pair<size_t, size_t>
 ExpectSameBitsWithAnyMemory(const SlabCase & test, size_t chunksPerSlab, size_t lanes)

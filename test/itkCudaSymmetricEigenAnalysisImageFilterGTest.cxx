@@ -11,6 +11,7 @@
 #include "itkMultiThreaderBase.h"
 #include "itkSymmetricSecondRankTensor.h"
 #include "itkVector.h"
+#include "vnl/algo/vnl_symmetric_eigensystem.h"
 
 #include <gtest/gtest.h>
 
@@ -145,6 +146,74 @@ CheckVectorsOfTheEngine()
     }
   }
 }
+
+/** Unit vectors v, the largest component positive, with A v = l v for the l of the smallest magnitude, in both orders
+ * of the components. */
+template <typename T, unsigned int VDimension>
+void
+CheckDirectionsOfTheEngine()
+{
+  using namespace itk::CudaDetail;
+  const unsigned int components = CudaTensorComponents(VDimension);
+  const auto         image = MakeTensors<T, VDimension>();
+  const size_t       count = image->GetBufferedRegion().GetNumberOfPixels();
+  image->GetBufferPointer()[1].Fill(T{ 0 });
+  image->GetBufferPointer()[2].Fill(std::numeric_limits<T>::quiet_NaN());
+  CudaImageView input =
+    MakeCudaImageView(static_cast<const TensorImage<T, VDimension> *>(image.GetPointer()), image->GetBufferedRegion());
+  std::vector<T> directions[2];
+  for (const bool lastAxisFirst : { false, true })
+  {
+    directions[lastAxisFirst].resize(count * VDimension);
+    CudaImageView output = input;
+    output.Data = directions[lastAxisFirst].data();
+    output.NumberOfComponents = VDimension;
+    for (size_t & stride : output.Stride)
+    {
+      stride = stride / components * VDimension;
+    }
+    CudaRunOnHost(
+      CudaLineDirectionPlan{ VDimension, lastAxisFirst }, input, output, itk::MultiThreaderBase::New(), nullptr);
+  }
+  const double bound = sizeof(T) == 4 ? 1e-6 : 1e-13;
+  for (size_t i = 0; i < count; ++i)
+  {
+    const auto &       tensor = image->GetBufferPointer()[i];
+    const T * const    found = &directions[0][VDimension * i];
+    vnl_vector<double> v(VDimension);
+    for (unsigned int k = 0; k < VDimension; ++k)
+    {
+      const T reversed = directions[1][VDimension * i + VDimension - 1 - k];
+      EXPECT_EQ(found[k], reversed);
+      v[k] = static_cast<double>(found[k]);
+    }
+    if (i == 1 || i == 2)
+    {
+      EXPECT_TRUE(v.is_zero()) << i;
+      continue;
+    }
+    vnl_matrix<double> matrix(VDimension, VDimension);
+    for (unsigned int row = 0; row < VDimension; ++row)
+    {
+      for (unsigned int column = 0; column < VDimension; ++column)
+      {
+        matrix(row, column) = static_cast<double>(tensor(row, column));
+      }
+    }
+    const vnl_symmetric_eigensystem<double> system(matrix);
+    double                                  smallest = system.get_eigenvalue(0);
+    double                                  norm = 0.0;
+    for (unsigned int k = 0; k < VDimension; ++k)
+    {
+      const double value = system.get_eigenvalue(k);
+      smallest = std::fabs(value) < std::fabs(smallest) ? value : smallest;
+      norm = std::max(norm, std::fabs(value));
+    }
+    EXPECT_NEAR(v.two_norm(), 1.0, 10.0 * bound);
+    EXPECT_GE(v.max_value(), -v.min_value());
+    EXPECT_LE((matrix * v - smallest * v).two_norm(), 4.0 * bound * norm);
+  }
+}
 } // namespace
 
 TEST(CudaSymmetricEigenAnalysisImageFilterTest, EigenValuesAreITKsInAllOrders)
@@ -161,6 +230,14 @@ TEST(CudaSymmetricEigenAnalysisImageFilterTest, TheEngineGivesEigenvectors)
   CheckVectorsOfTheEngine<float, 3>();
   CheckVectorsOfTheEngine<double, 2>();
   CheckVectorsOfTheEngine<double, 3>();
+}
+
+TEST(CudaSymmetricEigenAnalysisImageFilterTest, TheEngineGivesDirectionsOfLines)
+{
+  CheckDirectionsOfTheEngine<float, 2>();
+  CheckDirectionsOfTheEngine<float, 3>();
+  CheckDirectionsOfTheEngine<double, 2>();
+  CheckDirectionsOfTheEngine<double, 3>();
 }
 
 TEST(CudaSymmetricEigenAnalysisImageFilterTest, AnotherDimensionIsRefusedAndTheFilterRunsAgain)

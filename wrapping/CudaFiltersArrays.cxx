@@ -91,23 +91,6 @@ private:
   const ReleaseFunction m_Release;
 };
 
-/** Lets other Python threads run until the end of the scope. */
-class WithoutLock
-{
-public:
-  WithoutLock()
-    : m_State(PyEval_SaveThread())
-  {}
-  ~WithoutLock() { PyEval_RestoreThread(m_State); }
-
-  WithoutLock(const WithoutLock &) = delete;
-  WithoutLock &
-  operator=(const WithoutLock &) = delete;
-
-private:
-  PyThreadState * const m_State;
-};
-
 MemoryPointer
 MakeMemory(const Array & array, size_t bytes)
 {
@@ -759,6 +742,22 @@ GetByteStrides(const itk::CudaDeviceImageView & view, unsigned int dimension)
     stride *= static_cast<int64_t>(itk::CudaComponentSize(view.ComponentType));
   }
   return AsTuple(strides);
+}
+
+void
+BeginWriting(const itk::CudaDeviceImageView & view, unsigned long long stream)
+{
+  RequireMemory(view);
+  view.Memory->WaitToWrite(static_cast<StreamType>(stream));
+}
+
+void
+FinishWriting(const itk::CudaDeviceImageView & view, unsigned long long stream)
+{
+  RequireMemory(view);
+  const WithoutLock without;
+  view.Memory->MarkWritten(static_cast<StreamType>(stream));
+  view.Memory->Synchronize();
 }
 
 void

@@ -16,6 +16,23 @@
 
 namespace cudafilters
 {
+/** Lets other Python threads run until the end of the scope. */
+class WithoutLock
+{
+public:
+  WithoutLock()
+    : m_State(PyEval_SaveThread())
+  {}
+  ~WithoutLock() { PyEval_RestoreThread(m_State); }
+
+  WithoutLock(const WithoutLock &) = delete;
+  WithoutLock &
+  operator=(const WithoutLock &) = delete;
+
+private:
+  PyThreadState * const m_State;
+};
+
 /** Memory and layout of an array that cudafilters_open_dlpack() opened, as a view with the axes in the order x, y, z,
  * t. The memory is given back to the exporter when its last holder drops it. \exception ExceptionObject if the array
  * has not `dimension` axes or not components of that type, or if the pixels of a row are not adjacent */
@@ -66,6 +83,14 @@ Filter(const itk::CudaDeviceImageView & result,
        bool                             keepsNaN,
        size_t                           items,
        double                           smallestWeight);
+
+/** Before a caller queues work on `stream` that writes the image. */
+void
+BeginWriting(const itk::CudaDeviceImageView & view, unsigned long long stream);
+
+/** Behind that work, for which the host waits. */
+void
+FinishWriting(const itk::CudaDeviceImageView & view, unsigned long long stream);
 
 /** CudaDeviceImageMemory::Publish(). */
 void

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Arrays of other libraries in the memory of a GPU, and device images as such arrays. itk_cudafilters/_device.py calls what is
-// here, and gives the classes their other methods. itk_cudafilters/stream.py calls cudafilters_filter_slabs().
+// here, and gives the classes their other methods. itk_cudafilters/stream.py calls cudafilters_filter_slabs(), and
+// itk_cudafilters/_structure_tensor.py the functions of structure tensors.
 %{
 #include "CudaFiltersArrays.h"
 #include "CudaFiltersSlabs.h"
+#include "CudaFiltersStructureTensor.h"
 %}
 
 %define CUDAFILTERS_DEVICE_IMAGE(swig_name)
@@ -18,6 +20,8 @@
   void _filter(PyObject * passes, PyObject * input, PyObject * valid, bool keeps_nan, size_t items, double smallest_weight) {
     cudafilters::Filter(self->GetDeviceView(), passes, input, valid, keeps_nan, items, smallest_weight);
   }
+  void _begin_writing(unsigned long long stream) { cudafilters::BeginWriting(self->GetDeviceView(), stream); }
+  void _finish_writing(unsigned long long stream) { cudafilters::FinishWriting(self->GetDeviceView(), stream); }
   void _publish(unsigned long long stream) { cudafilters::Publish(self->GetDeviceView(), stream); }
 }
 %enddef
@@ -37,5 +41,9 @@ void cudafilters_run_masked_passes(PyObject * passes, unsigned long long input, 
                                    unsigned long long stream);
 void cudafilters_use_host_as_device(bool use);
 bool cudafilters_is_host_used_as_device();
+void cudafilters_run_structure_tensor(PyObject * call, const std::string & backend, unsigned long long input,
+                                      unsigned long long output);
+void cudafilters_queue_structure_tensor(PyObject * call, unsigned long long input, unsigned long long output, int device,
+                                        unsigned long long stream);
 PyObject * cudafilters_filter_slabs(PyObject * job, PyObject * source, PyObject * sink, PyObject * progress);
 %enddef

@@ -342,30 +342,8 @@ private:
     return loads;
   }
 
-  /** Slabs of up to `most` chunks that grow from the first one and shrink to the last one by factors of two. The link
-   * works in one direction only while the first slabs go up and the last ones come back. No slab has fewer than `least`
-   * chunks, which each needs of the next one. */
-  static void
-  DivideTapered(ChunkRange chunks, size_t least, size_t most, std::vector<ChunkRange> & ranges)
-  {
-    std::vector<ChunkRange> last;
-    for (size_t size = least; size < most && chunks.End - chunks.Begin >= 2 * size + most; size *= 2)
-    {
-      ranges.push_back({ chunks.Begin, chunks.Begin + size });
-      last.push_back({ chunks.End - size, chunks.End });
-      chunks = { chunks.Begin + size, chunks.End - size };
-    }
-    const size_t number = chunks.End - chunks.Begin;
-    const size_t slabs = DivideUp(number, most);
-    for (size_t i = 0; i < slabs; ++i)
-    {
-      ranges.push_back({ chunks.Begin + i * number / slabs, chunks.Begin + (i + 1) * number / slabs });
-    }
-    ranges.insert(ranges.end(), last.rbegin(), last.rend());
-  }
-
   void
-  MakeLoads(size_t chunksPerSlab, bool areTapered)
+  MakeLoads(size_t chunksPerSlab)
   {
     m_Run.ChunksPerSlab = chunksPerSlab;
     m_FilterChunks.clear();
@@ -377,15 +355,7 @@ private:
       }
     };
     divide(m_Run.GetLoadBegin(), m_Run.FirstChunk, m_FilterChunks);
-    if (areTapered && !m_Run.Shape.NeedsAllChunks)
-    {
-      const size_t least = std::max<size_t>(1, m_Run.Shape.LookAhead);
-      DivideTapered({ m_Run.FirstChunk, m_Run.EndChunk }, least, m_Run.ChunksPerSlab, m_FilterChunks);
-    }
-    else
-    {
-      divide(m_Run.FirstChunk, m_Run.EndChunk, m_FilterChunks);
-    }
+    divide(m_Run.FirstChunk, m_Run.EndChunk, m_FilterChunks);
     divide(m_Run.EndChunk, m_Run.GetLoadEnd(), m_FilterChunks);
     m_FilterLoads = this->MakeLoadsOf(m_FilterChunks, true);
     if (m_Run.Shape.NeedsAllChunks)
@@ -687,15 +657,14 @@ private:
     const size_t available = cuda::GetAvailableDeviceMemory(m_Devices.front());
     const size_t allowed = limit == 0 ? available : std::min(limit, available);
     size_t       least = std::numeric_limits<size_t>::max();
-    const bool   isChosen = chunksPerSlab == 0;
-    this->MakeLoads(isChosen ? this->ChooseChunksPerSlab() : chunksPerSlab, isChosen);
+    this->MakeLoads(chunksPerSlab > 0 ? chunksPerSlab : this->ChooseChunksPerSlab());
     if (this->TrySlabs(allowed, least))
     {
       return;
     }
-    if (isChosen && m_Run.ChunksPerSlab > 1)
+    if (chunksPerSlab == 0 && m_Run.ChunksPerSlab > 1)
     {
-      this->MakeLoads(1, isChosen);
+      this->MakeLoads(1);
       if (this->TrySlabs(allowed, least))
       {
         return;
@@ -1255,8 +1224,7 @@ private:
   {
     CudaSlabReport report;
     report.Used = m_Run.Shape.NeedsAllChunks ? CudaSlabReport::TwoSweeps : CudaSlabReport::OneSweep;
-    report.NumberOfSlabs =
-      std::count_if(m_FilterLoads.begin(), m_FilterLoads.end(), [](const SlabLoad & load) { return load.HasResult; });
+    report.NumberOfSlabs = m_Run.GetNumberOfSlabs();
     report.ChunksPerSlab = m_Run.ChunksPerSlab;
     report.LookAhead = m_Run.Shape.LookAhead;
     report.Devices = m_Devices;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "itkCudaDetailMultiScaleArray.h"
 #include "itkCudaDetailMultiScaleEngine.h"
 #include "itkCudaError.h"
 
@@ -35,6 +36,15 @@ CudaFindLargestOnDevice(const CudaMultiScalePlan &,
 
 void
 CudaQueueOnDevice(const CudaMultiScalePlan &, const CudaDeviceImageView &, const CudaMultiScaleDeviceOutputs &)
+{
+  throw CudaError(__FILE__, __LINE__, CudaError::Kind::NotUsable, "CudaFilters was built without CUDA");
+}
+
+void
+CudaQueueOnStream(const CudaMultiScalePlan &,
+                  const std::optional<CudaScaleParameter> &,
+                  const CudaArrayImage &,
+                  const CudaMultiScaleArrays &)
 {
   throw CudaError(__FILE__, __LINE__, CudaError::Kind::NotUsable, "CudaFilters was built without CUDA");
 }

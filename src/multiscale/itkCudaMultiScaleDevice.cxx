@@ -254,6 +254,7 @@ RunMultiScale(const CudaMultiScalePlan &     plan,
                           ? std::numeric_limits<double>::lowest()
                           : static_cast<double>(std::numeric_limits<float>::lowest());
   best.Lowest = plan.NonNegative ? 0.0 : lowest;
+  const size_t       parameterSize = CudaComponentSize(input.ComponentType);
   const unsigned int axis = GetLastAxis(plan);
   const ScaleImages  images(plan, input, slab.Planes, workspace);
   images.ClearPadding(context);
@@ -267,12 +268,12 @@ RunMultiScale(const CudaMultiScalePlan &     plan,
       const size_t planes = std::min(images.GetGroupPlanes(), slab.Planes - first);
       const auto   group = images.GetForOthers(passes.Others, input, slab.FirstPlane + first, planes);
       gaussian::RunPlan(passes.Others, group, workspace, context);
-      pointwise::RunMeasureMaximum(plan.GetMeasure(scale),
-                                   images.GetHessian(planes),
-                                   sigma,
-                                   scale == 0,
-                                   GetBestPart(best, axis, first, planes),
-                                   context);
+      pointwise::BestScale part = GetBestPart(best, axis, first, planes);
+      if (best.Parameter)
+      {
+        part.Parameter = static_cast<const unsigned char *>(best.Parameter) + scale * parameterSize;
+      }
+      pointwise::RunMeasureMaximum(plan.GetMeasure(scale), images.GetHessian(planes), sigma, scale == 0, part, context);
       if (complete && scale + 1 == plan.Sigmas.size())
       {
         complete(first, planes);

@@ -53,8 +53,8 @@ GetMultiScaleWorkspace(const CudaMultiScalePlan & plan, const DeviceView & input
 using CompletePlanesFunction = std::function<void(size_t first, size_t planes)>;
 
 /** Queues all scales. The images of `best` have the rows and the type of the input, and the slab's planes; its Lowest
- * is set by the plan. The input is kept. Calls `progress` between scales, and `complete` for one group of planes after
- * the other. The function never waits, allocates or transfers.
+ * is set by the plan, and its Parameter is the first of one for each scale. The input is kept. Calls `progress` between
+ * scales, and `complete` for one group of planes after the other. The function never waits, allocates or transfers.
  *
  * Passes along the last axis write its derivatives for all planes. The other passes and the measure follow for a group
  * of planes at a time. The bits do not depend on groups and slabs. \exception CudaError, or what `progress` throws */

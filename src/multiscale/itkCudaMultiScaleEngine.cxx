@@ -3,10 +3,14 @@
 
 #include "itkCudaCall.h"
 #include "itkCudaComputeType.h"
+#include "itkCudaConvert.h"
 #include "itkCudaCoreImage.h"
 #include "itkCudaDetailFilterBackend.h"
+#include "itkCudaDetailMultiScaleArray.h"
 #include "itkCudaDevice.h"
 #include "itkCudaDeviceAccess.h"
+#include "itkCudaDeviceProperties.h"
+#include "itkCudaDeviceToDevice.h"
 #include "itkCudaHostToHost.h"
 #include "itkCudaMemoryQuery.h"
 #include "itkCudaMultiScaleDevice.h"
@@ -324,6 +328,45 @@ private:
   bool               m_IsNorm;
 };
 
+/** That of each scale. */
+class ScaleQuantities
+{
+public:
+  ScaleQuantities(const CudaMultiScalePlan & plan, CudaScaleQuantity quantity, const DeviceView & input, int device)
+  {
+    for (size_t scale = 0; scale < plan.Sigmas.size(); ++scale)
+    {
+      m_Quantities.emplace_back(plan, scale, quantity, input);
+      m_Workspace = std::max(m_Workspace, m_Quantities.back().GetWorkspace(input, input, device));
+    }
+  }
+
+  size_t
+  GetWorkspace() const
+  {
+    return m_Workspace;
+  }
+
+  /** Queues the largest value of each scale into `largest` on the device. `image` holds one scale after the other. */
+  void
+  QueueLargest(const DeviceView & input,
+               const DeviceView & image,
+               double *           largest,
+               const Workspace &  workspace,
+               const Context &    context) const
+  {
+    for (const ScaleQuantity & quantity : m_Quantities)
+    {
+      quantity.Run(input, image, workspace, context);
+      pointwise::RunLargest(image, largest++, context);
+    }
+  }
+
+private:
+  std::vector<ScaleQuantity> m_Quantities;
+  size_t                     m_Workspace{ 0 };
+};
+
 std::vector<double>
 FindLargest(const CudaMultiScalePlan &   plan,
             CudaScaleQuantity            quantity,
@@ -332,16 +375,11 @@ FindLargest(const CudaMultiScalePlan &   plan,
             int                          device,
             const CudaProgressFunction & progress)
 {
-  const size_t               scales = plan.Sigmas.size();
-  const DeviceView           shape = MakeDeviceShape(input, type);
-  std::vector<ScaleQuantity> quantities;
-  size_t                     bytes = 0;
-  for (size_t scale = 0; scale < scales; ++scale)
-  {
-    quantities.emplace_back(plan, scale, quantity, shape);
-    bytes = std::max(bytes, quantities.back().GetWorkspace(shape, shape, device));
-  }
-  const size_t needed = 2 * GetNumberOfBytes(shape) + std::max(bytes, GetTransferWorkspace(input, type));
+  const size_t          scales = plan.Sigmas.size();
+  const DeviceView      shape = MakeDeviceShape(input, type);
+  const ScaleQuantities quantities(plan, quantity, shape, device);
+  const size_t          bytes = quantities.GetWorkspace();
+  const size_t          needed = 2 * GetNumberOfBytes(shape) + std::max(bytes, GetTransferWorkspace(input, type));
   if (needed + 3 * Workspace::Alignment > GetAvailableDeviceMemory(device))
   {
     return {};
@@ -355,11 +393,7 @@ FindLargest(const CudaMultiScalePlan &   plan,
   const DeviceBuffer  found(scales * sizeof(double), stream);
   auto * const        onDevice = static_cast<double *>(found.GetPointer());
   std::vector<double> largest(scales);
-  for (size_t scale = 0; scale < scales; ++scale)
-  {
-    quantities[scale].Run(uploaded.GetView(), output.GetView(), { workspace.GetPointer(), bytes }, stream);
-    pointwise::RunLargest(output.GetView(), onDevice + scale, stream);
-  }
+  quantities.QueueLargest(uploaded.GetView(), output.GetView(), onDevice, { workspace.GetPointer(), bytes }, stream);
   ITK_CUDA_CALL(
     cudaMemcpyAsync(largest.data(), onDevice, scales * sizeof(double), cudaMemcpyDeviceToHost, stream.GetStream()));
   stream.Synchronize();
@@ -426,6 +460,117 @@ private:
   std::optional<DeviceWriting> m_Writing;
   std::optional<CoreImage>     m_Image;
 };
+/** The measure's parameters of all scales, which follow from the image, on the device. */
+class ScaleParameters
+{
+public:
+  /** Queues them. `image` is overwritten. */
+  ScaleParameters(const CudaMultiScalePlan & plan,
+                  const CudaScaleParameter & parameter,
+                  const DeviceView &         input,
+                  const DeviceView &         image,
+                  const Context &            context)
+    : m_Parameters(plan.Sigmas.size() * CudaComponentSize(input.ComponentType), context)
+  {
+    CudaMultiScalePlan quantityPlan = plan;
+    if (parameter.Quantity == CudaScaleQuantity::Measure)
+    {
+      quantityPlan.Measure = parameter.Measure;
+    }
+    const ScaleQuantities quantities(quantityPlan, parameter.Quantity, input, context.GetDevice());
+    const size_t          bytes = quantities.GetWorkspace();
+    const DeviceBuffer    workspace(bytes, context);
+    const DeviceBuffer    found(plan.Sigmas.size() * sizeof(double), context);
+    auto * const          largest = static_cast<double *>(found.GetPointer());
+    quantities.QueueLargest(input, image, largest, { workspace.GetPointer(), bytes }, context);
+    for (size_t scale = 0; scale < plan.Sigmas.size(); ++scale)
+    {
+      pointwise::RunScaleParameter(plan.Measure.Kind,
+                                   parameter.Factor,
+                                   parameter.IfZero,
+                                   largest + scale,
+                                   input.ComponentType,
+                                   static_cast<unsigned char *>(m_Parameters.GetPointer()) +
+                                     scale * CudaComponentSize(input.ComponentType),
+                                   context);
+    }
+  }
+
+  const void *
+  Get() const
+  {
+    return m_Parameters.GetPointer();
+  }
+
+private:
+  const DeviceBuffer m_Parameters;
+};
+
+/** An array that takes a result, as the core wants it. */
+class ArrayResult
+{
+public:
+  ArrayResult(void * array, const DeviceView & input, const Context & context)
+  {
+    if (array)
+    {
+      m_Image.emplace(ViewAdjacent(input.Size, input.ComponentType, array), input.ComponentType, context);
+    }
+  }
+
+  DeviceView
+  Get() const
+  {
+    return m_Image ? m_Image->Get() : DeviceView();
+  }
+
+  void
+  Store(const Context & context) const
+  {
+    if (m_Image)
+    {
+      m_Image->Store(context);
+    }
+  }
+
+private:
+  std::optional<CoreImage> m_Image;
+};
+
+/** Queues all scales on an array of pixels. */
+void
+RunOnArray(const CudaMultiScalePlan &                plan,
+           const std::optional<CudaScaleParameter> & parameter,
+           const DeviceView &                        input,
+           const CudaMultiScaleArrays &              outputs,
+           const Context &                           context)
+{
+  const CudaComponentType type = input.ComponentType;
+  const CoreImage         source(input, type, context);
+  source.Load(context);
+  const ArrayResult     response(outputs.Response, input, context);
+  const ArrayResult     scale(outputs.Scale, input, context);
+  DeviceImage::SizeType tensors = input.Size;
+  tensors.back() = CudaTensorComponents(plan.Measure.Dimension);
+  const DeviceImage              hessian = outputs.Directions ? DeviceImage(tensors, type, context) : DeviceImage();
+  pointwise::BestScale           best{ response.Get(), scale.Get(), hessian.GetView() };
+  std::optional<ScaleParameters> parameters;
+  if (parameter)
+  {
+    parameters.emplace(plan, *parameter, source.Get(), response.Get(), context);
+    best.Parameter = parameters->Get();
+  }
+  RunWithWorkspace(plan, source.Get(), MakeWholeSlab(plan, source.Get()), best, context, nullptr, nullptr);
+  response.Store(context);
+  scale.Store(context);
+  if (outputs.Directions)
+  {
+    pointwise::RunLineDirections(outputs.DirectionPlan, hessian.GetView(), context);
+    DeviceView directions = hessian.GetView();
+    directions.Size.back() = plan.Measure.Dimension;
+    ConvertFromPlanar(directions, 0, input.GetNumberOfElements(), outputs.Directions, type, context.GetStream());
+  }
+}
 } // namespace
 } // namespace itk::cuda::multiscale
 
@@ -512,5 +657,23 @@ CudaQueueOnDevice(const CudaMultiScalePlan &          plan,
   response.Store(context);
   scale.Store(context);
   hessian.Store(context);
+}
+
+void
+CudaQueueOnStream(const CudaMultiScalePlan &                plan,
+                  const std::optional<CudaScaleParameter> & parameter,
+                  const CudaArrayImage &                    input,
+                  const CudaMultiScaleArrays &              outputs)
+{
+  const CudaArrayMemory & memory = input.Memory;
+  cuda::RequireUsableDevice(memory.Device);
+  const cuda::Context     context(memory.Device, reinterpret_cast<cudaStream_t>(memory.Stream));
+  const cuda::DeviceGuard guard(memory.Device);
+  cuda::RequireNoCapture(context);
+  const cuda::DeviceView pixels{ memory.Data, memory.ComponentType, input.Size, input.Stride };
+  if (pixels.GetNumberOfElements() > 0)
+  {
+    cuda::multiscale::RunOnArray(plan, parameter, pixels, outputs, context);
+  }
 }
 } // end namespace itk::CudaDetail

@@ -36,4 +36,10 @@ CudaQueueOnDevice(const CudaStructureTensorPlan &, const CudaDeviceImageView &, 
 {
   ThrowNotUsable();
 }
+
+void
+CudaQueueOnStream(const CudaStructureTensorPlan &, const CudaArrayImage &, void *)
+{
+  throw CudaError(__FILE__, __LINE__, CudaError::Kind::NotUsable, "CudaFilters was built without CUDA");
+}
 } // end namespace itk::CudaDetail

@@ -2,10 +2,13 @@
 #include "itkCudaDetailStructureTensorEngine.h"
 
 #include "itkCudaDetailTensorEngine.h"
+#include "itkCudaDevice.h"
+#include "itkCudaDeviceProperties.h"
 #include "itkCudaDeviceToDevice.h"
 #include "itkCudaGaussianDevice.h"
 #include "itkCudaHostToHost.h"
 #include "itkCudaPlaneParts.h"
+#include "itkCudaStream.h"
 #include "itkCudaStructureTensorDevice.h"
 
 #include <algorithm>
@@ -308,5 +311,23 @@ CudaQueueOnDevice(const CudaStructureTensorPlan & plan,
                   const CudaDeviceImageView &     output)
 {
   RunDeviceToDevice(StructureTensorCore(plan), input, output, false);
+}
+
+void
+CudaQueueOnStream(const CudaStructureTensorPlan & plan, const CudaArrayImage & input, void * output)
+{
+  const CudaArrayMemory & memory = input.Memory;
+  cuda::RequireUsableDevice(memory.Device);
+  const cuda::Context     context(memory.Device, reinterpret_cast<cudaStream_t>(memory.Stream));
+  const cuda::DeviceGuard guard(memory.Device);
+  cuda::RequireNoCapture(context);
+  const cuda::DeviceView pixels{ memory.Data, memory.ComponentType, input.Size, input.Stride };
+  if (pixels.GetNumberOfElements() > 0)
+  {
+    auto size = input.Size;
+    size.back() = CudaStructureTensorComponents(plan.Quantity, plan.Dimension);
+    cuda::RunOnStream(
+      StructureTensorCore(plan), pixels, cuda::ViewAdjacent(size, memory.ComponentType, output), context);
+  }
 }
 } // end namespace itk::CudaDetail

@@ -399,7 +399,7 @@ struct ApplyBids : NodeLoop<TRound, TBid>
   {
     if (this->Arrays.Wins[i] != 0)
     {
-      const TBid bid = this->Arrays.Bids[i];
+      const TBid & bid = this->Arrays.Bids[i]; // a copy would read words that nothing wrote
       Apply(this->Round, bid);
       ForChanged(bid, [this](uint32_t node) { this->Wake(node); });
       TAtomics::Next(this->Round.Counts->Winners);

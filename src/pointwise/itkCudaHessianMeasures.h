@@ -65,18 +65,39 @@ struct MeasureParameters
     , ObjectDimension(measure.ObjectDimension)
     , AlphaFactor(Clamp(0.5 / Square(measure.Alpha)))
     , BetaFactor(Clamp(0.5 / Square(measure.Beta)))
-    , InverseGamma(Clamp(1.0 / std::fabs(measure.Gamma)))
+    , InverseGamma(GetFromScale(CudaHessianMeasureKind::Objectness, measure.Gamma))
     , SatoAlpha(static_cast<T>(measure.SatoAlpha))
     , SatoHalves12(static_cast<unsigned int>(2.0 * measure.SatoGamma12))
     , SatoHalves23(static_cast<unsigned int>(2.0 * measure.SatoGamma23))
-    , JermanFloor(Clamp(measure.JermanFloor))
+    , JermanFloor(GetFromScale(CudaHessianMeasureKind::Jerman, measure.JermanFloor))
   {}
 
+  /** The member that follows from Gamma of objectness, or from Jerman's floor. */
+  ITK_CUDA_HOST_DEVICE static T
+  GetFromScale(CudaHessianMeasureKind kind, double parameter)
+  {
+    return Clamp(kind == CudaHessianMeasureKind::Jerman ? parameter : 1.0 / std::fabs(parameter));
+  }
+
+  /** Sets that member. */
+  ITK_CUDA_HOST_DEVICE void
+  SetFromScale(T value)
+  {
+    if (Kind == CudaHessianMeasureKind::Jerman)
+    {
+      JermanFloor = value;
+    }
+    else
+    {
+      InverseGamma = value;
+    }
+  }
+
 private:
-  static T
+  ITK_CUDA_HOST_DEVICE static T
   Clamp(double x)
   {
-    constexpr double greatest = static_cast<double>(std::numeric_limits<T>::max());
+    constexpr double greatest = static_cast<double>(FloatBits<T>::Greatest);
     return static_cast<T>(x < greatest ? x : greatest);
   }
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "itkCudaDetailTensorEngine.h"
 #include "itkCudaHessianMeasures.h"
+#include "itkCudaLineDirection.h"
 #include "itkCudaPlaneKernels.cuh"
 #include "itkCudaSymmetricEigen.h"
 #include "itkCudaTensorDevice.h"
@@ -20,6 +21,7 @@ struct BestPlanes
   T         Sigma;
   T         Lowest;
   bool      IsFirst;
+  const T * Parameter; // BestScale::Parameter
 };
 
 template <typename T, unsigned int VDimension, bool VWithVectors>
@@ -99,6 +101,10 @@ __launch_bounds__(ThreadsOfBlock)
   {
     return;
   }
+  if (best.Parameter)
+  {
+    parameters.SetFromScale(*best.Parameter);
+  }
   T tensor[components];
   LoadTensor(hessian, i, tensor);
   const T    value = GetMeasure<VDimension, VIsLine>(parameters, tensor);
@@ -157,6 +163,34 @@ __launch_bounds__(ThreadsOfBlock) LargestKernel(Rows<T> rows, unsigned long long
   if (threadIdx.x % 32 == 0)
   {
     atomicMax(largest, static_cast<unsigned long long>(__double_as_longlong(static_cast<double>(best))));
+  }
+}
+
+template <typename T>
+__global__ void
+ScaleParameterKernel(CudaHessianMeasureKind kind, double factor, double ifZero, const double * largest, T * parameter)
+{
+  // As CudaScaleParameter::Get().
+  *parameter = MeasureParameters<T>::GetFromScale(kind, *largest > 0.0 ? factor * *largest : ifZero);
+}
+
+template <typename T, unsigned int VDimension>
+__global__ void
+__launch_bounds__(ThreadsOfBlock) DirectionKernel(Planes<T> planes, size_t count, bool lastAxisFirst)
+{
+  const size_t i = GetThreadIndex();
+  if (i >= count)
+  {
+    return;
+  }
+  T tensor[TensorComponents<VDimension>];
+  LoadTensor(Planes<const T>{ planes.Data, planes.Stride }, i, tensor);
+  T direction[VDimension];
+  GetLineDirection<VDimension>(lastAxisFirst, tensor, direction);
+#pragma unroll
+  for (unsigned int k = 0; k < VDimension; ++k)
+  {
+    planes.At(k, i) = direction[k];
   }
 }
 } // namespace
@@ -221,9 +255,13 @@ RunMeasureMaximum(const CudaHessianMeasure & measure,
     using T = decltype(zero);
     constexpr unsigned int     d = decltype(dimension)::value;
     const MeasureParameters<T> parameters(measure);
-    const BestPlanes<T>        planes{ static_cast<T *>(best.Response.Data), static_cast<T *>(best.Scale.Data),
-                                GetPlanes<T>(best.Hessian),           static_cast<T>(sigma),
-                                static_cast<T>(best.Lowest),          isFirst };
+    const BestPlanes<T>        planes{ static_cast<T *>(best.Response.Data),
+                                static_cast<T *>(best.Scale.Data),
+                                GetPlanes<T>(best.Hessian),
+                                static_cast<T>(sigma),
+                                static_cast<T>(best.Lowest),
+                                isFirst,
+                                static_cast<const T *>(best.Parameter) };
     LaunchPixels(IsLine(parameters) ? MaximumKernel<T, d, true> : MaximumKernel<T, d, false>,
                  GetPlaneLength(hessian),
                  context,
@@ -254,6 +292,45 @@ RunLargest(const DeviceView & image, double * largest, const Context & context)
                                context.GetStream(),
                                rows,
                                reinterpret_cast<unsigned long long *>(largest)));
+  });
+}
+
+void
+RunScaleParameter(CudaHessianMeasureKind kind,
+                  double                 factor,
+                  double                 ifZero,
+                  const double *         largest,
+                  CudaComponentType      type,
+                  void *                 parameter,
+                  const Context &        context)
+{
+  VisitTypes(type, 2, [&](auto zero, auto) {
+    using T = decltype(zero);
+    ITK_CUDA_CALL(LaunchKernel(ScaleParameterKernel<T>,
+                               dim3(1),
+                               dim3(1),
+                               0,
+                               context.GetStream(),
+                               kind,
+                               factor,
+                               ifZero,
+                               largest,
+                               static_cast<T *>(parameter)));
+  });
+}
+
+void
+RunLineDirections(const CudaLineDirectionPlan & plan, const DeviceView & hessian, const Context & context)
+{
+  CudaVerifyTensorComponents(plan.Dimension, plan.Dimension, hessian.Size.back(), plan.Dimension);
+  VisitTypes(hessian.ComponentType, plan.Dimension, [&](auto zero, auto dimension) {
+    using T = decltype(zero);
+    LaunchPixels(DirectionKernel<T, decltype(dimension)::value>,
+                 GetPlaneLength(hessian),
+                 context,
+                 GetPlanes<T>(hessian),
+                 GetPlaneLength(hessian),
+                 plan.LastAxisFirst);
   });
 }
 } // namespace itk::cuda::pointwise

@@ -38,6 +38,9 @@ struct BestScale
   DeviceView Scale{};     // sigma; Data is nullptr if it is not asked for
   DeviceView Hessian{};   // likewise
   double     Lowest{ 0 }; // a response that is not above it wins at no scale: its scale and Hessian are 0
+
+  // On the device, what RunScaleParameter() made for the measure; nullptr if the measure has all its parameters.
+  const void * Parameter{ nullptr };
 };
 
 /** Queues the measure of one scale's Hessians and keeps it where it is above the responses before, of which the first
@@ -49,10 +52,27 @@ RunMeasureMaximum(const CudaHessianMeasure & measure,
                   bool                       isFirst,
                   const BestScale &          best,
                   const Context &            context);
+
 /** Queues the largest finite element of an image of one component, at least 0, into device memory. \exception CudaError
  */
 CudaFilters_EXPORT void
 RunLargest(const DeviceView & image, double * largest, const Context & context);
+
+/** Queues what RunMeasureMaximum() takes in the place of a measure's parameter: factor * largest, or `ifZero` if the
+ * largest value is 0. \param parameter device memory for an element of `type` \exception CudaError */
+CudaFilters_EXPORT void
+RunScaleParameter(CudaHessianMeasureKind kind,
+                  double                 factor,
+                  double                 ifZero,
+                  const double *         largest,
+                  CudaComponentType      type,
+                  void *                 parameter,
+                  const Context &        context);
+
+/** Queues CudaLineDirectionPlan: the results replace the first components of the Hessians. \exception CudaError,
+ * ExceptionObject */
+CudaFilters_EXPORT void
+RunLineDirections(const CudaLineDirectionPlan & plan, const DeviceView & hessian, const Context & context);
 } // namespace itk::cuda::pointwise
 
 #endif

@@ -5,6 +5,7 @@
 #include "itkCudaDetailTensorEngine.h"
 #include "itkCudaHessianMeasures.h"
 #include "itkCudaImageRows.h"
+#include "itkCudaLineDirection.h"
 #include "itkCudaSymmetricEigen.h"
 #include "itkMultiThreaderBase.h"
 
@@ -131,6 +132,20 @@ RunPlan(const CudaHessianMeasure &   plan,
   });
 }
 
+template <typename T>
+void
+RunPlan(const CudaLineDirectionPlan & plan,
+        const CudaImageView &         input,
+        const CudaImageView &         output,
+        MultiThreaderBase *           threader,
+        const CudaProgressFunction &  progress)
+{
+  const auto solve = plan.Dimension == 2 ? GetLineDirection<2, T> : GetLineDirection<3, T>;
+  ForEachPixel<T>(input, output, threader, progress, [&plan, solve](const T * hessian, T * result) {
+    solve(plan.LastAxisFirst, hessian, result);
+  });
+}
+
 template <typename TPlan>
 void
 RunOnHost(const TPlan &                plan,
@@ -173,6 +188,17 @@ CudaRunOnHost(const CudaHessianMeasure &   plan,
               const CudaProgressFunction & progress)
 {
   CudaVerifyTensorComponents(plan.Dimension, 1, input.NumberOfComponents, output.NumberOfComponents);
+  cuda::pointwise::RunOnHost(plan, input, output, threader, progress);
+}
+
+void
+CudaRunOnHost(const CudaLineDirectionPlan & plan,
+              const CudaImageView &         input,
+              const CudaImageView &         output,
+              MultiThreaderBase *           threader,
+              const CudaProgressFunction &  progress)
+{
+  CudaVerifyTensorComponents(plan.Dimension, plan.Dimension, input.NumberOfComponents, output.NumberOfComponents);
   cuda::pointwise::RunOnHost(plan, input, output, threader, progress);
 }
 } // end namespace itk::CudaDetail

@@ -32,6 +32,7 @@ from ._info import Backend, Device, Info, info
 from ._override import disable, enable, override
 from ._partition import Partition, PartitionStatistics, partition_image, partition_images
 from ._segmentation import NoiseLaw, RegionStatistics, Segmentation, Statistics, Step, noise_laws, segment_region
+from ._structure_tensor import structure_tensor, structure_tensor_eigenvalues
 from ._vesselness import frangi, meijering, sato, vesselness
 
 __version__ = _version("itk-cudafilters")
@@ -68,6 +69,8 @@ __all__ = [
     "sato",
     "segment_region",
     "stream",
+    "structure_tensor",
+    "structure_tensor_eigenvalues",
     "to_device",
     "to_host",
     "unsharp_mask",

@@ -123,7 +123,7 @@ def from_dlpack(array: Any, like: Any = None) -> Any:
     image = itk.CudaDeviceImage[_PIXELS[opened.type], len(opened.shape)].New()
     image.SetRegions([int(size) for size in reversed(opened.shape)])
     if like is not None:
-        _copy_geometry(like, image)
+        copy_geometry(like, image)
     image._adopt(opened.handle)
     return image
 
@@ -144,7 +144,7 @@ def _require_adjacent_pixels(opened: _dlpack.DeviceArray) -> None:
         )
 
 
-def _copy_geometry(like: Any, image: Any) -> None:
+def copy_geometry(like: Any, image: Any) -> None:
     if not hasattr(like, "GetLargestPossibleRegion"):
         raise TypeError(f"like is {describe(like)}; it must be an itk.Image or an itk.CudaDeviceImage")
     sizes = [tuple(int(size) for size in itk.size(each)) for each in (like, image)]

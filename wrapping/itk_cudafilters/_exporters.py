@@ -50,6 +50,11 @@ def open_foreign(array: Any, name: str, beside: Mapping[str, Any]) -> DeviceArra
     others = [(each, other) for each, other in beside.items() if other is not None]
     if exchanged is not None and all(_stream_of(other, each) == exchanged.stream for each, other in others):
         return _require_fitting(array, name, exchanged, tuple(_TYPES))
+    return open_on_default_stream(array, name)
+
+
+def open_on_default_stream(array: Any, name: str) -> DeviceArray:
+    """Takes hold of adjacent pixels, for work on CUDA's default stream."""
     return _require_fitting(array, name, _dlpack.open_array(array, name, _dlpack.DEFAULT_STREAM), tuple(_TYPES))
 
 
@@ -131,16 +136,16 @@ def filter_foreign(
                 run = made.run_keeping_nan if preserve_nan else made.run
                 run(held, _PLACES, result)
         return result.array
-    image = _new_image(opened)
     if target is None:
-        image._allocate(opened.device)
+        image = image_of(opened.shape, opened)
     else:
+        image = _new_image(opened.shape, opened.type)
         image._adopt(target.handle)
     if made is not None:
         items = made.number_of_items if is_masked else 1
         mask = None if valid is None else valid.handle
         image._filter((masked or made).handle, opened.handle, mask, preserve_nan, items, SMALLEST_WEIGHT[approximation])
-    return _from_dlpack_of(input)(image) if output is None else output
+    return from_image(input)(image) if output is None else output
 
 
 def _of_items(made: DevicePasses, input: Any) -> DevicePasses:
@@ -194,9 +199,16 @@ def _open_beside(array: Any, name: str, opened: DeviceArray, types: Sequence[str
     return other
 
 
-def _new_image(opened: DeviceArray) -> Any:
-    image = itk.CudaDeviceImage[_TYPES[opened.type], len(opened.shape)].New()
-    image.SetRegions([int(size) for size in reversed(opened.shape)])
+def _new_image(shape: Sequence[int], dtype: str) -> Any:
+    image = itk.CudaDeviceImage[_TYPES[dtype], len(shape)].New()
+    image.SetRegions([int(size) for size in reversed(shape)])
+    return image
+
+
+def image_of(shape: Sequence[int], opened: DeviceArray) -> Any:
+    """An image of the type and on the device of an opened array, whose pixels are adjacent."""
+    image = _new_image(shape, opened.type)
+    image._allocate(opened.device)
     return image
 
 
@@ -218,7 +230,8 @@ def _is_of_jax(array: Any) -> bool:
     return jax is not None and isinstance(array, jax.Array)
 
 
-def _from_dlpack_of(array: Any) -> Callable[[Any], Any]:
+def from_image(array: Any) -> Callable[[Any], Any]:
+    """What makes a result for the package of `array` of a device image."""
     if not _is_of_jax(array):
         return lambda image: image
     function: Callable[[Any], Any] = importlib.import_module("jax.dlpack").from_dlpack

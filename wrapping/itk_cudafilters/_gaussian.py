@@ -15,7 +15,7 @@ from ._derivatives import Axis, Derivatives, DerivativesOfAll, DerivativesOfMask
 from ._exporters import SHAPES, filter_foreign, is_foreign, open_foreign, shape_of
 from ._info import Backend
 from ._line_passes import DeviceLineFilter, DevicePasses, HostLineFilter, LineFilter, Pass
-from ._operations import operations_of
+from ._operations import current_device_of, operations_of
 from ._repeated import run_repeated
 from ._segmentation import known_name
 
@@ -35,11 +35,7 @@ def _on_device_of_input(function: Callable[_Parameters, Any]) -> Callable[_Param
 
     @functools.wraps(function)
     def call(*args: _Parameters.args, **kwargs: _Parameters.kwargs) -> Any:
-        image = args[0] if args else kwargs.get("input")
-        ops = operations_of(image)
-        if ops is None or not ops.is_on_gpu:
-            return function(*args, **kwargs)
-        with ops.current(image):
+        with current_device_of(args[0] if args else kwargs.get("input")):
             return function(*args, **kwargs)
 
     return call

@@ -53,6 +53,13 @@ class Operations(Places, Protocol):
     def truncate(self, values: Any, dtype: str) -> Any:
         """Of that type, as the filters convert: integers towards 0, within the type's range, NaN to 0."""
 
+    def mean(self, array: Any, flags: Any) -> Any:
+        """Of the elements whose flags are true, in float64, as an array of no axes and of the type of `array`. Nothing waits
+        on the host."""
+
+    def empty(self, shape: Sequence[int], array: Any) -> Any:
+        """Of the array's type, on its device."""
+
     def is_contiguous(self, array: Any) -> bool: ...
     def holds_nan(self, array: Any) -> bool:
         """The host waits for the answer."""
@@ -113,8 +120,15 @@ class NumpyOperations:
         whole = self._np.nan_to_num(self._np.trunc(values.astype(np.float64)), nan=0.0)
         return self._np.asarray(self._np.clip(whole, limits.min, limits.max), dtype=kind)
 
+    def mean(self, array: Any, flags: Any) -> Any:
+        total = self._np.where(flags, array, 0.0).sum(dtype=np.float64)
+        return (total / self._np.maximum(flags.sum(), 1)).astype(array.dtype)
+
     def empty_like(self, array: Any) -> Any:
         return self._np.empty_like(array)
+
+    def empty(self, shape: Sequence[int], array: Any) -> Any:
+        return self._np.empty(tuple(shape), array.dtype)
 
     def is_contiguous(self, array: Any) -> bool:
         return bool(array.flags.c_contiguous)
@@ -141,6 +155,10 @@ class CupyOperations(NumpyOperations):
     def empty_like(self, array: Any) -> Any:
         with array.device:
             return self._np.empty_like(array)
+
+    def empty(self, shape: Sequence[int], array: Any) -> Any:
+        with array.device:
+            return self._np.empty(tuple(shape), array.dtype)
 
     def holds_nan(self, array: Any) -> bool:
         with array.device:
@@ -218,8 +236,15 @@ class TorchOperations:
         whole = self._torch.nan_to_num(self._torch.trunc(values.to(self._torch.float64)), nan=0.0)
         return self._torch.clamp(whole, limits.min, limits.max).to(kind)
 
+    def mean(self, array: Any, flags: Any) -> Any:
+        total = self._torch.where(flags, array, 0.0).sum(dtype=self._torch.float64)
+        return (total / flags.sum().clamp(min=1)).to(array.dtype)
+
     def empty_like(self, array: Any) -> Any:
         return self._torch.empty_like(array)
+
+    def empty(self, shape: Sequence[int], array: Any) -> Any:
+        return self._torch.empty(tuple(shape), dtype=array.dtype, device=array.device)
 
     def is_contiguous(self, array: Any) -> bool:
         return bool(array.is_contiguous())
@@ -270,6 +295,12 @@ def operations_of(array: Any) -> Operations | None:
 
 _of_torch = functools.cache(TorchOperations)
 _of_cupy = functools.cache(CupyOperations)
+
+
+def current_device_of(image: Any) -> AbstractContextManager[Any]:
+    """Makes the GPU of an array the current one of its package; of other objects nothing."""
+    ops = operations_of(image)
+    return nullcontext() if ops is None or not ops.is_on_gpu else ops.current(image)
 
 
 def require_no_gradient(array: Any, name: str) -> None:

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 import itk
 import numpy as np
 import numpy.typing as npt
 
+from . import _dlpack
 from ._arrays import Given, Target, number, read_mask, spacings_of
+from ._device import copy_geometry, is_device_image
+from ._exporters import SHAPES, from_image, image_of, is_foreign, open_on_default_stream, shape_of
 from ._gaussian import Approximation, Mode, _mode, gaussian_filter
-from ._images import _require_no_bands, is_xarray
+from ._images import _require_no_bands, describe, is_xarray
 from ._info import Backend
+from ._operations import current_device_of
 from ._segmentation import known_name, plain_name
 
 Measure = Literal["objectness", "frangi", "sato", "jerman", "meijering"]
@@ -21,8 +26,6 @@ Measure = Literal["objectness", "frangi", "sato", "jerman", "meijering"]
 # Pixels that the filter takes as they are; others become those of the response.
 _INPUTS = {"uint8": itk.UC, "uint16": itk.US, "int16": itk.SS, "float32": itk.F, "float64": itk.D}
 _REALS = {"float32": itk.F, "float64": itk.D}
-# Pixels whose directions are computed at once.
-_CHUNK = 1 << 18
 
 
 def vesselness(
@@ -56,7 +59,9 @@ def vesselness(
     Parameters
     ----------
     image
-        NumPy array, xarray.DataArray or itk.Image of two or three axes.
+        NumPy array, xarray.DataArray or itk.Image of two or three axes; array of CuPy or PyTorch in the memory of a GPU, which
+        is computed there; with `preserve_nan=False` and without `valid_mask` also an itk.CudaDeviceImage, or an array of
+        another package with `__dlpack__`.
     sigmas
         Standard deviations of the scales, in pixels unless `spacing` is given. A line of radius r responds most at about r.
     measure
@@ -116,24 +121,26 @@ def vesselness(
     >>> bool(response[20, 30] > 10 * response[8, 30]), float(scale[20, 30])
     (True, 3.0)
     """
-    call = _Call(image, sigmas, mode, cval, spacing, valid_mask, preserve_nan, dtype, approximation, backend)
-    found = call.run(
-        HessianMeasure=plain_name(known_name("measure", measure, get_args(Measure))),
-        ObjectDimension=_object_dimension(object_dimension, call.dimension),
-        BrightObject=bool(bright),
-        NormalizeAcrossScale=bool(normalize),
-        Alpha=number(alpha, "alpha"),
-        Beta=number(beta, "beta"),
-        Gamma=math.nan if gamma is None else number(gamma, "gamma"),
-        Tau=number(tau, "tau"),
-        GenerateScaleOutput=bool(return_scale),
-        GenerateHessianOutput=bool(return_directions),
-    )
-    results = [call.response(found)]
-    if return_scale:
-        results.append(call.scale(found))
-    if return_directions:
-        results.append(call.directions(found))
+    with current_device_of(image):
+        make = _ExportedCall if is_foreign(image) or is_device_image(image) else _Call
+        call = make(image, sigmas, mode, cval, spacing, valid_mask, preserve_nan, dtype, approximation, backend)
+        found = call.run(
+            bool(return_scale),
+            bool(return_directions),
+            HessianMeasure=plain_name(known_name("measure", measure, get_args(Measure))),
+            ObjectDimension=_object_dimension(object_dimension, call.dimension),
+            BrightObject=bool(bright),
+            NormalizeAcrossScale=bool(normalize),
+            Alpha=number(alpha, "alpha"),
+            Beta=number(beta, "beta"),
+            Gamma=math.nan if gamma is None else number(gamma, "gamma"),
+            Tau=number(tau, "tau"),
+        )
+        results = [call.store_response(found.response)]
+        if return_scale:
+            results.append(call.store_scale(found.scale))
+        if return_directions:
+            results.append(call.store_directions(found.directions))
     return tuple(results) if len(results) > 1 else results[0]
 
 
@@ -219,7 +226,8 @@ def meijering(
     >>> bool(response[20, 30] > 5 * response[26, 30])
     True
     """
-    flattest = 1.0 / (np.ndim(image) + 1) if isinstance(image, np.ndarray) or is_xarray(image) else None
+    axes = getattr(image, "ndim", None)
+    flattest = None if axes is None else 1.0 / (axes + 1)
     if alpha is not None and not (flattest is not None and math.isclose(abs(number(alpha, "alpha")), flattest)):
         raise ValueError(f"alpha is {alpha}; it must be None, which is 1 / (axes + 1)")
     return vesselness(image, sigmas, "meijering", bright=not black_ridges, mode=mode, cval=cval, **others)
@@ -238,6 +246,20 @@ def _sigmas(sigmas: Any) -> list[float]:
     return values
 
 
+def _is_x_first(shape: Sequence[int]) -> bool:
+    """ITK takes an array whose first axis has the smallest stride, such as a column, in the order of Fortran."""
+    return math.prod(shape[1:]) == 1
+
+
+@dataclass(frozen=True)
+class _Found:
+    """Arrays of the kind of the image, or device images. Pixels that do not count are not taken out yet."""
+
+    response: Any
+    scale: Any
+    directions: Any
+
+
 class _Call:
     """One call of a function: the image and how it is filtered, and what becomes of the outputs."""
 
@@ -254,9 +276,7 @@ class _Call:
         approximation: str,
         backend: str,
     ) -> None:
-        self._given = Given.read(image, "image")
-        if not isinstance(self._given.array, np.ndarray):
-            raise TypeError(f"image is a {type(image).__name__} in the memory of a GPU; vesselness() takes arrays in the memory of the host")
+        self._given = self._read(image, valid_mask, preserve_nan)
         if is_xarray(image):
             _require_no_bands(image, "image")
         self.dimension = self._given.array.ndim
@@ -268,28 +288,86 @@ class _Call:
         self._cval = number(cval, "cval")
         self._approximation: Any = known_name("approximation", approximation, get_args(Approximation))
         self._backend: Any = known_name("backend", backend, get_args(Backend))
+        if self._given.ops.is_on_gpu and backend == "host":
+            raise ValueError("backend is host, and image is in the memory of a GPU; it must be automatic or cuda")
         self._target = Target.of(self._given, None, dtype)
-        self._real = np.dtype(self._target.compute_type(self._given))
-        self._nan = np.isnan(self._given.array) if preserve_nan and self._given.array.dtype.kind not in "iu" else None
-        self._valid = self._read_mask(valid_mask)
+        self._real = self._target.compute_type(self._given)
+        self._valid = None if valid_mask is None else read_mask(valid_mask, self._given, None)
+        self._nan = self._find_nan() if preserve_nan and not self._given.is_integer else None
+        if self._nan is not None:
+            self._valid = ~self._nan if self._valid is None else self._valid & ~self._nan
+        # Nothing waits for what a mask on a GPU holds.
+        if self._valid is not None and not self._given.ops.is_on_gpu and self._valid.all():
+            self._valid = None
 
-    def _read_mask(self, mask: Any) -> npt.NDArray[np.bool_] | None:
-        """The pixels that count; None for all."""
-        valid = None if mask is None else read_mask(mask, self._given, None)
-        if self._nan is not None and self._nan.any():
-            valid = ~self._nan if valid is None else valid & ~self._nan
-        return None if valid is None or valid.all() else valid
+    def _read(self, image: Any, valid_mask: Any, preserve_nan: bool) -> Given:
+        return Given.read(image, "image")
 
-    def run(self, **parameters: Any) -> Any:
-        """The filter, which has run."""
-        pixels = self._pixels()
-        if min(pixels.shape, default=0) == 0:
-            raise ValueError(f"image has the shape {pixels.shape}; each axis must have pixels")
-        image = itk.image_view_from_array(pixels)
-        # ITK takes an array whose first axis has the smallest stride, such as a column, in the order of Fortran: x first.
-        self._to_axes = slice(None) if pixels.strides[0] == pixels.itemsize else slice(None, None, -1)
-        image.SetSpacing([abs(step) for step in self._spacing][self._to_axes])
-        types = (itk.Image[_INPUTS[pixels.dtype.name], self.dimension], itk.Image[_REALS[self._real.name], self.dimension])
+    def _find_nan(self) -> Any:
+        """The pixels that are NaN; None if there are none. Beside a mask on a GPU nothing waits for the answer."""
+        ops, array = self._given.ops, self._given.array
+        is_masked_on_gpu = ops.is_on_gpu and self._valid is not None
+        return ops.isnan(array) if is_masked_on_gpu or ops.holds_nan(array) else None
+
+    def run(self, with_scale: bool, with_directions: bool, **parameters: Any) -> _Found:
+        shape = tuple(self._given.array.shape)
+        if 0 in shape:
+            raise ValueError(f"image has the shape {shape}; each axis must have pixels")
+        run = self._run_on_gpu if self._given.ops.is_on_gpu else self._run_on_host
+        return run(with_scale, with_directions, parameters)
+
+    def _run_on_host(self, with_scale: bool, with_directions: bool, parameters: dict[str, Any]) -> _Found:
+        # Strides along axes of one pixel may be any; made anew they follow from the shape.
+        pixels = self._host_pixels().reshape(-1).reshape(self._given.array.shape)
+        is_x_first = _is_x_first(pixels.shape)
+        enhancer = self._filter_of(itk.image_view_from_array(pixels), _INPUTS[pixels.dtype.name], is_x_first, parameters)
+        enhancer.SetGenerateScaleOutput(with_scale)
+        enhancer.SetGenerateHessianOutput(with_directions)
+        enhancer.Update()
+        directions = None
+        if with_directions:
+            directions = np.empty((*pixels.shape, self.dimension), self._real)
+            enhancer._store_directions(directions.ctypes.data, not is_x_first)
+            directions *= np.sign(self._spacing)  # coordinates that fall
+        scale = self._array_of(enhancer.GetScaleOutput()) if with_scale else None
+        return _Found(self._array_of(enhancer.GetOutput()), scale, directions)
+
+    def _array_of(self, image: Any) -> npt.NDArray[Any]:
+        return np.asarray(itk.array_from_image(image).reshape(self._given.array.shape))
+
+    def _run_on_gpu(self, with_scale: bool, with_directions: bool, parameters: dict[str, Any]) -> _Found:
+        """On the stream of the array's package, which nothing waits for."""
+        ops, array = self._given.ops, self._given.array
+        shape = tuple(array.shape)
+        pixels = ops.contiguous(array, self._real) if self._valid is None else self._filled(self._valid)
+        is_x_first = _is_x_first(shape)
+        sizes = shape if is_x_first else shape[::-1]
+        enhancer = self._filter_of(self._image_without_pixels(sizes), _REALS[self._real], is_x_first, parameters)
+        found = _Found(
+            ops.empty_like(pixels),
+            ops.empty_like(pixels) if with_scale else None,
+            ops.empty((*shape, self.dimension), pixels) if with_directions else None,
+        )
+        enhancer._queue_on_stream(
+            ops.pointer(pixels),
+            tuple(math.prod(sizes[:axis]) for axis in range(len(sizes))),
+            *(0 if each is None else ops.pointer(each) for each in (found.response, found.scale, found.directions)),
+            not is_x_first,
+            ops.device(array),
+            ops.stream(array),
+        )
+        return found
+
+    def _image_without_pixels(self, sizes: Sequence[int]) -> Any:
+        """An image of that size, x first, that gives the filter size and spacing."""
+        image = itk.Image[_REALS[self._real], self.dimension].New()
+        image.SetRegions([int(size) for size in sizes])
+        return image
+
+    def _filter_of(self, image: Any, pixel: Any, is_x_first: bool, parameters: dict[str, Any]) -> Any:
+        spacing = [abs(step) for step in self._spacing]
+        image.SetSpacing(spacing if is_x_first else spacing[::-1])
+        types = (itk.Image[pixel, self.dimension], itk.Image[_REALS[self._real], self.dimension])
         enhancer: Any = itk.CudaVesselnessImageFilter[types].New(
             image,
             Approximation=self._approximation,
@@ -300,23 +378,21 @@ class _Call:
         )
         for sigma in self._sigmas:
             enhancer.AddSigma(sigma)
-        enhancer.Update()
         return enhancer
 
-    def _pixels(self) -> npt.NDArray[Any]:
+    def _host_pixels(self) -> npt.NDArray[Any]:
         array = self._given.array
         if self._valid is not None:
             return np.ascontiguousarray(self._filled(self._valid))
         is_known = array.dtype.kind in "iu" and array.dtype.name in _INPUTS
         # ITK's classes of integers give float.
-        dtype = array.dtype.newbyteorder("=") if is_known and self._real == np.float32 else self._real
+        dtype = array.dtype.newbyteorder("=") if is_known and self._real == "float32" else np.dtype(self._real)
         return np.ascontiguousarray(array, dtype=dtype)
 
-    def _filled(self, valid: npt.NDArray[np.bool_]) -> npt.NDArray[Any]:
+    def _filled(self, valid: Any) -> Any:
         """Pixels that do not count become the mean of the valid ones around them, those far from all valid ones their mean."""
-        pixels = self._given.array.astype(self._real)
-        if not valid.any():
-            return np.zeros_like(pixels)
+        ops = self._given.ops
+        pixels = ops.contiguous(self._given.array, self._real)
         around = gaussian_filter(
             pixels,
             max(self._sigmas),
@@ -327,50 +403,86 @@ class _Call:
             approximation=self._approximation,
             backend=self._backend,
         )
-        # In float64: the mean of many pixels of float32.
-        mean = pixels.dtype.type(pixels[valid].mean(dtype=np.float64))
-        return np.asarray(np.where(valid, pixels, np.where(np.isnan(around), mean, around)))
+        far = ops.where(ops.isnan(around), ops.mean(pixels, valid), around)
+        return ops.contiguous(ops.where(valid, pixels, far), self._real)
 
-    def _array_of(self, image: Any) -> npt.NDArray[Any]:
-        return np.asarray(itk.array_from_image(image).reshape(self._given.array.shape))
-
-    def response(self, enhancer: Any) -> Any:
-        response = self._array_of(enhancer.GetOutput())
-        if self._valid is not None:
-            response[~self._valid] = 0
+    def store_response(self, response: Any) -> Any:
+        response = self._only_valid(response)
         if self._nan is not None:
-            response[self._nan] = np.nan
+            response = self._given.ops.where(self._nan, math.nan, response)
         return self._target.store(response, self._given, None)
 
-    def scale(self, enhancer: Any) -> Any:
-        scale = self._array_of(enhancer.GetScaleOutput())
-        if self._valid is not None:
-            scale[~self._valid] = 0
-        return Target(self._real.name, None).store(scale, self._given, None)
+    def store_scale(self, scale: Any) -> Any:
+        return Target(self._real, None).store(self._only_valid(scale), self._given, None)
 
-    def directions(self, enhancer: Any) -> Any:
-        response = self._array_of(enhancer.GetOutput())
-        found = response > 0 if self._valid is None else (response > 0) & self._valid
-        hessians = itk.array_view_from_image(enhancer.GetHessianOutput()).reshape((*response.shape, -1))[found]
-        vectors = np.zeros((*found.shape, self.dimension), self._real)
-        chunks = [_along(hessians[begin : begin + _CHUNK], self.dimension) for begin in range(0, len(hessians), _CHUNK)]
-        if chunks:
-            # Coordinates that fall.
-            vectors[found] = np.concatenate(chunks)[:, self._to_axes] * np.sign(self._spacing)
-        return Target(self._real.name, None).store(vectors, self._given, self.dimension)
+    def store_directions(self, directions: Any) -> Any:
+        return Target(self._real, None).store(self._only_valid(directions), self._given, self.dimension)
+
+    def _only_valid(self, result: Any) -> Any:
+        """0 where pixels do not count."""
+        if self._valid is None:
+            return result
+        valid = self._valid if result.ndim == self.dimension else self._valid[..., None]
+        return self._given.ops.where(valid, result, 0.0)
 
 
-def _along(hessians: npt.NDArray[Any], dimension: int) -> npt.NDArray[np.float64]:
-    """The unit vectors x, y, z of the eigenvalues of the smallest magnitude.
+class _ExportedCall(_Call):
+    """Of a device image, or of an array of a package whose operations are not known. Results are device images, or arrays of JAX.
+    The host waits for the work."""
 
-    Hessians are upper triangles row after row, of x, y, z. The largest component of each vector is positive.
-    """
-    matrices = np.empty((len(hessians), dimension, dimension))
-    rows, columns = np.triu_indices(dimension)
-    matrices[:, rows, columns] = hessians
-    matrices[:, columns, rows] = hessians
-    values, vectors = np.linalg.eigh(matrices)
-    smallest = np.argmin(np.abs(values), axis=1)
-    along = np.take_along_axis(vectors, smallest[:, np.newaxis, np.newaxis], axis=2)[..., 0]
-    largest = np.take_along_axis(along, np.argmax(np.abs(along), axis=1)[:, np.newaxis], axis=1)
-    return np.asarray(along * np.sign(largest))
+    def _read(self, image: Any, valid_mask: Any, preserve_nan: bool) -> Given:
+        if preserve_nan or valid_mask is not None:
+            raise ValueError(
+                f"image is {describe(image)}; masks and preserve_nan are for other arrays: give preserve_nan=False and no "
+                "valid_mask, or call cupy.from_dlpack(image) or torch.from_dlpack(image)"
+            )
+        if is_device_image(image):
+            # Its rows may lie apart.
+            self._opened = _dlpack.open_array(image, "image", _dlpack.DEFAULT_STREAM)
+            if self._opened.type not in _REALS:
+                raise TypeError(f"image is {describe(image)} with pixels of type {self._opened.type}; they must be float32 or float64")
+        else:
+            self._opened = open_on_default_stream(image, "image")
+        return Given(image, shape_of(self._opened), "image", SHAPES)
+
+    def _run_on_gpu(self, with_scale: bool, with_directions: bool, parameters: dict[str, Any]) -> _Found:
+        opened, image = self._opened, self._given.image
+        if self._real != opened.type or self._target.type != opened.type:
+            raise ValueError(f"dtype is {self._target.type}; of {describe(image)} it must be {opened.type}, the type of its pixels")
+        shape = opened.shape
+        enhancer = self._filter_of(self._image_without_pixels(shape[::-1]), _REALS[self._real], False, parameters)
+        found = _Found(
+            image_of(shape, opened),
+            image_of(shape, opened) if with_scale else None,
+            image_of((*shape, self.dimension), opened) if with_directions else None,
+        )
+        results = [each for each in (found.response, found.scale, found.directions) if each is not None]
+        for result in results:
+            result._begin_writing(_dlpack.DEFAULT_STREAM)
+        try:
+            enhancer._queue_on_stream(
+                opened.pointer,
+                tuple(stride if size > 1 else 1 for stride, size in zip(opened.strides[::-1], shape[::-1], strict=True)),
+                *(0 if each is None else each._pointer() for each in (found.response, found.scale, found.directions)),
+                True,
+                opened.device,
+                _dlpack.DEFAULT_STREAM,
+            )
+        finally:
+            for result in results:
+                result._finish_writing(_dlpack.DEFAULT_STREAM)
+        return found
+
+    def store_response(self, response: Any) -> Any:
+        return self._as_given(response)
+
+    def store_scale(self, scale: Any) -> Any:
+        return self._as_given(scale)
+
+    def store_directions(self, directions: Any) -> Any:
+        return from_image(self._given.image)(directions)
+
+    def _as_given(self, result: Any) -> Any:
+        if is_device_image(self._given.image):
+            copy_geometry(self._given.image, result)
+        return from_image(self._given.image)(result)

@@ -2,8 +2,10 @@
 """Tests of the installed package beside the itk wheel: pytest wrapping/test [--backend cuda]."""
 import itk
 import pytest
+from gpu_arrays import Array, ArrayOperations
 
 import itk_cudafilters
+from itk_cudafilters import _dlpack, _operations
 
 
 def pytest_addoption(parser):
@@ -38,3 +40,20 @@ def host_allowed(backend):
 def on_gpu(backend):
     """Whether the filters of this run use the GPU."""
     return backend != "host" and itk_cudafilters.info().gpu_usable
+
+
+@pytest.fixture
+def operations():
+    """Lets arrays of the class Array count as arrays on a GPU."""
+    native = _dlpack.native()
+    native.cudafilters_use_host_as_device(True)
+    _operations.OF_TESTS[Array] = ArrayOperations()
+    yield _operations.OF_TESTS[Array]
+    del _operations.OF_TESTS[Array]
+    native.cudafilters_use_host_as_device(False)
+
+
+@pytest.fixture
+def gpu(on_gpu):
+    if not on_gpu:
+        pytest.skip("needs a GPU")

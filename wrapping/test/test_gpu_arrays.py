@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The Gaussian functions of arrays in the memory of a GPU. Where there is no GPU, NumPy arrays of a class of their own stand for
-them, and the work is done on the host."""
+"""The Gaussian functions of arrays in the memory of a GPU, or of arrays that stand for them (gpu_arrays.py)."""
 import ctypes
 import gc
 import pathlib
@@ -11,63 +10,13 @@ import threading
 import itk
 import numpy as np
 import pytest
-from exporters import API, EXCHANGE, NEWER_API, NO_DESTRUCTOR, ExchangingArray, FakeArray, Imported, InterfaceArray, alive, new_capsule
+from exporters import API, EXCHANGE, NEWER_API, NO_DESTRUCTOR, ExchangingArray, FakeArray, InterfaceArray, alive, new_capsule
+from gpu_arrays import LIBRARIES, ArrayOperations, on_gpu, pixels_of, require_same, stream_of
 
 import itk_cudafilters
 from itk_cudafilters import _dlpack, _exporters, _gaussian, _line_passes, _operations, _repeated
-from itk_cudafilters._operations import NumpyOperations
 
 MODES = ["reflect", "nearest", "mirror", "wrap", "constant"]
-
-
-class Array(np.ndarray):
-    """Says that it lies on a GPU; not even NumPy gets its pixels unasked."""
-
-    def __dlpack_device__(self):
-        return (2, 0)
-
-
-class ArrayOperations(NumpyOperations):
-    is_on_gpu = True
-
-    def __init__(self):
-        super().__init__()
-        self.streams = 0
-
-    def contiguous(self, array, dtype):
-        return on_gpu(super().contiguous(array, dtype))
-
-    def where(self, condition, a, b):
-        return on_gpu(super().where(condition, a, b))
-
-    def truncate(self, values, dtype):
-        return on_gpu(super().truncate(values, dtype))
-
-    def stack_last(self, arrays):
-        return on_gpu(super().stack_last(arrays))
-
-    def stream(self, array):
-        self.streams += 1
-        return 4711
-
-
-def on_gpu(array):
-    return np.asarray(array).view(Array)
-
-
-@pytest.fixture
-def operations():
-    native = _dlpack.native()
-    native.cudafilters_use_host_as_device(True)
-    _operations.OF_TESTS[Array] = ArrayOperations()
-    yield _operations.OF_TESTS[Array]
-    del _operations.OF_TESTS[Array]
-    native.cudafilters_use_host_as_device(False)
-
-
-def require_same(found, expected):
-    assert type(found) is Array and found.dtype == expected.dtype and found.shape == expected.shape
-    np.testing.assert_array_equal(np.asarray(found), expected)
 
 
 def test_results_have_the_bits_of_numpy(operations):
@@ -378,15 +327,6 @@ def test_wrong_arrays(operations):
 # arrays of packages whose operations are not known
 
 
-def pixels_of(image):
-    """Those of a device image in the memory of the host."""
-    imported = Imported(image.__dlpack__(max_version=(1, 3)))
-    try:
-        return imported.pixels()
-    finally:
-        imported.release()
-
-
 def test_results_of_exporters_are_device_images(operations):
     rng = np.random.default_rng(21)
     for dimension in (2, 3, 4):
@@ -641,27 +581,6 @@ def test_exchange_of_a_gradient(exchange):
     assert exchange[0] == []
 
 
-@pytest.fixture
-def gpu(on_gpu):
-    if not on_gpu:
-        pytest.skip("needs a GPU")
-
-
-def make_libraries():
-    def cupy_pair(array):
-        cupy = pytest.importorskip("cupy")
-        return cupy.asarray(array), cupy.asnumpy
-
-    def torch_pair(array):
-        torch = pytest.importorskip("torch")
-        return torch.from_numpy(np.ascontiguousarray(array)).cuda(), lambda found: found.cpu().numpy()
-
-    return {"cupy": cupy_pair, "torch": torch_pair}
-
-
-LIBRARIES = pytest.mark.parametrize("library", make_libraries().values(), ids=make_libraries())
-
-
 @LIBRARIES
 @pytest.mark.parametrize("pixel", ["uint8", "int16", "float16", "float32", "float64"])
 @pytest.mark.parametrize("mode", MODES)
@@ -807,14 +726,6 @@ def test_jax(gpu):
         np.testing.assert_array_equal(np.asarray(found), expected)
     with pytest.raises(ValueError, match="output is an array of JAX"):
         itk_cudafilters.gaussian_filter(given, 1.0, output=given)
-
-
-def stream_of(library):
-    """A stream of the package beside the default one."""
-    if library.__name__ == "torch_pair":
-        torch = pytest.importorskip("torch")
-        return torch.cuda.stream(torch.cuda.Stream())
-    return pytest.importorskip("cupy").cuda.Stream(non_blocking=True)
 
 
 def filter_behind_a_held_stream():

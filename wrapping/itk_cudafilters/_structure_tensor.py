@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Structure tensors: directions of textures, with the conventions of NumPy."""
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, Literal, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from ._arrays import Given, Target, number, spacings_of
+from ._dlpack import native
+from ._images import _require_no_bands, is_xarray
+from ._info import Backend
+from ._operations import current_device_of
+from ._segmentation import known_name
+
+_SHORTEST_LINE = 4
+
+
+def structure_tensor(
+    image: Any,
+    sigma: float = 1.0,
+    integration_sigma: float = 2.0,
+    *,
+    spacing: float | Sequence[float] | Literal["image"] | None = None,
+    dtype: npt.DTypeLike | None = None,
+    backend: Backend = "automatic",
+) -> Any:
+    """The products of an image's derivatives, smoothed: G_rho * (grad(G_sigma * I) grad(G_sigma * I)^T).
+
+    Parameters
+    ----------
+    image
+        NumPy array, xarray.DataArray or itk.Image of two or three axes, each of four pixels or more; array of CuPy or PyTorch
+        in the memory of a GPU, which is computed there.
+    sigma
+        Standard deviation of the Gaussian of the derivatives, in pixels unless `spacing` is given.
+    integration_sigma
+        Standard deviation of the neighbourhood that the products are averaged over.
+    spacing
+        Distance of pixels along each axis, as in gaussian_filter(). Then sigmas and derivatives have its unit.
+    dtype
+        Type of the result. Default that of the image, for integers float32.
+    backend
+        automatic: the GPU if there is one, else the host. cuda: the GPU or an error. host: the host.
+
+    Returns
+    -------
+    The upper triangle of each pixel's tensor row after row as the last axis, in the order of the array's axes as in
+    gaussian_hessian(): of z, y, x the components zz, zy, zx, yy, yx, xx. Beyond their ends lines continue with the values of
+    the ends. A pixel that is NaN reaches all tensors of its lines.
+
+    Raises
+    ------
+    TypeError, ValueError
+        The image or a parameter is of a kind or a type that is not known, or has a wrong value or shape.
+    RuntimeError
+        The GPU was demanded and cannot be used.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> stripes = np.sin(np.arange(60) / 3) * np.ones((50, 1))
+    >>> tensor = structure_tensor(stripes)
+    >>> tensor.shape, bool(tensor[25, 30, 2] > 1e3 * abs(tensor[25, 30, 0]))
+    ((50, 60, 3), True)
+    """
+    with current_device_of(image):
+        return _TensorCall(image, sigma, integration_sigma, spacing, dtype, backend).components()
+
+
+def structure_tensor_eigenvalues(
+    image: Any,
+    sigma: float = 1.0,
+    integration_sigma: float = 2.0,
+    *,
+    spacing: float | Sequence[float] | Literal["image"] | None = None,
+    dtype: npt.DTypeLike | None = None,
+    backend: Backend = "automatic",
+) -> Any:
+    """The eigenvalues of structure_tensor(), ascending as of numpy.linalg.eigvalsh(), as the last axis. The tensors themselves
+    are not stored. Parameters are those of structure_tensor().
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> stripes = np.sin(np.arange(60) / 3) * np.ones((50, 1))
+    >>> least, largest = structure_tensor_eigenvalues(stripes)[25, 30]
+    >>> bool(largest > 1e3 * abs(least))
+    True
+    """
+    with current_device_of(image):
+        return _TensorCall(image, sigma, integration_sigma, spacing, dtype, backend).eigenvalues()
+
+
+class _TensorCall:
+    """One call of a function: the image and how it is filtered."""
+
+    def __init__(self, image: Any, sigma: Any, integration_sigma: Any, spacing: Any, dtype: Any, backend: str) -> None:
+        self._given = Given.read(image, "image")
+        if is_xarray(image):
+            _require_no_bands(image, "image")
+        self._shape = tuple(self._given.array.shape)
+        if len(self._shape) not in (2, 3):
+            raise ValueError(f"image has {len(self._shape)} axes; it must have 2 or 3")
+        if min(self._shape) < _SHORTEST_LINE:
+            raise ValueError(f"image has the shape {self._shape}; each axis must have {_SHORTEST_LINE} pixels or more")
+        self._sigmas = [_sigma(sigma, "sigma"), _sigma(integration_sigma, "integration_sigma")]
+        self._spacing = spacings_of(spacing, self._given, range(len(self._shape)))
+        self._backend = known_name("backend", backend, get_args(Backend))
+        if self._given.ops.is_on_gpu and backend == "host":
+            raise ValueError("backend is host, and image is in the memory of a GPU; it must be automatic or cuda")
+        self._target = Target.of(self._given, None, dtype)
+        self._real = self._target.compute_type(self._given)
+
+    def components(self) -> Any:
+        # The library has the upper triangle of x, y, z.
+        dimension = len(self._shape)
+        pairs = [(i, j) for i in range(dimension) for j in range(i, dimension)]
+        tensors = self._run(False, [pairs.index((dimension - 1 - j, dimension - 1 - i)) for i, j in pairs])
+        signs = np.sign(self._spacing)  # coordinates that fall
+        if (signs < 0.0).any():
+            tensors *= np.array([signs[i] * signs[j] for i, j in pairs])
+        return self._target.store(tensors, self._given, dimension)
+
+    def eigenvalues(self) -> Any:
+        dimension = len(self._shape)
+        return self._target.store(self._run(True, range(dimension)), self._given, dimension)
+
+    def _run(self, with_eigenvalues: bool, order: Sequence[int]) -> Any:
+        """The components of the library's result in that order, as the last axis."""
+        ops = self._given.ops
+        steps = tuple(abs(step) for step in reversed(self._spacing))
+        call = (self._shape[::-1], steps, *self._sigmas, with_eigenvalues, self._real == "float64")
+        pixels = ops.contiguous(self._given.array, self._real)
+        if not ops.is_on_gpu:
+            tensors = np.empty((*self._shape, len(order)), self._real)
+            native().cudafilters_run_structure_tensor(call, self._backend, ops.pointer(pixels), ops.pointer(tensors))
+            return tensors if list(order) == list(range(len(order))) else np.ascontiguousarray(tensors[..., list(order)])
+        planes = ops.empty((len(order), *self._shape), pixels)
+        native().cudafilters_queue_structure_tensor(
+            call, ops.pointer(pixels), ops.pointer(planes), ops.device(pixels), ops.stream(pixels)
+        )
+        return ops.stack_last([planes[component] for component in order])
+
+
+def _sigma(value: Any, name: str) -> float:
+    sigma = number(value, name)
+    if not (math.isfinite(sigma) and sigma > 0.0):
+        raise ValueError(f"{name} is {value}; it must be finite and above 0")
+    return sigma
