@@ -8,6 +8,7 @@
 #include "itkCudaPartitionScene.h"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -179,6 +180,7 @@ public:
     size_t Fills{ 0 };
     size_t Sums{ 0 };
     size_t LoopsInBlocks{ 0 }; // of one block, for which there is one launch
+    size_t LoopsInGrids{ 0 };  // of one grid, the same
     size_t Reads{ 0 };
     size_t Allocations{ 0 };
   };
@@ -266,7 +268,7 @@ public:
   }
   template <typename TFunction>
   void
-  VisitPixelsInOneBlock(const TFunction & function) const
+  VisitPixelsInOneGrid(const TFunction & function) const
   {
     this->VisitPixels(function);
   }
@@ -288,32 +290,85 @@ public:
   void
   ForAtMost(size_t most, const TStep & step) const
   {
-    const size_t number = step.GetNumber();
-    if (number > most)
-    {
-      throw std::logic_error("A loop has " + std::to_string(number) + " passes instead of at most " +
-                             std::to_string(most));
-    }
-    this->For(number, step);
+    CheckNumber(step.GetNumber(), most);
+    this->For(step.GetNumber(), step);
   }
-  /** Runs loops one after the other, each of `most` passes at most. A device launches those after the last round too.
-   */
+
+  /** Lanes that work on one pass together, here one after the other. */
+  struct Team
+  {
+    static constexpr uint32_t NumberOfLanes = 32;
+
+    template <typename T>
+    using OfLanes = std::array<T, NumberOfLanes>;
+
+    template <typename T, typename TFunction>
+    void
+    ForLanes(OfLanes<T> & ofLanes, const TFunction & function) const
+    {
+      for (uint32_t lane = 0; lane < NumberOfLanes; ++lane)
+      {
+        function(lane, ofLanes[lane]);
+      }
+    }
+    template <typename T, typename TFunction>
+    auto
+    FindBest(OfLanes<T> & ofLanes, const TFunction & function) const
+    {
+      auto best = function(NumberOfLanes - 1, ofLanes[NumberOfLanes - 1]);
+      for (uint32_t lane = NumberOfLanes - 1; lane-- > 0;)
+      {
+        const auto other = function(lane, ofLanes[lane]);
+        best = other.IsBetterThan(best) ? other : best;
+      }
+      return best;
+    }
+    template <typename TFunction>
+    void
+    For(uint32_t number, const TFunction & function) const
+    {
+      for (uint32_t i = number; i-- > 0;)
+      {
+        function(i);
+      }
+    }
+    template <typename TFunction>
+    void
+    Once(const TFunction & function) const
+    {
+      function();
+    }
+    void
+    Wait() const
+    {}
+  };
+  template <typename TStep>
+  void
+  ForTeamsAtMost(size_t most, const TStep & step) const
+  {
+    CheckNumber(step.GetNumber(), most);
+    this->For(step.GetNumber(), [&step](size_t i) { step(i, Team{}); });
+  }
+  /** Runs loops one after the other. A device launches those after the last round too. */
   template <typename TProgram>
   void
-  Run(const TProgram & program, size_t most) const
+  Run(const TProgram & program) const
   {
     const size_t before = m_Counts.Loops;
-    program(Loops{ *this, most });
+    program(Loops{ *this });
     m_Counts.Loops = before + program.GetNumberOfLoops();
   }
   template <typename TProgram>
   void
   RunInOneBlock(const TProgram & program) const
   {
-    const Counts before = m_Counts;
-    program(Loops{ *this, SIZE_MAX });
-    m_Counts.LoopsInBlocks += m_Counts.Loops - before.Loops;
-    m_Counts.Loops = before.Loops + 1;
+    m_Counts.LoopsInBlocks += this->RunInOneLaunch(program);
+  }
+  template <typename TProgram>
+  void
+  RunInOneGrid(const TProgram & program, size_t) const
+  {
+    m_Counts.LoopsInGrids += this->RunInOneLaunch(program);
   }
 
   /** sums[i]: of function(0) to function(i - 1), for 0 <= i <= number. */
@@ -356,10 +411,19 @@ public:
   }
 
 private:
+  static void
+  CheckNumber(size_t number, size_t most)
+  {
+    if (number > most)
+    {
+      throw std::logic_error("A loop has " + std::to_string(number) + " passes instead of at most " +
+                             std::to_string(most));
+    }
+  }
+
   struct Loops
   {
     const TestProcessor & Processor;
-    size_t                Most;
 
     template <typename TRound>
     bool
@@ -369,9 +433,9 @@ private:
     }
     template <typename TStep>
     void
-    For(const TStep & step) const
+    ForAtMost(size_t most, const TStep & step) const
     {
-      Processor.ForAtMost(Most, step);
+      Processor.ForAtMost(most, step);
     }
   };
 
@@ -380,6 +444,18 @@ private:
   mutable std::mt19937_64  m_Engine;
   mutable Counts           m_Counts;
   mutable Memory           m_Memory;
+
+  /** Returns how many loops there were. */
+  template <typename TProgram>
+  size_t
+  RunInOneLaunch(const TProgram & program) const
+  {
+    const size_t before = m_Counts.Loops;
+    program(Loops{ *this });
+    const size_t loops = m_Counts.Loops - before;
+    m_Counts.Loops = before + 1;
+    return loops;
+  }
 
   std::vector<size_t>
   Shuffle(size_t number) const

@@ -71,8 +71,7 @@ struct ChainArrays
   Moments *      Sums;   // of the chain's edges before the node
   Moments *      Chords; // sums of the best polyline's chord that begins at the node
   uint8_t *      IsKept; // by the best polyline
-  double *       Costs;  // of the best polylines up to the node
-  uint8_t *      Spans;  // of their last chords
+  uint8_t *      Spans;  // of the last chords of the best polylines up to the node
   uint32_t *     ChainOfEdge;
   uint8_t *      IsIdle; // whether the chain that begins with an edge had nothing to gain
 
@@ -396,7 +395,21 @@ struct CostChords : ChainLoop<TRound>
   }
 };
 
-/** Finds the best polyline of each chain, and whether it gains. */
+/** The last chord of a polyline: what the polyline costs, and the node where the chord begins. */
+struct LastChord
+{
+  double   Cost;
+  uint32_t Begin;
+
+  ITK_CUDA_HOST_DEVICE bool
+  IsBetterThan(const LastChord & other) const
+  {
+    return Cost < other.Cost || (Cost == other.Cost && Begin < other.Begin);
+  }
+};
+
+/** Finds the best polyline of each chain, and whether it gains, as FindBestPolylines(). A team has a lane for each of
+ * the chords that may end at a node. */
 template <typename TRound>
 struct SearchChains : ChainLoop<TRound>
 {
@@ -415,45 +428,101 @@ struct SearchChains : ChainLoop<TRound>
   {
     return Part.GetChains(*this->Arrays.Counters);
   }
+  ITK_CUDA_AS_ARGUMENTS
+  template <typename TTeam>
   ITK_CUDA_HOST_DEVICE void
-  operator()(size_t i) const
+  operator()(size_t i, const TTeam & team) const
   {
+    static_assert(TTeam::NumberOfLanes == ChainWindow, "A lane for each chord");
     const ChainArrays & arrays = this->Arrays;
     ChainState &        chain = arrays.Chains[Part.FirstChain + i];
     if (chain.IsIdle != 0)
     {
       return;
     }
-    double * const       costs = arrays.Costs + chain.First;
-    uint8_t * const      spans = arrays.Spans + chain.First;
-    const double * const chords = CostsOfChords + static_cast<size_t>(chain.First - Part.FirstPlace) * ChainWindow;
-    FindBestPolylines(
-      chain.NumberOfEdges,
-      [chords](size_t from, size_t to) { return chords[to * ChainWindow + (to - from - 1)]; },
-      costs,
-      spans);
-    chain.Gain = costs[chain.NumberOfEdges] - static_cast<double>(chain.NumberOfEdges) * this->Round.GetSegmentCost();
-    if (chain.Gain < -MinimumGain)
+    const auto      edges = static_cast<double>(chain.NumberOfEdges);
+    uint8_t * const spans = arrays.Spans + chain.First;
+    const double    gain = this->FindBest(chain, spans, team) - edges * this->Round.GetSegmentCost();
+    team.Once([&] { chain.Gain = gain; });
+    if (gain < -MinimumGain)
     {
-      this->Trace(chain, spans);
+      this->Trace(chain, spans, team);
     }
   }
 
 private:
+  /** What a lane knows of the node, of the last ones before the present, whose number in its chain has the lane's
+   * remainder. */
+  struct Lane
+  {
+    double Cost;  // of the best polyline up to it
+    double Chord; // of the chord from it to the present node
+  };
+
+  /** Where the chord of a lane to a node begins; beyond the node if there is none. */
+  static ITK_CUDA_HOST_DEVICE uint32_t
+  GetBegin(uint32_t lane, uint32_t end)
+  {
+    constexpr auto window = static_cast<uint32_t>(ChainWindow);
+    return end - 1 - (end - 1 - lane) % window;
+  }
+
+  /** What the best polyline up to the last node costs. */
+  ITK_CUDA_AS_ARGUMENTS
+  template <typename TTeam>
+  ITK_CUDA_HOST_DEVICE double
+  FindBest(const ChainState & chain, uint8_t * spans, const TTeam & team) const
+  {
+    const double * const chords = CostsOfChords + static_cast<size_t>(chain.First - Part.FirstPlace) * ChainWindow;
+    const auto           load = [&chain, chords](uint32_t lane, uint32_t end) {
+      const uint32_t begin = GetBegin(lane, end);
+      return begin < end && end <= chain.NumberOfEdges
+                         ? chords[static_cast<size_t>(end) * ChainWindow + (end - begin - 1)]
+                         : InfiniteCost;
+    };
+    typename TTeam::template OfLanes<Lane> lanes;
+    team.ForLanes(lanes, [&load](uint32_t number, Lane & lane) {
+      lane.Cost = 0.0; // that of node 0, and of no node
+      lane.Chord = load(number, 1);
+    });
+    double cost = 0.0;
+    for (uint32_t end = 1; end <= chain.NumberOfEdges; ++end)
+    {
+      const LastChord last = team.FindBest(lanes, [&load, end](uint32_t number, Lane & lane) {
+        const LastChord chord{ lane.Cost + lane.Chord, GetBegin(number, end) };
+        lane.Chord = load(number, end + 1); // ahead of its use
+        return chord;
+      });
+      cost = last.Cost;
+      team.ForLanes(lanes, [&](uint32_t number, Lane & lane) {
+        if (number == end % ChainWindow)
+        {
+          lane.Cost = cost;
+          spans[end] = static_cast<uint8_t>(cost < InfiniteCost ? end - last.Begin : 1);
+        }
+      });
+    }
+    team.Wait();
+    return cost;
+  }
+
+  ITK_CUDA_AS_ARGUMENTS
+  template <typename TTeam>
   ITK_CUDA_HOST_DEVICE void
-  Trace(ChainState & chain, const uint8_t * spans) const
+  Trace(ChainState & chain, const uint8_t * spans, const TTeam & team) const
   {
     uint8_t * const isKept = this->Arrays.IsKept + chain.First;
-    for (uint32_t j = 0; j <= chain.NumberOfEdges; ++j)
-    {
-      isKept[j] = j == 0 ? 1 : 0;
-    }
-    chain.NumberKept = 1;
-    for (uint32_t j = chain.NumberOfEdges; j > 0; j -= spans[j])
-    {
-      isKept[j] = 1;
-      ++chain.NumberKept;
-    }
+    team.For(chain.NumberOfEdges + 1, [isKept](uint32_t j) { isKept[j] = j == 0 ? 1 : 0; });
+    team.Wait();
+    team.Once([&] {
+      uint32_t kept = 1;
+      for (uint32_t j = chain.NumberOfEdges; j > 0; j -= spans[j])
+      {
+        isKept[j] = 1;
+        ++kept;
+      }
+      chain.NumberKept = kept;
+    });
   }
 };
 
@@ -730,15 +799,14 @@ public:
   bool
   Run(const GoOnFunction & goOn)
   {
-    MapCounters counters = m_Map.ReadCounters();
     m_IsIdle = m_Processor.template Allocate<uint8_t>(m_Map.GetNumberOfEdges());
     m_Processor.Fill(m_IsIdle.Get(), m_Map.GetNumberOfEdges(), 0);
     int  left = MaximumNumberOfChainRounds;
     bool isOver = false;
     while (left > 0 && !isOver)
     {
-      m_Map.Tidy(counters.RemovedEdges, &m_IsIdle);
-      m_Map.UpdateGrid(counters.Added);
+      m_Map.Tidy(&m_IsIdle);
+      m_Map.UpdateGrid();
       if (goOn && !goOn())
       {
         return false;
@@ -746,8 +814,8 @@ public:
       // The first round takes out most nodes, and says how many the others have at most.
       const uint32_t number = this->IsFirstRound() ? 1 : std::min(static_cast<uint32_t>(left), RoundsOfBatch);
       this->QueueRounds(number);
-      counters = m_Map.ReadCounters();
-      uint32_t rounds = 0;
+      const MapCounters & counters = m_Map.ReadCounters();
+      uint32_t            rounds = 0;
       while (rounds < number && counters.Rounds[rounds].Winners > 0)
       {
         ++rounds;
@@ -781,7 +849,6 @@ private:
   Array<Moments>             m_Sums;
   Array<Moments>             m_Chords;
   Array<uint8_t>             m_IsKept;
-  Array<double>              m_Costs;
   Array<uint8_t>             m_Spans;
   Array<uint32_t>            m_ChainOfEdge;
 
@@ -864,16 +931,14 @@ private:
     m_Sums = m_Processor.template Allocate<Moments>(places);
     m_Chords = m_Processor.template Allocate<Moments>(places);
     m_IsKept = m_Processor.template Allocate<uint8_t>(places);
-    m_Costs = m_Processor.template Allocate<double>(places);
     m_Spans = m_Processor.template Allocate<uint8_t>(places);
   }
 
   ChainArrays
   GetArrays(const ChainCounters * counters) const
   {
-    return { counters,          m_Chains.Get(),      m_ChainOf.Get(), m_Nodes.Get(),  m_Edges.Get(),
-             m_Positions.Get(), m_Sums.Get(),        m_Chords.Get(),  m_IsKept.Get(), m_Costs.Get(),
-             m_Spans.Get(),     m_ChainOfEdge.Get(), m_IsIdle.Get() };
+    return { counters,     m_Chains.Get(), m_ChainOf.Get(), m_Nodes.Get(), m_Edges.Get(),       m_Positions.Get(),
+             m_Sums.Get(), m_Chords.Get(), m_IsKept.Get(),  m_Spans.Get(), m_ChainOfEdge.Get(), m_IsIdle.Get() };
   }
 
   /** Best polylines, a part of the chains after the other. */
@@ -887,7 +952,7 @@ private:
       const size_t places = part.GetPlaces(m_Most);
       const auto   costs = m_Processor.template Allocate<double>(places * ChainWindow);
       m_Processor.ForAtMost(places * ChainWindow, steps::CostChords<RoundType>(withPixels, part, costs.Get()));
-      m_Processor.ForAtMost(part.GetChains(m_Most), steps::SearchChains<PlainRound>(loop, part, costs.Get()));
+      m_Processor.ForTeamsAtMost(part.GetChains(m_Most), steps::SearchChains<PlainRound>(loop, part, costs.Get()));
     }
   }
 

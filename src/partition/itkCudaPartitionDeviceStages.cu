@@ -58,6 +58,7 @@ public:
     m_Raster.reset();
     m_Search.reset();
     m_Labels = {};
+    m_Processor.ReleaseKeptMemory();
   }
 
   const region::SamplesDescription &

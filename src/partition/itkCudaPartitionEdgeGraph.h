@@ -259,8 +259,8 @@ struct CollectSums
  * A processor has arrays in its memory, and loops whose passes run in any order or at once. The device is one
  * (itkCudaPartitionProcessor.cuh). Tests have another one, which takes passes in a random order on the host.
  *
- * The host looks at the rounds once in a series of them. A series over few edges runs as one loop after the other
- * within one block of threads.
+ * The host looks at the rounds once in a series of them. A series runs as one loop after the other within one block of
+ * threads over few edges, and within one grid of resident blocks over more.
  */
 template <typename TProcessor>
 class EdgeGraph
@@ -324,9 +324,13 @@ public:
     {
       m_Processor.RunInOneBlock(rounds);
     }
+    else if (m_NumberOfEdges <= EdgesOfOneGrid)
+    {
+      m_Processor.RunInOneGrid(rounds, m_NumberOfEdges);
+    }
     else
     {
-      m_Processor.Run(rounds, m_NumberOfEdges);
+      m_Processor.Run(rounds);
     }
     m_Processor.For(m_NumberOfEdges, steps::CollectEdges<Atomics>{ this->View() });
     const MergeSeries series = m_Processor.Read(m_Series.Get());
@@ -360,6 +364,8 @@ public:
 private:
   // Up to here a round in one block takes less time than the launches of its loops.
   static constexpr size_t EdgesOfOneBlock = 2048;
+  // Up to here the passes of a loop are hardly more than the threads of a grid whose blocks are all resident.
+  static constexpr size_t EdgesOfOneGrid = size_t{ 1 } << 18;
   // Beyond this, fewer edges after each round are worth a look of the host.
   static constexpr size_t EdgesOfShortSeries = 65536;
 

@@ -281,7 +281,7 @@ public:
   bool
   Run(const GoOnFunction & goOn)
   {
-    m_Map.Tidy(m_Map.ReadCounters().RemovedEdges);
+    m_Map.Tidy();
     this->Allocate();
     bool hasMerged = true;
     for (size_t round = 0; round < m_Map.GetNumberOfRegions() && hasMerged; ++round) // each joins two at least

@@ -168,7 +168,7 @@ struct ColorCells
   {
     return (Grid.GetWidth() - FirstColumn + 1) / 2;
   }
-  size_t
+  ITK_CUDA_HOST_DEVICE size_t
   GetNumber() const
   {
     return static_cast<size_t>(this->GetColumns()) * static_cast<size_t>((Grid.GetHeight() - FirstRow + 1) / 2);
@@ -234,6 +234,61 @@ private:
         {
           IsNext[grid.IndexOf(x2, y2)] = 1;
         }
+      }
+    }
+  }
+};
+
+/** Sweeps over the cells of one size, without the host. */
+template <typename TScene, typename TAtomics>
+struct RunSweeps
+{
+  TScene        Scene;
+  CellGrid      Grid;
+  BoundaryCosts Costs;
+  Model         Law;
+  size_t        NumberOfLabels;
+  LinearForm *  Tangents;
+  uint32_t *    Labels;
+  Moments *     Regions;
+  uint8_t *     IsActive;
+  uint8_t *     IsNext;
+  uint32_t *    Changed; // whether cells did in each sweep; [0]: before the first one
+
+  static constexpr int NumberOfColors = 4;
+
+  size_t
+  GetNumberOfLoops() const
+  {
+    return size_t{ 2 } * NumberOfColors * MaximumNumberOfSweeps;
+  }
+
+  ITK_CUDA_AS_ARGUMENTS
+  template <typename TLoops>
+  ITK_CUDA_HOST_DEVICE void
+  operator()(const TLoops & loops) const
+  {
+    for (int sweep = 0; sweep < MaximumNumberOfSweeps; ++sweep)
+    {
+      if (loops.IsOver(SweepLoop{ 1, Changed + sweep }))
+      {
+        return;
+      }
+      for (int32_t color = 0; color < NumberOfColors; ++color)
+      {
+        const ColorCells cells{ Grid, color % 2, color / 2 };
+        loops.ForAtMost(NumberOfLabels, FreezeTangents{ { NumberOfLabels, Changed + sweep }, Law, Regions, Tangents });
+        loops.ForAtMost(cells.GetNumber(),
+                        Compete<TScene, TAtomics>{ { cells.GetNumber(), Changed + sweep },
+                                                   Scene,
+                                                   cells,
+                                                   Costs,
+                                                   Tangents,
+                                                   Labels,
+                                                   Regions,
+                                                   sweep % 2 == 0 ? IsActive : IsNext,
+                                                   sweep % 2 == 0 ? IsNext : IsActive,
+                                                   Changed + sweep + 1 });
       }
     }
   }
@@ -533,6 +588,8 @@ private:
   // Shares of the work after each stage.
   static constexpr float ShareOfBlocks = 0.4f;
   static constexpr float ShareOfCells = 0.8f;
+  // Up to here the launches of a sweep's loops would take longer than the sweep.
+  static constexpr size_t CellsOfOneGrid = size_t{ 1 } << 21;
 
   const TProcessor & m_Processor;
   const Model        m_Model;
@@ -625,53 +682,34 @@ private:
   bool
   LetCellsOfASizeCompete(float share)
   {
+    if (!this->Report(share))
+    {
+      return false;
+    }
     const size_t cells = m_Grid.GetNumberOfCells();
     const auto   tangents = m_Processor.template Allocate<LinearForm>(m_NumberOfRegions + 1);
-    auto         isActive = m_Processor.template Allocate<uint8_t>(cells);
-    auto         isNext = m_Processor.template Allocate<uint8_t>(cells);
-    // Whether cells changed in each sweep; the entry before those of all sweeps lets the first one begin.
-    const auto changed = m_Processor.template Allocate<uint32_t>(MaximumNumberOfSweeps + 1);
+    const auto   isActive = m_Processor.template Allocate<uint8_t>(cells);
+    const auto   isNext = m_Processor.template Allocate<uint8_t>(cells);
+    const auto   changed = m_Processor.template Allocate<uint32_t>(MaximumNumberOfSweeps + 1);
     m_Processor.Fill(isActive.Get(), cells, 1);
     m_Processor.Fill(isNext.Get(), cells, 0);
     m_Processor.Fill(changed.Get(), 1, 1);
     m_Processor.Fill(changed.Get() + 1, MaximumNumberOfSweeps, 0);
-    for (int sweep = 0; sweep < MaximumNumberOfSweeps; ++sweep)
-    {
-      if (!this->Report(share))
-      {
-        return false;
-      }
-      for (int32_t color = 0; color < 4; ++color)
-      {
-        const steps::FreezeTangents freeze{
-          { m_NumberOfRegions + 1, changed.Get() + sweep }, m_Model, m_Regions.Get(), tangents.Get()
-        };
-        m_Processor.ForAtMost(m_NumberOfRegions + 1, freeze);
-        this->LetColorCompete(color, tangents.Get(), isActive.Get(), isNext.Get(), changed.Get() + sweep);
-      }
-      std::swap(isActive, isNext);
-    }
-    return true;
-  }
-
-  /** \param changed in the sweep before, and in this one */
-  void
-  LetColorCompete(int32_t color, const LinearForm * tangents, uint8_t * isActive, uint8_t * isNext, uint32_t * changed)
-  {
-    const steps::ColorCells cells{ m_Grid, color % 2, color / 2 };
     m_Processor.VisitScene([&](const auto & scene) {
-      m_Processor.ForAtMost(cells.GetNumber(),
-                            steps::Compete<std::decay_t<decltype(scene)>, Atomics>{ { cells.GetNumber(), changed },
-                                                                                    scene,
-                                                                                    cells,
-                                                                                    BoundaryCosts(m_Grid.Side),
-                                                                                    tangents,
-                                                                                    m_Labels.Get(),
-                                                                                    m_Regions.Get(),
-                                                                                    isActive,
-                                                                                    isNext,
-                                                                                    changed + 1 });
+      const steps::RunSweeps<std::decay_t<decltype(scene)>, Atomics> sweeps{ scene,
+                                                                             m_Grid,
+                                                                             BoundaryCosts(m_Grid.Side),
+                                                                             m_Model,
+                                                                             m_NumberOfRegions + 1,
+                                                                             tangents.Get(),
+                                                                             m_Labels.Get(),
+                                                                             m_Regions.Get(),
+                                                                             isActive.Get(),
+                                                                             isNext.Get(),
+                                                                             changed.Get() };
+      cells <= CellsOfOneGrid ? m_Processor.RunInOneGrid(sweeps, cells / 4) : m_Processor.Run(sweeps);
     });
+    return true;
   }
 
   PixelLabels

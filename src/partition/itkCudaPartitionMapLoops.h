@@ -14,10 +14,10 @@
 // A planar map in the memory of a processor whose passes run all at once, and what its rounds of changes share.
 namespace itk::cuda::partition
 {
-/** Rounds that run one after the other before the host looks at their counters: as launches, and in one launch of one
- * block of threads. A round after the last one that changes something changes nothing. */
+/** Rounds that run one after the other before the host looks at their counters: as launches, and in one launch of a
+ * grid. A round after the last one that changes something changes nothing. */
 constexpr uint32_t RoundsOfBatch = 4;
-constexpr uint32_t RoundsOfBlock = 32;
+constexpr uint32_t RoundsOfGrid = 32;
 
 /** What passes of a round count. */
 struct MapRoundCounters
@@ -29,9 +29,16 @@ struct MapRoundCounters
 
 struct MapCounters
 {
-  MapRoundCounters Rounds[RoundsOfBlock];
+  MapRoundCounters Rounds[RoundsOfGrid];
   uint32_t         Added;        // edges of cells, since the grid was sorted
   uint32_t         RemovedEdges; // since the map was compacted
+};
+
+/** What is left of a map. */
+struct NodesAndEdges
+{
+  uint32_t Nodes;
+  uint32_t Edges;
 };
 
 /** Edges of a cell that a pass loads at a time. */
@@ -316,6 +323,19 @@ struct IsEdgeAlive
   }
 };
 
+struct JoinNumbers
+{
+  const uint32_t * Nodes;
+  const uint32_t * Edges;
+  NodesAndEdges *  Numbers;
+
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t) const
+  {
+    *Numbers = { *Nodes, *Edges };
+  }
+};
+
 /** Moves nodes that are left to their new numbers. */
 struct CompactNodes
 {
@@ -401,6 +421,7 @@ public:
     m_NumberOfEdges = numberOfEdges;
     m_GridIsSorted = false;
     m_Processor.Fill(m_Counters.Get(), 1, 0);
+    m_LastCounters = {};
   }
   /** Takes regions' sums; all but number 0 exist. */
   void
@@ -477,9 +498,9 @@ public:
 
   /** Drops removed nodes and edges if there are many. \param flags of the edges, which follow them; may be null */
   void
-  Tidy(size_t removedEdges, Array<uint8_t> * flags = nullptr)
+  Tidy(Array<uint8_t> * flags = nullptr)
   {
-    if (removedEdges > m_NumberOfEdges / 8)
+    if (m_LastCounters.RemovedEdges > m_NumberOfEdges / 8)
     {
       this->Compact(flags);
     }
@@ -492,8 +513,12 @@ public:
     const auto edgeNumbers = m_Processor.template Allocate<uint32_t>(m_NumberOfEdges + 1);
     m_Processor.Sum(steps::IsNodeAlive{ m_Nodes.Get() }, m_NumberOfNodes, nodeNumbers.Get());
     m_Processor.Sum(steps::IsEdgeAlive{ m_Edges.Get() }, m_NumberOfEdges, edgeNumbers.Get());
-    const size_t   numberOfNodes = m_Processor.Read(nodeNumbers.Get() + m_NumberOfNodes);
-    const size_t   numberOfEdges = m_Processor.Read(edgeNumbers.Get() + m_NumberOfEdges);
+    const auto numbers = m_Processor.template Allocate<NodesAndEdges>(1);
+    m_Processor.For(1,
+                    steps::JoinNumbers{ nodeNumbers.Get() + m_NumberOfNodes,
+                                        edgeNumbers.Get() + m_NumberOfEdges,
+                                        numbers.Get() }); // the host waits once
+    const auto [numberOfNodes, numberOfEdges] = m_Processor.Read(numbers.Get());
     Array<MapNode> nodes = m_Processor.template Allocate<MapNode>(numberOfNodes);
     Array<MapEdge> edges = m_Processor.template Allocate<MapEdge>(numberOfEdges);
     Array<uint8_t> outFlags;
@@ -519,9 +544,9 @@ public:
 
   /** Sorts the edges into cells, if that has not been done or many were added since. */
   void
-  UpdateGrid(size_t added)
+  UpdateGrid()
   {
-    if (!m_GridIsSorted || added > m_GridCapacity / 4)
+    if (!m_GridIsSorted || m_LastCounters.Added > m_GridCapacity / 4)
     {
       this->SortGrid();
     }
@@ -532,15 +557,17 @@ public:
     return m_GridCapacity;
   }
 
-  MapCounters
-  ReadCounters() const
+  /** Waits for the rounds that were queued. */
+  const MapCounters &
+  ReadCounters()
   {
-    return m_Processor.Read(m_Counters.Get());
+    m_LastCounters = m_Processor.Read(m_Counters.Get());
+    return m_LastCounters;
   }
   void
   ClearRounds() const
   {
-    m_Processor.Fill(m_Counters.Get()->Rounds, RoundsOfBlock, 0);
+    m_Processor.Fill(m_Counters.Get()->Rounds, RoundsOfGrid, 0);
   }
 
 private:
@@ -566,6 +593,7 @@ private:
   Array<uint64_t>    m_BestKeys;
   Array<uint64_t>    m_Keys;
   Array<MapCounters> m_Counters;
+  MapCounters        m_LastCounters{}; // as they were read after the last rounds
   Array<uint32_t>    m_FirstOfCells;
   Array<uint32_t>    m_LastOfCells;
   Array<uint32_t>    m_EdgesOfCells;
@@ -596,6 +624,7 @@ private:
     m_GridCapacity = number + SmallestGridCapacity;
     m_Added = m_Processor.template Allocate<AddedEdge>(m_GridCapacity);
     m_Processor.Fill(&m_Counters.Get()->Added, 1, 0);
+    m_LastCounters.Added = 0;
     m_GridIsSorted = true;
   }
 };

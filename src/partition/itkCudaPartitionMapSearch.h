@@ -208,7 +208,7 @@ GetMapSearchBytes(size_t nodes, size_t pixels, size_t largestPart)
 {
   // A map has hardly more edges than nodes at first, and chains as many places.
   constexpr size_t perNode = sizeof(MapNode) + sizeof(MapEdge) + sizeof(MapLine) + sizeof(ChainState) / 2 +
-                             5 * sizeof(uint32_t) + sizeof(LatticePoint) + sizeof(Moments) + sizeof(double) + 4;
+                             5 * sizeof(uint32_t) + sizeof(LatticePoint) + sizeof(Moments) + 4;
   constexpr size_t perPixelOfBuild = 2 * sizeof(uint32_t);  // labels, numbers of nodes
   constexpr size_t perPixelOfRaster = 3 * sizeof(uint32_t); // marks, marked pixels, labels
   constexpr size_t perNodeThatMoves =

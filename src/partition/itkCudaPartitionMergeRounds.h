@@ -270,9 +270,9 @@ struct RunMergeRounds
       {
         return;
       }
-      loops.For(steps::OfferChanges<TAtomics>{ round, Law });
-      loops.For(steps::ChooseNeighbors<TAtomics>{ round });
-      loops.For(steps::MergePairs<TAtomics>{ round, Law });
+      loops.ForAtMost(NumberOfEdges, steps::OfferChanges<TAtomics>{ round, Law });
+      loops.ForAtMost(NumberOfEdges, steps::ChooseNeighbors<TAtomics>{ round });
+      loops.ForAtMost(NumberOfEdges, steps::MergePairs<TAtomics>{ round, Law });
     }
   }
 };

@@ -431,7 +431,7 @@ struct WinnersOfRound
   }
 };
 
-/** Rounds over few nodes, one loop after the other. */
+/** Rounds one loop after the other, without the host. All candidates are in memory at a time. */
 template <typename TRound, typename TBid, typename TAtomics>
 struct RunNodeRounds
 {
@@ -452,12 +452,13 @@ struct RunNodeRounds
     {
       TRound round = Round;
       round.Counts = Round.Counters->Rounds + i;
-      const NodeLoop<TRound, TBid> loop(round, Arrays);
-      loops.For(BeginNodeRound<TAtomics>{ round, NumberOfRegions, NumberOfNodes, Arrays.IsActive, Arrays.Work });
+      const NodeLoop<TRound, TBid>   loop(round, Arrays);
+      const BeginNodeRound<TAtomics> begin{ round, NumberOfRegions, NumberOfNodes, Arrays.IsActive, Arrays.Work };
+      loops.ForAtMost(begin.GetNumber(), begin);
       this->Bid(loops, loop);
-      loops.For(CheckBids<TRound, TBid>(loop));
-      loops.For(AdmitBids<TRound, TBid>(loop));
-      loops.For(ApplyBids<TRound, TBid, TAtomics>(loop));
+      loops.ForAtMost(NumberOfNodes, CheckBids<TRound, TBid>(loop));
+      loops.ForAtMost(NumberOfNodes, AdmitBids<TRound, TBid>(loop));
+      loops.ForAtMost(NumberOfNodes, ApplyBids<TRound, TBid, TAtomics>(loop));
       isOver = loops.IsOver(WinnersOfRound{ round.Counts });
     }
   }
@@ -468,17 +469,17 @@ private:
   ITK_CUDA_HOST_DEVICE void
   Bid(const TLoops & loops, const NodeLoop<TRound, MoveBid> & loop) const
   {
-    loops.For(SumCandidates<TRound>{ loop.Round, Moves });
-    loops.For(WeighCandidates<TRound>{ loop.Round, Moves });
-    loops.For(TestCandidates<TRound>{ loop.Round, Moves });
-    loops.For(BidMoves<TRound, TAtomics>(loop, Moves));
+    loops.ForAtMost(NumberOfNodes * MoveArrays::EdgesOfNode, SumCandidates<TRound>{ loop.Round, Moves });
+    loops.ForAtMost(NumberOfNodes * NumberOfCandidates, WeighCandidates<TRound>{ loop.Round, Moves });
+    loops.ForAtMost(NumberOfNodes * MoveArrays::EdgesOfNode, TestCandidates<TRound>{ loop.Round, Moves });
+    loops.ForAtMost(NumberOfNodes, BidMoves<TRound, TAtomics>(loop, Moves));
   }
   ITK_CUDA_AS_ARGUMENTS
   template <typename TLoops>
   ITK_CUDA_HOST_DEVICE void
   Bid(const TLoops & loops, const NodeLoop<TRound, Removal> & loop) const
   {
-    loops.For(BidRemovals<TRound, TAtomics>(loop));
+    loops.ForAtMost(NumberOfNodes, BidRemovals<TRound, TAtomics>(loop));
   }
 };
 } // namespace steps
@@ -503,12 +504,10 @@ public:
   bool
   Run(size_t maximumNumberOfRounds, const GoOnFunction & goOn)
   {
-    const MapCounters before = m_Map.ReadCounters();
-    m_Map.Tidy(before.RemovedEdges);
+    m_Map.Tidy();
     this->Allocate();
     size_t left = maximumNumberOfRounds;
     size_t work = m_Map.GetNumberOfNodes();
-    size_t added = before.Added;
     bool   isOver = false;
     while (left > 0 && !isOver)
     {
@@ -516,21 +515,20 @@ public:
       {
         return false;
       }
-      m_Map.UpdateGrid(added);
-      const bool isSmall = work <= MostWorkOfBlock && m_Map.GetNumberOfNodes() <= MostNodesOfBlock;
-      const auto number = static_cast<uint32_t>(std::min<size_t>(left, isSmall ? RoundsOfBlock : RoundsOfBatch));
+      m_Map.UpdateGrid();
+      const bool isSmall = m_Map.GetNumberOfNodes() <= MostNodesOfGrid;
+      const auto number = static_cast<uint32_t>(std::min<size_t>(left, isSmall ? RoundsOfGrid : RoundsOfBatch));
       m_Map.ClearRounds();
-      isSmall ? this->QueueRoundsOfBlock(number) : this->QueueRounds(number);
-      const MapCounters counters = m_Map.ReadCounters();
-      uint32_t          rounds = 0;
+      isSmall ? this->QueueRoundsOfGrid(number, work) : this->QueueRounds(number);
+      const MapCounters & counters = m_Map.ReadCounters();
+      uint32_t            rounds = 0;
       while (rounds < number && counters.Rounds[rounds].Winners > 0)
       {
         ++rounds;
       }
       work = counters.Rounds[rounds > 0 ? rounds - 1 : 0].Work;
-      added = counters.Added;
       left -= rounds;
-      isOver = rounds < number && added <= m_Map.GetGridCapacity();
+      isOver = rounds < number && counters.Added <= m_Map.GetGridCapacity();
     }
     return true;
   }
@@ -541,8 +539,7 @@ private:
   using Atomics = typename TProcessor::Atomics;
   using PlainRound = Round<NoPixels, Atomics>;
   static constexpr bool   IsMove = std::is_same_v<TBid, steps::MoveBid>;
-  static constexpr size_t MostWorkOfBlock = IsMove ? 64 : 1024; // nodes in a round of one block of threads
-  static constexpr size_t MostNodesOfBlock = 16384;
+  static constexpr size_t MostNodesOfGrid = LargestPartOfMoves;
 
   ProcessorMap<TProcessor> & m_Map;
   const TProcessor &         m_Processor;
@@ -579,19 +576,22 @@ private:
     }
   }
 
-  /** In one launch. */
+  /** In one launch. \param work nodes that the first round may ask */
   void
-  QueueRoundsOfBlock(uint32_t number) const
+  QueueRoundsOfGrid(uint32_t number, size_t work) const
   {
-    m_Processor.VisitPixelsInOneBlock([&](const auto & pixels) {
+    const size_t passes = std::max(m_Map.GetNumberOfNodes(), work * (IsMove ? steps::MoveArrays::EdgesOfNode : 1));
+    m_Processor.VisitPixelsInOneGrid([&](const auto & pixels) {
       using RoundType = Round<std::decay_t<decltype(pixels)>, Atomics>;
-      m_Processor.RunInOneBlock(steps::RunNodeRounds<RoundType, TBid, Atomics>{
-        RoundType(m_Map.GetRound(0), pixels),
-        { m_IsActive.Get(), m_Work.Get(), m_Bids.Get(), m_Wins.Get() },
-        { { 0, m_Map.GetNumberOfNodes() }, m_Work.Get(), m_Sums.Get(), m_Gains.Get() },
-        m_Map.GetNumberOfRegions(),
-        m_Map.GetNumberOfNodes(),
-        number });
+      m_Processor.RunInOneGrid(
+        steps::RunNodeRounds<RoundType, TBid, Atomics>{
+          RoundType(m_Map.GetRound(0), pixels),
+          { m_IsActive.Get(), m_Work.Get(), m_Bids.Get(), m_Wins.Get() },
+          { { 0, m_Map.GetNumberOfNodes() }, m_Work.Get(), m_Sums.Get(), m_Gains.Get() },
+          m_Map.GetNumberOfRegions(),
+          m_Map.GetNumberOfNodes(),
+          number },
+        passes);
     });
   }
 

@@ -4,11 +4,14 @@
 
 #include "itkCudaCall.h"
 #include "itkCudaContext.h"
+#include "itkCudaDeviceProperties.h"
 #include "itkCudaLaunch.h"
 #include "itkCudaMemory.h"
+#include "itkCudaPartitionKeptBlocks.h"
 #include "itkCudaPartitionModel.h"
 #include "itkCudaRegionDeviceSums.cuh"
 
+#include <cooperative_groups.h>
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_scan.cuh>
 #include <thrust/iterator/counting_iterator.h>
@@ -274,6 +277,80 @@ ForAtMostKernel(TStep step)
   }
 }
 
+/** The threads of a warp, which work on one pass together. */
+struct DeviceTeam
+{
+  static constexpr uint32_t     NumberOfLanes = 32;
+  static constexpr unsigned int AllLanes = 0xffffffffu;
+
+  /** A value of each lane. */
+  template <typename T>
+  using OfLanes = T;
+
+  /** Calls function(lane, its value). */
+  template <typename T, typename TFunction>
+  __device__ void
+  ForLanes(T & ofLane, const TFunction & function) const
+  {
+    function(static_cast<uint32_t>(region::kernels::LaneIndex()), ofLane);
+  }
+  /** The best one of what function(lane, its value) returns. */
+  template <typename T, typename TFunction>
+  __device__ auto
+  FindBest(T & ofLane, const TFunction & function) const
+  {
+    auto best = function(static_cast<uint32_t>(region::kernels::LaneIndex()), ofLane);
+#pragma unroll
+    for (unsigned int distance = NumberOfLanes / 2; distance > 0; distance /= 2)
+    {
+      auto other = best;
+      other.Cost = __shfl_xor_sync(AllLanes, best.Cost, distance);
+      other.Begin = __shfl_xor_sync(AllLanes, best.Begin, distance);
+      best = other.IsBetterThan(best) ? other : best;
+    }
+    return best;
+  }
+  /** Calls function(i) for i < number. */
+  template <typename TFunction>
+  __device__ void
+  For(uint32_t number, const TFunction & function) const
+  {
+    for (auto i = static_cast<uint32_t>(region::kernels::LaneIndex()); i < number; i += NumberOfLanes)
+    {
+      function(i);
+    }
+  }
+  template <typename TFunction>
+  __device__ void
+  Once(const TFunction & function) const
+  {
+    if (region::kernels::LaneIndex() == 0)
+    {
+      function();
+    }
+  }
+  /** All lanes see afterwards what any of them wrote before. */
+  __device__ void
+  Wait() const
+  {
+    __syncwarp();
+  }
+};
+
+/** Calls step(i, team) for i < step.GetNumber(), which the device knows. */
+template <typename TStep>
+__global__ void
+ForTeamsAtMostKernel(TStep step)
+{
+  const size_t number = step.GetNumber();
+  const size_t teamsOfBlock = blockDim.x / DeviceTeam::NumberOfLanes;
+  const size_t first = static_cast<size_t>(blockIdx.x) * teamsOfBlock + threadIdx.x / DeviceTeam::NumberOfLanes;
+  for (size_t i = first; i < number; i += teamsOfBlock * gridDim.x)
+  {
+    step(i, DeviceTeam{});
+  }
+}
+
 /** Loops of one block of threads. What they write in one loop they read in the next one, after a barrier. */
 struct BlockLoops
 {
@@ -285,7 +362,7 @@ struct BlockLoops
   }
   template <typename TStep>
   __device__ void
-  For(const TStep & step) const
+  ForAtMost(size_t, const TStep & step) const
   {
     const size_t number = step.GetNumber();
     for (size_t i = threadIdx.x; i < number; i += blockDim.x)
@@ -303,6 +380,40 @@ __global__ void
 __launch_bounds__(ThreadsOfLoopsInOneBlock) ProgramKernel(TProgram program)
 {
   program(BlockLoops{});
+}
+
+/** Loops of a grid whose blocks are all resident. What they write in one loop they read in the next one, after all
+ * blocks have waited for each other. */
+struct GridLoops
+{
+  template <typename TRound>
+  __device__ bool
+  IsOver(const TRound & round) const
+  {
+    return round.GetNumber() == 0;
+  }
+  template <typename TStep>
+  __device__ void
+  ForAtMost(size_t, const TStep & step) const
+  {
+    const size_t number = step.GetNumber();
+    const size_t stride = static_cast<size_t>(gridDim.x) * blockDim.x;
+    for (size_t i = static_cast<size_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < number; i += stride)
+    {
+      step(i);
+    }
+    cooperative_groups::this_grid().sync();
+  }
+};
+
+constexpr unsigned int ThreadsOfLoopsInOneGrid = 256;
+constexpr unsigned int BlocksOfLoopsInOneGrid = 2; // on a multiprocessor: more of them wait longer for each other
+
+template <typename TProgram>
+__global__ void
+__launch_bounds__(ThreadsOfLoopsInOneGrid, BlocksOfLoopsInOneGrid) GridProgramKernel(TProgram program)
+{
+  program(GridLoops{});
 }
 } // namespace kernels
 
@@ -342,7 +453,7 @@ struct LargerOne
 
 /** \class DeviceProcessor
  * \brief A device as EdgeGraph, LabelSearch and MapSearch see it. All work is queued on one stream; Read() waits for
- * it.
+ * it. Arrays leave their memory to later ones: it must outlive them.
  *
  * Sums of all values before each are those of CUB, the library of such primitives that comes with CUDA. They are of
  * integers, and do not depend on how they are divided among threads.
@@ -357,12 +468,25 @@ public:
   {
   public:
     Array() = default;
-    Array(size_t number, const Context & context)
-      : m_Memory(std::max<size_t>(number, 1) * sizeof(T), context)
-    {}
-    explicit Array(DeviceBuffer memory)
+    /** \param kept takes the memory in the end; nullptr: it is released */
+    explicit Array(DeviceBuffer memory, KeptBlocks<DeviceBuffer> * kept = nullptr)
       : m_Memory(std::move(memory))
+      , m_Kept(kept)
     {}
+    Array(Array && other) noexcept { this->Swap(other); }
+    Array &
+    operator=(Array && other) noexcept
+    {
+      Array(std::move(other)).Swap(*this);
+      return *this;
+    }
+    ~Array()
+    {
+      if (m_Kept != nullptr)
+      {
+        m_Kept->Give(std::move(m_Memory));
+      }
+    }
     T *
     Get() const
     {
@@ -376,7 +500,15 @@ public:
     }
 
   private:
-    DeviceBuffer m_Memory;
+    DeviceBuffer               m_Memory;
+    KeptBlocks<DeviceBuffer> * m_Kept{ nullptr };
+
+    void
+    Swap(Array & other) noexcept
+    {
+      std::swap(m_Memory, other.m_Memory);
+      std::swap(m_Kept, other.m_Kept);
+    }
   };
 
   /** \param squares whether the law's sums have squares */
@@ -384,14 +516,24 @@ public:
     : m_Sums(sums)
     , m_Squares(squares)
     , m_Context(context)
+    , m_NumberOfMultiprocessors(static_cast<size_t>(GetDeviceProperties(context.GetDevice()).MultiprocessorCount))
     , m_Exchange(PinnedBuffer::Take())
   {}
+
+  /** Releases the memory that arrays left; the stream's device must be the current one. */
+  void
+  ReleaseKeptMemory() const noexcept
+  {
+    m_Kept.Release();
+  }
 
   template <typename T>
   Array<T>
   Allocate(size_t number) const
   {
-    return Array<T>(number, m_Context);
+    return Array<T>(m_Kept.Take(std::max<size_t>(number, 1) * sizeof(T),
+                                [this](size_t bytes) { return DeviceBuffer(bytes, m_Context); }),
+                    &m_Kept);
   }
 
   /** The value, after all work that was queued. */
@@ -419,7 +561,7 @@ public:
   Array<T>
   Upload(const T * data, size_t number) const
   {
-    Array<T> array(number, m_Context);
+    Array<T> array = this->Allocate<T>(number);
     ITK_CUDA_CALL(
       cudaMemcpyAsync(array.Get(), data, number * sizeof(T), cudaMemcpyHostToDevice, m_Context.GetStream()));
     return array;
@@ -450,10 +592,10 @@ public:
     constexpr int32_t together = 4;
     function(DeviceEdges<together>(m_Sums, m_Squares));
   }
-  /** The same for RunInOneBlock(), whose threads have fewer registers. */
+  /** The same for RunInOneGrid(), whose threads have fewer registers. */
   template <typename TFunction>
   void
-  VisitPixelsInOneBlock(const TFunction & function) const
+  VisitPixelsInOneGrid(const TFunction & function) const
   {
     constexpr int32_t together = 2;
     function(DeviceEdges<together>(m_Sums, m_Squares));
@@ -498,12 +640,32 @@ public:
                                step));
   }
 
-  /** Runs loops one after the other, each of `most` passes at most. */
+  /** The same with step(i, team), each in the threads of a warp. */
+  template <typename TStep>
+  void
+  ForTeamsAtMost(size_t most, const TStep & step) const
+  {
+    constexpr size_t       mostBlocks = 4096;
+    constexpr unsigned int threads = 64; // passes differ in length, and there may be few
+    constexpr size_t       teams = threads / kernels::DeviceTeam::NumberOfLanes;
+    if (most == 0)
+    {
+      return;
+    }
+    ITK_CUDA_CALL(LaunchKernel(kernels::ForTeamsAtMostKernel<TStep>,
+                               MakeGrid(std::min(mostBlocks, (most + teams - 1) / teams)),
+                               dim3(threads),
+                               0,
+                               m_Context.GetStream(),
+                               step));
+  }
+
+  /** Runs loops one after the other. */
   template <typename TProgram>
   void
-  Run(const TProgram & program, size_t most) const
+  Run(const TProgram & program) const
   {
-    program(LaunchedLoops{ *this, most });
+    program(LaunchedLoops{ *this });
   }
   /** Runs them in one launch of one block of threads, for loops of few passes. */
   template <typename TProgram>
@@ -516,6 +678,24 @@ public:
                                0,
                                m_Context.GetStream(),
                                program));
+  }
+  /** Runs them in one launch of a grid, which has no more threads than `passes`. Loops may have more passes. */
+  template <typename TProgram>
+  void
+  RunInOneGrid(const TProgram & program, size_t passes) const
+  {
+    constexpr size_t    threads = kernels::ThreadsOfLoopsInOneGrid;
+    const size_t        resident = m_NumberOfMultiprocessors * kernels::BlocksOfLoopsInOneGrid;
+    cudaLaunchAttribute cooperative{};
+    cooperative.id = cudaLaunchAttributeCooperative;
+    cooperative.val.cooperative = 1;
+    cudaLaunchConfig_t configuration{};
+    configuration.gridDim = MakeGrid(std::clamp<size_t>((passes + threads - 1) / threads, 1, resident));
+    configuration.blockDim = dim3(kernels::ThreadsOfLoopsInOneGrid);
+    configuration.stream = m_Context.GetStream();
+    configuration.attrs = &cooperative;
+    configuration.numAttrs = 1;
+    ITK_CUDA_CALL(LaunchWithParameters<TProgram>(configuration, kernels::GridProgramKernel<TProgram>, program));
   }
 
   /** sums[i]: of function(0) to function(i - 1), for 0 <= i <= number. */
@@ -561,7 +741,6 @@ private:
   struct LaunchedLoops
   {
     const DeviceProcessor & Processor;
-    size_t                  Most;
 
     template <typename TRound>
     bool
@@ -571,16 +750,19 @@ private:
     }
     template <typename TStep>
     void
-    For(const TStep & step) const
+    ForAtMost(size_t most, const TStep & step) const
     {
-      Processor.ForAtMost(Most, step);
+      Processor.ForAtMost(most, step);
     }
   };
 
   const region::DeviceSums & m_Sums;
   const bool                 m_Squares;
   const Context              m_Context;
+  const size_t               m_NumberOfMultiprocessors;
   const PinnedBuffer         m_Exchange;
+
+  mutable KeptBlocks<DeviceBuffer> m_Kept;
 
   /** Calls a function of CUB twice: it says how much memory it needs, and then uses it. */
   template <typename TCall>
@@ -589,8 +771,8 @@ private:
   {
     size_t bytes = 0;
     ITK_CUDA_CALL(call(nullptr, bytes));
-    const DeviceBuffer memory(std::max<size_t>(bytes, 1), m_Context);
-    ITK_CUDA_CALL(call(memory.GetPointer(), bytes));
+    const Array<char> memory = this->Allocate<char>(bytes);
+    ITK_CUDA_CALL(call(memory.Get(), bytes));
   }
 };
 } // namespace itk::cuda::partition

@@ -132,8 +132,8 @@ CudaRegionPartitionUnsupportedReason(const CudaRegionPartitionInput & input)
 size_t
 CudaRegionPartitionWorkingSet(const CudaRegionPartitionInput & input, const CudaRegionPartitionParameters & parameters)
 {
-  // Room for small arrays.
-  constexpr size_t fixedBytes = size_t{ 4 } << 20;
+  // Room for small arrays, and for arrays in blocks of others that were larger.
+  constexpr size_t fixedBytes = size_t{ 8 } << 20;
   constexpr size_t largestBlock = 64;
   const size_t     width = input.Image.Size[0];
   const size_t     height = input.Image.Size[1];

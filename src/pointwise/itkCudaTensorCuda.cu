@@ -90,7 +90,8 @@ __launch_bounds__(ThreadsOfBlock)
   output[i] = GetMeasure<VDimension, VIsLine>(parameters, tensor);
 }
 
-template <typename T, unsigned int VDimension, bool VIsLine>
+/** With VHasParameter the measure takes BestPlanes::Parameter. Kernels without it take fewer registers. */
+template <typename T, unsigned int VDimension, bool VIsLine, bool VHasParameter>
 __global__ void
 __launch_bounds__(ThreadsOfBlock)
   MaximumKernel(Planes<const T> hessian, BestPlanes<T> best, size_t count, MeasureParameters<T> parameters)
@@ -101,7 +102,7 @@ __launch_bounds__(ThreadsOfBlock)
   {
     return;
   }
-  if (best.Parameter)
+  if constexpr (VHasParameter)
   {
     parameters.SetFromScale(*best.Parameter);
   }
@@ -262,7 +263,9 @@ RunMeasureMaximum(const CudaHessianMeasure & measure,
                                 static_cast<T>(best.Lowest),
                                 isFirst,
                                 static_cast<const T *>(best.Parameter) };
-    LaunchPixels(IsLine(parameters) ? MaximumKernel<T, d, true> : MaximumKernel<T, d, false>,
+    const auto withParameter = IsLine(parameters) ? MaximumKernel<T, d, true, true> : MaximumKernel<T, d, false, true>;
+    const auto without = IsLine(parameters) ? MaximumKernel<T, d, true, false> : MaximumKernel<T, d, false, false>;
+    LaunchPixels(best.Parameter ? withParameter : without,
                  GetPlaneLength(hessian),
                  context,
                  GetPlanes<const T>(hessian),
