@@ -104,7 +104,7 @@ def test_links_of_the_page_exist():
 
 
 @pytest.mark.parametrize(
-    "module", ["_gaussian", "_override", "_segmentation", "ndimage", "_partition", "_vesselness"]
+    "module", ["_gaussian", "_override", "_segmentation", "ndimage", "_partition", "_structure_tensor", "_vesselness"]
 )
 def test_examples_of_docstrings(module, host_allowed):
     result = doctest.testmod(importlib.import_module(f"itk_cudafilters.{module}"))
