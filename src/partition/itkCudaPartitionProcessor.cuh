@@ -340,10 +340,10 @@ struct DeviceTeam
   }
 };
 
-/** Calls step(i, team) for i < step.GetNumber(), which the device knows. */
+/** Calls step(i, team) for i < step.GetNumber() in the warps of a grid. */
 template <typename TStep>
-__global__ void
-ForTeamsAtMostKernel(TStep step)
+__device__ void
+RunTeams(const TStep & step)
 {
   const size_t number = step.GetNumber();
   const size_t teamsOfBlock = blockDim.x / DeviceTeam::NumberOfLanes;
@@ -352,6 +352,13 @@ ForTeamsAtMostKernel(TStep step)
   {
     step(i, DeviceTeam{});
   }
+}
+
+template <typename TStep>
+__global__ void
+ForTeamsAtMostKernel(TStep step)
+{
+  RunTeams(step);
 }
 
 /** Loops of one block of threads. What they write in one loop they read in the next one, after a barrier. */
@@ -405,6 +412,13 @@ struct GridLoops
     {
       step(i);
     }
+    cooperative_groups::this_grid().sync();
+  }
+  template <typename TStep>
+  __device__ void
+  ForTeamsAtMost(size_t, const TStep & step) const
+  {
+    RunTeams(step);
     cooperative_groups::this_grid().sync();
   }
 };
