@@ -437,6 +437,12 @@ private:
     {
       Processor.ForAtMost(most, step);
     }
+    template <typename TStep>
+    void
+    ForTeamsAtMost(size_t most, const TStep & step) const
+    {
+      Processor.ForTeamsAtMost(most, step);
+    }
   };
 
   const partition::Scene & m_Scene;
