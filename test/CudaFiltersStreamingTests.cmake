@@ -11,7 +11,6 @@ endfunction()
 # Chunks above 32 MiB: the C library gives smaller ones back to the system late.
 cudafilters_add_file_streaming_test(CudaFiltersFileStreaming "" 600 4 280 640 1 host)
 cudafilters_add_file_streaming_test(CudaFiltersFileStreamingWholeLines "" 600 40 280 640 0 host)
-cudafilters_add_file_streaming_test(CudaFiltersFileStreamingGpu "gpu" 600 4 280 640 1 cuda)
 # Files of 1.6 and 13 GB
 if(CudaFilters_LONG_TESTS)
   cudafilters_add_file_streaming_test(CudaFiltersFileStreamingSlow "slow" 3600 4 448 2048 1 host)
