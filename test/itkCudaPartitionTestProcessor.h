@@ -437,12 +437,6 @@ private:
     {
       Processor.ForAtMost(most, step);
     }
-    template <typename TStep>
-    void
-    ForTeamsAtMost(size_t most, const TStep & step) const
-    {
-      Processor.ForTeamsAtMost(most, step);
-    }
   };
 
   const partition::Scene & m_Scene;

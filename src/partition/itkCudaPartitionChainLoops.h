@@ -148,13 +148,7 @@ struct LineList
   MapLine *       Lines;
   uint8_t *       IsOnLine;
   ChainCounters * Counters;
-  size_t          NumberOfNodes;
 
-  ITK_CUDA_HOST_DEVICE size_t
-  GetNumber() const
-  {
-    return NumberOfNodes;
-  }
   ITK_CUDA_AS_ARGUMENTS
   ITK_CUDA_HOST_DEVICE void
   Append(uint32_t node, uint32_t edge, uint32_t numberOfEdges) const
@@ -783,92 +777,6 @@ struct ApplyChains : EachChain<TRound>
     }
   }
 };
-/** Freezes the tangents; no edge is on a line yet. */
-struct BeginChainRound
-{
-  MapRound  Round;
-  size_t    NumberOfRegions;
-  size_t    NumberOfEdges;
-  uint8_t * IsOnLine;
-
-  ITK_CUDA_HOST_DEVICE size_t
-  GetNumber() const
-  {
-    return NumberOfRegions > NumberOfEdges ? NumberOfRegions : NumberOfEdges;
-  }
-  ITK_CUDA_HOST_DEVICE void
-  operator()(size_t i) const
-  {
-    if (i < NumberOfRegions)
-    {
-      BeginMapRound{ Round }(i);
-    }
-    if (i < NumberOfEdges)
-    {
-      IsOnLine[i] = 0;
-    }
-  }
-};
-
-/** Rounds one loop after the other, without the host. The costs of all chords are in memory at a time. */
-template <typename TRound, typename TAtomics>
-struct RunChainRounds
-{
-  TRound          Round;
-  ChainArrays     Arrays;
-  MapLine *       Lines;
-  uint8_t *       IsOnLine;
-  ChainCounters * Counters; // of each round
-  double *        CostsOfChords;
-  ChainCounters   Most;
-  size_t          NumberOfNodes;
-  size_t          NumberOfEdges;
-  size_t          NumberOfRegions;
-  uint32_t        NumberOfRounds;
-
-  ITK_CUDA_AS_ARGUMENTS
-  template <typename TLoops>
-  ITK_CUDA_HOST_DEVICE void
-  operator()(const TLoops & loops) const
-  {
-    bool isOver = false;
-    for (uint32_t i = 0; i < NumberOfRounds && !isOver; ++i)
-    {
-      TRound round = Round;
-      round.Counts = Round.Counters->Rounds + i;
-      ChainArrays arrays = Arrays;
-      arrays.Counters = Counters + i;
-      const BeginChainRound    begin{ round, NumberOfRegions, NumberOfEdges, IsOnLine };
-      const LineList<TAtomics> list{ round, Lines, IsOnLine, Counters + i, NumberOfNodes };
-      loops.ForAtMost(begin.GetNumber(), begin);
-      loops.ForAtMost(NumberOfNodes, ListOpenLines<TAtomics>{ list });
-      loops.ForAtMost(NumberOfNodes, ListClosedLines<TAtomics>{ list });
-      loops.ForAtMost(Most.Lines, FillChains<TRound>{ round, arrays, Lines });
-      this->RunBids(loops, ChainLoop<TRound>(round, arrays));
-      isOver = loops.IsOver(WinnersOfRound{ round.Counts });
-    }
-  }
-
-private:
-  ITK_CUDA_AS_ARGUMENTS
-  template <typename TLoops>
-  ITK_CUDA_HOST_DEVICE void
-  RunBids(const TLoops & loops, const ChainLoop<TRound> & loop) const
-  {
-    const size_t       places = Most.GetPlaces();
-    const size_t       chains = Most.GetChains();
-    const PartOfChains all{ 0, 0, None, None };
-    loops.ForAtMost(places * ChainWindow, CostChords<TRound>(loop, all, CostsOfChords));
-    loops.ForTeamsAtMost(chains, SearchChains<TRound>(loop, all, CostsOfChords));
-    loops.ForAtMost(places, TestPieces<TRound, TAtomics>(loop));
-    loops.ForAtMost(chains, BidChains<TRound>(loop));
-    loops.ForAtMost(places, ClaimForChains<TRound>(loop));
-    loops.ForAtMost(places, CheckChains<TRound>(loop));
-    loops.ForAtMost(places, FreeCellsOfChains<TRound>(loop));
-    loops.ForAtMost(chains, AdmitChains<TRound>(loop));
-    loops.ForAtMost(chains, ApplyChains<TRound, TAtomics>(loop));
-  }
-};
 } // namespace steps
 
 /** \class ChainLoops
@@ -885,7 +793,7 @@ public:
     : m_Map(map)
     , m_Processor(map.GetProcessor())
     , m_LargestPart(largestPart)
-    , m_Counters(m_Processor.template Allocate<ChainCounters>(RoundsOfGrid))
+    , m_Counters(m_Processor.template Allocate<ChainCounters>(RoundsOfBatch))
   {}
 
   bool
@@ -904,8 +812,7 @@ public:
         return false;
       }
       // The first round takes out most nodes, and says how many the others have at most.
-      const uint32_t most = this->IsFirstRound() ? 1 : this->IsSmall() ? RoundsOfGrid : RoundsOfBatch;
-      const uint32_t number = std::min(static_cast<uint32_t>(left), most);
+      const uint32_t number = this->IsFirstRound() ? 1 : std::min(static_cast<uint32_t>(left), RoundsOfBatch);
       this->QueueRounds(number);
       const MapCounters & counters = m_Map.ReadCounters();
       uint32_t            rounds = 0;
@@ -928,7 +835,7 @@ private:
   ProcessorMap<TProcessor> & m_Map;
   const TProcessor &         m_Processor;
   const size_t               m_LargestPart;
-  Array<ChainCounters>       m_Counters; // of the rounds of a batch or grid
+  Array<ChainCounters>       m_Counters; // of the rounds of a batch
   ChainCounters              m_Most{};   // of all rounds but the first
   bool                       m_HasMost{ false };
   Array<uint8_t>             m_IsIdle;
@@ -952,54 +859,19 @@ private:
     return !m_HasMost || m_Most.GetPlaces() > m_LargestPart;
   }
 
-  /** Whether rounds after the first one run in one launch. */
-  bool
-  IsSmall() const
-  {
-    constexpr uint32_t placesOfGrid = uint32_t{ 1 } << 16;
-    return m_Most.GetPlaces() <= placesOfGrid;
-  }
-
   void
   QueueRounds(uint32_t number)
   {
     m_Map.ClearRounds();
-    m_Processor.Fill(m_Counters.Get(), RoundsOfGrid, 0);
+    m_Processor.Fill(m_Counters.Get(), RoundsOfBatch, 0);
     const size_t edges = m_Map.GetNumberOfEdges();
     m_IsOnLine = m_Processor.template Allocate<uint8_t>(edges);
     m_ChainOfEdge = m_Processor.template Allocate<uint32_t>(edges);
     m_Processor.Fill(m_ChainOfEdge.Get(), edges, 0xff);
-    if (!this->IsFirstRound() && this->IsSmall())
-    {
-      this->QueueRoundsOfGrid(number);
-      return;
-    }
     for (uint32_t i = 0; i < number; ++i)
     {
       this->QueueRound(i);
     }
-  }
-
-  void
-  QueueRoundsOfGrid(uint32_t number) const
-  {
-    const size_t chords = m_Most.GetPlaces() * ChainWindow;
-    const auto   costs = m_Processor.template Allocate<double>(chords);
-    m_Processor.VisitPixelsInOneGrid([&](const auto & pixels) {
-      using RoundType = Round<std::decay_t<decltype(pixels)>, Atomics>;
-      m_Processor.RunInOneGrid(steps::RunChainRounds<RoundType, Atomics>{ RoundType(m_Map.GetRound(0), pixels),
-                                                                          this->GetArrays(m_Counters.Get()),
-                                                                          m_Lines.Get(),
-                                                                          m_IsOnLine.Get(),
-                                                                          m_Counters.Get(),
-                                                                          costs.Get(),
-                                                                          m_Most,
-                                                                          m_Map.GetNumberOfNodes(),
-                                                                          m_Map.GetNumberOfEdges(),
-                                                                          m_Map.GetNumberOfRegions(),
-                                                                          number },
-                               chords);
-    });
   }
 
   void
@@ -1042,7 +914,7 @@ private:
       m_Lines = m_Processor.template Allocate<MapLine>(m_Map.GetNumberOfEdges());
     }
     m_Processor.Fill(m_IsOnLine.Get(), m_Map.GetNumberOfEdges(), 0);
-    const steps::LineList<Atomics> list{ view, m_Lines.Get(), m_IsOnLine.Get(), counters, m_Map.GetNumberOfNodes() };
+    const steps::LineList<Atomics> list{ view, m_Lines.Get(), m_IsOnLine.Get(), counters };
     m_Processor.For(m_Map.GetNumberOfNodes(), steps::ListOpenLines<Atomics>{ list });
     m_Processor.For(m_Map.GetNumberOfNodes(), steps::ListClosedLines<Atomics>{ list });
   }

@@ -130,6 +130,32 @@ struct LinkCells
   }
 };
 
+/** A loop of a sweep over the cells. After a sweep in which no cell changed nothing is left to do. */
+struct SweepLoop
+{
+  size_t           Number;
+  const uint32_t * AnyChanged; // in the sweep before
+
+  ITK_CUDA_HOST_DEVICE size_t
+  GetNumber() const
+  {
+    return *AnyChanged != 0 ? Number : 0;
+  }
+};
+
+struct FreezeTangents : SweepLoop
+{
+  Model           Law;
+  const Moments * Regions;
+  LinearForm *    Tangents;
+
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t region) const
+  {
+    Tangents[region] = Law.Linearize(Regions[region]);
+  }
+};
+
 /** The cells of one colour: none of them touches another one. */
 struct ColorCells
 {
@@ -149,111 +175,47 @@ struct ColorCells
   }
 };
 
-/** What all colours of the cells of one size have in common. */
-struct SweepArrays
-{
-  CellGrid     Grid;
-  size_t       NumberOfLabels;
-  Moments *    Regions;  // by label
-  LinearForm * Tangents; // of the regions' descriptions
-  uint32_t *   Labels;
-  uint32_t *   Asked; // cells of one colour that are asked
-};
-
-/** The cells of one colour in a sweep. After a sweep in which no cell changed nothing is left to do. */
-struct ColorOfSweep
-{
-  SweepArrays      Arrays;
-  ColorCells       Cells;
-  uint8_t *        IsActive; // none is when the sweep ends
-  uint8_t *        IsNext;
-  uint32_t *       NumberAsked;
-  const uint32_t * HadChanged; // in the sweep before
-  uint32_t *       HasChanged; // in this sweep
-
-  ITK_CUDA_HOST_DEVICE size_t
-  GetMostPasses() const
-  {
-    const size_t cells = Cells.GetNumber();
-    return cells > Arrays.NumberOfLabels ? cells : Arrays.NumberOfLabels;
-  }
-};
-
-/** Freezes the tangents, and lists the active cells at boundaries: of few of all cells there is more to find out. */
-template <typename TAtomics>
-struct BeginColor : ColorOfSweep
-{
-  Model Law;
-
-  ITK_CUDA_HOST_DEVICE size_t
-  GetNumber() const
-  {
-    return *this->HadChanged != 0 ? this->GetMostPasses() : 0;
-  }
-  ITK_CUDA_AS_ARGUMENTS
-  ITK_CUDA_HOST_DEVICE void
-  operator()(size_t i) const
-  {
-    if (i < Arrays.NumberOfLabels)
-    {
-      Arrays.Tangents[i] = Law.Linearize(Arrays.Regions[i]);
-    }
-    if (i < Cells.GetNumber())
-    {
-      const Rows    cellsOfColor{ Cells.GetColumns() };
-      const int32_t x = Cells.FirstColumn + 2 * cellsOfColor.GetColumn(i);
-      const int32_t y = Cells.FirstRow + 2 * cellsOfColor.GetRow(i);
-      this->Ask(x, y);
-    }
-  }
-
-private:
-  ITK_CUDA_AS_ARGUMENTS
-  ITK_CUDA_HOST_DEVICE void
-  Ask(int32_t x, int32_t y) const
-  {
-    const size_t cell = Arrays.Grid.IndexOf(x, y);
-    if (IsActive[cell] != 0)
-    {
-      IsActive[cell] = 0;
-      if (CellLabels{ Arrays.Grid, Arrays.Labels }.IsAtBoundary(x, y))
-      {
-        Arrays.Asked[TAtomics::Next(*NumberAsked)] = static_cast<uint32_t>(cell);
-      }
-    }
-  }
-};
-
 /** Cells of one colour change to the region that is best for them: a pass reads no label that another one writes. */
 template <typename TScene, typename TAtomics>
-struct Compete : ColorOfSweep
+struct Compete : SweepLoop
 {
-  TScene        Scene;
-  BoundaryCosts Costs;
+  TScene             Scene;
+  ColorCells         Cells;
+  BoundaryCosts      Costs;
+  const LinearForm * Tangents;
+  uint32_t *         Labels;
+  Moments *          Regions;
+  uint8_t *          IsActive; // none is when the sweep ends
+  uint8_t *          IsNext;
+  uint32_t *         HasChanged; // in this sweep
 
-  ITK_CUDA_HOST_DEVICE size_t
-  GetNumber() const
-  {
-    return *NumberAsked;
-  }
   ITK_CUDA_AS_ARGUMENTS
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t i) const
   {
-    const uint32_t   cell = Arrays.Asked[i];
-    const CellGrid & grid = Arrays.Grid;
-    const Rows       rows{ grid.GetWidth() };
-    const int32_t    x = rows.GetColumn(cell);
-    const int32_t    y = rows.GetRow(cell);
-    const CellLabels cells{ grid, Arrays.Labels };
-    const Moments    sums = SumCell(Scene, grid, x, y);
-    const uint32_t   own = cells.Get(x, y);
-    const uint32_t   to = ChooseRegion(cells, Arrays.Tangents, Costs, x, y, sums);
+    const Rows       cellsOfColor{ Cells.GetColumns() };
+    const int32_t    x = Cells.FirstColumn + 2 * cellsOfColor.GetColumn(i);
+    const int32_t    y = Cells.FirstRow + 2 * cellsOfColor.GetRow(i);
+    const CellGrid & grid = Cells.Grid;
+    const size_t     cell = grid.IndexOf(x, y);
+    if (IsActive[cell] == 0)
+    {
+      return;
+    }
+    IsActive[cell] = 0;
+    const CellLabels cells{ grid, Labels };
+    if (!cells.IsAtBoundary(x, y))
+    {
+      return;
+    }
+    const Moments  sums = SumCell(Scene, grid, x, y);
+    const uint32_t own = cells.Get(x, y);
+    const uint32_t to = ChooseRegion(cells, Tangents, Costs, x, y, sums);
     if (to != own)
     {
-      Arrays.Labels[cell] = to;
-      TAtomics::Add(Arrays.Regions[own], Moments{} - sums);
-      TAtomics::Add(Arrays.Regions[to], sums);
+      Labels[cell] = to;
+      TAtomics::Add(Regions[own], Moments{} - sums);
+      TAtomics::Add(Regions[to], sums);
       this->ActivateNeighbors(x, y);
       *HasChanged = 1;
     }
@@ -263,7 +225,7 @@ private:
   ITK_CUDA_HOST_DEVICE void
   ActivateNeighbors(int32_t x, int32_t y) const
   {
-    const CellGrid & grid = Arrays.Grid;
+    const CellGrid & grid = Cells.Grid;
     for (int32_t y2 = y - 1; y2 <= y + 1; ++y2)
     {
       for (int32_t x2 = x - 1; x2 <= x + 1; ++x2)
@@ -281,22 +243,19 @@ private:
 template <typename TScene, typename TAtomics>
 struct RunSweeps
 {
-  static constexpr int NumberOfColors = 4;
-
-  /** What sweeps count; it begins with zeros. */
-  struct Counters
-  {
-    uint32_t HasChanged[MaximumNumberOfSweeps + 1]; // any cell; [0]: before the first sweep
-    uint32_t Asked[MaximumNumberOfSweeps][NumberOfColors];
-  };
-
   TScene        Scene;
+  CellGrid      Grid;
   BoundaryCosts Costs;
   Model         Law;
-  SweepArrays   Arrays;
+  size_t        NumberOfLabels;
+  LinearForm *  Tangents;
+  uint32_t *    Labels;
+  Moments *     Regions;
   uint8_t *     IsActive;
   uint8_t *     IsNext;
-  Counters *    Counts;
+  uint32_t *    Changed; // whether cells did in each sweep; [0]: before the first one
+
+  static constexpr int NumberOfColors = 4;
 
   size_t
   GetNumberOfLoops() const
@@ -311,23 +270,25 @@ struct RunSweeps
   {
     for (int sweep = 0; sweep < MaximumNumberOfSweeps; ++sweep)
     {
-      const bool isEven = sweep % 2 == 0;
-      for (int32_t number = 0; number < NumberOfColors; ++number)
+      if (loops.IsOver(SweepLoop{ 1, Changed + sweep }))
       {
-        const ColorOfSweep         color{ Arrays,
-                                  { Arrays.Grid, number % 2, number / 2 },
-                                  isEven ? IsActive : IsNext,
-                                  isEven ? IsNext : IsActive,
-                                  &Counts->Asked[sweep][number],
-                                  &Counts->HasChanged[sweep],
-                                  &Counts->HasChanged[sweep + 1] };
-        const BeginColor<TAtomics> begin{ color, Law };
-        if (loops.IsOver(begin))
-        {
-          return;
-        }
-        loops.ForAtMost(color.GetMostPasses(), begin);
-        loops.ForAtMost(color.Cells.GetNumber(), Compete<TScene, TAtomics>{ color, Scene, Costs });
+        return;
+      }
+      for (int32_t color = 0; color < NumberOfColors; ++color)
+      {
+        const ColorCells cells{ Grid, color % 2, color / 2 };
+        loops.ForAtMost(NumberOfLabels, FreezeTangents{ { NumberOfLabels, Changed + sweep }, Law, Regions, Tangents });
+        loops.ForAtMost(cells.GetNumber(),
+                        Compete<TScene, TAtomics>{ { cells.GetNumber(), Changed + sweep },
+                                                   Scene,
+                                                   cells,
+                                                   Costs,
+                                                   Tangents,
+                                                   Labels,
+                                                   Regions,
+                                                   sweep % 2 == 0 ? IsActive : IsNext,
+                                                   sweep % 2 == 0 ? IsNext : IsActive,
+                                                   Changed + sweep + 1 });
       }
     }
   }
@@ -726,23 +687,27 @@ private:
       return false;
     }
     const size_t cells = m_Grid.GetNumberOfCells();
-    const size_t cellsOfColor = steps::ColorCells{ m_Grid, 0, 0 }.GetNumber(); // of the largest one
     const auto   tangents = m_Processor.template Allocate<LinearForm>(m_NumberOfRegions + 1);
-    const auto   asked = m_Processor.template Allocate<uint32_t>(cellsOfColor);
     const auto   isActive = m_Processor.template Allocate<uint8_t>(cells);
     const auto   isNext = m_Processor.template Allocate<uint8_t>(cells);
+    const auto   changed = m_Processor.template Allocate<uint32_t>(MaximumNumberOfSweeps + 1);
     m_Processor.Fill(isActive.Get(), cells, 1);
     m_Processor.Fill(isNext.Get(), cells, 0);
-    const steps::SweepArrays arrays{ m_Grid,         m_NumberOfRegions + 1, m_Regions.Get(),
-                                     tangents.Get(), m_Labels.Get(),        asked.Get() };
+    m_Processor.Fill(changed.Get(), 1, 1);
+    m_Processor.Fill(changed.Get() + 1, MaximumNumberOfSweeps, 0);
     m_Processor.VisitScene([&](const auto & scene) {
-      using Sweeps = steps::RunSweeps<std::decay_t<decltype(scene)>, Atomics>;
-      const auto counts = m_Processor.template Allocate<typename Sweeps::Counters>(1);
-      m_Processor.Fill(counts.Get(), 1, 0);
-      m_Processor.Fill(counts.Get()->HasChanged, 1, 1); // lets the first sweep begin
-      const Sweeps sweeps{ scene,       BoundaryCosts(m_Grid.Side), m_Model, arrays, isActive.Get(), isNext.Get(),
-                           counts.Get() };
-      cells <= CellsOfOneGrid ? m_Processor.RunInOneGrid(sweeps, cellsOfColor) : m_Processor.Run(sweeps);
+      const steps::RunSweeps<std::decay_t<decltype(scene)>, Atomics> sweeps{ scene,
+                                                                             m_Grid,
+                                                                             BoundaryCosts(m_Grid.Side),
+                                                                             m_Model,
+                                                                             m_NumberOfRegions + 1,
+                                                                             tangents.Get(),
+                                                                             m_Labels.Get(),
+                                                                             m_Regions.Get(),
+                                                                             isActive.Get(),
+                                                                             isNext.Get(),
+                                                                             changed.Get() };
+      cells <= CellsOfOneGrid ? m_Processor.RunInOneGrid(sweeps, cells / 4) : m_Processor.Run(sweeps);
     });
     return true;
   }

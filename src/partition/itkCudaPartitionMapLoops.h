@@ -251,18 +251,6 @@ struct BeginMapRound
   }
 };
 
-/** As many passes as bids won in a round. */
-struct WinnersOfRound
-{
-  const MapRoundCounters * Counts;
-
-  ITK_CUDA_HOST_DEVICE size_t
-  GetNumber() const
-  {
-    return Counts->Winners;
-  }
-};
-
 /** Counts the edges of each cell in First. */
 template <typename TAtomics>
 struct CountEdgesOfCells

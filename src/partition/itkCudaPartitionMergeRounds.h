@@ -12,21 +12,18 @@
 #include <cstring>
 
 // Rounds of merging over a list of edges, without the host: whether a round has anything to do is known to the
-// processor alone. What passes of one loop write is read by the next loops only, but for atomic operations, whose order
-// does not matter.
-//
-// In a round a few of many edges have much to do: a description is a logarithm. Where threads run in step, all threads
-// of a warp would wait for one of them. So a loop over all edges only lists these, in any order, and a loop over the
-// list follows.
+// processor alone. A round is three loops. What passes of one loop write is read by the next loop only, but for atomic
+// operations, whose order does not matter.
 namespace itk::cuda::partition
 {
 /** A list of edges in memory of a processor. A pass of a loop changes its own edge only. */
 struct EdgeView
 {
-  static constexpr uint64_t Hole = ~uint64_t{ 0 }; // the key where an edge is no more
+  static constexpr uint64_t Hole = ~uint64_t{ 0 };        // the key where an edge is no more
+  static constexpr uint64_t NewBit = uint64_t{ 1 } << 63; // of keys of new edges, whose change is not known
 
   uint64_t * Keys;
-  uint32_t * Cracks;  // of edges that are listed as new: their slot in the table
+  uint32_t * Cracks;  // of new edges: their slot in the table
   double *   Changes; // of the description by the merge, less what its boundary is worth
 };
 
@@ -35,7 +32,6 @@ struct MergeSeries
 {
   static constexpr uint32_t MostRounds = 32;
   uint32_t                  Pairs[MostRounds]; // that merged in each round
-  uint32_t                  New[MostRounds];   // edges
   uint32_t                  NumberOfEdges;     // that are left
 };
 
@@ -46,7 +42,7 @@ struct GraphView
 
   EdgeCode      Code;
   EdgeView      Edges;
-  EdgeView      Others; // takes the edges that a series leaves; has the lists of a round before
+  EdgeView      Others; // takes the edges that a series leaves
   EdgeTableView Table;  // is empty between the loops of rounds, but for new edges
   Moments *     Sums;
   double *      Descriptions;
@@ -73,18 +69,6 @@ struct GraphView
   {
     return Code.GetSecond(Edges.Keys[edge]);
   }
-  /** Regions that a round made larger. */
-  ITK_CUDA_HOST_DEVICE uint64_t *
-  GetMerged() const
-  {
-    return Others.Keys;
-  }
-  /** Edges that a round gave new ends. */
-  ITK_CUDA_HOST_DEVICE uint32_t *
-  GetNewEdges() const
-  {
-    return Others.Cracks;
-  }
 };
 
 /** A round of a series, over whose edges each of its loops goes. */
@@ -104,19 +88,23 @@ struct RoundView
 
 namespace steps
 {
-/** Finds the lowest change of each region. */
+/** Finds the lowest change of each region. New edges get theirs before. */
 template <typename TAtomics>
 struct OfferChanges : RoundView
 {
+  Model Law;
+
   ITK_CUDA_AS_ARGUMENTS
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t edge) const
   {
-    if (Graph.Edges.Keys[edge] == EdgeView::Hole)
+    const uint64_t key = Graph.Edges.Keys[edge];
+    if (key == EdgeView::Hole)
     {
       return;
     }
-    const double   change = Graph.Edges.Changes[edge];
+    const bool     isNew = (key & EdgeView::NewBit) != 0;
+    const double   change = isNew ? this->Settle(edge, key & ~EdgeView::NewBit) : Graph.Edges.Changes[edge];
     const uint32_t u = Graph.GetFirst(edge);
     const uint32_t v = Graph.GetSecond(edge);
     Graph.Choices[u] = GraphView::None; // for the next loop
@@ -127,6 +115,21 @@ struct OfferChanges : RoundView
       TAtomics::Maximum(Graph.Best[u], order);
       TAtomics::Maximum(Graph.Best[v], order);
     }
+  }
+
+private:
+  ITK_CUDA_HOST_DEVICE double
+  Settle(size_t edge, uint64_t key) const
+  {
+    const uint32_t cracks = Graph.Table.Take(Graph.Edges.Cracks[edge]);
+    const uint32_t u = Graph.Code.GetFirst(key);
+    const uint32_t v = Graph.Code.GetSecond(key);
+    const double   change =
+      ChangeByMerge(Law, Graph.Sums[u], Graph.Sums[v], Graph.Descriptions[u], Graph.Descriptions[v], cracks);
+    Graph.Edges.Keys[edge] = key;
+    Graph.Edges.Cracks[edge] = cracks;
+    Graph.Edges.Changes[edge] = change;
+    return change;
   }
 };
 
@@ -162,6 +165,8 @@ struct ChooseNeighbors : RoundView
 template <typename TAtomics>
 struct MergePairs : RoundView
 {
+  Model Law;
+
   ITK_CUDA_AS_ARGUMENTS
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t edge) const
@@ -200,8 +205,9 @@ private:
   Merge(uint32_t u, uint32_t v) const
   {
     Graph.Sums[u] += Graph.Sums[v];
+    Graph.Descriptions[u] = Law.Describe(Graph.Sums[u]);
     Graph.Parents[v] = u;
-    Graph.GetMerged()[TAtomics::Next(Graph.Series->Pairs[Round])] = u;
+    TAtomics::Add(Graph.Series->Pairs[Round], 1u);
   }
   ITK_CUDA_AS_ARGUMENTS
   ITK_CUDA_HOST_DEVICE void
@@ -210,57 +216,8 @@ private:
     const uint64_t key = Graph.Code.Encode(u, v);
     const auto     place =
       Graph.Table.template Add<TAtomics>(key, Graph.Edges.Cracks[edge], EdgeTableView::GetSize(NumberOfEdges));
-    Graph.Edges.Keys[edge] = place.IsNew ? key : EdgeView::Hole;
-    if (place.IsNew)
-    {
-      Graph.Edges.Cracks[edge] = place.Slot;
-      Graph.GetNewEdges()[TAtomics::Next(Graph.Series->New[Round])] = static_cast<uint32_t>(edge);
-    }
-  }
-};
-
-/** Describes the regions that became larger. */
-struct DescribeMerged
-{
-  GraphView Graph;
-  Model     Law;
-  uint32_t  Round;
-
-  ITK_CUDA_HOST_DEVICE size_t
-  GetNumber() const
-  {
-    return Graph.Series->Pairs[Round];
-  }
-  ITK_CUDA_HOST_DEVICE void
-  operator()(size_t i) const
-  {
-    const uint64_t region = Graph.GetMerged()[i];
-    Graph.Descriptions[region] = Law.Describe(Graph.Sums[region]);
-  }
-};
-
-/** Takes new edges from the table and finds their changes. */
-struct SettleEdges
-{
-  GraphView Graph;
-  Model     Law;
-  uint32_t  Round;
-
-  ITK_CUDA_HOST_DEVICE size_t
-  GetNumber() const
-  {
-    return Graph.Series->New[Round];
-  }
-  ITK_CUDA_HOST_DEVICE void
-  operator()(size_t i) const
-  {
-    const uint32_t edge = Graph.GetNewEdges()[i];
-    const uint32_t cracks = Graph.Table.Take(Graph.Edges.Cracks[edge]);
-    const uint32_t u = Graph.GetFirst(edge);
-    const uint32_t v = Graph.GetSecond(edge);
-    Graph.Edges.Cracks[edge] = cracks;
-    Graph.Edges.Changes[edge] =
-      ChangeByMerge(Law, Graph.Sums[u], Graph.Sums[v], Graph.Descriptions[u], Graph.Descriptions[v], cracks);
+    Graph.Edges.Keys[edge] = place.IsNew ? key | EdgeView::NewBit : EdgeView::Hole;
+    Graph.Edges.Cracks[edge] = place.Slot;
   }
 };
 
@@ -298,7 +255,7 @@ struct RunMergeRounds
   ITK_CUDA_HOST_DEVICE size_t
   GetNumberOfLoops() const
   {
-    return size_t{ 5 } * NumberOfRounds;
+    return size_t{ 3 } * NumberOfRounds;
   }
 
   ITK_CUDA_AS_ARGUMENTS
@@ -313,11 +270,9 @@ struct RunMergeRounds
       {
         return;
       }
-      loops.ForAtMost(NumberOfEdges, steps::OfferChanges<TAtomics>{ round });
+      loops.ForAtMost(NumberOfEdges, steps::OfferChanges<TAtomics>{ round, Law });
       loops.ForAtMost(NumberOfEdges, steps::ChooseNeighbors<TAtomics>{ round });
-      loops.ForAtMost(NumberOfEdges, steps::MergePairs<TAtomics>{ round });
-      loops.ForAtMost(NumberOfEdges, steps::DescribeMerged{ Graph, Law, number });
-      loops.ForAtMost(NumberOfEdges, steps::SettleEdges{ Graph, Law, number });
+      loops.ForAtMost(NumberOfEdges, steps::MergePairs<TAtomics>{ round, Law });
     }
   }
 };

@@ -419,6 +419,18 @@ private:
   }
 };
 
+/** As many passes as bids won in a round. */
+struct WinnersOfRound
+{
+  const MapRoundCounters * Counts;
+
+  ITK_CUDA_HOST_DEVICE size_t
+  GetNumber() const
+  {
+    return Counts->Winners;
+  }
+};
+
 /** Rounds one loop after the other, without the host. All candidates are in memory at a time. */
 template <typename TRound, typename TBid, typename TAtomics>
 struct RunNodeRounds

@@ -264,13 +264,10 @@ ForKernel(size_t number, TStep step)
   }
 }
 
-constexpr unsigned int ThreadsOfLoop = 256;
-
-/** Calls step(i) for i < step.GetNumber(), which the device knows. Two blocks or more are resident on a multiprocessor:
- * steps that sum edges would take all registers for one, and wait for memory most of the time. */
+/** Calls step(i) for i < step.GetNumber(), which the device knows. */
 template <typename TStep>
 __global__ void
-__launch_bounds__(ThreadsOfLoop, 2) ForAtMostKernel(TStep step)
+ForAtMostKernel(TStep step)
 {
   const size_t number = step.GetNumber();
   const size_t stride = static_cast<size_t>(gridDim.x) * blockDim.x;
@@ -340,10 +337,10 @@ struct DeviceTeam
   }
 };
 
-/** Calls step(i, team) for i < step.GetNumber() in the warps of a grid. */
+/** Calls step(i, team) for i < step.GetNumber(), which the device knows. */
 template <typename TStep>
-__device__ void
-RunTeams(const TStep & step)
+__global__ void
+ForTeamsAtMostKernel(TStep step)
 {
   const size_t number = step.GetNumber();
   const size_t teamsOfBlock = blockDim.x / DeviceTeam::NumberOfLanes;
@@ -352,13 +349,6 @@ RunTeams(const TStep & step)
   {
     step(i, DeviceTeam{});
   }
-}
-
-template <typename TStep>
-__global__ void
-ForTeamsAtMostKernel(TStep step)
-{
-  RunTeams(step);
 }
 
 /** Loops of one block of threads. What they write in one loop they read in the next one, after a barrier. */
@@ -412,13 +402,6 @@ struct GridLoops
     {
       step(i);
     }
-    cooperative_groups::this_grid().sync();
-  }
-  template <typename TStep>
-  __device__ void
-  ForTeamsAtMost(size_t, const TStep & step) const
-  {
-    RunTeams(step);
     cooperative_groups::this_grid().sync();
   }
 };
@@ -637,15 +620,14 @@ public:
                                step));
   }
 
-  /** Calls step(i) for i < step.GetNumber(), which is at most `most`. The grid is limited to the blocks that may be
-   * resident: most loops have far fewer passes than that, and blocks without any take time too. */
+  /** Calls step(i) for i < step.GetNumber(), which is at most `most`. The grid is limited: most loops have far fewer
+   * passes than that. */
   template <typename TStep>
   void
   ForAtMost(size_t most, const TStep & step) const
   {
-    constexpr size_t       blocksOfMultiprocessor = 8;
-    constexpr unsigned int threads = kernels::ThreadsOfLoop;
-    const size_t           mostBlocks = m_NumberOfMultiprocessors * blocksOfMultiprocessor;
+    constexpr size_t       mostBlocks = 4096; // of 256 threads: enough for all multiprocessors of any device
+    constexpr unsigned int threads = 256;
     if (most == 0)
     {
       return;
@@ -697,19 +679,18 @@ public:
                                m_Context.GetStream(),
                                program));
   }
-  /** Runs them in one launch of a grid for loops of so many passes or more. A thread has several of them: smaller grids
-   * wait less, and those of other streams have room beside them. */
+  /** Runs them in one launch of a grid, which has no more threads than `passes`. Loops may have more passes. */
   template <typename TProgram>
   void
   RunInOneGrid(const TProgram & program, size_t passes) const
   {
-    constexpr size_t    passesOfBlock = 4 * size_t{ kernels::ThreadsOfLoopsInOneGrid };
+    constexpr size_t    threads = kernels::ThreadsOfLoopsInOneGrid;
     const size_t        resident = m_NumberOfMultiprocessors * kernels::BlocksOfLoopsInOneGrid;
     cudaLaunchAttribute cooperative{};
     cooperative.id = cudaLaunchAttributeCooperative;
     cooperative.val.cooperative = 1;
     cudaLaunchConfig_t configuration{};
-    configuration.gridDim = MakeGrid(std::clamp<size_t>((passes + passesOfBlock - 1) / passesOfBlock, 1, resident));
+    configuration.gridDim = MakeGrid(std::clamp<size_t>((passes + threads - 1) / threads, 1, resident));
     configuration.blockDim = dim3(kernels::ThreadsOfLoopsInOneGrid);
     configuration.stream = m_Context.GetStream();
     configuration.attrs = &cooperative;
