@@ -167,7 +167,8 @@ protected:
     }
   }
 
-  /** Of random pixels, of which `share` are NaN, and a random mask of which `validShare` is valid. */
+  /** Compares the result for random pixels, of which `share` are NaN, and a random mask, of which `validShare` is
+   * valid. */
   void
   CheckMask(const Shape & shape, size_t count, const Kernel & kernel, double share, double validShare)
   {
@@ -246,7 +247,7 @@ protected:
     return found;
   }
 
-  /** Of `count` pixels from `begin` on, with `value` at `place`: what is found, and the bits of the passes. */
+  /** Looks at `count` pixels from `begin` on, with `value` at `place`, and compares the bits of the passes. */
   template <typename T>
   void
   CheckLook(size_t begin, size_t count, size_t place, T value)

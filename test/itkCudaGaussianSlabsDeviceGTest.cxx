@@ -416,23 +416,6 @@ TEST_F(GaussianSlabsGpu, WhatSourceSinkOrProgressThrowsArrivesAndEndsTheCalls)
   }
 }
 
-/** The least memory with which slabs can do, in bytes. */
-size_t
-FindLeastMemory(const SlabCase & test, const SlabImage & input, CudaSlabOptions options)
-{
-  options.DeviceMemoryLimit = 1;
-  try
-  {
-    SlabEnds(test.Plan, input, CudaComponentType::Float).Run(options);
-    ADD_FAILURE() << "nothing was thrown";
-  }
-  catch (const CudaError & error)
-  {
-    return GetLeastBytes(error.GetDescription());
-  }
-  return 0;
-}
-
 TEST_F(GaussianSlabsGpu, EachCallThatFailsIsReportedAndTheNextRunIsRight)
 {
   for (const double sigma : { 3.0, 60.0 })
@@ -441,7 +424,7 @@ TEST_F(GaussianSlabsGpu, EachCallThatFailsIsReportedAndTheNextRunIsRight)
       const SlabImage input = MakeRandomImage(test.Size, 1, CudaComponentType::Float, GetSeed());
       if (isScarce)
       {
-        options.DeviceMemoryLimit = FindLeastMemory(test, input, options);
+        options.DeviceMemoryLimit = FindLeastMemory(test, options);
       }
       WalkFaults<unsigned char>(name, [&] {
         SlabEnds ends(test.Plan, input, CudaComponentType::Float);
@@ -451,7 +434,7 @@ TEST_F(GaussianSlabsGpu, EachCallThatFailsIsReportedAndTheNextRunIsRight)
     };
     SlabCase test = MakeSmoothingCase(500, sigma);
     walk(test, test.Name, MakeDeviceOptions(1, 2), false);
-    // Parts and groups of rows multiply the calls.
+    // Each part and each group of rows makes calls of its own: a small image will do.
     test = MakeSmoothingCase(300, sigma);
     test.Size[1] = 2;
     walk(test, test.Name + ", scarce memory", MakeDeviceOptions(1), true);

@@ -129,7 +129,7 @@ struct FakeEvent
 std::atomic<size_t> bytesInUse{ 0 };
 std::atomic<size_t> mostBytes{ 0 };
 
-/** What a fake does first that stands for functions that call CUDA. */
+/** Fakes of functions that call CUDA begin with this call. */
 void
 MayFail(const char * name)
 {

@@ -78,24 +78,6 @@ ExpectSameBits(SlabCase test, const std::vector<size_t> & chunksPerSlab, const s
   }
 }
 
-/** What a run says that it must have when it is refused. */
-size_t
-FindLeastMemory(const SlabCase & test, CudaSlabOptions options)
-{
-  options.DeviceMemoryLimit = 1;
-  try
-  {
-    SlabEnds(test.Plan, MakeRandomImage(test.Size, test.Components, test.InputType, GetSeed()), test.OutputType)
-      .Run(options);
-  }
-  catch (const CudaError & error)
-  {
-    return GetLeastBytes(error.GetDescription());
-  }
-  ADD_FAILURE() << "nothing was thrown";
-  return 0;
-}
-
 TEST(SlabFakes, GiveTheBitsOfTheWholeForAllFilters)
 {
   for (SlabCase & test : MakeSlabCases())
@@ -384,7 +366,7 @@ TEST(SlabFakes, EachCallThatFailsIsReportedAndTheNextRunIsRight)
   }
 }
 
-/** Smoothing whose slabs do not fit, so that lines are not cut. */
+/** A smoothing whose slabs do not fit. The engine takes columns instead, in which lines are whole. */
 struct ColumnsCase
 {
   explicit ColumnsCase(double sigma)

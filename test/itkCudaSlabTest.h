@@ -340,11 +340,28 @@ GetLeastBytes(const std::string & description)
   return place == std::string::npos ? 0 : std::strtoull(description.c_str() + place + name.size(), nullptr, 10);
 }
 
+/** The least device memory, in bytes, with which a case of slabs can run. */
+inline size_t
+FindLeastMemory(const SlabCase & test, CudaSlabOptions options)
+{
+  options.DeviceMemoryLimit = 1;
+  try
+  {
+    SlabEnds(test.Plan, MakeRandomImage(test.Size, test.Components, test.InputType, GetSeed()), test.OutputType)
+      .Run(options);
+  }
+  catch (const CudaError & error)
+  {
+    return GetLeastBytes(error.GetDescription());
+  }
+  ADD_FAILURE() << "nothing was thrown";
+  return 0;
+}
+
 /** Runs a case with less and less device memory, down to what an exception says would just do, and with a byte less.
  *
  * \param run what it calls with a limit; it checks the result and returns the report
-eturn bytes of the first and of
- * the last run */
+ * \return bytes of the first and of the last run */
 template <typename TRun>
 std::pair<size_t, size_t>
 ExpectAnyMemoryWillDo(const TRun & run)

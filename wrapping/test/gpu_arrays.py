@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Arrays in the memory of a GPU for tests. Where there is no GPU, NumPy arrays of a class of their own stand for them, and the
 work is done on the host."""
+import threading
+
 import numpy as np
 import pytest
 from exporters import Imported
@@ -49,6 +51,25 @@ def on_gpu(array):
 def require_same(found, expected):
     assert type(found) is Array and found.dtype == expected.dtype and found.shape == expected.shape
     np.testing.assert_array_equal(np.asarray(found), expected)
+
+
+def run_in_threads(function, seeds):
+    """Calls function(seed) in a thread for each seed, and raises the first of what they raise."""
+    failures = []
+
+    def run(seed):
+        try:
+            function(seed)
+        except BaseException as error:
+            failures.append(error)
+
+    workers = [threading.Thread(target=run, args=(seed,)) for seed in seeds]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    if failures:
+        raise failures[0]
 
 
 def pixels_of(image):

@@ -5,13 +5,12 @@ import gc
 import pathlib
 import resource
 import sys
-import threading
 
 import itk
 import numpy as np
 import pytest
 from exporters import API, EXCHANGE, NEWER_API, NO_DESTRUCTOR, ExchangingArray, FakeArray, InterfaceArray, alive, new_capsule
-from gpu_arrays import LIBRARIES, ArrayOperations, on_gpu, pixels_of, require_same, stream_of
+from gpu_arrays import LIBRARIES, ArrayOperations, on_gpu, pixels_of, require_same, run_in_threads, stream_of
 
 import itk_cudafilters
 from itk_cudafilters import _dlpack, _exporters, _gaussian, _line_passes, _operations, _repeated
@@ -197,20 +196,7 @@ def test_masked_results_have_the_bits_of_numpy(masked_calls):
 
 
 def test_masked_calls_of_threads(masked_calls):
-    failures = []
-
-    def run(seed):
-        try:
-            run_masked_calls(seed, 25)
-        except BaseException as error:
-            failures.append(error)
-
-    workers = [threading.Thread(target=run, args=(seed,)) for seed in range(8)]
-    for worker in workers:
-        worker.start()
-    for worker in workers:
-        worker.join()
-    assert not failures, failures[0]
+    run_in_threads(lambda seed: run_masked_calls(seed, 25), range(8))
     assert len(masked_calls) > 80
 
 
@@ -629,22 +615,11 @@ def test_random_arrays_have_the_bits_of_numpy(gpu, library, threads):
             expected = itk_cudafilters.gaussian_filter(array, backend="cuda", **parameters)
             np.testing.assert_array_equal(found, expected, err_msg=f"{array.dtype}, {array.shape}, {parameters}")
 
-    failures = []
-
     def run_on_stream(seed):
-        try:
-            with stream_of(library):
-                run(seed, 200 // threads)
-        except BaseException as error:
-            failures.append(error)
+        with stream_of(library):
+            run(seed, 200 // threads)
 
-    workers = [threading.Thread(target=run_on_stream, args=(seed,)) for seed in range(threads)]
-    for worker in workers:
-        worker.start()
-    for worker in workers:
-        worker.join()
-    if failures:
-        raise failures[0]
+    run_in_threads(run_on_stream, range(threads))
 
 
 @LIBRARIES

@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """vesselness() of arrays in the memory of a GPU, or of arrays that stand for them (gpu_arrays.py)."""
 import math
-import threading
 
 import itk
 import numpy as np
 import pytest
 from exporters import FakeArray
-from gpu_arrays import LIBRARIES, ArrayOperations, on_gpu, pixels_of, require_same, stream_of
+from gpu_arrays import LIBRARIES, ArrayOperations, on_gpu, pixels_of, require_same, run_in_threads, stream_of
 
 import itk_cudafilters
 from itk_cudafilters import vesselness
@@ -66,20 +65,7 @@ def test_results_have_the_bits_of_numpy(operations):
 
 
 def test_calls_of_threads(operations):
-    failures = []
-
-    def run(seed):
-        try:
-            run_calls(seed, 30)
-        except BaseException as error:
-            failures.append(error)
-
-    workers = [threading.Thread(target=run, args=(seed,)) for seed in range(8)]
-    for worker in workers:
-        worker.start()
-    for worker in workers:
-        worker.join()
-    assert not failures, failures[0]
+    run_in_threads(lambda seed: run_calls(seed, 30), range(8))
 
 
 @pytest.mark.parametrize("shape", [(9, 1), (1, 9), (9, 1, 1), (1, 9, 1), (1, 1, 9), (1, 1)], ids=str)
@@ -231,7 +217,6 @@ def test_libraries_have_the_bits_of_numpy(gpu, library, pixel, measure):
 @LIBRARIES
 def test_random_calls_of_libraries(gpu, library, threads):
     """200 calls; with eight threads each on a stream of its own. The mean of the valid pixels is a sum in another order."""
-    failures = []
 
     def run(seed, count):
         rng = np.random.default_rng(seed)
@@ -250,19 +235,10 @@ def test_random_calls_of_libraries(gpu, library, threads):
                 assert right, f"{(~same).sum()} of {array.dtype}, {array.shape}, {parameters}"
 
     def run_on_stream(seed):
-        try:
-            with stream_of(library):
-                run(seed, 200 // threads)
-        except BaseException as error:
-            failures.append(error)
+        with stream_of(library):
+            run(seed, 200 // threads)
 
-    workers = [threading.Thread(target=run_on_stream, args=(seed,)) for seed in range(threads)]
-    for worker in workers:
-        worker.start()
-    for worker in workers:
-        worker.join()
-    if failures:
-        raise failures[0]
+    run_in_threads(run_on_stream, range(threads))
 
 
 @pytest.mark.parametrize("measure", ["frangi", "jerman", "sato"])
