@@ -11,8 +11,8 @@
 
 namespace itk::CudaDetail
 {
-/** What is wanted: arrays of adjacent elements of the input's type, and other memory. nullptr where one is not wanted.
- */
+/** Arrays that take the results: adjacent elements of the input's type, outside the input's memory. nullptr: that
+ * result is not wanted. */
 struct CudaMultiScaleArrays
 {
   void *                Response{ nullptr };

@@ -74,8 +74,8 @@ public:
     return m_Session != nullptr;
   }
 
-  /** What the input is to have made before a request begins; no planes if the request needs none at first. `held`:
-   * planes that the output holds from the last request. */
+  /** The planes that the input must have made before a request begins. There are none if the request needs none at
+   * first. `held`: planes that the output holds from the last request. */
   Planes
   GetFirstInput(const CudaGaussianSlabShape & shape, size_t first, const Planes & held) const;
 

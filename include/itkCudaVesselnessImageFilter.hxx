@@ -175,9 +175,9 @@ CudaVesselnessImageFilter<TInputImage, TOutputImage>::NeedsLargest() const
   return false;
 }
 
-/** What follows from the Hessians of each scale, without meaning unless NeedsLargest(). Jerman's floor follows from the
- * largest eigenvalue with the sign of an object's: without its exponential factors, objectness of D - 1 dimensions is
- * the eigenvalue of the largest magnitude. */
+/** The parameter that follows from the Hessians of each scale. It has no meaning unless NeedsLargest(). Jerman's floor
+ * follows from the largest eigenvalue that has the sign of an object's. Objectness of D - 1 dimensions without its
+ * exponential factors is this eigenvalue. */
 template <typename TInputImage, typename TOutputImage>
 CudaDetail::CudaScaleParameter
 CudaVesselnessImageFilter<TInputImage, TOutputImage>::MakeScaleParameter() const

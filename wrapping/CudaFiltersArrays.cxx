@@ -592,30 +592,30 @@ RunMaskedItems(const Passes &                   passes,
   }
 }
 
-/** What cudafilters_open_dlpack() opened. */
+/** What a capsule of that name holds. \param maker the function that makes such capsules */
+template <typename T>
+const T &
+GetFromCapsule(PyObject * handle, const char * name, const char * maker)
+{
+  const auto * const held = static_cast<const T *>(PyCapsule_GetPointer(handle, name));
+  if (!held)
+  {
+    PyErr_Clear();
+    itkGenericExceptionMacro("The handle is none that " << maker << " made");
+  }
+  return *held;
+}
+
 const Array &
 GetArray(PyObject * handle)
 {
-  const auto * const array = static_cast<const Array *>(PyCapsule_GetPointer(handle, HandleName));
-  if (!array)
-  {
-    PyErr_Clear();
-    itkGenericExceptionMacro("The array is none of cudafilters_open_dlpack()");
-  }
-  return *array;
+  return GetFromCapsule<Array>(handle, HandleName, "cudafilters_open_dlpack()");
 }
 
-/** The passes of cudafilters_make_passes(). */
 const Passes &
 GetPasses(PyObject * handle)
 {
-  const auto * const made = static_cast<const Passes *>(PyCapsule_GetPointer(handle, PassesName));
-  if (!made)
-  {
-    PyErr_Clear();
-    itkGenericExceptionMacro("The passes are none of cudafilters_make_passes()");
-  }
-  return *made;
+  return GetFromCapsule<Passes>(handle, PassesName, "cudafilters_make_passes()");
 }
 
 itk::CudaDetail::CudaArrayMemory

@@ -15,6 +15,7 @@
 #include "itkCudaGaussianSlabs.h"
 #include "itkCudaHostToHost.h"
 #include "itkCudaMemory.h"
+#include "itkCudaOwnersStream.h"
 #include "itkCudaStream.h"
 
 #include <algorithm>
@@ -481,10 +482,8 @@ CudaQueueOnDevice(const CudaGaussianPlan & plan, const CudaDeviceImageView & inp
 void
 CudaQueueOnStream(const std::vector<CudaArrayPass> & passes, const CudaArrayMemory & input, void * output)
 {
-  cuda::RequireUsableDevice(input.Device);
-  const cuda::Context     context(input.Device, reinterpret_cast<cudaStream_t>(input.Stream));
-  const cuda::DeviceGuard guard(input.Device);
-  cuda::RequireNoCapture(context);
+  const cuda::OwnersStream stream(input);
+  const cuda::Context &    context = stream.GetContext();
   if (passes.empty())
   {
     return;

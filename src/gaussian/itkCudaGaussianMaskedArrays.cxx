@@ -10,6 +10,7 @@
 #include "itkCudaGaussianMaskedDevice.h"
 #include "itkCudaGaussianStreamLaunch.h"
 #include "itkCudaMemory.h"
+#include "itkCudaOwnersStream.h"
 #include "itkCudaStream.h"
 #include "itkMacro.h"
 
@@ -315,10 +316,8 @@ CudaQueueMaskedOnStream(const std::vector<CudaArrayPass> & passes,
                         const CudaArrayMemory &            input,
                         void *                             output)
 {
-  cuda::RequireUsableDevice(input.Device);
-  const cuda::Context     context(input.Device, reinterpret_cast<cudaStream_t>(input.Stream));
-  const cuda::DeviceGuard guard(input.Device);
-  cuda::RequireNoCapture(context);
+  const cuda::OwnersStream stream(input);
+  const cuda::Context &    context = stream.GetContext();
   if (passes.empty() ||
       cuda::ViewAdjacent(passes.front().Size, input.ComponentType, input.Data).GetNumberOfElements() == 0)
   {
@@ -339,11 +338,9 @@ CudaQueueMaskedOnStream(const std::vector<CudaArrayPass> & passes,
 bool
 CudaQueueAndLookForNaN(const std::vector<CudaArrayPass> & passes, const CudaArrayMemory & input, void * output)
 {
-  cuda::RequireUsableDevice(input.Device);
-  const cuda::Context     context(input.Device, reinterpret_cast<cudaStream_t>(input.Stream));
-  const cuda::DeviceGuard guard(input.Device);
-  cuda::RequireNoCapture(context);
-  const size_t count =
+  const cuda::OwnersStream stream(input);
+  const cuda::Context &    context = stream.GetContext();
+  const size_t             count =
     passes.empty() ? 0 : cuda::ViewAdjacent(passes.front().Size, input.ComponentType, input.Data).GetNumberOfElements();
   if (count == 0)
   {

@@ -34,8 +34,8 @@ struct ChunkRange
   size_t Begin, End;
 };
 
-/** What fits on the device, of what a run asks for. Slots that hold the host's pixels may be small. Then passes across
- * slabs read them in groups of rows, and once for each part of a result. */
+/** The memory of a run. If slots hold the host's pixels, passes across slabs read them in groups of rows, and once for
+ * each part of a result. */
 struct SlabMemory
 {
   SlabLaneSizes Lane;
@@ -391,7 +391,7 @@ private:
 
   // Memory.
 
-  /** Slots and results as they are computed, so that a pass goes once over a slab. */
+  /** Slots and results have the type that is computed in. A pass then goes over a slab once. */
   SlabMemory
   GetMemory(size_t slotsToSpare, size_t results, size_t pieceBytes) const
   {
@@ -403,7 +403,8 @@ private:
     return memory;
   }
 
-  /** Slots and results that hold the host's pixels, and results in parts. */
+  /** Slots and results have the host's types, and results are made in parts. A pass then goes over a slab once for each
+   * part. */
   SlabMemory
   GetMemoryOfParts(size_t slotsToSpare, size_t results, size_t parts, size_t pieceBytes) const
   {
@@ -461,7 +462,7 @@ private:
     return m_States || m_FilterLoads.front().FirstPlane > 0;
   }
 
-  /** All that a lane has beside slots and results: calls take(bytes) for each piece. */
+  /** The memory of a lane beside slots and results: calls take(bytes) for each piece. */
   template <typename TTake>
   LaneMemory
   TakeLaneMemory(const SlabMemory & memory, const TTake & take) const
@@ -542,7 +543,7 @@ private:
     std::vector<void *> Totals, Edges; // by component, pass and group
   };
 
-  /** What all lanes share: calls take(bytes) for each piece. */
+  /** The memory that all lanes share: calls take(bytes) for each piece. */
   template <typename TTake>
   RunPieces
   TakeRunMemory(const SlabMemory & memory, const TTake & take) const
@@ -575,14 +576,14 @@ private:
     return groups;
   }
 
-  /** Of the chunks of a load, for so many rows of one component and pass. */
+  /** Bytes of the states of a load's chunks, for so many rows of one component and pass. */
   size_t
   GetStateSetBytes(size_t pass, size_t rows) const
   {
     return m_Run.ChunksPerSlab * this->GetStateBytes(pass, rows);
   }
 
-  /** Of one chunk. */
+  /** The same for one chunk. */
   size_t
   GetStateBytes(size_t pass, size_t rows) const
   {
@@ -746,7 +747,7 @@ private:
     return this->MakePieceView(1, static_cast<unsigned char *>(view.Data) + component * GetNumberOfBytes(view));
   }
 
-  /** Those of its rows that are a group's. */
+  /** The rows of the first plane that belong to a group. */
   DeviceView
   GetFirstPixels(size_t component, const RowGroup & group) const
   {

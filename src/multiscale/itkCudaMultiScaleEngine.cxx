@@ -15,6 +15,7 @@
 #include "itkCudaMemoryQuery.h"
 #include "itkCudaMultiScaleDevice.h"
 #include "itkCudaMultiScaleProgress.h"
+#include "itkCudaOwnersStream.h"
 #include "itkCudaPlaneParts.h"
 #include "itkCudaRoundUp.h"
 #include "itkCudaStream.h"
@@ -328,7 +329,7 @@ private:
   bool               m_IsNorm;
 };
 
-/** That of each scale. */
+/** The quantity that is looked for, of each scale. */
 class ScaleQuantities
 {
 public:
@@ -432,12 +433,22 @@ VerifyDeviceImages(const CudaMultiScalePlan &          plan,
 class Result
 {
 public:
+  /** \param image has no memory if the output was not asked for */
   Result(const CudaDeviceImageView & image, CudaComponentType type, const Context & context)
   {
     if (image.Memory)
     {
       m_Writing.emplace(image, context);
       m_Image.emplace(GetDeviceView(image), type, context);
+    }
+  }
+
+  /** \param array has no data if the output was not asked for */
+  Result(const DeviceView & array, CudaComponentType type, const Context & context)
+  {
+    if (array.Data)
+    {
+      m_Image.emplace(array, type, context);
     }
   }
 
@@ -460,6 +471,7 @@ private:
   std::optional<DeviceWriting> m_Writing;
   std::optional<CoreImage>     m_Image;
 };
+
 /** The measure's parameters of all scales, which follow from the image, on the device. */
 class ScaleParameters
 {
@@ -506,37 +518,6 @@ private:
   const DeviceBuffer m_Parameters;
 };
 
-/** An array that takes a result, as the core wants it. */
-class ArrayResult
-{
-public:
-  ArrayResult(void * array, const DeviceView & input, const Context & context)
-  {
-    if (array)
-    {
-      m_Image.emplace(ViewAdjacent(input.Size, input.ComponentType, array), input.ComponentType, context);
-    }
-  }
-
-  DeviceView
-  Get() const
-  {
-    return m_Image ? m_Image->Get() : DeviceView();
-  }
-
-  void
-  Store(const Context & context) const
-  {
-    if (m_Image)
-    {
-      m_Image->Store(context);
-    }
-  }
-
-private:
-  std::optional<CoreImage> m_Image;
-};
-
 /** Queues all scales on an array of pixels. */
 void
 RunOnArray(const CudaMultiScalePlan &                plan,
@@ -548,8 +529,8 @@ RunOnArray(const CudaMultiScalePlan &                plan,
   const CudaComponentType type = input.ComponentType;
   const CoreImage         source(input, type, context);
   source.Load(context);
-  const ArrayResult     response(outputs.Response, input, context);
-  const ArrayResult     scale(outputs.Scale, input, context);
+  const Result          response(ViewAdjacent(input.Size, type, outputs.Response), type, context);
+  const Result          scale(ViewAdjacent(input.Size, type, outputs.Scale), type, context);
   DeviceImage::SizeType tensors = input.Size;
   tensors.back() = CudaTensorComponents(plan.Measure.Dimension);
   const DeviceImage              hessian = outputs.Directions ? DeviceImage(tensors, type, context) : DeviceImage();
@@ -665,12 +646,10 @@ CudaQueueOnStream(const CudaMultiScalePlan &                plan,
                   const CudaArrayImage &                    input,
                   const CudaMultiScaleArrays &              outputs)
 {
-  const CudaArrayMemory & memory = input.Memory;
-  cuda::RequireUsableDevice(memory.Device);
-  const cuda::Context     context(memory.Device, reinterpret_cast<cudaStream_t>(memory.Stream));
-  const cuda::DeviceGuard guard(memory.Device);
-  cuda::RequireNoCapture(context);
-  const cuda::DeviceView pixels{ memory.Data, memory.ComponentType, input.Size, input.Stride };
+  const CudaArrayMemory &  memory = input.Memory;
+  const cuda::OwnersStream stream(memory);
+  const cuda::Context &    context = stream.GetContext();
+  const cuda::DeviceView   pixels{ memory.Data, memory.ComponentType, input.Size, input.Stride };
   if (pixels.GetNumberOfElements() > 0)
   {
     cuda::multiscale::RunOnArray(plan, parameter, pixels, outputs, context);

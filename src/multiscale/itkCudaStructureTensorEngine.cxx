@@ -7,6 +7,7 @@
 #include "itkCudaDeviceToDevice.h"
 #include "itkCudaGaussianDevice.h"
 #include "itkCudaHostToHost.h"
+#include "itkCudaOwnersStream.h"
 #include "itkCudaPlaneParts.h"
 #include "itkCudaStream.h"
 #include "itkCudaStructureTensorDevice.h"
@@ -316,12 +317,10 @@ CudaQueueOnDevice(const CudaStructureTensorPlan & plan,
 void
 CudaQueueOnStream(const CudaStructureTensorPlan & plan, const CudaArrayImage & input, void * output)
 {
-  const CudaArrayMemory & memory = input.Memory;
-  cuda::RequireUsableDevice(memory.Device);
-  const cuda::Context     context(memory.Device, reinterpret_cast<cudaStream_t>(memory.Stream));
-  const cuda::DeviceGuard guard(memory.Device);
-  cuda::RequireNoCapture(context);
-  const cuda::DeviceView pixels{ memory.Data, memory.ComponentType, input.Size, input.Stride };
+  const CudaArrayMemory &  memory = input.Memory;
+  const cuda::OwnersStream stream(memory);
+  const cuda::Context &    context = stream.GetContext();
+  const cuda::DeviceView   pixels{ memory.Data, memory.ComponentType, input.Size, input.Stride };
   if (pixels.GetNumberOfElements() > 0)
   {
     auto size = input.Size;

@@ -451,8 +451,8 @@ struct SearchChains : ChainLoop<TRound>
   }
 
 private:
-  /** What a lane knows of the node, of the last ones before the present, whose number in its chain has the lane's
-   * remainder. */
+  /** Lane l serves the node whose number in its chain is l modulo the number of lanes: the last such node before the
+   * present one. */
   struct Lane
   {
     double Cost;  // of the best polyline up to it

@@ -14,8 +14,8 @@ namespace itk::cuda::partition
 /** \class KeptBlocks
  * \brief Small blocks of memory that arrays have left, for the arrays that follow them in the same order of work.
  *
- * A phase needs a dozen arrays, and there are dozens of phases. Of a small image, calls for memory would take as long
- * as the work, and those of all threads wait for each other in the driver.
+ * A phase needs a dozen arrays, and there are dozens of phases. If the image is small, asking the driver for this
+ * memory takes as long as the work. The driver serves one thread at a time.
  *
  * \tparam TBlock owns a block; its GetSize() says how many bytes it has
  */

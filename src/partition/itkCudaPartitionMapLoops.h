@@ -34,7 +34,7 @@ struct MapCounters
   uint32_t         RemovedEdges; // since the map was compacted
 };
 
-/** What is left of a map. */
+/** Numbers of the nodes and edges that are left of a map. */
 struct NodesAndEdges
 {
   uint32_t Nodes;

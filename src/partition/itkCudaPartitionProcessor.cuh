@@ -351,8 +351,8 @@ ForTeamsAtMostKernel(TStep step)
   }
 }
 
-/** Loops of one block of threads. What they write in one loop they read in the next one, after a barrier. */
-struct BlockLoops
+/** Loops of threads that run one after the other in one launch. */
+struct LoopsOfThreads
 {
   template <typename TRound>
   __device__ bool
@@ -360,15 +360,29 @@ struct BlockLoops
   {
     return round.GetNumber() == 0;
   }
+
+protected:
+  /** The share of a thread: its first pass, and every `stride`-th one after it. */
+  template <typename TStep>
+  static __device__ void
+  RunShare(const TStep & step, size_t first, size_t stride)
+  {
+    const size_t number = step.GetNumber();
+    for (size_t i = first; i < number; i += stride)
+    {
+      step(i);
+    }
+  }
+};
+
+/** Loops of one block of threads. What they write in one loop they read in the next one, after a barrier. */
+struct BlockLoops : LoopsOfThreads
+{
   template <typename TStep>
   __device__ void
   ForAtMost(size_t, const TStep & step) const
   {
-    const size_t number = step.GetNumber();
-    for (size_t i = threadIdx.x; i < number; i += blockDim.x)
-    {
-      step(i);
-    }
+    RunShare(step, threadIdx.x, blockDim.x);
     __syncthreads();
   }
 };
@@ -384,24 +398,14 @@ __launch_bounds__(ThreadsOfLoopsInOneBlock) ProgramKernel(TProgram program)
 
 /** Loops of a grid whose blocks are all resident. What they write in one loop they read in the next one, after all
  * blocks have waited for each other. */
-struct GridLoops
+struct GridLoops : LoopsOfThreads
 {
-  template <typename TRound>
-  __device__ bool
-  IsOver(const TRound & round) const
-  {
-    return round.GetNumber() == 0;
-  }
   template <typename TStep>
   __device__ void
   ForAtMost(size_t, const TStep & step) const
   {
-    const size_t number = step.GetNumber();
-    const size_t stride = static_cast<size_t>(gridDim.x) * blockDim.x;
-    for (size_t i = static_cast<size_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < number; i += stride)
-    {
-      step(i);
-    }
+    const size_t threads = blockDim.x;
+    RunShare(step, blockIdx.x * threads + threadIdx.x, gridDim.x * threads);
     cooperative_groups::this_grid().sync();
   }
 };

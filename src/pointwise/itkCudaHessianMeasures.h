@@ -165,8 +165,8 @@ GetObjectnessOf(const MeasureParameters<T> & p, const EigenSystem<T, VDimension>
   {
     if (p.HasAlpha)
     {
-      // Both by one division. The scaled |l_D| is at least 1, of subnormal matrices 1e-7: R_A^2 vanishes where the
-      // product does.
+      // One division gives both. The scaled |l_D| is at least 1, or 1e-7 if the matrix is subnormal. So R_A^2 vanishes
+      // where the product does.
       const T product = divisorA * divisorB;
       if (product < FloatBits<T>::Least)
       {
