@@ -110,7 +110,7 @@ class Masked:
 
     items: Any
     valid: Any
-    """None: all of them."""
+    """None: all pixels count."""
     keeps_nan: bool
     """Pixels that are NaN do not count, and remain NaN."""
 

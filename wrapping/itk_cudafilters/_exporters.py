@@ -27,7 +27,7 @@ _MASKS = ("bool", "uint8", "int8")
 
 
 class _ShapesOnGpu(NumpyOperations):
-    """Of arrays of NumPy that have the shape and the type of one on a GPU, and no pixels."""
+    """Operations on arrays of NumPy that stand for arrays on a GPU: they have the shape and the type, and no pixels."""
 
     is_on_gpu = True
 
@@ -36,7 +36,7 @@ SHAPES = _ShapesOnGpu()
 
 
 def is_foreign(array: Any) -> bool:
-    """Whether it lies on a GPU, and belongs to a package whose operations are not known."""
+    """Whether an array lies on a GPU and belongs to a package whose operations are not known."""
     if operations_of(array) is not None:
         return False
     has_dlpack = hasattr(array, "__dlpack__") and _dlpack.device_of(array) is not None
@@ -97,7 +97,7 @@ def _is_adjacent(opened: DeviceArray) -> bool:
 
 
 def shape_of(opened: DeviceArray) -> Any:
-    """In the place of the array where only shape and type count."""
+    """An array that stands for the opened one where only shape and type count."""
     return np.broadcast_to(np.empty((), opened.type), opened.shape)
 
 
@@ -231,7 +231,7 @@ def _is_of_jax(array: Any) -> bool:
 
 
 def from_image(array: Any) -> Callable[[Any], Any]:
-    """What makes a result for the package of `array` of a device image."""
+    """The function that makes a result for the package of `array` from a device image."""
     if not _is_of_jax(array):
         return lambda image: image
     function: Callable[[Any], Any] = importlib.import_module("jax.dlpack").from_dlpack

@@ -25,7 +25,7 @@ SMALLEST_WEIGHT = {"accurate": 1e-3, "deriche": 1e-2}
 
 
 class Pass(NamedTuple):
-    """Along one axis of an array. sigma is in pixels."""
+    """A pass along one axis of an array. sigma is in pixels."""
 
     axis: int
     sigma: float
@@ -93,7 +93,7 @@ class DevicePasses:
         self._run_and_look = native().cudafilters_run_passes_and_look
 
     def run(self, array: Any, ops: Places, result: Any = None) -> Any:
-        """In new memory or in that of `result`. Nothing waits on the host."""
+        """Queues the passes. The result is in new memory or in that of `result`. The host does not wait."""
         result = ops.empty_like(array) if result is None else result
         pointers = ops.pointer(array), ops.pointer(result)
         self._run(self.handle, *pointers, self._is_double, ops.device(array), ops.stream(array))
@@ -111,7 +111,7 @@ class DevicePasses:
         return result
 
     def run_valid(self, items: Any, valid: Any, keeps_nan: bool, ops: Operations) -> Any:
-        """Over the valid pixels of each of a batch of arrays, which lie one behind the other. Nothing waits on the host."""
+        """Queues the passes over the valid pixels of each array of a batch. The arrays lie one behind the other. The host does not wait."""
         result = ops.empty_like(items)
         self.mask(items, valid, keeps_nan, result, len(items), ops)
         return result

@@ -19,7 +19,7 @@ class Places(Protocol):
     """Where the arrays of one package lie."""
 
     def empty_like(self, array: Any) -> Any:
-        """On the array's device, whichever is the current one."""
+        """New memory on the array's device, whichever device is the current one."""
 
     def pointer(self, array: Any) -> int: ...
     def device(self, array: Any) -> int: ...
@@ -54,11 +54,11 @@ class Operations(Places, Protocol):
         """Of that type, as the filters convert: integers towards 0, within the type's range, NaN to 0."""
 
     def mean(self, array: Any, flags: Any) -> Any:
-        """Of the elements whose flags are true, in float64, as an array of no axes and of the type of `array`. Nothing waits
-        on the host."""
+        """The mean of the elements whose flags are true, in float64, as an array of no axes and of the type of `array`. The
+        host does not wait."""
 
     def empty(self, shape: Sequence[int], array: Any) -> Any:
-        """Of the array's type, on its device."""
+        """An array of that type, on the device of `array`."""
 
     def is_contiguous(self, array: Any) -> bool: ...
     def holds_nan(self, array: Any) -> bool:
@@ -298,7 +298,7 @@ _of_cupy = functools.cache(CupyOperations)
 
 
 def current_device_of(image: Any) -> AbstractContextManager[Any]:
-    """Makes the GPU of an array the current one of its package; of other objects nothing."""
+    """Makes the GPU of an array the current one of its package. For other objects it does nothing."""
     ops = operations_of(image)
     return nullcontext() if ops is None or not ops.is_on_gpu else ops.current(image)
 

@@ -296,7 +296,7 @@ class _Call:
         self._nan = self._find_nan() if preserve_nan and not self._given.is_integer else None
         if self._nan is not None:
             self._valid = ~self._nan if self._valid is None else self._valid & ~self._nan
-        # Nothing waits for what a mask on a GPU holds.
+        # The host does not wait for the values of a mask on a GPU.
         if self._valid is not None and not self._given.ops.is_on_gpu and self._valid.all():
             self._valid = None
 
@@ -336,7 +336,7 @@ class _Call:
         return np.asarray(itk.array_from_image(image).reshape(self._given.array.shape))
 
     def _run_on_gpu(self, with_scale: bool, with_directions: bool, parameters: dict[str, Any]) -> _Found:
-        """On the stream of the array's package, which nothing waits for."""
+        """Queues the work on the stream of the array's package. The host does not wait."""
         ops, array = self._given.ops, self._given.array
         shape = tuple(array.shape)
         pixels = ops.contiguous(array, self._real) if self._valid is None else self._filled(self._valid)
@@ -419,7 +419,7 @@ class _Call:
         return Target(self._real, None).store(self._only_valid(directions), self._given, self.dimension)
 
     def _only_valid(self, result: Any) -> Any:
-        """0 where pixels do not count."""
+        """An array that is 0 where pixels do not count."""
         if self._valid is None:
             return result
         valid = self._valid if result.ndim == self.dimension else self._valid[..., None]
@@ -427,7 +427,7 @@ class _Call:
 
 
 class _ExportedCall(_Call):
-    """Of a device image, or of an array of a package whose operations are not known. Results are device images, or arrays of JAX.
+    """The call for a device image, or for an array of a package whose operations are not known. It gives device images, or arrays of JAX.
     The host waits for the work."""
 
     def _read(self, image: Any, valid_mask: Any, preserve_nan: bool) -> Given:
