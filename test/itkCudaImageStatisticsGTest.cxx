@@ -45,45 +45,52 @@ MakeImage(const std::vector<T> & pixels, size_t width)
 
 template <typename T>
 void
+CheckAgainstSums(size_t width, size_t height, double offset, double amplitude)
+{
+  const std::vector<T> pixels = MakePixels<T>(width * height, offset, amplitude);
+  long double          sum = 0.0L, squares = 0.0L;
+  for (const T pixel : pixels)
+  {
+    sum += static_cast<long double>(pixel);
+  }
+  const long double mean = sum / static_cast<long double>(pixels.size());
+  for (const T pixel : pixels)
+  {
+    squares += (static_cast<long double>(pixel) - mean) * (static_cast<long double>(pixel) - mean);
+  }
+  const double lower = offset - 0.7 * amplitude;
+  const double upper = offset + 0.9 * amplitude;
+  const auto   found = itk::CudaComputeStatistics(MakeImage<T>(pixels, width).GetPointer(), { 50, lower, upper });
+  const auto   variance =
+    static_cast<double>(pixels.size() > 1 ? squares / static_cast<long double>(pixels.size() - 1) : 0.0L);
+  EXPECT_EQ(found.NumberOfPixels, pixels.size());
+  EXPECT_EQ(found.Minimum, static_cast<double>(*std::min_element(pixels.begin(), pixels.end())));
+  EXPECT_EQ(found.Maximum, static_cast<double>(*std::max_element(pixels.begin(), pixels.end())));
+  EXPECT_NEAR(found.Mean, static_cast<double>(mean), 1e-13 * (std::fabs(offset) + amplitude));
+  EXPECT_NEAR(found.Sum, static_cast<double>(sum), 1e-13 * (std::fabs(offset) + amplitude) * pixels.size());
+  EXPECT_NEAR(found.Variance, variance, 1e-12 * amplitude * amplitude);
+
+  std::vector<uint64_t> histogram(50);
+  for (const T pixel : pixels)
+  {
+    const auto value = static_cast<double>(pixel);
+    if (value >= lower && value <= upper)
+    {
+      ++histogram[std::min(49, static_cast<int>((value - lower) * (50.0 / (upper - lower))))];
+    }
+  }
+  EXPECT_EQ(found.Histogram, histogram);
+}
+
+template <typename T>
+void
 CheckAgainstSums(double offset, double amplitude)
 {
   for (const size_t width : { size_t{ 1 }, size_t{ 7 }, size_t{ 255 }, size_t{ 1025 } })
   {
     for (const size_t height : { size_t{ 1 }, size_t{ 3 }, size_t{ 131 } })
     {
-      const std::vector<T> pixels = MakePixels<T>(width * height, offset, amplitude);
-      long double          sum = 0.0L, squares = 0.0L;
-      for (const T pixel : pixels)
-      {
-        sum += static_cast<long double>(pixel);
-      }
-      const long double mean = sum / static_cast<long double>(pixels.size());
-      for (const T pixel : pixels)
-      {
-        squares += (static_cast<long double>(pixel) - mean) * (static_cast<long double>(pixel) - mean);
-      }
-      const double lower = offset - 0.7 * amplitude;
-      const double upper = offset + 0.9 * amplitude;
-      const auto   found = itk::CudaComputeStatistics(MakeImage<T>(pixels, width).GetPointer(), { 50, lower, upper });
-      const auto   variance =
-        static_cast<double>(pixels.size() > 1 ? squares / static_cast<long double>(pixels.size() - 1) : 0.0L);
-      EXPECT_EQ(found.NumberOfPixels, pixels.size());
-      EXPECT_EQ(found.Minimum, static_cast<double>(*std::min_element(pixels.begin(), pixels.end())));
-      EXPECT_EQ(found.Maximum, static_cast<double>(*std::max_element(pixels.begin(), pixels.end())));
-      EXPECT_NEAR(found.Mean, static_cast<double>(mean), 1e-13 * (std::fabs(offset) + amplitude));
-      EXPECT_NEAR(found.Sum, static_cast<double>(sum), 1e-13 * (std::fabs(offset) + amplitude) * pixels.size());
-      EXPECT_NEAR(found.Variance, variance, 1e-12 * amplitude * amplitude);
-
-      std::vector<uint64_t> histogram(50);
-      for (const T pixel : pixels)
-      {
-        const auto value = static_cast<double>(pixel);
-        if (value >= lower && value <= upper)
-        {
-          ++histogram[std::min(49, static_cast<int>((value - lower) * (50.0 / (upper - lower))))];
-        }
-      }
-      EXPECT_EQ(found.Histogram, histogram);
+      CheckAgainstSums<T>(width, height, offset, amplitude);
     }
   }
 }
@@ -97,6 +104,12 @@ TEST(CudaImageStatisticsTest, SumsAreThoseOfLongDouble)
   CheckAgainstSums<short>(100.0, 20000.0);
   CheckAgainstSums<unsigned char>(128.0, 127.0);
   CheckAgainstSums<int>(0.0, 2e9);
+}
+
+// Chunks are of 16,384 pixels, and 256 lanes add them.
+TEST(CudaImageStatisticsTest, SumsOfMoreChunksThanLanes)
+{
+  CheckAgainstSums<float>(4099, 1025, 1e6, 100.0);
 }
 
 TEST(CudaImageStatisticsTest, TheBitsAreTheSameInEveryRun)

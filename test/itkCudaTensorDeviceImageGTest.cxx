@@ -481,6 +481,7 @@ TEST_F(TensorDeviceImageGpuTest, StatisticsHaveTheBitsOfTheHost)
 {
   this->CheckStatistics<Image<float, 3>>({ { 131, 67, 45 } });
   this->CheckStatistics<Image<float, 3>>({ { 128, 64, 40 } });
+  this->CheckStatistics<Image<float, 2>>({ { 4099, 1025 } }); // more chunks than lanes
   this->CheckStatistics<Image<double, 2>>({ { 301, 203 } });
   this->CheckStatistics<Image<short, 4>>({ { 13, 11, 9, 17 } });
   this->CheckStatistics<Image<unsigned char, 1>>({ { 1 } });

@@ -6,11 +6,10 @@
 #include "itkCudaHostDevice.h"
 
 #include <cstddef>
-#include <vector>
 
 // Minimum, maximum, sums and bins of an image's pixels, with the same bits on the host and on the device. The pixels
-// are numbered along x, then y, z, t. Chunks of them are divided among lanes; a lane adds its pixels in their order,
-// lanes are added in pairs, and chunks one after the other.
+// are numbered along x, then y, z, t. Chunks of them are divided among lanes; a lane adds its pixels in their order, and
+// lanes are added in pairs. The chunks are added in the same way.
 
 namespace itk::cuda::pointwise
 {
@@ -93,12 +92,15 @@ void
 VerifyStatistics(size_t numberOfPixels, size_t components, const CudaHistogramBins & bins);
 
 /** What differences are taken from: the first pixel, or 0 if it is not finite. */
-double
-GetShift(double firstPixel);
+ITK_CUDA_HOST_DEVICE inline double
+GetShift(double firstPixel)
+{
+  return firstPixel - firstPixel == 0.0 ? firstPixel : 0.0;
+}
 
-/** The result of the chunks' moments in their order. */
+/** The statistics, without a histogram, of all pixels' moments about `shift`. */
 CudaImageStatistics
-CombineMoments(const std::vector<Moments> & chunks, size_t numberOfPixels, double shift);
+MakeStatistics(const Moments & all, size_t numberOfPixels, double shift);
 } // namespace itk::cuda::pointwise
 
 #endif

@@ -8,8 +8,10 @@
 #include "itkCudaStatisticsCore.h"
 #include "itkCudaThreadStream.h"
 
-#include <algorithm>
+#include <cstddef>
+#include <cstring>
 #include <limits>
+#include <vector>
 
 namespace itk::cuda::pointwise
 {
@@ -40,12 +42,33 @@ struct NumberedPixels
   }
 };
 
-/** A block adds a chunk. `bins` in shared memory follow the lanes' moments. */
+/** What the device hands to the host, which the bins of the histogram follow. */
+struct Sums
+{
+  Moments All;
+  double  Shift;
+};
+
+/** Adds up the lanes of a block; the sum is lanes[0], for its first thread alone. */
+__device__ void
+MergeLanes(Moments (&lanes)[StatisticsLanes], const Moments & ofThread)
+{
+  lanes[threadIdx.x] = ofThread;
+  for (unsigned int half = StatisticsLanes / 2; half > 0; half /= 2)
+  {
+    __syncthreads();
+    if (threadIdx.x < half)
+    {
+      lanes[threadIdx.x].Merge(lanes[threadIdx.x + half]);
+    }
+  }
+}
+
+/** A block adds a chunk. `bins` are in shared memory. */
 template <typename T>
 __global__ void
 __launch_bounds__(StatisticsLanes) StatisticsKernel(NumberedPixels<T>    pixels,
                                                     size_t               count,
-                                                    double               shift,
                                                     double               infinity,
                                                     HistogramRule        rule,
                                                     Moments *            chunks,
@@ -59,6 +82,7 @@ __launch_bounds__(StatisticsLanes) StatisticsKernel(NumberedPixels<T>    pixels,
   }
   __syncthreads();
 
+  const double shift = GetShift(static_cast<double>(pixels.Get(0)));
   const size_t first = size_t{ blockIdx.x } * PixelsOfChunk + threadIdx.x;
   Moments      moments;
   moments.Clear(infinity);
@@ -80,26 +104,39 @@ __launch_bounds__(StatisticsLanes) StatisticsKernel(NumberedPixels<T>    pixels,
       }
     }
   }
-  lanes[threadIdx.x] = moments;
-  for (unsigned int half = StatisticsLanes / 2; half > 0; half /= 2)
-  {
-    __syncthreads();
-    if (threadIdx.x < half)
-    {
-      lanes[threadIdx.x].Merge(lanes[threadIdx.x + half]);
-    }
-  }
-  __syncthreads();
+  MergeLanes(lanes, moments);
   if (threadIdx.x == 0)
   {
     chunks[blockIdx.x] = lanes[0];
   }
+  __syncthreads();
   for (unsigned int bin = threadIdx.x; bin < rule.Number; bin += StatisticsLanes)
   {
     if (bins[bin] > 0)
     {
       atomicAdd(&histogram[bin], static_cast<unsigned long long>(bins[bin]));
     }
+  }
+}
+
+/** One block adds the chunks, so that the number of bytes which the host fetches does not grow with the image. */
+template <typename T>
+__global__ void
+__launch_bounds__(StatisticsLanes)
+  MergeChunksKernel(const T * firstPixel, const Moments * chunks, size_t numberOfChunks, double infinity, Sums * sums)
+{
+  __shared__ Moments lanes[StatisticsLanes];
+  Moments            moments;
+  moments.Clear(infinity);
+#pragma unroll 4
+  for (size_t chunk = threadIdx.x; chunk < numberOfChunks; chunk += StatisticsLanes)
+  {
+    moments.Merge(chunks[chunk]);
+  }
+  MergeLanes(lanes, moments);
+  if (threadIdx.x == 0)
+  {
+    *sums = { lanes[0], GetShift(static_cast<double>(*firstPixel)) };
   }
 }
 
@@ -118,45 +155,51 @@ NumberPixels(const DeviceView & view)
            isDense };
 }
 
-void
-Fetch(void * host, const void * device, size_t bytes, const Context & context)
-{
-  ITK_CUDA_CALL(cudaMemcpyAsync(host, device, bytes, cudaMemcpyDeviceToHost, context.GetStream()));
-  ITK_CUDA_CALL(cudaStreamSynchronize(context.GetStream()));
-}
-
 template <typename T>
 CudaImageStatistics
 ComputeStatistics(const DeviceView & image, const CudaHistogramBins & bins, const Context & context)
 {
-  T firstPixel{};
-  Fetch(&firstPixel, image.Data, sizeof(T), context);
-  const double         shift = GetShift(static_cast<double>(firstPixel));
-  const size_t         count = image.GetNumberOfElements();
-  std::vector<Moments> chunks(DivideUp(count, PixelsOfChunk));
-  const DeviceBuffer   moments(chunks.size() * sizeof(Moments), context);
-  const size_t         histogramBytes = bins.Number * sizeof(unsigned long long);
-  const DeviceBuffer   histogram(std::max<size_t>(histogramBytes, 1), context);
-  ITK_CUDA_CALL(cudaMemsetAsync(histogram.GetPointer(), 0, histogram.GetSize(), context.GetStream()));
+  static_assert(sizeof(uint64_t) == sizeof(unsigned long long));
+  const double       infinity = std::numeric_limits<double>::infinity();
+  const size_t       count = image.GetNumberOfElements();
+  const size_t       numberOfChunks = DivideUp(count, PixelsOfChunk);
+  const DeviceBuffer chunks(numberOfChunks * sizeof(Moments), context);
+  const DeviceBuffer result(sizeof(Sums) + bins.Number * sizeof(uint64_t), context);
+  auto * const       sums = static_cast<Sums *>(result.GetPointer());
+  ITK_CUDA_CALL(cudaMemsetAsync(sums, 0, result.GetSize(), context.GetStream()));
   ITK_CUDA_CALL(LaunchKernel(StatisticsKernel<T>,
-                             MakeGrid(chunks.size()),
+                             MakeGrid(numberOfChunks),
                              dim3(StatisticsLanes),
                              bins.Number * sizeof(unsigned int),
                              context.GetStream(),
                              NumberPixels<T>(image),
                              count,
-                             shift,
-                             std::numeric_limits<double>::infinity(),
+                             infinity,
                              HistogramRule(bins),
-                             static_cast<Moments *>(moments.GetPointer()),
-                             static_cast<unsigned long long *>(histogram.GetPointer())));
-  Fetch(chunks.data(), moments.GetPointer(), chunks.size() * sizeof(Moments), context);
-  CudaImageStatistics statistics = CombineMoments(chunks, count, shift);
+                             static_cast<Moments *>(chunks.GetPointer()),
+                             reinterpret_cast<unsigned long long *>(sums + 1)));
+  ITK_CUDA_CALL(LaunchKernel(MergeChunksKernel<T>,
+                             dim3(1),
+                             dim3(StatisticsLanes),
+                             0,
+                             context.GetStream(),
+                             static_cast<const T *>(image.Data),
+                             static_cast<const Moments *>(chunks.GetPointer()),
+                             numberOfChunks,
+                             infinity,
+                             sums));
+
+  std::vector<std::byte> fetched(result.GetSize());
+  ITK_CUDA_CALL(
+    cudaMemcpyAsync(fetched.data(), sums, fetched.size(), cudaMemcpyDeviceToHost, context.GetStream()));
+  ITK_CUDA_CALL(cudaStreamSynchronize(context.GetStream()));
+  Sums onHost;
+  std::memcpy(&onHost, fetched.data(), sizeof(Sums));
+  CudaImageStatistics statistics = MakeStatistics(onHost.All, count, onHost.Shift);
   statistics.Histogram.resize(bins.Number);
-  static_assert(sizeof(uint64_t) == sizeof(unsigned long long));
   if (bins.Number > 0)
   {
-    Fetch(statistics.Histogram.data(), histogram.GetPointer(), histogramBytes, context);
+    std::memcpy(statistics.Histogram.data(), fetched.data() + sizeof(Sums), fetched.size() - sizeof(Sums));
   }
   return statistics;
 }

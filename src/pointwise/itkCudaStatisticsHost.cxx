@@ -6,11 +6,13 @@
 #include "itkMultiThreaderBase.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
 #include <limits>
 #include <mutex>
 #include <utility>
+#include <vector>
 
 namespace itk::cuda::pointwise
 {
@@ -37,21 +39,9 @@ VerifyStatistics(size_t numberOfPixels, size_t components, const CudaHistogramBi
   }
 }
 
-double
-GetShift(double firstPixel)
-{
-  return std::isfinite(firstPixel) ? firstPixel : 0.0;
-}
-
 CudaImageStatistics
-CombineMoments(const std::vector<Moments> & chunks, size_t numberOfPixels, double shift)
+MakeStatistics(const Moments & all, size_t numberOfPixels, double shift)
 {
-  Moments all{};
-  all.Clear(std::numeric_limits<double>::infinity());
-  for (const Moments & chunk : chunks)
-  {
-    all.Merge(chunk);
-  }
   const auto          count = static_cast<double>(numberOfPixels);
   const double        mean = all.Sum / count;
   const bool          isNaN = all.Minimum > all.Maximum;
@@ -101,6 +91,43 @@ private:
   const CudaImageView & m_View;
 };
 
+/** Moments that are added in a fixed order. */
+class Lanes
+{
+public:
+  Lanes()
+  {
+    for (Moments & lane : m_Lanes)
+    {
+      lane.Clear(std::numeric_limits<double>::infinity());
+    }
+  }
+
+  /** The lane of the pixel or chunk of this number. */
+  Moments &
+  Get(size_t number)
+  {
+    return m_Lanes[number % StatisticsLanes];
+  }
+
+  /** The sum of all lanes, which are lost. */
+  const Moments &
+  AddUp()
+  {
+    for (unsigned int half = StatisticsLanes / 2; half > 0; half /= 2)
+    {
+      for (unsigned int lane = 0; lane < half; ++lane)
+      {
+        m_Lanes[lane].Merge(m_Lanes[lane + half]);
+      }
+    }
+    return m_Lanes.front();
+  }
+
+private:
+  std::array<Moments, StatisticsLanes> m_Lanes;
+};
+
 template <typename T>
 Moments
 AddChunk(const CudaImageView &   image,
@@ -109,29 +136,18 @@ AddChunk(const CudaImageView &   image,
          const HistogramRule &   rule,
          std::vector<uint64_t> & histogram)
 {
-  std::vector<Moments> lanes(StatisticsLanes);
-  for (Moments & lane : lanes)
-  {
-    lane.Clear(std::numeric_limits<double>::infinity());
-  }
+  Lanes        lanes;
   const size_t first = chunk * PixelsOfChunk;
   const size_t last = std::min(first + PixelsOfChunk, image.GetNumberOfPixels());
   NumberedPixels<T>(image).ForEach(first, last, [&](size_t i, double value) {
-    lanes[i % StatisticsLanes].Add(value, shift);
+    lanes.Get(i).Add(value, shift);
     const unsigned int bin = rule.GetBin(value);
     if (bin < rule.Number)
     {
       ++histogram[bin];
     }
   });
-  for (unsigned int half = StatisticsLanes / 2; half > 0; half /= 2)
-  {
-    for (unsigned int lane = 0; lane < half; ++lane)
-    {
-      lanes[lane].Merge(lanes[lane + half]);
-    }
-  }
-  return lanes.front();
+  return lanes.AddUp();
 }
 
 template <typename T>
@@ -154,7 +170,12 @@ ComputeStatistics(const CudaImageView & image, const CudaHistogramBins & bins, M
       std::transform(ofChunk.begin(), ofChunk.end(), histogram.begin(), histogram.begin(), std::plus<>());
     },
     nullptr);
-  CudaImageStatistics statistics = CombineMoments(chunks, count, shift);
+  Lanes lanes;
+  for (size_t chunk = 0; chunk < chunks.size(); ++chunk)
+  {
+    lanes.Get(chunk).Merge(chunks[chunk]);
+  }
+  CudaImageStatistics statistics = MakeStatistics(lanes.AddUp(), count, shift);
   statistics.Histogram = std::move(histogram);
   return statistics;
 }
