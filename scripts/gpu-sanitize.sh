@@ -3,9 +3,10 @@
 # Runs compute-sanitizer's memcheck, racecheck, initcheck and synccheck over a part of the bundle's units, and writes a record as
 # JSON. From the bundle, on a machine with a GPU and the CUDA toolkit:
 #   build/bundle/gpu-sanitize --output sanitize.json
-# Usage: gpu-sanitize [--output FILE] [--tools "memcheck ..."] [--time-limit S] [--bin FOLDER]
+# Usage: gpu-sanitize [--output FILE] [--tools "memcheck ..."] [--jobs "lines ..."] [--time-limit S] [--bin FOLDER]
 #   --output      the record (default: sanitize.json)
 #   --tools       which tools (default: all four)
+#   --jobs        which parts of the units (default: lines others filters images snake image_snake partition slabs tensors)
 #   --time-limit  seconds for each tool and job, all of which run at once (default: 240)
 #   --bin         where the units' programs are (default: bin beside this script)
 # 0 reports are expected: the exit status is 0 if all runs ended with none, 1 if there were reports or a unit failed, 77 if
@@ -17,13 +18,15 @@ output=sanitize.json
 tools="memcheck racecheck initcheck synccheck"
 limit=240
 bin=$here/bin
+jobs="lines others filters images snake image_snake partition slabs tensors"
 while [ $# -gt 0 ]; do
   case $1 in
-    --output | --tools | --time-limit | --bin)
+    --output | --tools | --jobs | --time-limit | --bin)
       [ $# -ge 2 ] || { echo "error: $1 needs a value" >&2; exit 2; }
       ;;&
     --output) output=$2; shift ;;
     --tools) tools=$2; shift ;;
+    --jobs) jobs=$2; shift ;;
     --time-limit) limit=$2; shift ;;
     --bin) bin=$2; shift ;;
     -h | --help) sed -n '3,/^set /{/^#/s/^# \{0,1\}//p}' "$0"; exit 0 ;;
@@ -36,7 +39,6 @@ done
 # images that stay on the device, alone and in threads; images in slabs; tensors.
 # Units that exhaust memory, make calls fail or fork on purpose are left out: the sanitizer reports them as intended.
 # Those of one program make two jobs where they would take too long one after the other.
-jobs=(lines others filters images snake image_snake partition slabs tensors)
 program() {
   case $1 in
     lines | others | images | slabs | tensors) echo CudaFiltersCudaGTestDriver ;;
@@ -75,6 +77,10 @@ units() {
       echo 'CudaRegionSnakeTwinGpu.TenScenes:CudaRegionSnakeTwinGpu.AbortIsHonoured:CudaRegionSnakeTwinGpu.StartsOfTheUser' ;;
   esac
 }
+
+for job in $jobs; do
+  [ -n "$(program "$job")" ] || { echo "error: there is no part '$job' of the units (see --help)" >&2; exit 2; }
+done
 
 results=$(mktemp -d)
 # add_row TOOL JOB RESULT REPORTS SECONDS REASON
@@ -146,7 +152,7 @@ trap write_record EXIT
 trap 'kill $(jobs -p) 2> /dev/null; exit 143' TERM INT
 
 for tool in $tools; do
-  for job in "${jobs[@]}"; do
+  for job in $jobs; do
     run_tool "$tool" "$job" &
   done
 done
