@@ -729,13 +729,35 @@ private:
     Workspace    memory(buffer.GetPointer(), bytes);
     LaneMemory   lane = this->TakeLaneMemory(m_Memory, [&](size_t piece) { return memory.Take(piece); });
     lane.Memory = std::move(buffer);
-    if (m_Memory.Lane.HoldsHostPixels)
-    {
-      const size_t planes = m_Memory.Lane.Planes;
-      ClearPadding(this->MakeLinesView(m_Memory.GroupRows, planes, this->GetNumberOfComponents(), lane.Lines), context);
-      ClearPadding(MakeSlabView(m_Ends.Input, m_Axis, m_Memory.Lane.ResultPlanes, m_Type, lane.Source), context);
-    }
+    this->ClearPaddingOfLane(lane, context);
     m_Lanes.push_back(std::move(lane));
+  }
+
+  /** Passes read rows in vectors. */
+  void
+  ClearPaddingOfLane(const LaneMemory & lane, const Context & context) const
+  {
+    const size_t planes = m_Memory.Lane.ResultPlanes;
+    for (void * const data : lane.Buffers)
+    {
+      ClearPadding(this->MakePieceView(planes, data), context);
+    }
+    for (void * const data : lane.Intermediates)
+    {
+      ClearPadding(this->MakePieceView(m_Memory.PiecePlanes, data), context);
+    }
+    if (!m_Memory.Lane.HoldsHostPixels)
+    {
+      return;
+    }
+    ClearPadding(
+      this->MakeLinesView(m_Memory.GroupRows, m_Memory.Lane.Planes, this->GetNumberOfComponents(), lane.Lines),
+      context);
+    ClearPadding(MakeSlabView(m_Ends.Output, m_Axis, planes, m_Type, lane.Output), context);
+    if (this->NeedsSourceOfPart())
+    {
+      ClearPadding(MakeSlabView(m_Ends.Input, m_Axis, planes, m_Type, lane.Source), context);
+    }
   }
 
   // The first plane.

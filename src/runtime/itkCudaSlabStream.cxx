@@ -186,7 +186,9 @@ SlabStream::MakeLane(int device)
   for (size_t i = 0; i < m_Sizes.Results; ++i)
   {
     lane.Results.push_back(std::make_unique<Result>());
-    lane.Results.back()->View.Data = memory.Take(resultBytes);
+    lane.Results.back()->View =
+      MakeLaneView(m_Ends.Output, m_Ends.Axis, m_Sizes, m_Sizes.ResultPlanes, memory.Take(resultBytes));
+    ClearPadding(lane.Results.back()->View, lane.Work); // passes read it with the pixels beside it
   }
   if (m_Ends.HasCallbacks())
   {
