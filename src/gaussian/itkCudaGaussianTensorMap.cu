@@ -5,6 +5,8 @@
 #include "itkCudaDevice.h"
 
 #include <cstdint>
+#include <cstdlib>
+#include <string>
 
 #include <cuda_runtime.h>
 #include <cudaTypedefs.h>
@@ -37,12 +39,21 @@ ToRuntimeError(CUresult result)
 }
 
 constexpr int FirstCapability = 90;
+
+/** For tools that do not see what bulk copies write, as initcheck of compute-sanitizer 2025.3. */
+bool
+AreSwitchedOff()
+{
+  const char * const value = std::getenv("ITK_CUDAFILTERS_NO_BULK_COPIES");
+  return value && std::string(value) == "1";
+}
 } // namespace
 
 bool
 HasBulkCopies(int device)
 {
-  if (GetDeviceProperties(device).ComputeCapability < FirstCapability)
+  static const bool areSwitchedOff = AreSwitchedOff();
+  if (areSwitchedOff || GetDeviceProperties(device).ComputeCapability < FirstCapability)
   {
     return false;
   }

@@ -23,7 +23,8 @@ struct TensorBox
   bool                        Swizzled{ false };    // for rows of 128 bytes, whose parts of 16 bytes are permuted
 };
 
-/** Whether the device has such copies and its code was compiled with them. \exception CudaError */
+/** Whether the device has such copies and its code was compiled with them. With ITK_CUDAFILTERS_NO_BULK_COPIES=1 in the
+ * environment none has. The results have the same bits without them. \exception CudaError */
 CudaFilters_EXPORT bool
 HasBulkCopies(int device);
 
