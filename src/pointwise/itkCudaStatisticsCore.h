@@ -8,8 +8,8 @@
 #include <cstddef>
 
 // Minimum, maximum, sums and bins of an image's pixels, with the same bits on the host and on the device. The pixels
-// are numbered along x, then y, z, t. Chunks of them are divided among lanes; a lane adds its pixels in their order, and
-// lanes are added in pairs. The chunks are added in the same way.
+// are numbered along x, then y, z, t. Chunks of them are divided among lanes; a lane adds its pixels in their order,
+// and lanes are added in pairs. The chunks are added in the same way.
 
 namespace itk::cuda::pointwise
 {

@@ -190,8 +190,7 @@ ComputeStatistics(const DeviceView & image, const CudaHistogramBins & bins, cons
                              sums));
 
   std::vector<std::byte> fetched(result.GetSize());
-  ITK_CUDA_CALL(
-    cudaMemcpyAsync(fetched.data(), sums, fetched.size(), cudaMemcpyDeviceToHost, context.GetStream()));
+  ITK_CUDA_CALL(cudaMemcpyAsync(fetched.data(), sums, fetched.size(), cudaMemcpyDeviceToHost, context.GetStream()));
   ITK_CUDA_CALL(cudaStreamSynchronize(context.GetStream()));
   Sums onHost;
   std::memcpy(&onHost, fetched.data(), sizeof(Sums));
