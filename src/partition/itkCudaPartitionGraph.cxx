@@ -2,6 +2,8 @@
 #include "itkCudaPartitionGraph.h"
 
 #include <algorithm>
+#include <atomic>
+#include <numeric>
 #include <utility>
 
 namespace itk::cuda::partition
@@ -9,7 +11,8 @@ namespace itk::cuda::partition
 namespace
 {
 // Passes that a thread takes at a time: enough to be worth waking a thread.
-constexpr size_t RegionsPerPiece = 256;
+constexpr size_t RegionsPerPiece = 1024;
+constexpr size_t GroupsPerPiece = 4;
 
 /** The root of a tree of parents, each smaller than its child; shortens the way to it. */
 uint32_t
@@ -30,29 +33,58 @@ Unite(std::vector<uint32_t> & parents, uint32_t x, uint32_t y)
   const uint32_t v = FindRoot(parents, y);
   parents[std::max(u, v)] = std::min(u, v);
 }
+
+bool
+ComesBefore(const RegionLink & x, const RegionLink & y)
+{
+  return x.Region < y.Region;
+}
+
+/** Adds up the cracks of links to the same region, which stand side by side, from link number `first` on. */
+void
+UniteLinks(RegionLinks & links, size_t first)
+{
+  size_t number = first;
+  for (size_t i = first; i < links.size(); ++i)
+  {
+    if (number > 0 && links[number - 1].Region == links[i].Region)
+    {
+      links[number - 1].Cracks = AddCracks(links[number - 1].Cracks, links[i].Cracks);
+    }
+    else
+    {
+      links[number++] = links[i];
+    }
+  }
+  links.resize(number);
+}
+
+/** Adds links to others; both are in the order of their regions. Few are added to many: those before the first of them
+ * stay where they are. */
+void
+AddLinks(RegionLinks & links, const RegionLinks & added)
+{
+  size_t left = links.size();
+  size_t leftToAdd = added.size();
+  links.resize(left + leftToAdd);
+  while (leftToAdd > 0)
+  {
+    const bool isAdded = left == 0 || !ComesBefore(added[leftToAdd - 1], links[left - 1]);
+    links[left + leftToAdd - 1] = isAdded ? added[leftToAdd - 1] : links[left - 1];
+    (isAdded ? leftToAdd : left) -= 1;
+  }
+  UniteLinks(links, left);
+}
 } // namespace
 
 void
 CombineLinks(RegionLinks & links)
 {
-  const auto before = [](const RegionLink & x, const RegionLink & y) { return x.Region < y.Region; };
-  if (!std::is_sorted(links.begin(), links.end(), before))
+  if (!std::is_sorted(links.begin(), links.end(), ComesBefore))
   {
-    std::sort(links.begin(), links.end(), before);
+    std::sort(links.begin(), links.end(), ComesBefore);
   }
-  size_t number = 0;
-  for (const RegionLink & link : links)
-  {
-    if (number > 0 && links[number - 1].Region == link.Region)
-    {
-      links[number - 1].Cracks = AddCracks(links[number - 1].Cracks, link.Cracks);
-    }
-    else
-    {
-      links[number++] = link;
-    }
-  }
-  links.resize(number);
+  UniteLinks(links, 0);
 }
 
 RegionGraph::RegionGraph(const Model &                model,
@@ -62,18 +94,20 @@ RegionGraph::RegionGraph(const Model &                model,
                          const std::vector<uint8_t> & isOfOneValue)
   : m_Model(model)
   , m_Work(work)
-  , m_Sums(std::move(sums))
+  , m_Vertices(sums.size())
   , m_Links(std::move(links))
-  , m_Descriptions(m_Sums.size())
-  , m_Parents(m_Sums.size())
-  , m_Choices(m_Sums.size(), None)
-  , m_States(m_Sums.size(), State::Same)
-  , m_IsStale(m_Sums.size())
-  , m_NumberOfRegions(m_Sums.size())
+  , m_Parents(sums.size())
+  , m_LastMerges(sums.size(), 0)
+  , m_Choices(sums.size(), None)
+  , m_Stale(sums.size())
+  , m_NextStale(sums.size())
+  , m_NumberOfRegions(sums.size())
 {
-  for (size_t i = 0; i < m_Parents.size(); ++i)
+  std::iota(m_Parents.begin(), m_Parents.end(), 0u);
+  m_Numbers = m_Parents;
+  for (size_t i = 0; i < sums.size(); ++i)
   {
-    m_Parents[i] = static_cast<uint32_t>(i);
+    m_Vertices[i].Sums = sums[i];
   }
   this->UniteRegionsOfOneValue(isOfOneValue);
   this->AbsorbRegionsWithoutPixels();
@@ -103,7 +137,7 @@ RegionGraph::UniteRegionsOfOneValue(const std::vector<uint8_t> & isOfOneValue)
   std::vector<uint32_t> regions;
   for (uint32_t region = 0; region < isOfOneValue.size(); ++region)
   {
-    if (isOfOneValue[region] != 0 && m_Sums[region].Count > 0)
+    if (isOfOneValue[region] != 0 && m_Vertices[region].Sums.Count > 0)
     {
       regions.push_back(region);
     }
@@ -113,10 +147,10 @@ RegionGraph::UniteRegionsOfOneValue(const std::vector<uint8_t> & isOfOneValue)
     return;
   }
   const auto value = [this](uint32_t region) {
-    return m_Sums[region].Sum / static_cast<uint64_t>(m_Sums[region].Count);
+    return m_Vertices[region].Sums.Sum / static_cast<uint64_t>(m_Vertices[region].Sums.Count);
   };
   this->UniteNeighbors(regions, [&](uint32_t x, uint32_t y) {
-    return isOfOneValue[y] != 0 && m_Sums[y].Count > 0 && value(x) == value(y);
+    return isOfOneValue[y] != 0 && m_Vertices[y].Sums.Count > 0 && value(x) == value(y);
   });
   this->Contract();
 }
@@ -124,9 +158,9 @@ RegionGraph::UniteRegionsOfOneValue(const std::vector<uint8_t> & isOfOneValue)
 void
 RegionGraph::AbsorbRegionsWithoutPixels()
 {
-  const auto            isEmpty = [this](uint32_t region) { return m_Sums[region].Count == 0; };
+  const auto            isEmpty = [this](uint32_t region) { return m_Vertices[region].Sums.Count == 0; };
   std::vector<uint32_t> empty;
-  for (uint32_t region = 0; region < m_Sums.size(); ++region)
+  for (uint32_t region = 0; region < m_Vertices.size(); ++region)
   {
     if (m_Parents[region] == region && isEmpty(region))
     {
@@ -139,7 +173,7 @@ RegionGraph::AbsorbRegionsWithoutPixels()
   }
   this->UniteNeighbors(empty, [&](uint32_t, uint32_t neighbor) { return isEmpty(neighbor); });
   // by the root of regions without pixels that touch each other
-  std::vector<uint32_t> smallest(m_Sums.size(), None);
+  std::vector<uint32_t> smallest(m_Vertices.size(), None);
   for (const uint32_t region : empty)
   {
     uint32_t & neighbor = smallest[FindRoot(m_Parents, region)];
@@ -163,19 +197,19 @@ void
 RegionGraph::Contract()
 {
   m_NumberOfRegions = 0;
-  for (uint32_t region = 0; region < m_Sums.size(); ++region)
+  for (uint32_t region = 0; region < m_Vertices.size(); ++region)
   {
     const uint32_t root = FindRoot(m_Parents, region);
     m_NumberOfRegions += root == region ? 1 : 0;
     if (root != region)
     {
-      m_Sums[root] += m_Sums[region];
-      m_Sums[region] = {};
+      m_Vertices[root].Sums += m_Vertices[region].Sums;
+      m_Vertices[region].Sums = {};
       m_Links[root].insert(m_Links[root].end(), m_Links[region].begin(), m_Links[region].end());
       RegionLinks().swap(m_Links[region]);
     }
   }
-  for (uint32_t region = 0; region < m_Sums.size(); ++region)
+  for (uint32_t region = 0; region < m_Vertices.size(); ++region)
   {
     RegionLinks & links = m_Links[region];
     for (RegionLink & link : links)
@@ -192,210 +226,241 @@ RegionGraph::Contract()
 void
 RegionGraph::Begin()
 {
-  for (uint32_t region = 0; region < m_Sums.size(); ++region)
+  for (uint32_t region = 0; region < m_Vertices.size(); ++region)
   {
-    if (m_Parents[region] == region)
+    if (this->IsLeft(region))
     {
-      m_Stale.push_back(region);
-      m_IsStale[region].store(1, std::memory_order_relaxed);
+      m_Stale.Add(region);
     }
   }
-  m_Work.For(m_Stale.size(), RegionsPerPiece, [this](size_t i) {
-    m_Descriptions[m_Stale[i]] = m_Model.Describe(m_Sums[m_Stale[i]]);
-  });
-  m_Work.For(m_Stale.size(), RegionsPerPiece, [this](size_t i) {
-    for (RegionLink & link : m_Links[m_Stale[i]])
-    {
-      link.Change = this->Change(m_Stale[i], link);
-    }
-    m_Choices[m_Stale[i]] = this->Choose(m_Stale[i]);
-  });
+  this->ForStale(
+    [this](uint32_t region) { m_Vertices[region].Description = m_Model.Describe(m_Vertices[region].Sums); });
+  this->ForStale([this](uint32_t region) { this->Choose(region, true); });
+}
+
+/** Calls function(region) for regions that have to choose, on all threads. */
+template <typename TFunction>
+void
+RegionGraph::ForStale(const TFunction & function) const
+{
+  m_Work.For(m_Stale.GetNumberOfGroups(), GroupsPerPiece, [&](size_t group) { m_Stale.ForEach(group, function); });
 }
 
 double
 RegionGraph::Change(uint32_t region, const RegionLink & link) const
 {
-  const uint32_t u = std::min(region, link.Region);
-  const uint32_t v = std::max(region, link.Region);
-  return ChangeByMerge(m_Model, m_Sums[u], m_Sums[v], m_Descriptions[u], m_Descriptions[v], link.Cracks);
+  const Vertex & u = m_Vertices[std::min(region, link.Region)];
+  const Vertex & v = m_Vertices[std::max(region, link.Region)];
+  return ChangeByMerge(m_Model, u.Sums, v.Sums, u.Description, v.Description, link.Cracks);
 }
 
-uint32_t
-RegionGraph::Choose(uint32_t region) const
+/** Computes the changes of a region's links, of all of them or of those to regions that merged, and takes the best. */
+void
+RegionGraph::Choose(uint32_t region, bool allAreNew)
 {
   // Links are in the order of their regions. Of equal changes the first one is that of the smallest pair.
   uint32_t choice = None;
   double   best = 0.0;
-  for (const RegionLink & link : m_Links[region])
+  for (RegionLink & link : m_Links[region])
   {
+    if (allAreNew || this->HasMerged(link.Region))
+    {
+      link.Change = this->Change(region, link);
+    }
     if (link.Change < best)
     {
       best = link.Change;
       choice = link.Region;
     }
   }
-  return choice;
+  m_Choices[region] = choice;
 }
 
-std::vector<RegionGraph::Pair>
-RegionGraph::FindPairs() const
+/** Whether a marked region is one of two that chose each other: of two that are both marked, the smaller one. */
+bool
+RegionGraph::IsFirstOfPair(uint32_t region) const
 {
-  return m_Work.Collect<Pair>(m_Stale.size(), RegionsPerPiece, [this](size_t i, std::vector<Pair> & pairs) {
-    const uint32_t region = m_Stale[i];
-    const uint32_t choice = m_Choices[region];
-    if (choice != None && m_Choices[choice] == region &&
-        (region < choice || m_IsStale[choice].load(std::memory_order_relaxed) == 0))
-    {
-      pairs.push_back({ std::min(region, choice), std::max(region, choice) });
-    }
-  });
+  const uint32_t choice = m_Choices[region];
+  return choice != None && m_Choices[choice] == region && (region < choice || !m_Stale.Has(choice));
 }
 
+/** Makes one region of two, which keep their links until these are updated. */
 void
-RegionGraph::MarkNeighbors(uint32_t region, std::vector<uint32_t> & marked)
+RegionGraph::Merge(uint32_t x, uint32_t y)
 {
-  for (const RegionLink & link : m_Links[region])
+  const uint32_t kept = std::min(x, y);
+  const uint32_t gone = std::max(x, y);
+  Vertex &       vertex = m_Vertices[kept];
+  vertex.Sums += m_Vertices[gone].Sums;
+  vertex.Description = m_Model.Describe(vertex.Sums);
+  m_Parents[gone] = kept;
+  m_LastMerges[kept] = m_Round;
+  for (const uint32_t region : { kept, gone }) // either is the other's neighbour
   {
-    const uint32_t neighbor = m_States[link.Region] == State::Gone ? m_Parents[link.Region] : link.Region;
-    if (m_IsStale[neighbor].load(std::memory_order_relaxed) == 0 &&
-        m_IsStale[neighbor].exchange(1, std::memory_order_relaxed) == 0)
+    for (const RegionLink & link : m_Links[region])
     {
-      marked.push_back(neighbor);
+      m_NextStale.Add(link.Region);
     }
   }
 }
 
-/** Links of a region that merged: its own, and those of the other one. */
+/** Links to regions that are part of others now lead to these. A region that merged takes over the links of the other
+ * one. Most links of a region with many neighbours stay as they are, and in their order. \param moved room for others
+ */
 void
-RegionGraph::JoinLinks(uint32_t region)
-{
-  RegionLinks &       links = m_Links[region];
-  const RegionLinks & merged = m_Links[m_Choices[region]];
-  links.insert(links.end(), merged.begin(), merged.end());
-  size_t number = 0;
-  for (RegionLink link : links)
-  {
-    link.Region = m_Parents[link.Region];
-    if (link.Region != region)
-    {
-      links[number++] = link;
-    }
-  }
-  links.resize(number);
-  CombineLinks(links);
-}
-
-/** Links to regions that are part of others now lead to these. Most links of a region with many neighbours stay as they
- * are, and in their order. */
-void
-RegionGraph::MoveLinks(RegionLinks & links) const
-{
-  RegionLinks moved;
-  size_t      number = 0;
-  for (const RegionLink & link : links)
-  {
-    if (m_States[link.Region] == State::Gone)
-    {
-      moved.push_back({ m_Parents[link.Region], link.Cracks });
-    }
-    else
-    {
-      links[number++] = link;
-    }
-  }
-  links.resize(number);
-  for (const RegionLink & link : moved)
-  {
-    const auto place = std::lower_bound(
-      links.begin(), links.end(), link, [](const RegionLink & x, const RegionLink & y) { return x.Region < y.Region; });
-    if (place != links.end() && place->Region == link.Region)
-    {
-      place->Cracks = AddCracks(place->Cracks, link.Cracks);
-    }
-    else
-    {
-      links.insert(place, link);
-    }
-  }
-}
-
-void
-RegionGraph::UpdateLinks(uint32_t region)
+RegionGraph::MoveLinks(uint32_t region, RegionLinks & moved)
 {
   RegionLinks & links = m_Links[region];
-  const bool    hasMerged = m_States[region] == State::Merged;
-  if (hasMerged)
+  RegionLinks   taken;
+  if (this->HasMerged(region))
   {
-    this->JoinLinks(region);
-  }
-  else if (std::any_of(links.begin(), links.end(), [this](const RegionLink & link) {
-             return m_States[link.Region] == State::Gone;
-           }))
-  {
-    this->MoveLinks(links);
-  }
-  for (RegionLink & link : links)
-  {
-    if (hasMerged || m_States[link.Region] == State::Merged)
+    taken.swap(m_Links[m_Choices[region]]);
+    if (taken.size() > links.size())
     {
-      link.Change = this->Change(region, link);
+      taken.swap(links);
     }
   }
-  m_Choices[region] = this->Choose(region); // while the links are at hand
+  moved.clear();
+  const auto move = [&](const RegionLink & link) {
+    const uint32_t present = m_Parents[link.Region];
+    if (present != region)
+    {
+      moved.push_back({ present, link.Cracks });
+    }
+  };
+  std::for_each(taken.begin(), taken.end(), move);
+  size_t number = 0;
+  for (const RegionLink & link : links)
+  {
+    if (this->IsLeft(link.Region) && link.Region != region)
+    {
+      links[number++] = link;
+    }
+    else
+    {
+      move(link);
+    }
+  }
+  links.resize(number);
+  std::sort(moved.begin(), moved.end(), ComesBefore);
+  AddLinks(links, moved);
+}
+
+/** Brings a region's links and its choice up to date. */
+void
+RegionGraph::Update(uint32_t region, RegionLinks & moved)
+{
+  if (!this->IsLeft(region))
+  {
+    m_Choices[region] = None;
+    return;
+  }
+  const bool          hasMerged = this->HasMerged(region);
+  const RegionLinks & links = m_Links[region];
+  if (hasMerged ||
+      std::any_of(links.begin(), links.end(), [this](const RegionLink & link) { return !this->IsLeft(link.Region); }))
+  {
+    this->MoveLinks(region, moved);
+  }
+  this->Choose(region, hasMerged);
 }
 
 size_t
 RegionGraph::MergeRound()
 {
-  const std::vector<Pair> pairs = this->FindPairs();
-  for (const uint32_t region : m_Stale)
+  if (m_NumberOfRegions <= m_Vertices.size() / 2)
   {
-    m_IsStale[region].store(0, std::memory_order_relaxed);
+    this->Compact();
   }
-  m_Work.For(pairs.size(), RegionsPerPiece, [&](size_t i) {
-    const Pair & pair = pairs[i];
-    m_Sums[pair.Kept] += m_Sums[pair.Merged];
-    m_Descriptions[pair.Kept] = m_Model.Describe(m_Sums[pair.Kept]);
-    m_Parents[pair.Merged] = pair.Kept;
-    m_States[pair.Kept] = State::Merged;
-    m_States[pair.Merged] = State::Gone;
+  ++m_Round;
+  std::atomic<size_t> pairs{ 0 };
+  this->ForStale([&](uint32_t region) {
+    if (this->IsFirstOfPair(region))
+    {
+      this->Merge(region, m_Choices[region]);
+      pairs.fetch_add(1, std::memory_order_relaxed);
+    }
   });
-  m_NumberOfRegions -= pairs.size();
+  m_NumberOfRegions -= pairs;
+  m_Work.For(m_Stale.GetNumberOfGroups(), GroupsPerPiece, [this](size_t group) {
+    RegionLinks moved;
+    m_Stale.Clear(group);
+    m_NextStale.ForEach(group, [&](uint32_t region) { this->Update(region, moved); });
+  });
+  std::swap(m_Stale, m_NextStale);
+  return pairs;
+}
 
-  // A region that merged is among them: it was its partner's neighbour.
-  m_Stale = m_Work.Collect<uint32_t>(pairs.size(), RegionsPerPiece, [&](size_t i, std::vector<uint32_t> & marked) {
-    this->MarkNeighbors(pairs[i].Kept, marked);
-    this->MarkNeighbors(pairs[i].Merged, marked);
+/** Numbers, from 0, of the regions that are left, each for all that are part of it. */
+std::vector<uint32_t>
+RegionGraph::NumberVertices() const
+{
+  std::vector<uint32_t> numbers(m_Parents.size());
+  uint32_t              number = 0;
+  for (uint32_t i = 0; i < numbers.size(); ++i)
+  {
+    numbers[i] = this->IsLeft(i) ? number++ : numbers[m_Parents[i]];
+  }
+  return numbers;
+}
+
+/** Drops the regions that are gone. The others keep their order. */
+void
+RegionGraph::Compact()
+{
+  const std::vector<uint32_t> numbers = this->NumberVertices();
+  std::vector<Vertex>         vertices(m_NumberOfRegions);
+  std::vector<RegionLinks>    links(m_NumberOfRegions);
+  std::vector<uint32_t>       choices(m_NumberOfRegions);
+  Marks                       stale(m_NumberOfRegions);
+  m_Work.For(numbers.size(), RegionsPerPiece, [&](size_t i) {
+    const auto region = static_cast<uint32_t>(i);
+    if (this->IsLeft(region))
+    {
+      const uint32_t number = numbers[region];
+      vertices[number] = m_Vertices[region];
+      choices[number] = m_Choices[region] == None ? None : numbers[m_Choices[region]];
+      for (RegionLink & link : m_Links[region])
+      {
+        link.Region = numbers[link.Region];
+      }
+      links[number] = RegionLinks(m_Links[region]); // side by side in memory
+      RegionLinks().swap(m_Links[region]);
+      if (m_Stale.Has(region))
+      {
+        stale.Add(number);
+      }
+    }
   });
-  m_Work.For(m_Stale.size(), RegionsPerPiece / 8, [this](size_t i) { this->UpdateLinks(m_Stale[i]); });
-  m_Work.For(pairs.size(), RegionsPerPiece, [&](size_t i) {
-    RegionLinks().swap(m_Links[pairs[i].Merged]);
-    m_States[pairs[i].Kept] = State::Same;
-  });
-  return pairs.size();
+  m_Work.For(m_Numbers.size(), RegionsPerPiece, [&](size_t i) { m_Numbers[i] = numbers[m_Numbers[i]]; });
+  m_Vertices.swap(vertices);
+  m_Links.swap(links);
+  m_Choices.swap(choices);
+  std::swap(m_Stale, stale);
+  m_NextStale = Marks(m_NumberOfRegions);
+  m_LastMerges.assign(m_NumberOfRegions, 0);
+  m_Parents.resize(m_NumberOfRegions);
+  std::iota(m_Parents.begin(), m_Parents.end(), 0u);
 }
 
 std::vector<uint32_t>
 RegionGraph::NumberRegions() const
 {
-  std::vector<uint32_t> numbers(m_Parents.size());
-  uint32_t              number = 0;
-  for (size_t i = 0; i < m_Parents.size(); ++i)
-  {
-    numbers[i] = m_Parents[i] == i ? ++number : numbers[m_Parents[i]];
-  }
-  return numbers;
+  const std::vector<uint32_t> numbers = this->NumberVertices();
+  std::vector<uint32_t>       all(m_Numbers.size());
+  m_Work.For(all.size(), RegionsPerPiece, [&](size_t i) { all[i] = numbers[m_Numbers[i]] + 1; });
+  return all;
 }
 
 std::vector<Moments>
 RegionGraph::GetSums() const
 {
   std::vector<Moments> sums(1);
-  for (size_t i = 0; i < m_Parents.size(); ++i)
+  for (uint32_t i = 0; i < m_Vertices.size(); ++i)
   {
-    if (m_Parents[i] == i)
+    if (this->IsLeft(i))
     {
-      sums.push_back(m_Sums[i]);
+      sums.push_back(m_Vertices[i].Sums);
     }
   }
   return sums;

@@ -35,7 +35,9 @@ CombineLinks(RegionLinks & links);
  * chose each other merge. Equal changes are ordered by the regions' numbers. The pairs of a round are disjoint, and
  * what a pair does depends on nothing that another pair changes.
  *
- * Only regions that merged, and their neighbours, choose again. The last rounds of many have little to do.
+ * Only regions that merged, and their neighbours, choose again. The last rounds of many have little to do. Whenever
+ * half of the regions are gone, the others get new numbers in the same order: all that a round looks at stays close
+ * together.
  */
 class RegionGraph
 {
@@ -72,32 +74,92 @@ public:
 private:
   static constexpr uint32_t None = std::numeric_limits<uint32_t>::max();
 
-  struct Pair
+  /** What a change asks of a region. */
+  struct Vertex
   {
-    uint32_t Kept; // the smaller number
-    uint32_t Merged;
+    Moments Sums;
+    double  Description{ 0.0 };
   };
 
-  /** What became of a region in this round. */
-  enum class State : uint8_t
+  /** Some of the regions. Threads may add any at the same time. */
+  class Marks
   {
-    Same,
-    Merged, // it took over another one
-    Gone    // it became part of another one, in this round or before
+  public:
+    explicit Marks(size_t numberOfRegions)
+      : m_Regions(numberOfRegions)
+      , m_Groups((numberOfRegions + RegionsPerGroup - 1) / RegionsPerGroup)
+    {}
+    size_t
+    GetNumberOfGroups() const
+    {
+      return m_Groups.size();
+    }
+    bool
+    Has(uint32_t region) const
+    {
+      return m_Regions[region].load(std::memory_order_relaxed) != 0;
+    }
+    void
+    Add(uint32_t region)
+    {
+      m_Regions[region].store(1, std::memory_order_relaxed);
+      m_Groups[region / RegionsPerGroup].store(1, std::memory_order_relaxed);
+    }
+    /** Calls function(region) for the marked ones of a group. */
+    template <typename TFunction>
+    void
+    ForEach(size_t group, const TFunction & function) const
+    {
+      if (m_Groups[group].load(std::memory_order_relaxed) != 0)
+      {
+        const size_t end = std::min((group + 1) * RegionsPerGroup, m_Regions.size());
+        for (auto region = static_cast<uint32_t>(group * RegionsPerGroup); region < end; ++region)
+        {
+          if (this->Has(region))
+          {
+            function(region);
+          }
+        }
+      }
+    }
+    void
+    Clear(size_t group)
+    {
+      this->ForEach(group, [this](uint32_t region) { m_Regions[region].store(0, std::memory_order_relaxed); });
+      m_Groups[group].store(0, std::memory_order_relaxed);
+    }
+
+  private:
+    /** Most groups have no marks in the last rounds. */
+    static constexpr size_t RegionsPerGroup = 64;
+
+    std::vector<std::atomic<uint8_t>> m_Regions;
+    std::vector<std::atomic<uint8_t>> m_Groups;
   };
 
-  const Model &                     m_Model;
-  const Work &                      m_Work;
-  std::vector<Moments>              m_Sums;
-  std::vector<RegionLinks>          m_Links;
-  std::vector<double>               m_Descriptions;
-  std::vector<uint32_t>             m_Parents; // itself, or a region with a smaller number that it became part of
-  std::vector<uint32_t>             m_Choices;
-  std::vector<State>                m_States;
-  std::vector<std::atomic<uint8_t>> m_IsStale; // its links or its sums changed
-  std::vector<uint32_t>             m_Stale;
-  size_t                            m_NumberOfRegions;
+  const Model &            m_Model;
+  const Work &             m_Work;
+  std::vector<Vertex>      m_Vertices;
+  std::vector<RegionLinks> m_Links;
+  std::vector<uint32_t>    m_Parents;    // itself, or a region with a smaller number that it became part of
+  std::vector<uint32_t>    m_LastMerges; // the round in which it last took over another one
+  std::vector<uint32_t>    m_Choices;
+  std::vector<uint32_t>    m_Numbers;   // the present number of each of the original regions
+  Marks                    m_Stale;     // regions whose links or sums changed in the last round
+  Marks                    m_NextStale; // in this one
+  size_t                   m_NumberOfRegions;
+  uint32_t                 m_Round{ 0 };
 
+  bool
+  IsLeft(uint32_t region) const
+  {
+    return m_Parents[region] == region;
+  }
+  bool
+  HasMerged(uint32_t region) const
+  {
+    return m_LastMerges[region] == m_Round;
+  }
   template <typename TPredicate>
   void
   UniteNeighbors(const std::vector<uint32_t> & regions, const TPredicate & belongTogether);
@@ -109,20 +171,25 @@ private:
   Contract();
   void
   Begin();
+  template <typename TFunction>
+  void
+  ForStale(const TFunction & function) const;
   double
   Change(uint32_t region, const RegionLink & link) const;
-  uint32_t
-  Choose(uint32_t region) const;
-  std::vector<Pair>
-  FindPairs() const;
+  bool
+  IsFirstOfPair(uint32_t region) const;
   void
-  MarkNeighbors(uint32_t region, std::vector<uint32_t> & marked);
+  Merge(uint32_t x, uint32_t y);
   void
-  JoinLinks(uint32_t region);
+  Update(uint32_t region, RegionLinks & moved);
   void
-  MoveLinks(RegionLinks & links) const;
+  MoveLinks(uint32_t region, RegionLinks & moved);
   void
-  UpdateLinks(uint32_t region);
+  Choose(uint32_t region, bool allAreNew);
+  std::vector<uint32_t>
+  NumberVertices() const;
+  void
+  Compact();
 };
 } // namespace itk::cuda::partition
 
