@@ -7,6 +7,41 @@ namespace itk::cuda::region
 {
 namespace
 {
+bool
+IsValid(const MaskCheckpoint * row, int32_t column)
+{
+  return ((row[column / CheckpointSpacing].Bits >> (column % CheckpointSpacing)) & 1u) != 0;
+}
+
+/** Prefixes of columns of the image, first to last, each from the one before. */
+template <typename TSample, bool VSquares, bool VMask>
+void
+SumPrefixes(const PixelLevel<TSample, VSquares, VMask> & pixels,
+            int32_t                                      y,
+            int32_t                                      first,
+            int32_t                                      last,
+            Moments *                                    prefixes)
+{
+  const TSample * row = pixels.Samples + y * pixels.RowStride;
+  Moments         sums = pixels.RowPrefix(y, first);
+  for (int32_t column = first; column < last; ++column)
+  {
+    *prefixes++ = sums;
+    const uint64_t sample = static_cast<TSample>(row[column] ^ pixels.Flip);
+    sums.Count += !VMask || IsValid(pixels.Mask + y * static_cast<ptrdiff_t>(pixels.CheckpointsPerRow), column) ? 1 : 0;
+    sums.Sum += sample;
+    sums.SumOfSquares += VSquares ? sample * sample : 0;
+  }
+  *prefixes = sums;
+}
+
+void
+SumPrefixes(const BlockLevel & blocks, int32_t y, int32_t first, int32_t last, Moments * prefixes)
+{
+  const Moments * row = blocks.Prefixes + static_cast<size_t>(y) * (blocks.Width + 1);
+  std::copy(row + first, row + last + 1, prefixes);
+}
+
 /** A level whose sums are those of a view. */
 template <typename TView>
 class LevelOf : public Level
@@ -24,6 +59,12 @@ public:
   RowPrefix(int32_t y, int32_t column) const override
   {
     return m_View.RowPrefix(y, m_View.Left + column);
+  }
+
+  void
+  RowPrefixes(int32_t y, int32_t first, int32_t last, Moments * prefixes) const override
+  {
+    SumPrefixes(m_View, y, m_View.Left + first, m_View.Left + last, prefixes);
   }
 
   Moments

@@ -25,6 +25,10 @@ public:
   virtual Moments
   RowPrefix(int32_t y, int32_t column) const = 0;
 
+  /** RowPrefix() of the columns first to last. */
+  virtual void
+  RowPrefixes(int32_t y, int32_t first, int32_t last, Moments * prefixes) const = 0;
+
   /** Contribution of the edge from p to q. */
   virtual Moments
   SumEdge(const LatticePoint & p, const LatticePoint & q) const = 0;
