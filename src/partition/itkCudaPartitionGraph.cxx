@@ -11,8 +11,9 @@ namespace itk::cuda::partition
 namespace
 {
 // Passes that a thread takes at a time: enough to be worth waking a thread.
-constexpr size_t RegionsPerPiece = 1024;
-constexpr size_t GroupsPerPiece = 4;
+constexpr size_t RegionsPerPiece = 2048;
+constexpr size_t GroupsToMerge = 32; // most regions find no partner
+constexpr size_t GroupsToUpdate = 4;
 
 /** The root of a tree of parents, each smaller than its child; shortens the way to it. */
 uint32_t
@@ -243,7 +244,7 @@ template <typename TFunction>
 void
 RegionGraph::ForStale(const TFunction & function) const
 {
-  m_Work.For(m_Stale.GetNumberOfGroups(), GroupsPerPiece, [&](size_t group) { m_Stale.ForEach(group, function); });
+  m_Work.For(m_Stale.GetNumberOfGroups(), GroupsToMerge, [&](size_t group) { m_Stale.ForEach(group, function); });
 }
 
 double
@@ -382,7 +383,7 @@ RegionGraph::MergeRound()
     }
   });
   m_NumberOfRegions -= pairs;
-  m_Work.For(m_Stale.GetNumberOfGroups(), GroupsPerPiece, [this](size_t group) {
+  m_Work.For(m_Stale.GetNumberOfGroups(), GroupsToUpdate, [this](size_t group) {
     RegionLinks moved;
     m_Stale.Clear(group);
     m_NextStale.ForEach(group, [&](uint32_t region) { this->Update(region, moved); });
@@ -424,8 +425,7 @@ RegionGraph::Compact()
       {
         link.Region = numbers[link.Region];
       }
-      links[number] = RegionLinks(m_Links[region]); // side by side in memory
-      RegionLinks().swap(m_Links[region]);
+      links[number] = std::move(m_Links[region]);
       if (m_Stale.Has(region))
       {
         stale.Add(number);
