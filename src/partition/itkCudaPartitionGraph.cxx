@@ -259,15 +259,19 @@ RegionGraph::Change(uint32_t region, const RegionLink & link) const
 void
 RegionGraph::Choose(uint32_t region, bool allAreNew)
 {
-  // Links are in the order of their regions. Of equal changes the first one is that of the smallest pair.
-  uint32_t choice = None;
-  double   best = 0.0;
+  // In a loop of its own: changes take long, and those that follow each other overlap if no branch waits for one.
   for (RegionLink & link : m_Links[region])
   {
     if (allAreNew || this->HasMerged(link.Region))
     {
       link.Change = this->Change(region, link);
     }
+  }
+  // Links are in the order of their regions. Of equal changes the first one is that of the smallest pair.
+  uint32_t choice = None;
+  double   best = 0.0;
+  for (const RegionLink & link : m_Links[region])
+  {
     if (link.Change < best)
     {
       best = link.Change;
