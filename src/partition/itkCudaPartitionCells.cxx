@@ -118,10 +118,10 @@ CellCompetition::CellCompetition(const Scene &           scene,
   , m_Regions(regions)
   , m_Tangents(regions.size())
   , m_IsStale(regions.size(), 1)
-  , m_IsActive(labels.size(), 1)
-  , m_IsNext(labels.size(), 0)
-  , m_RowIsActive(static_cast<size_t>(m_Height), 1)
-  , m_RowIsNext(static_cast<size_t>(m_Height), 0)
+  , m_IsActive(labels.size())
+  , m_IsNext(labels.size())
+  , m_RowIsActive(static_cast<size_t>(m_Height))
+  , m_RowIsNext(static_cast<size_t>(m_Height))
 {}
 
 void
@@ -136,56 +136,83 @@ CellCompetition::FreezeTangents()
   });
 }
 
+/** No cell of a colour has a neighbour of the same colour: what one of them decides is nothing that another one asks.
+ */
 void
-CellCompetition::FindChangesOfRow(int32_t firstColumn, int32_t y, std::vector<Change> & changes) const
+CellCompetition::ChangeCellsOfRow(int32_t firstColumn, int32_t y, std::vector<Change> & changes)
 {
-  const CellLabels cells{ m_Grid, m_Labels.data() };
-  const uint8_t *  active = m_IsActive.data() + m_Grid.IndexOf(0, y);
+  const CellLabels                   cells{ m_Grid, m_Labels.data() };
+  const std::atomic<uint8_t> * const active = m_IsActive.data() + m_Grid.IndexOf(0, y);
   for (int32_t x = firstColumn; x < m_Width; x += 2)
   {
-    if (active[x] == 0 || !cells.IsAtBoundary(x, y))
+    if (!this->IsToLookAt(active[x]) || !cells.IsAtBoundary(x, y))
     {
       continue;
     }
     const Moments  sums = SumCell(m_Scene, m_Grid, x, y);
+    const uint32_t from = cells.Get(x, y);
     const uint32_t to = ChooseRegion(cells, m_Tangents.data(), m_Costs, x, y, sums);
-    if (to != cells.Get(x, y))
+    if (to != from)
     {
-      changes.push_back({ x, y, to, sums });
+      m_Labels[m_Grid.IndexOf(x, y)] = to;
+      this->LookAgainAround(x, y);
+      changes.push_back({ from, to, sums });
     }
   }
 }
 
 std::vector<CellCompetition::Change>
-CellCompetition::FindChanges(int32_t firstColumn, int32_t firstRow) const
+CellCompetition::ChangeCells(int32_t firstColumn, int32_t firstRow)
 {
   const auto rows = static_cast<size_t>((m_Height - firstRow + 1) / 2);
   return m_Work.Collect<Change>(rows, RowsPerPiece, [&](size_t i, std::vector<Change> & changes) {
     const int32_t y = firstRow + 2 * static_cast<int32_t>(i);
-    if (m_RowIsActive[static_cast<size_t>(y)])
+    if (this->IsToLookAt(m_RowIsActive[static_cast<size_t>(y)]))
     {
-      this->FindChangesOfRow(firstColumn, y, changes);
+      this->ChangeCellsOfRow(firstColumn, y, changes);
     }
   });
 }
 
+/** Marks a cell and its neighbours for the next sweep. */
 void
-CellCompetition::Apply(const Change & change)
+CellCompetition::LookAgainAround(int32_t x, int32_t y)
 {
-  uint32_t & label = m_Labels[m_Grid.IndexOf(change.X, change.Y)];
-  m_Regions[label] -= change.Sums;
-  m_Regions[change.To] += change.Sums;
-  m_IsStale[label] = 1;
-  m_IsStale[change.To] = 1;
-  label = change.To;
-  for (int32_t y = std::max(change.Y - 1, 0); y <= std::min(change.Y + 1, m_Height - 1); ++y)
+  for (int32_t row = std::max(y - 1, 0); row <= std::min(y + 1, m_Height - 1); ++row)
   {
-    m_RowIsNext[static_cast<size_t>(y)] = 1;
-    for (int32_t x = std::max(change.X - 1, 0); x <= std::min(change.X + 1, m_Width - 1); ++x)
+    m_RowIsNext[static_cast<size_t>(row)].store(1, std::memory_order_relaxed);
+    for (int32_t column = std::max(x - 1, 0); column <= std::min(x + 1, m_Width - 1); ++column)
     {
-      m_IsNext[m_Grid.IndexOf(x, y)] = 1;
+      m_IsNext[m_Grid.IndexOf(column, row)].store(1, std::memory_order_relaxed);
     }
   }
+}
+
+void
+CellCompetition::Transfer(const Change & change)
+{
+  m_Regions[change.From] -= change.Sums;
+  m_Regions[change.To] += change.Sums;
+  m_IsStale[change.From] = 1;
+  m_IsStale[change.To] = 1;
+}
+
+/** The marked cells are those to look at now. */
+void
+CellCompetition::BeginSweep()
+{
+  m_IsActive.swap(m_IsNext);
+  m_RowIsActive.swap(m_RowIsNext);
+  m_IsFirstSweep = false;
+  m_Work.For(m_RowIsNext.size(), RowsPerPiece, [this](size_t y) {
+    if (m_RowIsNext[y].load(std::memory_order_relaxed) != 0)
+    {
+      const auto first = m_IsNext.begin() + static_cast<ptrdiff_t>(m_Grid.IndexOf(0, static_cast<int32_t>(y)));
+      std::for_each(
+        first, first + m_Width, [](std::atomic<uint8_t> & flag) { flag.store(0, std::memory_order_relaxed); });
+      m_RowIsNext[y].store(0, std::memory_order_relaxed);
+    }
+  });
 }
 
 bool
@@ -203,16 +230,13 @@ CellCompetition::Run(const std::function<bool()> & goOn)
       }
       this->FreezeTangents();
       // Integer sums: the order of the changes does not matter.
-      for (const Change & change : this->FindChanges(color % 2, color / 2))
+      for (const Change & change : this->ChangeCells(color % 2, color / 2))
       {
-        this->Apply(change);
+        this->Transfer(change);
         any = true;
       }
     }
-    m_IsActive.swap(m_IsNext);
-    m_RowIsActive.swap(m_RowIsNext);
-    std::fill(m_IsNext.begin(), m_IsNext.end(), uint8_t{ 0 });
-    std::fill(m_RowIsNext.begin(), m_RowIsNext.end(), uint8_t{ 0 });
+    this->BeginSweep();
   }
   return true;
 }

@@ -7,6 +7,7 @@
 #include "itkCudaPartitionScene.h"
 #include "itkCudaPartitionWork.h"
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -58,10 +59,12 @@ public:
   Run(const std::function<bool()> & goOn);
 
 private:
+  using Flags = std::vector<std::atomic<uint8_t>>;
+
+  /** A cell that changed its region. */
   struct Change
   {
-    int32_t  X;
-    int32_t  Y;
+    uint32_t From;
     uint32_t To;
     Moments  Sums;
   };
@@ -76,20 +79,30 @@ private:
   std::vector<uint32_t> & m_Labels;
   std::vector<Moments> &  m_Regions;
   std::vector<LinearForm> m_Tangents;
-  std::vector<uint8_t>    m_IsStale;     // tangent of a region
-  std::vector<uint8_t>    m_IsActive;    // cells that are looked at in this sweep
-  std::vector<uint8_t>    m_IsNext;      // in the next one
-  std::vector<uint8_t>    m_RowIsActive; // rows with such cells
-  std::vector<uint8_t>    m_RowIsNext;
+  std::vector<uint8_t>    m_IsStale;              // tangent of a region
+  bool                    m_IsFirstSweep{ true }; // which looks at all cells
+  Flags                   m_IsActive;             // cells that are looked at in this sweep
+  Flags                   m_IsNext;               // in the next one
+  Flags                   m_RowIsActive;          // rows with such cells
+  Flags                   m_RowIsNext;
 
   void
   FreezeTangents();
   std::vector<Change>
-  FindChanges(int32_t firstColumn, int32_t firstRow) const;
+  ChangeCells(int32_t firstColumn, int32_t firstRow);
   void
-  FindChangesOfRow(int32_t firstColumn, int32_t y, std::vector<Change> & changes) const;
+  ChangeCellsOfRow(int32_t firstColumn, int32_t y, std::vector<Change> & changes);
+  bool
+  IsToLookAt(const std::atomic<uint8_t> & isActive) const
+  {
+    return m_IsFirstSweep || isActive.load(std::memory_order_relaxed) != 0;
+  }
   void
-  Apply(const Change & change);
+  LookAgainAround(int32_t x, int32_t y);
+  void
+  Transfer(const Change & change);
+  void
+  BeginSweep();
 };
 } // namespace itk::cuda::partition
 
