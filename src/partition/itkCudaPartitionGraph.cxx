@@ -106,10 +106,7 @@ RegionGraph::RegionGraph(const Model &                model,
 {
   std::iota(m_Parents.begin(), m_Parents.end(), 0u);
   m_Numbers = m_Parents;
-  for (size_t i = 0; i < sums.size(); ++i)
-  {
-    m_Vertices[i].Sums = sums[i];
-  }
+  m_Work.For(sums.size(), RegionsPerPiece, [&](size_t i) { m_Vertices[i].Sums = sums[i]; });
   this->UniteRegionsOfOneValue(isOfOneValue);
   this->AbsorbRegionsWithoutPixels();
   this->Begin();
@@ -227,15 +224,14 @@ RegionGraph::Contract()
 void
 RegionGraph::Begin()
 {
-  for (uint32_t region = 0; region < m_Vertices.size(); ++region)
-  {
+  m_Work.For(m_Vertices.size(), RegionsPerPiece, [this](size_t i) {
+    const auto region = static_cast<uint32_t>(i);
     if (this->IsLeft(region))
     {
       m_Stale.Add(region);
+      m_Vertices[region].Description = m_Model.Describe(m_Vertices[region].Sums);
     }
-  }
-  this->ForStale(
-    [this](uint32_t region) { m_Vertices[region].Description = m_Model.Describe(m_Vertices[region].Sums); });
+  });
   this->ForStale([this](uint32_t region) { this->Choose(region, true); });
 }
 
