@@ -120,7 +120,7 @@ public:
   {}
 
   LabelMap
-  Find(const std::function<const uint32_t *(int32_t)> & getRow)
+  Find(const std::function<const uint32_t *(int32_t)> & getRow, std::vector<uint32_t> && room)
   {
     m_Work.For(m_Strips.size(), 1, [&](size_t strip) { this->FindInStrip(strip, getRow); });
     size_t number = 0;
@@ -134,7 +134,7 @@ public:
     {
       this->JoinStrips(strip, sets);
     }
-    return this->MakeMap(sets);
+    return this->MakeMap(sets, std::move(room)); // the rows have been read
   }
 
 private:
@@ -218,7 +218,7 @@ private:
   }
 
   LabelMap
-  MakeMap(DisjointSets & sets)
+  MakeMap(DisjointSets & sets, std::vector<uint32_t> && room)
   {
     const auto [numbers, number] = sets.NumberSets();
     CheckNumberOfRegions(number);
@@ -233,6 +233,7 @@ private:
         map.Regions[numbers[strip.FirstComponent + i] + 1] += strip.Sums[i];
       }
     }
+    map.Labels = std::move(room);
     map.Labels.resize(static_cast<size_t>(m_Width) * static_cast<size_t>(m_Height));
     const std::vector<size_t> & numberOf = numbers;
     m_Work.For(m_Rows.size(), RowsPerPiece, [&](size_t y) {
@@ -331,9 +332,12 @@ CheckNumberOfRegions(size_t number)
 }
 
 LabelMap
-FindComponents(const Scene & scene, const Work & work, const std::function<const uint32_t *(int32_t)> & getRow)
+FindComponents(const Scene &                                    scene,
+               const Work &                                     work,
+               const std::function<const uint32_t *(int32_t)> & getRow,
+               std::vector<uint32_t>                            room)
 {
-  return StripComponents(scene, work).Find(getRow);
+  return StripComponents(scene, work).Find(getRow, std::move(room));
 }
 
 std::vector<RegionLinks>

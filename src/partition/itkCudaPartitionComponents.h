@@ -20,9 +20,13 @@ CheckNumberOfRegions(size_t number);
 
 /** Pixels of equal labels that are connected over sides, as regions numbered from 1 in the order of their first pixels.
  * \param getRow labels of a row of the image; called for each row at least once, by any thread
+ * \param room memory for the labels of the map; it may hold those that getRow points to
  * \exception ExceptionObject as CheckNumberOfRegions() */
 LabelMap
-FindComponents(const Scene & scene, const Work & work, const std::function<const uint32_t *(int32_t)> & getRow);
+FindComponents(const Scene &                                    scene,
+               const Work &                                     work,
+               const std::function<const uint32_t *(int32_t)> & getRow,
+               std::vector<uint32_t>                            room = {});
 
 /** The regions of a map, numbered from 0, as vertices of a graph: links of each to its neighbours. */
 std::vector<RegionLinks>

@@ -121,11 +121,13 @@ private:
   }
 
   LabelMap
-  FindComponentsOfCells() const
+  FindComponentsOfCells()
   {
     if (m_Grid.Side == 1)
     {
-      return FindComponents(m_Scene, m_Work, [this](int32_t y) { return m_Labels.data() + m_Grid.IndexOf(0, y); });
+      const uint32_t * const cells = m_Labels.data();
+      const auto             getRow = [&](int32_t y) { return cells + m_Grid.IndexOf(0, y); };
+      return FindComponents(m_Scene, m_Work, getRow, std::move(m_Labels));
     }
     // Only a run that was stopped comes here.
     std::vector<uint32_t> pixels(static_cast<size_t>(m_Grid.ImageWidth) * static_cast<size_t>(m_Grid.ImageHeight));

@@ -139,10 +139,10 @@ private:
 } // namespace
 
 std::vector<uint32_t>
-RasterizeMap(const MapData & map, const region::Threads & threads)
+RasterizeMap(const MapData & map, const region::Threads & threads, std::vector<uint32_t> labels)
 {
-  std::vector<uint32_t> labels(static_cast<size_t>(map.Width) * static_cast<size_t>(map.Height));
-  const EdgesOfBands    bands(map);
+  labels.resize(static_cast<size_t>(map.Width) * static_cast<size_t>(map.Height));
+  const EdgesOfBands bands(map);
   threads.ForRanges(bands.First.size() - 1, 1, [&](size_t begin, size_t end) {
     BandFiller filler(map, bands, labels);
     for (size_t band = begin; band < end; ++band)

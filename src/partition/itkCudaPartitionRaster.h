@@ -10,9 +10,10 @@
 
 namespace itk::cuda::partition
 {
-/** The region of each pixel, row by row: that in which its centre lies, by the rule of the edges' sums. */
+/** The region of each pixel, row by row: that in which its centre lies, by the rule of the edges' sums.
+ * \param labels of any values: the result takes their memory, as it is costly to get new one */
 std::vector<uint32_t>
-RasterizeMap(const MapData & map, const region::Threads & threads);
+RasterizeMap(const MapData & map, const region::Threads & threads, std::vector<uint32_t> labels = {});
 } // namespace itk::cuda::partition
 
 #endif

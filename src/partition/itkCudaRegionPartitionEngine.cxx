@@ -280,6 +280,7 @@ public:
   Refine(const Model & model, uint64_t minimumNumberOfPixels, const RefinementSchedule & schedule) override
   {
     m_Map.emplace(m_Labels, m_Tables.GetLevel(0), model, minimumNumberOfPixels, m_Work.GetThreads());
+    m_Raster = std::move(m_Labels.Labels); // its memory
     m_Labels = {};
     return m_Map->Refine(schedule);
   }
@@ -302,7 +303,7 @@ public:
   SummarizePolygons() override
   {
     const MapData & map = m_Map->GetData();
-    m_Raster = RasterizeMap(map, m_Work.GetThreads());
+    m_Raster = RasterizeMap(map, m_Work.GetThreads(), std::move(m_Raster));
     return SummarizeMap(map, FindFirstPixels(m_Raster, map.Regions.size(), m_Work.GetThreads()));
   }
   void
