@@ -3,6 +3,7 @@
 #define itkCudaPartitionChainList_h
 
 #include "itkCudaPartitionMapData.h"
+#include "itkCudaRegionThreads.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -16,6 +17,13 @@ constexpr size_t CutLength = 256;
 
 /** No more rounds follow, whatever they would gain: chains at a junction come one after the other. */
 constexpr int MaximumNumberOfChainRounds = 30;
+
+/** A node of a line, and the edge by which the line goes on; None follows its last node. */
+struct LineStep
+{
+  uint32_t Node;
+  uint32_t Edge;
+};
 
 /** The lines of edges inside the image between nodes where more or fewer than two edges meet. A closed line without
  * such a node begins and ends at its first one. */
@@ -37,7 +45,7 @@ public:
     }
   };
 
-  explicit ChainList(const MapData & map);
+  ChainList(const MapData & map, const region::Threads & threads);
 
   size_t
   GetNumber() const
@@ -67,13 +75,11 @@ private:
   std::vector<uint32_t> m_Nodes;
   std::vector<uint32_t> m_Edges; // one for each node; the last one of a chain is None
   std::vector<uint32_t> m_ChainOfEdge;
-  std::vector<uint32_t> m_LineNodes; // of the line that is followed
-  std::vector<uint32_t> m_LineEdges;
 
   void
-  Follow(const MapData & map, uint32_t node, uint32_t edge);
+  AddLines(const std::vector<LineStep> & steps);
   void
-  AddPiece(size_t begin, size_t end);
+  AddPiece(const std::vector<LineStep> & steps, size_t begin, size_t end);
 };
 } // namespace itk::cuda::partition
 

@@ -17,7 +17,7 @@ public:
   ChainRound(Refinement & refinement, std::vector<uint8_t> & isIdle)
     : m_Refinement(refinement)
     , m_IsIdle(isIdle)
-    , m_Chains(refinement.Map)
+    , m_Chains(refinement.Map, refinement.Threads)
     , m_IsKept(m_Chains.GetNumberOfNodes())
   {}
 
