@@ -88,6 +88,17 @@ CombineLinks(RegionLinks & links)
   UniteLinks(links, 0);
 }
 
+PricedModel::PricedModel(const Model & model)
+  : m_Model(model)
+{
+  constexpr int64_t mostPixels = 16383;
+  m_Prices.resize(static_cast<size_t>(std::min(mostPixels, model.Law.NumberOfValidPixels)) + 1, 0.0);
+  for (size_t i = 1; i < m_Prices.size(); ++i)
+  {
+    m_Prices[i] = model.PriceParameters(static_cast<int64_t>(i));
+  }
+}
+
 RegionGraph::RegionGraph(const Model &                model,
                          const Work &                 work,
                          std::vector<Moments>         sums,

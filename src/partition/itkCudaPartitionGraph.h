@@ -24,6 +24,25 @@ struct RegionLink
 
 using RegionLinks = std::vector<RegionLink>;
 
+/** Describes regions as a model does, with the same bits. The price of the parameters, a logarithm, is kept for each
+ * number of pixels that most regions have while they merge. */
+class PricedModel
+{
+public:
+  explicit PricedModel(const Model & model);
+
+  double
+  Describe(const Moments & m) const
+  {
+    const auto count = static_cast<size_t>(m.Count);
+    return m.Count > 0 && count < m_Prices.size() ? m_Model.Describe(m, m_Prices[count]) : m_Model.Describe(m);
+  }
+
+private:
+  const Model &       m_Model;
+  std::vector<double> m_Prices;
+};
+
 /** Adds up the cracks of links to the same region, and puts links in the order of their regions. */
 void
 CombineLinks(RegionLinks & links);
@@ -137,7 +156,7 @@ private:
     std::vector<std::atomic<uint8_t>> m_Groups;
   };
 
-  const Model &            m_Model;
+  const PricedModel        m_Model;
   const Work &             m_Work;
   std::vector<Vertex>      m_Vertices;
   std::vector<RegionLinks> m_Links;

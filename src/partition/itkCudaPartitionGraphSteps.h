@@ -20,9 +20,11 @@ AddCracks(uint32_t x, uint32_t y)
 }
 
 /** Change of the description by the merge of two regions, less what their boundary is worth. The first region is the
- * one with the smaller number: whoever asks gets the same bits. */
-ITK_CUDA_HOST_DEVICE inline double
-ChangeByMerge(const Model &   model,
+ * one with the smaller number: whoever asks gets the same bits. `TModel` describes regions as Model. */
+ITK_CUDA_AS_ARGUMENTS
+template <typename TModel>
+ITK_CUDA_HOST_DEVICE double
+ChangeByMerge(const TModel &  model,
               const Moments & first,
               const Moments & second,
               double          descriptionOfFirst,

@@ -54,10 +54,19 @@ struct Model
   ITK_CUDA_HOST_DEVICE double
   Describe(const Moments & m) const
   {
-    return m.Count <= 0
-             ? 0.0
-             : Law.Visit(DescribeRegion{ *this, m }) +
-                 0.5 * NumberOfLawParameters(Law.Law) * region::Log(static_cast<double>(m.Count)) + LogNumberOfPixels;
+    return m.Count <= 0 ? 0.0 : this->Describe(m, this->PriceParameters(m.Count));
+  }
+  /** The same of a region with pixels. \param price that PriceParameters() has for their number */
+  ITK_CUDA_HOST_DEVICE double
+  Describe(const Moments & m, double price) const
+  {
+    return Law.Visit(DescribeRegion{ *this, m }) + price + LogNumberOfPixels;
+  }
+  /** What the parameters of a region of so many pixels cost. */
+  ITK_CUDA_HOST_DEVICE double
+  PriceParameters(int64_t count) const
+  {
+    return 0.5 * NumberOfLawParameters(Law.Law) * region::Log(static_cast<double>(count));
   }
 
   /** The tangent of Describe(): the change by pixels that join the region, to first order, but for terms that all
