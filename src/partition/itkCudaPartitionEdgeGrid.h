@@ -8,6 +8,11 @@
 #include <cstdint>
 #include <vector>
 
+namespace itk::cuda::region
+{
+class Threads;
+}
+
 namespace itk::cuda::partition
 {
 /** An edge that was added to a cell after the others were sorted. */
@@ -133,11 +138,11 @@ public:
 
   /** Sorts the map's present edges into the cells, if that has not been done or many were added since. */
   void
-  Update(const MapData & map)
+  Update(const MapData & map, const region::Threads & threads)
   {
     if (!m_IsSorted || m_Added.size() > m_Edges.size() / 4)
     {
-      this->Rebuild(map);
+      this->Rebuild(map, threads);
     }
   }
   /** The edge was changed or is new. */
@@ -161,20 +166,7 @@ private:
   bool                   m_IsSorted{ false };
 
   void
-  Rebuild(const MapData & map);
-
-  template <typename TFunction>
-  void
-  ForCells(const MapData & map, const TFunction & function) const
-  {
-    for (uint32_t i = 0; i < map.Edges.size(); ++i)
-    {
-      if (map.Edges[i].IsAlive())
-      {
-        ForCellsOfEdge(m_Layout, map, i, [&function, i](size_t cell) { function(cell, i); });
-      }
-    }
-  }
+  Rebuild(const MapData & map, const region::Threads & threads);
 };
 } // namespace itk::cuda::partition
 

@@ -48,7 +48,7 @@ Refinement::BeginRound()
       m_Tangents[i] = Map.IsRegion[i] != 0 ? Description.Linearize(Map.Regions[i]) : LinearForm{};
     }
   });
-  Grid.Update(Map);
+  Grid.Update(Map, Threads);
   return true;
 }
 
