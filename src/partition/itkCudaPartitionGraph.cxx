@@ -421,37 +421,37 @@ void
 RegionGraph::Compact()
 {
   const std::vector<uint32_t> numbers = this->NumberVertices();
-  std::vector<Vertex>         vertices(m_NumberOfRegions);
-  std::vector<RegionLinks>    links(m_NumberOfRegions);
-  std::vector<uint32_t>       choices(m_NumberOfRegions);
   Marks                       stale(m_NumberOfRegions);
-  m_Work.For(numbers.size(), RegionsPerPiece, [&](size_t i) {
-    const auto region = static_cast<uint32_t>(i);
-    if (this->IsLeft(region))
+  for (uint32_t region = 0; region < numbers.size(); ++region)
+  {
+    const uint32_t number = numbers[region];
+    if (this->IsLeft(region) && number < region) // where another one was
     {
-      const uint32_t number = numbers[region];
-      vertices[number] = m_Vertices[region];
-      choices[number] = m_Choices[region] == None ? None : numbers[m_Choices[region]];
-      for (RegionLink & link : m_Links[region])
-      {
-        link.Region = numbers[link.Region];
-      }
-      links[number] = std::move(m_Links[region]);
-      if (m_Stale.Has(region))
-      {
-        stale.Add(number);
-      }
+      m_Vertices[number] = m_Vertices[region];
+      m_Choices[number] = m_Choices[region];
+      m_Links[number].swap(m_Links[region]);
+    }
+    if (this->IsLeft(region) && m_Stale.Has(region))
+    {
+      stale.Add(number);
+    }
+  }
+  m_Vertices.resize(m_NumberOfRegions);
+  m_Choices.resize(m_NumberOfRegions);
+  m_Links.resize(m_NumberOfRegions);
+  m_Parents.resize(m_NumberOfRegions);
+  std::iota(m_Parents.begin(), m_Parents.end(), 0u);
+  m_LastMerges.assign(m_NumberOfRegions, 0);
+  std::swap(m_Stale, stale);
+  m_NextStale = Marks(m_NumberOfRegions);
+  m_Work.For(m_NumberOfRegions, RegionsPerPiece, [&](size_t i) {
+    m_Choices[i] = m_Choices[i] == None ? None : numbers[m_Choices[i]];
+    for (RegionLink & link : m_Links[i])
+    {
+      link.Region = numbers[link.Region];
     }
   });
   m_Work.For(m_Numbers.size(), RegionsPerPiece, [&](size_t i) { m_Numbers[i] = numbers[m_Numbers[i]]; });
-  m_Vertices.swap(vertices);
-  m_Links.swap(links);
-  m_Choices.swap(choices);
-  std::swap(m_Stale, stale);
-  m_NextStale = Marks(m_NumberOfRegions);
-  m_LastMerges.assign(m_NumberOfRegions, 0);
-  m_Parents.resize(m_NumberOfRegions);
-  std::iota(m_Parents.begin(), m_Parents.end(), 0u);
 }
 
 std::vector<uint32_t>
