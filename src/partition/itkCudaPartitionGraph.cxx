@@ -2,6 +2,7 @@
 #include "itkCudaPartitionGraph.h"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <numeric>
 #include <utility>
@@ -358,23 +359,40 @@ RegionGraph::MoveLinks(uint32_t region, RegionLinks & moved)
   AddLinks(links, moved);
 }
 
-/** Brings a region's links and its choice up to date. */
-void
-RegionGraph::Update(uint32_t region, RegionLinks & moved)
+/** Whether a region merged, or a neighbour of it became part of another one. */
+bool
+RegionGraph::HasToMoveLinks(uint32_t region) const
 {
-  if (!this->IsLeft(region))
-  {
-    m_Choices[region] = None;
-    return;
-  }
-  const bool          hasMerged = this->HasMerged(region);
   const RegionLinks & links = m_Links[region];
-  if (hasMerged ||
-      std::any_of(links.begin(), links.end(), [this](const RegionLink & link) { return !this->IsLeft(link.Region); }))
-  {
-    this->MoveLinks(region, moved);
-  }
-  this->Choose(region, hasMerged);
+  return this->IsLeft(region) &&
+         (this->HasMerged(region) || std::any_of(links.begin(), links.end(), [this](const RegionLink & link) {
+            return !this->IsLeft(link.Region);
+          }));
+}
+
+/** Brings the links and choices of a group's regions up to date. */
+void
+RegionGraph::UpdateGroup(size_t group)
+{
+  // In a loop of its own: it reads the links of many regions while it waits for those of one.
+  std::array<bool, Marks::RegionsPerGroup> hasToMove;
+  m_NextStale.ForEach(
+    group, [&](uint32_t region) { hasToMove[region % Marks::RegionsPerGroup] = this->HasToMoveLinks(region); });
+  RegionLinks moved;
+  m_NextStale.ForEach(group, [&](uint32_t region) {
+    if (hasToMove[region % Marks::RegionsPerGroup])
+    {
+      this->MoveLinks(region, moved);
+    }
+    if (this->IsLeft(region))
+    {
+      this->Choose(region, this->HasMerged(region));
+    }
+    else
+    {
+      m_Choices[region] = None;
+    }
+  });
 }
 
 size_t
@@ -395,9 +413,8 @@ RegionGraph::MergeRound()
   });
   m_NumberOfRegions -= pairs;
   m_Work.For(m_Stale.GetNumberOfGroups(), GroupsToUpdate, [this](size_t group) {
-    RegionLinks moved;
     m_Stale.Clear(group);
-    m_NextStale.ForEach(group, [&](uint32_t region) { this->Update(region, moved); });
+    this->UpdateGroup(group);
   });
   std::swap(m_Stale, m_NextStale);
   return pairs;

@@ -104,6 +104,9 @@ private:
   class Marks
   {
   public:
+    /** Most groups have no marks in the last rounds. */
+    static constexpr size_t RegionsPerGroup = 64;
+
     explicit Marks(size_t numberOfRegions)
       : m_Regions(numberOfRegions)
       , m_Groups((numberOfRegions + RegionsPerGroup - 1) / RegionsPerGroup)
@@ -149,9 +152,6 @@ private:
     }
 
   private:
-    /** Most groups have no marks in the last rounds. */
-    static constexpr size_t RegionsPerGroup = 64;
-
     std::vector<std::atomic<uint8_t>> m_Regions;
     std::vector<std::atomic<uint8_t>> m_Groups;
   };
@@ -199,8 +199,10 @@ private:
   IsFirstOfPair(uint32_t region) const;
   void
   Merge(uint32_t x, uint32_t y);
+  bool
+  HasToMoveLinks(uint32_t region) const;
   void
-  Update(uint32_t region, RegionLinks & moved);
+  UpdateGroup(size_t group);
   void
   MoveLinks(uint32_t region, RegionLinks & moved);
   void
