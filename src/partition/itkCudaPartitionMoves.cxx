@@ -13,6 +13,7 @@ class Moves
 {
 public:
   using Proposal = Move;
+  static constexpr size_t NodesPerPiece = 8;
 
   explicit Moves(Refinement & refinement)
     : m_Refinement(refinement)

@@ -11,6 +11,7 @@ namespace itk::cuda::partition
 {
 /** The rounds of a phase that changes single nodes. A node that had nothing to propose is asked again when it or a
  * neighbour has changed. `TPhase` has a type Proposal, a Bid, and
+ *   NodesPerPiece                                  that are worth waking a thread for
  *   bool Propose(uint32_t node, Proposal &) const  called by all threads
  *   bool ForCells(const Proposal &, function) const  cells of what it sweeps, until function returns false
  *   void Apply(const Proposal &)
@@ -91,7 +92,7 @@ private:
   Propose()
   {
     m_Proposals.resize(m_Work.size());
-    m_Refinement.Threads.ForRanges(m_Work.size(), 64, [this](size_t begin, size_t end) {
+    m_Refinement.Threads.ForRanges(m_Work.size(), TPhase::NodesPerPiece, [this](size_t begin, size_t end) {
       for (size_t i = begin; i < end; ++i)
       {
         m_Proposals[i] = {};

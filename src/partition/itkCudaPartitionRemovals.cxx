@@ -9,6 +9,7 @@ class Removals
 {
 public:
   using Proposal = Removal;
+  static constexpr size_t NodesPerPiece = 64;
 
   explicit Removals(Refinement & refinement)
     : m_Refinement(refinement)
