@@ -75,9 +75,13 @@ public:
   }
 
   /** The planes that the input must have made before a request begins. There are none if the request needs none at
-   * first. `held`: planes that the output holds from the last request. */
+   * first. `held`: planes that the output holds from the last request. `heldOfInput`: those of the input, which are not
+   * to be made again: on a device the last run took what it filters later. */
   Planes
-  GetFirstInput(const CudaGaussianSlabShape & shape, size_t first, const Planes & held) const;
+  GetFirstInput(const CudaGaussianSlabShape & shape,
+                size_t                        first,
+                const Planes &                held,
+                const Planes &                heldOfInput) const;
 
   /** Keeps those planes of the last request's output that the next one, from `first` on, asks for again. `pixels`:
    * those of the plane `held.first`. */

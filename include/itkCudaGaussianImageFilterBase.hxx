@@ -244,8 +244,10 @@ CudaGaussianImageFilterBase<TSuperclass>::GenerateInputRequestedRegion()
       const auto & largest = input->GetLargestPossibleRegion();
       const auto   shape = this->GetSlabShape(this->MakePlan());
       const auto   first = this->GetOutput()->GetRequestedRegion().GetIndex(shape.Axis) - largest.GetIndex(shape.Axis);
-      const auto   planes =
-        m_SlabRequests.GetFirstInput(shape, static_cast<size_t>(first), GetHeldPlanes(this->GetOutput(), shape.Axis));
+      const auto   planes = m_SlabRequests.GetFirstInput(shape,
+                                                       static_cast<size_t>(first),
+                                                       GetHeldPlanes(this->GetOutput(), shape.Axis),
+                                                       GetHeldPlanes(input, shape.Axis));
       input->SetRequestedRegion(this->HasWholeInput() ? largest : GetPlanes(largest, shape.Axis, planes));
       return;
     }

@@ -86,6 +86,9 @@ TEST_F(CudaDeviceImageGpu, Rows_begin_at_multiples_of_sixteen_bytes_and_padding_
   EXPECT_EQ(reinterpret_cast<uintptr_t>(view.GetPointer()) % 256, 0u);
   EXPECT_EQ(image->GetDeviceIndex(), device);
   EXPECT_EQ(Configuration::GetDeviceBytesInUse(), imageBytes);
+  // Nobody may read elements before they are written.
+  ITK_CUDA_CALL(
+    cudaMemset2DAsync(view.GetPointer(), 64, 0xff, 52, size_t{ 7 } * 5, GetThreadContext(device).GetStream()));
   const Bytes bytes = GetBytes(image.GetPointer());
   size_t      wrong = 0;
   for (size_t i = 0; i < bytes.size(); ++i)

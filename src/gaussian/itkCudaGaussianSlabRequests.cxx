@@ -120,7 +120,10 @@ CudaSlabRequests::End()
 }
 
 CudaSlabRequests::Planes
-CudaSlabRequests::GetFirstInput(const CudaGaussianSlabShape & shape, size_t first, const Planes & held) const
+CudaSlabRequests::GetFirstInput(const CudaGaussianSlabShape & shape,
+                                size_t                        first,
+                                const Planes &                held,
+                                const Planes &                heldOfInput) const
 {
   const size_t last = shape.NumberOfPlanes;
   const size_t next = m_Session ? m_Session->GetNextPlane() : 0;
@@ -137,7 +140,9 @@ CudaSlabRequests::GetFirstInput(const CudaGaussianSlabShape & shape, size_t firs
   {
     return { std::min(begin, last - 1), 0 };
   }
-  return { begin, std::min(shape.ChunkLength, last - begin) };
+  const size_t endOfInput = heldOfInput.first + heldOfInput.second;
+  const bool   isHeld = begin >= heldOfInput.first && begin < endOfInput;
+  return { begin, isHeld ? endOfInput - begin : std::min(shape.ChunkLength, last - begin) };
 }
 
 void
