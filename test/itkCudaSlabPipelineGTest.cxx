@@ -629,6 +629,21 @@ TEST_F(CudaSlabPipelineGpu, Divisions_give_the_bits_of_the_whole_image)
   }
 }
 
+// The engine takes 16 MiB at a time, 81 planes of a chunk of 128, and ahead of what it filters.
+TEST_F(CudaSlabPipelineGpu, Planes_of_which_a_chunk_comes_in_pieces_are_made_once)
+{
+  const RegionType region({ { 0, 0, 0 } }, { { 256, 200, 640 } });
+  for (const unsigned int divisions : { 1u, 3u, 5u, 20u })
+  {
+    Smoothing pipeline(region);
+    pipeline.Filter->SetSigma(narrow);
+    pipeline.Filter->SetBackend(Backend::Cuda);
+    MakeInDivisions(pipeline.Filter.GetPointer(), divisions);
+    SCOPED_TRACE(std::to_string(divisions) + " divisions");
+    ExpectAllCounts(pipeline.Source->GetCounts(), 1);
+  }
+}
+
 TEST_F(CudaSlabPipelineGpu, Requests_in_any_order_give_the_same_pixels)
 {
   for (const double sigma : { narrow, wide })
