@@ -75,8 +75,8 @@ public:
   }
 
   /** The planes that the input must have made before a request begins. There are none if the request needs none at
-   * first. `held`: planes that the output holds from the last request. `heldOfInput`: those of the input, which are not
-   * to be made again: on a device the last run took what it filters later. */
+   * first. `held`: planes that the output holds from the last request. `heldOfInput`: planes that the input still
+   * holds. They are not made again. The engine on a device takes part of a chunk before the request that needs it. */
   Planes
   GetFirstInput(const CudaGaussianSlabShape & shape,
                 size_t                        first,

@@ -38,8 +38,8 @@ done
 # Each kind of kernel once or more: line passes of all schedules, streams among them, convolution, partitions, the snake, regions, transfers;
 # images that stay on the device, alone and in threads; images in slabs; tensors.
 # Units that exhaust memory, make calls fail or fork on purpose are left out: the sanitizer reports them as intended.
-# Those of one program make two jobs where they would take too long one after the other. Those that hold a stream back are one, because
-# initcheck waits for every kernel.
+# Those of one program make two jobs where they would take too long one after the other. The units that hold a stream back are
+# a job of their own. initcheck cannot run it: it waits for every kernel.
 program() {
   case $1 in
     lines | others | images | held | slabs | tensors) echo CudaFiltersCudaGTestDriver ;;

@@ -629,7 +629,7 @@ TEST_F(CudaSlabPipelineGpu, Divisions_give_the_bits_of_the_whole_image)
   }
 }
 
-// The engine takes 16 MiB at a time, 81 planes of a chunk of 128, and ahead of what it filters.
+// The engine takes 16 MiB at a time: 81 planes of a chunk of 128. It takes them before it filters them.
 TEST_F(CudaSlabPipelineGpu, Planes_of_which_a_chunk_comes_in_pieces_are_made_once)
 {
   const RegionType region({ { 0, 0, 0 } }, { { 256, 200, 640 } });

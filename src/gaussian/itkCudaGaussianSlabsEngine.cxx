@@ -733,7 +733,7 @@ private:
     m_Lanes.push_back(std::move(lane));
   }
 
-  /** Passes read rows in vectors. */
+  /** Passes load whole vectors. The last one of a row may reach into the bytes between rows. */
   void
   ClearPaddingOfLane(const LaneMemory & lane, const Context & context) const
   {

@@ -40,7 +40,7 @@ ToRuntimeError(CUresult result)
 
 constexpr int FirstCapability = 90;
 
-/** For tools that do not see what bulk copies write, as initcheck of compute-sanitizer 2025.3. */
+/** For tools that do not see what bulk copies write. Initcheck of compute-sanitizer 2025.3 is one. */
 bool
 AreSwitchedOff()
 {

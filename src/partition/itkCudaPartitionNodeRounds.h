@@ -11,7 +11,7 @@ namespace itk::cuda::partition
 {
 /** The rounds of a phase that changes single nodes. A node that had nothing to propose is asked again when it or a
  * neighbour has changed. `TPhase` has a type Proposal, a Bid, and
- *   NodesPerPiece                                  that are worth waking a thread for
+ *   NodesPerPiece                                  so many nodes are worth waking a thread
  *   bool Propose(uint32_t node, Proposal &) const  called by all threads
  *   bool ForCells(const Proposal &, function) const  cells of what it sweeps, until function returns false
  *   void Apply(const Proposal &)

@@ -11,7 +11,7 @@
 namespace itk::cuda::partition
 {
 /** The region of each pixel, row by row: that in which its centre lies, by the rule of the edges' sums.
- * \param labels of any values: the result takes their memory, as it is costly to get new one */
+ * \param labels of any values. The result takes their memory: the system clears new memory on one thread. */
 std::vector<uint32_t>
 RasterizeMap(const MapData & map, const region::Threads & threads, std::vector<uint32_t> labels = {});
 } // namespace itk::cuda::partition

@@ -42,14 +42,14 @@ struct NumberedPixels
   }
 };
 
-/** What the device hands to the host, which the bins of the histogram follow. */
+/** What the host fetches. The bins of the histogram lie behind it. */
 struct Sums
 {
   Moments All;
   double  Shift;
 };
 
-/** Adds up the lanes of a block; the sum is lanes[0], for its first thread alone. */
+/** Adds up the lanes of a block. Only the first thread may read the sum, lanes[0]. */
 __device__ void
 MergeLanes(Moments (&lanes)[StatisticsLanes], const Moments & ofThread)
 {
@@ -119,7 +119,7 @@ __launch_bounds__(StatisticsLanes) StatisticsKernel(NumberedPixels<T>    pixels,
   }
 }
 
-/** One block adds the chunks, so that the number of bytes which the host fetches does not grow with the image. */
+/** Adds up the chunks in one block. The host then fetches no more bytes for a large image than for a small one. */
 template <typename T>
 __global__ void
 __launch_bounds__(StatisticsLanes)

@@ -110,7 +110,7 @@ public:
     return m_Lanes[number % StatisticsLanes];
   }
 
-  /** The sum of all lanes, which are lost. */
+  /** The sum of all lanes. It overwrites them. */
   const Moments &
   AddUp()
   {

@@ -188,7 +188,7 @@ SlabStream::MakeLane(int device)
     lane.Results.push_back(std::make_unique<Result>());
     lane.Results.back()->View =
       MakeLaneView(m_Ends.Output, m_Ends.Axis, m_Sizes, m_Sizes.ResultPlanes, memory.Take(resultBytes));
-    ClearPadding(lane.Results.back()->View, lane.Work); // passes read it with the pixels beside it
+    ClearPadding(lane.Results.back()->View, lane.Work); // work loads these bytes with the last pixels of a row
   }
   if (m_Ends.HasCallbacks())
   {
