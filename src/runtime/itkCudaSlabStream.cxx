@@ -169,6 +169,10 @@ SlabStream::MakeLane(int device)
   Lane &     lane = *m_Lanes.back();
   const bool sharesHost = m_Sizes.Results > 0;
   lane.DownStaging.SetSharesHost(sharesHost);
+  for (UploadStaging & staging : lane.UpStaging)
+  {
+    staging.Chunks.SetSharesHost(sharesHost);
+  }
   const size_t slotBytes = GetLaneViewBytes(m_Ends.Input, m_Ends.Axis, m_Sizes, m_Sizes.Planes);
   const size_t resultBytes = GetLaneViewBytes(m_Ends.Output, m_Ends.Axis, m_Sizes, m_Sizes.ResultPlanes);
   const size_t bytes = m_Sizes.Slots * slotBytes + m_Sizes.Results * resultBytes;
@@ -176,8 +180,7 @@ SlabStream::MakeLane(int device)
   Workspace memory(lane.Memory.GetPointer(), bytes);
   for (size_t i = 0; i < m_Sizes.Slots; ++i)
   {
-    lane.Slots.push_back(std::make_unique<Slot>(lane.Up));
-    lane.Slots.back()->Staging.SetSharesHost(sharesHost);
+    lane.Slots.push_back(std::make_unique<Slot>());
     lane.Slots.back()->View = MakeLaneView(m_Ends.Input, m_Ends.Axis, m_Sizes, m_Sizes.Planes, memory.Take(slotBytes));
     ClearPadding(lane.Slots.back()->View, lane.Work);
     // The memory is there, and cleared, in the order of the work's stream.
@@ -340,12 +343,22 @@ SlabStream::TakeSlot(Lane & lane, size_t load)
     slot.IsTaken = true;
     slot.Load = load;
   }
-  slot.Uploaded.Synchronize(); // of its last load, whose page-locked chunks then go back
-  slot.Staging.Forget();
   slot.Released.MakeWait(lane.Up);
   const SlabLoad & planes = m_Loads[load];
   slot.View = MakeLaneView(m_Ends.Input, m_Ends.Axis, m_Sizes, planes.Planes, slot.View.Data);
   return slot;
+}
+
+/** An upload's page-locked memory goes back before the next upload but one. So a run holds as much as two uploads take,
+ * however many slots it has. */
+void
+SlabStream::UploadTo(Lane & lane, const CudaImageView & host, const DeviceView & planes)
+{
+  UploadStaging & staging = lane.UpStaging[lane.NumberOfUploads++ % lane.UpStaging.size()];
+  staging.Sent.Synchronize();
+  staging.Chunks.Forget();
+  Upload(host, planes, staging.Chunks, nullptr);
+  staging.Sent.Record(lane.Up);
 }
 
 void
@@ -360,7 +373,7 @@ SlabStream::UploadPlanes(Lane & lane, Slot & slot, size_t load)
   };
   if (!m_Ends.HasCallbacks())
   {
-    Upload(GetPlanes(m_Ends.Input, m_Ends.Axis, planes.FirstPlane, planes.Planes), slot.View, slot.Staging, nullptr);
+    this->UploadTo(lane, GetPlanes(m_Ends.Input, m_Ends.Axis, planes.FirstPlane, planes.Planes), slot.View);
     count(planes.Planes);
     return;
   }
@@ -373,10 +386,9 @@ SlabStream::UploadPlanes(Lane & lane, Slot & slot, size_t load)
       piece = lane.Filled.front();
       lane.Filled.pop_front();
     }
-    Upload(MakePlanesView(m_Ends.Input, m_Ends.Axis, piece.Planes, piece.Memory->data()),
-           GetSlabPlanes(slot.View, m_Ends.Axis, first, piece.Planes),
-           slot.Staging,
-           nullptr);
+    this->UploadTo(lane,
+                   MakePlanesView(m_Ends.Input, m_Ends.Axis, piece.Planes, piece.Memory->data()),
+                   GetSlabPlanes(slot.View, m_Ends.Axis, first, piece.Planes));
     first += piece.Planes;
     {
       const std::lock_guard<std::mutex> lock(m_Mutex);

@@ -10,6 +10,7 @@
 #include "itkCudaStagingChunks.h"
 #include "itkCudaStream.h"
 
+#include <array>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
@@ -158,15 +159,11 @@ private:
   /** Where a load lies on the device. */
   struct Slot
   {
-    explicit Slot(const Context & upload)
-      : Staging(upload)
-    {}
-    DeviceView    View;
-    StagingChunks Staging; // of its upload
-    Event         Uploaded;
-    Event         Released; // by the work
-    size_t        Load{ 0 };
-    bool          IsTaken{ false }; // from its upload until work that releases it was queued
+    DeviceView View;
+    Event      Uploaded;
+    Event      Released; // by the work
+    size_t     Load{ 0 };
+    bool       IsTaken{ false }; // from its upload until work that releases it was queued
   };
 
   /** Where a result, or a part of one, lies. */
@@ -180,17 +177,30 @@ private:
     bool       IsComputed{ false };
   };
 
+  /** Page-locked memory that an upload leaves, until its last copies are done. */
+  struct UploadStaging
+  {
+    explicit UploadStaging(const Context & upload)
+      : Chunks(upload)
+    {}
+    StagingChunks Chunks;
+    Event         Sent;
+  };
+
   struct Lane
   {
     explicit Lane(int device)
       : Work(device)
       , Up(device)
       , Down(device)
+      , UpStaging{ UploadStaging(Up), UploadStaging(Up) }
       , DownStaging(Down)
     {}
 
     StreamLease                               Work, Up, Down;
+    std::array<UploadStaging, 2>              UpStaging; // one is filled while copies of the other are under way
     StagingChunks                             DownStaging;
+    size_t                                    NumberOfUploads{ 0 };
     DeviceBuffer                              Memory;
     std::vector<std::unique_ptr<Slot>>        Slots;
     std::vector<std::unique_ptr<Result>>      Results;
@@ -209,6 +219,8 @@ private:
   UploadLoads(size_t lane);
   void
   DownloadResults(size_t lane);
+  void
+  UploadTo(Lane & lane, const CudaImageView & host, const DeviceView & planes);
   void
   UploadPlanes(Lane & lane, Slot & slot, size_t load);
   void
