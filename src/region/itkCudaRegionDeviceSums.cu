@@ -3,7 +3,6 @@
 
 #include "itkCudaCall.h"
 #include "itkCudaDevice.h"
-#include "itkCudaDeviceProperties.h"
 #include "itkCudaMemory.h"
 #include "itkCudaProcess.h"
 #include "itkCudaRegionDeviceSums.cuh"
@@ -46,22 +45,6 @@ UploadRowsOf(const T *         host,
   to.Size = { { width, height, 1, 1, 1 } };
   to.Stride = { { 1, deviceStride, deviceStride * height, deviceStride * height, deviceStride * height } };
   UploadRows(from, to, staging, groups);
-}
-
-/** Threads of a block that sums a row: as many as let the blocks of all rows fill the device. Rows of narrow blocks
- * wait less for each other. */
-unsigned int
-ThreadsOfRow(int32_t rows, int device)
-{
-  constexpr int fewest = 64; // a multiprocessor holds 32 blocks
-  constexpr int perMultiprocessor = 2048;
-  const int64_t wanted = int64_t{ perMultiprocessor } * GetDeviceProperties(device).MultiprocessorCount / rows;
-  int           threads = fewest;
-  while (threads < ThreadsPerBlock && threads < wanted)
-  {
-    threads *= 2;
-  }
-  return static_cast<unsigned int>(threads);
 }
 
 Event
@@ -197,9 +180,12 @@ DeviceSums::SumRows(size_t           firstRow,
 {
   const auto     pixels = GetPixels<TSample, VMask>(*this, this->GetWhole());
   const RowRange rows{ static_cast<int32_t>(firstRow), static_cast<int32_t>(endRow) };
+  // Checkpoints are at hand for cells of this size only.
+  const bool        makesCells = 1 << m_CoarseExponent == RowsOfBlock;
+  const DeviceCells cells{ { m_Cells, pixels.Width >> m_CoarseExponent, pixels.Height >> m_CoarseExponent } };
   ITK_CUDA_CALL(LaunchKernel(SumRowsKernel<TSample, VMask>,
-                             dim3(static_cast<unsigned int>(std::min(rows.End - rows.First, MaximumRowBlocks))),
-                             dim3(ThreadsOfRow(rows.End - rows.First, m_Device)),
+                             dim3(static_cast<unsigned int>((rows.End - rows.First - 1) / RowsOfBlock + 1)),
+                             dim3(WarpsOfRows * WarpSize),
                              0,
                              context.GetStream(),
                              pixels,
@@ -207,8 +193,10 @@ DeviceSums::SumRows(size_t           firstRow,
                              m_Checkpoints,
                              m_Mask,
                              validBits,
+                             cells,
+                             makesCells ? m_Cells : nullptr,
                              total));
-  if (m_CoarseExponent > 0)
+  if (m_CoarseExponent > 0 && !makesCells)
   {
     SumCells(
       pixels, m_CoarseExponent, { rows.First >> m_CoarseExponent, rows.End >> m_CoarseExponent }, m_Cells, context);

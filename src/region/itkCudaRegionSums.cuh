@@ -399,71 +399,120 @@ SumBlock(const DevicePixels<TSample, VMask> & pixels, const TSample * row, int32
   return moments;
 }
 
-/** Checkpoints of some rows, one block per row; with a mask also its checkpoints. The sums of the rows are added to
- * `total`. A block has any number of warps up to ThreadsPerBlock's. */
+/** Inclusive prefix sums over the lanes of the warp. */
+template <bool VMask>
+__device__ Moments
+PrefixOverWarp(Moments prefix)
+{
+  for (int offset = 1; offset < WarpSize; offset *= 2)
+  {
+    Moments other;
+    other.Count = VMask ? __shfl_up_sync(AllLanes, static_cast<unsigned int>(prefix.Count), offset) : 0;
+    other.Sum = __shfl_up_sync(AllLanes, static_cast<unsigned long long>(prefix.Sum), offset);
+    other.SumOfSquares = __shfl_up_sync(AllLanes, static_cast<unsigned long long>(prefix.SumOfSquares), offset);
+    prefix += LaneIndex() >= offset ? other : Moments{};
+  }
+  return prefix;
+}
+
+/** What the last lane has. */
+template <bool VMask>
+__device__ Moments
+LastOfWarp(const Moments & m)
+{
+  constexpr int last = WarpSize - 1;
+  return { VMask ? __shfl_sync(AllLanes, static_cast<unsigned int>(m.Count), last) : 0,
+           __shfl_sync(AllLanes, static_cast<unsigned long long>(m.Sum), last),
+           __shfl_sync(AllLanes, static_cast<unsigned long long>(m.SumOfSquares), last) };
+}
+
+/** The rows of a block of SumRowsKernel(). Cells of as many rows begin and end at checkpoints. */
+constexpr int RowsOfBlock = CheckpointSpacing;
+constexpr int WarpsOfRows = 8;
+constexpr int RowsOfWarp = RowsOfBlock / WarpsOfRows;
+
+/** Checkpoints of some rows; with a mask also its checkpoints. Each warp walks along its rows. The sums of the rows are
+ * added to `total`. If `cellPrefixes` is not null, it takes the prefixes of cells of RowsOfBlock pixels a side, while
+ * the checkpoints are at hand. */
 template <typename TSample, bool VMask>
 __global__ void
-__launch_bounds__(ThreadsPerBlock) SumRowsKernel(DevicePixels<TSample, VMask> pixels,
-                                                 RowRange                     rows,
-                                                 Checkpoint *                 checkpoints,
-                                                 MaskCheckpoint *             mask,
-                                                 const uint16_t *             validBits,
-                                                 Moments *                    total)
+__launch_bounds__(WarpsOfRows * WarpSize) SumRowsKernel(DevicePixels<TSample, VMask> pixels,
+                                                        RowRange                     rows,
+                                                        Checkpoint *                 checkpoints,
+                                                        MaskCheckpoint *             mask,
+                                                        const uint16_t *             validBits,
+                                                        DeviceCells                  cells,
+                                                        Moments *                    cellPrefixes,
+                                                        Moments *                    total)
 {
-  __shared__ SharedStorage<Moments, WarpsPerBlock> warpSums;
-  const auto                                       threads = static_cast<int32_t>(blockDim.x);
-  for (int32_t y = rows.First + static_cast<int32_t>(blockIdx.x); y < rows.End; y += static_cast<int32_t>(gridDim.x))
+  // In turns: a warp may be ahead of the one that sums.
+  __shared__ SharedStorage<Moments, RowsOfBlock * WarpSize> prefixes[2];
+  const int32_t firstRow = rows.First + static_cast<int32_t>(blockIdx.x) * RowsOfBlock;
+  const int32_t cellRow = firstRow / RowsOfBlock;
+  const bool    makesCells = cellPrefixes && cellRow < cells.Height;
+  Moments       carry[RowsOfWarp];
+  for (int32_t base = 0; base < pixels.CheckpointsPerRow; base += WarpSize)
   {
-    const TSample * row = pixels.Samples + y * pixels.RowStride;
-    const size_t    firstCheckpoint = static_cast<size_t>(y) * pixels.CheckpointsPerRow;
-    Moments         carry;
-    for (int32_t base = 0; base < pixels.CheckpointsPerRow; base += threads)
+    const int32_t block = base + LaneIndex();
+    const int32_t step = base / WarpSize;
+    Moments       own[RowsOfWarp];
+#pragma unroll
+    for (int r = 0; r < RowsOfWarp; ++r)
     {
-      const int32_t block = base + static_cast<int32_t>(threadIdx.x);
-      Moments       own;
-      if (block < pixels.CheckpointsPerRow)
+      const int32_t y = firstRow + WarpOfBlock() + r * WarpsOfRows;
+      if (y < rows.End && block < pixels.CheckpointsPerRow)
       {
-        own = SumBlock(pixels, row, block);
-        own.Count = VMask ? CountBits(validBits[firstCheckpoint + block]) : 0;
+        own[r] = SumBlock(pixels, pixels.Samples + y * pixels.RowStride, block);
+        own[r].Count = VMask ? CountBits(validBits[static_cast<size_t>(y) * pixels.CheckpointsPerRow + block]) : 0;
       }
-      // Exclusive prefix: within the warp, then over the warps.
-      Moments prefix = own;
-      for (int offset = 1; offset < WarpSize; offset *= 2)
+    }
+#pragma unroll
+    for (int r = 0; r < RowsOfWarp; ++r)
+    {
+      const int     row = WarpOfBlock() + r * WarpsOfRows;
+      const int32_t y = firstRow + row;
+      const Moments inclusive = PrefixOverWarp<VMask>(own[r]);
+      Moments       prefix = carry[r] + inclusive - own[r];
+      carry[r] += LastOfWarp<VMask>(inclusive);
+      if (y < rows.End && block < pixels.CheckpointsPerRow)
       {
-        Moments other;
-        other.Count =
-          VMask ? __shfl_up_sync(AllLanes, static_cast<unsigned int>(prefix.Count), static_cast<unsigned int>(offset))
-                : 0;
-        other.Sum = __shfl_up_sync(AllLanes, static_cast<unsigned long long>(prefix.Sum), offset);
-        other.SumOfSquares = __shfl_up_sync(AllLanes, static_cast<unsigned long long>(prefix.SumOfSquares), offset);
-        prefix += LaneIndex() >= offset ? other : Moments{};
-      }
-      if (LaneIndex() == WarpSize - 1)
-      {
-        warpSums.Get(WarpOfBlock()) = prefix;
-      }
-      __syncthreads();
-      prefix += carry - own;
-      for (int warp = 0; warp < threads / WarpSize; ++warp)
-      {
-        prefix += warp < WarpOfBlock() ? warpSums.Get(warp) : Moments{};
-        carry += warpSums.Get(warp);
-      }
-      if (block < pixels.CheckpointsPerRow)
-      {
-        checkpoints[firstCheckpoint + block] = { prefix.Sum, prefix.SumOfSquares };
+        const size_t at = static_cast<size_t>(y) * pixels.CheckpointsPerRow + block;
+        checkpoints[at] = { prefix.Sum, prefix.SumOfSquares };
         if (VMask)
         {
-          mask[firstCheckpoint + block] = { static_cast<uint32_t>(prefix.Count), validBits[firstCheckpoint + block] };
+          mask[at] = { static_cast<uint32_t>(prefix.Count), validBits[at] };
         }
       }
-      __syncthreads();
+      if (makesCells)
+      {
+        prefix.Count = VMask ? prefix.Count : block * CheckpointSpacing;
+        prefixes[step % 2].Get(row * WarpSize + LaneIndex()) = prefix;
+      }
     }
-    if (threadIdx.x == 0)
+    if (makesCells)
     {
-      carry.Count = VMask ? carry.Count : pixels.Width;
-      AtomicAdd(*total, carry);
+      __syncthreads();
+      if (WarpOfBlock() == step % WarpsOfRows && block <= cells.Width)
+      {
+        Moments sum;
+        for (int row = 0; row < RowsOfBlock; ++row)
+        {
+          sum += prefixes[step % 2].Get(row * WarpSize + LaneIndex());
+        }
+        cellPrefixes[static_cast<size_t>(cellRow) * (cells.Width + 1) + block] = sum;
+      }
     }
+  }
+  Moments sum;
+  for (int r = 0; r < RowsOfWarp; ++r)
+  {
+    const bool exists = firstRow + WarpOfBlock() + r * WarpsOfRows < rows.End;
+    carry[r].Count = VMask || !exists ? carry[r].Count : pixels.Width;
+    sum += carry[r];
+  }
+  if (LaneIndex() == 0)
+  {
+    AtomicAdd(*total, sum);
   }
 }
 
