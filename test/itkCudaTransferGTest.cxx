@@ -54,7 +54,8 @@ TYPED_TEST(CudaTransferOfType, Round_trip_keeps_every_bit)
 {
   const std::vector<Extent> sizes = { { 1, 1, 1, 1 },      { 5, 1, 1, 1 },     { 100003, 1, 1, 1 }, { 1, 257, 1, 1 },
                                       { 3, 1031, 1, 1 },   { 4, 8, 16, 1 },    { 33, 31, 17, 1 },   { 640, 481, 1, 1 },
-                                      { 1031, 701, 1, 1 }, { 129, 65, 33, 1 }, { 17, 13, 11, 7 } };
+                                      { 1031, 701, 1, 1 }, { 129, 65, 33, 1 }, { 17, 13, 11, 7 },   { 4, 1, 1, 1 },
+                                      { 1028, 37, 1, 1 },  { 36, 5, 4, 3 } };
   for (const Extent & size : sizes)
   {
     for (const size_t components : { 1, 2, 3, 5 })
@@ -73,11 +74,17 @@ TYPED_TEST(CudaTransferOfType, Round_trip_keeps_every_bit)
 
 TYPED_TEST(CudaTransferOfType, Round_trip_in_double_keeps_every_bit)
 {
-  HostImage<TypeParam> input({ 61, 47, 5, 1 }, 2);
-  HostImage<TypeParam> output({ 61, 47, 5, 1 }, 2);
-  FillRandomly(input.Pixels);
-  MakeRoundTrip(input.View, output.View, CudaComponentType::Double);
-  ExpectSamePixels(output.Pixels, input.Pixels, "by way of double");
+  for (const size_t components : { 1, 2 })
+  {
+    for (const size_t width : { 61, 64 })
+    {
+      HostImage<TypeParam> input({ width, 47, 5, 1 }, components);
+      HostImage<TypeParam> output({ width, 47, 5, 1 }, components);
+      FillRandomly(input.Pixels);
+      MakeRoundTrip(input.View, output.View, CudaComponentType::Double);
+      ExpectSamePixels(output.Pixels, input.Pixels, "by way of double, width " + std::to_string(width));
+    }
+  }
 }
 
 TYPED_TEST(CudaTransferOfType, Regions_leave_the_rest_of_the_image_alone)
@@ -165,10 +172,9 @@ GetCriticalValues()
 
 template <typename TInteger, typename TCompute>
 void
-ExpectTruncationAndClamping()
+ExpectTruncationAndClamping(const std::vector<double> & values)
 {
-  const std::vector<double> values = GetCriticalValues<TInteger>();
-  HostImage<TCompute>       input({ values.size(), 1, 1, 1 }, 1);
+  HostImage<TCompute> input({ values.size(), 1, 1, 1 }, 1);
   std::transform(
     values.begin(), values.end(), input.Pixels.begin(), [](double value) { return static_cast<TCompute>(value); });
   HostImage<TInteger> output({ values.size(), 1, 1, 1 }, 1);
@@ -178,6 +184,18 @@ ExpectTruncationAndClamping()
     const auto value = static_cast<double>(input.Pixels[index]);
     EXPECT_EQ(+output.Pixels[index], +TruncateAndClamp<TInteger>(value)) << "from " << value;
   }
+}
+
+/** Rows of four pixels are converted by another kernel. */
+template <typename TInteger, typename TCompute>
+void
+ExpectTruncationAndClamping()
+{
+  std::vector<double> values = GetCriticalValues<TInteger>();
+  values.resize(values.size() / 4 * 4 + 5, 2.75);
+  ExpectTruncationAndClamping<TInteger, TCompute>(values);
+  values.pop_back();
+  ExpectTruncationAndClamping<TInteger, TCompute>(values);
 }
 } // namespace
 

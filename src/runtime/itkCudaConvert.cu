@@ -130,6 +130,88 @@ __launch_bounds__(threadsPerBlock)
   }
 }
 
+/** Pixels that are loaded and stored at once: single bytes and their addresses would be half of the work. */
+constexpr unsigned int pixelsAtOnce = 4;
+
+template <typename T>
+struct alignas(sizeof(T) < 4 ? pixelsAtOnce * sizeof(T) : 16) AdjacentPixels
+{
+  T Value[pixelsAtOnce];
+};
+
+/** As the kernels above, where AreAdjacent(). */
+template <typename TRaw, typename TPlanar, typename TIndex, bool VToPlanar>
+__global__ void
+__launch_bounds__(threadsPerBlock)
+  AdjacentPixelsKernel(std::conditional_t<VToPlanar, const TRaw, TRaw> * __restrict__ raw,
+                       PlanarImage<std::conditional_t<VToPlanar, TPlanar, const TPlanar>> image,
+                       PixelRun                                                           run)
+{
+  using FromType = AdjacentPixels<std::conditional_t<VToPlanar, TRaw, TPlanar>>;
+  using ToType = AdjacentPixels<std::conditional_t<VToPlanar, TPlanar, TRaw>>;
+  using ToPixel = std::conditional_t<VToPlanar, TPlanar, TRaw>;
+  const auto * const from = reinterpret_cast<const FromType *>(VToPlanar ? static_cast<const void *>(raw) : image.Data);
+  ToType *           to;
+  if constexpr (VToPlanar)
+  {
+    to = reinterpret_cast<ToType *>(image.Data);
+  }
+  else
+  {
+    to = reinterpret_cast<ToType *>(raw);
+  }
+  const size_t end = run.NumberOfPixels / pixelsAtOnce;
+  const size_t step = size_t{ gridDim.x } * pixelsPerTile;
+  for (size_t tile = size_t{ blockIdx.x } * pixelsPerTile; tile < end; tile += step)
+  {
+    FromType value[pixelsPerThread];
+    size_t   planar[pixelsPerThread];
+#pragma unroll
+    for (unsigned int k = 0; k < pixelsPerThread; ++k)
+    {
+      const size_t i = tile + k * threadsPerBlock + threadIdx.x;
+      if (i < end)
+      {
+        planar[k] = GetPlanarOffset<TIndex>(image, run, i * pixelsAtOnce) / pixelsAtOnce;
+        value[k] = from[VToPlanar ? i : planar[k]];
+      }
+    }
+#pragma unroll
+    for (unsigned int k = 0; k < pixelsPerThread; ++k)
+    {
+      const size_t i = tile + k * threadsPerBlock + threadIdx.x;
+      if (i < end)
+      {
+        ToType converted;
+#pragma unroll
+        for (unsigned int j = 0; j < pixelsAtOnce; ++j)
+        {
+          converted.Value[j] = ConvertComponent<ToPixel>(value[k].Value[j]);
+        }
+        to[VToPlanar ? planar[k] : i] = converted;
+      }
+    }
+  }
+}
+
+template <typename T>
+bool
+IsAligned(const void * address)
+{
+  return reinterpret_cast<uintptr_t>(address) % alignof(AdjacentPixels<T>) == 0;
+}
+
+/** Whether the run falls into pixels that lie side by side on both sides. */
+template <typename TRaw, typename TPlanar>
+bool
+AreAdjacent(const void * raw, const DeviceView & planar, const PixelRun & run)
+{
+  const bool fits = planar.Size[0] % pixelsAtOnce == 0 && run.FirstColumn % pixelsAtOnce == 0 &&
+                    run.NumberOfPixels % pixelsAtOnce == 0 && planar.Stride[1] % pixelsAtOnce == 0 &&
+                    planar.Stride[2] % pixelsAtOnce == 0 && planar.Stride[3] % pixelsAtOnce == 0;
+  return fits && planar.Size[4] == 1 && IsAligned<TRaw>(raw) && IsAligned<TPlanar>(planar.Data);
+}
+
 template <typename T>
 PlanarImage<T>
 MakePlanarImage(const DeviceView & view)
@@ -165,10 +247,11 @@ FitsIn32Bits(const DeviceView & view, const PixelRun & run)
   return view.Size[0] <= limit && run.FirstColumn <= limit && run.NumberOfPixels <= limit - run.FirstColumn;
 }
 
+/** `number`: of pixels, or of what is loaded at once. */
 dim3
-GetGrid(size_t numberOfPixels)
+GetGrid(size_t number)
 {
-  const size_t tiles = (numberOfPixels + pixelsPerTile - 1) / pixelsPerTile;
+  const size_t tiles = (number + pixelsPerTile - 1) / pixelsPerTile;
   return { static_cast<unsigned int>(std::min(tiles, maximumGridSize)) };
 }
 
@@ -178,8 +261,16 @@ InterleavedToPlanar(const void * raw, const DeviceView & planar, const PixelRun 
 {
   const auto   image = MakePlanarImage<TPlanar>(planar);
   const auto * pixels = static_cast<const TRaw *>(raw);
-  const auto   kernel = FitsIn32Bits(planar, run) ? InterleavedToPlanarKernel<TRaw, TPlanar, uint32_t>
-                                                  : InterleavedToPlanarKernel<TRaw, TPlanar, uint64_t>;
+  if (AreAdjacent<TRaw, TPlanar>(raw, planar, run))
+  {
+    const auto adjacent = FitsIn32Bits(planar, run) ? AdjacentPixelsKernel<TRaw, TPlanar, uint32_t, true>
+                                                    : AdjacentPixelsKernel<TRaw, TPlanar, uint64_t, true>;
+    const dim3 grid = GetGrid(run.NumberOfPixels / pixelsAtOnce);
+    ITK_CUDA_CALL(LaunchKernel(adjacent, grid, threadsPerBlock, 0, stream, pixels, image, run));
+    return;
+  }
+  const auto kernel = FitsIn32Bits(planar, run) ? InterleavedToPlanarKernel<TRaw, TPlanar, uint32_t>
+                                                : InterleavedToPlanarKernel<TRaw, TPlanar, uint64_t>;
   ITK_CUDA_CALL(LaunchKernel(kernel, GetGrid(run.NumberOfPixels), threadsPerBlock, 0, stream, pixels, image, run));
 }
 
@@ -189,6 +280,14 @@ PlanarToInterleaved(const DeviceView & planar, const PixelRun & run, void * raw,
 {
   const auto image = MakePlanarImage<const TPlanar>(planar);
   auto *     pixels = static_cast<TRaw *>(raw);
+  if (AreAdjacent<TRaw, TPlanar>(raw, planar, run))
+  {
+    const auto adjacent = FitsIn32Bits(planar, run) ? AdjacentPixelsKernel<TRaw, TPlanar, uint32_t, false>
+                                                    : AdjacentPixelsKernel<TRaw, TPlanar, uint64_t, false>;
+    const dim3 grid = GetGrid(run.NumberOfPixels / pixelsAtOnce);
+    ITK_CUDA_CALL(LaunchKernel(adjacent, grid, threadsPerBlock, 0, stream, pixels, image, run));
+    return;
+  }
   const auto kernel = FitsIn32Bits(planar, run) ? PlanarToInterleavedKernel<TRaw, TPlanar, uint32_t>
                                                 : PlanarToInterleavedKernel<TRaw, TPlanar, uint64_t>;
   ITK_CUDA_CALL(LaunchKernel(kernel, GetGrid(run.NumberOfPixels), threadsPerBlock, 0, stream, pixels, image, run));
