@@ -152,7 +152,14 @@ class NumpyOperations:
 class CupyOperations(NumpyOperations):
     is_on_gpu = True
 
+    def __init__(self, cupy: Any) -> None:
+        super().__init__(cupy)
+        self._current_device = cupy.cuda.runtime.getDevice
+        self._current_stream = cupy.cuda.get_current_stream
+
     def empty_like(self, array: Any) -> Any:
+        if array.data.device_id == self._current_device():  # else four calls of CUDA go to another device and back
+            return self._np.empty_like(array)
         with array.device:
             return self._np.empty_like(array)
 
@@ -168,11 +175,10 @@ class CupyOperations(NumpyOperations):
         return int(array.data.ptr)
 
     def device(self, array: Any) -> int:
-        return int(array.device.id)
+        return int(array.data.device_id)
 
     def stream(self, array: Any) -> int:
-        with array.device:
-            return int(self._np.cuda.get_current_stream().ptr)
+        return int(self._current_stream(array.data.device_id).ptr)
 
     def current(self, array: Any) -> AbstractContextManager[Any]:
         context: AbstractContextManager[Any] = array.device
