@@ -9,6 +9,8 @@
 #include "itkCudaDetailFilterRun.h"
 #include "itkCudaDeviceImage.h"
 
+#include <memory>
+
 // A filter's run where its input or its output is a device image, or both.
 
 namespace itk::CudaDetail
@@ -55,13 +57,15 @@ CudaAllocateBeside(const CudaImageView & pixels, int device)
     { { size[0], size[1], size[2], size[3], pixels.NumberOfComponents } }, pixels.ComponentType, device, false);
 }
 
-/** The pixels of a device image, or a copy on `device` of those of a host image. */
+/** The pixels of a device image, or a copy on `device` of those of a host image. `staging`: what the last copies read
+ * (CudaQueueUpload()), if there are any. */
 template <typename TImage>
 CudaDeviceImageView
-CudaGetOnDevice(const TImage *                      image,
-                const typename TImage::RegionType & region,
-                int                                 device,
-                const CudaProgressFunction &        progress)
+CudaGetOnDevice(const TImage *                           image,
+                const typename TImage::RegionType &      region,
+                int                                      device,
+                const CudaProgressFunction &             progress,
+                [[maybe_unused]] std::shared_ptr<void> & staging)
 {
   if constexpr (CudaIsDeviceImage<TImage>::value)
   {
@@ -71,7 +75,7 @@ CudaGetOnDevice(const TImage *                      image,
   {
     const CudaImageView       pixels = MakeCudaImageView(image, region, "The input");
     const CudaDeviceImageView copy = CudaAllocateBeside(pixels, device);
-    CudaUploadToDevice(pixels, copy, progress);
+    staging = CudaQueueUpload(pixels, copy, progress);
     return copy;
   }
 }
@@ -89,7 +93,8 @@ CudaRunOnDeviceImages(const TPlan &                plan,
                       const CudaProgressFunction & progress)
 {
   const auto                region = output->GetRequestedRegion();
-  const CudaDeviceImageView source = CudaGetOnDevice(input, region, device, progress);
+  std::shared_ptr<void>     staging; // goes when the work is queued: the device need not wait for the host
+  const CudaDeviceImageView source = CudaGetOnDevice(input, region, device, progress, staging);
   if constexpr (CudaIsDeviceImage<TOutputImage>::value)
   {
     CudaQueueOnDevice(plan, source, output->GetDeviceView(region));

@@ -9,15 +9,17 @@
 #include "itkCudaDetailPixelConversion.h"
 #include "itkCudaDeviceImageView.h"
 
+#include <memory>
+
 namespace itk::CudaDetail
 {
 /** Copies host pixels to a whole device image of the same size and number of components, and converts them to its type.
- * On return the host pixels have been read, and the last work is queued on the calling thread's stream.
+ * On return the host pixels have been read, and the last copies and conversions are queued on the calling thread's
+ * stream, where more work can be queued at once.
+ * \return the page-locked memory of these copies: dropping it waits for them
  * \exception CudaError, ExceptionObject if the images differ in size, or what `progress` throws */
-CudaFilters_EXPORT void
-CudaUploadToDevice(const CudaImageView &        host,
-                   const CudaDeviceImageView &  device,
-                   const CudaProgressFunction & progress);
+[[nodiscard]] CudaFilters_EXPORT std::shared_ptr<void>
+CudaQueueUpload(const CudaImageView & host, const CudaDeviceImageView & device, const CudaProgressFunction & progress);
 
 /** Copies pixels of a device image to a host image of the same size and number of components. The host image is
  * complete on return. Pixels are converted on the device and cross the link in the host image's type.

@@ -334,12 +334,13 @@ private:
     OutputImageType * const    output = m_Filter.GetOutput();
     const auto                 region = output->GetRequestedRegion();
     const CudaProgressFunction progress = MakeCudaProgressFunction(&m_Filter);
+    std::shared_ptr<void>      staging; // of the upload
     progress(0.0f);
     if (!this->TakesInput())
     {
       const CudaImageView pixels = MakeCudaImageView(m_Filter.GetInput(), m_InputRegion);
       m_Source = this->AllocateLike(pixels);
-      CudaUploadToDevice(pixels, m_Source, progress);
+      staging = CudaQueueUpload(pixels, m_Source, progress);
     }
     // Some plans give the pixels of the input's region, of which the output holds a part.
     const CudaDeviceImageView whole =

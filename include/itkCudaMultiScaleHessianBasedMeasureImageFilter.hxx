@@ -206,7 +206,8 @@ CudaMultiScaleHessianBasedMeasureImageFilter<TInputImage, THessianImage, TOutput
   }
   const CudaDetail::CudaMultiScalePlan plan = this->MakePlan();
   const auto                           region = this->GetOutput()->GetRequestedRegion();
-  const CudaDeviceImageView            input = CudaDetail::CudaGetOnDevice(this->GetInput(), region, device, progress);
+  std::shared_ptr<void>                staging;
+  const CudaDeviceImageView input = CudaDetail::CudaGetOnDevice(this->GetInput(), region, device, progress, staging);
   if constexpr (CudaIsDeviceImage<TOutputImage>::value)
   {
     CudaDetail::CudaQueueOnDevice(plan, input, this->AllocateDeviceImages(device));

@@ -33,7 +33,8 @@ CudaUploadImageFilter<TInputImage, TOutputImage>::GenerateData()
   const CudaDetail::CudaImageView pixels = CudaDetail::MakeCudaImageView(input, region);
   output->SetDeviceIndex(m_DeviceIndex);
   this->AllocateOutputs();
-  CudaDetail::CudaUploadToDevice(pixels, output->GetDeviceView(region), CudaDetail::MakeCudaProgressFunction(this));
+  CudaDetail::CudaQueueUpload(pixels, output->GetDeviceView(region), CudaDetail::MakeCudaProgressFunction(this))
+    .reset();
 }
 
 template <typename TInputImage, typename TOutputImage>

@@ -250,7 +250,7 @@ public:
     const auto & size = m_Mask.Valid.Size;
     m_Valid =
       CudaAllocateDeviceImage({ { size[0], size[1], size[2], size[3], 1 } }, CudaComponentType::UChar, device, false);
-    CudaUploadToDevice(m_Mask.Valid, m_Valid, nullptr);
+    CudaQueueUpload(m_Mask.Valid, m_Valid, nullptr).reset();
   }
 
   const char *

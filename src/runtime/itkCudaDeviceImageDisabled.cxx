@@ -47,8 +47,8 @@ CudaAllocateDeviceImage(const std::array<size_t, CudaDeviceImageView::NumberOfAx
   ThrowWithoutCuda("Allocation of a device image");
 }
 
-void
-CudaUploadToDevice(const CudaImageView &, const CudaDeviceImageView &, const CudaProgressFunction &)
+std::shared_ptr<void>
+CudaQueueUpload(const CudaImageView &, const CudaDeviceImageView &, const CudaProgressFunction &)
 {
   ThrowWithoutCuda("Upload");
 }

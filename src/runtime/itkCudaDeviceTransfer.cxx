@@ -10,6 +10,7 @@
 #include "itkCudaThreadStream.h"
 #include "itkCudaTransfer.h"
 #include "itkCudaTransferLayout.h"
+#include "itkCudaUploadStaging.h"
 
 namespace itk::CudaDetail
 {
@@ -74,29 +75,31 @@ MapsValues(const CudaPixelConversion & conversion, const CudaImageView & host, c
 }
 } // namespace
 
-void
-CudaUploadToDevice(const CudaImageView &        host,
-                   const CudaDeviceImageView &  device,
-                   const CudaProgressFunction & progress)
+std::shared_ptr<void>
+CudaQueueUpload(const CudaImageView & host, const CudaDeviceImageView & device, const CudaProgressFunction & progress)
 {
   VerifySizes(host, device);
   if (host.GetNumberOfPixels() == 0)
   {
-    return;
+    return nullptr;
   }
   const Context       context = GetThreadContext(GetMemory(device).GetDevice());
   const DeviceGuard   guard(context.GetDevice());
   const DeviceWriting writing(device, context);
   const DeviceView    view = GetDeviceView(device);
-  StagingChunks       staging(context);
+  const auto          staging = std::make_shared<UploadStaging>(context);
   if (CanTransfer(host, view))
   {
-    Upload(host, view, staging, progress);
-    return;
+    Upload(host, view, staging->GetChunks(), progress);
   }
-  const DeviceImage intermediate(device.Size, GetCommonType(host.ComponentType, device.ComponentType), context);
-  Upload(host, intermediate.GetView(), staging, progress);
-  ConvertElements(intermediate.GetView(), view, {}, context);
+  else
+  {
+    const DeviceImage intermediate(device.Size, GetCommonType(host.ComponentType, device.ComponentType), context);
+    Upload(host, intermediate.GetView(), staging->GetChunks(), progress);
+    ConvertElements(intermediate.GetView(), view, {}, context);
+  }
+  staging->MarkSent();
+  return staging;
 }
 
 void

@@ -171,7 +171,7 @@ SlabStream::MakeLane(int device)
   lane.DownStaging.SetSharesHost(sharesHost);
   for (UploadStaging & staging : lane.UpStaging)
   {
-    staging.Chunks.SetSharesHost(sharesHost);
+    staging.GetChunks().SetSharesHost(sharesHost);
   }
   const size_t slotBytes = GetLaneViewBytes(m_Ends.Input, m_Ends.Axis, m_Sizes, m_Sizes.Planes);
   const size_t resultBytes = GetLaneViewBytes(m_Ends.Output, m_Ends.Axis, m_Sizes, m_Sizes.ResultPlanes);
@@ -355,10 +355,9 @@ void
 SlabStream::UploadTo(Lane & lane, const CudaImageView & host, const DeviceView & planes)
 {
   UploadStaging & staging = lane.UpStaging[lane.NumberOfUploads++ % lane.UpStaging.size()];
-  staging.Sent.Synchronize();
-  staging.Chunks.Forget();
-  Upload(host, planes, staging.Chunks, nullptr);
-  staging.Sent.Record(lane.Up);
+  staging.Release();
+  Upload(host, planes, staging.GetChunks(), nullptr);
+  staging.MarkSent();
 }
 
 void

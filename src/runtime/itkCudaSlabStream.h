@@ -9,6 +9,7 @@
 #include "itkCudaSlabs.h"
 #include "itkCudaStagingChunks.h"
 #include "itkCudaStream.h"
+#include "itkCudaUploadStaging.h"
 
 #include <array>
 #include <condition_variable>
@@ -175,16 +176,6 @@ private:
     size_t     FirstPlane{ 0 };  // of the load
     bool       IsTaken{ false }; // from the work's queueing until the download is done
     bool       IsComputed{ false };
-  };
-
-  /** Page-locked memory that an upload leaves, until its last copies are done. */
-  struct UploadStaging
-  {
-    explicit UploadStaging(const Context & upload)
-      : Chunks(upload)
-    {}
-    StagingChunks Chunks;
-    Event         Sent;
   };
 
   struct Lane
