@@ -24,6 +24,8 @@ namespace
 {
 using namespace itk::CudaDetail;
 using namespace itk::cuda::pointwise;
+using itk::cuda::GetPowerOfTwo;
+using itk::cuda::NegativeExponential;
 
 template <unsigned int VDimension>
 using Matrix = std::array<std::array<double, VDimension>, VDimension>;

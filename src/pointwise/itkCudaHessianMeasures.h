@@ -31,6 +31,13 @@
 
 namespace itk::cuda::pointwise
 {
+template <typename T>
+ITK_CUDA_HOST_DEVICE inline T
+Square(T x)
+{
+  return x * x;
+}
+
 /** \struct MeasureParameters
  * \brief A plan's parameters in the type that pixels are computed in. Divisors are inverted once.
  */

@@ -12,7 +12,7 @@
 
 // Powers of two, and rough roots, by the exponents of IEEE 754, for the host and the device.
 
-namespace itk::cuda::pointwise
+namespace itk::cuda
 {
 template <typename T>
 struct FloatBits
@@ -77,6 +77,6 @@ GetRoughInverseRoot(T x)
   }
   return root;
 }
-} // namespace itk::cuda::pointwise
+} // namespace itk::cuda
 
 #endif

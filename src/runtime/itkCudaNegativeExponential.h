@@ -7,7 +7,7 @@
 
 #include <cmath>
 
-namespace itk::cuda::pointwise
+namespace itk::cuda
 {
 /** \class NegativeExponential
  * \brief exp(-x) of a number x >= 0, and 1 - exp(-x) without cancellation, with the same bits on the host and on the
@@ -91,13 +91,6 @@ private:
   T m_Power;
   T m_Rest;
 };
-
-template <typename T>
-ITK_CUDA_HOST_DEVICE inline T
-Square(T x)
-{
-  return x * x;
-}
-} // namespace itk::cuda::pointwise
+} // namespace itk::cuda
 
 #endif
