@@ -9,17 +9,19 @@
 
 namespace itk::CudaDetail
 {
-/** What a download makes of each component before it converts it. */
+/** What a run makes of each component before it converts it. */
 enum class CudaPixelMapping : uint8_t
 {
   None,
   ShiftScale, // (value + Shift) * Scale
   Window,     // as IntensityWindowingImageFilter
-  Threshold   // as BinaryThresholdImageFilter
+  Threshold,  // as BinaryThresholdImageFilter
+  Sigmoid     // as SigmoidImageFilter
 };
 
-/** What becomes of each component on its way from the device: it is mapped, converted to the type of the host image,
- * and clamped to its range; NaN becomes 0 in an integer. Members that the mapping does not name have no effect.
+/** What becomes of each component on its way from a device image: it is mapped, converted to the type of the other
+ * image, and clamped to its range; NaN becomes 0 in an integer. Window, threshold and sigmoid are of
+ * (value + Shift) * Scale. Members that the mapping does not name have no effect.
  */
 struct CudaPixelConversion
 {
@@ -29,10 +31,12 @@ struct CudaPixelConversion
   double           Scale{ 1.0 };
   double           Lower{ 0.0 }; // of the window, or the lower threshold
   double           Upper{ 0.0 };
-  double           OutputMinimum{ 0.0 }; // of what lies at or below the window's minimum
+  double           OutputMinimum{ 0.0 }; // of what lies at or below the window's minimum, or of the sigmoid
   double           OutputMaximum{ 0.0 };
   double           InsideValue{ 0.0 }; // of what lies between the thresholds, or at one of them
   double           OutsideValue{ 0.0 };
+  double           Alpha{ 1.0 }; // the sigmoid's width; not 0
+  double           Beta{ 0.0 };  // the sigmoid's center
 };
 } // namespace itk::CudaDetail
 

@@ -5,12 +5,14 @@
 #include "itkCudaComponents.h"
 #include "itkCudaDetailPixelConversion.h"
 #include "itkCudaHostDevice.h"
+#include "itkCudaNegativeExponential.h"
 
 #include <cmath>
 #include <type_traits>
 
 // What the conversion kernel makes of an element, for the device and for the host. No compiler may contract it to fused
-// multiply-adds: windows have the bits of ITK's filter, which rounds twice (src/CMakeLists.txt has the flag).
+// multiply-adds: windows have the bits of ITK's filter, which rounds twice (src/CMakeLists.txt has the flag). The
+// exponential of sigmoids is the module's own, because those of the C library and of CUDA differ in their last bits.
 
 namespace itk::cuda
 {
@@ -18,17 +20,19 @@ using CudaDetail::CudaPixelConversion;
 using CudaDetail::CudaPixelMapping;
 
 /** \struct PixelMapping
- * \brief A CudaPixelConversion as the kernel needs it. TReal: what shift, scale and rounding are computed in. Windows
- * and thresholds are computed in double, as ITK's filters compute them.
+ * \brief A CudaPixelConversion as the kernel needs it. TReal: what a shift and scale alone is computed in. Windows,
+ * thresholds and sigmoids are computed in double, as ITK's filters compute them, and so are shift and scale before
+ * them.
  */
 template <typename TReal>
 struct PixelMapping
 {
   CudaPixelMapping Mapping{ CudaPixelMapping::None };
   bool             ToInteger{ false }; // whether what reaches the host is an integer, even if the kernel writes reals
-  bool             RoundToNearest{ false }; // else truncated toward zero; halves to the even integer
-  TReal            Shift{ 0 };
-  TReal            Scale{ 1 };
+  bool             RoundToNearest{ false };  // else truncated toward zero; halves to the even integer
+  bool             ShiftsAndScales{ false }; // whether Shift and Scale change a value
+  double           Shift{ 0.0 };
+  double           Scale{ 1.0 };
   double           Lower{ 0.0 };
   double           Upper{ 0.0 };
   double           LowerValue{ 0.0 };
@@ -37,6 +41,8 @@ struct PixelMapping
   double           OutsideValue{ 0.0 };
   double           Factor{ 1.0 };
   double           Offset{ 0.0 };
+  double           Alpha{ 1.0 };
+  double           Beta{ 0.0 };
 };
 
 template <typename TReal>
@@ -47,8 +53,9 @@ MakePixelMapping(const CudaPixelConversion & conversion, bool toInteger)
   mapping.Mapping = conversion.Mapping;
   mapping.ToInteger = toInteger;
   mapping.RoundToNearest = conversion.Rounding == CudaRounding::Nearest;
-  mapping.Shift = static_cast<TReal>(conversion.Shift);
-  mapping.Scale = static_cast<TReal>(conversion.Scale);
+  mapping.ShiftsAndScales = conversion.Shift != 0.0 || conversion.Scale != 1.0;
+  mapping.Shift = conversion.Shift;
+  mapping.Scale = conversion.Scale;
   mapping.Lower = conversion.Lower;
   mapping.Upper = conversion.Upper;
   mapping.LowerValue = conversion.OutputMinimum;
@@ -58,6 +65,8 @@ MakePixelMapping(const CudaPixelConversion & conversion, bool toInteger)
   // IntensityWindowingImageFilter::BeforeThreadedGenerateData()
   mapping.Factor = (conversion.OutputMaximum - conversion.OutputMinimum) / (conversion.Upper - conversion.Lower);
   mapping.Offset = conversion.OutputMinimum - conversion.Lower * mapping.Factor;
+  mapping.Alpha = conversion.Alpha;
+  mapping.Beta = conversion.Beta;
   return mapping;
 }
 
@@ -121,6 +130,32 @@ MapThreshold(double value, const PixelMapping<TReal> & mapping)
   return ConvertComponent<TTo>(isInside ? mapping.InsideValue : mapping.OutsideValue);
 }
 
+/** 1 / (1 + exp(-x)), of an exponential that does not overflow. NaN gives NaN. */
+ITK_CUDA_HOST_DEVICE inline double
+GetLogistic(double x)
+{
+  const double exponential = NegativeExponential<double>(fabs(x)).Get();
+  return (x < 0.0 ? exponential : 1.0) / (1.0 + exponential);
+}
+
+/** As Functor::Sigmoid. */
+template <typename TTo, typename TReal>
+ITK_CUDA_HOST_DEVICE inline TTo
+MapSigmoid(double value, const PixelMapping<TReal> & mapping)
+{
+  const double share = GetLogistic((value - mapping.Beta) / mapping.Alpha);
+  return RoundAndConvert<TTo>((mapping.UpperValue - mapping.LowerValue) * share + mapping.LowerValue, mapping);
+}
+
+/** The value that windows, thresholds and sigmoids map: without shift and scale the element's own, to the sign of 0. */
+template <typename TFrom, typename TReal>
+ITK_CUDA_HOST_DEVICE inline double
+GetMappedValue(TFrom element, const PixelMapping<TReal> & mapping)
+{
+  const double value = static_cast<double>(element);
+  return mapping.ShiftsAndScales ? (value + mapping.Shift) * mapping.Scale : value;
+}
+
 /** What reaches the other image of an element. */
 template <typename TTo, typename TFrom, typename TReal>
 ITK_CUDA_HOST_DEVICE inline TTo
@@ -128,12 +163,16 @@ MapPixel(TFrom element, const PixelMapping<TReal> & mapping)
 {
   switch (mapping.Mapping)
   {
-    case CudaPixelMapping::ShiftScale:
-      return RoundAndConvert<TTo>((static_cast<TReal>(element) + mapping.Shift) * mapping.Scale, mapping);
+    case CudaPixelMapping::ShiftScale: {
+      const TReal shifted = static_cast<TReal>(element) + static_cast<TReal>(mapping.Shift);
+      return RoundAndConvert<TTo>(shifted * static_cast<TReal>(mapping.Scale), mapping);
+    }
     case CudaPixelMapping::Window:
-      return MapWindow<TTo>(static_cast<double>(element), mapping);
+      return MapWindow<TTo>(GetMappedValue(element, mapping), mapping);
     case CudaPixelMapping::Threshold:
-      return MapThreshold<TTo>(static_cast<double>(element), mapping);
+      return MapThreshold<TTo>(GetMappedValue(element, mapping), mapping);
+    case CudaPixelMapping::Sigmoid:
+      return MapSigmoid<TTo>(GetMappedValue(element, mapping), mapping);
     case CudaPixelMapping::None:
       break;
   }

@@ -19,9 +19,9 @@ struct PointwiseSteps
 };
 
 /** Queues the conversion of the elements of one image to those of another of the same size, whatever their types and
- * strides (MapPixel()). Computed in float, or in double if either type holds more digits; windows and thresholds
- * always in double. Integers are clamped to their type's range, and truncated toward zero where they were not rounded;
- * NaN becomes 0. \exception CudaError */
+ * strides (MapPixel()). Computed in float, or in double if either type holds more digits; windows, thresholds and
+ * sigmoids always in double. Integers are clamped to their type's range, and truncated toward zero where they were not
+ * rounded; NaN becomes 0. \exception CudaError */
 CudaFilters_EXPORT void
 ConvertElements(const DeviceView & from, const DeviceView & to, const PointwiseSteps & steps, const Context & context);
 } // namespace itk::cuda
