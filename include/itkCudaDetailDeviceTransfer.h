@@ -30,6 +30,15 @@ CudaDownloadFromDevice(const CudaDeviceImageView &  device,
                        const CudaImageView &        host,
                        const CudaPixelConversion &  conversion,
                        const CudaProgressFunction & progress);
+
+/** Queues the conversion of pixels of a device image to those of another one, of the same size and number of
+ * components, on the calling thread's stream of the input's device. The result has the bits of
+ * CudaDownloadFromDevice(). With ITK_CUDAFILTERS_SYNCHRONOUS=1 in the environment the function waits for the work.
+ * \exception CudaError; ExceptionObject if the images differ in size */
+CudaFilters_EXPORT void
+CudaMapOnDevice(const CudaDeviceImageView & input,
+                const CudaDeviceImageView & output,
+                const CudaPixelConversion & conversion);
 } // end namespace itk::CudaDetail
 
 #endif

@@ -7,14 +7,17 @@
 #include "itkCudaError.h"
 #include "itkCudaExpectException.h"
 #include "itkCudaFiltersConfiguration.h"
+#include "itkCudaPixelMappingImageFilter.h"
 #include "itkCudaUploadImageFilter.h"
 #include "itkImage.h"
 #include "itkIntensityWindowingImageFilter.h"
 #include "itkRGBPixel.h"
+#include "itkSigmoidImageFilter.h"
 #include "itkVectorImage.h"
 
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <sstream>
 #include <string>
 #include <type_traits>
@@ -27,6 +30,7 @@ using HostType = itk::Image<float, 3>;
 using DeviceType = itk::CudaDeviceImage<float, 3>;
 using UploadType = itk::CudaUploadImageFilter<HostType>;
 using DownloadType = itk::CudaDownloadImageFilter<DeviceType>;
+using MappingType = itk::CudaPixelMappingImageFilter<DeviceType>;
 
 HostType::Pointer
 MakeHostImage()
@@ -36,6 +40,14 @@ MakeHostImage()
   const double spacing[] = { 0.5, 2.0, 3.0 };
   image->SetSpacing(spacing);
   image->Allocate(true);
+  return image;
+}
+
+DeviceType::Pointer
+MakeDeviceImageWithoutPixels()
+{
+  const auto image = DeviceType::New();
+  image->SetRegions(HostType::SizeType{ { 5, 6, 7 } });
   return image;
 }
 
@@ -96,6 +108,9 @@ TEST(CudaUploadDownload, Settings_are_printed)
   ExpectContains(text.str(), "UseWindow: Off");
   ExpectContains(text.str(), "UseThreshold: Off");
   ExpectContains(text.str(), "OutsideValue: 0");
+  ExpectContains(text.str(), "UseSigmoid: Off");
+  ExpectContains(text.str(), "Alpha: 1");
+  ExpectContains(text.str(), "Beta: 0");
 }
 
 TEST(CudaUploadDownload, Window_and_threshold_have_the_defaults_of_ITK)
@@ -116,6 +131,24 @@ TEST(CudaUploadDownload, Window_and_threshold_have_the_defaults_of_ITK)
   EXPECT_EQ(download->GetOutsideValue(), threshold->GetOutsideValue());
 }
 
+TEST(CudaUploadDownload, Sigmoid_has_the_defaults_of_ITK)
+{
+  using Bytes = itk::Image<unsigned char, 3>;
+  using Shorts = itk::Image<short, 3>;
+  const auto check = [](const auto & mapping, const auto & sigmoid) {
+    EXPECT_FALSE(mapping.GetUseSigmoid());
+    EXPECT_EQ(mapping.GetAlpha(), sigmoid.GetAlpha());
+    EXPECT_EQ(mapping.GetBeta(), sigmoid.GetBeta());
+    EXPECT_EQ(mapping.GetOutputMinimum(), sigmoid.GetOutputMinimum());
+    EXPECT_EQ(mapping.GetOutputMaximum(), sigmoid.GetOutputMaximum());
+  };
+  check(*itk::CudaDownloadImageFilter<DeviceType, Bytes>::New(), *itk::SigmoidImageFilter<HostType, Bytes>::New());
+  check(*itk::CudaPixelMappingImageFilter<DeviceType, Shorts>::New(),
+        *itk::SigmoidImageFilter<HostType, Shorts>::New());
+  // Of reals, ITK's least value is the least positive one. Here it is the window's.
+  EXPECT_EQ(MappingType::New()->GetOutputMinimum(), std::numeric_limits<float>::lowest());
+}
+
 TEST(CudaUploadDownload, Mappings_that_exclude_each_other_are_refused_in_words)
 {
   const auto download = DownloadType::New();
@@ -125,22 +158,121 @@ TEST(CudaUploadDownload, Mappings_that_exclude_each_other_are_refused_in_words)
   download->SetInput(DeviceType::New());
   download->UseWindowOn();
   download->UseThresholdOn();
-  expect("UseWindow and UseThreshold are both on");
+  expect("UseWindow and UseThreshold are both on; a run does one of them");
   download->UseThresholdOff();
-  download->SetScale(2.0);
-  expect("Shift is 0 and Scale is 2; with UseWindow on they must be 0 and 1");
-  download->SetScale(1.0);
+  download->UseSigmoidOn();
+  expect("UseSigmoid and UseWindow are both on");
+  download->UseWindowOff();
+  download->UseThresholdOn();
+  expect("UseThreshold and UseSigmoid are both on");
+  download->UseThresholdOff();
+  download->UseSigmoidOff();
+  download->UseWindowOn();
   download->SetWindowMinimum(3.0f);
   download->SetWindowMaximum(3.0f);
   expect("WindowMinimum is 3; it must be less than WindowMaximum, which is 3");
   download->UseWindowOff();
   download->UseThresholdOn();
-  download->SetShift(1.0);
-  expect("with UseThreshold on they must be 0 and 1");
-  download->SetShift(0.0);
   download->SetLowerThreshold(2.0f);
   download->SetUpperThreshold(1.0f);
   expect("LowerThreshold is 2; it must not be greater than UpperThreshold, which is 1");
+}
+
+TEST(CudaUploadDownload, Shift_and_scale_go_with_each_mapping)
+{
+  const auto download = DownloadType::New();
+  download->SetInput(MakeDeviceImageWithoutPixels());
+  download->SetShift(1.0);
+  download->SetScale(2.0);
+  const auto expectNoComplaint = [&download](const char * mapping) {
+    const std::string message = GetException([&download] { download->Update(); });
+    EXPECT_EQ(message.find("Shift"), std::string::npos) << mapping << ": " << message;
+    ExpectContains(message, "The input has no device memory");
+  };
+  download->UseWindowOn();
+  expectNoComplaint("window");
+  download->UseWindowOff();
+  download->UseThresholdOn();
+  expectNoComplaint("threshold");
+  download->UseThresholdOff();
+  download->UseSigmoidOn();
+  download->SetOutputMinimum(0.0f);
+  expectNoComplaint("sigmoid");
+}
+
+TEST(CudaUploadDownload, Sigmoids_without_a_ramp_are_refused_in_words)
+{
+  const double infinity = std::numeric_limits<double>::infinity();
+  const auto   mapping = itk::CudaPixelMappingImageFilter<DeviceType, itk::CudaDeviceImage<double, 3>>::New();
+  const auto   expect = [&mapping](const std::string & part) {
+    ExpectContains(GetException([&mapping] { mapping->Update(); }), part);
+  };
+  mapping->SetInput(MakeDeviceImageWithoutPixels());
+  mapping->UseSigmoidOn();
+  expect("with UseSigmoid on their difference must be finite");
+  mapping->SetOutputMinimum(0.0);
+  mapping->SetAlpha(0.0);
+  expect("Alpha is 0; it must be finite and not 0");
+  mapping->SetAlpha(infinity);
+  expect("Alpha is inf; it must be finite and not 0");
+  mapping->SetAlpha(-1.0);
+  mapping->SetBeta(std::numeric_limits<double>::quiet_NaN());
+  expect("Beta is nan; it must be finite");
+  mapping->SetBeta(-infinity);
+  expect("Beta is -inf; it must be finite");
+  mapping->UseSigmoidOff();
+  expect("The input has no device memory");
+}
+
+TEST(CudaUploadDownload, Mapping_gives_images_of_its_input_s_type_by_default)
+{
+  EXPECT_TRUE((std::is_same_v<MappingType::OutputImageType, DeviceType>));
+  using Vectors = itk::CudaDeviceImage<itk::VariableLengthVector<short>, 2>;
+  EXPECT_TRUE((std::is_same_v<itk::CudaPixelMappingImageFilter<Vectors>::OutputImageType, Vectors>));
+  EXPECT_TRUE((std::is_base_of_v<itk::CudaPixelMappingImageFilter<DeviceType, HostType>, DownloadType>));
+  EXPECT_STREQ(MappingType::New()->GetNameOfClass(), "CudaPixelMappingImageFilter");
+  EXPECT_STREQ(DownloadType::New()->GetNameOfClass(), "CudaDownloadImageFilter");
+}
+
+TEST(CudaUploadDownload, Mapping_passes_information_on_and_asks_for_the_requested_region_alone)
+{
+  const auto upload = UploadType::New();
+  const auto mapping = MappingType::New();
+  const auto image = MakeHostImage();
+  upload->SetInput(image);
+  mapping->SetInput(upload->GetOutput());
+  mapping->UpdateOutputInformation();
+  EXPECT_EQ(mapping->GetOutput()->GetSpacing(), image->GetSpacing());
+  EXPECT_EQ(mapping->GetOutput()->GetLargestPossibleRegion(), image->GetLargestPossibleRegion());
+  const HostType::RegionType part({ { 1, 2, 3 } }, { { 2, 3, 1 } });
+  mapping->GetOutput()->SetRequestedRegion(part);
+  mapping->GetOutput()->PropagateRequestedRegion();
+  EXPECT_EQ(upload->GetOutput()->GetRequestedRegion(), part);
+}
+
+TEST(CudaUploadDownload, Mapping_of_inputs_without_pixels_is_refused)
+{
+  const auto mapping = MappingType::New();
+  mapping->SetInput(MakeDeviceImageWithoutPixels());
+  ExpectContains(GetException([&mapping] { mapping->Update(); }), "The input has no device memory");
+  EXPECT_FALSE(mapping->GetOutput()->IsAllocated());
+  EXPECT_FALSE(GetException([] { MappingType::New()->Update(); }).empty());
+}
+
+TEST(CudaUploadDownload, Mapping_without_a_GPU_is_refused_with_the_reason)
+{
+  const std::string reason = GetReason();
+  if (reason.empty())
+  {
+    GTEST_SKIP() << "there is a GPU";
+  }
+  const auto upload = UploadType::New();
+  const auto mapping = MappingType::New();
+  upload->SetInput(MakeHostImage());
+  upload->SetDeviceIndex(0);
+  mapping->SetInput(upload->GetOutput());
+  ExpectContains(GetException([&mapping] { mapping->Update(); }), reason);
+  EXPECT_FALSE(mapping->GetOutput()->IsAllocated());
 }
 
 TEST(CudaUploadDownload, Information_passes_through_both)

@@ -275,11 +275,12 @@ CudaQueueOnDevice(const CudaGaussianFirPlan & plan,
                   const CudaDeviceImageView & input,
                   const CudaDeviceImageView & output)
 {
+  const cuda::gaussian::FirCore core(plan);
   if (plan.Passes.empty())
   {
-    cuda::CopyDeviceToDevice(input, output);
+    cuda::CopyDeviceToDevice(input, output, {}, core.GetName());
     return;
   }
-  RunDeviceToDevice(cuda::gaussian::FirCore(plan), input, output, !plan.KeepInput);
+  RunDeviceToDevice(core, input, output, !plan.KeepInput);
 }
 } // end namespace itk::CudaDetail

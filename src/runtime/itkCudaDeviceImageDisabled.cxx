@@ -61,5 +61,11 @@ CudaDownloadFromDevice(const CudaDeviceImageView &,
 {
   ThrowWithoutCuda("Download");
 }
+
+void
+CudaMapOnDevice(const CudaDeviceImageView &, const CudaDeviceImageView &, const CudaPixelConversion &)
+{
+  ThrowWithoutCuda("Mapping of a device image");
+}
 } // namespace CudaDetail
 } // end namespace itk

@@ -4,7 +4,6 @@
 #include "itkCudaCoreImage.h"
 #include "itkCudaDevice.h"
 #include "itkCudaDeviceAccess.h"
-#include "itkCudaPointwise.h"
 #include "itkCudaThreadStream.h"
 
 #include <optional>
@@ -26,6 +25,19 @@ RunAs(CudaComponentType    type,
   const CoreImage result(output, type, context);
   RunCore(core, source.Get(), result.Get(), context, nullptr);
   result.Store(context);
+}
+
+void
+VerifySizes(const CudaDeviceImageView & input, const CudaDeviceImageView & output)
+{
+  CudaVerifyComponents(input.Size.back(), 1, output.Size.back());
+  if (input.Size != output.Size)
+  {
+    itkGenericExceptionMacro("The output has " << output.Size[0] << " x " << output.Size[1] << " x " << output.Size[2]
+                                               << " x " << output.Size[3] << " pixels; it must have the "
+                                               << input.Size[0] << " x " << input.Size[1] << " x " << input.Size[2]
+                                               << " x " << input.Size[3] << " pixels of the input");
+  }
 }
 } // namespace
 
@@ -68,9 +80,12 @@ RunOnStream(const ResidentCore & core, const DeviceView & input, const DeviceVie
 }
 
 void
-CopyDeviceToDevice(const CudaDeviceImageView & input, const CudaDeviceImageView & output)
+CopyDeviceToDevice(const CudaDeviceImageView & input,
+                   const CudaDeviceImageView & output,
+                   const PointwiseSteps &      steps,
+                   const char *                name)
 {
-  CudaVerifyComponents(input.Size.back(), 1, output.Size.back());
+  VerifySizes(input, output);
   if (input.GetNumberOfElements() == 0)
   {
     return;
@@ -79,6 +94,7 @@ CopyDeviceToDevice(const CudaDeviceImageView & input, const CudaDeviceImageView 
   const DeviceGuard   guard(context.GetDevice());
   const DeviceReading reading(input, context);
   const DeviceWriting writing(output, context);
-  ConvertElements(GetDeviceView(input), GetDeviceView(output), {}, context);
+  ConvertElements(GetDeviceView(input), GetDeviceView(output), steps, context);
+  WaitIfSynchronous(name, context);
 }
 } // namespace itk::cuda

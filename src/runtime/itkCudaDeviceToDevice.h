@@ -4,6 +4,7 @@
 
 #include "itkCudaDeviceImageView.h"
 #include "itkCudaHostToHost.h"
+#include "itkCudaPointwise.h"
 
 #include <array>
 #include <cstddef>
@@ -46,10 +47,14 @@ RunDeviceToDevice(const ResidentCore &        core,
 void
 RunOnStream(const ResidentCore & core, const DeviceView & input, const DeviceView & output, const Context & context);
 
-/** Queues a copy of the elements, converted to the output's type, on the calling thread's stream. \exception CudaError
- */
+/** Queues a copy of the elements, after the steps and converted to the output's type, on the calling thread's stream.
+ * With ITK_CUDAFILTERS_SYNCHRONOUS=1 in the environment the function waits for the work, and a failure names `name`.
+ * \exception CudaError; ExceptionObject if the images differ in size */
 void
-CopyDeviceToDevice(const CudaDeviceImageView & input, const CudaDeviceImageView & output);
+CopyDeviceToDevice(const CudaDeviceImageView & input,
+                   const CudaDeviceImageView & output,
+                   const PointwiseSteps &      steps,
+                   const char *                name);
 } // namespace itk::cuda
 
 #endif

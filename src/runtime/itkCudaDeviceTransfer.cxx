@@ -4,6 +4,7 @@
 #include "itkCudaComputeType.h"
 #include "itkCudaDeviceAccess.h"
 #include "itkCudaDeviceGuard.h"
+#include "itkCudaDeviceToDevice.h"
 #include "itkCudaEarlierFailure.h"
 #include "itkCudaPointwise.h"
 #include "itkCudaStagingChunks.h"
@@ -66,12 +67,9 @@ GetIntermediateType(const CudaImageView & host, const CudaDeviceImageView & devi
 bool
 MapsValues(const CudaPixelConversion & conversion, const CudaImageView & host, const CudaDeviceImageView & device)
 {
-  const bool isIdentity =
-    conversion.Mapping == CudaPixelMapping::None ||
-    (conversion.Mapping == CudaPixelMapping::ShiftScale && conversion.Shift == 0.0 && conversion.Scale == 1.0);
   const bool rounds =
     conversion.Rounding == CudaRounding::Nearest && IsInteger(host.ComponentType) && !IsInteger(device.ComponentType);
-  return !isIdentity || rounds;
+  return conversion.Mapping != CudaPixelMapping::None || rounds;
 }
 } // namespace
 
@@ -130,5 +128,14 @@ CudaDownloadFromDevice(const CudaDeviceImageView &  device,
     ConvertElements(view, intermediate.GetView(), steps, context);
     Download(intermediate.GetView(), host, staging, progress);
   });
+}
+
+void
+CudaMapOnDevice(const CudaDeviceImageView & input,
+                const CudaDeviceImageView & output,
+                const CudaPixelConversion & conversion)
+{
+  const PointwiseSteps steps{ conversion, IsInteger(output.ComponentType) };
+  CopyDeviceToDevice(input, output, steps, "a mapping of pixels");
 }
 } // end namespace itk::CudaDetail

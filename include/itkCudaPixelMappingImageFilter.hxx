@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef itkCudaDownloadImageFilter_hxx
-#define itkCudaDownloadImageFilter_hxx
+#ifndef itkCudaPixelMappingImageFilter_hxx
+#define itkCudaPixelMappingImageFilter_hxx
 
 #include "itkCudaDetailFilterRun.h"
+
+#include <cmath>
 
 namespace itk
 {
 template <typename TInputImage, typename TOutputImage>
 void
-CudaDownloadImageFilter<TInputImage, TOutputImage>::UpdateOutputData(DataObject * output)
+CudaPixelMappingImageFilter<TInputImage, TOutputImage>::UpdateOutputData(DataObject * output)
 {
   try
   {
@@ -16,27 +18,22 @@ CudaDownloadImageFilter<TInputImage, TOutputImage>::UpdateOutputData(DataObject 
   }
   catch (...)
   {
-    this->ResetPipeline();
+    if (!CudaIsDeviceImage<TOutputImage>::value)
+    {
+      this->ResetPipeline();
+    }
     throw;
   }
 }
 
 template <typename TInputImage, typename TOutputImage>
 void
-CudaDownloadImageFilter<TInputImage, TOutputImage>::VerifyPreconditions() ITKv5_CONST
+CudaPixelMappingImageFilter<TInputImage, TOutputImage>::VerifyPreconditions() ITKv5_CONST
 {
   using PrintType = typename InputLimits::PrintType;
 
   Superclass::VerifyPreconditions();
-  if (m_UseWindow && m_UseThreshold)
-  {
-    itkExceptionMacro("UseWindow and UseThreshold are both on; a download does one of them");
-  }
-  if ((m_UseWindow || m_UseThreshold) && (m_Shift != 0.0 || m_Scale != 1.0))
-  {
-    itkExceptionMacro("Shift is " << m_Shift << " and Scale is " << m_Scale << "; with "
-                                  << (m_UseWindow ? "UseWindow" : "UseThreshold") << " on they must be 0 and 1");
-  }
+  this->VerifyExclusion();
   if (m_UseWindow && !(m_WindowMinimum < m_WindowMaximum))
   {
     itkExceptionMacro("WindowMinimum is " << static_cast<PrintType>(m_WindowMinimum)
@@ -49,11 +46,53 @@ CudaDownloadImageFilter<TInputImage, TOutputImage>::VerifyPreconditions() ITKv5_
                                            << "; it must not be greater than UpperThreshold, which is "
                                            << static_cast<PrintType>(m_UpperThreshold));
   }
+  if (m_UseSigmoid)
+  {
+    this->VerifySigmoid();
+  }
+}
+
+template <typename TInputImage, typename TOutputImage>
+void
+CudaPixelMappingImageFilter<TInputImage, TOutputImage>::VerifyExclusion() const
+{
+  const bool         isOn[] = { m_UseWindow, m_UseThreshold, m_UseSigmoid };
+  const char * const name[] = { "UseWindow", "UseThreshold", "UseSigmoid" };
+  for (unsigned int i = 0; i < 3; ++i)
+  {
+    const unsigned int next = (i + 1) % 3;
+    if (isOn[i] && isOn[next])
+    {
+      itkExceptionMacro(<< name[i] << " and " << name[next] << " are both on; a run does one of them");
+    }
+  }
+}
+
+template <typename TInputImage, typename TOutputImage>
+void
+CudaPixelMappingImageFilter<TInputImage, TOutputImage>::VerifySigmoid() const
+{
+  using PrintType = typename OutputLimits::PrintType;
+
+  if (!std::isfinite(m_Alpha) || m_Alpha == 0.0)
+  {
+    itkExceptionMacro("Alpha is " << m_Alpha << "; it must be finite and not 0");
+  }
+  if (!std::isfinite(m_Beta))
+  {
+    itkExceptionMacro("Beta is " << m_Beta << "; it must be finite");
+  }
+  if (!std::isfinite(static_cast<double>(m_OutputMaximum) - static_cast<double>(m_OutputMinimum)))
+  {
+    itkExceptionMacro("OutputMinimum is " << static_cast<PrintType>(m_OutputMinimum) << " and OutputMaximum is "
+                                          << static_cast<PrintType>(m_OutputMaximum)
+                                          << "; with UseSigmoid on their difference must be finite");
+  }
 }
 
 template <typename TInputImage, typename TOutputImage>
 CudaDetail::CudaPixelConversion
-CudaDownloadImageFilter<TInputImage, TOutputImage>::MakeConversion() const
+CudaPixelMappingImageFilter<TInputImage, TOutputImage>::MakeConversion() const
 {
   using MappingEnum = CudaDetail::CudaPixelMapping;
 
@@ -61,7 +100,7 @@ CudaDownloadImageFilter<TInputImage, TOutputImage>::MakeConversion() const
   conversion.Rounding = m_Rounding;
   conversion.Shift = m_Shift;
   conversion.Scale = m_Scale;
-  conversion.Mapping = MappingEnum::ShiftScale;
+  conversion.Mapping = m_Shift == 0.0 && m_Scale == 1.0 ? MappingEnum::None : MappingEnum::ShiftScale;
   if (m_UseWindow)
   {
     conversion.Mapping = MappingEnum::Window;
@@ -74,34 +113,49 @@ CudaDownloadImageFilter<TInputImage, TOutputImage>::MakeConversion() const
     conversion.Lower = static_cast<double>(m_LowerThreshold);
     conversion.Upper = static_cast<double>(m_UpperThreshold);
   }
+  if (m_UseSigmoid)
+  {
+    conversion.Mapping = MappingEnum::Sigmoid;
+  }
   conversion.OutputMinimum = static_cast<double>(m_OutputMinimum);
   conversion.OutputMaximum = static_cast<double>(m_OutputMaximum);
   conversion.InsideValue = static_cast<double>(m_InsideValue);
   conversion.OutsideValue = static_cast<double>(m_OutsideValue);
+  conversion.Alpha = m_Alpha;
+  conversion.Beta = m_Beta;
   return conversion;
 }
 
 template <typename TInputImage, typename TOutputImage>
 void
-CudaDownloadImageFilter<TInputImage, TOutputImage>::GenerateData()
+CudaPixelMappingImageFilter<TInputImage, TOutputImage>::GenerateData()
 {
   const InputImageType * const input = this->GetInput();
   OutputImageType * const      output = this->GetOutput();
   const auto                   region = output->GetRequestedRegion();
   CudaDetail::CudaVerifyComponents(input->GetNumberOfComponentsPerPixel(), 1, output->GetNumberOfComponentsPerPixel());
   const CudaDeviceImageView pixels = input->GetDeviceView(region, "The input");
-  CudaDetail::CudaUsePooledOutput(output);
-  this->AllocateOutputs();
-  CudaDetail::CudaDownloadFromDevice(
-    pixels,
-    CudaDetail::MakeCudaImageView(static_cast<const OutputImageType *>(output), region),
-    this->MakeConversion(),
-    CudaDetail::MakeCudaProgressFunction(this));
+  if constexpr (CudaIsDeviceImage<TOutputImage>::value)
+  {
+    output->SetDeviceIndex(input->GetDeviceIndex());
+    this->AllocateOutputs();
+    CudaDetail::CudaMapOnDevice(pixels, output->GetDeviceView(region), this->MakeConversion());
+  }
+  else
+  {
+    CudaDetail::CudaUsePooledOutput(output);
+    this->AllocateOutputs();
+    CudaDetail::CudaDownloadFromDevice(
+      pixels,
+      CudaDetail::MakeCudaImageView(static_cast<const OutputImageType *>(output), region),
+      this->MakeConversion(),
+      CudaDetail::MakeCudaProgressFunction(this));
+  }
 }
 
 template <typename TInputImage, typename TOutputImage>
 void
-CudaDownloadImageFilter<TInputImage, TOutputImage>::PrintSelf(std::ostream & os, Indent indent) const
+CudaPixelMappingImageFilter<TInputImage, TOutputImage>::PrintSelf(std::ostream & os, Indent indent) const
 {
   using InputPrintType = typename InputLimits::PrintType;
   using OutputPrintType = typename OutputLimits::PrintType;
@@ -120,6 +174,9 @@ CudaDownloadImageFilter<TInputImage, TOutputImage>::PrintSelf(std::ostream & os,
   os << indent << "UpperThreshold: " << static_cast<InputPrintType>(m_UpperThreshold) << std::endl;
   os << indent << "InsideValue: " << static_cast<OutputPrintType>(m_InsideValue) << std::endl;
   os << indent << "OutsideValue: " << static_cast<OutputPrintType>(m_OutsideValue) << std::endl;
+  os << indent << "UseSigmoid: " << (m_UseSigmoid ? "On" : "Off") << std::endl;
+  os << indent << "Alpha: " << m_Alpha << std::endl;
+  os << indent << "Beta: " << m_Beta << std::endl;
 }
 } // end namespace itk
 
