@@ -34,6 +34,7 @@ OTHERS = {
     "CudaFiltersConfiguration",
     "CudaFiltersEnums",
     "CudaGaussianImageFilterFactory",
+    "CudaPixelMappingImageFilter",
     "CudaRegionPartition",
     "CudaUploadImageFilter",
     # test_vesselness.py has the tests of its results.

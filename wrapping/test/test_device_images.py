@@ -423,6 +423,51 @@ def test_filters_give_the_bits_of_host_images(gpu, kind, pixel, dimension):
     np.testing.assert_array_equal(itk.array_from_image(to_host(found.GetOutput())), itk.array_from_image(expected.GetOutput()))
 
 
+def test_downloads_have_the_parameters_of_their_superclass():
+    types = itk.CudaDeviceImage[itk.F, 3], itk.Image[itk.F, 3]
+    download = itk.CudaDownloadImageFilter[types].New(Shift=2.0, Scale=3.0, UseSigmoid=True, Alpha=-4.0, Beta=5.0)
+    assert isinstance(download, itk.CudaPixelMappingImageFilter[types])
+    found = download.GetShift(), download.GetScale(), download.GetUseSigmoid(), download.GetAlpha(), download.GetBeta()
+    assert found == (2.0, 3.0, True, -4.0, 5.0)
+    assert "UseSigmoid: On" in str(download)
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+@pytest.mark.parametrize("pixel", [itk.UC, itk.SS], ids=["uint8", "int16"])
+def test_images_are_converted_between_float_and_integers(pixel, dimension):
+    real, integer = itk.CudaDeviceImage[itk.F, dimension], itk.CudaDeviceImage[pixel, dimension]
+    for types in ((real, integer), (integer, real)):
+        assert isinstance(itk.CudaPixelMappingImageFilter[types].New().GetOutput(), types[1])
+
+
+@pytest.mark.parametrize("dimension", [2, 3, 4])
+@pytest.mark.parametrize("pixel", PIXELS)
+def test_mapping_keeps_type_and_place_by_default(gpu, pixel, dimension):
+    array = random_array(np.random.default_rng(8), (7, 9, 11, 5)[:dimension], pixel)
+    volume = to_device(array)
+    mapping = itk.CudaPixelMappingImageFilter.New(volume)
+    mapping.Update()
+    assert type(mapping.GetOutput()) is type(volume)
+    np.testing.assert_array_equal(itk.array_from_image(to_host(mapping.GetOutput())), array)
+
+
+def test_mapping(gpu):
+    array = np.random.default_rng(9).uniform(-50.0, 300.0, (20, 30, 40)).astype(np.float32)
+    kind = itk.CudaPixelMappingImageFilter[itk.CudaDeviceImage[itk.F, 3], itk.CudaDeviceImage[itk.UC, 3]]
+    volume = to_device(array)
+    scaled = kind.New(volume, Shift=8.0, Scale=0.5)
+    scaled.Update()
+    expected = np.clip((array + np.float32(8.0)) * np.float32(0.5), 0, 255).astype(np.uint8)
+    np.testing.assert_array_equal(itk.array_from_image(to_host(scaled.GetOutput())), expected)
+    sigmoid = kind.New(volume, UseSigmoid=True, Alpha=-20.0, Beta=100.0)
+    sigmoid.Update()
+    exact = 255.0 / (1.0 + np.exp((array.astype(float) - 100.0) / 20.0))
+    np.testing.assert_allclose(itk.array_from_image(to_host(sigmoid.GetOutput())), np.floor(exact), atol=1)
+    sigmoid.SetAlpha(0.0)
+    with pytest.raises(RuntimeError, match="Alpha is 0; it must be finite and not 0"):
+        sigmoid.Update()
+
+
 def test_pipeline(gpu):
     """A chain of filters, as functions and as a pipeline, runs again when a parameter changes."""
     array = random_array(np.random.default_rng(7), (40, 50, 60))
