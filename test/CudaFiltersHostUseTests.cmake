@@ -114,3 +114,11 @@ cudafilters_add_host_use(FiveDimensions "one to four dimensions" itkImage.h "itk
 cudafilters_add_host_use(
   MixedPixels "an Image or VectorImage of pixels that the module supports" itkCudaSmoothingRecursiveGaussianImageFilter.h
   "(itk::CudaSmoothingRecursiveGaussianImageFilter<ImageType, itk::Image<long, 3>>::New()->Update())")
+
+# Mappings take device images alone, and downloads give images of the host alone.
+cudafilters_add_host_use(MappedHostImage "the input must be a CudaDeviceImage" itkCudaPixelMappingImageFilter.h
+                         "(itk::CudaPixelMappingImageFilter<itk::Image<float, 3>, ImageType>::New())" WITHOUT_CONTROL)
+cudafilters_add_host_use(MappedPixels "an Image or VectorImage of pixels" itkCudaPixelMappingImageFilter.h
+                         "(itk::CudaPixelMappingImageFilter<ImageType, itk::Image<long, 3>>::New())" WITHOUT_CONTROL)
+cudafilters_add_host_use(DownloadToDevice "the output must be an Image or VectorImage" itkCudaDownloadImageFilter.h
+                         "(itk::CudaDownloadImageFilter<ImageType, ImageType>::New())" WITHOUT_CONTROL)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Upload and download of device images: any type, region and conversion, whatever the device memory held before, images
-// that are dropped while work is queued, several threads, aborts and faults.
+// Upload and download of device images, and mappings of their pixels: any type, region and conversion, whatever the
+// device memory held before, images that are dropped while work is queued, several threads, aborts and faults.
 
 #include "itkBinaryThresholdImageFilter.h"
 #include "itkCovariantVector.h"
@@ -14,6 +14,7 @@
 #include "itkCudaFaultWalk.h"
 #include "itkCudaHeldStream.h"
 #include "itkCudaPixelMapping.h"
+#include "itkCudaPixelMappingImageFilter.h"
 #include "itkCudaRuntimeTestHelpers.h"
 #include "itkCudaThreadStream.h"
 #include "itkCudaUploadImageFilter.h"
@@ -111,6 +112,30 @@ AreSame(const TImage * a, const TImage * b, const typename TImage::RegionType & 
     }
   }
   return true;
+}
+
+/** Gives a filter one of the mappings. They are numbered from 0. */
+constexpr unsigned int numberOfMappings = 7;
+
+template <typename TFilter>
+void
+SetMapping(TFilter & filter, unsigned int number)
+{
+  using OutputType = typename TFilter::OutputComponentType;
+  filter.SetRounding(number % 2 == 0 ? CudaRounding::Truncate : CudaRounding::Nearest);
+  filter.SetShift(number >= 2 ? 3.25 : 0.0);
+  filter.SetScale(number >= 2 ? 0.375 : 1.0);
+  filter.SetUseWindow(number == 4);
+  filter.SetUseThreshold(number == 5);
+  filter.SetUseSigmoid(number == 6);
+  filter.SetWindowMinimum(10);
+  filter.SetWindowMaximum(100);
+  filter.SetOutputMinimum(static_cast<OutputType>(3));
+  filter.SetOutputMaximum(static_cast<OutputType>(120));
+  filter.SetLowerThreshold(20);
+  filter.SetUpperThreshold(90);
+  filter.SetAlpha(-17.0);
+  filter.SetBeta(40.0);
 }
 
 /** Memory whose bits are NaN in any floating-point type, so that pixels nobody wrote show. */
@@ -331,6 +356,100 @@ protected:
     EXPECT_TRUE(AreSame<ToType>(download->GetOutput(), threshold->GetOutput(), region)) << "threshold " << +lower;
   }
 
+  /** A sigmoid behind a shift and scale on the way down: the bits of the function on the host. */
+  template <typename TFrom, typename TTo>
+  void
+  CheckSigmoid()
+  {
+    using FromType = itk::Image<TFrom, 1>;
+    using ToType = itk::Image<TTo, 1>;
+    std::vector<TFrom> values(3000);
+    FillRandomly(values);
+    for (const double value : { 0.0, -0.0, 40.0, 41.0, 700.0, -700.0, 1e30, -1e30 })
+    {
+      values.push_back(ConvertComponent<TFrom>(value));
+    }
+    if constexpr (std::is_floating_point_v<TFrom>)
+    {
+      const TFrom infinity = std::numeric_limits<TFrom>::infinity();
+      values.insert(values.end(), { infinity, -infinity, std::numeric_limits<TFrom>::max() });
+    }
+    typename FromType::RegionType region;
+    region.SetSize(0, values.size());
+    const auto uploaded = itk::CudaUpload(MakeImage<FromType>(region, values), device);
+    for (const double alpha : { 0.001, -1.0, 500.0, -1e7 })
+    {
+      const auto download = itk::CudaDownloadImageFilter<Device<TFrom, 1>, ToType>::New();
+      download->SetInput(uploaded);
+      SetMapping(*download, 6);
+      download->SetAlpha(alpha);
+      download->Update();
+      itk::CudaDetail::CudaPixelConversion conversion;
+      conversion.Mapping = itk::CudaDetail::CudaPixelMapping::Sigmoid;
+      conversion.Shift = download->GetShift();
+      conversion.Scale = download->GetScale();
+      conversion.OutputMinimum = 3.0;
+      conversion.OutputMaximum = 120.0;
+      conversion.Alpha = alpha;
+      conversion.Beta = 40.0;
+      const auto       onHost = itk::cuda::MakePixelMapping<double>(conversion, std::is_integral_v<TTo>);
+      std::vector<TTo> expected;
+      for (const TFrom value : values)
+      {
+        expected.push_back(itk::cuda::MapPixel<TTo>(value, onHost));
+      }
+      EXPECT_EQ(GetComponents<ToType>(download->GetOutput()), expected) << "alpha " << alpha;
+    }
+  }
+
+  template <typename TFrom>
+  void
+  CheckSigmoids()
+  {
+    this->CheckSigmoid<TFrom, unsigned char>();
+    this->CheckSigmoid<TFrom, signed char>();
+    this->CheckSigmoid<TFrom, unsigned short>();
+    this->CheckSigmoid<TFrom, short>();
+    this->CheckSigmoid<TFrom, unsigned int>();
+    this->CheckSigmoid<TFrom, int>();
+    this->CheckSigmoid<TFrom, float>();
+    this->CheckSigmoid<TFrom, double>();
+  }
+
+  /** From device to device, of a random part of an image: the bits of a download with the same parameters. */
+  template <typename TFromImage, typename TToImage>
+  void
+  CheckMappingOnDevice(size_t limit, unsigned int components = 1)
+  {
+    using FromType = typename itk::CudaUploadImageFilter<TFromImage>::OutputImageType;
+    using ToType = typename itk::CudaUploadImageFilter<TToImage>::OutputImageType;
+    for (unsigned int number = 0; number < numberOfMappings; ++number)
+    {
+      const auto whole = this->RandomRegion<TFromImage::ImageDimension>(limit);
+      const auto part = this->RandomPart(whole);
+      const auto image = MakeRandomImage<TFromImage>(whole, number, components);
+      const auto uploaded = itk::CudaUpload(image, device);
+      const auto run = [&](auto & filter) {
+        filter.SetInput(uploaded);
+        SetMapping(filter, number);
+        filter.GetOutput()->SetRequestedRegion(part);
+        filter.Update();
+      };
+      const auto mapping = itk::CudaPixelMappingImageFilter<FromType, ToType>::New();
+      const auto download = itk::CudaDownloadImageFilter<FromType, TToImage>::New();
+      run(*mapping);
+      run(*download);
+      EXPECT_EQ(mapping->GetOutput()->GetBufferedRegion(), part);
+      EXPECT_EQ(mapping->GetOutput()->GetDeviceIndex(), device);
+      const auto copy = ToType::New(); // CudaDownload() asks for the whole image
+      copy->Graft(mapping->GetOutput());
+      copy->SetLargestPossibleRegion(part);
+      const auto found = itk::CudaDownload<TToImage>(copy);
+      EXPECT_TRUE(AreSame<TToImage>(found, download->GetOutput(), part)) << "mapping " << number << " of " << whole;
+      EXPECT_TRUE(AreSame<TFromImage>(itk::CudaDownload<TFromImage>(uploaded), image, whole)) << "the input is kept";
+    }
+  }
+
   std::mt19937 m_Generator{ seed };
 
 private:
@@ -515,6 +634,156 @@ TEST_F(CudaDeviceTransferGpu, Windows_of_components_have_the_bits_of_the_host)
     }
     EXPECT_EQ(GetComponents<OutputType>(download->GetOutput()), expected) << rounding;
   }
+}
+
+TEST_F(CudaDeviceTransferGpu, Sigmoids_have_the_bits_of_the_host)
+{
+  this->CheckSigmoids<unsigned char>();
+  this->CheckSigmoids<signed char>();
+  this->CheckSigmoids<unsigned short>();
+  this->CheckSigmoids<short>();
+  this->CheckSigmoids<unsigned int>();
+  this->CheckSigmoids<int>();
+  this->CheckSigmoids<float>();
+  this->CheckSigmoids<double>();
+}
+
+TEST_F(CudaDeviceTransferGpu, Sigmoid_of_NaN_is_NaN_in_reals_and_0_in_integers)
+{
+  using InputType = itk::Image<float, 1>;
+  InputType::RegionType region;
+  region.SetSize(0, 3);
+  const auto uploaded =
+    itk::CudaUpload(MakeImage<InputType>(region, { std::numeric_limits<float>::quiet_NaN(), 40.0f, -1e9f }), device);
+  const auto reals = itk::CudaDownloadImageFilter<Device<float, 1>>::New();
+  const auto shorts = itk::CudaDownloadImageFilter<Device<float, 1>, itk::Image<short, 1>>::New();
+  const auto run = [&uploaded](auto & filter) {
+    filter.SetInput(uploaded);
+    SetMapping(filter, 6);
+    filter.Update();
+  };
+  run(*reals);
+  run(*shorts);
+  EXPECT_TRUE(std::isnan(reals->GetOutput()->GetPixel({ { 0 } })));
+  EXPECT_EQ(reals->GetOutput()->GetPixel({ { 2 } }), 120.0f);
+  EXPECT_EQ(shorts->GetOutput()->GetPixel({ { 0 } }), 0);
+  EXPECT_EQ(shorts->GetOutput()->GetPixel({ { 2 } }), 120);
+}
+
+TEST_F(CudaDeviceTransferGpu, Mappings_from_device_to_device_are_those_of_downloads)
+{
+  this->CheckMappingOnDevice<itk::Image<float, 3>, itk::Image<float, 3>>(30);
+  this->CheckMappingOnDevice<itk::Image<float, 3>, itk::Image<unsigned char, 3>>(30);
+  this->CheckMappingOnDevice<itk::Image<float, 2>, itk::Image<int, 2>>(80);
+  this->CheckMappingOnDevice<itk::Image<double, 2>, itk::Image<float, 2>>(80);
+  this->CheckMappingOnDevice<itk::Image<double, 1>, itk::Image<short, 1>>(3000);
+  this->CheckMappingOnDevice<itk::Image<unsigned char, 4>, itk::Image<float, 4>>(10);
+  this->CheckMappingOnDevice<itk::Image<short, 3>, itk::Image<short, 3>>(30);
+  this->CheckMappingOnDevice<itk::Image<unsigned short, 2>, itk::Image<double, 2>>(80);
+  this->CheckMappingOnDevice<itk::Image<unsigned int, 2>, itk::Image<unsigned short, 2>>(80);
+  this->CheckMappingOnDevice<itk::Image<int, 3>, itk::Image<unsigned int, 3>>(30);
+  this->CheckMappingOnDevice<itk::Image<signed char, 2>, itk::Image<unsigned char, 2>>(80);
+  this->CheckMappingOnDevice<itk::Image<itk::Vector<float, 3>, 2>, itk::Image<itk::Vector<unsigned char, 3>, 2>>(50);
+  this->CheckMappingOnDevice<itk::Image<itk::RGBPixel<unsigned char>, 2>, itk::Image<itk::Vector<float, 3>, 2>>(50);
+  this->CheckMappingOnDevice<itk::VectorImage<short, 3>, itk::VectorImage<float, 3>>(20, 5);
+  this->CheckMappingOnDevice<itk::VectorImage<float, 2>, itk::VectorImage<float, 2>>(50, 2);
+}
+
+TEST_F(CudaDeviceTransferGpu, Mapping_without_parameters_keeps_every_bit)
+{
+  const float              nan = std::numeric_limits<float>::quiet_NaN();
+  const std::vector<float> values{
+    -0.0f, 0.0f, 1e-42f, -1e-45f, 3.4e38f, nan, -std::numeric_limits<float>::infinity()
+  };
+  itk::ImageRegion<1> region;
+  region.SetSize(0, values.size());
+  const auto image = MakeImage<itk::Image<float, 1>>(region, values);
+  const auto mapping = itk::CudaPixelMappingImageFilter<Device<float, 1>>::New();
+  mapping->SetInput(itk::CudaUpload(image, device));
+  mapping->Update();
+  EXPECT_TRUE((AreSame<itk::Image<float, 1>>(itk::CudaDownload(mapping->GetOutput()), image, region)));
+}
+
+TEST_F(CudaDeviceTransferGpu, Mapping_queues_its_work_and_returns)
+{
+  const auto image = MakeRandomImage<FloatImage>(GetRegion(65, 50, 40));
+  const auto uploaded = itk::CudaUpload(image, device);
+  const auto mapping = itk::CudaPixelMappingImageFilter<DeviceFloats>::New();
+  mapping->SetInput(uploaded);
+  mapping->SetScale(2.0);
+  const auto context = GetThreadContext(device);
+  const auto counts = GetTransferCounts();
+  {
+    HeldStream held(context);
+    mapping->Update();
+    EXPECT_EQ(cudaStreamQuery(context.GetStream()), cudaErrorNotReady);
+    held.LetGo();
+  }
+  EXPECT_EQ(GetTransferCounts().Downloads, counts.Downloads) << "no pixel crosses the link";
+  EXPECT_EQ(GetTransferCounts().Uploads, counts.Uploads);
+  const auto found = GetComponents<FloatImage>(itk::CudaDownload(mapping->GetOutput()));
+  const auto values = GetComponents<FloatImage>(image);
+  for (size_t i = 0; i < values.size(); ++i)
+  {
+    ASSERT_EQ(found[i], values[i] * 2.0f) << i;
+  }
+}
+
+TEST_F(CudaDeviceTransferGpu, Mapping_runs_again_when_a_parameter_changes_and_streams)
+{
+  const auto image = MakeRandomImage<FloatImage>(GetRegion(40, 30, 20));
+  const auto upload = itk::CudaUploadImageFilter<FloatImage>::New();
+  const auto mapping = itk::CudaPixelMappingImageFilter<DeviceFloats>::New();
+  const auto download = itk::CudaDownloadImageFilter<DeviceFloats>::New();
+  const auto stream = itk::StreamingImageFilter<FloatImage, FloatImage>::New();
+  upload->SetInput(image);
+  mapping->SetInput(upload->GetOutput());
+  download->SetInput(mapping->GetOutput());
+  stream->SetInput(download->GetOutput());
+  stream->SetNumberOfStreamDivisions(4);
+  stream->Update();
+  EXPECT_EQ(mapping->GetOutput()->GetBufferedRegion().GetSize(2), 5u) << "a quarter at a time";
+  EXPECT_TRUE(AreSame<FloatImage>(stream->GetOutput(), image, image->GetBufferedRegion()));
+  for (const double alpha : { 100.0, -300.0 })
+  {
+    SetMapping(*mapping, 6);
+    mapping->SetAlpha(alpha);
+    stream->Update();
+    const auto direct = itk::CudaDownloadImageFilter<DeviceFloats>::New();
+    direct->SetInput(itk::CudaUpload(image, device));
+    SetMapping(*direct, 6);
+    direct->SetAlpha(alpha);
+    direct->Update();
+    EXPECT_TRUE(AreSame<FloatImage>(stream->GetOutput(), direct->GetOutput(), image->GetBufferedRegion())) << alpha;
+  }
+}
+
+TEST_F(CudaDeviceTransferGpu, Two_threads_map_the_image_of_another)
+{
+  using Bytes = itk::Image<unsigned char, 3>;
+  const auto image = MakeRandomImage<FloatImage>(GetRegion(100, 90, 40));
+  const auto uploaded = itk::CudaUpload(image, device);
+  const auto expected = itk::CudaDownloadImageFilter<DeviceFloats, Bytes>::New();
+  expected->SetInput(uploaded);
+  SetMapping(*expected, 6);
+  expected->Update();
+  const FloatImage::RegionType region = image->GetBufferedRegion();
+  RunInThreads(2, [&uploaded, &expected, &region](unsigned int) -> std::string {
+    for (unsigned int turn = 0; turn < 20; ++turn)
+    {
+      const auto copy = DeviceFloats::New();
+      copy->Graft(uploaded);
+      const auto mapping = itk::CudaPixelMappingImageFilter<DeviceFloats, Device<unsigned char, 3>>::New();
+      mapping->SetInput(copy);
+      SetMapping(*mapping, 6);
+      mapping->Update();
+      if (!AreSame<Bytes>(itk::CudaDownload(mapping->GetOutput()), expected->GetOutput(), region))
+      {
+        return "turn " + std::to_string(turn);
+      }
+    }
+    return {};
+  });
 }
 
 TEST_F(CudaDeviceTransferGpu, Both_filters_stream)
@@ -721,6 +990,13 @@ TEST_F(CudaDeviceTransferGpu, Faults_give_back_all_memory_and_the_next_run_is_ri
     return GetComponents<itk::Image<itk::RGBPixel<unsigned char>, 2>>(
       itk::CudaDownload(itk::CudaUpload(colours, device)));
   });
+  itk::cuda::test::WalkFaults<float>("a mapping", [&image] {
+    const auto mapping = itk::CudaPixelMappingImageFilter<Device<unsigned char, 2>, Device<float, 2>>::New();
+    mapping->SetInput(itk::CudaUpload(image, device));
+    SetMapping(*mapping, 6);
+    mapping->Update();
+    return GetComponents<itk::Image<float, 2>>(itk::CudaDownload(mapping->GetOutput()));
+  });
 }
 
 TEST_F(CudaDeviceTransferGpu, Memory_that_runs_out_is_an_exception_and_the_next_run_is_right)
@@ -764,6 +1040,10 @@ TEST_F(CudaDeviceTransferGpu, Image_without_pixels_goes_up_and_down)
 {
   const auto image = MakeRandomImage<FloatImage>(GetRegion(0, 4, 4));
   EXPECT_EQ(itk::CudaDownload(itk::CudaUpload(image, device))->GetBufferedRegion().GetNumberOfPixels(), 0u);
+  const auto mapping = itk::CudaPixelMappingImageFilter<DeviceFloats>::New();
+  mapping->SetInput(itk::CudaUpload(image, device));
+  mapping->Update();
+  EXPECT_EQ(itk::CudaDownload(mapping->GetOutput())->GetBufferedRegion().GetNumberOfPixels(), 0u);
 }
 
 TEST_F(CudaDeviceTransferGpu, Pixels_of_an_adopted_pointer_come_down)
@@ -777,4 +1057,8 @@ TEST_F(CudaDeviceTransferGpu, Pixels_of_an_adopted_pointer_come_down)
   const auto                  adopted =
     itk::CudaDeviceImageFromPointer<DeviceFloats>(data, image->GetBufferedRegion(), image.GetPointer(), owner, device);
   EXPECT_TRUE(AreSame<FloatImage>(itk::CudaDownload(adopted), image, image->GetBufferedRegion()));
+  const auto mapping = itk::CudaPixelMappingImageFilter<DeviceFloats>::New();
+  mapping->SetInput(adopted);
+  mapping->Update();
+  EXPECT_TRUE(AreSame<FloatImage>(itk::CudaDownload(mapping->GetOutput()), image, image->GetBufferedRegion()));
 }
