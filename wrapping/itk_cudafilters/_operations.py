@@ -54,7 +54,7 @@ class Operations(Places, Protocol):
         """Of that type, as the filters convert: integers towards 0, within the type's range, NaN to 0."""
 
     def mean(self, array: Any, flags: Any) -> Any:
-        """The mean of the elements whose flags are true, in float64, as an array of no axes and of the type of `array`. The
+        """The mean of the elements whose flags are true, with 24 digits, as an array of no axes and of the type of `array`. The
         host does not wait."""
 
     def empty(self, shape: Sequence[int], array: Any) -> Any:
@@ -66,6 +66,12 @@ class Operations(Places, Protocol):
 
     def current(self, array: Any) -> AbstractContextManager[Any]:
         """Where the package's own work runs on the array's device."""
+
+
+def _with_24_digits(number: Any) -> Any:
+    """A float64 rounded to 24 binary digits (Veltkamp's splitting). Packages sum in orders of their own, and their last digits differ."""
+    shifted = number * float((1 << 29) + 1)
+    return shifted - (shifted - number)
 
 
 class NumpyOperations:
@@ -122,7 +128,7 @@ class NumpyOperations:
 
     def mean(self, array: Any, flags: Any) -> Any:
         total = self._np.where(flags, array, 0.0).sum(dtype=np.float64)
-        return (total / self._np.maximum(flags.sum(), 1)).astype(array.dtype)
+        return _with_24_digits(total / self._np.maximum(flags.sum(), 1)).astype(array.dtype)
 
     def empty_like(self, array: Any) -> Any:
         return self._np.empty_like(array)
@@ -244,7 +250,7 @@ class TorchOperations:
 
     def mean(self, array: Any, flags: Any) -> Any:
         total = self._torch.where(flags, array, 0.0).sum(dtype=self._torch.float64)
-        return (total / flags.sum().clamp(min=1)).to(array.dtype)
+        return _with_24_digits(total / flags.sum().clamp(min=1)).to(array.dtype)
 
     def empty_like(self, array: Any) -> Any:
         return self._torch.empty_like(array)
