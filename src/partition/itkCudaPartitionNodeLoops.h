@@ -89,16 +89,35 @@ struct PartOfWork
   }
 };
 
-/** Candidates for the places of the nodes of a part, and their edges: those of a candidate are MaximumDegree in turn.
- */
+/** Candidates for the places of the nodes of a part, and their edges. */
 struct MoveArrays
 {
   static constexpr size_t EdgesOfNode = static_cast<size_t>(NumberOfCandidates) * MapNode::MaximumDegree;
 
   PartOfWork Part;
   uint32_t * Work;
-  Moments *  Sums;  // of each edge from the candidate to its far end
+  Moments *  Sums;  // of each edge from the candidate to its far end, in the order of CandidateEdge
   double *   Gains; // of each candidate; 0: it gains too little or is not possible
+
+  /** The sums of a node's edge from a candidate. */
+  ITK_CUDA_HOST_DEVICE const Moments &
+  GetSums(size_t node, uint32_t j, size_t candidate) const
+  {
+    return Sums[node * EdgesOfNode + j * static_cast<size_t>(NumberOfCandidates) + candidate];
+  }
+};
+
+/** Number i of the candidates' edges. Those of one edge of a node come one after the other: they lie side by side in
+ * the image and have nearly the same length, so that neighbouring passes take as long and read the same lines. */
+struct CandidateEdge
+{
+  size_t   Candidate; // among those of all nodes of the part
+  uint32_t J;         // number of the edge at its node
+
+  ITK_CUDA_HOST_DEVICE explicit CandidateEdge(size_t i)
+    : Candidate(i / MoveArrays::EdgesOfNode * NumberOfCandidates + i % NumberOfCandidates)
+    , J(static_cast<uint32_t>(i % MoveArrays::EdgesOfNode / NumberOfCandidates))
+  {}
 };
 
 /** A candidate for the place of a node. */
@@ -131,13 +150,13 @@ struct SumCandidates
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t i) const
   {
+    const CandidateEdge edge(i);
     const MapView       map = Round.GetMap();
-    const MoveCandidate candidate(map, Arrays, i / MapNode::MaximumDegree);
+    const MoveCandidate candidate(map, Arrays, edge.Candidate);
     const MapNode &     node = map.Nodes[candidate.Node];
-    const auto          j = static_cast<uint32_t>(i % MapNode::MaximumDegree);
-    if (candidate.IsInside && j < node.Degree)
+    if (candidate.IsInside && edge.J < node.Degree)
     {
-      Arrays.Sums[i] = Round.SumEdge(candidate.To, map.At(map.Edges[node.Edges[j]].GetOther(candidate.Node)));
+      Arrays.Sums[i] = Round.SumEdge(candidate.To, map.At(map.Edges[node.Edges[edge.J]].GetOther(candidate.Node)));
     }
   }
 };
@@ -161,9 +180,10 @@ struct WeighCandidates
     double              gain = 0.0;
     if (candidate.IsInside)
     {
-      const MovingNode      node = DescribeNode(map, candidate.Node);
-      const Moments * const sums = Arrays.Sums + i * MapNode::MaximumDegree;
-      const auto            changeOf = [&](uint32_t j) { return sums[j] - node.Edges[j].Sums; };
+      const MovingNode node = DescribeNode(map, candidate.Node);
+      const auto       changeOf = [&](uint32_t j) {
+        return Arrays.GetSums(i / NumberOfCandidates, j, i % NumberOfCandidates) - node.Edges[j].Sums;
+      };
       gain = GainOfMove(node, Round.Tangents, changeOf);
       const bool isPossible =
         gain < 0.0 && Round.Allows(CountMove(node, changeOf)) && NeighborsAreClear(map, candidate.Node, candidate.To);
@@ -188,14 +208,17 @@ struct TestCandidates
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t i) const
   {
-    const size_t        place = i / MapNode::MaximumDegree;
-    const auto          j = static_cast<uint32_t>(i % MapNode::MaximumDegree);
-    const MapView       map = Round.GetMap();
-    const MoveCandidate candidate(map, Arrays, place);
-    if (Arrays.Gains[place] < 0.0 && j < map.Nodes[candidate.Node].Degree &&
-        !TriangleIsClear(map, Round.GetGrid(), candidate.Node, j, candidate.To))
+    const CandidateEdge edge(i);
+    if (!(Arrays.Gains[edge.Candidate] < 0.0))
     {
-      Arrays.Gains[place] = 0.0; // other passes of the candidate may still see that it gained
+      return;
+    }
+    const MapView       map = Round.GetMap();
+    const MoveCandidate candidate(map, Arrays, edge.Candidate);
+    if (edge.J < map.Nodes[candidate.Node].Degree &&
+        !TriangleIsClear(map, Round.GetGrid(), candidate.Node, edge.J, candidate.To))
+    {
+      Arrays.Gains[edge.Candidate] = 0.0; // other passes of the candidate may still see that it gained
     }
   }
 };
@@ -232,18 +255,17 @@ struct BidMoves : NodeLoop<TRound, MoveBid>
     this->Arrays.IsActive[number] = gains[best] < 0.0 ? 1 : 0;
     if (gains[best] < 0.0)
     {
-      const MapView         map = round.GetMap();
-      const MovingNode      node = DescribeNode(map, number);
-      const Moments * const sums =
-        Candidates.Sums + i * MoveArrays::EdgesOfNode + static_cast<size_t>(best) * MapNode::MaximumDegree;
-      MoveBid move;
+      const MapView    map = round.GetMap();
+      const MovingNode node = DescribeNode(map, number);
+      const auto       sumsOf = [&](uint32_t j) { return Candidates.GetSums(i, j, static_cast<size_t>(best)); };
+      MoveBid          move;
       move.Gain = gains[best];
       move.Id = number;
       move.To = CandidateOf(node.Position, best);
-      move.Counts = CountMove(node, [&](uint32_t j) { return sums[j] - node.Edges[j].Sums; });
+      move.Counts = CountMove(node, [&](uint32_t j) { return sumsOf(j) - node.Edges[j].Sums; });
       for (uint32_t j = 0; j < node.NumberOfEdges; ++j)
       {
-        move.Sums[j] = sums[j];
+        move.Sums[j] = sumsOf(j);
       }
       this->Arrays.Bids[TAtomics::Next(round.Counts->Bids)] = move;
       ForCellsOfMove(
