@@ -138,8 +138,12 @@ struct CellLabels
   IsAtBoundary(int32_t x, int32_t y) const
   {
     const uint32_t label = this->Get(x, y);
-    return (x > 0 && this->Get(x - 1, y) != label) || (x + 1 < Grid.GetWidth() && this->Get(x + 1, y) != label) ||
-           (y > 0 && this->Get(x, y - 1) != label) || (y + 1 < Grid.GetHeight() && this->Get(x, y + 1) != label);
+    // All four are loaded before any is compared: a device waits long for memory.
+    const uint32_t left = x > 0 ? this->Get(x - 1, y) : label;
+    const uint32_t right = x + 1 < Grid.GetWidth() ? this->Get(x + 1, y) : label;
+    const uint32_t above = y > 0 ? this->Get(x, y - 1) : label;
+    const uint32_t below = y + 1 < Grid.GetHeight() ? this->Get(x, y + 1) : label;
+    return left != label || right != label || above != label || below != label;
   }
 };
 

@@ -143,19 +143,6 @@ struct SweepLoop
   }
 };
 
-struct FreezeTangents : SweepLoop
-{
-  Model           Law;
-  const Moments * Regions;
-  LinearForm *    Tangents;
-
-  ITK_CUDA_HOST_DEVICE void
-  operator()(size_t region) const
-  {
-    Tangents[region] = Law.Linearize(Regions[region]);
-  }
-};
-
 /** The cells of one colour: none of them touches another one. */
 struct ColorCells
 {
@@ -175,42 +162,142 @@ struct ColorCells
   }
 };
 
-/** Cells of one colour change to the region that is best for them: a pass reads no label that another one writes. */
-template <typename TScene, typename TAtomics>
-struct Compete : SweepLoop
+/** Cells that are asked, in parts: passes that add a cell at the same time count with different counters, most of the
+ * time. It owns nothing. */
+struct AskedCells
 {
-  TScene             Scene;
-  ColorCells         Cells;
-  BoundaryCosts      Costs;
-  const LinearForm * Tangents;
-  uint32_t *         Labels;
-  Moments *          Regions;
-  uint8_t *          IsActive; // none is when the sweep ends
-  uint8_t *          IsNext;
-  uint32_t *         HasChanged; // in this sweep
+  static constexpr uint32_t NumberOfParts = 16;
+  static constexpr size_t   PassesOfPart = 32;    // in turn
+  static constexpr size_t   SpaceOfCounters = 64; // counters lie apart, where different parts of a memory serve them
+  static constexpr size_t   NumberOfCounters = NumberOfParts * SpaceOfCounters;
+
+  size_t     CapacityOfPart;
+  uint32_t * Cells;
+  uint32_t * Counters;
+
+  /** Room in each part for cells that so many passes add. */
+  static ITK_CUDA_HOST_DEVICE size_t
+  GetCapacityOfPart(size_t passes)
+  {
+    constexpr size_t passesOfTurn = NumberOfParts * PassesOfPart;
+    return (passes + passesOfTurn - 1) / passesOfTurn * PassesOfPart;
+  }
+  /** Passes that see all cells; some see none. */
+  ITK_CUDA_HOST_DEVICE size_t
+  GetNumber() const
+  {
+    uint32_t most = 0;
+    for (uint32_t part = 0; part < NumberOfParts; ++part)
+    {
+      const uint32_t number = Counters[part * SpaceOfCounters];
+      most = number > most ? number : most;
+    }
+    return (most + PassesOfPart - 1) / PassesOfPart * (NumberOfParts * PassesOfPart);
+  }
+  /** In pass i of those that may add a cell. */
+  ITK_CUDA_AS_ARGUMENTS
+  template <typename TAtomics>
+  ITK_CUDA_HOST_DEVICE void
+  Add(size_t i, size_t cell) const
+  {
+    const size_t part = i / PassesOfPart % NumberOfParts;
+    Cells[part * CapacityOfPart + TAtomics::Next(Counters[part * SpaceOfCounters])] = static_cast<uint32_t>(cell);
+  }
+  /** The cell of pass i of those that see all. Returns false if it sees none. */
+  ITK_CUDA_HOST_DEVICE bool
+  Get(size_t i, size_t & cell) const
+  {
+    const size_t part = i / PassesOfPart % NumberOfParts;
+    const size_t place = i / (NumberOfParts * PassesOfPart) * PassesOfPart + i % PassesOfPart;
+    const bool   isThere = place < Counters[part * SpaceOfCounters];
+    cell = isThere ? Cells[part * CapacityOfPart + place] : 0;
+    return isThere;
+  }
+};
+
+/** Begins the changes of the cells of one colour: freezes the tangents, and lists the cells that may change. Few are at
+ * a boundary: passes that look at them and passes that do not would have to wait for each other. */
+template <typename TAtomics>
+struct BeginColor : SweepLoop
+{
+  Model           Law;
+  size_t          NumberOfLabels;
+  const Moments * Regions;
+  LinearForm *    Tangents;
+  ColorCells      Cells;
+  CellLabels      Labels;
+  uint8_t *       IsActive; // none is when the sweep ends
+  AskedCells      Asked;
 
   ITK_CUDA_AS_ARGUMENTS
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t i) const
   {
-    const Rows       cellsOfColor{ Cells.GetColumns() };
-    const int32_t    x = Cells.FirstColumn + 2 * cellsOfColor.GetColumn(i);
-    const int32_t    y = Cells.FirstRow + 2 * cellsOfColor.GetRow(i);
-    const CellGrid & grid = Cells.Grid;
-    const size_t     cell = grid.IndexOf(x, y);
-    if (IsActive[cell] == 0)
+    if (i < NumberOfLabels)
+    {
+      Tangents[i] = Law.Linearize(Regions[i]);
+    }
+    if (i < Cells.GetNumber())
+    {
+      this->Ask(i);
+    }
+  }
+
+private:
+  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_HOST_DEVICE void
+  Ask(size_t i) const
+  {
+    const Rows    cellsOfColor{ Cells.GetColumns() };
+    const int32_t x = Cells.FirstColumn + 2 * cellsOfColor.GetColumn(i);
+    const int32_t y = Cells.FirstRow + 2 * cellsOfColor.GetRow(i);
+    const size_t  cell = Cells.Grid.IndexOf(x, y);
+    if (IsActive[cell] != 0)
+    {
+      IsActive[cell] = 0;
+      if (Labels.IsAtBoundary(x, y))
+      {
+        Asked.Add<TAtomics>(i, cell);
+      }
+    }
+  }
+};
+
+/** Cells of one colour change to the region that is best for them: a pass reads no label that another one writes. */
+template <typename TScene, typename TAtomics>
+struct Compete
+{
+  TScene             Scene;
+  CellGrid           Grid;
+  BoundaryCosts      Costs;
+  const LinearForm * Tangents;
+  uint32_t *         Labels;
+  Moments *          Regions;
+  uint8_t *          IsNext;
+  AskedCells         Asked;
+  uint32_t *         HasChanged; // in this sweep
+
+  ITK_CUDA_HOST_DEVICE size_t
+  GetNumber() const
+  {
+    return Asked.GetNumber();
+  }
+  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t i) const
+  {
+    size_t cell = 0;
+    if (!Asked.Get(i, cell))
     {
       return;
     }
-    IsActive[cell] = 0;
-    const CellLabels cells{ grid, Labels };
-    if (!cells.IsAtBoundary(x, y))
-    {
-      return;
-    }
-    const Moments  sums = SumCell(Scene, grid, x, y);
-    const uint32_t own = cells.Get(x, y);
-    const uint32_t to = ChooseRegion(cells, Tangents, Costs, x, y, sums);
+    const Rows       rows{ Grid.GetWidth() };
+    const int32_t    x = rows.GetColumn(cell);
+    const int32_t    y = rows.GetRow(cell);
+    const CellLabels cells{ Grid, Labels };
+    const Moments    sums = SumCell(Scene, Grid, x, y);
+    const uint32_t   own = cells.Get(x, y);
+    const uint32_t   to = ChooseRegion(cells, Tangents, Costs, x, y, sums);
     if (to != own)
     {
       Labels[cell] = to;
@@ -225,14 +312,13 @@ private:
   ITK_CUDA_HOST_DEVICE void
   ActivateNeighbors(int32_t x, int32_t y) const
   {
-    const CellGrid & grid = Cells.Grid;
     for (int32_t y2 = y - 1; y2 <= y + 1; ++y2)
     {
       for (int32_t x2 = x - 1; x2 <= x + 1; ++x2)
       {
-        if (x2 >= 0 && x2 < grid.GetWidth() && y2 >= 0 && y2 < grid.GetHeight())
+        if (x2 >= 0 && x2 < Grid.GetWidth() && y2 >= 0 && y2 < Grid.GetHeight())
         {
-          IsNext[grid.IndexOf(x2, y2)] = 1;
+          IsNext[Grid.IndexOf(x2, y2)] = 1;
         }
       }
     }
@@ -254,13 +340,25 @@ struct RunSweeps
   uint8_t *     IsActive;
   uint8_t *     IsNext;
   uint32_t *    Changed; // whether cells did in each sweep; [0]: before the first one
+  uint32_t *    Cells;   // that are asked
+  uint32_t *    CellCounters;
 
   static constexpr int NumberOfColors = 4;
+
+  /** Counters of all lists of cells; they begin at 0. */
+  static constexpr size_t NumberOfCounters =
+    size_t{ MaximumNumberOfSweeps } * NumberOfColors * AskedCells::NumberOfCounters;
 
   size_t
   GetNumberOfLoops() const
   {
     return size_t{ 2 } * NumberOfColors * MaximumNumberOfSweeps;
+  }
+  /** Room for a list of cells. */
+  static size_t
+  GetNumberOfPlaces(const CellGrid & grid)
+  {
+    return AskedCells::NumberOfParts * AskedCells::GetCapacityOfPart(ColorCells{ grid, 0, 0 }.GetNumber());
   }
 
   ITK_CUDA_AS_ARGUMENTS
@@ -276,21 +374,43 @@ struct RunSweeps
       }
       for (int32_t color = 0; color < NumberOfColors; ++color)
       {
-        const ColorCells cells{ Grid, color % 2, color / 2 };
-        loops.ForAtMost(NumberOfLabels, FreezeTangents{ { NumberOfLabels, Changed + sweep }, Law, Regions, Tangents });
-        loops.ForAtMost(cells.GetNumber(),
-                        Compete<TScene, TAtomics>{ { cells.GetNumber(), Changed + sweep },
-                                                   Scene,
-                                                   cells,
-                                                   Costs,
-                                                   Tangents,
-                                                   Labels,
-                                                   Regions,
-                                                   sweep % 2 == 0 ? IsActive : IsNext,
-                                                   sweep % 2 == 0 ? IsNext : IsActive,
-                                                   Changed + sweep + 1 });
+        this->RunColor(loops, sweep, color);
       }
     }
+  }
+
+private:
+  ITK_CUDA_AS_ARGUMENTS
+  template <typename TLoops>
+  ITK_CUDA_HOST_DEVICE void
+  RunColor(const TLoops & loops, int sweep, int32_t color) const
+  {
+    const ColorCells cells{ Grid, color % 2, color / 2 };
+    const size_t     number = cells.GetNumber() > NumberOfLabels ? cells.GetNumber() : NumberOfLabels;
+    const AskedCells asked{ AskedCells::GetCapacityOfPart(cells.GetNumber()),
+                            Cells,
+                            CellCounters +
+                              static_cast<size_t>(sweep * NumberOfColors + color) * AskedCells::NumberOfCounters };
+    loops.ForAtMost(number,
+                    BeginColor<TAtomics>{ { number, Changed + sweep },
+                                          Law,
+                                          NumberOfLabels,
+                                          Regions,
+                                          Tangents,
+                                          cells,
+                                          { Grid, Labels },
+                                          sweep % 2 == 0 ? IsActive : IsNext,
+                                          asked });
+    loops.ForAtMost(AskedCells::NumberOfParts * asked.CapacityOfPart,
+                    Compete<TScene, TAtomics>{ Scene,
+                                               Grid,
+                                               Costs,
+                                               Tangents,
+                                               Labels,
+                                               Regions,
+                                               sweep % 2 == 0 ? IsNext : IsActive,
+                                               asked,
+                                               Changed + sweep + 1 });
   }
 };
 
@@ -696,17 +816,23 @@ private:
     m_Processor.Fill(changed.Get(), 1, 1);
     m_Processor.Fill(changed.Get() + 1, MaximumNumberOfSweeps, 0);
     m_Processor.VisitScene([&](const auto & scene) {
-      const steps::RunSweeps<std::decay_t<decltype(scene)>, Atomics> sweeps{ scene,
-                                                                             m_Grid,
-                                                                             BoundaryCosts(m_Grid.Side),
-                                                                             m_Model,
-                                                                             m_NumberOfRegions + 1,
-                                                                             tangents.Get(),
-                                                                             m_Labels.Get(),
-                                                                             m_Regions.Get(),
-                                                                             isActive.Get(),
-                                                                             isNext.Get(),
-                                                                             changed.Get() };
+      using Sweeps = steps::RunSweeps<std::decay_t<decltype(scene)>, Atomics>;
+      const auto asked = m_Processor.template Allocate<uint32_t>(Sweeps::GetNumberOfPlaces(m_Grid));
+      const auto counters = m_Processor.template Allocate<uint32_t>(Sweeps::NumberOfCounters);
+      m_Processor.Fill(counters.Get(), Sweeps::NumberOfCounters, 0);
+      const Sweeps sweeps{ scene,
+                           m_Grid,
+                           BoundaryCosts(m_Grid.Side),
+                           m_Model,
+                           m_NumberOfRegions + 1,
+                           tangents.Get(),
+                           m_Labels.Get(),
+                           m_Regions.Get(),
+                           isActive.Get(),
+                           isNext.Get(),
+                           changed.Get(),
+                           asked.Get(),
+                           counters.Get() };
       cells <= CellsOfOneGrid ? m_Processor.RunInOneGrid(sweeps, cells / 4) : m_Processor.Run(sweeps);
     });
     return true;
