@@ -55,8 +55,8 @@ struct ContractRegions
     const uint32_t root = Graph.Parents[region];
     if (root != region)
     {
-      TAtomics::Add(Graph.Sums[root], Graph.Sums[region]);
-      Graph.Sums[region] = {};
+      TAtomics::Add(Graph.Regions[root].Sums, Graph.Regions[region].Sums);
+      Graph.Regions[region].Sums = {};
     }
   }
 };
@@ -69,7 +69,7 @@ struct DescribeRegions
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t region) const
   {
-    Graph.Descriptions[region] = Law.Describe(Graph.Sums[region]);
+    Graph.Regions[region].Description = Law.Describe(Graph.Regions[region].Sums);
   }
 };
 
@@ -98,7 +98,8 @@ private:
   ITK_CUDA_HOST_DEVICE uint64_t
   GetValue(uint32_t region) const
   {
-    return Graph.Sums[region].Sum / static_cast<uint64_t>(Graph.Sums[region].Count);
+    const Moments & sums = Graph.Regions[region].Sums;
+    return sums.Sum / static_cast<uint64_t>(sums.Count);
   }
 };
 
@@ -111,7 +112,7 @@ struct FindEmpty
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t region) const
   {
-    if (Graph.Sums[region].Count == 0)
+    if (Graph.Regions[region].Sums.Count == 0)
     {
       Found->Empty = 1;
     }
@@ -130,7 +131,7 @@ struct UniteEmpty
   {
     const uint32_t u = Graph.GetFirst(edge);
     const uint32_t v = Graph.GetSecond(edge);
-    if (Graph.Sums[u].Count == 0 && Graph.Sums[v].Count == 0)
+    if (Graph.Regions[u].Sums.Count == 0 && Graph.Regions[v].Sums.Count == 0)
     {
       Unite<TAtomics>(Graph.Parents, u, v);
     }
@@ -149,8 +150,8 @@ struct ChooseForEmpty
   {
     const uint32_t u = Graph.GetFirst(edge);
     const uint32_t v = Graph.GetSecond(edge);
-    const bool     uIsEmpty = Graph.Sums[u].Count == 0;
-    if (uIsEmpty != (Graph.Sums[v].Count == 0))
+    const bool     uIsEmpty = Graph.Regions[u].Sums.Count == 0;
+    if (uIsEmpty != (Graph.Regions[v].Sums.Count == 0))
     {
       const uint32_t empty = uIsEmpty ? u : v;
       TAtomics::Minimum(Graph.Choices[FindRoot(Graph.Parents, empty)], uIsEmpty ? v : u);
@@ -224,10 +225,57 @@ struct FindChanges
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t edge) const
   {
-    const uint32_t u = Graph.GetFirst(edge);
-    const uint32_t v = Graph.GetSecond(edge);
-    Graph.Edges.Changes[edge] = ChangeByMerge(
-      Law, Graph.Sums[u], Graph.Sums[v], Graph.Descriptions[u], Graph.Descriptions[v], Graph.Edges.Cracks[edge]);
+    const GraphRegion first = Graph.Regions[Graph.GetFirst(edge)];
+    const GraphRegion second = Graph.Regions[Graph.GetSecond(edge)];
+    Graph.Edges.Changes[edge] =
+      ChangeByMerge(Law, first.Sums, second.Sums, first.Description, second.Description, Graph.Edges.Cracks[edge]);
+  }
+};
+
+/** Moves the regions that are left beside each other, in the same order. */
+struct CompactRegions
+{
+  GraphView        Graph;
+  const uint32_t * Ranks; // regions that are left before each
+  GraphRegion *    Regions;
+
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t region) const
+  {
+    if (Graph.Parents[region] == region)
+    {
+      Regions[Ranks[region]] = Graph.Regions[region];
+    }
+  }
+};
+
+/** Gives edges the new numbers of their regions. */
+struct RenumberRegionsOfEdges
+{
+  GraphView        Graph;
+  const uint32_t * Ranks;
+
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t edge) const
+  {
+    const uint64_t newBit = Graph.Edges.Keys[edge] & EdgeView::NewBit;
+    const uint64_t key = Graph.Edges.Keys[edge] & ~EdgeView::NewBit;
+    Graph.Edges.Keys[edge] =
+      Graph.Code.Encode(Ranks[Graph.Code.GetFirst(key)], Ranks[Graph.Code.GetSecond(key)]) | newBit;
+  }
+};
+
+/** Follows the numbers of regions to the number of what they became part of. */
+struct FollowNumbers
+{
+  const uint32_t * Parents; // roots; nullptr: each region is one
+  const uint32_t * NumbersOfRoots;
+  uint32_t *       Numbers;
+
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t i) const
+  {
+    Numbers[i] = NumbersOfRoots[Parents != nullptr ? Parents[Numbers[i]] : Numbers[i]];
   }
 };
 
@@ -243,7 +291,7 @@ struct CollectSums
   {
     if (Graph.Parents[region] == region)
     {
-      Sums[Numbers[region]] = Graph.Sums[region];
+      Sums[Numbers[region]] = Graph.Regions[region].Sums;
     }
     if (region == 0)
     {
@@ -260,7 +308,8 @@ struct CollectSums
  * (itkCudaPartitionProcessor.cuh). Tests have another one, which takes passes in a random order on the host.
  *
  * The host looks at the rounds once in a series of them. A series runs as one loop after the other within one block of
- * threads over few edges, and within one grid of resident blocks over more.
+ * threads over few edges, and within one grid of resident blocks over more. Whenever three quarters of the regions are
+ * gone, the others get new numbers in the same order: all that a round looks at stays close together.
  */
 template <typename TProcessor>
 class EdgeGraph
@@ -278,22 +327,29 @@ public:
     size_t          Number{ 0 };
   };
 
-  /** \param sums of the regions, which are numbered in the order of their first pixels
+  /** What is left in the end. */
+  struct Outcome
+  {
+    Array<uint32_t> Numbers; // from 1, of the region to which each of the original ones belongs: by first pixels
+    Array<Moments>  Sums;    // by that number; [0] has none
+  };
+
+  /** \param regions with their sums, numbered in the order of their first pixels
    * \param isOfOneValue as RegionGraph has it; nullptr: of none */
   EdgeGraph(const TProcessor & processor,
             const Model &      model,
-            Array<Moments>     sums,
+            Array<GraphRegion> regions,
             size_t             numberOfRegions,
             EdgeList           edges,
             const uint8_t *    isOfOneValue = nullptr)
     : m_Processor(processor)
     , m_Model(model)
     , m_NumberAtFirst(numberOfRegions)
+    , m_NumberOfPlaces(numberOfRegions)
     , m_NumberOfRegions(numberOfRegions)
     , m_NumberOfEdges(edges.Number)
     , m_Table(processor, edges.Number)
-    , m_Sums(std::move(sums))
-    , m_Descriptions(processor.template Allocate<double>(numberOfRegions))
+    , m_Regions(std::move(regions))
     , m_Parents(processor.template Allocate<uint32_t>(numberOfRegions))
     , m_Best(processor.template Allocate<uint64_t>(numberOfRegions))
     , m_Choices(processor.template Allocate<uint32_t>(numberOfRegions))
@@ -317,9 +373,15 @@ public:
   bool
   MergeSomeRounds()
   {
+    if (m_NumberOfRegions <= m_NumberOfPlaces / 4)
+    {
+      this->Compact();
+    }
     this->Begin();
     m_Processor.Fill(m_Series.Get(), 1, 0);
-    const RunMergeRounds<Atomics> rounds{ this->View(), m_Model, m_NumberOfEdges, this->GetLengthOfSeries() };
+    const RunMergeRounds<Atomics> rounds{
+      this->View(), m_Model, m_NumberOfPlaces, m_NumberOfEdges, this->GetLengthOfSeries()
+    };
     if (m_NumberOfEdges <= EdgesOfOneBlock)
     {
       m_Processor.RunInOneBlock(rounds);
@@ -343,22 +405,20 @@ public:
     return series.Pairs[rounds.NumberOfRounds - 1] > 0;
   }
 
-  /** Number, from 1, of the region to which each of the original ones belongs: in the order of first pixels. */
-  Array<uint32_t>
-  NumberRegions()
+  /** To be called once, in the end. */
+  Outcome
+  TakeOutcome()
   {
-    Array<uint32_t> numbers = m_Processor.template Allocate<uint32_t>(m_NumberAtFirst);
-    NumberSets(m_Processor, m_Parents.Get(), m_NumberAtFirst, numbers.Get());
-    return numbers;
-  }
-
-  /** Sums of the regions by that number; [0] has none. */
-  Array<Moments>
-  GetSums(const Array<uint32_t> & numbers)
-  {
-    Array<Moments> sums = m_Processor.template Allocate<Moments>(m_NumberOfRegions + 1);
-    m_Processor.For(m_NumberAtFirst, steps::CollectSums{ this->View(), numbers.Get(), sums.Get() });
-    return sums;
+    Outcome outcome{ m_Processor.template Allocate<uint32_t>(m_NumberOfPlaces),
+                     m_Processor.template Allocate<Moments>(m_NumberOfRegions + 1) };
+    NumberSets(m_Processor, m_Parents.Get(), m_NumberOfPlaces, outcome.Numbers.Get());
+    m_Processor.For(m_NumberOfPlaces, steps::CollectSums{ this->View(), outcome.Numbers.Get(), outcome.Sums.Get() });
+    if (m_HasNumbers)
+    {
+      m_Processor.For(m_NumberAtFirst, steps::FollowNumbers{ nullptr, outcome.Numbers.Get(), m_Numbers.Get() });
+      std::swap(outcome.Numbers, m_Numbers);
+    }
+    return outcome;
   }
 
 private:
@@ -385,14 +445,16 @@ private:
   const TProcessor &    m_Processor;
   const Model           m_Model;
   const size_t          m_NumberAtFirst;
-  size_t                m_NumberOfRegions;
+  size_t                m_NumberOfPlaces;  // of arrays of regions
+  size_t                m_NumberOfRegions; // that are left
   size_t                m_NumberOfEdges;
   bool                  m_HasBegun{ false };
+  bool                  m_HasNumbers{ false }; // or else each of the original regions has its own place
   EdgeTable<TProcessor> m_Table;
   EdgeArrays            m_Edges;
   EdgeArrays            m_Others;
-  Array<Moments>        m_Sums;
-  Array<double>         m_Descriptions;
+  Array<GraphRegion>    m_Regions;
+  Array<uint32_t>       m_Numbers; // the present place of each of the original regions
   Array<uint32_t>       m_Parents;
   Array<uint64_t>       m_Best;
   Array<uint32_t>       m_Choices;
@@ -401,8 +463,15 @@ private:
   GraphView
   View() const
   {
-    return { EdgeCode::Of(m_NumberAtFirst), m_Edges.View(),  m_Others.View(), m_Table.View(),  m_Sums.Get(),
-             m_Descriptions.Get(),          m_Parents.Get(), m_Best.Get(),    m_Choices.Get(), m_Series.Get() };
+    return { EdgeCode::Of(m_NumberAtFirst),
+             m_Edges.View(),
+             m_Others.View(),
+             m_Table.View(),
+             m_Regions.Get(),
+             m_Parents.Get(),
+             m_Best.Get(),
+             m_Choices.Get(),
+             m_Series.Get() };
   }
 
   void
@@ -410,7 +479,7 @@ private:
   {
     if (!m_HasBegun)
     {
-      m_Processor.For(m_NumberAtFirst, steps::DescribeRegions{ this->View(), m_Model });
+      m_Processor.For(m_NumberOfPlaces, steps::DescribeRegions{ this->View(), m_Model });
       m_Processor.For(m_NumberOfEdges, steps::FindChanges{ this->View(), m_Model });
       m_HasBegun = true;
     }
@@ -420,6 +489,34 @@ private:
   GetLengthOfSeries() const
   {
     return m_NumberOfEdges > EdgesOfShortSeries ? 4 : MergeSeries::MostRounds;
+  }
+
+  /** Gives the regions that are left new numbers. Between rounds nothing is known of them but their sums. */
+  void
+  Compact()
+  {
+    Array<uint32_t>    ranks = m_Processor.template Allocate<uint32_t>(m_NumberOfPlaces + 1);
+    Array<GraphRegion> regions = m_Processor.template Allocate<GraphRegion>(m_NumberOfRegions);
+    FlattenSets(m_Processor, m_Parents.Get(), m_NumberOfPlaces);
+    m_Processor.Sum(steps::IsRoot{ m_Parents.Get() }, m_NumberOfPlaces, ranks.Get());
+    m_Processor.For(m_NumberOfPlaces, steps::CompactRegions{ this->View(), ranks.Get(), regions.Get() });
+    m_Processor.For(m_NumberOfEdges, steps::RenumberRegionsOfEdges{ this->View(), ranks.Get() });
+    this->BeginNumbers();
+    m_Processor.For(m_NumberAtFirst, steps::FollowNumbers{ m_Parents.Get(), ranks.Get(), m_Numbers.Get() });
+    m_Processor.For(m_NumberOfRegions, steps::BeginSets{ m_Parents.Get() });
+    m_Regions = std::move(regions);
+    m_NumberOfPlaces = m_NumberOfRegions;
+  }
+
+  void
+  BeginNumbers()
+  {
+    if (!m_HasNumbers)
+    {
+      m_Numbers = m_Processor.template Allocate<uint32_t>(m_NumberAtFirst);
+      m_Processor.For(m_NumberAtFirst, steps::BeginSets{ m_Numbers.Get() });
+      m_HasNumbers = true;
+    }
   }
 
   void

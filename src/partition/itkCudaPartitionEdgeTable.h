@@ -73,20 +73,27 @@ struct EdgeTableView
   ITK_CUDA_HOST_DEVICE Place
   Add(uint64_t key, uint32_t cracks, size_t size) const
   {
-    // A slot is free at all times: the search ends. Multiplication spreads the keys (Knuth, The Art of Computer
-    // Programming 3, section 6.4: Fibonacci hashing).
-    const uint64_t hash = (key * 0x9E3779B97F4A7C15ull) >> 32;
-    for (size_t slot = (hash * size) >> 32;; slot = slot + 1 < size ? slot + 1 : 0)
+    const Place place = this->Find(key, size, [this, key](size_t slot) {
+      const uint64_t found = TAtomics::Load(Keys[slot]); // most passes find a key that is there
+      return found == Empty ? TAtomics::CompareAndSwap(Keys[slot], Empty, key) : found;
+    });
+    TAtomics::Add(Cracks[place.Slot], cracks);
+    return place;
+  }
+
+  /** The same, but the pass for which the edge is new adds no cracks: most edges are added once. */
+  ITK_CUDA_AS_ARGUMENTS
+  template <typename TAtomics>
+  ITK_CUDA_HOST_DEVICE Place
+  AddToOthers(uint64_t key, uint32_t cracks, size_t size) const
+  {
+    const Place place =
+      this->Find(key, size, [this, key](size_t slot) { return TAtomics::CompareAndSwap(Keys[slot], Empty, key); });
+    if (!place.IsNew)
     {
-      uint64_t   found = TAtomics::Load(Keys[slot]);
-      const bool isFree = found == Empty;
-      found = isFree ? TAtomics::CompareAndSwap(Keys[slot], Empty, key) : found;
-      if (found == Empty || found == key)
-      {
-        TAtomics::Add(Cracks[slot], cracks);
-        return { static_cast<uint32_t>(slot), found == Empty };
-      }
+      TAtomics::Add(Cracks[place.Slot], cracks);
     }
+    return place;
   }
 
   /** Takes an edge out, whose cracks it returns. No pass may add edges meanwhile. */
@@ -95,8 +102,31 @@ struct EdgeTableView
   {
     const uint32_t cracks = Cracks[slot];
     Keys[slot] = Empty;
-    Cracks[slot] = 0;
+    if (cracks != 0)
+    {
+      Cracks[slot] = 0;
+    }
     return cracks;
+  }
+
+private:
+  /** The slot of a key. \param lookAt puts the key in the slot if that is free, and returns what was there */
+  ITK_CUDA_AS_ARGUMENTS
+  template <typename TFunction>
+  static ITK_CUDA_HOST_DEVICE Place
+  Find(uint64_t key, size_t size, const TFunction & lookAt)
+  {
+    // A slot is free at all times: the search ends. Multiplication spreads the keys (Knuth, The Art of Computer
+    // Programming 3, section 6.4: Fibonacci hashing).
+    const uint64_t hash = (key * 0x9E3779B97F4A7C15ull) >> 32;
+    for (size_t slot = (hash * size) >> 32;; slot = slot + 1 < size ? slot + 1 : 0)
+    {
+      const uint64_t found = lookAt(slot);
+      if (found == Empty || found == key)
+      {
+        return { static_cast<uint32_t>(slot), found == Empty };
+      }
+    }
   }
 };
 

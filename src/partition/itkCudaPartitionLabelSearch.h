@@ -87,10 +87,10 @@ namespace steps
 template <typename TScene>
 struct SumCells
 {
-  TScene    Scene;
-  CellGrid  Grid;
-  Moments * Sums;
-  uint8_t * IsOfOne;
+  TScene        Scene;
+  CellGrid      Grid;
+  GraphRegion * Regions;
+  uint8_t *     IsOfOne;
 
   ITK_CUDA_AS_ARGUMENTS
   ITK_CUDA_HOST_DEVICE void
@@ -100,7 +100,7 @@ struct SumCells
     const int32_t x = cells.GetColumn(cell);
     const int32_t y = cells.GetRow(cell);
     const Moments sums = SumCell(Scene, Grid, x, y);
-    Sums[cell] = sums;
+    Regions[cell].Sums = sums;
     IsOfOne[cell] = IsOfOneValue(Scene, Grid, x, y, sums) ? 1 : 0;
   }
 };
@@ -564,16 +564,16 @@ struct RenumberPixels
   }
 };
 
-/** Sums of the regions without entry 0. */
+/** The regions of a graph, which has none for entry 0. */
 struct DropFirst
 {
-  const Moments * Regions;
-  Moments *       Sums;
+  const Moments * Sums;
+  GraphRegion *   Regions;
 
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t i) const
   {
-    Sums[i] = Regions[i + 1];
+    Regions[i].Sums = Sums[i + 1];
   }
 };
 
@@ -746,35 +746,30 @@ private:
   bool
   MergeBlocks()
   {
-    const size_t    cells = m_Grid.GetNumberOfCells();
-    const CellEdges edges{ m_Grid };
-    EdgeList        list{ m_Processor.template Allocate<uint64_t>(edges.GetNumber()),
+    const size_t       cells = m_Grid.GetNumberOfCells();
+    const CellEdges    edges{ m_Grid };
+    EdgeList           list{ m_Processor.template Allocate<uint64_t>(edges.GetNumber()),
                    m_Processor.template Allocate<uint32_t>(edges.GetNumber()),
                    edges.GetNumber() };
-    Array<Moments>  sums = m_Processor.template Allocate<Moments>(cells);
-    const auto      isOfOneValue = m_Processor.template Allocate<uint8_t>(cells);
+    Array<GraphRegion> regions = m_Processor.template Allocate<GraphRegion>(cells);
+    const auto         isOfOneValue = m_Processor.template Allocate<uint8_t>(cells);
     m_Processor.VisitScene([&](const auto & scene) {
       using SceneType = std::decay_t<decltype(scene)>;
-      m_Processor.For(cells, steps::SumCells<SceneType>{ scene, m_Grid, sums.Get(), isOfOneValue.Get() });
+      m_Processor.For(cells, steps::SumCells<SceneType>{ scene, m_Grid, regions.Get(), isOfOneValue.Get() });
       m_Processor.For(
         list.Number,
         steps::LinkCells<SceneType>{ scene, edges, EdgeCode::Of(cells), list.Keys.Get(), list.Cracks.Get() });
     });
-    Graph graph(m_Processor, m_Model, std::move(sums), cells, std::move(list), isOfOneValue.Get());
+    Graph graph(m_Processor, m_Model, std::move(regions), cells, std::move(list), isOfOneValue.Get());
     if (!this->Merge(graph, 0.0f, ShareOfBlocks))
     {
       return false;
     }
-    m_Labels = graph.NumberRegions();
-    this->SetRegions(graph, m_Labels);
-    return true;
-  }
-
-  void
-  SetRegions(Graph & graph, const Array<uint32_t> & numbers)
-  {
-    m_Regions = graph.GetSums(numbers);
+    auto outcome = graph.TakeOutcome();
+    m_Labels = std::move(outcome.Numbers);
+    m_Regions = std::move(outcome.Sums);
     m_NumberOfRegions = graph.GetNumberOfRegions();
+    return true;
   }
 
   bool
@@ -873,20 +868,21 @@ private:
   bool
   MergeRegions(bool merge)
   {
-    Array<Moments> sums = m_Processor.template Allocate<Moments>(m_NumberOfRegions);
-    m_Processor.For(m_NumberOfRegions, steps::DropFirst{ m_Regions.Get(), sums.Get() });
+    Array<GraphRegion> regions = m_Processor.template Allocate<GraphRegion>(m_NumberOfRegions);
+    m_Processor.For(m_NumberOfRegions, steps::DropFirst{ m_Regions.Get(), regions.Get() });
     Graph graph(m_Processor,
                 m_Model,
-                std::move(sums),
+                std::move(regions),
                 m_NumberOfRegions,
                 ListRegionEdges(m_Processor, this->GetPixels(), this->GetNumberOfPixels(), m_NumberOfRegions));
     if (merge && !this->Merge(graph, ShareOfCells, 1.0f))
     {
       return false;
     }
-    const Array<uint32_t> numbers = graph.NumberRegions();
-    m_Processor.For(this->GetNumberOfPixels(), steps::RenumberPixels{ m_Labels.Get(), numbers.Get() });
-    this->SetRegions(graph, numbers);
+    auto outcome = graph.TakeOutcome();
+    m_Processor.For(this->GetNumberOfPixels(), steps::RenumberPixels{ m_Labels.Get(), outcome.Numbers.Get() });
+    m_Regions = std::move(outcome.Sums);
+    m_NumberOfRegions = graph.GetNumberOfRegions();
     return true;
   }
 };

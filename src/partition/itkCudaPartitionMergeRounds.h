@@ -23,8 +23,15 @@ struct EdgeView
   static constexpr uint64_t NewBit = uint64_t{ 1 } << 63; // of keys of new edges, whose change is not known
 
   uint64_t * Keys;
-  uint32_t * Cracks;  // of new edges: their slot in the table
-  double *   Changes; // of the description by the merge, less what its boundary is worth
+  uint32_t * Cracks;  // of new edges: without those in the table
+  double *   Changes; // of the description by the merge, less what its boundary is worth; of new edges: their slot
+};
+
+/** What a change asks of a region: one access to memory. */
+struct alignas(16) GraphRegion
+{
+  Moments Sums;
+  double  Description;
 };
 
 /** What a series of rounds did, which run without the host. */
@@ -44,10 +51,9 @@ struct GraphView
   EdgeView      Edges;
   EdgeView      Others; // takes the edges that a series leaves
   EdgeTableView Table;  // is empty between the loops of rounds, but for new edges
-  Moments *     Sums;
-  double *      Descriptions;
+  GraphRegion * Regions;
   uint32_t *    Parents; // itself, or the smaller region that it became part of
-  uint64_t *    Best;    // the lowest change, as GetOrder()
+  uint64_t *    Best;    // the lowest change, as GetOrder(); 0 between rounds
   uint32_t *    Choices; // the neighbour to merge with
   MergeSeries * Series;
 
@@ -71,18 +77,35 @@ struct GraphView
   }
 };
 
-/** A round of a series, over whose edges each of its loops goes. */
+/** A round of a series, over whose edges each of its loops goes. Some loops also begin the next one's regions, which
+ * takes less than to do it for the ends of each edge: the regions lie side by side. */
 struct RoundView
 {
   GraphView Graph;
-  size_t    NumberOfEdges; // of the series, with those that its rounds drop
+  size_t    NumberOfRegions; // of the series, with those that became part of others
+  size_t    NumberOfEdges;   // with those that its rounds drop
   uint32_t  Round;
 
   /** After a round without pairs nothing is left to do. */
+  ITK_CUDA_HOST_DEVICE bool
+  IsOver() const
+  {
+    return Round > 0 && Graph.Series->Pairs[Round - 1] == 0;
+  }
   ITK_CUDA_HOST_DEVICE size_t
   GetNumber() const
   {
-    return Round > 0 && Graph.Series->Pairs[Round - 1] == 0 ? 0 : NumberOfEdges;
+    return this->IsOver() ? 0 : NumberOfEdges;
+  }
+  ITK_CUDA_HOST_DEVICE size_t
+  GetNumberOfAll() const
+  {
+    return this->IsOver() ? 0 : this->GetMostOfAll();
+  }
+  ITK_CUDA_HOST_DEVICE size_t
+  GetMostOfAll() const
+  {
+    return NumberOfEdges > NumberOfRegions ? NumberOfEdges : NumberOfRegions;
   }
 };
 
@@ -94,38 +117,49 @@ struct OfferChanges : RoundView
 {
   Model Law;
 
+  ITK_CUDA_HOST_DEVICE size_t
+  GetNumber() const
+  {
+    return this->GetNumberOfAll();
+  }
   ITK_CUDA_AS_ARGUMENTS
   ITK_CUDA_HOST_DEVICE void
-  operator()(size_t edge) const
+  operator()(size_t i) const
   {
-    const uint64_t key = Graph.Edges.Keys[edge];
-    if (key == EdgeView::Hole)
+    if (i < NumberOfRegions)
     {
-      return;
+      Graph.Choices[i] = GraphView::None; // for the next loop
     }
-    const bool     isNew = (key & EdgeView::NewBit) != 0;
-    const double   change = isNew ? this->Settle(edge, key & ~EdgeView::NewBit) : Graph.Edges.Changes[edge];
-    const uint32_t u = Graph.GetFirst(edge);
-    const uint32_t v = Graph.GetSecond(edge);
-    Graph.Choices[u] = GraphView::None; // for the next loop
-    Graph.Choices[v] = GraphView::None;
-    if (change < 0.0)
+    if (i < NumberOfEdges && Graph.Edges.Keys[i] != EdgeView::Hole)
     {
-      const uint64_t order = GraphView::GetOrder(change);
-      TAtomics::Maximum(Graph.Best[u], order);
-      TAtomics::Maximum(Graph.Best[v], order);
+      this->Offer(i);
     }
   }
 
 private:
+  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_HOST_DEVICE void
+  Offer(size_t edge) const
+  {
+    const uint64_t key = Graph.Edges.Keys[edge] & ~EdgeView::NewBit;
+    const bool     isNew = Graph.Edges.Keys[edge] != key;
+    const double   change = isNew ? this->Settle(edge, key) : Graph.Edges.Changes[edge];
+    if (change < 0.0)
+    {
+      const uint64_t order = GraphView::GetOrder(change);
+      TAtomics::Maximum(Graph.Best[Graph.Code.GetFirst(key)], order);
+      TAtomics::Maximum(Graph.Best[Graph.Code.GetSecond(key)], order);
+    }
+  }
   ITK_CUDA_HOST_DEVICE double
   Settle(size_t edge, uint64_t key) const
   {
-    const uint32_t cracks = Graph.Table.Take(Graph.Edges.Cracks[edge]);
-    const uint32_t u = Graph.Code.GetFirst(key);
-    const uint32_t v = Graph.Code.GetSecond(key);
-    const double   change =
-      ChangeByMerge(Law, Graph.Sums[u], Graph.Sums[v], Graph.Descriptions[u], Graph.Descriptions[v], cracks);
+    // The regions are loaded before the table is written, which might be the same memory to a compiler.
+    const GraphRegion first = Graph.Regions[Graph.Code.GetFirst(key)];
+    const GraphRegion second = Graph.Regions[Graph.Code.GetSecond(key)];
+    const auto        slot = static_cast<uint32_t>(Graph.Edges.Changes[edge]);
+    const uint32_t    cracks = Graph.Edges.Cracks[edge] + Graph.Table.Take(slot);
+    const double change = ChangeByMerge(Law, first.Sums, second.Sums, first.Description, second.Description, cracks);
     Graph.Edges.Keys[edge] = key;
     Graph.Edges.Cracks[edge] = cracks;
     Graph.Edges.Changes[edge] = change;
@@ -167,20 +201,35 @@ struct MergePairs : RoundView
 {
   Model Law;
 
+  ITK_CUDA_HOST_DEVICE size_t
+  GetNumber() const
+  {
+    return this->GetNumberOfAll();
+  }
   ITK_CUDA_AS_ARGUMENTS
   ITK_CUDA_HOST_DEVICE void
-  operator()(size_t edge) const
+  operator()(size_t i) const
   {
-    if (Graph.Edges.Keys[edge] == EdgeView::Hole)
+    if (i < NumberOfRegions)
     {
-      return;
+      Graph.Best[i] = 0; // for the next round
     }
+    if (i < NumberOfEdges && Graph.Edges.Keys[i] != EdgeView::Hole)
+    {
+      this->Follow(i);
+    }
+  }
+
+private:
+  /** Lets an edge follow its regions. */
+  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_HOST_DEVICE void
+  Follow(size_t edge) const
+  {
     const uint32_t u = Graph.GetFirst(edge);
     const uint32_t v = Graph.GetSecond(edge);
     const uint32_t partnerOfU = GetPartner(u);
     const uint32_t partnerOfV = GetPartner(v);
-    Graph.Best[u] = 0; // for the next round
-    Graph.Best[v] = 0;
     if (partnerOfU == v)
     {
       this->Merge(u, v);
@@ -191,8 +240,6 @@ struct MergePairs : RoundView
       this->Rewire(edge, partnerOfU < u ? partnerOfU : u, partnerOfV < v ? partnerOfV : v);
     }
   }
-
-private:
   /** With which a region merges in this round. None is larger than all regions. */
   ITK_CUDA_HOST_DEVICE uint32_t
   GetPartner(uint32_t region) const
@@ -204,10 +251,12 @@ private:
   ITK_CUDA_HOST_DEVICE void
   Merge(uint32_t u, uint32_t v) const
   {
-    Graph.Sums[u] += Graph.Sums[v];
-    Graph.Descriptions[u] = Law.Describe(Graph.Sums[u]);
+    GraphRegion whole = Graph.Regions[u];
+    whole.Sums += Graph.Regions[v].Sums;
+    whole.Description = Law.Describe(whole.Sums);
+    Graph.Regions[u] = whole;
     Graph.Parents[v] = u;
-    TAtomics::Add(Graph.Series->Pairs[Round], 1u);
+    TAtomics::Next(Graph.Series->Pairs[Round]);
   }
   ITK_CUDA_AS_ARGUMENTS
   ITK_CUDA_HOST_DEVICE void
@@ -215,9 +264,9 @@ private:
   {
     const uint64_t key = Graph.Code.Encode(u, v);
     const auto     place =
-      Graph.Table.template Add<TAtomics>(key, Graph.Edges.Cracks[edge], EdgeTableView::GetSize(NumberOfEdges));
+      Graph.Table.template AddToOthers<TAtomics>(key, Graph.Edges.Cracks[edge], EdgeTableView::GetSize(NumberOfEdges));
     Graph.Edges.Keys[edge] = place.IsNew ? key | EdgeView::NewBit : EdgeView::Hole;
-    Graph.Edges.Cracks[edge] = place.Slot;
+    Graph.Edges.Changes[edge] = static_cast<double>(place.Slot);
   }
 };
 
@@ -249,6 +298,7 @@ struct RunMergeRounds
 {
   GraphView Graph;
   Model     Law;
+  size_t    NumberOfRegions;
   size_t    NumberOfEdges;
   uint32_t  NumberOfRounds;
 
@@ -265,14 +315,14 @@ struct RunMergeRounds
   {
     for (uint32_t number = 0; number < NumberOfRounds; ++number)
     {
-      const RoundView round{ Graph, NumberOfEdges, number };
+      const RoundView round{ Graph, NumberOfRegions, NumberOfEdges, number };
       if (loops.IsOver(round))
       {
         return;
       }
-      loops.ForAtMost(NumberOfEdges, steps::OfferChanges<TAtomics>{ round, Law });
+      loops.ForAtMost(round.GetMostOfAll(), steps::OfferChanges<TAtomics>{ round, Law });
       loops.ForAtMost(NumberOfEdges, steps::ChooseNeighbors<TAtomics>{ round });
-      loops.ForAtMost(NumberOfEdges, steps::MergePairs<TAtomics>{ round, Law });
+      loops.ForAtMost(round.GetMostOfAll(), steps::MergePairs<TAtomics>{ round, Law });
     }
   }
 };

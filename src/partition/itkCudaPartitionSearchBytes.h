@@ -18,13 +18,12 @@ inline size_t
 GetLabelSearchBytes(size_t width, size_t height, size_t blockSize)
 {
   constexpr size_t perLabel = sizeof(uint32_t);
-  // Of EdgeGraph: what GraphView points to, and the regions' numbers. Then the sums of a quarter of them, which are
-  // left.
-  constexpr size_t perRegion = sizeof(Moments) + sizeof(double) + sizeof(uint64_t) + 4 * sizeof(uint32_t) + 1;
+  // Of EdgeGraph: what GraphView points to, and the regions' numbers. Then those of a quarter of them that are left.
+  constexpr size_t perRegion = sizeof(GraphRegion) + sizeof(uint64_t) + 4 * sizeof(uint32_t) + 1;
   constexpr size_t perListed = sizeof(uint64_t) + sizeof(uint32_t) + sizeof(double);
   constexpr size_t perSlot = sizeof(uint64_t) + sizeof(uint32_t);
   const auto       graph = [](size_t regions, size_t edges) {
-    return regions * perRegion + regions / 4 * sizeof(Moments) + 2 * edges * perListed +
+    return regions * perRegion + regions / 4 * sizeof(GraphRegion) + 2 * edges * perListed +
            EdgeTableView::GetSize(edges) * perSlot;
   };
   const size_t cells = ((width - 1) / blockSize + 1) * ((height - 1) / blockSize + 1);
