@@ -91,7 +91,7 @@ struct DeviceEdges
   SumEdge(const region::LatticePoint & p, const region::LatticePoint & q) const
   {
     const region::LatticeEdge edge = region::MakeEdge(p, q);
-    return edge.NumberOfRows > 0 ? this->SumRows(edge) : Moments{};
+    return edge.NumberOfRows > 0 ? SumRows(*this, edge) : Moments{};
   }
 
 private:
@@ -111,40 +111,43 @@ private:
     return pixels;
   }
 
-  /** Not inlined: the kernels call it from several places. */
-  __device__ __noinline__ Moments
-  SumRows(const region::LatticeEdge & edge) const
+  /** Not inlined: the kernels call it from several places. It gets values, not addresses: what has an address is in
+   * memory, with all that a step consists of. */
+  static __device__ __noinline__ Moments
+  SumRows(const DeviceEdges edges, const region::LatticeEdge edge)
   {
-    Moments sums = Mask != nullptr ? this->SumRowsOf<true>(edge) : this->SumRowsOf<false>(edge);
-    sums.SumOfSquares = Squares ? sums.SumOfSquares : 0;
-    return sums;
+    if (edges.Squares)
+    {
+      return edges.Mask != nullptr ? edges.SumRowsOf<true, true>(edge) : edges.SumRowsOf<false, true>(edge);
+    }
+    return edges.Mask != nullptr ? edges.SumRowsOf<true, false>(edge) : edges.SumRowsOf<false, false>(edge);
   }
-  template <bool VMask>
+  template <bool VMask, bool VSquares>
   __device__ Moments
   SumRowsOf(const region::LatticeEdge & edge) const
   {
     switch (BytesPerSample)
     {
       case 1:
-        return SumRowsOf(this->GetPixels<uint8_t, VMask>(), edge);
+        return SumRowsOf<VTogether, VSquares>(this->GetPixels<uint8_t, VMask>(), edge);
       case 2:
-        return SumRowsOf(this->GetPixels<uint16_t, VMask>(), edge);
-      default:
-        return SumRowsOf(this->GetPixels<uint32_t, VMask>(), edge);
+        return SumRowsOf<VTogether, VSquares>(this->GetPixels<uint16_t, VMask>(), edge);
+      default: // their look-ups take more registers
+        return SumRowsOf<2, VSquares>(this->GetPixels<uint32_t, VMask>(), edge);
     }
   }
   /** As region::SumEdge(). */
-  template <typename TPixels>
+  template <int32_t VRows, bool VSquares, typename TPixels>
   static __device__ Moments
   SumRowsOf(const TPixels & pixels, const region::LatticeEdge & edge)
   {
     region::CrossingWalker walker(edge, 0, 1);
     Moments                sums;
-    for (int32_t row = 0; row < edge.NumberOfRows; row += VTogether)
+    for (int32_t row = 0; row < edge.NumberOfRows; row += VRows)
     {
-      typename TPixels::Lookup lookups[VTogether];
+      typename TPixels::Lookup lookups[VRows];
 #pragma unroll
-      for (int32_t j = 0; j < VTogether; ++j)
+      for (int32_t j = 0; j < VRows; ++j)
       {
         // Behind the last row it loads that one again: most edges have few rows.
         lookups[j] = pixels.Fetch(edge.Top.Y + min(row + j, edge.NumberOfRows - 1), walker.GetColumn());
@@ -154,11 +157,11 @@ private:
         }
       }
 #pragma unroll
-      for (int32_t j = 0; j < VTogether; ++j)
+      for (int32_t j = 0; j < VRows; ++j)
       {
         if (row + j < edge.NumberOfRows)
         {
-          sums += pixels.Resolve(lookups[j]);
+          sums += pixels.template Resolve<VSquares>(lookups[j]);
         }
       }
     }
@@ -253,9 +256,28 @@ struct DeviceAtomics
 
 namespace kernels
 {
+constexpr unsigned int ThreadsOfLoop = 256;
+
+/** Whether a step sums edges, of its own pixels or of those of its round. */
+template <typename TStep>
+std::true_type
+SumsEdges(decltype(&decltype(TStep::Pixels)::SumEdge));
+template <typename TStep>
+std::true_type
+SumsEdges(decltype(&decltype(decltype(TStep::Round)::Pixels)::SumEdge));
+template <typename TStep>
+std::false_type
+SumsEdges(...);
+
+/** Blocks of a loop that a multiprocessor has room for. Threads wait for memory most of the time, and the more there
+ * are the less time is lost: registers are limited to 64 a thread. Steps that sum edges, which have several look-ups in
+ * registers, get 128. */
+template <typename TStep>
+constexpr unsigned int BlocksOfLoop = decltype(SumsEdges<TStep>(nullptr))::value ? 2 : 4;
+
 template <typename TStep>
 __global__ void
-ForKernel(size_t number, TStep step)
+__launch_bounds__(ThreadsOfLoop, BlocksOfLoop<TStep>) ForKernel(size_t number, const __grid_constant__ TStep step)
 {
   const size_t stride = static_cast<size_t>(gridDim.x) * blockDim.x;
   for (size_t i = static_cast<size_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < number; i += stride)
@@ -267,7 +289,7 @@ ForKernel(size_t number, TStep step)
 /** Calls step(i) for i < step.GetNumber(), which the device knows. */
 template <typename TStep>
 __global__ void
-ForAtMostKernel(TStep step)
+__launch_bounds__(ThreadsOfLoop, BlocksOfLoop<TStep>) ForAtMostKernel(const __grid_constant__ TStep step)
 {
   const size_t number = step.GetNumber();
   const size_t stride = static_cast<size_t>(gridDim.x) * blockDim.x;
@@ -340,7 +362,7 @@ struct DeviceTeam
 /** Calls step(i, team) for i < step.GetNumber(), which the device knows. */
 template <typename TStep>
 __global__ void
-ForTeamsAtMostKernel(TStep step)
+ForTeamsAtMostKernel(const __grid_constant__ TStep step)
 {
   const size_t number = step.GetNumber();
   const size_t teamsOfBlock = blockDim.x / DeviceTeam::NumberOfLanes;
@@ -391,7 +413,7 @@ constexpr unsigned int ThreadsOfLoopsInOneBlock = 1024;
 
 template <typename TProgram>
 __global__ void
-__launch_bounds__(ThreadsOfLoopsInOneBlock) ProgramKernel(TProgram program)
+__launch_bounds__(ThreadsOfLoopsInOneBlock) ProgramKernel(const __grid_constant__ TProgram program)
 {
   program(BlockLoops{});
 }
@@ -415,7 +437,8 @@ constexpr unsigned int BlocksOfLoopsInOneGrid = 2; // on a multiprocessor: more 
 
 template <typename TProgram>
 __global__ void
-__launch_bounds__(ThreadsOfLoopsInOneGrid, BlocksOfLoopsInOneGrid) GridProgramKernel(TProgram program)
+__launch_bounds__(ThreadsOfLoopsInOneGrid, BlocksOfLoopsInOneGrid)
+  GridProgramKernel(const __grid_constant__ TProgram program)
 {
   program(GridLoops{});
 }
@@ -610,7 +633,7 @@ public:
   void
   For(size_t number, const TStep & step) const
   {
-    constexpr unsigned int threads = 256;
+    constexpr unsigned int threads = kernels::ThreadsOfLoop;
     if (number == 0)
     {
       return;
@@ -631,7 +654,7 @@ public:
   ForAtMost(size_t most, const TStep & step) const
   {
     constexpr size_t       mostBlocks = 4096; // of 256 threads: enough for all multiprocessors of any device
-    constexpr unsigned int threads = 256;
+    constexpr unsigned int threads = kernels::ThreadsOfLoop;
     if (most == 0)
     {
       return;

@@ -140,6 +140,55 @@ LoadEight(const uint32_t * samples)
   return { { v.x, v.y, v.z, v.w, w.x, w.y, w.z, w.w } };
 }
 
+/** The words of eight samples of which the first `number` are kept, or all but these, and the others are 0. */
+template <typename TSample>
+__device__ inline EightSamples<TSample>
+KeepSamples(EightSamples<TSample> samples, int32_t number, bool others, TSample flip)
+{
+  constexpr int      bits = 8 * sizeof(TSample);
+  constexpr uint32_t everySample = 0xffffffffu / static_cast<TSample>(~TSample{ 0 });
+  const uint32_t     flips = flip * everySample;
+  const uint32_t     inverse = others ? 0xffffffffu : 0u;
+#pragma unroll
+  for (int word = 0; word < EightSamples<TSample>::WordsPerVector; ++word)
+  {
+    const int      left = bits * number - 32 * word;                                              // bits to keep
+    const uint32_t mask = __funnelshift_lc(0xffffffffu, 0u, static_cast<uint32_t>(max(left, 0))); // the first of 32
+    samples.Words[word] = (samples.Words[word] ^ flips) & (mask ^ inverse);
+  }
+  return samples;
+}
+
+__device__ inline uint32_t
+SumSamples(const EightSamples<uint8_t> & samples)
+{
+  constexpr uint32_t ones = 0x01010101u;
+  return __dp4a(samples.Words[0], ones, __dp4a(samples.Words[1], ones, 0u));
+}
+__device__ inline uint32_t
+SumSamples(const EightSamples<uint16_t> & samples)
+{
+  constexpr uint32_t ones = 0x0101u;
+  uint32_t           sum = 0;
+#pragma unroll
+  for (const uint32_t word : samples.Words)
+  {
+    sum = __dp2a_lo(word, ones, sum);
+  }
+  return sum;
+}
+__device__ inline uint64_t
+SumSamples(const EightSamples<uint32_t> & samples)
+{
+  uint64_t sum = 0;
+#pragma unroll
+  for (const uint32_t word : samples.Words)
+  {
+    sum += word;
+  }
+  return sum;
+}
+
 /** Pixels in device memory: rows start at multiples of 16 samples from an aligned address. A look-up has two parts:
  * Fetch() loads, and Resolve() computes. Several look-ups can then load at the same time. */
 template <typename TSample, bool VMask>
@@ -173,35 +222,37 @@ struct DevicePixels : PixelLevel<TSample, true, VMask>
     return lookup;
   }
 
-  /** Sums of the pixels x < column of row y. */
+  /** Sums of the pixels x < column of row y. \param VSquares whether there is one of squares; it is 0 otherwise */
+  template <bool VSquares = true>
   __device__ Moments
   Resolve(const Lookup & lookup) const
   {
-    using Wide = std::conditional_t<sizeof(TSample) == 4, uint64_t, uint32_t>;
     const int32_t block = this->BlockOf(lookup.Column);
     const int32_t first = FirstSample(lookup.Column, block);
     const bool    before = first < block * CheckpointSpacing;
     const int32_t offset = lookup.Column - first; // in the eight, or after them
-    Wide          sum = 0;
+    const auto    kept = KeepSamples(lookup.Samples, offset, before, static_cast<TSample>(Base::Flip));
+    uint64_t      sum = SumSamples(kept);
     uint64_t      squares = 0;
-#pragma unroll
-    for (int32_t j = 0; j < EightSamples<TSample>::Number; ++j)
+    if constexpr (VSquares)
     {
-      const bool taken = before ? j >= offset : j < offset;
-      const Wide sample = taken ? static_cast<TSample>(lookup.Samples.Get(j) ^ Base::Flip) : 0;
-      sum += sample;
-      squares += static_cast<uint64_t>(sample) * sample;
+#pragma unroll
+      for (int32_t j = 0; j < EightSamples<TSample>::Number; ++j)
+      {
+        squares += static_cast<uint64_t>(kept.Get(j)) * kept.Get(j);
+      }
     }
-    uint64_t wideSum = sum;
     for (int32_t j = EightSamples<TSample>::Number; j < offset; ++j) // after a row's last checkpoint only
     {
       const uint64_t sample = static_cast<TSample>(Base::Samples[lookup.Y * Base::RowStride + first + j] ^ Base::Flip);
-      wideSum += sample;
-      squares += sample * sample;
+      sum += sample;
+      squares += VSquares ? sample * sample : 0;
     }
-    Moments moments{ lookup.Column,
-                     lookup.Sums.x + (before ? 0 - wideSum : wideSum),
-                     lookup.Sums.y + (before ? 0 - squares : squares) };
+    Moments moments{ lookup.Column, lookup.Sums.x + (before ? 0 - sum : sum), 0 };
+    if constexpr (VSquares)
+    {
+      moments.SumOfSquares = lookup.Sums.y + (before ? 0 - squares : squares);
+    }
     if (VMask)
     {
       const uint32_t below = (1u << lookup.Column % CheckpointSpacing) - 1u;
