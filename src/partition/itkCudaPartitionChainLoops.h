@@ -354,6 +354,29 @@ struct EachChain : ChainLoop<TRound>
   }
 };
 
+/** Which chord a pass of CostChords has. Neighbouring passes have the chords of 8 lengths that end at 4 nodes side by
+ * side: such chords cross about as many rows, and mostly the same ones. */
+struct ChordOfPass
+{
+  static constexpr size_t Nodes = 4;
+  static constexpr size_t Lengths = 8;
+  static constexpr size_t PassesOfNodes = Nodes * ChainWindow;
+
+  size_t   End; // place of its last node, among those of the part
+  uint32_t Span;
+
+  ITK_CUDA_HOST_DEVICE explicit ChordOfPass(size_t i)
+    : End(i / PassesOfNodes * Nodes + i / Lengths % Nodes)
+    , Span(static_cast<uint32_t>(i % PassesOfNodes / (Nodes * Lengths) * Lengths + i % Lengths + 1))
+  {}
+  /** For the chords that end at so many nodes; some have none. */
+  static ITK_CUDA_HOST_DEVICE size_t
+  GetNumberOfPasses(size_t nodes)
+  {
+    return (nodes + Nodes - 1) / Nodes * PassesOfNodes;
+  }
+};
+
 /** Costs of the chords that end at each node: the one over 1 edge, over 2, ... ChainWindow edges. */
 template <typename TRound>
 struct CostChords : ChainLoop<TRound>
@@ -371,26 +394,31 @@ struct CostChords : ChainLoop<TRound>
   ITK_CUDA_HOST_DEVICE size_t
   GetNumber() const
   {
-    return Part.GetPlaces(*this->Arrays.Counters) * ChainWindow;
+    return ChordOfPass::GetNumberOfPasses(Part.GetPlaces(*this->Arrays.Counters));
   }
   ITK_CUDA_AS_ARGUMENTS
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t i) const
   {
-    const ChainArrays & arrays = this->Arrays;
-    const auto          end = static_cast<uint32_t>(Part.FirstPlace + i / ChainWindow);
-    const auto          span = static_cast<uint32_t>(i % ChainWindow + 1);
-    const ChainState &  chain = arrays.Chains[arrays.ChainOf[end]];
-    if (span <= end - chain.First && chain.IsIdle == 0)
+    const ChordOfPass chord(i);
+    if (chord.End >= Part.GetPlaces(*this->Arrays.Counters))
     {
-      const uint32_t begin = end - span;
-      CostsOfChords[i] = CostOfChord(this->Round,
-                                     this->Round.GetTangents(chain.Left, chain.Right),
-                                     this->Round.GetSegmentCost(),
-                                     arrays.Positions[begin],
-                                     arrays.Positions[end],
-                                     arrays.Sums[end] - arrays.Sums[begin],
-                                     span == 1);
+      return;
+    }
+    const ChainArrays & arrays = this->Arrays;
+    const auto          end = static_cast<uint32_t>(Part.FirstPlace + chord.End);
+    const ChainState &  chain = arrays.Chains[arrays.ChainOf[end]];
+    if (chord.Span <= end - chain.First && chain.IsIdle == 0)
+    {
+      const uint32_t begin = end - chord.Span;
+      double &       cost = CostsOfChords[chord.End * ChainWindow + chord.Span - 1];
+      cost = CostOfChord(this->Round,
+                         this->Round.GetTangents(chain.Left, chain.Right),
+                         this->Round.GetSegmentCost(),
+                         arrays.Positions[begin],
+                         arrays.Positions[end],
+                         arrays.Sums[end] - arrays.Sums[begin],
+                         chord.Span == 1);
     }
   }
 };
@@ -951,7 +979,8 @@ private:
     {
       const size_t places = part.GetPlaces(m_Most);
       const auto   costs = m_Processor.template Allocate<double>(places * ChainWindow);
-      m_Processor.ForAtMost(places * ChainWindow, steps::CostChords<RoundType>(withPixels, part, costs.Get()));
+      m_Processor.ForAtMost(steps::ChordOfPass::GetNumberOfPasses(places),
+                            steps::CostChords<RoundType>(withPixels, part, costs.Get()));
       m_Processor.ForTeamsAtMost(part.GetChains(m_Most), steps::SearchChains<PlainRound>(loop, part, costs.Get()));
     }
   }
