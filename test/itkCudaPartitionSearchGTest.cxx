@@ -298,9 +298,11 @@ TEST(CudaPartitionSearch, RoundsRunWithoutTheHost)
   std::mt19937_64     engine(itk::cuda::test::PrintSeed(816));
   const PartitionCase image = MakeRandomCase(NoiseLaw::Gamma, 700, 600, 30, engine);
   const PreparedCase  prepared(image);
-  const TestProcessor processor(prepared.Scene, 0);
+  const TestProcessor processor(prepared.Scene, engine());
   Search              search(processor, prepared.Model, image.Width, image.Height);
   ASSERT_TRUE(search.Search(4, {}));
+  // The regions that are left get new numbers several times.
+  ExpectMap(search, MakeLabelMap(prepared.Scene, prepared.Model, 4, prepared.Work).Map, "many rounds");
   const TestProcessor::Counts & counts = processor.GetCounts();
   EXPECT_LE(counts.Reads, 80u);
   EXPECT_LE(counts.Loops + counts.Fills + counts.Sums + counts.Allocations, 5000u);
