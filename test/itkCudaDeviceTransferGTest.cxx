@@ -710,13 +710,14 @@ TEST_F(CudaDeviceTransferGpu, Mapping_queues_its_work_and_returns)
   const auto uploaded = itk::CudaUpload(image, device);
   const auto mapping = itk::CudaPixelMappingImageFilter<DeviceFloats>::New();
   mapping->SetInput(uploaded);
+  mapping->Update(); // the kernel is loaded
   mapping->SetScale(2.0);
   const auto context = GetThreadContext(device);
   const auto counts = GetTransferCounts();
   {
     HeldStream held(context);
     mapping->Update();
-    EXPECT_EQ(cudaStreamQuery(context.GetStream()), cudaErrorNotReady);
+    EXPECT_EQ(ITK_CUDA_TRY(cudaStreamQuery(context.GetStream())), cudaErrorNotReady);
     held.LetGo();
   }
   EXPECT_EQ(GetTransferCounts().Downloads, counts.Downloads) << "no pixel crosses the link";
