@@ -4,7 +4,7 @@
 # Usage: scripts/test-stage.sh STAGE [--gpu-code] [--long] [--no-install] [--is-cached]
 #   STAGE         format, cpu, cuda, wheel, module, upstream or coverage
 #   --gpu-code    wheel: with code for one generation of GPUs
-#   --long        cpu, cuda: tests with files of several gigabytes as well
+#   --long        cpu, cuda: tests with files of several gigabytes as well; cuda, module: all slow tests
 #   --no-install  install no packages
 #   --is-cached   do nothing; the exit status is 3 if the stage would have to build an ITK or to fetch sources first, else 0
 # Exit status 3: what the stage needs is not to be had here.
@@ -30,12 +30,16 @@ for argument in "$@"; do
 done
 strict=(-DCudaFilters_WARNINGS_AS_ERRORS=ON "-DCudaFilters_LONG_TESTS=$long_tests" "${launcher_arguments[@]}")
 
-# run_tests FOLDER: those of a build.
+# Two minutes of random calls on the host: of the stages, cpu runs them, and the others with --long.
+repeats=()
+[ "$long_tests" = ON ] || repeats=(-E '^CudaFiltersStressSlow.*Host$')
+
+# run_tests FOLDER [OPTION...]: those of a build, with options of ctest.
 run_tests()
 {
   local folder=$1 log=$1/tests.log status=0 counts passed failed skipped
   note "running the tests (log: $log)"
-  ctest --test-dir "$folder" --output-on-failure -j "$jobs" --no-tests=error > "$log" 2>&1 || status=$?
+  ctest --test-dir "$folder" --output-on-failure -j "$jobs" --no-tests=error "${@:2}" > "$log" 2>&1 || status=$?
   counts=$(python3 "$repository/scripts/count-tests.py" "$log") || die "no result of the tests in $log"
   read -r passed failed skipped <<< "$counts"
   if [ "$status" -ne 0 ] || [ "$failed" -ne 0 ]; then
@@ -65,7 +69,7 @@ cuda_stage()
 {
   find_nvcc || exit 3
   configure_and_build "$repository/build/test-cuda" --preset cuda "${strict[@]}"
-  run_tests "$repository/build/test-cuda"
+  run_tests "$repository/build/test-cuda" "${repeats[@]}"
 }
 
 wheel_stage()
@@ -88,7 +92,7 @@ module_stage()
   mkdir -p "$repository/build"
   "$repository/scripts/build-itk.sh" "${options[@]}" | tee "$repository/build/build-itk.log"
   build_module "$repository/build/test-module" "$(tail -n 1 "$repository/build/build-itk.log")" OFF all
-  run_tests "$repository/build/test-module"
+  run_tests "$repository/build/test-module" "${repeats[@]}"
 }
 
 upstream_stage() { "$repository/scripts/upstream-tests.sh" "${options[@]}"; }
