@@ -61,7 +61,7 @@ units() {
 ':Backends/PartitionedFilter.IntegersAreTruncated/Cuda:Backends/PartitionedFilter.StreamingGivesTheBitsOfTheWhole/Cuda' ;;
     images)
       echo 'CudaDeviceImageGpu.*padding*:CudaDeviceImageGpu.Initialised*:CudaDeviceImageMemoryGpu.Threads*:CudaDeviceTransferGpu.Pixels*'\
-':CudaDeviceTransferGpu.Windows*:CudaDeviceTransferGpu.Nearest*:CudaDeviceGaussianGpu.Magnitude*:CudaDeviceGaussianGpu.Threads*'\
+':CudaDeviceTransferGpu.Windows*:CudaDeviceTransferGpu.Mappings*:CudaDeviceTransferGpu.Two_threads*:CudaDeviceTransferGpu.Nearest*:CudaDeviceGaussianGpu.Magnitude*:CudaDeviceGaussianGpu.Threads*'\
 ':CudaDeviceFiltersGpu.Threads*' ;;
     held)
       echo 'CudaDeviceImageMemoryGpu.Reader*:CudaDeviceImageMemoryGpu.Writer*:CudaDeviceFiltersGpu.Work*' ;;
