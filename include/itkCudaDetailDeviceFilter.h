@@ -9,7 +9,7 @@
 #include "itkCudaDetailFilterRun.h"
 #include "itkCudaDeviceImage.h"
 
-#include <memory>
+#include <functional>
 
 // A filter's run where its input or its output is a device image, or both.
 
@@ -57,15 +57,15 @@ CudaAllocateBeside(const CudaImageView & pixels, int device)
     { { size[0], size[1], size[2], size[3], pixels.NumberOfComponents } }, pixels.ComponentType, device, false);
 }
 
-/** The pixels of a device image, or a copy on `device` of those of a host image. `staging`: what the last copies read
- * (CudaQueueUpload()), if there are any. */
+/** The pixels of a device image, or a copy on `device` of those of a host image. `finishUpload` becomes what
+ * CudaQueueUpload() returns, if it was called. */
 template <typename TImage>
 CudaDeviceImageView
 CudaGetOnDevice(const TImage *                           image,
                 const typename TImage::RegionType &      region,
                 int                                      device,
                 const CudaProgressFunction &             progress,
-                [[maybe_unused]] std::shared_ptr<void> & staging)
+                [[maybe_unused]] std::function<void()> & finishUpload)
 {
   if constexpr (CudaIsDeviceImage<TImage>::value)
   {
@@ -75,7 +75,7 @@ CudaGetOnDevice(const TImage *                           image,
   {
     const CudaImageView       pixels = MakeCudaImageView(image, region, "The input");
     const CudaDeviceImageView copy = CudaAllocateBeside(pixels, device);
-    staging = CudaQueueUpload(pixels, copy, progress);
+    finishUpload = CudaQueueUpload(pixels, copy, progress);
     return copy;
   }
 }
@@ -93,17 +93,19 @@ CudaRunOnDeviceImages(const TPlan &                plan,
                       const CudaProgressFunction & progress)
 {
   const auto                region = output->GetRequestedRegion();
-  std::shared_ptr<void>     staging; // goes when the work is queued: the device need not wait for the host
-  const CudaDeviceImageView source = CudaGetOnDevice(input, region, device, progress, staging);
+  std::function<void()>     finishUpload = [] {};
+  const CudaDeviceImageView source = CudaGetOnDevice(input, region, device, progress, finishUpload);
   if constexpr (CudaIsDeviceImage<TOutputImage>::value)
   {
     CudaQueueOnDevice(plan, source, output->GetDeviceView(region));
+    finishUpload();
   }
   else
   {
     const CudaImageView       pixels = MakeCudaImageView(static_cast<const TOutputImage *>(output), region);
     const CudaDeviceImageView result = CudaAllocateBeside(pixels, device);
     CudaQueueOnDevice(plan, source, result);
+    finishUpload();
     CudaDownloadFromDevice(result, pixels, {}, progress);
   }
 }

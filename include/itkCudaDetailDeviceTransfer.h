@@ -9,16 +9,17 @@
 #include "itkCudaDetailPixelConversion.h"
 #include "itkCudaDeviceImageView.h"
 
-#include <memory>
+#include <functional>
 
 namespace itk::CudaDetail
 {
 /** Copies host pixels to a whole device image of the same size and number of components, and converts them to its type.
  * On return the host pixels have been read, and the last copies and conversions are queued on the calling thread's
  * stream, where more work can be queued at once.
- * \return the page-locked memory of these copies: dropping it waits for them
- * \exception CudaError, ExceptionObject if the images differ in size, or what `progress` throws */
-[[nodiscard]] CudaFilters_EXPORT std::shared_ptr<void>
+ * \return what waits for the copies, throws CudaError if they failed, and gives back the page-locked memory that they
+ * read; to be called once, when the work behind them is queued \exception CudaError, ExceptionObject if the images
+ * differ in size, or what `progress` throws */
+[[nodiscard]] CudaFilters_EXPORT std::function<void()>
 CudaQueueUpload(const CudaImageView & host, const CudaDeviceImageView & device, const CudaProgressFunction & progress);
 
 /** Copies pixels of a device image to a host image of the same size and number of components. The host image is

@@ -334,18 +334,19 @@ private:
     OutputImageType * const    output = m_Filter.GetOutput();
     const auto                 region = output->GetRequestedRegion();
     const CudaProgressFunction progress = MakeCudaProgressFunction(&m_Filter);
-    std::shared_ptr<void>      staging; // of the upload
+    std::function<void()>      finishUpload = [] {};
     progress(0.0f);
     if (!this->TakesInput())
     {
       const CudaImageView pixels = MakeCudaImageView(m_Filter.GetInput(), m_InputRegion);
       m_Source = this->AllocateLike(pixels);
-      staging = CudaQueueUpload(pixels, m_Source, progress);
+      finishUpload = CudaQueueUpload(pixels, m_Source, progress);
     }
     // Some plans give the pixels of the input's region, of which the output holds a part.
     const CudaDeviceImageView whole =
       this->AllocateLike(MakeCudaImageShape<OutputImageType>(m_InputRegion, output->GetNumberOfComponentsPerPixel()));
     CudaQueueOnDevice(plan, m_Source, whole);
+    finishUpload();
     const CudaDeviceImageView result = CudaCrop(whole, m_InputRegion, region);
     if (this->KeepsOutput())
     {

@@ -206,11 +206,13 @@ CudaMultiScaleHessianBasedMeasureImageFilter<TInputImage, THessianImage, TOutput
   }
   const CudaDetail::CudaMultiScalePlan plan = this->MakePlan();
   const auto                           region = this->GetOutput()->GetRequestedRegion();
-  std::shared_ptr<void>                staging;
-  const CudaDeviceImageView input = CudaDetail::CudaGetOnDevice(this->GetInput(), region, device, progress, staging);
+  std::function<void()>                finishUpload = [] {};
+  const CudaDeviceImageView            input =
+    CudaDetail::CudaGetOnDevice(this->GetInput(), region, device, progress, finishUpload);
   if constexpr (CudaIsDeviceImage<TOutputImage>::value)
   {
     CudaDetail::CudaQueueOnDevice(plan, input, this->AllocateDeviceImages(device));
+    finishUpload();
   }
   else
   {
@@ -222,6 +224,7 @@ CudaMultiScaleHessianBasedMeasureImageFilter<TInputImage, THessianImage, TOutput
                                                            allocate(outputs.Scale),
                                                            allocate(outputs.Hessian) };
     CudaDetail::CudaQueueOnDevice(plan, input, results);
+    finishUpload();
     const auto download = [&progress](const CudaDeviceImageView & result, const CudaDetail::CudaImageView & pixels) {
       if (pixels.Data)
       {

@@ -33,8 +33,7 @@ CudaUploadImageFilter<TInputImage, TOutputImage>::GenerateData()
   const CudaDetail::CudaImageView pixels = CudaDetail::MakeCudaImageView(input, region);
   output->SetDeviceIndex(m_DeviceIndex);
   this->AllocateOutputs();
-  CudaDetail::CudaQueueUpload(pixels, output->GetDeviceView(region), CudaDetail::MakeCudaProgressFunction(this))
-    .reset();
+  CudaDetail::CudaQueueUpload(pixels, output->GetDeviceView(region), CudaDetail::MakeCudaProgressFunction(this))();
 }
 
 template <typename TInputImage, typename TOutputImage>

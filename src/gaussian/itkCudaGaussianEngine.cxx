@@ -250,7 +250,7 @@ public:
     const auto & size = m_Mask.Valid.Size;
     m_Valid =
       CudaAllocateDeviceImage({ { size[0], size[1], size[2], size[3], 1 } }, CudaComponentType::UChar, device, false);
-    CudaQueueUpload(m_Mask.Valid, m_Valid, nullptr).reset();
+    CudaQueueUpload(m_Mask.Valid, m_Valid, nullptr)();
   }
 
   const char *

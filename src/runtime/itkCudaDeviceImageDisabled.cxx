@@ -47,7 +47,7 @@ CudaAllocateDeviceImage(const std::array<size_t, CudaDeviceImageView::NumberOfAx
   ThrowWithoutCuda("Allocation of a device image");
 }
 
-std::shared_ptr<void>
+std::function<void()>
 CudaQueueUpload(const CudaImageView &, const CudaDeviceImageView &, const CudaProgressFunction &)
 {
   ThrowWithoutCuda("Upload");

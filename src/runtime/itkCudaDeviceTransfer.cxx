@@ -73,13 +73,13 @@ MapsValues(const CudaPixelConversion & conversion, const CudaImageView & host, c
 }
 } // namespace
 
-std::shared_ptr<void>
+std::function<void()>
 CudaQueueUpload(const CudaImageView & host, const CudaDeviceImageView & device, const CudaProgressFunction & progress)
 {
   VerifySizes(host, device);
   if (host.GetNumberOfPixels() == 0)
   {
-    return nullptr;
+    return [] {};
   }
   const Context       context = GetThreadContext(GetMemory(device).GetDevice());
   const DeviceGuard   guard(context.GetDevice());
@@ -97,7 +97,7 @@ CudaQueueUpload(const CudaImageView & host, const CudaDeviceImageView & device, 
     ConvertElements(intermediate.GetView(), view, {}, context);
   }
   staging->MarkSent();
-  return staging;
+  return [staging] { staging->Release(); };
 }
 
 void

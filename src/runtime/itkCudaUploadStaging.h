@@ -2,15 +2,14 @@
 #ifndef itkCudaUploadStaging_h
 #define itkCudaUploadStaging_h
 
-#include "itkCudaError.h"
 #include "itkCudaStagingChunks.h"
 #include "itkCudaStream.h"
 
 namespace itk::cuda
 {
 /** \class UploadStaging
- * \brief Page-locked memory that the last copies of an upload read. It goes back when they are done, whatever was
- * queued behind them.
+ * \brief Page-locked memory that the last copies of an upload read. Release() gives it back when they are done,
+ * whatever was queued behind them. Without Release() it goes back when all work on the stream is done, or has failed.
  */
 class UploadStaging
 {
@@ -18,19 +17,6 @@ public:
   explicit UploadStaging(const Context & context)
     : m_Chunks(context)
   {}
-
-  /** Waits for the copies. If they have failed, for all work on the stream. */
-  ~UploadStaging()
-  {
-    try
-    {
-      this->Release();
-    }
-    catch (const CudaError &)
-    {
-      // The next call on the stream reports it.
-    }
-  }
 
   UploadStaging(const UploadStaging &) = delete;
   UploadStaging &
