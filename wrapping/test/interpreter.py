@@ -5,6 +5,11 @@ import subprocess
 import sys
 
 
+def path_with(folder):
+    """PYTHONPATH with one more folder."""
+    return os.pathsep.join(filter(None, [folder, os.environ.get("PYTHONPATH")]))
+
+
 def run_python(code, **environment):
     """Runs code in a new interpreter and returns what it prints."""
     done = subprocess.run(

@@ -12,7 +12,7 @@ import itk
 import numpy as np
 import pytest
 from exporters import FakeArray, Imported
-from interpreter import run_python
+from interpreter import path_with, run_python
 
 import itk_cudafilters
 from itk_cudafilters import _dlpack, from_dlpack, to_device, to_host
@@ -341,7 +341,7 @@ print(image.shape)
 
 def test_exit_with_live_capsules():
     folder = exporters.__file__.rsplit("/", 1)[0]
-    assert run_python(PROGRAM_WITH_LIVE_CAPSULES, PYTHONPATH=folder) == "(3, 4)\n"
+    assert run_python(PROGRAM_WITH_LIVE_CAPSULES, PYTHONPATH=path_with(folder)) == "(3, 4)\n"
 
 
 PROGRAM_WITH_CONSUMERS_AFTER_THE_INTERPRETER = """
@@ -361,7 +361,7 @@ print(seen.shape)
 
 def test_consumers_that_outlive_the_interpreter():
     folder = exporters.__file__.rsplit("/", 1)[0]
-    assert run_python(PROGRAM_WITH_CONSUMERS_AFTER_THE_INTERPRETER, PYTHONPATH=folder) == "(3, 4)\n"
+    assert run_python(PROGRAM_WITH_CONSUMERS_AFTER_THE_INTERPRETER, PYTHONPATH=path_with(folder)) == "(3, 4)\n"
 
 
 def test_without_a_gpu_the_reason_is_said(on_gpu):
