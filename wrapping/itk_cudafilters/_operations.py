@@ -68,10 +68,13 @@ class Operations(Places, Protocol):
         """Where the package's own work runs on the array's device."""
 
 
-def _with_24_digits(number: Any) -> Any:
-    """A float64 rounded to 24 binary digits (Veltkamp's splitting). Packages sum in orders of their own, and their last digits differ."""
-    shifted = number * float((1 << 29) + 1)
-    return shifted - (shifted - number)
+def _with_24_digits(number: Any, where: Any) -> Any:
+    """A float64 rounded to 24 binary digits (Veltkamp's splitting), unless that overflows. Packages sum in orders of their own, and
+    their last digits differ. `where`: the package's."""
+    is_small = abs(number) < 1e290
+    small = where(is_small, number, 0.0)
+    shifted = small * float((1 << 29) + 1)
+    return where(is_small, shifted - (shifted - small), number)
 
 
 class NumpyOperations:
@@ -128,7 +131,7 @@ class NumpyOperations:
 
     def mean(self, array: Any, flags: Any) -> Any:
         total = self._np.where(flags, array, 0.0).sum(dtype=np.float64)
-        return _with_24_digits(total / self._np.maximum(flags.sum(), 1)).astype(array.dtype)
+        return _with_24_digits(total / self._np.maximum(flags.sum(), 1), self._np.where).astype(array.dtype)
 
     def empty_like(self, array: Any) -> Any:
         return self._np.empty_like(array)
@@ -250,7 +253,7 @@ class TorchOperations:
 
     def mean(self, array: Any, flags: Any) -> Any:
         total = self._torch.where(flags, array, 0.0).sum(dtype=self._torch.float64)
-        return _with_24_digits(total / flags.sum().clamp(min=1)).to(array.dtype)
+        return _with_24_digits(total / flags.sum().clamp(min=1), self._torch.where).to(array.dtype)
 
     def empty_like(self, array: Any) -> Any:
         return self._torch.empty_like(array)

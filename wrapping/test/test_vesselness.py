@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from itk_cudafilters import frangi, gaussian_hessian, meijering, sato, vesselness
+from itk_cudafilters._operations import OF_HOST
 
 pytestmark = pytest.mark.usefixtures("host_allowed")
 
@@ -332,6 +333,20 @@ def test_wrong_use_of_the_names_of_scikit_image():
         meijering(np.zeros((9, 9)), alpha=0.5)
     with pytest.raises(TypeError, match="unexpected keyword"):
         sato(np.zeros((9, 9)), black_ridge=True)
+
+
+def test_fill_of_masked_pixels_does_not_depend_on_the_order_of_the_sum():
+    """Of the mean of the valid pixels, for every order in which a package may add them."""
+    rng = np.random.default_rng(12)
+    print("seed 12")
+    for scale in (1e-30, 1.0, 1e30):
+        values, flags = rng.uniform(1.0, 9.0, 10007) * scale, rng.random(10007) < 0.5
+        orders = [np.arange(10007), np.arange(10007)[::-1], *(rng.permutation(10007) for _ in range(20))]
+        means = {float(OF_HOST.mean(values[order], flags[order])) for order in orders}
+        assert len(means) == 1
+        np.testing.assert_allclose(means.pop(), values[flags].mean(), rtol=2.0**-24)
+    assert float(OF_HOST.mean(np.full(3, 1e300), np.ones(3, bool))) == pytest.approx(1e300)
+    assert float(OF_HOST.mean(np.ones(3, np.float32), np.zeros(3, bool))) == 0.0
 
 
 def test_random_parameters_do_not_crash():
