@@ -16,9 +16,11 @@ namespace itk::CudaDetail
 /** Copies host pixels to a whole device image of the same size and number of components, and converts them to its type.
  * On return the host pixels have been read, and the last copies and conversions are queued on the calling thread's
  * stream, where more work can be queued at once.
- * \return what waits for the copies, throws CudaError if they failed, and gives back the page-locked memory that they
- * read; to be called once, when the work behind them is queued \exception CudaError, ExceptionObject if the images
- * differ in size, or what `progress` throws */
+ *
+ * \return a function to be called once, when the work behind the copies is queued. It waits for the copies, throws
+ * CudaError if they failed, and gives back the page-locked memory that they read.
+ *
+ * \exception CudaError, ExceptionObject if the images differ in size, or what `progress` throws */
 [[nodiscard]] CudaFilters_EXPORT std::function<void()>
 CudaQueueUpload(const CudaImageView & host, const CudaDeviceImageView & device, const CudaProgressFunction & progress);
 

@@ -30,7 +30,7 @@ for argument in "$@"; do
 done
 strict=(-DCudaFilters_WARNINGS_AS_ERRORS=ON "-DCudaFilters_LONG_TESTS=$long_tests" "${launcher_arguments[@]}")
 
-# Two minutes of random calls on the host: of the stages, cpu runs them, and the others with --long.
+# The stage cpu runs two minutes of random calls on the host. The other stages repeat them only with --long.
 repeats=()
 [ "$long_tests" = ON ] || repeats=(-E '^CudaFiltersStressSlow.*Host$')
 

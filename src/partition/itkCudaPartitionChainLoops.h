@@ -354,8 +354,8 @@ struct EachChain : ChainLoop<TRound>
   }
 };
 
-/** Which chord a pass of CostChords has. Neighbouring passes have the chords of 8 lengths that end at 4 nodes side by
- * side: such chords cross about as many rows, and mostly the same ones. */
+/** The chord of a pass of CostChords. 32 passes in turn have the chords of 8 lengths that end at 4 adjacent nodes. Such
+ * chords cross about the same number of rows, and mostly the same rows. */
 struct ChordOfPass
 {
   static constexpr size_t Nodes = 4;

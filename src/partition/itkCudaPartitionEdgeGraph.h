@@ -309,7 +309,7 @@ struct CollectSums
  *
  * The host looks at the rounds once in a series of them. A series runs as one loop after the other within one block of
  * threads over few edges, and within one grid of resident blocks over more. Whenever three quarters of the regions are
- * gone, the others get new numbers in the same order: all that a round looks at stays close together.
+ * gone, the others get new numbers in the same order. So all that a round looks at stays close together.
  */
 template <typename TProcessor>
 class EdgeGraph

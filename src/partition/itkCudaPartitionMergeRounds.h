@@ -77,8 +77,8 @@ struct GraphView
   }
 };
 
-/** A round of a series, over whose edges each of its loops goes. Some loops also begin the next one's regions, which
- * takes less than to do it for the ends of each edge: the regions lie side by side. */
+/** A round of a series. Each of its loops goes over all edges of the series. Some also write what the next loop begins
+ * its regions with: the regions are adjacent in memory, the ends of edges are not. */
 struct RoundView
 {
   GraphView Graph;
@@ -154,7 +154,7 @@ private:
   ITK_CUDA_HOST_DEVICE double
   Settle(size_t edge, uint64_t key) const
   {
-    // The regions are loaded before the table is written, which might be the same memory to a compiler.
+    // The regions are loaded before the table is written: for all that a compiler knows they are the same memory.
     const GraphRegion first = Graph.Regions[Graph.Code.GetFirst(key)];
     const GraphRegion second = Graph.Regions[Graph.Code.GetSecond(key)];
     const auto        slot = static_cast<uint32_t>(Graph.Edges.Changes[edge]);

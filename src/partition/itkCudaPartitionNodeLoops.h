@@ -107,8 +107,9 @@ struct MoveArrays
   }
 };
 
-/** Number i of the candidates' edges. Those of one edge of a node come one after the other: they lie side by side in
- * the image and have nearly the same length, so that neighbouring passes take as long and read the same lines. */
+/** Number i of the candidates' edges. Those of one edge of a node come one after the other. They lie side by side in
+ * the image and have nearly the same length. Therefore neighbouring passes take about the same time and read the same
+ * memory. */
 struct CandidateEdge
 {
   size_t   Candidate; // among those of all nodes of the part

@@ -69,8 +69,8 @@ class Operations(Places, Protocol):
 
 
 def _with_24_digits(number: Any, where: Any) -> Any:
-    """A float64 rounded to 24 binary digits (Veltkamp's splitting), unless that overflows. Packages sum in orders of their own, and
-    their last digits differ. `where`: the package's."""
+    """A float64 rounded to 24 binary digits (Veltkamp's splitting), unless that overflows. Each package sums in an order of its
+    own, and the last digits differ. `where`: the package's function."""
     is_small = abs(number) < 1e290
     small = where(is_small, number, 0.0)
     shifted = small * float((1 << 29) + 1)

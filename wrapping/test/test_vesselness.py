@@ -336,7 +336,7 @@ def test_wrong_use_of_the_names_of_scikit_image():
 
 
 def test_fill_of_masked_pixels_does_not_depend_on_the_order_of_the_sum():
-    """Of the mean of the valid pixels, for every order in which a package may add them."""
+    """The fill is the mean of the valid pixels. Each package adds them in an order of its own."""
     rng = np.random.default_rng(12)
     print("seed 12")
     for scale in (1e-30, 1.0, 1e30):
