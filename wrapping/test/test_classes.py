@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The wrapped classes: which there are, their superclasses, and every setter and getter."""
+import importlib
 import inspect
 import itertools
 import math
@@ -27,6 +28,7 @@ from filters import (
     some_image,
 )
 from images import DIMENSIONS, DTYPES, image_type
+from itk.support.helpers import camel_to_snake_case
 
 OTHERS = {
     "CudaDeviceImage",
@@ -222,6 +224,18 @@ DEVICE_IMAGES = tuple(itk.CudaDeviceImage[t, d] for t in DTYPES for d in DIMENSI
 def test_every_class_is_in_these_tests():
     names = {name for name in dir(itk) if name.startswith("Cuda") and name != "CudaFilters"}  # the module itself
     assert names == {tested.name for tested in FILTERS} | OTHERS
+
+
+def test_functions_are_those_of_the_classes():
+    config = importlib.import_module("itk.Configuration.CudaFiltersConfig")
+    functions = importlib.import_module("itk.Configuration.CudaFilters_snake_case").snake_case_functions
+    filters = {template[0] for template in config.templates if template[0].endswith("Filter")}
+    assert set(functions) == {camel_to_snake_case(name) for name in filters}
+
+
+@pytest.mark.parametrize("name", ["gradient_recursive_gaussian_image_filter", "image_source", "image_to_image_filter"])
+def test_functions_of_itk_are_those_of_itk(name):
+    assert "CudaFilters" not in itk.support.base.itk_base_global_lazy_attributes.get(name, ())
 
 
 @pytest.mark.parametrize("tested", [f for f in OF_ITK if f is not GRADIENT], ids=str)
