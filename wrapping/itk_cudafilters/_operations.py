@@ -19,7 +19,7 @@ class Places(Protocol):
     """Where the arrays of one package lie."""
 
     def empty_like(self, array: Any) -> Any:
-        """New memory on the array's device, whichever device is the current one."""
+        """New memory for a contiguous array on its device, whichever device is the current one."""
 
     def pointer(self, array: Any) -> int: ...
     def device(self, array: Any) -> int: ...
@@ -167,10 +167,11 @@ class CupyOperations(NumpyOperations):
         self._current_stream = cupy.cuda.get_current_stream
 
     def empty_like(self, array: Any) -> Any:
+        # The constructor, as cupy.empty_like() takes longer than a kernel's launch to find the same order of axes.
         if array.data.device_id == self._current_device():  # else four calls of CUDA go to another device and back
-            return self._np.empty_like(array)
+            return self._np.ndarray(array.shape, array.dtype)
         with array.device:
-            return self._np.empty_like(array)
+            return self._np.ndarray(array.shape, array.dtype)
 
     def empty(self, shape: Sequence[int], array: Any) -> Any:
         with array.device:
@@ -290,21 +291,21 @@ def _holds_nan_where_sum_is(array: Any, package: Any) -> bool:
 
 
 OF_HOST: Operations = NumpyOperations()
-# What tests say is on a GPU, by its class.
-OF_TESTS: dict[type, Operations] = {}
+# Of classes all of whose arrays have the same operations. Tests add classes that they say are on a GPU.
+OF_CLASSES: dict[type, Operations] = {}
 
 
 def operations_of(array: Any) -> Operations | None:
     """Of the package of an array in the memory of a GPU; of NumPy for images of the host; None for other objects."""
-    if type(array) in OF_TESTS:
-        return OF_TESTS[type(array)]
+    if type(array) in OF_CLASSES:
+        return OF_CLASSES[type(array)]
     if isinstance(array, (np.ndarray, itk.Object)) or is_xarray(array):
         return OF_HOST
     torch, cupy = sys.modules.get("torch"), sys.modules.get("cupy")
     if torch is not None and isinstance(array, torch.Tensor) and array.is_cuda:
         return _of_torch(torch)
     if cupy is not None and isinstance(array, cupy.ndarray):
-        return _of_cupy(cupy)
+        return OF_CLASSES.setdefault(type(array), _of_cupy(cupy))
     return None
 
 

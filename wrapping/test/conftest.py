@@ -47,9 +47,9 @@ def operations():
     """Lets arrays of the class Array count as arrays on a GPU."""
     native = _dlpack.native()
     native.cudafilters_use_host_as_device(True)
-    _operations.OF_TESTS[Array] = ArrayOperations()
-    yield _operations.OF_TESTS[Array]
-    del _operations.OF_TESTS[Array]
+    _operations.OF_CLASSES[Array] = ArrayOperations()
+    yield _operations.OF_CLASSES[Array]
+    del _operations.OF_CLASSES[Array]
     native.cudafilters_use_host_as_device(False)
 
 
