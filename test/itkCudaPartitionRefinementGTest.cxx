@@ -433,10 +433,10 @@ TEST(PartitionRefinement, LongChainsAreCut)
 class LoopSearch
 {
 public:
-  LoopSearch(const MapCase & image, size_t largestPart, uint64_t seed)
+  LoopSearch(const MapCase & image, size_t largestPart, uint64_t seed, bool hasGrids = true)
     : m_Image(image)
     , m_Scene(image.GetLevel(), image.GetSamples())
-    , m_Processor(m_Scene, seed)
+    , m_Processor(m_Scene, seed, hasGrids)
     , Map(m_Processor, image.Description, MinimumNumberOfPixels, image.Width, image.Height, largestPart)
   {
     const LabelMap & labels = image.Labels;
@@ -468,9 +468,14 @@ public:
 
 /** The same map in each iteration as on the host, and the same labels in the end. */
 void
-CompareLoops(const MapCase & image, RefinementSchedule schedule, size_t largestPart, uint64_t seed, std::string name)
+CompareLoops(const MapCase &    image,
+             RefinementSchedule schedule,
+             size_t             largestPart,
+             uint64_t           seed,
+             std::string        name,
+             bool               hasGrids = true)
 {
-  name += ", parts of " + std::to_string(largestPart);
+  name += ", parts of " + std::to_string(largestPart) + (hasGrids ? "" : ", in launches");
   PlanarMap           expected = MakeMap(image);
   std::vector<double> descriptions;
   std::vector<size_t> regions;
@@ -479,7 +484,7 @@ CompareLoops(const MapCase & image, RefinementSchedule schedule, size_t largestP
     regions.push_back(expected.GetCounts().Regions);
   };
   const CudaRegionPartitionStop stop = expected.Refine(schedule);
-  LoopSearch                    actual(image, largestPart, seed);
+  LoopSearch                    actual(image, largestPart, seed, hasGrids);
   schedule.AfterIteration = [&](unsigned int iteration) {
     ASSERT_LE(iteration, descriptions.size()) << name;
     EXPECT_EQ(actual.Map.GetDescription(), descriptions[iteration - 1]) << name << ", iteration " << iteration;
@@ -512,7 +517,8 @@ TEST(PartitionRefinement, LoopsGiveTheSameMaps)
 {
   ForCases(7000, 6, 110, [](const MapCase & image, const std::string & name) {
     CompareLoops(image, {}, 1000000, 1, name);
-    CompareLoops(image, {}, 7, 2, name);
+    CompareLoops(image, {}, 1000000, 2, name, false);
+    CompareLoops(image, {}, 7, 3, name);
   });
 }
 
@@ -529,6 +535,7 @@ TEST(PartitionRefinement, LoopsWithoutMergesGiveTheSameMaps)
 TEST(PartitionRefinement, LoopsGiveTheSameMapOfLongChains)
 {
   CompareLoops(MakeTeeth(), {}, 1000000, 3, "teeth");
+  CompareLoops(MakeTeeth(), {}, 1000000, 3, "teeth", false);
   CompareLoops(MakeTeeth(), {}, 600, 4, "teeth");
 }
 

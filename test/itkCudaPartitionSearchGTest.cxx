@@ -4,6 +4,7 @@
 #include "itkCudaPartitionLabelMaker.h"
 #include "itkCudaPartitionLabelSearch.h"
 #include "itkCudaPartitionShapeLoops.h"
+#include "itkCudaPartitionShareOfDevice.h"
 #include "itkCudaPartitionTable.h"
 #include "itkCudaPartitionSearchBytes.h"
 #include "itkCudaPartitionTestCase.h"
@@ -87,7 +88,7 @@ void
 CompareSearch(const PartitionCase & image, int32_t blockSize, uint64_t seed, const std::string & name)
 {
   const PreparedCase  prepared(image);
-  const TestProcessor processor(prepared.Scene, seed);
+  const TestProcessor processor(prepared.Scene, seed, seed % 2 == 0);
   Search              search(processor, prepared.Model, image.Width, image.Height);
   ASSERT_TRUE(search.Search(blockSize, {})) << name;
   const LabelMap expected = MakeLabelMap(prepared.Scene, prepared.Model, blockSize, prepared.Work).Map;
@@ -290,6 +291,23 @@ TEST(CudaPartitionSearch, ATableTakesKeysThatAllWantOneSlot)
   ASSERT_GT(edges.size(), 20u);
   edges.resize(number, edges.front());
   CompareTable(edges, "one slot");
+}
+
+TEST(CudaPartitionShareOfDevice, CountsThoseThatLive)
+{
+  using itk::cuda::partition::ShareOfDevice;
+  EXPECT_EQ(ShareOfDevice::CountSharersOf(0), 0u);
+  const ShareOfDevice first(0);
+  const ShareOfDevice other(1);
+  EXPECT_EQ(ShareOfDevice::CountSharersOf(0), 1u);
+  {
+    const ShareOfDevice second(0);
+    EXPECT_EQ(ShareOfDevice::CountSharersOf(0), 2u);
+  }
+  EXPECT_EQ(ShareOfDevice::CountSharersOf(0), 1u);
+  EXPECT_EQ(ShareOfDevice::CountSharersOf(1), 1u);
+  const ShareOfDevice beyond(1000000); // has a count too
+  EXPECT_EQ(ShareOfDevice::CountSharersOf(1000000), 1u);
 }
 
 TEST(CudaPartitionSearch, RoundsRunWithoutTheHost)

@@ -2,6 +2,7 @@
 #ifndef itkCudaPartitionTestProcessor_h
 #define itkCudaPartitionTestProcessor_h
 
+#include "itkCudaPartitionGeometry.h"
 #include "itkCudaPartitionGraphSteps.h"
 #include "itkCudaPartitionMapData.h"
 #include "itkCudaPartitionModel.h"
@@ -185,9 +186,11 @@ public:
     size_t Allocations{ 0 };
   };
 
-  /** \param seed of the order of passes; 0: one after the other */
-  TestProcessor(const partition::Scene & scene, uint64_t seed)
+  /** \param seed of the order of passes; 0: one after the other
+   * \param hasGrids whether loops that may run in one grid do */
+  TestProcessor(const partition::Scene & scene, uint64_t seed, bool hasGrids = true)
     : m_Scene(scene)
+    , m_HasGrids(hasGrids)
     , m_IsShuffled(seed != 0)
     , m_Engine(seed)
   {}
@@ -258,6 +261,12 @@ public:
     SumEdge(const partition::LatticePoint & p, const partition::LatticePoint & q) const
     {
       return Pixels.SumEdge(p, q);
+    }
+    template <typename TTeam>
+    partition::Moments
+    SumEdgeOfTeam(const partition::LatticePoint & p, const partition::LatticePoint & q, const TTeam &) const
+    {
+      return this->SumEdge(p, q);
     }
   };
   template <typename TFunction>
@@ -332,6 +341,17 @@ public:
         function(i);
       }
     }
+    /** All of them. */
+    partition::LaneShare
+    GetShare() const
+    {
+      return {};
+    }
+    bool
+    All(bool ofLanes) const
+    {
+      return ofLanes;
+    }
     template <typename TFunction>
     void
     Once(const TFunction & function) const
@@ -342,6 +362,13 @@ public:
     Wait() const
     {}
   };
+  /** Long passes, which a launch gives to single threads, a grid to teams. */
+  template <typename TStep>
+  void
+  ForLongAtMost(size_t most, const TStep & step) const
+  {
+    this->ForAtMost(most, step);
+  }
   template <typename TStep>
   void
   ForTeamsAtMost(size_t most, const TStep & step) const
@@ -363,6 +390,11 @@ public:
   RunInOneBlock(const TProgram & program) const
   {
     m_Counts.LoopsInBlocks += this->RunInOneLaunch(program);
+  }
+  bool
+  MayRunInOneGrid(size_t number, size_t most) const
+  {
+    return m_HasGrids && number <= most;
   }
   template <typename TProgram>
   void
@@ -437,9 +469,22 @@ private:
     {
       Processor.ForAtMost(most, step);
     }
+    template <typename TStep>
+    void
+    ForTeamsAtMost(size_t most, const TStep & step) const
+    {
+      Processor.ForTeamsAtMost(most, step);
+    }
+    template <typename TStep>
+    void
+    ForLongAtMost(size_t most, const TStep & step) const
+    {
+      Processor.ForTeamsAtMost(most, step);
+    }
   };
 
   const partition::Scene & m_Scene;
+  const bool               m_HasGrids;
   const bool               m_IsShuffled;
   mutable std::mt19937_64  m_Engine;
   mutable Counts           m_Counts;

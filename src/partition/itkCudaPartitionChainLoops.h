@@ -56,7 +56,16 @@ struct ChainState
   uint32_t NumberKept; // nodes of the best polyline; 0: it gains nothing
   uint32_t IsRefused;  // the polyline is impossible; then: it lost a cell
   uint32_t IsIdle;     // it had nothing to gain, and has not changed
+  uint32_t IsLine;     // a whole one
 };
+
+/** What is known of an edge in all rounds of a phase. A chain changes by its own polyline only, and so does a line. */
+namespace EdgeFlags
+{
+constexpr uint8_t IsIdle = 1;    // the chain that begins with it had nothing to gain
+constexpr uint8_t IsSettled = 2; // it begins or ends a line that is one chain, which had nothing to gain
+constexpr uint8_t IsOnLine = 4;  // between junctions
+} // namespace EdgeFlags
 
 /** Arrays of chains and of their places. */
 struct ChainArrays
@@ -68,12 +77,12 @@ struct ChainArrays
   uint32_t *     Nodes;
   uint32_t *     Edges; // that leaves the node; None for the last one
   LatticePoint * Positions;
-  Moments *      Sums;   // of the chain's edges before the node
-  Moments *      Chords; // sums of the best polyline's chord that begins at the node
-  uint8_t *      IsKept; // by the best polyline
-  uint8_t *      Spans;  // of the last chords of the best polylines up to the node
-  uint32_t *     ChainOfEdge;
-  uint8_t *      IsIdle; // whether the chain that begins with an edge had nothing to gain
+  Moments *      Sums;        // of the chain's edges before the node
+  Moments *      Chords;      // sums of the best polyline's chord that begins at the node
+  uint8_t *      IsKept;      // by the best polyline
+  uint8_t *      Spans;       // of the last chords of the best polylines up to the node
+  uint32_t *     ChainOfEdge; // None if that chain is idle
+  uint8_t *      Flags;       // of edges
 
   ITK_CUDA_HOST_DEVICE Bid
   GetBid(const ChainState & chain) const
@@ -140,14 +149,32 @@ FollowLine(const MapView & map, uint32_t node, uint32_t edge, const TFunction & 
   return walk;
 }
 
-/** Lists of lines and of the edges that are on any. There are none if the grid does not know where all edges are. */
+/** The lines that may gain. There are none if the grid does not know where all edges are. */
 template <typename TAtomics>
 struct LineList
 {
   MapRound        Round;
+  size_t          NumberOfRegions;
+  size_t          NumberOfNodes;
   MapLine *       Lines;
-  uint8_t *       IsOnLine;
+  uint8_t *       Flags; // of edges
   ChainCounters * Counters;
+
+  ITK_CUDA_HOST_DEVICE size_t
+  GetNumber() const
+  {
+    return Round.IsGridFull() ? 0 : NumberOfNodes;
+  }
+  ITK_CUDA_HOST_DEVICE size_t
+  GetNumberOfAll() const
+  {
+    return NumberOfRegions > NumberOfNodes ? NumberOfRegions : NumberOfNodes;
+  }
+  ITK_CUDA_HOST_DEVICE bool
+  Has(uint32_t edge, uint8_t flag) const
+  {
+    return (Flags[edge] & flag) != 0;
+  }
 
   ITK_CUDA_AS_ARGUMENTS
   ITK_CUDA_HOST_DEVICE void
@@ -163,24 +190,45 @@ struct LineList
   }
 };
 
-/** Lists the lines between nodes where more than two edges meet. A line begins at the end with the smaller number. */
+/** Begins a round, and lists the lines between nodes where more than two edges meet. A line begins at the end with the
+ * smaller number. */
 template <typename TAtomics>
 struct ListOpenLines : LineList<TAtomics>
 {
+  ITK_CUDA_HOST_DEVICE size_t
+  GetNumber() const
+  {
+    return this->Round.IsGridFull() ? 0 : this->GetNumberOfAll();
+  }
   ITK_CUDA_AS_ARGUMENTS
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t i) const
   {
+    if (i < this->NumberOfRegions)
+    {
+      BeginMapRound{ this->Round }(i);
+    }
+    if (i < this->NumberOfNodes)
+    {
+      this->ListLinesOf(static_cast<uint32_t>(i));
+    }
+  }
+
+private:
+  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_HOST_DEVICE void
+  ListLinesOf(uint32_t number) const
+  {
     const MapView   map = this->Round.GetMap();
-    const MapNode & node = map.Nodes[i];
-    const auto      number = static_cast<uint32_t>(i);
-    for (uint32_t j = 0; j < node.Degree && node.Degree > 2 && !this->Round.IsGridFull(); ++j)
+    const MapNode & node = map.Nodes[number];
+    for (uint32_t j = 0; j < node.Degree && node.Degree > 2; ++j)
     {
       const uint32_t edge = node.Edges[j];
-      if (!map.Edges[edge].IsBorder())
+      if (!map.Edges[edge].IsBorder() && !this->Has(edge, EdgeFlags::IsSettled))
       {
+        // Both ends of a line follow it, and may set the same flags.
         const LineWalk walk = FollowLine(map, number, edge, [this](uint32_t, uint32_t present) {
-          this->IsOnLine[present] = 1;
+          this->Flags[present] |= EdgeFlags::IsOnLine;
           return true;
         });
         if (number < walk.Node || (number == walk.Node && edge < walk.Edge))
@@ -204,7 +252,7 @@ struct ListClosedLines : LineList<TAtomics>
     const MapNode & node = map.Nodes[i];
     const uint32_t  edge = node.Edges[0];
     const auto      number = static_cast<uint32_t>(i);
-    if (node.Degree != 2 || this->Round.IsGridFull() || this->IsOnLine[edge] != 0 || map.Edges[edge].IsBorder())
+    if (node.Degree != 2 || this->Has(edge, EdgeFlags::IsOnLine | EdgeFlags::IsSettled) || map.Edges[edge].IsBorder())
     {
       return;
     }
@@ -250,7 +298,7 @@ struct FillChains
       {
         sums = {};
         const uint32_t left = line.NumberOfEdges - edges;
-        this->BeginChain(chain, place, edge, present, left < step ? left : step);
+        this->BeginChain(chain, place, edge, present, left < step ? left : step, step == line.NumberOfEdges);
       }
       this->SetPlace(place++, chain, node, edge, sums);
       Arrays.ChainOfEdge[edge] = chain;
@@ -275,13 +323,11 @@ private:
     Arrays.Sums[place] = sums;
   }
   ITK_CUDA_HOST_DEVICE void
-  BeginChain(uint32_t chain, uint32_t place, uint32_t edge, const MapEdge & first, uint32_t numberOfEdges) const
+  BeginChain(uint32_t chain, uint32_t place, uint32_t edge, const MapEdge & first, uint32_t numberOfEdges, bool isLine)
+    const
   {
-    if (numberOfEdges < 2)
-    {
-      Arrays.IsIdle[edge] = 1;
-    }
-    Arrays.Chains[chain] = { place, numberOfEdges, first.Left, first.Right, 0, 0.0, 0, 0, Arrays.IsIdle[edge] };
+    const bool isIdle = numberOfEdges < 2 || (Arrays.Flags[edge] & EdgeFlags::IsIdle) != 0;
+    Arrays.Chains[chain] = { place, numberOfEdges, first.Left, first.Right, 0, 0.0, 0, 0, isIdle, isLine };
   }
   ITK_CUDA_HOST_DEVICE void
   EndChain(uint32_t chain, uint32_t place, uint32_t node, const Moments & sums) const
@@ -293,10 +339,10 @@ private:
 /** Some chains, whose costs of chords are in memory at a time. */
 struct PartOfChains
 {
-  uint32_t FirstChain;
-  uint32_t FirstPlace;
-  uint32_t EndChain; // where the next part begins; None: there is none
-  uint32_t EndPlace;
+  uint32_t FirstChain{ 0 };
+  uint32_t FirstPlace{ 0 };
+  uint32_t EndChain{ None }; // where the next part begins; None: there is none
+  uint32_t EndPlace{ None };
 
   ITK_CUDA_HOST_DEVICE size_t
   GetChains(const ChainCounters & counters) const
@@ -441,6 +487,8 @@ struct LastChord
 template <typename TRound>
 struct SearchChains : ChainLoop<TRound>
 {
+  static constexpr uint32_t LanesOfTeam = ChainWindow;
+
   PartOfChains   Part;
   const double * CostsOfChords;
 
@@ -558,6 +606,8 @@ private:
 template <typename TRound, typename TAtomics>
 struct TestPieces : PlaceLoop<TRound>
 {
+  static constexpr uint32_t LanesOfTeam = LanesOfEdge;
+
   ITK_CUDA_AS_ARGUMENTS
   ITK_CUDA_HOST_DEVICE explicit TestPieces(const ChainLoop<TRound> & loop)
     : PlaceLoop<TRound>(loop)
@@ -565,6 +615,13 @@ struct TestPieces : PlaceLoop<TRound>
   ITK_CUDA_AS_ARGUMENTS
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t i) const
+  {
+    (*this)(i, OneLane{});
+  }
+  ITK_CUDA_AS_ARGUMENTS
+  template <typename TTeam>
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t i, const TTeam & team) const
   {
     const ChainArrays & arrays = this->Arrays;
     const auto          from = static_cast<uint32_t>(i);
@@ -576,14 +633,23 @@ struct TestPieces : PlaceLoop<TRound>
     const uint32_t to = arrays.GetKeptAfter(from);
     if (to > from + 1)
     {
-      arrays.Chords[from] = this->Round.SumEdge(arrays.Positions[from], arrays.Positions[to]);
-      const Moments change = arrays.Chords[from] - (arrays.Sums[to] - arrays.Sums[from]);
-      TAtomics::Add(chain.Change, change.Count);
+      const Moments sums = SumEdge(this->Round, arrays.Positions[from], arrays.Positions[to], team);
+      team.Once([&] {
+        const Moments change = sums - (arrays.Sums[to] - arrays.Sums[from]);
+        arrays.Chords[from] = sums;
+        TAtomics::Add(chain.Change, change.Count);
+      });
     }
-    if (this->MeetsLaterPieces(chain, from, to) || !this->IsSafe(from, to))
+    if (!this->IsSafe(from, to, team.GetShare()))
     {
       chain.IsRefused = 1;
     }
+    team.Once([&] {
+      if (this->MeetsLaterPieces(chain, from, to))
+      {
+        chain.IsRefused = 1;
+      }
+    });
   }
 
 private:
@@ -626,21 +692,19 @@ private:
   }
 
   ITK_CUDA_HOST_DEVICE bool
-  IsSafe(uint32_t from, uint32_t to) const
+  IsSafe(uint32_t from, uint32_t to, const LaneShare & share) const
   {
     const ChainArrays & arrays = this->Arrays;
     const uint32_t      chain = arrays.ChainOf[from];
     const Line          line{
       arrays.Nodes[from], arrays.Nodes[to], arrays.Positions + from, static_cast<int32_t>(to - from + 1)
     };
-    return to == from + 1 ||
-           ChordKeepsTopology(this->Round.GetMap(), this->Round.GetGrid(), line, [&](const GridEdge & edge) {
-             return arrays.ChainOfEdge[edge.Number] == chain;
-           });
+    const auto isOwn = [&](const GridEdge & edge) { return arrays.ChainOfEdge[edge.Number] == chain; };
+    return to == from + 1 || ChordKeepsTopology(this->Round.GetMap(), this->Round.GetGrid(), line, isOwn, share);
   }
 };
 
-/** Decides which chains bid: all others are idle until they change. */
+/** Decides which chains bid: all others are idle until they change, and lines of one idle chain are settled. */
 template <typename TRound>
 struct BidChains : EachChain<TRound>
 {
@@ -654,8 +718,14 @@ struct BidChains : EachChain<TRound>
     ChainState & chain = this->Arrays.Chains[i];
     if (chain.NumberKept == 0 || chain.IsRefused != 0 || !this->Round.Allows(this->Arrays.GetBid(chain).Counts))
     {
+      const ChainArrays & arrays = this->Arrays;
       chain.NumberKept = 0;
-      this->Arrays.IsIdle[this->Arrays.Edges[chain.First]] = 1;
+      arrays.Flags[arrays.Edges[chain.First]] |= EdgeFlags::IsIdle;
+      if (chain.IsLine != 0)
+      {
+        arrays.Flags[arrays.Edges[chain.First]] |= EdgeFlags::IsSettled;
+        arrays.Flags[arrays.Edges[chain.First + chain.NumberOfEdges - 1]] |= EdgeFlags::IsSettled;
+      }
     }
   }
 };
@@ -665,6 +735,8 @@ struct BidChains : EachChain<TRound>
 template <typename TRound>
 struct ChainCells : PlaceLoop<TRound>
 {
+  static constexpr uint32_t LanesOfTeam = LanesOfEdge;
+
   ITK_CUDA_AS_ARGUMENTS
   ITK_CUDA_HOST_DEVICE explicit ChainCells(const ChainLoop<TRound> & loop)
     : PlaceLoop<TRound>(loop)
@@ -674,14 +746,15 @@ protected:
   ITK_CUDA_AS_ARGUMENTS
   template <typename TFunction>
   ITK_CUDA_HOST_DEVICE bool
-  ForCells(uint32_t place, const TFunction & function) const
+  ForCells(size_t place, const TFunction & function, const LaneShare & share) const
   {
     const ChainArrays & arrays = this->Arrays;
     return ForCellsOfTriangle(this->Round.Cells,
-                              arrays.Positions[arrays.GetKeptBefore(place)],
+                              arrays.Positions[arrays.GetKeptBefore(static_cast<uint32_t>(place))],
                               arrays.Positions[place],
                               arrays.Positions[place + 1],
-                              function);
+                              function,
+                              share);
   }
   /** The bidding chain of an edge at a place; null if there is none. */
   ITK_CUDA_HOST_DEVICE ChainState *
@@ -704,10 +777,25 @@ struct ClaimForChains : ChainCells<TRound>
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t place) const
   {
+    (*this)(place, OneLane{});
+  }
+  ITK_CUDA_AS_ARGUMENTS
+  template <typename TTeam>
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t place, const TTeam & team) const
+  {
+    const ChainArrays & arrays = this->Arrays;
     if (const ChainState * chain = this->GetBiddingChain(place))
     {
-      const uint64_t key = this->Arrays.GetBid(*chain).GetKey();
-      this->ForCells(static_cast<uint32_t>(place), [&](size_t cell) { return this->Round.Claim(cell, key); });
+      const auto claim = [this, key = arrays.GetBid(*chain).GetKey()](size_t cell) {
+        return this->Round.Claim(cell, key);
+      };
+      this->ForCells(place, claim, team.GetShare());
+    }
+    else if (arrays.Edges[place] != None)
+    {
+      // Its line may not be in the next round's list.
+      team.Once([&] { arrays.ChainOfEdge[arrays.Edges[place]] = None; });
     }
   }
 };
@@ -723,10 +811,19 @@ struct CheckChains : ChainCells<TRound>
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t place) const
   {
+    (*this)(place, OneLane{});
+  }
+  ITK_CUDA_AS_ARGUMENTS
+  template <typename TTeam>
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t place, const TTeam & team) const
+  {
     if (ChainState * const chain = this->GetBiddingChain(place))
     {
-      const uint64_t key = this->Arrays.GetBid(*chain).GetKey();
-      if (!this->ForCells(static_cast<uint32_t>(place), [&](size_t cell) { return this->Round.Holds(cell, key); }))
+      const auto holds = [this, key = this->Arrays.GetBid(*chain).GetKey()](size_t cell) {
+        return this->Round.Holds(cell, key);
+      };
+      if (!this->ForCells(place, holds, team.GetShare()))
       {
         chain->IsRefused = 1;
       }
@@ -746,12 +843,20 @@ struct FreeCellsOfChains : ChainCells<TRound>
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t place) const
   {
+    (*this)(place, OneLane{});
+  }
+  ITK_CUDA_AS_ARGUMENTS
+  template <typename TTeam>
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t place, const TTeam & team) const
+  {
     if (const ChainState * chain = this->GetBiddingChain(place))
     {
-      this->ForCells(static_cast<uint32_t>(place), [&](size_t cell) { return this->Round.Free(cell); });
+      this->ForCells(
+        place, [this](size_t cell) { return this->Round.Free(cell); }, team.GetShare());
       if (place == chain->First && chain->IsRefused == 0)
       {
-        this->Round.AddLosses(this->Arrays.GetBid(*chain));
+        team.Once([&] { this->Round.AddLosses(this->Arrays.GetBid(*chain)); });
       }
     }
   }
@@ -779,6 +884,8 @@ struct AdmitChains : EachChain<TRound>
 template <typename TRound, typename TAtomics>
 struct ApplyChains : EachChain<TRound>
 {
+  static constexpr uint32_t LanesOfTeam = LanesOfEdge;
+
   ITK_CUDA_AS_ARGUMENTS
   ITK_CUDA_HOST_DEVICE explicit ApplyChains(const ChainLoop<TRound> & loop)
     : EachChain<TRound>(loop)
@@ -787,25 +894,152 @@ struct ApplyChains : EachChain<TRound>
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t i) const
   {
+    (*this)(i, OneLane{});
+  }
+  ITK_CUDA_AS_ARGUMENTS
+  template <typename TTeam>
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t i, const TTeam & team) const
+  {
     const ChainArrays & arrays = this->Arrays;
     const ChainState &  chain = arrays.Chains[i];
     if (chain.NumberKept == 0 || chain.IsRefused != 0)
     {
       return;
     }
-    TAtomics::Next(this->Round.Counts->Winners);
+    team.Once([&] {
+      TAtomics::Next(this->Round.Counts->Winners);
+      this->ForChords(chain, [&](uint32_t from, uint32_t to) {
+        uint32_t * const edges = arrays.Edges + from;
+        edges[0] = ReplaceByChord(this->Round, arrays.Nodes + from, edges, to - from, arrays.Chords[from]);
+      });
+    });
+    team.Wait();
+    this->ForChords(chain,
+                    [&](uint32_t from, uint32_t) { this->Round.AddToGrid(arrays.Edges[from], team.GetShare()); });
+  }
+
+private:
+  /** Calls function(from, to) for the chords of the polyline that replace several edges. */
+  ITK_CUDA_AS_ARGUMENTS
+  template <typename TFunction>
+  ITK_CUDA_HOST_DEVICE void
+  ForChords(const ChainState & chain, const TFunction & function) const
+  {
     const uint32_t last = chain.First + chain.NumberOfEdges;
     for (uint32_t from = chain.First, to = from; from != last; from = to)
     {
-      to = arrays.GetKeptAfter(from);
+      to = this->Arrays.GetKeptAfter(from);
       if (to > from + 1)
       {
-        ReplaceByChord(this->Round, arrays.Nodes + from, arrays.Edges + from, to - from, arrays.Chords[from]);
+        function(from, to);
       }
     }
   }
 };
+
+/** The loops of a round. Those that sum no edges are the same for all images. */
+template <typename TRound, typename TAtomics>
+struct ChainRound
+{
+  using PlainRound = partition::Round<NoPixels, TAtomics>;
+
+  TRound             Round;
+  ChainArrays        Arrays;
+  LineList<TAtomics> Lines;
+  ChainCounters      Most; // of what the round may have
+
+  ITK_CUDA_AS_ARGUMENTS
+  template <typename TLoops>
+  ITK_CUDA_HOST_DEVICE void
+  List(const TLoops & loops) const
+  {
+    loops.ForAtMost(Lines.GetNumberOfAll(), ListOpenLines<TAtomics>{ Lines });
+    loops.ForAtMost(Lines.NumberOfNodes, ListClosedLines<TAtomics>{ Lines });
+  }
+  /** Finds the best polylines of a part of the chains. */
+  ITK_CUDA_AS_ARGUMENTS
+  template <typename TLoops>
+  ITK_CUDA_HOST_DEVICE void
+  Search(const TLoops & loops, const PartOfChains & part, double * costsOfChords) const
+  {
+    loops.ForAtMost(ChordOfPass::GetNumberOfPasses(part.GetPlaces(Most)),
+                    CostChords<TRound>({ Round, Arrays }, part, costsOfChords));
+    loops.ForTeamsAtMost(part.GetChains(Most), SearchChains<PlainRound>(this->GetLoop(), part, costsOfChords));
+  }
+  ITK_CUDA_AS_ARGUMENTS
+  template <typename TLoops>
+  ITK_CUDA_HOST_DEVICE void
+  Fill(const TLoops & loops) const
+  {
+    loops.ForAtMost(Most.Lines, FillChains<PlainRound>{ this->GetPlainRound(), Arrays, Lines.Lines });
+  }
+  /** Tests the polylines, and applies those that win. */
+  ITK_CUDA_AS_ARGUMENTS
+  template <typename TLoops>
+  ITK_CUDA_HOST_DEVICE void
+  Decide(const TLoops & loops) const
+  {
+    const size_t                places = Most.GetPlaces();
+    const size_t                chains = Most.GetChains();
+    const ChainLoop<PlainRound> loop = this->GetLoop();
+    loops.ForLongAtMost(places, TestPieces<TRound, TAtomics>({ Round, Arrays }));
+    loops.ForAtMost(chains, BidChains<PlainRound>(loop));
+    loops.ForLongAtMost(places, ClaimForChains<PlainRound>(loop));
+    loops.ForLongAtMost(places, CheckChains<PlainRound>(loop));
+    loops.ForLongAtMost(places, FreeCellsOfChains<PlainRound>(loop));
+    loops.ForAtMost(chains, AdmitChains<PlainRound>(loop));
+    loops.ForLongAtMost(chains, ApplyChains<PlainRound, TAtomics>(loop));
+  }
+
+private:
+  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_HOST_DEVICE PlainRound
+  GetPlainRound() const
+  {
+    return { Round, {} };
+  }
+  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_HOST_DEVICE ChainLoop<PlainRound>
+                       GetLoop() const
+  {
+    return { this->GetPlainRound(), Arrays };
+  }
+};
+
+/** Rounds one after the other, without the host. All chains are one part. */
+template <typename TRound, typename TAtomics>
+struct RunChainRounds
+{
+  ChainRound<TRound, TAtomics> First;
+  ChainCounters *              Counters; // of each round
+  double *                     CostsOfChords;
+  uint32_t                     NumberOfRounds;
+
+  ITK_CUDA_AS_ARGUMENTS
+  template <typename TLoops>
+  ITK_CUDA_HOST_DEVICE void
+  operator()(const TLoops & loops) const
+  {
+    bool isOver = false;
+    for (uint32_t i = 0; i < NumberOfRounds && !isOver; ++i)
+    {
+      ChainRound<TRound, TAtomics> round = First;
+      round.Round.Counts = First.Round.Counters->Rounds + i;
+      round.Arrays.Counters = Counters + i;
+      round.Lines.Counters = Counters + i;
+      round.List(loops);
+      round.Fill(loops);
+      round.Search(loops, PartOfChains{}, CostsOfChords);
+      round.Decide(loops);
+      isOver = loops.IsOver(WinnersOfRound{ round.Round.Counts });
+    }
+  }
+};
 } // namespace steps
+
+/** Edges of a map whose rounds run in one launch of a grid. */
+constexpr size_t MostEdgesOfChainGrid = size_t{ 1 } << 14;
 
 /** \class ChainLoops
  * \brief The rounds of SimplifyChains() on a processor. */
@@ -821,27 +1055,25 @@ public:
     : m_Map(map)
     , m_Processor(map.GetProcessor())
     , m_LargestPart(largestPart)
-    , m_Counters(m_Processor.template Allocate<ChainCounters>(RoundsOfBatch))
+    , m_Counters(m_Processor.template Allocate<ChainCounters>(RoundsOfGrid))
   {}
 
   bool
   Run(const GoOnFunction & goOn)
   {
-    m_IsIdle = m_Processor.template Allocate<uint8_t>(m_Map.GetNumberOfEdges());
-    m_Processor.Fill(m_IsIdle.Get(), m_Map.GetNumberOfEdges(), 0);
+    m_Flags = m_Processor.template Allocate<uint8_t>(m_Map.GetNumberOfEdges());
+    m_Processor.Fill(m_Flags.Get(), m_Map.GetNumberOfEdges(), 0);
     int  left = MaximumNumberOfChainRounds;
     bool isOver = false;
     while (left > 0 && !isOver)
     {
-      m_Map.Tidy(&m_IsIdle);
+      m_Map.Tidy(&m_Flags);
       m_Map.UpdateGrid();
       if (goOn && !goOn())
       {
         return false;
       }
-      // The first round takes out most nodes, and says how many the others have at most.
-      const uint32_t number = this->IsFirstRound() ? 1 : std::min(static_cast<uint32_t>(left), RoundsOfBatch);
-      this->QueueRounds(number);
+      const uint32_t      number = this->QueueRounds(static_cast<uint32_t>(left));
       const MapCounters & counters = m_Map.ReadCounters();
       uint32_t            rounds = 0;
       while (rounds < number && counters.Rounds[rounds].Winners > 0)
@@ -858,7 +1090,8 @@ private:
   template <typename T>
   using Array = typename TProcessor::template Array<T>;
   using Atomics = typename TProcessor::Atomics;
-  using PlainRound = Round<NoPixels, Atomics>;
+  template <typename TPixels>
+  using ChainRound = steps::ChainRound<Round<TPixels, Atomics>, Atomics>;
 
   ProcessorMap<TProcessor> & m_Map;
   const TProcessor &         m_Processor;
@@ -866,8 +1099,7 @@ private:
   Array<ChainCounters>       m_Counters; // of the rounds of a batch
   ChainCounters              m_Most{};   // of all rounds but the first
   bool                       m_HasMost{ false };
-  Array<uint8_t>             m_IsIdle;
-  Array<uint8_t>             m_IsOnLine;
+  Array<uint8_t>             m_Flags; // of edges
   Array<MapLine>             m_Lines;
   Array<ChainState>          m_Chains;
   Array<uint32_t>            m_ChainOf;
@@ -880,6 +1112,48 @@ private:
   Array<uint8_t>             m_Spans;
   Array<uint32_t>            m_ChainOfEdge;
 
+  /** Queues rounds, at most `most`. Returns how many. */
+  uint32_t
+  QueueRounds(uint32_t most)
+  {
+    const size_t edges = m_Map.GetNumberOfEdges();
+    m_Map.ClearRounds();
+    m_Processor.Fill(m_Counters.Get(), RoundsOfGrid, 0);
+    m_ChainOfEdge = m_Processor.template Allocate<uint32_t>(edges);
+    m_Processor.Fill(m_ChainOfEdge.Get(), edges, 0xff);
+    if (m_Processor.MayRunInOneGrid(edges, MostEdgesOfChainGrid) && 2 * edges <= m_LargestPart)
+    {
+      const uint32_t number = std::min(most, RoundsOfGrid);
+      this->QueueRoundsOfGrid(number);
+      return number;
+    }
+    // The first round takes out most nodes, and says how many the others have at most.
+    const uint32_t number = this->IsFirstRound() ? 1 : std::min(most, RoundsOfBatch);
+    for (uint32_t i = 0; i < number; ++i)
+    {
+      m_Processor.VisitPixels([&](const auto & pixels) { this->QueueRound(i, pixels); });
+    }
+    return number;
+  }
+
+  /** In one launch. There are no more lines and chains than edges. */
+  void
+  QueueRoundsOfGrid(uint32_t number)
+  {
+    const auto edges = static_cast<uint32_t>(m_Map.GetNumberOfEdges());
+    m_Most = { (static_cast<uint64_t>(edges) << 32) + 2 * edges, edges };
+    m_HasMost = true;
+    m_Lines = m_Processor.template Allocate<MapLine>(edges);
+    this->AllocateChains();
+    const auto costs = m_Processor.template Allocate<double>(m_Most.GetPlaces() * ChainWindow);
+    m_Processor.VisitPixelsInOneGrid([&](const auto & pixels) {
+      using RoundType = Round<std::decay_t<decltype(pixels)>, Atomics>;
+      m_Processor.RunInOneGrid(
+        steps::RunChainRounds<RoundType, Atomics>{ this->GetRound(0, pixels), m_Counters.Get(), costs.Get(), number },
+        edges * ChainWindow);
+    });
+  }
+
   /** Whether the number of chains and places is not known, or there are too many for one part. */
   bool
   IsFirstRound() const
@@ -887,64 +1161,41 @@ private:
     return !m_HasMost || m_Most.GetPlaces() > m_LargestPart;
   }
 
+  template <typename TPixels>
   void
-  QueueRounds(uint32_t number)
+  QueueRound(uint32_t number, const TPixels & pixels)
   {
-    m_Map.ClearRounds();
-    m_Processor.Fill(m_Counters.Get(), RoundsOfBatch, 0);
-    const size_t edges = m_Map.GetNumberOfEdges();
-    m_IsOnLine = m_Processor.template Allocate<uint8_t>(edges);
-    m_ChainOfEdge = m_Processor.template Allocate<uint32_t>(edges);
-    m_Processor.Fill(m_ChainOfEdge.Get(), edges, 0xff);
-    for (uint32_t i = 0; i < number; ++i)
+    if (!m_HasMost)
     {
-      this->QueueRound(i);
+      m_Lines = m_Processor.template Allocate<MapLine>(m_Map.GetNumberOfEdges());
     }
-  }
-
-  void
-  QueueRound(uint32_t number)
-  {
-    const MapRound view = m_Map.GetRound(number);
-    this->ListLines(view, m_Counters.Get() + number);
+    this->GetRound(number, pixels).List(m_Processor);
     if (this->IsFirstRound())
     {
       m_Most = m_Processor.Read(m_Counters.Get() + number);
       m_HasMost = true;
       this->AllocateChains();
     }
-    const size_t                       places = m_Most.GetPlaces();
-    const size_t                       chains = m_Most.GetChains();
-    const ChainArrays                  arrays = this->GetArrays(m_Counters.Get() + number);
-    const PlainRound                   plain(view, {});
-    const steps::ChainLoop<PlainRound> loop(plain, arrays);
-    m_Processor.For(m_Map.GetNumberOfRegions(), steps::BeginMapRound{ view });
-    m_Processor.ForAtMost(m_Most.Lines, steps::FillChains<PlainRound>{ plain, arrays, m_Lines.Get() });
-    m_Processor.VisitPixels([&](const auto & pixels) {
-      using RoundType = Round<std::decay_t<decltype(pixels)>, Atomics>;
-      const steps::ChainLoop<RoundType> withPixels(RoundType(view, pixels), arrays);
-      this->SearchInParts(withPixels, loop);
-      m_Processor.ForAtMost(places, steps::TestPieces<RoundType, Atomics>(withPixels));
-    });
-    m_Processor.ForAtMost(chains, steps::BidChains<PlainRound>(loop));
-    m_Processor.ForAtMost(places, steps::ClaimForChains<PlainRound>(loop));
-    m_Processor.ForAtMost(places, steps::CheckChains<PlainRound>(loop));
-    m_Processor.ForAtMost(places, steps::FreeCellsOfChains<PlainRound>(loop));
-    m_Processor.ForAtMost(chains, steps::AdmitChains<PlainRound>(loop));
-    m_Processor.ForAtMost(chains, steps::ApplyChains<PlainRound, Atomics>(loop));
+    const ChainRound<TPixels> round = this->GetRound(number, pixels);
+    round.Fill(m_Processor);
+    for (const steps::PartOfChains & part : this->DivideChains())
+    {
+      const auto costs = m_Processor.template Allocate<double>(part.GetPlaces(m_Most) * ChainWindow);
+      round.Search(m_Processor, part, costs.Get());
+    }
+    round.Decide(m_Processor);
   }
 
-  void
-  ListLines(const MapRound & view, ChainCounters * counters)
+  template <typename TPixels>
+  ChainRound<TPixels>
+  GetRound(uint32_t number, const TPixels & pixels) const
   {
-    if (!m_HasMost)
-    {
-      m_Lines = m_Processor.template Allocate<MapLine>(m_Map.GetNumberOfEdges());
-    }
-    m_Processor.Fill(m_IsOnLine.Get(), m_Map.GetNumberOfEdges(), 0);
-    const steps::LineList<Atomics> list{ view, m_Lines.Get(), m_IsOnLine.Get(), counters };
-    m_Processor.For(m_Map.GetNumberOfNodes(), steps::ListOpenLines<Atomics>{ list });
-    m_Processor.For(m_Map.GetNumberOfNodes(), steps::ListClosedLines<Atomics>{ list });
+    const MapRound        view = m_Map.GetRound(number);
+    ChainCounters * const counters = m_Counters.Get() + number;
+    return { { view, pixels },
+             this->GetArrays(counters),
+             { view, m_Map.GetNumberOfRegions(), m_Map.GetNumberOfNodes(), m_Lines.Get(), m_Flags.Get(), counters },
+             m_Most };
   }
 
   void
@@ -966,29 +1217,13 @@ private:
   GetArrays(const ChainCounters * counters) const
   {
     return { counters,     m_Chains.Get(), m_ChainOf.Get(), m_Nodes.Get(), m_Edges.Get(),       m_Positions.Get(),
-             m_Sums.Get(), m_Chords.Get(), m_IsKept.Get(),  m_Spans.Get(), m_ChainOfEdge.Get(), m_IsIdle.Get() };
-  }
-
-  /** Best polylines, a part of the chains after the other. */
-  template <typename TLoop>
-  void
-  SearchInParts(const TLoop & withPixels, const steps::ChainLoop<PlainRound> & loop) const
-  {
-    using RoundType = std::decay_t<decltype(withPixels.Round)>;
-    for (const steps::PartOfChains & part : this->DivideChains())
-    {
-      const size_t places = part.GetPlaces(m_Most);
-      const auto   costs = m_Processor.template Allocate<double>(places * ChainWindow);
-      m_Processor.ForAtMost(steps::ChordOfPass::GetNumberOfPasses(places),
-                            steps::CostChords<RoundType>(withPixels, part, costs.Get()));
-      m_Processor.ForTeamsAtMost(part.GetChains(m_Most), steps::SearchChains<PlainRound>(loop, part, costs.Get()));
-    }
+             m_Sums.Get(), m_Chords.Get(), m_IsKept.Get(),  m_Spans.Get(), m_ChainOfEdge.Get(), m_Flags.Get() };
   }
 
   std::vector<steps::PartOfChains>
   DivideChains() const
   {
-    std::vector<steps::PartOfChains> parts{ { 0, 0, None, None } };
+    std::vector<steps::PartOfChains> parts(1);
     if (m_Most.GetPlaces() > m_LargestPart)
     {
       std::vector<ChainState> chains(m_Most.GetChains());

@@ -133,7 +133,7 @@ private:
       {
         const MapData & map = m_Refinement.Map;
         const Moments   sums = m_Refinement.SumEdge(map.At(chain.Nodes[from]), map.At(chain.Nodes[to]));
-        ReplaceByChord(m_Refinement, chain.Nodes + from, chain.Edges + from, to - from, sums);
+        m_Refinement.AddToGrid(ReplaceByChord(m_Refinement, chain.Nodes + from, chain.Edges + from, to - from, sums));
       }
       return true;
     });

@@ -38,8 +38,18 @@ MakeLabelMapOnDevice(const region::DeviceSums &         sums,
                      const Context &                    context)
 {
   const DeviceProcessor processor(sums, region::UsesSquares(model.Law.Law), context);
-  Search                search = MakeSearch(processor, model, sums);
-  const bool            finished = search.Search(blockSize, progress);
+  return MakeLabelMapOnDevice(sums, model, blockSize, progress, processor);
+}
+
+DeviceLabelMap
+MakeLabelMapOnDevice(const region::DeviceSums &         sums,
+                     const Model &                      model,
+                     int32_t                            blockSize,
+                     const std::function<bool(float)> & progress,
+                     const DeviceProcessor &            processor)
+{
+  Search     search = MakeSearch(processor, model, sums);
+  const bool finished = search.Search(blockSize, progress);
   return TakeMap(search, finished);
 }
 
@@ -47,10 +57,9 @@ DeviceLabelMap
 MakeLabelMapOfOnDevice(DeviceBuffer               labels,
                        const region::DeviceSums & sums,
                        const Model &              model,
-                       const Context &            context)
+                       const DeviceProcessor &    processor)
 {
-  const DeviceProcessor processor(sums, region::UsesSquares(model.Law.Law), context);
-  Search                search = MakeSearch(processor, model, sums);
+  Search search = MakeSearch(processor, model, sums);
   search.StartFrom(DeviceProcessor::Array<uint32_t>(std::move(labels)));
   return TakeMap(search, true);
 }

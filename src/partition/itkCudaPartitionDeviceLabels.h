@@ -16,6 +16,8 @@
 
 namespace itk::cuda::partition
 {
+class DeviceProcessor;
+
 /** A label map in device memory: labels of the pixels, row by row, and the sums of the regions by label. */
 struct DeviceLabelMap
 {
@@ -39,13 +41,21 @@ MakeLabelMapOnDevice(const region::DeviceSums &         sums,
                      const std::function<bool(float)> & progress,
                      const Context &                    context);
 
+/** The same with a processor of these sums, to which arrays leave their memory. */
+DeviceLabelMap
+MakeLabelMapOnDevice(const region::DeviceSums &         sums,
+                     const Model &                      model,
+                     int32_t                            blockSize,
+                     const std::function<bool(float)> & progress,
+                     const DeviceProcessor &            processor);
+
 /** The regions of given labels as MakeLabelMapOf() finds them.
  * \param labels of the pixels, row by row, in device memory \exception CudaError */
-CudaFilters_EXPORT DeviceLabelMap
+DeviceLabelMap
 MakeLabelMapOfOnDevice(DeviceBuffer               labels,
                        const region::DeviceSums & sums,
                        const Model &              model,
-                       const Context &            context);
+                       const DeviceProcessor &    processor);
 } // namespace itk::cuda::partition
 
 #endif

@@ -9,6 +9,7 @@
 #include "itkCudaPartitionMapSearch.h"
 #include "itkCudaPartitionProcessor.cuh"
 #include "itkCudaPartitionShapeLoops.h"
+#include "itkCudaPartitionShareOfDevice.h"
 #include "itkCudaStream.h"
 #include "itkCudaTransfer.h"
 
@@ -50,6 +51,7 @@ public:
     , m_InitialLabels(initialLabels)
     , m_WriteLabels(std::move(writeLabels))
     , m_Stream(m_Sums->GetDevice())
+    , m_Share(m_Sums->GetDevice())
     , m_Processor(*m_Sums, m_Squares, m_Stream)
   {}
   ~DeviceStages() override
@@ -93,10 +95,10 @@ public:
     if (m_InitialLabels != nullptr)
     {
       const bool goesOn = progress(0.0f);
-      m_Labels = MakeLabelMapOfOnDevice(this->UploadLabels(), *m_Sums, model, m_Stream);
+      m_Labels = MakeLabelMapOfOnDevice(this->UploadLabels(), *m_Sums, model, m_Processor);
       return goesOn;
     }
-    m_Labels = MakeLabelMapOnDevice(*m_Sums, model, m_BlockSize, progress, m_Stream);
+    m_Labels = MakeLabelMapOnDevice(*m_Sums, model, m_BlockSize, progress, m_Processor);
     return m_Labels.Finished;
   }
   LabelSummary
@@ -176,6 +178,7 @@ private:
   const CudaImageView * const                     m_InitialLabels;
   const LabelWriter                               m_WriteLabels;
   const StreamLease                               m_Stream; // its end waits for what reads the sums
+  const ShareOfDevice                             m_Share;
   const DeviceProcessor                           m_Processor;
   DeviceLabelMap                                  m_Labels;
   std::optional<MapSearch<DeviceProcessor>>       m_Search;

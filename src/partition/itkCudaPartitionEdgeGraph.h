@@ -386,7 +386,7 @@ public:
     {
       m_Processor.RunInOneBlock(rounds);
     }
-    else if (m_NumberOfEdges <= EdgesOfOneGrid)
+    else if (m_Processor.MayRunInOneGrid(m_NumberOfEdges, EdgesOfOneGrid))
     {
       m_Processor.RunInOneGrid(rounds, m_NumberOfEdges);
     }

@@ -112,14 +112,19 @@ constexpr uint32_t EdgeGridExponent = 4;
 ITK_CUDA_AS_ARGUMENTS
 template <typename TFunction>
 ITK_CUDA_HOST_DEVICE void
-ForCellsOfEdge(const CellLayout & layout, const MapView & map, uint32_t number, const TFunction & function)
+ForCellsOfEdge(const CellLayout & layout,
+               const MapView &    map,
+               uint32_t           number,
+               const TFunction &  function,
+               const LaneShare &  share = {})
 {
   const LatticePoint start = map.At(map.Edges[number].Start);
   const LatticePoint end = map.At(map.Edges[number].End);
-  ForCellsOfTriangle(layout, start, end, end, [&function](size_t cell) {
+  const auto         forCell = [&function](size_t cell) {
     function(cell);
     return true;
-  });
+  };
+  ForCellsOfTriangle(layout, start, end, end, forCell, share);
 }
 
 /** The edges near each place of a map, for tests of its topology: those of each cell of 16 pixels a side.

@@ -106,6 +106,13 @@ IncludeColumns(IntegerRange & columns, LatticePoint p, LatticePoint q, int32_t f
   columns.Include(ColumnAt(p, q, to));
 }
 
+/** The share of one of several lanes that work together: every so many rows, or cells. */
+struct LaneShare
+{
+  int32_t First{ 0 };
+  int32_t Stride{ 1 };
+};
+
 /** Calls function(cell) for the cells that the closed triangle touches, and for some that it only borders on, until it
  * returns false. Two triangles with a common point have a common cell: that of the point, whose coordinates are rounded
  * down. Returns whether all calls returned true. */
@@ -116,14 +123,15 @@ ForCellsOfTriangle(const CellLayout &   layout,
                    const LatticePoint & a,
                    const LatticePoint & b,
                    const LatticePoint & c,
-                   const TFunction &    function)
+                   const TFunction &    function,
+                   const LaneShare &    share = {})
 {
   const LatticeBox box = region::BoxOf(a, b, c);
   const uint32_t   exponent = layout.Exponent;
   const int32_t    lastRow = box.MaximumY >> exponent;
   // Most triangles are small, or low.
   const bool fillsBox = lastRow == box.MinimumY >> exponent || (box.MinimumX >> exponent) == (box.MaximumX >> exponent);
-  for (int32_t row = box.MinimumY >> exponent; row <= lastRow; ++row)
+  for (int32_t row = (box.MinimumY >> exponent) + share.First; row <= lastRow; row += share.Stride)
   {
     IntegerRange columns;
     if (fillsBox)
@@ -153,16 +161,22 @@ ForCellsOfTriangle(const CellLayout &   layout,
 ITK_CUDA_AS_ARGUMENTS
 template <typename TFunction>
 ITK_CUDA_HOST_DEVICE inline bool
-ForCellsOfBox(const CellLayout & layout, const LatticeBox & box, const TFunction & function)
+ForCellsOfBox(const CellLayout & layout,
+              const LatticeBox & box,
+              const TFunction &  function,
+              const LaneShare &  share = {})
 {
-  for (int32_t row = box.MinimumY >> layout.Exponent; row <= box.MaximumY >> layout.Exponent; ++row)
+  const int32_t firstRow = box.MinimumY >> layout.Exponent;
+  const int32_t firstColumn = box.MinimumX >> layout.Exponent;
+  const int32_t columns = (box.MaximumX >> layout.Exponent) - firstColumn + 1;
+  const int32_t cells = ((box.MaximumY >> layout.Exponent) - firstRow + 1) * columns;
+  for (int32_t i = share.First; i < cells; i += share.Stride)
   {
-    for (int32_t column = box.MinimumX >> layout.Exponent; column <= box.MaximumX >> layout.Exponent; ++column)
+    const auto row = static_cast<size_t>(firstRow + i / columns);
+    const auto column = static_cast<size_t>(firstColumn + i % columns);
+    if (!function(row * static_cast<size_t>(layout.Columns) + column))
     {
-      if (!function(static_cast<size_t>(row) * static_cast<size_t>(layout.Columns) + static_cast<size_t>(column)))
-      {
-        return false;
-      }
+      return false;
     }
   }
   return true;

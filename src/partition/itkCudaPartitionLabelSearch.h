@@ -828,7 +828,8 @@ private:
                            changed.Get(),
                            asked.Get(),
                            counters.Get() };
-      cells <= CellsOfOneGrid ? m_Processor.RunInOneGrid(sweeps, cells / 4) : m_Processor.Run(sweeps);
+      m_Processor.MayRunInOneGrid(cells, CellsOfOneGrid) ? m_Processor.RunInOneGrid(sweeps, cells / 4)
+                                                         : m_Processor.Run(sweeps);
     });
     return true;
   }

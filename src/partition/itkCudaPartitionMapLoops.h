@@ -94,6 +94,10 @@ struct MapRound
   }
 };
 
+/** Lanes of teams that divide the rows of an edge, of which most have a few dozen, and the cells of a change. */
+constexpr uint32_t LanesOfEdge = 8;
+constexpr uint32_t LanesOfChange = 16;
+
 /** Of steps that sum no edges: they are the same for all images. */
 struct NoPixels
 {};
@@ -154,16 +158,24 @@ struct Round : MapRound
     return Pixels.SumEdge(p, q);
   }
   ITK_CUDA_AS_ARGUMENTS
-  ITK_CUDA_HOST_DEVICE void
-  AddToGrid(uint32_t edge) const
+  template <typename TTeam>
+  ITK_CUDA_HOST_DEVICE Moments
+  SumEdgeOfTeam(const LatticePoint & p, const LatticePoint & q, const TTeam & team) const
   {
-    ForCellsOfEdge(Grid.Layout, this->GetMap(), edge, [this, edge](size_t cell) {
+    return Pixels.SumEdgeOfTeam(p, q, team);
+  }
+  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_HOST_DEVICE void
+  AddToGrid(uint32_t edge, const LaneShare & share) const
+  {
+    const auto add = [this, edge](size_t cell) {
       const uint32_t place = TAtomics::Next(Counters->Added);
       if (place < Grid.Capacity)
       {
         Grid.Added[place] = { edge, TAtomics::Exchange(Grid.Last[cell], place) };
       }
-    });
+    };
+    ForCellsOfEdge(Grid.Layout, this->GetMap(), edge, add, share);
   }
   ITK_CUDA_AS_ARGUMENTS
   ITK_CUDA_HOST_DEVICE void
@@ -248,6 +260,18 @@ struct BeginMapRound
       Round.IsRegion[region] != 0 ? Round.Description.Linearize(Round.Regions[region]) : LinearForm{};
     Round.Losses[region] = 0;
     Round.BestKeys[region] = ~uint64_t{ 0 };
+  }
+};
+
+/** As many passes as bids won in a round. */
+struct WinnersOfRound
+{
+  const MapRoundCounters * Counts;
+
+  ITK_CUDA_HOST_DEVICE size_t
+  GetNumber() const
+  {
+    return Counts->Winners;
   }
 };
 

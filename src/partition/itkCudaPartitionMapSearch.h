@@ -213,7 +213,8 @@ GetMapSearchBytes(size_t nodes, size_t pixels, size_t largestPart)
   constexpr size_t perPixelOfRaster = 3 * sizeof(uint32_t); // marks, marked pixels, labels
   constexpr size_t perNodeThatMoves =
     steps::MoveArrays::EdgesOfNode * sizeof(Moments) + NumberOfCandidates * sizeof(double);
-  const size_t ofChords = std::min(nodes, largestPart) * ChainWindow * sizeof(double);
+  const size_t placesOfGrid = 2 * std::min(nodes, MostEdgesOfChainGrid);
+  const size_t ofChords = std::max(std::min(nodes, largestPart), placesOfGrid) * ChainWindow * sizeof(double);
   const size_t ofMoves = std::min(nodes / 8, LargestPartOfMoves) * perNodeThatMoves; // most nodes go before any moves
   return std::max({ pixels * perPixelOfRaster,
                     pixels * perPixelOfBuild + nodes * perNode,

@@ -52,6 +52,11 @@ public:
     ApplyMove(m_Refinement, proposal, [&](uint32_t, const LatticePoint & far) {
       return m_Refinement.SumEdge(proposal.To, far);
     });
+    const MapNode & node = m_Map.Nodes[proposal.Id];
+    for (uint32_t j = 0; j < node.Degree; ++j)
+    {
+      m_Refinement.AddToGrid(node.Edges[j]);
+    }
   }
 
   template <typename TFunction>

@@ -139,6 +139,8 @@ struct MoveCandidate
 template <typename TRound>
 struct SumCandidates
 {
+  static constexpr uint32_t LanesOfTeam = LanesOfEdge;
+
   TRound     Round;
   MoveArrays Arrays;
 
@@ -151,13 +153,22 @@ struct SumCandidates
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t i) const
   {
+    (*this)(i, OneLane{});
+  }
+  ITK_CUDA_AS_ARGUMENTS
+  template <typename TTeam>
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t i, const TTeam & team) const
+  {
     const CandidateEdge edge(i);
     const MapView       map = Round.GetMap();
     const MoveCandidate candidate(map, Arrays, edge.Candidate);
     const MapNode &     node = map.Nodes[candidate.Node];
     if (candidate.IsInside && edge.J < node.Degree)
     {
-      Arrays.Sums[i] = Round.SumEdge(candidate.To, map.At(map.Edges[node.Edges[edge.J]].GetOther(candidate.Node)));
+      const LatticePoint far = map.At(map.Edges[node.Edges[edge.J]].GetOther(candidate.Node));
+      const Moments      sums = SumEdge(Round, candidate.To, far, team);
+      team.Once([&] { Arrays.Sums[i] = sums; });
     }
   }
 };
@@ -228,6 +239,8 @@ struct TestCandidates
 template <typename TRound, typename TAtomics>
 struct BidMoves : NodeLoop<TRound, MoveBid>
 {
+  static constexpr uint32_t LanesOfTeam = LanesOfChange;
+
   MoveArrays Candidates;
 
   ITK_CUDA_AS_ARGUMENTS
@@ -245,6 +258,13 @@ struct BidMoves : NodeLoop<TRound, MoveBid>
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t i) const
   {
+    (*this)(i, OneLane{});
+  }
+  ITK_CUDA_AS_ARGUMENTS
+  template <typename TTeam>
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t i, const TTeam & team) const
+  {
     const TRound & round = this->Round;
     const uint32_t number = Candidates.Work[Candidates.Part.First + i];
     const double * gains = Candidates.Gains + i * NumberOfCandidates;
@@ -253,7 +273,7 @@ struct BidMoves : NodeLoop<TRound, MoveBid>
     {
       best = gains[candidate] < gains[best] ? candidate : best;
     }
-    this->Arrays.IsActive[number] = gains[best] < 0.0 ? 1 : 0;
+    team.Once([&] { this->Arrays.IsActive[number] = gains[best] < 0.0 ? 1 : 0; });
     if (gains[best] < 0.0)
     {
       const MapView    map = round.GetMap();
@@ -268,9 +288,9 @@ struct BidMoves : NodeLoop<TRound, MoveBid>
       {
         move.Sums[j] = sumsOf(j);
       }
-      this->Arrays.Bids[TAtomics::Next(round.Counts->Bids)] = move;
-      ForCellsOfMove(
-        round.Cells, map, move, [&round, key = move.GetKey()](size_t cell) { return round.Claim(cell, key); });
+      team.Once([&] { this->Arrays.Bids[TAtomics::Next(round.Counts->Bids)] = move; });
+      const auto claim = [&round, key = move.GetKey()](size_t cell) { return round.Claim(cell, key); };
+      ForCellsOfMove(round.Cells, map, move, claim, team.GetShare());
     }
   }
 };
@@ -278,6 +298,8 @@ struct BidMoves : NodeLoop<TRound, MoveBid>
 template <typename TRound, typename TAtomics>
 struct BidRemovals : NodeLoop<TRound, Removal>
 {
+  static constexpr uint32_t LanesOfTeam = LanesOfEdge;
+
   ITK_CUDA_AS_ARGUMENTS
   ITK_CUDA_HOST_DEVICE explicit BidRemovals(const NodeLoop<TRound, Removal> & loop)
     : NodeLoop<TRound, Removal>(loop)
@@ -291,17 +313,23 @@ struct BidRemovals : NodeLoop<TRound, Removal>
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t i) const
   {
+    (*this)(i, OneLane{});
+  }
+  ITK_CUDA_AS_ARGUMENTS
+  template <typename TTeam>
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t i, const TTeam & team) const
+  {
     const TRound & round = this->Round;
     const uint32_t number = this->Arrays.Work[i];
     Removal        removal;
-    const bool     proposes = ProposeRemoval(round, number, removal);
-    this->Arrays.IsActive[number] = proposes ? 1 : 0;
+    const bool     proposes = ProposeRemoval(round, number, removal, team);
+    team.Once([&] { this->Arrays.IsActive[number] = proposes ? 1 : 0; });
     if (proposes)
     {
-      this->Arrays.Bids[TAtomics::Next(round.Counts->Bids)] = removal;
-      ForCellsOfRemoval(round.Cells, round.GetMap(), removal, [&round, key = removal.GetKey()](size_t cell) {
-        return round.Claim(cell, key);
-      });
+      team.Once([&] { this->Arrays.Bids[TAtomics::Next(round.Counts->Bids)] = removal; });
+      const auto claim = [&round, key = removal.GetKey()](size_t cell) { return round.Claim(cell, key); };
+      ForCellsOfRemoval(round.Cells, round.GetMap(), removal, claim, team.GetShare());
     }
   }
 };
@@ -310,30 +338,40 @@ struct BidRemovals : NodeLoop<TRound, Removal>
 ITK_CUDA_AS_ARGUMENTS
 template <typename TFunction>
 ITK_CUDA_HOST_DEVICE bool
-ForCellsOf(const MapRound & round, const Move & move, const TFunction & function)
+ForCellsOf(const MapRound & round, const Move & move, const TFunction & function, const LaneShare & share)
 {
-  return ForCellsOfMove(round.Cells, round.GetMap(), move, function);
+  return ForCellsOfMove(round.Cells, round.GetMap(), move, function, share);
 }
 ITK_CUDA_AS_ARGUMENTS
 template <typename TFunction>
 ITK_CUDA_HOST_DEVICE bool
-ForCellsOf(const MapRound & round, const Removal & removal, const TFunction & function)
+ForCellsOf(const MapRound & round, const Removal & removal, const TFunction & function, const LaneShare & share)
 {
-  return ForCellsOfRemoval(round.Cells, round.GetMap(), removal, function);
+  return ForCellsOfRemoval(round.Cells, round.GetMap(), removal, function, share);
 }
 ITK_CUDA_AS_ARGUMENTS
-template <typename TRound>
+template <typename TRound, typename TTeam>
 ITK_CUDA_HOST_DEVICE void
-Apply(const TRound & round, const MoveBid & move)
+Apply(const TRound & round, const MoveBid & move, const TTeam & team)
 {
-  ApplyMove(round, move, [&move](uint32_t j, const LatticePoint &) { return move.Sums[j]; });
+  team.Once([&] { ApplyMove(round, move, [&move](uint32_t j, const LatticePoint &) { return move.Sums[j]; }); });
+  team.Wait();
+  const MapNode & node = round.Nodes[move.Id];
+  for (uint32_t j = 0; j < node.Degree; ++j)
+  {
+    round.AddToGrid(node.Edges[j], team.GetShare());
+  }
 }
 ITK_CUDA_AS_ARGUMENTS
-template <typename TRound>
+template <typename TRound, typename TTeam>
 ITK_CUDA_HOST_DEVICE void
-Apply(const TRound & round, const Removal & removal)
+Apply(const TRound & round, const Removal & removal, const TTeam & team)
 {
-  ApplyRemoval(round, removal);
+  const uint32_t chord = round.Nodes[removal.Id].Edges[0]; // the smaller one of the two
+  team.Wait();
+  team.Once([&] { ApplyRemoval(round, removal); });
+  team.Wait();
+  round.AddToGrid(chord, team.GetShare());
 }
 /** Calls function(node) for the nodes that, with their neighbours, are asked again. */
 template <typename TFunction>
@@ -354,6 +392,8 @@ ForChanged(const Removal & removal, const TFunction & function)
 template <typename TRound, typename TBid>
 struct CheckBids : NodeLoop<TRound, TBid>
 {
+  static constexpr uint32_t LanesOfTeam = LanesOfChange;
+
   ITK_CUDA_AS_ARGUMENTS
   ITK_CUDA_HOST_DEVICE explicit CheckBids(const NodeLoop<TRound, TBid> & loop)
     : NodeLoop<TRound, TBid>(loop)
@@ -367,15 +407,24 @@ struct CheckBids : NodeLoop<TRound, TBid>
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t i) const
   {
+    (*this)(i, OneLane{});
+  }
+  ITK_CUDA_AS_ARGUMENTS
+  template <typename TTeam>
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t i, const TTeam & team) const
+  {
     const TRound & round = this->Round;
     const TBid &   bid = this->Arrays.Bids[i];
-    const bool     wins =
-      ForCellsOf(round, bid, [&round, key = bid.GetKey()](size_t cell) { return round.Holds(cell, key); });
-    this->Arrays.Wins[i] = wins ? 1 : 0;
-    if (wins)
-    {
-      round.AddLosses(bid);
-    }
+    const auto     holds = [&round, key = bid.GetKey()](size_t cell) { return round.Holds(cell, key); };
+    const bool     wins = team.All(ForCellsOf(round, bid, holds, team.GetShare()));
+    team.Once([&] {
+      this->Arrays.Wins[i] = wins ? 1 : 0;
+      if (wins)
+      {
+        round.AddLosses(bid);
+      }
+    });
   }
 };
 
@@ -383,6 +432,8 @@ struct CheckBids : NodeLoop<TRound, TBid>
 template <typename TRound, typename TBid>
 struct AdmitBids : NodeLoop<TRound, TBid>
 {
+  static constexpr uint32_t LanesOfTeam = LanesOfChange;
+
   ITK_CUDA_AS_ARGUMENTS
   ITK_CUDA_HOST_DEVICE explicit AdmitBids(const NodeLoop<TRound, TBid> & loop)
     : NodeLoop<TRound, TBid>(loop)
@@ -396,10 +447,18 @@ struct AdmitBids : NodeLoop<TRound, TBid>
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t i) const
   {
+    (*this)(i, OneLane{});
+  }
+  ITK_CUDA_AS_ARGUMENTS
+  template <typename TTeam>
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t i, const TTeam & team) const
+  {
     const TRound & round = this->Round;
     const TBid &   bid = this->Arrays.Bids[i];
-    ForCellsOf(round, bid, [&round](size_t cell) { return round.Free(cell); });
-    this->Arrays.Wins[i] = this->Arrays.Wins[i] != 0 && round.Admits(bid) ? 1 : 0;
+    ForCellsOf(
+      round, bid, [&round](size_t cell) { return round.Free(cell); }, team.GetShare());
+    team.Once([&] { this->Arrays.Wins[i] = this->Arrays.Wins[i] != 0 && round.Admits(bid) ? 1 : 0; });
   }
 };
 
@@ -407,6 +466,8 @@ struct AdmitBids : NodeLoop<TRound, TBid>
 template <typename TRound, typename TBid, typename TAtomics>
 struct ApplyBids : NodeLoop<TRound, TBid>
 {
+  static constexpr uint32_t LanesOfTeam = LanesOfChange;
+
   ITK_CUDA_AS_ARGUMENTS
   ITK_CUDA_HOST_DEVICE explicit ApplyBids(const NodeLoop<TRound, TBid> & loop)
     : NodeLoop<TRound, TBid>(loop)
@@ -420,12 +481,21 @@ struct ApplyBids : NodeLoop<TRound, TBid>
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t i) const
   {
+    (*this)(i, OneLane{});
+  }
+  ITK_CUDA_AS_ARGUMENTS
+  template <typename TTeam>
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t i, const TTeam & team) const
+  {
     if (this->Arrays.Wins[i] != 0)
     {
       const TBid & bid = this->Arrays.Bids[i]; // a copy would read words that nothing wrote
-      Apply(this->Round, bid);
-      ForChanged(bid, [this](uint32_t node) { this->Wake(node); });
-      TAtomics::Next(this->Round.Counts->Winners);
+      Apply(this->Round, bid, team);
+      team.Once([&] {
+        ForChanged(bid, [this](uint32_t node) { this->Wake(node); });
+        TAtomics::Next(this->Round.Counts->Winners);
+      });
     }
   }
 
@@ -439,18 +509,6 @@ private:
     {
       this->Arrays.IsActive[this->Round.Edges[node.Edges[j]].GetOther(number)] = 1;
     }
-  }
-};
-
-/** As many passes as bids won in a round. */
-struct WinnersOfRound
-{
-  const MapRoundCounters * Counts;
-
-  ITK_CUDA_HOST_DEVICE size_t
-  GetNumber() const
-  {
-    return Counts->Winners;
   }
 };
 
@@ -479,9 +537,9 @@ struct RunNodeRounds
       const BeginNodeRound<TAtomics> begin{ round, NumberOfRegions, NumberOfNodes, Arrays.IsActive, Arrays.Work };
       loops.ForAtMost(begin.GetNumber(), begin);
       this->Bid(loops, loop);
-      loops.ForAtMost(NumberOfNodes, CheckBids<TRound, TBid>(loop));
-      loops.ForAtMost(NumberOfNodes, AdmitBids<TRound, TBid>(loop));
-      loops.ForAtMost(NumberOfNodes, ApplyBids<TRound, TBid, TAtomics>(loop));
+      loops.ForLongAtMost(NumberOfNodes, CheckBids<TRound, TBid>(loop));
+      loops.ForLongAtMost(NumberOfNodes, AdmitBids<TRound, TBid>(loop));
+      loops.ForLongAtMost(NumberOfNodes, ApplyBids<TRound, TBid, TAtomics>(loop));
       isOver = loops.IsOver(WinnersOfRound{ round.Counts });
     }
   }
@@ -492,17 +550,17 @@ private:
   ITK_CUDA_HOST_DEVICE void
   Bid(const TLoops & loops, const NodeLoop<TRound, MoveBid> & loop) const
   {
-    loops.ForAtMost(NumberOfNodes * MoveArrays::EdgesOfNode, SumCandidates<TRound>{ loop.Round, Moves });
+    loops.ForLongAtMost(NumberOfNodes * MoveArrays::EdgesOfNode, SumCandidates<TRound>{ loop.Round, Moves });
     loops.ForAtMost(NumberOfNodes * NumberOfCandidates, WeighCandidates<TRound>{ loop.Round, Moves });
     loops.ForAtMost(NumberOfNodes * MoveArrays::EdgesOfNode, TestCandidates<TRound>{ loop.Round, Moves });
-    loops.ForAtMost(NumberOfNodes, BidMoves<TRound, TAtomics>(loop, Moves));
+    loops.ForLongAtMost(NumberOfNodes, BidMoves<TRound, TAtomics>(loop, Moves));
   }
   ITK_CUDA_AS_ARGUMENTS
   template <typename TLoops>
   ITK_CUDA_HOST_DEVICE void
   Bid(const TLoops & loops, const NodeLoop<TRound, Removal> & loop) const
   {
-    loops.ForAtMost(NumberOfNodes, BidRemovals<TRound, TAtomics>(loop));
+    loops.ForLongAtMost(NumberOfNodes, BidRemovals<TRound, TAtomics>(loop));
   }
 };
 } // namespace steps
@@ -539,7 +597,7 @@ public:
         return false;
       }
       m_Map.UpdateGrid();
-      const bool isSmall = m_Map.GetNumberOfNodes() <= MostNodesOfGrid;
+      const bool isSmall = m_Processor.MayRunInOneGrid(m_Map.GetNumberOfNodes(), MostNodesOfGrid);
       const auto number = static_cast<uint32_t>(std::min<size_t>(left, isSmall ? RoundsOfGrid : RoundsOfBatch));
       m_Map.ClearRounds();
       isSmall ? this->QueueRoundsOfGrid(number, work) : this->QueueRounds(number);

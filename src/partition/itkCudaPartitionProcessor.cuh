@@ -7,8 +7,10 @@
 #include "itkCudaDeviceProperties.h"
 #include "itkCudaLaunch.h"
 #include "itkCudaMemory.h"
+#include "itkCudaPartitionGeometry.h"
 #include "itkCudaPartitionKeptBlocks.h"
 #include "itkCudaPartitionModel.h"
+#include "itkCudaPartitionShareOfDevice.h"
 #include "itkCudaRegionDeviceSums.cuh"
 
 #include <cooperative_groups.h>
@@ -91,7 +93,16 @@ struct DeviceEdges
   SumEdge(const region::LatticePoint & p, const region::LatticePoint & q) const
   {
     const region::LatticeEdge edge = region::MakeEdge(p, q);
-    return edge.NumberOfRows > 0 ? SumRows(*this, edge) : Moments{};
+    return edge.NumberOfRows > 0 ? SumRows(*this, edge, 0, 1) : Moments{};
+  }
+  /** The same for a team, each of whose lanes sums every so many rows. */
+  template <typename TTeam>
+  __device__ Moments
+  SumEdgeOfTeam(const region::LatticePoint & p, const region::LatticePoint & q, const TTeam & team) const
+  {
+    const region::LatticeEdge edge = region::MakeEdge(p, q);
+    const LaneShare           share = team.GetShare();
+    return team.Sum(share.First < edge.NumberOfRows ? SumRows(*this, edge, share.First, share.Stride) : Moments{});
   }
 
 private:
@@ -111,47 +122,50 @@ private:
     return pixels;
   }
 
-  /** Not inlined: the kernels call it from several places. It gets values, not addresses: what has an address is in
-   * memory, with all that a step consists of. */
+  /** Sums rows first, first + stride, ... Not inlined: the kernels call it from several places. It gets values, not
+   * addresses: what has an address is in memory, with all that a step consists of. */
   static __device__ __noinline__ Moments
-  SumRows(const DeviceEdges edges, const region::LatticeEdge edge)
+  SumRows(const DeviceEdges edges, const region::LatticeEdge edge, int32_t first, int32_t stride)
   {
     if (edges.Squares)
     {
-      return edges.Mask != nullptr ? edges.SumRowsOf<true, true>(edge) : edges.SumRowsOf<false, true>(edge);
+      return edges.Mask != nullptr ? edges.SumRowsOf<true, true>(edge, first, stride)
+                                   : edges.SumRowsOf<false, true>(edge, first, stride);
     }
-    return edges.Mask != nullptr ? edges.SumRowsOf<true, false>(edge) : edges.SumRowsOf<false, false>(edge);
+    return edges.Mask != nullptr ? edges.SumRowsOf<true, false>(edge, first, stride)
+                                 : edges.SumRowsOf<false, false>(edge, first, stride);
   }
   template <bool VMask, bool VSquares>
   __device__ Moments
-  SumRowsOf(const region::LatticeEdge & edge) const
+  SumRowsOf(const region::LatticeEdge & edge, int32_t first, int32_t stride) const
   {
     switch (BytesPerSample)
     {
       case 1:
-        return SumRowsOf<VTogether, VSquares>(this->GetPixels<uint8_t, VMask>(), edge);
+        return SumRowsOf<VTogether, VSquares>(this->GetPixels<uint8_t, VMask>(), edge, first, stride);
       case 2:
-        return SumRowsOf<VTogether, VSquares>(this->GetPixels<uint16_t, VMask>(), edge);
+        return SumRowsOf<VTogether, VSquares>(this->GetPixels<uint16_t, VMask>(), edge, first, stride);
       default: // their look-ups take more registers
-        return SumRowsOf<2, VSquares>(this->GetPixels<uint32_t, VMask>(), edge);
+        return SumRowsOf<2, VSquares>(this->GetPixels<uint32_t, VMask>(), edge, first, stride);
     }
   }
   /** As region::SumEdge(). */
   template <int32_t VRows, bool VSquares, typename TPixels>
   static __device__ Moments
-  SumRowsOf(const TPixels & pixels, const region::LatticeEdge & edge)
+  SumRowsOf(const TPixels & pixels, const region::LatticeEdge & edge, int32_t first, int32_t stride)
   {
-    region::CrossingWalker walker(edge, 0, 1);
+    region::CrossingWalker walker(edge, first, stride);
     Moments                sums;
-    for (int32_t row = 0; row < edge.NumberOfRows; row += VRows)
+    for (int32_t begin = first; begin < edge.NumberOfRows; begin += VRows * stride)
     {
       typename TPixels::Lookup lookups[VRows];
 #pragma unroll
       for (int32_t j = 0; j < VRows; ++j)
       {
         // Behind the last row it loads that one again: most edges have few rows.
-        lookups[j] = pixels.Fetch(edge.Top.Y + min(row + j, edge.NumberOfRows - 1), walker.GetColumn());
-        if (row + j + 1 < edge.NumberOfRows)
+        const int32_t row = begin + j * stride;
+        lookups[j] = pixels.Fetch(edge.Top.Y + min(row, edge.NumberOfRows - 1), walker.GetColumn());
+        if (row + stride < edge.NumberOfRows)
         {
           walker.Advance();
         }
@@ -159,7 +173,7 @@ private:
 #pragma unroll
       for (int32_t j = 0; j < VRows; ++j)
       {
-        if (row + j < edge.NumberOfRows)
+        if (begin + j * stride < edge.NumberOfRows)
         {
           sums += pixels.template Resolve<VSquares>(lookups[j]);
         }
@@ -299,11 +313,43 @@ __launch_bounds__(ThreadsOfLoop, BlocksOfLoop<TStep>) ForAtMostKernel(const __gr
   }
 }
 
-/** The threads of a warp, which work on one pass together. */
+/** Adjacent threads of a warp, which work on one pass together: as OneLane. */
+template <uint32_t VLanes>
 struct DeviceTeam
 {
-  static constexpr uint32_t     NumberOfLanes = 32;
-  static constexpr unsigned int AllLanes = 0xffffffffu;
+  static constexpr uint32_t NumberOfLanes = VLanes;
+
+  __device__ uint32_t
+  GetLane() const
+  {
+    return static_cast<uint32_t>(region::kernels::LaneIndex()) % NumberOfLanes;
+  }
+  __device__ LaneShare
+  GetShare() const
+  {
+    return { static_cast<int32_t>(this->GetLane()), static_cast<int32_t>(NumberOfLanes) };
+  }
+  __device__ bool
+  All(bool ofLane) const
+  {
+    return __all_sync(this->GetMask(), ofLane) != 0;
+  }
+  /** What the lanes have together. */
+  __device__ Moments
+  Sum(Moments ofLane) const
+  {
+#pragma unroll
+    for (unsigned int distance = NumberOfLanes / 2; distance > 0; distance /= 2)
+    {
+      Moments other;
+      other.Count = __shfl_xor_sync(this->GetMask(), static_cast<long long>(ofLane.Count), distance);
+      other.Sum = __shfl_xor_sync(this->GetMask(), static_cast<unsigned long long>(ofLane.Sum), distance);
+      other.SumOfSquares =
+        __shfl_xor_sync(this->GetMask(), static_cast<unsigned long long>(ofLane.SumOfSquares), distance);
+      ofLane += other;
+    }
+    return ofLane;
+  }
 
   /** A value of each lane. */
   template <typename T>
@@ -314,20 +360,20 @@ struct DeviceTeam
   __device__ void
   ForLanes(T & ofLane, const TFunction & function) const
   {
-    function(static_cast<uint32_t>(region::kernels::LaneIndex()), ofLane);
+    function(this->GetLane(), ofLane);
   }
   /** The best one of what function(lane, its value) returns. */
   template <typename T, typename TFunction>
   __device__ auto
   FindBest(T & ofLane, const TFunction & function) const
   {
-    auto best = function(static_cast<uint32_t>(region::kernels::LaneIndex()), ofLane);
+    auto best = function(this->GetLane(), ofLane);
 #pragma unroll
     for (unsigned int distance = NumberOfLanes / 2; distance > 0; distance /= 2)
     {
       auto other = best;
-      other.Cost = __shfl_xor_sync(AllLanes, best.Cost, distance);
-      other.Begin = __shfl_xor_sync(AllLanes, best.Begin, distance);
+      other.Cost = __shfl_xor_sync(this->GetMask(), best.Cost, distance);
+      other.Begin = __shfl_xor_sync(this->GetMask(), best.Begin, distance);
       best = other.IsBetterThan(best) ? other : best;
     }
     return best;
@@ -337,7 +383,7 @@ struct DeviceTeam
   __device__ void
   For(uint32_t number, const TFunction & function) const
   {
-    for (auto i = static_cast<uint32_t>(region::kernels::LaneIndex()); i < number; i += NumberOfLanes)
+    for (uint32_t i = this->GetLane(); i < number; i += NumberOfLanes)
     {
       function(i);
     }
@@ -346,7 +392,7 @@ struct DeviceTeam
   __device__ void
   Once(const TFunction & function) const
   {
-    if (region::kernels::LaneIndex() == 0)
+    if (this->GetLane() == 0)
     {
       function();
     }
@@ -355,22 +401,42 @@ struct DeviceTeam
   __device__ void
   Wait() const
   {
-    __syncwarp();
+    __syncwarp(this->GetMask());
+  }
+
+private:
+  static constexpr uint32_t ThreadsOfWarp = 32;
+
+  /** The threads of the team. */
+  __device__ unsigned int
+  GetMask() const
+  {
+    const auto thread = static_cast<uint32_t>(region::kernels::LaneIndex());
+    return 0xffffffffu >> (ThreadsOfWarp - NumberOfLanes) << (thread - this->GetLane());
   }
 };
+
+/** The share of a team of step(i, team) for i < step.GetNumber(): its first pass, and others at equal distances. */
+template <typename TStep>
+__device__ void
+RunShareOfTeam(const TStep & step)
+{
+  using Team = DeviceTeam<TStep::LanesOfTeam>;
+  const size_t number = step.GetNumber();
+  const size_t teamsOfBlock = blockDim.x / Team::NumberOfLanes;
+  const size_t first = static_cast<size_t>(blockIdx.x) * teamsOfBlock + threadIdx.x / Team::NumberOfLanes;
+  for (size_t i = first; i < number; i += teamsOfBlock * gridDim.x)
+  {
+    step(i, Team{});
+  }
+}
 
 /** Calls step(i, team) for i < step.GetNumber(), which the device knows. */
 template <typename TStep>
 __global__ void
 ForTeamsAtMostKernel(const __grid_constant__ TStep step)
 {
-  const size_t number = step.GetNumber();
-  const size_t teamsOfBlock = blockDim.x / DeviceTeam::NumberOfLanes;
-  const size_t first = static_cast<size_t>(blockIdx.x) * teamsOfBlock + threadIdx.x / DeviceTeam::NumberOfLanes;
-  for (size_t i = first; i < number; i += teamsOfBlock * gridDim.x)
-  {
-    step(i, DeviceTeam{});
-  }
+  RunShareOfTeam(step);
 }
 
 /** Loops of threads that run one after the other in one launch. */
@@ -429,6 +495,20 @@ struct GridLoops : LoopsOfThreads
     const size_t threads = blockDim.x;
     RunShare(step, blockIdx.x * threads + threadIdx.x, gridDim.x * threads);
     cooperative_groups::this_grid().sync();
+  }
+  template <typename TStep>
+  __device__ void
+  ForTeamsAtMost(size_t, const TStep & step) const
+  {
+    RunShareOfTeam(step);
+    cooperative_groups::this_grid().sync();
+  }
+  /** Long passes are few for so many threads: teams take them. */
+  template <typename TStep>
+  __device__ void
+  ForLongAtMost(size_t most, const TStep & step) const
+  {
+    this->ForTeamsAtMost(most, step);
   }
 };
 
@@ -667,14 +747,22 @@ public:
                                step));
   }
 
-  /** The same with step(i, team), each in the threads of a warp. */
+  /** The same of steps with long passes, which single threads or teams may take. */
+  template <typename TStep>
+  void
+  ForLongAtMost(size_t most, const TStep & step) const
+  {
+    this->ForAtMost(most, step);
+  }
+
+  /** The same with step(i, team), each in TStep::LanesOfTeam threads of a warp. */
   template <typename TStep>
   void
   ForTeamsAtMost(size_t most, const TStep & step) const
   {
     constexpr size_t       mostBlocks = 4096;
     constexpr unsigned int threads = 64; // passes differ in length, and there may be few
-    constexpr size_t       teams = threads / kernels::DeviceTeam::NumberOfLanes;
+    constexpr size_t       teams = threads / TStep::LanesOfTeam;
     if (most == 0)
     {
       return;
@@ -706,18 +794,27 @@ public:
                                m_Context.GetStream(),
                                program));
   }
-  /** Runs them in one launch of a grid, which has no more threads than `passes`. Loops may have more passes. */
+  /** Whether loops over so many things may run in one grid, if they take less time there up to `most`. */
+  bool
+  MayRunInOneGrid(size_t number, size_t most) const
+  {
+    return number <= most;
+  }
+  /** Runs them in one launch of a grid, which has no more threads than `passes`. Loops may have more passes. Runs on
+   * one device share it: a grid whose blocks are all resident keeps others out. */
   template <typename TProgram>
   void
   RunInOneGrid(const TProgram & program, size_t passes) const
   {
     constexpr size_t    threads = kernels::ThreadsOfLoopsInOneGrid;
     const size_t        resident = m_NumberOfMultiprocessors * kernels::BlocksOfLoopsInOneGrid;
+    const size_t        sharers = std::max<size_t>(ShareOfDevice::CountSharersOf(m_Context.GetDevice()), 1);
+    const size_t        most = std::max<size_t>(resident / sharers, 1);
     cudaLaunchAttribute cooperative{};
     cooperative.id = cudaLaunchAttributeCooperative;
     cooperative.val.cooperative = 1;
     cudaLaunchConfig_t configuration{};
-    configuration.gridDim = MakeGrid(std::clamp<size_t>((passes + threads - 1) / threads, 1, resident));
+    configuration.gridDim = MakeGrid(std::clamp<size_t>((passes + threads - 1) / threads, 1, most));
     configuration.blockDim = dim3(kernels::ThreadsOfLoopsInOneGrid);
     configuration.stream = m_Context.GetStream();
     configuration.attrs = &cooperative;

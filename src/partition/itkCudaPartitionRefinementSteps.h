@@ -24,6 +24,53 @@ constexpr size_t ChainWindow = 32;
 /** The cost of a chord that cannot be. */
 constexpr double InfiniteCost = std::numeric_limits<double>::infinity();
 
+/** A pass that one thread runs. Where a team of lanes runs it, each lane calls the same functions. */
+struct OneLane
+{
+  static constexpr uint32_t NumberOfLanes = 1;
+
+  /** Its share of what the lanes divide: rows, or cells. */
+  ITK_CUDA_HOST_DEVICE LaneShare
+  GetShare() const
+  {
+    return {};
+  }
+  /** Whether all lanes say so. */
+  ITK_CUDA_HOST_DEVICE bool
+  All(bool ofLane) const
+  {
+    return ofLane;
+  }
+  /** Calls the function in one of the lanes. */
+  ITK_CUDA_AS_ARGUMENTS
+  template <typename TFunction>
+  ITK_CUDA_HOST_DEVICE void
+  Once(const TFunction & function) const
+  {
+    function();
+  }
+  /** All lanes see afterwards what any of them wrote before. */
+  ITK_CUDA_HOST_DEVICE void
+  Wait() const
+  {}
+};
+
+/** The contribution of an edge, which the lanes of a team sum together. */
+ITK_CUDA_AS_ARGUMENTS
+template <typename TPixels, typename TTeam>
+ITK_CUDA_HOST_DEVICE Moments
+SumEdge(const TPixels & pixels, const LatticePoint & p, const LatticePoint & q, const TTeam & team)
+{
+  if constexpr (TTeam::NumberOfLanes == 1)
+  {
+    return pixels.SumEdge(p, q);
+  }
+  else
+  {
+    return pixels.SumEdgeOfTeam(p, q, team);
+  }
+}
+
 /** The tangents of the regions on the two sides of a boundary. */
 struct BoundaryTangents
 {
@@ -142,10 +189,10 @@ GainOfMove(const MovingNode & node, const LinearForm * tangents, const TFunction
 // A round is a Refinement on the host, or a Round in the loops of a device.
 
 /** Replaces a line of edges by a chord from its first node to its last, whose sums are given. The chord has the
- * smallest number of the edges that it replaces. */
+ * smallest number of the edges that it replaces, which is returned. The grid does not know it yet. */
 ITK_CUDA_AS_ARGUMENTS
 template <typename TRound>
-ITK_CUDA_HOST_DEVICE void
+ITK_CUDA_HOST_DEVICE uint32_t
 ReplaceByChord(TRound &         round,
                const uint32_t * nodes,
                const uint32_t * edges,
@@ -174,9 +221,9 @@ ReplaceByChord(TRound &         round,
   mapEdges[chord] = { first, last, sides.Left, sides.Right, sums };
   mapNodes[first].Insert(chord);
   mapNodes[last].Insert(chord);
-  round.AddToGrid(chord);
   round.CountRemovedEdges(numberOfEdges - 1);
   round.Transfer(sides.Left, sides.Right, sums - old);
+  return chord;
 }
 
 /** Gain of a node that goes from the image's border, where nothing else changes. */
@@ -191,9 +238,9 @@ struct Removal : Bid // Id: the node
 
 /** Whether the removal of the node gains and is possible. */
 ITK_CUDA_AS_ARGUMENTS
-template <typename TRound>
+template <typename TRound, typename TTeam>
 ITK_CUDA_HOST_DEVICE bool
-ProposeRemoval(const TRound & round, uint32_t i, Removal & removal)
+ProposeRemoval(const TRound & round, uint32_t i, Removal & removal, const TTeam & team)
 {
   const MapView   map = round.GetMap();
   const MapNode & node = map.Nodes[i];
@@ -209,7 +256,7 @@ ProposeRemoval(const TRound & round, uint32_t i, Removal & removal)
   }
   const MapEdge first = map.Edges[node.Edges[0]].From(a);
   const MapEdge second = map.Edges[node.Edges[1]].From(i);
-  removal.Sums = round.SumEdge(map.At(a), map.At(b));
+  removal.Sums = SumEdge(round, map.At(a), map.At(b), team);
   const Moments change = removal.Sums - (first.Sums + second.Sums);
   removal.Gain =
     (first.IsBorder() ? GainOnBorder : -round.GetSegmentCost()) + round.GainOf(first.Left, first.Right, change);
@@ -221,30 +268,34 @@ ProposeRemoval(const TRound & round, uint32_t i, Removal & removal)
   removal.Nodes[1] = i;
   removal.Nodes[2] = b;
   const LatticePoint positions[] = { map.At(a), map.At(i), map.At(b) };
+  const auto         isOwn = [i](const GridEdge & edge) { return edge.Start == i || edge.End == i; };
   return removal.Gain < -MinimumGain && round.Allows(removal.Counts) &&
-         ChordKeepsTopology(map, round.GetGrid(), { a, b, positions, 3 }, [i](const GridEdge & edge) {
-           return edge.Start == i || edge.End == i;
-         });
+         team.All(ChordKeepsTopology(map, round.GetGrid(), { a, b, positions, 3 }, isOwn, team.GetShare()));
 }
 
+/** Returns the chord, which is not in the grid yet. */
 ITK_CUDA_AS_ARGUMENTS
 template <typename TRound>
-ITK_CUDA_HOST_DEVICE void
+ITK_CUDA_HOST_DEVICE uint32_t
 ApplyRemoval(TRound & round, const Removal & removal)
 {
   const MapNode  node = round.GetNodes()[removal.Id];
   const uint32_t edges[] = { node.Edges[0], node.Edges[1] };
-  ReplaceByChord(round, removal.Nodes, edges, 2, removal.Sums);
+  return ReplaceByChord(round, removal.Nodes, edges, 2, removal.Sums);
 }
 
 /** Calls function(cell) for the cells that a removal sweeps, until it returns false. */
 ITK_CUDA_AS_ARGUMENTS
 template <typename TFunction>
 ITK_CUDA_HOST_DEVICE bool
-ForCellsOfRemoval(const CellLayout & layout, const MapView & map, const Removal & removal, const TFunction & function)
+ForCellsOfRemoval(const CellLayout & layout,
+                  const MapView &    map,
+                  const Removal &    removal,
+                  const TFunction &  function,
+                  const LaneShare &  share = {})
 {
   return ForCellsOfTriangle(
-    layout, map.At(removal.Nodes[0]), map.At(removal.Nodes[1]), map.At(removal.Nodes[2]), function);
+    layout, map.At(removal.Nodes[0]), map.At(removal.Nodes[1]), map.At(removal.Nodes[2]), function, share);
 }
 
 ITK_CUDA_HOST_DEVICE inline MovingNode
@@ -282,7 +333,8 @@ struct Move : Bid // Id: the node
   LatticePoint To;
 };
 
-/** Moves a node; sumsFromNode(j, far) are those of its edge number j from its new place to the far end. */
+/** Moves a node; sumsFromNode(j, far) are those of its edge number j from its new place to the far end. The grid does
+ * not know yet where its edges are. */
 ITK_CUDA_AS_ARGUMENTS
 template <typename TRound, typename TFunction>
 ITK_CUDA_HOST_DEVICE void
@@ -297,7 +349,6 @@ ApplyMove(TRound & round, const Move & move, const TFunction & sumsFromNode)
     const Moments sums = edge.Start == move.Id ? fromNode : Moments{} - fromNode;
     round.Transfer(edge.Left, edge.Right, sums - edge.Sums);
     edge.Sums = sums;
-    round.AddToGrid(node.Edges[j]);
   }
 }
 
@@ -305,13 +356,17 @@ ApplyMove(TRound & round, const Move & move, const TFunction & sumsFromNode)
 ITK_CUDA_AS_ARGUMENTS
 template <typename TFunction>
 ITK_CUDA_HOST_DEVICE bool
-ForCellsOfMove(const CellLayout & layout, const MapView & map, const Move & move, const TFunction & function)
+ForCellsOfMove(const CellLayout & layout,
+               const MapView &    map,
+               const Move &       move,
+               const TFunction &  function,
+               const LaneShare &  share = {})
 {
   const MapNode & node = map.Nodes[move.Id];
   for (uint32_t j = 0; j < node.Degree; ++j)
   {
     const LatticePoint far = map.At(map.Edges[node.Edges[j]].GetOther(move.Id));
-    if (!ForCellsOfTriangle(layout, far, node.Position, move.To, function))
+    if (!ForCellsOfTriangle(layout, far, node.Position, move.To, function, share))
     {
       return false;
     }

@@ -18,7 +18,7 @@ public:
   bool
   Propose(uint32_t i, Proposal & proposal) const
   {
-    return ProposeRemoval(m_Refinement, i, proposal);
+    return ProposeRemoval(m_Refinement, i, proposal, OneLane{});
   }
 
   template <typename TFunction>
@@ -31,7 +31,7 @@ public:
   void
   Apply(const Proposal & proposal)
   {
-    ApplyRemoval(m_Refinement, proposal);
+    m_Refinement.AddToGrid(ApplyRemoval(m_Refinement, proposal));
   }
 
   template <typename TFunction>

@@ -200,21 +200,27 @@ private:
   }
 };
 
-/** Whether a chord may replace the line; isOwn(edge) says which edges do not matter. */
+/** Whether a chord may replace the line; isOwn(edge) says which edges do not matter.
+ * \param share of the cells to look at */
 ITK_CUDA_AS_ARGUMENTS
 template <typename TGrid, typename TFunction>
 ITK_CUDA_HOST_DEVICE bool
-ChordKeepsTopology(const MapView & map, const TGrid & grid, const Line & line, const TFunction & isOwn)
+ChordKeepsTopology(const MapView &   map,
+                   const TGrid &     grid,
+                   const Line &      line,
+                   const TFunction & isOwn,
+                   const LaneShare & share = {})
 {
   if (line.First == line.Last)
   {
     return false;
   }
   const ChordTest test(line);
-  return ForCellsOfBox(grid.Layout, test.GetBox(), [&](size_t cell) {
+  const auto      isClear = [&](size_t cell) {
     return grid.ForEdges(
       map, cell, [&](const GridEdge & edge) { return test.IsApartFrom(edge) || isOwn(edge) || test.Allows(edge); });
-  });
+  };
+  return ForCellsOfBox(grid.Layout, test.GetBox(), isClear, share);
 }
 } // namespace itk::cuda::partition
 
