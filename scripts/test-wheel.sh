@@ -41,12 +41,12 @@ run_logged "$folder/install.log" "$python" -m pip install --disable-pip-version-
 # The package must do with what it says that it needs.
 (cd "$folder" && "$python" -m itk_cudafilters > "$folder/alone.log" 2>&1) || die "import fails: $(tail -n 1 "$folder/alone.log")"
 run_logged "$folder/install-tests.log" "$python" -m pip install --disable-pip-version-check matplotlib ml_dtypes mypy \
-  pyogrio pytest scipy shapely tqdm xarray
+  pyogrio pytest 'pytest-xdist>=3.6,<4' scipy shapely tqdm xarray
 
-note "running the tests (log: $folder/tests.log)"
+note "running the tests in $jobs processes (log: $folder/tests.log)"
 status=0
-(cd "$folder" && "$python" -m pytest -p no:cacheprovider -c "$repository/pyproject.toml" --rootdir "$repository" \
-  --junit-xml "$folder/tests.xml" "$repository/wrapping/test" "${pytest_arguments[@]}") > "$folder/tests.log" 2>&1 || status=$?
+(cd "$folder" && "$python" -m pytest -n "$jobs" --dist loadfile -p no:cacheprovider -c "$repository/pyproject.toml" \
+  --rootdir "$repository" --junit-xml "$folder/tests.xml" "$repository/wrapping/test" "${pytest_arguments[@]}") > "$folder/tests.log" 2>&1 || status=$?
 if [ "$status" -ne 0 ]; then
   tail -n 200 "$folder/tests.log"
 fi
