@@ -1075,11 +1075,7 @@ public:
       }
       const uint32_t      number = this->QueueRounds(static_cast<uint32_t>(left));
       const MapCounters & counters = m_Map.ReadCounters();
-      uint32_t            rounds = 0;
-      while (rounds < number && counters.Rounds[rounds].Winners > 0)
-      {
-        ++rounds;
-      }
+      const uint32_t      rounds = counters.CountRounds(number);
       left -= static_cast<int>(rounds);
       isOver = rounds < number && counters.Added <= m_Map.GetGridCapacity();
     }

@@ -32,6 +32,18 @@ struct MapCounters
   MapRoundCounters Rounds[RoundsOfGrid];
   uint32_t         Added;        // edges of cells, since the grid was sorted
   uint32_t         RemovedEdges; // since the map was compacted
+
+  /** Of so many rounds, those before the first one that changed nothing. */
+  uint32_t
+  CountRounds(uint32_t number) const
+  {
+    uint32_t rounds = 0;
+    while (rounds < number && Rounds[rounds].Winners > 0)
+    {
+      ++rounds;
+    }
+    return rounds;
+  }
 };
 
 /** Numbers of the nodes and edges that are left of a map. */

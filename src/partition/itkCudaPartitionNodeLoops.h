@@ -602,11 +602,7 @@ public:
       m_Map.ClearRounds();
       isSmall ? this->QueueRoundsOfGrid(number, work) : this->QueueRounds(number);
       const MapCounters & counters = m_Map.ReadCounters();
-      uint32_t            rounds = 0;
-      while (rounds < number && counters.Rounds[rounds].Winners > 0)
-      {
-        ++rounds;
-      }
+      const uint32_t      rounds = counters.CountRounds(number);
       work = counters.Rounds[rounds > 0 ? rounds - 1 : 0].Work;
       left -= rounds;
       isOver = rounds < number && counters.Added <= m_Map.GetGridCapacity();
