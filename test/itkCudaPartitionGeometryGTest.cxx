@@ -9,6 +9,7 @@
 #include <cmath>
 #include <iostream>
 #include <set>
+#include <vector>
 
 namespace
 {
@@ -121,6 +122,42 @@ TEST(PartitionGeometry, CellsOfALongTriangleAreFew)
 {
   const CellLayout layout(4000, 4000, 4);
   EXPECT_LE(CellsOf(layout, { 0, 0 }, { 4000, 4000 }, { 4000, 3999 }).size(), 3u * 251u);
+}
+
+TEST(PartitionGeometry, LanesDivideTheCells)
+{
+  Random random(6);
+  for (int i = 0; i < 3000; ++i)
+  {
+    const CellLayout    layout(300, 300, i % 2 == 0 ? 2 : 4);
+    const LatticePoint  a = DrawPoint(random, 301);
+    const LatticePoint  b = DrawPoint(random, 301);
+    const LatticePoint  c = DrawPoint(random, 301);
+    const int32_t       lanes = 1 + Draw(random, 32);
+    std::vector<size_t> ofTriangle;
+    std::vector<size_t> ofBox;
+    std::vector<size_t> wholeBox;
+    const auto          addTo = [](std::vector<size_t> & cells) {
+      return [&cells](size_t cell) {
+        cells.push_back(cell);
+        return true;
+      };
+    };
+    const auto box = itk::cuda::region::BoxOf(a, b, c);
+    EXPECT_TRUE(ForCellsOfBox(layout, box, addTo(wholeBox)));
+    for (int32_t lane = 0; lane < lanes; ++lane)
+    {
+      EXPECT_TRUE(ForCellsOfTriangle(layout, a, b, c, addTo(ofTriangle), { lane, lanes }));
+      EXPECT_TRUE(ForCellsOfBox(layout, box, addTo(ofBox), { lane, lanes }));
+    }
+    // Each cell has one lane.
+    const std::set<size_t> cells = CellsOf(layout, a, b, c);
+    std::sort(ofTriangle.begin(), ofTriangle.end());
+    std::sort(ofBox.begin(), ofBox.end());
+    EXPECT_EQ(ofTriangle, std::vector<size_t>(cells.begin(), cells.end())) << i;
+    EXPECT_EQ(ofBox, wholeBox) << i; // row by row
+    EXPECT_TRUE(std::includes(wholeBox.begin(), wholeBox.end(), cells.begin(), cells.end())) << i;
+  }
 }
 
 TEST(PartitionGeometry, WalksEndWhenToldTo)
