@@ -235,7 +235,14 @@ def test_functions_are_those_of_the_classes():
 
 @pytest.mark.parametrize("name", ["gradient_recursive_gaussian_image_filter", "image_source", "image_to_image_filter"])
 def test_functions_of_itk_are_those_of_itk(name):
-    assert "CudaFilters" not in itk.support.base.itk_base_global_lazy_attributes.get(name, ())
+    modules = itk.support.base.itk_base_global_lazy_attributes[name]
+    assert modules and "CudaFilters" not in modules
+
+
+def test_function_of_a_superclass_has_its_class():
+    function = itk.gradient_recursive_gaussian_image_filter
+    assert function.__module__ == "itk.itkGradientRecursiveGaussianImageFilterPython"
+    assert function.process_object is itk.GradientRecursiveGaussianImageFilter
 
 
 @pytest.mark.parametrize("tested", [f for f in OF_ITK if f is not GRADIENT], ids=str)
