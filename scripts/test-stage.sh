@@ -30,9 +30,11 @@ for argument in "$@"; do
 done
 strict=(-DCudaFilters_WARNINGS_AS_ERRORS=ON "-DCudaFilters_LONG_TESTS=$long_tests" "${launcher_arguments[@]}")
 
-# The stage cpu runs two minutes of random calls on the host. The other stages repeat them only with --long.
+# The stage cpu runs random calls on the host, and what takes longest of the tests that know no device. The other stages repeat
+# these seven minutes of a processor's time only with --long.
+repeated='^CudaFiltersStressSlow.*Host$|Slow/Host$|^CudaRegionSnake(Looks|QualitySlow)\.|^CudaSnakeLattice\.'
 repeats=()
-[ "$long_tests" = ON ] || repeats=(-E '^CudaFiltersStressSlow.*Host$')
+[ "$long_tests" = ON ] || repeats=(-E "$repeated")
 
 # run_tests FOLDER [OPTION...]: those of a build, with options of ctest.
 run_tests()

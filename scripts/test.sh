@@ -19,8 +19,8 @@
 # Warnings are errors. All that is built lies in build/; ITK 5.4, tools and ccache's objects in the user's cache folders.
 #
 # Without --long no stage is started that would not end within 80 minutes from the start. How long a stage took last is kept in
-# the cache folder, in test-durations.txt: apart for cold runs, which build an ITK or compile for the first time on this machine,
-# and for warm ones. What was left out is said, and its tests count as skipped.
+# the cache folder, in test-durations.txt: apart for bare runs, which build an ITK first, for cold ones, which compile for the first
+# time on this machine, and for warm ones. What was left out is said, and its tests count as skipped.
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
 
@@ -71,8 +71,9 @@ declare -A titles=(
   [upstream]="ITK's own tests with this module's filters"
   [coverage]="Coverage of the CPU build"
 )
-# Seconds of a cold run on two cores, where nothing is recorded.
-declare -A default_seconds=([format]=30 [cpu]=900 [cuda]=900 [wheel]=1200 [module]=1500 [upstream]=600 [coverage]=1200)
+# Seconds of a cold run on two cores, where nothing is recorded, and those that a stage needs to build its ITK first.
+declare -A default_seconds=([format]=30 [cpu]=1500 [cuda]=1500 [wheel]=1100 [module]=900 [upstream]=900 [coverage]=1200)
+declare -A itk_seconds=([wheel]=1500 [module]=700 [upstream]=700)
 
 start=$SECONDS
 passed=0 failed=0 skipped=0
@@ -96,30 +97,36 @@ record()
   mv "$durations.new" "$durations"
 }
 
-# state_of STAGE: warm if it has run on this machine and finds its ITK in the cache.
+# state_of STAGE: bare if it has to build its ITK first, else cold if it has not run on this machine, else warm.
 state_of()
 {
-  if [ -n "$(recorded "$1" 'cold|warm' 3)" ] && "$repository/scripts/test-stage.sh" "$1" --is-cached; then
-    echo warm
-  else
+  if ! "$repository/scripts/test-stage.sh" "$1" --is-cached; then
+    echo bare
+  elif [ -z "$(recorded "$1" '.*' 3)" ]; then
     echo cold
+  else
+    echo warm
   fi
 }
 
-# expected_seconds STAGE STATE: what is recorded; for a warm run without record a cold one's time, which is longer.
+# expected_seconds STAGE STATE: what is recorded; without a record what a cold run takes, and for a bare one its ITK.
 expected_seconds()
 {
   local seconds
   seconds=$(recorded "$1" "$2" 3)
-  seconds=${seconds:-$(recorded "$1" cold 3)}
-  echo "${seconds:-${default_seconds[$1]}}"
+  if [ -z "$seconds" ]; then
+    seconds=$(recorded "$1" cold 3)
+    seconds=${seconds:-${default_seconds[$1]}}
+    [ "$2" != bare ] || seconds=$((seconds + ${itk_seconds[$1]:-0}))
+  fi
+  echo "$seconds"
 }
 
 # skip STAGE REASON: its tests count as skipped, one if their number is not known.
 skip()
 {
   local tests
-  tests=$(recorded "$1" 'cold|warm' 4)
+  tests=$(recorded "$1" '.*' 4)
   skipped=$((skipped + ${tests:-1}))
   note "NOT RUN: ${titles[$1]}: $2; ${tests:-1} tests count as skipped"
 }
