@@ -312,7 +312,8 @@ TEST(CudaPartitionShareOfDevice, CountsThoseThatLive)
 
 TEST(CudaPartitionSearch, RoundsRunWithoutTheHost)
 {
-  // Some hundred rounds, most of them over few edges. A loop is a launch on a device, and a read makes the host wait.
+  // Some hundred rounds of three loops, most of them over few edges. A loop is a launch on a device, and a read makes
+  // the host wait: one comes after a series of rounds, whose number depends on the image.
   std::mt19937_64     engine(itk::cuda::test::PrintSeed(816));
   const PartitionCase image = MakeRandomCase(NoiseLaw::Gamma, 700, 600, 30, engine);
   const PreparedCase  prepared(image);
@@ -322,7 +323,7 @@ TEST(CudaPartitionSearch, RoundsRunWithoutTheHost)
   // The regions that are left get new numbers several times.
   ExpectMap(search, MakeLabelMap(prepared.Scene, prepared.Model, 4, prepared.Work).Map, "many rounds");
   const TestProcessor::Counts & counts = processor.GetCounts();
-  EXPECT_LE(counts.Reads, 80u);
+  EXPECT_LE(20 * counts.Reads, counts.Loops + counts.LoopsInBlocks + counts.LoopsInGrids);
   EXPECT_LE(counts.Loops + counts.Fills + counts.Sums + counts.Allocations, 5000u);
   EXPECT_GT(counts.LoopsInBlocks, 0u);
 }
