@@ -67,13 +67,23 @@ class StagesTest(unittest.TestCase):
         self.answers["wheel"] = self.answers["wheel"].replace("0 0", "3 0")
         self.run_script()
         states = {stage: {state for name, state, *_ in self.records() if name == stage} for stage in STAGES}
-        self.assertEqual(states.pop("wheel"), {"cold"})
+        self.assertEqual(states.pop("wheel"), {"cold", "bare"})
         self.assertEqual(set(map(frozenset, states.values())), {frozenset({"cold", "warm"})})
-        self.assertEqual(len(self.records()), 11)  # one of each kind
+        self.assertEqual(len(self.records()), 12)  # one of each kind
+
+    def test_stage_counts_an_itk_that_is_not_in_the_cache(self):
+        self.durations.write_text("upstream cold 4500 35\n")
+        self.assertIn("upstream --no-install", self.run_script()[2])
+        self.durations.write_text("upstream cold 4500 35\n")
+        self.answers["upstream"] = self.answers["upstream"].replace("0 0", "3 0")
+        status, output, calls = self.run_script()
+        self.assertEqual(status, 0, output)
+        self.assertNotIn("upstream --no-install", calls)
+        self.assertIn("NOT RUN: ITK's own tests with this module's filters: it takes about 87 minutes where ", output)
 
     def test_stage_that_would_not_end_in_time_is_not_started(self):
         self.durations.write_text("wheel cold 4900 120\nmodule warm 4000 600\nupstream cold 4000 35\nupstream warm 20 35\n")
-        self.answers["upstream"] = self.answers["upstream"].replace("0 0", "3 0")  # so that a cold run is what it would be
+        self.answers["upstream"] = self.answers["upstream"].replace("0 0", "3 0")  # so that it would build an ITK first
         self.answers["cpu"] = "0 0 1 passed, 0 failed, 0 skipped"
         status, output, calls = self.run_script()
         self.assertEqual(status, 0, output)
