@@ -42,19 +42,18 @@ template <> struct CudaComponentTraits<double>         : CudaSupportedComponent<
 
 /** The component type of a pixel whose components are adjacent in memory.
  *
- * Scalars, and classes derived from FixedArray: vectors, covariant vectors, colours, symmetric tensors. */
-template <typename TPixel>
+ * Scalars, and classes derived from FixedArray: vectors, covariant vectors, colours, symmetric tensors. No decltype
+ * names it: ITK's generator of wrapping code cannot follow one. */
+template <typename TPixel, typename = void>
 struct CudaPixelTraits
 {
-private:
-  template <typename TComponent, unsigned int VLength>
-  static TComponent
-  GetComponent(const FixedArray<TComponent, VLength> *);
-  static TPixel
-  GetComponent(const void *);
+  using ComponentType = TPixel;
+};
 
-public:
-  using ComponentType = decltype(GetComponent(static_cast<const TPixel *>(nullptr)));
+template <typename TPixel>
+struct CudaPixelTraits<TPixel, std::void_t<typename TPixel::FixedArray>>
+{
+  using ComponentType = typename TPixel::FixedArray::ValueType;
 };
 
 /** Component type and number of components of a pixel type. Length 0: the number is set for each image. */

@@ -131,8 +131,6 @@ public:
   itkSetMacro(Beta, double);
   itkGetConstMacro(Beta, double);
 
-  // For C++: ITK's generator of wrapping code does not know the types of these parameters.
-#ifndef ITK_WRAPPING_PARSER
   /** Whether components are mapped from a window; default off. */
   itkSetMacro(UseWindow, bool);
   itkGetConstMacro(UseWindow, bool);
@@ -170,7 +168,6 @@ public:
   /** Elsewhere; default 0. */
   itkSetMacro(OutsideValue, OutputComponentType);
   itkGetConstMacro(OutsideValue, OutputComponentType);
-#endif
 
   /** As the superclass's. If the output is an image of the host and a filter before this one throws, it calls
    * ResetPipeline(), without which ITK's next Update() would do nothing. */

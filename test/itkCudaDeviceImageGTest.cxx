@@ -14,10 +14,12 @@
 #include "itkRGBAPixel.h"
 #include "itkRGBPixel.h"
 #include "itkSymmetricSecondRankTensor.h"
+#include "itkVector.h"
 #include "itkVectorImage.h"
 
 #include <gtest/gtest.h>
 
+#include <complex>
 #include <sstream>
 #include <vector>
 
@@ -352,6 +354,32 @@ TEST(CudaDeviceImage, Kind_of_image_is_known_from_its_type)
   EXPECT_FALSE((itk::CudaIsDeviceImage<itk::Image<float, 3>>::value));
   EXPECT_FALSE((itk::CudaIsDeviceImage<itk::VectorImage<float, 3>>::value));
   EXPECT_TRUE((std::is_same_v<ImageType::RebindImageType<double>, itk::CudaDeviceImage<double, 3>>));
+}
+
+struct VectorOfItsOwn : public itk::Vector<float, 2>
+{
+  using ValueType = int;
+};
+
+struct NoArray
+{
+  short FixedArray;
+};
+
+template <typename TPixel>
+using ComponentOf = typename itk::CudaDetail::CudaPixelTraits<TPixel>::ComponentType;
+
+TEST(CudaDeviceImage, Components_of_a_pixel_are_those_of_the_array_that_it_derives_from)
+{
+  EXPECT_TRUE((std::is_same_v<ComponentOf<unsigned char>, unsigned char>));
+  EXPECT_TRUE((std::is_same_v<ComponentOf<std::complex<float>>, std::complex<float>>));
+  EXPECT_TRUE((std::is_same_v<ComponentOf<itk::FixedArray<short, 3>>, short>));
+  EXPECT_TRUE((std::is_same_v<ComponentOf<itk::CovariantVector<double, 2>>, double>));
+  EXPECT_TRUE((std::is_same_v<ComponentOf<itk::RGBPixel<unsigned short>>, unsigned short>));
+  EXPECT_TRUE((std::is_same_v<ComponentOf<itk::RGBAPixel<int>>, int>));
+  EXPECT_TRUE((std::is_same_v<ComponentOf<itk::SymmetricSecondRankTensor<float, 3>>, float>));
+  EXPECT_TRUE((std::is_same_v<ComponentOf<VectorOfItsOwn>, float>));
+  EXPECT_TRUE((std::is_same_v<ComponentOf<NoArray>, NoArray>));
 }
 
 TEST(CudaDeviceImageFromPointer, Mistakes_are_named_before_the_device_is_asked)

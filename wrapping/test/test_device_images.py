@@ -432,6 +432,42 @@ def test_downloads_have_the_parameters_of_their_superclass():
     assert "UseSigmoid: On" in str(download)
 
 
+def real_to(pixel, dimension=3):
+    """The mapping of float32 images to images of a pixel type, and ITK's window and threshold of these types."""
+    mapping = itk.CudaPixelMappingImageFilter[itk.CudaDeviceImage[itk.F, dimension], itk.CudaDeviceImage[pixel, dimension]]
+    types = itk.Image[itk.F, dimension], itk.Image[pixel, dimension]
+    return mapping, itk.IntensityWindowingImageFilter[types], itk.BinaryThresholdImageFilter[types]
+
+
+def test_windows_and_thresholds_have_the_parameters_and_defaults_of_itks():
+    mapping, window, threshold = (kind.New() for kind in real_to(itk.UC))
+    assert not mapping.GetUseWindow() and not mapping.GetUseThreshold()
+    parameters = {
+        window: {"WindowMinimum": -2.5, "WindowMaximum": 7.25, "OutputMinimum": 3, "OutputMaximum": 250},
+        threshold: {"LowerThreshold": -1.5, "UpperThreshold": 8.0, "InsideValue": 7, "OutsideValue": 255},
+    }
+    for other, values in parameters.items():
+        for name, value in values.items():
+            assert getattr(mapping, "Get" + name)() == getattr(other, "Get" + name)(), name
+            getattr(mapping, "Set" + name)(value)
+            assert getattr(mapping, "Get" + name)() == value, name
+    mapping.UseWindowOn()
+    assert mapping.GetUseWindow() and "WindowMinimum: -2.5" in str(mapping)
+
+
+def test_parameters_of_mappings_have_the_types_of_the_pixels():
+    mapping = real_to(itk.UC)[0].New(OutputMinimum=3, InsideValue=4)
+    for wrong in (-1, 256, 2**40):
+        with pytest.raises(OverflowError, match="unsigned char"):
+            mapping.SetOutputMinimum(wrong)
+    for wrong in ("3", 2.5, None):
+        with pytest.raises(TypeError, match="unsigned char"):
+            mapping.SetInsideValue(wrong)
+    with pytest.raises(TypeError, match="float"):
+        mapping.SetWindowMinimum("0")
+    assert mapping.GetOutputMinimum() == 3 and mapping.GetInsideValue() == 4
+
+
 @pytest.mark.parametrize("dimension", [2, 3])
 @pytest.mark.parametrize("pixel", [itk.UC, itk.SS], ids=["uint8", "int16"])
 def test_images_are_converted_between_float_and_integers(pixel, dimension):
@@ -466,6 +502,38 @@ def test_mapping(gpu):
     sigmoid.SetAlpha(0.0)
     with pytest.raises(RuntimeError, match="Alpha is 0; it must be finite and not 0"):
         sigmoid.Update()
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+@pytest.mark.parametrize("pixel", [itk.UC, itk.SS], ids=["uint8", "int16"])
+def test_windows_and_thresholds_give_the_bits_of_itks(gpu, pixel, dimension):
+    rng = np.random.default_rng(10 + dimension)
+    array = random_array(rng, (40, 30, 20)[:dimension])
+    image, volume = itk.image_from_array(array), to_device(array)
+    mapping, window, threshold = real_to(pixel, dimension)
+    for _ in range(10):
+        low, high = sorted(rng.uniform(50.0, 150.0, 2))
+        first, second = (int(value) for value in rng.integers(0, 255, 2))
+        ranges = {"WindowMinimum": low, "WindowMaximum": high, "OutputMinimum": first, "OutputMaximum": second}
+        values = {"LowerThreshold": low, "UpperThreshold": high, "InsideValue": first, "OutsideValue": second}
+        for switch, kind, parameters in (("UseWindow", window, ranges), ("UseThreshold", threshold, values)):
+            expected = kind.New(image, **parameters)
+            expected.Update()
+            found = mapping.New(volume, **{switch: True}, **parameters)
+            found.Update()
+            np.testing.assert_array_equal(
+                itk.array_from_image(to_host(found.GetOutput())), itk.array_from_image(expected.GetOutput()), str(parameters)
+            )
+
+
+def test_sigmoid_between_the_given_ends(gpu):
+    array = np.random.default_rng(13).uniform(-50.0, 300.0, (20, 30, 40)).astype(np.float32)
+    sigmoid = itk.CudaPixelMappingImageFilter.New(
+        to_device(array), UseSigmoid=True, Alpha=-20.0, Beta=100.0, OutputMinimum=-1.0, OutputMaximum=3.0
+    )
+    sigmoid.Update()
+    exact = 4.0 / (1.0 + np.exp((array.astype(float) - 100.0) / 20.0)) - 1.0
+    np.testing.assert_allclose(itk.array_from_image(to_host(sigmoid.GetOutput())), exact, atol=1e-6)
 
 
 def test_pipeline(gpu):
