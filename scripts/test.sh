@@ -72,7 +72,7 @@ declare -A titles=(
   [coverage]="Coverage of the CPU build"
 )
 # Seconds of a cold run on two cores, where nothing is recorded, and those that a stage needs to build its ITK first.
-declare -A default_seconds=([format]=30 [cpu]=1500 [cuda]=1500 [wheel]=1100 [module]=900 [upstream]=900 [coverage]=1200)
+declare -A default_seconds=([format]=30 [cpu]=1500 [cuda]=1500 [wheel]=1500 [module]=900 [upstream]=900 [coverage]=1200)
 declare -A itk_seconds=([wheel]=1500 [module]=700 [upstream]=700)
 
 start=$SECONDS
