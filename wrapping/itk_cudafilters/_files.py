@@ -214,7 +214,8 @@ def stretch(pixels: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
     if not white > black:
         return np.zeros(values.shape, np.uint8)
     grey = np.where(np.isfinite(values), 255.0 * (values - black) / (white - black), 0.0)
-    return np.floor(np.clip(grey, 0.0, 255.0) + 0.5).astype(np.uint8)
+    rounded: npt.NDArray[np.float64] = np.floor(np.clip(grey, 0.0, 255.0) + 0.5)
+    return rounded.astype(np.uint8)
 
 
 def _encode_png(pixels: npt.NDArray[Any]) -> str:
