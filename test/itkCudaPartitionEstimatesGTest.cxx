@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <complex>
 #include <random>
@@ -112,6 +113,36 @@ MakeCase(const Intensities & intensities, NoiseLaw law)
   return image;
 }
 
+/** Estimates of all windows, ascending, straight from their formula: a window has 16 x 16 pixels and 16 means of 4 x 4
+ * each. d is the logarithm of the mean of these, minus the mean of their logarithms; the looks of a pixel are
+ * (15 / 16) / (2 d) / 16. */
+std::vector<double>
+EstimatesOfWindows(const PartitionCase & image)
+{
+  std::vector<double> estimates;
+  for (int32_t top = 0; top + 16 <= Height; top += 16)
+  {
+    for (int32_t left = 0; left + 16 <= Width; left += 16)
+    {
+      double mean = 0.0;
+      double logarithm = 0.0;
+      for (int32_t block = 0; block < 16; ++block)
+      {
+        double sum = 0.0;
+        for (int32_t i = 0; i < 16; ++i)
+        {
+          sum += image.Pixels[image.IndexOf(left + block % 4 * 4 + i % 4, top + block / 4 * 4 + i / 4)];
+        }
+        mean += sum / 16.0 / 16.0;
+        logarithm += std::log(sum / 16.0) / 16.0;
+      }
+      estimates.push_back(15.0 / 16.0 / (2.0 * (std::log(mean) - logarithm)) / 16.0);
+    }
+  }
+  std::sort(estimates.begin(), estimates.end());
+  return estimates;
+}
+
 double
 Estimate(const PartitionCase & image, unsigned int threads = 1, uint64_t shuffle = 0)
 {
@@ -147,14 +178,24 @@ TEST(CudaPartitionEstimates, LooksDependNeitherOnEdgesNorOnThreads)
 {
   std::mt19937_64 engine(itk::cuda::test::PrintSeed(402));
   Intensities     intensities = Independent(1.0, engine);
-  const double    flat = Estimate(MakeCase(intensities, NoiseLaw::Gamma));
+  const std::vector<double> flat = EstimatesOfWindows(MakeCase(intensities, NoiseLaw::Gamma));
+  constexpr size_t          side = 130;
   for (size_t i = 0; i < intensities.size(); ++i)
   {
-    intensities[i] *= (i % Width / 130 + i / Width / 130) % 2 == 0 ? 1.0 : 5.0;
+    intensities[i] *= (i % Width / side + i / Width / side) % 2 == 0 ? 1.0 : 5.0;
   }
-  const PartitionCase board = MakeCase(intensities, NoiseLaw::Gamma);
-  const double        squares = Estimate(board);
-  EXPECT_NEAR(squares, flat, 0.1 * flat); // windows over edges are among the lower ones
+  const PartitionCase       board = MakeCase(intensities, NoiseLaw::Gamma);
+  const double              squares = Estimate(board);
+  const std::vector<double> windows = EstimatesOfWindows(board);
+  const size_t              rank = 4 * (windows.size() - 1) / 5; // the 80 % quantile
+  // The 20 % quantile of chi squared of 15 degrees of freedom over its mean makes an estimate of the 80 % quantile.
+  constexpr double chiSquared = 0.687;
+  EXPECT_NEAR(squares, chiSquared * windows[rank], 1e-6 * squares);
+  // Edges cross 3 of 32 columns of windows and 2 of 24 rows. At worst their windows were the highest and are the lowest.
+  constexpr size_t crossed = 32 * 24 - 29 * 22;
+  constexpr double rounding = 0.01; // of pixels
+  EXPECT_GE(squares, (1.0 - rounding) * chiSquared * flat[rank - crossed]);
+  EXPECT_LE(squares, (1.0 + rounding) * chiSquared * flat[rank]);
   EXPECT_EQ(Estimate(board, 5, 9), squares);
 }
 
