@@ -176,8 +176,8 @@ TEST(CudaPartitionEstimates, LooksOfIndependentAndOfCorrelatedSpeckle)
 
 TEST(CudaPartitionEstimates, LooksDependNeitherOnEdgesNorOnThreads)
 {
-  std::mt19937_64 engine(itk::cuda::test::PrintSeed(402));
-  Intensities     intensities = Independent(1.0, engine);
+  std::mt19937_64           engine(itk::cuda::test::PrintSeed(402));
+  Intensities               intensities = Independent(1.0, engine);
   const std::vector<double> flat = EstimatesOfWindows(MakeCase(intensities, NoiseLaw::Gamma));
   constexpr size_t          side = 130;
   for (size_t i = 0; i < intensities.size(); ++i)
@@ -191,7 +191,8 @@ TEST(CudaPartitionEstimates, LooksDependNeitherOnEdgesNorOnThreads)
   // The 20 % quantile of chi squared of 15 degrees of freedom over its mean makes an estimate of the 80 % quantile.
   constexpr double chiSquared = 0.687;
   EXPECT_NEAR(squares, chiSquared * windows[rank], 1e-6 * squares);
-  // Edges cross 3 of 32 columns of windows and 2 of 24 rows. At worst their windows were the highest and are the lowest.
+  // Edges cross 3 of 32 columns of windows and 2 of 24 rows. At worst their windows were the highest and are the
+  // lowest.
   constexpr size_t crossed = 32 * 24 - 29 * 22;
   constexpr double rounding = 0.01; // of pixels
   EXPECT_GE(squares, (1.0 - rounding) * chiSquared * flat[rank - crossed]);
