@@ -17,6 +17,7 @@ folder=$(dirname "$0")
 read -r _ cached status line < <(grep "^$1 " "$folder/answers.txt")
 [ "${2:-}" != --is-cached ] || exit "$cached"
 echo "$*" >> "$folder/calls.txt"
+[ "$status" -ne 124 ] || sleep 60 # a stage that does not end in time
 echo "$line"
 exit "$status"
 """
@@ -79,19 +80,33 @@ class StagesTest(unittest.TestCase):
         status, output, calls = self.run_script()
         self.assertEqual(status, 0, output)
         self.assertNotIn("upstream --no-install", calls)
-        self.assertIn("NOT RUN: ITK's own tests with this module's filters: it takes about 87 minutes where ", output)
+        self.assertIn("NOT RUN: ITK's own tests with this module's filters: it takes about 91 minutes where ", output)
 
     def test_stage_that_would_not_end_in_time_is_not_started(self):
-        self.durations.write_text("wheel cold 4900 120\nmodule warm 4000 600\nupstream cold 4000 35\nupstream warm 20 35\n")
+        self.durations.write_text("wheel cold 5100 120\nmodule warm 4000 600\nupstream cold 4000 35\nupstream warm 20 35\n")
         self.answers["upstream"] = self.answers["upstream"].replace("0 0", "3 0")  # so that it would build an ITK first
         self.answers["cpu"] = "0 0 1 passed, 0 failed, 0 skipped"
         status, output, calls = self.run_script()
         self.assertEqual(status, 0, output)
         self.assertEqual([call.split()[0] for call in calls], ["format", "cpu", "cuda", "module", "upstream"])
-        self.assertIn("NOT RUN: Python package: it takes about 82 minutes where ", output)
+        self.assertIn("NOT RUN: Python package: it takes about 86 minutes where ", output)
         self.assertIn("120 tests count as skipped", output)
         self.assertTrue(output.endswith("41 passed, 0 failed, 128 skipped\n"), output)
-        self.assertIn(["wheel", "cold", "4900", "120"], self.records())  # nothing new is known of it
+        self.assertIn(["wheel", "cold", "5100", "120"], self.records())  # nothing new is known of it
+
+    def test_stage_that_has_not_ended_in_time_is_stopped(self):
+        self.durations.write_text("".join(f"{stage} cold 1 7\n" for stage in STAGES))
+        self.answers["module"] = "0 124 -"
+        status, output, calls = self.run_script("--time-limit", "8")
+        self.assertEqual(status, 0, output)
+        self.assertEqual([call.split()[0] for call in calls], list(STAGES[:5]))
+        self.assertIn("NOT RUN: Build as a module beside an ITK 5.4 build tree: it was stopped at the time limit of 8 s", output)
+        self.assertTrue(output.endswith("40 passed, 0 failed, 22 skipped\n"), output)
+        self.assertIn(["module", "cold", "1", "7"], self.records())  # nothing new is known of it
+        for wrong in ("0", "-5", "soon", ""):
+            status, output, _ = self.run_script("--time-limit", wrong)
+            self.assertEqual(status, 1)
+            self.assertIn(f"--time-limit needs a number of seconds, not '{wrong}'", output)
 
     def test_unknown_stage_counts_at_least_one(self):
         self.answers["cuda"] = "0 3 no nvcc"
