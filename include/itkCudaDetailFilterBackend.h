@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <ostream>
 #include <string>
 
@@ -71,6 +72,13 @@ public:
     return m_WorkingSet;
   }
 
+  /** Bytes of device memory that were available when SelectDevice() looked, if no other run held any. */
+  std::optional<size_t>
+  GetIdleMemory() const
+  {
+    return m_IdleMemory;
+  }
+
   /** The filter's value, or the configuration's. */
   StreamingEnum
   GetStreaming() const;
@@ -110,9 +118,10 @@ public:
   PrintStreaming(std::ostream & os, Indent indent) const;
 
 private:
-  int    m_SelectedDeviceIndex{ 0 };
-  bool   m_RunsInSlabs{ false };
-  size_t m_WorkingSet{ 0 };
+  int                   m_SelectedDeviceIndex{ 0 };
+  bool                  m_RunsInSlabs{ false };
+  size_t                m_WorkingSet{ 0 };
+  std::optional<size_t> m_IdleMemory;
 };
 
 /** The device memory of a run, from before its first allocation to its end. If other runs of the process hold it, it

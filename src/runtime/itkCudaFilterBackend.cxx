@@ -11,6 +11,8 @@
 #include "itkCudaMemoryQuery.h"
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 namespace itk::CudaDetail
 {
@@ -30,19 +32,22 @@ struct Obstacle
   bool            DoesNotFit{ false }; // the device has memory, but too little for the whole work
 };
 
-/** Bytes that a run may have, now or when other runs have ended. `limit`: 0 for none. */
+/** Bytes that a run may have, now or when other runs have ended. `limit`: 0 for none. `idle`: what is available, if no
+ * other run holds any. */
 size_t
-GetPotentialMemory(int device, size_t limit)
+GetPotentialMemory(int device, size_t limit, std::optional<size_t> & idle)
 {
-  const size_t potential =
-    cuda::GetMemoryGate(device).GetPotential([device] { return cuda::GetAvailableDeviceMemory(device); });
+  size_t       available = 0;
+  const size_t potential = cuda::GetMemoryGate(device).GetPotential(
+    [device, &available] { return available = cuda::GetAvailableDeviceMemory(device); });
+  idle = potential == available ? std::optional(available) : std::nullopt;
   return limit == 0 ? potential : std::min(potential, limit);
 }
 
 Obstacle
-FindMemoryObstacle(int device, size_t workingSetBytes, size_t limit)
+FindMemoryObstacle(int device, size_t workingSetBytes, size_t limit, std::optional<size_t> & idle)
 {
-  const size_t available = GetPotentialMemory(device, limit);
+  const size_t available = GetPotentialMemory(device, limit, idle);
   if (workingSetBytes <= available)
   {
     return {};
@@ -56,7 +61,7 @@ FindMemoryObstacle(int device, size_t workingSetBytes, size_t limit)
 }
 
 Obstacle
-FindObstacle(const char * unsupported, int device, size_t workingSetBytes, size_t limit)
+FindObstacle(const char * unsupported, int device, size_t workingSetBytes, size_t limit, std::optional<size_t> & idle)
 {
   if (unsupported)
   {
@@ -69,7 +74,7 @@ FindObstacle(const char * unsupported, int device, size_t workingSetBytes, size_
   }
   try
   {
-    return FindMemoryObstacle(device, workingSetBytes, limit);
+    return FindMemoryObstacle(device, workingSetBytes, limit, idle);
   }
   catch (const CudaError & error)
   {
@@ -111,7 +116,7 @@ CudaFilterBackend::SelectDevice(const char * unsupported, size_t workingSetBytes
   }
   const int    device = DeviceIndex == -1 ? CudaFiltersConfiguration::GetDeviceIndex() : DeviceIndex;
   const size_t limit = this->GetDeviceMemoryLimit();
-  Obstacle     obstacle = FindObstacle(unsupported, device, m_RunsInSlabs ? 0 : workingSetBytes, limit);
+  Obstacle     obstacle = FindObstacle(unsupported, device, m_RunsInSlabs ? 0 : workingSetBytes, limit, m_IdleMemory);
   if (canCut && obstacle.DoesNotFit && this->GetStreaming() != StreamingEnum::Off)
   {
     m_RunsInSlabs = true;
@@ -125,7 +130,7 @@ CudaFilterBackend::SelectDevice(const char * unsupported, size_t workingSetBytes
              cuda::FormatBytes(cuda::GetTotalDeviceMemory(device)) + " needed" + (m_RunsInSlabs ? ", in slabs" : "");
     if (m_RunsInSlabs)
     {
-      m_WorkingSet = GetPotentialMemory(device, limit);
+      m_WorkingSet = GetPotentialMemory(device, limit, m_IdleMemory);
     }
     return true;
   }
@@ -203,11 +208,13 @@ CudaMemoryReservation::CudaMemoryReservation(const CudaFilterBackend &          
                                              const std::function<void(float)> & progress)
 {
   const int device = backend.GetSelectedDeviceIndex();
+  // The driver needs 6 us to say what is available, which is much for a small image: SelectDevice() has just asked it.
+  const auto getAvailable = [device, known = backend.GetIdleMemory()]() mutable {
+    const std::optional<size_t> first = std::exchange(known, std::nullopt);
+    return first ? *first : cuda::GetAvailableDeviceMemory(device);
+  };
   m_Reservation = std::make_shared<cuda::MemoryGate::Reservation>(
-    cuda::GetMemoryGate(device),
-    backend.GetWorkingSet(),
-    [device] { return cuda::GetAvailableDeviceMemory(device); },
-    [&progress] {
+    cuda::GetMemoryGate(device), backend.GetWorkingSet(), getAvailable, [&progress] {
       if (progress)
       {
         progress(0.0f);
