@@ -66,6 +66,7 @@ set(CudaFilters_CUDA_GTESTS
     itkCudaResidentCoresGTest.cxx
     itkCudaRuntimeGTest.cxx
     itkCudaStickyErrorGTest.cxx
+    itkCudaStreamGTest.cxx
     itkCudaTransferGTest.cxx
     itkCudaWorkingSetGTest.cxx)
 # Whole filters on files: itkCudaXTest.cxx with int itkCudaXTest(int, char *[]), registered below.

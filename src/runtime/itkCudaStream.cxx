@@ -16,24 +16,53 @@ namespace itk::cuda
 {
 namespace
 {
-/** The unused streams of a device. */
-struct StreamList
+/** \class UnusedHandles
+ * \brief Streams or events of each device that wait for their next use.
+ */
+template <typename THandle>
+class UnusedHandles
 {
-  std::vector<cudaStream_t> Free;
-  size_t                    NumberOfStreams{ 0 };
+public:
+  /** One that was used before, or nullptr: then the caller makes one. */
+  THandle
+  Take(int device)
+  {
+    const std::lock_guard<std::mutex> lock(m_Mutex);
+    List &                            list = m_Lists[device];
+    if (list.Free.empty())
+    {
+      list.Free.reserve(++list.NumberOfHandles); // so that giving back never allocates
+      return nullptr;
+    }
+    const THandle handle = list.Free.back();
+    list.Free.pop_back();
+    return handle;
+  }
+
+  void
+  GiveBack(int device, THandle handle) noexcept
+  {
+    const std::lock_guard<std::mutex> lock(m_Mutex);
+    m_Lists.find(device)->second.Free.push_back(handle);
+  }
+
+private:
+  struct List
+  {
+    std::vector<THandle> Free;
+    size_t               NumberOfHandles{ 0 };
+  };
+
+  std::mutex          m_Mutex;
+  std::map<int, List> m_Lists; // by device
 };
 
-struct StreamLists
+template <typename THandle>
+UnusedHandles<THandle> &
+GetUnused()
 {
-  std::mutex                Mutex;
-  std::map<int, StreamList> Lists; // by device
-};
-
-StreamLists &
-GetStreamLists()
-{
-  static StreamLists * const lists = new StreamLists; // streams outlive every static object that uses one
-  return *lists;
+  static auto * const unused = new UnusedHandles<THandle>; // it outlives every static object that uses a handle
+  return *unused;
 }
 } // namespace
 
@@ -41,20 +70,12 @@ StreamLease::StreamLease(int device)
   : Context(device, nullptr)
 {
   RequireUsableDevice(device);
+  m_Stream = GetUnused<cudaStream_t>().Take(device);
+  if (!m_Stream)
   {
-    StreamLists &                     lists = GetStreamLists();
-    const std::lock_guard<std::mutex> lock(lists.Mutex);
-    StreamList &                      list = lists.Lists[device];
-    if (!list.Free.empty())
-    {
-      m_Stream = list.Free.back();
-      list.Free.pop_back();
-      return;
-    }
-    list.Free.reserve(++list.NumberOfStreams); // so that the destructor never allocates
+    const DeviceGuard guard(device);
+    ITK_CUDA_CALL(cudaStreamCreateWithFlags(&m_Stream, cudaStreamNonBlocking));
   }
-  const DeviceGuard guard(device);
-  ITK_CUDA_CALL(cudaStreamCreateWithFlags(&m_Stream, cudaStreamNonBlocking));
 }
 
 StreamLease::~StreamLease()
@@ -63,9 +84,7 @@ StreamLease::~StreamLease()
   {
     return; // a stream with failed work or a lost context cannot be used again
   }
-  StreamLists &                     lists = GetStreamLists();
-  const std::lock_guard<std::mutex> lock(lists.Mutex);
-  lists.Lists.find(m_Device)->second.Free.push_back(m_Stream);
+  GetUnused<cudaStream_t>().GiveBack(m_Device, m_Stream);
 }
 
 void
@@ -98,25 +117,34 @@ RequireNoCapture(const Context & context)
 
 Event::Event()
 {
-  ITK_CUDA_CALL(cudaEventCreateWithFlags(&m_Event, cudaEventDisableTiming));
+  ITK_CUDA_CALL(cudaGetDevice(&m_Device));
+  m_Event = GetUnused<cudaEvent_t>().Take(m_Device);
+  if (!m_Event)
+  {
+    ITK_CUDA_CALL(cudaEventCreateWithFlags(&m_Event, cudaEventDisableTiming));
+  }
 }
 
 Event::~Event()
 {
-  if (m_Event)
+  if (m_Event && !IsForkedProcess())
   {
-    ITK_CUDA_CALL_NOTHROW(cudaEventDestroy(m_Event));
+    GetUnused<cudaEvent_t>().GiveBack(m_Device, m_Event);
   }
 }
 
 Event::Event(Event && other) noexcept
   : m_Event(std::exchange(other.m_Event, nullptr))
+  , m_Device(other.m_Device)
+  , m_IsRecorded(other.m_IsRecorded)
 {}
 
 Event &
 Event::operator=(Event && other) noexcept
 {
   std::swap(m_Event, other.m_Event);
+  std::swap(m_Device, other.m_Device);
+  std::swap(m_IsRecorded, other.m_IsRecorded);
   return *this;
 }
 
@@ -124,17 +152,24 @@ void
 Event::Record(const Context & context)
 {
   ITK_CUDA_CALL(cudaEventRecord(m_Event, context.GetStream()));
+  m_IsRecorded = true;
 }
 
 void
 Event::MakeWait(const Context & context) const
 {
-  ITK_CUDA_CALL(cudaStreamWaitEvent(context.GetStream(), m_Event, 0));
+  if (m_IsRecorded)
+  {
+    ITK_CUDA_CALL(cudaStreamWaitEvent(context.GetStream(), m_Event, 0));
+  }
 }
 
 void
 Event::Synchronize() const
 {
-  ITK_CUDA_CALL(cudaEventSynchronize(m_Event));
+  if (m_IsRecorded)
+  {
+    ITK_CUDA_CALL(cudaEventSynchronize(m_Event));
+  }
 }
 } // namespace itk::cuda
