@@ -9,6 +9,7 @@
 #include "itkCudaDeviceGuard.h"
 #include "itkCudaDeviceProperties.h"
 #include "itkCudaDeviceToDevice.h"
+#include "itkCudaGaussianArrays.h"
 #include "itkCudaGaussianDevice.h"
 #include "itkCudaGaussianMasked.h"
 #include "itkCudaGaussianMaskedDevice.h"
@@ -483,13 +484,24 @@ void
 CudaQueueOnStream(const std::vector<CudaArrayPass> & passes, const CudaArrayMemory & input, void * output)
 {
   const cuda::OwnersStream stream(input);
-  const cuda::Context &    context = stream.GetContext();
+  QueuePasses(passes, input, output, stream.GetContext());
+}
+} // namespace itk::CudaDetail
+
+namespace itk::cuda::gaussian
+{
+void
+QueuePasses(const std::vector<CudaArrayPass> & passes,
+            const CudaArrayMemory &            input,
+            void *                             output,
+            const Context &                    context)
+{
   if (passes.empty())
   {
     return;
   }
   const auto view = [&input](const CudaArrayPass & pass, void * data) {
-    return cuda::ViewAdjacent(pass.Size, input.ComponentType, data);
+    return ViewAdjacent(pass.Size, input.ComponentType, data);
   };
   const size_t bytes = GetNumberOfBytes(view(passes.front(), input.Data));
   if (bytes == 0)
@@ -497,13 +509,13 @@ CudaQueueOnStream(const std::vector<CudaArrayPass> & passes, const CudaArrayMemo
     return;
   }
   // Passes write to the output and to this in turns; the last one writes to the output.
-  const cuda::DeviceBuffer other(passes.size() > 1 ? bytes : 0, context);
-  void *                   source = input.Data;
+  const DeviceBuffer other(passes.size() > 1 ? bytes : 0, context);
+  void *             source = input.Data;
   for (size_t i = 0; i < passes.size(); ++i)
   {
     void * const result = (passes.size() - i) % 2 == 1 ? output : other.GetPointer();
-    cuda::RunOnStream(GaussianCore(passes[i].Plan), view(passes[i], source), view(passes[i], result), context);
+    RunOnStream(GaussianCore(passes[i].Plan), view(passes[i], source), view(passes[i], result), context);
     source = result;
   }
 }
-} // end namespace itk::CudaDetail
+} // namespace itk::cuda::gaussian

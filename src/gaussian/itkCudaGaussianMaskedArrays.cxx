@@ -6,6 +6,7 @@
 #include "itkCudaDeviceGuard.h"
 #include "itkCudaDeviceProperties.h"
 #include "itkCudaDeviceToDevice.h"
+#include "itkCudaGaussianArrays.h"
 #include "itkCudaGaussianDevice.h"
 #include "itkCudaGaussianMaskedDevice.h"
 #include "itkCudaGaussianStreamLaunch.h"
@@ -198,7 +199,7 @@ private:
     {
       CudaArrayMemory source = m_Input;
       source.Data = images[i % 2];
-      CudaQueueOnStream({ WithBoundaryValue(m_Passes[i], boundaryValue) }, source, images[(i + 1) % 2]);
+      QueuePasses({ WithBoundaryValue(m_Passes[i], boundaryValue) }, source, images[(i + 1) % 2], m_Context);
     }
   }
 
@@ -348,7 +349,7 @@ CudaQueueAndLookForNaN(const std::vector<CudaArrayPass> & passes, const CudaArra
   }
   cuda::gaussian::NaNLook look(context);
   look.Queue(input, count);
-  CudaQueueOnStream(passes, input, output);
+  cuda::gaussian::QueuePasses(passes, input, output, context);
   return look.HasFound();
 }
 } // end namespace itk::CudaDetail
