@@ -107,7 +107,7 @@ ExpectSameBits(const SlabCase & test, const std::vector<size_t> & chunksPerSlab,
       EXPECT_EQ(report.BytesDown, expected.Bytes.size());
       EXPECT_EQ(ends.Asked, sweeps * input.GetNumberOfPlanes());
       EXPECT_EQ(report.Devices.size(), number);
-      EXPECT_EQ(report.NumberOfSlabs, (shape.NumberOfChunks + chunks - 1) / chunks);
+      EXPECT_EQ(report.NumberOfSlabs, (shape.NumberOfChunks + report.ChunksPerSlab - 1) / report.ChunksPerSlab);
       EXPECT_EQ(report.Used, shape.NeedsAllChunks ? CudaSlabReport::TwoSweeps : CudaSlabReport::OneSweep);
       EXPECT_FALSE(report.OnHost);
     }
@@ -136,6 +136,25 @@ TEST_F(GaussianSlabsGpu, HaveTheBitsOfTheWholeForAllSizesAndSigmas)
       test.Size[0] = 70;
       ExpectSameBits(test, { 1, 2, 5, 8 }, { 1, 2, 4 });
     }
+  }
+}
+
+TEST_F(GaussianSlabsGpu, HaveTheBitsOfTheWholeInSlabsThatAreChosen)
+{
+  for (const double sigma : { 2.0, 20.0, 30.0, 60.0 })
+  {
+    SlabCase test = MakeSmoothingCase(34 * 128 - 5, sigma);
+    test.OutputType = CudaComponentType::Float; // as it is computed: two threads download
+    ExpectSameBits(test, { 0 }, { 1, 3 });
+    const SlabImage input = MakeRandomImage(test.Size, test.Components, test.InputType, GetSeed());
+    const SlabImage expected = RunWhole(test.Plan, input, test.OutputType);
+    SlabImage       output = MakeSlabOutput(test.Plan, input, test.OutputType);
+    SlabImage       source = input;
+    const auto      report =
+      CudaGaussianFilterSlabs(test.Plan, source.GetView(), output.GetView(), MakeDeviceOptions(0), nullptr);
+    EXPECT_EQ(FindDifference(output, expected), expected.Bytes.size()) << "sigma " << sigma;
+    EXPECT_EQ(report.ChunksPerSlab, 4u);
+    EXPECT_EQ(report.NumberOfSlabs, 9u);
   }
 }
 

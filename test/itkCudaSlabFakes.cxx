@@ -345,9 +345,10 @@ Upload(const CudaImageView &    host,
 }
 
 void
-Download(const DeviceView & device, const CudaImageView & host, const Context & context, const TransferProgress &)
+Download(const DeviceView & device, const CudaImageView & host, StagingChunks & staging, const TransferProgress &)
 {
   MayFail("Download");
+  const Context      context = staging.GetContext();
   const DeviceBuffer workspace(GetTransferWorkspace(host, device.ComponentType), context);
   GetFake(context).Enqueue([&] {
     VisitComponentType(host.ComponentType, [&](auto zero) {
@@ -360,16 +361,26 @@ Download(const DeviceView & device, const CudaImageView & host, const Context & 
       });
     });
   });
+  try
+  {
+    staging.AwaitTurn();
+  }
+  catch (...)
+  {
+    DrainStream(context);
+    throw;
+  }
   DrainStream(context);
 }
 
 void
 Download(const DeviceView &       device,
          const CudaImageView &    host,
-         StagingChunks &          staging,
+         const Context &          context,
          const TransferProgress & progress)
 {
-  Download(device, host, staging.GetContext(), progress);
+  StagingChunks staging(context);
+  Download(device, host, staging, progress);
 }
 
 namespace

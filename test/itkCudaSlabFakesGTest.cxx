@@ -103,6 +103,24 @@ TEST(SlabFakes, GiveTheBitsOfTheWholeForAllCuts)
   }
 }
 
+TEST(SlabFakes, GiveTheBitsOfTheWholeInSlabsThatAreChosen)
+{
+  constexpr size_t length = 34 * 128 - 5;
+  for (const double sigma : { 2.0, 8.0, 16.0, 40.0 })
+  {
+    SlabCase test = MakeSmoothingCase(length, sigma);
+    test.OutputType = CudaComponentType::Double;
+    ExpectSameBits(test, { 0 }, { 1, 3 });
+  }
+  const SlabCase       test = MakeSmoothingCase(length, 2.0);
+  const SlabImage      input = MakeRandomImage(test.Size, test.Components, CudaComponentType::Double, GetSeed());
+  SlabEnds             ends(test.Plan, input, CudaComponentType::Double);
+  const CudaSlabReport report = ends.Run(MakeDeviceOptions(0, 1));
+  EXPECT_EQ(report.LookAhead, 1u);
+  EXPECT_EQ(report.ChunksPerSlab, 4u);
+  EXPECT_EQ(report.NumberOfSlabs, 9u);
+}
+
 /** Bytes of the first and of the last run. */
 std::pair<size_t, size_t>
 ExpectSameBitsWithAnyMemory(const SlabCase & test, size_t chunksPerSlab, size_t lanes)

@@ -54,6 +54,7 @@ PinnedTransfer::Run()
     {
       m_Job.Convert(batch);
     }
+    m_Job.GetStaging().AwaitTurn();
     m_Job.GetStaging().Synchronize();
     if (end < layout.NumberOfBytes)
     {

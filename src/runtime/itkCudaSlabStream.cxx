@@ -144,6 +144,16 @@ SlabStream::~SlabStream()
   this->Drain();
 }
 
+/** Two, if two results lie on the device, and each is one transfer that takes no memory of the device. */
+size_t
+SlabStream::GetDownloadThreads() const
+{
+  const bool converts =
+    !m_Sizes.HoldsHostPixels && m_Sizes.Results > 0 &&
+    GetTransferWorkspace(MakePlanesView(m_Ends.Output, m_Ends.Axis, m_Sizes.ResultPlanes, nullptr), m_Sizes.Type) > 0;
+  return m_Sizes.Results > 1 && !m_Ends.HasCallbacks() && !converts ? 2 : 1;
+}
+
 const Context &
 SlabStream::GetContext(size_t lane) const
 {
@@ -157,7 +167,10 @@ SlabStream::Drain() noexcept
   {
     DrainStream(lane->Up);
     DrainStream(lane->Work);
-    DrainStream(lane->Down);
+    for (const auto & downloads : lane->Down)
+    {
+      DrainStream(downloads->Stream);
+    }
   }
 }
 
@@ -168,7 +181,13 @@ SlabStream::MakeLane(int device)
   m_Lanes.push_back(std::make_unique<Lane>(device));
   Lane &     lane = *m_Lanes.back();
   const bool sharesHost = m_Sizes.Results > 0;
-  lane.DownStaging.SetSharesHost(sharesHost);
+  for (size_t i = 0; i < this->GetDownloadThreads(); ++i)
+  {
+    lane.Down.push_back(std::make_unique<Downloads>(device));
+    Downloads & downloads = *lane.Down.back();
+    downloads.Staging.SetSharesHost(sharesHost);
+    downloads.Staging.SetTurn([this, &lane, &downloads] { this->AwaitTurn(lane, downloads.Number); });
+  }
   for (UploadStaging & staging : lane.UpStaging)
   {
     staging.GetChunks().SetSharesHost(sharesHost);
@@ -225,7 +244,7 @@ SlabStream::Reset(const std::vector<SlabLoad> & loads, SlabWork & work)
   }
   for (const auto & lane : m_Lanes)
   {
-    lane->ResultsQueued = 0;
+    lane->ResultsQueued = lane->DownloadsQueued = lane->DownloadsDone = 0;
     lane->Filled.clear();
     lane->Ready.clear();
     lane->FreeUp.clear();
@@ -248,10 +267,14 @@ SlabStream::Run(const std::vector<SlabLoad> & loads, SlabWork & work, const std:
   std::vector<std::thread> threads;
   try
   {
+    threads.emplace_back([this] { this->Guard([&] { this->QueueWork(); }); });
     for (size_t lane = 0; lane < m_Lanes.size(); ++lane)
     {
       threads.emplace_back([this, lane] { this->Guard([&] { this->UploadLoads(lane); }); });
-      threads.emplace_back([this, lane] { this->Guard([&] { this->DownloadResults(lane); }); });
+      for (size_t i = 0; i < m_Lanes[lane]->Down.size(); ++i)
+      {
+        threads.emplace_back([this, lane, i] { this->Guard([&] { this->DownloadResults(lane, i); }); });
+      }
     }
     m_Ends.HasCallbacks() ? this->ServeCallbacks(progress) : this->WaitForThreads(progress);
   }
@@ -328,19 +351,29 @@ SlabStream::UploadLoads(size_t laneIndex)
   {
     Slot & slot = this->TakeSlot(lane, load);
     this->UploadPlanes(lane, slot, load);
-    this->Arrive(laneIndex, slot);
-    this->QueueReady();
+    slot.Uploaded.Record(lane.Up);
+    const std::lock_guard<std::mutex> lock(m_Mutex);
+    slot.IsUploaded = true;
+    m_Changed.notify_all();
   }
+}
+
+SlabStream::Slot &
+SlabStream::GetSlot(size_t load)
+{
+  Lane & lane = *m_Lanes[load % m_Lanes.size()];
+  return *lane.Slots[load / m_Lanes.size() % lane.Slots.size()];
 }
 
 SlabStream::Slot &
 SlabStream::TakeSlot(Lane & lane, size_t load)
 {
-  Slot & slot = *lane.Slots[load / m_Lanes.size() % lane.Slots.size()];
+  Slot & slot = this->GetSlot(load);
   {
     std::unique_lock<std::mutex> lock(m_Mutex);
     this->WaitUntil(lock, [&] { return !slot.IsTaken; });
     slot.IsTaken = true;
+    slot.IsUploaded = false;
     slot.Load = load;
   }
   slot.Released.MakeWait(lane.Up);
@@ -397,16 +430,85 @@ SlabStream::UploadPlanes(Lane & lane, Slot & slot, size_t load)
   }
 }
 
+// The thread of the work.
+
+/** Loads arrive in their order. Results are queued as soon as all that they need has arrived. */
 void
-SlabStream::Arrive(size_t laneIndex, Slot & slot)
+SlabStream::QueueWork()
 {
-  Lane & lane = *m_Lanes[laneIndex];
-  slot.Uploaded.Record(lane.Up);
+  Slot *   slot = nullptr;
+  Result * result = nullptr;
+  while (this->WaitForWork(slot, result))
   {
-    std::unique_lock<std::mutex> lock(m_Mutex);
-    this->WaitUntil(lock, [&] { return m_Arrived == slot.Load; });
+    const DeviceGuard guard(m_Lanes[slot->Load % m_Lanes.size()]->Work.GetDevice());
+    result ? this->Compute(*slot, *result) : this->Arrive(*slot);
   }
-  const std::lock_guard<std::mutex> workLock(m_WorkMutex);
+}
+
+/** Blocks until a result can be queued, or a load has been uploaded. Returns false if all is queued. */
+bool
+SlabStream::WaitForWork(Slot *& slot, Result *& result)
+{
+  std::unique_lock<std::mutex> lock(m_Mutex);
+  this->WaitUntil(lock, [&] {
+    result = this->TakeReady();
+    slot = result ? &this->GetSlot(result->Load) : this->FindUploaded();
+    return slot || (m_Arrived == m_Loads.size() && m_NextCompute == m_Loads.size());
+  });
+  return slot;
+}
+
+SlabStream::Slot *
+SlabStream::FindUploaded()
+{
+  if (m_Arrived == m_Loads.size())
+  {
+    return nullptr;
+  }
+  Slot & slot = this->GetSlot(m_Arrived);
+  return slot.IsTaken && slot.Load == m_Arrived && slot.IsUploaded ? &slot : nullptr;
+}
+
+/** The next part of a result that can be queued, in its place; nullptr if there is none yet. */
+SlabStream::Result *
+SlabStream::TakeReady()
+{
+  while (m_NextCompute < m_Loads.size() && !m_Loads[m_NextCompute].HasResult)
+  {
+    ++m_NextCompute;
+  }
+  if (m_NextCompute == m_Loads.size() || m_Loads[m_NextCompute].Needs >= m_Arrived)
+  {
+    return nullptr;
+  }
+  const size_t load = m_NextCompute;
+  Lane &       lane = *m_Lanes[load % m_Lanes.size()];
+  Result &     result = *lane.Results[lane.ResultsQueued % lane.Results.size()];
+  if (result.IsTaken)
+  {
+    return nullptr;
+  }
+  result.IsTaken = true;
+  result.IsComputed = false;
+  result.Load = load;
+  result.FirstPlane = m_NextComputePlane;
+  const size_t planes = std::min(m_Sizes.ResultPlanes, m_Loads[load].Planes - m_NextComputePlane);
+  result.View = MakeLaneView(m_Ends.Output, m_Ends.Axis, m_Sizes, planes, result.View.Data);
+  ++lane.ResultsQueued;
+  m_NextComputePlane += planes;
+  if (m_NextComputePlane == m_Loads[load].Planes)
+  {
+    ++m_NextCompute;
+    m_NextComputePlane = 0;
+  }
+  return &result;
+}
+
+void
+SlabStream::Arrive(Slot & slot)
+{
+  const size_t laneIndex = slot.Load % m_Lanes.size();
+  Lane &       lane = *m_Lanes[laneIndex];
   slot.Uploaded.MakeWait(lane.Work);
   m_Work->Arrive(slot.Load, laneIndex, slot.View);
   const bool isReleased = !m_Loads[slot.Load].HasResult;
@@ -420,104 +522,81 @@ SlabStream::Arrive(size_t laneIndex, Slot & slot)
   m_Changed.notify_all();
 }
 
-/** The next part of a result that can be queued, in its place, and the slot of its load. */
-bool
-SlabStream::TakeReady(Slot *& slot, Result *& result)
+void
+SlabStream::Compute(Slot & slot, Result & result)
 {
+  const size_t laneIndex = result.Load % m_Lanes.size();
+  Lane &       lane = *m_Lanes[laneIndex];
+  const bool   isLast = result.FirstPlane + result.View.Size[m_Ends.Axis] == m_Loads[result.Load].Planes;
+  m_Work->Compute(result.Load, laneIndex, slot.View, result.FirstPlane, result.View);
+  if (isLast)
+  {
+    slot.Released.Record(lane.Work);
+  }
+  result.Computed.Record(lane.Work);
   const std::lock_guard<std::mutex> lock(m_Mutex);
-  while (m_NextCompute < m_Loads.size() && !m_Loads[m_NextCompute].HasResult)
-  {
-    ++m_NextCompute;
-  }
-  if (m_Stop || m_NextCompute >= m_Loads.size() || m_Loads[m_NextCompute].Needs >= m_Arrived)
-  {
-    return false;
-  }
-  const size_t load = m_NextCompute;
-  Lane &       lane = *m_Lanes[load % m_Lanes.size()];
-  result = lane.Results[lane.ResultsQueued % lane.Results.size()].get();
-  if (result->IsTaken)
-  {
-    return false;
-  }
-  slot = lane.Slots[load / m_Lanes.size() % lane.Slots.size()].get();
-  result->IsTaken = true;
-  result->IsComputed = false;
-  result->Load = load;
-  result->FirstPlane = m_NextComputePlane;
-  const size_t planes = std::min(m_Sizes.ResultPlanes, m_Loads[load].Planes - m_NextComputePlane);
-  result->View = MakeLaneView(m_Ends.Output, m_Ends.Axis, m_Sizes, planes, result->View.Data);
-  ++lane.ResultsQueued;
-  m_NextComputePlane += planes;
-  if (m_NextComputePlane == m_Loads[load].Planes)
-  {
-    ++m_NextCompute;
-    m_NextComputePlane = 0;
-  }
-  return true;
+  slot.IsTaken = !isLast;
+  result.IsComputed = true;
+  m_Changed.notify_all();
 }
 
-void
-SlabStream::QueueReady()
-{
-  const std::lock_guard<std::mutex> workLock(m_WorkMutex);
-  Slot *                            slot = nullptr;
-  Result *                          result = nullptr;
-  while (this->TakeReady(slot, result))
-  {
-    const size_t      load = result->Load;
-    const size_t      laneIndex = load % m_Lanes.size();
-    Lane &            lane = *m_Lanes[laneIndex];
-    const DeviceGuard guard(lane.Work.GetDevice());
-    const bool        isLast = result->FirstPlane + result->View.Size[m_Ends.Axis] == m_Loads[load].Planes;
-    m_Work->Compute(load, laneIndex, slot->View, result->FirstPlane, result->View);
-    if (isLast)
-    {
-      slot->Released.Record(lane.Work);
-    }
-    result->Computed.Record(lane.Work);
-    const std::lock_guard<std::mutex> lock(m_Mutex);
-    slot->IsTaken = !isLast;
-    result->IsComputed = true;
-    m_Changed.notify_all();
-  }
-}
-
-// The thread of downloads.
+// The threads of downloads.
 
 void
-SlabStream::DownloadResults(size_t laneIndex)
+SlabStream::DownloadResults(size_t laneIndex, size_t thread)
 {
   Lane &            lane = *m_Lanes[laneIndex];
-  const DeviceGuard guard(lane.Down.GetDevice());
-  size_t            next = 0; // result of the lane
+  Downloads &       downloads = *lane.Down[thread];
+  const DeviceGuard guard(downloads.Stream.GetDevice());
+  size_t            number = 0; // of the lane's results
   for (size_t load = laneIndex; load < m_Loads.size(); load += m_Lanes.size())
   {
     for (size_t first = 0; m_Loads[load].HasResult && first < m_Loads[load].Planes; first += m_Sizes.ResultPlanes)
     {
-      Result & result = *lane.Results[next++ % lane.Results.size()];
+      Result & result = *lane.Results[number % lane.Results.size()];
+      if (number % lane.Down.size() == thread)
       {
-        std::unique_lock<std::mutex> lock(m_Mutex);
-        this->WaitUntil(lock, [&] {
-          return result.IsTaken && result.IsComputed && result.Load == load && result.FirstPlane == first;
-        });
+        {
+          std::unique_lock<std::mutex> lock(m_Mutex);
+          this->WaitUntil(lock, [&] {
+            return lane.DownloadsQueued == number && result.IsTaken && result.IsComputed && result.Load == load &&
+                   result.FirstPlane == first;
+          });
+          downloads.Number = number;
+        }
+        this->DownloadResult(lane, downloads, result);
       }
-      result.Computed.MakeWait(lane.Down);
-      this->DownloadPlanes(lane, result);
-      {
-        const bool                        isLast = first + m_Sizes.ResultPlanes >= m_Loads[load].Planes;
-        const std::lock_guard<std::mutex> lock(m_Mutex);
-        result.IsTaken = false;
-        m_ResultsLeft -= isLast && !m_Ends.HasCallbacks() ? 1 : 0;
-        m_Changed.notify_all();
-      }
-      this->QueueReady();
+      ++number;
     }
   }
 }
 
 void
-SlabStream::DownloadPlanes(Lane & lane, const Result & result)
+SlabStream::DownloadResult(Lane & lane, Downloads & downloads, Result & result)
+{
+  result.Computed.MakeWait(downloads.Stream);
+  this->DownloadPlanes(lane, downloads, result);
+  const bool isLast = result.FirstPlane + result.View.Size[m_Ends.Axis] == m_Loads[result.Load].Planes;
+  const std::lock_guard<std::mutex> lock(m_Mutex);
+  result.IsTaken = false;
+  m_ResultsLeft -= isLast && !m_Ends.HasCallbacks() ? 1 : 0;
+  ++lane.DownloadsDone;
+  m_Changed.notify_all();
+}
+
+/** Blocks a download whose copies are queued until the downloads before it are done. A large one calls it repeatedly.
+ */
+void
+SlabStream::AwaitTurn(Lane & lane, size_t number)
+{
+  std::unique_lock<std::mutex> lock(m_Mutex);
+  lane.DownloadsQueued = std::max(lane.DownloadsQueued, number + 1);
+  m_Changed.notify_all();
+  this->WaitUntil(lock, [&] { return lane.DownloadsDone == number; });
+}
+
+void
+SlabStream::DownloadPlanes(Lane & lane, Downloads & downloads, const Result & result)
 {
   const size_t planes = result.View.Size[m_Ends.Axis];
   const auto   count = [&](size_t number) {
@@ -528,7 +607,7 @@ SlabStream::DownloadPlanes(Lane & lane, const Result & result)
   if (!m_Ends.HasCallbacks())
   {
     const size_t firstPlane = m_Loads[result.Load].FirstPlane + result.FirstPlane;
-    Download(result.View, GetPlanes(m_Ends.Output, m_Ends.Axis, firstPlane, planes), lane.DownStaging, nullptr);
+    Download(result.View, GetPlanes(m_Ends.Output, m_Ends.Axis, firstPlane, planes), downloads.Staging, nullptr);
     const std::lock_guard<std::mutex> lock(m_Mutex);
     count(planes);
     return;
@@ -544,7 +623,7 @@ SlabStream::DownloadPlanes(Lane & lane, const Result & result)
     }
     Download(GetSlabPlanes(result.View, m_Ends.Axis, first, piece.Planes),
              MakePlanesView(m_Ends.Output, m_Ends.Axis, piece.Planes, piece.Memory->data()),
-             lane.DownStaging,
+             downloads.Staging,
              nullptr);
     const std::lock_guard<std::mutex> lock(m_Mutex);
     lane.Ready.push_back(piece);

@@ -104,9 +104,10 @@ GetSlabLaneBytes(const SlabHostEnds & ends, const SlabLaneSizes & sizes);
 /** \class SlabStream
  * \brief Lanes, their memory, and the runs of loads through them.
  *
- * A lane is a logical device: a device and three streams of it, one for each direction of the link and one for the
- * work. Load i takes lane i modulo their number. Two threads of each lane move planes; the calling thread alone calls
- * source, sink and progress.
+ * A lane is a logical device: a device and streams of it, for each direction of the link and for the work. Load i takes
+ * lane i modulo their number. Threads of each lane move planes, one thread queues the work of all lanes, and the
+ * calling thread alone calls source, sink and progress. Where a lane has two threads of downloads, they take results in
+ * turns: while one empties page-locked memory, the copies of the other are under way.
  */
 class CudaFilters_EXPORT SlabStream
 {
@@ -165,6 +166,7 @@ private:
     Event      Released; // by the work
     size_t     Load{ 0 };
     bool       IsTaken{ false }; // from its upload until work that releases it was queued
+    bool       IsUploaded{ false };
   };
 
   /** Where a result, or a part of one, lies. */
@@ -178,20 +180,32 @@ private:
     bool       IsComputed{ false };
   };
 
+  /** What a thread of downloads has for itself. */
+  struct Downloads
+  {
+    explicit Downloads(int device)
+      : Stream(device)
+      , Staging(Stream)
+    {}
+
+    StreamLease   Stream;
+    StagingChunks Staging;
+    size_t        Number{ 0 }; // of the result, on its lane
+  };
+
   struct Lane
   {
     explicit Lane(int device)
       : Work(device)
       , Up(device)
-      , Down(device)
       , UpStaging{ UploadStaging(Up), UploadStaging(Up) }
-      , DownStaging(Down)
     {}
 
-    StreamLease                               Work, Up, Down;
+    StreamLease                               Work, Up;
     std::array<UploadStaging, 2>              UpStaging; // one is filled while copies of the other are under way
-    StagingChunks                             DownStaging;
+    std::vector<std::unique_ptr<Downloads>>   Down;
     size_t                                    NumberOfUploads{ 0 };
+    size_t                                    DownloadsQueued{ 0 }, DownloadsDone{ 0 };
     DeviceBuffer                              Memory;
     std::vector<std::unique_ptr<Slot>>        Slots;
     std::vector<std::unique_ptr<Result>>      Results;
@@ -204,18 +218,26 @@ private:
 
   void
   MakeLane(int device);
+  size_t
+  GetDownloadThreads() const;
 
   // Threads
   void
   UploadLoads(size_t lane);
   void
-  DownloadResults(size_t lane);
+  DownloadResults(size_t lane, size_t thread);
+  void
+  QueueWork();
   void
   UploadTo(Lane & lane, const CudaImageView & host, const DeviceView & planes);
   void
   UploadPlanes(Lane & lane, Slot & slot, size_t load);
   void
-  DownloadPlanes(Lane & lane, const Result & result);
+  DownloadResult(Lane & lane, Downloads & downloads, Result & result);
+  void
+  DownloadPlanes(Lane & lane, Downloads & downloads, const Result & result);
+  void
+  AwaitTurn(Lane & lane, size_t number);
   template <typename TFunction>
   void
   Guard(const TFunction & function) noexcept;
@@ -235,12 +257,18 @@ private:
   // Work
   Slot &
   TakeSlot(Lane & lane, size_t load);
-  void
-  Arrive(size_t lane, Slot & slot);
-  void
-  QueueReady();
   bool
-  TakeReady(Slot *& slot, Result *& result);
+  WaitForWork(Slot *& slot, Result *& result);
+  Slot *
+  FindUploaded();
+  Result *
+  TakeReady();
+  Slot &
+  GetSlot(size_t load);
+  void
+  Arrive(Slot & slot);
+  void
+  Compute(Slot & slot, Result & result);
 
   void
   Reset(const std::vector<SlabLoad> & loads, SlabWork & work);
@@ -258,8 +286,7 @@ private:
   const size_t                       m_UpPiece, m_DownPiece; // planes
   std::vector<std::unique_ptr<Lane>> m_Lanes;
 
-  std::mutex              m_WorkMutex; // one call of the work at a time
-  std::mutex              m_Mutex;     // all below
+  std::mutex              m_Mutex; // all below
   std::condition_variable m_Changed;
   std::vector<SlabLoad>   m_Loads;
   SlabWork *              m_Work{ nullptr };

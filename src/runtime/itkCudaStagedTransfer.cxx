@@ -23,13 +23,18 @@ constexpr size_t maximumBypassingCache = 64 * mebibyte;
 } // namespace
 
 void
-StagedTransfer::Run(HelperThreads & helpers)
+StagedTransfer::Begin()
 {
   if (!m_Job.IsUpload())
   {
     m_Job.Convert(0);
   }
   this->Prepare();
+}
+
+void
+StagedTransfer::Run(HelperThreads & helpers)
+{
   helpers.Start([this](unsigned int worker) { this->Work(worker); });
   this->Work(0);
   helpers.Join();

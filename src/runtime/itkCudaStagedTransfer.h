@@ -34,9 +34,13 @@ public:
   StagedTransfer &
   operator=(const StagedTransfer &) = delete;
 
-  /** Transfers with the calling thread and the helpers. Uploads leave the page-locked memory of their last copies to
-   * the job's StagingChunks. \exception CudaError, or what progress or groups of rows throw; copies may be in flight
-   * then */
+  /** Queues what needs no thread. \exception CudaError; copies may be in flight then */
+  void
+  Begin();
+
+  /** Transfers the rest with the calling thread and the helpers. Uploads leave the page-locked memory of their last
+   * copies to the job's StagingChunks. \exception CudaError, or what progress or groups of rows throw; copies may be in
+   * flight then */
   void
   Run(HelperThreads & helpers);
 
@@ -67,7 +71,7 @@ protected:
     : m_Job(job)
   {}
 
-  /** Called by Run() before other threads begin. */
+  /** Called by Begin(). */
   virtual void
   Prepare()
   {}

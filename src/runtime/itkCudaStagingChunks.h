@@ -6,6 +6,8 @@
 #include "itkCudaContext.h"
 #include "itkCudaPinnedMemory.h"
 
+#include <functional>
+#include <utility>
 #include <vector>
 
 namespace itk::cuda
@@ -47,6 +49,27 @@ public:
     return m_SharesHost;
   }
 
+  /** Sets what a download calls once its copies are queued, as far as they fit into its chunks, and before it asks for
+   * other threads. It returns when the host's threads are free for the download. It may throw to end it. */
+  void
+  SetTurn(std::function<void()> await)
+  {
+    m_AwaitTurn = std::move(await);
+  }
+  bool
+  HasTurn() const
+  {
+    return static_cast<bool>(m_AwaitTurn);
+  }
+  void
+  AwaitTurn() const
+  {
+    if (m_AwaitTurn)
+    {
+      m_AwaitTurn();
+    }
+  }
+
   /** Keeps a chunk until the stream's work is done. */
   void
   Keep(PinnedBuffer && chunk);
@@ -75,6 +98,7 @@ private:
   const Context             m_Context;
   std::vector<PinnedBuffer> m_Chunks;
   bool                      m_SharesHost{ false };
+  std::function<void()>     m_AwaitTurn;
 };
 } // namespace itk::cuda
 

@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <atomic>
 #include <memory>
+#include <optional>
 
 namespace itk::cuda
 {
@@ -70,6 +71,27 @@ MakeStagedTransfer(TransferJob & job, size_t workers)
   return std::make_unique<StagedPerThread>(job, workers);
 }
 
+/** A transfer that has a turn asks for threads when it is its turn: until then another one has them. */
+void
+RunStaged(TransferJob & job, std::unique_ptr<StagedTransfer> & staged)
+{
+  const StagingChunks &        staging = job.GetStaging();
+  const unsigned int           threads = GetUsefulThreads(job);
+  std::optional<HelperThreads> helpers;
+  if (!staging.HasTurn())
+  {
+    helpers.emplace(threads - 1);
+  }
+  staged = MakeStagedTransfer(job, helpers ? helpers->GetNumber() + size_t{ 1 } : threads);
+  staged->Begin();
+  if (staging.HasTurn())
+  {
+    staging.AwaitTurn();
+    helpers.emplace(threads - 1);
+  }
+  staged->Run(*helpers);
+}
+
 void
 Run(TransferJob & job)
 {
@@ -87,9 +109,7 @@ Run(TransferJob & job)
     }
     else
     {
-      HelperThreads helpers(GetUsefulThreads(job) - 1);
-      staged = MakeStagedTransfer(job, helpers.GetNumber() + size_t{ 1 });
-      staged->Run(helpers);
+      RunStaged(job, staged);
     }
     job.Report(1.0f);
   }
