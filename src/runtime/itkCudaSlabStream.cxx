@@ -584,8 +584,7 @@ SlabStream::DownloadResult(Lane & lane, Downloads & downloads, Result & result)
   m_Changed.notify_all();
 }
 
-/** Blocks a download whose copies are queued until the downloads before it are done. A large one calls it repeatedly.
- */
+/** Blocks a download whose copies are queued until the downloads before it are done. Large ones call it repeatedly. */
 void
 SlabStream::AwaitTurn(Lane & lane, size_t number)
 {
