@@ -43,8 +43,8 @@ RequireNoCapture(const Context & context);
 /** \class Event
  * \brief A point in a stream's work, without time stamp.
  *
- * CUDA's events stay in a list of their device for reuse, because making and destroying one takes 2 us. What waits for
- * a point waits for it alone, also if the event is recorded again later.
+ * CUDA's events stay in a list of their device for reuse: making and destroying one took up to 1.7 us (H100, default
+ * stream). What waits for a point waits for it alone, also if the event is recorded again later.
  */
 class CudaFilters_EXPORT Event
 {
