@@ -138,7 +138,7 @@ run_tool() {
     add_row "$tool" "$job" passed 0 "$seconds" ""
   else
     add_row "$tool" "$job" failed "$reports" "$seconds" "exit status $code"
-    grep '^=' "$log" | head -n 40
+    awk '/^=/ && ++lines <= 40' "$log"
   fi
   rm -f "$log"
 }
