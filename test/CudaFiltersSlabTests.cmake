@@ -18,10 +18,12 @@ set(sources
     runtime/itkCudaFiltersEnums.cxx
     runtime/itkCudaImageView.cxx
     runtime/itkCudaSlabReport.cxx
+    runtime/itkCudaHelperThreads.cxx
     runtime/itkCudaSlabStream.cxx
     runtime/itkCudaStridedByteStream.cxx)
 list(TRANSFORM sources PREPEND ${CudaFilters_SOURCE_DIR}/src/)
-add_executable(CudaFiltersSlabFakesGTestDriver itkCudaSlabFakesGTest.cxx itkCudaSlabFakes.cxx ${sources})
+add_executable(CudaFiltersSlabFakesGTestDriver itkCudaHelperThreadsGTest.cxx itkCudaSlabFakesGTest.cxx
+                                               itkCudaSlabFakes.cxx ${sources})
 target_link_libraries(CudaFiltersSlabFakesGTestDriver PRIVATE ${libraries} ${CudaFilters_GTEST_LIBRARIES})
 target_include_directories(
   CudaFiltersSlabFakesGTestDriver

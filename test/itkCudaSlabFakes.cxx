@@ -18,6 +18,7 @@
 #include "itkCudaMemoryQuery.h"
 #include "itkCudaPinnedTransfer.h"
 #include "itkCudaRoundUp.h"
+#include "itkCudaSettings.h"
 #include "itkCudaSlabFakes.h"
 #include "itkCudaStagingChunks.h"
 #include "itkCudaStream.h"
@@ -308,6 +309,12 @@ IsPageLocked(const StridedByteStream &)
 }
 
 /** A transfer that converts pixels takes as much as they do. */
+unsigned int
+GetNumberOfTransferThreads()
+{
+  return 8; // for tests of HelperThreads; transfers are made by the threads that ask for them
+}
+
 size_t
 GetTransferWorkspace(const CudaImageView & shape, CudaComponentType type)
 {

@@ -181,16 +181,20 @@ SlabStream::MakeLane(int device)
   m_Lanes.push_back(std::make_unique<Lane>(device));
   Lane &     lane = *m_Lanes.back();
   const bool sharesHost = m_Sizes.Results > 0;
+  // Source and sink may need the threads of ITK's pool.
+  const bool keepsHelpers = !m_Ends.HasCallbacks();
   for (size_t i = 0; i < this->GetDownloadThreads(); ++i)
   {
     lane.Down.push_back(std::make_unique<Downloads>(device));
     Downloads & downloads = *lane.Down.back();
     downloads.Staging.SetSharesHost(sharesHost);
+    downloads.Staging.SetHelpers(keepsHelpers ? &lane.DownHelpers : nullptr);
     downloads.Staging.SetTurn([this, &lane, &downloads] { this->AwaitTurn(lane, downloads.Number); });
   }
   for (UploadStaging & staging : lane.UpStaging)
   {
     staging.GetChunks().SetSharesHost(sharesHost);
+    staging.GetChunks().SetHelpers(keepsHelpers ? &lane.UpHelpers : nullptr);
   }
   const size_t slotBytes = GetLaneViewBytes(m_Ends.Input, m_Ends.Axis, m_Sizes, m_Sizes.Planes);
   const size_t resultBytes = GetLaneViewBytes(m_Ends.Output, m_Ends.Axis, m_Sizes, m_Sizes.ResultPlanes);

@@ -6,6 +6,7 @@
 #include "itkCudaDetailImageView.h"
 #include "itkCudaDetailNames.h"
 #include "itkCudaDeviceView.h"
+#include "itkCudaHelperThreads.h"
 #include "itkCudaSlabs.h"
 #include "itkCudaStagingChunks.h"
 #include "itkCudaStream.h"
@@ -202,6 +203,7 @@ private:
     {}
 
     StreamLease                               Work, Up;
+    HelperThreads                             UpHelpers{ true }, DownHelpers{ true };
     std::array<UploadStaging, 2>              UpStaging; // one is filled while copies of the other are under way
     std::vector<std::unique_ptr<Downloads>>   Down;
     size_t                                    NumberOfUploads{ 0 };

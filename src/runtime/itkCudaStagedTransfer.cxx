@@ -33,9 +33,9 @@ StagedTransfer::Begin()
 }
 
 void
-StagedTransfer::Run(HelperThreads & helpers)
+StagedTransfer::Run(HelperThreads & helpers, unsigned int number)
 {
-  helpers.Start([this](unsigned int worker) { this->Work(worker); });
+  helpers.Start(number, [this](unsigned int worker) { this->Work(worker); });
   this->Work(0);
   helpers.Join();
   if (m_Error)

@@ -38,11 +38,11 @@ public:
   void
   Begin();
 
-  /** Transfers the rest with the calling thread and the helpers. Uploads leave the page-locked memory of their last
-   * copies to the job's StagingChunks. \exception CudaError, or what progress or groups of rows throw; copies may be in
-   * flight then */
+  /** Transfers the rest with the calling thread and so many of the helpers. Uploads leave the page-locked memory of
+   * their last copies to the job's StagingChunks. \exception CudaError, or what progress or groups of rows throw;
+   * copies may be in flight then */
   void
-  Run(HelperThreads & helpers);
+  Run(HelperThreads & helpers, unsigned int number);
 
 protected:
   /** What is copied in one go. */

@@ -12,6 +12,8 @@
 
 namespace itk::cuda
 {
+class HelperThreads;
+
 /** \class StagingChunks
  * \brief Page-locked chunks that work on a stream may still use.
  *
@@ -70,6 +72,18 @@ public:
     }
   }
 
+  /** Sets threads that serve the transfers one after the other; without them each transfer takes its own. */
+  void
+  SetHelpers(HelperThreads * helpers)
+  {
+    m_Helpers = helpers;
+  }
+  HelperThreads *
+  GetHelpers() const
+  {
+    return m_Helpers;
+  }
+
   /** Keeps a chunk until the stream's work is done. */
   void
   Keep(PinnedBuffer && chunk);
@@ -99,6 +113,7 @@ private:
   std::vector<PinnedBuffer> m_Chunks;
   bool                      m_SharesHost{ false };
   std::function<void()>     m_AwaitTurn;
+  HelperThreads *           m_Helpers{ nullptr };
 };
 } // namespace itk::cuda
 

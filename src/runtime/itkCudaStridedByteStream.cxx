@@ -42,12 +42,17 @@ private:
 #ifdef __SSE2__
 /** Writes a stream of bytes by non-temporal stores, which bypass the caches. Eight pages are copied at once, one line
  * of each in turn: the processor then fetches more lines ahead (30 MB, 8 threads of a Xeon: 0.72 ms instead of 0.9
- * ms). */
+ * ms).
+ *
+ * With `fetchesAhead` a line is asked for eight pages before its turn. While results come back, 8 threads of a Xeon
+ * then read 268 MB of ordinary memory in 8 % less time. What the device has just written lies in the caches: it would
+ * take 10 % longer. */
 class NonTemporalWriter
 {
 public:
-  explicit NonTemporalWriter(char * to)
+  NonTemporalWriter(char * to, bool fetchesAhead)
     : m_To(to)
+    , m_FetchesAhead(fetchesAhead)
   {}
 
   void
@@ -103,7 +108,12 @@ private:
       {
         if (line < m_Pages[i].NumberOfLines)
         {
-          CopyLine(m_Pages[i].To + line * LineSize, m_Pages[i].From + line * LineSize);
+          const char * const from = m_Pages[i].From + line * LineSize;
+          if (m_FetchesAhead)
+          {
+            _mm_prefetch(from + PagesAtOnce * PageSize, _MM_HINT_T0); // allowed beyond the image's end
+          }
+          CopyLine(m_Pages[i].To + line * LineSize, from);
         }
       }
     }
@@ -126,11 +136,18 @@ private:
   }
 
   char *                        m_To;
+  const bool                    m_FetchesAhead;
   std::array<Page, PagesAtOnce> m_Pages;
   size_t                        m_NumberOfPages{ 0 };
 };
 #else
-using NonTemporalWriter = CachedWriter;
+class NonTemporalWriter : public CachedWriter
+{
+public:
+  NonTemporalWriter(char * to, bool)
+    : CachedWriter(to)
+  {}
+};
 #endif
 } // namespace
 
@@ -231,7 +248,7 @@ StridedByteStream::Gather(char * to, size_t begin, size_t end, bool bypassCache)
 {
   if (bypassCache && m_RunSize >= ShortRun)
   {
-    this->GatherBy(NonTemporalWriter(to), begin, end);
+    this->GatherBy(NonTemporalWriter(to, true), begin, end);
   }
   else
   {
@@ -246,7 +263,7 @@ StridedByteStream::Scatter(const char * from, size_t begin, size_t end, bool byp
   this->VisitRuns(begin, end, [&from, bypass](char * host, size_t bytes, size_t padding) {
     if (bypass)
     {
-      NonTemporalWriter writer(host);
+      NonTemporalWriter writer(host, false);
       writer.Write(from, bytes, 0);
       writer.Finish();
     }

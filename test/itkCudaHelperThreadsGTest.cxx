@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "itkCudaHelperThreads.h"
+
+#include "itkCudaSettings.h"
+#include "itkThreadPool.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <future>
+#include <random>
+#include <thread>
+#include <vector>
+
+namespace
+{
+using itk::ThreadPool;
+using itk::cuda::HelperThreads;
+
+constexpr std::chrono::seconds patience{ 60 };
+
+TEST(CudaHelperThreads, DoEachPieceOnceAndNothingAfterJoin)
+{
+  constexpr unsigned int seed = 20261126;
+  std::mt19937           random(seed);
+  for (const bool areKept : { false, true })
+  {
+    HelperThreads helpers(areKept);
+    for (unsigned int piece = 0; piece < 500; ++piece)
+    {
+      SCOPED_TRACE(testing::Message() << "seed " << seed << ", kept " << areKept << ", piece " << piece);
+      const unsigned int         number = helpers.Reserve(random() % 8);
+      constexpr unsigned int     shares = 64;
+      std::atomic<unsigned int>  next{ 0 }, done{ 0 }, atWork{ 0 };
+      std::vector<unsigned char> calls(number + size_t{ 1 });
+      const auto                 work = [&](unsigned int index) {
+        ++atWork;
+        ++calls.at(index);
+        while (next++ < shares)
+        {
+          ++done;
+        }
+        --atWork;
+      };
+      helpers.Start(number, work);
+      work(0);
+      helpers.Join();
+      ASSERT_EQ(atWork, 0u);
+      ASSERT_EQ(done, shares);
+      for (const unsigned char count : calls)
+      {
+        ASSERT_LE(count, 1);
+      }
+    }
+  }
+}
+
+TEST(CudaHelperThreads, JoinWaitsForAThreadThatHasBegun)
+{
+  for (const bool areKept : { false, true })
+  {
+    HelperThreads      helpers(areKept);
+    std::promise<void> begun;
+    std::atomic<bool>  hasEnded{ false };
+    ASSERT_EQ(helpers.Reserve(1), 1u);
+    helpers.Start(1, [&](unsigned int) {
+      begun.set_value();
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      hasEnded = true;
+    });
+    ASSERT_EQ(begun.get_future().wait_for(patience), std::future_status::ready);
+    helpers.Join();
+    EXPECT_TRUE(hasEnded);
+  }
+}
+
+TEST(CudaHelperThreads, AThreadThatHasNotBegunIsNotWaitedFor)
+{
+  for (const bool areKept : { false, true })
+  {
+    std::promise<void>             release;
+    const std::shared_future<void> isReleased = release.get_future().share();
+    std::vector<std::future<void>> busy;
+    for (size_t i = 0; i < ThreadPool::GetInstance()->GetMaximumNumberOfThreads(); ++i)
+    {
+      busy.push_back(ThreadPool::GetInstance()->AddWork([isReleased] { isReleased.wait(); }));
+    }
+    std::atomic<unsigned int> calls{ 0 };
+    {
+      HelperThreads helpers(areKept);
+      helpers.Start(helpers.Reserve(4), [&](unsigned int) { ++calls; });
+      helpers.Join();
+    }
+    EXPECT_EQ(calls, 0u);
+    release.set_value();
+    for (std::future<void> & each : busy)
+    {
+      each.get();
+    }
+    EXPECT_EQ(calls, 0u);
+  }
+}
+
+TEST(CudaHelperThreads, KeptThreadsReturnToThePoolWhereThereIsNoMoreWork)
+{
+  const auto    poolSize = static_cast<unsigned int>(ThreadPool::GetInstance()->GetMaximumNumberOfThreads());
+  HelperThreads helpers(true);
+  for (unsigned int turn = 0; turn < 3; ++turn)
+  {
+    std::atomic<unsigned int> calls{ 0 };
+    const unsigned int        number = helpers.Reserve(poolSize);
+    helpers.Start(number, [&](unsigned int) { ++calls; });
+    for (const auto end = std::chrono::steady_clock::now() + patience;
+         calls < number && std::chrono::steady_clock::now() < end;)
+    {
+      std::this_thread::yield();
+    }
+    helpers.Join();
+    EXPECT_EQ(calls, number) << "turn " << turn;
+    std::vector<std::future<void>> others;
+    for (unsigned int i = 0; i < poolSize; ++i)
+    {
+      others.push_back(ThreadPool::GetInstance()->AddWork([] {}));
+    }
+    for (std::future<void> & each : others)
+    {
+      ASSERT_EQ(each.wait_for(patience), std::future_status::ready) << "turn " << turn;
+    }
+  }
+}
+
+TEST(CudaHelperThreads, AreBoundedInTheProcess)
+{
+  const unsigned int limit = itk::cuda::GetNumberOfTransferThreads();
+  HelperThreads      late;
+  {
+    HelperThreads early(true);
+    EXPECT_EQ(early.Reserve(limit - 2), limit - 2);
+    EXPECT_EQ(early.Reserve(1), 1u) << "of those it has";
+    EXPECT_EQ(late.Reserve(limit), 2u);
+  }
+  EXPECT_EQ(late.Reserve(limit), limit);
+}
+} // namespace
