@@ -91,6 +91,7 @@ CudaFilterBackend::SelectDevice(const char * unsupported, size_t workingSetBytes
   Reason = "not run";
   m_WorkingSet = workingSetBytes;
   m_RunsInSlabs = canCut && this->GetStreaming() == StreamingEnum::On;
+  m_IdleMemory.reset();
   TookInput = false;
   KeptOutput = false;
   const bool        own = Requested != BackendEnum::Automatic;
