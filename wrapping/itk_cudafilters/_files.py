@@ -16,7 +16,7 @@ import itk
 import numpy as np
 import numpy.typing as npt
 
-from ._images import as_itk_image, axes_of, pixels_of
+from ._images import as_itk_image, axes_of, image_of, pixels_of
 from ._partition import Partition
 from ._segmentation import Segmentation
 
@@ -221,5 +221,5 @@ def stretch(pixels: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
 def _encode_png(pixels: npt.NDArray[Any]) -> str:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "image.png"
-        itk.imwrite(itk.image_from_array(np.ascontiguousarray(stretch(pixels))), str(file))
+        itk.imwrite(image_of(np.ascontiguousarray(stretch(pixels))), str(file))
         return base64.b64encode(file.read_bytes()).decode("ascii")

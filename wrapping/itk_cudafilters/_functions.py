@@ -7,6 +7,7 @@ import sys
 from typing import Any, Callable
 
 import itk
+import numpy as np
 
 from ._device import add_methods
 from ._dlpack import device_of
@@ -32,13 +33,13 @@ def _with_checked_inputs(function: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
         named = {key: value for key, value in kwargs.items() if key.lower().replace("_", "") in _INPUTS}
-        arrays = [value for value in (*args, *named.values()) if is_xarray(value)]
+        arrays = [value for value in (*args, *named.values()) if is_xarray(value) or isinstance(value, np.ndarray)]
         outputs = function(*map(_convert, args), **{**kwargs, **{key: _convert(value) for key, value in named.items()}})
         if not arrays:
             return outputs
         if isinstance(outputs, tuple):
-            return tuple(_as_xarray(output, arrays[0]) for output in outputs)
-        return _as_xarray(outputs, arrays[0])
+            return tuple(_like(output, arrays[0]) for output in outputs)
+        return _like(outputs, arrays[0])
 
     return call
 
@@ -55,5 +56,5 @@ def _convert(image: Any) -> Any:
     return as_gaussian_input(image, "image")
 
 
-def _as_xarray(output: Any, array: Any) -> Any:
-    return like(output, array, array.name) if isinstance(output, itk.Image) else output
+def _like(output: Any, array: Any) -> Any:
+    return like(output, array, getattr(array, "name", None)) if isinstance(output, itk.Image) else output

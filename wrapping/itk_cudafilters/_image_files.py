@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ._files import stretch
-from ._images import as_itk_image, pixels_of, with_geometry_of
+from ._images import as_itk_image, image_of, pixels_of, with_geometry_of
 from ._segmentation import Segmentation
 
 FORMATS = "PNG, TIFF, MetaImage, NRRD, NIfTI"
@@ -243,7 +243,7 @@ def write_picture(name: str, picture: npt.NDArray[np.uint8]) -> None:
 
 def write_grey(name: str, pixels: npt.NDArray[Any]) -> None:
     """The values between the 0.5 and the 99.5 percentile as grey values."""
-    write_image(name, itk.image_from_array(stretch(pixels)))
+    write_image(name, image_of(stretch(pixels)))
 
 
 def write_image(name: str, image: Any) -> None:

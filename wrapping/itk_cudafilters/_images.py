@@ -114,6 +114,20 @@ def pixels_of(image: Any) -> npt.NDArray[Any]:
     return np.asarray(image)
 
 
+def _is_misread(pixels: npt.NDArray[Any]) -> bool:
+    """Whether ITK may exchange the sides of a contiguous array. It takes one whose first axis has the smallest stride for an array in
+    the order of Fortran: a column, or a row, as the stride along an axis of one pixel may be any."""
+    return pixels.ndim > 1 and pixels.strides[0] == pixels.itemsize
+
+
+def image_of(pixels: npt.NDArray[Any], convert: Callable[[Any], Any] = itk.image_from_array) -> Any:
+    """The itk.Image of a contiguous array; by itk.image_view_from_array, it looks at the array's memory."""
+    image = convert(pixels)
+    if _is_misread(pixels):
+        image.SetRegions(pixels.shape[::-1])
+    return image
+
+
 def as_itk_image(
     image: Any, name: str, *, known: tuple[str, ...] = _SNAKE_PIXELS, converted: Mapping[str, Any] = _CONVERTED
 ) -> Any:
@@ -139,11 +153,11 @@ def as_itk_image(
     pixels = pixels.astype(converted.get(pixels.dtype.name, pixels.dtype.newbyteorder("=")), copy=False)
     if is_image:
         return with_geometry_of(image, np.ascontiguousarray(pixels))
-    return _image_from_xarray(image, pixels, name) if is_xarray(image) else itk.image_from_array(np.ascontiguousarray(pixels))
+    return _image_from_xarray(image, pixels, name) if is_xarray(image) else image_of(np.ascontiguousarray(pixels))
 
 
 def as_gaussian_input(image: Any, name: str) -> Any:
-    """What ITK's functions take of the Gaussian filters' inputs: an itk.Image or a NumPy array."""
+    """What ITK's functions take of the Gaussian filters' inputs: an itk.Image, or a NumPy array that ITK reads as it is."""
     require_known_kind(image, name, of_mask="fill its gaps first, by {name}.filled(VALUE)")
     if hasattr(image, "GetImageDimension"):
         return image
@@ -152,7 +166,9 @@ def as_gaussian_input(image: Any, name: str) -> Any:
     pixels = pixels_of(image)
     require_known_pixels(pixels.dtype, name, _GAUSSIAN_PIXELS)
     pixels = np.ascontiguousarray(pixels, dtype=pixels.dtype.newbyteorder("="))
-    return _image_from_xarray(image, pixels, name) if is_xarray(image) else pixels
+    if is_xarray(image):
+        return _image_from_xarray(image, pixels, name)
+    return image_of(pixels) if _is_misread(pixels) else pixels
 
 
 def with_geometry_of(image: Any, pixels: npt.NDArray[Any], *, is_vector: bool = False) -> Any:
@@ -240,7 +256,7 @@ def _image_from_xarray(array: Any, pixels: npt.NDArray[Any], name: str) -> Any:
     itk.xarray_from_image() writes.
     """
     dims = [array.dims[axis] for axis in axes_of(array)]
-    result = itk.image_from_array(np.ascontiguousarray(np.transpose(pixels, axes_of(array))))
+    result = image_of(np.ascontiguousarray(np.transpose(pixels, axes_of(array))))
     lines = [_first_and_step(array, dim, name) for dim in reversed(dims)]
     result.SetOrigin([first for first, _ in lines])
     result.SetSpacing([abs(step) for _, step in lines])

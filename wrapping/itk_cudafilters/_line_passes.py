@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ._dlpack import native
+from ._images import image_of
 from ._operations import OF_HOST, Operations, Places
 
 # ITK's filter, which runs for the mode nearest, takes lines of four pixels or more. A line that is continued by its edge
@@ -194,16 +195,12 @@ class HostLineFilter:
             return items
         outer, inner = math.prod(shape[:axis]), math.prod(shape[axis + 1 :])
         lines = items.reshape((outer, shape[axis], inner) if inner > 1 else (outer, shape[axis]))
-        # To ITK a column of single pixels is a row, as its memory is contiguous in the order of Fortran as well.
-        is_column = lines.shape[1:] == (1,)
-        if is_column:
-            lines = np.repeat(lines[..., np.newaxis], 2, axis=2)
         padding = _PADDING if Pass(axis, sigma, order, mode).needs_padding(shape) else 0
         if padding:
             lines = np.pad(lines, [(padding, padding) if i == 1 else (0, 0) for i in range(lines.ndim)], mode="edge")
         lines = np.ascontiguousarray(lines)
         smoother: Any = itk.CudaRecursiveGaussianImageFilter.New(
-            itk.image_view_from_array(lines),
+            image_of(lines, itk.image_view_from_array),
             Direction=lines.ndim - 2,  # ITK counts axes from the last one
             Sigma=sigma,
             Order=order,
@@ -216,8 +213,6 @@ class HostLineFilter:
         filtered = itk.array_view_from_image(smoother.GetOutput())
         if padding:
             filtered = filtered[:, padding:-padding]
-        if is_column:
-            filtered = filtered[..., 0]
         # A copy: NumPy drops the image, which owns the pixels, from arrays that are made of the view.
         return np.array(filtered, order="C", subok=False).reshape(shape)
 
