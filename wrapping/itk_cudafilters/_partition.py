@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from ._images import as_itk_image, as_itk_labels, as_itk_mask, is_xarray, like, pixels_of, with_geometry_of
 from ._info import Backend, _backend_name
+from ._parameters import set_parameter
 from ._progress import progress_bar
 from ._segmentation import ImageLike, _snake_case, known_name, noise_laws, plain_name
 
@@ -403,16 +404,19 @@ def _divide(image: ImageLike, parameters: Mapping[str, Any], work_units: int | N
     looks, threshold = parameters["looks"], parameters["foreground_threshold"]
     divider: Any = itk.CudaRegionPartitionImageFilter[type(input_image), itk.Image[itk.UI, 2]].New(input_image)
     divider.SetBackend(known_name("backend", parameters["backend"], get_args(Backend)))
-    divider.SetDeviceIndex(parameters["device_index"])
     divider.SetNoiseLaw(plain_name(law))
-    divider.SetNumberOfLooks(0.0 if looks is None else looks)
-    divider.SetForegroundThreshold(math.nan if threshold is None else threshold)
-    divider.SetSegmentCost(parameters["segment_cost"])
-    divider.SetBlockSize(parameters["block_size"])
-    divider.SetMinimumNumberOfPixels(parameters["minimum_number_of_pixels"])
-    divider.SetMaximumNumberOfIterations(parameters["maximum_number_of_iterations"])
-    divider.SetAllowMerging(parameters["allow_merging"])
-    divider.SetLabelsOnly(parameters["labels_only"])
+    set_parameter(divider.SetNumberOfLooks, "looks", 0.0 if looks is None else looks)
+    set_parameter(divider.SetForegroundThreshold, "foreground_threshold", math.nan if threshold is None else threshold)
+    for name, setter in {
+        "device_index": divider.SetDeviceIndex,
+        "segment_cost": divider.SetSegmentCost,
+        "block_size": divider.SetBlockSize,
+        "minimum_number_of_pixels": divider.SetMinimumNumberOfPixels,
+        "maximum_number_of_iterations": divider.SetMaximumNumberOfIterations,
+        "allow_merging": divider.SetAllowMerging,
+        "labels_only": divider.SetLabelsOnly,
+    }.items():
+        set_parameter(setter, name, parameters[name])
     if parameters["valid_mask"] is not None:
         divider.SetValidMask(as_itk_mask(parameters["valid_mask"], "valid_mask", input_image, image))
     if parameters["initial_labels"] is not None:

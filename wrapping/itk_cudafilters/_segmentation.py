@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from ._images import as_itk_image, as_itk_mask, axes_of, describe, like
 from ._info import Backend, _backend_name
+from ._parameters import set_parameter
 from ._progress import progress_bar
 
 Schedule = Literal["coarse_to_fine", "as_published"]
@@ -284,27 +285,27 @@ def segment_region(
     given = [name for name, value in starts.items() if value is not None]
     if len(given) > 1:
         raise ValueError(f"{' and '.join(given)} are given; the search has one start")
-    for name, value in {"inside_value": inside_value, "outside_value": outside_value}.items():
-        if not 0 <= value <= 255:
-            raise ValueError(f"{name} is {value}; it must be an integer from 0 to 255")
 
     snake: Any = itk.CudaRegionSnakeImageFilter[type(input_image), itk.Image[itk.UC, 2]].New(input_image)
     snake.SetBackend(known_name("backend", backend, get_args(Backend)))
-    snake.SetDeviceIndex(device_index)
     snake.SetNoiseLaw(plain_name(law))
-    snake.SetNumberOfLooks(number_of_looks)
-    snake.SetForegroundThreshold(math.nan if foreground_threshold is None else foreground_threshold)
     snake.SetStart(plain_name(known_name("start", start, get_args(Start))))
     snake.SetSchedule(plain_name(known_name("schedule", schedule, get_args(Schedule))))
-    snake.SetMaximumStep(maximum_step)
-    snake.SetMinimumEdgeLength(minimum_edge_length)
-    snake.SetMinimumGain(minimum_gain)
-    snake.SetUseDescriptionLength(use_description_length)
-    snake.SetMaximumNumberOfNodes(maximum_number_of_nodes)
-    snake.SetMaximumNumberOfIterations(maximum_number_of_iterations)
-    snake.SetMinimumRegionSize(minimum_region_size)
-    snake.SetInsideValue(inside_value)
-    snake.SetOutsideValue(outside_value)
+    for setter, name, value in (
+        (snake.SetDeviceIndex, "device_index", device_index),
+        (snake.SetNumberOfLooks, "number_of_looks", number_of_looks),
+        (snake.SetForegroundThreshold, "foreground_threshold", math.nan if foreground_threshold is None else foreground_threshold),
+        (snake.SetMaximumStep, "maximum_step", maximum_step),
+        (snake.SetMinimumEdgeLength, "minimum_edge_length", minimum_edge_length),
+        (snake.SetMinimumGain, "minimum_gain", minimum_gain),
+        (snake.SetUseDescriptionLength, "use_description_length", use_description_length),
+        (snake.SetMaximumNumberOfNodes, "maximum_number_of_nodes", maximum_number_of_nodes),
+        (snake.SetMaximumNumberOfIterations, "maximum_number_of_iterations", maximum_number_of_iterations),
+        (snake.SetMinimumRegionSize, "minimum_region_size", minimum_region_size),
+        (snake.SetInsideValue, "inside_value", inside_value),
+        (snake.SetOutsideValue, "outside_value", outside_value),
+    ):
+        set_parameter(setter, name, value)
     if initial_contour is not None:
         snake.SetInitialPath(_make_path(input_image, initial_contour))
     if initial_mask is not None:

@@ -320,7 +320,7 @@ def test_images_that_cannot_be_segmented(image, error, message):
         ({"start": "middle"}, ValueError, 'start is "middle"; it must be one of automatic, margin_rectangle'),
         ({"backend": "gpu"}, ValueError, 'backend is "gpu"; it must be one of automatic, cuda, host'),
         ({"inside_value": 256}, ValueError, "inside_value is 256; it must be an integer from 0 to 255"),
-        ({"number_of_looks": "three"}, TypeError, "SetNumberOfLooks"),
+        ({"number_of_looks": "three"}, TypeError, "number_of_looks is .three.; it must be a number"),
         ({"number_of_looks": -1.0}, RuntimeError, "NumberOfLooks is -1"),
         ({"initial_contour": [[1.0, 2.0]]}, ValueError, r"initial_contour has the shape \(1, 2\); it must be N x 2"),
         ({"initial_region": (1, 2, 3)}, ValueError, r"initial_region is \(1, 2, 3\); it must be \(x, y, width, height\)"),

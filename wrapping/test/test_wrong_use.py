@@ -127,6 +127,36 @@ def test_snake_without_a_law():
         itk_cudafilters.segment_region(np.ones((40, 50), np.float32))
 
 
+@pytest.mark.parametrize(
+    ("function", "parameter", "value", "wanted"),
+    [
+        (itk_cudafilters.segment_region, "maximum_step", -1, "an integer from 0 to 4294967295"),
+        (itk_cudafilters.segment_region, "minimum_region_size", 2.5, "an integer from 0 to 18446744073709551615"),
+        (itk_cudafilters.segment_region, "inside_value", 256, "an integer from 0 to 255"),
+        (itk_cudafilters.segment_region, "number_of_looks", "one", "a number"),
+        (itk_cudafilters.segment_region, "use_description_length", 1, "True or False"),
+        (itk_cudafilters.segment_region, "device_index", None, "an integer from -2147483648 to 2147483647"),
+        (itk_cudafilters.partition_image, "block_size", -1, "an integer from 0 to 4294967295"),
+        (itk_cudafilters.partition_image, "block_size", np.array([4]), "an integer from 0 to 4294967295"),
+        (itk_cudafilters.partition_image, "looks", "one", "a number"),
+        (itk_cudafilters.partition_image, "labels_only", None, "True or False"),
+    ],
+    ids=str,
+)
+def test_numbers_of_wrong_kinds(function, parameter, value, wanted):
+    with pytest.raises((TypeError, ValueError)) as caught:
+        function(np.ones((30, 30), np.float32), "gamma", **{parameter: value})
+    assert str(caught.value) == f"{parameter} is {value!r}; it must be {wanted}"
+
+
+@pytest.mark.parametrize("number", [np.uint8(2), np.int64(2), np.float32(2), np.float64(2)], ids=lambda n: type(n).__name__)
+def test_numbers_of_numpy(number):
+    image = np.random.default_rng(7).gamma(4, size=(40, 40)).astype(np.float32)
+    name = "block_size" if isinstance(number, np.integer) else "looks"
+    found, expected = (itk_cudafilters.partition_image(image, "gamma", **{name: value}) for value in (number, number.item()))
+    np.testing.assert_array_equal(found.labels, expected.labels)
+
+
 def test_two_starts_for_the_snake():
     mask = itk.image_from_array(np.ones((37, 53), np.uint8))
     region = itk.ImageRegion[2]([5, 5], [10, 10])
