@@ -92,6 +92,12 @@ add_test(NAME command_smooth_full_disk
          COMMAND sh -c "trap '' XFSZ; ulimit -f 0; \"$1\" smooth \"$2\" \"$3\" --sigma 2 --memory 1G; test $? -eq 1 && test ! -e \"$3\" && echo well"
                  sh $<TARGET_FILE:itk-cudafilters> ${input}/Volume.mha ${full})
 set_tests_properties(command_smooth_full_disk PROPERTIES TIMEOUT 120 PASS_REGULAR_EXPRESSION "Full.mha' could not be written.*well")
+# Written in parts over what is read: refused, and the file remains.
+set(over ${CudaFilters_APP_OUTPUT}/Over.mha)
+add_test(NAME command_smooth_over_input
+         COMMAND sh -c "cp \"$2\" \"$3\"; cd \"$(dirname \"$3\")\"; \"$1\" smooth \"$3\" ./Over.mha --sigma 2 --memory 1G; test $? -eq 1 && cmp \"$2\" \"$3\" && echo well"
+                 sh $<TARGET_FILE:itk-cudafilters> ${input}/Volume.mha ${over})
+set_tests_properties(command_smooth_over_input PROPERTIES TIMEOUT 120 PASS_REGULAR_EXPRESSION "belongs to '.*Over.mha', which is read.*well")
 cudafilters_add_command_test(smooth_unknown_option 2 "--radius" smooth ${brain} ${out} --sigma 3 --radius 2)
 cudafilters_add_command_test(smooth_no_input 1 "does not exist" smooth nowhere.png ${out} --sigma 3)
 cudafilters_add_command_test(smooth_no_image 1 "none of the known formats" smooth ${data}/README.md ${out} --sigma 3)

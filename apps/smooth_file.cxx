@@ -8,6 +8,8 @@
 #include "itkMultiThreaderBase.h"
 #include "itkTimeProbe.h"
 
+#include <itksys/SystemTools.hxx>
+
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
@@ -30,6 +32,15 @@ namespace
 using command::SmoothJob;
 using command::SmoothOutcome;
 using itk::CudaDetail::CudaImageView;
+
+/** The files of a raw MetaImage. The last one has the pixels. */
+std::vector<std::string>
+GetFilesOf(const std::string & name)
+{
+  const size_t dot = name.rfind('.');
+  return name.substr(dot) == ".mhd" ? std::vector<std::string>{ name, name.substr(0, dot) + ".raw" }
+                                    : std::vector<std::string>{ name };
+}
 
 std::string
 FormatGigabytes(double bytes)
@@ -237,8 +248,7 @@ private:
   std::string
   GetDataFileName() const
   {
-    const size_t dot = m_FileName.rfind('.');
-    return m_FileName.substr(dot) == ".mhd" ? m_FileName.substr(0, dot) + ".raw" : m_FileName;
+    return GetFilesOf(m_FileName).back();
   }
 
   void
@@ -363,6 +373,41 @@ RunSlabs(const SmoothJob &           job,
 }
 } // namespace
 
+namespace
+{
+/** The file that is read, and the one that has its pixels, where a MetaImage's header names another one. */
+std::vector<std::string>
+GetFilesOf(itk::ImageIOBase & io)
+{
+  std::vector<std::string> files{ io.GetFileName() };
+  if (auto * const meta = dynamic_cast<itk::MetaImageIO *>(&io))
+  {
+    const std::string data = meta->GetMetaImagePointer()->ElementDataFileName();
+    files.push_back(itksys::SystemTools::CollapseFullPath(
+      data, itksys::SystemTools::GetFilenamePath(itksys::SystemTools::CollapseFullPath(files.front()))));
+  }
+  return files;
+}
+
+/** \exception std::runtime_error if a file that is written is one that is read meanwhile */
+void
+RequireOtherFiles(const std::string & output, itk::ImageIOBase & io)
+{
+  for (const std::string & written : GetFilesOf(output))
+  {
+    for (const std::string & read : GetFilesOf(io))
+    {
+      if (itksys::SystemTools::FileExists(written) && itksys::SystemTools::SameFile(written, read))
+      {
+        throw std::runtime_error("'" + written + "' belongs to '" + io.GetFileName() +
+                                 "', which is read while the result is written: name another file, or leave out "
+                                 "--memory");
+      }
+    }
+  }
+}
+} // namespace
+
 bool
 command::CanSmoothFile(const SmoothJob & job, itk::ImageIOBase & io, size_t memory)
 {
@@ -372,6 +417,7 @@ command::CanSmoothFile(const SmoothJob & job, itk::ImageIOBase & io, size_t memo
   const bool         reads = ReadsParts(io, axis);
   if (reads && WritesParts(*writer))
   {
+    RequireOtherFiles(job.Output, io);
     return true;
   }
   // Beside the pixels of the file there are the component that is smoothed and its result.

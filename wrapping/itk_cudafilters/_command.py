@@ -23,6 +23,7 @@ from . import _file_parts as parts
 from . import _image_files as files
 from ._arrays import truncate
 from ._files import write_geojson, write_table
+from ._images import image_of
 from ._info import Backend, _backend_name, info
 from ._partition import Partition, partition_image
 from ._progress import progress_bar
@@ -416,7 +417,7 @@ def _smooth_components(
     smoothed = np.empty_like(pixels)
     seconds = 0.0
     for component in range(file.components):
-        image = itk.image_from_array(np.ascontiguousarray(pixels.reshape(shape)[..., component], dtype=real))
+        image = image_of(np.ascontiguousarray(pixels.reshape(shape)[..., component], dtype=real))
         image.SetSpacing(file.spacing[: file.axes])
         smoother = _make_smoother(
             image,

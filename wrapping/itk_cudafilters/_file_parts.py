@@ -28,6 +28,12 @@ def can_smooth(file: ImageFile, output: str, memory: int) -> bool:
     writer = writer_of(output)
     reads = file.reads_parts()
     if reads and writer.GetNameOfClass() == "MetaImageIO":
+        for path in _paths_of(output):
+            if path.exists() and any(other.exists() and path.samefile(other) for other in file.paths):
+                raise OSError(
+                    f"'{path}' belongs to '{file.name}', which is read while the result is written: name another file, or leave "
+                    "out --memory"
+                )
         return True
     # Beside the pixels of the file there are the component that is smoothed and its result.
     needed = 2 * file.size_in_bytes + 8 * (file.size_in_bytes // (file.dtype.itemsize * file.components))
@@ -78,6 +84,12 @@ def _require_memory(file: ImageFile, sigma: list[float], approximation: str, mem
         )
 
 
+def _paths_of(name: str) -> list[Path]:
+    """The files of a raw MetaImage. The last one has the pixels."""
+    path = Path(name)
+    return [path, path.with_suffix(".raw")] if path.suffix == ".mhd" else [path]
+
+
 def _gigabytes(size: float) -> str:
     return f"{size / 1e9:.3g} GB"
 
@@ -112,9 +124,9 @@ class _Target(_Planes):
     @contextlib.contextmanager
     def open(cls, file: ImageFile, name: str) -> Iterator[_Target]:
         """The target; its files are removed if something is raised."""
-        pixels = Path(name).with_suffix(".raw") if Path(name).suffix == ".mhd" else Path(name)
+        pixels = _paths_of(name)[-1]
         try:
-            for path in {Path(name), pixels}:
+            for path in _paths_of(name):
                 path.unlink(missing_ok=True)
             file.begin_like(name)
             with open(pixels, "r+b", buffering=0) as data:
@@ -123,7 +135,7 @@ class _Target(_Planes):
                     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))  # ITK made the file as long as it could
                 yield cls(file, data, offset)
         except BaseException as error:
-            for path in {Path(name), pixels}:
+            for path in _paths_of(name):
                 with contextlib.suppress(OSError):
                     path.unlink()
             if isinstance(error, OSError) and error.errno is not None:

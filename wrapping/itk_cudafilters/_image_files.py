@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -73,6 +74,15 @@ class ImageFile:
                 "integers of at most 32 bits, float or double"
             )
         return np.dtype(_COMPONENTS[self.component_type])
+
+    @property
+    def paths(self) -> list[Path]:
+        """The file, and the one that has its pixels, where a MetaImage's header names another one."""
+        path = Path(self.name)
+        with path.open("rb") as file:
+            header = file.read(1 << 16) if path.suffix == ".mhd" else b""
+        named = re.search(rb"^ElementDataFile *= *(\S.*?)\s*$", header, re.MULTILINE)
+        return [path, *([] if named is None else [path.parent / os.fsdecode(named[1])])]
 
     @property
     def size_in_bytes(self) -> int:

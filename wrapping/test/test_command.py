@@ -179,6 +179,28 @@ def test_smooth_in_parts_says_what_it_cannot(tmp_path, capfd):
     assert "'8Q' is not a number of bytes above 0" in capfd.readouterr().err
 
 
+def test_smooth_in_parts_does_not_write_over_what_it_reads(tmp_path, capfd, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_meta_image(tmp_path / "in.mha", np.ones((300, 9, 12, 1), "f4"))
+    header, pixels = (tmp_path / "in.mha").read_bytes().split(b"ElementDataFile = LOCAL\n")
+    (tmp_path / "apart.mhd").write_bytes(header + b"ElementDataFile = other.raw\n")
+    (tmp_path / "other.raw").write_bytes(pixels)
+    os.link("in.mha", "link.mha")
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    for source, target, named in (
+        ("in.mha", "in.mha", "in.mha"),
+        (tmp_path / "in.mha", "./in.mha", "in.mha"),
+        ("in.mha", "link.mha", "link.mha"),
+        ("apart.mhd", "apart.mhd", "apart.mhd"),
+        ("apart.mhd", "other.mhd", "other.raw"),
+    ):
+        assert run("smooth", source, target, "--sigma", "2", "--memory", "1G") == 1
+        assert re.search(f"'{named}' belongs to '.*', which is read while the result is written", capfd.readouterr().err)
+        assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+    assert run("smooth", "apart.mhd", "new.mhd", "--sigma", "2", "--memory", "1G") == 0
+    assert run("smooth", "in.mha", "in.mha", "--sigma", "2") == 0
+
+
 def test_smooth_limits_values_to_the_range_of_the_type():
     values = np.array([-3.7, -0.9, 0.9, 254.9, 300.0, np.nan, np.inf])
     np.testing.assert_array_equal(truncate(values, np.dtype("u1")), [0, 0, 0, 254, 255, 0, 255])
