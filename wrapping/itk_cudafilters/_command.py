@@ -22,6 +22,7 @@ import numpy.typing as npt
 from . import _file_parts as parts
 from . import _image_files as files
 from ._arrays import truncate
+from ._dlpack import native
 from ._files import write_geojson, write_table
 from ._images import image_of
 from ._info import Backend, _backend_name, info
@@ -383,6 +384,7 @@ def _smooth_whole(file: files.ImageFile, sigma: list[float], arguments: argparse
 
 def _smooth_in_parts(file: files.ImageFile, sigma: list[float], arguments: argparse.Namespace) -> _Smoothed:
     limit = min(size for size in (arguments.memory, arguments.device_memory_limit) if size)
+    native()  # loads classes, which takes seconds
     clock = _Clock()
     with parts.Progress(2.0 * file.size_in_bytes) as progress:
         done, read, written = parts.smooth(
