@@ -92,6 +92,12 @@ add_test(NAME command_smooth_full_disk
          COMMAND sh -c "trap '' XFSZ; ulimit -f 0; \"$1\" smooth \"$2\" \"$3\" --sigma 2 --memory 1G; test $? -eq 1 && test ! -e \"$3\" && echo well"
                  sh $<TARGET_FILE:itk-cudafilters> ${input}/Volume.mha ${full})
 set_tests_properties(command_smooth_full_disk PROPERTIES TIMEOUT 120 PASS_REGULAR_EXPRESSION "Full.mha' could not be written.*well")
+# PNG has no pixels of float. A file that was begun does not remain.
+set(begun ${CudaFilters_APP_OUTPUT}/Begun.png)
+add_test(NAME command_smooth_unfinished_file
+         COMMAND sh -c "rm -f \"$3\"; \"$1\" smooth \"$2\" \"$3\" --sigma 2; test $? -eq 1 && test ! -e \"$3\" && echo well"
+                 sh $<TARGET_FILE:itk-cudafilters> ${input}/Volume.mha ${begun})
+set_tests_properties(command_smooth_unfinished_file PROPERTIES TIMEOUT 120 PASS_REGULAR_EXPRESSION "itk-cudafilters smooth: .*well")
 # Written in parts over what is read: refused, and the file remains.
 set(over ${CudaFilters_APP_OUTPUT}/Over.mha)
 add_test(NAME command_smooth_over_input

@@ -7,15 +7,34 @@
 #include "itkTimeProbe.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <fstream>
 #include <iostream>
+#include <optional>
 #include <stdexcept>
+#include <tuple>
+
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace
 {
 constexpr const char * KnownFormats = "PNG, TIFF, MetaImage, NRRD, NIfTI";
+
+using FileState = std::optional<std::tuple<ino_t, off_t, time_t, long>>;
+
+/** What changes where a regular file is written; nothing if there is none. */
+FileState
+GetState(const std::string & fileName)
+{
+  struct stat found;
+  if (stat(fileName.c_str(), &found) != 0 || !S_ISREG(found.st_mode))
+  {
+    return std::nullopt;
+  }
+  return std::make_tuple(found.st_ino, found.st_size, found.st_mtim.tv_sec, found.st_mtim.tv_nsec);
 }
+} // namespace
 
 itk::ImageIOBase::Pointer
 command::OpenImage(const std::string & fileName)
@@ -46,6 +65,25 @@ command::MakeWriter(const std::string & fileName)
                              KnownFormats + ")");
   }
   return io;
+}
+
+void
+command::WriteOrRemove(const std::string & fileName, const std::function<void()> & write)
+{
+  const FileState before = GetState(fileName);
+  try
+  {
+    write();
+  }
+  catch (...)
+  {
+    const FileState now = GetState(fileName);
+    if (now && now != before)
+    {
+      std::remove(fileName.c_str());
+    }
+    throw;
+  }
 }
 
 void

@@ -19,6 +19,10 @@ OpenImage(const std::string & fileName);
 itk::ImageIOBase::Pointer
 MakeWriter(const std::string & fileName);
 
+/** Calls `write`. If it throws, the file that it began is removed. */
+void
+WriteOrRemove(const std::string & fileName, const std::function<void()> & write);
+
 /** Gives a writer all that `description`, of an image that was read, says about it. */
 void
 Describe(itk::ImageIOBase & writer, itk::ImageIOBase & description);

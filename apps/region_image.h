@@ -33,7 +33,7 @@ WriteImage(const std::string & fileName, const TImage * image)
   writer->SetFileName(fileName);
   writer->SetInput(image);
   writer->UseCompressionOn();
-  writer->Update();
+  WriteOrRemove(fileName, [&writer] { writer->Update(); });
 }
 
 /** Calls `function` with a value of the pixels' type.

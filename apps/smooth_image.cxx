@@ -131,8 +131,10 @@ WritePixels(const std::string & fileName, itk::ImageIOBase & description, const 
   command::Describe(*io, description);
   io->SetFileName(fileName);
   io->SetIORegion(GetRegion(description));
-  io->WriteImageInformation();
-  io->Write(pixels);
+  command::WriteOrRemove(fileName, [&] {
+    io->WriteImageInformation();
+    io->Write(pixels);
+  });
 }
 
 template <typename TComponent>

@@ -150,7 +150,7 @@ class ImageFile:
         buffer.bytes[:] = np.ascontiguousarray(pixels).reshape(-1).view(np.uint8)
         io.SetFileName(name)
         io.SetIORegion(region)
-        with _naming(name, "written"):
+        with _written(name):
             io.WriteImageInformation()
             io.Write(buffer.pointer)
 
@@ -257,7 +257,7 @@ def write_grey(name: str, pixels: npt.NDArray[Any]) -> None:
 
 
 def write_image(name: str, image: Any) -> None:
-    with _naming(name, "written"):
+    with _written(name):
         itk.imwrite(image, name, compression=True)
 
 
@@ -268,6 +268,27 @@ def _naming(name: str, what: str) -> Iterator[None]:
         yield
     except RuntimeError as error:
         raise OSError(f"'{name}' could not be {what}: {reason_of(error)}") from error
+
+
+@contextmanager
+def _written(name: str) -> Iterator[None]:
+    """A file that ITK begins and does not finish is removed."""
+    before = _state_of(name)
+    try:
+        with _naming(name, "written"):
+            yield
+    except BaseException:
+        if _state_of(name) not in (None, before):
+            os.unlink(name)
+        raise
+
+
+def _state_of(name: str) -> tuple[int, int, int] | None:
+    """What changes where a regular file is written; None if there is none."""
+    if not os.path.isfile(name):
+        return None
+    found = os.stat(name)
+    return found.st_ino, found.st_size, found.st_mtime_ns
 
 
 def reason_of(error: Exception) -> str:

@@ -179,6 +179,18 @@ def test_smooth_in_parts_says_what_it_cannot(tmp_path, capfd):
     assert "'8Q' is not a number of bytes above 0" in capfd.readouterr().err
 
 
+def test_a_file_that_cannot_be_finished_does_not_remain(tmp_path, capfd):
+    write_meta_image(tmp_path / "in.mha", np.ones((6, 9, 12, 1), "f4"))
+    for exists in (False, True):
+        if exists:
+            (tmp_path / "out.png").write_bytes(b"what was there before")
+        assert run("smooth", tmp_path / "in.mha", tmp_path / "out.png", "--sigma", "2") == 1
+        assert "out.png' could not be written" in capfd.readouterr().err and not (tmp_path / "out.png").exists()
+    (tmp_path / "kept.mha").mkdir()
+    assert run("smooth", tmp_path / "in.mha", tmp_path / "kept.mha", "--sigma", "2") == 1
+    assert (tmp_path / "kept.mha").is_dir()
+
+
 def test_smooth_in_parts_does_not_write_over_what_it_reads(tmp_path, capfd, monkeypatch):
     monkeypatch.chdir(tmp_path)
     write_meta_image(tmp_path / "in.mha", np.ones((300, 9, 12, 1), "f4"))
