@@ -11,6 +11,7 @@
 #include <fstream>
 #include <iostream>
 #include <optional>
+#include <regex>
 #include <stdexcept>
 #include <tuple>
 
@@ -33,6 +34,15 @@ GetState(const std::string & fileName)
     return std::nullopt;
   }
   return std::make_tuple(found.st_ino, found.st_size, found.st_mtim.tv_sec, found.st_mtim.tv_nsec);
+}
+
+/** An exception's text on one line, without the object that threw it. */
+std::string
+GetReason(const itk::ExceptionObject & error)
+{
+  static const std::regex origin("^(ITK ERROR: )?(\\w+\\(0x[0-9a-f]+\\): )?");
+  static const std::regex ends("\\s*\n\\s*");
+  return std::regex_replace(std::regex_replace(std::string(error.GetDescription()), origin, ""), ends, " ");
 }
 } // namespace
 
@@ -71,17 +81,25 @@ void
 command::WriteOrRemove(const std::string & fileName, const std::function<void()> & write)
 {
   const FileState before = GetState(fileName);
-  try
-  {
-    write();
-  }
-  catch (...)
-  {
+  const auto      removeWhatWasBegun = [&] {
     const FileState now = GetState(fileName);
     if (now && now != before)
     {
       std::remove(fileName.c_str());
     }
+  };
+  try
+  {
+    write();
+  }
+  catch (const itk::ExceptionObject & error)
+  {
+    removeWhatWasBegun();
+    throw std::runtime_error("'" + fileName + "' could not be written: " + GetReason(error));
+  }
+  catch (...)
+  {
+    removeWhatWasBegun();
     throw;
   }
 }

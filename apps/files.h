@@ -19,7 +19,7 @@ OpenImage(const std::string & fileName);
 itk::ImageIOBase::Pointer
 MakeWriter(const std::string & fileName);
 
-/** Calls `write`. If it throws, the file that it began is removed. */
+/** Calls `write`. If it throws, the file that it began is removed. \exception std::runtime_error names the file */
 void
 WriteOrRemove(const std::string & fileName, const std::function<void()> & write);
 
