@@ -371,10 +371,7 @@ RunSlabs(const SmoothJob &           job,
   outcome.BackendReason = backend.Reason;
   return report;
 }
-} // namespace
 
-namespace
-{
 /** The file that is read, and the one that has its pixels, where a MetaImage's header names another one. */
 std::vector<std::string>
 GetFilesOf(itk::ImageIOBase & io)

@@ -19,8 +19,8 @@ namespace itk::cuda
  * fewer threads, at worst the calling thread alone. The caller never waits for a thread that has not begun: transfers
  * inside the pool's own tasks therefore never wait for each other.
  *
- * Threads that are kept look for the next piece of work without sleeping: to wake a thread takes tens of microseconds
- * on a virtual machine. A thread that finds none for a while returns to the pool.
+ * Threads that are kept look for the next piece of work without sleeping: it takes tens of microseconds to wake a
+ * thread on a virtual machine. A kept thread returns to the pool if there is no work for half a millisecond.
  */
 class HelperThreads
 {

@@ -11,8 +11,8 @@
 
 namespace itk::cuda
 {
-/** Waits for a condition without sleeping, for a while: other threads may run meanwhile, and no thread has to wake this
- * one. \return whether it holds */
+/** Waits for a condition without sleeping, for half a millisecond at most. It yields the processor now and then.
+ * \return whether the condition holds */
 template <typename TCondition>
 bool
 SpinUntil(const TCondition & condition)

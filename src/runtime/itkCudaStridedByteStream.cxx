@@ -44,9 +44,9 @@ private:
  * of each in turn: the processor then fetches more lines ahead (30 MB, 8 threads of a Xeon: 0.72 ms instead of 0.9
  * ms).
  *
- * With `fetchesAhead` a line is asked for eight pages before its turn. While results come back, 8 threads of a Xeon
- * then read 268 MB of ordinary memory in 8 % less time. What the device has just written lies in the caches: it would
- * take 10 % longer. */
+ * With `fetchesAhead` the processor fetches each line eight pages before its turn. While a download ran beside, 8
+ * threads of a Xeon then read 268 MB of ordinary memory in 8 % less time. A download does not fetch ahead: its source
+ * lies in the caches, and 8 threads took 10 % longer with it. */
 class NonTemporalWriter
 {
 public:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import itk
@@ -114,16 +114,17 @@ def pixels_of(image: Any) -> npt.NDArray[Any]:
     return np.asarray(image)
 
 
-def _is_misread(pixels: npt.NDArray[Any]) -> bool:
-    """Whether ITK may exchange the sides of a contiguous array. It takes one whose first axis has the smallest stride for an array in
-    the order of Fortran: a column, or a row, as the stride along an axis of one pixel may be any."""
-    return pixels.ndim > 1 and pixels.strides[0] == pixels.itemsize
+def is_column(shape: Sequence[int]) -> bool:
+    """Whether ITK exchanges the sides of a contiguous array of this shape. It takes the array for one in the order of Fortran, as both
+    orders give the same memory where all axes but the first one have one pixel (docs/upstream/array_of_a_column.md)."""
+    return len(shape) > 1 and math.prod(shape[1:]) == 1
 
 
 def image_of(pixels: npt.NDArray[Any], convert: Callable[[Any], Any] = itk.image_from_array) -> Any:
-    """The itk.Image of a contiguous array; by itk.image_view_from_array, it looks at the array's memory."""
+    """The itk.Image of a contiguous array, which may be a column. The image has a copy of the pixels; with
+    convert=itk.image_view_from_array it shares the array's memory."""
     image = convert(pixels)
-    if _is_misread(pixels):
+    if is_column(pixels.shape):
         image.SetRegions(pixels.shape[::-1])
     return image
 
@@ -157,7 +158,7 @@ def as_itk_image(
 
 
 def as_gaussian_input(image: Any, name: str) -> Any:
-    """What ITK's functions take of the Gaussian filters' inputs: an itk.Image, or a NumPy array that ITK reads as it is."""
+    """What ITK's functions take of the Gaussian filters' inputs: an itk.Image, or a NumPy array that is no column."""
     require_known_kind(image, name, of_mask="fill its gaps first, by {name}.filled(VALUE)")
     if hasattr(image, "GetImageDimension"):
         return image
@@ -168,7 +169,7 @@ def as_gaussian_input(image: Any, name: str) -> Any:
     pixels = np.ascontiguousarray(pixels, dtype=pixels.dtype.newbyteorder("="))
     if is_xarray(image):
         return _image_from_xarray(image, pixels, name)
-    return image_of(pixels) if _is_misread(pixels) else pixels
+    return image_of(pixels) if is_column(pixels.shape) else pixels
 
 
 def with_geometry_of(image: Any, pixels: npt.NDArray[Any], *, is_vector: bool = False) -> Any:

@@ -20,13 +20,14 @@ _WANTED = {
 
 
 def set_parameter(setter: Callable[[Any], None], name: str, value: Any) -> None:
-    """Calls the setter with a number, one of NumPy too. SWIG's errors name the type in C++; these name the function's parameter, its
-    value and what would be right."""
+    """Calls the setter. Numbers of NumPy become Python's. SWIG's errors name a type of C++; the errors raised here name the parameter of
+    the function, its value and what would be right."""
     try:
         setter(value.item() if isinstance(value, np.generic) else value)
     except (TypeError, OverflowError) as error:
-        wanted = re.search("of type '([a-z ]+)'", str(error))
-        if wanted is None:
+        found = re.search("of type '([a-z ]+)'", str(error))
+        wanted = found and _WANTED.get(found[1])
+        if not wanted:
             raise
         kind = ValueError if isinstance(error, OverflowError) else TypeError
-        raise kind(f"{name} is {value!r}; it must be {_WANTED[wanted[1]]}") from None
+        raise kind(f"{name} is {value!r}; it must be {wanted}") from None

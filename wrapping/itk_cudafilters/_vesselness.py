@@ -16,7 +16,7 @@ from ._arrays import Given, Target, number, read_mask, spacings_of
 from ._device import copy_geometry, is_device_image
 from ._exporters import SHAPES, from_image, image_of, is_foreign, open_on_default_stream, shape_of
 from ._gaussian import Approximation, Mode, _mode, gaussian_filter
-from ._images import _require_no_bands, describe, is_xarray
+from ._images import _require_no_bands, describe, is_column, is_xarray
 from ._info import Backend
 from ._operations import current_device_of
 from ._segmentation import known_name, plain_name
@@ -246,11 +246,6 @@ def _sigmas(sigmas: Any) -> list[float]:
     return values
 
 
-def _is_x_first(shape: Sequence[int]) -> bool:
-    """ITK takes an array whose first axis has the smallest stride, such as a column, in the order of Fortran."""
-    return math.prod(shape[1:]) == 1
-
-
 @dataclass(frozen=True)
 class _Found:
     """Arrays of the kind of the image, or device images. Pixels that do not count are not taken out yet."""
@@ -319,7 +314,7 @@ class _Call:
     def _run_on_host(self, with_scale: bool, with_directions: bool, parameters: dict[str, Any]) -> _Found:
         # Strides along axes of one pixel may be any; made anew they follow from the shape.
         pixels = self._host_pixels().reshape(-1).reshape(self._given.array.shape)
-        is_x_first = _is_x_first(pixels.shape)
+        is_x_first = is_column(pixels.shape)
         enhancer = self._filter_of(itk.image_view_from_array(pixels), _INPUTS[pixels.dtype.name], is_x_first, parameters)
         enhancer.SetGenerateScaleOutput(with_scale)
         enhancer.SetGenerateHessianOutput(with_directions)
@@ -340,7 +335,7 @@ class _Call:
         ops, array = self._given.ops, self._given.array
         shape = tuple(array.shape)
         pixels = ops.contiguous(array, self._real) if self._valid is None else self._filled(self._valid)
-        is_x_first = _is_x_first(shape)
+        is_x_first = is_column(shape)
         sizes = shape if is_x_first else shape[::-1]
         enhancer = self._filter_of(self._image_without_pixels(sizes), _REALS[self._real], is_x_first, parameters)
         found = _Found(

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Arrays of a single row or column of pixels. ITK takes one whose first axis has the smallest stride for an array in the order of
-Fortran, and exchanges its sides."""
+"""Arrays of a single row or column of pixels. ITK takes a column for an array in the order of Fortran, and exchanges its sides."""
 import itk
 import numpy as np
 import pytest
@@ -10,7 +9,7 @@ from itk_cudafilters import partition_image, segment_region
 
 
 def arrangements(array):
-    """The array with every kind of memory that NumPy gives it."""
+    """The same pixels with the strides that NumPy's arrays may have."""
     any_strides = tuple(stride if size > 1 else array.itemsize for stride, size in zip(array.strides, array.shape))
     every_second = np.zeros((2 * array.shape[0], *array.shape[1:]), array.dtype)
     every_second[::2] = array
@@ -56,7 +55,7 @@ def test_region(shape):
 
 @pytest.mark.parametrize("shape", [(7, 1), (1, 7), (7, 1, 1), (1, 7, 1), (1, 1, 7)], ids=str)
 def test_functions_of_itk(shape):
-    """The variance of each axis is another one, so that exchanged axes change the pixels."""
+    """Each axis has a variance of its own. If two axes are exchanged, the line is smoothed with the variance of another axis."""
     image = pixels(shape)
     variances = [1.0 + axis for axis in range(image.ndim)]
     own = variances[image.ndim - 1 - image.shape.index(7)]
