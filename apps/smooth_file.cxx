@@ -372,7 +372,7 @@ RunSlabs(const SmoothJob &           job,
   return report;
 }
 
-/** The file that is read, and the one that has its pixels, where a MetaImage's header names another one. */
+/** The file that is read. If it is a MetaImage's header, also the file of pixels that it names. */
 std::vector<std::string>
 GetFilesOf(itk::ImageIOBase & io)
 {

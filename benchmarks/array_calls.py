@@ -290,7 +290,7 @@ print(1e3 * (time.perf_counter() - begin))
 
 
 def measure_import(goals, pairs=60):
-    """Of fresh processes, with the package and without in turns. Without it, ITK does not see its files."""
+    """New processes import itk with the package and without it, in turns. The latter hide the package's files from ITK."""
 
     def milliseconds(kind):
         done = subprocess.run([sys.executable, "-c", IMPORT, kind], capture_output=True, text=True, timeout=300, check=True)

@@ -77,7 +77,7 @@ class ImageFile:
 
     @property
     def paths(self) -> list[Path]:
-        """The file, and the one that has its pixels, where a MetaImage's header names another one."""
+        """The file. If it is a MetaImage's header, also the file of pixels that it names."""
         path = Path(self.name)
         with path.open("rb") as file:
             header = file.read(1 << 16) if path.suffix == ".mhd" else b""
