@@ -141,7 +141,7 @@ def test_snake_without_a_law():
         (itk_cudafilters.partition_image, "looks", "one", "a number"),
         (itk_cudafilters.partition_image, "labels_only", None, "True or False"),
     ],
-    ids=str,
+    ids=lambda value: getattr(value, "__name__", None),
 )
 def test_numbers_of_wrong_kinds(function, parameter, value, wanted):
     with pytest.raises((TypeError, ValueError)) as caught:
