@@ -3,7 +3,7 @@ set(CudaFilters_PARTITION_GTESTS
     itkCudaPartitionEstimatesGTest.cxx
     itkCudaPartitionEvaluationGTest.cxx
     itkCudaPartitionGeometryGTest.cxx
-    itkCudaPartitionKeptBlocksGTest.cxx
+    itkCudaPartitionArrayHeapGTest.cxx
     itkCudaPartitionLabelsGTest.cxx
     itkCudaPartitionMapGTest.cxx
     itkCudaPartitionModelGTest.cxx

@@ -1007,6 +1007,34 @@ private:
   }
 };
 
+/** Clears what rounds in one grid count, and the chains of the edges. */
+struct BeginChainRounds
+{
+  MapCounters *   MapCounts;
+  ChainCounters * Counters; // of each round
+  uint32_t *      ChainOfEdge;
+  uint32_t        NumberOfEdges;
+
+  ITK_CUDA_HOST_DEVICE size_t
+  GetNumber() const
+  {
+    return NumberOfEdges > RoundsOfGrid ? NumberOfEdges : RoundsOfGrid;
+  }
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t i) const
+  {
+    if (i < RoundsOfGrid)
+    {
+      ClearRound{ MapCounts }(i);
+      Counters[i] = {};
+    }
+    if (i < NumberOfEdges)
+    {
+      ChainOfEdge[i] = None;
+    }
+  }
+};
+
 /** Rounds one after the other, without the host. All chains are one part. */
 template <typename TRound, typename TAtomics>
 struct RunChainRounds
@@ -1014,6 +1042,7 @@ struct RunChainRounds
   ChainRound<TRound, TAtomics> First;
   ChainCounters *              Counters; // of each round
   double *                     CostsOfChords;
+  uint32_t                     NumberOfEdges;
   uint32_t                     NumberOfRounds;
 
   ITK_CUDA_AS_ARGUMENTS
@@ -1021,6 +1050,8 @@ struct RunChainRounds
   ITK_CUDA_HOST_DEVICE void
   operator()(const TLoops & loops) const
   {
+    const BeginChainRounds begin{ First.Round.Counters, Counters, First.Arrays.ChainOfEdge, NumberOfEdges };
+    loops.ForAtMost(begin.GetNumber(), begin);
     bool isOver = false;
     for (uint32_t i = 0; i < NumberOfRounds && !isOver; ++i)
     {
@@ -1113,16 +1144,16 @@ private:
   QueueRounds(uint32_t most)
   {
     const size_t edges = m_Map.GetNumberOfEdges();
-    m_Map.ClearRounds();
-    m_Processor.Fill(m_Counters.Get(), RoundsOfGrid, 0);
     m_ChainOfEdge = m_Processor.template Allocate<uint32_t>(edges);
-    m_Processor.Fill(m_ChainOfEdge.Get(), edges, 0xff);
     if (m_Processor.MayRunInOneGrid(edges, MostEdgesOfChainGrid) && 2 * edges <= m_LargestPart)
     {
       const uint32_t number = std::min(most, RoundsOfGrid);
       this->QueueRoundsOfGrid(number);
       return number;
     }
+    m_Map.ClearRounds();
+    m_Processor.Fill(m_Counters.Get(), RoundsOfGrid, 0);
+    m_Processor.Fill(m_ChainOfEdge.Get(), edges, 0xff);
     // The first round takes out most nodes, and says how many the others have at most.
     const uint32_t number = this->IsFirstRound() ? 1 : std::min(most, RoundsOfBatch);
     for (uint32_t i = 0; i < number; ++i)
@@ -1145,7 +1176,8 @@ private:
     m_Processor.VisitPixelsInOneGrid([&](const auto & pixels) {
       using RoundType = Round<std::decay_t<decltype(pixels)>, Atomics>;
       m_Processor.RunInOneGrid(
-        steps::RunChainRounds<RoundType, Atomics>{ this->GetRound(0, pixels), m_Counters.Get(), costs.Get(), number },
+        steps::RunChainRounds<RoundType, Atomics>{
+          this->GetRound(0, pixels), m_Counters.Get(), costs.Get(), edges, number },
         edges * ChainWindow);
     });
   }

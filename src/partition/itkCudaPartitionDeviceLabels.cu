@@ -3,6 +3,7 @@
 
 #include "itkCudaPartitionLabelSearch.h"
 #include "itkCudaPartitionProcessor.cuh"
+#include "itkCudaPartitionSearchBytes.h"
 
 #include <utility>
 
@@ -37,7 +38,10 @@ MakeLabelMapOnDevice(const region::DeviceSums &         sums,
                      const std::function<bool(float)> & progress,
                      const Context &                    context)
 {
-  const DeviceProcessor processor(sums, region::UsesSquares(model.Law.Law), context);
+  const size_t          bytes = GetLabelSearchBytes(static_cast<size_t>(sums.GetDescription().Width),
+                                           static_cast<size_t>(sums.GetDescription().Height),
+                                           static_cast<size_t>(blockSize));
+  const DeviceProcessor processor(sums, region::UsesSquares(model.Law.Law), GetHeapBytes(bytes), context);
   return MakeLabelMapOnDevice(sums, model, blockSize, progress, processor);
 }
 
@@ -54,7 +58,7 @@ MakeLabelMapOnDevice(const region::DeviceSums &         sums,
 }
 
 DeviceLabelMap
-MakeLabelMapOfOnDevice(DeviceBuffer               labels,
+MakeLabelMapOfOnDevice(ArrayMemory                labels,
                        const region::DeviceSums & sums,
                        const Model &              model,
                        const DeviceProcessor &    processor)

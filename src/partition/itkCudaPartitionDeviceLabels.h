@@ -6,7 +6,7 @@
 #include "itkCudaContext.h"
 #include "itkCudaDetailImageView.h"
 #include "itkCudaDetailNames.h"
-#include "itkCudaDeviceMemory.h"
+#include "itkCudaPartitionArrayMemory.h"
 #include "itkCudaPartitionModel.h"
 #include "itkCudaRegionDeviceSums.h"
 
@@ -21,10 +21,10 @@ class DeviceProcessor;
 /** A label map in device memory: labels of the pixels, row by row, and the sums of the regions by label. */
 struct DeviceLabelMap
 {
-  DeviceBuffer Labels;
-  DeviceBuffer Regions;
-  size_t       NumberOfRegions{ 0 };
-  bool         Finished{ true }; // if not, there are no labels
+  ArrayMemory Labels;
+  ArrayMemory Regions;
+  size_t      NumberOfRegions{ 0 };
+  bool        Finished{ true }; // if not, there are no labels
 };
 
 /** Most pixels of an image whose edges the device counts in 31 bits. */
@@ -41,7 +41,7 @@ MakeLabelMapOnDevice(const region::DeviceSums &         sums,
                      const std::function<bool(float)> & progress,
                      const Context &                    context);
 
-/** The same with a processor of these sums, to which arrays leave their memory. */
+/** The same with a processor of these sums. */
 DeviceLabelMap
 MakeLabelMapOnDevice(const region::DeviceSums &         sums,
                      const Model &                      model,
@@ -52,7 +52,7 @@ MakeLabelMapOnDevice(const region::DeviceSums &         sums,
 /** The regions of given labels as MakeLabelMapOf() finds them.
  * \param labels of the pixels, row by row, in device memory \exception CudaError */
 DeviceLabelMap
-MakeLabelMapOfOnDevice(DeviceBuffer               labels,
+MakeLabelMapOfOnDevice(ArrayMemory                labels,
                        const region::DeviceSums & sums,
                        const Model &              model,
                        const DeviceProcessor &    processor);

@@ -8,6 +8,7 @@
 #include "itkCudaPartitionEstimates.h"
 #include "itkCudaPartitionMapSearch.h"
 #include "itkCudaPartitionProcessor.cuh"
+#include "itkCudaPartitionSearchBytes.h"
 #include "itkCudaPartitionShapeLoops.h"
 #include "itkCudaPartitionShareOfDevice.h"
 #include "itkCudaStream.h"
@@ -52,15 +53,20 @@ public:
     , m_WriteLabels(std::move(writeLabels))
     , m_Stream(m_Sums->GetDevice())
     , m_Share(m_Sums->GetDevice())
-    , m_Processor(*m_Sums, m_Squares, m_Stream)
-  {}
+  {
+    const size_t bytes = GetSearchBytes(static_cast<size_t>(this->GetSamples().Width),
+                                        static_cast<size_t>(this->GetSamples().Height),
+                                        parameters,
+                                        initialLabels != nullptr);
+    m_Processor.emplace(*m_Sums, m_Squares, GetHeapBytes(bytes), m_Stream);
+  }
   ~DeviceStages() override
   {
     const DeviceGuard guard(m_Sums->GetDevice(), std::nothrow);
     m_Raster.reset();
     m_Search.reset();
     m_Labels = {};
-    m_Processor.ReleaseKeptMemory();
+    m_Processor.reset();
   }
 
   const region::SamplesDescription &
@@ -95,10 +101,10 @@ public:
     if (m_InitialLabels != nullptr)
     {
       const bool goesOn = progress(0.0f);
-      m_Labels = MakeLabelMapOfOnDevice(this->UploadLabels(), *m_Sums, model, m_Processor);
+      m_Labels = MakeLabelMapOfOnDevice(this->UploadLabels(), *m_Sums, model, *m_Processor);
       return goesOn;
     }
-    m_Labels = MakeLabelMapOnDevice(*m_Sums, model, m_BlockSize, progress, m_Processor);
+    m_Labels = MakeLabelMapOnDevice(*m_Sums, model, m_BlockSize, progress, *m_Processor);
     return m_Labels.Finished;
   }
   LabelSummary
@@ -106,8 +112,8 @@ public:
   {
     const DeviceGuard    guard(m_Sums->GetDevice());
     std::vector<Moments> sums(m_Labels.NumberOfRegions + 1);
-    m_Processor.Download(static_cast<const Moments *>(m_Labels.Regions.GetPointer()), sums.size(), sums.data());
-    return partition::SummarizeLabels(m_Processor, this->GetPixels(), this->GetNumberOfPixels(), std::move(sums));
+    m_Processor->Download(static_cast<const Moments *>(m_Labels.Regions.GetPointer()), sums.size(), sums.data());
+    return partition::SummarizeLabels(*m_Processor, this->GetPixels(), this->GetNumberOfPixels(), std::move(sums));
   }
   void
   WriteLabels() override
@@ -115,10 +121,10 @@ public:
     const DeviceGuard guard(m_Sums->GetDevice());
     this->Write([this](auto * labels, size_t stride) {
       using LabelType = std::remove_pointer_t<decltype(labels)>;
-      m_Processor.VisitScene([&](const auto & scene) {
-        m_Processor.For(this->GetNumberOfPixels(),
-                        steps::WriteLabels<std::decay_t<decltype(scene)>, LabelOfPixel, LabelType>{
-                          scene, { this->GetPixels() }, this->GetSamples().Width, nullptr, labels, stride });
+      m_Processor->VisitScene([&](const auto & scene) {
+        m_Processor->For(this->GetNumberOfPixels(),
+                         steps::WriteLabels<std::decay_t<decltype(scene)>, LabelOfPixel, LabelType>{
+                           scene, { this->GetPixels() }, this->GetSamples().Width, nullptr, labels, stride });
       });
     });
   }
@@ -128,7 +134,7 @@ public:
   {
     const DeviceGuard guard(m_Sums->GetDevice());
     const auto &      samples = this->GetSamples();
-    m_Search.emplace(m_Processor, model, minimumNumberOfPixels, samples.Width, samples.Height, LargestPart);
+    m_Search.emplace(*m_Processor, model, minimumNumberOfPixels, samples.Width, samples.Height, LargestPart);
     m_Search->StartFrom(DeviceProcessor::Array<uint32_t>(std::move(m_Labels.Labels)),
                         DeviceProcessor::Array<Moments>(std::move(m_Labels.Regions)),
                         m_Labels.NumberOfRegions);
@@ -156,7 +162,7 @@ public:
     m_Raster.emplace(m_Search->GetMap());
     const MapData         map = m_Search->Download();
     std::vector<uint32_t> pixels(map.Regions.size());
-    m_Processor.Download(m_Raster->FindFirstPixels().Get(), pixels.size(), pixels.data());
+    m_Processor->Download(m_Raster->FindFirstPixels().Get(), pixels.size(), pixels.data());
     std::vector<uint64_t> firstPixels(pixels.size());
     std::transform(pixels.begin(), pixels.end(), firstPixels.begin(), [](uint32_t pixel) {
       return pixel == ~uint32_t{ 0 } ? NoPixel : pixel;
@@ -167,7 +173,7 @@ public:
   WritePolygons(const std::vector<uint32_t> & numbers) override
   {
     const DeviceGuard guard(m_Sums->GetDevice());
-    const auto        onDevice = m_Processor.Upload(numbers.data(), numbers.size());
+    const auto        onDevice = m_Processor->Upload(numbers.data(), numbers.size());
     this->Write([&](auto * labels, size_t stride) { m_Raster->Write(onDevice.Get(), labels, stride); });
   }
 
@@ -179,7 +185,7 @@ private:
   const LabelWriter                               m_WriteLabels;
   const StreamLease                               m_Stream; // its end waits for what reads the sums
   const ShareOfDevice                             m_Share;
-  const DeviceProcessor                           m_Processor;
+  std::optional<DeviceProcessor>                  m_Processor;
   DeviceLabelMap                                  m_Labels;
   std::optional<MapSearch<DeviceProcessor>>       m_Search;
   std::optional<MapRaster<DeviceProcessor>>       m_Raster;
@@ -203,32 +209,32 @@ private:
     std::vector<double> estimates(static_cast<size_t>(grid.Columns) * static_cast<size_t>(grid.Rows));
     if (!estimates.empty())
     {
-      const auto onDevice = m_Processor.Allocate<double>(estimates.size());
-      m_Processor.VisitScene([&](const auto & scene) {
-        m_Processor.For(
+      const auto onDevice = m_Processor->Allocate<double>(estimates.size());
+      m_Processor->VisitScene([&](const auto & scene) {
+        m_Processor->For(
           estimates.size(),
           steps::EstimatePlaces<std::decay_t<decltype(scene)>>{ scene, grid, looks, squares, onDevice.Get() });
       });
-      m_Processor.Download(onDevice.Get(), estimates.size(), estimates.data());
+      m_Processor->Download(onDevice.Get(), estimates.size(), estimates.data());
       estimates.erase(std::remove(estimates.begin(), estimates.end(), NoEstimate), estimates.end());
     }
     return estimates;
   }
 
   /** Labels row by row. */
-  DeviceBuffer
+  ArrayMemory
   UploadLabels() const
   {
     const size_t width = m_InitialLabels->Size[0];
     const size_t height = m_InitialLabels->Size[1];
-    DeviceBuffer buffer(width * height * sizeof(uint32_t), m_Stream);
+    auto         labels = m_Processor->Allocate<uint32_t>(width * height);
     DeviceView   view;
-    view.Data = buffer.GetPointer();
+    view.Data = labels.Get();
     view.ComponentType = CudaComponentType::UInt;
     view.Size = { { width, height, 1, 1, 1 } };
     view.Stride = { { 1, width, width * height, width * height, width * height } };
     UploadRows(*m_InitialLabels, view, m_Stream, {});
-    return buffer;
+    return labels.TakeMemory();
   }
 
   template <typename TFunction>
@@ -260,10 +266,14 @@ MakeDeviceStages(std::unique_ptr<const region::DeviceSums> sums,
 }
 
 size_t
-GetMapSearchBytes(size_t pixels)
+GetSearchBytes(size_t width, size_t height, const CudaRegionPartitionParameters & parameters, bool hasInitialLabels)
 {
   // Few label maps turn at more than one of sixteen corners of pixels.
   constexpr size_t pixelsOfANode = 16;
-  return GetMapSearchBytes(pixels / pixelsOfANode, pixels, LargestPart);
+  // The blocks of given labels are not known.
+  constexpr size_t largestBlock = 64;
+  const size_t     pixels = width * height;
+  return std::max(GetLabelSearchBytes(width, height, hasInitialLabels ? largestBlock : parameters.BlockSize),
+                  parameters.LabelsOnly ? 0 : GetMapSearchBytes(pixels / pixelsOfANode, pixels, LargestPart));
 }
 } // namespace itk::cuda::partition

@@ -27,9 +27,9 @@ MakeDeviceStages(std::unique_ptr<const region::DeviceSums> sums,
                  const CudaImageView *                     initialLabels,
                  LabelWriter                               writeLabels);
 
-/** Device memory in bytes that polygons of an image take. */
+/** Device memory in bytes that the stages take for their arrays, beside the sums and the heap's gaps. */
 size_t
-GetMapSearchBytes(size_t pixels);
+GetSearchBytes(size_t width, size_t height, const CudaRegionPartitionParameters & parameters, bool hasInitialLabels);
 } // namespace itk::cuda::partition
 
 #endif

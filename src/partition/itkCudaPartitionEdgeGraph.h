@@ -378,7 +378,6 @@ public:
       this->Compact();
     }
     this->Begin();
-    m_Processor.Fill(m_Series.Get(), 1, 0);
     const RunMergeRounds<Atomics> rounds{
       this->View(), m_Model, m_NumberOfPlaces, m_NumberOfEdges, this->GetLengthOfSeries()
     };
@@ -394,7 +393,6 @@ public:
     {
       m_Processor.Run(rounds);
     }
-    m_Processor.For(m_NumberOfEdges, steps::CollectEdges<Atomics>{ this->View() });
     const MergeSeries series = m_Processor.Read(m_Series.Get());
     for (const uint32_t pairs : series.Pairs)
     {
@@ -488,7 +486,8 @@ private:
   uint32_t
   GetLengthOfSeries() const
   {
-    return m_NumberOfEdges > EdgesOfShortSeries ? 4 : MergeSeries::MostRounds;
+    // A look of the host takes as long as some rounds in one block.
+    return m_NumberOfEdges > EdgesOfShortSeries ? 4 : m_NumberOfEdges > EdgesOfOneBlock ? 32 : MergeSeries::MostRounds;
   }
 
   /** Gives the regions that are left new numbers. Between rounds nothing is known of them but their sums. */

@@ -111,7 +111,13 @@ struct SaveNodes
 {
   TRound       Round;
   SavingArrays Arrays;
+  size_t       NumberOfEnds; // three for each node
 
+  ITK_CUDA_HOST_DEVICE size_t
+  GetNumber() const
+  {
+    return NumberOfEnds;
+  }
   ITK_CUDA_AS_ARGUMENTS
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t i) const
@@ -139,6 +145,11 @@ struct WeighPairs
   PairArrays Arrays;
   size_t     Number;
 
+  ITK_CUDA_HOST_DEVICE size_t
+  GetNumber() const
+  {
+    return Number;
+  }
   ITK_CUDA_AS_ARGUMENTS
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t i) const
@@ -263,6 +274,66 @@ struct DropEdgesOfNodes
     }
   }
 };
+
+/** The loops of a round before its savings are sorted. */
+template <typename TRound>
+struct ListSavings
+{
+  TRound       Round;
+  SavingArrays Savings;
+  PairArrays   Pairs;
+  double *     Descriptions;
+  size_t       NumberOfRegions;
+  size_t       NumberOfNodes;
+
+  static constexpr size_t
+  GetNumberOfLoops()
+  {
+    return 5;
+  }
+  ITK_CUDA_AS_ARGUMENTS
+  template <typename TLoops>
+  ITK_CUDA_HOST_DEVICE void
+  operator()(const TLoops & loops) const
+  {
+    const MapRound round = Round;
+    const size_t   edges = Savings.NumberOfEdges;
+    const size_t   ends = 3 * NumberOfNodes;
+    loops.ForAtMost(RoundsOfGrid, ClearRound{ round.Counters });
+    loops.ForAtMost(NumberOfRegions, Counted<BeginMapRound>{ { round }, NumberOfRegions });
+    loops.ForAtMost(NumberOfRegions, Counted<BeginJoins>{ { round, Descriptions, Pairs }, NumberOfRegions });
+    loops.ForAtMost(edges, Counted<SaveSegments>{ { round.GetMap(), round.Description.SegmentCost, Savings }, edges });
+    loops.ForAtMost(ends, SaveNodes<TRound>{ Round, Savings, ends });
+  }
+};
+
+/** The loops behind the sort. */
+template <typename TAtomics>
+struct JoinBestPairs
+{
+  MapRound   Round;
+  PairArrays Pairs;
+  size_t     NumberOfPlaces;
+  size_t     NumberOfNodes;
+
+  static constexpr size_t
+  GetNumberOfLoops()
+  {
+    return 5;
+  }
+  ITK_CUDA_AS_ARGUMENTS
+  template <typename TLoops>
+  ITK_CUDA_HOST_DEVICE void
+  operator()(const TLoops & loops) const
+  {
+    const size_t edges = Pairs.NumberOfEdges;
+    loops.ForAtMost(NumberOfPlaces, WeighPairs<TAtomics>{ Round, Pairs, NumberOfPlaces });
+    loops.ForAtMost(NumberOfPlaces, Counted<ChoosePairs<TAtomics>>{ { Pairs }, NumberOfPlaces });
+    loops.ForAtMost(NumberOfPlaces, Counted<JoinPairs<TAtomics>>{ { Round, Pairs }, NumberOfPlaces });
+    loops.ForAtMost(edges, Counted<RenumberEdges<TAtomics>>{ { Round, Pairs.Into }, edges });
+    loops.ForAtMost(NumberOfNodes, Counted<DropEdgesOfNodes>{ { Round.Nodes, Round.Edges }, NumberOfNodes });
+  }
+};
 } // namespace steps
 
 /** \class JoinLoops
@@ -300,6 +371,9 @@ private:
   template <typename T>
   using Array = typename TProcessor::template Array<T>;
   using Atomics = typename TProcessor::Atomics;
+
+  // Up to here the launches of a round's loops would take longer than the loops.
+  static constexpr size_t MostPlacesOfGrid = size_t{ 1 } << 18;
 
   ProcessorMap<TProcessor> & m_Map;
   const TProcessor &         m_Processor;
@@ -353,20 +427,19 @@ private:
                             m_BestPairs.Get(),
                             m_Descriptions.Get(),
                             m_Into.Get() };
-    m_Map.ClearRounds();
-    m_Processor.For(m_Map.GetNumberOfRegions(), steps::BeginMapRound{ round });
-    m_Processor.For(m_Map.GetNumberOfRegions(), steps::BeginJoins{ round, m_Descriptions.Get(), pairs });
-    m_Processor.For(edges, steps::SaveSegments{ m_Map.View(), m_Map.GetModel().SegmentCost, savings });
-    m_Processor.VisitPixels([&](const auto & pixels) {
+    const size_t       nodes = m_Map.GetNumberOfNodes();
+    const auto         list = [&](const auto & pixels) {
       using RoundType = Round<std::decay_t<decltype(pixels)>, Atomics>;
-      m_Processor.For(3 * m_Map.GetNumberOfNodes(), steps::SaveNodes<RoundType>{ RoundType(round, pixels), savings });
-    });
+      return steps::ListSavings<RoundType>{ RoundType(round, pixels),   savings, pairs, m_Descriptions.Get(),
+                                            m_Map.GetNumberOfRegions(), nodes };
+    };
+    const steps::JoinBestPairs<Atomics> join{ round, pairs, places, nodes };
+    const bool                          isSmall = m_Processor.MayRunInOneGrid(places, MostPlacesOfGrid);
+    isSmall
+                               ? m_Processor.VisitPixelsInOneGrid([&](const auto & pixels) { m_Processor.RunInOneGrid(list(pixels), places); })
+                               : m_Processor.VisitPixels([&](const auto & pixels) { m_Processor.Run(list(pixels)); });
     m_Processor.SortPlaces(m_Pairs.Get(), places, 2 * code.Bits, m_SortedPairs.Get(), m_Places.Get());
-    m_Processor.For(places, steps::WeighPairs<Atomics>{ round, pairs, places });
-    m_Processor.For(places, steps::ChoosePairs<Atomics>{ pairs });
-    m_Processor.For(places, steps::JoinPairs<Atomics>{ round, pairs });
-    m_Processor.For(edges, steps::RenumberEdges<Atomics>{ round, m_Into.Get() });
-    m_Processor.For(m_Map.GetNumberOfNodes(), steps::DropEdgesOfNodes{ round.Nodes, round.Edges });
+    isSmall ? m_Processor.RunInOneGrid(join, places) : m_Processor.Run(join);
   }
 };
 } // namespace itk::cuda::partition

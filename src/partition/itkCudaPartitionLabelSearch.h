@@ -325,6 +325,40 @@ private:
   }
 };
 
+/** All cells are active in the first sweep. */
+struct BeginSweeps
+{
+  size_t     NumberOfCells;
+  size_t     NumberOfCounters;
+  uint8_t *  IsActive;
+  uint8_t *  IsNext;
+  uint32_t * Changed;
+  uint32_t * CellCounters;
+
+  ITK_CUDA_HOST_DEVICE size_t
+  GetNumber() const
+  {
+    return NumberOfCells > NumberOfCounters ? NumberOfCells : NumberOfCounters;
+  }
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t i) const
+  {
+    if (i < NumberOfCells)
+    {
+      IsActive[i] = 1;
+      IsNext[i] = 0;
+    }
+    if (i < NumberOfCounters)
+    {
+      CellCounters[i] = 0;
+    }
+    if (i <= static_cast<size_t>(MaximumNumberOfSweeps))
+    {
+      Changed[i] = i == 0 ? 1 : 0;
+    }
+  }
+};
+
 /** Sweeps over the cells of one size, without the host. */
 template <typename TScene, typename TAtomics>
 struct RunSweeps
@@ -345,14 +379,14 @@ struct RunSweeps
 
   static constexpr int NumberOfColors = 4;
 
-  /** Counters of all lists of cells; they begin at 0. */
+  /** Counters of all lists of cells. */
   static constexpr size_t NumberOfCounters =
     size_t{ MaximumNumberOfSweeps } * NumberOfColors * AskedCells::NumberOfCounters;
 
   size_t
   GetNumberOfLoops() const
   {
-    return size_t{ 2 } * NumberOfColors * MaximumNumberOfSweeps;
+    return size_t{ 2 } * NumberOfColors * MaximumNumberOfSweeps + 1;
   }
   /** Room for a list of cells. */
   static size_t
@@ -366,6 +400,8 @@ struct RunSweeps
   ITK_CUDA_HOST_DEVICE void
   operator()(const TLoops & loops) const
   {
+    const BeginSweeps begin{ Grid.GetNumberOfCells(), NumberOfCounters, IsActive, IsNext, Changed, CellCounters };
+    loops.ForAtMost(begin.GetNumber(), begin);
     for (int sweep = 0; sweep < MaximumNumberOfSweeps; ++sweep)
     {
       if (loops.IsOver(SweepLoop{ 1, Changed + sweep }))
@@ -806,15 +842,10 @@ private:
     const auto   isActive = m_Processor.template Allocate<uint8_t>(cells);
     const auto   isNext = m_Processor.template Allocate<uint8_t>(cells);
     const auto   changed = m_Processor.template Allocate<uint32_t>(MaximumNumberOfSweeps + 1);
-    m_Processor.Fill(isActive.Get(), cells, 1);
-    m_Processor.Fill(isNext.Get(), cells, 0);
-    m_Processor.Fill(changed.Get(), 1, 1);
-    m_Processor.Fill(changed.Get() + 1, MaximumNumberOfSweeps, 0);
     m_Processor.VisitScene([&](const auto & scene) {
       using Sweeps = steps::RunSweeps<std::decay_t<decltype(scene)>, Atomics>;
-      const auto asked = m_Processor.template Allocate<uint32_t>(Sweeps::GetNumberOfPlaces(m_Grid));
-      const auto counters = m_Processor.template Allocate<uint32_t>(Sweeps::NumberOfCounters);
-      m_Processor.Fill(counters.Get(), Sweeps::NumberOfCounters, 0);
+      const auto   asked = m_Processor.template Allocate<uint32_t>(Sweeps::GetNumberOfPlaces(m_Grid));
+      const auto   counters = m_Processor.template Allocate<uint32_t>(Sweeps::NumberOfCounters);
       const Sweeps sweeps{ scene,
                            m_Grid,
                            BoundaryCosts(m_Grid.Side),

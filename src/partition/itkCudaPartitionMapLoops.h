@@ -260,6 +260,43 @@ struct Round : MapRound
 
 namespace steps
 {
+/** A step whose number of passes is known before its launch, for loops that ask for it. */
+template <typename TStep>
+struct Counted
+{
+  TStep  Step;
+  size_t Number;
+
+  ITK_CUDA_HOST_DEVICE size_t
+  GetNumber() const
+  {
+    return Number;
+  }
+  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t i) const
+  {
+    Step(i);
+  }
+};
+
+/** Clears the counters of a round of a grid. */
+struct ClearRound
+{
+  MapCounters * Counters;
+
+  ITK_CUDA_HOST_DEVICE size_t
+  GetNumber() const
+  {
+    return RoundsOfGrid;
+  }
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t round) const
+  {
+    Counters->Rounds[round] = {};
+  }
+};
+
 /** Freezes the tangents. */
 struct BeginMapRound
 {

@@ -37,7 +37,7 @@ struct alignas(16) GraphRegion
 /** What a series of rounds did, which run without the host. */
 struct MergeSeries
 {
-  static constexpr uint32_t MostRounds = 32;
+  static constexpr uint32_t MostRounds = 128;
   uint32_t                  Pairs[MostRounds]; // that merged in each round
   uint32_t                  NumberOfEdges;     // that are left
 };
@@ -111,6 +111,26 @@ struct RoundView
 
 namespace steps
 {
+struct BeginSeries
+{
+  MergeSeries * Series;
+
+  ITK_CUDA_HOST_DEVICE size_t
+  GetNumber() const
+  {
+    return MergeSeries::MostRounds;
+  }
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t round) const
+  {
+    Series->Pairs[round] = 0;
+    if (round == 0)
+    {
+      Series->NumberOfEdges = 0;
+    }
+  }
+};
+
 /** Finds the lowest change of each region. New edges get theirs before. */
 template <typename TAtomics>
 struct OfferChanges : RoundView
@@ -270,12 +290,18 @@ private:
   }
 };
 
-/** Puts the edges that are left beside each other. */
+/** Puts the edges that are left after the last round beside each other. */
 template <typename TAtomics>
 struct CollectEdges
 {
   GraphView Graph;
+  size_t    NumberOfEdges;
 
+  ITK_CUDA_HOST_DEVICE size_t
+  GetNumber() const
+  {
+    return NumberOfEdges;
+  }
   ITK_CUDA_AS_ARGUMENTS
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t edge) const
@@ -305,7 +331,7 @@ struct RunMergeRounds
   ITK_CUDA_HOST_DEVICE size_t
   GetNumberOfLoops() const
   {
-    return size_t{ 3 } * NumberOfRounds;
+    return size_t{ 3 } * NumberOfRounds + 2;
   }
 
   ITK_CUDA_AS_ARGUMENTS
@@ -313,17 +339,17 @@ struct RunMergeRounds
   ITK_CUDA_HOST_DEVICE void
   operator()(const TLoops & loops) const
   {
-    for (uint32_t number = 0; number < NumberOfRounds; ++number)
+    loops.ForAtMost(MergeSeries::MostRounds, steps::BeginSeries{ Graph.Series });
+    bool isOver = false;
+    for (uint32_t number = 0; number < NumberOfRounds && !isOver; ++number)
     {
       const RoundView round{ Graph, NumberOfRegions, NumberOfEdges, number };
-      if (loops.IsOver(round))
-      {
-        return;
-      }
       loops.ForAtMost(round.GetMostOfAll(), steps::OfferChanges<TAtomics>{ round, Law });
       loops.ForAtMost(NumberOfEdges, steps::ChooseNeighbors<TAtomics>{ round });
       loops.ForAtMost(round.GetMostOfAll(), steps::MergePairs<TAtomics>{ round, Law });
+      isOver = loops.IsOver(RoundView{ Graph, NumberOfRegions, NumberOfEdges, number + 1 });
     }
+    loops.ForAtMost(NumberOfEdges, steps::CollectEdges<TAtomics>{ Graph, NumberOfEdges });
   }
 };
 } // namespace itk::cuda::partition

@@ -512,6 +512,32 @@ private:
   }
 };
 
+/** Clears what rounds in one grid count. */
+struct BeginNodeRounds
+{
+  MapCounters * Counters;
+  uint8_t *     IsActive; // all nodes become that; may be null
+  size_t        NumberOfNodes;
+
+  ITK_CUDA_HOST_DEVICE size_t
+  GetNumber() const
+  {
+    return NumberOfNodes > RoundsOfGrid ? NumberOfNodes : RoundsOfGrid;
+  }
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t i) const
+  {
+    if (i < RoundsOfGrid)
+    {
+      ClearRound{ Counters }(i);
+    }
+    if (i < NumberOfNodes && IsActive != nullptr)
+    {
+      IsActive[i] = 1;
+    }
+  }
+};
+
 /** Rounds one loop after the other, without the host. All candidates are in memory at a time. */
 template <typename TRound, typename TBid, typename TAtomics>
 struct RunNodeRounds
@@ -521,6 +547,7 @@ struct RunNodeRounds
   MoveArrays       Moves; // of moves
   size_t           NumberOfRegions;
   size_t           NumberOfNodes;
+  bool             IsFirst; // of the phase
   uint32_t         NumberOfRounds;
 
   ITK_CUDA_AS_ARGUMENTS
@@ -528,6 +555,8 @@ struct RunNodeRounds
   ITK_CUDA_HOST_DEVICE void
   operator()(const TLoops & loops) const
   {
+    const BeginNodeRounds begin{ Round.Counters, IsFirst ? Arrays.IsActive : nullptr, NumberOfNodes };
+    loops.ForAtMost(begin.GetNumber(), begin);
     bool isOver = false;
     for (uint32_t i = 0; i < NumberOfRounds && !isOver; ++i)
     {
@@ -587,9 +616,15 @@ public:
   {
     m_Map.Tidy();
     this->Allocate();
-    size_t left = maximumNumberOfRounds;
-    size_t work = m_Map.GetNumberOfNodes();
-    bool   isOver = false;
+    const bool isSmall = m_Processor.MayRunInOneGrid(m_Map.GetNumberOfNodes(), MostNodesOfGrid);
+    size_t     left = maximumNumberOfRounds;
+    size_t     work = m_Map.GetNumberOfNodes();
+    bool       isFirst = true;
+    bool       isOver = false;
+    if (!isSmall)
+    {
+      m_Processor.Fill(m_IsActive.Get(), m_Map.GetNumberOfNodes(), 1);
+    }
     while (left > 0 && !isOver)
     {
       if (goOn && !goOn())
@@ -597,10 +632,9 @@ public:
         return false;
       }
       m_Map.UpdateGrid();
-      const bool isSmall = m_Processor.MayRunInOneGrid(m_Map.GetNumberOfNodes(), MostNodesOfGrid);
       const auto number = static_cast<uint32_t>(std::min<size_t>(left, isSmall ? RoundsOfGrid : RoundsOfBatch));
-      m_Map.ClearRounds();
-      isSmall ? this->QueueRoundsOfGrid(number, work) : this->QueueRounds(number);
+      isSmall ? this->QueueRoundsOfGrid(number, isFirst, work) : this->QueueRounds(number);
+      isFirst = false;
       const MapCounters & counters = m_Map.ReadCounters();
       const uint32_t      rounds = counters.CountRounds(number);
       work = counters.Rounds[rounds > 0 ? rounds - 1 : 0].Work;
@@ -635,7 +669,6 @@ private:
     m_Work = m_Processor.template Allocate<uint32_t>(nodes);
     m_Bids = m_Processor.template Allocate<TBid>(nodes);
     m_Wins = m_Processor.template Allocate<uint8_t>(nodes);
-    m_Processor.Fill(m_IsActive.Get(), nodes, 1);
     if constexpr (IsMove)
     {
       const size_t part = std::min(nodes, LargestPartOfMoves);
@@ -647,15 +680,16 @@ private:
   void
   QueueRounds(uint32_t number) const
   {
+    m_Map.ClearRounds();
     for (uint32_t i = 0; i < number; ++i)
     {
       this->QueueRound(i);
     }
   }
 
-  /** In one launch. \param work nodes that the first round may ask */
+  /** In one launch. \param isFirst whether no rounds came before \param work nodes that the first round may ask */
   void
-  QueueRoundsOfGrid(uint32_t number, size_t work) const
+  QueueRoundsOfGrid(uint32_t number, bool isFirst, size_t work) const
   {
     const size_t passes = std::max(m_Map.GetNumberOfNodes(), work * (IsMove ? steps::MoveArrays::EdgesOfNode : 1));
     m_Processor.VisitPixelsInOneGrid([&](const auto & pixels) {
@@ -667,6 +701,7 @@ private:
           { { 0, m_Map.GetNumberOfNodes() }, m_Work.Get(), m_Sums.Get(), m_Gains.Get() },
           m_Map.GetNumberOfRegions(),
           m_Map.GetNumberOfNodes(),
+          isFirst,
           number },
         passes);
     });

@@ -6,9 +6,10 @@
 #include "itkCudaContext.h"
 #include "itkCudaDeviceProperties.h"
 #include "itkCudaLaunch.h"
+#include "itkCudaError.h"
 #include "itkCudaMemory.h"
+#include "itkCudaPartitionArrayMemory.h"
 #include "itkCudaPartitionGeometry.h"
-#include "itkCudaPartitionKeptBlocks.h"
 #include "itkCudaPartitionModel.h"
 #include "itkCudaPartitionShareOfDevice.h"
 #include "itkCudaRegionDeviceSums.cuh"
@@ -22,6 +23,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <type_traits>
 #include <utility>
 
@@ -560,7 +563,7 @@ struct LargerOne
 
 /** \class DeviceProcessor
  * \brief A device as EdgeGraph, LabelSearch and MapSearch see it. All work is queued on one stream; Read() waits for
- * it. Arrays leave their memory to later ones: it must outlive them.
+ * it. Arrays lie in a heap, and those that it has no room for in blocks of their own.
  *
  * Sums of all values before each are those of CUB, the library of such primitives that comes with CUDA. They are of
  * integers, and do not depend on how they are divided among threads.
@@ -575,72 +578,46 @@ public:
   {
   public:
     Array() = default;
-    /** \param kept takes the memory in the end; nullptr: it is released */
-    explicit Array(DeviceBuffer memory, KeptBlocks<DeviceBuffer> * kept = nullptr)
+    explicit Array(ArrayMemory memory)
       : m_Memory(std::move(memory))
-      , m_Kept(kept)
     {}
-    Array(Array && other) noexcept { this->Swap(other); }
-    Array &
-    operator=(Array && other) noexcept
-    {
-      Array(std::move(other)).Swap(*this);
-      return *this;
-    }
-    ~Array()
-    {
-      if (m_Kept != nullptr)
-      {
-        m_Kept->Give(std::move(m_Memory));
-      }
-    }
     T *
     Get() const
     {
       return static_cast<T *>(m_Memory.GetPointer());
     }
-    /** The memory for good. */
-    DeviceBuffer
+    /** The memory, whatever the type of the elements. */
+    ArrayMemory
     TakeMemory()
     {
       return std::move(m_Memory);
     }
 
   private:
-    DeviceBuffer               m_Memory;
-    KeptBlocks<DeviceBuffer> * m_Kept{ nullptr };
-
-    void
-    Swap(Array & other) noexcept
-    {
-      std::swap(m_Memory, other.m_Memory);
-      std::swap(m_Kept, other.m_Kept);
-    }
+    ArrayMemory m_Memory;
   };
 
-  /** \param squares whether the law's sums have squares */
-  DeviceProcessor(const region::DeviceSums & sums, bool squares, const Context & context)
+  /** \param squares whether the law's sums have squares
+   * \param heapBytes of the heap; there is none if memory has run out */
+  DeviceProcessor(const region::DeviceSums & sums, bool squares, size_t heapBytes, const Context & context)
     : m_Sums(sums)
     , m_Squares(squares)
     , m_Context(context)
     , m_NumberOfMultiprocessors(static_cast<size_t>(GetDeviceProperties(context.GetDevice()).MultiprocessorCount))
     , m_Exchange(PinnedBuffer::Take())
+    , m_Heap(MakeHeap(heapBytes, context))
   {}
-
-  /** Releases the memory that arrays left; the stream's device must be the current one. */
-  void
-  ReleaseKeptMemory() const noexcept
-  {
-    m_Kept.Release();
-  }
 
   template <typename T>
   Array<T>
   Allocate(size_t number) const
   {
-    return Array<T>(m_Kept.Take(std::max<size_t>(number, 1) * sizeof(T),
-                                [this](size_t bytes) { return DeviceBuffer(bytes, m_Context); }),
-                    &m_Kept);
+    const size_t bytes = std::max<size_t>(number, 1) * sizeof(T);
+    if (const auto begin = m_Heap ? m_Heap->Places.Take(bytes) : std::nullopt)
+    {
+      return Array<T>(ArrayMemory(m_Heap, *begin, bytes));
+    }
+    return Array<T>(ArrayMemory(DeviceBuffer(bytes, m_Context)));
   }
 
   /** The value, after all work that was queued. */
@@ -886,7 +863,24 @@ private:
   const size_t               m_NumberOfMultiprocessors;
   const PinnedBuffer         m_Exchange;
 
-  mutable KeptBlocks<DeviceBuffer> m_Kept;
+  const std::shared_ptr<DeviceHeap> m_Heap; // may be none
+
+  static std::shared_ptr<DeviceHeap>
+  MakeHeap(size_t bytes, const Context & context)
+  {
+    try
+    {
+      return std::make_shared<DeviceHeap>(bytes, context);
+    }
+    catch (const CudaError & error)
+    {
+      if (error.GetKind() != CudaError::Kind::OutOfMemory)
+      {
+        throw;
+      }
+      return nullptr; // arrays may still find room one by one
+    }
+  }
 
   /** Calls a function of CUB twice: it says how much memory it needs, and then uses it. */
   template <typename TCall>

@@ -33,6 +33,23 @@ GetLabelSearchBytes(size_t width, size_t height, size_t blockSize)
   const size_t ofComponents = pixels * perLabel + components * sizeof(Moments) + graph(components, 3 * components);
   return std::max({ graph(cells, 2 * cells), 4 * pixels * perLabel, ofComponents });
 }
+
+constexpr size_t LargestHeap = size_t{ 32 } << 20;
+constexpr size_t GapsOfHeap = size_t{ 4 } << 20; // between its arrays, and what each needs at least
+
+/** Bytes of the heap of a search that takes so many. If the image is small, all arrays lie there. */
+inline size_t
+GetHeapBytes(size_t searchBytes)
+{
+  return std::min(searchBytes + GapsOfHeap, LargestHeap);
+}
+
+/** Bytes of a search with its heap. Arrays that the largest heap has no room for have blocks of their own. */
+inline size_t
+GetSearchBytesWithHeap(size_t searchBytes)
+{
+  return searchBytes + GapsOfHeap <= LargestHeap ? searchBytes + GapsOfHeap : searchBytes + LargestHeap;
+}
 } // namespace itk::cuda::partition
 
 #endif

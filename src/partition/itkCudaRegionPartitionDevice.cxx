@@ -132,9 +132,7 @@ CudaRegionPartitionUnsupportedReason(const CudaRegionPartitionInput & input)
 size_t
 CudaRegionPartitionWorkingSet(const CudaRegionPartitionInput & input, const CudaRegionPartitionParameters & parameters)
 {
-  // Room for small arrays, and for arrays in blocks of others that were larger.
-  constexpr size_t fixedBytes = size_t{ 8 } << 20;
-  constexpr size_t largestBlock = 64;
+  constexpr size_t fixedBytes = size_t{ 4 } << 20; // of small arrays beside those of the search
   const size_t     width = input.Image.Size[0];
   const size_t     height = input.Image.Size[1];
   return fixedBytes +
@@ -144,9 +142,8 @@ CudaRegionPartitionWorkingSet(const CudaRegionPartitionInput & input, const Cuda
                                                     std::max<size_t>(2, CudaComponentSize(input.Image.ComponentType)),
                                                     input.ValidMask != nullptr,
                                                     0) +
-         std::max(cuda::partition::GetLabelSearchBytes(
-                    width, height, input.InitialLabels != nullptr ? largestBlock : parameters.BlockSize),
-                  parameters.LabelsOnly ? 0 : cuda::partition::GetMapSearchBytes(width * height));
+         cuda::partition::GetSearchBytesWithHeap(
+           cuda::partition::GetSearchBytes(width, height, parameters, input.InitialLabels != nullptr));
 }
 
 CudaRegionPartitionResult
