@@ -77,7 +77,6 @@ RegisterSmoothing(const std::string & suffix,
 int
 main(int argc, char * argv[])
 {
-  setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0); // as the Python package does
   // This argument comes before the others, which may ask for another time.
   char                time[] = "--benchmark_min_time=0.1";
   std::vector<char *> arguments(argv, argv + argc);

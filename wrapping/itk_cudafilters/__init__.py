@@ -13,7 +13,6 @@ into two regions by a polygon, and `partition_image()` into all its homogeneous 
 leads back. `info()` says whether the filters run on a GPU, and why; `python -m itk_cudafilters` prints it. `enable()` and
 `with override():` give this module's filters to programs that ask for ITK's.
 """
-import os as _os
 from importlib.metadata import version as _version
 
 from . import ndimage, stream
@@ -37,10 +36,6 @@ from ._structure_tensor import structure_tensor, structure_tensor_eigenvalues
 from ._vesselness import frangi, meijering, sato, vesselness
 
 __version__ = _version("itk-cudafilters")
-
-# Threads have streams of their own. CUDA's default is 8 queues to a GPU, in which the streams of more threads wait for each other.
-# CUDA reads this when it starts; what the user has set is kept.
-_os.environ.setdefault("CUDA_DEVICE_MAX_CONNECTIONS", "32")
 
 __all__ = [
     "Backend",

@@ -38,16 +38,6 @@ def test_host_backend_loads_no_library_of_cuda_and_no_tbb_of_the_system():
     assert all(library.startswith(packages) for library in libraries if "libtbb" in library)
 
 
-@pytest.mark.parametrize(("given", "expected"), [("", "32"), ("1", "1")])
-def test_many_streams_have_queues_of_their_own_unless_the_user_says_otherwise(given, expected):
-    printed = run_python(
-        f"import os; os.environ['CUDA_DEVICE_MAX_CONNECTIONS'] = {given!r}\n"
-        f"if not {given!r}: del os.environ['CUDA_DEVICE_MAX_CONNECTIONS']\n"
-        "import itk_cudafilters; print(os.environ['CUDA_DEVICE_MAX_CONNECTIONS'])"
-    )
-    assert printed == expected + "\n"
-
-
 def test_info():
     found = itk_cudafilters.info()
     assert found.version == itk_cudafilters.__version__ == importlib.metadata.version("itk-cudafilters")
