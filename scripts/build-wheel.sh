@@ -91,7 +91,9 @@ dlpack_checksum=62052bef24bd69bb7b52e95428f9e99bd7951783850c36c5f2a41e71fd63c2fc
 # A folder under the cache that holds what was made from `key` in full: the file 'complete' is written last.
 cache_entry() { printf '%s/%s-%s' "$cache_folder" "$1" "$(printf '%s\n' "${@:2}" | sha256sum | cut -c 1-12)"; }
 
-tools=$(cache_entry wheel-tools "${tool_requirements[@]}" "$("$python" -VV)" "$python")
+# An interpreter has many names: its file is the key.
+interpreter=$("$python" -c 'import os, sys; print(os.path.realpath(sys.executable))')
+tools=$(cache_entry wheel-tools "${tool_requirements[@]}" "$("$python" -VV)" "$interpreter")
 
 make_tools()
 {
