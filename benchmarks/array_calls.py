@@ -5,7 +5,8 @@ of this Python.
 
     python benchmarks/array_calls.py --output array-calls.json
 
-Times are medians. The kernels of a call are timed with events. The stream is held back meanwhile: no kernel waits for the host. What a call costs beside its kernels is the time of 20 calls and of the wait for them, less that of their kernels; "until
+Times are medians. The kernels of a call are timed with events. The stream is held back meanwhile: no kernel waits for the
+host. What a call costs beside its kernels is the time of 20 calls and of the wait for them, less that of their kernels; "until
 it returns" is the time of the calls alone. cupyx.scipy.ndimage.gaussian_filter() runs beside with mode nearest. With
 --traffic-library, CUPTI counts what crosses the link (lib/libcuda_traffic.so of scripts/bundle.sh). The exit status is 1 if a
 goal is missed, 77 without CuPy and torch.
@@ -29,7 +30,8 @@ import itk_cudafilters
 from itk_cudafilters import gaussian_filter
 
 CALLS = 20  # between two waits
-ROUNDS = 11
+ROUNDS = 11  # at least
+SECONDS = 1.0  # of the rounds of a row, at least: the host has slow moments
 SIDES = (64, 128, 256, 512)
 SIGMA = 4.0
 RESIDENT = {"mode": "nearest", "approximation": "deriche", "preserve_nan": False}
@@ -157,7 +159,11 @@ def call_round(package, call):
     return 1e3 * (returned - begin) / CALLS, 1e3 * (time.perf_counter() - begin) / CALLS
 
 
-def medians(rounds):
+def medians(run_round):
+    """Of what rounds return, one after the other."""
+    rounds, end = [], time.perf_counter() + SECONDS
+    while len(rounds) < ROUNDS or time.perf_counter() < end:
+        rounds.append(run_round())
     return [statistics.median(times) for times in zip(*rounds)]
 
 
@@ -186,7 +192,7 @@ def measure_calls(package, goals):
             waits = parameters.get("preserve_nan", True)
             alone = functools.partial(call, preserve_nan=False)
             # In turns, as the clock of the GPU changes.
-            kernels, returned, waited = medians((kernel_round(package, alone), *call_round(package, call)) for _ in range(ROUNDS))
+            kernels, returned, waited = medians(lambda: (kernel_round(package, alone), *call_round(package, call)))
             if waits and side == SIDES[-1]:
                 # The look for NaN is a kernel too; of smaller arrays it takes less than the launches beside it.
                 kernels = max(kernels, busy_time(package, call))
@@ -205,12 +211,12 @@ def measure_cupyx(package, goals):
     array = package.random((SIDES[-1],) * 3)
     beside = functools.partial(filters.gaussian_filter, array, SIGMA, mode="nearest")
     beside()
-    theirs = medians(call_round(package, beside) for _ in range(ROUNDS))[1]
+    theirs = medians(lambda: call_round(package, beside))[1]
     for approximation, limit in (("deriche", 8.0), ("accurate", None)):
         parameters = {**RESIDENT, "approximation": approximation}
         call = functools.partial(gaussian_filter, array, SIGMA, **parameters)
         call()
-        ours = medians(call_round(package, call) for _ in range(ROUNDS))[1]
+        ours = medians(lambda: call_round(package, call))[1]
         goals.add(f"{SIDES[-1]}^3, {approximation}: times as fast as cupyx", theirs / ours, "", limit, at_least=True, ours_ms=ours, cupyx_ms=theirs)
     new = {"itk_cudafilters": lambda sigma: gaussian_filter(array, sigma, **RESIDENT)}
     new["cupyx"] = lambda sigma: filters.gaussian_filter(array, sigma, mode="nearest")
@@ -288,7 +294,7 @@ print(1e3 * (time.perf_counter() - begin))
 """
 
 
-def measure_import(goals, pairs=60):
+def measure_import(goals, pairs):
     """New processes import itk with the package and without it, in turns. The latter hide the package's files from ITK."""
 
     def milliseconds(kind):
@@ -340,6 +346,9 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--output", type=pathlib.Path, metavar="FILE", help="the record, as JSON")
     parser.add_argument("--calls", type=int, default=100_000, metavar="N", help="with flat memory (default: %(default)s)")
+    parser.add_argument(
+        "--import-pairs", type=int, default=300, metavar="N", help="imports of itk with the package and without it; 0: none (default: %(default)s)"
+    )
     parser.add_argument("--traffic-library", type=pathlib.Path, metavar="FILE", help="libcuda_traffic.so")
     arguments = parser.parse_args()
     machine = itk_cudafilters.info()
@@ -347,7 +356,8 @@ def main():
         print(f"no GPU: {machine.reason}")
         return SKIPPED
     goals = Goals()
-    measure_import(goals)
+    if arguments.import_pairs:
+        measure_import(goals, arguments.import_pairs)
     found = packages()
     for package in found:
         measure_calls(package, goals)
