@@ -57,6 +57,12 @@ struct ChainState
   uint32_t IsRefused;  // the polyline is impossible; then: it lost a cell
   uint32_t IsIdle;     // it had nothing to gain, and has not changed
   uint32_t IsLine;     // a whole one
+
+  ITK_CUDA_HOST_DEVICE bool
+  Wins() const
+  {
+    return NumberKept > 0 && IsRefused == 0;
+  }
 };
 
 /** What is known of an edge in all rounds of a phase. A chain changes by its own polyline only, and so does a line. */
@@ -644,18 +650,16 @@ struct TestPieces : PlaceLoop<TRound>
     {
       chain.IsRefused = 1;
     }
-    team.Once([&] {
-      if (this->MeetsLaterPieces(chain, from, to))
-      {
-        chain.IsRefused = 1;
-      }
-    });
+    if (this->MeetsLaterPieces(chain, from, to, team.GetShare()))
+    {
+      chain.IsRefused = 1;
+    }
   }
 
 private:
-  /** As ChainSearch::MeetsItself(). */
+  /** As ChainSearch::MeetsItself(); lanes divide the later pieces. */
   ITK_CUDA_HOST_DEVICE bool
-  MeetsLaterPieces(const ChainState & chain, uint32_t from, uint32_t to) const
+  MeetsLaterPieces(const ChainState & chain, uint32_t from, uint32_t to, const LaneShare & share) const
   {
     const ChainArrays & arrays = this->Arrays;
     const LatticePoint  p = arrays.Positions[from];
@@ -666,26 +670,19 @@ private:
     {
       return true;
     }
-    if (to == last)
+    for (uint32_t begin = to + share.First; begin < last; begin += share.Stride)
     {
-      return false;
-    }
-    uint32_t begin = to;
-    uint32_t end = arrays.GetKeptAfter(begin);
-    if (region::FoldsBack(q, p, arrays.Positions[end]))
-    {
-      return true;
-    }
-    while (end != last)
-    {
-      begin = end;
-      end = arrays.GetKeptAfter(begin);
-      const bool meet = isClosed && from == chain.First && end == last
-                          ? region::FoldsBack(p, q, arrays.Positions[begin])
-                          : region::SegmentsMeet(p, q, arrays.Positions[begin], arrays.Positions[end]);
-      if (meet)
+      if (arrays.IsKept[begin] != 0)
       {
-        return true;
+        const uint32_t end = arrays.GetKeptAfter(begin);
+        const bool     closes = isClosed && from == chain.First && end == last;
+        const bool     meet = begin == to ? region::FoldsBack(q, p, arrays.Positions[end])
+                              : closes    ? region::FoldsBack(p, q, arrays.Positions[begin])
+                                          : region::SegmentsMeet(p, q, arrays.Positions[begin], arrays.Positions[end]);
+        if (meet)
+        {
+          return true;
+        }
       }
     }
     return false;
@@ -862,79 +859,156 @@ struct FreeCellsOfChains : ChainCells<TRound>
   }
 };
 
-/** Refuses winners that together take too many pixels from a region. */
-template <typename TRound>
+/** Refuses winners that together take too many pixels from a region. The others are taken from the nodes at their ends.
+ */
+template <typename TRound, typename TAtomics>
 struct AdmitChains : EachChain<TRound>
 {
   ITK_CUDA_AS_ARGUMENTS
   ITK_CUDA_HOST_DEVICE explicit AdmitChains(const ChainLoop<TRound> & loop)
     : EachChain<TRound>(loop)
   {}
+  ITK_CUDA_AS_ARGUMENTS
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t i) const
   {
-    ChainState & chain = this->Arrays.Chains[i];
-    if (chain.NumberKept > 0 && chain.IsRefused == 0 && !this->Round.Admits(this->Arrays.GetBid(chain)))
+    const ChainArrays & arrays = this->Arrays;
+    ChainState &        chain = arrays.Chains[i];
+    if (!chain.Wins())
+    {
+      return;
+    }
+    if (!this->Round.Admits(arrays.GetBid(chain)))
     {
       chain.IsRefused = 1;
+      return;
     }
+    TAtomics::Next(this->Round.Counts->Winners);
+    MapNode * const nodes = this->Round.GetNodes();
+    const uint32_t  last = chain.First + chain.NumberOfEdges;
+    nodes[arrays.Nodes[chain.First]].Erase(arrays.Edges[chain.First]);
+    nodes[arrays.Nodes[last]].Erase(arrays.Edges[last - 1]);
   }
 };
 
-template <typename TRound, typename TAtomics>
-struct ApplyChains : EachChain<TRound>
+/** A loop over the nodes that the best polylines of winners keep. */
+template <typename TRound>
+struct KeptNodes : PlaceLoop<TRound>
+{
+  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_HOST_DEVICE explicit KeptNodes(const ChainLoop<TRound> & loop)
+    : PlaceLoop<TRound>(loop)
+  {}
+
+protected:
+  /** The winning chain of a place whose node stays, and has a piece of the polyline behind it; null if it is none. */
+  ITK_CUDA_HOST_DEVICE const ChainState *
+  GetWinner(uint32_t place) const
+  {
+    const ChainArrays & arrays = this->Arrays;
+    const ChainState *  chain = arrays.Chains + arrays.ChainOf[place];
+    return chain->Wins() && arrays.Edges[place] != None && arrays.IsKept[place] != 0 ? chain : nullptr;
+  }
+};
+
+/** Replaces edges of winners by the chords of their polylines, as ReplaceByChord() does with one. */
+template <typename TRound>
+struct ReplaceByChords : KeptNodes<TRound>
 {
   static constexpr uint32_t LanesOfTeam = LanesOfEdge;
 
   ITK_CUDA_AS_ARGUMENTS
-  ITK_CUDA_HOST_DEVICE explicit ApplyChains(const ChainLoop<TRound> & loop)
-    : EachChain<TRound>(loop)
+  ITK_CUDA_HOST_DEVICE explicit ReplaceByChords(const ChainLoop<TRound> & loop)
+    : KeptNodes<TRound>(loop)
   {}
   ITK_CUDA_AS_ARGUMENTS
   ITK_CUDA_HOST_DEVICE void
-  operator()(size_t i) const
+  operator()(size_t place) const
   {
-    (*this)(i, OneLane{});
+    (*this)(place, OneLane{});
   }
   ITK_CUDA_AS_ARGUMENTS
   template <typename TTeam>
   ITK_CUDA_HOST_DEVICE void
-  operator()(size_t i, const TTeam & team) const
+  operator()(size_t place, const TTeam & team) const
   {
-    const ChainArrays & arrays = this->Arrays;
-    const ChainState &  chain = arrays.Chains[i];
-    if (chain.NumberKept == 0 || chain.IsRefused != 0)
+    const auto from = static_cast<uint32_t>(place);
+    if (const ChainState * const chain = this->GetWinner(from))
     {
-      return;
+      const uint32_t to = this->Arrays.GetKeptAfter(from);
+      if (to > from + 1)
+      {
+        team.Once([&] { this->Replace(*chain, from, to); });
+        team.Wait();
+        this->Round.AddToGrid(this->Arrays.Edges[from], team.GetShare());
+      }
     }
-    team.Once([&] {
-      TAtomics::Next(this->Round.Counts->Winners);
-      this->ForChords(chain, [&](uint32_t from, uint32_t to) {
-        uint32_t * const edges = arrays.Edges + from;
-        edges[0] = ReplaceByChord(this->Round, arrays.Nodes + from, edges, to - from, arrays.Chords[from]);
-      });
-    });
-    team.Wait();
-    this->ForChords(chain,
-                    [&](uint32_t from, uint32_t) { this->Round.AddToGrid(arrays.Edges[from], team.GetShare()); });
   }
 
 private:
-  /** Calls function(from, to) for the chords of the polyline that replace several edges. */
   ITK_CUDA_AS_ARGUMENTS
-  template <typename TFunction>
   ITK_CUDA_HOST_DEVICE void
-  ForChords(const ChainState & chain, const TFunction & function) const
+  Replace(const ChainState & chain, uint32_t from, uint32_t to) const
   {
-    const uint32_t last = chain.First + chain.NumberOfEdges;
-    for (uint32_t from = chain.First, to = from; from != last; from = to)
+    const ChainArrays & arrays = this->Arrays;
+    uint32_t            chord = arrays.Edges[from];
+    for (uint32_t place = from; place < to; ++place)
     {
-      to = this->Arrays.GetKeptAfter(from);
-      if (to > from + 1)
+      const uint32_t edge = arrays.Edges[place];
+      chord = edge < chord ? edge : chord;
+      this->Round.GetEdges()[edge] = {};
+      if (place > from)
       {
-        function(from, to);
+        this->Round.GetNodes()[arrays.Nodes[place]].Degree = 0;
       }
     }
+    const Moments & sums = arrays.Chords[from];
+    this->Round.GetEdges()[chord] = { arrays.Nodes[from], arrays.Nodes[to], chain.Left, chain.Right, sums };
+    this->Round.CountRemovedEdges(to - from - 1);
+    this->Round.Transfer(chain.Left, chain.Right, sums - (arrays.Sums[to] - arrays.Sums[from]));
+    arrays.Edges[from] = chord;
+  }
+};
+
+/** Tells the nodes of the polylines that won of their edges. */
+template <typename TRound>
+struct AttachChords : KeptNodes<TRound>
+{
+  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_HOST_DEVICE explicit AttachChords(const ChainLoop<TRound> & loop)
+    : KeptNodes<TRound>(loop)
+  {}
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t i) const
+  {
+    const auto place = static_cast<uint32_t>(i);
+    if (const ChainState * const chain = this->GetWinner(place))
+    {
+      const ChainArrays & arrays = this->Arrays;
+      MapNode * const     nodes = this->Round.GetNodes();
+      MapNode &           node = nodes[arrays.Nodes[place]];
+      if (place != chain->First)
+      {
+        node.Degree = 0;
+        node.Insert(this->GetEdgeBefore(place));
+        node.Insert(arrays.Edges[place]);
+      }
+      else
+      {
+        // The ends of a closed line are one node.
+        const uint32_t last = place + chain->NumberOfEdges;
+        node.Insert(arrays.Edges[place]);
+        nodes[arrays.Nodes[last]].Insert(this->GetEdgeBefore(last));
+      }
+    }
+  }
+
+private:
+  /** Of the polyline. */
+  ITK_CUDA_HOST_DEVICE uint32_t
+  GetEdgeBefore(uint32_t place) const
+  {
+    return this->Arrays.Edges[this->Arrays.GetKeptBefore(place - 1)];
   }
 };
 
@@ -988,8 +1062,9 @@ struct ChainRound
     loops.ForLongAtMost(places, ClaimForChains<PlainRound>(loop));
     loops.ForLongAtMost(places, CheckChains<PlainRound>(loop));
     loops.ForLongAtMost(places, FreeCellsOfChains<PlainRound>(loop));
-    loops.ForAtMost(chains, AdmitChains<PlainRound>(loop));
-    loops.ForLongAtMost(chains, ApplyChains<PlainRound, TAtomics>(loop));
+    loops.ForAtMost(chains, AdmitChains<PlainRound, TAtomics>(loop));
+    loops.ForLongAtMost(places, ReplaceByChords<PlainRound>(loop));
+    loops.ForAtMost(places, AttachChords<PlainRound>(loop));
   }
 
 private:
