@@ -8,7 +8,10 @@
 #include "itkCudaLineGroups.h"
 
 #include <algorithm>
+#include <array>
+#include <complex>
 #include <cstdint>
+#include <deque>
 #include <iterator>
 #include <limits>
 
@@ -50,6 +53,51 @@ GetReach(const SegmentPowers<T, VPairs> & powers)
     ++reach;
   }
   return isNegligible(reach) ? reach : WarpSize;
+}
+
+/** What a pass needs of its poles. */
+template <typename T, unsigned int VPairs>
+struct PoleTables
+{
+  std::array<std::complex<double>, VPairs> Poles;
+  LineDynamics<T, VPairs>                  Dynamics;
+  SegmentPowers<T, VPairs>                 Powers;
+  EndWeights<T, VPairs, SegmentLength<T>>  Ends;
+  unsigned int                             Reach;
+
+  explicit PoleTables(const CudaGaussianImpulseResponse & kernel)
+    : Dynamics(MakeLineDynamics<T, VPairs>(kernel))
+    , Powers(MakeSegmentPowers<T, VPairs>(kernel))
+    , Ends(MakeEndWeights<T, VPairs, SegmentLength<T>>(kernel))
+    , Reach(GetReach(Powers))
+  {
+    std::copy_n(kernel.Pole, VPairs, Poles.begin());
+  }
+};
+
+/** Tables take longer to make than a launch. Each thread keeps those of the last poles: the axes of an image share
+ * them, or have one of a few sigma, and filters run again. */
+template <typename T, unsigned int VPairs>
+const PoleTables<T, VPairs> &
+GetPoleTables(const CudaGaussianImpulseResponse & kernel)
+{
+  using Tables = PoleTables<T, VPairs>;
+  constexpr size_t                       mostKept = 4;
+  static thread_local std::deque<Tables> kept; // the newest first
+  const auto                             isOfKernel = [&kernel](const Tables & tables) {
+    return std::equal(tables.Poles.begin(), tables.Poles.end(), kernel.Pole);
+  };
+  const auto found = std::find_if(kept.begin(), kept.end(), isOfKernel);
+  if (found != kept.end())
+  {
+    return *found;
+  }
+  kept.emplace_front(kernel);
+  if (kept.size() > mostKept)
+  {
+    kept.pop_back();
+  }
+  return kept.front();
 }
 
 struct LaunchShape
@@ -192,6 +240,7 @@ MakeLinePassArguments(const CudaGaussianLinePass & pass,
                       const LineCut &              cut)
 {
   const CudaGaussianImpulseResponse & kernel = pass.Results.front().Kernel;
+  const PoleTables<T, VPairs> &       tables = GetPoleTables<T, VPairs>(kernel);
   const FirstPixels<T>                first = GetFirstPixels<T>(pass, source, cut);
   LinePassArguments<T, VPairs>        arguments{};
   arguments.First = first.Data;
@@ -200,11 +249,11 @@ MakeLinePassArguments(const CudaGaussianLinePass & pass,
   arguments.Geometry = MakeLineGeometry(source, pass.Axis);
   arguments.Aligned = AreLinesAligned(arguments.Geometry, pass.Axis, sizeof(T));
   arguments.Schedule = schedule;
-  arguments.Dynamics = MakeLineDynamics<T, VPairs>(kernel);
-  arguments.Powers = MakeSegmentPowers<T, VPairs>(kernel);
-  arguments.Ends = MakeEndWeights<T, VPairs, SegmentLength<T>>(kernel);
+  arguments.Dynamics = tables.Dynamics;
+  arguments.Powers = tables.Powers;
+  arguments.Ends = tables.Ends;
   arguments.Width = GetLineParts(schedule.Segments, VPairs).Width;
-  arguments.Reach = GetReach(arguments.Powers);
+  arguments.Reach = tables.Reach;
   if (FollowFromTotals(pass, schedule, source))
   {
     arguments.Closure = MakeEdgeClosure<T, VPairs>(kernel, schedule.Boundary, arguments.Geometry.LineLength, true);

@@ -4,6 +4,8 @@
 #include "itkCudaCall.h"
 #include "itkCudaDevice.h"
 
+#include <array>
+#include <atomic>
 #include <cstdint>
 #include <cstdlib>
 #include <string>
@@ -47,6 +49,27 @@ AreSwitchedOff()
   const char * const value = std::getenv("ITK_CUDAFILTERS_NO_BULK_COPIES");
   return value && std::string(value) == "1";
 }
+
+/** Of the code that the device, which is the current one, runs. Code for an older architecture may have been compiled
+ * for it by the driver. The question takes as long as a launch: it is asked once. */
+int
+GetPtxVersion(int device)
+{
+  static std::array<std::atomic<int>, 64> known{}; // 0: not asked yet
+  const auto                              place = static_cast<size_t>(device);
+  int                                     version = place < known.size() ? known[place].load() : 0;
+  if (version == 0)
+  {
+    cudaFuncAttributes attributes{};
+    ITK_CUDA_CALL(cudaFuncGetAttributes(&attributes, ProbeKernel));
+    version = attributes.ptxVersion;
+    if (place < known.size())
+    {
+      known[place] = version;
+    }
+  }
+  return version;
+}
 } // namespace
 
 bool
@@ -57,10 +80,7 @@ HasBulkCopies(int device)
   {
     return false;
   }
-  // Code for an older architecture may have been compiled for this device by the driver.
-  cudaFuncAttributes attributes{};
-  ITK_CUDA_CALL(cudaFuncGetAttributes(&attributes, ProbeKernel));
-  return attributes.ptxVersion >= FirstCapability;
+  return GetPtxVersion(device) >= FirstCapability;
 }
 
 bool
