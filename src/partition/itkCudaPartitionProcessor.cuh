@@ -770,6 +770,7 @@ public:
                                0,
                                m_Context.GetStream(),
                                program));
+    this->WaitAmongOthers();
   }
   /** Whether loops over so many things may run in one grid, if they take less time there up to `most`. */
   bool
@@ -785,8 +786,7 @@ public:
   {
     constexpr size_t    threads = kernels::ThreadsOfLoopsInOneGrid;
     const size_t        resident = m_NumberOfMultiprocessors * kernels::BlocksOfLoopsInOneGrid;
-    const size_t        sharers = std::max<size_t>(ShareOfDevice::CountSharersOf(m_Context.GetDevice()), 1);
-    const size_t        most = std::max<size_t>(resident / sharers, 1);
+    const size_t        most = std::max<size_t>(resident / this->CountSharers(), 1);
     cudaLaunchAttribute cooperative{};
     cooperative.id = cudaLaunchAttributeCooperative;
     cooperative.val.cooperative = 1;
@@ -797,6 +797,7 @@ public:
     configuration.attrs = &cooperative;
     configuration.numAttrs = 1;
     ITK_CUDA_CALL(LaunchWithParameters<TProgram>(configuration, kernels::GridProgramKernel<TProgram>, program));
+    this->WaitAmongOthers();
   }
 
   /** sums[i]: of function(0) to function(i - 1), for 0 <= i <= number. */
@@ -856,6 +857,22 @@ private:
       Processor.ForAtMost(most, step);
     }
   };
+
+  size_t
+  CountSharers() const
+  {
+    return std::max<size_t>(ShareOfDevice::CountSharersOf(m_Context.GetDevice()), 1);
+  }
+  /** Waits for a launch of whole loops, which may take long, if other runs share the device. CUDA has a few queues to a
+   * device, 8 by default, and streams share these: what is queued behind the launch would hold up the others. */
+  void
+  WaitAmongOthers() const
+  {
+    if (this->CountSharers() > 1)
+    {
+      ITK_CUDA_CALL(cudaStreamSynchronize(m_Context.GetStream()));
+    }
+  }
 
   const region::DeviceSums & m_Sums;
   const bool                 m_Squares;
