@@ -3,6 +3,7 @@
 
 #include "itkCudaCall.h"
 #include "itkCudaDevice.h"
+#include "itkCudaDeviceGuard.h"
 
 #include <array>
 #include <atomic>
@@ -50,8 +51,8 @@ AreSwitchedOff()
   return value && std::string(value) == "1";
 }
 
-/** Of the code that the device, which is the current one, runs. Code for an older architecture may have been compiled
- * for it by the driver. The question takes as long as a launch: it is asked once. */
+/** Of the code that the device runs. Code for an older architecture may have been compiled for it by the driver. The
+ * question takes as long as a launch: it is asked once. */
 int
 GetPtxVersion(int device)
 {
@@ -60,6 +61,7 @@ GetPtxVersion(int device)
   int                                     version = place < known.size() ? known[place].load() : 0;
   if (version == 0)
   {
+    const DeviceGuard  guard(device); // a schedule may be made before the device is the current one
     cudaFuncAttributes attributes{};
     ITK_CUDA_CALL(cudaFuncGetAttributes(&attributes, ProbeKernel));
     version = attributes.ptxVersion;
