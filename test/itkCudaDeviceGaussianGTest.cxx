@@ -383,6 +383,31 @@ TEST_F(CudaDeviceGaussianGpu, Threads_run_chains_of_their_own)
   }
 }
 
+// Each thread keeps tables of the last few sigmas. New threads have none.
+TEST_F(CudaDeviceGaussianGpu, Sigmas_in_any_order_have_the_bits_of_a_thread_of_their_own)
+{
+  constexpr unsigned int kinds = 12;
+  const auto             image = itk::CudaUpload(MakeRandomImage<FloatImage>({ { 65, 50, 41 } }), device);
+  const auto             smooth = [&image](unsigned int kind) {
+    const auto filter = SmoothingType::New();
+    filter->SetInput(image);
+    filter->SetApproximation(kind % 2 == 0 ? "Deriche" : "Accurate");
+    filter->SetSigma(0.8 + 0.6 * kind);
+    filter->Update();
+    return itk::CudaDownload(filter->GetOutput());
+  };
+  std::vector<FloatImage::Pointer> expected(kinds);
+  for (unsigned int kind = 0; kind < kinds; ++kind)
+  {
+    std::thread([&expected, &smooth, kind] { expected[kind] = smooth(kind); }).join();
+  }
+  for (unsigned int turn = 0; turn < 100; ++turn)
+  {
+    const auto kind = static_cast<unsigned int>(this->Random(0, kinds - 1));
+    EXPECT_TRUE(AreSame<FloatImage>(smooth(kind), expected[kind])) << "turn " << turn << ", kind " << kind;
+  }
+}
+
 TEST_F(CudaDeviceGaussianGpu, Result_of_one_thread_is_filtered_by_another)
 {
   const auto            image = MakeRandomImage<FloatImage>({ { 65, 50, 41 } });
