@@ -290,7 +290,7 @@ def lazy_attributes_of_itk():
     found = [each for each in ast.walk(ast.parse(source)) if getattr(each, "name", "") == "_get_lazy_attributes"]
     module = ast.Module(body=found, type_ignores=[])
     names = {"_builtin_set": set, "ITKModuleInfo": itk.support.base.ITKModuleInfo}
-    exec(compile(ast.fix_missing_locations(module), itk.__file__, "exec"), names)  # noqa: S102: ITK's own code
+    exec(compile(module, itk.__file__, "exec"), names)
     return names["_get_lazy_attributes"]
 
 
