@@ -92,6 +92,11 @@ public:
       x = earlier == expected ? desired : earlier;
       return earlier;
     }
+    static void
+    Increment(uint32_t & counter)
+    {
+      ++counter;
+    }
     static uint32_t
     Next(uint32_t & counter)
     {
@@ -320,6 +325,15 @@ public:
         function(lane, ofLanes[lane]);
       }
     }
+    void
+    ReplaceBySumsBefore(partition::Moments * values, uint32_t number) const
+    {
+      partition::Moments before;
+      for (uint32_t i = 0; i < number; ++i)
+      {
+        before += std::exchange(values[i], before);
+      }
+    }
     template <typename T, typename TFunction>
     auto
     FindBest(OfLanes<T> & ofLanes, const TFunction & function) const
@@ -457,6 +471,11 @@ private:
   {
     const TestProcessor & Processor;
 
+    static constexpr bool
+    SeesWhenOver()
+    {
+      return true;
+    }
     template <typename TRound>
     bool
     IsOver(const TRound & round) const

@@ -2,8 +2,7 @@
 #ifndef itkCudaPartitionChainLoops_h
 #define itkCudaPartitionChainLoops_h
 
-#include "itkCudaPartitionChainList.h"
-#include "itkCudaPartitionMapLoops.h"
+#include "itkCudaPartitionLineLoops.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -16,34 +15,6 @@
 // the host's list decides nothing.
 namespace itk::cuda::partition
 {
-/** A line of edges between junctions, or a closed one. */
-struct MapLine
-{
-  uint32_t Node; // where it begins, and by which edge
-  uint32_t Edge;
-  uint32_t NumberOfEdges;
-  uint32_t FirstChain; // of its pieces
-  uint32_t FirstPlace; // of their nodes, among those of all chains
-};
-
-/** Counters of a list of chains. Chains and their places are counted at once: both have one order. */
-struct ChainCounters
-{
-  uint64_t ChainsAndPlaces; // 2^32 chains + places
-  uint32_t Lines;
-
-  ITK_CUDA_HOST_DEVICE uint32_t
-  GetChains() const
-  {
-    return static_cast<uint32_t>(ChainsAndPlaces >> 32);
-  }
-  ITK_CUDA_HOST_DEVICE uint32_t
-  GetPlaces() const
-  {
-    return static_cast<uint32_t>(ChainsAndPlaces);
-  }
-};
-
 /** A chain and what a round makes of it. */
 struct ChainState
 {
@@ -65,13 +36,12 @@ struct ChainState
   }
 };
 
-/** What is known of an edge in all rounds of a phase. A chain changes by its own polyline only, and so does a line. */
-namespace EdgeFlags
+/** A piece of a polyline: the places of its nodes. */
+struct PolylinePiece
 {
-constexpr uint8_t IsIdle = 1;    // the chain that begins with it had nothing to gain
-constexpr uint8_t IsSettled = 2; // it begins or ends a line that is one chain, which had nothing to gain
-constexpr uint8_t IsOnLine = 4;  // between junctions
-} // namespace EdgeFlags
+  uint32_t From;
+  uint32_t To;
+};
 
 /** Arrays of chains and of their places. */
 struct ChainArrays
@@ -83,9 +53,10 @@ struct ChainArrays
   uint32_t *     Nodes;
   uint32_t *     Edges; // that leaves the node; None for the last one
   LatticePoint * Positions;
-  Moments *      Sums;        // of the chain's edges before the node
+  Moments *      Sums;        // of the chain's edges before the node; at first of the edge that leaves it
   Moments *      Chords;      // sums of the best polyline's chord that begins at the node
   uint8_t *      IsKept;      // by the best polyline
+  uint32_t *     Kept;        // of the chain's places those of the nodes that it keeps, from the last one to the first
   uint8_t *      Spans;       // of the last chords of the best polylines up to the node
   uint32_t *     ChainOfEdge; // None if that chain is idle
   uint8_t *      Flags;       // of edges
@@ -110,215 +81,74 @@ struct ChainArrays
     }
     return place;
   }
-  /** The place of the next node that it keeps; this one is not the chain's last. */
-  ITK_CUDA_HOST_DEVICE uint32_t
-  GetKeptAfter(uint32_t place) const
+  /** A piece of a chain's best polyline, which has NumberKept - 1 of them. Number 0 is the last one. */
+  ITK_CUDA_HOST_DEVICE PolylinePiece
+  GetPiece(const ChainState & chain, uint32_t number) const
   {
-    do
-    {
-      ++place;
-    } while (IsKept[place] == 0);
-    return place;
+    return { Kept[chain.First + number + 1], Kept[chain.First + number] };
   }
 };
 
 namespace steps
 {
-/** Where a line ends, and how long it is. */
-struct LineWalk
-{
-  uint32_t Node;
-  uint32_t Edge; // the last one
-  uint32_t NumberOfEdges;
-};
-
-/** Follows the line that leaves a node by an edge; visit(node, edge) is called for each edge and the node before it,
- * until it returns false. */
-ITK_CUDA_AS_ARGUMENTS
-template <typename TFunction>
-ITK_CUDA_HOST_DEVICE LineWalk
-FollowLine(const MapView & map, uint32_t node, uint32_t edge, const TFunction & visit)
-{
-  LineWalk walk{ node, edge, 0 };
-  uint32_t next = edge;
-  do
-  {
-    walk.Edge = next;
-    if (!visit(walk.Node, walk.Edge))
-    {
-      return walk;
-    }
-    ++walk.NumberOfEdges;
-    walk.Node = map.Edges[walk.Edge].GetOther(walk.Node);
-    next = map.Nodes[walk.Node].OtherEdge(walk.Edge);
-  } while (walk.Node != node && map.Nodes[walk.Node].Degree == 2);
-  return walk;
-}
-
-/** The lines that may gain. There are none if the grid does not know where all edges are. */
-template <typename TAtomics>
-struct LineList
-{
-  MapRound        Round;
-  size_t          NumberOfRegions;
-  size_t          NumberOfNodes;
-  MapLine *       Lines;
-  uint8_t *       Flags; // of edges
-  ChainCounters * Counters;
-
-  ITK_CUDA_HOST_DEVICE size_t
-  GetNumber() const
-  {
-    return Round.IsGridFull() ? 0 : NumberOfNodes;
-  }
-  ITK_CUDA_HOST_DEVICE size_t
-  GetNumberOfAll() const
-  {
-    return NumberOfRegions > NumberOfNodes ? NumberOfRegions : NumberOfNodes;
-  }
-  ITK_CUDA_HOST_DEVICE bool
-  Has(uint32_t edge, uint8_t flag) const
-  {
-    return (Flags[edge] & flag) != 0;
-  }
-
-  ITK_CUDA_AS_ARGUMENTS
-  ITK_CUDA_HOST_DEVICE void
-  Append(uint32_t node, uint32_t edge, uint32_t numberOfEdges) const
-  {
-    const uint32_t pieces =
-      numberOfEdges > LongestChain ? static_cast<uint32_t>((numberOfEdges + CutLength - 1) / CutLength) : 1;
-    const uint64_t before =
-      TAtomics::FetchAdd(Counters->ChainsAndPlaces, (static_cast<uint64_t>(pieces) << 32) + numberOfEdges + pieces);
-    Lines[TAtomics::Next(Counters->Lines)] = {
-      node, edge, numberOfEdges, static_cast<uint32_t>(before >> 32), static_cast<uint32_t>(before)
-    };
-  }
-};
-
-/** Begins a round, and lists the lines between nodes where more than two edges meet. A line begins at the end with the
- * smaller number. */
-template <typename TAtomics>
-struct ListOpenLines : LineList<TAtomics>
-{
-  ITK_CUDA_HOST_DEVICE size_t
-  GetNumber() const
-  {
-    return this->Round.IsGridFull() ? 0 : this->GetNumberOfAll();
-  }
-  ITK_CUDA_AS_ARGUMENTS
-  ITK_CUDA_HOST_DEVICE void
-  operator()(size_t i) const
-  {
-    if (i < this->NumberOfRegions)
-    {
-      BeginMapRound{ this->Round }(i);
-    }
-    if (i < this->NumberOfNodes)
-    {
-      this->ListLinesOf(static_cast<uint32_t>(i));
-    }
-  }
-
-private:
-  ITK_CUDA_AS_ARGUMENTS
-  ITK_CUDA_HOST_DEVICE void
-  ListLinesOf(uint32_t number) const
-  {
-    const MapView   map = this->Round.GetMap();
-    const MapNode & node = map.Nodes[number];
-    for (uint32_t j = 0; j < node.Degree && node.Degree > 2; ++j)
-    {
-      const uint32_t edge = node.Edges[j];
-      if (!map.Edges[edge].IsBorder() && !this->Has(edge, EdgeFlags::IsSettled))
-      {
-        // Both ends of a line follow it, and may set the same flags.
-        const LineWalk walk = FollowLine(map, number, edge, [this](uint32_t, uint32_t present) {
-          this->Flags[present] |= EdgeFlags::IsOnLine;
-          return true;
-        });
-        if (number < walk.Node || (number == walk.Node && edge < walk.Edge))
-        {
-          this->Append(number, edge, walk.NumberOfEdges);
-        }
-      }
-    }
-  }
-};
-
-/** Lists closed lines, which begin at their node of the smallest number. */
-template <typename TAtomics>
-struct ListClosedLines : LineList<TAtomics>
-{
-  ITK_CUDA_AS_ARGUMENTS
-  ITK_CUDA_HOST_DEVICE void
-  operator()(size_t i) const
-  {
-    const MapView   map = this->Round.GetMap();
-    const MapNode & node = map.Nodes[i];
-    const uint32_t  edge = node.Edges[0];
-    const auto      number = static_cast<uint32_t>(i);
-    if (node.Degree != 2 || this->Has(edge, EdgeFlags::IsOnLine | EdgeFlags::IsSettled) || map.Edges[edge].IsBorder())
-    {
-      return;
-    }
-    const LineWalk walk =
-      FollowLine(map, number, edge, [number](uint32_t present, uint32_t) { return present >= number; });
-    if (walk.Node == number)
-    {
-      this->Append(number, edge, walk.NumberOfEdges);
-    }
-  }
-};
-
-/** Cuts lines into chains. */
+/** Cuts lines into chains: a pass for each edge, which knows its place in its line. Sums are those of its edge. */
 template <typename TRound>
 struct FillChains
 {
-  TRound          Round;
-  ChainArrays     Arrays;
-  const MapLine * Lines;
+  TRound      Round;
+  ChainArrays Arrays;
+  LineArrays  Lines;
+  size_t      NumberOfEdges;
 
   ITK_CUDA_HOST_DEVICE size_t
   GetNumber() const
   {
-    return Arrays.Counters->Lines;
+    return Arrays.Counters->Lines > 0 ? NumberOfEdges : 0;
   }
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t i) const
   {
-    const MapLine line = Lines[i];
-    const MapView map = Round.GetMap();
-    const auto    step = line.NumberOfEdges > LongestChain ? static_cast<uint32_t>(CutLength) : line.NumberOfEdges;
-    uint32_t      chain = line.FirstChain;
-    uint32_t      place = line.FirstPlace;
-    uint32_t      edges = 0; // of the line so far
-    Moments       sums;
-    FollowLine(map, line.Node, line.Edge, [&](uint32_t node, uint32_t edge) {
-      if (edges > 0 && edges % step == 0)
-      {
-        this->EndChain(chain++, place++, node, sums);
-      }
-      const MapEdge present = map.Edges[edge].From(node);
-      if (edges % step == 0)
-      {
-        sums = {};
-        const uint32_t left = line.NumberOfEdges - edges;
-        this->BeginChain(chain, place, edge, present, left < step ? left : step, step == line.NumberOfEdges);
-      }
-      this->SetPlace(place++, chain, node, edge, sums);
-      Arrays.ChainOfEdge[edge] = chain;
-      sums += present.Sums;
-      ++edges;
-      if (edges == line.NumberOfEdges)
-      {
-        this->EndChain(chain, place, present.End, sums);
-      }
-      return true;
-    });
+    const auto edge = static_cast<uint32_t>(i);
+    if (Round.GetMap().Edges[edge].IsAlive())
+    {
+      this->FillIfListed({ 2 * edge });
+      this->FillIfListed({ 2 * edge + 1 });
+    }
   }
 
 private:
+  ITK_CUDA_HOST_DEVICE void
+  FillIfListed(const DirectedEdge & directed) const
+  {
+    const PlaceInLine place = Lines.Find(Round.GetMap(), directed);
+    if (place.Line != None)
+    {
+      this->Fill(directed, Lines.Lines[place.Line], place.Number);
+    }
+  }
+  ITK_CUDA_HOST_DEVICE void
+  Fill(const DirectedEdge & directed, const MapLine & line, uint32_t number) const
+  {
+    const MapView  map = Round.GetMap();
+    const auto     step = line.NumberOfEdges > LongestChain ? static_cast<uint32_t>(CutLength) : line.NumberOfEdges;
+    const uint32_t part = number / step;
+    const uint32_t chain = line.FirstChain + part;
+    const uint32_t place = line.FirstPlace + number + part;
+    const uint32_t edge = directed.GetEdge();
+    const uint32_t node = directed.GetTail(map);
+    const MapEdge  present = map.Edges[edge].From(node);
+    if (number % step == 0)
+    {
+      const uint32_t left = line.NumberOfEdges - number;
+      this->BeginChain(chain, place, edge, present, left < step ? left : step, step == line.NumberOfEdges);
+    }
+    this->SetPlace(place, chain, node, edge, present.Sums);
+    Arrays.ChainOfEdge[edge] = chain;
+    if ((number + 1) % step == 0 || number + 1 == line.NumberOfEdges)
+    {
+      this->SetPlace(place + 1, chain, present.End, None, {});
+    }
+  }
   ITK_CUDA_HOST_DEVICE void
   SetPlace(uint32_t place, uint32_t chain, uint32_t node, uint32_t edge, const Moments & sums) const
   {
@@ -334,11 +164,6 @@ private:
   {
     const bool isIdle = numberOfEdges < 2 || (Arrays.Flags[edge] & EdgeFlags::IsIdle) != 0;
     Arrays.Chains[chain] = { place, numberOfEdges, first.Left, first.Right, 0, 0.0, 0, 0, isIdle, isLine };
-  }
-  ITK_CUDA_HOST_DEVICE void
-  EndChain(uint32_t chain, uint32_t place, uint32_t node, const Moments & sums) const
-  {
-    this->SetPlace(place, chain, node, None, sums);
   }
 };
 
@@ -406,6 +231,29 @@ struct EachChain : ChainLoop<TRound>
   }
 };
 
+/** Sums of a chain's edges before each of its nodes, from those of the edges. */
+template <typename TRound>
+struct SumChains : EachChain<TRound>
+{
+  static constexpr uint32_t LanesOfTeam = ChainWindow;
+
+  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_HOST_DEVICE explicit SumChains(const ChainLoop<TRound> & loop)
+    : EachChain<TRound>(loop)
+  {}
+  ITK_CUDA_AS_ARGUMENTS
+  template <typename TTeam>
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t i, const TTeam & team) const
+  {
+    const ChainState & chain = this->Arrays.Chains[i];
+    if (chain.IsIdle == 0)
+    {
+      team.ReplaceBySumsBefore(this->Arrays.Sums + chain.First, chain.NumberOfEdges + 1);
+    }
+  }
+};
+
 /** The chord of a pass of CostChords. 32 passes in turn have the chords of 8 lengths that end at 4 adjacent nodes. Such
  * chords cross about the same number of rows, and mostly the same rows. */
 struct ChordOfPass
@@ -429,28 +277,50 @@ struct ChordOfPass
   }
 };
 
-/** Costs of the chords that end at each node: the one over 1 edge, over 2, ... ChainWindow edges. */
+/** Who costs chords: where chains have few nodes in all, their chords are few, and long, and teams do. */
+enum class CostedBy : uint8_t
+{
+  Threads,
+  Teams
+};
+
+/** Costs of the chords that end at each node: the one over 1 edge, over 2, ... ChainWindow edges. There are two such
+ * loops, of which one has passes. */
 template <typename TRound>
 struct CostChords : ChainLoop<TRound>
 {
+  static constexpr uint32_t LanesOfTeam = LanesOfEdge;
+
   PartOfChains Part;
   double *     CostsOfChords;
+  CostedBy     By;
 
   ITK_CUDA_AS_ARGUMENTS
   ITK_CUDA_HOST_DEVICE
-  CostChords(const ChainLoop<TRound> & loop, const PartOfChains & part, double * costs)
+  CostChords(const ChainLoop<TRound> & loop, const PartOfChains & part, double * costs, CostedBy by)
     : ChainLoop<TRound>(loop)
     , Part(part)
     , CostsOfChords(costs)
+    , By(by)
   {}
   ITK_CUDA_HOST_DEVICE size_t
   GetNumber() const
   {
-    return ChordOfPass::GetNumberOfPasses(Part.GetPlaces(*this->Arrays.Counters));
+    constexpr size_t mostPlacesOfTeams = 2048;
+    const size_t     places = Part.GetPlaces(*this->Arrays.Counters);
+    const CostedBy   by = places <= mostPlacesOfTeams ? CostedBy::Teams : CostedBy::Threads;
+    return By == by ? ChordOfPass::GetNumberOfPasses(places) : 0;
   }
   ITK_CUDA_AS_ARGUMENTS
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t i) const
+  {
+    (*this)(i, OneLane{});
+  }
+  ITK_CUDA_AS_ARGUMENTS
+  template <typename TTeam>
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t i, const TTeam & team) const
   {
     const ChordOfPass chord(i);
     if (chord.End >= Part.GetPlaces(*this->Arrays.Counters))
@@ -463,14 +333,15 @@ struct CostChords : ChainLoop<TRound>
     if (chord.Span <= end - chain.First && chain.IsIdle == 0)
     {
       const uint32_t begin = end - chord.Span;
-      double &       cost = CostsOfChords[chord.End * ChainWindow + chord.Span - 1];
-      cost = CostOfChord(this->Round,
-                         this->Round.GetTangents(chain.Left, chain.Right),
-                         this->Round.GetSegmentCost(),
-                         arrays.Positions[begin],
-                         arrays.Positions[end],
-                         arrays.Sums[end] - arrays.Sums[begin],
-                         chord.Span == 1);
+      const double   cost = CostOfChord(this->Round,
+                                      this->Round.GetTangents(chain.Left, chain.Right),
+                                      this->Round.GetSegmentCost(),
+                                      arrays.Positions[begin],
+                                      arrays.Positions[end],
+                                      arrays.Sums[end] - arrays.Sums[begin],
+                                      chord.Span == 1,
+                                      team);
+      team.Once([&] { CostsOfChords[chord.End * ChainWindow + chord.Span - 1] = cost; });
     }
   }
 };
@@ -597,107 +468,134 @@ private:
     team.For(chain.NumberOfEdges + 1, [isKept](uint32_t j) { isKept[j] = j == 0 ? 1 : 0; });
     team.Wait();
     team.Once([&] {
-      uint32_t kept = 1;
+      uint32_t * const kept = this->Arrays.Kept + chain.First;
+      uint32_t         number = 0;
       for (uint32_t j = chain.NumberOfEdges; j > 0; j -= spans[j])
       {
         isKept[j] = 1;
-        ++kept;
+        kept[number++] = chain.First + j;
       }
-      chain.NumberKept = kept;
+      kept[number++] = chain.First;
+      chain.NumberKept = number;
     });
+  }
+};
+
+/** A loop over the pieces of best polylines: each place may have one of its chain's. */
+template <typename TRound>
+struct PieceLoop : PlaceLoop<TRound>
+{
+  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_HOST_DEVICE explicit PieceLoop(const ChainLoop<TRound> & loop)
+    : PlaceLoop<TRound>(loop)
+  {}
+
+protected:
+  /** The number of a place's piece. */
+  static ITK_CUDA_HOST_DEVICE uint32_t
+  GetNumberOfPiece(const ChainState & chain, size_t place)
+  {
+    return static_cast<uint32_t>(place) - chain.First;
+  }
+  static ITK_CUDA_HOST_DEVICE bool
+  HasPiece(const ChainState & chain, size_t place)
+  {
+    return GetNumberOfPiece(chain, place) + 1 < chain.NumberKept;
   }
 };
 
 /** Tests the pieces of the best polylines: each against the others of its chain and against the map. */
 template <typename TRound, typename TAtomics>
-struct TestPieces : PlaceLoop<TRound>
+struct TestPieces : PieceLoop<TRound>
 {
-  static constexpr uint32_t LanesOfTeam = LanesOfEdge;
+  static constexpr uint32_t LanesOfTeam = LanesOfChange;
 
   ITK_CUDA_AS_ARGUMENTS
   ITK_CUDA_HOST_DEVICE explicit TestPieces(const ChainLoop<TRound> & loop)
-    : PlaceLoop<TRound>(loop)
+    : PieceLoop<TRound>(loop)
   {}
   ITK_CUDA_AS_ARGUMENTS
   ITK_CUDA_HOST_DEVICE void
-  operator()(size_t i) const
+  operator()(size_t place) const
   {
-    (*this)(i, OneLane{});
+    (*this)(place, OneLane{});
   }
   ITK_CUDA_AS_ARGUMENTS
   template <typename TTeam>
   ITK_CUDA_HOST_DEVICE void
-  operator()(size_t i, const TTeam & team) const
+  operator()(size_t place, const TTeam & team) const
   {
     const ChainArrays & arrays = this->Arrays;
-    const auto          from = static_cast<uint32_t>(i);
-    ChainState &        chain = arrays.Chains[arrays.ChainOf[from]];
-    if (chain.NumberKept == 0 || arrays.Edges[from] == None || arrays.IsKept[from] == 0)
+    ChainState &        chain = arrays.Chains[arrays.ChainOf[place]];
+    if (!this->HasPiece(chain, place))
     {
       return;
     }
-    const uint32_t to = arrays.GetKeptAfter(from);
-    if (to > from + 1)
+    const uint32_t      number = this->GetNumberOfPiece(chain, place);
+    const PolylinePiece piece = arrays.GetPiece(chain, number);
+    if (piece.To > piece.From + 1)
     {
-      const Moments sums = SumEdge(this->Round, arrays.Positions[from], arrays.Positions[to], team);
+      const Moments sums = SumEdge(this->Round, arrays.Positions[piece.From], arrays.Positions[piece.To], team);
       team.Once([&] {
-        const Moments change = sums - (arrays.Sums[to] - arrays.Sums[from]);
-        arrays.Chords[from] = sums;
+        const Moments change = sums - (arrays.Sums[piece.To] - arrays.Sums[piece.From]);
+        arrays.Chords[piece.From] = sums;
         TAtomics::Add(chain.Change, change.Count);
       });
     }
-    if (!this->IsSafe(from, to, team.GetShare()))
+    if (!this->IsSafe(piece, team.GetShare()))
     {
       chain.IsRefused = 1;
     }
-    if (this->MeetsLaterPieces(chain, from, to, team.GetShare()))
+    if (this->MeetsLaterPieces(chain, number, team.GetShare()))
     {
       chain.IsRefused = 1;
     }
   }
 
 private:
-  /** As ChainSearch::MeetsItself(); lanes divide the later pieces. */
+  /** As ChainSearch::MeetsItself(); lanes divide the later pieces, whose numbers are smaller. */
   ITK_CUDA_HOST_DEVICE bool
-  MeetsLaterPieces(const ChainState & chain, uint32_t from, uint32_t to, const LaneShare & share) const
+  MeetsLaterPieces(const ChainState & chain, uint32_t number, const LaneShare & share) const
   {
     const ChainArrays & arrays = this->Arrays;
-    const LatticePoint  p = arrays.Positions[from];
-    const LatticePoint  q = arrays.Positions[to];
+    const PolylinePiece piece = arrays.GetPiece(chain, number);
+    const LatticePoint  p = arrays.Positions[piece.From];
+    const LatticePoint  q = arrays.Positions[piece.To];
     const uint32_t      last = chain.First + chain.NumberOfEdges;
     const bool          isClosed = arrays.Nodes[chain.First] == arrays.Nodes[last];
     if (isClosed && chain.NumberKept < 4)
     {
       return true;
     }
-    for (uint32_t begin = to + share.First; begin < last; begin += share.Stride)
+    for (auto i = static_cast<uint32_t>(share.First); i < number; i += static_cast<uint32_t>(share.Stride))
     {
-      if (arrays.IsKept[begin] != 0)
+      const PolylinePiece other = arrays.GetPiece(chain, i);
+      const LatticePoint  begin = arrays.Positions[other.From];
+      const LatticePoint  end = arrays.Positions[other.To];
+      const bool          closes = isClosed && piece.From == chain.First && other.To == last;
+      const bool          meet = other.From == piece.To ? region::FoldsBack(q, p, end)
+                                 : closes               ? region::FoldsBack(p, q, begin)
+                                                        : region::SegmentsMeet(p, q, begin, end);
+      if (meet)
       {
-        const uint32_t end = arrays.GetKeptAfter(begin);
-        const bool     closes = isClosed && from == chain.First && end == last;
-        const bool     meet = begin == to ? region::FoldsBack(q, p, arrays.Positions[end])
-                              : closes    ? region::FoldsBack(p, q, arrays.Positions[begin])
-                                          : region::SegmentsMeet(p, q, arrays.Positions[begin], arrays.Positions[end]);
-        if (meet)
-        {
-          return true;
-        }
+        return true;
       }
     }
     return false;
   }
 
   ITK_CUDA_HOST_DEVICE bool
-  IsSafe(uint32_t from, uint32_t to, const LaneShare & share) const
+  IsSafe(const PolylinePiece & piece, const LaneShare & share) const
   {
     const ChainArrays & arrays = this->Arrays;
-    const uint32_t      chain = arrays.ChainOf[from];
-    const Line          line{
-      arrays.Nodes[from], arrays.Nodes[to], arrays.Positions + from, static_cast<int32_t>(to - from + 1)
-    };
-    const auto isOwn = [&](const GridEdge & edge) { return arrays.ChainOfEdge[edge.Number] == chain; };
-    return to == from + 1 || ChordKeepsTopology(this->Round.GetMap(), this->Round.GetGrid(), line, isOwn, share);
+    const uint32_t      chain = arrays.ChainOf[piece.From];
+    const Line          line{ arrays.Nodes[piece.From],
+                     arrays.Nodes[piece.To],
+                     arrays.Positions + piece.From,
+                     static_cast<int32_t>(piece.To - piece.From + 1) };
+    const auto          isOwn = [&](const GridEdge & edge) { return arrays.ChainOfEdge[edge.Number] == chain; };
+    return piece.To == piece.From + 1 ||
+           ChordKeepsTopology(this->Round.GetMap(), this->Round.GetGrid(), line, isOwn, share);
   }
 };
 
@@ -891,35 +789,15 @@ struct AdmitChains : EachChain<TRound>
   }
 };
 
-/** A loop over the nodes that the best polylines of winners keep. */
-template <typename TRound>
-struct KeptNodes : PlaceLoop<TRound>
-{
-  ITK_CUDA_AS_ARGUMENTS
-  ITK_CUDA_HOST_DEVICE explicit KeptNodes(const ChainLoop<TRound> & loop)
-    : PlaceLoop<TRound>(loop)
-  {}
-
-protected:
-  /** The winning chain of a place whose node stays, and has a piece of the polyline behind it; null if it is none. */
-  ITK_CUDA_HOST_DEVICE const ChainState *
-  GetWinner(uint32_t place) const
-  {
-    const ChainArrays & arrays = this->Arrays;
-    const ChainState *  chain = arrays.Chains + arrays.ChainOf[place];
-    return chain->Wins() && arrays.Edges[place] != None && arrays.IsKept[place] != 0 ? chain : nullptr;
-  }
-};
-
 /** Replaces edges of winners by the chords of their polylines, as ReplaceByChord() does with one. */
 template <typename TRound>
-struct ReplaceByChords : KeptNodes<TRound>
+struct ReplaceByChords : PieceLoop<TRound>
 {
   static constexpr uint32_t LanesOfTeam = LanesOfEdge;
 
   ITK_CUDA_AS_ARGUMENTS
   ITK_CUDA_HOST_DEVICE explicit ReplaceByChords(const ChainLoop<TRound> & loop)
-    : KeptNodes<TRound>(loop)
+    : PieceLoop<TRound>(loop)
   {}
   ITK_CUDA_AS_ARGUMENTS
   ITK_CUDA_HOST_DEVICE void
@@ -932,15 +810,16 @@ struct ReplaceByChords : KeptNodes<TRound>
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t place, const TTeam & team) const
   {
-    const auto from = static_cast<uint32_t>(place);
-    if (const ChainState * const chain = this->GetWinner(from))
+    const ChainArrays & arrays = this->Arrays;
+    const ChainState &  chain = arrays.Chains[arrays.ChainOf[place]];
+    if (chain.Wins() && this->HasPiece(chain, place))
     {
-      const uint32_t to = this->Arrays.GetKeptAfter(from);
-      if (to > from + 1)
+      const PolylinePiece piece = arrays.GetPiece(chain, this->GetNumberOfPiece(chain, place));
+      if (piece.To > piece.From + 1)
       {
-        team.Once([&] { this->Replace(*chain, from, to); });
+        team.Once([&] { this->Replace(chain, piece); });
         team.Wait();
-        this->Round.AddToGrid(this->Arrays.Edges[from], team.GetShare());
+        this->Round.AddToGrid(arrays.Edges[piece.From], team.GetShare());
       }
     }
   }
@@ -948,67 +827,60 @@ struct ReplaceByChords : KeptNodes<TRound>
 private:
   ITK_CUDA_AS_ARGUMENTS
   ITK_CUDA_HOST_DEVICE void
-  Replace(const ChainState & chain, uint32_t from, uint32_t to) const
+  Replace(const ChainState & chain, const PolylinePiece & piece) const
   {
     const ChainArrays & arrays = this->Arrays;
-    uint32_t            chord = arrays.Edges[from];
-    for (uint32_t place = from; place < to; ++place)
+    uint32_t            chord = arrays.Edges[piece.From];
+    for (uint32_t place = piece.From; place < piece.To; ++place)
     {
       const uint32_t edge = arrays.Edges[place];
       chord = edge < chord ? edge : chord;
       this->Round.GetEdges()[edge] = {};
-      if (place > from)
+      if (place > piece.From)
       {
         this->Round.GetNodes()[arrays.Nodes[place]].Degree = 0;
       }
     }
-    const Moments & sums = arrays.Chords[from];
-    this->Round.GetEdges()[chord] = { arrays.Nodes[from], arrays.Nodes[to], chain.Left, chain.Right, sums };
-    this->Round.CountRemovedEdges(to - from - 1);
-    this->Round.Transfer(chain.Left, chain.Right, sums - (arrays.Sums[to] - arrays.Sums[from]));
-    arrays.Edges[from] = chord;
+    const Moments & sums = arrays.Chords[piece.From];
+    this->Round.GetEdges()[chord] = { arrays.Nodes[piece.From], arrays.Nodes[piece.To], chain.Left, chain.Right, sums };
+    this->Round.CountRemovedEdges(piece.To - piece.From - 1);
+    this->Round.Transfer(chain.Left, chain.Right, sums - (arrays.Sums[piece.To] - arrays.Sums[piece.From]));
+    arrays.Edges[piece.From] = chord;
   }
 };
 
-/** Tells the nodes of the polylines that won of their edges. */
+/** Tells the nodes of the polylines that won of their edges: a pass the one where its piece begins. */
 template <typename TRound>
-struct AttachChords : KeptNodes<TRound>
+struct AttachChords : PieceLoop<TRound>
 {
   ITK_CUDA_AS_ARGUMENTS
   ITK_CUDA_HOST_DEVICE explicit AttachChords(const ChainLoop<TRound> & loop)
-    : KeptNodes<TRound>(loop)
+    : PieceLoop<TRound>(loop)
   {}
   ITK_CUDA_HOST_DEVICE void
-  operator()(size_t i) const
+  operator()(size_t place) const
   {
-    const auto place = static_cast<uint32_t>(i);
-    if (const ChainState * const chain = this->GetWinner(place))
+    const ChainArrays & arrays = this->Arrays;
+    const ChainState &  chain = arrays.Chains[arrays.ChainOf[place]];
+    if (chain.Wins() && this->HasPiece(chain, place))
     {
-      const ChainArrays & arrays = this->Arrays;
       MapNode * const     nodes = this->Round.GetNodes();
-      MapNode &           node = nodes[arrays.Nodes[place]];
-      if (place != chain->First)
+      const uint32_t      number = this->GetNumberOfPiece(chain, place);
+      const PolylinePiece piece = arrays.GetPiece(chain, number);
+      MapNode &           node = nodes[arrays.Nodes[piece.From]];
+      if (piece.From != chain.First)
       {
         node.Degree = 0;
-        node.Insert(this->GetEdgeBefore(place));
-        node.Insert(arrays.Edges[place]);
+        node.Insert(arrays.Edges[arrays.GetPiece(chain, number + 1).From]);
+        node.Insert(arrays.Edges[piece.From]);
       }
       else
       {
         // The ends of a closed line are one node.
-        const uint32_t last = place + chain->NumberOfEdges;
-        node.Insert(arrays.Edges[place]);
-        nodes[arrays.Nodes[last]].Insert(this->GetEdgeBefore(last));
+        node.Insert(arrays.Edges[piece.From]);
+        nodes[arrays.Nodes[chain.First + chain.NumberOfEdges]].Insert(arrays.Edges[arrays.GetPiece(chain, 0).From]);
       }
     }
-  }
-
-private:
-  /** Of the polyline. */
-  ITK_CUDA_HOST_DEVICE uint32_t
-  GetEdgeBefore(uint32_t place) const
-  {
-    return this->Arrays.Edges[this->Arrays.GetKeptBefore(place - 1)];
   }
 };
 
@@ -1018,27 +890,21 @@ struct ChainRound
 {
   using PlainRound = partition::Round<NoPixels, TAtomics>;
 
-  TRound             Round;
-  ChainArrays        Arrays;
-  LineList<TAtomics> Lines;
-  ChainCounters      Most; // of what the round may have
+  TRound              Round;
+  ChainArrays         Arrays;
+  ListLines<TAtomics> Lines;
+  ChainCounters       Most; // of what the round may have
 
-  ITK_CUDA_AS_ARGUMENTS
-  template <typename TLoops>
-  ITK_CUDA_HOST_DEVICE void
-  List(const TLoops & loops) const
-  {
-    loops.ForAtMost(Lines.GetNumberOfAll(), ListOpenLines<TAtomics>{ Lines });
-    loops.ForAtMost(Lines.NumberOfNodes, ListClosedLines<TAtomics>{ Lines });
-  }
   /** Finds the best polylines of a part of the chains. */
   ITK_CUDA_AS_ARGUMENTS
   template <typename TLoops>
   ITK_CUDA_HOST_DEVICE void
   Search(const TLoops & loops, const PartOfChains & part, double * costsOfChords) const
   {
-    loops.ForAtMost(ChordOfPass::GetNumberOfPasses(part.GetPlaces(Most)),
-                    CostChords<TRound>({ Round, Arrays }, part, costsOfChords));
+    const size_t            chords = ChordOfPass::GetNumberOfPasses(part.GetPlaces(Most));
+    const ChainLoop<TRound> loop{ Round, Arrays };
+    loops.ForAtMost(chords, CostChords<TRound>(loop, part, costsOfChords, CostedBy::Threads));
+    loops.ForLongAtMost(chords, CostChords<TRound>(loop, part, costsOfChords, CostedBy::Teams));
     loops.ForTeamsAtMost(part.GetChains(Most), SearchChains<PlainRound>(this->GetLoop(), part, costsOfChords));
   }
   ITK_CUDA_AS_ARGUMENTS
@@ -1046,7 +912,10 @@ struct ChainRound
   ITK_CUDA_HOST_DEVICE void
   Fill(const TLoops & loops) const
   {
-    loops.ForAtMost(Most.Lines, FillChains<PlainRound>{ this->GetPlainRound(), Arrays, Lines.Lines });
+    const ChainLoop<PlainRound> loop = this->GetLoop();
+    const LineArrays            lines = Lines;
+    loops.ForAtMost(Lines.NumberOfEdges, FillChains<PlainRound>{ loop.Round, Arrays, lines, Lines.NumberOfEdges });
+    loops.ForTeamsAtMost(Most.GetChains(), SumChains<PlainRound>(loop));
   }
   /** Tests the polylines, and applies those that win. */
   ITK_CUDA_AS_ARGUMENTS
@@ -1114,6 +983,8 @@ struct BeginChainRounds
 template <typename TRound, typename TAtomics>
 struct RunChainRounds
 {
+  static constexpr bool NeedsManyRegisters = true;
+
   ChainRound<TRound, TAtomics> First;
   ChainCounters *              Counters; // of each round
   double *                     CostsOfChords;
@@ -1134,7 +1005,7 @@ struct RunChainRounds
       round.Round.Counts = First.Round.Counters->Rounds + i;
       round.Arrays.Counters = Counters + i;
       round.Lines.Counters = Counters + i;
-      round.List(loops);
+      round.Lines(loops);
       round.Fill(loops);
       round.Search(loops, PartOfChains{}, CostsOfChords);
       round.Decide(loops);
@@ -1203,6 +1074,8 @@ private:
   bool                       m_HasMost{ false };
   Array<uint8_t>             m_Flags; // of edges
   Array<MapLine>             m_Lines;
+  Array<uint64_t>            m_Links;
+  Array<uint32_t>            m_LineOf;
   Array<ChainState>          m_Chains;
   Array<uint32_t>            m_ChainOf;
   Array<uint32_t>            m_Nodes;
@@ -1211,6 +1084,7 @@ private:
   Array<Moments>             m_Sums;
   Array<Moments>             m_Chords;
   Array<uint8_t>             m_IsKept;
+  Array<uint32_t>            m_Kept;
   Array<uint8_t>             m_Spans;
   Array<uint32_t>            m_ChainOfEdge;
 
@@ -1220,6 +1094,8 @@ private:
   {
     const size_t edges = m_Map.GetNumberOfEdges();
     m_ChainOfEdge = m_Processor.template Allocate<uint32_t>(edges);
+    m_Links = m_Processor.template Allocate<uint64_t>(2 * edges);
+    m_LineOf = m_Processor.template Allocate<uint32_t>(edges);
     if (m_Processor.MayRunInOneGrid(edges, MostEdgesOfChainGrid) && 2 * edges <= m_LargestPart)
     {
       const uint32_t number = std::min(most, RoundsOfGrid);
@@ -1243,7 +1119,7 @@ private:
   QueueRoundsOfGrid(uint32_t number)
   {
     const auto edges = static_cast<uint32_t>(m_Map.GetNumberOfEdges());
-    m_Most = { (static_cast<uint64_t>(edges) << 32) + 2 * edges, edges };
+    m_Most = { (static_cast<uint64_t>(edges) << 32) + 2 * edges, edges, {} };
     m_HasMost = true;
     m_Lines = m_Processor.template Allocate<MapLine>(edges);
     this->AllocateChains();
@@ -1272,7 +1148,7 @@ private:
     {
       m_Lines = m_Processor.template Allocate<MapLine>(m_Map.GetNumberOfEdges());
     }
-    this->GetRound(number, pixels).List(m_Processor);
+    m_Processor.Run(this->GetRound(number, pixels).Lines);
     if (this->IsFirstRound())
     {
       m_Most = m_Processor.Read(m_Counters.Get() + number);
@@ -1295,9 +1171,16 @@ private:
   {
     const MapRound        view = m_Map.GetRound(number);
     ChainCounters * const counters = m_Counters.Get() + number;
+    const LineArrays      lines{ m_Lines.Get(), m_Links.Get(), m_LineOf.Get() };
     return { { view, pixels },
              this->GetArrays(counters),
-             { view, m_Map.GetNumberOfRegions(), m_Map.GetNumberOfNodes(), m_Lines.Get(), m_Flags.Get(), counters },
+             { { lines,
+                 view,
+                 m_Map.GetNumberOfRegions(),
+                 m_Map.GetNumberOfNodes(),
+                 m_Map.GetNumberOfEdges(),
+                 m_Flags.Get(),
+                 counters } },
              m_Most };
   }
 
@@ -1313,14 +1196,16 @@ private:
     m_Sums = m_Processor.template Allocate<Moments>(places);
     m_Chords = m_Processor.template Allocate<Moments>(places);
     m_IsKept = m_Processor.template Allocate<uint8_t>(places);
+    m_Kept = m_Processor.template Allocate<uint32_t>(places);
     m_Spans = m_Processor.template Allocate<uint8_t>(places);
   }
 
   ChainArrays
   GetArrays(const ChainCounters * counters) const
   {
-    return { counters,     m_Chains.Get(), m_ChainOf.Get(), m_Nodes.Get(), m_Edges.Get(),       m_Positions.Get(),
-             m_Sums.Get(), m_Chords.Get(), m_IsKept.Get(),  m_Spans.Get(), m_ChainOfEdge.Get(), m_Flags.Get() };
+    return { counters,          m_Chains.Get(),      m_ChainOf.Get(), m_Nodes.Get(),  m_Edges.Get(),
+             m_Positions.Get(), m_Sums.Get(),        m_Chords.Get(),  m_IsKept.Get(), m_Kept.Get(),
+             m_Spans.Get(),     m_ChainOfEdge.Get(), m_Flags.Get() };
   }
 
   std::vector<steps::PartOfChains>

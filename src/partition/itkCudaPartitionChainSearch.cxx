@@ -134,7 +134,7 @@ ChainSearch::FindBest(size_t edges)
       this->MoveWindow(j, endOfWindow);
     }
     return CostOfChord(
-      m_Window, tangents, segmentCost, m_Positions[i], m_Positions[j], m_Sums[j] - m_Sums[i], j == i + 1);
+      m_Window, tangents, segmentCost, m_Positions[i], m_Positions[j], m_Sums[j] - m_Sums[i], j == i + 1, OneLane{});
   };
   FindBestPolylines(edges, costOfChord, m_Costs.data(), m_Spans.data());
 }

@@ -37,8 +37,6 @@ struct BeginGraph
   operator()(size_t region) const
   {
     Graph.Parents[region] = static_cast<uint32_t>(region);
-    Graph.Best[region] = 0;
-    Graph.Choices[region] = GraphView::None;
   }
 };
 
@@ -64,7 +62,7 @@ struct ContractRegions
 struct DescribeRegions
 {
   GraphView Graph;
-  Model     Law;
+  PricedLaw Law;
 
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t region) const
@@ -142,7 +140,8 @@ struct UniteEmpty
 template <typename TAtomics>
 struct ChooseForEmpty
 {
-  GraphView Graph;
+  GraphView  Graph;
+  uint32_t * Choices;
 
   ITK_CUDA_AS_ARGUMENTS
   ITK_CUDA_HOST_DEVICE void
@@ -154,7 +153,7 @@ struct ChooseForEmpty
     if (uIsEmpty != (Graph.Regions[v].Sums.Count == 0))
     {
       const uint32_t empty = uIsEmpty ? u : v;
-      TAtomics::Minimum(Graph.Choices[FindRoot(Graph.Parents, empty)], uIsEmpty ? v : u);
+      TAtomics::Minimum(Choices[FindRoot(Graph.Parents, empty)], uIsEmpty ? v : u);
     }
   }
 };
@@ -163,15 +162,16 @@ struct ChooseForEmpty
 template <typename TAtomics>
 struct JoinChoice
 {
-  GraphView Graph;
+  GraphView        Graph;
+  const uint32_t * Choices;
 
   ITK_CUDA_AS_ARGUMENTS
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t region) const
   {
-    if (Graph.Choices[region] != GraphView::None)
+    if (Choices[region] != GraphView::None)
     {
-      Unite<TAtomics>(Graph.Parents, static_cast<uint32_t>(region), Graph.Choices[region]);
+      Unite<TAtomics>(Graph.Parents, static_cast<uint32_t>(region), Choices[region]);
     }
   }
 };
@@ -217,10 +217,23 @@ struct TakeEdges
   }
 };
 
+/** What the parameters of regions of 1, 2, ... pixels cost. */
+struct FindPrices
+{
+  Model    Law;
+  double * Prices;
+
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t count) const
+  {
+    Prices[count] = count > 0 ? Law.PriceParameters(static_cast<int64_t>(count)) : 0.0;
+  }
+};
+
 struct FindChanges
 {
   GraphView Graph;
-  Model     Law;
+  PricedLaw Law;
 
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t edge) const
@@ -258,10 +271,8 @@ struct RenumberRegionsOfEdges
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t edge) const
   {
-    const uint64_t newBit = Graph.Edges.Keys[edge] & EdgeView::NewBit;
-    const uint64_t key = Graph.Edges.Keys[edge] & ~EdgeView::NewBit;
-    Graph.Edges.Keys[edge] =
-      Graph.Code.Encode(Ranks[Graph.Code.GetFirst(key)], Ranks[Graph.Code.GetSecond(key)]) | newBit;
+    const uint64_t key = Graph.Edges.Keys[edge];
+    Graph.Edges.Keys[edge] = Graph.Code.Encode(Ranks[Graph.Code.GetFirst(key)], Ranks[Graph.Code.GetSecond(key)]);
   }
 };
 
@@ -335,9 +346,11 @@ public:
   };
 
   /** \param regions with their sums, numbered in the order of their first pixels
-   * \param isOfOneValue as RegionGraph has it; nullptr: of none */
+   * \param isOfOneValue as RegionGraph has it; nullptr: of none
+   * \param numberOfPixels of the image */
   EdgeGraph(const TProcessor & processor,
             const Model &      model,
+            size_t             numberOfPixels,
             Array<GraphRegion> regions,
             size_t             numberOfRegions,
             EdgeList           edges,
@@ -351,9 +364,11 @@ public:
     , m_Table(processor, edges.Number)
     , m_Regions(std::move(regions))
     , m_Parents(processor.template Allocate<uint32_t>(numberOfRegions))
-    , m_Best(processor.template Allocate<uint64_t>(numberOfRegions))
-    , m_Choices(processor.template Allocate<uint32_t>(numberOfRegions))
+    , m_BestOfEven(processor.template Allocate<uint64_t>(numberOfRegions))
+    , m_BestOfOdd(processor.template Allocate<uint64_t>(numberOfRegions))
     , m_Series(processor.template Allocate<MergeSeries>(1))
+    , m_NumberOfPrices(std::min(numberOfPixels + 1, PricedLaw::MostPrices))
+    , m_Prices(processor.template Allocate<double>(m_NumberOfPrices))
   {
     m_Edges = { std::move(edges.Keys), std::move(edges.Cracks), processor.template Allocate<double>(edges.Number) };
     m_Others = { processor.template Allocate<uint64_t>(edges.Number),
@@ -379,7 +394,7 @@ public:
     }
     this->Begin();
     const RunMergeRounds<Atomics> rounds{
-      this->View(), m_Model, m_NumberOfPlaces, m_NumberOfEdges, this->GetLengthOfSeries()
+      this->View(), this->GetLaw(), m_NumberOfPlaces, m_NumberOfEdges, this->GetLengthOfSeries()
     };
     if (m_NumberOfEdges <= EdgesOfOneBlock)
     {
@@ -420,8 +435,9 @@ public:
   }
 
 private:
-  // Up to here a round in one block takes less time than the launches of its loops.
-  static constexpr size_t EdgesOfOneBlock = 2048;
+  // Up to here a round in one block, which has all that it changes in its shared memory, takes less time than in a
+  // grid.
+  static constexpr size_t EdgesOfOneBlock = 4096;
   // Up to here the passes of a loop are hardly more than the threads of a grid whose blocks are all resident.
   static constexpr size_t EdgesOfOneGrid = size_t{ 1 } << 18;
   // Beyond this, fewer edges after each round are worth a look of the host.
@@ -454,9 +470,11 @@ private:
   Array<GraphRegion>    m_Regions;
   Array<uint32_t>       m_Numbers; // the present place of each of the original regions
   Array<uint32_t>       m_Parents;
-  Array<uint64_t>       m_Best;
-  Array<uint32_t>       m_Choices;
+  Array<uint64_t>       m_BestOfEven; // rounds
+  Array<uint64_t>       m_BestOfOdd;
   Array<MergeSeries>    m_Series;
+  const size_t          m_NumberOfPrices;
+  Array<double>         m_Prices;
 
   GraphView
   View() const
@@ -467,9 +485,15 @@ private:
              m_Table.View(),
              m_Regions.Get(),
              m_Parents.Get(),
-             m_Best.Get(),
-             m_Choices.Get(),
+             m_BestOfEven.Get(),
+             m_BestOfOdd.Get(),
              m_Series.Get() };
+  }
+
+  PricedLaw
+  GetLaw() const
+  {
+    return { m_Model, m_Prices.Get(), static_cast<uint32_t>(m_NumberOfPrices) };
   }
 
   void
@@ -477,8 +501,9 @@ private:
   {
     if (!m_HasBegun)
     {
-      m_Processor.For(m_NumberOfPlaces, steps::DescribeRegions{ this->View(), m_Model });
-      m_Processor.For(m_NumberOfEdges, steps::FindChanges{ this->View(), m_Model });
+      m_Processor.For(m_NumberOfPrices, steps::FindPrices{ m_Model, m_Prices.Get() });
+      m_Processor.For(m_NumberOfPlaces, steps::DescribeRegions{ this->View(), this->GetLaw() });
+      m_Processor.For(m_NumberOfEdges, steps::FindChanges{ this->View(), this->GetLaw() });
       m_HasBegun = true;
     }
   }
@@ -536,8 +561,10 @@ private:
     if (findings.Empty != 0)
     {
       m_Processor.For(m_NumberOfEdges, steps::UniteEmpty<Atomics>{ this->View() });
-      m_Processor.For(m_NumberOfEdges, steps::ChooseForEmpty<Atomics>{ this->View() });
-      m_Processor.For(m_NumberAtFirst, steps::JoinChoice<Atomics>{ this->View() });
+      const auto choices = m_Processor.template Allocate<uint32_t>(m_NumberAtFirst);
+      m_Processor.Fill(choices.Get(), m_NumberAtFirst, 0xff);
+      m_Processor.For(m_NumberOfEdges, steps::ChooseForEmpty<Atomics>{ this->View(), choices.Get() });
+      m_Processor.For(m_NumberAtFirst, steps::JoinChoice<Atomics>{ this->View(), choices.Get() });
       this->Contract();
     }
   }

@@ -49,52 +49,79 @@ struct EdgeGridViewOf
   ITK_CUDA_AS_ARGUMENTS
   template <typename TFunction>
   ITK_CUDA_HOST_DEVICE bool
-  ForEdges(const MapView & map, size_t cell, const TFunction & function) const
+  ForEdges(const MapView & map, size_t cell, const TFunction & function, const LaneShare & share = {}) const
   {
     const uint32_t end = First[cell + 1];
-    for (uint32_t i = First[cell]; i < end; i += VTogether)
+    const auto     stride = VTogether * static_cast<uint32_t>(share.Stride);
+    for (uint32_t i = First[cell] + VTogether * static_cast<uint32_t>(share.First); i < end; i += stride)
     {
-      GridEdge edges[VTogether];
+      uint32_t numbers[VTogether];
       ITK_CUDA_UNROLL
       for (uint32_t j = 0; j < VTogether; ++j)
       {
-        edges[j].Number = i + j < end ? Edges[i + j] : None;
+        numbers[j] = i + j < end ? Edges[i + j] : None;
       }
-      ITK_CUDA_UNROLL
-      for (uint32_t j = 0; j < VTogether; ++j)
+      if (!VisitEdges(map, numbers, function))
       {
-        edges[j].Start = edges[j].Number != None ? map.Edges[edges[j].Number].Start : None;
-        edges[j].End = edges[j].Number != None ? map.Edges[edges[j].Number].End : None;
-      }
-      ITK_CUDA_UNROLL
-      for (uint32_t j = 0; j < VTogether; ++j)
-      {
-        edges[j].P = edges[j].Start != None ? map.At(edges[j].Start) : LatticePoint{};
-        edges[j].Q = edges[j].Start != None ? map.At(edges[j].End) : LatticePoint{};
-      }
-      ITK_CUDA_UNROLL
-      for (uint32_t j = 0; j < VTogether; ++j)
-      {
-        if (edges[j].Start != None && !function(edges[j]))
-        {
-          return false;
-        }
+        return false;
       }
     }
-    return this->ForAddedEdges(map, cell, function);
+    return this->ForAddedEdges(map, cell, function, share);
   }
 
 private:
+  /** Lanes follow the list together, each as far as its next edges. */
   ITK_CUDA_AS_ARGUMENTS
   template <typename TFunction>
   ITK_CUDA_HOST_DEVICE bool
-  ForAddedEdges(const MapView & map, size_t cell, const TFunction & function) const
+  ForAddedEdges(const MapView & map, size_t cell, const TFunction & function, const LaneShare & share) const
   {
-    for (uint32_t i = Last[cell]; i != None; i = Added[i].Before)
+    for (uint32_t i = Last[cell]; i != None;)
     {
-      const MapEdge & edge = map.Edges[Added[i].Edge];
-      if (edge.IsAlive() &&
-          !function(GridEdge{ Added[i].Edge, edge.Start, edge.End, map.At(edge.Start), map.At(edge.End) }))
+      uint32_t numbers[VTogether];
+      ITK_CUDA_UNROLL
+      for (uint32_t j = 0; j < VTogether; ++j)
+      {
+        numbers[j] = None;
+        for (int32_t lane = 0; lane < share.Stride && i != None; ++lane)
+        {
+          const AddedEdge added = Added[i];
+          numbers[j] = lane == share.First ? added.Edge : numbers[j];
+          i = added.Before;
+        }
+      }
+      if (!VisitEdges(map, numbers, function))
+      {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /** Calls the function for those edges that are alive, until it returns false. They are loaded together. */
+  ITK_CUDA_AS_ARGUMENTS
+  template <typename TFunction>
+  static ITK_CUDA_HOST_DEVICE bool
+  VisitEdges(const MapView & map, const uint32_t (&numbers)[VTogether], const TFunction & function)
+  {
+    GridEdge edges[VTogether];
+    ITK_CUDA_UNROLL
+    for (uint32_t j = 0; j < VTogether; ++j)
+    {
+      edges[j].Number = numbers[j];
+      edges[j].Start = numbers[j] != None ? map.Edges[numbers[j]].Start : None;
+      edges[j].End = numbers[j] != None ? map.Edges[numbers[j]].End : None;
+    }
+    ITK_CUDA_UNROLL
+    for (uint32_t j = 0; j < VTogether; ++j)
+    {
+      edges[j].P = edges[j].Start != None ? map.At(edges[j].Start) : LatticePoint{};
+      edges[j].Q = edges[j].Start != None ? map.At(edges[j].End) : LatticePoint{};
+    }
+    ITK_CUDA_UNROLL
+    for (uint32_t j = 0; j < VTogether; ++j)
+    {
+      if (edges[j].Start != None && !function(edges[j]))
       {
         return false;
       }

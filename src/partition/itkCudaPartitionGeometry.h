@@ -113,6 +113,23 @@ struct LaneShare
   int32_t Stride{ 1 };
 };
 
+/** The share of one of several lanes that work together on groups of things: every so many groups, and where there are
+ * fewer groups than lanes, every so many things of a group. */
+struct NestedShare
+{
+  LaneShare OfGroups;
+  LaneShare OfThings;
+
+  /** \param groups 1 at least */
+  ITK_CUDA_HOST_DEVICE
+  NestedShare(const LaneShare & share, int32_t groups)
+  {
+    const int32_t lanes = share.Stride > groups ? share.Stride / groups : 1; // of a group
+    OfGroups = { share.First / lanes, lanes > 1 ? groups : share.Stride };
+    OfThings = { share.First % lanes, lanes };
+  }
+};
+
 /** Calls function(cell) for the cells that the closed triangle touches, and for some that it only borders on, until it
  * returns false. Two triangles with a common point have a common cell: that of the point, whose coordinates are rounded
  * down. Returns whether all calls returned true. */
@@ -131,7 +148,9 @@ ForCellsOfTriangle(const CellLayout &   layout,
   const int32_t    lastRow = box.MaximumY >> exponent;
   // Most triangles are small, or low.
   const bool fillsBox = lastRow == box.MinimumY >> exponent || (box.MinimumX >> exponent) == (box.MaximumX >> exponent);
-  for (int32_t row = (box.MinimumY >> exponent) + share.First; row <= lastRow; row += share.Stride)
+  const int32_t     firstRow = box.MinimumY >> exponent;
+  const NestedShare nested(share, lastRow - firstRow + 1);
+  for (int32_t row = firstRow + nested.OfGroups.First; row <= lastRow; row += nested.OfGroups.Stride)
   {
     IntegerRange columns;
     if (fillsBox)
@@ -146,7 +165,8 @@ ForCellsOfTriangle(const CellLayout &   layout,
       IncludeColumns(columns, b, c, first, last);
       IncludeColumns(columns, c, a, first, last);
     }
-    for (int32_t column = columns.First >> exponent; column <= columns.Last >> exponent; ++column)
+    for (int32_t column = (columns.First >> exponent) + nested.OfThings.First; column <= columns.Last >> exponent;
+         column += nested.OfThings.Stride)
     {
       if (!function(static_cast<size_t>(row) * static_cast<size_t>(layout.Columns) + static_cast<size_t>(column)))
       {
@@ -155,6 +175,14 @@ ForCellsOfTriangle(const CellLayout &   layout,
     }
   }
   return true;
+}
+
+/** How many cells a box touches. */
+ITK_CUDA_HOST_DEVICE inline int32_t
+CountCellsOfBox(const CellLayout & layout, const LatticeBox & box)
+{
+  return ((box.MaximumY >> layout.Exponent) - (box.MinimumY >> layout.Exponent) + 1) *
+         ((box.MaximumX >> layout.Exponent) - (box.MinimumX >> layout.Exponent) + 1);
 }
 
 /** The same for a box. */
@@ -169,7 +197,7 @@ ForCellsOfBox(const CellLayout & layout,
   const int32_t firstRow = box.MinimumY >> layout.Exponent;
   const int32_t firstColumn = box.MinimumX >> layout.Exponent;
   const int32_t columns = (box.MaximumX >> layout.Exponent) - firstColumn + 1;
-  const int32_t cells = ((box.MaximumY >> layout.Exponent) - firstRow + 1) * columns;
+  const int32_t cells = CountCellsOfBox(layout, box);
   for (int32_t i = share.First; i < cells; i += share.Stride)
   {
     const auto row = static_cast<size_t>(firstRow + i / columns);

@@ -277,12 +277,13 @@ RegionGraph::Choose(uint32_t region, bool allAreNew)
   }
   // Links are in the order of their regions. Of equal changes the first one is that of the smallest pair.
   uint32_t choice = None;
-  double   best = 0.0;
+  float    best = 0.0f;
   for (const RegionLink & link : m_Links[region])
   {
-    if (link.Change < best)
+    const float size = GetSizeOfChange(link.Change);
+    if (size > best)
     {
-      best = link.Change;
+      best = size;
       choice = link.Region;
     }
   }

@@ -51,8 +51,8 @@ CombineLinks(RegionLinks & links);
  * \brief Regions and their neighbours, which merge in rounds.
  *
  * In a round every region looks for the neighbour with which a merge lowers the description most, and two regions that
- * chose each other merge. Equal changes are ordered by the regions' numbers. The pairs of a round are disjoint, and
- * what a pair does depends on nothing that another pair changes.
+ * chose each other merge. Changes that are equal in single precision are ordered by the regions' numbers. The pairs of
+ * a round are disjoint, and what a pair does depends on nothing that another pair changes.
  *
  * Only regions that merged, and their neighbours, choose again. The last rounds of many have little to do. Whenever
  * half of the regions are gone, the others get new numbers in the same order: all that a round looks at stays close

@@ -19,6 +19,13 @@ AddCracks(uint32_t x, uint32_t y)
   return x <= most - y ? x + y : most;
 }
 
+/** By how much a merge lowers the description, as far as merges are compared: in single precision. 0: it does not. */
+ITK_CUDA_HOST_DEVICE inline float
+GetSizeOfChange(double change)
+{
+  return change < 0.0 ? static_cast<float>(-change) : 0.0f;
+}
+
 /** Change of the description by the merge of two regions, less what their boundary is worth. The first region is the
  * one with the smaller number: whoever asks gets the same bits. `TModel` describes regions as Model. */
 ITK_CUDA_AS_ARGUMENTS

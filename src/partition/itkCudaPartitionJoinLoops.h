@@ -41,14 +41,6 @@ struct PairArrays
   const double *   Descriptions;
   uint32_t *       Into; // region that takes over a region, or None
 
-  /** Numbers of the order of their bits. */
-  static ITK_CUDA_HOST_DEVICE uint64_t
-  OrderOf(double value)
-  {
-    uint64_t bits;
-    memcpy(&bits, &value, sizeof(bits));
-    return (bits >> 63) != 0 ? ~bits : bits | (uint64_t{ 1 } << 63);
-  }
   ITK_CUDA_HOST_DEVICE bool
   BeginsPair(size_t i) const
   {
@@ -109,6 +101,8 @@ struct SaveSegments
 template <typename TRound>
 struct SaveNodes
 {
+  static constexpr uint32_t LanesOfTeam = LanesOfEdge;
+
   TRound       Round;
   SavingArrays Arrays;
   size_t       NumberOfEnds; // three for each node
@@ -122,15 +116,27 @@ struct SaveNodes
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t i) const
   {
-    const MapView   map = Round.GetMap();
-    const MapNode & node = map.Nodes[i / 3];
+    (*this)(i, OneLane{});
+  }
+  ITK_CUDA_AS_ARGUMENTS
+  template <typename TTeam>
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t i, const TTeam & team) const
+  {
+    const MapNode & node = Round.Nodes[i / 3];
     const auto      j = static_cast<uint32_t>(i % 3);
-    const double    gain = node.Degree == 3 ? GainOfFreedNode(Round, static_cast<uint32_t>(i / 3), j) : 0.0;
-    const size_t    place = Arrays.NumberOfEdges + i;
+    const double    gain = node.Degree == 3 ? GainOfFreedNode(Round, static_cast<uint32_t>(i / 3), j, team) : 0.0;
+    team.Once([&] { this->Save(Arrays.NumberOfEdges + i, node.Edges[j], gain); });
+  }
+
+private:
+  ITK_CUDA_HOST_DEVICE void
+  Save(size_t place, uint32_t number, double gain) const
+  {
     Arrays.Pairs[place] = SavingArrays::NoPair;
     if (gain < 0.0)
     {
-      const MapEdge & edge = map.Edges[node.Edges[j]];
+      const MapEdge & edge = Round.Edges[number];
       Arrays.Pairs[place] = Arrays.Code.Encode(edge.Left, edge.Right);
       Arrays.Changes[place] = gain;
     }
@@ -173,8 +179,8 @@ struct WeighPairs
     Arrays.ChangesOfPairs[i] = change;
     if (change < -MinimumGain)
     {
-      TAtomics::Minimum(Arrays.BestChanges[first], PairArrays::OrderOf(change));
-      TAtomics::Minimum(Arrays.BestChanges[second], PairArrays::OrderOf(change));
+      TAtomics::Minimum(Arrays.BestChanges[first], OrderOf(change));
+      TAtomics::Minimum(Arrays.BestChanges[second], OrderOf(change));
     }
   }
 };
@@ -194,7 +200,7 @@ struct ChoosePairs
       const uint32_t regions[] = { Arrays.GetFirst(i), Arrays.GetSecond(i) };
       for (const uint32_t region : regions)
       {
-        if (Arrays.BestChanges[region] == PairArrays::OrderOf(Arrays.ChangesOfPairs[i]))
+        if (Arrays.BestChanges[region] == OrderOf(Arrays.ChangesOfPairs[i]))
         {
           TAtomics::Minimum(Arrays.BestPairs[region], static_cast<uint32_t>(i));
         }
@@ -279,6 +285,8 @@ struct DropEdgesOfNodes
 template <typename TRound>
 struct ListSavings
 {
+  static constexpr bool NeedsManyRegisters = true;
+
   TRound       Round;
   SavingArrays Savings;
   PairArrays   Pairs;
@@ -303,7 +311,7 @@ struct ListSavings
     loops.ForAtMost(NumberOfRegions, Counted<BeginMapRound>{ { round }, NumberOfRegions });
     loops.ForAtMost(NumberOfRegions, Counted<BeginJoins>{ { round, Descriptions, Pairs }, NumberOfRegions });
     loops.ForAtMost(edges, Counted<SaveSegments>{ { round.GetMap(), round.Description.SegmentCost, Savings }, edges });
-    loops.ForAtMost(ends, SaveNodes<TRound>{ Round, Savings, ends });
+    loops.ForLongAtMost(ends, SaveNodes<TRound>{ Round, Savings, ends });
   }
 };
 
@@ -311,6 +319,8 @@ struct ListSavings
 template <typename TAtomics>
 struct JoinBestPairs
 {
+  static constexpr bool NeedsManyRegisters = false;
+
   MapRound   Round;
   PairArrays Pairs;
   size_t     NumberOfPlaces;
@@ -435,9 +445,9 @@ private:
     };
     const steps::JoinBestPairs<Atomics> join{ round, pairs, places, nodes };
     const bool                          isSmall = m_Processor.MayRunInOneGrid(places, MostPlacesOfGrid);
-    isSmall
-                               ? m_Processor.VisitPixelsInOneGrid([&](const auto & pixels) { m_Processor.RunInOneGrid(list(pixels), places); })
-                               : m_Processor.VisitPixels([&](const auto & pixels) { m_Processor.Run(list(pixels)); });
+    isSmall ? m_Processor.VisitPixelsInOneGrid(
+                [&](const auto & pixels) { m_Processor.RunInOneGrid(list(pixels), edges + 3 * nodes * LanesOfEdge); })
+                                     : m_Processor.VisitPixels([&](const auto & pixels) { m_Processor.Run(list(pixels)); });
     m_Processor.SortPlaces(m_Pairs.Get(), places, 2 * code.Bits, m_SortedPairs.Get(), m_Places.Get());
     isSmall ? m_Processor.RunInOneGrid(join, places) : m_Processor.Run(join);
   }

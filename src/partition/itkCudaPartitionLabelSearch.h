@@ -363,6 +363,8 @@ struct BeginSweeps
 template <typename TScene, typename TAtomics>
 struct RunSweeps
 {
+  static constexpr bool NeedsManyRegisters = true;
+
   TScene        Scene;
   CellGrid      Grid;
   BoundaryCosts Costs;
@@ -796,7 +798,8 @@ private:
         list.Number,
         steps::LinkCells<SceneType>{ scene, edges, EdgeCode::Of(cells), list.Keys.Get(), list.Cracks.Get() });
     });
-    Graph graph(m_Processor, m_Model, std::move(regions), cells, std::move(list), isOfOneValue.Get());
+    Graph graph(
+      m_Processor, m_Model, this->GetNumberOfPixels(), std::move(regions), cells, std::move(list), isOfOneValue.Get());
     if (!this->Merge(graph, 0.0f, ShareOfBlocks))
     {
       return false;
@@ -904,6 +907,7 @@ private:
     m_Processor.For(m_NumberOfRegions, steps::DropFirst{ m_Regions.Get(), regions.Get() });
     Graph graph(m_Processor,
                 m_Model,
+                this->GetNumberOfPixels(),
                 std::move(regions),
                 m_NumberOfRegions,
                 ListRegionEdges(m_Processor, this->GetPixels(), this->GetNumberOfPixels(), m_NumberOfRegions));

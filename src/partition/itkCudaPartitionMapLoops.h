@@ -22,7 +22,8 @@ constexpr uint32_t RoundsOfGrid = 32;
 /** What passes of a round count. */
 struct MapRoundCounters
 {
-  uint32_t Work; // nodes that are asked
+  uint32_t Work;       // nodes that are asked
+  uint32_t Candidates; // for places of nodes, that gain
   uint32_t Bids;
   uint32_t Winners;
 };

@@ -207,12 +207,12 @@ inline size_t
 GetMapSearchBytes(size_t nodes, size_t pixels, size_t largestPart)
 {
   // A map has hardly more edges than nodes at first, and chains as many places.
-  constexpr size_t perNode = sizeof(MapNode) + sizeof(MapEdge) + sizeof(MapLine) + sizeof(ChainState) / 2 +
-                             5 * sizeof(uint32_t) + sizeof(LatticePoint) + sizeof(Moments) + 4;
+  constexpr size_t perNode = sizeof(MapNode) + sizeof(MapEdge) + sizeof(MapLine) + 2 * sizeof(uint64_t) +
+                             sizeof(ChainState) / 2 + 7 * sizeof(uint32_t) + sizeof(LatticePoint) + sizeof(Moments) + 4;
   constexpr size_t perPixelOfBuild = 2 * sizeof(uint32_t);  // labels, numbers of nodes
   constexpr size_t perPixelOfRaster = 3 * sizeof(uint32_t); // marks, marked pixels, labels
   constexpr size_t perNodeThatMoves =
-    steps::MoveArrays::EdgesOfNode * sizeof(Moments) + NumberOfCandidates * sizeof(double);
+    steps::MoveArrays::EdgesOfNode * sizeof(Moments) + NumberOfCandidates * (sizeof(double) + sizeof(uint32_t));
   const size_t placesOfGrid = 2 * std::min(nodes, MostEdgesOfChainGrid);
   const size_t ofChords = std::max(std::min(nodes, largestPart), placesOfGrid) * ChainWindow * sizeof(double);
   const size_t ofMoves = std::min(nodes / 8, LargestPartOfMoves) * perNodeThatMoves; // most nodes go before any moves

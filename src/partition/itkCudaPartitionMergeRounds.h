@@ -12,7 +12,7 @@
 #include <cstring>
 
 // Rounds of merging over a list of edges, without the host: whether a round has anything to do is known to the
-// processor alone. A round is three loops. What passes of one loop write is read by the next loop only, but for atomic
+// processor alone. A round is two loops. What passes of one loop write is read by the next loop only, but for atomic
 // operations, whose order does not matter.
 namespace itk::cuda::partition
 {
@@ -34,6 +34,24 @@ struct alignas(16) GraphRegion
   double  Description;
 };
 
+/** Describes regions as a model does, with the same bits. The price of the parameters, a logarithm, is in memory for
+ * the numbers of pixels that most regions have while they merge: most of the time of a round is that of logarithms. */
+struct PricedLaw
+{
+  static constexpr size_t MostPrices = size_t{ 1 } << 16;
+
+  Model          Law;
+  const double * Prices;
+  uint32_t       NumberOfPrices;
+
+  ITK_CUDA_HOST_DEVICE double
+  Describe(const Moments & m) const
+  {
+    return m.Count > 0 && m.Count < static_cast<int64_t>(NumberOfPrices) ? Law.Describe(m, Prices[m.Count])
+                                                                         : Law.Describe(m);
+  }
+};
+
 /** What a series of rounds did, which run without the host. */
 struct MergeSeries
 {
@@ -50,20 +68,28 @@ struct GraphView
   EdgeCode      Code;
   EdgeView      Edges;
   EdgeView      Others; // takes the edges that a series leaves
-  EdgeTableView Table;  // is empty between the loops of rounds, but for new edges
+  EdgeTableView Table;  // is empty between series, and between the loops of rounds but for new edges
   GraphRegion * Regions;
-  uint32_t *    Parents; // itself, or the smaller region that it became part of
-  uint64_t *    Best;    // the lowest change, as GetOrder(); 0 between rounds
-  uint32_t *    Choices; // the neighbour to merge with
+  uint32_t *    Parents;    // itself, or the smaller region that it became part of
+  uint64_t *    BestOfEven; // offer of each region, as GetOffer(), in even rounds
+  uint64_t *    BestOfOdd;
   MergeSeries * Series;
 
-  /** Negative changes as integers: larger for lower changes. */
+  /** A merge with a neighbour, for comparison: larger for lower changes, of which the size counts in single precision,
+   * and among equal ones for the smaller neighbour. 0: the change is none. */
   static ITK_CUDA_HOST_DEVICE uint64_t
-  GetOrder(double change)
+  GetOffer(double change, uint32_t neighbor)
   {
-    uint64_t bits;
-    memcpy(&bits, &change, sizeof(bits));
-    return bits;
+    const float size = GetSizeOfChange(change);
+    uint32_t    bits; // in the order of the values, which are positive
+    memcpy(&bits, &size, sizeof(bits));
+    return size > 0.0f ? (static_cast<uint64_t>(bits) << 32) | (None - neighbor) : 0;
+  }
+  /** The neighbour of an offer; None if that is none. */
+  static ITK_CUDA_HOST_DEVICE uint32_t
+  GetNeighbor(uint64_t offer)
+  {
+    return None - static_cast<uint32_t>(offer);
   }
   ITK_CUDA_HOST_DEVICE uint32_t
   GetFirst(size_t edge) const
@@ -85,22 +111,24 @@ struct RoundView
   size_t    NumberOfRegions; // of the series, with those that became part of others
   size_t    NumberOfEdges;   // with those that its rounds drop
   uint32_t  Round;
+  bool      IsAsked; // whether each loop asks if the series is over: nobody else does
 
+  /** Two rounds that follow each other have different arrays. */
+  ITK_CUDA_HOST_DEVICE uint64_t *
+  GetBestOf(uint32_t round) const
+  {
+    return round % 2 == 0 ? Graph.BestOfEven : Graph.BestOfOdd;
+  }
   /** After a round without pairs nothing is left to do. */
   ITK_CUDA_HOST_DEVICE bool
   IsOver() const
   {
     return Round > 0 && Graph.Series->Pairs[Round - 1] == 0;
   }
-  ITK_CUDA_HOST_DEVICE size_t
-  GetNumber() const
+  ITK_CUDA_HOST_DEVICE bool
+  IsOverForLoops() const
   {
-    return this->IsOver() ? 0 : NumberOfEdges;
-  }
-  ITK_CUDA_HOST_DEVICE size_t
-  GetNumberOfAll() const
-  {
-    return this->IsOver() ? 0 : this->GetMostOfAll();
+    return IsAsked && this->IsOver();
   }
   ITK_CUDA_HOST_DEVICE size_t
   GetMostOfAll() const
@@ -113,34 +141,59 @@ namespace steps
 {
 struct BeginSeries
 {
-  MergeSeries * Series;
+  GraphView Graph;
+  size_t    NumberOfRegions;
 
   ITK_CUDA_HOST_DEVICE size_t
   GetNumber() const
   {
-    return MergeSeries::MostRounds;
+    return NumberOfRegions > MergeSeries::MostRounds ? NumberOfRegions : MergeSeries::MostRounds;
   }
   ITK_CUDA_HOST_DEVICE void
-  operator()(size_t round) const
+  operator()(size_t i) const
   {
-    Series->Pairs[round] = 0;
-    if (round == 0)
+    if (i < MergeSeries::MostRounds)
     {
-      Series->NumberOfEdges = 0;
+      Graph.Series->Pairs[i] = 0;
+    }
+    if (i == 0)
+    {
+      Graph.Series->NumberOfEdges = 0;
+    }
+    if (i < NumberOfRegions)
+    {
+      Graph.BestOfEven[i] = 0;
     }
   }
 };
 
-/** Finds the lowest change of each region. New edges get theirs before. */
+/** Gives a new edge the cracks of all that became one with it, and its change, which is returned. */
+ITK_CUDA_HOST_DEVICE inline double
+SettleEdge(const GraphView & graph, const PricedLaw & law, size_t edge)
+{
+  // The regions are loaded before the table is written: for all that a compiler knows they are the same memory.
+  const uint64_t    key = graph.Edges.Keys[edge] & ~EdgeView::NewBit;
+  const GraphRegion first = graph.Regions[graph.Code.GetFirst(key)];
+  const GraphRegion second = graph.Regions[graph.Code.GetSecond(key)];
+  const auto        slot = static_cast<uint32_t>(graph.Edges.Changes[edge]);
+  const uint32_t    cracks = graph.Edges.Cracks[edge] + graph.Table.Take(slot);
+  const double      change = ChangeByMerge(law, first.Sums, second.Sums, first.Description, second.Description, cracks);
+  graph.Edges.Keys[edge] = key;
+  graph.Edges.Cracks[edge] = cracks;
+  graph.Edges.Changes[edge] = change;
+  return change;
+}
+
+/** Finds the best offer of each region. New edges get their changes before. */
 template <typename TAtomics>
 struct OfferChanges : RoundView
 {
-  Model Law;
+  PricedLaw Law;
 
   ITK_CUDA_HOST_DEVICE size_t
   GetNumber() const
   {
-    return this->GetNumberOfAll();
+    return this->IsOverForLoops() ? 0 : this->GetMostOfAll();
   }
   ITK_CUDA_AS_ARGUMENTS
   ITK_CUDA_HOST_DEVICE void
@@ -148,7 +201,7 @@ struct OfferChanges : RoundView
   {
     if (i < NumberOfRegions)
     {
-      Graph.Choices[i] = GraphView::None; // for the next loop
+      this->GetBestOf(Round + 1)[i] = 0; // for the next round
     }
     if (i < NumberOfEdges && Graph.Edges.Keys[i] != EdgeView::Hole)
     {
@@ -163,52 +216,14 @@ private:
   {
     const uint64_t key = Graph.Edges.Keys[edge] & ~EdgeView::NewBit;
     const bool     isNew = Graph.Edges.Keys[edge] != key;
-    const double   change = isNew ? this->Settle(edge, key) : Graph.Edges.Changes[edge];
-    if (change < 0.0)
+    const double   change = isNew ? SettleEdge(Graph, Law, edge) : Graph.Edges.Changes[edge];
+    const uint32_t u = Graph.Code.GetFirst(key);
+    const uint32_t v = Graph.Code.GetSecond(key);
+    const uint64_t ofU = GraphView::GetOffer(change, v);
+    if (ofU != 0)
     {
-      const uint64_t order = GraphView::GetOrder(change);
-      TAtomics::Maximum(Graph.Best[Graph.Code.GetFirst(key)], order);
-      TAtomics::Maximum(Graph.Best[Graph.Code.GetSecond(key)], order);
-    }
-  }
-  ITK_CUDA_HOST_DEVICE double
-  Settle(size_t edge, uint64_t key) const
-  {
-    // The regions are loaded before the table is written: for all that a compiler knows they are the same memory.
-    const GraphRegion first = Graph.Regions[Graph.Code.GetFirst(key)];
-    const GraphRegion second = Graph.Regions[Graph.Code.GetSecond(key)];
-    const auto        slot = static_cast<uint32_t>(Graph.Edges.Changes[edge]);
-    const uint32_t    cracks = Graph.Edges.Cracks[edge] + Graph.Table.Take(slot);
-    const double change = ChangeByMerge(Law, first.Sums, second.Sums, first.Description, second.Description, cracks);
-    Graph.Edges.Keys[edge] = key;
-    Graph.Edges.Cracks[edge] = cracks;
-    Graph.Edges.Changes[edge] = change;
-    return change;
-  }
-};
-
-/** Finds the smallest neighbour with that change. */
-template <typename TAtomics>
-struct ChooseNeighbors : RoundView
-{
-  ITK_CUDA_AS_ARGUMENTS
-  ITK_CUDA_HOST_DEVICE void
-  operator()(size_t edge) const
-  {
-    if (Graph.Edges.Keys[edge] == EdgeView::Hole || !(Graph.Edges.Changes[edge] < 0.0))
-    {
-      return;
-    }
-    const uint64_t order = GraphView::GetOrder(Graph.Edges.Changes[edge]);
-    const uint32_t u = Graph.GetFirst(edge);
-    const uint32_t v = Graph.GetSecond(edge);
-    if (Graph.Best[u] == order)
-    {
-      TAtomics::Minimum(Graph.Choices[u], v);
-    }
-    if (Graph.Best[v] == order)
-    {
-      TAtomics::Minimum(Graph.Choices[v], u);
+      TAtomics::Maximum(this->GetBestOf(Round)[u], ofU);
+      TAtomics::Maximum(this->GetBestOf(Round)[v], GraphView::GetOffer(change, u));
     }
   }
 };
@@ -219,24 +234,20 @@ struct ChooseNeighbors : RoundView
 template <typename TAtomics>
 struct MergePairs : RoundView
 {
-  Model Law;
+  PricedLaw Law;
 
   ITK_CUDA_HOST_DEVICE size_t
   GetNumber() const
   {
-    return this->GetNumberOfAll();
+    return this->IsOverForLoops() ? 0 : NumberOfEdges;
   }
   ITK_CUDA_AS_ARGUMENTS
   ITK_CUDA_HOST_DEVICE void
-  operator()(size_t i) const
+  operator()(size_t edge) const
   {
-    if (i < NumberOfRegions)
+    if (Graph.Edges.Keys[edge] != EdgeView::Hole)
     {
-      Graph.Best[i] = 0; // for the next round
-    }
-    if (i < NumberOfEdges && Graph.Edges.Keys[i] != EdgeView::Hole)
-    {
-      this->Follow(i);
+      this->Follow(edge);
     }
   }
 
@@ -264,8 +275,10 @@ private:
   ITK_CUDA_HOST_DEVICE uint32_t
   GetPartner(uint32_t region) const
   {
-    const uint32_t choice = Graph.Choices[region];
-    return choice != GraphView::None && Graph.Choices[choice] == region ? choice : GraphView::None;
+    const uint64_t * const best = this->GetBestOf(Round);
+    const uint32_t         neighbor = GraphView::GetNeighbor(best[region]);
+    const bool             isChosen = neighbor != GraphView::None && GraphView::GetNeighbor(best[neighbor]) == region;
+    return isChosen ? neighbor : GraphView::None;
   }
   ITK_CUDA_AS_ARGUMENTS
   ITK_CUDA_HOST_DEVICE void
@@ -276,7 +289,7 @@ private:
     whole.Description = Law.Describe(whole.Sums);
     Graph.Regions[u] = whole;
     Graph.Parents[v] = u;
-    TAtomics::Next(Graph.Series->Pairs[Round]);
+    TAtomics::Increment(Graph.Series->Pairs[Round]);
   }
   ITK_CUDA_AS_ARGUMENTS
   ITK_CUDA_HOST_DEVICE void
@@ -290,11 +303,25 @@ private:
   }
 };
 
-/** Puts the edges that are left after the last round beside each other. */
+/** As many passes as pairs merged in a round. */
+struct PairsOfRound
+{
+  const MergeSeries * Series;
+  uint32_t            Round;
+
+  ITK_CUDA_HOST_DEVICE size_t
+  GetNumber() const
+  {
+    return Series->Pairs[Round];
+  }
+};
+
+/** Puts the edges that are left after the last round beside each other. None of them is new any more. */
 template <typename TAtomics>
 struct CollectEdges
 {
   GraphView Graph;
+  PricedLaw Law;
   size_t    NumberOfEdges;
 
   ITK_CUDA_HOST_DEVICE size_t
@@ -308,6 +335,10 @@ struct CollectEdges
   {
     if (Graph.Edges.Keys[edge] != EdgeView::Hole)
     {
+      if ((Graph.Edges.Keys[edge] & EdgeView::NewBit) != 0)
+      {
+        SettleEdge(Graph, Law, edge);
+      }
       const uint32_t to = TAtomics::Next(Graph.Series->NumberOfEdges);
       Graph.Others.Keys[to] = Graph.Edges.Keys[edge];
       Graph.Others.Cracks[to] = Graph.Edges.Cracks[edge];
@@ -322,8 +353,10 @@ struct CollectEdges
 template <typename TAtomics>
 struct RunMergeRounds
 {
+  static constexpr bool NeedsManyRegisters = false;
+
   GraphView Graph;
-  Model     Law;
+  PricedLaw Law;
   size_t    NumberOfRegions;
   size_t    NumberOfEdges;
   uint32_t  NumberOfRounds;
@@ -331,7 +364,7 @@ struct RunMergeRounds
   ITK_CUDA_HOST_DEVICE size_t
   GetNumberOfLoops() const
   {
-    return size_t{ 3 } * NumberOfRounds + 2;
+    return size_t{ 2 } * NumberOfRounds + 2;
   }
 
   ITK_CUDA_AS_ARGUMENTS
@@ -339,17 +372,17 @@ struct RunMergeRounds
   ITK_CUDA_HOST_DEVICE void
   operator()(const TLoops & loops) const
   {
-    loops.ForAtMost(MergeSeries::MostRounds, steps::BeginSeries{ Graph.Series });
+    const steps::BeginSeries begin{ Graph, NumberOfRegions };
+    loops.ForAtMost(begin.GetNumber(), begin);
     bool isOver = false;
     for (uint32_t number = 0; number < NumberOfRounds && !isOver; ++number)
     {
-      const RoundView round{ Graph, NumberOfRegions, NumberOfEdges, number };
+      const RoundView round{ Graph, NumberOfRegions, NumberOfEdges, number, !loops.SeesWhenOver() };
       loops.ForAtMost(round.GetMostOfAll(), steps::OfferChanges<TAtomics>{ round, Law });
-      loops.ForAtMost(NumberOfEdges, steps::ChooseNeighbors<TAtomics>{ round });
-      loops.ForAtMost(round.GetMostOfAll(), steps::MergePairs<TAtomics>{ round, Law });
-      isOver = loops.IsOver(RoundView{ Graph, NumberOfRegions, NumberOfEdges, number + 1 });
+      loops.ForAtMost(NumberOfEdges, steps::MergePairs<TAtomics>{ round, Law });
+      isOver = number + 1 < NumberOfRounds && loops.IsOver(steps::PairsOfRound{ Graph.Series, number });
     }
-    loops.ForAtMost(NumberOfEdges, steps::CollectEdges<TAtomics>{ Graph, NumberOfEdges });
+    loops.ForAtMost(NumberOfEdges, steps::CollectEdges<TAtomics>{ Graph, Law, NumberOfEdges });
   }
 };
 } // namespace itk::cuda::partition

@@ -127,7 +127,7 @@ private:
   void
   LookAhead(uint32_t i, uint32_t j, std::vector<Saving> & savings) const
   {
-    const double gain = GainOfFreedNode(m_Refinement, i, j);
+    const double gain = GainOfFreedNode(m_Refinement, i, j, OneLane{});
     if (gain < 0.0)
     {
       const uint32_t edge = m_Map.Nodes[i].Edges[j];

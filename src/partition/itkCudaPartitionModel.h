@@ -5,6 +5,7 @@
 #include "itkCudaRegionLaws.h"
 
 #include <cstdint>
+#include <cstring>
 
 // The description of a partition, in nats: D = sum over regions of [-log likelihood + a/2 log n + log N] + c S, for
 // regions of n pixels and a estimated parameters, an image of N pixels, and S segments inside the image. log N says
@@ -16,6 +17,15 @@ using region::LawDescription;
 using region::LinearForm;
 using region::Moments;
 using region::NoiseLaw;
+
+/** An unsigned integer for each number, in the order of the numbers: of their bits. */
+ITK_CUDA_HOST_DEVICE inline uint64_t
+OrderOf(double value)
+{
+  uint64_t bits;
+  memcpy(&bits, &value, sizeof(bits));
+  return (bits >> 63) != 0 ? ~bits : bits | (uint64_t{ 1 } << 63);
+}
 
 /** n v / (2 V), v = b/n - (a/n)^2: Gaussian with a variance V that is known. Bounded below as in GaussianRegion. */
 struct KnownVarianceRegion

@@ -96,8 +96,9 @@ struct MoveArrays
 
   PartOfWork Part;
   uint32_t * Work;
-  Moments *  Sums;  // of each edge from the candidate to its far end, in the order of CandidateEdge
-  double *   Gains; // of each candidate; 0: it gains too little or is not possible
+  Moments *  Sums;    // of each edge from the candidate to its far end, in the order of CandidateEdge
+  double *   Gains;   // of each candidate; 0: it gains too little or is not possible
+  uint32_t * Gaining; // candidates that gain, in any order
 
   /** The sums of a node's edge from a candidate. */
   ITK_CUDA_HOST_DEVICE const Moments &
@@ -173,7 +174,8 @@ struct SumCandidates
   }
 };
 
-template <typename TRound>
+/** Finds what each candidate gains, and lists those that do: they are few. */
+template <typename TRound, typename TAtomics>
 struct WeighCandidates
 {
   TRound     Round;
@@ -202,6 +204,10 @@ struct WeighCandidates
       gain = isPossible ? gain : 0.0;
     }
     Arrays.Gains[i] = gain;
+    if (gain < 0.0)
+    {
+      Arrays.Gaining[TAtomics::Next(Round.Counts->Candidates)] = static_cast<uint32_t>(i);
+    }
   }
 };
 
@@ -209,28 +215,34 @@ struct WeighCandidates
 template <typename TRound>
 struct TestCandidates
 {
+  static constexpr uint32_t LanesOfTeam = LanesOfChange;
+
   TRound     Round;
   MoveArrays Arrays;
 
   ITK_CUDA_HOST_DEVICE size_t
   GetNumber() const
   {
-    return Arrays.Part.GetNumber(Round.Counts->Work) * MoveArrays::EdgesOfNode;
+    return size_t{ Round.Counts->Candidates } * MapNode::MaximumDegree;
   }
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t i) const
   {
-    const CandidateEdge edge(i);
-    if (!(Arrays.Gains[edge.Candidate] < 0.0))
-    {
-      return;
-    }
+    (*this)(i, OneLane{});
+  }
+  ITK_CUDA_AS_ARGUMENTS
+  template <typename TTeam>
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t i, const TTeam & team) const
+  {
+    const uint32_t      number = Arrays.Gaining[i / MapNode::MaximumDegree];
+    const auto          j = static_cast<uint32_t>(i % MapNode::MaximumDegree);
     const MapView       map = Round.GetMap();
-    const MoveCandidate candidate(map, Arrays, edge.Candidate);
-    if (edge.J < map.Nodes[candidate.Node].Degree &&
-        !TriangleIsClear(map, Round.GetGrid(), candidate.Node, edge.J, candidate.To))
+    const MoveCandidate candidate(map, Arrays, number);
+    if (j < map.Nodes[candidate.Node].Degree &&
+        !TriangleIsClear(map, Round.GetGrid(), candidate.Node, j, candidate.To, team.GetShare()))
     {
-      Arrays.Gains[edge.Candidate] = 0.0; // other passes of the candidate may still see that it gained
+      Arrays.Gains[number] = 0.0;
     }
   }
 };
@@ -298,7 +310,7 @@ struct BidMoves : NodeLoop<TRound, MoveBid>
 template <typename TRound, typename TAtomics>
 struct BidRemovals : NodeLoop<TRound, Removal>
 {
-  static constexpr uint32_t LanesOfTeam = LanesOfEdge;
+  static constexpr uint32_t LanesOfTeam = LanesOfChange;
 
   ITK_CUDA_AS_ARGUMENTS
   ITK_CUDA_HOST_DEVICE explicit BidRemovals(const NodeLoop<TRound, Removal> & loop)
@@ -356,10 +368,12 @@ Apply(const TRound & round, const MoveBid & move, const TTeam & team)
 {
   team.Once([&] { ApplyMove(round, move, [&move](uint32_t j, const LatticePoint &) { return move.Sums[j]; }); });
   team.Wait();
-  const MapNode & node = round.Nodes[move.Id];
-  for (uint32_t j = 0; j < node.Degree; ++j)
+  const MapNode &   node = round.Nodes[move.Id];
+  const auto        degree = static_cast<int32_t>(node.Degree);
+  const NestedShare nested(team.GetShare(), degree);
+  for (int32_t j = nested.OfGroups.First; j < degree; j += nested.OfGroups.Stride)
   {
-    round.AddToGrid(node.Edges[j], team.GetShare());
+    round.AddToGrid(node.Edges[j], nested.OfThings);
   }
 }
 ITK_CUDA_AS_ARGUMENTS
@@ -542,6 +556,8 @@ struct BeginNodeRounds
 template <typename TRound, typename TBid, typename TAtomics>
 struct RunNodeRounds
 {
+  static constexpr bool NeedsManyRegisters = true;
+
   TRound           Round;
   NodeArrays<TBid> Arrays;
   MoveArrays       Moves; // of moves
@@ -580,8 +596,8 @@ private:
   Bid(const TLoops & loops, const NodeLoop<TRound, MoveBid> & loop) const
   {
     loops.ForLongAtMost(NumberOfNodes * MoveArrays::EdgesOfNode, SumCandidates<TRound>{ loop.Round, Moves });
-    loops.ForAtMost(NumberOfNodes * NumberOfCandidates, WeighCandidates<TRound>{ loop.Round, Moves });
-    loops.ForAtMost(NumberOfNodes * MoveArrays::EdgesOfNode, TestCandidates<TRound>{ loop.Round, Moves });
+    loops.ForAtMost(NumberOfNodes * NumberOfCandidates, WeighCandidates<TRound, TAtomics>{ loop.Round, Moves });
+    loops.ForLongAtMost(NumberOfNodes * MoveArrays::EdgesOfNode, TestCandidates<TRound>{ loop.Round, Moves });
     loops.ForLongAtMost(NumberOfNodes, BidMoves<TRound, TAtomics>(loop, Moves));
   }
   ITK_CUDA_AS_ARGUMENTS
@@ -660,6 +676,7 @@ private:
   Array<uint8_t>             m_Wins;
   Array<Moments>             m_Sums;
   Array<double>              m_Gains;
+  Array<uint32_t>            m_Gaining;
 
   void
   Allocate()
@@ -674,6 +691,7 @@ private:
       const size_t part = std::min(nodes, LargestPartOfMoves);
       m_Sums = m_Processor.template Allocate<Moments>(part * steps::MoveArrays::EdgesOfNode);
       m_Gains = m_Processor.template Allocate<double>(part * NumberOfCandidates);
+      m_Gaining = m_Processor.template Allocate<uint32_t>(part * NumberOfCandidates);
     }
   }
 
@@ -691,14 +709,16 @@ private:
   void
   QueueRoundsOfGrid(uint32_t number, bool isFirst, size_t work) const
   {
-    const size_t passes = std::max(m_Map.GetNumberOfNodes(), work * (IsMove ? steps::MoveArrays::EdgesOfNode : 1));
+    // A thread for each pass, or for each lane of the teams that ask for removals.
+    const size_t passes =
+      std::max(m_Map.GetNumberOfNodes(), work * (IsMove ? steps::MoveArrays::EdgesOfNode : LanesOfChange));
     m_Processor.VisitPixelsInOneGrid([&](const auto & pixels) {
       using RoundType = Round<std::decay_t<decltype(pixels)>, Atomics>;
       m_Processor.RunInOneGrid(
         steps::RunNodeRounds<RoundType, TBid, Atomics>{
           RoundType(m_Map.GetRound(0), pixels),
           { m_IsActive.Get(), m_Work.Get(), m_Bids.Get(), m_Wins.Get() },
-          { { 0, m_Map.GetNumberOfNodes() }, m_Work.Get(), m_Sums.Get(), m_Gains.Get() },
+          { { 0, m_Map.GetNumberOfNodes() }, m_Work.Get(), m_Sums.Get(), m_Gains.Get(), m_Gaining.Get() },
           m_Map.GetNumberOfRegions(),
           m_Map.GetNumberOfNodes(),
           isFirst,
@@ -735,9 +755,14 @@ private:
       for (size_t first = 0; first < nodes; first += LargestPartOfMoves)
       {
         const size_t            part = std::min(nodes - first, LargestPartOfMoves);
-        const steps::MoveArrays moves{ { first, part }, m_Work.Get(), m_Sums.Get(), m_Gains.Get() };
+        const steps::MoveArrays moves{ { first, part }, m_Work.Get(), m_Sums.Get(), m_Gains.Get(), m_Gaining.Get() };
         m_Processor.ForAtMost(part * steps::MoveArrays::EdgesOfNode, steps::SumCandidates<TRound>{ round, moves });
-        m_Processor.ForAtMost(part * NumberOfCandidates, steps::WeighCandidates<PlainRound>{ loop.Round, moves });
+        if (first > 0)
+        {
+          m_Processor.Fill(&loop.Round.Counts->Candidates, 1, 0); // of the part before
+        }
+        m_Processor.ForAtMost(part * NumberOfCandidates,
+                              steps::WeighCandidates<PlainRound, Atomics>{ loop.Round, moves });
         m_Processor.ForAtMost(part * steps::MoveArrays::EdgesOfNode,
                               steps::TestCandidates<PlainRound>{ loop.Round, moves });
         m_Processor.ForAtMost(part, steps::BidMoves<PlainRound, Atomics>(loop, moves));

@@ -15,6 +15,7 @@
 #include "itkCudaRegionDeviceSums.cuh"
 
 #include <cooperative_groups.h>
+#include <cooperative_groups/reduce.h>
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_scan.cuh>
 #include <thrust/iterator/counting_iterator.h>
@@ -257,6 +258,16 @@ struct DeviceAtomics
   {
     return atomicSub(&counter, 1) - 1;
   }
+  /** Increases a counter by one, which is the same for all threads that call it. */
+  static __device__ void
+  Increment(uint32_t & counter)
+  {
+    const unsigned int mask = __activemask();
+    if (region::kernels::LaneIndex() == __ffs(static_cast<int>(mask)) - 1)
+    {
+      atomicAdd(&counter, static_cast<uint32_t>(__popc(mask)));
+    }
+  }
   /** The counter before it is increased by one. The threads of a warp that count with the same counter do it in one
    * access to memory. */
   static __device__ uint32_t
@@ -273,6 +284,16 @@ struct DeviceAtomics
 
 namespace kernels
 {
+/** Copies words, in one block. */
+static __global__ void
+CopyWordsKernel(const uint32_t * from, uint32_t * to, unsigned int number)
+{
+  for (unsigned int i = threadIdx.x; i < number; i += blockDim.x)
+  {
+    to[i] = from[i];
+  }
+}
+
 constexpr unsigned int ThreadsOfLoop = 256;
 
 /** Whether a step sums edges, of its own pixels or of those of its round. */
@@ -365,20 +386,43 @@ struct DeviceTeam
   {
     function(this->GetLane(), ofLane);
   }
+  /** Replaces integers by the sums of those before each. */
+  __device__ void
+  ReplaceBySumsBefore(Moments * values, uint32_t number) const
+  {
+    Moments before;
+    for (uint32_t first = 0; first < number; first += NumberOfLanes)
+    {
+      const uint32_t i = first + this->GetLane();
+      const Moments  own = i < number ? values[i] : Moments{};
+      Moments        sum = own;
+#pragma unroll
+      for (unsigned int distance = 1; distance < NumberOfLanes; distance *= 2)
+      {
+        const Moments other = this->FromLaneBelow(sum, distance);
+        sum += this->GetLane() >= distance ? other : Moments{};
+      }
+      if (i < number)
+      {
+        values[i] = before + (sum - own);
+      }
+      before += this->FromLastLane(sum);
+    }
+  }
   /** The best one of what function(lane, its value) returns. */
   template <typename T, typename TFunction>
   __device__ auto
   FindBest(T & ofLane, const TFunction & function) const
   {
-    auto best = function(this->GetLane(), ofLane);
-#pragma unroll
-    for (unsigned int distance = NumberOfLanes / 2; distance > 0; distance /= 2)
-    {
-      auto other = best;
-      other.Cost = __shfl_xor_sync(this->GetMask(), best.Cost, distance);
-      other.Begin = __shfl_xor_sync(this->GetMask(), best.Begin, distance);
-      best = other.IsBetterThan(best) ? other : best;
-    }
+    auto           best = function(this->GetLane(), ofLane);
+    const uint64_t order = OrderOf(best.Cost + 0.0); // -0 is 0
+    const auto     upper = static_cast<uint32_t>(order >> 32);
+    const auto     lower = static_cast<uint32_t>(order);
+    const bool     isFirst = upper == Minimum(upper);
+    const uint32_t least = Minimum(isFirst ? lower : Largest);
+    const bool     isBest = isFirst && lower == least;
+    best.Begin = Minimum(isBest ? best.Begin : Largest);
+    best.Cost = __shfl_sync(this->GetMask(), best.Cost, __ffs(__ballot_sync(this->GetMask(), isBest)) - 1);
     return best;
   }
   /** Calls function(i) for i < number. */
@@ -409,6 +453,36 @@ struct DeviceTeam
 
 private:
   static constexpr uint32_t ThreadsOfWarp = 32;
+  static constexpr uint32_t Largest = 0xffffffffu;
+
+  /** The smallest number of all lanes: one instruction where the device has it. */
+  static __device__ uint32_t
+  Minimum(uint32_t ofLane)
+  {
+    namespace cg = cooperative_groups;
+    return cg::reduce(cg::tiled_partition<NumberOfLanes>(cg::this_thread_block()), ofLane, cg::less<uint32_t>());
+  }
+  __device__ Moments
+  FromLaneBelow(const Moments & ofLane, unsigned int distance) const
+  {
+    Moments other;
+    other.Count = __shfl_up_sync(this->GetMask(), static_cast<long long>(ofLane.Count), distance, NumberOfLanes);
+    other.Sum = __shfl_up_sync(this->GetMask(), static_cast<unsigned long long>(ofLane.Sum), distance, NumberOfLanes);
+    other.SumOfSquares =
+      __shfl_up_sync(this->GetMask(), static_cast<unsigned long long>(ofLane.SumOfSquares), distance, NumberOfLanes);
+    return other;
+  }
+  __device__ Moments
+  FromLastLane(const Moments & ofLane) const
+  {
+    constexpr int last = NumberOfLanes - 1;
+    Moments       other;
+    other.Count = __shfl_sync(this->GetMask(), static_cast<long long>(ofLane.Count), last, NumberOfLanes);
+    other.Sum = __shfl_sync(this->GetMask(), static_cast<unsigned long long>(ofLane.Sum), last, NumberOfLanes);
+    other.SumOfSquares =
+      __shfl_sync(this->GetMask(), static_cast<unsigned long long>(ofLane.SumOfSquares), last, NumberOfLanes);
+    return other;
+  }
 
   /** The threads of the team. */
   __device__ unsigned int
@@ -445,6 +519,11 @@ ForTeamsAtMostKernel(const __grid_constant__ TStep step)
 /** Loops of threads that run one after the other in one launch. */
 struct LoopsOfThreads
 {
+  static __device__ constexpr bool
+  SeesWhenOver()
+  {
+    return true;
+  }
   template <typename TRound>
   __device__ bool
   IsOver(const TRound & round) const
@@ -516,11 +595,17 @@ struct GridLoops : LoopsOfThreads
 };
 
 constexpr unsigned int ThreadsOfLoopsInOneGrid = 256;
-constexpr unsigned int BlocksOfLoopsInOneGrid = 2; // on a multiprocessor: more of them wait longer for each other
+/** On a multiprocessor: more of them wait longer for each other. */
+constexpr unsigned int BlocksOfLoopsInOneGrid = 2;
+/** Of runs that share the device, if their loops have few values in registers. */
+constexpr unsigned int BlocksOfSharers = 4;
+
+template <typename TProgram>
+constexpr unsigned int MostBlocksOfGrid = TProgram::NeedsManyRegisters ? BlocksOfLoopsInOneGrid : BlocksOfSharers;
 
 template <typename TProgram>
 __global__ void
-__launch_bounds__(ThreadsOfLoopsInOneGrid, BlocksOfLoopsInOneGrid)
+__launch_bounds__(ThreadsOfLoopsInOneGrid, MostBlocksOfGrid<TProgram>)
   GridProgramKernel(const __grid_constant__ TProgram program)
 {
   program(GridLoops{});
@@ -620,13 +705,23 @@ public:
     return Array<T>(ArrayMemory(DeviceBuffer(bytes, m_Context)));
   }
 
-  /** The value, after all work that was queued. */
+  /** The value, after all work that was queued. A kernel writes it to memory of the host: a copy would begin some
+   * microseconds after the work. */
   template <typename T>
   T
   Read(const T * value) const
   {
-    ITK_CUDA_CALL(
-      cudaMemcpyAsync(m_Exchange.GetPointer(), value, sizeof(T), cudaMemcpyDeviceToHost, m_Context.GetStream()));
+    constexpr unsigned int threads = 128;
+    static_assert(sizeof(T) % sizeof(uint32_t) == 0 && alignof(T) % alignof(uint32_t) == 0, "Whole words");
+    static_assert(sizeof(T) <= PinnedBuffer::ChunkSize, "It has room");
+    ITK_CUDA_CALL(LaunchKernel(kernels::CopyWordsKernel,
+                               dim3(1),
+                               dim3(threads),
+                               0,
+                               m_Context.GetStream(),
+                               reinterpret_cast<const uint32_t *>(value),
+                               static_cast<uint32_t *>(m_Exchange.GetPointer()),
+                               static_cast<unsigned int>(sizeof(T) / sizeof(uint32_t))));
     ITK_CUDA_CALL(cudaStreamSynchronize(m_Context.GetStream()));
     return *static_cast<const T *>(m_Exchange.GetPointer());
   }
@@ -785,8 +880,9 @@ public:
   RunInOneGrid(const TProgram & program, size_t passes) const
   {
     constexpr size_t    threads = kernels::ThreadsOfLoopsInOneGrid;
-    const size_t        resident = m_NumberOfMultiprocessors * kernels::BlocksOfLoopsInOneGrid;
-    const size_t        most = std::max<size_t>(resident / this->CountSharers(), 1);
+    const size_t        sharers = this->CountSharers();
+    const size_t        ofOne = sharers > 1 ? kernels::MostBlocksOfGrid<TProgram> : kernels::BlocksOfLoopsInOneGrid;
+    const size_t        most = std::max<size_t>(m_NumberOfMultiprocessors * ofOne / sharers, 1);
     cudaLaunchAttribute cooperative{};
     cooperative.id = cudaLaunchAttributeCooperative;
     cooperative.val.cooperative = 1;
@@ -844,6 +940,11 @@ private:
   {
     const DeviceProcessor & Processor;
 
+    static constexpr bool
+    SeesWhenOver()
+    {
+      return false;
+    }
     template <typename TRound>
     bool
     IsOver(const TRound &) const
@@ -855,6 +956,12 @@ private:
     ForAtMost(size_t most, const TStep & step) const
     {
       Processor.ForAtMost(most, step);
+    }
+    template <typename TStep>
+    void
+    ForLongAtMost(size_t most, const TStep & step) const
+    {
+      Processor.ForLongAtMost(most, step);
     }
   };
 

@@ -40,16 +40,26 @@ struct RowCrossing
 
 namespace steps
 {
-/** Leaves at each pixel the number of the last edge that crosses its row there, or None. */
+/** Leaves at each pixel the number of the last edge that crosses its row there, or None. Lanes divide the rows of an
+ * edge: those of the border have as many as the image. */
 template <typename TAtomics>
 struct MarkCrossings
 {
+  static constexpr uint32_t LanesOfTeam = 32;
+
   MapView    Map;
   uint32_t * Marks;
+  size_t     NumberOfEdges;
 
+  ITK_CUDA_HOST_DEVICE size_t
+  GetNumber() const
+  {
+    return NumberOfEdges;
+  }
   ITK_CUDA_AS_ARGUMENTS
+  template <typename TTeam>
   ITK_CUDA_HOST_DEVICE void
-  operator()(size_t i) const
+  operator()(size_t i, const TTeam & team) const
   {
     const auto number = static_cast<uint32_t>(i);
     if (!Map.Edges[number].IsAlive())
@@ -57,12 +67,13 @@ struct MarkCrossings
       return;
     }
     const region::LatticeEdge edge = this->GetEdge(number);
-    if (edge.NumberOfRows == 0)
+    const LaneShare           share = team.GetShare();
+    if (share.First >= edge.NumberOfRows)
     {
       return;
     }
-    region::CrossingWalker walker(edge, 0, 1);
-    for (int32_t row = 0; row < edge.NumberOfRows; ++row, walker.Advance())
+    region::CrossingWalker walker(edge, share.First, share.Stride);
+    for (int32_t row = share.First; row < edge.NumberOfRows; row += share.Stride, walker.Advance())
     {
       if (walker.GetColumn() < Map.Width)
       {
@@ -195,7 +206,8 @@ public:
     , m_MarkedPixels(m_Processor.template Allocate<uint32_t>(m_NumberOfPixels))
   {
     m_Processor.Fill(m_Marks.Get(), m_NumberOfPixels, 0xff);
-    m_Processor.For(map.GetNumberOfEdges(), steps::MarkCrossings<Atomics>{ map.View(), m_Marks.Get() });
+    const steps::MarkCrossings<Atomics> mark{ map.View(), m_Marks.Get(), map.GetNumberOfEdges() };
+    m_Processor.ForTeamsAtMost(map.GetNumberOfEdges(), mark);
     m_Processor.MaximumSoFar(steps::MarkedPixel{ m_Marks.Get() }, m_NumberOfPixels, m_MarkedPixels.Get());
   }
 

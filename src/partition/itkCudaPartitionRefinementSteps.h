@@ -89,7 +89,7 @@ struct BoundaryTangents
  * \param replaced sums of these edges
  * \param isEdge whether the chord is the only one of them */
 ITK_CUDA_AS_ARGUMENTS
-template <typename TPixels>
+template <typename TPixels, typename TTeam>
 ITK_CUDA_HOST_DEVICE double
 CostOfChord(const TPixels &          pixels,
             const BoundaryTangents & tangents,
@@ -97,14 +97,15 @@ CostOfChord(const TPixels &          pixels,
             const LatticePoint &     p,
             const LatticePoint &     q,
             const Moments &          replaced,
-            bool                     isEdge)
+            bool                     isEdge,
+            const TTeam &            team)
 {
   using region::operator==;
   if (p == q)
   {
     return InfiniteCost;
   }
-  return segmentCost + tangents.GainOf(isEdge ? Moments{} : pixels.SumEdge(p, q) - replaced);
+  return segmentCost + tangents.GainOf(isEdge ? Moments{} : SumEdge(pixels, p, q, team) - replaced);
 }
 
 /** The best polylines from a chain's first node over some of its nodes, by dynamic programming. Among equal ones the
@@ -178,10 +179,14 @@ ITK_CUDA_HOST_DEVICE double
 GainOfMove(const MovingNode & node, const LinearForm * tangents, const TFunction & changeOf)
 {
   double gain = 0.0;
-  for (uint32_t j = 0; j < node.NumberOfEdges; ++j)
+  ITK_CUDA_UNROLL
+  for (uint32_t j = 0; j < MapNode::MaximumDegree; ++j)
   {
-    const Moments change = changeOf(j);
-    gain += tangents[node.Edges[j].Left](change) - tangents[node.Edges[j].Right](change);
+    if (j < node.NumberOfEdges)
+    {
+      const Moments change = changeOf(j);
+      gain += tangents[node.Edges[j].Left](change) - tangents[node.Edges[j].Right](change);
+    }
   }
   return gain < -MinimumGain ? gain : 0.0;
 }
@@ -298,15 +303,20 @@ ForCellsOfRemoval(const CellLayout & layout,
     layout, map.At(removal.Nodes[0]), map.At(removal.Nodes[1]), map.At(removal.Nodes[2]), function, share);
 }
 
+/** Its edges are loaded together: a device waits once for all of them. */
 ITK_CUDA_HOST_DEVICE inline MovingNode
 DescribeNode(const MapView & map, uint32_t i)
 {
   const MapNode & node = map.Nodes[i];
   MovingNode      moving{ node.Position, node.Degree, {} };
-  for (uint32_t j = 0; j < node.Degree; ++j)
+  ITK_CUDA_UNROLL
+  for (uint32_t j = 0; j < MapNode::MaximumDegree; ++j)
   {
-    const MapEdge edge = map.Edges[node.Edges[j]].From(i);
-    moving.Edges[j] = { map.At(edge.End), edge.Left, edge.Right, edge.Sums };
+    if (j < node.Degree)
+    {
+      const MapEdge edge = map.Edges[node.Edges[j]].From(i);
+      moving.Edges[j] = { map.At(edge.End), edge.Left, edge.Right, edge.Sums };
+    }
   }
   return moving;
 }
@@ -362,11 +372,13 @@ ForCellsOfMove(const CellLayout & layout,
                const TFunction &  function,
                const LaneShare &  share = {})
 {
-  const MapNode & node = map.Nodes[move.Id];
-  for (uint32_t j = 0; j < node.Degree; ++j)
+  const MapNode &   node = map.Nodes[move.Id];
+  const auto        degree = static_cast<int32_t>(node.Degree);
+  const NestedShare nested(share, degree);
+  for (int32_t j = nested.OfGroups.First; j < degree; j += nested.OfGroups.Stride)
   {
     const LatticePoint far = map.At(map.Edges[node.Edges[j]].GetOther(move.Id));
-    if (!ForCellsOfTriangle(layout, far, node.Position, move.To, function, share))
+    if (!ForCellsOfTriangle(layout, far, node.Position, move.To, function, nested.OfThings))
     {
       return false;
     }

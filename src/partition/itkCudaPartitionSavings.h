@@ -4,6 +4,7 @@
 
 #include "itkCudaHostDevice.h"
 #include "itkCudaPartitionMapData.h"
+#include "itkCudaPartitionRefinementSteps.h"
 
 #include <cstdint>
 
@@ -16,9 +17,9 @@ constexpr double LargestRise = 200.0;
 /** What the removal of a node of three edges gains, to first order, when edge number j of it is gone; not negative: the
  * node stays. `round` as for ReplaceByChord(). */
 ITK_CUDA_AS_ARGUMENTS
-template <typename TRound>
+template <typename TRound, typename TTeam>
 ITK_CUDA_HOST_DEVICE double
-GainOfFreedNode(const TRound & round, uint32_t i, uint32_t j)
+GainOfFreedNode(const TRound & round, uint32_t i, uint32_t j, const TTeam & team)
 {
   const MapView   map = round.GetMap();
   const MapNode & node = map.Nodes[i];
@@ -31,7 +32,7 @@ GainOfFreedNode(const TRound & round, uint32_t i, uint32_t j)
     return 0.0;
   }
   const MapEdge first = f.From(a);
-  const Moments change = round.SumEdge(map.At(a), map.At(b)) - (first.Sums + g.From(i).Sums);
+  const Moments change = SumEdge(round, map.At(a), map.At(b), team) - (first.Sums + g.From(i).Sums);
   return -round.GetSegmentCost() + round.GainOf(first.Left, first.Right, change);
 }
 

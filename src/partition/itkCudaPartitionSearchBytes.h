@@ -19,12 +19,12 @@ GetLabelSearchBytes(size_t width, size_t height, size_t blockSize)
 {
   constexpr size_t perLabel = sizeof(uint32_t);
   // Of EdgeGraph: what GraphView points to, and the regions' numbers. Then those of a quarter of them that are left.
-  constexpr size_t perRegion = sizeof(GraphRegion) + sizeof(uint64_t) + 4 * sizeof(uint32_t) + 1;
+  constexpr size_t perRegion = sizeof(GraphRegion) + 2 * sizeof(uint64_t) + 3 * sizeof(uint32_t) + 1;
   constexpr size_t perListed = sizeof(uint64_t) + sizeof(uint32_t) + sizeof(double);
   constexpr size_t perSlot = sizeof(uint64_t) + sizeof(uint32_t);
   const auto       graph = [](size_t regions, size_t edges) {
     return regions * perRegion + regions / 4 * sizeof(GraphRegion) + 2 * edges * perListed +
-           EdgeTableView::GetSize(edges) * perSlot;
+           EdgeTableView::GetSize(edges) * perSlot + PricedLaw::MostPrices * sizeof(double);
   };
   const size_t cells = ((width - 1) / blockSize + 1) * ((height - 1) / blockSize + 1);
   const size_t pixels = width * height;

@@ -73,16 +73,23 @@ NeighborsAreClear(const MapView & map, uint32_t node, const LatticePoint & to)
 }
 
 /** Whether the triangle of edge number j of a node that moves is clear: no other edge meets the way from the old place
- * to the new one. */
+ * to the new one.
+ * \param share of the cells to look at */
 template <typename TGrid>
 ITK_CUDA_HOST_DEVICE bool
-TriangleIsClear(const MapView & map, const TGrid & grid, uint32_t node, uint32_t j, const LatticePoint & to)
+TriangleIsClear(const MapView &      map,
+                const TGrid &        grid,
+                uint32_t             node,
+                uint32_t             j,
+                const LatticePoint & to,
+                const LaneShare &    share = {})
 {
   const SweptTriangle swept(map, node, map.Nodes[node].Edges[j], to);
-  return ForCellsOfTriangle(grid.Layout, swept.Far, swept.From, swept.To, [&](size_t cell) {
+  const auto          isClear = [&](size_t cell) {
     return grid.ForEdges(
       map, cell, [&](const GridEdge & edge) { return edge.Start == node || edge.End == node || !swept.IsMetBy(edge); });
-  });
+  };
+  return ForCellsOfTriangle(grid.Layout, swept.Far, swept.From, swept.To, isClear, share);
 }
 
 /** Whether the node may move to a place. The triangles between its edges' old and new places hold no other node, and
@@ -201,7 +208,7 @@ private:
 };
 
 /** Whether a chord may replace the line; isOwn(edge) says which edges do not matter.
- * \param share of the cells to look at */
+ * \param share of the cells to look at, and of their edges */
 ITK_CUDA_AS_ARGUMENTS
 template <typename TGrid, typename TFunction>
 ITK_CUDA_HOST_DEVICE bool
@@ -216,11 +223,15 @@ ChordKeepsTopology(const MapView &   map,
     return false;
   }
   const ChordTest test(line);
-  const auto      isClear = [&](size_t cell) {
-    return grid.ForEdges(
-      map, cell, [&](const GridEdge & edge) { return test.IsApartFrom(edge) || isOwn(edge) || test.Allows(edge); });
-  };
-  return ForCellsOfBox(grid.Layout, test.GetBox(), isClear, share);
+  const auto allows = [&](const GridEdge & edge) { return test.IsApartFrom(edge) || isOwn(edge) || test.Allows(edge); };
+  if (line.Number == 3) // with the chord it is a triangle, which touches fewer cells than its box if it is long
+  {
+    const auto isClear = [&](size_t cell) { return grid.ForEdges(map, cell, allows); };
+    return ForCellsOfTriangle(grid.Layout, line.Positions[0], line.Positions[1], line.Positions[2], isClear, share);
+  }
+  const NestedShare nested(share, CountCellsOfBox(grid.Layout, test.GetBox()));
+  const auto        isClear = [&](size_t cell) { return grid.ForEdges(map, cell, allows, nested.OfThings); };
+  return ForCellsOfBox(grid.Layout, test.GetBox(), isClear, nested.OfGroups);
 }
 } // namespace itk::cuda::partition
 
