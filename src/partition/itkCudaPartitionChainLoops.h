@@ -43,10 +43,17 @@ struct PolylinePiece
   uint32_t To;
 };
 
+/** A piece in the list of all: its chain, and its number there. */
+struct ListedPiece
+{
+  uint32_t Chain;
+  uint32_t Number;
+};
+
 /** Arrays of chains and of their places. */
 struct ChainArrays
 {
-  const ChainCounters * Counters;
+  ChainCounters * Counters;
 
   ChainState *   Chains;
   uint32_t *     ChainOf; // place
@@ -57,6 +64,7 @@ struct ChainArrays
   Moments *      Chords;      // sums of the best polyline's chord that begins at the node
   uint8_t *      IsKept;      // by the best polyline
   uint32_t *     Kept;        // of the chain's places those of the nodes that it keeps, from the last one to the first
+  ListedPiece *  Pieces;      // in any order
   uint8_t *      Spans;       // of the last chords of the best polylines up to the node
   uint32_t *     ChainOfEdge; // None if that chain is idle
   uint8_t *      Flags;       // of edges
@@ -361,7 +369,7 @@ struct LastChord
 
 /** Finds the best polyline of each chain, and whether it gains, as FindBestPolylines(). A team has a lane for each of
  * the chords that may end at a node. */
-template <typename TRound>
+template <typename TRound, typename TAtomics>
 struct SearchChains : ChainLoop<TRound>
 {
   static constexpr uint32_t LanesOfTeam = ChainWindow;
@@ -400,6 +408,7 @@ struct SearchChains : ChainLoop<TRound>
     if (gain < -MinimumGain)
     {
       this->Trace(chain, spans, team);
+      team.Once([&] { this->ListPieces(static_cast<uint32_t>(Part.FirstChain + i), chain.NumberKept - 1); });
     }
   }
 
@@ -460,6 +469,17 @@ private:
   }
 
   ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_HOST_DEVICE void
+  ListPieces(uint32_t chain, uint32_t number) const
+  {
+    ListedPiece * const pieces = this->Arrays.Pieces + TAtomics::FetchAdd(this->Arrays.Counters->Pieces, number);
+    for (uint32_t j = 0; j < number; ++j)
+    {
+      pieces[j] = { chain, j };
+    }
+  }
+
+  ITK_CUDA_AS_ARGUMENTS
   template <typename TTeam>
   ITK_CUDA_HOST_DEVICE void
   Trace(ChainState & chain, const uint8_t * spans, const TTeam & team) const
@@ -481,58 +501,41 @@ private:
   }
 };
 
-/** A loop over the pieces of best polylines: each place may have one of its chain's. */
+/** A loop over the pieces of best polylines. */
 template <typename TRound>
-struct PieceLoop : PlaceLoop<TRound>
+struct PieceLoop : ChainLoop<TRound>
 {
   ITK_CUDA_AS_ARGUMENTS
   ITK_CUDA_HOST_DEVICE explicit PieceLoop(const ChainLoop<TRound> & loop)
-    : PlaceLoop<TRound>(loop)
+    : ChainLoop<TRound>(loop)
   {}
-
-protected:
-  /** The number of a place's piece. */
-  static ITK_CUDA_HOST_DEVICE uint32_t
-  GetNumberOfPiece(const ChainState & chain, size_t place)
+  ITK_CUDA_HOST_DEVICE size_t
+  GetNumber() const
   {
-    return static_cast<uint32_t>(place) - chain.First;
-  }
-  static ITK_CUDA_HOST_DEVICE bool
-  HasPiece(const ChainState & chain, size_t place)
-  {
-    return GetNumberOfPiece(chain, place) + 1 < chain.NumberKept;
+    return this->Arrays.Counters->Pieces;
   }
 };
 
-/** Tests the pieces of the best polylines: each against the others of its chain and against the map. */
+/** Tests the pieces of the best polylines: each against the others of its chain and against the map. They are few, and
+ * a test takes long. */
 template <typename TRound, typename TAtomics>
 struct TestPieces : PieceLoop<TRound>
 {
-  static constexpr uint32_t LanesOfTeam = LanesOfChange;
+  static constexpr uint32_t LanesOfTeam = ChainWindow;
 
   ITK_CUDA_AS_ARGUMENTS
   ITK_CUDA_HOST_DEVICE explicit TestPieces(const ChainLoop<TRound> & loop)
     : PieceLoop<TRound>(loop)
   {}
   ITK_CUDA_AS_ARGUMENTS
-  ITK_CUDA_HOST_DEVICE void
-  operator()(size_t place) const
-  {
-    (*this)(place, OneLane{});
-  }
-  ITK_CUDA_AS_ARGUMENTS
   template <typename TTeam>
   ITK_CUDA_HOST_DEVICE void
-  operator()(size_t place, const TTeam & team) const
+  operator()(size_t i, const TTeam & team) const
   {
     const ChainArrays & arrays = this->Arrays;
-    ChainState &        chain = arrays.Chains[arrays.ChainOf[place]];
-    if (!this->HasPiece(chain, place))
-    {
-      return;
-    }
-    const uint32_t      number = this->GetNumberOfPiece(chain, place);
-    const PolylinePiece piece = arrays.GetPiece(chain, number);
+    const ListedPiece   listed = arrays.Pieces[i];
+    ChainState &        chain = arrays.Chains[listed.Chain];
+    const PolylinePiece piece = arrays.GetPiece(chain, listed.Number);
     if (piece.To > piece.From + 1)
     {
       const Moments sums = SumEdge(this->Round, arrays.Positions[piece.From], arrays.Positions[piece.To], team);
@@ -542,11 +545,11 @@ struct TestPieces : PieceLoop<TRound>
         TAtomics::Add(chain.Change, change.Count);
       });
     }
-    if (!this->IsSafe(piece, team.GetShare()))
+    if (!this->IsSafe(listed.Chain, piece, team.GetShare()))
     {
       chain.IsRefused = 1;
     }
-    if (this->MeetsLaterPieces(chain, number, team.GetShare()))
+    if (this->MeetsLaterPieces(chain, listed.Number, team.GetShare()))
     {
       chain.IsRefused = 1;
     }
@@ -585,10 +588,9 @@ private:
   }
 
   ITK_CUDA_HOST_DEVICE bool
-  IsSafe(const PolylinePiece & piece, const LaneShare & share) const
+  IsSafe(uint32_t chain, const PolylinePiece & piece, const LaneShare & share) const
   {
     const ChainArrays & arrays = this->Arrays;
-    const uint32_t      chain = arrays.ChainOf[piece.From];
     const Line          line{ arrays.Nodes[piece.From],
                      arrays.Nodes[piece.To],
                      arrays.Positions + piece.From,
@@ -801,20 +803,21 @@ struct ReplaceByChords : PieceLoop<TRound>
   {}
   ITK_CUDA_AS_ARGUMENTS
   ITK_CUDA_HOST_DEVICE void
-  operator()(size_t place) const
+  operator()(size_t i) const
   {
-    (*this)(place, OneLane{});
+    (*this)(i, OneLane{});
   }
   ITK_CUDA_AS_ARGUMENTS
   template <typename TTeam>
   ITK_CUDA_HOST_DEVICE void
-  operator()(size_t place, const TTeam & team) const
+  operator()(size_t i, const TTeam & team) const
   {
     const ChainArrays & arrays = this->Arrays;
-    const ChainState &  chain = arrays.Chains[arrays.ChainOf[place]];
-    if (chain.Wins() && this->HasPiece(chain, place))
+    const ListedPiece   listed = arrays.Pieces[i];
+    const ChainState &  chain = arrays.Chains[listed.Chain];
+    if (chain.Wins())
     {
-      const PolylinePiece piece = arrays.GetPiece(chain, this->GetNumberOfPiece(chain, place));
+      const PolylinePiece piece = arrays.GetPiece(chain, listed.Number);
       if (piece.To > piece.From + 1)
       {
         team.Once([&] { this->Replace(chain, piece); });
@@ -858,20 +861,20 @@ struct AttachChords : PieceLoop<TRound>
     : PieceLoop<TRound>(loop)
   {}
   ITK_CUDA_HOST_DEVICE void
-  operator()(size_t place) const
+  operator()(size_t i) const
   {
     const ChainArrays & arrays = this->Arrays;
-    const ChainState &  chain = arrays.Chains[arrays.ChainOf[place]];
-    if (chain.Wins() && this->HasPiece(chain, place))
+    const ListedPiece   listed = arrays.Pieces[i];
+    const ChainState &  chain = arrays.Chains[listed.Chain];
+    if (chain.Wins())
     {
       MapNode * const     nodes = this->Round.GetNodes();
-      const uint32_t      number = this->GetNumberOfPiece(chain, place);
-      const PolylinePiece piece = arrays.GetPiece(chain, number);
+      const PolylinePiece piece = arrays.GetPiece(chain, listed.Number);
       MapNode &           node = nodes[arrays.Nodes[piece.From]];
       if (piece.From != chain.First)
       {
         node.Degree = 0;
-        node.Insert(arrays.Edges[arrays.GetPiece(chain, number + 1).From]);
+        node.Insert(arrays.Edges[arrays.GetPiece(chain, listed.Number + 1).From]);
         node.Insert(arrays.Edges[piece.From]);
       }
       else
@@ -905,7 +908,8 @@ struct ChainRound
     const ChainLoop<TRound> loop{ Round, Arrays };
     loops.ForAtMost(chords, CostChords<TRound>(loop, part, costsOfChords, CostedBy::Threads));
     loops.ForLongAtMost(chords, CostChords<TRound>(loop, part, costsOfChords, CostedBy::Teams));
-    loops.ForTeamsAtMost(part.GetChains(Most), SearchChains<PlainRound>(this->GetLoop(), part, costsOfChords));
+    loops.ForTeamsAtMost(part.GetChains(Most),
+                         SearchChains<PlainRound, TAtomics>(this->GetLoop(), part, costsOfChords));
   }
   ITK_CUDA_AS_ARGUMENTS
   template <typename TLoops>
@@ -926,7 +930,7 @@ struct ChainRound
     const size_t                places = Most.GetPlaces();
     const size_t                chains = Most.GetChains();
     const ChainLoop<PlainRound> loop = this->GetLoop();
-    loops.ForLongAtMost(places, TestPieces<TRound, TAtomics>({ Round, Arrays }));
+    loops.ForTeamsAtMost(places, TestPieces<TRound, TAtomics>({ Round, Arrays }));
     loops.ForAtMost(chains, BidChains<PlainRound>(loop));
     loops.ForLongAtMost(places, ClaimForChains<PlainRound>(loop));
     loops.ForLongAtMost(places, CheckChains<PlainRound>(loop));
@@ -1085,6 +1089,7 @@ private:
   Array<Moments>             m_Chords;
   Array<uint8_t>             m_IsKept;
   Array<uint32_t>            m_Kept;
+  Array<ListedPiece>         m_Pieces;
   Array<uint8_t>             m_Spans;
   Array<uint32_t>            m_ChainOfEdge;
 
@@ -1119,7 +1124,7 @@ private:
   QueueRoundsOfGrid(uint32_t number)
   {
     const auto edges = static_cast<uint32_t>(m_Map.GetNumberOfEdges());
-    m_Most = { (static_cast<uint64_t>(edges) << 32) + 2 * edges, edges, {} };
+    m_Most = { (static_cast<uint64_t>(edges) << 32) + 2 * edges, edges, edges, {} };
     m_HasMost = true;
     m_Lines = m_Processor.template Allocate<MapLine>(edges);
     this->AllocateChains();
@@ -1197,15 +1202,16 @@ private:
     m_Chords = m_Processor.template Allocate<Moments>(places);
     m_IsKept = m_Processor.template Allocate<uint8_t>(places);
     m_Kept = m_Processor.template Allocate<uint32_t>(places);
+    m_Pieces = m_Processor.template Allocate<ListedPiece>(places);
     m_Spans = m_Processor.template Allocate<uint8_t>(places);
   }
 
   ChainArrays
-  GetArrays(const ChainCounters * counters) const
+  GetArrays(ChainCounters * counters) const
   {
-    return { counters,          m_Chains.Get(),      m_ChainOf.Get(), m_Nodes.Get(),  m_Edges.Get(),
-             m_Positions.Get(), m_Sums.Get(),        m_Chords.Get(),  m_IsKept.Get(), m_Kept.Get(),
-             m_Spans.Get(),     m_ChainOfEdge.Get(), m_Flags.Get() };
+    return { counters,          m_Chains.Get(), m_ChainOf.Get(),     m_Nodes.Get(),  m_Edges.Get(),
+             m_Positions.Get(), m_Sums.Get(),   m_Chords.Get(),      m_IsKept.Get(), m_Kept.Get(),
+             m_Pieces.Get(),    m_Spans.Get(),  m_ChainOfEdge.Get(), m_Flags.Get() };
   }
 
   std::vector<steps::PartOfChains>

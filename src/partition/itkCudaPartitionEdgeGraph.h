@@ -37,6 +37,7 @@ struct BeginGraph
   operator()(size_t region) const
   {
     Graph.Parents[region] = static_cast<uint32_t>(region);
+    Graph.Regions[region].Description = 0.0; // regions may get new numbers before they are described
   }
 };
 
@@ -435,9 +436,8 @@ public:
   }
 
 private:
-  // Up to here a round in one block, which has all that it changes in its shared memory, takes less time than in a
-  // grid.
-  static constexpr size_t EdgesOfOneBlock = 4096;
+  // Up to here a round in one block takes less time than in a grid, whose blocks wait for each other.
+  static constexpr size_t EdgesOfOneBlock = 2048;
   // Up to here the passes of a loop are hardly more than the threads of a grid whose blocks are all resident.
   static constexpr size_t EdgesOfOneGrid = size_t{ 1 } << 18;
   // Beyond this, fewer edges after each round are worth a look of the host.

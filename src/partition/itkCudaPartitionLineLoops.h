@@ -31,6 +31,7 @@ struct ChainCounters
   static constexpr uint32_t MostJumps = 32;
 
   uint64_t ChainsAndPlaces; // 2^32 chains + places
+  uint64_t Pieces;          // of best polylines
   uint32_t Lines;
   uint32_t HasArrived[MostJumps]; // whether any edge saw the end of its line for the first time in each loop of jumps
 

@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <functional>
 #include <numeric>
 #include <utility>
@@ -29,39 +30,39 @@ struct MapTotals
   uint32_t Segments;
 };
 
+/** Describes the regions, and counts what the map has. The totals lie behind the descriptions: the host waits once. */
 template <typename TAtomics>
-struct DescribeMapRegions
+struct DescribeMap
 {
-  MapRound    Round;
-  double *    Descriptions;
-  MapTotals * Totals;
+  MapRound Round;
+  double * Descriptions;
+  size_t   NumberOfRegions;
+  size_t   NumberOfEdges;
 
-  ITK_CUDA_AS_ARGUMENTS
-  ITK_CUDA_HOST_DEVICE void
-  operator()(size_t region) const
+  static_assert(sizeof(MapTotals) == sizeof(double), "They take the place of a description");
+
+  size_t
+  GetNumber() const
   {
-    Descriptions[region] = 0.0;
-    if (Round.IsRegion[region] != 0)
-    {
-      Descriptions[region] = Round.Description.Describe(Round.Regions[region]);
-      TAtomics::Next(Totals->Regions);
-    }
+    return NumberOfRegions > NumberOfEdges ? NumberOfRegions : NumberOfEdges;
   }
-};
-
-template <typename TAtomics>
-struct CountSegments
-{
-  MapView     Map;
-  MapTotals * Totals;
-
   ITK_CUDA_AS_ARGUMENTS
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t i) const
   {
-    if (Map.Edges[i].IsAlive() && !Map.Edges[i].IsBorder())
+    auto & totals = *reinterpret_cast<MapTotals *>(Descriptions + NumberOfRegions);
+    if (i < NumberOfRegions)
     {
-      TAtomics::Next(Totals->Segments);
+      const bool exists = Round.IsRegion[i] != 0;
+      Descriptions[i] = exists ? Round.Description.Describe(Round.Regions[i]) : 0.0;
+      if (exists)
+      {
+        TAtomics::Increment(totals.Regions);
+      }
+    }
+    if (i < NumberOfEdges && Round.Edges[i].IsAlive() && !Round.Edges[i].IsBorder())
+    {
+      TAtomics::Increment(totals.Segments);
     }
   }
 };
@@ -188,14 +189,15 @@ private:
   Describe()
   {
     const size_t        regions = m_Map.GetNumberOfRegions();
-    const auto          ofRegions = m_Processor.template Allocate<double>(regions);
-    const auto          totals = m_Processor.template Allocate<steps::MapTotals>(1);
-    std::vector<double> descriptions(regions);
-    m_Processor.Fill(totals.Get(), 1, 0);
-    m_Processor.For(regions, steps::DescribeMapRegions<Atomics>{ m_Map.GetRound(0), ofRegions.Get(), totals.Get() });
-    m_Processor.For(m_Map.GetNumberOfEdges(), steps::CountSegments<Atomics>{ m_Map.View(), totals.Get() });
-    m_Processor.Download(ofRegions.Get(), regions, descriptions.data());
-    const steps::MapTotals counts = m_Processor.Read(totals.Get());
+    const auto          ofRegions = m_Processor.template Allocate<double>(regions + 1);
+    std::vector<double> descriptions(regions + 1);
+    m_Processor.Fill(ofRegions.Get() + regions, 1, 0);
+    const steps::DescribeMap<Atomics> describe{ m_Map.GetRound(0), ofRegions.Get(), regions, m_Map.GetNumberOfEdges() };
+    m_Processor.For(describe.GetNumber(), describe);
+    m_Processor.Download(ofRegions.Get(), descriptions.size(), descriptions.data());
+    steps::MapTotals counts{};
+    memcpy(&counts, &descriptions.back(), sizeof(counts));
+    descriptions.pop_back();
     m_NumberOfRegions = counts.Regions;
     m_Description = std::accumulate(descriptions.begin() + 1, descriptions.end(), 0.0) +
                     m_Map.GetModel().SegmentCost * static_cast<double>(counts.Segments);
@@ -208,7 +210,8 @@ GetMapSearchBytes(size_t nodes, size_t pixels, size_t largestPart)
 {
   // A map has hardly more edges than nodes at first, and chains as many places.
   constexpr size_t perNode = sizeof(MapNode) + sizeof(MapEdge) + sizeof(MapLine) + 2 * sizeof(uint64_t) +
-                             sizeof(ChainState) / 2 + 7 * sizeof(uint32_t) + sizeof(LatticePoint) + sizeof(Moments) + 4;
+                             sizeof(ChainState) / 2 + 7 * sizeof(uint32_t) + sizeof(ListedPiece) +
+                             sizeof(LatticePoint) + sizeof(Moments) + 4;
   constexpr size_t perPixelOfBuild = 2 * sizeof(uint32_t);  // labels, numbers of nodes
   constexpr size_t perPixelOfRaster = 3 * sizeof(uint32_t); // marks, marked pixels, labels
   constexpr size_t perNodeThatMoves =

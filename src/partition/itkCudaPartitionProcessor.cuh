@@ -16,6 +16,7 @@
 
 #include <cooperative_groups.h>
 #include <cooperative_groups/reduce.h>
+#include <cub/block/block_radix_sort.cuh>
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_scan.cuh>
 #include <thrust/iterator/counting_iterator.h>
@@ -291,6 +292,44 @@ CopyWordsKernel(const uint32_t * from, uint32_t * to, unsigned int number)
   for (unsigned int i = threadIdx.x; i < number; i += blockDim.x)
   {
     to[i] = from[i];
+  }
+}
+
+/** A sort of keys and their places in one block. */
+struct BlockSort
+{
+  static constexpr int      Threads = 1024;
+  static constexpr int      KeysOfThread = 4;
+  static constexpr uint32_t MostKeys = Threads * KeysOfThread;
+
+  using Sort = cub::BlockRadixSort<uint64_t, Threads, KeysOfThread, uint32_t>;
+};
+
+static __global__ void
+__launch_bounds__(BlockSort::Threads)
+  SortPlacesKernel(const uint64_t * keys, uint32_t number, int bits, uint64_t * sorted, uint32_t * places)
+{
+  __shared__ BlockSort::Sort::TempStorage memory;
+  uint64_t                                ofThread[BlockSort::KeysOfThread];
+  uint32_t                                placesOfThread[BlockSort::KeysOfThread];
+#pragma unroll
+  for (int j = 0; j < BlockSort::KeysOfThread; ++j)
+  {
+    // The sort is stable: keys that are none come last.
+    const uint32_t i = threadIdx.x * BlockSort::KeysOfThread + j;
+    ofThread[j] = i < number ? keys[i] : ~uint64_t{ 0 };
+    placesOfThread[j] = i;
+  }
+  BlockSort::Sort(memory).Sort(ofThread, placesOfThread, 0, bits);
+#pragma unroll
+  for (int j = 0; j < BlockSort::KeysOfThread; ++j)
+  {
+    const uint32_t i = threadIdx.x * BlockSort::KeysOfThread + j;
+    if (i < number)
+    {
+      sorted[i] = ofThread[j];
+      places[i] = placesOfThread[j];
+    }
   }
 }
 
@@ -922,10 +961,25 @@ public:
     });
   }
 
-  /** Keys in ascending order of their lower bits, and their places, ascending too where these are equal. */
+  /** Keys in ascending order of their lower bits, and their places, ascending too where these are equal. Few are sorted
+   * in one launch of one block. */
   void
   SortPlaces(const uint64_t * keys, size_t number, int bits, uint64_t * sorted, uint32_t * places) const
   {
+    if (number <= kernels::BlockSort::MostKeys)
+    {
+      ITK_CUDA_CALL(LaunchKernel(kernels::SortPlacesKernel,
+                                 dim3(1),
+                                 dim3(kernels::BlockSort::Threads),
+                                 0,
+                                 m_Context.GetStream(),
+                                 keys,
+                                 static_cast<uint32_t>(number),
+                                 bits,
+                                 sorted,
+                                 places));
+      return;
+    }
     const Array<uint32_t> inOrder = this->Allocate<uint32_t>(number);
     this->For(number, NumberPlaces{ inOrder.Get() });
     this->WithTemporaryMemory([&](void * memory, size_t & bytes) {
