@@ -512,7 +512,7 @@ private:
   GetLengthOfSeries() const
   {
     // A look of the host takes as long as some rounds in one block.
-    return m_NumberOfEdges > EdgesOfShortSeries ? 4 : m_NumberOfEdges > EdgesOfOneBlock ? 32 : MergeSeries::MostRounds;
+    return m_NumberOfEdges > EdgesOfShortSeries ? 4 : m_NumberOfEdges > EdgesOfOneBlock ? 64 : MergeSeries::MostRounds;
   }
 
   /** Gives the regions that are left new numbers. Between rounds nothing is known of them but their sums. */

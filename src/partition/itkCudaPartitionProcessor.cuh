@@ -23,6 +23,7 @@
 #include <thrust/iterator/transform_iterator.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -285,13 +286,19 @@ struct DeviceAtomics
 
 namespace kernels
 {
-/** Copies words, in one block. */
+/** Copies words to memory of the host, in one block, and says so there. */
 static __global__ void
-CopyWordsKernel(const uint32_t * from, uint32_t * to, unsigned int number)
+CopyWordsKernel(const uint32_t * from, uint32_t * to, unsigned int number, volatile uint32_t * mark, uint32_t value)
 {
   for (unsigned int i = threadIdx.x; i < number; i += blockDim.x)
   {
     to[i] = from[i];
+  }
+  __threadfence_system();
+  __syncthreads();
+  if (threadIdx.x == 0)
+  {
+    *mark = value;
   }
 }
 
@@ -730,7 +737,9 @@ public:
     , m_NumberOfMultiprocessors(static_cast<size_t>(GetDeviceProperties(context.GetDevice()).MultiprocessorCount))
     , m_Exchange(PinnedBuffer::Take())
     , m_Heap(MakeHeap(heapBytes, context))
-  {}
+  {
+    *this->GetMark() = m_NumberOfReads;
+  }
 
   template <typename T>
   Array<T>
@@ -744,15 +753,16 @@ public:
     return Array<T>(ArrayMemory(DeviceBuffer(bytes, m_Context)));
   }
 
-  /** The value, after all work that was queued. A kernel writes it to memory of the host: a copy would begin some
-   * microseconds after the work. */
+  /** The value, after all work that was queued. A kernel writes it to memory of the host, which looks there until it
+   * has come: a copy, and the end of a wait in the driver, would each take some microseconds more. */
   template <typename T>
   T
   Read(const T * value) const
   {
     constexpr unsigned int threads = 128;
     static_assert(sizeof(T) % sizeof(uint32_t) == 0 && alignof(T) % alignof(uint32_t) == 0, "Whole words");
-    static_assert(sizeof(T) <= PinnedBuffer::ChunkSize, "It has room");
+    static_assert(sizeof(T) <= PlaceOfMark, "It has room before the mark");
+    ++m_NumberOfReads;
     ITK_CUDA_CALL(LaunchKernel(kernels::CopyWordsKernel,
                                dim3(1),
                                dim3(threads),
@@ -760,8 +770,10 @@ public:
                                m_Context.GetStream(),
                                reinterpret_cast<const uint32_t *>(value),
                                static_cast<uint32_t *>(m_Exchange.GetPointer()),
-                               static_cast<unsigned int>(sizeof(T) / sizeof(uint32_t))));
-    ITK_CUDA_CALL(cudaStreamSynchronize(m_Context.GetStream()));
+                               static_cast<unsigned int>(sizeof(T) / sizeof(uint32_t)),
+                               this->GetMark(),
+                               m_NumberOfReads));
+    this->WaitForMark();
     return *static_cast<const T *>(m_Exchange.GetPointer());
   }
 
@@ -1035,11 +1047,36 @@ private:
     }
   }
 
+  /** The end of the memory that the host and the device share. */
+  static constexpr size_t PlaceOfMark = PinnedBuffer::ChunkSize - sizeof(uint32_t);
+
   const region::DeviceSums & m_Sums;
   const bool                 m_Squares;
   const Context              m_Context;
   const size_t               m_NumberOfMultiprocessors;
   const PinnedBuffer         m_Exchange;
+  mutable uint32_t           m_NumberOfReads{ 0 }; // the last one's number is the mark, when the value has come
+
+  volatile uint32_t *
+  GetMark() const
+  {
+    return reinterpret_cast<volatile uint32_t *>(static_cast<char *>(m_Exchange.GetPointer()) + PlaceOfMark);
+  }
+  void
+  WaitForMark() const
+  {
+    constexpr size_t looksBetweenQueries = 1024;
+    for (size_t looks = 1; *this->GetMark() != m_NumberOfReads; ++looks)
+    {
+      // If the kernel will never run, the stream is no longer busy.
+      if (looks % looksBetweenQueries == 0 && cudaStreamQuery(m_Context.GetStream()) != cudaErrorNotReady)
+      {
+        ITK_CUDA_CALL(cudaStreamSynchronize(m_Context.GetStream()));
+        return;
+      }
+    }
+    std::atomic_thread_fence(std::memory_order_acquire);
+  }
 
   const std::shared_ptr<DeviceHeap> m_Heap; // may be none
 
