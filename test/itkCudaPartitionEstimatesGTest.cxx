@@ -151,9 +151,9 @@ Estimate(const PartitionCase & image, unsigned int threads = 1, uint64_t shuffle
 }
 } // namespace
 
-// Over 300 seeds the estimates have a standard deviation of 2.1 %. One look comes out 1 % too low, because d is a
-// little above the formula. Adjacent means of correlated speckle are alike and vary less within a window, so that its
-// looks come out 3.5 and 4.7 % above those of the means.
+// Over 300 seeds the estimates have a standard deviation of 2.1 %. The estimate of one look is 1 % too low: the mean of
+// d is above that of the formula. Adjacent means of correlated speckle are alike. They vary less within a window. The
+// estimates of its looks are 3.5 and 4.7 % above the looks of the means.
 TEST(CudaPartitionEstimates, LooksOfIndependentAndOfCorrelatedSpeckle)
 {
   std::mt19937_64  engine(itk::cuda::test::PrintSeed(401));

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "itkCudaPartitionEdgeGrid.h"
 #include "itkCudaPartitionGeometry.h"
 #include "itkCudaPartitionMapTestCase.h"
 #include "itkCudaPartitionReservation.h"
@@ -157,6 +158,54 @@ TEST(PartitionGeometry, LanesDivideTheCells)
     EXPECT_EQ(ofTriangle, std::vector<size_t>(cells.begin(), cells.end())) << i;
     EXPECT_EQ(ofBox, wholeBox) << i; // row by row
     EXPECT_TRUE(std::includes(wholeBox.begin(), wholeBox.end(), cells.begin(), cells.end())) << i;
+  }
+}
+
+TEST(PartitionGeometry, LanesDivideTheEdgesOfACell)
+{
+  Random random(41);
+  for (int i = 0; i < 2000; ++i)
+  {
+    const auto             sorted = static_cast<uint32_t>(Draw(random, 40));
+    const auto             number = sorted + static_cast<uint32_t>(Draw(random, 40));
+    const int32_t          lanes = 1 + Draw(random, 32);
+    const uint32_t         first[] = { 0, sorted };
+    std::vector<uint32_t>  edgesOfCell(sorted + 1);
+    std::vector<AddedEdge> added(number - sorted + 1);
+    std::vector<MapEdge>   edges(number + 1);
+    const MapNode          nodes[2] = {};
+    std::vector<uint32_t>  alive;
+    uint32_t               last = None;
+    for (uint32_t edge = 0; edge < number; ++edge)
+    {
+      if (Draw(random, 4) > 0)
+      {
+        edges[edge] = { 0, 1, 1, 2, {} };
+        alive.push_back(edge);
+      }
+      if (edge < sorted)
+      {
+        edgesOfCell[edge] = edge;
+      }
+      else
+      {
+        added[edge - sorted] = { edge, last };
+        last = edge - sorted;
+      }
+    }
+    const EdgeGridViewOf<4> grid{ CellLayout(10, 10, 4), first, edgesOfCell.data(), &last, added.data() };
+    const MapView           map{ 10, 10, nodes, edges.data() };
+    std::vector<uint32_t>   found;
+    for (int32_t lane = 0; lane < lanes; ++lane)
+    {
+      const auto add = [&found](const GridEdge & edge) {
+        found.push_back(edge.Number);
+        return true;
+      };
+      EXPECT_TRUE(grid.ForEdges(map, 0, add, { lane, lanes }));
+    }
+    std::sort(found.begin(), found.end());
+    EXPECT_EQ(found, alive) << "sorted " << sorted << ", all " << number << ", lanes " << lanes;
   }
 }
 

@@ -368,7 +368,7 @@ public:
     , m_BestOfEven(processor.template Allocate<uint64_t>(numberOfRegions))
     , m_BestOfOdd(processor.template Allocate<uint64_t>(numberOfRegions))
     , m_Series(processor.template Allocate<MergeSeries>(1))
-    , m_NumberOfPrices(std::min(numberOfPixels + 1, PricedLaw::MostPrices))
+    , m_NumberOfPrices(std::min(numberOfPixels + 1, MostPrices))
     , m_Prices(processor.template Allocate<double>(m_NumberOfPrices))
   {
     m_Edges = { std::move(edges.Keys), std::move(edges.Cracks), processor.template Allocate<double>(edges.Number) };

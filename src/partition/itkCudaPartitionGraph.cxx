@@ -77,6 +77,18 @@ AddLinks(RegionLinks & links, const RegionLinks & added)
   }
   UniteLinks(links, left);
 }
+
+std::vector<double>
+FindPrices(const Model & model)
+{
+  constexpr int64_t   mostPixels = 16383;
+  std::vector<double> prices(static_cast<size_t>(std::min(mostPixels, model.Law.NumberOfValidPixels)) + 1, 0.0);
+  for (size_t i = 1; i < prices.size(); ++i)
+  {
+    prices[i] = model.PriceParameters(static_cast<int64_t>(i));
+  }
+  return prices;
+}
 } // namespace
 
 void
@@ -90,15 +102,9 @@ CombineLinks(RegionLinks & links)
 }
 
 PricedModel::PricedModel(const Model & model)
-  : m_Model(model)
-{
-  constexpr int64_t mostPixels = 16383;
-  m_Prices.resize(static_cast<size_t>(std::min(mostPixels, model.Law.NumberOfValidPixels)) + 1, 0.0);
-  for (size_t i = 1; i < m_Prices.size(); ++i)
-  {
-    m_Prices[i] = model.PriceParameters(static_cast<int64_t>(i));
-  }
-}
+  : m_Prices(FindPrices(model))
+  , m_Law{ model, m_Prices.data(), static_cast<uint32_t>(m_Prices.size()) }
+{}
 
 RegionGraph::RegionGraph(const Model &                model,
                          const Work &                 work,

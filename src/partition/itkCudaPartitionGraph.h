@@ -24,23 +24,24 @@ struct RegionLink
 
 using RegionLinks = std::vector<RegionLink>;
 
-/** Describes regions as a model does, with the same bits. The price of the parameters, a logarithm, is kept for each
- * number of pixels that most regions have while they merge. */
+/** A PricedLaw with the memory of its prices. */
 class PricedModel
 {
 public:
   explicit PricedModel(const Model & model);
+  PricedModel(const PricedModel &) = delete;
+  PricedModel &
+  operator=(const PricedModel &) = delete;
 
   double
   Describe(const Moments & m) const
   {
-    const auto count = static_cast<size_t>(m.Count);
-    return m.Count > 0 && count < m_Prices.size() ? m_Model.Describe(m, m_Prices[count]) : m_Model.Describe(m);
+    return m_Law.Describe(m);
   }
 
 private:
-  const Model &       m_Model;
-  std::vector<double> m_Prices;
+  const std::vector<double> m_Prices;
+  const PricedLaw           m_Law;
 };
 
 /** Adds up the cracks of links to the same region, and puts links in the order of their regions. */

@@ -176,6 +176,12 @@ struct LineList : LineArrays
   {
     return Round.IsGridFull() ? 0 : number;
   }
+  /** Of loops over the nodes; the others say it for themselves. */
+  ITK_CUDA_HOST_DEVICE size_t
+  GetNumber() const
+  {
+    return this->GetNumberIfPossible(NumberOfNodes);
+  }
   ITK_CUDA_HOST_DEVICE bool
   IsSettled(uint32_t edge) const
   {
@@ -286,11 +292,6 @@ struct JumpAhead : LineList<TAtomics>
 template <typename TAtomics>
 struct ListOpenLines : LineList<TAtomics>
 {
-  ITK_CUDA_HOST_DEVICE size_t
-  GetNumber() const
-  {
-    return this->GetNumberIfPossible(this->NumberOfNodes);
-  }
   ITK_CUDA_AS_ARGUMENTS
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t i) const
@@ -320,11 +321,6 @@ struct ListOpenLines : LineList<TAtomics>
 template <typename TAtomics>
 struct ListClosedLines : LineList<TAtomics>
 {
-  ITK_CUDA_HOST_DEVICE size_t
-  GetNumber() const
-  {
-    return this->GetNumberIfPossible(this->NumberOfNodes);
-  }
   ITK_CUDA_AS_ARGUMENTS
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t i) const

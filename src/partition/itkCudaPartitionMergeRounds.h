@@ -34,23 +34,8 @@ struct alignas(16) GraphRegion
   double  Description;
 };
 
-/** Describes regions as a model does, with the same bits. The price of the parameters, a logarithm, is in memory for
- * the numbers of pixels that most regions have while they merge: most of the time of a round is that of logarithms. */
-struct PricedLaw
-{
-  static constexpr size_t MostPrices = size_t{ 1 } << 16;
-
-  Model          Law;
-  const double * Prices;
-  uint32_t       NumberOfPrices;
-
-  ITK_CUDA_HOST_DEVICE double
-  Describe(const Moments & m) const
-  {
-    return m.Count > 0 && m.Count < static_cast<int64_t>(NumberOfPrices) ? Law.Describe(m, Prices[m.Count])
-                                                                         : Law.Describe(m);
-  }
-};
+/** Prices in the memory of a processor: those of larger regions are found when they are asked for. */
+constexpr size_t MostPrices = size_t{ 1 } << 16;
 
 /** What a series of rounds did, which run without the host. */
 struct MergeSeries

@@ -129,6 +129,23 @@ private:
     }
   };
 };
+
+/** Describes regions as a model does, with the same bits. The price of the parameters, a logarithm, is in memory for
+ * the numbers of pixels that most regions have while they merge: most of the time of a round is that of logarithms. It
+ * owns nothing. */
+struct PricedLaw
+{
+  Model          Law;
+  const double * Prices; // of regions of 0, 1, 2, ... pixels
+  uint32_t       NumberOfPrices;
+
+  ITK_CUDA_HOST_DEVICE double
+  Describe(const Moments & m) const
+  {
+    const bool hasPrice = m.Count > 0 && m.Count < static_cast<int64_t>(NumberOfPrices);
+    return hasPrice ? Law.Describe(m, Prices[m.Count]) : Law.Describe(m);
+  }
+};
 } // namespace itk::cuda::partition
 
 #endif

@@ -411,12 +411,7 @@ struct DeviceTeam
 #pragma unroll
     for (unsigned int distance = NumberOfLanes / 2; distance > 0; distance /= 2)
     {
-      Moments other;
-      other.Count = __shfl_xor_sync(this->GetMask(), static_cast<long long>(ofLane.Count), distance);
-      other.Sum = __shfl_xor_sync(this->GetMask(), static_cast<unsigned long long>(ofLane.Sum), distance);
-      other.SumOfSquares =
-        __shfl_xor_sync(this->GetMask(), static_cast<unsigned long long>(ofLane.SumOfSquares), distance);
-      ofLane += other;
+      ofLane += FromOther(ofLane, [&](auto x) { return __shfl_xor_sync(this->GetMask(), x, distance); });
     }
     return ofLane;
   }
@@ -445,14 +440,16 @@ struct DeviceTeam
 #pragma unroll
       for (unsigned int distance = 1; distance < NumberOfLanes; distance *= 2)
       {
-        const Moments other = this->FromLaneBelow(sum, distance);
+        const Moments other =
+          FromOther(sum, [&](auto x) { return __shfl_up_sync(this->GetMask(), x, distance, NumberOfLanes); });
         sum += this->GetLane() >= distance ? other : Moments{};
       }
       if (i < number)
       {
         values[i] = before + (sum - own);
       }
-      before += this->FromLastLane(sum);
+      before +=
+        FromOther(sum, [&](auto x) { return __shfl_sync(this->GetMask(), x, NumberOfLanes - 1, NumberOfLanes); });
     }
   }
   /** The best one of what function(lane, its value) returns. */
@@ -508,25 +505,15 @@ private:
     namespace cg = cooperative_groups;
     return cg::reduce(cg::tiled_partition<NumberOfLanes>(cg::this_thread_block()), ofLane, cg::less<uint32_t>());
   }
-  __device__ Moments
-  FromLaneBelow(const Moments & ofLane, unsigned int distance) const
+  /** What each sum of another lane is; function(x) returns that lane's x. */
+  template <typename TFunction>
+  static __device__ Moments
+  FromOther(const Moments & ofLane, const TFunction & function)
   {
     Moments other;
-    other.Count = __shfl_up_sync(this->GetMask(), static_cast<long long>(ofLane.Count), distance, NumberOfLanes);
-    other.Sum = __shfl_up_sync(this->GetMask(), static_cast<unsigned long long>(ofLane.Sum), distance, NumberOfLanes);
-    other.SumOfSquares =
-      __shfl_up_sync(this->GetMask(), static_cast<unsigned long long>(ofLane.SumOfSquares), distance, NumberOfLanes);
-    return other;
-  }
-  __device__ Moments
-  FromLastLane(const Moments & ofLane) const
-  {
-    constexpr int last = NumberOfLanes - 1;
-    Moments       other;
-    other.Count = __shfl_sync(this->GetMask(), static_cast<long long>(ofLane.Count), last, NumberOfLanes);
-    other.Sum = __shfl_sync(this->GetMask(), static_cast<unsigned long long>(ofLane.Sum), last, NumberOfLanes);
-    other.SumOfSquares =
-      __shfl_sync(this->GetMask(), static_cast<unsigned long long>(ofLane.SumOfSquares), last, NumberOfLanes);
+    other.Count = function(static_cast<long long>(ofLane.Count));
+    other.Sum = function(static_cast<unsigned long long>(ofLane.Sum));
+    other.SumOfSquares = function(static_cast<unsigned long long>(ofLane.SumOfSquares));
     return other;
   }
 
@@ -1068,8 +1055,10 @@ private:
     constexpr size_t looksBetweenQueries = 1024;
     for (size_t looks = 1; *this->GetMark() != m_NumberOfReads; ++looks)
     {
-      // If the kernel will never run, the stream is no longer busy.
-      if (looks % looksBetweenQueries == 0 && cudaStreamQuery(m_Context.GetStream()) != cudaErrorNotReady)
+      // If the kernel will never run, the stream is no longer busy. That it is busy is an error to the runtime, which
+      // is not to stay: other libraries ask for the last one.
+      if (looks % looksBetweenQueries == 0 &&
+          ITK_CUDA_CALL_NOTHROW(cudaStreamQuery(m_Context.GetStream())) != cudaErrorNotReady)
       {
         ITK_CUDA_CALL(cudaStreamSynchronize(m_Context.GetStream()));
         return;
