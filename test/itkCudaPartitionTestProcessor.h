@@ -399,11 +399,12 @@ public:
     program(Loops{ *this });
     m_Counts.Loops = before + program.GetNumberOfLoops();
   }
-  template <typename TProgram>
-  void
-  RunInOneBlock(const TProgram & program) const
+  template <typename TProgram, typename T>
+  T
+  RunInOneBlock(const TProgram & program, const T * value) const
   {
     m_Counts.LoopsInBlocks += this->RunInOneLaunch(program);
+    return this->Read(value);
   }
   bool
   MayRunInOneGrid(size_t number, size_t most) const
@@ -415,6 +416,13 @@ public:
   RunInOneGrid(const TProgram & program, size_t) const
   {
     m_Counts.LoopsInGrids += this->RunInOneLaunch(program);
+  }
+  template <typename TProgram, typename T>
+  T
+  RunInOneGrid(const TProgram & program, size_t passes, const T * value) const
+  {
+    this->RunInOneGrid(program, passes);
+    return this->Read(value);
   }
 
   /** sums[i]: of function(0) to function(i - 1), for 0 <= i <= number. */

@@ -1054,8 +1054,8 @@ public:
       {
         return false;
       }
-      const uint32_t      number = this->QueueRounds(static_cast<uint32_t>(left));
-      const MapCounters & counters = m_Map.ReadCounters();
+      const uint32_t      number = this->RunRounds(static_cast<uint32_t>(left));
+      const MapCounters & counters = m_Map.GetLastCounters();
       const uint32_t      rounds = counters.CountRounds(number);
       left -= static_cast<int>(rounds);
       isOver = rounds < number && counters.Added <= m_Map.GetGridCapacity();
@@ -1093,9 +1093,9 @@ private:
   Array<uint8_t>             m_Spans;
   Array<uint32_t>            m_ChainOfEdge;
 
-  /** Queues rounds, at most `most`. Returns how many. */
+  /** At most `most`. Returns how many. */
   uint32_t
-  QueueRounds(uint32_t most)
+  RunRounds(uint32_t most)
   {
     const size_t edges = m_Map.GetNumberOfEdges();
     m_ChainOfEdge = m_Processor.template Allocate<uint32_t>(edges);
@@ -1104,7 +1104,7 @@ private:
     if (m_Processor.MayRunInOneGrid(edges, MostEdgesOfChainGrid) && 2 * edges <= m_LargestPart)
     {
       const uint32_t number = std::min(most, RoundsOfGrid);
-      this->QueueRoundsOfGrid(number);
+      this->RunRoundsInOneGrid(number);
       return number;
     }
     m_Map.ClearRounds();
@@ -1116,12 +1116,13 @@ private:
     {
       m_Processor.VisitPixels([&](const auto & pixels) { this->QueueRound(i, pixels); });
     }
+    m_Map.ReadCounters();
     return number;
   }
 
-  /** In one launch. There are no more lines and chains than edges. */
+  /** There are no more lines and chains than edges. */
   void
-  QueueRoundsOfGrid(uint32_t number)
+  RunRoundsInOneGrid(uint32_t number)
   {
     const auto edges = static_cast<uint32_t>(m_Map.GetNumberOfEdges());
     m_Most = { (static_cast<uint64_t>(edges) << 32) + 2 * edges, edges, edges, {} };
@@ -1131,7 +1132,7 @@ private:
     const auto costs = m_Processor.template Allocate<double>(m_Most.GetPlaces() * ChainWindow);
     m_Processor.VisitPixelsInOneGrid([&](const auto & pixels) {
       using RoundType = Round<std::decay_t<decltype(pixels)>, Atomics>;
-      m_Processor.RunInOneGrid(
+      m_Map.RunInOneGrid(
         steps::RunChainRounds<RoundType, Atomics>{
           this->GetRound(0, pixels), m_Counters.Get(), costs.Get(), edges, number },
         edges * ChainWindow);

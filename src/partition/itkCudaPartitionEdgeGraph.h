@@ -397,19 +397,7 @@ public:
     const RunMergeRounds<Atomics> rounds{
       this->View(), this->GetLaw(), m_NumberOfPlaces, m_NumberOfEdges, this->GetLengthOfSeries()
     };
-    if (m_NumberOfEdges <= EdgesOfOneBlock)
-    {
-      m_Processor.RunInOneBlock(rounds);
-    }
-    else if (m_Processor.MayRunInOneGrid(m_NumberOfEdges, EdgesOfOneGrid))
-    {
-      m_Processor.RunInOneGrid(rounds, m_NumberOfEdges);
-    }
-    else
-    {
-      m_Processor.Run(rounds);
-    }
-    const MergeSeries series = m_Processor.Read(m_Series.Get());
+    const MergeSeries series = this->Run(rounds);
     for (const uint32_t pairs : series.Pairs)
     {
       m_NumberOfRegions -= pairs;
@@ -506,6 +494,21 @@ private:
       m_Processor.For(m_NumberOfEdges, steps::FindChanges{ this->View(), this->GetLaw() });
       m_HasBegun = true;
     }
+  }
+
+  MergeSeries
+  Run(const RunMergeRounds<Atomics> & rounds) const
+  {
+    if (m_NumberOfEdges <= EdgesOfOneBlock)
+    {
+      return m_Processor.RunInOneBlock(rounds, m_Series.Get());
+    }
+    if (m_Processor.MayRunInOneGrid(m_NumberOfEdges, EdgesOfOneGrid))
+    {
+      return m_Processor.RunInOneGrid(rounds, m_NumberOfEdges, m_Series.Get());
+    }
+    m_Processor.Run(rounds);
+    return m_Processor.Read(m_Series.Get());
   }
 
   uint32_t

@@ -371,8 +371,8 @@ public:
       {
         return false;
       }
-      this->QueueRound();
-      hasMerged = m_Map.ReadCounters().Rounds[0].Winners > 0;
+      this->RunRound();
+      hasMerged = m_Map.GetLastCounters().Rounds[0].Winners > 0;
     }
     return true;
   }
@@ -420,7 +420,7 @@ private:
   }
 
   void
-  QueueRound()
+  RunRound()
   {
     const MapRound     round = m_Map.GetRound(0);
     const size_t       places = this->GetNumberOfPlaces();
@@ -449,7 +449,13 @@ private:
                 [&](const auto & pixels) { m_Processor.RunInOneGrid(list(pixels), edges + 3 * nodes * LanesOfEdge); })
                                      : m_Processor.VisitPixels([&](const auto & pixels) { m_Processor.Run(list(pixels)); });
     m_Processor.SortPlaces(m_Pairs.Get(), places, 2 * code.Bits, m_SortedPairs.Get(), m_Places.Get());
-    isSmall ? m_Processor.RunInOneGrid(join, places) : m_Processor.Run(join);
+    if (isSmall)
+    {
+      m_Map.RunInOneGrid(join, places);
+      return;
+    }
+    m_Processor.Run(join);
+    m_Map.ReadCounters();
   }
 };
 } // namespace itk::cuda::partition

@@ -632,10 +632,21 @@ public:
   }
 
   /** Waits for the rounds that were queued. */
-  const MapCounters &
+  void
   ReadCounters()
   {
     m_LastCounters = m_Processor.Read(m_Counters.Get());
+  }
+  /** Runs a program of rounds, and waits for it. */
+  template <typename TProgram>
+  void
+  RunInOneGrid(const TProgram & program, size_t passes)
+  {
+    m_LastCounters = m_Processor.RunInOneGrid(program, passes, m_Counters.Get());
+  }
+  const MapCounters &
+  GetLastCounters() const
+  {
     return m_LastCounters;
   }
   void

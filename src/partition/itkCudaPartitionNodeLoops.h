@@ -649,9 +649,9 @@ public:
       }
       m_Map.UpdateGrid();
       const auto number = static_cast<uint32_t>(std::min<size_t>(left, isSmall ? RoundsOfGrid : RoundsOfBatch));
-      isSmall ? this->QueueRoundsOfGrid(number, isFirst, work) : this->QueueRounds(number);
+      isSmall ? this->RunRoundsInOneGrid(number, isFirst, work) : this->RunRounds(number);
       isFirst = false;
-      const MapCounters & counters = m_Map.ReadCounters();
+      const MapCounters & counters = m_Map.GetLastCounters();
       const uint32_t      rounds = counters.CountRounds(number);
       work = counters.Rounds[rounds > 0 ? rounds - 1 : 0].Work;
       left -= rounds;
@@ -696,25 +696,26 @@ private:
   }
 
   void
-  QueueRounds(uint32_t number) const
+  RunRounds(uint32_t number) const
   {
     m_Map.ClearRounds();
     for (uint32_t i = 0; i < number; ++i)
     {
       this->QueueRound(i);
     }
+    m_Map.ReadCounters();
   }
 
-  /** In one launch. \param isFirst whether no rounds came before \param work nodes that the first round may ask */
+  /** \param isFirst whether no rounds came before \param work nodes that the first round may ask */
   void
-  QueueRoundsOfGrid(uint32_t number, bool isFirst, size_t work) const
+  RunRoundsInOneGrid(uint32_t number, bool isFirst, size_t work) const
   {
     // A thread for each pass, or for each lane of the teams that ask for removals.
     const size_t passes =
       std::max(m_Map.GetNumberOfNodes(), work * (IsMove ? steps::MoveArrays::EdgesOfNode : LanesOfChange));
     m_Processor.VisitPixelsInOneGrid([&](const auto & pixels) {
       using RoundType = Round<std::decay_t<decltype(pixels)>, Atomics>;
-      m_Processor.RunInOneGrid(
+      m_Map.RunInOneGrid(
         steps::RunNodeRounds<RoundType, TBid, Atomics>{
           RoundType(m_Map.GetRound(0), pixels),
           { m_IsActive.Get(), m_Work.Get(), m_Bids.Get(), m_Wins.Get() },

@@ -13,6 +13,7 @@
 #include "itkCudaPartitionModel.h"
 #include "itkCudaPartitionShareOfDevice.h"
 #include "itkCudaRegionDeviceSums.cuh"
+#include "itkCudaSpin.h"
 
 #include <cooperative_groups.h>
 #include <cooperative_groups/reduce.h>
@@ -286,20 +287,36 @@ struct DeviceAtomics
 
 namespace kernels
 {
-/** Copies words to memory of the host, in one block, and says so there. */
-static __global__ void
-CopyWordsKernel(const uint32_t * from, uint32_t * to, unsigned int number, volatile uint32_t * mark, uint32_t value)
+/** Words that a kernel writes to memory of the host when its work is done, and a mark that says so there. */
+struct Notice
 {
-  for (unsigned int i = threadIdx.x; i < number; i += blockDim.x)
+  const volatile uint32_t * From;
+  uint32_t *                To;
+  unsigned int              NumberOfWords;
+  volatile uint32_t *       Mark; // null: there is no notice
+  uint32_t                  Number;
+
+  /** Called by all threads of one block. */
+  __device__ void
+  Send() const
   {
-    to[i] = from[i];
+    for (unsigned int i = threadIdx.x; i < NumberOfWords; i += blockDim.x)
+    {
+      To[i] = From[i];
+    }
+    __threadfence_system();
+    __syncthreads();
+    if (threadIdx.x == 0)
+    {
+      *Mark = Number;
+    }
   }
-  __threadfence_system();
-  __syncthreads();
-  if (threadIdx.x == 0)
-  {
-    *mark = value;
-  }
+};
+
+static __global__ void
+SendKernel(const __grid_constant__ Notice notice)
+{
+  notice.Send();
 }
 
 /** A sort of keys and their places in one block. */
@@ -594,9 +611,11 @@ constexpr unsigned int ThreadsOfLoopsInOneBlock = 1024;
 
 template <typename TProgram>
 __global__ void
-__launch_bounds__(ThreadsOfLoopsInOneBlock) ProgramKernel(const __grid_constant__ TProgram program)
+__launch_bounds__(ThreadsOfLoopsInOneBlock)
+  ProgramKernel(const __grid_constant__ TProgram program, const __grid_constant__ Notice notice)
 {
   program(BlockLoops{});
+  notice.Send();
 }
 
 /** Loops of a grid whose blocks are all resident. What they write in one loop they read in the next one, after all
@@ -639,9 +658,13 @@ constexpr unsigned int MostBlocksOfGrid = TProgram::NeedsManyRegisters ? BlocksO
 template <typename TProgram>
 __global__ void
 __launch_bounds__(ThreadsOfLoopsInOneGrid, MostBlocksOfGrid<TProgram>)
-  GridProgramKernel(const __grid_constant__ TProgram program)
+  GridProgramKernel(const __grid_constant__ TProgram program, const __grid_constant__ Notice notice)
 {
   program(GridLoops{});
+  if (notice.Mark != nullptr && blockIdx.x == 0)
+  {
+    notice.Send();
+  }
 }
 } // namespace kernels
 
@@ -725,7 +748,7 @@ public:
     , m_Exchange(PinnedBuffer::Take())
     , m_Heap(MakeHeap(heapBytes, context))
   {
-    *this->GetMark() = m_NumberOfReads;
+    *this->GetMark() = m_NumberOfNotices;
   }
 
   template <typename T>
@@ -747,21 +770,9 @@ public:
   Read(const T * value) const
   {
     constexpr unsigned int threads = 128;
-    static_assert(sizeof(T) % sizeof(uint32_t) == 0 && alignof(T) % alignof(uint32_t) == 0, "Whole words");
-    static_assert(sizeof(T) <= PlaceOfMark, "It has room before the mark");
-    ++m_NumberOfReads;
-    ITK_CUDA_CALL(LaunchKernel(kernels::CopyWordsKernel,
-                               dim3(1),
-                               dim3(threads),
-                               0,
-                               m_Context.GetStream(),
-                               reinterpret_cast<const uint32_t *>(value),
-                               static_cast<uint32_t *>(m_Exchange.GetPointer()),
-                               static_cast<unsigned int>(sizeof(T) / sizeof(uint32_t)),
-                               this->GetMark(),
-                               m_NumberOfReads));
-    this->WaitForMark();
-    return *static_cast<const T *>(m_Exchange.GetPointer());
+    ITK_CUDA_CALL(
+      LaunchKernel(kernels::SendKernel, dim3(1), dim3(threads), 0, m_Context.GetStream(), this->MakeNotice(value)));
+    return this->Receive<T>();
   }
 
   /** Copies to the host, after all work that was queued. */
@@ -892,18 +903,19 @@ public:
   {
     program(LaunchedLoops{ *this });
   }
-  /** Runs them in one launch of one block of threads, for loops of few passes. */
-  template <typename TProgram>
-  void
-  RunInOneBlock(const TProgram & program) const
+  /** Runs them in one launch of one block of threads, for loops of few passes. Returns what the value is then. */
+  template <typename TProgram, typename T>
+  T
+  RunInOneBlock(const TProgram & program, const T * value) const
   {
     ITK_CUDA_CALL(LaunchKernel(kernels::ProgramKernel<TProgram>,
                                dim3(1),
                                dim3(kernels::ThreadsOfLoopsInOneBlock),
                                0,
                                m_Context.GetStream(),
-                               program));
-    this->WaitAmongOthers();
+                               program,
+                               this->MakeNotice(value)));
+    return this->Receive<T>();
   }
   /** Whether loops over so many things may run in one grid, if they take less time there up to `most`. */
   bool
@@ -911,27 +923,28 @@ public:
   {
     return number <= most;
   }
-  /** Runs them in one launch of a grid, which has no more threads than `passes`. Loops may have more passes. Runs on
-   * one device share it: a grid whose blocks are all resident keeps others out. */
+  /** Runs them in one launch of a grid, which has no more threads than `passes`. Loops may have more passes. Returns
+   * what the value is then. */
+  template <typename TProgram, typename T>
+  T
+  RunInOneGrid(const TProgram & program, size_t passes, const T * value) const
+  {
+    this->LaunchInOneGrid(program, passes, this->MakeNotice(value));
+    return this->Receive<T>();
+  }
+  /** The same, of which the host needs no value. It waits all the same if other runs share the device. CUDA has a few
+   * queues to a device, 8 by default, and streams share these: what is queued behind the launch, which may take long,
+   * would hold up the others. */
   template <typename TProgram>
   void
   RunInOneGrid(const TProgram & program, size_t passes) const
   {
-    constexpr size_t    threads = kernels::ThreadsOfLoopsInOneGrid;
-    const size_t        sharers = this->CountSharers();
-    const size_t        ofOne = sharers > 1 ? kernels::MostBlocksOfGrid<TProgram> : kernels::BlocksOfLoopsInOneGrid;
-    const size_t        most = std::max<size_t>(m_NumberOfMultiprocessors * ofOne / sharers, 1);
-    cudaLaunchAttribute cooperative{};
-    cooperative.id = cudaLaunchAttributeCooperative;
-    cooperative.val.cooperative = 1;
-    cudaLaunchConfig_t configuration{};
-    configuration.gridDim = MakeGrid(std::clamp<size_t>((passes + threads - 1) / threads, 1, most));
-    configuration.blockDim = dim3(kernels::ThreadsOfLoopsInOneGrid);
-    configuration.stream = m_Context.GetStream();
-    configuration.attrs = &cooperative;
-    configuration.numAttrs = 1;
-    ITK_CUDA_CALL(LaunchWithParameters<TProgram>(configuration, kernels::GridProgramKernel<TProgram>, program));
-    this->WaitAmongOthers();
+    const bool waits = this->CountSharers() > 1;
+    this->LaunchInOneGrid(program, passes, waits ? this->MakeNotice() : kernels::Notice{});
+    if (waits)
+    {
+      this->WaitForMark();
+    }
   }
 
   /** sums[i]: of function(0) to function(i - 1), for 0 <= i <= number. */
@@ -1023,15 +1036,26 @@ private:
   {
     return std::max<size_t>(ShareOfDevice::CountSharersOf(m_Context.GetDevice()), 1);
   }
-  /** Waits for a launch of whole loops, which may take long, if other runs share the device. CUDA has a few queues to a
-   * device, 8 by default, and streams share these: what is queued behind the launch would hold up the others. */
+  /** Runs on one device share it: a grid whose blocks are all resident keeps others out. */
+  template <typename TProgram>
   void
-  WaitAmongOthers() const
+  LaunchInOneGrid(const TProgram & program, size_t passes, const kernels::Notice & notice) const
   {
-    if (this->CountSharers() > 1)
-    {
-      ITK_CUDA_CALL(cudaStreamSynchronize(m_Context.GetStream()));
-    }
+    constexpr size_t    threads = kernels::ThreadsOfLoopsInOneGrid;
+    const size_t        sharers = this->CountSharers();
+    const size_t        ofOne = sharers > 1 ? kernels::MostBlocksOfGrid<TProgram> : kernels::BlocksOfLoopsInOneGrid;
+    const size_t        most = std::max<size_t>(m_NumberOfMultiprocessors * ofOne / sharers, 1);
+    cudaLaunchAttribute cooperative{};
+    cooperative.id = cudaLaunchAttributeCooperative;
+    cooperative.val.cooperative = 1;
+    cudaLaunchConfig_t configuration{};
+    configuration.gridDim = MakeGrid(std::clamp<size_t>((passes + threads - 1) / threads, 1, most));
+    configuration.blockDim = dim3(kernels::ThreadsOfLoopsInOneGrid);
+    configuration.stream = m_Context.GetStream();
+    configuration.attrs = &cooperative;
+    configuration.numAttrs = 1;
+    ITK_CUDA_CALL((LaunchWithParameters<TProgram, kernels::Notice>(
+      configuration, kernels::GridProgramKernel<TProgram>, program, notice)));
   }
 
   /** The end of the memory that the host and the device share. */
@@ -1042,23 +1066,48 @@ private:
   const Context              m_Context;
   const size_t               m_NumberOfMultiprocessors;
   const PinnedBuffer         m_Exchange;
-  mutable uint32_t           m_NumberOfReads{ 0 }; // the last one's number is the mark, when the value has come
+  mutable uint32_t           m_NumberOfNotices{ 0 }; // the last one's number is the mark, when it has come
 
   volatile uint32_t *
   GetMark() const
   {
     return reinterpret_cast<volatile uint32_t *>(static_cast<char *>(m_Exchange.GetPointer()) + PlaceOfMark);
   }
+  /** The next kernel's notice that it is done. */
+  kernels::Notice
+  MakeNotice() const
+  {
+    return { nullptr, nullptr, 0, this->GetMark(), ++m_NumberOfNotices };
+  }
+  /** The same with a value. */
+  template <typename T>
+  kernels::Notice
+  MakeNotice(const T * value) const
+  {
+    static_assert(sizeof(T) % sizeof(uint32_t) == 0 && alignof(T) % alignof(uint32_t) == 0, "Whole words");
+    static_assert(sizeof(T) <= PlaceOfMark, "It has room before the mark");
+    kernels::Notice notice = this->MakeNotice();
+    notice.From = reinterpret_cast<const uint32_t *>(value);
+    notice.To = static_cast<uint32_t *>(m_Exchange.GetPointer());
+    notice.NumberOfWords = sizeof(T) / sizeof(uint32_t);
+    return notice;
+  }
+  /** The value of the last notice. */
+  template <typename T>
+  T
+  Receive() const
+  {
+    this->WaitForMark();
+    return *static_cast<const T *>(m_Exchange.GetPointer());
+  }
   void
   WaitForMark() const
   {
-    constexpr size_t looksBetweenQueries = 1024;
-    for (size_t looks = 1; *this->GetMark() != m_NumberOfReads; ++looks)
+    while (!SpinUntil([this] { return *this->GetMark() == m_NumberOfNotices; }))
     {
       // If the kernel will never run, the stream is no longer busy. That it is busy is an error to the runtime, which
       // is not to stay: other libraries ask for the last one.
-      if (looks % looksBetweenQueries == 0 &&
-          ITK_CUDA_CALL_NOTHROW(cudaStreamQuery(m_Context.GetStream())) != cudaErrorNotReady)
+      if (ITK_CUDA_CALL_NOTHROW(cudaStreamQuery(m_Context.GetStream())) != cudaErrorNotReady)
       {
         ITK_CUDA_CALL(cudaStreamSynchronize(m_Context.GetStream()));
         return;

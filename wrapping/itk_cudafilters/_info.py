@@ -67,6 +67,15 @@ def _backend_name(value: int) -> Backend:
     return names[value]
 
 
+def may_use_gpu(filter_: Any) -> bool:
+    """Whether a filter runs on the GPU, as long as there is memory."""
+    configuration: Any = itk.CudaFiltersConfiguration
+    backend = _backend_name(filter_.GetBackend())
+    if backend == "automatic":
+        backend = _backend_name(configuration.GetBackend())
+    return backend != "host" and bool(configuration.IsDeviceUsable(filter_.GetDeviceIndex(), "")[0])
+
+
 def info() -> Info:
     """Looks for GPUs and their driver; never fails for want of them.
 

@@ -14,10 +14,14 @@ import numpy as np
 import numpy.typing as npt
 
 from ._images import as_itk_image, as_itk_labels, as_itk_mask, is_xarray, like, pixels_of, with_geometry_of
-from ._info import Backend, _backend_name
+from ._info import Backend, _backend_name, may_use_gpu
 from ._parameters import set_parameter
 from ._progress import progress_bar
 from ._segmentation import ImageLike, _snake_case, known_name, noise_laws, plain_name
+
+IMAGES_AT_ONCE_ON_GPU = 32
+"""A run waits for the host between launches, and the GPU works on other images meanwhile. More are hardly faster
+(docs/partition.md)."""
 
 Rings = list[npt.NDArray[np.float64]]
 """Vertices of a polygon, N x 2: the outer ring, then the holes. The first vertex is not repeated."""
@@ -338,7 +342,7 @@ def partition_image(
     >>> len(found), len(found.polygons[0])
     (2, 2)
     """
-    return _divide(
+    divider = _Divider(
         image,
         {
             "law": law,
@@ -357,6 +361,7 @@ def partition_image(
             "progress": progress,
         },
     )
+    return divider.divide()
 
 
 def partition_images(
@@ -373,7 +378,8 @@ def partition_images(
 
     `valid_mask` and `initial_labels` hold one for each image. The other parameters are those of partition_image(), but for
     `progress`, and hold for all images. Results do not depend on the company. That is faster than a loop for many small images,
-    which leave most threads idle.
+    which leave most threads idle. There are as many at the same time as ITK has threads; on the GPU 32 at least, which share its
+    memory.
     """
     defaults = {name: parameter.default for name, parameter in inspect.signature(partition_image).parameters.items()}
     unknown = sorted(set(parameters) - set(defaults) | set(parameters) & {"image", "progress"})
@@ -383,60 +389,76 @@ def partition_images(
     for name, values in each.items():
         if values is not None and len(values) != len(images):
             raise ValueError(f"{name} has {len(values)} entries; it must have one for each of the {len(images)} images")
-    threads = int(itk.MultiThreaderBase.GetGlobalDefaultNumberOfThreads())
-    at_once = max(1, min(len(images), threads))
+    if not images:
+        return []
     common = {**defaults, "law": law, "looks": looks, "segment_cost": segment_cost, **parameters}
 
-    def divide(index: int) -> Partition[ImageLike]:
+    def make_divider(index: int) -> _Divider[ImageLike]:
         own = {name: values[index] for name, values in each.items() if values is not None}
-        return _divide(images[index], {**common, **own}, threads // at_once)
+        return _Divider(images[index], {**common, **own})
 
-    # The first one alone: classes of itk are loaded by one thread, and wrong parameters are told once.
-    first = [divide(0)] if images else []
+    first = make_divider(0)  # wrong parameters are told once
+    threads = int(itk.MultiThreaderBase.GetGlobalDefaultNumberOfThreads())
+    most = max(threads, IMAGES_AT_ONCE_ON_GPU) if may_use_gpu(first.filter) else threads
+    at_once = min(len(images), most)
+
+    def divide(index: int) -> Partition[ImageLike]:
+        divider = first if index == 0 else make_divider(index)
+        divider.filter.SetNumberOfWorkUnits(max(1, threads // at_once))
+        return divider.divide()
+
     with ThreadPoolExecutor(at_once) as pool:
-        return [*first, *pool.map(divide, range(1, len(images)))]
+        return list(pool.map(divide, range(len(images))))
 
 
-def _divide(image: ImageLike, parameters: Mapping[str, Any], work_units: int | None = None) -> Partition[ImageLike]:
-    """partition_image() with these parameters, on so many threads."""
-    input_image = as_itk_image(image, "image")
-    law = known_name("law", parameters["law"], noise_laws())
-    looks, threshold = parameters["looks"], parameters["foreground_threshold"]
-    divider: Any = itk.CudaRegionPartitionImageFilter[type(input_image), itk.Image[itk.UI, 2]].New(input_image)
-    divider.SetBackend(known_name("backend", parameters["backend"], get_args(Backend)))
-    divider.SetNoiseLaw(plain_name(law))
-    set_parameter(divider.SetNumberOfLooks, "looks", 0.0 if looks is None else looks)
-    set_parameter(divider.SetForegroundThreshold, "foreground_threshold", math.nan if threshold is None else threshold)
-    for name, setter in {
-        "device_index": divider.SetDeviceIndex,
-        "segment_cost": divider.SetSegmentCost,
-        "block_size": divider.SetBlockSize,
-        "minimum_number_of_pixels": divider.SetMinimumNumberOfPixels,
-        "maximum_number_of_iterations": divider.SetMaximumNumberOfIterations,
-        "allow_merging": divider.SetAllowMerging,
-        "labels_only": divider.SetLabelsOnly,
-    }.items():
-        set_parameter(setter, name, parameters[name])
-    if parameters["valid_mask"] is not None:
-        divider.SetValidMask(as_itk_mask(parameters["valid_mask"], "valid_mask", input_image, image))
-    if parameters["initial_labels"] is not None:
-        divider.SetInitialLabels(as_itk_labels(parameters["initial_labels"], "initial_labels", input_image, image))
-    if work_units is not None:
-        divider.SetNumberOfWorkUnits(work_units)
-    with progress_bar(divider, "partition_image", parameters["progress"]):
-        divider.Update()
+class _Divider(Generic[ImageLike]):
+    """The filter of an image, with the parameters of partition_image()."""
 
-    statistics = PartitionStatistics(
-        law=law,
-        number_of_looks=divider.GetNumberOfLooksUsed(),
-        description=divider.GetDescription(),
-        description_of_one_region=divider.GetDescriptionOfOneRegion(),
-        number_of_iterations=divider.GetNumberOfIterations(),
-        stop=_snake_case(divider.GetStop()),
-        backend=_backend_name(divider.GetBackendUsed()),
-        backend_reason=divider.GetBackendReason(),
-    )
-    labels, found = divider.GetOutput(), divider.GetPartition()
-    for output in (labels, found):
-        output.DisconnectPipeline()
-    return Partition(like(labels, image, "labels"), statistics, found, _Geometry.of(input_image))
+    def __init__(self, image: ImageLike, parameters: Mapping[str, Any]) -> None:
+        input_image = as_itk_image(image, "image")
+        law = known_name("law", parameters["law"], noise_laws())
+        looks, threshold = parameters["looks"], parameters["foreground_threshold"]
+        divider: Any = itk.CudaRegionPartitionImageFilter[type(input_image), itk.Image[itk.UI, 2]].New(input_image)
+        divider.SetBackend(known_name("backend", parameters["backend"], get_args(Backend)))
+        divider.SetNoiseLaw(plain_name(law))
+        set_parameter(divider.SetNumberOfLooks, "looks", 0.0 if looks is None else looks)
+        set_parameter(divider.SetForegroundThreshold, "foreground_threshold", math.nan if threshold is None else threshold)
+        for name, setter in {
+            "device_index": divider.SetDeviceIndex,
+            "segment_cost": divider.SetSegmentCost,
+            "block_size": divider.SetBlockSize,
+            "minimum_number_of_pixels": divider.SetMinimumNumberOfPixels,
+            "maximum_number_of_iterations": divider.SetMaximumNumberOfIterations,
+            "allow_merging": divider.SetAllowMerging,
+            "labels_only": divider.SetLabelsOnly,
+        }.items():
+            set_parameter(setter, name, parameters[name])
+        if parameters["valid_mask"] is not None:
+            divider.SetValidMask(as_itk_mask(parameters["valid_mask"], "valid_mask", input_image, image))
+        if parameters["initial_labels"] is not None:
+            divider.SetInitialLabels(as_itk_labels(parameters["initial_labels"], "initial_labels", input_image, image))
+        self.image = image
+        self.input_image = input_image
+        self.law = law
+        self.shows_progress = parameters["progress"]
+        self.filter = divider
+
+    def divide(self) -> Partition[ImageLike]:
+        divider = self.filter
+        with progress_bar(divider, "partition_image", self.shows_progress):
+            divider.Update()
+
+        statistics = PartitionStatistics(
+            law=self.law,
+            number_of_looks=divider.GetNumberOfLooksUsed(),
+            description=divider.GetDescription(),
+            description_of_one_region=divider.GetDescriptionOfOneRegion(),
+            number_of_iterations=divider.GetNumberOfIterations(),
+            stop=_snake_case(divider.GetStop()),
+            backend=_backend_name(divider.GetBackendUsed()),
+            backend_reason=divider.GetBackendReason(),
+        )
+        labels, found = divider.GetOutput(), divider.GetPartition()
+        for output in (labels, found):
+            output.DisconnectPipeline()
+        return Partition(like(labels, self.image, "labels"), statistics, found, _Geometry.of(self.input_image))
