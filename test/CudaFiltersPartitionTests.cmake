@@ -16,7 +16,7 @@ set(CudaFilters_PARTITION_GTESTS
     itkCudaRegionPartitionGTest.cxx
     itkCudaRegionPartitionImageFilterGTest.cxx)
 # Units of what is only there in a build with CUDA.
-set(CudaFilters_PARTITION_CUDA_GTESTS itkCudaPartitionDeviceGTest.cxx)
+set(CudaFilters_PARTITION_CUDA_GTESTS itkCudaPartitionDeviceGTest.cxx itkCudaPartitionDevicePrimitivesGTest.cxx)
 
 if(COMMAND cudafilters_add_gtests)
   cudafilters_add_gtests(CudaFiltersPartitionGTestDriver SOURCES ${CudaFilters_PARTITION_GTESTS} scenes/itkCudaFieldScene.cxx)
@@ -29,7 +29,8 @@ if(COMMAND cudafilters_add_gtests)
   target_compile_options(CudaFiltersPartitionGTestDriver
                          PRIVATE "$<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CXX_COMPILER_ID:GNU,Clang>>:-ffp-contract=off>")
   if(CudaFilters_USE_CUDA)
-    target_sources(CudaFiltersPartitionGTestDriver PRIVATE ${CudaFilters_PARTITION_CUDA_GTESTS})
+    target_sources(CudaFiltersPartitionGTestDriver PRIVATE ${CudaFilters_PARTITION_CUDA_GTESTS}
+                                                          itkCudaPartitionDevicePrimitives.cu)
     target_include_directories(CudaFiltersPartitionGTestDriver SYSTEM PRIVATE ${CUDAToolkit_INCLUDE_DIRS})
     target_link_libraries(CudaFiltersPartitionGTestDriver PRIVATE CUDA::cudart_static)
   endif()

@@ -18,6 +18,7 @@
 #include <cooperative_groups.h>
 #include <cooperative_groups/reduce.h>
 #include <cub/block/block_radix_sort.cuh>
+#include <cub/block/block_scan.cuh>
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_scan.cuh>
 #include <thrust/iterator/counting_iterator.h>
@@ -353,6 +354,41 @@ __launch_bounds__(BlockSort::Threads)
     {
       sorted[i] = ofThread[j];
       places[i] = placesOfThread[j];
+    }
+  }
+}
+
+/** Sums before each of a few values in one block. */
+struct BlockSum
+{
+  static constexpr int    Threads = 1024;
+  static constexpr int    ValuesOfThread = 8;
+  static constexpr size_t MostValues = Threads * ValuesOfThread;
+
+  template <typename T>
+  using Scan = cub::BlockScan<T, Threads>;
+};
+
+/** sums[i]: of function(0) to function(i - 1), for 0 <= i <= number. */
+template <typename TFunction, typename T>
+__global__ void
+__launch_bounds__(BlockSum::Threads) SumKernel(const __grid_constant__ TFunction function, uint32_t number, T * sums)
+{
+  __shared__ typename BlockSum::Scan<T>::TempStorage memory;
+  const uint32_t                                     first = threadIdx.x * BlockSum::ValuesOfThread;
+  T                                                  values[BlockSum::ValuesOfThread];
+#pragma unroll
+  for (int j = 0; j < BlockSum::ValuesOfThread; ++j)
+  {
+    values[j] = first + j < number ? static_cast<T>(function(first + j)) : T{ 0 };
+  }
+  BlockSum::Scan<T>(memory).ExclusiveSum(values, values);
+#pragma unroll
+  for (int j = 0; j < BlockSum::ValuesOfThread; ++j)
+  {
+    if (first + j <= number)
+    {
+      sums[first + j] = values[j];
     }
   }
 }
@@ -947,11 +983,25 @@ public:
     }
   }
 
-  /** sums[i]: of function(0) to function(i - 1), for 0 <= i <= number. */
+  /** sums[i]: of function(0) to function(i - 1), for 0 <= i <= number. Few values are summed in one launch of one
+   * block.
+   */
   template <typename TFunction, typename T>
   void
   Sum(const TFunction & function, size_t number, T * sums) const
   {
+    if (number < kernels::BlockSum::MostValues)
+    {
+      ITK_CUDA_CALL(LaunchKernel(kernels::SumKernel<TFunction, T>,
+                                 dim3(1),
+                                 dim3(kernels::BlockSum::Threads),
+                                 0,
+                                 m_Context.GetStream(),
+                                 function,
+                                 static_cast<uint32_t>(number),
+                                 sums));
+      return;
+    }
     const auto values =
       thrust::make_transform_iterator(thrust::counting_iterator<size_t>(0), OrZero<TFunction, T>{ function, number });
     this->WithTemporaryMemory([&](void * memory, size_t & bytes) {
