@@ -2,6 +2,7 @@
 """Images of the three kinds that this package takes: itk.Image, NumPy and xarray arrays. Other kinds are refused in words."""
 from __future__ import annotations
 
+import functools
 import math
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -107,11 +108,42 @@ def _require_no_bands(array: Any, name: str) -> None:
             raise ValueError(f"{name} has an axis '{axis}' of {array.sizes[axis]}; choose one of them by {choice}")
 
 
+class _HeldPixels:
+    """The pixels of an itk.Image, which lives as long as the array that NumPy makes of this. What np.asarray() makes of
+    itk.array_view_from_image() does not hold the image."""
+
+    def __init__(self, image: Any) -> None:
+        self._image = image
+        dtype = _scalar_type_of(type(image))
+        if dtype is None:
+            self.__array_interface__ = itk.array_view_from_image(image).__array_interface__
+            return
+        # As ITK, but for its search among the types of all images.
+        if source := image.GetSource():
+            source.UpdateLargestPossibleRegion()
+        self.__array_interface__ = {
+            "version": 3,
+            "shape": tuple(image.GetBufferedRegion().GetSize())[::-1],
+            "typestr": dtype.str,
+            "data": (int(image.GetBufferPointer() or 0), False),
+        }
+
+
+@functools.cache
+def _scalar_type_of(image_type: Any) -> np.dtype[Any] | None:
+    """The type of pixels that are single numbers."""
+    image = image_type.New()
+    if isinstance(image, itk.VectorImage):
+        return None
+    image.SetRegions([1] * image.GetImageDimension())
+    image.Allocate()
+    pixels = itk.array_view_from_image(image)
+    return pixels.dtype if pixels.ndim == image.GetImageDimension() else None
+
+
 def pixels_of(image: Any) -> npt.NDArray[Any]:
     """The pixels, indexed as the array or, for an itk.Image, [y, x]; a view where there can be one."""
-    if isinstance(image, itk.Object):
-        return np.asarray(itk.array_view_from_image(image))
-    return np.asarray(image)
+    return np.asarray(_HeldPixels(image) if isinstance(image, itk.Object) else image)
 
 
 def is_column(shape: Sequence[int]) -> bool:
@@ -135,7 +167,7 @@ def as_itk_image(
     """An itk.Image of two dimensions of pixels that the region filters take, with the geometry of `image`.
 
     `name` is that of the parameter, for messages. Pixels of the types `known` are taken as they are; those of the types
-    `converted` become what that says.
+    `converted` become what that says. The image may share the memory of an array.
     """
     require_known_kind(image, name, of_mask="give {name}.data, and valid_mask=~numpy.ma.getmaskarray({name})")
     is_image = isinstance(image, itk.Object)
@@ -154,7 +186,9 @@ def as_itk_image(
     pixels = pixels.astype(converted.get(pixels.dtype.name, pixels.dtype.newbyteorder("=")), copy=False)
     if is_image:
         return with_geometry_of(image, np.ascontiguousarray(pixels))
-    return _image_from_xarray(image, pixels, name) if is_xarray(image) else image_of(np.ascontiguousarray(pixels))
+    if is_xarray(image):
+        return _image_from_xarray(image, pixels, name)
+    return image_of(np.ascontiguousarray(pixels), itk.image_view_from_array)
 
 
 def as_gaussian_input(image: Any, name: str) -> Any:
@@ -234,8 +268,8 @@ def _beside(
 def like(result: Any, image: Any, name: str | None) -> Any:
     """The itk.Image `result`, which has the size of `image`, as the kind of `image`. A DataArray gets the name `name`."""
     if not is_xarray(image):
-        return result if isinstance(image, itk.Object) else itk.array_from_image(result)
-    pixels = itk.array_from_image(result)
+        return result if isinstance(image, itk.Object) else pixels_of(result)
+    pixels = pixels_of(result)
     components = ["c"] if pixels.ndim > image.ndim else []
     order = np.argsort(axes_of(image)).tolist() + [image.ndim] * len(components)
     return type(image)(

@@ -51,8 +51,8 @@ class _Geometry:
     """Where pixels lie: a corner of pixels, (0, 0) being the first pixel's outer one, has the physical place offset + matrix @
     corner."""
 
-    offset: npt.NDArray[np.float64]
-    matrix: npt.NDArray[np.float64]
+    offset: npt.NDArray[np.float64] = field(default_factory=lambda: np.full(2, -0.5))
+    matrix: npt.NDArray[np.float64] = field(default_factory=lambda: np.eye(2))
 
     @classmethod
     def of(cls, image: Any) -> _Geometry:
@@ -418,7 +418,8 @@ class _Divider(Generic[ImageLike]):
         input_image = as_itk_image(image, "image")
         law = known_name("law", parameters["law"], noise_laws())
         looks, threshold = parameters["looks"], parameters["foreground_threshold"]
-        divider: Any = itk.CudaRegionPartitionImageFilter[type(input_image), itk.Image[itk.UI, 2]].New(input_image)
+        divider: Any = itk.CudaRegionPartitionImageFilter[type(input_image), itk.Image[itk.UI, 2]].New()
+        divider.SetInput(input_image)
         divider.SetBackend(known_name("backend", parameters["backend"], get_args(Backend)))
         divider.SetNoiseLaw(plain_name(law))
         set_parameter(divider.SetNumberOfLooks, "looks", 0.0 if looks is None else looks)
@@ -461,4 +462,5 @@ class _Divider(Generic[ImageLike]):
         labels, found = divider.GetOutput(), divider.GetPartition()
         for output in (labels, found):
             output.DisconnectPipeline()
-        return Partition(like(labels, self.image, "labels"), statistics, found, _Geometry.of(self.input_image))
+        geometry = _Geometry() if isinstance(self.image, np.ndarray) else _Geometry.of(self.input_image)
+        return Partition(like(labels, self.image, "labels"), statistics, found, geometry)

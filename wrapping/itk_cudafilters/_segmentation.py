@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+import functools
 import math
 import re
 from collections.abc import Iterable, Sequence
@@ -49,6 +50,11 @@ def noise_laws() -> dict[str, NoiseLaw]:
     >>> noise_laws()["rayleigh"].description
     'amplitude of radar images'
     """
+    return dict(_noise_laws())
+
+
+@functools.cache
+def _noise_laws() -> dict[str, NoiseLaw]:
     laws: dict[str, NoiseLaw] = {}
     for values in itk.CudaRegionSnakeImageFilter[itk.Image[itk.F, 2], itk.Image[itk.UC, 2]].GetNoiseLaws():
         name = _snake_case(values["name"])
