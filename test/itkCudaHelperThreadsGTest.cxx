@@ -2,6 +2,7 @@
 #include "itkCudaHelperThreads.h"
 
 #include "itkCudaSettings.h"
+#include "itkCudaSpin.h"
 #include "itkThreadPool.h"
 
 #include <gtest/gtest.h>
@@ -127,6 +128,30 @@ TEST(CudaHelperThreads, KeptThreadsReturnToThePoolWhereThereIsNoMoreWork)
     {
       ASSERT_EQ(each.wait_for(patience), std::future_status::ready) << "turn " << turn;
     }
+  }
+}
+
+TEST(CudaSpin, WaitsEndWithTheConditionOrWithoutIt)
+{
+  const auto waits = {
+    +[](const std::atomic<bool> & holds) { return itk::cuda::SpinUntil([&holds] { return holds.load(); }); },
+    +[](const std::atomic<bool> & holds) { return itk::cuda::NapUntil([&holds] { return holds.load(); }); }
+  };
+  for (const auto & wait : waits)
+  {
+    std::atomic<bool> holds{ true };
+    EXPECT_TRUE(wait(holds));
+    holds = false;
+    EXPECT_FALSE(wait(holds));
+    std::thread later([&holds] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+      holds = true;
+    });
+    const auto  end = std::chrono::steady_clock::now() + patience;
+    while (!wait(holds) && std::chrono::steady_clock::now() < end)
+    {}
+    later.join();
+    EXPECT_TRUE(wait(holds));
   }
 }
 

@@ -30,6 +30,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <thread>
 #include <type_traits>
 #include <utility>
 
@@ -1153,7 +1154,10 @@ private:
   void
   WaitForMark() const
   {
-    while (!SpinUntil([this] { return *this->GetMark() == m_NumberOfNotices; }))
+    static const size_t processors = std::thread::hardware_concurrency();
+    const bool          isCrowded = this->CountSharers() > processors;
+    const auto          hasCome = [this] { return *this->GetMark() == m_NumberOfNotices; };
+    while (!(isCrowded ? NapUntil(hasCome) : SpinUntil(hasCome)))
     {
       // If the kernel will never run, the stream is no longer busy. That it is busy is an error to the runtime, which
       // is not to stay: other libraries ask for the last one.
