@@ -5,8 +5,8 @@
 // side as often as the image has room for it.
 //
 // Rows host/partition on all cores, host/partition/one_thread, and host_to_host/partition on the GPU. Rows
-// .../partition_labels end with the label map (LabelsOnly). Rows .../partition_hundred are a hundred images in one call,
-// one thread for each of those at work: as many as ITK has threads, and 32 at least on the GPU.
+// .../partition_labels end with the label map (LabelsOnly). Rows .../partition_hundred are a hundred images in one
+// call, one thread for each of those at work: as many as ITK has threads, and 32 at least on the GPU.
 
 #include "benchmark_device.h"
 #include "itkCudaRegionPartitionImageFilter.h"

@@ -984,9 +984,7 @@ public:
     }
   }
 
-  /** sums[i]: of function(0) to function(i - 1), for 0 <= i <= number. Few values are summed in one launch of one
-   * block.
-   */
+  /** sums[i]: of function(0) to function(i - 1), for 0 <= i <= number. One block sums few values in one launch. */
   template <typename TFunction, typename T>
   void
   Sum(const TFunction & function, size_t number, T * sums) const
