@@ -397,7 +397,7 @@ def partition_images(
         own = {name: values[index] for name, values in each.items() if values is not None}
         return _Divider(images[index], {**common, **own})
 
-    first = make_divider(0)  # wrong parameters are told once
+    first = make_divider(0)  # it says where all of them run
     threads = int(itk.MultiThreaderBase.GetGlobalDefaultNumberOfThreads())
     most = max(threads, IMAGES_AT_ONCE_ON_GPU) if may_use_gpu(first.filter) else threads
     at_once = min(len(images), most)
