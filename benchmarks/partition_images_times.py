@@ -33,10 +33,13 @@ def median_ms(call, repetitions):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--side", type=int, default=500)
-    parser.add_argument("--number", type=int, default=100)
-    parser.add_argument("--backend", default="cuda")
+    parser.add_argument("--side", type=int, default=500, metavar="N", help="pixels along each side (default: %(default)s)")
+    parser.add_argument("--number", type=int, default=100, metavar="N", help="of images (default: %(default)s)")
+    parser.add_argument("--backend", choices=("cuda", "host"), default="cuda", help="default: %(default)s")
     arguments = parser.parse_args()
+    for name in ("side", "number"):
+        if getattr(arguments, name) < 1:
+            parser.error(f"--{name} is {getattr(arguments, name)}; it must be at least 1")
     images = [fields(arguments.side, seed) for seed in range(arguments.number)]
     common = {"law": "gamma", "looks": 1.0, "backend": arguments.backend}
     found = partition_images(images, **common)  # starts CUDA, and fills pools
