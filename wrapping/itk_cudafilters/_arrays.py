@@ -120,7 +120,7 @@ class Given:
         require_known_kind(image, name, of_mask="give {name}.data, and valid_mask=~numpy.ma.getmaskarray({name})")
         if isinstance(image, itk.Object) and (image.GetNameOfClass() != "Image" or image.GetNumberOfComponentsPerPixel() != 1):
             raise TypeError(f"{name} is {describe(image)} of more than one number per pixel: extract a component of it first")
-        array = pixels_of(image)
+        array = pixels_of(image, name)
         require_known_type(array.dtype.name, name, _PIXELS)
         return cls(image, array, name, _operations.OF_HOST)
 
@@ -168,7 +168,7 @@ def read_mask(mask: Any, given: Given, channel_axis: int | None) -> Any:
         require_known_kind(mask, "valid_mask", of_mask="give {name}.filled(0)")
         if is_xarray(mask) and is_xarray(given.image) and set(mask.dims) <= set(given.image.dims):
             mask = mask.transpose(*(dim for dim in given.image.dims if dim in mask.dims))
-        valid = np.asarray(pixels_of(mask) != 0)
+        valid = np.asarray(pixels_of(mask, "valid_mask") != 0)
     shape, found = tuple(given.array.shape), tuple(valid.shape)
     if found == shape:
         return valid

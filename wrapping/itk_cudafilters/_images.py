@@ -112,20 +112,26 @@ class _HeldPixels:
     """The pixels of an itk.Image, which lives as long as the array that NumPy makes of this. What np.asarray() makes of
     itk.array_view_from_image() does not hold the image."""
 
-    def __init__(self, image: Any) -> None:
+    def __init__(self, image: Any, name: str) -> None:
         self._image = image
+        if source := image.GetSource():
+            source.UpdateLargestPossibleRegion()
+        pointer = image.GetBufferPointer()
+        if pointer is None:
+            raise ValueError(
+                f"{name} is {describe(image)} without pixels in memory: call Update() of the filter that makes it, and keep that "
+                "filter until then, or Allocate()"
+            )
         dtype = _scalar_type_of(type(image))
         if dtype is None:
             self.__array_interface__ = itk.array_view_from_image(image).__array_interface__
             return
-        # As ITK, but for its search among the types of all images.
-        if source := image.GetSource():
-            source.UpdateLargestPossibleRegion()
+        # As ITK does, without its search among the types of all images.
         self.__array_interface__ = {
             "version": 3,
             "shape": tuple(image.GetBufferedRegion().GetSize())[::-1],
             "typestr": dtype.str,
-            "data": (int(image.GetBufferPointer() or 0), False),
+            "data": (int(pointer), False),
         }
 
 
@@ -141,9 +147,10 @@ def _scalar_type_of(image_type: Any) -> np.dtype[Any] | None:
     return pixels.dtype if pixels.ndim == image.GetImageDimension() else None
 
 
-def pixels_of(image: Any) -> npt.NDArray[Any]:
-    """The pixels, indexed as the array or, for an itk.Image, [y, x]; a view where there can be one."""
-    return np.asarray(_HeldPixels(image) if isinstance(image, itk.Object) else image)
+def pixels_of(image: Any, name: str = "image") -> npt.NDArray[Any]:
+    """The pixels, indexed as the array or, for an itk.Image, [y, x]; a view where there can be one. `name` is that of the
+    parameter, for messages."""
+    return np.asarray(_HeldPixels(image, name) if isinstance(image, itk.Object) else image)
 
 
 def is_column(shape: Sequence[int]) -> bool:
@@ -178,7 +185,7 @@ def as_itk_image(
     dimension = image.GetImageDimension() if is_image else image.ndim
     if dimension != 2:
         raise ValueError(f"{name} has {dimension} dimensions; it must have 2: take a slice of it")
-    pixels = pixels_of(image)
+    pixels = pixels_of(image, name)
     if pixels.dtype.name not in converted:
         require_known_pixels(pixels.dtype, name, known)
         if is_image:
@@ -234,7 +241,7 @@ def as_itk_labels(labels: Any, name: str, image: Any, given: Any) -> Any:
 
 def _as_label_image(labels: Any, name: str) -> Any:
     require_known_kind(labels, name, of_mask="give {name}.filled(VALUE)")
-    values = pixels_of(labels)
+    values = pixels_of(labels, name)
     if values.dtype.kind not in "bui":
         raise TypeError(f"{name} has pixels of type {values.dtype.name}; they must be integers: call {name}.astype(int)")
     largest = np.iinfo(np.uint32).max

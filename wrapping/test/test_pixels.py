@@ -5,7 +5,7 @@ import gc
 import itk
 import numpy as np
 import pytest
-from itk_cudafilters import partition_image, segment_region
+from itk_cudafilters import gaussian_filter, partition_image, segment_region
 from itk_cudafilters._images import as_itk_image, like, pixels_of
 
 SCALARS = [np.uint8, np.int16, np.uint16, np.uint32, np.float32, np.float64]
@@ -50,6 +50,24 @@ def test_output_of_a_filter_is_brought_up_to_date():
     first = itk.image_from_array(np.full((5, 6), 3, np.float32))
     square = itk.SquareImageFilter.New(first)
     assert np.all(pixels_of(square.GetOutput()) == 9)
+
+
+@pytest.mark.parametrize("region", [None, [5, 6]])
+@pytest.mark.parametrize("image_type", [lambda: itk.Image[itk.F, 2], VECTORS["RGB"]], ids=["numbers", "RGB"])
+def test_images_without_pixels_are_refused(region, image_type):
+    image = image_type().New()
+    if region is not None:
+        image.SetRegions(region)
+    with pytest.raises(ValueError, match=r"image is an itk.Image without pixels in memory: call Update\(\)"):
+        pixels_of(image)
+
+
+@pytest.mark.parametrize("function", [gaussian_filter, partition_image, segment_region])
+def test_functions_refuse_the_output_of_a_filter_that_went_away(function):
+    image = itk.SquareImageFilter.New(itk.image_from_array(np.ones((5, 6), np.float32))).GetOutput()
+    second = 1.0 if function is gaussian_filter else "gaussian"
+    with pytest.raises(ValueError, match=r"(image|input) is an itk.Image without pixels in memory"):
+        function(image, second)
 
 
 @pytest.mark.parametrize("dtype", SCALARS)
