@@ -122,7 +122,7 @@ class _HeldPixels:
                 f"{name} is {describe(image)} without pixels in memory: call Update() of the filter that makes it, and keep that "
                 "filter until then, or Allocate()"
             )
-        dtype = _scalar_type_of(type(image))
+        dtype = _scalar_type_of(image.__class__)
         if dtype is None:
             self.__array_interface__ = itk.array_view_from_image(image).__array_interface__
             return
