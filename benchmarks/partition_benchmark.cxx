@@ -5,7 +5,8 @@
 // side as often as the image has room for it.
 //
 // Rows host/partition on all cores, host/partition/one_thread, and host_to_host/partition on the GPU. Rows
-// .../partition_labels end with the label map (LabelsOnly). Rows .../partition_hundred are a hundred images in one
+// .../partition_labels end with the label map (LabelsOnly). Rows .../partition_of_one_field have speckle alone: the
+// hardest case for merges, where one region takes all blocks. Rows .../partition_hundred are a hundred images in one
 // call, one thread for each of those at work: as many as ITK has threads, and 32 at least on the GPU.
 
 #include "benchmark_device.h"
@@ -25,6 +26,7 @@
 
 namespace
 {
+using benchmark_filters::Fields;
 using benchmark_filters::GetFieldScene;
 using benchmark_filters::IsDeviceMissing;
 using itk::CudaFiltersEnums;
@@ -46,14 +48,18 @@ MakeFilter(ImageType * image, CudaFiltersEnums::Backend backend, bool labelsOnly
 }
 
 void
-RunPartition(benchmark::State & state, CudaFiltersEnums::Backend backend, bool oneThread, bool labelsOnly)
+RunPartition(benchmark::State &        state,
+             CudaFiltersEnums::Backend backend,
+             bool                      oneThread,
+             bool                      labelsOnly,
+             Fields                    fields)
 {
   if (backend == CudaFiltersEnums::Backend::Cuda && IsDeviceMissing(state))
   {
     return;
   }
   const auto side = static_cast<itk::SizeValueType>(state.range(0));
-  const auto filter = MakeFilter(GetFieldScene(side),
+  const auto filter = MakeFilter(GetFieldScene(side, fields),
                                  backend,
                                  labelsOnly,
                                  oneThread ? 1 : itk::MultiThreaderBase::GetGlobalDefaultNumberOfThreads());
@@ -138,16 +144,20 @@ RunHundred(benchmark::State & state, CudaFiltersEnums::Backend backend, bool lab
 
 [[maybe_unused]] const bool Registered = [] {
   using Backend = CudaFiltersEnums::Backend;
-  const auto add =
-    [](const char * name, Backend backend, bool oneThread, bool labelsOnly, const std::vector<int64_t> & sides) {
-      auto * const row = benchmark::RegisterBenchmark(
-        name, [=](benchmark::State & state) { RunPartition(state, backend, oneThread, labelsOnly); });
-      row->ArgName("side")->UseRealTime()->Unit(benchmark::kMillisecond)->MinTime(0.1);
-      for (const int64_t side : sides)
-      {
-        row->Arg(side);
-      }
-    };
+  const auto add = [](const char *                 name,
+                      Backend                      backend,
+                      bool                         oneThread,
+                      bool                         labelsOnly,
+                      const std::vector<int64_t> & sides,
+                      Fields                       fields = Fields::Many) {
+    auto * const row = benchmark::RegisterBenchmark(
+      name, [=](benchmark::State & state) { RunPartition(state, backend, oneThread, labelsOnly, fields); });
+    row->ArgName("side")->UseRealTime()->Unit(benchmark::kMillisecond)->MinTime(0.1);
+    for (const int64_t side : sides)
+    {
+      row->Arg(side);
+    }
+  };
   const std::vector<int64_t> sides{ 1000, 4000 };
   const std::vector<int64_t> sidesOnDevice{ 1000, 4000, 10000 };
   add("host/partition", Backend::Host, false, false, sides);
@@ -156,6 +166,9 @@ RunHundred(benchmark::State & state, CudaFiltersEnums::Backend backend, bool lab
   add("host/partition_labels", Backend::Host, false, true, sides);
   add("host/partition_labels/one_thread", Backend::Host, true, true, sides);
   add("host_to_host/partition_labels", Backend::Cuda, false, true, sidesOnDevice);
+  add("host/partition_of_one_field", Backend::Host, false, false, sides, Fields::One);
+  add("host/partition_of_one_field/one_thread", Backend::Host, true, false, sides, Fields::One);
+  add("host_to_host/partition_of_one_field", Backend::Cuda, false, false, sidesOnDevice, Fields::One);
   const auto addHundred = [](const char * name, Backend backend, bool labelsOnly) {
     benchmark::RegisterBenchmark(name, [=](benchmark::State & state) { RunHundred(state, backend, labelsOnly); })
       ->ArgName("side")

@@ -183,7 +183,7 @@ def draw_partition(plt, folder, records, name, panels, path):
     means.set_title("the mean of each region")
     no_ticks(image)
     no_ticks(means)
-    figure.suptitle(f"A partition into homogeneous regions, found on one {device_of(records)}")
+    figure.suptitle("A partition into homogeneous regions")
     figure.savefig(path, dpi=100)
     plt.close(figure)
 

@@ -153,9 +153,8 @@ MakeRun(PartitionCase image, bool labelsOnly, unsigned int blockSize)
   return run;
 }
 
-/** A case of any law, size, mask and start. Two kinds of large cases are left out, because the host takes minutes for
- * them: pixels as blocks, where one region grows by a pixel in each of many rounds, and initial labels of few pixels
- * each, which give as many polygons. */
+/** A case of any law, size, mask and start. One kind of large cases is left out, because the host takes minutes for
+ * them: initial labels of single pixels, which give as many polygons. */
 RunCase
 MakeRandomRun(int largestSide, std::mt19937_64 & engine)
 {
@@ -166,13 +165,12 @@ MakeRandomRun(int largestSide, std::mt19937_64 & engine)
   {
     AddMask(image, engine);
   }
-  const bool         isLarge = image.Pixels.size() > 22500;
-  const unsigned int smallestBlock = isLarge ? 2 : 1;
-  const bool         labelsOnly = engine() % 2 == 0;
-  RunCase            run = MakeRun(std::move(image), labelsOnly, std::max(smallestBlock, 1u << engine() % 5));
+  const bool isLarge = image.Pixels.size() > 22500;
+  const bool labelsOnly = engine() % 2 == 0;
+  RunCase    run = MakeRun(std::move(image), labelsOnly, 1u << engine() % 5);
   if (engine() % 4 == 0)
   {
-    const uint64_t square = (isLarge && !labelsOnly ? 8 : 1) + engine() % 40;
+    const uint64_t square = (isLarge && !labelsOnly ? 2 : 1) + engine() % 40;
     for (int32_t y = 0; y < run.Image.Height; ++y)
     {
       for (int32_t x = 0; x < run.Image.Width; ++x)

@@ -73,6 +73,13 @@ public:
     return m_Labels;
   }
 
+  /** Regions that joined a pair. */
+  size_t
+  GetNumberOfJoins() const
+  {
+    return m_NumberOfJoins;
+  }
+
 private:
   const PartitionCase & m_Image;
   const Model &         m_Model;
@@ -80,6 +87,7 @@ private:
   std::vector<uint32_t> m_Labels;
 
   std::map<uint32_t, uint32_t> m_Taken; // smaller numbers that blocks of one value took
+  size_t                       m_NumberOfJoins{ 0 };
 
   template <typename TFunction>
   void
@@ -247,22 +255,33 @@ private:
           }
         }
       }
-      std::vector<Pair> merges;
+      // By the region that goes, the one that stays: the smaller one of two that chose each other. Regions of larger
+      // numbers that chose one of the two join them, if that lowers the description half as much at least, and if the
+      // chosen one has 32 times their pixels.
+      std::map<uint32_t, uint32_t> merges;
       for (const auto & [region, choice] : best)
       {
-        const Pair & pair = choice.second;
-        if (region == pair.first && best.at(pair.second).second == pair)
+        const auto & [change, pair] = choice;
+        const uint32_t chosen = pair.first == region ? pair.second : pair.first;
+        const auto & [changeOfChosen, pairOfChosen] = best.at(chosen);
+        const uint32_t stays = pairOfChosen.first;
+        const bool     chosenMerges =
+          best.at(pairOfChosen.first).second == pairOfChosen && best.at(pairOfChosen.second).second == pairOfChosen;
+        if (chosenMerges && region > stays &&
+            (pair == pairOfChosen ||
+             (change <= 0.5 * changeOfChosen && 32 * sums.at(region).Count <= sums.at(chosen).Count)))
         {
-          merges.push_back(pair);
+          merges[region] = stays;
+          m_NumberOfJoins += pair == pairOfChosen ? 0 : 1;
         }
       }
       if (merges.empty())
       {
         return;
       }
-      for (const Pair & pair : merges)
+      for (const auto & [region, stays] : merges)
       {
-        this->Rename(pair.second, pair.first);
+        this->Rename(region, stays);
       }
     }
   }
@@ -457,6 +476,7 @@ TEST(CudaPartitionLabels, AreThoseOfThePlainReference)
 {
   std::mt19937_64 engine(itk::cuda::test::PrintSeed(301));
   size_t          severalRegions = 0;
+  size_t          joins = 0;
   for (const NoiseLaw law : AllLaws)
   {
     for (int trial = 0; trial < 12; ++trial)
@@ -474,13 +494,17 @@ TEST(CudaPartitionLabels, AreThoseOfThePlainReference)
       const PreparedCase prepared(image);
       const LabelOutcome outcome = MakeLabelMap(prepared.Scene, prepared.Model, blockSize, prepared.Work);
       EXPECT_TRUE(outcome.Finished);
-      ASSERT_EQ(outcome.Map.Labels, Reference(image, prepared.Model, prepared).Run(blockSize)) << name;
+      Reference reference(image, prepared.Model, prepared);
+      ASSERT_EQ(outcome.Map.Labels, reference.Run(blockSize)) << name;
+      joins += reference.GetNumberOfJoins();
       ExpectGoodMap(outcome.Map, image, prepared, name);
       severalRegions += outcome.Map.Regions.size() > 2 ? 1 : 0;
     }
   }
-  std::cout << severalRegions << " of " << 12 * AllLaws.size() << " images have several regions" << std::endl;
+  std::cout << severalRegions << " of " << 12 * AllLaws.size() << " images have several regions, " << joins
+            << " regions joined a pair" << std::endl;
   EXPECT_GT(severalRegions, 20u);
+  EXPECT_GT(joins, 100u);
 }
 
 TEST(CudaPartitionLabels, DependNeitherOnThreadsNorOnTheOrderOfWork)
@@ -544,6 +568,26 @@ TEST(CudaPartitionLabels, NoiseIsOneRegion)
       }
       EXPECT_EQ(MakeMap(image, 4).Regions.size(), 2u) << NameOf(law) << " level " << level;
     }
+  }
+}
+
+TEST(CudaPartitionLabels, OneRegionOfManyBlocksTakesFewRounds)
+{
+  // If a region took its neighbours one by one, the blocks of an image without boundaries would take thousands of
+  // rounds.
+  std::mt19937_64 engine(itk::cuda::test::PrintSeed(307));
+  for (const NoiseLaw law : AllLaws)
+  {
+    const PartitionCase image = MakeRandomCase(law, 400, 300, 0, engine);
+    const PreparedCase  prepared(image);
+    int                 calls = 0; // one before each round
+    const auto          outcome = MakeLabelMap(prepared.Scene, prepared.Model, 4, prepared.Work, [&](float) {
+      ++calls;
+      return true;
+    });
+    EXPECT_EQ(outcome.Map.Regions.size(), 2u) << NameOf(law);
+    std::cout << NameOf(law) << ": " << calls << " calls\n";
+    EXPECT_LE(calls, 100) << NameOf(law);
   }
 }
 

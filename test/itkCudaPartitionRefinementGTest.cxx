@@ -383,6 +383,39 @@ TEST(PartitionRefinement, RegionsOfOneLawBecomeOne)
   EXPECT_EQ(map.GetData().Edges.size(), 4u);
 }
 
+/** An image of vertical strips, whose pixels have the one or the other mean, divided into squares, as another method
+ * may divide it. */
+MapCase
+MakeSquares(int32_t width, int32_t height, int32_t side, int32_t strips, uint32_t seed)
+{
+  Random                random(seed);
+  std::vector<uint16_t> pixels;
+  std::vector<uint32_t> squares;
+  for (int32_t y = 0; y < height; ++y)
+  {
+    for (int32_t x = 0; x < width; ++x)
+    {
+      pixels.push_back(DrawPixel(NoiseLaw::Gamma, x * strips / width % 2 == 0 ? 1.0 : 1.5, random));
+      squares.push_back(static_cast<uint32_t>(y / side * width + x / side));
+    }
+  }
+  return MapCase(width, height, pixels, LabelComponents(squares, width, height), NoiseLaw::Gamma);
+}
+
+TEST(PartitionRefinement, ManyRegionsOfOneLawTakeFewRounds)
+{
+  // If a region took its neighbours one by one, the 2,400 squares would take 542 rounds.
+  const MapCase      image = MakeSquares(240, 160, 4, 1, 7);
+  PlanarMap          map = MakeMap(image);
+  size_t             rounds = 0; // of all phases
+  RefinementSchedule schedule;
+  schedule.GoOn = [&rounds] { return ++rounds > 0; };
+  RefineAndCheck(map, image, schedule, "squares");
+  EXPECT_EQ(map.GetCounts().Regions, 1u);
+  std::cout << rounds << " rounds" << std::endl;
+  EXPECT_LE(rounds, 250u);
+}
+
 TEST(PartitionRefinement, DegenerateImagesAreLeftAlone)
 {
   for (const auto & rows : std::vector<std::vector<std::string>>{
@@ -537,6 +570,16 @@ TEST(PartitionRefinement, LoopsGiveTheSameMapOfLongChains)
   CompareLoops(MakeTeeth(), {}, 1000000, 3, "teeth");
   CompareLoops(MakeTeeth(), {}, 1000000, 3, "teeth", false);
   CompareLoops(MakeTeeth(), {}, 600, 4, "teeth");
+}
+
+TEST(PartitionRefinement, LoopsGiveTheSameMapOfManyRegions)
+{
+  for (const uint32_t seed : { 8, 9, 10, 11 })
+  {
+    const MapCase image = MakeSquares(180, 120, 3, 4, seed);
+    CompareLoops(image, {}, 1000000, seed, "squares");
+    CompareLoops(image, {}, 600, seed + 1, "squares", false);
+  }
 }
 
 TEST(PartitionRefinement, LoopsOfAnAbortedRunLeaveAWholeMap)

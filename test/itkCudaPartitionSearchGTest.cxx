@@ -187,6 +187,24 @@ TEST(CudaPartitionSearch, AnyOrderOfPassesGivesTheHostsLabelsAndSums)
   }
 }
 
+TEST(CudaPartitionSearch, OneRegionOfManyBlocksTakesFewRounds)
+{
+  std::mt19937_64 engine(itk::cuda::test::PrintSeed(818));
+  for (const NoiseLaw law : AllLaws)
+  {
+    const PartitionCase image = MakeRandomCase(law, 200, 160, 0, engine);
+    CompareSearch(image, 2, engine(), Describe(image, 2));
+    const PreparedCase  prepared(image);
+    const TestProcessor processor(prepared.Scene, engine());
+    Search              search(processor, prepared.Model, image.Width, image.Height);
+    ASSERT_TRUE(search.Search(2, {}));
+    const TestProcessor::Counts & counts = processor.GetCounts();
+    // Two loops a round, and those of three sizes of cells, which are 49 at most each.
+    std::cout << NameOf(law) << ": " << counts.Loops + counts.LoopsInBlocks + counts.LoopsInGrids << " loops\n";
+    EXPECT_LE(counts.Loops + counts.LoopsInBlocks + counts.LoopsInGrids, 250u) << NameOf(law);
+  }
+}
+
 TEST(CudaPartitionSearch, AnyOrderOfPassesTakesGivenLabelsAsTheHostDoes)
 {
   std::mt19937_64 engine(itk::cuda::test::PrintSeed(812));

@@ -29,18 +29,6 @@ struct Findings
   uint32_t Empty;      // regions without valid pixels
 };
 
-struct BeginGraph
-{
-  GraphView Graph;
-
-  ITK_CUDA_HOST_DEVICE void
-  operator()(size_t region) const
-  {
-    Graph.Parents[region] = static_cast<uint32_t>(region);
-    Graph.Regions[region].Description = 0.0; // regions may get new numbers before they are described
-  }
-};
-
 /** Sums of regions that became part of others move to these. */
 template <typename TAtomics>
 struct ContractRegions
@@ -57,18 +45,6 @@ struct ContractRegions
       TAtomics::Add(Graph.Regions[root].Sums, Graph.Regions[region].Sums);
       Graph.Regions[region].Sums = {};
     }
-  }
-};
-
-struct DescribeRegions
-{
-  GraphView Graph;
-  PricedLaw Law;
-
-  ITK_CUDA_HOST_DEVICE void
-  operator()(size_t region) const
-  {
-    Graph.Regions[region].Description = Law.Describe(Graph.Regions[region].Sums);
   }
 };
 
@@ -239,10 +215,10 @@ struct FindChanges
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t edge) const
   {
-    const GraphRegion first = Graph.Regions[Graph.GetFirst(edge)];
-    const GraphRegion second = Graph.Regions[Graph.GetSecond(edge)];
+    const Moments & first = Graph.Regions[Graph.GetFirst(edge)].Sums;
+    const Moments & second = Graph.Regions[Graph.GetSecond(edge)].Sums;
     Graph.Edges.Changes[edge] =
-      ChangeByMerge(Law, first.Sums, second.Sums, first.Description, second.Description, Graph.Edges.Cracks[edge]);
+      ChangeByMerge(Law, first, second, Law.Describe(first), Law.Describe(second), Graph.Edges.Cracks[edge]);
   }
 };
 
@@ -258,7 +234,7 @@ struct CompactRegions
   {
     if (Graph.Parents[region] == region)
     {
-      Regions[Ranks[region]] = Graph.Regions[region];
+      Regions[Ranks[region]].Sums = Graph.Regions[region].Sums;
     }
   }
 };
@@ -375,7 +351,7 @@ public:
     m_Others = { processor.template Allocate<uint64_t>(edges.Number),
                  processor.template Allocate<uint32_t>(edges.Number),
                  processor.template Allocate<double>(edges.Number) };
-    m_Processor.For(m_NumberAtFirst, steps::BeginGraph{ this->View() });
+    m_Processor.For(m_NumberAtFirst, steps::BeginSets{ m_Parents.Get() });
     this->UniteAtFirst(isOfOneValue);
   }
 
@@ -385,7 +361,7 @@ public:
     return m_NumberOfRegions;
   }
 
-  /** Merges the pairs of a series of rounds. Returns whether there may be more of them. */
+  /** Merges the groups of a series of rounds. Returns whether there may be more of them. */
   bool
   MergeSomeRounds()
   {
@@ -398,13 +374,13 @@ public:
       this->View(), this->GetLaw(), m_NumberOfPlaces, m_NumberOfEdges, this->GetLengthOfSeries()
     };
     const MergeSeries series = this->Run(rounds);
-    for (const uint32_t pairs : series.Pairs)
+    for (const uint32_t gone : series.Gone)
     {
-      m_NumberOfRegions -= pairs;
+      m_NumberOfRegions -= gone;
     }
     std::swap(m_Edges, m_Others);
     m_NumberOfEdges = series.NumberOfEdges;
-    return series.Pairs[rounds.NumberOfRounds - 1] > 0;
+    return series.Gone[rounds.NumberOfRounds - 1] > 0;
   }
 
   /** To be called once, in the end. */
@@ -490,7 +466,6 @@ private:
     if (!m_HasBegun)
     {
       m_Processor.For(m_NumberOfPrices, steps::FindPrices{ m_Model, m_Prices.Get() });
-      m_Processor.For(m_NumberOfPlaces, steps::DescribeRegions{ this->View(), this->GetLaw() });
       m_Processor.For(m_NumberOfEdges, steps::FindChanges{ this->View(), this->GetLaw() });
       m_HasBegun = true;
     }

@@ -117,7 +117,8 @@ RegionGraph::RegionGraph(const Model &                model,
   , m_Links(std::move(links))
   , m_Parents(sums.size())
   , m_LastMerges(sums.size(), 0)
-  , m_Choices(sums.size(), None)
+  , m_NextMembers(sums.size(), None)
+  , m_Choices(sums.size())
   , m_Stale(sums.size())
   , m_NextStale(sums.size())
   , m_NumberOfRegions(sums.size())
@@ -282,51 +283,78 @@ RegionGraph::Choose(uint32_t region, bool allAreNew)
     }
   }
   // Links are in the order of their regions. Of equal changes the first one is that of the smallest pair.
-  uint32_t choice = None;
-  float    best = 0.0f;
+  Choice best;
   for (const RegionLink & link : m_Links[region])
   {
     const float size = GetSizeOfChange(link.Change);
-    if (size > best)
+    if (size > best.Size)
     {
-      best = size;
-      choice = link.Region;
+      best = { link.Region, size };
     }
   }
-  m_Choices[region] = choice;
+  m_Choices[region] = best;
 }
 
 /** Whether a marked region is one of two that chose each other: of two that are both marked, the smaller one. */
 bool
 RegionGraph::IsFirstOfPair(uint32_t region) const
 {
-  const uint32_t choice = m_Choices[region];
-  return choice != None && m_Choices[choice] == region && (region < choice || !m_Stale.Has(choice));
+  const uint32_t choice = m_Choices[region].Region;
+  return choice != None && m_Choices[choice].Region == region && (region < choice || !m_Stale.Has(choice));
 }
 
-/** Makes one region of two, which keep their links until these are updated. */
+/** Adds the regions that join one of a pair to the group. */
 void
+RegionGraph::AddJoining(uint32_t kept, uint32_t member)
+{
+  const Choice & ofMember = m_Choices[member];
+  const int64_t  pixels = m_Vertices[member].Sums.Count;
+  if (pixels < LeastRatioToJoin) // most pairs are small: nobody joins them
+  {
+    return;
+  }
+  for (const RegionLink & link : m_Links[member])
+  {
+    const uint32_t region = link.Region;
+    if (region > kept && region != ofMember.Region && m_Choices[region].Region == member &&
+        JoinsPair(m_Choices[region].Size, ofMember.Size, m_Vertices[region].Sums.Count, pixels))
+    {
+      m_NextMembers[region] = std::exchange(m_NextMembers[kept], region);
+    }
+  }
+}
+
+/** Makes one region of two that chose each other, and of those that join them. They keep their links until these are
+ * updated. Returns the number of regions that are gone. */
+size_t
 RegionGraph::Merge(uint32_t x, uint32_t y)
 {
   const uint32_t kept = std::min(x, y);
   const uint32_t gone = std::max(x, y);
-  Vertex &       vertex = m_Vertices[kept];
-  vertex.Sums += m_Vertices[gone].Sums;
-  vertex.Description = m_Model.Describe(vertex.Sums);
-  m_Parents[gone] = kept;
   m_LastMerges[kept] = m_Round;
-  for (const uint32_t region : { kept, gone }) // either is the other's neighbour
+  m_NextMembers[kept] = gone;
+  m_NextMembers[gone] = None;
+  this->AddJoining(kept, x);
+  this->AddJoining(kept, y);
+  size_t number = 0;
+  for (uint32_t region = m_NextMembers[kept]; region != None; region = m_NextMembers[region], ++number)
+  {
+    m_Parents[region] = kept;
+    m_Vertices[kept].Sums += m_Vertices[region].Sums;
+  }
+  m_Vertices[kept].Description = m_Model.Describe(m_Vertices[kept].Sums);
+  for (uint32_t region = kept; region != None; region = m_NextMembers[region]) // a neighbour of another member each
   {
     for (const RegionLink & link : m_Links[region])
     {
       m_NextStale.Add(link.Region);
     }
   }
+  return number;
 }
 
-/** Links to regions that are part of others now lead to these. A region that merged takes over the links of the other
- * one. Most links of a region with many neighbours stay as they are, and in their order. \param moved room for others
- */
+/** Links to regions that are part of others now lead to these. A region that merged takes over the links of the others.
+ * Most links of a region with many neighbours stay as they are, and in their order. \param moved room for others */
 void
 RegionGraph::MoveLinks(uint32_t region, RegionLinks & moved)
 {
@@ -334,10 +362,15 @@ RegionGraph::MoveLinks(uint32_t region, RegionLinks & moved)
   RegionLinks   taken;
   if (this->HasMerged(region))
   {
-    taken.swap(m_Links[m_Choices[region]]);
-    if (taken.size() > links.size())
+    for (uint32_t member = m_NextMembers[region]; member != None; member = m_NextMembers[member])
     {
-      taken.swap(links);
+      RegionLinks others;
+      others.swap(m_Links[member]);
+      if (others.size() > links.size())
+      {
+        others.swap(links);
+      }
+      taken.insert(taken.end(), others.begin(), others.end());
     }
   }
   moved.clear();
@@ -397,7 +430,7 @@ RegionGraph::UpdateGroup(size_t group)
     }
     else
     {
-      m_Choices[region] = None;
+      m_Choices[region] = {};
     }
   });
 }
@@ -410,21 +443,20 @@ RegionGraph::MergeRound()
     this->Compact();
   }
   ++m_Round;
-  std::atomic<size_t> pairs{ 0 };
+  std::atomic<size_t> gone{ 0 };
   this->ForStale([&](uint32_t region) {
     if (this->IsFirstOfPair(region))
     {
-      this->Merge(region, m_Choices[region]);
-      pairs.fetch_add(1, std::memory_order_relaxed);
+      gone.fetch_add(this->Merge(region, m_Choices[region].Region), std::memory_order_relaxed);
     }
   });
-  m_NumberOfRegions -= pairs;
+  m_NumberOfRegions -= gone;
   m_Work.For(m_Stale.GetNumberOfGroups(), GroupsToUpdate, [this](size_t group) {
     m_Stale.Clear(group);
     this->UpdateGroup(group);
   });
   std::swap(m_Stale, m_NextStale);
-  return pairs;
+  return gone;
 }
 
 /** Numbers, from 0, of the regions that are left, each for all that are part of it. */
@@ -466,10 +498,11 @@ RegionGraph::Compact()
   m_Parents.resize(m_NumberOfRegions);
   std::iota(m_Parents.begin(), m_Parents.end(), 0u);
   m_LastMerges.assign(m_NumberOfRegions, 0);
+  m_NextMembers.assign(m_NumberOfRegions, None);
   std::swap(m_Stale, stale);
   m_NextStale = Marks(m_NumberOfRegions);
   m_Work.For(m_NumberOfRegions, RegionsPerPiece, [&](size_t i) {
-    m_Choices[i] = m_Choices[i] == None ? None : numbers[m_Choices[i]];
+    m_Choices[i].Region = m_Choices[i].Region == None ? None : numbers[m_Choices[i].Region];
     for (RegionLink & link : m_Links[i])
     {
       link.Region = numbers[link.Region];

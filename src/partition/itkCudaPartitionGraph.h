@@ -52,8 +52,10 @@ CombineLinks(RegionLinks & links);
  * \brief Regions and their neighbours, which merge in rounds.
  *
  * In a round every region looks for the neighbour with which a merge lowers the description most, and two regions that
- * chose each other merge. Changes that are equal in single precision are ordered by the regions' numbers. The pairs of
- * a round are disjoint, and what a pair does depends on nothing that another pair changes.
+ * chose each other merge. Changes that are equal in single precision are ordered by the regions' numbers. Regions that
+ * chose one of the two may join them, as JoinsPair() says, if their numbers are larger: the smaller number of the pair
+ * is that of the whole. The groups of a round are disjoint, and what becomes of one depends on nothing that another one
+ * changes.
  *
  * Only regions that merged, and their neighbours, choose again. The last rounds of many have little to do. Whenever
  * half of the regions are gone, the others get new numbers in the same order: all that a round looks at stays close
@@ -73,7 +75,7 @@ public:
               std::vector<RegionLinks>     links,
               const std::vector<uint8_t> & isOfOneValue = {});
 
-  /** Merges the pairs of one round, and returns their number. */
+  /** Merges the groups of one round, and returns the number of regions that became part of others. */
   size_t
   MergeRound();
 
@@ -93,6 +95,13 @@ public:
 
 private:
   static constexpr uint32_t None = std::numeric_limits<uint32_t>::max();
+
+  /** The best neighbour of a region, and the size of the change by their merge. */
+  struct Choice
+  {
+    uint32_t Region{ None };
+    float    Size{ 0.0f };
+  };
 
   /** What a change asks of a region. */
   struct Vertex
@@ -161,9 +170,10 @@ private:
   const Work &             m_Work;
   std::vector<Vertex>      m_Vertices;
   std::vector<RegionLinks> m_Links;
-  std::vector<uint32_t>    m_Parents;    // itself, or a region with a smaller number that it became part of
-  std::vector<uint32_t>    m_LastMerges; // the round in which it last took over another one
-  std::vector<uint32_t>    m_Choices;
+  std::vector<uint32_t>    m_Parents;     // itself, or a region with a smaller number that it became part of
+  std::vector<uint32_t>    m_LastMerges;  // the round in which it last took over another one
+  std::vector<uint32_t>    m_NextMembers; // of the group that a region merged with in that round
+  std::vector<Choice>      m_Choices;
   std::vector<uint32_t>    m_Numbers;   // the present number of each of the original regions
   Marks                    m_Stale;     // regions whose links or sums changed in the last round
   Marks                    m_NextStale; // in this one
@@ -198,8 +208,10 @@ private:
   Change(uint32_t region, const RegionLink & link) const;
   bool
   IsFirstOfPair(uint32_t region) const;
-  void
+  size_t
   Merge(uint32_t x, uint32_t y);
+  void
+  AddJoining(uint32_t kept, uint32_t member);
   bool
   HasToMoveLinks(uint32_t region) const;
   void

@@ -26,6 +26,16 @@ GetSizeOfChange(double change)
   return change < 0.0 ? static_cast<float>(-change) : 0.0f;
 }
 
+/** Whether a region joins its best neighbour and the best neighbour of that one, which merge in this round. One by one,
+ * the neighbours of a large region would take a round each. Here all of those join it that change it little, and of
+ * which the next rounds would choose one after the other. The sizes are those of the best changes of the region and of
+ * its neighbour, which is the larger one. */
+ITK_CUDA_HOST_DEVICE inline bool
+JoinsPair(double size, double sizeOfNeighbor, int64_t pixels, int64_t pixelsOfNeighbor)
+{
+  return size >= LeastShareToJoin * sizeOfNeighbor && pixels <= pixelsOfNeighbor / LeastRatioToJoin;
+}
+
 /** Change of the description by the merge of two regions, less what their boundary is worth. The first region is the
  * one with the smaller number: whoever asks gets the same bits. `TModel` describes regions as Model. */
 ITK_CUDA_AS_ARGUMENTS

@@ -3,6 +3,7 @@
 #define itkCudaPartitionJoinLoops_h
 
 #include "itkCudaPartitionEdgeTable.h"
+#include "itkCudaPartitionGraphSteps.h"
 #include "itkCudaPartitionMapLoops.h"
 #include "itkCudaPartitionSavings.h"
 
@@ -60,6 +61,12 @@ struct PairArrays
   IsCandidate(size_t i) const
   {
     return this->BeginsPair(i) && ChangesOfPairs[i] < -MinimumGain;
+  }
+  /** Whether each of two regions is the other's best neighbour. */
+  ITK_CUDA_HOST_DEVICE bool
+  IsBestOfBoth(uint32_t i) const
+  {
+    return BestPairs[this->GetFirst(i)] == i && BestPairs[this->GetSecond(i)] == i;
   }
 };
 
@@ -209,9 +216,10 @@ struct ChoosePairs
   }
 };
 
-/** Joins pairs of regions each of which is the other's best neighbour. */
+/** Finds the region that takes over a region: the smaller one of a pair, which takes the other one, and those of larger
+ * numbers that join the two. */
 template <typename TAtomics>
-struct JoinPairs
+struct JoinRegions
 {
   MapRound   Round;
   PairArrays Arrays;
@@ -220,19 +228,42 @@ struct JoinPairs
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t i) const
   {
-    if (!Arrays.IsCandidate(i))
+    const auto     region = static_cast<uint32_t>(i);
+    const uint32_t own = Arrays.BestPairs[region];
+    if (own == None)
     {
       return;
     }
-    const uint32_t first = Arrays.GetFirst(i);
-    const uint32_t second = Arrays.GetSecond(i);
-    if (Arrays.BestPairs[first] == i && Arrays.BestPairs[second] == i)
+    const uint32_t neighbor = Arrays.GetFirst(own) == region ? Arrays.GetSecond(own) : Arrays.GetFirst(own);
+    const uint32_t pair = Arrays.BestPairs[neighbor];
+    const uint32_t whole = Arrays.GetFirst(pair);
+    const bool     takesPart = own == pair || JoinsPair(-Arrays.ChangesOfPairs[own],
+                                                    -Arrays.ChangesOfPairs[pair],
+                                                    Round.Regions[region].Count,
+                                                    Round.Regions[neighbor].Count);
+    if (region > whole && takesPart && Arrays.IsBestOfBoth(pair))
     {
-      Arrays.Into[second] = first;
-      Round.Regions[first] += Round.Regions[second];
-      Round.Regions[second] = {};
-      Round.IsRegion[second] = 0;
+      Arrays.Into[region] = whole;
       TAtomics::Next(Round.Counts->Winners);
+    }
+  }
+};
+
+template <typename TAtomics>
+struct TakeSums
+{
+  MapRound         Round;
+  const uint32_t * Into;
+
+  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t region) const
+  {
+    if (Into[region] != None)
+    {
+      TAtomics::Add(Round.Regions[Into[region]], Round.Regions[region]);
+      Round.Regions[region] = {};
+      Round.IsRegion[region] = 0;
     }
   }
 };
@@ -324,12 +355,13 @@ struct JoinBestPairs
   MapRound   Round;
   PairArrays Pairs;
   size_t     NumberOfPlaces;
+  size_t     NumberOfRegions;
   size_t     NumberOfNodes;
 
   static constexpr size_t
   GetNumberOfLoops()
   {
-    return 5;
+    return 6;
   }
   ITK_CUDA_AS_ARGUMENTS
   template <typename TLoops>
@@ -339,7 +371,8 @@ struct JoinBestPairs
     const size_t edges = Pairs.NumberOfEdges;
     loops.ForAtMost(NumberOfPlaces, WeighPairs<TAtomics>{ Round, Pairs, NumberOfPlaces });
     loops.ForAtMost(NumberOfPlaces, Counted<ChoosePairs<TAtomics>>{ { Pairs }, NumberOfPlaces });
-    loops.ForAtMost(NumberOfPlaces, Counted<JoinPairs<TAtomics>>{ { Round, Pairs }, NumberOfPlaces });
+    loops.ForAtMost(NumberOfRegions, Counted<JoinRegions<TAtomics>>{ { Round, Pairs }, NumberOfRegions });
+    loops.ForAtMost(NumberOfRegions, Counted<TakeSums<TAtomics>>{ { Round, Pairs.Into }, NumberOfRegions });
     loops.ForAtMost(edges, Counted<RenumberEdges<TAtomics>>{ { Round, Pairs.Into }, edges });
     loops.ForAtMost(NumberOfNodes, Counted<DropEdgesOfNodes>{ { Round.Nodes, Round.Edges }, NumberOfNodes });
   }
@@ -443,7 +476,7 @@ private:
       return steps::ListSavings<RoundType>{ RoundType(round, pixels),   savings, pairs, m_Descriptions.Get(),
                                             m_Map.GetNumberOfRegions(), nodes };
     };
-    const steps::JoinBestPairs<Atomics> join{ round, pairs, places, nodes };
+    const steps::JoinBestPairs<Atomics> join{ round, pairs, places, m_Map.GetNumberOfRegions(), nodes };
     const bool                          isSmall = m_Processor.MayRunInOneGrid(places, MostPlacesOfGrid);
     isSmall ? m_Processor.VisitPixelsInOneGrid(
                 [&](const auto & pixels) { m_Processor.RunInOneGrid(list(pixels), edges + 3 * nodes * LanesOfEdge); })

@@ -27,11 +27,11 @@ struct EdgeView
   double *   Changes; // of the description by the merge, less what its boundary is worth; of new edges: their slot
 };
 
-/** What a change asks of a region: one access to memory. */
+/** What a round asks of a region. */
 struct alignas(16) GraphRegion
 {
   Moments Sums;
-  double  Description;
+  int64_t CountAtFirst; // of pixels, when the round began: its merges change the sums
 };
 
 /** Prices in the memory of a processor: those of larger regions are found when they are asked for. */
@@ -41,8 +41,8 @@ constexpr size_t MostPrices = size_t{ 1 } << 16;
 struct MergeSeries
 {
   static constexpr uint32_t MostRounds = 128;
-  uint32_t                  Pairs[MostRounds]; // that merged in each round
-  uint32_t                  NumberOfEdges;     // that are left
+  uint32_t                  Gone[MostRounds]; // regions that became part of others in each round
+  uint32_t                  NumberOfEdges;    // that are left
 };
 
 /** The regions, and the edges between them in any order. Each pair of neighbours has one edge. */
@@ -69,6 +69,15 @@ struct GraphView
     uint32_t    bits; // in the order of the values, which are positive
     memcpy(&bits, &size, sizeof(bits));
     return size > 0.0f ? (static_cast<uint64_t>(bits) << 32) | (None - neighbor) : 0;
+  }
+  /** The size of the change of an offer. */
+  static ITK_CUDA_HOST_DEVICE float
+  GetSize(uint64_t offer)
+  {
+    const auto bits = static_cast<uint32_t>(offer >> 32);
+    float      size;
+    memcpy(&size, &bits, sizeof(size));
+    return size;
   }
   /** The neighbour of an offer; None if that is none. */
   static ITK_CUDA_HOST_DEVICE uint32_t
@@ -104,11 +113,11 @@ struct RoundView
   {
     return round % 2 == 0 ? Graph.BestOfEven : Graph.BestOfOdd;
   }
-  /** After a round without pairs nothing is left to do. */
+  /** After a round without merges nothing is left to do. */
   ITK_CUDA_HOST_DEVICE bool
   IsOver() const
   {
-    return Round > 0 && Graph.Series->Pairs[Round - 1] == 0;
+    return Round > 0 && Graph.Series->Gone[Round - 1] == 0;
   }
   ITK_CUDA_HOST_DEVICE bool
   IsOverForLoops() const
@@ -139,7 +148,7 @@ struct BeginSeries
   {
     if (i < MergeSeries::MostRounds)
     {
-      Graph.Series->Pairs[i] = 0;
+      Graph.Series->Gone[i] = 0;
     }
     if (i == 0)
     {
@@ -156,13 +165,14 @@ struct BeginSeries
 ITK_CUDA_HOST_DEVICE inline double
 SettleEdge(const GraphView & graph, const PricedLaw & law, size_t edge)
 {
-  // The regions are loaded before the table is written: for all that a compiler knows they are the same memory.
-  const uint64_t    key = graph.Edges.Keys[edge] & ~EdgeView::NewBit;
-  const GraphRegion first = graph.Regions[graph.Code.GetFirst(key)];
-  const GraphRegion second = graph.Regions[graph.Code.GetSecond(key)];
-  const auto        slot = static_cast<uint32_t>(graph.Edges.Changes[edge]);
-  const uint32_t    cracks = graph.Edges.Cracks[edge] + graph.Table.Take(slot);
-  const double      change = ChangeByMerge(law, first.Sums, second.Sums, first.Description, second.Description, cracks);
+  // The regions are loaded before the table is written: for all that a compiler knows they are the same memory. They
+  // are described for each edge: the sums of a group are whole only when the loop that merges has ended.
+  const uint64_t key = graph.Edges.Keys[edge] & ~EdgeView::NewBit;
+  const Moments  first = graph.Regions[graph.Code.GetFirst(key)].Sums;
+  const Moments  second = graph.Regions[graph.Code.GetSecond(key)].Sums;
+  const auto     slot = static_cast<uint32_t>(graph.Edges.Changes[edge]);
+  const uint32_t cracks = graph.Edges.Cracks[edge] + graph.Table.Take(slot);
+  const double   change = ChangeByMerge(law, first, second, law.Describe(first), law.Describe(second), cracks);
   graph.Edges.Keys[edge] = key;
   graph.Edges.Cracks[edge] = cracks;
   graph.Edges.Changes[edge] = change;
@@ -187,6 +197,7 @@ struct OfferChanges : RoundView
     if (i < NumberOfRegions)
     {
       this->GetBestOf(Round + 1)[i] = 0; // for the next round
+      Graph.Regions[i].CountAtFirst = Graph.Regions[i].Sums.Count;
     }
     if (i < NumberOfEdges && Graph.Edges.Keys[i] != EdgeView::Hole)
     {
@@ -213,14 +224,12 @@ private:
   }
 };
 
-/** Two regions that chose each other become one: no region is in two such pairs. Edges of regions that merge get new
- * ends. Of those that then have the same ends one is left, which is new. None of them has the ends of an edge whose
- * regions did not merge. */
+/** Two regions that chose each other become one, with those that join them: no region is in two such groups. Edges of
+ * regions that merge get new ends. Of those that then have the same ends one is left, which is new. None of them has
+ * the ends of an edge whose regions did not merge. */
 template <typename TAtomics>
-struct MergePairs : RoundView
+struct MergeGroups : RoundView
 {
-  PricedLaw Law;
-
   ITK_CUDA_HOST_DEVICE size_t
   GetNumber() const
   {
@@ -244,37 +253,59 @@ private:
   {
     const uint32_t u = Graph.GetFirst(edge);
     const uint32_t v = Graph.GetSecond(edge);
-    const uint32_t partnerOfU = GetPartner(u);
-    const uint32_t partnerOfV = GetPartner(v);
-    if (partnerOfU == v)
+    const uint32_t wholeOfU = this->GetWhole(u);
+    const uint32_t wholeOfV = this->GetWhole(v);
+    if (wholeOfU == GraphView::None && wholeOfV == GraphView::None)
     {
-      this->Merge(u, v);
+      return;
+    }
+    if (wholeOfU == wholeOfV)
+    {
+      this->MergeAlong(u, v, wholeOfU);
+      this->MergeAlong(v, u, wholeOfU);
       Graph.Edges.Keys[edge] = EdgeView::Hole;
     }
-    else if (partnerOfU != GraphView::None || partnerOfV != GraphView::None)
+    else
     {
-      this->Rewire(edge, partnerOfU < u ? partnerOfU : u, partnerOfV < v ? partnerOfV : v);
+      this->Rewire(edge, wholeOfU < u ? wholeOfU : u, wholeOfV < v ? wholeOfV : v);
     }
   }
-  /** With which a region merges in this round. None is larger than all regions. */
+  /** The region of which a region is part after this round: the smaller one of a pair, for the pair and for those that
+   * join it, whose numbers are larger. None, which is larger than all regions: it does not merge. */
   ITK_CUDA_HOST_DEVICE uint32_t
-  GetPartner(uint32_t region) const
+  GetWhole(uint32_t region) const
   {
     const uint64_t * const best = this->GetBestOf(Round);
-    const uint32_t         neighbor = GraphView::GetNeighbor(best[region]);
-    const bool             isChosen = neighbor != GraphView::None && GraphView::GetNeighbor(best[neighbor]) == region;
-    return isChosen ? neighbor : GraphView::None;
+    const uint64_t         offer = best[region];
+    const uint32_t         neighbor = GraphView::GetNeighbor(offer);
+    if (neighbor == GraphView::None)
+    {
+      return GraphView::None;
+    }
+    const uint64_t offerOfNeighbor = best[neighbor];
+    const uint32_t partner = GraphView::GetNeighbor(offerOfNeighbor);
+    const uint32_t whole = neighbor < partner ? neighbor : partner;
+    const bool     isOfPair = partner == region;
+    return isOfPair || (region > whole && GraphView::GetNeighbor(best[partner]) == neighbor &&
+                        JoinsPair(GraphView::GetSize(offer),
+                                  GraphView::GetSize(offerOfNeighbor),
+                                  Graph.Regions[region].CountAtFirst,
+                                  Graph.Regions[neighbor].CountAtFirst))
+             ? whole
+             : GraphView::None;
   }
+  /** A region becomes part of another one, if its best neighbour is at the other end of the edge. Each region that does
+   * has one such edge. */
   ITK_CUDA_AS_ARGUMENTS
   ITK_CUDA_HOST_DEVICE void
-  Merge(uint32_t u, uint32_t v) const
+  MergeAlong(uint32_t region, uint32_t neighbor, uint32_t whole) const
   {
-    GraphRegion whole = Graph.Regions[u];
-    whole.Sums += Graph.Regions[v].Sums;
-    whole.Description = Law.Describe(whole.Sums);
-    Graph.Regions[u] = whole;
-    Graph.Parents[v] = u;
-    TAtomics::Increment(Graph.Series->Pairs[Round]);
+    if (region != whole && GraphView::GetNeighbor(this->GetBestOf(Round)[region]) == neighbor)
+    {
+      TAtomics::Add(Graph.Regions[whole].Sums, Graph.Regions[region].Sums);
+      Graph.Parents[region] = whole;
+      TAtomics::Increment(Graph.Series->Gone[Round]);
+    }
   }
   ITK_CUDA_AS_ARGUMENTS
   ITK_CUDA_HOST_DEVICE void
@@ -288,8 +319,8 @@ private:
   }
 };
 
-/** As many passes as pairs merged in a round. */
-struct PairsOfRound
+/** As many passes as regions became part of others in a round. */
+struct GoneOfRound
 {
   const MergeSeries * Series;
   uint32_t            Round;
@@ -297,7 +328,7 @@ struct PairsOfRound
   ITK_CUDA_HOST_DEVICE size_t
   GetNumber() const
   {
-    return Series->Pairs[Round];
+    return Series->Gone[Round];
   }
 };
 
@@ -364,8 +395,8 @@ struct RunMergeRounds
     {
       const RoundView round{ Graph, NumberOfRegions, NumberOfEdges, number, !loops.SeesWhenOver() };
       loops.ForAtMost(round.GetMostOfAll(), steps::OfferChanges<TAtomics>{ round, Law });
-      loops.ForAtMost(NumberOfEdges, steps::MergePairs<TAtomics>{ round, Law });
-      isOver = number + 1 < NumberOfRounds && loops.IsOver(steps::PairsOfRound{ Graph.Series, number });
+      loops.ForAtMost(NumberOfEdges, steps::MergeGroups<TAtomics>{ round });
+      isOver = number + 1 < NumberOfRounds && loops.IsOver(steps::GoneOfRound{ Graph.Series, number });
     }
     loops.ForAtMost(NumberOfEdges, steps::CollectEdges<TAtomics>{ Graph, Law, NumberOfEdges });
   }

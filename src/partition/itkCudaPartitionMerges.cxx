@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "itkCudaPartitionGraphSteps.h"
 #include "itkCudaPartitionRefinement.h"
 #include "itkCudaPartitionSavings.h"
 
@@ -50,44 +51,35 @@ public:
     , m_Map(refinement.Map)
   {}
 
-  /** Joins pairs of regions each of which is the other's best neighbour. Returns whether there are any. */
+  /** Makes one region of two each of which is the other's best neighbour, and of those that join them. Returns whether
+   * there are any. */
   bool
   Run()
   {
     this->ListSavings();
-    const std::vector<Candidate> candidates = this->ListCandidates();
-    std::vector<uint32_t>        best(m_Map.Regions.size(), None);
-    for (uint32_t i = 0; i < candidates.size(); ++i)
-    {
-      for (const uint32_t number : { candidates[i].First, candidates[i].Second })
-      {
-        if (best[number] == None || candidates[i].Change < candidates[best[number]].Change)
-        {
-          best[number] = i;
-        }
-      }
-    }
+    this->ListCandidates();
+    this->ChooseBest();
     bool hasMerged = false;
-    for (uint32_t i = 0; i < candidates.size(); ++i)
+    for (uint32_t region = 0; region < m_Best.size(); ++region)
     {
-      if (best[candidates[i].First] == i && best[candidates[i].Second] == i)
-      {
-        this->Join(candidates[i]);
-        hasMerged = true;
-      }
+      m_Into.push_back(this->GetWhole(region));
+      hasMerged = hasMerged || m_Into.back() != None;
     }
     if (hasMerged)
     {
+      this->TakeSums();
       this->RenumberEdges();
     }
     return hasMerged;
   }
 
 private:
-  Refinement &          m_Refinement;
-  MapData &             m_Map;
-  std::vector<Saving>   m_Savings;
-  std::vector<uint32_t> m_Into; // region that takes over a region
+  Refinement &           m_Refinement;
+  MapData &              m_Map;
+  std::vector<Saving>    m_Savings;
+  std::vector<Candidate> m_Candidates;
+  std::vector<uint32_t>  m_Best; // candidate of each region, or None
+  std::vector<uint32_t>  m_Into; // region that takes over a region, or None
 
   static Saving
   MakeSaving(const MapEdge & edge, uint32_t node, uint32_t number, double change)
@@ -136,12 +128,11 @@ private:
   }
 
   /** The pairs whose merge pays, ascending. */
-  std::vector<Candidate>
-  ListCandidates() const
+  void
+  ListCandidates()
   {
-    const Model &          model = m_Refinement.Description;
-    std::vector<Candidate> candidates;
-    std::vector<double>    descriptions(m_Map.Regions.size());
+    const Model &       model = m_Refinement.Description;
+    std::vector<double> descriptions(m_Map.Regions.size());
     m_Refinement.Threads.ForRanges(descriptions.size(), 1024, [&](size_t begin, size_t end) {
       std::transform(m_Map.Regions.begin() + static_cast<ptrdiff_t>(begin),
                      m_Map.Regions.begin() + static_cast<ptrdiff_t>(end),
@@ -164,20 +155,64 @@ private:
                                           ofNodes);
       if (change < -MinimumGain)
       {
-        candidates.push_back({ first, second, change });
+        m_Candidates.push_back({ first, second, change });
       }
     }
-    return candidates;
+  }
+
+  /** Of equal changes, the first pair is the best. */
+  void
+  ChooseBest()
+  {
+    m_Best.resize(m_Map.Regions.size(), None);
+    for (uint32_t i = 0; i < m_Candidates.size(); ++i)
+    {
+      for (const uint32_t number : { m_Candidates[i].First, m_Candidates[i].Second })
+      {
+        if (m_Best[number] == None || m_Candidates[i].Change < m_Candidates[m_Best[number]].Change)
+        {
+          m_Best[number] = i;
+        }
+      }
+    }
+  }
+
+  bool
+  IsPair(uint32_t candidate) const
+  {
+    return m_Best[m_Candidates[candidate].First] == candidate && m_Best[m_Candidates[candidate].Second] == candidate;
+  }
+
+  /** The region that takes over a region: the smaller one of a pair, which takes the other one, and those of larger
+   * numbers that join the two. Otherwise None. */
+  uint32_t
+  GetWhole(uint32_t region) const
+  {
+    if (m_Best[region] == None)
+    {
+      return None;
+    }
+    const Candidate & own = m_Candidates[m_Best[region]];
+    const uint32_t    neighbor = own.First == region ? own.Second : own.First;
+    const Candidate & pair = m_Candidates[m_Best[neighbor]];
+    const bool        takesPart =
+      m_Best[region] == m_Best[neighbor] ||
+      JoinsPair(-own.Change, -pair.Change, m_Map.Regions[region].Count, m_Map.Regions[neighbor].Count);
+    return region > pair.First && takesPart && this->IsPair(m_Best[neighbor]) ? pair.First : None;
   }
 
   void
-  Join(const Candidate & pair)
+  TakeSums()
   {
-    m_Into.resize(m_Map.Regions.size(), None);
-    m_Into[pair.Second] = pair.First;
-    m_Map.Regions[pair.First] += m_Map.Regions[pair.Second];
-    m_Map.Regions[pair.Second] = {};
-    m_Map.IsRegion[pair.Second] = 0;
+    for (uint32_t region = 0; region < m_Into.size(); ++region)
+    {
+      if (m_Into[region] != None)
+      {
+        m_Map.Regions[m_Into[region]] += m_Map.Regions[region];
+        m_Map.Regions[region] = {};
+        m_Map.IsRegion[region] = 0;
+      }
+    }
   }
 
   /** Gives edges their present regions, and drops those within one. */

@@ -2,12 +2,19 @@
 #ifndef itkCudaPartitionTuning_h
 #define itkCudaPartitionTuning_h
 
+#include <cstdint>
+
 // Numbers of the search for labels. They were chosen on 18 synthetic scenes of 60 regions and on three radar images.
 // The polygons that follow are judged by the description alone.
 namespace itk::cuda::partition
 {
 /** Nats that a merge of labels saves for each pixel side of the common boundary: about 9 nats, a segment, for 36. */
 constexpr double NatsPerCrack = 0.25;
+
+/** A region joins two that merge, one of which is its best neighbour, if that lowers the description by this share of
+ * what their merge does, and if the neighbour has so many times the region's pixels. */
+constexpr double  LeastShareToJoin = 0.5;
+constexpr int64_t LeastRatioToJoin = 32;
 
 /** Nats of a boundary's length, in pixels, while cells change their region. */
 constexpr double NatsPerBoundaryLength = 0.8;
