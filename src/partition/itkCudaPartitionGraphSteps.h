@@ -26,10 +26,10 @@ GetSizeOfChange(double change)
   return change < 0.0 ? static_cast<float>(-change) : 0.0f;
 }
 
-/** Whether a region joins its best neighbour and the best neighbour of that one, which merge in this round. One by one,
- * the neighbours of a large region would take a round each. Here all of those join it that change it little, and of
- * which the next rounds would choose one after the other. The sizes are those of the best changes of the region and of
- * its neighbour, which is the larger one. */
+/** Whether a region joins its best neighbour in the round in which that merges with its own best neighbour. If a large
+ * region took its neighbours one by one, it would need a round for each. Those join it at the same time that change it
+ * little, and that gain about as much as its best one. The sizes are those of the best changes of the region and of its
+ * neighbour. */
 ITK_CUDA_HOST_DEVICE inline bool
 JoinsPair(double size, double sizeOfNeighbor, int64_t pixels, int64_t pixelsOfNeighbor)
 {

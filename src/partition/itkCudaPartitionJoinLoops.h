@@ -249,6 +249,7 @@ struct JoinRegions
   }
 };
 
+/** Gives the sums of regions that are gone to those that took them over. */
 template <typename TAtomics>
 struct TakeSums
 {
