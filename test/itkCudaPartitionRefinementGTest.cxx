@@ -413,7 +413,31 @@ TEST(PartitionRefinement, ManyRegionsOfOneLawTakeFewRounds)
   RefineAndCheck(map, image, schedule, "squares");
   EXPECT_EQ(map.GetCounts().Regions, 1u);
   std::cout << rounds << " rounds" << std::endl;
-  EXPECT_LE(rounds, 250u);
+  EXPECT_LE(rounds, 120u);
+}
+
+TEST(PartitionRefinement, EqualRemovalsAlongStairsTakeFewRounds)
+{
+  // Bands of equal stairs, where all nodes gain alike: if equal removals went by the numbers of the nodes, a round
+  // would have few winners.
+  constexpr int32_t     width = 160;
+  constexpr int32_t     height = 120;
+  std::vector<uint16_t> pixels;
+  std::vector<uint32_t> bands;
+  for (int32_t i = 0; i < width * height; ++i)
+  {
+    const int32_t sum = i % width + i / width;
+    pixels.push_back(static_cast<uint16_t>(sum + 1));
+    bands.push_back(static_cast<uint32_t>(sum / 4));
+  }
+  const MapCase      image(width, height, pixels, LabelComponents(bands, width, height), NoiseLaw::Gaussian);
+  PlanarMap          map = MakeMap(image);
+  size_t             rounds = 0; // of all phases
+  RefinementSchedule schedule;
+  schedule.GoOn = [&rounds] { return ++rounds > 0; };
+  RefineAndCheck(map, image, schedule, "stairs");
+  std::cout << rounds << " rounds" << std::endl;
+  EXPECT_LE(rounds, 130u);
 }
 
 TEST(PartitionRefinement, DegenerateImagesAreLeftAlone)

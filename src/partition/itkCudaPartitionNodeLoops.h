@@ -381,7 +381,7 @@ template <typename TRound, typename TTeam>
 ITK_CUDA_HOST_DEVICE void
 Apply(const TRound & round, const Removal & removal, const TTeam & team)
 {
-  const uint32_t chord = round.Nodes[removal.Id].Edges[0]; // the smaller one of the two
+  const uint32_t chord = round.Nodes[removal.Nodes[1]].Edges[0]; // the smaller one of the two
   team.Wait();
   team.Once([&] { ApplyRemoval(round, removal); });
   team.Wait();

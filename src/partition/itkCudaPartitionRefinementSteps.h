@@ -241,6 +241,16 @@ struct Removal : Bid // Id: the node
   Moments  Sums;     // of the chord
 };
 
+/** A number for each place, in whose order those of neighbours are far apart (Knuth, The Art of Computer Programming 3,
+ * section 6.4: Fibonacci hashing). Removals of equal gain go by it. By the numbers of the nodes each one along a
+ * regular boundary would lose to the one before it, and a round would have one winner. */
+ITK_CUDA_HOST_DEVICE inline uint32_t
+ScatterPlace(const MapView & map, const LatticePoint & place)
+{
+  const auto columns = static_cast<uint32_t>(map.Width) + 1;
+  return (static_cast<uint32_t>(place.Y) * columns + static_cast<uint32_t>(place.X)) * 0x9E3779B1u;
+}
+
 /** Whether the removal of the node gains and is possible. */
 ITK_CUDA_AS_ARGUMENTS
 template <typename TRound, typename TTeam>
@@ -265,7 +275,7 @@ ProposeRemoval(const TRound & round, uint32_t i, Removal & removal, const TTeam 
   const Moments change = removal.Sums - (first.Sums + second.Sums);
   removal.Gain =
     (first.IsBorder() ? GainOnBorder : -round.GetSegmentCost()) + round.GainOf(first.Left, first.Right, change);
-  removal.Id = i;
+  removal.Id = ScatterPlace(map, node.Position);
   removal.Counts = {};
   removal.Counts.Add(first.Left, change.Count);
   removal.Counts.Add(first.Right, -change.Count);
@@ -284,7 +294,7 @@ template <typename TRound>
 ITK_CUDA_HOST_DEVICE uint32_t
 ApplyRemoval(TRound & round, const Removal & removal)
 {
-  const MapNode  node = round.GetNodes()[removal.Id];
+  const MapNode  node = round.GetNodes()[removal.Nodes[1]];
   const uint32_t edges[] = { node.Edges[0], node.Edges[1] };
   return ReplaceByChord(round, removal.Nodes, edges, 2, removal.Sums);
 }
