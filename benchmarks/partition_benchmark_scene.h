@@ -26,7 +26,7 @@ GetFieldScene(itk::SizeValueType side, Fields fields = Fields::Many)
   using ImageType = FieldScene::ImageType;
   constexpr unsigned int    tileSide = 1000;
   static ImageType::Pointer kept;
-  static Fields             fieldsOfKept;
+  static Fields             fieldsOfKept{ Fields::Many };
   if (!kept || kept->GetBufferedRegion().GetSize(0) != side || fieldsOfKept != fields)
   {
     FieldScene scene;

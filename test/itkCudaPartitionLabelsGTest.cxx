@@ -255,9 +255,9 @@ private:
           }
         }
       }
-      // By the region that goes, the one that stays: the smaller one of two that chose each other. Regions of larger
-      // numbers that chose one of the two join them, if that lowers the description half as much at least, and if the
-      // chosen one has 32 times their pixels.
+      // The region that stays, by the region that goes. Of two that chose each other the smaller number stays. A region
+      // of a larger number joins them if it chose one of the two, if it lowers the description at least half as much,
+      // and if the chosen one has at least 32 times its pixels.
       std::map<uint32_t, uint32_t> merges;
       for (const auto & [region, choice] : best)
       {
@@ -573,8 +573,7 @@ TEST(CudaPartitionLabels, NoiseIsOneRegion)
 
 TEST(CudaPartitionLabels, OneRegionOfManyBlocksTakesFewRounds)
 {
-  // If a region took its neighbours one by one, the blocks of an image without boundaries would take thousands of
-  // rounds.
+  // If a region took its neighbours one by one, there would be 1,460 to 1,726 calls.
   std::mt19937_64 engine(itk::cuda::test::PrintSeed(307));
   for (const NoiseLaw law : AllLaws)
   {

@@ -52,10 +52,10 @@ CombineLinks(RegionLinks & links);
  * \brief Regions and their neighbours, which merge in rounds.
  *
  * In a round every region looks for the neighbour with which a merge lowers the description most, and two regions that
- * chose each other merge. Changes that are equal in single precision are ordered by the regions' numbers. Regions that
- * chose one of the two may join them, as JoinsPair() says, if their numbers are larger: the smaller number of the pair
- * is that of the whole. The groups of a round are disjoint, and what becomes of one depends on nothing that another one
- * changes.
+ * chose each other merge. Changes that are equal in single precision are ordered by the regions' numbers. A region that
+ * chose one of the two joins them if JoinsPair() holds and its number is larger than the smaller one of the pair, which
+ * becomes the number of the group. The groups of a round are disjoint. Merging one of them depends on nothing that
+ * merging another one changes.
  *
  * Only regions that merged, and their neighbours, choose again. The last rounds of many have little to do. Whenever
  * half of the regions are gone, the others get new numbers in the same order: all that a round looks at stays close

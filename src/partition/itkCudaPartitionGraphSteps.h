@@ -26,10 +26,11 @@ GetSizeOfChange(double change)
   return change < 0.0 ? static_cast<float>(-change) : 0.0f;
 }
 
-/** Whether a region joins its best neighbour in the round in which that merges with its own best neighbour. If a large
- * region took its neighbours one by one, it would need a round for each. Those join it at the same time that change it
- * little, and that gain about as much as its best one. The sizes are those of the best changes of the region and of its
- * neighbour. */
+/** Whether a region joins its best neighbour in the round in which that neighbour merges with its own best neighbour. A
+ * large region would otherwise need a round for each of its neighbours. The region must be small beside the neighbour,
+ * and must gain about as much as the neighbour does.
+ * \param size of the best change of the region, positive \param sizeOfNeighbor the same of its best neighbour
+ * \param pixels of the region, and of its best neighbour */
 ITK_CUDA_HOST_DEVICE inline bool
 JoinsPair(double size, double sizeOfNeighbor, int64_t pixels, int64_t pixelsOfNeighbor)
 {

@@ -165,8 +165,8 @@ struct BeginSeries
 ITK_CUDA_HOST_DEVICE inline double
 SettleEdge(const GraphView & graph, const PricedLaw & law, size_t edge)
 {
-  // The regions are loaded before the table is written: for all that a compiler knows they are the same memory. They
-  // are described for each edge: the sums of a group are whole only when the loop that merges has ended.
+  // The regions are loaded before the table is written: for all that a compiler knows they are the same memory. Each
+  // edge describes its regions: the sums of a group are complete only when the loop that merges has ended.
   const uint64_t key = graph.Edges.Keys[edge] & ~EdgeView::NewBit;
   const Moments  first = graph.Regions[graph.Code.GetFirst(key)].Sums;
   const Moments  second = graph.Regions[graph.Code.GetSecond(key)].Sums;
@@ -224,9 +224,9 @@ private:
   }
 };
 
-/** Two regions that chose each other become one, with those that join them: no region is in two such groups. Edges of
- * regions that merge get new ends. Of those that then have the same ends one is left, which is new. None of them has
- * the ends of an edge whose regions did not merge. */
+/** Two regions that chose each other become one, and so do those that join them. No region is in two such groups. The
+ * edges of these regions get new ends. One edge is left of those that then have the same ends, and it counts as new. An
+ * edge whose regions did not merge never has the ends of a new one. */
 template <typename TAtomics>
 struct MergeGroups : RoundView
 {
@@ -294,8 +294,8 @@ private:
              ? whole
              : GraphView::None;
   }
-  /** A region becomes part of another one, if its best neighbour is at the other end of the edge. Each region that does
-   * has one such edge. */
+  /** Adds a region to another one, if the edge leads to its best neighbour. A region that merges has one such edge,
+   * whose pass adds it. */
   ITK_CUDA_AS_ARGUMENTS
   ITK_CUDA_HOST_DEVICE void
   MergeAlong(uint32_t region, uint32_t neighbor, uint32_t whole) const

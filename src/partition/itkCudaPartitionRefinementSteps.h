@@ -241,9 +241,9 @@ struct Removal : Bid // Id: the node
   Moments  Sums;     // of the chord
 };
 
-/** A number for each place, in whose order those of neighbours are far apart (Knuth, The Art of Computer Programming 3,
- * section 6.4: Fibonacci hashing). Removals of equal gain go by it. By the numbers of the nodes each one along a
- * regular boundary would lose to the one before it, and a round would have one winner. */
+/** A number for each place. Neighbouring places have numbers far apart (Knuth, The Art of Computer Programming 3,
+ * section 6.4: Fibonacci hashing). It decides between removals of equal gain. If the number of the node did, each
+ * removal along a regular boundary would lose to the one before it, and a round would have few winners. */
 ITK_CUDA_HOST_DEVICE inline uint32_t
 ScatterPlace(const MapView & map, const LatticePoint & place)
 {

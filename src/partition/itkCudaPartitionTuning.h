@@ -11,9 +11,11 @@ namespace itk::cuda::partition
 /** Nats that a merge of labels saves for each pixel side of the common boundary: about 9 nats, a segment, for 36. */
 constexpr double NatsPerCrack = 0.25;
 
-/** A region joins two that merge, one of which is its best neighbour, if that lowers the description by this share of
- * what their merge does, and if the neighbour has so many times the region's pixels. */
-constexpr double  LeastShareToJoin = 0.5;
+/** A region joins its best neighbour and the neighbour's partner if it lowers the description by at least this share of
+ * what their merge does. */
+constexpr double LeastShareToJoin = 0.5;
+
+/** The neighbour must have at least so many times the region's pixels. */
 constexpr int64_t LeastRatioToJoin = 32;
 
 /** Nats of a boundary's length, in pixels, while cells change their region. */
