@@ -31,6 +31,8 @@ if(COMMAND cudafilters_add_gtests)
   if(CudaFilters_USE_CUDA)
     target_sources(CudaFiltersPartitionGTestDriver PRIVATE ${CudaFilters_PARTITION_CUDA_GTESTS}
                                                           itkCudaPartitionDevicePrimitives.cu)
+    # The library would call this file's copies of the processor's functions, whose kernels belong to the program.
+    set_source_files_properties(itkCudaPartitionDevicePrimitives.cu PROPERTIES COMPILE_OPTIONS -Xcompiler=-fvisibility=hidden)
     target_include_directories(CudaFiltersPartitionGTestDriver SYSTEM PRIVATE ${CUDAToolkit_INCLUDE_DIRS})
     target_link_libraries(CudaFiltersPartitionGTestDriver PRIVATE CUDA::cudart_static)
   endif()

@@ -25,10 +25,11 @@ struct ValueAt
   }
 };
 
-/** Calls function(processor) with the processor of an image of one pixel, whose arrays lie in blocks of their own. */
+/** Calls function(processor) with the processor of an image of one pixel. Arrays for which the heap has no room lie in
+ * blocks of their own. */
 template <typename TFunction>
 void
-WithProcessor(int device, const TFunction & function)
+WithProcessor(int device, size_t heapBytes, const TFunction & function)
 {
   const DeviceGuard            guard(device);
   const StreamLease            stream(device);
@@ -41,7 +42,7 @@ WithProcessor(int device, const TFunction & function)
   input.Image.Size.fill(1);
   input.Image.Stride.fill(1);
   const region::DeviceSums sums(region::Samples(input, law, region::Threads(1)), 0, device);
-  function(DeviceProcessor(sums, false, 0, stream));
+  function(DeviceProcessor(sums, false, heapBytes, stream));
 }
 } // namespace
 
@@ -49,7 +50,7 @@ std::vector<uint32_t>
 SumOnDevice(const std::vector<uint32_t> & values, int device)
 {
   std::vector<uint32_t> sums(values.size() + 1);
-  WithProcessor(device, [&](const DeviceProcessor & processor) {
+  WithProcessor(device, 0, [&](const DeviceProcessor & processor) {
     const auto in = processor.Upload(values.data(), values.size());
     const auto out = processor.Allocate<uint32_t>(sums.size());
     processor.Fill(out.Get(), sums.size(), 0xab);
@@ -59,11 +60,47 @@ SumOnDevice(const std::vector<uint32_t> & values, int device)
   return sums;
 }
 
+uint32_t
+SumAndReadOnDevice(const std::vector<uint32_t> & values, int device)
+{
+  uint32_t sum = 0;
+  WithProcessor(device, 0, [&](const DeviceProcessor & processor) {
+    const auto in = processor.Upload(values.data(), values.size());
+    const auto out = processor.Allocate<uint32_t>(values.size() + 1);
+    sum = processor.SumAndRead(ValueAt{ in.Get() }, values.size(), out.Get());
+  });
+  return sum;
+}
+
+std::vector<std::vector<uint8_t>>
+FillOnDevice(const std::vector<size_t> & sizes, const std::vector<ByteFill> & fills, size_t heapBytes, int device)
+{
+  std::vector<std::vector<uint8_t>> results;
+  WithProcessor(device, heapBytes, [&](const DeviceProcessor & processor) {
+    std::vector<DeviceProcessor::Array<uint8_t>> arrays;
+    for (const size_t size : sizes)
+    {
+      arrays.push_back(processor.Allocate<uint8_t>(size));
+      processor.Fill(arrays.back().Get(), size, 0);
+    }
+    for (const ByteFill & fill : fills)
+    {
+      processor.Fill(arrays[fill.Array].Get() + fill.Begin, fill.Number, fill.Byte);
+    }
+    for (size_t i = 0; i < sizes.size(); ++i)
+    {
+      results.emplace_back(sizes[i]);
+      processor.Download(arrays[i].Get(), sizes[i], results.back().data());
+    }
+  });
+  return results;
+}
+
 SortedKeys
 SortOnDevice(const std::vector<uint64_t> & keys, int bits, int device)
 {
   SortedKeys result{ std::vector<uint64_t>(keys.size()), std::vector<uint32_t>(keys.size()) };
-  WithProcessor(device, [&](const DeviceProcessor & processor) {
+  WithProcessor(device, 0, [&](const DeviceProcessor & processor) {
     const auto in = processor.Upload(keys.data(), keys.size());
     const auto sorted = processor.Allocate<uint64_t>(keys.size());
     const auto places = processor.Allocate<uint32_t>(keys.size());

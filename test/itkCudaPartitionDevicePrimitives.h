@@ -2,6 +2,7 @@
 #ifndef itkCudaPartitionDevicePrimitives_h
 #define itkCudaPartitionDevicePrimitives_h
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -17,6 +18,23 @@ struct SortedKeys
 /** \exception CudaError */
 std::vector<uint32_t>
 SumOnDevice(const std::vector<uint32_t> & values, int device);
+
+/** What SumAndRead() returns. \exception CudaError */
+uint32_t
+SumAndReadOnDevice(const std::vector<uint32_t> & values, int device);
+
+/** Bytes of an array that get a value. */
+struct ByteFill
+{
+  size_t  Array;
+  size_t  Begin;
+  size_t  Number;
+  uint8_t Byte;
+};
+
+/** Arrays of zeros after these fills. \exception CudaError */
+std::vector<std::vector<uint8_t>>
+FillOnDevice(const std::vector<size_t> & sizes, const std::vector<ByteFill> & fills, size_t heapBytes, int device);
 
 /** \exception CudaError */
 SortedKeys

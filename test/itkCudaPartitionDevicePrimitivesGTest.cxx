@@ -5,7 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <iostream>
+#include <iterator>
 #include <numeric>
 #include <random>
 
@@ -28,6 +30,38 @@ TEST_F(CudaPartitionPrimitivesGpu, SumsBeforeEachValue)
     std::vector<uint32_t> expected(number + 1, 0);
     std::partial_sum(values.begin(), values.end(), expected.begin() + 1);
     EXPECT_EQ(itk::cuda::partition::SumOnDevice(values, m_Device), expected) << number;
+    EXPECT_EQ(itk::cuda::partition::SumAndReadOnDevice(values, m_Device), expected.back()) << number;
+  }
+}
+
+// Fills of parts that begin anywhere, of which some overlap earlier ones, and more of them than one launch takes. The
+// heap has room for all arrays, for some or for none.
+TEST_F(CudaPartitionPrimitivesGpu, FillsTakePlaceInTheirOrder)
+{
+  const uint64_t seed = std::random_device{}();
+  std::cout << "seed " << seed << '\n';
+  std::mt19937_64 engine(seed);
+  for (int run = 0; run < 200; ++run)
+  {
+    std::vector<size_t> sizes(1 + engine() % 12);
+    std::generate(sizes.begin(), sizes.end(), [&engine] { return 1 + engine() % (engine() % 8 == 0 ? 300000 : 700); });
+    std::vector<std::vector<uint8_t>> expected;
+    std::transform(sizes.begin(), sizes.end(), std::back_inserter(expected), [](size_t size) {
+      return std::vector<uint8_t>(size, 0);
+    });
+    std::vector<itk::cuda::partition::ByteFill> fills(engine() % 40);
+    for (itk::cuda::partition::ByteFill & fill : fills)
+    {
+      fill.Array = engine() % sizes.size();
+      const bool isWhole = engine() % 2 == 0;
+      fill.Begin = isWhole ? 0 : engine() % sizes[fill.Array];
+      fill.Number = isWhole ? sizes[fill.Array] : engine() % (sizes[fill.Array] - fill.Begin + 1);
+      fill.Byte = static_cast<uint8_t>(engine());
+      std::fill_n(expected[fill.Array].begin() + static_cast<std::ptrdiff_t>(fill.Begin), fill.Number, fill.Byte);
+    }
+    const size_t heapBytes = engine() % 3 * 100000;
+    EXPECT_EQ(itk::cuda::partition::FillOnDevice(sizes, fills, heapBytes, m_Device), expected)
+      << "run " << run << ", heap of " << heapBytes << " bytes";
   }
 }
 

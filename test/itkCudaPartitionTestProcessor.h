@@ -440,6 +440,13 @@ public:
     }
     sums[number] = sum;
   }
+  template <typename TFunction, typename T>
+  T
+  SumAndRead(const TFunction & function, size_t number, T * sums) const
+  {
+    this->Sum(function, number, sums);
+    return this->Read(sums + number);
+  }
   template <typename TFunction>
   void
   MaximumSoFar(const TFunction & function, size_t number, uint32_t * maxima) const

@@ -7,6 +7,7 @@
 #include "itkCudaPartitionArrayHeap.h"
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <utility>
 
@@ -22,6 +23,14 @@ struct DeviceHeap
 
   DeviceBuffer Memory;
   ArrayHeap    Places;
+
+  bool
+  Has(const void * pointer) const
+  {
+    const auto * const begin = static_cast<const unsigned char *>(Memory.GetPointer());
+    return std::less_equal<const void *>()(begin, pointer) &&
+           std::less<const void *>()(pointer, begin + Memory.GetSize());
+  }
 };
 
 /** \class ArrayMemory

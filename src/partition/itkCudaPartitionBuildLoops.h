@@ -171,15 +171,14 @@ BuildMap(ProcessorMap<TProcessor> & map, const uint32_t * labels)
   const MapExtent         extent = map.View().GetExtent();
   const steps::CornerGrid grid{ extent.Width, extent.Height, labels };
   const auto              numbers = processor.template Allocate<uint32_t>(grid.GetNumber() + 1);
-  processor.Sum(steps::IsCornerNode{ grid }, grid.GetNumber(), numbers.Get());
-  const size_t numberOfNodes = processor.Read(numbers.Get() + grid.GetNumber());
+  const size_t numberOfNodes = processor.SumAndRead(steps::IsCornerNode{ grid }, grid.GetNumber(), numbers.Get());
   CheckNumberOfNodes(numberOfNodes);
   auto nodes = processor.template Allocate<MapNode>(numberOfNodes);
   processor.For(grid.GetNumber(), steps::PlaceNodes{ grid, numbers.Get(), nodes.Get() });
-  const auto first = processor.template Allocate<uint32_t>(numberOfNodes + 1);
-  processor.Sum(steps::CountEdgesOfNode{ grid, nodes.Get() }, numberOfNodes, first.Get());
-  const size_t numberOfEdges = processor.Read(first.Get() + numberOfNodes);
-  auto         edges = processor.template Allocate<MapEdge>(numberOfEdges);
+  const auto   first = processor.template Allocate<uint32_t>(numberOfNodes + 1);
+  const size_t numberOfEdges =
+    processor.SumAndRead(steps::CountEdgesOfNode{ grid, nodes.Get() }, numberOfNodes, first.Get());
+  auto edges = processor.template Allocate<MapEdge>(numberOfEdges);
   processor.For(numberOfNodes, steps::AddEdges{ grid, numbers.Get(), first.Get(), nodes.Get(), edges.Get() });
   map.SetMap(std::move(nodes), numberOfNodes, std::move(edges), numberOfEdges);
   processor.VisitPixels([&](const auto & pixels) {

@@ -560,8 +560,7 @@ private:
     m_NumberOfEdges = m_Processor.Read(number.Get());
     m_Processor.For(m_NumberOfEdges, steps::TakeEdges{ this->View() });
     const auto ranks = m_Processor.template Allocate<uint32_t>(m_NumberAtFirst + 1);
-    m_Processor.Sum(steps::IsRoot{ m_Parents.Get() }, m_NumberAtFirst, ranks.Get());
-    m_NumberOfRegions = m_Processor.Read(ranks.Get() + m_NumberAtFirst);
+    m_NumberOfRegions = m_Processor.SumAndRead(steps::IsRoot{ m_Parents.Get() }, m_NumberAtFirst, ranks.Get());
   }
 };
 } // namespace itk::cuda::partition

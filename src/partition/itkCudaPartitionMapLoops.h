@@ -47,13 +47,6 @@ struct MapCounters
   }
 };
 
-/** Numbers of the nodes and edges that are left of a map. */
-struct NodesAndEdges
-{
-  uint32_t Nodes;
-  uint32_t Edges;
-};
-
 /** Edges of a cell that a pass loads at a time. */
 using ProcessorGridView = EdgeGridViewOf<4>;
 
@@ -397,19 +390,6 @@ struct IsEdgeAlive
   }
 };
 
-struct JoinNumbers
-{
-  const uint32_t * Nodes;
-  const uint32_t * Edges;
-  NodesAndEdges *  Numbers;
-
-  ITK_CUDA_HOST_DEVICE void
-  operator()(size_t) const
-  {
-    *Numbers = { *Nodes, *Edges };
-  }
-};
-
 /** Moves nodes that are left to their new numbers. */
 struct CompactNodes
 {
@@ -508,8 +488,8 @@ public:
     m_Losses = m_Processor.template Allocate<int64_t>(number);
     m_BestKeys = m_Processor.template Allocate<uint64_t>(number);
     m_Keys = m_Processor.template Allocate<uint64_t>(m_Cells.GetNumber());
-    m_Processor.Fill(m_IsRegion.Get(), number, 1);
     m_Processor.Fill(m_IsRegion.Get(), 1, 0);
+    m_Processor.Fill(m_IsRegion.Get() + 1, number - 1, 1);
     m_Processor.Fill(m_Keys.Get(), m_Cells.GetNumber(), 0xff);
   }
 
@@ -583,16 +563,12 @@ public:
   void
   Compact(Array<uint8_t> * flags = nullptr)
   {
-    const auto nodeNumbers = m_Processor.template Allocate<uint32_t>(m_NumberOfNodes + 1);
-    const auto edgeNumbers = m_Processor.template Allocate<uint32_t>(m_NumberOfEdges + 1);
-    m_Processor.Sum(steps::IsNodeAlive{ m_Nodes.Get() }, m_NumberOfNodes, nodeNumbers.Get());
-    m_Processor.Sum(steps::IsEdgeAlive{ m_Edges.Get() }, m_NumberOfEdges, edgeNumbers.Get());
-    const auto numbers = m_Processor.template Allocate<NodesAndEdges>(1);
-    m_Processor.For(1,
-                    steps::JoinNumbers{ nodeNumbers.Get() + m_NumberOfNodes,
-                                        edgeNumbers.Get() + m_NumberOfEdges,
-                                        numbers.Get() }); // the host waits once
-    const auto [numberOfNodes, numberOfEdges] = m_Processor.Read(numbers.Get());
+    const auto   nodeNumbers = m_Processor.template Allocate<uint32_t>(m_NumberOfNodes + 1);
+    const auto   edgeNumbers = m_Processor.template Allocate<uint32_t>(m_NumberOfEdges + 1);
+    const size_t numberOfNodes =
+      m_Processor.SumAndRead(steps::IsNodeAlive{ m_Nodes.Get() }, m_NumberOfNodes, nodeNumbers.Get());
+    const size_t numberOfEdges =
+      m_Processor.SumAndRead(steps::IsEdgeAlive{ m_Edges.Get() }, m_NumberOfEdges, edgeNumbers.Get());
     Array<MapNode> nodes = m_Processor.template Allocate<MapNode>(numberOfNodes);
     Array<MapEdge> edges = m_Processor.template Allocate<MapEdge>(numberOfEdges);
     Array<uint8_t> outFlags;
@@ -701,8 +677,7 @@ private:
     m_LastOfCells = m_Processor.template Allocate<uint32_t>(cells);
     m_Processor.Fill(m_LastOfCells.Get(), cells, 0);
     m_Processor.For(m_NumberOfEdges, steps::CountEdgesOfCells<Atomics>{ this->View(), this->GetGrid() });
-    m_Processor.Sum(steps::ValueOf{ m_LastOfCells.Get() }, cells, m_FirstOfCells.Get());
-    const size_t number = m_Processor.Read(m_FirstOfCells.Get() + cells);
+    const size_t number = m_Processor.SumAndRead(steps::ValueOf{ m_LastOfCells.Get() }, cells, m_FirstOfCells.Get());
     m_EdgesOfCells = m_Processor.template Allocate<uint32_t>(number);
     m_Processor.For(m_NumberOfEdges, steps::SortEdgesIntoCells<Atomics>{ this->View(), this->GetGrid() });
     m_Processor.Fill(m_LastOfCells.Get(), cells, 0xff);

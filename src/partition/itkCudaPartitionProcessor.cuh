@@ -28,6 +28,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <optional>
 #include <thread>
@@ -289,12 +290,12 @@ struct DeviceAtomics
 
 namespace kernels
 {
-/** Words that a kernel writes to memory of the host when its work is done, and a mark that says so there. */
+/** Bytes that a kernel writes to memory of the host when its work is done, and a mark that says so there. */
 struct Notice
 {
   const volatile uint32_t * From;
   uint32_t *                To;
-  unsigned int              NumberOfWords;
+  unsigned int              NumberOfBytes;
   volatile uint32_t *       Mark; // null: there is no notice
   uint32_t                  Number;
 
@@ -302,9 +303,15 @@ struct Notice
   __device__ void
   Send() const
   {
-    for (unsigned int i = threadIdx.x; i < NumberOfWords; i += blockDim.x)
+    const unsigned int words = NumberOfBytes / sizeof(uint32_t);
+    for (unsigned int i = threadIdx.x; i < words; i += blockDim.x)
     {
       To[i] = From[i];
+    }
+    if (threadIdx.x < NumberOfBytes % sizeof(uint32_t))
+    {
+      const size_t last = words * sizeof(uint32_t) + threadIdx.x;
+      reinterpret_cast<unsigned char *>(To)[last] = reinterpret_cast<const volatile unsigned char *>(From)[last];
     }
     __threadfence_system();
     __syncthreads();
@@ -319,6 +326,50 @@ static __global__ void
 SendKernel(const __grid_constant__ Notice notice)
 {
   notice.Send();
+}
+
+/** Memory to fill, each part with copies of a byte. */
+struct Fills
+{
+  struct Part
+  {
+    unsigned char * Begin;
+    size_t          NumberOfBytes;
+    unsigned char   Byte;
+  };
+
+  static constexpr unsigned int Most = 8;
+
+  Part         Parts[Most];
+  unsigned int Number;
+
+  bool
+  Overlap(const Part & other) const
+  {
+    return std::any_of(Parts, Parts + Number, [&other](const Part & part) {
+      return part.Begin < other.Begin + other.NumberOfBytes && other.Begin < part.Begin + part.NumberOfBytes;
+    });
+  }
+};
+
+/** One row of blocks for each part. */
+static __global__ void
+FillKernel(const __grid_constant__ Fills fills)
+{
+  const Fills::Part & part = fills.Parts[blockIdx.y];
+  const size_t        first = static_cast<size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  const size_t        stride = static_cast<size_t>(gridDim.x) * blockDim.x;
+  const unsigned int  word = 0x01010101u * part.Byte;
+  const bool          isAligned = reinterpret_cast<uintptr_t>(part.Begin) % sizeof(uint4) == 0;
+  const size_t        quads = isAligned ? part.NumberOfBytes / sizeof(uint4) : 0;
+  for (size_t i = first; i < quads; i += stride)
+  {
+    reinterpret_cast<uint4 *>(part.Begin)[i] = make_uint4(word, word, word, word);
+  }
+  for (size_t i = quads * sizeof(uint4) + first; i < part.NumberOfBytes; i += stride)
+  {
+    part.Begin[i] = part.Byte;
+  }
 }
 
 /** A sort of keys and their places in one block. */
@@ -373,7 +424,10 @@ struct BlockSum
 /** sums[i]: of function(0) to function(i - 1), for 0 <= i <= number. */
 template <typename TFunction, typename T>
 __global__ void
-__launch_bounds__(BlockSum::Threads) SumKernel(const __grid_constant__ TFunction function, uint32_t number, T * sums)
+__launch_bounds__(BlockSum::Threads) SumKernel(const __grid_constant__ TFunction function,
+                                               uint32_t                          number,
+                                               T *                               sums,
+                                               const __grid_constant__ Notice    notice)
 {
   __shared__ typename BlockSum::Scan<T>::TempStorage memory;
   const uint32_t                                     first = threadIdx.x * BlockSum::ValuesOfThread;
@@ -391,6 +445,11 @@ __launch_bounds__(BlockSum::Threads) SumKernel(const __grid_constant__ TFunction
     {
       sums[first + j] = values[j];
     }
+  }
+  if (notice.Mark != nullptr)
+  {
+    __syncthreads();
+    notice.Send();
   }
 }
 
@@ -806,18 +865,26 @@ public:
   T
   Read(const T * value) const
   {
-    constexpr unsigned int threads = 128;
-    ITK_CUDA_CALL(
-      LaunchKernel(kernels::SendKernel, dim3(1), dim3(threads), 0, m_Context.GetStream(), this->MakeNotice(value)));
+    static_assert(sizeof(T) <= MostBytesToSend, "It has room before the mark");
+    this->Send(value, sizeof(T));
     return this->Receive<T>();
   }
 
-  /** Copies to the host, after all work that was queued. */
+  /** Copies to the host, after all work that was queued. Few bytes go as a value that is read. */
   template <typename T>
   void
   Download(const T * data, size_t number, T * out) const
   {
-    ITK_CUDA_CALL(cudaMemcpyAsync(out, data, number * sizeof(T), cudaMemcpyDeviceToHost, m_Context.GetStream()));
+    const size_t bytes = number * sizeof(T);
+    if (bytes <= MostBytesToSend)
+    {
+      this->Send(data, bytes);
+      this->WaitForMark();
+      memcpy(static_cast<void *>(out), m_Exchange.GetPointer(), bytes);
+      return;
+    }
+    this->FillNow();
+    ITK_CUDA_CALL(cudaMemcpyAsync(out, data, bytes, cudaMemcpyDeviceToHost, m_Context.GetStream()));
     ITK_CUDA_CALL(cudaStreamSynchronize(m_Context.GetStream()));
   }
 
@@ -827,16 +894,31 @@ public:
   Upload(const T * data, size_t number) const
   {
     Array<T> array = this->Allocate<T>(number);
+    this->FillNow();
     ITK_CUDA_CALL(
       cudaMemcpyAsync(array.Get(), data, number * sizeof(T), cudaMemcpyHostToDevice, m_Context.GetStream()));
     return array;
   }
 
+  /** Sets all bytes. What is filled one after the other is filled by one launch, before the next work that is queued:
+   * for small images the driver takes longer than the device. Memory outside the heap may be gone by then. */
   template <typename T>
   void
-  Fill(T * data, size_t number, int byte) const
+  Fill(T * data, size_t number, unsigned char byte) const
   {
-    ITK_CUDA_CALL(cudaMemsetAsync(data, byte, number * sizeof(T), m_Context.GetStream()));
+    const kernels::Fills::Part part{ reinterpret_cast<unsigned char *>(data), number * sizeof(T), byte };
+    if (m_Fills.Number == kernels::Fills::Most || m_Fills.Overlap(part))
+    {
+      this->FillNow();
+    }
+    if (number > 0)
+    {
+      m_Fills.Parts[m_Fills.Number++] = part;
+    }
+    if (!m_Heap || !m_Heap->Has(data))
+    {
+      this->FillNow();
+    }
   }
 
   template <typename TFunction>
@@ -876,13 +958,7 @@ public:
     {
       return;
     }
-    ITK_CUDA_CALL(LaunchKernel(kernels::ForKernel<TStep>,
-                               MakeGrid((number + threads - 1) / threads),
-                               dim3(threads),
-                               0,
-                               m_Context.GetStream(),
-                               number,
-                               step));
+    this->Launch(kernels::ForKernel<TStep>, MakeGrid((number + threads - 1) / threads), threads, number, step);
   }
 
   /** Calls step(i) for i < step.GetNumber(), which is at most `most`. The grid is limited: most loops have far fewer
@@ -897,12 +973,8 @@ public:
     {
       return;
     }
-    ITK_CUDA_CALL(LaunchKernel(kernels::ForAtMostKernel<TStep>,
-                               MakeGrid(std::min(mostBlocks, (most + threads - 1) / threads)),
-                               dim3(threads),
-                               0,
-                               m_Context.GetStream(),
-                               step));
+    this->Launch(
+      kernels::ForAtMostKernel<TStep>, MakeGrid(std::min(mostBlocks, (most + threads - 1) / threads)), threads, step);
   }
 
   /** The same of steps with long passes, which single threads or teams may take. */
@@ -925,12 +997,8 @@ public:
     {
       return;
     }
-    ITK_CUDA_CALL(LaunchKernel(kernels::ForTeamsAtMostKernel<TStep>,
-                               MakeGrid(std::min(mostBlocks, (most + teams - 1) / teams)),
-                               dim3(threads),
-                               0,
-                               m_Context.GetStream(),
-                               step));
+    this->Launch(
+      kernels::ForTeamsAtMostKernel<TStep>, MakeGrid(std::min(mostBlocks, (most + teams - 1) / teams)), threads, step);
   }
 
   /** Runs loops one after the other. */
@@ -945,13 +1013,11 @@ public:
   T
   RunInOneBlock(const TProgram & program, const T * value) const
   {
-    ITK_CUDA_CALL(LaunchKernel(kernels::ProgramKernel<TProgram>,
-                               dim3(1),
-                               dim3(kernels::ThreadsOfLoopsInOneBlock),
-                               0,
-                               m_Context.GetStream(),
-                               program,
-                               this->MakeNotice(value)));
+    this->Launch(kernels::ProgramKernel<TProgram>,
+                 dim3(1),
+                 kernels::ThreadsOfLoopsInOneBlock,
+                 program,
+                 this->MakeNotice(value, sizeof(T)));
     return this->Receive<T>();
   }
   /** Whether loops over so many things may run in one grid, if they take less time there up to `most`. */
@@ -966,7 +1032,7 @@ public:
   T
   RunInOneGrid(const TProgram & program, size_t passes, const T * value) const
   {
-    this->LaunchInOneGrid(program, passes, this->MakeNotice(value));
+    this->LaunchInOneGrid(program, passes, this->MakeNotice(value, sizeof(T)));
     return this->Receive<T>();
   }
   /** The same, of which the host needs no value. It waits all the same if other runs share the device. CUDA has a few
@@ -991,14 +1057,7 @@ public:
   {
     if (number < kernels::BlockSum::MostValues)
     {
-      ITK_CUDA_CALL(LaunchKernel(kernels::SumKernel<TFunction, T>,
-                                 dim3(1),
-                                 dim3(kernels::BlockSum::Threads),
-                                 0,
-                                 m_Context.GetStream(),
-                                 function,
-                                 static_cast<uint32_t>(number),
-                                 sums));
+      this->SumInOneBlock(function, number, sums, kernels::Notice{});
       return;
     }
     const auto values =
@@ -1007,6 +1066,20 @@ public:
       return cub::DeviceScan::ExclusiveSum(
         memory, bytes, values, sums, static_cast<int>(number + 1), m_Context.GetStream());
     });
+  }
+
+  /** The same; returns sums[number]. */
+  template <typename TFunction, typename T>
+  T
+  SumAndRead(const TFunction & function, size_t number, T * sums) const
+  {
+    if (number < kernels::BlockSum::MostValues)
+    {
+      this->SumInOneBlock(function, number, sums, this->MakeNotice(sums + number, sizeof(T)));
+      return this->Receive<T>();
+    }
+    this->Sum(function, number, sums);
+    return this->Read(sums + number);
   }
 
   /** maxima[i]: the largest of function(0) to function(i). */
@@ -1029,16 +1102,14 @@ public:
   {
     if (number <= kernels::BlockSort::MostKeys)
     {
-      ITK_CUDA_CALL(LaunchKernel(kernels::SortPlacesKernel,
-                                 dim3(1),
-                                 dim3(kernels::BlockSort::Threads),
-                                 0,
-                                 m_Context.GetStream(),
-                                 keys,
-                                 static_cast<uint32_t>(number),
-                                 bits,
-                                 sorted,
-                                 places));
+      this->Launch(kernels::SortPlacesKernel,
+                   dim3(1),
+                   kernels::BlockSort::Threads,
+                   keys,
+                   static_cast<uint32_t>(number),
+                   bits,
+                   sorted,
+                   places);
       return;
     }
     const Array<uint32_t> inOrder = this->Allocate<uint32_t>(number);
@@ -1080,6 +1151,53 @@ private:
     }
   };
 
+  template <typename... TParameters, typename... TArguments>
+  void
+  Launch(void (*kernel)(TParameters...), dim3 grid, unsigned int threads, const TArguments &... arguments) const
+  {
+    this->FillNow();
+    ITK_CUDA_CALL(LaunchKernel(kernel, grid, dim3(threads), 0, m_Context.GetStream(), arguments...));
+  }
+
+  /** Queues the fills that wait for other work. */
+  void
+  FillNow() const
+  {
+    constexpr unsigned int threads = 256;
+    constexpr size_t       bytesOfThread = 4 * sizeof(uint4);
+    constexpr size_t       mostBlocks = 1024;
+    const kernels::Fills   fills = std::exchange(m_Fills, kernels::Fills{});
+    if (fills.Number == 1)
+    {
+      const kernels::Fills::Part & part = fills.Parts[0];
+      ITK_CUDA_CALL(cudaMemsetAsync(part.Begin, part.Byte, part.NumberOfBytes, m_Context.GetStream()));
+    }
+    else if (fills.Number > 1)
+    {
+      size_t most = 0;
+      for (unsigned int i = 0; i < fills.Number; ++i)
+      {
+        most = std::max(most, fills.Parts[i].NumberOfBytes);
+      }
+      dim3 grid = MakeGrid(std::min(mostBlocks, most / (threads * bytesOfThread) + 1));
+      grid.y = fills.Number;
+      ITK_CUDA_CALL(LaunchKernel(kernels::FillKernel, grid, dim3(threads), 0, m_Context.GetStream(), fills));
+    }
+  }
+
+  template <typename TFunction, typename T>
+  void
+  SumInOneBlock(const TFunction & function, size_t number, T * sums, const kernels::Notice & notice) const
+  {
+    this->Launch(kernels::SumKernel<TFunction, T>,
+                 dim3(1),
+                 kernels::BlockSum::Threads,
+                 function,
+                 static_cast<uint32_t>(number),
+                 sums,
+                 notice);
+  }
+
   size_t
   CountSharers() const
   {
@@ -1103,12 +1221,16 @@ private:
     configuration.stream = m_Context.GetStream();
     configuration.attrs = &cooperative;
     configuration.numAttrs = 1;
+    this->FillNow();
     ITK_CUDA_CALL((LaunchWithParameters<TProgram, kernels::Notice>(
       configuration, kernels::GridProgramKernel<TProgram>, program, notice)));
   }
 
   /** The end of the memory that the host and the device share. */
   static constexpr size_t PlaceOfMark = PinnedBuffer::ChunkSize - sizeof(uint32_t);
+  /** A block of threads sends more of them more slowly than a copy. */
+  static constexpr size_t MostBytesToSend = size_t{ 1 } << 16;
+  static_assert(MostBytesToSend <= PlaceOfMark, "They have room before the mark");
 
   const region::DeviceSums & m_Sums;
   const bool                 m_Squares;
@@ -1116,6 +1238,7 @@ private:
   const size_t               m_NumberOfMultiprocessors;
   const PinnedBuffer         m_Exchange;
   mutable uint32_t           m_NumberOfNotices{ 0 }; // the last one's number is the mark, when it has come
+  mutable kernels::Fills     m_Fills{};              // that wait for other work
 
   volatile uint32_t *
   GetMark() const
@@ -1128,18 +1251,21 @@ private:
   {
     return { nullptr, nullptr, 0, this->GetMark(), ++m_NumberOfNotices };
   }
-  /** The same with a value. */
-  template <typename T>
+  /** The same with a value, or an array, that begins at a multiple of 4 bytes. */
   kernels::Notice
-  MakeNotice(const T * value) const
+  MakeNotice(const void * value, size_t bytes) const
   {
-    static_assert(sizeof(T) % sizeof(uint32_t) == 0 && alignof(T) % alignof(uint32_t) == 0, "Whole words");
-    static_assert(sizeof(T) <= PlaceOfMark, "It has room before the mark");
     kernels::Notice notice = this->MakeNotice();
-    notice.From = reinterpret_cast<const uint32_t *>(value);
+    notice.From = static_cast<const uint32_t *>(value);
     notice.To = static_cast<uint32_t *>(m_Exchange.GetPointer());
-    notice.NumberOfWords = sizeof(T) / sizeof(uint32_t);
+    notice.NumberOfBytes = static_cast<unsigned int>(bytes);
     return notice;
+  }
+  void
+  Send(const void * value, size_t bytes) const
+  {
+    constexpr unsigned int threads = 256;
+    this->Launch(kernels::SendKernel, dim3(1), threads, this->MakeNotice(value, bytes));
   }
   /** The value of the last notice. */
   template <typename T>
@@ -1195,6 +1321,7 @@ private:
     size_t bytes = 0;
     ITK_CUDA_CALL(call(nullptr, bytes));
     const Array<char> memory = this->Allocate<char>(bytes);
+    this->FillNow();
     ITK_CUDA_CALL(call(memory.Get(), bytes));
   }
 };

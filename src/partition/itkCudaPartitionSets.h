@@ -128,9 +128,9 @@ NumberSets(const TProcessor & processor, uint32_t * parents, size_t number, uint
 {
   const auto ranks = processor.template Allocate<uint32_t>(number + 1);
   FlattenSets(processor, parents, number);
-  processor.Sum(steps::IsRoot{ parents }, number, ranks.Get());
+  const size_t sets = processor.SumAndRead(steps::IsRoot{ parents }, number, ranks.Get());
   processor.For(number, steps::NumberThings{ parents, ranks.Get(), numbers });
-  return processor.Read(ranks.Get() + number);
+  return sets;
 }
 } // namespace itk::cuda::partition
 
