@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <limits>
 #include <map>
 #include <random>
@@ -107,6 +108,68 @@ TEST(CudaPartitionTree, IsThatOfBruteForce)
         ASSERT_EQ(merges[i].Second, expected[i].Second) << NameOf(law) << " trial " << trial << " merge " << i;
         ASSERT_EQ(merges[i].Change, expected[i].Change) << NameOf(law) << " trial " << trial << " merge " << i;
         ASSERT_LT(merges[i].First, merges[i].Second);
+      }
+    }
+  }
+}
+
+// Regions with more than 256 neighbours may come late, but each merge is one of neighbours, with their change at the
+// time.
+TEST(CudaPartitionTree, RegionsWithManyNeighborsMergeWithTheirNeighbors)
+{
+  std::mt19937_64 engine(itk::cuda::test::PrintSeed(202));
+  for (int trial = 0; trial < 12; ++trial)
+  {
+    Model model;
+    model.Law = { NoiseLaw::Gamma, 1.0, 1000000 };
+    model.LogNumberOfPixels = 13.8;
+    const uint32_t       hubs = 1 + static_cast<uint32_t>(engine() % 3);
+    const uint32_t       number = hubs + 250 + static_cast<uint32_t>(engine() % 1500);
+    std::vector<Moments> regions(1);
+    for (uint32_t i = 0; i < number; ++i)
+    {
+      const auto pixels = static_cast<int64_t>(1 + engine() % 300);
+      regions.push_back({ pixels, static_cast<uint64_t>(pixels) * (5 + engine() % 60), 0 });
+    }
+    std::vector<Boundary>  boundaries;
+    std::map<Pair, double> costs;
+    for (uint32_t v = 2; v <= number; ++v)
+    {
+      // Hubs are neighbours of most regions and of each other; other regions have a few neighbours.
+      for (uint64_t j = 0; j < 3; ++j)
+      {
+        const uint32_t u = 1 + static_cast<uint32_t>(engine() % (j < 2 ? std::min(hubs, v - 1) : v - 1));
+        const double   cost = 9.0 * static_cast<double>(1 + engine() % 3);
+        boundaries.push_back({ u, v, cost });
+        costs[{ u, v }] += cost;
+      }
+    }
+    const auto merges = MakeMergeTree(model, regions, boundaries);
+    ASSERT_EQ(merges.size(), number - 1) << "trial " << trial;
+    std::vector<std::map<uint32_t, double>> neighbors(number + 1);
+    for (const auto & [pair, cost] : costs)
+    {
+      neighbors[pair.first][pair.second] = cost;
+      neighbors[pair.second][pair.first] = cost;
+    }
+    for (size_t i = 0; i < merges.size(); ++i)
+    {
+      const auto & [u, v, change] = merges[i];
+      ASSERT_LT(u, v);
+      ASSERT_EQ(neighbors[u].count(v), 1u) << "trial " << trial << " merge " << i;
+      ASSERT_EQ(change,
+                model.Describe(regions[u] + regions[v]) - model.Describe(regions[u]) - model.Describe(regions[v]) -
+                  neighbors[u][v])
+        << "trial " << trial << " merge " << i;
+      regions[u] += regions[v];
+      for (const auto & [neighbor, cost] : std::exchange(neighbors[v], {}))
+      {
+        neighbors[neighbor].erase(v);
+        if (neighbor != u)
+        {
+          neighbors[u][neighbor] += cost;
+          neighbors[neighbor][u] += cost;
+        }
       }
     }
   }

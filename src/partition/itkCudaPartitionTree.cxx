@@ -2,6 +2,7 @@
 #include "itkCudaPartitionTree.h"
 
 #include <algorithm>
+#include <optional>
 #include <queue>
 #include <tuple>
 #include <utility>
@@ -17,10 +18,10 @@ constexpr size_t ManyNeighbors = 256;
 struct Candidate
 {
   CudaPartitionMerge Merge;
-  uint32_t           U; // groups of regions
-  uint32_t           V;
-  uint32_t           AgeOfU;
-  uint32_t           AgeOfV;
+  uint32_t           Group; // of regions, which proposed it
+  uint32_t           Neighbor;
+  uint32_t           AgeOfGroup;
+  uint32_t           AgeOfNeighbor;
 };
 
 /** Whether a comes after b. */
@@ -102,7 +103,12 @@ private:
 };
 
 /** Groups of regions that merged. Of two groups the one with more neighbours stays, under the smaller of the numbers:
- * the links of the other one move, each no more often than the logarithm of the number of regions. */
+ * the links of the other one move, each no more often than the logarithm of the number of regions.
+ *
+ * The best pair of all is the best of both its groups. So a group proposes the best of its pairs, and does so again
+ * when it has merged, or when the turn of a proposal comes that has become out of date. Until then that one stands for
+ * pairs that are no better. A group with many neighbours proposes each of its pairs: to look at all of them again and
+ * again would take too long. */
 class MergeTree
 {
 public:
@@ -127,13 +133,8 @@ public:
     }
     for (uint32_t group = 1; group < m_Sums.size(); ++group)
     {
-      for (const auto & [neighbor, cost] : m_Neighbors[group])
-      {
-        if (group < neighbor)
-        {
-          this->Propose(group, neighbor, cost);
-        }
-      }
+      m_HadMany[group] = m_Neighbors[group].GetNumber() > ManyNeighbors;
+      m_HadMany[group] ? this->ProposeAll(group, m_Neighbors[group]) : this->ProposeBest(group);
     }
   }
 
@@ -145,19 +146,19 @@ public:
     {
       const Candidate candidate = m_Candidates.top();
       m_Candidates.pop();
-      const Link * const link = m_Neighbors[candidate.U].Find(candidate.V);
-      if (link == nullptr)
-      {
-        continue; // one of the groups is part of another
-      }
-      if (m_Ages[candidate.U] == candidate.AgeOfU && m_Ages[candidate.V] == candidate.AgeOfV)
+      const Link * const link = m_Neighbors[candidate.Group].Find(candidate.Neighbor);
+      if (link != nullptr && this->IsUpToDate(candidate))
       {
         merges.push_back(candidate.Merge);
-        this->Apply(candidate.U, candidate.V);
+        this->Apply(candidate.Group, candidate.Neighbor);
       }
-      else if (m_HadMany[candidate.U] || m_HadMany[candidate.V])
+      else if (!m_HadMany[candidate.Group])
       {
-        this->Propose(candidate.U, candidate.V, link->Cost);
+        this->ProposeBest(candidate.Group);
+      }
+      else if (link != nullptr)
+      {
+        m_Candidates.push(this->Weigh(candidate.Group, *link));
       }
     }
     return merges;
@@ -173,15 +174,48 @@ private:
   std::vector<Links>                                                 m_Neighbors;
   std::priority_queue<Candidate, std::vector<Candidate>, ComesLater> m_Candidates;
 
-  void
-  Propose(uint32_t x, uint32_t y, double cost)
+  bool
+  IsUpToDate(const Candidate & candidate) const
+  {
+    return m_Ages[candidate.Group] == candidate.AgeOfGroup && m_Ages[candidate.Neighbor] == candidate.AgeOfNeighbor;
+  }
+
+  Candidate
+  Weigh(uint32_t group, const Link & link) const
   {
     // The order of the terms is that of the numbers.
-    const bool     isInOrder = m_Numbers[x] < m_Numbers[y];
-    const uint32_t u = isInOrder ? x : y;
-    const uint32_t v = isInOrder ? y : x;
-    const double   change = m_Model.Describe(m_Sums[u] + m_Sums[v]) - m_Descriptions[u] - m_Descriptions[v] - cost;
-    m_Candidates.push({ { m_Numbers[u], m_Numbers[v], change }, u, v, m_Ages[u], m_Ages[v] });
+    const bool     isInOrder = m_Numbers[group] < m_Numbers[link.Group];
+    const uint32_t u = isInOrder ? group : link.Group;
+    const uint32_t v = isInOrder ? link.Group : group;
+    const double   change = m_Model.Describe(m_Sums[u] + m_Sums[v]) - m_Descriptions[u] - m_Descriptions[v] - link.Cost;
+    return { { m_Numbers[u], m_Numbers[v], change }, group, link.Group, m_Ages[group], m_Ages[link.Group] };
+  }
+  /** Proposes nothing if the group has no neighbours, as one that is part of another. */
+  void
+  ProposeBest(uint32_t group)
+  {
+    std::optional<Candidate> best;
+    for (const Link & link : m_Neighbors[group])
+    {
+      const Candidate candidate = this->Weigh(group, link);
+      if (!best || ComesLater()(*best, candidate))
+      {
+        best = candidate;
+      }
+    }
+    if (best)
+    {
+      m_Candidates.push(*best);
+    }
+  }
+  /** \param which of the group's links, but for their costs */
+  void
+  ProposeAll(uint32_t group, const Links & which)
+  {
+    for (const Link & link : which)
+    {
+      m_Candidates.push(this->Weigh(group, *m_Neighbors[group].Find(link.Group)));
+    }
   }
 
   void
@@ -205,12 +239,15 @@ private:
       m_Neighbors[neighbor].Add(kept, cost);
       m_Neighbors[kept].Add(neighbor, cost);
     }
+    const bool hadMany = m_HadMany[kept];
     m_HadMany[kept] = m_HadMany[u] || m_HadMany[v] || m_Neighbors[kept].GetNumber() > ManyNeighbors;
-    // With many neighbours only the links that moved; the others when their turn comes, by the change that they had.
-    const Links & links = m_Neighbors[kept];
-    for (const auto & [neighbor, cost] : m_HadMany[kept] ? moved : links)
+    if (!m_HadMany[kept])
     {
-      this->Propose(kept, neighbor, links.Find(neighbor)->Cost);
+      this->ProposeBest(kept);
+    }
+    else // the pairs that it has proposed have their turn, by the change that they had
+    {
+      this->ProposeAll(kept, hadMany ? moved : m_Neighbors[kept]);
     }
   }
 };
