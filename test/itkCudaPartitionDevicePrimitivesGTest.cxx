@@ -41,7 +41,7 @@ TEST_F(CudaPartitionPrimitivesGpu, FillsTakePlaceInTheirOrder)
   const uint64_t seed = std::random_device{}();
   std::cout << "seed " << seed << '\n';
   std::mt19937_64 engine(seed);
-  for (int run = 0; run < 200; ++run)
+  for (int run = 0; run < 100; ++run)
   {
     std::vector<size_t> sizes(1 + engine() % 12);
     std::generate(sizes.begin(), sizes.end(), [&engine] { return 1 + engine() % (engine() % 8 == 0 ? 300000 : 700); });
