@@ -107,8 +107,8 @@ private:
  *
  * The best pair of all is the best of both its groups. So a group proposes the best of its pairs, and does so again
  * when it has merged, or when the turn of a proposal comes that has become out of date. Until then that one stands for
- * pairs that are no better. A group with many neighbours proposes each of its pairs: to look at all of them again and
- * again would take too long. */
+ * pairs that are no better. A group with many neighbours proposes each of its pairs, and nobody else does: to look
+ * at all of them again and again would take too long. */
 class MergeTree
 {
 public:
@@ -134,6 +134,9 @@ public:
     for (uint32_t group = 1; group < m_Sums.size(); ++group)
     {
       m_HadMany[group] = m_Neighbors[group].GetNumber() > ManyNeighbors;
+    }
+    for (uint32_t group = 1; group < m_Sums.size(); ++group)
+    {
       m_HadMany[group] ? this->ProposeAll(group, m_Neighbors[group]) : this->ProposeBest(group);
     }
   }
@@ -190,13 +193,17 @@ private:
     const double   change = m_Model.Describe(m_Sums[u] + m_Sums[v]) - m_Descriptions[u] - m_Descriptions[v] - link.Cost;
     return { { m_Numbers[u], m_Numbers[v], change }, group, link.Group, m_Ages[group], m_Ages[link.Group] };
   }
-  /** Proposes nothing if the group has no neighbours, as one that is part of another. */
+  /** Of those with groups of few neighbours. A group that is part of another has none. */
   void
   ProposeBest(uint32_t group)
   {
     std::optional<Candidate> best;
     for (const Link & link : m_Neighbors[group])
     {
+      if (m_HadMany[link.Group])
+      {
+        continue;
+      }
       const Candidate candidate = this->Weigh(group, link);
       if (!best || ComesLater()(*best, candidate))
       {
@@ -241,13 +248,18 @@ private:
     }
     const bool hadMany = m_HadMany[kept];
     m_HadMany[kept] = m_HadMany[u] || m_HadMany[v] || m_Neighbors[kept].GetNumber() > ManyNeighbors;
-    if (!m_HadMany[kept])
-    {
-      this->ProposeBest(kept);
-    }
-    else // the pairs that it has proposed have their turn, by the change that they had
+    if (m_HadMany[kept]) // the pairs that it has proposed have their turn, by the change that they had
     {
       this->ProposeAll(kept, hadMany ? moved : m_Neighbors[kept]);
+      return;
+    }
+    this->ProposeBest(kept);
+    for (const Link & link : m_Neighbors[kept])
+    {
+      if (m_HadMany[link.Group])
+      {
+        m_Candidates.push(this->Weigh(link.Group, { kept, link.Cost }));
+      }
     }
   }
 };
