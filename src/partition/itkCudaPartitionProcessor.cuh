@@ -901,7 +901,8 @@ public:
   }
 
   /** Sets all bytes. What is filled one after the other is filled by one launch, before the next work that is queued:
-   * for small images the driver takes longer than the device. Memory outside the heap may be gone by then. */
+   * for small images the driver takes longer than the device. Memory outside the heap, which may be gone by then, is
+   * filled at once. */
   template <typename T>
   void
   Fill(T * data, size_t number, unsigned char byte) const
