@@ -31,7 +31,7 @@ if(COMMAND cudafilters_add_gtests)
   if(CudaFilters_USE_CUDA)
     target_sources(CudaFiltersPartitionGTestDriver PRIVATE ${CudaFilters_PARTITION_CUDA_GTESTS}
                                                           itkCudaPartitionDevicePrimitives.cu)
-    # The library would call this file's copies of the processor's functions, whose kernels belong to the program.
+    # Visible functions of this file would replace the library's, and launch kernels that only the program has.
     set_source_files_properties(itkCudaPartitionDevicePrimitives.cu PROPERTIES COMPILE_OPTIONS -Xcompiler=-fvisibility=hidden)
     target_include_directories(CudaFiltersPartitionGTestDriver SYSTEM PRIVATE ${CUDAToolkit_INCLUDE_DIRS})
     target_link_libraries(CudaFiltersPartitionGTestDriver PRIVATE CUDA::cudart_static)

@@ -34,8 +34,8 @@ TEST_F(CudaPartitionPrimitivesGpu, SumsBeforeEachValue)
   }
 }
 
-// Fills of parts that begin anywhere, of which some overlap earlier ones, and more of them than one launch takes. The
-// heap has room for all arrays, for some or for none.
+// The fills begin anywhere. Some overlap earlier ones. There are more of them than one launch takes. The heap has room
+// for all arrays, for some or for none.
 TEST_F(CudaPartitionPrimitivesGpu, FillsTakePlaceInTheirOrder)
 {
   const uint64_t seed = std::random_device{}();

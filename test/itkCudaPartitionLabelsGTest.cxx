@@ -255,9 +255,10 @@ private:
           }
         }
       }
-      // The region that stays, by the region that goes. Of two that chose each other the smaller number stays. A region
-      // of a larger number joins them if it chose one of the two, if it lowers the description at least half as much,
-      // and if the chosen one has at least 32 times its pixels.
+      // From each region that goes to the region that it becomes part of. Of two regions that chose each other, the one
+      // with the smaller number stays. Another region joins the two if it meets four conditions. Its number is larger.
+      // It chose one of the two. It lowers the description at least half as much as they do. The region that it chose
+      // has at least 32 times its pixels.
       std::map<uint32_t, uint32_t> merges;
       for (const auto & [region, choice] : best)
       {

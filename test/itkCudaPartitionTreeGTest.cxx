@@ -113,8 +113,8 @@ TEST(CudaPartitionTree, IsThatOfBruteForce)
   }
 }
 
-// Regions with more than 256 neighbours may come late, but each merge is one of neighbours, with their change at the
-// time.
+// Pairs of a region with more than 256 neighbours may come late. All the same, each merge joins two neighbours, and has
+// their change at that time.
 TEST(CudaPartitionTree, RegionsWithManyNeighborsMergeWithTheirNeighbors)
 {
   std::mt19937_64 engine(itk::cuda::test::PrintSeed(202));

@@ -870,7 +870,7 @@ public:
     return this->Receive<T>();
   }
 
-  /** Copies to the host, after all work that was queued. Few bytes go as a value that is read. */
+  /** Copies to the host, after all work that was queued. A kernel writes few bytes to the host, as Read() does. */
   template <typename T>
   void
   Download(const T * data, size_t number, T * out) const
@@ -900,9 +900,9 @@ public:
     return array;
   }
 
-  /** Sets all bytes. What is filled one after the other is filled by one launch, before the next work that is queued:
-   * for small images the driver takes longer than the device. Memory outside the heap, which may be gone by then, is
-   * filled at once. */
+  /** Sets all bytes. Fills of the heap wait for the next work, and one launch does all of them: for small images a
+   * launch takes the driver longer than the fill takes the device. Memory outside the heap is filled at once. It could
+   * be freed before the next work. */
   template <typename T>
   void
   Fill(T * data, size_t number, unsigned char byte) const
@@ -1160,7 +1160,7 @@ private:
     ITK_CUDA_CALL(LaunchKernel(kernel, grid, dim3(threads), 0, m_Context.GetStream(), arguments...));
   }
 
-  /** Queues the fills that wait for other work. */
+  /** Queues the fills that wait. */
   void
   FillNow() const
   {
@@ -1229,7 +1229,7 @@ private:
 
   /** The end of the memory that the host and the device share. */
   static constexpr size_t PlaceOfMark = PinnedBuffer::ChunkSize - sizeof(uint32_t);
-  /** A block of threads sends more of them more slowly than a copy. */
+  /** With more bytes a copy is faster than one block of threads. */
   static constexpr size_t MostBytesToSend = size_t{ 1 } << 16;
   static_assert(MostBytesToSend <= PlaceOfMark, "They have room before the mark");
 
@@ -1239,7 +1239,7 @@ private:
   const size_t               m_NumberOfMultiprocessors;
   const PinnedBuffer         m_Exchange;
   mutable uint32_t           m_NumberOfNotices{ 0 }; // the last one's number is the mark, when it has come
-  mutable kernels::Fills     m_Fills{};              // that wait for other work
+  mutable kernels::Fills     m_Fills{};              // those that wait for the next work
 
   volatile uint32_t *
   GetMark() const
@@ -1252,7 +1252,7 @@ private:
   {
     return { nullptr, nullptr, 0, this->GetMark(), ++m_NumberOfNotices };
   }
-  /** The same with a value, or an array, that begins at a multiple of 4 bytes. */
+  /** The same with a value or an array. Its address is a multiple of 4. */
   kernels::Notice
   MakeNotice(const void * value, size_t bytes) const
   {

@@ -105,10 +105,11 @@ private:
 /** Groups of regions that merged. Of two groups the one with more neighbours stays, under the smaller of the numbers:
  * the links of the other one move, each no more often than the logarithm of the number of regions.
  *
- * The best pair of all is the best of both its groups. So a group proposes the best of its pairs, and does so again
- * when it has merged, or when the turn of a proposal comes that has become out of date. Until then that one stands for
- * pairs that are no better. A group with many neighbours proposes each of its pairs, and nobody else does: to look
- * at all of them again and again would take too long. */
+ * The best pair of all is also the best pair of each of its two groups. Therefore a group proposes only its best pair.
+ * It proposes again when it has merged. If one of the two groups has merged, the proposal is out of date. When the turn
+ * of such a proposal comes, its group proposes anew. Until then the group's other pairs need no proposal, as they are
+ * no better than the old one. A group with many neighbours proposes all its pairs, and its neighbours propose none of
+ * them: looking at all pairs after each merge would take too long. */
 class MergeTree
 {
 public:
@@ -193,7 +194,8 @@ private:
     const double   change = m_Model.Describe(m_Sums[u] + m_Sums[v]) - m_Descriptions[u] - m_Descriptions[v] - link.Cost;
     return { { m_Numbers[u], m_Numbers[v], change }, group, link.Group, m_Ages[group], m_Ages[link.Group] };
   }
-  /** Of those with groups of few neighbours. A group that is part of another has none. */
+  /** Proposes the group's best pair with a group of few neighbours, if there is one. A group that has become part of
+   * another has no pairs. */
   void
   ProposeBest(uint32_t group)
   {
@@ -215,7 +217,7 @@ private:
       m_Candidates.push(*best);
     }
   }
-  /** \param which of the group's links, but for their costs */
+  /** Proposes pairs of a group with many neighbours. \param which the neighbours; the costs are not looked at */
   void
   ProposeAll(uint32_t group, const Links & which)
   {
@@ -248,8 +250,9 @@ private:
     }
     const bool hadMany = m_HadMany[kept];
     m_HadMany[kept] = m_HadMany[u] || m_HadMany[v] || m_Neighbors[kept].GetNumber() > ManyNeighbors;
-    if (m_HadMany[kept]) // the pairs that it has proposed have their turn, by the change that they had
+    if (m_HadMany[kept])
     {
+      // Pairs that it proposed earlier are weighed again when their turn comes.
       this->ProposeAll(kept, hadMany ? moved : m_Neighbors[kept]);
       return;
     }

@@ -19,10 +19,11 @@ struct Boundary
 };
 
 /** Merges the pair of neighbours that changes the description least, again and again, until no two are neighbours.
- * Equal changes go by the smaller numbers. A merged region has the smaller of two numbers. The changes of a region with
- * more than 256 neighbours are computed again when their turn comes: one that has fallen since may come late. \param
- * regions sums by number; [0] is not looked at \param boundaries between them; costs of a pair that occurs several
- * times are added */
+ * Pairs with equal changes merge in the order of their numbers. A merged region has the smaller of its two numbers. The
+ * changes of a region with more than 256 neighbours are computed again when their turn comes. A change that has become
+ * less since then may come late.
+ * \param regions sums by number; [0] is not looked at
+ * \param boundaries between them; the costs of a pair that occurs several times are added */
 std::vector<CudaPartitionMerge>
 MakeMergeTree(const Model & model, std::vector<Moments> regions, const std::vector<Boundary> & boundaries);
 } // namespace itk::cuda::partition
