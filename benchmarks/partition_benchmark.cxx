@@ -124,7 +124,7 @@ RunHundred(benchmark::State & state, CudaFiltersEnums::Backend backend, bool lab
   }
   const auto                image = GetFieldScene(static_cast<itk::SizeValueType>(state.range(0)));
   const unsigned int        threads = itk::MultiThreaderBase::GetGlobalDefaultNumberOfThreads();
-  const unsigned int        atOnce = backend == CudaFiltersEnums::Backend::Cuda ? std::max(threads, 32u) : threads;
+  const unsigned int        atOnce = backend == CudaFiltersEnums::Backend::Cuda ? std::max(threads, 48u) : threads;
   const FilterType::Pointer one = MakeFilter(image, backend, labelsOnly, threads);
   std::vector<FilterType::Pointer> filters(number);
   for (FilterType::Pointer & filter : filters)

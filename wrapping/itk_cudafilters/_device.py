@@ -11,7 +11,7 @@ import itk
 import numpy as np
 
 from . import _dlpack
-from ._images import as_gaussian_input, describe, image_of, is_xarray
+from ._images import as_gaussian_input, describe, image_view_of, is_xarray
 
 # The pixels of itk.CudaDeviceImage.
 _PIXELS = {"uint8": itk.UC, "uint16": itk.US, "int16": itk.SS, "float32": itk.F, "float64": itk.D}
@@ -58,7 +58,7 @@ def to_device(image: Any, device: int = -1) -> Any:
     host = as_gaussian_input(image, "image")
     if isinstance(host, np.ndarray):
         _require_dimension(host.ndim, "image")
-        host = image_of(host, itk.image_view_from_array)
+        host = image_view_of(host)
     upload: Any = itk.CudaUploadImageFilter.New(host, DeviceIndex=device)
     upload.Update()
     return _disconnected(upload.GetOutput())

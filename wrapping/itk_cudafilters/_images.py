@@ -136,6 +136,12 @@ class _HeldPixels:
 
 
 @functools.cache
+def _name_of(dtype: np.dtype[Any]) -> str:
+    """NumPy's name of a type, which NumPy puts together each time."""
+    return dtype.name
+
+
+@functools.cache
 def _scalar_type_of(image_type: Any) -> np.dtype[Any] | None:
     """The type of pixels that are single numbers."""
     image = image_type.New()
@@ -159,13 +165,28 @@ def is_column(shape: Sequence[int]) -> bool:
     return len(shape) > 1 and math.prod(shape[1:]) == 1
 
 
-def image_of(pixels: npt.NDArray[Any], convert: Callable[[Any], Any] = itk.image_from_array) -> Any:
-    """The itk.Image of a contiguous array, which may be a column. The image has a copy of the pixels; with
-    convert=itk.image_view_from_array it shares the array's memory."""
-    image = convert(pixels)
+def image_of(pixels: npt.NDArray[Any]) -> Any:
+    """The itk.Image of a contiguous array, which may be a column. The image has a copy of the pixels."""
+    return _with_sides_of(pixels, itk.image_from_array(pixels))
+
+
+def image_view_of(pixels: npt.NDArray[Any]) -> Any:
+    """The same, but the image shares the array's memory."""
+    return _with_sides_of(pixels, _view_maker_of(pixels.dtype, pixels.ndim)(pixels))
+
+
+def _with_sides_of(pixels: npt.NDArray[Any], image: Any) -> Any:
     if is_column(pixels.shape):
         image.SetRegions(pixels.shape[::-1])
     return image
+
+
+@functools.cache
+def _view_maker_of(dtype: np.dtype[Any], dimension: int) -> Callable[[npt.NDArray[Any]], Any]:
+    """What itk.image_view_from_array() calls for arrays of this type and dimension, after a search among the types of all images."""
+    image_type = type(itk.image_view_from_array(np.zeros((1,) * dimension, dtype)))
+    make_view: Callable[[npt.NDArray[Any]], Any] = itk.PyBuffer[image_type].GetImageViewFromArray
+    return make_view
 
 
 def as_itk_image(
@@ -186,16 +207,17 @@ def as_itk_image(
     if dimension != 2:
         raise ValueError(f"{name} has {dimension} dimensions; it must have 2: take a slice of it")
     pixels = pixels_of(image, name)
-    if pixels.dtype.name not in converted:
-        require_known_pixels(pixels.dtype, name, known)
+    dtype = _name_of(pixels.dtype)
+    if dtype not in converted:
+        require_known_type(dtype, name, known)
         if is_image:
             return image
-    pixels = pixels.astype(converted.get(pixels.dtype.name, pixels.dtype.newbyteorder("=")), copy=False)
+    pixels = pixels.astype(converted.get(dtype, pixels.dtype.newbyteorder("=")), copy=False)
     if is_image:
         return with_geometry_of(image, np.ascontiguousarray(pixels))
     if is_xarray(image):
         return _image_from_xarray(image, pixels, name)
-    return image_of(np.ascontiguousarray(pixels), itk.image_view_from_array)
+    return image_view_of(np.ascontiguousarray(pixels))
 
 
 def as_gaussian_input(image: Any, name: str) -> Any:

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ._dlpack import native
-from ._images import image_of
+from ._images import image_view_of
 from ._operations import OF_HOST, Operations, Places
 
 # ITK's filter, which runs for the mode nearest, takes lines of four pixels or more. A line that is continued by its edge
@@ -200,7 +200,7 @@ class HostLineFilter:
             lines = np.pad(lines, [(padding, padding) if i == 1 else (0, 0) for i in range(lines.ndim)], mode="edge")
         lines = np.ascontiguousarray(lines)
         smoother: Any = itk.CudaRecursiveGaussianImageFilter.New(
-            image_of(lines, itk.image_view_from_array),
+            image_view_of(lines),
             Direction=lines.ndim - 2,  # ITK counts axes from the last one
             Sigma=sigma,
             Order=order,

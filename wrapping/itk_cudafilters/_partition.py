@@ -2,10 +2,11 @@
 """Whole images divided into polygonal regions."""
 from __future__ import annotations
 
+import importlib
 import inspect
 import math
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, get_args
 
@@ -19,7 +20,7 @@ from ._parameters import set_parameter
 from ._progress import progress_bar
 from ._segmentation import ImageLike, _snake_case, known_name, noise_laws, plain_name
 
-IMAGES_AT_ONCE_ON_GPU = 32
+IMAGES_AT_ONCE_ON_GPU = 48
 """A run waits for the host between launches, and the GPU works on other images meanwhile. More are hardly faster
 (docs/partition.md)."""
 
@@ -358,10 +359,9 @@ def partition_image(
             "initial_labels": initial_labels,
             "backend": backend,
             "device_index": device_index,
-            "progress": progress,
         },
     )
-    return divider.divide()
+    return divider.divide(progress)
 
 
 def partition_images(
@@ -378,7 +378,7 @@ def partition_images(
 
     `valid_mask` and `initial_labels` hold one for each image. The other parameters are those of partition_image(), but for
     `progress`, and hold for all images. Results do not depend on the company. That is faster than a loop for many small images,
-    which leave most threads idle. There are as many at the same time as ITK has threads; on the GPU 32 at least, which share its
+    which leave most threads idle. There are as many at the same time as ITK has threads; on the GPU 48 at least, which share its
     memory.
     """
     defaults = {name: parameter.default for name, parameter in inspect.signature(partition_image).parameters.items()}
@@ -399,16 +399,31 @@ def partition_images(
 
     first = make_divider(0)  # it says where all of them run
     threads = int(itk.MultiThreaderBase.GetGlobalDefaultNumberOfThreads())
-    most = max(threads, IMAGES_AT_ONCE_ON_GPU) if may_use_gpu(first.filter) else threads
-    at_once = min(len(images), most)
+    at_once = max(threads, IMAGES_AT_ONCE_ON_GPU) if may_use_gpu(first.filter) else threads
+    work_units = max(1, threads // min(len(images), at_once))
+    native = importlib.import_module("itk.itkCudaRegionPartitionImageFilterPython")
+    updates = native.cudafilters_new_updates(at_once)
+    waiting: deque[_Divider[ImageLike]] = deque()
 
-    def divide(index: int) -> Partition[ImageLike]:
-        divider = first if index == 0 else make_divider(index)
-        divider.filter.SetNumberOfWorkUnits(max(1, threads // at_once))
-        return divider.divide()
+    def finish() -> Partition[ImageLike]:
+        native.cudafilters_finish_update(updates)
+        return waiting.popleft().get_partition()
 
-    with ThreadPoolExecutor(at_once) as pool:
-        return list(pool.map(divide, range(len(images))))
+    found = []
+    try:
+        for index in range(len(images)):
+            # Filters may hold copies of their images: there are as many as keep the threads at work.
+            if len(waiting) == 2 * at_once:
+                found.append(finish())
+            divider = first if index == 0 else make_divider(index)
+            divider.filter.SetNumberOfWorkUnits(work_units)
+            divider.filter._start_update(updates)
+            waiting.append(divider)
+        while waiting:
+            found.append(finish())
+    finally:
+        native.cudafilters_end_updates(updates)
+    return found
 
 
 class _Divider(Generic[ImageLike]):
@@ -416,6 +431,9 @@ class _Divider(Generic[ImageLike]):
 
     def __init__(self, image: ImageLike, parameters: Mapping[str, Any]) -> None:
         input_image = as_itk_image(image, "image")
+        if input_image is image:  # it may be the input of several filters, which run at the same time and write its regions
+            input_image = type(image).New()
+            input_image.Graft(image)
         law = known_name("law", parameters["law"], noise_laws())
         looks, threshold = parameters["looks"], parameters["foreground_threshold"]
         divider: Any = itk.CudaRegionPartitionImageFilter[type(input_image), itk.Image[itk.UI, 2]].New()
@@ -441,14 +459,16 @@ class _Divider(Generic[ImageLike]):
         self.image = image
         self.input_image = input_image
         self.law = law
-        self.shows_progress = parameters["progress"]
         self.filter = divider
 
-    def divide(self) -> Partition[ImageLike]:
-        divider = self.filter
-        with progress_bar(divider, "partition_image", self.shows_progress):
-            divider.Update()
+    def divide(self, shows_progress: bool) -> Partition[ImageLike]:
+        with progress_bar(self.filter, "partition_image", shows_progress):
+            self.filter.Update()
+        return self.get_partition()
 
+    def get_partition(self) -> Partition[ImageLike]:
+        """After the filter's Update()."""
+        divider = self.filter
         statistics = PartitionStatistics(
             law=self.law,
             number_of_looks=divider.GetNumberOfLooksUsed(),

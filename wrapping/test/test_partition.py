@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """A whole image divided into polygonal regions: labels, polygons, table, merges, files."""
+import gc
+import itertools
 import json
 import math
 import sys
+import weakref
 import xml.etree.ElementTree
+from concurrent.futures import ThreadPoolExecutor
 
 import itk
 import numpy as np
@@ -281,6 +285,71 @@ def test_several_images_at_once():
         partition_images(images, "gaussian", initial_labels=[random_blocks()])
     with pytest.raises(TypeError, match="no parameter colour"):
         partition_images(images, "gaussian", colour=1)
+
+
+@pytest.fixture(params=[1, 2, 5])
+def number_of_threads(request):
+    """Of ITK: so many images are divided at the same time on the host."""
+    before = itk.MultiThreaderBase.GetGlobalDefaultNumberOfThreads()
+    itk.MultiThreaderBase.SetGlobalDefaultNumberOfThreads(request.param)
+    yield request.param
+    itk.MultiThreaderBase.SetGlobalDefaultNumberOfThreads(before)
+
+
+def some_images(seed, number):
+    """Of random sizes, types and kinds, some of them twice."""
+    rng = np.random.default_rng(seed)
+    images = []
+    for _ in range(number):
+        shape = rng.integers(1, 50, 2)
+        pixels = np.clip(rng.exponential(np.where(np.arange(shape[1]) < 20, 10.0, 60.0), shape), 1, 255)
+        pixels = pixels.astype(rng.choice(["uint8", "uint16", "int16", "float32", "float64"]))
+        kind = rng.integers(4)
+        image = [pixels, np.asfortranarray(pixels), draw_image(pixels=pixels.astype(np.float32)), images[-1] if images else pixels]
+        images.append(image[kind])
+    return images
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_many_images_of_all_kinds_have_their_results_in_order(number_of_threads, seed):
+    images = some_images(seed, 130)
+    for index, (together, image) in enumerate(zip(partition_images(images, "gamma", 1.0), images, strict=True)):
+        alone = partition_image(image, "gamma", 1.0)
+        assert type(together.labels) is type(alone.labels), index
+        np.testing.assert_array_equal(np.asarray(together.labels), np.asarray(alone.labels), err_msg=f"image {index}")
+        assert together.statistics == alone.statistics, index
+        np.testing.assert_array_equal(together.nodes, alone.nodes, err_msg=f"image {index}")
+
+
+@pytest.mark.parametrize("wrong", [0, 60, 129])
+def test_a_wrong_image_among_many_is_refused_and_leaves_nothing_behind(number_of_threads, wrong):
+    images = [draw(seed=seed)[:40, :40] for seed in range(130)]
+    references = [weakref.ref(image) for image in images]
+    good = images[wrong].copy()
+    for value, kind, words in ((np.nan, RuntimeError, "finite"), ("complex", TypeError, "complex64")):
+        images[wrong] = good.astype(np.complex64) if value == "complex" else np.where(good > 100, np.float32(value), good)
+        with pytest.raises(kind, match=words):
+            partition_images(images, "gaussian")
+    images[wrong] = good
+    assert [len(partition) for partition in partition_images(images[wrong : wrong + 1], "gaussian")] == [
+        len(partition_image(good, "gaussian"))
+    ]
+    del images, good
+    gc.collect()
+    assert not any(reference() is not None for reference in references)
+
+
+def test_one_image_of_a_pipeline_many_times_and_from_several_threads():
+    smoother = itk.MedianImageFilter.New(draw_image(), Radius=1)
+    smoother.Update()
+    image = smoother.GetOutput()
+    alone = partition_image(image, "gaussian")
+    with ThreadPoolExecutor(4) as pool:
+        calls = [pool.submit(partition_images, [image] * 12, "gaussian") for _ in range(4)]
+        for together in itertools.chain.from_iterable(call.result() for call in calls):
+            np.testing.assert_array_equal(np.asarray(together.labels), np.asarray(alone.labels))
+            assert together.statistics == alone.statistics
+    assert image.GetSource() == smoother and image.GetRequestedRegion() == image.GetLargestPossibleRegion()
 
 
 @pytest.mark.parametrize("coordinates", ["physical", "pixel"])
