@@ -81,8 +81,7 @@ private:
   Serve()
   {
     while (this->RunNext())
-    {
-    }
+    {}
   }
   /** Waits for a call, and makes it. \return false at the end */
   bool
