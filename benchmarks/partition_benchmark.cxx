@@ -2,12 +2,13 @@
 
 // The partition of radar scenes of fields, as a user calls it: from an image in ordinary memory to the label image,
 // polygons, table and tree. The scene is one of 1000 x 1000 pixels and 150 fields under speckle of one look, side by
-// side as often as the image has room for it.
+// side as often as the image has room for it. Rows .../partition_of_picture have the radar picture of the examples and
+// its mirror images.
 //
 // Rows host/partition on all cores, host/partition/one_thread, and host_to_host/partition on the GPU. Rows
 // .../partition_labels end with the label map (LabelsOnly). Rows .../partition_of_one_field have speckle alone: the
 // hardest case for merges, where one region takes all blocks. Rows .../partition_hundred are a hundred images in one
-// call, one thread for each of those at work: as many as ITK has threads, and 32 at least on the GPU.
+// call, one thread for each of those at work: as many as ITK has threads, and 48 at least on the GPU.
 
 #include "benchmark_device.h"
 #include "itkCudaRegionPartitionImageFilter.h"
@@ -26,43 +27,39 @@
 
 namespace
 {
-using benchmark_filters::Fields;
-using benchmark_filters::GetFieldScene;
+using benchmark_filters::GetScene;
 using benchmark_filters::IsDeviceMissing;
+using benchmark_filters::Scene;
 using itk::CudaFiltersEnums;
-using itk::cuda::test::FieldScene;
-using ImageType = FieldScene::ImageType;
+using ImageType = benchmark_filters::SceneImage;
 using FilterType = itk::CudaRegionPartitionImageFilter<ImageType, itk::Image<unsigned int, 2>>;
 
 FilterType::Pointer
-MakeFilter(ImageType * image, CudaFiltersEnums::Backend backend, bool labelsOnly, unsigned int threads)
+MakeFilter(ImageType * image, Scene scene, CudaFiltersEnums::Backend backend, bool labelsOnly, unsigned int threads)
 {
   const auto filter = FilterType::New();
   filter->SetInput(image);
   filter->SetBackend(backend);
-  filter->SetNoiseLaw("Gamma");
-  filter->SetNumberOfLooks(1.0);
+  benchmark_filters::SetLawOfScene(filter.GetPointer(), scene);
   filter->SetLabelsOnly(labelsOnly);
   filter->SetNumberOfWorkUnits(threads);
   return filter;
 }
 
 void
-RunPartition(benchmark::State &        state,
-             CudaFiltersEnums::Backend backend,
-             bool                      oneThread,
-             bool                      labelsOnly,
-             Fields                    fields)
+RunPartition(benchmark::State & state, CudaFiltersEnums::Backend backend, bool oneThread, bool labelsOnly, Scene scene)
 {
   if (backend == CudaFiltersEnums::Backend::Cuda && IsDeviceMissing(state))
   {
     return;
   }
-  const auto side = static_cast<itk::SizeValueType>(state.range(0));
-  const auto filter = MakeFilter(GetFieldScene(side, fields),
-                                 backend,
-                                 labelsOnly,
-                                 oneThread ? 1 : itk::MultiThreaderBase::GetGlobalDefaultNumberOfThreads());
+  const ImageType::Pointer image = GetScene(state, scene);
+  if (!image)
+  {
+    return;
+  }
+  const auto filter = MakeFilter(
+    image, scene, backend, labelsOnly, oneThread ? 1 : itk::MultiThreaderBase::GetGlobalDefaultNumberOfThreads());
   filter->Update(); // starts CUDA, threads, and fills pools
   for (auto _ : state)
   {
@@ -70,8 +67,8 @@ RunPartition(benchmark::State &        state,
     filter->Update();
   }
   state.counters["regions"] = static_cast<double>(filter->GetNumberOfRegions());
-  state.counters["pixels_per_second"] =
-    benchmark::Counter(static_cast<double>(side * side), benchmark::Counter::kIsIterationInvariantRate);
+  state.counters["pixels_per_second"] = benchmark::Counter(
+    static_cast<double>(image->GetBufferedRegion().GetNumberOfPixels()), benchmark::Counter::kIsIterationInvariantRate);
 }
 
 /** Updates all filters, some at the same time, each on one thread of its own: as Python's partition_images(). */
@@ -122,16 +119,16 @@ RunHundred(benchmark::State & state, CudaFiltersEnums::Backend backend, bool lab
   {
     return;
   }
-  const auto                image = GetFieldScene(static_cast<itk::SizeValueType>(state.range(0)));
+  const auto                image = GetScene(state, Scene::Fields);
   const unsigned int        threads = itk::MultiThreaderBase::GetGlobalDefaultNumberOfThreads();
   const unsigned int        atOnce = backend == CudaFiltersEnums::Backend::Cuda ? std::max(threads, 48u) : threads;
-  const FilterType::Pointer one = MakeFilter(image, backend, labelsOnly, threads);
+  const FilterType::Pointer one = MakeFilter(image, Scene::Fields, backend, labelsOnly, threads);
   std::vector<FilterType::Pointer> filters(number);
   for (FilterType::Pointer & filter : filters)
   {
     const auto input = ImageType::New(); // updates change the regions of inputs
     input->Graft(image);
-    filter = MakeFilter(input, backend, labelsOnly, 1);
+    filter = MakeFilter(input, Scene::Fields, backend, labelsOnly, 1);
   }
   UpdateAll(filters, atOnce); // starts CUDA, and fills pools
   one->Update();
@@ -149,9 +146,9 @@ RunHundred(benchmark::State & state, CudaFiltersEnums::Backend backend, bool lab
                       bool                         oneThread,
                       bool                         labelsOnly,
                       const std::vector<int64_t> & sides,
-                      Fields                       fields = Fields::Many) {
+                      Scene                        scene = Scene::Fields) {
     auto * const row = benchmark::RegisterBenchmark(
-      name, [=](benchmark::State & state) { RunPartition(state, backend, oneThread, labelsOnly, fields); });
+      name, [=](benchmark::State & state) { RunPartition(state, backend, oneThread, labelsOnly, scene); });
     row->ArgName("side")->UseRealTime()->Unit(benchmark::kMillisecond)->MinTime(0.1);
     for (const int64_t side : sides)
     {
@@ -166,9 +163,12 @@ RunHundred(benchmark::State & state, CudaFiltersEnums::Backend backend, bool lab
   add("host/partition_labels", Backend::Host, false, true, sides);
   add("host/partition_labels/one_thread", Backend::Host, true, true, sides);
   add("host_to_host/partition_labels", Backend::Cuda, false, true, sidesOnDevice);
-  add("host/partition_of_one_field", Backend::Host, false, false, sides, Fields::One);
-  add("host/partition_of_one_field/one_thread", Backend::Host, true, false, sides, Fields::One);
-  add("host_to_host/partition_of_one_field", Backend::Cuda, false, false, sidesOnDevice, Fields::One);
+  add("host/partition_of_one_field", Backend::Host, false, false, sides, Scene::OneField);
+  add("host/partition_of_one_field/one_thread", Backend::Host, true, false, sides, Scene::OneField);
+  add("host_to_host/partition_of_one_field", Backend::Cuda, false, false, sidesOnDevice, Scene::OneField);
+  add("host/partition_of_picture", Backend::Host, false, false, { 4000 }, Scene::Picture);
+  add("host/partition_of_picture/one_thread", Backend::Host, true, false, { 4000 }, Scene::Picture);
+  add("host_to_host/partition_of_picture", Backend::Cuda, false, false, sidesOnDevice, Scene::Picture);
   const auto addHundred = [](const char * name, Backend backend, bool labelsOnly) {
     benchmark::RegisterBenchmark(name, [=](benchmark::State & state) { RunHundred(state, backend, labelsOnly); })
       ->ArgName("side")

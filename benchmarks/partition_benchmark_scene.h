@@ -2,50 +2,35 @@
 #ifndef partition_benchmark_scene_h
 #define partition_benchmark_scene_h
 
-#include "itkCudaFieldScene.h"
-#include "itkImageRegionIteratorWithIndex.h"
+#include "itkImage.h"
 
-#include <cstddef>
-#include <cstdint>
-#include <vector>
+#include <benchmark/benchmark.h>
 
 namespace benchmark_filters
 {
-enum class Fields
+using SceneImage = itk::Image<unsigned short, 2>;
+
+enum class Scene
 {
-  Many,
-  One // speckle alone, as on a lake
+  Fields,   // 1000 x 1000 pixels and 150 fields under speckle of one look, side by side
+  OneField, // speckle alone, as on a lake
+  Picture   // the radar picture of the examples, and its mirror images
 };
 
-/** A radar scene of 1000 x 1000 pixels and 150 fields, or one, under speckle of one look, side by side as often as the
- * image has room for it. The last image is kept: Google Benchmark calls a row several times. */
-inline itk::cuda::test::FieldScene::ImageType::Pointer
-GetFieldScene(itk::SizeValueType side, Fields fields = Fields::Many)
+/** A square radar scene, of as many pixels a side as the row's first argument says. The last one is kept: Google
+ * Benchmark calls a row several times. The picture is looked for where the source tree is, or in the folder that the
+ * environment variable ITK_CUDAFILTERS_TEST_PICTURES names. If it cannot be read, the row is skipped with the reason,
+ * and there is no image. */
+SceneImage::Pointer
+GetScene(benchmark::State & state, Scene scene);
+
+/** Sets the law of the scene's pixels and their looks, which are estimated for the picture. */
+template <typename TFilter>
+void
+SetLawOfScene(TFilter * filter, Scene scene)
 {
-  using itk::cuda::test::FieldScene;
-  using ImageType = FieldScene::ImageType;
-  constexpr unsigned int    tileSide = 1000;
-  static ImageType::Pointer kept;
-  static Fields             fieldsOfKept{ Fields::Many };
-  if (!kept || kept->GetBufferedRegion().GetSize(0) != side || fieldsOfKept != fields)
-  {
-    FieldScene scene;
-    scene.Width = scene.Height = tileSide;
-    scene.NumberOfRegions = 150;
-    scene.NumberOfCells = 275;
-    const ImageType::Pointer tile = scene.MakeImage(
-      fields == Fields::Many ? scene.MakeTruth() : std::vector<uint32_t>(size_t{ tileSide } * tileSide, 0));
-    fieldsOfKept = fields;
-    kept = ImageType::New();
-    kept->SetRegions(ImageType::SizeType{ { side, side } });
-    kept->Allocate();
-    itk::ImageRegionIteratorWithIndex<ImageType> it(kept, kept->GetBufferedRegion());
-    for (; !it.IsAtEnd(); ++it)
-    {
-      it.Set(tile->GetPixel({ { it.GetIndex()[0] % tileSide, it.GetIndex()[1] % tileSide } }));
-    }
-  }
-  return kept;
+  filter->SetNoiseLaw(scene == Scene::Picture ? "Rayleigh" : "Gamma");
+  filter->SetNumberOfLooks(scene == Scene::Picture ? 0.0 : 1.0);
 }
 } // namespace benchmark_filters
 

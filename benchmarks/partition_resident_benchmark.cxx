@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Rows resident/partition: from an image on the device to labels there, with polygons, table and tree. Rows
-// resident/partition_label_map: the label map alone, from samples and their sums on the device to labels there. The
-// scenes are those of partition_benchmark.cxx.
+// Rows resident/partition and resident/partition_of_picture: from an image on the device to labels there, with
+// polygons, table and tree. Rows resident/partition_label_map: the label map alone, from samples and their sums on the
+// device to labels there. The scenes are those of partition_benchmark.cxx.
 
 #include "benchmark_device.h"
 #include "itkCudaDevice.h"
@@ -32,10 +32,10 @@ MakeLabelMaps(benchmark::State & state)
   {
     return;
   }
-  constexpr int32_t                     blockSize = 4;
-  const auto                            side = static_cast<itk::SizeValueType>(state.range(0));
-  const auto                            scene = benchmark_filters::GetFieldScene(side); // holds the pixels
-  const int                             device = itk::CudaFiltersConfiguration::GetDeviceIndex();
+  constexpr int32_t blockSize = 4;
+  const auto        side = static_cast<itk::SizeValueType>(state.range(0));
+  const auto        scene = benchmark_filters::GetScene(state, benchmark_filters::Scene::Fields); // holds the pixels
+  const int         device = itk::CudaFiltersConfiguration::GetDeviceIndex();
   const itk::cuda::region::Threads      threads(itk::MultiThreaderBase::GetGlobalDefaultNumberOfThreads());
   itk::CudaDetail::CudaRegionSnakeInput input;
   input.Image = itk::cuda::MakeImageView(scene->GetBufferPointer(), itk::CudaComponentType::UShort, side, side);
@@ -66,7 +66,7 @@ MakeLabelMaps(benchmark::State & state)
 
 /** The whole partition, as a user calls it with images on the device. */
 void
-PartitionDeviceImages(benchmark::State & state)
+PartitionDeviceImages(benchmark::State & state, benchmark_filters::Scene scene)
 {
   if (benchmark_filters::IsDeviceMissing(state))
   {
@@ -74,13 +74,15 @@ PartitionDeviceImages(benchmark::State & state)
   }
   using DeviceImageType = itk::CudaDeviceImage<unsigned short, 2>;
   using DeviceLabelsType = itk::CudaDeviceImage<unsigned int, 2>;
-  const auto side = static_cast<itk::SizeValueType>(state.range(0));
-  const auto image = itk::CudaUpload(benchmark_filters::GetFieldScene(side).GetPointer(),
-                                     itk::CudaFiltersConfiguration::GetDeviceIndex());
+  const auto pixels = benchmark_filters::GetScene(state, scene);
+  if (!pixels)
+  {
+    return;
+  }
+  const auto image = itk::CudaUpload(pixels.GetPointer(), itk::CudaFiltersConfiguration::GetDeviceIndex());
   const auto filter = itk::CudaRegionPartitionImageFilter<DeviceImageType, DeviceLabelsType>::New();
   filter->SetInput(image);
-  filter->SetNoiseLaw("Gamma");
-  filter->SetNumberOfLooks(1.0);
+  benchmark_filters::SetLawOfScene(filter.GetPointer(), scene);
   filter->Update(); // loads kernels, fills pools
   for (auto _ : state)
   {
@@ -89,20 +91,19 @@ PartitionDeviceImages(benchmark::State & state)
   }
   state.counters["regions"] = static_cast<double>(filter->GetNumberOfRegions());
   state.counters["pixels_per_second"] =
-    benchmark::Counter(static_cast<double>(side * side), benchmark::Counter::kIsIterationInvariantRate);
+    benchmark::Counter(static_cast<double>(pixels->GetBufferedRegion().GetNumberOfPixels()),
+                       benchmark::Counter::kIsIterationInvariantRate);
 }
 
 [[maybe_unused]] const bool Registered = [] {
-  benchmark::RegisterBenchmark("resident/partition", PartitionDeviceImages)
-    ->ArgName("side")
-    ->Arg(1000)
-    ->Arg(4000)
-    ->Arg(10000)
-    ->UseRealTime()
-    ->Unit(benchmark::kMillisecond)
-    ->MinTime(0.1);
-  auto * const row = benchmark::RegisterBenchmark("resident/partition_label_map", MakeLabelMaps);
-  row->ArgName("side")->Arg(1000)->Arg(4000)->Arg(10000)->UseRealTime()->Unit(benchmark::kMillisecond)->MinTime(0.1);
+  using benchmark_filters::Scene;
+  const auto add = [](const char * name, const auto & run) {
+    auto * const row = benchmark::RegisterBenchmark(name, run);
+    row->ArgName("side")->Arg(1000)->Arg(4000)->Arg(10000)->UseRealTime()->Unit(benchmark::kMillisecond)->MinTime(0.1);
+  };
+  add("resident/partition", [](benchmark::State & state) { PartitionDeviceImages(state, Scene::Fields); });
+  add("resident/partition_of_picture", [](benchmark::State & state) { PartitionDeviceImages(state, Scene::Picture); });
+  add("resident/partition_label_map", MakeLabelMaps);
   return true;
 }();
 } // namespace

@@ -1,9 +1,6 @@
 # The tables of the two-way paper.
 find_package(CLI11 REQUIRED)
 find_package(nlohmann_json 3 REQUIRED)
-find_package(ITK REQUIRED COMPONENTS ${CudaFilters_ITK_COMPONENTS} ITKIOImageBase ITKIOPNG)
-# Registers the formats named above with ITK's readers in this folder's programs.
-include(${ITK_USE_FILE})
 
 add_executable(two_way_paper_tables two_way_paper_tables.cxx two_way_paper_times_host.cxx)
 target_link_libraries(two_way_paper_tables PRIVATE CudaFilters ${ITK_LIBRARIES} CLI11::CLI11
