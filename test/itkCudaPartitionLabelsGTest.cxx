@@ -255,8 +255,8 @@ private:
           }
         }
       }
-      // From each region that goes to the region that it becomes part of. Of two regions that chose each other, the one
-      // with the smaller number stays. Another region joins the two if it meets four conditions. Its number is larger.
+      // The region that takes each region that goes. If two regions chose each other, the one with the smaller number
+      // takes the other one. It takes a third region too if four conditions hold. The third region has a larger number.
       // It chose one of the two. It lowers the description at least half as much as they do. The region that it chose
       // has at least 32 times its pixels.
       std::map<uint32_t, uint32_t> merges;

@@ -17,7 +17,7 @@ namespace cudafilters
 {
 namespace
 {
-/** Calls of Update() in threads, which come when they are needed and stay until the end. */
+/** Calls of Update() in threads. A thread is made when a call finds none idle, and stays until End(). */
 class Updates
 {
 public:
@@ -50,7 +50,7 @@ public:
   {
     if (m_Ends.empty())
     {
-      itkGenericExceptionMacro("Each update has been waited for");
+      itkGenericExceptionMacro("No update is left to wait for: start one before");
     }
     std::future<void> end = std::move(m_Ends.front());
     m_Ends.pop_front();
@@ -103,7 +103,7 @@ private:
   }
 
   const size_t                  m_AtOnce;
-  std::deque<std::future<void>> m_Ends; // of updates that nobody has waited for
+  std::deque<std::future<void>> m_Ends; // of updates that FinishNext() has still to wait for
   std::vector<std::thread>      m_Threads;
   std::mutex                    m_Mutex; // of what follows
   std::condition_variable       m_HasChanged;

@@ -137,7 +137,7 @@ class _HeldPixels:
 
 @functools.cache
 def _name_of(dtype: np.dtype[Any]) -> str:
-    """NumPy's name of a type, which NumPy puts together each time."""
+    """dtype.name, which NumPy puts together at each call."""
     return dtype.name
 
 
@@ -183,7 +183,8 @@ def _with_sides_of(pixels: npt.NDArray[Any], image: Any) -> Any:
 
 @functools.cache
 def _view_maker_of(dtype: np.dtype[Any], dimension: int) -> Callable[[npt.NDArray[Any]], Any]:
-    """What itk.image_view_from_array() calls for arrays of this type and dimension, after a search among the types of all images."""
+    """The function that itk.image_view_from_array() calls for arrays of this type and dimension. ITK searches the types of all images
+    for it at each call."""
     image_type = type(itk.image_view_from_array(np.zeros((1,) * dimension, dtype)))
     make_view: Callable[[npt.NDArray[Any]], Any] = itk.PyBuffer[image_type].GetImageViewFromArray
     return make_view

@@ -412,7 +412,7 @@ def partition_images(
     found = []
     try:
         for index in range(len(images)):
-            # Filters may hold copies of their images: there are as many as keep the threads at work.
+            # Filters may hold copies of their images. So there are no more of them than keep the threads at work.
             if len(waiting) == 2 * at_once:
                 found.append(finish())
             divider = first if index == 0 else make_divider(index)
@@ -431,7 +431,8 @@ class _Divider(Generic[ImageLike]):
 
     def __init__(self, image: ImageLike, parameters: Mapping[str, Any]) -> None:
         input_image = as_itk_image(image, "image")
-        if input_image is image:  # it may be the input of several filters, which run at the same time and write its regions
+        if input_image is image:
+            # An update writes the regions of its input, and updates its source. Other filters may have the same image at this time.
             input_image = type(image).New()
             input_image.Graft(image)
         law = known_name("law", parameters["law"], noise_laws())
