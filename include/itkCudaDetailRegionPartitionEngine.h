@@ -83,12 +83,14 @@ struct CudaRegionPartitionDeviceImages
 };
 
 /** As CudaRegionPartitionOnHost(), with the same result bit for bit. The table and the tree are made on the host, all
- * else on the device. An image on the device is read where it lies, after all work that wrote it; then `input.Image` is
- * not looked at. Labels on the device are complete on return, and `labels` is not looked at. \exception CudaError */
+ * else on the device. The tree of many regions has a thread of its own, unless `numberOfThreads` is 1. An image on the
+ * device is read where it lies, after all work that wrote it; then `input.Image` is not looked at. Labels on the device
+ * are complete on return, and `labels` is not looked at. \exception CudaError */
 CudaFilters_EXPORT CudaRegionPartitionResult
 CudaRegionPartitionOnDevice(const CudaRegionPartitionInput &        input,
                             const CudaRegionPartitionParameters &   parameters,
                             const CudaImageView &                   labels,
+                            unsigned int                            numberOfThreads,
                             int                                     deviceIndex,
                             const CudaRegionPartitionObserver &     observer,
                             const CudaRegionPartitionDeviceImages & onDevice = {});

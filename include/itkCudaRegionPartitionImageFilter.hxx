@@ -208,8 +208,8 @@ CudaRegionPartitionImageFilter<TInputImage, TOutputImage>::RunOnDevice(
     onDevice.Labels = &labels;
     try
     {
-      CudaRegionPartitionResult result =
-        CudaDetail::CudaRegionPartitionOnDevice(input, m_Parameters, {}, device, observer, onDevice);
+      CudaRegionPartitionResult result = CudaDetail::CudaRegionPartitionOnDevice(
+        input, m_Parameters, {}, this->GetNumberOfWorkUnits(), device, observer, onDevice);
       if (result.Stop == StopEnum::Aborted)
       {
         output->Initialize(); // its pixels are undefined
@@ -224,8 +224,13 @@ CudaRegionPartitionImageFilter<TInputImage, TOutputImage>::RunOnDevice(
   }
   else
   {
-    return CudaDetail::CudaRegionPartitionOnDevice(
-      input, m_Parameters, CudaDetail::MakeCudaImageView(output, region), device, observer, onDevice);
+    return CudaDetail::CudaRegionPartitionOnDevice(input,
+                                                   m_Parameters,
+                                                   CudaDetail::MakeCudaImageView(output, region),
+                                                   this->GetNumberOfWorkUnits(),
+                                                   device,
+                                                   observer,
+                                                   onDevice);
   }
 }
 

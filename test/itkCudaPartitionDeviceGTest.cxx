@@ -14,6 +14,7 @@
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
+#include <numeric>
 #include <random>
 #include <string>
 #include <thread>
@@ -82,8 +83,9 @@ Divide(const RunCase & run, int device, const CudaRegionPartitionObserver & obse
   constexpr unsigned int threads = 2;
   Outcome                outcome;
   WithInput(run, outcome.Labels, [&](const CudaRegionPartitionInput & input, const CudaImageView & labels) {
-    outcome.Result = device == OnHost ? CudaRegionPartitionOnHost(input, run.Parameters, labels, threads, observer)
-                                      : CudaRegionPartitionOnDevice(input, run.Parameters, labels, device, observer);
+    outcome.Result = device == OnHost
+                       ? CudaRegionPartitionOnHost(input, run.Parameters, labels, threads, observer)
+                       : CudaRegionPartitionOnDevice(input, run.Parameters, labels, threads, device, observer);
   });
   return outcome;
 }
@@ -511,4 +513,18 @@ TEST_F(CudaPartitionGpu, FailuresLeaveNothingBehind)
     run.Parameters.MaximumNumberOfIterations = 1;
     itk::cuda::test::WalkFaults<uint32_t>(run.Name, [&] { return Divide(run, m_Device).Labels; });
   }
+}
+
+/** The tree is at work in a thread of its own when the labels are written. */
+TEST_F(CudaPartitionGpu, FailuresBesideTheTreeLeaveNothingBehind)
+{
+  std::mt19937_64 engine(itk::cuda::test::PrintSeed(842));
+  RunCase         run = MakeRun(MakeRandomCase(NoiseLaw::Gamma, 70, 60, 2, engine), false, 4);
+  run.Parameters.AllowMerging = false;
+  run.Parameters.MinimumNumberOfPixels = 1;
+  run.Parameters.MaximumNumberOfIterations = 1;
+  run.InitialLabels.resize(run.Image.Pixels.size());
+  std::iota(run.InitialLabels.begin(), run.InitialLabels.end(), 0u);
+  EXPECT_GT(Divide(run, m_Device).Result.Merges.size(), 2000u);
+  itk::cuda::test::WalkFaults<uint32_t>(run.Name, [&] { return Divide(run, m_Device).Labels; });
 }

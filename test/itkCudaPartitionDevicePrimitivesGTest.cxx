@@ -70,20 +70,23 @@ TEST_F(CudaPartitionPrimitivesGpu, KeysInOrderWithTheirPlaces)
   const uint64_t seed = std::random_device{}();
   std::cout << "seed " << seed << '\n';
   std::mt19937_64 engine(seed);
-  for (const size_t number : { 1, 2, 1023, 1024, 1025, 4095, 4096, 4097, 50000 })
+  for (const size_t number : { 1, 2, 1023, 1024, 1025, 4095, 4096, 4097, 8191, 8192, 8193, 50000 })
   {
-    for (const int bits : { 1, 7, 22, 63, 64 })
+    for (const int bits : { 1, 7, 22, 31, 32, 33, 63, 64 })
     {
-      // Many keys are equal, and some are the largest that the bits hold.
+      // Many keys are equal, and some are the largest that the bits hold. Bits above those make no difference.
       const uint64_t        largest = ~uint64_t{ 0 } >> (64 - bits);
       std::vector<uint64_t> keys(number);
       std::generate(keys.begin(), keys.end(), [&] {
         const uint64_t choice = engine() % 4;
-        return choice == 0 ? largest : (choice == 1 ? largest - engine() % 2 : engine() & largest);
+        const uint64_t key = choice == 0 ? largest : (choice == 1 ? largest - engine() % 2 : engine() & largest);
+        return key | (engine() % 2 == 0 ? ~largest : 0);
       });
       std::vector<uint32_t> places(number);
       std::iota(places.begin(), places.end(), 0u);
-      std::stable_sort(places.begin(), places.end(), [&keys](uint32_t i, uint32_t j) { return keys[i] < keys[j]; });
+      std::stable_sort(places.begin(), places.end(), [&](uint32_t i, uint32_t j) {
+        return (keys[i] & largest) < (keys[j] & largest);
+      });
       const itk::cuda::partition::SortedKeys sorted = itk::cuda::partition::SortOnDevice(keys, bits, m_Device);
       EXPECT_EQ(sorted.Places, places) << number << " keys of " << bits << " bits";
       for (size_t i = 0; i < number; ++i)

@@ -486,14 +486,16 @@ TEST(PartitionRefinement, LongChainsAreCut)
   EXPECT_EQ(counts.Segments, 1u);
 }
 
+using Grids = itk::cuda::test::TestProcessor::Grids;
+
 /** The search of a map as loops, whose passes run in a random order. */
 class LoopSearch
 {
 public:
-  LoopSearch(const MapCase & image, size_t largestPart, uint64_t seed, bool hasGrids = true)
+  LoopSearch(const MapCase & image, size_t largestPart, uint64_t seed, Grids grids = Grids::Always)
     : m_Image(image)
     , m_Scene(image.GetLevel(), image.GetSamples())
-    , m_Processor(m_Scene, seed, hasGrids)
+    , m_Processor(m_Scene, seed, grids)
     , Map(m_Processor, image.Description, MinimumNumberOfPixels, image.Width, image.Height, largestPart)
   {
     const LabelMap & labels = image.Labels;
@@ -530,9 +532,10 @@ CompareLoops(const MapCase &    image,
              size_t             largestPart,
              uint64_t           seed,
              std::string        name,
-             bool               hasGrids = true)
+             Grids              grids = Grids::Always)
 {
-  name += ", parts of " + std::to_string(largestPart) + (hasGrids ? "" : ", in launches");
+  const char * const withGrids[] = { "in grids", "in launches", "in grids at times" };
+  name += ", parts of " + std::to_string(largestPart) + ", " + withGrids[static_cast<int>(grids)];
   PlanarMap           expected = MakeMap(image);
   std::vector<double> descriptions;
   std::vector<size_t> regions;
@@ -541,7 +544,7 @@ CompareLoops(const MapCase &    image,
     regions.push_back(expected.GetCounts().Regions);
   };
   const CudaRegionPartitionStop stop = expected.Refine(schedule);
-  LoopSearch                    actual(image, largestPart, seed, hasGrids);
+  LoopSearch                    actual(image, largestPart, seed, grids);
   schedule.AfterIteration = [&](unsigned int iteration) {
     ASSERT_LE(iteration, descriptions.size()) << name;
     EXPECT_EQ(actual.Map.GetDescription(), descriptions[iteration - 1]) << name << ", iteration " << iteration;
@@ -574,7 +577,8 @@ TEST(PartitionRefinement, LoopsGiveTheSameMaps)
 {
   ForCases(7000, 6, 110, [](const MapCase & image, const std::string & name) {
     CompareLoops(image, {}, 1000000, 1, name);
-    CompareLoops(image, {}, 1000000, 2, name, false);
+    CompareLoops(image, {}, 1000000, 2, name, Grids::Never);
+    CompareLoops(image, {}, 1000000, 4, name, Grids::AtTimes);
     CompareLoops(image, {}, 7, 3, name);
   });
 }
@@ -592,7 +596,8 @@ TEST(PartitionRefinement, LoopsWithoutMergesGiveTheSameMaps)
 TEST(PartitionRefinement, LoopsGiveTheSameMapOfLongChains)
 {
   CompareLoops(MakeTeeth(), {}, 1000000, 3, "teeth");
-  CompareLoops(MakeTeeth(), {}, 1000000, 3, "teeth", false);
+  CompareLoops(MakeTeeth(), {}, 1000000, 3, "teeth", Grids::Never);
+  CompareLoops(MakeTeeth(), {}, 1000000, 5, "teeth", Grids::AtTimes);
   CompareLoops(MakeTeeth(), {}, 600, 4, "teeth");
 }
 
@@ -602,7 +607,8 @@ TEST(PartitionRefinement, LoopsGiveTheSameMapOfManyRegions)
   {
     const MapCase image = MakeSquares(180, 120, 3, 4, seed);
     CompareLoops(image, {}, 1000000, seed, "squares");
-    CompareLoops(image, {}, 600, seed + 1, "squares", false);
+    CompareLoops(image, {}, 600, seed + 1, "squares", Grids::Never);
+    CompareLoops(image, {}, 1000000, seed + 2, "squares", Grids::AtTimes);
   }
 }
 

@@ -88,7 +88,7 @@ void
 CompareSearch(const PartitionCase & image, int32_t blockSize, uint64_t seed, const std::string & name)
 {
   const PreparedCase  prepared(image);
-  const TestProcessor processor(prepared.Scene, seed, seed % 2 == 0);
+  const TestProcessor processor(prepared.Scene, seed, TestProcessor::AllGrids[seed % 3]);
   Search              search(processor, prepared.Model, image.Width, image.Height);
   ASSERT_TRUE(search.Search(blockSize, {})) << name;
   const LabelMap expected = MakeLabelMap(prepared.Scene, prepared.Model, blockSize, prepared.Work).Map;

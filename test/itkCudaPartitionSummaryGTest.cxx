@@ -71,10 +71,11 @@ MeasurePixels(const std::vector<uint32_t> & labels, int32_t width, int32_t heigh
   return regions;
 }
 
-/** A map's summary and its label image. */
+/** A map's summary, its neighbours and its label image. */
 struct LabelledSummary : MapSummary
 {
-  std::vector<uint32_t> Labels;
+  std::vector<Adjacency> Adjacencies;
+  std::vector<uint32_t>  Labels;
 };
 
 LabelledSummary
@@ -82,10 +83,12 @@ Summarize(const MapData & map, const Threads & threads)
 {
   LabelledSummary summary;
   summary.Labels = RasterizeMap(map, threads);
-  static_cast<MapSummary &>(summary) = SummarizeMap(map, FindFirstPixels(summary.Labels, map.Regions.size(), threads));
+  const NumberedRegions regions = NumberRegions(map, FindFirstPixels(summary.Labels, map.Regions.size(), threads));
+  summary.Adjacencies = ListAdjacencies(map, regions.Numbers);
+  static_cast<MapSummary &>(summary) = SummarizeMap(map, regions, summary.Adjacencies);
   for (uint32_t & label : summary.Labels)
   {
-    label = summary.Numbers[label];
+    label = regions.Numbers[label];
   }
   return summary;
 }

@@ -191,11 +191,19 @@ public:
     size_t Allocations{ 0 };
   };
 
-  /** \param seed of the order of passes; 0: one after the other
-   * \param hasGrids whether loops that may run in one grid do */
-  TestProcessor(const partition::Scene & scene, uint64_t seed, bool hasGrids = true)
+  /** Whether loops that may run in one grid do. */
+  enum class Grids : uint8_t
+  {
+    Always,
+    Never,
+    AtTimes
+  };
+  static constexpr Grids AllGrids[] = { Grids::Always, Grids::Never, Grids::AtTimes };
+
+  /** \param seed of the order of passes; 0: one after the other */
+  TestProcessor(const partition::Scene & scene, uint64_t seed, Grids grids = Grids::Always)
     : m_Scene(scene)
-    , m_HasGrids(hasGrids)
+    , m_Grids(grids)
     , m_IsShuffled(seed != 0)
     , m_Engine(seed)
   {}
@@ -409,7 +417,8 @@ public:
   bool
   MayRunInOneGrid(size_t number, size_t most) const
   {
-    return m_HasGrids && number <= most;
+    const bool wants = m_Grids == Grids::Always || (m_Grids == Grids::AtTimes && m_Engine() % 2 == 0);
+    return wants && number <= most;
   }
   template <typename TProgram>
   void
@@ -518,7 +527,7 @@ private:
   };
 
   const partition::Scene & m_Scene;
-  const bool               m_HasGrids;
+  const Grids              m_Grids;
   const bool               m_IsShuffled;
   mutable std::mt19937_64  m_Engine;
   mutable Counts           m_Counts;

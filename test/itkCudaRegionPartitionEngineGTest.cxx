@@ -259,6 +259,41 @@ TEST(CudaRegionPartitionEngine, InitialLabelsStayAsTheyAre)
   EXPECT_EQ(Divide(image, MakeParameters(NoiseLaw::Gamma), {}, 2, &first.Labels).Labels, first.Labels);
 }
 
+/** The tree of many regions has a thread of its own, if there is more than one. */
+TEST(CudaRegionPartitionEngine, ManyRegionsHaveOneTreeForAnyNumberOfThreads)
+{
+  constexpr int32_t     width = 160;
+  constexpr int32_t     height = 140;
+  constexpr int32_t     side = 4;
+  std::mt19937_64       engine(itk::cuda::test::PrintSeed(509));
+  PartitionCase         image = MakeRandomCase(NoiseLaw::Gamma, width, height, 4, engine);
+  std::vector<uint32_t> initial;
+  for (int32_t i = 0; i < width * height; ++i)
+  {
+    initial.push_back(static_cast<uint32_t>(i / width / side * width + i % width / side));
+  }
+  auto parameters = MakeParameters(NoiseLaw::Gamma);
+  parameters.LabelsOnly = false;
+  parameters.AllowMerging = false;
+  parameters.MaximumNumberOfIterations = 1;
+  const auto expected = Divide(image, parameters, {}, 1, &initial);
+  EXPECT_EQ(expected.Result.Regions.size(), 1400u);
+  EXPECT_EQ(expected.Result.Merges.size(), 1399u);
+  for (const unsigned int threads : { 2u, 3u, 8u })
+  {
+    const auto actual = Divide(image, parameters, {}, threads, &initial);
+    EXPECT_EQ(actual.Labels, expected.Labels) << threads;
+    EXPECT_TRUE(std::equal(actual.Result.Merges.begin(),
+                           actual.Result.Merges.end(),
+                           expected.Result.Merges.begin(),
+                           expected.Result.Merges.end(),
+                           [](const auto & m, const auto & n) {
+                             return m.First == n.First && m.Second == n.Second && m.Change == n.Change;
+                           }))
+      << threads;
+  }
+}
+
 TEST(CudaRegionPartitionEngine, LabelsOf16BitsAreRefusedForTooManyRegions)
 {
   std::mt19937_64     engine(itk::cuda::test::PrintSeed(506));

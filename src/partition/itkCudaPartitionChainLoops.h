@@ -1021,6 +1021,8 @@ struct RunChainRounds
 
 /** Edges of a map whose rounds run in one launch of a grid. */
 constexpr size_t MostEdgesOfChainGrid = size_t{ 1 } << 14;
+/** The same of the loops that list its lines: most of them are jumps of a few microseconds. */
+constexpr size_t MostEdgesOfLineGrid = size_t{ 1 } << 22;
 
 /** \class ChainLoops
  * \brief The rounds of SimplifyChains() on a processor. */
@@ -1154,7 +1156,7 @@ private:
     {
       m_Lines = m_Processor.template Allocate<MapLine>(m_Map.GetNumberOfEdges());
     }
-    m_Processor.Run(this->GetRound(number, pixels).Lines);
+    this->List(this->GetRound(number, pixels).Lines);
     if (this->IsFirstRound())
     {
       m_Most = m_Processor.Read(m_Counters.Get() + number);
@@ -1169,6 +1171,14 @@ private:
       round.Search(m_Processor, part, costs.Get());
     }
     round.Decide(m_Processor);
+  }
+
+  void
+  List(const steps::ListLines<Atomics> & lines) const
+  {
+    const size_t edges = m_Map.GetNumberOfEdges();
+    m_Processor.MayRunInOneGrid(edges, MostEdgesOfLineGrid) ? m_Processor.RunInOneGrid(lines, 2 * edges)
+                                                            : m_Processor.Run(lines);
   }
 
   template <typename TPixels>

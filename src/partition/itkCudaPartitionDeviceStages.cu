@@ -155,19 +155,19 @@ public:
   {
     return m_Search->GetNumberOfRegions();
   }
-  MapSummary
-  SummarizePolygons() override
+  FinalMap
+  GetFinalMap() override
   {
     const DeviceGuard guard(m_Sums->GetDevice());
     m_Raster.emplace(m_Search->GetMap());
-    const MapData         map = m_Search->Download();
-    std::vector<uint32_t> pixels(map.Regions.size());
+    m_Map = m_Search->Download();
+    std::vector<uint32_t> pixels(m_Map.Regions.size());
     m_Processor->Download(m_Raster->FindFirstPixels().Get(), pixels.size(), pixels.data());
     std::vector<uint64_t> firstPixels(pixels.size());
     std::transform(pixels.begin(), pixels.end(), firstPixels.begin(), [](uint32_t pixel) {
       return pixel == ~uint32_t{ 0 } ? NoPixel : pixel;
     });
-    return SummarizeMap(map, firstPixels);
+    return { m_Map, std::move(firstPixels) };
   }
   void
   WritePolygons(const std::vector<uint32_t> & numbers) override
@@ -189,6 +189,7 @@ private:
   DeviceLabelMap                                  m_Labels;
   std::optional<MapSearch<DeviceProcessor>>       m_Search;
   std::optional<MapRaster<DeviceProcessor>>       m_Raster;
+  MapData                                         m_Map; // the final one
 
   size_t
   GetNumberOfPixels() const

@@ -379,6 +379,8 @@ private:
 template <typename TAtomics>
 struct ListLines : LineList<TAtomics>
 {
+  static constexpr bool NeedsManyRegisters = false;
+
   ITK_CUDA_HOST_DEVICE size_t
   GetNumberOfLoops() const
   {

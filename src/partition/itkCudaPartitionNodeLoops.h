@@ -632,17 +632,18 @@ public:
   {
     m_Map.Tidy();
     this->Allocate();
-    const bool isSmall = m_Processor.MayRunInOneGrid(m_Map.GetNumberOfNodes(), MostNodesOfGrid);
-    size_t     left = maximumNumberOfRounds;
-    size_t     work = m_Map.GetNumberOfNodes();
-    bool       isFirst = true;
-    bool       isOver = false;
-    if (!isSmall)
-    {
-      m_Processor.Fill(m_IsActive.Get(), m_Map.GetNumberOfNodes(), 1);
-    }
+    size_t left = maximumNumberOfRounds;
+    size_t work = m_Map.GetNumberOfNodes();
+    bool   isFirst = true;
+    bool   isOver = false;
     while (left > 0 && !isOver)
     {
+      const bool isSmall =
+        m_Map.GetNumberOfNodes() <= LargestPartOfMoves && m_Processor.MayRunInOneGrid(work, MostWorkOfGrid);
+      if (isFirst && !isSmall)
+      {
+        m_Processor.Fill(m_IsActive.Get(), m_Map.GetNumberOfNodes(), 1);
+      }
       if (goOn && !goOn())
       {
         return false;
@@ -665,8 +666,10 @@ private:
   using Array = typename TProcessor::template Array<T>;
   using Atomics = typename TProcessor::Atomics;
   using PlainRound = Round<NoPixels, Atomics>;
-  static constexpr bool   IsMove = std::is_same_v<TBid, steps::MoveBid>;
-  static constexpr size_t MostNodesOfGrid = LargestPartOfMoves;
+  static constexpr bool IsMove = std::is_same_v<TBid, steps::MoveBid>;
+  /** Nodes that a round asks. The sums of more candidates take less time in a launch of their own: more threads wait
+   * for memory at the same time there. */
+  static constexpr size_t MostWorkOfGrid = IsMove ? 4096 : LargestPartOfMoves;
 
   ProcessorMap<TProcessor> & m_Map;
   const TProcessor &         m_Processor;

@@ -372,39 +372,43 @@ FillKernel(const __grid_constant__ Fills fills)
   }
 }
 
-/** A sort of keys and their places in one block. */
+/** A sort of keys and their places in one block, by as many bits as a TKey has. */
+template <typename TKey>
 struct BlockSort
 {
   static constexpr int      Threads = 1024;
-  static constexpr int      KeysOfThread = 4;
+  static constexpr int      KeysOfThread = 32 / static_cast<int>(sizeof(TKey)); // 32 KiB of all threads
   static constexpr uint32_t MostKeys = Threads * KeysOfThread;
+  static constexpr int      MostBits = 8 * static_cast<int>(sizeof(TKey));
 
-  using Sort = cub::BlockRadixSort<uint64_t, Threads, KeysOfThread, uint32_t>;
+  using Sort = cub::BlockRadixSort<TKey, Threads, KeysOfThread, uint32_t>;
 };
 
-static __global__ void
-__launch_bounds__(BlockSort::Threads)
+template <typename TKey>
+__global__ void
+__launch_bounds__(BlockSort<TKey>::Threads)
   SortPlacesKernel(const uint64_t * keys, uint32_t number, int bits, uint64_t * sorted, uint32_t * places)
 {
-  __shared__ BlockSort::Sort::TempStorage memory;
-  uint64_t                                ofThread[BlockSort::KeysOfThread];
-  uint32_t                                placesOfThread[BlockSort::KeysOfThread];
+  constexpr int                                          keysOfThread = BlockSort<TKey>::KeysOfThread;
+  __shared__ typename BlockSort<TKey>::Sort::TempStorage memory;
+  TKey                                                   ofThread[keysOfThread];
+  uint32_t                                               placesOfThread[keysOfThread];
 #pragma unroll
-  for (int j = 0; j < BlockSort::KeysOfThread; ++j)
+  for (int j = 0; j < keysOfThread; ++j)
   {
     // The sort is stable: keys that are none come last.
-    const uint32_t i = threadIdx.x * BlockSort::KeysOfThread + j;
-    ofThread[j] = i < number ? keys[i] : ~uint64_t{ 0 };
+    const uint32_t i = threadIdx.x * keysOfThread + j;
+    ofThread[j] = i < number ? static_cast<TKey>(keys[i]) : static_cast<TKey>(~TKey{ 0 });
     placesOfThread[j] = i;
   }
-  BlockSort::Sort(memory).Sort(ofThread, placesOfThread, 0, bits);
+  typename BlockSort<TKey>::Sort(memory).Sort(ofThread, placesOfThread, 0, bits);
 #pragma unroll
-  for (int j = 0; j < BlockSort::KeysOfThread; ++j)
+  for (int j = 0; j < keysOfThread; ++j)
   {
-    const uint32_t i = threadIdx.x * BlockSort::KeysOfThread + j;
+    const uint32_t i = threadIdx.x * keysOfThread + j;
     if (i < number)
     {
-      sorted[i] = ofThread[j];
+      sorted[i] = keys[placesOfThread[j]];
       places[i] = placesOfThread[j];
     }
   }
@@ -1101,16 +1105,9 @@ public:
   void
   SortPlaces(const uint64_t * keys, size_t number, int bits, uint64_t * sorted, uint32_t * places) const
   {
-    if (number <= kernels::BlockSort::MostKeys)
+    if (this->SortInOneBlock<uint32_t>(keys, number, bits, sorted, places) ||
+        this->SortInOneBlock<uint64_t>(keys, number, bits, sorted, places))
     {
-      this->Launch(kernels::SortPlacesKernel,
-                   dim3(1),
-                   kernels::BlockSort::Threads,
-                   keys,
-                   static_cast<uint32_t>(number),
-                   bits,
-                   sorted,
-                   places);
       return;
     }
     const Array<uint32_t> inOrder = this->Allocate<uint32_t>(number);
@@ -1197,6 +1194,27 @@ private:
                  static_cast<uint32_t>(number),
                  sums,
                  notice);
+  }
+
+  /** Returns whether it does: one block has room for few keys, and for more of short ones. */
+  template <typename TKey>
+  bool
+  SortInOneBlock(const uint64_t * keys, size_t number, int bits, uint64_t * sorted, uint32_t * places) const
+  {
+    using Sort = kernels::BlockSort<TKey>;
+    const bool hasRoom = number <= Sort::MostKeys && bits <= Sort::MostBits;
+    if (hasRoom)
+    {
+      this->Launch(kernels::SortPlacesKernel<TKey>,
+                   dim3(1),
+                   Sort::Threads,
+                   keys,
+                   static_cast<uint32_t>(number),
+                   bits,
+                   sorted,
+                   places);
+    }
+    return hasRoom;
   }
 
   size_t

@@ -17,6 +17,13 @@
 
 namespace itk::cuda::partition
 {
+/** The map after its refinement, and the first pixel of each of its regions. */
+struct FinalMap
+{
+  const MapData &       Map; // as long as the stages exist
+  std::vector<uint64_t> FirstPixels;
+};
+
 /** \class Stages
  * \brief What a run does with its image, one stage after the other, on the host or on a device. The results of the two
  * are the same bit for bit.
@@ -58,9 +65,9 @@ public:
   GetDescription() const = 0;
   virtual size_t
   GetNumberOfRegions() const = 0;
-  virtual MapSummary
-  SummarizePolygons() = 0;
-  /** Writes the label image. \param numbers of the map's regions, as the summary has them */
+  virtual FinalMap
+  GetFinalMap() = 0;
+  /** Writes the label image. \param numbers of the map's regions */
   virtual void
   WritePolygons(const std::vector<uint32_t> & numbers) = 0;
 };
@@ -78,11 +85,13 @@ CheckInput(const CudaRegionPartitionInput & input);
 
 /** Runs all stages.
  * \param labelType of the label image
+ * \param numberOfThreads 1: the calling thread does what the stages do not do themselves, as it does for few regions
  * \exception ExceptionObject as CudaRegionPartitionOnHost() */
 CudaRegionPartitionResult
 RunStages(Stages &                              stages,
           const CudaRegionPartitionParameters & parameters,
           CudaComponentType                     labelType,
+          unsigned int                          numberOfThreads,
           const CudaRegionPartitionObserver &   observer);
 } // namespace itk::cuda::partition
 

@@ -40,52 +40,33 @@ SortInBuckets(std::vector<TItem> & items, size_t numberOfBuckets, const TBucket 
 class Summarizer
 {
 public:
-  Summarizer(const MapData & map, const std::vector<uint64_t> & firstPixels)
+  Summarizer(const MapData & map, const NumberedRegions & regions)
     : m_Map(map)
-    , m_FirstPixels(firstPixels)
-    , m_Region(map.Regions.size(), Outside)
+    , m_Numbers(regions.Numbers)
     , m_Node(map.Nodes.size(), None)
-  {}
+  {
+    m_Summary.Regions.resize(regions.Sums.size() - 1);
+    for (size_t i = 0; i < m_Summary.Regions.size(); ++i)
+    {
+      m_Summary.Regions[i].Sums = regions.Sums[i + 1];
+    }
+  }
 
   MapSummary
-  Run()
+  Run(const std::vector<Adjacency> & adjacencies)
   {
-    this->NumberRegions();
     this->NumberNodes();
     this->ListEdges();
     this->MeasureRegions();
-    this->ListAdjacencies();
-    m_Summary.Numbers = std::move(m_Region);
+    this->ListNeighbors(adjacencies);
     return std::move(m_Summary);
   }
 
 private:
   const MapData &               m_Map;
-  const std::vector<uint64_t> & m_FirstPixels;
-  std::vector<uint32_t>         m_Region; // the final number of each of the map's
+  const std::vector<uint32_t> & m_Numbers; // the final number of each of the map's regions
   std::vector<uint32_t>         m_Node;
   MapSummary                    m_Summary;
-
-  void
-  NumberRegions()
-  {
-    std::vector<uint32_t> order;
-    for (uint32_t number = 1; number < m_Map.Regions.size(); ++number)
-    {
-      if (m_Map.IsRegion[number] != 0)
-      {
-        order.push_back(number);
-      }
-    }
-    std::stable_sort(
-      order.begin(), order.end(), [this](uint32_t i, uint32_t j) { return m_FirstPixels[i] < m_FirstPixels[j]; });
-    m_Summary.Regions.resize(order.size());
-    for (size_t i = 0; i < order.size(); ++i)
-    {
-      m_Summary.Regions[i].Sums = m_Map.Regions[order[i]];
-      m_Region[order[i]] = static_cast<uint32_t>(i + 1);
-    }
-  }
 
   void
   NumberNodes()
@@ -119,8 +100,8 @@ private:
       {
         const uint32_t start = m_Node[edge.Start];
         const uint32_t end = m_Node[edge.End];
-        const uint32_t left = m_Region[edge.Left];
-        const uint32_t right = m_Region[edge.Right];
+        const uint32_t left = m_Numbers[edge.Left];
+        const uint32_t right = m_Numbers[edge.Right];
         m_Summary.Edges.push_back(start < end ? CudaPartitionEdge{ start, end, left, right }
                                               : CudaPartitionEdge{ end, start, right, left });
       }
@@ -169,37 +150,9 @@ private:
   }
 
   void
-  ListAdjacencies()
+  ListNeighbors(const std::vector<Adjacency> & adjacencies)
   {
-    std::vector<Adjacency> & all = m_Summary.Adjacencies;
-    for (const CudaPartitionEdge & edge : m_Summary.Edges)
-    {
-      if (edge.Left != Outside && edge.Right != Outside)
-      {
-        all.push_back({ std::min(edge.Left, edge.Right), std::max(edge.Left, edge.Right), 1 });
-      }
-    }
-    SortInBuckets(
-      all,
-      m_Summary.Regions.size() + 1,
-      [](const Adjacency & adjacency) { return size_t{ adjacency.First }; },
-      [](const Adjacency & x, const Adjacency & y) { return x.Second < y.Second; });
-    size_t number = 0;
-    for (const Adjacency & adjacency : all)
-    {
-      const bool isKnown =
-        number > 0 && all[number - 1].First == adjacency.First && all[number - 1].Second == adjacency.Second;
-      if (isKnown)
-      {
-        ++all[number - 1].NumberOfSegments;
-      }
-      else
-      {
-        all[number++] = adjacency;
-      }
-    }
-    all.resize(number);
-    for (const Adjacency & adjacency : all) // smaller numbers come first on either side
+    for (const Adjacency & adjacency : adjacencies) // smaller numbers come first on either side
     {
       m_Summary.Regions[adjacency.First - 1].Neighbors.push_back(adjacency.Second);
       m_Summary.Regions[adjacency.Second - 1].Neighbors.push_back(adjacency.First);
@@ -231,9 +184,64 @@ FindFirstPixels(const std::vector<uint32_t> & labels, size_t number, const regio
   return { first.begin(), first.end() };
 }
 
-MapSummary
-SummarizeMap(const MapData & map, const std::vector<uint64_t> & firstPixels)
+NumberedRegions
+NumberRegions(const MapData & map, const std::vector<uint64_t> & firstPixels)
 {
-  return Summarizer(map, firstPixels).Run();
+  std::vector<uint32_t> order;
+  for (uint32_t region = 1; region < map.Regions.size(); ++region)
+  {
+    if (map.IsRegion[region] != 0)
+    {
+      order.push_back(region);
+    }
+  }
+  std::stable_sort(order.begin(), order.end(), [&](uint32_t i, uint32_t j) { return firstPixels[i] < firstPixels[j]; });
+  NumberedRegions numbered{ std::vector<uint32_t>(map.Regions.size(), Outside), std::vector<Moments>(1) };
+  for (const uint32_t region : order)
+  {
+    numbered.Numbers[region] = static_cast<uint32_t>(numbered.Sums.size());
+    numbered.Sums.push_back(map.Regions[region]);
+  }
+  return numbered;
+}
+
+std::vector<Adjacency>
+ListAdjacencies(const MapData & map, const std::vector<uint32_t> & numbers)
+{
+  std::vector<Adjacency> all; // one for each segment
+  for (const MapEdge & edge : map.Edges)
+  {
+    if (edge.IsAlive() && !edge.IsBorder())
+    {
+      const auto [first, second] = std::minmax(numbers[edge.Left], numbers[edge.Right]);
+      all.push_back({ first, second, 1 });
+    }
+  }
+  SortInBuckets(
+    all,
+    numbers.size(),
+    [](const Adjacency & adjacency) { return size_t{ adjacency.First }; },
+    [](const Adjacency & x, const Adjacency & y) { return x.Second < y.Second; });
+  std::vector<Adjacency> adjacencies;
+  for (const Adjacency & adjacency : all)
+  {
+    const bool isKnown = !adjacencies.empty() && adjacencies.back().First == adjacency.First &&
+                         adjacencies.back().Second == adjacency.Second;
+    if (isKnown)
+    {
+      ++adjacencies.back().NumberOfSegments;
+    }
+    else
+    {
+      adjacencies.push_back(adjacency);
+    }
+  }
+  return adjacencies;
+}
+
+MapSummary
+SummarizeMap(const MapData & map, const NumberedRegions & regions, const std::vector<Adjacency> & adjacencies)
+{
+  return Summarizer(map, regions).Run(adjacencies);
 }
 } // namespace itk::cuda::partition

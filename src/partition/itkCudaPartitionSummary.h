@@ -29,14 +29,19 @@ struct Adjacency
   uint32_t NumberOfSegments;
 };
 
+/** The regions of a map by their final numbers: in the order of their first pixels, from 1. */
+struct NumberedRegions
+{
+  std::vector<uint32_t> Numbers; // of each of the map's regions; 0 for those that are gone
+  std::vector<Moments>  Sums;    // by number; [0] is of no region
+};
+
 /** A map for those who use it: numbers without gaps, which follow from the map alone. */
 struct MapSummary
 {
-  std::vector<CudaSnakePoint>    Nodes;       // by Y, then X
-  std::vector<CudaPartitionEdge> Edges;       // each from the smaller node to the larger one; by Start, then End
-  std::vector<RegionSummary>     Regions;     // region number i + 1; in the order of their first pixels
-  std::vector<Adjacency>         Adjacencies; // by First, then Second
-  std::vector<uint32_t>          Numbers;     // of each of the map's regions; 0 for those that are gone
+  std::vector<CudaSnakePoint>    Nodes;   // by Y, then X
+  std::vector<CudaPartitionEdge> Edges;   // each from the smaller node to the larger one; by Start, then End
+  std::vector<RegionSummary>     Regions; // region number i + 1
 };
 
 /** No pixel. */
@@ -48,8 +53,15 @@ FindFirstPixels(const std::vector<uint32_t> & labels, size_t number, const regio
 
 /** \param firstPixels of the map's regions. Regions that hold no pixel's centre come last, in the order that they have
  * in the map. */
+NumberedRegions
+NumberRegions(const MapData & map, const std::vector<uint64_t> & firstPixels);
+
+/** The neighbours of a map, by First, then Second. \param numbers of the map's regions */
+std::vector<Adjacency>
+ListAdjacencies(const MapData & map, const std::vector<uint32_t> & numbers);
+
 MapSummary
-SummarizeMap(const MapData & map, const std::vector<uint64_t> & firstPixels);
+SummarizeMap(const MapData & map, const NumberedRegions & regions, const std::vector<Adjacency> & adjacencies);
 } // namespace itk::cuda::partition
 
 #endif

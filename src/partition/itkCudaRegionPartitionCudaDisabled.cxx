@@ -21,6 +21,7 @@ CudaRegionPartitionResult
 CudaRegionPartitionOnDevice(const CudaRegionPartitionInput &,
                             const CudaRegionPartitionParameters &,
                             const CudaImageView &,
+                            unsigned int,
                             int,
                             const CudaRegionPartitionObserver &,
                             const CudaRegionPartitionDeviceImages &)

@@ -79,6 +79,7 @@ DivideDeviceImage(const CudaDeviceImageView &           image,
                   const CudaRegionPartitionParameters & parameters,
                   CudaComponentType                     labelType,
                   LabelWriter                           writeLabels,
+                  unsigned int                          numberOfThreads,
                   const CudaRegionPartitionObserver &   observer)
 {
   const StreamLease         stream(GetMemory(image).GetDevice());
@@ -90,6 +91,7 @@ DivideDeviceImage(const CudaDeviceImageView &           image,
     result = RunStages(*MakeDeviceStages(std::move(sums), parameters, input.InitialLabels, std::move(writeLabels)),
                        parameters,
                        labelType,
+                       numberOfThreads,
                        observer);
   });
   return result;
@@ -100,6 +102,7 @@ DivideHostImage(const CudaRegionPartitionInput &      input,
                 const CudaRegionPartitionParameters & parameters,
                 CudaComponentType                     labelType,
                 LabelWriter                           writeLabels,
+                unsigned int                          numberOfThreads,
                 int                                   device,
                 const CudaRegionPartitionObserver &   observer)
 {
@@ -114,6 +117,7 @@ DivideHostImage(const CudaRegionPartitionInput &      input,
   return RunStages(*MakeDeviceStages(std::move(sums), parameters, input.InitialLabels, std::move(writeLabels)),
                    parameters,
                    labelType,
+                   numberOfThreads,
                    observer);
 }
 } // namespace
@@ -150,6 +154,7 @@ CudaRegionPartitionResult
 CudaRegionPartitionOnDevice(const CudaRegionPartitionInput &        input,
                             const CudaRegionPartitionParameters &   parameters,
                             const CudaImageView &                   labels,
+                            unsigned int                            numberOfThreads,
                             int                                     deviceIndex,
                             const CudaRegionPartitionObserver &     observer,
                             const CudaRegionPartitionDeviceImages & onDevice)
@@ -167,11 +172,20 @@ CudaRegionPartitionOnDevice(const CudaRegionPartitionInput &        input,
   }
   const cuda::DeviceGuard guard(deviceIndex);
   LabelWriter writeLabels = onDevice.Labels != nullptr ? WriteToDevice(*onDevice.Labels) : WriteToHost(labels);
-  return onDevice.Image != nullptr
-           ? DivideDeviceImage(
-               *onDevice.Image, input, parameters, shapeOfLabels.ComponentType, std::move(writeLabels), observer)
-           : DivideHostImage(
-               input, parameters, shapeOfLabels.ComponentType, std::move(writeLabels), deviceIndex, observer);
+  return onDevice.Image != nullptr ? DivideDeviceImage(*onDevice.Image,
+                                                       input,
+                                                       parameters,
+                                                       shapeOfLabels.ComponentType,
+                                                       std::move(writeLabels),
+                                                       numberOfThreads,
+                                                       observer)
+                                   : DivideHostImage(input,
+                                                     parameters,
+                                                     shapeOfLabels.ComponentType,
+                                                     std::move(writeLabels),
+                                                     numberOfThreads,
+                                                     deviceIndex,
+                                                     observer);
 }
 } // namespace CudaDetail
 } // end namespace itk

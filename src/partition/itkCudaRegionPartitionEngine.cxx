@@ -19,6 +19,7 @@
 #include "itkMacro.h"
 
 #include <cmath>
+#include <future>
 #include <limits>
 #include <optional>
 #include <utility>
@@ -73,10 +74,12 @@ public:
   Run(Stages &                              stages,
       const CudaRegionPartitionParameters & parameters,
       CudaComponentType                     labelType,
+      unsigned int                          numberOfThreads,
       const CudaRegionPartitionObserver &   observer)
     : m_Stages(stages)
     , m_Parameters(parameters)
     , m_LabelType(labelType)
+    , m_NumberOfThreads(numberOfThreads)
     , m_Observer(observer)
     , m_Progress(observer.Progress)
     , m_Model(MakeModel(parameters, stages))
@@ -108,6 +111,7 @@ private:
   Stages &                              m_Stages;
   const CudaRegionPartitionParameters & m_Parameters;
   const CudaComponentType               m_LabelType;
+  const unsigned int                    m_NumberOfThreads;
   const CudaRegionPartitionObserver &   m_Observer;
   Progress                              m_Progress;
   const Model                           m_Model;
@@ -148,17 +152,43 @@ private:
     {
       m_Result.NumberOfIterations = m_Stages.GetNumberOfIterations();
       m_Result.Description = m_Stages.GetDescription() + this->GetOffset();
-      MapSummary summary = m_Stages.SummarizePolygons();
-      this->CheckLargestLabel(summary.Regions.size());
-      m_Stages.WritePolygons(summary.Numbers);
-      this->DescribePolygons(std::move(summary));
+      this->DescribePolygons(m_Stages.GetFinalMap());
     }
   }
 
+  /** The tree of many regions takes longer than all else: it has a thread of its own. */
   void
-  DescribePolygons(MapSummary && summary)
+  DescribePolygons(const FinalMap & final)
   {
-    std::vector<Moments> sums(1);
+    constexpr size_t      leastRegions = 1024; // that take longer than a thread to begin
+    const NumberedRegions regions = NumberRegions(final.Map, final.FirstPixels);
+    const size_t          number = regions.Sums.size() - 1;
+    const bool            hasOwnThread = m_NumberOfThreads > 1 && number >= leastRegions;
+    this->CheckLargestLabel(number);
+    const std::vector<Adjacency> adjacencies = ListAdjacencies(final.Map, regions.Numbers);
+    auto tree = std::async(hasOwnThread ? std::launch::async | std::launch::deferred : std::launch::deferred,
+                           [&] { return this->MakeTree(regions.Sums, adjacencies); });
+    m_Stages.WritePolygons(regions.Numbers);
+    this->TakeSummary(SummarizeMap(final.Map, regions, adjacencies));
+    m_Result.Merges = tree.get();
+  }
+
+  std::vector<CudaPartitionMerge>
+  MakeTree(const std::vector<Moments> & sums, const std::vector<Adjacency> & adjacencies) const
+  {
+    std::vector<Boundary> boundaries;
+    boundaries.reserve(adjacencies.size());
+    for (const Adjacency & adjacency : adjacencies)
+    {
+      boundaries.push_back(
+        { adjacency.First, adjacency.Second, m_Model.SegmentCost * static_cast<double>(adjacency.NumberOfSegments) });
+    }
+    return MakeMergeTree(m_Model, sums, boundaries);
+  }
+
+  void
+  TakeSummary(MapSummary && summary)
+  {
     for (RegionSummary & region : summary.Regions)
     {
       CudaPartitionRegion row = MakeTableRow(m_Model, region.Sums, m_Stages.GetSamples());
@@ -167,15 +197,7 @@ private:
       row.BoundingBox = { { region.Box.MinimumX, region.Box.MinimumY, region.Box.MaximumX, region.Box.MaximumY } };
       row.Neighbors = std::move(region.Neighbors);
       m_Result.Regions.push_back(std::move(row));
-      sums.push_back(region.Sums);
     }
-    std::vector<Boundary> boundaries;
-    for (const Adjacency & adjacency : summary.Adjacencies)
-    {
-      boundaries.push_back(
-        { adjacency.First, adjacency.Second, m_Model.SegmentCost * static_cast<double>(adjacency.NumberOfSegments) });
-    }
-    m_Result.Merges = MakeMergeTree(m_Model, std::move(sums), boundaries);
     m_Result.Nodes = std::move(summary.Nodes);
     m_Result.Edges = std::move(summary.Edges);
   }
@@ -299,12 +321,12 @@ public:
   {
     return m_Map->GetCounts().Regions;
   }
-  MapSummary
-  SummarizePolygons() override
+  FinalMap
+  GetFinalMap() override
   {
     const MapData & map = m_Map->GetData();
     m_Raster = RasterizeMap(map, m_Work.GetThreads(), std::move(m_Raster));
-    return SummarizeMap(map, FindFirstPixels(m_Raster, map.Regions.size(), m_Work.GetThreads()));
+    return { map, FindFirstPixels(m_Raster, map.Regions.size(), m_Work.GetThreads()) };
   }
   void
   WritePolygons(const std::vector<uint32_t> & numbers) override
@@ -403,10 +425,11 @@ CudaRegionPartitionResult
 RunStages(Stages &                              stages,
           const CudaRegionPartitionParameters & parameters,
           CudaComponentType                     labelType,
+          unsigned int                          numberOfThreads,
           const CudaRegionPartitionObserver &   observer)
 {
   CheckValidPixels(stages.GetSamples());
-  return Run(stages, parameters, labelType, observer).Make();
+  return Run(stages, parameters, labelType, numberOfThreads, observer).Make();
 }
 } // namespace cuda::partition
 
@@ -454,7 +477,7 @@ CudaRegionPartitionOnHost(const CudaRegionPartitionInput &      input,
   CheckLabels(labels, input.Image);
   const cuda::region::Threads threads(numberOfThreads);
   HostStages                  stages(input, parameters, labels, threads);
-  return RunStages(stages, parameters, labels.ComponentType, observer);
+  return RunStages(stages, parameters, labels.ComponentType, numberOfThreads, observer);
 }
 } // namespace CudaDetail
 } // end namespace itk
