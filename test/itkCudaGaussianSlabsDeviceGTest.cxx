@@ -158,6 +158,38 @@ TEST_F(GaussianSlabsGpu, HaveTheBitsOfTheWholeInSlabsThatAreChosen)
   }
 }
 
+/** Slabs of 75 MiB, and a last one of 5 MiB. A large upload goes on in the page-locked memory of the one before. */
+TEST_F(GaussianSlabsGpu, HaveTheBitsOfTheWholeInLargeSlabs)
+{
+  SlabCase test = MakeSmoothingCase(4 * 128 + 9, 4.0);
+  test.Size = { { 512, 300, 4 * 128 + 9, 1 } };
+  SlabImage       source = MakeRandomImage(test.Size, 1, CudaComponentType::Float, GetSeed());
+  const SlabImage expected = RunWhole(test.Plan, source, CudaComponentType::Float);
+  const size_t    pinned = CudaFiltersConfiguration::GetPinnedBytesInUse();
+  for (const size_t lanes : { 1, 2 })
+  {
+    SlabImage  output = MakeSlabOutput(test.Plan, source, CudaComponentType::Float);
+    const auto run = [&](const CudaProgressFunction & progress) {
+      CudaGaussianFilterSlabs(test.Plan, source.GetView(), output.GetView(), MakeDeviceOptions(1, lanes), progress);
+    };
+    for (const float last : { 0.1f, 0.5f, 0.9f })
+    {
+      const auto stop = [last](float done) {
+        if (done > last)
+        {
+          throw std::runtime_error("stop");
+        }
+      };
+      EXPECT_THROW(run(stop), std::runtime_error) << lanes << " lanes, behind " << last;
+      EXPECT_EQ(CudaFiltersConfiguration::GetPinnedBytesInUse(), pinned) << lanes << " lanes, behind " << last;
+    }
+    output = MakeSlabOutput(test.Plan, source, CudaComponentType::Float);
+    run(nullptr);
+    EXPECT_EQ(FindDifference(output, expected), expected.Bytes.size()) << lanes << " lanes";
+    EXPECT_EQ(CudaFiltersConfiguration::GetPinnedBytesInUse(), pinned) << lanes << " lanes";
+  }
+}
+
 TEST_F(GaussianSlabsGpu, HaveTheBitsOfTheWholeAtSeams)
 {
   for (const size_t plane : { 127, 128, 129, 640, 1023 })

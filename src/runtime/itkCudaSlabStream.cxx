@@ -6,6 +6,7 @@
 #include "itkCudaHostPlanes.h"
 #include "itkCudaRoundUp.h"
 #include "itkCudaTransfer.h"
+#include "itkCudaTransferLayout.h"
 #include "itkCudaWorkspace.h"
 
 #include <algorithm>
@@ -194,6 +195,7 @@ SlabStream::MakeLane(int device)
   for (UploadStaging & staging : lane.UpStaging)
   {
     staging.GetChunks().SetSharesHost(sharesHost);
+    staging.GetChunks().SetKeepsSlots(true);
     staging.GetChunks().SetHelpers(keepsHelpers ? &lane.UpHelpers : nullptr);
   }
   const size_t slotBytes = GetLaneViewBytes(m_Ends.Input, m_Ends.Axis, m_Sizes, m_Sizes.Planes);
@@ -386,13 +388,17 @@ SlabStream::TakeSlot(Lane & lane, size_t load)
   return slot;
 }
 
-/** An upload's page-locked memory goes back before the next upload but one. So a run holds as much as two uploads take,
- * however many slots it has. */
+/** A large upload goes on in the page-locked memory of the one before. Otherwise it goes back before the next upload
+ * but one: a run holds as much as two uploads take, however many slots it has. */
 void
 SlabStream::UploadTo(Lane & lane, const CudaImageView & host, const DeviceView & planes)
 {
-  UploadStaging & staging = lane.UpStaging[lane.NumberOfUploads++ % lane.UpStaging.size()];
-  staging.Release();
+  const bool      isLarge = host.GetNumberOfBytes() > TransferLayout::LargestSmallSize;
+  UploadStaging & staging = lane.UpStaging[isLarge ? 0 : lane.NumberOfUploads++ % lane.UpStaging.size()];
+  if (!isLarge)
+  {
+    staging.Release();
+  }
   Upload(host, planes, staging.GetChunks(), nullptr);
   staging.MarkSent();
 }

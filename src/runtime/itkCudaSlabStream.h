@@ -204,9 +204,9 @@ private:
 
     StreamLease                               Work, Up;
     HelperThreads                             UpHelpers{ true }, DownHelpers{ true };
-    std::array<UploadStaging, 2>              UpStaging; // one is filled while copies of the other are under way
-    std::vector<std::unique_ptr<Downloads>>   Down;
+    std::array<UploadStaging, 2>              UpStaging;
     size_t                                    NumberOfUploads{ 0 };
+    std::vector<std::unique_ptr<Downloads>>   Down;
     size_t                                    DownloadsQueued{ 0 }, DownloadsDone{ 0 };
     DeviceBuffer                              Memory;
     std::vector<std::unique_ptr<Slot>>        Slots;

@@ -13,7 +13,6 @@ namespace
 // instead of 1.06 ms for 128^3, and 3.4 ms instead of 3.8 ms for 4096^2. The upload of a snake's image of 30 MB takes
 // 0.83 ms instead of 0.96 ms. With more chunks than slots, threads would wait for each other: 8192^2 takes 12 to 13.3
 // ms instead of 12.0 ms. With slices of 128 KB the download of 30 MB takes 1.1 ms instead of 0.96 ms.
-constexpr size_t maximumSize = size_t{ 64 } << 20;
 constexpr size_t maximumSlotsPerWorker = 4;
 constexpr size_t numberOfChunks = 16; // up to 32 MB; beyond, chunks are as large as they get
 constexpr size_t sliceSize = size_t{ 1 } << 18;
@@ -29,7 +28,7 @@ bool
 StagedInSlices::Suits(size_t bytes, size_t workers)
 {
   const size_t chunk = GetChunkSize(bytes, MinimumChunkSize, MaximumChunkSize);
-  return workers > 1 && bytes <= std::min(maximumSize, maximumSlotsPerWorker * workers * chunk);
+  return workers > 1 && bytes <= std::min(TransferLayout::LargestSmallSize, maximumSlotsPerWorker * workers * chunk);
 }
 
 StagedInSlices::StagedInSlices(TransferJob & job, size_t workers)
@@ -37,7 +36,7 @@ StagedInSlices::StagedInSlices(TransferJob & job, size_t workers)
 {
   const size_t chunk = GetChunkSize(job.GetLayout().NumberOfBytes, MinimumChunkSize, MaximumChunkSize);
   this->MakeChunks(workers, chunk, chunk);
-  m_Slots = std::vector<StagingSlot>(this->GetChunks().size());
+  m_Slots.resize(this->GetChunks().size());
 }
 
 /** Before the threads begin, each chunk has its slot's memory, and a download's copies have been started. */

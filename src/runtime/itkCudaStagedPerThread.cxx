@@ -2,6 +2,7 @@
 #include "itkCudaStagedPerThread.h"
 
 #include "itkCudaRoundUp.h"
+#include "itkCudaSpin.h"
 
 #include <algorithm>
 
@@ -10,19 +11,41 @@ namespace itk::cuda
 namespace
 {
 constexpr size_t slotsPerWorker = 2;
+// The copies of a download that waits for its turn go on until its threads have emptied their first slots.
+constexpr size_t slotsPerWorkerInTurn = 3;
 } // namespace
 
 StagedPerThread::StagedPerThread(TransferJob & job, size_t workers)
   : StagedTransfer(job)
 {
-  const size_t slots = slotsPerWorker * workers;
+  const size_t slots = (job.GetStaging().HasTurn() ? slotsPerWorkerInTurn : slotsPerWorker) * workers;
   const size_t most =
     std::clamp(RoundUp(job.GetLayout().NumberOfBytes / slots, PageSize), MinimumChunkSize, MaximumChunkSize);
   // A download's last chunks are smaller, because a thread scatters a chunk after its copy: the caller then waits for
   // less.
   const size_t least = job.IsUpload() ? most : MinimumChunkSize;
   this->MakeChunks(workers, least, most);
-  m_Slots = std::vector<StagingSlot>(slots);
+  while (m_Slots.size() < slots)
+  {
+    m_Slots.emplace_back();
+  }
+}
+
+/** Copies of later batches wait for their conversion. */
+void
+StagedPerThread::Prepare()
+{
+  const auto & chunks = this->GetChunks();
+  if (!m_Job.IsUpload())
+  {
+    const auto isLater = [](const Chunk & chunk) { return chunk.Batch > 0; };
+    const auto first = std::find_if(chunks.begin(), chunks.end(), isLater);
+    m_SlotsInTurns = std::min(m_Slots.size(), static_cast<size_t>(first - chunks.begin()));
+    for (size_t index = 0; index < m_SlotsInTurns; ++index)
+    {
+      this->StartCopy(index);
+    }
+  }
 }
 
 void
@@ -34,11 +57,11 @@ StagedPerThread::Transfer(unsigned int worker)
 void
 StagedPerThread::Upload(unsigned int worker)
 {
-  StagingSlot * const slots = &m_Slots[slotsPerWorker * worker];
-  Chunk               chunk{};
-  for (size_t turn = 0; this->TakeChunk(chunk); ++turn)
+  size_t index = 0;
+  for (size_t turn = 0; this->TakeChunk(index); ++turn)
   {
-    StagingSlot & slot = slots[turn % slotsPerWorker];
+    const Chunk & chunk = this->GetChunks()[index];
+    StagingSlot & slot = m_Slots[slotsPerWorker * worker + turn % slotsPerWorker];
     this->PrepareSlot(slot);
     this->Empty(slot);
     this->Gather(slot, chunk, chunk.Begin, chunk.End);
@@ -46,7 +69,7 @@ StagedPerThread::Upload(unsigned int worker)
     {
       return;
     }
-    const bool slotsAreUsedAgain = m_NextChunk < this->GetChunks().size();
+    const bool slotsAreUsedAgain = KeepsSlots(m_Job) || m_NextChunk < this->GetChunks().size();
     this->Send(slot, chunk, slotsAreUsedAgain);
     this->CountDone(worker, chunk.End - chunk.Begin);
   }
@@ -55,38 +78,56 @@ StagedPerThread::Upload(unsigned int worker)
 void
 StagedPerThread::Download(unsigned int worker)
 {
-  StagingSlot * const slots = &m_Slots[slotsPerWorker * worker];
-  Chunk               chunk{};
-  size_t              turn = 0;
-  for (; this->TakeChunk(chunk); ++turn)
+  const auto & chunks = this->GetChunks();
+  size_t       index = 0;
+  while (this->TakeChunk(index))
   {
-    StagingSlot & slot = slots[turn % slotsPerWorker];
-    this->PrepareSlot(slot);
-    this->Empty(slot);
-    if (!this->WaitForBatch(chunk.Batch))
+    StagingSlot & slot = m_Slots[index % m_SlotsInTurns];
+    if (!this->WaitForCopy(slot, index / m_SlotsInTurns))
     {
       return;
     }
-    this->Send(slot, chunk, true);
-    this->CountDone(worker, chunk.End - chunk.Begin);
-  }
-  for (size_t older = 0; older < slotsPerWorker; ++older)
-  {
-    this->Empty(slots[(turn + older) % slotsPerWorker]);
+    this->Empty(slot);
+    this->CountDone(worker, chunks[index].End - chunks[index].Begin);
+    const size_t next = index + m_SlotsInTurns;
+    if (next < chunks.size())
+    {
+      if (!this->WaitForBatch(chunks[next].Batch))
+      {
+        return;
+      }
+      this->StartCopy(next);
+    }
   }
 }
 
 /** Takes the next free chunk. Returns false if there is none, or if the transfer has failed. */
 bool
-StagedPerThread::TakeChunk(Chunk & chunk)
+StagedPerThread::TakeChunk(size_t & index)
 {
-  const size_t index = m_NextChunk++;
-  if (this->IsStopped() || index >= this->GetChunks().size())
-  {
-    return false;
-  }
-  chunk = this->GetChunks()[index];
-  return true;
+  index = m_NextChunk++;
+  return !this->IsStopped() && index < this->GetChunks().size();
+}
+
+/** Starts the copy of a download's chunk into its slot. */
+void
+StagedPerThread::StartCopy(size_t index)
+{
+  StagingSlot & slot = m_Slots[index % m_SlotsInTurns];
+  this->PrepareSlot(slot);
+  this->Send(slot, this->GetChunks()[index], true);
+  ++slot.Turns;
+}
+
+/** Waits until the copy of a chunk has been started, by the thread that empties the slot before. Returns false if the
+ * transfer has failed. */
+bool
+StagedPerThread::WaitForCopy(const StagingSlot & slot, size_t turn) const
+{
+  const auto isStarted = [&] { return slot.Turns > turn || this->IsStopped(); };
+  while (!SpinUntil(isStarted))
+  {}
+  return !this->IsStopped();
 }
 
 /** Waits for the copy of a slot's chunk. A downloaded chunk is then scattered to the host image. */

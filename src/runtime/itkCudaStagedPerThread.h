@@ -12,7 +12,9 @@ namespace itk::cuda
 /** \class StagedPerThread
  * \brief A staged transfer in which each thread fills or empties chunks of its own.
  *
- * A thread has two slots: it fills or empties one while the other is on the link.
+ * There are two slots to a thread. A thread of an upload fills one while the other is on the link. A download's slots
+ * take turns: the first copies are started before any thread begins, and who has emptied a slot starts the next copy
+ * into it.
  */
 class StagedPerThread : public StagedTransfer
 {
@@ -20,6 +22,8 @@ public:
   StagedPerThread(TransferJob & job, size_t workers);
 
 protected:
+  void
+  Prepare() override;
   void
   Transfer(unsigned int worker) override;
 
@@ -29,11 +33,16 @@ private:
   void
   Download(unsigned int worker);
   bool
-  TakeChunk(Chunk & chunk);
+  TakeChunk(size_t & index);
+  void
+  StartCopy(size_t index);
+  bool
+  WaitForCopy(const StagingSlot & slot, size_t turn) const;
   void
   Empty(StagingSlot & slot);
 
   std::atomic<size_t> m_NextChunk{ 0 };
+  size_t              m_SlotsInTurns{ 0 }; // of a download
 };
 } // namespace itk::cuda
 

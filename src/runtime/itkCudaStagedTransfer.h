@@ -3,16 +3,15 @@
 #define itkCudaStagedTransfer_h
 
 #include "itkCudaHelperThreads.h"
-#include "itkCudaPinnedMemory.h"
-#include "itkCudaStream.h"
+#include "itkCudaStagingSlot.h"
 #include "itkCudaTransferJob.h"
 
 #include <atomic>
 #include <condition_variable>
 #include <cstddef>
+#include <deque>
 #include <exception>
 #include <mutex>
-#include <optional>
 #include <vector>
 
 namespace itk::cuda
@@ -45,22 +44,7 @@ public:
   Run(HelperThreads & helpers, unsigned int number);
 
 protected:
-  /** What is copied in one go. */
-  struct Chunk
-  {
-    size_t Batch;
-    size_t Begin; // bytes from the start of all
-    size_t End;
-  };
-
-  /** Page-locked memory for a chunk on its way between host and device. */
-  struct StagingSlot
-  {
-    PinnedBuffer         Memory;
-    std::optional<Event> Copied;
-    std::optional<Chunk> Pending;         // to be waited for
-    std::atomic<size_t>  SlicesLeft{ 0 }; // to be filled
-  };
+  using Chunk = StagingChunk;
 
   // The smallest chunk: each copy costs the device 2.7 us beside its bytes, and the driver some 10 us.
   static constexpr size_t MinimumChunkSize = size_t{ 1 } << 19;
@@ -69,7 +53,16 @@ protected:
 
   explicit StagedTransfer(TransferJob & job)
     : m_Job(job)
+    , m_Slots(KeepsSlots(job) ? job.GetStaging().GetSlots() : m_OwnSlots)
   {}
+
+  /** Whether the slots are those of the transfer before, whose copies may be under way, and are left to the next one.
+   */
+  static bool
+  KeepsSlots(const TransferJob & job)
+  {
+    return job.IsUpload() && job.GetStaging().KeepsSlots() && job.GetLayout().IsLarge();
+  }
 
   /** Called by Begin(). */
   virtual void
@@ -118,8 +111,8 @@ protected:
     return m_Stop;
   }
 
-  TransferJob &            m_Job;
-  std::vector<StagingSlot> m_Slots; // of the subclass
+  TransferJob &             m_Job;
+  std::deque<StagingSlot> & m_Slots; // of the subclass
 
 private:
   void
@@ -128,6 +121,8 @@ private:
   FinishChunk(size_t batch);
   void
   Fail(std::exception_ptr error);
+
+  std::deque<StagingSlot> m_OwnSlots;
 
   std::vector<Chunk>  m_Chunks;
   std::vector<size_t> m_ChunksOfBatch;

@@ -15,7 +15,7 @@ StagingChunks::StagingChunks(const Context & context)
 
 StagingChunks::~StagingChunks()
 {
-  if (!m_Chunks.empty() && !IsForkedProcess())
+  if ((!m_Chunks.empty() || !m_Slots.empty()) && !IsForkedProcess())
   {
     this->Drain();
   }
@@ -43,13 +43,13 @@ void
 StagingChunks::Synchronize()
 {
   ITK_CUDA_CALL(cudaStreamSynchronize(m_Context.GetStream()));
-  m_Chunks.clear();
+  this->Forget();
 }
 
 void
 StagingChunks::Drain() noexcept
 {
   DrainStream(m_Context);
-  m_Chunks.clear();
+  this->Forget();
 }
 } // namespace itk::cuda

@@ -4,8 +4,9 @@
 
 #include "CudaFiltersExport.h"
 #include "itkCudaContext.h"
-#include "itkCudaPinnedMemory.h"
+#include "itkCudaStagingSlot.h"
 
+#include <deque>
 #include <functional>
 #include <utility>
 #include <vector>
@@ -84,6 +85,24 @@ public:
     return m_Helpers;
   }
 
+  /** Sets that uploads leave their slots, with the last copies under way, to the next one. Its threads then go on in
+   * memory that lies in their caches. */
+  void
+  SetKeepsSlots(bool keeps)
+  {
+    m_KeepsSlots = keeps;
+  }
+  bool
+  KeepsSlots() const
+  {
+    return m_KeepsSlots;
+  }
+  std::deque<StagingSlot> &
+  GetSlots()
+  {
+    return m_Slots;
+  }
+
   /** Keeps a chunk until the stream's work is done. */
   void
   Keep(PinnedBuffer && chunk);
@@ -98,6 +117,7 @@ public:
   Forget() noexcept
   {
     m_Chunks.clear();
+    m_Slots.clear();
   }
 
   /** Waits for all work on the stream; throws CudaError if any of it failed. */
@@ -111,6 +131,8 @@ public:
 private:
   const Context             m_Context;
   std::vector<PinnedBuffer> m_Chunks;
+  bool                      m_KeepsSlots{ false };
+  std::deque<StagingSlot>   m_Slots;
   bool                      m_SharesHost{ false };
   std::function<void()>     m_AwaitTurn;
   HelperThreads *           m_Helpers{ nullptr };

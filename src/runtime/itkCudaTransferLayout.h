@@ -20,12 +20,20 @@ namespace itk::cuda
 struct TransferLayout
 {
   static constexpr size_t MaximumBatchSize = size_t{ 256 } << 20;
+  /** More bytes go through the same page-locked memory so often that it stays in the caches. */
+  static constexpr size_t LargestSmallSize = size_t{ 64 } << 20;
 
   bool   Direct;
   size_t Pitch; // bytes from row to row, if direct and padded; else 0
   size_t NumberOfBytes;
   size_t BatchSize; // bytes of a batch of the conversion; all of them if direct
   size_t PixelsPerBatch;
+
+  bool
+  IsLarge() const
+  {
+    return NumberOfBytes > LargestSmallSize;
+  }
 
   size_t
   GetNumberOfBatches() const
