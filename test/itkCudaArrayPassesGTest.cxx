@@ -144,9 +144,9 @@ protected:
     for (float *& array : arrays)
     {
       ITK_CUDA_CALL(cudaMalloc(reinterpret_cast<void **>(&array), bytes));
-      ITK_CUDA_CALL(cudaMemset(array, 0xff, bytes));
+      ITK_CUDA_CALL(cudaMemsetAsync(array, 0xff, bytes, owner.GetStream()));
     }
-    ITK_CUDA_CALL(cudaMemcpy(arrays[0], pixels.data(), bytes, cudaMemcpyHostToDevice));
+    ITK_CUDA_CALL(cudaMemcpyAsync(arrays[0], pixels.data(), bytes, cudaMemcpyHostToDevice, owner.GetStream()));
     CudaQueueOnStream(passes, this->GetMemory(arrays[0], owner), arrays[2]); // CUDA allocates, which may wait
     ITK_CUDA_CALL(cudaMemsetAsync(arrays[2], 0xff, bytes, owner.GetStream()));
     {
@@ -224,8 +224,8 @@ protected:
       ITK_CUDA_CALL(cudaMalloc(reinterpret_cast<void **>(&array), bytes));
     }
     ITK_CUDA_CALL(cudaMalloc(&mask, valid.size()));
-    ITK_CUDA_CALL(cudaMemcpy(mask, valid.data(), valid.size(), cudaMemcpyHostToDevice));
-    ITK_CUDA_CALL(cudaMemcpy(arrays[0], pixels.data(), bytes, cudaMemcpyHostToDevice));
+    ITK_CUDA_CALL(cudaMemcpyAsync(mask, valid.data(), valid.size(), cudaMemcpyHostToDevice, owner.GetStream()));
+    ITK_CUDA_CALL(cudaMemcpyAsync(arrays[0], pixels.data(), bytes, cudaMemcpyHostToDevice, owner.GetStream()));
     const std::vector<CudaArrayPass> passes = MakePasses(shape, count, kernel);
     const CudaArrayMask              rule{ mask, keepsNaN, NaN, smallestWeight };
     CudaQueueMaskedOnStream(passes, rule, this->GetMemory(arrays[0], owner), arrays[1]); // may wait for memory
@@ -269,7 +269,8 @@ protected:
     {
       ITK_CUDA_CALL(cudaMalloc(reinterpret_cast<void **>(&array), pixels.size() * sizeof(T)));
     }
-    ITK_CUDA_CALL(cudaMemcpy(arrays[0], pixels.data(), pixels.size() * sizeof(T), cudaMemcpyHostToDevice));
+    ITK_CUDA_CALL(
+      cudaMemcpyAsync(arrays[0], pixels.data(), pixels.size() * sizeof(T), cudaMemcpyHostToDevice, owner.GetStream()));
     const CudaArrayMemory memory{ arrays[0] + begin,
                                   type,
                                   device,
@@ -388,7 +389,7 @@ TEST_F(CudaArrayPassesGpu, Look_does_not_wait_for_the_passes)
   for (float *& array : arrays)
   {
     ITK_CUDA_CALL(cudaMalloc(reinterpret_cast<void **>(&array), count * sizeof(float)));
-    ITK_CUDA_CALL(cudaMemset(array, 0, count * sizeof(float)));
+    ITK_CUDA_CALL(cudaMemsetAsync(array, 0, count * sizeof(float), owner.GetStream()));
   }
   std::vector<CudaArrayPass> passes;
   for (int i = 0; i < 20; ++i)
