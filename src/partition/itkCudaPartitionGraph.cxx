@@ -217,6 +217,7 @@ RegionGraph::Contract()
   for (uint32_t region = 0; region < m_Vertices.size(); ++region)
   {
     const uint32_t root = FindRoot(m_Parents, region);
+    m_Parents[region] = root;
     m_NumberOfRegions += root == region ? 1 : 0;
     if (root != region)
     {
@@ -226,18 +227,17 @@ RegionGraph::Contract()
       RegionLinks().swap(m_Links[region]);
     }
   }
-  for (uint32_t region = 0; region < m_Vertices.size(); ++region)
-  {
+  m_Work.For(m_Vertices.size(), RegionsPerPiece, [this](size_t region) {
     RegionLinks & links = m_Links[region];
     for (RegionLink & link : links)
     {
-      link.Region = FindRoot(m_Parents, link.Region);
+      link.Region = m_Parents[link.Region];
     }
     links.erase(
       std::remove_if(links.begin(), links.end(), [region](const RegionLink & link) { return link.Region == region; }),
       links.end());
     CombineLinks(links);
-  }
+  });
 }
 
 void

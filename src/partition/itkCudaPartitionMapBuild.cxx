@@ -6,6 +6,9 @@
 #include "itkMacro.h"
 
 #include <algorithm>
+#include <mutex>
+#include <numeric>
+#include <utility>
 
 namespace itk::cuda::partition
 {
@@ -72,6 +75,14 @@ public:
     });
   }
 
+  size_t
+  CountEdges() const
+  {
+    return std::accumulate(Corners.begin(), Corners.end(), size_t{ 0 }, [](size_t number, const Corner & corner) {
+      return number + (corner.HasEdgeDown() ? 1 : 0) + (corner.HasEdgeRight() ? 1 : 0);
+    });
+  }
+
   /** For each node with an edge down, the node where it ends. */
   std::vector<uint32_t>
   FindNodesBelow(int32_t width) const
@@ -95,7 +106,8 @@ void
 AddEdges(MapData & map, const NodeFinder & nodes)
 {
   const std::vector<uint32_t> below = nodes.FindNodesBelow(map.Width);
-  const auto                  add = [&map](uint32_t start, uint32_t end, uint32_t left, uint32_t right) {
+  map.Edges.reserve(nodes.CountEdges());
+  const auto add = [&map](uint32_t start, uint32_t end, uint32_t left, uint32_t right) {
     const auto edge = static_cast<uint32_t>(map.Edges.size());
     map.Edges.push_back({ start, end, left, right, {} });
     map.Nodes[start].Insert(edge);
@@ -150,7 +162,7 @@ SumRegions(MapData & map, const LabelMap & labels)
 }
 
 void
-CheckLabels(const LabelMap & labels, const region::Level & pixels)
+CheckLabels(const LabelMap & labels, const region::Level & pixels, const region::Threads & threads)
 {
   const size_t number = static_cast<size_t>(labels.Width) * static_cast<size_t>(labels.Height);
   if (labels.Width != pixels.Width || labels.Height != pixels.Height || labels.Labels.size() != number || number == 0)
@@ -158,10 +170,17 @@ CheckLabels(const LabelMap & labels, const region::Level & pixels)
     itkGenericExceptionMacro("the labels have " << labels.Width << " x " << labels.Height << " pixels, the image has "
                                                 << pixels.Width << " x " << pixels.Height);
   }
-  const auto range = std::minmax_element(labels.Labels.begin(), labels.Labels.end());
-  if (*range.first == Outside || *range.second >= labels.Regions.size())
+  std::mutex mutex;
+  auto       range = std::pair(labels.Labels.front(), labels.Labels.front());
+  threads.ForRanges(number, 65536, [&](size_t begin, size_t end) {
+    const uint32_t * const first = labels.Labels.data();
+    const auto [smallest, largest] = std::minmax_element(first + begin, first + end);
+    const std::lock_guard<std::mutex> lock(mutex);
+    range = { std::min(range.first, *smallest), std::max(range.second, *largest) };
+  });
+  if (range.first == Outside || range.second >= labels.Regions.size())
   {
-    itkGenericExceptionMacro("labels go from " << *range.first << " to " << *range.second << "; with "
+    itkGenericExceptionMacro("labels go from " << range.first << " to " << range.second << "; with "
                                                << labels.Regions.size() << " sums they have to go from 1 to one less");
   }
 }
@@ -180,7 +199,7 @@ CheckNumberOfNodes(size_t number)
 MapData
 BuildMap(const LabelMap & labels, const region::Level & pixels, const region::Threads & threads)
 {
-  CheckLabels(labels, pixels);
+  CheckLabels(labels, pixels, threads);
   MapData map;
   map.Width = labels.Width;
   map.Height = labels.Height;
