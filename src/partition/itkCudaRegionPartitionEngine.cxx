@@ -158,18 +158,18 @@ private:
 
   /** The tree of many regions takes longer than all else: it has a thread of its own. */
   void
-  DescribePolygons(const FinalMap & final)
+  DescribePolygons(const FinalMap & found)
   {
-    constexpr size_t      leastRegions = 1024; // that take longer than a thread to begin
-    const NumberedRegions regions = NumberRegions(final.Map, final.FirstPixels);
+    constexpr size_t      leastRegions = 1024; // whose tree takes longer than a thread takes to begin
+    const NumberedRegions regions = NumberRegions(found.Map, found.FirstPixels);
     const size_t          number = regions.Sums.size() - 1;
     const bool            hasOwnThread = m_NumberOfThreads > 1 && number >= leastRegions;
     this->CheckLargestLabel(number);
-    const std::vector<Adjacency> adjacencies = ListAdjacencies(final.Map, regions.Numbers);
+    const std::vector<Adjacency> adjacencies = ListAdjacencies(found.Map, regions.Numbers);
     auto tree = std::async(hasOwnThread ? std::launch::async | std::launch::deferred : std::launch::deferred,
                            [&] { return this->MakeTree(regions.Sums, adjacencies); });
     m_Stages.WritePolygons(regions.Numbers);
-    this->TakeSummary(SummarizeMap(final.Map, regions, adjacencies));
+    this->TakeSummary(SummarizeMap(found.Map, regions, adjacencies));
     m_Result.Merges = tree.get();
   }
 
