@@ -114,7 +114,7 @@ TEST(CudaPartitionTree, IsThatOfBruteForce)
 }
 
 // Pairs of a region with more than 256 neighbours may come late. All the same, each merge joins two neighbours, and has
-// their change at that time.
+// their change at that time. The order of the boundaries makes no difference.
 TEST(CudaPartitionTree, RegionsWithManyNeighborsMergeWithTheirNeighbors)
 {
   std::mt19937_64 engine(itk::cuda::test::PrintSeed(202));
@@ -146,6 +146,14 @@ TEST(CudaPartitionTree, RegionsWithManyNeighborsMergeWithTheirNeighbors)
     }
     const auto merges = MakeMergeTree(model, regions, boundaries);
     ASSERT_EQ(merges.size(), number - 1) << "trial " << trial;
+    std::shuffle(boundaries.begin(), boundaries.end(), engine);
+    const auto again = MakeMergeTree(model, regions, boundaries);
+    for (size_t i = 0; i < merges.size(); ++i)
+    {
+      ASSERT_EQ(merges[i].First, again[i].First) << "trial " << trial << " merge " << i;
+      ASSERT_EQ(merges[i].Second, again[i].Second) << "trial " << trial << " merge " << i;
+      ASSERT_EQ(merges[i].Change, again[i].Change) << "trial " << trial << " merge " << i;
+    }
     std::vector<std::map<uint32_t, double>> neighbors(number + 1);
     for (const auto & [pair, cost] : costs)
     {
