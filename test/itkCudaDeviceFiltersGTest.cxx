@@ -397,7 +397,7 @@ TEST_F(CudaDeviceFiltersGpu, Memory_of_others_is_filtered_and_kept)
   float *    data = nullptr;
   ITK_CUDA_CALL(cudaMalloc(&data, values));
   ITK_CUDA_CALL(cudaMemcpy(data, image->GetBufferPointer(), values, cudaMemcpyHostToDevice));
-  ITK_CUDA_CALL(cudaDeviceSynchronize()); // the copy from the driver\'s own page-locked memory
+  ITK_CUDA_CALL(cudaDeviceSynchronize()); // the copy may be under way when it returns
   const std::shared_ptr<void> owner(data, [](void * memory) { cudaFree(memory); });
   const auto                  adopted =
     itk::CudaDeviceImageFromPointer<DeviceFloats>(data, image->GetBufferedRegion(), image.GetPointer(), owner, device);

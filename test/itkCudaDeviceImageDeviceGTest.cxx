@@ -195,7 +195,7 @@ TEST_F(CudaDeviceImageGpu, Pointer_of_somebody_else_is_shared_and_its_owner_kept
     pixels[i] = static_cast<float>(i);
   }
   ITK_CUDA_CALL(cudaMemcpy(data, pixels.data(), number * sizeof(float), cudaMemcpyHostToDevice));
-  ITK_CUDA_CALL(cudaDeviceSynchronize()); // the copy from the driver\'s own page-locked memory
+  ITK_CUDA_CALL(cudaDeviceSynchronize()); // the copy may be under way when it returns
 
   const auto geometry = itk::Image<short, 3>::New();
   geometry->SetRegions(ImageType::SizeType{ { 10, 10, 10 } });

@@ -501,7 +501,7 @@ TEST_F(CudaDeviceRegionSnakeGpu, Memory_of_another_library_is_segmented)
   unsigned short *                 data = nullptr;
   ITK_CUDA_CALL(cudaMalloc(&data, pixels.size() * sizeof(unsigned short)));
   ITK_CUDA_CALL(cudaMemcpy(data, pixels.data(), pixels.size() * sizeof(unsigned short), cudaMemcpyHostToDevice));
-  ITK_CUDA_CALL(cudaDeviceSynchronize()); // the copy from the driver\'s own page-locked memory
+  ITK_CUDA_CALL(cudaDeviceSynchronize()); // the copy may be under way when it returns
   const std::shared_ptr<void> owner(data, [](void * memory) { cudaFree(memory); });
   const auto                  adopted = itk::CudaDeviceImageFromPointer<DeviceOf<unsigned short>>(
     data, example.Image->GetBufferedRegion(), example.Image.GetPointer(), owner, device);

@@ -1054,7 +1054,7 @@ TEST_F(CudaDeviceTransferGpu, Pixels_of_an_adopted_pointer_come_down)
   float *    data = nullptr;
   ITK_CUDA_CALL(cudaMalloc(&data, values.size() * sizeof(float)));
   ITK_CUDA_CALL(cudaMemcpy(data, values.data(), values.size() * sizeof(float), cudaMemcpyHostToDevice));
-  ITK_CUDA_CALL(cudaDeviceSynchronize()); // the copy from the driver\'s own page-locked memory
+  ITK_CUDA_CALL(cudaDeviceSynchronize()); // the copy may be under way when it returns
   const std::shared_ptr<void> owner(data, [](void * memory) { cudaFree(memory); });
   const auto                  adopted =
     itk::CudaDeviceImageFromPointer<DeviceFloats>(data, image->GetBufferedRegion(), image.GetPointer(), owner, device);

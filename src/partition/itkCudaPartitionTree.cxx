@@ -85,7 +85,7 @@ struct ComesLater
 class MergeTree
 {
 public:
-  MergeTree(const Model & model, std::vector<Moments> regions, const std::vector<Boundary> & boundaries)
+  MergeTree(const Model & model, const std::vector<Moments> & regions, const std::vector<Boundary> & boundaries)
     : m_Model(model)
   {
     m_Groups.reserve(regions.size());
@@ -348,8 +348,8 @@ private:
 } // namespace
 
 std::vector<CudaPartitionMerge>
-MakeMergeTree(const Model & model, std::vector<Moments> regions, const std::vector<Boundary> & boundaries)
+MakeMergeTree(const Model & model, const std::vector<Moments> & regions, const std::vector<Boundary> & boundaries)
 {
-  return MergeTree(model, std::move(regions), boundaries).Make();
+  return MergeTree(model, regions, boundaries).Make();
 }
 } // namespace itk::cuda::partition

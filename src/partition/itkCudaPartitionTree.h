@@ -25,7 +25,7 @@ struct Boundary
  * \param regions sums by number; [0] is not looked at
  * \param boundaries between them; the costs of a pair that occurs several times are added */
 std::vector<CudaPartitionMerge>
-MakeMergeTree(const Model & model, std::vector<Moments> regions, const std::vector<Boundary> & boundaries);
+MakeMergeTree(const Model & model, const std::vector<Moments> & regions, const std::vector<Boundary> & boundaries);
 } // namespace itk::cuda::partition
 
 #endif

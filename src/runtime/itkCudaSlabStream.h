@@ -204,7 +204,7 @@ private:
 
     StreamLease                               Work, Up;
     HelperThreads                             UpHelpers{ true }, DownHelpers{ true };
-    std::array<UploadStaging, 2>              UpStaging;
+    std::array<UploadStaging, 2>              UpStaging; // small uploads take turns; large ones take the first
     size_t                                    NumberOfUploads{ 0 };
     std::vector<std::unique_ptr<Downloads>>   Down;
     size_t                                    DownloadsQueued{ 0 }, DownloadsDone{ 0 };
