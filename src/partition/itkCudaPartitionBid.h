@@ -17,22 +17,23 @@ class CountChanges
 public:
   struct Entry
   {
-    uint32_t Region;
-    int64_t  Change;
+    uint32_t Region{ Outside }; // there is none
+    int64_t  Change{ 0 };
   };
 
   ITK_CUDA_HOST_DEVICE void
-  Add(uint32_t number, int64_t change)
+  Add(uint32_t region, int64_t change)
   {
-    for (int i = 0; i < m_Number; ++i)
+    bool isAdded = region == Outside;
+    ITK_CUDA_UNROLL
+    for (int i = 0; i < MostRegions; ++i)
     {
-      if (m_Entries[i].Region == number)
-      {
-        m_Entries[i].Change += change;
-        return;
-      }
+      Entry &    entry = m_Entries[i];
+      const bool isOwn = !isAdded && (entry.Region == region || entry.Region == Outside);
+      entry.Region = isOwn ? region : entry.Region;
+      entry.Change += isOwn ? change : 0;
+      isAdded = isAdded || isOwn;
     }
-    m_Entries[m_Number++] = { number, change };
   }
   ITK_CUDA_HOST_DEVICE const Entry *
   begin() const
@@ -42,12 +43,13 @@ public:
   ITK_CUDA_HOST_DEVICE const Entry *
   end() const
   {
-    return m_Entries + m_Number;
+    return m_Entries + MostRegions;
   }
 
 private:
-  Entry m_Entries[4];
-  int   m_Number{ 0 };
+  static constexpr int MostRegions = 4;
+
+  Entry m_Entries[MostRegions];
 };
 
 /** A change that a round proposes: what it gains, a negative number, and what it is called. */

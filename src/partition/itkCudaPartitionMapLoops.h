@@ -80,7 +80,7 @@ struct MapRound
   Model              Description;
   uint64_t           MinimumNumberOfPixels;
   LinearForm *       Tangents;
-  int64_t *          Losses;   // of pixels to winners
+  int64_t *          Excess;   // pixels that winners take from a region, less those that it can spare
   uint64_t *         BestKeys; // of winners that take pixels from a region
   CellLayout         Cells;    // of the reservation
   uint64_t *         Keys;     // that its cells hold
@@ -222,6 +222,12 @@ struct Round : MapRound
     Keys[cell] = ~uint64_t{ 0 };
     return true;
   }
+  /** Each cell that was claimed has one holder, which alone frees it: others may check it at the same time. */
+  ITK_CUDA_HOST_DEVICE bool
+  FreeIfHeld(size_t cell, uint64_t key) const
+  {
+    return !this->Holds(cell, key) || this->Free(cell);
+  }
   /** Of a bid that holds its cells. */
   ITK_CUDA_AS_ARGUMENTS
   ITK_CUDA_HOST_DEVICE void
@@ -231,7 +237,7 @@ struct Round : MapRound
     {
       if (entry.Region != Outside && entry.Change < 0)
       {
-        TAtomics::Add(Losses[entry.Region], -entry.Change);
+        TAtomics::Add(Excess[entry.Region], -entry.Change);
         TAtomics::Minimum(BestKeys[entry.Region], bid.GetKey());
       }
     }
@@ -242,8 +248,8 @@ struct Round : MapRound
   {
     for (const CountChanges::Entry & entry : bid.Counts)
     {
-      if (entry.Region != Outside && entry.Change < 0 && BestKeys[entry.Region] != bid.GetKey() &&
-          LosesTooMuch(Regions[entry.Region], Losses[entry.Region], MinimumNumberOfPixels))
+      if (entry.Region != Outside && entry.Change < 0 && Excess[entry.Region] > 0 &&
+          BestKeys[entry.Region] != bid.GetKey())
       {
         return false;
       }
@@ -291,7 +297,7 @@ struct ClearRound
   }
 };
 
-/** Freezes the tangents. */
+/** Freezes the tangents, and the pixels that regions can spare. */
 struct BeginMapRound
 {
   MapRound Round;
@@ -299,9 +305,9 @@ struct BeginMapRound
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t region) const
   {
-    Round.Tangents[region] =
-      Round.IsRegion[region] != 0 ? Round.Description.Linearize(Round.Regions[region]) : LinearForm{};
-    Round.Losses[region] = 0;
+    const Moments & sums = Round.Regions[region];
+    Round.Tangents[region] = Round.IsRegion[region] != 0 ? Round.Description.Linearize(sums) : LinearForm{};
+    Round.Excess[region] = GetLeastPixels(sums, Round.MinimumNumberOfPixels) - sums.Count;
     Round.BestKeys[region] = ~uint64_t{ 0 };
   }
 };
@@ -485,7 +491,7 @@ public:
     m_NumberOfRegions = number;
     m_IsRegion = m_Processor.template Allocate<uint8_t>(number);
     m_Tangents = m_Processor.template Allocate<LinearForm>(number);
-    m_Losses = m_Processor.template Allocate<int64_t>(number);
+    m_Excess = m_Processor.template Allocate<int64_t>(number);
     m_BestKeys = m_Processor.template Allocate<uint64_t>(number);
     m_Keys = m_Processor.template Allocate<uint64_t>(m_Cells.GetNumber());
     m_Processor.Fill(m_IsRegion.Get(), 1, 0);
@@ -542,7 +548,7 @@ public:
              m_Model,
              m_MinimumNumberOfPixels,
              m_Tangents.Get(),
-             m_Losses.Get(),
+             m_Excess.Get(),
              m_BestKeys.Get(),
              m_Cells,
              m_Keys.Get(),
@@ -650,7 +656,7 @@ private:
   Array<Moments>     m_Regions;
   Array<uint8_t>     m_IsRegion;
   Array<LinearForm>  m_Tangents;
-  Array<int64_t>     m_Losses;
+  Array<int64_t>     m_Excess;
   Array<uint64_t>    m_BestKeys;
   Array<uint64_t>    m_Keys;
   Array<MapCounters> m_Counters;

@@ -175,7 +175,7 @@ private:
   {
     const auto & goOn = schedule.GoOn;
     return ChainLoops<TProcessor>(m_Map, m_LargestPart).Run(goOn) && this->RemoveNodes(goOn) &&
-           NodeLoops<TProcessor, steps::MoveBid>(m_Map).Run(static_cast<size_t>(GetMoveRounds(isFirst)), goOn) &&
+           NodeLoops<TProcessor, Move>(m_Map).Run(static_cast<size_t>(GetMoveRounds(isFirst)), goOn) &&
            this->RemoveNodes(goOn) && (!schedule.AllowMerging || JoinLoops<TProcessor>(m_Map).Run(goOn));
   }
   bool

@@ -33,10 +33,8 @@ public:
     CandidateSums         room[MapNode::MaximumDegree];
     const CandidateSums * sums[MapNode::MaximumDegree];
     this->FindSums(i, node, room, sums);
-    const auto change = [&](int candidate, uint32_t j) {
-      return sums[j]->Sums[static_cast<size_t>(candidate)] - node.Edges[j].Sums;
-    };
-    return this->ChooseAllowed(node, this->Weigh(node, change), change, proposal);
+    const auto sumsFrom = [&](int candidate, uint32_t j) { return sums[j]->Sums[static_cast<size_t>(candidate)]; };
+    return this->ChooseAllowed(node, this->Weigh(node, sumsFrom), sumsFrom, proposal);
   }
 
   template <typename TFunction>
@@ -49,9 +47,7 @@ public:
   void
   Apply(const Proposal & proposal)
   {
-    ApplyMove(m_Refinement, proposal, [&](uint32_t, const LatticePoint & far) {
-      return m_Refinement.SumEdge(proposal.To, far);
-    });
+    ApplyMove(m_Refinement, proposal);
     const MapNode & node = m_Map.Nodes[proposal.Id];
     for (uint32_t j = 0; j < node.Degree; ++j)
     {
@@ -106,18 +102,19 @@ private:
     }
   }
 
-  /** change(candidate, j): what a candidate brings to the region on the left of edge number j */
+  /** Gains of the candidates. \param sumsFrom of a candidate and a number j: sums of edge number j from there */
   template <typename TFunction>
   Gains
-  Weigh(const MovingNode & node, const TFunction & change) const
+  Weigh(const MovingNode & node, const TFunction & sumsFrom) const
   {
     Gains gains{};
     for (int candidate = 0; candidate < NumberOfCandidates; ++candidate)
     {
       if (m_Map.GetExtent().Allows(node.Position, CandidateOf(node.Position, candidate)))
       {
-        gains[static_cast<size_t>(candidate)] =
-          GainOfMove(node, m_Refinement.GetTangents().data(), [&](uint32_t j) { return change(candidate, j); });
+        gains[static_cast<size_t>(candidate)] = GainOfMove(node, m_Refinement.GetTangents().data(), [&](uint32_t j) {
+          return sumsFrom(candidate, j) - node.Edges[j].Sums;
+        });
       }
     }
     return gains;
@@ -126,7 +123,7 @@ private:
   /** The first candidate, by gain and number, that leaves regions large enough and keeps the topology. */
   template <typename TFunction>
   bool
-  ChooseAllowed(const MovingNode & node, Gains gains, const TFunction & change, Proposal & proposal) const
+  ChooseAllowed(const MovingNode & node, Gains gains, const TFunction & sumsFrom, Proposal & proposal) const
   {
     for (int tried = 0; tried < NumberOfCandidates; ++tried)
     {
@@ -138,7 +135,11 @@ private:
       }
       proposal.Gain = *best;
       proposal.To = CandidateOf(node.Position, candidate);
-      proposal.Counts = CountMove(node, [&](uint32_t j) { return change(candidate, j); });
+      for (uint32_t j = 0; j < node.NumberOfEdges; ++j)
+      {
+        proposal.Sums[j] = sumsFrom(candidate, j);
+      }
+      proposal.Counts = CountMove(node, [&](uint32_t j) { return proposal.Sums[j] - node.Edges[j].Sums; });
       if (m_Refinement.Allows(proposal.Counts) &&
           MoveKeepsTopology(m_Map, m_Refinement.GetGrid(), proposal.Id, proposal.To))
       {

@@ -45,12 +45,6 @@ struct BeginNodeRound
   }
 };
 
-/** A node's move with the sums of its edges from the new place. */
-struct MoveBid : Move
-{
-  Moments Sums[MapNode::MaximumDegree];
-};
-
 /** Arrays of a phase. */
 template <typename TBid>
 struct NodeArrays
@@ -58,7 +52,7 @@ struct NodeArrays
   uint8_t *  IsActive;
   uint32_t * Work;
   TBid *     Bids;
-  uint8_t *  Wins; // whether a bid does
+  uint8_t *  Wins; // whether a bid holds all of its cells
 };
 
 template <typename TRound, typename TBid>
@@ -199,8 +193,9 @@ struct WeighCandidates
         return Arrays.GetSums(i / NumberOfCandidates, j, i % NumberOfCandidates) - node.Edges[j].Sums;
       };
       gain = GainOfMove(node, Round.Tangents, changeOf);
-      const bool isPossible =
-        gain < 0.0 && Round.Allows(CountMove(node, changeOf)) && NeighborsAreClear(map, candidate.Node, candidate.To);
+      const auto farEndOf = [&node](uint32_t j) { return node.Edges[j].Far; };
+      const bool isPossible = gain < 0.0 && Round.Allows(CountMove(node, changeOf)) &&
+                              NeighborsAreClear(node.Position, candidate.To, node.NumberOfEdges, farEndOf);
       gain = isPossible ? gain : 0.0;
     }
     Arrays.Gains[i] = gain;
@@ -249,7 +244,7 @@ struct TestCandidates
 
 /** The best candidate of each node bids, and claims cells. */
 template <typename TRound, typename TAtomics>
-struct BidMoves : NodeLoop<TRound, MoveBid>
+struct BidMoves : NodeLoop<TRound, Move>
 {
   static constexpr uint32_t LanesOfTeam = LanesOfChange;
 
@@ -257,8 +252,8 @@ struct BidMoves : NodeLoop<TRound, MoveBid>
 
   ITK_CUDA_AS_ARGUMENTS
   ITK_CUDA_HOST_DEVICE
-  BidMoves(const NodeLoop<TRound, MoveBid> & loop, const MoveArrays & candidates)
-    : NodeLoop<TRound, MoveBid>(loop)
+  BidMoves(const NodeLoop<TRound, Move> & loop, const MoveArrays & candidates)
+    : NodeLoop<TRound, Move>(loop)
     , Candidates(candidates)
   {}
   ITK_CUDA_HOST_DEVICE size_t
@@ -290,16 +285,16 @@ struct BidMoves : NodeLoop<TRound, MoveBid>
     {
       const MapView    map = round.GetMap();
       const MovingNode node = DescribeNode(map, number);
-      const auto       sumsOf = [&](uint32_t j) { return Candidates.GetSums(i, j, static_cast<size_t>(best)); };
-      MoveBid          move;
+      Move             move;
       move.Gain = gains[best];
       move.Id = number;
       move.To = CandidateOf(node.Position, best);
-      move.Counts = CountMove(node, [&](uint32_t j) { return sumsOf(j) - node.Edges[j].Sums; });
-      for (uint32_t j = 0; j < node.NumberOfEdges; ++j)
+      ITK_CUDA_UNROLL
+      for (uint32_t j = 0; j < MapNode::MaximumDegree; ++j)
       {
-        move.Sums[j] = sumsOf(j);
+        move.Sums[j] = j < node.NumberOfEdges ? Candidates.GetSums(i, j, static_cast<size_t>(best)) : Moments{};
       }
+      move.Counts = CountMove(node, [&](uint32_t j) { return move.Sums[j] - node.Edges[j].Sums; });
       team.Once([&] { this->Arrays.Bids[TAtomics::Next(round.Counts->Bids)] = move; });
       const auto claim = [&round, key = move.GetKey()](size_t cell) { return round.Claim(cell, key); };
       ForCellsOfMove(round.Cells, map, move, claim, team.GetShare());
@@ -364,9 +359,9 @@ ForCellsOf(const MapRound & round, const Removal & removal, const TFunction & fu
 ITK_CUDA_AS_ARGUMENTS
 template <typename TRound, typename TTeam>
 ITK_CUDA_HOST_DEVICE void
-Apply(const TRound & round, const MoveBid & move, const TTeam & team)
+Apply(const TRound & round, const Move & move, const TTeam & team)
 {
-  team.Once([&] { ApplyMove(round, move, [&move](uint32_t j, const LatticePoint &) { return move.Sums[j]; }); });
+  team.Once([&] { ApplyMove(round, move); });
   team.Wait();
   const MapNode &   node = round.Nodes[move.Id];
   const auto        degree = static_cast<int32_t>(node.Degree);
@@ -402,7 +397,7 @@ ForChanged(const Removal & removal, const TFunction & function)
   function(removal.Nodes[2]);
 }
 
-/** Finds which bids hold their cells. */
+/** Finds which bids hold all of their cells, and frees the cells that each holds. */
 template <typename TRound, typename TBid>
 struct CheckBids : NodeLoop<TRound, TBid>
 {
@@ -430,8 +425,11 @@ struct CheckBids : NodeLoop<TRound, TBid>
   {
     const TRound & round = this->Round;
     const TBid &   bid = this->Arrays.Bids[i];
-    const auto     holds = [&round, key = bid.GetKey()](size_t cell) { return round.Holds(cell, key); };
+    const uint64_t key = bid.GetKey();
+    const auto     holds = [&round, key](size_t cell) { return round.Holds(cell, key); };
     const bool     wins = team.All(ForCellsOf(round, bid, holds, team.GetShare()));
+    const auto     free = [&round, key](size_t cell) { return round.FreeIfHeld(cell, key); };
+    ForCellsOf(round, bid, free, team.GetShare()); // not before all lanes have checked: they may share cells
     team.Once([&] {
       this->Arrays.Wins[i] = wins ? 1 : 0;
       if (wins)
@@ -442,41 +440,8 @@ struct CheckBids : NodeLoop<TRound, TBid>
   }
 };
 
-/** Frees the cells, and refuses winners that together take too many pixels. No node moves meanwhile. */
-template <typename TRound, typename TBid>
-struct AdmitBids : NodeLoop<TRound, TBid>
-{
-  static constexpr uint32_t LanesOfTeam = LanesOfChange;
-
-  ITK_CUDA_AS_ARGUMENTS
-  ITK_CUDA_HOST_DEVICE explicit AdmitBids(const NodeLoop<TRound, TBid> & loop)
-    : NodeLoop<TRound, TBid>(loop)
-  {}
-  ITK_CUDA_HOST_DEVICE size_t
-  GetNumber() const
-  {
-    return this->Round.Counts->Bids;
-  }
-  ITK_CUDA_AS_ARGUMENTS
-  ITK_CUDA_HOST_DEVICE void
-  operator()(size_t i) const
-  {
-    (*this)(i, OneLane{});
-  }
-  ITK_CUDA_AS_ARGUMENTS
-  template <typename TTeam>
-  ITK_CUDA_HOST_DEVICE void
-  operator()(size_t i, const TTeam & team) const
-  {
-    const TRound & round = this->Round;
-    const TBid &   bid = this->Arrays.Bids[i];
-    ForCellsOf(
-      round, bid, [&round](size_t cell) { return round.Free(cell); }, team.GetShare());
-    team.Once([&] { this->Arrays.Wins[i] = this->Arrays.Wins[i] != 0 && round.Admits(bid) ? 1 : 0; });
-  }
-};
-
-/** Winners have no point in common: none changes a node or an edge of another one. */
+/** Applies winners but for those that together take too many pixels. They have no point in common: none changes a node
+ * or an edge of another one. */
 template <typename TRound, typename TBid, typename TAtomics>
 struct ApplyBids : NodeLoop<TRound, TBid>
 {
@@ -502,9 +467,9 @@ struct ApplyBids : NodeLoop<TRound, TBid>
   ITK_CUDA_HOST_DEVICE void
   operator()(size_t i, const TTeam & team) const
   {
-    if (this->Arrays.Wins[i] != 0)
+    const TBid & bid = this->Arrays.Bids[i]; // a copy would read words that nothing wrote
+    if (this->Arrays.Wins[i] != 0 && this->Round.Admits(bid))
     {
-      const TBid & bid = this->Arrays.Bids[i]; // a copy would read words that nothing wrote
       Apply(this->Round, bid, team);
       team.Once([&] {
         ForChanged(bid, [this](uint32_t node) { this->Wake(node); });
@@ -582,10 +547,14 @@ struct RunNodeRounds
       const BeginNodeRound<TAtomics> begin{ round, NumberOfRegions, NumberOfNodes, Arrays.IsActive, Arrays.Work };
       loops.ForAtMost(begin.GetNumber(), begin);
       this->Bid(loops, loop);
-      loops.ForLongAtMost(NumberOfNodes, CheckBids<TRound, TBid>(loop));
-      loops.ForLongAtMost(NumberOfNodes, AdmitBids<TRound, TBid>(loop));
-      loops.ForLongAtMost(NumberOfNodes, ApplyBids<TRound, TBid, TAtomics>(loop));
-      isOver = loops.IsOver(WinnersOfRound{ round.Counts });
+      const CheckBids<TRound, TBid> check(loop);
+      isOver = loops.IsOver(check);
+      if (!isOver)
+      {
+        loops.ForLongAtMost(NumberOfNodes, check);
+        loops.ForLongAtMost(NumberOfNodes, ApplyBids<TRound, TBid, TAtomics>(loop));
+        isOver = loops.IsOver(WinnersOfRound{ round.Counts });
+      }
     }
   }
 
@@ -593,7 +562,7 @@ private:
   ITK_CUDA_AS_ARGUMENTS
   template <typename TLoops>
   ITK_CUDA_HOST_DEVICE void
-  Bid(const TLoops & loops, const NodeLoop<TRound, MoveBid> & loop) const
+  Bid(const TLoops & loops, const NodeLoop<TRound, Move> & loop) const
   {
     loops.ForLongAtMost(NumberOfNodes * MoveArrays::EdgesOfNode, SumCandidates<TRound>{ loop.Round, Moves });
     loops.ForAtMost(NumberOfNodes * NumberOfCandidates, WeighCandidates<TRound, TAtomics>{ loop.Round, Moves });
@@ -614,7 +583,7 @@ private:
 constexpr size_t LargestPartOfMoves = size_t{ 1 } << 16;
 
 /** \class NodeLoops
- * \brief The rounds of moves (TBid = steps::MoveBid) or removals (TBid = Removal) on a processor. */
+ * \brief The rounds of moves (TBid = Move) or removals (TBid = Removal) on a processor. */
 template <typename TProcessor, typename TBid>
 class NodeLoops
 {
@@ -666,7 +635,7 @@ private:
   using Array = typename TProcessor::template Array<T>;
   using Atomics = typename TProcessor::Atomics;
   using PlainRound = Round<NoPixels, Atomics>;
-  static constexpr bool IsMove = std::is_same_v<TBid, steps::MoveBid>;
+  static constexpr bool IsMove = std::is_same_v<TBid, Move>;
   /** Nodes that a round asks. The sums of more candidates take less time in a launch of their own: more threads wait
    * for memory at the same time there. */
   static constexpr size_t MostWorkOfGrid = IsMove ? 4096 : LargestPartOfMoves;
@@ -745,7 +714,6 @@ private:
       this->QueueBids(Round<std::decay_t<decltype(pixels)>, Atomics>(view, pixels), loop);
     });
     m_Processor.ForAtMost(nodes, steps::CheckBids<PlainRound, TBid>(loop));
-    m_Processor.ForAtMost(nodes, steps::AdmitBids<PlainRound, TBid>(loop));
     m_Processor.ForAtMost(nodes, steps::ApplyBids<PlainRound, TBid, Atomics>(loop));
   }
 

@@ -338,11 +338,15 @@ ITK_CUDA_HOST_DEVICE CountChanges
 CountMove(const MovingNode & node, const TFunction & changeOf)
 {
   CountChanges counts;
-  for (uint32_t j = 0; j < node.NumberOfEdges; ++j)
+  ITK_CUDA_UNROLL
+  for (uint32_t j = 0; j < MapNode::MaximumDegree; ++j)
   {
-    const int64_t count = changeOf(j).Count;
-    counts.Add(node.Edges[j].Left, count);
-    counts.Add(node.Edges[j].Right, -count);
+    if (j < node.NumberOfEdges)
+    {
+      const int64_t count = changeOf(j).Count;
+      counts.Add(node.Edges[j].Left, count);
+      counts.Add(node.Edges[j].Right, -count);
+    }
   }
   return counts;
 }
@@ -351,22 +355,21 @@ CountMove(const MovingNode & node, const TFunction & changeOf)
 struct Move : Bid // Id: the node
 {
   LatticePoint To;
+  Moments      Sums[MapNode::MaximumDegree]; // of its edges from there
 };
 
-/** Moves a node; sumsFromNode(j, far) are those of its edge number j from its new place to the far end. The grid does
- * not know yet where its edges are. */
+/** Moves a node. The grid does not know yet where its edges are. */
 ITK_CUDA_AS_ARGUMENTS
-template <typename TRound, typename TFunction>
+template <typename TRound>
 ITK_CUDA_HOST_DEVICE void
-ApplyMove(TRound & round, const Move & move, const TFunction & sumsFromNode)
+ApplyMove(TRound & round, const Move & move)
 {
   MapNode & node = round.GetNodes()[move.Id];
   node.Position = move.To;
   for (uint32_t j = 0; j < node.Degree; ++j)
   {
     MapEdge &     edge = round.GetEdges()[node.Edges[j]];
-    const Moments fromNode = sumsFromNode(j, round.GetNodes()[edge.GetOther(move.Id)].Position);
-    const Moments sums = edge.Start == move.Id ? fromNode : Moments{} - fromNode;
+    const Moments sums = edge.Start == move.Id ? move.Sums[j] : Moments{} - move.Sums[j];
     round.Transfer(edge.Left, edge.Right, sums - edge.Sums);
     edge.Sums = sums;
   }

@@ -48,28 +48,25 @@ struct SweptTriangle
   }
 };
 
-/** Whether no edge of a node that moves runs over the far end of another one. */
-ITK_CUDA_HOST_DEVICE inline bool
-NeighborsAreClear(const MapView & map, uint32_t node, const LatticePoint & to)
+/** Whether no edge of a node that moves runs over the far end of another one; far(j) is that of edge number j. */
+template <typename TFar>
+ITK_CUDA_HOST_DEVICE bool
+NeighborsAreClear(const LatticePoint & from, const LatticePoint & to, uint32_t degree, const TFar & far)
 {
-  using region::  operator==;
-  const MapNode & n = map.Nodes[node];
-  for (uint32_t i = 0; i < n.Degree; ++i)
+  using region::operator==;
+  bool          areClear = true;
+  ITK_CUDA_UNROLL
+  for (uint32_t i = 0; i < MapNode::MaximumDegree; ++i)
   {
-    const SweptTriangle swept(map, node, n.Edges[i], to);
-    if (swept.Far == to)
+    areClear = areClear && (i >= degree || !(far(i) == to));
+    ITK_CUDA_UNROLL
+    for (uint32_t j = 0; j < MapNode::MaximumDegree; ++j)
     {
-      return false;
-    }
-    for (uint32_t j = 0; j < n.Degree; ++j)
-    {
-      if (i != j && swept.Contains(map.At(map.Edges[n.Edges[j]].GetOther(node))))
-      {
-        return false;
-      }
+      const bool concerns = i != j && i < degree && j < degree;
+      areClear = areClear && !(concerns && TriangleContains(far(i), from, to, far(j)));
     }
   }
-  return true;
+  return areClear;
 }
 
 /** Whether the triangle of edge number j of a node that moves is clear: no other edge meets the way from the old place
@@ -98,11 +95,13 @@ template <typename TGrid>
 ITK_CUDA_HOST_DEVICE bool
 MoveKeepsTopology(const MapView & map, const TGrid & grid, uint32_t node, const LatticePoint & to)
 {
-  if (!NeighborsAreClear(map, node, to))
+  const MapNode & n = map.Nodes[node];
+  if (!NeighborsAreClear(
+        n.Position, to, n.Degree, [&](uint32_t j) { return map.At(map.Edges[n.Edges[j]].GetOther(node)); }))
   {
     return false;
   }
-  for (uint32_t j = 0; j < map.Nodes[node].Degree; ++j)
+  for (uint32_t j = 0; j < n.Degree; ++j)
   {
     if (!TriangleIsClear(map, grid, node, j, to))
     {
