@@ -28,9 +28,16 @@ public:
     this->Propose();
     const auto winners = m_Refinement.ChooseWinners(
       m_Bids, [this](size_t i, const auto & function) { return this->ForCells(m_Work[i], function); });
-    for (const size_t i : winners)
+    std::vector<std::vector<Moments>> sums(winners.size());
+    m_Refinement.Threads.ForRanges(winners.size(), 16, [&](size_t begin, size_t end) {
+      for (size_t i = begin; i < end; ++i)
+      {
+        sums[i] = this->SumChords(m_Work[winners[i]]);
+      }
+    });
+    for (size_t i = 0; i < winners.size(); ++i)
     {
-      this->Apply(m_Work[i]);
+      this->Apply(m_Work[winners[i]], sums[i]);
     }
     return !winners.empty();
   }
@@ -124,18 +131,41 @@ private:
     });
   }
 
+  /** Calls function(from, to) for the pieces of the best polyline that replace several edges. */
+  template <typename TFunction>
   void
-  Apply(uint32_t number)
+  ForChords(const ChainList::Chain & chain, const TFunction & function) const
   {
-    const ChainList::Chain chain = m_Chains.Get(number);
-    this->ForPieces(chain, [&](size_t from, size_t to) {
+    this->ForPieces(chain, [&function](size_t from, size_t to) {
       if (to > from + 1)
       {
-        const MapData & map = m_Refinement.Map;
-        const Moments   sums = m_Refinement.SumEdge(map.At(chain.Nodes[from]), map.At(chain.Nodes[to]));
-        m_Refinement.AddToGrid(ReplaceByChord(m_Refinement, chain.Nodes + from, chain.Edges + from, to - from, sums));
+        function(from, to);
       }
       return true;
+    });
+  }
+
+  /** Contributions of a chain's chords. */
+  std::vector<Moments>
+  SumChords(uint32_t number) const
+  {
+    const ChainList::Chain chain = m_Chains.Get(number);
+    const MapData &        map = m_Refinement.Map;
+    std::vector<Moments>   sums;
+    this->ForChords(chain, [&](size_t from, size_t to) {
+      sums.push_back(m_Refinement.SumEdge(map.At(chain.Nodes[from]), map.At(chain.Nodes[to])));
+    });
+    return sums;
+  }
+
+  void
+  Apply(uint32_t number, const std::vector<Moments> & sums)
+  {
+    const ChainList::Chain chain = m_Chains.Get(number);
+    auto                   ofChord = sums.begin();
+    this->ForChords(chain, [&](size_t from, size_t to) {
+      m_Refinement.AddToGrid(
+        ReplaceByChord(m_Refinement, chain.Nodes + from, chain.Edges + from, to - from, *ofChord++));
     });
   }
 };

@@ -2,9 +2,11 @@
 #include "itkCudaPartitionGraphSteps.h"
 #include "itkCudaPartitionRefinement.h"
 #include "itkCudaPartitionSavings.h"
+#include "itkCudaPartitionSort.h"
 
 #include <algorithm>
 #include <cstddef>
+#include <functional>
 #include <mutex>
 #include <tuple>
 #include <vector>
@@ -112,7 +114,8 @@ private:
       const std::lock_guard<std::mutex> lock(mutex);
       m_Savings.insert(m_Savings.end(), savings.begin(), savings.end());
     });
-    std::sort(m_Savings.begin(), m_Savings.end());
+    SortInBuckets(
+      m_Savings, m_Map.Regions.size(), [](const Saving & saving) { return size_t{ saving.First }; }, std::less<>());
   }
 
   /** What the removal of a node of three edges gains when edge number j of it is gone. */

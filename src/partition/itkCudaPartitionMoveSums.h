@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstddef>
+#include <memory>
 #include <vector>
 
 namespace itk::cuda::partition
@@ -18,12 +19,13 @@ struct CandidateSums
   std::array<Moments, NumberOfCandidates> Sums;
 };
 
-/** Such sums of all edges, kept from round to round: most nodes that propose again have not moved, nor have their
- * neighbours. */
+/** Such sums of edges, kept from round to round: most nodes that propose again have not moved, nor have their
+ * neighbours. The thread that first asks for those of an edge makes room for them: one thread would take long to make
+ * it for all edges, of which many are asked for never. */
 class MoveSums
 {
 public:
-  /** Makes room for a map's edges, unless that takes more memory than BytesPerPixel. */
+  /** Prepares for a map's edges, unless they may take more memory than BytesPerPixel. */
   void
   Reserve(const MapData & map)
   {
@@ -32,17 +34,27 @@ public:
     m_Sums.resize(bytes <= limit ? 2 * map.Edges.size() : 0);
   }
 
-  /** Those of a node's edge; null if there is no room. */
+  /** Those of a node's edge; null if there is no room. Threads ask for those of different nodes. */
   CandidateSums *
   Find(const MapData & map, uint32_t edge, uint32_t node)
   {
-    return m_Sums.empty() ? nullptr : &m_Sums[2 * static_cast<size_t>(edge) + (map.Edges[edge].Start == node ? 0 : 1)];
+    if (m_Sums.empty())
+    {
+      return nullptr;
+    }
+    std::unique_ptr<CandidateSums> & sums =
+      m_Sums[2 * static_cast<size_t>(edge) + (map.Edges[edge].Start == node ? 0 : 1)];
+    if (!sums)
+    {
+      sums = std::make_unique<CandidateSums>();
+    }
+    return sums.get();
   }
 
 private:
   static constexpr size_t BytesPerPixel = 12;
 
-  std::vector<CandidateSums> m_Sums;
+  std::vector<std::unique_ptr<CandidateSums>> m_Sums;
 };
 } // namespace itk::cuda::partition
 

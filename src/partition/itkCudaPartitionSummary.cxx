@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "itkCudaPartitionSummary.h"
 
+#include "itkCudaPartitionSort.h"
+
 #include <algorithm>
 #include <atomic>
 #include <cmath>
@@ -11,32 +13,6 @@ namespace itk::cuda::partition
 {
 namespace
 {
-/** Puts items in order: those of small bucket numbers first, those of a bucket as `less` says. Buckets are small. */
-template <typename TItem, typename TBucket, typename TLess>
-void
-SortInBuckets(std::vector<TItem> & items, size_t numberOfBuckets, const TBucket & bucketOf, const TLess & less)
-{
-  std::vector<size_t> first(numberOfBuckets + 1, 0);
-  for (const TItem & item : items)
-  {
-    ++first[bucketOf(item) + 1];
-  }
-  std::partial_sum(first.begin(), first.end(), first.begin());
-  std::vector<TItem>  sorted(items.size());
-  std::vector<size_t> next(first);
-  for (const TItem & item : items)
-  {
-    sorted[next[bucketOf(item)]++] = item;
-  }
-  for (size_t bucket = 0; bucket < numberOfBuckets; ++bucket)
-  {
-    std::sort(sorted.begin() + static_cast<ptrdiff_t>(first[bucket]),
-              sorted.begin() + static_cast<ptrdiff_t>(first[bucket + 1]),
-              less);
-  }
-  items.swap(sorted);
-}
-
 class Summarizer
 {
 public:

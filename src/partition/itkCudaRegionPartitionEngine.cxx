@@ -160,7 +160,7 @@ private:
   void
   DescribePolygons(const FinalMap & found)
   {
-    constexpr size_t      leastRegions = 1024; // whose tree takes longer than a thread takes to begin
+    constexpr size_t      leastRegions = 256; // whose tree takes longer than a thread takes to begin
     const NumberedRegions regions = NumberRegions(found.Map, found.FirstPixels);
     const size_t          number = regions.Sums.size() - 1;
     const bool            hasOwnThread = m_NumberOfThreads > 1 && number >= leastRegions;
