@@ -3,13 +3,17 @@
 #include "itkCudaPartitionGeometry.h"
 #include "itkCudaPartitionMapTestCase.h"
 #include "itkCudaPartitionReservation.h"
+#include "itkCudaPartitionSort.h"
+#include "itkCudaPartitionTopology.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 #include <iostream>
+#include <map>
 #include <set>
+#include <utility>
 #include <vector>
 
 namespace
@@ -218,6 +222,96 @@ TEST(PartitionGeometry, WalksEndWhenToldTo)
   calls = 0;
   EXPECT_FALSE(ForCellsOfBox(layout, { 0, 0, 100, 100 }, [&calls](size_t) { return ++calls < 7; }));
   EXPECT_EQ(calls, 7u);
+}
+
+/** A node of up to four edges on few places, so that far ends often lie on each other's way. */
+TEST(PartitionGeometry, EdgesThatRunOverFarEndsAreFound)
+{
+  Random random(7);
+  size_t clear = 0;
+  size_t blocked = 0;
+  for (int i = 0; i < 20000; ++i)
+  {
+    constexpr int32_t         side = 12;
+    const LatticePoint        from = DrawPoint(random, side);
+    const LatticePoint        to = DrawPoint(random, side);
+    const auto                degree = static_cast<uint32_t>(Draw(random, MapNode::MaximumDegree + 1));
+    std::vector<LatticePoint> far;
+    while (far.size() < degree)
+    {
+      far.push_back(DrawPoint(random, side));
+    }
+    bool expected = true;
+    for (uint32_t j = 0; j < degree; ++j)
+    {
+      expected = expected && (far[j].X != to.X || far[j].Y != to.Y);
+      for (uint32_t k = 0; k < degree; ++k)
+      {
+        expected = expected && (j == k || !ContainsByBruteForce(far[j], from, to, far[k]));
+      }
+    }
+    EXPECT_EQ(NeighborsAreClear(from, to, degree, [&far](uint32_t j) { return far[j]; }), expected);
+    (expected ? clear : blocked) += 1;
+  }
+  EXPECT_GT(clear, 2000u); // the cases are of both kinds
+  EXPECT_GT(blocked, 2000u);
+}
+
+TEST(PartitionGeometry, BucketsComeInOrder)
+{
+  using Item = std::pair<uint32_t, uint32_t>; // its bucket, and a number
+  Random random(8);
+  for (const int most : { 0, 1, 2, 30, 5000 })
+  {
+    for (const int32_t buckets : { 1, 2, 50 })
+    {
+      std::vector<Item> items;
+      while (items.size() < static_cast<size_t>(most))
+      {
+        items.emplace_back(Draw(random, buckets), Draw(random, 100));
+      }
+      std::vector<Item> expected = items;
+      std::sort(expected.begin(), expected.end());
+      SortInBuckets(
+        items,
+        static_cast<size_t>(buckets),
+        [](const Item & item) { return size_t{ item.first }; },
+        [](const Item & x, const Item & y) { return x.second < y.second; });
+      EXPECT_EQ(items, expected);
+    }
+  }
+}
+
+/** The four regions that may meet at a node, and what is outside of the image, which counts nothing. */
+TEST(PartitionReservation, ChangesOfEachRegionAddUp)
+{
+  Random random(9);
+  for (int i = 0; i < 10000; ++i)
+  {
+    const auto                  first = static_cast<uint32_t>(1 + Draw(random, 100));
+    CountChanges                changes;
+    std::map<uint32_t, int64_t> expected;
+    for (int j = Draw(random, 9); j > 0; --j)
+    {
+      const auto     number = static_cast<uint32_t>(Draw(random, 5));
+      const uint32_t region = number == 0 ? Outside : first + number;
+      const int64_t  change = Draw(random, 200) - 100;
+      changes.Add(region, change);
+      if (region != Outside)
+      {
+        expected[region] += change;
+      }
+    }
+    std::map<uint32_t, int64_t> found;
+    for (const CountChanges::Entry & entry : changes)
+    {
+      if (entry.Region != Outside)
+      {
+        EXPECT_TRUE(found.emplace(entry.Region, entry.Change).second) << "a region has one entry";
+      }
+    }
+    EXPECT_EQ(found, expected);
+  }
 }
 
 TEST(PartitionReservation, KeysOrderByGainThenNumber)
