@@ -185,6 +185,53 @@ TEST(PartitionRefinement, WithoutMergingEveryRegionStays)
   });
 }
 
+/** The bids that may win, as a Round in the loops of a device decides. */
+std::vector<size_t>
+AdmitInLoops(const MapData & map, const Model & model, const RefinementPlan & plan, const std::vector<Bid> & bids)
+{
+  using Atomics = itk::cuda::test::TestProcessor::Atomics;
+  std::vector<Moments>    regions = map.Regions;
+  std::vector<uint8_t>    isRegion = map.IsRegion;
+  std::vector<LinearForm> tangents(regions.size());
+  std::vector<int64_t>    excess(regions.size(), -1000); // of the round before
+  std::vector<uint64_t>   bestKeys(regions.size(), 0);
+  const CellLayout        cells(map.Width, map.Height, 2);
+  const MapRound          view{ map.Width,
+                       map.Height,
+                       nullptr,
+                       nullptr,
+                       regions.data(),
+                       isRegion.data(),
+                       { cells, nullptr, nullptr, nullptr, nullptr, 0 },
+                       model,
+                       plan.MinimumNumberOfPixels,
+                       tangents.data(),
+                       excess.data(),
+                       bestKeys.data(),
+                       cells,
+                       nullptr,
+                       nullptr,
+                       nullptr };
+  for (size_t region = 0; region < regions.size(); ++region)
+  {
+    steps::BeginMapRound{ view }(region);
+  }
+  const Round<NoPixels, Atomics> round(view, {});
+  for (const Bid & bid : bids)
+  {
+    round.AddLosses(bid);
+  }
+  std::vector<size_t> admitted;
+  for (size_t i = 0; i < bids.size(); ++i)
+  {
+    if (round.Admits(bids[i]))
+    {
+      admitted.push_back(i);
+    }
+  }
+  return admitted;
+}
+
 /** Winners that each take 10 of a region's 30 pixels, of which 8 have to stay. */
 TEST(PartitionRefinement, WinnersTogetherLeaveARegionItsPixels)
 {
@@ -202,7 +249,9 @@ TEST(PartitionRefinement, WinnersTogetherLeaveARegionItsPixels)
       bids.back().Counts.Add(1, -losses[i]);
       bids.back().Counts.Add(2, losses[i]);
     }
-    return refinement.ChooseWinners(bids, [](size_t i, const auto & function) { return function(i); });
+    const auto winners = refinement.ChooseWinners(bids, [](size_t i, const auto & function) { return function(i); });
+    EXPECT_EQ(AdmitInLoops(data, image.Description, plan, bids), winners);
+    return winners;
   };
   using Winners = std::vector<size_t>;
   EXPECT_EQ(winnersOf({ 10, 10 }), (Winners{ 0, 1 }));
