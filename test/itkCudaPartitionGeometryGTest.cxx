@@ -224,7 +224,7 @@ TEST(PartitionGeometry, WalksEndWhenToldTo)
   EXPECT_EQ(calls, 7u);
 }
 
-/** A node of up to four edges on few places, so that far ends often lie on each other's way. */
+/** A node has up to four edges. The image is small, so many moves run over a far end. */
 TEST(PartitionGeometry, EdgesThatRunOverFarEndsAreFound)
 {
   Random random(7);
@@ -253,7 +253,7 @@ TEST(PartitionGeometry, EdgesThatRunOverFarEndsAreFound)
     EXPECT_EQ(NeighborsAreClear(from, to, degree, [&far](uint32_t j) { return far[j]; }), expected);
     (expected ? clear : blocked) += 1;
   }
-  EXPECT_GT(clear, 2000u); // the cases are of both kinds
+  EXPECT_GT(clear, 2000u); // both answers occur
   EXPECT_GT(blocked, 2000u);
 }
 
@@ -282,7 +282,7 @@ TEST(PartitionGeometry, BucketsComeInOrder)
   }
 }
 
-/** The four regions that may meet at a node, and what is outside of the image, which counts nothing. */
+/** Up to four regions meet at a node. Changes outside of the image are not counted. */
 TEST(PartitionReservation, ChangesOfEachRegionAddUp)
 {
   Random random(9);

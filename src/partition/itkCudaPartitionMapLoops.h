@@ -80,7 +80,7 @@ struct MapRound
   Model              Description;
   uint64_t           MinimumNumberOfPixels;
   LinearForm *       Tangents;
-  int64_t *          Excess;   // pixels that winners take from a region, less those that it can spare
+  int64_t *          Excess;   // pixels that winners take from a region, minus the pixels that it can spare
   uint64_t *         BestKeys; // of winners that take pixels from a region
   CellLayout         Cells;    // of the reservation
   uint64_t *         Keys;     // that its cells hold
@@ -222,7 +222,7 @@ struct Round : MapRound
     Keys[cell] = ~uint64_t{ 0 };
     return true;
   }
-  /** Each cell that was claimed has one holder, which alone frees it: others may check it at the same time. */
+  /** A claimed cell has one holder. Only the holder frees it, so other bids may check the cell at the same time. */
   ITK_CUDA_HOST_DEVICE bool
   FreeIfHeld(size_t cell, uint64_t key) const
   {

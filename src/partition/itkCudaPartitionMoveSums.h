@@ -20,8 +20,8 @@ struct CandidateSums
 };
 
 /** Such sums of edges, kept from round to round: most nodes that propose again have not moved, nor have their
- * neighbours. The thread that first asks for those of an edge makes room for them: one thread would take long to make
- * it for all edges, of which many are asked for never. */
+ * neighbours. The first thread that asks for the sums of an edge allocates them. One thread would take long to allocate
+ * those of all edges, and nobody asks for many of these. */
 class MoveSums
 {
 public:
@@ -29,7 +29,7 @@ public:
   void
   Reserve(const MapData & map)
   {
-    const size_t bytes = 2 * map.Edges.size() * sizeof(CandidateSums);
+    const size_t bytes = 2 * map.Edges.size() * (sizeof(CandidateSums) + sizeof(m_Sums.front()));
     const size_t limit = BytesPerPixel * static_cast<size_t>(map.Width) * static_cast<size_t>(map.Height);
     m_Sums.resize(bytes <= limit ? 2 * map.Edges.size() : 0);
   }

@@ -102,7 +102,7 @@ private:
     }
   }
 
-  /** Gains of the candidates. \param sumsFrom of a candidate and a number j: sums of edge number j from there */
+  /** Gains of the candidates. \param sumsFrom sumsFrom(candidate, j): sums of edge number j from the candidate */
   template <typename TFunction>
   Gains
   Weigh(const MovingNode & node, const TFunction & sumsFrom) const

@@ -429,7 +429,7 @@ struct CheckBids : NodeLoop<TRound, TBid>
     const auto     holds = [&round, key](size_t cell) { return round.Holds(cell, key); };
     const bool     wins = team.All(ForCellsOf(round, bid, holds, team.GetShare()));
     const auto     free = [&round, key](size_t cell) { return round.FreeIfHeld(cell, key); };
-    ForCellsOf(round, bid, free, team.GetShare()); // not before all lanes have checked: they may share cells
+    ForCellsOf(round, bid, free, team.GetShare()); // all lanes have checked: two of them may visit one cell
     team.Once([&] {
       this->Arrays.Wins[i] = wins ? 1 : 0;
       if (wins)
@@ -440,8 +440,8 @@ struct CheckBids : NodeLoop<TRound, TBid>
   }
 };
 
-/** Applies winners but for those that together take too many pixels. They have no point in common: none changes a node
- * or an edge of another one. */
+/** Applies the winners, except those that together take too many pixels. Winners have no point in common: none changes
+ * a node or an edge of another one. */
 template <typename TRound, typename TBid, typename TAtomics>
 struct ApplyBids : NodeLoop<TRound, TBid>
 {

@@ -355,7 +355,7 @@ CountMove(const MovingNode & node, const TFunction & changeOf)
 struct Move : Bid // Id: the node
 {
   LatticePoint To;
-  Moments      Sums[MapNode::MaximumDegree]; // of its edges from there
+  Moments      Sums[MapNode::MaximumDegree]; // of its edges from the new place
 };
 
 /** Moves a node. The grid does not know yet where its edges are. */

@@ -9,7 +9,8 @@
 
 namespace itk::cuda::partition
 {
-/** Puts items in order: those of small bucket numbers first, those of a bucket as `less` says. Buckets are small. */
+/** Sorts items by the numbers of their buckets, and those of one bucket as `less` says. It takes linear time if buckets
+ * are small. */
 template <typename TItem, typename TBucket, typename TLess>
 void
 SortInBuckets(std::vector<TItem> & items, size_t numberOfBuckets, const TBucket & bucketOf, const TLess & less)

@@ -12,9 +12,9 @@ namespace itk::cuda
 /** \class StagedPerThread
  * \brief A staged transfer in which each thread fills or empties chunks of its own.
  *
- * There are two slots to a thread. A thread of an upload fills one while the other is on the link. A download's slots
- * take turns: the first copies are started before any thread begins, and who has emptied a slot starts the next copy
- * into it.
+ * Each thread of an upload has two slots. It fills one while the other is on the link. A download has two slots for
+ * each thread, or three if it waits for its turn. They take turns: the first copies are started before any thread
+ * begins. The thread that has emptied a slot starts the next copy into it.
  */
 class StagedPerThread : public StagedTransfer
 {
