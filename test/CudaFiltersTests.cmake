@@ -68,6 +68,7 @@ set(CudaFilters_CUDA_GTESTS
     itkCudaStickyErrorGTest.cxx
     itkCudaStreamGTest.cxx
     itkCudaTransferGTest.cxx
+    itkCudaUploadSequenceGTest.cxx
     itkCudaWorkingSetGTest.cxx)
 # Whole filters on files: itkCudaXTest.cxx with int itkCudaXTest(int, char *[]), registered below.
 set(CudaFilters_DRIVER_TESTS

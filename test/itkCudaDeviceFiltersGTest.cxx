@@ -13,6 +13,7 @@
 #include "itkCudaPartitionedRecursiveGaussianImageFilter.h"
 #include "itkCudaSmoothingRecursiveGaussianImageFilter.h"
 #include "itkCudaThreadStream.h"
+#include "itkCudaTransferCounts.h"
 #include "itkPeriodicBoundaryCondition.h"
 #include "itkZeroFluxNeumannBoundaryCondition.h"
 

@@ -14,6 +14,7 @@
 #include "itkCudaRecursiveGaussianImageFilter.h"
 #include "itkCudaSmoothingRecursiveGaussianImageFilter.h"
 #include "itkCudaThreadStream.h"
+#include "itkCudaTransferCounts.h"
 
 #include <functional>
 #include <sstream>

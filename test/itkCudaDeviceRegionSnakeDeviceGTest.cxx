@@ -15,6 +15,7 @@
 #include "itkCudaSmoothingRecursiveGaussianImageFilter.h"
 #include "itkCudaSnakeImageTestCase.h"
 #include "itkCudaThreadStream.h"
+#include "itkCudaTransferCounts.h"
 #include "itkCudaUploadImageFilter.h"
 #include "itkImage.h"
 

@@ -17,6 +17,7 @@
 #include "itkCudaPixelMappingImageFilter.h"
 #include "itkCudaRuntimeTestHelpers.h"
 #include "itkCudaThreadStream.h"
+#include "itkCudaTransferCounts.h"
 #include "itkCudaUploadImageFilter.h"
 #include "itkImage.h"
 #include "itkImageRegionConstIteratorWithIndex.h"

@@ -5,7 +5,7 @@
 #include "itkCudaGaussianImageFilterFactory.h"
 
 #include "itkCudaGaussianTestUtilities.h"
-#include "itkCudaTransfer.h"
+#include "itkCudaTransferCounts.h"
 #include "itkCudaLaplacianRecursiveGaussianImageFilter.h"
 
 namespace itk::cuda::test

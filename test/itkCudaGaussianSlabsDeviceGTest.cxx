@@ -12,7 +12,7 @@
 #include "itkCudaSlabTest.h"
 #include "itkCudaStream.h"
 #include "itkCudaTestSeed.h"
-#include "itkCudaTransfer.h"
+#include "itkCudaTransferCounts.h"
 
 #include <gtest/gtest.h>
 

@@ -16,6 +16,7 @@
 #include "itkCudaRecursiveGaussianImageFilter.h"
 #include "itkCudaRegionSnakeImageFilter.h"
 #include "itkCudaSmoothingRecursiveGaussianImageFilter.h"
+#include "itkCudaTransferCounts.h"
 #include "itkStreamingImageFilter.h"
 
 #include <algorithm>

@@ -12,6 +12,7 @@
 #include "itkCudaFaultWalk.h"
 #include "itkCudaHeldStream.h"
 #include "itkCudaTransfer.h"
+#include "itkCudaTransferCounts.h"
 #include "itkCudaVesselnessImageFilter.h"
 #include "itkMultiThreaderBase.h"
 

@@ -23,6 +23,7 @@
 #include "itkCudaStagingChunks.h"
 #include "itkCudaStream.h"
 #include "itkCudaTransfer.h"
+#include "itkCudaUploadSequence.h"
 #include "itkMultiThreaderBase.h"
 
 #include <gtest/gtest.h>
@@ -349,6 +350,45 @@ Upload(const CudaImageView &    host,
        const TransferProgress & progress)
 {
   Upload(host, device, staging.GetContext(), progress);
+}
+
+bool
+UploadSequence::Suits(const CudaImageView & host, const DeviceView & device)
+{
+  return GetTransferWorkspace(host, device.ComponentType) == 0;
+}
+
+/** Threads take the uploads in turns. They may overtake each other. */
+void
+UploadSequence::Run(size_t number, StagingChunks & staging)
+{
+  std::atomic<size_t> next{ 0 };
+  const auto          work = [&] {
+    try
+    {
+      for (size_t index = next++; index < number; index = next++)
+      {
+        const DeviceView device = this->GetDevice(index);
+        this->Open(index);
+        Upload(this->GetHost(index), device, staging, {});
+        this->MarkSent(index);
+      }
+    }
+    catch (...)
+    {
+      this->Stop(std::current_exception());
+    }
+  };
+  std::vector<std::thread> others;
+  for (unsigned int i = 0; i < 3; ++i)
+  {
+    others.emplace_back(work);
+  }
+  work();
+  for (std::thread & other : others)
+  {
+    other.join();
+  }
 }
 
 void

@@ -19,6 +19,7 @@
 #include "itkCudaStructureTensorImageFilter.h"
 #include "itkCudaSymmetricEigenAnalysisImageFilter.h"
 #include "itkCudaTransfer.h"
+#include "itkCudaTransferCounts.h"
 #include "itkCudaVesselnessImageFilter.h"
 #include "itkMultiThreaderBase.h"
 #include "itkSymmetricSecondRankTensor.h"

@@ -13,7 +13,7 @@
 #include "itkCudaPartitionedRecursiveGaussianImageFilter.h"
 #include "itkCudaRecursiveGaussianImageFilter.h"
 #include "itkCudaSmoothingRecursiveGaussianImageFilter.h"
-#include "itkCudaTransfer.h"
+#include "itkCudaTransferCounts.h"
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>

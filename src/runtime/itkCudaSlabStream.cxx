@@ -7,6 +7,7 @@
 #include "itkCudaRoundUp.h"
 #include "itkCudaTransfer.h"
 #include "itkCudaTransferLayout.h"
+#include "itkCudaUploadSequence.h"
 #include "itkCudaWorkspace.h"
 
 #include <algorithm>
@@ -206,10 +207,11 @@ SlabStream::MakeLane(int device)
   for (size_t i = 0; i < m_Sizes.Slots; ++i)
   {
     lane.Slots.push_back(std::make_unique<Slot>());
-    lane.Slots.back()->View = MakeLaneView(m_Ends.Input, m_Ends.Axis, m_Sizes, m_Sizes.Planes, memory.Take(slotBytes));
-    ClearPadding(lane.Slots.back()->View, lane.Work);
+    Slot & slot = *lane.Slots.back();
+    slot.Memory = memory.Take(slotBytes);
+    ClearPadding(MakeLaneView(m_Ends.Input, m_Ends.Axis, m_Sizes, m_Sizes.Planes, slot.Memory), lane.Work);
     // The memory is there, and cleared, in the order of the work's stream.
-    lane.Slots.back()->Released.Record(lane.Work);
+    slot.Released.Record(lane.Work);
   }
   for (size_t i = 0; i < m_Sizes.Results; ++i)
   {
@@ -247,6 +249,10 @@ SlabStream::Reset(const std::vector<SlabLoad> & loads, SlabWork & work)
   {
     m_ResultsLeft += load.HasResult ? 1 : 0;
     m_PlanesToMove += load.Planes * (load.HasResult ? 2 : 1);
+  }
+  for (size_t load = 0; load < m_Lanes.size() * m_Sizes.Slots; ++load)
+  {
+    this->GetSlot(load).NextLoad = load;
   }
   for (const auto & lane : m_Lanes)
   {
@@ -348,20 +354,103 @@ SlabStream::IsDone() const
 
 // The thread of uploads.
 
+/** \class LoadSequence
+ * The loads of a lane as uploads that follow each other without a break. */
+class SlabStream::LoadSequence : public UploadSequence
+{
+public:
+  LoadSequence(SlabStream & stream, size_t lane)
+    : m_Stream(stream)
+    , m_Lane(lane)
+  {}
+
+  bool
+  IsPossible() const
+  {
+    return !m_Stream.m_Ends.HasCallbacks() && this->GetNumberOfLoads() > 0 &&
+           Suits(this->GetHost(0), this->GetDevice(0));
+  }
+
+  void
+  Upload()
+  {
+    this->Run(this->GetNumberOfLoads(), m_Stream.m_Lanes[m_Lane]->UpStaging.front().GetChunks());
+  }
+
+private:
+  size_t
+  GetNumberOfLoads() const
+  {
+    const size_t lanes = m_Stream.m_Lanes.size();
+    return (m_Stream.m_Loads.size() + lanes - 1 - m_Lane) / lanes;
+  }
+
+  size_t
+  GetLoad(size_t index) const
+  {
+    return m_Lane + index * m_Stream.m_Lanes.size();
+  }
+
+  CudaImageView
+  GetHost(size_t index) const override
+  {
+    const SlabLoad & planes = m_Stream.m_Loads[this->GetLoad(index)];
+    return GetPlanes(m_Stream.m_Ends.Input, m_Stream.m_Ends.Axis, planes.FirstPlane, planes.Planes);
+  }
+
+  DeviceView
+  GetDevice(size_t index) const override
+  {
+    const size_t load = this->GetLoad(index);
+    return m_Stream.MakeLoadView(load, m_Stream.GetSlot(load).Memory);
+  }
+
+  void
+  Open(size_t index) override
+  {
+    m_Stream.TakeSlot(this->GetLoad(index));
+  }
+
+  void
+  MarkSent(size_t index) override
+  {
+    const size_t load = this->GetLoad(index);
+    m_Stream.CountUploaded(m_Stream.m_Loads[load].Planes);
+    m_Stream.MarkUploaded(*m_Stream.m_Lanes[m_Lane], load);
+  }
+
+  void
+  Stop(std::exception_ptr error) noexcept override
+  {
+    m_Stream.Guard([&error] { std::rethrow_exception(error); });
+  }
+
+  SlabStream & m_Stream;
+  const size_t m_Lane;
+};
+
 void
 SlabStream::UploadLoads(size_t laneIndex)
 {
   Lane &            lane = *m_Lanes[laneIndex];
   const DeviceGuard guard(lane.Up.GetDevice());
+  LoadSequence      sequence(*this, laneIndex);
+  if (sequence.IsPossible())
+  {
+    sequence.Upload();
+    return;
+  }
   for (size_t load = laneIndex; load < m_Loads.size(); load += m_Lanes.size())
   {
-    Slot & slot = this->TakeSlot(lane, load);
-    this->UploadPlanes(lane, slot, load);
-    slot.Uploaded.Record(lane.Up);
-    const std::lock_guard<std::mutex> lock(m_Mutex);
-    slot.IsUploaded = true;
-    m_Changed.notify_all();
+    this->UploadPlanes(lane, this->TakeSlot(load), load);
+    this->MarkUploaded(lane, load);
   }
+}
+
+DeviceView
+SlabStream::MakeLoadView(size_t load, void * memory) const
+{
+  return MakeLaneView(m_Ends.Input, m_Ends.Axis, m_Sizes, m_Loads[load].Planes, memory);
 }
 
 SlabStream::Slot &
@@ -371,25 +460,50 @@ SlabStream::GetSlot(size_t load)
   return *lane.Slots[load / m_Lanes.size() % lane.Slots.size()];
 }
 
+/** Blocks until the load has its slot. The first thread that asks takes it when the load before has left it: a thread
+ * that goes ahead must not take the slot of a load that another one is still about to upload. The uploads' stream waits
+ * for the work that the slot had before. */
 SlabStream::Slot &
-SlabStream::TakeSlot(Lane & lane, size_t load)
+SlabStream::TakeSlot(size_t load)
 {
-  Slot & slot = this->GetSlot(load);
+  Slot &                       slot = this->GetSlot(load);
+  std::unique_lock<std::mutex> lock(m_Mutex);
+  this->WaitUntil(lock, [&] { return (slot.IsTaken ? slot.Load : slot.NextLoad) == load; });
+  if (!slot.IsTaken)
   {
-    std::unique_lock<std::mutex> lock(m_Mutex);
-    this->WaitUntil(lock, [&] { return !slot.IsTaken; });
-    slot.IsTaken = true;
-    slot.IsUploaded = false;
+    const Lane & lane = *m_Lanes[load % m_Lanes.size()];
+    slot.Released.MakeWait(lane.Up);
+    slot.View = this->MakeLoadView(load, slot.Memory);
     slot.Load = load;
+    slot.NextLoad = load + m_Lanes.size() * lane.Slots.size();
+    slot.IsUploaded = false;
+    slot.IsTaken = true;
   }
-  slot.Released.MakeWait(lane.Up);
-  const SlabLoad & planes = m_Loads[load];
-  slot.View = MakeLaneView(m_Ends.Input, m_Ends.Axis, m_Sizes, planes.Planes, slot.View.Data);
   return slot;
 }
 
-/** A large upload goes on in the page-locked memory of the one before. Otherwise it goes back before the next upload
- * but one: a run holds as much as two uploads take, however many slots it has. */
+void
+SlabStream::MarkUploaded(Lane & lane, size_t load)
+{
+  Slot & slot = this->GetSlot(load);
+  slot.Uploaded.Record(lane.Up);
+  const std::lock_guard<std::mutex> lock(m_Mutex);
+  slot.IsUploaded = true;
+  m_Changed.notify_all();
+}
+
+void
+SlabStream::CountUploaded(size_t planes)
+{
+  const std::lock_guard<std::mutex> lock(m_Mutex);
+  m_BytesUp += planes * GetBytesOfPlane(m_Ends.Input, m_Ends.Axis);
+  m_PlanesMoved += planes;
+  m_Changed.notify_all();
+}
+
+/** An upload that is no part of a sequence. A large one goes on in the page-locked memory of the one before. Otherwise
+ * the memory goes back before the next upload but one: a run holds as much as two uploads take, however many slots it
+ * has. */
 void
 SlabStream::UploadTo(Lane & lane, const CudaImageView & host, const DeviceView & planes)
 {
@@ -407,16 +521,10 @@ void
 SlabStream::UploadPlanes(Lane & lane, Slot & slot, size_t load)
 {
   const SlabLoad & planes = m_Loads[load];
-  const auto       count = [&](size_t number) {
-    const std::lock_guard<std::mutex> lock(m_Mutex);
-    m_BytesUp += number * GetBytesOfPlane(m_Ends.Input, m_Ends.Axis);
-    m_PlanesMoved += number;
-    m_Changed.notify_all();
-  };
   if (!m_Ends.HasCallbacks())
   {
     this->UploadTo(lane, GetPlanes(m_Ends.Input, m_Ends.Axis, planes.FirstPlane, planes.Planes), slot.View);
-    count(planes.Planes);
+    this->CountUploaded(planes.Planes);
     return;
   }
   for (size_t first = 0; first < planes.Planes;)
@@ -436,7 +544,7 @@ SlabStream::UploadPlanes(Lane & lane, Slot & slot, size_t load)
       const std::lock_guard<std::mutex> lock(m_Mutex);
       lane.FreeUp.push_back(piece.Memory);
     }
-    count(piece.Planes);
+    this->CountUploaded(piece.Planes);
   }
 }
 

@@ -162,10 +162,12 @@ private:
   /** Where a load lies on the device. */
   struct Slot
   {
-    DeviceView View;
+    void *     Memory{ nullptr };
+    DeviceView View; // of the load's planes
     Event      Uploaded;
     Event      Released; // by the work
     size_t     Load{ 0 };
+    size_t     NextLoad{ 0 };    // once it is free
     bool       IsTaken{ false }; // from its upload until work that releases it was queued
     bool       IsUploaded{ false };
   };
@@ -194,6 +196,8 @@ private:
     size_t        Number{ 0 }; // of the result, on its lane
   };
 
+  class LoadSequence;
+
   struct Lane
   {
     explicit Lane(int device)
@@ -204,7 +208,7 @@ private:
 
     StreamLease                               Work, Up;
     HelperThreads                             UpHelpers{ true }, DownHelpers{ true };
-    std::array<UploadStaging, 2>              UpStaging; // small uploads take turns; large ones take the first
+    std::array<UploadStaging, 2>              UpStaging; // small uploads take turns; all others take the first
     size_t                                    NumberOfUploads{ 0 };
     std::vector<std::unique_ptr<Downloads>>   Down;
     size_t                                    DownloadsQueued{ 0 }, DownloadsDone{ 0 };
@@ -220,6 +224,8 @@ private:
 
   void
   MakeLane(int device);
+  DeviceView
+  MakeLoadView(size_t load, void * memory) const;
   size_t
   GetDownloadThreads() const;
 
@@ -230,6 +236,10 @@ private:
   DownloadResults(size_t lane, size_t thread);
   void
   QueueWork();
+  void
+  MarkUploaded(Lane & lane, size_t load);
+  void
+  CountUploaded(size_t planes);
   void
   UploadTo(Lane & lane, const CudaImageView & host, const DeviceView & planes);
   void
@@ -258,7 +268,7 @@ private:
 
   // Work
   Slot &
-  TakeSlot(Lane & lane, size_t load);
+  TakeSlot(size_t load);
   bool
   WaitForWork(Slot *& slot, Result *& result);
   Slot *

@@ -19,8 +19,9 @@ StagedPerThread::StagedPerThread(TransferJob & job, size_t workers)
   : StagedTransfer(job)
 {
   const size_t slots = (job.GetStaging().HasTurn() ? slotsPerWorkerInTurn : slotsPerWorker) * workers;
-  const size_t most =
-    std::clamp(RoundUp(job.GetLayout().NumberOfBytes / slots, PageSize), MinimumChunkSize, MaximumChunkSize);
+  const size_t share = RoundUp(job.GetLayout().NumberOfBytes / slots, PageSize);
+  // In a sequence a thread that gets no chunk of this upload takes one of the next.
+  const size_t most = job.IsInSequence() ? MaximumChunkSize : std::clamp(share, MinimumChunkSize, MaximumChunkSize);
   // A download's last chunks are smaller, because a thread scatters a chunk after its copy: the caller then waits for
   // less.
   const size_t least = job.IsUpload() ? most : MinimumChunkSize;
@@ -58,10 +59,10 @@ void
 StagedPerThread::Upload(unsigned int worker)
 {
   size_t index = 0;
-  for (size_t turn = 0; this->TakeChunk(index); ++turn)
+  while (this->TakeChunk(index))
   {
     const Chunk & chunk = this->GetChunks()[index];
-    StagingSlot & slot = m_Slots[slotsPerWorker * worker + turn % slotsPerWorker];
+    StagingSlot & slot = this->GetNextSlot(worker);
     this->PrepareSlot(slot);
     this->Empty(slot);
     this->Gather(slot, chunk, chunk.Begin, chunk.End);
@@ -69,10 +70,22 @@ StagedPerThread::Upload(unsigned int worker)
     {
       return;
     }
+    m_Job.AwaitDevice();
     const bool slotsAreUsedAgain = KeepsSlots(m_Job) || m_NextChunk < this->GetChunks().size();
     this->Send(slot, chunk, slotsAreUsedAgain);
     this->CountDone(worker, chunk.End - chunk.Begin);
   }
+}
+
+/** The slot of an upload's thread that has had fewer turns: the next one, also where an upload before used the last. */
+StagingSlot &
+StagedPerThread::GetNextSlot(unsigned int worker)
+{
+  const auto first = m_Slots.begin() + slotsPerWorker * worker;
+  const auto hadFewer = [](const StagingSlot & a, const StagingSlot & b) { return a.Turns < b.Turns; };
+  const auto slot = std::min_element(first, first + slotsPerWorker, hadFewer);
+  ++slot->Turns;
+  return *slot;
 }
 
 void

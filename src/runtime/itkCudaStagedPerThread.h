@@ -12,9 +12,9 @@ namespace itk::cuda
 /** \class StagedPerThread
  * \brief A staged transfer in which each thread fills or empties chunks of its own.
  *
- * Each thread of an upload has two slots. It fills one while the other is on the link. A download has two slots for
- * each thread, or three if it waits for its turn. They take turns: the first copies are started before any thread
- * begins. The thread that has emptied a slot starts the next copy into it.
+ * Each thread of an upload has two slots, maybe from the upload before. It fills one while the other is on the link. A
+ * download has two slots for each thread, or three if it waits for its turn. They take turns: the first copies are
+ * started before any thread begins. The thread that has emptied a slot starts the next copy into it.
  */
 class StagedPerThread : public StagedTransfer
 {
@@ -32,6 +32,8 @@ private:
   Upload(unsigned int worker);
   void
   Download(unsigned int worker);
+  StagingSlot &
+  GetNextSlot(unsigned int worker);
   bool
   TakeChunk(size_t & index);
   void

@@ -35,13 +35,10 @@ StagedTransfer::Begin()
 void
 StagedTransfer::Run(HelperThreads & helpers, unsigned int number)
 {
-  helpers.Start(number, [this](unsigned int worker) { this->Work(worker); });
-  this->Work(0);
+  helpers.Start(number, [this](unsigned int worker) { this->TakePart(worker); });
+  this->TakePart(0);
   helpers.Join();
-  if (m_Error)
-  {
-    std::rethrow_exception(m_Error);
-  }
+  this->ThrowIfFailed();
   for (StagingSlot & slot : m_OwnSlots)
   {
     if (m_Job.IsUpload() && slot.Memory.GetPointer())
@@ -52,7 +49,7 @@ StagedTransfer::Run(HelperThreads & helpers, unsigned int number)
 }
 
 void
-StagedTransfer::Work(unsigned int worker) noexcept
+StagedTransfer::TakePart(unsigned int worker) noexcept
 {
   try
   {
@@ -62,6 +59,16 @@ StagedTransfer::Work(unsigned int worker) noexcept
   catch (...)
   {
     this->Fail(std::current_exception());
+  }
+}
+
+void
+StagedTransfer::ThrowIfFailed()
+{
+  const std::lock_guard<std::mutex> lock(m_Mutex);
+  if (m_Error)
+  {
+    std::rethrow_exception(m_Error);
   }
 }
 
@@ -96,8 +103,8 @@ void
 StagedTransfer::Gather(const StagingSlot & slot, const Chunk & chunk, size_t begin, size_t end) const
 {
   const TransferLayout & layout = m_Job.GetLayout();
-  const bool             bypassCache =
-    !layout.IsLarge() && (m_Job.GetStaging().SharesHost() || layout.NumberOfBytes >= minimumBypassingCache);
+  const bool             bypassCache = !KeepsSlots(m_Job) && !layout.IsLarge() &&
+                           (m_Job.GetStaging().SharesHost() || layout.NumberOfBytes >= minimumBypassingCache);
   m_Job.GetByteStream().Gather(
     static_cast<char *>(slot.Memory.GetPointer()) + (begin - chunk.Begin), begin, end, bypassCache);
 }

@@ -43,6 +43,14 @@ public:
   void
   Run(HelperThreads & helpers, unsigned int number);
 
+  /** A thread's part of what Begin() left; 0 is the calling thread. For a transfer that Run() does not run. */
+  void
+  TakePart(unsigned int worker) noexcept;
+
+  /** Throws what has ended a thread's part. */
+  void
+  ThrowIfFailed();
+
 protected:
   using Chunk = StagingChunk;
 
@@ -61,7 +69,7 @@ protected:
   static bool
   KeepsSlots(const TransferJob & job)
   {
-    return job.IsUpload() && job.GetStaging().KeepsSlots() && job.GetLayout().IsLarge();
+    return job.IsUpload() && job.GetStaging().KeepsSlots() && (job.GetLayout().IsLarge() || job.IsInSequence());
   }
 
   /** Called by Begin(). */
@@ -115,8 +123,6 @@ protected:
   std::deque<StagingSlot> & m_Slots; // of the subclass
 
 private:
-  void
-  Work(unsigned int worker) noexcept;
   void
   FinishChunk(size_t batch);
   void

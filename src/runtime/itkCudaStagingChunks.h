@@ -40,7 +40,7 @@ public:
   }
 
   /** Says that a transfer in the other direction runs at the same time. The host's memory is then the limit: transfers
-   * take half of the threads each, and write past the caches. */
+   * take a share of the threads each, and write past the caches but in slots that are kept. */
   void
   SetSharesHost(bool shares)
   {

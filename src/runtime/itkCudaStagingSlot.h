@@ -26,7 +26,7 @@ struct StagingSlot
   std::optional<Event>        Copied;
   std::optional<StagingChunk> Pending;         // to be waited for
   std::atomic<size_t>         SlicesLeft{ 0 }; // to be filled
-  std::atomic<size_t>         Turns{ 0 };      // chunks of a download whose copies were started
+  std::atomic<size_t>         Turns{ 0 };      // chunks that were put into it
 };
 } // namespace itk::cuda
 

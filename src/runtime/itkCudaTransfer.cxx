@@ -4,33 +4,20 @@
 #include "itkCudaDeviceGuard.h"
 #include "itkCudaHelperThreads.h"
 #include "itkCudaPinnedTransfer.h"
-#include "itkCudaSettings.h"
 #include "itkCudaStagedInSlices.h"
 #include "itkCudaStagedPerThread.h"
 #include "itkCudaTransferJob.h"
 #include "itkCudaTransferLayout.h"
+#include "itkCudaTransferThreads.h"
 #include "itkMacro.h"
 
 #include <algorithm>
-#include <atomic>
 #include <memory>
 
 namespace itk::cuda
 {
 namespace
 {
-// Fewer bytes are not worth a thread.
-constexpr size_t bytesPerUploadThread = size_t{ 1 } << 19;
-constexpr size_t bytesPerDownloadThread = size_t{ 1 } << 20;
-// On one H200 with 16 cores, with chunks for each thread, an upload of 200 MB takes 5.6 ms with 4 threads, 4.4 ms with
-// 6 and 4.5 ms with 8. An upload of 30 MB takes 1.3 ms, 1.0 ms and 1.0 ms.
-constexpr unsigned int maximumUploadThreads = 8;
-
-std::atomic<unsigned long> uploads{ 0 };
-std::atomic<unsigned long> downloads{ 0 };
-std::atomic<unsigned long> uploadedBytes{ 0 };
-std::atomic<unsigned long> downloadedBytes{ 0 };
-
 void
 CheckViews(const CudaImageView & host, const DeviceView & device)
 {
@@ -47,34 +34,6 @@ CheckViews(const CudaImageView & host, const DeviceView & device)
                              << "; it must have Float or Double, or dense rows of the host image's type, "
                              << static_cast<int>(host.ComponentType) << ", and one component to a pixel");
   }
-}
-
-/** Threads of all for a job beside a job in the other direction. Another two threads queue work and wait for copies.
- * They need a processor. On one H200 with 16 cores smoothing of 8192^2 takes 9.4 ms with 7 threads for each direction,
- * and 9.6 ms with 8.
- *
- * Threads of a large upload write through their caches, and read as much as they write. Those of a download write past
- * the caches what the link brought there. 512 MiB each way take 12.2 to 14.4 ms with 9 threads and 5, and 13.3 to 15.2
- * ms with 7 and 7. */
-unsigned int
-GetShareOfThreads(const TransferJob & job, unsigned int all)
-{
-  if (!job.GetLayout().IsLarge())
-  {
-    return (all + 1) / 2 - all / 16;
-  }
-  return ((job.IsUpload() ? 9 : 5) * all + 8) / 16;
-}
-
-/** Threads that the job is worth, the calling one included. */
-unsigned int
-GetUsefulThreads(const TransferJob & job)
-{
-  const unsigned int all = GetNumberOfTransferThreads();
-  const unsigned int ofAll = job.IsUpload() ? std::min(all, maximumUploadThreads) : all;
-  const unsigned int limit = std::max(1u, job.GetStaging().SharesHost() ? GetShareOfThreads(job, all) : ofAll);
-  const size_t       share = job.IsUpload() ? bytesPerUploadThread : bytesPerDownloadThread;
-  return static_cast<unsigned int>(std::clamp<size_t>(job.GetLayout().NumberOfBytes / share, 1, limit));
 }
 
 std::unique_ptr<StagedTransfer>
@@ -94,8 +53,9 @@ RunStaged(TransferJob & job, std::unique_ptr<StagedTransfer> & staged)
   const StagingChunks & staging = job.GetStaging();
   HelperThreads         own;
   HelperThreads &       helpers = staging.GetHelpers() ? *staging.GetHelpers() : own;
-  const unsigned int    wanted = GetUsefulThreads(job) - 1;
-  unsigned int          number = wanted;
+  const unsigned int    wanted =
+    GetUsefulThreads(job.GetDirection(), job.GetLayout().NumberOfBytes, staging.SharesHost()) - 1;
+  unsigned int number = wanted;
   if (!staging.HasTurn())
   {
     number = helpers.Reserve(wanted);
@@ -157,8 +117,6 @@ Upload(const CudaImageView &    host,
        StagingChunks &          staging,
        const TransferProgress & progress)
 {
-  ++uploads;
-  uploadedBytes += host.GetNumberOfBytes();
   CheckViews(host, device);
   const RowGroups nobody{};
   TransferJob     job(TransferDirection::Upload, host, device, staging, progress, nobody);
@@ -168,8 +126,6 @@ Upload(const CudaImageView &    host,
 void
 UploadRows(const CudaImageView & host, const DeviceView & device, StagingChunks & staging, const RowGroups & groups)
 {
-  ++uploads;
-  uploadedBytes += host.GetNumberOfBytes();
   CheckViews(host, device);
   if (host.ComponentType != device.ComponentType || !MakeTransferLayout(host, device).Direct)
   {
@@ -189,8 +145,6 @@ Download(const DeviceView &       device,
          StagingChunks &          staging,
          const TransferProgress & progress)
 {
-  ++downloads;
-  downloadedBytes += host.GetNumberOfBytes();
   CheckViews(host, device);
   const RowGroups nobody{};
   TransferJob     job(TransferDirection::Download, host, device, staging, progress, nobody);
@@ -219,12 +173,6 @@ Download(const DeviceView &       device,
          const TransferProgress & progress)
 {
   RunToTheEnd(context, [&](StagingChunks & staging) { Download(device, host, staging, progress); });
-}
-
-TransferCounts
-GetTransferCounts()
-{
-  return { uploads, downloads, uploadedBytes, downloadedBytes };
 }
 
 size_t

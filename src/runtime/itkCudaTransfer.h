@@ -55,18 +55,6 @@ Download(const DeviceView &       device,
          const Context &          context,
          const TransferProgress & progress);
 
-/** How often Upload() and Download() were called in this process, and for how many bytes of host images, for tests. */
-struct TransferCounts
-{
-  unsigned long Uploads;
-  unsigned long Downloads;
-  unsigned long UploadedBytes;
-  unsigned long DownloadedBytes;
-};
-
-CudaFilters_EXPORT TransferCounts
-GetTransferCounts();
-
 /** Device memory in bytes that Upload() or Download() takes for itself, between this host image and a DeviceImage of
  * `computeType`. */
 CudaFilters_EXPORT size_t

@@ -23,6 +23,7 @@ TransferJob::TransferJob(TransferDirection        direction,
   , m_Raw(m_Layout.Direct ? 0 : m_Layout.BatchSize, staging.GetContext())
   , m_BytesToSend(this->GetNumberOfGroups())
 {
+  CountTransfer(direction, host.GetNumberOfBytes());
   for (size_t group = 0; group < m_BytesToSend.size(); ++group)
   {
     m_BytesToSend[group] = this->GetGroupEnd(group) - group * this->GetGroupSize();

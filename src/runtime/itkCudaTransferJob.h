@@ -8,6 +8,7 @@
 #include "itkCudaDeviceView.h"
 #include "itkCudaStagingChunks.h"
 #include "itkCudaStridedByteStream.h"
+#include "itkCudaTransferCounts.h"
 #include "itkCudaTransferLayout.h"
 #include "itkCudaTransferProgress.h"
 
@@ -18,12 +19,6 @@
 
 namespace itk::cuda
 {
-enum class TransferDirection
-{
-  Upload,
-  Download
-};
-
 /** \class TransferJob
  * \brief What is transferred, and how its bytes get onto and off the device, for each way through the host.
  *
@@ -33,7 +28,7 @@ enum class TransferDirection
 class TransferJob
 {
 public:
-  /** The arguments must outlive the job. If `groups` has no function, nobody is told of rows.
+  /** Counts the transfer. The arguments must outlive the job. If `groups` has no functions, nobody is told of rows.
    * \exception CudaError */
   TransferJob(TransferDirection        direction,
               const CudaImageView &    host,
@@ -45,6 +40,12 @@ public:
   TransferJob(const TransferJob &) = delete;
   TransferJob &
   operator=(const TransferJob &) = delete;
+
+  TransferDirection
+  GetDirection() const
+  {
+    return m_Direction;
+  }
 
   bool
   IsUpload() const
@@ -94,6 +95,24 @@ public:
    * \exception CudaError */
   void
   Convert(size_t batch) const;
+
+  /** Whether the job is an upload that others follow without a break. */
+  bool
+  IsInSequence() const
+  {
+    return static_cast<bool>(m_Groups.Open);
+  }
+
+  /** Called from any thread before a copy of an upload in a sequence: blocks until the device's memory may be written.
+   */
+  void
+  AwaitDevice() const
+  {
+    if (m_Groups.Open)
+    {
+      m_Groups.Open();
+    }
+  }
 
   /** Called from any thread after the copy of bytes `begin` to `end` was queued. */
   void

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkCudaTransferThreads_h
+#define itkCudaTransferThreads_h
+
+#include "itkCudaTransferCounts.h"
+
+#include <cstddef>
+
+namespace itk::cuda
+{
+/** Threads that a transfer of ordinary memory is worth, the calling one included; `sharesHost`: another one runs in the
+ * other direction at the same time. */
+unsigned int
+GetUsefulThreads(TransferDirection direction, size_t bytes, bool sharesHost);
+} // namespace itk::cuda
+
+#endif
