@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <condition_variable>
 #include <exception>
-#include <functional>
 #include <limits>
 #include <mutex>
 #include <optional>
@@ -269,7 +268,6 @@ TEST_F(CudaUploadSequence, WhatAFunctionThrowsEndsAllAndTheNextRunIsRight)
   std::mt19937         random(seed);
   const DeviceGuard    guard(device);
   HostImage<PixelType> image({ 2000, 3000, 1, 1 }, 1);
-  FillRandomly(image.Pixels);
   for (const unsigned int threads : { 1, 8 })
   {
     Configuration::SetNumberOfTransferThreads(threads);
@@ -279,6 +277,7 @@ TEST_F(CudaUploadSequence, WhatAFunctionThrowsEndsAllAndTheNextRunIsRight)
       const size_t at = random() % 30;
       const bool   opens = i % 2 == 0;
       SCOPED_TRACE(testing::Message() << "seed " << seed << ", threads " << threads << ", upload " << at);
+      FillRandomly(image.Pixels, 2 * i);
       {
         RoundTrip sequence(image, 100, 3, lane.Stream);
         opens ? sequence.EndAt(at, noUpload) : sequence.EndAt(noUpload, at);
@@ -288,6 +287,7 @@ TEST_F(CudaUploadSequence, WhatAFunctionThrowsEndsAllAndTheNextRunIsRight)
         lane.Stream.Synchronize();
         sequence.Finish();
       }
+      FillRandomly(image.Pixels, 2 * i + 1); // memory still holds pixels of the run before
       RoundTrip next(image, 100, 3, lane.Stream);
       next.Run(next.GetNumber(), lane.Staging);
       EXPECT_EQ(next.GetReason(), "");

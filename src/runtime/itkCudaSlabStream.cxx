@@ -364,6 +364,7 @@ public:
     , m_Lane(lane)
   {}
 
+  /** The planes of all loads lie alike: what suits the first one suits all. */
   bool
   IsPossible() const
   {

@@ -3,17 +3,12 @@
 #define itkCudaTransferCounts_h
 
 #include "CudaFiltersExport.h"
+#include "itkCudaTransferDirection.h"
 
 #include <cstddef>
 
 namespace itk::cuda
 {
-enum class TransferDirection
-{
-  Upload,
-  Download
-};
-
 /** How many transfers there were in this process, and of how many bytes of host images, for tests. */
 struct TransferCounts
 {
@@ -26,6 +21,7 @@ struct TransferCounts
 CudaFilters_EXPORT TransferCounts
 GetTransferCounts();
 
+/** Called by each transfer. */
 void
 CountTransfer(TransferDirection direction, size_t bytes);
 } // namespace itk::cuda

@@ -3,6 +3,7 @@
 
 #include "itkCudaCall.h"
 #include "itkCudaConvert.h"
+#include "itkCudaTransferCounts.h"
 
 namespace itk::cuda
 {

@@ -8,7 +8,7 @@
 #include "itkCudaDeviceView.h"
 #include "itkCudaStagingChunks.h"
 #include "itkCudaStridedByteStream.h"
-#include "itkCudaTransferCounts.h"
+#include "itkCudaTransferDirection.h"
 #include "itkCudaTransferLayout.h"
 #include "itkCudaTransferProgress.h"
 

@@ -2,7 +2,7 @@
 #ifndef itkCudaTransferThreads_h
 #define itkCudaTransferThreads_h
 
-#include "itkCudaTransferCounts.h"
+#include "itkCudaTransferDirection.h"
 
 #include <cstddef>
 

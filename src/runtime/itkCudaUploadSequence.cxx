@@ -55,7 +55,9 @@ private:
               [&sequence, index] { sequence.Open(index); } }
       , Job(TransferDirection::Upload, Host, Device, staging, Progress, Rows)
       , Staged(Job, workers)
-    {}
+    {
+      Staged.Begin();
+    }
 
     const CudaImageView    Host;
     const DeviceView       Device;
