@@ -55,6 +55,7 @@ set(CudaFilters_CUDA_GTESTS
     itkCudaDeviceMemoryResourceGTest.cxx
     itkCudaDevicePipelineGTest.cxx
     itkCudaDeviceTransferGTest.cxx
+    itkCudaDownloadSequenceGTest.cxx
     itkCudaFaultGTest.cxx
     itkCudaGaussianFaultWalkGTest.cxx
     itkCudaGaussianKernelTimeoutGTest.cxx

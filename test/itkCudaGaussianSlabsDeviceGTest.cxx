@@ -144,7 +144,7 @@ TEST_F(GaussianSlabsGpu, HaveTheBitsOfTheWholeInSlabsThatAreChosen)
   for (const double sigma : { 2.0, 20.0, 30.0, 60.0 })
   {
     SlabCase test = MakeSmoothingCase(34 * 128 - 5, sigma);
-    test.OutputType = CudaComponentType::Float; // as it is computed: two threads download
+    test.OutputType = CudaComponentType::Float; // as it is computed
     ExpectSameBits(test, { 0 }, { 1, 3 });
     const SlabImage input = MakeRandomImage(test.Size, test.Components, test.InputType, GetSeed());
     const SlabImage expected = RunWhole(test.Plan, input, test.OutputType);

@@ -7,6 +7,7 @@
 #include "itkCudaCall.h"
 #include "itkCudaConvert.h"
 #include "itkCudaDeviceGuard.h"
+#include "itkCudaDownloadSequence.h"
 #include "itkCudaError.h"
 #include "itkCudaFiltersConfiguration.h"
 #include "itkCudaGaussianHostPlan.h"
@@ -418,6 +419,72 @@ Download(const DeviceView & device, const CudaImageView & host, StagingChunks & 
     throw;
   }
   DrainStream(context);
+}
+
+/** Every other run downloads in turns, as to page-locked memory. */
+bool
+DownloadSequence::Suits(const CudaImageView &)
+{
+  static std::atomic<unsigned int> calls{ 0 };
+  return ++calls % 2 == 0;
+}
+
+/** Threads take the downloads in turns. They may overtake each other. One has the memory of the conversion. */
+void
+DownloadSequence::Run(StagingChunks & staging)
+{
+  std::atomic<size_t> next{ 0 };
+  std::mutex          memory;
+  const auto          isReady = [&](size_t index) {
+    std::unique_lock<std::mutex> lock(m_Mutex);
+    m_Changed.wait(lock, [&] { return m_Ready > index || m_IsCancelled; });
+    return !m_IsCancelled;
+  };
+  const auto work = [&] {
+    try
+    {
+      for (size_t index = next++; index < this->GetNumber() && isReady(index); index = next++)
+      {
+        this->Open(index);
+        {
+          const std::lock_guard<std::mutex> lock(memory);
+          Download(this->GetDevice(index), this->GetHost(index), staging, {});
+        }
+        this->MarkDone(index);
+      }
+    }
+    catch (...)
+    {
+      this->Cancel();
+      this->Stop(std::current_exception());
+    }
+  };
+  std::vector<std::thread> others;
+  for (unsigned int i = 0; i < 3; ++i)
+  {
+    others.emplace_back(work);
+  }
+  work();
+  for (std::thread & other : others)
+  {
+    other.join();
+  }
+}
+
+void
+DownloadSequence::MarkReady()
+{
+  const std::lock_guard<std::mutex> lock(m_Mutex);
+  ++m_Ready;
+  m_Changed.notify_all();
+}
+
+void
+DownloadSequence::Cancel() noexcept
+{
+  const std::lock_guard<std::mutex> lock(m_Mutex);
+  m_IsCancelled = true;
+  m_Changed.notify_all();
 }
 
 void

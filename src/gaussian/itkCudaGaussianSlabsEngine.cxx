@@ -321,7 +321,15 @@ private:
     const size_t bytes =
       std::max<size_t>(1, m_Run.Shape.ChunkLength * std::max(m_Run.BytesOfInputPlane, m_Run.BytesOfOutputPlane));
     const size_t chunks = m_Run.EndChunk - m_Run.FirstChunk;
-    return std::clamp<size_t>(DivideUp(BytesOfTurn, bytes), 1, std::max<size_t>(1, chunks / FewestSlabs));
+    return std::clamp<size_t>(DivideUp(BytesOfSlab, bytes), 1, std::max<size_t>(1, chunks / FewestSlabs));
+  }
+
+  /** Results on the device that keep the link busy: one is made while others are downloaded. */
+  size_t
+  GetUsefulResults() const
+  {
+    const size_t bytes = std::max<size_t>(1, this->GetPlanesOfSlab() * m_Run.BytesOfOutputPlane);
+    return std::clamp<size_t>(DivideUp(BytesOfResults, bytes), 2, MostResults);
   }
 
   // Loads.
@@ -628,7 +636,7 @@ private:
   {
     for (const size_t spare : { 1, 0 })
     {
-      for (const size_t results : { 2, 1 })
+      for (size_t results = this->GetUsefulResults(); results > 0; results /= 2)
       {
         for (size_t piece = MostPieceBytes; piece >= LeastPieceBytes; piece /= 2)
         {

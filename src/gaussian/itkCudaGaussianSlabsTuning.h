@@ -20,10 +20,14 @@ constexpr size_t FewestRowGroups = 8;
 /** Parts of a result there. Each part reads all lines of its slab. */
 constexpr size_t MostPartsOfResult = 8;
 
-/** Bytes of a slab on the host that are worth a turn of the threads, and the fewest slabs that keep both directions of
- * the link busy. */
-constexpr size_t BytesOfTurn = size_t{ 64 } << 20;
+/** Bytes of a slab on the host that are worth its launches, and the fewest slabs that keep both directions of the link
+ * busy. */
+constexpr size_t BytesOfSlab = size_t{ 16 } << 20;
 constexpr size_t FewestSlabs = 8;
+
+/** Bytes of results on the device that keep the link busy, and the most results. */
+constexpr size_t BytesOfResults = size_t{ 64 } << 20;
+constexpr size_t MostResults = 8;
 
 /** Images that fit into the device's memory are sent in slabs if they have so many bytes, and if the run takes at most
  * so many turns of an upload alone: (K + a + 1) / K with K slabs that wait for a later ones. Page-locked and ordinary

@@ -134,6 +134,7 @@ SlabStream::SlabStream(const std::vector<int> & devices, const SlabHostEnds & en
   , m_Ends(GetTransferEnds(ends, sizes))
   , m_UpPiece(GetPlanesOfPiece(ends.Input, ends.Axis))
   , m_DownPiece(GetPlanesOfPiece(ends.Output, ends.Axis))
+  , m_HasResultSequences(sizes.Results > 0 && !ends.HasCallbacks() && DownloadSequence::Suits(m_Ends.Output))
 {
   for (const int device : devices)
   {
@@ -146,14 +147,15 @@ SlabStream::~SlabStream()
   this->Drain();
 }
 
-/** Two, if two results lie on the device, and each is one transfer that takes no memory of the device. */
+/** Two, if two results lie on the device, and each is one transfer of page-locked memory that takes no memory of the
+ * device. */
 size_t
 SlabStream::GetDownloadThreads() const
 {
   const bool converts =
     !m_Sizes.HoldsHostPixels && m_Sizes.Results > 0 &&
     GetTransferWorkspace(MakePlanesView(m_Ends.Output, m_Ends.Axis, m_Sizes.ResultPlanes, nullptr), m_Sizes.Type) > 0;
-  return m_Sizes.Results > 1 && !m_Ends.HasCallbacks() && !converts ? 2 : 1;
+  return m_Sizes.Results > 1 && !m_Ends.HasCallbacks() && !m_HasResultSequences && !converts ? 2 : 1;
 }
 
 const Context &
@@ -191,7 +193,10 @@ SlabStream::MakeLane(int device)
     Downloads & downloads = *lane.Down.back();
     downloads.Staging.SetSharesHost(sharesHost);
     downloads.Staging.SetHelpers(keepsHelpers ? &lane.DownHelpers : nullptr);
-    downloads.Staging.SetTurn([this, &lane, &downloads] { this->AwaitTurn(lane, downloads.Number); });
+    if (!m_HasResultSequences)
+    {
+      downloads.Staging.SetTurn([this, &lane, &downloads] { this->AwaitTurn(lane, downloads.Number); });
+    }
   }
   for (UploadStaging & staging : lane.UpStaging)
   {
@@ -240,14 +245,14 @@ SlabStream::Reset(const std::vector<SlabLoad> & loads, SlabWork & work)
 {
   m_Loads = loads;
   m_Work = &work;
-  m_Arrived = m_NextCompute = m_NextComputePlane = m_ResultsLeft = 0;
+  m_Arrived = m_NextCompute = m_NextComputePlane = m_ResultPlanesLeft = 0;
   m_NextFillLoad = m_NextFillPlane = m_NextSinkLoad = m_NextSinkPlane = 0;
   m_PlanesMoved = m_PlanesToMove = m_PlanesReported = 0;
   m_Stop = false;
   m_Error = nullptr;
   for (const SlabLoad & load : loads)
   {
-    m_ResultsLeft += load.HasResult ? 1 : 0;
+    m_ResultPlanesLeft += load.HasResult ? load.Planes : 0;
     m_PlanesToMove += load.Planes * (load.HasResult ? 2 : 1);
   }
   for (size_t load = 0; load < m_Lanes.size() * m_Sizes.Slots; ++load)
@@ -257,6 +262,7 @@ SlabStream::Reset(const std::vector<SlabLoad> & loads, SlabWork & work)
   for (const auto & lane : m_Lanes)
   {
     lane->ResultsQueued = lane->DownloadsQueued = lane->DownloadsDone = 0;
+    lane->DownSequence.reset();
     lane->Filled.clear();
     lane->Ready.clear();
     lane->FreeUp.clear();
@@ -276,6 +282,7 @@ void
 SlabStream::Run(const std::vector<SlabLoad> & loads, SlabWork & work, const std::function<void(float)> & progress)
 {
   this->Reset(loads, work);
+  this->MakeResultSequences();
   std::vector<std::thread> threads;
   try
   {
@@ -326,6 +333,13 @@ SlabStream::Guard(const TFunction & function) noexcept
 void
 SlabStream::Stop(std::exception_ptr error)
 {
+  for (const auto & lane : m_Lanes)
+  {
+    if (lane->DownSequence)
+    {
+      lane->DownSequence->Cancel();
+    }
+  }
   const std::lock_guard<std::mutex> lock(m_Mutex);
   if (!m_Error)
   {
@@ -349,7 +363,7 @@ SlabStream::WaitUntil(std::unique_lock<std::mutex> & lock, const TCondition & co
 bool
 SlabStream::IsDone() const
 {
-  return m_Arrived == m_Loads.size() && m_ResultsLeft == 0;
+  return m_Arrived == m_Loads.size() && m_ResultPlanesLeft == 0;
 }
 
 // The thread of uploads.
@@ -653,13 +667,106 @@ SlabStream::Compute(Slot & slot, Result & result)
     slot.Released.Record(lane.Work);
   }
   result.Computed.Record(lane.Work);
-  const std::lock_guard<std::mutex> lock(m_Mutex);
-  slot.IsTaken = !isLast;
-  result.IsComputed = true;
-  m_Changed.notify_all();
+  {
+    const std::lock_guard<std::mutex> lock(m_Mutex);
+    slot.IsTaken = !isLast;
+    result.IsComputed = true;
+    m_Changed.notify_all();
+  }
+  if (lane.DownSequence)
+  {
+    lane.DownSequence->MarkReady();
+  }
 }
 
 // The threads of downloads.
+
+/** \class ResultSequence
+ * The results of a lane as downloads that follow each other without a break. */
+class SlabStream::ResultSequence : public DownloadSequence
+{
+public:
+  ResultSequence(SlabStream & stream, size_t lane)
+    : m_Stream(stream)
+    , m_Lane(*stream.m_Lanes[lane])
+  {
+    for (size_t load = lane; load < stream.m_Loads.size(); load += stream.m_Lanes.size())
+    {
+      const size_t planes = stream.m_Loads[load].HasResult ? stream.m_Loads[load].Planes : 0;
+      for (size_t first = 0; first < planes; first += stream.m_Sizes.ResultPlanes)
+      {
+        m_Parts.push_back({ load, first, std::min(stream.m_Sizes.ResultPlanes, planes - first) });
+      }
+    }
+  }
+
+private:
+  struct Part
+  {
+    size_t Load;
+    size_t FirstPlane; // of the load
+    size_t Planes;
+  };
+
+  Result &
+  GetResult(size_t index) const
+  {
+    return *m_Lane.Results[index % m_Lane.Results.size()];
+  }
+
+  size_t
+  GetNumber() const override
+  {
+    return m_Parts.size();
+  }
+
+  CudaImageView
+  GetHost(size_t index) const override
+  {
+    const Part & part = m_Parts[index];
+    return GetPlanes(m_Stream.m_Ends.Output,
+                     m_Stream.m_Ends.Axis,
+                     m_Stream.m_Loads[part.Load].FirstPlane + part.FirstPlane,
+                     part.Planes);
+  }
+
+  DeviceView
+  GetDevice(size_t index) const override
+  {
+    return this->GetResult(index).View;
+  }
+
+  void
+  Open(size_t index) override
+  {
+    this->GetResult(index).Computed.MakeWait(m_Lane.Down.front()->Stream);
+  }
+
+  void
+  MarkDone(size_t index) override
+  {
+    m_Stream.MarkDownloaded(m_Lane, this->GetResult(index));
+  }
+
+  void
+  Stop(std::exception_ptr error) noexcept override
+  {
+    m_Stream.Guard([&error] { std::rethrow_exception(error); });
+  }
+
+  SlabStream &      m_Stream;
+  Lane &            m_Lane;
+  std::vector<Part> m_Parts;
+};
+
+void
+SlabStream::MakeResultSequences()
+{
+  for (size_t lane = 0; m_HasResultSequences && lane < m_Lanes.size(); ++lane)
+  {
+    m_Lanes[lane]->DownSequence = std::make_unique<ResultSequence>(*this, lane);
+  }
+}
 
 void
 SlabStream::DownloadResults(size_t laneIndex, size_t thread)
@@ -667,7 +774,12 @@ SlabStream::DownloadResults(size_t laneIndex, size_t thread)
   Lane &            lane = *m_Lanes[laneIndex];
   Downloads &       downloads = *lane.Down[thread];
   const DeviceGuard guard(downloads.Stream.GetDevice());
-  size_t            number = 0; // of the lane's results
+  if (lane.DownSequence)
+  {
+    lane.DownSequence->Run(downloads.Staging);
+    return;
+  }
+  size_t number = 0; // of the lane's results
   for (size_t load = laneIndex; load < m_Loads.size(); load += m_Lanes.size())
   {
     for (size_t first = 0; m_Loads[load].HasResult && first < m_Loads[load].Planes; first += m_Sizes.ResultPlanes)
@@ -695,10 +807,29 @@ SlabStream::DownloadResult(Lane & lane, Downloads & downloads, Result & result)
 {
   result.Computed.MakeWait(downloads.Stream);
   this->DownloadPlanes(lane, downloads, result);
-  const bool isLast = result.FirstPlane + result.View.Size[m_Ends.Axis] == m_Loads[result.Load].Planes;
+  this->MarkDownloaded(lane, result);
+}
+
+/** The caller has the mutex. */
+void
+SlabStream::CountDownloaded(size_t planes)
+{
+  m_BytesDown += planes * GetBytesOfPlane(m_Ends.Output, m_Ends.Axis);
+  m_PlanesMoved += planes;
+  m_Changed.notify_all();
+}
+
+void
+SlabStream::MarkDownloaded(Lane & lane, Result & result)
+{
   const std::lock_guard<std::mutex> lock(m_Mutex);
+  if (!m_Ends.HasCallbacks())
+  {
+    const size_t planes = result.View.Size[m_Ends.Axis];
+    this->CountDownloaded(planes);
+    m_ResultPlanesLeft -= planes;
+  }
   result.IsTaken = false;
-  m_ResultsLeft -= isLast && !m_Ends.HasCallbacks() ? 1 : 0;
   ++lane.DownloadsDone;
   m_Changed.notify_all();
 }
@@ -717,17 +848,10 @@ void
 SlabStream::DownloadPlanes(Lane & lane, Downloads & downloads, const Result & result)
 {
   const size_t planes = result.View.Size[m_Ends.Axis];
-  const auto   count = [&](size_t number) {
-    m_BytesDown += number * GetBytesOfPlane(m_Ends.Output, m_Ends.Axis);
-    m_PlanesMoved += number;
-    m_Changed.notify_all();
-  };
   if (!m_Ends.HasCallbacks())
   {
     const size_t firstPlane = m_Loads[result.Load].FirstPlane + result.FirstPlane;
     Download(result.View, GetPlanes(m_Ends.Output, m_Ends.Axis, firstPlane, planes), downloads.Staging, nullptr);
-    const std::lock_guard<std::mutex> lock(m_Mutex);
-    count(planes);
     return;
   }
   for (size_t first = 0; first < planes; first += m_DownPiece)
@@ -745,7 +869,7 @@ SlabStream::DownloadPlanes(Lane & lane, Downloads & downloads, const Result & re
              nullptr);
     const std::lock_guard<std::mutex> lock(m_Mutex);
     lane.Ready.push_back(piece);
-    count(piece.Planes);
+    this->CountDownloaded(piece.Planes);
   }
 }
 
@@ -844,8 +968,8 @@ SlabStream::EmptyPiece()
   {
     ++m_NextSinkLoad;
     m_NextSinkPlane = 0;
-    --m_ResultsLeft;
   }
+  m_ResultPlanesLeft -= piece.Planes;
   m_Changed.notify_all();
   return true;
 }

@@ -6,6 +6,7 @@
 #include "itkCudaDetailImageView.h"
 #include "itkCudaDetailNames.h"
 #include "itkCudaDeviceView.h"
+#include "itkCudaDownloadSequence.h"
 #include "itkCudaHelperThreads.h"
 #include "itkCudaSlabs.h"
 #include "itkCudaStagingChunks.h"
@@ -107,8 +108,9 @@ GetSlabLaneBytes(const SlabHostEnds & ends, const SlabLaneSizes & sizes);
  *
  * A lane is a logical device: a device and streams of it, for each direction of the link and for the work. Load i takes
  * lane i modulo their number. Threads of each lane move planes, one thread queues the work of all lanes, and the
- * calling thread alone calls source, sink and progress. Where a lane has two threads of downloads, they take results in
- * turns: while one empties page-locked memory, the copies of the other are under way.
+ * calling thread alone calls source, sink and progress. Loads from ordinary memory are an UploadSequence, and results
+ * for it a DownloadSequence. Where the results' memory is page-locked, two threads take them in turns: the copies of
+ * one are under way while the other one waits for its own.
  */
 class CudaFilters_EXPORT SlabStream
 {
@@ -197,6 +199,7 @@ private:
   };
 
   class LoadSequence;
+  class ResultSequence;
 
   struct Lane
   {
@@ -212,6 +215,7 @@ private:
     size_t                                    NumberOfUploads{ 0 };
     std::vector<std::unique_ptr<Downloads>>   Down;
     size_t                                    DownloadsQueued{ 0 }, DownloadsDone{ 0 };
+    std::unique_ptr<DownloadSequence>         DownSequence; // of a run, if its results are one
     DeviceBuffer                              Memory;
     std::vector<std::unique_ptr<Slot>>        Slots;
     std::vector<std::unique_ptr<Result>>      Results;
@@ -233,6 +237,8 @@ private:
   void
   UploadLoads(size_t lane);
   void
+  MakeResultSequences();
+  void
   DownloadResults(size_t lane, size_t thread);
   void
   QueueWork();
@@ -246,6 +252,10 @@ private:
   UploadPlanes(Lane & lane, Slot & slot, size_t load);
   void
   DownloadResult(Lane & lane, Downloads & downloads, Result & result);
+  void
+  CountDownloaded(size_t planes);
+  void
+  MarkDownloaded(Lane & lane, Result & result);
   void
   DownloadPlanes(Lane & lane, Downloads & downloads, const Result & result);
   void
@@ -296,6 +306,7 @@ private:
   const SlabLaneSizes                m_Sizes;
   const SlabHostEnds                 m_Ends;                 // as the transfers see them
   const size_t                       m_UpPiece, m_DownPiece; // planes
+  const bool                         m_HasResultSequences;
   std::vector<std::unique_ptr<Lane>> m_Lanes;
 
   std::mutex              m_Mutex; // all below
@@ -304,7 +315,7 @@ private:
   SlabWork *              m_Work{ nullptr };
   size_t                  m_Arrived{ 0 };                              // loads
   size_t                  m_NextCompute{ 0 }, m_NextComputePlane{ 0 }; // load, and the first plane of its next part
-  size_t                  m_ResultsLeft{ 0 };
+  size_t                  m_ResultPlanesLeft{ 0 };
   size_t                  m_NextFillLoad{ 0 }, m_NextFillPlane{ 0 };
   size_t                  m_NextSinkLoad{ 0 }, m_NextSinkPlane{ 0 };
   size_t                  m_PlanesMoved{ 0 }, m_PlanesToMove{ 0 }, m_PlanesReported{ 0 };

@@ -11,14 +11,12 @@ namespace itk::cuda
 namespace
 {
 constexpr size_t slotsPerWorker = 2;
-// The copies of a download that waits for its turn go on until its threads have emptied their first slots.
-constexpr size_t slotsPerWorkerInTurn = 3;
 } // namespace
 
 StagedPerThread::StagedPerThread(TransferJob & job, size_t workers)
   : StagedTransfer(job)
 {
-  const size_t slots = (job.GetStaging().HasTurn() ? slotsPerWorkerInTurn : slotsPerWorker) * workers;
+  const size_t slots = slotsPerWorker * workers;
   const size_t share = RoundUp(job.GetLayout().NumberOfBytes / slots, PageSize);
   // In a sequence a thread that gets no chunk of this upload takes one of the next.
   const size_t most = job.IsInSequence() ? MaximumChunkSize : std::clamp(share, MinimumChunkSize, MaximumChunkSize);

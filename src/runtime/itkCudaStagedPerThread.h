@@ -13,8 +13,8 @@ namespace itk::cuda
  * \brief A staged transfer in which each thread fills or empties chunks of its own.
  *
  * Each thread of an upload has two slots, maybe from the upload before. It fills one while the other is on the link. A
- * download has two slots for each thread, or three if it waits for its turn. They take turns: the first copies are
- * started before any thread begins. The thread that has emptied a slot starts the next copy into it.
+ * download has two slots for each thread. They take turns: the first copies are started before any thread begins. The
+ * thread that has emptied a slot starts the next copy into it.
  */
 class StagedPerThread : public StagedTransfer
 {

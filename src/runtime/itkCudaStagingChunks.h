@@ -52,17 +52,12 @@ public:
     return m_SharesHost;
   }
 
-  /** Sets what a download calls once its copies are queued, as far as they fit into its chunks, and before it asks for
-   * other threads. It returns when the host's threads are free for the download. It may throw to end it. */
+  /** Sets what a download calls before it asks for other threads; one of page-locked memory, once its copies are
+   * queued. It returns when the downloads before are done. It may throw to end this one. */
   void
   SetTurn(std::function<void()> await)
   {
     m_AwaitTurn = std::move(await);
-  }
-  bool
-  HasTurn() const
-  {
-    return static_cast<bool>(m_AwaitTurn);
   }
   void
   AwaitTurn() const

@@ -46,27 +46,18 @@ MakeStagedTransfer(TransferJob & job, size_t workers)
   return std::make_unique<StagedPerThread>(job, workers);
 }
 
-/** A transfer that has a turn asks for threads when it is its turn: until then another one has them. */
+/** A transfer that has a turn waits for it, because another one has the threads until then. */
 void
 RunStaged(TransferJob & job, std::unique_ptr<StagedTransfer> & staged)
 {
   const StagingChunks & staging = job.GetStaging();
-  HelperThreads         own;
-  HelperThreads &       helpers = staging.GetHelpers() ? *staging.GetHelpers() : own;
-  const unsigned int    wanted =
-    GetUsefulThreads(job.GetDirection(), job.GetLayout().NumberOfBytes, staging.SharesHost()) - 1;
-  unsigned int number = wanted;
-  if (!staging.HasTurn())
-  {
-    number = helpers.Reserve(wanted);
-  }
+  staging.AwaitTurn();
+  HelperThreads      own;
+  HelperThreads &    helpers = staging.GetHelpers() ? *staging.GetHelpers() : own;
+  const unsigned int number =
+    helpers.Reserve(GetUsefulThreads(job.GetDirection(), job.GetLayout().NumberOfBytes, staging.SharesHost()) - 1);
   staged = MakeStagedTransfer(job, number + size_t{ 1 });
   staged->Begin();
-  if (staging.HasTurn())
-  {
-    staging.AwaitTurn();
-    number = helpers.Reserve(wanted);
-  }
   staged->Run(helpers, number);
 }
 

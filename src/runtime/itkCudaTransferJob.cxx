@@ -5,6 +5,8 @@
 #include "itkCudaConvert.h"
 #include "itkCudaTransferCounts.h"
 
+#include <utility>
+
 namespace itk::cuda
 {
 TransferJob::TransferJob(TransferDirection        direction,
@@ -12,7 +14,8 @@ TransferJob::TransferJob(TransferDirection        direction,
                          const DeviceView &       device,
                          StagingChunks &          staging,
                          const TransferProgress & progress,
-                         const RowGroups &        groups)
+                         const RowGroups &        groups,
+                         DeviceBuffer             raw)
   : m_Direction(direction)
   , m_Host(host)
   , m_Device(device)
@@ -21,9 +24,15 @@ TransferJob::TransferJob(TransferDirection        direction,
   , m_Groups(groups)
   , m_Layout(MakeTransferLayout(host, device))
   , m_ByteStream(host, m_Layout.Pitch)
-  , m_Raw(m_Layout.Direct ? 0 : m_Layout.BatchSize, staging.GetContext())
+  , m_Raw(std::move(raw))
   , m_BytesToSend(this->GetNumberOfGroups())
 {
+  const size_t rawBytes = m_Layout.Direct ? 0 : m_Layout.BatchSize;
+  if (m_Raw.GetSize() < rawBytes)
+  {
+    m_Raw = {}; // one at a time
+    m_Raw = DeviceBuffer(rawBytes, staging.GetContext());
+  }
   CountTransfer(direction, host.GetNumberOfBytes());
   for (size_t group = 0; group < m_BytesToSend.size(); ++group)
   {

@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
+#include <utility>
 #include <vector>
 
 namespace itk::cuda
@@ -28,14 +29,15 @@ namespace itk::cuda
 class TransferJob
 {
 public:
-  /** Counts the transfer. The arguments must outlive the job. If `groups` has no functions, nobody is told of rows.
-   * \exception CudaError */
+  /** Counts the transfer. The arguments must outlive the job, but `raw`: memory for the conversion, of GiveRaw(). If
+   * `groups` has no functions, nobody is told of rows. \exception CudaError */
   TransferJob(TransferDirection        direction,
               const CudaImageView &    host,
               const DeviceView &       device,
               StagingChunks &          staging,
               const TransferProgress & progress,
-              const RowGroups &        groups);
+              const RowGroups &        groups,
+              DeviceBuffer             raw = {});
 
   TransferJob(const TransferJob &) = delete;
   TransferJob &
@@ -96,6 +98,13 @@ public:
   void
   Convert(size_t batch) const;
 
+  /** The memory of the conversion, for a job on the same stream, once all work of this one has been queued. */
+  DeviceBuffer
+  GiveRaw()
+  {
+    return std::move(m_Raw);
+  }
+
   /** Whether the job is an upload that others follow without a break. */
   bool
   IsInSequence() const
@@ -152,7 +161,7 @@ private:
   const RowGroups &        m_Groups;
   const TransferLayout     m_Layout;
   const StridedByteStream  m_ByteStream;
-  const DeviceBuffer       m_Raw; // the dense pixels of a batch
+  DeviceBuffer             m_Raw; // the dense pixels of a batch
 
   std::vector<std::atomic<size_t>> m_BytesToSend; // by group of rows
 };
