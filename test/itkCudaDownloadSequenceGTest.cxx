@@ -206,12 +206,13 @@ private:
     for (size_t component = 0; component < whole.Size.back(); ++component)
     {
       const size_t from = (component * whole.Stride.back() + index * m_RowsPerPart * whole.Stride[1]);
-      EXPECT_EQ(cudaMemcpyAsync(static_cast<char *>(part.Data) + component * part.Stride.back() * this->GetElementSize(),
-                                static_cast<const char *>(whole.Data) + from * this->GetElementSize(),
-                                part.Size[1] * rowBytes,
-                                cudaMemcpyDeviceToDevice,
-                                m_Work.GetStream()),
-                cudaSuccess);
+      EXPECT_EQ(
+        cudaMemcpyAsync(static_cast<char *>(part.Data) + component * part.Stride.back() * this->GetElementSize(),
+                        static_cast<const char *>(whole.Data) + from * this->GetElementSize(),
+                        part.Size[1] * rowBytes,
+                        cudaMemcpyDeviceToDevice,
+                        m_Work.GetStream()),
+        cudaSuccess);
     }
     slot.Filled.Record(m_Work);
   }
@@ -394,11 +395,11 @@ TEST_F(CudaDownloadSequence, WhatAFunctionThrowsEndsAllAndTheNextRunIsRight)
 
 TEST_F(CudaDownloadSequence, SuitsOrdinaryMemory)
 {
-  const DeviceGuard       guard(device);
-  HostImage<short>        image({ 640, 480, 1, 1 }, 1);
-  const HostImage<short>  nothing({ 640, 0, 1, 1 }, 1);
-  const PinnedBuffer      pinned = PinnedBuffer::Take();
-  CudaImageView           pageLocked = image.View;
+  const DeviceGuard      guard(device);
+  HostImage<short>       image({ 640, 480, 1, 1 }, 1);
+  const HostImage<short> nothing({ 640, 0, 1, 1 }, 1);
+  const PinnedBuffer     pinned = PinnedBuffer::Take();
+  CudaImageView          pageLocked = image.View;
   pageLocked.Data = pinned.GetPointer();
   EXPECT_TRUE(DownloadSequence::Suits(image.View));
   EXPECT_FALSE(DownloadSequence::Suits(pageLocked));

@@ -21,7 +21,23 @@ using itk::cuda::HelperThreads;
 
 constexpr std::chrono::seconds patience{ 60 };
 
-TEST(CudaHelperThreads, DoEachPieceOnceAndNothingAfterJoin)
+class CudaHelperThreads : public testing::Test
+{
+protected:
+  void
+  SetUp() override
+  {
+    itk::cuda::SetNumberOfTransferThreads(8);
+  }
+
+  void
+  TearDown() override
+  {
+    itk::cuda::SetNumberOfTransferThreads(0);
+  }
+};
+
+TEST_F(CudaHelperThreads, DoEachPieceOnceAndNothingAfterJoin)
 {
   constexpr unsigned int seed = 20261126;
   std::mt19937           random(seed);
@@ -57,7 +73,7 @@ TEST(CudaHelperThreads, DoEachPieceOnceAndNothingAfterJoin)
   }
 }
 
-TEST(CudaHelperThreads, JoinWaitsForAThreadThatHasBegun)
+TEST_F(CudaHelperThreads, JoinWaitsForAThreadThatHasBegun)
 {
   for (const bool areKept : { false, true })
   {
@@ -76,7 +92,7 @@ TEST(CudaHelperThreads, JoinWaitsForAThreadThatHasBegun)
   }
 }
 
-TEST(CudaHelperThreads, AThreadThatHasNotBegunIsNotWaitedFor)
+TEST_F(CudaHelperThreads, AThreadThatHasNotBegunIsNotWaitedFor)
 {
   for (const bool areKept : { false, true })
   {
@@ -103,7 +119,7 @@ TEST(CudaHelperThreads, AThreadThatHasNotBegunIsNotWaitedFor)
   }
 }
 
-TEST(CudaHelperThreads, KeptThreadsReturnToThePoolWhereThereIsNoMoreWork)
+TEST_F(CudaHelperThreads, KeptThreadsReturnToThePoolWhereThereIsNoMoreWork)
 {
   const auto    poolSize = static_cast<unsigned int>(ThreadPool::GetInstance()->GetMaximumNumberOfThreads());
   HelperThreads helpers(true);
@@ -155,7 +171,7 @@ TEST(CudaSpin, WaitsEndWithTheConditionOrWithoutIt)
   }
 }
 
-TEST(CudaHelperThreads, AreBoundedInTheProcess)
+TEST_F(CudaHelperThreads, AreBoundedInTheProcess)
 {
   const unsigned int limit = itk::cuda::GetNumberOfTransferThreads();
   HelperThreads      late;

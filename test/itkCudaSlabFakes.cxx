@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Stands for CUDA and for the kernels in the test of slabs without a GPU. A stream is a thread that works off a queue,
-// slowly and at random; memory that is not written is NaN. So an event that is not waited for shows. Steps of passes
-// are those of the host, in double. Whatever calls CUDA in the real ones can be made to fail here (FaultHook).
+// Stands for CUDA and for the kernels in the tests of slabs and transfers without a GPU. A stream is a thread that
+// works off a queue, slowly and at random; memory that is not written is NaN. So an event that is not waited for shows.
+// Steps of passes are those of the host, in double. Whatever calls CUDA in the real ones can be made to fail here
+// (FaultHook).
 
 #include "itkCudaCall.h"
 #include "itkCudaConvert.h"
 #include "itkCudaDeviceGuard.h"
-#include "itkCudaDownloadSequence.h"
+#include "itkCudaDeviceView.h"
 #include "itkCudaError.h"
 #include "itkCudaFiltersConfiguration.h"
 #include "itkCudaGaussianHostPlan.h"
@@ -17,14 +18,12 @@
 #include "itkCudaDetailGaussianEngine.h"
 #include "itkCudaLineGeometry.h"
 #include "itkCudaMemoryQuery.h"
-#include "itkCudaPinnedTransfer.h"
+#include "itkCudaPinnedMemory.h"
+#include "itkCudaProcess.h"
 #include "itkCudaRoundUp.h"
 #include "itkCudaSettings.h"
 #include "itkCudaSlabFakes.h"
-#include "itkCudaStagingChunks.h"
 #include "itkCudaStream.h"
-#include "itkCudaTransfer.h"
-#include "itkCudaUploadSequence.h"
 #include "itkMultiThreaderBase.h"
 
 #include <gtest/gtest.h>
@@ -36,9 +35,10 @@
 #include <cstring>
 #include <deque>
 #include <functional>
-#include <memory>
+#include <iterator>
 #include <mutex>
 #include <random>
+#include <set>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -47,16 +47,13 @@ namespace itk::cuda
 {
 namespace
 {
+/** Is never destroyed, as streams of the module. */
 class FakeStream
 {
 public:
   FakeStream()
-    : m_Thread([this] { this->Work(); })
-  {}
-  ~FakeStream()
   {
-    this->Enqueue([this] { m_Ends = true; });
-    m_Thread.join();
+    std::thread([this] { this->Work(); }).detach();
   }
 
   void
@@ -88,7 +85,7 @@ private:
   Work()
   {
     std::mt19937 generator(static_cast<unsigned int>(reinterpret_cast<uintptr_t>(this)));
-    while (!m_Ends)
+    for (;;)
     {
       std::function<void()> work;
       {
@@ -112,9 +109,92 @@ private:
   std::condition_variable           m_Changed;
   std::deque<std::function<void()>> m_Queue;
   size_t                            m_Enqueued{ 0 }, m_Done{ 0 };
-  bool                              m_Ends{ false };
-  std::thread                       m_Thread;
 };
+
+/** Streams that no lease has. */
+class FreeStreams
+{
+public:
+  FakeStream *
+  Take()
+  {
+    const std::lock_guard<std::mutex> lock(m_Mutex);
+    if (m_Streams.empty())
+    {
+      return new FakeStream;
+    }
+    FakeStream * const stream = m_Streams.back();
+    m_Streams.pop_back();
+    return stream;
+  }
+
+  void
+  GiveBack(FakeStream * stream)
+  {
+    const std::lock_guard<std::mutex> lock(m_Mutex);
+    m_Streams.push_back(stream);
+  }
+
+private:
+  std::mutex                m_Mutex;
+  std::vector<FakeStream *> m_Streams;
+};
+
+/** They end with the process. */
+FreeStreams &
+GetFreeStreams()
+{
+  static FreeStreams & streams = *new FreeStreams;
+  return streams;
+}
+
+/** What is page-locked: the module's chunks, and what the tests let be taken for it. */
+class PageLocks
+{
+public:
+  void
+  Add(const void * chunk)
+  {
+    const std::lock_guard<std::mutex> lock(m_Mutex);
+    m_Chunks.insert(static_cast<const unsigned char *>(chunk));
+  }
+
+  void
+  Remove(const void * chunk)
+  {
+    const std::lock_guard<std::mutex> lock(m_Mutex);
+    m_Chunks.erase(static_cast<const unsigned char *>(chunk));
+  }
+
+  bool
+  Contain(const void * address)
+  {
+    const std::lock_guard<std::mutex> lock(m_Mutex);
+    const auto * const                byte = static_cast<const unsigned char *>(address);
+    const auto                        next = m_Chunks.upper_bound(byte);
+    return next != m_Chunks.begin() && byte < *std::prev(next) + PinnedBuffer::ChunkSize;
+  }
+
+  size_t
+  GetNumber()
+  {
+    const std::lock_guard<std::mutex> lock(m_Mutex);
+    return m_Chunks.size();
+  }
+
+private:
+  std::mutex                      m_Mutex;
+  std::set<const unsigned char *> m_Chunks;
+};
+
+PageLocks &
+GetPageLocks()
+{
+  static PageLocks & locks = *new PageLocks;
+  return locks;
+}
+
+std::atomic<bool> mixesPageLocked{ false };
 
 FakeStream &
 GetFake(const Context & context)
@@ -144,30 +224,6 @@ GetFullSize(const DeviceView & view)
 {
   return GetNumberOfBytes(view);
 }
-
-/** Calls f(place in the host's view, place on the device) for all components. */
-template <typename TFunction>
-void
-ForEachComponent(const CudaImageView & host, const DeviceView & device, const TFunction & f)
-{
-  for (size_t t = 0; t < host.Size[3]; ++t)
-  {
-    for (size_t z = 0; z < host.Size[2]; ++z)
-    {
-      for (size_t y = 0; y < host.Size[1]; ++y)
-      {
-        for (size_t x = 0; x < host.Size[0]; ++x)
-        {
-          for (size_t c = 0; c < host.NumberOfComponents; ++c)
-          {
-            f(x * host.Stride[0] + y * host.Stride[1] + z * host.Stride[2] + t * host.Stride[3] + c,
-              x + y * device.Stride[1] + z * device.Stride[2] + t * device.Stride[3] + c * device.Stride[4]);
-          }
-        }
-      }
-    }
-  }
-}
 } // namespace
 
 namespace test
@@ -183,15 +239,29 @@ GetFakeBytesInUse()
 {
   return bytesInUse;
 }
+
+void
+SetMixesPageLocked(bool mixes)
+{
+  mixesPageLocked = mixes;
+}
 } // namespace test
 
 StreamLease::StreamLease(int device)
-  : Context(device, (MayFail("StreamLease"), reinterpret_cast<cudaStream_t>(new FakeStream)))
+  : Context(device, (MayFail("StreamLease"), reinterpret_cast<cudaStream_t>(GetFreeStreams().Take())))
 {}
 
 StreamLease::~StreamLease()
 {
-  delete &GetFake(*this);
+  DrainStream(*this);
+  GetFreeStreams().GiveBack(&GetFake(*this));
+}
+
+void
+StreamLease::Synchronize() const
+{
+  MayFail("StreamLease::Synchronize");
+  DrainStream(*this);
 }
 
 bool
@@ -272,11 +342,12 @@ DeviceBuffer::operator=(DeviceBuffer && other) noexcept
   return *this;
 }
 
+/** In the order of the stream's work. */
 void
 DeviceBuffer::Release() noexcept
 {
-  // The run has drained its streams.
-  delete[] static_cast<unsigned char *>(m_Pointer);
+  const auto release = [pointer = static_cast<unsigned char *>(m_Pointer)] { delete[] pointer; };
+  m_Stream ? reinterpret_cast<FakeStream *>(m_Stream)->Enqueue(release) : release();
   bytesInUse -= m_Size;
 }
 
@@ -286,243 +357,72 @@ DeviceGuard::DeviceGuard(int)
 }
 DeviceGuard::~DeviceGuard() = default;
 
-StagingChunks::StagingChunks(const Context & context)
-  : m_Context(context)
-{}
-StagingChunks::~StagingChunks() = default;
-PinnedBuffer::~PinnedBuffer() = default;
-
-void
-ClearPadding(const DeviceView &, const Context &)
+PinnedBuffer
+PinnedBuffer::Take()
 {
-  MayFail("ClearPadding");
+  MayFail("PinnedBuffer");
+  PinnedBuffer buffer;
+  buffer.m_Pointer = new unsigned char[ChunkSize];
+  GetPageLocks().Add(buffer.m_Pointer);
+  return buffer;
 }
 
-size_t
-DeviceImage::GetRowPitch(size_t rowLength, CudaComponentType type)
+PinnedBuffer::~PinnedBuffer()
 {
-  return RoundUp(rowLength * CudaComponentSize(type), RowAlignment);
+  this->Release();
+}
+
+PinnedBuffer::PinnedBuffer(PinnedBuffer && other) noexcept
+  : m_Pointer(std::exchange(other.m_Pointer, nullptr))
+{}
+
+PinnedBuffer &
+PinnedBuffer::operator=(PinnedBuffer && other) noexcept
+{
+  std::swap(m_Pointer, other.m_Pointer);
+  return *this;
+}
+
+void
+PinnedBuffer::Release() noexcept
+{
+  GetPageLocks().Remove(m_Pointer);
+  delete[] static_cast<unsigned char *>(m_Pointer);
 }
 
 bool
-IsPageLocked(const StridedByteStream &)
+IsForkedProcess()
 {
   return false;
 }
 
-/** A transfer that converts pixels takes as much as they do. */
-unsigned int
-GetNumberOfTransferThreads()
-{
-  return 8; // for tests of HelperThreads; transfers are made by the threads that ask for them
-}
-
-size_t
-GetTransferWorkspace(const CudaImageView & shape, CudaComponentType type)
-{
-  return shape.ComponentType == type && shape.NumberOfComponents == 1 ? 0 : shape.GetNumberOfBytes();
-}
-
 void
-Upload(const CudaImageView & host, const DeviceView & device, const Context & context, const TransferProgress &)
-{
-  MayFail("Upload");
-  const DeviceBuffer                     workspace(GetTransferWorkspace(host, device.ComponentType), context);
-  std::vector<std::pair<size_t, double>> values;
-  VisitComponentType(host.ComponentType, [&](auto zero) {
-    ForEachComponent(host, device, [&](size_t from, size_t to) {
-      values.emplace_back(to, static_cast<double>(static_cast<const decltype(zero) *>(host.Data)[from]));
-    });
-  });
-  GetFake(context).Enqueue([values = std::move(values), device] {
-    VisitComponentType(device.ComponentType, [&](auto zero) {
-      for (const auto & [to, value] : values)
-      {
-        static_cast<decltype(zero) *>(device.Data)[to] = static_cast<decltype(zero)>(value);
-      }
-    });
-  });
-}
-
-void
-Upload(const CudaImageView &    host,
-       const DeviceView &       device,
-       StagingChunks &          staging,
-       const TransferProgress & progress)
-{
-  Upload(host, device, staging.GetContext(), progress);
-}
-
-bool
-UploadSequence::Suits(const CudaImageView & host, const DeviceView & device)
-{
-  return GetTransferWorkspace(host, device.ComponentType) == 0;
-}
-
-/** Threads take the uploads in turns. They may overtake each other. */
-void
-UploadSequence::Run(size_t number, StagingChunks & staging)
-{
-  std::atomic<size_t> next{ 0 };
-  const auto          work = [&] {
-    try
-    {
-      for (size_t index = next++; index < number; index = next++)
-      {
-        const DeviceView device = this->GetDevice(index);
-        this->Open(index);
-        Upload(this->GetHost(index), device, staging, {});
-        this->MarkSent(index);
-      }
-    }
-    catch (...)
-    {
-      this->Stop(std::current_exception());
-    }
-  };
-  std::vector<std::thread> others;
-  for (unsigned int i = 0; i < 3; ++i)
-  {
-    others.emplace_back(work);
-  }
-  work();
-  for (std::thread & other : others)
-  {
-    other.join();
-  }
-}
-
-void
-Download(const DeviceView & device, const CudaImageView & host, StagingChunks & staging, const TransferProgress &)
-{
-  MayFail("Download");
-  const Context      context = staging.GetContext();
-  const DeviceBuffer workspace(GetTransferWorkspace(host, device.ComponentType), context);
-  GetFake(context).Enqueue([&] {
-    VisitComponentType(host.ComponentType, [&](auto zero) {
-      using ComponentType = decltype(zero);
-      ForEachComponent(host, device, [&](size_t to, size_t from) {
-        static_cast<ComponentType *>(host.Data)[to] =
-          device.ComponentType == host.ComponentType
-            ? static_cast<const ComponentType *>(device.Data)[from]
-            : ConvertComponent<ComponentType>(static_cast<const double *>(device.Data)[from]);
-      });
-    });
-  });
-  try
-  {
-    staging.AwaitTurn();
-  }
-  catch (...)
-  {
-    DrainStream(context);
-    throw;
-  }
-  DrainStream(context);
-}
-
-/** Every other run downloads in turns, as to page-locked memory. */
-bool
-DownloadSequence::Suits(const CudaImageView &)
-{
-  static std::atomic<unsigned int> calls{ 0 };
-  return ++calls % 2 == 0;
-}
-
-/** Threads take the downloads in turns. They may overtake each other. One has the memory of the conversion. */
-void
-DownloadSequence::Run(StagingChunks & staging)
-{
-  std::atomic<size_t> next{ 0 };
-  std::mutex          memory;
-  const auto          isReady = [&](size_t index) {
-    std::unique_lock<std::mutex> lock(m_Mutex);
-    m_Changed.wait(lock, [&] { return m_Ready > index || m_IsCancelled; });
-    return !m_IsCancelled;
-  };
-  const auto work = [&] {
-    try
-    {
-      for (size_t index = next++; index < this->GetNumber() && isReady(index); index = next++)
-      {
-        this->Open(index);
-        {
-          const std::lock_guard<std::mutex> lock(memory);
-          Download(this->GetDevice(index), this->GetHost(index), staging, {});
-        }
-        this->MarkDone(index);
-      }
-    }
-    catch (...)
-    {
-      this->Cancel();
-      this->Stop(std::current_exception());
-    }
-  };
-  std::vector<std::thread> others;
-  for (unsigned int i = 0; i < 3; ++i)
-  {
-    others.emplace_back(work);
-  }
-  work();
-  for (std::thread & other : others)
-  {
-    other.join();
-  }
-}
-
-void
-DownloadSequence::MarkReady()
-{
-  const std::lock_guard<std::mutex> lock(m_Mutex);
-  ++m_Ready;
-  m_Changed.notify_all();
-}
-
-void
-DownloadSequence::Cancel() noexcept
-{
-  const std::lock_guard<std::mutex> lock(m_Mutex);
-  m_IsCancelled = true;
-  m_Changed.notify_all();
-}
-
-void
-Download(const DeviceView &       device,
-         const CudaImageView &    host,
-         const Context &          context,
-         const TransferProgress & progress)
-{
-  StagingChunks staging(context);
-  Download(device, host, staging, progress);
-}
+ClearLastError()
+{}
 
 namespace
 {
-/** Host pixels [0, number), with their components adjacent, as a view. */
-CudaImageView
-MakeDenseView(const DeviceView & planar, void * raw, CudaComponentType type)
-{
-  CudaImageView view;
-  view.Data = raw;
-  view.ComponentType = type;
-  view.NumberOfComponents = planar.Size.back();
-  size_t stride = view.NumberOfComponents;
-  for (unsigned int d = 0; d < CudaImageView::MaximumDimension; ++d)
-  {
-    view.Size[d] = planar.Size[d];
-    view.Stride[d] = stride;
-    stride *= view.Size[d];
-  }
-  return view;
-}
-
-/** The engine converts whole views. */
+/** Calls f(place in dense pixels, whose components are adjacent, place on the device) for pixels [first, first +
+ * number) of a planar image. Dense pixels begin with the first one. */
+template <typename TFunction>
 void
-ExpectWhole(const DeviceView & planar, size_t first, size_t number)
+ForEachDenseComponent(const DeviceView & planar, size_t first, size_t number, const TFunction & f)
 {
-  EXPECT_EQ(first, 0u);
-  EXPECT_EQ(number * planar.Size.back(), planar.GetNumberOfElements());
+  const size_t components = planar.Size.back();
+  for (size_t pixel = first; pixel < first + number; ++pixel)
+  {
+    size_t rest = pixel;
+    size_t place = 0;
+    for (unsigned int d = 0; d < CudaImageView::MaximumDimension; ++d)
+    {
+      place += rest % planar.Size[d] * planar.Stride[d];
+      rest /= planar.Size[d];
+    }
+    for (size_t c = 0; c < components; ++c)
+    {
+      f((pixel - first) * components + c, place + c * planar.Stride.back());
+    }
+  }
 }
 } // namespace
 
@@ -535,13 +435,13 @@ ConvertToPlanar(const void *       raw,
                 cudaStream_t       stream)
 {
   MayFail("ConvertToPlanar");
-  ExpectWhole(planar, firstPixel, numberOfPixels);
   reinterpret_cast<FakeStream *>(stream)->Enqueue([=] {
-    const CudaImageView pixels = MakeDenseView(planar, const_cast<void *>(raw), rawType);
-    VisitComponentType(rawType, [&](auto zero) {
-      ForEachComponent(pixels, planar, [&](size_t from, size_t to) {
-        static_cast<double *>(planar.Data)[to] =
-          static_cast<double>(static_cast<const decltype(zero) *>(pixels.Data)[from]);
+    VisitComponentType(rawType, [&](auto rawZero) {
+      VisitComponentType(planar.ComponentType, [&](auto zero) {
+        ForEachDenseComponent(planar, firstPixel, numberOfPixels, [&](size_t from, size_t to) {
+          static_cast<decltype(zero) *>(planar.Data)[to] =
+            static_cast<decltype(zero)>(static_cast<const decltype(rawZero) *>(raw)[from]);
+        });
       });
     });
   });
@@ -556,14 +456,14 @@ ConvertFromPlanar(const DeviceView & planar,
                   cudaStream_t       stream)
 {
   MayFail("ConvertFromPlanar");
-  ExpectWhole(planar, firstPixel, numberOfPixels);
   reinterpret_cast<FakeStream *>(stream)->Enqueue([=] {
-    const CudaImageView pixels = MakeDenseView(planar, raw, rawType);
-    VisitComponentType(rawType, [&](auto zero) {
-      using ComponentType = decltype(zero);
-      ForEachComponent(pixels, planar, [&](size_t to, size_t from) {
-        static_cast<ComponentType *>(pixels.Data)[to] =
-          ConvertComponent<ComponentType>(static_cast<const double *>(planar.Data)[from]);
+    VisitComponentType(rawType, [&](auto rawZero) {
+      using RawType = decltype(rawZero);
+      VisitComponentType(planar.ComponentType, [&](auto zero) {
+        ForEachDenseComponent(planar, firstPixel, numberOfPixels, [&](size_t to, size_t from) {
+          static_cast<RawType *>(raw)[to] =
+            ConvertComponent<RawType>(static_cast<double>(static_cast<const decltype(zero) *>(planar.Data)[from]));
+        });
       });
     });
   });
@@ -595,6 +495,28 @@ int
 CudaFiltersConfiguration::GetDeviceIndex()
 {
   return 0;
+}
+
+void
+CudaFiltersConfiguration::SetNumberOfTransferThreads(unsigned int number)
+{
+  cuda::SetNumberOfTransferThreads(number);
+}
+
+void
+CudaFiltersConfiguration::SetDeviceMemoryLimit(SizeValueType)
+{}
+
+SizeValueType
+CudaFiltersConfiguration::GetDeviceBytesInUse()
+{
+  return cuda::bytesInUse;
+}
+
+SizeValueType
+CudaFiltersConfiguration::GetPinnedBytesInUse()
+{
+  return cuda::GetPageLocks().GetNumber() * cuda::PinnedBuffer::ChunkSize;
 }
 } // end namespace itk
 
@@ -647,6 +569,35 @@ cudaMemcpy2DAsync(void *       to,
       std::memcpy(static_cast<char *>(to) + row * toPitch, static_cast<const char *>(from) + row * fromPitch, width);
     }
   });
+  return cudaSuccess;
+}
+
+extern "C" cudaError_t
+cudaMemset2DAsync(void * to, size_t pitch, int value, size_t width, size_t height, cudaStream_t stream)
+{
+  reinterpret_cast<itk::cuda::FakeStream *>(stream)->Enqueue([=] {
+    for (size_t row = 0; row < height; ++row)
+    {
+      std::memset(static_cast<char *>(to) + row * pitch, value, width);
+    }
+  });
+  return cudaSuccess;
+}
+
+extern "C" cudaError_t
+cudaMemsetAsync(void * to, int value, size_t bytes, cudaStream_t stream)
+{
+  return cudaMemset2DAsync(to, bytes, value, bytes, 1, stream);
+}
+
+/** Where the tests mix page-locked and ordinary memory, every other two queries find page-locked one. */
+extern "C" cudaError_t
+cudaPointerGetAttributes(cudaPointerAttributes * attributes, const void * address)
+{
+  static std::atomic<unsigned int> queries{ 0 };
+  const bool                       isTakenForLocked = itk::cuda::mixesPageLocked && queries++ / 2 % 2 == 0;
+  const bool                       isLocked = isTakenForLocked || itk::cuda::GetPageLocks().Contain(address);
+  attributes->type = isLocked ? cudaMemoryTypeHost : cudaMemoryTypeUnregistered;
   return cudaSuccess;
 }
 

@@ -12,6 +12,10 @@ GetMostFakeBytes();
 
 size_t
 GetFakeBytesInUse();
+
+/** Lets host memory be taken for page-locked memory, now and then. */
+void
+SetMixesPageLocked(bool mixes);
 } // namespace itk::cuda::test
 
 #endif

@@ -6,6 +6,7 @@
 #include "itkCudaCall.h"
 #include "itkCudaDetailGaussianSlabs.h"
 #include "itkCudaError.h"
+#include "itkCudaSettings.h"
 #include "itkCudaSlabFakes.h"
 #include "itkCudaSlabTest.h"
 #include "itkCudaTestSeed.h"
@@ -26,6 +27,25 @@ using namespace itk;
 using namespace itk::CudaDetail;
 using namespace itk::cuda::test;
 using itk::cuda::FaultHook;
+
+/** Host memory is taken for page-locked memory now and then. */
+class SlabFakes : public testing::Test
+{
+protected:
+  void
+  SetUp() override
+  {
+    cuda::SetNumberOfTransferThreads(8);
+    SetMixesPageLocked(true);
+  }
+
+  void
+  TearDown() override
+  {
+    SetMixesPageLocked(false);
+    cuda::SetNumberOfTransferThreads(0);
+  }
+};
 
 /** In double, the fakes' type. */
 SlabImage
@@ -78,7 +98,7 @@ ExpectSameBits(SlabCase test, const std::vector<size_t> & chunksPerSlab, const s
   }
 }
 
-TEST(SlabFakes, GiveTheBitsOfTheWholeForAllFilters)
+TEST_F(SlabFakes, GiveTheBitsOfTheWholeForAllFilters)
 {
   for (SlabCase & test : MakeSlabCases())
   {
@@ -90,7 +110,7 @@ TEST(SlabFakes, GiveTheBitsOfTheWholeForAllFilters)
   }
 }
 
-TEST(SlabFakes, GiveTheBitsOfTheWholeForAllCuts)
+TEST_F(SlabFakes, GiveTheBitsOfTheWholeForAllCuts)
 {
   for (const size_t length : { 129, 1025 })
   {
@@ -103,7 +123,7 @@ TEST(SlabFakes, GiveTheBitsOfTheWholeForAllCuts)
   }
 }
 
-TEST(SlabFakes, GiveTheBitsOfTheWholeInSlabsThatAreChosen)
+TEST_F(SlabFakes, GiveTheBitsOfTheWholeInSlabsThatAreChosen)
 {
   constexpr size_t length = 34 * 128 - 5;
   for (const double sigma : { 2.0, 8.0, 16.0, 40.0 })
@@ -151,7 +171,7 @@ ExpectSameBitsWithAnyMemory(const SlabCase & test, size_t chunksPerSlab, size_t 
   return ExpectAnyMemoryWillDo(run);
 }
 
-TEST(SlabFakes, GiveTheBitsOfTheWholeWithAnyMemoryForAllFilters)
+TEST_F(SlabFakes, GiveTheBitsOfTheWholeWithAnyMemoryForAllFilters)
 {
   for (SlabCase & test : MakeSlabCases())
   {
@@ -163,7 +183,7 @@ TEST(SlabFakes, GiveTheBitsOfTheWholeWithAnyMemoryForAllFilters)
   }
 }
 
-TEST(SlabFakes, GiveTheBitsOfTheWholeWithAnyMemoryForAllTypes)
+TEST_F(SlabFakes, GiveTheBitsOfTheWholeWithAnyMemoryForAllTypes)
 {
   using Type = CudaComponentType;
   const std::vector<std::pair<Type, Type>> types{ { Type::UChar, Type::Double }, { Type::Short, Type::Double },
@@ -189,7 +209,7 @@ TEST(SlabFakes, GiveTheBitsOfTheWholeWithAnyMemoryForAllTypes)
   }
 }
 
-TEST(SlabFakes, HoldPixelsOfTheirTypeWhereMemoryIsScarce)
+TEST_F(SlabFakes, HoldPixelsOfTheirTypeWhereMemoryIsScarce)
 {
   SlabCase test = MakeSmoothingCase(1000, 2.0);
   test.Size[0] = 32;
@@ -204,7 +224,7 @@ TEST(SlabFakes, HoldPixelsOfTheirTypeWhereMemoryIsScarce)
   EXPECT_LE(least, 2 * chunk + 4 * states + 5 * chunk * sizeof(double) / 8 + (size_t{ 32 } << 10));
 }
 
-TEST(SlabFakes, GiveTheBitsOfTheWholeInPlace)
+TEST_F(SlabFakes, GiveTheBitsOfTheWholeInPlace)
 {
   for (const double sigma : { 2.0, 40.0 })
   {
@@ -244,7 +264,7 @@ ExpectPartsMakeUpTheWhole(double sigma, CudaComponentType type, bool isScarce)
   EXPECT_EQ(ends.Asked, sigma < 30 ? 1 + (256 + 2 * 128) + (384 + 128) + (260 + 128) : 900u + 900u);
 }
 
-TEST(SlabFakes, PartsMakeUpTheWhole)
+TEST_F(SlabFakes, PartsMakeUpTheWhole)
 {
   for (const double sigma : { 2.0, 40.0 })
   {
@@ -257,7 +277,7 @@ TEST(SlabFakes, PartsMakeUpTheWhole)
 }
 
 /** States of the host are not those of a device, also where a run that found some was stopped. */
-TEST(SlabFakes, StatesOfAStoppedRunElsewhereAreNotTaken)
+TEST_F(SlabFakes, StatesOfAStoppedRunElsewhereAreNotTaken)
 {
   struct Stop
   {};
@@ -291,7 +311,7 @@ TEST(SlabFakes, StatesOfAStoppedRunElsewhereAreNotTaken)
   }
 }
 
-TEST(SlabFakes, SomeSecondsOfRandomCasesHaveTheBitsOfTheWhole)
+TEST_F(SlabFakes, SomeSecondsOfRandomCasesHaveTheBitsOfTheWhole)
 {
   std::mt19937 generator(static_cast<unsigned int>(GetSeed()));
   const auto   begin = std::chrono::steady_clock::now();
@@ -309,7 +329,7 @@ TEST(SlabFakes, SomeSecondsOfRandomCasesHaveTheBitsOfTheWhole)
   std::cout << cases << " cases" << std::endl;
 }
 
-TEST(SlabFakes, WhatSourceSinkOrProgressThrowsArrivesAndEndsTheCalls)
+TEST_F(SlabFakes, WhatSourceSinkOrProgressThrowsArrivesAndEndsTheCalls)
 {
   for (const double sigma : { 2.0, 40.0 })
   {
@@ -349,8 +369,10 @@ ExpectEachFailureIsReported(const SlabCase & test, const CudaSlabOptions & optio
     FaultHook::Clear();
     fired = FaultHook::GetFired();
     const std::string where = "call " + std::to_string(n) + ": " + FaultHook::GetCall();
-    EXPECT_EQ(failure, FaultHook::GetCall()) << where;
-    EXPECT_TRUE(fired || ends.Output.Bytes == expected.Bytes) << where;
+    // Memory that cannot be asked about is taken for ordinary memory.
+    const bool isHarmless = FaultHook::GetCall().find("cudaPointerGetAttributes") == 0;
+    EXPECT_EQ(failure, isHarmless ? "" : FaultHook::GetCall()) << where;
+    EXPECT_TRUE((fired && !isHarmless) || ends.Output.Bytes == expected.Bytes) << where;
     EXPECT_EQ(GetFakeBytesInUse(), 0u) << where;
     if (n % 4 == 0)
     {
@@ -364,7 +386,7 @@ ExpectEachFailureIsReported(const SlabCase & test, const CudaSlabOptions & optio
   std::cout << n - 2 << " calls" << std::endl;
 }
 
-TEST(SlabFakes, EachCallThatFailsIsReportedAndTheNextRunIsRight)
+TEST_F(SlabFakes, EachCallThatFailsIsReportedAndTheNextRunIsRight)
 {
   for (const double sigma : { 2.0, 40.0 })
   {
@@ -409,7 +431,7 @@ struct ColumnsCase
   CudaSlabOptions Options;
 };
 
-TEST(SlabFakes, HaveTheBitsOfLinesThatAreNeverCut)
+TEST_F(SlabFakes, HaveTheBitsOfLinesThatAreNeverCut)
 {
   for (const double sigma : { 2.0, 40.0 })
   {
@@ -432,7 +454,7 @@ TEST(SlabFakes, HaveTheBitsOfLinesThatAreNeverCut)
 }
 
 /** After too little memory the host may take over, unless the input may be lost. */
-TEST(SlabFakes, TooLittleMemoryInPlaceIsNoneThatTheHostMayTakeOverFrom)
+TEST_F(SlabFakes, TooLittleMemoryInPlaceIsNoneThatTheHostMayTakeOverFrom)
 {
   const ColumnsCase columns(2.0);
   const auto        getKind = [&](const CudaSlabOptions & options, bool isInPlace, unsigned long callToFail) {

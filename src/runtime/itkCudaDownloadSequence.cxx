@@ -174,7 +174,8 @@ private:
     {
       job.Convert(batch);
     }
-    const Copy copy{ m_Next, m_Begin, std::min(m_Begin + this->GetChunkSize(layout), layout.GetBatchEnd(batch)), &slot };
+    const size_t end = std::min(m_Begin + this->GetChunkSize(layout), layout.GetBatchEnd(batch));
+    const Copy   copy{ m_Next, m_Begin, end, &slot };
     if (!slot.Memory.GetPointer())
     {
       slot.Memory = PinnedBuffer::Take();

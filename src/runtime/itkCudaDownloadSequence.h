@@ -31,9 +31,9 @@ public:
   static bool
   Suits(const CudaImageView & host);
 
-  /** Makes the downloads, of which none is empty, on the stream of `staging`, with its helpers, by way of its slots. On return
-   * all are on the host. If the sequence was stopped, no thread writes to the host's memory or calls a function; copies
-   * into the slots may still run. */
+  /** Makes the downloads, of which none is empty, on the stream of `staging`, with its helpers, by way of its slots. On
+   * return all are on the host. If the sequence was stopped, no thread writes to the host's memory or calls a function;
+   * copies into the slots may still run. */
   void
   Run(StagingChunks & staging);
 

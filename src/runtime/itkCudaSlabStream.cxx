@@ -453,6 +453,7 @@ SlabStream::UploadLoads(size_t laneIndex)
   if (sequence.IsPossible())
   {
     sequence.Upload();
+    lane.UpStaging.front().MarkSent();
     return;
   }
   for (size_t load = laneIndex; load < m_Loads.size(); load += m_Lanes.size())
