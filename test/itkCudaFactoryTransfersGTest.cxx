@@ -29,6 +29,9 @@ protected:
   }
 };
 
+// Large enough for the GPU, and 61 MiB of float: larger images are transferred in slabs.
+constexpr SizeValueType largeSide = 4000;
+
 template <typename TImage>
 typename TImage::Pointer
 MakeSquare(SizeValueType side)
@@ -90,7 +93,7 @@ TEST_F(CudaFactoryTransfersGpuTest, PassesInsideITKsCompositeFollowTheTable)
   ASSERT_STREQ(filter->GetNameOfClass(), "SmoothingRecursiveGaussianImageFilter");
   filter->SetInput(MakeSquare<ImageType>(16));
   EXPECT_EQ(CountTransfers(filter.GetPointer()), 0u);
-  filter->SetInput(MakeSquare<ImageType>(4096));
+  filter->SetInput(MakeSquare<ImageType>(largeSide));
   EXPECT_EQ(CountTransfers(filter.GetPointer()), 1u);
 }
 
@@ -98,7 +101,7 @@ TEST_F(CudaFactoryTransfersGpuTest, ChainsFollowTheTableUnlessABackendIsSet)
 {
   using ImageType = Image<float, 2>;
   const auto small = MakeSquare<ImageType>(16);
-  const auto large = MakeSquare<ImageType>(4096);
+  const auto large = MakeSquare<ImageType>(largeSide);
   EXPECT_EQ(CountTransfersOfChain(small.GetPointer()), 0u);
   EXPECT_EQ(CountTransfersOfChain(large.GetPointer()), 2u);
   CudaFiltersConfiguration::SetBackend(BackendEnum::Cuda);

@@ -4,6 +4,8 @@
 // logical devices take the chunks; bytes over the link; memory; faults.
 
 #include "itkCudaCall.h"
+#include "itkCudaDetailFilterBackend.h"
+#include "itkCudaDetailGaussianEngine.h"
 #include "itkCudaDetailGaussianSlabs.h"
 #include "itkCudaDeviceMemory.h"
 #include "itkCudaError.h"
@@ -17,6 +19,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <stdexcept>
@@ -155,6 +158,74 @@ TEST_F(GaussianSlabsGpu, HaveTheBitsOfTheWholeInSlabsThatAreChosen)
     EXPECT_EQ(FindDifference(output, expected), expected.Bytes.size()) << "sigma " << sigma;
     EXPECT_EQ(report.ChunksPerSlab, 4u);
     EXPECT_EQ(report.NumberOfSlabs, 9u);
+  }
+}
+
+/** How the filters' way took an image from host to host, which fits, and with the bits of the whole. */
+CudaSlabReport
+RunFilter(const SlabCase & test, CudaFiltersEnums::Streaming streaming, bool isPageLocked)
+{
+  SlabImage       input = MakeRandomImage(test.Size, test.Components, test.InputType, GetSeed());
+  const SlabImage expected = RunWhole(test.Plan, input, test.OutputType);
+  SlabImage       output = MakeSlabOutput(test.Plan, input, test.OutputType);
+  std::fill(output.Bytes.begin(), output.Bytes.end(), static_cast<unsigned char>(0xff));
+  const auto forBoth = [&](const auto & function) {
+    for (SlabImage * const image : { &input, &output })
+    {
+      EXPECT_TRUE(!isPageLocked || function(*image) == cudaSuccess);
+    }
+  };
+  forBoth([](SlabImage & image) {
+    return cudaHostRegister(image.Bytes.data(), image.Bytes.size(), cudaHostRegisterPortable);
+  });
+  CudaFilterBackend backend;
+  backend.Requested = CudaFiltersEnums::Backend::Cuda;
+  backend.Streaming = streaming;
+  const size_t needed = CudaGaussianWorkingSet(test.Plan, input.GetView(), output.GetView());
+  EXPECT_TRUE(backend.SelectDevice(nullptr, needed, true));
+  EXPECT_TRUE(CudaRunOnDevice(test.Plan, input.GetView(), output.GetView(), backend, nullptr));
+  forBoth([](SlabImage & image) { return cudaHostUnregister(image.Bytes.data()); });
+  EXPECT_EQ(FindDifference(output, expected), expected.Bytes.size());
+  return backend.SlabReport;
+}
+
+/** Images on both sides of the limits of bytes and of turns. With look-ahead a, K chunks take (K + a + 1) / K turns. */
+TEST_F(GaussianSlabsGpu, ImagesThatFitAreOverlappedWithTheBitsOfTheWhole)
+{
+  using Schedule = CudaSlabReport::Schedule;
+  struct Case
+  {
+    std::array<size_t, 4> Size;
+    double                Sigma;
+    CudaComponentType     Type;
+    Schedule              Used;
+  };
+  const auto float32 = CudaComponentType::Float;
+  const Case cases[] = { { { 4096, 4096, 1, 1 }, 4.0, float32, Schedule::Overlapped },
+                         { { 4096, 4095, 1, 1 }, 4.0, float32, Schedule::Whole },
+                         { { 6000, 7000, 1, 1 }, 20.0, CudaComponentType::Short, Schedule::Overlapped },
+                         { { 256, 256, 512, 1 }, 4.0, float32, Schedule::Overlapped },  // 1.5 turns
+                         { { 256, 256, 512, 1 }, 12.0, float32, Schedule::Overlapped }, // 1.75 turns
+                         { { 256, 256, 512, 1 }, 24.0, float32, Schedule::Whole },      // 2 turns
+                         { { 512, 512, 256, 1 }, 4.0, float32, Schedule::Whole } };     // 2 turns
+  for (const Case & one : cases)
+  {
+    const unsigned int dimension = one.Size[2] > 1 ? 3 : 2;
+    const auto         parameters = MakeSlabParameters(dimension, one.Sigma, CudaFiltersEnums::Approximation::Deriche);
+    for (const auto & [name, plan] :
+         { std::pair("smoothing", MakeSmoothingPlan(parameters)), std::pair("gradient", MakeGradientPlan(parameters)) })
+    {
+      SlabCase test{ name, plan, one.Size };
+      test.InputType = test.OutputType = one.Type;
+      for (const bool isPageLocked : { false, true })
+      {
+        SCOPED_TRACE(test.Name + " of " + std::to_string(one.Size[0]) + " x " + std::to_string(one.Size[1]) + " x " +
+                     std::to_string(one.Size[2]) + ", sigma " + std::to_string(one.Sigma) +
+                     (isPageLocked ? ", page-locked" : ""));
+        EXPECT_EQ(RunFilter(test, CudaFiltersEnums::Streaming::Automatic, isPageLocked).Used, one.Used);
+      }
+      EXPECT_EQ(RunFilter(test, CudaFiltersEnums::Streaming::Off, false).Used, Schedule::Whole);
+    }
   }
 }
 

@@ -12,7 +12,6 @@
 #include "itkCudaGaussianSlabsTuning.h"
 #include "itkCudaLineGeometry.h"
 #include "itkCudaMemoryQuery.h"
-#include "itkCudaPinnedTransfer.h"
 #include "itkCudaSlabStream.h"
 #include "itkCudaTransfer.h"
 
@@ -120,11 +119,11 @@ public:
 
   /** Whether the run is expected to take less time than an upload, the passes and a download after each other. */
   bool
-  IsWorthOverlapping(const OverlapLimits & limits) const
+  IsWorthOverlapping() const
   {
     const auto slabs = static_cast<double>(m_FilterLoads.size());
     return !m_Run.Shape.NeedsAllChunks && !m_Memory.Lane.HoldsHostPixels &&
-           slabs + static_cast<double>(m_LoadsAhead) + 1 <= limits.MostTurns * slabs;
+           slabs + static_cast<double>(m_LoadsAhead) + 1 <= MostTurnsOfOverlap * slabs;
   }
 
   void
@@ -1350,13 +1349,7 @@ TryOverlapped(const CudaGaussianPlan &     plan,
 {
   const bool   isCut = !plan.Mask && plan.Boundary.Mode == CudaFiltersEnums::BoundaryMode::Nearest;
   const size_t bytes = std::min(input.GetNumberOfBytes(), output.GetNumberOfBytes());
-  if (!isCut || bytes < std::min(OverlapOfPageLocked.LeastBytes, OverlapOfOrdinary.LeastBytes))
-  {
-    return std::nullopt;
-  }
-  const bool areLocked = IsPageLocked(StridedByteStream(input, 0)) && IsPageLocked(StridedByteStream(output, 0));
-  const OverlapLimits & limits = areLocked ? OverlapOfPageLocked : OverlapOfOrdinary;
-  if (bytes < limits.LeastBytes)
+  if (!isCut || bytes < LeastBytesOfOverlap)
   {
     return std::nullopt;
   }
@@ -1377,7 +1370,7 @@ TryOverlapped(const CudaGaussianPlan &     plan,
     }
     return std::nullopt; // slabs would take more than the whole image
   }
-  if (!run->IsWorthOverlapping(limits))
+  if (!run->IsWorthOverlapping())
   {
     return std::nullopt;
   }

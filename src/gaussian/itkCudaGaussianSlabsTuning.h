@@ -30,21 +30,17 @@ constexpr size_t BytesOfResults = size_t{ 64 } << 20;
 constexpr size_t MostResults = 8;
 
 /** Images that fit into the device's memory are sent in slabs if they have so many bytes, and if the run takes at most
- * so many turns of an upload alone: (K + a + 1) / K with K slabs that wait for a later ones. Page-locked and ordinary
- * memory. Measured on one H200 with 16 cores, in slabs and whole, in ms (float):
+ * so many turns of an upload alone: (K + a + 1) / K with K slabs that wait for a later ones. Measured on one H200 with
+ * 16 cores, in slabs and whole, in ms (float):
  *
- * page-locked: 4096^2 2.4, 2.6; 256^2 x 512 4.4, 5.1 (1.5 turns); 8192^2 7.4, 10.1 (1.1); 512^3 15.9, 20.4 (1.5);
- * 512^3 sigma 12 18.3, 20.3 (1.75); 1024^3 106, 163 (1.25)
+ * page-locked: 4096^2 2.1, 2.6; 256^2 x 512 4.4, 5.1 (1.5 turns); 8192^2 6.7, 10.1; 512^3 15.9, 20.4 (1.5); 512^3 sigma
+ * 12 18.3, 20.3 (1.75); 1024^3 106, 163 (1.25)
  *
- * ordinary: 8192^2 10.8, 11.2 (1.25 turns); 512^3 19.7, 22.0 (1.5); 16384^2 34.9, 43.7 (1.1); 1024^3 137, 172 (1.25)
+ * ordinary: 4096^2 2.5, 3.2 (1.25 turns); 5120^2 3.6, 4.8; 7168^2 6.0, 8.8; 400^3 9.4, 11.2 (1.5); 512^3 17.7, 22.0
+ * (1.5); 512^3 sigma 12 19.6, 22.2 (1.75)
  */
-struct OverlapLimits
-{
-  size_t LeastBytes;
-  double MostTurns;
-};
-constexpr OverlapLimits OverlapOfPageLocked{ size_t{ 64 } << 20, 1.75 };
-constexpr OverlapLimits OverlapOfOrdinary{ size_t{ 256 } << 20, 1.5 };
+constexpr size_t LeastBytesOfOverlap = size_t{ 64 } << 20;
+constexpr double MostTurnsOfOverlap = 1.75;
 } // namespace itk::cuda::gaussian
 
 #endif
