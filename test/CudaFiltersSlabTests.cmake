@@ -1,6 +1,5 @@
 # Slabs on logical devices, and their transfers, without a GPU: threads stand for streams, and the host's steps for kernels. The
-# program has its own copy of what it tests, and links no library that has the real ones. Tests of sequences of transfers are those of
-# the GPU.
+# program has its own copy of what it tests, and links no library that has the real ones. Tests of transfers are those of the GPU.
 set(libraries ${CudaFilters_TEST_LIBRARIES})
 list(REMOVE_ITEM libraries CudaFilters)
 set(sources
@@ -40,7 +39,8 @@ set(sources
 list(TRANSFORM sources PREPEND ${CudaFilters_SOURCE_DIR}/src/)
 add_executable(CudaFiltersSlabFakesGTestDriver itkCudaDownloadSequenceGTest.cxx itkCudaHelperThreadsGTest.cxx
                                                itkCudaSlabFakes.cxx itkCudaSlabFakesGTest.cxx
-                                               itkCudaUploadSequenceGTest.cxx ${sources})
+                                               itkCudaTransferGTest.cxx itkCudaUploadSequenceGTest.cxx
+                                               ${sources})
 target_link_libraries(CudaFiltersSlabFakesGTestDriver PRIVATE ${libraries} ${CudaFilters_GTEST_LIBRARIES})
 target_include_directories(
   CudaFiltersSlabFakesGTestDriver

@@ -196,10 +196,18 @@ GetPageLocks()
 
 std::atomic<bool> mixesPageLocked{ false };
 
+/** nullptr: the default stream. */
+FakeStream &
+GetFake(cudaStream_t stream)
+{
+  static FakeStream & byDefault = *new FakeStream;
+  return stream ? *reinterpret_cast<FakeStream *>(stream) : byDefault;
+}
+
 FakeStream &
 GetFake(const Context & context)
 {
-  return *reinterpret_cast<FakeStream *>(context.GetStream());
+  return GetFake(context.GetStream());
 }
 
 /** A recorded event: a place in a stream's queue. */
@@ -314,10 +322,16 @@ Event::Synchronize() const
 }
 
 DeviceBuffer::DeviceBuffer(size_t bytes, const Context & context)
-  : m_Pointer((MayFail("DeviceBuffer"), new unsigned char[bytes + 256]))
-  , m_Size(bytes)
+  : m_Size(bytes)
   , m_Stream(context.GetStream())
 {
+  MayFail("DeviceBuffer");
+  const size_t limit = GetDeviceMemoryLimit();
+  if (limit > 0 && bytesInUse + bytes > limit)
+  {
+    throw CudaError(__FILE__, __LINE__, CudaError::Kind::OutOfMemory, "DeviceBuffer");
+  }
+  m_Pointer = new unsigned char[bytes + 256];
   const size_t inUse = bytesInUse += bytes;
   mostBytes = std::max<size_t>(mostBytes, inUse);
   std::memset(m_Pointer, 0xff, bytes);
@@ -346,9 +360,11 @@ DeviceBuffer::operator=(DeviceBuffer && other) noexcept
 void
 DeviceBuffer::Release() noexcept
 {
-  const auto release = [pointer = static_cast<unsigned char *>(m_Pointer)] { delete[] pointer; };
-  m_Stream ? reinterpret_cast<FakeStream *>(m_Stream)->Enqueue(release) : release();
-  bytesInUse -= m_Size;
+  if (m_Pointer)
+  {
+    GetFake(m_Stream).Enqueue([pointer = static_cast<unsigned char *>(m_Pointer)] { delete[] pointer; });
+    bytesInUse -= m_Size;
+  }
 }
 
 DeviceGuard::DeviceGuard(int)
@@ -435,7 +451,7 @@ ConvertToPlanar(const void *       raw,
                 cudaStream_t       stream)
 {
   MayFail("ConvertToPlanar");
-  reinterpret_cast<FakeStream *>(stream)->Enqueue([=] {
+  GetFake(stream).Enqueue([=] {
     VisitComponentType(rawType, [&](auto rawZero) {
       VisitComponentType(planar.ComponentType, [&](auto zero) {
         ForEachDenseComponent(planar, firstPixel, numberOfPixels, [&](size_t from, size_t to) {
@@ -456,7 +472,7 @@ ConvertFromPlanar(const DeviceView & planar,
                   cudaStream_t       stream)
 {
   MayFail("ConvertFromPlanar");
-  reinterpret_cast<FakeStream *>(stream)->Enqueue([=] {
+  GetFake(stream).Enqueue([=] {
     VisitComponentType(rawType, [&](auto rawZero) {
       using RawType = decltype(rawZero);
       VisitComponentType(planar.ComponentType, [&](auto zero) {
@@ -504,8 +520,10 @@ CudaFiltersConfiguration::SetNumberOfTransferThreads(unsigned int number)
 }
 
 void
-CudaFiltersConfiguration::SetDeviceMemoryLimit(SizeValueType)
-{}
+CudaFiltersConfiguration::SetDeviceMemoryLimit(SizeValueType bytes)
+{
+  cuda::SetDeviceMemoryLimit(bytes);
+}
 
 SizeValueType
 CudaFiltersConfiguration::GetDeviceBytesInUse()
@@ -545,7 +563,7 @@ RunGaussianPlanOnDevice(const CudaGaussianPlan & plan,
 extern "C" cudaError_t
 cudaMemcpyAsync(void * to, const void * from, size_t bytes, cudaMemcpyKind, cudaStream_t stream)
 {
-  reinterpret_cast<itk::cuda::FakeStream *>(stream)->Enqueue([=] { std::memcpy(to, from, bytes); });
+  itk::cuda::GetFake(stream).Enqueue([=] { std::memcpy(to, from, bytes); });
   return cudaSuccess;
 }
 
@@ -563,7 +581,7 @@ cudaMemcpy2DAsync(void *       to,
   {
     return cudaErrorInvalidPitchValue;
   }
-  reinterpret_cast<itk::cuda::FakeStream *>(stream)->Enqueue([=] {
+  itk::cuda::GetFake(stream).Enqueue([=] {
     for (size_t row = 0; row < height; ++row)
     {
       std::memcpy(static_cast<char *>(to) + row * toPitch, static_cast<const char *>(from) + row * fromPitch, width);
@@ -575,7 +593,7 @@ cudaMemcpy2DAsync(void *       to,
 extern "C" cudaError_t
 cudaMemset2DAsync(void * to, size_t pitch, int value, size_t width, size_t height, cudaStream_t stream)
 {
-  reinterpret_cast<itk::cuda::FakeStream *>(stream)->Enqueue([=] {
+  itk::cuda::GetFake(stream).Enqueue([=] {
     for (size_t row = 0; row < height; ++row)
     {
       std::memset(static_cast<char *>(to) + row * pitch, value, width);
@@ -604,8 +622,23 @@ cudaPointerGetAttributes(cudaPointerAttributes * attributes, const void * addres
 extern "C" cudaError_t
 cudaStreamSynchronize(cudaStream_t stream)
 {
-  auto * const fake = reinterpret_cast<itk::cuda::FakeStream *>(stream);
-  fake->WaitFor(fake->GetPosition());
+  auto & fake = itk::cuda::GetFake(stream);
+  fake.WaitFor(fake.GetPosition());
+  return cudaSuccess;
+}
+
+extern "C" cudaError_t
+cudaStreamCreate(cudaStream_t * stream)
+{
+  *stream = reinterpret_cast<cudaStream_t>(itk::cuda::GetFreeStreams().Take());
+  return cudaSuccess;
+}
+
+extern "C" cudaError_t
+cudaStreamDestroy(cudaStream_t stream)
+{
+  cudaStreamSynchronize(stream);
+  itk::cuda::GetFreeStreams().GiveBack(&itk::cuda::GetFake(stream));
   return cudaSuccess;
 }
 

@@ -18,9 +18,9 @@ constexpr unsigned int maximumUploadThreads = 8;
 
 /** Threads of all for a transfer beside one in the other direction. Another two threads queue work and wait for copies.
  * They need a processor. Threads of an upload read from memory, and those of a download what the link brought into the
- * caches. On one H200 with 16 cores, in 16 slabs, smoothing of 8192^2 takes 9.5 to 10.0 ms and of 16384^2 30.5 to 31.9
- * ms with 8 threads for uploads and 6 for downloads, 9.8 to 10.5 and 31.3 to 34.3 ms with 8 and 7, 10.5 to 10.8 and
- * 32.3 to 35.5 ms with 9 and 5. */
+ * caches. On one H200 with 16 cores, in 32 slabs, smoothing of 8192^2 takes 7.6 to 8.2 ms and of 16384^2 25.9 to 28.6
+ * ms with 8 threads for uploads and 6 for downloads, 7.7 to 8.3 and 26.6 to 31.8 ms with 7 and 7, 8.0 to 9.4 and 26.6
+ * ms and more with 9 and 6. */
 unsigned int
 GetShareOfThreads(TransferDirection direction, unsigned int all)
 {
