@@ -2,9 +2,9 @@
 #include "itkCudaDownloadSequence.h"
 
 #include "itkCudaDeviceGuard.h"
-#include "itkCudaHelperThreads.h"
 #include "itkCudaMemory.h"
 #include "itkCudaRuntimeTestHelpers.h"
+#include "itkCudaSequenceTest.h"
 #include "itkCudaTransferCounts.h"
 
 #include <algorithm>
@@ -27,7 +27,6 @@ using itk::cuda::DeviceGuard;
 using itk::cuda::DeviceView;
 using itk::cuda::DownloadSequence;
 using itk::cuda::Event;
-using itk::cuda::HelperThreads;
 using itk::cuda::PinnedBuffer;
 using itk::cuda::StagingChunks;
 using itk::cuda::StreamLease;
@@ -38,6 +37,7 @@ using itk::cuda::test::ExpectSamePixels;
 using itk::cuda::test::FillRandomly;
 using itk::cuda::test::GetComponentType;
 using itk::cuda::test::HostImage;
+using itk::cuda::test::SequenceLane;
 using itk::cuda::test::seed;
 using itk::cuda::test::UploadQuietly;
 
@@ -107,15 +107,7 @@ public:
   std::string
   GetReason() const
   {
-    try
-    {
-      m_Error ? std::rethrow_exception(m_Error) : void();
-    }
-    catch (const std::exception & error)
-    {
-      return error.what();
-    }
-    return "";
+    return itk::cuda::test::GetReason(m_Error);
   }
 
 private:
@@ -273,24 +265,9 @@ private:
   std::exception_ptr      m_Error;
 };
 
-/** What the transfers of a run have in common. */
-struct Lane
-{
-  explicit Lane(bool sharesHost)
-    : Staging(Stream)
-  {
-    Staging.SetSharesHost(sharesHost);
-    Staging.SetHelpers(&Helpers);
-  }
-
-  const StreamLease Stream{ device };
-  HelperThreads     Helpers{ true };
-  StagingChunks     Staging;
-};
-
 template <typename T>
 void
-ExpectRoundTrip(Lane & lane, size_t width, size_t rows, size_t components, size_t rowsPerPart, size_t slots)
+ExpectRoundTrip(SequenceLane & lane, size_t width, size_t rows, size_t components, size_t rowsPerPart, size_t slots)
 {
   const auto deviceType = itk::cuda::test::GetExactComputeType<T>();
   // The output is a part of a larger image, whose other pixels stay as they are.
@@ -324,7 +301,7 @@ TEST_F(CudaDownloadSequence, EachDownloadLiesInItsPlaceWhenItIsDone)
   for (const unsigned int threads : { 1, 3, 8, 16 })
   {
     Configuration::SetNumberOfTransferThreads(threads);
-    Lane lane(threads % 2 == 0);
+    SequenceLane lane(threads % 2 == 0);
     for (unsigned int i = 0; i < cases; ++i)
     {
       // From a part of a chunk to several chunks of 2 MiB for each thread.
@@ -354,7 +331,7 @@ TEST_F(CudaDownloadSequence, EachDownloadLiesInItsPlaceWhenItIsDone)
 TEST_F(CudaDownloadSequence, DownloadsOfSeveralBatchesAreConverted)
 {
   const DeviceGuard guard(device);
-  Lane              lane(true);
+  SequenceLane      lane(true);
   ExpectRoundTrip<float>(lane, 8000, 3100, 3, 3000, 2);
 }
 
@@ -367,7 +344,7 @@ TEST_F(CudaDownloadSequence, WhatAFunctionThrowsEndsAllAndTheNextRunIsRight)
   for (const unsigned int threads : { 1, 8 })
   {
     Configuration::SetNumberOfTransferThreads(threads);
-    Lane lane(true);
+    SequenceLane lane(true);
     for (unsigned int i = 0; i < 21; ++i)
     {
       const size_t      at = random() % 30;

@@ -2,9 +2,9 @@
 #include "itkCudaUploadSequence.h"
 
 #include "itkCudaDeviceGuard.h"
-#include "itkCudaHelperThreads.h"
 #include "itkCudaMemory.h"
 #include "itkCudaRuntimeTestHelpers.h"
+#include "itkCudaSequenceTest.h"
 #include "itkCudaTransferCounts.h"
 
 #include <algorithm>
@@ -26,7 +26,6 @@ using itk::cuda::DeviceBuffer;
 using itk::cuda::DeviceGuard;
 using itk::cuda::DeviceView;
 using itk::cuda::Event;
-using itk::cuda::HelperThreads;
 using itk::cuda::PinnedBuffer;
 using itk::cuda::StagingChunks;
 using itk::cuda::StreamLease;
@@ -37,6 +36,7 @@ using itk::cuda::test::DeviceTest;
 using itk::cuda::test::ExpectSamePixels;
 using itk::cuda::test::FillRandomly;
 using itk::cuda::test::HostImage;
+using itk::cuda::test::SequenceLane;
 using itk::cuda::test::seed;
 
 using PixelType = unsigned short;
@@ -93,15 +93,7 @@ public:
   std::string
   GetReason() const
   {
-    try
-    {
-      m_Error ? std::rethrow_exception(m_Error) : void();
-    }
-    catch (const std::exception & error)
-    {
-      return error.what();
-    }
-    return "";
+    return itk::cuda::test::GetReason(m_Error);
   }
 
 private:
@@ -214,22 +206,6 @@ private:
   std::exception_ptr      m_Error;
 };
 
-/** What the transfers of a run have in common. */
-struct Lane
-{
-  explicit Lane(bool sharesHost)
-    : Staging(Stream)
-  {
-    Staging.SetSharesHost(sharesHost);
-    Staging.SetKeepsSlots(true);
-    Staging.SetHelpers(&Helpers);
-  }
-
-  const StreamLease Stream{ device };
-  HelperThreads     Helpers{ true };
-  StagingChunks     Staging;
-};
-
 TEST_F(CudaUploadSequence, EachUploadLiesInItsPlaceWhenItIsSent)
 {
   constexpr unsigned int cases = 40;
@@ -239,7 +215,7 @@ TEST_F(CudaUploadSequence, EachUploadLiesInItsPlaceWhenItIsSent)
   for (const unsigned int threads : { 1, 3, 8, 16 })
   {
     Configuration::SetNumberOfTransferThreads(threads);
-    Lane lane(threads % 2 == 0);
+    SequenceLane lane(threads % 2 == 0);
     for (unsigned int i = 0; i < cases; ++i)
     {
       // From a part of a chunk to several chunks of 2 MiB for each thread.
@@ -271,7 +247,7 @@ TEST_F(CudaUploadSequence, WhatAFunctionThrowsEndsAllAndTheNextRunIsRight)
   for (const unsigned int threads : { 1, 8 })
   {
     Configuration::SetNumberOfTransferThreads(threads);
-    Lane lane(true);
+    SequenceLane lane(true);
     for (unsigned int i = 0; i < 20; ++i)
     {
       const size_t at = random() % 30;

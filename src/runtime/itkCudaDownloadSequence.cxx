@@ -23,9 +23,6 @@ namespace
 {
 // One is emptied, and the link goes on with two.
 constexpr size_t slotsPerWorker = 3;
-constexpr size_t largestChunk = PinnedBuffer::ChunkSize;
-constexpr size_t smallestChunk = size_t{ 1 } << 19;
-constexpr size_t pageSize = 4096;
 } // namespace
 
 /** The downloads of a run. */
@@ -201,8 +198,9 @@ private:
   GetChunkSize(const TransferLayout & layout) const
   {
     const bool   isLast = m_Next + 1 == m_Downloads.size();
-    const size_t share = RoundUp((layout.NumberOfBytes - m_Begin) / m_Workers, pageSize);
-    return isLast ? std::clamp(share, smallestChunk, largestChunk) : largestChunk;
+    const size_t share = RoundUp((layout.NumberOfBytes - m_Begin) / m_Workers, StagingChunk::PageSize);
+    return isLast ? std::clamp(share, StagingChunk::SmallestSize, StagingChunk::LargestSize)
+                  : StagingChunk::LargestSize;
   }
 
   void

@@ -27,14 +27,14 @@ GetChunkSize(size_t bytes, size_t least, size_t most)
 bool
 StagedInSlices::Suits(size_t bytes, size_t workers)
 {
-  const size_t chunk = GetChunkSize(bytes, MinimumChunkSize, MaximumChunkSize);
+  const size_t chunk = GetChunkSize(bytes, Chunk::SmallestSize, Chunk::LargestSize);
   return workers > 1 && bytes <= std::min(TransferLayout::LargestSmallSize, maximumSlotsPerWorker * workers * chunk);
 }
 
 StagedInSlices::StagedInSlices(TransferJob & job, size_t workers)
   : StagedTransfer(job)
 {
-  const size_t chunk = GetChunkSize(job.GetLayout().NumberOfBytes, MinimumChunkSize, MaximumChunkSize);
+  const size_t chunk = GetChunkSize(job.GetLayout().NumberOfBytes, Chunk::SmallestSize, Chunk::LargestSize);
   this->MakeChunks(workers, chunk, chunk);
   m_Slots.resize(this->GetChunks().size());
 }

@@ -17,12 +17,13 @@ StagedPerThread::StagedPerThread(TransferJob & job, size_t workers)
   : StagedTransfer(job)
 {
   const size_t slots = slotsPerWorker * workers;
-  const size_t share = RoundUp(job.GetLayout().NumberOfBytes / slots, PageSize);
+  const size_t share = RoundUp(job.GetLayout().NumberOfBytes / slots, Chunk::PageSize);
   // In a sequence a thread that gets no chunk of this upload takes one of the next.
-  const size_t most = job.IsInSequence() ? MaximumChunkSize : std::clamp(share, MinimumChunkSize, MaximumChunkSize);
+  const size_t most =
+    job.IsInSequence() ? Chunk::LargestSize : std::clamp(share, Chunk::SmallestSize, Chunk::LargestSize);
   // A download's last chunks are smaller, because a thread scatters a chunk after its copy: the caller then waits for
   // less.
-  const size_t least = job.IsUpload() ? most : MinimumChunkSize;
+  const size_t least = job.IsUpload() ? most : Chunk::SmallestSize;
   this->MakeChunks(workers, least, most);
   while (m_Slots.size() < slots)
   {

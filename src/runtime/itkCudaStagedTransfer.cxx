@@ -81,7 +81,7 @@ StagedTransfer::MakeChunks(size_t workers, size_t least, size_t most)
     const size_t before = m_Chunks.size();
     for (size_t begin = batch * layout.BatchSize; begin < layout.GetBatchEnd(batch); begin = m_Chunks.back().End)
     {
-      const size_t size = std::clamp(RoundUp((layout.NumberOfBytes - begin) / workers, PageSize), least, most);
+      const size_t size = std::clamp(RoundUp((layout.NumberOfBytes - begin) / workers, Chunk::PageSize), least, most);
       m_Chunks.push_back({ batch, begin, std::min(begin + size, layout.GetBatchEnd(batch)) });
     }
     m_ChunksOfBatch.push_back(m_Chunks.size() - before);

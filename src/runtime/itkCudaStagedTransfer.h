@@ -54,11 +54,6 @@ public:
 protected:
   using Chunk = StagingChunk;
 
-  // The smallest chunk: each copy costs the device 2.7 us beside its bytes, and the driver some 10 us.
-  static constexpr size_t MinimumChunkSize = size_t{ 1 } << 19;
-  static constexpr size_t MaximumChunkSize = PinnedBuffer::ChunkSize;
-  static constexpr size_t PageSize = 4096;
-
   explicit StagedTransfer(TransferJob & job)
     : m_Job(job)
     , m_Slots(KeepsSlots(job) ? job.GetStaging().GetSlots() : m_OwnSlots)

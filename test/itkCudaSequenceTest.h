@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkCudaSequenceTest_h
+#define itkCudaSequenceTest_h
+
+#include "itkCudaHelperThreads.h"
+#include "itkCudaRuntimeTestHelpers.h"
+#include "itkCudaStagingChunks.h"
+#include "itkCudaStream.h"
+
+#include <exception>
+#include <string>
+
+namespace itk::cuda::test
+{
+/** What the transfers of a sequence have in common. */
+struct SequenceLane
+{
+  explicit SequenceLane(bool sharesHost)
+    : Staging(Stream)
+  {
+    Staging.SetSharesHost(sharesHost);
+    Staging.SetKeepsSlots(true);
+    Staging.SetHelpers(&Helpers);
+  }
+
+  const StreamLease Stream{ device };
+  HelperThreads     Helpers{ true };
+  StagingChunks     Staging;
+};
+
+/** What an exception says; nothing if there is none. */
+inline std::string
+GetReason(const std::exception_ptr & error)
+{
+  try
+  {
+    error ? std::rethrow_exception(error) : void();
+  }
+  catch (const std::exception & exception)
+  {
+    return exception.what();
+  }
+  return "";
+}
+} // namespace itk::cuda::test
+
+#endif
