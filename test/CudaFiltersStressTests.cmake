@@ -5,6 +5,7 @@ set(sources
     itkCudaStressCase.cxx
     itkCudaStressChains.cxx
     itkCudaStressDerivatives.cxx
+    itkCudaStressLarge.cxx
     itkCudaStressMemory.cxx
     itkCudaStressOthers.cxx
     itkCudaStressPartition.cxx
@@ -33,6 +34,8 @@ cudafilters_add_stress_test(CudaFiltersStressSlowHost "slow" --backend host --th
 cudafilters_add_stress_test(CudaFiltersStressSlowGpuEightThreads "slow;gpu" --backend cuda --threads 8 --seconds 60 --seed 3)
 cudafilters_add_stress_test(CudaFiltersStressSlowGpuTwoThreads "slow;gpu" --backend cuda --threads 2 --seconds 30 --seed 4)
 cudafilters_add_stress_test(CudaFiltersStressSlowGpuMixed "slow;gpu" --backend mixed --threads 8 --seconds 30 --seed 5)
+cudafilters_add_stress_test(CudaFiltersStressSlowGpuLarge "slow;gpu" --backend cuda --threads 4 --seconds 60 --seed 8
+                            --filters large --cases 30)
 # Each case is a new one. The whole of it, on a GPU: --backend cuda --threads 8 --count 100000
 cudafilters_add_stress_test(CudaFiltersStressCountHost "" --backend host --threads 4 --count 60 --check-every 20)
 cudafilters_add_stress_test(CudaFiltersStressSlowCountHost "slow" --backend host --threads 8 --count 1000 --check-every 100 --seed 6)

@@ -92,7 +92,7 @@ ParseArguments(int argc, char * argv[])
   app.add_option("--case", options.Only, "numbers of the calls to draw from, instead of all")->delimiter(',');
   app.add_option("--backend", options.Backend, "where the filters run; mixed: some on the host, some on the GPU")
     ->check(CLI::IsMember({ "host", "cuda", "mixed" }));
-  app.add_option("--filters", options.Filters, "kinds of filters; default: all, with --count chains")
+  app.add_option("--filters", options.Filters, "kinds of filters; default: all but large, with --count chains")
     ->delimiter(',')
     ->check(CLI::IsMember(kinds));
   app.add_option("--faults", options.Faults, "what goes wrong in some calls")
@@ -109,6 +109,7 @@ ParseArguments(int argc, char * argv[])
   }
   if (options.Filters.empty())
   {
+    kinds.erase(std::find(kinds.begin(), kinds.end(), LargeStressKind));
     options.Filters = options.Count > 0 ? std::vector<std::string>{ "chain" } : kinds;
   }
   return options;

@@ -38,6 +38,7 @@ GetStressCaseMakers()
     AddSnakeStressCases(all);
     AddPartitionStressCases(all);
     AddChainStressCases(all);
+    AddLargeStressCases(all);
     return all;
   }();
   return makers;

@@ -156,8 +156,11 @@ using StressCaseMakers = std::map<std::string, StressCaseMaker>;
 const StressCaseMakers &
 GetStressCaseMakers();
 
+/** This kind takes seconds and gigabytes. It is run only where it is asked for. */
+constexpr const char * LargeStressKind = "large";
+
 // What it is made of: smoothing, derivatives, the discrete and the partitioned filter, filters of tensors, the snake,
-// the partition and chains of filters.
+// the partition, chains of filters, and filters of large images.
 void
 AddRecursiveStressCases(StressCaseMakers & makers);
 void
@@ -172,6 +175,8 @@ void
 AddPartitionStressCases(StressCaseMakers & makers);
 void
 AddChainStressCases(StressCaseMakers & makers);
+void
+AddLargeStressCases(StressCaseMakers & makers);
 } // namespace itk::cuda::test
 
 #endif

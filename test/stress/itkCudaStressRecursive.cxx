@@ -9,20 +9,6 @@ namespace itk::cuda::test
 {
 namespace
 {
-/** Some of the filters write over their input, where input and output are of one type. */
-template <typename TFilter>
-bool
-ChooseInPlace(StressFilterCase<TFilter> & stressCase, StressRandom & random)
-{
-  const bool inPlace =
-    std::is_same_v<typename TFilter::InputImageType, typename TFilter::OutputImageType> && random.Chance(0.3);
-  if (inPlace)
-  {
-    stressCase.CopyInput();
-  }
-  return inPlace;
-}
-
 template <typename TFilter>
 class RecursiveCase : public StressRecursiveCase<TFilter>
 {

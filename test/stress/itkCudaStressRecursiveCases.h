@@ -9,6 +9,20 @@ namespace itk::cuda::test
 using StressApproximation = CudaFiltersEnums::Approximation;
 using StressStreaming = CudaFiltersEnums::Streaming;
 
+/** Some of the filters write over their input, where input and output are of one type. */
+template <typename TFilter>
+bool
+ChooseInPlace(StressFilterCase<TFilter> & stressCase, StressRandom & random)
+{
+  const bool inPlace =
+    std::is_same_v<typename TFilter::InputImageType, typename TFilter::OutputImageType> && random.Chance(0.3);
+  if (inPlace)
+  {
+    stressCase.CopyInput();
+  }
+  return inPlace;
+}
+
 /** What all recursive filters have in common. */
 template <typename TFilter>
 class StressRecursiveCase : public StressFilterCase<TFilter>
