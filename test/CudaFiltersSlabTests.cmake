@@ -19,6 +19,7 @@ set(sources
     runtime/itkCudaFaultHook.cxx
     runtime/itkCudaFiltersEnums.cxx
     runtime/itkCudaHelperThreads.cxx
+    runtime/itkCudaHostPages.cxx
     runtime/itkCudaImageView.cxx
     runtime/itkCudaPinnedTransfer.cxx
     runtime/itkCudaProcessLimits.cxx

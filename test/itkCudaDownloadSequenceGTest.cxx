@@ -2,6 +2,7 @@
 #include "itkCudaDownloadSequence.h"
 
 #include "itkCudaDeviceGuard.h"
+#include "itkMacro.h"
 #include "itkCudaMemory.h"
 #include "itkCudaRuntimeTestHelpers.h"
 #include "itkCudaSequenceTest.h"
@@ -12,11 +13,14 @@
 #include <exception>
 #include <limits>
 #include <mutex>
+#include <new>
 #include <random>
 #include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
+
+#include <sys/mman.h>
 
 namespace
 {
@@ -367,6 +371,64 @@ TEST_F(CudaDownloadSequence, WhatAFunctionThrowsEndsAllAndTheNextRunIsRight)
       EXPECT_EQ(next.GetReason(), "");
       ExpectSamePixels(output.Pixels, image.Pixels, "after a sequence that ended early");
     }
+  }
+}
+
+/** Memory that only this object has touched. */
+class NewPages
+{
+public:
+  explicit NewPages(size_t bytes)
+    : m_Bytes(bytes)
+    , m_Data(mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0))
+  {
+    if (m_Data == MAP_FAILED)
+    {
+      throw std::bad_alloc();
+    }
+  }
+  ~NewPages() { munmap(m_Data, m_Bytes); }
+  ITK_DISALLOW_COPY_AND_MOVE(NewPages);
+
+  char *
+  Get() const
+  {
+    return static_cast<char *>(m_Data);
+  }
+
+private:
+  size_t m_Bytes;
+  void * m_Data;
+};
+
+/** Of 16 threads ten write to memory that has no pages yet, and six to other memory. Each has three slots. */
+TEST_F(CudaDownloadSequence, NewPagesGetMoreThreads)
+{
+  constexpr size_t width = 1024, rowsPerPart = 2560, parts = 4;
+  constexpr size_t partBytes = width * rowsPerPart * sizeof(float);
+  const NewPages   page(1);
+  unsigned char    status = 0;
+  if (mincore(page.Get(), 1, &status) != 0 || (status & 1) != 0)
+  {
+    GTEST_SKIP() << "this system does not tell which pages have memory";
+  }
+  const DeviceGuard guard(device);
+  Configuration::SetNumberOfTransferThreads(16);
+  HostImage<float> image({ width, rowsPerPart * parts, 1, 1 }, 1);
+  HostImage<float> output({ width, rowsPerPart * parts, 1, 1 }, 1);
+  FillRandomly(image.Pixels, seed);
+  for (size_t touched = 0; touched <= parts; ++touched)
+  {
+    SCOPED_TRACE(testing::Message() << touched << " of " << parts << " parts were touched");
+    const NewPages memory(parts * partBytes);
+    std::fill_n(memory.Get(), touched * partBytes, char{ 1 });
+    output.View.Data = memory.Get();
+    SequenceLane     lane(true);
+    RoundTrip<float> sequence(image, output, CudaComponentType::Float, rowsPerPart, 3, lane.Stream);
+    sequence.RunAll(lane.Staging);
+    EXPECT_EQ(sequence.GetReason(), "");
+    EXPECT_EQ(lane.Staging.GetSlots().size(), touched < 2 ? 30u : 18u);
+    EXPECT_TRUE(std::equal(image.Pixels.begin(), image.Pixels.end(), reinterpret_cast<float *>(memory.Get())));
   }
 }
 

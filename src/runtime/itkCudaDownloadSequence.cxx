@@ -3,6 +3,7 @@
 
 #include "itkCudaDeviceGuard.h"
 #include "itkCudaHelperThreads.h"
+#include "itkCudaHostPages.h"
 #include "itkCudaPinnedTransfer.h"
 #include "itkCudaRoundUp.h"
 #include "itkCudaSpin.h"
@@ -246,13 +247,25 @@ DownloadSequence::Run(StagingChunks & staging)
     return;
   }
   HelperThreads &    helpers = *staging.GetHelpers();
-  const unsigned int useful =
-    GetUsefulThreads(TransferDirection::Download, this->GetHost(0).GetNumberOfBytes(), staging.SharesHost());
+  const unsigned int useful = GetUsefulThreads(
+    TransferDirection::Download, this->GetHost(0).GetNumberOfBytes(), staging.SharesHost(), this->FillsNewPages());
   const unsigned int helping = helpers.Reserve(useful - 1);
   Downloads          downloads(*this, staging, helping + size_t{ 1 });
   helpers.Start(helping, [&downloads](unsigned int) { downloads.TakePart(); });
   downloads.TakePart();
   helpers.Join();
+}
+
+bool
+DownloadSequence::FillsNewPages() const
+{
+  constexpr size_t samples = 8;
+  size_t           missing = 0;
+  for (size_t i = 0; i < samples; ++i)
+  {
+    missing += IsPagePresent(this->GetHost(i * (this->GetNumber() - 1) / (samples - 1)).Data) ? 0 : 1;
+  }
+  return missing > samples / 2;
 }
 
 void

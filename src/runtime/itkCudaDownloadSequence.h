@@ -71,6 +71,10 @@ private:
   virtual void
   Stop(std::exception_ptr error) noexcept = 0;
 
+  /** Whether most downloads go to memory that nothing has touched yet. */
+  bool
+  FillsNewPages() const;
+
   /** Lets threads look again. The caller has the mutex. */
   void
   NotifyAll();
