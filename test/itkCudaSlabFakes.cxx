@@ -383,27 +383,11 @@ PinnedBuffer::Take()
   return buffer;
 }
 
-PinnedBuffer::~PinnedBuffer()
-{
-  this->Release();
-}
-
-PinnedBuffer::PinnedBuffer(PinnedBuffer && other) noexcept
-  : m_Pointer(std::exchange(other.m_Pointer, nullptr))
-{}
-
-PinnedBuffer &
-PinnedBuffer::operator=(PinnedBuffer && other) noexcept
-{
-  std::swap(m_Pointer, other.m_Pointer);
-  return *this;
-}
-
 void
 PinnedBuffer::Release() noexcept
 {
   GetPageLocks().Remove(m_Pointer);
-  delete[] static_cast<unsigned char *>(m_Pointer);
+  delete[] static_cast<unsigned char *>(std::exchange(m_Pointer, nullptr));
 }
 
 bool

@@ -4,8 +4,8 @@
 
 namespace itk::cuda
 {
-/** Whether the page of this address has memory. The system gives it with the first write, which takes some 0.2 ms for a
- * huge page of 2 MiB. True where the system does not tell. */
+/** Whether the page of this address has memory. The system gives it with the first write, which takes longer for it.
+ * True where the system does not tell. */
 bool
 IsPagePresent(const void * address);
 } // namespace itk::cuda

@@ -140,26 +140,6 @@ PinnedBuffer::Take()
   return buffer;
 }
 
-PinnedBuffer::~PinnedBuffer()
-{
-  this->Release();
-}
-
-PinnedBuffer::PinnedBuffer(PinnedBuffer && other) noexcept
-  : m_Pointer(std::exchange(other.m_Pointer, nullptr))
-{}
-
-PinnedBuffer &
-PinnedBuffer::operator=(PinnedBuffer && other) noexcept
-{
-  if (this != &other)
-  {
-    this->Release();
-    m_Pointer = std::exchange(other.m_Pointer, nullptr);
-  }
-  return *this;
-}
-
 void
 PinnedBuffer::Release() noexcept
 {

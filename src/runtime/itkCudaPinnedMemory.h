@@ -5,6 +5,7 @@
 #include "CudaFiltersExport.h"
 
 #include <cstddef>
+#include <utility>
 
 namespace itk::cuda
 {
@@ -21,16 +22,26 @@ public:
 
   /** An empty buffer. */
   PinnedBuffer() = default;
-  ~PinnedBuffer();
+  ~PinnedBuffer() { this->Release(); }
 
   /** A chunk of ChunkSize bytes, page-locked for all devices. The current device must be usable.
    * \exception CudaError */
   static PinnedBuffer
   Take();
 
-  PinnedBuffer(PinnedBuffer && other) noexcept;
+  PinnedBuffer(PinnedBuffer && other) noexcept
+    : m_Pointer(std::exchange(other.m_Pointer, nullptr))
+  {}
   PinnedBuffer &
-  operator=(PinnedBuffer && other) noexcept;
+  operator=(PinnedBuffer && other) noexcept
+  {
+    if (this != &other)
+    {
+      this->Release();
+      m_Pointer = std::exchange(other.m_Pointer, nullptr);
+    }
+    return *this;
+  }
   PinnedBuffer(const PinnedBuffer &) = delete;
   PinnedBuffer &
   operator=(const PinnedBuffer &) = delete;
