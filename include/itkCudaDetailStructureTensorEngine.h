@@ -9,6 +9,7 @@
 #include "itkCudaDetailGaussianPlan.h"
 #include "itkCudaDetailImageView.h"
 #include "itkCudaDeviceImageView.h"
+#include "itkCudaFiltersEnums.h"
 #include "itkCudaStructureTensorEnums.h"
 
 #include <cstddef>
@@ -30,13 +31,14 @@ CudaFilters_EXPORT unsigned int
 CudaStructureTensorComponents(CudaStructureTensorEnums::Quantity quantity, unsigned int dimension);
 
 /** \param sigma of the derivatives, in physical units \param integrationSigma of the products' smoothing
- * \param spacing by axis; their number is the image's dimension
+ * \param spacing by axis; their number is the image's dimension \param approximation of both Gaussians
  * \exception ExceptionObject that names what is out of range */
 CudaFilters_EXPORT CudaStructureTensorPlan
 MakeStructureTensorPlan(double                             sigma,
                         double                             integrationSigma,
                         const std::vector<double> &        spacing,
-                        CudaStructureTensorEnums::Quantity quantity);
+                        CudaStructureTensorEnums::Quantity quantity,
+                        CudaFiltersEnums::Approximation    approximation);
 
 /** Largest number of bytes of device memory that CudaRunOnDevice() needs for these views. */
 CudaFilters_EXPORT size_t

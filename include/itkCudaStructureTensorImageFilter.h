@@ -5,6 +5,7 @@
 #include "itkCudaDetailFilterBackend.h"
 #include "itkCudaDetailStructureTensorEngine.h"
 #include "itkCudaDeviceGaussianFilters.h"
+#include "itkCudaFiltersEnums.h"
 #include "itkImageToImageFilter.h"
 #include "itkSymmetricSecondRankTensor.h"
 
@@ -20,7 +21,8 @@ namespace itk
  * (W. Foerstner and E. Guelch, ISPRS Intercommission Workshop, Interlaken, 1987; J. Bigun and G. H. Granlund, ICCV
  * 1987.) Sigma (default 1) is the standard deviation of the Gaussian whose derivatives are taken, and IntegrationSigma
  * (default 2) that of the neighbourhood in which the products are averaged, both in physical units. Derivatives are per
- * unit of spacing, along the axes of the image. The Gaussians are those of RecursiveGaussianImageFilter.
+ * unit of spacing, along the axes of the image. Approximation says which recursive Gaussians these are: Deriche
+ * (default), those of RecursiveGaussianImageFilter, or Accurate.
  *
  * Quantity says what the output has: the components of the tensor (default), a SymmetricSecondRankTensor; its
  * eigenvalues in ascending order or its orientation, an array of as many components as the image has axes; or its
@@ -65,6 +67,7 @@ public:
   using InputImageType = TInputImage;
   using OutputImageType = TOutputImage;
   using QuantityEnum = CudaStructureTensorEnums::Quantity;
+  using ApproximationEnum = CudaFiltersEnums::Approximation;
 
   static constexpr unsigned int ImageDimension = TInputImage::ImageDimension;
 
@@ -92,6 +95,14 @@ public:
   itkSetEnumMacro(Quantity, QuantityEnum);
   itkGetConstMacro(Quantity, QuantityEnum);
 
+  itkSetEnumMacro(Approximation, ApproximationEnum);
+  itkGetEnumMacro(Approximation, ApproximationEnum);
+  void
+  SetApproximation(const std::string & name)
+  {
+    this->SetApproximation(CudaApproximationFromString(name));
+  }
+
 protected:
   CudaStructureTensorImageFilter() = default;
   ~CudaStructureTensorImageFilter() override = default;
@@ -111,9 +122,10 @@ private:
   CudaDetail::CudaStructureTensorPlan
   MakePlan() const;
 
-  double       m_Sigma{ 1.0 };
-  double       m_IntegrationSigma{ 2.0 };
-  QuantityEnum m_Quantity{ QuantityEnum::Components };
+  double            m_Sigma{ 1.0 };
+  double            m_IntegrationSigma{ 2.0 };
+  QuantityEnum      m_Quantity{ QuantityEnum::Components };
+  ApproximationEnum m_Approximation{ ApproximationEnum::Deriche };
 };
 } // end namespace itk
 

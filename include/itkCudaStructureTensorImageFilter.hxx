@@ -23,7 +23,7 @@ CudaStructureTensorImageFilter<TInputImage, TOutputImage>::MakePlan() const
     }
   }
   return CudaDetail::MakeStructureTensorPlan(
-    m_Sigma, m_IntegrationSigma, std::vector<double>(spacing.Begin(), spacing.End()), m_Quantity);
+    m_Sigma, m_IntegrationSigma, std::vector<double>(spacing.Begin(), spacing.End()), m_Quantity, m_Approximation);
 }
 
 template <typename TInputImage, typename TOutputImage>
@@ -87,6 +87,7 @@ CudaStructureTensorImageFilter<TInputImage, TOutputImage>::PrintSelf(std::ostrea
   os << indent << "Sigma: " << m_Sigma << std::endl;
   os << indent << "IntegrationSigma: " << m_IntegrationSigma << std::endl;
   os << indent << "Quantity: " << m_Quantity << std::endl;
+  os << indent << "Approximation: " << m_Approximation << std::endl;
   m_CudaBackend.Print(os, indent);
 }
 } // end namespace itk

@@ -234,13 +234,17 @@ protected:
   /** Components or eigenvalues, one behind the other, as those of a pixel from host to host. */
   template <typename TImage>
   void
-  CheckStructureTensor(const typename TImage::SizeType & size, CudaStructureTensorEnums::Quantity quantity, size_t gap)
+  CheckStructureTensor(const typename TImage::SizeType &  size,
+                       CudaStructureTensorEnums::Quantity quantity,
+                       size_t                             gap,
+                       CudaFiltersEnums::Approximation    approximation = CudaFiltersEnums::Approximation::Accurate)
   {
     using T = typename TImage::PixelType;
     constexpr unsigned int dimension = TImage::ImageDimension;
-    SCOPED_TRACE(testing::Message() << quantity << ", " << size << ", " << sizeof(T) << " bytes, gap " << gap);
-    const auto   image = MakeRandomImage<TImage>(size);
-    const auto   plan = MakeStructureTensorPlan(1.0, 2.0, std::vector<double>(dimension, 0.75), quantity);
+    SCOPED_TRACE(testing::Message() << quantity << ", " << approximation << ", " << size << ", " << sizeof(T)
+                                    << " bytes, gap " << gap);
+    const auto image = MakeRandomImage<TImage>(size);
+    const auto plan = MakeStructureTensorPlan(1.0, 2.0, std::vector<double>(dimension, 0.75), quantity, approximation);
     const size_t components = CudaStructureTensorComponents(quantity, dimension);
     const auto   input = MakeCudaImageView(static_cast<const TImage *>(image.GetPointer()), image->GetBufferedRegion());
     std::vector<T> expected(components * image->GetBufferedRegion().GetNumberOfPixels());
@@ -497,6 +501,9 @@ TEST_F(CudaMultiScaleArrayGpu, StructureTensorsHaveTheBitsOfImagesOfTheHostAndTh
     this->CheckStructureTensor<Image<float, 2>>({ { 131, 67 } }, quantity, 0);
     this->CheckStructureTensor<Image<double, 3>>({ { 31, 22, 17 } }, quantity, 3);
     this->CheckStructureTensor<Image<double, 2>>({ { 90, 61 } }, quantity, 0);
+    this->CheckStructureTensor<Image<float, 3>>(
+      { { 64, 33, 20 } }, quantity, 0, CudaFiltersEnums::Approximation::Deriche);
+    this->CheckStructureTensor<Image<double, 2>>({ { 90, 61 } }, quantity, 0, CudaFiltersEnums::Approximation::Deriche);
   }
 }
 
@@ -509,7 +516,8 @@ TEST(CudaMultiScaleArrayFaultGpu, StructureTensors)
   }
   using ImageType = Image<float, 2>;
   const auto image = MakeRandomImage<ImageType>({ { 80, 70 } });
-  const auto plan = MakeStructureTensorPlan(1.0, 2.0, { 1.0, 1.0 }, CudaStructureTensorEnums::Quantity::Components);
+  const auto plan = MakeStructureTensorPlan(
+    1.0, 2.0, { 1.0, 1.0 }, CudaStructureTensorEnums::Quantity::Components, CudaFiltersEnums::Approximation::Accurate);
   const cuda::StreamLease owner(device);
   const Arrays<ImageType> arrays(image, 0);
   const ForeignMemory     tensors(3 * 80 * 70 * sizeof(float));

@@ -203,15 +203,16 @@ protected:
   /** The device filters lines in float, the host in double, so a bound is stated, of the largest component. */
   template <typename T, unsigned int VDimension>
   void
-  CheckStructureTensor(double bound)
+  CheckStructureTensor(double bound, const char * approximation = "Deriche")
   {
     using InputType = Image<T, VDimension>;
     using TensorType = Image<SymmetricSecondRankTensor<T, VDimension>, VDimension>;
     using VectorType = Image<Vector<T, VDimension>, VDimension>;
     const auto image = MakeRandomImage<InputType>(this->RandomSize<VDimension>(50));
-    const auto run = [&image](auto filter, QuantityEnum quantity, const char * backend) {
+    const auto run = [&image, approximation](auto filter, QuantityEnum quantity, const char * backend) {
       filter->SetInput(image);
       filter->SetQuantity(quantity);
+      filter->SetApproximation(approximation);
       filter->SetBackend(backend);
       filter->Update();
       return filter;
@@ -240,7 +241,12 @@ protected:
     check([] { return Scalars::New(); }, QuantityEnum::Coherence, 10.0 * bound);
 
     ExpectSameBits<CudaStructureTensorImageFilter, InputType, TensorType>(
-      image.GetPointer(), [](auto & filter) { filter.SetIntegrationSigma(1.5); }, "structure tensor");
+      image.GetPointer(),
+      [approximation](auto & filter) {
+        filter.SetIntegrationSigma(1.5);
+        filter.SetApproximation(approximation);
+      },
+      "structure tensor");
     ExpectSameBits<CudaStructureTensorImageFilter, InputType, VectorType>(
       image.GetPointer(), [](auto & filter) { filter.SetQuantity(QuantityEnum::Orientation); }, "orientation");
     ExpectSameBits<CudaStructureTensorImageFilter, InputType, VectorType>(
@@ -463,6 +469,10 @@ TEST_F(TensorDeviceImageGpuTest, StructureTensorsAreThoseOfTheHost)
   this->CheckStructureTensor<float, 3>(1e-5);
   this->CheckStructureTensor<double, 2>(1e-10);
   this->CheckStructureTensor<double, 3>(1e-10);
+  this->CheckStructureTensor<float, 2>(1e-5, "Accurate");
+  this->CheckStructureTensor<float, 3>(1e-5, "Accurate");
+  this->CheckStructureTensor<double, 2>(1e-10, "Accurate");
+  this->CheckStructureTensor<double, 3>(1e-10, "Accurate");
 }
 
 TEST_F(TensorDeviceImageGpuTest, ProductsOfPassesHaveTheBitsOfProductsBehindThem)

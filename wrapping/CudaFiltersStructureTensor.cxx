@@ -49,11 +49,13 @@ struct TensorCall
 TensorCall
 ReadCall(PyObject * call)
 {
-  PyObject * size;
-  PyObject * spacing;
-  double     sigma, integrationSigma;
-  int        withEigenvalues, isDouble;
-  if (!PyArg_ParseTuple(call, "OOddpp", &size, &spacing, &sigma, &integrationSigma, &withEigenvalues, &isDouble))
+  PyObject *   size;
+  PyObject *   spacing;
+  double       sigma, integrationSigma;
+  int          withEigenvalues, isDouble;
+  const char * approximation;
+  if (!PyArg_ParseTuple(
+        call, "OOddpps", &size, &spacing, &sigma, &integrationSigma, &withEigenvalues, &isDouble, &approximation))
   {
     PyErr_Clear();
     itkGenericExceptionMacro("The call is none of a structure tensor");
@@ -73,7 +75,8 @@ ReadCall(PyObject * call)
     read.Image.Stride[axis] = read.Image.Stride[axis - 1] * read.Image.Size[axis - 1];
   }
   const auto quantity = withEigenvalues ? QuantityEnum::Eigenvalues : QuantityEnum::Components;
-  read.Plan = itk::CudaDetail::MakeStructureTensorPlan(sigma, integrationSigma, steps, quantity);
+  read.Plan = itk::CudaDetail::MakeStructureTensorPlan(
+    sigma, integrationSigma, steps, quantity, itk::CudaApproximationFromString(approximation));
   return read;
 }
 

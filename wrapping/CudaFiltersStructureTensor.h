@@ -10,8 +10,8 @@
 
 /** The structure tensor of adjacent pixels in the memory of the host, x first; the components of a pixel are adjacent.
  *
- * \param call (size, spacing, sigma, integration sigma, whether eigenvalues, whether pixels are of double); size and
- * spacing are tuples, x first */
+ * \param call (size, spacing, sigma, integration sigma, whether eigenvalues, whether pixels are of double,
+ * approximation); size and spacing are tuples, x first */
 void
 cudafilters_run_structure_tensor(PyObject *          call,
                                  const std::string & backend,

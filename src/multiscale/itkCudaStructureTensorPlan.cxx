@@ -39,7 +39,8 @@ CudaStructureTensorPlan
 MakeStructureTensorPlan(double                             sigma,
                         double                             integrationSigma,
                         const std::vector<double> &        spacing,
-                        CudaStructureTensorEnums::Quantity quantity)
+                        CudaStructureTensorEnums::Quantity quantity,
+                        CudaFiltersEnums::Approximation    approximation)
 {
   if (spacing.size() != 2 && spacing.size() != 3)
   {
@@ -49,6 +50,7 @@ MakeStructureTensorPlan(double                             sigma,
   parameters.Spacing = spacing;
   parameters.Sigma.assign(spacing.size(), sigma);
   parameters.KeepInput = true;
+  parameters.Approximation = approximation;
 
   CudaStructureTensorPlan plan;
   plan.Dimension = static_cast<unsigned int>(spacing.size());

@@ -30,13 +30,15 @@ public:
   {
     const double sigma = random.LogUniform(0.5, 4.0);
     const double integration = random.LogUniform(0.5, 20.0);
+    const bool   isAccurate = random.Chance(0.5);
     this->SetParameters = [=](TFilter * filter) {
       filter->SetSigma(sigma);
       filter->SetIntegrationSigma(integration);
+      filter->SetApproximation(isAccurate ? "Accurate" : "Deriche");
     };
     this->SpoilParameters = [](TFilter * filter) { filter->SetSigma(-1.0); };
     std::ostringstream text;
-    text << "sigma " << sigma << ", integration sigma " << integration;
+    text << "sigma " << sigma << ", integration sigma " << integration << (isAccurate ? ", accurate" : "");
     this->Describe(text.str());
   }
 };

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from ._arrays import Given, Target, number, spacings_of
 from ._dlpack import native
+from ._gaussian import Approximation
 from ._images import _require_no_bands, is_xarray
 from ._info import Backend
 from ._operations import current_device_of
@@ -26,6 +27,7 @@ def structure_tensor(
     *,
     spacing: float | Sequence[float] | Literal["image"] | None = None,
     dtype: npt.DTypeLike | None = None,
+    approximation: Approximation = "accurate",
     backend: Backend = "automatic",
 ) -> Any:
     """The products of an image's derivatives, smoothed: G_rho * (grad(G_sigma * I) grad(G_sigma * I)^T).
@@ -43,6 +45,8 @@ def structure_tensor(
         Distance of pixels along each axis, as in gaussian_filter(). Then sigmas and derivatives have its unit.
     dtype
         Type of the result. Default that of the image, for integers float32.
+    approximation
+        Of both Gaussians, as in gaussian_filter(). accurate: within 1e-5 of the Gaussian. deriche: that of ITK's filters.
     backend
         automatic: the GPU if there is one, else the host. cuda: the GPU or an error. host: the host.
 
@@ -68,7 +72,7 @@ def structure_tensor(
     ((50, 60, 3), True)
     """
     with current_device_of(image):
-        return _TensorCall(image, sigma, integration_sigma, spacing, dtype, backend).components()
+        return _TensorCall(image, sigma, integration_sigma, spacing, dtype, approximation, backend).components()
 
 
 def structure_tensor_eigenvalues(
@@ -78,6 +82,7 @@ def structure_tensor_eigenvalues(
     *,
     spacing: float | Sequence[float] | Literal["image"] | None = None,
     dtype: npt.DTypeLike | None = None,
+    approximation: Approximation = "accurate",
     backend: Backend = "automatic",
 ) -> Any:
     """The eigenvalues of structure_tensor(), ascending as of numpy.linalg.eigvalsh(), as the last axis. The tensors themselves
@@ -92,13 +97,22 @@ def structure_tensor_eigenvalues(
     True
     """
     with current_device_of(image):
-        return _TensorCall(image, sigma, integration_sigma, spacing, dtype, backend).eigenvalues()
+        return _TensorCall(image, sigma, integration_sigma, spacing, dtype, approximation, backend).eigenvalues()
 
 
 class _TensorCall:
     """One call of a function: the image and how it is filtered."""
 
-    def __init__(self, image: Any, sigma: Any, integration_sigma: Any, spacing: Any, dtype: Any, backend: str) -> None:
+    def __init__(
+        self,
+        image: Any,
+        sigma: Any,
+        integration_sigma: Any,
+        spacing: Any,
+        dtype: Any,
+        approximation: str,
+        backend: str,
+    ) -> None:
         self._given = Given.read(image, "image")
         if is_xarray(image):
             _require_no_bands(image, "image")
@@ -109,6 +123,7 @@ class _TensorCall:
             raise ValueError(f"image has the shape {self._shape}; each axis must have {_SHORTEST_LINE} pixels or more")
         self._sigmas = [_sigma(sigma, "sigma"), _sigma(integration_sigma, "integration_sigma")]
         self._spacing = spacings_of(spacing, self._given, range(len(self._shape)))
+        self._approximation = known_name("approximation", approximation, get_args(Approximation))
         self._backend = known_name("backend", backend, get_args(Backend))
         if self._given.ops.is_on_gpu and backend == "host":
             raise ValueError("backend is host, and image is in the memory of a GPU; it must be automatic or cuda")
@@ -133,7 +148,7 @@ class _TensorCall:
         """The components of the library's result in that order, as the last axis."""
         ops = self._given.ops
         steps = tuple(abs(step) for step in reversed(self._spacing))
-        call = (self._shape[::-1], steps, *self._sigmas, with_eigenvalues, self._real == "float64")
+        call = (self._shape[::-1], steps, *self._sigmas, with_eigenvalues, self._real == "float64", self._approximation)
         pixels = ops.contiguous(self._given.array, self._real)
         if not ops.is_on_gpu:
             tensors = np.empty((*self._shape, len(order)), self._real)
