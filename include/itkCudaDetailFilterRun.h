@@ -6,6 +6,7 @@
 #include "itkCudaDetailGaussianEngine.h"
 #include "itkCudaDetailImageTraits.h"
 #include "itkCudaDetailPixelContainer.h"
+#include "itkCudaDetailWorkScope.h"
 #include "itkProcessObject.h"
 
 #include <string>

@@ -137,6 +137,7 @@ template <typename TInputImage, typename TOutputImage>
 void
 CudaDiscreteGaussianImageFilter<TInputImage, TOutputImage>::GenerateData()
 {
+  const CudaDetail::CudaWorkScope work;
   this->VerifyInputHasPixels();
   if constexpr (CudaHasDeviceImage<TInputImage, TOutputImage>)
   {

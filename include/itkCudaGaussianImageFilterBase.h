@@ -6,6 +6,7 @@
 #include "itkCudaDetailGaussianPlan.h"
 #include "itkCudaDetailImageTraits.h"
 #include "itkCudaDetailSlabRequests.h"
+#include "itkCudaDetailWorkScope.h"
 #include "itkCudaDeviceGaussianFilters.h"
 #include "itkRecursiveSeparableImageFilter.h"
 
@@ -289,13 +290,16 @@ private:
   void
   KeepOverlap();
   void
-  PullPlanes(unsigned int axis, const CudaDetail::CudaSlabRequests::Planes & planes, void * pixels);
+  PullPlanes(unsigned int                                 axis,
+             const CudaDetail::CudaSlabRequests::Planes & planes,
+             void *                                       pixels,
+             CudaDetail::CudaWorkScope &                  work);
   void
   ReleaseTakenPlanes(unsigned int axis, const CudaDetail::CudaSlabRequests::Planes & planes);
   void
   WarnOfWholeInput(SizeValueType planes) const;
   void
-  GenerateSlabs();
+  GenerateSlabs(CudaDetail::CudaWorkScope & work);
   bool
   GenerateWholeInSlabs(const CudaDetail::CudaGaussianPlan & plan);
 
@@ -306,7 +310,7 @@ private:
   void
   GenerateDataOnHost(const CudaDetail::CudaGaussianPlan & plan);
   void
-  GenerateHostImage();
+  GenerateHostImage(CudaDetail::CudaWorkScope & work);
   void
   GenerateDeviceImage();
   bool

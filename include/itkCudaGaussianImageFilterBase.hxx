@@ -305,7 +305,8 @@ template <typename TSuperclass>
 void
 CudaGaussianImageFilterBase<TSuperclass>::PullPlanes(unsigned int                                 axis,
                                                      const CudaDetail::CudaSlabRequests::Planes & planes,
-                                                     void *                                       pixels)
+                                                     void *                                       pixels,
+                                                     CudaDetail::CudaWorkScope &                  work)
 {
   if constexpr (AreImagesSupported && !IsOnDevice)
   {
@@ -325,8 +326,10 @@ CudaGaussianImageFilterBase<TSuperclass>::PullPlanes(unsigned int               
     {
       const auto region = GetPlanes(largest, axis, { planes.first + taken, planes.second - taken });
       input->SetRequestedRegion(region);
-      input->PropagateRequestedRegion();
-      input->UpdateOutputData();
+      work.CallOthers([input] {
+        input->PropagateRequestedRegion();
+        input->UpdateOutputData();
+      });
       CudaDetail::CudaCopyPixels(CudaDetail::MakeCudaImageView(input, region),
                                  static_cast<unsigned char *>(pixels) + taken * bytesOfPlane);
     }
@@ -380,7 +383,7 @@ CudaGaussianImageFilterBase<TSuperclass>::GenerateWholeInSlabs(const CudaDetail:
 
 template <typename TSuperclass>
 void
-CudaGaussianImageFilterBase<TSuperclass>::GenerateSlabs()
+CudaGaussianImageFilterBase<TSuperclass>::GenerateSlabs(CudaDetail::CudaWorkScope & work)
 {
   if constexpr (AreImagesSupported && !IsOnDevice)
   {
@@ -416,7 +419,9 @@ CudaGaussianImageFilterBase<TSuperclass>::GenerateSlabs()
       { plan, this->GetWholeInputShape(), this->GetWholeOutputShape(plan), this->GetMultiThreader() },
       { static_cast<size_t>(first), region.GetSize(axis) },
       CudaDetail::MakeCudaImageView(static_cast<const OutputImageType *>(output), region).Data,
-      [this, axis](size_t begin, size_t count, void * pixels) { this->PullPlanes(axis, Planes(begin, count), pixels); },
+      [this, axis, &work](size_t begin, size_t count, void * pixels) {
+        this->PullPlanes(axis, Planes(begin, count), pixels, work);
+      },
       m_CudaBackend,
       CudaDetail::MakeCudaProgressFunction(this));
   }
@@ -434,23 +439,24 @@ template <typename TSuperclass>
 void
 CudaGaussianImageFilterBase<TSuperclass>::GenerateData()
 {
+  CudaDetail::CudaWorkScope work;
   if constexpr (IsOnDevice)
   {
     this->GenerateDeviceImage();
   }
   else
   {
-    this->GenerateHostImage();
+    this->GenerateHostImage(work);
   }
 }
 
 template <typename TSuperclass>
 void
-CudaGaussianImageFilterBase<TSuperclass>::GenerateHostImage()
+CudaGaussianImageFilterBase<TSuperclass>::GenerateHostImage(CudaDetail::CudaWorkScope & work)
 {
   if (m_SlabRequests.Streams())
   {
-    this->GenerateSlabs();
+    this->GenerateSlabs(work);
     return;
   }
   const bool isSuperclassHost = this->IsSuperclassEnough();
@@ -654,7 +660,17 @@ CudaGaussianImageFilterBase<TSuperclass>::GenerateDataBySuperclass()
   if constexpr (IsComposite && !IsOnDevice)
   {
     const auto filter = CudaDetail::CudaHostFilter<TSuperclass>::New();
-    filter->SetInput(this->GetInput());
+    if constexpr (InputTraits::IsSupported)
+    {
+      // Without its source, which would run again in here if something has modified it meanwhile.
+      const auto input = InputImageType::New();
+      input->Graft(this->GetInput());
+      filter->SetInput(input);
+    }
+    else
+    {
+      filter->SetInput(this->GetInput()); // an adaptor does not graft all of another one
+    }
     filter->SetNumberOfWorkUnits(this->GetNumberOfWorkUnits());
     this->CopyParametersTo(*filter);
 

@@ -23,6 +23,7 @@ template <typename TInputImage, typename TOutputImage>
 void
 CudaHessianToObjectnessMeasureImageFilter<TInputImage, TOutputImage>::GenerateData()
 {
+  const CudaDetail::CudaWorkScope work;
   using TensorTraits = CudaDetail::CudaTensorTraits<typename TInputImage::PixelType>;
   constexpr bool isHessian = TensorTraits::IsSupported && TensorTraits::Rows == TInputImage::ImageDimension;
   const auto     allocate = [this] { this->AllocateOutputs(); };

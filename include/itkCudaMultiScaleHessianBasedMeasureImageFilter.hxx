@@ -148,6 +148,8 @@ template <typename TInputImage, typename THessianImage, typename TOutputImage>
 void
 CudaMultiScaleHessianBasedMeasureImageFilter<TInputImage, THessianImage, TOutputImage>::RunPlan()
 {
+  const CudaDetail::CudaWorkScope work;
+
   const CudaDetail::CudaMultiScalePlan plan = this->MakePlan();
   for (const double sigma : plan.Sigmas)
   {
@@ -196,6 +198,8 @@ CudaMultiScaleHessianBasedMeasureImageFilter<TInputImage, THessianImage, TOutput
   static_assert(std::is_floating_point_v<typename TOutputImage::PixelType>, "Responses must be of float or double");
   static_assert(HessianPixel::IsSupported && HessianPixel::Rows == ImageDimension,
                 "Hessians must be symmetric tensors of as many rows as the image has axes, 2 or 3");
+
+  const CudaDetail::CudaWorkScope work;
 
   const auto progress = CudaDetail::MakeCudaProgressFunction(this);
   const int  device = CudaDetail::CudaPrepareDeviceRun(m_CudaBackend, this->GetInput(), this->GetOutput());

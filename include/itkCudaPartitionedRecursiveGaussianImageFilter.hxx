@@ -144,6 +144,8 @@ template <typename TInputImage, typename TOutputImage>
 void
 CudaPartitionedRecursiveGaussianImageFilter<TInputImage, TOutputImage>::GenerateDeviceImage()
 {
+  const CudaDetail::CudaWorkScope work;
+
   const TInputImage * const input = this->GetInput();
   TOutputImage * const      output = this->GetOutput();
   const auto                progress = CudaDetail::MakeCudaProgressFunction(this);
@@ -171,6 +173,8 @@ CudaPartitionedRecursiveGaussianImageFilter<TInputImage, TOutputImage>::Generate
   CudaDetail::CudaUsePooledOutput(this->GetOutput());
   if constexpr (InputTraits::IsSupported && OutputTraits::IsSupported)
   {
+    const CudaDetail::CudaWorkScope work;
+
     const size_t components = this->GetInput()->GetNumberOfComponentsPerPixel();
     const size_t workingSet =
       CudaDetail::CudaPartitionedGaussianWorkingSet(plan,

@@ -130,6 +130,8 @@ template <typename TInputImage, typename TOutputImage>
 void
 CudaPixelMappingImageFilter<TInputImage, TOutputImage>::GenerateData()
 {
+  const CudaDetail::CudaWorkScope work;
+
   const InputImageType * const input = this->GetInput();
   OutputImageType * const      output = this->GetOutput();
   const auto                   region = output->GetRequestedRegion();

@@ -99,6 +99,7 @@ template <typename TInputImage, typename TOutputImage>
 void
 CudaRegionPartitionImageFilter<TInputImage, TOutputImage>::GenerateData()
 {
+  const CudaDetail::CudaWorkScope work;
   this->GetPartition()->Initialize();
   if constexpr (!IsOutputOnDevice)
   {

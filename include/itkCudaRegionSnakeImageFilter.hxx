@@ -197,6 +197,8 @@ template <typename TInputImage, typename TOutputImage>
 void
 CudaRegionSnakeImageFilter<TInputImage, TOutputImage>::GenerateData()
 {
+  const CudaDetail::CudaWorkScope work;
+
   const InputImageType * image = this->GetInput();
   const RegionType       region = image->GetLargestPossibleRegion();
   this->PrepareLabels();

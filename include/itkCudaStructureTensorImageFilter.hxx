@@ -60,6 +60,8 @@ template <typename TInputImage, typename TOutputImage>
 void
 CudaStructureTensorImageFilter<TInputImage, TOutputImage>::GenerateData()
 {
+  const CudaDetail::CudaWorkScope work;
+
   const CudaDetail::CudaStructureTensorPlan plan = this->MakePlan();
   const unsigned int components = CudaDetail::CudaStructureTensorComponents(m_Quantity, ImageDimension);
   if (this->GetOutput()->GetNumberOfComponentsPerPixel() != components)

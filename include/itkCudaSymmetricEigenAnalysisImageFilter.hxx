@@ -45,6 +45,7 @@ template <typename TInputImage, typename TOutputImage>
 void
 CudaSymmetricEigenAnalysisImageFilter<TInputImage, TOutputImage>::GenerateData()
 {
+  const CudaDetail::CudaWorkScope work;
   if constexpr (CudaHasDeviceImage<TInputImage, TOutputImage>)
   {
     this->GenerateDeviceImage();

@@ -348,6 +348,8 @@ template <typename TInputImage, typename TOutputImage>
 void
 CudaVesselnessImageFilter<TInputImage, TOutputImage>::GenerateData()
 {
+  const CudaDetail::CudaWorkScope work;
+
   CudaDetail::CudaMultiScalePlan plan = this->MakePlan();
   const auto                     region = this->GetOutput()->GetRequestedRegion();
   const auto                     input = CudaDetail::MakeCudaImageView(this->GetInput(), region, "The input");

@@ -43,7 +43,8 @@ set(CudaFilters_GTESTS
     itkCudaProcessLimitsGTest.cxx
     itkCudaRecursiveGaussianImageFilterGTest.cxx
     itkCudaSmoothingRecursiveGaussianImageFilterGTest.cxx
-    itkCudaUploadDownloadGTest.cxx)
+    itkCudaUploadDownloadGTest.cxx
+    itkCudaWorkScopeGTest.cxx)
 # Units of what is only there in a build with CUDA; without a GPU they are skipped.
 set(CudaFilters_CUDA_GTESTS
     itkCudaArrayPassesGTest.cxx
