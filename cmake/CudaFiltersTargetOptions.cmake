@@ -6,6 +6,11 @@ option(CudaFilters_COVERAGE "Record which lines run (gcov)" OFF)
 option(CudaFilters_BUILD_EXAMPLES "Build the example programs" OFF)
 option(CudaFilters_BUILD_BENCHMARKS "Build the benchmarks (needs Google Benchmark)" OFF)
 
+# Tests and benchmarks use the rooms of src/ too, which a library built for users hides.
+function(cudafilters_show_rooms)
+  set_target_properties(CudaFilters PROPERTIES CXX_VISIBILITY_PRESET default VISIBILITY_INLINES_HIDDEN OFF)
+endfunction()
+
 function(cudafilters_set_options target)
   target_compile_features(${target} PRIVATE cxx_std_17)
   if(CMAKE_CXX_COMPILER_ID MATCHES "GNU|Clang")

@@ -1,6 +1,9 @@
-# Tests of the object factory.
-list(APPEND CudaFilters_GTESTS itkCudaGaussianImageFilterFactoryGTest.cxx)
-list(APPEND CudaFilters_CUDA_GTESTS itkCudaFactoryTransfersGTest.cxx)
+# Tests of the object factory. Without its overrides there is nothing to test.
+set(CudaFilters_OVERRIDE_GTESTS itkCudaGaussianImageFilterFactoryGTest.cxx itkCudaFactoryTransfersGTest.cxx)
+if(CudaFilters_BUILD_OVERRIDES)
+  list(APPEND CudaFilters_GTESTS itkCudaGaussianImageFilterFactoryGTest.cxx)
+  list(APPEND CudaFilters_CUDA_GTESTS itkCudaFactoryTransfersGTest.cxx)
+endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # As in CudaFiltersDiscreteGaussianTests.cmake.
   set_source_files_properties(itkCudaGaussianImageFilterFactoryGTest.cxx PROPERTIES COMPILE_OPTIONS -Wno-array-bounds)
@@ -17,6 +20,9 @@ function(
 endfunction()
 
 function(cudafilters_add_factory_program_tests)
+  if(NOT CudaFilters_BUILD_OVERRIDES)
+    return()
+  endif()
   set(itk_class SmoothingRecursiveGaussianImageFilter)
   # Linked to ITK only. In the module build ITKSmoothing comes with this module otherwise.
   set(libraries ${CudaFilters_TEST_LIBRARIES} ITKSmoothing)

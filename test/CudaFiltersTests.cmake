@@ -95,7 +95,7 @@ endif()
 cudafilters_check_all_listed(${CudaFilters_GTESTS} ${CudaFilters_CUDA_GTESTS} ${CudaFilters_DRIVER_TESTS}
                              ${CudaFilters_SNAKE_GTESTS} ${CudaFilters_SNAKE_CUDA_GTESTS} ${CudaFilters_PARTITION_GTESTS}
                              ${CudaFilters_PARTITION_CUDA_GTESTS} ${CudaFilters_STREAMING_SOURCES}
-                             itkCudaHelperThreadsGTest.cxx itkCudaSlabFakesGTest.cxx)
+                             ${CudaFilters_OVERRIDE_GTESTS} itkCudaHelperThreadsGTest.cxx itkCudaSlabFakesGTest.cxx)
 
 include(${CMAKE_CURRENT_LIST_DIR}/CudaFiltersExitTest.cmake)
 cudafilters_add_factory_program_tests()
