@@ -117,6 +117,7 @@ public:
     return m_View.Memory != nullptr;
   }
 
+#if !defined(ITK_WRAPPING_PARSER) // Python has __dlpack__ instead
   /** The buffered region in device memory; empty without memory. */
   const CudaDeviceImageView &
   GetDeviceView() const
@@ -135,6 +136,7 @@ public:
    * the memory */
   void
   SetDeviceView(const CudaDeviceImageView & view);
+#endif
 
   /** Waits until all work that writes the pixels is done. Without memory it returns at once.
    * \exception CudaError if that work failed, or earlier work of the same thread */

@@ -363,6 +363,12 @@ CudaRegionPartitionResult_AsDictionary(const itk::CudaRegionPartitionResult & re
   });
 }
 
+// It stands in no class that Python could know its values by. The name is what SetRounding() takes.
+%typemap(out) itk::CudaRounding
+{
+  $result = PyUnicode_FromString(itk::CudaRoundingToString($1).c_str());
+}
+
 // Python hands enumerations over as numbers, of which only some are values. `last`: the value of the last one. `words`: a string.
 %define CUDAFILTERS_CHECK_ENUMERATION(name, last, words)
 %typemap(check) itkCudaFiltersEnums::name

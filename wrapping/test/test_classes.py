@@ -226,6 +226,38 @@ def test_every_class_is_in_these_tests():
     assert names == {tested.name for tested in FILTERS} | OTHERS
 
 
+def bare_pointers(value):
+    """The pointers of SWIG without methods in what Python gets of a type that it does not know."""
+    return [each for each in (value if isinstance(value, (list, tuple)) else [value]) if type(each).__name__ == "SwigPyObject"]
+
+
+@pytest.mark.parametrize("name", sorted({tested.name for tested in FILTERS} | OTHERS))
+def test_no_getter_gives_a_bare_pointer(name):
+    kinds = getattr(itk, name)
+    kind = next(iter(kinds.values())) if hasattr(kinds, "values") else kinds
+    instance = kind.New() if hasattr(kind, "New") else kind
+    for getter in (method for method in dir(instance) if method.startswith("Get")):
+        try:
+            found = getattr(instance, getter)()
+        except (RuntimeError, TypeError, ValueError, NotImplementedError):
+            continue  # it takes arguments, or has nothing to give yet
+        assert not bare_pointers(found), getter
+
+
+def test_device_images_have_no_views_of_cpp():
+    assert not {"GetDeviceView", "SetDeviceView"} & set(dir(itk.CudaDeviceImage[itk.F, 2]))
+
+
+@pytest.mark.parametrize("name", ["CudaPixelMappingImageFilter", "CudaDownloadImageFilter"])
+def test_a_rounding_is_its_name(name):
+    mapping = next(iter(getattr(itk, name).values())).New()
+    assert mapping.GetRounding() == "Truncate"
+    mapping.SetRounding("nearest")
+    assert mapping.GetRounding() == "Nearest"
+    mapping.SetRounding(mapping.GetRounding())
+    assert mapping.GetRounding() == "Nearest"
+
+
 def test_functions_are_those_of_the_classes():
     config = importlib.import_module("itk.Configuration.CudaFiltersConfig")
     functions = importlib.import_module("itk.Configuration.CudaFilters_snake_case").snake_case_functions
