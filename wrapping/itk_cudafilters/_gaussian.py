@@ -88,8 +88,8 @@ def gaussian_filter(
         Distance of pixels along each axis. Then sigma has its unit, and derivatives are per that unit. "image": that of the
         itk.Image or of the coordinates of the DataArray, which may fall.
     axes
-        Axes to filter along; default all but `channel_axis`. The others count items of a batch. Items have the results that
-        they have alone, to the bit.
+        Axes to filter along, in this order; default all but `channel_axis`, in the order of the array. The others count items of
+        a batch. Items have the results that they have alone, to the bit.
     channel_axis
         Axis of channels, each of which is filtered by itself.
     valid_mask
@@ -267,7 +267,8 @@ def gaussian_gradient_magnitude(
 ) -> Any:
     """The length of the gradient of the smoothed array, sqrt(sum_i (G_i * x)^2) with the derivatives G_i along the axes.
 
-    The parameters are those of gaussian_filter(). As in scipy, mode i of several belongs to the derivative along axis i.
+    The parameters are those of gaussian_filter(). As in scipy, mode i of several belongs to the derivative along axis i, and
+    lines are filtered along the axes in the order of the array, whatever the order of `axes`.
 
     Examples
     --------
@@ -278,7 +279,7 @@ def gaussian_gradient_magnitude(
     """
     call = _Call(
         input, sigma, output, mode, cval, fwhm, spacing, axes, channel_axis,
-        valid_mask, preserve_nan, dtype, approximation, backend,
+        valid_mask, preserve_nan, dtype, approximation, backend, in_array_order=True,
     )
     squares = (derivative * derivative for derivative in call.along_each_axis(1))
     return call.store(call.given.ops.sqrt(_sum(squares)))
@@ -304,7 +305,8 @@ def gaussian_laplace(
 ) -> Any:
     """The Laplacian of the smoothed array, sum_i G_ii * x with the second derivatives G_ii along the axes.
 
-    The parameters are those of gaussian_filter(). As in scipy, mode i of several belongs to the derivative along axis i.
+    The parameters are those of gaussian_filter(). As in scipy, mode i of several belongs to the derivative along axis i, and
+    lines are filtered along the axes in the order of the array, whatever the order of `axes`.
 
     Examples
     --------
@@ -315,7 +317,7 @@ def gaussian_laplace(
     """
     call = _Call(
         input, sigma, output, mode, cval, fwhm, spacing, axes, channel_axis,
-        valid_mask, preserve_nan, dtype, approximation, backend,
+        valid_mask, preserve_nan, dtype, approximation, backend, in_array_order=True,
     )
     return call.store(_sum(call.along_each_axis(2)))
 
@@ -340,9 +342,9 @@ def gaussian_gradient(
 ) -> Any:
     """The gradient of the smoothed array, components G_i * x in the order of `axes`.
 
-    The parameters are those of gaussian_filter(). The components are the last axis of the result or, with `channel_axis`, the
-    axis behind that of the channels. An itk.Image gives an itk.VectorImage, whose components are in the order of the array's
-    axes, and along them.
+    The parameters are those of gaussian_filter(). Lines are filtered along the axes in the order of the array. The components
+    are the last axis of the result or, with `channel_axis`, the axis behind that of the channels. An itk.Image gives an
+    itk.VectorImage, whose components are in the order of the array's axes, and along them.
 
     Examples
     --------
@@ -354,7 +356,7 @@ def gaussian_gradient(
     """
     call = _Call(
         input, sigma, output, mode, cval, fwhm, spacing, axes, channel_axis,
-        valid_mask, preserve_nan, dtype, approximation, backend,
+        valid_mask, preserve_nan, dtype, approximation, backend, in_array_order=True,
     )
     return call.store_components(call.along_each_axis(1))
 
@@ -392,7 +394,7 @@ def gaussian_hessian(
     """
     call = _Call(
         input, sigma, output, mode, cval, fwhm, spacing, axes, channel_axis,
-        valid_mask, preserve_nan, dtype, approximation, backend,
+        valid_mask, preserve_nan, dtype, approximation, backend, in_array_order=True,
     )
     call.require_derivatives()
     pairs = [(i, j) for i in range(call.dimension) for j in range(i, call.dimension)]
@@ -540,6 +542,8 @@ class _Call:
         dtype: Any,
         approximation: str,
         backend: str,
+        *,
+        in_array_order: bool = False,
     ) -> None:
         self.given = input if isinstance(input, Given) else Given.read(input, "input")
         array = self.given.array
@@ -559,6 +563,9 @@ class _Call:
         self._target = Target.of(self.given, output, dtype)
         # Axes of sigma 0 are batch axes.
         self._steps = [i for i in range(self.dimension) if self.sigma[i] > 0.0]
+        if in_array_order:
+            # The order counts in the mode constant: lines of a derivative continue with cval again.
+            self._steps.sort(key=lambda i: self._axes[i])
         self._items = Items(array.shape, tuple(self._axes[i] for i in self._steps))
         self.valid = None if valid_mask is None else read_mask(valid_mask, self.given, self._channel_axis)
         self._keeps_nan = preserve_nan and self._may_hold_nan()

@@ -67,7 +67,8 @@ def gaussian_filter(
         source.
     sigma, order, mode, cval, fwhm, spacing, axes, approximation, backend
         As in itk_cudafilters.gaussian_filter(). One mode holds for all axes, and wrap is not possible: it needs the last plane
-        before the first.
+        before the first. For derivatives in the mode constant cval must be 0, unless one axis alone is filtered: slabs are
+        filtered along their planes first, which would give other results than arrays have.
     channel_axis
         None, or the last axis.
     valid_mask
@@ -364,6 +365,12 @@ class _Run:
             raise TypeError(f"progress is {describe(progress)}; it must be None, or a function of the share that is done")
         if not any(self._sigma):
             return self._copy(progress)
+        takes_derivatives = self._kind != "filter" or any(self._orders)
+        if self._mode == "constant" and self._cval != 0.0 and takes_derivatives and sum(map(bool, self._sigma)) > 1:
+            raise ValueError(
+                f"cval is {self._cval}; in slabs it must be 0 for derivatives, which depend on the order of the axes: "
+                "call the function of itk_cudafilters for arrays"
+            )
         shape = self._source.shape[: self._dimension]
         job = (
             self._kind,

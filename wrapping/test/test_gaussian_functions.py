@@ -56,6 +56,38 @@ def assert_near(found, expected, bound):
 # scipy
 
 
+def test_derivatives_follow_the_order_of_the_array():
+    """Against scipy's lines along the first axis of the array first. In the mode constant the order counts: lines of a
+    derivative continue with cval again."""
+    scipy = pytest.importorskip("scipy.ndimage")
+    rng = generator()
+    array = 3 * scipy.gaussian_filter(rng.random((13, 21, 24)), 1.0)
+    sigma = dict(enumerate((1.5, 2.0, 2.5)))
+    cval = -20.0
+
+    def derivative(*orders):
+        result = array
+        for axis in range(3):
+            result = scipy.gaussian_filter1d(result, sigma[axis], axis, orders[axis], mode="constant", cval=cval, truncate=8)
+        return result
+
+    unit = np.eye(3, dtype=int)
+    for axes in itertools.permutations(range(3)):
+        options = {"sigma": [sigma[axis] for axis in axes], "mode": "constant", "cval": cval, "axes": axes}
+        gradient = [derivative(*unit[axis]) for axis in axes]
+        second = [[derivative(*(unit[a] + unit[b])) for b in axes] for a in axes]
+        hessian = [second[i][j] for i in range(3) for j in range(i, 3)]
+        assert_near(gaussian_gradient(array, **options), np.stack(gradient, -1), BOUND[1])
+        assert_near(gaussian_gradient_magnitude(array, **options), np.sqrt(sum(each**2 for each in gradient)), BOUND[1])
+        assert_near(gaussian_hessian(array, **options), np.stack(hessian, -1), BOUND[2])
+        assert_near(gaussian_laplace(array, **options), sum(second[i][i] for i in range(3)), BOUND[2])
+        # As in scipy, one derivative follows the axes as they are named.
+        wanted = array
+        for axis, order in zip(axes, (1, 0, 2)):
+            wanted = scipy.gaussian_filter1d(wanted, sigma[axis], axis, order, mode="constant", cval=cval, truncate=8)
+        assert_near(gaussian_filter(array, order=(1, 0, 2), **options), wanted, 2 * BOUND[2])
+
+
 @ALL_MODES
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("shape", [(61,), (30, 41), (12, 17, 23), (5, 7, 9, 8)], ids=len)

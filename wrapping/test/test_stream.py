@@ -259,6 +259,17 @@ def test_threads_run_at_the_same_time():
     assert all((results[i] == expected[i]).all() for i in range(4))
 
 
+def test_constant_values_beyond_the_ends():
+    """As of arrays: smoothed with any value, and derivatives with 0 or along one axis."""
+    values = volume()
+    found = np.empty(SHAPE, np.float32)
+    for options in ({"cval": -20.0}, {"cval": 0.0, "order": (1, 0, 2)}, {"cval": -20.0, "sigma": (0, 2.0, 0), "order": (0, 1, 0)}):
+        options = {"sigma": 2.0, "mode": "constant", **options}
+        stream.gaussian_filter(values, found, **options)
+        wanted = itk_cudafilters.gaussian_filter(values.astype(np.float64), **options)
+        assert deviation(found, wanted) < BOUND[max(options.get("order", (0,)))], options
+
+
 def refused(message, source=None, target=None, sigma=2.0, error=ValueError, **arguments):
     source = volume() if source is None else source
     target = np.empty(getattr(source, "shape", SHAPE), np.float32) if target is None else target
@@ -271,6 +282,10 @@ def test_what_is_refused_is_told_in_words():
     refused("mode is 'wrap', which needs the last plane before the first", mode="wrap")
     refused("mode is 'wrap'", mode="grid-wrap")
     refused("in slabs it must be one for all axes", mode=("nearest", "reflect", "nearest"))
+    refused("cval is -20.0; in slabs it must be 0 for derivatives", mode="constant", cval=-20, order=(0, 1, 0))
+    for function in (stream.gaussian_gradient_magnitude, stream.gaussian_laplace):
+        with pytest.raises(ValueError, match="cval is 0.5; in slabs it must be 0 for derivatives"):
+            function(values, np.empty(SHAPE, np.float32), 2.0, mode="constant", cval=0.5)
     refused("valid_mask is given; images in slabs have none", valid_mask=values > 3)
     refused("channel_axis is 0; in slabs it must be the last axis", channel_axis=0)
     refused("spacing is 'image'", spacing="image")
