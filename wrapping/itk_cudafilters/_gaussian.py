@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+import operator
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, ParamSpec, get_args
 
@@ -229,6 +230,10 @@ def gaussian_filter1d(
     >>> bool(abs(slope[100] - 1) < 1e-5)
     True
     """
+    try:
+        operator.index(axis)
+    except TypeError:
+        raise TypeError(f"axis is {axis!r}; it must be a whole number") from None
     return gaussian_filter(
         input,
         sigma,
@@ -642,9 +647,13 @@ class _Call:
         )
         return passes if is_plain else None
 
-    def along_each_axis(self, order: int) -> list[Any]:
-        """The derivatives of that order along each of the axes, each with the mode of its axis, as in scipy."""
-        self.require_derivatives()
+    def along_each_axis(self, order: int, *, leaves_axes: bool = False) -> list[Any]:
+        """The derivatives of that order along each of the axes, each with the mode of its axis, as in scipy.
+
+        With `leaves_axes` an axis of sigma 0 is left as it is, also by the derivative along it.
+        """
+        if not leaves_axes:
+            self.require_derivatives()
         return [
             self.derivatives([order if i == axis else 0 for i in range(self.dimension)], self._modes[axis])
             for axis in range(self.dimension)

@@ -4,12 +4,14 @@
     from itk_cudafilters import ndimage  # in the place of: from scipy import ndimage
 
 Results have the type of the input unless `output` says otherwise; those of integers are truncated once, in the end. `truncate`
-and `radius` have no effect, because a recursive filter has no window. Orders are 0, 1 and 2. Pixels that are NaN remain NaN and
-do not count; in scipy they make all pixels around them NaN.
+and `radius` have no effect, because a recursive filter has no window. Orders are 0, 1 and 2. An axis whose sigma is 0 is left as
+it is, whatever its order. Pixels that are NaN remain NaN and do not count; in scipy they make all pixels around them NaN.
+docs/python.md lists all differences.
 """
 from __future__ import annotations
 
-from collections.abc import Sequence
+import operator
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import itk
@@ -42,6 +44,11 @@ def gaussian_filter1d(
     >>> gaussian_filter1d(np.array([1.0, 1.0, 1.0, 1.0]), 4)
     array([1., 1., 1., 1.])
     """
+    _require_radius(radius)
+    if _is_complex(input):
+        return _of_parts(
+            input, output, cval, lambda part, value: gaussian_filter1d(part, sigma, axis, order, None, mode, value)
+        )
     return _gaussian.gaussian_filter1d(input, sigma, axis, order, _output(input, output), mode, cval)
 
 
@@ -66,7 +73,15 @@ def gaussian_filter(
     array([[7, 7],
            [7, 7]], dtype=uint8)
     """
-    return _gaussian.gaussian_filter(input, sigma, order, _output(input, output), mode, cval, axes=axes)
+    _require_radius(radius)
+    if _is_complex(input):
+        return _of_parts(
+            input, output, cval, lambda part, value: gaussian_filter(part, sigma, order, None, mode, value, axes=axes)
+        )
+    sigma = _sigma(sigma)
+    return _gaussian.gaussian_filter(
+        input, sigma, _order(order, sigma), _output(input, output), mode, cval, axes=axes
+    )
 
 
 def gaussian_gradient_magnitude(
@@ -88,7 +103,19 @@ def gaussian_gradient_magnitude(
     >>> bool(abs(gaussian_gradient_magnitude(np.arange(80.0), 2)[40] - 1) < 1e-5)
     True
     """
-    return _gaussian.gaussian_gradient_magnitude(input, sigma, _output(input, output), mode, cval, axes=axes)
+    _require_radius(radius)
+    if _is_complex(input):
+        return _of_parts(
+            input,
+            output,
+            cval,
+            lambda part, value: _combine(part, lambda ops, all: ops.stack_last(all), 1, sigma, None, mode, value, axes),
+            lambda gradient: np.sqrt((gradient * gradient).sum(axis=-1)),
+        )
+    return _combine(
+        input, lambda ops, all: ops.sqrt(_gaussian._sum(each * each for each in all)),
+        1, sigma, _output(input, output), mode, cval, axes,
+    )
 
 
 def gaussian_laplace(
@@ -110,7 +137,14 @@ def gaussian_laplace(
     >>> bool(abs(gaussian_laplace(np.arange(-40.0, 41.0) ** 2, 2)[40] - 2) < 1e-2)
     True
     """
-    return _gaussian.gaussian_laplace(input, sigma, _output(input, output), mode, cval, axes=axes)
+    _require_radius(radius)
+    if _is_complex(input):
+        return _of_parts(
+            input, output, cval, lambda part, value: gaussian_laplace(part, sigma, None, mode, value, axes=axes)
+        )
+    return _combine(
+        input, lambda ops, all: _gaussian._sum(all), 2, sigma, _output(input, output), mode, cval, axes
+    )
 
 
 def _output(input: Any, output: Any) -> Any:
@@ -118,3 +152,78 @@ def _output(input: Any, output: Any) -> Any:
     if output is not None or not (isinstance(input, (np.ndarray, itk.Object)) or is_xarray(input)):
         return output
     return pixels_of(input).dtype
+
+
+# scipy leaves an axis with a sigma up to this one as it is.
+_LARGEST_SIGMA_OF_NO_FILTER = 1e-15
+
+
+def _sigma(sigma: Any) -> Any:
+    """With 0 in the place of sigmas that scipy takes for it. What is no number remains for the filter to refuse."""
+    try:
+        sigmas = np.asarray(sigma, dtype=np.float64)
+    except (TypeError, ValueError):
+        return sigma
+    is_tiny = (sigmas > 0.0) & (sigmas <= _LARGEST_SIGMA_OF_NO_FILTER)
+    return np.where(is_tiny, 0.0, sigmas).tolist() if is_tiny.any() else sigma
+
+
+def _order(order: Any, sigma: Any) -> Any:
+    """The orders, 0 where sigma is 0: scipy leaves such an axis as it is. Where the lengths differ the filter says so."""
+    try:
+        is_left = np.asarray(sigma, dtype=np.float64) == 0.0
+        return np.where(is_left, 0, order).tolist() if is_left.any() else order
+    except (TypeError, ValueError):
+        return order
+
+
+def _require_radius(radius: Any) -> None:
+    """Raises ValueError for what is no radius of a window, although there is no window."""
+    for each in [radius] if radius is None or np.ndim(radius) == 0 else radius:
+        try:
+            if each is not None and operator.index(each) < 0:
+                raise ValueError(f"radius is {radius}; it must be None, or whole numbers of 0 or more")
+        except TypeError:
+            raise ValueError(f"radius is {radius!r}; it must be None, or whole numbers of 0 or more") from None
+
+
+@_gaussian._on_device_of_input
+def _combine(
+    input: Any,
+    combine: Callable[[Any, list[Any]], Any],
+    order: int,
+    sigma: Any,
+    output: Any,
+    mode: Any,
+    cval: Any,
+    axes: Any,
+) -> Any:
+    """What `combine` makes of the derivatives of this order along the axes. As in scipy, one along an axis of sigma 0 is the array
+    smoothed along the others, and without axes the result is the input."""
+    call = _gaussian._Call(
+        input, _sigma(sigma), output, mode, cval, None, None, axes, None, None, True, None, "accurate", "automatic",
+        in_array_order=True,
+    )
+    derivatives = call.along_each_axis(order, leaves_axes=True)
+    return call.store(combine(call.given.ops, derivatives) if derivatives else call.derivatives([]))
+
+
+def _is_complex(input: Any) -> bool:
+    return isinstance(input, (np.ndarray, list, tuple)) and np.iscomplexobj(input)
+
+
+def _of_parts(
+    input: Any,
+    output: Any,
+    cval: complex,
+    function: Callable[[Any, float], Any],
+    finish: Callable[[Any], Any] = lambda result: result,
+) -> Any:
+    """function(part, value beyond the ends) of the real and the imaginary part of complex numbers, as in scipy."""
+    array, value = np.asarray(input), complex(cval)
+    if output is None or isinstance(output, (str, type, np.dtype)):
+        output = np.empty(array.shape, array.dtype if output is None else output)
+    if not np.iscomplexobj(output):
+        raise TypeError(f"output is {np.asarray(output).dtype}; for an input of complex numbers it must be complex")
+    output[...] = finish(function(array.real, value.real) + 1j * function(array.imag, value.imag))
+    return output

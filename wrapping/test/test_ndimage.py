@@ -1,10 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """itk_cudafilters.ndimage beside scipy.ndimage: one import changes."""
 import inspect
+import pathlib
+import re
+import subprocess
+import sys
 
 import numpy as np
 import pytest
 
+import itk_cudafilters
 from itk_cudafilters import ndimage
 
 scipy = pytest.importorskip("scipy.ndimage")
@@ -19,6 +24,10 @@ ALL_NAMES = pytest.mark.parametrize("name", NAMES)
 
 def both(name):
     return getattr(ndimage, name), getattr(scipy, name)
+
+
+def smooth_array(seed, shape):
+    return scipy.gaussian_filter(np.random.default_rng(seed).random(shape), 1.0)
 
 
 def assert_near(found, expected, bound):
@@ -79,6 +88,73 @@ def test_positions_of_arguments():
     array = np.random.default_rng(5).random((21, 26))
     found = ndimage.gaussian_filter1d(array, 2.0, 0, 1, None, "constant", 0.5, 8.0)
     assert_near(found, scipy.gaussian_filter1d(array, 2.0, 0, 1, None, "constant", 0.5, 8.0), 2e-4)
+
+
+@pytest.mark.parametrize("sigma, order", [((0, 1.5), (1, 0)), ((1.5, 0), (1, 2)), ((1e-16, 1.5), (2, 1)), (0, 1), (0, (2, 1))])
+def test_orders_of_axes_that_are_left(sigma, order):
+    array = smooth_array(7, (21, 26))
+    expected = scipy.gaussian_filter(array, sigma, order, truncate=8)
+    assert_near(ndimage.gaussian_filter(array, sigma, order), expected, 1e-3)
+
+
+@pytest.mark.parametrize("name", ["gaussian_gradient_magnitude", "gaussian_laplace"])
+@pytest.mark.parametrize("options", [{"sigma": (0, 2.0)}, {"sigma": 0}, {"sigma": 2.0, "axes": ()}])
+def test_derivatives_along_axes_that_are_left(name, options):
+    function, expected = both(name)
+    array = smooth_array(8, (21, 26))
+    assert_near(function(array, **options), expected(array, **options, truncate=8), BOUND[name])
+
+
+@pytest.mark.parametrize("name", ["gaussian_gradient_magnitude", "gaussian_laplace"])
+def test_order_of_axes_is_that_of_the_array(name):
+    """Where it counts: lines of derivatives continue with cval again."""
+    function, expected = both(name)
+    array = 3 * smooth_array(9, (21, 26))
+    options = {"sigma": 2.0, "mode": "constant", "cval": -20.0}
+    for axes in ((0, 1), (1, 0), (-1, -2)):
+        assert_near(function(array, **options, axes=axes), expected(array, **options, axes=axes, truncate=8), BOUND[name])
+
+
+@ALL_NAMES
+@pytest.mark.parametrize("mode, cval", [("reflect", 0.0), ("constant", 0.5)])
+def test_complex_numbers(name, mode, cval):
+    function, expected = both(name)
+    array = smooth_array(10, (21, 26)) + 1j * smooth_array(11, (21, 26))
+    options = {"sigma": 2.0, "mode": mode, "cval": cval}
+    wanted = expected(array, **options, truncate=8)
+    assert_near(function(array, **options), wanted, BOUND[name])
+    assert_near(function(array.astype(np.complex64), **options), wanted.astype(np.complex64), BOUND[name])
+    output = np.empty_like(array)
+    assert function(array, **options, output=output) is output
+    assert_near(output, wanted, BOUND[name])
+    with pytest.raises(TypeError, match="output is float64; for an input of complex numbers it must be complex"):
+        function(array, **options, output=np.float64)
+
+
+@pytest.mark.parametrize("axis", [None, (0, 1), [1], 0.5, "x"])
+def test_one_axis_of_one_dimension(axis):
+    with pytest.raises(TypeError):
+        scipy.gaussian_filter1d(np.zeros((8, 8)), 1, axis=axis)
+    for function in (ndimage.gaussian_filter1d, itk_cudafilters.gaussian_filter1d):
+        with pytest.raises(TypeError, match="axis is .*; it must be a whole number"):
+            function(np.zeros((8, 8)), 1, axis=axis)
+
+
+@ALL_NAMES
+@pytest.mark.parametrize("radius", [-1, 1.5, "wide"])
+def test_a_radius_that_is_none(name, radius):
+    with pytest.raises(ValueError, match="radius is .*; it must be None, or whole numbers of 0 or more"):
+        getattr(ndimage, name)(np.zeros((8, 8)), 1, radius=radius)
+
+
+def test_scipys_own_tests(tmp_path):
+    """They pass, but for those of the documented differences."""
+    pytest.importorskip("scipy.ndimage.tests")
+    script = pathlib.Path(__file__).with_name("scipy_tests.py")
+    done = subprocess.run([sys.executable, script], cwd=tmp_path, capture_output=True, text=True, timeout=600)
+    assert done.returncode == 0, done.stdout + done.stderr
+    passed = re.search(r"(\d+) passed", done.stdout)
+    assert passed and int(passed[1]) >= 50, done.stdout
 
 
 def test_orders_above_2_are_refused():
