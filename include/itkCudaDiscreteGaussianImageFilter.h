@@ -39,6 +39,10 @@ namespace itk
  *
  * A NaN or infinite pixel spoils the pixels that the kernel reaches, as in the superclass.
  *
+ * \exception ExceptionObject if Variance is so large that ITK's kernel is not a number: from about 710 square pixels on
+ * exp(Variance), which it contains, is beyond double. The superclass gives NaN then, and so does a filter that the
+ * object factory made for it.
+ *
  * \code
  * auto filter = itk::CudaDiscreteGaussianImageFilter<ImageType>::New();
  * filter->SetInput(image);

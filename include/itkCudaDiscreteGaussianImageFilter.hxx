@@ -11,6 +11,7 @@
 #include "itkZeroFluxNeumannBoundaryCondition.h"
 
 #include <algorithm>
+#include <cmath>
 #include <type_traits>
 #include <typeinfo>
 
@@ -37,6 +38,15 @@ CudaDiscreteGaussianImageFilter<TInputImage, TOutputImage>::MakePass(unsigned in
   CudaDetail::CudaGaussianFirPass pass;
   pass.Axis = axis;
   pass.Weights.assign(kernel.Begin(), kernel.End());
+  const bool isFinite =
+    std::all_of(pass.Weights.begin(), pass.Weights.end(), [](double weight) { return std::isfinite(weight); });
+  if (!isFinite && !m_CudaBackend.IsOverride)
+  {
+    // GaussianOperator takes exp(-variance) times a Bessel function of the size of exp(variance).
+    itkExceptionMacro("Variance is " << variance << " square pixels along axis " << axis
+                                     << ", of which ITK's kernel is not a number; it must be at most 709. "
+                                        "CudaSmoothingRecursiveGaussianImageFilter takes any Sigma.");
+  }
   return pass;
 }
 
@@ -216,6 +226,10 @@ CudaDiscreteGaussianImageFilter<TInputImage, TOutputImage>::GenerateHostImage()
   }
   else
   {
+    for (unsigned int axis = 0; axis < std::min<unsigned int>(this->GetFilterDimensionality(), ImageDimension); ++axis)
+    {
+      this->MakePass(axis); // throws for a kernel that is not a number
+    }
     m_CudaBackend.SelectDevice(
       InputTraits::IsSupported ? OutputTraits::GetUnsupportedReason() : InputTraits::GetUnsupportedReason(), 0);
   }

@@ -6,6 +6,7 @@
 #include "itkCommand.h"
 #include "itkConstantBoundaryCondition.h"
 #include "itkCudaDiscreteGaussianImageFilter.h"
+#include "itkCudaExpectException.h"
 #include "itkCudaFiltersConfiguration.h"
 #include "itkCudaGaussianFirHost.h"
 #include "itkDiscreteGaussianImageFilter.h"
@@ -18,6 +19,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <functional>
 #include <iostream>
 #include <limits>
@@ -461,6 +463,45 @@ TEST_P(DiscreteFilter, RefusesWhatItksRefusesAndRunsAgain)
   filter->SetMaximumError(0.01);
   filter->Update();
   EXPECT_EQ(GetPixels(filter->GetOutput(), region), good);
+}
+
+/** The variance counts in square pixels: 400 square units are 711 of them along x, where pixels are 0.75 apart, and 256
+ * along y. From 710 on ITK's kernel is exp(-variance) times an overflow, and its class gives NaN. */
+TEST_P(DiscreteFilter, RefusesAVarianceOfWhichITKsKernelIsNotANumber)
+{
+  using ImageType = Image<float, 2>;
+  const auto image = MakeRandomImage<ImageType>({ { 40, 50 } }, 0.0, 1.0);
+  const auto region = image->GetLargestPossibleRegion();
+  const auto itks = ItkFilterOf<ImageType, ImageType>::New();
+  itks->SetInput(image);
+  itks->SetVariance(400.0);
+  itks->SetMaximumKernelWidth(200);
+  itks->Update();
+  EXPECT_TRUE(std::isnan(itks->GetOutput()->GetBufferPointer()[0]));
+
+  const auto filter = MakeFilter<ImageType, ImageType>(image);
+  filter->SetVariance(400.0);
+  filter->SetMaximumKernelWidth(200);
+  const std::string text = cuda::test::GetException([&filter] { filter->Update(); });
+  cuda::test::ExpectContains(text, "Variance is 711.111 square pixels along axis 0");
+  cuda::test::ExpectContains(text, "at most 709");
+
+  for (const bool usesSpacing : { true, false })
+  {
+    const double variance = usesSpacing ? 398.0 : 400.0; // 707.6 square pixels along x, and 400
+    itks->SetVariance(variance);
+    itks->SetUseImageSpacing(usesSpacing);
+    itks->Update();
+    filter->SetVariance(variance);
+    filter->SetUseImageSpacing(usesSpacing);
+    filter->Update();
+    const auto found = GetPixels(filter->GetOutput(), region);
+    const auto expected = GetPixels(itks->GetOutput(), region);
+    for (size_t i = 0; i < found.size(); ++i)
+    {
+      ASSERT_NEAR(found[i], expected[i], 1e-6) << "pixel " << i;
+    }
+  }
 }
 
 TEST_P(DiscreteFilter, NotANumberStaysWithinTheKernel)
