@@ -88,7 +88,7 @@ MakeObjectnessMeasure(unsigned int dimension,
 CudaFilters_EXPORT CudaHessianMeasure
 MakeFrangiMeasure(unsigned int dimension, double alpha, double beta, double structureness, bool brightObject);
 
-/** \exception ExceptionObject unless `alpha` is above 0 and at most 1 and each exponent is 0, 0.5 or 1 */
+/** \exception ExceptionObject unless `alpha` is from 0 to 1 and each exponent is 0, 0.5 or 1 */
 CudaFilters_EXPORT CudaHessianMeasure
 MakeSatoMeasure(unsigned int dimension, double alpha, double gamma12, double gamma23, bool brightObject);
 

@@ -29,7 +29,8 @@ namespace itk
  * Objectness: ObjectDimension 0 finds blobs, 1 (default) lines, 2 plates. ScaleObjectnessMeasure (default on)
  * multiplies with the largest eigenvalue. Objectness and Frangi: Alpha (0.5), Beta (0.5) and Gamma, which is NaN by
  * default: half of the largest norm of the Hessians of each scale, as in Frangi's paper. Sato: SatoAlpha (0.25),
- * SatoGamma12 (1) and SatoGamma23 (1). Jerman: Tau (0.5), from 0 to 1.
+ * SatoGamma12 (1) and SatoGamma23 (1); scikit-image's formula is SatoAlpha 0, SatoGamma12 0 and SatoGamma23 0.5.
+ * Jerman: Tau (0.5), from 0 to 1.
  *
  * Approximation (Deriche), BoundaryMode (Nearest) and BoundaryValue are those of
  * CudaHessianRecursiveGaussianImageFilter.

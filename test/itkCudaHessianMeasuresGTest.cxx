@@ -416,7 +416,7 @@ TEST(CudaHessianMeasuresTest, BadParametersAreNamed)
   ExpectContains(GetException([] { MakeFrangiMeasure(3, 0.0, 0.5, 5.0, true); }), "Alpha");
   ExpectContains(GetException([=] { MakeFrangiMeasure(3, 0.5, nan, 5.0, true); }), "Beta");
   ExpectContains(GetException([] { MakeFrangiMeasure(2, 0.5, 0.5, -1.0, true); }), "structureness");
-  ExpectContains(GetException([] { MakeSatoMeasure(3, 0.0, 1.0, 1.0, true); }), "Alpha");
+  ExpectContains(GetException([] { MakeSatoMeasure(3, -0.25, 1.0, 1.0, true); }), "SatoAlpha is -0.25");
   ExpectContains(GetException([] { MakeSatoMeasure(3, 0.5, 0.75, 1.0, true); }), "0.75");
   ExpectContains(GetException([=] { MakeSatoMeasure(3, 0.5, 1.0, nan, true); }), "Gamma23");
   ExpectContains(GetException([] { MakeJermanMeasure(3, -1.0, true); }), "floor");

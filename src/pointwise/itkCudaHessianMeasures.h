@@ -229,7 +229,8 @@ RaiseToHalves(T x, unsigned int halves)
  *   |l_3| (l_2 / l_3)^gamma23 (1 - alpha l_1 / |l_2|)^gamma12  if l_3 <= l_2 < 0 < l_1 < |l_2| / alpha
  *   0                                                          otherwise
  *
- * In two dimensions a line has one eigenvalue across: l_3 = l_2. */
+ * In two dimensions a line has one eigenvalue across: l_3 = l_2. With alpha = 0, gamma12 = 0 and gamma23 = 1/2 it is
+ * the geometric mean of the eigenvalues across the line, sqrt(l_2 l_3), which scikit-image takes. */
 template <typename T, unsigned int VDimension>
 ITK_CUDA_HOST_DEVICE inline T
 GetSatoMeasure(const MeasureParameters<T> & p, const EigenSystem<T, VDimension> & system)
@@ -244,7 +245,7 @@ GetSatoMeasure(const MeasureParameters<T> & p, const EigenSystem<T, VDimension> 
   }
   const T ratio = along / across;
   const T similarity = along > T{ 0 } ? T{ 1 } - p.SatoAlpha * ratio : T{ 1 } + ratio;
-  if (!(similarity > T{ 0 }))
+  if (along > T{ 0 } && !(similarity > T{ 0 }))
   {
     return T{ 0 };
   }

@@ -92,9 +92,9 @@ CudaHessianMeasure
 MakeSatoMeasure(unsigned int dimension, double alpha, double gamma12, double gamma23, bool brightObject)
 {
   CudaHessianMeasure measure = MakeMeasure(CudaHessianMeasureKind::Sato, dimension, brightObject);
-  if (!(alpha > 0.0 && alpha <= 1.0))
+  if (!(alpha >= 0.0 && alpha <= 1.0))
   {
-    itkGenericExceptionMacro("Alpha is " << alpha << "; it must be greater than 0 and at most 1");
+    itkGenericExceptionMacro("SatoAlpha is " << alpha << "; it must be from 0 to 1");
   }
   VerifyHalves("Gamma12", gamma12);
   VerifyHalves("Gamma23", gamma23);

@@ -135,6 +135,7 @@ def vesselness(
             Beta=number(beta, "beta"),
             Gamma=math.nan if gamma is None else number(gamma, "gamma"),
             Tau=number(tau, "tau"),
+            **getattr(measure, "parameters", {}),
         )
         results = [call.store_response(found.response)]
         if return_scale:
@@ -142,6 +143,16 @@ def vesselness(
         if return_directions:
             results.append(call.store_directions(found.directions))
     return tuple(results) if len(results) > 1 else results[0]
+
+
+class _MeasureWith(str):
+    """The name of a measure, and parameters of the filter that vesselness() does not have."""
+
+    parameters: dict[str, float]
+
+
+_SATO_OF_SKIMAGE = _MeasureWith("sato")
+_SATO_OF_SKIMAGE.parameters = {"SatoAlpha": 0.0, "SatoGamma12": 0.0, "SatoGamma23": 0.5}
 
 
 def frangi(
@@ -186,10 +197,12 @@ def sato(
     cval: float = 0.0,
     **others: Any,
 ) -> Any:
-    """skimage.filters.sato(): vesselness() of Sato's measure, in the unit of the image.
+    """skimage.filters.sato(): the geometric mean of the Hessian's eigenvalues across a line, in the unit of the image.
 
-    In two dimensions the values are those of scikit-image's formula. In three dimensions it leaves out the factor of the
-    eigenvalue along the line. `others` are keywords of vesselness().
+    It is the eigenvalue of the largest magnitude in two dimensions and the root of the product of both in three, times sigma^2,
+    and 0 where one of them has not the sign of a line. scikit-image takes this formula. Sato's paper and vesselness() with
+    `measure="sato"` also have a factor of the eigenvalue along the line, by which blobs, ends and crossings respond less, and
+    in three dimensions the smaller of the eigenvalues across. `others` are keywords of vesselness().
 
     Examples
     --------
@@ -200,7 +213,8 @@ def sato(
     >>> bool(response[20, 30] > 5 * response[26, 30])
     True
     """
-    return vesselness(image, sigmas, "sato", bright=not black_ridges, mode=mode, cval=cval, **others)
+    measure: Any = _SATO_OF_SKIMAGE
+    return vesselness(image, sigmas, measure, bright=not black_ridges, mode=mode, cval=cval, **others)
 
 
 def meijering(
