@@ -2,6 +2,7 @@
 list(
   APPEND
   CudaFilters_GTESTS
+  itkCudaGreyUnitsGTest.cxx
   itkCudaHessianMeasuresGTest.cxx
   itkCudaHessianToObjectnessMeasureImageFilterGTest.cxx
   itkCudaImageStatisticsGTest.cxx

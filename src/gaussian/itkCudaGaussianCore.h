@@ -174,25 +174,99 @@ MultiplyRow(const T * row, unsigned int dimension, const T (&vector)[VMaximumDim
   return sum;
 }
 
-/** The value that replaces `old` at a pixel where a pass gives `value`. */
+/** sqrt(a^2 + b^2) for numbers whose squares leave the range of their type. */
 template <typename T>
 ITK_CUDA_HOST_DEVICE inline T
-CombineValues(CudaGaussianCombine combine, T old, T value)
+GetLengthByRatio(T a, T b)
 {
   using std::sqrt;
+  a = a < T(0) ? -a : a;
+  b = b < T(0) ? -b : b;
+  const T larger = a < b ? b : a;
+  const T smaller = a < b ? a : b;
+  if (!(larger > T(0)) || larger - larger != T(0))
+  {
+    return a + b; // zeros, infinity or NaN
+  }
+  const T ratio = smaller / larger;
+  return larger * sqrt(T(1) + ratio * ratio);
+}
+
+/** Whether a sum of squares has all the digits of TStored: squares that vanish beside it are below its rounding. */
+template <typename TStored, typename T>
+ITK_CUDA_HOST_DEVICE inline bool
+HasDigitsOfSquares(T squares)
+{
+  constexpr bool isFloat = sizeof(TStored) == sizeof(float);
+  return squares >= static_cast<T>(isFloat ? 0x1p-100 : 0x1p-960) &&
+         squares <= static_cast<T>(isFloat ? 0x1p+126 : 0x1p+1022);
+}
+
+/** The sum of squares `old` and value^2, as it lies in an image of TStored: itself or, where it has not its digits,
+ * minus its root. So the length of a vector has its digits whatever unit the pixels have. */
+template <typename TStored, typename T>
+ITK_CUDA_HOST_DEVICE inline T
+AddSquare(T old, T value)
+{
+  using std::sqrt;
+  T root;
+  if (old >= T(0))
+  {
+    const T squares = old + value * value;
+    if (HasDigitsOfSquares<TStored>(squares) || (old == T(0) && value == T(0)))
+    {
+      return squares;
+    }
+    root = GetLengthByRatio(sqrt(old), value);
+  }
+  else
+  {
+    root = GetLengthByRatio(-old, value);
+  }
+  const T squares = root * root;
+  return HasDigitsOfSquares<TStored>(squares) ? squares : -root;
+}
+
+/** The root of the sum of squares `old`, as AddSquare() gives it, and value^2. */
+template <typename T>
+ITK_CUDA_HOST_DEVICE inline T
+AddSquareAndRoot(T old, T value)
+{
+  using std::sqrt;
+  if (old < T(0))
+  {
+    return GetLengthByRatio(-old, value);
+  }
+  const T squares = old + value * value;
+  return HasDigitsOfSquares<T>(squares) ? sqrt(squares) : GetLengthByRatio(sqrt(old), value);
+}
+
+/** The value that replaces `old` at a pixel where a pass gives `value`. What is not yet a result is stored as TStored.
+ */
+template <typename TStored, typename T>
+ITK_CUDA_HOST_DEVICE inline T
+CombineValuesAs(CudaGaussianCombine combine, T old, T value)
+{
   switch (combine)
   {
     case CudaGaussianCombine::Add:
       return old + value;
     case CudaGaussianCombine::StoreSquare:
-      return value * value;
+      return AddSquare<TStored>(T(0), value);
     case CudaGaussianCombine::AddSquare:
-      return old + value * value;
+      return AddSquare<TStored>(old, value);
     case CudaGaussianCombine::AddSquareAndRoot:
-      return sqrt(old + value * value);
+      return AddSquareAndRoot(old, value);
     default:
       return value;
   }
+}
+
+template <typename T>
+ITK_CUDA_HOST_DEVICE inline T
+CombineValues(CudaGaussianCombine combine, T old, T value)
+{
+  return CombineValuesAs<T>(combine, old, value);
 }
 
 /** Whether CombineValues() reads `old`. */

@@ -212,7 +212,7 @@ public:
       to.ForEachPixel([&](size_t line, size_t n, size_t position) {
         const double value = values[this->GetIndex(line, n)].Value[line % LinePack::Count];
         const double old = readsOld ? ReadReal(target.Old, GetPosition(from, line, n)) : 0.0;
-        pixels[position] = ConvertComponent<ComponentType>(CombineValues(target.Combine, old, value));
+        pixels[position] = ConvertComponent<ComponentType>(CombineValuesAs<ComponentType>(target.Combine, old, value));
       });
     });
   }

@@ -16,7 +16,7 @@ from ._derivatives import Axis, Derivatives, DerivativesOfAll, DerivativesOfMask
 from ._exporters import SHAPES, filter_foreign, is_foreign, open_foreign, shape_of
 from ._info import Backend
 from ._line_passes import DeviceLineFilter, DevicePasses, HostLineFilter, LineFilter, Pass
-from ._operations import current_device_of, operations_of
+from ._operations import Operations, current_device_of, operations_of
 from ._repeated import run_repeated
 from ._segmentation import known_name
 
@@ -286,8 +286,7 @@ def gaussian_gradient_magnitude(
         input, sigma, output, mode, cval, fwhm, spacing, axes, channel_axis,
         valid_mask, preserve_nan, dtype, approximation, backend, in_array_order=True,
     )
-    squares = (derivative * derivative for derivative in call.along_each_axis(1))
-    return call.store(call.given.ops.sqrt(_sum(squares)))
+    return call.store(_length(call.along_each_axis(1), call.given.ops))
 
 
 @_on_device_of_input
@@ -502,6 +501,25 @@ def _sum(arrays: Any) -> Any:
     for array in arrays:
         total = array if total is None else total + array
     return total
+
+
+# Between these a sum of squares has all its digits: squares that vanish beside it are below its rounding.
+_SQUARES_WITH_DIGITS = {"float32": (2.0**-100, 2.0**126), "float64": (2.0**-960, 2.0**1022)}
+
+
+def _length(components: Sequence[Any], ops: Operations) -> Any:
+    """The root of the sum of squares, also where these leave the range of their type. Where the range is enough, the host has the
+    bits of the plain formula. The GPU's library does not look, as the host would wait for the answer."""
+    if ops.is_on_gpu:
+        return functools.reduce(ops.hypot, components)
+    least, most = _SQUARES_WITH_DIGITS[ops.type_of(components[0])]
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        squares = _sum(component * component for component in components)
+        has_digits = (squares >= least) & (squares <= most)
+        length = ops.sqrt(squares)
+        if has_digits.all():
+            return length
+        return ops.where(has_digits, length, functools.reduce(ops.hypot, components))
 
 
 def _sigma_of(sigma: Any, fwhm: Any) -> Any:

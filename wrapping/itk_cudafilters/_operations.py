@@ -45,6 +45,7 @@ class Operations(Places, Protocol):
     def isnan(self, array: Any) -> Any: ...
     def isfinite(self, array: Any) -> Any: ...
     def sqrt(self, array: Any) -> Any: ...
+    def hypot(self, a: Any, b: Any) -> Any: ...
     def stack_last(self, arrays: Sequence[Any]) -> Any: ...
     def concatenate(self, arrays: Sequence[Any], axis: int) -> Any: ...
     def first_true(self, flags: Any) -> Any:
@@ -111,6 +112,9 @@ class NumpyOperations:
 
     def sqrt(self, array: Any) -> Any:
         return self._np.sqrt(array)
+
+    def hypot(self, a: Any, b: Any) -> Any:
+        return self._np.hypot(a, b)
 
     def stack_last(self, arrays: Sequence[Any]) -> Any:
         return self._np.stack(list(arrays), axis=-1)
@@ -234,6 +238,9 @@ class TorchOperations:
 
     def sqrt(self, array: Any) -> Any:
         return self._torch.sqrt(array)
+
+    def hypot(self, a: Any, b: Any) -> Any:
+        return self._torch.hypot(a, b)
 
     def stack_last(self, arrays: Sequence[Any]) -> Any:
         return self._torch.stack(list(arrays), dim=-1)
