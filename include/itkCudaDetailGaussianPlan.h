@@ -6,8 +6,10 @@
 #include "CudaFiltersExport.h"
 #include "itkCudaFiltersEnums.h"
 
+#include <algorithm>
 #include <complex>
 #include <cstdint>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <vector>
@@ -36,6 +38,15 @@ struct CudaGaussianImpulseResponse
   {
     return Order == 1;
   }
+
+  /** Whether one sweep gives the states of both. Orders 1 and 2 have the poles of order 0, except at a small sigma,
+   * where they are differences of pixels. */
+  bool
+  HasPolesOf(const CudaGaussianImpulseResponse & other) const
+  {
+    return NumberOfPolePairs == other.NumberOfPolePairs &&
+           std::equal(std::begin(Pole), std::end(Pole), std::begin(other.Pole));
+  }
 };
 
 /** Deriche's fourth-order impulse response with the constants, normalisation and sign conventions of
@@ -44,6 +55,11 @@ struct CudaGaussianImpulseResponse
  * Order 0 has sum 1. Orders 1 and 2 respond to a unit ramp with 1 and to n^2/2 with 1, per pixel (not per unit of
  * spacing); order 1 changes sign with a negative spacing. With `normalizeAcrossScale` they are multiplied by sigma and
  * sigma^2.
+ *
+ * Below a sigma of 0.212 pixels the exponentials do not follow the derivatives of so narrow a Gaussian: their values at
+ * the neighbouring pixels change sign, and the normalisation divides by 0. Orders 1 and 2 are then the limit as sigma
+ * goes to 0, the differences (x[n+1] - x[n-1]) / 2 and x[n+1] - 2 x[n] + x[n-1]. The step at this sigma, 2.2e-3 and
+ * 1.7e-2, is no larger than the errors of Deriche's constants above it.
  *
  * \param order 0, 1 or 2
  *
@@ -60,7 +76,8 @@ MakeDericheImpulseResponse(unsigned int order, double sigma, double spacing, boo
  *
  * Order 0 is within 1e-5 of the sampled Gaussian of sum 1, relative to its centre, from 0.5 pixels on. Orders 1 and 2
  * are within 7e-5 and 7e-4 of the largest value of the Gaussian's derivative, plus the error of sampling it at the
- * pixels, which grows quickly below 1.5 pixels. */
+ * pixels, which grows quickly below 1.5 pixels. They are differences of pixels below 0.376 pixels, where the
+ * exponentials give these up to 1.2e-5 and 1.6e-5. */
 CudaFilters_EXPORT CudaGaussianImpulseResponse
 MakeAccurateImpulseResponse(unsigned int order, double sigma, double spacing, bool normalizeAcrossScale);
 
@@ -72,7 +89,8 @@ MakeGaussianImpulseResponse(CudaFiltersEnums::Approximation approximation,
                             double                          spacing,
                             bool                            normalizeAcrossScale);
 
-/** What becomes of a pass's result y at a pixel of its destination d. */
+/** What becomes of a pass's result y at a pixel of its destination d. Where a sum of squares leaves the range of its
+ * type, its root takes its place until the last pass. */
 enum class CudaGaussianCombine : uint8_t
 {
   Store,           // d = y
@@ -205,6 +223,20 @@ MakeLaplacianPlan(const CudaGaussianParameters & parameters);
 /** The second derivatives, the upper triangle of their matrix row after row. */
 CudaFilters_EXPORT CudaGaussianPlan
 MakeHessianPlan(const CudaGaussianParameters & parameters);
+
+/** In pixels: the least sigma at which Deriche's derivatives are not differences, and the largest for which ITK's code
+ * has digits (CudaFindSigmaBeyondITK()). */
+constexpr double CudaSmallestDericheSigma = 0.212;
+constexpr double CudaLargestSigmaOfITK = 1000.0;
+
+/** The first sigma of the plan, in pixels, for which the code of itk::RecursiveGaussianImageFilter has no digits left;
+ * 0 if it has for all.
+ *
+ * The coefficients of its direct form are differences of numbers of the size of sigma^4. Its error grows as sigma^3: in
+ * double it is 1e-5 of the image's range at 1,000 pixels, 5e-3 at 10,000 and more than the range from 50,000 on. Its
+ * derivatives fail below the sigma at which MakeDericheImpulseResponse() takes differences. */
+CudaFilters_EXPORT double
+CudaFindSigmaBeyondITK(const CudaGaussianPlan & plan);
 
 /** One impulse response along one axis.
  *

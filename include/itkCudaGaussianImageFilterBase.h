@@ -24,7 +24,9 @@ class CudaGaussianOverrideAccess;
  * Automatic) and DeviceIndex (default -1, the configuration's). BackendUsed and BackendReason say where the last run
  * computed, and why there. CudaRecursiveGaussianImageFilter explains these parameters. A subclass makes the plan; this
  * class does the rest. The plan runs on the device. On the host TSuperclass runs; if it does not have the approximation
- * or the boundary mode, the plan runs on ITK's threads.
+ * or the boundary mode, or if its code has no digits left at the sigma (above 1,000 pixels along an axis, or below
+ * 0.212 for a derivative), the plan runs on ITK's threads. A filter that the object factory made for ITK's class runs
+ * TSuperclass at every sigma.
  *
  * With BoundaryMode Nearest lines continue beyond their ends with their edge values, as in ITK. The other modes are
  * those of scipy.ndimage (CudaFiltersEnums::BoundaryMode), and BoundaryValue is the value of the mode Constant. They
@@ -53,7 +55,7 @@ class CudaGaussianOverrideAccess;
  * if Streaming of the filter is On and the images cannot be cut: device images, images of a type that the GPU does not
  * support, with a mask, or with a BoundaryMode that slabs do not have;
  * if BoundaryMode is Constant and BoundaryValue is not finite; if Approximation is not Deriche or BoundaryMode not
- * Nearest, and the images are of a type that the GPU does not support
+ * Nearest, or TSuperclass has no digits at the sigma, and the images are of a type that the GPU does not support
  *
  * \exception CudaError if Backend is Cuda and the GPU cannot be used; for device images also if Backend is Host,
  * DeviceIndex is not the input's, or the device's memory has run out
@@ -186,6 +188,14 @@ protected:
   {
     return m_Approximation == CudaFiltersEnums::Approximation::Deriche &&
            m_BoundaryMode == CudaFiltersEnums::BoundaryMode::Nearest;
+  }
+
+  /** Whether TSuperclass would run for a sigma that its code cannot do (CudaFindSigmaBeyondITK()). A program that asked
+   * for ITK's class has ITK's results. The plan's passes are those of images that the engines support. */
+  bool
+  IsSigmaBeyondSuperclass(const CudaDetail::CudaGaussianPlan & plan) const
+  {
+    return !m_CudaBackend.IsOverride && CudaDetail::CudaFindSigmaBeyondITK(plan) > 0.0;
   }
 
   /** Whether there is another input, of which slabs know nothing. */

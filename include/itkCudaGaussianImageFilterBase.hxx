@@ -11,6 +11,7 @@
 #include "itkProgressAccumulator.h"
 
 #include <algorithm>
+#include <sstream>
 
 namespace itk
 {
@@ -473,7 +474,15 @@ CudaGaussianImageFilterBase<TSuperclass>::GenerateHostImage(CudaDetail::CudaWork
     }
     m_CudaBackend.ReportWholeRun(0, 0);
     CudaDetail::CudaBringInputToHost<Self>(*this);
-    if (!isSuperclassHost)
+    const bool isBeyond = isSuperclassHost && this->IsSigmaBeyondSuperclass(plan);
+    if (isBeyond)
+    {
+      std::ostringstream sigma;
+      sigma << CudaDetail::CudaFindSigmaBeyondITK(plan);
+      m_CudaBackend.Reason +=
+        "; sigma is " + sigma.str() + " pixels along an axis, for which this module's code runs instead of ITK's";
+    }
+    if (!isSuperclassHost || isBeyond)
     {
       this->GenerateDataOnHost(plan);
       return;
@@ -490,6 +499,18 @@ CudaGaussianImageFilterBase<TSuperclass>::GenerateHostImage(CudaDetail::CudaWork
       itkGenericExceptionMacro(<< this->GetNameOfClass() << ": Approximation is " << m_Approximation
                                << " and BoundaryMode is " << m_BoundaryMode
                                << "; images of this type need Deriche and Nearest: " << unsupported);
+    }
+    if constexpr (InputImageType::ImageDimension <= CudaDetail::CudaImageView::MaximumDimension)
+    {
+      const CudaDetail::CudaGaussianPlan plan = this->MakePlan();
+      if (this->IsSigmaBeyondSuperclass(plan))
+      {
+        itkGenericExceptionMacro(
+          << this->GetNameOfClass() << ": Sigma is " << CudaDetail::CudaFindSigmaBeyondITK(plan)
+          << " pixels along an axis, for which ITK's code has no digits left; it must be at most "
+          << CudaDetail::CudaLargestSigmaOfITK << ", and at least " << CudaDetail::CudaSmallestDericheSigma
+          << " for derivatives, of images of this type: " << unsupported);
+      }
     }
   }
   // Filters inside the superclass may be of this module too: they are not to take every pass over the link.

@@ -27,6 +27,7 @@ set(CudaFilters_GTESTS
     itkCudaGaussianHostChunksGTest.cxx
     itkCudaGaussianRefusalGTest.cxx
     itkCudaGaussianScheduleGTest.cxx
+    itkCudaGaussianSigmaRangeGTest.cxx
     itkCudaGaussianSlabsGTest.cxx
     itkCudaGaussianTestUtilitiesGTest.cxx
     itkCudaHostMemoryPoolGTest.cxx

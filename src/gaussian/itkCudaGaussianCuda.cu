@@ -685,7 +685,7 @@ CountCombiningPasses(const std::vector<CudaGaussianLinePass> & passes, size_t fi
   while (passes[first].Axis == 0 && !ReadsDestination(result.Combine) && count < MaximumResults &&
          first + count < passes.size() && passes[first + count].Axis == 0 &&
          ReadsDestination(passes[first + count].Results.front().Combine) &&
-         passes[first + count].Results.front().Kernel.SigmaInPixels == result.Kernel.SigmaInPixels &&
+         passes[first + count].Results.front().Kernel.HasPolesOf(result.Kernel) &&
          passes[first + count].Results.front().Destination == result.Destination)
   {
     ++count;
@@ -835,8 +835,7 @@ HasProductKernel(const ProductPass & pass, int device)
   const bool                   fitsPasses =
     (pass.Passes.size() == 2 || pass.Passes.size() == 3) &&
     std::all_of(pass.Passes.begin(), pass.Passes.end(), [&first](const CudaGaussianLinePass & other) {
-      return other.Axis == 0 &&
-             other.Results.front().Kernel.SigmaInPixels == first.Results.front().Kernel.SigmaInPixels;
+      return other.Axis == 0 && other.Results.front().Kernel.HasPolesOf(first.Results.front().Kernel);
     });
   if (!fitsPasses || schedule.Method != LineMethod::WholeLine || HasKernelTimeout(device))
   {

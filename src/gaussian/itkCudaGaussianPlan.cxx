@@ -18,12 +18,16 @@ using Complex = std::complex<double>;
 // The limit of itk::RecursiveGaussianImageFilter.
 constexpr double SmallestSpacing = 1e-8;
 
+// In pixels; below it derivatives are differences.
+constexpr double SmallestAccurateSigma = 0.376;
+
 /** Half-kernels of orders 0, 1, 2 before normalisation: Re sum_j Amplitude[order][j] exp(Exponent[j] n / sigma). */
 struct ExponentialSum
 {
   unsigned int NumberOfPolePairs{ 0 };
   Complex      Exponent[CudaGaussianImpulseResponse::MaximumNumberOfPolePairs];
   Complex      Amplitude[3][CudaGaussianImpulseResponse::MaximumNumberOfPolePairs];
+  double       SmallestSigmaOfDerivatives{ 0.0 }; // in pixels; below it derivatives are differences
 };
 
 // Table 3 of Farneback and Westin (2006), amplitudes as A - iB.
@@ -34,7 +38,8 @@ MakeDericheExponentialSum()
            { { -1.3932, 0.6681 }, { -1.3732, 2.0787 } },
            { { { 1.3530, -1.8151 }, { -0.3531, -0.0902 } },
              { { -0.6724, 3.4327 }, { 0.6724, -0.6100 } },
-             { { -1.3563, -5.2318 }, { 0.3446, 2.2355 } } } };
+             { { -1.3563, -5.2318 }, { 0.3446, 2.2355 } } },
+           CudaSmallestDericheSigma };
 }
 
 ExponentialSum
@@ -46,6 +51,7 @@ MakeAccurateExponentialSum()
   const auto toComplex = [](const AccurateConstant & constant) { return Complex(constant.Real, constant.Imaginary); };
   ExponentialSum sum;
   sum.NumberOfPolePairs = AccurateNumberOfPolePairs;
+  sum.SmallestSigmaOfDerivatives = SmallestAccurateSigma;
   for (unsigned int j = 0; j < AccurateNumberOfPolePairs; ++j)
   {
     sum.Exponent[j] = toComplex(AccurateExponent[j]);
@@ -124,6 +130,20 @@ VerifyBoundary(const CudaGaussianBoundary & boundary)
   }
 }
 
+/** Makes order 1 or 2 the difference of pixels to which it tends as sigma goes to 0, before the factors of the scale.
+ *
+ * The pole i q with the weight a - i b / q has h(0) = a, h(1) = b, h(2) = -a q^2 and h(3) = -b q^2. With q = 2^-30 the
+ * values beyond h(1) are below the rounding of a double, and all products are exact. */
+void
+SetDifference(CudaGaussianImpulseResponse & kernel)
+{
+  constexpr double q = 1.0 / (1 << 30);
+  const bool       isFirst = kernel.Order == 1;
+  std::fill(std::begin(kernel.Pole), std::end(kernel.Pole), Complex(0.0, q));
+  std::fill(std::begin(kernel.Weight), std::end(kernel.Weight), Complex());
+  kernel.Weight[0] = isFirst ? Complex(0.0, 0.5 / q) : Complex(-2.0, -1.0 / q);
+}
+
 /** Sampled at the pixels and normalised as itk::RecursiveGaussianImageFilter normalises. */
 CudaGaussianImpulseResponse
 MakeKernel(const ExponentialSum & constants,
@@ -151,6 +171,13 @@ MakeKernel(const ExponentialSum & constants,
   {
     kernel.Pole[j] = std::exp(constants.Exponent[j] / kernel.SigmaInPixels);
     kernel.Weight[j] = constants.Amplitude[order][j];
+  }
+  if (order > 0 && kernel.SigmaInPixels < constants.SmallestSigmaOfDerivatives)
+  {
+    SetDifference(kernel);
+    const double scale = normalizeAcrossScale ? sigma : 1.0;
+    Scale(kernel, order == 1 ? (spacing < 0.0 ? -scale : scale) : scale * scale);
+    return kernel;
   }
 
   switch (order)
@@ -303,7 +330,7 @@ private:
       this->GiveBack(source);
       return;
     }
-    const std::vector<std::vector<Leaf>> groups = this->GroupBySigma(axis, leaves);
+    const std::vector<std::vector<Leaf>> groups = this->GroupByStates(axis, leaves);
     for (const std::vector<Leaf> & group : groups)
     {
       CudaGaussianLinePass           pass{ axis, source, {} };
@@ -333,15 +360,16 @@ private:
     }
   }
 
-  /** Terms that can share a pass along the axis: orders of one sigma share their states. */
+  /** Terms that can share a pass along the axis: orders of one sigma share their states if they have the same poles. */
   std::vector<std::vector<Leaf>>
-  GroupBySigma(unsigned int axis, const std::vector<Leaf> & leaves) const
+  GroupByStates(unsigned int axis, const std::vector<Leaf> & leaves) const
   {
     std::vector<std::vector<Leaf>> groups;
     for (const Leaf & leaf : leaves)
     {
       const auto found = std::find_if(groups.begin(), groups.end(), [&](const std::vector<Leaf> & group) {
-        return this->GetSigma(axis, group.front()) == this->GetSigma(axis, leaf);
+        return this->GetSigma(axis, group.front()) == this->GetSigma(axis, leaf) &&
+               this->MakeKernel(axis, group.front()).HasPolesOf(this->MakeKernel(axis, leaf));
       });
       (found == groups.end() ? groups.emplace_back() : *found).push_back(leaf);
     }
@@ -542,6 +570,23 @@ MakeHessianPlan(const CudaGaussianParameters & parameters)
     }
   }
   return MakeGaussianPlan(parameters, terms, CudaGaussianOutput::Components);
+}
+
+double
+CudaFindSigmaBeyondITK(const CudaGaussianPlan & plan)
+{
+  for (const CudaGaussianLinePass & pass : plan.Passes)
+  {
+    for (const CudaGaussianPassResult & result : pass.Results)
+    {
+      const double sigma = result.Kernel.SigmaInPixels;
+      if (sigma > CudaLargestSigmaOfITK || (result.Kernel.Order > 0 && sigma < CudaSmallestDericheSigma))
+      {
+        return sigma;
+      }
+    }
+  }
+  return 0.0;
 }
 
 CudaGaussianPlan

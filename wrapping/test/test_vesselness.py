@@ -315,6 +315,28 @@ def test_sato_gives_the_values_of_scikit_image(dimension):
     np.testing.assert_allclose(found[middle], wanted[middle], rtol=0, atol=0.05 * wanted.max())
 
 
+@pytest.mark.parametrize("dtype, units", [(np.float32, (1e-32, 1e-22, 1e20, 1e30)), (np.float64, (1e-200, 1e-22, 1e20, 1e200))])
+@pytest.mark.parametrize("measure", ["frangi", "objectness"])
+def test_grey_units_do_not_change_measures(dtype, units, measure):
+    """gamma is half of the largest norm. The squares of these pixels are out of the range of their type."""
+    array = tube(2).astype(dtype)
+    expected = vesselness(array, (1.0, 2.0), measure)
+    for unit in units:
+        found = vesselness(array * dtype(unit), (1.0, 2.0), measure)
+        found = found if measure == "frangi" else found / dtype(unit)
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-5 * expected.max(), err_msg=str(unit))
+
+
+def test_sato_finds_a_line_across_thick_slices():
+    """With slices 100 sigmas apart, second differences take the place of the derivatives along them."""
+    array = np.zeros((5, 30, 30))
+    array[2, 15] = 1.0
+    response = sato(array, (1.0,), black_ridges=False, spacing=(100.0, 1.0, 1.0))
+    assert response[2, 15, 15] > 0.0
+    # Across the line -G''(0) = 1 / sqrt(2 pi), along the slices 2 G(0) / 100^2; the derivative's samples cost 2 %.
+    assert response[2, 15, 15] == pytest.approx(math.sqrt(2.0) / 100.0 / math.sqrt(2.0 * math.pi), rel=0.03)
+
+
 # wrong use
 
 
