@@ -14,7 +14,7 @@ namespace itk::CudaDetail
 struct CudaArrayMask
 {
   const void * Valid{ nullptr };  // adjacent bytes, one for each pixel; 0 is not valid; nullptr: all are
-  bool         KeepsNaN{ false }; // pixels that are NaN do not count either, and valid ones remain NaN
+  bool         KeepsNaN{ false }; // pixels that are NaN or infinite do not count either, and valid ones become NaN
   double       FillValue{ 0.0 };  // where the weight is below SmallestWeight
   double       SmallestWeight{ 0.0 };
 };
@@ -35,13 +35,14 @@ CudaQueueMaskedOnStream(const std::vector<CudaArrayPass> & passes,
                         const CudaArrayMemory &            input,
                         void *                             output);
 
-/** CudaQueueOnStream(), and a look whether the input holds NaN, in one. The look comes before the passes in the
- * stream's order, and the host waits for it, but not for the passes. So the device has work meanwhile and afterwards.
+/** CudaQueueOnStream(), and a look whether the input holds NaN or infinite pixels, in one. The look comes before the
+ * passes in the stream's order, and the host waits for it, but not for the passes. So the device has work meanwhile and
+ * afterwards.
  *
- * \return whether the input holds NaN, which the passes have then spread over the output
+ * \return whether the input holds such pixels, which the passes have then spread over the output
  * \exception CudaError as CudaQueueOnStream() */
 CudaFilters_EXPORT bool
-CudaQueueAndLookForNaN(const std::vector<CudaArrayPass> & passes, const CudaArrayMemory & input, void * output);
+CudaQueueAndLookForNonFinite(const std::vector<CudaArrayPass> & passes, const CudaArrayMemory & input, void * output);
 } // end namespace itk::CudaDetail
 
 #endif

@@ -167,15 +167,15 @@ protected:
     }
   }
 
-  /** Compares the result for random pixels, of which `share` are NaN, and a random mask, of which `validShare` is
-   * valid. */
+  /** Compares the result for random pixels, of which `share` are NaN or infinite, and a random mask, of which
+   * `validShare` is valid. */
   void
   CheckMask(const Shape & shape, size_t count, const Kernel & kernel, double share, double validShare)
   {
     SCOPED_TRACE(testing::Message() << count << " passes, " << shape[0] << " x " << shape[1] << " x " << shape[2]
                                     << ", mode " << static_cast<int>(kernel.Mode) << ", approximation "
-                                    << static_cast<int>(kernel.Approximation) << ", " << share << " NaN, " << validShare
-                                    << " valid");
+                                    << static_cast<int>(kernel.Approximation) << ", " << share << " not finite, "
+                                    << validShare << " valid");
     constexpr float                       smallestWeight = 1e-2f;
     std::mt19937                          generator(2301);
     std::uniform_real_distribution<float> uniform(0.0f, 1.0f);
@@ -184,16 +184,18 @@ protected:
     std::vector<unsigned char>            counts(pixels.size());
     for (size_t i = 0; i < pixels.size(); ++i)
     {
-      pixels[i] = uniform(generator) < share ? NaN : 1.0f + uniform(generator);
+      constexpr float infinite = std::numeric_limits<float>::infinity();
+      const float     bad[] = { NaN, infinite, -infinite };
+      pixels[i] = uniform(generator) < share ? bad[i % 3] : 1.0f + uniform(generator);
       valid[i] = uniform(generator) < validShare ? 3 : 0;
-      counts[i] = valid[i] != 0 && !std::isnan(pixels[i]) ? 1 : 0;
+      counts[i] = valid[i] != 0 && std::isfinite(pixels[i]) ? 1 : 0;
     }
     const bool         isWhole = std::find(counts.begin(), counts.end(), 0) == counts.end();
     std::vector<float> expected = isWhole ? RunOneByOne(MakePasses(shape, count, kernel), pixels)
                                           : DivideOneByOne(shape, count, kernel, pixels, counts, smallestWeight);
     for (size_t i = 0; i < pixels.size(); ++i)
     {
-      expected[i] = valid[i] != 0 && std::isnan(pixels[i]) ? NaN : expected[i];
+      expected[i] = valid[i] != 0 && !std::isfinite(pixels[i]) ? NaN : expected[i];
     }
     const std::vector<float> found = this->RunMasked(shape, count, kernel, pixels, valid, share > 0.0, smallestWeight);
     size_t                   different = 0;
@@ -276,7 +278,7 @@ protected:
                                   device,
                                   reinterpret_cast<itk::CudaDeviceImageMemory::StreamType>(
                                     static_cast<const Context &>(owner).GetStream()) };
-    EXPECT_EQ(CudaQueueAndLookForNaN({ pass }, memory, arrays[1]), std::isnan(value));
+    EXPECT_EQ(CudaQueueAndLookForNonFinite({ pass }, memory, arrays[1]), !std::isfinite(value));
     CudaQueueOnStream({ pass }, memory, arrays[2]);
     std::vector<T> found[2] = { std::vector<T>(count), std::vector<T>(count) };
     owner.Synchronize();
@@ -343,7 +345,7 @@ TEST_F(CudaArrayPassesGpu, Without_pixels_or_passes_nothing_is_done)
   const StreamLease owner(device);
   EXPECT_NO_THROW(CudaQueueOnStream(MakePasses({ { 4, 0, 5 } }, 3), this->GetMemory(nullptr, owner), nullptr));
   EXPECT_NO_THROW(CudaQueueOnStream({}, this->GetMemory(nullptr, owner), nullptr));
-  EXPECT_FALSE(CudaQueueAndLookForNaN(MakePasses({ { 4, 0, 5 } }, 3), this->GetMemory(nullptr, owner), nullptr));
+  EXPECT_FALSE(CudaQueueAndLookForNonFinite(MakePasses({ { 4, 0, 5 } }, 3), this->GetMemory(nullptr, owner), nullptr));
 }
 
 TEST_F(CudaArrayPassesGpu, Masks_have_the_bits_of_single_passes_and_of_none_if_all_is_valid)
@@ -375,7 +377,7 @@ TEST_F(CudaArrayPassesGpu, Masks_have_the_bits_of_single_passes_and_of_none_if_a
   }
 }
 
-TEST_F(CudaArrayPassesGpu, Look_finds_NaN_at_each_place_and_no_other_value)
+TEST_F(CudaArrayPassesGpu, Look_finds_NaN_and_infinite_pixels_at_each_place_and_no_other_value)
 {
   this->CheckLooks<float>();
   this->CheckLooks<double>();
@@ -401,7 +403,7 @@ TEST_F(CudaArrayPassesGpu, Look_does_not_wait_for_the_passes)
   for (int i = 0; i < 2; ++i) // the first time CUDA loads kernels
   {
     owner.Synchronize();
-    EXPECT_FALSE(CudaQueueAndLookForNaN(passes, this->GetMemory(arrays[0], owner), arrays[1]));
+    EXPECT_FALSE(CudaQueueAndLookForNonFinite(passes, this->GetMemory(arrays[0], owner), arrays[1]));
     isOver = ITK_CUDA_TRY(cudaStreamQuery(owner.GetStream())) == cudaSuccess;
   }
   EXPECT_FALSE(isOver) << "60 passes over 256^3 pixels were over when the look was";
@@ -438,7 +440,7 @@ TEST_F(CudaArrayPassesGpu, Stream_that_is_recorded_for_a_graph_is_refused)
   const StreamLease owner(device);
   ITK_CUDA_CALL(cudaStreamBeginCapture(owner.GetStream(), cudaStreamCaptureModeRelaxed));
   EXPECT_THROW(CudaQueueOnStream({}, this->GetMemory(nullptr, owner), nullptr), CudaError);
-  EXPECT_THROW(CudaQueueAndLookForNaN({}, this->GetMemory(nullptr, owner), nullptr), CudaError);
+  EXPECT_THROW(CudaQueueAndLookForNonFinite({}, this->GetMemory(nullptr, owner), nullptr), CudaError);
   cudaGraph_t graph = nullptr;
   ITK_CUDA_CALL(cudaStreamEndCapture(owner.GetStream(), &graph));
   ITK_CUDA_CALL(cudaGraphDestroy(graph));

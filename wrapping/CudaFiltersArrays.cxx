@@ -490,7 +490,7 @@ FindNumbers(const MaskedItem & item, bool keepsNaN)
   std::vector<unsigned char> counts(item.Count);
   for (size_t i = 0; i < item.Count; ++i)
   {
-    counts[i] = (!item.Valid || item.Valid[i] != 0) && !(keepsNaN && std::isnan(input[i])) ? 1 : 0;
+    counts[i] = (!item.Valid || item.Valid[i] != 0) && !(keepsNaN && !std::isfinite(input[i])) ? 1 : 0;
   }
   return counts;
 }
@@ -550,7 +550,7 @@ RunMaskedOnHost(const Passes &                           passes,
   RunOnHost(passes, source, values.data());
   for (size_t i = 0; i < item.Count; ++i)
   {
-    const bool isNaN = mask.KeepsNaN && std::isnan(input[i]) && (!item.Valid || item.Valid[i] != 0);
+    const bool isNaN = mask.KeepsNaN && !std::isfinite(input[i]) && (!item.Valid || item.Valid[i] != 0);
     const bool isKnown = weights[i] >= static_cast<T>(mask.SmallestWeight) && !isNaN;
     output[i] = isKnown ? values[i] / weights[i] + offset : static_cast<T>(mask.FillValue);
   }
@@ -640,21 +640,22 @@ RunPasses(const Passes & passes, const itk::CudaDetail::CudaArrayMemory & memory
 
 template <typename T>
 bool
-HoldsNaN(const void * data, size_t count)
+HoldsNonFinite(const void * data, size_t count)
 {
   const auto * const pixels = static_cast<const T *>(data);
-  return std::any_of(pixels, pixels + count, [](T pixel) { return std::isnan(pixel); });
+  return std::any_of(pixels, pixels + count, [](T pixel) { return !std::isfinite(pixel); });
 }
 
-/** RunPasses(), and whether there is NaN. */
+/** RunPasses(), and whether there is NaN or an infinite pixel. */
 bool
 RunPassesAndLook(const Passes & passes, const itk::CudaDetail::CudaArrayMemory & memory, void * output)
 {
   if (!usesHostAsDevice)
   {
-    return itk::CudaDetail::CudaQueueAndLookForNaN(passes, memory, output);
+    return itk::CudaDetail::CudaQueueAndLookForNonFinite(passes, memory, output);
   }
-  const auto look = memory.ComponentType == itk::CudaComponentType::Double ? HoldsNaN<double> : HoldsNaN<float>;
+  const auto look =
+    memory.ComponentType == itk::CudaComponentType::Double ? HoldsNonFinite<double> : HoldsNonFinite<float>;
   const bool found = look(memory.Data, GetNumberOfPixels(passes));
   RunOnHost(passes, memory, output);
   return found;

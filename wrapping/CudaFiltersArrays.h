@@ -134,7 +134,7 @@ cudafilters_run_passes(PyObject *         passes,
                        int                device,
                        unsigned long long stream);
 
-/** The same, and whether the input holds NaN: itk::CudaDetail::CudaQueueAndLookForNaN(). */
+/** The same, and whether the input holds NaN or infinite pixels: itk::CudaDetail::CudaQueueAndLookForNonFinite(). */
 bool
 cudafilters_run_passes_and_look(PyObject *         passes,
                                 unsigned long long input,

@@ -257,14 +257,15 @@ private:
   void *                             m_Valid;
 };
 
-/** A look for NaN. The answer arrives in page-locked memory, which is kept until the look is over. */
-class NaNLook
+/** A look for NaN and infinite pixels. The answer arrives in page-locked memory, which is kept until the look is over.
+ */
+class NonFiniteLook
 {
 public:
-  explicit NaNLook(const Context & context)
+  explicit NonFiniteLook(const Context & context)
     : m_Context(context)
   {}
-  ~NaNLook()
+  ~NonFiniteLook()
   {
     if (m_IsUnderWay)
     {
@@ -272,16 +273,16 @@ public:
     }
   }
 
-  NaNLook(const NaNLook &) = delete;
-  NaNLook &
-  operator=(const NaNLook &) = delete;
+  NonFiniteLook(const NonFiniteLook &) = delete;
+  NonFiniteLook &
+  operator=(const NonFiniteLook &) = delete;
 
   void
   Queue(const CudaArrayMemory & array, size_t count)
   {
     *this->GetAnswer() = 0;
     m_IsUnderWay = true;
-    QueueLookForNaN(array.Data, count, array.ComponentType, this->GetAnswer(), m_Context);
+    QueueLookForNonFinite(array.Data, count, array.ComponentType, this->GetAnswer(), m_Context);
     m_Over.Record(m_Context);
   }
 
@@ -337,7 +338,7 @@ CudaQueueMaskedOnStream(const std::vector<CudaArrayPass> & passes,
 }
 
 bool
-CudaQueueAndLookForNaN(const std::vector<CudaArrayPass> & passes, const CudaArrayMemory & input, void * output)
+CudaQueueAndLookForNonFinite(const std::vector<CudaArrayPass> & passes, const CudaArrayMemory & input, void * output)
 {
   const cuda::OwnersStream stream(input);
   const cuda::Context &    context = stream.GetContext();
@@ -347,7 +348,7 @@ CudaQueueAndLookForNaN(const std::vector<CudaArrayPass> & passes, const CudaArra
   {
     return false;
   }
-  cuda::gaussian::NaNLook look(context);
+  cuda::gaussian::NonFiniteLook look(context);
   look.Queue(input, count);
   cuda::gaussian::QueuePasses(passes, input, output, context);
   return look.HasFound();

@@ -229,7 +229,7 @@ SetOffsetKernel(T value, Offset<T> * found)
   found->Value = value;
 }
 
-/** 1 where a pixel counts: it is a number, and valid if there is a mask. */
+/** 1 where a pixel counts: it is finite, and valid if there is a mask. */
 template <typename T>
 struct IsNumber
 {
@@ -240,11 +240,11 @@ struct IsNumber
   operator()(const Place & place) const
   {
     const bool isValid = !Valid.Data || Valid[place] != 0;
-    return isValid && !isnan(Image[place]) ? 1 : 0;
+    return isValid && isfinite(Image[place]) ? 1 : 0;
   }
 };
 
-/** Sets valid pixels that are NaN to NaN. */
+/** Sets valid pixels that are NaN or infinite to NaN. */
 template <typename T>
 struct KeepNaN
 {
@@ -256,9 +256,9 @@ struct KeepNaN
   operator()(const Place & place, unsigned long long) const
   {
     const T value = Image[place];
-    if (isnan(value) && (!Valid.Data || Valid[place] != 0))
+    if (!isfinite(value) && (!Valid.Data || Valid[place] != 0))
     {
-      Output[place] = value;
+      Output[place] = value - value; // NaN
     }
     return true;
   }
@@ -291,21 +291,21 @@ MakeLookedAt(const T * pixels, size_t count, unsigned int * found)
 
 template <typename T>
 __device__ bool
-HoldsNaN(const uint4 & loaded)
+HoldsNonFinite(const uint4 & loaded)
 {
   T pixels[LookedAt<T>::PerLoad];
   memcpy(pixels, &loaded, sizeof(loaded));
   bool found = false;
   for (const T pixel : pixels)
   {
-    found = found || isnan(pixel);
+    found = found || !isfinite(pixel);
   }
   return found;
 }
 
 template <typename T>
 __global__ void
-__launch_bounds__(LookThreads) LookForNaNKernel(const __grid_constant__ LookedAt<T> image)
+__launch_bounds__(LookThreads) LookForNonFiniteKernel(const __grid_constant__ LookedAt<T> image)
 {
   const size_t    thread = size_t{ blockIdx.x } * LookThreads + threadIdx.x;
   const size_t    threads = size_t{ gridDim.x } * LookThreads;
@@ -324,18 +324,18 @@ __launch_bounds__(LookThreads) LookForNaNKernel(const __grid_constant__ LookedAt
 #pragma unroll
     for (unsigned int k = 0; k < LookBatch; ++k)
     {
-      found = HoldsNaN<T>(loaded[k]) || found;
+      found = HoldsNonFinite<T>(loaded[k]) || found;
     }
   }
   // The pixels in front of the loads and behind them.
   const size_t last = image.First + image.Loads * LookedAt<T>::PerLoad;
   if (thread < image.First)
   {
-    found = isnan(image.Pixels[thread]) || found;
+    found = !isfinite(image.Pixels[thread]) || found;
   }
   if (thread < image.Count - last)
   {
-    found = isnan(image.Pixels[last + thread]) || found;
+    found = !isfinite(image.Pixels[last + thread]) || found;
   }
   if (__syncthreads_or(found ? 1 : 0) != 0 && threadIdx.x == 0)
   {
@@ -468,18 +468,22 @@ QueueNaN(const DeviceView & image, const DeviceView & valid, const DeviceView & 
 }
 
 void
-QueueLookForNaN(const void *      pixels,
-                size_t            count,
-                CudaComponentType type,
-                unsigned int *    found,
-                const Context &   context)
+QueueLookForNonFinite(const void *      pixels,
+                      size_t            count,
+                      CudaComponentType type,
+                      unsigned int *    found,
+                      const Context &   context)
 {
   VisitReal(type, [&](auto zero) {
     using T = decltype(zero);
     const LookedAt<T> image = MakeLookedAt(static_cast<const T *>(pixels), count, found);
     const size_t      blocks = std::min(DivideUp(image.Loads, size_t{ LookThreads } * LookBatch), MaximumSearchBlocks);
-    ITK_CUDA_CALL(LaunchKernel(
-      LookForNaNKernel<T>, MakeGrid(std::max(blocks, size_t{ 1 })), dim3(LookThreads), 0, context.GetStream(), image));
+    ITK_CUDA_CALL(LaunchKernel(LookForNonFiniteKernel<T>,
+                               MakeGrid(std::max(blocks, size_t{ 1 })),
+                               dim3(LookThreads),
+                               0,
+                               context.GetStream(),
+                               image));
   });
 }
 

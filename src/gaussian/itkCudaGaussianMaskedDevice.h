@@ -37,18 +37,18 @@ QueueOffset(double value, CudaComponentType type, void * offset, const Context &
 void
 QueueNumbers(const DeviceView & image, const DeviceView & valid, const DeviceView & numbers, const Context & context);
 
-/** Queues that the output is NaN where the image is NaN and valid, with `valid` as for QueueNumbers(). */
+/** Queues that the output is NaN where the image is NaN or infinite and valid, with `valid` as for QueueNumbers(). */
 void
 QueueNaN(const DeviceView & image, const DeviceView & valid, const DeviceView & output, const Context & context);
 
-/** Queues that *found becomes 1 if there is NaN among `count` adjacent pixels of float or double. The host reads
- * `found`, which is page-locked, when the work is done. */
+/** Queues that *found becomes 1 if there is NaN or an infinite one among `count` adjacent pixels of float or double.
+ * The host reads `found`, which is page-locked, when the work is done. */
 void
-QueueLookForNaN(const void *      pixels,
-                size_t            count,
-                CudaComponentType type,
-                unsigned int *    found,
-                const Context &   context);
+QueueLookForNonFinite(const void *      pixels,
+                      size_t            count,
+                      CudaComponentType type,
+                      unsigned int *    found,
+                      const Context &   context);
 
 /** Queues the weights, 1 where a pixel is valid and 0 elsewhere. */
 void

@@ -112,18 +112,18 @@ class Masked:
     valid: Any
     """None: all pixels count."""
     keeps_nan: bool
-    """Pixels that are NaN do not count, and remain NaN."""
+    """Pixels that are NaN or infinite do not count, and are NaN in the result."""
 
     def counted(self, ops: Operations) -> Any:
         if not self.keeps_nan:
             return self.valid
-        numbers = ~ops.isnan(self.items)
+        numbers = ops.isfinite(self.items)
         return numbers if self.valid is None else self.valid & numbers
 
 
 class DerivativesOfMasked:
     """Of items with masks. Items whose pixels all count are those of DerivativesOfAll, to the bit, whatever the masks of the
-    others. Valid pixels that are NaN remain NaN where Masked.keeps_nan says so."""
+    others. Valid pixels that are NaN or infinite become NaN where Masked.keeps_nan says so."""
 
     def __init__(self, masked: Masked, axes: Sequence[Axis], cval: float, filter_lines: LineFilter) -> None:
         self._masked = masked
@@ -144,11 +144,11 @@ class DerivativesOfMasked:
 
     @functools.cached_property
     def _nan(self) -> Any:
-        """The pixels that remain NaN."""
+        """The pixels that are NaN in the result, whatever lies around them."""
         masked, ops = self._masked, self._filter_lines.ops
         if not masked.keeps_nan:
             return None
-        nan = ops.isnan(masked.items)
+        nan = ~ops.isfinite(masked.items)
         return nan if masked.valid is None else masked.valid & nan
 
     @functools.cached_property

@@ -97,7 +97,8 @@ def gaussian_filter(
         Array of the input's shape, or of its shape without channels: pixels where it is 0 do not count, whatever they hold. The
         result is G(m x) / G(m) for the mask m. NaN where this weight G(m) is less than 1e-3 (1e-2 with deriche).
     preserve_nan
-        Whether pixels that are NaN do not count either, and remain NaN.
+        Whether pixels that are NaN or infinite do not count either, and are NaN in the result. With False they spread along
+        their lines: as the filter is recursive, to the ends, while scipy's reach as far as its window.
     dtype
         Type of the result. Default that of the input, for integers float32. Results of integer types are truncated
         towards 0.
@@ -591,7 +592,7 @@ class _Call:
             self._steps.sort(key=lambda i: self._axes[i])
         self._items = Items(array.shape, tuple(self._axes[i] for i in self._steps))
         self.valid = None if valid_mask is None else read_mask(valid_mask, self.given, self._channel_axis)
-        self._keeps_nan = preserve_nan and self._may_hold_nan()
+        self._keeps_nan = bool(preserve_nan and self._steps) and self._may_not_be_finite()
 
     def _make_line_filter(self, approximation: str, backend: str) -> LineFilter:
         if not self.given.ops.is_on_gpu:
@@ -600,12 +601,12 @@ class _Call:
             raise ValueError("backend is host, and input is in the memory of a GPU; it must be automatic or cuda")
         return DeviceLineFilter(approximation, self.given.ops)
 
-    def _may_hold_nan(self) -> bool:
+    def _may_not_be_finite(self) -> bool:
         """Beside a mask the GPU looks by itself; nothing waits for what it finds."""
         if self.given.is_integer:
             return False
         is_masked_on_gpu = self.given.ops.is_on_gpu and self.valid is not None
-        return is_masked_on_gpu or self.given.ops.holds_nan(self.given.array)
+        return is_masked_on_gpu or not self.given.ops.is_finite(self.given.array)
 
     @functools.cached_property
     def _make(self) -> Derivatives:

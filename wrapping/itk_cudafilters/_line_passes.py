@@ -60,8 +60,8 @@ class LineFilter(Protocol):
         """The quotient G(m x) / G(m) of each item, with the bits that run() and the operations of the package give, in one
         call that nothing waits for. None if there is no such call for these items.
 
-        `valid` is None for all pixels. With `keeps_nan` pixels that are NaN do not count, and valid ones remain NaN. Axes are
-        those of an item.
+        `valid` is None for all pixels. With `keeps_nan` pixels that are NaN or infinite do not count, and valid ones among them
+        become NaN. Axes are those of an item.
         """
 
 
@@ -101,8 +101,8 @@ class DevicePasses:
         return result
 
     def run_keeping_nan(self, array: Any, ops: Places, result: Any = None) -> Any:
-        """As without the pixels that are NaN, which remain NaN. The host waits until the GPU has looked for them, and has queued
-        the passes before. None where there is NaN and a derivative, or the like."""
+        """As without the pixels that are NaN or infinite, which become NaN. The host waits until the GPU has looked for them, and
+        has queued the passes before. None where there are such pixels and a derivative, or the like."""
         result = ops.empty_like(array) if result is None else result
         pointers = ops.pointer(array), ops.pointer(result)
         if self._run_and_look(self.handle, *pointers, self._is_double, ops.device(array), ops.stream(array)):

@@ -62,8 +62,8 @@ class Operations(Places, Protocol):
         """An array of that type, on the device of `array`."""
 
     def is_contiguous(self, array: Any) -> bool: ...
-    def holds_nan(self, array: Any) -> bool:
-        """The host waits for the answer."""
+    def is_finite(self, array: Any) -> bool:
+        """Whether all pixels are finite. The host waits for the answer."""
 
     def current(self, array: Any) -> AbstractContextManager[Any]:
         """Where the package's own work runs on the array's device."""
@@ -146,8 +146,8 @@ class NumpyOperations:
     def is_contiguous(self, array: Any) -> bool:
         return bool(array.flags.c_contiguous)
 
-    def holds_nan(self, array: Any) -> bool:
-        return bool(self._np.isnan(array).any())
+    def is_finite(self, array: Any) -> bool:
+        return bool(self._np.isfinite(array).all())
 
     def pointer(self, array: Any) -> int:
         return int(array.ctypes.data)
@@ -181,9 +181,9 @@ class CupyOperations(NumpyOperations):
         with array.device:
             return self._np.empty(tuple(shape), array.dtype)
 
-    def holds_nan(self, array: Any) -> bool:
+    def is_finite(self, array: Any) -> bool:
         with array.device:
-            return _holds_nan_where_sum_is(array, self._np)
+            return _is_finite_by_sum(array, self._np)
 
     def pointer(self, array: Any) -> int:
         return int(array.data.ptr)
@@ -272,8 +272,8 @@ class TorchOperations:
     def is_contiguous(self, array: Any) -> bool:
         return bool(array.is_contiguous())
 
-    def holds_nan(self, array: Any) -> bool:
-        return _holds_nan_where_sum_is(array, self._torch)
+    def is_finite(self, array: Any) -> bool:
+        return _is_finite_by_sum(array, self._torch)
 
     def pointer(self, array: Any) -> int:
         return int(array.data_ptr())
@@ -291,10 +291,9 @@ class TorchOperations:
         return context
 
 
-def _holds_nan_where_sum_is(array: Any, package: Any) -> bool:
-    """A sum reads the array once. It may also be NaN for infinite values; then each pixel is looked at."""
-    total = float(array.sum())
-    return math.isnan(total) and bool(package.isnan(array).any())
+def _is_finite_by_sum(array: Any, package: Any) -> bool:
+    """Whether all pixels are finite. A sum reads the array once. It may also overflow; then each pixel is looked at."""
+    return math.isfinite(float(array.sum())) or bool(package.isfinite(array).all())
 
 
 OF_HOST: Operations = NumpyOperations()

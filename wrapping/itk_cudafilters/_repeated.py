@@ -40,8 +40,8 @@ def run_repeated(
     parameters: Sequence[Any],
     find_passes: Callable[[], DevicePasses | None],
 ) -> Any:
-    """The result of passes, also over pixels of which some are NaN, or None where a call needs more: derivatives of pixels that
-    are NaN, arrays of the host, axes in another order.
+    """The result of passes, also over pixels of which some are NaN or infinite, or None where a call needs more: derivatives of
+    such pixels, arrays of the host, axes in another order.
 
     `find_passes` gives the passes of a call with these parameters, and raises what is wrong with them. It is called for the
     first of all calls with the same parameters, and with arrays of the same kind, shape and type.

@@ -54,7 +54,8 @@ def structure_tensor(
     -------
     The upper triangle of each pixel's tensor row after row as the last axis, in the order of the array's axes as in
     gaussian_hessian(): of z, y, x the components zz, zy, zx, yy, yx, xx. Beyond their ends lines continue with the values of
-    the ends. A pixel that is NaN reaches all tensors of its lines.
+    the ends. A pixel that is NaN or infinite reaches all tensors of its lines, and those of the lines of
+    these: fill such pixels first.
 
     Raises
     ------

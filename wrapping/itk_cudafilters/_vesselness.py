@@ -87,7 +87,8 @@ def vesselness(
         Array of the image's shape: pixels where it is 0 do not count, whatever they hold. They are filled with what the valid
         ones around them make by the largest sigma, and their response is 0.
     preserve_nan
-        Whether pixels that are NaN do not count either, and remain NaN. Otherwise the responses of their lines are 0.
+        Whether pixels that are NaN or infinite do not count either, and are NaN in the response, unless `valid_mask` leaves
+        them out. Otherwise they reach the responses of their lines, and those of the lines of these, which are 0.
     return_scale
         Whether to return the sigma that gave each response too; 0 where there is none.
     return_directions
@@ -302,9 +303,12 @@ class _Call:
         self._target = Target.of(self._given, None, dtype)
         self._real = self._target.compute_type(self._given)
         self._valid = None if valid_mask is None else read_mask(valid_mask, self._given, None)
-        self._nan = self._find_nan() if preserve_nan and not self._given.is_integer else None
-        if self._nan is not None:
-            self._valid = ~self._nan if self._valid is None else self._valid & ~self._nan
+        self._nan = None
+        finite = self._find_finite() if preserve_nan and not self._given.is_integer else None
+        if finite is not None:
+            # Pixels that the mask leaves out have a response of 0, whatever they hold.
+            self._nan = ~finite if self._valid is None else self._valid & ~finite
+            self._valid = finite if self._valid is None else self._valid & finite
         # The host does not wait for the values of a mask on a GPU.
         if self._valid is not None and not self._given.ops.is_on_gpu and self._valid.all():
             self._valid = None
@@ -312,11 +316,11 @@ class _Call:
     def _read(self, image: Any, valid_mask: Any, preserve_nan: bool) -> Given:
         return Given.read(image, "image")
 
-    def _find_nan(self) -> Any:
-        """The pixels that are NaN; None if there are none. Beside a mask on a GPU nothing waits for the answer."""
+    def _find_finite(self) -> Any:
+        """The pixels that are finite; None if all are. Beside a mask on a GPU nothing waits for the answer."""
         ops, array = self._given.ops, self._given.array
         is_masked_on_gpu = ops.is_on_gpu and self._valid is not None
-        return ops.isnan(array) if is_masked_on_gpu or ops.holds_nan(array) else None
+        return ops.isfinite(array) if is_masked_on_gpu or not ops.is_finite(array) else None
 
     def run(self, with_scale: bool, with_directions: bool, **parameters: Any) -> _Found:
         shape = tuple(self._given.array.shape)

@@ -74,8 +74,8 @@ def gaussian_filter(
     valid_mask
         None: masks are for arrays in memory.
     preserve_nan
-        Without a mask, pixels that are NaN cannot be left out. With True the source must have none, or ValueError is raised. With
-        False they spread, as in scipy.
+        Without a mask, pixels that are NaN or infinite cannot be left out. With True the source must have none, or ValueError
+        is raised. With False they spread along their lines.
     dtype
         None, or the type of the target.
     memory_limit
@@ -221,21 +221,28 @@ class _Planes:
 class _Source(_Planes):
     def __init__(self, planes: Any, refuses_nan: bool) -> None:
         super().__init__(planes, "source")
-        self._refuses_nan = refuses_nan and self.dtype.kind == "f"
+        self._must_be_finite = refuses_nan and self.dtype.kind == "f"
 
-    def __call__(self, first: int, count: int, memory: memoryview) -> None:
+    def read(self, first: int, count: int) -> npt.NDArray[Any]:
+        """Planes as the source gives them."""
         read = np.asarray(self.planes[first : first + count])
         if read.shape != (count, *self.shape[1:]):
             raise ValueError(
                 f"source[{first}:{first + count}] has the shape {read.shape}; it must be {(count, *self.shape[1:])}, as source.shape says"
             )
-        if self._refuses_nan:
-            # A sum is not a number if one of its terms is not; infinite ones make it so, too.
+        if self._must_be_finite:
+            # A sum is not finite if one of its terms is not; it may also overflow.
             for i in range(count):
-                if np.isnan(read[i].sum(dtype=np.float64)) and np.isnan(read[i]).any():
+                with np.errstate(over="ignore", invalid="ignore"):
+                    total = read[i].sum(dtype=np.float64)
+                if not np.isfinite(total) and not np.isfinite(read[i]).all():
                     raise ValueError(
-                        f"plane {first + i} of source has pixels that are NaN; they must be numbers, or preserve_nan False"
+                        f"plane {first + i} of source has pixels that are NaN or infinite; they must be finite, or preserve_nan False"
                     )
+        return read
+
+    def __call__(self, first: int, count: int, memory: memoryview) -> None:
+        read = self.read(first, count)
         # In one expression: a traceback keeps no array of this memory.
         self.buffer(memory, count)[...] = read
 
@@ -393,7 +400,7 @@ class _Run:
 
         length, planes = self._source.shape[0], 128
         for first in range(0, length, planes):
-            read = np.asarray(self._source.planes[first : first + planes])
+            read = self._source.read(first, min(planes, length - first))
             self._target.planes[first : first + planes] = truncate(read, self._target.dtype)
             if progress is not None:
                 progress(min(1.0, (first + planes) / length))

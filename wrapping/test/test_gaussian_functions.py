@@ -604,6 +604,19 @@ def test_nan_is_preserved_and_does_not_count():
     np.testing.assert_array_equal(np.isnan(gaussian_gradient(gaps, 2.0)), np.repeat(nan[..., np.newaxis], 2, axis=-1))
 
 
+@pytest.mark.parametrize("bad", [np.inf, -np.inf])
+@pytest.mark.parametrize("function", FUNCTIONS.values(), ids=FUNCTIONS)
+def test_infinite_pixels_are_left_out_as_those_that_are_nan(function, bad):
+    array = generator().random((24, 25)).astype(np.float32)
+    array[4, 7] = array[15, 2] = np.nan
+    expected = function(array, 2.0)
+    found = function(np.where(np.isnan(array), np.float32(bad), array), 2.0)
+    np.testing.assert_array_equal(found, expected)
+    assert found.dtype == expected.dtype and np.isfinite(found).mean() > 0.99
+    # An axis that is not filtered stays as it is.
+    assert gaussian_filter(np.array([1.0, bad]), 0)[1] == bad
+
+
 def test_items_with_masks_have_the_bits_that_they_have_alone():
     rng = generator()
     array, valid = rng.random((4, 12, 13)).astype(np.float32), rng.random((4, 12, 13)) < 0.5

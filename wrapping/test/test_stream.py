@@ -308,14 +308,21 @@ def test_what_is_refused_is_told_in_words():
         stream.gaussian_laplace(values, np.empty_like(values), 2.0, mode="nearest", axes=(0, 1))
 
 
-def test_pixels_that_are_nan_are_refused_or_spread():
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+def test_pixels_that_are_not_finite_are_refused_or_spread(bad):
     values = volume(LONG)
-    values[211, 3, 4] = np.nan
-    refused("plane 211 of source has pixels that are NaN", source=values)
+    values[211, 3, 4] = bad
+    message = "plane 211 of source has pixels that are NaN or infinite; they must be finite, or preserve_nan False"
+    refused(message, source=values)
+    refused(message, source=values, sigma=0.0)  # where planes are copied
     spread = smooth(values, preserve_nan=False)
-    assert np.isnan(spread[211, 3, 4]) and not np.isnan(spread[400:]).any()
-    values[211, 3, 4] = np.inf  # a number
-    smooth(values)
+    assert not np.isfinite(spread[211, 3, 4]) and np.isfinite(spread[400:]).all()
+    np.testing.assert_array_equal(smooth(values, 0.0, preserve_nan=False), values)
+
+
+def test_finite_pixels_whose_sum_overflows_are_taken():
+    values = np.full((3, 4, 5), 1e308)
+    assert (smooth(values, 0.0, np.float64) == values).all()
 
 
 def test_a_source_that_says_another_shape_is_told():

@@ -261,6 +261,26 @@ def test_nan_remains():
     assert np.isfinite(through).all() and through[7, 9] == 0
 
 
+@ALL_MEASURES
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+def test_pixels_that_are_not_finite_do_not_count(measure, bad):
+    """Beside a mask they are 0 where it leaves them out and NaN where it does not; the others have the values that a mask gives."""
+    array = tube(2).astype(np.float32)
+    array[7, 9] = array[12, 20] = bad
+    finite = np.isfinite(array)
+    arguments = {"sigmas": (1.5, 2.5), "measure": measure}
+    expected = vesselness(array, valid_mask=finite, preserve_nan=False, **arguments)
+    assert np.isfinite(expected).all() and (expected[~finite] == 0).all() and expected.max() > 0
+    found = vesselness(array, **arguments)
+    np.testing.assert_array_equal(np.isnan(found), ~finite)
+    np.testing.assert_array_equal(found[finite], expected[finite])
+    valid = np.ones(array.shape, bool)
+    valid[7, 9] = False
+    found, scale = vesselness(array, valid_mask=valid, return_scale=True, **arguments)
+    assert found[7, 9] == 0 and np.isnan(found[12, 20]) and np.isnan(found).sum() == 1 and scale[7, 9] == 0
+    np.testing.assert_array_equal(found[finite], expected[finite])
+
+
 def test_no_valid_pixels():
     assert (vesselness(tube(2), 2.0, valid_mask=np.zeros(SHAPES[2])) == 0).all()
 
