@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from . import _operations
 from ._dlpack import device_of
-from ._images import conversion_of, describe, is_xarray, pixels_of, require_known_kind, require_known_type, steps_of
+from ._images import conversion_of, describe, is_xarray, pixels_beside, pixels_of, require_known_kind, require_known_type, step_of
 from ._images import with_geometry_of
 from ._operations import Operations, operations_of, require_no_gradient
 
@@ -140,7 +140,7 @@ class Given:
     def spacing_of(self, axis: int) -> float:
         """Of an itk.Image or a DataArray; negative where coordinates fall."""
         if is_xarray(self.image):
-            return steps_of(self.image, self.name)[axis]
+            return step_of(self.image, axis, self.name)
         if self.is_itk_image:
             return float(self.image.GetSpacing()[self.array.ndim - 1 - axis])
         raise ValueError(f"spacing is 'image' and {self.name} is {describe(self.image)}, which has none: give its numbers")
@@ -150,7 +150,9 @@ class Given:
         if is_xarray(self.image):
             dims = list(self.image.dims)
             if component_axis is not None:
-                dims.insert(component_axis, "component")
+                # The gradient of a gradient has two axes of components.
+                names = ("component", *(f"component_{count}" for count in range(2, len(dims) + 2)))
+                dims.insert(component_axis, next(name for name in names if name not in dims))
             return type(self.image)(
                 result, dims=dims, coords=self.image.coords, attrs=self.image.attrs, name=self.image.name
             )
@@ -166,9 +168,7 @@ def read_mask(mask: Any, given: Given, channel_axis: int | None) -> Any:
         valid = mask if given.ops.type_of(mask) == "bool" else mask != 0
     else:
         require_known_kind(mask, "valid_mask", of_mask="give {name}.filled(0)")
-        if is_xarray(mask) and is_xarray(given.image) and set(mask.dims) <= set(given.image.dims):
-            mask = mask.transpose(*(dim for dim in given.image.dims if dim in mask.dims))
-        valid = np.asarray(pixels_of(mask, "valid_mask") != 0)
+        valid = np.asarray(pixels_beside(mask, given.image, "valid_mask", given.name) != 0)
     shape, found = tuple(given.array.shape), tuple(valid.shape)
     if found == shape:
         return valid
@@ -260,14 +260,14 @@ class Target:
         return self.array
 
 
-def spacings_of(spacing: Any, given: Given, axes: Sequence[int]) -> list[float]:
-    """Of each axis; 1 where lengths are in pixels."""
+def spacings_of(spacing: Any, given: Given, axes: Sequence[int | None]) -> list[float]:
+    """Of each axis; 1 where lengths are in pixels, and for None: an axis that is not filtered, which may have no spacing."""
     if spacing is None:
         return [1.0] * len(axes)
     if isinstance(spacing, str):
         if spacing != "image":
             raise ValueError(f"spacing is '{spacing}'; it must be None, 'image', a number, or one for each axis")
-        return [given.spacing_of(axis) for axis in axes]
+        return [1.0 if axis is None else given.spacing_of(axis) for axis in axes]
     values = per_axis(spacing, "spacing", len(axes), lambda value: number(value, "spacing"))
     if not all(math.isfinite(value) and value > 0.0 for value in values):
         raise ValueError(f"spacing is {spacing}; it must be finite and above 0")

@@ -87,7 +87,7 @@ def gaussian_filter(
         In the place of sigma: full width at half maximum, 2.3548 sigma.
     spacing
         Distance of pixels along each axis. Then sigma has its unit, and derivatives are per that unit. "image": that of the
-        itk.Image or of the coordinates of the DataArray, which may fall.
+        itk.Image or of the coordinates of the DataArray, which may fall. Axes that are not filtered need none.
     axes
         Axes to filter along, in this order; default all but `channel_axis`, in the order of the array. The others count items of
         a batch. Items have the results that they have alone, to the bit.
@@ -95,7 +95,9 @@ def gaussian_filter(
         Axis of channels, each of which is filtered by itself.
     valid_mask
         Array of the input's shape, or of its shape without channels: pixels where it is 0 do not count, whatever they hold. The
-        result is G(m x) / G(m) for the mask m. NaN where this weight G(m) is less than 1e-3 (1e-2 with deriche).
+        result is G(m x) / G(m) for the mask m. NaN where this weight G(m) is less than 1e-3 (1e-2 with deriche). A DataArray
+        is aligned with the input's by coordinates, or refused. The geometry of an itk.Image must be that of the input within
+        ITK's tolerances; an image of origin 0, spacing 1 and no rotation takes the input's.
     preserve_nan
         Whether pixels that are NaN or infinite do not count either, and are NaN in the result. With False they spread along
         their lines: as the filter is recursive, to the ends, while scipy's reach as far as its window.
@@ -575,7 +577,8 @@ class _Call:
         self._axes = axes_to_filter(axes, self._channel_axis, array.ndim)
         self.dimension = len(self._axes)
         self.sigma = per_axis(_sigma_of(sigma, fwhm), "sigma" if fwhm is None else "fwhm", self.dimension, _sigma)
-        self._spacing = spacings_of(spacing, self.given, self._axes)
+        filtered = [axis if sigma > 0.0 else None for axis, sigma in zip(self._axes, self.sigma, strict=True)]
+        self._spacing = spacings_of(spacing, self.given, filtered)
         self._modes = per_axis(mode, "mode", self.dimension, _mode)
         self.cval = number(cval, "cval")
         if "constant" in self._modes and not math.isfinite(self.cval):

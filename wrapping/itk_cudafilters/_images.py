@@ -286,13 +286,101 @@ def _beside(
     change: Callable[[npt.NDArray[Any]], npt.NDArray[Any]],
 ) -> Any:
     """The itk.Image of another image or array of the same size, with changed pixels."""
-    if isinstance(other, np.ndarray) and is_xarray(given) and other.shape == given.shape:
-        other = given.copy(data=other)
-    checked = convert(other, name)
+    placed = _aligned(other, given, name, "image") if is_xarray(other) and is_xarray(given) else other
+    if is_xarray(given) and not isinstance(placed, itk.Object) and placed.shape == given.shape:
+        placed = given.copy(data=np.asarray(placed))
+    checked = convert(placed, name)
     pixels = change(pixels_of(checked))
     if pixels.shape != pixels_of(image).shape:
         raise ValueError(f"{name} has the shape {pixels.shape}; it must be the image's, {pixels_of(image).shape}")
-    return with_geometry_of(image if isinstance(other, np.ndarray) else checked, pixels)
+    if not isinstance(other, np.ndarray) and not isinstance(given, np.ndarray):
+        _require_same_geometry(checked, image, name, "image")
+    return with_geometry_of(image, pixels)
+
+
+def pixels_beside(other: Any, given: Any, name: str, of: str) -> npt.NDArray[Any]:
+    """The pixels of an image, array or DataArray in the order of the axes of `given`, whose parameter is `of`. Raises ValueError where it
+    does not lie where `given` lies. What has no geometry of its own takes that of `given`."""
+    if is_xarray(other) and is_xarray(given):
+        return pixels_of(_aligned(other, given, name, of), name)
+    pixels = pixels_of(other, name)
+    if not all(is_xarray(each) or isinstance(each, itk.Object) for each in (other, given)) or pixels.ndim != pixels_of(given).ndim:
+        return pixels
+    placed, place = (
+        _image_from_xarray(each, pixels_of(each), known) if is_xarray(each) else each for each, known in ((other, name), (given, of))
+    )
+    _require_same_geometry(placed, place, name, of)
+    return np.transpose(pixels_of(placed), np.argsort(axes_of(given)))
+
+
+def _aligned(other: Any, given: Any, name: str, of: str) -> Any:
+    """A DataArray as it lies beside another one: axes by their names, pixels by their coordinates where both have them."""
+    if not set(other.dims) <= set(given.dims):
+        raise ValueError(
+            f"{name} has the dimensions {other.dims}; they must be among those of {of}, {given.dims}: rename them, or give {name}.values"
+        )
+    for dim in other.dims:
+        if dim in other.coords and dim in given.coords:
+            other = _with_coordinates_of(other, given, dim, name, of)
+    return other.transpose(*(dim for dim in given.dims if dim in other.dims))
+
+
+def _with_coordinates_of(other: Any, given: Any, dim: Any, name: str, of: str) -> Any:
+    """The pixels of a DataArray at the coordinates of another one along an axis. Numbers may differ by what ITK allows of a step, and by
+    the last digits of their types."""
+    if other.get_index(dim).equals(given.get_index(dim)):
+        return other
+    own, wanted = other.coords[dim].values, given.coords[dim].values
+    order = np.argsort(own, kind="stable")
+    first, tolerance = wanted, 0.0
+    if own.dtype.kind in "iuf" and wanted.dtype.kind in "iuf" and len(wanted) > 0:
+        digits = max((float(np.finfo(each.dtype).eps) for each in (own, wanted) if each.dtype.kind == "f"), default=0.0)
+        step = np.ptp(wanted) / max(1, len(wanted) - 1)
+        tolerance = _COORDINATE_TOLERANCE() * float(step) + 2.0 * digits * float(np.abs(wanted).max())
+        own, wanted = own.astype(np.float64), wanted.astype(np.float64)
+        first = wanted - tolerance
+    rising = own[order]
+    places = np.searchsorted(rising, first)
+    is_found = places < len(own)
+    if tolerance > 0.0:
+        is_found[is_found] = rising[places[is_found]] <= wanted[is_found] + tolerance
+    else:
+        is_found[is_found] = rising[places[is_found]] == wanted[is_found]
+    if not is_found.all() or (rising[1:] == rising[:-1]).any():
+        missing = f"without {wanted[~is_found][0]}" if not is_found.all() else "some of them twice"
+        raise ValueError(
+            f"{name} has {len(own)} coordinates '{dim}' from {own[0]} to {own[-1]}, {missing}; they must hold those of {of}, from "
+            f"{wanted[0]} to {wanted[-1]}: give {name}.values if its pixels belong to those of {of} as they lie"
+        )
+    return other.isel({dim: order[places]})
+
+
+_COORDINATE_TOLERANCE: Callable[[], float] = itk.ImageToImageFilterCommon.GetGlobalDefaultCoordinateTolerance
+
+
+def _require_same_geometry(other: Any, image: Any, name: str, of: str) -> None:
+    """Raises ValueError unless an itk.Image lies where another one lies, within ITK's tolerances, or has no geometry of its own: that of
+    an array, or of a file without one."""
+    geometries = [
+        {
+            "origin": np.array(each.GetOrigin()),
+            "spacing": np.array(each.GetSpacing()),
+            "direction": itk.array_from_matrix(each.GetDirection()),
+        }
+        for each in (other, image)
+    ]
+    none = {"origin": 0.0, "spacing": 1.0, "direction": np.eye(other.GetImageDimension())}
+    if all((value == none[key]).all() for key, value in geometries[0].items()):
+        return
+    directions = itk.ImageToImageFilterCommon.GetGlobalDefaultDirectionTolerance()
+    tolerances = {"direction": directions}
+    for key, value in geometries[0].items():
+        expected = geometries[1][key]
+        if (np.abs(value - expected) > tolerances.get(key, _COORDINATE_TOLERANCE() * image.GetSpacing()[0])).any():
+            raise ValueError(
+                f"{name} has the {key} {value.tolist()}; it must be that of {of}, {expected.tolist()}: resample it, or give its pixels "
+                f"alone, itk.array_view_from_image({name})"
+            )
 
 
 def like(result: Any, image: Any, name: str | None) -> Any:
@@ -357,9 +445,9 @@ def _first_and_step(array: Any, dim: str, name: str) -> tuple[float, float]:
     return float(places[0]), float(step)
 
 
-def steps_of(array: Any, name: str) -> list[float]:
-    """The spacing of a DataArray along each of its axes; negative where coordinates fall."""
-    return [_first_and_step(array, dim, name)[1] for dim in array.dims]
+def step_of(array: Any, axis: int, name: str) -> float:
+    """The spacing of a DataArray along one of its axes; negative where coordinates fall."""
+    return _first_and_step(array, array.dims[axis], name)[1]
 
 
 def _direction_of(array: Any, dims: list[str]) -> npt.NDArray[np.float64]:

@@ -311,7 +311,9 @@ def partition_image(
     labels_only
         Whether to stop before the polygons, with a label map whose boundaries follow the sides of pixels.
     valid_mask
-        Image or array of the same size: pixels where it is 0 belong to no region.
+        Image or array of the same size: pixels where it is 0 belong to no region. A DataArray is aligned with that of the image by its
+        coordinates, or refused. The geometry of an itk.Image must be that of the image within ITK's tolerances; one of origin 0,
+        spacing 1 and no rotation takes the image's.
     initial_labels
         Image or array of the same size, of integers: a segmentation to start from. Each of its 4-connected parts is a region.
         With allow_merging=False and maximum_number_of_iterations=1 it becomes polygons that share their edges.

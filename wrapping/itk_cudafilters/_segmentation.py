@@ -240,7 +240,9 @@ def segment_region(
         Where the search starts without these three. automatic: the best of many rectangles. margin_rectangle: the image
         without a tenth on each side.
     valid_mask
-        Image or array of the same size: pixels where it is 0 belong to no region.
+        Image or array of the same size: pixels where it is 0 belong to no region. A DataArray is aligned with that of the image
+        by its coordinates, or refused. The geometry of an itk.Image must be that of the image within ITK's tolerances; one of
+        origin 0, spacing 1 and no rotation takes the image's.
     schedule
         coarse_to_fine: on blocks of pixels first. as_published: on the whole image at once (Perrot, Domas and Couturier,
         2011).

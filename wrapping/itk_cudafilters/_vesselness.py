@@ -85,7 +85,8 @@ def vesselness(
         Distance of pixels along each axis, as in gaussian_filter(). Then sigmas have its unit.
     valid_mask
         Array of the image's shape: pixels where it is 0 do not count, whatever they hold. They are filled with what the valid
-        ones around them make by the largest sigma, and their response is 0.
+        ones around them make by the largest sigma, and their response is 0. DataArrays and itk.Images lie as those of
+        gaussian_filter() do.
     preserve_nan
         Whether pixels that are NaN or infinite do not count either, and are NaN in the response, unless `valid_mask` leaves
         them out. Otherwise they reach the responses of their lines, and those of the lines of these, which are 0.

@@ -6,7 +6,7 @@ import pytest
 from filters import DISCRETE, GRADIENT, HESSIAN, SMOOTHING
 from scenes import ORIGIN, SHAPE, SPACING, draw, draw_image, overlap, truth
 
-from itk_cudafilters import segment_region
+from itk_cudafilters import gaussian_filter, gaussian_gradient, gaussian_hessian, partition_image, segment_region, vesselness
 
 xarray = pytest.importorskip("xarray")
 
@@ -156,6 +156,155 @@ def test_masks_have_the_axes_of_the_image():
     for mask in (valid.T, xarray.DataArray(valid.T, dims=array.dims, coords=array.coords)):
         found = segment_region(array, "gamma", valid_mask=mask)
         np.testing.assert_array_equal(found.label.values.T, expected.label)
+
+
+def smooth(image, valid_mask, axes=None):
+    return gaussian_filter(image, 2.0, axes=axes, valid_mask=valid_mask)
+
+
+def vessels(image, valid_mask):
+    return vesselness(image, 2.0, valid_mask=valid_mask)
+
+
+def segment(image, valid_mask):
+    return segment_region(image, "gaussian", valid_mask=valid_mask).label
+
+
+def divide(image, valid_mask):
+    return partition_image(image, "gaussian", valid_mask=valid_mask).labels
+
+
+MASKED = pytest.mark.parametrize("function", [smooth, vessels, segment, divide])
+
+
+def masked_scene():
+    """An image by its coordinates, and where it is valid."""
+    valid = np.ones(SHAPE, bool)
+    valid[:30, 20:90] = valid[100:130, 150:] = False
+    return array_of({"y": 0.1 * np.arange(SHAPE[0]), "x": X}), valid
+
+
+@MASKED
+def test_masks_are_aligned_by_coordinates(host_allowed, function):
+    """The same pixels of the mask count, in whatever order and within whatever frame it has them."""
+    image, valid = masked_scene()
+    expected = function(image, valid)
+    mask = image.copy(data=valid)
+    larger = mask.pad(y=(3, 4), x=(5, 2), constant_values=True)
+    larger = larger.assign_coords(
+        y=0.1 * np.arange(-3, SHAPE[0] + 4), x=ORIGIN[0] + SPACING[0] * np.arange(-5, SHAPE[1] + 2)
+    )
+    rounded = mask.assign_coords(y=(0.1 * np.arange(SHAPE[0])).astype(np.float32), x=np.linspace(X[0], X[-1], SHAPE[1]))
+    plain = mask.drop_vars(["y", "x"])
+    for other in (mask[::-1], mask[:, ::-1].transpose("x", "y"), larger, rounded, plain, plain.assign_coords(y=image.y)):
+        np.testing.assert_array_equal(function(image, other).values, expected.values)
+
+
+def test_masks_of_batches_are_aligned_by_names_and_dates(host_allowed):
+    pixels = np.random.default_rng(5).random((4, 20, 30)).astype(np.float32)
+    valid = np.random.default_rng(6).random(pixels.shape) < 0.7
+    for values in (np.datetime64("2026-01-01", "ns") + np.array([0, 1, 5, 7], "m8[D]"), ["red", "green", "blue", "nir"]):
+        image = xarray.DataArray(pixels, dims=("item", "y", "x"), coords={"item": values})
+        mask = image.copy(data=valid)
+        expected = smooth(image, valid, axes=(1, 2))
+        np.testing.assert_array_equal(smooth(image, mask[[2, 0, 3, 1]], axes=(1, 2)).values, expected.values)
+        with pytest.raises(ValueError, match="valid_mask has 3 coordinates 'item' from .*; they must hold those of input"):
+            smooth(image, mask[:3], axes=(1, 2))
+
+
+@MASKED
+def test_masks_elsewhere_are_refused_by_name(host_allowed, function):
+    image, valid = masked_scene()
+    mask = image.copy(data=valid)
+    where = r"; they must hold those of (input|image), from 0.0 to 15.9[0-9]*: give valid_mask.values"
+    with pytest.raises(ValueError, match=r"valid_mask has 160 coordinates 'y' from 100.0 to 115.9[0-9]*, without 0.0" + where):
+        function(image, mask.assign_coords(y=100.0 + image.y))
+    with pytest.raises(ValueError, match=r"valid_mask has 160 coordinates 'y' from 0.05 to 15.95[0-9]*, without 0.0" + where):
+        function(image, mask.assign_coords(y=0.05 + image.y))
+    with pytest.raises(ValueError, match="valid_mask has 159 coordinates 'y'"):
+        function(image, mask[1:])
+    with pytest.raises(ValueError, match="valid_mask has 161 coordinates 'y' .*some of them twice"):
+        function(image, xarray.concat([mask, mask[:1]], "y"))
+    with pytest.raises(ValueError, match=r"valid_mask has the dimensions \('row', 'x'\); they must be among those of"):
+        function(image, mask.rename(y="row"))
+
+
+@MASKED
+def test_geometry_of_masks_is_compared_as_in_itk(host_allowed, function):
+    """Within ITK's tolerances masks are taken. So are masks without a geometry of their own, as those of files of pictures."""
+    _, valid = masked_scene()
+    pixels = valid.astype(np.uint8)
+    image = draw_image("gamma", direction=[[0.0, -1.0], [1.0, 0.0]])
+
+    def mask(origin=0.0, spacing=0.0, direction=0.0):
+        made = itk.image_from_array(pixels)
+        made.SetOrigin(np.array(image.GetOrigin()) + origin)
+        made.SetSpacing(np.array(image.GetSpacing()) + spacing)
+        made.SetDirection(itk.matrix_from_array(itk.array_from_matrix(image.GetDirection()) + direction * np.eye(2)))
+        return made
+
+    expected = np.asarray(function(image, pixels))
+    tolerance = 1e-6 * image.GetSpacing()[0]
+    for same in (mask(), mask(0.9 * tolerance), mask(0.0, 0.9 * tolerance), mask(0.0, 0.0, 0.9e-6), itk.image_from_array(pixels)):
+        np.testing.assert_array_equal(np.asarray(function(image, same)), expected)
+    for key, other in (
+        ("origin", mask(1.2 * tolerance)),
+        ("spacing", mask(0.0, 1.2 * tolerance)),
+        ("direction", mask(0.0, 0.0, 1.2e-6)),
+    ):
+        with pytest.raises(ValueError, match=rf"valid_mask has the {key} .*; it must be that of (input|image), "):
+            function(image, other)
+    # Of an array the mask has no geometry to be compared with.
+    np.testing.assert_array_equal(function(itk.array_from_image(image), mask()), function(itk.array_from_image(image), pixels))
+
+
+@MASKED
+def test_masks_of_the_other_kind_are_compared_too(host_allowed, function):
+    _, valid = masked_scene()
+    image, mask = draw_image("gamma"), draw_image("gamma")
+    itk.array_view_from_image(mask)[...] = valid
+    expected = np.asarray(function(image, valid))
+    as_data, as_mask = itk.xarray_from_image(image), itk.xarray_from_image(mask)
+    np.testing.assert_array_equal(np.asarray(function(image, as_mask)), expected)
+    np.testing.assert_array_equal(function(as_data, mask).values, expected)
+    if function is smooth:  # whose axes are those of the array, whatever their names
+        turned = as_data.transpose("x", "y")
+        np.testing.assert_array_equal(function(turned, mask).values, function(turned, valid.T).values)
+    mask.SetOrigin(np.array(mask.GetOrigin()) + 1.0)
+    for given, other in ((as_data, mask), (image, as_mask.assign_coords(x=as_mask.x + 1.0))):
+        with pytest.raises(ValueError, match="valid_mask has the origin .*; it must be that of (input|image), "):
+            function(given, other)
+
+
+@pytest.mark.parametrize(
+    "times",
+    [np.datetime64("2026-01-01", "ns") + np.arange(4) ** 2, ["a", "b", "c", "d"], [0.0, 1.0, 5.0, 6.0]],
+    ids=["dates", "names", "uneven"],
+)
+def test_axes_that_are_not_filtered_need_no_spacing(host_allowed, times):
+    pixels = np.random.default_rng(7).random((4, 20, 30))
+    array = xarray.DataArray(pixels, dims=("t", "y", "x"), coords={"t": times, "y": 10.0 - 0.5 * np.arange(20), "x": 2.0 * np.arange(30)})
+    expected = gaussian_filter(pixels, 3.0, order=(0, 1), axes=(1, 2), spacing=(0.5, 2.0))
+    for sigma, order, axes in ((3.0, (0, 1), (1, 2)), ((0.0, 3.0, 3.0), (0, 0, 1), None)):
+        found = gaussian_filter(array, sigma, order, axes=axes, spacing="image")
+        np.testing.assert_array_equal(found.values, expected)
+        assert found.coords.identical(array.coords)
+    channels = gaussian_filter(array, 3.0, (0, 1), channel_axis=0, spacing="image")
+    np.testing.assert_array_equal(channels.values, expected)
+    with pytest.raises(ValueError, match="input has coordinates 't'"):
+        gaussian_filter(array, 3.0, spacing="image")
+
+
+def test_components_of_components_have_names_of_their_own(host_allowed):
+    array = array_of({"y": Y, "x": X})
+    gradient = gaussian_gradient(array, 2.0)
+    twice = gaussian_gradient(gradient, 2.0, channel_axis=-1)
+    assert twice.dims == ("y", "x", "component", "component_2") and set(twice.coords) == {"y", "x"}
+    hessian = gaussian_hessian(twice, 2.0, axes=(0, 1))
+    assert hessian.dims == (*twice.dims, "component_3")
+    of_pixels = gaussian_gradient(gaussian_gradient(array.values, 2.0), 2.0, channel_axis=-1)
+    np.testing.assert_array_equal(twice.values, of_pixels)
+    assert twice.sel(y=Y[3]).dims == ("x", "component", "component_2")
 
 
 def test_direction_is_kept():
