@@ -112,16 +112,6 @@ void
 CudaVesselnessImageFilter<TInputImage, TOutputImage>::VerifyInputInformation() ITKv5_CONST
 {
   Superclass::VerifyInputInformation();
-  const auto size = this->GetInput()->GetLargestPossibleRegion().GetSize();
-  for (unsigned int axis = 0; axis < ImageDimension; ++axis)
-  {
-    if (size[axis] < 4 && m_BoundaryMode == BoundaryModeEnum::Nearest)
-    {
-      itkExceptionMacro("the number of pixels along dimension "
-                        << axis << " is " << size[axis]
-                        << "; with BoundaryMode Nearest this filter requires at least four");
-    }
-  }
   const CudaDetail::CudaMultiScalePlan plan = this->MakePlan();
   for (const double sigma : m_Sigmas)
   {

@@ -19,8 +19,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <random>
 #include <string>
+#include <vector>
 
 namespace
 {
@@ -389,23 +391,75 @@ TEST(CudaVesselnessImageFilter, AConstantImageHasNoVessels)
   }
 }
 
-TEST(CudaVesselnessImageFilter, LinesOfAnyLengthInOtherModes)
+/** Random pixels of that size, along the first axis with `frame` more on either side that have the edge's values. */
+itk::Image<double, 3>::Pointer
+MakeFramed(const itk::Size<3> & size, size_t frame)
 {
-  const auto                     image = itk::Image<float, 2>::New();
-  itk::Image<float, 2>::SizeType size{ { 3, 9 } };
-  image->SetRegions(size);
+  std::mt19937_64                        random(itk::cuda::test::GetSeed());
+  std::uniform_real_distribution<double> uniform(0.0, 100.0);
+  itk::Size<3>                           framed = size;
+  framed[0] += 2 * frame;
+  const auto image = itk::Image<double, 3>::New();
+  image->SetRegions(framed);
   image->Allocate();
-  image->FillBuffer(1.0f);
-  image->SetPixel({ { 1, 4 } }, 9.0f);
-  const auto filter = Vesselness<itk::Image<float, 2>>::New();
-  filter->SetInput(image);
-  filter->AddSigma(1.0);
-  filter->SetBackend("host");
-  EXPECT_NE(GetError(*filter).find("requires at least four"), std::string::npos);
-  filter->SetBoundaryMode("reflect");
-  filter->SetApproximation("accurate");
-  EXPECT_EQ(GetError(*filter), "");
-  EXPECT_GT(filter->GetOutput()->GetPixel({ { 1, 4 } }), 0.0f);
+  auto * pixel = image->GetBufferPointer();
+  for (size_t row = 0; row < size[1] * size[2]; ++row)
+  {
+    std::vector<double> values(size[0]);
+    std::generate(values.begin(), values.end(), [&] { return uniform(random); });
+    for (size_t x = 0; x < framed[0]; ++x)
+    {
+      *pixel++ = values[std::min(std::max(x, frame) - frame, size[0] - 1)];
+    }
+  }
+  return image;
+}
+
+// A line that continues with its edge values is the same line if it has some of these values itself.
+TEST(CudaVesselnessImageFilter, LinesOfAnyLengthInModeNearest)
+{
+  constexpr size_t frame = 5;
+  for (size_t length = 1; length <= 5; ++length)
+  {
+    for (const char * approximation : { "deriche", "accurate" })
+    {
+      SCOPED_TRACE(testing::Message() << length << " pixels, " << approximation);
+      const itk::Size<3>            size{ { length, 9, 11 } };
+      const itk::Image<double, 3> * outputs[2];
+      const auto filters = { Vesselness<itk::Image<double, 3>>::New(), Vesselness<itk::Image<double, 3>>::New() };
+      size_t     n = 0;
+      for (const auto & filter : filters)
+      {
+        filter->SetInput(MakeFramed(size, n * frame));
+        filter->SetSigmas({ 1.0, 2.0 });
+        filter->SetHessianMeasure("sato");
+        filter->SetApproximation(approximation);
+        filter->SetBackend("host");
+        ASSERT_EQ(GetError(*filter), "");
+        outputs[n++] = filter->GetOutput();
+      }
+      double largest = 0.0;
+      double difference = 0.0;
+      for (itk::IndexValueType z = 0; z < 11; ++z)
+      {
+        for (itk::IndexValueType y = 0; y < 9; ++y)
+        {
+          for (size_t x = 0; x < length; ++x)
+          {
+            const auto   column = static_cast<itk::IndexValueType>(x);
+            const double found = outputs[0]->GetPixel({ { column, y, z } });
+            const double expected =
+              outputs[1]->GetPixel({ { column + static_cast<itk::IndexValueType>(frame), y, z } });
+            largest = std::max(largest, expected);
+            difference = std::max(difference, std::fabs(found - expected));
+          }
+        }
+      }
+      EXPECT_GT(largest, 1.0);
+      // Some hundred roundings of double of values below 100.
+      EXPECT_LT(difference, 1e-10);
+    }
+  }
 }
 
 TEST(CudaVesselnessImageFilter, ParametersOutOfRangeAreNamed)

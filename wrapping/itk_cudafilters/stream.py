@@ -7,6 +7,7 @@ the result depend neither on the memory nor on how planes are grouped.
 """
 from __future__ import annotations
 
+import copy
 import math
 import re
 from collections.abc import Callable, Sequence
@@ -15,7 +16,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
-from ._arrays import axes_to_filter, axis_of, number, per_axis
+from ._arrays import axes_to_filter, axis_of, number, per_axis, truncate
 from ._dlpack import native
 from ._gaussian import Approximation, Mode, _mode, _order, _sigma, _sigma_of
 from ._images import describe
@@ -264,6 +265,20 @@ class _Target(_Planes):
             self.planes[first : first + count] = self.buffer(memory, count).astype(self.dtype)  # a copy that may be kept
 
 
+# Steps of a search for a byte that two arrays share. Slices of one array take a few of them; the problem is hard in general.
+_SHARING_EFFORT: Any = 100_000  # NumPy's types know the names of two values alone
+
+
+def _share_pixels(source: Any, target: Any) -> bool:
+    """Whether writing the target may change the source. Arrays of which this cannot be told in time count as if they shared pixels."""
+    if not (isinstance(source, np.ndarray) and isinstance(target, np.ndarray)):
+        return False
+    try:
+        return bool(np.shares_memory(source, target, max_work=_SHARING_EFFORT))
+    except RuntimeError:  # TooHardError, whose place differs between versions of NumPy
+        return True
+
+
 class _Run:
     """One call: checks, and what the library gets."""
 
@@ -293,9 +308,7 @@ class _Run:
         self._target = _Target(target)
         if self._target.shape != self._source.shape:
             raise ValueError(f"target has the shape {self._target.shape}; it must be that of source, {self._source.shape}")
-        if target is source or (
-            isinstance(source, np.ndarray) and isinstance(target, np.ndarray) and np.may_share_memory(source, target)
-        ):
+        if target is source or _share_pixels(source, target):
             raise ValueError("target and source have the same memory; planes of the source are needed after results are written")
         if dtype is not None and np.dtype(dtype) != self._target.dtype:
             raise ValueError(f"dtype is {np.dtype(dtype)}; it must be that of target, {self._target.dtype}")
@@ -378,6 +391,8 @@ class _Run:
                 f"cval is {self._cval}; in slabs it must be 0 for derivatives, which depend on the order of the axes: "
                 "call the function of itk_cudafilters for arrays"
             )
+        if self._source.shape[0] == 1 and self._sigma[0] == 0.0:
+            return self._filter_within_plane(progress)
         shape = self._source.shape[: self._dimension]
         job = (
             self._kind,
@@ -394,10 +409,25 @@ class _Run:
         report, used, reason = native().cudafilters_filter_slabs(job, self._source, self._target, progress)
         return {**report, "backend_used": used.lower(), "backend_reason": reason}
 
+    def _filter_within_plane(self, progress: Progress | None) -> dict[str, Any]:
+        """Where there is one plane, and lines lie within it. The library cuts images along their last axis of more than one pixel: its
+        planes are rows of this one."""
+        plane = self._source.read(0, 1).astype(self._source.native, copy=False)
+        result = np.empty(self._target.shape, self._target.native)
+        rows = copy.copy(self)
+        # The library takes two axes or more. Of two, the other one becomes the first.
+        is_line = self._dimension == 2
+        order = slice(None, None, -1) if is_line else slice(1, None)
+        rows._source = _Source(np.swapaxes(plane, 0, 1) if is_line else plane[0], refuses_nan=False)
+        rows._target = _Target(np.swapaxes(result, 0, 1) if is_line else result[0])
+        rows._sigma, rows._spacing, rows._orders = self._sigma[order], self._spacing[order], self._orders[order]
+        rows._dimension = len(rows._sigma)
+        report = rows(progress)
+        self._target.planes[0:1] = truncate(result, self._target.dtype)
+        return report
+
     def _copy(self, progress: Progress | None) -> dict[str, Any]:
         """Where no axis is filtered."""
-        from ._arrays import truncate
-
         length, planes = self._source.shape[0], 128
         for first in range(0, length, planes):
             read = self._source.read(first, min(planes, length - first))

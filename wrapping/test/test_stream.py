@@ -117,6 +117,49 @@ def test_axes_that_are_left_out_stay():
     assert (smooth(values, 0.0) == values).all()
 
 
+@pytest.mark.parametrize("shape", [(1, 40, 50), (1, 1, 50), (1, 40, 1), (1, 1, 1), (1, 1, 30, 20), (1, 50), (1, 1)])
+@pytest.mark.parametrize("dtype", ["float32", "uint16", "float16"])
+def test_an_image_of_one_plane(shape, dtype):
+    """The source is asked for the plane that it has, and the target gets it in one piece. Against scipy in float64."""
+    source, target = Planes(volume(shape, dtype)), Planes(np.full(shape, np.nan, np.float32))
+    exact = source._array.astype(np.float64)
+    for sigma, order in (((0, *[2.5] * (len(shape) - 1)), 0), ((0,) * (len(shape) - 1) + (2.0,), (*[0] * (len(shape) - 1), 1))):
+        source.read, target.written = [], []
+        report = stream.gaussian_filter(source, target, sigma, order, mode="nearest")
+        expected = ndimage.gaussian_filter(exact, sigma, order, mode="nearest", truncate=8.0)
+        bound = BOUND[np.max(order)] * abs(exact).max()
+        np.testing.assert_allclose(target._array, expected, rtol=0.0, atol=bound)
+        assert source.read == [(0, 1)] and target.written == [(0, 1)] and report["used"] == "OneSweep"
+    if len(shape) > 2:
+        stream.gaussian_gradient_magnitude(source, target, 2.5, mode="nearest", axes=tuple(range(1, len(shape))))
+        expected = ndimage.gaussian_gradient_magnitude(exact[0], 2.5, mode="nearest", truncate=8.0)
+        np.testing.assert_allclose(target._array[0], expected, rtol=0.0, atol=BOUND[1] * abs(exact).max())
+    channels = np.stack([exact, 2.0 * exact], axis=-1)
+    result = np.empty(channels.shape, np.float32)
+    stream.gaussian_filter(channels, result, (0, *[2.5] * (len(shape) - 1)), mode="nearest", channel_axis=-1)
+    expected = ndimage.gaussian_filter(channels, (0, *[2.5] * (len(shape) - 1), 0), mode="nearest", truncate=8.0)
+    np.testing.assert_allclose(result, expected, rtol=0.0, atol=BOUND[0] * abs(channels).max())
+
+
+def test_pixels_that_are_not_finite_in_an_image_of_one_plane():
+    values = volume((1, 20, 30))
+    values[0, 3, 4] = np.inf
+    with pytest.raises(ValueError, match="plane 0 of source has pixels that are NaN or infinite"):
+        stream.gaussian_filter(values, np.empty_like(values), (0, 2, 2), mode="nearest")
+
+
+def test_source_and_target_may_lie_between_each_other():
+    """No pixel of one is a pixel of the other, though their memory overlaps."""
+    both = volume((20, 14, 17, 2))
+    expected = smooth(both[..., 0].copy())
+    stream.gaussian_filter(both[..., 0], both[..., 1], 2.0, mode="nearest")
+    assert both[..., 1].tobytes() == expected.tobytes()
+    pixels = volume((20, 14, 17))
+    for target in (pixels, pixels[::-1], pixels.T.T, pixels.view(np.uint8)[..., ::4]):
+        with pytest.raises(ValueError, match="target and source have the same memory"):
+            stream.gaussian_filter(pixels, target, 2.0, mode="nearest")
+
+
 def test_channels_are_filtered_by_themselves():
     values = volume((260, 9, 11, 3))
     result = smooth(values, 1.5, channel_axis=-1)
