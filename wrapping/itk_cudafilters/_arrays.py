@@ -18,9 +18,11 @@ from ._images import conversion_of, describe, is_xarray, pixels_beside, pixels_o
 from ._images import with_geometry_of
 from ._operations import Operations, operations_of, require_no_gradient
 
-_PIXELS = ("uint8", "int8", "uint16", "int16", "uint32", "int32", "float16", "bfloat16", "float32", "float64")
-# float32 has too few digits for them.
-_COMPUTED_IN_FLOAT64 = ("uint32", "int32", "float64")
+_PIXELS = (
+    "bool", "uint8", "int8", "uint16", "int16", "uint32", "int32", "uint64", "int64", "float16", "bfloat16", "float32", "float64",
+)
+# float32 has too few digits for them. float64 has those of integers up to 2^53.
+_COMPUTED_IN_FLOAT64 = ("uint32", "int32", "uint64", "int64", "float64")
 _ITK_PIXELS = ("uint8", "uint16", "int16", "float32", "float64")
 
 _T = TypeVar("_T")
@@ -55,6 +57,16 @@ def require_same_memory(array: Any, name: str, given: Given) -> None:
 def truncate(values: npt.NDArray[Any], dtype: np.dtype[Any]) -> npt.NDArray[Any]:
     """As the filters convert to integers: towards 0, within the type's range."""
     return np.asarray(_operations.OF_HOST.truncate(values, dtype.name))
+
+
+def array_of(value: Any, name: str) -> Any:
+    """The array of a list or a tuple of numbers; other objects as they are."""
+    if not isinstance(value, (list, tuple)):
+        return value
+    try:
+        return np.asarray(value)
+    except ValueError as error:
+        raise ValueError(f"{name} is {describe(value)} of which NumPy makes no array: {error}") from None
 
 
 def number(value: Any, name: str) -> float:
@@ -111,18 +123,19 @@ class Given:
 
     @classmethod
     def read(cls, image: Any, name: str) -> Given:
+        image = array_of(image, name)
         require_known_memory(image, name)
         ops = operations_of(image)
         if ops is not None and ops.is_on_gpu:
             require_no_gradient(image, name)
             require_known_type(ops.type_of(image), name, _PIXELS)
-            return cls(image, image, name, ops)
+            return cls(image, ops.contiguous(image, "uint8") if ops.type_of(image) == "bool" else image, name, ops)
         require_known_kind(image, name, of_mask="give {name}.data, and valid_mask=~numpy.ma.getmaskarray({name})")
         if isinstance(image, itk.Object) and (image.GetNameOfClass() != "Image" or image.GetNumberOfComponentsPerPixel() != 1):
             raise TypeError(f"{name} is {describe(image)} of more than one number per pixel: extract a component of it first")
         array = pixels_of(image, name)
         require_known_type(array.dtype.name, name, _PIXELS)
-        return cls(image, array, name, _operations.OF_HOST)
+        return cls(image, array.astype(np.uint8) if array.dtype == bool else array, name, _operations.OF_HOST)
 
     @property
     def type(self) -> str:
@@ -163,6 +176,7 @@ class Given:
 
 def read_mask(mask: Any, given: Given, channel_axis: int | None) -> Any:
     """True where `mask` is not 0, in the shape of the input."""
+    mask = array_of(mask, "valid_mask")
     require_same_memory(mask, "valid_mask", given)
     if given.ops.is_on_gpu:
         valid = mask if given.ops.type_of(mask) == "bool" else mask != 0

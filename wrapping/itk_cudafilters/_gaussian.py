@@ -67,7 +67,7 @@ def gaussian_filter(
     Parameters
     ----------
     input
-        NumPy array, xarray.DataArray or itk.Image, of any number of axes; or an array of CuPy or a tensor of torch in the
+        NumPy array, list, xarray.DataArray or itk.Image, of any number of axes; or an array of CuPy or a tensor of torch in the
         memory of a GPU; or, for gaussian_filter() alone, an array there of JAX, of Numba or of another package with `__dlpack__` or
         the CUDA Array Interface. Axes count in the order of the array; those of an itk.Image as its array has them, x last.
     sigma
@@ -102,8 +102,8 @@ def gaussian_filter(
         Whether pixels that are NaN or infinite do not count either, and are NaN in the result. With False they spread along
         their lines: as the filter is recursive, to the ends, while scipy's reach as far as its window.
     dtype
-        Type of the result. Default that of the input, for integers float32. Results of integer types are truncated
-        towards 0.
+        Type of the result. Default that of the input, for integers and bool float32. Results of integer types are truncated
+        towards 0. Integers of 32 and 64 bits are computed in float64, whose integers are exact up to 2^53.
     approximation
         accurate: within 1e-5 of the Gaussian. deriche: that of ITK's filters.
     backend

@@ -52,7 +52,8 @@ class Operations(Places, Protocol):
         """For each row of a matrix, the place of its first true element; 0 if there is none."""
 
     def truncate(self, values: Any, dtype: str) -> Any:
-        """Of that type, as the filters convert: integers towards 0, within the type's range, NaN to 0."""
+        """Of that type, as the filters convert: integers towards 0, within the type's range, NaN to 0. The range of integers of 64 bits
+        ends with the last number that float64 has."""
 
     def mean(self, array: Any, flags: Any) -> Any:
         """The mean of the elements whose flags are true, with 24 digits, as an array of no axes and of the type of `array`. The
@@ -67,6 +68,16 @@ class Operations(Places, Protocol):
 
     def current(self, array: Any) -> AbstractContextManager[Any]:
         """Where the package's own work runs on the array's device."""
+
+
+@functools.cache
+def _range_of(dtype: str) -> tuple[float, float]:
+    """The least and the largest number of a type of integers that float64 has."""
+    if dtype == "bool":
+        return 0.0, 1.0
+    limits = np.iinfo(dtype)
+    largest = float(limits.max)
+    return float(limits.min), largest if int(largest) <= limits.max else math.nextafter(largest, 0.0)
 
 
 def _with_24_digits(number: Any, where: Any) -> Any:
@@ -127,11 +138,10 @@ class NumpyOperations:
 
     def truncate(self, values: Any, dtype: str) -> Any:
         kind = np.dtype(dtype)
-        if kind.kind not in "iu":
+        if kind.kind not in "biu" or values.dtype == kind:
             return self._np.asarray(values, dtype=kind)
-        limits = np.iinfo(kind)
         whole = self._np.nan_to_num(self._np.trunc(values.astype(np.float64)), nan=0.0)
-        return self._np.asarray(self._np.clip(whole, limits.min, limits.max), dtype=kind)
+        return self._np.asarray(self._np.clip(whole, *_range_of(dtype)), dtype=kind)
 
     def mean(self, array: Any, flags: Any) -> Any:
         total = self._np.where(flags, array, 0.0).sum(dtype=np.float64)
@@ -253,11 +263,10 @@ class TorchOperations:
 
     def truncate(self, values: Any, dtype: str) -> Any:
         kind = self._type(dtype)
-        if kind.is_floating_point:
+        if kind.is_floating_point or values.dtype == kind:
             return values.to(kind)
-        limits = self._torch.iinfo(kind)
         whole = self._torch.nan_to_num(self._torch.trunc(values.to(self._torch.float64)), nan=0.0)
-        return self._torch.clamp(whole, limits.min, limits.max).to(kind)
+        return self._torch.clamp(whole, *_range_of(dtype)).to(kind)
 
     def mean(self, array: Any, flags: Any) -> Any:
         total = self._torch.where(flags, array, 0.0).sum(dtype=self._torch.float64)

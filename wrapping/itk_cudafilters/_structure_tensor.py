@@ -44,7 +44,8 @@ def structure_tensor(
     spacing
         Distance of pixels along each axis, as in gaussian_filter(). Then sigmas and derivatives have its unit.
     dtype
-        Type of the result. Default that of the image, for integers float32.
+        Type of the result. Default that of the image, for integers and bool float32. Integers of 32 and 64 bits are computed
+        in float64, whose integers are exact up to 2^53.
     approximation
         Of both Gaussians, as in gaussian_filter(). accurate: within 1e-5 of the Gaussian. deriche: that of ITK's filters.
     backend

@@ -96,7 +96,8 @@ def vesselness(
         Whether to return unit vectors along the lines too: components in the order of the array's axes, as its last axis, 0
         where there is no response. Vectors of opposite signs are the same direction.
     dtype
-        Type of the response. Default that of the image, for integers float32.
+        Type of the response. Default that of the image, for integers and bool float32. Integers of 32 and 64 bits are computed
+        in float64, whose integers are exact up to 2^53.
     approximation
         As in gaussian_filter(). deriche: the Hessians of ITK's filters.
     backend

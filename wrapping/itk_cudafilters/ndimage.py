@@ -3,10 +3,11 @@
 
     from itk_cudafilters import ndimage  # in the place of: from scipy import ndimage
 
-Results have the type of the input unless `output` says otherwise; those of integers are truncated once, in the end. `truncate`
-and `radius` have no effect, because a recursive filter has no window. Orders are 0, 1 and 2. An axis whose sigma is 0 is left as
-it is, whatever its order. Pixels that are NaN remain NaN and do not count; in scipy they make all pixels around them NaN.
-docs/python.md lists all differences.
+Results have the type of the input unless `output` says otherwise; those of integers are truncated once, in the end, and so are those
+of bool, as in scipy: True is what is 1 or more. int64 and uint64 are computed in float64, exact up to 2^53. Lists are arrays.
+`truncate` and `radius` have no effect, because a recursive filter has no window. Orders are 0, 1 and 2. An axis whose sigma is 0 is
+left as it is, whatever its order. Pixels that are NaN or infinite are NaN in the result and do not count; in scipy they make all
+pixels around them NaN or infinite. docs/python.md lists all differences.
 """
 from __future__ import annotations
 
@@ -18,6 +19,7 @@ import itk
 import numpy as np
 
 from . import _gaussian
+from ._arrays import array_of
 from ._gaussian import Mode
 from ._images import is_xarray, pixels_of
 
@@ -149,6 +151,7 @@ def gaussian_laplace(
 
 def _output(input: Any, output: Any) -> Any:
     """In scipy results have the type of the input."""
+    input = array_of(input, "input")
     if output is not None or not (isinstance(input, (np.ndarray, itk.Object)) or is_xarray(input)):
         return output
     return pixels_of(input).dtype

@@ -65,7 +65,7 @@ def gaussian_filter(
         What to filter: 2 to 4 axes, and one of channels; real numbers. It is read by source[first:last].
     target
         Of the shape of the source; written by target[first:last] = planes. Integers are truncated towards 0. It must not be the
-        source.
+        source, nor share pixels with it. int64 and uint64 are computed in float64, whose integers are exact up to 2^53.
     sigma, order, mode, cval, fwhm, spacing, axes, approximation, backend
         As in itk_cudafilters.gaussian_filter(). One mode holds for all axes, and wrap is not possible: it needs the last plane
         before the first. For derivatives in the mode constant cval must be 0, unless one axis alone is filtered: slabs are
@@ -255,11 +255,11 @@ class _Target(_Planes):
             raise TypeError(f"target is {describe(planes)}; it must be one that can be written: target[0:2] = planes")
         if isinstance(planes, np.ndarray) and not planes.flags.writeable:
             raise ValueError("target is read-only; it must be an array that can be written")
-        if self.dtype.kind in "bui" and self.dtype.name in _CONVERTED:
-            raise TypeError(f"target has pixels of type {self.dtype}; they must be integers of at most 32 bits, or float")
 
     def __call__(self, first: int, count: int, memory: memoryview) -> None:
-        if type(self.planes) in (np.ndarray, np.memmap):
+        if self.dtype.kind in "bui" and self.dtype.name in _CONVERTED:
+            self.planes[first : first + count] = truncate(self.buffer(memory, count), self.dtype)
+        elif type(self.planes) in (np.ndarray, np.memmap):
             self.planes[first : first + count] = self.buffer(memory, count)
         else:
             self.planes[first : first + count] = self.buffer(memory, count).astype(self.dtype)  # a copy that may be kept

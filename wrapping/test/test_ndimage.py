@@ -72,6 +72,24 @@ def test_truncate_and_radius_have_no_effect(name):
     np.testing.assert_array_equal(getattr(ndimage, name)(array, 2.0, truncate=1.0, radius=2), expected)
 
 
+@ALL_NAMES
+@pytest.mark.parametrize("dtype", ["int64", "uint64", "bool"])
+def test_lists_and_arrays_of_other_integers_have_the_types_of_scipy(name, dtype):
+    function, expected = both(name)
+    # A ramp with steps: most sums over whole numbers lie between two of them.
+    array = np.add.outer(3 * np.arange(24), np.arange(30)).astype(dtype)
+    for given in (array, array.tolist()):
+        found, wanted = function(given, 2.0), expected(given, 2.0, truncate=8)
+        assert type(found) is type(wanted) and found.dtype == wanted.dtype and found.shape == wanted.shape
+        if name in ("gaussian_filter", "gaussian_filter1d") and dtype != "bool":
+            # scipy truncates integers after each axis.
+            assert np.abs(found.astype(np.float64) - wanted).max() <= 2.0
+    floats = [[1.0, 2.0, 4.0], [3.0, 8.0, 5.0]]
+    assert_near(function(floats, 1.5), expected(floats, 1.5, truncate=8), BOUND[name])
+    output = np.empty(array.shape, np.int64)
+    assert function(array, 2.0, output=output) is output
+
+
 @pytest.mark.parametrize("dtype", [np.uint8, np.int16, np.float32, np.float64])
 def test_results_have_the_type_of_the_input(dtype):
     array = (200 * np.random.default_rng(4).random((21, 26))).astype(dtype)

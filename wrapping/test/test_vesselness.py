@@ -397,7 +397,7 @@ def test_sato_finds_a_line_across_thick_slices():
         ({"image": np.zeros((9, 9, 9, 9))}, ValueError, "image has 4 axes"),
         ({"image": np.zeros((0, 9))}, ValueError, "each axis must have pixels"),
         ({"image": np.zeros((9, 9), complex)}, TypeError, "complex128"),
-        ({"image": [[1.0]]}, TypeError, "image is of type list"),
+        ({"image": {1.0: 2.0}}, TypeError, "image is of type dict"),
     ],
     ids=lambda value: str(value)[:40] if isinstance(value, dict) else "",
 )
