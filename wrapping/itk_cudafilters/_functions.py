@@ -57,4 +57,15 @@ def _convert(image: Any) -> Any:
 
 
 def _like(output: Any, array: Any) -> Any:
-    return like(output, array, getattr(array, "name", None)) if isinstance(output, itk.Image) else output
+    if isinstance(output, itk.Image):
+        return like(output, array, getattr(array, "name", None))
+    return np.asarray(_Held(output)) if isinstance(output, np.ndarray) else output
+
+
+class _Held:
+    """The pixels of ITK's view of an image, which lives as long as the arrays that NumPy makes of this. ITK's view holds its image, but
+    what np.asarray() makes of the view does not hold the view: its pixels are those of other images once the view is gone."""
+
+    def __init__(self, view: Any) -> None:
+        self._view = view
+        self.__array_interface__ = view.__array_interface__

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Results, against ITK's filters of the itk wheel; images of all wrapped types, NumPy and xarray arrays."""
+import gc
 import itertools
 import math
 
@@ -8,6 +9,7 @@ import numpy as np
 import pytest
 from filters import (
     ALL_FILTERS,
+    ALL_GAUSSIANS,
     ALL_INPUTS,
     DISCRETE,
     FILTERS,
@@ -317,3 +319,32 @@ def test_in_place():
     smoother = itk.CudaRecursiveGaussianImageFilter.New(image, Sigma=SIGMA, InPlace=True)
     smoother.Update()
     np.testing.assert_array_equal(itk.array_from_image(smoother.GetOutput()), expected)
+
+
+LAYOUTS = {
+    "contiguous": lambda array: array,
+    "Fortran's order": np.asfortranarray,
+    "strided": lambda array: np.repeat(np.repeat(array, 2, axis=0), 3, axis=1)[::2, ::3],
+    "backwards": lambda array: array[::-1, ::-1].copy()[::-1, ::-1],
+    "big-endian": lambda array: array.astype(array.dtype.newbyteorder(">")),
+}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
+@ALL_GAUSSIANS
+def test_arrays_of_results_keep_their_memory(tested, layout):
+    """Whatever the layout of the input, the results are the same, and all that NumPy makes of a result without a copy stays when the
+    result, the input and images that were made since are gone."""
+    image = some_image(tested)
+    pixels = itk.array_from_image(image)
+    expected = np.array(tested.function(pixels.copy()))
+    array = layout(pixels)
+    result = tested.function(array)
+    kept = [np.asarray(result), np.asarray(result).T.T, result[...], result.view(np.ndarray), np.asarray(np.asarray(result)[1:])]
+    del result, array
+    gc.collect()
+    others = [tested.function(np.zeros_like(pixels) + 1) for _ in range(3)]
+    for each in kept[:4]:
+        np.testing.assert_array_equal(each, expected)
+    np.testing.assert_array_equal(kept[4], expected[1:])
+    assert len(others) == 3
