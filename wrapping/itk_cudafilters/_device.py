@@ -12,6 +12,7 @@ import numpy as np
 
 from . import _dlpack
 from ._images import as_gaussian_input, describe, image_view_of, is_xarray
+from ._parameters import library_errors
 
 # The pixels of itk.CudaDeviceImage.
 _PIXELS = {"uint8": itk.UC, "uint16": itk.US, "int16": itk.SS, "float32": itk.F, "float64": itk.D}
@@ -23,6 +24,7 @@ def is_device_image(image: Any) -> bool:
     return isinstance(image, itk.DataObject) and image.GetNameOfClass() == "CudaDeviceImage"
 
 
+@library_errors
 def to_device(image: Any, device: int = -1) -> Any:
     """Copies an image to the memory of a GPU.
 
@@ -64,6 +66,7 @@ def to_device(image: Any, device: int = -1) -> Any:
     return _disconnected(upload.GetOutput())
 
 
+@library_errors
 def to_host(image: Any) -> Any:
     """Copies an itk.CudaDeviceImage to an itk.Image with its pixels and geometry. If a filter makes the image, it is updated.
 
@@ -81,6 +84,7 @@ def to_host(image: Any) -> Any:
     return _disconnected(download.GetOutput())
 
 
+@library_errors
 def from_dlpack(array: Any, like: Any = None) -> Any:
     """An array in the memory of a GPU as an itk.CudaDeviceImage, without a copy.
 

@@ -17,6 +17,7 @@ from ._exporters import SHAPES, filter_foreign, is_foreign, open_foreign, shape_
 from ._info import Backend
 from ._line_passes import DeviceLineFilter, DevicePasses, HostLineFilter, LineFilter, Pass
 from ._operations import Operations, current_device_of, operations_of
+from ._parameters import library_errors
 from ._repeated import run_repeated
 from ._segmentation import known_name
 
@@ -42,6 +43,7 @@ def _on_device_of_input(function: Callable[_Parameters, Any]) -> Callable[_Param
     return call
 
 
+@library_errors
 def gaussian_filter(
     input: Any,
     sigma: float | Sequence[float] | None = None,
@@ -206,6 +208,7 @@ def _passes_of(
     return call.passes(call.orders_of(order))
 
 
+@library_errors
 def gaussian_filter1d(
     input: Any,
     sigma: float | None = None,
@@ -256,6 +259,7 @@ def gaussian_filter1d(
 
 
 @_on_device_of_input
+@library_errors
 def gaussian_gradient_magnitude(
     input: Any,
     sigma: float | Sequence[float] | None = None,
@@ -293,6 +297,7 @@ def gaussian_gradient_magnitude(
 
 
 @_on_device_of_input
+@library_errors
 def gaussian_laplace(
     input: Any,
     sigma: float | Sequence[float] | None = None,
@@ -330,6 +335,7 @@ def gaussian_laplace(
 
 
 @_on_device_of_input
+@library_errors
 def gaussian_gradient(
     input: Any,
     sigma: float | Sequence[float] | None = None,
@@ -369,6 +375,7 @@ def gaussian_gradient(
 
 
 @_on_device_of_input
+@library_errors
 def gaussian_hessian(
     input: Any,
     sigma: float | Sequence[float] | None = None,
@@ -410,6 +417,7 @@ def gaussian_hessian(
 
 
 @_on_device_of_input
+@library_errors
 def difference_of_gaussians(
     input: Any,
     low_sigma: float | Sequence[float],
@@ -456,6 +464,7 @@ def difference_of_gaussians(
 
 
 @_on_device_of_input
+@library_errors
 def unsharp_mask(
     input: Any,
     radius: float | Sequence[float] = 1.0,

@@ -1,12 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Parameters of functions on their way to the setters of a wrapped class."""
+"""Parameters of functions on their way to the setters of a wrapped class, and the library's errors on their way back."""
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
+
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
+
+# How ITK puts the text of its exceptions together. The words "ITK ERROR" stand in those of arguments and pixels, and not in those of
+# a GPU or of a filter that was aborted.
+_LIBRARY_ERROR = re.compile(r"\A\S+:\d+:\n(?P<argument>ITK ERROR: (?:\w+\(0x[0-9a-f]+\): )?)?(?P<sentence>.*)\Z", re.DOTALL)
 
 # What values of a type of C++ are in Python.
 _WANTED = {
@@ -31,3 +39,24 @@ def set_parameter(setter: Callable[[Any], None], name: str, value: Any) -> None:
             raise
         kind = ValueError if isinstance(error, OverflowError) else TypeError
         raise kind(f"{name} is {value!r}; it must be {wanted}") from None
+
+
+def library_errors(function: Callable[_P, _T]) -> Callable[_P, _T]:
+    """Decorates a function that calls the library: what it raises is the library's sentence alone, without the place in its sources.
+
+    ITK raises RuntimeError for everything. Arguments and pixels that the library refuses become ValueError; failures of a GPU and
+    aborted filters remain RuntimeError.
+    """
+
+    @functools.wraps(function)
+    def call(*arguments: _P.args, **keywords: _P.kwargs) -> _T:
+        try:
+            return function(*arguments, **keywords)
+        except RuntimeError as error:
+            found = _LIBRARY_ERROR.match(str(error))
+            if found is None:
+                raise
+            kind = ValueError if found["argument"] else RuntimeError
+            raise kind(found["sentence"].rstrip("\n")) from None
+
+    return call

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from ._images import as_itk_image, as_itk_labels, as_itk_mask, is_xarray, like, pixels_of, with_geometry_of
 from ._info import Backend, _backend_name, may_use_gpu
-from ._parameters import set_parameter
+from ._parameters import library_errors, set_parameter
 from ._progress import progress_bar
 from ._segmentation import ImageLike, _snake_case, known_name, noise_laws, plain_name
 
@@ -167,6 +167,7 @@ class Partition(Generic[ImageLike]):
         means_of_pixels: ImageLike = self._like_labels(values.astype(np.float32)[pixels_of(self.labels)], "means")
         return means_of_pixels
 
+    @library_errors
     def merge(self, nats: float | None = None, number: int | None = None) -> Partition[ImageLike]:
         """A partition of fewer regions, by the tree of merges.
 
@@ -257,6 +258,7 @@ def _geometry_of(rings: Rings) -> dict[str, Any] | None:
     return {"type": "Polygon", "coordinates": parts[0]} if parts else None
 
 
+@library_errors
 def partition_image(
     image: ImageLike,
     law: str,
@@ -332,8 +334,9 @@ def partition_image(
     ------
     TypeError, ValueError
         The image is of a kind, a dimension or a pixel type that cannot be divided, or a name is unknown.
+        A parameter is wrong, or pixels are out of the law's range.
     RuntimeError
-        A parameter is wrong, pixels are out of the law's range, or the GPU was demanded.
+        The GPU was demanded and cannot be used.
 
     Examples
     --------
@@ -366,6 +369,7 @@ def partition_image(
     return divider.divide(progress)
 
 
+@library_errors
 def partition_images(
     images: Sequence[ImageLike],
     law: str,

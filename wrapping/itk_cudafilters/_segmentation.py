@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from ._images import as_itk_image, as_itk_mask, axes_of, describe, like
 from ._info import Backend, _backend_name
-from ._parameters import set_parameter
+from ._parameters import library_errors, set_parameter
 from ._progress import progress_bar
 
 Schedule = Literal["coarse_to_fine", "as_published"]
@@ -183,6 +183,7 @@ def _describe(region: RegionStatistics) -> dict[str, int | float | None]:
     return {"pixels": region.number_of_pixels, "mean": region.mean, "variance": variance}
 
 
+@library_errors
 def segment_region(
     image: ImageLike,
     law: str,
@@ -274,8 +275,9 @@ def segment_region(
     ------
     TypeError, ValueError
         The image is of a kind, a dimension or a pixel type that cannot be segmented, or a name is unknown.
+        A parameter is wrong, or pixels are out of the law's range.
     RuntimeError
-        A parameter is wrong, pixels are out of the law's range, or the GPU was demanded and cannot be used.
+        The GPU was demanded and cannot be used.
 
     Examples
     --------

@@ -15,11 +15,13 @@ from ._gaussian import Approximation
 from ._images import _require_no_bands, is_xarray
 from ._info import Backend
 from ._operations import current_device_of
+from ._parameters import library_errors
 from ._segmentation import known_name
 
 _SHORTEST_LINE = 4
 
 
+@library_errors
 def structure_tensor(
     image: Any,
     sigma: float = 1.0,
@@ -77,6 +79,7 @@ def structure_tensor(
         return _TensorCall(image, sigma, integration_sigma, spacing, dtype, approximation, backend).components()
 
 
+@library_errors
 def structure_tensor_eigenvalues(
     image: Any,
     sigma: float = 1.0,

@@ -19,6 +19,7 @@ from ._gaussian import Approximation, Mode, _mode, gaussian_filter
 from ._images import _require_no_bands, describe, is_column, is_xarray
 from ._info import Backend
 from ._operations import current_device_of
+from ._parameters import library_errors
 from ._segmentation import known_name, plain_name
 
 Measure = Literal["objectness", "frangi", "sato", "jerman", "meijering"]
@@ -28,6 +29,7 @@ _INPUTS = {"uint8": itk.UC, "uint16": itk.US, "int16": itk.SS, "float32": itk.F,
 _REALS = {"float32": itk.F, "float64": itk.D}
 
 
+@library_errors
 def vesselness(
     image: Any,
     sigmas: float | Sequence[float],

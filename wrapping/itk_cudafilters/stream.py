@@ -21,6 +21,7 @@ from ._dlpack import native
 from ._gaussian import Approximation, Mode, _mode, _order, _sigma, _sigma_of
 from ._images import describe
 from ._info import Backend
+from ._parameters import library_errors
 from ._segmentation import known_name
 
 __all__ = ["gaussian_filter", "gaussian_gradient_magnitude", "gaussian_laplace"]
@@ -33,6 +34,7 @@ _UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 Progress = Callable[[float], object]
 
 
+@library_errors
 def gaussian_filter(
     source: Any,
     target: Any,
@@ -113,6 +115,7 @@ def gaussian_filter(
     return run(progress)
 
 
+@library_errors
 def gaussian_gradient_magnitude(
     source: Any,
     target: Any,
@@ -144,6 +147,7 @@ def gaussian_gradient_magnitude(
     return run(progress)
 
 
+@library_errors
 def gaussian_laplace(
     source: Any,
     target: Any,

@@ -178,7 +178,7 @@ def test_pixels_that_are_not_valid():
     np.testing.assert_array_equal(found.labels == 0, ~valid)
     np.testing.assert_array_equal(np.isnan(found.means), ~valid)
     assert found.table["pixels"].sum() == valid.sum()
-    with pytest.raises(RuntimeError, match="is nan"):
+    with pytest.raises(ValueError, match="is nan"):
         partition_image(pixels, "gaussian")
 
 
@@ -267,7 +267,7 @@ def test_parameters_reach_the_filter(found):
     assert len(labels) >= 4 and labels.__geo_interface__["features"][0]["geometry"] is None
     limited = vectorise(random_blocks())
     assert limited.statistics.number_of_iterations == 1
-    with pytest.raises(RuntimeError, match="BlockSize is 0"):
+    with pytest.raises(ValueError, match="BlockSize is 0"):
         partition_image(draw(), "gaussian", block_size=0)
     with pytest.raises(RuntimeError, match="cannot be used"):
         partition_image(draw(), "gaussian", backend="cuda", device_index=1000)
@@ -326,7 +326,7 @@ def test_a_wrong_image_among_many_is_refused_and_leaves_nothing_behind(number_of
     images = [draw(seed=seed)[:40, :40] for seed in range(130)]
     references = [weakref.ref(image) for image in images]
     good = images[wrong].copy()
-    for value, kind, words in ((np.nan, RuntimeError, "finite"), ("complex", TypeError, "complex64")):
+    for value, kind, words in ((np.nan, ValueError, "finite"), ("complex", TypeError, "complex64")):
         images[wrong] = good.astype(np.complex64) if value == "complex" else np.where(good > 100, np.float32(value), good)
         with pytest.raises(kind, match=words):
             partition_images(images, "gaussian")

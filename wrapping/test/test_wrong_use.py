@@ -247,3 +247,32 @@ def test_driver_too_old(tmp_path):
     needed = "{}.{}".format(*itk_cudafilters.info().required_driver_version)
     assert text.startswith("(11, 4) ")
     assert text.count("11.4") >= 2 and text.count(needed) >= 2
+
+
+def test_functions_say_what_is_wrong_in_one_sentence():
+    """ITK's classes give RuntimeError with a place in the sources; the functions of the package give ValueError without it."""
+    image = np.random.default_rng(1).exponential(1.0, (40, 50)).astype(np.float32)
+    calls = [
+        lambda: itk_cudafilters.segment_region(image, "gamma", number_of_looks=-1),
+        lambda: itk_cudafilters.partition_image(image, "gamma", block_size=3),
+        lambda: itk_cudafilters.partition_images([image, image], "gamma", block_size=3),
+        lambda: itk_cudafilters.partition_image(-image, "gamma", looks=1),
+        lambda: itk_cudafilters.vesselness(image, [1], "jerman", tau=1.5),
+    ]
+    for call in calls:
+        with pytest.raises(ValueError) as failure:
+            call()
+        sentence = str(failure.value)
+        assert "\n" not in sentence and "ITK ERROR" not in sentence and ".h:" not in sentence and ".hxx:" not in sentence
+        assert sentence.split()[0] in ("NumberOfLooks", "BlockSize", "Pixel", "Tau") and "0x" not in sentence
+
+
+@pytest.mark.skipif(itk_cudafilters.info().gpu_usable, reason="a GPU can be used here")
+def test_a_gpu_that_is_missing_remains_a_runtime_error():
+    for call in (
+        lambda: itk_cudafilters.gaussian_filter(np.zeros((8, 9), np.float32), 1, backend="cuda"),
+        lambda: itk_cudafilters.partition_image(np.ones((8, 9), np.float32), "gaussian", backend="cuda"),
+        lambda: itk_cudafilters.to_device(np.zeros((8, 9), np.float32)),
+    ):
+        with pytest.raises(RuntimeError, match=r"\A[^\n]*cannot be used[^\n]*\Z|\A[^\n]*built without CUDA[^\n]*\Z"):
+            call()
