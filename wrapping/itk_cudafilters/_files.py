@@ -16,7 +16,7 @@ import itk
 import numpy as np
 import numpy.typing as npt
 
-from ._images import as_itk_image, axes_of, image_of, pixels_of
+from ._images import as_itk_image, axes_of, describe, image_of, pixels_of
 from ._partition import Partition
 from ._segmentation import Segmentation
 
@@ -66,7 +66,15 @@ def write_geojson(
     collection["features"] = features
     # Many polygons: a line each would be a line for every number.
     indent = None if isinstance(segmentation, Partition) else 2
-    Path(path).write_text(json.dumps(collection, indent=indent, allow_nan=False) + "\n", encoding="utf-8")
+    text = json.dumps(collection, indent=indent, allow_nan=False, default=_plain_number)
+    Path(path).write_text(text + "\n", encoding="utf-8")
+
+
+def _plain_number(value: Any) -> Any:
+    """The number or the list that JSON has for one of NumPy."""
+    if isinstance(value, (np.generic, np.ndarray)):
+        return value.tolist()
+    raise TypeError(f"properties holds a value {describe(value)}; it must be a number, text, a list or a dictionary")
 
 
 def _require_coordinates(coordinates: str) -> None:

@@ -240,6 +240,17 @@ def test_pixels_that_do_not_count():
     assert (label & valid & truth()).sum() / ((label | truth()) & valid).sum() > 0.93
 
 
+def test_properties_of_geojson_may_be_numbers_of_numpy(tmp_path):
+    found = segment_region(draw("gamma"), "gamma", number_of_looks=1)
+    properties = {"sensor": "X", "angle": np.float32(0.5), "orbit": np.int64(7), "day": np.bool_(True), "sizes": np.arange(3)}
+    write_geojson(found, tmp_path / "contour.geojson", properties)
+    (feature,) = json.loads((tmp_path / "contour.geojson").read_text())["features"]
+    expected = {"sensor": "X", "angle": 0.5, "orbit": 7, "day": True, "sizes": [0, 1, 2]}
+    assert {name: feature["properties"][name] for name in expected} == expected
+    with pytest.raises(TypeError, match="properties holds a value of type complex; it must be a number"):
+        write_geojson(found, tmp_path / "contour.geojson", {"phase": 1j})
+
+
 def test_parameters_reach_the_filter():
     pixels = draw("gamma")
     default = segment_region(pixels, "gamma")
