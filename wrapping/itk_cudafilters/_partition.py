@@ -81,6 +81,10 @@ class Partition(Generic[ImageLike]):
     """The itk.CudaRegionPartition."""
     _geometry: _Geometry = field(repr=False)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """The parts that pickle, copy.deepcopy() and process pools make an equal partition of."""
+        return _restore_partition, (self.labels, self.statistics, self._map._get_state(), self._geometry)
+
     def __len__(self) -> int:
         """The number of regions."""
         return int(self._map.GetNumberOfRegions())
@@ -238,6 +242,12 @@ class Partition(Generic[ImageLike]):
             f"<Partition by the law {self.statistics.law}: {len(self)} regions, {self._map.GetNumberOfNodes()} nodes, "
             f"{self.statistics.description:.0f} nats instead of {self.statistics.description_of_one_region:.0f}>"
         )
+
+
+def _restore_partition(labels: Any, statistics: PartitionStatistics, state: bytes, geometry: _Geometry) -> Partition[Any]:
+    restored: Any = itk.CudaRegionPartition.New()
+    restored._set_state(state)
+    return Partition(labels, statistics, restored, geometry)
 
 
 def _json_number(value: Any) -> Any:
