@@ -29,7 +29,7 @@ AddModel(CLI::App & part, command::SegmentJob & job)
 {
   command::AddLaw(part, job.Law);
   part
-    .add_option("--number-of-looks,--looks",
+    .add_option("--looks,--number-of-looks",
                 job.NumberOfLooks,
                 command::LawsWithParameter("NumberOfLooks") +
                   ": number of independent looks that were averaged, above 0")

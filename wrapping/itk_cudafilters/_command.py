@@ -38,7 +38,8 @@ def _defaults_of(function: Callable[..., Any]) -> dict[str, Any]:
     return {name: parameter.default for name, parameter in inspect.signature(function).parameters.items()}
 
 
-_DEFAULTS = _defaults_of(segment_region)
+# The class of the command takes one look where none is given, and does not estimate the number as the function does.
+_DEFAULTS = _defaults_of(segment_region) | {"looks": 1.0}
 # None stands for 0 there: the looks are estimated.
 _PARTITION_DEFAULTS = _defaults_of(partition_image) | {"looks": 0.0}
 _UNITS = (
@@ -487,8 +488,8 @@ def _add_model(part: argparse.ArgumentParser, add: Callable[..., None]) -> None:
 def _add_segment(part: argparse.ArgumentParser) -> None:
     add = _adder_of(part, _DEFAULTS)
     _add_model(part, add)
-    looks = f"{_laws_with('number_of_looks')}: number of independent looks that were averaged, above 0"
-    add("number_of_looks", float, "FLOAT", looks, "--looks")
+    looks = f"{_laws_with('number_of_looks')}: number of independent looks per pixel, above 0"
+    add("looks", float, "FLOAT", looks, "--number-of-looks")
     _add_starts(part)
     add(
         "start",

@@ -18,7 +18,7 @@ from ._images import as_itk_image, as_itk_labels, as_itk_mask, is_xarray, like, 
 from ._info import Backend, _backend_name, may_use_gpu
 from ._parameters import library_errors, set_parameter
 from ._progress import progress_bar
-from ._segmentation import ImageLike, _snake_case, known_name, noise_laws, plain_name
+from ._segmentation import ImageLike, _snake_case, known_name, noise_laws, one_looks, plain_name
 
 IMAGES_AT_ONCE_ON_GPU = 48
 """A run waits for the host between launches, and the GPU works on other images meanwhile. More are hardly faster
@@ -275,6 +275,7 @@ def partition_image(
     looks: float | None = None,
     segment_cost: float = 9.0,
     *,
+    number_of_looks: float | None = None,
     foreground_threshold: float | None = None,
     block_size: int = 4,
     minimum_number_of_pixels: int = 8,
@@ -308,6 +309,8 @@ def partition_image(
         The number of independent looks per pixel, for the laws gamma and rayleigh. It is below 1 where the speckle of
         neighbouring pixels is correlated. None, or 0, estimates it from the image. A number that is too large makes regions
         of speckle.
+    number_of_looks
+        Another name of `looks`.
     segment_cost
         What a straight boundary between two regions costs, in nats. A larger cost gives fewer nodes and fewer small regions.
     foreground_threshold
@@ -362,7 +365,7 @@ def partition_image(
         image,
         {
             "law": law,
-            "looks": looks,
+            "looks": one_looks(looks, number_of_looks),
             "segment_cost": segment_cost,
             "foreground_threshold": foreground_threshold,
             "block_size": block_size,
@@ -407,6 +410,7 @@ def partition_images(
             raise ValueError(f"{name} has {len(values)} entries; it must have one for each of the {len(images)} images")
     if not images:
         return []
+    looks = one_looks(looks, parameters.pop("number_of_looks", None))
     common = {**defaults, "law": law, "looks": looks, "segment_cost": segment_cost, **parameters}
 
     def make_divider(index: int) -> _Divider[ImageLike]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 import functools
 import math
 import re
+import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, Literal, TypeVar, get_args
@@ -16,6 +17,9 @@ from ._images import as_itk_image, as_itk_mask, axes_of, describe, like
 from ._info import Backend, _backend_name
 from ._parameters import library_errors, set_parameter
 from ._progress import progress_bar
+
+# Estimates of one look are within this factor of 1 in images of some thousand pixels.
+_FACTOR_OF_ONE_LOOK = 1.5
 
 Schedule = Literal["coarse_to_fine", "as_published"]
 Start = Literal["automatic", "margin_rectangle"]
@@ -187,8 +191,9 @@ def _describe(region: RegionStatistics) -> dict[str, int | float | None]:
 def segment_region(
     image: ImageLike,
     law: str,
+    looks: float | None = None,
     *,
-    number_of_looks: float = 1.0,
+    number_of_looks: float | None = None,
     foreground_threshold: float | None = None,
     initial_contour: npt.ArrayLike | None = None,
     initial_mask: Any = None,
@@ -226,9 +231,13 @@ def segment_region(
     law
         Name of one of noise_laws(): for example gamma for the intensity of radar images, rayleigh for their amplitude,
         gaussian for photographs and magnetic resonance.
+    looks
+        The number of independent looks per pixel, for the laws gamma and rayleigh. It need not be an integer, and is below 1
+        where the speckle of neighbouring pixels is correlated. None, or 0, estimates it from the image as partition_image() does,
+        and warns if the estimate is not about 1. The estimate takes about as long as the search itself; a number that is known saves
+        that time.
     number_of_looks
-        The number of independent looks whose intensities were averaged, for the laws gamma and rayleigh. It need not be an
-        integer.
+        Another name of `looks`.
     foreground_threshold
         For the law bernoulli: pixels above it are ones. None for images of 0 and one other value.
     initial_contour
@@ -291,6 +300,9 @@ def segment_region(
     """
     input_image = as_itk_image(image, "image")
     law = known_name("law", law, noise_laws())
+    looks = one_looks(looks, number_of_looks)
+    if law in laws_of_looks() and looks in (None, 0):
+        looks = _estimate_looks(image, law, valid_mask, backend, device_index)
     starts = {"initial_contour": initial_contour, "initial_mask": initial_mask, "initial_region": initial_region}
     given = [name for name, value in starts.items() if value is not None]
     if len(given) > 1:
@@ -303,7 +315,7 @@ def segment_region(
     snake.SetSchedule(plain_name(known_name("schedule", schedule, get_args(Schedule))))
     for setter, name, value in (
         (snake.SetDeviceIndex, "device_index", device_index),
-        (snake.SetNumberOfLooks, "number_of_looks", number_of_looks),
+        (snake.SetNumberOfLooks, "looks", 1.0 if looks is None else looks),
         (snake.SetForegroundThreshold, "foreground_threshold", math.nan if foreground_threshold is None else foreground_threshold),
         (snake.SetMaximumStep, "maximum_step", maximum_step),
         (snake.SetMinimumEdgeLength, "minimum_edge_length", minimum_edge_length),
@@ -330,6 +342,34 @@ def segment_region(
     label = snake.GetOutput()
     label.DisconnectPipeline()
     return Segmentation(like(label, image, "label"), _contour_of(snake), _statistics_of(snake, law))
+
+
+def laws_of_looks() -> list[str]:
+    """The laws that depend on the number of looks."""
+    return [name for name, law in noise_laws().items() if law.parameter == "number_of_looks"]
+
+
+def one_looks(looks: float | None, number_of_looks: float | None) -> float | None:
+    """The number of looks, which has two names. Raises TypeError if both are given."""
+    if looks is not None and number_of_looks is not None:
+        raise TypeError("looks and number_of_looks are given; they are two names of one parameter")
+    return number_of_looks if looks is None else looks
+
+
+def _estimate_looks(image: Any, law: str, valid_mask: Any, backend: Backend, device_index: int) -> float:
+    """The number of looks that a partition of the image estimates; it stops after its first, coarse labels."""
+    from ._partition import partition_image
+
+    found = partition_image(
+        image, law, labels_only=True, block_size=64, valid_mask=valid_mask, backend=backend, device_index=device_index
+    )
+    looks = found.statistics.number_of_looks
+    if not 1.0 / _FACTOR_OF_ONE_LOOK <= looks <= _FACTOR_OF_ONE_LOOK:
+        warnings.warn(
+            f"looks is not given, and {looks:.3g} per pixel are estimated from the image; looks={looks:.3g} says so without a warning",
+            stacklevel=4,
+        )
+    return looks
 
 
 def plain_name(name: str) -> str:

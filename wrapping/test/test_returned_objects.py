@@ -27,7 +27,7 @@ def kinds_of(pixels):
 
 def returned(image):
     partition = partition_image(image, "gamma", looks=1)
-    segmentation = segment_region(image, "gamma", number_of_looks=1)
+    segmentation = segment_region(image, "gamma", looks=1)
     return {
         "info": itk_cudafilters.info(),
         "noise_laws": itk_cudafilters.noise_laws(),

@@ -6,6 +6,7 @@ import json
 import math
 import re
 import sys
+import warnings
 import xml.etree.ElementTree
 
 import itk
@@ -14,6 +15,7 @@ import pytest
 from filters import SNAKE
 from scenes import ORIGIN, SHAPE, SPACING, draw, draw_image, inside, overlap, signed_area, truth
 
+import itk_cudafilters
 from itk_cudafilters import noise_laws, segment_region, write_geojson, write_svg
 
 ROTATIONS = {
@@ -240,8 +242,25 @@ def test_pixels_that_do_not_count():
     assert (label & valid & truth()).sum() / ((label | truth()) & valid).sum() > 0.93
 
 
+def test_looks_are_estimated_as_a_partition_estimates_them():
+    """Means over four independent intensities have four looks. The filter without looks gives what it gives with the estimate."""
+    rng = np.random.default_rng(3)
+    one_look = rng.exponential(np.where(truth(), 5.0, 1.0), (4, *truth().shape)).astype(np.float32)
+    averaged = one_look.mean(axis=0)
+    expected = itk_cudafilters.partition_image(averaged, "gamma").statistics.number_of_looks
+    assert 3.0 < expected < 5.0
+    with pytest.warns(UserWarning, match=f"looks is not given, and {expected:.3g} per pixel are estimated"):
+        estimated = segment_region(averaged, "gamma")
+    assert estimated.statistics.criterion == segment_region(averaged, "gamma", looks=expected).statistics.criterion
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        segment_region(one_look[0], "gamma")
+        segment_region(averaged, "gamma", number_of_looks=expected)
+        segment_region(averaged, "gaussian")
+
+
 def test_properties_of_geojson_may_be_numbers_of_numpy(tmp_path):
-    found = segment_region(draw("gamma"), "gamma", number_of_looks=1)
+    found = segment_region(draw("gamma"), "gamma", looks=1)
     properties = {"sensor": "X", "angle": np.float32(0.5), "orbit": np.int64(7), "day": np.bool_(True), "sizes": np.arange(3)}
     write_geojson(found, tmp_path / "contour.geojson", properties)
     (feature,) = json.loads((tmp_path / "contour.geojson").read_text())["features"]
@@ -251,9 +270,20 @@ def test_properties_of_geojson_may_be_numbers_of_numpy(tmp_path):
         write_geojson(found, tmp_path / "contour.geojson", {"phase": 1j})
 
 
+@pytest.mark.parametrize("function", [segment_region, itk_cudafilters.partition_image])
+def test_looks_have_two_names(function):
+    pixels = draw("gamma")
+    by_one, by_other = function(pixels, "gamma", looks=2.5).statistics, function(pixels, "gamma", number_of_looks=2.5).statistics
+    assert (by_one.description_length if function is segment_region else by_one.description) == (
+        by_other.description_length if function is segment_region else by_other.description
+    )
+    with pytest.raises(TypeError, match="looks and number_of_looks are given"):
+        function(pixels, "gamma", 2.5, number_of_looks=2.5)
+
+
 def test_parameters_reach_the_filter():
     pixels = draw("gamma")
-    default = segment_region(pixels, "gamma")
+    default = segment_region(pixels, "gamma", looks=1)
     assert len(segment_region(pixels, "gamma", use_description_length=False).contour) > len(default.contour)
     assert set(np.unique(segment_region(pixels, "gamma", inside_value=200, outside_value=3).label)) == {3, 200}
     limited = segment_region(pixels, "gamma", maximum_number_of_iterations=3)
@@ -262,7 +292,7 @@ def test_parameters_reach_the_filter():
     published = segment_region(pixels, "gamma", schedule="as_published", maximum_step=16)
     assert {step.level_exponent for step in published.statistics.record} == {0}
     assert published.statistics.record != default.statistics.record
-    looks = segment_region(pixels, "gamma", number_of_looks=2.0)
+    looks = segment_region(pixels, "gamma", looks=2.0)
     assert looks.statistics.criterion_of_one_region == pytest.approx(2.0 * default.statistics.criterion_of_one_region, rel=1e-6)
     threshold = segment_region(pixels, "bernoulli", foreground_threshold=40.0)
     ones = (pixels > 40.0)[threshold.label != 0]
@@ -331,8 +361,8 @@ def test_images_that_cannot_be_segmented(image, error, message):
         ({"start": "middle"}, ValueError, 'start is "middle"; it must be one of automatic, margin_rectangle'),
         ({"backend": "gpu"}, ValueError, 'backend is "gpu"; it must be one of automatic, cuda, host'),
         ({"inside_value": 256}, ValueError, "inside_value is 256; it must be an integer from 0 to 255"),
-        ({"number_of_looks": "three"}, TypeError, "number_of_looks is .three.; it must be a number"),
-        ({"number_of_looks": -1.0}, ValueError, "NumberOfLooks is -1"),
+        ({"looks": "three"}, TypeError, "looks is .three.; it must be a number"),
+        ({"looks": -1.0}, ValueError, "NumberOfLooks is -1"),
         ({"initial_contour": [[1.0, 2.0]]}, ValueError, r"initial_contour has the shape \(1, 2\); it must be N x 2"),
         ({"initial_region": (1, 2, 3)}, ValueError, r"initial_region is \(1, 2, 3\); it must be \(x, y, width, height\)"),
         ({"initial_region": (1, 2, 0, 3)}, ValueError, "its width and height must be 1 or more"),

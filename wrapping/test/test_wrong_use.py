@@ -133,7 +133,7 @@ def test_snake_without_a_law():
         (itk_cudafilters.segment_region, "maximum_step", -1, "an integer from 0 to 4294967295"),
         (itk_cudafilters.segment_region, "minimum_region_size", 2.5, "an integer from 0 to 18446744073709551615"),
         (itk_cudafilters.segment_region, "inside_value", 256, "an integer from 0 to 255"),
-        (itk_cudafilters.segment_region, "number_of_looks", "one", "a number"),
+        (itk_cudafilters.segment_region, "looks", "one", "a number"),
         (itk_cudafilters.segment_region, "use_description_length", 1, "True or False"),
         (itk_cudafilters.segment_region, "device_index", None, "an integer from -2147483648 to 2147483647"),
         (itk_cudafilters.partition_image, "block_size", -1, "an integer from 0 to 4294967295"),
@@ -253,7 +253,7 @@ def test_functions_say_what_is_wrong_in_one_sentence():
     """ITK's classes give RuntimeError with a place in the sources; the functions of the package give ValueError without it."""
     image = np.random.default_rng(1).exponential(1.0, (40, 50)).astype(np.float32)
     calls = [
-        lambda: itk_cudafilters.segment_region(image, "gamma", number_of_looks=-1),
+        lambda: itk_cudafilters.segment_region(image, "gamma", looks=-1),
         lambda: itk_cudafilters.partition_image(image, "gamma", block_size=3),
         lambda: itk_cudafilters.partition_images([image, image], "gamma", block_size=3),
         lambda: itk_cudafilters.partition_image(-image, "gamma", looks=1),
