@@ -39,8 +39,8 @@ struct CudaGaussianImpulseResponse
     return Order == 1;
   }
 
-  /** Whether one sweep gives the states of both. Orders 1 and 2 have the poles of order 0, except at a small sigma,
-   * where they are differences of pixels. */
+  /** Whether one sweep gives the states of both. All orders of one sigma have the same poles, except at a small sigma,
+   * where orders 1 and 2 are differences of pixels. In a plan order 0 follows them there. */
   bool
   HasPolesOf(const CudaGaussianImpulseResponse & other) const
   {

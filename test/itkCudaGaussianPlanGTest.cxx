@@ -9,6 +9,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <random>
 #include <set>
@@ -347,6 +348,49 @@ TEST(GaussianPlan, SharesPassesOfTheSameSigma)
     {
       EXPECT_EQ(shared.Passes[i].Results[r].Destination, plain.Passes[i].Results[r].Destination);
       EXPECT_EQ(shared.Passes[i].Results[r].Kernel.Order, plain.Passes[i].Results[r].Kernel.Order);
+    }
+  }
+}
+
+/** Where derivatives are differences of pixels, plans have the shape that they have at any sigma, and the results of
+ * their terms; what three pixels leave out of the smoothing is 1e-6. */
+TEST(GaussianPlan, SharesPassesWhereDerivativesAreDifferences)
+{
+  for (const auto approximation :
+       { CudaFiltersEnums::Approximation::Deriche, CudaFiltersEnums::Approximation::Accurate })
+  {
+    for (unsigned int narrow = 0; narrow < 3; ++narrow)
+    {
+      CudaGaussianParameters parameters = MakeAnisotropicParameters(true);
+      parameters.Approximation = approximation;
+      const CudaGaussianPlan usual = MakeHessianPlan(parameters);
+      parameters.Sigma[narrow] = 0.1 * std::abs(parameters.Spacing[narrow]);
+      const CudaGaussianPlan plan = MakeHessianPlan(parameters);
+      ASSERT_EQ(plan.Passes.size(), usual.Passes.size());
+      EXPECT_EQ(plan.NumberOfImages, usual.NumberOfImages);
+      for (const CudaGaussianLinePass & pass : plan.Passes)
+      {
+        for (const CudaGaussianPassResult & result : pass.Results)
+        {
+          EXPECT_TRUE(result.Kernel.HasPolesOf(pass.Results.front().Kernel));
+        }
+      }
+      const Image3 input = MakeRandomImage();
+      const auto   results = RunOnHost(plan, input);
+      const auto   terms = MakeHessianTerms(parameters);
+      for (size_t i = 0; i < terms.size(); ++i)
+      {
+        const Image3 expected = FilterTerm(parameters, terms[i], input);
+        double       scale = 1e-12;
+        for (const double value : expected)
+        {
+          scale = std::max(scale, std::abs(value));
+        }
+        for (size_t n = 0; n < NumberOfPixels; ++n)
+        {
+          ASSERT_NEAR(results[i][n], expected[n], 2e-5 * scale) << "component " << i << ", pixel " << n;
+        }
+      }
     }
   }
 }

@@ -130,18 +130,27 @@ VerifyBoundary(const CudaGaussianBoundary & boundary)
   }
 }
 
-/** Makes order 1 or 2 the difference of pixels to which it tends as sigma goes to 0, before the factors of the scale.
+/** Gives the kernel the values h(0) and h(1), and 0 beyond them.
  *
  * The pole i q with the weight a - i b / q has h(0) = a, h(1) = b, h(2) = -a q^2 and h(3) = -b q^2. With q = 2^-30 the
  * values beyond h(1) are below the rounding of a double, and all products are exact. */
 void
-SetDifference(CudaGaussianImpulseResponse & kernel)
+SetTwoValues(CudaGaussianImpulseResponse & kernel, double first, double second)
 {
   constexpr double q = 1.0 / (1 << 30);
-  const bool       isFirst = kernel.Order == 1;
   std::fill(std::begin(kernel.Pole), std::end(kernel.Pole), Complex(0.0, q));
   std::fill(std::begin(kernel.Weight), std::end(kernel.Weight), Complex());
-  kernel.Weight[0] = isFirst ? Complex(0.0, 0.5 / q) : Complex(-2.0, -1.0 / q);
+  kernel.Weight[0] = Complex(first, -second / q);
+}
+
+/** Makes a kernel of order 0 the three pixels of the sampled Gaussian, with the poles of the differences of its sigma.
+ * What is beyond them is below 1e-6 where there are differences. */
+void
+SetThreePixels(CudaGaussianImpulseResponse & kernel)
+{
+  const double neighbour = std::exp(-0.5 / (kernel.SigmaInPixels * kernel.SigmaInPixels));
+  const double sum = 1.0 + 2.0 * neighbour;
+  SetTwoValues(kernel, 1.0 / sum, neighbour / sum);
 }
 
 /** Sampled at the pixels and normalised as itk::RecursiveGaussianImageFilter normalises. */
@@ -174,7 +183,8 @@ MakeKernel(const ExponentialSum & constants,
   }
   if (order > 0 && kernel.SigmaInPixels < constants.SmallestSigmaOfDerivatives)
   {
-    SetDifference(kernel);
+    // What the derivatives tend to as sigma goes to 0.
+    SetTwoValues(kernel, order == 1 ? 0.0 : -2.0, order == 1 ? -0.5 : 1.0);
     const double scale = normalizeAcrossScale ? sigma : 1.0;
     Scale(kernel, order == 1 ? (spacing < 0.0 ? -scale : scale) : scale * scale);
     return kernel;
@@ -249,7 +259,7 @@ public:
   CudaGaussianPlan
   Build(const std::vector<CudaGaussianTerm> & terms)
   {
-    m_NumberOfTerms = terms.size();
+    m_Terms = terms;
     std::vector<Leaf> leaves;
     for (const CudaGaussianTerm & term : terms)
     {
@@ -277,19 +287,37 @@ private:
   };
 
   double
-  GetSigma(unsigned int axis, const Leaf & leaf) const
+  GetSigma(unsigned int axis, const CudaGaussianTerm & term) const
   {
-    return (leaf.Term.Sigma.empty() ? m_Parameters.Sigma : leaf.Term.Sigma)[axis];
+    return (term.Sigma.empty() ? m_Parameters.Sigma : term.Sigma)[axis];
   }
 
   CudaGaussianImpulseResponse
-  MakeKernel(unsigned int axis, const Leaf & leaf) const
+  MakeKernelOf(unsigned int axis, const CudaGaussianTerm & term) const
   {
     return MakeGaussianImpulseResponse(m_Parameters.Approximation,
-                                       leaf.Term.Orders[axis],
-                                       this->GetSigma(axis, leaf),
+                                       term.Orders[axis],
+                                       this->GetSigma(axis, term),
                                        m_Parameters.Spacing[axis],
                                        m_Parameters.NormalizeAcrossScale);
+  }
+
+  /** All orders of one sigma have the same poles. If derivatives are differences of pixels, order 0 follows them. */
+  CudaGaussianImpulseResponse
+  MakeKernel(unsigned int axis, const Leaf & leaf) const
+  {
+    CudaGaussianImpulseResponse kernel = this->MakeKernelOf(axis, leaf.Term);
+    const bool                  isNarrow = kernel.Order == 0 && kernel.SigmaInPixels < SmallestAccurateSigma;
+    const bool follows = isNarrow && std::any_of(m_Terms.begin(), m_Terms.end(), [&](const CudaGaussianTerm & term) {
+                           return term.Orders[axis] > 0 &&
+                                  this->GetSigma(axis, term) == this->GetSigma(axis, leaf.Term) &&
+                                  !this->MakeKernelOf(axis, term).HasPolesOf(kernel);
+                         });
+    if (follows)
+    {
+      SetThreePixels(kernel);
+    }
+    return kernel;
   }
 
   unsigned int
@@ -330,7 +358,7 @@ private:
       this->GiveBack(source);
       return;
     }
-    const std::vector<std::vector<Leaf>> groups = this->GroupByStates(axis, leaves);
+    const std::vector<std::vector<Leaf>> groups = this->GroupBySigma(axis, leaves);
     for (const std::vector<Leaf> & group : groups)
     {
       CudaGaussianLinePass           pass{ axis, source, {} };
@@ -360,16 +388,15 @@ private:
     }
   }
 
-  /** Terms that can share a pass along the axis: orders of one sigma share their states if they have the same poles. */
+  /** Terms that can share a pass along the axis: orders of one sigma share their states. */
   std::vector<std::vector<Leaf>>
-  GroupByStates(unsigned int axis, const std::vector<Leaf> & leaves) const
+  GroupBySigma(unsigned int axis, const std::vector<Leaf> & leaves) const
   {
     std::vector<std::vector<Leaf>> groups;
     for (const Leaf & leaf : leaves)
     {
       const auto found = std::find_if(groups.begin(), groups.end(), [&](const std::vector<Leaf> & group) {
-        return this->GetSigma(axis, group.front()) == this->GetSigma(axis, leaf) &&
-               this->MakeKernel(axis, group.front()).HasPolesOf(this->MakeKernel(axis, leaf));
+        return this->GetSigma(axis, group.front().Term) == this->GetSigma(axis, leaf.Term);
       });
       (found == groups.end() ? groups.emplace_back() : *found).push_back(leaf);
     }
@@ -410,7 +437,7 @@ private:
   GetCombine() const
   {
     const bool first = m_Done == 0;
-    const bool last = m_Done + 1 == m_NumberOfTerms;
+    const bool last = m_Done + 1 == m_Terms.size();
     switch (m_Output)
     {
       case CudaGaussianOutput::Sum:
@@ -428,7 +455,7 @@ private:
   CudaGaussianPlan               m_Plan;
   std::vector<unsigned int>      m_Free;
   std::vector<Source>            m_Sources;
-  size_t                         m_NumberOfTerms{ 0 };
+  std::vector<CudaGaussianTerm>  m_Terms;
   size_t                         m_Done{ 0 };
 };
 } // namespace
