@@ -237,6 +237,23 @@ cudafilters_add_command_test(
 # The means of a partition without noise are the picture, and so is its label image but for the values.
 set(means ${CudaFilters_APP_OUTPUT}/SquareMeans.mha)
 cudafilters_add_image_test(command_partition_means 0 ../Input/Square.mha ${means} ${divided} --means ${means} --initial-labels ${square})
+# Those of ones and zeros are grey values, too.
+set(meansOfOnes ${CudaFilters_APP_OUTPUT}/SquareMeansOfOnes.mha)
+cudafilters_add_image_test(
+  command_partition_means_of_ones
+  0
+  ../Input/Square.mha
+  ${meansOfOnes}
+  partition
+  ${square}
+  --law
+  bernoulli
+  --foreground-threshold
+  150
+  --means
+  ${meansOfOnes}
+  --initial-labels
+  ${square})
 cudafilters_add_command_test(partition_images 0 "2 regions" ${divided} --labels ${CudaFilters_APP_OUTPUT}/SquareLabels.tif --overlay
                              ${CudaFilters_APP_OUTPUT}/SquareOverlay.png)
 cudafilters_add_command_test(partition_labels_only 0 "\"stop\": \"labels_only\"" ${divided} --labels-only --report /dev/stdout)

@@ -16,6 +16,7 @@ namespace
 {
 using command::PartitionJob;
 using command::PartitionOutcome;
+using itk::CudaFiltersEnums;
 using LabelImage = itk::Image<unsigned int, 2>;
 using MaskImage = itk::Image<unsigned char, 2>;
 
@@ -60,29 +61,50 @@ WriteLabels(const std::string & fileName, const LabelImage * labels, size_t numb
   command::WriteImage<ShortImage>(fileName, cast->GetOutput());
 }
 
-/** The mean of the region's pixels as a pixel. Under the log-normal law means are those of logarithms. */
+/** The means of the pixels of regions 1, 2, ..., by region, in the values of the image. The table of the law Bernoulli
+ * holds shares of ones if there is a threshold, so its means are taken from the pixels. The log-normal law's are
+ * geometric: its table holds means of logarithms. */
 template <typename TPixel>
-TPixel
-GetMean(const itk::CudaPartitionRegion & region, bool ofLogarithms)
+std::vector<double>
+GetMeans(const itk::Image<TPixel, 2> *    image,
+         const LabelImage *               labels,
+         const itk::CudaRegionPartition & partition,
+         CudaFiltersEnums::NoiseLaw       law)
 {
-  const double mean = ofLogarithms ? std::exp(region.Mean) : region.Mean;
-  return static_cast<TPixel>(std::is_integral<TPixel>::value ? std::floor(mean + 0.5) : mean);
+  std::vector<double> means(partition.GetNumberOfRegions() + 1, std::numeric_limits<double>::quiet_NaN());
+  for (uint32_t number = 1; number < means.size(); ++number)
+  {
+    const double mean = partition.GetRegion(number).Mean;
+    means[number] = law == CudaFiltersEnums::NoiseLaw::LogNormal ? std::exp(mean) : mean;
+  }
+  if (law == CudaFiltersEnums::NoiseLaw::Bernoulli)
+  {
+    std::vector<double> sums(means.size(), 0.0);
+    const size_t        pixels = labels->GetBufferedRegion().GetNumberOfPixels();
+    for (size_t i = 0; i < pixels; ++i)
+    {
+      sums[labels->GetBufferPointer()[i]] += static_cast<double>(image->GetBufferPointer()[i]);
+    }
+    for (uint32_t number = 1; number < means.size(); ++number)
+    {
+      means[number] = sums[number] / static_cast<double>(partition.GetRegion(number).NumberOfPixels);
+    }
+  }
+  return means;
 }
 
-/** Each pixel replaced by the mean of its region; pixels that are not valid by 0, or by no number where there is one.
- */
+/** Each pixel replaced by the mean of its region, integers rounded to the nearest; pixels that are not valid by 0, or
+ * by no number where there is one. */
 template <typename TPixel>
 void
-WriteMeans(const std::string &              fileName,
-           const LabelImage *               labels,
-           const itk::CudaRegionPartition & partition,
-           bool                             ofLogarithms)
+WriteMeans(const std::string & fileName, const LabelImage * labels, const std::vector<double> & means)
 {
   using ImageType = itk::Image<TPixel, 2>;
-  std::vector<TPixel> means{ std::numeric_limits<TPixel>::quiet_NaN() };
-  for (const itk::CudaPartitionRegion & region : partition.GetRegions())
+  std::vector<TPixel> pixels{ std::numeric_limits<TPixel>::quiet_NaN() };
+  for (size_t number = 1; number < means.size(); ++number)
   {
-    means.push_back(GetMean<TPixel>(region, ofLogarithms));
+    pixels.push_back(
+      static_cast<TPixel>(std::is_integral<TPixel>::value ? std::floor(means[number] + 0.5) : means[number]));
   }
   const auto image = ImageType::New();
   image->CopyInformation(labels);
@@ -92,7 +114,7 @@ WriteMeans(const std::string &              fileName,
   for (itk::ImageRegionConstIterator<LabelImage> label(labels, labels->GetBufferedRegion()); !label.IsAtEnd();
        ++label, ++output)
   {
-    output.Set(means[label.Get()]);
+    output.Set(pixels[label.Get()]);
   }
   command::WriteImage<ImageType>(fileName, image);
 }
@@ -121,8 +143,9 @@ Divide(const PartitionJob & job)
   }
   if (!job.MeansFile.empty())
   {
-    const bool ofLogarithms = filter->GetNoiseLaw() == itk::CudaFiltersEnums::NoiseLaw::LogNormal;
-    WriteMeans<TPixel>(job.MeansFile, filter->GetOutput(), *filter->GetPartition(), ofLogarithms);
+    const auto means =
+      GetMeans(image.GetPointer(), filter->GetOutput(), *filter->GetPartition(), filter->GetNoiseLaw());
+    WriteMeans<TPixel>(job.MeansFile, filter->GetOutput(), means);
   }
   if (!job.OverlayFile.empty())
   {

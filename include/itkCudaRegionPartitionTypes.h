@@ -32,12 +32,12 @@ struct CudaPartitionEdge
  */
 struct CudaPartitionRegion
 {
-  uint64_t               NumberOfPixels{ 0 }; // valid ones
-  double                 Mean{ 0.0 };         // of the pixels; of their logarithm for the log-normal law
-  double                 MeanSquare{ 0.0 };   // of the same
-  double                 Variance{ 0.0 };     // of the same
-  double                 Area{ 0.0 };         // of the polygon, in pixels
-  double                 Perimeter{ 0.0 };    // in pixels
+  uint64_t NumberOfPixels{ 0 }; // valid ones
+  double   Mean{ 0.0 }; // of the pixels; of their logarithm for the log-normal law, of ones and zeros with a threshold
+  double   MeanSquare{ 0.0 }; // of the same
+  double   Variance{ 0.0 };   // of the same
+  double   Area{ 0.0 };       // of the polygon, in pixels
+  double   Perimeter{ 0.0 };  // in pixels
   std::array<int32_t, 4> BoundingBox{
     { 0, 0, 0, 0 }
   };                                        // of the polygon: smallest x, y, largest x, y, as corners of pixels

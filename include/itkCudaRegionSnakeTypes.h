@@ -55,9 +55,10 @@ CudaRegionSnakeStepName(CudaRegionSnakeStep::Kind kind);
 struct CudaRegionSnakeStatistics
 {
   uint64_t NumberOfPixels{ 0 }; // valid ones
-  double   Mean{ 0.0 };         // of the pixels; of their logarithm for the log-normal law; 0 without pixels
-  double   MeanSquare{ 0.0 };   // of the same
-  double   Variance{ 0.0 };     // of the same
+  // of the pixels; of their logarithm for the log-normal law, of ones and zeros with a threshold; 0 without pixels
+  double Mean{ 0.0 };
+  double MeanSquare{ 0.0 }; // of the same
+  double Variance{ 0.0 };   // of the same
   // the exact sums of the integer samples that the law works with; squares only where the law needs them
   uint64_t Sum{ 0 };
   uint64_t SumOfSquares{ 0 };

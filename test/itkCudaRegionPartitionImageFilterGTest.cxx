@@ -341,6 +341,55 @@ TEST(CudaRegionPartitionImageFilter, LooksAreEstimatedOrGiven)
   EXPECT_EQ(filter->GetNumberOfLooksUsed(), 2.5);
 }
 
+/** Two fields of 0 and `other` by the law Bernoulli: the means of the table are those of the pixels, summed here in
+ * double. The description is that of the same image with 1 for `other`, because the law knows shares alone. */
+template <typename TPixel>
+void
+ExpectMeansOfTwoValues(TPixel other)
+{
+  std::mt19937                           generator(Seed);
+  std::uniform_real_distribution<double> uniform;
+  const auto                             image = MakeEmptyImage<TPixel>();
+  const auto                             ones = MakeEmptyImage<unsigned char>();
+  for (int i = 0; i < Width * Height; ++i)
+  {
+    const bool one = uniform(generator) < (i / Width < Height / 2 ? 0.2 : 0.8);
+    image->GetBufferPointer()[i] = one ? other : TPixel{ 0 };
+    ones->GetBufferPointer()[i] = one ? 1 : 0;
+  }
+  const auto filter = MakeFilter<TPixel>(image);
+  filter->SetNoiseLaw(CudaFiltersEnums::NoiseLaw::Bernoulli);
+  filter->Update();
+  const auto filterOfOnes = MakeFilter<unsigned char>(ones);
+  filterOfOnes->SetNoiseLaw(CudaFiltersEnums::NoiseLaw::Bernoulli);
+  filterOfOnes->Update();
+  EXPECT_EQ(filter->GetDescription(), filterOfOnes->GetDescription());
+
+  const CudaRegionPartition & partition = *filter->GetPartition();
+  ASSERT_EQ(partition.GetNumberOfRegions(), 2u);
+  const TestLabels labels = GetLabels(filter->GetOutput());
+  for (uint32_t number = 1; number <= 2; ++number)
+  {
+    double sum = 0.0;
+    double count = 0.0;
+    for (size_t i = 0; i < labels.Pixels.size(); ++i)
+    {
+      sum += labels.Pixels[i] == number ? static_cast<double>(image->GetBufferPointer()[i]) : 0.0;
+      count += labels.Pixels[i] == number ? 1.0 : 0.0;
+    }
+    // A product and a quotient are rounded.
+    EXPECT_NEAR(partition.GetRegion(number).Mean, sum / count, 4e-16 * std::fabs(sum / count)) << "region " << number;
+  }
+}
+
+TEST(CudaRegionPartitionImageFilter, MeansOfTwoValuesAreInTheirUnit)
+{
+  ExpectMeansOfTwoValues<unsigned char>(255);
+  ExpectMeansOfTwoValues<unsigned short>(40000);
+  ExpectMeansOfTwoValues<short>(-300);
+  ExpectMeansOfTwoValues<float>(-0.37f);
+}
+
 TEST(CudaRegionPartitionImageFilter, ImagesOfAnySize)
 {
   for (const auto & size : { std::pair<int, int>{ 1, 1 }, { 1, 40 }, { 40, 1 }, { 7, 5 }, { 33, 31 } })

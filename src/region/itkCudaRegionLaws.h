@@ -492,7 +492,11 @@ inline double
 CriterionOffset(const LawDescription & law, double step)
 {
   const LawTraits traits = GetTraits(law.Law);
-  const double    looks = traits.Parameter == LawParameter::NumberOfLooks ? law.NumberOfLooks : 1.0;
+  if (traits.StepExponent == 0.0)
+  {
+    return 0.0; // the step may be negative, which has no logarithm
+  }
+  const double looks = traits.Parameter == LawParameter::NumberOfLooks ? law.NumberOfLooks : 1.0;
   return looks * (traits.StepExponent * (static_cast<double>(law.NumberOfValidPixels) * Log(step)));
 }
 } // namespace itk::cuda::region

@@ -129,9 +129,16 @@ private:
     this->ThrowIfRefused(m_Survey);
     if (m_Traits.Grid == SampleGrid::Binary && std::isnan(m_Threshold))
     {
-      const double other = m_Survey.Minimum != 0.0 ? m_Survey.Minimum : m_Survey.Maximum;
-      this->ThrowIfRefused(m_Source.Survey(TwoValues{ other }));
+      this->ThrowIfRefused(m_Source.Survey(TwoValues{ this->GetOtherValue() }));
     }
+  }
+
+  /** Of an image of 0 and one other value, that one; 0 if there is none. */
+  double
+  GetOtherValue() const
+  {
+    const bool any = m_Survey.Minimum <= m_Survey.Maximum;
+    return !any ? 0.0 : m_Survey.Minimum != 0.0 ? m_Survey.Minimum : m_Survey.Maximum;
   }
 
   /** A hint for negative values of radar images, which are often stored as logarithms. */
@@ -181,8 +188,11 @@ private:
   void
   MakeBinary()
   {
-    const double threshold = std::isnan(m_Threshold) ? 0.0 : m_Threshold;
-    this->Copy(BinarySamples{ threshold, std::isnan(m_Threshold) && m_Survey.Minimum < 0.0 });
+    const bool   hasThreshold = !std::isnan(m_Threshold);
+    const double other = this->GetOtherValue();
+    // The step makes means of samples those of the image's two values. Beyond a threshold the ones have many values.
+    m_Samples.Step = hasThreshold || other == 0.0 ? 1.0 : other;
+    this->Copy(BinarySamples{ hasThreshold ? m_Threshold : 0.0, !hasThreshold && other < 0.0 });
   }
 
   void

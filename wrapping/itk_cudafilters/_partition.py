@@ -86,6 +86,8 @@ class Partition(Generic[ImageLike]):
         return _restore_partition, (self.labels, self.statistics, self._map._get_state(), self._geometry)
 
     def __len__(self) -> int:
+    _means_of_pixels: npt.NDArray[np.float64] | None = field(default=None, repr=False)
+    """By region, for the law bernoulli: with a threshold its table has the shares of ones."""
         """The number of regions."""
         return int(self._map.GetNumberOfRegions())
 
@@ -93,7 +95,8 @@ class Partition(Generic[ImageLike]):
     def table(self) -> dict[str, npt.NDArray[Any]]:
         """A row for each region, as a dictionary of columns; pandas.DataFrame() takes it.
 
-        region; pixels (valid ones); mean, mean_square and variance of the pixels, for the law log_normal of their logarithm;
+        region; pixels (valid ones); mean, mean_square and variance of the pixels, for the law log_normal of their logarithm, for
+        bernoulli with a foreground_threshold the share of ones;
         area and perimeter of the polygon in pixels; x_min, y_min, x_max, y_max of its corners, so that an array's rows from y_min
         to y_max - 1 and columns from x_min to x_max - 1 hold it; number_of_neighbours; description in nats, without the boundary,
         and not a number for regions that merge() has made.
@@ -164,10 +167,11 @@ class Partition(Generic[ImageLike]):
     def means(self) -> ImageLike:
         """The image with each pixel replaced by the mean of its region, float32; not a number where pixels are not valid.
 
-        For the law log_normal, whose means are those of logarithms, the geometric mean.
+        For the law log_normal, whose means are those of logarithms, the geometric mean. For bernoulli the mean of the image's values,
+        also with a foreground_threshold.
         """
-        means = np.concatenate([[np.nan], self.table["mean"]])
-        values = np.exp(means) if self.statistics.law == "log_normal" else means
+        means = self.table["mean"] if self._means_of_pixels is None else self._means_of_pixels
+        values = np.concatenate([[np.nan], np.exp(means) if self.statistics.law == "log_normal" else means])
         means_of_pixels: ImageLike = self._like_labels(values.astype(np.float32)[pixels_of(self.labels)], "means")
         return means_of_pixels
 
@@ -196,11 +200,17 @@ class Partition(Generic[ImageLike]):
             _map=merged,
         )
 
+        means = self._means_of_pixels
+        if means is not None:
+            pixels = self.table["pixels"]
+            sums, counts = (np.bincount(numbers[1:], weights=each)[1:] for each in (means * pixels, pixels))
+            means = sums / counts
     @property
     def __geo_interface__(self) -> dict[str, Any]:
         """A GeoJSON collection of the polygons in physical units, with the table."""
         return {"type": "FeatureCollection", "features": self._features("physical")}
 
+            _means_of_pixels=means,
     def _rings(self, coordinates: str) -> Iterator[Rings]:
         physical = coordinates == "physical"
         for number in range(1, len(self) + 1):
@@ -504,4 +514,13 @@ class _Divider(Generic[ImageLike]):
         for output in (labels, found):
             output.DisconnectPipeline()
         geometry = _Geometry() if isinstance(self.image, np.ndarray) else _Geometry.of(self.input_image)
-        return Partition(like(labels, self.image, "labels"), statistics, found, geometry)
+        means = self._find_means(labels) if self.law == "bernoulli" else None
+        return Partition(like(labels, self.image, "labels"), statistics, found, geometry, means)
+
+    def _find_means(self, labels: Any) -> npt.NDArray[np.float64]:
+        """The means of the image's pixels, by region."""
+        numbers = itk.array_view_from_image(labels).reshape(-1)
+        pixels = itk.array_view_from_image(self.input_image).reshape(-1)
+        # Pixels without a region may be no numbers.
+        values = np.where(numbers == 0, 0.0, pixels)
+        return np.bincount(numbers, weights=values)[1:] / np.bincount(numbers)[1:]

@@ -72,7 +72,7 @@ class RegionStatistics:
 
     number_of_pixels: int
     mean: float
-    """Mean of the pixels; of their logarithm for the law log_normal."""
+    """Mean of the pixels; of their logarithm for the law log_normal, of ones and zeros for bernoulli with a foreground_threshold."""
     variance: float
     """Their variance; not a number for laws that need no squares of pixels, see noise_laws()."""
 

@@ -171,6 +171,37 @@ def test_means(found):
     np.testing.assert_allclose(logarithms.means, np.exp(np.append(np.nan, logarithms.table["mean"]))[logarithms.labels], rtol=1e-5)
 
 
+@pytest.mark.parametrize("threshold", [None, 100.0])
+@pytest.mark.parametrize("kind", [np.uint8, np.int16, np.float32], ids=lambda kind: kind.__name__)
+def test_means_of_ones_and_zeros_are_those_of_the_image(kind, threshold):
+    """Of two values, and of grey values on both sides of a threshold; those of merged regions, too. NumPy's means by label."""
+    print("seed 3")
+    rng = np.random.default_rng(3)
+    ones = rng.random(SHAPE) < np.where(np.arange(SHAPE[0]) < 40, 0.2, 0.8)[:, np.newaxis]
+    grey = rng.integers(0, 100, SHAPE) + 120 * ones
+    pixels = (np.where(ones, 127, 0) if threshold is None else grey).astype(kind)
+    valid = np.ones(SHAPE, bool)
+    valid[:, :5] = False
+    found = partition_image(pixels, "bernoulli", foreground_threshold=threshold, valid_mask=valid, segment_cost=1.0)
+    assert len(found) > 1
+    for each in (found, found.merge(number=1)):
+        expected = np.full(SHAPE, np.nan)
+        for number in range(1, len(each) + 1):
+            expected[each.labels == number] = pixels[each.labels == number].mean(dtype=np.float64)
+        np.testing.assert_allclose(each.means, expected, rtol=1e-7)  # float32
+
+
+def test_mean_of_two_values_in_the_table():
+    pixels = np.zeros(SHAPE, np.uint8)
+    pixels[::5, :48] = 255
+    pixels[:, 48:] = 255
+    pixels[::5, 48:] = 0
+    found = partition_image(pixels, "bernoulli", initial_labels=np.where(np.arange(96) < 48, 1, 2) * np.ones((80, 1), int),
+                            allow_merging=False, maximum_number_of_iterations=1)
+    expected = [pixels[found.labels == number].mean() for number in range(1, len(found) + 1)]
+    np.testing.assert_allclose(found.table["mean"], expected, rtol=1e-15)
+
+
 def test_pixels_that_are_not_valid():
     pixels, valid = draw(), np.ones(SHAPE, bool)
     pixels[:, 90:], valid[:, 90:] = np.nan, False
@@ -367,7 +398,7 @@ def test_geojson(tmp_path, coordinates):
         assert feature["geometry"]["type"] == "Polygon"
         for written, ring in zip(feature["geometry"]["coordinates"], rings, strict=True):
             np.testing.assert_array_equal(written, np.append(ring, ring[:1], axis=0))
-    with pytest.raises(ValueError, match='coordinates is "degrees"; it must be physical or pixel'):
+    with pytest.raises(ValueError, match='coordinates is "degrees"; it must be one of physical, pixel'):
         write_geojson(partition, tmp_path / "out.geojson", coordinates="degrees")
 
 
