@@ -198,6 +198,8 @@ cudafilters_add_command_test(segment_unknown_start 2 "margin_rectangle" segment 
 cudafilters_add_command_test(segment_unknown_schedule 2 "as_published" segment ${sar} --law rayleigh --schedule fast)
 cudafilters_add_command_test(segment_text_as_number 2 "--maximum-step" segment ${sar} --law rayleigh --maximum-step far)
 cudafilters_add_command_test(segment_inside_value 2 "--inside-value" segment ${sar} --law rayleigh --inside-value 256)
+cudafilters_add_command_test(segment_one_value 1 "InsideValue is 3.*another value than OutsideValue" segment ${sar} --law
+                             rayleigh --inside-value 3 --outside-value 3)
 cudafilters_add_command_test(segment_three_numbers 2 "--initial-region" segment ${sar} --law rayleigh --initial-region 1,2,3)
 cudafilters_add_command_test(segment_empty_region 2 "1 or more" segment ${sar} --law rayleigh --initial-region 30,20,0,40)
 cudafilters_add_command_test(segment_two_starts 2 "excludes" segment ${sar} ${strip} --initial-contour ${contour})

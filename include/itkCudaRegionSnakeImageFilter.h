@@ -289,7 +289,7 @@ public:
     return m_Parameters.MinimumRegionSize;
   }
 
-  /** Labels. Defaults: 1 and 0. */
+  /** Labels, which must differ. Defaults: 1 and 0. */
   itkSetMacro(InsideValue, OutputPixelType);
   itkGetConstMacro(InsideValue, OutputPixelType);
   itkSetMacro(OutsideValue, OutputPixelType);

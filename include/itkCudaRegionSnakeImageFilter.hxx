@@ -69,6 +69,10 @@ CudaRegionSnakeImageFilter<TInputImage, TOutputImage>::VerifyPreconditions() ITK
   {
     itkExceptionMacro("More than one of InitialPath, InitialMask and InitialRegion is set; the search has one start");
   }
+  if (m_InsideValue == m_OutsideValue)
+  {
+    itkExceptionMacro("InsideValue is " << +m_InsideValue << "; it must be another value than OutsideValue");
+  }
 }
 
 template <typename TInputImage, typename TOutputImage>

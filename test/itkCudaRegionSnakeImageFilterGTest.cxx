@@ -488,6 +488,49 @@ TEST(CudaRegionSnakeImageFilter, ParametersAreKeptNamedAndPrinted)
   ExpectMessage([&] { filter->SetNoiseLaw("Cauchy"); }, "NoiseLaw is \"Cauchy\"");
 }
 
+TEST(CudaRegionSnakeImageFilter, TheLabelImageNeedsTwoValues)
+{
+  const auto filter = MakeFilter<float>(MakeImage<float>(TestScene()));
+  for (const unsigned char value : { 0, 1, 200 })
+  {
+    filter->SetInsideValue(value);
+    filter->SetOutsideValue(value);
+    std::ostringstream text;
+    text << "InsideValue is " << +value << "; it must be another value than OutsideValue";
+    ExpectMessage([&] { filter->Update(); }, text.str());
+  }
+  filter->SetOutsideValue(9);
+  EXPECT_NO_THROW(filter->Update());
+}
+
+/** Of 0 and one other value by the law Bernoulli: a share of ones times that value. */
+TEST(CudaRegionSnakeImageFilter, MeansOfTwoValuesAreInTheirUnit)
+{
+  SnakeScene scene = TestScene();
+  scene.Noise = itk::cuda::SceneNoise::Bernoulli;
+  scene.Ratio = 2.5;
+  for (const double other : { 200.0, -3.0 })
+  {
+    const auto image = MakeImage<short>(scene, other);
+    const auto filter = MakeFilter<short>(image);
+    filter->SetNoiseLaw(CudaFiltersEnums::NoiseLaw::Bernoulli);
+    filter->Update();
+    const auto & inside = filter->GetResult().Inside;
+    double       sum = 0.0;
+    double       count = 0.0;
+    for (size_t i = 0; i < image->GetBufferedRegion().GetNumberOfPixels(); ++i)
+    {
+      const bool isInside = filter->GetOutput()->GetBufferPointer()[i] == filter->GetInsideValue();
+      sum += isInside ? static_cast<double>(image->GetBufferPointer()[i]) : 0.0;
+      count += isInside ? 1.0 : 0.0;
+    }
+    ASSERT_TRUE(filter->GetResult().SignificantBoundary);
+    EXPECT_EQ(static_cast<double>(inside.NumberOfPixels), count);
+    EXPECT_NEAR(inside.Mean, sum / count, 4e-16 * std::fabs(sum / count)); // a product and a quotient are rounded
+    EXPECT_TRUE(std::isfinite(filter->GetResult().Criterion));
+  }
+}
+
 TEST(CudaRegionSnakeImageFilter, TheNoiseLawHasToBeSet)
 {
   const SnakeScene scene = TestScene();

@@ -269,7 +269,7 @@ def segment_region(
     minimum_region_size
         Pixels that each region has to have.
     inside_value, outside_value
-        Values of the label image inside and outside of the region, from 0 to 255.
+        Values of the label image inside and outside of the region, from 0 to 255. They must differ.
     backend, device_index
         Where to compute: automatic, cuda or host, on the GPU of that index; -1 for the index of the configuration.
     progress
