@@ -308,8 +308,14 @@ cudafilters_add_command_test(vesselness_zero_sigma 2 "'0' is not a number greate
 cudafilters_add_command_test(vesselness_unknown_measure 2 "frangi,sato,jerman" vesselness ${brain} ${vessels}.mha --sigmas 1 --measure ridge)
 cudafilters_add_command_test(vesselness_object_dimension 1 "ObjectDimension is 2" vesselness ${brain} ${vessels}.mha --sigmas 1
                              --object-dimension 2)
-cudafilters_add_command_test(vesselness_tau 1 "Tau is 1.5.*from 0 to 1" vesselness ${brain} ${vessels}.mha --sigmas 1 --measure jerman
-                             --tau 1.5)
+cudafilters_add_command_test(vesselness_tau 2 "--tau: '1.5' is not a number from 0 to 1" vesselness ${brain} ${vessels}.mha --sigmas 1
+                             --measure jerman --tau 1.5)
+foreach(option alpha beta gamma)
+  foreach(value nan inf 0 -1)
+    cudafilters_add_command_test(vesselness_${option}_${value} 2 "--${option}: '${value}' is not a number greater than 0" vesselness ${brain}
+                                 ${vessels}.mha --sigmas 1 --${option} ${value})
+  endforeach()
+endforeach()
 cudafilters_add_command_test(vesselness_png 1 "PNG holds no floating-point numbers" vesselness ${brain} ${out} --sigmas 1)
 cudafilters_add_command_test(vesselness_mip_ending 1 "none of the known formats" vesselness ${brain} ${vessels}.mha --sigmas 1 --mip m.svg)
 cudafilters_add_command_test(vesselness_no_input 1 "does not exist" vesselness nowhere.png ${vessels}.mha --sigmas 1)

@@ -9,15 +9,6 @@
 
 namespace
 {
-const CLI::Validator GreaterThanZero(
-  [](std::string & text) {
-    double value = 0.0;
-    return CLI::detail::lexical_cast(text, value) && value > 0.0 && std::isfinite(value)
-             ? std::string()
-             : "'" + text + "' is not a number greater than 0";
-  },
-  "");
-
 /** A number of bytes such as "8G": 8 times 2^30. \exception CLI::ValidationError for another text */
 size_t
 ReadSize(const std::string & option, const std::string & text)
@@ -139,6 +130,32 @@ command::AddBackend(CLI::App & part, BackendArguments & arguments)
     ->capture_default_str();
 }
 
+CLI::Validator
+command::GreaterThanZero()
+{
+  return CLI::Validator(
+    [](std::string & text) {
+      double value = 0.0;
+      return CLI::detail::lexical_cast(text, value) && value > 0.0 && std::isfinite(value)
+               ? std::string()
+               : "'" + text + "' is not a number greater than 0";
+    },
+    "");
+}
+
+CLI::Validator
+command::FromZeroToOne()
+{
+  return CLI::Validator(
+    [](std::string & text) {
+      double value = -1.0;
+      return CLI::detail::lexical_cast(text, value) && value >= 0.0 && value <= 1.0
+               ? std::string()
+               : "'" + text + "' is not a number from 0 to 1";
+    },
+    "");
+}
+
 CLI::Option *
 command::AddSize(CLI::App &          part,
                  const std::string & name,
@@ -173,7 +190,7 @@ command::AddSigma(CLI::App & part, std::vector<double> & sigma)
                 "axis x,y[,z]")
     ->delimiter(',')
     ->allow_extra_args(false)
-    ->check(GreaterThanZero)
+    ->check(GreaterThanZero())
     ->type_name("S[,S...]");
 }
 
@@ -185,7 +202,7 @@ command::AddSigmas(CLI::App & part, std::vector<double> & sigmas)
       "--sigmas", sigmas, "standard deviations of the scales in the physical units of the image, each above 0")
     ->delimiter(',')
     ->allow_extra_args(false)
-    ->check(GreaterThanZero)
+    ->check(GreaterThanZero())
     ->type_name("S[,S...]");
 }
 

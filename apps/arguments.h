@@ -54,6 +54,14 @@ AddSigmas(CLI::App & part, std::vector<double> & sigmas);
 std::vector<double>
 SigmaOfAxes(const std::vector<double> & sigma, unsigned int axes);
 
+/** A finite number above 0. NaN is not. */
+CLI::Validator
+GreaterThanZero();
+
+/** NaN is not. */
+CLI::Validator
+FromZeroToOne();
+
 /** One of these names; case, '_' and '-' do not matter. */
 CLI::Validator
 OneOf(const std::vector<std::string> & names);

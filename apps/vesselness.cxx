@@ -39,14 +39,21 @@ AddMeasure(CLI::App & part, command::VesselnessJob & job)
               job.Normalize,
               "second derivatives times sigma squared: thick and thin objects respond alike")
     ->default_str("on");
-  part.add_option("--alpha", job.Alpha, "objectness, frangi: smaller values keep lines that are nearly plates")
+  part
+    .add_option("--alpha", job.Alpha, "objectness, frangi: smaller values keep lines that are nearly plates; above 0")
+    ->check(command::GreaterThanZero())
     ->capture_default_str();
-  part.add_option("--beta", job.Beta, "objectness, frangi: smaller values suppress blobs")->capture_default_str();
-  part.add_option(
-    "--gamma",
-    job.Gamma,
-    "objectness, frangi: norms of Hessians below it fade; without it half of the largest norm of each scale");
+  part.add_option("--beta", job.Beta, "objectness, frangi: smaller values suppress blobs; above 0")
+    ->check(command::GreaterThanZero())
+    ->capture_default_str();
+  part
+    .add_option(
+      "--gamma",
+      job.Gamma,
+      "objectness, frangi: norms of Hessians below it fade; above 0; without it half of the largest norm of each scale")
+    ->check(command::GreaterThanZero());
   part.add_option("--tau", job.Tau, "jerman: eigenvalues below this part of the largest one fade; from 0 to 1")
+    ->check(command::FromZeroToOne())
     ->capture_default_str();
 }
 

@@ -27,10 +27,11 @@ namespace itk
  * sigma squared. Thick and thin lines respond alike then.
  *
  * Objectness: ObjectDimension 0 finds blobs, 1 (default) lines, 2 plates. ScaleObjectnessMeasure (default on)
- * multiplies with the largest eigenvalue. Objectness and Frangi: Alpha (0.5), Beta (0.5) and Gamma, which is NaN by
- * default: half of the largest norm of the Hessians of each scale, as in Frangi's paper. Sato: SatoAlpha (0.25),
- * SatoGamma12 (1) and SatoGamma23 (1); scikit-image's formula is SatoAlpha 0, SatoGamma12 0 and SatoGamma23 0.5.
- * Jerman: Tau (0.5), from 0 to 1.
+ * multiplies with the largest eigenvalue. Objectness and Frangi: Alpha (0.5), Beta (0.5) and Gamma, each finite and
+ * above 0. Gamma is NaN by default: half of the largest norm of the Hessians of each scale, as in Frangi's paper. Sato:
+ * SatoAlpha (0.25), from 0 to 1; SatoGamma12 (1) and SatoGamma23 (1), each 0, 0.5 or 1; scikit-image's formula is
+ * SatoAlpha 0, SatoGamma12 0 and SatoGamma23 0.5. Jerman: Tau (0.5), from 0 to 1. An update refuses other values of the
+ * parameters of its measure.
  *
  * Approximation (Deriche), BoundaryMode (Nearest) and BoundaryValue are those of
  * CudaHessianRecursiveGaussianImageFilter.
@@ -115,12 +116,14 @@ public:
   itkGetConstMacro(ScaleObjectnessMeasure, bool);
   itkBooleanMacro(ScaleObjectnessMeasure);
 
+  /** Alpha and Beta: finite and above 0. */
   itkSetMacro(Alpha, double);
   itkGetConstMacro(Alpha, double);
   itkSetMacro(Beta, double);
   itkGetConstMacro(Beta, double);
 
-  /** NaN (default): half of the largest norm of each scale's Hessians. Otherwise it holds for all scales. */
+  /** NaN (default): half of the largest norm of each scale's Hessians. Otherwise it is finite, above 0, and holds for
+   * all scales. */
   itkSetMacro(Gamma, double);
   itkGetConstMacro(Gamma, double);
 

@@ -100,9 +100,27 @@ CudaVesselnessImageFilter<TInputImage, TOutputImage>::VerifyPreconditions() ITKv
       itkExceptionMacro("Sigmas has the value " << sigma << "; each must be finite and above 0");
     }
   }
-  if (m_HessianMeasure == HessianMeasureEnum::Jerman && !(m_Tau >= 0.0 && m_Tau <= 1.0))
+  const auto require = [this](bool holds, const char * name, double value, const char * range) {
+    if (!holds)
+    {
+      itkExceptionMacro(<< name << " is " << value << "; it must be " << range);
+    }
+  };
+  const auto isPositive = [](double value) { return value > 0.0 && std::isfinite(value); };
+  switch (m_HessianMeasure)
   {
-    itkExceptionMacro("Tau is " << m_Tau << "; it must be from 0 to 1");
+    case HessianMeasureEnum::Objectness:
+    case HessianMeasureEnum::Frangi:
+      require(isPositive(m_Alpha), "Alpha", m_Alpha, "finite and above 0");
+      require(isPositive(m_Beta), "Beta", m_Beta, "finite and above 0");
+      require(isPositive(m_Gamma) || std::isnan(m_Gamma), "Gamma", m_Gamma, "finite and above 0, or NaN");
+      break;
+    case HessianMeasureEnum::Jerman:
+      require(m_Tau >= 0.0 && m_Tau <= 1.0, "Tau", m_Tau, "from 0 to 1");
+      break;
+    case HessianMeasureEnum::Sato:
+    case HessianMeasureEnum::Meijering:
+      break;
   }
   this->MakeMeasure(1.0);
 }

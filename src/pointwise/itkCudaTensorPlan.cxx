@@ -96,8 +96,8 @@ MakeSatoMeasure(unsigned int dimension, double alpha, double gamma12, double gam
   {
     itkGenericExceptionMacro("SatoAlpha is " << alpha << "; it must be from 0 to 1");
   }
-  VerifyHalves("Gamma12", gamma12);
-  VerifyHalves("Gamma23", gamma23);
+  VerifyHalves("SatoGamma12", gamma12);
+  VerifyHalves("SatoGamma23", gamma23);
   measure.SatoAlpha = alpha;
   measure.SatoGamma12 = gamma12;
   measure.SatoGamma23 = gamma23;

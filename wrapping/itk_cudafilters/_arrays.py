@@ -70,17 +70,31 @@ def array_of(value: Any, name: str) -> Any:
 
 
 def number(value: Any, name: str) -> float:
-    if isinstance(value, str):
+    if isinstance(value, (str, bytes)):
         raise TypeError(f"{name} is {value!r}; it must be a number")
     try:
         return float(value)
     except (TypeError, ValueError):
         raise TypeError(f"{name} is {describe(value)}; it must be a number") from None
+    except OverflowError:
+        raise ValueError(f"{name} is {value}; it must be a number that float64 holds, below 1.8e308") from None
+
+
+def positive(value: Any, name: str) -> float:
+    found = number(value, name)
+    if not (math.isfinite(found) and found > 0.0):
+        raise ValueError(f"{name} is {value}; it must be finite and above 0")
+    return found
+
+
+def is_single(value: Any) -> bool:
+    """Whether it is one value and no sequence. Sequences may hold anything."""
+    return isinstance(value, (str, bytes)) or not (isinstance(value, Sequence) or np.ndim(value) > 0)
 
 
 def per_axis(value: Any, name: str, count: int, convert: Callable[[Any], _T]) -> list[_T]:
     """One value for each of `count` axes, from one for all or a sequence."""
-    if isinstance(value, str) or np.ndim(value) == 0:
+    if is_single(value):
         return [convert(value)] * count
     values = [convert(element) for element in value]
     if len(values) != count:
@@ -103,7 +117,7 @@ def axes_to_filter(axes: Any, channel_axis: int | None, dimension: int) -> list[
     """The axes in the order in which the user gives them: all but that of the channels for None."""
     if axes is None:
         return [axis for axis in range(dimension) if axis != channel_axis]
-    given = [axes] if np.ndim(axes) == 0 else list(axes)
+    given = [axes] if is_single(axes) else list(axes)
     found = [axis_of(axis, dimension, "axes") for axis in given]
     if len(set(found)) < len(found):
         raise ValueError(f"axes is {tuple(given)}; no axis may stand there twice")

@@ -161,6 +161,28 @@ def _size_or_zero(text: str) -> int:
     return 0 if text == "0" else _size(text)
 
 
+def _float(text: str) -> float:
+    """NaN for a text that is no number."""
+    try:
+        return float(text)
+    except ValueError:
+        return math.nan
+
+
+def _above_zero(text: str) -> float:
+    value = _float(text)
+    if not (value > 0.0 and math.isfinite(value)):
+        raise argparse.ArgumentTypeError(f"'{text}' is not a number greater than 0")
+    return value
+
+
+def _from_zero_to_one(text: str) -> float:
+    value = _float(text)
+    if not 0.0 <= value <= 1.0:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a number from 0 to 1")
+    return value
+
+
 def _whole(text: str) -> int:
     if not text.isdecimal():
         raise argparse.ArgumentTypeError(f"'{text}' is not a whole number of 0 or more")
@@ -860,13 +882,14 @@ def _add_vesselness(part: argparse.ArgumentParser) -> None:
 
 def _add_measure(part: argparse.ArgumentParser) -> None:
     """The numbers of the measures."""
-    for name, default, help in (
-        ("--alpha", 0.5, "objectness, frangi: smaller values keep lines that are nearly plates"),
-        ("--beta", 0.5, "objectness, frangi: smaller values suppress blobs"),
-        ("--gamma", None, "objectness, frangi: norms of Hessians below it fade; without it half of the largest norm of each scale"),
-        ("--tau", 0.5, "jerman: eigenvalues below this part of the largest one fade; from 0 to 1"),
+    gamma = "objectness, frangi: norms of Hessians below it fade; above 0; without it half of the largest norm of each scale"
+    for name, kind, default, help in (
+        ("--alpha", _above_zero, 0.5, "objectness, frangi: smaller values keep lines that are nearly plates; above 0"),
+        ("--beta", _above_zero, 0.5, "objectness, frangi: smaller values suppress blobs; above 0"),
+        ("--gamma", _above_zero, None, gamma),
+        ("--tau", _from_zero_to_one, 0.5, "jerman: eigenvalues below this part of the largest one fade; from 0 to 1"),
     ):
-        part.add_argument(name, type=float, default=default, metavar="FLOAT", help=help)
+        part.add_argument(name, type=kind, default=default, metavar="FLOAT", help=help)
 
 
 def _vesselness(arguments: argparse.Namespace) -> None:

@@ -60,3 +60,9 @@ def library_errors(function: Callable[_P, _T]) -> Callable[_P, _T]:
             raise kind(found["sentence"].rstrip("\n")) from None
 
     return call
+
+
+def switch(value: Any, name: str) -> bool:
+    if not isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{name} is {value!r}; it must be True or False")
+    return bool(value)

@@ -12,14 +12,14 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _dlpack
-from ._arrays import Given, Target, number, read_mask, spacings_of
+from ._arrays import Given, Target, is_single, number, positive, read_mask, spacings_of
 from ._device import copy_geometry, is_device_image
 from ._exporters import SHAPES, from_image, image_of, is_foreign, open_on_default_stream, shape_of
 from ._gaussian import Approximation, Mode, _mode, gaussian_filter
 from ._images import _require_no_bands, describe, is_column, is_xarray
 from ._info import Backend
 from ._operations import current_device_of
-from ._parameters import library_errors
+from ._parameters import library_errors, switch
 from ._segmentation import known_name, plain_name
 
 Measure = Literal["objectness", "frangi", "sato", "jerman", "meijering"]
@@ -76,9 +76,10 @@ def vesselness(
     normalize
         Whether second derivatives are multiplied by sigma^2: thick and thin lines respond alike.
     alpha, beta
-        Of objectness and frangi: smaller values of alpha keep lines that are nearly plates, smaller ones of beta suppress blobs.
+        Of objectness and frangi, finite and above 0: smaller values of alpha keep lines that are nearly plates, smaller ones of beta
+        suppress blobs.
     gamma
-        Of objectness and frangi: norms of Hessians below it fade. None: half of the largest norm of each scale.
+        Of objectness and frangi, finite and above 0: norms of Hessians below it fade. None: half of the largest norm of each scale.
     tau
         Of jerman, from 0 to 1: eigenvalues below tau times the largest one of each scale fade.
     mode, cval
@@ -130,16 +131,16 @@ def vesselness(
         make = _ExportedCall if is_foreign(image) or is_device_image(image) else _Call
         call = make(image, sigmas, mode, cval, spacing, valid_mask, preserve_nan, dtype, approximation, backend)
         found = call.run(
-            bool(return_scale),
-            bool(return_directions),
+            switch(return_scale, "return_scale"),
+            switch(return_directions, "return_directions"),
             HessianMeasure=plain_name(known_name("measure", measure, get_args(Measure))),
             ObjectDimension=_object_dimension(object_dimension, call.dimension),
-            BrightObject=bool(bright),
-            NormalizeAcrossScale=bool(normalize),
-            Alpha=number(alpha, "alpha"),
-            Beta=number(beta, "beta"),
-            Gamma=math.nan if gamma is None else number(gamma, "gamma"),
-            Tau=number(tau, "tau"),
+            BrightObject=switch(bright, "bright"),
+            NormalizeAcrossScale=switch(normalize, "normalize"),
+            Alpha=positive(alpha, "alpha"),
+            Beta=positive(beta, "beta"),
+            Gamma=math.nan if gamma is None else positive(gamma, "gamma"),
+            Tau=_tau(tau),
             **getattr(measure, "parameters", {}),
         )
         results = [call.store_response(found.response)]
@@ -189,9 +190,8 @@ def frangi(
     """
     if scale_range is not None or scale_step is not None:
         raise ValueError("scale_range and scale_step are not known here: give sigmas=range(FIRST, END, STEP)")
-    return vesselness(
-        image, sigmas, "frangi", bright=not black_ridges, alpha=alpha, beta=beta, gamma=gamma, mode=mode, cval=cval, **others
-    )
+    bright = not switch(black_ridges, "black_ridges")
+    return vesselness(image, sigmas, "frangi", bright=bright, alpha=alpha, beta=beta, gamma=gamma, mode=mode, cval=cval, **others)
 
 
 def sato(
@@ -219,7 +219,8 @@ def sato(
     True
     """
     measure: Any = _SATO_OF_SKIMAGE
-    return vesselness(image, sigmas, measure, bright=not black_ridges, mode=mode, cval=cval, **others)
+    bright = not switch(black_ridges, "black_ridges")
+    return vesselness(image, sigmas, measure, bright=bright, mode=mode, cval=cval, **others)
 
 
 def meijering(
@@ -249,7 +250,7 @@ def meijering(
     flattest = None if axes is None else 1.0 / (axes + 1)
     if alpha is not None and not (flattest is not None and math.isclose(abs(number(alpha, "alpha")), flattest)):
         raise ValueError(f"alpha is {alpha}; it must be None, which is 1 / (axes + 1)")
-    return vesselness(image, sigmas, "meijering", bright=not black_ridges, mode=mode, cval=cval, **others)
+    return vesselness(image, sigmas, "meijering", bright=not switch(black_ridges, "black_ridges"), mode=mode, cval=cval, **others)
 
 
 def _object_dimension(value: Any, dimension: int) -> int:
@@ -258,8 +259,15 @@ def _object_dimension(value: Any, dimension: int) -> int:
     return int(value)
 
 
+def _tau(value: Any) -> float:
+    tau = number(value, "tau")
+    if not 0.0 <= tau <= 1.0:
+        raise ValueError(f"tau is {value}; it must be from 0 to 1")
+    return tau
+
+
 def _sigmas(sigmas: Any) -> list[float]:
-    values = [number(sigma, "sigmas") for sigma in ([sigmas] if np.ndim(sigmas) == 0 else sigmas)]
+    values = [number(sigma, "sigmas") for sigma in ([sigmas] if is_single(sigmas) else sigmas)]
     if not values or not all(math.isfinite(value) and value > 0.0 for value in values):
         raise ValueError(f"sigmas is {sigmas}; it must be one number or several, each finite and above 0")
     return values
@@ -290,7 +298,7 @@ class _Call:
         approximation: str,
         backend: str,
     ) -> None:
-        self._given = self._read(image, valid_mask, preserve_nan)
+        self._given = self._read(image, valid_mask, switch(preserve_nan, "preserve_nan"))
         if is_xarray(image):
             _require_no_bands(image, "image")
         self.dimension = self._given.array.ndim
@@ -300,6 +308,8 @@ class _Call:
         self._spacing = spacings_of(spacing, self._given, range(self.dimension))
         self._mode: Any = _mode(mode)
         self._cval = number(cval, "cval")
+        if self._mode == "constant" and not math.isfinite(self._cval):
+            raise ValueError(f"cval is {cval}; it must be finite")
         self._approximation: Any = known_name("approximation", approximation, get_args(Approximation))
         self._backend: Any = known_name("backend", backend, get_args(Backend))
         if self._given.ops.is_on_gpu and backend == "host":

@@ -134,7 +134,7 @@ def test_wrong_arrays(operations):
     refused(ValueError, "sigmas is", sigmas=())
     refused(ValueError, "valid_mask has the shape", valid_mask=on_gpu(np.ones((8, 9), bool)))
     refused(TypeError, "valid_mask is of type numpy.ndarray; it must be of the package and on the device", valid_mask=np.ones((8, 8)))
-    refused(ValueError, "Tau is 1.5", measure="jerman", tau=1.5)
+    refused(ValueError, "tau is 1.5", measure="jerman", tau=1.5)
     refused(ValueError, "at least four", on_gpu(np.zeros((3, 9), "f")), mode="nearest")
     array.requires_grad = True
     refused(BufferError, r"requires a gradient.*call image.detach\(\)")
@@ -189,7 +189,7 @@ def test_exporters_that_are_refused_get_their_memory_back(operations):
     refused(ValueError, "each axis must have pixels", of=np.zeros((0, 9), "f"))
     refused(ValueError, "dtype is float64; .* it must be float32", dtype="float64")
     refused(ValueError, "backend is host", backend="host")
-    refused(ValueError, "Tau is 2", measure="jerman", tau=2)
+    refused(ValueError, "tau is 2", measure="jerman", tau=2)
     image = itk_cudafilters.from_dlpack(FakeArray(array.astype("i2")))
     with pytest.raises(TypeError, match="pixels of type int16; they must be float32 or float64"):
         vesselness(image, 1.0, preserve_nan=False)

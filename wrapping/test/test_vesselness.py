@@ -385,8 +385,13 @@ def test_sato_finds_a_line_across_thick_slices():
         ({"measure": "ridge"}, ValueError, "objectness, frangi, sato, jerman, meijering"),
         ({"object_dimension": 2}, ValueError, "object_dimension is 2; it must be a whole number from 0 to 1"),
         ({"object_dimension": -1}, ValueError, "object_dimension is -1"),
-        ({"measure": "jerman", "tau": 1.5}, ValueError, "Tau is 1.5"),
-        ({"measure": "frangi", "alpha": 0}, ValueError, "(?i)alpha"),
+        *(
+            ({"measure": measure, name: value}, ValueError, f"{name} is {value}; it must be finite and above 0")
+            for measure in ("objectness", "frangi", "sato")
+            for name in ("alpha", "beta", "gamma")
+            for value in (math.nan, math.inf, 0, -1)
+        ),
+        ({"measure": "jerman", "tau": 1.5}, ValueError, "tau is 1.5; it must be from 0 to 1"),
         ({"mode": "edge"}, ValueError, "reflect"),
         ({"spacing": -1}, ValueError, "spacing is -1"),
         ({"spacing": "image"}, ValueError, "which has none"),
