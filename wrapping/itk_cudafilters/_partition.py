@@ -80,14 +80,14 @@ class Partition(Generic[ImageLike]):
     _map: Any = field(repr=False)
     """The itk.CudaRegionPartition."""
     _geometry: _Geometry = field(repr=False)
+    _means_of_pixels: npt.NDArray[np.float64] | None = field(default=None, repr=False)
+    """By region, for the law bernoulli: with a threshold its table has the shares of ones."""
 
     def __reduce__(self) -> tuple[Any, ...]:
         """The parts that pickle, copy.deepcopy() and process pools make an equal partition of."""
-        return _restore_partition, (self.labels, self.statistics, self._map._get_state(), self._geometry)
+        return _restore_partition, (self.labels, self.statistics, self._map._get_state(), self._geometry, self._means_of_pixels)
 
     def __len__(self) -> int:
-    _means_of_pixels: npt.NDArray[np.float64] | None = field(default=None, repr=False)
-    """By region, for the law bernoulli: with a threshold its table has the shares of ones."""
         """The number of regions."""
         return int(self._map.GetNumberOfRegions())
 
@@ -193,24 +193,24 @@ class Partition(Generic[ImageLike]):
             regions, merged = self._map.GetRegionsAfterMergesTo(int(number)), self._map.GetMergedTo(int(number))
         # Numbers that are left, 0 among them, become 0, 1, 2, ...
         numbers = np.unique(np.array(regions), return_inverse=True)[1].reshape(-1).astype(np.uint32)
-        return replace(
-            self,
-            labels=self._like_labels(numbers[pixels_of(self.labels)], "labels"),
-            statistics=replace(self.statistics, description=merged.GetDescription()),
-            _map=merged,
-        )
-
         means = self._means_of_pixels
         if means is not None:
             pixels = self.table["pixels"]
             sums, counts = (np.bincount(numbers[1:], weights=each)[1:] for each in (means * pixels, pixels))
             means = sums / counts
+        return replace(
+            self,
+            labels=self._like_labels(numbers[pixels_of(self.labels)], "labels"),
+            statistics=replace(self.statistics, description=merged.GetDescription()),
+            _map=merged,
+            _means_of_pixels=means,
+        )
+
     @property
     def __geo_interface__(self) -> dict[str, Any]:
         """A GeoJSON collection of the polygons in physical units, with the table."""
         return {"type": "FeatureCollection", "features": self._features("physical")}
 
-            _means_of_pixels=means,
     def _rings(self, coordinates: str) -> Iterator[Rings]:
         physical = coordinates == "physical"
         for number in range(1, len(self) + 1):
@@ -254,10 +254,12 @@ class Partition(Generic[ImageLike]):
         )
 
 
-def _restore_partition(labels: Any, statistics: PartitionStatistics, state: bytes, geometry: _Geometry) -> Partition[Any]:
+def _restore_partition(
+    labels: Any, statistics: PartitionStatistics, state: bytes, geometry: _Geometry, means: npt.NDArray[np.float64] | None
+) -> Partition[Any]:
     restored: Any = itk.CudaRegionPartition.New()
     restored._set_state(state)
-    return Partition(labels, statistics, restored, geometry)
+    return Partition(labels, statistics, restored, geometry, means)
 
 
 def _json_number(value: Any) -> Any:
