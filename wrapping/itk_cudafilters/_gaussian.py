@@ -523,7 +523,7 @@ def _length(components: Sequence[Any], ops: Operations) -> Any:
     """The root of the sum of squares, also where these leave the range of their type. Where the range is enough, the host has the
     bits of the plain formula. The GPU's library does not look, as the host would wait for the answer."""
     if ops.is_on_gpu:
-        return functools.reduce(ops.hypot, components)
+        return functools.reduce(ops.hypot, components[1:], abs(components[0]))
     least, most = _SQUARES_WITH_DIGITS[ops.type_of(components[0])]
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         squares = _sum(component * component for component in components)
@@ -531,7 +531,7 @@ def _length(components: Sequence[Any], ops: Operations) -> Any:
         length = ops.sqrt(squares)
         if has_digits.all():
             return length
-        return ops.where(has_digits, length, functools.reduce(ops.hypot, components))
+        return ops.where(has_digits, length, functools.reduce(ops.hypot, components[1:], abs(components[0])))
 
 
 def _sigma_of(sigma: Any, fwhm: Any) -> Any:
