@@ -46,5 +46,5 @@ TEST(DiscreteFaultGpu, Float)
 
 TEST(DiscreteFaultGpu, BytesWithUploadedWeights)
 {
-  WalkVariance<unsigned char>("discrete, bytes, uploaded weights", 4000.0);
+  WalkVariance<unsigned char>("discrete, bytes, uploaded weights", 700.0);
 }
