@@ -4,6 +4,7 @@
 #include "itkCudaDetailFilterBackend.h"
 #include "itkCudaDetailGaussianPlan.h"
 #include "itkCudaDetailGaussianSlabs.h"
+#include "itkCudaDetailWorkScope.h"
 #include "itkMacro.h"
 #include "itkMultiThreaderBase.h"
 
@@ -51,40 +52,6 @@ public:
 
 private:
   PyObject * m_Object;
-};
-
-/** The interpreter's lock is free as long as it lives, but within calls of Python. */
-class FreeLock
-{
-public:
-  FreeLock()
-    : m_State(PyEval_SaveThread())
-  {}
-  ~FreeLock() { PyEval_RestoreThread(m_State); }
-
-  FreeLock(const FreeLock &) = delete;
-  FreeLock &
-  operator=(const FreeLock &) = delete;
-
-  template <typename TFunction>
-  void
-  CallPython(const TFunction & function)
-  {
-    PyEval_RestoreThread(m_State);
-    try
-    {
-      function();
-    }
-    catch (...)
-    {
-      m_State = PyEval_SaveThread();
-      throw;
-    }
-    m_State = PyEval_SaveThread();
-  }
-
-private:
-  PyThreadState * m_State;
 };
 
 /** Calls `function` with planes and their memory, which nobody has any more afterwards: a traceback keeps arguments. */
@@ -351,17 +318,17 @@ FilterSlabs(PyObject * tuple, PyObject * sourceFunction, PyObject * sinkFunction
   backend.DeviceMemoryLimit = job.MemoryLimit;
   itk::CudaSlabReport report;
   {
-    FreeLock lock;
+    itk::CudaDetail::CudaWorkScope work;
     report = Run(
       job,
       backend,
       [&](size_t first, size_t count, void * pixels) {
-        lock.CallPython([&] {
+        work.CallOthers([&] {
           CallWithPlanes(sourceFunction, first, count, static_cast<char *>(pixels), count * inputBytes, PyBUF_WRITE);
         });
       },
       [&](size_t first, size_t count, const void * pixels) {
-        lock.CallPython([&] {
+        work.CallOthers([&] {
           CallWithPlanes(sinkFunction,
                          first,
                          count,
@@ -370,7 +337,7 @@ FilterSlabs(PyObject * tuple, PyObject * sourceFunction, PyObject * sinkFunction
                          PyBUF_READ);
         });
       },
-      [&](float share) { lock.CallPython([&] { CallWithShare(progressFunction, share); }); });
+      [&](float share) { work.CallOthers([&] { CallWithShare(progressFunction, share); }); });
   }
   return Py_BuildValue(
     "(Nss)", SlabReportAsDictionary(report), itk::CudaBackendToString(backend.Used).c_str(), backend.Reason.c_str());
