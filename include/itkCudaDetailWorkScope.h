@@ -10,7 +10,8 @@ namespace itk::CudaDetail
 /** What an interpreter does around the module's own work, so that its other threads run meanwhile. */
 struct CudaWorkHooks
 {
-  /** Gives up the interpreter's lock. Returns what `End` needs, or nullptr if the calling thread does not hold the lock. */
+  /** Gives up the interpreter's lock. Returns what `End` needs, or nullptr if the calling thread does not hold the
+   * lock. */
   void * (*Begin)(){ nullptr };
   /** Takes the lock again, in the same thread. */
   void (*End)(void *){ nullptr };

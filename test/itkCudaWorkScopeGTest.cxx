@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An interpreter's lock is given up while a filter of this module works, and held while anything else of a pipeline does.
+// An interpreter's lock is given up while a filter of this module works, and held while anything else of a pipeline
+// does.
 #include "itkCommand.h"
 #include "itkCudaDetailWorkScope.h"
 #include "itkCudaDiscreteGaussianImageFilter.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lets other Python threads run while filters work. ITK's generated wrapping keeps the interpreter's lock in every method, so that
-// what runs Python in a pipeline has it, as itk.PyImageFilter needs. The filters give it up for their own work alone.
+// Lets other Python threads run while filters work. ITK's generated wrapping keeps the interpreter's lock in every
+// method, so that what runs Python in a pipeline has it, as itk.PyImageFilter needs. The filters give it up for their
+// own work alone.
 #include <Python.h>
 
 #include "itkCudaDetailWorkScope.h"
@@ -24,7 +25,8 @@ GiveUpLock()
   {
     return state;
   }
-  // In a process that has had a second interpreter, Python says so of every thread. Then nothing tells who has the lock.
+  // In a process that has had a second interpreter, Python says so of every thread. Then nothing tells who has the
+  // lock.
   PyEval_RestoreThread(state);
   return nullptr;
 }
