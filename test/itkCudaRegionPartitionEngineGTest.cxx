@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -13,6 +14,7 @@
 #include <random>
 #include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace
@@ -411,4 +413,64 @@ TEST(CudaRegionPartitionEngine, BadImagesAreRefused)
   pixels[25] = std::numeric_limits<float>::quiet_NaN();
   expect(bad, good, "Pixel [105, 51] is nan");
   EXPECT_NO_THROW(CudaRegionPartitionOnHost(input, parameters, good, 2, {}));
+}
+
+// Four extreme values would take the digits of all other pixels away: they are refused by name. With a mask over them
+// the result is that of an image that never had them; a ratio of 1e5 leaves the digits.
+TEST(CudaRegionPartitionEngine, ExtremePixelsAreRefusedUnlessTheyAreMasked)
+{
+  std::mt19937_64                       engine(itk::cuda::test::PrintSeed(509));
+  std::uniform_real_distribution<float> noise(5.0f, 15.0f);
+  constexpr size_t                      side = 48;
+  std::vector<float>                    pixels(side * side);
+  double                                sum = 0.0;
+  const std::array<size_t, 4>           places{ { 2 * side + 7, 20 * side, 20 * side + 1, 40 * side + 47 } };
+  for (size_t i = 0; i < pixels.size(); ++i)
+  {
+    pixels[i] = noise(engine);
+    sum += std::find(places.begin(), places.end(), i) == places.end() ? pixels[i] : 0.0;
+  }
+  const auto put = [&](float value) {
+    for (const size_t place : places)
+    {
+      pixels[place] = value;
+    }
+  };
+  std::vector<uint8_t> valid(pixels.size(), 1);
+  for (const size_t place : places)
+  {
+    valid[place] = 0;
+  }
+  const CudaImageView   mask = MakeView(valid.data(), CudaComponentType::UChar, side, side);
+  std::vector<uint32_t> labels(pixels.size());
+  for (const auto & [law, value, text] : { std::tuple(NoiseLaw::Gaussian, -3.4e38f, "-3.4e+38"),
+                                           { NoiseLaw::GaussianCommonVariance, 1e12f, "1e+12" },
+                                           { NoiseLaw::Gamma, 1e12f, "1e+12" },
+                                           { NoiseLaw::Rayleigh, 1e8f, "1e+08" } })
+  {
+    const auto               parameters = MakeParameters(law);
+    CudaRegionPartitionInput input;
+    input.Image = MakeView(pixels.data(), CudaComponentType::Float, side, side);
+    const auto run = [&] {
+      return CudaRegionPartitionOnHost(
+        input, parameters, MakeView(labels.data(), CudaComponentType::UInt, side, side), 2, {});
+    };
+    put(value);
+    const std::string message = GetException(run);
+    ExpectContains(message, std::string("Pixel [7, 2] is ") + text + ", the first of 4 so far above the others");
+    ExpectContains(message, "Leave such pixels out by a mask of valid pixels");
+    input.ValidMask = &mask;
+    const auto                  masked = run();
+    const std::vector<uint32_t> maskedLabels = labels;
+    put(10.0f);
+    const auto expected = run();
+    EXPECT_EQ(labels, maskedLabels) << NameOf(law);
+    EXPECT_EQ(masked.Description, expected.Description) << NameOf(law);
+    ASSERT_EQ(masked.Regions.size(), 1u) << NameOf(law);
+    EXPECT_EQ(masked.Regions[0].Mean, expected.Regions[0].Mean) << NameOf(law);
+    EXPECT_NEAR(masked.Regions[0].Mean, sum / (side * side - 4.0), 1e-6) << NameOf(law); // half a step: 5e-7
+    input.ValidMask = nullptr;
+    put(1e6f);
+    EXPECT_EQ(GetException(run), "") << NameOf(law);
+  }
 }

@@ -13,12 +13,16 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
+#include <iostream>
 #include <limits>
 #include <sstream>
 #include <string>
+#include <tuple>
+#include <vector>
 
 #ifdef __linux__
 #  include <sys/resource.h>
@@ -661,6 +665,120 @@ TEST(CudaRegionSnakeEngine, ImagesThatCannotBeAreRefused)
   input.ValidMask = nullptr;
   input.Image = MakeImageView(floats.data(), CudaComponentType::Float, 1, 1);
   EXPECT_MESSAGE(run(NoiseLaw::Gaussian), "has 1 valid pixels");
+}
+
+// A few values far above the others would take the digits of the others away. They are refused by name, for each law
+// whose samples follow the largest value; a mask of valid pixels is the remedy, whatever lies below it.
+TEST(CudaRegionSnakeEngine, ExtremePixelsAreRefusedUnlessTheyAreMasked)
+{
+  constexpr size_t     side = 64;
+  constexpr uint64_t   seed = 71000;
+  std::vector<float>   pixels(side * side);
+  std::vector<uint8_t> mask(side * side, 1);
+  const CudaImageView  maskView = MakeImageView(mask.data(), CudaComponentType::UChar, side, side);
+  CudaRegionSnakeInput input;
+  input.FirstIndex = { { 100, -7 } };
+  input.Image = MakeImageView(pixels.data(), CudaComponentType::Float, side, side);
+  const std::array<size_t, 4> places{ { 5 * side + 3, 5 * side + 9, 30 * side + 31, 63 * side + 63 } };
+  std::cout << "seed " << seed << std::endl;
+  double sumOfInner = 0.0;
+  for (size_t i = 0; i < pixels.size(); ++i)
+  {
+    const bool isInner = i / side >= 20 && i / side < 44 && i % side >= 20 && i % side < 44;
+    // Uniform from half the mean to one and a half.
+    pixels[i] = (isInner ? 30.0f : 10.0f) * (0.5f + static_cast<float>(SplitMix64(seed + i) % 1000) / 1000.0f);
+    sumOfInner += isInner && i != places[2] ? pixels[i] : 0.0;
+  }
+  const auto put = [&](float value) {
+    for (const size_t place : places)
+    {
+      pixels[place] = value;
+    }
+  };
+  CudaRegionSnakeParameters parameters;
+  const auto                run = [&] { return itk::CudaDetail::CudaRegionSnakeOnHost(input, parameters, 2, {}); };
+  for (const auto & [law, value, text] : { std::tuple(NoiseLaw::Gaussian, -3.4e38f, "-3.4e+38"),
+                                           { NoiseLaw::Gaussian, 1e8f, "1e+08" },
+                                           { NoiseLaw::GaussianCommonVariance, -3.4e38f, "-3.4e+38" },
+                                           { NoiseLaw::Gamma, 1e12f, "1e+12" },
+                                           { NoiseLaw::Rayleigh, 1e8f, "1e+08" } })
+  {
+    const std::string name = std::string(GetTraits(law).Name) + ", " + text;
+    parameters.NoiseLaw = law;
+    put(value);
+    input.ValidMask = nullptr;
+    EXPECT_MESSAGE(run(), std::string("Pixel [103, -2] is ") + text + ", the first of 4 so far above the others");
+    EXPECT_MESSAGE(run(), "Leave such pixels out by a mask of valid pixels");
+    for (const size_t place : places)
+    {
+      mask[place] = 0;
+    }
+    input.ValidMask = &maskView;
+    const CudaRegionSnakeResult masked = run();
+    put(10.0f);
+    itk::cuda::ExpectSameResults(run(), masked, name);
+    // The inner pixels, but for the one that is not valid.
+    EXPECT_EQ(masked.Inside.NumberOfPixels, 24u * 24u - 1u) << name;
+    EXPECT_NEAR(masked.Inside.Mean, sumOfInner / (24.0 * 24.0 - 1.0), 1e-4) << name; // half a step is below 1e-5
+    std::fill(mask.begin(), mask.end(), uint8_t{ 1 });
+  }
+}
+
+// What decides is the number of digits that are left, and whether the extreme values stand apart.
+TEST(CudaRegionSnakeEngine, WideRangesAreAcceptedWhereTheyLeaveDigitsOrHaveNoGap)
+{
+  constexpr size_t     side = 64;
+  std::vector<float>   pixels(side * side);
+  CudaRegionSnakeInput input;
+  input.Image = MakeImageView(pixels.data(), CudaComponentType::Float, side, side);
+  CudaRegionSnakeParameters parameters;
+  const auto                run = [&](NoiseLaw law) {
+    parameters.NoiseLaw = law;
+    return itk::CudaDetail::CudaRegionSnakeOnHost(input, parameters, 2, {});
+  };
+  // Ratios of a million leave 8 steps to the values of squares; more bits are there without squares.
+  const auto fill = [&](float extreme) {
+    for (size_t i = 0; i < pixels.size(); ++i)
+    {
+      pixels[i] = 10.0f + static_cast<float>(i % 3);
+    }
+    pixels[100] = extreme;
+  };
+  for (const auto & [extreme, step] : { std::pair(1e6f, 0.0625), { 1e7f, 1.0 } })
+  {
+    fill(extreme);
+    EXPECT_NO_THROW(run(NoiseLaw::Gaussian)) << extreme;
+    // The smallest powers of two that bring the extreme value below 2^24, and the sums of what is rounded to them.
+    const CudaRegionSnakeResult result = run(NoiseLaw::Rayleigh);
+    uint64_t                    sum = 0;
+    for (const float pixel : pixels)
+    {
+      sum += static_cast<uint64_t>(std::floor(pixel / step + 0.5));
+    }
+    EXPECT_EQ(static_cast<uint64_t>(result.Inside.Sum + result.Outside.Sum), sum) << extreme;
+  }
+  fill(2e9f);
+  EXPECT_NO_THROW(run(NoiseLaw::Gamma));
+  EXPECT_MESSAGE(run(NoiseLaw::Rayleigh), "Pixel [36, 1] is 2e+09, the first of 1 so far above");
+  fill(3e38f);
+  EXPECT_NO_THROW(run(NoiseLaw::LogNormal)); // a grid of logarithms
+  // A spot whose flanks go down to 1e-38: most pixels are nothing, and no gap sets the bright ones apart.
+  for (size_t i = 0; i < pixels.size(); ++i)
+  {
+    const double x = static_cast<double>(i % side) - 31.5;
+    const double y = static_cast<double>(i / side) - 31.5;
+    pixels[i] = static_cast<float>(std::exp(-(x * x + y * y) / 18.0));
+  }
+  EXPECT_NO_THROW(run(NoiseLaw::Gaussian));
+  // Zeros are no values whose digits could get lost; a few tiny values are not most of the image.
+  std::fill(pixels.begin(), pixels.end(), 0.0f);
+  std::fill_n(pixels.begin() + 1000, 400, 5.0f);
+  EXPECT_NO_THROW(run(NoiseLaw::Gaussian));
+  std::fill_n(pixels.begin() + 2000, 300, 1e-30f);
+  EXPECT_NO_THROW(run(NoiseLaw::Gaussian));
+  // No-data values are refused even where most pixels have them.
+  std::fill_n(pixels.begin() + 2000, 1500, -3.4e38f);
+  EXPECT_MESSAGE(run(NoiseLaw::Gaussian), "Pixel [16, 31] is -3.4e+38, the first of 1500 so far above");
 }
 
 TEST(CudaRegionSnakeEngine, StartPolygons)

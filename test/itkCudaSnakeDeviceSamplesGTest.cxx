@@ -221,13 +221,13 @@ GetStumblingBlocks(Law law)
       return { nan, infinity, -1.0f, 1.5f, 5e9f };
     case Law::Gamma:
     case Law::Rayleigh:
-      return { nan, -infinity, -1e-38f };
+      return { nan, -infinity, -1e-38f, 3e38f };
     case Law::LogNormal:
       return { nan, infinity, 0.0f, -0.0f, -3.0f };
     case Law::Bernoulli:
       return { nan, infinity, 17.0f, -17.0f };
     default:
-      return { nan, -nan, infinity, -infinity };
+      return { nan, -nan, infinity, -infinity, -3.4e38f, 1e12f };
   }
 }
 } // namespace

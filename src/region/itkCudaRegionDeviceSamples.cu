@@ -178,4 +178,6 @@ ITK_CUDA_INSTANTIATE_SAMPLES(uint8_t, IntegerSamples<uint8_t>);
 ITK_CUDA_INSTANTIATE_SAMPLES(uint16_t, IntegerSamples<uint16_t>);
 ITK_CUDA_INSTANTIATE_SAMPLES(int16_t, IntegerSamples<uint16_t>);
 ITK_CUDA_INSTANTIATE_SAMPLES(float, GridSamples);
+template ValueSurvey
+SurveyOnDevice(const PixelRows<float> &, const BoundedValues &, const Context &);
 } // namespace itk::cuda::region

@@ -53,6 +53,26 @@ GridStep(double range, uint32_t largest)
   return std::ldexp(1.0, fraction > 0.5 ? exponent : exponent - 1);
 }
 
+/** How many steps of the grid an ordinary value needs where a few others are far larger. As steps are powers of two,
+ * the largest value has at least half of `largest` steps, and a value of 1 in 2^20 of it has largest / 2^21: that is 8
+ * steps for the samples of 24 bits that squares leave to images below 2^15 pixels, and less the more pixels there are.
+ * No more than 8 are asked for: rounding, which adds 1/12 of a squared step to a variance, then adds an eighth to that
+ * of values with a deviation of a tenth. No fewer than half a step are asked for, below which samples are 0. So ratios
+ * up to 2^20 (a million) are accepted, up to 2^28 by samples of 32 bits, and for squares over 2^23 pixels or more as
+ * far as samples are not 0. */
+inline double
+StepsNeeded(uint32_t largest)
+{
+  return std::min(8.0, std::max(0.5, std::ldexp(largest, -21)));
+}
+
+/** How far above the ordinary ones values may be that still belong to them: the tail of speckle, brighter regions. */
+constexpr double SpreadOfValues = 64.0;
+
+/** Class of the magnitudes, from 16^25 = 1.3e30 on, that mark pixels without a value even where most pixels have them.
+ */
+constexpr int ClassOfNoData = 57;
+
 /** Prepares samples of an image of one pixel type. `TSource` is the image where it lies, on the host or on a device:
  * PixelType, Survey(isAllowed), Copy(function) which makes the samples, and UseInPlace() for images whose values
  * are the samples. */
@@ -154,6 +174,14 @@ private:
     return ". Is the image in decibels? Then compute 10^(pixel / " + std::to_string(divisor) + ") first";
   }
 
+  std::array<int64_t, 2>
+  IndexOf(size_t position) const
+  {
+    const auto width = static_cast<size_t>(m_Samples.Width);
+    return { { m_FirstIndex[0] + static_cast<int64_t>(position % width),
+               m_FirstIndex[1] + static_cast<int64_t>(position / width) } };
+  }
+
   void
   ThrowIfRefused(const ValueSurvey & survey) const
   {
@@ -161,9 +189,7 @@ private:
     {
       return;
     }
-    const auto width = static_cast<size_t>(m_Samples.Width);
-    const auto x = m_FirstIndex[0] + static_cast<int64_t>(survey.FirstRefused % width);
-    const auto y = m_FirstIndex[1] + static_cast<int64_t>(survey.FirstRefused / width);
+    const auto [x, y] = this->IndexOf(survey.FirstRefused);
     if (m_Traits.Grid == SampleGrid::Binary && std::isfinite(survey.RefusedValue))
     {
       itkGenericExceptionMacro("Pixel [" << x << ", " << y << "] is " << survey.RefusedValue << "; NoiseLaw "
@@ -232,9 +258,51 @@ private:
     const double   offset = any && m_Traits.Grid == SampleGrid::FromMinimum ? m_Survey.Minimum : 0.0;
     const double   step =
       m_Traits.Grid == SampleGrid::Integers || !any ? 1.0 : GridStep(m_Survey.Maximum - offset, largest);
+    if (m_Traits.Grid != SampleGrid::Integers)
+    {
+      this->RefuseExtremes(step * StepsNeeded(largest));
+    }
     m_Samples.Offset = offset;
     m_Samples.Step = step;
     this->Copy(GridSamples{ offset, step });
+  }
+
+  /** Refuses an image in which some values are so far above the others that samples of one grid lose the digits of the
+   * others. Those that are far above stand apart: two empty classes of magnitudes are between them and the others,
+   * which are most of the values that are not 0 unless the ones above are no-data values, and most of which are below
+   * `needed`. Images whose values go down to nothing without a gap, as probabilities and smoothed spots do, are
+   * accepted. \exception ExceptionObject naming the first value that stands apart */
+  void
+  RefuseExtremes(double needed) const
+  {
+    const auto has = [this](int i) { return ((m_Survey.Classes >> i) & 1) != 0; };
+    const auto isMost = [](const ValueSurvey & values, const ValueSurvey & all) {
+      return 2 * values.NumberOfNonZeros > all.NumberOfNonZeros;
+    };
+    for (int i = MagnitudeClasses - 1; i > 2; --i) // a class of others is below two empty ones
+    {
+      if (!has(i) || has(i - 1) || has(i - 2))
+      {
+        continue;
+      }
+      const ValueSurvey others = m_Source.Survey(BoundedValues{ SmallestOfClass(i) });
+      if (i < ClassOfNoData && !isMost(others, m_Survey))
+      {
+        return; // and even less so for lower bounds
+      }
+      const double largest = std::max(std::abs(others.Minimum), std::abs(others.Maximum));
+      if (largest < SpreadOfValues * needed && isMost(m_Source.Survey(BoundedValues{ needed }), others))
+      {
+        const std::array<int64_t, 2> index = this->IndexOf(others.FirstRefused);
+        itkGenericExceptionMacro(
+          "Pixel ["
+          << index[0] << ", " << index[1] << "] is " << others.RefusedValue << ", the first of "
+          << m_Survey.NumberOfNonZeros - others.NumberOfNonZeros
+          << " so far above the others, which have magnitudes up to " << largest
+          << ", that samples on one grid would lose the digits of the others. Leave such pixels out by a mask "
+             "of valid pixels; or, if the others are meant to be nothing, set them to 0");
+      }
+    }
   }
 
   // Sums must stay below 2^63: their differences are then signed 64-bit numbers.

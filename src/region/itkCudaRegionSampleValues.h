@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 
 // How pixels become samples, pixel by pixel, for loops on the host and for kernels: plain data that is passed by value.
@@ -41,11 +42,35 @@ struct PixelRows
   }
 };
 
+/** Magnitudes are counted in classes of factors of 16: class i holds those from 16^(i - 32) up to below 16^(i - 31).
+ * The 64 classes hold all floats; the smallest, below the normal ones, are in class 0. */
+constexpr int MagnitudeClasses = 64;
+
+/** The class of a magnitude that is not 0, and finite as a float. */
+ITK_CUDA_HOST_DEVICE inline int
+MagnitudeClass(double value)
+{
+  uint64_t bits;
+  memcpy(&bits, &value, sizeof(bits));
+  const int exponent = static_cast<int>((bits >> 52) & 0x7ff) - 1023;
+  return exponent < -128 ? 0 : (exponent + 128) / 4;
+}
+
+/** The smallest magnitude of a class but the first. */
+inline double
+SmallestOfClass(int index)
+{
+  return std::ldexp(1.0, 4 * index - 128);
+}
+
 /** The findings of a pass over the values. Findings of parts of the image are merged. */
 struct ValueSurvey
 {
   double Minimum{ Infinity };
   double Maximum{ -Infinity };
+  // the accepted values that are not 0: how many there are, and bit i where one is of MagnitudeClass() i
+  uint64_t NumberOfNonZeros{ 0 };
+  uint64_t Classes{ 0 };
   // the first value, row by row, that is refused
   size_t FirstRefused{ NoPosition };
   double RefusedValue{ 0.0 };
@@ -55,6 +80,11 @@ struct ValueSurvey
   {
     Minimum = value < Minimum ? value : Minimum;
     Maximum = Maximum < value ? value : Maximum;
+    if (value != 0.0)
+    {
+      ++NumberOfNonZeros;
+      Classes |= uint64_t{ 1 } << MagnitudeClass(value);
+    }
   }
   ITK_CUDA_HOST_DEVICE void
   Refuse(size_t position, double value)
@@ -70,6 +100,8 @@ struct ValueSurvey
   {
     Minimum = other.Minimum < Minimum ? other.Minimum : Minimum;
     Maximum = Maximum < other.Maximum ? other.Maximum : Maximum;
+    NumberOfNonZeros += other.NumberOfNonZeros;
+    Classes |= other.Classes;
     this->Refuse(other.FirstRefused, other.RefusedValue);
   }
 };
@@ -102,6 +134,18 @@ struct TwoValues
   operator()(double value) const
   {
     return value == 0.0 || value == Other;
+  }
+};
+
+/** Values whose magnitude is below a bound. */
+struct BoundedValues
+{
+  double Bound;
+
+  ITK_CUDA_HOST_DEVICE bool
+  operator()(double value) const
+  {
+    return -Bound < value && value < Bound;
   }
 };
 

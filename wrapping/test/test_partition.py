@@ -213,6 +213,30 @@ def test_pixels_that_are_not_valid():
         partition_image(pixels, "gaussian")
 
 
+@pytest.mark.parametrize(
+    ("law", "extreme", "words"),
+    [
+        ("gaussian", -3.4e38, r"-3.4e\+38"),
+        ("gaussian_common_variance", 1e12, r"1e\+12"),
+        ("gamma", 1e15, r"1e\+15"),
+        ("rayleigh", 1e10, r"1e\+10"),
+    ],
+)
+def test_extreme_pixels_are_refused_unless_they_are_masked(law, extreme, words):
+    """Four pixels that would take the digits of all others away; under a mask they are as any other pixels there."""
+    pixels, valid = np.abs(draw()), np.ones(SHAPE, bool)
+    for y, x in ((3, 5), (3, 6), (40, 50), (79, 95)):
+        pixels[y, x], valid[y, x] = extreme, False
+    with pytest.raises(ValueError, match=rf"Pixel \[5, 3\] is {words}, the first of 4 so far above.* mask of valid pixels"):
+        partition_image(pixels, law, looks=1)
+    found = partition_image(pixels, law, looks=1, valid_mask=valid)
+    expected = partition_image(np.where(valid, pixels, np.float32(100.0)), law, looks=1, valid_mask=valid)
+    np.testing.assert_array_equal(found.labels, expected.labels)
+    np.testing.assert_array_equal(found.table["mean"], expected.table["mean"])
+    means = [pixels[found.labels == label].mean(dtype=np.float64) for label in range(1, found.labels.max() + 1)]
+    np.testing.assert_allclose(found.table["mean"], means, rtol=1e-6)
+
+
 @pytest.mark.parametrize("by", ["number", "nats"])
 def test_merges(by):
     whole = vectorise(random_blocks())

@@ -231,6 +231,19 @@ def test_starts(start):
         assert abs(first.number_of_pixels - mask.sum()) <= 90 * 2 ** (first.level_exponent + 1)
 
 
+def test_extreme_pixels_are_refused_unless_they_are_masked():
+    """Four no-data values would take the digits of all others away; under a mask they are as any other pixels there."""
+    pixels, valid = draw("gamma").astype(np.float32), np.ones(SHAPE, bool)
+    for y, x in ((3, 5), (3, 6), (40, 50), (SHAPE[0] - 1, SHAPE[1] - 1)):
+        pixels[y, x], valid[y, x] = -3.4e38, False
+    with pytest.raises(ValueError, match=r"Pixel \[5, 3\] is -3.4e\+38, the first of 4 so far above.* mask of valid pixels"):
+        segment_region(pixels, "gaussian")
+    found = segment_region(pixels, "gaussian", valid_mask=valid)
+    expected = segment_region(np.where(valid, pixels, np.float32(1.0)), "gaussian", valid_mask=valid)
+    np.testing.assert_array_equal(found.contour, expected.contour)
+    assert found.statistics.inside.mean == expected.statistics.inside.mean
+
+
 def test_pixels_that_do_not_count():
     pixels = draw("gamma")
     pixels[:, :30] = 1e5
