@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Times the first call of a smoothing filter in a new process, and the first call with another sigma: this module's and CuPy's.
 
-usage: first_call.py --output DATE-MACHINE-first-call.json [--side 256]
+usage: first_call.py --output first_call.json [--side 256]
 
 From NumPy array to NumPy array, on the GPU. Needs the Python package itk-cudafilters and CuPy; the time of `import` is not counted. CuPy
 keeps compiled kernels in a folder, which is empty here at the start of its process.

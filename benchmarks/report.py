@@ -36,7 +36,7 @@ SHAPES = {
 
 class Records:
     def __init__(self, folder):
-        self.files = sorted(folder.glob("*-peers*.json"))
+        self.files = [*sorted(folder.glob("*-peers*.json")), *folder.glob("h200/peers.json")]
         if not self.files:
             raise SystemExit(f"error: no record *-peers*.json in {folder}: run peers.py first")
         self.runs = [json.loads(file.read_text(encoding="utf-8")) for file in self.files]
@@ -52,11 +52,11 @@ class Records:
         self.left_out = [row for key, row in left_out.items() if key not in self.peers]
         self.add_convolutions(folder)
         self.versions = {name: version for run in self.runs for name, version in run["versions"].items()}
-        self.two_way_file, self.two_way = self.newest(folder, "*-two-way.json", json.loads)
+        self.two_way_file, self.two_way = self.newest(folder, "h200/two_way.json", json.loads)
         snakes = [self.newest_snake(folder, part) for part in ("-host", "")]
         self.snake_files = [file for file, _ in snakes if file]
         self.snake = sort_snake([row for _, rows in snakes for row in rows])
-        self.first_call_file, self.first_call = self.newest(folder, "*-first-call.json", json.loads)
+        self.first_call_file, self.first_call = self.newest(folder, "h200/first_call.json", json.loads)
         self.sanitize_file, self.sanitize = self.newest(folder, "*-sanitize.json", json.loads)
 
     def add_convolutions(self, folder):
@@ -198,6 +198,11 @@ class Goal:
             outcome = f"**no**, by a factor of {ratio:.2f}"
         sign = "at most " if self.at_most else ""
         return (self.what, sign + self.show(self.must), self.show(self.stretch), self.show(self.reached), outcome)
+
+
+def name_of(file):
+    """The name of a record within its folder: those of a kind of GPU have a folder of their own."""
+    return f"{file.parent.name}/{file.name}" if file.parent.name == "h200" else file.name
 
 
 def divide(a, b):
@@ -416,7 +421,7 @@ def describe_first_call(r):
     sigma, new_sigma = record["sigmas"]
     return (
         f"Smoothing of {record['side']}<sup>3</sup> float pixels from array to array in Python, each library in a new process on one\n"
-        f"{record['device']}, in milliseconds ([record](../benchmarks/records/{r.first_call_file.name})). CuPy compiles kernels at its first\n"
+        f"{record['device']}, in milliseconds ([record](../benchmarks/records/{name_of(r.first_call_file)})). CuPy compiles kernels at its first\n"
         "call and for sigmas of another radius; its cache of kernels was empty. This module's kernels are compiled beforehand.\n\n"
         + table(["", "first call", "next call", f"first call with sigma {new_sigma:g} instead of {sigma:g}", "next call"], rows)
     )
@@ -525,7 +530,7 @@ def describe_runs(r):
     for file, run in zip(r.files, r.runs):
         machine = run["machine"]
         lines.append(
-            f"* [{file.name}](../benchmarks/records/{file.name}): {machine['device']}, driver {machine['driver']}, "
+            f"* [{name_of(file)}](../benchmarks/records/{name_of(file)}): {machine['device']}, driver {machine['driver']}, "
             f"{machine['cores']} cores ({machine['processor']}), {run['date'][:10]}, commit `{run['commit'][:12]}`"
         )
     names = {"cupy": "CuPy", "torch": "PyTorch", "cv2": "OpenCV", "scipy": "SciPy", "skimage": "scikit-image"}
@@ -576,7 +581,7 @@ def make_values(r, goals, limits):
         "filters": table_of_filters(r),
         "resident_filters": table_of_resident_filters(r),
         "two_way": table_of_two_way(r) if r.two_way else "Not measured.\n",
-        "two_way_record": r.two_way_file.name if r.two_way_file else "",
+        "two_way_record": name_of(r.two_way_file) if r.two_way_file else "",
         "snake": table_of_snake(r) if r.snake else "Not measured.\n",
         "snake_records": " and ".join(f"[{file.name}](../benchmarks/records/{file.name})" for file in r.snake_files),
         "skimage": table_of_skimage(r),

@@ -32,6 +32,7 @@ class ReportTest(unittest.TestCase):
         self.write("2026-01-01-h200-peers.json", run)
 
     def write(self, name, record):
+        (self.folder / name).parent.mkdir(exist_ok=True)
         (self.folder / name).write_text(json.dumps(record))
 
     def test_record_of_a_comparison_is_none_of_the_snake(self):
@@ -62,7 +63,7 @@ class ReportTest(unittest.TestCase):
         self.assertIn("Not measured", report.describe_first_call(report.Records(self.folder)))
         times = {"first": 500.0, "again": 3.5, "new_sigma": 250.0, "new_sigma_again": 3.6}
         record = {"device": "NVIDIA H200", "side": 256, "sigmas": [4.0, 6.0], "rows": [{"library": "CuPy", **times}]}
-        self.write("2026-01-01-h200-first-call.json", record)
+        self.write("h200/first_call.json", record)
         text = report.describe_first_call(report.Records(self.folder))
         self.assertIn("| CuPy | 500 | 3.5 | 250 | 3.6 |", text)
         self.assertNotIn("Not measured", text)

@@ -132,7 +132,7 @@ struct SinglePassTime
   double Device[2];
 };
 
-/** float, sigma 4, 16 cores and one H200 (benchmarks/records/2026-11-21-h200-single-pass.json). For images with as many
+/** float, sigma 4, 16 cores and one H200 (benchmarks/records/h200/single_pass.json). For images with as many
  * values, and for the axes beyond the first, it has the host's shortest and the device's longest time. Images with
  * fewer values than these are left to the host, where starting threads costs more than the pixels. Hosts with fewer
  * cores are slower: one core needs some 20 ns for a value. */
