@@ -637,7 +637,8 @@ private:
   using PlainRound = Round<NoPixels, Atomics>;
   static constexpr bool IsMove = std::is_same_v<TBid, Move>;
   /** Nodes that a round asks. The sums of more candidates take less time in a launch of their own: more threads wait
-   * for memory at the same time there. */
+   * for memory at the same time there. On an H200 a picture of 16 megapixels takes 65 ms with a limit of 1024 nodes,
+   * 62 with 2048, 58 with 4096 and 57 with 16384. */
   static constexpr size_t MostWorkOfGrid = IsMove ? 4096 : LargestPartOfMoves;
 
   ProcessorMap<TProcessor> & m_Map;

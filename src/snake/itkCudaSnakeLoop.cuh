@@ -29,7 +29,9 @@ WriteResults(T (&results)[VRoom], const T * from, int number)
 }
 
 /** Runs phases until the schedule ends, or until the launch's time is over. A limited launch also ends at a pause. The
- * launch is cooperative: all blocks are resident. Every phase advances the control, whose loops are bounded. */
+ * launch is cooperative: all blocks are resident. Every phase advances the control, whose loops are bounded. All that
+ * the phases call is inlined. Out of line, the criterion and its linear form make a run 2.5 to 5.5 % longer on an
+ * H200, and the decision about proposals 7 to 12 %. */
 template <typename TSample, bool VMask, bool VLimited>
 __global__ void
 __launch_bounds__(ThreadsPerBlock, 1) SnakeKernel(DevicePixels<TSample, VMask> pixels,

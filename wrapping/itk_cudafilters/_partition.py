@@ -21,8 +21,8 @@ from ._progress import progress_bar
 from ._segmentation import ImageLike, _snake_case, known_name, noise_laws, one_looks, plain_name
 
 IMAGES_AT_ONCE_ON_GPU = 48
-"""A run waits for the host between launches, and the GPU works on other images meanwhile. More are hardly faster
-(docs/partition.md)."""
+"""A run waits for the host between launches, and the GPU works on other images meanwhile. On an H200 a hundred images of
+500 x 500 pixels take 71 ms with 16 at once, 58 with 32, 55 with 48, 53 with 64 and 55 with 100."""
 
 Rings = list[npt.NDArray[np.float64]]
 """Vertices of a polygon, N x 2: the outer ring, then the holes. The first vertex is not repeated."""
