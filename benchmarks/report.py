@@ -1,23 +1,26 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes docs/performance.md, docs/performance_limits.md, their plots and the tables in README.md from the records in
-benchmarks/records.
+"""Writes the figures of README.md and of the pages in docs/ from the records in benchmarks/records, and draws their plots.
 
 usage: benchmarks/report.py    (needs matplotlib; without it: --no-plots)
 
-Records are the files DATE-MACHINE-peers*.json of peers.py (a row of a later file replaces that of an earlier one),
-and the newest -two-way.json (two_way_paper_tables --json), -snake.json (snake_paper_table --json; or its text, -snake.txt),
--snake-host.json (or .txt; rows of the host that the other lacks), -first-call.json (first_call.py) and -sanitize.json (gpu-sanitize).
-What limits a figure that misses its goal is written by hand in report_limits.md, under the goal's name.
+A page says where a table or a sentence goes by a pair of comments with its name: <!-- name --> and <!-- end name -->. What stands between
+them is written anew; TABLES at the end of this file has all names. Everything else on the pages is written by hand, and holds no time
+that was measured. Records are the files that records.py makes, one for each table and kind of GPU.
 """
 
 import argparse
-import json
+import os
 import pathlib
 import re
+import statistics
 import sys
+import textwrap
 
 HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+import records  # noqa: E402
+
 REPOSITORY = HERE.parent
 SHAPES = {
     "2048^2": "x:2048/y:2048/z:1",
@@ -35,55 +38,44 @@ SHAPES = {
 
 
 class Records:
+    """The records that the tables are made of. Of a row that several runs of a record have, the newest figures count."""
+
     def __init__(self, folder):
-        self.files = [*sorted(folder.glob("*-peers*.json")), *folder.glob("h200/peers.json")]
-        if not self.files:
-            raise SystemExit(f"error: no record *-peers*.json in {folder}: run peers.py first")
-        self.runs = [json.loads(file.read_text(encoding="utf-8")) for file in self.files]
-        self.module, self.peers, left_out = {}, {}, {}
+        self.folder = folder
+        self.runs = self.read("h200/peers.json")
+        self.module = {**self.rows("h200/peers.json"), **self.rows("h200/slabs.json")}
+        self.peers, left_out = {}, {}
         for run in self.runs:
-            self.module.update({row["name"]: row for row in run["module"] if "ms" in row})
-            for row in run["peers"]:
+            for row in run.get("peers", ()):
                 key = (row["library"], row["filter"], row["where"], row["dimension"], row["side"], row["sigma"])
                 if "ms" in row:
                     self.peers[key] = row
                 else:
                     left_out[key] = row
         self.left_out = [row for key, row in left_out.items() if key not in self.peers]
-        self.add_convolutions(folder)
-        self.versions = {name: version for run in self.runs for name, version in run["versions"].items()}
-        self.two_way_file, self.two_way = self.newest(folder, "h200/two_way.json", json.loads)
-        snakes = [self.newest_snake(folder, part) for part in ("-host", "")]
-        self.snake_files = [file for file, _ in snakes if file]
-        self.snake = sort_snake([row for _, rows in snakes for row in rows])
-        self.first_call_file, self.first_call = self.newest(folder, "h200/first_call.json", json.loads)
-        self.sanitize_file, self.sanitize = self.newest(folder, "*-sanitize.json", json.loads)
+        self.versions = {name: version for run in self.runs for name, version in run.get("versions", {}).items()}
+        self.two_way = [row for run in self.read("h200/two_way.json") for row in run["times"]]
+        rows = [row for run in self.read("h200/snake.json") for row in run["rows"] if "image" in row]
+        self.snake = {(row["image"], row["what"]): row for row in rows}
 
-    def add_convolutions(self, folder):
-        """The record of the convolution beside CuPy's, where no peers record has these rows."""
-        _, record = self.newest(folder, "*-fir.json", json.loads)
-        for row in record["rows"] if record else ():
-            dimension, side, sigma = row["dimension"], row["side"], row["sigma"]
-            name = f"resident/discrete/{dimension}d/side:{side}/sigma_percent:{round(100 * sigma)}"
-            self.module.setdefault(name, {"ms": row["ms"], "radius": row["radius"]})
-            self.peers.setdefault(("CuPy", "discrete", "resident", dimension, side, sigma), {"ms": row["cupy_ms"]})
+    def read(self, name):
+        """The runs of a record; none if there is no such record."""
+        path = self.folder / name
+        return records.read_record(path)["runs"] if path.exists() else []
 
-    @staticmethod
-    def newest(folder, pattern, read):
-        files = sorted(folder.glob(pattern))
-        return (files[-1], read(files[-1].read_text(encoding="utf-8"))) if files else (None, None)
+    def rows(self, name):
+        """The rows of a record by their names."""
+        found = {}
+        for run in self.read(name):
+            for row in (*run.get("module", ()), *run.get("rows", ())):
+                if "name" in row and "left_out" not in row:
+                    found.setdefault(row["name"], {}).update(row)
+        return found
 
-    @staticmethod
-    def newest_snake(folder, part):
-        """The newest record of the snake, JSON where there are both of one name, and its rows. Names are DATE-MACHINE-snake: those of
-        comparisons end alike."""
-        pattern = re.compile(rf"\d+-\d+-\d+-[^-]+-snake{part}\.(json|txt)")
-        files = [file for file in folder.iterdir() if pattern.fullmatch(file.name)]
-        if not files:
-            return None, []
-        file = max(files, key=lambda file: (file.stem, file.suffix == ".json"))
-        text = file.read_text(encoding="utf-8")
-        return file, read_snake_json(text) if file.suffix == ".json" else read_snake(text)
+    def times(self, name, row):
+        """The times of a row in all runs that have it: where machines are compared."""
+        rows = [each for run in self.read(name) for each in run.get("rows", ()) if each["name"] == row]
+        return [time for each in rows for time in each.get("times_ms", each.get("medians_ms", [each["ms"]]))]
 
     def get(self, name, key="ms"):
         return self.module.get(name, {}).get(key)
@@ -133,36 +125,6 @@ class Records:
         return sorted(found)
 
 
-def read_snake(text):
-    """Rows (image, what, sums, segmentation, total in ms, rest) of the text of snake_paper_table; `rest` begins with the overlap with
-    the truth where that was measured. Faint targets, which are another experiment, are left out."""
-    rows = []
-    for line in text.splitlines():
-        match = re.match(r" *(\d+ MP)\s+(.*?)\s{2,}(\d+\.\d+)\s+(\d+\.\d+)\s+(\d+\.\d+)\s*(.*)", line)
-        if match and not match.group(2).startswith("contrast"):
-            image, what, sums, segmentation, total, rest = match.groups()
-            rows.append((image, what, float(sums), float(segmentation), float(total), rest.split()))
-    return rows
-
-
-def read_snake_json(text):
-    """The same rows from the file that snake_paper_table --json writes. Rows without a total, of the rectangle's search, are left out
-    as well."""
-    rows = []
-    for row in json.loads(text)["rows"]:
-        if row["total_ms"] is not None and not row["what"].startswith("contrast"):
-            rest = [f"{row['overlap']:.5f}"] if "overlap" in row else []
-            rows.append((row["image"], row["what"], row["sums_ms"], row["segmentation_ms"], row["total_ms"], rest))
-    return rows
-
-
-def sort_snake(rows):
-    """Image by image; of rows that several records have, the last."""
-    by_name = {(row[0], row[1]): row for row in rows}
-    images = list(dict.fromkeys(image for image, _ in by_name))
-    return sorted(by_name.values(), key=lambda row: images.index(row[0]))
-
-
 # --- goals ------------------------------------------------------------------------------------------------------------
 
 
@@ -175,15 +137,6 @@ class Goal:
 
     def is_met(self):
         return self.reached <= self.must if self.at_most else self.reached >= self.must
-
-    def get_missed(self):
-        """The bound that was not reached, in words; None if there is none."""
-        if self.reached is None:
-            return None
-        if not self.is_met():
-            return self.show(self.must)
-        below = self.stretch is not None and (self.reached > self.stretch if self.at_most else self.reached < self.stretch)
-        return f"a stretch of {self.show(self.stretch)}" if below else None
 
     def show(self, value):
         return "" if value is None else f"{value:.3g}{self.unit}"
@@ -198,11 +151,6 @@ class Goal:
             outcome = f"**no**, by a factor of {ratio:.2f}"
         sign = "at most " if self.at_most else ""
         return (self.what, sign + self.show(self.must), self.show(self.stretch), self.show(self.reached), outcome)
-
-
-def name_of(file):
-    """The name of a record within its folder: those of a kind of GPU have a folder of their own."""
-    return f"{file.parent.name}/{file.name}" if file.parent.name == "h200" else file.name
 
 
 def divide(a, b):
@@ -243,15 +191,11 @@ def goals_against_peers(r):
     for shape, dimension, side in (("8192^2", 2, 8192), ("512^3", 3, 512)):
         for sigma, must in ((4.0, 8), (64.0, 50)):
             reached = divide(r.peer("CuPy", "resident", dimension, side, sigma), r.resident(shape, sigma))
-            yield Goal(
-                f"CuPy {shape} sigma {sigma:g}", f"CuPy's time / ours, resident, {shape}, sigma {sigma:g}", must, reached
-            )
+            yield Goal(f"CuPy {shape} sigma {sigma:g}", f"CuPy's time / ours, resident, {shape}, sigma {sigma:g}", must, reached)
     ours = r.whole("host_to_host", "smoothing", 3, 512)
     itk = divide(r.whole("itk", "smoothing", 3, 512), ours)
     yield Goal("ITK 512^3", "ITK's time on all cores / ours, host to host, 512^3", 20, itk)
-    yield Goal(
-        "CuPy host to host", "CuPy's time / ours, host to host, 512^3", 7, divide(r.peer("CuPy", "host_to_host", 3, 512), ours)
-    )
+    yield Goal("CuPy host to host", "CuPy's time / ours, host to host, 512^3", 7, divide(r.peer("CuPy", "host_to_host", 3, 512), ours))
     small = (128, 256, 512, 1024, 2048)
     for library, times in (
         ("CuPy", [r.peer("CuPy", "host_to_host", 2, side) for side in small]),
@@ -265,14 +209,13 @@ def goals_against_peers(r):
 def goals_of_snake(r):
     bounds = {"15 MP": (2, 3, 2.6), "100 MP": (2.5, 4, 7), "150 MP": (3, 4.5, 9.5)}  # ms
     stretches = {"15 MP": (0.7, 1.2, 1.8), "100 MP": (0.9, 1.5, 5.7), "150 MP": (1.0, 1.7, 7.9)}
-    rows = {(row[0], row[1]): row for row in r.snake}
     for image, (plain, removal, from_host) in bounds.items():
-        one = rows.get((image, "CoarseToFine, GPU"))
-        two = rows.get((image, "CoarseToFine + removal, GPU"))
+        one = r.snake.get((image, "CoarseToFine, GPU"), {})
+        two = r.snake.get((image, "CoarseToFine + removal, GPU"), {})
         figures = (
-            ("resident", "resident", plain, one and one[3]),
-            ("removal", "resident, with removal of nodes", removal, two and two[3]),
-            ("from host", "from ordinary host memory", from_host, one and one[4]),
+            ("resident", "resident", plain, one.get("segmentation_ms")),
+            ("removal", "resident, with removal of nodes", removal, two.get("segmentation_ms")),
+            ("from host", "from ordinary host memory", from_host, one.get("total_ms")),
         )
         for (name, what, must, reached), stretch in zip(figures, stretches[image]):
             yield Goal(f"snake {name} {image}", f"snake, {image}, {what}", must, reached, True, " ms", stretch)
@@ -311,7 +254,7 @@ def table(header, rows):
     rows = [list(row) for row in rows]
     filled = [i for i in range(len(header)) if any(str(row[i]) for row in rows)]
     header, rows = [header[i] for i in filled], [[row[i] for i in filled] for row in rows]
-    lines = ["| " + " | ".join(header) + " |", "| " + " | ".join("---" for _ in header) + " |"]
+    lines = ["| " + " | ".join(typeset(cell) for cell in header) + " |", "| " + " | ".join("---" for _ in header) + " |"]
     lines += ["| " + " | ".join(typeset(cell) for cell in row) + " |" for row in rows]
     return "\n".join(lines) + "\n"
 
@@ -320,26 +263,22 @@ def figure_of(ms):
     return "" if ms is None else f"{ms:.0f}" if ms >= 1000 else f"{ms:.3g}"
 
 
+def span_of(times):
+    """One figure, or the smallest and the largest."""
+    figures = [figure_of(ms) for ms in sorted(times)]
+    return "" if not figures else figures[0] if figures[0] == figures[-1] else f"{figures[0]} to {figures[-1]}"
+
+
+def link_to(name, text="record"):
+    """A link to a record; fill() makes it lead there from the page that it stands on."""
+    return f"[{text}](benchmarks/records/{name})"
+
+
 def ratio_of(theirs, ours):
     return "" if theirs is None or ours is None else figure_of(theirs / ours)
 
 
 IMAGES = ((2, 256), (2, 1024), (2, 4096), (2, 8192), (2, 16384), (3, 64), (3, 256), (3, 512), (3, 1024))
-
-
-def table_of_smoothing_resident(r):
-    rows = []
-    for sigma in (4.0, 64.0):
-        for dimension, side in IMAGES:
-            z = side if dimension == 3 else 1
-            ours = r.get(f"resident/x:{side}/y:{side}/z:{z}/sigma_percent:{round(100 * sigma)}")
-            if ours is None:
-                continue
-            cupy = r.peer("CuPy", "resident", dimension, side, sigma)
-            torch = r.peer("PyTorch", "resident", dimension, side, sigma)
-            cells = [figure_of(ours), figure_of(cupy), ratio_of(cupy, ours), figure_of(torch), ratio_of(torch, ours)]
-            rows.append([f"{side}^{dimension}", f"{sigma:g}"] + cells)
-    return table(["image", "sigma", "ms", "CuPy", "factor", "PyTorch", "factor"], rows)
 
 
 def table_of_smoothing_host_to_host(r):
@@ -358,7 +297,7 @@ def table_of_smoothing_host_to_host(r):
     return table(header, rows)
 
 
-# Filters of the first page: name in the records, class, whether in two dimensions as well.
+# Filters: name in the records, class.
 FILTERS = (
     ("smoothing", "SmoothingRecursiveGaussian"),
     ("one_axis", "RecursiveGaussian, one axis"),
@@ -371,7 +310,7 @@ FILTERS = (
 
 
 def table_beside_itk(r):
-    """The first page's: smoothing by size, the other filters at two sizes; sigma 4."""
+    """Smoothing by size, the other filters at two sizes; sigma 4."""
     rows = []
     for name, text in FILTERS:
         sizes = ((2, 256), (2, 1024), (2, 4096), (2, 8192), (3, 256), (3, 512), (3, 1024)) if name == "smoothing" else ((2, 4096), (3, 256))
@@ -383,7 +322,7 @@ def table_beside_itk(r):
 
 
 def table_beside_cupy(r):
-    """The first page's: smoothing at sigma 4 and 64, and the other filters that CuPy has."""
+    """Smoothing at sigma 4 and 64, and the other filters that CuPy has."""
     kinds = [("smoothing", 4.0, shape) for shape in ((2, 1024), (2, 8192), (3, 256), (3, 512))]
     kinds += [("smoothing", 64.0, shape) for shape in ((2, 8192), (3, 512))]
     kinds += [(name, 4.0, (3, 512)) for name in ("magnitude", "laplacian")]
@@ -399,60 +338,6 @@ def table_beside_cupy(r):
     return table(["filter", "image", "sigma", "this module", "CuPy", "factor", "PyTorch", "factor"], rows)
 
 
-def table_of_snake_for_users(r):
-    """The schedule and the removal of nodes that the filter has by default."""
-    rows = {(row[0], row[1]): row for row in r.snake}
-    lines = []
-    for image in ("15 MP", "100 MP", "150 MP"):
-        gpu, many, one = (rows.get((image, f"CoarseToFine + removal, {where}")) for where in ("GPU", "CPU, 16 threads", "CPU, 1 thread"))
-        if gpu and many and one:
-            lines.append([image.replace("MP", "megapixels"), *(figure_of(ms) for ms in (gpu[3], gpu[4], many[4], one[4]))])
-    return table(["image", "H200, image in GPU memory", "H200, from ordinary memory", "16 cores", "one core"], lines)
-
-
-def describe_first_call(r):
-    if not r.first_call:
-        return (
-            "Not measured: no record has the time of the first call, nor of the first call with a new sigma. `benchmarks/first_call.py` measures\n"
-            "them beside CuPy, which compiles kernels at both calls. This module's kernels are compiled beforehand.\n"
-        )
-    record = r.first_call
-    rows = [[row["library"], *(figure_of(row[key]) for key in FIRST_CALL_KEYS)] for row in record["rows"]]
-    sigma, new_sigma = record["sigmas"]
-    return (
-        f"Smoothing of {record['side']}<sup>3</sup> float pixels from array to array in Python, each library in a new process on one\n"
-        f"{record['device']}, in milliseconds ([record](../benchmarks/records/{name_of(r.first_call_file)})). CuPy compiles kernels at its first\n"
-        "call and for sigmas of another radius; its cache of kernels was empty. This module's kernels are compiled beforehand.\n\n"
-        + table(["", "first call", "next call", f"first call with sigma {new_sigma:g} instead of {sigma:g}", "next call"], rows)
-    )
-
-
-FIRST_CALL_KEYS = ("first", "again", "new_sigma", "new_sigma_again")
-
-
-def table_of_filters(r):
-    rows = []
-    pattern = r"(host_to_host)/(?!smoothing|pinned)(.*)/(\d)d/side:(\d+)/sigma_percent:(\d+)$"
-    for name, row in r.module.items():
-        match = re.match(pattern, name)
-        if not match:
-            continue
-        _, filter_name, dimension, side, sigma = match.groups()
-        prefix = "host" if filter_name.startswith("partitioned") else "itk"
-        host = r.get(name.replace("host_to_host", prefix, 1))
-        rows.append(
-            [
-                filter_name,
-                f"{side}^{dimension}",
-                f"{int(sigma) / 100:g}",
-                figure_of(row["ms"]),
-                figure_of(host),
-                ratio_of(host, row["ms"]),
-            ]
-        )
-    return table(["filter", "image", "sigma", "ms", "host", "factor"], rows)
-
-
 def table_of_resident_filters(r):
     rows = []
     for name in ("gradient", "magnitude", "laplacian", "hessian"):
@@ -466,31 +351,90 @@ def table_of_resident_filters(r):
             ours = r.get(f"resident/discrete/{dimension}d/side:{side}/sigma_percent:{round(100 * sigma)}")
             cupy = r.peer("CuPy", "resident", dimension, side, sigma, "discrete")
             if ours is not None:
-                rows.append(
-                    ["discrete", f"{side}^{dimension}", f"{sigma:g}", figure_of(ours), figure_of(cupy), ratio_of(cupy, ours)]
-                )
+                rows.append(["discrete", f"{side}^{dimension}", f"{sigma:g}", figure_of(ours), figure_of(cupy), ratio_of(cupy, ours)])
     return table(["filter", "image", "sigma", "ms", "CuPy", "factor"], rows)
 
 
+def table_of_smoothing_resident(r):
+    rows = []
+    for dimension, side in IMAGES:
+        z = side if dimension == 3 else 1
+        row = [f"{side}^{dimension}"]
+        for sigma in (4.0, 64.0):
+            ours = r.get(f"resident/x:{side}/y:{side}/z:{z}/sigma_percent:{round(100 * sigma)}")
+            cupy, torch = (r.peer(library, "resident", dimension, side, sigma) for library in ("CuPy", "PyTorch"))
+            row += [figure_of(ours), figure_of(cupy), ratio_of(cupy, ours), figure_of(torch)]
+        rows.append(row)
+    header = [f"{text}, sigma {sigma}" for sigma in (4, 64) for text in ("ms", "CuPy", "factor", "PyTorch")]
+    return table(["image", *header], rows)
+
+
+def table_of_filters(r):
+    """A row for each filter and sigma, a column for each image: the time, and in brackets that of the host."""
+    images = ((2, 256), (2, 1024), (2, 2048), (2, 4096), (2, 8192), (3, 64), (3, 256), (3, 512))
+    rows = {}
+    for name in r.module:
+        match = re.match(r"host_to_host/(?!smoothing|pinned|edges)(.*)/(\d)d/side:(\d+)/sigma_percent:(\d+)$", name)
+        if match:
+            filter_name, dimension, side, sigma = match.groups()
+            host = r.get(name.replace("host_to_host", "host" if filter_name.startswith("partitioned") else "itk", 1))
+            cell = figure_of(r.get(name)) + (f" ({figure_of(host)})" if host else "")
+            rows.setdefault((filter_name, int(sigma) // 100), {})[int(dimension), int(side)] = cell
+    lines = [[name, str(sigma), *(cells.get(image, "") for image in images)] for (name, sigma), cells in sorted(rows.items())]
+    return table(["filter", "sigma", *(f"{side}^{dimension}" for dimension, side in images)], lines)
+
+
 def table_of_two_way(r):
-    rows = r.two_way["times"]["rows"]
     lines = []
-    for side in sorted({row["side"] for row in rows}):
+    for side in sorted({row["side"] for row in r.two_way}):
         best = {
-            p: min(row["ms"] for row in rows if row["side"] == side and row["partition"] == p)
-            for p in ("OneWay", "TwoWay", "Exact")
+            p: min(row["ms"] for row in r.two_way if row["side"] == side and row["partition"] == p) for p in ("OneWay", "TwoWay", "Exact")
         }
         factors = [f"{best['OneWay'] / best[p]:.2f}" for p in ("TwoWay", "Exact")]
         lines.append([f"{side}^2", *(f"{best[p]:.4g}" for p in best), *factors, "2" if side == 512 else ""])
-    return table(["image", "OneWay ms", "TwoWay ms", "Exact ms", "OneWay / TwoWay", "OneWay / Exact", "published"], lines)
+    header = ["image", "OneWay ms", "TwoWay ms", "Exact ms", "OneWay / TwoWay", "OneWay / Exact", "published OneWay / TwoWay"]
+    return f"The fastest run of each partition on one H200, both axes ({link_to('h200/two_way.json')}):\n\n" + table(header, lines)
+
+
+def table_of_snake_for_users(r):
+    """The schedule and the removal of nodes that the filter has by default."""
+    lines = []
+    for image in ("15 MP", "100 MP", "150 MP"):
+        gpu, many, one = (r.snake.get((image, f"CoarseToFine + removal, {where}")) for where in ("GPU", "CPU, 16 threads", "CPU, 1 thread"))
+        if gpu and many and one:
+            times = (gpu["segmentation_ms"], gpu["total_ms"], many["total_ms"], one["total_ms"])
+            lines.append([image.replace("MP", "megapixels"), *(figure_of(ms) for ms in times)])
+    return table(["image", "H200, image in GPU memory", "H200, from ordinary memory", "16 cores", "one core"], lines)
+
+
+SNAKE_IMAGES = ("15 MP", "100 MP", "150 MP")
 
 
 def table_of_snake(r):
-    rows = []
-    for image, what, sums, segmentation, total, rest in r.snake:
-        quality = rest[0] if rest else ""
-        rows.append([image, what, *(figure_of(ms) for ms in (sums, segmentation, total)), quality])
-    return table(["image", "", "sums, ms", "segmentation, ms", "total, ms", "overlap with the truth"], rows)
+    """All schedules on all machines, beside what the paper reports."""
+    lines = []
+    for what in dict.fromkeys(what for _, what in r.snake):
+        rows = [r.snake.get((image, what)) for image in SNAKE_IMAGES]
+        if any(row is None or "total_ms" not in row for row in rows):
+            continue
+        times = [" + ".join(figure_of(row[key]) for key in ("sums_ms", "segmentation_ms")) for row in rows]
+        quality = [", ".join(f"{row[key]}" for row in rows if key in row) for key in ("overlap", "nodes")]
+        lines.append([what, *(f"{text} = {figure_of(row['total_ms'])}" for text, row in zip(times, rows)), *quality])
+    return (
+        f"Milliseconds, sums + segmentation = together, on a machine with one H200 and 16 cores ({link_to('h200/snake.json')}):\n\n"
+        + table(["", *SNAKE_IMAGES, "overlap (IoU)", "nodes"], lines)
+    )
+
+
+def describe_snake_starts(r):
+    rows = [r.snake.get((image, "search of the rectangle, GPU")) for image in SNAKE_IMAGES]
+    times = [figure_of(row["segmentation_ms"]) for row in rows if row]
+    hundred = r.rows("h200/snake.json").get("resident/snake/hundred_starts/side:10000", {})
+    return (
+        f"If no start is given, the search of the best rectangle takes {', '.join(times[:-1])} and {times[-1]} ms "
+        "on the GPU. A hundred starts on an image of\n"
+        f"100 megapixels take {figure_of(hundred.get('ms'))} ms, because the sums are made once.\n"
+    )
 
 
 def table_of_skimage(r):
@@ -498,101 +442,332 @@ def table_of_skimage(r):
     for key, row in sorted(r.peers.items(), key=lambda item: (item[0][1], item[0][4])):
         if key[0] == "scikit-image":
             rows.append([key[1], f"{key[4]}^2", str(row["iterations"]), figure_of(row["ms"])])
-    if not rows:
-        return ""
-    head = "For scale, another kind of region segmentation, level sets, on the CPU:\n\n"
-    return head + table(["scikit-image", "image", "iterations", "ms"], rows)
+    return table(["scikit-image", "image", "iterations", "ms"], rows)
 
 
-def table_of_sanitizer(r):
+def table_of_first_calls(r):
+    record = r.read("h200/first_call.json")[-1]
+    keys = ("first", "again", "new_sigma", "new_sigma_again")
+    rows = [[row["library"], *(figure_of(row[key]) for key in keys)] for row in record["rows"]]
+    sigma, new_sigma = record["sigmas"]
+    return (
+        f"Smoothing of {record['side']}<sup>3</sup> float pixels from array to array in Python, each library in a new process on one\n"
+        f"{record['machine']['device']}, in milliseconds ({link_to('h200/first_call.json')}):\n\n"
+        + table(["", "first call", "next call", f"first call with sigma {new_sigma:g} instead of {sigma:g}", "next call"], rows)
+    )
+
+
+def table_of_speed(r):
+    """The table of the first page."""
     rows = []
-    for run in r.sanitize["runs"]:
-        reports = "" if run["reports"] is None else run["reports"]
-        rows.append([run["tool"], run["job"], run["program"], run["result"], reports, run["reason"]])
-    link = f"[Record](../benchmarks/records/{r.sanitize_file.name}), {r.sanitize['device']}, compute-sanitizer {r.sanitize['sanitizer']}:\n\n"
-    return link + table(["tool", "units", "program", "", "reports", "reason"], rows)
+    for dimension, side in ((2, 256), (2, 1024), (2, 8192), (3, 256), (3, 512), (3, 1024)):
+        ours, itk = (r.whole(prefix, "smoothing", dimension, side) for prefix in ("host_to_host", "itk"))
+        if ours and itk:
+            rows.append([f"{side}^{dimension}", f"{figure_of(ours)} ms", f"{figure_of(itk)} ms", ratio_of(itk, ours)])
+    return table(["float image, sigma 4", "this module, one H200", "ITK, 16 cores", "factor"], rows)
 
 
-# --- the page ---------------------------------------------------------------------------------------------------------
+def describe_machines(r):
+    """How much machines of one kind differ."""
+    rows = []
+    for dimension, side in ((2, 8192), (2, 16384), (3, 512), (3, 1024)):
+        name = f"host_to_host/smoothing/{dimension}d/side:{side}/sigma_percent:400"
+        slowest = max(statistics.median(row["medians_ms"]) for row in rows_of_runs(r, "h200/slabs.json", name))
+        rows.append(f"{side}<sup>{dimension}</sup> {figure_of(r.get(name))} to {figure_of(slowest)} ms")
+    return (
+        "Times depend on the host's memory and its link. Machines of one kind differ: on three of them smoothing "
+        "from ordinary memory takes\n"
+        + ", ".join(rows[:-1])
+        + f" and {rows[-1]}\n({link_to('h200/slabs.json')}). Smoothing of these sizes in the tables is of the fastest "
+        "of them, and most other rows are of the slowest.\n"
+    )
 
 
-def read_limits(path):
-    """Paragraphs by the names of the goals they are for; a heading may name several, divided by semicolons."""
-    limits = []
-    for part in re.split(r"^## ", path.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]:
-        heading, text = part.split("\n", 1)
-        limits.append(([name.strip() for name in heading.split(";")], text.strip()))
-    return limits
+def rows_of_runs(r, record, name):
+    return [row for run in r.read(record) for row in run.get("rows", ()) if row["name"] == name]
 
 
-def describe_runs(r):
+def table_of_slabs(r):
+    """Images in slabs: what several machines measured."""
+    cases = {}
+    for run in r.read("h200/slabs.json"):
+        for row in run.get("cases", ()):
+            cases.setdefault(row["case"], []).append(row)
     lines = []
-    for file, run in zip(r.files, r.runs):
-        machine = run["machine"]
+    for case, rows in sorted(cases.items(), key=lambda item: SLAB_MEMORY.index(item[0].split(":")[-1])):
+        kind, x, y, z, sigma, allowed, memory = case.split(":")
+        image = f"{x}^2" if z == "1" else f"{x}^3" if x == z else f"{x} x {y} x {z}"
+        times = [time for row in rows for time in row.get("times_ms", [row.get("slabs_ms")])]
+        name = f"host_to_host/smoothing/{3 if z != '1' else 2}d/side:{x}/sigma_percent:400"
+        if (memory, allowed, kind) == ("ordinary", "0", "float"):
+            times = [row["ms"] for row in rows_of_runs(r, "h200/slabs.json", name)]
+        held = span_of([row["peak_bytes"] / 1e9 for row in rows if "peak_bytes" in row])
         lines.append(
-            f"* [{name_of(file)}](../benchmarks/records/{name_of(file)}): {machine['device']}, driver {machine['driver']}, "
-            f"{machine['cores']} cores ({machine['processor']}), {run['date'][:10]}, commit `{run['commit'][:12]}`"
+            [
+                f"{image} of {kind}, sigma {sigma}",
+                {"pinned": "page-locked", "ordinary": "ordinary", "fresh": "ordinary, first output"}[memory],
+                "all" if allowed == "0" else f"{allowed} GB" + (f"; {held} held" if held else ""),
+                span_of(times),
+                span_of([row["whole_ms"] for row in rows if "whole_ms" in row]),
+                span_of([row["duplex_ms"] for row in rows if "duplex_ms" in row]),
+            ]
         )
-    names = {"cupy": "CuPy", "torch": "PyTorch", "cv2": "OpenCV", "scipy": "SciPy", "skimage": "scikit-image"}
-    versions = ", ".join(f"{names.get(name, name)} {version}" for name, version in r.versions.items())
-    lines.append(f"* Peers: {versions or 'none installed'}.")
-    measured = set(r.versions)
-    for run in r.runs:
-        for item in run["left_out"]:
-            name = item.get("library")
-            if name and name not in measured:
-                lines.append(f"* {names.get(name, name)} was left out: {item['reason']}.")
-    if r.left_out:
-        counts = {}
-        for row in r.left_out:
-            counts[row["library"]] = counts.get(row["library"], 0) + 1
-        rows = ", ".join(f"{count} of {library}" for library, count in counts.items())
-        lines.append(f"* Rows left out, with reasons in the records (most often: no time left): {rows}.")
-    return typeset("\n".join(dict.fromkeys(lines)))
+    header = ["smoothing", "memory", "device memory allowed", "in slabs", "whole", "copy of the same bytes, both ways at once"]
+    return f"Milliseconds on machines with one H200 and 16 cores ({link_to('h200/slabs.json')}):\n\n" + table(header, lines)
 
 
-def write_missed(goals, limits):
-    missed = {goal.name: goal for goal in goals if goal.get_missed()}
-    parts, explained = [], set()
-    for names, text in limits:
-        mine = [missed[name] for name in names if name in missed]
-        explained.update(goal.name for goal in mine)
-        if mine:
-            heads = "; ".join(f"{goal.what}: {goal.show(goal.reached)} for {goal.get_missed()}" for goal in mine)
-            parts.append(typeset(f"**{heads}.**\n{text}\n"))
-    rest = [goal for name, goal in missed.items() if name not in explained]
-    for goal in rest:
-        parts.append(typeset(f"**{goal.what}: {goal.show(goal.reached)} for {goal.get_missed()}.** No profile was taken.\n"))
-    return "\n".join(parts) if parts else "None is missed.\n"
+SLAB_MEMORY = ("pinned", "ordinary", "fresh")
 
 
-def make_values(r, goals, limits):
-    """What stands for each {{name}} of the templates."""
-    return {
-        "beside_itk": table_beside_itk(r),
-        "beside_cupy": table_beside_cupy(r),
-        "snake_short": table_of_snake_for_users(r) if r.snake else "Not measured.\n",
-        "first_call": describe_first_call(r),
-        "runs": describe_runs(r),
-        "goals": table(["figure", "must", "stretch", "reached", "met"], [goal.row() for goal in goals]),
-        "missed": write_missed(goals, limits),
-        "resident": table_of_smoothing_resident(r),
-        "host_to_host": table_of_smoothing_host_to_host(r),
-        "filters": table_of_filters(r),
-        "resident_filters": table_of_resident_filters(r),
-        "two_way": table_of_two_way(r) if r.two_way else "Not measured.\n",
-        "two_way_record": name_of(r.two_way_file) if r.two_way_file else "",
-        "snake": table_of_snake(r) if r.snake else "Not measured.\n",
-        "snake_records": " and ".join(f"[{file.name}](../benchmarks/records/{file.name})" for file in r.snake_files),
-        "skimage": table_of_skimage(r),
-        "sanitizer": table_of_sanitizer(r) if r.sanitize else "There is no record of a run yet.\n",
-    }
+def table_of_file_streaming(r):
+    rows = [row for run in r.read("host/slabs.json") for row in run["rows"]]
+    lines = [[row["case"], str(row["look_ahead"]), str(row["taken_mib"]), str(row["bound_mib"])] for row in rows]
+    return table(["file", "H", "taken, MiB", "at most, MiB"], lines) + f"\n({link_to('host/slabs.json', 'Record')}.)\n"
 
 
-def fill(template, values):
-    page = re.sub(r"\{\{(\w+)\}\}", lambda match: values[match.group(1)].rstrip("\n"), template)
-    return re.sub(r"\n{3,}", "\n\n", page)
+def regions_of(r, scene):
+    """How many regions each side of a scene has."""
+    rows = [row for run in r.read("h200/partition.json") for row in run.get("scenes", ()) if row["name"] == scene]
+    return {row["side"]: f"{row['regions']:,}" for row in rows}
 
+
+def table_of_partitions(r):
+    """Synthetic fields, and the radar picture of the examples."""
+    lines = []
+    for scene, text in (("partition", "fields"), ("partition_of_picture", "picture")):
+        for side, regions in regions_of(r, scene).items():
+            host = [r.times("h200/partition.json", f"host/{scene}{threads}/side:{side}") for threads in ("/one_thread", "")]
+            names = [f"host_to_host/{scene}", f"resident/{scene}"] + (["resident/partition_label_map"] if text == "fields" else [])
+            gpus = [
+                [r.times(f"{gpu}/partition.json", f"{name}/side:{side}") for name in names] + [[]] * (3 - len(names))
+                for gpu in ("h200", "h100")
+            ]
+            lines.append([f"{text}, {side * side // 10**6} MP", regions, *map(span_of, (*host, *gpus[0], *gpus[1]))])
+    header = ["scene", "regions", "one thread", "16 threads"]
+    for gpu in ("H200", "H100"):
+        header += [f"{gpu}, host to host", "labels stay there", "label map alone stays"]
+    return (
+        f"Milliseconds on machines with 16 cores and one H200 ({link_to('h200/partition.json')}) or one H100 "
+        f"({link_to('h100/partition.json')}):\n\n" + table(header, lines)
+    )
+
+
+def table_of_partitions_on_host(r):
+    rows = r.rows("host/partition.json")
+    names = (("partition", "fields"), ("partition_labels", "fields, label map alone"), ("partition_of_one_field", "speckle alone"))
+    lines = []
+    for name, text in names:
+        times = [r.times("host/partition.json", f"host/{name}/one_thread/side:{side}") for side in (1000, 4000)]
+        lines.append([text, *(span_of(each) for each in times)])
+    picture = rows["host/partition_of_picture/one_thread/side:4000"]
+    lines.append(["radar picture", "", figure_of(picture["ms"])])
+    return f"One thread of a virtual machine, milliseconds ({link_to('host/partition.json')}):\n\n" + table(
+        ["", "1 megapixel", "16 megapixels"], lines
+    )
+
+
+def table_of_many_partitions(r):
+    """A hundred images in one call."""
+    lines = []
+    for name, text in (("partition_hundred", "partitions, C++"), ("partition_labels_hundred", "label maps, C++")):
+        rows = [
+            [row for run in r.read(f"{gpu}/partition.json") for row in run.get("rows", ()) if f"/{name}/" in row["name"]]
+            for gpu in ("h200", "h100")
+        ]
+        lines.append(
+            [
+                text,
+                *(
+                    span_of(each)
+                    for gpu in rows
+                    for each in ([row["ms"] for row in gpu], [row["one_ms"] for row in gpu if "one_ms" in row])
+                ),
+            ]
+        )
+    python = [row for run in r.read("h200/partition.json") for row in run.get("python", ())]
+    lines.append(
+        ["`partition_images()`, Python", span_of([row["ms"] for row in python]), span_of([row["one_ms"] for row in python]), "", ""]
+    )
+    header = ["100 images of 500 x 500", "H200, all in one call", "one image", "H100, all in one call", "one image"]
+    return table(header, lines)
+
+
+def table_of_label_map_polygons(r):
+    lines = []
+    for row in (row for run in r.read("host/label_map_polygons.json") for row in run["rows"]):
+        areas = [f"{row[key]:,} pixels" if row[key] else "none" for key in ("gaps", "overlaps")]
+        lines.append([row["what"], f"{span_of(row['seconds'])} s", f"{row['nodes']:,}", *areas])
+    header = ["", "time", "nodes of all polygons", "gaps between polygons", "overlaps"]
+    return table(header, lines) + f"\n({link_to('host/label_map_polygons.json', 'Record')}, two cores of a virtual machine.)\n"
+
+
+def table_of_accuracy(r):
+    """Beside the truth, and how other methods do on scenes of the same kind."""
+    runs = r.read("host/partition_accuracy.json")
+    methods = {(row["looks"], row["contrast"], row["method"]): row for run in runs for row in run.get("methods", ())}
+    lines = []
+    for row in (row for run in runs for row in run.get("scenes", ())):
+        scene = (row["looks"], row["contrast"])
+        others = [methods[(*scene, method)] for method in METHODS]
+        figures = [f"{row[key]:.3f}" for key in ("rand_index", "recall", "precision")]
+        cells = [f"{other['rand_index']:.3f}, {other['regions']} regions" for other in others]
+        lines.append([str(scene[0]), f"{scene[1]:g}", ", ".join(map(str, row["regions"])), *figures, f"{row['distance']:.2f}", *cells])
+    header = ["looks", "contrast", "regions", "adjusted Rand index", "recall", "precision", "distance, pixels"]
+    return f"({link_to('host/partition_accuracy.json', 'Record')}.)\n\n" + table(
+        [*header, *(f"one scene: {method}" for method in METHODS)], lines
+    )
+
+
+METHODS = ("`partition_image()`", "felzenszwalb", "SLIC and merging")
+
+
+CHAINS = (
+    ("one smoothing", "", "host_to_host/smoothing/3d/side:512/sigma_percent:400", ""),
+    (
+        "5 smoothings",
+        "device_images/smoothings/3d/side:512/filters:5",
+        "host_to_host/smoothings/3d/side:512/filters:5",
+        "plain_images/smoothings/3d/side:512/filters:5",
+    ),
+    ("smoothing, magnitude, to `unsigned char`", "device_images/edges/3d/side:512", "host_to_host/edges/3d/side:512", ""),
+)
+
+
+def table_of_chains(r):
+    lines = []
+    for text, device, host, plain in CHAINS:
+        cells = [span_of(r.times("h200/device_images.json", name)) for name in (device, plain, host)]
+        lines.append([text, *cells, *(span_of(r.times("h100/device_images.json", name)) for name in (device, host))])
+    header = ["512^3 of float, sigma 4", "H200, device images", "plain images, results kept", "one filter after the other"]
+    header = [typeset(text) for text in header] + ["H100, device images", "one filter after the other"]
+    rows = r.rows("h200/device_images.json")
+    snake = figure_of(rows["resident/snake/device_image/margin_rectangle/side:10000"]["ms"])
+    whole = figure_of(rows["host_to_host/snake/side:10000"]["ms"])
+    overheads = [row["overhead_us"] for run in r.read("h200/device_images.json") for row in run.get("rows", ()) if "overhead_us" in row]
+    return (
+        "From image to image in ordinary memory, milliseconds, on three machines with one H200 "
+        f"({link_to('h200/device_images.json')}) and\n"
+        f"one with an H100 ({link_to('h100/device_images.json')}):\n\n"
+        + table(header, lines)
+        + f"\nOn device images of 256<sup>2</sup> pixels an `Update()` takes {span_of(overheads)} us longer than its "
+        "kernels, on the average of\n"
+        f"1,000. The snake takes {snake} ms on a resident image of 100 megapixels of `unsigned short` with its "
+        f"labels on the device, and {whole} ms from\n"
+        "host to host.\n"
+    )
+
+
+def table_of_traffic(r):
+    lines = []
+    for run in r.read("h200/device_images.json"):
+        for row in run.get("traffic", ()):
+            images = [f"{row[key] / row['image_bytes']:.3g}" for key in ("bytes_up", "bytes_down")]
+            what = {
+                "device": f"{row['filters']} smoothings of device images",
+                "host": f"{row['filters']} smoothings of images of the host",
+                "rescaled": "smoothed, rescaled, to `unsigned char`",
+            }[row["between"]]
+            lines.append([what, f"{row['side']}^3", *images])
+    return table(["chain", "image", "images up", "images down"], lines) + f"\n({link_to('h200/device_images.json', 'Record')} by CUPTI.)\n"
+
+
+def describe_array_calls(r):
+    goals = {row["goal"]: row["measured"] for run in r.read("h200/array_calls.json") for row in run.get("goals", ())}
+    returns = [value for goal, value in goals.items() if goal.endswith("until it returns")]
+    factors = [f"{goals[f'512^3, {name}: times as fast as cupyx']:.1f}" for name in ("deriche", "accurate")]
+    return (
+        "On a machine with one H200 a call of 64<sup>3</sup> to 512<sup>3</sup> pixels returns after "
+        f"{span_of(returns)} us. At 512<sup>3</sup> pixels\n"
+        f"and sigma 4 `deriche` is {factors[0]} times as fast as `cupyx.scipy.ndimage.gaussian_filter()`, and "
+        f"`accurate` {factors[1]} times\n"
+        f"({link_to('h200/array_calls.json')}).\n"
+    )
+
+
+def describe_import(r):
+    rows = [row for run in r.read("h200/array_calls.json") for row in run.get("imports", ())]
+    fast = [time for row in rows if "host" in row["name"] for time in row["times_ms"]]
+    slow = [time for row in rows if "host" not in row["name"] for time in row["times_ms"]]
+    return (
+        f"Installed, the package makes `import itk` {span_of(fast)} ms longer with Python 3.12 on machines with a "
+        f"GPU, and {span_of(slow)} ms with\n"
+        f"Python 3.11 on two slow cores ({link_to('h200/array_calls.json')}).\n"
+    )
+
+
+def table_of_boundary_modes(r):
+    rows = r.rows("h200/boundary_modes.json")
+    modes = ("nearest", "constant", "reflect", "mirror", "wrap")
+    lines = []
+    for prefix, text, sigmas in (("mode", "", (1, 4, 20, 64)), ("mode_of_accurate", ", Accurate", (4, 20, 64))):
+        for sigma in sigmas:
+            times = [rows[f"resident/{prefix}/{mode}/x:512/y:512/z:512/sigma_percent:{100 * sigma}"]["ms"] for mode in modes]
+            ratios = [f"{ms:.2f}" + (f" ({ms / times[0]:.2f})" if i else "") for i, ms in enumerate(times)]
+            lines.append([f"{sigma}{text}", *ratios])
+    masked = {sigma: rows[f"resident/masked/side:512/sigma_percent:{100 * sigma}"]["ms"] for sigma in (4, 20)}
+    plain = {sigma: rows[f"resident/mode/nearest/x:512/y:512/z:512/sigma_percent:{100 * sigma}"]["ms"] for sigma in (4, 20)}
+    ratios = [f"{masked[sigma] / plain[sigma]:.2f}" for sigma in masked]
+    return (
+        "Smoothing of 512<sup>3</sup> resident `float` pixels, whose lines end with their last tile, takes these "
+        "milliseconds on one H200, and in\n"
+        f"brackets the ratio to Nearest ({link_to('h200/boundary_modes.json')}):\n\n"
+        + table(["sigma in pixels", *(mode.capitalize() for mode in modes)], lines)
+        + f"\nWith a mask of valid pixels the same smoothing takes {masked[4]:.2f} ms at sigma 4 and {masked[20]:.2f} "
+        f"ms at sigma 20, {ratios[0]} and\n"
+        f"{ratios[1]} times that without one.\n"
+    )
+
+
+def table_of_vesselness(r):
+    rows = r.rows("h200/vesselness.json")
+    names = ("resident/scales", "host_to_host/scales", "host_to_host/frangi")
+    lines = []
+    for side in (128, 256, 512):
+        times = [rows.get(f"{name}/side:{side}/scales:5", {}).get("ms") for name in names]
+        lines.append([f"{side}^3", *(figure_of(ms) for ms in times)])
+    return f"Milliseconds on one H200, images of `float`, five scales, the response alone ({link_to('h200/vesselness.json')}):\n\n" + table(
+        ["pixels", "on the device", "from host to host", "Frangi's measure, c from each scale"], lines
+    )
+
+
+def table_of_tensors(r):
+    rows = r.rows("h200/vesselness.json")
+    names = (
+        ("eigenvalues", "eigenvalues"),
+        ("eigenvectors", "with eigenvectors"),
+        ("objectness", "objectness"),
+        ("sato", "Sato's measure"),
+        ("jerman", "Jerman's measure"),
+        ("meijering", "Meijering's measure"),
+        ("structure_tensor", "structure tensor of an image"),
+        ("statistics", "statistics"),
+    )
+    lines = []
+    for name, text in names:
+        row = rows[f"resident/{name}/side:512" + ("/bins:0" if name == "statistics" else "")]
+        fraction = row.get("copy_fraction")
+        lines.append([text, f"{row['ms']:.2f}", "" if fraction is None else f"{fraction:.2f}"])
+    return table(["512<sup>3</sup> tensors on the device", "ms", "of a copy's rate"], lines)
+
+
+def table_of_accurate(r):
+    rows = r.rows("h200/accurate.json")
+    lines = []
+    for shape in ("2048^2", "8192^2", "256^3", "512^3"):
+        cells = []
+        for kind in ("double", "accurate", "double_accurate"):
+            for sigma in (400, 6400):
+                row = rows[f"resident/{kind}/{SHAPES[shape]}/sigma_percent:{sigma}"]
+                cells.append(f"{figure_of(row['ms'])} ms, {row['copy_fraction']:.2f}")
+        lines.append([shape, *cells])
+    header = ["image"] + [f"{kind}, sigma {sigma}" for kind in ("double", "float, Accurate", "double, Accurate") for sigma in (4, 64)]
+    return (
+        "Smoothing in GPU memory, as times and as shares of the copy rate. A share compares with 2 or 3 copies of an image of that type\n"
+        f"(one H200, {link_to('h200/accurate.json')}):\n\n" + table(header, lines)
+    )
+
+
+# --- other GPUs -------------------------------------------------------------------------------------------------------
 
 # Bandwidths of data sheets in 1e9 bytes per second: of the memory, and of the link in one direction (PCIe 3, 4 or 5 with 16 lanes).
 LINKS = {3: 16, 4: 32, 5: 64}
@@ -604,9 +779,9 @@ GPUS = (
     ("GeForce RTX 4090", 1008, 4),
     ("GeForce RTX 5090", 1792, 5),
     ("A100 80 GB PCIe", 1935, 4),
-    ("H100 SXM", 3350, 5),
 )
 MEASURED_GPU = ("H200", 4800, 5)
+MEASURED_TOO = ("H100 SXM", 3350, 5)
 
 
 def measured_fractions(r):
@@ -614,62 +789,157 @@ def measured_fractions(r):
     image = 512**3 * 4e-6  # 1e9 bytes per second times milliseconds
     kernels, whole = r.resident("512^3", 4.0), r.whole("host_to_host", "smoothing", 3, 512)
     _, memory, link = MEASURED_GPU
-    return 3 * 2 * image / kernels / memory, 2 * image / (whole - kernels) / LINKS[link]
+    return 3 * 2 * image / kernels / memory, 2 * image / whole / LINKS[link]
 
 
 def table_of_expected(r):
     of_memory, of_link = measured_fractions(r)
     image = 512**3 * 4e-6
     rows = []
-    for name, memory, link in (*GPUS, MEASURED_GPU):
+    for name, memory, link in GPUS:
         kernels, transfers = 3 * 2 * image / (of_memory * memory), 2 * image / (of_link * LINKS[link])
-        kind = "measured" if name == MEASURED_GPU[0] else "computed"
-        rows.append([name, str(memory), str(LINKS[link]), *(f"{float(f'{ms:.2g}'):g} ms" for ms in (kernels, kernels + transfers)), kind])
+        rows.append(
+            [name, str(memory), str(LINKS[link]), *(f"{float(f'{ms:.2g}'):g} ms" for ms in (kernels, max(kernels, transfers))), "computed"]
+        )
+    h100 = r.rows("h100/peers.json")
+    resident, whole = f"resident/{SHAPES['512^3']}/sigma_percent:400", "host_to_host/smoothing/3d/side:512/sigma_percent:400"
+    for (name, memory, link), measured in ((MEASURED_TOO, h100), (MEASURED_GPU, r.module)):
+        if resident in measured and whole in measured:
+            times = [f"{measured[row]['ms']:.2g} ms" for row in (resident, whole)]
+            rows.append([name, str(memory), str(LINKS[link]), *times, "measured"])
     header = ["GPU", "memory, GB/s", "link, GB/s", "image in GPU memory", "from ordinary memory", ""]
-    text = (
-        "    time = 2 x bytes / (L x link) + passes x 2 x bytes / (M x memory)\n\n"
-        "`bytes` is the size of the image, and `passes` the number of its axes. `link` and `memory` are the bandwidths of the data sheet. The\n"
-        f"H200 reaches L = {of_link:.2f} and M = {of_memory:.2f} with 512<sup>3</sup> float pixels at sigma 4. For an image that stays in GPU memory\n"
-        "the first term is zero. With 512<sup>3</sup> float pixels the formula gives:\n\n"
+    return (
+        "    image in GPU memory:   t = passes x 2 x bytes / (M x memory)\n"
+        "    from ordinary memory:  the larger of t and 2 x bytes / (L x link)\n\n"
+        "`bytes` is the size of the image, and `passes` the number of its axes. `link` and `memory` are the "
+        "bandwidths of the data sheet, that of\n"
+        f"the link in one direction. The H200 reaches M = {of_memory:.2f} and L = {of_link:.2f} with "
+        "512<sup>3</sup> float pixels at sigma 4. L is near 1\n"
+        "because the image comes and goes at the same time, in slabs. With 512<sup>3</sup> float pixels this gives\n"
+        f"(the measured ones: {link_to('h200/slabs.json', 'H200')}, {link_to('h100/peers.json', 'H100')}):\n\n" + table(header, rows)
     )
-    return text + table(header, rows)
 
 
-def write_readme(r, path):
-    """The parts between the pairs of comments: the table of times, and what other GPUs can be expected to take."""
-    rows = []
-    for dimension, side in ((2, 256), (2, 1024), (2, 8192), (3, 256), (3, 512), (3, 1024)):
-        ours, itk = (r.whole(prefix, "smoothing", dimension, side) for prefix in ("host_to_host", "itk"))
-        if ours and itk:
-            rows.append([f"{side}^{dimension}", f"{ours:.3g} ms", f"{figure_of(itk)} ms"])
-    page = path.read_text(encoding="utf-8")
-    times = table(["image", "CudaSmoothingRecursiveGaussianImageFilter", "ITK"], rows)
-    for name, text in (("times", times), ("expected", table_of_expected(r))):
-        begin, end = f"<!-- {name}: written by benchmarks/report.py -->\n", f"<!-- end of {name} -->"
-        page, count = re.subn(f"({begin}).*({end})", lambda match: f"{match.group(1)}\n{text}\n{match.group(2)}", page, flags=re.S)
-        if count != 1:
-            raise SystemExit(f"error: {path} has {count} places for '{name}'; it must have one, between {begin.strip()} and {end}")
-    path.write_text(page, encoding="utf-8")
+# --- the pages --------------------------------------------------------------------------------------------------------
+
+
+def describe_runs(r):
+    lines = []
+    for run in r.runs:
+        machine = run["machine"]
+        driver = f", driver {machine['driver']}" if "driver" in machine else ""
+        cores = f", {machine['cores']} cores ({machine['processor']})" if "cores" in machine else ""
+        note = f" ({run['note']})" if "note" in run else ""
+        commit = f"`{run['commit'][:12]}`" if re.fullmatch(r"[0-9a-f]+", run["commit"]) else run["commit"]
+        lines.append(f"* {machine['device']}{driver}{cores}, {run['date'][:10]}, commit {commit}{note}")
+    names = {"cupy": "CuPy", "torch": "PyTorch", "cv2": "OpenCV", "scipy": "SciPy", "skimage": "scikit-image"}
+    lines.append("* Peers: " + ", ".join(f"{names.get(name, name)} {version}" for name, version in r.versions.items()) + ".")
+    if r.left_out:
+        counts = {}
+        for row in r.left_out:
+            counts[row["library"]] = counts.get(row["library"], 0) + 1
+        rows = ", ".join(f"{count} of {library}" for library, count in counts.items())
+        lines.append(f"* Rows left out, with reasons in the record (most often: no time left): {rows}.")
+    return f"Runs of the {link_to('h200/peers.json')}, the oldest first:\n\n" + "\n".join(dict.fromkeys(lines)) + "\n"
+
+
+def all_goals(r):
+    return [*goals_of_copy_fraction(r), *goals_of_times(r), *goals_against_peers(r), *goals_of_snake(r)]
+
+
+def table_of_goals(r):
+    return table(["figure", "must", "stretch", "reached", "met"], [goal.row() for goal in all_goals(r)])
+
+
+TABLES = {
+    "speed": table_of_speed,
+    "beside_itk": table_beside_itk,
+    "machines": describe_machines,
+    "beside_cupy": table_beside_cupy,
+    "snake_short": table_of_snake_for_users,
+    "first_call": table_of_first_calls,
+    "expected": table_of_expected,
+    "runs": describe_runs,
+    "goals": table_of_goals,
+    "resident": table_of_smoothing_resident,
+    "host_to_host": table_of_smoothing_host_to_host,
+    "filters": table_of_filters,
+    "resident_filters": table_of_resident_filters,
+    "double_and_accurate": table_of_accurate,
+    "two_way": table_of_two_way,
+    "snake": table_of_snake,
+    "snake_starts": describe_snake_starts,
+    "skimage": table_of_skimage,
+    "slabs": table_of_slabs,
+    "file_streaming": table_of_file_streaming,
+    "partitions": table_of_partitions,
+    "partitions_on_host": table_of_partitions_on_host,
+    "many_partitions": table_of_many_partitions,
+    "label_map_polygons": table_of_label_map_polygons,
+    "accuracy": table_of_accuracy,
+    "chains": table_of_chains,
+    "traffic": table_of_traffic,
+    "array_calls": describe_array_calls,
+    "import_time": describe_import,
+    "boundary_modes": table_of_boundary_modes,
+    "vesselness": table_of_vesselness,
+    "tensors": table_of_tensors,
+}
+PLACE = re.compile(r"^<!-- (?P<name>\w+) -->\n.*?^<!-- end (?P=name) -->", flags=re.DOTALL | re.MULTILINE)
+
+
+def find_pages(repository):
+    return [repository / "README.md", *sorted((repository / "docs").rglob("*.md"))]
+
+
+def wrap(text, width=120):
+    """The text with its paragraphs in lines of that width; tables, lists and code keep their lines."""
+    parts = text.split("\n\n")
+    return "\n\n".join(
+        part if re.match(r"[|*]|    ", part) else textwrap.fill(part, width, break_long_words=False, break_on_hyphens=False)
+        for part in parts
+    )
+
+
+def fill(page, r, folder):
+    """The page with all its tables written anew; `folder` is where it stands in the repository."""
+
+    def write(match):
+        name = match["name"]
+        if name not in TABLES:
+            raise SystemExit(f"error: there is no table '{name}'; known are: {', '.join(TABLES)}")
+        up = os.path.relpath(".", folder)
+        text = wrap(TABLES[name](r).rstrip("\n")).replace("](benchmarks/", f"]({'' if up == '.' else up + '/'}benchmarks/")
+        return f"<!-- {name} -->\n\n{text}\n\n<!-- end {name} -->"
+
+    filled = PLACE.sub(write, page)
+    for comment in re.findall(r"^<!-- end (\w+) -->", PLACE.sub("", page), flags=re.MULTILINE):
+        raise SystemExit(f"error: '<!-- end {comment} -->' has no '<!-- {comment} -->' on a line of its own before it")
+    return filled
+
+
+def find_picture_folder(docs):
+    """Where the pictures of the pages stand."""
+    return next(iter(sorted(docs.rglob("performance_sizes.png"))), docs / "performance_sizes.png").parent
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--records", type=pathlib.Path, default=HERE / "records")
-    parser.add_argument("--docs", type=pathlib.Path, default=REPOSITORY / "docs", help="README.md is beside it")
+    parser.add_argument("--repository", type=pathlib.Path, default=REPOSITORY, help="whose pages are written (default: this one)")
     parser.add_argument("--no-plots", action="store_true", help="write the texts alone")
     arguments = parser.parse_args()
     r = Records(arguments.records)
-    goals = [*goals_of_copy_fraction(r), *goals_of_times(r), *goals_against_peers(r), *goals_of_snake(r)]
     if not arguments.no_plots:
         import report_plots  # needs matplotlib
 
-        report_plots.draw_all(r, arguments.docs, SWEEPS)
-    values = make_values(r, goals, read_limits(HERE / "report_limits.md"))
-    for template, page in (("report_template.md", "performance.md"), ("report_limits_template.md", "performance_limits.md")):
-        text = (HERE / template).read_text(encoding="utf-8")
-        (arguments.docs / page).write_text(fill(text, values), encoding="utf-8")
-    write_readme(r, arguments.docs.parent / "README.md")
-    for goal in goals:
+        report_plots.draw_all(r, find_picture_folder(arguments.repository / "docs"), SWEEPS)
+    for path in find_pages(arguments.repository):
+        text = path.read_text(encoding="utf-8")
+        filled = fill(text, r, path.parent.relative_to(arguments.repository))
+        if filled != text:
+            path.write_text(filled, encoding="utf-8")
+    for goal in all_goals(r):
         print(" | ".join(goal.row()))
     return 0
 

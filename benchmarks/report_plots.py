@@ -34,8 +34,7 @@ def roofline_points(r):
             ms = r.resident(shape, sigma)
             if ms:
                 yield f"recursive, sigma {sigma:g}, {shape}", RECURSIVE_OPERATIONS, pixels * passes / ms * 1e3
-    rows = r.two_way["times"]["rows"] if r.two_way else ()
-    exact = min((row["ms"] for row in rows if (row["side"], row["partition"]) == (8192, "Exact")), default=None)
+    exact = min((row["ms"] for row in r.two_way if (row["side"], row["partition"]) == (8192, "Exact")), default=None)
     if exact:
         yield "partitioned, Exact, 8192^2", PARTITIONED_OPERATIONS, 8192**2 * 2 / exact * 1e3
     for sigma in (0.5, 1.0, 4.0):

@@ -74,7 +74,7 @@ AddOptions(CLI::App & app, Options & options)
   app.add_option("--repetitions", options.Repetitions, "runs of which the median is taken")
     ->check(CLI::PositiveNumber)
     ->capture_default_str();
-  app.add_option("--json", options.Json, "writes the table to this file as well, for report.py");
+  app.add_option("--json", options.Json, "writes the table to this file as well, for records.py");
 }
 
 /** Medians of some runs' times in seconds, and what each of them found. */

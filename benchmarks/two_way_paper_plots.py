@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Draws PSNR and process time against the window, the image's side and the number of blocks.
 
-usage: two_way_paper_plots.py RECORD.json OUTPUT_FOLDER   (RECORD from two_way_paper_tables --json)
+usage: two_way_paper_plots.py benchmarks/records/h200/two_way.json OUTPUT_FOLDER
 """
 import argparse
-import json
 import pathlib
 import sys
 
+import records
 from plot_style import WIDTH, label_powers, label_times, name_curve, name_ends, pyplot, save
 
 SERIES = (
@@ -51,9 +51,8 @@ def fastest(rows, **wanted):
     return min(row["ms"] for row in rows if all(row[key] == value for key, value in wanted.items()))
 
 
-def draw_times(times, path):
+def draw_times(rows, device, path):
     """Above: the fastest of each partition by side. Below: Exact by its number of blocks, a panel for each side."""
-    rows = times["rows"]
     sides = sorted({row["side"] for row in rows})
     figure = pyplot.figure(figsize=(WIDTH, 9.5), layout="constrained")
     columns = 3
@@ -86,7 +85,7 @@ def draw_times(times, path):
         axis.set_xlabel("blocks of a line")
         if index % columns == 0:
             axis.set_ylabel("milliseconds")
-    figure.suptitle(f"Filtering a float image along both axes, window 30, on one {times['device']}")
+    figure.suptitle(f"Filtering a float image along both axes, window 30, on one {device}")
     figure.draw_without_rendering()
     name_ends(above, names, 11)
     save(figure, path)
@@ -97,12 +96,13 @@ def main():
     parser.add_argument("record", type=pathlib.Path)
     parser.add_argument("folder", type=pathlib.Path)
     arguments = parser.parse_args()
-    record = json.loads(arguments.record.read_text(encoding="utf-8"))
+    runs = records.read_record(arguments.record)["runs"]
     arguments.folder.mkdir(parents=True, exist_ok=True)
-    if record.get("psnr"):
-        draw_psnr(record["psnr"], arguments.folder / "two_way_psnr.png")
-    if record.get("times"):
-        draw_times(record["times"], arguments.folder / "two_way_times.png")
+    for run in runs:
+        if run.get("psnr"):
+            draw_psnr(run["psnr"], arguments.folder / "two_way_psnr.png")
+        if run.get("times"):
+            draw_times(run["times"], run["machine"]["device"], arguments.folder / "two_way_times.png")
     return 0
 
 

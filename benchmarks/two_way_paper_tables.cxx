@@ -463,7 +463,7 @@ main(int argc, char * argv[])
   bool                     skipTimes = false;
   app.add_option("images", files, "photographs or slices, 8-bit, scaled to each size")->check(CLI::ExistingFile);
   app.add_option("--borders", borders, "AsPublished or Exact, of the one-way filter")->capture_default_str();
-  app.add_option("--json", json, "writes all figures to this file, for two_way_paper_plots.py");
+  app.add_option("--json", json, "writes all figures to this file, for records.py");
   app.add_option("--largest-side", largestSide, "of the images whose time is measured, from 512 on")
     ->capture_default_str();
   app.add_flag("--skip-psnr", skipPsnr, "only process times");

@@ -4,7 +4,7 @@
 # all libraries that they need but the C library and the driver. It runs on any x86-64 Linux with an NVIDIA driver:
 #   build/bundle/gpu-check --output record.json --benchmarks
 #   build/bundle/gpu-sanitize --output sanitize.json    # compute-sanitizer over a part of the tests
-#   build/bundle/benchmark                              # the records of docs/performance.md
+#   build/bundle/benchmark                              # the reports that the pages on performance are made of
 #   build/bundle/gpu-pictures.sh FOLDER                 # the records of the pictures in docs/
 #   python3 build/bundle/vesselness_peers.py build/bundle/bin/gaussian_benchmark   # five scales beside CuPy, scikit-image and ITK
 #   python3 build/bundle/compare.py BASE build/bundle   # the benchmarks beside those of another unpacked bundle

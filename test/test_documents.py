@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Tests of the Markdown files: every link leads to a file and a heading that are there, decimals begin with a digit, and the pages on
-performance are those that benchmarks/report.py writes from the records."""
+"""Tests of the Markdown files: every link leads to a file and a heading that are there, decimals begin with a digit, and measured times
+are those that benchmarks/report.py writes from the records. Every record is used, and says when and where it was measured."""
 import pathlib
 import re
 import shutil
@@ -11,11 +11,16 @@ import tempfile
 import unittest
 
 REPOSITORY = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(REPOSITORY / "benchmarks"))
+import records  # noqa: E402
+import report  # noqa: E402
+
 FILES = sorted(
     [*REPOSITORY.glob("*.md"), *(REPOSITORY / "docs").rglob("*.md"), *(REPOSITORY / "examples").rglob("*.md")],
     key=lambda path: str(path),
 )
-TEMPLATES = sorted((REPOSITORY / "benchmarks").glob("*.md"))
+RECORDS = REPOSITORY / "benchmarks/records"
+SOURCES = {".h", ".hxx", ".cxx", ".cu", ".cuh"}
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
 
 
@@ -58,30 +63,64 @@ class DocumentsTest(unittest.TestCase):
                 self.assertIn(picture.name + ")", texts)
 
     def test_decimals_begin_with_a_digit(self):
-        for path in (*FILES, *TEMPLATES):
+        for path in FILES:
             for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
                 with self.subTest(file=path.name, line=number):
                     self.assertNotRegex(line, r"(^|[\s(|])\.\d")
 
     def test_words_of_plain_texts(self):
-        for path in (*FILES, *TEMPLATES):
+        for path in FILES:
             text = without_code(path.read_text(encoding="utf-8"))
             with self.subTest(file=path.name):
                 self.assertNotRegex(text, r"\bin\s+place\s+of\b")
 
-    def test_pages_on_performance_are_those_of_the_records(self):
+    def test_figures_are_those_of_the_records(self):
         with tempfile.TemporaryDirectory() as folder:
-            docs = pathlib.Path(folder) / "docs"
-            docs.mkdir()
             shutil.copy(REPOSITORY / "README.md", folder)
+            shutil.copytree(REPOSITORY / "docs", pathlib.Path(folder) / "docs")
             program = REPOSITORY / "benchmarks/report.py"
-            subprocess.run(
-                [sys.executable, "-B", str(program), "--no-plots", "--docs", str(docs)], check=True, stdout=subprocess.DEVNULL
-            )
-            for name in ("README.md", "docs/performance.md", "docs/performance_limits.md"):
-                with self.subTest(name):
+            command = [sys.executable, "-B", str(program), "--no-plots", "--repository", folder]
+            subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+            for path in report.find_pages(REPOSITORY):
+                name = path.relative_to(REPOSITORY)
+                with self.subTest(str(name)):
                     written = (pathlib.Path(folder) / name).read_text(encoding="utf-8")
-                    self.assertEqual(written, (REPOSITORY / name).read_text(encoding="utf-8"), "run benchmarks/report.py")
+                    self.assertEqual(written, path.read_text(encoding="utf-8"), "run benchmarks/report.py")
+                    self.assertNotIn("Not measured.", written, "a table that no record has a row of")
+
+    def test_every_table_has_one_page_at_least(self):
+        places = {match["name"] for path in report.find_pages(REPOSITORY) for match in report.PLACE.finditer(path.read_text(encoding="utf-8"))}
+        self.assertEqual(sorted(report.TABLES), sorted(places))
+
+    def test_times_stand_where_report_writes_them(self):
+        for path in report.find_pages(REPOSITORY):
+            text = path.read_text(encoding="utf-8")
+            rest = report.PLACE.sub("", text)
+            if rest == text:
+                continue  # no page on performance
+            with self.subTest(path.name):
+                self.assertNotRegex(rest, r"\d\s+(ms|us)\b", "a measured time that no record can replace")
+
+    def test_every_record_is_named_by_a_page_or_a_source(self):
+        sources = [path for folder in ("src", "include", "benchmarks") for path in (REPOSITORY / folder).rglob("*.*") if path.suffix in SOURCES]
+        texts = "".join(path.read_text(encoding="utf-8") for path in (*FILES, *sources))
+        paths = sorted(path for path in RECORDS.rglob("*") if path.is_file())
+        self.assertGreater(len(paths), 10)
+        for path in paths:
+            with self.subTest(str(path.relative_to(RECORDS))):
+                self.assertTrue(f"benchmarks/records/{path.relative_to(RECORDS)}" in texts, "no page and no source names it")
+
+    def test_records_say_when_and_where_they_were_measured(self):
+        for path in sorted(RECORDS.rglob("*.json")):
+            record = records.read_record(path)
+            with self.subTest(str(path.relative_to(RECORDS))):
+                self.assertNotRegex(path.name, r"\d{4}-\d\d", "git keeps the dates")
+                self.assertTrue(record["what"])
+                for run in record["runs"]:
+                    self.assertRegex(run["date"], r"^\d{4}-\d\d-\d\d")
+                    self.assertTrue(run["commit"])
+                    self.assertTrue(run["machine"]["device"])
+                    self.assertTrue(records.row_lists(run), "a run without rows")
 
 
 if __name__ == "__main__":
