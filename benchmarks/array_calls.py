@@ -359,7 +359,7 @@ def measure_traffic(package, goals, library):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--output", type=pathlib.Path, metavar="FILE", help="the record, as JSON")
+    parser.add_argument("--output", type=pathlib.Path, metavar="FILE", help="the report, which records.py adds to records/GPU/array_calls.json")
     parser.add_argument("--calls", type=int, default=100_000, metavar="N", help="with flat memory (default: %(default)s)")
     parser.add_argument("--traffic-library", type=pathlib.Path, metavar="FILE", help="libcuda_traffic.so")
     arguments = parser.parse_args()

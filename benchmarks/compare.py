@@ -369,7 +369,7 @@ def main():
     parser.add_argument("--filter", default=ROWS, metavar="REGEX", help="only rows whose name has a match (default: all filters)")
     parser.add_argument("--rounds", type=positive, default=5, metavar="N", help="of each row (default: %(default)s)")
     parser.add_argument("--time-limit", type=float, default=480, metavar="S", help="of all (default: %(default)s)")
-    parser.add_argument("--output", type=pathlib.Path, metavar="FILE", help="write the record as JSON")
+    parser.add_argument("--output", type=pathlib.Path, metavar="FILE", help="write the comparison as JSON; records.py takes the times of HEAD from it")
     parser.add_argument("--append", action="store_true", help="add to the rounds in --output, if there are any")
     arguments = parser.parse_args()
     if arguments.append and not arguments.output:

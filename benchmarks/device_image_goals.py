@@ -193,7 +193,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     program = BUNDLE / "bin/gaussian_benchmark"
     parser.add_argument("--program", type=pathlib.Path, default=program, help="the benchmarks (default: of this bundle)")
-    parser.add_argument("--output", type=pathlib.Path, help="the record, as JSON")
+    parser.add_argument("--output", type=pathlib.Path, help="the report, which records.py adds to benchmarks/records/GPU/device_images.json")
     parser.add_argument("--repetitions", type=int, default=5, metavar="N", help="of each row (default: %(default)s)")
     parser.add_argument("--time-limit", type=float, default=400, metavar="S", help="of the benchmarks (default: %(default)s)")
     arguments = parser.parse_args()

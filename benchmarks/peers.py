@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Times this module and other libraries on the same machine in the same run, and writes a record as JSON.
+"""Times this module and other libraries on the same machine in the same run, and writes a report as JSON,
+which records.py adds to benchmarks/records/GPU/peers.json.
 
-usage: peers.py PATH/TO/gaussian_benchmark --output record.json
+usage: peers.py PATH/TO/gaussian_benchmark --output peers.json
 
 Resident: images that lie on the GPU; medians of event samples. Host to host: from an ordinary array to an ordinary
 array, medians of wall-clock samples after a warm-up. Libraries that cannot be imported are left out and named in the
@@ -405,7 +406,7 @@ def find_commit(program, given):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("program", help="the built gaussian_benchmark, or - for the peers alone")
-    parser.add_argument("--output", default="peers.json", help="the record (default: %(default)s)")
+    parser.add_argument("--output", default="peers.json", help="the report (default: %(default)s)")
     parser.add_argument("--peers", default=",".join(PEERS), help="which, by module name (default: all)")
     parser.add_argument("--rows", default=",".join(GROUPS), help="which rows of the program (default: %(default)s)")
     parser.add_argument("--peer-time", type=float, default=60, metavar="S", help="of each peer (default: %(default)s)")

@@ -60,9 +60,12 @@ def read_report(report, commit="", device="", note="", date=""):
     if "sources" in report and "rounds" in report:  # compare.py: the state that was compared with another one
         run.update(date=report["date"], commit=report["sources"]["head"])
         run["rows"] = [{"name": row["name"], "ms": float(f"{statistics.median(row['head']):.4g}")} for row in report["rows"]]
-    elif "benchmarks" in report and "context" in report:
-        run["date"] = report["context"]["date"]
-        run["machine"] = {"cores": report["context"]["num_cpus"]}
+    elif "benchmarks" in report:  # Google Benchmark, device_image_goals.py or gpu-check
+        context = report.get("context", {})
+        run["date"] = context.get("date") or report.get("date", date)
+        cores = context.get("num_cpus") or machine.get("cores")
+        run["machine"] = {"device": machine["gpus"][0]["name"]} if machine.get("gpus") else {}
+        run["machine"].update({"cores": cores} if cores else {})
         run["rows"] = rows_of_google_benchmark(report["benchmarks"])
     else:
         run.update({key: value for key, value in report.items() if key not in ("machine", "source", "device", "times")})

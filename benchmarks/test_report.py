@@ -54,6 +54,14 @@ class RecordsTest(Folder):
         self.assertEqual((run["date"], run["commit"]), ("2026-01-02T03:04:05+00:00", "c0ffee"))
         self.assertEqual(run["machine"], {"device": "NVIDIA H200", "cores": 16})
 
+    def test_times_of_gpu_check_name_its_commit_and_its_gpu(self):
+        rows = google_benchmark(1000)["benchmarks"]
+        machine = {"cores": 16, "gpus": [{"name": "NVIDIA H100"}], "kernel": "6.18"}
+        results = {"date": "2026-01-02", "machine": machine, "source": {"commit": "c0ffee"}, "tests": {"passed": 3}, "benchmarks": rows}
+        run = records.read_report(results)
+        self.assertEqual((run["commit"], run["machine"]), ("c0ffee", {"device": "NVIDIA H100", "cores": 16}))
+        self.assertEqual((run["rows"], "tests" in run), ([{"name": "a/b", "ms": 1.0}], False))
+
     def test_report_that_does_not_say_its_commit_is_refused(self):
         with self.assertRaisesRegex(SystemExit, "does not say its commit nor its device: give --commit and --device"):
             records.read_report(google_benchmark(1000))

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the tests of this bundle, and on request its benchmarks, and writes a record of the machine and the results as JSON.
+"""Runs the tests of this bundle, and on request its benchmarks, and writes the machine and the results as JSON.
 
 Needs nothing but Python 3.8. Every program has a time limit; a unit that crashes or hangs counts as failed, and the units after
 it are run all the same.
@@ -257,7 +257,7 @@ def report_row(row):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--output", default="gpu-record.json", metavar="FILE", help="the record (default: %(default)s)")
+    parser.add_argument("--output", default="gpu-record.json", metavar="FILE", help="the results; benchmarks/records.py takes the times from them (default: %(default)s)")
     parser.add_argument("--filter", default="", metavar="REGEX", help="only tests whose name contains a match")
     parser.add_argument("--benchmarks", action="store_true", help="run the benchmarks, after the tests")
     parser.add_argument("--benchmark-filter", default="", metavar="REGEX", help="only benchmarks whose name matches")
