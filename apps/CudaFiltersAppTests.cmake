@@ -155,7 +155,7 @@ cudafilters_add_image_test(
   --contour
   ${contour})
 set_tests_properties(command_segment_label PROPERTIES FIXTURES_SETUP SarContour)
-# The picture by the rules of docs/parameters.md.
+# The picture by the rules of docs/user/parameters.md.
 set(overlay ${CudaFilters_APP_OUTPUT}/BrainOverlay.png)
 cudafilters_add_image_test(command_segment_overlay 0 BrainOverlay.png ${overlay} segment ${brain} --law gaussian --overlay ${overlay})
 
@@ -338,7 +338,7 @@ cudafilters_add_latin_one_test(partition --law gaussian)
 find_package(Python3 COMPONENTS Interpreter)
 if(Python3_Interpreter_FOUND)
   add_test(NAME command_parameters COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/test/test_parameters.py
-                                           $<TARGET_FILE:itk-cudafilters> ${CudaFilters_SOURCE_DIR}/docs/parameters.md)
+                                           $<TARGET_FILE:itk-cudafilters> ${CudaFilters_SOURCE_DIR}/docs/user/parameters.md)
   add_test(NAME command_readme COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/test/test_readme.py
                                        $<TARGET_FILE:itk-cudafilters> ${CudaFilters_SOURCE_DIR})
   set_tests_properties(command_parameters command_readme PROPERTIES TIMEOUT 120)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The filters of this module as a command for image files; docs/parameters.md describes its arguments.
+// The filters of this module as a command for image files; docs/user/parameters.md describes its arguments.
 #include "arguments.h"
 
 #include "itkMacro.h"

@@ -16,8 +16,8 @@ void
 WriteGrey(const std::string & fileName, const itk::Image<TPixel, 2> * image);
 
 /** Writes the image, enlarged and in grey, with the boundary of the label and the nodes of the polygon on it. The rules
- * stand in docs/parameters.md. For images of unsigned char, unsigned short, short and float, and labels of unsigned
- * char and unsigned int. */
+ * stand in docs/user/parameters.md. For images of unsigned char, unsigned short, short and float, and labels of
+ * unsigned char and unsigned int. */
 template <typename TPixel, typename TLabel>
 void
 WriteOverlay(const std::string &           fileName,

@@ -11,7 +11,7 @@
 
 namespace command
 {
-/** What the options say. Their defaults are those of CudaRegionPartitionImageFilter (docs/parameters.md). */
+/** What the options say. Their defaults are those of CudaRegionPartitionImageFilter (docs/user/parameters.md). */
 struct PartitionJob
 {
   std::string  Input;

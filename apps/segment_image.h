@@ -22,7 +22,7 @@ struct StartContour
   bool                       InPixels{ false }; // counted from the centre of the first pixel, instead of physical
 };
 
-/** What the options say. Their defaults are those of CudaRegionSnakeImageFilter (docs/parameters.md). */
+/** What the options say. Their defaults are those of CudaRegionSnakeImageFilter (docs/user/parameters.md). */
 struct SegmentJob
 {
   std::string       Input;

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Draws the pictures of docs/numerics.md and prints its tables.
+"""Draws the pictures of docs/developer/numerics.md and prints its tables.
 
 usage: draw_gaussian_numerics.py RECORD.json OUTPUT_FOLDER   (RECORD from gaussian_numerics)
 """
@@ -164,10 +164,10 @@ def main():
     record = json.loads(pathlib.Path(sys.argv[1]).read_text())
     folder = pathlib.Path(sys.argv[2])
     folder.mkdir(parents=True, exist_ok=True)
-    draw_impulse_responses(record["impulse_responses"], folder / "impulse_responses.png")
-    draw_smoothing(record["by_sigma"], folder / "smoothing.png")
-    draw_derivatives(record["by_sigma"], folder / "derivatives.png")
-    draw_float(record["float"], folder / "float.png")
+    draw_impulse_responses(record["impulse_responses"], folder / "numerics_impulse_responses.png")
+    draw_smoothing(record["by_sigma"], folder / "numerics_smoothing.png")
+    draw_derivatives(record["by_sigma"], folder / "numerics_derivatives.png")
+    draw_float(record["float"], folder / "numerics_float.png")
     print_tables(record)
 
 

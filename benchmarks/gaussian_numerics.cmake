@@ -1,4 +1,4 @@
-# The figures of docs/numerics.md; scripts/draw-numerics.sh runs it.
+# The figures of docs/developer/numerics.md; scripts/draw-numerics.sh runs it.
 find_package(nlohmann_json 3 REQUIRED)
 add_executable(gaussian_numerics gaussian_numerics.cxx)
 target_link_libraries(gaussian_numerics PRIVATE CudaFilters ${ITK_LIBRARIES} nlohmann_json::nlohmann_json)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The figures of docs/numerics.md, as JSON: impulse responses, effective sigma, errors of derivatives, and what float
-// arithmetic costs. Everything runs on the host.
+// The figures of docs/developer/numerics.md, as JSON: impulse responses, effective sigma, errors of derivatives, and
+// what float arithmetic costs. Everything runs on the host.
 //
 // usage: gaussian_numerics OUTPUT.json
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The plots of docs/performance.md and docs/performance_limits.md, drawn from the Records of report.py."""
+"""The plots of docs/user/performance.md and docs/developer/performance_limits.md, drawn from the Records of report.py."""
 import math
 
 from plot_style import WIDTH, label_powers, label_times, name_curve, name_ends, pyplot, save

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Finds edges in a volume. Shows a chain of filters whose images stay in device memory: one upload, two filters, one
-// download that converts to unsigned char on the device, and the time of each. docs/device_images.md describes such
-// images.
+// download that converts to unsigned char on the device, and the time of each. docs/user/device_images.md describes
+// such images.
 #include "itkCudaDownloadImageFilter.h"
 #include "itkCudaGradientMagnitudeRecursiveGaussianImageFilter.h"
 #include "itkCudaSmoothingRecursiveGaussianImageFilter.h"

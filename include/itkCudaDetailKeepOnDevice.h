@@ -17,7 +17,7 @@
 #include <type_traits>
 #include <typeinfo>
 
-// Images of the host between two filters of the module, whose pixels stay on the device (docs/device_images.md).
+// Images of the host between two filters of the module, whose pixels stay on the device (docs/user/device_images.md).
 
 namespace itk::CudaDetail
 {

@@ -60,16 +60,16 @@ public:
   GetDeviceIndex();
 
   /** Whether results stay on the device between two filters of images of the host. Default: off. It concerns images
-   * with ReleaseDataFlag on, which nobody may read after the next filter. Pixels are the same; docs/device_images.md
-   * says which results stay.
+   * with ReleaseDataFlag on, which nobody may read after the next filter. Pixels are the same;
+   * docs/user/device_images.md says which results stay.
    * \exception ExceptionObject if the environment variable is neither 0 nor 1. */
   static void
   SetKeepOnDevice(bool keep);
   static bool
   GetKeepOnDevice();
 
-  /** How filters cut their images whose own Streaming is Automatic (docs/scale.md). On concerns those that can be cut;
-   * the others run as with Automatic.
+  /** How filters cut their images whose own Streaming is Automatic (docs/user/larger_than_memory.md). On concerns those
+   * that can be cut; the others run as with Automatic.
    * \exception ExceptionObject for an unknown name, in the call or in the environment variable. */
   static void
   SetStreaming(StreamingEnum streaming);

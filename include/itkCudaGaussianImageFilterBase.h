@@ -44,7 +44,7 @@ class CudaGaussianOverrideAccess;
  * request. If requests follow each other along the last axis, its source makes each plane once; with a Sigma for which
  * a line's pixels depend on the whole line, twice. Other requests give the same pixels, and the source makes some
  * planes again. How an image is divided into requests does not change a bit. Off never cuts. GetSlabReport() says what
- * the last run did (docs/scale.md).
+ * the last run did (docs/user/larger_than_memory.md).
  *
  * Parameters that the input's spacing or size make impossible are refused before the input's source runs.
  *

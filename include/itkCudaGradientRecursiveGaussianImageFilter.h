@@ -26,7 +26,7 @@ namespace itk
  * CudaRecursiveGaussianImageFilter describes coefficients, accuracy, conversion to integer types, supported types, and
  * the parameters Approximation, Backend and DeviceIndex.
  *
- * A NaN or infinite pixel can spoil the whole image, as in the superclass (docs/numerics.md).
+ * A NaN or infinite pixel can spoil the whole image, as in the superclass (docs/developer/numerics.md).
  *
  * \code
  * auto filter = itk::CudaGradientRecursiveGaussianImageFilter<ImageType>::New();

@@ -16,7 +16,8 @@ namespace itk
  * an image of Hessians.
  *
  * All parameters, defaults and exceptions are those of the superclass: Alpha (default 0.5), Beta (0.5), Gamma (5),
- * ObjectDimension (1: lines), BrightObject (on) and ScaleObjectnessMeasure (on). docs/objectness.md has the formula.
+ * ObjectDimension (1: lines), BrightObject (on) and ScaleObjectnessMeasure (on). docs/user/vesselness.md has the
+ * formula.
  *
  * Pixels are tensors of two or three rows. They are computed in float, or in double if the input or the output is of
  * double, int or unsigned int. In double the result is the superclass's to 1e-12 of its largest value. In float it is

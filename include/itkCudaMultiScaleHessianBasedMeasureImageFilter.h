@@ -32,7 +32,7 @@ namespace itk
  *
  * Responses differ from the superclass's by at most 1e-5 of the largest one, but where the measure itself jumps; see
  * CudaHessianToObjectnessMeasureImageFilter. Where two scales' responses are as near to each other, the other scale may
- * win. docs/objectness.md has the formula.
+ * win. docs/user/vesselness.md has the formula.
  *
  * Backend says where to compute. Automatic (default) takes the GPU if one is usable and the images fit into its memory.
  * Otherwise the same steps run on ITK's threads. Cuda throws CudaError instead of falling back. The superclass computes

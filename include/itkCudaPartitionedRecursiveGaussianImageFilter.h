@@ -21,7 +21,7 @@ namespace itk
  * (EURASIP Journal on Image and Video Processing 2014:33). The left half is filtered forward and then backward, the
  * right half backward and then forward; the central pixel is the sum of its neighbours weighted by a Gaussian cut at
  * half of FilterWindow. It replaces the pixels that a half would have read beyond the centre. TwoWay is an
- * approximation: its PSNR against OneWay was 32 to 82 dB on the images of docs/two_way_paper.md.
+ * approximation: its PSNR against OneWay was 32 to 82 dB on the images of docs/developer/two_way_paper.md.
  * - Exact (default): into NumberOfBlocks blocks. The states of all blocks are computed at once from their own pixels
  * and combined by a scan. The result is OneWay's up to rounding (2e-6 of the largest absolute pixel value in float).
  *

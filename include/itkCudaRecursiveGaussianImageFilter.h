@@ -21,8 +21,8 @@ namespace itk
  * Accurate has a third pair of exponentials, fitted to the Gaussian and its derivatives. From 0.5 pixels on its impulse
  * response is within 1e-5 of the sampled Gaussian, relative to its centre (Deriche: 3e-3). From 1.5 pixels on, first
  * and second derivatives of Gaussian blobs, whose width is a quarter of Sigma and at least one pixel, are within 2e-4
- * and 1e-3 of their largest value (docs/numerics.md). On the host, Deriche is the superclass's code; Accurate is this
- * module's, in double, on the superclass's threads.
+ * and 1e-3 of their largest value (docs/developer/numerics.md). On the host, Deriche is the superclass's code; Accurate
+ * is this module's, in double, on the superclass's threads.
  *
  * On the GPU the filter is a sum of second-order sections, which keep float accuracy at every Sigma: the error is below
  * 1e-6, 2e-6 and 5e-6 of the largest absolute pixel value times the kernel's L1 norm for Sigma up to 50, 100 and 500
@@ -38,7 +38,7 @@ namespace itk
  * The image is uploaded and downloaded once. A pixel costs about 45 floating-point operations, whatever Sigma is; with
  * Accurate 65.
  *
- * A NaN or infinite pixel spoils its line at most, as in the superclass (docs/numerics.md).
+ * A NaN or infinite pixel spoils its line at most, as in the superclass (docs/developer/numerics.md).
  *
  * \exception ExceptionObject if Approximation is Accurate and the images are of a type that the GPU does not support
  *

@@ -27,7 +27,7 @@ namespace itk
  * A pixel costs about 45 floating-point operations for each axis, whatever Sigma is. On the GPU the filter holds two
  * images, and for types other than float and double scalars a third one in the type of the input or output.
  *
- * A NaN or infinite pixel can spoil the whole image, as in the superclass (docs/numerics.md).
+ * A NaN or infinite pixel can spoil the whole image, as in the superclass (docs/developer/numerics.md).
  *
  * With a ValidMask the filter smooths over the pixels alone where the mask is not 0 (normalised convolution):
  * \f[ y = \frac{G(m x)}{G(m)}, \qquad m \in \{0, 1\}. \f]

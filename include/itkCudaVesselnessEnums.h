@@ -20,7 +20,7 @@ namespace itk
 class CudaVesselnessEnums
 {
 public:
-  /** What is made of a Hessian's eigenvalues; docs/objectness.md has formulas and sources. */
+  /** What is made of a Hessian's eigenvalues; docs/user/vesselness.md has formulas and sources. */
   enum class HessianMeasure : uint8_t
   {
     Objectness,

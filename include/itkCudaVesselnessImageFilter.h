@@ -22,9 +22,9 @@ namespace itk
  * \brief Enhances vessels and other lines: the largest measure of the Hessians of several scales, on an NVIDIA GPU.
  *
  * Sigmas are the scales in physical units. HessianMeasure says what is made of the eigenvalues of each pixel's Hessian:
- * Objectness (default), Frangi, Sato, Jerman or Meijering. docs/objectness.md has formulas and sources. BrightObject
- * (default on): bright lines on dark ground. NormalizeAcrossScale (default on): second derivatives are multiplied by
- * sigma squared. Thick and thin lines respond alike then.
+ * Objectness (default), Frangi, Sato, Jerman or Meijering. docs/user/vesselness.md has formulas and sources.
+ * BrightObject (default on): bright lines on dark ground. NormalizeAcrossScale (default on): second derivatives are
+ * multiplied by sigma squared. Thick and thin lines respond alike then.
  *
  * Objectness: ObjectDimension 0 finds blobs, 1 (default) lines, 2 plates. ScaleObjectnessMeasure (default on)
  * multiplies with the largest eigenvalue. Objectness and Frangi: Alpha (0.5), Beta (0.5) and Gamma, each finite and

@@ -111,11 +111,11 @@ run_bundled() { PYTHONHOME=$tree LD_LIBRARY_PATH=$tree/libraries PYTHONNOUSERSIT
 note "installing $(basename "$wheel") and itk $itk (log: $bundle/install.log)"
 run_logged "$bundle/install.log" "${PYTHON:-python3}" -m pip install --disable-pip-version-check --target "$packages" \
   --no-compile "itk==$itk" "$wheel" matplotlib pytest tqdm xarray
-mkdir -p "$tree/wrapping" "$tree/examples" "$tree/docs"
+mkdir -p "$tree/wrapping" "$tree/examples" "$tree/docs/user"
 cp -a "$repository/wrapping/test" "$tree/wrapping/"
 cp -a "$repository/examples/python" "$repository/examples/data" "$tree/examples/"
 cp "$repository/README.md" "$repository/pyproject.toml" "$tree/"
-cp "$repository"/docs/{parameters,python}.md "$tree/docs/"
+cp "$repository"/docs/user/{parameters,python}.md "$tree/docs/user/"
 
 say "Tests on this machine, to find what they load (log: $bundle/tests.log)"
 mkdir "$bundle/loaded"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Computes the figures of docs/numerics.md, on the host, and draws its pictures into docs/numerics; prints its tables.
+# Computes the figures of docs/developer/numerics.md, on the host, and draws its pictures into docs/pictures; prints its tables.
 # Usage: scripts/draw-numerics.sh [--no-install]
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
@@ -29,5 +29,5 @@ say "Computing and drawing"
 # Debian's python3 has Debian's matplotlib; the first python3 on PATH may be another one.
 python=/usr/bin/python3
 [ -x $python ] || python=python3
-$python "$repository/benchmarks/draw_gaussian_numerics.py" "$build/numerics.json" "$repository/docs/numerics"
-say "Done: $repository/docs/numerics"
+$python "$repository/benchmarks/draw_gaussian_numerics.py" "$build/numerics.json" "$repository/docs/pictures"
+say "Done: $repository/docs/pictures"

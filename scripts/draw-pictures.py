@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Draws the pictures of docs/ from records of a GPU. Usage: draw-pictures.py FOLDER DOCS
+"""Draws the pictures of docs/ from records of a GPU. Usage: draw-pictures.py FOLDER PICTURES
 
-FOLDER is what scripts/gpu-pictures.sh wrote. Draws DOCS/demo.png, DOCS/segmentation.png, DOCS/snake_limits.png,
-DOCS/partition_sar.png, DOCS/partition_mr.png, DOCS/smooth_volume.png and DOCS/vesselness.png. Refuses a record that was not made on a
-GPU, before it draws anything. Needs NumPy and matplotlib.
+FOLDER is what scripts/gpu-pictures.sh wrote. Draws demo.png, segmentation.png, snake_limits.png, partition_sar.png,
+partition_mr.png, smooth_volume.png and vesselness.png into PICTURES, which is docs/pictures. Refuses a
+record that was not made on a GPU, before it draws anything. Needs NumPy and matplotlib.
 """
 import gzip
 import json
@@ -255,7 +255,7 @@ def draw_vesselness(plt, folder, records, path):
 def main():
     if len(sys.argv) != 3:
         sys.exit(__doc__)
-    folder, docs = (pathlib.Path(argument) for argument in sys.argv[1:])
+    folder, pictures = (pathlib.Path(argument) for argument in sys.argv[1:])
     records = read_records(folder)
     import matplotlib
 
@@ -263,13 +263,13 @@ def main():
     import matplotlib.pyplot as plt
 
     plt.rcParams.update({"font.size": 10, "axes.titlesize": 10, "figure.titlesize": 11})
-    draw_demo(plt, folder, records, docs / "demo.png")
-    draw_segmentation(plt, folder, records, docs / "segmentation.png")
-    draw_limits(plt, folder, records, docs / "snake_limits.png")
-    draw_partition(plt, folder, records, "sar", (2, 1, 9.8), docs / "partition_sar.png")
-    draw_partition(plt, folder, records, "mr", (1, 2, 6.1), docs / "partition_mr.png")
-    draw_volume(plt, folder, records, docs / "smooth_volume.png")
-    draw_vesselness(plt, folder, records, docs / "vesselness.png")
+    draw_demo(plt, folder, records, pictures / "demo.png")
+    draw_segmentation(plt, folder, records, pictures / "segmentation.png")
+    draw_limits(plt, folder, records, pictures / "snake_limits.png")
+    draw_partition(plt, folder, records, "sar", (2, 1, 9.8), pictures / "partition_sar.png")
+    draw_partition(plt, folder, records, "mr", (1, 2, 6.1), pictures / "partition_mr.png")
+    draw_volume(plt, folder, records, pictures / "smooth_volume.png")
+    draw_vesselness(plt, folder, records, pictures / "vesselness.png")
     return 0
 
 

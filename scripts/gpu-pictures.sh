@@ -3,7 +3,7 @@
 # Makes the records of the pictures in docs/, on a machine with a GPU. In the folder of the unpacked bundle:
 #   ./gpu-pictures.sh FOLDER
 # Writes what `itk-cudafilters` makes of the sample images into FOLDER, all of it on the GPU. With a copy of FOLDER,
-# scripts/draw-pictures.py FOLDER docs draws the pictures in the repository.
+# scripts/draw-pictures.py FOLDER docs/pictures draws the pictures in the repository.
 # Environment:
 #   ITK_CUDAFILTERS   the command to run (default: bin/itk-cudafilters beside this script)
 #   SAMPLE_IMAGES     the folder of the sample images (default: data/data beside this script)

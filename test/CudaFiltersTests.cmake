@@ -104,7 +104,7 @@ cudafilters_add_factory_program_tests()
 cudafilters_add_header_test()
 cudafilters_add_consumer_test()
 
-# The constants of Approximation = Accurate are those of their table, and reach what docs/numerics.md states; 77: no numpy.
+# The constants of Approximation = Accurate are those of their table, and reach what docs/developer/numerics.md states; 77: no numpy.
 find_package(Python3 COMPONENTS Interpreter)
 if(Python3_Interpreter_FOUND)
   add_test(NAME CudaGaussianExponentials COMMAND ${Python3_EXECUTABLE} ${CudaFilters_SOURCE_DIR}/tools/fit_gaussian_exponentials.py

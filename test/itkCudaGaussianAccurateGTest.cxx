@@ -24,7 +24,7 @@ using gaussian::FilterLine;
 
 // --------------------------------------------------------------------------------------------------------------- lines
 
-// The figures that docs/numerics.md states.
+// The figures that docs/developer/numerics.md states.
 constexpr double SmoothingBound = 1e-5;
 constexpr double DerivativeBound[] = { SmoothingBound, 2e-4, 1e-3 };
 constexpr double OvershootBound = 1e-5;

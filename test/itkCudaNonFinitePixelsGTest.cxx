@@ -2,7 +2,7 @@
 
 // Pixels that are NaN or infinite, in random places of random images: no filter spoils a pixel that ITK's filter leaves
 // finite, nor one beyond the chunks that a pass depends on, and every other pixel has the value that it has without
-// them. docs/numerics.md states what each filter does.
+// them. docs/developer/numerics.md states what each filter does.
 
 #include "itkCudaDiscreteGaussianImageFilter.h"
 #include "itkCudaDownloadImageFilter.h"
@@ -322,7 +322,7 @@ RunITK(const TImage * image, const Settings & settings)
 constexpr size_t ChunkLength = 128;
 constexpr size_t WholeLine = std::numeric_limits<size_t>::max() / 2;
 
-/** Chunks on either side that a chunk depends on, as docs/numerics.md has it. */
+/** Chunks on either side that a chunk depends on, as docs/developer/numerics.md has it. */
 template <typename TPixel>
 size_t
 GetLookAhead(BackendEnum backend, const Settings & settings, unsigned int axis)

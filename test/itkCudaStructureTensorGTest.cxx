@@ -261,8 +261,8 @@ TEST(CudaStructureTensorTest, ComponentsAreTheFormulasInDouble)
   CheckAgainstReference<double, 3>(1e-11);
 }
 
-/** From a sigma of 1.5 pixels on a derivative is within 6e-5 of the largest one (docs/numerics.md). A component is the
- * product of two derivatives, smoothed, which adds 1e-5. Deriche's Gaussian is off by a percent. */
+/** From a sigma of 1.5 pixels on a derivative is within 6e-5 of the largest one (docs/developer/numerics.md). A
+ * component is the product of two derivatives, smoothed, which adds 1e-5. Deriche's Gaussian is off by a percent. */
 TEST(CudaStructureTensorTest, AccurateComponentsAreThoseOfTheGaussian)
 {
   CheckAgainstReference<float, 2>(2e-4, ApproximationEnum::Accurate, { 2.0, 3.0 });

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The options and defaults of itk-cudafilters are those of docs/parameters.md. Usage: test_parameters.py COMMAND PAGE"""
+"""The options and defaults of itk-cudafilters are those of docs/user/parameters.md. Usage: test_parameters.py COMMAND PAGE"""
 import pathlib
 import re
 import subprocess

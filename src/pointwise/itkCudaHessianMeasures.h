@@ -11,7 +11,7 @@
 #include <limits>
 
 // Measures of a Hessian's eigenvalues, for two and three dimensions, with the same bits on the host and on the device.
-// docs/objectness.md has them in full.
+// docs/user/vesselness.md has them in full.
 //
 // l_1, l_2, l_3 are the eigenvalues in the order that each measure names; of a dark object they are negated first where
 // a formula is written for bright ones.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command itk-cudafilters. docs/parameters.md describes its arguments, which are those of the C++ command."""
+"""The command itk-cudafilters. docs/user/parameters.md describes its arguments, which are those of the C++ command."""
 from __future__ import annotations
 
 import argparse

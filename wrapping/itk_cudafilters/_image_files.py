@@ -201,7 +201,7 @@ def read_axes(name: str, pixel_type: Any, axes: int) -> Any:
 def draw_overlay(image: Any, segmentation: Segmentation[Any]) -> npt.NDArray[np.uint8]:
     """The image enlarged by a whole factor, the boundary of the label and the nodes: rows, columns, RGB.
 
-    docs/parameters.md has the rules.
+    docs/user/parameters.md has the rules.
     """
     picture = draw_boundaries(image, segmentation.label)
     if not segmentation.statistics.significant_boundary:

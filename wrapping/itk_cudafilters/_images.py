@@ -161,7 +161,7 @@ def pixels_of(image: Any, name: str = "image") -> npt.NDArray[Any]:
 
 def is_column(shape: Sequence[int]) -> bool:
     """Whether ITK exchanges the sides of a contiguous array of this shape. It takes the array for one in the order of Fortran, as both
-    orders give the same memory where all axes but the first one have one pixel (docs/upstream/array_of_a_column.md)."""
+    orders give the same memory where all axes but the first one have one pixel (docs/developer/upstream/array_of_a_column.md)."""
     return len(shape) > 1 and math.prod(shape[1:]) == 1
 
 

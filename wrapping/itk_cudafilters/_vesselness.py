@@ -56,7 +56,7 @@ def vesselness(
     """Enhances vessels and other lines: the largest measure of the Hessians of several scales.
 
     The Hessian of each pixel holds the second derivatives of the image smoothed with a Gaussian. Across a bright line it has
-    large negative eigenvalues, along it a small one. docs/objectness.md has the formulas of the measures and their sources.
+    large negative eigenvalues, along it a small one. docs/user/vesselness.md has the formulas of the measures and their sources.
 
     Parameters
     ----------

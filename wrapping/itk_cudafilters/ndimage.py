@@ -7,7 +7,7 @@ Results have the type of the input unless `output` says otherwise; those of inte
 of bool, as in scipy: True is what is 1 or more. int64 and uint64 are computed in float64, exact up to 2^53. Lists are arrays.
 `truncate` and `radius` have no effect, because a recursive filter has no window. Orders are 0, 1 and 2. An axis whose sigma is 0 is
 left as it is, whatever its order. Pixels that are NaN or infinite are NaN in the result and do not count; in scipy they make all
-pixels around them NaN or infinite. docs/python.md lists all differences.
+pixels around them NaN or infinite. docs/user/python.md lists all differences.
 """
 from __future__ import annotations
 

@@ -4,7 +4,7 @@
     python wrapping/test/scipy_tests.py [PYTEST_ARGUMENT...]
 
 Tests of other filters are left out. What a message says is not compared; which exception it is, is. DIFFERENCES lists the tests that
-must fail, and why: docs/python.md names each of these differences. A test of the list that passes is a failure too.
+must fail, and why: docs/user/python.md names each of these differences. A test of the list that passes is a failure too.
 """
 import contextlib
 import re

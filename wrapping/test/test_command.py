@@ -59,8 +59,8 @@ def expect_failure(capsys, *arguments):
 
 
 def keys_of_report(part):
-    """Those that docs/parameters.md names, without those of the objects in it."""
-    (row,) = re.findall(rf"(?m)^\| `{part}` \| (`input`.*) \|$", (ROOT / "docs" / "parameters.md").read_text(encoding="utf-8"))
+    """Those that docs/user/parameters.md names, without those of the objects in it."""
+    (row,) = re.findall(rf"(?m)^\| `{part}` \| (`input`.*) \|$", (ROOT / "docs" / "user" / "parameters.md").read_text(encoding="utf-8"))
     return re.findall(r"`(\w+)`", re.sub(r"\([^)]*\)", "", row))
 
 

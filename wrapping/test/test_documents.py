@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What README.md and docs/python.md tell users to run, runs."""
+"""What README.md and docs/user/python.md tell users to run, runs."""
 import doctest
 import importlib
 import pathlib
@@ -15,7 +15,7 @@ from itk_cudafilters import _command
 
 ROOT = pathlib.Path(__file__).parents[2]
 DATA = ROOT / "examples" / "data"
-PAGES = [ROOT / "README.md", ROOT / "docs" / "python.md"]
+PAGES = [ROOT / "README.md", ROOT / "docs" / "user" / "python.md"]
 ALL_PAGES = pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)
 
 
@@ -74,7 +74,7 @@ def test_python_of_a_page(folder, page, host_allowed):
 
 
 def test_commands_of_the_page(folder):
-    lines = re.findall(r"(?m)^    itk-cudafilters (.*)$", (ROOT / "docs" / "python.md").read_text(encoding="utf-8"))
+    lines = re.findall(r"(?m)^    itk-cudafilters (.*)$", (ROOT / "docs" / "user" / "python.md").read_text(encoding="utf-8"))
     assert len(lines) >= 4
     assert {line.split()[0] for line in lines} == {"smooth", "segment", "partition", "vesselness", "compare", "info"}
     for line in lines:
@@ -83,7 +83,7 @@ def test_commands_of_the_page(folder):
 
 
 def test_truncation_of_integers():
-    """As docs/python.md says."""
+    """As docs/user/python.md says."""
     ramp = np.arange(400, dtype=np.uint8).reshape(20, 20) % 200
     precise = itk.cuda_smoothing_recursive_gaussian_image_filter(ramp.astype(np.float32), sigma=1.3)
     found = itk.cuda_smoothing_recursive_gaussian_image_filter(ramp, sigma=1.3)
@@ -96,7 +96,7 @@ def test_truncation_of_integers():
 def test_links_of_the_page_exist():
     if not (ROOT / "scripts").is_dir():
         pytest.skip("the bundle has not the files of a checkout")
-    page = ROOT / "docs" / "python.md"
+    page = ROOT / "docs" / "user" / "python.md"
     targets = re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8"))
     assert targets
     for target in targets:

@@ -34,7 +34,7 @@ FUNCTIONS = {
     "unsharp_mask": unsharp_mask,
 }
 # Of scipy's results in float64, whose window ends at 8 sigma, relative to the largest value, by order. Those of derivatives
-# hold for sigmas from 1.5 pixels on and details as wide as a pixel and a quarter of sigma (docs/numerics.md).
+# hold for sigmas from 1.5 pixels on and details as wide as a pixel and a quarter of sigma (docs/developer/numerics.md).
 BOUND = (2e-5, 2e-4, 1e-3)
 ALL_MODES = pytest.mark.parametrize("mode", MODES)
 

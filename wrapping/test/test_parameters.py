@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The tables of docs/parameters.md against the wrapped classes, the functions of the package and the command."""
+"""The tables of docs/user/parameters.md against the wrapped classes, the functions of the package and the command."""
 import argparse
 import inspect
 import math
@@ -14,7 +14,7 @@ from filters import PARTITION, SMOOTHING, SNAKE, VESSELNESS
 import itk_cudafilters
 from itk_cudafilters import _command
 
-PAGE = pathlib.Path(__file__).parents[2] / "docs" / "parameters.md"
+PAGE = pathlib.Path(__file__).parents[2] / "docs" / "user" / "parameters.md"
 FUNCTIONS = {"segment": itk_cudafilters.segment_region, "partition": itk_cudafilters.partition_image}
 SIGNATURES = {part: inspect.signature(function).parameters for part, function in FUNCTIONS.items()}
 # Keywords that are no parameters of the filter.

@@ -224,7 +224,8 @@ def test_partitioned_filter_is_near_itks_gaussian(partition):
     array = (1000.0 * np.exp(-((x - 60) ** 2 + (y - 70) ** 2) / 800.0)).astype(np.float32)
     ours = PARTITIONED.function(array, sigma=4.0, partition=partition)
     difference = np.abs(ours - itk.smoothing_recursive_gaussian_image_filter(array, sigma=4.0))
-    if partition == "twoway":  # around its central pixels an approximation: 32 dB or more on the images of docs/two_way_paper.md
+    # An approximation around the central pixels: 32 dB or more on the images of docs/developer/two_way_paper.md.
+    if partition == "twoway":
         assert 20.0 * np.log10(1000.0 / np.sqrt(np.mean(difference.astype(np.float64) ** 2))) > 32.0
     else:
         assert difference.max() < 10.0

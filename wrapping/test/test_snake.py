@@ -54,7 +54,7 @@ def test_laws_are_described():
 
 
 def test_laws_are_documented():
-    text = importlib.metadata.metadata("itk-cudafilters").get_payload()  # docs/python.md
+    text = importlib.metadata.metadata("itk-cudafilters").get_payload()  # docs/user/python.md
     for law in noise_laws().values():
         parameter = f"`{law.parameter}` " if law.parameter else ""
         assert f"\n| `{law.name}` | {law.description} | {law.allowed_values} | {parameter}|\n" in text

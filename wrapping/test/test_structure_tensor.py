@@ -56,7 +56,7 @@ def test_components_are_those_of_the_definition(dimension, dtype, bound, approxi
 @pytest.mark.parametrize("options, bound", [({}, 2e-4), ({"approximation": "deriche"}, 2e-2)])
 def test_components_are_those_of_scipy(dimension, options, bound):
     """But for the approximation of the Gaussian: derivatives are within 6e-5, with deriche within 4.1e-3 of the largest one
-    (docs/numerics.md), two of them make a product, and that is smoothed again."""
+    (docs/developer/numerics.md), two of them make a product, and that is smoothed again."""
     ndimage = pytest.importorskip("scipy.ndimage")
     array = texture(dimension)
     lines = {"mode": "nearest", "truncate": 8.0}

@@ -50,7 +50,7 @@ def eigenvalues(array, sigma, bright, **options):
 
 
 def formula(measure, values, gamma=None):
-    """The measure of eigenvalues with the signs of a dark object, as docs/objectness.md has it."""
+    """The measure of eigenvalues with the signs of a dark object, as docs/user/vesselness.md has it."""
     dimension = values.shape[-1]
     last, second = values[..., -1], values[..., 1]
     norm = np.sqrt((values**2).sum(axis=-1))
