@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Configures, builds and links the module under every pair of values of every two options in README.md's table.
+# Configures, builds and links the module under every pair of values of every two options in the table of docs/user/cpp.md.
 # Usage: scripts/build-options.sh [--configure-only] [--no-install]
 #   --configure-only  builds nothing
 #   --no-install      install no packages
@@ -25,9 +25,9 @@ for argument in "$@"; do
 done
 [ "$install" = no ] || install_packages "${build_packages[@]}"
 
-mapfile -t options < <(sed -n 's/^| `\([A-Za-z_]*\)` | `\(ON\|OFF\)`.*/\1/p' "$repository/README.md")
+mapfile -t options < <(sed -n 's/^| `\([A-Za-z_]*\)` | `\(ON\|OFF\)`.*/\1/p' "$repository/docs/user/cpp.md")
 [ ${#options[@]} -ge 2 ] && [ ${#options[@]} -le 10 ] ||
-  die "README.md lists ${#options[@]} options; this script is made for 2 to 10"
+  die "docs/user/cpp.md lists ${#options[@]} options; this script is made for 2 to 10"
 without_cuda=()
 find_nvcc || without_cuda=(-DCudaFilters_USE_CUDA=OFF)
 

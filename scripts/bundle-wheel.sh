@@ -115,7 +115,7 @@ mkdir -p "$tree/wrapping" "$tree/examples" "$tree/docs/user"
 cp -a "$repository/wrapping/test" "$tree/wrapping/"
 cp -a "$repository/examples/python" "$repository/examples/data" "$tree/examples/"
 cp "$repository/README.md" "$repository/pyproject.toml" "$tree/"
-cp "$repository"/docs/user/{parameters,python}.md "$tree/docs/user/"
+cp "$repository"/docs/user/*.md "$tree/docs/user/"
 
 say "Tests on this machine, to find what they load (log: $bundle/tests.log)"
 mkdir "$bundle/loaded"

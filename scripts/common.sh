@@ -43,7 +43,7 @@ is_installed() { dpkg-query -W -f '${db:Status-Status}\n' "$1" 2> /dev/null | gr
 install_packages()
 {
   command -v dpkg-query > /dev/null ||
-    die "this script installs its tools with apt (Debian 12, Ubuntu 22.04 or newer); here, follow README.md, section Building"
+    die "this script installs its tools with apt (Debian 12, Ubuntu 22.04 or newer); here, follow docs/user/cpp.md, section Build"
   local missing=() name
   for name in "$@"; do
     is_installed "$name" || missing+=("$name")

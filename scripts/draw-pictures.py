@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Draws the pictures of docs/ from records of a GPU. Usage: draw-pictures.py FOLDER PICTURES
+"""Draws pictures of docs/ from records of a GPU. Usage: draw-pictures.py FOLDER PICTURES
 
-FOLDER is what scripts/gpu-pictures.sh wrote. Draws demo.png, segmentation.png, snake_limits.png, partition_sar.png,
-partition_mr.png, smooth_volume.png and vesselness.png into PICTURES, which is docs/pictures. Refuses a
-record that was not made on a GPU, before it draws anything. Needs NumPy and matplotlib.
+FOLDER is what scripts/gpu-pictures.sh wrote. Draws segmentation.png, snake_limits.png, smooth_volume.png and vesselness.png into PICTURES,
+which is docs/pictures. Refuses a record that was not made on a GPU, before it draws anything. Needs NumPy and matplotlib.
+scripts/draw-package-pictures.py draws the pictures that need no GPU.
 """
 import gzip
 import json
@@ -12,8 +12,7 @@ import pathlib
 import sys
 
 RECORDS = (
-    "sar-compare", "mr-compare", "volume-smooth", "sar-segment", "mr-segment", "corridors-segment", "sar-partition", "mr-partition",
-    "objectness-vesselness", "frangi-vesselness",
+    "sar-compare", "volume-smooth", "sar-segment", "mr-segment", "corridors-segment", "objectness-vesselness", "frangi-vesselness",
 )
 CONTOUR = "#ff8c00"
 WIDTH = 9.0  # inches of 100 pixels
@@ -34,14 +33,6 @@ def read_records(folder):
             raise SystemExit(f"error: {path} was made with backend_used '{used}'; pictures are drawn from records of 'cuda' only")
         records[name] = record
     return records
-
-
-def read_raw(folder, name, record):
-    """Input, result and difference as the command `compare --raw` writes them."""
-    import numpy as np
-
-    shape = tuple(reversed(record["size"]))
-    return [np.fromfile(folder / f"{name}-{kind}.raw", dtype="<f4").reshape(shape) for kind in ("input", "result", "difference")]
 
 
 NIFTI_TYPES = {2: "u1", 4: "i2", 8: "i4", 16: "f4", 64: "f8", 256: "i1", 512: "u2", 768: "u4"}
@@ -69,21 +60,8 @@ def read_contour(path, record):
     return np.asarray(ring).T / np.asarray(record["spacing"])[:, np.newaxis]
 
 
-def read_rings(path, record):
-    """All rings of a partition as x, y in pixels."""
-    import numpy as np
-
-    features = json.loads(path.read_text(encoding="utf-8"))["features"]
-    rings = []
-    for feature in features:
-        geometry = feature["geometry"]
-        polygons = geometry["coordinates"] if geometry["type"] == "MultiPolygon" else [geometry["coordinates"]]
-        rings += [np.asarray(ring) / np.asarray(record["spacing"]) for polygon in polygons for ring in polygon]
-    return rings
-
-
 def device_of(records):
-    """The device's name, which the comparisons note; all records are of one machine."""
+    """The device's name, which the comparison notes; all records are of one machine."""
     return records["sar-compare"].get("device") or "GPU"
 
 
@@ -96,37 +74,6 @@ def sigma_of(record):
 def no_ticks(axis):
     axis.set_xticks([])
     axis.set_yticks([])
-
-
-def draw_demo(plt, folder, records, path):
-    """Rows: input, result, difference. One pixel has the same size in all panels."""
-    names = ("sar", "mr")
-    facts = [records[f"{name}-compare"] for name in names]
-    images = [read_raw(folder, name, record) for name, record in zip(names, facts)]
-    height, width = images[1][0].shape
-    x, y = RADAR_CORNER
-    limit = max(record["largest_difference_from_float64"] for record in facts) or 1e-6
-    figure, axes = plt.subplots(3, 2, figsize=(WIDTH, 12.6), gridspec_kw={"width_ratios": (2, 1)}, layout="constrained")
-    titles = ("radar amplitude of fields (a part)", "magnetic resonance slice")
-    for column, (title, record, pixels) in enumerate(zip(titles, facts, images)):
-        part = slice(None) if column else (slice(y, y + height), slice(x, x + 2 * width))
-        white = sorted(pixels[0].ravel())[int(0.995 * pixels[0].size)]
-        for axis, values in zip(axes[:2, column], pixels):
-            axis.imshow(values[part], cmap="gray", vmin=0, vmax=white, interpolation="nearest")
-        shown = axes[2, column].imshow(pixels[2][part], cmap="RdBu_r", vmin=-limit, vmax=limit, interpolation="nearest")
-        axes[0, column].set_title(title)
-        axes[1, column].set_title(
-            f"smoothed, sigma {sigma_of(record)}: {record['milliseconds']:.2f} ms\n"
-            f"(ITK: {record['itk_milliseconds']:.2f} ms on {record['host_threads']} threads)"
-        )
-        axes[2, column].set_title(f"difference from ITK:\nat most {record['largest_difference_from_float64']:.1e} grey levels")
-    for axis in axes.ravel():
-        no_ticks(axis)
-    bar = figure.colorbar(shown, ax=axes[2, :], location="bottom", pad=0.02, shrink=0.6, aspect=40)
-    bar.set_label("grey levels")
-    figure.suptitle(f"Smoothing on one {device_of(records)}, from image to image in ordinary memory")
-    figure.savefig(path, dpi=100)
-    plt.close(figure)
 
 
 def draw_outline(axis, plt, folder, name, image, record):
@@ -162,28 +109,6 @@ def draw_limits(plt, folder, records, path):
     draw_outline(axis, plt, folder, "corridors", "sar", record)
     axis.set_title(f"without an initial region: corridors join bright fields (Rayleigh, {record['nodes']} nodes)")
     figure.suptitle("A limit of the snake: the target is one region without holes")
-    figure.savefig(path, dpi=100)
-    plt.close(figure)
-
-
-def draw_partition(plt, folder, records, name, panels, path):
-    """Two panels: the boundaries over the image, and the mean of each region. `panels` are their rows, columns and inches of height."""
-    from matplotlib.collections import LineCollection
-
-    rows, columns, height = panels
-    record = records[f"{name}-partition"]
-    figure, (image, means) = plt.subplots(rows, columns, figsize=(WIDTH, height), layout="constrained")
-    pixels = plt.imread(folder / f"{name}.png")
-    white = sorted(pixels.ravel())[int(0.995 * pixels.size)]
-    image.imshow(pixels, cmap="gray", vmin=0, vmax=white, interpolation="nearest")
-    rings = read_rings(folder / f"{name}-fields.geojson", record)
-    image.add_collection(LineCollection(rings, colors=CONTOUR, linewidths=1.0))
-    image.set_title(f"the boundaries of {record['regions']} regions")
-    means.imshow(plt.imread(folder / f"{name}-means.png"), cmap="gray", vmin=0, vmax=white, interpolation="nearest")
-    means.set_title("the mean of each region")
-    no_ticks(image)
-    no_ticks(means)
-    figure.suptitle("A partition into homogeneous regions")
     figure.savefig(path, dpi=100)
     plt.close(figure)
 
@@ -263,11 +188,8 @@ def main():
     import matplotlib.pyplot as plt
 
     plt.rcParams.update({"font.size": 10, "axes.titlesize": 10, "figure.titlesize": 11})
-    draw_demo(plt, folder, records, pictures / "demo.png")
     draw_segmentation(plt, folder, records, pictures / "segmentation.png")
     draw_limits(plt, folder, records, pictures / "snake_limits.png")
-    draw_partition(plt, folder, records, "sar", (2, 1, 9.8), pictures / "partition_sar.png")
-    draw_partition(plt, folder, records, "mr", (1, 2, 6.1), pictures / "partition_mr.png")
     draw_volume(plt, folder, records, pictures / "smooth_volume.png")
     draw_vesselness(plt, folder, records, pictures / "vesselness.png")
     return 0

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Makes the records of the pictures in docs/, on a machine with a GPU. In the folder of the unpacked bundle:
+# Makes the records of pictures in docs/pictures, on a machine with a GPU. In the folder of the unpacked bundle:
 #   ./gpu-pictures.sh FOLDER
 # Writes what `itk-cudafilters` makes of the sample images into FOLDER, all of it on the GPU. With a copy of FOLDER,
-# scripts/draw-pictures.py FOLDER docs/pictures draws the pictures in the repository.
+# scripts/draw-pictures.py FOLDER docs/pictures draws them in the repository.
 # Environment:
 #   ITK_CUDAFILTERS   the command to run (default: bin/itk-cudafilters beside this script)
 #   SAMPLE_IMAGES     the folder of the sample images (default: data/data beside this script)
@@ -24,12 +24,11 @@ phantom=$images/VesselPhantom.nii.gz
 mkdir -p "$1"
 folder=$(cd "$1" && pwd)
 
-# Input, result and difference from ITK as bare float32 values: NAME-input.raw, NAME-result.raw, NAME-difference.raw.
+# Says which GPU it is.
 compare()
 {
   echo "compare: $1"
-  "$program" compare "$2" --sigma "$3" --runs 21 --backend cuda --raw "$folder/$1-" \
-    --report "$folder/$1-compare.json" > "$folder/$1-compare.txt"
+  "$program" compare "$2" --sigma "$3" --runs 21 --backend cuda --report "$folder/$1-compare.json" > "$folder/$1-compare.txt"
 }
 
 segment()
@@ -41,16 +40,6 @@ segment()
     --contour "$folder/$name-contour.geojson" > "$folder/$name-segment.txt"
 }
 
-# The boundaries and the mean of each region.
-partition()
-{
-  local name=$1 image=$2
-  shift 2
-  echo "partition: $name"
-  "$program" partition "$image" "$@" --backend cuda --report "$folder/$name-partition.json" \
-    --polygons "$folder/$name-fields.geojson" --means "$folder/$name-means.png" > "$folder/$name-partition.txt"
-}
-
 # The response of a measure at all scales, and the sigma that gave it.
 vesselness()
 {
@@ -60,7 +49,6 @@ vesselness()
 }
 
 compare sar "$sar" 4
-compare mr "$mr" 2
 echo "smooth: volume"
 "$program" smooth "$volume" "$folder/volume-smoothed.nii" --sigma 3 --backend cuda --report "$folder/volume-smooth.json" \
   > "$folder/volume-smooth.txt"
@@ -68,9 +56,6 @@ echo "smooth: volume"
 segment sar "$sar" --law rayleigh --initial-region 695,140,35,95 --maximum-step 2
 segment mr "$mr" --law gaussian
 segment corridors "$sar" --law rayleigh
-partition sar "$sar" --law rayleigh
-# The noise of the slice is low: smaller blocks find its folds.
-partition mr "$mr" --law gaussian --block-size 2
 vesselness objectness
 vesselness frangi
 cp "$sar" "$folder/sar.png"

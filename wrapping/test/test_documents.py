@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What README.md and docs/user/python.md tell users to run, runs."""
+"""What README.md and the pages in docs/user tell users to run in Python and as a command, runs."""
 import doctest
 import importlib
 import pathlib
@@ -15,7 +15,13 @@ from itk_cudafilters import _command
 
 ROOT = pathlib.Path(__file__).parents[2]
 DATA = ROOT / "examples" / "data"
-PAGES = [ROOT / "README.md", ROOT / "docs" / "user" / "python.md"]
+PAGES = [ROOT / "README.md", *(ROOT / "docs" / "user" / f"{name}.md" for name in ("start", "python", "existing_programs"))]
+# The pages with commands in blocks of sh, and the files that they write.
+COMMANDS = {
+    "README.md": ("smoothed.nii.gz", "vessels.nii.gz", "vessels.png", "fields.geojson", "fields.csv", "fields.png"),
+    "docs/user/start.md": ("smoothed.nii.gz",),
+    "docs/user/segmentation.md": ("contour.geojson", "overlay.png", "fields.geojson", "fields.csv", "means.png"),
+}
 ALL_PAGES = pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)
 
 
@@ -23,6 +29,7 @@ ALL_PAGES = pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)
 def folder(tmp_path, monkeypatch):
     """A folder with the files that the pages name."""
     monkeypatch.chdir(tmp_path)
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
     shutil.copy(DATA / "HeadT1Volume.nii.gz", "head.nii.gz")
     shutil.copy(DATA / "VesselPhantom.nii.gz", "angiogram.nii.gz")
     for name in ("fields.png", "amplitude.png", "sar.png"):
@@ -41,27 +48,41 @@ def some_backend(backend):
     itk.CudaFiltersConfiguration.SetBackend(backend)
 
 
+def write_series(folder):
+    """Writes a DICOM series: a bright block in air."""
+    pixels = np.full((12, 24, 32), -1000, np.int16)
+    pixels[4:8, 8:16, 8:24] = 1200
+    folder.mkdir()
+    writer = itk.ImageSeriesWriter[itk.Image[itk.SS, 3], itk.Image[itk.SS, 2]].New(itk.image_from_array(pixels))
+    writer.SetImageIO(itk.GDCMImageIO.New())
+    writer.SetFileNames([str(folder / f"{index:02d}.dcm") for index in range(len(pixels))])
+    writer.Update()
+
+
 def python_blocks(page):
     """Code and the number of its first line."""
     text = page.read_text(encoding="utf-8")
     return [(match[1], text.count("\n", 0, match.start(1)) + 1) for match in re.finditer(r"(?ms)^```python\n(.*?)^```", text)]
 
 
-def variables():
-    """What README.md leaves to its reader."""
-    intensity = np.random.default_rng(1).exponential(5.0, (100, 120)).astype(np.float32)
-    intensity[30:70, 40:80] *= 4.0
-    volume = np.random.default_rng(1).random((16, 24, 32), dtype=np.float32)
-    return {"array": volume, "volume": volume, "image": itk.image_from_array(volume), "intensity": intensity}
-
-
 @ALL_PAGES
 def test_python_of_a_page(folder, page, host_allowed):
     blocks = python_blocks(page)
     assert blocks, f"{page} has no block of Python"
-    namespace = variables() if page.name == "README.md" else {}
+    namespace = {}
+    if page.name == "start.md":
+        write_series(folder / "ct")
     for code, line in blocks:
         exec(compile("\n" * (line - 1) + code, str(page), "exec"), namespace)
+    if page.name == "README.md":
+        # Smoothing lowers the noise; the difference of Gaussians has no background.
+        assert namespace["smoothed"].shape == namespace["stack"].shape
+        assert np.median(namespace["stack"]) > 10.0 > abs(np.median(namespace["nuclei"]))
+    if page.name == "start.md":
+        assert (folder / "smoothed.nii.gz").is_file()
+        # Beside the block is air: its value by rounding, not less.
+        assert itk.array_from_image(namespace["smoothed"]).min() > -1000.01
+        assert (folder / "fields.geojson").is_file() and (folder / "means.mha").is_file()
     if page.name == "python.md":
         assert namespace["smoothed"].GetSpacing() == namespace["image"].GetSpacing()
         assert namespace["anisotropic"].shape == namespace["volume"].shape == (64, 128, 128)
@@ -80,6 +101,20 @@ def test_commands_of_the_page(folder):
     for line in lines:
         assert _command.main(shlex.split(line)) == 0, line
     assert all((folder / name).is_file() for name in ("smoothed.nii.gz", "overlay.png", "regions.geojson", "regions.csv", "vessels.png"))
+
+
+@pytest.mark.parametrize("page", COMMANDS)
+def test_commands_in_blocks(folder, page):
+    text = (ROOT / page).read_text(encoding="utf-8")
+    blocks = re.findall(r"(?ms)^```sh\n(.*?)^```", text)
+    lines = [line for block in blocks for line in block.splitlines()]
+    assert lines
+    for line in lines:
+        name, *arguments = shlex.split(line)
+        assert name == "itk-cudafilters", line
+        assert _command.main(arguments) == 0, line
+    for name in COMMANDS[page]:
+        assert (folder / name).is_file(), name
 
 
 def test_truncation_of_integers():

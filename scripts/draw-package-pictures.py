@@ -1,0 +1,227 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Draws the pictures that the Python package computes itself, on any machine. Usage: draw-package-pictures.py PICTURES [NAME...]
+
+Draws partition.png, partition_mr.png, profile.png, microscopy.png and speed.png into PICTURES, which is docs/pictures; with names, those
+alone. The images are the samples of examples/data, except for the disc of profile.png. Partitions are the same bit for bit on the host and
+on a GPU. speed.png shows the table of README.md. Needs the package itk-cudafilters, SciPy and matplotlib.
+"""
+import importlib.util
+import pathlib
+import re
+import sys
+
+import numpy as np
+
+REPOSITORY = pathlib.Path(__file__).resolve().parent.parent
+SAMPLES = REPOSITORY / "examples" / "data"
+CONTOUR = "#ff8c00"
+OURS, OTHERS = "#d95f02", "#8c8c8c"
+WIDTH = 9.0  # inches of 100 pixels
+DETAIL = (slice(110, 290), slice(640, 880))  # rows and columns of the radar image: bright fields and their neighbours
+NUCLEI_SPACING = (1.0, 0.3, 0.3)  # micrometres along z, y and x
+
+
+def read(name):
+    import itk
+
+    return itk.array_from_image(itk.imread(str(SAMPLES / name), itk.UC))
+
+
+def show(axis, pixels, title, **how):
+    image = axis.imshow(pixels, interpolation="nearest", **{"cmap": "gray", **how})
+    axis.set_title(title)
+    axis.set_xticks([])
+    axis.set_yticks([])
+    return image
+
+
+def add_boundaries(axis, partition, width):
+    """Draws the edges that have a region on either side."""
+    from matplotlib.collections import LineCollection
+
+    inner = partition.edges[(partition.edges[:, 2:] != 0).all(axis=1), :2]
+    axis.add_collection(LineCollection(partition.nodes[inner], colors=CONTOUR, linewidths=width))
+
+
+def draw_partition(plt, path):
+    """Shows the whole scene with its boundaries, and below a detail: the image, the boundaries, the means."""
+    import itk_cudafilters
+
+    amplitude = read("sar_fields_1000x500.png")
+    found = itk_cudafilters.partition_image(amplitude, "rayleigh")
+    white = float(np.percentile(amplitude, 99.0))
+    figure = plt.figure(figsize=(WIDTH, 7.2), layout="constrained")
+    rows = figure.add_gridspec(2, 3, height_ratios=(4.5, 2.3))
+    scene = figure.add_subplot(rows[0, :])
+    show(scene, amplitude, f"Radar image of farm fields, and the polygons of its {len(found)} regions", vmin=0, vmax=white)
+    add_boundaries(scene, found, 1.2)
+    rows_shown, columns_shown = DETAIL
+    frame = dict(fill=False, edgecolor="white", linewidth=1.6, linestyle="--")
+    corner = (columns_shown.start, rows_shown.start)
+    scene.add_patch(plt.Rectangle(corner, columns_shown.stop - corner[0], rows_shown.stop - corner[1], **frame))
+    panels = [figure.add_subplot(rows[1, column]) for column in range(3)]
+    titles = ("the dashed part", "its boundaries", "the mean amplitude of each region")
+    for axis, pixels, title in zip(panels, (amplitude, amplitude, found.means), titles):
+        image = show(axis, pixels, title, vmin=0, vmax=white)
+        axis.set_xlim(columns_shown.start - 0.5, columns_shown.stop - 0.5)
+        axis.set_ylim(rows_shown.stop - 0.5, rows_shown.start - 0.5)
+    add_boundaries(panels[1], found, 1.8)
+    figure.colorbar(image, ax=panels, fraction=0.03, pad=0.01, shrink=0.85, aspect=12)
+    save(plt, figure, path)
+
+
+def draw_partition_mr(plt, path):
+    """Shows a slice whose tissues change in grey value by themselves."""
+    import itk_cudafilters
+
+    pixels = read("BrainProtonDensitySlice.png")
+    found = itk_cudafilters.partition_image(pixels, "gaussian", block_size=2)
+    white = float(np.percentile(pixels, 99.5))
+    figure, (left, right) = plt.subplots(1, 2, figsize=(WIDTH, 5.6), layout="constrained")
+    show(left, pixels, f"the boundaries of {len(found)} regions of a head", vmin=0, vmax=white)
+    add_boundaries(left, found, 1.2)
+    show(right, found.means, "the mean of each region", vmin=0, vmax=white)
+    save(plt, figure, path)
+
+
+def draw_profile(plt, path):
+    """Shows what smoothing leaves beside a bright disc on a ground of 0, by the two approximations and by SciPy."""
+    import itk_cudafilters
+    import scipy.ndimage
+
+    side, radius, sigma, height = 161, 20.0, 4.0, 1000.0
+    rows, columns = np.mgrid[:side, :side] - side // 2
+    disc = np.where(rows**2 + columns**2 <= radius**2, height, 0.0).astype(np.float32)
+    smoothed = {
+        name: itk_cudafilters.gaussian_filter(disc, sigma, mode="nearest", approximation=name.lower())
+        for name in ("Deriche", "Accurate")
+    }
+    exact = scipy.ndimage.gaussian_filter(disc.astype(np.float64), sigma, mode="nearest", truncate=8.0)
+    figure = plt.figure(figsize=(WIDTH, 4.1), layout="constrained")
+    places = figure.add_gridspec(2, 2, width_ratios=(1, 2.6))
+    for row, (name, pixels) in enumerate(smoothed.items()):
+        axis = figure.add_subplot(places[row, 0])
+        image = show(axis, pixels, name, cmap="RdBu_r", vmin=-1.0, vmax=1.0)
+    figure.colorbar(image, ax=figure.axes, location="left", shrink=0.7, aspect=25, extend="both", label="grey levels")
+    profile = figure.add_subplot(places[:, 1])
+    half = slice(side // 2, None)
+    distance = np.arange(side - side // 2)
+    profile.axhline(0.0, color="black", linewidth=0.8)
+    profile.plot(distance, smoothed["Deriche"][side // 2, half], color="#2166ac", linewidth=2.2)
+    profile.plot(distance, smoothed["Accurate"][side // 2, half], color=OURS, linewidth=2.2)
+    profile.plot(distance, exact[side // 2, half], ":", color="black", linewidth=1.6)
+    profile.set_xlim(26, 75)
+    profile.set_ylim(-1.6, 2.4)
+    lowest = int(np.argmin(smoothed["Deriche"][side // 2, half]))
+    lowest_value = float(smoothed["Deriche"][side // 2, half][lowest])
+    profile.annotate(
+        f"Deriche, ITK's filter: down to {lowest_value:.1f}", (lowest, lowest_value), (lowest + 3, lowest_value - 0.35),
+        color="#2166ac", arrowprops=dict(arrowstyle="-", color="#2166ac"),
+    )
+    beside = smoothed["Accurate"][side // 2, half]
+    profile.annotate("Accurate, on SciPy's exact result (dotted)", (36.5, 0.06), (41, 0.75), color=OURS,
+                     arrowprops=dict(arrowstyle="-", color=OURS))
+    profile.set_title(f"Beside a disc of {height:g} grey levels, radius {radius:g}, smoothed with sigma {sigma:g}")
+    profile.set_xlabel("distance from the centre of the disc, pixels")
+    profile.set_ylabel("grey level")
+    profile.spines[["top", "right"]].set_visible(False)
+    print(f"profile: lowest value Deriche {lowest_value:.3g}, Accurate {float(beside.min()):.3g}, SciPy {exact.min():.3g}")
+    save(plt, figure, path)
+
+
+def draw_microscopy(plt, path):
+    """Shows a slice and an upright cut of a stack: as it is, smoothed, and as a difference of Gaussians."""
+    import itk_cudafilters
+
+    stack = read("NucleiPhantom.tif")
+    smooth = itk_cudafilters.gaussian_filter(stack, sigma=0.5, spacing=NUCLEI_SPACING)
+    nuclei = itk_cudafilters.difference_of_gaussians(stack, 0.5, 3.0, spacing=NUCLEI_SPACING)
+    middle, cut = stack.shape[0] // 2, 60
+    depth, height, width = (n * step for n, step in zip(stack.shape, NUCLEI_SPACING))
+    figure, axes = plt.subplots(
+        2, 3, figsize=(WIDTH, 5.7), gridspec_kw={"height_ratios": (height, depth)}, layout="constrained"
+    )
+    titles = ("cell nuclei, z = 15 µm", "smoothed, sigma 0.5 µm", "difference of Gaussians,\n0.5 and 3 µm")
+    for column, (pixels, title) in enumerate(zip((stack, smooth, nuclei), titles)):
+        white = float(np.percentile(pixels, 99.7))
+        upper, lower = axes[:, column]
+        show(upper, pixels[middle], title, vmin=0, vmax=white, extent=(0, width, height, 0))
+        show(lower, pixels[:, cut], "", vmin=0, vmax=white, extent=(0, width, depth, 0))
+    axes[0, 0].plot((3, 13), (height - 3, height - 3), color="white", linewidth=3)
+    axes[0, 0].text(8, height - 4.5, "10 µm", color="white", ha="center", va="bottom")
+    axes[0, 0].set_ylabel("x, y")
+    axes[1, 0].set_ylabel("x, z")
+    save(plt, figure, path)
+
+
+def read_speed():
+    """The rows of README's table of speed: the image, and the milliseconds of the first two columns of times."""
+    text = (REPOSITORY / "README.md").read_text(encoding="utf-8")
+    table = re.search(r"<!-- speed -->(.*?)<!-- end speed -->", text, re.S)[1]
+    rows = []
+    for line in table.replace("<sup>2</sup>", "²").replace("<sup>3</sup>", "³").splitlines():
+        cells = [cell.strip() for cell in line.strip("| ").split("|")]
+        times = [float(cell[:-3].replace(",", "")) for cell in cells if re.fullmatch(r"[\d.,]+ ms", cell)]
+        if times:
+            rows.append((cells[0], *times[:2]))
+    return rows
+
+
+def draw_speed(plt, path):
+    """Draws two bars for each row of README's table, on a logarithmic axis, with the quotient of the times."""
+    rows = read_speed()
+    figure, axis = plt.subplots(figsize=(WIDTH, 0.52 * len(rows) + 0.9), layout="constrained")
+    for place, (_, ours, host) in enumerate(rows):
+        axis.barh(place - 0.2, host, 0.38, color=OTHERS)
+        axis.barh(place + 0.2, ours, 0.38, color=OURS)
+        for offset, value, colour in ((-0.2, host, "#555555"), (0.2, ours, OURS)):
+            note = f"{value / 1000:.3g} s" if value >= 1000 else f"{value:.3g} ms"
+            if offset > 0:
+                note += f", {float(f'{host / ours:.2g}'):g} times as fast"
+            axis.text(value * 1.15, place + offset, note, va="center", color=colour)
+    axis.set_yticks(range(len(rows)), labels=[image for image, *_ in rows])
+    axis.set_xscale("log")
+    axis.set_xlim(0.05, max(host for *_, host in rows) * 5)
+    axis.set_xticks([0.1, 1, 10, 100, 1000, 10000], labels=["0.1 ms", "1 ms", "10 ms", "0.1 s", "1 s", "10 s"])
+    axis.minorticks_off()
+    axis.invert_yaxis()
+    figure.suptitle("Smoothing, from image to image in ordinary memory: ITK on 16 cores (grey), one H200 (orange)", fontsize=11)
+    axis.spines[["top", "right"]].set_visible(False)
+    save(plt, figure, path)
+
+
+def save(plt, figure, path):
+    figure.savefig(path, dpi=100)
+    plt.close(figure)
+    print(f"Drawn: {path}")
+
+
+DRAWN = {
+    "partition": draw_partition,
+    "partition_mr": draw_partition_mr,
+    "profile": draw_profile,
+    "microscopy": draw_microscopy,
+    "speed": draw_speed,
+}
+
+
+def main():
+    names = sys.argv[2:] or list(DRAWN)
+    if len(sys.argv) < 2 or sys.argv[1] in ("-h", "--help") or not set(names) <= set(DRAWN):
+        sys.exit(__doc__)
+    if names != ["speed"] and importlib.util.find_spec("itk_cudafilters") is None:
+        sys.exit("error: the package itk-cudafilters is not installed: README.md says how to install it")
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    plt.rcParams.update({"font.size": 11, "axes.titlesize": 11})
+    for name in names:
+        DRAWN[name](plt, pathlib.Path(sys.argv[1]) / f"{name}.png")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
