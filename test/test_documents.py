@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Tests of the Markdown files: every link leads to a file and a heading that are there, decimals begin with a digit, and measured times
-are those that benchmarks/report.py writes from the records. Every record is used, and says when and where it was measured."""
+"""Tests of the Markdown files: every link leads to a file and a heading that are there, every file that a page names exists, every page is
+listed, decimals begin with a digit, and measured times are those that benchmarks/report.py writes from the records. Every record is used, and
+says when and where it was measured."""
 import pathlib
 import re
 import shutil
@@ -22,6 +23,9 @@ FILES = sorted(
 RECORDS = REPOSITORY / "benchmarks/records"
 SOURCES = {".h", ".hxx", ".cxx", ".cu", ".cuh"}
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
+# A path of the repository in a span of code. Names with these words are examples.
+PATH = re.compile(r"`((?:apps|benchmarks|cmake|docs|examples|include|scripts|src|test|tools|wrapping)/[\w./*-]*)`")
+MADE_UP = ("Trial",)
 
 
 def without_code(text):
@@ -61,6 +65,25 @@ class DocumentsTest(unittest.TestCase):
         for picture in sorted((REPOSITORY / "docs").rglob("*.png")):
             with self.subTest(picture.name):
                 self.assertIn(picture.name + ")", texts)
+
+    def test_files_that_pages_name_exist(self):
+        names = 0
+        for path in FILES:
+            for name in PATH.findall(path.read_text(encoding="utf-8")):
+                if any(word in name for word in MADE_UP):
+                    continue
+                names += 1
+                with self.subTest(file=str(path.relative_to(REPOSITORY)), name=name):
+                    self.assertTrue(list(REPOSITORY.glob(name.rstrip("/"))), "there is no such file")
+        self.assertGreater(names, 50)
+
+    def test_every_page_is_listed(self):
+        index = REPOSITORY / "docs" / "README.md"
+        listed = {(index.parent / target).resolve() for target in LINK.findall(index.read_text(encoding="utf-8"))}
+        for part in ("user", "developer"):
+            for page in sorted((REPOSITORY / "docs" / part).glob("*.md")):
+                with self.subTest(page.name):
+                    self.assertIn(page, listed)
 
     def test_decimals_begin_with_a_digit(self):
         for path in FILES:
