@@ -33,7 +33,7 @@ class InPython:
         self.function, self.calls, self.ended = function, 0, 0.0
         self.filter = itk.PyImageFilter[type(image), type(image)].New(image)
         self.filter.SetPyGenerateData(self._generate)
-        self.filter.UpdateOutputInformation()  # tells ITK the object that it passes (docs/upstream/py_image_filter.md)
+        self.filter.UpdateOutputInformation()  # tells ITK the object that it passes (docs/developer/upstream/py_image_filter.md)
 
     def _generate(self, instance):
         self.calls += 1
