@@ -12,7 +12,7 @@ import numpy as np
 
 from . import _dlpack
 from ._images import as_gaussian_input, describe, image_view_of, is_xarray
-from ._parameters import library_errors
+from ._parameters import library_errors, set_parameter
 
 # The pixels of itk.CudaDeviceImage.
 _PIXELS = {"uint8": itk.UC, "uint16": itk.US, "int16": itk.SS, "float32": itk.F, "float64": itk.D}
@@ -61,7 +61,8 @@ def to_device(image: Any, device: int = -1) -> Any:
     if isinstance(host, np.ndarray):
         _require_dimension(host.ndim, "image")
         host = image_view_of(host)
-    upload: Any = itk.CudaUploadImageFilter.New(host, DeviceIndex=device)
+    upload: Any = itk.CudaUploadImageFilter.New(host)
+    set_parameter(upload.SetDeviceIndex, "device", device)
     upload.Update()
     return _disconnected(upload.GetOutput())
 

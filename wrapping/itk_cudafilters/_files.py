@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from ._images import as_itk_image, axes_of, describe, image_of, pixels_of
 from ._partition import Partition
-from ._segmentation import Segmentation
+from ._segmentation import Segmentation, known_name
 
 # Grey values beyond these percentiles are black and white.
 _BLACK, _WHITE = 0.5, 99.5
@@ -54,7 +54,10 @@ def write_geojson(
     longitude and latitude. For other reference systems take write_geopackage(), or transform `segmentation.contour` first, by
     pyproj for example.
     """
-    _require_coordinates(coordinates)
+    segmentation = _result(segmentation, "segmentation", (Segmentation, Partition))
+    coordinates = _coordinates(coordinates)
+    if not isinstance(properties, (Mapping, type(None))):
+        raise TypeError(f"properties is {describe(properties)}; it must be a dictionary, or None")
     collection: dict[str, Any] = {"type": "FeatureCollection", "description": _COORDINATES[coordinates]}
     if isinstance(segmentation, Partition):
         collection["partition"] = segmentation._summary()
@@ -67,7 +70,7 @@ def write_geojson(
     # Many polygons: a line each would be a line for every number.
     indent = None if isinstance(segmentation, Partition) else 2
     text = json.dumps(collection, indent=indent, allow_nan=False, default=_plain_number)
-    Path(path).write_text(text + "\n", encoding="utf-8")
+    _path(path).write_text(text + "\n", encoding="utf-8")
 
 
 def _plain_number(value: Any) -> Any:
@@ -77,9 +80,28 @@ def _plain_number(value: Any) -> Any:
     raise TypeError(f"properties holds a value {describe(value)}; it must be a number, text, a list or a dictionary")
 
 
-def _require_coordinates(coordinates: str) -> None:
-    if coordinates not in _COORDINATES:
-        raise ValueError(f'coordinates is "{coordinates}"; it must be physical or pixel')
+def _coordinates(coordinates: Any) -> Coordinates:
+    found: Any = known_name("coordinates", coordinates, _COORDINATES)
+    known: Coordinates = found
+    return known
+
+
+def _result(value: Any, name: str, kinds: tuple[type, ...]) -> Any:
+    if not isinstance(value, kinds):
+        raise TypeError(f"{name} is {describe(value)}; it must be a {' or a '.join(kind.__name__ for kind in kinds)}")
+    return value
+
+
+def _text(value: Any, name: str) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{name} is {describe(value)}; it must be text")
+    return value
+
+
+def _path(path: Any) -> Path:
+    if not isinstance(path, (str, os.PathLike)):
+        raise TypeError(f"path is {describe(path)}; it must be the name of a file")
+    return Path(path)
 
 
 def _contour_of(segmentation: Segmentation[Any], coordinates: Coordinates) -> npt.NDArray[np.float64]:
@@ -108,7 +130,11 @@ def write_geopackage(
 
     It needs the packages pyogrio and shapely: pip install itk-cudafilters[geo].
     """
-    _require_coordinates(coordinates)
+    _result(partition, "partition", (Partition,))
+    coordinates = _coordinates(coordinates)
+    _text(layer, "layer")
+    _text("" if crs is None else crs, "crs")
+    _path(path)
     try:
         import pyogrio
         import shapely
@@ -140,9 +166,10 @@ def write_table(partition: Partition[Any], path: str | os.PathLike[str]) -> None
     The columns are those of `partition.table`, and `neighbours`, numbers with spaces between. Numbers that there are not, such as the
     variance under laws that need no squares, leave their field empty.
     """
+    _result(partition, "partition", (Partition,))
     table = {name: column.tolist() for name, column in partition.table.items()}
     table["neighbours"] = [" ".join(map(str, numbers)) for numbers in partition.neighbours]
-    with open(path, "w", encoding="utf-8", newline="") as file:
+    with open(_path(path), "w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(table)
         for row in zip(*table.values()):
@@ -163,6 +190,9 @@ def write_svg(
     space. `image` is the one that was segmented, in any of the kinds that segment_region() takes; it is stretched from its
     0.5 % darkest to its 0.5 % brightest pixels.
     """
+    segmentation = _result(segmentation, "segmentation", (Segmentation, Partition))
+    paint = html.escape(_text(colour, "colour"), quote=True)
+    _text(title, "title")
     height, width = _shape_of(segmentation)
     thickness = max(1.0, max(width, height) / 500.0)
     lines = [
@@ -178,14 +208,13 @@ def write_svg(
             f'<image width="{width}" height="{height}" style="image-rendering:pixelated" '
             f'xlink:href="data:image/png;base64,{_encode_png(pixels)}"/>'
         )
-    paint = html.escape(colour, quote=True)
     # The first pixel's outer corner is at 0, 0.
     if isinstance(segmentation, Partition):
         lines.append(_draw_edges(segmentation, paint, 0.6 * thickness))
     else:
         lines += _draw_contour(segmentation.contour_in_pixels + 0.5, paint, thickness)
     lines.append("</svg>")
-    Path(path).write_text("\n".join(line for line in lines if line) + "\n", encoding="utf-8")
+    _path(path).write_text("\n".join(line for line in lines if line) + "\n", encoding="utf-8")
 
 
 def _shape_of(segmentation: Segmentation[Any] | Partition[Any]) -> tuple[int, int]:

@@ -17,7 +17,7 @@ from ._exporters import SHAPES, filter_foreign, is_foreign, open_foreign, shape_
 from ._info import Backend
 from ._line_passes import DeviceLineFilter, DevicePasses, HostLineFilter, LineFilter, Pass
 from ._operations import Operations, current_device_of, operations_of
-from ._parameters import library_errors
+from ._parameters import library_errors, switch
 from ._repeated import run_repeated
 from ._segmentation import known_name
 
@@ -449,13 +449,13 @@ def difference_of_gaussians(
     """
     low = _Call(
         input, low_sigma, output, mode, cval, None, spacing, axes, channel_axis,
-        valid_mask, preserve_nan, dtype, approximation, backend,
+        valid_mask, preserve_nan, dtype, approximation, backend, name_of_sigma="low_sigma",
     )
     if high_sigma is None:
         high_sigma = (1.6 * np.asarray(low_sigma, dtype=np.float64)).tolist()
     high = _Call(
         input, high_sigma, output, mode, cval, None, spacing, axes, channel_axis,
-        valid_mask, preserve_nan, dtype, approximation, backend,
+        valid_mask, preserve_nan, dtype, approximation, backend, name_of_sigma="high_sigma",
     )
     if any(fine > coarse for fine, coarse in zip(low.sigma, high.sigma, strict=True)):
         raise ValueError(f"high_sigma is {high_sigma} and low_sigma {low_sigma}; high_sigma may not be less along any axis")
@@ -497,12 +497,15 @@ def unsharp_mask(
     """
     call = _Call(
         input, radius, output, mode, cval, None, spacing, axes, channel_axis,
-        valid_mask, preserve_nan, dtype, approximation, backend,
+        valid_mask, preserve_nan, dtype, approximation, backend, name_of_sigma="radius",
     )
+    factor = number(amount, "amount")
+    if not math.isfinite(factor):
+        raise ValueError(f"amount is {amount}; it must be finite")
     smoothed = call.as_array(call.derivatives(call.orders_of(0)))
     ops = call.given.ops
     values = ops.contiguous(call.given.array, ops.type_of(smoothed))
-    sharp = values + float(amount) * (values - smoothed)
+    sharp = values + factor * (values - smoothed)
     if call.valid is not None:
         sharp = ops.where(call.valid, sharp, math.nan)
     return call.store_array(sharp)
@@ -534,10 +537,15 @@ def _length(components: Sequence[Any], ops: Operations) -> Any:
         return ops.where(has_digits, length, functools.reduce(ops.hypot, components[1:], abs(components[0])))
 
 
-def _sigma_of(sigma: Any, fwhm: Any) -> Any:
+def sigmas_of(sigma: Any, fwhm: Any, count: int, name: str = "sigma") -> list[float]:
+    """One for each of `count` axes. `name` is what the function calls sigma."""
+    if name != "sigma":
+        return per_axis(sigma, name, count, lambda value: _width(value, name))
     if (sigma is None) == (fwhm is None):
         raise TypeError("sigma or fwhm must be given" if sigma is None else "sigma and fwhm are given; one of them says it all")
-    return sigma if fwhm is None else (np.asarray(fwhm, dtype=np.float64) / _WIDTH_OF_SIGMA).tolist()
+    if fwhm is None:
+        return per_axis(sigma, "sigma", count, lambda value: _width(value, "sigma"))
+    return [width / _WIDTH_OF_SIGMA for width in per_axis(fwhm, "fwhm", count, lambda value: _width(value, "fwhm"))]
 
 
 def _order(order: Any) -> int:
@@ -551,11 +559,11 @@ def _mode(mode: Any) -> str:
     return _SAME_MODES.get(known, known)
 
 
-def _sigma(sigma: Any) -> float:
-    value = number(sigma, "sigma")
-    if not (math.isfinite(value) and value >= 0.0):
-        raise ValueError(f"sigma is {value}; it must be finite, and 0 or more")
-    return value
+def _width(value: Any, name: str) -> float:
+    width = number(value, name)
+    if not (math.isfinite(width) and width >= 0.0):
+        raise ValueError(f"{name} is {width}; it must be finite, and 0 or more")
+    return width
 
 
 class _Call:
@@ -578,6 +586,7 @@ class _Call:
         approximation: str,
         backend: str,
         *,
+        name_of_sigma: str = "sigma",
         in_array_order: bool = False,
     ) -> None:
         self.given = input if isinstance(input, Given) else Given.read(input, "input")
@@ -585,7 +594,7 @@ class _Call:
         self._channel_axis = None if channel_axis is None else axis_of(channel_axis, array.ndim, "channel_axis")
         self._axes = axes_to_filter(axes, self._channel_axis, array.ndim)
         self.dimension = len(self._axes)
-        self.sigma = per_axis(_sigma_of(sigma, fwhm), "sigma" if fwhm is None else "fwhm", self.dimension, _sigma)
+        self.sigma = sigmas_of(sigma, fwhm, self.dimension, name_of_sigma)
         filtered = [axis if sigma > 0.0 else None for axis, sigma in zip(self._axes, self.sigma, strict=True)]
         self._spacing = spacings_of(spacing, self.given, filtered)
         self._modes = per_axis(mode, "mode", self.dimension, _mode)
@@ -604,7 +613,7 @@ class _Call:
             self._steps.sort(key=lambda i: self._axes[i])
         self._items = Items(array.shape, tuple(self._axes[i] for i in self._steps))
         self.valid = None if valid_mask is None else read_mask(valid_mask, self.given, self._channel_axis)
-        self._keeps_nan = bool(preserve_nan and self._steps) and self._may_not_be_finite()
+        self._keeps_nan = switch(preserve_nan, "preserve_nan") and bool(self._steps) and self._may_not_be_finite()
 
     def _make_line_filter(self, approximation: str, backend: str) -> LineFilter:
         if not self.given.ops.is_on_gpu:

@@ -37,7 +37,10 @@ def set_parameter(setter: Callable[[Any], None], name: str, value: Any) -> None:
         wanted = found and _WANTED.get(found[1])
         if not wanted:
             raise
-        kind = ValueError if isinstance(error, OverflowError) else TypeError
+        is_beyond = wanted == _WANTED["double"] and isinstance(value, int)
+        if is_beyond:
+            wanted = "a number that float64 holds, below 1.8e308"
+        kind = ValueError if is_beyond or isinstance(error, OverflowError) else TypeError
         raise kind(f"{name} is {value!r}; it must be {wanted}") from None
 
 

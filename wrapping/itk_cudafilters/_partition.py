@@ -5,8 +5,9 @@ from __future__ import annotations
 import importlib
 import inspect
 import math
+import operator
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, get_args
 
@@ -14,11 +15,12 @@ import itk
 import numpy as np
 import numpy.typing as npt
 
-from ._images import as_itk_image, as_itk_labels, as_itk_mask, is_xarray, like, pixels_of, with_geometry_of
+from ._arrays import number as as_number
+from ._images import as_itk_image, as_itk_labels, as_itk_mask, describe, is_xarray, like, pixels_of, with_geometry_of
 from ._info import Backend, _backend_name, may_use_gpu
 from ._parameters import library_errors, set_parameter
 from ._progress import progress_bar
-from ._segmentation import ImageLike, _snake_case, known_name, noise_laws, one_looks, plain_name
+from ._segmentation import ImageLike, _snake_case, known_name, noise_laws, one_looks, plain_name, threshold_of
 
 IMAGES_AT_ONCE_ON_GPU = 48
 """A run waits for the host between launches, and the GPU works on other images meanwhile. On an H200 a hundred images of
@@ -186,11 +188,16 @@ class Partition(Generic[ImageLike]):
         if (nats is None) == (number is None):
             raise ValueError("merge() takes nats or number, one of them")
         if nats is not None:
-            regions, merged = self._map.GetRegionsAfterMerges(float(nats)), self._map.GetMerged(float(nats))
+            most = as_number(nats, "nats")
+            if math.isnan(most):
+                raise ValueError(f"nats is {nats}; it must be a number")
+            regions, merged = self._map.GetRegionsAfterMerges(most), self._map.GetMerged(most)
         else:
-            if number is None or number < 1:
+            left = _whole(number, "number")
+            if left < 1:
                 raise ValueError(f"number is {number}; it must be 1 or more")
-            regions, merged = self._map.GetRegionsAfterMergesTo(int(number)), self._map.GetMergedTo(int(number))
+            left = min(left, max(1, len(self)))  # more are not merged, either
+            regions, merged = self._map.GetRegionsAfterMergesTo(left), self._map.GetMergedTo(left)
         # Numbers that are left, 0 among them, become 0, 1, 2, ...
         numbers = np.unique(np.array(regions), return_inverse=True)[1].reshape(-1).astype(np.uint32)
         means = self._means_of_pixels
@@ -260,6 +267,13 @@ def _restore_partition(
     restored: Any = itk.CudaRegionPartition.New()
     restored._set_state(state)
     return Partition(labels, statistics, restored, geometry, means)
+
+
+def _whole(value: Any, name: str) -> int:
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name} is {value!r}; it must be a whole number") from None
 
 
 def _json_number(value: Any) -> Any:
@@ -416,7 +430,11 @@ def partition_images(
     unknown = sorted(set(parameters) - set(defaults) | set(parameters) & {"image", "progress"})
     if unknown:
         raise TypeError(f"partition_images() has no parameter {unknown[0]}")
-    each = {"valid_mask": valid_mask, "initial_labels": initial_labels}
+    images = _list_of(images, "images")
+    each = {
+        name: None if values is None else _list_of(values, name)
+        for name, values in {"valid_mask": valid_mask, "initial_labels": initial_labels}.items()
+    }
     for name, values in each.items():
         if values is not None and len(values) != len(images):
             raise ValueError(f"{name} has {len(values)} entries; it must have one for each of the {len(images)} images")
@@ -458,6 +476,14 @@ def partition_images(
     return found
 
 
+def _list_of(images: Any, name: str) -> list[Any]:
+    """Several images. One of them would be taken for its rows."""
+    is_one = isinstance(images, (str, bytes, itk.Object, Mapping))
+    if is_one or not isinstance(images, Iterable):
+        raise TypeError(f"{name} is {describe(images)}; it must be a list of images")
+    return list(images)
+
+
 class _Divider(Generic[ImageLike]):
     """The filter of an image, with the parameters of partition_image()."""
 
@@ -474,7 +500,7 @@ class _Divider(Generic[ImageLike]):
         divider.SetBackend(known_name("backend", parameters["backend"], get_args(Backend)))
         divider.SetNoiseLaw(plain_name(law))
         set_parameter(divider.SetNumberOfLooks, "looks", 0.0 if looks is None else looks)
-        set_parameter(divider.SetForegroundThreshold, "foreground_threshold", math.nan if threshold is None else threshold)
+        set_parameter(divider.SetForegroundThreshold, "foreground_threshold", threshold_of(threshold))
         for name, setter in {
             "device_index": divider.SetDeviceIndex,
             "segment_cost": divider.SetSegmentCost,

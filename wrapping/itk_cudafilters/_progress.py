@@ -7,11 +7,13 @@ from typing import Any
 
 import itk
 
+from ._parameters import switch
+
 
 @contextmanager
 def progress_bar(process: Any, description: str, shown: bool) -> Iterator[None]:
     """Shows the progress of an ITK filter that runs within the block."""
-    if not shown:
+    if not switch(shown, "progress"):
         yield
         return
     try:

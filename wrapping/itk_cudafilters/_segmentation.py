@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import functools
 import math
+import operator
 import re
 import warnings
 from collections.abc import Iterable, Sequence
@@ -13,6 +14,7 @@ import itk
 import numpy as np
 import numpy.typing as npt
 
+from ._arrays import number as as_number
 from ._images import as_itk_image, as_itk_mask, axes_of, describe, like
 from ._info import Backend, _backend_name
 from ._parameters import library_errors, set_parameter
@@ -316,7 +318,7 @@ def segment_region(
     for setter, name, value in (
         (snake.SetDeviceIndex, "device_index", device_index),
         (snake.SetNumberOfLooks, "looks", 1.0 if looks is None else looks),
-        (snake.SetForegroundThreshold, "foreground_threshold", math.nan if foreground_threshold is None else foreground_threshold),
+        (snake.SetForegroundThreshold, "foreground_threshold", threshold_of(foreground_threshold)),
         (snake.SetMaximumStep, "maximum_step", maximum_step),
         (snake.SetMinimumEdgeLength, "minimum_edge_length", minimum_edge_length),
         (snake.SetMinimumGain, "minimum_gain", minimum_gain),
@@ -372,6 +374,16 @@ def _estimate_looks(image: Any, law: str, valid_mask: Any, backend: Backend, dev
     return looks
 
 
+def threshold_of(value: Any) -> Any:
+    """What the classes know as no threshold for None. Other values that are no finite numbers are refused."""
+    if value is None:
+        return math.nan
+    found = as_number(value, "foreground_threshold")
+    if not math.isfinite(found):
+        raise ValueError(f"foreground_threshold is {value}; it must be finite, or None")
+    return found
+
+
 def plain_name(name: str) -> str:
     """A name as names are compared: without case, '_' and '-'."""
     return name.replace("_", "").replace("-", "").lower()
@@ -388,9 +400,14 @@ def known_name(parameter: str, name: str, known: Iterable[str]) -> str:
 
 
 def _make_path(image: Any, contour: npt.ArrayLike) -> Any:
-    points = np.asarray(contour, dtype=np.float64)
+    try:
+        points = np.asarray(contour, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise TypeError(f"initial_contour is {describe(contour)}; it must be numbers, N x 2") from None
     if points.ndim != 2 or points.shape[1] != 2 or len(points) < 3:
         raise ValueError(f"initial_contour has the shape {points.shape}; it must be N x 2, of three points or more")
+    if not np.isfinite(points).all():
+        raise ValueError(f"initial_contour has the point {points[~np.isfinite(points).all(axis=1)][0]}; all must be finite")
     path = itk.PolyLineParametricPath[2].New()
     for point in points:
         path.AddVertex(image.TransformPhysicalPointToContinuousIndex(point.tolist()))
@@ -398,12 +415,20 @@ def _make_path(image: Any, contour: npt.ArrayLike) -> Any:
 
 
 def _make_region(image: Any, region: Sequence[int]) -> Any:
-    if len(region) != 4:
+    try:
+        numbers = [operator.index(number) for number in region]
+    except TypeError:
+        raise TypeError(f"initial_region is {region!r}; it must be whole numbers (x, y, width, height)") from None
+    if len(numbers) != 4:
         raise ValueError(f"initial_region is {tuple(region)}; it must be (x, y, width, height)")
-    x, y, width, height = (int(number) for number in region)
-    if width < 1 or height < 1:
-        raise ValueError(f"initial_region is {tuple(region)}; its width and height must be 1 or more")
-    first = image.GetLargestPossibleRegion().GetIndex()
+    x, y, width, height = numbers
+    whole = image.GetLargestPossibleRegion()
+    first, size = whole.GetIndex(), whole.GetSize()
+    if min(x, y) < 0 or min(width, height) < 1 or x + width > size[0] or y + height > size[1]:
+        raise ValueError(
+            f"initial_region is {tuple(region)}; it must be (x, y, width, height) of a rectangle in the image of {size[0]} x {size[1]} "
+            "pixels, its width and height 1 or more"
+        )
     return itk.ImageRegion[2]([first[0] + x, first[1] + y], [width, height])
 
 

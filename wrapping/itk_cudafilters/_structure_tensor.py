@@ -2,14 +2,13 @@
 """Structure tensors: directions of textures, with the conventions of NumPy."""
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
 
-from ._arrays import Given, Target, number, spacings_of
+from ._arrays import Given, Target, positive, spacings_of
 from ._dlpack import native
 from ._gaussian import Approximation
 from ._images import _require_no_bands, is_xarray
@@ -126,7 +125,7 @@ class _TensorCall:
             raise ValueError(f"image has {len(self._shape)} axes; it must have 2 or 3")
         if min(self._shape) < _SHORTEST_LINE:
             raise ValueError(f"image has the shape {self._shape}; each axis must have {_SHORTEST_LINE} pixels or more")
-        self._sigmas = [_sigma(sigma, "sigma"), _sigma(integration_sigma, "integration_sigma")]
+        self._sigmas = [positive(sigma, "sigma"), positive(integration_sigma, "integration_sigma")]
         self._spacing = spacings_of(spacing, self._given, range(len(self._shape)))
         self._approximation = known_name("approximation", approximation, get_args(Approximation))
         self._backend = known_name("backend", backend, get_args(Backend))
@@ -164,10 +163,3 @@ class _TensorCall:
             call, ops.pointer(pixels), ops.pointer(planes), ops.device(pixels), ops.stream(pixels)
         )
         return ops.stack_last([planes[component] for component in order])
-
-
-def _sigma(value: Any, name: str) -> float:
-    sigma = number(value, name)
-    if not (math.isfinite(sigma) and sigma > 0.0):
-        raise ValueError(f"{name} is {value}; it must be finite and above 0")
-    return sigma

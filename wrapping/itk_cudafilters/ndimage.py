@@ -165,7 +165,7 @@ def _sigma(sigma: Any) -> Any:
     """With 0 in the place of sigmas that scipy takes for it. What is no number remains for the filter to refuse."""
     try:
         sigmas = np.asarray(sigma, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return sigma
     is_tiny = (sigmas > 0.0) & (sigmas <= _LARGEST_SIGMA_OF_NO_FILTER)
     return np.where(is_tiny, 0.0, sigmas).tolist() if is_tiny.any() else sigma
@@ -176,7 +176,7 @@ def _order(order: Any, sigma: Any) -> Any:
     try:
         is_left = np.asarray(sigma, dtype=np.float64) == 0.0
         return np.where(is_left, 0, order).tolist() if is_left.any() else order
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return order
 
 

@@ -18,10 +18,10 @@ import numpy.typing as npt
 
 from ._arrays import axes_to_filter, axis_of, number, per_axis, truncate
 from ._dlpack import native
-from ._gaussian import Approximation, Mode, _mode, _order, _sigma, _sigma_of
+from ._gaussian import Approximation, Mode, _mode, _order, sigmas_of
 from ._images import describe
 from ._info import Backend
-from ._parameters import library_errors
+from ._parameters import library_errors, switch
 from ._segmentation import known_name
 
 __all__ = ["gaussian_filter", "gaussian_gradient_magnitude", "gaussian_laplace"]
@@ -183,12 +183,12 @@ def bytes_of(text: int | str, name: str = "memory_limit") -> int:
     """A number of bytes, from a number or from text such as 8G: 8 times 2^30."""
     if isinstance(text, str):
         match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", text.strip(), re.IGNORECASE)
-        value = float(match[1]) * _UNITS[match[2].upper()] if match else 0.0
+        value: float = float(match[1]) * _UNITS[match[2].upper()] if match else 0.0
     elif isinstance(text, (int, np.integer)) and not isinstance(text, bool):
-        value = float(text)
+        value = int(text)
     else:
         raise TypeError(f"{name} is {describe(text)}; it must be a number of bytes, or text as 8G")
-    if not 1.0 <= value < 2.0**63:
+    if not 1 <= value < 2**63:
         raise ValueError(f"{name} is '{text}'; it must be a number of bytes above 0, or one with K, M, G or T: 8G")
     return int(value)
 
@@ -308,13 +308,13 @@ class _Run:
         if valid_mask is not None:
             raise ValueError("valid_mask is given; images in slabs have none: call itk_cudafilters.gaussian_filter()")
         self._kind = kind
-        self._source = _Source(source, bool(preserve_nan))
+        self._source = _Source(source, switch(preserve_nan, "preserve_nan"))
         self._target = _Target(target)
         if self._target.shape != self._source.shape:
             raise ValueError(f"target has the shape {self._target.shape}; it must be that of source, {self._source.shape}")
         if target is source or _share_pixels(source, target):
             raise ValueError("target and source have the same memory; planes of the source are needed after results are written")
-        if dtype is not None and np.dtype(dtype) != self._target.dtype:
+        if dtype is not None and self._read_type(dtype) != self._target.dtype:
             raise ValueError(f"dtype is {np.dtype(dtype)}; it must be that of target, {self._target.dtype}")
         dimension = len(self._source.shape)
         self._channels = self._read_channels(channel_axis, dimension)
@@ -326,7 +326,7 @@ class _Run:
             )
         self._axes = axes_to_filter(axes, None if channel_axis is None else dimension - 1, dimension)
         count = len(self._axes)
-        self._sigma = self._along(per_axis(_sigma_of(sigma, fwhm), "sigma" if fwhm is None else "fwhm", count, _sigma), 0.0)
+        self._sigma = self._along(sigmas_of(sigma, fwhm, count), 0.0)
         self._spacing = self._along(self._read_spacing(spacing), 1.0)
         self._orders = [0] * self._dimension
         self._mode = self._read_mode(mode)
@@ -336,6 +336,14 @@ class _Run:
         self._approximation = known_name("approximation", approximation, get_args(Approximation))
         self._backend = known_name("backend", backend, get_args(Backend))
         self._limit = 0 if memory_limit is None else bytes_of(memory_limit)
+
+    @staticmethod
+    def _read_type(dtype: Any) -> np.dtype[Any]:
+        try:
+            found: np.dtype[Any] = np.dtype(dtype)
+            return found
+        except (TypeError, ValueError):
+            raise TypeError(f"dtype is {describe(dtype)}; it must be None, or the type of target") from None
 
     def _read_channels(self, channel_axis: int | None, dimension: int) -> int:
         if channel_axis is None:

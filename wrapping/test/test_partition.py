@@ -422,7 +422,7 @@ def test_geojson(tmp_path, coordinates):
         assert feature["geometry"]["type"] == "Polygon"
         for written, ring in zip(feature["geometry"]["coordinates"], rings, strict=True):
             np.testing.assert_array_equal(written, np.append(ring, ring[:1], axis=0))
-    with pytest.raises(ValueError, match='coordinates is "degrees"; it must be physical or pixel'):
+    with pytest.raises(ValueError, match='coordinates is "degrees"; it must be one of physical, pixel'):
         write_geojson(partition, tmp_path / "out.geojson", coordinates="degrees")
 
 

@@ -264,7 +264,7 @@ def test_functions_say_what_is_wrong_in_one_sentence():
             call()
         sentence = str(failure.value)
         assert "\n" not in sentence and "ITK ERROR" not in sentence and ".h:" not in sentence and ".hxx:" not in sentence
-        assert sentence.split()[0] in ("NumberOfLooks", "BlockSize", "Pixel", "Tau") and "0x" not in sentence
+        assert sentence.split()[0] in ("NumberOfLooks", "BlockSize", "Pixel", "tau") and "0x" not in sentence
 
 
 @pytest.mark.skipif(itk_cudafilters.info().gpu_usable, reason="a GPU can be used here")
