@@ -91,6 +91,10 @@ protected:
 
   void
   GenerateData() override;
+  /** \exception ExceptionObject unless each Variance is finite and 0 or more, and each MaximumError above 0 and
+   * below 1. ITK's class makes NaN of others, or goes on without an end. */
+  void
+  VerifyPreconditions() ITKv5_CONST override;
   void
   PrintSelf(std::ostream & os, Indent indent) const override;
 

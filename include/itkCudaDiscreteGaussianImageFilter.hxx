@@ -130,6 +130,26 @@ CudaDiscreteGaussianImageFilter<TInputImage, TOutputImage>::MakePlan(RegionType 
 
 template <typename TInputImage, typename TOutputImage>
 void
+CudaDiscreteGaussianImageFilter<TInputImage, TOutputImage>::VerifyPreconditions() ITKv5_CONST
+{
+  Superclass::VerifyPreconditions();
+  for (unsigned int axis = 0; axis < ImageDimension && !m_CudaBackend.IsOverride; ++axis)
+  {
+    const double variance = this->GetVariance()[axis];
+    if (!(variance >= 0.0 && std::isfinite(variance)))
+    {
+      itkExceptionMacro("Variance is " << variance << " along axis " << axis << "; it must be finite and 0 or more");
+    }
+    const double error = this->GetMaximumError()[axis];
+    if (!(error > 0.0 && error < 1.0))
+    {
+      itkExceptionMacro("MaximumError is " << error << " along axis " << axis << "; it must be above 0 and below 1");
+    }
+  }
+}
+
+template <typename TInputImage, typename TOutputImage>
+void
 CudaDiscreteGaussianImageFilter<TInputImage, TOutputImage>::UpdateOutputData(DataObject * output)
 {
   if constexpr (CudaHasDeviceImage<TInputImage, TOutputImage>)

@@ -66,8 +66,9 @@ namespace itk
  *
  * \exception CudaError if a CUDA call failed, or memory has run out
  * \exception ExceptionObject if the input does not hold the requested pixels; if two of UseWindow, UseThreshold and
- * UseSigmoid are on; if WindowMinimum is not less than WindowMaximum, or LowerThreshold is greater than UpperThreshold;
- * if Alpha is 0, or Alpha, Beta or OutputMaximum - OutputMinimum of a sigmoid is not finite
+ * UseSigmoid are on; if Shift or Scale is not finite; if WindowMinimum is not less than WindowMaximum, or
+ * LowerThreshold is greater than UpperThreshold; if Alpha is 0, or Alpha, Beta or OutputMaximum - OutputMinimum of a
+ * sigmoid is not finite
  *
  * \sa CudaDownloadImageFilter
  * \ingroup CudaFilters

@@ -34,6 +34,14 @@ CudaPixelMappingImageFilter<TInputImage, TOutputImage>::VerifyPreconditions() IT
 
   Superclass::VerifyPreconditions();
   this->VerifyExclusion();
+  if (!std::isfinite(m_Shift))
+  {
+    itkExceptionMacro("Shift is " << m_Shift << "; it must be finite");
+  }
+  if (!std::isfinite(m_Scale))
+  {
+    itkExceptionMacro("Scale is " << m_Scale << "; it must be finite");
+  }
   if (m_UseWindow && !(m_WindowMinimum < m_WindowMaximum))
   {
     itkExceptionMacro("WindowMinimum is " << static_cast<PrintType>(m_WindowMinimum)

@@ -39,6 +39,7 @@ set(CudaFilters_GTESTS
     itkCudaGaussianThreadsGTest.cxx
     itkCudaGradientSigmasGTest.cxx
     itkCudaNonFinitePixelsGTest.cxx
+    itkCudaParametersGTest.cxx
     itkCudaPixelContainerGTest.cxx
     itkCudaPixelMappingGTest.cxx
     itkCudaProcessLimitsGTest.cxx

@@ -8,6 +8,8 @@ The methods are read from ITK's own headers: those of the class that a filter de
 ImageToImageFilter. The plan of the filter must read each of them, because the GPU and Approximation Accurate know nothing else.
 Where the host runs an object of ITK's class, the method must be called on that object too. Methods for which this is not needed
 stand in NOT_NEEDED, each with the reason. A parameter that a later ITK adds fails this test and is not dropped silently.
+
+Each Set method of a filter also needs rows in the table of itkCudaParametersGTest.cxx, which says what values are refused.
 """
 import pathlib
 import re
@@ -16,6 +18,7 @@ import tempfile
 import unittest
 
 LAST_BASE = "ImageToImageFilter"
+TABLE = pathlib.Path(__file__).with_name("itkCudaParametersGTest.cxx")
 # Kinds of filters whose host run is GenerateData() of their superclass, and those that run an object of ITK's class.
 PLAIN = ("Recursive", "Discrete")
 TENSORS = ("SymmetricEigenAnalysis", "HessianToObjectnessMeasure", "MultiScaleHessianBasedMeasure")
@@ -112,6 +115,54 @@ def find_problems(module_folder, itk_folders, kind):
     return problems
 
 
+# Methods that need no rows in the table of parameters: they call another one, or take inputs.
+NO_ROWS = {"Input", "InputImage", "Functor", "ZeroOrder", "FirstOrder", "SecondOrder", "SigmaStepMethodToEquispaced"}
+NO_ROWS |= {"SigmaStepMethodToLogarithmic", "InternalNumberOfStreamDivisions", "NumberOfWorkUnits"}
+ROWS_OF_OTHERS = {
+    ("CudaDiscreteGaussianImageFilter", "Sigma"): VARIANCE,
+    ("CudaDiscreteGaussianImageFilter", "SigmaArray"): VARIANCE,
+    ("CudaGradientMagnitudeRecursiveGaussianImageFilter", "InPlace"): "keeps its input, as ITK's class does",
+    ("CudaSymmetricEigenAnalysisImageFilter", "InPlace"): "the output has another number of components than the input",
+}
+
+
+def read_rows(path):
+    """The rows of each class, and those of functions that several classes share."""
+    shared, *sections = re.split(r"(?m)^TEST\(CudaParameters, (\w+)\)", path.read_text(encoding="utf-8"))
+    rows = {}
+    for name, text in zip(sections[::2], sections[1::2]):
+        rows[re.sub("Of.*", "", name)] = rows.get(re.sub("Of.*", "", name), "") + text
+    return rows, shared
+
+
+def find_missing_rows(module_folder, itk_folders, table):
+    """Set methods of the module's filters that the table of the parameters' ranges does not know."""
+    rows, shared = read_rows(table)
+    kinds = {f"Cuda{get_class(kind)}": get_class(kind) for kind in PLAIN + TENSORS + COMPOSITES}
+    problems = []
+    for path in sorted(module_folder.glob("itkCuda*ImageFilter.h")):
+        name = path.stem.removeprefix("itk")
+        if name.startswith("CudaDevice"):
+            continue  # superclasses; the filters themselves have rows
+        methods = set(get_set_methods(read_class([module_folder], name)[0]))
+        if "CudaGaussianImageFilterBase" in read(path):
+            methods |= set(get_set_methods(read_class([module_folder], "CudaGaussianImageFilterBase")[0]))
+        if name in kinds:
+            methods |= {method for declared, method in get_all_set_methods(itk_folders, kinds[name]) if declared != LAST_BASE}
+        methods -= NO_ROWS
+        text = rows.get(name, "")
+        if "CheckGaussian(rows)" in text:
+            text += shared
+        elif "itkCudaFilterBackendMacro()" in read(path) and "CheckBackend(rows)" not in text:
+            problems.append(f"{name} has no rows of its backend")
+        problems += [
+            f"{name}::Set{method}() has no row"
+            for method in sorted(methods)
+            if not re.search(rf"\b(Set)?{method}\b", text) and (name, method) not in ROWS_OF_OTHERS
+        ]
+    return problems
+
+
 class SetMethods(unittest.TestCase):
     module_folder = None
     itk_folders = ()
@@ -120,6 +171,17 @@ class SetMethods(unittest.TestCase):
         for kind in PLAIN + TENSORS + COMPOSITES:
             with self.subTest(kind=kind):
                 self.assertEqual(find_problems(self.module_folder, self.itk_folders, kind), [])
+
+    def test_each_has_a_row_in_the_table_of_parameters(self):
+        self.assertEqual(find_missing_rows(self.module_folder, self.itk_folders, TABLE), [])
+
+    def test_a_new_parameter_without_a_row_is_reported(self):
+        with tempfile.TemporaryDirectory() as folder:
+            later = pathlib.Path(folder) / "itkCudaVesselnessImageFilter.h"
+            text = (self.module_folder / later.name).read_text(encoding="utf-8")
+            later.write_text(text.replace("  itkSetMacro(Tau, double);", "  itkSetMacro(Tau, double);\n  itkSetMacro(Eta, double);"))
+            problems = find_missing_rows(later.parent, self.itk_folders, TABLE)
+        self.assertEqual(problems, ["CudaVesselnessImageFilter::SetEta() has no row"])
 
     def test_the_known_ones_are_found(self):
         found = dict(get_all_set_methods(self.itk_folders, "GradientRecursiveGaussianImageFilter"))

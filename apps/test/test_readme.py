@@ -36,8 +36,8 @@ def run(program, words, folder):
 def main():
     program, repository = (pathlib.Path(argument).resolve() for argument in sys.argv[1:])
     commands = find_commands((repository / "README.md").read_text(encoding="utf-8"))
-    if not {"smooth", "segment"} <= {words[1] for words in commands}:
-        print("README.md shows no command that smooths, or none that segments")
+    if not {"smooth", "vesselness", "partition"} <= {words[1] for words in commands}:
+        print("README.md does not show all of smooth, vesselness and partition")
         return 1
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)

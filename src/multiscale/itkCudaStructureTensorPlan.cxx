@@ -3,6 +3,8 @@
 #include "itkCudaDetailTensorPlan.h"
 #include "itkMacro.h"
 
+#include <cmath>
+
 namespace itk
 {
 std::ostream &
@@ -26,6 +28,18 @@ operator<<(std::ostream & os, CudaStructureTensorEnums::Quantity value)
 
 namespace itk::CudaDetail
 {
+namespace
+{
+void
+VerifySigma(const char * name, double sigma)
+{
+  if (!(sigma > 0.0 && std::isfinite(sigma)))
+  {
+    itkGenericExceptionMacro(<< name << " is " << sigma << "; it must be greater than zero and finite");
+  }
+}
+} // namespace
+
 unsigned int
 CudaStructureTensorComponents(CudaStructureTensorEnums::Quantity quantity, unsigned int dimension)
 {
@@ -46,6 +60,8 @@ MakeStructureTensorPlan(double                             sigma,
   {
     itkGenericExceptionMacro("The image has " << spacing.size() << " axes; a structure tensor needs two or three");
   }
+  VerifySigma("Sigma", sigma);
+  VerifySigma("IntegrationSigma", integrationSigma);
   CudaGaussianParameters parameters;
   parameters.Spacing = spacing;
   parameters.Sigma.assign(spacing.size(), sigma);
