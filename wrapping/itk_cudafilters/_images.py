@@ -249,6 +249,20 @@ def with_geometry_of(image: Any, pixels: npt.NDArray[Any], *, is_vector: bool = 
     return result
 
 
+def first_index_of(image: Any) -> tuple[int, ...] | None:
+    """The index of the first pixel of an itk.Image, which pickle and copy.deepcopy() of ITK lose; None for arrays."""
+    return tuple(image.GetLargestPossibleRegion().GetIndex()) if isinstance(image, itk.Object) else None
+
+
+def with_first_index(image: Any, index: tuple[int, ...] | None) -> Any:
+    """The image, whose first pixel gets the index that first_index_of() gave. Origin, and thus what the index means, stay."""
+    if index is not None and first_index_of(image) != index:
+        region = image.GetLargestPossibleRegion()
+        region.SetIndex(index)
+        image.SetRegions(region)
+    return image
+
+
 def as_itk_mask(mask: Any, name: str, image: Any, given: Any) -> Any:
     """An itk.Image that is 1 where `mask` is not 0.
 

@@ -16,7 +16,18 @@ import numpy as np
 import numpy.typing as npt
 
 from ._arrays import number as as_number
-from ._images import as_itk_image, as_itk_labels, as_itk_mask, describe, is_xarray, like, pixels_of, with_geometry_of
+from ._images import (
+    as_itk_image,
+    as_itk_labels,
+    as_itk_mask,
+    describe,
+    first_index_of,
+    is_xarray,
+    like,
+    pixels_of,
+    with_first_index,
+    with_geometry_of,
+)
 from ._info import Backend, _backend_name, may_use_gpu
 from ._parameters import library_errors, set_parameter
 from ._progress import progress_bar
@@ -87,7 +98,9 @@ class Partition(Generic[ImageLike]):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """The parts that pickle, copy.deepcopy() and process pools make an equal partition of."""
-        return _restore_partition, (self.labels, self.statistics, self._map._get_state(), self._geometry, self._means_of_pixels)
+        state = self._map._get_state()
+        parts = self.labels, first_index_of(self.labels), self.statistics, state, self._geometry, self._means_of_pixels
+        return _restore_partition, parts
 
     def __len__(self) -> int:
         """The number of regions."""
@@ -262,11 +275,16 @@ class Partition(Generic[ImageLike]):
 
 
 def _restore_partition(
-    labels: Any, statistics: PartitionStatistics, state: bytes, geometry: _Geometry, means: npt.NDArray[np.float64] | None
+    labels: Any,
+    index: tuple[int, ...] | None,
+    statistics: PartitionStatistics,
+    state: bytes,
+    geometry: _Geometry,
+    means: npt.NDArray[np.float64] | None,
 ) -> Partition[Any]:
     restored: Any = itk.CudaRegionPartition.New()
     restored._set_state(state)
-    return Partition(labels, statistics, restored, geometry, means)
+    return Partition(with_first_index(labels, index), statistics, restored, geometry, means)
 
 
 def _whole(value: Any, name: str) -> int:

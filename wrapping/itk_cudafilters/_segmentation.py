@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ._arrays import number as as_number
-from ._images import as_itk_image, as_itk_mask, axes_of, describe, like
+from ._images import as_itk_image, as_itk_mask, axes_of, describe, first_index_of, like, with_first_index
 from ._info import Backend, _backend_name
 from ._parameters import library_errors, set_parameter
 from ._progress import progress_bar
@@ -133,6 +133,10 @@ class Segmentation(Generic[ImageLike]):
     """Vertices of the polygon, N x 2: x and y in physical space, counter-clockwise in x, y, the first one not repeated."""
     statistics: Statistics
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """The parts that pickle, copy.deepcopy() and process pools make an equal segmentation of."""
+        return _restore_segmentation, (self.label, first_index_of(self.label), self.contour, self.statistics)
+
     @property
     def contour_rc(self) -> npt.NDArray[np.float64]:
         """The vertices as rows and columns of the array, N x 2, as scikit-image has them: [0, 0] is the centre of the first pixel.
@@ -181,6 +185,12 @@ class Segmentation(Generic[ImageLike]):
             f"<Segmentation by the law {self.statistics.law}: {len(self.contour)} nodes, "
             f"{inside} of {inside + outside} pixels inside{boundary}>"
         )
+
+
+def _restore_segmentation(
+    label: Any, index: tuple[int, ...] | None, contour: npt.NDArray[np.float64], statistics: Statistics
+) -> Segmentation[Any]:
+    return Segmentation(with_first_index(label, index), contour, statistics)
 
 
 def _describe(region: RegionStatistics) -> dict[str, int | float | None]:

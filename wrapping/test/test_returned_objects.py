@@ -21,6 +21,8 @@ def kinds_of(pixels):
     image = itk.image_from_array(pixels)
     image.SetOrigin([5.0, -3.0])
     image.SetSpacing([0.5, 2.0])
+    image.SetDirection(itk.matrix_from_array(np.array([[0.0, -1.0], [1.0, 0.0]])))
+    image.SetRegions(itk.ImageRegion[2]([5, 7], pixels.shape[::-1]))  # as a part that another filter extracted
     coordinates = {"y": np.arange(pixels.shape[0])[::-1] * 2.0, "x": np.arange(pixels.shape[1]) + 7.0}
     return {"numpy": pixels, "itk": image, "xarray": xarray.DataArray(pixels, coordinates, dims=("y", "x"))}
 
@@ -40,6 +42,16 @@ def returned(image):
     }
 
 
+def place_of(labels):
+    """Where pixels lie: the geometry of an itk.Image, the coordinates of a DataArray."""
+    if isinstance(labels, xarray.DataArray):
+        return labels.dims, {name: values.values.tolist() for name, values in labels.coords.items()}
+    if not isinstance(labels, itk.Object):
+        return None
+    region, direction = labels.GetLargestPossibleRegion(), itk.array_from_matrix(labels.GetDirection())
+    return list(region.GetIndex()), list(region.GetSize()), list(labels.GetOrigin()), list(labels.GetSpacing()), direction.tolist()
+
+
 def arrays_of(found):
     """All that an object tells, as plain values."""
     if isinstance(found, itk_cudafilters.Partition):
@@ -47,9 +59,10 @@ def arrays_of(found):
         table = {name: np.nan_to_num(column, nan=-1.0).tolist() for name, column in found.table.items()}
         merges = {name: column.tolist() for name, column in found.merges.items()}
         shown = (len(found), polygons, table, merges, found.neighbours, found.edges.tolist(), found.nodes.tolist(), found.statistics)
-        return (*shown, np.asarray(found.labels).tolist(), np.nan_to_num(np.asarray(found.means)).tolist())
+        return (*shown, place_of(found.labels), np.asarray(found.labels).tolist(), np.nan_to_num(np.asarray(found.means)).tolist())
     if isinstance(found, itk_cudafilters.Segmentation):
-        return np.asarray(found.label).tolist(), found.contour.tolist(), found.contour_rc.tolist(), repr(found.statistics)
+        contours = found.contour.tolist(), found.contour_rc.tolist(), found.contour_in_pixels.tolist()
+        return np.asarray(found.label).tolist(), place_of(found.label), contours, repr(found.statistics)
     return repr(dataclasses.asdict(found) if dataclasses.is_dataclass(found) else found)
 
 
@@ -72,10 +85,21 @@ def test_a_copy_of_a_partition_merges_as_the_partition_does():
 
 def test_bytes_that_are_no_partition_are_refused():
     partition = partition_image(IMAGE, "gamma", looks=1)
-    restore, (labels, statistics, state, geometry) = partition.__reduce__()
+    restore, parts = partition.__reduce__()
+    state = partition._map._get_state()
     for wrong in (b"", state[:-1], state[: len(state) // 2], b"\xff" * 64):
         with pytest.raises(RuntimeError, match="ends too early|names"):
-            restore(labels, statistics, wrong, geometry)
+            restore(*(wrong if isinstance(part, bytes) else part for part in parts))
+
+
+@pytest.mark.parametrize("move", [lambda found: pickle.loads(pickle.dumps(found)), copy.deepcopy, copy.copy], ids=["pickle", "deepcopy", "copy"])
+@pytest.mark.parametrize("kind", ["numpy", "itk", "xarray"])
+def test_copies_of_a_segmentation_have_its_place(kind, move):
+    """ITK's pickle loses the first index of an image. Pixels count from it, and it is 5, 7 in the image of kinds_of()."""
+    found = segment_region(kinds_of(IMAGE)[kind], "gamma", looks=1)
+    moved = move(found)
+    assert arrays_of(moved) == arrays_of(found)
+    assert kind != "itk" or list(moved.label.GetLargestPossibleRegion().GetIndex()) == [5, 7]
 
 
 @pytest.mark.parametrize("start", ["spawn", "fork"])
