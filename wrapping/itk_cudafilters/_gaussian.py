@@ -523,16 +523,14 @@ _SQUARES_WITH_DIGITS = {"float32": (2.0**-100, 2.0**126), "float64": (2.0**-960,
 
 
 def _length(components: Sequence[Any], ops: Operations) -> Any:
-    """The root of the sum of squares, also where these leave the range of their type. Where the range is enough, the host has the
-    bits of the plain formula. The GPU's library does not look, as the host would wait for the answer."""
-    if ops.is_on_gpu:
-        return functools.reduce(ops.hypot, components[1:], abs(components[0]))
+    """The root of the sum of squares, also where these leave the range of their type. Where the range is enough, the bits are those of
+    the plain formula, on the host and on a GPU. The host does not wait to learn whether a GPU needs the other formula at all."""
     least, most = _SQUARES_WITH_DIGITS[ops.type_of(components[0])]
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         squares = _sum(component * component for component in components)
         has_digits = (squares >= least) & (squares <= most)
         length = ops.sqrt(squares)
-        if has_digits.all():
+        if not ops.is_on_gpu and has_digits.all():
             return length
         return ops.where(has_digits, length, functools.reduce(ops.hypot, components[1:], abs(components[0])))
 

@@ -59,7 +59,8 @@ def library_errors(function: Callable[_P, _T]) -> Callable[_P, _T]:
             found = _LIBRARY_ERROR.match(str(error))
             if found is None:
                 raise
-            kind = ValueError if found["argument"] else RuntimeError
+            of_callable = "CommandCallable" in found["sentence"]  # what a filter in Python above has raised
+            kind = ValueError if found["argument"] and not of_callable else RuntimeError
             raise kind(found["sentence"].rstrip("\n")) from None
 
     return call

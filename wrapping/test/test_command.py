@@ -449,7 +449,7 @@ def test_segment(capsys, tmp_path, scene, backend):
 
 
 def test_segment_from_files(tmp_path, scene):
-    expected = segment_region(draw_image("gamma"), "gamma", initial_region=(70, 60, 50, 40))
+    expected = segment_region(draw_image("gamma"), "gamma", looks=1, initial_region=(70, 60, 50, 40))
     mask = np.zeros(SHAPE, np.uint16)
     mask[60:100, 70:120] = 256
     itk.imwrite(itk.image_from_array(mask), str(tmp_path / "mask.png"))
@@ -525,7 +525,7 @@ def test_images_that_cannot_be_segmented(capsys, tmp_path, scene):
     write_meta_image(tmp_path / "vector.mha", np.ones((1, 20, 20, 2), "f4"), 2)
     assert "has 2 components per pixel" in expect_failure(capsys, "segment", tmp_path / "vector.mha", "--law", "gamma")
     text = expect_failure(capsys, "segment", scene, "--law", "gamma", "--initial-region", "1,2,1000,3")
-    assert "InitialRegion" in text and "must lie in the image" in text
+    assert "initial_region is (1, 2, 1000, 3)" in text and "in the image of 200 x 160 pixels" in text
     for option in ("--minimum-gain", "--maximum-step", "--minimum-region-size"):
         setter = option.title().replace("-", "")
         assert setter in expect_failure(capsys, "segment", scene, "--law", "gamma", option, "0")
