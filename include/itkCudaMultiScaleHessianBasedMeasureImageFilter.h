@@ -94,6 +94,9 @@ protected:
   CudaMultiScaleHessianBasedMeasureImageFilter() = default;
   ~CudaMultiScaleHessianBasedMeasureImageFilter() override = default;
 
+  /** Refuses scales that are not finite or not above 0, unless the class stands in for ITK's. */
+  void
+  VerifyPreconditions() ITKv5_CONST override;
   void
   GenerateData() override;
   void

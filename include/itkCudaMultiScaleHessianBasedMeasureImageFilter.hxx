@@ -44,6 +44,29 @@ CudaMultiScaleHessianBasedMeasureImageFilter<TInputImage, THessianImage, TOutput
   return *std::min_element(size.begin(), size.end()) < 4 ? "an axis has fewer than four pixels" : nullptr;
 }
 
+template <typename TInputImage, typename THessianImage, typename TOutputImage>
+void
+CudaMultiScaleHessianBasedMeasureImageFilter<TInputImage, THessianImage, TOutputImage>::VerifyPreconditions()
+  ITKv5_CONST
+{
+  Superclass::VerifyPreconditions();
+  if (m_CudaBackend.IsOverride)
+  {
+    return;
+  }
+  const double minimum = this->GetSigmaMinimum();
+  if (!(minimum > 0.0 && std::isfinite(minimum)))
+  {
+    itkExceptionMacro("SigmaMinimum is " << minimum << "; it must be greater than zero and finite");
+  }
+  // One step has the smallest sigma alone.
+  const double maximum = this->GetSigmaMaximum();
+  if (this->GetNumberOfSigmaSteps() > 1 && !(maximum > 0.0 && std::isfinite(maximum)))
+  {
+    itkExceptionMacro("SigmaMaximum is " << maximum << "; it must be greater than zero and finite");
+  }
+}
+
 /** As the superclass computes them. */
 template <typename TInputImage, typename THessianImage, typename TOutputImage>
 std::vector<double>

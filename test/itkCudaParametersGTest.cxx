@@ -508,16 +508,9 @@ TEST(CudaParameters, CudaMultiScaleHessianBasedMeasureImageFilter)
     return filter;
   });
   CheckBackend(rows);
-  // The exception is that of the passes, which know each sigma alone.
-  rows.Refuse("Sigma",
-              "greater than zero",
-              [](FilterType & filter, double value) { filter.SetSigmaMinimum(value); },
-              { Nan, Infinity, -Infinity, 0.0, -1.0 });
+  REFUSES(SigmaMinimum, double, "greater than zero and finite", Nan, Infinity, -Infinity, 0.0, -1.0);
   ACCEPTS(SigmaMinimum, double, 0.5, 2.0);
-  rows.Refuse("Sigma",
-              "greater than zero",
-              [](FilterType & filter, double value) { filter.SetSigmaMaximum(value); },
-              { Nan, Infinity });
+  REFUSES(SigmaMaximum, double, "greater than zero and finite", Nan, Infinity, -Infinity, 0.0, -1.0);
   ACCEPTS(SigmaMaximum, double, 0.5, 3.0);
   ACCEPTS(NumberOfSigmaSteps, unsigned int, 1.0, 3.0);
   SWITCH(NonNegativeHessianBasedMeasure);
