@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs random calls of all filters in several threads at once and compares every result with that of the same call
-// alone. With --count it runs so many different calls, and looks at the memory after each thousand of them. Exit status
-// 0: all was as it should be; 1: something was not; 77: no GPU can be used, but the backend asked for needs one.
+// alone. With --count it runs so many different calls, and looks at the memory after each thousand of them. With
+// --hashes it compares the results of a fixed set of calls with those in a file, or writes the file. Exit status 0: all
+// was as it should be; 1: something was not; 77: no GPU can be used, but the backend asked for needs one.
 #include "itkCudaFiltersConfiguration.h"
 #include "itkCudaStressCase.h"
 #include "itkCudaStressMemory.h"
@@ -14,6 +15,7 @@
 #include <csignal>
 #include <cstring>
 #include <deque>
+#include <fstream>
 #include <iostream>
 #include <malloc.h>
 #include <map>
@@ -46,7 +48,9 @@ struct Options
   std::string              Backend{ "host" };
   std::vector<std::string> Filters;
   std::vector<std::string> Faults{ "abort", "observer", "parameter", "released" };
-  std::vector<uint64_t>    Only; // numbers of the cases to run; empty: all
+  std::vector<uint64_t>    Only;   // numbers of the cases to run; empty: all
+  std::string              Hashes; // file to compare with; empty: no comparison
+  bool                     WriteHashes{ false };
   bool                     Verbose{ false };
 };
 
@@ -98,6 +102,11 @@ ParseArguments(int argc, char * argv[])
   app.add_option("--faults", options.Faults, "what goes wrong in some calls")
     ->delimiter(',')
     ->check(CLI::IsMember(faults));
+  CLI::Option * const hashes =
+    app.add_option("--hashes",
+                   options.Hashes,
+                   "compare the hashes of a fixed set of calls of each kind of filter with those in this file");
+  app.add_flag("--write", options.WriteHashes, "with --hashes: write the file instead")->needs(hashes);
   app.add_flag("--verbose", options.Verbose, "print each case before it is run alone");
   try
   {
@@ -257,6 +266,42 @@ public:
     }
   }
 
+  /** Runs the fixed set of calls and compares the hash of each with that in the file, or writes them there. */
+  void
+  RunHashes()
+  {
+    std::vector<ReferenceCase> cases;
+    for (const std::string & kind : m_Options.Filters)
+    {
+      for (uint64_t number = 0; number < NumberOfHashedCalls(kind); ++number)
+      {
+        StressRandom  random(m_Options.Seed, number);
+        ReferenceCase reference{ number, nullptr, kind + " " + std::to_string(number), {} };
+        reference.Case = GetStressCaseMakers().at(kind)(random, this->GetBackend(random));
+        cases.push_back(std::move(reference));
+      }
+    }
+    std::atomic<size_t>      next{ 0 };
+    std::vector<std::thread> threads;
+    for (unsigned int thread = 0; thread < m_Options.Threads; ++thread)
+    {
+      threads.emplace_back([this, thread, &cases, &next] {
+        for (size_t i = next++; i < cases.size() && m_Failures < FailuresLimit; i = next++)
+        {
+          if (this->RunAlone(thread, cases[i]))
+          {
+            ++m_Updates;
+          }
+        }
+      });
+    }
+    for (std::thread & thread : threads)
+    {
+      thread.join();
+    }
+    m_Options.WriteHashes ? this->WriteHashes(cases) : this->CompareHashes(cases);
+  }
+
   void
   CheckBytes(const StressMemory & before)
   {
@@ -284,15 +329,71 @@ private:
     const ReferenceCase * Reference;
   };
 
+  /** Returns how many calls of a kind of filter the fixed set has; the region filters have more that can change. */
+  static uint64_t
+  NumberOfHashedCalls(const std::string & kind)
+  {
+    return kind == "partition" || kind == "snake" ? 500 : 420;
+  }
+
+  static uint64_t
+  FoldHashes(const std::vector<uint64_t> & bits)
+  {
+    return HashBytes(bits.data(), bits.size() * sizeof(bits[0]));
+  }
+
+  void
+  WriteHashes(const std::vector<ReferenceCase> & cases)
+  {
+    std::ofstream file(m_Options.Hashes);
+    for (const ReferenceCase & reference : cases)
+    {
+      file << reference.Text << ' ' << std::hex << FoldHashes(reference.Bits) << std::dec << '\n';
+    }
+    if (!file.flush())
+    {
+      this->AddFailure("cannot write " + m_Options.Hashes);
+    }
+  }
+
+  void
+  CompareHashes(const std::vector<ReferenceCase> & cases)
+  {
+    std::map<std::string, uint64_t> expected;
+    std::ifstream                   file(m_Options.Hashes);
+    std::string                     kind;
+    std::string                     number;
+    for (uint64_t hash = 0; file >> kind >> number >> std::hex >> hash;)
+    {
+      expected[kind + ' ' + number] = hash;
+    }
+    if (expected.empty())
+    {
+      this->AddFailure("cannot read hashes from " + m_Options.Hashes);
+    }
+    for (const ReferenceCase & reference : cases)
+    {
+      const auto found = expected.find(reference.Text);
+      if (!reference.Bits.empty() && (found == expected.end() || found->second != FoldHashes(reference.Bits)))
+      {
+        this->AddFailure(reference.Text + ": the hash is not that in " + m_Options.Hashes + ": " +
+                         reference.Case->GetDescription());
+      }
+    }
+  }
+
+  BackendEnum
+  GetBackend(StressRandom & random) const
+  {
+    const bool isCuda = m_Options.Backend == "cuda" || (m_Options.Backend == "mixed" && random.Chance(0.5));
+    return isCuda ? BackendEnum::Cuda : BackendEnum::Host;
+  }
+
   ReferenceCase
   MakeCase(uint64_t number) const
   {
-    StressRandom random(m_Options.Seed, number);
-    BackendEnum  backend = m_Options.Backend == "cuda" ? BackendEnum::Cuda : BackendEnum::Host;
-    if (m_Options.Backend == "mixed" && random.Chance(0.5))
-    {
-      backend = BackendEnum::Cuda;
-    }
+    StressRandom        random(m_Options.Seed, number);
+    const BackendEnum   backend = this->GetBackend(random);
     const std::string & kind = m_Options.Filters[number % m_Options.Filters.size()];
     ReferenceCase       reference{ number, GetStressCaseMakers().at(kind)(random, backend), {}, {} };
     reference.Text = this->Describe(reference);
@@ -506,7 +607,14 @@ main(int argc, char * argv[])
   }
   itk::Object::GlobalWarningDisplayOff(); // of kernels that are cut, as some cases ask for
   std::ostringstream amount;
-  options.Count > 0 ? amount << options.Count << " calls" : amount << options.Seconds << " s";
+  if (!options.Hashes.empty())
+  {
+    amount << "the calls of " << options.Hashes;
+  }
+  else
+  {
+    options.Count > 0 ? amount << options.Count << " calls" : amount << options.Seconds << " s";
+  }
   std::cout << "seed " << options.Seed << ", " << options.Threads << " threads, " << amount.str() << ", backend "
             << options.Backend << std::endl;
   for (const int signal : { SIGSEGV, SIGBUS, SIGFPE, SIGABRT })
@@ -515,7 +623,11 @@ main(int argc, char * argv[])
   }
   const StressMemory before = GetStressMemory();
   Stress             stress(options);
-  if (options.Count > 0)
+  if (!options.Hashes.empty())
+  {
+    stress.RunHashes();
+  }
+  else if (options.Count > 0)
   {
     stress.RunRounds();
   }
