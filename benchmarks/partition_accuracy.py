@@ -7,8 +7,8 @@
 A scene has 768 x 512 pixels and 60 fields, unions of Voronoi cells, under Gamma speckle. Means of neighbours differ at least by the contrast. In
 each scene
   * partition_image() gets the law and the looks, nothing else;
-  * felzenszwalb() and slic() followed by merging of neighbours (regions of a graph whose means differ least) get the logarithm of the intensity.
-    Of all combinations of their parameters the one with the best adjusted Rand index counts, which only the truth tells.
+  * felzenszwalb() and slic() followed by merging of neighbours (regions of a graph whose means differ least) run on the logarithm of the intensity.
+    The best of all combinations of their parameters is taken by the adjusted Rand index, for which the truth must be known.
 Prints for each looks and contrast the means over the scenes: the adjusted Rand index, recall and precision of the boundaries within two pixels, the
 distance of the boundaries in pixels, the number of regions and the time of one run. Needs scikit-image and SciPy, and the package itk-cudafilters for
 the first method.

@@ -38,7 +38,7 @@ SHAPES = {
 
 
 class Records:
-    """The records that the tables are made of. Of a row that several runs of a record have, the newest figures count."""
+    """Holds the records that the tables are made from. If several runs of a record have the same row, the newest one is used."""
 
     def __init__(self, folder):
         self.folder = folder

@@ -44,7 +44,7 @@ CudaDiscreteGaussianImageFilter<TInputImage, TOutputImage>::MakePass(unsigned in
   {
     // GaussianOperator takes exp(-variance) times a Bessel function of the size of exp(variance).
     itkExceptionMacro("Variance is " << variance << " square pixels along axis " << axis
-                                     << ", of which ITK's kernel is not a number; it must be at most 709. "
+                                     << "; it must be at most 709, because above that ITK's kernel is not a number. "
                                         "CudaSmoothingRecursiveGaussianImageFilter takes any Sigma.");
   }
   return pass;

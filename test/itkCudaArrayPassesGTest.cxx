@@ -167,8 +167,8 @@ protected:
     }
   }
 
-  /** Compares the result for random pixels, of which `share` are NaN or infinite, and a random mask, of which
-   * `validShare` is valid. */
+  /** Compares the result for random pixels and a random mask. A share of `share` of the pixels is NaN or infinite, and
+   * the mask marks a share of `validShare` as valid. */
   void
   CheckMask(const Shape & shape, size_t count, const Kernel & kernel, double share, double validShare)
   {

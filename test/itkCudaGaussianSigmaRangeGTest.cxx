@@ -47,7 +47,7 @@ protected:
     return { line.begin() + 40, line.begin() + 52 };
   }
 
-  /** That of the sampled derivative of the Gaussian, normalised as the filters' kernels. */
+  /** Returns the sampled derivative of the Gaussian, normalised in the same way as the kernels of the filters. */
   static std::vector<double>
   SampleResponse(unsigned int order, double sigma)
   {
@@ -206,7 +206,8 @@ ITK_CUDA_INSTANTIATE_BACKEND_TESTS(CudaGaussianSigmaRangeTest);
 
 constexpr double SigmaOfSlices = 0.5;
 
-/** Thick slices: random values, the same for all pixels of a slice. Derivatives along x and y are 0. */
+/** Makes a volume of thick slices. All pixels of a slice have the same random value, so derivatives along x and y are
+ * 0. */
 FloatImage::Pointer
 MakeSlices(double spacing)
 {
@@ -315,7 +316,7 @@ TEST_P(CudaGaussianSigmaRangeTest, DericheKeepsItsDigitsAtLargeSigma)
       ForEachLine(expected.GetPointer(), 0, [&kernel](std::vector<double> & line) {
         ModalFilterLine<long double>(kernel, line);
       });
-      // 1 - p, of which the normalisation takes the power order + 1, keeps sigma 2^-53 of its digits.
+      // The normalisation contains (1 - p)^(order + 1), and 1 - p has a relative error of sigma 2^-53.
       const double bound = 200.0 * (1e-11 + 64.0 * sigma * 0x1p-53);
       const size_t count = input->GetBufferedRegion().GetNumberOfPixels();
       for (size_t i = 0; i < count; ++i)

@@ -135,7 +135,7 @@ Maker(TInput input)
 #define ACCEPTS(parameter, type, ...) \
   rows.Accept(                        \
     #parameter, [](auto & filter, double value) { filter.Set##parameter(static_cast<type>(value)); }, { __VA_ARGS__ })
-// Names of enumerations: another one is answered with the known ones, of which `known` is one.
+// Sets an unknown name of an enumeration, and expects an exception that lists the known names. `known` is one of them.
 #define NAMES(parameter, known)                                                                      \
   do                                                                                                 \
   {                                                                                                  \
@@ -488,7 +488,7 @@ TEST(CudaParameters, CudaHessianToObjectnessMeasureImageFilter)
   using FilterType = CudaHessianToObjectnessMeasureImageFilter<TensorImage, Image<double, 2>>;
   Rows<FilterType> rows(Maker<FilterType>(MakeTensors()));
   CheckBackend(rows);
-  // As in ITK's class, any number; 0 leaves a factor out.
+  // ITK's class accepts any number, and 0 leaves a factor out.
   ACCEPTS(Alpha, double, Nan, Infinity, 0.0, -1.0);
   ACCEPTS(Beta, double, Nan, Infinity, 0.0, -1.0);
   ACCEPTS(Gamma, double, Nan, Infinity, 0.0, -1.0);
