@@ -14,7 +14,7 @@ _T = TypeVar("_T")
 
 # How ITK puts the text of its exceptions together. The words "ITK ERROR" stand in those of arguments and pixels, and not in those of
 # a GPU or of a filter that was aborted.
-_LIBRARY_ERROR = re.compile(r"\A\S+:\d+:\n(?P<argument>ITK ERROR: (?:\w+\(0x[0-9a-f]+\): )?)?(?P<sentence>.*)\Z", re.DOTALL)
+_LIBRARY_ERROR = re.compile(r"\A[^\n]+:\d+:\n(?P<argument>ITK ERROR: (?:\w+\(0x[0-9a-f]+\): )?)?(?P<sentence>.*)\Z", re.DOTALL)
 
 # What values of a type of C++ are in Python.
 _WANTED = {

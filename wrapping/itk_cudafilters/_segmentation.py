@@ -20,7 +20,7 @@ from ._info import Backend, _backend_name
 from ._parameters import library_errors, set_parameter
 from ._progress import progress_bar
 
-# Estimates of one look are within this factor of 1 in images of some thousand pixels.
+# Estimates were from 0.79 to 1.27 in 20 images of 64 x 64 pixels of one look, so this factor does not warn of their noise.
 _FACTOR_OF_ONE_LOOK = 1.5
 
 Schedule = Literal["coarse_to_fine", "as_published"]
@@ -246,8 +246,8 @@ def segment_region(
     looks
         The number of independent looks per pixel, for the laws gamma and rayleigh. It need not be an integer, and is below 1
         where the speckle of neighbouring pixels is correlated. None, or 0, estimates it from the image as partition_image() does,
-        and warns if the estimate is not about 1. The estimate takes about as long as the search itself; a number that is known saves
-        that time.
+        and warns if the estimate is not about 1. The estimate reads the whole image: on two
+        cores it takes 27 ms for a megapixel, where the search takes 15 ms. Give a number that is known to save that time.
     number_of_looks
         Another name of `looks`.
     foreground_threshold
