@@ -724,6 +724,45 @@ TEST(CudaRegionSnakeEngine, ExtremePixelsAreRefusedUnlessTheyAreMasked)
   }
 }
 
+// Values that go down from the largest to the others in small steps leave no gap, but nearly all others lie together.
+TEST(CudaRegionSnakeEngine, ExtremePixelsAreRefusedWithoutAGap)
+{
+  constexpr size_t     side = 64;
+  std::vector<float>   pixels(side * side);
+  std::vector<uint8_t> mask(side * side, 1);
+  const CudaImageView  maskView = MakeImageView(mask.data(), CudaComponentType::UChar, side, side);
+  CudaRegionSnakeInput input;
+  input.Image = MakeImageView(pixels.data(), CudaComponentType::Float, side, side);
+  CudaRegionSnakeParameters parameters;
+  const auto                run = [&] { return itk::CudaDetail::CudaRegionSnakeOnHost(input, parameters, 2, {}); };
+  constexpr uint64_t        seed = 72000;
+  std::cout << "seed " << seed << std::endl;
+  for (const float factor : { 4.0f, 100.0f })
+  {
+    for (const auto & [law, largest] :
+         { std::pair(NoiseLaw::Gaussian, -3e38f), { NoiseLaw::Gaussian, 1e12f }, { NoiseLaw::Gamma, 1e12f } })
+    {
+      for (size_t i = 0; i < pixels.size(); ++i)
+      {
+        pixels[i] = 10.0f * (0.5f + static_cast<float>(SplitMix64(seed + i) % 1000) / 1000.0f);
+      }
+      std::fill(mask.begin(), mask.end(), uint8_t{ 1 });
+      size_t place = 200;
+      for (float value = largest; std::abs(value) > 10.0f; value /= factor)
+      {
+        pixels[place] = value;
+        mask[place++] = 0;
+      }
+      parameters.NoiseLaw = law;
+      input.ValidMask = nullptr;
+      EXPECT_MESSAGE(run(), "Pixel [8, 3] is ");
+      EXPECT_MESSAGE(run(), "Leave such pixels out by a mask of valid pixels");
+      input.ValidMask = &maskView;
+      EXPECT_NO_THROW(run());
+    }
+  }
+}
+
 // What decides is the number of digits that are left, and whether the extreme values stand apart.
 TEST(CudaRegionSnakeEngine, WideRangesAreAcceptedWhereTheyLeaveDigitsOrHaveNoGap)
 {

@@ -267,21 +267,34 @@ private:
     this->Copy(GridSamples{ offset, step });
   }
 
-  /** Refuses an image in which some values are so far above the others that samples of one grid lose the digits of the
-   * others. Those that are far above stand apart: two empty classes of magnitudes are between them and the others,
-   * which are most of the values that are not 0 unless the ones above are no-data values, and most of which are below
-   * `needed`. Images whose values go down to nothing without a gap, as probabilities and smoothed spots do, are
-   * accepted. \exception ExceptionObject naming the first value that stands apart */
+  /** Refuses an image in which a few values are so far above the others that samples of one grid lose the digits of the
+   * others. Values below `needed` lose them. Two signs tell such an image from one whose values go down to nothing by
+   * design, as probabilities and smoothed spots do: the large values stand apart, or nearly all others lie together.
+   * \exception ExceptionObject naming the first value that is too large */
   void
   RefuseExtremes(double needed) const
   {
-    const auto has = [this](int i) { return ((m_Survey.Classes >> i) & 1) != 0; };
+    this->RefuseValuesThatStandApart(needed);
+    this->RefuseValuesAboveMostOthers(needed);
+  }
+
+  bool
+  HasClass(int i) const
+  {
+    return ((m_Survey.Classes >> i) & 1) != 0;
+  }
+
+  /** Refuses values that are separated from the others by two empty classes of magnitudes. The others are most of the
+   * values that are not 0, unless the large ones are no-data values, and most of the others are below `needed`. */
+  void
+  RefuseValuesThatStandApart(double needed) const
+  {
     const auto isMost = [](const ValueSurvey & values, const ValueSurvey & all) {
       return 2 * values.NumberOfNonZeros > all.NumberOfNonZeros;
     };
     for (int i = MagnitudeClasses - 1; i > 2; --i) // a class of others is below two empty ones
     {
-      if (!has(i) || has(i - 1) || has(i - 2))
+      if (!this->HasClass(i) || this->HasClass(i - 1) || this->HasClass(i - 2))
       {
         continue;
       }
@@ -290,19 +303,59 @@ private:
       {
         return; // and even less so for lower bounds
       }
-      const double largest = std::max(std::abs(others.Minimum), std::abs(others.Maximum));
-      if (largest < SpreadOfValues * needed && isMost(m_Source.Survey(BoundedValues{ needed }), others))
+      if (LargestMagnitude(others) < SpreadOfValues * needed &&
+          isMost(m_Source.Survey(BoundedValues{ needed }), others))
       {
-        const std::array<int64_t, 2> index = this->IndexOf(others.FirstRefused);
-        itkGenericExceptionMacro(
-          "Pixel ["
-          << index[0] << ", " << index[1] << "] is " << others.RefusedValue << ", the first of "
-          << m_Survey.NumberOfNonZeros - others.NumberOfNonZeros
-          << " so far above the others, which have magnitudes up to " << largest
-          << ", that samples on one grid would lose the digits of the others. Leave such pixels out by a mask "
-             "of valid pixels; or, if the others are meant to be nothing, set them to 0");
+        this->ThrowExtreme(others);
       }
     }
+  }
+
+  /** Refuses an image of which two neighbouring classes of magnitudes below `needed` hold nine tenths of the values
+   * that are not 0, whatever lies between these and the largest. Two classes span a factor of 256, which holds noise
+   * and fields of any of the laws, but not the flanks of a spot. */
+  void
+  RefuseValuesAboveMostOthers(double needed) const
+  {
+    const auto isNearlyAll = [this](uint64_t number) { return 10 * number >= 9 * m_Survey.NumberOfNonZeros; };
+    const int  classOfNeeded = MagnitudeClass(needed);
+    if (m_Survey.NumberOfNonZeros == 0 || (m_Survey.Classes & ((uint64_t{ 2 } << classOfNeeded) - 1)) == 0)
+    {
+      return; // no value is below `needed`
+    }
+    const ValueSurvey below = m_Source.Survey(BoundedValues{ needed });
+    const auto        countBelow = [&](int i) {
+      return i > classOfNeeded ? below.NumberOfNonZeros
+                    : i < 1           ? uint64_t{ 0 }
+                                      : m_Source.Survey(BoundedValues{ SmallestOfClass(i) }).NumberOfNonZeros;
+    };
+    uint64_t upper = below.NumberOfNonZeros;
+    for (int i = classOfNeeded; i >= 0 && isNearlyAll(upper); --i)
+    {
+      if (isNearlyAll(upper - countBelow(i - 1)))
+      {
+        this->ThrowExtreme(below);
+      }
+      upper = countBelow(i);
+    }
+  }
+
+  static double
+  LargestMagnitude(const ValueSurvey & survey)
+  {
+    return std::max(std::abs(survey.Minimum), std::abs(survey.Maximum));
+  }
+
+  [[noreturn]] void
+  ThrowExtreme(const ValueSurvey & others) const
+  {
+    const std::array<int64_t, 2> index = this->IndexOf(others.FirstRefused);
+    itkGenericExceptionMacro(
+      "Pixel [" << index[0] << ", " << index[1] << "] is " << others.RefusedValue << ", the first of "
+                << m_Survey.NumberOfNonZeros - others.NumberOfNonZeros
+                << " so far above the others, which have magnitudes up to " << LargestMagnitude(others)
+                << ", that samples on one grid would lose the digits of the others. Leave such pixels out by a mask "
+                   "of valid pixels; or, if the others are meant to be nothing, set them to 0");
   }
 
   // Sums must stay below 2^63: their differences are then signed 64-bit numbers.
