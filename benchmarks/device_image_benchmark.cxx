@@ -17,7 +17,7 @@
 #include "host_to_host_benchmark.h"
 #include "itkCudaDownloadImageFilter.h"
 #include "itkCudaFiltersConfiguration.h"
-#include "itkCudaGaussianDevice.h"
+#include "gaussian/device/Device.h"
 #include "itkCudaGradientMagnitudeRecursiveGaussianImageFilter.h"
 #include "itkCudaSmoothingRecursiveGaussianImageFilter.h"
 #include "itkCudaUploadImageFilter.h"

@@ -3,8 +3,8 @@
 // Device-resident convolution and the partitioned filter, as resident_benchmark.h says. `copies` is the time in copies
 // of one image.
 
-#include "itkCudaGaussianFirDevice.h"
-#include "itkCudaPartitionedGaussianDevice.h"
+#include "gaussian/fir/FirDevice.h"
+#include "partitioned/Device.h"
 #include "itkGaussianOperator.h"
 #include "resident_benchmark.h"
 

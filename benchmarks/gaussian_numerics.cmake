@@ -3,5 +3,5 @@ find_package(nlohmann_json 3 REQUIRED)
 add_executable(gaussian_numerics gaussian_numerics.cxx)
 target_link_libraries(gaussian_numerics PRIVATE CudaFilters ${ITK_LIBRARIES} nlohmann_json::nlohmann_json)
 # Lines are filtered in float below the public headers.
-target_include_directories(gaussian_numerics PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/src/gaussian)
+target_include_directories(gaussian_numerics PRIVATE ${PROJECT_SOURCE_DIR}/src)
 cudafilters_set_options(gaussian_numerics)

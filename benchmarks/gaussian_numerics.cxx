@@ -6,7 +6,7 @@
 // usage: gaussian_numerics OUTPUT.json
 
 #include "itkCudaDetailGaussianPlan.h"
-#include "itkCudaGaussianHost.h"
+#include "gaussian/host/HostPlan.h"
 #include "itkCudaPartitionedRecursiveGaussianImageFilter.h"
 #include "itkCudaRecursiveGaussianImageFilter.h"
 #include "itkGaussianOperator.h"

@@ -5,7 +5,7 @@
 // resident_benchmark.h says.
 
 #include "itkCudaDetailMaskedArray.h"
-#include "itkCudaGaussianDevice.h"
+#include "gaussian/device/Device.h"
 #include "resident_benchmark.h"
 
 #include <cmath>

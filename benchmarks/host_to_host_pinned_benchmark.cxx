@@ -4,7 +4,7 @@
 // times are the bound that the link sets. Uses CUDA's allocator, as a user with such memory would.
 
 #include "host_to_host_benchmark.h"
-#include "itkCudaCall.h"
+#include "runtime/device/Call.h"
 #include "itkCudaSmoothingRecursiveGaussianImageFilter.h"
 
 namespace

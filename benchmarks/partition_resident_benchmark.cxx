@@ -5,11 +5,12 @@
 // device to labels there. The scenes are those of partition_benchmark.cxx.
 
 #include "benchmark_device.h"
-#include "itkCudaDevice.h"
+#include "runtime/device/Device.h"
+#include "runtime/device/Stream.h"
 #include "itkCudaDeviceImage.h"
-#include "itkCudaPartitionDeviceLabels.h"
+#include "partition/labels/DeviceLabels.h"
 #include "itkCudaRegionPartitionImageFilter.h"
-#include "itkCudaRegionThreads.h"
+#include "region/Threads.h"
 #include "itkCudaSnakeScene.h"
 #include "itkCudaUploadImageFilter.h"
 #include "partition_benchmark_scene.h"

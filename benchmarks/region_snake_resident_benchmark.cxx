@@ -5,10 +5,12 @@
 // hundred_runs_ms; rows resident/snake/image, the samples and sums of an image that is on the device.
 
 #include "benchmark_device.h"
-#include "itkCudaDevice.h"
-#include "itkCudaMemory.h"
-#include "itkCudaSnakeCuda.h"
-#include "itkCudaTransfer.h"
+#include "runtime/device/Device.h"
+#include "runtime/device/Stream.h"
+#include "runtime/memory/DeviceMemory.h"
+#include "runtime/memory/PinnedMemory.h"
+#include "snake/device/Snake.h"
+#include "runtime/transfer/Transfer.h"
 #include "snake_benchmark_scene.h"
 #include "snake_paper_parameters.h"
 

@@ -4,9 +4,10 @@
 
 #include "benchmark_device.h"
 #include "benchmark_sides.h"
-#include "itkCudaCall.h"
-#include "itkCudaDevice.h"
-#include "itkCudaDeviceView.h"
+#include "runtime/device/Call.h"
+#include "runtime/device/Device.h"
+#include "runtime/device/Stream.h"
+#include "runtime/image/DeviceView.h"
 
 #include <benchmark/benchmark.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Times one recursive pass over a float image, sigma 4: ITK's filter on all cores; and upload, pass and download. The
-// times of src/gaussian/itkCudaGaussianTuning.h come from here. As inside a chain, each run allocates its output anew.
+// times of src/gaussian/plan/Tuning.h come from here. As inside a chain, each run allocates its output anew.
 // Prints JSON: medians in milliseconds.
 
 #include "itkCudaFiltersConfiguration.h"

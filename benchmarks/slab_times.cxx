@@ -11,13 +11,13 @@
 // Sigma holds along all axes. One line of JSON goes to the standard output for each case: milliseconds, the best of
 // three runs and the first one, and a hash of the result.
 
-#include "itkCudaCall.h"
+#include "runtime/device/Call.h"
 #include "itkCudaDetailGaussianSlabs.h"
-#include "itkCudaDeviceView.h"
+#include "runtime/image/DeviceView.h"
 #include "itkCudaError.h"
 #include "itkCudaFiltersConfiguration.h"
-#include "itkCudaStream.h"
-#include "itkCudaTransfer.h"
+#include "runtime/device/Stream.h"
+#include "runtime/transfer/Transfer.h"
 
 #include <algorithm>
 #include <chrono>

@@ -10,8 +10,7 @@ if(CudaFilters_USE_CUDA)
   target_sources(two_way_paper_tables PRIVATE two_way_paper_times_cuda.cxx)
   # Resident images are reached through the rooms, below the public headers.
   target_include_directories(
-    two_way_paper_tables PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/src/runtime
-                                 ${PROJECT_SOURCE_DIR}/src/partitioned)
+    two_way_paper_tables PRIVATE ${PROJECT_SOURCE_DIR}/src)
   target_include_directories(two_way_paper_tables SYSTEM PRIVATE ${CUDAToolkit_INCLUDE_DIRS})
   target_link_libraries(two_way_paper_tables PRIVATE CUDA::cudart_static)
 else()

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "two_way_paper_times.h"
 
-#include "itkCudaCall.h"
-#include "itkCudaDevice.h"
+#include "runtime/device/Call.h"
+#include "runtime/device/Device.h"
+#include "runtime/device/Stream.h"
 #include "itkCudaFiltersConfiguration.h"
-#include "itkCudaPartitionedGaussianDevice.h"
+#include "partitioned/Device.h"
 
 #include <algorithm>
 #include <random>

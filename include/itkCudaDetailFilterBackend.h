@@ -125,7 +125,7 @@ private:
 };
 
 /** The device memory of a run, from before its first allocation to its end. If other runs of the process hold it, it
- * waits for them (itkCudaMemoryGate.h), and calls `progress` meanwhile, which may throw. */
+ * waits for them (runtime/memory/MemoryGate.h), and calls `progress` meanwhile, which may throw. */
 class CudaFilters_EXPORT CudaMemoryReservation
 {
 public:

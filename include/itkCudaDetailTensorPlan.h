@@ -40,7 +40,7 @@ struct CudaLineDirectionPlan
   bool         LastAxisFirst{ false }; // the order of the results' components: z, y, x
 };
 
-/** What is made of a Hessian's eigenvalues. src/pointwise/itkCudaHessianMeasures.h has formulas and sources. */
+/** What is made of a Hessian's eigenvalues. src/pointwise/HessianMeasures.h has formulas and sources. */
 enum class CudaHessianMeasureKind : uint8_t
 {
   Objectness, // Antiga, with Frangi's measure as a case

@@ -20,9 +20,7 @@ set(CudaFilters_PARTITION_CUDA_GTESTS itkCudaPartitionDeviceGTest.cxx itkCudaPar
 
 if(COMMAND cudafilters_add_gtests)
   cudafilters_add_gtests(CudaFiltersPartitionGTestDriver SOURCES ${CudaFilters_PARTITION_GTESTS} scenes/itkCudaFieldScene.cxx)
-  target_include_directories(
-    CudaFiltersPartitionGTestDriver PRIVATE ${CudaFilters_SOURCE_DIR}/src/region ${CudaFilters_SOURCE_DIR}/src/partition
-                                            ${CMAKE_CURRENT_SOURCE_DIR}/scenes)
+  target_include_directories(CudaFiltersPartitionGTestDriver PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/scenes)
   target_compile_definitions(CudaFiltersPartitionGTestDriver
                              PRIVATE CUDAFILTERS_EXAMPLE_DATA="${CudaFilters_SOURCE_DIR}/examples/data")
   # The tests compare bits of what the library's headers compute here with what they computed there.

@@ -3,40 +3,39 @@
 set(libraries ${CudaFilters_TEST_LIBRARIES})
 list(REMOVE_ITEM libraries CudaFilters)
 set(sources
-    gaussian/itkCudaGaussianColumns.cxx
-    gaussian/itkCudaGaussianContinuedSlabs.cxx
-    gaussian/itkCudaGaussianEnums.cxx
-    gaussian/itkCudaGaussianHost.cxx
-    gaussian/itkCudaGaussianPlan.cxx
-    gaussian/itkCudaGaussianPlanParts.cxx
-    gaussian/itkCudaGaussianSchedule.cxx
-    gaussian/itkCudaGaussianSlabs.cxx
-    gaussian/itkCudaGaussianSlabsEngine.cxx
-    gaussian/itkCudaGaussianSlabsHost.cxx
-    runtime/itkCudaDeviceView.cxx
-    runtime/itkCudaDownloadSequence.cxx
-    runtime/itkCudaError.cxx
-    runtime/itkCudaFaultHook.cxx
-    runtime/itkCudaFiltersEnums.cxx
-    runtime/itkCudaHelperThreads.cxx
-    runtime/itkCudaHostPages.cxx
-    runtime/itkCudaImageView.cxx
-    runtime/itkCudaPinnedTransfer.cxx
-    runtime/itkCudaProcessLimits.cxx
-    runtime/itkCudaSettings.cxx
-    runtime/itkCudaSlabReport.cxx
-    runtime/itkCudaSlabStream.cxx
-    runtime/itkCudaStagedInSlices.cxx
-    runtime/itkCudaStagedPerThread.cxx
-    runtime/itkCudaStagedTransfer.cxx
-    runtime/itkCudaStagingChunks.cxx
-    runtime/itkCudaStridedByteStream.cxx
-    runtime/itkCudaTransfer.cxx
-    runtime/itkCudaTransferCounts.cxx
-    runtime/itkCudaTransferJob.cxx
-    runtime/itkCudaTransferLayout.cxx
-    runtime/itkCudaTransferThreads.cxx
-    runtime/itkCudaUploadSequence.cxx)
+    gaussian/Enums.cxx
+    gaussian/host/Host.cxx
+    gaussian/plan/Plan.cxx
+    gaussian/plan/Schedule.cxx
+    gaussian/slabs/PaddedSlabs.cxx
+    gaussian/slabs/PlanParts.cxx
+    gaussian/slabs/Slabs.cxx
+    gaussian/slabs/SlabsEngine.cxx
+    gaussian/slabs/SlabsHost.cxx
+    gaussian/slabs/UncutLines.cxx
+    runtime/device/Error.cxx
+    runtime/device/FaultHook.cxx
+    runtime/device/ProcessLimits.cxx
+    runtime/image/DeviceView.cxx
+    runtime/image/ImageView.cxx
+    runtime/memory/HostPages.cxx
+    runtime/run/Enums.cxx
+    runtime/run/Settings.cxx
+    runtime/run/SlabPipeline.cxx
+    runtime/run/SlabReport.cxx
+    runtime/transfer/DownloadSequence.cxx
+    runtime/transfer/HelperThreads.cxx
+    runtime/transfer/PinnedTransfer.cxx
+    runtime/transfer/StagedInSlices.cxx
+    runtime/transfer/StagedPerThread.cxx
+    runtime/transfer/StagedTransfer.cxx
+    runtime/transfer/StagingChunks.cxx
+    runtime/transfer/StridedReader.cxx
+    runtime/transfer/Transfer.cxx
+    runtime/transfer/TransferJob.cxx
+    runtime/transfer/TransferLayout.cxx
+    runtime/transfer/TransferPolicy.cxx
+    runtime/transfer/UploadSequence.cxx)
 list(TRANSFORM sources PREPEND ${CudaFilters_SOURCE_DIR}/src/)
 add_executable(CudaFiltersSlabFakesGTestDriver itkCudaDownloadSequenceGTest.cxx itkCudaHelperThreadsGTest.cxx
                                                itkCudaSlabFakes.cxx itkCudaSlabFakesGTest.cxx
@@ -46,7 +45,7 @@ target_link_libraries(CudaFiltersSlabFakesGTestDriver PRIVATE ${libraries} ${Cud
 target_include_directories(
   CudaFiltersSlabFakesGTestDriver
   PRIVATE ${CudaFilters_SOURCE_DIR}/include ${CudaFilters_BINARY_DIR}/include ${CudaFilters_SOURCE_DIR}/src
-          ${CudaFilters_SOURCE_DIR}/src/runtime ${CudaFilters_SOURCE_DIR}/src/gaussian ${CudaFilters_SOURCE_DIR}/test)
+          ${CudaFilters_SOURCE_DIR}/test)
 target_include_directories(CudaFiltersSlabFakesGTestDriver SYSTEM PRIVATE ${CUDAToolkit_INCLUDE_DIRS})
 cudafilters_set_options(CudaFiltersSlabFakesGTestDriver)
 # The random cases run for a minute here, and for some seconds elsewhere. Some tests have the names of those on the GPU.

@@ -24,9 +24,7 @@ set(CudaFilters_SNAKE_CUDA_GTESTS
 
 if(COMMAND cudafilters_add_gtests)
   cudafilters_add_gtests(CudaFiltersSnakeGTestDriver SOURCES ${CudaFilters_SNAKE_GTESTS} ${CudaFilters_SNAKE_SCENE_SRCS})
-  target_include_directories(CudaFiltersSnakeGTestDriver PRIVATE ${CudaFilters_SOURCE_DIR}/src/region
-                                                                 ${CudaFilters_SOURCE_DIR}/src/snake
-                                                                 ${CMAKE_CURRENT_SOURCE_DIR}/scenes)
+  target_include_directories(CudaFiltersSnakeGTestDriver PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/scenes)
   # The tests compare bits of what the library's headers compute here with what they computed there.
   target_compile_options(
     CudaFiltersSnakeGTestDriver

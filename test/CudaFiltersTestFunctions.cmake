@@ -16,9 +16,7 @@ endfunction()
 function(cudafilters_add_test_program name)
   add_executable(${name} ${ARGN})
   target_link_libraries(${name} PRIVATE ${CudaFilters_TEST_LIBRARIES})
-  target_include_directories(${name} PRIVATE ${CudaFilters_SOURCE_DIR}/src ${CudaFilters_SOURCE_DIR}/src/runtime
-                                             ${CudaFilters_SOURCE_DIR}/src/gaussian ${CudaFilters_SOURCE_DIR}/src/partitioned
-                                             ${CudaFilters_SOURCE_DIR}/src/pointwise ${CudaFilters_SOURCE_DIR}/test)
+  target_include_directories(${name} PRIVATE ${CudaFilters_SOURCE_DIR}/src ${CudaFilters_SOURCE_DIR}/test)
   cudafilters_set_options(${name})
 endfunction()
 

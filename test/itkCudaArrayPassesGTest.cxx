@@ -9,7 +9,7 @@
 #include "itkCudaError.h"
 #include "itkCudaHeldStream.h"
 #include "itkCudaRuntimeTestHelpers.h"
-#include "itkCudaStream.h"
+#include "runtime/device/Stream.h"
 
 #include <algorithm>
 #include <cmath>

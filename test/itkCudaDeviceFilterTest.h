@@ -2,7 +2,7 @@
 #ifndef itkCudaDeviceFilterTest_h
 #define itkCudaDeviceFilterTest_h
 
-#include "itkCudaDeviceGuard.h"
+#include "runtime/device/Device.h"
 #include "itkCudaDownloadImageFilter.h"
 #include "itkCudaRuntimeTestHelpers.h"
 #include "itkCudaUploadImageFilter.h"

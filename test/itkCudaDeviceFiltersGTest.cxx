@@ -12,8 +12,8 @@
 #include "itkCudaHeldStream.h"
 #include "itkCudaPartitionedRecursiveGaussianImageFilter.h"
 #include "itkCudaSmoothingRecursiveGaussianImageFilter.h"
-#include "itkCudaThreadStream.h"
-#include "itkCudaTransferCounts.h"
+#include "runtime/device/Stream.h"
+#include "runtime/transfer/TransferPolicy.h"
 #include "itkPeriodicBoundaryCondition.h"
 #include "itkZeroFluxNeumannBoundaryCondition.h"
 

@@ -13,8 +13,8 @@
 #include "itkCudaLaplacianRecursiveGaussianImageFilter.h"
 #include "itkCudaRecursiveGaussianImageFilter.h"
 #include "itkCudaSmoothingRecursiveGaussianImageFilter.h"
-#include "itkCudaThreadStream.h"
-#include "itkCudaTransferCounts.h"
+#include "runtime/device/Stream.h"
+#include "runtime/transfer/TransferPolicy.h"
 
 #include <functional>
 #include <sstream>

@@ -3,10 +3,10 @@
 // Device images on a device: memory that they take, share and give back, and memory of others.
 
 #include "itkCudaDeviceImage.h"
-#include "itkCudaDeviceGuard.h"
+#include "runtime/device/Device.h"
 #include "itkCudaError.h"
 #include "itkCudaRuntimeTestHelpers.h"
-#include "itkCudaThreadStream.h"
+#include "runtime/device/Stream.h"
 #include "itkImage.h"
 #include "itkVector.h"
 

@@ -3,11 +3,11 @@
 // Shared device memory: who waits for whom, when it goes back, and that a chain of one thread costs no event.
 
 #include "itkCudaDeviceImageMemory.h"
-#include "itkCudaDeviceGuard.h"
+#include "runtime/device/Device.h"
 #include "itkCudaError.h"
 #include "itkCudaHeldStream.h"
 #include "itkCudaRuntimeTestHelpers.h"
-#include "itkCudaThreadStream.h"
+#include "runtime/device/Stream.h"
 
 #include <atomic>
 #include <memory>

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Device memory from functions of the program: all of it, back to where it came from, and what happens if there is
 // none.
-#include "itkCudaDeviceMemory.h"
-#include "itkCudaDeviceProperties.h"
+#include "runtime/memory/DeviceMemory.h"
+#include "runtime/device/Device.h"
 #include "itkCudaError.h"
 #include "itkCudaExpectException.h"
-#include "itkCudaMemoryQuery.h"
 #include "itkCudaRuntimeTestHelpers.h"
 #include "itkCudaSmoothingRecursiveGaussianImageFilter.h"
 #include "itkImage.h"

@@ -10,7 +10,7 @@
 #include "itkCudaHeldStream.h"
 #include "itkCudaPartitionedRecursiveGaussianImageFilter.h"
 #include "itkCudaSmoothingRecursiveGaussianImageFilter.h"
-#include "itkCudaThreadStream.h"
+#include "runtime/device/Stream.h"
 
 #include <future>
 #include <thread>

@@ -4,7 +4,7 @@
 // bit and word for word; in chains and threads; what follows from failures.
 
 #include "itkCommand.h"
-#include "itkCudaDeviceGuard.h"
+#include "runtime/device/Device.h"
 #include "itkCudaDownloadImageFilter.h"
 #include "itkCudaError.h"
 #include "itkCudaExpectException.h"
@@ -14,8 +14,8 @@
 #include "itkCudaRuntimeTestHelpers.h"
 #include "itkCudaSmoothingRecursiveGaussianImageFilter.h"
 #include "itkCudaSnakeImageTestCase.h"
-#include "itkCudaThreadStream.h"
-#include "itkCudaTransferCounts.h"
+#include "runtime/device/Stream.h"
+#include "runtime/transfer/TransferPolicy.h"
 #include "itkCudaUploadImageFilter.h"
 #include "itkImage.h"
 

@@ -8,7 +8,7 @@
 #include "itkCudaDiscreteGaussianImageFilter.h"
 #include "itkCudaExpectException.h"
 #include "itkCudaFiltersConfiguration.h"
-#include "itkCudaGaussianFirHost.h"
+#include "gaussian/fir/FirCore.h"
 #include "itkDiscreteGaussianImageFilter.h"
 #include "itkImage.h"
 #include "itkImageRegionConstIterator.h"

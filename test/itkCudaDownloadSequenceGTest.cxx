@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "itkCudaDownloadSequence.h"
+#include "runtime/transfer/DownloadSequence.h"
 
-#include "itkCudaDeviceGuard.h"
+#include "runtime/device/Device.h"
 #include "itkMacro.h"
-#include "itkCudaMemory.h"
+#include "runtime/memory/DeviceMemory.h"
+#include "runtime/memory/PinnedMemory.h"
 #include "itkCudaRuntimeTestHelpers.h"
 #include "itkCudaSequenceTest.h"
-#include "itkCudaTransferCounts.h"
+#include "runtime/transfer/TransferPolicy.h"
 
 #include <algorithm>
 #include <condition_variable>

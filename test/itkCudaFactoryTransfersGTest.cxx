@@ -5,7 +5,7 @@
 #include "itkCudaGaussianImageFilterFactory.h"
 
 #include "itkCudaGaussianTestUtilities.h"
-#include "itkCudaTransferCounts.h"
+#include "runtime/transfer/TransferPolicy.h"
 #include "itkCudaLaplacianRecursiveGaussianImageFilter.h"
 
 namespace itk::cuda::test

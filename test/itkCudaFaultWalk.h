@@ -2,7 +2,7 @@
 #ifndef itkCudaFaultWalk_h
 #define itkCudaFaultWalk_h
 
-#include "itkCudaCall.h"
+#include "runtime/device/Call.h"
 #include "itkCudaError.h"
 #include "itkCudaFiltersConfiguration.h"
 

@@ -7,8 +7,8 @@
 #include "itkCudaGaussianPipelineProperties.h"
 
 #include "itkCudaDetailGaussianPlan.h"
-#include "itkCudaDetailNames.h"
-#include "itkCudaGaussianHost.h"
+#include "runtime/DetailNames.h"
+#include "gaussian/host/HostPlan.h"
 #include "itkCudaGradientMagnitudeRecursiveGaussianImageFilter.h"
 #include "itkCudaGradientRecursiveGaussianImageFilter.h"
 #include "itkCudaHessianRecursiveGaussianImageFilter.h"

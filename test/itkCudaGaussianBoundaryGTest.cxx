@@ -7,7 +7,7 @@
 #include "itkCudaExpectException.h"
 #include "itkCudaFiltersConfiguration.h"
 #include "itkCudaGaussianBoundaryReference.h"
-#include "itkCudaGaussianHost.h"
+#include "gaussian/host/HostPlan.h"
 #include "itkCudaTestSeed.h"
 #include "itkMultiThreaderBase.h"
 

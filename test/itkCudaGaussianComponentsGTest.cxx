@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Outputs that have not as many components as the filter gives: an exception that names both numbers, on every backend.
-#include "itkCudaDetailNames.h"
+#include "runtime/DetailNames.h"
 #include "itkCudaDetailPartitionedGaussianEngine.h"
 #include "itkCudaGaussianTestUtilities.h"
 #include "itkCudaGradientRecursiveGaussianImageFilter.h"

@@ -4,8 +4,8 @@
 // double from them over the filled line, against the sum in float64 over the continued line.
 
 #include "itkCudaGaussianBoundaryReference.h"
-#include "itkCudaGaussianEdges.h"
-#include "itkCudaGaussianSchedule.h"
+#include "gaussian/device/Edges.h"
+#include "gaussian/plan/Schedule.h"
 #include "itkCudaTestSeed.h"
 
 #include <gtest/gtest.h>

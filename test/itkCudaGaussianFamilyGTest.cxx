@@ -6,7 +6,7 @@
 #include "itkCudaGaussianPipelineProperties.h"
 
 #include "itkCudaDetailHostScope.h"
-#include "itkCudaDetailNames.h"
+#include "runtime/DetailNames.h"
 #include "itkCudaGradientMagnitudeRecursiveGaussianImageFilter.h"
 #include "itkCudaGradientRecursiveGaussianImageFilter.h"
 #include "itkCudaHessianRecursiveGaussianImageFilter.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every CUDA call of an update is made to fail, one after the other: each failure is a CudaError, nothing stays
 // allocated, and the next update is correct.
-#include "itkCudaCall.h"
+#include "runtime/device/Call.h"
 #include "itkCudaError.h"
 #include "itkCudaGaussianTestUtilities.h"
 

@@ -2,11 +2,12 @@
 
 // The device's convolution of lines against the host's: equal bits, as neither side contracts and both round alike.
 
-#include "itkCudaCall.h"
-#include "itkCudaDevice.h"
+#include "runtime/device/Call.h"
+#include "runtime/device/Device.h"
+#include "runtime/device/Stream.h"
 #include "itkCudaFiltersConfiguration.h"
-#include "itkCudaGaussianFirDevice.h"
-#include "itkCudaGaussianFirHost.h"
+#include "gaussian/fir/FirDevice.h"
+#include "gaussian/fir/FirCore.h"
 
 #include <gtest/gtest.h>
 

@@ -4,8 +4,8 @@
 // them alone, as on the device. Random lines against the filter of whole lines.
 
 #include "itkCudaDetailGaussianEngine.h"
-#include "itkCudaGaussianHost.h"
-#include "itkCudaGaussianSchedule.h"
+#include "gaussian/host/HostPlan.h"
+#include "gaussian/plan/Schedule.h"
 #include "itkMultiThreaderBase.h"
 
 #include <gtest/gtest.h>

@@ -6,10 +6,10 @@
 #include "itkCudaGaussianImageFilterFactory.h"
 
 #include "itkCudaDetailGaussianEngine.h"
-#include "itkCudaDetailNames.h"
+#include "runtime/DetailNames.h"
 #include "itkCudaDiscreteGaussianImageFilter.h"
 #include "itkCudaGaussianTestUtilities.h"
-#include "itkCudaGaussianTuning.h"
+#include "gaussian/plan/Tuning.h"
 #include "itkCudaHessianRecursiveGaussianImageFilter.h"
 #include "itkGradientMagnitudeRecursiveGaussianImageFilter.h"
 #include "itkGradientRecursiveGaussianImageFilter.h"

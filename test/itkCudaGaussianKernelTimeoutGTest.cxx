@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where the driver ends long kernels, passes take several launches, which give the bits of one.
-#include "itkCudaDevice.h"
+#include "runtime/device/Device.h"
+#include "runtime/device/Stream.h"
 #include "itkCudaGaussianTestUtilities.h"
 #include "itkCudaGradientMagnitudeRecursiveGaussianImageFilter.h"
 #include "itkCudaGradientRecursiveGaussianImageFilter.h"

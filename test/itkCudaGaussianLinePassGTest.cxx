@@ -3,15 +3,17 @@
 // The device's line passes against the host reference in double: every method of dividing a line, with the others ruled
 // out, at the borders of every limit, on aligned and unaligned memory.
 
-#include "itkCudaCall.h"
-#include "itkCudaDevice.h"
+#include "runtime/device/Call.h"
+#include "runtime/device/Device.h"
+#include "runtime/device/Stream.h"
 #include "itkCudaFiltersConfiguration.h"
-#include "itkCudaGaussianDevice.h"
-#include "itkCudaGaussianHost.h"
-#include "itkCudaGaussianTensorMap.h"
-#include "itkCudaGaussianTuning.h"
-#include "itkCudaLineGeometry.h"
-#include "itkCudaMemory.h"
+#include "gaussian/device/Device.h"
+#include "gaussian/host/HostPlan.h"
+#include "gaussian/device/PipelinedStrip.h"
+#include "gaussian/plan/Tuning.h"
+#include "runtime/image/LineGroups.h"
+#include "runtime/memory/DeviceMemory.h"
+#include "runtime/memory/PinnedMemory.h"
 
 #include <gtest/gtest.h>
 

@@ -4,7 +4,7 @@
 // filtering each term by itself.
 
 #include "itkCudaDetailGaussianPlan.h"
-#include "itkCudaGaussianHost.h"
+#include "gaussian/host/HostPlan.h"
 #include "itkMacro.h"
 
 #include <gtest/gtest.h>

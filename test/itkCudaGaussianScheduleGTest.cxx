@@ -4,8 +4,8 @@
 // that rounding would show.
 
 #include "itkCudaDetailGaussianPlan.h"
-#include "itkCudaGaussianSchedule.h"
-#include "itkCudaGaussianTuning.h"
+#include "gaussian/plan/Schedule.h"
+#include "gaussian/plan/Tuning.h"
 
 #include <gtest/gtest.h>
 

@@ -3,9 +3,9 @@
 // Sigmas at both ends of their range. As sigma goes to 0, derivatives are differences of pixels; at any large sigma
 // Deriche's results are those of the same kernel in long double.
 
-#include "itkCudaDetailNames.h"
+#include "runtime/DetailNames.h"
 #include "itkCudaExpectException.h"
-#include "itkCudaGaussianHost.h"
+#include "gaussian/host/HostPlan.h"
 #include "itkCudaGaussianTestUtilities.h"
 #include "itkCudaGradientMagnitudeRecursiveGaussianImageFilter.h"
 #include "itkCudaGradientRecursiveGaussianImageFilter.h"

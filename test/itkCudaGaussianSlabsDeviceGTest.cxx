@@ -3,18 +3,18 @@
 // Runs in slabs on the device: the bits of a run over the whole image there, however the image is cut and whatever
 // logical devices take the chunks; bytes over the link; memory; faults.
 
-#include "itkCudaCall.h"
+#include "runtime/device/Call.h"
 #include "itkCudaDetailFilterBackend.h"
 #include "itkCudaDetailGaussianEngine.h"
 #include "itkCudaDetailGaussianSlabs.h"
-#include "itkCudaDeviceMemory.h"
+#include "runtime/memory/DeviceMemory.h"
 #include "itkCudaError.h"
 #include "itkCudaFaultWalk.h"
 #include "itkCudaFiltersConfiguration.h"
 #include "itkCudaSlabTest.h"
-#include "itkCudaStream.h"
+#include "runtime/device/Stream.h"
 #include "itkCudaTestSeed.h"
-#include "itkCudaTransferCounts.h"
+#include "runtime/transfer/TransferPolicy.h"
 
 #include <gtest/gtest.h>
 

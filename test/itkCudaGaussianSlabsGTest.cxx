@@ -5,7 +5,7 @@
 
 #include "itkCudaDetailGaussianSlabs.h"
 #include "itkCudaExpectException.h"
-#include "itkCudaGaussianHost.h"
+#include "gaussian/host/HostPlan.h"
 #include "itkCudaSlabTest.h"
 #include "itkCudaTestSeed.h"
 #include "itkMultiThreaderBase.h"

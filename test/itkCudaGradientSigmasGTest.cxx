@@ -2,7 +2,7 @@
 // The gradient with unequal sigmas: with Deriche it is that of ITK's class on every backend, with Accurate sigma i is
 // that of axis i.
 #include "itkCudaDetailHostFilter.h"
-#include "itkCudaDetailNames.h"
+#include "runtime/DetailNames.h"
 #include "itkCudaGaussianTestUtilities.h"
 #include "itkCudaGradientRecursiveGaussianImageFilter.h"
 #include "itkMultiThreaderBase.h"

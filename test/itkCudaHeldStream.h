@@ -2,8 +2,8 @@
 #ifndef itkCudaHeldStream_h
 #define itkCudaHeldStream_h
 
-#include "itkCudaCall.h"
-#include "itkCudaContext.h"
+#include "runtime/device/Call.h"
+#include "runtime/device/Stream.h"
 
 #include <future>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "itkCudaHelperThreads.h"
+#include "runtime/transfer/HelperThreads.h"
 
-#include "itkCudaSettings.h"
-#include "itkCudaSpin.h"
+#include "runtime/run/Settings.h"
+#include "runtime/device/Spin.h"
 #include "itkThreadPool.h"
 
 #include <gtest/gtest.h>

@@ -3,7 +3,7 @@
 // Measures of Hessians against their papers' formulas in double, written once more here.
 
 #include "itkCudaExpectException.h"
-#include "itkCudaHessianMeasures.h"
+#include "pointwise/HessianMeasures.h"
 #include "itkCudaTestSeed.h"
 #include "itkMacro.h"
 #include "itkSymmetricEigenAnalysis.h"

@@ -2,7 +2,7 @@
 #include "itkCudaDetailFilterBackend.h"
 #include "itkCudaDetailHostMemoryPool.h"
 #include "itkCudaFiltersConfiguration.h"
-#include "itkCudaHostMemoryClock.h"
+#include "runtime/memory/HostMemoryClock.h"
 #include "itkCudaRecursiveGaussianImageFilter.h"
 
 #include <gtest/gtest.h>

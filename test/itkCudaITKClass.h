@@ -3,7 +3,7 @@
 #define itkCudaITKClass_h
 
 #include "itkCudaDetailHostFilter.h"
-#include "itkCudaDetailNames.h"
+#include "runtime/DetailNames.h"
 #include "itkCudaGaussianImageFilterBase.h"
 
 namespace itk::cuda::test

@@ -16,7 +16,7 @@
 #include "itkCudaRecursiveGaussianImageFilter.h"
 #include "itkCudaRegionSnakeImageFilter.h"
 #include "itkCudaSmoothingRecursiveGaussianImageFilter.h"
-#include "itkCudaTransferCounts.h"
+#include "runtime/transfer/TransferPolicy.h"
 #include "itkStreamingImageFilter.h"
 
 #include <algorithm>

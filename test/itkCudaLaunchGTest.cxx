@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "itkCudaLaunch.h"
-#include "itkCudaDevice.h"
+#include "runtime/device/Launch.h"
+#include "runtime/device/Device.h"
+#include "runtime/device/Stream.h"
 #include "itkCudaError.h"
 #include "itkCudaRuntimeTestHelpers.h"
 

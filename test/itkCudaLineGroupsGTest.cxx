@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Groups of lines as data: needs no GPU.
-#include "itkCudaLineGroups.h"
+#include "runtime/image/LineGroups.h"
 
 #include <gtest/gtest.h>
 

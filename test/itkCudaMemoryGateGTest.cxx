@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "itkCudaMemoryGate.h"
+#include "runtime/memory/MemoryGate.h"
 
 #include <gtest/gtest.h>
 

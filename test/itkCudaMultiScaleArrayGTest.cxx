@@ -3,7 +3,7 @@
 // Measures of several scales and structure tensors of arrays of a caller, on the caller's stream: the bits of images of
 // the host, their place in the order of the stream, what is refused, faults. All device memory is poisoned with NaN.
 
-#include "itkCudaCall.h"
+#include "runtime/device/Call.h"
 #include "itkCudaDetailMultiScaleArray.h"
 #include "itkCudaDetailStructureTensorEngine.h"
 #include "itkCudaDetailTensorEngine.h"
@@ -11,8 +11,8 @@
 #include "itkCudaError.h"
 #include "itkCudaFaultWalk.h"
 #include "itkCudaHeldStream.h"
-#include "itkCudaTransfer.h"
-#include "itkCudaTransferCounts.h"
+#include "runtime/transfer/Transfer.h"
+#include "runtime/transfer/TransferPolicy.h"
 #include "itkCudaVesselnessImageFilter.h"
 #include "itkMultiThreaderBase.h"
 

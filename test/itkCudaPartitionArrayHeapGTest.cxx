@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "itkCudaPartitionArrayHeap.h"
+#include "partition/executor/ArrayHeap.h"
 #include "itkCudaPartitionTestCase.h"
 
 #include <gtest/gtest.h>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "itkCudaPartitionDevicePrimitives.h"
 
-#include "itkCudaDeviceGuard.h"
-#include "itkCudaPartitionProcessor.cuh"
-#include "itkCudaRegionDeviceSums.h"
-#include "itkCudaRegionSamples.h"
-#include "itkCudaRegionThreads.h"
-#include "itkCudaStream.h"
+#include "runtime/device/Device.h"
+#include "partition/executor/DeviceExecutor.cuh"
+#include "region/DeviceSums.h"
+#include "region/Samples.h"
+#include "region/Threads.h"
+#include "runtime/device/Stream.h"
 
 #include <array>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "itkCudaPartitionEstimates.h"
+#include "partition/labels/Estimates.h"
 #include "itkCudaPartitionTestCase.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "itkCudaPartitionRefinementSteps.h"
+#include "partition/refine/RefinementKernels.h"
 
 #include <gtest/gtest.h>
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "itkCudaPartitionEdgeGrid.h"
-#include "itkCudaPartitionGeometry.h"
+#include "partition/map/EdgeGrid.h"
+#include "partition/map/Geometry.h"
 #include "itkCudaPartitionMapTestCase.h"
-#include "itkCudaPartitionReservation.h"
-#include "itkCudaPartitionSort.h"
-#include "itkCudaPartitionTopology.h"
+#include "partition/refine/Reservation.h"
+#include "partition/executor/Sort.h"
+#include "partition/map/Topology.h"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "itkCudaExpectException.h"
-#include "itkCudaPartitionComponents.h"
-#include "itkCudaPartitionLabelMaker.h"
+#include "partition/labels/Components.h"
+#include "partition/labels/LabelMaker.h"
 #include "itkCudaPartitionTestCase.h"
 
 #include <gtest/gtest.h>

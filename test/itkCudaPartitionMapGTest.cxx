@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "itkCudaPartitionMapBuild.h"
+#include "partition/map/Map.h"
 #include "itkCudaPartitionMapTestCase.h"
-#include "itkCudaPartitionMapVerify.h"
-#include "itkCudaPartitionRaster.h"
 
 #include "itkMacro.h"
 

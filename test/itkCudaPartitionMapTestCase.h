@@ -2,11 +2,11 @@
 #ifndef itkCudaPartitionMapTestCase_h
 #define itkCudaPartitionMapTestCase_h
 
-#include "itkCudaDetailNames.h"
-#include "itkCudaPartitionLabels.h"
-#include "itkCudaPartitionMapData.h"
-#include "itkCudaRegionSamples.h"
-#include "itkCudaRegionTables.h"
+#include "runtime/DetailNames.h"
+#include "partition/labels/LabelMaker.h"
+#include "partition/map/MapData.h"
+#include "region/Samples.h"
+#include "region/Tables.h"
 
 #include <cmath>
 #include <cstdint>

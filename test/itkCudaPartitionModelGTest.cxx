@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "itkCudaPartitionModel.h"
+#include "partition/Model.h"
 #include "itkCudaPartitionTestCase.h"
 
 #include <gtest/gtest.h>

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "itkCudaPartitionGeometry.h"
-#include "itkCudaPartitionMap.h"
-#include "itkCudaPartitionMapSearch.h"
+#include "partition/map/Geometry.h"
+#include "partition/map/Map.h"
+#include "partition/map/MapSearch.h"
 #include "itkCudaPartitionMapTestCase.h"
-#include "itkCudaPartitionMapVerify.h"
-#include "itkCudaPartitionRaster.h"
-#include "itkCudaPartitionScene.h"
+#include "partition/Scene.h"
 #include "itkCudaPartitionTestProcessor.h"
 
 #include <gtest/gtest.h>

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "itkCudaPartitionMap.h"
+#include "partition/map/Map.h"
 #include "itkCudaPartitionMapTestCase.h"
-#include "itkCudaPartitionRaster.h"
-#include "itkCudaPartitionSummary.h"
+#include "partition/result/Result.h"
 
 #include <gtest/gtest.h>
 

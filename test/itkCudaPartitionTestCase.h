@@ -2,16 +2,16 @@
 #ifndef itkCudaPartitionTestCase_h
 #define itkCudaPartitionTestCase_h
 
-#include "itkCudaDetailNames.h"
+#include "runtime/DetailNames.h"
 #include "itkCudaDetailRegionPartitionEngine.h"
-#include "itkCudaPartitionEstimates.h"
-#include "itkCudaPartitionModel.h"
-#include "itkCudaPartitionScene.h"
-#include "itkCudaPartitionWork.h"
-#include "itkCudaRegionLaws.h"
-#include "itkCudaRegionSamples.h"
-#include "itkCudaRegionTables.h"
-#include "itkCudaRegionThreads.h"
+#include "partition/labels/Estimates.h"
+#include "partition/Model.h"
+#include "partition/Scene.h"
+#include "partition/refine/Work.h"
+#include "region/Laws.h"
+#include "region/Samples.h"
+#include "region/Tables.h"
+#include "region/Threads.h"
 
 #include <algorithm>
 #include <cmath>

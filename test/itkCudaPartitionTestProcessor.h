@@ -2,11 +2,11 @@
 #ifndef itkCudaPartitionTestProcessor_h
 #define itkCudaPartitionTestProcessor_h
 
-#include "itkCudaPartitionGeometry.h"
-#include "itkCudaPartitionGraphSteps.h"
-#include "itkCudaPartitionMapData.h"
-#include "itkCudaPartitionModel.h"
-#include "itkCudaPartitionScene.h"
+#include "partition/map/Geometry.h"
+#include "partition/labels/GraphSteps.h"
+#include "partition/map/MapData.h"
+#include "partition/Model.h"
+#include "partition/Scene.h"
 
 #include <algorithm>
 #include <array>

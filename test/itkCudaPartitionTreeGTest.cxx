@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "itkCudaPartitionTestCase.h"
-#include "itkCudaPartitionTree.h"
+#include "partition/result/Result.h"
 
 #include <gtest/gtest.h>
 

@@ -3,12 +3,14 @@
 // The device's passes against the host's lines in the same type, for every partition, along every axis, with one and
 // with several launches for the exact partition.
 
-#include "itkCudaCall.h"
-#include "itkCudaDevice.h"
+#include "runtime/device/Call.h"
+#include "runtime/device/Device.h"
+#include "runtime/device/Stream.h"
 #include "itkCudaFiltersConfiguration.h"
-#include "itkCudaMemory.h"
-#include "itkCudaPartitionedGaussianDevice.h"
-#include "itkCudaPartitionedGaussianHost.h"
+#include "runtime/memory/DeviceMemory.h"
+#include "runtime/memory/PinnedMemory.h"
+#include "partitioned/Device.h"
+#include "partitioned/Core.h"
 #include "itkProcessObject.h"
 
 #include <gtest/gtest.h>

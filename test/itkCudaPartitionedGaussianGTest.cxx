@@ -4,9 +4,9 @@
 // double and direct form, and the partitions against each other.
 
 #include "itkCudaDetailPartitionedGaussianPlan.h"
-#include "itkCudaPartitionedGaussianCoefficients.h"
-#include "itkCudaPartitionedGaussianHost.h"
-#include "itkCudaPartitionedGaussianPartitions.h"
+#include "partitioned/Coefficients.h"
+#include "partitioned/Core.h"
+#include "partitioned/Partitions.h"
 #include "itkCudaPartitionedGaussianReference.h"
 
 #include "itkMacro.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sigma far beyond the lines, as of an image in metres with the default sigma of 1: time and memory go with the image.
-#include "itkCudaDetailNames.h"
+#include "runtime/DetailNames.h"
 #include "itkCudaGaussianTestUtilities.h"
-#include "itkCudaPartitionedGaussianCoefficients.h"
+#include "partitioned/Coefficients.h"
 #include "itkCudaPartitionedGaussianReference.h"
 #include "itkCudaPartitionedRecursiveGaussianImageFilter.h"
 

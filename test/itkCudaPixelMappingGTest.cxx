@@ -4,7 +4,7 @@
 // last digits of double. Shift and scale come before each of them.
 
 #include "itkBinaryThresholdImageFilter.h"
-#include "itkCudaPixelMapping.h"
+#include "runtime/image/PixelMapping.h"
 #include "itkImage.h"
 #include "itkIntensityWindowingImageFilter.h"
 #include "itkSigmoidImageFilter.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "itkCudaProcessLimits.h"
+#include "runtime/device/Process.h"
 
 #include "itkCudaFiltersConfiguration.h"
 #include "itksys/SystemInformation.hxx"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "itkCudaCall.h"
-#include "itkCudaDevice.h"
-#include "itkCudaSnakeCuda.h"
+#include "runtime/device/Call.h"
+#include "runtime/device/Device.h"
+#include "runtime/device/Stream.h"
+#include "snake/device/Snake.h"
 #include "itkCudaSnakeDeviceTest.h"
 #include "itkCudaSnakeTestCase.h"
 

@@ -3,15 +3,17 @@
 // The resident cores on images on the device: a plan that keeps its input leaves every bit of it, and gives the bits of
 // the plan that does not. Workspaces have exactly the bytes that the cores ask for.
 
-#include "itkCudaCall.h"
+#include "runtime/device/Call.h"
 #include "itkCudaDetailGaussianPlan.h"
-#include "itkCudaDevice.h"
+#include "runtime/device/Device.h"
+#include "runtime/device/Stream.h"
 #include "itkCudaFiltersConfiguration.h"
-#include "itkCudaGaussianDevice.h"
-#include "itkCudaGaussianFirDevice.h"
-#include "itkCudaMemory.h"
-#include "itkCudaPartitionedGaussianDevice.h"
-#include "itkCudaPassChain.h"
+#include "gaussian/device/Device.h"
+#include "gaussian/fir/FirDevice.h"
+#include "runtime/memory/DeviceMemory.h"
+#include "runtime/memory/PinnedMemory.h"
+#include "partitioned/Device.h"
+#include "runtime/run/PassChain.h"
 
 #include <gtest/gtest.h>
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "itkCudaDetailHostMemoryPool.h"
-#include "itkCudaDevice.h"
+#include "runtime/device/Device.h"
+#include "runtime/device/Stream.h"
 #include "itkCudaError.h"
-#include "itkCudaMemory.h"
-#include "itkCudaMemoryCounts.h"
-#include "itkCudaMemoryQuery.h"
+#include "runtime/memory/DeviceMemory.h"
+#include "runtime/memory/PinnedMemory.h"
+#include "runtime/memory/MemoryCounts.h"
 #include "itkCudaRuntimeTestHelpers.h"
-#include "itkCudaStagingChunks.h"
+#include "runtime/transfer/StagingChunks.h"
 
 #include <atomic>
 #include <chrono>

@@ -2,12 +2,12 @@
 #ifndef itkCudaRuntimeTestHelpers_h
 #define itkCudaRuntimeTestHelpers_h
 
-#include "itkCudaCall.h"
-#include "itkCudaDetailNames.h"
-#include "itkCudaDeviceView.h"
+#include "runtime/device/Call.h"
+#include "runtime/DetailNames.h"
+#include "runtime/image/DeviceView.h"
 #include "itkCudaFiltersConfiguration.h"
-#include "itkCudaStream.h"
-#include "itkCudaTransfer.h"
+#include "runtime/device/Stream.h"
+#include "runtime/transfer/Transfer.h"
 
 #include <gtest/gtest.h>
 

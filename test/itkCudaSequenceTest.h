@@ -2,10 +2,10 @@
 #ifndef itkCudaSequenceTest_h
 #define itkCudaSequenceTest_h
 
-#include "itkCudaHelperThreads.h"
+#include "runtime/transfer/HelperThreads.h"
 #include "itkCudaRuntimeTestHelpers.h"
-#include "itkCudaStagingChunks.h"
-#include "itkCudaStream.h"
+#include "runtime/transfer/StagingChunks.h"
+#include "runtime/device/Stream.h"
 
 #include <exception>
 #include <string>

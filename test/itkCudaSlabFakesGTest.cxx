@@ -3,10 +3,10 @@
 // The slabs' way through devices without a GPU: threads stand for streams, and the host's steps for kernels
 // (itkCudaSlabFakes.cxx). Bits of runs over whole images; logical devices; memory; what sources and sinks throw.
 
-#include "itkCudaCall.h"
+#include "runtime/device/Call.h"
 #include "itkCudaDetailGaussianSlabs.h"
 #include "itkCudaError.h"
-#include "itkCudaSettings.h"
+#include "runtime/run/Settings.h"
 #include "itkCudaSlabFakes.h"
 #include "itkCudaSlabTest.h"
 #include "itkCudaTestSeed.h"

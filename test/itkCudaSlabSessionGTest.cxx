@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A run that is paused between requests, with an engine that copies planes.
 #include "itkCudaDetailSlabSession.h"
-#include "itkCudaMemoryGate.h"
+#include "runtime/memory/MemoryGate.h"
 
 #include <gtest/gtest.h>
 

@@ -3,9 +3,9 @@
 #define itkCudaSlabTest_h
 
 #include "itkCudaDetailGaussianSlabs.h"
-#include "itkCudaDetailNames.h"
+#include "runtime/DetailNames.h"
 #include "itkCudaError.h"
-#include "itkCudaComponents.h"
+#include "runtime/image/Components.h"
 #include "itkCudaTestSeed.h"
 
 #include <gtest/gtest.h>

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "itkCudaCall.h"
-#include "itkCudaDevice.h"
+#include "runtime/device/Call.h"
+#include "runtime/device/Device.h"
+#include "runtime/device/Stream.h"
 #include "itkCudaFaultWalk.h"
-#include "itkCudaMemory.h"
-#include "itkCudaSnakeCuda.h"
+#include "runtime/memory/DeviceMemory.h"
+#include "runtime/memory/PinnedMemory.h"
+#include "snake/device/Snake.h"
 #include "itkCudaSnakeDeviceTest.h"
 #include "itkCudaSnakeImageTestCase.h"
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "itkCudaSnakeDeviceMath.h"
 
-#include "itkCudaCall.h"
-#include "itkCudaDevice.h"
-#include "itkCudaMemory.h"
+#include "runtime/device/Call.h"
+#include "runtime/device/Device.h"
+#include "runtime/device/Stream.h"
+#include "runtime/memory/DeviceMemory.h"
+#include "runtime/memory/PinnedMemory.h"
 
 namespace itk::cuda::region
 {

@@ -2,7 +2,7 @@
 #ifndef itkCudaSnakeDeviceMath_h
 #define itkCudaSnakeDeviceMath_h
 
-#include "itkCudaRegionLaws.h"
+#include "region/Laws.h"
 
 #include <vector>
 

@@ -2,9 +2,9 @@
 #ifndef itkCudaSnakeImageTestCase_h
 #define itkCudaSnakeImageTestCase_h
 
-#include "itkCudaDetailNames.h"
+#include "runtime/DetailNames.h"
 #include "itkCudaDetailRegionSnakeEngine.h"
-#include "itkCudaSnakeRun.h"
+#include "snake/Run.h"
 #include "itkCudaSnakeTestCase.h"
 
 #include <gtest/gtest.h>

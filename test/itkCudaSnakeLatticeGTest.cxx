@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "itkCudaDetailRegionSnakeGeometry.h"
-#include "itkCudaRegionLattice.h"
-#include "itkCudaSnakeCore.h"
+#include "region/Lattice.h"
+#include "snake/Core.h"
 #include "itkMacro.h"
 
 #include <gtest/gtest.h>

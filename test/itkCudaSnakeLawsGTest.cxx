@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "itkCudaRegionLaws.h"
-#include "itkCudaRegionMath.h"
+#include "region/Laws.h"
+#include "region/Math.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "itkCudaSnakePhases.h"
+#include "snake/Phases.h"
 
 #include <gtest/gtest.h>
 

@@ -2,9 +2,9 @@
 #ifndef itkCudaSnakeTestCase_h
 #define itkCudaSnakeTestCase_h
 
-#include "itkCudaDetailNames.h"
+#include "runtime/DetailNames.h"
 #include "itkCudaDetailRegionSnakeEngine.h"
-#include "itkCudaRegionLattice.h"
+#include "region/Lattice.h"
 #include "itkCudaSnakeScene.h"
 
 #include <gtest/gtest.h>

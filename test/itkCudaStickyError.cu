@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "itkCudaStickyError.h"
 
-#include "itkCudaCall.h"
+#include "runtime/device/Call.h"
 
 namespace itk::cuda::test
 {

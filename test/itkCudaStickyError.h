@@ -2,7 +2,8 @@
 #ifndef itkCudaStickyError_h
 #define itkCudaStickyError_h
 
-#include "itkCudaDevice.h"
+#include "runtime/device/Device.h"
+#include "runtime/device/Stream.h"
 
 namespace itk::cuda::test
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Points in the work of streams. The handles of CUDA serve one Event after another, also while work still waits for
 // what was recorded first.
-#include "itkCudaDeviceGuard.h"
+#include "runtime/device/Device.h"
 #include "itkCudaRuntimeTestHelpers.h"
 
 #include <condition_variable>

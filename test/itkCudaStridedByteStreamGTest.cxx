@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "itkCudaStridedByteStream.h"
+#include "runtime/transfer/StridedReader.h"
 
 #include <gtest/gtest.h>
 

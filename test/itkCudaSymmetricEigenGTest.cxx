@@ -3,9 +3,9 @@
 // Eigenvalues and eigenvectors of symmetric matrices against ITK's in double, of random and of hostile matrices:
 // multiple and nearly multiple roots, rank one, zero, values from 1e-38 to 1e38, NaN and infinity.
 
-#include "itkCudaNegativeExponential.h"
-#include "itkCudaPowerOfTwo.h"
-#include "itkCudaSymmetricEigen.h"
+#include "runtime/image/NegativeExponential.h"
+#include "runtime/image/Math.h"
+#include "pointwise/SymmetricEigen.h"
 #include "itkCudaTestSeed.h"
 #include "itkSymmetricEigenAnalysis.h"
 #include "itkSymmetricSecondRankTensor.h"

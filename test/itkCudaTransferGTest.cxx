@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "itkCudaDevice.h"
+#include "runtime/device/Device.h"
+#include "runtime/device/Stream.h"
 #include "itkCudaError.h"
-#include "itkCudaMemory.h"
+#include "runtime/memory/DeviceMemory.h"
+#include "runtime/memory/PinnedMemory.h"
 #include "itkCudaRuntimeTestHelpers.h"
 #include "itkThreadPool.h"
 

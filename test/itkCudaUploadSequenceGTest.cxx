@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "itkCudaUploadSequence.h"
+#include "runtime/transfer/UploadSequence.h"
 
-#include "itkCudaDeviceGuard.h"
-#include "itkCudaMemory.h"
+#include "runtime/device/Device.h"
+#include "runtime/memory/DeviceMemory.h"
+#include "runtime/memory/PinnedMemory.h"
 #include "itkCudaRuntimeTestHelpers.h"
 #include "itkCudaSequenceTest.h"
-#include "itkCudaTransferCounts.h"
+#include "runtime/transfer/TransferPolicy.h"
 
 #include <algorithm>
 #include <condition_variable>

@@ -30,7 +30,7 @@ except ImportError:
 
 HERE = pathlib.Path(__file__).resolve().parent
 TABLE = HERE / "gaussian_exponentials.json"
-HEADER = HERE.parent / "src" / "gaussian" / "itkCudaGaussianAccurateConstants.h"
+HEADER = HERE.parent / "src" / "gaussian" / "src/gaussian/plan/AccurateConstants.h"
 
 PAIRS = 3
 ROOT = math.sqrt(math.pi / 2.0)

@@ -13,7 +13,7 @@
 #include "itkCudaPartitionedRecursiveGaussianImageFilter.h"
 #include "itkCudaRecursiveGaussianImageFilter.h"
 #include "itkCudaSmoothingRecursiveGaussianImageFilter.h"
-#include "itkCudaTransferCounts.h"
+#include "runtime/transfer/TransferPolicy.h"
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>

@@ -5,21 +5,21 @@ if(CudaFilters_BUILD_OVERRIDES)
     GLOB overrides
     RELATIVE ${CMAKE_CURRENT_SOURCE_DIR}
     CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/factory/*GaussianOverrides.cxx)
-  list(APPEND overrides factory/itkCudaGaussianAllOverrides.cxx factory/itkCudaTensorOverrides.cxx)
+  list(APPEND overrides factory/AllGaussianOverrides.cxx factory/TensorOverrides.cxx)
 else()
-  set(overrides factory/itkCudaGaussianOverridesDisabled.cxx)
+  set(overrides factory/OverridesDisabled.cxx)
 endif()
-list(APPEND CudaFilters_SRCS ${overrides} factory/itkCudaFiltersLoad.cxx factory/itkCudaGaussianImageFilterFactory.cxx)
+list(APPEND CudaFilters_SRCS ${overrides} factory/Load.cxx factory/Factory.cxx)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # ITK's SymmetricEigenAnalysis copies eigenvalues before it has computed them.
-  set_source_files_properties(factory/itkCudaTensorOverrides.cxx PROPERTIES COMPILE_OPTIONS -Wno-maybe-uninitialized)
+  set_source_files_properties(factory/TensorOverrides.cxx PROPERTIES COMPILE_OPTIONS -Wno-maybe-uninitialized)
   # gcc 12 sees the directions of itk::NeighborhoodOperator leave the array, which they do not.
-  set_source_files_properties(factory/itkCudaDiscreteGaussianOverrides.cxx PROPERTIES COMPILE_OPTIONS -Wno-array-bounds)
+  set_source_files_properties(factory/DiscreteGaussianOverrides.cxx PROPERTIES COMPILE_OPTIONS -Wno-array-bounds)
 endif()
 
 # cudafilters_add_override_object(): an object library. In a program that links it, ITK_CUDAFILTERS_OVERRIDE=1 registers the factory.
 function(cudafilters_add_override_object)
-  add_library(CudaFiltersOverride OBJECT factory/itkCudaFiltersOverride.cxx)
+  add_library(CudaFiltersOverride OBJECT factory/Override.cxx)
   target_link_libraries(CudaFiltersOverride PUBLIC CudaFilters)
   cudafilters_set_options(CudaFiltersOverride)
   set_target_properties(CudaFiltersOverride PROPERTIES POSITION_INDEPENDENT_CODE ON)
@@ -44,7 +44,7 @@ function(cudafilters_add_autoload_library)
     include(GNUInstallDirs)
     set(CudaFilters_INSTALL_LIBRARY_DIR ${CMAKE_INSTALL_LIBDIR})
   endif()
-  add_library(CudaFiltersAutoload MODULE factory/itkCudaFiltersAutoload.cxx)
+  add_library(CudaFiltersAutoload MODULE factory/Autoload.cxx)
   # It loads CudaFilters by this name, from the folder above its own, once it has seen which ITK the process has.
   target_compile_definitions(CudaFiltersAutoload PRIVATE "CudaFilters_LIBRARY_NAME=\"$<TARGET_SONAME_FILE_NAME:CudaFilters>\"")
   target_link_libraries(CudaFiltersAutoload PRIVATE ${CMAKE_DL_LIBS})

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "itkCudaSnakeScene.h"
 
-#include "itkCudaDetailNames.h"
+#include "runtime/DetailNames.h"
 #include "itkCudaDetailRegionSnakeGeometry.h"
-#include "itkCudaRegionMath.h"
-#include "itkCudaRegionThreads.h"
+#include "region/Math.h"
+#include "region/Threads.h"
 
 #include <algorithm>
 #include <cmath>

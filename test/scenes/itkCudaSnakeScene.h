@@ -2,7 +2,7 @@
 #ifndef itkCudaSnakeScene_h
 #define itkCudaSnakeScene_h
 
-#include "itkCudaDetailNames.h"
+#include "runtime/DetailNames.h"
 #include "itkCudaDetailRegionSnakeEngine.h"
 
 #include <cstdint>

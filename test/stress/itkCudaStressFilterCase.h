@@ -4,7 +4,7 @@
 
 #include "itkCommand.h"
 #include "itkCudaDetailImageTraits.h"
-#include "itkCudaDetailNames.h"
+#include "runtime/DetailNames.h"
 #include "itkCudaStressCase.h"
 #include "itkNumericTraits.h"
 

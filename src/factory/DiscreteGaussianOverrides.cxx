@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "itkCudaDiscreteGaussianImageFilter.h"
+#include "factory/GaussianOverrideList.h"
+
+namespace itk::cuda
+{
+GaussianOverrides
+MakeDiscreteGaussianOverrides()
+{
+  OverrideList<DiscreteGaussianImageFilter, CudaDiscreteGaussianImageFilter> list("DiscreteGaussianImageFilter");
+  list.AddScalarOutputs();
+  return list.Get();
+}
+} // namespace itk::cuda

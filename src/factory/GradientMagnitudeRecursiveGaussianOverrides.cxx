@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "itkCudaGradientMagnitudeRecursiveGaussianImageFilter.h"
+#include "factory/GaussianOverrideList.h"
+
+namespace itk::cuda
+{
+GaussianOverrides
+MakeGradientMagnitudeRecursiveGaussianOverrides()
+{
+  OverrideList<GradientMagnitudeRecursiveGaussianImageFilter, CudaGradientMagnitudeRecursiveGaussianImageFilter> list(
+    "GradientMagnitudeRecursiveGaussianImageFilter");
+  list.AddScalarOutputs();
+  return list.Get();
+}
+} // namespace itk::cuda

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "itkCudaLaplacianRecursiveGaussianImageFilter.h"
+#include "factory/GaussianOverrideList.h"
+
+namespace itk::cuda
+{
+GaussianOverrides
+MakeLaplacianRecursiveGaussianOverrides()
+{
+  OverrideList<LaplacianRecursiveGaussianImageFilter, CudaLaplacianRecursiveGaussianImageFilter> list(
+    "LaplacianRecursiveGaussianImageFilter");
+  list.AddScalarOutputs();
+  return list.Get();
+}
+} // namespace itk::cuda

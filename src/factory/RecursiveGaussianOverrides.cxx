@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "itkCudaRecursiveGaussianImageFilter.h"
+#include "factory/GaussianOverrideList.h"
+
+namespace itk
+{
+/** Tells a filter that it may be one of a chain. */
+class CudaGaussianOverrideAccess
+{
+public:
+  template <typename TFilter>
+  static void
+  SetIsOverride(TFilter & filter)
+  {
+    filter.m_CudaBackend.IsOverride = true;
+  }
+};
+
+template <typename TInputImage, typename TOutputImage>
+void
+PrepareOverride(CudaRecursiveGaussianImageFilter<TInputImage, TOutputImage> & filter)
+{
+  CudaGaussianOverrideAccess::SetIsOverride(filter);
+}
+} // end namespace itk
+
+namespace itk::cuda
+{
+GaussianOverrides
+MakeRecursiveGaussianOverrides()
+{
+  OverrideList<RecursiveGaussianImageFilter, CudaRecursiveGaussianImageFilter> list("RecursiveGaussianImageFilter");
+  list.AddScalarOutputs();
+  list.AddInternalOutputs<4>(FourDimensionalComponents());
+  return list.Get();
+}
+} // namespace itk::cuda

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "itkCudaSmoothingRecursiveGaussianImageFilter.h"
+#include "factory/GaussianOverrideList.h"
+
+namespace itk::cuda
+{
+GaussianOverrides
+MakeSmoothingRecursiveGaussianOverrides()
+{
+  OverrideList<SmoothingRecursiveGaussianImageFilter, CudaSmoothingRecursiveGaussianImageFilter> list(
+    "SmoothingRecursiveGaussianImageFilter");
+  list.AddScalarOutputs();
+  return list.Get();
+}
+} // namespace itk::cuda

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef CudaFilters_gaussian_Core_h
+#define CudaFilters_gaussian_Core_h
+
+#include "itkCudaDetailGaussianPlan.h"
+#include "runtime/DetailNames.h"
+#include "runtime/HostDevice.h"
+
+#include <cmath>
+
+// The mathematics of the recursive Gaussian, once, for the host and the device.
+//
+// A pole pair p, conj(p) with weight c contributes h(n) = Re(c p^n) to the half-kernel. It runs as the second-order
+// section with real states (u, v)
+//
+//   u[n] = g u[n-1] - e v[n-1] + x[n],   v[n] = v[n-1] + e u[n],   g = |p|^2,   e = |1 - p|
+//
+// (the state-variable form: characteristic polynomial z^2 - 2 Re(p) z + |p|^2). What the pixels before n contribute at
+// n is
+//
+//   a u[n-1] + b v[n-1],   a = g Re(c),   b = (Re(c) (Re(p) - g) - Im(c) Im(p)) / e
+//
+// and the pixel itself h(0) x[n], once for both sweeps. Unlike the direct form, whose coefficients lose 1 - p to
+// cancellation, this keeps float accuracy at every sigma, and it has no singular p. A constant x is its fixed point
+// u = 0, v = x / e: the border states of a line continued by its edge value.
+
+namespace itk::cuda::gaussian
+{
+// VPairs is the number of pole pairs of a kernel. T is the type of the coefficients; pixels and states are of the same
+// type or, on the host, of a type that holds several lines (LinePack).
+
+template <typename T>
+struct PolePairState
+{
+  T U{ 0 };
+  T V{ 0 };
+};
+
+/** The state that a sweep over a line carries from pixel to pixel. */
+template <typename T, unsigned int VPairs>
+struct LineState
+{
+  PolePairState<T> Pair[VPairs];
+};
+
+/** Maps the state of a pole pair over a number of pixels of zero input. */
+template <typename T>
+struct StateMatrix
+{
+  T UU{ 1 };
+  T UV{ 0 };
+  T VU{ 0 };
+  T VV{ 1 };
+};
+
+/** How the state of one section moves. */
+template <typename T>
+struct SectionDynamics
+{
+  T Damping;         // g
+  T Coupling;        // e
+  T InverseCoupling; // 1 / e
+};
+
+/** The poles of an impulse response. Orders 0, 1 and 2 of one sigma share them, and therefore their sweeps. */
+template <typename T, unsigned int VPairs>
+struct LineDynamics
+{
+  SectionDynamics<T> Section[VPairs];
+};
+
+/** The weights of an impulse response for the states of one sweep. */
+template <typename T, unsigned int VPairs>
+struct SweepResponse
+{
+  T WeightU[VPairs]; // a
+  T WeightV[VPairs]; // b
+};
+
+/** The weights of an impulse response for the states of the causal and the anticausal sweep. For order 1 the anticausal
+ * weights are negative.
+ */
+template <typename T, unsigned int VPairs>
+struct LineResponse
+{
+  SweepResponse<T, VPairs> Causal;
+  SweepResponse<T, VPairs> Anticausal;
+  T                        CentralValue;   // h(0)
+  T                        OffsetResponse; // to a constant 1
+};
+
+template <typename TPixel, typename T>
+ITK_CUDA_HOST_DEVICE inline void
+Advance(PolePairState<TPixel> & state, const SectionDynamics<T> & section, TPixel x)
+{
+  state.U = section.Damping * state.U + (x - section.Coupling * state.V);
+  state.V = section.Coupling * state.U + state.V;
+}
+
+template <typename TPixel, typename T, unsigned int VPairs>
+ITK_CUDA_HOST_DEVICE inline void
+Advance(LineState<TPixel, VPairs> & state, const LineDynamics<T, VPairs> & dynamics, TPixel x)
+{
+  for (unsigned int j = 0; j < VPairs; ++j)
+  {
+    Advance(state.Pair[j], dynamics.Section[j], x);
+  }
+}
+
+/** Adds to `sum` the contribution of the passed pixels at the next pixel. */
+template <typename TPixel, typename T, unsigned int VPairs>
+ITK_CUDA_HOST_DEVICE inline TPixel
+AddContribution(TPixel sum, const LineState<TPixel, VPairs> & state, const SweepResponse<T, VPairs> & response)
+{
+  for (unsigned int j = 0; j < VPairs; ++j)
+  {
+    sum = response.WeightU[j] * state.Pair[j].U + (response.WeightV[j] * state.Pair[j].V + sum);
+  }
+  return sum;
+}
+
+/** State after infinitely many pixels of value x. */
+template <typename TPixel, typename T>
+ITK_CUDA_HOST_DEVICE inline PolePairState<TPixel>
+SteadyState(const SectionDynamics<T> & section, TPixel x)
+{
+  PolePairState<TPixel> state;
+  state.V = section.InverseCoupling * x;
+  return state;
+}
+
+/** State at the end of a stretch of pixels: `end` is the one from zero state, `begin` the state before the stretch,
+ * `power` maps over its length (partition of a line; exact because states are linear in the input). */
+template <typename TPixel, typename T>
+ITK_CUDA_HOST_DEVICE inline PolePairState<TPixel>
+Combine(const PolePairState<TPixel> & end, const StateMatrix<T> & power, const PolePairState<TPixel> & begin)
+{
+  PolePairState<TPixel> state;
+  state.U = power.UU * begin.U + (power.UV * begin.V + end.U);
+  state.V = power.VU * begin.U + (power.VV * begin.V + end.V);
+  return state;
+}
+
+template <typename T>
+ITK_CUDA_HOST_DEVICE inline PolePairState<T>
+Apply(const StateMatrix<T> & power, const PolePairState<T> & begin)
+{
+  return Combine(PolePairState<T>{}, power, begin);
+}
+
+/** The map over the pixels of both maps, one after the other. */
+template <typename T>
+ITK_CUDA_HOST_DEVICE inline StateMatrix<T>
+Multiply(const StateMatrix<T> & a, const StateMatrix<T> & b)
+{
+  StateMatrix<T> product;
+  product.UU = a.UU * b.UU + a.UV * b.VU;
+  product.UV = a.UU * b.UV + a.UV * b.VV;
+  product.VU = a.VU * b.UU + a.VV * b.VU;
+  product.VV = a.VU * b.UV + a.VV * b.VV;
+  return product;
+}
+
+/** A row of a matrix times a vector, of which only the first `dimension` elements count. */
+template <unsigned int VMaximumDimension, typename T>
+ITK_CUDA_HOST_DEVICE inline T
+MultiplyRow(const T * row, unsigned int dimension, const T (&vector)[VMaximumDimension])
+{
+  T sum = 0;
+  for (unsigned int k = 0; k < VMaximumDimension; ++k)
+  {
+    sum += k < dimension ? row[k] * vector[k] : T(0);
+  }
+  return sum;
+}
+
+/** sqrt(a^2 + b^2) for numbers whose squares leave the range of their type. */
+template <typename T>
+ITK_CUDA_HOST_DEVICE inline T
+GetLengthByRatio(T a, T b)
+{
+  using std::sqrt;
+  a = a < T(0) ? -a : a;
+  b = b < T(0) ? -b : b;
+  const T larger = a < b ? b : a;
+  const T smaller = a < b ? a : b;
+  if (!(larger > T(0)) || larger - larger != T(0))
+  {
+    return a + b; // zeros, infinity or NaN
+  }
+  const T ratio = smaller / larger;
+  return larger * sqrt(T(1) + ratio * ratio);
+}
+
+/** Whether a sum of squares has all the digits of TStored: squares that vanish beside it are below its rounding. */
+template <typename TStored, typename T>
+ITK_CUDA_HOST_DEVICE inline bool
+HasDigitsOfSquares(T squares)
+{
+  constexpr bool isFloat = sizeof(TStored) == sizeof(float);
+  return squares >= static_cast<T>(isFloat ? 0x1p-100 : 0x1p-960) &&
+         squares <= static_cast<T>(isFloat ? 0x1p+126 : 0x1p+1022);
+}
+
+/** The sum of squares `old` and value^2, as it lies in an image of TStored: itself or, where it has not its digits,
+ * minus its root. So the length of a vector has its digits whatever unit the pixels have. */
+template <typename TStored, typename T>
+ITK_CUDA_HOST_DEVICE inline T
+AddSquare(T old, T value)
+{
+  using std::sqrt;
+  T root;
+  if (old >= T(0))
+  {
+    const T squares = old + value * value;
+    if (HasDigitsOfSquares<TStored>(squares) || (old == T(0) && value == T(0)))
+    {
+      return squares;
+    }
+    root = GetLengthByRatio(sqrt(old), value);
+  }
+  else
+  {
+    root = GetLengthByRatio(-old, value);
+  }
+  const T squares = root * root;
+  return HasDigitsOfSquares<TStored>(squares) ? squares : -root;
+}
+
+/** The root of the sum of squares `old`, as AddSquare() gives it, and value^2. */
+template <typename T>
+ITK_CUDA_HOST_DEVICE inline T
+AddSquareAndRoot(T old, T value)
+{
+  using std::sqrt;
+  if (old < T(0))
+  {
+    return GetLengthByRatio(-old, value);
+  }
+  const T squares = old + value * value;
+  return HasDigitsOfSquares<T>(squares) ? sqrt(squares) : GetLengthByRatio(sqrt(old), value);
+}
+
+/** The value that replaces `old` at a pixel where a pass gives `value`. What is not yet a result is stored as TStored.
+ */
+template <typename TStored, typename T>
+ITK_CUDA_HOST_DEVICE inline T
+CombineValuesAs(CudaGaussianCombine combine, T old, T value)
+{
+  switch (combine)
+  {
+    case CudaGaussianCombine::Add:
+      return old + value;
+    case CudaGaussianCombine::StoreSquare:
+      return AddSquare<TStored>(T(0), value);
+    case CudaGaussianCombine::AddSquare:
+      return AddSquare<TStored>(old, value);
+    case CudaGaussianCombine::AddSquareAndRoot:
+      return AddSquareAndRoot(old, value);
+    default:
+      return value;
+  }
+}
+
+template <typename T>
+ITK_CUDA_HOST_DEVICE inline T
+CombineValues(CudaGaussianCombine combine, T old, T value)
+{
+  return CombineValuesAs<T>(combine, old, value);
+}
+
+/** Whether CombineValues() reads `old`. */
+ITK_CUDA_HOST_DEVICE inline bool
+ReadsDestination(CudaGaussianCombine combine)
+{
+  return combine != CudaGaussianCombine::Store && combine != CudaGaussianCombine::StoreSquare;
+}
+} // namespace itk::cuda::gaussian
+
+#endif

@@ -1,0 +1,519 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "itkCudaDetailGaussianEngine.h"
+
+#include "itkCudaDetailDeviceImageView.h"
+#include "itkCudaDetailDeviceRun.h"
+#include "itkCudaDetailDeviceTransfer.h"
+#include "itkCudaDetailFilterBackend.h"
+#include "runtime/memory/DeviceAccess.h"
+#include "runtime/device/Device.h"
+#include "runtime/run/DeviceToDevice.h"
+#include "gaussian/device/Device.h"
+#include "gaussian/masked/Masked.h"
+#include "gaussian/masked/MaskedDevice.h"
+#include "gaussian/slabs/Slabs.h"
+#include "runtime/run/HostToHost.h"
+#include "runtime/memory/DeviceMemory.h"
+#include "runtime/memory/PinnedMemory.h"
+#include "runtime/device/Stream.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace itk::cuda::gaussian
+{
+namespace
+{
+bool
+HasSeveralResults(const CudaGaussianPlan & plan)
+{
+  return plan.Results.size() > 1;
+}
+
+/** Whether the plan uses its input's memory for other images. */
+bool
+WritesInput(const CudaGaussianPlan & plan)
+{
+  for (const CudaGaussianLinePass & pass : plan.Passes)
+  {
+    for (const CudaGaussianPassResult & result : pass.Results)
+    {
+      if (result.Destination == 0)
+      {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+/** The image's place among the plan's results, or their number if it is none. */
+size_t
+GetResultIndex(const CudaGaussianPlan & plan, unsigned int image)
+{
+  return std::find(plan.Results.begin(), plan.Results.end(), image) - plan.Results.begin();
+}
+
+bool
+IsResult(const CudaGaussianPlan & plan, unsigned int image)
+{
+  return GetResultIndex(plan, image) < plan.Results.size();
+}
+
+/** The plan's images other than its input and results. */
+size_t
+CountIntermediates(const CudaGaussianPlan & plan)
+{
+  size_t count = 0;
+  for (unsigned int image = 1; image < plan.NumberOfImages; ++image)
+  {
+    count += IsResult(plan, image) ? 0 : 1;
+  }
+  return count;
+}
+
+/** `planes` planes of a view, its volumes of one component each, from `first` on. */
+DeviceView
+GetPlanes(const DeviceView & view, size_t first, size_t planes)
+{
+  DeviceView part = view;
+  part.Data =
+    static_cast<unsigned char *>(view.Data) + first * view.Stride.back() * CudaComponentSize(view.ComponentType);
+  part.Size.back() = planes;
+  return part;
+}
+
+/** The images of a plan on the device. If each input component gives several output components, the input's components
+ * are filtered one after the other with the same intermediate images, and the results are planes of the output. */
+class PlanImages
+{
+public:
+  PlanImages(const CudaGaussianPlan & plan, const DeviceView & input, const DeviceView & output, Workspace & workspace)
+    : m_Plan(plan)
+    , m_Input(input)
+    , m_Output(output)
+    , m_PlanesOfRun(GetPlanesOfRun(plan, input))
+  {
+    for (size_t i = 0; i < CountIntermediates(plan); ++i)
+    {
+      DeviceView image = GetPlanes(input, 0, m_PlanesOfRun);
+      image.Data = workspace.Take(GetNumberOfBytes(image));
+      m_Intermediates.push_back(image);
+    }
+  }
+
+  /** Components of the input that are filtered together. */
+  static size_t
+  GetPlanesOfRun(const CudaGaussianPlan & plan, const DeviceView & input)
+  {
+    return HasSeveralResults(plan) ? 1 : input.Size.back();
+  }
+
+  size_t
+  GetNumberOfRuns() const
+  {
+    return m_PlanesOfRun == 0 ? 0 : m_Input.Size.back() / m_PlanesOfRun;
+  }
+
+  void
+  ClearPaddingOfIntermediates(const Context & context) const
+  {
+    for (const DeviceView & image : m_Intermediates)
+    {
+      ClearPadding(image, context);
+    }
+  }
+
+  std::vector<DeviceView>
+  Get(size_t run) const
+  {
+    std::vector<DeviceView> images{ GetPlanes(m_Input, run * m_PlanesOfRun, m_PlanesOfRun) };
+    auto                    intermediate = m_Intermediates.begin();
+    for (unsigned int image = 1; image < m_Plan.NumberOfImages; ++image)
+    {
+      const size_t first = run * m_Plan.Results.size() * m_PlanesOfRun + GetResultIndex(m_Plan, image);
+      images.push_back(IsResult(m_Plan, image) ? GetPlanes(m_Output, first, m_PlanesOfRun) : *intermediate++);
+    }
+    return images;
+  }
+
+private:
+  const CudaGaussianPlan & m_Plan;
+  const DeviceView         m_Input, m_Output;
+  const size_t             m_PlanesOfRun;
+  std::vector<DeviceView>  m_Intermediates;
+};
+
+class GaussianCore : public ResidentCore
+{
+public:
+  explicit GaussianCore(const CudaGaussianPlan & plan)
+    : m_Plan(plan)
+  {}
+
+  const char *
+  GetName() const override
+  {
+    return "a recursive Gaussian filter";
+  }
+
+  size_t
+  GetNumberOfResults() const override
+  {
+    return m_Plan.Results.size();
+  }
+
+  bool
+  LeavesResultInInput() const override
+  {
+    return m_Plan.Results.front() == 0;
+  }
+
+  size_t
+  GetMaximumWorkspace(const DeviceImage::SizeType & size, CudaComponentType type) const override
+  {
+    DeviceImage::SizeType planes = size;
+    planes.back() = HasSeveralResults(m_Plan) ? 1 : size.back();
+    // States take a sixteenth of the images that are filtered together (GetPlanWorkspace()).
+    const size_t image = DeviceImage::GetNumberOfBytes(planes, type);
+    return CountIntermediates(m_Plan) * image + image / 16 + GetMaximumEdgeBytes(m_Plan, planes, type);
+  }
+
+  size_t
+  GetWorkspace(const DeviceView & input, const DeviceView & output, int device) const override
+  {
+    return GetGaussianWorkspace(m_Plan, input, output, device);
+  }
+
+  void
+  Run(const DeviceView & input,
+      const DeviceView & output,
+      Workspace          workspace,
+      const Context &    context,
+      const ProgressFunction &) const override
+  {
+    RunGaussian(m_Plan, input, output, workspace, context);
+  }
+
+private:
+  const CudaGaussianPlan & m_Plan;
+};
+
+/** Two for weights, one of which then serves the values, and one for values. */
+constexpr size_t MaskedPlanes = 3;
+
+DeviceView
+TakePlane(const DeviceView & input, Workspace & workspace, const Context & context)
+{
+  DeviceView image = GetPlanes(input, 0, 1);
+  image.Data = workspace.Take(GetNumberOfBytes(image));
+  ClearPadding(image, context);
+  return image;
+}
+
+/** Passes [begin, end) of a plan of smoothing. Each reads the image that the one before wrote: even ones image 0, odd
+ * ones image 1. */
+CudaGaussianPlan
+GetAlternatingPasses(const CudaGaussianPlan & plan, size_t begin, size_t end)
+{
+  CudaGaussianPlan part = plan;
+  part.NumberOfImages = 2;
+  part.Passes.assign(plan.Passes.begin() + begin, plan.Passes.begin() + end);
+  part.Results = { static_cast<unsigned int>(end % 2) };
+  for (size_t i = 0; i < part.Passes.size(); ++i)
+  {
+    const auto source = static_cast<unsigned int>((begin + i) % 2);
+    part.Passes[i].Source = source;
+    part.Passes[i].Results.front().Destination = 1 - source;
+  }
+  return part;
+}
+
+/** Normalised convolution (RunMaskedGaussianPlanOnHost()): the plan's passes run over the weights, and over each
+ * component's valid pixels. */
+class MaskedGaussianCore : public ResidentCore
+{
+public:
+  explicit MaskedGaussianCore(const CudaGaussianPlan & plan)
+    : m_Plan(plan)
+    , m_Mask(*plan.Mask)
+  {
+    m_Plan.Mask = nullptr;
+  }
+
+  /** Without it the core cannot run. `image`: the input's or output's shape. */
+  void
+  UploadMask(const CudaImageView & image, int device)
+  {
+    VerifyPlanAndMask(m_Plan, image, m_Mask);
+    const auto & size = m_Mask.Valid.Size;
+    m_Valid =
+      CudaAllocateDeviceImage({ { size[0], size[1], size[2], size[3], 1 } }, CudaComponentType::UChar, device, false);
+    CudaQueueUpload(m_Mask.Valid, m_Valid, nullptr)();
+  }
+
+  const char *
+  GetName() const override
+  {
+    return "a recursive Gaussian filter with a mask";
+  }
+
+  bool
+  LeavesResultInInput() const override
+  {
+    return false;
+  }
+
+  size_t
+  GetMaximumWorkspace(const DeviceImage::SizeType & size, CudaComponentType type) const override
+  {
+    DeviceImage::SizeType plane = size;
+    plane.back() = 1;
+    const size_t image = DeviceImage::GetNumberOfBytes(plane, type);
+    const size_t mask = DeviceImage::GetNumberOfBytes(plane, CudaComponentType::UChar);
+    return mask + MaskedPlanes * image + image / 16 + GetMaximumEdgeBytes(m_Plan, plane, type) +
+           Workspace::GetPieceSize(OffsetBytes);
+  }
+
+  size_t
+  GetWorkspace(const DeviceView & input, const DeviceView &, int device) const override
+  {
+    return GetMaskedGaussianWorkspace(m_Plan, input, device);
+  }
+
+  void
+  Run(const DeviceView & input,
+      const DeviceView & output,
+      Workspace          workspace,
+      const Context &    context,
+      const ProgressFunction &) const override
+  {
+    const DeviceReading reading(m_Valid, context);
+    RunMaskedGaussian(m_Plan, m_Mask, GetDeviceView(m_Valid), input, output, workspace, context);
+  }
+
+private:
+  CudaGaussianPlan       m_Plan;
+  const CudaGaussianMask m_Mask;
+  CudaDeviceImageView    m_Valid;
+};
+} // namespace
+
+size_t
+GetGaussianWorkspace(const CudaGaussianPlan &     plan,
+                     const DeviceView &           input,
+                     const DeviceView &           output,
+                     int                          device,
+                     const std::vector<LineCut> & cuts)
+{
+  const DeviceView image = GetPlanes(input, 0, PlanImages::GetPlanesOfRun(plan, input));
+  const size_t     bytes = CountIntermediates(plan) * Workspace::GetPieceSize(GetNumberOfBytes(image));
+  Workspace        unused(nullptr, bytes);
+  const PlanImages images(plan, input, output, unused);
+  return bytes + (images.GetNumberOfRuns() == 0 ? 0 : GetPlanWorkspace(plan, images.Get(0), device, cuts));
+}
+
+void
+RunGaussian(const CudaGaussianPlan &     plan,
+            const DeviceView &           input,
+            const DeviceView &           output,
+            Workspace                    workspace,
+            const Context &              context,
+            const std::vector<LineCut> & cuts)
+{
+  const PlanImages images(plan, input, output, workspace);
+  if (!cuts.empty() && images.GetNumberOfRuns() > 1)
+  {
+    itkGenericExceptionMacro("A part of an image of " << input.Size.back()
+                                                      << " components; components must be given one by one");
+  }
+  images.ClearPaddingOfIntermediates(context);
+  for (size_t run = 0; run < images.GetNumberOfRuns(); ++run)
+  {
+    RunPlan(plan, images.Get(run), workspace, context, cuts);
+  }
+}
+
+size_t
+GetMaskedGaussianWorkspace(const CudaGaussianPlan & plan, const DeviceView & input, int device)
+{
+  DeviceView plane = GetPlanes(input, 0, 1);
+  plane.Data = nullptr; // as aligned as pieces of a workspace
+  const CudaGaussianPlan passes = GetAlternatingPasses(plan, 0, plan.Passes.size());
+  return Workspace::GetPieceSize(OffsetBytes) + MaskedPlanes * Workspace::GetPieceSize(GetNumberOfBytes(plane)) +
+         GetPlanWorkspace(passes, { plane, plane }, device);
+}
+
+void
+RunMaskedGaussian(const CudaGaussianPlan & plan,
+                  const CudaGaussianMask & mask,
+                  const DeviceView &       valid,
+                  const DeviceView &       input,
+                  const DeviceView &       output,
+                  Workspace                workspace,
+                  const Context &          context)
+{
+  const std::vector<DeviceView> weights{ TakePlane(input, workspace, context), TakePlane(input, workspace, context) };
+  const DeviceView              values = TakePlane(input, workspace, context);
+  void * const                  subtracted = workspace.Take(OffsetBytes);
+  const size_t                  passes = plan.Passes.size();
+  const auto                    makeQuotientPass = [&](const DeviceView & smooth, const DeviceView & result) {
+    return MakeQuotientPass(
+      plan.Passes.back(), plan.Boundary, weights[(passes - 1) % 2], smooth, result, context.GetDevice());
+  };
+  const bool dividesInPass =
+    passes > 0 && HasQuotientKernel(makeQuotientPass(values, GetPlanes(output, 0, 1)), context.GetDevice());
+  const size_t separate = dividesInPass ? passes - 1 : passes; // passes of weights and values by themselves
+
+  CudaGaussianPlan smoothing = plan;
+  smoothing.Boundary.Value = 1.0;
+  const bool readsMask =
+    separate > 0 && RunMaskPass(plan.Passes.front(), smoothing.Boundary, valid, weights[1], context);
+  if (!readsMask)
+  {
+    QueueWeights(valid, weights[0], context);
+  }
+  RunPlan(GetAlternatingPasses(smoothing, readsMask ? 1 : 0, separate), weights, workspace, context);
+
+  smoothing.Boundary.Value = 0.0;
+  const DeviceView &            smoothWeights = weights[separate % 2];
+  const std::vector<DeviceView> images{ values, weights[1 - separate % 2] };
+  for (size_t component = 0; component < input.Size.back(); ++component)
+  {
+    const DeviceView image = GetPlanes(input, component, 1);
+    const DeviceView result = GetPlanes(output, component, 1);
+    QueueNoWholeness(image.ComponentType, subtracted, context);
+    if (plan.Boundary.Mode == CudaFiltersEnums::BoundaryMode::Constant)
+    {
+      // Then what is beyond the ends of the lines is 0, without the host knowing a pixel.
+      QueueOffset(plan.Boundary.Value, image.ComponentType, subtracted, context);
+    }
+    else
+    {
+      QueueValidOffset(image, valid, subtracted, context);
+    }
+    const bool readsValid =
+      separate > 0 &&
+      RunValidPass(plan.Passes.front(), smoothing.Boundary, image, valid, subtracted, images[1], context);
+    if (!readsValid)
+    {
+      QueueValues(image, valid, subtracted, values, context);
+    }
+    RunPlan(GetAlternatingPasses(smoothing, readsValid ? 1 : 0, separate), images, workspace, context);
+    const DeviceView & smooth = images[separate % 2];
+    if (dividesInPass)
+    {
+      RunQuotientPass(makeQuotientPass(smooth, result), mask, subtracted, context);
+    }
+    else
+    {
+      QueueQuotient(smooth, smoothWeights, subtracted, result, mask.FillValue, mask.SmallestWeight, context);
+    }
+  }
+}
+} // end namespace itk::cuda::gaussian
+
+namespace itk::CudaDetail
+{
+using namespace cuda::gaussian;
+
+size_t
+CudaGaussianWorkingSet(const CudaGaussianPlan & plan, const CudaImageView & input, const CudaImageView & output)
+{
+  return plan.Mask ? cuda::GetHostToHostWorkingSet(MaskedGaussianCore(plan), input, output)
+                   : cuda::GetHostToHostWorkingSet(GaussianCore(plan), input, output);
+}
+
+void
+RunGaussianPlanOnDevice(const CudaGaussianPlan &     plan,
+                        const CudaImageView &        input,
+                        const CudaImageView &        output,
+                        int                          deviceIndex,
+                        const CudaProgressFunction & progress)
+{
+  if (!plan.Mask)
+  {
+    cuda::RunHostToHost(GaussianCore(plan), input, output, deviceIndex, progress);
+    return;
+  }
+  MaskedGaussianCore core(plan);
+  core.UploadMask(input, deviceIndex);
+  cuda::RunHostToHost(core, input, output, deviceIndex, progress);
+}
+
+bool
+CudaRunOnDevice(const CudaGaussianPlan &     plan,
+                const CudaImageView &        input,
+                const CudaImageView &        output,
+                CudaFilterBackend &          backend,
+                const CudaProgressFunction & progress)
+{
+  const auto run = [&](int device) {
+    if (backend.GetStreaming() != CudaFiltersEnums::Streaming::Off)
+    {
+      if (const auto report = TryOverlapped(plan, input, output, device, progress))
+      {
+        backend.SlabReport = *report;
+        return;
+      }
+    }
+    RunGaussianPlanOnDevice(plan, input, output, device, progress);
+  };
+  return cuda::TryOnDevice(backend, run, progress);
+}
+
+void
+CudaQueueOnDevice(const CudaGaussianPlan & plan, const CudaDeviceImageView & input, const CudaDeviceImageView & output)
+{
+  if (!plan.Mask)
+  {
+    cuda::RunDeviceToDevice(GaussianCore(plan), input, output, WritesInput(plan));
+    return;
+  }
+  if (input.GetNumberOfElements() > 0)
+  {
+    MaskedGaussianCore core(plan);
+    core.UploadMask(cuda::GetShape(input), cuda::GetMemory(input).GetDevice());
+    cuda::RunDeviceToDevice(core, input, output, input.GetPointer() == output.GetPointer());
+  }
+}
+
+void
+CudaQueueOnStream(const std::vector<CudaArrayPass> & passes, const CudaArrayMemory & input, void * output)
+{
+  const cuda::OwnersStream stream(input);
+  QueuePasses(passes, input, output, stream.GetContext());
+}
+} // namespace itk::CudaDetail
+
+namespace itk::cuda::gaussian
+{
+void
+QueuePasses(const std::vector<CudaArrayPass> & passes,
+            const CudaArrayMemory &            input,
+            void *                             output,
+            const Context &                    context)
+{
+  if (passes.empty())
+  {
+    return;
+  }
+  const auto view = [&input](const CudaArrayPass & pass, void * data) {
+    return ViewAdjacent(pass.Size, input.ComponentType, data);
+  };
+  const size_t bytes = GetNumberOfBytes(view(passes.front(), input.Data));
+  if (bytes == 0)
+  {
+    return;
+  }
+  // Passes write to the output and to this in turns; the last one writes to the output.
+  const DeviceBuffer other(passes.size() > 1 ? bytes : 0, context);
+  void *             source = input.Data;
+  for (size_t i = 0; i < passes.size(); ++i)
+  {
+    void * const result = (passes.size() - i) % 2 == 1 ? output : other.GetPointer();
+    RunOnStream(GaussianCore(passes[i].Plan), view(passes[i], source), view(passes[i], result), context);
+    source = result;
+  }
+}
+} // namespace itk::cuda::gaussian

@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef CudaFilters_gaussian_device_Kernels_cuh
+#define CudaFilters_gaussian_device_Kernels_cuh
+
+#include "gaussian/device/ContiguousTile.cuh"
+#include "gaussian/device/Tile.cuh"
+#include "gaussian/device/StridedTile.cuh"
+
+#include <type_traits>
+
+// A block holds a tile of several lines in shared memory. Each thread owns a segment of one line. A pass is four steps:
+//
+//   Load   the tile, by asynchronous copies
+//   Ends   the states that sweeps over a thread's segment, in both directions and from zero state, end with
+//   Scan   the end states of a line's segments become their start states
+//   Filter every thread sweeps its segment again, from its true start states, and the tile is written
+//
+// StridedTile and ContiguousTile know where things lie; LinePassKernel is the sequence of the steps.
+
+namespace itk::cuda::gaussian
+{
+/** A pass with VResults results, each from its own response of the same states. */
+template <typename T, unsigned int VPairs, AxisKind VKind, TileTask VTask, unsigned int VResults>
+__global__ void
+__launch_bounds__(VKind == AxisKind::Strided ? MaximumThreads<T> : MaximumContiguousSegments<T>,
+                  VKind == AxisKind::Strided ? 1 : MinimumContiguousBlocks<T>)
+  LinePassKernel(const __grid_constant__ LinePassArguments<T, VPairs> arguments)
+{
+  using Tile =
+    std::conditional_t<VKind == AxisKind::Strided, StridedTile<T, VPairs, VTask>, ContiguousTile<T, VPairs, VTask>>;
+  Tile tile(arguments);
+  tile.Load();
+  const SweepStates<T, VPairs> ends = GetSegmentEnds<T, VPairs>(tile, arguments.Ends);
+  if constexpr (VTask == TileTask::WriteTotals)
+  {
+    tile.WriteTotals(ends);
+  }
+  else
+  {
+    const SweepStates<T, VPairs> starts = tile.Scan(ends);
+    if constexpr (VKind == AxisKind::Strided)
+    {
+      // The warps of the context have done their work, and no barrier of the block follows.
+      if (!tile.IsWritten())
+      {
+        return;
+      }
+    }
+#pragma unroll
+    for (unsigned int r = 0; r < VResults; ++r)
+    {
+      T y[SegmentLength<T>];
+      FilterSegment<T, VPairs>(tile, arguments.Dynamics, arguments.Results[r].Response, starts, y);
+      tile.Store(y, arguments.Results[r]);
+      // As in FilterSegment(): nothing is to be kept for the next result but the states.
+      __syncwarp();
+    }
+  }
+}
+
+/** The tile's CombineResult() that the result asks for. */
+template <typename T, unsigned int VPairs, typename TTile>
+__device__ inline void
+CombineResult(TTile & tile, const T (&y)[SegmentLength<T>], const LinePassResult<T, VPairs> & result)
+{
+  switch (result.Combine)
+  {
+    case CudaGaussianCombine::Add:
+      tile.template CombineResult<CudaGaussianCombine::Add>(y, result);
+      break;
+    case CudaGaussianCombine::StoreSquare:
+      tile.template CombineResult<CudaGaussianCombine::StoreSquare>(y, result);
+      break;
+    case CudaGaussianCombine::AddSquare:
+      tile.template CombineResult<CudaGaussianCombine::AddSquare>(y, result);
+      break;
+    case CudaGaussianCombine::AddSquareAndRoot:
+      tile.template CombineResult<CudaGaussianCombine::AddSquareAndRoot>(y, result);
+      break;
+    default:
+      tile.template CombineResult<CudaGaussianCombine::Store>(y, result);
+  }
+}
+
+/** A pass along contiguous lines with one result for each source. The results combine before they leave the block. */
+template <typename T, unsigned int VPairs, TileTask VTask>
+__global__ void
+__launch_bounds__(ContiguousThreads, MinimumCombiningBlocks<T>)
+  CombiningLinePassKernel(const __grid_constant__ LinePassArguments<T, VPairs> arguments)
+{
+  ContiguousTile<T, VPairs, VTask, 2> tile(arguments);
+#pragma unroll 1
+  for (unsigned int source = 0; source < arguments.NumberOfSources; ++source)
+  {
+    if (source > 0)
+    {
+      tile.TakeSource(source);
+    }
+    tile.Load();
+    const SweepStates<T, VPairs> starts = tile.Scan(GetSegmentEnds<T, VPairs>(tile, arguments.Ends));
+    T                            y[SegmentLength<T>];
+    FilterSegment<T, VPairs>(tile, arguments.Dynamics, arguments.Results[source].Response, starts, y);
+    CombineResult<T, VPairs>(tile, y, arguments.Results[source]);
+  }
+  tile.StoreCombined(arguments.Results[0]);
+}
+
+template <typename T, unsigned int VPairs>
+struct QuotientPassArguments
+{
+  LinePassArguments<T, VPairs> Pass; // sources and results: weights, values
+  Quotient<T>                  Rule;
+};
+
+static_assert(sizeof(QuotientPassArguments<double, 3>) <= 4096, "drivers before CUDA 12.1 take no more");
+
+/** The last pass of smoothing with a mask, along contiguous lines of weights and values. */
+template <typename T, unsigned int VPairs, TileTask VTask>
+__global__ void
+__launch_bounds__(ContiguousThreads, MinimumCombiningBlocks<T>)
+  QuotientLinePassKernel(const __grid_constant__ QuotientPassArguments<T, VPairs> arguments)
+{
+  const LinePassArguments<T, VPairs> & pass = arguments.Pass;
+  ContiguousTile<T, VPairs, VTask, 2>  tile(pass);
+#pragma unroll 1
+  for (unsigned int source = 0; source < 2; ++source)
+  {
+    if (source > 0)
+    {
+      tile.TakeSource(source);
+    }
+    tile.Load();
+    const SweepStates<T, VPairs> starts = tile.Scan(GetSegmentEnds<T, VPairs>(tile, pass.Ends));
+    T                            y[SegmentLength<T>];
+    FilterSegment<T, VPairs>(tile, pass.Dynamics, pass.Results[source].Response, starts, y);
+    if (source == 0)
+    {
+      tile.template CombineResult<CudaGaussianCombine::Store>(y, pass.Results[source]);
+    }
+    else
+    {
+      tile.DivideResult(y, pass.Results[source], arguments.Rule);
+    }
+  }
+  tile.StoreCombined(pass.Results[0]);
+}
+
+template <typename T, unsigned int VPairs>
+struct ProductPassArguments
+{
+  LinePassArguments<T, VPairs> Pass; // a source for each result
+  T *                          Products[MaximumProducts];
+};
+
+static_assert(sizeof(ProductPassArguments<double, 3>) <= 4096, "drivers before CUDA 12.1 take no more");
+
+/** A pass along whole contiguous lines of VSources images, of whose results only the products are written. */
+template <typename T, unsigned int VPairs, unsigned int VSources>
+__global__ void
+__launch_bounds__(ContiguousThreads, MinimumProductBlocks<T>)
+  ProductLinePassKernel(const __grid_constant__ ProductPassArguments<T, VPairs> arguments)
+{
+  const LinePassArguments<T, VPairs> &                  pass = arguments.Pass;
+  ContiguousTile<T, VPairs, TileTask::Filter, VSources> tile(pass);
+#pragma unroll 1
+  for (unsigned int source = 0; source < VSources; ++source)
+  {
+    if (source > 0)
+    {
+      tile.TakeSource(source);
+    }
+    tile.Load();
+    const SweepStates<T, VPairs> starts = tile.Scan(GetSegmentEnds<T, VPairs>(tile, pass.Ends));
+    T                            y[SegmentLength<T>];
+    FilterSegment<T, VPairs>(tile, pass.Dynamics, pass.Results[source].Response, starts, y);
+    tile.KeepResult(y, pass.Results[source]);
+  }
+  tile.StoreProducts(arguments.Products);
+}
+
+/** The scan of a Partition over the states of its lines, which are kept for every chunk of strided lines and every tile
+ * of contiguous ones: chunks, here. */
+template <typename T, unsigned int VPairs>
+struct ScanArguments
+{
+  LineGeometry             Geometry;
+  const T *                Source;
+  const T *                First; // as in LinePassArguments
+  size_t                   FirstStride;
+  size_t                   NumberOfChunks;
+  unsigned int             LookAhead; // as in LineSchedule
+  bool                     EndIsCut;
+  PolePairState<T> *       States; // [chunk][sweep and pole pair][line], totals and then start states
+  const PolePairState<T> * Before; // [pole pair][line]: causal states at the begin of lines, or nullptr
+  const PolePairState<T> * Behind; // anticausal ones at the end
+  LineDynamics<T, VPairs>  Dynamics;
+  StateMatrix<T>           Power[VPairs];     // over a chunk
+  StateMatrix<T>           LastPower[VPairs]; // over the last one, which may have fewer segments
+};
+
+/** State at the side of the line where the sweep begins. Before a line all states are zero, as is its first pixel. */
+template <typename T, unsigned int VPairs>
+__device__ inline PolePairState<T>
+GetEdgeState(const ScanArguments<T, VPairs> & arguments, bool anticausal, unsigned int pair, size_t line)
+{
+  const LineGeometry &           geometry = arguments.Geometry;
+  const size_t                   outer = line / geometry.InnerCount;
+  const size_t                   inner = line % geometry.InnerCount;
+  const PolePairState<T> * const carried = anticausal ? arguments.Behind : arguments.Before;
+  if (carried)
+  {
+    return carried[pair * (geometry.InnerCount * geometry.OuterCount) + line];
+  }
+  if (!anticausal || arguments.EndIsCut)
+  {
+    return {};
+  }
+  const T last =
+    arguments.Source[outer * geometry.OuterStride + inner + (geometry.LineLength - 1) * geometry.LineStride];
+  const T first = arguments.First[outer * arguments.FirstStride + inner];
+  return SteadyState(arguments.Dynamics.Section[pair], last - first);
+}
+
+/** The totals of the chunks that a sweep has met last; the latest chunk is last. */
+template <typename T>
+struct TotalsWindow
+{
+  PolePairState<T> Total[MaximumLookAhead];
+
+  __device__ void
+  Push(const PolePairState<T> & total)
+  {
+#pragma unroll
+    for (unsigned int n = 0; n + 1 < MaximumLookAhead; ++n)
+    {
+      Total[n] = Total[n + 1];
+    }
+    Total[MaximumLookAhead - 1] = total;
+  }
+};
+
+/** Start state of the i-th chunk of the sweep, from the totals of the `lookAhead` chunks before it, as in
+ * StridedTile::GetChunkStart(). */
+template <typename T, typename TGetPower>
+__device__ inline PolePairState<T>
+GetWindowedStart(size_t                   i,
+                 unsigned int             lookAhead,
+                 const TotalsWindow<T> &  window,
+                 const PolePairState<T> & edge,
+                 const TGetPower &        getPower)
+{
+  PolePairState<T> start;
+  if (i <= lookAhead)
+  {
+    start = edge;
+  }
+#pragma unroll
+  for (unsigned int back = MaximumLookAhead; back > 0; --back)
+  {
+    if (back <= lookAhead && back <= i)
+    {
+      start = Combine(window.Total[MaximumLookAhead - back], getPower(i - back), start);
+    }
+  }
+  return start;
+}
+
+/** Second step of Partition: turns the totals of the chunks into their start states, one thread for each line and
+ * state. With VHasWindow LookAhead is not 0. */
+template <typename T, unsigned int VPairs, bool VHasWindow>
+__global__ void
+ScanChunksKernel(const __grid_constant__ ScanArguments<T, VPairs> arguments)
+{
+  const size_t lines = arguments.Geometry.InnerCount * arguments.Geometry.OuterCount;
+  const size_t index = size_t{ blockIdx.x } * blockDim.x + threadIdx.x;
+  if (index >= NumberOfStates<VPairs> * lines)
+  {
+    return;
+  }
+  const auto             state = static_cast<unsigned int>(index / lines);
+  const size_t           line = index % lines;
+  const bool             anticausal = state >= VPairs;
+  const unsigned int     pair = state % VPairs;
+  const PolePairState<T> edge = GetEdgeState(arguments, anticausal, pair, line);
+  const size_t           chunks = arguments.NumberOfChunks;
+  const auto             get = [&](size_t i) -> PolePairState<T> & {
+    return arguments.States[((anticausal ? chunks - 1 - i : i) * NumberOfStates<VPairs> + state) * lines + line];
+  };
+  const auto getPower = [&](size_t i) -> const StateMatrix<T> & {
+    return anticausal && i == 0 ? arguments.LastPower[pair] : arguments.Power[pair];
+  };
+  PolePairState<T>                 carried = edge;
+  [[maybe_unused]] TotalsWindow<T> window;
+  for (size_t begin = 0; begin < chunks; begin += ScanBatch)
+  {
+    PolePairState<T> totals[ScanBatch];
+#pragma unroll
+    for (unsigned int k = 0; k < ScanBatch; ++k)
+    {
+      totals[k] = begin + k < chunks ? PolePairState<T>(get(begin + k)) : PolePairState<T>{};
+    }
+#pragma unroll
+    for (unsigned int k = 0; k < ScanBatch; ++k)
+    {
+      const size_t i = begin + k;
+      if (i >= chunks)
+      {
+        break;
+      }
+      if constexpr (VHasWindow)
+      {
+        get(i) = GetWindowedStart(i, arguments.LookAhead, window, edge, getPower);
+        window.Push(totals[k]);
+      }
+      else
+      {
+        get(i) = carried;
+        carried = Combine(totals[k], getPower(i), carried);
+      }
+    }
+  }
+}
+
+constexpr unsigned int MaximumDimension = 4;
+
+/** The components of a vector image, in planes of rows. */
+template <typename T>
+struct RotationArguments
+{
+  T *          Component[MaximumDimension];
+  T            Matrix[MaximumDimension * MaximumDimension]; // row-major
+  unsigned int Dimension;
+  size_t       RowLength, RowStride, Rows;
+};
+
+/** Multiplies the vector at every pixel by the matrix. */
+template <typename T>
+__global__ void
+RotateKernel(const __grid_constant__ RotationArguments<T> arguments)
+{
+  const size_t index = size_t{ blockIdx.x } * blockDim.x + threadIdx.x;
+  if (index >= arguments.RowLength * arguments.Rows)
+  {
+    return;
+  }
+  const size_t offset = index / arguments.RowLength * arguments.RowStride + index % arguments.RowLength;
+  T            vector[MaximumDimension] = {};
+#pragma unroll
+  for (unsigned int i = 0; i < MaximumDimension; ++i)
+  {
+    vector[i] = i < arguments.Dimension ? arguments.Component[i][offset] : T(0);
+  }
+#pragma unroll
+  for (unsigned int i = 0; i < MaximumDimension; ++i)
+  {
+    if (i < arguments.Dimension)
+    {
+      arguments.Component[i][offset] =
+        MultiplyRow(&arguments.Matrix[i * arguments.Dimension], arguments.Dimension, vector);
+    }
+  }
+}
+} // namespace itk::cuda::gaussian
+
+#endif

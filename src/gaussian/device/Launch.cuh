@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef CudaFilters_gaussian_device_Launch_cuh
+#define CudaFilters_gaussian_device_Launch_cuh
+
+#include "runtime/device/Call.h"
+#include "gaussian/plan/Coefficients.h"
+#include "gaussian/device/Device.h"
+#include "gaussian/device/Edges.cuh"
+#include "gaussian/device/Kernels.cuh"
+#include "runtime/device/Launch.h"
+#include "runtime/image/Math.h"
+
+#include <cmath>
+
+// Shared by the launches of line passes and of streams: tables made of an impulse response's poles, the edge states of
+// lines, and the scan over chunks.
+
+namespace itk::cuda::gaussian
+{
+/** The state n pixels after a pixel of value 1 is G^n (1, e). */
+template <typename T, unsigned int VPairs, unsigned int VLength>
+EndWeights<T, VPairs, VLength>
+MakeEndWeights(const CudaGaussianImpulseResponse & kernel)
+{
+  EndWeights<T, VPairs, VLength> weights;
+  for (unsigned int j = 0; j < VPairs; ++j)
+  {
+    const double coupling = std::abs(1.0 - kernel.Pole[j]);
+    const auto   impulse = [&](unsigned int n) {
+      return Apply(MakeStatePower(kernel.Pole[j], n), PolePairState<double>{ 1.0, coupling });
+    };
+    for (unsigned int k = 0; k < VLength / 2; ++k)
+    {
+      const PolePairState<double> near = impulse(k);
+      const PolePairState<double> far = impulse(VLength - 1 - k);
+      weights.Even[k].Pair[j] = { static_cast<T>(0.5 * (near.U + far.U)), static_cast<T>(0.5 * (near.V + far.V)) };
+      weights.Odd[k].Pair[j] = { static_cast<T>(0.5 * (near.U - far.U)), static_cast<T>(0.5 * (near.V - far.V)) };
+    }
+  }
+  return weights;
+}
+
+/** The pixels that are subtracted from a pass's lines: the first ones of the whole lines. */
+template <typename T>
+struct FirstPixels
+{
+  const T * Data;
+  size_t    Stride; // elements from those of a group of lines to the next's
+};
+
+template <typename T>
+FirstPixels<T>
+GetFirstPixels(const CudaGaussianLinePass & pass, const DeviceView & source, const LineCut & cut)
+{
+  const DeviceView & image = cut.BeginIsCut() ? cut.First : source;
+  return { static_cast<const T *>(image.Data), MakeLineGeometry(image, pass.Axis).OuterStride };
+}
+
+/** What a pass's schedule depends on, without the device. */
+inline LineProblem
+MakeLineProblem(const CudaGaussianLinePass & pass, const DeviceView & source)
+{
+  const CudaGaussianImpulseResponse & kernel = pass.Results.front().Kernel;
+  return { GetAxisKind(pass.Axis),
+           source.Size[pass.Axis],
+           kernel.SigmaInPixels,
+           static_cast<unsigned int>(CudaComponentSize(source.ComponentType)),
+           kernel.NumberOfPolePairs };
+}
+
+/** Sums the edge states of a source's lines, [sweep and pole pair][line]. */
+template <typename T, unsigned int VPairs>
+void
+LaunchEdges(const CudaGaussianLinePass & pass,
+            const LineSchedule &         schedule,
+            const DeviceView &           source,
+            PolePairState<T> *           states,
+            const Context &              context)
+{
+  const CudaGaussianImpulseResponse & kernel = pass.Results.front().Kernel;
+  const AxisKind                      kind = GetAxisKind(pass.Axis);
+  EdgeArguments<T, VPairs>            arguments{};
+  arguments.Source = static_cast<const T *>(source.Data);
+  arguments.Geometry = MakeLineGeometry(source, pass.Axis);
+  const size_t      length = arguments.Geometry.LineLength;
+  const LineProblem problem = MakeLineProblem(pass, source);
+  arguments.Rule =
+    MakeEdgeRule<T, VPairs>(kernel, schedule.Boundary, length, GetFilledLength(schedule, problem), GetWindow(problem));
+  arguments.States = states;
+  const auto run = kind == AxisKind::Contiguous ? SumEdgesKernel<T, VPairs, AxisKind::Contiguous>
+                                                : SumEdgesKernel<T, VPairs, AxisKind::Strided>;
+  const dim3 grid(GetNumberOfBlocks(DivideUp(arguments.Geometry.GetNumberOfLines(), EdgeThreads)), 2);
+  ITK_CUDA_CALL(LaunchKernel(run, grid, dim3(EdgeThreads), 0, context.GetStream(), arguments));
+}
+
+/** The edge states of a pass in memory of the workspace; nullptr if lines continue with their edge values. */
+template <typename T, unsigned int VPairs>
+const PolePairState<T> *
+MakeEdges(const CudaGaussianLinePass & pass,
+          const LineSchedule &         schedule,
+          const DeviceView &           source,
+          Workspace &                  workspace,
+          const Context &              context)
+{
+  const size_t bytes = GetEdgeBytes(pass, schedule, source);
+  if (bytes == 0)
+  {
+    return nullptr;
+  }
+  auto * const states = static_cast<PolePairState<T> *>(workspace.Take(bytes));
+  LaunchEdges<T, VPairs>(pass, schedule, source, states, context);
+  return states;
+}
+
+/** Turns the totals at `states` into start states. */
+template <typename T, unsigned int VPairs>
+void
+LaunchScan(const CudaGaussianLinePass & pass,
+           const LineSchedule &         schedule,
+           const DeviceView &           source,
+           const LineCut &              cut,
+           const PolePairState<T> *     edges,
+           PolePairState<T> *           states,
+           const Context &              context)
+{
+  constexpr unsigned int              threads = 128;
+  const CudaGaussianImpulseResponse & kernel = pass.Results.front().Kernel;
+  const FirstPixels<T>                first = GetFirstPixels<T>(pass, source, cut);
+  ScanArguments<T, VPairs>            arguments{};
+  arguments.Geometry = MakeLineGeometry(source, pass.Axis);
+  arguments.Source = static_cast<const T *>(source.Data);
+  arguments.First = first.Data;
+  arguments.FirstStride = first.Stride;
+  arguments.LookAhead = schedule.LookAhead;
+  arguments.EndIsCut = cut.EndIsCut;
+  arguments.States = states;
+  const size_t ofSweep = VPairs * arguments.Geometry.GetNumberOfLines();
+  arguments.Before = edges ? edges : static_cast<const PolePairState<T> *>(cut.StatesBefore);
+  arguments.Behind = edges ? edges + ofSweep : static_cast<const PolePairState<T> *>(cut.StatesBehind);
+  arguments.Dynamics = MakeLineDynamics<T, VPairs>(kernel);
+  const KeptStates kept = GetKeptStates(schedule, GetAxisKind(pass.Axis), arguments.Geometry.LineLength, sizeof(T));
+  arguments.NumberOfChunks = kept.Number;
+  for (unsigned int j = 0; j < VPairs; ++j)
+  {
+    arguments.Power[j] = Round<T>(MakeStatePower(kernel.Pole[j], kept.Step));
+    arguments.LastPower[j] = Round<T>(MakeStatePower(kernel.Pole[j], kept.Last));
+  }
+  const size_t count = NumberOfStates<VPairs> * arguments.Geometry.GetNumberOfLines();
+  const auto   scan = schedule.LookAhead > 0 ? ScanChunksKernel<T, VPairs, true> : ScanChunksKernel<T, VPairs, false>;
+  ITK_CUDA_CALL(
+    LaunchKernel(scan, MakeGrid(DivideUp(count, threads)), dim3(threads), 0, context.GetStream(), arguments));
+}
+} // namespace itk::cuda::gaussian
+
+#endif

@@ -1,0 +1,1029 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/device/Device.h"
+#include "runtime/device/Stream.h"
+#include "gaussian/device/Device.h"
+#include "gaussian/device/Launch.cuh"
+#include "gaussian/slabs/SlabsDevice.h"
+#include "gaussian/device/PipelinedStrip.h"
+#include "runtime/image/LineGroups.h"
+
+#include <algorithm>
+#include <array>
+#include <complex>
+#include <cstdint>
+#include <deque>
+#include <iterator>
+#include <limits>
+
+namespace itk::cuda::gaussian
+{
+namespace
+{
+template <typename T, unsigned int VPairs>
+SegmentPowers<T, VPairs>
+MakeSegmentPowers(const CudaGaussianImpulseResponse & kernel)
+{
+  SegmentPowers<T, VPairs> powers;
+  for (unsigned int j = 0; j < VPairs; ++j)
+  {
+    for (unsigned int k = 0; k <= SegmentPowers<T, VPairs>::Last; ++k)
+    {
+      powers.Power[j][k] = Round<T>(MakeStatePower(kernel.Pole[j], size_t{ SegmentLength<T> } * k));
+    }
+  }
+  return powers;
+}
+
+/** Segments over which the states of all pole pairs decay to less than half of their last place. */
+template <typename T, unsigned int VPairs>
+unsigned int
+GetReach(const SegmentPowers<T, VPairs> & powers)
+{
+  const auto isNegligible = [&powers](unsigned int segments) {
+    return std::all_of(std::begin(powers.Power), std::end(powers.Power), [segments](const auto & power) {
+      const StateMatrix<T> & matrix = power[segments];
+      const T                largest =
+        std::max({ std::abs(matrix.UU), std::abs(matrix.UV), std::abs(matrix.VU), std::abs(matrix.VV) });
+      return largest < std::numeric_limits<T>::epsilon() / 2;
+    });
+  };
+  unsigned int reach = 1;
+  while (reach < SegmentPowers<T, VPairs>::Last && !isNegligible(reach))
+  {
+    ++reach;
+  }
+  return isNegligible(reach) ? reach : WarpSize;
+}
+
+/** What a pass needs of its poles. */
+template <typename T, unsigned int VPairs>
+struct PoleTables
+{
+  std::array<std::complex<double>, VPairs> Poles;
+  LineDynamics<T, VPairs>                  Dynamics;
+  SegmentPowers<T, VPairs>                 Powers;
+  EndWeights<T, VPairs, SegmentLength<T>>  Ends;
+  unsigned int                             Reach;
+
+  explicit PoleTables(const CudaGaussianImpulseResponse & kernel)
+    : Dynamics(MakeLineDynamics<T, VPairs>(kernel))
+    , Powers(MakeSegmentPowers<T, VPairs>(kernel))
+    , Ends(MakeEndWeights<T, VPairs, SegmentLength<T>>(kernel))
+    , Reach(GetReach(Powers))
+  {
+    std::copy_n(kernel.Pole, VPairs, Poles.begin());
+  }
+};
+
+/** Tables take longer to make than a launch. Each thread keeps those of the last poles: the axes of an image share
+ * them, or have one of a few sigma, and filters run again. */
+template <typename T, unsigned int VPairs>
+const PoleTables<T, VPairs> &
+GetPoleTables(const CudaGaussianImpulseResponse & kernel)
+{
+  using Tables = PoleTables<T, VPairs>;
+  constexpr size_t                       mostKept = 4;
+  static thread_local std::deque<Tables> kept; // the newest first
+  const auto                             isOfKernel = [&kernel](const Tables & tables) {
+    return std::equal(tables.Poles.begin(), tables.Poles.end(), kernel.Pole);
+  };
+  const auto found = std::find_if(kept.begin(), kept.end(), isOfKernel);
+  if (found != kept.end())
+  {
+    return *found;
+  }
+  kept.emplace_front(kernel);
+  if (kept.size() > mostKept)
+  {
+    kept.pop_back();
+  }
+  return kept.front();
+}
+
+struct LaunchShape
+{
+  dim3   Grid;
+  dim3   Block;
+  size_t SharedBytes;
+};
+
+template <typename T, unsigned int VPairs, unsigned int VTiles = 1>
+LaunchShape
+MakeLaunchShape(AxisKind kind, const LineGeometry & geometry, const LineSchedule & schedule)
+{
+  using Tile = ContiguousTile<T, VPairs, TileTask::Filter, VTiles>;
+  LaunchShape shape{};
+  if (kind == AxisKind::Strided)
+  {
+    const size_t columnBlocks = DivideUp(geometry.InnerCount, WarpSize);
+    shape.Grid = MakeGrid(columnBlocks * schedule.NumberOfTiles * geometry.OuterCount);
+    shape.Block = dim3(schedule.Segments * WarpSize);
+    shape.SharedBytes = GetStridedSharedBytes(schedule.Segments, sizeof(T), VPairs);
+    return shape;
+  }
+  const LineParts    parts = GetLineParts(schedule.Segments, VPairs);
+  const unsigned int warps = std::max(ContiguousThreads / WarpSize, parts.Number) / parts.Number * parts.Number;
+  const unsigned int linesPerBlock = warps / parts.Number * (WarpSize / parts.Width);
+  const size_t       lineGroups = DivideUp(geometry.OuterCount, linesPerBlock);
+  const unsigned int tiles = GetNumberOfBlocks(schedule.NumberOfTiles);
+  const unsigned int tilesAcross = std::min(tiles, 32768u);
+  shape.Grid = dim3(GetNumberOfBlocks(lineGroups), tilesAcross, (tiles + tilesAcross - 1) / tilesAcross);
+  shape.Block = dim3(WarpSize, parts.Number, warps / parts.Number);
+  shape.SharedBytes = Tile::GetSharedBytes(warps, parts);
+  return shape;
+}
+
+template <typename T, unsigned int VPairs, AxisKind VKind, TileTask VTask, unsigned int VResults>
+void
+LaunchLinePass(const LinePassArguments<T, VPairs> & arguments, const Context & context)
+{
+  LaunchShape shape = MakeLaunchShape<T, VPairs>(VKind, arguments.Geometry, arguments.Schedule);
+  if (VKind == AxisKind::Strided && VTask == TileTask::FilterFromTotals)
+  {
+    shape.SharedBytes += GetStridedEdgeBytes(sizeof(T), VPairs);
+  }
+  const auto               kernel = LinePassKernel<T, VPairs, VKind, VTask, VResults>;
+  static SharedMemoryGrant grant;
+  grant.Raise(kernel, context.GetDevice());
+  ITK_CUDA_CALL(LaunchKernel(kernel, shape.Grid, shape.Block, shape.SharedBytes, context.GetStream(), arguments));
+}
+
+template <typename T, unsigned int VPairs, AxisKind VKind, TileTask VTask>
+void
+LaunchFilter(const LinePassArguments<T, VPairs> & arguments, size_t numberOfResults, const Context & context)
+{
+  if constexpr (VKind == AxisKind::Strided)
+  {
+    if (numberOfResults == 2)
+    {
+      LaunchLinePass<T, VPairs, VKind, VTask, 2>(arguments, context);
+      return;
+    }
+    if (numberOfResults == 3)
+    {
+      LaunchLinePass<T, VPairs, VKind, VTask, 3>(arguments, context);
+      return;
+    }
+  }
+  LaunchLinePass<T, VPairs, VKind, VTask, 1>(arguments, context);
+}
+
+template <typename T, unsigned int VPairs, TileTask VTask>
+void
+LaunchCombiningPass(const LinePassArguments<T, VPairs> & arguments, const Context & context)
+{
+  const LaunchShape shape = MakeLaunchShape<T, VPairs, 2>(AxisKind::Contiguous, arguments.Geometry, arguments.Schedule);
+  const auto        kernel = CombiningLinePassKernel<T, VPairs, VTask>;
+  static SharedMemoryGrant grant;
+  grant.Raise(kernel, context.GetDevice());
+  ITK_CUDA_CALL(LaunchKernel(kernel, shape.Grid, shape.Block, shape.SharedBytes, context.GetStream(), arguments));
+}
+
+/** An image's complete segments of contiguous lines; a box is the part of a warp. */
+template <typename T>
+TensorBox
+MakeSegmentBox(const LineGeometry & geometry, unsigned int width, const T * data)
+{
+  TensorBox box;
+  box.Data = const_cast<T *>(data);
+  box.BytesPerElement = sizeof(T);
+  box.Size = { { SegmentLength<T>, geometry.LineLength / SegmentLength<T>, geometry.OuterCount } };
+  box.StrideBytes = { { SegmentBytes, geometry.OuterStride * sizeof(T) } };
+  box.Box = { { SegmentLength<T>, width, WarpSize / width } };
+  box.Swizzled = true;
+  return box;
+}
+
+template <typename T, unsigned int VPairs>
+void
+SetBulkCopies(LinePassArguments<T, VPairs> & arguments, int device)
+{
+  const auto makeBox = [&arguments](const T * data) {
+    return MakeSegmentBox(arguments.Geometry, arguments.Width, data);
+  };
+  // All images have the same size and strides.
+  if (!arguments.Aligned || !FitsTensorMap(makeBox(arguments.Sources[0])) || !HasBulkCopies(device))
+  {
+    return;
+  }
+  arguments.LoadsInBulk = true;
+  for (unsigned int i = 0; i < arguments.NumberOfSources; ++i)
+  {
+    arguments.SourceMaps[i] = MakeTensorMap(makeBox(arguments.Sources[i]));
+  }
+  // Boxes of overlapping tiles hold pixels of the warm-up.
+  const bool stores = arguments.NumberOfSources > 1 || arguments.Results[0].Combine == CudaGaussianCombine::Store;
+  arguments.StoresInBulk = stores && arguments.Schedule.WarmUp == 0;
+  arguments.DestinationMap = MakeTensorMap(makeBox(arguments.Results[0].Destination));
+}
+
+bool
+IsAligned(const DeviceView & image)
+{
+  return reinterpret_cast<uintptr_t>(image.Data) % 16 == 0;
+}
+
+/** Whether lines, or rows of lines, are multiples of 16 bytes apart. */
+bool
+AreLinesAligned(const LineGeometry & geometry, unsigned int axis, size_t bytesPerComponent)
+{
+  const auto isAligned = [bytesPerComponent](size_t elements) { return elements * bytesPerComponent % 16 == 0; };
+  return isAligned(geometry.OuterStride) && (axis == 0 || isAligned(geometry.LineStride));
+}
+
+/** The arguments of a pass without its sources and results. */
+template <typename T, unsigned int VPairs>
+LinePassArguments<T, VPairs>
+MakeLinePassArguments(const CudaGaussianLinePass & pass,
+                      const LineSchedule &         schedule,
+                      const DeviceView &           source,
+                      const LineCut &              cut)
+{
+  const CudaGaussianImpulseResponse & kernel = pass.Results.front().Kernel;
+  const PoleTables<T, VPairs> &       tables = GetPoleTables<T, VPairs>(kernel);
+  const FirstPixels<T>                first = GetFirstPixels<T>(pass, source, cut);
+  LinePassArguments<T, VPairs>        arguments{};
+  arguments.First = first.Data;
+  arguments.FirstStride = first.Stride;
+  arguments.EndIsCut = cut.EndIsCut;
+  arguments.Geometry = MakeLineGeometry(source, pass.Axis);
+  arguments.Aligned = AreLinesAligned(arguments.Geometry, pass.Axis, sizeof(T));
+  arguments.Schedule = schedule;
+  arguments.Dynamics = tables.Dynamics;
+  arguments.Powers = tables.Powers;
+  arguments.Ends = tables.Ends;
+  arguments.Width = GetLineParts(schedule.Segments, VPairs).Width;
+  arguments.Reach = tables.Reach;
+  if (FollowFromTotals(pass, schedule, source))
+  {
+    arguments.Closure = MakeEdgeClosure<T, VPairs>(kernel, schedule.Boundary, arguments.Geometry.LineLength, true);
+  }
+  return arguments;
+}
+
+template <typename T, unsigned int VPairs>
+void
+AddSource(LinePassArguments<T, VPairs> & arguments, const DeviceView & image, const PolePairState<T> * edges)
+{
+  arguments.Edges[arguments.NumberOfSources] = edges;
+  arguments.Sources[arguments.NumberOfSources++] = static_cast<const T *>(image.Data);
+  arguments.Aligned = arguments.Aligned && IsAligned(image);
+}
+
+template <typename T, unsigned int VPairs>
+void
+SetResult(LinePassArguments<T, VPairs> &  arguments,
+          unsigned int                    index,
+          const CudaGaussianPassResult &  result,
+          const std::vector<DeviceView> & images)
+{
+  const DeviceView & image = images[result.Destination];
+  arguments.Results[index] = { static_cast<T *>(image.Data),
+                               MakeLineResponse<T, VPairs>(result.Kernel),
+                               result.Combine };
+  arguments.Aligned = arguments.Aligned && IsAligned(image);
+}
+
+template <typename T, unsigned int VPairs, AxisKind VKind>
+void
+RunLinePassOn(const CudaGaussianLinePass &    pass,
+              const LineSchedule &            schedule,
+              const std::vector<DeviceView> & images,
+              Workspace                       workspace,
+              const Context &                 context,
+              const LineCut &                 cut)
+{
+  const DeviceView & source = images[pass.Source];
+  auto               arguments = MakeLinePassArguments<T, VPairs>(pass, schedule, source, cut);
+  AddSource(arguments, source, MakeEdges<T, VPairs>(pass, schedule, source, workspace, context));
+  for (unsigned int r = 0; r < pass.Results.size(); ++r)
+  {
+    SetResult(arguments, r, pass.Results[r], images);
+  }
+
+  if (VKind == AxisKind::Contiguous)
+  {
+    SetBulkCopies(arguments, context.GetDevice());
+  }
+  if (FollowFromTotals(pass, schedule, source))
+  {
+    LaunchLinePass<T, VPairs, VKind, TileTask::FilterFromTotals, 1>(arguments, context);
+    return;
+  }
+  if (schedule.Method != LineMethod::Partition)
+  {
+    LaunchFilter<T, VPairs, VKind, TileTask::Filter>(arguments, pass.Results.size(), context);
+    return;
+  }
+  arguments.States = static_cast<PolePairState<T> *>(workspace.Take(GetStateBytes(pass, schedule, source)));
+  LaunchLinePass<T, VPairs, VKind, TileTask::WriteTotals, 1>(arguments, context);
+  LaunchScan<T, VPairs>(pass, schedule, source, cut, arguments.Edges[0], arguments.States, context);
+  LaunchFilter<T, VPairs, VKind, TileTask::FilterFromStates>(arguments, pass.Results.size(), context);
+}
+
+/** Passes along contiguous lines that combine in one image: by one kernel, if a block has room for tiles of two of
+ * them. */
+template <typename T, unsigned int VPairs>
+void
+RunCombiningPassesOf(const CudaGaussianLinePass *    passes,
+                     unsigned int                    count,
+                     const LineSchedule &            schedule,
+                     const std::vector<DeviceView> & images,
+                     Workspace                       workspace,
+                     const Context &                 context)
+{
+  auto       arguments = MakeLinePassArguments<T, VPairs>(*passes, schedule, images[passes->Source], {});
+  const auto shape = MakeLaunchShape<T, VPairs, 2>(AxisKind::Contiguous, arguments.Geometry, schedule);
+  if (schedule.Method != LineMethod::Partition && shape.Block.x * shape.Block.y * shape.Block.z <= ContiguousThreads &&
+      shape.SharedBytes <= GetDeviceProperties(context.GetDevice()).SharedMemoryPerBlockOptin)
+  {
+    for (unsigned int i = 0; i < count; ++i)
+    {
+      const DeviceView & source = images[passes[i].Source];
+      AddSource(arguments, source, MakeEdges<T, VPairs>(passes[i], schedule, source, workspace, context));
+      SetResult(arguments, i, passes[i].Results.front(), images);
+    }
+    SetBulkCopies(arguments, context.GetDevice());
+    const auto launch = FollowFromTotals(*passes, schedule, images[passes->Source])
+                          ? LaunchCombiningPass<T, VPairs, TileTask::FilterFromTotals>
+                          : LaunchCombiningPass<T, VPairs, TileTask::Filter>;
+    launch(arguments, context);
+    return;
+  }
+  for (unsigned int i = 0; i < count; ++i)
+  {
+    RunLinePassOn<T, VPairs, AxisKind::Contiguous>(passes[i], schedule, images, workspace, context, {});
+  }
+}
+
+template <typename T, unsigned int VPairs>
+void
+RunLinePassOf(const CudaGaussianLinePass &    pass,
+              const LineSchedule &            schedule,
+              const std::vector<DeviceView> & images,
+              Workspace                       workspace,
+              const Context &                 context,
+              const LineCut &                 cut)
+{
+  const auto run = GetAxisKind(pass.Axis) == AxisKind::Contiguous ? RunLinePassOn<T, VPairs, AxisKind::Contiguous>
+                                                                  : RunLinePassOn<T, VPairs, AxisKind::Strided>;
+  run(pass, schedule, images, workspace, context, cut);
+}
+
+template <typename T, unsigned int VPairs>
+bool
+FitsQuotientPass(const QuotientPass & pass, int device)
+{
+  const LineGeometry geometry = MakeLineGeometry(pass.Images[0], 0);
+  const auto         shape = MakeLaunchShape<T, VPairs, 2>(AxisKind::Contiguous, geometry, pass.Schedule);
+  return shape.Block.x * shape.Block.y * shape.Block.z <= ContiguousThreads &&
+         shape.SharedBytes <= GetDeviceProperties(device).SharedMemoryPerBlockOptin;
+}
+
+template <typename T, unsigned int VPairs, TileTask VTask>
+void
+LaunchQuotientPass(const QuotientPassArguments<T, VPairs> & arguments, const Context & context)
+{
+  const LinePassArguments<T, VPairs> & pass = arguments.Pass;
+  const LaunchShape        shape = MakeLaunchShape<T, VPairs, 2>(AxisKind::Contiguous, pass.Geometry, pass.Schedule);
+  const auto               kernel = QuotientLinePassKernel<T, VPairs, VTask>;
+  static SharedMemoryGrant grant;
+  grant.Raise(kernel, context.GetDevice());
+  ITK_CUDA_CALL(LaunchKernel(kernel, shape.Grid, shape.Block, shape.SharedBytes, context.GetStream(), arguments));
+}
+
+template <typename T, unsigned int VPairs>
+void
+RunQuotientPassOf(const QuotientPass &     pass,
+                  const CudaGaussianMask & mask,
+                  const void *             subtracted,
+                  const Context &          context)
+{
+  QuotientPassArguments<T, VPairs> arguments{
+    MakeLinePassArguments<T, VPairs>(pass.Pass, pass.Schedule, pass.Images[0], {}),
+    { static_cast<const Offset<T> *>(subtracted), static_cast<T>(mask.FillValue), static_cast<T>(mask.SmallestWeight) }
+  };
+  for (unsigned int i = 0; i < 2; ++i)
+  {
+    AddSource<T, VPairs>(arguments.Pass, pass.Images[i], nullptr);
+    SetResult(arguments.Pass, i, pass.Pass.Results.front(), pass.Images);
+  }
+  SetBulkCopies(arguments.Pass, context.GetDevice());
+  const auto launch = FollowFromTotals(pass.Pass, pass.Schedule, pass.Images[0])
+                        ? LaunchQuotientPass<T, VPairs, TileTask::FilterFromTotals>
+                        : LaunchQuotientPass<T, VPairs, TileTask::Filter>;
+  launch(arguments, context);
+}
+
+template <typename T, unsigned int VPairs>
+LaunchShape
+MakeProductShape(const ProductPass & pass, const LineSchedule & schedule)
+{
+  const LineGeometry geometry = MakeLineGeometry(pass.Images.front(), 0);
+  return pass.Passes.size() == 2 ? MakeLaunchShape<T, VPairs, 2>(AxisKind::Contiguous, geometry, schedule)
+                                 : MakeLaunchShape<T, VPairs, 3>(AxisKind::Contiguous, geometry, schedule);
+}
+
+template <typename T, unsigned int VPairs>
+bool
+FitsProductPass(const ProductPass & pass, const LineSchedule & schedule, int device)
+{
+  const LaunchShape shape = MakeProductShape<T, VPairs>(pass, schedule);
+  return shape.Block.x * shape.Block.y * shape.Block.z <= ContiguousThreads &&
+         shape.SharedBytes <= GetDeviceProperties(device).SharedMemoryPerBlockOptin;
+}
+
+template <typename T, unsigned int VPairs, unsigned int VSources>
+void
+LaunchProductPass(const ProductPassArguments<T, VPairs> & arguments, const LaunchShape & shape, const Context & context)
+{
+  const auto               kernel = ProductLinePassKernel<T, VPairs, VSources>;
+  static SharedMemoryGrant grant;
+  grant.Raise(kernel, context.GetDevice());
+  ITK_CUDA_CALL(LaunchKernel(kernel, shape.Grid, shape.Block, shape.SharedBytes, context.GetStream(), arguments));
+}
+
+template <typename T, unsigned int VPairs>
+void
+RunProductPassOf(const ProductPass & pass, const LineSchedule & schedule, const Context & context)
+{
+  const CudaGaussianLinePass &    first = pass.Passes.front();
+  ProductPassArguments<T, VPairs> arguments{
+    MakeLinePassArguments<T, VPairs>(first, schedule, pass.Images[first.Source], {}), {}
+  };
+  for (size_t i = 0; i < pass.Products.size(); ++i)
+  {
+    arguments.Products[i] = static_cast<T *>(pass.Products[i].Data);
+    arguments.Pass.Aligned = arguments.Pass.Aligned && IsAligned(pass.Products[i]);
+  }
+  for (unsigned int i = 0; i < pass.Passes.size(); ++i)
+  {
+    AddSource<T, VPairs>(arguments.Pass, pass.Images[pass.Passes[i].Source], nullptr);
+    arguments.Pass.Results[i] = { arguments.Products[0],
+                                  MakeLineResponse<T, VPairs>(pass.Passes[i].Results.front().Kernel),
+                                  CudaGaussianCombine::Store };
+  }
+  SetBulkCopies(arguments.Pass, context.GetDevice());
+  const auto launch = pass.Passes.size() == 2 ? LaunchProductPass<T, VPairs, 2> : LaunchProductPass<T, VPairs, 3>;
+  launch(arguments, MakeProductShape<T, VPairs>(pass, schedule), context);
+}
+
+template <typename T, unsigned int VPairs>
+void
+RunMaskPassOf(const CudaGaussianLinePass & pass,
+              const LineSchedule &         schedule,
+              const MaskedSource &         source,
+              const DeviceView &           destination,
+              const Context &              context)
+{
+  auto arguments = MakeLinePassArguments<T, VPairs>(pass, schedule, destination, {});
+  arguments.Mask = static_cast<const unsigned char *>(source.Valid.Data);
+  arguments.Sources[0] = static_cast<const T *>(source.Image);
+  arguments.First = arguments.Sources[0]; // the first pixels are taken from the tile
+  arguments.Subtracted = static_cast<const T *>(source.Subtracted);
+  SetResult(arguments, 0, { pass.Results.front().Kernel, 0, CudaGaussianCombine::Store }, { destination });
+  const auto launch = source.Image ? LaunchLinePass<T, VPairs, AxisKind::Strided, TileTask::FilterValid, 1>
+                                   : LaunchLinePass<T, VPairs, AxisKind::Strided, TileTask::FilterMask, 1>;
+  launch(arguments, context);
+}
+
+/** The first pass of smoothing with a mask, if there is a kernel for it. */
+bool
+TryMaskPass(const CudaGaussianLinePass & pass,
+            const CudaGaussianBoundary & boundary,
+            const MaskedSource &         source,
+            const DeviceView &           destination,
+            const Context &              context)
+{
+  if (boundary.Mode != CudaFiltersEnums::BoundaryMode::Nearest || source.Valid.Size != destination.Size ||
+      source.Valid.Stride != destination.Stride || HasKernelTimeout(context.GetDevice()))
+  {
+    return false;
+  }
+  if (RunStreamedMaskPass(pass, source, destination, context))
+  {
+    return true;
+  }
+  LineProblem problem = MakeLineProblem(pass, destination);
+  problem.SharedMemoryPerBlock = GetDeviceProperties(context.GetDevice()).SharedMemoryPerBlockOptin;
+  const auto schedule = MakeLineSchedule(problem, LineMethod::WholeLine);
+  if (pass.Axis == 0 || !schedule)
+  {
+    return false;
+  }
+  const bool isDouble = destination.ComponentType == CudaComponentType::Double;
+  const auto run = problem.NumberOfPolePairs == 3 ? (isDouble ? RunMaskPassOf<double, 3> : RunMaskPassOf<float, 3>)
+                                                  : (isDouble ? RunMaskPassOf<double, 2> : RunMaskPassOf<float, 2>);
+  run(pass, *schedule, source, destination, context);
+  return true;
+}
+
+template <typename T>
+void
+RotateOn(const CudaGaussianPlan & plan, const std::vector<DeviceView> & images, const Context & context)
+{
+  constexpr unsigned int threads = 256;
+  RotationArguments<T>   arguments{};
+  arguments.Dimension = static_cast<unsigned int>(plan.Results.size());
+  const DeviceView & view = images[plan.Results.front()];
+  for (size_t i = 0; i < plan.Results.size(); ++i)
+  {
+    arguments.Component[i] = static_cast<T *>(images[plan.Results[i]].Data);
+  }
+  for (size_t i = 0; i < plan.Rotation.size(); ++i)
+  {
+    arguments.Matrix[i] = static_cast<T>(plan.Rotation[i]);
+  }
+  arguments.RowLength = view.Size[0];
+  arguments.RowStride = view.Stride[1];
+  arguments.Rows = view.Size[1] * view.Size[2] * view.Size[3] * view.Size[4];
+  const size_t blocks = DivideUp(arguments.RowLength * arguments.Rows, threads);
+  ITK_CUDA_CALL(LaunchKernel(RotateKernel<T>, MakeGrid(blocks), dim3(threads), 0, context.GetStream(), arguments));
+}
+/** \exception ExceptionObject if the part is not one of whole chunks, or lacks states that it needs */
+void
+VerifyCut(const CudaGaussianLinePass & pass,
+          const LineSchedule &         schedule,
+          const DeviceView &           source,
+          const LineCut &              cut)
+{
+  const size_t length = source.Size[pass.Axis];
+  if (!cut.IsCut())
+  {
+    return;
+  }
+  if (HasEdgeStates(schedule))
+  {
+    itkGenericExceptionMacro("An image that is cut, and BoundaryMode is " << schedule.Boundary.Mode
+                                                                          << "; it must be Nearest");
+  }
+  if (pass.Axis == 0)
+  {
+    itkGenericExceptionMacro("An image that is cut across axis 0; it must be another axis");
+  }
+  if (cut.EndIsCut && length % ChunkLength != 0)
+  {
+    itkGenericExceptionMacro("A part of " << length << " pixels that ends with a cut; it must have a multiple of "
+                                          << ChunkLength);
+  }
+  if (schedule.LookAhead == 0 && ((cut.BeginIsCut() && !cut.StatesBefore) || (cut.EndIsCut && !cut.StatesBehind)))
+  {
+    itkGenericExceptionMacro("States at the cuts are not given; sigma is " << pass.Results.front().Kernel.SigmaInPixels
+                                                                           << " pixels and needs them");
+  }
+}
+} // namespace
+
+LineSchedule
+GetLineSchedule(const CudaGaussianLinePass &    pass,
+                const std::vector<DeviceView> & images,
+                int                             device,
+                const LineCut &                 cut)
+{
+  const DeviceView & source = images[pass.Source];
+  const AxisKind     kind = GetAxisKind(pass.Axis);
+  return MakeLineSchedule({ kind,
+                            source.Size[pass.Axis],
+                            pass.Results.front().Kernel.SigmaInPixels,
+                            static_cast<unsigned int>(CudaComponentSize(source.ComponentType)),
+                            pass.Results.front().Kernel.NumberOfPolePairs,
+                            GetDeviceProperties(device).SharedMemoryPerBlockOptin,
+                            kind == AxisKind::Strided && CanStream(pass, images, device),
+                            cut.WholeLength });
+}
+
+bool
+FollowFromTotals(const CudaGaussianLinePass & pass, const LineSchedule & schedule, const DeviceView & source)
+{
+  const CudaGaussianImpulseResponse & kernel = pass.Results.front().Kernel;
+  return HasEdgeStates(schedule) && pass.Results.size() == 1 && HasEdgeClosure(kernel, schedule.Boundary.Mode) &&
+         HasLineTotals(schedule, MakeLineProblem(pass, source));
+}
+
+namespace
+{
+/** Bytes of a state for each sweep, pole pair and line. */
+size_t
+GetLineStateBytes(const CudaGaussianLinePass & pass, const DeviceView & source)
+{
+  const size_t lines = MakeLineGeometry(source, pass.Axis).GetNumberOfLines();
+  return 2 * pass.Results.front().Kernel.NumberOfPolePairs * lines * 2 * CudaComponentSize(source.ComponentType);
+}
+} // namespace
+
+size_t
+GetEdgeBytes(const CudaGaussianLinePass & pass, const LineSchedule & schedule, const DeviceView & source)
+{
+  const bool areSummed = HasEdgeStates(schedule) && !FollowFromTotals(pass, schedule, source);
+  return areSummed ? GetLineStateBytes(pass, source) : 0;
+}
+
+size_t
+GetStateBytes(const CudaGaussianLinePass & pass, const LineSchedule & schedule, const DeviceView & source)
+{
+  if (schedule.Method != LineMethod::Partition && schedule.Method != LineMethod::StreamPartition)
+  {
+    return 0;
+  }
+  const LineGeometry geometry = MakeLineGeometry(source, pass.Axis);
+  const auto         bytes = static_cast<unsigned int>(CudaComponentSize(source.ComponentType));
+  const KeptStates   kept = GetKeptStates(schedule, GetAxisKind(pass.Axis), geometry.LineLength, bytes);
+  const size_t       states = 2 * pass.Results.front().Kernel.NumberOfPolePairs;
+  return kept.Number * states * geometry.GetNumberOfLines() * 2 * bytes;
+}
+
+size_t
+GetLinePassWorkspace(const CudaGaussianLinePass & pass, const LineSchedule & schedule, const DeviceView & source)
+{
+  return Workspace::GetPieceSize(GetEdgeBytes(pass, schedule, source)) + GetStateBytes(pass, schedule, source);
+}
+
+void
+RunLinePass(const CudaGaussianLinePass &    pass,
+            const LineSchedule &            schedule,
+            const std::vector<DeviceView> & images,
+            Workspace                       workspace,
+            const Context &                 context,
+            const LineCut &                 cut)
+{
+  VerifyCut(pass, schedule, images[pass.Source], cut);
+  if (schedule.Method == LineMethod::Stream || schedule.Method == LineMethod::StreamPartition)
+  {
+    RunStreamedPass(pass, schedule, images, cut, workspace, context);
+    return;
+  }
+  const bool isDouble = images[pass.Source].ComponentType == CudaComponentType::Double;
+  const auto run = pass.Results.front().Kernel.NumberOfPolePairs == 3
+                     ? (isDouble ? RunLinePassOf<double, 3> : RunLinePassOf<float, 3>)
+                     : (isDouble ? RunLinePassOf<double, 2> : RunLinePassOf<float, 2>);
+  run(pass, schedule, images, workspace, context, cut);
+}
+
+namespace
+{
+void
+RunCombiningPasses(const CudaGaussianLinePass *    passes,
+                   unsigned int                    count,
+                   const LineSchedule &            schedule,
+                   const std::vector<DeviceView> & images,
+                   Workspace                       workspace,
+                   const Context &                 context)
+{
+  const bool isDouble = images[passes->Source].ComponentType == CudaComponentType::Double;
+  const auto run = passes->Results.front().Kernel.NumberOfPolePairs == 3
+                     ? (isDouble ? RunCombiningPassesOf<double, 3> : RunCombiningPassesOf<float, 3>)
+                     : (isDouble ? RunCombiningPassesOf<double, 2> : RunCombiningPassesOf<float, 2>);
+  run(passes, count, schedule, images, workspace, context);
+}
+
+/** Number of passes from `first` on that combine in one image and have the same poles. One kernel can run them. */
+unsigned int
+CountCombiningPasses(const std::vector<CudaGaussianLinePass> & passes, size_t first)
+{
+  const CudaGaussianPassResult & result = passes[first].Results.front();
+  unsigned int                   count = 1;
+  while (passes[first].Axis == 0 && !ReadsDestination(result.Combine) && count < MaximumResults &&
+         first + count < passes.size() && passes[first + count].Axis == 0 &&
+         ReadsDestination(passes[first + count].Results.front().Combine) &&
+         passes[first + count].Results.front().Kernel.HasPolesOf(result.Kernel) &&
+         passes[first + count].Results.front().Destination == result.Destination)
+  {
+    ++count;
+  }
+  return count;
+}
+
+/** `count` passes that combine, or one. */
+void
+RunPasses(const CudaGaussianLinePass *    passes,
+          unsigned int                    count,
+          const LineSchedule &            schedule,
+          const std::vector<DeviceView> & images,
+          Workspace                       workspace,
+          const Context &                 context,
+          const LineCut &                 cut)
+{
+  if (count > 1)
+  {
+    RunCombiningPasses(passes, count, schedule, images, workspace, context);
+  }
+  else
+  {
+    RunLinePass(*passes, schedule, images, workspace, context, cut);
+  }
+}
+
+/** Pixels of lines that a pass may filter at a time. Where the driver ends long kernels the limit is LaunchPixels. The
+ * states of these pixels also take at most a sixteenth of an image with lines of whole chunks, as those of two pole
+ * pairs do. A part of an image is filtered in one go. */
+size_t
+GetMaximumPixels(const CudaGaussianLinePass & pass,
+                 const LineSchedule &         schedule,
+                 const DeviceView &           source,
+                 int                          device,
+                 const LineCut &              cut)
+{
+  const size_t pixels = source.GetNumberOfElements();
+  if (cut.IsCut())
+  {
+    return pixels;
+  }
+  const LineGeometry geometry = MakeLineGeometry(source, pass.Axis);
+  const size_t       inChunks = geometry.GetNumberOfLines() * RoundUp(geometry.LineLength, ChunkLength);
+  const size_t       allowed = inChunks * CudaComponentSize(source.ComponentType) / 16;
+  const size_t       states = GetStateBytes(pass, schedule, source);
+  const double       share = states > allowed ? static_cast<double>(allowed) / static_cast<double>(states) : 1.0;
+  const auto         withStates = static_cast<size_t>(share * static_cast<double>(pixels));
+  return HasKernelTimeout(device) ? std::min(withStates, LaunchPixels) : withStates;
+}
+
+/** The bits do not depend on the groups: lines do not depend on each other. */
+void
+ForEachPassGroup(const CudaGaussianLinePass &    pass,
+                 const std::vector<DeviceView> & images,
+                 size_t                          pixels,
+                 const LineGroupFunction &       function)
+{
+  if (pixels >= images.front().GetNumberOfElements())
+  {
+    function(images, pass.Axis, 1.0f);
+    return;
+  }
+  // Whole strips of the streams, which are whole cache lines.
+  ForEachLineGroup(images, pass.Axis, pixels, StreamColumns, function);
+}
+
+LineCut
+GetCut(const std::vector<LineCut> & cuts, size_t pass)
+{
+  return pass < cuts.size() ? cuts[pass] : LineCut{};
+}
+} // namespace
+
+bool
+RunMaskPass(const CudaGaussianLinePass & pass,
+            const CudaGaussianBoundary & boundary,
+            const DeviceView &           valid,
+            const DeviceView &           destination,
+            const Context &              context)
+{
+  return TryMaskPass(pass, boundary, { nullptr, nullptr, valid }, destination, context);
+}
+
+bool
+RunValidPass(const CudaGaussianLinePass & pass,
+             const CudaGaussianBoundary & boundary,
+             const DeviceView &           image,
+             const DeviceView &           valid,
+             const void *                 subtracted,
+             const DeviceView &           destination,
+             const Context &              context)
+{
+  return image.Stride == destination.Stride &&
+         TryMaskPass(pass, boundary, { image.Data, subtracted, valid }, destination, context);
+}
+
+QuotientPass
+MakeQuotientPass(const CudaGaussianLinePass & pass,
+                 const CudaGaussianBoundary & boundary,
+                 const DeviceView &           weights,
+                 const DeviceView &           values,
+                 const DeviceView &           output,
+                 int                          device)
+{
+  const CudaGaussianPassResult result{ pass.Results.front().Kernel, 2, CudaGaussianCombine::Store };
+  QuotientPass                 last{ { pass.Axis, 0, { result } }, {}, { weights, values, output } };
+  last.Schedule = GetLineSchedule(last.Pass, last.Images, device);
+  last.Schedule.Boundary = boundary;
+  return last;
+}
+
+bool
+HasQuotientKernel(const QuotientPass & pass, int device)
+{
+  // In the mode Constant another value continues the weights than the values.
+  if (pass.Pass.Axis != 0 || pass.Schedule.Boundary.Mode == CudaFiltersEnums::BoundaryMode::Constant ||
+      GetLinePassWorkspace(pass.Pass, pass.Schedule, pass.Images[0]) > 0 || HasKernelTimeout(device))
+  {
+    return false;
+  }
+  const bool isDouble = pass.Images[0].ComponentType == CudaComponentType::Double;
+  const auto fits = pass.Pass.Results.front().Kernel.NumberOfPolePairs == 3
+                      ? (isDouble ? FitsQuotientPass<double, 3> : FitsQuotientPass<float, 3>)
+                      : (isDouble ? FitsQuotientPass<double, 2> : FitsQuotientPass<float, 2>);
+  return fits(pass, device);
+}
+
+void
+RunQuotientPass(const QuotientPass &     pass,
+                const CudaGaussianMask & mask,
+                const void *             subtracted,
+                const Context &          context)
+{
+  const bool isDouble = pass.Images[0].ComponentType == CudaComponentType::Double;
+  const auto run = pass.Pass.Results.front().Kernel.NumberOfPolePairs == 3
+                     ? (isDouble ? RunQuotientPassOf<double, 3> : RunQuotientPassOf<float, 3>)
+                     : (isDouble ? RunQuotientPassOf<double, 2> : RunQuotientPassOf<float, 2>);
+  run(pass, mask, subtracted, context);
+}
+
+bool
+HasProductKernel(const ProductPass & pass, int device)
+{
+  const CudaGaussianLinePass & first = pass.Passes.front();
+  const LineSchedule           schedule = GetLineSchedule(first, pass.Images, device);
+  const bool                   fitsPasses =
+    (pass.Passes.size() == 2 || pass.Passes.size() == 3) &&
+    std::all_of(pass.Passes.begin(), pass.Passes.end(), [&first](const CudaGaussianLinePass & other) {
+      return other.Axis == 0 && other.Results.front().Kernel.HasPolesOf(first.Results.front().Kernel);
+    });
+  if (!fitsPasses || schedule.Method != LineMethod::WholeLine || HasKernelTimeout(device))
+  {
+    return false;
+  }
+  const bool isDouble = pass.Images.front().ComponentType == CudaComponentType::Double;
+  const auto fits = first.Results.front().Kernel.NumberOfPolePairs == 3
+                      ? (isDouble ? FitsProductPass<double, 3> : FitsProductPass<float, 3>)
+                      : (isDouble ? FitsProductPass<double, 2> : FitsProductPass<float, 2>);
+  return fits(pass, schedule, device);
+}
+
+void
+RunProductPass(const ProductPass & pass, const Context & context)
+{
+  const CudaGaussianLinePass & first = pass.Passes.front();
+  const LineSchedule           schedule = GetLineSchedule(first, pass.Images, context.GetDevice());
+  const bool                   isDouble = pass.Images.front().ComponentType == CudaComponentType::Double;
+  const auto                   run = first.Results.front().Kernel.NumberOfPolePairs == 3
+                                       ? (isDouble ? RunProductPassOf<double, 3> : RunProductPassOf<float, 3>)
+                                       : (isDouble ? RunProductPassOf<double, 2> : RunProductPassOf<float, 2>);
+  run(pass, schedule, context);
+}
+
+size_t
+GetMaximumEdgeBytes(const CudaGaussianPlan & plan, const DeviceImage::SizeType & size, CudaComponentType type)
+{
+  if (plan.Boundary.Mode == CudaFiltersEnums::BoundaryMode::Nearest)
+  {
+    return 0;
+  }
+  DeviceView image;
+  image.ComponentType = type;
+  image.Size = size;
+  for (unsigned int axis = 1; axis < DeviceView::NumberOfAxes; ++axis)
+  {
+    image.Stride[axis] = image.Stride[axis - 1] * size[axis - 1];
+  }
+  size_t bytes = 0;
+  for (size_t i = 0; i < plan.Passes.size(); ++i)
+  {
+    bytes = std::max(bytes, CountCombiningPasses(plan.Passes, i) * GetLineStateBytes(plan.Passes[i], image));
+  }
+  return bytes;
+}
+
+size_t
+GetPlanWorkspace(const CudaGaussianPlan &        plan,
+                 const std::vector<DeviceView> & images,
+                 int                             device,
+                 const std::vector<LineCut> &    cuts)
+{
+  size_t bytes = 0;
+  for (size_t i = 0; i < plan.Passes.size(); ++i)
+  {
+    CudaGaussianLinePass pass = plan.Passes[i];
+    const LineCut        cut = GetCut(cuts, i);
+    LineSchedule         schedule = GetLineSchedule(pass, images, device, cut);
+    schedule.Boundary = plan.Boundary;
+    if (GetLinePassWorkspace(pass, schedule, images[pass.Source]) > 0)
+    {
+      const size_t pixels = GetMaximumPixels(pass, schedule, images[pass.Source], device, cut);
+      ForEachPassGroup(pass, images, pixels, [&](const std::vector<DeviceView> & lines, unsigned int axis, float) {
+        pass.Axis = axis;
+        const DeviceView & source = lines[pass.Source];
+        const size_t       edges = Workspace::GetPieceSize(GetEdgeBytes(pass, schedule, source));
+        const size_t       states = GetStateBytes(pass, schedule, source);
+        bytes = std::max(bytes, states + CountCombiningPasses(plan.Passes, i) * edges);
+      });
+    }
+  }
+  return bytes;
+}
+
+void
+RunPlan(const CudaGaussianPlan &        plan,
+        const std::vector<DeviceView> & images,
+        Workspace                       workspace,
+        const Context &                 context,
+        const std::vector<LineCut> &    cuts)
+{
+  for (size_t first = 0; first < plan.Passes.size();)
+  {
+    const unsigned int                count = CountCombiningPasses(plan.Passes, first);
+    std::vector<CudaGaussianLinePass> passes(plan.Passes.begin() + first, plan.Passes.begin() + first + count);
+    const CudaGaussianLinePass        pass = passes.front();
+    const LineCut                     cut = GetCut(cuts, first);
+    LineSchedule                      schedule = GetLineSchedule(pass, images, context.GetDevice(), cut);
+    schedule.Boundary = plan.Boundary;
+    const size_t pixels = GetMaximumPixels(pass, schedule, images[pass.Source], context.GetDevice(), cut);
+    ForEachPassGroup(pass, images, pixels, [&](const std::vector<DeviceView> & lines, unsigned int axis, float) {
+      for (CudaGaussianLinePass & part : passes)
+      {
+        part.Axis = axis;
+      }
+      RunPasses(passes.data(), count, schedule, lines, workspace, context, cut);
+    });
+    first += count;
+  }
+  if (!plan.Rotation.empty())
+  {
+    const bool isDouble = images.front().ComponentType == CudaComponentType::Double;
+    (isDouble ? RotateOn<double> : RotateOn<float>)(plan, images, context);
+  }
+}
+
+namespace
+{
+/** Chunks of strided lines in tiles, with their states at hand. */
+template <typename T, unsigned int VPairs>
+void
+RunChunkTilesOf(const CudaGaussianLinePass &    pass,
+                const LineSchedule &            schedule,
+                const std::vector<DeviceView> & images,
+                const LineCut &                 cut,
+                void *                          states,
+                bool                            writesTotals,
+                const Context &                 context)
+{
+  const DeviceView & source = images[pass.Source];
+  const size_t       segments = RoundUp(DivideUp(source.Size[pass.Axis], SegmentLength<T>), ChunkSegments<T>);
+  LineSchedule       tiles = schedule;
+  tiles.Method = LineMethod::Partition;
+  tiles.Segments = static_cast<unsigned int>(std::min<size_t>(segments, PartitionTileSegments));
+  tiles.WarmUp = 0;
+  tiles.Step = size_t{ tiles.Segments } * SegmentLength<T>;
+  tiles.NumberOfTiles = DivideUp(source.Size[pass.Axis], tiles.Step);
+  auto arguments = MakeLinePassArguments<T, VPairs>(pass, tiles, source, cut);
+  AddSource<T, VPairs>(arguments, source, nullptr);
+  for (unsigned int r = 0; r < pass.Results.size(); ++r)
+  {
+    SetResult(arguments, r, pass.Results[r], images);
+  }
+  arguments.States = static_cast<PolePairState<T> *>(states);
+  if (writesTotals)
+  {
+    LaunchLinePass<T, VPairs, AxisKind::Strided, TileTask::WriteTotals, 1>(arguments, context);
+    return;
+  }
+  LaunchFilter<T, VPairs, AxisKind::Strided, TileTask::FilterFromStates>(arguments, pass.Results.size(), context);
+}
+
+void
+RunChunkTiles(const CudaGaussianLinePass &    pass,
+              const LineSchedule &            schedule,
+              const std::vector<DeviceView> & images,
+              const LineCut &                 cut,
+              void *                          states,
+              bool                            writesTotals,
+              const Context &                 context)
+{
+  const bool isDouble = images[pass.Source].ComponentType == CudaComponentType::Double;
+  const auto run = pass.Results.front().Kernel.NumberOfPolePairs == 3
+                     ? (isDouble ? RunChunkTilesOf<double, 3> : RunChunkTilesOf<float, 3>)
+                     : (isDouble ? RunChunkTilesOf<double, 2> : RunChunkTilesOf<float, 2>);
+  run(pass, schedule, images, cut, states, writesTotals, context);
+}
+} // namespace
+
+void
+RunChunkTotals(const CudaGaussianLinePass &    pass,
+               const LineSchedule &            schedule,
+               const std::vector<DeviceView> & images,
+               const LineCut &                 cut,
+               void *                          totals,
+               const Context &                 context)
+{
+  if (IsStreamed(schedule))
+  {
+    RunStreamTotals(pass, schedule, images, cut, totals, context);
+    return;
+  }
+  RunChunkTiles(pass, schedule, images, cut, totals, true, context);
+}
+
+void
+RunChunksFromStates(const CudaGaussianLinePass &    pass,
+                    const LineSchedule &            schedule,
+                    const std::vector<DeviceView> & images,
+                    const LineCut &                 cut,
+                    const void *                    starts,
+                    const Context &                 context)
+{
+  if (IsStreamed(schedule))
+  {
+    RunStreamFromStates(pass, images, cut, starts, context);
+    return;
+  }
+  RunChunkTiles(pass, schedule, images, cut, const_cast<void *>(starts), false, context);
+}
+} // namespace itk::cuda::gaussian

@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gaussian/device/PipelinedStrip.h"
+
+#include "runtime/device/Device.h"
+#include "runtime/device/Stream.h"
+#include "gaussian/device/Launch.cuh"
+#include "gaussian/device/PipelinedStrip.cuh"
+
+#include <algorithm>
+#include <limits>
+
+namespace itk::cuda::gaussian
+{
+namespace
+{
+/** Chunks of strips of lines, or of their mask. */
+template <typename T>
+TensorBox
+MakeChunkBox(const LineGeometry & geometry, const T * data)
+{
+  TensorBox box;
+  box.Data = const_cast<T *>(data);
+  box.BytesPerElement = sizeof(T);
+  box.Size = { { geometry.InnerCount, geometry.LineLength, geometry.OuterCount } };
+  box.StrideBytes = { { geometry.LineStride * sizeof(T), geometry.OuterStride * sizeof(T) } };
+  box.Box = { { StreamColumns, ChunkLength, 1 } };
+  return box;
+}
+
+/** The number of pieces of a line with which the blocks of threads, one on each multiprocessor, are done soonest. A
+ * piece costs its chunks and the chunks next to it. */
+unsigned int
+GetPiecesPerLine(size_t strips, unsigned int chunks, unsigned int lookAhead, size_t multiprocessors)
+{
+  unsigned int best = 1;
+  size_t       least = std::numeric_limits<size_t>::max();
+  for (unsigned int pieces = 1; pieces <= std::max(1u, chunks / 2); ++pieces)
+  {
+    const size_t rounds = DivideUp(strips * pieces, multiprocessors);
+    const size_t length = (chunks + pieces - 1) / pieces + (pieces > 1 ? 2 : 1) * lookAhead;
+    if (rounds * length < least)
+    {
+      least = rounds * length;
+      best = pieces;
+    }
+  }
+  return best;
+}
+
+template <typename T, TileTask VTask, unsigned int VLookAhead, bool VHasEdges>
+void
+LaunchStreamOf(const StreamArguments<T> & arguments, const Context & context)
+{
+  constexpr size_t shared = sizeof(StreamMemory<T, VTask, VLookAhead>);
+  // The dispatch, which knows no device code, counts with this number. HoldsWholeLines() and FitsMaskedStream() ask for
+  // more.
+  static_assert(VTask == TileTask::FilterWholeLines || ReadsMask<VTask> || shared <= GetStreamSharedBytes(VLookAhead));
+  const auto   kernel = StreamKernel<T, VTask, VLookAhead, VHasEdges>;
+  const size_t blocks = std::min<size_t>(
+    arguments.NumberOfPieces, static_cast<unsigned int>(GetDeviceProperties(context.GetDevice()).MultiprocessorCount));
+  static SharedMemoryGrant grant;
+  grant.Raise(kernel, context.GetDevice());
+  ITK_CUDA_CALL(
+    LaunchKernel(kernel, MakeGrid(blocks), dim3(StreamConsumers + WarpSize), shared, context.GetStream(), arguments));
+}
+
+template <typename T, TileTask VTask, unsigned int VLookAhead>
+void
+LaunchStream(const StreamArguments<T> & arguments, const Context & context)
+{
+  const auto launch =
+    arguments.Edges ? LaunchStreamOf<T, VTask, VLookAhead, true> : LaunchStreamOf<T, VTask, VLookAhead, false>;
+  launch(arguments, context);
+}
+
+/** A stream that needs VLookAhead chunks next to a chunk. */
+template <typename T, unsigned int VLookAhead>
+void
+LaunchWindowedStream(const StreamArguments<T> & arguments, bool followsFromTotals, const Context & context)
+{
+  const auto launch = followsFromTotals ? LaunchStreamOf<T, TileTask::FilterFromTotals, VLookAhead, false>
+                                        : LaunchStream<T, TileTask::Filter, VLookAhead>;
+  launch(arguments, context);
+}
+
+/** Whether blocks of threads partition whole lines among the chunks that they hold, which gives the same bits. */
+bool
+HoldsWholeLines(const LineSchedule & schedule, size_t strips, int device)
+{
+  const DeviceProperties & properties = GetDeviceProperties(device);
+  return schedule.Method == LineMethod::StreamPartition && schedule.NumberOfTiles <= MaximumWholeLineChunks &&
+         strips >= static_cast<size_t>(properties.MultiprocessorCount) &&
+         sizeof(StreamMemory<float, TileTask::FilterWholeLines, 0>) <= properties.SharedMemoryPerBlockOptin;
+}
+
+/** Whether a block has room for the chunks of lines and of their mask. */
+bool
+FitsMaskedStream(const LineSchedule & schedule, int device)
+{
+  constexpr size_t shared = sizeof(StreamMemory<float, TileTask::FilterValid, MaximumMaskedLookAhead>);
+  return schedule.Method == LineMethod::Stream && schedule.LookAhead <= MaximumMaskedLookAhead &&
+         shared <= GetDeviceProperties(device).SharedMemoryPerBlockOptin;
+}
+
+/** Divides the lines among blocks of threads. */
+void
+DivideLines(StreamArguments<float> & arguments, unsigned int lookAhead, bool intoPieces, const Context & context)
+{
+  const auto   multiprocessors = static_cast<size_t>(GetDeviceProperties(context.GetDevice()).MultiprocessorCount);
+  const size_t strips = size_t{ arguments.StripsPerRow } * arguments.Geometry.OuterCount;
+  arguments.PiecesPerLine =
+    intoPieces ? GetPiecesPerLine(strips, arguments.NumberOfChunks, lookAhead, multiprocessors) : 1;
+  arguments.NumberOfPieces = GetNumberOfBlocks(strips * arguments.PiecesPerLine);
+}
+
+/** The chunks on either side that a stream waits for. In the mode Wrap those at the other end of a line come twice;
+ * where they would be half of the line, the stream waits for all of it. */
+unsigned int
+GetStreamLookAhead(const LineSchedule & schedule)
+{
+  const size_t chunks = schedule.NumberOfTiles;
+  const bool   isWrap = schedule.Boundary.Mode == CudaFiltersEnums::BoundaryMode::Wrap;
+  return isWrap && 2 * schedule.LookAhead >= chunks && chunks <= MaximumLookAhead + 1
+           ? static_cast<unsigned int>(chunks - 1)
+           : schedule.LookAhead;
+}
+
+StreamArguments<float>
+MakeStreamArguments(const CudaGaussianLinePass &    pass,
+                    const std::vector<DeviceView> & images,
+                    const LineCut &                 cut,
+                    unsigned int                    chunks)
+{
+  using T = float;
+  const DeviceView &                  source = images[pass.Source];
+  const CudaGaussianImpulseResponse & kernel = pass.Results.front().Kernel;
+  const FirstPixels<T>                first = GetFirstPixels<T>(pass, source, cut);
+  StreamArguments<T>                  arguments{};
+  arguments.First = first.Data;
+  arguments.FirstStride = first.Stride;
+  arguments.Source = static_cast<const T *>(source.Data);
+  arguments.Geometry = MakeLineGeometry(source, pass.Axis);
+  arguments.StripsPerRow = GetNumberOfBlocks(DivideUp(arguments.Geometry.InnerCount, StreamColumns));
+  arguments.NumberOfChunks = chunks;
+  arguments.LastChunk = cut.EndIsCut ? chunks : chunks - 1;
+  arguments.Dynamics = MakeLineDynamics<T, StreamPolePairs>(kernel);
+  for (unsigned int j = 0; j < StreamPolePairs; ++j)
+  {
+    arguments.SegmentPower[j] = Round<T>(MakeStatePower(kernel.Pole[j], StreamSegmentLength));
+    arguments.ChunkPower[j] = Round<T>(MakeStatePower(kernel.Pole[j], ChunkLength));
+  }
+  arguments.Ends = MakeEndWeights<T, StreamPolePairs, StreamSegmentLength>(kernel);
+  arguments.Response = MakeLineResponse<T, StreamPolePairs>(kernel);
+  arguments.SourceMap = MakeTensorMap(MakeChunkBox(arguments.Geometry, static_cast<const T *>(source.Data)));
+  arguments.DestinationMap = MakeTensorMap(
+    MakeChunkBox(arguments.Geometry, static_cast<const T *>(images[pass.Results.front().Destination].Data)));
+  return arguments;
+}
+} // namespace
+
+bool
+CanStream(const CudaGaussianLinePass & pass, const std::vector<DeviceView> & images, int device)
+{
+  const LineGeometry geometry = MakeLineGeometry(images[pass.Source], pass.Axis);
+  const auto         fits = [&](unsigned int image) {
+    return FitsTensorMap(MakeChunkBox(geometry, static_cast<const float *>(images[image].Data)));
+  };
+  return pass.Results.size() == 1 && pass.Results.front().Kernel.NumberOfPolePairs == StreamPolePairs &&
+         fits(pass.Source) && fits(pass.Results.front().Destination) && HasBulkCopies(device);
+}
+
+void
+RunStreamedPass(const CudaGaussianLinePass &    pass,
+                const LineSchedule &            schedule,
+                const std::vector<DeviceView> & images,
+                const LineCut &                 cut,
+                Workspace                       workspace,
+                const Context &                 context)
+{
+  using T = float;
+  const auto         chunks = static_cast<unsigned int>(schedule.NumberOfTiles);
+  StreamArguments<T> arguments = MakeStreamArguments(pass, images, cut, chunks);
+  const size_t       strips = size_t{ arguments.StripsPerRow } * arguments.Geometry.OuterCount;
+  const bool         wholeLines = !cut.IsCut() && HoldsWholeLines(schedule, strips, context.GetDevice());
+  const DeviceView & source = images[pass.Source];
+  arguments.Edges = MakeEdges<T, StreamPolePairs>(pass, schedule, source, workspace, context);
+  arguments.Boundary = schedule.Boundary;
+  DivideLines(arguments, schedule.LookAhead, !wholeLines, context);
+  if (schedule.Method == LineMethod::Stream)
+  {
+    const bool         followsFromTotals = FollowFromTotals(pass, schedule, source);
+    const unsigned int lookAhead = followsFromTotals ? GetStreamLookAhead(schedule) : schedule.LookAhead;
+    DivideLines(arguments, lookAhead, true, context);
+    if (followsFromTotals)
+    {
+      arguments.Closure = MakeEdgeClosure<T, StreamPolePairs>(
+        pass.Results.front().Kernel, schedule.Boundary, chunks * size_t{ ChunkLength }, lookAhead + 1 == chunks);
+    }
+    const auto launch = lookAhead == 1   ? LaunchWindowedStream<T, 1>
+                        : lookAhead == 2 ? LaunchWindowedStream<T, 2>
+                                         : LaunchWindowedStream<T, MaximumLookAhead>;
+    launch(arguments, followsFromTotals, context);
+    return;
+  }
+  if (wholeLines)
+  {
+    LaunchStream<T, TileTask::FilterWholeLines, 0>(arguments, context);
+    return;
+  }
+  arguments.States = static_cast<PolePairState<T> *>(workspace.Take(GetStateBytes(pass, schedule, source)));
+  LaunchStream<T, TileTask::WriteTotals, 0>(arguments, context);
+  LaunchScan<T, StreamPolePairs>(pass, schedule, source, cut, arguments.Edges, arguments.States, context);
+  LaunchStream<T, TileTask::FilterFromStates, 0>(arguments, context);
+}
+
+bool
+RunStreamedMaskPass(const CudaGaussianLinePass & pass,
+                    const MaskedSource &         source,
+                    const DeviceView &           destination,
+                    const Context &              context)
+{
+  using T = float;
+  if (destination.ComponentType != CudaComponentType::Float || pass.Axis == 0)
+  {
+    return false;
+  }
+  DeviceView image = destination;
+  image.Data = source.Image ? const_cast<void *>(source.Image) : destination.Data;
+  const std::vector<DeviceView> images{ image, destination };
+  const CudaGaussianLinePass    streamed{ pass.Axis,
+                                       0,
+                                       { { pass.Results.front().Kernel, 1, CudaGaussianCombine::Store } } };
+  const LineSchedule            schedule = GetLineSchedule(streamed, images, context.GetDevice());
+  const auto                    valid = static_cast<const unsigned char *>(source.Valid.Data);
+  const TensorBox               validBox = MakeChunkBox(MakeLineGeometry(destination, pass.Axis), valid);
+  if (!FitsMaskedStream(schedule, context.GetDevice()) || !FitsTensorMap(validBox))
+  {
+    return false;
+  }
+  StreamArguments<T> arguments =
+    MakeStreamArguments(streamed, images, {}, static_cast<unsigned int>(schedule.NumberOfTiles));
+  arguments.Valid = valid;
+  arguments.ValidMap = MakeTensorMap(validBox);
+  arguments.Subtracted = static_cast<const T *>(source.Subtracted);
+  DivideLines(arguments, schedule.LookAhead, true, context);
+  const auto launch = source.Image ? (schedule.LookAhead == 1 ? LaunchStreamOf<T, TileTask::FilterValid, 1, false>
+                                                              : LaunchStreamOf<T, TileTask::FilterValid, 2, false>)
+                                   : (schedule.LookAhead == 1 ? LaunchStreamOf<T, TileTask::FilterMask, 1, false>
+                                                              : LaunchStreamOf<T, TileTask::FilterMask, 2, false>);
+  launch(arguments, context);
+  return true;
+}
+
+namespace
+{
+StreamArguments<float>
+MakeChunkArguments(const CudaGaussianLinePass &    pass,
+                   const std::vector<DeviceView> & images,
+                   const LineCut &                 cut,
+                   PolePairState<float> *          states,
+                   const Context &                 context)
+{
+  const auto chunks = static_cast<unsigned int>(DivideUp(images[pass.Source].Size[pass.Axis], ChunkLength));
+  auto       arguments = MakeStreamArguments(pass, images, cut, chunks);
+  DivideLines(arguments, 0, true, context);
+  arguments.States = states;
+  return arguments;
+}
+} // namespace
+
+void
+RunStreamTotals(const CudaGaussianLinePass &    pass,
+                const LineSchedule &            schedule,
+                const std::vector<DeviceView> & images,
+                const LineCut &                 cut,
+                void *                          totals,
+                const Context &                 context)
+{
+  auto arguments = MakeChunkArguments(pass, images, cut, static_cast<PolePairState<float> *>(totals), context);
+  arguments.TotalsHoldEdges = schedule.Method == LineMethod::Stream;
+  LaunchStream<float, TileTask::WriteTotals, 0>(arguments, context);
+}
+
+void
+RunStreamFromStates(const CudaGaussianLinePass &    pass,
+                    const std::vector<DeviceView> & images,
+                    const LineCut &                 cut,
+                    const void *                    starts,
+                    const Context &                 context)
+{
+  auto * const states = static_cast<PolePairState<float> *>(const_cast<void *>(starts));
+  LaunchStream<float, TileTask::FilterFromStates, 0>(MakeChunkArguments(pass, images, cut, states, context), context);
+}
+} // namespace itk::cuda::gaussian

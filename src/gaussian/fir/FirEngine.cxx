@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "itkCudaDetailGaussianFirEngine.h"
+
+#include "itkCudaDetailFilterBackend.h"
+#include "runtime/run/DeviceToDevice.h"
+#include "gaussian/fir/FirDevice.h"
+#include "runtime/run/HostToHost.h"
+#include "runtime/run/PassChain.h"
+#include "runtime/image/Math.h"
+
+#include <algorithm>
+
+namespace itk::cuda::gaussian
+{
+namespace
+{
+size_t
+GetLargestTable(const CudaGaussianFirPlan & plan, CudaComponentType type)
+{
+  size_t table = 0;
+  for (const CudaGaussianFirPass & pass : plan.Passes)
+  {
+    table = std::max(table, GetFirWorkspace(pass, type));
+  }
+  return table;
+}
+
+size_t
+GetImageOfChain(const CudaGaussianFirPlan & plan, size_t imageBytes)
+{
+  return PassChain::GetWorkspace(plan.Passes.size(), plan.KeepInput, imageBytes);
+}
+
+class FirCore : public ResidentCore
+{
+public:
+  explicit FirCore(const CudaGaussianFirPlan & plan)
+    : m_Plan(plan)
+  {}
+
+  const char *
+  GetName() const override
+  {
+    return "a discrete Gaussian filter";
+  }
+
+  /** The type of the other filters, or double if the plan's sums are those of double. */
+  CudaComponentType
+  GetComputeType(const CudaImageView & input, const CudaImageView & output) const override
+  {
+    return m_Plan.TruncatePasses ? CudaComponentType::Double : cuda::GetComputeType(input, output);
+  }
+
+  bool
+  LeavesResultInInput() const override
+  {
+    return PassChain::EndsInInput(m_Plan.Passes.size(), m_Plan.KeepInput);
+  }
+
+  size_t
+  GetMaximumWorkspace(const DeviceImage::SizeType & size, CudaComponentType type) const override
+  {
+    return GetImageOfChain(m_Plan, DeviceImage::GetNumberOfBytes(size, type)) + GetLargestTable(m_Plan, type);
+  }
+
+  size_t
+  GetWorkspace(const DeviceView & input, const DeviceView &, int) const override
+  {
+    return GetFirWorkspace(m_Plan, input);
+  }
+
+  void
+  Run(const DeviceView & input,
+      const DeviceView & output,
+      Workspace          workspace,
+      const Context &    context,
+      const ProgressFunction &) const override
+  {
+    RunFir(m_Plan, input, output, workspace, context);
+  }
+
+  DeviceView
+  GetResult(const DeviceView & output, const CudaImageView & host) const override
+  {
+    DeviceView part = output;
+    size_t     offset = 0;
+    for (unsigned int d = 0; d < CudaImageView::MaximumDimension; ++d)
+    {
+      part.Size[d] = host.Size[d];
+      offset += m_Plan.OutputOffset[d] * output.Stride[d];
+    }
+    part.Data = static_cast<unsigned char *>(output.Data) + offset * CudaComponentSize(output.ComponentType);
+    return part;
+  }
+
+private:
+  const CudaGaussianFirPlan & m_Plan;
+};
+} // namespace
+
+size_t
+GetFirWorkspace(const CudaGaussianFirPlan & plan, const DeviceView & input)
+{
+  return Workspace::GetPieceSize(GetImageOfChain(plan, GetNumberOfBytes(input))) +
+         GetLargestTable(plan, input.ComponentType);
+}
+
+void
+RunFir(const CudaGaussianFirPlan & plan,
+       const DeviceView &          input,
+       const DeviceView &          output,
+       Workspace                   workspace,
+       const Context &             context)
+{
+  const PassChain images(plan.Passes.size(), plan.KeepInput, input, output, workspace, context);
+  for (size_t i = 0; i < plan.Passes.size(); ++i)
+  {
+    RunFirPass(plan.Passes[i], plan.TruncatePasses, images.GetSource(i), images.GetDestination(i), workspace, context);
+  }
+}
+} // end namespace itk::cuda::gaussian
+
+namespace itk::CudaDetail
+{
+namespace
+{
+/** The last axis with more than one pixel. */
+unsigned int
+GetLastAxis(const CudaImageView & image)
+{
+  unsigned int axis = 0;
+  for (unsigned int d = 0; d < CudaImageView::MaximumDimension; ++d)
+  {
+    axis = image.Size[d] > 1 ? d : axis;
+  }
+  return axis;
+}
+} // namespace
+
+size_t
+CudaGaussianFirWorkingSet(const CudaGaussianFirPlan & plan, const CudaImageView & input, const CudaImageView & output)
+{
+  return GetHostToHostWorkingSet(cuda::gaussian::FirCore(plan), input, output);
+}
+
+void
+RunGaussianFirPlanOnDevice(const CudaGaussianFirPlan &  plan,
+                           const CudaImageView &        input,
+                           const CudaImageView &        output,
+                           int                          deviceIndex,
+                           const CudaProgressFunction & progress)
+{
+  RunHostToHost(cuda::gaussian::FirCore(plan), input, output, deviceIndex, progress);
+}
+
+bool
+CudaRunOnDevice(const CudaGaussianFirPlan &  plan,
+                const CudaImageView &        input,
+                const CudaImageView &        output,
+                CudaFilterBackend &          backend,
+                const CudaProgressFunction & progress)
+{
+  return TryHostToHost(cuda::gaussian::FirCore(plan), input, output, backend, progress);
+}
+
+namespace
+{
+/** A part of the image: planes of the output, and what it reads. */
+struct FirSlab
+{
+  CudaGaussianFirPlan Plan;
+  CudaImageView       Input;
+  CudaImageView       Output;
+};
+
+CudaImageView
+GetPlanes(CudaImageView view, unsigned int axis, size_t first, size_t planes)
+{
+  view.Data =
+    static_cast<unsigned char *>(view.Data) + first * view.Stride[axis] * CudaComponentSize(view.ComponentType);
+  view.Size[axis] = planes;
+  return view;
+}
+
+FirSlab
+MakeFirSlab(const CudaGaussianFirPlan & plan,
+            const CudaImageView &       input,
+            const CudaImageView &       output,
+            unsigned int                axis,
+            size_t                      first,
+            size_t                      planes)
+{
+  size_t radius = 0;
+  for (const CudaGaussianFirPass & pass : plan.Passes)
+  {
+    radius = pass.Axis == axis ? pass.GetRadius() : radius;
+  }
+  const size_t begin = first + plan.OutputOffset[axis];
+  const size_t inputBegin = begin - std::min(begin, radius);
+  const size_t inputEnd = std::min(begin + planes + radius, input.Size[axis]);
+  FirSlab      slab{ plan,
+                GetPlanes(input, axis, inputBegin, inputEnd - inputBegin),
+                GetPlanes(output, axis, first, planes) };
+  slab.Plan.OutputOffset[axis] = begin - inputBegin;
+  return slab;
+}
+
+/** Most planes of a slab that fit into `bytes`; at least one. */
+size_t
+GetPlanesOfFirSlab(const CudaGaussianFirPlan & plan,
+                   const CudaImageView &       input,
+                   const CudaImageView &       output,
+                   unsigned int                axis,
+                   size_t                      bytes)
+{
+  const size_t all = output.Size[axis];
+  size_t       fits = 1;
+  for (size_t tooMany = all + 1; tooMany - fits > 1;)
+  {
+    const size_t  planes = fits + (tooMany - fits) / 2;
+    const size_t  first = std::min(all - planes, planes); // with planes on both sides, if there are some
+    const FirSlab slab = MakeFirSlab(plan, input, output, axis, first, planes);
+    (CudaGaussianFirWorkingSet(slab.Plan, slab.Input, slab.Output) <= bytes ? fits : tooMany) = planes;
+  }
+  return fits;
+}
+} // namespace
+
+bool
+CudaCanRunInSlabs(const CudaGaussianFirPlan & plan, const CudaImageView & output)
+{
+  const unsigned int axis = GetLastAxis(output);
+  return std::none_of(plan.Passes.begin(), plan.Passes.end(), [axis](const CudaGaussianFirPass & pass) {
+    return pass.Axis == axis && pass.Continuation == CudaLineContinuation::Periodic;
+  });
+}
+
+bool
+CudaRunInSlabs(const CudaGaussianFirPlan &  plan,
+               const CudaImageView &        input,
+               const CudaImageView &        output,
+               CudaFilterBackend &          backend,
+               const CudaProgressFunction & progress)
+{
+  const auto run = [&](int device) {
+    const unsigned int axis = GetLastAxis(output);
+    const size_t       all = output.Size[axis];
+    const size_t       planes = GetPlanesOfFirSlab(plan, input, output, axis, backend.GetWorkingSet());
+    CudaSlabReport     report;
+    report.Used = planes < all ? CudaSlabReport::OneSweep : CudaSlabReport::Whole;
+    report.NumberOfSlabs = cuda::DivideUp(all, planes);
+    report.Devices = { device };
+    for (size_t first = 0; first < all; first += planes)
+    {
+      const FirSlab slab = MakeFirSlab(plan, input, output, axis, first, std::min(planes, all - first));
+      RunGaussianFirPlanOnDevice(slab.Plan, slab.Input, slab.Output, device, [&](float done) {
+        if (progress)
+        {
+          progress((static_cast<float>(first) + done * static_cast<float>(slab.Output.Size[axis])) /
+                   static_cast<float>(all));
+        }
+      });
+      report.BytesUp += slab.Input.GetNumberOfBytes();
+      report.BytesDown += slab.Output.GetNumberOfBytes();
+      report.PeakDeviceBytes =
+        std::max(report.PeakDeviceBytes, CudaGaussianFirWorkingSet(slab.Plan, slab.Input, slab.Output));
+    }
+    backend.SlabReport = report;
+  };
+  return cuda::TryOnDevice(backend, run, progress);
+}
+
+void
+CudaQueueOnDevice(const CudaGaussianFirPlan & plan,
+                  const CudaDeviceImageView & input,
+                  const CudaDeviceImageView & output)
+{
+  const cuda::gaussian::FirCore core(plan);
+  if (plan.Passes.empty())
+  {
+    cuda::CopyDeviceToDevice(input, output, {}, core.GetName());
+    return;
+  }
+  RunDeviceToDevice(core, input, output, !plan.KeepInput);
+}
+} // end namespace itk::CudaDetail

@@ -1,0 +1,377 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef CudaFilters_gaussian_host_LineFilter_h
+#define CudaFilters_gaussian_host_LineFilter_h
+
+#include "gaussian/plan/Boundary.h"
+#include "gaussian/plan/Coefficients.h"
+#include "gaussian/Core.h"
+#include "gaussian/plan/Schedule.h"
+
+#include <algorithm>
+#include <array>
+#include <type_traits>
+#include <vector>
+
+// A pass over lines on the host: of lines that are there as a whole, and of lines that come chunk by chunk.
+
+namespace itk::cuda::gaussian
+{
+/** The same pixel of several lines. The compiler turns operations on it into operations on the processor's vector
+ * registers. The lines do not mix: a line's bits do not depend on its neighbours. */
+struct LinePack
+{
+  static constexpr unsigned int Count = 4;
+
+  double Value[Count];
+};
+
+template <typename TOperation>
+inline LinePack
+ForEachLine(const TOperation & operation)
+{
+  LinePack result;
+  for (unsigned int i = 0; i < LinePack::Count; ++i)
+  {
+    result.Value[i] = operation(i);
+  }
+  return result;
+}
+
+inline LinePack
+operator+(const LinePack & a, const LinePack & b)
+{
+  return ForEachLine([&](unsigned int i) { return a.Value[i] + b.Value[i]; });
+}
+
+inline LinePack
+operator-(const LinePack & a, const LinePack & b)
+{
+  return ForEachLine([&](unsigned int i) { return a.Value[i] - b.Value[i]; });
+}
+
+inline LinePack
+operator*(double a, const LinePack & b)
+{
+  return ForEachLine([&](unsigned int i) { return a * b.Value[i]; });
+}
+
+/** `value` less each of the pixels. */
+template <typename TPixel>
+inline TPixel
+SubtractFrom(TPixel value, const TPixel & pixel)
+{
+  return value - pixel;
+}
+
+inline LinePack
+SubtractFrom(double value, const LinePack & pixel)
+{
+  return ForEachLine([&](unsigned int i) { return value - pixel.Value[i]; });
+}
+
+/** Of a chunk: states at its begin and, of the anticausal sweep, at its end; or its totals, the states with which
+ * sweeps leave it if they enter it in zero state. */
+template <typename TPixel, unsigned int VPairs>
+struct ChunkStates
+{
+  LineState<TPixel, VPairs> Causal;
+  LineState<TPixel, VPairs> Anticausal;
+};
+
+/** How lines are divided. With a LookAhead, the states with which sweeps enter a chunk follow from that many chunks
+ * around it, as on the device (LineSchedule). With 0 they follow from all chunks. */
+struct LineChunks
+{
+  size_t       Length{ 0 }; // pixels of a chunk; 0: lines are not divided
+  unsigned int LookAhead{ 0 };
+};
+
+/** A pass over lines: the results' responses of the same states. T is the coefficients' type. */
+template <typename T, unsigned int VPairs>
+class LineFilter
+{
+public:
+  /** For lines of `length` pixels. */
+  LineFilter(const std::vector<CudaGaussianPassResult> & results,
+             const CudaGaussianBoundary &                boundary,
+             size_t                                      length,
+             const LineChunks &                          chunks = {})
+    : m_Kernel(results.front().Kernel)
+    , m_Boundary(m_Kernel, boundary, length)
+    , m_ChunkLength(chunks.Length == 0 ? length : chunks.Length)
+    , m_LookAhead(chunks.LookAhead)
+    , m_NumberOfChunks((length + m_ChunkLength - 1) / m_ChunkLength)
+    , m_Dynamics(MakeLineDynamics<T, VPairs>(m_Kernel))
+    , m_ChunkPower(this->MakePower(m_ChunkLength))
+    , m_LastPower(this->MakePower(length - (m_NumberOfChunks - 1) * m_ChunkLength))
+  {
+    for (const CudaGaussianPassResult & result : results)
+    {
+      m_Responses.push_back(MakeLineResponse<T, VPairs>(result.Kernel));
+    }
+  }
+
+  /** Result r goes to output[r * stride] and behind it. The line's first value is subtracted from `line`. */
+  template <typename TPixel>
+  void
+  operator()(TPixel * line, TPixel * output, size_t length, size_t stride) const
+  {
+    const TPixel first = line[0];
+    Subtract(first, line, length);
+    const auto starts = this->GetChunkStarts(line, length, first);
+    for (size_t c = 0; c < m_NumberOfChunks; ++c)
+    {
+      const size_t begin = c * m_ChunkLength;
+      const size_t chunkLength = std::min(m_ChunkLength, length - begin);
+      this->FilterChunk(line + begin, output + begin, chunkLength, stride, first, starts[c]);
+    }
+  }
+
+  size_t
+  GetNumberOfChunks() const
+  {
+    return m_NumberOfChunks;
+  }
+
+  template <typename TPixel>
+  static void
+  Subtract(const TPixel & first, TPixel * pixels, size_t length)
+  {
+    for (size_t n = 0; n < length; ++n)
+    {
+      pixels[n] = pixels[n] - first;
+    }
+  }
+
+  /** Of pixels from which the line's first was subtracted, as everywhere below. */
+  template <typename TPixel>
+  ChunkStates<TPixel, VPairs>
+  GetTotals(const TPixel * chunk, size_t length) const
+  {
+    ChunkStates<TPixel, VPairs> totals;
+    for (size_t n = 0; n < length; ++n)
+    {
+      Advance(totals.Causal, m_Dynamics, chunk[n]);
+    }
+    for (size_t n = length; n-- > 0;)
+    {
+      Advance(totals.Anticausal, m_Dynamics, chunk[n]);
+    }
+    return totals;
+  }
+
+  /** The states with which sweeps enter chunk `c`, from the totals of those within the look-ahead: getTotals(i) of
+   * chunk i. `borders` are those with which they enter the line. */
+  template <typename TPixel, typename TGetTotals>
+  ChunkStates<TPixel, VPairs>
+  GetWindowedStart(size_t c, const ChunkStates<TPixel, VPairs> & borders, const TGetTotals & getTotals) const
+  {
+    const size_t                first = c - std::min<size_t>(c, m_LookAhead);
+    const size_t                last = std::min<size_t>(c + m_LookAhead, m_NumberOfChunks - 1);
+    ChunkStates<TPixel, VPairs> start;
+    start.Causal = first == 0 ? borders.Causal : LineState<TPixel, VPairs>();
+    for (size_t i = first; i < c; ++i)
+    {
+      start.Causal = CombineStates(getTotals(i).Causal, m_ChunkPower, start.Causal);
+    }
+    start.Anticausal = last + 1 == m_NumberOfChunks ? borders.Anticausal : LineState<TPixel, VPairs>();
+    for (size_t i = last; i > c; --i)
+    {
+      start.Anticausal = CombineStates(getTotals(i).Anticausal, this->GetPower(i), start.Anticausal);
+    }
+    return start;
+  }
+
+  /** Turns the totals get(i) of all chunks into the states with which sweeps enter them. */
+  template <typename TPixel, typename TGet>
+  void
+  TurnIntoStarts(const ChunkStates<TPixel, VPairs> & borders, const TGet & get) const
+  {
+    ChunkStates<TPixel, VPairs> start = borders;
+    for (size_t i = 0; i < m_NumberOfChunks; ++i)
+    {
+      LineState<TPixel, VPairs> & entry = get(i).Causal;
+      const auto                  end = CombineStates(entry, this->GetPower(i), start.Causal);
+      entry = start.Causal;
+      start.Causal = end;
+    }
+    for (size_t i = m_NumberOfChunks; i-- > 0;)
+    {
+      LineState<TPixel, VPairs> & entry = get(i).Anticausal;
+      const auto                  end = CombineStates(entry, this->GetPower(i), start.Anticausal);
+      entry = start.Anticausal;
+      start.Anticausal = end;
+    }
+  }
+
+  template <typename TPixel>
+  void
+  FilterChunk(const TPixel *                      chunk,
+              TPixel *                            output,
+              size_t                              length,
+              size_t                              stride,
+              const TPixel &                      first,
+              const ChunkStates<TPixel, VPairs> & starts) const
+  {
+    LineState<TPixel, VPairs> causal = starts.Causal;
+    for (size_t n = 0; n < length; ++n)
+    {
+      for (size_t r = 0; r < m_Responses.size(); ++r)
+      {
+        const auto & response = m_Responses[r];
+        output[r * stride + n] = AddContribution(response.CentralValue * chunk[n], causal, response.Causal);
+      }
+      Advance(causal, m_Dynamics, chunk[n]);
+    }
+    LineState<TPixel, VPairs> anticausal = starts.Anticausal;
+    for (size_t n = length; n-- > 0;)
+    {
+      for (size_t r = 0; r < m_Responses.size(); ++r)
+      {
+        const auto & response = m_Responses[r];
+        output[r * stride + n] =
+          AddContribution(output[r * stride + n] + response.OffsetResponse * first, anticausal, response.Anticausal);
+      }
+      Advance(anticausal, m_Dynamics, chunk[n]);
+    }
+  }
+
+  /** The states with which sweeps enter lines that continue with their edge values. */
+  template <typename TPixel>
+  ChunkStates<TPixel, VPairs>
+  GetSteadyStates(const TPixel & firstPixel, const TPixel & lastPixel) const
+  {
+    return { this->GetSteadyState(firstPixel), this->GetSteadyState(lastPixel) };
+  }
+
+private:
+  using PowerType = std::array<StateMatrix<T>, VPairs>;
+
+  PowerType
+  MakePower(size_t length) const
+  {
+    PowerType power;
+    for (unsigned int j = 0; j < VPairs; ++j)
+    {
+      power[j] = Round<T>(MakeStatePower(m_Kernel.Pole[j], length));
+    }
+    return power;
+  }
+
+  /** Over a chunk. */
+  const PowerType &
+  GetPower(size_t chunk) const
+  {
+    return chunk + 1 == m_NumberOfChunks ? m_LastPower : m_ChunkPower;
+  }
+
+  /** The states with which both sweeps enter each chunk. */
+  template <typename TPixel>
+  std::vector<ChunkStates<TPixel, VPairs>>
+  GetChunkStarts(const TPixel * line, size_t length, const TPixel & first) const
+  {
+    const ChunkStates<TPixel, VPairs> borders = this->GetBorderStates(line, length, first);
+    if (m_NumberOfChunks == 1)
+    {
+      return { borders };
+    }
+    std::vector<ChunkStates<TPixel, VPairs>> totals(m_NumberOfChunks);
+    for (size_t c = 0; c < m_NumberOfChunks; ++c)
+    {
+      const size_t begin = c * m_ChunkLength;
+      totals[c] = this->GetTotals(line + begin, std::min(m_ChunkLength, length - begin));
+    }
+    if (m_LookAhead == 0)
+    {
+      this->TurnIntoStarts(borders, [&](size_t i) -> ChunkStates<TPixel, VPairs> & { return totals[i]; });
+      return totals;
+    }
+    std::vector<ChunkStates<TPixel, VPairs>> starts(m_NumberOfChunks);
+    for (size_t c = 0; c < m_NumberOfChunks; ++c)
+    {
+      starts[c] = this->GetWindowedStart(
+        c, borders, [&](size_t i) -> const auto & { return totals[i]; });
+    }
+    return starts;
+  }
+
+  template <typename TPixel>
+  static LineState<TPixel, VPairs>
+  CombineStates(const LineState<TPixel, VPairs> & end, const PowerType & power, const LineState<TPixel, VPairs> & begin)
+  {
+    LineState<TPixel, VPairs> state;
+    for (unsigned int j = 0; j < VPairs; ++j)
+    {
+      state.Pair[j] = Combine(end.Pair[j], power[j], begin.Pair[j]);
+    }
+    return state;
+  }
+
+  /** The states with which sweeps enter the line. `first` was subtracted from its pixels. */
+  template <typename TPixel>
+  ChunkStates<TPixel, VPairs>
+  GetBorderStates(const TPixel * line, size_t length, const TPixel & first) const
+  {
+    if (m_Boundary.FollowsFromLine())
+    {
+      const size_t                leftOut = m_Boundary.LeavesOutLastPixel() ? 1 : 0;
+      ChunkStates<TPixel, VPairs> ends;
+      for (size_t n = 0; n + leftOut < length; ++n)
+      {
+        Advance(ends.Causal, m_Dynamics, line[n]);
+      }
+      for (size_t n = length; n-- > leftOut;)
+      {
+        Advance(ends.Anticausal, m_Dynamics, line[n]);
+      }
+      return { m_Boundary.GetStart(ends.Causal, ends.Anticausal), m_Boundary.GetStart(ends.Anticausal, ends.Causal) };
+    }
+    if (m_Boundary.GetMode() == CudaFiltersEnums::BoundaryMode::Constant)
+    {
+      const TPixel value = SubtractFrom(m_Boundary.GetValue(), first);
+      return this->GetSteadyStates(value, value);
+    }
+    return this->GetSteadyStates(line[0], line[length - 1]);
+  }
+
+  template <typename TPixel>
+  LineState<TPixel, VPairs>
+  GetSteadyState(const TPixel & edge) const
+  {
+    LineState<TPixel, VPairs> state;
+    for (unsigned int j = 0; j < VPairs; ++j)
+    {
+      state.Pair[j] = SteadyState(m_Dynamics.Section[j], edge);
+    }
+    return state;
+  }
+
+  const CudaGaussianImpulseResponse    m_Kernel;
+  const LineBoundary<T, VPairs>        m_Boundary;
+  const size_t                         m_ChunkLength;
+  const unsigned int                   m_LookAhead;
+  const size_t                         m_NumberOfChunks;
+  LineDynamics<T, VPairs>              m_Dynamics;
+  PowerType                            m_ChunkPower; // over a chunk
+  PowerType                            m_LastPower;  // over the last one
+  std::vector<LineResponse<T, VPairs>> m_Responses;
+};
+
+/** Calls `function` with the number of pole pairs as a constant. */
+template <typename TFunction>
+void
+VisitNumberOfPolePairs(const CudaGaussianImpulseResponse & kernel, const TFunction & function)
+{
+  if (kernel.NumberOfPolePairs == 3)
+  {
+    function(std::integral_constant<unsigned int, 3>());
+  }
+  else
+  {
+    function(std::integral_constant<unsigned int, 2>());
+  }
+}
+
+} // namespace itk::cuda::gaussian
+
+#endif

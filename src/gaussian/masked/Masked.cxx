@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/image/Components.h"
+#include "itkCudaDetailGaussianEngine.h"
+#include "runtime/DetailNames.h"
+#include "gaussian/masked/Masked.h"
+#include "runtime/image/HostLines.h"
+#include "itkMacro.h"
+#include "itkMultiThreaderBase.h"
+
+#include <cmath>
+#include <type_traits>
+
+// Smoothing over the valid pixels alone: the quotient of two smoothed images.
+
+namespace itk::cuda::gaussian
+{
+void
+VerifyPlanAndMask(const CudaGaussianPlan & plan, const CudaImageView & input, const CudaGaussianMask & mask)
+{
+  bool isSmoothing = plan.Results.size() == 1 && plan.Rotation.empty();
+  for (const CudaGaussianLinePass & pass : plan.Passes)
+  {
+    for (const CudaGaussianPassResult & result : pass.Results)
+    {
+      isSmoothing = isSmoothing && result.Kernel.Order == 0 && result.Combine == CudaGaussianCombine::Store;
+    }
+  }
+  if (!isSmoothing)
+  {
+    itkGenericExceptionMacro("The plan with a mask has derivatives; it must be one of smoothing");
+  }
+  const CudaImageView & valid = mask.Valid;
+  if (valid.Size != input.Size || valid.NumberOfComponents != 1 || valid.ComponentType != CudaComponentType::UChar)
+  {
+    const auto & size = valid.Size;
+    itkGenericExceptionMacro("The mask of valid pixels has "
+                             << valid.NumberOfComponents << " components and the size " << size[0] << " x " << size[1]
+                             << " x " << size[2] << " x " << size[3] << "; it must have one of type UChar, and "
+                             << "the image's size, " << input.Size[0] << " x " << input.Size[1] << " x "
+                             << input.Size[2] << " x " << input.Size[3]);
+  }
+}
+
+namespace
+{
+/** Calls f(position in `a`, position in `b`, position in `c`) for the pixels of three images of one size, their rows by
+ * several threads. */
+template <typename TFunction>
+void
+ForEachPixel(const CudaImageView & a,
+             const CudaImageView & b,
+             const CudaImageView & c,
+             MultiThreaderBase *   threader,
+             const TFunction &     f)
+{
+  const auto rowsOf = [](CudaImageView view) {
+    view.NumberOfComponents = 1;
+    return LineBundles(view, 0, 1);
+  };
+  const LineBundles rows = rowsOf(a);
+  threader->ParallelizeArray(
+    0,
+    rows.GetCount(),
+    [&](SizeValueType row) {
+      const LineBundle inA = rows.Get(a, row);
+      const LineBundle inB = rows.Get(b, row);
+      const LineBundle inC = rows.Get(c, row);
+      for (size_t n = 0; n < inA.Length; ++n)
+      {
+        f(inA.Offset + n * inA.LineStride, inB.Offset + n * inB.LineStride, inC.Offset + n * inC.LineStride);
+      }
+    },
+    nullptr);
+}
+
+CudaImageView
+GetComponent(CudaImageView view, size_t component)
+{
+  view.Data = static_cast<unsigned char *>(view.Data) + component * CudaComponentSize(view.ComponentType);
+  return view;
+}
+
+const unsigned char *
+GetMaskPixels(const CudaGaussianMask & mask)
+{
+  return static_cast<const unsigned char *>(mask.Valid.Data);
+}
+
+/** The first valid pixel that is finite; 0 if there is none. */
+template <typename TComponent>
+double
+FindValidValue(const TComponent * pixels, const CudaImageView & view, const CudaGaussianMask & mask)
+{
+  CudaImageView shape = view;
+  shape.NumberOfComponents = 1;
+  const LineBundles rows(shape, 0, 1);
+  for (size_t row = 0; row < rows.GetCount(); ++row)
+  {
+    const LineBundle inImage = rows.Get(view, row);
+    const LineBundle inMask = rows.Get(mask.Valid, row);
+    for (size_t n = 0; n < inImage.Length; ++n)
+    {
+      const auto value = static_cast<double>(pixels[inImage.Offset + n * inImage.LineStride]);
+      if (GetMaskPixels(mask)[inMask.Offset + n * inMask.LineStride] != 0 && std::isfinite(value))
+      {
+        return value;
+      }
+    }
+  }
+  return 0.0;
+}
+
+/** Runs over one image and one mask, computing in T. */
+template <typename T>
+class MaskedRun
+{
+public:
+  MaskedRun(const CudaGaussianPlan &     plan,
+            const CudaImageView &        input,
+            const CudaGaussianMask &     mask,
+            const CudaImageView &        output,
+            MultiThreaderBase *          threader,
+            const CudaProgressFunction & progress)
+    : m_Plan(plan)
+    , m_Input(input)
+    , m_Mask(mask)
+    , m_Output(output)
+    , m_Threader(threader)
+    , m_Progress(progress)
+  {
+    constexpr CudaComponentType type = std::is_same_v<T, double> ? CudaComponentType::Double : CudaComponentType::Float;
+    m_Values.Allocate(mask.Valid, type);
+    m_Weights.Allocate(mask.Valid, type);
+  }
+
+  void
+  Run()
+  {
+    this->MakeWeights();
+    for (size_t component = 0; component < m_Input.NumberOfComponents; ++component)
+    {
+      VisitComponentType(m_Input.ComponentType, [&](auto zero) {
+        using ComponentType = decltype(zero);
+        const CudaImageView input = GetComponent(m_Input, component);
+        const auto          offset = this->TakeValues(static_cast<const ComponentType *>(input.Data), input);
+        this->Smooth(m_Values.View, this->GetBoundaryValue() - offset, 1 + component);
+        this->StoreQuotient(GetComponent(m_Output, component), offset);
+      });
+    }
+  }
+
+private:
+  double
+  GetBoundaryValue() const
+  {
+    return m_Plan.Boundary.Mode == CudaFiltersEnums::BoundaryMode::Constant ? m_Plan.Boundary.Value : 0.0;
+  }
+
+  /** The weights, 1 beyond the ends of the lines. */
+  void
+  MakeWeights()
+  {
+    const unsigned char * const valid = GetMaskPixels(m_Mask);
+    ForEachPixel(m_Mask.Valid, m_Weights.View, m_Weights.View, m_Threader, [&](size_t mask, size_t to, size_t) {
+      m_Weights.Pixels[to] = valid[mask] != 0 ? T(1) : T(0);
+    });
+    this->Smooth(m_Weights.View, 1.0, 0);
+  }
+
+  /** Copies the valid pixels less one of them, which it returns; the others become 0. */
+  template <typename TComponent>
+  double
+  TakeValues(const TComponent * pixels, const CudaImageView & input)
+  {
+    const double                offset = FindValidValue(pixels, input, m_Mask);
+    const unsigned char * const valid = GetMaskPixels(m_Mask);
+    ForEachPixel(m_Mask.Valid, input, m_Values.View, m_Threader, [&](size_t mask, size_t from, size_t to) {
+      m_Values.Pixels[to] = valid[mask] != 0 ? static_cast<T>(static_cast<double>(pixels[from]) - offset) : T(0);
+    });
+    return offset;
+  }
+
+  void
+  Smooth(const CudaImageView & image, double boundaryValue, size_t step)
+  {
+    CudaGaussianPlan plan = m_Plan;
+    plan.Boundary.Value = boundaryValue;
+    plan.Mask = nullptr;
+    CudaProgressFunction progress;
+    if (m_Progress)
+    {
+      progress = [this, step](float done) {
+        m_Progress((static_cast<float>(step) + done) / static_cast<float>(1 + m_Input.NumberOfComponents));
+      };
+    }
+    RunGaussianPlanOnHost(plan, image, image, m_Threader, progress);
+  }
+
+  void
+  StoreQuotient(const CudaImageView & output, double offset) const
+  {
+    VisitComponentType(output.ComponentType, [&](auto zero) {
+      using ComponentType = decltype(zero);
+      auto * const pixels = static_cast<ComponentType *>(output.Data);
+      ForEachPixel(m_Values.View, m_Weights.View, output, m_Threader, [&](size_t value, size_t weight, size_t to) {
+        const double divisor = m_Weights.Pixels[weight];
+        const double quotient =
+          divisor >= m_Mask.SmallestWeight ? m_Values.Pixels[value] / divisor + offset : m_Mask.FillValue;
+        pixels[to] = ConvertComponent<ComponentType>(quotient);
+      });
+    });
+  }
+
+  const CudaGaussianPlan &     m_Plan;
+  const CudaImageView          m_Input;
+  const CudaGaussianMask &     m_Mask;
+  const CudaImageView          m_Output;
+  MultiThreaderBase *          m_Threader;
+  const CudaProgressFunction & m_Progress;
+  WorkImage<T>                 m_Values;
+  WorkImage<T>                 m_Weights;
+};
+} // namespace
+} // namespace itk::cuda::gaussian
+
+namespace itk::CudaDetail
+{
+double
+CudaGaussianSmallestWeight(CudaFiltersEnums::Approximation approximation)
+{
+  return approximation == CudaFiltersEnums::Approximation::Accurate ? 1e-3 : 1e-2;
+}
+
+void
+RunMaskedGaussianPlanOnHost(const CudaGaussianPlan &     plan,
+                            const CudaImageView &        input,
+                            const CudaGaussianMask &     mask,
+                            const CudaImageView &        output,
+                            MultiThreaderBase *          threader,
+                            const CudaProgressFunction & progress)
+{
+  using namespace cuda::gaussian;
+  CudaVerifyComponents(input.NumberOfComponents, 1, output.NumberOfComponents);
+  VerifyPlanAndMask(plan, input, mask);
+  if (cuda::GetComputeType(input, output) == CudaComponentType::Double)
+  {
+    MaskedRun<double>(plan, input, mask, output, threader, progress).Run();
+  }
+  else
+  {
+    MaskedRun<float>(plan, input, mask, output, threader, progress).Run();
+  }
+}
+} // end namespace itk::CudaDetail

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gaussian/plan/Schedule.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace itk::cuda::gaussian
+{
+namespace
+{
+unsigned int
+GetMaximumStridedSegments(const LineProblem & problem)
+{
+  const unsigned int maximumThreads =
+    problem.BytesPerComponent == sizeof(float) ? MaximumThreads<float> : MaximumThreads<double>;
+  unsigned int segments = maximumThreads / WarpSize;
+  const size_t edges = GetStridedEdgeBytes(problem.BytesPerComponent, problem.NumberOfPolePairs);
+  while (segments > 1 && GetStridedSharedBytes(segments, problem.BytesPerComponent, problem.NumberOfPolePairs) + edges >
+                           problem.SharedMemoryPerBlock)
+  {
+    segments /= 2;
+  }
+  return segments;
+}
+
+unsigned int
+GetMaximumSegments(const LineProblem & problem)
+{
+  if (problem.Kind == AxisKind::Strided)
+  {
+    return GetMaximumStridedSegments(problem);
+  }
+  const auto warps = static_cast<unsigned int>(problem.SharedMemoryPerBlock / ContiguousWarpBytes);
+  return std::min(MaximumContiguousSegments<float>, warps * WarpSize / ContiguousThreads * ContiguousThreads);
+}
+
+size_t
+GetWholeLength(const LineProblem & problem)
+{
+  return problem.WholeLength == 0 ? problem.Length : problem.WholeLength;
+}
+} // namespace
+
+size_t
+GetWindow(const LineProblem & problem)
+{
+  // Beyond the longest line, and still an integer.
+  constexpr double longest = 1e15;
+  const double     sigmas = GetWindowSigmas(problem.BytesPerComponent, problem.NumberOfPolePairs);
+  return static_cast<size_t>(std::min(std::ceil(sigmas * problem.SigmaInPixels), longest));
+}
+
+unsigned int
+GetLookAhead(const LineProblem & problem)
+{
+  const auto   neighbours = static_cast<double>(DivideUp(GetWholeLength(problem), ChunkLength) - 1);
+  const double chunks = std::min(std::ceil(static_cast<double>(GetWindow(problem)) / ChunkLength), neighbours);
+  return chunks <= MaximumLookAhead ? static_cast<unsigned int>(chunks) : 0;
+}
+
+namespace
+{
+/** Whether a block has room for such chunks. */
+bool
+FitsStream(const LineProblem & problem, unsigned int lookAhead)
+{
+  return problem.Kind == AxisKind::Strided && problem.BytesPerComponent == sizeof(float) &&
+         problem.NumberOfPolePairs == StreamPolePairs &&
+         GetStreamSharedBytes(lookAhead) <= problem.SharedMemoryPerBlock;
+}
+
+LineSchedule
+MakeStream(LineMethod method, const LineProblem & problem, unsigned int lookAhead)
+{
+  return { method, StreamSegments, 0, ChunkLength, DivideUp(problem.Length, ChunkLength), lookAhead, {} };
+}
+
+/** Tiles of so many segments, each with a warm-up. */
+LineSchedule
+MakeTiles(LineMethod method, const LineProblem & problem, unsigned int segments, size_t warmUp, unsigned int lookAhead)
+{
+  const size_t step = size_t{ segments } * SegmentBytes / problem.BytesPerComponent - 2 * warmUp;
+  return { method, segments, warmUp, step, DivideUp(problem.Length, step), lookAhead, {} };
+}
+
+/** Pixels before and after a tile that its results depend on; no value if these are all pixels. */
+std::optional<double>
+GetWarmUp(const LineProblem & problem)
+{
+  if (problem.Kind == AxisKind::Strided)
+  {
+    const unsigned int lookAhead = GetLookAhead(problem);
+    return lookAhead == 0 ? std::nullopt : std::optional(static_cast<double>(lookAhead) * ChunkLength);
+  }
+  // A warm-up of whole segments lets tiles start at aligned addresses.
+  const double segmentLength = SegmentBytes / problem.BytesPerComponent;
+  return std::ceil(static_cast<double>(GetWindow(problem)) / segmentLength) * segmentLength;
+}
+} // namespace
+
+size_t
+GetFilledLength(const LineSchedule & schedule, const LineProblem & problem)
+{
+  const size_t segmentLength = SegmentBytes / problem.BytesPerComponent;
+  if (schedule.Method == LineMethod::Stream || schedule.Method == LineMethod::StreamPartition)
+  {
+    return schedule.NumberOfTiles * ChunkLength;
+  }
+  if (problem.Kind == AxisKind::Strided)
+  {
+    return RoundUp(problem.Length, segmentLength);
+  }
+  const LineParts parts = GetLineParts(schedule.Segments, problem.NumberOfPolePairs);
+  const size_t    lastBegin = (schedule.NumberOfTiles - 1) * schedule.Step;
+  return lastBegin - std::min(lastBegin, schedule.WarmUp) + size_t{ parts.Width } * parts.Number * segmentLength;
+}
+
+bool
+HasLineTotals(const LineSchedule & schedule, const LineProblem & problem)
+{
+  const bool holdsTotals =
+    schedule.Method == LineMethod::WholeLine || (schedule.Method == LineMethod::Stream && schedule.NumberOfTiles > 1);
+  return holdsTotals && GetFilledLength(schedule, problem) == problem.Length;
+}
+
+KeptStates
+GetKeptStates(const LineSchedule & schedule, AxisKind kind, size_t length, unsigned int bytesPerComponent)
+{
+  const size_t step = kind == AxisKind::Strided ? ChunkLength : schedule.Step;
+  const size_t number = DivideUp(length, step);
+  // Streams and tiles of contiguous lines are filled with the line's last value.
+  const bool isFilled = kind == AxisKind::Contiguous || schedule.Method == LineMethod::StreamPartition;
+  return { number, step, isFilled ? step : RoundUp(length - (number - 1) * step, SegmentBytes / bytesPerComponent) };
+}
+
+LineParts
+GetLineParts(unsigned int segments, unsigned int numberOfPolePairs)
+{
+  LineParts  best{ WarpSize, (segments + WarpSize - 1) / WarpSize };
+  const auto getLanes = [](const LineParts & parts) { return parts.Width * parts.Number; };
+  for (unsigned int width = WarpSize / 2; width > 0; width /= 2)
+  {
+    const LineParts parts{ width, (segments + width - 1) / width };
+    const bool isPossible = parts.Number == 1 || (width >= 2 * numberOfPolePairs && parts.Number <= MaximumLineParts);
+    if (isPossible && getLanes(best) - segments > getLanes(best) * MaximumIdleLanes && getLanes(parts) < getLanes(best))
+    {
+      best = parts;
+    }
+  }
+  return best;
+}
+
+size_t
+GetStridedSharedBytes(unsigned int segments, unsigned int bytesPerComponent, unsigned int numberOfPolePairs)
+{
+  const size_t tile = size_t{ segments } * SegmentBytes * WarpSize;
+  const size_t states = size_t{ segments } * WarpSize * 2 * numberOfPolePairs * 2 * bytesPerComponent;
+  return tile + states;
+}
+
+size_t
+GetStridedEdgeBytes(unsigned int bytesPerComponent, unsigned int numberOfPolePairs)
+{
+  return size_t{ WarpSize } * 2 * numberOfPolePairs * 2 * bytesPerComponent;
+}
+
+std::optional<LineSchedule>
+MakeLineSchedule(const LineProblem & problem, LineMethod method)
+{
+  const bool         strided = problem.Kind == AxisKind::Strided;
+  const unsigned int segmentLength = SegmentBytes / problem.BytesPerComponent;
+  const unsigned int maximumSegments = GetMaximumSegments(problem);
+  const unsigned int lookAhead = strided ? GetLookAhead(problem) : 0;
+  switch (method)
+  {
+    case LineMethod::WholeLine: {
+      const size_t segments = DivideUp(problem.Length, segmentLength);
+      if (segments > maximumSegments)
+      {
+        return std::nullopt;
+      }
+      return LineSchedule{ method, static_cast<unsigned int>(segments), 0, problem.Length, 1, lookAhead, {} };
+    }
+    case LineMethod::OverlappingTiles: {
+      const unsigned int segments = strided ? std::min(OverlappingTileSegments, maximumSegments) : ContiguousThreads;
+      const double       tile = static_cast<double>(size_t{ segments } * segmentLength);
+      const auto         warmUp = GetWarmUp(problem);
+      if (!warmUp || !(2.0 * *warmUp < tile))
+      {
+        return std::nullopt;
+      }
+      return MakeTiles(method, problem, segments, static_cast<size_t>(*warmUp), lookAhead);
+    }
+    case LineMethod::Partition:
+      return MakeTiles(
+        method, problem, strided ? std::min(PartitionTileSegments, maximumSegments) : ContiguousThreads, 0, lookAhead);
+    case LineMethod::Stream: {
+      // A line of one chunk needs no partition, and there is no kernel for it.
+      const bool isShort = GetWholeLength(problem) <= ChunkLength;
+      if ((lookAhead == 0 && !isShort) || !FitsStream(problem, std::max(1u, lookAhead)))
+      {
+        return std::nullopt;
+      }
+      return MakeStream(method, problem, std::max(1u, lookAhead));
+    }
+    case LineMethod::StreamPartition:
+      break;
+  }
+  return FitsStream(problem, 0) ? std::optional(MakeStream(method, problem, 0)) : std::nullopt;
+}
+
+LineSchedule
+MakeLineSchedule(const LineProblem & problem)
+{
+  if (problem.CanStream && GetWholeLength(problem) > ChunkLength)
+  {
+    for (const LineMethod method : { LineMethod::Stream, LineMethod::StreamPartition })
+    {
+      if (const auto schedule = MakeLineSchedule(problem, method))
+      {
+        return *schedule;
+      }
+    }
+  }
+  if (problem.WholeLength != 0 && GetLookAhead(problem) == 0)
+  {
+    // Only scans take states that come from the rest of the line.
+    return *MakeLineSchedule(problem, LineMethod::Partition);
+  }
+  if (const auto schedule = MakeLineSchedule(problem, LineMethod::WholeLine))
+  {
+    return *schedule;
+  }
+  const auto   tiles = MakeLineSchedule(problem, LineMethod::OverlappingTiles);
+  const double warmUp = tiles ? 2.0 * static_cast<double>(tiles->WarmUp) : 0.0;
+  if (tiles && warmUp <= MaximumWarmUpShare * (static_cast<double>(tiles->Step) + warmUp))
+  {
+    return *tiles;
+  }
+  return *MakeLineSchedule(problem, LineMethod::Partition);
+}
+} // namespace itk::cuda::gaussian

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef CudaFilters_gaussian_plan_Tuning_h
+#define CudaFilters_gaussian_plan_Tuning_h
+
+#include <cstddef>
+
+// Numbers only. A number that affects rounding may depend only on line length, sigma, order, kind of axis and component
+// type.
+
+namespace itk::cuda::gaussian
+{
+constexpr unsigned int WarpSize = 32;
+
+/** Bytes of line that one thread filters: 32 float or 16 double pixels. */
+constexpr unsigned int SegmentBytes = 128;
+
+template <typename T>
+constexpr unsigned int SegmentLength = SegmentBytes / sizeof(T);
+
+/** Largest number of threads of a block. A block holds one or more whole lines, or a tile of a long line. A thread has
+ * 64 registers for float; double needs more. */
+template <typename T>
+constexpr unsigned int MaximumThreads = sizeof(T) == 4 ? 1024 : 512;
+
+/** Longest contiguous line that stays whole in a block, in segments (more segments would leave one block per
+ * multiprocessor). */
+template <typename T>
+constexpr unsigned int MaximumContiguousSegments = 512;
+
+/** Minimum resident blocks of contiguous lines per multiprocessor. It sets the registers of a thread: 64 for float. */
+template <typename T>
+constexpr unsigned int MinimumContiguousBlocks = sizeof(T) == 4 ? 2 : 1;
+
+/** Threads of blocks that hold several contiguous lines or a tile of one. */
+constexpr unsigned int ContiguousThreads = 256;
+
+/** Largest number of parts of less than a warp in a contiguous line, and the share of lanes without a segment that is
+ * accepted. Along x of 1060^3 float at sigma 4, five parts of eight segments take 2.8 ms, and two parts of a warp 4.3
+ * ms. */
+constexpr unsigned int MaximumLineParts = 8;
+constexpr double       MaximumIdleLanes = 0.125;
+
+/** Minimum resident blocks per multiprocessor of the combining kernel, limited by shared memory: two tiles for each
+ * warp. */
+template <typename T>
+constexpr unsigned int MinimumCombiningBlocks = sizeof(T) == 4 ? 3 : 1;
+
+/** The same of the kernel of products: three tiles for each warp. */
+template <typename T>
+constexpr unsigned int MinimumProductBlocks = sizeof(T) == 4 ? 2 : 1;
+
+/** Pixels of the chunks that strided lines are divided into, counted from the first pixel, whatever runs them: a line
+ * may be cut between two of them. */
+constexpr unsigned int ChunkLength = 128;
+
+template <typename T>
+constexpr unsigned int ChunkSegments = ChunkLength / SegmentLength<T>;
+
+/** Largest number of chunks on either side that a result depends on. If the window reaches further, the result depends
+ * on the whole line.
+ */
+constexpr unsigned int MaximumLookAhead = 3;
+
+/** Segments (warps) of a tile of strided lines that holds its context. */
+constexpr unsigned int OverlappingTileSegments = 32;
+
+/** Segments of a partitioned tile: a multiprocessor of 227 KB has two blocks, and one loads while the other
+ * computes. */
+constexpr unsigned int PartitionTileSegments = 16;
+
+/** Largest shared memory of a warp of contiguous lines: its pixels, totals, barrier, and its part of a table. */
+constexpr unsigned int ContiguousWarpBytes = WarpSize * SegmentBytes + 512;
+
+/** Streams of strided lines: lines of a strip. Each group of warps has 32 of them, and a thread owns a segment of a
+ * chunk. Rows of 256 bytes reach the rate of a copy; rows of 128 bytes do not. */
+constexpr unsigned int StreamColumns = 64;
+constexpr unsigned int StreamSegmentLength = 16;
+constexpr unsigned int StreamSegments = ChunkLength / StreamSegmentLength;
+constexpr unsigned int StreamGroups = StreamColumns / WarpSize;
+constexpr unsigned int StreamConsumers = StreamColumns * StreamSegments;
+
+/** Bytes at whose multiples the copy engine writes chunks in shared memory. */
+constexpr unsigned int StreamAlignment = 128;
+
+/** Chunks of lines that are partitioned within a block of threads. The ring holds six; two of eight are read once more.
+ * Along y and z of 1024^3 pixels at sigma 64 this reached 0.77 and 0.72 of a copy's rate. One block of 1,024 threads
+ * for 32 whole lines reached 0.74 and 0.69. By priorities the cache keeps two thirds of the chunks that are read once
+ * more, which added 0.01.
+ */
+constexpr unsigned int MaximumWholeLineChunks = 8;
+
+/** Pole pairs for which there are streams: the states of more pairs would take the ring's place. */
+constexpr unsigned int StreamPolePairs = 2;
+
+/** Places of the ring that leave room for the states of the chunks on either side in 227 KB. */
+template <unsigned int VLookAhead>
+constexpr unsigned int StreamRingLength = VLookAhead == 0   ? 6
+                                          : VLookAhead == 1 ? 4
+                                                            : 5;
+
+/** Pixels of lines in a launch, or one line, where the driver ends long kernels. The slowest GPUs with a display make
+ * some 17e9 operations on double in a second, and a pixel takes a hundred: a launch takes a tenth of a second. */
+constexpr size_t LaunchPixels = size_t{ 1 } << 24;
+
+/** Totals of tiles that a thread of the scan loads at once. Otherwise it would wait for memory. */
+constexpr unsigned int ScanBatch = 16;
+
+/** Streams of a mask: their second ring has a quarter of the bytes. With windows of three chunks no place would be
+ * free. */
+constexpr unsigned int MaskedStreamRingLength = 4;
+constexpr unsigned int MaximumMaskedLookAhead = 2;
+
+/** Distance in sigma beyond which pixels have no effect after rounding: impulse responses of all orders have at most
+ * 1.25e-7 of their weights there for float, and 1e-13 for double. The slowest pole decays as exp(-1.3732 n) with two
+ * pole pairs and as exp(-2.0345 n) with three. */
+constexpr double
+GetWindowSigmas(unsigned int bytesPerComponent, unsigned int numberOfPolePairs)
+{
+  return bytesPerComponent == sizeof(float) ? (numberOfPolePairs == 2 ? 12.0 : 9.0)
+                                            : (numberOfPolePairs == 2 ? 22.5 : 15.5);
+}
+
+/** Overlapping tiles are used while the warm-up on both sides is at most this share of the tile. */
+constexpr double MaximumWarmUpShare = 0.5;
+
+/** Milliseconds of one pass, from an image in ordinary memory to the filter's own output: ITK's filter on the host's
+ * cores; and upload, pass and download. The first row is for axis 0, the second for the other axes. */
+struct SinglePassTime
+{
+  size_t Values; // pixels times components
+  double Host[2];
+  double Device[2];
+};
+
+/** float, sigma 4, 16 cores and one H200 (benchmarks/records/h200/single_pass.json). For images with as many
+ * values, and for the axes beyond the first, it has the host's shortest and the device's longest time. Images with
+ * fewer values than these are left to the host, where starting threads costs more than the pixels. Hosts with fewer
+ * cores are slower: one core needs some 20 ns for a value. */
+constexpr SinglePassTime SinglePassTimes[] = {
+  { 4096, { 0.0523, 0.0532 }, { 0.051, 0.0588 } }, // 64^2, 16^3
+  { 16384, { 0.202, 0.252 }, { 0.0681, 0.063 } },  // 128^2
+  { 32768, { 0.109, 0.112 }, { 0.0641, 0.0659 } }, // 32^3
+  { 65536, { 0.224, 0.399 }, { 0.0767, 0.0755 } }, // 256^2
+  { 262144, { 0.35, 0.365 }, { 0.24, 0.246 } },    // 512^2, 64^3
+  { 1048576, { 1.48, 2.48 }, { 0.597, 0.52 } },    // 1024^2
+  { 2097152, { 2.74, 2.97 }, { 1.45, 1.34 } },     // 128^3
+  { 4194304, { 5.36, 9.17 }, { 2.74, 2.71 } },     // 2048^2
+  { 16777216, { 23.6, 30.2 }, { 4.46, 4.58 } },    // 4096^2, 256^3
+};
+} // namespace itk::cuda::gaussian
+
+// Numbers only. None of them affects rounding.
+
+namespace itk::cuda::gaussian
+{
+/** Bytes of planes, as they are computed, that the passes within planes take at a time. */
+constexpr size_t MostPieceBytes = size_t{ 256 } << 20;
+constexpr size_t LeastPieceBytes = size_t{ 8 } << 20;
+
+/** Bytes of rows of a slab, as they are computed, that the passes across slabs take at a time where the slab's memory
+ * holds the host's pixels. They stay in the cache of an H200 from the conversion to the filter. */
+constexpr size_t BytesOfRowGroup = size_t{ 32 } << 20;
+constexpr size_t FewestRowGroups = 8;
+
+/** Parts of a result there. Each part reads all lines of its slab. */
+constexpr size_t MostPartsOfResult = 8;
+
+/** Bytes of a slab on the host that are worth its launches, and the fewest slabs that keep both directions of the link
+ * busy. */
+constexpr size_t BytesOfSlab = size_t{ 16 } << 20;
+constexpr size_t FewestSlabs = 8;
+
+/** Bytes of results on the device that keep the link busy, and the most results. */
+constexpr size_t BytesOfResults = size_t{ 64 } << 20;
+constexpr size_t MostResults = 8;
+
+/** Images that fit into the device's memory are sent in slabs if they have so many bytes, and if the run takes at most
+ * so many turns of an upload alone: (K + a + 1) / K with K slabs that wait for a later ones. Measured on one H200 with
+ * 16 cores, in slabs and whole, in ms (float):
+ *
+ * page-locked: 4096^2 2.1, 2.6; 256^2 x 512 4.4, 5.1 (1.5 turns); 8192^2 6.7, 10.1; 512^3 15.9, 20.4 (1.5); 512^3 sigma
+ * 12 18.3, 20.3 (1.75); 1024^3 106, 163 (1.25)
+ *
+ * ordinary: 4096^2 2.5, 3.2 (1.25 turns); 5120^2 3.6, 4.8; 7168^2 6.0, 8.8; 400^3 9.4, 11.2 (1.5); 512^3 17.7, 22.0
+ * (1.5); 512^3 sigma 12 19.6, 22.2 (1.75)
+ */
+constexpr size_t LeastBytesOfOverlap = size_t{ 64 } << 20;
+constexpr double MostTurnsOfOverlap = 1.75;
+} // namespace itk::cuda::gaussian
+
+#endif

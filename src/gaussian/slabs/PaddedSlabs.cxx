@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gaussian/slabs/PaddedSlabs.h"
+
+#include "runtime/image/Components.h"
+#include "gaussian/device/Edges.h"
+#include "itkMacro.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace itk::cuda::gaussian
+{
+namespace
+{
+using ModeEnum = CudaFiltersEnums::BoundaryMode;
+
+/** A plane of the boundary value. \exception ExceptionObject if the image's type does not have the value */
+std::vector<unsigned char>
+MakeConstantPlane(double value, const CudaImageView & shape, size_t bytes)
+{
+  std::vector<unsigned char> plane(bytes);
+  VisitComponentType(shape.ComponentType, [&](auto zero) {
+    using ComponentType = decltype(zero);
+    const auto converted = ConvertComponent<ComponentType>(value);
+    if (std::is_integral_v<ComponentType> && static_cast<double>(converted) != value)
+    {
+      itkGenericExceptionMacro("BoundaryValue is " << value
+                                                   << "; in slabs it must be a value that the input's pixels can have");
+    }
+    for (size_t i = 0; i < bytes / sizeof(ComponentType); ++i)
+    {
+      std::memcpy(&plane[i * sizeof(ComponentType)], &converted, sizeof(ComponentType));
+    }
+  });
+  return plane;
+}
+} // namespace
+
+size_t
+GetContinuingPlanes(const CudaGaussianPlan & plan, const CudaImageView & inputShape, const CudaImageView & outputShape)
+{
+  const CudaGaussianSlabShape shape = GetSlabShape(plan, inputShape, outputShape);
+  size_t                      chunks = 0;
+  for (const CudaGaussianLinePass & pass : plan.Passes)
+  {
+    if (plan.Boundary.Mode != ModeEnum::Nearest && IsSlabPass(pass, shape))
+    {
+      const CudaGaussianImpulseResponse & kernel = pass.Results.front().Kernel;
+      LineProblem                         problem;
+      problem.SigmaInPixels = kernel.SigmaInPixels;
+      problem.NumberOfPolePairs = kernel.NumberOfPolePairs;
+      problem.BytesPerComponent =
+        static_cast<unsigned int>(CudaComponentSize(cuda::GetComputeType(inputShape, outputShape)));
+      chunks = std::max(chunks, DivideUp(GetWindow(problem), ChunkLength));
+    }
+  }
+  return chunks * ChunkLength;
+}
+
+ContinuedSource::ContinuedSource(const CudaSlabSource &       source,
+                                 const CudaGaussianBoundary & boundary,
+                                 const CudaImageView &        shape,
+                                 unsigned int                 axis,
+                                 size_t                       continuing)
+  : m_Source(source)
+  , m_Boundary(boundary)
+  , m_NumberOfPlanes(shape.Size[axis])
+  , m_BytesOfPlane(GetBytesOfPlane(shape, axis))
+  , m_Continuing(continuing)
+{
+  if (boundary.Mode == ModeEnum::Constant)
+  {
+    m_Constant = MakeConstantPlane(boundary.Value, shape, m_BytesOfPlane);
+  }
+}
+
+void
+ContinuedSource::Read(size_t firstPlane, size_t planes, void * pixels)
+{
+  auto * to = static_cast<unsigned char *>(pixels);
+  for (size_t i = 0; i < planes;)
+  {
+    const auto   n = static_cast<std::ptrdiff_t>(firstPlane + i) - static_cast<std::ptrdiff_t>(m_Continuing);
+    const bool   isInside = n >= 0 && n < static_cast<std::ptrdiff_t>(m_NumberOfPlanes);
+    const size_t run = isInside ? std::min(planes - i, m_NumberOfPlanes - static_cast<size_t>(n)) : 1;
+    if (isInside)
+    {
+      this->ReadRun(static_cast<size_t>(n), run, to);
+    }
+    else
+    {
+      const Plane & plane = m_Boundary.Mode == ModeEnum::Constant
+                              ? m_Constant
+                              : this->GetKept(static_cast<size_t>(GetContinuedPosition(
+                                  m_Boundary.Mode, n, static_cast<std::ptrdiff_t>(m_NumberOfPlanes))));
+      std::copy(plane.begin(), plane.end(), to);
+    }
+    to += run * m_BytesOfPlane;
+    i += run;
+  }
+}
+
+void
+ContinuedSource::KeepEnd()
+{
+  const size_t planes = m_Boundary.Mode == ModeEnum::Constant ? 0 : std::min(m_NumberOfPlanes, m_Continuing + 1);
+  for (size_t plane = m_NumberOfPlanes - planes; plane < m_NumberOfPlanes; ++plane)
+  {
+    Plane pixels(m_BytesOfPlane);
+    this->ReadRun(plane, 1, pixels.data());
+  }
+}
+
+/** Whether a plane may be needed once more, to continue the image. */
+bool
+ContinuedSource::IsKept(size_t plane) const
+{
+  return m_Boundary.Mode != ModeEnum::Constant &&
+         (plane <= m_Continuing || plane + m_Continuing + 1 >= m_NumberOfPlanes);
+}
+
+/** Planes of the image: those that are kept, and the others from the source, as many at a time as there are. */
+void
+ContinuedSource::ReadRun(size_t firstPlane, size_t planes, unsigned char * pixels)
+{
+  for (size_t i = 0; i < planes;)
+  {
+    const auto kept = m_Kept.find(firstPlane + i);
+    if (kept != m_Kept.end())
+    {
+      std::copy(kept->second.begin(), kept->second.end(), pixels + i * m_BytesOfPlane);
+      ++i;
+      continue;
+    }
+    const auto   next = m_Kept.lower_bound(firstPlane + i);
+    const size_t run = std::min(planes - i, next == m_Kept.end() ? planes : next->first - firstPlane - i);
+    m_Source(firstPlane + i, run, pixels + i * m_BytesOfPlane);
+    for (size_t k = i; k < i + run; ++k)
+    {
+      if (this->IsKept(firstPlane + k))
+      {
+        m_Kept[firstPlane + k].assign(pixels + k * m_BytesOfPlane, pixels + (k + 1) * m_BytesOfPlane);
+      }
+    }
+    i += run;
+  }
+}
+
+/** A plane near an end. It is asked for together with those between it and the end, or the last one that came. */
+const ContinuedSource::Plane &
+ContinuedSource::GetKept(size_t plane)
+{
+  const auto kept = m_Kept.find(plane);
+  if (kept != m_Kept.end())
+  {
+    return kept->second;
+  }
+  const auto   next = m_Kept.lower_bound(plane);
+  const size_t begin = next == m_Kept.begin() ? (plane <= m_Continuing ? 0 : plane) : std::prev(next)->first + 1;
+  const size_t first = plane - begin <= m_Continuing ? begin : plane;
+  Plane        pixels((plane + 1 - first) * m_BytesOfPlane);
+  this->ReadRun(first, plane + 1 - first, pixels.data());
+  return m_Kept.at(plane);
+}
+
+CudaSlabReport
+RunContinuedSlabs(const CudaGaussianPlan &     plan,
+                  const SlabEnds &             ends,
+                  bool                         isInPlace,
+                  const CudaSlabOptions &      options,
+                  const CudaProgressFunction & progress)
+{
+  const unsigned int axis = GetSlabShape(plan, ends.Input, ends.Output).Axis;
+  const size_t       planes = ends.Input.Size[axis];
+  const size_t       continuing = GetContinuingPlanes(plan, ends.Input, ends.Output);
+  ContinuedSource    source(ends.Source, plan.Boundary, ends.Input, axis, continuing);
+  if (isInPlace)
+  {
+    source.KeepEnd();
+  }
+  SlabEnds continued = ends;
+  continued.Input.Size[axis] = continued.Output.Size[axis] = planes + 2 * continuing;
+  continued.Source = [&](size_t first, size_t count, void * pixels) { source.Read(first, count, pixels); };
+  const size_t bytes = GetBytesOfPlane(ends.Output, axis);
+  const size_t begin = options.FirstPlane;
+  const size_t end = options.NumberOfPlanes == 0 ? planes : begin + options.NumberOfPlanes;
+  continued.Sink = [&](size_t first, size_t count, const void * pixels) {
+    // The last chunk may reach beyond the image.
+    const size_t from = std::max(first, begin + continuing);
+    const size_t to = std::min(first + count, end + continuing);
+    if (from < to)
+    {
+      ends.Sink(from - continuing, to - from, static_cast<const unsigned char *>(pixels) + (from - first) * bytes);
+    }
+  };
+  CudaSlabOptions ofContinued = options;
+  ofContinued.FirstPlane = begin + continuing;
+  ofContinued.NumberOfPlanes = RoundUp(end, ChunkLength) - begin;
+  return RunSlabs(plan, continued, ofContinued, progress);
+}
+} // namespace itk::cuda::gaussian

@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "itkCudaDetailSlabRequests.h"
+
+#include "itkCudaError.h"
+#include "runtime/transfer/StridedReader.h"
+
+#include <algorithm>
+#include <cstring>
+#include <set>
+
+namespace itk::CudaDetail
+{
+namespace
+{
+/** Chunks on either side that a chunk needs, for the report; 0: all. */
+unsigned int
+GetReportedLookAhead(const CudaGaussianSlabShape & shape)
+{
+  return shape.NeedsAllChunks ? 0 : shape.LookAhead;
+}
+
+/** When the filter, a filter that makes its inputs, or an image without a source was last changed. An image that is
+ * made gets a new time with each part of it. */
+ModifiedTimeType
+GetTimeOfChange(ProcessObject & filter, std::set<const ProcessObject *> && seen = {})
+{
+  ModifiedTimeType time = filter.GetMTime();
+  if (!seen.insert(&filter).second)
+  {
+    return time;
+  }
+  for (const auto & input : filter.GetInputs())
+  {
+    if (input)
+    {
+      ProcessObject * const source = input->GetSource().GetPointer();
+      time = std::max(time, source ? GetTimeOfChange(*source, std::move(seen)) : input->GetMTime());
+    }
+  }
+  return time;
+}
+
+/** What is known of a run before it has ended. */
+CudaSlabReport
+MakeFirstReport(const CudaGaussianSlabShape & shape, const CudaSlabOptions & options)
+{
+  CudaSlabReport report;
+  report.Used = shape.NeedsAllChunks ? CudaSlabReport::TwoSweeps : CudaSlabReport::OneSweep;
+  report.OnHost = options.OnHost;
+  report.NumberOfSlabs = shape.NumberOfChunks;
+  report.ChunksPerSlab = 1;
+  report.LookAhead = GetReportedLookAhead(shape);
+  report.Devices = options.Devices;
+  return report;
+}
+
+/** Bytes of a plane. */
+size_t
+GetPlaneBytes(const CudaImageView & image, const CudaGaussianSlabShape & shape)
+{
+  return image.GetNumberOfBytes() / std::max<size_t>(image.Size[shape.Axis], 1);
+}
+} // namespace
+
+void
+CudaCopyPixels(const CudaImageView & view, void * pixels)
+{
+  const cuda::StridedByteStream stream(view, 0);
+  stream.Gather(static_cast<char *>(pixels), 0, stream.GetNumberOfBytes());
+}
+
+bool
+CudaRunInSlabs(const CudaGaussianPlan &     plan,
+               const CudaImageView &        input,
+               const CudaImageView &        output,
+               CudaFilterBackend &          backend,
+               MultiThreaderBase *          threader,
+               const CudaProgressFunction & progress)
+{
+  const CudaSlabOptions options = backend.MakeSlabOptions(threader);
+  if (options.OnHost)
+  {
+    backend.SlabReport = CudaGaussianFilterSlabs(plan, input, output, options, progress);
+    return true;
+  }
+  try
+  {
+    const CudaMemoryReservation reservation(backend, progress);
+    backend.SlabReport = CudaGaussianFilterSlabs(plan, input, output, options, progress);
+  }
+  catch (const CudaError & error)
+  {
+    if (!backend.FallBackToHost(error))
+    {
+      throw;
+    }
+    return false;
+  }
+  return true;
+}
+
+void
+CudaSlabRequests::Begin(bool streams, ProcessObject & filter)
+{
+  const ModifiedTimeType time = streams ? GetTimeOfChange(filter) : 0;
+  if (time != m_Time)
+  {
+    this->End();
+  }
+  m_Streams = streams;
+  m_Time = time;
+}
+
+void
+CudaSlabRequests::End()
+{
+  m_Session.reset();
+  m_States.reset();
+  m_Overlap = {};
+}
+
+CudaSlabRequests::Planes
+CudaSlabRequests::GetFirstInput(const CudaGaussianSlabShape & shape,
+                                size_t                        first,
+                                const Planes &                held,
+                                const Planes &                heldOfInput) const
+{
+  const size_t last = shape.NumberOfPlanes;
+  const size_t next = m_Session ? m_Session->GetNextPlane() : 0;
+  const bool   overlaps = first >= held.first && first < next && held.first + held.second == next;
+  if (!m_Session || !(first == next || overlaps))
+  {
+    const bool startsAtFirst = first < shape.ChunkLength || shape.NeedsAllChunks;
+    return { 0, startsAtFirst ? std::min(shape.ChunkLength, last) : 1 };
+  }
+  const size_t begin = m_LastInput.first + m_LastInput.second;
+  // Within a chunk the engine asks when it has given, and dropped, the rest of it. ITK makes no pixels for an empty
+  // region.
+  if (begin >= last || next % shape.ChunkLength != 0)
+  {
+    return { std::min(begin, last - 1), 0 };
+  }
+  const size_t endOfInput = heldOfInput.first + heldOfInput.second;
+  const bool   isHeld = begin >= heldOfInput.first && begin < endOfInput;
+  return { begin, isHeld ? endOfInput - begin : std::min(shape.ChunkLength, last - begin) };
+}
+
+void
+CudaSlabRequests::KeepOverlap(size_t first, const Planes & held, const void * pixels, size_t bytesOfPlane)
+{
+  m_Overlap = {};
+  const size_t end = held.first + held.second;
+  if (m_Session && end == m_Session->GetNextPlane() && first >= held.first && first < end)
+  {
+    const auto * const begin = static_cast<const unsigned char *>(pixels) + (first - held.first) * bytesOfPlane;
+    m_Overlap.assign(begin, begin + (end - first) * bytesOfPlane);
+    m_OverlapBegin = first;
+  }
+}
+
+/** Planes that were kept; the session gives the rest. */
+size_t
+CudaSlabRequests::TakeOverlap(const Planes & planes, void * pixels, size_t bytesOfPlane)
+{
+  if (m_Overlap.empty() || m_OverlapBegin != planes.first)
+  {
+    return 0;
+  }
+  const size_t count = std::min(planes.second, m_Overlap.size() / bytesOfPlane);
+  std::memcpy(pixels, m_Overlap.data(), count * bytesOfPlane);
+  m_Overlap = {};
+  return count;
+}
+
+void
+CudaSlabRequests::BeginSession(const Work &                  work,
+                               const CudaGaussianSlabShape & shape,
+                               size_t                        first,
+                               const CudaFilterBackend &     backend)
+{
+  m_Session.reset(); // its memory goes before the new one takes some
+  m_LastInput = { 0, 0 };
+  if (!m_States)
+  {
+    m_States = CudaMakeSlabStates();
+  }
+  CudaSlabOptions options = backend.MakeSlabOptions(work.Threader);
+  options.ChunksPerSlab = 1;
+  options.FirstPlane = first / shape.ChunkLength * shape.ChunkLength;
+  options.States = m_States;
+  const auto engine = [work, options, backend](const CudaSlabSource &       source,
+                                               const CudaSlabSink &         sink,
+                                               const CudaProgressFunction & progress) {
+    std::unique_ptr<CudaMemoryReservation> reservation;
+    if (!options.OnHost)
+    {
+      reservation = std::make_unique<CudaMemoryReservation>(backend, progress);
+    }
+    return CudaGaussianFilterSlabs(work.Plan, work.InputShape, work.OutputShape, source, sink, options, progress);
+  };
+  m_Session = std::make_unique<CudaSlabSession>(
+    engine, options.FirstPlane, shape.NumberOfPlanes, GetPlaneBytes(work.OutputShape, shape));
+}
+
+void
+CudaSlabRequests::ProduceBySession(const Planes &               planes,
+                                   void *                       pixels,
+                                   const CudaSlabSource &       source,
+                                   const CudaProgressFunction & progress)
+{
+  const CudaSlabSource noted = [&](size_t first, size_t count, void * to) {
+    source(first, count, to);
+    m_LastInput = { first, count };
+  };
+  if (planes.first > m_Session->GetNextPlane())
+  {
+    m_Session->Produce(planes.first - m_Session->GetNextPlane(), nullptr, noted, progress);
+  }
+  m_Session->Produce(planes.second, pixels, noted, progress);
+}
+
+void
+CudaSlabRequests::Produce(const Work &                 work,
+                          const Planes &               planes,
+                          void *                       pixels,
+                          const CudaSlabSource &       source,
+                          CudaFilterBackend &          backend,
+                          const CudaProgressFunction & progress)
+{
+  const CudaGaussianSlabShape shape = CudaGetGaussianSlabShape(work.Plan, work.InputShape, work.OutputShape);
+  const size_t                bytesOfPlane = GetPlaneBytes(work.OutputShape, shape);
+  const size_t                taken = this->TakeOverlap(planes, pixels, bytesOfPlane);
+  const Planes                rest{ planes.first + taken, planes.second - taken };
+  unsigned char * const       pixelsOfRest = static_cast<unsigned char *>(pixels) + taken * bytesOfPlane;
+  if (rest.second == 0)
+  {
+    return;
+  }
+  const bool begins = !m_Session || m_Session->GetNextPlane() != rest.first;
+  try
+  {
+    if (begins)
+    {
+      this->BeginSession(work, shape, rest.first, backend);
+      backend.SlabReport = MakeFirstReport(shape, backend.MakeSlabOptions(work.Threader));
+    }
+    const size_t begin = m_Session->GetNextPlane();
+    try
+    {
+      this->ProduceBySession(rest, pixelsOfRest, source, progress);
+    }
+    catch (const CudaError & error)
+    {
+      // Only where nothing has come from the device.
+      if (!begins || m_Session->GetNextPlane() != begin || !backend.FallBackToHost(error))
+      {
+        throw;
+      }
+      this->BeginSession(work, shape, rest.first, backend);
+      backend.SlabReport = MakeFirstReport(shape, backend.MakeSlabOptions(work.Threader));
+      this->ProduceBySession(rest, pixelsOfRest, source, progress);
+    }
+  }
+  catch (...)
+  {
+    this->End();
+    throw;
+  }
+  if (m_Session->IsDone())
+  {
+    backend.SlabReport = m_Session->GetReport();
+    this->End();
+  }
+}
+} // end namespace itk::CudaDetail

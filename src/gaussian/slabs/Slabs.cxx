@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gaussian/slabs/Slabs.h"
+
+#include "runtime/image/Components.h"
+#include "gaussian/slabs/PaddedSlabs.h"
+#include "gaussian/host/HostPlan.h"
+#include "itkMacro.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace itk::cuda::gaussian
+{
+namespace
+{
+unsigned int
+GetSlabAxis(const CudaGaussianPlan & plan, const CudaImageView & shape)
+{
+  unsigned int axis = 0;
+  for (unsigned int d = 0; d < CudaImageView::MaximumDimension; ++d)
+  {
+    axis = shape.Size[d] > 1 ? d : axis;
+  }
+  for (const CudaGaussianLinePass & pass : plan.Passes)
+  {
+    axis = std::max(axis, pass.Axis);
+  }
+  return axis;
+}
+
+void
+VerifyPart(const SlabRun & run, const char * name, size_t plane)
+{
+  if (plane > run.Shape.NumberOfPlanes || (plane % run.Shape.ChunkLength != 0 && plane != run.Shape.NumberOfPlanes))
+  {
+    itkGenericExceptionMacro(<< name << " of the slabs' options is " << plane << "; it must be a multiple of "
+                             << run.Shape.ChunkLength << " or the image's end, " << run.Shape.NumberOfPlanes);
+  }
+}
+} // namespace
+
+SlabRun
+MakeSlabRun(const CudaGaussianPlan & plan,
+            const CudaImageView &    inputShape,
+            const CudaImageView &    outputShape,
+            const CudaSlabOptions &  options)
+{
+  CudaVerifyComponents(inputShape.NumberOfComponents, plan.Results.size(), outputShape.NumberOfComponents);
+  if (inputShape.Size != outputShape.Size)
+  {
+    itkGenericExceptionMacro("The output's size differs from the input's; it must be the same");
+  }
+  SlabRun run;
+  run.Shape = GetSlabShape(plan, inputShape, outputShape);
+  const size_t planes = run.Shape.NumberOfPlanes;
+  const size_t end = options.NumberOfPlanes == 0 ? planes : options.FirstPlane + options.NumberOfPlanes;
+  VerifyPart(run, "FirstPlane", options.FirstPlane);
+  VerifyPart(run, "FirstPlane + NumberOfPlanes", end);
+  run.FirstChunk = options.FirstPlane / run.Shape.ChunkLength;
+  run.EndChunk = DivideUp(end, run.Shape.ChunkLength);
+  run.ChunksPerSlab = std::max<size_t>(1, options.ChunksPerSlab);
+  run.BytesOfInputPlane = GetBytesOfPlane(inputShape, run.Shape.Axis);
+  run.BytesOfOutputPlane = GetBytesOfPlane(outputShape, run.Shape.Axis);
+  return run;
+}
+
+CudaGaussianSlabShape
+GetSlabShape(const CudaGaussianPlan & plan, const CudaImageView & inputShape, const CudaImageView & outputShape)
+{
+  CudaGaussianSlabShape shape;
+  shape.Axis = GetSlabAxis(plan, inputShape);
+  shape.NumberOfPlanes = inputShape.Size[shape.Axis];
+  shape.ChunkLength = shape.Axis == 0 ? std::max<size_t>(1, shape.NumberOfPlanes) : CudaSlabChunkLength;
+  shape.NumberOfChunks = DivideUp(shape.NumberOfPlanes, shape.ChunkLength);
+  for (const CudaGaussianLinePass & pass : plan.Passes)
+  {
+    if (IsSlabPass(pass, shape) && shape.NumberOfChunks > 1)
+    {
+      const LineChunks chunks =
+        GetLineChunks(pass, {}, shape.NumberOfPlanes, cuda::GetComputeType(inputShape, outputShape));
+      shape.LookAhead = std::max(shape.LookAhead, chunks.LookAhead);
+      shape.NeedsAllChunks = shape.NeedsAllChunks || chunks.LookAhead == 0;
+    }
+  }
+  return shape;
+}
+
+namespace
+{
+/** Calls f(first byte, first byte of a dense copy, bytes) for the rows of a view. */
+template <typename TFunction>
+void
+ForEachRow(const CudaImageView & view, unsigned char * dense, const TFunction & f)
+{
+  const size_t bytes = CudaComponentSize(view.ComponentType);
+  const size_t row = view.Size[0] * view.NumberOfComponents * bytes;
+  for (size_t t = 0; t < view.Size[3]; ++t)
+  {
+    for (size_t z = 0; z < view.Size[2]; ++z)
+    {
+      for (size_t y = 0; y < view.Size[1]; ++y, dense += row)
+      {
+        const size_t offset = y * view.Stride[1] + z * view.Stride[2] + t * view.Stride[3];
+        f(static_cast<unsigned char *>(view.Data) + offset * bytes, dense, row);
+      }
+    }
+  }
+}
+
+/** A source and a sink that copy from and to images. */
+SlabEnds
+CopyThrough(const SlabEnds & ends, unsigned int axis)
+{
+  SlabEnds copies = ends;
+  copies.Source = [input = ends.Input, axis](size_t first, size_t planes, void * pixels) {
+    ForEachRow(GetPlanes(input, axis, first, planes),
+               static_cast<unsigned char *>(pixels),
+               [](const unsigned char * from, unsigned char * to, size_t bytes) { std::memcpy(to, from, bytes); });
+  };
+  copies.Sink = [output = ends.Output, axis](size_t first, size_t planes, const void * pixels) {
+    ForEachRow(GetPlanes(output, axis, first, planes),
+               static_cast<unsigned char *>(const_cast<void *>(pixels)),
+               [](unsigned char * to, const unsigned char * from, size_t bytes) { std::memcpy(to, from, bytes); });
+  };
+  return copies;
+}
+
+/** \exception ExceptionObject why the plan cannot be cut */
+void
+VerifyCanBeCut(const CudaGaussianPlan & plan, const CudaGaussianSlabShape & shape)
+{
+  if (plan.Mask)
+  {
+    itkGenericExceptionMacro("A filter with a mask cannot run in slabs; Streaming must be Off");
+  }
+  if (plan.Boundary.Mode == CudaFiltersEnums::BoundaryMode::Wrap)
+  {
+    itkGenericExceptionMacro(<< "BoundaryMode is " << plan.Boundary.Mode
+                             << "; in slabs it must be another one, or Streaming Off");
+  }
+  for (const CudaGaussianLinePass & pass : plan.Passes)
+  {
+    if (IsSlabPass(pass, shape) && pass.Source != 0)
+    {
+      itkGenericExceptionMacro("A pass along axis "
+                               << pass.Axis << " reads the result of another one; in slabs it must read the input");
+    }
+  }
+}
+
+CudaSlabReport
+RunAnySlabs(const CudaGaussianPlan &     plan,
+            const SlabEnds &             ends,
+            const CudaSlabOptions &      options,
+            const CudaProgressFunction & progress)
+{
+  const CudaGaussianSlabShape shape = GetSlabShape(plan, ends.Input, ends.Output);
+  VerifyCanBeCut(plan, shape);
+  if (GetContinuingPlanes(plan, ends.Input, ends.Output) == 0)
+  {
+    return RunSlabs(plan, ends, options, progress);
+  }
+  const bool isInPlace = !ends.Source && ends.Input.Data == ends.Output.Data;
+  return RunContinuedSlabs(plan, ends.Source ? ends : CopyThrough(ends, shape.Axis), isInPlace, options, progress);
+}
+} // namespace
+
+CudaSlabReport
+RunSlabs(const CudaGaussianPlan &     plan,
+         const SlabEnds &             ends,
+         const CudaSlabOptions &      options,
+         const CudaProgressFunction & progress)
+{
+  if (!options.OnHost)
+  {
+    return RunGaussianSlabsOnDevices(plan, ends, options, progress);
+  }
+  const SlabEnds copies = ends.Source ? ends : CopyThrough(ends, GetSlabShape(plan, ends.Input, ends.Output).Axis);
+  return RunGaussianSlabsOnHost(plan, ends.Input, ends.Output, copies.Source, copies.Sink, options, progress);
+}
+} // namespace itk::cuda::gaussian
+
+namespace itk::CudaDetail
+{
+using namespace cuda::gaussian;
+
+CudaGaussianSlabShape
+CudaGetGaussianSlabShape(const CudaGaussianPlan & plan,
+                         const CudaImageView &    inputShape,
+                         const CudaImageView &    outputShape)
+{
+  CudaGaussianSlabShape shape = GetSlabShape(plan, inputShape, outputShape);
+  VerifyCanBeCut(plan, shape);
+  CudaImageView continued = inputShape;
+  continued.Size[shape.Axis] += 2 * GetContinuingPlanes(plan, inputShape, outputShape);
+  const CudaGaussianSlabShape ofContinued = GetSlabShape(plan, continued, outputShape);
+  shape.LookAhead = ofContinued.LookAhead;
+  shape.NeedsAllChunks = ofContinued.NeedsAllChunks;
+  return shape;
+}
+
+std::shared_ptr<CudaSlabStates>
+CudaMakeSlabStates()
+{
+  return std::make_shared<CudaSlabStates>();
+}
+
+CudaSlabReport
+CudaGaussianFilterSlabs(const CudaGaussianPlan &     plan,
+                        const CudaImageView &        inputShape,
+                        const CudaImageView &        outputShape,
+                        const CudaSlabSource &       source,
+                        const CudaSlabSink &         sink,
+                        const CudaSlabOptions &      options,
+                        const CudaProgressFunction & progress)
+{
+  return RunAnySlabs(plan, { inputShape, outputShape, source, sink }, options, progress);
+}
+
+CudaSlabReport
+CudaGaussianFilterSlabs(const CudaGaussianPlan &     plan,
+                        const CudaImageView &        input,
+                        const CudaImageView &        output,
+                        const CudaSlabOptions &      options,
+                        const CudaProgressFunction & progress)
+{
+  return RunAnySlabs(plan, { input, output, {}, {} }, options, progress);
+}
+} // end namespace itk::CudaDetail

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gaussian/slabs/SlabsDevice.h"
+
+#include "gaussian/device/Launch.cuh"
+
+#include <algorithm>
+
+namespace itk::cuda::gaussian
+{
+namespace
+{
+constexpr unsigned int ScanThreads = 128;
+
+template <typename T, unsigned int VPairs>
+struct EdgeStateArguments
+{
+  LineGeometry            Geometry;
+  const T *               Source;
+  const T *               First; // the pixels that are subtracted
+  size_t                  FirstStride;
+  PolePairState<T> *      Edges; // [pole pair][line]
+  LineDynamics<T, VPairs> Dynamics;
+};
+
+template <typename T, unsigned int VPairs>
+__global__ void
+EdgeStatesKernel(const __grid_constant__ EdgeStateArguments<T, VPairs> arguments)
+{
+  const LineGeometry & geometry = arguments.Geometry;
+  const size_t         lines = geometry.GetNumberOfLines();
+  const size_t         line = size_t{ blockIdx.x } * blockDim.x + threadIdx.x;
+  if (line >= lines)
+  {
+    return;
+  }
+  const size_t outer = line / geometry.InnerCount;
+  const size_t inner = line % geometry.InnerCount;
+  const T      last =
+    arguments.Source[outer * geometry.OuterStride + inner + (geometry.LineLength - 1) * geometry.LineStride];
+  const T edge = last - arguments.First[outer * arguments.FirstStride + inner];
+#pragma unroll
+  for (unsigned int pair = 0; pair < VPairs; ++pair)
+  {
+    arguments.Edges[pair * lines + line] = SteadyState(arguments.Dynamics.Section[pair], edge);
+  }
+}
+
+template <typename T, unsigned int VPairs>
+struct ChunkStartArguments
+{
+  size_t                   Lines;
+  unsigned int             LookAhead;
+  bool                     IsStreamed;                  // else as tiles do it
+  size_t                   ToBegin, ToEnd;              // chunks of the line before this one and behind it
+  const PolePairState<T> * Totals[2][MaximumLookAhead]; // of the chunks before and behind, the nearest first
+  const PolePairState<T> * Edges;
+  PolePairState<T> *       Starts;
+  StateMatrix<T>           Power[VPairs];
+  StateMatrix<T>           LastPower[VPairs];
+};
+
+/** The start states of a chunk: in the arithmetic of StreamConsumer::GetStart(), whose totals of the last chunk hold
+ * its edge states, or in that of GetWindowedStart(). */
+template <typename T, unsigned int VPairs>
+__global__ void
+ChunkStartsKernel(const __grid_constant__ ChunkStartArguments<T, VPairs> arguments)
+{
+  const size_t index = size_t{ blockIdx.x } * blockDim.x + threadIdx.x;
+  if (index >= NumberOfStates<VPairs> * arguments.Lines)
+  {
+    return;
+  }
+  const auto         state = static_cast<unsigned int>(index / arguments.Lines);
+  const size_t       line = index % arguments.Lines;
+  const bool         anticausal = state >= VPairs;
+  const unsigned int pair = state % VPairs;
+  const size_t       before = anticausal ? arguments.ToEnd : arguments.ToBegin; // chunks that the sweep has met
+  const bool         takesEdge = anticausal && (arguments.IsStreamed ? before == 0 : before <= arguments.LookAhead);
+  PolePairState<T>   start;
+  if (takesEdge)
+  {
+    start = arguments.Edges[pair * arguments.Lines + line];
+  }
+#pragma unroll
+  for (unsigned int back = MaximumLookAhead; back > 0; --back)
+  {
+    if (back <= arguments.LookAhead && back <= before)
+    {
+      const PolePairState<T> * const totals = arguments.Totals[anticausal ? 1 : 0][back - 1];
+      const bool                     isLast = anticausal && back == before && !arguments.IsStreamed;
+      start = Combine(totals[index], isLast ? arguments.LastPower[pair] : arguments.Power[pair], start);
+    }
+  }
+  arguments.Starts[index] = start;
+}
+
+/** Powers over a chunk and over the last chunk of a line. */
+template <typename T, unsigned int VPairs>
+void
+SetPowers(const CudaGaussianImpulseResponse & kernel,
+          const LineSchedule &                schedule,
+          size_t                              length,
+          StateMatrix<T> (&power)[VPairs],
+          StateMatrix<T> (&lastPower)[VPairs])
+{
+  LineSchedule kept = schedule;
+  kept.Method = IsStreamed(schedule) ? LineMethod::StreamPartition : LineMethod::Partition;
+  const KeptStates states = GetKeptStates(kept, AxisKind::Strided, length, sizeof(T));
+  for (unsigned int j = 0; j < VPairs; ++j)
+  {
+    power[j] = Round<T>(MakeStatePower(kernel.Pole[j], states.Step));
+    lastPower[j] = Round<T>(MakeStatePower(kernel.Pole[j], states.Last));
+  }
+}
+
+template <typename T, unsigned int VPairs>
+void
+RunEdgeStatesOf(const CudaGaussianLinePass & pass,
+                const DeviceView &           source,
+                const LineCut &              cut,
+                void *                       edges,
+                const Context &              context)
+{
+  const FirstPixels<T>          first = GetFirstPixels<T>(pass, source, cut);
+  EdgeStateArguments<T, VPairs> arguments{};
+  arguments.Geometry = MakeLineGeometry(source, pass.Axis);
+  arguments.Source = static_cast<const T *>(source.Data);
+  arguments.First = first.Data;
+  arguments.FirstStride = first.Stride;
+  arguments.Edges = static_cast<PolePairState<T> *>(edges);
+  arguments.Dynamics = MakeLineDynamics<T, VPairs>(pass.Results.front().Kernel);
+  const dim3 grid = MakeGrid(DivideUp(arguments.Geometry.GetNumberOfLines(), ScanThreads));
+  ITK_CUDA_CALL(LaunchKernel(EdgeStatesKernel<T, VPairs>, grid, dim3(ScanThreads), 0, context.GetStream(), arguments));
+}
+
+template <typename T, unsigned int VPairs>
+void
+RunChunkStartsOf(const CudaGaussianLinePass & pass,
+                 const LineSchedule &         schedule,
+                 const DeviceView &           source,
+                 const ChunkNeighbours &      neighbours,
+                 void *                       starts,
+                 const Context &              context)
+{
+  ChunkStartArguments<T, VPairs> arguments{};
+  arguments.Lines = MakeLineGeometry(source, pass.Axis).GetNumberOfLines();
+  arguments.LookAhead = schedule.LookAhead;
+  arguments.IsStreamed = IsStreamed(schedule);
+  arguments.ToBegin = neighbours.Chunk;
+  arguments.ToEnd = neighbours.NumberOfChunks - 1 - neighbours.Chunk;
+  for (unsigned int i = 0; i < MaximumLookAhead; ++i)
+  {
+    arguments.Totals[0][i] = static_cast<const PolePairState<T> *>(neighbours.Before[i]);
+    arguments.Totals[1][i] = static_cast<const PolePairState<T> *>(neighbours.Behind[i]);
+  }
+  arguments.Edges = static_cast<const PolePairState<T> *>(neighbours.Edges);
+  arguments.Starts = static_cast<PolePairState<T> *>(starts);
+  SetPowers(pass.Results.front().Kernel, schedule, neighbours.LineLength, arguments.Power, arguments.LastPower);
+  const dim3 grid = MakeGrid(DivideUp(NumberOfStates<VPairs> * arguments.Lines, ScanThreads));
+  ITK_CUDA_CALL(LaunchKernel(ChunkStartsKernel<T, VPairs>, grid, dim3(ScanThreads), 0, context.GetStream(), arguments));
+}
+
+template <typename T, unsigned int VPairs>
+void
+RunAllStartsOf(const CudaGaussianLinePass & pass,
+               const LineSchedule &         schedule,
+               const DeviceView &           source,
+               const ChunkNeighbours &      line,
+               void *                       states,
+               const Context &              context)
+{
+  ScanArguments<T, VPairs> arguments{};
+  arguments.Geometry = MakeLineGeometry(source, pass.Axis);
+  arguments.NumberOfChunks = line.NumberOfChunks;
+  arguments.States = static_cast<PolePairState<T> *>(states);
+  arguments.Behind = static_cast<const PolePairState<T> *>(line.Edges);
+  arguments.EndIsCut = true; // edges come from Behind
+  arguments.Dynamics = MakeLineDynamics<T, VPairs>(pass.Results.front().Kernel);
+  SetPowers(pass.Results.front().Kernel, schedule, line.LineLength, arguments.Power, arguments.LastPower);
+  const size_t count = NumberOfStates<VPairs> * arguments.Geometry.GetNumberOfLines();
+  const dim3   grid = MakeGrid(DivideUp(count, ScanThreads));
+  ITK_CUDA_CALL(
+    LaunchKernel(ScanChunksKernel<T, VPairs, false>, grid, dim3(ScanThreads), 0, context.GetStream(), arguments));
+}
+
+/** Calls function(zero of the images' type, number of pole pairs). */
+template <typename TFunction>
+void
+VisitPass(const CudaGaussianLinePass & pass, const DeviceView & source, const TFunction & function)
+{
+  const auto visitPairs = [&](auto zero) {
+    if (pass.Results.front().Kernel.NumberOfPolePairs == 3)
+    {
+      function(zero, std::integral_constant<unsigned int, 3>());
+    }
+    else
+    {
+      function(zero, std::integral_constant<unsigned int, 2>());
+    }
+  };
+  if (source.ComponentType == CudaComponentType::Double)
+  {
+    visitPairs(0.0);
+  }
+  else
+  {
+    visitPairs(0.0f);
+  }
+}
+} // namespace
+
+size_t
+GetEdgeStateBytes(const CudaGaussianLinePass & pass, const DeviceView & source)
+{
+  return GetChunkStateBytes(pass, source) / 2;
+}
+
+size_t
+GetChunkStateBytes(const CudaGaussianLinePass & pass, const DeviceView & source)
+{
+  const size_t lines = MakeLineGeometry(source, pass.Axis).GetNumberOfLines();
+  return 2 * pass.Results.front().Kernel.NumberOfPolePairs * lines * 2 * CudaComponentSize(source.ComponentType);
+}
+
+void
+RunEdgeStates(const CudaGaussianLinePass & pass,
+              const DeviceView &           source,
+              const LineCut &              cut,
+              void *                       edges,
+              const Context &              context)
+{
+  VisitPass(pass, source, [&](auto zero, auto pairs) {
+    RunEdgeStatesOf<decltype(zero), decltype(pairs)::value>(pass, source, cut, edges, context);
+  });
+}
+
+void
+RunChunkStarts(const CudaGaussianLinePass & pass,
+               const LineSchedule &         schedule,
+               const DeviceView &           source,
+               const ChunkNeighbours &      neighbours,
+               void *                       starts,
+               const Context &              context)
+{
+  VisitPass(pass, source, [&](auto zero, auto pairs) {
+    RunChunkStartsOf<decltype(zero), decltype(pairs)::value>(pass, schedule, source, neighbours, starts, context);
+  });
+}
+
+void
+RunAllStarts(const CudaGaussianLinePass & pass,
+             const LineSchedule &         schedule,
+             const DeviceView &           source,
+             const ChunkNeighbours &      line,
+             void *                       states,
+             const Context &              context)
+{
+  VisitPass(pass, source, [&](auto zero, auto pairs) {
+    RunAllStartsOf<decltype(zero), decltype(pairs)::value>(pass, schedule, source, line, states, context);
+  });
+}
+} // namespace itk::cuda::gaussian

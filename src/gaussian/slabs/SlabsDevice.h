@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef CudaFilters_gaussian_slabs_SlabsDevice_h
+#define CudaFilters_gaussian_slabs_SlabsDevice_h
+
+#include "gaussian/device/Device.h"
+
+#include <array>
+#include <cstddef>
+#include <vector>
+
+// Passes across slabs on the device, step by step: totals of chunks, start states of chunks, chunks from start states.
+// They do what a pass over whole lines does with the same schedule, and give its bits. States lie as
+// [chunk][sweep and pole pair][line]. `images` are those of one component, as for RunLinePass(), of whole chunks unless
+// the line ends with them. A cut's First is needed, and its EndIsCut.
+
+namespace itk::cuda::gaussian
+{
+inline bool
+IsStreamed(const LineSchedule & schedule)
+{
+  return schedule.Method == LineMethod::Stream || schedule.Method == LineMethod::StreamPartition;
+}
+
+/** Bytes of the states of a chunk. */
+size_t
+GetChunkStateBytes(const CudaGaussianLinePass & pass, const DeviceView & source);
+
+/** Bytes of the states with which anticausal sweeps enter the lines. */
+size_t
+GetEdgeStateBytes(const CudaGaussianLinePass & pass, const DeviceView & source);
+
+/** Queues the totals of the source's chunks. */
+CudaFilters_EXPORT void
+RunChunkTotals(const CudaGaussianLinePass &    pass,
+               const LineSchedule &            schedule,
+               const std::vector<DeviceView> & images,
+               const LineCut &                 cut,
+               void *                          totals,
+               const Context &                 context);
+
+/** Queues the states with which anticausal sweeps enter the lines, which end with the source. */
+CudaFilters_EXPORT void
+RunEdgeStates(const CudaGaussianLinePass & pass,
+              const DeviceView &           source,
+              const LineCut &              cut,
+              void *                       edges,
+              const Context &              context);
+
+/** What the start states of a chunk follow from. */
+struct ChunkNeighbours
+{
+  size_t       Chunk;
+  size_t       NumberOfChunks; // of the line
+  size_t       LineLength;
+  const void * Edges; // of RunEdgeStates(); needed if the line's end is within the look-ahead
+
+  // Totals of the next chunks on either side, the nearest first; those beyond the line or the look-ahead are not read.
+  std::array<const void *, MaximumLookAhead> Before{};
+  std::array<const void *, MaximumLookAhead> Behind{};
+};
+
+/** Queues the start states of one chunk from the totals within the look-ahead. */
+CudaFilters_EXPORT void
+RunChunkStarts(const CudaGaussianLinePass & pass,
+               const LineSchedule &         schedule,
+               const DeviceView &           source,
+               const ChunkNeighbours &      neighbours,
+               void *                       starts,
+               const Context &              context);
+
+/** Queues the scan that turns the totals of all chunks into start states. */
+CudaFilters_EXPORT void
+RunAllStarts(const CudaGaussianLinePass & pass,
+             const LineSchedule &         schedule,
+             const DeviceView &           source,
+             const ChunkNeighbours &      line,
+             void *                       states,
+             const Context &              context);
+
+/** Queues the pass over the source's chunks from their start states. A single result may lie in the source. */
+CudaFilters_EXPORT void
+RunChunksFromStates(const CudaGaussianLinePass &    pass,
+                    const LineSchedule &            schedule,
+                    const std::vector<DeviceView> & images,
+                    const LineCut &                 cut,
+                    const void *                    starts,
+                    const Context &                 context);
+} // namespace itk::cuda::gaussian
+
+#endif

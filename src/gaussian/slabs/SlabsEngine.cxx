@@ -1,0 +1,1382 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/device/Call.h"
+#include "runtime/image/Components.h"
+#include "runtime/image/Convert.h"
+#include "runtime/device/Device.h"
+#include "runtime/device/Stream.h"
+#include "itkCudaError.h"
+#include "itkCudaFiltersConfiguration.h"
+#include "runtime/memory/FormatBytes.h"
+#include "gaussian/slabs/PlanParts.h"
+#include "gaussian/slabs/Slabs.h"
+#include "gaussian/slabs/SlabsDevice.h"
+#include "gaussian/plan/Tuning.h"
+#include "runtime/image/LineGroups.h"
+#include "runtime/memory/DeviceMemory.h"
+#include "runtime/run/SlabPipeline.h"
+#include "runtime/transfer/Transfer.h"
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace itk::cuda::gaussian
+{
+namespace
+{
+/** A load, and its chunks of the image. */
+struct ChunkRange
+{
+  size_t Begin, End;
+};
+
+/** The memory of a run. If slots hold the host's pixels, passes across slabs read them in groups of rows, and once for
+ * each part of a result. */
+struct SlabMemory
+{
+  SlabLaneSizes Lane;
+  size_t        GroupRows{ 1 };   // of a plane, whose lines across slabs are filtered together
+  size_t        PiecePlanes{ 1 }; // that the passes within planes take at a time
+  size_t        StateSets{ 1 };   // loads whose totals are kept
+  size_t        BytesOfLane{ 0 };
+  size_t        BytesOfRun{ 0 };       // beside the lanes'
+  size_t        BytesOfTransfers{ 0 }; // that take memory for themselves, beside the lanes'
+};
+
+/** The largest pitch of cudaMemcpy2DAsync() (cudaDevAttrMaxPitch). */
+constexpr size_t MostPitch = std::numeric_limits<int>::max();
+
+/** Rows of all planes of a slab: the lines that a pass across slabs takes at a time. */
+struct RowGroup
+{
+  size_t Index;
+  size_t FirstRow;
+  size_t Rows;
+};
+
+class DeviceSlabs : public SlabWork
+{
+public:
+  DeviceSlabs(const CudaGaussianPlan &     plan,
+              const SlabEnds &             ends,
+              const CudaSlabOptions &      options,
+              const CudaProgressFunction & progress)
+    : m_Plan(plan)
+    , m_Run(MakeSlabRun(plan, ends.Input, ends.Output, options))
+    , m_Axis(m_Run.Shape.Axis)
+    , m_Ends{ ends.Input, ends.Output, ends.Source, ends.Sink, m_Axis }
+    , m_Type(cuda::GetComputeType(ends.Input, ends.Output))
+    , m_Parts(CutPlan(plan, m_Run.Shape))
+    , m_States(options.States)
+    , m_Devices(options.Devices)
+    , m_Progress(progress)
+  {
+    if (m_Devices.empty())
+    {
+      m_Devices.push_back(CudaFiltersConfiguration::GetDeviceIndex());
+    }
+    for (const int device : m_Devices)
+    {
+      if (device != m_Devices.front())
+      {
+        itkGenericExceptionMacro(<< "Devices of the slabs' options are " << m_Devices.front() << " and " << device
+                                 << "; they must be one device, once or several times");
+      }
+      RequireUsable(device);
+    }
+    this->Fit(options.DeviceMemoryLimit, options.ChunksPerSlab);
+    this->MakeSchedules();
+  }
+
+  CudaSlabReport
+  Run()
+  {
+    const DeviceGuard guard(m_Devices.front());
+    SlabStream        stream(m_Devices, m_Ends, m_Memory.Lane);
+    m_Stream = &stream;
+    try
+    {
+      this->Allocate();
+      this->SendAll();
+      stream.Drain();
+    }
+    catch (const CudaError & error)
+    {
+      stream.Drain();
+      ThrowOn(error, m_WritesInput);
+    }
+    catch (...)
+    {
+      stream.Drain(); // memory of this object is released in the order of one stream
+      throw;
+    }
+    m_Stream = nullptr;
+    return this->MakeReport(stream);
+  }
+
+  /** Whether the run is expected to take less time than an upload, the passes and a download after each other. */
+  bool
+  IsWorthOverlapping() const
+  {
+    const auto slabs = static_cast<double>(m_FilterLoads.size());
+    return !m_Run.Shape.NeedsAllChunks && !m_Memory.Lane.HoldsHostPixels &&
+           slabs + static_cast<double>(m_LoadsAhead) + 1 <= MostTurnsOfOverlap * slabs;
+  }
+
+  void
+  Arrive(size_t load, size_t lane, const DeviceView & planes) override
+  {
+    const Context &    context = m_Stream->GetContext(lane);
+    const ChunkRange & chunks = (m_Sweeps ? m_SweepChunks : m_FilterChunks)[load];
+    if (chunks.Begin == 0 && !m_HasFirstPlane)
+    {
+      this->KeepFirstPlane(planes, context);
+    }
+    if (lane > 0 || m_Devices.size() > 1)
+    {
+      m_FirstPlaneKept->MakeWait(context);
+    }
+    if (m_Run.Shape.NeedsAllChunks && !m_Sweeps)
+    {
+      return; // the states are known
+    }
+    this->WaitForReaders(load, context);
+    for (const RowGroup & group : m_Groups)
+    {
+      const DeviceView lines = this->LoadLines(group, lane, planes);
+      for (size_t component = 0; component < this->GetNumberOfComponents(); ++component)
+      {
+        this->SumTotals(load, group, component, GetComponentOf(lines, component), context);
+      }
+    }
+    m_Arrived[load].Record(context);
+  }
+
+  void
+  Compute(size_t load, size_t lane, const DeviceView & planes, size_t first, const DeviceView & result) override
+  {
+    const Context &    context = m_Stream->GetContext(lane);
+    const ChunkRange & chunks = m_FilterChunks[load];
+    if (m_Devices.size() > 1 && !m_Run.Shape.NeedsAllChunks)
+    {
+      for (size_t other = load - std::min(load, m_LoadsAhead); other <= m_FilterLoads[load].Needs; ++other)
+      {
+        m_Arrived[other].MakeWait(context);
+      }
+    }
+    if (m_Memory.Lane.HoldsHostPixels)
+    {
+      this->FilterPart(chunks, lane, planes, first, result);
+    }
+    else
+    {
+      for (size_t component = 0; component < this->GetNumberOfComponents(); ++component)
+      {
+        const DeviceView source = GetComponentOf(planes, component);
+        this->FilterAcross(chunks, m_Groups.front(), component, lane, source, source, 0, result);
+        this->FilterWithin(component, lane, source, result);
+      }
+    }
+    m_Computed[load].Record(context);
+  }
+
+private:
+  struct LaneMemory
+  {
+    DeviceBuffer        Memory;
+    std::vector<void *> Buffers;       // of results across slabs
+    std::vector<void *> Intermediates; // of pieces
+    void *              Starts{ nullptr };
+    void *              Workspace{ nullptr };
+
+    // If slots hold the host's pixels:
+    void *              Source{ nullptr };     // planes of a part
+    void *              Output{ nullptr };     // planes of a part's result
+    void *              HostPixels{ nullptr }; // of a group's rows
+    void *              Lines{ nullptr };      // the same, as they are computed
+    std::vector<void *> LineResults;           // of a pass across slabs
+  };
+
+  void
+  SendAll()
+  {
+    const bool hasStates = m_States && m_States->FoundBy == CudaSlabStates::Device;
+    const bool sweepsFirst = m_Run.Shape.NeedsAllChunks && !(hasStates && !m_States->Starts.empty());
+    if (hasStates)
+    {
+      this->UploadFirstPlane(MakePlanesView(m_Ends.Input, m_Axis, 1, m_States->FirstPlane.data()));
+    }
+    else if (!sweepsFirst && m_FilterLoads.front().FirstPlane > 0)
+    {
+      this->AskForFirstPlane();
+    }
+    if (sweepsFirst)
+    {
+      m_Sweeps = true;
+      m_Stream->Run(m_SweepLoads, *this, this->GetPart(0.0f, 0.4f));
+      m_Sweeps = false;
+      this->ScanAll();
+    }
+    else if (m_Run.Shape.NeedsAllChunks)
+    {
+      this->UploadStates();
+    }
+    m_WritesInput = m_Ends.Input.Data && m_Ends.Input.Data == m_Ends.Output.Data;
+    m_Stream->Run(m_FilterLoads, *this, this->GetPart(sweepsFirst ? 0.4f : 0.0f, 1.0f));
+    if (m_States && !hasStates)
+    {
+      this->DownloadFirstPlane();
+    }
+  }
+
+  static void
+  RequireUsable(int device)
+  {
+    std::string reason;
+    if (!CudaFiltersConfiguration::IsDeviceUsable(device, reason))
+    {
+      throw CudaError(__FILE__, __LINE__, CudaError::Kind::NotUsable, reason);
+    }
+  }
+
+  size_t
+  GetNumberOfComponents() const
+  {
+    return m_Ends.Input.NumberOfComponents;
+  }
+
+  static DeviceView
+  GetComponentOf(const DeviceView & view, size_t component)
+  {
+    DeviceView part = view;
+    part.Data =
+      static_cast<unsigned char *>(view.Data) + component * view.Stride.back() * CudaComponentSize(view.ComponentType);
+    part.Size.back() = 1;
+    return part;
+  }
+
+  /** Planes of one component, as an image of its own. */
+  DeviceView
+  GetPieceOf(const DeviceView & component, size_t first, size_t planes) const
+  {
+    DeviceView piece = GetSlabPlanes(component, m_Axis, first, planes);
+    for (unsigned int d = std::max(m_Axis + 1, 2u); d < DeviceView::NumberOfAxes; ++d)
+    {
+      piece.Stride[d] = piece.Stride[d - 1] * piece.Size[d - 1];
+    }
+    return piece;
+  }
+
+  /** One component of `planes` planes at `data`. */
+  DeviceView
+  MakePieceView(size_t planes, void * data) const
+  {
+    CudaImageView shape = m_Ends.Input;
+    shape.NumberOfComponents = 1;
+    return MakeSlabView(shape, m_Axis, planes, m_Type, data);
+  }
+
+  /** Rows of a plane, along all axes below that of the slabs. */
+  size_t
+  GetRowsOfPlane() const
+  {
+    size_t rows = 1;
+    for (unsigned int d = 1; d < m_Axis; ++d)
+    {
+      rows *= m_Ends.Input.Size[d];
+    }
+    return std::max<size_t>(1, rows);
+  }
+
+  /** Rows of so many planes, as an image of its own. */
+  DeviceView
+  MakeLinesView(size_t rows, size_t planes, size_t components, void * data) const
+  {
+    CudaImageView shape = m_Ends.Input;
+    shape.NumberOfComponents = components;
+    std::fill(shape.Size.begin() + 1, shape.Size.end(), 1);
+    shape.Size[1] = rows;
+    return MakeSlabView(shape, m_Axis, planes, m_Type, data);
+  }
+
+  size_t
+  GetBytesOfRow() const
+  {
+    return m_Run.BytesOfInputPlane / this->GetRowsOfPlane();
+  }
+
+  size_t
+  GetPlanesOfSlab() const
+  {
+    return std::min(m_Run.ChunksPerSlab * m_Run.Shape.ChunkLength, m_Run.Shape.NumberOfPlanes);
+  }
+
+  size_t
+  ChooseChunksPerSlab() const
+  {
+    const size_t bytes =
+      std::max<size_t>(1, m_Run.Shape.ChunkLength * std::max(m_Run.BytesOfInputPlane, m_Run.BytesOfOutputPlane));
+    const size_t chunks = m_Run.EndChunk - m_Run.FirstChunk;
+    return std::clamp<size_t>(DivideUp(BytesOfSlab, bytes), 1, std::max<size_t>(1, chunks / FewestSlabs));
+  }
+
+  /** Results on the device that keep the link busy: one is made while others are downloaded. */
+  size_t
+  GetUsefulResults() const
+  {
+    const size_t bytes = std::max<size_t>(1, this->GetPlanesOfSlab() * m_Run.BytesOfOutputPlane);
+    return std::clamp<size_t>(DivideUp(BytesOfResults, bytes), 2, MostResults);
+  }
+
+  // Loads.
+
+  std::vector<SlabLoad>
+  MakeLoadsOf(const std::vector<ChunkRange> & ranges, bool haveResults) const
+  {
+    std::vector<SlabLoad> loads;
+    for (const ChunkRange & range : ranges)
+    {
+      SlabLoad load;
+      load.FirstPlane = m_Run.GetFirstPlane(range.Begin);
+      load.Planes = m_Run.GetNumberOfPlanes(range.Begin, range.End);
+      load.HasResult = haveResults && range.Begin >= m_Run.FirstChunk && range.Begin < m_Run.EndChunk;
+      const size_t reach = m_Run.Shape.NeedsAllChunks ? 0 : m_Run.Shape.LookAhead;
+      load.Needs = loads.size();
+      while (load.Needs + 1 < ranges.size() && ranges[load.Needs + 1].Begin < range.End + reach)
+      {
+        ++load.Needs;
+      }
+      loads.push_back(load);
+    }
+    return loads;
+  }
+
+  void
+  MakeLoads(size_t chunksPerSlab)
+  {
+    m_Run.ChunksPerSlab = chunksPerSlab;
+    m_FilterChunks.clear();
+    m_SweepChunks.clear();
+    const auto divide = [&](size_t begin, size_t end, std::vector<ChunkRange> & ranges) {
+      for (size_t first = begin; first < end; first += m_Run.ChunksPerSlab)
+      {
+        ranges.push_back({ first, std::min(first + m_Run.ChunksPerSlab, end) });
+      }
+    };
+    divide(m_Run.GetLoadBegin(), m_Run.FirstChunk, m_FilterChunks);
+    divide(m_Run.FirstChunk, m_Run.EndChunk, m_FilterChunks);
+    divide(m_Run.EndChunk, m_Run.GetLoadEnd(), m_FilterChunks);
+    m_FilterLoads = this->MakeLoadsOf(m_FilterChunks, true);
+    if (m_Run.Shape.NeedsAllChunks)
+    {
+      divide(0, m_Run.Shape.NumberOfChunks, m_SweepChunks);
+      m_SweepLoads = this->MakeLoadsOf(m_SweepChunks, false);
+    }
+    m_LoadsAhead = 0;
+    for (size_t load = 0; load < m_FilterLoads.size(); ++load)
+    {
+      m_LoadsAhead = std::max(m_LoadsAhead, m_FilterLoads[load].Needs - load);
+    }
+  }
+
+  /** As for the whole image. */
+  void
+  MakeSchedules()
+  {
+    // Aligned as all images of the run.
+    const DeviceView slab = this->MakePieceView(this->GetPlanesOfSlab(), nullptr);
+    LineCut          cut;
+    cut.WholeLength = m_Run.Shape.NumberOfPlanes;
+    for (const CudaGaussianLinePass & pass : m_Parts.Across)
+    {
+      m_Schedules.push_back(GetLineSchedule(pass, { slab, slab, slab, slab }, m_Devices.front(), cut));
+    }
+  }
+
+  // Memory.
+
+  /** Slots and results have the type that is computed in. A pass then goes over a slab once. */
+  SlabMemory
+  GetMemory(size_t slotsToSpare, size_t results, size_t pieceBytes) const
+  {
+    SlabMemory memory;
+    memory.Lane.Results = results;
+    memory.Lane.ResultPlanes = this->GetPlanesOfSlab();
+    memory.GroupRows = this->GetRowsOfPlane();
+    this->Complete(memory, slotsToSpare, pieceBytes);
+    return memory;
+  }
+
+  /** Slots and results have the host's types, and results are made in parts. A pass then goes over a slab once for each
+   * part. */
+  SlabMemory
+  GetMemoryOfParts(size_t slotsToSpare, size_t results, size_t parts, size_t pieceBytes) const
+  {
+    SlabMemory memory;
+    memory.Lane.HoldsHostPixels = true;
+    memory.Lane.Results = results;
+    memory.Lane.ResultPlanes = DivideUp(this->GetPlanesOfSlab(), parts);
+    const size_t row =
+      GetNumberOfBytes(this->MakeLinesView(1, this->GetPlanesOfSlab(), this->GetNumberOfComponents(), nullptr));
+    memory.GroupRows = std::clamp<size_t>(std::min(pieceBytes, BytesOfRowGroup) / std::max<size_t>(1, row),
+                                          1,
+                                          DivideUp(this->GetRowsOfPlane(), FewestRowGroups));
+    this->Complete(memory, slotsToSpare, pieceBytes);
+    return memory;
+  }
+
+  void
+  Complete(SlabMemory & memory, size_t slotsToSpare, size_t pieceBytes) const
+  {
+    const size_t lanes = m_Devices.size();
+    memory.Lane.Type = m_Type;
+    memory.Lane.Planes = this->GetPlanesOfSlab();
+    memory.Lane.Slots =
+      std::min(DivideUp(m_LoadsAhead + 1, lanes) + slotsToSpare,
+               std::max<size_t>(1, DivideUp(std::max(m_FilterLoads.size(), m_SweepLoads.size()), lanes)));
+    const size_t plane = GetNumberOfBytes(this->MakePieceView(1, nullptr));
+    memory.PiecePlanes = m_Axis == 0
+                           ? memory.Lane.Planes
+                           : std::clamp<size_t>(pieceBytes / std::max<size_t>(1, plane), 1, memory.Lane.ResultPlanes);
+    // A load takes the slot of one whose work is queued, so these are all that a later result can need.
+    const size_t loads = m_Run.Shape.NeedsAllChunks ? m_SweepLoads.size() : m_FilterLoads.size();
+    memory.StateSets = m_Run.Shape.NeedsAllChunks ? loads : std::min(loads, lanes * memory.Lane.Slots + m_LoadsAhead);
+
+    const auto count = [](size_t & bytes) {
+      return [&bytes](size_t piece) -> void * {
+        bytes += Workspace::GetPieceSize(piece);
+        return nullptr;
+      };
+    };
+    size_t ofLane = 0;
+    this->TakeLaneMemory(memory, count(ofLane));
+    memory.BytesOfLane = GetSlabLaneBytes(m_Ends, memory.Lane) + ofLane;
+    this->TakeRunMemory(memory, count(memory.BytesOfRun));
+    if (memory.Lane.HoldsHostPixels && this->MovesFirstPlane()) // else lanes' transfers have no less
+    {
+      memory.BytesOfTransfers =
+        Workspace::GetPieceSize(GetTransferWorkspace(MakePlanesView(m_Ends.Input, m_Axis, 1, nullptr), m_Type));
+    }
+  }
+
+  /** Whether the first plane comes or goes alone. */
+  bool
+  MovesFirstPlane() const
+  {
+    return m_States || m_FilterLoads.front().FirstPlane > 0;
+  }
+
+  /** The memory of a lane beside slots and results: calls take(bytes) for each piece. */
+  template <typename TTake>
+  LaneMemory
+  TakeLaneMemory(const SlabMemory & memory, const TTake & take) const
+  {
+    LaneMemory   lane;
+    const size_t part = GetNumberOfBytes(this->MakePieceView(memory.Lane.ResultPlanes, nullptr));
+    const size_t piece = GetNumberOfBytes(this->MakePieceView(memory.PiecePlanes, nullptr));
+    for (size_t i = 0; i < m_Parts.Buffers; ++i)
+    {
+      lane.Buffers.push_back(take(part));
+    }
+    for (size_t i = 0; i < m_Parts.Intermediates.size(); ++i)
+    {
+      lane.Intermediates.push_back(take(piece));
+    }
+    size_t starts = 0;
+    for (size_t i = 0; i < m_Parts.Across.size(); ++i)
+    {
+      starts = std::max(starts, this->GetStateSetBytes(i, memory.GroupRows));
+    }
+    lane.Starts = take(starts);
+    lane.Workspace = take(this->GetWithinWorkspace(memory.PiecePlanes));
+    if (memory.Lane.HoldsHostPixels)
+    {
+      const size_t planes = memory.Lane.ResultPlanes;
+      const size_t source = GetNumberOfBytes(MakeSlabView(m_Ends.Input, m_Axis, planes, m_Type, nullptr));
+      lane.Source = take(this->NeedsSourceOfPart() ? source : 0);
+      lane.Output = take(GetNumberOfBytes(MakeSlabView(m_Ends.Output, m_Axis, planes, m_Type, nullptr)));
+      lane.HostPixels = take(memory.GroupRows * this->GetBytesOfRow() * memory.Lane.Planes);
+      const auto getBytesOfLines = [&](size_t components) {
+        return GetNumberOfBytes(this->MakeLinesView(memory.GroupRows, memory.Lane.Planes, components, nullptr));
+      };
+      lane.Lines = take(getBytesOfLines(this->GetNumberOfComponents()));
+      for (size_t r = 0; r < this->GetNumberOfLineResults(); ++r)
+      {
+        lane.LineResults.push_back(take(getBytesOfLines(1)));
+      }
+    }
+    return lane;
+  }
+
+  /** Whether passes within planes read the pixels, or a result across slabs that takes their place. */
+  bool
+  NeedsSourceOfPart() const
+  {
+    bool needs = IsReadWithin(m_Parts.Within, m_Parts.Raw);
+    for (const auto & ofPass : m_Parts.Results)
+    {
+      for (const AcrossResult & made : ofPass)
+      {
+        needs = needs || made.Place == AcrossPlace::Source;
+      }
+    }
+    return needs;
+  }
+
+  /** A single result of all passes takes the place of its source. */
+  bool
+  HasSingleResultAcross() const
+  {
+    return m_Parts.Across.size() == 1 && m_Parts.Across.front().Results.size() == 1;
+  }
+
+  size_t
+  GetNumberOfLineResults() const
+  {
+    size_t number = 0;
+    for (const CudaGaussianLinePass & pass : m_Parts.Across)
+    {
+      number = std::max(number, pass.Results.size());
+    }
+    return this->HasSingleResultAcross() ? 0 : number;
+  }
+
+  struct RunPieces
+  {
+    void *              FirstPlane{ nullptr };
+    std::vector<void *> Totals, Edges; // by component, pass and group
+  };
+
+  /** The memory that all lanes share: calls take(bytes) for each piece. */
+  template <typename TTake>
+  RunPieces
+  TakeRunMemory(const SlabMemory & memory, const TTake & take) const
+  {
+    RunPieces pieces;
+    pieces.FirstPlane = take(GetNumberOfBytes(MakeSlabView(m_Ends.Input, m_Axis, 1, m_Type, nullptr)));
+    for (size_t component = 0; component < this->GetNumberOfComponents(); ++component)
+    {
+      for (size_t i = 0; i < m_Parts.Across.size(); ++i)
+      {
+        for (const RowGroup & group : this->MakeGroups(memory.GroupRows))
+        {
+          pieces.Totals.push_back(take(memory.StateSets * this->GetStateSetBytes(i, group.Rows)));
+          pieces.Edges.push_back(take(this->GetEdgeBytes(i, group.Rows)));
+        }
+      }
+    }
+    return pieces;
+  }
+
+  std::vector<RowGroup>
+  MakeGroups(size_t rowsOfGroup) const
+  {
+    std::vector<RowGroup> groups;
+    const size_t          rows = this->GetRowsOfPlane();
+    for (size_t first = 0; first < rows; first += rowsOfGroup)
+    {
+      groups.push_back({ groups.size(), first, std::min(rowsOfGroup, rows - first) });
+    }
+    return groups;
+  }
+
+  /** Bytes of the states of a load's chunks, for so many rows of one component and pass. */
+  size_t
+  GetStateSetBytes(size_t pass, size_t rows) const
+  {
+    return m_Run.ChunksPerSlab * this->GetStateBytes(pass, rows);
+  }
+
+  /** The same for one chunk. */
+  size_t
+  GetStateBytes(size_t pass, size_t rows) const
+  {
+    return GetChunkStateBytes(m_Parts.Across[pass], this->MakeLinesView(rows, 1, 1, nullptr));
+  }
+
+  size_t
+  GetEdgeBytes(size_t pass, size_t rows) const
+  {
+    return GetEdgeStateBytes(m_Parts.Across[pass], this->MakeLinesView(rows, 1, 1, nullptr));
+  }
+
+  size_t
+  GetWithinWorkspace(size_t planes) const
+  {
+    if (m_Parts.Within.Passes.empty())
+    {
+      return 0;
+    }
+    const std::vector<DeviceView> images(m_Parts.Within.NumberOfImages, this->MakePieceView(planes, nullptr));
+    return GetPlanWorkspace(m_Parts.Within, images, m_Devices.front());
+  }
+
+  /** Takes the memory if the run may have it; else `least` may become smaller. */
+  bool
+  TryMemory(const SlabMemory & memory, size_t allowed, size_t & least)
+  {
+    const size_t bytes = memory.BytesOfRun + memory.BytesOfTransfers + m_Devices.size() * memory.BytesOfLane;
+    least = std::min(least, bytes);
+    if (bytes > allowed)
+    {
+      return false;
+    }
+    m_Memory = memory;
+    m_PeakBytes = bytes;
+    m_Groups = this->MakeGroups(memory.GroupRows);
+    return true;
+  }
+
+  bool
+  TrySlabs(size_t allowed, size_t & least)
+  {
+    for (const size_t spare : { 1, 0 })
+    {
+      for (size_t results = this->GetUsefulResults(); results > 0; results /= 2)
+      {
+        for (size_t piece = MostPieceBytes; piece >= LeastPieceBytes; piece /= 2)
+        {
+          if (this->TryMemory(this->GetMemory(spare, results, piece), allowed, least))
+          {
+            return true;
+          }
+        }
+      }
+    }
+    return false;
+  }
+
+  bool
+  TryParts(size_t allowed, size_t & least)
+  {
+    const size_t pitch = std::max(m_Run.BytesOfInputPlane, GetNumberOfBytes(this->MakePieceView(1, nullptr)));
+    if (m_Axis == 0 || !HaveDenseRows(m_Ends) || pitch > MostPitch)
+    {
+      return false;
+    }
+    for (const size_t spare : { 1, 0 })
+    {
+      for (size_t parts = 1; parts <= std::min(MostPartsOfResult, this->GetPlanesOfSlab()); ++parts)
+      {
+        for (const size_t results : { 2, 1 })
+        {
+          for (size_t piece = MostPieceBytes; piece >= LeastPieceBytes; piece /= 2)
+          {
+            if (this->TryMemory(this->GetMemoryOfParts(spare, results, parts, piece), allowed, least))
+            {
+              return true;
+            }
+          }
+        }
+      }
+    }
+    return false;
+  }
+
+  /** Chooses what the run holds: the first that fits, of ways that take less and less and are slower and slower. */
+  void
+  Fit(size_t limit, size_t chunksPerSlab)
+  {
+    const size_t available = cuda::GetAvailableDeviceMemory(m_Devices.front());
+    const size_t allowed = limit == 0 ? available : std::min(limit, available);
+    size_t       least = std::numeric_limits<size_t>::max();
+    this->MakeLoads(chunksPerSlab > 0 ? chunksPerSlab : this->ChooseChunksPerSlab());
+    if (this->TrySlabs(allowed, least))
+    {
+      return;
+    }
+    if (chunksPerSlab == 0 && m_Run.ChunksPerSlab > 1)
+    {
+      this->MakeLoads(1);
+      if (this->TrySlabs(allowed, least))
+      {
+        return;
+      }
+    }
+    if (this->TryParts(allowed, least))
+    {
+      return;
+    }
+    throw CudaError(__FILE__,
+                    __LINE__,
+                    CudaError::Kind::OutOfMemory,
+                    "not enough memory on device " + std::to_string(m_Devices.front()) + " for slabs of " +
+                      std::to_string(this->GetPlanesOfSlab()) + " planes: least: " + std::to_string(least) +
+                      " bytes (" + cuda::FormatBytes(least) + "), allowed: " + std::to_string(allowed) + " bytes (" +
+                      cuda::FormatBytes(allowed) + ")");
+  }
+
+  void
+  Allocate()
+  {
+    const Context & context = m_Stream->GetContext(0);
+    m_RunMemory = DeviceBuffer(m_Memory.BytesOfRun, context);
+    Workspace memory(m_RunMemory.GetPointer(), m_Memory.BytesOfRun);
+    m_Pieces = this->TakeRunMemory(m_Memory, [&](size_t bytes) { return memory.Take(bytes); });
+    ClearPadding(MakeSlabView(m_Ends.Input, m_Axis, 1, m_Type, m_Pieces.FirstPlane), context); // lines run there too
+    for (size_t lane = 0; lane < m_Devices.size(); ++lane)
+    {
+      this->AllocateLane(m_Stream->GetContext(lane));
+    }
+    const size_t loads = std::max(m_FilterLoads.size(), m_SweepLoads.size());
+    m_FirstPlaneKept.emplace();
+    m_Arrived.resize(loads);
+    m_Computed.resize(loads);
+    m_FirstPlaneKept->Record(context); // the memory is there for other lanes
+  }
+
+  void
+  AllocateLane(const Context & context)
+  {
+    const size_t bytes = m_Memory.BytesOfLane - GetSlabLaneBytes(m_Ends, m_Memory.Lane);
+    DeviceBuffer buffer(bytes, context);
+    Workspace    memory(buffer.GetPointer(), bytes);
+    LaneMemory   lane = this->TakeLaneMemory(m_Memory, [&](size_t piece) { return memory.Take(piece); });
+    lane.Memory = std::move(buffer);
+    this->ClearPaddingOfLane(lane, context);
+    m_Lanes.push_back(std::move(lane));
+  }
+
+  /** Passes load whole vectors. The last one of a row may reach into the bytes between rows. */
+  void
+  ClearPaddingOfLane(const LaneMemory & lane, const Context & context) const
+  {
+    const size_t planes = m_Memory.Lane.ResultPlanes;
+    for (void * const data : lane.Buffers)
+    {
+      ClearPadding(this->MakePieceView(planes, data), context);
+    }
+    for (void * const data : lane.Intermediates)
+    {
+      ClearPadding(this->MakePieceView(m_Memory.PiecePlanes, data), context);
+    }
+    if (!m_Memory.Lane.HoldsHostPixels)
+    {
+      return;
+    }
+    ClearPadding(
+      this->MakeLinesView(m_Memory.GroupRows, m_Memory.Lane.Planes, this->GetNumberOfComponents(), lane.Lines),
+      context);
+    ClearPadding(MakeSlabView(m_Ends.Output, m_Axis, planes, m_Type, lane.Output), context);
+    if (this->NeedsSourceOfPart())
+    {
+      ClearPadding(MakeSlabView(m_Ends.Input, m_Axis, planes, m_Type, lane.Source), context);
+    }
+  }
+
+  // The first plane.
+
+  DeviceView
+  GetFirstPlane(size_t component) const
+  {
+    const DeviceView view = this->MakePieceView(1, m_Pieces.FirstPlane);
+    return this->MakePieceView(1, static_cast<unsigned char *>(view.Data) + component * GetNumberOfBytes(view));
+  }
+
+  /** The rows of the first plane that belong to a group. */
+  DeviceView
+  GetFirstPixels(size_t component, const RowGroup & group) const
+  {
+    const DeviceView plane = this->GetFirstPlane(component);
+    return this->MakeLinesView(group.Rows, 1, 1, GetRow(plane, group.FirstRow));
+  }
+
+  static void *
+  GetRow(const DeviceView & view, size_t row)
+  {
+    return static_cast<unsigned char *>(view.Data) + row * view.Stride[1] * CudaComponentSize(view.ComponentType);
+  }
+
+  void
+  KeepFirstPlane(const DeviceView & planes, const Context & context)
+  {
+    const auto copy = [&](size_t component) {
+      const DeviceView to = this->GetFirstPlane(component);
+      ITK_CUDA_CALL(cudaMemcpyAsync(to.Data,
+                                    GetComponentOf(planes, component).Data,
+                                    GetNumberOfBytes(to),
+                                    cudaMemcpyDeviceToDevice,
+                                    context.GetStream()));
+    };
+    if (m_Memory.Lane.HoldsHostPixels)
+    {
+      this->ConvertPlanes(planes.Data, MakeSlabView(m_Ends.Input, m_Axis, 1, m_Type, m_Pieces.FirstPlane), context);
+    }
+    else
+    {
+      for (size_t component = 0; component < this->GetNumberOfComponents(); ++component)
+      {
+        copy(component);
+      }
+    }
+    m_FirstPlaneKept->Record(context);
+    m_HasFirstPlane = true;
+  }
+
+  void
+  UploadFirstPlane(const CudaImageView & plane)
+  {
+    const Context & context = m_Stream->GetContext(0);
+    Upload(plane, MakeSlabView(m_Ends.Input, m_Axis, 1, m_Type, m_Pieces.FirstPlane), context, nullptr);
+    m_FirstPlaneKept->Record(context);
+    m_HasFirstPlane = true;
+    m_ExtraBytesUp += m_Run.BytesOfInputPlane;
+  }
+
+  void
+  AskForFirstPlane()
+  {
+    if (!m_Ends.Source)
+    {
+      this->UploadFirstPlane(GetPlanes(m_Ends.Input, m_Axis, 0, 1));
+      return;
+    }
+    std::vector<unsigned char> pixels(m_Run.BytesOfInputPlane);
+    m_Ends.Source(0, 1, pixels.data());
+    this->UploadFirstPlane(MakePlanesView(m_Ends.Input, m_Axis, 1, pixels.data()));
+  }
+
+  void
+  DownloadFirstPlane()
+  {
+    const DeviceView plane = MakeSlabView(m_Ends.Input, m_Axis, 1, m_Type, m_Pieces.FirstPlane);
+    m_States->FirstPlane.resize(m_Run.BytesOfInputPlane);
+    Download(
+      plane, MakePlanesView(m_Ends.Input, m_Axis, 1, m_States->FirstPlane.data()), m_Stream->GetContext(0), nullptr);
+    m_States->FoundBy = CudaSlabStates::Device;
+  }
+
+  // Passes across slabs.
+
+  LineCut
+  GetCut(const ChunkRange & chunks, size_t component, const RowGroup & group) const
+  {
+    LineCut cut;
+    cut.WholeLength = m_Run.Shape.NumberOfPlanes;
+    cut.First = this->GetFirstPixels(component, group);
+    cut.EndIsCut = chunks.End < m_Run.Shape.NumberOfChunks;
+    return cut;
+  }
+
+  size_t
+  GetPieceIndex(size_t component, size_t pass, const RowGroup & group) const
+  {
+    return (component * m_Parts.Across.size() + pass) * m_Groups.size() + group.Index;
+  }
+
+  unsigned char *
+  GetTotals(size_t component, size_t pass, const RowGroup & group, size_t load) const
+  {
+    return static_cast<unsigned char *>(m_Pieces.Totals[this->GetPieceIndex(component, pass, group)]) +
+           load % m_Memory.StateSets * this->GetStateSetBytes(pass, group.Rows);
+  }
+
+  void *
+  GetEdges(size_t component, size_t pass, const RowGroup & group) const
+  {
+    return m_Pieces.Edges[this->GetPieceIndex(component, pass, group)];
+  }
+
+  /** The states of one chunk; nullptr if it is no chunk of the image. */
+  const void *
+  GetStatesOfChunk(size_t component, size_t pass, const RowGroup & group, std::ptrdiff_t chunk) const
+  {
+    const auto & ranges = m_Run.Shape.NeedsAllChunks ? m_SweepChunks : m_FilterChunks;
+    for (size_t load = 0; load < ranges.size(); ++load)
+    {
+      if (chunk >= static_cast<std::ptrdiff_t>(ranges[load].Begin) &&
+          chunk < static_cast<std::ptrdiff_t>(ranges[load].End))
+      {
+        return this->GetTotals(component, pass, group, load) +
+               (chunk - ranges[load].Begin) * this->GetStateBytes(pass, group.Rows);
+      }
+    }
+    return nullptr;
+  }
+
+  /** Before a load's totals take the place of older ones, the work that reads those must be done. */
+  void
+  WaitForReaders(size_t load, const Context & context)
+  {
+    if (m_Devices.size() == 1 || m_Sweeps || load < m_Memory.StateSets)
+    {
+      return;
+    }
+    const size_t older = load - m_Memory.StateSets;
+    for (size_t reader = older - std::min(older, m_LoadsAhead); reader <= older + m_LoadsAhead; ++reader)
+    {
+      m_Computed[reader].MakeWait(context);
+    }
+  }
+
+  /** Converts the host's pixels of whole planes. */
+  void
+  ConvertPlanes(const void * pixels, const DeviceView & planes, const Context & context) const
+  {
+    const size_t number = planes.GetNumberOfElements() / planes.Size.back();
+    ConvertToPlanar(pixels, m_Ends.Input.ComponentType, planes, 0, number, context.GetStream());
+  }
+
+  /** The pixels of a group's rows, as they are computed. */
+  DeviceView
+  LoadLines(const RowGroup & group, size_t lane, const DeviceView & planes) const
+  {
+    if (!m_Memory.Lane.HoldsHostPixels)
+    {
+      return planes;
+    }
+    const LaneMemory & memory = m_Lanes[lane];
+    const Context &    context = m_Stream->GetContext(lane);
+    const size_t       number = planes.Size[m_Axis];
+    const size_t       bytes = group.Rows * this->GetBytesOfRow();
+    ITK_CUDA_CALL(
+      cudaMemcpy2DAsync(memory.HostPixels,
+                        bytes,
+                        static_cast<const unsigned char *>(planes.Data) + group.FirstRow * this->GetBytesOfRow(),
+                        m_Run.BytesOfInputPlane,
+                        bytes,
+                        number,
+                        cudaMemcpyDeviceToDevice,
+                        context.GetStream()));
+    const DeviceView lines = this->MakeLinesView(group.Rows, number, this->GetNumberOfComponents(), memory.Lines);
+    this->ConvertPlanes(memory.HostPixels, lines, context);
+    return lines;
+  }
+
+  void
+  SumTotals(size_t load, const RowGroup & group, size_t component, const DeviceView & source, const Context & context)
+  {
+    const ChunkRange & chunks = (m_Sweeps ? m_SweepChunks : m_FilterChunks)[load];
+    const LineCut      cut = this->GetCut(chunks, component, group);
+    for (size_t i = 0; i < m_Parts.Across.size(); ++i)
+    {
+      const CudaGaussianLinePass & pass = m_Parts.Across[i];
+      void * const                 totals = this->GetTotals(component, i, group, load);
+      RunChunkTotals(pass, m_Schedules[i], { source, source, source, source }, cut, totals, context);
+      if (chunks.End == m_Run.Shape.NumberOfChunks)
+      {
+        RunEdgeStates(pass, source, cut, this->GetEdges(component, i, group), context);
+      }
+    }
+  }
+
+  /** The states with which sweeps enter a load's chunks. */
+  const void *
+  MakeStarts(const ChunkRange & chunks,
+             size_t             component,
+             size_t             pass,
+             const RowGroup &   group,
+             size_t             lane,
+             const DeviceView & source)
+  {
+    if (m_Schedules[pass].LookAhead == 0 && m_Run.Shape.NeedsAllChunks)
+    {
+      return this->GetStatesOfChunk(component, pass, group, static_cast<std::ptrdiff_t>(chunks.Begin));
+    }
+    const size_t bytes = this->GetStateBytes(pass, group.Rows);
+    for (size_t chunk = chunks.Begin; chunk < chunks.End; ++chunk)
+    {
+      ChunkNeighbours neighbours{
+        chunk, m_Run.Shape.NumberOfChunks, m_Run.Shape.NumberOfPlanes, this->GetEdges(component, pass, group)
+      };
+      for (unsigned int i = 0; i < MaximumLookAhead; ++i)
+      {
+        const auto at = static_cast<std::ptrdiff_t>(chunk);
+        const auto distance = 1 + static_cast<std::ptrdiff_t>(i);
+        neighbours.Before[i] = this->GetStatesOfChunk(component, pass, group, at - distance);
+        neighbours.Behind[i] = this->GetStatesOfChunk(component, pass, group, at + distance);
+      }
+      RunChunkStarts(m_Parts.Across[pass],
+                     m_Schedules[pass],
+                     source,
+                     neighbours,
+                     static_cast<unsigned char *>(m_Lanes[lane].Starts) + (chunk - chunks.Begin) * bytes,
+                     m_Stream->GetContext(lane));
+    }
+    return m_Lanes[lane].Starts;
+  }
+
+  /** Filters one component of `lines`, the rows of a group. `source` and `result` have the planes from `first` on. */
+  void
+  FilterAcross(const ChunkRange & chunks,
+               const RowGroup &   group,
+               size_t             component,
+               size_t             lane,
+               const DeviceView & lines,
+               const DeviceView & source,
+               size_t             first,
+               const DeviceView & result)
+  {
+    for (size_t i = 0; i < m_Parts.Across.size(); ++i)
+    {
+      const void * const      starts = this->MakeStarts(chunks, component, i, group, lane, lines);
+      std::vector<DeviceView> images{ lines };
+      for (size_t r = 0; r < m_Parts.Results[i].size(); ++r)
+      {
+        images.push_back(m_Memory.Lane.HoldsHostPixels
+                           ? this->GetLineResult(r, lane, lines)
+                           : this->GetAcross(m_Parts.Results[i][r], component, lane, source, result));
+      }
+      const LineCut cut = this->GetCut(chunks, component, group);
+      RunChunksFromStates(m_Parts.Across[i], m_Schedules[i], images, cut, starts, m_Stream->GetContext(lane));
+      for (size_t r = 0; m_Memory.Lane.HoldsHostPixels && r < m_Parts.Results[i].size(); ++r)
+      {
+        const DeviceView to = this->GetAcross(m_Parts.Results[i][r], component, lane, source, result);
+        this->CopyPlanesOfLines(images[1 + r], first, group, to, m_Stream->GetContext(lane));
+      }
+    }
+  }
+
+  DeviceView
+  GetLineResult(size_t index, size_t lane, const DeviceView & lines) const
+  {
+    DeviceView view = lines;
+    view.Data = this->HasSingleResultAcross() ? lines.Data : m_Lanes[lane].LineResults[index];
+    return view;
+  }
+
+  /** Copies the rows of a group, of the planes from `first` on, to their place in `to`. */
+  void
+  CopyPlanesOfLines(const DeviceView & lines,
+                    size_t             first,
+                    const RowGroup &   group,
+                    const DeviceView & to,
+                    const Context &    context) const
+  {
+    const size_t bytes = CudaComponentSize(m_Type);
+    const size_t width = lines.Stride[m_Axis] * bytes;
+    ITK_CUDA_CALL(cudaMemcpy2DAsync(GetRow(to, group.FirstRow),
+                                    to.Stride[m_Axis] * bytes,
+                                    static_cast<const unsigned char *>(lines.Data) + first * width,
+                                    width,
+                                    width,
+                                    to.Size[m_Axis],
+                                    cudaMemcpyDeviceToDevice,
+                                    context.GetStream()));
+  }
+
+  /** The planes of a result across slabs. */
+  DeviceView
+  GetAcross(const AcrossResult & made,
+            size_t               component,
+            size_t               lane,
+            const DeviceView &   source,
+            const DeviceView &   result) const
+  {
+    switch (made.Place)
+    {
+      case AcrossPlace::Output:
+        return GetComponentOf(result, component * m_Plan.Results.size() + made.Index);
+      case AcrossPlace::Source:
+        return source;
+      default:
+        DeviceView view = source;
+        view.Data = m_Lanes[lane].Buffers[made.Index];
+        return view;
+    }
+  }
+
+  /** Filters the planes of a part, from slots to a result that hold the host's pixels. All lines of the load are
+   * filtered for it, and as many planes kept as the part has. */
+  void
+  FilterPart(const ChunkRange & chunks, size_t lane, const DeviceView & planes, size_t first, const DeviceView & result)
+  {
+    const LaneMemory & memory = m_Lanes[lane];
+    const Context &    context = m_Stream->GetContext(lane);
+    const size_t       number = result.Size[m_Axis];
+    const DeviceView   pixels = MakeSlabView(m_Ends.Input, m_Axis, number, m_Type, memory.Source);
+    const DeviceView   output = MakeSlabView(m_Ends.Output, m_Axis, number, m_Type, memory.Output);
+    if (IsReadWithin(m_Parts.Within, m_Parts.Raw))
+    {
+      const auto * const data = static_cast<const unsigned char *>(planes.Data);
+      this->ConvertPlanes(data + first * m_Run.BytesOfInputPlane, pixels, context);
+    }
+    for (size_t component = 0; component < this->GetNumberOfComponents(); ++component)
+    {
+      const DeviceView source = GetComponentOf(pixels, component);
+      for (const RowGroup & group : m_Groups)
+      {
+        const DeviceView lines = GetComponentOf(this->LoadLines(group, lane, planes), component);
+        this->FilterAcross(chunks, group, component, lane, lines, source, first, output);
+      }
+      this->FilterWithin(component, lane, source, output);
+    }
+    ConvertFromPlanar(output,
+                      0,
+                      output.GetNumberOfElements() / output.Size.back(),
+                      result.Data,
+                      m_Ends.Output.ComponentType,
+                      context.GetStream());
+  }
+
+  // Passes within planes.
+
+  void
+  FilterWithin(size_t component, size_t lane, const DeviceView & source, const DeviceView & result)
+  {
+    if (m_Parts.Within.Passes.empty() && m_Parts.Within.Rotation.empty())
+    {
+      return;
+    }
+    const LaneMemory & memory = m_Lanes[lane];
+    const size_t       number = source.Size[m_Axis];
+    const size_t       workspace = this->GetWithinWorkspace(m_Memory.PiecePlanes);
+    for (size_t first = 0; first < number; first += m_Memory.PiecePlanes)
+    {
+      const size_t            count = std::min(m_Memory.PiecePlanes, number - first);
+      std::vector<DeviceView> images(m_Parts.Within.NumberOfImages, this->MakePieceView(count, nullptr));
+      images[m_Parts.Raw] = this->GetPieceOf(source, first, count);
+      for (const auto & ofPass : m_Parts.Results)
+      {
+        for (const AcrossResult & made : ofPass)
+        {
+          images[made.Image] = this->GetPieceOf(this->GetAcross(made, component, lane, source, result), first, count);
+        }
+      }
+      for (size_t i = 0; i < m_Parts.Intermediates.size(); ++i)
+      {
+        images[m_Parts.Intermediates[i]].Data = memory.Intermediates[i];
+      }
+      for (size_t r = 0; r < m_Parts.Within.Results.size(); ++r)
+      {
+        images[m_Parts.Within.Results[r]] =
+          this->GetPieceOf(GetComponentOf(result, component * m_Plan.Results.size() + r), first, count);
+      }
+      RunPlan(m_Parts.Within, images, { memory.Workspace, workspace }, m_Stream->GetContext(lane));
+    }
+  }
+
+  // Two sweeps.
+
+  /** From the totals of all chunks to their start states, for passes that need all. */
+  void
+  ScanAll()
+  {
+    const Context & context = m_Stream->GetContext(0);
+    for (const Event & arrived : m_Arrived)
+    {
+      arrived.MakeWait(context);
+    }
+    for (size_t component = 0; component < this->GetNumberOfComponents(); ++component)
+    {
+      for (size_t i = 0; i < m_Parts.Across.size(); ++i)
+      {
+        for (const RowGroup & group : m_Groups)
+        {
+          if (m_Schedules[i].LookAhead == 0)
+          {
+            const ChunkNeighbours line{
+              0, m_Run.Shape.NumberOfChunks, m_Run.Shape.NumberOfPlanes, this->GetEdges(component, i, group)
+            };
+            const DeviceView lines = this->MakeLinesView(group.Rows, 1, 1, nullptr);
+            void * const     totals = this->GetTotals(component, i, group, 0);
+            RunAllStarts(m_Parts.Across[i], m_Schedules[i], lines, line, totals, context);
+          }
+        }
+      }
+    }
+    m_FirstPlaneKept->Record(context); // other lanes wait for it before they read states
+    if (m_States)
+    {
+      this->DownloadStates(context);
+    }
+  }
+
+  /** Calls copy(pieces of the groups, bytes of all of them) for totals and edges, in the order of
+   * CudaSlabStates::Starts.
+   */
+  template <typename TCopy>
+  void
+  VisitStates(const TCopy & copy) const
+  {
+    const size_t rows = this->GetRowsOfPlane();
+    for (size_t component = 0; component < this->GetNumberOfComponents(); ++component)
+    {
+      for (size_t i = 0; i < m_Parts.Across.size(); ++i)
+      {
+        const size_t chunks = m_Run.Shape.NumberOfChunks;
+        copy(&m_Pieces.Totals[this->GetPieceIndex(component, i, m_Groups.front())],
+             chunks * this->GetStateBytes(i, rows));
+        copy(&m_Pieces.Edges[this->GetPieceIndex(component, i, m_Groups.front())], this->GetEdgeBytes(i, rows));
+      }
+    }
+  }
+
+  /** Copies the states of all groups from or to host memory, where those of all lines follow each other. */
+  void
+  CopyStates(void * const * pieces, std::vector<unsigned char> & host, bool isDownload, const Context & context) const
+  {
+    const auto getWidth = [&](size_t rows) { // bytes of one state of the lines
+      const DeviceView lines = this->MakeLinesView(rows, 1, 1, nullptr);
+      return MakeLineGeometry(lines, m_Axis).GetNumberOfLines() * 2 * CudaComponentSize(m_Type);
+    };
+    const size_t pitch = getWidth(this->GetRowsOfPlane());
+    const size_t row = 2 * CudaComponentSize(m_Type) * this->MakeLinesView(1, 1, 1, nullptr).Stride[1];
+    for (const RowGroup & group : m_Groups)
+    {
+      const size_t width = getWidth(group.Rows);
+      void * const onHost = host.data() + group.FirstRow * row;
+      void * const onDevice = pieces[group.Index];
+      ITK_CUDA_CALL(cudaMemcpy2DAsync(isDownload ? onHost : onDevice,
+                                      isDownload ? pitch : width,
+                                      isDownload ? onDevice : onHost,
+                                      isDownload ? width : pitch,
+                                      width,
+                                      host.size() / pitch,
+                                      isDownload ? cudaMemcpyDeviceToHost : cudaMemcpyHostToDevice,
+                                      context.GetStream()));
+    }
+  }
+
+  void
+  DownloadStates(const Context & context)
+  {
+    m_States->FoundBy = CudaSlabStates::Nowhere; // until the first plane is there too
+    m_States->Starts.clear();
+    m_States->Starts.reserve(2 * m_Parts.Across.size() * this->GetNumberOfComponents());
+    this->VisitStates([&](void * const * pieces, size_t bytes) {
+      m_States->Starts.emplace_back(bytes);
+      this->CopyStates(pieces, m_States->Starts.back(), true, context);
+    });
+    ITK_CUDA_CALL(cudaStreamSynchronize(context.GetStream()));
+  }
+
+  void
+  UploadStates()
+  {
+    const Context & context = m_Stream->GetContext(0);
+    size_t          index = 0;
+    this->VisitStates([&](void * const * pieces, size_t bytes) {
+      this->CopyStates(pieces, m_States->Starts[index++], false, context);
+      m_ExtraBytesUp += bytes;
+    });
+    m_FirstPlaneKept->Record(context);
+  }
+
+  // The rest.
+
+  CudaProgressFunction
+  GetPart(float begin, float end) const
+  {
+    return [this, begin, end](float done) {
+      if (m_Progress)
+      {
+        m_Progress(begin + (end - begin) * done);
+      }
+    };
+  }
+
+  CudaSlabReport
+  MakeReport(const SlabStream & stream) const
+  {
+    CudaSlabReport report;
+    report.Used = m_Run.Shape.NeedsAllChunks ? CudaSlabReport::TwoSweeps : CudaSlabReport::OneSweep;
+    report.NumberOfSlabs = m_Run.GetNumberOfSlabs();
+    report.ChunksPerSlab = m_Run.ChunksPerSlab;
+    report.LookAhead = m_Run.Shape.LookAhead;
+    report.Devices = m_Devices;
+    report.BytesUp = stream.GetBytesUp() + m_ExtraBytesUp;
+    report.BytesDown = stream.GetBytesDown();
+    report.PeakDeviceBytes = m_PeakBytes;
+    return report;
+  }
+
+  const CudaGaussianPlan &              m_Plan;
+  SlabRun                               m_Run;
+  const unsigned int                    m_Axis;
+  const SlabHostEnds                    m_Ends;
+  const CudaComponentType               m_Type;
+  const PlanParts                       m_Parts;
+  const std::shared_ptr<CudaSlabStates> m_States;
+  std::vector<int>                      m_Devices; // one for each lane
+  const CudaProgressFunction &          m_Progress;
+
+  std::vector<ChunkRange>   m_FilterChunks, m_SweepChunks; // of each load
+  std::vector<SlabLoad>     m_FilterLoads, m_SweepLoads;
+  size_t                    m_LoadsAhead{ 0 };
+  std::vector<LineSchedule> m_Schedules; // of the passes across slabs, as for whole lines
+  SlabMemory                m_Memory;
+  std::vector<RowGroup>     m_Groups;
+  size_t                    m_PeakBytes{ 0 };
+
+  SlabStream *            m_Stream{ nullptr };
+  bool                    m_Sweeps{ false }; // for the totals of all chunks
+  bool                    m_WritesInput{ false };
+  DeviceBuffer            m_RunMemory;
+  RunPieces               m_Pieces; // of it
+  bool                    m_HasFirstPlane{ false };
+  std::optional<Event>    m_FirstPlaneKept; // made on the run's device
+  std::vector<LaneMemory> m_Lanes;
+  std::vector<Event>      m_Arrived, m_Computed; // by load
+  uint64_t                m_ExtraBytesUp{ 0 };
+};
+} // namespace
+
+CudaSlabReport
+RunGaussianSlabsOnDevices(const CudaGaussianPlan &     plan,
+                          const SlabEnds &             ends,
+                          const CudaSlabOptions &      options,
+                          const CudaProgressFunction & progress)
+{
+  std::optional<DeviceSlabs> run;
+  try
+  {
+    run.emplace(plan, ends, options, progress);
+  }
+  catch (const CudaError & error)
+  {
+    if (error.GetKind() == CudaError::Kind::OutOfMemory)
+    {
+      if (const auto report = TryColumns(plan, ends, options, progress))
+      {
+        return *report;
+      }
+    }
+    throw;
+  }
+  return run->Run();
+}
+
+std::optional<CudaSlabReport>
+TryOverlapped(const CudaGaussianPlan &     plan,
+              const CudaImageView &        input,
+              const CudaImageView &        output,
+              int                          device,
+              const CudaProgressFunction & progress)
+{
+  const bool   isCut = !plan.Mask && plan.Boundary.Mode == CudaFiltersEnums::BoundaryMode::Nearest;
+  const size_t bytes = std::min(input.GetNumberOfBytes(), output.GetNumberOfBytes());
+  if (!isCut || bytes < LeastBytesOfOverlap)
+  {
+    return std::nullopt;
+  }
+  CudaSlabOptions options;
+  options.Devices = { device };
+  options.DeviceMemoryLimit = CudaGaussianWorkingSet(plan, input, output);
+  std::optional<DeviceSlabs> run;
+  const SlabEnds             ends{ input, output, {}, {} };
+  try
+  {
+    run.emplace(plan, ends, options, progress);
+  }
+  catch (const CudaError & error)
+  {
+    if (error.GetKind() != CudaError::Kind::OutOfMemory)
+    {
+      throw;
+    }
+    return std::nullopt; // slabs would take more than the whole image
+  }
+  if (!run->IsWorthOverlapping())
+  {
+    return std::nullopt;
+  }
+  CudaSlabReport report = run->Run();
+  report.Used = CudaSlabReport::Overlapped;
+  return report;
+}
+} // namespace itk::cuda::gaussian

@@ -1,0 +1,611 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/image/Components.h"
+#include "gaussian/host/HostPlan.h"
+#include "gaussian/slabs/Slabs.h"
+#include "itkMultiThreaderBase.h"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <vector>
+
+namespace itk::cuda::gaussian
+{
+namespace
+{
+/** A pass across slabs, over one component. Chunks come in order; each needs the first plane. */
+class HostSlabPass
+{
+public:
+  virtual ~HostSlabPass() = default;
+
+  /** Keeps the totals of a chunk's lines. */
+  virtual void
+  TakeTotals(size_t chunk, const CudaImageView & pixels, const CudaImageView & first, MultiThreaderBase * threader) = 0;
+
+  /** Called after the totals of all chunks were taken, if the pass needs all chunks. */
+  virtual void
+  MakeStarts() = 0;
+
+  virtual void
+  Filter(size_t                          chunk,
+         const CudaImageView &           pixels,
+         const CudaImageView &           first,
+         const std::vector<PassTarget> & targets,
+         MultiThreaderBase *             threader) const = 0;
+
+  /** Drops the totals of chunks before this one. */
+  virtual void
+  Forget(size_t chunk) = 0;
+
+  virtual std::vector<unsigned char>
+  GetStates() const = 0;
+  virtual void
+  SetStates(const std::vector<unsigned char> & states) = 0;
+};
+
+template <unsigned int VPairs>
+class HostSlabPassOf : public HostSlabPass
+{
+public:
+  using StatesType = ChunkStates<LinePack, VPairs>;
+
+  HostSlabPassOf(const CudaGaussianLinePass & pass, size_t length, const LineChunks & chunks)
+    : m_Axis(pass.Axis)
+    , m_NumberOfResults(pass.Results.size())
+    , m_NeedsAllChunks(chunks.LookAhead == 0)
+    , m_Filter(pass.Results, {}, length, chunks)
+  {}
+
+  void
+  TakeTotals(size_t                chunk,
+             const CudaImageView & pixels,
+             const CudaImageView & first,
+             MultiThreaderBase *   threader) override
+  {
+    const bool                isLast = chunk + 1 == m_Filter.GetNumberOfChunks();
+    const size_t              groups = LineBundles(pixels, m_Axis, LinesOfBundle).GetCount() * GroupsOfBundle;
+    std::vector<StatesType> & totals = m_States[chunk];
+    totals.resize(groups);
+    m_Behind.resize(isLast ? groups : 0);
+    this->ForEachGroup(
+      pixels, first, 0, threader, [&](size_t group, const LinePack &, LinePack * line, LinePack *, size_t length) {
+        totals[group] = m_Filter.GetTotals(line, length);
+        if (isLast)
+        {
+          m_Behind[group] = m_Filter.GetSteadyStates(LinePack{}, line[length - 1]);
+        }
+      });
+  }
+
+  void
+  MakeStarts() override
+  {
+    if (!m_NeedsAllChunks)
+    {
+      return;
+    }
+    for (size_t group = 0; group < m_Behind.size(); ++group)
+    {
+      m_Filter.TurnIntoStarts(m_Behind[group], [&](size_t chunk) -> StatesType & { return m_States.at(chunk)[group]; });
+    }
+  }
+
+  void
+  Filter(size_t                          chunk,
+         const CudaImageView &           pixels,
+         const CudaImageView &           first,
+         const std::vector<PassTarget> & targets,
+         MultiThreaderBase *             threader) const override
+  {
+    const LineBundles bundles(pixels, m_Axis, LinesOfBundle);
+    const auto        filter =
+      [&](size_t group, const LinePack & firstPixel, LinePack * line, LinePack * output, size_t length) {
+        m_Filter.FilterChunk(line, output, length, GroupsOfBundle * length, firstPixel, this->GetStart(chunk, group));
+      };
+    const auto store = [&](size_t bundle, const LinePackBuffer & buffer) {
+      for (size_t r = 0; r < targets.size(); ++r)
+      {
+        const LineBundle to = bundles.Get(targets[r].New, bundle);
+        buffer.Store(r, targets[r], to, to);
+      }
+    };
+    this->ForEachGroup(pixels, first, m_NumberOfResults, threader, filter, store);
+  }
+
+  void
+  Forget(size_t chunk) override
+  {
+    m_States.erase(m_States.begin(), m_States.lower_bound(chunk));
+  }
+
+  std::vector<unsigned char>
+  GetStates() const override
+  {
+    std::vector<unsigned char> bytes;
+    for (const auto & [chunk, states] : m_States)
+    {
+      const auto * const begin = reinterpret_cast<const unsigned char *>(states.data());
+      bytes.insert(bytes.end(), begin, begin + states.size() * sizeof(StatesType));
+    }
+    const auto * const behind = reinterpret_cast<const unsigned char *>(m_Behind.data());
+    bytes.insert(bytes.end(), behind, behind + m_Behind.size() * sizeof(StatesType));
+    return bytes;
+  }
+
+  void
+  SetStates(const std::vector<unsigned char> & bytes) override
+  {
+    const size_t sets = m_Filter.GetNumberOfChunks() + 1;
+    const size_t groups = bytes.size() / sizeof(StatesType) / sets;
+    const auto   copy = [&](std::vector<StatesType> & states, size_t set) {
+      states.resize(groups);
+      std::memcpy(states.data(), &bytes[set * groups * sizeof(StatesType)], groups * sizeof(StatesType));
+    };
+    for (size_t chunk = 0; chunk + 1 < sets; ++chunk)
+    {
+      copy(m_States[chunk], chunk);
+    }
+    copy(m_Behind, sets - 1);
+  }
+
+private:
+  /** Calls f(group, first pixels, pixels less the first, room for results, pixels of a line) for the groups of all
+   * bundles, and then `done` with each bundle's buffer. */
+  template <typename TFunction, typename TDone>
+  void
+  ForEachGroup(const CudaImageView & pixels,
+               const CudaImageView & first,
+               size_t                results,
+               MultiThreaderBase *   threader,
+               const TFunction &     f,
+               const TDone &         done) const
+  {
+    const size_t      length = pixels.Size[m_Axis];
+    const LineBundles bundles(pixels, m_Axis, LinesOfBundle);
+    const LineBundles firstBundles(first, m_Axis, LinesOfBundle);
+    const auto        run = [&](size_t begin, size_t end) {
+      LinePackBuffer buffer(length, results);
+      LinePackBuffer firstBuffer(1, 0);
+      for (size_t i = begin; i < end; ++i)
+      {
+        buffer.Load(pixels, bundles.Get(pixels, i));
+        firstBuffer.Load(first, firstBundles.Get(first, i));
+        size_t group = 0;
+        buffer.Filter([&](LinePack * line, LinePack * output, size_t, size_t) {
+          const LinePack & firstPixel = *firstBuffer.GetInput(group);
+          m_Filter.Subtract(firstPixel, line, length);
+          f(i * GroupsOfBundle + group, firstPixel, line, output, length);
+          ++group;
+        });
+        done(i, buffer);
+      }
+    };
+    ForBundlesInParallel(
+      bundles.GetCount(), pixels.GetNumberOfPixels(), threader, [](float) {}, run);
+  }
+
+  template <typename TFunction>
+  void
+  ForEachGroup(const CudaImageView & pixels,
+               const CudaImageView & first,
+               size_t                results,
+               MultiThreaderBase *   threader,
+               const TFunction &     f) const
+  {
+    this->ForEachGroup(pixels, first, results, threader, f, [](size_t, const LinePackBuffer &) {});
+  }
+
+  StatesType
+  GetStart(size_t chunk, size_t group) const
+  {
+    if (m_NeedsAllChunks && m_Filter.GetNumberOfChunks() > 1)
+    {
+      return m_States.at(chunk)[group];
+    }
+    const StatesType borders = m_Behind.empty() ? StatesType{} : m_Behind[group];
+    return m_Filter.GetWindowedStart(
+      chunk, borders, [&](size_t i) -> const StatesType & { return m_States.at(i)[group]; });
+  }
+
+  const unsigned int                        m_Axis;
+  const size_t                              m_NumberOfResults;
+  const bool                                m_NeedsAllChunks;
+  const LineFilter<double, VPairs>          m_Filter;
+  std::map<size_t, std::vector<StatesType>> m_States; // by chunk: totals; starts, if the pass needs all chunks
+  std::vector<StatesType>                   m_Behind; // with which sweeps enter the lines, once the last chunk came
+};
+
+/** Pixels whose planes the passes within planes take at a time. */
+constexpr size_t PixelsOfPiece = size_t{ 1 } << 22;
+
+class HostSlabs
+{
+public:
+  HostSlabs(const CudaGaussianPlan &     plan,
+            const CudaImageView &        inputShape,
+            const CudaImageView &        outputShape,
+            const CudaSlabSource &       source,
+            const CudaSlabSink &         sink,
+            const CudaSlabOptions &      options,
+            const CudaProgressFunction & progress)
+    : m_Plan(plan)
+    , m_InputShape(inputShape)
+    , m_OutputShape(outputShape)
+    , m_Source(source)
+    , m_Sink(sink)
+    , m_Progress(progress)
+    , m_Run(MakeSlabRun(plan, inputShape, outputShape, options))
+    , m_Axis(m_Run.Shape.Axis)
+    , m_ComputeType(cuda::GetComputeType(inputShape, outputShape))
+    , m_Threader(options.Threader ? MultiThreaderBase::Pointer(options.Threader) : MultiThreaderBase::New())
+    , m_States(options.States)
+  {
+    this->MakePasses();
+  }
+
+  CudaSlabReport
+  Run()
+  {
+    const bool   hasStates = m_States && m_States->FoundBy == CudaSlabStates::Host;
+    const bool   sweepsFirst = m_Run.Shape.NeedsAllChunks && !(hasStates && !m_States->Starts.empty());
+    const size_t loads = m_Run.GetLoadEnd() - m_Run.GetLoadBegin();
+    m_Steps = (sweepsFirst ? m_Run.Shape.NumberOfChunks : 0) + loads + m_Run.EndChunk - m_Run.FirstChunk;
+    if (hasStates)
+    {
+      m_FirstPlane = m_States->FirstPlane;
+    }
+    if (sweepsFirst)
+    {
+      this->Sweep();
+    }
+    else if (m_Run.Shape.NeedsAllChunks)
+    {
+      for (size_t i = 0; i < m_Passes.size(); ++i)
+      {
+        m_Passes[i]->SetStates(m_States->Starts[i]);
+      }
+    }
+    this->FilterSlabs();
+    CudaSlabReport report;
+    report.Used = m_Run.Shape.NeedsAllChunks ? CudaSlabReport::TwoSweeps : CudaSlabReport::OneSweep;
+    report.OnHost = true;
+    report.NumberOfSlabs = m_Run.GetNumberOfSlabs();
+    report.ChunksPerSlab = m_Run.ChunksPerSlab;
+    report.LookAhead = m_Run.Shape.LookAhead;
+    report.BytesUp = m_BytesIn;
+    report.BytesDown = m_BytesOut;
+    return report;
+  }
+
+private:
+  /** Pixels that a pass across slabs gave, of one chunk. */
+  struct PassPixels
+  {
+    std::unique_ptr<unsigned char[]> Memory;
+    CudaImageView                    View;
+  };
+
+  size_t
+  GetNumberOfSlabPasses() const
+  {
+    return m_Passes.size() / m_InputShape.NumberOfComponents;
+  }
+
+  void
+  MakePasses()
+  {
+    for (size_t component = 0; component < m_InputShape.NumberOfComponents; ++component)
+    {
+      for (const CudaGaussianLinePass & pass : m_Plan.Passes)
+      {
+        if (!IsSlabPass(pass, m_Run.Shape))
+        {
+          continue;
+        }
+        const size_t     length = m_Run.Shape.NumberOfPlanes;
+        const LineChunks chunks = GetLineChunks(pass, {}, length, m_ComputeType);
+        VisitNumberOfPolePairs(pass.Results.front().Kernel, [&](auto pairs) {
+          m_Passes.push_back(std::make_unique<HostSlabPassOf<decltype(pairs)::value>>(pass, length, chunks));
+        });
+      }
+    }
+  }
+
+  void
+  CountStep()
+  {
+    ++m_StepsDone;
+    if (m_Progress)
+    {
+      m_Progress(static_cast<float>(m_StepsDone) / static_cast<float>(m_Steps));
+    }
+  }
+
+  std::unique_ptr<unsigned char[]>
+  Read(size_t firstPlane, size_t planes)
+  {
+    std::unique_ptr<unsigned char[]> pixels(new unsigned char[planes * m_Run.BytesOfInputPlane]);
+    m_Source(firstPlane, planes, pixels.get());
+    m_BytesIn += planes * m_Run.BytesOfInputPlane;
+    return pixels;
+  }
+
+  /** Reads a chunk, and plane 0 before the first one that is read. */
+  std::unique_ptr<unsigned char[]>
+  ReadChunk(size_t chunk)
+  {
+    if (m_FirstPlane.empty() && chunk > 0)
+    {
+      this->KeepFirstPlane(this->Read(0, 1).get());
+    }
+    auto pixels = this->Read(m_Run.GetFirstPlane(chunk), m_Run.GetNumberOfPlanes(chunk, chunk + 1));
+    if (m_FirstPlane.empty())
+    {
+      this->KeepFirstPlane(pixels.get());
+    }
+    return pixels;
+  }
+
+  void
+  KeepFirstPlane(const unsigned char * pixels)
+  {
+    m_FirstPlane.assign(pixels, pixels + m_Run.BytesOfInputPlane);
+    if (m_States)
+    {
+      m_States->FoundBy = CudaSlabStates::Host;
+      m_States->FirstPlane = m_FirstPlane;
+      m_States->Starts.clear(); // those of a device
+    }
+  }
+
+  CudaImageView
+  GetChunk(size_t chunk, unsigned char * pixels) const
+  {
+    return MakePlanesView(m_InputShape, m_Axis, m_Run.GetNumberOfPlanes(chunk, chunk + 1), pixels);
+  }
+
+  CudaImageView
+  GetFirstPlane()
+  {
+    return MakePlanesView(m_InputShape, m_Axis, 1, m_FirstPlane.data());
+  }
+
+  void
+  TakeTotals(size_t chunk, unsigned char * pixels)
+  {
+    const size_t passes = this->GetNumberOfSlabPasses();
+    for (size_t i = 0; i < m_Passes.size(); ++i)
+    {
+      m_Passes[i]->TakeTotals(chunk,
+                              GetComponent(this->GetChunk(chunk, pixels), i / passes),
+                              GetComponent(this->GetFirstPlane(), i / passes),
+                              m_Threader);
+    }
+  }
+
+  void
+  Sweep()
+  {
+    for (size_t chunk = 0; chunk < m_Run.Shape.NumberOfChunks; ++chunk)
+    {
+      const auto pixels = this->ReadChunk(chunk);
+      this->TakeTotals(chunk, pixels.get());
+      this->CountStep();
+    }
+    std::vector<std::vector<unsigned char>> starts;
+    for (const auto & pass : m_Passes)
+    {
+      pass->MakeStarts();
+      if (m_States)
+      {
+        starts.push_back(pass->GetStates());
+      }
+    }
+    if (m_States)
+    {
+      m_States->Starts = std::move(starts);
+    }
+  }
+
+  void
+  FilterSlabs()
+  {
+    size_t next = m_Run.GetLoadBegin();
+    for (size_t begin = m_Run.FirstChunk; begin < m_Run.EndChunk; begin += m_Run.ChunksPerSlab)
+    {
+      const size_t end = std::min(begin + m_Run.ChunksPerSlab, m_Run.EndChunk);
+      const size_t ahead = m_Run.Shape.NeedsAllChunks ? 0 : m_Run.Shape.LookAhead;
+      for (; next < std::min(end + ahead, m_Run.GetLoadEnd()); ++next)
+      {
+        auto pixels = this->ReadChunk(next);
+        if (!m_Run.Shape.NeedsAllChunks)
+        {
+          this->TakeTotals(next, pixels.get());
+        }
+        if (next >= begin)
+        {
+          m_Chunks[next] = std::move(pixels);
+        }
+        this->CountStep();
+      }
+      for (size_t chunk = begin; chunk < end; ++chunk)
+      {
+        this->FilterChunk(chunk);
+        m_Chunks.erase(chunk);
+        if (!m_Run.Shape.NeedsAllChunks)
+        {
+          for (const auto & pass : m_Passes)
+          {
+            pass->Forget(chunk + 1 - std::min<size_t>(chunk + 1, m_Run.Shape.LookAhead));
+          }
+        }
+        this->CountStep();
+      }
+    }
+  }
+
+  /** Whether nothing but the conversion to the output follows the pass that writes this image. */
+  bool
+  IsComplete(unsigned int image, size_t pass) const
+  {
+    return std::count(m_Plan.Results.begin(), m_Plan.Results.end(), image) > 0 &&
+           HostImages(m_Plan, m_ComputeType).IsComplete(image, pass);
+  }
+
+  /** The results of passes across slabs for one chunk: of each component's passes, one after the other. */
+  std::vector<PassPixels>
+  FilterAcross(size_t chunk)
+  {
+    const CudaImageView     pixels = this->GetChunk(chunk, m_Chunks.at(chunk).get());
+    std::vector<PassPixels> results;
+    size_t                  index = 0;
+    for (size_t component = 0; component < m_InputShape.NumberOfComponents; ++component)
+    {
+      for (size_t i = 0; i < m_Plan.Passes.size(); ++i)
+      {
+        const CudaGaussianLinePass & pass = m_Plan.Passes[i];
+        if (!IsSlabPass(pass, m_Run.Shape))
+        {
+          continue;
+        }
+        std::vector<PassTarget> targets;
+        for (const CudaGaussianPassResult & result : pass.Results)
+        {
+          CudaImageView shape = GetComponent(pixels, component);
+          shape.ComponentType = this->IsComplete(result.Destination, i) ? m_OutputShape.ComponentType : m_ComputeType;
+          PassPixels made;
+          made.Memory.reset(new unsigned char[shape.GetNumberOfBytes()]);
+          made.View = MakePlanesView(shape, m_Axis, shape.Size[m_Axis], made.Memory.get());
+          targets.push_back({ made.View, made.View, CudaGaussianCombine::Store });
+          results.push_back(std::move(made));
+        }
+        m_Passes[index++]->Filter(
+          chunk, GetComponent(pixels, component), GetComponent(this->GetFirstPlane(), component), targets, m_Threader);
+      }
+    }
+    return results;
+  }
+
+  void
+  FilterChunk(size_t chunk)
+  {
+    const std::vector<PassPixels> across = this->FilterAcross(chunk);
+    const CudaImageView           pixels = this->GetChunk(chunk, m_Chunks.at(chunk).get());
+    const size_t                  planes = pixels.Size[m_Axis];
+    const size_t                  pixelsOfPlane = std::max<size_t>(1, pixels.GetNumberOfPixels() / planes);
+    const size_t piece = m_Axis == 0 ? planes : std::clamp<size_t>(PixelsOfPiece / pixelsOfPlane, 1, planes);
+    std::unique_ptr<unsigned char[]> output(new unsigned char[piece * m_Run.BytesOfOutputPlane]);
+    std::unique_ptr<HostImages>      images;
+    for (size_t first = 0; first < planes; first += piece)
+    {
+      const size_t        count = std::min(piece, planes - first);
+      const CudaImageView part = MakePlanesView(m_OutputShape, m_Axis, count, output.get());
+      if (!images || count != piece)
+      {
+        images = std::make_unique<HostImages>(m_Plan, m_ComputeType); // its work images have one size
+      }
+      this->FilterWithin(GetPlanes(pixels, m_Axis, first, count), across, first, *images, part);
+      m_Sink(m_Run.GetFirstPlane(chunk) + first, count, output.get());
+      m_BytesOut += count * m_Run.BytesOfOutputPlane;
+    }
+  }
+
+  /** The passes within some planes of a chunk, from `first` on, and the rotation. */
+  void
+  FilterWithin(const CudaImageView &           pixels,
+               const std::vector<PassPixels> & across,
+               size_t                          first,
+               HostImages &                    images,
+               const CudaImageView &           output)
+  {
+    const Report silent = [](float) {};
+    auto         result = across.begin();
+    for (size_t component = 0; component < m_InputShape.NumberOfComponents; ++component)
+    {
+      std::vector<CudaImageView> outputs;
+      for (size_t r = 0; r < m_Plan.Results.size(); ++r)
+      {
+        outputs.push_back(GetComponent(output, component * m_Plan.Results.size() + r));
+      }
+      images.Begin(GetComponent(pixels, component), outputs);
+      for (size_t i = 0; i < m_Plan.Passes.size(); ++i)
+      {
+        const CudaGaussianLinePass & pass = m_Plan.Passes[i];
+        if (!IsSlabPass(pass, m_Run.Shape))
+        {
+          RunHostPass(m_Plan, i, images, m_Threader, silent);
+          continue;
+        }
+        for (const CudaGaussianPassResult & made : pass.Results)
+        {
+          const CudaImageView view = GetPlanes((result++)->View, m_Axis, first, pixels.Size[m_Axis]);
+          images.Set(made.Destination,
+                     this->IsComplete(made.Destination, i) ? this->CopyToOutput(view, images, made.Destination, i)
+                                                           : view);
+        }
+      }
+      if (!m_Plan.Rotation.empty())
+      {
+        RotateResults(m_Plan, images, m_Threader, silent);
+      }
+    }
+  }
+
+  /** Copies what is the output already. */
+  CudaImageView
+  CopyToOutput(const CudaImageView & view, HostImages & images, unsigned int image, size_t pass) const
+  {
+    const CudaImageView output = images.GetDestination(image, pass);
+    const LineBundles   bundles(view, 0, 1);
+    VisitComponentType(view.ComponentType, [&](auto zero) {
+      using ComponentType = decltype(zero);
+      for (size_t i = 0; i < bundles.GetCount(); ++i)
+      {
+        const LineBundle from = bundles.Get(view, i);
+        const LineBundle to = bundles.Get(output, i);
+        for (size_t n = 0; n < from.Length; ++n)
+        {
+          static_cast<ComponentType *>(output.Data)[GetPosition(to, 0, n)] =
+            static_cast<const ComponentType *>(view.Data)[GetPosition(from, 0, n)];
+        }
+      }
+    });
+    return output;
+  }
+
+  const CudaGaussianPlan &     m_Plan;
+  const CudaImageView          m_InputShape, m_OutputShape;
+  const CudaSlabSource &       m_Source;
+  const CudaSlabSink &         m_Sink;
+  const CudaProgressFunction & m_Progress;
+  const SlabRun                m_Run;
+  const unsigned int           m_Axis;
+  const CudaComponentType      m_ComputeType;
+
+  const MultiThreaderBase::Pointer      m_Threader;
+  const std::shared_ptr<CudaSlabStates> m_States;
+
+  std::vector<std::unique_ptr<HostSlabPass>>         m_Passes; // by component and pass
+  std::vector<unsigned char>                         m_FirstPlane;
+  std::map<size_t, std::unique_ptr<unsigned char[]>> m_Chunks; // that are to be filtered
+  size_t                                             m_Steps{ 0 };
+  size_t                                             m_StepsDone{ 0 };
+  uint64_t                                           m_BytesIn{ 0 };
+  uint64_t                                           m_BytesOut{ 0 };
+};
+} // namespace
+
+CudaSlabReport
+RunGaussianSlabsOnHost(const CudaGaussianPlan &     plan,
+                       const CudaImageView &        inputShape,
+                       const CudaImageView &        outputShape,
+                       const CudaSlabSource &       source,
+                       const CudaSlabSink &         sink,
+                       const CudaSlabOptions &      options,
+                       const CudaProgressFunction & progress)
+{
+  return HostSlabs(plan, inputShape, outputShape, source, sink, options, progress).Run();
+}
+} // namespace itk::cuda::gaussian

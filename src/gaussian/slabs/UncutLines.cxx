@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/image/Components.h"
+#include "itkCudaFiltersConfiguration.h"
+#include "gaussian/slabs/PlanParts.h"
+#include "gaussian/slabs/Slabs.h"
+#include "runtime/memory/DeviceMemory.h"
+
+#include <algorithm>
+
+namespace itk::cuda::gaussian
+{
+namespace
+{
+/** Lines across slabs, from image 0 to image 1. */
+CudaGaussianPlan
+MakeAcrossPlan(const CudaGaussianPlan & plan, const PlanParts & parts)
+{
+  CudaGaussianPlan across;
+  across.NumberOfImages = 2;
+  across.Passes = parts.Across;
+  across.Results = { 1 };
+  across.Boundary = plan.Boundary;
+  return across;
+}
+
+/** The other passes, from their result as image 0. */
+CudaGaussianPlan
+MakeWithinPlan(const PlanParts & parts)
+{
+  const unsigned int made = parts.Results.front().front().Image;
+  const auto         rename = [made](unsigned int & image) { image = image == made ? 0 : (image == 0 ? made : image); };
+  CudaGaussianPlan   within = parts.Within;
+  for (CudaGaussianLinePass & pass : within.Passes)
+  {
+    rename(pass.Source);
+    for (CudaGaussianPassResult & result : pass.Results)
+    {
+      rename(result.Destination);
+    }
+  }
+  for (unsigned int & image : within.Results)
+  {
+    rename(image);
+  }
+  // Images that nothing uses any more take no number.
+  std::vector<unsigned int> numbers(within.NumberOfImages, 0);
+  unsigned int              next = 1;
+  const auto                renumber = [&](unsigned int & image) {
+    if (image > 0 && numbers[image] == 0)
+    {
+      numbers[image] = next++;
+    }
+    image = numbers[image];
+  };
+  for (CudaGaussianLinePass & pass : within.Passes)
+  {
+    renumber(pass.Source);
+    for (CudaGaussianPassResult & result : pass.Results)
+    {
+      renumber(result.Destination);
+    }
+  }
+  for (unsigned int & image : within.Results)
+  {
+    renumber(image);
+  }
+  within.NumberOfImages = next;
+  return within;
+}
+
+/** Runs a plan over groups of an image's positions along `axis`, as large as they fit. */
+class GroupRun
+{
+public:
+  GroupRun(const CudaGaussianPlan & plan, const CudaImageView & input, const CudaImageView & output, unsigned int axis)
+    : m_Plan(plan)
+    , m_Input(input)
+    , m_Output(output)
+    , m_Axis(axis)
+  {}
+
+  /** Returns whether groups of one position, at least, fit. */
+  bool
+  Fit(size_t allowed)
+  {
+    for (m_Size = m_Input.Size[m_Axis]; m_Size > 0; m_Size /= 2)
+    {
+      m_Bytes =
+        CudaGaussianWorkingSet(m_Plan, GetPlanes(m_Input, m_Axis, 0, m_Size), GetPlanes(m_Output, m_Axis, 0, m_Size));
+      if (m_Bytes <= allowed)
+      {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  void
+  Run(int device, const CudaProgressFunction & progress) const
+  {
+    const size_t number = m_Input.Size[m_Axis];
+    for (size_t first = 0; first < number; first += m_Size)
+    {
+      const size_t count = std::min(m_Size, number - first);
+      CudaDetail::RunGaussianPlanOnDevice(
+        m_Plan, GetPlanes(m_Input, m_Axis, first, count), GetPlanes(m_Output, m_Axis, first, count), device, nullptr);
+      progress(static_cast<float>(first + count) / static_cast<float>(number));
+    }
+  }
+
+  size_t
+  GetBytes() const
+  {
+    return m_Bytes;
+  }
+
+  size_t
+  GetNumberOfGroups() const
+  {
+    return DivideUp(m_Input.Size[m_Axis], m_Size);
+  }
+
+private:
+  const CudaGaussianPlan m_Plan;
+  const CudaImageView    m_Input, m_Output;
+  const unsigned int     m_Axis;
+  size_t                 m_Size{ 0 };
+  size_t                 m_Bytes{ 0 };
+};
+} // namespace
+
+std::optional<CudaSlabReport>
+TryColumns(const CudaGaussianPlan &     plan,
+           const SlabEnds &             ends,
+           const CudaSlabOptions &      options,
+           const CudaProgressFunction & progress)
+{
+  const CudaGaussianSlabShape shape = GetSlabShape(plan, ends.Input, ends.Output);
+  if (ends.Source || shape.Axis == 0 || options.NumberOfPlanes != 0 ||
+      ends.Output.ComponentType != cuda::GetComputeType(ends.Input, ends.Output))
+  {
+    return std::nullopt;
+  }
+  const PlanParts parts = CutPlan(plan, shape);
+  if (parts.Across.size() != 1 || parts.Across.front().Results.size() != 1 || plan.Results.size() != 1 ||
+      IsReadWithin(parts.Within, parts.Raw))
+  {
+    return std::nullopt;
+  }
+  const int    device = options.Devices.empty() ? CudaFiltersConfiguration::GetDeviceIndex() : options.Devices.front();
+  const size_t available = cuda::GetAvailableDeviceMemory(device);
+  const size_t allowed = options.DeviceMemoryLimit == 0 ? available : std::min(options.DeviceMemoryLimit, available);
+  GroupRun     across(MakeAcrossPlan(plan, parts), ends.Input, ends.Output, shape.Axis - 1);
+  GroupRun     within(MakeWithinPlan(parts), ends.Output, ends.Output, shape.Axis);
+  if (!across.Fit(allowed) || !within.Fit(allowed))
+  {
+    return std::nullopt;
+  }
+  const auto getPart = [&](float begin) {
+    return [&progress, begin](float done) {
+      if (progress)
+      {
+        progress(begin + 0.5f * done);
+      }
+    };
+  };
+  const size_t turns = parts.Within.Passes.empty() ? 1 : 2;
+  try
+  {
+    across.Run(device, getPart(0.0f));
+    if (turns == 2)
+    {
+      within.Run(device, getPart(0.5f));
+    }
+  }
+  catch (const CudaError & error)
+  {
+    ThrowOn(error, ends.Input.Data == ends.Output.Data);
+  }
+  CudaSlabReport report;
+  report.Used = CudaSlabReport::Columns;
+  report.NumberOfSlabs = across.GetNumberOfGroups();
+  report.LookAhead = shape.LookAhead;
+  report.Devices = { device };
+  report.BytesUp = ends.Input.GetNumberOfBytes() + (turns - 1) * ends.Output.GetNumberOfBytes();
+  report.BytesDown = turns * ends.Output.GetNumberOfBytes();
+  report.PeakDeviceBytes = std::max(across.GetBytes(), within.GetBytes());
+  return report;
+}
+} // namespace itk::cuda::gaussian

@@ -1,0 +1,655 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "itkCudaDetailMultiScaleEngine.h"
+
+#include "runtime/device/Call.h"
+#include "runtime/image/Components.h"
+#include "runtime/image/Convert.h"
+#include "runtime/run/CoreImage.h"
+#include "itkCudaDetailFilterBackend.h"
+#include "itkCudaDetailMultiScaleArray.h"
+#include "runtime/device/Device.h"
+#include "runtime/device/Stream.h"
+#include "runtime/memory/DeviceAccess.h"
+#include "runtime/run/DeviceToDevice.h"
+#include "runtime/run/HostToHost.h"
+#include "runtime/memory/DeviceMemory.h"
+#include "multiscale/MultiScaleDevice.h"
+#include "multiscale/MultiScaleProgress.h"
+#include "multiscale/PlaneParts.h"
+#include "runtime/image/Math.h"
+#include "runtime/transfer/Transfer.h"
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+namespace itk::cuda::multiscale
+{
+namespace
+{
+// The shares of the upload and of the kernels in the progress.
+constexpr float UploadEnd = 0.25f;
+constexpr float KernelsEnd = 0.5f;
+
+/** Positions of an image of the host along `axis`, its last one. */
+CudaImageView
+GetHostPart(const CudaImageView & image, unsigned int axis, size_t first, size_t count)
+{
+  CudaImageView part = image;
+  part.Size[axis] = count;
+  if (image.Data)
+  {
+    part.Data =
+      static_cast<unsigned char *>(image.Data) + first * image.Stride[axis] * CudaComponentSize(image.ComponentType);
+  }
+  return part;
+}
+
+CudaMultiScaleOutputs
+GetHostPart(const CudaMultiScaleOutputs & outputs, unsigned int axis, size_t first, size_t count)
+{
+  return { GetHostPart(outputs.Response, axis, first, count),
+           GetHostPart(outputs.Scale, axis, first, count),
+           GetHostPart(outputs.Hessian, axis, first, count) };
+}
+
+/** A run from host to host as the shell sees it. */
+struct HostRun
+{
+  const CudaMultiScalePlan &    Plan;
+  const CudaImageView &         Input;
+  const CudaMultiScaleOutputs & Outputs;
+
+  unsigned int
+  GetAxis() const
+  {
+    return Plan.Measure.Dimension - 1;
+  }
+
+  size_t
+  GetLength() const
+  {
+    return Input.Size[this->GetAxis()];
+  }
+
+  CudaComponentType
+  GetType() const
+  {
+    return GetComputeType(Input, Outputs.Response);
+  }
+};
+
+/** How an image is cut into slabs, in planes across its last axis. The last slab may have less. */
+struct SlabSizes
+{
+  size_t Planes;  // of the results of a slab
+  size_t Context; // on either side of them
+};
+
+/** The shape of an image on the device. */
+DeviceView
+MakeDeviceShape(const CudaImageView & image, CudaComponentType type)
+{
+  DeviceView shape;
+  shape.ComponentType = type;
+  shape.Size = GetPlanarSize(image);
+  shape.Stride[1] = DeviceImage::GetRowPitch(shape.Size[0], type) / CudaComponentSize(type);
+  for (unsigned int axis = 2; axis < DeviceView::NumberOfAxes; ++axis)
+  {
+    shape.Stride[axis] = shape.Stride[axis - 1] * shape.Size[axis - 1];
+  }
+  return shape;
+}
+
+/** Largest number of bytes of device memory that such a slab needs. */
+size_t
+GetSlabBytes(const HostRun & run, const SlabSizes & sizes)
+{
+  const CudaComponentType type = run.GetType();
+  const size_t            planes = std::min(run.GetLength(), sizes.Planes);
+  const CudaImageView     input =
+    GetHostPart(run.Input, run.GetAxis(), 0, std::min(run.GetLength(), planes + 2 * sizes.Context));
+  const CudaMultiScaleOutputs outputs = GetHostPart(run.Outputs, run.GetAxis(), 0, planes);
+  const DeviceView            source = MakeDeviceShape(input, type);
+  const size_t                image = GetNumberOfBytes(source);
+  const size_t                response = GetNumberOfBytes(MakeDeviceShape(outputs.Response, type));
+
+  size_t kept = image + response * (outputs.Scale.Data ? 2 : 1);
+  kept += outputs.Hessian.Data ? response * outputs.Hessian.NumberOfComponents : 0;
+  kept += sizes.Context > 0 ? source.Stride[run.GetAxis()] * CudaComponentSize(type) + Workspace::Alignment : 0;
+  // States take a sixteenth of an image (GetPlanWorkspace()). Downloads begin while kernels run.
+  const size_t kernels = GetScaleImageBytes(run.Plan, source, planes) + image / 16 + Workspace::Alignment;
+  return kept + std::max(kernels + GetTransferWorkspace(outputs.Response, type), GetTransferWorkspace(input, type));
+}
+
+/** The fewest slabs that fit into so much memory; the smallest ones if none do. */
+SlabSizes
+ChooseSlabs(const HostRun & run, size_t bytes)
+{
+  SlabSizes                   sizes{ run.GetLength(), 0 };
+  const std::optional<size_t> context = GetContextPlanes(run.Plan, run.GetLength(), run.GetType());
+  size_t                      chunks = DivideUp(run.GetLength(), gaussian::ChunkLength);
+  while (context && chunks > 1 && GetSlabBytes(run, sizes) > bytes)
+  {
+    chunks = DivideUp(chunks, 2);
+    sizes = { chunks * gaussian::ChunkLength, *context };
+  }
+  return sizes;
+}
+
+/** The outputs on the device. */
+class BestImages
+{
+public:
+  BestImages(const CudaMultiScaleOutputs & outputs, CudaComponentType type, const Context & context)
+    : m_Response(MakeImage(outputs.Response, type, context))
+    , m_Scale(MakeImage(outputs.Scale, type, context))
+    , m_Hessian(MakeImage(outputs.Hessian, type, context))
+  {}
+
+  pointwise::BestScale
+  Get() const
+  {
+    return { m_Response.GetView(), m_Scale.GetView(), m_Hessian.GetView() };
+  }
+
+private:
+  static DeviceImage
+  MakeImage(const CudaImageView & host, CudaComponentType type, const Context & context)
+  {
+    return host.Data ? DeviceImage(GetPlanarSize(host), type, context) : DeviceImage();
+  }
+
+  const DeviceImage m_Response, m_Scale, m_Hessian;
+};
+
+/** Planes of a slab whose results are complete, and when they are. */
+struct CompletePlanes
+{
+  size_t First;
+  size_t Planes;
+  Event  Ready;
+};
+
+/** Downloads an output of these planes if it was asked for. */
+void
+DownloadPlanes(const CompletePlanes &       part,
+               unsigned int                 axis,
+               const DeviceView &           image,
+               const CudaImageView &        host,
+               StagingChunks &              staging,
+               const CudaProgressFunction & progress)
+{
+  if (host.Data)
+  {
+    Download(GetPart(image, axis, part.First, part.Planes),
+             GetHostPart(host, axis, part.First, part.Planes),
+             staging,
+             progress);
+  }
+}
+
+void
+RunWithWorkspace(const CudaMultiScalePlan &     plan,
+                 const DeviceView &             input,
+                 const Slab &                   slab,
+                 const pointwise::BestScale &   best,
+                 const Context &                context,
+                 const CudaProgressFunction &   progress,
+                 const CompletePlanesFunction & complete)
+{
+  const size_t       bytes = GetMultiScaleWorkspace(plan, input, slab, context.GetDevice());
+  const DeviceBuffer workspace(bytes, context);
+  RunMultiScale(plan, input, slab, best, { workspace.GetPointer(), bytes }, context, progress, complete);
+  WaitIfSynchronous("a multi-scale measure", context);
+}
+
+/** The results of planes from `begin` to `end`. */
+void
+RunSlab(const HostRun &              run,
+        size_t                       begin,
+        size_t                       end,
+        size_t                       contextPlanes,
+        const StreamLease &          stream,
+        StagingChunks &              staging,
+        StagingChunks &              downloads,
+        const CudaProgressFunction & progress)
+{
+  const unsigned int          axis = run.GetAxis();
+  const CudaComponentType     type = run.GetType();
+  const size_t                first = begin > contextPlanes ? begin - contextPlanes : 0;
+  const size_t                last = std::min(run.GetLength(), end + contextPlanes);
+  const CudaImageView         input = GetHostPart(run.Input, axis, first, last - first);
+  const CudaImageView         firstPlane = GetHostPart(run.Input, axis, 0, 1);
+  const CudaMultiScaleOutputs outputs = GetHostPart(run.Outputs, axis, begin, end - begin);
+  const DeviceImage           uploaded(GetPlanarSize(input), type, stream);
+  const DeviceImage uploadedFirst = first > 0 ? DeviceImage(GetPlanarSize(firstPlane), type, stream) : DeviceImage();
+  const BestImages  best(outputs, type, stream);
+
+  Upload(input, uploaded.GetView(), staging, GetScaleProgress(progress, 0, 1, 0.0f, UploadEnd));
+  Slab slab{ {}, begin - first, end - begin };
+  slab.Cut.WholeLength = last - first < run.GetLength() ? run.GetLength() : 0;
+  slab.Cut.EndIsCut = last < run.GetLength();
+  if (first > 0)
+  {
+    Upload(firstPlane, uploadedFirst.GetView(), staging, nullptr);
+    slab.Cut.First = uploadedFirst.GetView();
+  }
+  std::vector<CompletePlanes> parts;
+  RunWithWorkspace(run.Plan,
+                   uploaded.GetView(),
+                   slab,
+                   best.Get(),
+                   stream,
+                   GetScaleProgress(progress, 0, 1, UploadEnd, KernelsEnd),
+                   [&](size_t firstPlane, size_t planes) {
+                     parts.push_back({ firstPlane, planes, Event() });
+                     parts.back().Ready.Record(stream);
+                   });
+  // On a stream of their own, while later groups of planes are computed.
+  for (size_t i = 0; i < parts.size(); ++i)
+  {
+    parts[i].Ready.MakeWait(downloads.GetContext());
+    DownloadPlanes(parts[i], axis, best.Get().Scale, outputs.Scale, downloads, nullptr);
+    DownloadPlanes(parts[i],
+                   axis,
+                   best.Get().Response,
+                   outputs.Response,
+                   downloads,
+                   GetScaleProgress(progress, i, parts.size(), KernelsEnd, 1.0f));
+  }
+  if (outputs.Hessian.Data)
+  {
+    Download(best.Get().Hessian, outputs.Hessian, staging, nullptr);
+  }
+}
+
+void
+RunOnDevice(const HostRun & run, int device, const CudaProgressFunction & progress)
+{
+  const DeviceGuard guard(device);
+  const StreamLease stream(device);
+  const StreamLease downloadStream(device);
+  StagingChunks     staging(stream);
+  StagingChunks     downloads(downloadStream);
+  const SlabSizes   sizes = ChooseSlabs(run, GetAvailableDeviceMemory(device));
+  const size_t      count = DivideUp(run.GetLength(), sizes.Planes);
+  for (size_t i = 0; i < count; ++i)
+  {
+    const size_t begin = i * sizes.Planes;
+    const size_t end = std::min(begin + sizes.Planes, run.GetLength());
+    RunSlab(
+      run, begin, end, sizes.Context, stream, staging, downloads, GetScaleProgress(progress, i, count, 0.0f, 1.0f));
+  }
+}
+
+/** A scale's Hessians, of which the largest value is looked for. */
+class ScaleQuantity
+{
+public:
+  ScaleQuantity(const CudaMultiScalePlan & plan, size_t scale, CudaScaleQuantity quantity, const DeviceView & input)
+    : m_Measure(plan)
+    , m_Slab(MakeWholeSlab(plan, input))
+    , m_IsNorm(quantity == CudaScaleQuantity::Norm)
+  {
+    m_Measure.Sigmas = { plan.Sigmas[scale] };
+    if (m_IsNorm)
+    {
+      m_Norm = plan.MakeHessianNormPlan(plan.Sigmas[scale]);
+    }
+  }
+
+  size_t
+  GetWorkspace(const DeviceView & input, const DeviceView & output, int device) const
+  {
+    return m_IsNorm ? gaussian::GetGaussianWorkspace(m_Norm, input, output, device)
+                    : GetMultiScaleWorkspace(m_Measure, input, m_Slab, device);
+  }
+
+  void
+  Run(const DeviceView & input, const DeviceView & output, const Workspace & workspace, const Context & context) const
+  {
+    if (m_IsNorm)
+    {
+      gaussian::RunGaussian(m_Norm, input, output, workspace, context);
+    }
+    else
+    {
+      RunMultiScale(m_Measure, input, m_Slab, { output }, workspace, context, nullptr);
+    }
+  }
+
+private:
+  CudaMultiScalePlan m_Measure;
+  CudaGaussianPlan   m_Norm;
+  Slab               m_Slab;
+  bool               m_IsNorm;
+};
+
+/** The quantity that is looked for, of each scale. */
+class ScaleQuantities
+{
+public:
+  ScaleQuantities(const CudaMultiScalePlan & plan, CudaScaleQuantity quantity, const DeviceView & input, int device)
+  {
+    for (size_t scale = 0; scale < plan.Sigmas.size(); ++scale)
+    {
+      m_Quantities.emplace_back(plan, scale, quantity, input);
+      m_Workspace = std::max(m_Workspace, m_Quantities.back().GetWorkspace(input, input, device));
+    }
+  }
+
+  size_t
+  GetWorkspace() const
+  {
+    return m_Workspace;
+  }
+
+  /** Queues the largest value of each scale into `largest` on the device. `image` holds one scale after the other. */
+  void
+  QueueLargest(const DeviceView & input,
+               const DeviceView & image,
+               double *           largest,
+               const Workspace &  workspace,
+               const Context &    context) const
+  {
+    for (const ScaleQuantity & quantity : m_Quantities)
+    {
+      quantity.Run(input, image, workspace, context);
+      pointwise::RunLargest(image, largest++, context);
+    }
+  }
+
+private:
+  std::vector<ScaleQuantity> m_Quantities;
+  size_t                     m_Workspace{ 0 };
+};
+
+std::vector<double>
+FindLargest(const CudaMultiScalePlan &   plan,
+            CudaScaleQuantity            quantity,
+            const CudaImageView &        input,
+            CudaComponentType            type,
+            int                          device,
+            const CudaProgressFunction & progress)
+{
+  const size_t          scales = plan.Sigmas.size();
+  const DeviceView      shape = MakeDeviceShape(input, type);
+  const ScaleQuantities quantities(plan, quantity, shape, device);
+  const size_t          bytes = quantities.GetWorkspace();
+  const size_t          needed = 2 * GetNumberOfBytes(shape) + std::max(bytes, GetTransferWorkspace(input, type));
+  if (needed + 3 * Workspace::Alignment > GetAvailableDeviceMemory(device))
+  {
+    return {};
+  }
+  const StreamLease stream(device);
+  StagingChunks     staging(stream);
+  const DeviceImage uploaded(GetPlanarSize(input), type, stream);
+  const DeviceImage output(GetPlanarSize(input), type, stream);
+  Upload(input, uploaded.GetView(), staging, GetScaleProgress(progress, 0, 1, 0.0f, UploadEnd));
+  const DeviceBuffer  workspace(bytes, stream);
+  const DeviceBuffer  found(scales * sizeof(double), stream);
+  auto * const        onDevice = static_cast<double *>(found.GetPointer());
+  std::vector<double> largest(scales);
+  quantities.QueueLargest(uploaded.GetView(), output.GetView(), onDevice, { workspace.GetPointer(), bytes }, stream);
+  ITK_CUDA_CALL(
+    cudaMemcpyAsync(largest.data(), onDevice, scales * sizeof(double), cudaMemcpyDeviceToHost, stream.GetStream()));
+  stream.Synchronize();
+  if (progress)
+  {
+    progress(1.0f);
+  }
+  return largest;
+}
+
+/** Throws unless the images have the plan's components and the same size. */
+void
+VerifyDeviceImages(const CudaMultiScalePlan &          plan,
+                   const CudaDeviceImageView &         input,
+                   const CudaMultiScaleDeviceOutputs & outputs)
+{
+  const unsigned int tensor = CudaTensorComponents(plan.Measure.Dimension);
+  const auto         verify = [&input](const CudaDeviceImageView & image, size_t components, const char * name) {
+    std::array<size_t, CudaDeviceImageView::NumberOfAxes> size = input.Size;
+    size.back() = components;
+    if (image.Memory && image.Size != size)
+    {
+      itkGenericExceptionMacro("The image of the " << name << " has " << image.Size.back()
+                                                   << " component(s) to a pixel in " << image.GetNumberOfElements()
+                                                   << " elements; it must have " << components
+                                                   << " and the size of the input");
+    }
+  };
+  verify(input, 1, "input");
+  verify(outputs.Response, 1, "response");
+  verify(outputs.Scale, 1, "scales");
+  verify(outputs.Hessian, tensor, "Hessians");
+}
+
+/** An output that was asked for, as the core wants it, while work on it is queued. */
+class Result
+{
+public:
+  /** \param image has no memory if the output was not asked for */
+  Result(const CudaDeviceImageView & image, CudaComponentType type, const Context & context)
+  {
+    if (image.Memory)
+    {
+      m_Writing.emplace(image, context);
+      m_Image.emplace(GetDeviceView(image), type, context);
+    }
+  }
+
+  /** \param array has no data if the output was not asked for */
+  Result(const DeviceView & array, CudaComponentType type, const Context & context)
+  {
+    if (array.Data)
+    {
+      m_Image.emplace(array, type, context);
+    }
+  }
+
+  DeviceView
+  Get() const
+  {
+    return m_Image ? m_Image->Get() : DeviceView();
+  }
+
+  void
+  Store(const Context & context) const
+  {
+    if (m_Image)
+    {
+      m_Image->Store(context);
+    }
+  }
+
+private:
+  std::optional<DeviceWriting> m_Writing;
+  std::optional<CoreImage>     m_Image;
+};
+
+/** The measure's parameters of all scales, which follow from the image, on the device. */
+class ScaleParameters
+{
+public:
+  /** Queues them. `image` is overwritten. */
+  ScaleParameters(const CudaMultiScalePlan & plan,
+                  const CudaScaleParameter & parameter,
+                  const DeviceView &         input,
+                  const DeviceView &         image,
+                  const Context &            context)
+    : m_Parameters(plan.Sigmas.size() * CudaComponentSize(input.ComponentType), context)
+  {
+    CudaMultiScalePlan quantityPlan = plan;
+    if (parameter.Quantity == CudaScaleQuantity::Measure)
+    {
+      quantityPlan.Measure = parameter.Measure;
+    }
+    const ScaleQuantities quantities(quantityPlan, parameter.Quantity, input, context.GetDevice());
+    const size_t          bytes = quantities.GetWorkspace();
+    const DeviceBuffer    workspace(bytes, context);
+    const DeviceBuffer    found(plan.Sigmas.size() * sizeof(double), context);
+    auto * const          largest = static_cast<double *>(found.GetPointer());
+    quantities.QueueLargest(input, image, largest, { workspace.GetPointer(), bytes }, context);
+    for (size_t scale = 0; scale < plan.Sigmas.size(); ++scale)
+    {
+      pointwise::RunScaleParameter(plan.Measure.Kind,
+                                   parameter.Factor,
+                                   parameter.IfZero,
+                                   largest + scale,
+                                   input.ComponentType,
+                                   static_cast<unsigned char *>(m_Parameters.GetPointer()) +
+                                     scale * CudaComponentSize(input.ComponentType),
+                                   context);
+    }
+  }
+
+  const void *
+  Get() const
+  {
+    return m_Parameters.GetPointer();
+  }
+
+private:
+  const DeviceBuffer m_Parameters;
+};
+
+/** Queues all scales on an array of pixels. */
+void
+RunOnArray(const CudaMultiScalePlan &                plan,
+           const std::optional<CudaScaleParameter> & parameter,
+           const DeviceView &                        input,
+           const CudaMultiScaleArrays &              outputs,
+           const Context &                           context)
+{
+  const CudaComponentType type = input.ComponentType;
+  const CoreImage         source(input, type, context);
+  source.Load(context);
+  const Result          response(ViewAdjacent(input.Size, type, outputs.Response), type, context);
+  const Result          scale(ViewAdjacent(input.Size, type, outputs.Scale), type, context);
+  DeviceImage::SizeType tensors = input.Size;
+  tensors.back() = CudaTensorComponents(plan.Measure.Dimension);
+  const DeviceImage              hessian = outputs.Directions ? DeviceImage(tensors, type, context) : DeviceImage();
+  pointwise::BestScale           best{ response.Get(), scale.Get(), hessian.GetView() };
+  std::optional<ScaleParameters> parameters;
+  if (parameter)
+  {
+    parameters.emplace(plan, *parameter, source.Get(), response.Get(), context);
+    best.Parameter = parameters->Get();
+  }
+  RunWithWorkspace(plan, source.Get(), MakeWholeSlab(plan, source.Get()), best, context, nullptr, nullptr);
+  response.Store(context);
+  scale.Store(context);
+  if (outputs.Directions)
+  {
+    pointwise::RunLineDirections(outputs.DirectionPlan, hessian.GetView(), context);
+    DeviceView directions = hessian.GetView();
+    directions.Size.back() = plan.Measure.Dimension;
+    ConvertFromPlanar(directions, 0, input.GetNumberOfElements(), outputs.Directions, type, context.GetStream());
+  }
+}
+} // namespace
+} // namespace itk::cuda::multiscale
+
+namespace itk::CudaDetail
+{
+size_t
+CudaMultiScaleWorkingSet(const CudaMultiScalePlan &    plan,
+                         const CudaImageView &         input,
+                         const CudaMultiScaleOutputs & outputs)
+{
+  using namespace cuda::multiscale;
+  if (input.GetNumberOfPixels() == 0)
+  {
+    return 0;
+  }
+  const HostRun run{ plan, input, outputs };
+  return std::min(GetSlabBytes(run, { run.GetLength(), 0 }), GetSlabBytes(run, ChooseSlabs(run, 0)));
+}
+
+bool
+CudaRunOnDevice(const CudaMultiScalePlan &    plan,
+                const CudaImageView &         input,
+                const CudaMultiScaleOutputs & outputs,
+                CudaFilterBackend &           backend,
+                const CudaProgressFunction &  progress)
+{
+  return cuda::TryOnDevice(
+    backend,
+    [&](int device) {
+      cuda::multiscale::RunOnDevice({ plan, input, outputs }, device, progress);
+    },
+    progress);
+}
+
+std::vector<double>
+CudaFindLargestOnDevice(const CudaMultiScalePlan &   plan,
+                        CudaScaleQuantity            quantity,
+                        const CudaImageView &        input,
+                        CudaComponentType            type,
+                        CudaFilterBackend &          backend,
+                        const CudaProgressFunction & progress)
+{
+  using namespace cuda;
+  CudaImageView output = input;
+  output.ComponentType = type;
+  std::vector<double> largest;
+  TryOnDevice(
+    backend,
+    [&](int device) {
+      const DeviceGuard guard(device);
+      largest = multiscale::FindLargest(plan, quantity, input, GetComputeType(input, output), device, progress);
+    },
+    progress);
+  return largest;
+}
+
+void
+CudaQueueOnDevice(const CudaMultiScalePlan &          plan,
+                  const CudaDeviceImageView &         input,
+                  const CudaMultiScaleDeviceOutputs & outputs)
+{
+  using namespace cuda;
+  multiscale::VerifyDeviceImages(plan, input, outputs);
+  if (input.GetNumberOfElements() == 0)
+  {
+    return;
+  }
+  const Context           context = GetThreadContext(GetMemory(input).GetDevice());
+  const DeviceGuard       guard(context.GetDevice());
+  const DeviceReading     reading(input, context);
+  const CudaComponentType type = GetComputeType(cuda::GetShape(input), cuda::GetShape(outputs.Response));
+  const CoreImage         source(GetDeviceView(input), type, context);
+  source.Load(context);
+  const multiscale::Result response(outputs.Response, type, context);
+  const multiscale::Result scale(outputs.Scale, type, context);
+  const multiscale::Result hessian(outputs.Hessian, type, context);
+  multiscale::RunWithWorkspace(plan,
+                               source.Get(),
+                               multiscale::MakeWholeSlab(plan, source.Get()),
+                               { response.Get(), scale.Get(), hessian.Get() },
+                               context,
+                               nullptr,
+                               nullptr);
+  response.Store(context);
+  scale.Store(context);
+  hessian.Store(context);
+}
+
+void
+CudaQueueOnStream(const CudaMultiScalePlan &                plan,
+                  const std::optional<CudaScaleParameter> & parameter,
+                  const CudaArrayImage &                    input,
+                  const CudaMultiScaleArrays &              outputs)
+{
+  const CudaArrayMemory &  memory = input.Memory;
+  const cuda::OwnersStream stream(memory);
+  const cuda::Context &    context = stream.GetContext();
+  const cuda::DeviceView   pixels{ memory.Data, memory.ComponentType, input.Size, input.Stride };
+  if (pixels.GetNumberOfElements() > 0)
+  {
+    cuda::multiscale::RunOnArray(plan, parameter, pixels, outputs, context);
+  }
+}
+} // end namespace itk::CudaDetail

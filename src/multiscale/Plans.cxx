@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "itkCudaDetailMultiScaleEngine.h"
+#include "itkCudaDetailStructureTensorEngine.h"
+#include "itkCudaDetailTensorPlan.h"
+#include "itkMacro.h"
+#include "runtime/run/EnumNames.h"
+#include "itkCudaVesselnessEnums.h"
+
+#include <cmath>
+
+namespace itk::CudaDetail
+{
+CudaGaussianPlan
+CudaMultiScalePlan::MakeHessianNormPlan(double sigma) const
+{
+  const CudaGaussianParameters  parameters = this->MakeParameters(sigma);
+  std::vector<CudaGaussianTerm> terms;
+  for (unsigned int i = 0; i < Spacing.size(); ++i)
+  {
+    for (unsigned int j = i; j < Spacing.size(); ++j)
+    {
+      terms.push_back(MakeGaussianDerivativeTerm(parameters, i, j));
+      terms.back().Factor *= i == j ? 1.0 : std::sqrt(2.0); // the matrix has it twice
+    }
+  }
+  return MakeGaussianPlan(parameters, terms, CudaGaussianOutput::Norm);
+}
+} // end namespace itk::CudaDetail
+
+namespace itk
+{
+std::ostream &
+operator<<(std::ostream & os, CudaStructureTensorEnums::Quantity value)
+{
+  using Quantity = CudaStructureTensorEnums::Quantity;
+  switch (value)
+  {
+    case Quantity::Components:
+      return os << "Components";
+    case Quantity::Eigenvalues:
+      return os << "Eigenvalues";
+    case Quantity::Orientation:
+      return os << "Orientation";
+    case Quantity::Coherence:
+      return os << "Coherence";
+  }
+  return os << "invalid Quantity (" << static_cast<int>(value) << ')';
+}
+} // end namespace itk
+
+namespace itk::CudaDetail
+{
+namespace
+{
+void
+VerifySigma(const char * name, double sigma)
+{
+  if (!(sigma > 0.0 && std::isfinite(sigma)))
+  {
+    itkGenericExceptionMacro(<< name << " is " << sigma << "; it must be greater than zero and finite");
+  }
+}
+} // namespace
+
+unsigned int
+CudaStructureTensorComponents(CudaStructureTensorEnums::Quantity quantity, unsigned int dimension)
+{
+  using Quantity = CudaStructureTensorEnums::Quantity;
+  return quantity == Quantity::Components  ? CudaTensorComponents(dimension)
+         : quantity == Quantity::Coherence ? 1
+                                           : dimension;
+}
+
+CudaStructureTensorPlan
+MakeStructureTensorPlan(double                             sigma,
+                        double                             integrationSigma,
+                        const std::vector<double> &        spacing,
+                        CudaStructureTensorEnums::Quantity quantity,
+                        CudaFiltersEnums::Approximation    approximation)
+{
+  if (spacing.size() != 2 && spacing.size() != 3)
+  {
+    itkGenericExceptionMacro("The image has " << spacing.size() << " axes; a structure tensor needs two or three");
+  }
+  VerifySigma("Sigma", sigma);
+  VerifySigma("IntegrationSigma", integrationSigma);
+  CudaGaussianParameters parameters;
+  parameters.Spacing = spacing;
+  parameters.Sigma.assign(spacing.size(), sigma);
+  parameters.KeepInput = true;
+  parameters.Approximation = approximation;
+
+  CudaStructureTensorPlan plan;
+  plan.Dimension = static_cast<unsigned int>(spacing.size());
+  plan.Quantity = quantity;
+  plan.Gradient = MakeGaussianPlan(parameters, MakeGaussianGradientTerms(parameters), CudaGaussianOutput::Components);
+  parameters.Sigma.assign(spacing.size(), integrationSigma);
+  parameters.KeepInput = false;
+  plan.Smoothing = MakeSmoothingPlan(parameters);
+  return plan;
+}
+} // end namespace itk::CudaDetail
+
+namespace itk
+{
+using HessianMeasure = CudaVesselnessEnums::HessianMeasure;
+
+namespace cuda
+{
+template <>
+struct EnumNames<HessianMeasure>
+{
+  static constexpr const char *                Enumeration = "HessianMeasure";
+  static constexpr std::array<const char *, 5> Values{ { "Objectness", "Frangi", "Sato", "Jerman", "Meijering" } };
+};
+} // namespace cuda
+
+std::ostream &
+operator<<(std::ostream & out, const CudaVesselnessEnums::HessianMeasure value)
+{
+  constexpr const char * type = "itk::CudaVesselnessEnums::HessianMeasure";
+  const char * const     name = cuda::NameOf(value);
+  return name ? out << type << "::" << name : out << "INVALID VALUE FOR " << type;
+}
+
+CudaVesselnessEnums::HessianMeasure
+CudaHessianMeasureFromString(const std::string & name)
+{
+  return cuda::FromString<HessianMeasure>(name);
+}
+} // end namespace itk

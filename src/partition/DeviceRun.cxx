@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "itkCudaDetailRegionPartitionEngine.h"
+#include "runtime/device/Device.h"
+#include "runtime/device/Stream.h"
+#include "runtime/memory/DeviceAccess.h"
+#include "runtime/image/DeviceView.h"
+#include "runtime/device/Call.h"
+#include "itkCudaError.h"
+#include "partition/labels/DeviceLabels.h"
+#include "partition/DeviceStages.h"
+#include "partition/Run.h"
+#include "partition/executor/ArrayMemory.h"
+#include "region/DeviceSamples.h"
+#include "region/DeviceSums.h"
+#include "runtime/transfer/Transfer.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <utility>
+
+namespace itk
+{
+namespace cuda::partition
+{
+namespace
+{
+/** An image of the host in device memory. */
+DeviceImage
+UploadImage(const CudaImageView & image, const Context & context)
+{
+  DeviceImage onDevice(GetPlanarSize(image), image.ComponentType, context);
+  Upload(image, onDevice.GetView(), context, nullptr);
+  return onDevice;
+}
+
+/** The samples of an image on the device, whose mask is uploaded for as long as this takes. */
+region::DeviceSamples
+MakeDeviceSamples(const DeviceView &                    image,
+                  const CudaRegionPartitionInput &      input,
+                  const CudaRegionPartitionParameters & parameters,
+                  const Context &                       context)
+{
+  region::DeviceImageInput onDevice{ image, input.FirstIndex, nullptr };
+  DeviceImage              mask;
+  if (input.ValidMask != nullptr)
+  {
+    mask = UploadImage(*input.ValidMask, context);
+    onDevice.ValidMask = &mask.GetView();
+  }
+  return region::DeviceSamples(onDevice, GetLawOfSamples(parameters), context);
+}
+
+/** Copies labels to an image of the host. */
+LabelWriter
+WriteToHost(const CudaImageView & labels)
+{
+  return [labels](const Context & context, const std::function<void(const DeviceView &)> & write) {
+    const DeviceImage onDevice(GetPlanarSize(labels), labels.ComponentType, context);
+    write(onDevice.GetView());
+    Download(onDevice.GetView(), labels, context, nullptr);
+  };
+}
+
+LabelWriter
+WriteToDevice(const CudaDeviceImageView & labels)
+{
+  return [labels](const Context & context, const std::function<void(const DeviceView &)> & write) {
+    const DeviceWriting writing(labels, context);
+    write(GetDeviceView(labels));
+  };
+}
+
+/** Divides an image, after all work that wrote it. */
+CudaRegionPartitionResult
+DivideDeviceImage(const CudaDeviceImageView &           image,
+                  const CudaRegionPartitionInput &      input,
+                  const CudaRegionPartitionParameters & parameters,
+                  CudaComponentType                     labelType,
+                  LabelWriter                           writeLabels,
+                  unsigned int                          numberOfThreads,
+                  const CudaRegionPartitionObserver &   observer)
+{
+  const StreamLease         stream(GetMemory(image).GetDevice());
+  const DeviceReading       reading(image, stream);
+  CudaRegionPartitionResult result;
+  WithEarlierFailures([&] {
+    auto sums = std::make_unique<const region::DeviceSums>(
+      MakeDeviceSamples(GetDeviceView(image), input, parameters, stream), 0, stream.GetDevice());
+    result = RunStages(*MakeDeviceStages(std::move(sums), parameters, input.InitialLabels, std::move(writeLabels)),
+                       parameters,
+                       labelType,
+                       numberOfThreads,
+                       observer);
+  });
+  return result;
+}
+
+CudaRegionPartitionResult
+DivideHostImage(const CudaRegionPartitionInput &      input,
+                const CudaRegionPartitionParameters & parameters,
+                CudaComponentType                     labelType,
+                LabelWriter                           writeLabels,
+                unsigned int                          numberOfThreads,
+                int                                   device,
+                const CudaRegionPartitionObserver &   observer)
+{
+  const StreamLease     stream(device);
+  DeviceImage           image = UploadImage(input.Image, stream);
+  region::DeviceSamples samples = MakeDeviceSamples(image.GetView(), input, parameters, stream);
+  if (samples.DataMemory.GetSize() > 0) // the image is not used in place
+  {
+    image = {};
+  }
+  auto sums = std::make_unique<const region::DeviceSums>(std::move(samples), 0, device);
+  return RunStages(*MakeDeviceStages(std::move(sums), parameters, input.InitialLabels, std::move(writeLabels)),
+                   parameters,
+                   labelType,
+                   numberOfThreads,
+                   observer);
+}
+} // namespace
+} // namespace cuda::partition
+
+namespace CudaDetail
+{
+const char *
+CudaRegionPartitionUnsupportedReason(const CudaRegionPartitionInput & input)
+{
+  return input.Image.GetNumberOfPixels() <= cuda::partition::LargestDeviceImage
+           ? nullptr
+           : "the partition on the GPU takes images of at most 1073741824 pixels";
+}
+
+size_t
+CudaRegionPartitionWorkingSet(const CudaRegionPartitionInput & input, const CudaRegionPartitionParameters & parameters)
+{
+  constexpr size_t fixedBytes = size_t{ 4 } << 20; // of small arrays beside those of the search
+  const size_t     width = input.Image.Size[0];
+  const size_t     height = input.Image.Size[1];
+  return fixedBytes +
+         cuda::region::DeviceSums::GetNumberOfBytes(width,
+                                                    height,
+                                                    // logarithms of bytes are of two
+                                                    std::max<size_t>(2, CudaComponentSize(input.Image.ComponentType)),
+                                                    input.ValidMask != nullptr,
+                                                    0) +
+         cuda::partition::GetSearchBytesWithHeap(
+           cuda::partition::GetSearchBytes(width, height, parameters, input.InitialLabels != nullptr));
+}
+
+CudaRegionPartitionResult
+CudaRegionPartitionOnDevice(const CudaRegionPartitionInput &        input,
+                            const CudaRegionPartitionParameters &   parameters,
+                            const CudaImageView &                   labels,
+                            unsigned int                            numberOfThreads,
+                            int                                     deviceIndex,
+                            const CudaRegionPartitionObserver &     observer,
+                            const CudaRegionPartitionDeviceImages & onDevice)
+{
+  using namespace cuda::partition;
+  const CudaImageView      shapeOfLabels = onDevice.Labels != nullptr ? cuda::GetShape(*onDevice.Labels) : labels;
+  CudaRegionPartitionInput checked = input;
+  checked.Image = onDevice.Image != nullptr ? cuda::GetShape(*onDevice.Image) : input.Image;
+  VerifyCudaRegionPartitionParameters(parameters);
+  CheckInput(checked);
+  CheckLabels(shapeOfLabels, checked.Image);
+  if (const char * const reason = CudaRegionPartitionUnsupportedReason(checked))
+  {
+    throw CudaError(__FILE__, __LINE__, CudaError::Kind::NotUsable, reason);
+  }
+  const cuda::DeviceGuard guard(deviceIndex);
+  LabelWriter writeLabels = onDevice.Labels != nullptr ? WriteToDevice(*onDevice.Labels) : WriteToHost(labels);
+  return onDevice.Image != nullptr ? DivideDeviceImage(*onDevice.Image,
+                                                       input,
+                                                       parameters,
+                                                       shapeOfLabels.ComponentType,
+                                                       std::move(writeLabels),
+                                                       numberOfThreads,
+                                                       observer)
+                                   : DivideHostImage(input,
+                                                     parameters,
+                                                     shapeOfLabels.ComponentType,
+                                                     std::move(writeLabels),
+                                                     numberOfThreads,
+                                                     deviceIndex,
+                                                     observer);
+}
+} // namespace CudaDetail
+} // end namespace itk

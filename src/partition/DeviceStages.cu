@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "partition/DeviceStages.h"
+
+#include "runtime/device/Call.h"
+#include "runtime/device/Device.h"
+#include "partition/labels/DeviceLabels.h"
+#include "partition/labels/EstimateSteps.h"
+#include "partition/labels/Estimates.h"
+#include "partition/map/MapSearch.h"
+#include "partition/executor/DeviceExecutor.cuh"
+#include "partition/executor/ArrayMemory.h"
+#include "partition/map/ShapeKernels.h"
+#include "partition/executor/ConcurrentRuns.h"
+#include "runtime/device/Stream.h"
+#include "runtime/transfer/Transfer.h"
+
+#include <algorithm>
+#include <optional>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace itk::cuda::partition
+{
+namespace
+{
+/** Nodes of chains whose costs of chords are in memory at a time: many enough for all threads of a device. */
+constexpr size_t LargestPart = size_t{ 1 } << 20;
+
+/** The final numbers of labels are the labels. */
+struct LabelOfPixel
+{
+  PixelLabels Pixels;
+
+  __device__ uint32_t
+  operator()(size_t pixel) const
+  {
+    return Pixels.Labels[pixel];
+  }
+};
+
+class DeviceStages : public Stages
+{
+public:
+  DeviceStages(std::unique_ptr<const region::DeviceSums> sums,
+               const CudaRegionPartitionParameters &     parameters,
+               const CudaImageView *                     initialLabels,
+               LabelWriter                               writeLabels)
+    : m_Sums(std::move(sums))
+    , m_Squares(region::UsesSquares(parameters.NoiseLaw.value()))
+    , m_BlockSize(static_cast<int32_t>(parameters.BlockSize))
+    , m_InitialLabels(initialLabels)
+    , m_WriteLabels(std::move(writeLabels))
+    , m_Stream(m_Sums->GetDevice())
+    , m_Share(m_Sums->GetDevice())
+  {
+    const size_t bytes = GetSearchBytes(static_cast<size_t>(this->GetSamples().Width),
+                                        static_cast<size_t>(this->GetSamples().Height),
+                                        parameters,
+                                        initialLabels != nullptr);
+    m_Processor.emplace(*m_Sums, m_Squares, GetHeapBytes(bytes), m_Stream);
+  }
+  ~DeviceStages() override
+  {
+    const DeviceGuard guard(m_Sums->GetDevice(), std::nothrow);
+    m_Raster.reset();
+    m_Search.reset();
+    m_Labels = {};
+    m_Processor.reset();
+  }
+
+  const region::SamplesDescription &
+  GetSamples() const override
+  {
+    return m_Sums->GetDescription();
+  }
+  Moments
+  GetTotal() const override
+  {
+    Moments total = m_Sums->GetTotal();
+    total.SumOfSquares = m_Squares ? total.SumOfSquares : 0;
+    return total;
+  }
+  double
+  EstimateLooks(NoiseLaw law) const override
+  {
+    return CombineLooks(this->Estimate(
+      EstimateGrid::OfLooks(this->GetSamples().Width, this->GetSamples().Height), true, law == NoiseLaw::Rayleigh));
+  }
+  double
+  EstimateVariance() const override
+  {
+    return CombineVariances(
+      this->Estimate(EstimateGrid::OfVariances(this->GetSamples().Width, this->GetSamples().Height), false, false));
+  }
+
+  bool
+  MakeLabels(const Model & model, const std::function<bool(float)> & progress) override
+  {
+    const DeviceGuard guard(m_Sums->GetDevice());
+    if (m_InitialLabels != nullptr)
+    {
+      const bool goesOn = progress(0.0f);
+      m_Labels = MakeLabelMapOfOnDevice(this->UploadLabels(), *m_Sums, model, *m_Processor);
+      return goesOn;
+    }
+    m_Labels = MakeLabelMapOnDevice(*m_Sums, model, m_BlockSize, progress, *m_Processor);
+    return m_Labels.Finished;
+  }
+  LabelSummary
+  SummarizeLabels() override
+  {
+    const DeviceGuard    guard(m_Sums->GetDevice());
+    std::vector<Moments> sums(m_Labels.NumberOfRegions + 1);
+    m_Processor->Download(static_cast<const Moments *>(m_Labels.Regions.GetPointer()), sums.size(), sums.data());
+    return partition::SummarizeLabels(*m_Processor, this->GetPixels(), this->GetNumberOfPixels(), std::move(sums));
+  }
+  void
+  WriteLabels() override
+  {
+    const DeviceGuard guard(m_Sums->GetDevice());
+    this->Write([this](auto * labels, size_t stride) {
+      using LabelType = std::remove_pointer_t<decltype(labels)>;
+      m_Processor->VisitScene([&](const auto & scene) {
+        m_Processor->For(this->GetNumberOfPixels(),
+                         steps::WriteLabels<std::decay_t<decltype(scene)>, LabelOfPixel, LabelType>{
+                           scene, { this->GetPixels() }, this->GetSamples().Width, nullptr, labels, stride });
+      });
+    });
+  }
+
+  CudaRegionPartitionStop
+  Refine(const Model & model, uint64_t minimumNumberOfPixels, const RefinementSchedule & schedule) override
+  {
+    const DeviceGuard guard(m_Sums->GetDevice());
+    const auto &      samples = this->GetSamples();
+    m_Search.emplace(*m_Processor, model, minimumNumberOfPixels, samples.Width, samples.Height, LargestPart);
+    m_Search->StartFrom(DeviceProcessor::Array<uint32_t>(std::move(m_Labels.Labels)),
+                        DeviceProcessor::Array<Moments>(std::move(m_Labels.Regions)),
+                        m_Labels.NumberOfRegions);
+    return m_Search->Refine(schedule);
+  }
+  uint32_t
+  GetNumberOfIterations() const override
+  {
+    return m_Search->GetNumberOfIterations();
+  }
+  double
+  GetDescription() const override
+  {
+    return m_Search->GetDescription();
+  }
+  size_t
+  GetNumberOfRegions() const override
+  {
+    return m_Search->GetNumberOfRegions();
+  }
+  FinalMap
+  GetFinalMap() override
+  {
+    const DeviceGuard guard(m_Sums->GetDevice());
+    m_Raster.emplace(m_Search->GetMap());
+    m_Map = m_Search->Download();
+    std::vector<uint32_t> pixels(m_Map.Regions.size());
+    m_Processor->Download(m_Raster->FindFirstPixels().Get(), pixels.size(), pixels.data());
+    std::vector<uint64_t> firstPixels(pixels.size());
+    std::transform(pixels.begin(), pixels.end(), firstPixels.begin(), [](uint32_t pixel) {
+      return pixel == ~uint32_t{ 0 } ? NoPixel : pixel;
+    });
+    return { m_Map, std::move(firstPixels) };
+  }
+  void
+  WritePolygons(const std::vector<uint32_t> & numbers) override
+  {
+    const DeviceGuard guard(m_Sums->GetDevice());
+    const auto        onDevice = m_Processor->Upload(numbers.data(), numbers.size());
+    this->Write([&](auto * labels, size_t stride) { m_Raster->Write(onDevice.Get(), labels, stride); });
+  }
+
+private:
+  const std::unique_ptr<const region::DeviceSums> m_Sums;
+  const bool                                      m_Squares;
+  const int32_t                                   m_BlockSize;
+  const CudaImageView * const                     m_InitialLabels;
+  const LabelWriter                               m_WriteLabels;
+  const StreamLease                               m_Stream; // its end waits for what reads the sums
+  const ShareOfDevice                             m_Share;
+  std::optional<DeviceProcessor>                  m_Processor;
+  DeviceLabelMap                                  m_Labels;
+  std::optional<MapSearch<DeviceProcessor>>       m_Search;
+  std::optional<MapRaster<DeviceProcessor>>       m_Raster;
+  MapData                                         m_Map; // the final one
+
+  size_t
+  GetNumberOfPixels() const
+  {
+    return static_cast<size_t>(this->GetSamples().Width) * static_cast<size_t>(this->GetSamples().Height);
+  }
+  PixelLabels
+  GetPixels() const
+  {
+    return { { this->GetSamples().Width }, static_cast<const uint32_t *>(m_Labels.Labels.GetPointer()) };
+  }
+
+  /** The estimates of all places that have one. */
+  std::vector<double>
+  Estimate(const EstimateGrid & grid, bool looks, bool squares) const
+  {
+    const DeviceGuard   guard(m_Sums->GetDevice());
+    std::vector<double> estimates(static_cast<size_t>(grid.Columns) * static_cast<size_t>(grid.Rows));
+    if (!estimates.empty())
+    {
+      const auto onDevice = m_Processor->Allocate<double>(estimates.size());
+      m_Processor->VisitScene([&](const auto & scene) {
+        m_Processor->For(
+          estimates.size(),
+          steps::EstimatePlaces<std::decay_t<decltype(scene)>>{ scene, grid, looks, squares, onDevice.Get() });
+      });
+      m_Processor->Download(onDevice.Get(), estimates.size(), estimates.data());
+      estimates.erase(std::remove(estimates.begin(), estimates.end(), NoEstimate), estimates.end());
+    }
+    return estimates;
+  }
+
+  /** Labels row by row. */
+  ArrayMemory
+  UploadLabels() const
+  {
+    const size_t width = m_InitialLabels->Size[0];
+    const size_t height = m_InitialLabels->Size[1];
+    auto         labels = m_Processor->Allocate<uint32_t>(width * height);
+    DeviceView   view;
+    view.Data = labels.Get();
+    view.ComponentType = CudaComponentType::UInt;
+    view.Size = { { width, height, 1, 1, 1 } };
+    view.Stride = { { 1, width, width * height, width * height, width * height } };
+    UploadRows(*m_InitialLabels, view, m_Stream, {});
+    return labels.TakeMemory();
+  }
+
+  template <typename TFunction>
+  void
+  Write(const TFunction & function) const
+  {
+    m_WriteLabels(m_Stream, [&](const DeviceView & labels) {
+      if (labels.ComponentType == CudaComponentType::UShort)
+      {
+        function(static_cast<uint16_t *>(labels.Data), labels.Stride[1]);
+      }
+      else
+      {
+        function(static_cast<uint32_t *>(labels.Data), labels.Stride[1]);
+      }
+    });
+  }
+};
+} // namespace
+
+std::unique_ptr<Stages>
+MakeDeviceStages(std::unique_ptr<const region::DeviceSums> sums,
+                 const CudaRegionPartitionParameters &     parameters,
+                 const CudaImageView *                     initialLabels,
+                 LabelWriter                               writeLabels)
+{
+  const DeviceGuard guard(sums->GetDevice());
+  return std::make_unique<DeviceStages>(std::move(sums), parameters, initialLabels, std::move(writeLabels));
+}
+
+size_t
+GetSearchBytes(size_t width, size_t height, const CudaRegionPartitionParameters & parameters, bool hasInitialLabels)
+{
+  // Few label maps turn at more than one of sixteen corners of pixels.
+  constexpr size_t pixelsOfANode = 16;
+  // The blocks of given labels are not known.
+  constexpr size_t largestBlock = 64;
+  const size_t     pixels = width * height;
+  return std::max(GetLabelSearchBytes(width, height, hasInitialLabels ? largestBlock : parameters.BlockSize),
+                  parameters.LabelsOnly ? 0 : GetMapSearchBytes(pixels / pixelsOfANode, pixels, LargestPart));
+}
+} // namespace itk::cuda::partition

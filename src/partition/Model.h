@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef CudaFilters_partition_Model_h
+#define CudaFilters_partition_Model_h
+
+#include "region/Laws.h"
+
+#include <cstdint>
+#include <cstring>
+
+// The description of a partition, in nats: D = sum over regions of [-log likelihood + a/2 log n + log N] + c S, for
+// regions of n pixels and a estimated parameters, an image of N pixels, and S segments inside the image. log N says
+// where a region begins, c where a segment ends (Galland, Bertaux and Refregier, IEEE Transactions on Image Processing
+// 12, 2003; a/2 log n: Rissanen 1978).
+namespace itk::cuda::partition
+{
+using region::LawDescription;
+using region::LinearForm;
+using region::Moments;
+using region::NoiseLaw;
+
+/** An unsigned integer for each number, in the order of the numbers: of their bits. */
+ITK_CUDA_HOST_DEVICE inline uint64_t
+OrderOf(double value)
+{
+  uint64_t bits;
+  memcpy(&bits, &value, sizeof(bits));
+  return (bits >> 63) != 0 ? ~bits : bits | (uint64_t{ 1 } << 63);
+}
+
+/** n v / (2 V), v = b/n - (a/n)^2: Gaussian with a variance V that is known. Bounded below as in GaussianRegion. */
+struct KnownVarianceRegion
+{
+  double Variance;
+
+  ITK_CUDA_HOST_DEVICE double
+  Criterion(const Moments & m) const
+  {
+    return 0.5 * region::ScaledVariance(m) / (static_cast<double>(m.Count) * Variance);
+  }
+  ITK_CUDA_HOST_DEVICE LinearForm
+  Linearize(const Moments & m) const
+  {
+    const double mean = static_cast<double>(m.Sum) / static_cast<double>(m.Count);
+    return { 0.5 * mean * (mean / Variance), -mean / Variance, 0.5 / Variance };
+  }
+};
+
+/** The parameters that a region's law estimates. */
+ITK_CUDA_HOST_DEVICE constexpr double
+NumberOfLawParameters(NoiseLaw law)
+{
+  return law == NoiseLaw::Gaussian || law == NoiseLaw::LogNormal ? 2.0 : 1.0;
+}
+
+/** What a partition of an image costs, as plain data. */
+struct Model
+{
+  LawDescription Law;
+  double         KnownVariance{ 1.0 }; // of GaussianCommonVariance, fixed while a partition is searched
+  double         LogNumberOfPixels{ 0.0 };
+  double         SegmentCost{ 9.0 };
+
+  /** The description of a region without its boundary; 0 without pixels. */
+  ITK_CUDA_HOST_DEVICE double
+  Describe(const Moments & m) const
+  {
+    return m.Count <= 0 ? 0.0 : this->Describe(m, this->PriceParameters(m.Count));
+  }
+  /** The same of a region with pixels. \param price that PriceParameters() has for their number */
+  ITK_CUDA_HOST_DEVICE double
+  Describe(const Moments & m, double price) const
+  {
+    return Law.Visit(DescribeRegion{ *this, m }) + price + LogNumberOfPixels;
+  }
+  /** What the parameters of a region of so many pixels cost. */
+  ITK_CUDA_HOST_DEVICE double
+  PriceParameters(int64_t count) const
+  {
+    return 0.5 * NumberOfLawParameters(Law.Law) * region::Log(static_cast<double>(count));
+  }
+
+  /** The tangent of Describe(): the change by pixels that join the region, to first order, but for terms that all
+   * regions have alike: a constant for each pixel, and for the Poisson law one for the sum. They cancel where a pixel
+   * leaves one region for another. Describe() is concave, and the tangent is nowhere below it: changes that lower the
+   * sum of tangents lower the description, whichever regions they share. A region without pixels has that of one pixel
+   * of value 0. */
+  ITK_CUDA_HOST_DEVICE LinearForm
+  Linearize(const Moments & m) const
+  {
+    const Moments atLeastOne = m.Count > 0 ? m : Moments{ 1, 0, 0 };
+    LinearForm    tangent = Law.Visit(LinearizeRegion{ *this, atLeastOne });
+    tangent.Count += 0.5 * NumberOfLawParameters(Law.Law) / static_cast<double>(atLeastOne.Count);
+    return tangent;
+  }
+
+private:
+  template <typename TRegion>
+  ITK_CUDA_HOST_DEVICE const TRegion &
+  OneRegion(const region::IndependentRegions<TRegion> & law) const
+  {
+    return law.Region;
+  }
+  ITK_CUDA_HOST_DEVICE KnownVarianceRegion
+  OneRegion(const region::CommonVarianceRegions &) const
+  {
+    return { KnownVariance };
+  }
+
+  struct DescribeRegion
+  {
+    const Model &   Owner;
+    const Moments & Sums;
+    template <typename TLaw>
+    ITK_CUDA_HOST_DEVICE double
+    operator()(const TLaw & law) const
+    {
+      return Owner.OneRegion(law).Criterion(Sums);
+    }
+  };
+  struct LinearizeRegion
+  {
+    const Model &   Owner;
+    const Moments & Sums;
+    template <typename TLaw>
+    ITK_CUDA_HOST_DEVICE LinearForm
+    operator()(const TLaw & law) const
+    {
+      return Owner.OneRegion(law).Linearize(Sums);
+    }
+  };
+};
+
+/** Describes regions as a model does, with the same bits. The price of the parameters, a logarithm, is in memory for
+ * the numbers of pixels that most regions have while they merge: most of the time of a round is that of logarithms. It
+ * owns nothing. */
+struct PricedLaw
+{
+  Model          Law;
+  const double * Prices; // of regions of 0, 1, 2, ... pixels
+  uint32_t       NumberOfPrices;
+
+  ITK_CUDA_HOST_DEVICE double
+  Describe(const Moments & m) const
+  {
+    const bool hasPrice = m.Count > 0 && m.Count < static_cast<int64_t>(NumberOfPrices);
+    return hasPrice ? Law.Describe(m, Prices[m.Count]) : Law.Describe(m);
+  }
+};
+} // namespace itk::cuda::partition
+
+#endif

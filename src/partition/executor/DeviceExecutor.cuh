@@ -1,0 +1,1350 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef CudaFilters_partition_executor_DeviceExecutor_cuh
+#define CudaFilters_partition_executor_DeviceExecutor_cuh
+
+#include "runtime/device/Call.h"
+#include "runtime/device/Stream.h"
+#include "runtime/device/Device.h"
+#include "runtime/device/Launch.h"
+#include "itkCudaError.h"
+#include "runtime/memory/DeviceMemory.h"
+#include "runtime/memory/PinnedMemory.h"
+#include "partition/executor/ArrayMemory.h"
+#include "partition/map/Geometry.h"
+#include "partition/Model.h"
+#include "partition/executor/ConcurrentRuns.h"
+#include "region/Sums.cuh"
+#include "runtime/device/Spin.h"
+
+#include <cooperative_groups.h>
+#include <cooperative_groups/reduce.h>
+#include <cub/block/block_radix_sort.cuh>
+#include <cub/block/block_scan.cuh>
+#include <cub/device/device_radix_sort.cuh>
+#include <cub/device/device_scan.cuh>
+#include <thrust/iterator/counting_iterator.h>
+#include <thrust/iterator/transform_iterator.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <thread>
+#include <type_traits>
+#include <utility>
+
+namespace itk::cuda::partition
+{
+/** The image as a cell on the device sees it. */
+template <typename TSample, bool VMask>
+struct DeviceScene
+{
+  region::kernels::DevicePixels<TSample, VMask> Pixels;
+  bool                                          Squares; // whether sums have them, which follows from the law
+
+  __device__ bool
+  HasMask() const
+  {
+    return VMask;
+  }
+  __device__ bool
+  IsValid(int32_t x, int32_t y) const
+  {
+    if constexpr (VMask)
+    {
+      const size_t block = static_cast<size_t>(y) * Pixels.CheckpointsPerRow + x / region::CheckpointSpacing;
+      return ((Pixels.Mask[block].Bits >> (x % region::CheckpointSpacing)) & 1u) != 0;
+    }
+    return true;
+  }
+  /** Sums of the pixels x = first to end - 1 of row y. */
+  __device__ Moments
+  SumRow(int32_t y, int32_t first, int32_t end) const
+  {
+    Moments sums = Pixels.RowPrefix(y, end) - Pixels.RowPrefix(y, first);
+    sums.SumOfSquares = Squares ? sums.SumOfSquares : 0;
+    return sums;
+  }
+};
+
+/** The image as edges on the device see it. All kinds of samples have one type: the kernels of polygons are large, and
+ * a kind of each of them for each kind of samples would take long to compile. `VTogether` rows of an edge load
+ * together: most of the time goes to waiting for memory. */
+template <int32_t VTogether>
+struct DeviceEdges
+{
+  const void *                   Samples;
+  ptrdiff_t                      RowStride;
+  const region::Checkpoint *     Checkpoints;
+  const region::MaskCheckpoint * Mask; // may be null
+  int32_t                        CheckpointsPerRow;
+  int32_t                        Width;
+  int32_t                        Height;
+  uint32_t                       Flip;
+  uint32_t                       BytesPerSample;
+  bool                           Squares; // whether sums have them, which follows from the law
+
+  explicit DeviceEdges(const region::DeviceSums & sums, bool squares)
+    : Samples(sums.GetSamples())
+    , RowStride(sums.GetRowStride())
+    , Checkpoints(sums.GetCheckpoints())
+    , Mask(sums.GetMask())
+    , CheckpointsPerRow(sums.GetDescription().Width / region::CheckpointSpacing + 1)
+    , Width(sums.GetDescription().Width)
+    , Height(sums.GetDescription().Height)
+    , Flip(sums.GetDescription().Flip)
+    , BytesPerSample(static_cast<uint32_t>(CudaComponentSize(sums.GetDescription().Type)))
+    , Squares(squares)
+  {}
+
+  __device__ Moments
+  SumEdge(const region::LatticePoint & p, const region::LatticePoint & q) const
+  {
+    const region::LatticeEdge edge = region::MakeEdge(p, q);
+    return edge.NumberOfRows > 0 ? SumRows(*this, edge, 0, 1) : Moments{};
+  }
+  /** The same for a team, each of whose lanes sums every so many rows. */
+  template <typename TTeam>
+  __device__ Moments
+  SumEdgeOfTeam(const region::LatticePoint & p, const region::LatticePoint & q, const TTeam & team) const
+  {
+    const region::LatticeEdge edge = region::MakeEdge(p, q);
+    const LaneShare           share = team.GetShare();
+    return team.Sum(share.First < edge.NumberOfRows ? SumRows(*this, edge, share.First, share.Stride) : Moments{});
+  }
+
+private:
+  template <typename TSample, bool VMask>
+  __device__ region::kernels::DevicePixels<TSample, VMask>
+             GetPixels() const
+  {
+    region::kernels::DevicePixels<TSample, VMask> pixels{};
+    pixels.Samples = static_cast<const TSample *>(Samples);
+    pixels.RowStride = RowStride;
+    pixels.Checkpoints = Checkpoints;
+    pixels.Mask = Mask;
+    pixels.CheckpointsPerRow = CheckpointsPerRow;
+    pixels.Width = Width;
+    pixels.Height = Height;
+    pixels.Flip = static_cast<TSample>(Flip);
+    return pixels;
+  }
+
+  /** Sums rows first, first + stride, ... Not inlined: the kernels call it from several places. It gets values, not
+   * addresses: what has an address is in memory, with all that a step consists of. */
+  static __device__ __noinline__ Moments
+  SumRows(const DeviceEdges edges, const region::LatticeEdge edge, int32_t first, int32_t stride)
+  {
+    if (edges.Squares)
+    {
+      return edges.Mask != nullptr ? edges.SumRowsOf<true, true>(edge, first, stride)
+                                   : edges.SumRowsOf<false, true>(edge, first, stride);
+    }
+    return edges.Mask != nullptr ? edges.SumRowsOf<true, false>(edge, first, stride)
+                                 : edges.SumRowsOf<false, false>(edge, first, stride);
+  }
+  template <bool VMask, bool VSquares>
+  __device__ Moments
+  SumRowsOf(const region::LatticeEdge & edge, int32_t first, int32_t stride) const
+  {
+    switch (BytesPerSample)
+    {
+      case 1:
+        return SumRowsOf<VTogether, VSquares>(this->GetPixels<uint8_t, VMask>(), edge, first, stride);
+      case 2:
+        return SumRowsOf<VTogether, VSquares>(this->GetPixels<uint16_t, VMask>(), edge, first, stride);
+      default: // their look-ups take more registers
+        return SumRowsOf<2, VSquares>(this->GetPixels<uint32_t, VMask>(), edge, first, stride);
+    }
+  }
+  /** As region::SumEdge(). */
+  template <int32_t VRows, bool VSquares, typename TPixels>
+  static __device__ Moments
+  SumRowsOf(const TPixels & pixels, const region::LatticeEdge & edge, int32_t first, int32_t stride)
+  {
+    region::CrossingWalker walker(edge, first, stride);
+    Moments                sums;
+    for (int32_t begin = first; begin < edge.NumberOfRows; begin += VRows * stride)
+    {
+      typename TPixels::Lookup lookups[VRows];
+#pragma unroll
+      for (int32_t j = 0; j < VRows; ++j)
+      {
+        // Behind the last row it loads that one again: most edges have few rows.
+        const int32_t row = begin + j * stride;
+        lookups[j] = pixels.Fetch(edge.Top.Y + min(row, edge.NumberOfRows - 1), walker.GetColumn());
+        if (row + stride < edge.NumberOfRows)
+        {
+          walker.Advance();
+        }
+      }
+#pragma unroll
+      for (int32_t j = 0; j < VRows; ++j)
+      {
+        if (begin + j * stride < edge.NumberOfRows)
+        {
+          sums += pixels.template Resolve<VSquares>(lookups[j]);
+        }
+      }
+    }
+    return edge.Upward ? Moments{} - sums : sums;
+  }
+};
+
+struct DeviceAtomics
+{
+  static_assert(sizeof(unsigned long long) == sizeof(uint64_t), "As the atomic functions have it");
+
+  static __device__ void
+  Add(uint32_t & sum, uint32_t x)
+  {
+    atomicAdd(&sum, x);
+  }
+  static __device__ void
+  Add(int64_t & sum, int64_t x)
+  {
+    atomicAdd(reinterpret_cast<unsigned long long *>(&sum), static_cast<unsigned long long>(x));
+  }
+  /** Returns the earlier value. */
+  static __device__ uint64_t
+  FetchAdd(uint64_t & sum, uint64_t x)
+  {
+    return atomicAdd(reinterpret_cast<unsigned long long *>(&sum), static_cast<unsigned long long>(x));
+  }
+  static __device__ uint32_t
+  Exchange(uint32_t & x, uint32_t value)
+  {
+    return atomicExch(&x, value);
+  }
+  static __device__ void
+  Add(Moments & sum, const Moments & x)
+  {
+    region::kernels::AtomicAdd(sum, x);
+  }
+  static __device__ void
+  Maximum(uint64_t & largest, uint64_t x)
+  {
+    atomicMax(reinterpret_cast<unsigned long long *>(&largest), static_cast<unsigned long long>(x));
+  }
+  /** Returns the earlier value. */
+  static __device__ uint32_t
+  Minimum(uint32_t & smallest, uint32_t x)
+  {
+    return atomicMin(&smallest, x);
+  }
+  static __device__ void
+  Minimum(uint64_t & smallest, uint64_t x)
+  {
+    atomicMin(reinterpret_cast<unsigned long long *>(&smallest), static_cast<unsigned long long>(x));
+  }
+  /** A value that other passes may change meanwhile. */
+  static __device__ uint64_t
+  Load(const uint64_t & x)
+  {
+    return *static_cast<const volatile uint64_t *>(&x);
+  }
+  /** Returns the earlier value. */
+  static __device__ uint64_t
+  CompareAndSwap(uint64_t & x, uint64_t expected, uint64_t desired)
+  {
+    return atomicCAS(reinterpret_cast<unsigned long long *>(&x),
+                     static_cast<unsigned long long>(expected),
+                     static_cast<unsigned long long>(desired));
+  }
+  static __device__ uint32_t
+  CompareAndSwap(uint32_t & x, uint32_t expected, uint32_t desired)
+  {
+    return atomicCAS(&x, expected, desired);
+  }
+  /** The counter after it is decreased by one. */
+  static __device__ uint32_t
+  Previous(uint32_t & counter)
+  {
+    return atomicSub(&counter, 1) - 1;
+  }
+  /** Increases a counter by one, which is the same for all threads that call it. */
+  static __device__ void
+  Increment(uint32_t & counter)
+  {
+    const unsigned int mask = __activemask();
+    if (region::kernels::LaneIndex() == __ffs(static_cast<int>(mask)) - 1)
+    {
+      atomicAdd(&counter, static_cast<uint32_t>(__popc(mask)));
+    }
+  }
+  /** The counter before it is increased by one. The threads of a warp that count with the same counter do it in one
+   * access to memory. */
+  static __device__ uint32_t
+  Next(uint32_t & counter)
+  {
+    const unsigned int peers = __match_any_sync(__activemask(), reinterpret_cast<unsigned long long>(&counter));
+    const int          lane = region::kernels::LaneIndex();
+    const int          first = __ffs(static_cast<int>(peers)) - 1;
+    const auto         before = static_cast<uint32_t>(__popc(peers & ((1u << lane) - 1u)));
+    const uint32_t     sum = lane == first ? atomicAdd(&counter, static_cast<uint32_t>(__popc(peers))) : 0;
+    return __shfl_sync(peers, sum, first) + before;
+  }
+};
+
+namespace kernels
+{
+/** Bytes that a kernel writes to memory of the host when its work is done, and a mark that says so there. */
+struct Notice
+{
+  const volatile uint32_t * From;
+  uint32_t *                To;
+  unsigned int              NumberOfBytes;
+  volatile uint32_t *       Mark; // null: there is no notice
+  uint32_t                  Number;
+
+  /** Called by all threads of one block. */
+  __device__ void
+  Send() const
+  {
+    const unsigned int words = NumberOfBytes / sizeof(uint32_t);
+    for (unsigned int i = threadIdx.x; i < words; i += blockDim.x)
+    {
+      To[i] = From[i];
+    }
+    if (threadIdx.x < NumberOfBytes % sizeof(uint32_t))
+    {
+      const size_t last = words * sizeof(uint32_t) + threadIdx.x;
+      reinterpret_cast<unsigned char *>(To)[last] = reinterpret_cast<const volatile unsigned char *>(From)[last];
+    }
+    __threadfence_system();
+    __syncthreads();
+    if (threadIdx.x == 0)
+    {
+      *Mark = Number;
+    }
+  }
+};
+
+static __global__ void
+SendKernel(const __grid_constant__ Notice notice)
+{
+  notice.Send();
+}
+
+/** Memory to fill, each part with copies of a byte. */
+struct Fills
+{
+  struct Part
+  {
+    unsigned char * Begin;
+    size_t          NumberOfBytes;
+    unsigned char   Byte;
+  };
+
+  static constexpr unsigned int Most = 8;
+
+  Part         Parts[Most];
+  unsigned int Number;
+
+  bool
+  Overlap(const Part & other) const
+  {
+    return std::any_of(Parts, Parts + Number, [&other](const Part & part) {
+      return part.Begin < other.Begin + other.NumberOfBytes && other.Begin < part.Begin + part.NumberOfBytes;
+    });
+  }
+};
+
+/** One row of blocks for each part. */
+static __global__ void
+FillKernel(const __grid_constant__ Fills fills)
+{
+  const Fills::Part & part = fills.Parts[blockIdx.y];
+  const size_t        first = static_cast<size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  const size_t        stride = static_cast<size_t>(gridDim.x) * blockDim.x;
+  const unsigned int  word = 0x01010101u * part.Byte;
+  const bool          isAligned = reinterpret_cast<uintptr_t>(part.Begin) % sizeof(uint4) == 0;
+  const size_t        quads = isAligned ? part.NumberOfBytes / sizeof(uint4) : 0;
+  for (size_t i = first; i < quads; i += stride)
+  {
+    reinterpret_cast<uint4 *>(part.Begin)[i] = make_uint4(word, word, word, word);
+  }
+  for (size_t i = quads * sizeof(uint4) + first; i < part.NumberOfBytes; i += stride)
+  {
+    part.Begin[i] = part.Byte;
+  }
+}
+
+/** A sort of keys and their places in one block, by as many bits as a TKey has. */
+template <typename TKey>
+struct BlockSort
+{
+  static constexpr int      Threads = 1024;
+  static constexpr int      KeysOfThread = 32 / static_cast<int>(sizeof(TKey)); // 32 KiB of all threads
+  static constexpr uint32_t MostKeys = Threads * KeysOfThread;
+  static constexpr int      MostBits = 8 * static_cast<int>(sizeof(TKey));
+
+  using Sort = cub::BlockRadixSort<TKey, Threads, KeysOfThread, uint32_t>;
+};
+
+template <typename TKey>
+__global__ void
+__launch_bounds__(BlockSort<TKey>::Threads)
+  SortPlacesKernel(const uint64_t * keys, uint32_t number, int bits, uint64_t * sorted, uint32_t * places)
+{
+  constexpr int                                          keysOfThread = BlockSort<TKey>::KeysOfThread;
+  __shared__ typename BlockSort<TKey>::Sort::TempStorage memory;
+  TKey                                                   ofThread[keysOfThread];
+  uint32_t                                               placesOfThread[keysOfThread];
+#pragma unroll
+  for (int j = 0; j < keysOfThread; ++j)
+  {
+    // The sort is stable: keys that are none come last.
+    const uint32_t i = threadIdx.x * keysOfThread + j;
+    ofThread[j] = i < number ? static_cast<TKey>(keys[i]) : static_cast<TKey>(~TKey{ 0 });
+    placesOfThread[j] = i;
+  }
+  typename BlockSort<TKey>::Sort(memory).Sort(ofThread, placesOfThread, 0, bits);
+#pragma unroll
+  for (int j = 0; j < keysOfThread; ++j)
+  {
+    const uint32_t i = threadIdx.x * keysOfThread + j;
+    if (i < number)
+    {
+      sorted[i] = keys[placesOfThread[j]];
+      places[i] = placesOfThread[j];
+    }
+  }
+}
+
+/** Sums before each of a few values in one block. */
+struct BlockSum
+{
+  static constexpr int    Threads = 1024;
+  static constexpr int    ValuesOfThread = 8;
+  static constexpr size_t MostValues = Threads * ValuesOfThread;
+
+  template <typename T>
+  using Scan = cub::BlockScan<T, Threads>;
+};
+
+/** sums[i]: of function(0) to function(i - 1), for 0 <= i <= number. */
+template <typename TFunction, typename T>
+__global__ void
+__launch_bounds__(BlockSum::Threads) SumKernel(const __grid_constant__ TFunction function,
+                                               uint32_t                          number,
+                                               T *                               sums,
+                                               const __grid_constant__ Notice    notice)
+{
+  __shared__ typename BlockSum::Scan<T>::TempStorage memory;
+  const uint32_t                                     first = threadIdx.x * BlockSum::ValuesOfThread;
+  T                                                  values[BlockSum::ValuesOfThread];
+#pragma unroll
+  for (int j = 0; j < BlockSum::ValuesOfThread; ++j)
+  {
+    values[j] = first + j < number ? static_cast<T>(function(first + j)) : T{ 0 };
+  }
+  BlockSum::Scan<T>(memory).ExclusiveSum(values, values);
+#pragma unroll
+  for (int j = 0; j < BlockSum::ValuesOfThread; ++j)
+  {
+    if (first + j <= number)
+    {
+      sums[first + j] = values[j];
+    }
+  }
+  if (notice.Mark != nullptr)
+  {
+    __syncthreads();
+    notice.Send();
+  }
+}
+
+constexpr unsigned int ThreadsOfLoop = 256;
+
+/** Whether a step sums edges, of its own pixels or of those of its round. */
+template <typename TStep>
+std::true_type
+SumsEdges(decltype(&decltype(TStep::Pixels)::SumEdge));
+template <typename TStep>
+std::true_type
+SumsEdges(decltype(&decltype(decltype(TStep::Round)::Pixels)::SumEdge));
+template <typename TStep>
+std::false_type
+SumsEdges(...);
+
+/** Blocks of a loop that a multiprocessor has room for. Threads wait for memory most of the time, and the more there
+ * are the less time is lost: registers are limited to 64 a thread. Steps that sum edges, which have several look-ups in
+ * registers, get 128. */
+template <typename TStep>
+constexpr unsigned int BlocksOfLoop = decltype(SumsEdges<TStep>(nullptr))::value ? 2 : 4;
+
+template <typename TStep>
+__global__ void
+__launch_bounds__(ThreadsOfLoop, BlocksOfLoop<TStep>) ForKernel(size_t number, const __grid_constant__ TStep step)
+{
+  const size_t stride = static_cast<size_t>(gridDim.x) * blockDim.x;
+  for (size_t i = static_cast<size_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < number; i += stride)
+  {
+    step(i);
+  }
+}
+
+/** Calls step(i) for i < step.GetNumber(), which the device knows. */
+template <typename TStep>
+__global__ void
+__launch_bounds__(ThreadsOfLoop, BlocksOfLoop<TStep>) ForAtMostKernel(const __grid_constant__ TStep step)
+{
+  const size_t number = step.GetNumber();
+  const size_t stride = static_cast<size_t>(gridDim.x) * blockDim.x;
+  for (size_t i = static_cast<size_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < number; i += stride)
+  {
+    step(i);
+  }
+}
+
+/** Adjacent threads of a warp, which work on one pass together: as OneLane. */
+template <uint32_t VLanes>
+struct DeviceTeam
+{
+  static constexpr uint32_t NumberOfLanes = VLanes;
+
+  __device__ uint32_t
+  GetLane() const
+  {
+    return static_cast<uint32_t>(region::kernels::LaneIndex()) % NumberOfLanes;
+  }
+  __device__ LaneShare
+  GetShare() const
+  {
+    return { static_cast<int32_t>(this->GetLane()), static_cast<int32_t>(NumberOfLanes) };
+  }
+  __device__ bool
+  All(bool ofLane) const
+  {
+    return __all_sync(this->GetMask(), ofLane) != 0;
+  }
+  /** What the lanes have together. */
+  __device__ Moments
+  Sum(Moments ofLane) const
+  {
+#pragma unroll
+    for (unsigned int distance = NumberOfLanes / 2; distance > 0; distance /= 2)
+    {
+      ofLane += FromOther(ofLane, [&](auto x) { return __shfl_xor_sync(this->GetMask(), x, distance); });
+    }
+    return ofLane;
+  }
+
+  /** A value of each lane. */
+  template <typename T>
+  using OfLanes = T;
+
+  /** Calls function(lane, its value). */
+  template <typename T, typename TFunction>
+  __device__ void
+  ForLanes(T & ofLane, const TFunction & function) const
+  {
+    function(this->GetLane(), ofLane);
+  }
+  /** Replaces integers by the sums of those before each. */
+  __device__ void
+  ReplaceBySumsBefore(Moments * values, uint32_t number) const
+  {
+    Moments before;
+    for (uint32_t first = 0; first < number; first += NumberOfLanes)
+    {
+      const uint32_t i = first + this->GetLane();
+      const Moments  own = i < number ? values[i] : Moments{};
+      Moments        sum = own;
+#pragma unroll
+      for (unsigned int distance = 1; distance < NumberOfLanes; distance *= 2)
+      {
+        const Moments other =
+          FromOther(sum, [&](auto x) { return __shfl_up_sync(this->GetMask(), x, distance, NumberOfLanes); });
+        sum += this->GetLane() >= distance ? other : Moments{};
+      }
+      if (i < number)
+      {
+        values[i] = before + (sum - own);
+      }
+      before +=
+        FromOther(sum, [&](auto x) { return __shfl_sync(this->GetMask(), x, NumberOfLanes - 1, NumberOfLanes); });
+    }
+  }
+  /** The best one of what function(lane, its value) returns. */
+  template <typename T, typename TFunction>
+  __device__ auto
+  FindBest(T & ofLane, const TFunction & function) const
+  {
+    auto           best = function(this->GetLane(), ofLane);
+    const uint64_t order = OrderOf(best.Cost + 0.0); // -0 is 0
+    const auto     upper = static_cast<uint32_t>(order >> 32);
+    const auto     lower = static_cast<uint32_t>(order);
+    const bool     isFirst = upper == Minimum(upper);
+    const uint32_t least = Minimum(isFirst ? lower : Largest);
+    const bool     isBest = isFirst && lower == least;
+    best.Begin = Minimum(isBest ? best.Begin : Largest);
+    best.Cost = __shfl_sync(this->GetMask(), best.Cost, __ffs(__ballot_sync(this->GetMask(), isBest)) - 1);
+    return best;
+  }
+  /** Calls function(i) for i < number. */
+  template <typename TFunction>
+  __device__ void
+  For(uint32_t number, const TFunction & function) const
+  {
+    for (uint32_t i = this->GetLane(); i < number; i += NumberOfLanes)
+    {
+      function(i);
+    }
+  }
+  template <typename TFunction>
+  __device__ void
+  Once(const TFunction & function) const
+  {
+    if (this->GetLane() == 0)
+    {
+      function();
+    }
+  }
+  /** All lanes see afterwards what any of them wrote before. */
+  __device__ void
+  Wait() const
+  {
+    __syncwarp(this->GetMask());
+  }
+
+private:
+  static constexpr uint32_t ThreadsOfWarp = 32;
+  static constexpr uint32_t Largest = 0xffffffffu;
+
+  /** The smallest number of all lanes: one instruction where the device has it. */
+  static __device__ uint32_t
+  Minimum(uint32_t ofLane)
+  {
+    namespace cg = cooperative_groups;
+    return cg::reduce(cg::tiled_partition<NumberOfLanes>(cg::this_thread_block()), ofLane, cg::less<uint32_t>());
+  }
+  /** What each sum of another lane is; function(x) returns that lane's x. */
+  template <typename TFunction>
+  static __device__ Moments
+  FromOther(const Moments & ofLane, const TFunction & function)
+  {
+    Moments other;
+    other.Count = function(static_cast<long long>(ofLane.Count));
+    other.Sum = function(static_cast<unsigned long long>(ofLane.Sum));
+    other.SumOfSquares = function(static_cast<unsigned long long>(ofLane.SumOfSquares));
+    return other;
+  }
+
+  /** The threads of the team. */
+  __device__ unsigned int
+  GetMask() const
+  {
+    const auto thread = static_cast<uint32_t>(region::kernels::LaneIndex());
+    return 0xffffffffu >> (ThreadsOfWarp - NumberOfLanes) << (thread - this->GetLane());
+  }
+};
+
+/** The share of a team of step(i, team) for i < step.GetNumber(): its first pass, and others at equal distances. */
+template <typename TStep>
+__device__ void
+RunShareOfTeam(const TStep & step)
+{
+  using Team = DeviceTeam<TStep::LanesOfTeam>;
+  const size_t number = step.GetNumber();
+  const size_t teamsOfBlock = blockDim.x / Team::NumberOfLanes;
+  const size_t first = static_cast<size_t>(blockIdx.x) * teamsOfBlock + threadIdx.x / Team::NumberOfLanes;
+  for (size_t i = first; i < number; i += teamsOfBlock * gridDim.x)
+  {
+    step(i, Team{});
+  }
+}
+
+/** Calls step(i, team) for i < step.GetNumber(), which the device knows. */
+template <typename TStep>
+__global__ void
+ForTeamsAtMostKernel(const __grid_constant__ TStep step)
+{
+  RunShareOfTeam(step);
+}
+
+/** Loops of threads that run one after the other in one launch. */
+struct LoopsOfThreads
+{
+  static __device__ constexpr bool
+  SeesWhenOver()
+  {
+    return true;
+  }
+  template <typename TRound>
+  __device__ bool
+  IsOver(const TRound & round) const
+  {
+    return round.GetNumber() == 0;
+  }
+
+protected:
+  /** The share of a thread: its first pass, and every `stride`-th one after it. */
+  template <typename TStep>
+  static __device__ void
+  RunShare(const TStep & step, size_t first, size_t stride)
+  {
+    const size_t number = step.GetNumber();
+    for (size_t i = first; i < number; i += stride)
+    {
+      step(i);
+    }
+  }
+};
+
+/** Loops of one block of threads. What they write in one loop they read in the next one, after a barrier. */
+struct BlockLoops : LoopsOfThreads
+{
+  template <typename TStep>
+  __device__ void
+  ForAtMost(size_t, const TStep & step) const
+  {
+    RunShare(step, threadIdx.x, blockDim.x);
+    __syncthreads();
+  }
+};
+
+constexpr unsigned int ThreadsOfLoopsInOneBlock = 1024;
+
+template <typename TProgram>
+__global__ void
+__launch_bounds__(ThreadsOfLoopsInOneBlock)
+  ProgramKernel(const __grid_constant__ TProgram program, const __grid_constant__ Notice notice)
+{
+  program(BlockLoops{});
+  notice.Send();
+}
+
+/** Loops of a grid whose blocks are all resident. What they write in one loop they read in the next one, after all
+ * blocks have waited for each other. */
+struct GridLoops : LoopsOfThreads
+{
+  template <typename TStep>
+  __device__ void
+  ForAtMost(size_t, const TStep & step) const
+  {
+    const size_t threads = blockDim.x;
+    RunShare(step, blockIdx.x * threads + threadIdx.x, gridDim.x * threads);
+    cooperative_groups::this_grid().sync();
+  }
+  template <typename TStep>
+  __device__ void
+  ForTeamsAtMost(size_t, const TStep & step) const
+  {
+    RunShareOfTeam(step);
+    cooperative_groups::this_grid().sync();
+  }
+  /** Long passes are few for so many threads: teams take them. */
+  template <typename TStep>
+  __device__ void
+  ForLongAtMost(size_t most, const TStep & step) const
+  {
+    this->ForTeamsAtMost(most, step);
+  }
+};
+
+constexpr unsigned int ThreadsOfLoopsInOneGrid = 256;
+/** On a multiprocessor: more of them wait longer for each other. */
+constexpr unsigned int BlocksOfLoopsInOneGrid = 2;
+/** Of runs that share the device, if their loops have few values in registers. */
+constexpr unsigned int BlocksOfSharers = 4;
+
+template <typename TProgram>
+constexpr unsigned int MostBlocksOfGrid = TProgram::NeedsManyRegisters ? BlocksOfLoopsInOneGrid : BlocksOfSharers;
+
+template <typename TProgram>
+__global__ void
+__launch_bounds__(ThreadsOfLoopsInOneGrid, MostBlocksOfGrid<TProgram>)
+  GridProgramKernel(const __grid_constant__ TProgram program, const __grid_constant__ Notice notice)
+{
+  program(GridLoops{});
+  if (notice.Mark != nullptr && blockIdx.x == 0)
+  {
+    notice.Send();
+  }
+}
+} // namespace kernels
+
+/** function(i) for i < Number, else 0. */
+template <typename TFunction, typename T>
+struct OrZero
+{
+  TFunction Function;
+  size_t    Number;
+
+  ITK_CUDA_HOST_DEVICE T
+  operator()(size_t i) const
+  {
+    return i < Number ? Function(i) : T{ 0 };
+  }
+};
+
+struct NumberPlaces
+{
+  uint32_t * Places;
+
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t i) const
+  {
+    Places[i] = static_cast<uint32_t>(i);
+  }
+};
+
+struct LargerOne
+{
+  ITK_CUDA_HOST_DEVICE uint32_t
+  operator()(uint32_t x, uint32_t y) const
+  {
+    return x > y ? x : y;
+  }
+};
+
+/** \class DeviceProcessor
+ * \brief A device as EdgeGraph, LabelSearch and MapSearch see it. All work is queued on one stream; Read() waits for
+ * it. Arrays lie in a heap, and those that it has no room for in blocks of their own.
+ *
+ * Sums of all values before each are those of CUB, the library of such primitives that comes with CUDA. They are of
+ * integers, and do not depend on how they are divided among threads.
+ */
+class DeviceProcessor
+{
+public:
+  using Atomics = DeviceAtomics;
+
+  template <typename T>
+  class Array
+  {
+  public:
+    Array() = default;
+    explicit Array(ArrayMemory memory)
+      : m_Memory(std::move(memory))
+    {}
+    T *
+    Get() const
+    {
+      return static_cast<T *>(m_Memory.GetPointer());
+    }
+    /** The memory, whatever the type of the elements. */
+    ArrayMemory
+    TakeMemory()
+    {
+      return std::move(m_Memory);
+    }
+
+  private:
+    ArrayMemory m_Memory;
+  };
+
+  /** \param squares whether the law's sums have squares
+   * \param heapBytes of the heap; there is none if memory has run out */
+  DeviceProcessor(const region::DeviceSums & sums, bool squares, size_t heapBytes, const Context & context)
+    : m_Sums(sums)
+    , m_Squares(squares)
+    , m_Context(context)
+    , m_NumberOfMultiprocessors(static_cast<size_t>(GetDeviceProperties(context.GetDevice()).MultiprocessorCount))
+    , m_Exchange(PinnedBuffer::Take())
+    , m_Heap(MakeHeap(heapBytes, context))
+  {
+    *this->GetMark() = m_NumberOfNotices;
+  }
+
+  template <typename T>
+  Array<T>
+  Allocate(size_t number) const
+  {
+    const size_t bytes = std::max<size_t>(number, 1) * sizeof(T);
+    if (const auto begin = m_Heap ? m_Heap->Places.Take(bytes) : std::nullopt)
+    {
+      return Array<T>(ArrayMemory(m_Heap, *begin, bytes));
+    }
+    return Array<T>(ArrayMemory(DeviceBuffer(bytes, m_Context)));
+  }
+
+  /** The value, after all work that was queued. A kernel writes it to memory of the host, which looks there until it
+   * has come: a copy, and the end of a wait in the driver, would each take some microseconds more. */
+  template <typename T>
+  T
+  Read(const T * value) const
+  {
+    static_assert(sizeof(T) <= MostBytesToSend, "It has room before the mark");
+    this->Send(value, sizeof(T));
+    return this->Receive<T>();
+  }
+
+  /** Copies to the host, after all work that was queued. A kernel writes few bytes to the host, as Read() does. */
+  template <typename T>
+  void
+  Download(const T * data, size_t number, T * out) const
+  {
+    const size_t bytes = number * sizeof(T);
+    if (bytes <= MostBytesToSend)
+    {
+      this->Send(data, bytes);
+      this->WaitForMark();
+      memcpy(static_cast<void *>(out), m_Exchange.GetPointer(), bytes);
+      return;
+    }
+    this->FillNow();
+    ITK_CUDA_CALL(cudaMemcpyAsync(out, data, bytes, cudaMemcpyDeviceToHost, m_Context.GetStream()));
+    ITK_CUDA_CALL(cudaStreamSynchronize(m_Context.GetStream()));
+  }
+
+  /** From ordinary memory, which may change when it has returned. */
+  template <typename T>
+  Array<T>
+  Upload(const T * data, size_t number) const
+  {
+    Array<T> array = this->Allocate<T>(number);
+    this->FillNow();
+    ITK_CUDA_CALL(
+      cudaMemcpyAsync(array.Get(), data, number * sizeof(T), cudaMemcpyHostToDevice, m_Context.GetStream()));
+    return array;
+  }
+
+  /** Sets all bytes. Fills of the heap wait for the next work, and one launch does all of them: for small images a
+   * launch takes the driver longer than the fill takes the device. Memory outside the heap is filled at once. It could
+   * be freed before the next work. */
+  template <typename T>
+  void
+  Fill(T * data, size_t number, unsigned char byte) const
+  {
+    const kernels::Fills::Part part{ reinterpret_cast<unsigned char *>(data), number * sizeof(T), byte };
+    if (m_Fills.Number == kernels::Fills::Most || m_Fills.Overlap(part))
+    {
+      this->FillNow();
+    }
+    if (number > 0)
+    {
+      m_Fills.Parts[m_Fills.Number++] = part;
+    }
+    if (!m_Heap || !m_Heap->Has(data))
+    {
+      this->FillNow();
+    }
+  }
+
+  template <typename TFunction>
+  void
+  VisitScene(const TFunction & function) const
+  {
+    region::VisitSamples(m_Sums, [&](auto sample, auto masked) {
+      using SceneType = DeviceScene<decltype(sample), decltype(masked)::value>;
+      function(SceneType{ region::GetPixels<decltype(sample), decltype(masked)::value>(m_Sums, m_Sums.GetWhole()),
+                          m_Squares });
+    });
+  }
+
+  template <typename TFunction>
+  void
+  VisitPixels(const TFunction & function) const
+  {
+    constexpr int32_t together = 4;
+    function(DeviceEdges<together>(m_Sums, m_Squares));
+  }
+  /** The same for RunInOneGrid(), whose threads have fewer registers. */
+  template <typename TFunction>
+  void
+  VisitPixelsInOneGrid(const TFunction & function) const
+  {
+    constexpr int32_t together = 2;
+    function(DeviceEdges<together>(m_Sums, m_Squares));
+  }
+
+  /** Calls step(i) for i < number, each in a thread. */
+  template <typename TStep>
+  void
+  For(size_t number, const TStep & step) const
+  {
+    constexpr unsigned int threads = kernels::ThreadsOfLoop;
+    if (number == 0)
+    {
+      return;
+    }
+    this->Launch(kernels::ForKernel<TStep>, MakeGrid((number + threads - 1) / threads), threads, number, step);
+  }
+
+  /** Calls step(i) for i < step.GetNumber(), which is at most `most`. The grid is limited: most loops have far fewer
+   * passes than that. */
+  template <typename TStep>
+  void
+  ForAtMost(size_t most, const TStep & step) const
+  {
+    constexpr size_t       mostBlocks = 4096; // of 256 threads: enough for all multiprocessors of any device
+    constexpr unsigned int threads = kernels::ThreadsOfLoop;
+    if (most == 0)
+    {
+      return;
+    }
+    this->Launch(
+      kernels::ForAtMostKernel<TStep>, MakeGrid(std::min(mostBlocks, (most + threads - 1) / threads)), threads, step);
+  }
+
+  /** The same of steps with long passes, which single threads or teams may take. */
+  template <typename TStep>
+  void
+  ForLongAtMost(size_t most, const TStep & step) const
+  {
+    this->ForAtMost(most, step);
+  }
+
+  /** The same with step(i, team), each in TStep::LanesOfTeam threads of a warp. */
+  template <typename TStep>
+  void
+  ForTeamsAtMost(size_t most, const TStep & step) const
+  {
+    constexpr size_t       mostBlocks = 4096;
+    constexpr unsigned int threads = 64; // passes differ in length, and there may be few
+    constexpr size_t       teams = threads / TStep::LanesOfTeam;
+    if (most == 0)
+    {
+      return;
+    }
+    this->Launch(
+      kernels::ForTeamsAtMostKernel<TStep>, MakeGrid(std::min(mostBlocks, (most + teams - 1) / teams)), threads, step);
+  }
+
+  /** Runs loops one after the other. */
+  template <typename TProgram>
+  void
+  Run(const TProgram & program) const
+  {
+    program(LaunchedLoops{ *this });
+  }
+  /** Runs them in one launch of one block of threads, for loops of few passes. Returns what the value is then. */
+  template <typename TProgram, typename T>
+  T
+  RunInOneBlock(const TProgram & program, const T * value) const
+  {
+    this->Launch(kernels::ProgramKernel<TProgram>,
+                 dim3(1),
+                 kernels::ThreadsOfLoopsInOneBlock,
+                 program,
+                 this->MakeNotice(value, sizeof(T)));
+    return this->Receive<T>();
+  }
+  /** Whether loops over so many things may run in one grid, if they take less time there up to `most`. */
+  bool
+  MayRunInOneGrid(size_t number, size_t most) const
+  {
+    return number <= most;
+  }
+  /** Runs them in one launch of a grid, which has no more threads than `passes`. Loops may have more passes. Returns
+   * what the value is then. */
+  template <typename TProgram, typename T>
+  T
+  RunInOneGrid(const TProgram & program, size_t passes, const T * value) const
+  {
+    this->LaunchInOneGrid(program, passes, this->MakeNotice(value, sizeof(T)));
+    return this->Receive<T>();
+  }
+  /** The same, of which the host needs no value. It waits all the same if other runs share the device. CUDA has a few
+   * queues to a device, 8 by default, and streams share these: what is queued behind the launch, which may take long,
+   * would hold up the others. */
+  template <typename TProgram>
+  void
+  RunInOneGrid(const TProgram & program, size_t passes) const
+  {
+    const bool waits = this->CountSharers() > 1;
+    this->LaunchInOneGrid(program, passes, waits ? this->MakeNotice() : kernels::Notice{});
+    if (waits)
+    {
+      this->WaitForMark();
+    }
+  }
+
+  /** sums[i]: of function(0) to function(i - 1), for 0 <= i <= number. One block sums few values in one launch. */
+  template <typename TFunction, typename T>
+  void
+  Sum(const TFunction & function, size_t number, T * sums) const
+  {
+    if (number < kernels::BlockSum::MostValues)
+    {
+      this->SumInOneBlock(function, number, sums, kernels::Notice{});
+      return;
+    }
+    const auto values =
+      thrust::make_transform_iterator(thrust::counting_iterator<size_t>(0), OrZero<TFunction, T>{ function, number });
+    this->WithTemporaryMemory([&](void * memory, size_t & bytes) {
+      return cub::DeviceScan::ExclusiveSum(
+        memory, bytes, values, sums, static_cast<int>(number + 1), m_Context.GetStream());
+    });
+  }
+
+  /** The same; returns sums[number]. */
+  template <typename TFunction, typename T>
+  T
+  SumAndRead(const TFunction & function, size_t number, T * sums) const
+  {
+    if (number < kernels::BlockSum::MostValues)
+    {
+      this->SumInOneBlock(function, number, sums, this->MakeNotice(sums + number, sizeof(T)));
+      return this->Receive<T>();
+    }
+    this->Sum(function, number, sums);
+    return this->Read(sums + number);
+  }
+
+  /** maxima[i]: the largest of function(0) to function(i). */
+  template <typename TFunction>
+  void
+  MaximumSoFar(const TFunction & function, size_t number, uint32_t * maxima) const
+  {
+    const auto values = thrust::make_transform_iterator(thrust::counting_iterator<size_t>(0),
+                                                        OrZero<TFunction, uint32_t>{ function, number });
+    this->WithTemporaryMemory([&](void * memory, size_t & bytes) {
+      return cub::DeviceScan::InclusiveScan(
+        memory, bytes, values, maxima, LargerOne{}, static_cast<int>(number), m_Context.GetStream());
+    });
+  }
+
+  /** Keys in ascending order of their lower bits, and their places, ascending too where these are equal. Few are sorted
+   * in one launch of one block. */
+  void
+  SortPlaces(const uint64_t * keys, size_t number, int bits, uint64_t * sorted, uint32_t * places) const
+  {
+    if (this->SortInOneBlock<uint32_t>(keys, number, bits, sorted, places) ||
+        this->SortInOneBlock<uint64_t>(keys, number, bits, sorted, places))
+    {
+      return;
+    }
+    const Array<uint32_t> inOrder = this->Allocate<uint32_t>(number);
+    this->For(number, NumberPlaces{ inOrder.Get() });
+    this->WithTemporaryMemory([&](void * memory, size_t & bytes) {
+      return cub::DeviceRadixSort::SortPairs(
+        memory, bytes, keys, sorted, inOrder.Get(), places, static_cast<int>(number), 0, bits, m_Context.GetStream());
+    });
+  }
+
+private:
+  /** The host does not know how many passes they have, nor whether any are left. */
+  struct LaunchedLoops
+  {
+    const DeviceProcessor & Processor;
+
+    static constexpr bool
+    SeesWhenOver()
+    {
+      return false;
+    }
+    template <typename TRound>
+    bool
+    IsOver(const TRound &) const
+    {
+      return false;
+    }
+    template <typename TStep>
+    void
+    ForAtMost(size_t most, const TStep & step) const
+    {
+      Processor.ForAtMost(most, step);
+    }
+    template <typename TStep>
+    void
+    ForLongAtMost(size_t most, const TStep & step) const
+    {
+      Processor.ForLongAtMost(most, step);
+    }
+  };
+
+  template <typename... TParameters, typename... TArguments>
+  void
+  Launch(void (*kernel)(TParameters...), dim3 grid, unsigned int threads, const TArguments &... arguments) const
+  {
+    this->FillNow();
+    ITK_CUDA_CALL(LaunchKernel(kernel, grid, dim3(threads), 0, m_Context.GetStream(), arguments...));
+  }
+
+  /** Queues the fills that wait. */
+  void
+  FillNow() const
+  {
+    constexpr unsigned int threads = 256;
+    constexpr size_t       bytesOfThread = 4 * sizeof(uint4);
+    constexpr size_t       mostBlocks = 1024;
+    const kernels::Fills   fills = std::exchange(m_Fills, kernels::Fills{});
+    if (fills.Number == 1)
+    {
+      const kernels::Fills::Part & part = fills.Parts[0];
+      ITK_CUDA_CALL(cudaMemsetAsync(part.Begin, part.Byte, part.NumberOfBytes, m_Context.GetStream()));
+    }
+    else if (fills.Number > 1)
+    {
+      size_t most = 0;
+      for (unsigned int i = 0; i < fills.Number; ++i)
+      {
+        most = std::max(most, fills.Parts[i].NumberOfBytes);
+      }
+      dim3 grid = MakeGrid(std::min(mostBlocks, most / (threads * bytesOfThread) + 1));
+      grid.y = fills.Number;
+      ITK_CUDA_CALL(LaunchKernel(kernels::FillKernel, grid, dim3(threads), 0, m_Context.GetStream(), fills));
+    }
+  }
+
+  template <typename TFunction, typename T>
+  void
+  SumInOneBlock(const TFunction & function, size_t number, T * sums, const kernels::Notice & notice) const
+  {
+    this->Launch(kernels::SumKernel<TFunction, T>,
+                 dim3(1),
+                 kernels::BlockSum::Threads,
+                 function,
+                 static_cast<uint32_t>(number),
+                 sums,
+                 notice);
+  }
+
+  /** Returns whether it does: one block has room for few keys, and for more of short ones. */
+  template <typename TKey>
+  bool
+  SortInOneBlock(const uint64_t * keys, size_t number, int bits, uint64_t * sorted, uint32_t * places) const
+  {
+    using Sort = kernels::BlockSort<TKey>;
+    const bool hasRoom = number <= Sort::MostKeys && bits <= Sort::MostBits;
+    if (hasRoom)
+    {
+      this->Launch(kernels::SortPlacesKernel<TKey>,
+                   dim3(1),
+                   Sort::Threads,
+                   keys,
+                   static_cast<uint32_t>(number),
+                   bits,
+                   sorted,
+                   places);
+    }
+    return hasRoom;
+  }
+
+  size_t
+  CountSharers() const
+  {
+    return std::max<size_t>(ShareOfDevice::CountSharersOf(m_Context.GetDevice()), 1);
+  }
+  /** Runs on one device share it: a grid whose blocks are all resident keeps others out. */
+  template <typename TProgram>
+  void
+  LaunchInOneGrid(const TProgram & program, size_t passes, const kernels::Notice & notice) const
+  {
+    constexpr size_t    threads = kernels::ThreadsOfLoopsInOneGrid;
+    const size_t        sharers = this->CountSharers();
+    const size_t        ofOne = sharers > 1 ? kernels::MostBlocksOfGrid<TProgram> : kernels::BlocksOfLoopsInOneGrid;
+    const size_t        most = std::max<size_t>(m_NumberOfMultiprocessors * ofOne / sharers, 1);
+    cudaLaunchAttribute cooperative{};
+    cooperative.id = cudaLaunchAttributeCooperative;
+    cooperative.val.cooperative = 1;
+    cudaLaunchConfig_t configuration{};
+    configuration.gridDim = MakeGrid(std::clamp<size_t>((passes + threads - 1) / threads, 1, most));
+    configuration.blockDim = dim3(kernels::ThreadsOfLoopsInOneGrid);
+    configuration.stream = m_Context.GetStream();
+    configuration.attrs = &cooperative;
+    configuration.numAttrs = 1;
+    this->FillNow();
+    ITK_CUDA_CALL((LaunchWithParameters<TProgram, kernels::Notice>(
+      configuration, kernels::GridProgramKernel<TProgram>, program, notice)));
+  }
+
+  /** The end of the memory that the host and the device share. */
+  static constexpr size_t PlaceOfMark = PinnedBuffer::ChunkSize - sizeof(uint32_t);
+  /** With more bytes a copy is faster than one block of threads. */
+  static constexpr size_t MostBytesToSend = size_t{ 1 } << 16;
+  static_assert(MostBytesToSend <= PlaceOfMark, "They have room before the mark");
+
+  const region::DeviceSums & m_Sums;
+  const bool                 m_Squares;
+  const Context              m_Context;
+  const size_t               m_NumberOfMultiprocessors;
+  const PinnedBuffer         m_Exchange;
+  mutable uint32_t           m_NumberOfNotices{ 0 }; // the last one's number is the mark, when it has come
+  mutable kernels::Fills     m_Fills{};              // those that wait for the next work
+
+  volatile uint32_t *
+  GetMark() const
+  {
+    return reinterpret_cast<volatile uint32_t *>(static_cast<char *>(m_Exchange.GetPointer()) + PlaceOfMark);
+  }
+  /** The next kernel's notice that it is done. */
+  kernels::Notice
+  MakeNotice() const
+  {
+    return { nullptr, nullptr, 0, this->GetMark(), ++m_NumberOfNotices };
+  }
+  /** The same with a value or an array. Its address is a multiple of 4. */
+  kernels::Notice
+  MakeNotice(const void * value, size_t bytes) const
+  {
+    kernels::Notice notice = this->MakeNotice();
+    notice.From = static_cast<const uint32_t *>(value);
+    notice.To = static_cast<uint32_t *>(m_Exchange.GetPointer());
+    notice.NumberOfBytes = static_cast<unsigned int>(bytes);
+    return notice;
+  }
+  void
+  Send(const void * value, size_t bytes) const
+  {
+    constexpr unsigned int threads = 256;
+    this->Launch(kernels::SendKernel, dim3(1), threads, this->MakeNotice(value, bytes));
+  }
+  /** The value of the last notice. */
+  template <typename T>
+  T
+  Receive() const
+  {
+    this->WaitForMark();
+    return *static_cast<const T *>(m_Exchange.GetPointer());
+  }
+  void
+  WaitForMark() const
+  {
+    static const size_t processors = std::thread::hardware_concurrency();
+    const bool          isCrowded = this->CountSharers() > processors;
+    const auto          hasCome = [this] { return *this->GetMark() == m_NumberOfNotices; };
+    while (!(isCrowded ? NapUntil(hasCome) : SpinUntil(hasCome)))
+    {
+      // If the kernel will never run, the stream is no longer busy. That it is busy is an error to the runtime, which
+      // is not to stay: other libraries ask for the last one.
+      if (ITK_CUDA_CALL_NOTHROW(cudaStreamQuery(m_Context.GetStream())) != cudaErrorNotReady)
+      {
+        ITK_CUDA_CALL(cudaStreamSynchronize(m_Context.GetStream()));
+        return;
+      }
+    }
+    std::atomic_thread_fence(std::memory_order_acquire);
+  }
+
+  const std::shared_ptr<DeviceHeap> m_Heap; // may be none
+
+  static std::shared_ptr<DeviceHeap>
+  MakeHeap(size_t bytes, const Context & context)
+  {
+    try
+    {
+      return std::make_shared<DeviceHeap>(bytes, context);
+    }
+    catch (const CudaError & error)
+    {
+      if (error.GetKind() != CudaError::Kind::OutOfMemory)
+      {
+        throw;
+      }
+      return nullptr; // arrays may still find room one by one
+    }
+  }
+
+  /** Calls a function of CUB twice: it says how much memory it needs, and then uses it. */
+  template <typename TCall>
+  void
+  WithTemporaryMemory(const TCall & call) const
+  {
+    size_t bytes = 0;
+    ITK_CUDA_CALL(call(nullptr, bytes));
+    const Array<char> memory = this->Allocate<char>(bytes);
+    this->FillNow();
+    ITK_CUDA_CALL(call(memory.Get(), bytes));
+  }
+};
+} // namespace itk::cuda::partition
+
+#endif

@@ -1,0 +1,568 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef CudaFilters_partition_labels_EdgeGraph_h
+#define CudaFilters_partition_labels_EdgeGraph_h
+
+#include "runtime/HostDevice.h"
+#include "partition/executor/EdgeTable.h"
+#include "partition/labels/GraphSteps.h"
+#include "partition/labels/MergeRounds.h"
+#include "partition/Model.h"
+#include "partition/executor/DisjointSets.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+// The merging of neighbours as loops over a list of edges, for processors whose passes run all at once. RegionGraph
+// does the same on the host, with links that each region keeps. Its results are the same to the byte: changes of a
+// merge are the same function of the same sums, and all else is integers.
+namespace itk::cuda::partition
+{
+// Loops over the edges or regions of a graph before its rounds. What passes of one loop write is read by the next loop
+// only, but for atomic operations, whose order does not matter.
+namespace steps
+{
+/** What is rare. */
+struct Findings
+{
+  uint32_t OfOneValue; // neighbours of one value
+  uint32_t Empty;      // regions without valid pixels
+};
+
+/** Sums of regions that became part of others move to these. */
+template <typename TAtomics>
+struct ContractRegions
+{
+  GraphView Graph;
+
+  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t region) const
+  {
+    const uint32_t root = Graph.Parents[region];
+    if (root != region)
+    {
+      TAtomics::Add(Graph.Regions[root].Sums, Graph.Regions[region].Sums);
+      Graph.Regions[region].Sums = {};
+    }
+  }
+};
+
+/** Neighbours become one where all pixels of both have the same value. */
+template <typename TAtomics>
+struct UniteOfOneValue
+{
+  GraphView       Graph;
+  const uint8_t * IsOfOneValue;
+  Findings *      Found;
+
+  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t edge) const
+  {
+    const uint32_t u = Graph.GetFirst(edge);
+    const uint32_t v = Graph.GetSecond(edge);
+    if (IsOfOneValue[u] != 0 && IsOfOneValue[v] != 0 && GetValue(u) == GetValue(v))
+    {
+      Unite<TAtomics>(Graph.Parents, u, v);
+      Found->OfOneValue = 1;
+    }
+  }
+
+private:
+  ITK_CUDA_HOST_DEVICE uint64_t
+  GetValue(uint32_t region) const
+  {
+    const Moments & sums = Graph.Regions[region].Sums;
+    return sums.Sum / static_cast<uint64_t>(sums.Count);
+  }
+};
+
+/** Finds whether there are regions without valid pixels. */
+struct FindEmpty
+{
+  GraphView  Graph;
+  Findings * Found;
+
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t region) const
+  {
+    if (Graph.Regions[region].Sums.Count == 0)
+    {
+      Found->Empty = 1;
+    }
+  }
+};
+
+/** Neighbours without valid pixels become one. */
+template <typename TAtomics>
+struct UniteEmpty
+{
+  GraphView Graph;
+
+  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t edge) const
+  {
+    const uint32_t u = Graph.GetFirst(edge);
+    const uint32_t v = Graph.GetSecond(edge);
+    if (Graph.Regions[u].Sums.Count == 0 && Graph.Regions[v].Sums.Count == 0)
+    {
+      Unite<TAtomics>(Graph.Parents, u, v);
+    }
+  }
+};
+
+/** The neighbour of the smallest number of regions without valid pixels that touch each other. */
+template <typename TAtomics>
+struct ChooseForEmpty
+{
+  GraphView  Graph;
+  uint32_t * Choices;
+
+  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t edge) const
+  {
+    const uint32_t u = Graph.GetFirst(edge);
+    const uint32_t v = Graph.GetSecond(edge);
+    const bool     uIsEmpty = Graph.Regions[u].Sums.Count == 0;
+    if (uIsEmpty != (Graph.Regions[v].Sums.Count == 0))
+    {
+      const uint32_t empty = uIsEmpty ? u : v;
+      TAtomics::Minimum(Choices[FindRoot(Graph.Parents, empty)], uIsEmpty ? v : u);
+    }
+  }
+};
+
+/** They join it. Only their roots have a choice. */
+template <typename TAtomics>
+struct JoinChoice
+{
+  GraphView        Graph;
+  const uint32_t * Choices;
+
+  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t region) const
+  {
+    if (Choices[region] != GraphView::None)
+    {
+      Unite<TAtomics>(Graph.Parents, static_cast<uint32_t>(region), Choices[region]);
+    }
+  }
+};
+
+/** Gives edges their ends after regions became part of others. */
+template <typename TAtomics>
+struct RewireEdges
+{
+  GraphView  Graph;
+  size_t     TableSize;
+  uint32_t * Number; // of edges that are left
+
+  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t edge) const
+  {
+    const uint32_t u = Graph.Parents[Graph.GetFirst(edge)];
+    const uint32_t v = Graph.Parents[Graph.GetSecond(edge)];
+    if (u != v)
+    {
+      const uint64_t key = Graph.Code.Encode(u, v);
+      const auto     place = Graph.Table.template Add<TAtomics>(key, Graph.Edges.Cracks[edge], TableSize);
+      if (place.IsNew)
+      {
+        const uint32_t to = TAtomics::Next(*Number);
+        Graph.Others.Keys[to] = key;
+        Graph.Others.Cracks[to] = place.Slot;
+      }
+    }
+  }
+};
+
+/** Takes these edges from the table. */
+struct TakeEdges
+{
+  GraphView Graph;
+
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t edge) const
+  {
+    Graph.Edges.Keys[edge] = Graph.Others.Keys[edge];
+    Graph.Edges.Cracks[edge] = Graph.Table.Take(Graph.Others.Cracks[edge]);
+  }
+};
+
+/** What the parameters of regions of 1, 2, ... pixels cost. */
+struct FindPrices
+{
+  Model    Law;
+  double * Prices;
+
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t count) const
+  {
+    Prices[count] = count > 0 ? Law.PriceParameters(static_cast<int64_t>(count)) : 0.0;
+  }
+};
+
+struct FindChanges
+{
+  GraphView Graph;
+  PricedLaw Law;
+
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t edge) const
+  {
+    const Moments & first = Graph.Regions[Graph.GetFirst(edge)].Sums;
+    const Moments & second = Graph.Regions[Graph.GetSecond(edge)].Sums;
+    Graph.Edges.Changes[edge] =
+      ChangeByMerge(Law, first, second, Law.Describe(first), Law.Describe(second), Graph.Edges.Cracks[edge]);
+  }
+};
+
+/** Moves the regions that are left beside each other, in the same order. */
+struct CompactRegions
+{
+  GraphView        Graph;
+  const uint32_t * Ranks; // regions that are left before each
+  GraphRegion *    Regions;
+
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t region) const
+  {
+    if (Graph.Parents[region] == region)
+    {
+      Regions[Ranks[region]].Sums = Graph.Regions[region].Sums;
+    }
+  }
+};
+
+/** Gives edges the new numbers of their regions. */
+struct RenumberRegionsOfEdges
+{
+  GraphView        Graph;
+  const uint32_t * Ranks;
+
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t edge) const
+  {
+    const uint64_t key = Graph.Edges.Keys[edge];
+    Graph.Edges.Keys[edge] = Graph.Code.Encode(Ranks[Graph.Code.GetFirst(key)], Ranks[Graph.Code.GetSecond(key)]);
+  }
+};
+
+/** Follows the numbers of regions to the number of what they became part of. */
+struct FollowNumbers
+{
+  const uint32_t * Parents; // roots; nullptr: each region is one
+  const uint32_t * NumbersOfRoots;
+  uint32_t *       Numbers;
+
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t i) const
+  {
+    Numbers[i] = NumbersOfRoots[Parents != nullptr ? Parents[Numbers[i]] : Numbers[i]];
+  }
+};
+
+/** Sums of the regions that are left, by their numbers from 1. */
+struct CollectSums
+{
+  GraphView        Graph;
+  const uint32_t * Numbers;
+  Moments *        Sums;
+
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t region) const
+  {
+    if (Graph.Parents[region] == region)
+    {
+      Sums[Numbers[region]] = Graph.Regions[region].Sums;
+    }
+    if (region == 0)
+    {
+      Sums[0] = {};
+    }
+  }
+};
+} // namespace steps
+
+/** \class EdgeGraph
+ * \brief Regions and their neighbours, which merge in rounds, as RegionGraph, on a processor.
+ *
+ * A processor has arrays in its memory, and loops whose passes run in any order or at once. The device is one
+ * (partition/executor/DeviceExecutor.cuh). Tests have another one, which takes passes in a random order on the host.
+ *
+ * The host looks at the rounds once in a series of them. A series runs as one loop after the other within one block of
+ * threads over few edges, and within one grid of resident blocks over more. Whenever three quarters of the regions are
+ * gone, the others get new numbers in the same order. So all that a round looks at stays close together.
+ */
+template <typename TProcessor>
+class EdgeGraph
+{
+public:
+  template <typename T>
+  using Array = typename TProcessor::template Array<T>;
+  using Atomics = typename TProcessor::Atomics;
+
+  /** Edges between different regions, one for each pair of neighbours, in any order. */
+  struct EdgeList
+  {
+    Array<uint64_t> Keys; // as EdgeCode::Of() the number of regions
+    Array<uint32_t> Cracks;
+    size_t          Number{ 0 };
+  };
+
+  /** What is left in the end. */
+  struct Outcome
+  {
+    Array<uint32_t> Numbers; // from 1, of the region to which each of the original ones belongs: by first pixels
+    Array<Moments>  Sums;    // by that number; [0] has none
+  };
+
+  /** \param regions with their sums, numbered in the order of their first pixels
+   * \param isOfOneValue as RegionGraph has it; nullptr: of none
+   * \param numberOfPixels of the image */
+  EdgeGraph(const TProcessor & processor,
+            const Model &      model,
+            size_t             numberOfPixels,
+            Array<GraphRegion> regions,
+            size_t             numberOfRegions,
+            EdgeList           edges,
+            const uint8_t *    isOfOneValue = nullptr)
+    : m_Processor(processor)
+    , m_Model(model)
+    , m_NumberAtFirst(numberOfRegions)
+    , m_NumberOfPlaces(numberOfRegions)
+    , m_NumberOfRegions(numberOfRegions)
+    , m_NumberOfEdges(edges.Number)
+    , m_Table(processor, edges.Number)
+    , m_Regions(std::move(regions))
+    , m_Parents(processor.template Allocate<uint32_t>(numberOfRegions))
+    , m_BestOfEven(processor.template Allocate<uint64_t>(numberOfRegions))
+    , m_BestOfOdd(processor.template Allocate<uint64_t>(numberOfRegions))
+    , m_Series(processor.template Allocate<MergeSeries>(1))
+    , m_NumberOfPrices(std::min(numberOfPixels + 1, MostPrices))
+    , m_Prices(processor.template Allocate<double>(m_NumberOfPrices))
+  {
+    m_Edges = { std::move(edges.Keys), std::move(edges.Cracks), processor.template Allocate<double>(edges.Number) };
+    m_Others = { processor.template Allocate<uint64_t>(edges.Number),
+                 processor.template Allocate<uint32_t>(edges.Number),
+                 processor.template Allocate<double>(edges.Number) };
+    m_Processor.For(m_NumberAtFirst, steps::BeginSets{ m_Parents.Get() });
+    this->UniteAtFirst(isOfOneValue);
+  }
+
+  size_t
+  GetNumberOfRegions() const
+  {
+    return m_NumberOfRegions;
+  }
+
+  /** Merges the groups of a series of rounds. Returns whether there may be more of them. */
+  bool
+  MergeSomeRounds()
+  {
+    if (m_NumberOfRegions <= m_NumberOfPlaces / 4)
+    {
+      this->Compact();
+    }
+    this->Begin();
+    const RunMergeRounds<Atomics> rounds{
+      this->View(), this->GetLaw(), m_NumberOfPlaces, m_NumberOfEdges, this->GetLengthOfSeries()
+    };
+    const MergeSeries series = this->Run(rounds);
+    for (const uint32_t gone : series.Gone)
+    {
+      m_NumberOfRegions -= gone;
+    }
+    std::swap(m_Edges, m_Others);
+    m_NumberOfEdges = series.NumberOfEdges;
+    return series.Gone[rounds.NumberOfRounds - 1] > 0;
+  }
+
+  /** To be called once, in the end. */
+  Outcome
+  TakeOutcome()
+  {
+    Outcome outcome{ m_Processor.template Allocate<uint32_t>(m_NumberOfPlaces),
+                     m_Processor.template Allocate<Moments>(m_NumberOfRegions + 1) };
+    NumberSets(m_Processor, m_Parents.Get(), m_NumberOfPlaces, outcome.Numbers.Get());
+    m_Processor.For(m_NumberOfPlaces, steps::CollectSums{ this->View(), outcome.Numbers.Get(), outcome.Sums.Get() });
+    if (m_HasNumbers)
+    {
+      m_Processor.For(m_NumberAtFirst, steps::FollowNumbers{ nullptr, outcome.Numbers.Get(), m_Numbers.Get() });
+      std::swap(outcome.Numbers, m_Numbers);
+    }
+    return outcome;
+  }
+
+private:
+  // Up to here a round in one block takes less time than in a grid, whose blocks wait for each other.
+  static constexpr size_t EdgesOfOneBlock = 2048;
+  // Up to here the passes of a loop are hardly more than the threads of a grid whose blocks are all resident.
+  static constexpr size_t EdgesOfOneGrid = size_t{ 1 } << 18;
+  // Beyond this, fewer edges after each round are worth a look of the host.
+  static constexpr size_t EdgesOfShortSeries = 65536;
+
+  struct EdgeArrays
+  {
+    Array<uint64_t> Keys;
+    Array<uint32_t> Cracks;
+    Array<double>   Changes;
+
+    EdgeView
+    View() const
+    {
+      return { Keys.Get(), Cracks.Get(), Changes.Get() };
+    }
+  };
+
+  const TProcessor &    m_Processor;
+  const Model           m_Model;
+  const size_t          m_NumberAtFirst;
+  size_t                m_NumberOfPlaces;  // of arrays of regions
+  size_t                m_NumberOfRegions; // that are left
+  size_t                m_NumberOfEdges;
+  bool                  m_HasBegun{ false };
+  bool                  m_HasNumbers{ false }; // or else each of the original regions has its own place
+  EdgeTable<TProcessor> m_Table;
+  EdgeArrays            m_Edges;
+  EdgeArrays            m_Others;
+  Array<GraphRegion>    m_Regions;
+  Array<uint32_t>       m_Numbers; // the present place of each of the original regions
+  Array<uint32_t>       m_Parents;
+  Array<uint64_t>       m_BestOfEven; // rounds
+  Array<uint64_t>       m_BestOfOdd;
+  Array<MergeSeries>    m_Series;
+  const size_t          m_NumberOfPrices;
+  Array<double>         m_Prices;
+
+  GraphView
+  View() const
+  {
+    return { EdgeCode::Of(m_NumberAtFirst),
+             m_Edges.View(),
+             m_Others.View(),
+             m_Table.View(),
+             m_Regions.Get(),
+             m_Parents.Get(),
+             m_BestOfEven.Get(),
+             m_BestOfOdd.Get(),
+             m_Series.Get() };
+  }
+
+  PricedLaw
+  GetLaw() const
+  {
+    return { m_Model, m_Prices.Get(), static_cast<uint32_t>(m_NumberOfPrices) };
+  }
+
+  void
+  Begin()
+  {
+    if (!m_HasBegun)
+    {
+      m_Processor.For(m_NumberOfPrices, steps::FindPrices{ m_Model, m_Prices.Get() });
+      m_Processor.For(m_NumberOfEdges, steps::FindChanges{ this->View(), this->GetLaw() });
+      m_HasBegun = true;
+    }
+  }
+
+  MergeSeries
+  Run(const RunMergeRounds<Atomics> & rounds) const
+  {
+    if (m_NumberOfEdges <= EdgesOfOneBlock)
+    {
+      return m_Processor.RunInOneBlock(rounds, m_Series.Get());
+    }
+    if (m_Processor.MayRunInOneGrid(m_NumberOfEdges, EdgesOfOneGrid))
+    {
+      return m_Processor.RunInOneGrid(rounds, m_NumberOfEdges, m_Series.Get());
+    }
+    m_Processor.Run(rounds);
+    return m_Processor.Read(m_Series.Get());
+  }
+
+  uint32_t
+  GetLengthOfSeries() const
+  {
+    // A look of the host takes as long as some rounds in one block.
+    return m_NumberOfEdges > EdgesOfShortSeries ? 4 : m_NumberOfEdges > EdgesOfOneBlock ? 64 : MergeSeries::MostRounds;
+  }
+
+  /** Gives the regions that are left new numbers. Between rounds nothing is known of them but their sums. */
+  void
+  Compact()
+  {
+    Array<uint32_t>    ranks = m_Processor.template Allocate<uint32_t>(m_NumberOfPlaces + 1);
+    Array<GraphRegion> regions = m_Processor.template Allocate<GraphRegion>(m_NumberOfRegions);
+    FlattenSets(m_Processor, m_Parents.Get(), m_NumberOfPlaces);
+    m_Processor.Sum(steps::IsRoot{ m_Parents.Get() }, m_NumberOfPlaces, ranks.Get());
+    m_Processor.For(m_NumberOfPlaces, steps::CompactRegions{ this->View(), ranks.Get(), regions.Get() });
+    m_Processor.For(m_NumberOfEdges, steps::RenumberRegionsOfEdges{ this->View(), ranks.Get() });
+    this->BeginNumbers();
+    m_Processor.For(m_NumberAtFirst, steps::FollowNumbers{ m_Parents.Get(), ranks.Get(), m_Numbers.Get() });
+    m_Processor.For(m_NumberOfRegions, steps::BeginSets{ m_Parents.Get() });
+    m_Regions = std::move(regions);
+    m_NumberOfPlaces = m_NumberOfRegions;
+  }
+
+  void
+  BeginNumbers()
+  {
+    if (!m_HasNumbers)
+    {
+      m_Numbers = m_Processor.template Allocate<uint32_t>(m_NumberAtFirst);
+      m_Processor.For(m_NumberAtFirst, steps::BeginSets{ m_Numbers.Get() });
+      m_HasNumbers = true;
+    }
+  }
+
+  void
+  UniteAtFirst(const uint8_t * isOfOneValue)
+  {
+    const auto found = m_Processor.template Allocate<steps::Findings>(1);
+    m_Processor.Fill(found.Get(), 1, 0);
+    if (isOfOneValue != nullptr)
+    {
+      m_Processor.For(m_NumberOfEdges, steps::UniteOfOneValue<Atomics>{ this->View(), isOfOneValue, found.Get() });
+    }
+    m_Processor.For(m_NumberAtFirst, steps::FindEmpty{ this->View(), found.Get() });
+    const steps::Findings findings = m_Processor.Read(found.Get());
+    if (findings.OfOneValue != 0)
+    {
+      this->Contract();
+    }
+    if (findings.Empty != 0)
+    {
+      m_Processor.For(m_NumberOfEdges, steps::UniteEmpty<Atomics>{ this->View() });
+      const auto choices = m_Processor.template Allocate<uint32_t>(m_NumberAtFirst);
+      m_Processor.Fill(choices.Get(), m_NumberAtFirst, 0xff);
+      m_Processor.For(m_NumberOfEdges, steps::ChooseForEmpty<Atomics>{ this->View(), choices.Get() });
+      m_Processor.For(m_NumberAtFirst, steps::JoinChoice<Atomics>{ this->View(), choices.Get() });
+      this->Contract();
+    }
+  }
+
+  /** Gives the sums and edges of regions that became part of others to these. */
+  void
+  Contract()
+  {
+    FlattenSets(m_Processor, m_Parents.Get(), m_NumberAtFirst);
+    m_Processor.For(m_NumberAtFirst, steps::ContractRegions<Atomics>{ this->View() });
+    const auto number = m_Processor.template Allocate<uint32_t>(1);
+    m_Processor.Fill(number.Get(), 1, 0);
+    m_Processor.For(m_NumberOfEdges,
+                    steps::RewireEdges<Atomics>{ this->View(), EdgeTableView::GetSize(m_NumberOfEdges), number.Get() });
+    m_NumberOfEdges = m_Processor.Read(number.Get());
+    m_Processor.For(m_NumberOfEdges, steps::TakeEdges{ this->View() });
+    const auto ranks = m_Processor.template Allocate<uint32_t>(m_NumberAtFirst + 1);
+    m_NumberOfRegions = m_Processor.SumAndRead(steps::IsRoot{ m_Parents.Get() }, m_NumberAtFirst, ranks.Get());
+  }
+};
+} // namespace itk::cuda::partition
+
+#endif

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef CudaFilters_partition_labels_EstimateSteps_h
+#define CudaFilters_partition_labels_EstimateSteps_h
+
+#include "runtime/HostDevice.h"
+#include "partition/labels/CellSteps.h"
+#include "partition/Model.h"
+
+#include <cstdint>
+
+// The looks of one window and the variance of one block, for the host and for the device. A scene is as for SumCell().
+namespace itk::cuda::partition
+{
+/** What a window or block without an estimate has. */
+constexpr double NoEstimate = -1.0;
+
+/** The places of an image that have an estimate of their own. */
+struct EstimateGrid
+{
+  static constexpr int32_t BlockSide = 4;
+  static constexpr int64_t PixelsPerBlock = BlockSide * BlockSide;
+  static constexpr int32_t BlocksPerSide = 4; // of a window
+  static constexpr int32_t BlocksPerWindow = BlocksPerSide * BlocksPerSide;
+
+  CellGrid Blocks;
+  int32_t  Columns;
+  int32_t  Rows;
+
+  static EstimateGrid
+  OfLooks(int32_t width, int32_t height)
+  {
+    return { { width, height, BlockSide }, width / (BlockSide * BlocksPerSide), height / (BlockSide * BlocksPerSide) };
+  }
+  static EstimateGrid
+  OfVariances(int32_t width, int32_t height)
+  {
+    return { { width, height, BlockSide }, width / BlockSide, height / BlockSide };
+  }
+};
+
+/** The looks of window (x, y). */
+ITK_CUDA_AS_ARGUMENTS
+template <typename TScene>
+ITK_CUDA_HOST_DEVICE double
+EstimateLooks(const TScene & scene, const EstimateGrid & grid, int32_t x, int32_t y, bool squares)
+{
+  constexpr double  smallestDifference = 1e-12; // of logarithms, whose rounding is less
+  constexpr int32_t side = EstimateGrid::BlocksPerSide;
+  constexpr int32_t number = EstimateGrid::BlocksPerWindow;
+  constexpr auto    pixels = static_cast<double>(EstimateGrid::PixelsPerBlock);
+  constexpr double  degreesOfFreedom = number - 1;
+  double            sum = 0.0;
+  double            sumOfLogs = 0.0;
+  for (int32_t i = 0; i < number; ++i)
+  {
+    const Moments sums = SumCell(scene, grid.Blocks, side * x + i % side, side * y + i / side);
+    const double  mean = static_cast<double>(squares ? sums.SumOfSquares : sums.Sum) / pixels;
+    if (sums.Count < EstimateGrid::PixelsPerBlock || !(mean > 0.0))
+    {
+      return NoEstimate;
+    }
+    sum += mean;
+    sumOfLogs += region::Log(mean);
+  }
+  const double d = region::Log(sum / number) - sumOfLogs / number;
+  return d > smallestDifference ? degreesOfFreedom / number / (2.0 * d) / pixels : NoEstimate;
+}
+
+/** The variance of block (x, y). */
+ITK_CUDA_AS_ARGUMENTS
+template <typename TScene>
+ITK_CUDA_HOST_DEVICE double
+EstimateVariance(const TScene & scene, const EstimateGrid & grid, int32_t x, int32_t y)
+{
+  constexpr int64_t pixels = EstimateGrid::PixelsPerBlock;
+  const Moments     sums = SumCell(scene, grid.Blocks, x, y);
+  return sums.Count == pixels ? region::ScaledVariance(sums) / static_cast<double>(pixels * (pixels - 1)) : NoEstimate;
+}
+
+namespace steps
+{
+/** The estimates of all places of a grid. */
+template <typename TScene>
+struct EstimatePlaces
+{
+  TScene       Scene;
+  EstimateGrid Grid;
+  bool         Looks; // else variances
+  bool         Squares;
+  double *     Estimates;
+
+  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t i) const
+  {
+    const auto columns = static_cast<size_t>(Grid.Columns);
+    const auto x = static_cast<int32_t>(i % columns);
+    const auto y = static_cast<int32_t>(i / columns);
+    Estimates[i] = Looks ? EstimateLooks(Scene, Grid, x, y, Squares) : EstimateVariance(Scene, Grid, x, y);
+  }
+};
+} // namespace steps
+} // namespace itk::cuda::partition
+
+#endif

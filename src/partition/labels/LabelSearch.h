@@ -1,0 +1,927 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef CudaFilters_partition_labels_LabelSearch_h
+#define CudaFilters_partition_labels_LabelSearch_h
+
+#include "runtime/HostDevice.h"
+#include "partition/labels/CellSteps.h"
+#include "partition/labels/EdgeGraph.h"
+#include "partition/executor/EdgeTable.h"
+#include "partition/Model.h"
+#include "partition/executor/DisjointSets.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <type_traits>
+#include <utility>
+
+// The search for labels as loops over cells and pixels, for processors whose passes run all at once. MakeLabelMap() and
+// MakeLabelMapOf() do the same on the host, with the same results to the byte.
+namespace itk::cuda::partition
+{
+/** The edges between the cells of a grid: first those to the cell on the right, row by row, then those to the cell
+ * below.
+ */
+struct CellEdges
+{
+  CellGrid Grid;
+
+  ITK_CUDA_HOST_DEVICE size_t
+  GetNumberToTheRight() const
+  {
+    return static_cast<size_t>(Grid.GetWidth() - 1) * static_cast<size_t>(Grid.GetHeight());
+  }
+  ITK_CUDA_HOST_DEVICE size_t
+  GetNumber() const
+  {
+    return this->GetNumberToTheRight() +
+           static_cast<size_t>(Grid.GetWidth()) * static_cast<size_t>(Grid.GetHeight() - 1);
+  }
+};
+
+/** Where number i of what lies row by row is. Numbers are below 2^32, whose division is faster. */
+struct Rows
+{
+  int32_t Width;
+
+  ITK_CUDA_HOST_DEVICE int32_t
+  GetColumn(size_t i) const
+  {
+    return static_cast<int32_t>(static_cast<uint32_t>(i) % static_cast<uint32_t>(Width));
+  }
+  ITK_CUDA_HOST_DEVICE int32_t
+  GetRow(size_t i) const
+  {
+    return static_cast<int32_t>(static_cast<uint32_t>(i) / static_cast<uint32_t>(Width));
+  }
+};
+
+/** Labels of the pixels of an image, row by row. */
+struct PixelLabels : Rows
+{
+  const uint32_t * Labels;
+
+  /** Whether it begins a run of equal labels in its row. */
+  ITK_CUDA_HOST_DEVICE bool
+  BeginsRun(size_t pixel) const
+  {
+    return this->GetColumn(pixel) == 0 || Labels[pixel] != Labels[pixel - 1];
+  }
+  /** Whether there is a neighbour with another label on the left, and above. */
+  ITK_CUDA_HOST_DEVICE bool
+  DiffersFromLeft(size_t pixel) const
+  {
+    return this->GetColumn(pixel) > 0 && Labels[pixel] != Labels[pixel - 1];
+  }
+  ITK_CUDA_HOST_DEVICE bool
+  DiffersFromAbove(size_t pixel) const
+  {
+    return this->GetRow(pixel) > 0 && Labels[pixel] != Labels[pixel - static_cast<size_t>(Width)];
+  }
+};
+
+namespace steps
+{
+/** Sums of the cells, and whether all pixels of each are alike. */
+template <typename TScene>
+struct SumCells
+{
+  TScene        Scene;
+  CellGrid      Grid;
+  GraphRegion * Regions;
+  uint8_t *     IsOfOne;
+
+  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t cell) const
+  {
+    const Rows    cells{ Grid.GetWidth() };
+    const int32_t x = cells.GetColumn(cell);
+    const int32_t y = cells.GetRow(cell);
+    const Moments sums = SumCell(Scene, Grid, x, y);
+    Regions[cell].Sums = sums;
+    IsOfOne[cell] = IsOfOneValue(Scene, Grid, x, y, sums) ? 1 : 0;
+  }
+};
+
+template <typename TScene>
+struct LinkCells
+{
+  TScene     Scene;
+  CellEdges  Edges;
+  EdgeCode   Code;
+  uint64_t * Keys;
+  uint32_t * Cracks;
+
+  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t edge) const
+  {
+    const bool    right = edge < Edges.GetNumberToTheRight();
+    const size_t  number = right ? edge : edge - Edges.GetNumberToTheRight();
+    const Rows    rows{ Edges.Grid.GetWidth() - (right ? 1 : 0) };
+    const int32_t x = rows.GetColumn(number);
+    const int32_t y = rows.GetRow(number);
+    Keys[edge] =
+      Code.Encode(static_cast<uint32_t>(Edges.Grid.IndexOf(x, y)),
+                  static_cast<uint32_t>(right ? Edges.Grid.IndexOf(x + 1, y) : Edges.Grid.IndexOf(x, y + 1)));
+    Cracks[edge] = CountCracks(Scene, Edges.Grid, x, y, right);
+  }
+};
+
+/** A loop of a sweep over the cells. After a sweep in which no cell changed nothing is left to do. */
+struct SweepLoop
+{
+  size_t           Number;
+  const uint32_t * AnyChanged; // in the sweep before
+
+  ITK_CUDA_HOST_DEVICE size_t
+  GetNumber() const
+  {
+    return *AnyChanged != 0 ? Number : 0;
+  }
+};
+
+/** The cells of one colour: none of them touches another one. */
+struct ColorCells
+{
+  CellGrid Grid;
+  int32_t  FirstColumn;
+  int32_t  FirstRow;
+
+  ITK_CUDA_HOST_DEVICE int32_t
+  GetColumns() const
+  {
+    return (Grid.GetWidth() - FirstColumn + 1) / 2;
+  }
+  ITK_CUDA_HOST_DEVICE size_t
+  GetNumber() const
+  {
+    return static_cast<size_t>(this->GetColumns()) * static_cast<size_t>((Grid.GetHeight() - FirstRow + 1) / 2);
+  }
+};
+
+/** Cells that are asked, in parts: passes that add a cell at the same time count with different counters, most of the
+ * time. It owns nothing. */
+struct AskedCells
+{
+  static constexpr uint32_t NumberOfParts = 16;
+  static constexpr size_t   PassesOfPart = 32;    // in turn
+  static constexpr size_t   SpaceOfCounters = 64; // counters lie apart, where different parts of a memory serve them
+  static constexpr size_t   NumberOfCounters = NumberOfParts * SpaceOfCounters;
+
+  size_t     CapacityOfPart;
+  uint32_t * Cells;
+  uint32_t * Counters;
+
+  /** Room in each part for cells that so many passes add. */
+  static ITK_CUDA_HOST_DEVICE size_t
+  GetCapacityOfPart(size_t passes)
+  {
+    constexpr size_t passesOfTurn = NumberOfParts * PassesOfPart;
+    return (passes + passesOfTurn - 1) / passesOfTurn * PassesOfPart;
+  }
+  /** Passes that see all cells; some see none. */
+  ITK_CUDA_HOST_DEVICE size_t
+  GetNumber() const
+  {
+    uint32_t most = 0;
+    for (uint32_t part = 0; part < NumberOfParts; ++part)
+    {
+      const uint32_t number = Counters[part * SpaceOfCounters];
+      most = number > most ? number : most;
+    }
+    return (most + PassesOfPart - 1) / PassesOfPart * (NumberOfParts * PassesOfPart);
+  }
+  /** In pass i of those that may add a cell. */
+  ITK_CUDA_AS_ARGUMENTS
+  template <typename TAtomics>
+  ITK_CUDA_HOST_DEVICE void
+  Add(size_t i, size_t cell) const
+  {
+    const size_t part = i / PassesOfPart % NumberOfParts;
+    Cells[part * CapacityOfPart + TAtomics::Next(Counters[part * SpaceOfCounters])] = static_cast<uint32_t>(cell);
+  }
+  /** The cell of pass i of those that see all. Returns false if it sees none. */
+  ITK_CUDA_HOST_DEVICE bool
+  Get(size_t i, size_t & cell) const
+  {
+    const size_t part = i / PassesOfPart % NumberOfParts;
+    const size_t place = i / (NumberOfParts * PassesOfPart) * PassesOfPart + i % PassesOfPart;
+    const bool   isThere = place < Counters[part * SpaceOfCounters];
+    cell = isThere ? Cells[part * CapacityOfPart + place] : 0;
+    return isThere;
+  }
+};
+
+/** Begins the changes of the cells of one colour: freezes the tangents, and lists the cells that may change. Few are at
+ * a boundary: passes that look at them and passes that do not would have to wait for each other. */
+template <typename TAtomics>
+struct BeginColor : SweepLoop
+{
+  Model           Law;
+  size_t          NumberOfLabels;
+  const Moments * Regions;
+  LinearForm *    Tangents;
+  ColorCells      Cells;
+  CellLabels      Labels;
+  uint8_t *       IsActive; // none is when the sweep ends
+  AskedCells      Asked;
+
+  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t i) const
+  {
+    if (i < NumberOfLabels)
+    {
+      Tangents[i] = Law.Linearize(Regions[i]);
+    }
+    if (i < Cells.GetNumber())
+    {
+      this->Ask(i);
+    }
+  }
+
+private:
+  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_HOST_DEVICE void
+  Ask(size_t i) const
+  {
+    const Rows    cellsOfColor{ Cells.GetColumns() };
+    const int32_t x = Cells.FirstColumn + 2 * cellsOfColor.GetColumn(i);
+    const int32_t y = Cells.FirstRow + 2 * cellsOfColor.GetRow(i);
+    const size_t  cell = Cells.Grid.IndexOf(x, y);
+    if (IsActive[cell] != 0)
+    {
+      IsActive[cell] = 0;
+      if (Labels.IsAtBoundary(x, y))
+      {
+        Asked.Add<TAtomics>(i, cell);
+      }
+    }
+  }
+};
+
+/** Cells of one colour change to the region that is best for them: a pass reads no label that another one writes. */
+template <typename TScene, typename TAtomics>
+struct Compete
+{
+  TScene             Scene;
+  CellGrid           Grid;
+  BoundaryCosts      Costs;
+  const LinearForm * Tangents;
+  uint32_t *         Labels;
+  Moments *          Regions;
+  uint8_t *          IsNext;
+  AskedCells         Asked;
+  uint32_t *         HasChanged; // in this sweep
+
+  ITK_CUDA_HOST_DEVICE size_t
+  GetNumber() const
+  {
+    return Asked.GetNumber();
+  }
+  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t i) const
+  {
+    size_t cell = 0;
+    if (!Asked.Get(i, cell))
+    {
+      return;
+    }
+    const Rows       rows{ Grid.GetWidth() };
+    const int32_t    x = rows.GetColumn(cell);
+    const int32_t    y = rows.GetRow(cell);
+    const CellLabels cells{ Grid, Labels };
+    const Moments    sums = SumCell(Scene, Grid, x, y);
+    const uint32_t   own = cells.Get(x, y);
+    const uint32_t   to = ChooseRegion(cells, Tangents, Costs, x, y, sums);
+    if (to != own)
+    {
+      Labels[cell] = to;
+      TAtomics::Add(Regions[own], Moments{} - sums);
+      TAtomics::Add(Regions[to], sums);
+      this->ActivateNeighbors(x, y);
+      *HasChanged = 1;
+    }
+  }
+
+private:
+  ITK_CUDA_HOST_DEVICE void
+  ActivateNeighbors(int32_t x, int32_t y) const
+  {
+    for (int32_t y2 = y - 1; y2 <= y + 1; ++y2)
+    {
+      for (int32_t x2 = x - 1; x2 <= x + 1; ++x2)
+      {
+        if (x2 >= 0 && x2 < Grid.GetWidth() && y2 >= 0 && y2 < Grid.GetHeight())
+        {
+          IsNext[Grid.IndexOf(x2, y2)] = 1;
+        }
+      }
+    }
+  }
+};
+
+/** All cells are active in the first sweep. */
+struct BeginSweeps
+{
+  size_t     NumberOfCells;
+  size_t     NumberOfCounters;
+  uint8_t *  IsActive;
+  uint8_t *  IsNext;
+  uint32_t * Changed;
+  uint32_t * CellCounters;
+
+  ITK_CUDA_HOST_DEVICE size_t
+  GetNumber() const
+  {
+    return NumberOfCells > NumberOfCounters ? NumberOfCells : NumberOfCounters;
+  }
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t i) const
+  {
+    if (i < NumberOfCells)
+    {
+      IsActive[i] = 1;
+      IsNext[i] = 0;
+    }
+    if (i < NumberOfCounters)
+    {
+      CellCounters[i] = 0;
+    }
+    if (i <= static_cast<size_t>(MaximumNumberOfSweeps))
+    {
+      Changed[i] = i == 0 ? 1 : 0;
+    }
+  }
+};
+
+/** Sweeps over the cells of one size, without the host. */
+template <typename TScene, typename TAtomics>
+struct RunSweeps
+{
+  static constexpr bool NeedsManyRegisters = true;
+
+  TScene        Scene;
+  CellGrid      Grid;
+  BoundaryCosts Costs;
+  Model         Law;
+  size_t        NumberOfLabels;
+  LinearForm *  Tangents;
+  uint32_t *    Labels;
+  Moments *     Regions;
+  uint8_t *     IsActive;
+  uint8_t *     IsNext;
+  uint32_t *    Changed; // whether cells did in each sweep; [0]: before the first one
+  uint32_t *    Cells;   // that are asked
+  uint32_t *    CellCounters;
+
+  static constexpr int NumberOfColors = 4;
+
+  /** Counters of all lists of cells. */
+  static constexpr size_t NumberOfCounters =
+    size_t{ MaximumNumberOfSweeps } * NumberOfColors * AskedCells::NumberOfCounters;
+
+  size_t
+  GetNumberOfLoops() const
+  {
+    return size_t{ 2 } * NumberOfColors * MaximumNumberOfSweeps + 1;
+  }
+  /** Room for a list of cells. */
+  static size_t
+  GetNumberOfPlaces(const CellGrid & grid)
+  {
+    return AskedCells::NumberOfParts * AskedCells::GetCapacityOfPart(ColorCells{ grid, 0, 0 }.GetNumber());
+  }
+
+  ITK_CUDA_AS_ARGUMENTS
+  template <typename TLoops>
+  ITK_CUDA_HOST_DEVICE void
+  operator()(const TLoops & loops) const
+  {
+    const BeginSweeps begin{ Grid.GetNumberOfCells(), NumberOfCounters, IsActive, IsNext, Changed, CellCounters };
+    loops.ForAtMost(begin.GetNumber(), begin);
+    for (int sweep = 0; sweep < MaximumNumberOfSweeps; ++sweep)
+    {
+      if (loops.IsOver(SweepLoop{ 1, Changed + sweep }))
+      {
+        return;
+      }
+      for (int32_t color = 0; color < NumberOfColors; ++color)
+      {
+        this->RunColor(loops, sweep, color);
+      }
+    }
+  }
+
+private:
+  ITK_CUDA_AS_ARGUMENTS
+  template <typename TLoops>
+  ITK_CUDA_HOST_DEVICE void
+  RunColor(const TLoops & loops, int sweep, int32_t color) const
+  {
+    const ColorCells cells{ Grid, color % 2, color / 2 };
+    const size_t     number = cells.GetNumber() > NumberOfLabels ? cells.GetNumber() : NumberOfLabels;
+    const AskedCells asked{ AskedCells::GetCapacityOfPart(cells.GetNumber()),
+                            Cells,
+                            CellCounters +
+                              static_cast<size_t>(sweep * NumberOfColors + color) * AskedCells::NumberOfCounters };
+    loops.ForAtMost(number,
+                    BeginColor<TAtomics>{ { number, Changed + sweep },
+                                          Law,
+                                          NumberOfLabels,
+                                          Regions,
+                                          Tangents,
+                                          cells,
+                                          { Grid, Labels },
+                                          sweep % 2 == 0 ? IsActive : IsNext,
+                                          asked });
+    loops.ForAtMost(AskedCells::NumberOfParts * asked.CapacityOfPart,
+                    Compete<TScene, TAtomics>{ Scene,
+                                               Grid,
+                                               Costs,
+                                               Tangents,
+                                               Labels,
+                                               Regions,
+                                               sweep % 2 == 0 ? IsNext : IsActive,
+                                               asked,
+                                               Changed + sweep + 1 });
+  }
+};
+
+/** Labels of the cells of half the side. */
+struct SplitCells
+{
+  CellGrid         Whole;
+  CellGrid         Half;
+  const uint32_t * Labels;
+  uint32_t *       HalfLabels;
+
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t cell) const
+  {
+    const Rows cells{ Half.GetWidth() };
+    HalfLabels[cell] = Labels[Whole.IndexOf(cells.GetColumn(cell) / 2, cells.GetRow(cell) / 2)];
+  }
+};
+
+/** The first pixel of the run that a pixel begins, else 0: the largest so far is that of the pixel's run. */
+struct FirstOfRun
+{
+  PixelLabels Pixels;
+
+  ITK_CUDA_HOST_DEVICE uint32_t
+  operator()(size_t pixel) const
+  {
+    return Pixels.BeginsRun(pixel) ? static_cast<uint32_t>(pixel) : 0;
+  }
+};
+
+/** Runs of one label in two rows that touch become one component, at the first pixel where they touch. */
+template <typename TAtomics>
+struct UniteRuns
+{
+  PixelLabels Pixels;
+  uint32_t *  Parents;
+
+  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t pixel) const
+  {
+    if (Pixels.GetRow(pixel) == 0 || Pixels.DiffersFromAbove(pixel))
+    {
+      return;
+    }
+    const size_t above = pixel - static_cast<size_t>(Pixels.Width);
+    if (Pixels.BeginsRun(pixel) || Pixels.BeginsRun(above))
+    {
+      Unite<TAtomics>(Parents, static_cast<uint32_t>(pixel), static_cast<uint32_t>(above));
+    }
+  }
+};
+
+/** Sums of regions: where a run ends, the sums of the row so far join its region and leave the region of the next run.
+ * Modulo 2^64 their order does not matter. */
+template <typename TScene, typename TAtomics>
+struct SumRegions
+{
+  TScene      Scene;
+  PixelLabels Pixels;
+  Moments *   Regions;
+
+  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t pixel) const
+  {
+    const int32_t x = Pixels.GetColumn(pixel);
+    const int32_t y = Pixels.GetRow(pixel);
+    if (Pixels.DiffersFromLeft(pixel))
+    {
+      const Moments before = Scene.SumRow(y, 0, x);
+      TAtomics::Add(Regions[Pixels.Labels[pixel - 1]], before);
+      TAtomics::Add(Regions[Pixels.Labels[pixel]], Moments{} - before);
+    }
+    if (x + 1 == Pixels.Width)
+    {
+      TAtomics::Add(Regions[Pixels.Labels[pixel]], Scene.SumRow(y, 0, Pixels.Width));
+    }
+  }
+};
+
+/** Adds the sides of pixels between two regions to a table: a pixel has those on its left and above. */
+template <typename TScene, typename TAtomics>
+struct LinkRegions
+{
+  TScene        Scene;
+  PixelLabels   Pixels;
+  EdgeCode      Code;
+  EdgeTableView Table;
+  size_t        TableSize;
+  uint32_t *    Slots; // of the edges in the table
+  uint32_t *    Number;
+
+  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t pixel) const
+  {
+    const int32_t x = Pixels.GetColumn(pixel);
+    const int32_t y = Pixels.GetRow(pixel);
+    if (Pixels.DiffersFromLeft(pixel))
+    {
+      this->Add(pixel, pixel - 1, Scene.IsValid(x, y) && Scene.IsValid(x - 1, y));
+    }
+    if (Pixels.DiffersFromAbove(pixel))
+    {
+      this->Add(pixel, pixel - static_cast<size_t>(Pixels.Width), Scene.IsValid(x, y) && Scene.IsValid(x, y - 1));
+    }
+  }
+
+private:
+  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_HOST_DEVICE void
+  Add(size_t pixel, size_t other, bool bothValid) const
+  {
+    // Regions of a map count from 1, those of the graph from 0.
+    const uint64_t key = Code.Encode(Pixels.Labels[pixel] - 1, Pixels.Labels[other] - 1);
+    const auto     place = Table.template Add<TAtomics>(key, bothValid ? 1 : 0, TableSize);
+    if (place.IsNew)
+    {
+      Slots[TAtomics::Next(*Number)] = place.Slot;
+    }
+  }
+};
+
+/** The edges of a table as a list. */
+struct ListEdges
+{
+  EdgeTableView    Table;
+  const uint32_t * Slots;
+  uint64_t *       Keys;
+  uint32_t *       Cracks;
+
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t edge) const
+  {
+    Keys[edge] = Table.Keys[Slots[edge]];
+    Cracks[edge] = Table.Cracks[Slots[edge]];
+  }
+};
+
+struct RenumberPixels
+{
+  uint32_t *       Labels;
+  const uint32_t * Numbers;
+
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t pixel) const
+  {
+    Labels[pixel] = Numbers[Labels[pixel] - 1];
+  }
+};
+
+/** The regions of a graph, which has none for entry 0. */
+struct DropFirst
+{
+  const Moments * Sums;
+  GraphRegion *   Regions;
+
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t i) const
+  {
+    Regions[i].Sums = Sums[i + 1];
+  }
+};
+
+/** Whether a region has no valid pixels. */
+struct FindRegionWithoutPixels
+{
+  const Moments * Sums;
+  uint32_t *      Found;
+
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t region) const
+  {
+    if (Sums[region].Count == 0)
+    {
+      *Found = 1;
+    }
+  }
+};
+} // namespace steps
+
+/** The edges between the regions of a label map: their sides of pixels. The neighbours of connected regions are a
+ * planar graph, which has fewer than three edges for each region. */
+template <typename TProcessor>
+typename EdgeGraph<TProcessor>::EdgeList
+ListRegionEdges(const TProcessor & processor, const PixelLabels & labels, size_t pixels, size_t numberOfRegions)
+{
+  using Atomics = typename TProcessor::Atomics;
+  using EdgeList = typename EdgeGraph<TProcessor>::EdgeList;
+  const size_t                most = std::min(3 * numberOfRegions, 2 * pixels);
+  const EdgeTable<TProcessor> table(processor, most);
+  const auto                  slots = processor.template Allocate<uint32_t>(most);
+  const auto                  counter = processor.template Allocate<uint32_t>(1);
+  processor.Fill(counter.Get(), 1, 0);
+  processor.VisitScene([&](const auto & scene) {
+    processor.For(pixels,
+                  steps::LinkRegions<std::decay_t<decltype(scene)>, Atomics>{ scene,
+                                                                              labels,
+                                                                              EdgeCode::Of(numberOfRegions),
+                                                                              table.View(),
+                                                                              EdgeTableView::GetSize(most),
+                                                                              slots.Get(),
+                                                                              counter.Get() });
+  });
+  const size_t number = processor.Read(counter.Get());
+  EdgeList list{ processor.template Allocate<uint64_t>(number), processor.template Allocate<uint32_t>(number), number };
+  processor.For(number, steps::ListEdges{ table.View(), slots.Get(), list.Keys.Get(), list.Cracks.Get() });
+  return list;
+}
+
+/** \class LabelSearch
+ * \brief Finds the regions of an image on a processor: as LabelMap, in memory of the processor.
+ *
+ * The processor also has the scene: VisitScene(function) calls function(scene) with what the steps of cells ask for.
+ */
+template <typename TProcessor>
+class LabelSearch
+{
+public:
+  template <typename T>
+  using Array = typename TProcessor::template Array<T>;
+  using Atomics = typename TProcessor::Atomics;
+  using ProgressFunction = std::function<bool(float)>;
+
+  LabelSearch(const TProcessor & processor, const Model & model, int32_t width, int32_t height)
+    : m_Processor(processor)
+    , m_Model(model)
+    , m_Grid{ width, height, 1 }
+    , m_Changed(processor.template Allocate<uint32_t>(1))
+  {}
+
+  /** As MakeLabelMap(). Returns false if `progress` did, and there are no labels then. */
+  bool
+  Search(int32_t blockSize, const ProgressFunction & progress)
+  {
+    m_Grid.Side = blockSize;
+    m_Progress = progress;
+    if (!this->MergeBlocks() || !this->LetCellsCompete(blockSize))
+    {
+      return false;
+    }
+    this->FindComponents();
+    return this->MergeRegions(true);
+  }
+
+  /** As MakeLabelMapOf(), of labels in memory of the processor. */
+  void
+  StartFrom(Array<uint32_t> labels)
+  {
+    m_Labels = std::move(labels);
+    this->FindComponents();
+    m_Processor.Fill(m_Changed.Get(), 1, 0);
+    m_Processor.For(m_NumberOfRegions, steps::FindRegionWithoutPixels{ m_Regions.Get() + 1, m_Changed.Get() });
+    if (m_Processor.Read(m_Changed.Get()) != 0)
+    {
+      this->MergeRegions(false);
+    }
+  }
+
+  size_t
+  GetNumberOfRegions() const
+  {
+    return m_NumberOfRegions;
+  }
+  /** Of the pixels, from 1. */
+  const Array<uint32_t> &
+  GetLabels() const
+  {
+    return m_Labels;
+  }
+  /** Sums by label; [0] has none. */
+  const Array<Moments> &
+  GetRegions() const
+  {
+    return m_Regions;
+  }
+  /** The same for good. */
+  Array<uint32_t>
+  TakeLabels()
+  {
+    return std::move(m_Labels);
+  }
+  Array<Moments>
+  TakeRegions()
+  {
+    return std::move(m_Regions);
+  }
+
+private:
+  using Graph = EdgeGraph<TProcessor>;
+  using EdgeList = typename Graph::EdgeList;
+
+  // Shares of the work after each stage.
+  static constexpr float ShareOfBlocks = 0.4f;
+  static constexpr float ShareOfCells = 0.8f;
+  // Up to here the launches of a sweep's loops would take longer than the sweep.
+  static constexpr size_t CellsOfOneGrid = size_t{ 1 } << 21;
+
+  const TProcessor & m_Processor;
+  const Model        m_Model;
+  CellGrid           m_Grid;
+  ProgressFunction   m_Progress;
+  Array<uint32_t>    m_Changed;
+  Array<uint32_t>    m_Labels;  // of the grid's cells, in the end of the pixels
+  Array<Moments>     m_Regions; // by label
+  size_t             m_NumberOfRegions{ 0 };
+
+  bool
+  Report(float share) const
+  {
+    return !m_Progress || m_Progress(share);
+  }
+
+  bool
+  Merge(Graph & graph, float begin, float end) const
+  {
+    const auto regionsAtFirst = static_cast<float>(graph.GetNumberOfRegions());
+    bool       goesOn = true;
+    while (goesOn) // each series merges regions, but the last one
+    {
+      const float left = static_cast<float>(graph.GetNumberOfRegions()) / regionsAtFirst;
+      if (!this->Report(end - (end - begin) * left))
+      {
+        return false;
+      }
+      goesOn = graph.MergeSomeRounds();
+    }
+    return true;
+  }
+
+  bool
+  MergeBlocks()
+  {
+    const size_t       cells = m_Grid.GetNumberOfCells();
+    const CellEdges    edges{ m_Grid };
+    EdgeList           list{ m_Processor.template Allocate<uint64_t>(edges.GetNumber()),
+                   m_Processor.template Allocate<uint32_t>(edges.GetNumber()),
+                   edges.GetNumber() };
+    Array<GraphRegion> regions = m_Processor.template Allocate<GraphRegion>(cells);
+    const auto         isOfOneValue = m_Processor.template Allocate<uint8_t>(cells);
+    m_Processor.VisitScene([&](const auto & scene) {
+      using SceneType = std::decay_t<decltype(scene)>;
+      m_Processor.For(cells, steps::SumCells<SceneType>{ scene, m_Grid, regions.Get(), isOfOneValue.Get() });
+      m_Processor.For(
+        list.Number,
+        steps::LinkCells<SceneType>{ scene, edges, EdgeCode::Of(cells), list.Keys.Get(), list.Cracks.Get() });
+    });
+    Graph graph(
+      m_Processor, m_Model, this->GetNumberOfPixels(), std::move(regions), cells, std::move(list), isOfOneValue.Get());
+    if (!this->Merge(graph, 0.0f, ShareOfBlocks))
+    {
+      return false;
+    }
+    auto outcome = graph.TakeOutcome();
+    m_Labels = std::move(outcome.Numbers);
+    m_Regions = std::move(outcome.Sums);
+    m_NumberOfRegions = graph.GetNumberOfRegions();
+    return true;
+  }
+
+  bool
+  LetCellsCompete(int32_t blockSize)
+  {
+    while (true)
+    {
+      const float done = 1.0f - static_cast<float>(m_Grid.Side) / static_cast<float>(2 * blockSize);
+      if (!this->LetCellsOfASizeCompete(ShareOfBlocks + (ShareOfCells - ShareOfBlocks) * done))
+      {
+        return false;
+      }
+      if (m_Grid.Side == 1)
+      {
+        return true;
+      }
+      const CellGrid  half{ m_Grid.ImageWidth, m_Grid.ImageHeight, m_Grid.Side / 2 };
+      Array<uint32_t> labels = m_Processor.template Allocate<uint32_t>(half.GetNumberOfCells());
+      m_Processor.For(half.GetNumberOfCells(), steps::SplitCells{ m_Grid, half, m_Labels.Get(), labels.Get() });
+      m_Labels = std::move(labels);
+      m_Grid = half;
+    }
+  }
+
+  bool
+  LetCellsOfASizeCompete(float share)
+  {
+    if (!this->Report(share))
+    {
+      return false;
+    }
+    const size_t cells = m_Grid.GetNumberOfCells();
+    const auto   tangents = m_Processor.template Allocate<LinearForm>(m_NumberOfRegions + 1);
+    const auto   isActive = m_Processor.template Allocate<uint8_t>(cells);
+    const auto   isNext = m_Processor.template Allocate<uint8_t>(cells);
+    const auto   changed = m_Processor.template Allocate<uint32_t>(MaximumNumberOfSweeps + 1);
+    m_Processor.VisitScene([&](const auto & scene) {
+      using Sweeps = steps::RunSweeps<std::decay_t<decltype(scene)>, Atomics>;
+      const auto   asked = m_Processor.template Allocate<uint32_t>(Sweeps::GetNumberOfPlaces(m_Grid));
+      const auto   counters = m_Processor.template Allocate<uint32_t>(Sweeps::NumberOfCounters);
+      const Sweeps sweeps{ scene,
+                           m_Grid,
+                           BoundaryCosts(m_Grid.Side),
+                           m_Model,
+                           m_NumberOfRegions + 1,
+                           tangents.Get(),
+                           m_Labels.Get(),
+                           m_Regions.Get(),
+                           isActive.Get(),
+                           isNext.Get(),
+                           changed.Get(),
+                           asked.Get(),
+                           counters.Get() };
+      m_Processor.MayRunInOneGrid(cells, CellsOfOneGrid) ? m_Processor.RunInOneGrid(sweeps, cells / 4)
+                                                         : m_Processor.Run(sweeps);
+    });
+    return true;
+  }
+
+  PixelLabels
+  GetPixels() const
+  {
+    return { { m_Grid.ImageWidth }, m_Labels.Get() };
+  }
+  size_t
+  GetNumberOfPixels() const
+  {
+    return static_cast<size_t>(m_Grid.ImageWidth) * static_cast<size_t>(m_Grid.ImageHeight);
+  }
+
+  /** What is connected over sides of pixels and has one label becomes a region. The root of a component is its first
+   * pixel. */
+  void
+  FindComponents()
+  {
+    const size_t    pixels = this->GetNumberOfPixels();
+    const auto      parents = m_Processor.template Allocate<uint32_t>(pixels);
+    Array<uint32_t> numbers = m_Processor.template Allocate<uint32_t>(pixels);
+    m_Processor.MaximumSoFar(steps::FirstOfRun{ this->GetPixels() }, pixels, parents.Get());
+    m_Processor.For(pixels, steps::UniteRuns<Atomics>{ this->GetPixels(), parents.Get() });
+    m_NumberOfRegions = NumberSets(m_Processor, parents.Get(), pixels, numbers.Get());
+    m_Labels = std::move(numbers);
+    m_Regions = m_Processor.template Allocate<Moments>(m_NumberOfRegions + 1);
+    m_Processor.Fill(m_Regions.Get(), m_NumberOfRegions + 1, 0);
+    m_Processor.VisitScene([&](const auto & scene) {
+      m_Processor.For(
+        pixels, steps::SumRegions<std::decay_t<decltype(scene)>, Atomics>{ scene, this->GetPixels(), m_Regions.Get() });
+    });
+  }
+
+  /** Absorbs regions without valid pixels, and merges regions if asked to. */
+  bool
+  MergeRegions(bool merge)
+  {
+    Array<GraphRegion> regions = m_Processor.template Allocate<GraphRegion>(m_NumberOfRegions);
+    m_Processor.For(m_NumberOfRegions, steps::DropFirst{ m_Regions.Get(), regions.Get() });
+    Graph graph(m_Processor,
+                m_Model,
+                this->GetNumberOfPixels(),
+                std::move(regions),
+                m_NumberOfRegions,
+                ListRegionEdges(m_Processor, this->GetPixels(), this->GetNumberOfPixels(), m_NumberOfRegions));
+    if (merge && !this->Merge(graph, ShareOfCells, 1.0f))
+    {
+      return false;
+    }
+    auto outcome = graph.TakeOutcome();
+    m_Processor.For(this->GetNumberOfPixels(), steps::RenumberPixels{ m_Labels.Get(), outcome.Numbers.Get() });
+    m_Regions = std::move(outcome.Sums);
+    m_NumberOfRegions = graph.GetNumberOfRegions();
+    return true;
+  }
+};
+} // namespace itk::cuda::partition
+
+#endif

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef CudaFilters_partition_map_BuildKernels_h
+#define CudaFilters_partition_map_BuildKernels_h
+
+#include "partition/map/Geometry.h"
+#include "partition/map/Map.h"
+#include "partition/map/MapArrays.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+// The map of a label map as loops over corners of pixels, as BuildMap() makes it on the host.
+namespace itk::cuda::partition
+{
+namespace steps
+{
+/** The corners of an image's pixels, row by row, and their labels. */
+struct CornerGrid
+{
+  int32_t          Width; // of the image
+  int32_t          Height;
+  const uint32_t * Labels;
+
+  ITK_CUDA_HOST_DEVICE size_t
+  GetNumber() const
+  {
+    return (static_cast<size_t>(Width) + 1) * (static_cast<size_t>(Height) + 1);
+  }
+  ITK_CUDA_HOST_DEVICE LatticePoint
+  GetPosition(size_t corner) const
+  {
+    const auto columns = static_cast<uint32_t>(Width) + 1;
+    const auto number = static_cast<uint32_t>(corner); // below 2^32, whose division is faster
+    return { static_cast<int32_t>(number % columns), static_cast<int32_t>(number / columns) };
+  }
+  ITK_CUDA_HOST_DEVICE Corner
+  GetCorner(const LatticePoint & p) const
+  {
+    return { this->GetLabel(p.X - 1, p.Y - 1),
+             this->GetLabel(p.X, p.Y - 1),
+             this->GetLabel(p.X - 1, p.Y),
+             this->GetLabel(p.X, p.Y) };
+  }
+
+private:
+  ITK_CUDA_HOST_DEVICE uint32_t
+  GetLabel(int32_t x, int32_t y) const
+  {
+    const bool isInside = x >= 0 && x < Width && y >= 0 && y < Height;
+    return isInside ? Labels[static_cast<size_t>(y) * static_cast<size_t>(Width) + static_cast<size_t>(x)] : Outside;
+  }
+};
+
+struct IsCornerNode
+{
+  CornerGrid Grid;
+
+  ITK_CUDA_HOST_DEVICE uint32_t
+  operator()(size_t corner) const
+  {
+    return Grid.GetCorner(Grid.GetPosition(corner)).IsNode() ? 1 : 0;
+  }
+};
+
+struct PlaceNodes
+{
+  CornerGrid       Grid;
+  const uint32_t * Numbers; // nodes before each corner
+  MapNode *        Nodes;
+
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t corner) const
+  {
+    if (Numbers[corner] != Numbers[corner + 1])
+    {
+      MapNode node;
+      node.Position = Grid.GetPosition(corner);
+      Nodes[Numbers[corner]] = node;
+    }
+  }
+};
+
+/** Edges that a node begins: down and to the right. */
+struct CountEdgesOfNode
+{
+  CornerGrid      Grid;
+  const MapNode * Nodes;
+
+  ITK_CUDA_HOST_DEVICE uint32_t
+  operator()(size_t node) const
+  {
+    const Corner corner = Grid.GetCorner(Nodes[node].Position);
+    return (corner.HasEdgeDown() ? 1u : 0u) + (corner.HasEdgeRight() ? 1u : 0u);
+  }
+};
+
+/** A node has its edges up, to the left, down, to the right in this order, which is that of their numbers. */
+struct AddEdges
+{
+  CornerGrid       Grid;
+  const uint32_t * Numbers; // nodes before each corner
+  const uint32_t * First;   // edge that each node begins
+  MapNode *        Nodes;
+  MapEdge *        Edges;
+
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t i) const
+  {
+    const auto         number = static_cast<uint32_t>(i);
+    const LatticePoint position = Nodes[i].Position;
+    const Corner       corner = Grid.GetCorner(position);
+    const uint32_t     before = (corner.HasEdgeUp() ? 1u : 0u) + (corner.HasEdgeLeft() ? 1u : 0u);
+    uint32_t           edge = First[i];
+    uint32_t           slot = before;
+    if (corner.HasEdgeDown())
+    {
+      const uint32_t below = this->FindNodeBelow(position);
+      Edges[edge] = { number, below, corner.LowerLeft, corner.LowerRight, {} };
+      Nodes[i].Edges[slot++] = edge;
+      Nodes[below].Edges[0] = edge++;
+    }
+    if (corner.HasEdgeRight())
+    {
+      // The next node of the row ends it.
+      const bool hasEdgeUp = Grid.GetCorner(Nodes[i + 1].Position).HasEdgeUp();
+      Edges[edge] = { number, number + 1, corner.LowerRight, corner.UpperRight, {} };
+      Nodes[i].Edges[slot++] = edge;
+      Nodes[i + 1].Edges[hasEdgeUp ? 1 : 0] = edge;
+    }
+    Nodes[i].Degree = slot;
+  }
+
+private:
+  ITK_CUDA_HOST_DEVICE uint32_t
+  FindNodeBelow(const LatticePoint & position) const
+  {
+    const size_t columns = static_cast<size_t>(Grid.Width) + 1;
+    size_t       corner = static_cast<size_t>(position.Y) * columns + static_cast<size_t>(position.X);
+    do
+    {
+      corner += columns;
+    } while (Numbers[corner] == Numbers[corner + 1]);
+    return Numbers[corner];
+  }
+};
+
+template <typename TPixels>
+struct SumEdges
+{
+  TPixels   Pixels;
+  MapView   Map;
+  MapEdge * Edges;
+
+  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t edge) const
+  {
+    Edges[edge].Sums = Pixels.SumEdge(Map.At(Edges[edge].Start), Map.At(Edges[edge].End));
+  }
+};
+} // namespace steps
+
+/** The map of labels in the processor's memory, as BuildMap() makes it.
+ * \exception ExceptionObject as BuildMap() for labels whose boundaries turn too often */
+template <typename TProcessor>
+void
+BuildMap(ProcessorMap<TProcessor> & map, const uint32_t * labels)
+{
+  const TProcessor &      processor = map.GetProcessor();
+  const MapExtent         extent = map.View().GetExtent();
+  const steps::CornerGrid grid{ extent.Width, extent.Height, labels };
+  const auto              numbers = processor.template Allocate<uint32_t>(grid.GetNumber() + 1);
+  const size_t numberOfNodes = processor.SumAndRead(steps::IsCornerNode{ grid }, grid.GetNumber(), numbers.Get());
+  CheckNumberOfNodes(numberOfNodes);
+  auto nodes = processor.template Allocate<MapNode>(numberOfNodes);
+  processor.For(grid.GetNumber(), steps::PlaceNodes{ grid, numbers.Get(), nodes.Get() });
+  const auto   first = processor.template Allocate<uint32_t>(numberOfNodes + 1);
+  const size_t numberOfEdges =
+    processor.SumAndRead(steps::CountEdgesOfNode{ grid, nodes.Get() }, numberOfNodes, first.Get());
+  auto edges = processor.template Allocate<MapEdge>(numberOfEdges);
+  processor.For(numberOfNodes, steps::AddEdges{ grid, numbers.Get(), first.Get(), nodes.Get(), edges.Get() });
+  map.SetMap(std::move(nodes), numberOfNodes, std::move(edges), numberOfEdges);
+  processor.VisitPixels([&](const auto & pixels) {
+    const MapRound round = map.GetRound(0);
+    processor.For(numberOfEdges,
+                  steps::SumEdges<std::decay_t<decltype(pixels)>>{ pixels, round.GetMap(), round.Edges });
+  });
+}
+} // namespace itk::cuda::partition
+
+#endif

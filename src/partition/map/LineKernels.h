@@ -1,0 +1,424 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef CudaFilters_partition_map_LineKernels_h
+#define CudaFilters_partition_map_LineKernels_h
+
+#include "partition/refine/ChainList.h"
+#include "partition/map/MapArrays.h"
+
+#include <cstddef>
+#include <cstdint>
+
+// The lines of a map as loops, as ListChains() lists them on the host. A thread that follows a line waits for memory at
+// each of its edges. Here each edge finds out by itself how far it is from the ends of its line, by pointer jumping
+// (Wyllie, The complexity of parallel computations, 1979): it knows an edge ahead, and in each loop takes over what
+// that one knows. The distances that edges know double from loop to loop.
+namespace itk::cuda::partition
+{
+/** A line of edges between junctions, or a closed one. */
+struct MapLine
+{
+  uint32_t Node; // where it begins, and by which edge
+  uint32_t Edge;
+  uint32_t NumberOfEdges;
+  uint32_t FirstChain; // of its pieces
+  uint32_t FirstPlace; // of their nodes, among those of all chains
+};
+
+/** Counters of a list of chains. Chains and their places are counted at once: both have one order. */
+struct ChainCounters
+{
+  /** Lines have fewer than 2^31 edges. */
+  static constexpr uint32_t MostJumps = 32;
+
+  uint64_t ChainsAndPlaces; // 2^32 chains + places
+  uint64_t Pieces;          // of best polylines
+  uint32_t Lines;
+  uint32_t HasArrived[MostJumps]; // whether any edge saw the end of its line for the first time in each loop of jumps
+
+  ITK_CUDA_HOST_DEVICE uint32_t
+  GetChains() const
+  {
+    return static_cast<uint32_t>(ChainsAndPlaces >> 32);
+  }
+  ITK_CUDA_HOST_DEVICE uint32_t
+  GetPlaces() const
+  {
+    return static_cast<uint32_t>(ChainsAndPlaces);
+  }
+};
+
+/** What is known of an edge in all rounds of a phase. A chain changes by its own polyline only, and so does a line. */
+namespace EdgeFlags
+{
+constexpr uint8_t IsIdle = 1;    // the chain that begins with it had nothing to gain
+constexpr uint8_t IsSettled = 2; // it begins or ends a line that is one chain, which had nothing to gain
+} // namespace EdgeFlags
+
+/** An edge in one of its directions: twice its number if it goes from its start to its end, and one more if it goes
+ * back. There are fewer than 2^31 edges. */
+struct DirectedEdge
+{
+  uint32_t Number;
+
+  static ITK_CUDA_HOST_DEVICE DirectedEdge
+  From(const MapView & map, uint32_t node, uint32_t edge)
+  {
+    return { 2 * edge + (map.Edges[edge].Start == node ? 0 : 1) };
+  }
+  ITK_CUDA_HOST_DEVICE uint32_t
+  GetEdge() const
+  {
+    return Number / 2;
+  }
+  ITK_CUDA_HOST_DEVICE DirectedEdge
+  Reverse() const
+  {
+    return { Number ^ 1u };
+  }
+  ITK_CUDA_HOST_DEVICE uint32_t
+  GetTail(const MapView & map) const
+  {
+    const MapEdge & edge = map.Edges[this->GetEdge()];
+    return Number % 2 == 0 ? edge.Start : edge.End;
+  }
+  ITK_CUDA_HOST_DEVICE uint32_t
+  GetHead(const MapView & map) const
+  {
+    return this->Reverse().GetTail(map);
+  }
+};
+
+/** What a directed edge knows of its line: an edge ahead, how many edges that is ahead, and whether it is the last one.
+ * It is one word: passes read links that other passes change, and what they find was true before or is true now. Edges
+ * of closed lines, which have no last one, count on and on. */
+class LineLink
+{
+public:
+  static ITK_CUDA_HOST_DEVICE LineLink
+  To(const DirectedEdge & ahead, uint32_t distance, bool isLast)
+  {
+    return LineLink((static_cast<uint64_t>(ahead.Number) << 32) | (distance & ~LastBit) | (isLast ? LastBit : 0));
+  }
+  ITK_CUDA_HOST_DEVICE explicit LineLink(uint64_t word)
+    : m_Word(word)
+  {}
+
+  ITK_CUDA_HOST_DEVICE uint64_t
+  GetWord() const
+  {
+    return m_Word;
+  }
+  ITK_CUDA_HOST_DEVICE DirectedEdge
+  GetAhead() const
+  {
+    return { static_cast<uint32_t>(m_Word >> 32) };
+  }
+  ITK_CUDA_HOST_DEVICE uint32_t
+  GetDistance() const
+  {
+    return static_cast<uint32_t>(m_Word) & ~LastBit;
+  }
+  ITK_CUDA_HOST_DEVICE bool
+  IsLast() const
+  {
+    return (static_cast<uint32_t>(m_Word) & LastBit) != 0;
+  }
+
+private:
+  static constexpr uint32_t LastBit = 1u << 31;
+
+  uint64_t m_Word;
+};
+
+/** Where an edge is in its line. */
+struct PlaceInLine
+{
+  uint32_t Line; // None: it is in none that is listed, or goes the other way
+  uint32_t Number;
+};
+
+/** Arrays of lines. */
+struct LineArrays
+{
+  MapLine *  Lines;
+  uint64_t * Links;  // of directed edges
+  uint32_t * LineOf; // of the edge that begins a line
+
+  ITK_CUDA_HOST_DEVICE LineLink
+  GetLink(const DirectedEdge & directed) const
+  {
+    return LineLink(Links[directed.Number]);
+  }
+  /** The way back to where the line begins tells how far that is. */
+  ITK_CUDA_HOST_DEVICE PlaceInLine
+  Find(const MapView & map, const DirectedEdge & directed) const
+  {
+    const LineLink     back = this->GetLink(directed.Reverse());
+    const DirectedEdge first = back.GetAhead().Reverse();
+    const uint32_t     line = back.IsLast() ? LineOf[first.GetEdge()] : None;
+    return { line != None && Lines[line].Node == first.GetTail(map) ? line : None, back.GetDistance() };
+  }
+};
+
+/** The lines that may gain. There are none if the grid does not know where all edges are. */
+template <typename TAtomics>
+struct LineList : LineArrays
+{
+  MapRound        Round;
+  size_t          NumberOfRegions;
+  size_t          NumberOfNodes;
+  size_t          NumberOfEdges;
+  uint8_t *       Flags; // of edges
+  ChainCounters * Counters;
+
+  ITK_CUDA_HOST_DEVICE size_t
+  GetNumberIfPossible(size_t number) const
+  {
+    return Round.IsGridFull() ? 0 : number;
+  }
+  /** Of loops over the nodes; the others say it for themselves. */
+  ITK_CUDA_HOST_DEVICE size_t
+  GetNumber() const
+  {
+    return this->GetNumberIfPossible(NumberOfNodes);
+  }
+  ITK_CUDA_HOST_DEVICE bool
+  IsSettled(uint32_t edge) const
+  {
+    return (Flags[edge] & EdgeFlags::IsSettled) != 0;
+  }
+
+  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_HOST_DEVICE void
+  Append(uint32_t node, uint32_t edge, uint32_t numberOfEdges) const
+  {
+    const uint32_t pieces =
+      numberOfEdges > LongestChain ? static_cast<uint32_t>((numberOfEdges + CutLength - 1) / CutLength) : 1;
+    const uint64_t before =
+      TAtomics::FetchAdd(Counters->ChainsAndPlaces, (static_cast<uint64_t>(pieces) << 32) + numberOfEdges + pieces);
+    const uint32_t line = TAtomics::Next(Counters->Lines);
+    this->Lines[line] = {
+      node, edge, numberOfEdges, static_cast<uint32_t>(before >> 32), static_cast<uint32_t>(before)
+    };
+    this->LineOf[edge] = line;
+  }
+};
+
+namespace steps
+{
+/** Begins a round, and links each edge to the next one of its line. */
+template <typename TAtomics>
+struct LinkLines : LineList<TAtomics>
+{
+  ITK_CUDA_HOST_DEVICE size_t
+  GetNumberOfAll() const
+  {
+    return this->NumberOfEdges > this->NumberOfRegions ? this->NumberOfEdges : this->NumberOfRegions;
+  }
+  ITK_CUDA_HOST_DEVICE size_t
+  GetNumber() const
+  {
+    return this->GetNumberIfPossible(this->GetNumberOfAll());
+  }
+  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t i) const
+  {
+    if (i < this->NumberOfRegions)
+    {
+      BeginMapRound{ this->Round }(i);
+    }
+    if (i < this->NumberOfEdges)
+    {
+      const auto edge = static_cast<uint32_t>(i);
+      this->LineOf[edge] = None;
+      this->Link({ 2 * edge });
+      this->Link({ 2 * edge + 1 });
+    }
+  }
+
+private:
+  /** An edge that is not inside the image is a line of its own, which is not listed. */
+  ITK_CUDA_HOST_DEVICE void
+  Link(const DirectedEdge & directed) const
+  {
+    const MapView   map = this->Round.GetMap();
+    const MapEdge & edge = map.Edges[directed.GetEdge()];
+    LineLink        link = LineLink::To(directed, 0, true);
+    if (edge.IsAlive() && !edge.IsBorder())
+    {
+      const uint32_t  head = directed.GetHead(map);
+      const MapNode & node = map.Nodes[head];
+      if (node.Degree == 2)
+      {
+        link = LineLink::To(DirectedEdge::From(map, head, node.OtherEdge(directed.GetEdge())), 1, false);
+      }
+    }
+    this->Links[directed.Number] = link.GetWord();
+  }
+};
+
+/** Each edge that does not see the end of its line looks from the edge ahead. If no edge saw the end for the first time
+ * in the loop before, all edges of lines that have one see it: of any others, the last one would have. */
+template <typename TAtomics>
+struct JumpAhead : LineList<TAtomics>
+{
+  uint32_t Jump;
+
+  ITK_CUDA_HOST_DEVICE size_t
+  GetNumber() const
+  {
+    const bool goesOn = Jump == 0 || this->Counters->HasArrived[Jump - 1] != 0;
+    return this->GetNumberIfPossible(goesOn ? 2 * this->NumberOfEdges : 0);
+  }
+  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t i) const
+  {
+    const LineLink link(this->Links[i]);
+    if (!link.IsLast())
+    {
+      const LineLink next(TAtomics::Load(this->Links[link.GetAhead().Number]));
+      this->Links[i] = LineLink::To(next.GetAhead(), link.GetDistance() + next.GetDistance(), next.IsLast()).GetWord();
+      if (next.IsLast())
+      {
+        this->Counters->HasArrived[Jump] = 1;
+      }
+    }
+  }
+};
+
+/** Lists the lines between nodes where more than two edges meet. A line begins at the end with the smaller number. */
+template <typename TAtomics>
+struct ListOpenLines : LineList<TAtomics>
+{
+  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t i) const
+  {
+    const MapView   map = this->Round.GetMap();
+    const auto      number = static_cast<uint32_t>(i);
+    const MapNode & node = map.Nodes[i];
+    for (uint32_t j = 0; j < node.Degree && node.Degree > 2; ++j)
+    {
+      const uint32_t edge = node.Edges[j];
+      if (!map.Edges[edge].IsBorder() && !this->IsSettled(edge))
+      {
+        const LineLink     link = this->GetLink(DirectedEdge::From(map, number, edge));
+        const DirectedEdge last = link.GetAhead();
+        const uint32_t     end = last.GetHead(map);
+        if (number < end || (number == end && edge < last.GetEdge()))
+        {
+          this->Append(number, edge, link.GetDistance() + 1);
+        }
+      }
+    }
+  }
+};
+
+/** Lists closed lines, which begin at their node of the smallest number. They are few and short beside the others: one
+ * pass follows each, and most passes soon find a smaller number. */
+template <typename TAtomics>
+struct ListClosedLines : LineList<TAtomics>
+{
+  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t i) const
+  {
+    const MapView   map = this->Round.GetMap();
+    const auto      number = static_cast<uint32_t>(i);
+    const MapNode & node = map.Nodes[i];
+    if (node.Degree != 2 || map.Edges[node.Edges[0]].IsBorder() || this->IsSettled(node.Edges[0]))
+    {
+      return;
+    }
+    const DirectedEdge first = DirectedEdge::From(map, number, node.Edges[0]);
+    if (!this->GetLink(first).IsLast() && this->HasNoSmallerNode(map, first))
+    {
+      this->Append(number, first.GetEdge(), this->NumberEdges(map, first));
+    }
+  }
+
+private:
+  static ITK_CUDA_HOST_DEVICE DirectedEdge
+  GetNext(const MapView & map, const DirectedEdge & directed)
+  {
+    const uint32_t head = directed.GetHead(map);
+    return DirectedEdge::From(map, head, map.Nodes[head].OtherEdge(directed.GetEdge()));
+  }
+  /** Whether no node of a closed line has a smaller number than the one where it begins. */
+  static ITK_CUDA_HOST_DEVICE bool
+  HasNoSmallerNode(const MapView & map, const DirectedEdge & first)
+  {
+    const uint32_t begin = first.GetTail(map);
+    DirectedEdge   present = first;
+    uint32_t       head = present.GetHead(map);
+    while (head > begin)
+    {
+      present = GetNext(map, present);
+      head = present.GetHead(map);
+    }
+    return head == begin;
+  }
+  /** Tells the edges how far it is back to where the line begins. Returns their number. */
+  ITK_CUDA_HOST_DEVICE uint32_t
+  NumberEdges(const MapView & map, const DirectedEdge & first) const
+  {
+    uint32_t     number = 0;
+    DirectedEdge present = first;
+    do
+    {
+      this->Links[present.Reverse().Number] = LineLink::To(first.Reverse(), number++, true).GetWord();
+      present = GetNext(map, present);
+    } while (present.Number != first.Number);
+    return number;
+  }
+};
+
+/** Lists all lines. */
+template <typename TAtomics>
+struct ListLines : LineList<TAtomics>
+{
+  static constexpr bool NeedsManyRegisters = false;
+
+  ITK_CUDA_HOST_DEVICE size_t
+  GetNumberOfLoops() const
+  {
+    return this->GetMostJumps() + 3;
+  }
+
+  ITK_CUDA_AS_ARGUMENTS
+  template <typename TLoops>
+  ITK_CUDA_HOST_DEVICE void
+  operator()(const TLoops & loops) const
+  {
+    const LineList<TAtomics>  list = *this;
+    const LinkLines<TAtomics> link{ list };
+    loops.ForAtMost(link.GetNumberOfAll(), link);
+    bool isOver = false;
+    for (uint32_t jump = 0; jump < this->GetMostJumps() && !isOver; ++jump)
+    {
+      loops.ForAtMost(2 * this->NumberOfEdges, JumpAhead<TAtomics>{ list, jump });
+      isOver = loops.IsOver(JumpAhead<TAtomics>{ list, jump + 1 });
+    }
+    loops.ForAtMost(this->NumberOfNodes, ListOpenLines<TAtomics>{ list });
+    loops.ForAtMost(this->NumberOfNodes, ListClosedLines<TAtomics>{ list });
+  }
+
+private:
+  /** So many that the longest possible line is seen to its end: 1, 2, 4, ... edges ahead. */
+  ITK_CUDA_HOST_DEVICE uint32_t
+  GetMostJumps() const
+  {
+    uint32_t jumps = 1;
+    while (jumps < ChainCounters::MostJumps && (size_t{ 1 } << jumps) < this->NumberOfEdges)
+    {
+      ++jumps;
+    }
+    return jumps;
+  }
+};
+} // namespace steps
+} // namespace itk::cuda::partition
+
+#endif

@@ -1,0 +1,699 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef CudaFilters_partition_map_MapArrays_h
+#define CudaFilters_partition_map_MapArrays_h
+
+#include "runtime/HostDevice.h"
+#include "partition/map/EdgeGrid.h"
+#include "partition/map/MapData.h"
+#include "partition/refine/RefinementKernels.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+// A planar map in the memory of a processor whose passes run all at once, and what its rounds of changes share.
+namespace itk::cuda::partition
+{
+/** Rounds that run one after the other before the host looks at their counters: as launches, and in one launch of a
+ * grid. A round after the last one that changes something changes nothing. */
+constexpr uint32_t RoundsOfBatch = 4;
+constexpr uint32_t RoundsOfGrid = 32;
+
+/** What passes of a round count. */
+struct MapRoundCounters
+{
+  uint32_t Work;       // nodes that are asked
+  uint32_t Candidates; // for places of nodes, that gain
+  uint32_t Bids;
+  uint32_t Winners;
+};
+
+struct MapCounters
+{
+  MapRoundCounters Rounds[RoundsOfGrid];
+  uint32_t         Added;        // edges of cells, since the grid was sorted
+  uint32_t         RemovedEdges; // since the map was compacted
+
+  /** Of so many rounds, those before the first one that changed nothing. */
+  uint32_t
+  CountRounds(uint32_t number) const
+  {
+    uint32_t rounds = 0;
+    while (rounds < number && Rounds[rounds].Winners > 0)
+    {
+      ++rounds;
+    }
+    return rounds;
+  }
+};
+
+/** Edges of a cell that a pass loads at a time. */
+using ProcessorGridView = EdgeGridViewOf<4>;
+
+/** The edges of cells, for passes that change edges. */
+struct GridPointers
+{
+  CellLayout  Layout;
+  uint32_t *  First;
+  uint32_t *  Edges;
+  uint32_t *  Last;
+  AddedEdge * Added;
+  uint32_t    Capacity; // of Added
+
+  ITK_CUDA_HOST_DEVICE ProcessorGridView
+  View() const
+  {
+    return { Layout, First, Edges, Last, Added };
+  }
+};
+
+/** A map and its state in a round, for passes. It owns nothing. */
+struct MapRound
+{
+  int32_t            Width;
+  int32_t            Height;
+  MapNode *          Nodes;
+  MapEdge *          Edges;
+  Moments *          Regions;
+  uint8_t *          IsRegion;
+  GridPointers       Grid;
+  Model              Description;
+  uint64_t           MinimumNumberOfPixels;
+  LinearForm *       Tangents;
+  int64_t *          Excess;   // pixels that winners take from a region, minus the pixels that it can spare
+  uint64_t *         BestKeys; // of winners that take pixels from a region
+  CellLayout         Cells;    // of the reservation
+  uint64_t *         Keys;     // that its cells hold
+  MapCounters *      Counters;
+  MapRoundCounters * Counts; // of this round
+
+  ITK_CUDA_HOST_DEVICE MapView
+  GetMap() const
+  {
+    return { Width, Height, Nodes, Edges };
+  }
+  /** If the grid had no room for edges that changed, it has to be sorted before the next round. */
+  ITK_CUDA_HOST_DEVICE bool
+  IsGridFull() const
+  {
+    return Counters->Added > Grid.Capacity;
+  }
+};
+
+/** Lanes of teams that divide the rows of an edge, of which most have a few dozen, and the cells of a change. */
+constexpr uint32_t LanesOfEdge = 8;
+constexpr uint32_t LanesOfChange = 16;
+
+/** Of steps that sum no edges: they are the same for all images. */
+struct NoPixels
+{};
+
+/** \class Round
+ * \brief What the steps of changes ask for, in a pass among many. */
+template <typename TPixels, typename TAtomics>
+struct Round : MapRound
+{
+  TPixels Pixels;
+
+  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_HOST_DEVICE
+  Round(const MapRound & view, const TPixels & pixels)
+    : MapRound(view)
+    , Pixels(pixels)
+  {}
+
+  ITK_CUDA_HOST_DEVICE ProcessorGridView
+  GetGrid() const
+  {
+    return Grid.View();
+  }
+  ITK_CUDA_HOST_DEVICE MapNode *
+  GetNodes() const
+  {
+    return Nodes;
+  }
+  ITK_CUDA_HOST_DEVICE MapEdge *
+  GetEdges() const
+  {
+    return Edges;
+  }
+  ITK_CUDA_HOST_DEVICE double
+  GetSegmentCost() const
+  {
+    return Description.SegmentCost;
+  }
+  ITK_CUDA_HOST_DEVICE bool
+  Allows(const CountChanges & changes) const
+  {
+    return LeavesEnoughPixels(changes, Regions, MinimumNumberOfPixels);
+  }
+  ITK_CUDA_HOST_DEVICE BoundaryTangents
+  GetTangents(uint32_t left, uint32_t right) const
+  {
+    return { Tangents[left], Tangents[right] };
+  }
+  ITK_CUDA_HOST_DEVICE double
+  GainOf(uint32_t left, uint32_t right, const Moments & change) const
+  {
+    return this->GetTangents(left, right).GainOf(change);
+  }
+  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_HOST_DEVICE Moments
+  SumEdge(const LatticePoint & p, const LatticePoint & q) const
+  {
+    return Pixels.SumEdge(p, q);
+  }
+  ITK_CUDA_AS_ARGUMENTS
+  template <typename TTeam>
+  ITK_CUDA_HOST_DEVICE Moments
+  SumEdgeOfTeam(const LatticePoint & p, const LatticePoint & q, const TTeam & team) const
+  {
+    return Pixels.SumEdgeOfTeam(p, q, team);
+  }
+  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_HOST_DEVICE void
+  AddToGrid(uint32_t edge, const LaneShare & share) const
+  {
+    const auto add = [this, edge](size_t cell) {
+      const uint32_t place = TAtomics::Next(Counters->Added);
+      if (place < Grid.Capacity)
+      {
+        Grid.Added[place] = { edge, TAtomics::Exchange(Grid.Last[cell], place) };
+      }
+    };
+    ForCellsOfEdge(Grid.Layout, this->GetMap(), edge, add, share);
+  }
+  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_HOST_DEVICE void
+  Transfer(uint32_t left, uint32_t right, const Moments & change) const
+  {
+    if (left != Outside)
+    {
+      TAtomics::Add(Regions[left], change);
+    }
+    if (right != Outside)
+    {
+      TAtomics::Add(Regions[right], Moments{} - change);
+    }
+  }
+  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_HOST_DEVICE void
+  CountRemovedEdges(size_t number) const
+  {
+    TAtomics::Add(Counters->RemovedEdges, static_cast<uint32_t>(number));
+  }
+
+  /** Leaves the smaller key in a cell. */
+  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_HOST_DEVICE bool
+  Claim(size_t cell, uint64_t key) const
+  {
+    TAtomics::Minimum(Keys[cell], key);
+    return true;
+  }
+  ITK_CUDA_HOST_DEVICE bool
+  Holds(size_t cell, uint64_t key) const
+  {
+    return Keys[cell] == key;
+  }
+  ITK_CUDA_HOST_DEVICE bool
+  Free(size_t cell) const
+  {
+    Keys[cell] = ~uint64_t{ 0 };
+    return true;
+  }
+  /** A claimed cell has one holder. Only the holder frees it, so other bids may check the cell at the same time. */
+  ITK_CUDA_HOST_DEVICE bool
+  FreeIfHeld(size_t cell, uint64_t key) const
+  {
+    return !this->Holds(cell, key) || this->Free(cell);
+  }
+  /** Of a bid that holds its cells. */
+  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_HOST_DEVICE void
+  AddLosses(const Bid & bid) const
+  {
+    for (const CountChanges::Entry & entry : bid.Counts)
+    {
+      if (entry.Region != Outside && entry.Change < 0)
+      {
+        TAtomics::Add(Excess[entry.Region], -entry.Change);
+        TAtomics::Minimum(BestKeys[entry.Region], bid.GetKey());
+      }
+    }
+  }
+  /** Of the bids that together would take too many pixels from a region, only the best one that takes any. */
+  ITK_CUDA_HOST_DEVICE bool
+  Admits(const Bid & bid) const
+  {
+    for (const CountChanges::Entry & entry : bid.Counts)
+    {
+      if (entry.Region != Outside && entry.Change < 0 && Excess[entry.Region] > 0 &&
+          BestKeys[entry.Region] != bid.GetKey())
+      {
+        return false;
+      }
+    }
+    return true;
+  }
+};
+
+namespace steps
+{
+/** A step whose number of passes is known before its launch, for loops that ask for it. */
+template <typename TStep>
+struct Counted
+{
+  TStep  Step;
+  size_t Number;
+
+  ITK_CUDA_HOST_DEVICE size_t
+  GetNumber() const
+  {
+    return Number;
+  }
+  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t i) const
+  {
+    Step(i);
+  }
+};
+
+/** Clears the counters of a round of a grid. */
+struct ClearRound
+{
+  MapCounters * Counters;
+
+  ITK_CUDA_HOST_DEVICE size_t
+  GetNumber() const
+  {
+    return RoundsOfGrid;
+  }
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t round) const
+  {
+    Counters->Rounds[round] = {};
+  }
+};
+
+/** Freezes the tangents, and the pixels that regions can spare. */
+struct BeginMapRound
+{
+  MapRound Round;
+
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t region) const
+  {
+    const Moments & sums = Round.Regions[region];
+    Round.Tangents[region] = Round.IsRegion[region] != 0 ? Round.Description.Linearize(sums) : LinearForm{};
+    Round.Excess[region] = GetLeastPixels(sums, Round.MinimumNumberOfPixels) - sums.Count;
+    Round.BestKeys[region] = ~uint64_t{ 0 };
+  }
+};
+
+/** As many passes as bids won in a round. */
+struct WinnersOfRound
+{
+  const MapRoundCounters * Counts;
+
+  ITK_CUDA_HOST_DEVICE size_t
+  GetNumber() const
+  {
+    return Counts->Winners;
+  }
+};
+
+/** Counts the edges of each cell in First. */
+template <typename TAtomics>
+struct CountEdgesOfCells
+{
+  MapView      Map;
+  GridPointers Grid;
+
+  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t edge) const
+  {
+    if (Map.Edges[edge].IsAlive())
+    {
+      ForCellsOfEdge(
+        Grid.Layout, Map, static_cast<uint32_t>(edge), [this](size_t cell) { TAtomics::Add(Grid.Last[cell], 1); });
+    }
+  }
+};
+
+/** Sorts edges into cells; Last counts down those that are left. */
+template <typename TAtomics>
+struct SortEdgesIntoCells
+{
+  MapView      Map;
+  GridPointers Grid;
+
+  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t edge) const
+  {
+    if (Map.Edges[edge].IsAlive())
+    {
+      ForCellsOfEdge(Grid.Layout, Map, static_cast<uint32_t>(edge), [this, edge](size_t cell) {
+        Grid.Edges[Grid.First[cell] + TAtomics::Previous(Grid.Last[cell])] = static_cast<uint32_t>(edge);
+      });
+    }
+  }
+};
+
+struct ValueOf
+{
+  const uint32_t * Values;
+
+  ITK_CUDA_HOST_DEVICE uint32_t
+  operator()(size_t i) const
+  {
+    return Values[i];
+  }
+};
+
+struct IsNodeAlive
+{
+  const MapNode * Nodes;
+
+  ITK_CUDA_HOST_DEVICE uint32_t
+  operator()(size_t i) const
+  {
+    return Nodes[i].Degree > 0 ? 1 : 0;
+  }
+};
+
+struct IsEdgeAlive
+{
+  const MapEdge * Edges;
+
+  ITK_CUDA_HOST_DEVICE uint32_t
+  operator()(size_t i) const
+  {
+    return Edges[i].IsAlive() ? 1 : 0;
+  }
+};
+
+/** Moves nodes that are left to their new numbers. */
+struct CompactNodes
+{
+  const MapNode *  Nodes;
+  const uint32_t * NodeNumbers;
+  const uint32_t * EdgeNumbers;
+  MapNode *        Out;
+
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t i) const
+  {
+    MapNode node = Nodes[i];
+    if (node.Degree > 0)
+    {
+      for (uint32_t j = 0; j < node.Degree; ++j)
+      {
+        node.Edges[j] = EdgeNumbers[node.Edges[j]];
+      }
+      Out[NodeNumbers[i]] = node;
+    }
+  }
+};
+
+struct CompactEdges
+{
+  const MapEdge *  Edges;
+  const uint32_t * NodeNumbers;
+  const uint32_t * EdgeNumbers;
+  MapEdge *        Out;
+  const uint8_t *  Flags; // one for each edge; may be null
+  uint8_t *        OutFlags;
+
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t i) const
+  {
+    MapEdge edge = Edges[i];
+    if (edge.IsAlive())
+    {
+      edge.Start = NodeNumbers[edge.Start];
+      edge.End = NodeNumbers[edge.End];
+      Out[EdgeNumbers[i]] = edge;
+      if (Flags != nullptr)
+      {
+        OutFlags[EdgeNumbers[i]] = Flags[i];
+      }
+    }
+  }
+};
+} // namespace steps
+
+/** \class ProcessorMap
+ * \brief A planar map in the memory of a processor, with the grid of its edges and the state of its rounds. */
+template <typename TProcessor>
+class ProcessorMap
+{
+public:
+  template <typename T>
+  using Array = typename TProcessor::template Array<T>;
+  using Atomics = typename TProcessor::Atomics;
+
+  ProcessorMap(const TProcessor & processor,
+               const Model &      model,
+               uint64_t           minimumNumberOfPixels,
+               int32_t            width,
+               int32_t            height)
+    : m_Processor(processor)
+    , m_Model(model)
+    , m_MinimumNumberOfPixels(minimumNumberOfPixels)
+    , m_Width(width)
+    , m_Height(height)
+    , m_GridLayout(width, height, EdgeGridExponent)
+    , m_Cells(width, height, ReservationExponent)
+    , m_Counters(processor.template Allocate<MapCounters>(1))
+  {}
+
+  /** Takes a map in the processor's memory. */
+  void
+  SetMap(Array<MapNode> nodes, size_t numberOfNodes, Array<MapEdge> edges, size_t numberOfEdges)
+  {
+    m_Nodes = std::move(nodes);
+    m_Edges = std::move(edges);
+    m_NumberOfNodes = numberOfNodes;
+    m_NumberOfEdges = numberOfEdges;
+    m_GridIsSorted = false;
+    m_Processor.Fill(m_Counters.Get(), 1, 0);
+    m_LastCounters = {};
+  }
+  /** Takes regions' sums; all but number 0 exist. */
+  void
+  SetRegions(Array<Moments> regions, size_t number)
+  {
+    m_Regions = std::move(regions);
+    m_NumberOfRegions = number;
+    m_IsRegion = m_Processor.template Allocate<uint8_t>(number);
+    m_Tangents = m_Processor.template Allocate<LinearForm>(number);
+    m_Excess = m_Processor.template Allocate<int64_t>(number);
+    m_BestKeys = m_Processor.template Allocate<uint64_t>(number);
+    m_Keys = m_Processor.template Allocate<uint64_t>(m_Cells.GetNumber());
+    m_Processor.Fill(m_IsRegion.Get(), 1, 0);
+    m_Processor.Fill(m_IsRegion.Get() + 1, number - 1, 1);
+    m_Processor.Fill(m_Keys.Get(), m_Cells.GetNumber(), 0xff);
+  }
+
+  const TProcessor &
+  GetProcessor() const
+  {
+    return m_Processor;
+  }
+  const Model &
+  GetModel() const
+  {
+    return m_Model;
+  }
+  size_t
+  GetNumberOfNodes() const
+  {
+    return m_NumberOfNodes;
+  }
+  size_t
+  GetNumberOfEdges() const
+  {
+    return m_NumberOfEdges;
+  }
+  size_t
+  GetNumberOfRegions() const
+  {
+    return m_NumberOfRegions;
+  }
+  MapCounters *
+  GetCounters() const
+  {
+    return m_Counters.Get();
+  }
+  MapView
+  View() const
+  {
+    return { m_Width, m_Height, m_Nodes.Get(), m_Edges.Get() };
+  }
+  /** The state of a round of a batch. */
+  MapRound
+  GetRound(uint32_t number) const
+  {
+    return { m_Width,
+             m_Height,
+             m_Nodes.Get(),
+             m_Edges.Get(),
+             m_Regions.Get(),
+             m_IsRegion.Get(),
+             this->GetGrid(),
+             m_Model,
+             m_MinimumNumberOfPixels,
+             m_Tangents.Get(),
+             m_Excess.Get(),
+             m_BestKeys.Get(),
+             m_Cells,
+             m_Keys.Get(),
+             m_Counters.Get(),
+             m_Counters.Get()->Rounds + number };
+  }
+
+  /** Drops removed nodes and edges if there are many. \param flags of the edges, which follow them; may be null */
+  void
+  Tidy(Array<uint8_t> * flags = nullptr)
+  {
+    if (m_LastCounters.RemovedEdges > m_NumberOfEdges / 8)
+    {
+      this->Compact(flags);
+    }
+  }
+
+  void
+  Compact(Array<uint8_t> * flags = nullptr)
+  {
+    const auto   nodeNumbers = m_Processor.template Allocate<uint32_t>(m_NumberOfNodes + 1);
+    const auto   edgeNumbers = m_Processor.template Allocate<uint32_t>(m_NumberOfEdges + 1);
+    const size_t numberOfNodes =
+      m_Processor.SumAndRead(steps::IsNodeAlive{ m_Nodes.Get() }, m_NumberOfNodes, nodeNumbers.Get());
+    const size_t numberOfEdges =
+      m_Processor.SumAndRead(steps::IsEdgeAlive{ m_Edges.Get() }, m_NumberOfEdges, edgeNumbers.Get());
+    Array<MapNode> nodes = m_Processor.template Allocate<MapNode>(numberOfNodes);
+    Array<MapEdge> edges = m_Processor.template Allocate<MapEdge>(numberOfEdges);
+    Array<uint8_t> outFlags;
+    if (flags != nullptr)
+    {
+      outFlags = m_Processor.template Allocate<uint8_t>(numberOfEdges);
+    }
+    m_Processor.For(m_NumberOfNodes,
+                    steps::CompactNodes{ m_Nodes.Get(), nodeNumbers.Get(), edgeNumbers.Get(), nodes.Get() });
+    m_Processor.For(m_NumberOfEdges,
+                    steps::CompactEdges{ m_Edges.Get(),
+                                         nodeNumbers.Get(),
+                                         edgeNumbers.Get(),
+                                         edges.Get(),
+                                         flags != nullptr ? flags->Get() : nullptr,
+                                         flags != nullptr ? outFlags.Get() : nullptr });
+    this->SetMap(std::move(nodes), numberOfNodes, std::move(edges), numberOfEdges);
+    if (flags != nullptr)
+    {
+      *flags = std::move(outFlags);
+    }
+  }
+
+  /** Sorts the edges into cells, if that has not been done or many were added since. */
+  void
+  UpdateGrid()
+  {
+    if (!m_GridIsSorted || m_LastCounters.Added > m_GridCapacity / 4)
+    {
+      this->SortGrid();
+    }
+  }
+  size_t
+  GetGridCapacity() const
+  {
+    return m_GridCapacity;
+  }
+
+  /** Waits for the rounds that were queued. */
+  void
+  ReadCounters()
+  {
+    m_LastCounters = m_Processor.Read(m_Counters.Get());
+  }
+  /** Runs a program of rounds, and waits for it. */
+  template <typename TProgram>
+  void
+  RunInOneGrid(const TProgram & program, size_t passes)
+  {
+    m_LastCounters = m_Processor.RunInOneGrid(program, passes, m_Counters.Get());
+  }
+  const MapCounters &
+  GetLastCounters() const
+  {
+    return m_LastCounters;
+  }
+  void
+  ClearRounds() const
+  {
+    m_Processor.Fill(m_Counters.Get()->Rounds, RoundsOfGrid, 0);
+  }
+
+private:
+  static constexpr uint32_t ReservationExponent = 2;
+  static constexpr size_t   SmallestGridCapacity = 4096;
+
+  const TProcessor & m_Processor;
+  const Model        m_Model;
+  const uint64_t     m_MinimumNumberOfPixels;
+  const int32_t      m_Width;
+  const int32_t      m_Height;
+  const CellLayout   m_GridLayout;
+  const CellLayout   m_Cells;
+  size_t             m_NumberOfNodes{ 0 };
+  size_t             m_NumberOfEdges{ 0 };
+  size_t             m_NumberOfRegions{ 0 };
+  Array<MapNode>     m_Nodes;
+  Array<MapEdge>     m_Edges;
+  Array<Moments>     m_Regions;
+  Array<uint8_t>     m_IsRegion;
+  Array<LinearForm>  m_Tangents;
+  Array<int64_t>     m_Excess;
+  Array<uint64_t>    m_BestKeys;
+  Array<uint64_t>    m_Keys;
+  Array<MapCounters> m_Counters;
+  MapCounters        m_LastCounters{}; // as they were read after the last rounds
+  Array<uint32_t>    m_FirstOfCells;
+  Array<uint32_t>    m_LastOfCells;
+  Array<uint32_t>    m_EdgesOfCells;
+  Array<AddedEdge>   m_Added;
+  size_t             m_GridCapacity{ 0 };
+  bool               m_GridIsSorted{ false };
+
+  GridPointers
+  GetGrid() const
+  {
+    return { m_GridLayout,        m_FirstOfCells.Get(), m_EdgesOfCells.Get(),
+             m_LastOfCells.Get(), m_Added.Get(),        static_cast<uint32_t>(m_GridCapacity) };
+  }
+
+  void
+  SortGrid()
+  {
+    const size_t cells = m_GridLayout.GetNumber();
+    m_FirstOfCells = m_Processor.template Allocate<uint32_t>(cells + 1);
+    m_LastOfCells = m_Processor.template Allocate<uint32_t>(cells);
+    m_Processor.Fill(m_LastOfCells.Get(), cells, 0);
+    m_Processor.For(m_NumberOfEdges, steps::CountEdgesOfCells<Atomics>{ this->View(), this->GetGrid() });
+    const size_t number = m_Processor.SumAndRead(steps::ValueOf{ m_LastOfCells.Get() }, cells, m_FirstOfCells.Get());
+    m_EdgesOfCells = m_Processor.template Allocate<uint32_t>(number);
+    m_Processor.For(m_NumberOfEdges, steps::SortEdgesIntoCells<Atomics>{ this->View(), this->GetGrid() });
+    m_Processor.Fill(m_LastOfCells.Get(), cells, 0xff);
+    m_GridCapacity = number + SmallestGridCapacity;
+    m_Added = m_Processor.template Allocate<AddedEdge>(m_GridCapacity);
+    m_Processor.Fill(&m_Counters.Get()->Added, 1, 0);
+    m_LastCounters.Added = 0;
+    m_GridIsSorted = true;
+  }
+};
+} // namespace itk::cuda::partition
+
+#endif

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef CudaFilters_partition_map_MapData_h
+#define CudaFilters_partition_map_MapData_h
+
+#include "runtime/HostDevice.h"
+#include "partition/Model.h"
+#include "region/Lattice.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+// A planar map on the lattice of pixel corners: nodes, straight edges between them, regions between the edges.
+namespace itk::cuda::partition
+{
+using region::LatticePoint;
+
+/** No node and no edge. */
+constexpr uint32_t None = 0xffffffffu;
+
+/** The region outside of the image. */
+constexpr uint32_t Outside = 0;
+
+/** Where edges meet. No more than four do: they come from the sides of pixels, and no change adds one. */
+struct MapNode
+{
+  static constexpr uint32_t MaximumDegree = 4;
+
+  LatticePoint Position;
+  uint32_t     Degree{ 0 };                                    // 0: the node was removed
+  uint32_t     Edges[MaximumDegree]{ None, None, None, None }; // ascending
+
+  ITK_CUDA_HOST_DEVICE void
+  Insert(uint32_t edge)
+  {
+    uint32_t i = Degree++;
+    for (; i > 0 && Edges[i - 1] > edge; --i)
+    {
+      Edges[i] = Edges[i - 1];
+    }
+    Edges[i] = edge;
+  }
+  ITK_CUDA_HOST_DEVICE void
+  Erase(uint32_t edge)
+  {
+    uint32_t i = 0;
+    while (i + 1 < Degree && Edges[i] != edge)
+    {
+      ++i;
+    }
+    for (; i + 1 < Degree; ++i)
+    {
+      Edges[i] = Edges[i + 1];
+    }
+    Edges[--Degree] = None;
+  }
+  /** The other one of a node of two edges. */
+  ITK_CUDA_HOST_DEVICE uint32_t
+  OtherEdge(uint32_t edge) const
+  {
+    return Edges[0] == edge ? Edges[1] : Edges[0];
+  }
+};
+
+/** A straight piece of boundary. Pixels at smaller X lie left of an edge that goes to larger Y. */
+struct MapEdge
+{
+  uint32_t Start{ None }; // node; None: the edge was removed
+  uint32_t End{ None };
+  uint32_t Left{ Outside }; // region
+  uint32_t Right{ Outside };
+  Moments  Sums; // contribution of the edge from Start to End: + to Left, - to Right
+
+  ITK_CUDA_HOST_DEVICE bool
+  IsAlive() const
+  {
+    return Start != None;
+  }
+  /** Whether the edge is a piece of the image's border, which costs nothing. */
+  ITK_CUDA_HOST_DEVICE bool
+  IsBorder() const
+  {
+    return Left == Outside || Right == Outside;
+  }
+  ITK_CUDA_HOST_DEVICE uint32_t
+  GetOther(uint32_t node) const
+  {
+    return Start == node ? End : Start;
+  }
+  /** The same edge with the direction in which it leaves the node. */
+  ITK_CUDA_HOST_DEVICE MapEdge
+  From(uint32_t node) const
+  {
+    return Start == node ? *this : MapEdge{ End, Start, Right, Left, Moments{} - Sums };
+  }
+};
+
+/** Which way a node may not move: along X, along Y, or both, as it lies on the image's border. */
+struct BorderKind
+{
+  bool FixesX;
+  bool FixesY;
+
+  ITK_CUDA_HOST_DEVICE bool
+  IsCorner() const
+  {
+    return FixesX && FixesY;
+  }
+};
+
+/** Sides of the image, between which nodes move. */
+struct MapExtent
+{
+  int32_t Width;
+  int32_t Height;
+
+  ITK_CUDA_HOST_DEVICE BorderKind
+  KindOf(const LatticePoint & position) const
+  {
+    return { position.X == 0 || position.X == Width, position.Y == 0 || position.Y == Height };
+  }
+  /** Whether a node may move there: inside the image, or on its side of the border. */
+  ITK_CUDA_HOST_DEVICE bool
+  Allows(const LatticePoint & from, const LatticePoint & to) const
+  {
+    const BorderKind kind = this->KindOf(from);
+    const bool       xIsInside = to.X > 0 && to.X < Width;
+    const bool       yIsInside = to.Y > 0 && to.Y < Height;
+    return (kind.FixesX ? to.X == from.X : xIsInside) && (kind.FixesY ? to.Y == from.Y : yIsInside);
+  }
+};
+
+/** Nodes and edges of a map for those who only read them, on the host or on a device. It owns nothing. */
+struct MapView
+{
+  int32_t         Width;
+  int32_t         Height;
+  const MapNode * Nodes;
+  const MapEdge * Edges;
+
+  ITK_CUDA_HOST_DEVICE const LatticePoint &
+  At(uint32_t node) const
+  {
+    return Nodes[node].Position;
+  }
+  ITK_CUDA_HOST_DEVICE MapExtent
+  GetExtent() const
+  {
+    return { Width, Height };
+  }
+};
+
+/** The map itself, as plain data. */
+struct MapData
+{
+  int32_t              Width{ 0 };
+  int32_t              Height{ 0 };
+  std::vector<MapNode> Nodes;
+  std::vector<MapEdge> Edges;
+  std::vector<Moments> Regions;  // sums of region number i; [0] is outside and has none
+  std::vector<uint8_t> IsRegion; // whether there still is one of the number
+
+  operator MapView() const { return { Width, Height, Nodes.data(), Edges.data() }; }
+
+  const LatticePoint &
+  At(uint32_t node) const
+  {
+    return Nodes[node].Position;
+  }
+  MapExtent
+  GetExtent() const
+  {
+    return { Width, Height };
+  }
+  BorderKind
+  KindOf(const LatticePoint & position) const
+  {
+    return this->GetExtent().KindOf(position);
+  }
+  /** Gives the left region what the right one gives away. */
+  void
+  Transfer(uint32_t left, uint32_t right, const Moments & change)
+  {
+    if (left != Outside)
+    {
+      Regions[left] += change;
+    }
+    if (right != Outside)
+    {
+      Regions[right] -= change;
+    }
+  }
+};
+
+/** Numbers of what a map consists of. */
+struct MapCounts
+{
+  size_t Regions{ 0 };
+  size_t Nodes{ 0 };     // where boundaries inside the image end or turn
+  size_t Junctions{ 0 }; // where more than two edges meet
+  size_t Segments{ 0 };  // edges inside the image
+};
+
+MapCounts
+CountMap(const MapData & map);
+
+/** D of the map. */
+double
+DescribeMap(const MapData & map, const Model & model);
+
+/** Drops removed nodes and edges; the others keep their order. */
+void
+CompactMap(MapData & map);
+} // namespace itk::cuda::partition
+
+#endif

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef CudaFilters_partition_map_MapSearch_h
+#define CudaFilters_partition_map_MapSearch_h
+
+#include "partition/map/BuildKernels.h"
+#include "partition/refine/ChainKernels.h"
+#include "partition/refine/JoinKernels.h"
+#include "partition/map/MapArrays.h"
+#include "partition/refine/NodeKernels.h"
+#include "partition/map/RasterKernels.h"
+#include "partition/refine/Schedule.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+namespace itk::cuda::partition
+{
+namespace steps
+{
+/** What a map has. */
+struct MapTotals
+{
+  uint32_t Regions;
+  uint32_t Segments;
+};
+
+/** Describes the regions, and counts what the map has. The totals lie behind the descriptions: the host waits once. */
+template <typename TAtomics>
+struct DescribeMap
+{
+  MapRound Round;
+  double * Descriptions;
+  size_t   NumberOfRegions;
+  size_t   NumberOfEdges;
+
+  static_assert(sizeof(MapTotals) == sizeof(double), "They take the place of a description");
+
+  size_t
+  GetNumber() const
+  {
+    return NumberOfRegions > NumberOfEdges ? NumberOfRegions : NumberOfEdges;
+  }
+  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t i) const
+  {
+    auto & totals = *reinterpret_cast<MapTotals *>(Descriptions + NumberOfRegions);
+    if (i < NumberOfRegions)
+    {
+      const bool exists = Round.IsRegion[i] != 0;
+      Descriptions[i] = exists ? Round.Description.Describe(Round.Regions[i]) : 0.0;
+      if (exists)
+      {
+        TAtomics::Increment(totals.Regions);
+      }
+    }
+    if (i < NumberOfEdges && Round.Edges[i].IsAlive() && !Round.Edges[i].IsBorder())
+    {
+      TAtomics::Increment(totals.Segments);
+    }
+  }
+};
+} // namespace steps
+
+/** \class MapSearch
+ * \brief Finds the map of least description from a label map, on a processor: what PlanarMap does on the host, with the
+ * same results to the byte.
+ *
+ * The processor also has the image as polygons see it: VisitPixels(function) calls function(pixels), whose
+ * SumEdge(p, q) is the contribution of an edge.
+ */
+template <typename TProcessor>
+class MapSearch
+{
+public:
+  template <typename T>
+  using Array = typename TProcessor::template Array<T>;
+  using Atomics = typename TProcessor::Atomics;
+
+  /** \param largestPart nodes of chains whose costs of chords are in memory at a time */
+  MapSearch(const TProcessor & processor,
+            const Model &      model,
+            uint64_t           minimumNumberOfPixels,
+            int32_t            width,
+            int32_t            height,
+            size_t             largestPart)
+    : m_Processor(processor)
+    , m_LargestPart(largestPart)
+    , m_Map(processor, model, minimumNumberOfPixels, width, height)
+  {}
+
+  /** Begins with the map of labels in the processor's memory; number 0 of the regions has no sums.
+   * \exception ExceptionObject as BuildMap() */
+  void
+  StartFrom(Array<uint32_t> labels, Array<Moments> regions, size_t numberOfRegions)
+  {
+    BuildMap(m_Map, labels.Get());
+    m_Map.SetRegions(std::move(regions), numberOfRegions + 1);
+  }
+
+  CudaRegionPartitionStop
+  Refine(const RefinementSchedule & schedule)
+  {
+    const CudaRegionPartitionStop stop = IterateRefinement(
+      schedule,
+      m_NumberOfIterations,
+      [&](bool isFirst) {
+        const bool isComplete = this->RunIteration(schedule, isFirst);
+        this->Describe();
+        return isComplete;
+      },
+      [this] { return m_Description; });
+    m_Map.Compact();
+    return stop;
+  }
+
+  uint32_t
+  GetNumberOfIterations() const
+  {
+    return m_NumberOfIterations;
+  }
+  /** D of the map, and how many regions it has, after an iteration. */
+  double
+  GetDescription() const
+  {
+    return m_Description;
+  }
+  size_t
+  GetNumberOfRegions() const
+  {
+    return m_NumberOfRegions;
+  }
+
+  /** Copies the map to the host. */
+  MapData
+  Download() const
+  {
+    const MapRound round = m_Map.GetRound(0);
+    MapData        map;
+    map.Width = round.Width;
+    map.Height = round.Height;
+    map.Nodes.resize(m_Map.GetNumberOfNodes());
+    map.Edges.resize(m_Map.GetNumberOfEdges());
+    map.Regions.resize(m_Map.GetNumberOfRegions());
+    map.IsRegion.resize(m_Map.GetNumberOfRegions());
+    m_Processor.Download(round.Nodes, map.Nodes.size(), map.Nodes.data());
+    m_Processor.Download(round.Edges, map.Edges.size(), map.Edges.data());
+    m_Processor.Download(round.Regions, map.Regions.size(), map.Regions.data());
+    m_Processor.Download(round.IsRegion, map.IsRegion.size(), map.IsRegion.data());
+    return map;
+  }
+
+  const ProcessorMap<TProcessor> &
+  GetMap() const
+  {
+    return m_Map;
+  }
+
+private:
+  const TProcessor &       m_Processor;
+  const size_t             m_LargestPart;
+  ProcessorMap<TProcessor> m_Map;
+  uint32_t                 m_NumberOfIterations{ 0 };
+  double                   m_Description{ 0.0 };
+  size_t                   m_NumberOfRegions{ 0 };
+
+  bool
+  RunIteration(const RefinementSchedule & schedule, bool isFirst)
+  {
+    const auto & goOn = schedule.GoOn;
+    return ChainLoops<TProcessor>(m_Map, m_LargestPart).Run(goOn) && this->RemoveNodes(goOn) &&
+           NodeLoops<TProcessor, Move>(m_Map).Run(static_cast<size_t>(GetMoveRounds(isFirst)), goOn) &&
+           this->RemoveNodes(goOn) && (!schedule.AllowMerging || JoinLoops<TProcessor>(m_Map).Run(goOn));
+  }
+  bool
+  RemoveNodes(const std::function<bool()> & goOn)
+  {
+    return NodeLoops<TProcessor, Removal>(m_Map).Run(m_Map.GetNumberOfNodes() + 1, goOn);
+  }
+
+  /** As DescribeMap() and CountMap(); the regions' descriptions are added up in their order. */
+  void
+  Describe()
+  {
+    const size_t        regions = m_Map.GetNumberOfRegions();
+    const auto          ofRegions = m_Processor.template Allocate<double>(regions + 1);
+    std::vector<double> descriptions(regions + 1);
+    m_Processor.Fill(ofRegions.Get() + regions, 1, 0);
+    const steps::DescribeMap<Atomics> describe{ m_Map.GetRound(0), ofRegions.Get(), regions, m_Map.GetNumberOfEdges() };
+    m_Processor.For(describe.GetNumber(), describe);
+    m_Processor.Download(ofRegions.Get(), descriptions.size(), descriptions.data());
+    steps::MapTotals counts{};
+    memcpy(&counts, &descriptions.back(), sizeof(counts));
+    descriptions.pop_back();
+    m_NumberOfRegions = counts.Regions;
+    m_Description = std::accumulate(descriptions.begin() + 1, descriptions.end(), 0.0) +
+                    m_Map.GetModel().SegmentCost * static_cast<double>(counts.Segments);
+  }
+};
+
+/** Memory of a processor in bytes for a MapSearch that begins with a number of nodes. */
+inline size_t
+GetMapSearchBytes(size_t nodes, size_t pixels, size_t largestPart)
+{
+  // A map has hardly more edges than nodes at first, and chains as many places.
+  constexpr size_t perNode = sizeof(MapNode) + sizeof(MapEdge) + sizeof(MapLine) + 2 * sizeof(uint64_t) +
+                             sizeof(ChainState) / 2 + 7 * sizeof(uint32_t) + sizeof(ListedPiece) +
+                             sizeof(LatticePoint) + sizeof(Moments) + 4;
+  constexpr size_t perPixelOfBuild = 2 * sizeof(uint32_t);  // labels, numbers of nodes
+  constexpr size_t perPixelOfRaster = 3 * sizeof(uint32_t); // marks, marked pixels, labels
+  constexpr size_t perNodeThatMoves =
+    steps::MoveArrays::EdgesOfNode * sizeof(Moments) + NumberOfCandidates * (sizeof(double) + sizeof(uint32_t));
+  const size_t placesOfGrid = 2 * std::min(nodes, MostEdgesOfChainGrid);
+  const size_t ofChords = std::max(std::min(nodes, largestPart), placesOfGrid) * ChainWindow * sizeof(double);
+  const size_t ofMoves = std::min(nodes / 8, LargestPartOfMoves) * perNodeThatMoves; // most nodes go before any moves
+  return std::max({ pixels * perPixelOfRaster,
+                    pixels * perPixelOfBuild + nodes * perNode,
+                    nodes * perNode + std::max(ofChords, ofMoves) });
+}
+} // namespace itk::cuda::partition
+
+#endif

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef CudaFilters_partition_map_RasterKernels_h
+#define CudaFilters_partition_map_RasterKernels_h
+
+#include "partition/map/MapArrays.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+// The label image of a planar map as loops over edges and pixels: the labels that RasterizeMap() gives on the host, and
+// those that SummarizeMap() and the engine make of them.
+namespace itk::cuda::partition
+{
+/** Where an edge crosses the centre of a row: the first pixel to its right, and how far the crossing lies left of that
+ * pixel's centre, Numerator / Denominator < 1. */
+struct RowCrossing
+{
+  int32_t Column;
+  int64_t Numerator;
+  int64_t Denominator;
+
+  /** Row number `row` of the edge, and the walker there. */
+  ITK_CUDA_HOST_DEVICE
+  RowCrossing(const region::LatticeEdge & edge, int32_t row, int32_t column)
+    : Column(column)
+    , Denominator(2 * static_cast<int64_t>(edge.NumberOfRows))
+  {
+    // column + 1/2 - X, X = Top.X + (2 row + 1) dX / (2 dY)
+    Numerator = static_cast<int64_t>(column - edge.Top.X) * Denominator + edge.NumberOfRows -
+                (2 * static_cast<int64_t>(row) + 1) * edge.DeltaX;
+  }
+  /** Of two crossings at one pixel; all factors are at most 2^31. */
+  ITK_CUDA_HOST_DEVICE bool
+  LiesRightOf(const RowCrossing & other) const
+  {
+    return Numerator * other.Denominator < other.Numerator * Denominator;
+  }
+};
+
+namespace steps
+{
+/** Leaves at each pixel the number of the last edge that crosses its row there, or None. Lanes divide the rows of an
+ * edge: those of the border have as many as the image. */
+template <typename TAtomics>
+struct MarkCrossings
+{
+  static constexpr uint32_t LanesOfTeam = 32;
+
+  MapView    Map;
+  uint32_t * Marks;
+  size_t     NumberOfEdges;
+
+  ITK_CUDA_HOST_DEVICE size_t
+  GetNumber() const
+  {
+    return NumberOfEdges;
+  }
+  ITK_CUDA_AS_ARGUMENTS
+  template <typename TTeam>
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t i, const TTeam & team) const
+  {
+    const auto number = static_cast<uint32_t>(i);
+    if (!Map.Edges[number].IsAlive())
+    {
+      return;
+    }
+    const region::LatticeEdge edge = this->GetEdge(number);
+    const LaneShare           share = team.GetShare();
+    if (share.First >= edge.NumberOfRows)
+    {
+      return;
+    }
+    region::CrossingWalker walker(edge, share.First, share.Stride);
+    for (int32_t row = share.First; row < edge.NumberOfRows; row += share.Stride, walker.Advance())
+    {
+      if (walker.GetColumn() < Map.Width)
+      {
+        this->Mark(number, edge, row, walker.GetColumn());
+      }
+    }
+  }
+
+private:
+  ITK_CUDA_HOST_DEVICE region::LatticeEdge
+                       GetEdge(uint32_t number) const
+  {
+    return region::MakeEdge(Map.At(Map.Edges[number].Start), Map.At(Map.Edges[number].End));
+  }
+
+  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_HOST_DEVICE void
+  Mark(uint32_t number, const region::LatticeEdge & edge, int32_t row, int32_t column) const
+  {
+    const int32_t     y = edge.Top.Y + row;
+    uint32_t &        mark = Marks[static_cast<size_t>(y) * static_cast<size_t>(Map.Width) + column];
+    const RowCrossing crossing(edge, row, column);
+    uint32_t          present = TAtomics::CompareAndSwap(mark, None, number);
+    while (present != None)
+    {
+      const region::LatticeEdge other = this->GetEdge(present);
+      if (!crossing.LiesRightOf(RowCrossing(other, y - other.Top.Y, column)))
+      {
+        return;
+      }
+      const uint32_t expected = present;
+      present = TAtomics::CompareAndSwap(mark, expected, number);
+      if (present == expected)
+      {
+        return;
+      }
+    }
+  }
+};
+
+/** The pixel where an edge crosses, else 0: the largest so far is that of the pixel's label. Every row begins with the
+ * border of the image. */
+struct MarkedPixel
+{
+  const uint32_t * Marks;
+
+  ITK_CUDA_HOST_DEVICE uint32_t
+  operator()(size_t pixel) const
+  {
+    return Marks[pixel] != None ? static_cast<uint32_t>(pixel) : 0;
+  }
+};
+
+/** The region to the right of an edge. */
+struct RegionRightOf
+{
+  MapView          Map;
+  const uint32_t * Marks;
+  const uint32_t * MarkedPixels;
+
+  ITK_CUDA_HOST_DEVICE uint32_t
+  operator()(size_t pixel) const
+  {
+    const MapEdge & edge = Map.Edges[Marks[MarkedPixels[pixel]]];
+    return Map.At(edge.End).Y < Map.At(edge.Start).Y ? edge.Left : edge.Right;
+  }
+};
+
+/** The first pixel of each region; a pixel that begins a run of its row may be that. */
+template <typename TAtomics>
+struct FindFirstPixels
+{
+  RegionRightOf RegionOf;
+  uint32_t *    FirstPixels;
+
+  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t pixel) const
+  {
+    if (RegionOf.MarkedPixels[pixel] == pixel)
+    {
+      TAtomics::Minimum(FirstPixels[RegionOf(pixel)], static_cast<uint32_t>(pixel));
+    }
+  }
+};
+
+/** Writes the final numbers of the regions; 0 where a pixel is not valid. */
+template <typename TScene, typename TRegionOf, typename TLabel>
+struct WriteLabels
+{
+  TScene           Scene;
+  TRegionOf        RegionOf; // of a pixel
+  int32_t          Width;
+  const uint32_t * Numbers; // of the regions; null: the regions' own
+  TLabel *         Labels;
+  size_t           Stride;
+
+  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t pixel) const
+  {
+    const auto x = static_cast<uint32_t>(pixel) % static_cast<uint32_t>(Width); // below 2^32: faster
+    const auto y = static_cast<uint32_t>(pixel) / static_cast<uint32_t>(Width);
+    TLabel     label{ 0 };
+    if (Scene.IsValid(static_cast<int32_t>(x), static_cast<int32_t>(y)))
+    {
+      const uint32_t region = RegionOf(pixel);
+      label = static_cast<TLabel>(Numbers != nullptr ? Numbers[region] : region);
+    }
+    Labels[y * Stride + x] = label;
+  }
+};
+} // namespace steps
+
+/** \class MapRaster
+ * \brief The label image of a map in the memory of a processor. */
+template <typename TProcessor>
+class MapRaster
+{
+public:
+  template <typename T>
+  using Array = typename TProcessor::template Array<T>;
+  using Atomics = typename TProcessor::Atomics;
+
+  explicit MapRaster(const ProcessorMap<TProcessor> & map)
+    : m_Map(map)
+    , m_Processor(map.GetProcessor())
+    , m_NumberOfPixels(static_cast<size_t>(map.View().Width) * static_cast<size_t>(map.View().Height))
+    , m_Marks(m_Processor.template Allocate<uint32_t>(m_NumberOfPixels))
+    , m_MarkedPixels(m_Processor.template Allocate<uint32_t>(m_NumberOfPixels))
+  {
+    m_Processor.Fill(m_Marks.Get(), m_NumberOfPixels, 0xff);
+    const steps::MarkCrossings<Atomics> mark{ map.View(), m_Marks.Get(), map.GetNumberOfEdges() };
+    m_Processor.ForTeamsAtMost(map.GetNumberOfEdges(), mark);
+    m_Processor.MaximumSoFar(steps::MarkedPixel{ m_Marks.Get() }, m_NumberOfPixels, m_MarkedPixels.Get());
+  }
+
+  /** Of each of the map's regions; None for those without pixels. */
+  Array<uint32_t>
+  FindFirstPixels() const
+  {
+    Array<uint32_t> first = m_Processor.template Allocate<uint32_t>(m_Map.GetNumberOfRegions());
+    m_Processor.Fill(first.Get(), m_Map.GetNumberOfRegions(), 0xff);
+    m_Processor.For(m_NumberOfPixels, steps::FindFirstPixels<Atomics>{ this->GetRegions(), first.Get() });
+    return first;
+  }
+
+  /** \param numbers of the map's regions, in the processor's memory \param stride of the rows of labels */
+  template <typename TLabel>
+  void
+  Write(const uint32_t * numbers, TLabel * labels, size_t stride) const
+  {
+    m_Processor.VisitScene([&](const auto & scene) {
+      m_Processor.For(m_NumberOfPixels,
+                      steps::WriteLabels<std::decay_t<decltype(scene)>, steps::RegionRightOf, TLabel>{
+                        scene, this->GetRegions(), m_Map.View().Width, numbers, labels, stride });
+    });
+  }
+
+private:
+  const ProcessorMap<TProcessor> & m_Map;
+  const TProcessor &               m_Processor;
+  const size_t                     m_NumberOfPixels;
+  Array<uint32_t>                  m_Marks;
+  Array<uint32_t>                  m_MarkedPixels;
+
+  steps::RegionRightOf
+  GetRegions() const
+  {
+    return { m_Map.View(), m_Marks.Get(), m_MarkedPixels.Get() };
+  }
+};
+} // namespace itk::cuda::partition
+
+#endif

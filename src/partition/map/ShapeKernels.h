@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef CudaFilters_partition_map_ShapeKernels_h
+#define CudaFilters_partition_map_ShapeKernels_h
+
+#include "runtime/HostDevice.h"
+#include "partition/labels/RegionGraph.h"
+#include "partition/labels/LabelSearch.h"
+#include "partition/result/Result.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+// What SummarizeLabels() finds out about a label map on the host, as loops over pixels.
+namespace itk::cuda::partition
+{
+namespace steps
+{
+/** The shape of a region: sums and smallest values, whose order does not matter. */
+struct ShapeSums
+{
+  int64_t  Area;
+  int64_t  Perimeter;
+  uint32_t MinimumX;
+  uint32_t MinimumY;
+  uint32_t NotMaximumX; // ~MaximumX, which is smallest where that is largest
+  uint32_t NotMaximumY;
+};
+
+struct BeginShapes
+{
+  ShapeSums * Shapes;
+
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t label) const
+  {
+    constexpr uint32_t largest = ~uint32_t{ 0 };
+    Shapes[label] = { 0, 0, largest, largest, largest, largest };
+  }
+};
+
+/** A pixel where a run of its row begins or ends brings the run's pixels; each one brings its sides. */
+template <typename TAtomics>
+struct AddShapes
+{
+  PixelLabels Pixels;
+  size_t      Number;
+  ShapeSums * Shapes;
+
+  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t pixel) const
+  {
+    const auto     x = static_cast<uint32_t>(Pixels.GetColumn(pixel));
+    const auto     y = static_cast<uint32_t>(Pixels.GetRow(pixel));
+    const auto     width = static_cast<size_t>(Pixels.Width);
+    const uint32_t label = Pixels.Labels[pixel];
+    const bool     begins = x == 0 || Pixels.Labels[pixel - 1] != label;
+    const bool     ends = x + 1 == width || Pixels.Labels[pixel + 1] != label;
+    const bool     isTop = y == 0 || Pixels.Labels[pixel - width] != label;
+    const bool     isBottom = pixel + width >= Number || Pixels.Labels[pixel + width] != label;
+    ShapeSums &    shape = Shapes[label];
+    if (begins || ends || isTop || isBottom)
+    {
+      TAtomics::Add(shape.Perimeter, (begins ? 1 : 0) + (ends ? 1 : 0) + (isTop ? 1 : 0) + (isBottom ? 1 : 0));
+    }
+    if (begins)
+    {
+      TAtomics::Add(shape.Area, -static_cast<int64_t>(x));
+      TAtomics::Minimum(shape.MinimumX, x);
+      TAtomics::Minimum(shape.MinimumY, y);
+      TAtomics::Minimum(shape.NotMaximumY, ~(y + 1));
+    }
+    if (ends)
+    {
+      TAtomics::Add(shape.Area, static_cast<int64_t>(x) + 1);
+      TAtomics::Minimum(shape.NotMaximumX, ~(x + 1));
+    }
+  }
+};
+} // namespace steps
+
+/** \param labels in the processor's memory; [0] of `sums` has none */
+template <typename TProcessor>
+LabelSummary
+SummarizeLabels(const TProcessor & processor, const PixelLabels & labels, size_t pixels, std::vector<Moments> sums)
+{
+  const size_t regions = sums.size() - 1;
+  LabelSummary summary;
+  summary.Sums = std::move(sums);
+
+  const auto                    shapes = processor.template Allocate<steps::ShapeSums>(regions + 1);
+  std::vector<steps::ShapeSums> found(regions + 1);
+  processor.For(regions + 1, steps::BeginShapes{ shapes.Get() });
+  processor.For(pixels, steps::AddShapes<typename TProcessor::Atomics>{ labels, pixels, shapes.Get() });
+  processor.Download(shapes.Get(), found.size(), found.data());
+  for (const steps::ShapeSums & shape : found)
+  {
+    summary.Shapes.push_back({ shape.Area,
+                               shape.Perimeter,
+                               { { static_cast<int32_t>(shape.MinimumX),
+                                   static_cast<int32_t>(shape.MinimumY),
+                                   static_cast<int32_t>(~shape.NotMaximumX),
+                                   static_cast<int32_t>(~shape.NotMaximumY) } } });
+  }
+
+  const auto            edges = ListRegionEdges(processor, labels, pixels, regions);
+  const EdgeCode        code = EdgeCode::Of(regions);
+  std::vector<uint64_t> keys(edges.Number);
+  std::vector<uint32_t> cracks(edges.Number);
+  processor.Download(edges.Keys.Get(), keys.size(), keys.data());
+  processor.Download(edges.Cracks.Get(), cracks.size(), cracks.data());
+  summary.Links.resize(regions);
+  for (size_t i = 0; i < keys.size(); ++i)
+  {
+    summary.Links[code.GetFirst(keys[i])].push_back({ code.GetSecond(keys[i]), cracks[i] });
+    summary.Links[code.GetSecond(keys[i])].push_back({ code.GetFirst(keys[i]), cracks[i] });
+  }
+  for (RegionLinks & links : summary.Links)
+  {
+    CombineLinks(links);
+  }
+  return summary;
+}
+} // namespace itk::cuda::partition
+
+#endif

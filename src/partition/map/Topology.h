@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef CudaFilters_partition_map_Topology_h
+#define CudaFilters_partition_map_Topology_h
+
+#include "partition/map/EdgeGrid.h"
+#include "partition/map/Geometry.h"
+#include "partition/map/MapData.h"
+
+#include <cstdint>
+
+// Which changes leave a map planar, with every node and edge on the same side of every boundary as before. Tests of
+// crossings alone do not tell: a line could jump over an island. For the host and for the device.
+namespace itk::cuda::partition
+{
+/** One edge of a node that moves: the triangle it sweeps. */
+struct SweptTriangle
+{
+  uint32_t     FarNode;
+  LatticePoint Far;
+  LatticePoint From;
+  LatticePoint To;
+  LatticeBox   Box;
+
+  ITK_CUDA_HOST_DEVICE
+  SweptTriangle(const MapView & map, uint32_t node, uint32_t edge, const LatticePoint & to)
+    : FarNode(map.Edges[edge].GetOther(node))
+    , Far(map.At(FarNode))
+    , From(map.At(node))
+    , To(to)
+    , Box(region::BoxOf(Far, From, To))
+  {}
+
+  ITK_CUDA_HOST_DEVICE bool
+  Contains(const LatticePoint & p) const
+  {
+    return TriangleContains(Far, From, To, p);
+  }
+  /** Whether an edge that does not end at the moving node is in the way. */
+  ITK_CUDA_HOST_DEVICE bool
+  IsMetBy(const GridEdge & edge) const
+  {
+    if (region::BoxesAreApart(Box, region::BoxOf(edge.P, edge.Q)))
+    {
+      return false;
+    }
+    return (edge.Start != FarNode && this->Contains(edge.P)) || (edge.End != FarNode && this->Contains(edge.Q)) ||
+           region::SegmentsMeet(From, To, edge.P, edge.Q);
+  }
+};
+
+/** Whether no edge of a node that moves runs over the far end of another one; far(j) is that of edge number j. */
+template <typename TFar>
+ITK_CUDA_HOST_DEVICE bool
+NeighborsAreClear(const LatticePoint & from, const LatticePoint & to, uint32_t degree, const TFar & far)
+{
+  using region::operator==;
+  bool          areClear = true;
+  ITK_CUDA_UNROLL
+  for (uint32_t i = 0; i < MapNode::MaximumDegree; ++i)
+  {
+    areClear = areClear && (i >= degree || !(far(i) == to));
+    ITK_CUDA_UNROLL
+    for (uint32_t j = 0; j < MapNode::MaximumDegree; ++j)
+    {
+      const bool concerns = i != j && i < degree && j < degree;
+      areClear = areClear && !(concerns && TriangleContains(far(i), from, to, far(j)));
+    }
+  }
+  return areClear;
+}
+
+/** Whether the triangle of edge number j of a node that moves is clear: no other edge meets the way from the old place
+ * to the new one.
+ * \param share of the cells to look at */
+template <typename TGrid>
+ITK_CUDA_HOST_DEVICE bool
+TriangleIsClear(const MapView &      map,
+                const TGrid &        grid,
+                uint32_t             node,
+                uint32_t             j,
+                const LatticePoint & to,
+                const LaneShare &    share = {})
+{
+  const SweptTriangle swept(map, node, map.Nodes[node].Edges[j], to);
+  const auto          isClear = [&](size_t cell) {
+    return grid.ForEdges(
+      map, cell, [&](const GridEdge & edge) { return edge.Start == node || edge.End == node || !swept.IsMetBy(edge); });
+  };
+  return ForCellsOfTriangle(grid.Layout, swept.Far, swept.From, swept.To, isClear, share);
+}
+
+/** Whether the node may move to a place. The triangles between its edges' old and new places hold no other node, and
+ * are clear. */
+template <typename TGrid>
+ITK_CUDA_HOST_DEVICE bool
+MoveKeepsTopology(const MapView & map, const TGrid & grid, uint32_t node, const LatticePoint & to)
+{
+  const MapNode & n = map.Nodes[node];
+  if (!NeighborsAreClear(
+        n.Position, to, n.Degree, [&](uint32_t j) { return map.At(map.Edges[n.Edges[j]].GetOther(node)); }))
+  {
+    return false;
+  }
+  for (uint32_t j = 0; j < n.Degree; ++j)
+  {
+    if (!TriangleIsClear(map, grid, node, j, to))
+    {
+      return false;
+    }
+  }
+  return true;
+}
+
+/** A line of edges, from its first node to its last, which is to become one chord. */
+struct Line
+{
+  uint32_t             First; // nodes
+  uint32_t             Last;
+  const LatticePoint * Positions; // of all nodes
+  int32_t              Number;
+};
+
+/** How the chord of a line lies in a map: tests it against one edge after the other. */
+class ChordTest
+{
+public:
+  ITK_CUDA_HOST_DEVICE explicit ChordTest(const Line & line)
+    : m_Line(line)
+    , m_Begin(line.Positions[0])
+    , m_End(line.Positions[line.Number - 1])
+    , m_Box(region::BoxOf(m_Begin, m_End))
+  {
+    for (int32_t i = 1; i + 1 < line.Number; ++i)
+    {
+      const LatticePoint p = line.Positions[i];
+      m_Box = { region::Minimum(m_Box.MinimumX, p.X),
+                region::Minimum(m_Box.MinimumY, p.Y),
+                region::Maximum(m_Box.MaximumX, p.X),
+                region::Maximum(m_Box.MaximumY, p.Y) };
+    }
+  }
+
+  /** What the line and its chord lie in. */
+  ITK_CUDA_HOST_DEVICE const LatticeBox &
+  GetBox() const
+  {
+    return m_Box;
+  }
+  ITK_CUDA_HOST_DEVICE bool
+  IsApartFrom(const GridEdge & edge) const
+  {
+    return region::BoxesAreApart(m_Box, region::BoxOf(edge.P, edge.Q));
+  }
+
+  /** Whether the chord may lie beside an edge that is not apart from it, and none of the line. The edge's nodes stay on
+   * their side of it, and the two do not meet but at a common node. */
+  ITK_CUDA_HOST_DEVICE bool
+  Allows(const GridEdge & edge) const
+  {
+    const bool startIsEnd = this->IsEnd(edge.Start);
+    const bool endIsEnd = this->IsEnd(edge.End);
+    if (startIsEnd && endIsEnd) // it is the chord
+    {
+      return false;
+    }
+    if ((!startIsEnd && this->Surrounds(edge.P)) || (!endIsEnd && this->Surrounds(edge.Q)))
+    {
+      return false;
+    }
+    if (startIsEnd || endIsEnd)
+    {
+      const bool isFirst = (startIsEnd ? edge.Start : edge.End) == m_Line.First;
+      return !region::FoldsBack(isFirst ? m_Begin : m_End, isFirst ? m_End : m_Begin, startIsEnd ? edge.Q : edge.P);
+    }
+    return !region::SegmentsMeet(m_Begin, m_End, edge.P, edge.Q);
+  }
+
+private:
+  const Line         m_Line;
+  const LatticePoint m_Begin;
+  const LatticePoint m_End;
+  LatticeBox         m_Box;
+
+  ITK_CUDA_HOST_DEVICE bool
+  IsEnd(uint32_t node) const
+  {
+    return node == m_Line.First || node == m_Line.Last;
+  }
+  /** Whether p, which is not on the line, lies in the lobes between it and its chord. */
+  ITK_CUDA_HOST_DEVICE bool
+  Surrounds(const LatticePoint & p) const
+  {
+    if (region::BoxesAreApart(m_Box, region::BoxOf(p, p)))
+    {
+      return false;
+    }
+    bool         isInside = RayCrosses(p, m_End, m_Begin);
+    LatticePoint q = m_Begin;
+    for (int32_t i = 1; i < m_Line.Number; ++i)
+    {
+      const LatticePoint next = m_Line.Positions[i];
+      isInside = isInside != RayCrosses(p, q, next);
+      q = next;
+    }
+    return isInside;
+  }
+};
+
+/** Whether a chord may replace the line; isOwn(edge) says which edges do not matter.
+ * \param share of the cells to look at, and of their edges */
+ITK_CUDA_AS_ARGUMENTS
+template <typename TGrid, typename TFunction>
+ITK_CUDA_HOST_DEVICE bool
+ChordKeepsTopology(const MapView &   map,
+                   const TGrid &     grid,
+                   const Line &      line,
+                   const TFunction & isOwn,
+                   const LaneShare & share = {})
+{
+  if (line.First == line.Last)
+  {
+    return false;
+  }
+  const ChordTest test(line);
+  const auto allows = [&](const GridEdge & edge) { return test.IsApartFrom(edge) || isOwn(edge) || test.Allows(edge); };
+  if (line.Number == 3) // with the chord it is a triangle, which touches fewer cells than its box if it is long
+  {
+    const auto isClear = [&](size_t cell) { return grid.ForEdges(map, cell, allows); };
+    return ForCellsOfTriangle(grid.Layout, line.Positions[0], line.Positions[1], line.Positions[2], isClear, share);
+  }
+  const NestedShare nested(share, CountCellsOfBox(grid.Layout, test.GetBox()));
+  const auto        isClear = [&](size_t cell) { return grid.ForEdges(map, cell, allows, nested.OfThings); };
+  return ForCellsOfBox(grid.Layout, test.GetBox(), isClear, nested.OfGroups);
+}
+} // namespace itk::cuda::partition
+
+#endif

@@ -1,0 +1,1252 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef CudaFilters_partition_refine_ChainKernels_h
+#define CudaFilters_partition_refine_ChainKernels_h
+
+#include "partition/map/LineKernels.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <type_traits>
+#include <vector>
+
+// The best polylines of chains as loops, as SimplifyChains() finds them on the host. Chains are in no order: that of
+// the host's list decides nothing.
+namespace itk::cuda::partition
+{
+/** A chain and what a round makes of it. */
+struct ChainState
+{
+  uint32_t First; // place of its first node
+  uint32_t NumberOfEdges;
+  uint32_t Left; // as it leaves its first node
+  uint32_t Right;
+  int64_t  Change; // pixels that the left region would take
+  double   Gain;
+  uint32_t NumberKept; // nodes of the best polyline; 0: it gains nothing
+  uint32_t IsRefused;  // the polyline is impossible; then: it lost a cell
+  uint32_t IsIdle;     // it had nothing to gain, and has not changed
+  uint32_t IsLine;     // a whole one
+
+  ITK_CUDA_HOST_DEVICE bool
+  Wins() const
+  {
+    return NumberKept > 0 && IsRefused == 0;
+  }
+};
+
+/** A piece of a polyline: the places of its nodes. */
+struct PolylinePiece
+{
+  uint32_t From;
+  uint32_t To;
+};
+
+/** A piece in the list of all: its chain, and its number there. */
+struct ListedPiece
+{
+  uint32_t Chain;
+  uint32_t Number;
+};
+
+/** Arrays of chains and of their places. */
+struct ChainArrays
+{
+  ChainCounters * Counters;
+
+  ChainState *   Chains;
+  uint32_t *     ChainOf; // place
+  uint32_t *     Nodes;
+  uint32_t *     Edges; // that leaves the node; None for the last one
+  LatticePoint * Positions;
+  Moments *      Sums;        // of the chain's edges before the node; at first of the edge that leaves it
+  Moments *      Chords;      // sums of the best polyline's chord that begins at the node
+  uint8_t *      IsKept;      // by the best polyline
+  uint32_t *     Kept;        // of the chain's places those of the nodes that it keeps, from the last one to the first
+  ListedPiece *  Pieces;      // in any order
+  uint8_t *      Spans;       // of the last chords of the best polylines up to the node
+  uint32_t *     ChainOfEdge; // None if that chain is idle
+  uint8_t *      Flags;       // of edges
+
+  ITK_CUDA_HOST_DEVICE Bid
+  GetBid(const ChainState & chain) const
+  {
+    Bid bid;
+    bid.Gain = chain.Gain;
+    bid.Id = Edges[chain.First];
+    bid.Counts.Add(chain.Left, chain.Change);
+    bid.Counts.Add(chain.Right, -chain.Change);
+    return bid;
+  }
+  /** The place of the last node at or before this one that the best polyline keeps. */
+  ITK_CUDA_HOST_DEVICE uint32_t
+  GetKeptBefore(uint32_t place) const
+  {
+    while (IsKept[place] == 0)
+    {
+      --place;
+    }
+    return place;
+  }
+  /** A piece of a chain's best polyline, which has NumberKept - 1 of them. Number 0 is the last one. */
+  ITK_CUDA_HOST_DEVICE PolylinePiece
+  GetPiece(const ChainState & chain, uint32_t number) const
+  {
+    return { Kept[chain.First + number + 1], Kept[chain.First + number] };
+  }
+};
+
+namespace steps
+{
+/** Cuts lines into chains: a pass for each edge, which knows its place in its line. Sums are those of its edge. */
+template <typename TRound>
+struct FillChains
+{
+  TRound      Round;
+  ChainArrays Arrays;
+  LineArrays  Lines;
+  size_t      NumberOfEdges;
+
+  ITK_CUDA_HOST_DEVICE size_t
+  GetNumber() const
+  {
+    return Arrays.Counters->Lines > 0 ? NumberOfEdges : 0;
+  }
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t i) const
+  {
+    const auto edge = static_cast<uint32_t>(i);
+    if (Round.GetMap().Edges[edge].IsAlive())
+    {
+      this->FillIfListed({ 2 * edge });
+      this->FillIfListed({ 2 * edge + 1 });
+    }
+  }
+
+private:
+  ITK_CUDA_HOST_DEVICE void
+  FillIfListed(const DirectedEdge & directed) const
+  {
+    const PlaceInLine place = Lines.Find(Round.GetMap(), directed);
+    if (place.Line != None)
+    {
+      this->Fill(directed, Lines.Lines[place.Line], place.Number);
+    }
+  }
+  ITK_CUDA_HOST_DEVICE void
+  Fill(const DirectedEdge & directed, const MapLine & line, uint32_t number) const
+  {
+    const MapView  map = Round.GetMap();
+    const auto     step = line.NumberOfEdges > LongestChain ? static_cast<uint32_t>(CutLength) : line.NumberOfEdges;
+    const uint32_t part = number / step;
+    const uint32_t chain = line.FirstChain + part;
+    const uint32_t place = line.FirstPlace + number + part;
+    const uint32_t edge = directed.GetEdge();
+    const uint32_t node = directed.GetTail(map);
+    const MapEdge  present = map.Edges[edge].From(node);
+    if (number % step == 0)
+    {
+      const uint32_t left = line.NumberOfEdges - number;
+      this->BeginChain(chain, place, edge, present, left < step ? left : step, step == line.NumberOfEdges);
+    }
+    this->SetPlace(place, chain, node, edge, present.Sums);
+    Arrays.ChainOfEdge[edge] = chain;
+    if ((number + 1) % step == 0 || number + 1 == line.NumberOfEdges)
+    {
+      this->SetPlace(place + 1, chain, present.End, None, {});
+    }
+  }
+  ITK_CUDA_HOST_DEVICE void
+  SetPlace(uint32_t place, uint32_t chain, uint32_t node, uint32_t edge, const Moments & sums) const
+  {
+    Arrays.ChainOf[place] = chain;
+    Arrays.Nodes[place] = node;
+    Arrays.Edges[place] = edge;
+    Arrays.Positions[place] = Round.GetMap().At(node);
+    Arrays.Sums[place] = sums;
+  }
+  ITK_CUDA_HOST_DEVICE void
+  BeginChain(uint32_t chain, uint32_t place, uint32_t edge, const MapEdge & first, uint32_t numberOfEdges, bool isLine)
+    const
+  {
+    const bool isIdle = numberOfEdges < 2 || (Arrays.Flags[edge] & EdgeFlags::IsIdle) != 0;
+    Arrays.Chains[chain] = { place, numberOfEdges, first.Left, first.Right, 0, 0.0, 0, 0, isIdle, isLine };
+  }
+};
+
+/** Some chains, whose costs of chords are in memory at a time. */
+struct PartOfChains
+{
+  uint32_t FirstChain{ 0 };
+  uint32_t FirstPlace{ 0 };
+  uint32_t EndChain{ None }; // where the next part begins; None: there is none
+  uint32_t EndPlace{ None };
+
+  ITK_CUDA_HOST_DEVICE size_t
+  GetChains(const ChainCounters & counters) const
+  {
+    return (EndChain != None ? EndChain : counters.GetChains()) - FirstChain;
+  }
+  ITK_CUDA_HOST_DEVICE size_t
+  GetPlaces(const ChainCounters & counters) const
+  {
+    return (EndPlace != None ? EndPlace : counters.GetPlaces()) - FirstPlace;
+  }
+};
+
+template <typename TRound>
+struct ChainLoop
+{
+  TRound      Round;
+  ChainArrays Arrays;
+
+  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_HOST_DEVICE
+  ChainLoop(const TRound & round, const ChainArrays & arrays)
+    : Round(round)
+    , Arrays(arrays)
+  {}
+};
+
+/** A loop over the places of all chains. */
+template <typename TRound>
+struct PlaceLoop : ChainLoop<TRound>
+{
+  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_HOST_DEVICE explicit PlaceLoop(const ChainLoop<TRound> & loop)
+    : ChainLoop<TRound>(loop)
+  {}
+  ITK_CUDA_HOST_DEVICE size_t
+  GetNumber() const
+  {
+    return this->Arrays.Counters->GetPlaces();
+  }
+};
+
+/** A loop over all chains. */
+template <typename TRound>
+struct EachChain : ChainLoop<TRound>
+{
+  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_HOST_DEVICE explicit EachChain(const ChainLoop<TRound> & loop)
+    : ChainLoop<TRound>(loop)
+  {}
+  ITK_CUDA_HOST_DEVICE size_t
+  GetNumber() const
+  {
+    return this->Arrays.Counters->GetChains();
+  }
+};
+
+/** Sums of a chain's edges before each of its nodes, from those of the edges. */
+template <typename TRound>
+struct SumChains : EachChain<TRound>
+{
+  static constexpr uint32_t LanesOfTeam = ChainWindow;
+
+  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_HOST_DEVICE explicit SumChains(const ChainLoop<TRound> & loop)
+    : EachChain<TRound>(loop)
+  {}
+  ITK_CUDA_AS_ARGUMENTS
+  template <typename TTeam>
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t i, const TTeam & team) const
+  {
+    const ChainState & chain = this->Arrays.Chains[i];
+    if (chain.IsIdle == 0)
+    {
+      team.ReplaceBySumsBefore(this->Arrays.Sums + chain.First, chain.NumberOfEdges + 1);
+    }
+  }
+};
+
+/** The chord of a pass of CostChords. 32 passes in turn have the chords of 8 lengths that end at 4 adjacent nodes. Such
+ * chords cross about the same number of rows, and mostly the same rows. */
+struct ChordOfPass
+{
+  static constexpr size_t Nodes = 4;
+  static constexpr size_t Lengths = 8;
+  static constexpr size_t PassesOfNodes = Nodes * ChainWindow;
+
+  size_t   End; // place of its last node, among those of the part
+  uint32_t Span;
+
+  ITK_CUDA_HOST_DEVICE explicit ChordOfPass(size_t i)
+    : End(i / PassesOfNodes * Nodes + i / Lengths % Nodes)
+    , Span(static_cast<uint32_t>(i % PassesOfNodes / (Nodes * Lengths) * Lengths + i % Lengths + 1))
+  {}
+  /** For the chords that end at so many nodes; some have none. */
+  static ITK_CUDA_HOST_DEVICE size_t
+  GetNumberOfPasses(size_t nodes)
+  {
+    return (nodes + Nodes - 1) / Nodes * PassesOfNodes;
+  }
+};
+
+/** Who costs chords: where chains have few nodes in all, their chords are few, and long, and teams do. */
+enum class CostedBy : uint8_t
+{
+  Threads,
+  Teams
+};
+
+/** Costs of the chords that end at each node: the one over 1 edge, over 2, ... ChainWindow edges. There are two such
+ * loops, of which one has passes. */
+template <typename TRound>
+struct CostChords : ChainLoop<TRound>
+{
+  static constexpr uint32_t LanesOfTeam = LanesOfEdge;
+
+  PartOfChains Part;
+  double *     CostsOfChords;
+  CostedBy     By;
+
+  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_HOST_DEVICE
+  CostChords(const ChainLoop<TRound> & loop, const PartOfChains & part, double * costs, CostedBy by)
+    : ChainLoop<TRound>(loop)
+    , Part(part)
+    , CostsOfChords(costs)
+    , By(by)
+  {}
+  ITK_CUDA_HOST_DEVICE size_t
+  GetNumber() const
+  {
+    constexpr size_t mostPlacesOfTeams = 2048;
+    const size_t     places = Part.GetPlaces(*this->Arrays.Counters);
+    const CostedBy   by = places <= mostPlacesOfTeams ? CostedBy::Teams : CostedBy::Threads;
+    return By == by ? ChordOfPass::GetNumberOfPasses(places) : 0;
+  }
+  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t i) const
+  {
+    (*this)(i, OneLane{});
+  }
+  ITK_CUDA_AS_ARGUMENTS
+  template <typename TTeam>
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t i, const TTeam & team) const
+  {
+    const ChordOfPass chord(i);
+    if (chord.End >= Part.GetPlaces(*this->Arrays.Counters))
+    {
+      return;
+    }
+    const ChainArrays & arrays = this->Arrays;
+    const auto          end = static_cast<uint32_t>(Part.FirstPlace + chord.End);
+    const ChainState &  chain = arrays.Chains[arrays.ChainOf[end]];
+    if (chord.Span <= end - chain.First && chain.IsIdle == 0)
+    {
+      const uint32_t begin = end - chord.Span;
+      const double   cost = CostOfChord(this->Round,
+                                      this->Round.GetTangents(chain.Left, chain.Right),
+                                      this->Round.GetSegmentCost(),
+                                      arrays.Positions[begin],
+                                      arrays.Positions[end],
+                                      arrays.Sums[end] - arrays.Sums[begin],
+                                      chord.Span == 1,
+                                      team);
+      team.Once([&] { CostsOfChords[chord.End * ChainWindow + chord.Span - 1] = cost; });
+    }
+  }
+};
+
+/** The last chord of a polyline: what the polyline costs, and the node where the chord begins. */
+struct LastChord
+{
+  double   Cost;
+  uint32_t Begin;
+
+  ITK_CUDA_HOST_DEVICE bool
+  IsBetterThan(const LastChord & other) const
+  {
+    return Cost < other.Cost || (Cost == other.Cost && Begin < other.Begin);
+  }
+};
+
+/** Finds the best polyline of each chain, and whether it gains, as FindBestPolylines(). A team has a lane for each of
+ * the chords that may end at a node. */
+template <typename TRound, typename TAtomics>
+struct SearchChains : ChainLoop<TRound>
+{
+  static constexpr uint32_t LanesOfTeam = ChainWindow;
+
+  PartOfChains   Part;
+  const double * CostsOfChords;
+
+  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_HOST_DEVICE
+  SearchChains(const ChainLoop<TRound> & loop, const PartOfChains & part, const double * costs)
+    : ChainLoop<TRound>(loop)
+    , Part(part)
+    , CostsOfChords(costs)
+  {}
+  ITK_CUDA_HOST_DEVICE size_t
+  GetNumber() const
+  {
+    return Part.GetChains(*this->Arrays.Counters);
+  }
+  ITK_CUDA_AS_ARGUMENTS
+  template <typename TTeam>
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t i, const TTeam & team) const
+  {
+    static_assert(TTeam::NumberOfLanes == ChainWindow, "A lane for each chord");
+    const ChainArrays & arrays = this->Arrays;
+    ChainState &        chain = arrays.Chains[Part.FirstChain + i];
+    if (chain.IsIdle != 0)
+    {
+      return;
+    }
+    const auto      edges = static_cast<double>(chain.NumberOfEdges);
+    uint8_t * const spans = arrays.Spans + chain.First;
+    const double    gain = this->FindBest(chain, spans, team) - edges * this->Round.GetSegmentCost();
+    team.Once([&] { chain.Gain = gain; });
+    if (gain < -MinimumGain)
+    {
+      this->Trace(chain, spans, team);
+      team.Once([&] { this->ListPieces(static_cast<uint32_t>(Part.FirstChain + i), chain.NumberKept - 1); });
+    }
+  }
+
+private:
+  /** Lane l serves the node whose number in its chain is l modulo the number of lanes: the last such node before the
+   * present one. */
+  struct Lane
+  {
+    double Cost;  // of the best polyline up to it
+    double Chord; // of the chord from it to the present node
+  };
+
+  /** Where the chord of a lane to a node begins; beyond the node if there is none. */
+  static ITK_CUDA_HOST_DEVICE uint32_t
+  GetBegin(uint32_t lane, uint32_t end)
+  {
+    constexpr auto window = static_cast<uint32_t>(ChainWindow);
+    return end - 1 - (end - 1 - lane) % window;
+  }
+
+  /** What the best polyline up to the last node costs. */
+  ITK_CUDA_AS_ARGUMENTS
+  template <typename TTeam>
+  ITK_CUDA_HOST_DEVICE double
+  FindBest(const ChainState & chain, uint8_t * spans, const TTeam & team) const
+  {
+    const double * const chords = CostsOfChords + static_cast<size_t>(chain.First - Part.FirstPlace) * ChainWindow;
+    const auto           load = [&chain, chords](uint32_t lane, uint32_t end) {
+      const uint32_t begin = GetBegin(lane, end);
+      return begin < end && end <= chain.NumberOfEdges
+                         ? chords[static_cast<size_t>(end) * ChainWindow + (end - begin - 1)]
+                         : InfiniteCost;
+    };
+    typename TTeam::template OfLanes<Lane> lanes;
+    team.ForLanes(lanes, [&load](uint32_t number, Lane & lane) {
+      lane.Cost = 0.0; // that of node 0, and of no node
+      lane.Chord = load(number, 1);
+    });
+    double cost = 0.0;
+    for (uint32_t end = 1; end <= chain.NumberOfEdges; ++end)
+    {
+      const LastChord last = team.FindBest(lanes, [&load, end](uint32_t number, Lane & lane) {
+        const LastChord chord{ lane.Cost + lane.Chord, GetBegin(number, end) };
+        lane.Chord = load(number, end + 1); // ahead of its use
+        return chord;
+      });
+      cost = last.Cost;
+      team.ForLanes(lanes, [&](uint32_t number, Lane & lane) {
+        if (number == end % ChainWindow)
+        {
+          lane.Cost = cost;
+          spans[end] = static_cast<uint8_t>(cost < InfiniteCost ? end - last.Begin : 1);
+        }
+      });
+    }
+    team.Wait();
+    return cost;
+  }
+
+  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_HOST_DEVICE void
+  ListPieces(uint32_t chain, uint32_t number) const
+  {
+    ListedPiece * const pieces = this->Arrays.Pieces + TAtomics::FetchAdd(this->Arrays.Counters->Pieces, number);
+    for (uint32_t j = 0; j < number; ++j)
+    {
+      pieces[j] = { chain, j };
+    }
+  }
+
+  ITK_CUDA_AS_ARGUMENTS
+  template <typename TTeam>
+  ITK_CUDA_HOST_DEVICE void
+  Trace(ChainState & chain, const uint8_t * spans, const TTeam & team) const
+  {
+    uint8_t * const isKept = this->Arrays.IsKept + chain.First;
+    team.For(chain.NumberOfEdges + 1, [isKept](uint32_t j) { isKept[j] = j == 0 ? 1 : 0; });
+    team.Wait();
+    team.Once([&] {
+      uint32_t * const kept = this->Arrays.Kept + chain.First;
+      uint32_t         number = 0;
+      for (uint32_t j = chain.NumberOfEdges; j > 0; j -= spans[j])
+      {
+        isKept[j] = 1;
+        kept[number++] = chain.First + j;
+      }
+      kept[number++] = chain.First;
+      chain.NumberKept = number;
+    });
+  }
+};
+
+/** A loop over the pieces of best polylines. */
+template <typename TRound>
+struct PieceLoop : ChainLoop<TRound>
+{
+  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_HOST_DEVICE explicit PieceLoop(const ChainLoop<TRound> & loop)
+    : ChainLoop<TRound>(loop)
+  {}
+  ITK_CUDA_HOST_DEVICE size_t
+  GetNumber() const
+  {
+    return this->Arrays.Counters->Pieces;
+  }
+};
+
+/** Tests the pieces of the best polylines: each against the others of its chain and against the map. They are few, and
+ * a test takes long. */
+template <typename TRound, typename TAtomics>
+struct TestPieces : PieceLoop<TRound>
+{
+  static constexpr uint32_t LanesOfTeam = ChainWindow;
+
+  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_HOST_DEVICE explicit TestPieces(const ChainLoop<TRound> & loop)
+    : PieceLoop<TRound>(loop)
+  {}
+  ITK_CUDA_AS_ARGUMENTS
+  template <typename TTeam>
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t i, const TTeam & team) const
+  {
+    const ChainArrays & arrays = this->Arrays;
+    const ListedPiece   listed = arrays.Pieces[i];
+    ChainState &        chain = arrays.Chains[listed.Chain];
+    const PolylinePiece piece = arrays.GetPiece(chain, listed.Number);
+    if (piece.To > piece.From + 1)
+    {
+      const Moments sums = SumEdge(this->Round, arrays.Positions[piece.From], arrays.Positions[piece.To], team);
+      team.Once([&] {
+        const Moments change = sums - (arrays.Sums[piece.To] - arrays.Sums[piece.From]);
+        arrays.Chords[piece.From] = sums;
+        TAtomics::Add(chain.Change, change.Count);
+      });
+    }
+    if (!this->IsSafe(listed.Chain, piece, team.GetShare()))
+    {
+      chain.IsRefused = 1;
+    }
+    if (this->MeetsLaterPieces(chain, listed.Number, team.GetShare()))
+    {
+      chain.IsRefused = 1;
+    }
+  }
+
+private:
+  /** As ChainSearch::MeetsItself(); lanes divide the later pieces, whose numbers are smaller. */
+  ITK_CUDA_HOST_DEVICE bool
+  MeetsLaterPieces(const ChainState & chain, uint32_t number, const LaneShare & share) const
+  {
+    const ChainArrays & arrays = this->Arrays;
+    const PolylinePiece piece = arrays.GetPiece(chain, number);
+    const LatticePoint  p = arrays.Positions[piece.From];
+    const LatticePoint  q = arrays.Positions[piece.To];
+    const uint32_t      last = chain.First + chain.NumberOfEdges;
+    const bool          isClosed = arrays.Nodes[chain.First] == arrays.Nodes[last];
+    if (isClosed && chain.NumberKept < 4)
+    {
+      return true;
+    }
+    for (auto i = static_cast<uint32_t>(share.First); i < number; i += static_cast<uint32_t>(share.Stride))
+    {
+      const PolylinePiece other = arrays.GetPiece(chain, i);
+      const LatticePoint  begin = arrays.Positions[other.From];
+      const LatticePoint  end = arrays.Positions[other.To];
+      const bool          closes = isClosed && piece.From == chain.First && other.To == last;
+      const bool          meet = other.From == piece.To ? region::FoldsBack(q, p, end)
+                                 : closes               ? region::FoldsBack(p, q, begin)
+                                                        : region::SegmentsMeet(p, q, begin, end);
+      if (meet)
+      {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  ITK_CUDA_HOST_DEVICE bool
+  IsSafe(uint32_t chain, const PolylinePiece & piece, const LaneShare & share) const
+  {
+    const ChainArrays & arrays = this->Arrays;
+    const Line          line{ arrays.Nodes[piece.From],
+                     arrays.Nodes[piece.To],
+                     arrays.Positions + piece.From,
+                     static_cast<int32_t>(piece.To - piece.From + 1) };
+    const auto          isOwn = [&](const GridEdge & edge) { return arrays.ChainOfEdge[edge.Number] == chain; };
+    return piece.To == piece.From + 1 ||
+           ChordKeepsTopology(this->Round.GetMap(), this->Round.GetGrid(), line, isOwn, share);
+  }
+};
+
+/** Decides which chains bid: all others are idle until they change, and lines of one idle chain are settled. */
+template <typename TRound>
+struct BidChains : EachChain<TRound>
+{
+  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_HOST_DEVICE explicit BidChains(const ChainLoop<TRound> & loop)
+    : EachChain<TRound>(loop)
+  {}
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t i) const
+  {
+    ChainState & chain = this->Arrays.Chains[i];
+    if (chain.NumberKept == 0 || chain.IsRefused != 0 || !this->Round.Allows(this->Arrays.GetBid(chain).Counts))
+    {
+      const ChainArrays & arrays = this->Arrays;
+      chain.NumberKept = 0;
+      arrays.Flags[arrays.Edges[chain.First]] |= EdgeFlags::IsIdle;
+      if (chain.IsLine != 0)
+      {
+        arrays.Flags[arrays.Edges[chain.First]] |= EdgeFlags::IsSettled;
+        arrays.Flags[arrays.Edges[chain.First + chain.NumberOfEdges - 1]] |= EdgeFlags::IsSettled;
+      }
+    }
+  }
+};
+
+/** Cells between the chain and its best polyline: triangles that fan out from the beginning of each chord. A pass has
+ * the one of an edge of the chain. */
+template <typename TRound>
+struct ChainCells : PlaceLoop<TRound>
+{
+  static constexpr uint32_t LanesOfTeam = LanesOfEdge;
+
+  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_HOST_DEVICE explicit ChainCells(const ChainLoop<TRound> & loop)
+    : PlaceLoop<TRound>(loop)
+  {}
+
+protected:
+  ITK_CUDA_AS_ARGUMENTS
+  template <typename TFunction>
+  ITK_CUDA_HOST_DEVICE bool
+  ForCells(size_t place, const TFunction & function, const LaneShare & share) const
+  {
+    const ChainArrays & arrays = this->Arrays;
+    return ForCellsOfTriangle(this->Round.Cells,
+                              arrays.Positions[arrays.GetKeptBefore(static_cast<uint32_t>(place))],
+                              arrays.Positions[place],
+                              arrays.Positions[place + 1],
+                              function,
+                              share);
+  }
+  /** The bidding chain of an edge at a place; null if there is none. */
+  ITK_CUDA_HOST_DEVICE ChainState *
+  GetBiddingChain(size_t place) const
+  {
+    const ChainArrays & arrays = this->Arrays;
+    ChainState * const  chain = arrays.Chains + arrays.ChainOf[place];
+    return arrays.Edges[place] != None && chain->NumberKept > 0 ? chain : nullptr;
+  }
+};
+
+template <typename TRound>
+struct ClaimForChains : ChainCells<TRound>
+{
+  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_HOST_DEVICE explicit ClaimForChains(const ChainLoop<TRound> & loop)
+    : ChainCells<TRound>(loop)
+  {}
+  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t place) const
+  {
+    (*this)(place, OneLane{});
+  }
+  ITK_CUDA_AS_ARGUMENTS
+  template <typename TTeam>
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t place, const TTeam & team) const
+  {
+    const ChainArrays & arrays = this->Arrays;
+    if (const ChainState * chain = this->GetBiddingChain(place))
+    {
+      const auto claim = [this, key = arrays.GetBid(*chain).GetKey()](size_t cell) {
+        return this->Round.Claim(cell, key);
+      };
+      this->ForCells(place, claim, team.GetShare());
+    }
+    else if (arrays.Edges[place] != None)
+    {
+      // Its line may not be in the next round's list.
+      team.Once([&] { arrays.ChainOfEdge[arrays.Edges[place]] = None; });
+    }
+  }
+};
+
+template <typename TRound>
+struct CheckChains : ChainCells<TRound>
+{
+  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_HOST_DEVICE explicit CheckChains(const ChainLoop<TRound> & loop)
+    : ChainCells<TRound>(loop)
+  {}
+  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t place) const
+  {
+    (*this)(place, OneLane{});
+  }
+  ITK_CUDA_AS_ARGUMENTS
+  template <typename TTeam>
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t place, const TTeam & team) const
+  {
+    if (ChainState * const chain = this->GetBiddingChain(place))
+    {
+      const auto holds = [this, key = this->Arrays.GetBid(*chain).GetKey()](size_t cell) {
+        return this->Round.Holds(cell, key);
+      };
+      if (!this->ForCells(place, holds, team.GetShare()))
+      {
+        chain->IsRefused = 1;
+      }
+    }
+  }
+};
+
+/** Frees the cells; the chain's first pass counts what it takes from regions. */
+template <typename TRound>
+struct FreeCellsOfChains : ChainCells<TRound>
+{
+  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_HOST_DEVICE explicit FreeCellsOfChains(const ChainLoop<TRound> & loop)
+    : ChainCells<TRound>(loop)
+  {}
+  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t place) const
+  {
+    (*this)(place, OneLane{});
+  }
+  ITK_CUDA_AS_ARGUMENTS
+  template <typename TTeam>
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t place, const TTeam & team) const
+  {
+    if (const ChainState * chain = this->GetBiddingChain(place))
+    {
+      this->ForCells(
+        place, [this](size_t cell) { return this->Round.Free(cell); }, team.GetShare());
+      if (place == chain->First && chain->IsRefused == 0)
+      {
+        team.Once([&] { this->Round.AddLosses(this->Arrays.GetBid(*chain)); });
+      }
+    }
+  }
+};
+
+/** Refuses winners that together take too many pixels from a region. The others are taken from the nodes at their ends.
+ */
+template <typename TRound, typename TAtomics>
+struct AdmitChains : EachChain<TRound>
+{
+  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_HOST_DEVICE explicit AdmitChains(const ChainLoop<TRound> & loop)
+    : EachChain<TRound>(loop)
+  {}
+  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t i) const
+  {
+    const ChainArrays & arrays = this->Arrays;
+    ChainState &        chain = arrays.Chains[i];
+    if (!chain.Wins())
+    {
+      return;
+    }
+    if (!this->Round.Admits(arrays.GetBid(chain)))
+    {
+      chain.IsRefused = 1;
+      return;
+    }
+    TAtomics::Next(this->Round.Counts->Winners);
+    MapNode * const nodes = this->Round.GetNodes();
+    const uint32_t  last = chain.First + chain.NumberOfEdges;
+    nodes[arrays.Nodes[chain.First]].Erase(arrays.Edges[chain.First]);
+    nodes[arrays.Nodes[last]].Erase(arrays.Edges[last - 1]);
+  }
+};
+
+/** Replaces edges of winners by the chords of their polylines, as ReplaceByChord() does with one. */
+template <typename TRound>
+struct ReplaceByChords : PieceLoop<TRound>
+{
+  static constexpr uint32_t LanesOfTeam = LanesOfEdge;
+
+  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_HOST_DEVICE explicit ReplaceByChords(const ChainLoop<TRound> & loop)
+    : PieceLoop<TRound>(loop)
+  {}
+  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t i) const
+  {
+    (*this)(i, OneLane{});
+  }
+  ITK_CUDA_AS_ARGUMENTS
+  template <typename TTeam>
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t i, const TTeam & team) const
+  {
+    const ChainArrays & arrays = this->Arrays;
+    const ListedPiece   listed = arrays.Pieces[i];
+    const ChainState &  chain = arrays.Chains[listed.Chain];
+    if (chain.Wins())
+    {
+      const PolylinePiece piece = arrays.GetPiece(chain, listed.Number);
+      if (piece.To > piece.From + 1)
+      {
+        team.Once([&] { this->Replace(chain, piece); });
+        team.Wait();
+        this->Round.AddToGrid(arrays.Edges[piece.From], team.GetShare());
+      }
+    }
+  }
+
+private:
+  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_HOST_DEVICE void
+  Replace(const ChainState & chain, const PolylinePiece & piece) const
+  {
+    const ChainArrays & arrays = this->Arrays;
+    uint32_t            chord = arrays.Edges[piece.From];
+    for (uint32_t place = piece.From; place < piece.To; ++place)
+    {
+      const uint32_t edge = arrays.Edges[place];
+      chord = edge < chord ? edge : chord;
+      this->Round.GetEdges()[edge] = {};
+      if (place > piece.From)
+      {
+        this->Round.GetNodes()[arrays.Nodes[place]].Degree = 0;
+      }
+    }
+    const Moments & sums = arrays.Chords[piece.From];
+    this->Round.GetEdges()[chord] = { arrays.Nodes[piece.From], arrays.Nodes[piece.To], chain.Left, chain.Right, sums };
+    this->Round.CountRemovedEdges(piece.To - piece.From - 1);
+    this->Round.Transfer(chain.Left, chain.Right, sums - (arrays.Sums[piece.To] - arrays.Sums[piece.From]));
+    arrays.Edges[piece.From] = chord;
+  }
+};
+
+/** Tells the nodes of the polylines that won of their edges: a pass the one where its piece begins. */
+template <typename TRound>
+struct AttachChords : PieceLoop<TRound>
+{
+  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_HOST_DEVICE explicit AttachChords(const ChainLoop<TRound> & loop)
+    : PieceLoop<TRound>(loop)
+  {}
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t i) const
+  {
+    const ChainArrays & arrays = this->Arrays;
+    const ListedPiece   listed = arrays.Pieces[i];
+    const ChainState &  chain = arrays.Chains[listed.Chain];
+    if (chain.Wins())
+    {
+      MapNode * const     nodes = this->Round.GetNodes();
+      const PolylinePiece piece = arrays.GetPiece(chain, listed.Number);
+      MapNode &           node = nodes[arrays.Nodes[piece.From]];
+      if (piece.From != chain.First)
+      {
+        node.Degree = 0;
+        node.Insert(arrays.Edges[arrays.GetPiece(chain, listed.Number + 1).From]);
+        node.Insert(arrays.Edges[piece.From]);
+      }
+      else
+      {
+        // The ends of a closed line are one node.
+        node.Insert(arrays.Edges[piece.From]);
+        nodes[arrays.Nodes[chain.First + chain.NumberOfEdges]].Insert(arrays.Edges[arrays.GetPiece(chain, 0).From]);
+      }
+    }
+  }
+};
+
+/** The loops of a round. Those that sum no edges are the same for all images. */
+template <typename TRound, typename TAtomics>
+struct ChainRound
+{
+  using PlainRound = partition::Round<NoPixels, TAtomics>;
+
+  TRound              Round;
+  ChainArrays         Arrays;
+  ListLines<TAtomics> Lines;
+  ChainCounters       Most; // of what the round may have
+
+  /** Finds the best polylines of a part of the chains. */
+  ITK_CUDA_AS_ARGUMENTS
+  template <typename TLoops>
+  ITK_CUDA_HOST_DEVICE void
+  Search(const TLoops & loops, const PartOfChains & part, double * costsOfChords) const
+  {
+    const size_t            chords = ChordOfPass::GetNumberOfPasses(part.GetPlaces(Most));
+    const ChainLoop<TRound> loop{ Round, Arrays };
+    loops.ForAtMost(chords, CostChords<TRound>(loop, part, costsOfChords, CostedBy::Threads));
+    loops.ForLongAtMost(chords, CostChords<TRound>(loop, part, costsOfChords, CostedBy::Teams));
+    loops.ForTeamsAtMost(part.GetChains(Most),
+                         SearchChains<PlainRound, TAtomics>(this->GetLoop(), part, costsOfChords));
+  }
+  ITK_CUDA_AS_ARGUMENTS
+  template <typename TLoops>
+  ITK_CUDA_HOST_DEVICE void
+  Fill(const TLoops & loops) const
+  {
+    const ChainLoop<PlainRound> loop = this->GetLoop();
+    const LineArrays            lines = Lines;
+    loops.ForAtMost(Lines.NumberOfEdges, FillChains<PlainRound>{ loop.Round, Arrays, lines, Lines.NumberOfEdges });
+    loops.ForTeamsAtMost(Most.GetChains(), SumChains<PlainRound>(loop));
+  }
+  /** Tests the polylines, and applies those that win. */
+  ITK_CUDA_AS_ARGUMENTS
+  template <typename TLoops>
+  ITK_CUDA_HOST_DEVICE void
+  Decide(const TLoops & loops) const
+  {
+    const size_t                places = Most.GetPlaces();
+    const size_t                chains = Most.GetChains();
+    const ChainLoop<PlainRound> loop = this->GetLoop();
+    loops.ForTeamsAtMost(places, TestPieces<TRound, TAtomics>({ Round, Arrays }));
+    loops.ForAtMost(chains, BidChains<PlainRound>(loop));
+    loops.ForLongAtMost(places, ClaimForChains<PlainRound>(loop));
+    loops.ForLongAtMost(places, CheckChains<PlainRound>(loop));
+    loops.ForLongAtMost(places, FreeCellsOfChains<PlainRound>(loop));
+    loops.ForAtMost(chains, AdmitChains<PlainRound, TAtomics>(loop));
+    loops.ForLongAtMost(places, ReplaceByChords<PlainRound>(loop));
+    loops.ForAtMost(places, AttachChords<PlainRound>(loop));
+  }
+
+private:
+  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_HOST_DEVICE PlainRound
+  GetPlainRound() const
+  {
+    return { Round, {} };
+  }
+  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_HOST_DEVICE ChainLoop<PlainRound>
+                       GetLoop() const
+  {
+    return { this->GetPlainRound(), Arrays };
+  }
+};
+
+/** Clears what rounds in one grid count, and the chains of the edges. */
+struct BeginChainRounds
+{
+  MapCounters *   MapCounts;
+  ChainCounters * Counters; // of each round
+  uint32_t *      ChainOfEdge;
+  uint32_t        NumberOfEdges;
+
+  ITK_CUDA_HOST_DEVICE size_t
+  GetNumber() const
+  {
+    return NumberOfEdges > RoundsOfGrid ? NumberOfEdges : RoundsOfGrid;
+  }
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t i) const
+  {
+    if (i < RoundsOfGrid)
+    {
+      ClearRound{ MapCounts }(i);
+      Counters[i] = {};
+    }
+    if (i < NumberOfEdges)
+    {
+      ChainOfEdge[i] = None;
+    }
+  }
+};
+
+/** Rounds one after the other, without the host. All chains are one part. */
+template <typename TRound, typename TAtomics>
+struct RunChainRounds
+{
+  static constexpr bool NeedsManyRegisters = true;
+
+  ChainRound<TRound, TAtomics> First;
+  ChainCounters *              Counters; // of each round
+  double *                     CostsOfChords;
+  uint32_t                     NumberOfEdges;
+  uint32_t                     NumberOfRounds;
+
+  ITK_CUDA_AS_ARGUMENTS
+  template <typename TLoops>
+  ITK_CUDA_HOST_DEVICE void
+  operator()(const TLoops & loops) const
+  {
+    const BeginChainRounds begin{ First.Round.Counters, Counters, First.Arrays.ChainOfEdge, NumberOfEdges };
+    loops.ForAtMost(begin.GetNumber(), begin);
+    bool isOver = false;
+    for (uint32_t i = 0; i < NumberOfRounds && !isOver; ++i)
+    {
+      ChainRound<TRound, TAtomics> round = First;
+      round.Round.Counts = First.Round.Counters->Rounds + i;
+      round.Arrays.Counters = Counters + i;
+      round.Lines.Counters = Counters + i;
+      round.Lines(loops);
+      round.Fill(loops);
+      round.Search(loops, PartOfChains{}, CostsOfChords);
+      round.Decide(loops);
+      isOver = loops.IsOver(WinnersOfRound{ round.Round.Counts });
+    }
+  }
+};
+} // namespace steps
+
+/** Edges of a map whose rounds run in one launch of a grid. */
+constexpr size_t MostEdgesOfChainGrid = size_t{ 1 } << 14;
+/** The same of the loops that list its lines: most of them are jumps of a few microseconds. */
+constexpr size_t MostEdgesOfLineGrid = size_t{ 1 } << 22;
+
+/** \class ChainLoops
+ * \brief The rounds of SimplifyChains() on a processor. */
+template <typename TProcessor>
+class ChainLoops
+{
+public:
+  using GoOnFunction = std::function<bool()>;
+
+  /** \param largestPart nodes of chains whose costs of chords are in memory at a time, but for chains that are longer
+   */
+  ChainLoops(ProcessorMap<TProcessor> & map, size_t largestPart)
+    : m_Map(map)
+    , m_Processor(map.GetProcessor())
+    , m_LargestPart(largestPart)
+    , m_Counters(m_Processor.template Allocate<ChainCounters>(RoundsOfGrid))
+  {}
+
+  bool
+  Run(const GoOnFunction & goOn)
+  {
+    m_Flags = m_Processor.template Allocate<uint8_t>(m_Map.GetNumberOfEdges());
+    m_Processor.Fill(m_Flags.Get(), m_Map.GetNumberOfEdges(), 0);
+    int  left = MaximumNumberOfChainRounds;
+    bool isOver = false;
+    while (left > 0 && !isOver)
+    {
+      m_Map.Tidy(&m_Flags);
+      m_Map.UpdateGrid();
+      if (goOn && !goOn())
+      {
+        return false;
+      }
+      const uint32_t      number = this->RunRounds(static_cast<uint32_t>(left));
+      const MapCounters & counters = m_Map.GetLastCounters();
+      const uint32_t      rounds = counters.CountRounds(number);
+      left -= static_cast<int>(rounds);
+      isOver = rounds < number && counters.Added <= m_Map.GetGridCapacity();
+    }
+    return true;
+  }
+
+private:
+  template <typename T>
+  using Array = typename TProcessor::template Array<T>;
+  using Atomics = typename TProcessor::Atomics;
+  template <typename TPixels>
+  using ChainRound = steps::ChainRound<Round<TPixels, Atomics>, Atomics>;
+
+  ProcessorMap<TProcessor> & m_Map;
+  const TProcessor &         m_Processor;
+  const size_t               m_LargestPart;
+  Array<ChainCounters>       m_Counters; // of the rounds of a batch
+  ChainCounters              m_Most{};   // of all rounds but the first
+  bool                       m_HasMost{ false };
+  Array<uint8_t>             m_Flags; // of edges
+  Array<MapLine>             m_Lines;
+  Array<uint64_t>            m_Links;
+  Array<uint32_t>            m_LineOf;
+  Array<ChainState>          m_Chains;
+  Array<uint32_t>            m_ChainOf;
+  Array<uint32_t>            m_Nodes;
+  Array<uint32_t>            m_Edges;
+  Array<LatticePoint>        m_Positions;
+  Array<Moments>             m_Sums;
+  Array<Moments>             m_Chords;
+  Array<uint8_t>             m_IsKept;
+  Array<uint32_t>            m_Kept;
+  Array<ListedPiece>         m_Pieces;
+  Array<uint8_t>             m_Spans;
+  Array<uint32_t>            m_ChainOfEdge;
+
+  /** At most `most`. Returns how many. */
+  uint32_t
+  RunRounds(uint32_t most)
+  {
+    const size_t edges = m_Map.GetNumberOfEdges();
+    m_ChainOfEdge = m_Processor.template Allocate<uint32_t>(edges);
+    m_Links = m_Processor.template Allocate<uint64_t>(2 * edges);
+    m_LineOf = m_Processor.template Allocate<uint32_t>(edges);
+    if (m_Processor.MayRunInOneGrid(edges, MostEdgesOfChainGrid) && 2 * edges <= m_LargestPart)
+    {
+      const uint32_t number = std::min(most, RoundsOfGrid);
+      this->RunRoundsInOneGrid(number);
+      return number;
+    }
+    m_Map.ClearRounds();
+    m_Processor.Fill(m_Counters.Get(), RoundsOfGrid, 0);
+    m_Processor.Fill(m_ChainOfEdge.Get(), edges, 0xff);
+    // The first round takes out most nodes, and says how many the others have at most.
+    const uint32_t number = this->IsFirstRound() ? 1 : std::min(most, RoundsOfBatch);
+    for (uint32_t i = 0; i < number; ++i)
+    {
+      m_Processor.VisitPixels([&](const auto & pixels) { this->QueueRound(i, pixels); });
+    }
+    m_Map.ReadCounters();
+    return number;
+  }
+
+  /** There are no more lines and chains than edges. */
+  void
+  RunRoundsInOneGrid(uint32_t number)
+  {
+    const auto edges = static_cast<uint32_t>(m_Map.GetNumberOfEdges());
+    m_Most = { (static_cast<uint64_t>(edges) << 32) + 2 * edges, edges, edges, {} };
+    m_HasMost = true;
+    m_Lines = m_Processor.template Allocate<MapLine>(edges);
+    this->AllocateChains();
+    const auto costs = m_Processor.template Allocate<double>(m_Most.GetPlaces() * ChainWindow);
+    m_Processor.VisitPixelsInOneGrid([&](const auto & pixels) {
+      using RoundType = Round<std::decay_t<decltype(pixels)>, Atomics>;
+      m_Map.RunInOneGrid(
+        steps::RunChainRounds<RoundType, Atomics>{
+          this->GetRound(0, pixels), m_Counters.Get(), costs.Get(), edges, number },
+        edges * ChainWindow);
+    });
+  }
+
+  /** Whether the number of chains and places is not known, or there are too many for one part. */
+  bool
+  IsFirstRound() const
+  {
+    return !m_HasMost || m_Most.GetPlaces() > m_LargestPart;
+  }
+
+  template <typename TPixels>
+  void
+  QueueRound(uint32_t number, const TPixels & pixels)
+  {
+    if (!m_HasMost)
+    {
+      m_Lines = m_Processor.template Allocate<MapLine>(m_Map.GetNumberOfEdges());
+    }
+    this->List(this->GetRound(number, pixels).Lines);
+    if (this->IsFirstRound())
+    {
+      m_Most = m_Processor.Read(m_Counters.Get() + number);
+      m_HasMost = true;
+      this->AllocateChains();
+    }
+    const ChainRound<TPixels> round = this->GetRound(number, pixels);
+    round.Fill(m_Processor);
+    for (const steps::PartOfChains & part : this->DivideChains())
+    {
+      const auto costs = m_Processor.template Allocate<double>(part.GetPlaces(m_Most) * ChainWindow);
+      round.Search(m_Processor, part, costs.Get());
+    }
+    round.Decide(m_Processor);
+  }
+
+  void
+  List(const steps::ListLines<Atomics> & lines) const
+  {
+    const size_t edges = m_Map.GetNumberOfEdges();
+    m_Processor.MayRunInOneGrid(edges, MostEdgesOfLineGrid) ? m_Processor.RunInOneGrid(lines, 2 * edges)
+                                                            : m_Processor.Run(lines);
+  }
+
+  template <typename TPixels>
+  ChainRound<TPixels>
+  GetRound(uint32_t number, const TPixels & pixels) const
+  {
+    const MapRound        view = m_Map.GetRound(number);
+    ChainCounters * const counters = m_Counters.Get() + number;
+    const LineArrays      lines{ m_Lines.Get(), m_Links.Get(), m_LineOf.Get() };
+    return { { view, pixels },
+             this->GetArrays(counters),
+             { { lines,
+                 view,
+                 m_Map.GetNumberOfRegions(),
+                 m_Map.GetNumberOfNodes(),
+                 m_Map.GetNumberOfEdges(),
+                 m_Flags.Get(),
+                 counters } },
+             m_Most };
+  }
+
+  void
+  AllocateChains()
+  {
+    const size_t places = m_Most.GetPlaces();
+    m_Chains = m_Processor.template Allocate<ChainState>(m_Most.GetChains());
+    m_ChainOf = m_Processor.template Allocate<uint32_t>(places);
+    m_Nodes = m_Processor.template Allocate<uint32_t>(places);
+    m_Edges = m_Processor.template Allocate<uint32_t>(places);
+    m_Positions = m_Processor.template Allocate<LatticePoint>(places);
+    m_Sums = m_Processor.template Allocate<Moments>(places);
+    m_Chords = m_Processor.template Allocate<Moments>(places);
+    m_IsKept = m_Processor.template Allocate<uint8_t>(places);
+    m_Kept = m_Processor.template Allocate<uint32_t>(places);
+    m_Pieces = m_Processor.template Allocate<ListedPiece>(places);
+    m_Spans = m_Processor.template Allocate<uint8_t>(places);
+  }
+
+  ChainArrays
+  GetArrays(ChainCounters * counters) const
+  {
+    return { counters,          m_Chains.Get(), m_ChainOf.Get(),     m_Nodes.Get(),  m_Edges.Get(),
+             m_Positions.Get(), m_Sums.Get(),   m_Chords.Get(),      m_IsKept.Get(), m_Kept.Get(),
+             m_Pieces.Get(),    m_Spans.Get(),  m_ChainOfEdge.Get(), m_Flags.Get() };
+  }
+
+  std::vector<steps::PartOfChains>
+  DivideChains() const
+  {
+    std::vector<steps::PartOfChains> parts(1);
+    if (m_Most.GetPlaces() > m_LargestPart)
+    {
+      std::vector<ChainState> chains(m_Most.GetChains());
+      m_Processor.Download(m_Chains.Get(), chains.size(), chains.data());
+      for (uint32_t i = 0; i < chains.size(); ++i)
+      {
+        steps::PartOfChains & last = parts.back();
+        if (chains[i].First + chains[i].NumberOfEdges + 1 - last.FirstPlace > m_LargestPart && i > last.FirstChain)
+        {
+          last.EndChain = i;
+          last.EndPlace = chains[i].First;
+          parts.push_back({ i, chains[i].First, None, None });
+        }
+      }
+    }
+    return parts;
+  }
+};
+} // namespace itk::cuda::partition
+
+#endif

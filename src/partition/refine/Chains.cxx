@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "partition/refine/ChainList.h"
+#include "partition/refine/ChainSearch.h"
+#include "partition/refine/Refinement.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace itk::cuda::partition
+{
+namespace
+{
+class ChainRound
+{
+public:
+  ChainRound(Refinement & refinement, std::vector<uint8_t> & isIdle)
+    : m_Refinement(refinement)
+    , m_IsIdle(isIdle)
+    , m_Chains(refinement.Map, refinement.Threads)
+    , m_IsKept(m_Chains.GetNumberOfNodes())
+  {}
+
+  /** Returns whether any chain became shorter. */
+  bool
+  Run()
+  {
+    this->Propose();
+    const auto winners = m_Refinement.ChooseWinners(
+      m_Bids, [this](size_t i, const auto & function) { return this->ForCells(m_Work[i], function); });
+    std::vector<std::vector<Moments>> sums(winners.size());
+    m_Refinement.Threads.ForRanges(winners.size(), 16, [&](size_t begin, size_t end) {
+      for (size_t i = begin; i < end; ++i)
+      {
+        sums[i] = this->SumChords(m_Work[winners[i]]);
+      }
+    });
+    for (size_t i = 0; i < winners.size(); ++i)
+    {
+      this->Apply(m_Work[winners[i]], sums[i]);
+    }
+    return !winners.empty();
+  }
+
+private:
+  Refinement &           m_Refinement;
+  std::vector<uint8_t> & m_IsIdle; // whether the chain that begins with an edge had nothing to gain
+  const ChainList        m_Chains;
+  std::vector<uint8_t>   m_IsKept; // nodes of all chains, by their offsets
+  std::vector<uint32_t>  m_Work;   // chains; in the end those of the bids
+  std::vector<Bid>       m_Bids;
+
+  void
+  Propose()
+  {
+    for (uint32_t i = 0; i < m_Chains.GetNumber(); ++i)
+    {
+      if (m_IsIdle[m_Chains.Get(i).Edges[0]] == 0)
+      {
+        m_Work.push_back(i);
+      }
+    }
+    m_Refinement.Shuffle(m_Work);
+    std::vector<Bid> bids(m_Work.size());
+    m_Refinement.Threads.ForRanges(m_Work.size(), 4, [&](size_t begin, size_t end) {
+      ChainSearch search(m_Refinement, m_Chains);
+      for (size_t i = begin; i < end; ++i)
+      {
+        const ChainList::Chain chain = m_Chains.Get(m_Work[i]);
+        m_IsIdle[chain.Edges[0]] = search.Run(m_Work[i], bids[i], m_IsKept.data() + chain.Offset) ? 0 : 1;
+      }
+    });
+    this->DropIdle(bids);
+  }
+
+  void
+  DropIdle(const std::vector<Bid> & bids)
+  {
+    size_t number = 0;
+    for (size_t i = 0; i < m_Work.size(); ++i)
+    {
+      if (m_IsIdle[m_Chains.Get(m_Work[i]).Edges[0]] == 0)
+      {
+        m_Work[number++] = m_Work[i];
+        m_Bids.push_back(bids[i]);
+      }
+    }
+    m_Work.resize(number);
+  }
+
+  /** Calls function(from, to) for the pieces of the best polyline. */
+  template <typename TFunction>
+  bool
+  ForPieces(const ChainList::Chain & chain, const TFunction & function) const
+  {
+    size_t from = 0;
+    for (size_t to = 1; to <= chain.NumberOfEdges; ++to)
+    {
+      if (m_IsKept[chain.Offset + to] != 0)
+      {
+        if (!function(from, to))
+        {
+          return false;
+        }
+        from = to;
+      }
+    }
+    return true;
+  }
+
+  /** Cells between the chain and its best polyline: triangles that fan out from the beginning of each chord. */
+  template <typename TFunction>
+  bool
+  ForCells(uint32_t number, const TFunction & function) const
+  {
+    const ChainList::Chain chain = m_Chains.Get(number);
+    const MapData &        map = m_Refinement.Map;
+    return this->ForPieces(chain, [&](size_t from, size_t to) {
+      for (size_t j = from; j < to; ++j)
+      {
+        if (!ForCellsOfTriangle(m_Refinement.Cells.GetLayout(),
+                                map.At(chain.Nodes[from]),
+                                map.At(chain.Nodes[j]),
+                                map.At(chain.Nodes[j + 1]),
+                                function))
+        {
+          return false;
+        }
+      }
+      return true;
+    });
+  }
+
+  /** Calls function(from, to) for the pieces of the best polyline that replace several edges. */
+  template <typename TFunction>
+  void
+  ForChords(const ChainList::Chain & chain, const TFunction & function) const
+  {
+    this->ForPieces(chain, [&function](size_t from, size_t to) {
+      if (to > from + 1)
+      {
+        function(from, to);
+      }
+      return true;
+    });
+  }
+
+  /** Contributions of a chain's chords. */
+  std::vector<Moments>
+  SumChords(uint32_t number) const
+  {
+    const ChainList::Chain chain = m_Chains.Get(number);
+    const MapData &        map = m_Refinement.Map;
+    std::vector<Moments>   sums;
+    this->ForChords(chain, [&](size_t from, size_t to) {
+      sums.push_back(m_Refinement.SumEdge(map.At(chain.Nodes[from]), map.At(chain.Nodes[to])));
+    });
+    return sums;
+  }
+
+  void
+  Apply(uint32_t number, const std::vector<Moments> & sums)
+  {
+    const ChainList::Chain chain = m_Chains.Get(number);
+    auto                   ofChord = sums.begin();
+    this->ForChords(chain, [&](size_t from, size_t to) {
+      m_Refinement.AddToGrid(
+        ReplaceByChord(m_Refinement, chain.Nodes + from, chain.Edges + from, to - from, *ofChord++));
+    });
+  }
+};
+
+/** Drops removed nodes and edges if there are many: the first rounds remove most of them. The flags follow the edges,
+ * whose order stays. */
+void
+TidyWithFlags(Refinement & refinement, std::vector<uint8_t> & flags)
+{
+  const std::vector<MapEdge> & edges = refinement.Map.Edges;
+  std::vector<uint8_t>         ofPresentEdges;
+  for (size_t i = 0; i < edges.size(); ++i)
+  {
+    if (edges[i].IsAlive())
+    {
+      ofPresentEdges.push_back(flags[i]);
+    }
+  }
+  refinement.Tidy();
+  if (edges.size() != flags.size())
+  {
+    flags = std::move(ofPresentEdges);
+  }
+}
+} // namespace
+
+bool
+SimplifyChains(Refinement & refinement)
+{
+  refinement.Tidy();
+  std::vector<uint8_t> isIdle(refinement.Map.Edges.size(), 0);
+  bool                 hasWon = true;
+  for (int round = 0; round < MaximumNumberOfChainRounds && hasWon; ++round)
+  {
+    TidyWithFlags(refinement, isIdle);
+    if (!refinement.BeginRound())
+    {
+      return false;
+    }
+    hasWon = ChainRound(refinement, isIdle).Run();
+  }
+  return true;
+}
+} // namespace itk::cuda::partition

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef CudaFilters_partition_refine_GainTerms_h
+#define CudaFilters_partition_refine_GainTerms_h
+
+#include "runtime/HostDevice.h"
+#include "partition/map/MapData.h"
+#include "partition/refine/RefinementKernels.h"
+
+#include <cstdint>
+
+// What the merge of two regions gains, for the host and for the device.
+namespace itk::cuda::partition
+{
+/** A merge that raises the description by more is not saved by the nodes that it frees. */
+constexpr double LargestRise = 200.0;
+
+/** What the removal of a node of three edges gains, to first order, when edge number j of it is gone; not negative: the
+ * node stays. `round` as for ReplaceByChord(). */
+ITK_CUDA_AS_ARGUMENTS
+template <typename TRound, typename TTeam>
+ITK_CUDA_HOST_DEVICE double
+GainOfFreedNode(const TRound & round, uint32_t i, uint32_t j, const TTeam & team)
+{
+  const MapView   map = round.GetMap();
+  const MapNode & node = map.Nodes[i];
+  const MapEdge & f = map.Edges[node.Edges[(j + 1) % 3]];
+  const MapEdge & g = map.Edges[node.Edges[(j + 2) % 3]];
+  const uint32_t  a = f.GetOther(i);
+  const uint32_t  b = g.GetOther(i);
+  if (map.Edges[node.Edges[j]].IsBorder() || f.IsBorder() || g.IsBorder() || a == b)
+  {
+    return 0.0;
+  }
+  const MapEdge first = f.From(a);
+  const Moments change = SumEdge(round, map.At(a), map.At(b), team) - (first.Sums + g.From(i).Sums);
+  return -round.GetSegmentCost() + round.GainOf(first.Left, first.Right, change);
+}
+
+/** How the description changes when two regions become one.
+ * \param ofRegions of their sums alone \param ofNodes of the nodes that can go then */
+ITK_CUDA_HOST_DEVICE inline double
+ChangeOfMerge(double ofRegions, double ofSegments, double ofNodes)
+{
+  const double change = ofRegions + ofSegments;
+  return change + (change < LargestRise ? ofNodes : 0.0);
+}
+} // namespace itk::cuda::partition
+
+#endif

@@ -1,0 +1,497 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef CudaFilters_partition_refine_JoinKernels_h
+#define CudaFilters_partition_refine_JoinKernels_h
+
+#include "partition/executor/EdgeTable.h"
+#include "partition/labels/GraphSteps.h"
+#include "partition/map/MapArrays.h"
+#include "partition/refine/GainTerms.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <type_traits>
+#include <utility>
+
+// Merges of neighbouring regions of a planar map as loops, as MergeRegions() does them on the host.
+namespace itk::cuda::partition
+{
+/** What a piece of the boundary between two regions adds to the gain of their merge: places 0, 1, ... are those of the
+ * edges, those after them are of the nodes' edges, three for each node. */
+struct SavingArrays
+{
+  EdgeCode   Code;
+  uint32_t   NumberOfEdges;
+  uint64_t * Pairs;   // of regions; NoPair: there is no saving
+  double *   Changes; // of the description
+
+  static constexpr uint64_t NoPair = ~uint64_t{ 0 };
+};
+
+/** Savings in the order of their pairs, and of their places within a pair; and what becomes of the pairs. */
+struct PairArrays
+{
+  EdgeCode         Code;
+  const uint64_t * Pairs;
+  const uint32_t * Places;
+  const double *   Changes; // by place
+  uint32_t         NumberOfEdges;
+  double *         ChangesOfPairs; // where a pair begins
+  uint64_t *       BestChanges;    // of each region, in the order of unsigned integers
+  uint32_t *       BestPairs;      // where it begins
+  const double *   Descriptions;
+  uint32_t *       Into; // region that takes over a region, or None
+
+  ITK_CUDA_HOST_DEVICE bool
+  BeginsPair(size_t i) const
+  {
+    return Pairs[i] != SavingArrays::NoPair && (i == 0 || Pairs[i] != Pairs[i - 1]);
+  }
+  ITK_CUDA_HOST_DEVICE uint32_t
+  GetFirst(size_t i) const
+  {
+    return Code.GetFirst(Pairs[i]);
+  }
+  ITK_CUDA_HOST_DEVICE uint32_t
+  GetSecond(size_t i) const
+  {
+    return Code.GetSecond(Pairs[i]);
+  }
+  ITK_CUDA_HOST_DEVICE bool
+  IsCandidate(size_t i) const
+  {
+    return this->BeginsPair(i) && ChangesOfPairs[i] < -MinimumGain;
+  }
+  /** Whether each of two regions is the other's best neighbour. */
+  ITK_CUDA_HOST_DEVICE bool
+  IsBestOfBoth(uint32_t i) const
+  {
+    return BestPairs[this->GetFirst(i)] == i && BestPairs[this->GetSecond(i)] == i;
+  }
+};
+
+namespace steps
+{
+/** Describes the regions; none has a best pair yet. */
+struct BeginJoins
+{
+  MapRound   Round;
+  double *   Descriptions;
+  PairArrays Arrays;
+
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t region) const
+  {
+    Descriptions[region] = Round.Description.Describe(Round.Regions[region]);
+    Arrays.BestChanges[region] = ~uint64_t{ 0 };
+    Arrays.BestPairs[region] = None;
+    Arrays.Into[region] = None;
+  }
+};
+
+struct SaveSegments
+{
+  MapView      Map;
+  double       SegmentCost;
+  SavingArrays Arrays;
+
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t i) const
+  {
+    const MapEdge & edge = Map.Edges[i];
+    const bool      counts = edge.IsAlive() && !edge.IsBorder();
+    Arrays.Pairs[i] = counts ? Arrays.Code.Encode(edge.Left, edge.Right) : SavingArrays::NoPair;
+    Arrays.Changes[i] = -SegmentCost;
+  }
+};
+
+template <typename TRound>
+struct SaveNodes
+{
+  static constexpr uint32_t LanesOfTeam = LanesOfEdge;
+
+  TRound       Round;
+  SavingArrays Arrays;
+  size_t       NumberOfEnds; // three for each node
+
+  ITK_CUDA_HOST_DEVICE size_t
+  GetNumber() const
+  {
+    return NumberOfEnds;
+  }
+  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t i) const
+  {
+    (*this)(i, OneLane{});
+  }
+  ITK_CUDA_AS_ARGUMENTS
+  template <typename TTeam>
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t i, const TTeam & team) const
+  {
+    const MapNode & node = Round.Nodes[i / 3];
+    const auto      j = static_cast<uint32_t>(i % 3);
+    const double    gain = node.Degree == 3 ? GainOfFreedNode(Round, static_cast<uint32_t>(i / 3), j, team) : 0.0;
+    team.Once([&] { this->Save(Arrays.NumberOfEdges + i, node.Edges[j], gain); });
+  }
+
+private:
+  ITK_CUDA_HOST_DEVICE void
+  Save(size_t place, uint32_t number, double gain) const
+  {
+    Arrays.Pairs[place] = SavingArrays::NoPair;
+    if (gain < 0.0)
+    {
+      const MapEdge & edge = Round.Edges[number];
+      Arrays.Pairs[place] = Arrays.Code.Encode(edge.Left, edge.Right);
+      Arrays.Changes[place] = gain;
+    }
+  }
+};
+
+/** What each pair gains, and the least change of each region's pairs. */
+template <typename TAtomics>
+struct WeighPairs
+{
+  MapRound   Round;
+  PairArrays Arrays;
+  size_t     Number;
+
+  ITK_CUDA_HOST_DEVICE size_t
+  GetNumber() const
+  {
+    return Number;
+  }
+  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t i) const
+  {
+    if (!Arrays.BeginsPair(i))
+    {
+      return;
+    }
+    double ofSegments = 0.0;
+    double ofNodes = 0.0;
+    for (size_t k = i; k < Number && Arrays.Pairs[k] == Arrays.Pairs[i]; ++k)
+    {
+      const uint32_t place = Arrays.Places[k];
+      (place < Arrays.NumberOfEdges ? ofSegments : ofNodes) += Arrays.Changes[place];
+    }
+    const uint32_t first = Arrays.GetFirst(i);
+    const uint32_t second = Arrays.GetSecond(i);
+    const double   ofRegions = Round.Description.Describe(Round.Regions[first] + Round.Regions[second]) -
+                             Arrays.Descriptions[first] - Arrays.Descriptions[second];
+    const double change = ChangeOfMerge(ofRegions, ofSegments, ofNodes);
+    Arrays.ChangesOfPairs[i] = change;
+    if (change < -MinimumGain)
+    {
+      TAtomics::Minimum(Arrays.BestChanges[first], OrderOf(change));
+      TAtomics::Minimum(Arrays.BestChanges[second], OrderOf(change));
+    }
+  }
+};
+
+/** Of equal changes, the first pair is the best. */
+template <typename TAtomics>
+struct ChoosePairs
+{
+  PairArrays Arrays;
+
+  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t i) const
+  {
+    if (Arrays.IsCandidate(i))
+    {
+      const uint32_t regions[] = { Arrays.GetFirst(i), Arrays.GetSecond(i) };
+      for (const uint32_t region : regions)
+      {
+        if (Arrays.BestChanges[region] == OrderOf(Arrays.ChangesOfPairs[i]))
+        {
+          TAtomics::Minimum(Arrays.BestPairs[region], static_cast<uint32_t>(i));
+        }
+      }
+    }
+  }
+};
+
+/** Finds the region that takes over a region: the smaller one of a pair, which takes the other one, and those of larger
+ * numbers that join the two. */
+template <typename TAtomics>
+struct JoinRegions
+{
+  MapRound   Round;
+  PairArrays Arrays;
+
+  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t i) const
+  {
+    const auto     region = static_cast<uint32_t>(i);
+    const uint32_t own = Arrays.BestPairs[region];
+    if (own == None)
+    {
+      return;
+    }
+    const uint32_t neighbor = Arrays.GetFirst(own) == region ? Arrays.GetSecond(own) : Arrays.GetFirst(own);
+    const uint32_t pair = Arrays.BestPairs[neighbor];
+    const uint32_t whole = Arrays.GetFirst(pair);
+    const bool     takesPart = own == pair || JoinsPair(-Arrays.ChangesOfPairs[own],
+                                                    -Arrays.ChangesOfPairs[pair],
+                                                    Round.Regions[region].Count,
+                                                    Round.Regions[neighbor].Count);
+    if (region > whole && takesPart && Arrays.IsBestOfBoth(pair))
+    {
+      Arrays.Into[region] = whole;
+      TAtomics::Next(Round.Counts->Winners);
+    }
+  }
+};
+
+/** Gives the sums of regions that are gone to those that took them over. */
+template <typename TAtomics>
+struct TakeSums
+{
+  MapRound         Round;
+  const uint32_t * Into;
+
+  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t region) const
+  {
+    if (Into[region] != None)
+    {
+      TAtomics::Add(Round.Regions[Into[region]], Round.Regions[region]);
+      Round.Regions[region] = {};
+      Round.IsRegion[region] = 0;
+    }
+  }
+};
+
+/** Gives edges their present regions, and drops those within one; their nodes follow. */
+template <typename TAtomics>
+struct RenumberEdges
+{
+  MapRound         Round;
+  const uint32_t * Into;
+
+  ITK_CUDA_AS_ARGUMENTS
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t i) const
+  {
+    MapEdge & edge = Round.Edges[i];
+    if (edge.IsAlive())
+    {
+      edge.Left = Into[edge.Left] != None ? Into[edge.Left] : edge.Left;
+      edge.Right = Into[edge.Right] != None ? Into[edge.Right] : edge.Right;
+      if (edge.Left == edge.Right)
+      {
+        edge = {};
+        TAtomics::Next(Round.Counters->RemovedEdges);
+      }
+    }
+  }
+};
+
+struct DropEdgesOfNodes
+{
+  MapNode *       Nodes;
+  const MapEdge * Edges;
+
+  ITK_CUDA_HOST_DEVICE void
+  operator()(size_t i) const
+  {
+    MapNode & node = Nodes[i];
+    for (uint32_t j = node.Degree; j-- > 0;)
+    {
+      if (!Edges[node.Edges[j]].IsAlive())
+      {
+        node.Erase(node.Edges[j]);
+      }
+    }
+  }
+};
+
+/** The loops of a round before its savings are sorted. */
+template <typename TRound>
+struct ListSavings
+{
+  static constexpr bool NeedsManyRegisters = true;
+
+  TRound       Round;
+  SavingArrays Savings;
+  PairArrays   Pairs;
+  double *     Descriptions;
+  size_t       NumberOfRegions;
+  size_t       NumberOfNodes;
+
+  static constexpr size_t
+  GetNumberOfLoops()
+  {
+    return 5;
+  }
+  ITK_CUDA_AS_ARGUMENTS
+  template <typename TLoops>
+  ITK_CUDA_HOST_DEVICE void
+  operator()(const TLoops & loops) const
+  {
+    const MapRound round = Round;
+    const size_t   edges = Savings.NumberOfEdges;
+    const size_t   ends = 3 * NumberOfNodes;
+    loops.ForAtMost(RoundsOfGrid, ClearRound{ round.Counters });
+    loops.ForAtMost(NumberOfRegions, Counted<BeginMapRound>{ { round }, NumberOfRegions });
+    loops.ForAtMost(NumberOfRegions, Counted<BeginJoins>{ { round, Descriptions, Pairs }, NumberOfRegions });
+    loops.ForAtMost(edges, Counted<SaveSegments>{ { round.GetMap(), round.Description.SegmentCost, Savings }, edges });
+    loops.ForLongAtMost(ends, SaveNodes<TRound>{ Round, Savings, ends });
+  }
+};
+
+/** The loops behind the sort. */
+template <typename TAtomics>
+struct JoinBestPairs
+{
+  static constexpr bool NeedsManyRegisters = false;
+
+  MapRound   Round;
+  PairArrays Pairs;
+  size_t     NumberOfPlaces;
+  size_t     NumberOfRegions;
+  size_t     NumberOfNodes;
+
+  static constexpr size_t
+  GetNumberOfLoops()
+  {
+    return 6;
+  }
+  ITK_CUDA_AS_ARGUMENTS
+  template <typename TLoops>
+  ITK_CUDA_HOST_DEVICE void
+  operator()(const TLoops & loops) const
+  {
+    const size_t edges = Pairs.NumberOfEdges;
+    loops.ForAtMost(NumberOfPlaces, WeighPairs<TAtomics>{ Round, Pairs, NumberOfPlaces });
+    loops.ForAtMost(NumberOfPlaces, Counted<ChoosePairs<TAtomics>>{ { Pairs }, NumberOfPlaces });
+    loops.ForAtMost(NumberOfRegions, Counted<JoinRegions<TAtomics>>{ { Round, Pairs }, NumberOfRegions });
+    loops.ForAtMost(NumberOfRegions, Counted<TakeSums<TAtomics>>{ { Round, Pairs.Into }, NumberOfRegions });
+    loops.ForAtMost(edges, Counted<RenumberEdges<TAtomics>>{ { Round, Pairs.Into }, edges });
+    loops.ForAtMost(NumberOfNodes, Counted<DropEdgesOfNodes>{ { Round.Nodes, Round.Edges }, NumberOfNodes });
+  }
+};
+} // namespace steps
+
+/** \class JoinLoops
+ * \brief The rounds of MergeRegions() on a processor. */
+template <typename TProcessor>
+class JoinLoops
+{
+public:
+  using GoOnFunction = std::function<bool()>;
+
+  explicit JoinLoops(ProcessorMap<TProcessor> & map)
+    : m_Map(map)
+    , m_Processor(map.GetProcessor())
+  {}
+
+  bool
+  Run(const GoOnFunction & goOn)
+  {
+    m_Map.Tidy();
+    this->Allocate();
+    bool hasMerged = true;
+    for (size_t round = 0; round < m_Map.GetNumberOfRegions() && hasMerged; ++round) // each joins two at least
+    {
+      if (goOn && !goOn())
+      {
+        return false;
+      }
+      this->RunRound();
+      hasMerged = m_Map.GetLastCounters().Rounds[0].Winners > 0;
+    }
+    return true;
+  }
+
+private:
+  template <typename T>
+  using Array = typename TProcessor::template Array<T>;
+  using Atomics = typename TProcessor::Atomics;
+
+  // Up to here the launches of a round's loops would take longer than the loops.
+  static constexpr size_t MostPlacesOfGrid = size_t{ 1 } << 18;
+
+  ProcessorMap<TProcessor> & m_Map;
+  const TProcessor &         m_Processor;
+  Array<uint64_t>            m_Pairs;
+  Array<double>              m_Changes;
+  Array<uint64_t>            m_SortedPairs;
+  Array<uint32_t>            m_Places;
+  Array<double>              m_ChangesOfPairs;
+  Array<uint64_t>            m_BestChanges;
+  Array<uint32_t>            m_BestPairs;
+  Array<double>              m_Descriptions;
+  Array<uint32_t>            m_Into;
+
+  size_t
+  GetNumberOfPlaces() const
+  {
+    return m_Map.GetNumberOfEdges() + 3 * m_Map.GetNumberOfNodes();
+  }
+
+  void
+  Allocate()
+  {
+    const size_t places = this->GetNumberOfPlaces();
+    const size_t regions = m_Map.GetNumberOfRegions();
+    m_Pairs = m_Processor.template Allocate<uint64_t>(places);
+    m_Changes = m_Processor.template Allocate<double>(places);
+    m_SortedPairs = m_Processor.template Allocate<uint64_t>(places);
+    m_Places = m_Processor.template Allocate<uint32_t>(places);
+    m_ChangesOfPairs = m_Processor.template Allocate<double>(places);
+    m_BestChanges = m_Processor.template Allocate<uint64_t>(regions);
+    m_BestPairs = m_Processor.template Allocate<uint32_t>(regions);
+    m_Descriptions = m_Processor.template Allocate<double>(regions);
+    m_Into = m_Processor.template Allocate<uint32_t>(regions);
+  }
+
+  void
+  RunRound()
+  {
+    const MapRound     round = m_Map.GetRound(0);
+    const size_t       places = this->GetNumberOfPlaces();
+    const auto         edges = static_cast<uint32_t>(m_Map.GetNumberOfEdges());
+    const EdgeCode     code = EdgeCode::Of(m_Map.GetNumberOfRegions());
+    const SavingArrays savings{ code, edges, m_Pairs.Get(), m_Changes.Get() };
+    const PairArrays   pairs{ code,
+                            m_SortedPairs.Get(),
+                            m_Places.Get(),
+                            m_Changes.Get(),
+                            edges,
+                            m_ChangesOfPairs.Get(),
+                            m_BestChanges.Get(),
+                            m_BestPairs.Get(),
+                            m_Descriptions.Get(),
+                            m_Into.Get() };
+    const size_t       nodes = m_Map.GetNumberOfNodes();
+    const auto         list = [&](const auto & pixels) {
+      using RoundType = Round<std::decay_t<decltype(pixels)>, Atomics>;
+      return steps::ListSavings<RoundType>{ RoundType(round, pixels),   savings, pairs, m_Descriptions.Get(),
+                                            m_Map.GetNumberOfRegions(), nodes };
+    };
+    const steps::JoinBestPairs<Atomics> join{ round, pairs, places, m_Map.GetNumberOfRegions(), nodes };
+    const bool                          isSmall = m_Processor.MayRunInOneGrid(places, MostPlacesOfGrid);
+    isSmall ? m_Processor.VisitPixelsInOneGrid(
+                [&](const auto & pixels) { m_Processor.RunInOneGrid(list(pixels), edges + 3 * nodes * LanesOfEdge); })
+                                     : m_Processor.VisitPixels([&](const auto & pixels) { m_Processor.Run(list(pixels)); });
+    m_Processor.SortPlaces(m_Pairs.Get(), places, 2 * code.Bits, m_SortedPairs.Get(), m_Places.Get());
+    if (isSmall)
+    {
+      m_Map.RunInOneGrid(join, places);
+      return;
+    }
+    m_Processor.Run(join);
+    m_Map.ReadCounters();
+  }
+};
+} // namespace itk::cuda::partition
+
+#endif

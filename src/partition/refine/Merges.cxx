@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "partition/labels/GraphSteps.h"
+#include "partition/refine/Refinement.h"
+#include "partition/refine/GainTerms.h"
+#include "partition/executor/Sort.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <functional>
+#include <mutex>
+#include <tuple>
+#include <vector>
+
+namespace itk::cuda::partition
+{
+namespace
+{
+/** What a piece of the boundary between two regions adds to the gain of their merge: segments that go, or a node that
+ * can be removed afterwards. */
+struct Saving
+{
+  uint32_t First; // regions, the smaller number first
+  uint32_t Second;
+  uint32_t Node; // None: of a segment
+  uint32_t Edge;
+  double   Change; // of the description
+
+  friend bool
+  operator<(const Saving & x, const Saving & y)
+  {
+    return std::tie(x.First, x.Second, x.Node, x.Edge) < std::tie(y.First, y.Second, y.Node, y.Edge);
+  }
+  bool
+  IsOfSamePair(const Saving & other) const
+  {
+    return First == other.First && Second == other.Second;
+  }
+};
+
+/** Two regions that may be joined. */
+struct Candidate
+{
+  uint32_t First;
+  uint32_t Second;
+  double   Change;
+};
+
+class MergeRound
+{
+public:
+  explicit MergeRound(Refinement & refinement)
+    : m_Refinement(refinement)
+    , m_Map(refinement.Map)
+  {}
+
+  /** Makes one region of two each of which is the other's best neighbour, and of those that join them. Returns whether
+   * there are any. */
+  bool
+  Run()
+  {
+    this->ListSavings();
+    this->ListCandidates();
+    this->ChooseBest();
+    bool hasMerged = false;
+    for (uint32_t region = 0; region < m_Best.size(); ++region)
+    {
+      m_Into.push_back(this->GetWhole(region));
+      hasMerged = hasMerged || m_Into.back() != None;
+    }
+    if (hasMerged)
+    {
+      this->TakeSums();
+      this->RenumberEdges();
+    }
+    return hasMerged;
+  }
+
+private:
+  Refinement &           m_Refinement;
+  MapData &              m_Map;
+  std::vector<Saving>    m_Savings;
+  std::vector<Candidate> m_Candidates;
+  std::vector<uint32_t>  m_Best; // candidate of each region, or None
+  std::vector<uint32_t>  m_Into; // region that takes over a region, or None
+
+  static Saving
+  MakeSaving(const MapEdge & edge, uint32_t node, uint32_t number, double change)
+  {
+    return { std::min(edge.Left, edge.Right), std::max(edge.Left, edge.Right), node, number, change };
+  }
+
+  /** In an order of their own, which no order of work changes. */
+  void
+  ListSavings()
+  {
+    for (uint32_t i = 0; i < m_Map.Edges.size(); ++i)
+    {
+      const MapEdge & edge = m_Map.Edges[i];
+      if (edge.IsAlive() && !edge.IsBorder())
+      {
+        m_Savings.push_back(MakeSaving(edge, None, i, -m_Refinement.Description.SegmentCost));
+      }
+    }
+    std::mutex mutex;
+    m_Refinement.Threads.ForRanges(m_Map.Nodes.size(), 256, [&](size_t begin, size_t end) {
+      std::vector<Saving> savings;
+      for (size_t i = begin; i < end; ++i)
+      {
+        for (uint32_t j = 0; j < 3 && m_Map.Nodes[i].Degree == 3; ++j)
+        {
+          this->LookAhead(static_cast<uint32_t>(i), j, savings);
+        }
+      }
+      const std::lock_guard<std::mutex> lock(mutex);
+      m_Savings.insert(m_Savings.end(), savings.begin(), savings.end());
+    });
+    SortInBuckets(
+      m_Savings, m_Map.Regions.size(), [](const Saving & saving) { return size_t{ saving.First }; }, std::less<>());
+  }
+
+  /** What the removal of a node of three edges gains when edge number j of it is gone. */
+  void
+  LookAhead(uint32_t i, uint32_t j, std::vector<Saving> & savings) const
+  {
+    const double gain = GainOfFreedNode(m_Refinement, i, j, OneLane{});
+    if (gain < 0.0)
+    {
+      const uint32_t edge = m_Map.Nodes[i].Edges[j];
+      savings.push_back(MakeSaving(m_Map.Edges[edge], i, edge, gain));
+    }
+  }
+
+  /** The pairs whose merge pays, ascending. */
+  void
+  ListCandidates()
+  {
+    const Model &       model = m_Refinement.Description;
+    std::vector<double> descriptions(m_Map.Regions.size());
+    m_Refinement.Threads.ForRanges(descriptions.size(), 1024, [&](size_t begin, size_t end) {
+      std::transform(m_Map.Regions.begin() + static_cast<ptrdiff_t>(begin),
+                     m_Map.Regions.begin() + static_cast<ptrdiff_t>(end),
+                     descriptions.begin() + static_cast<ptrdiff_t>(begin),
+                     [&model](const Moments & sums) { return model.Describe(sums); });
+    });
+    for (size_t begin = 0, end = 0; begin < m_Savings.size(); begin = end)
+    {
+      double ofSegments = 0.0;
+      double ofNodes = 0.0;
+      for (end = begin; end < m_Savings.size() && m_Savings[end].IsOfSamePair(m_Savings[begin]); ++end)
+      {
+        (m_Savings[end].Node == None ? ofSegments : ofNodes) += m_Savings[end].Change;
+      }
+      const uint32_t first = m_Savings[begin].First;
+      const uint32_t second = m_Savings[begin].Second;
+      const double   change = ChangeOfMerge(model.Describe(m_Map.Regions[first] + m_Map.Regions[second]) -
+                                            descriptions[first] - descriptions[second],
+                                          ofSegments,
+                                          ofNodes);
+      if (change < -MinimumGain)
+      {
+        m_Candidates.push_back({ first, second, change });
+      }
+    }
+  }
+
+  /** Of equal changes, the first pair is the best. */
+  void
+  ChooseBest()
+  {
+    m_Best.resize(m_Map.Regions.size(), None);
+    for (uint32_t i = 0; i < m_Candidates.size(); ++i)
+    {
+      for (const uint32_t number : { m_Candidates[i].First, m_Candidates[i].Second })
+      {
+        if (m_Best[number] == None || m_Candidates[i].Change < m_Candidates[m_Best[number]].Change)
+        {
+          m_Best[number] = i;
+        }
+      }
+    }
+  }
+
+  bool
+  IsPair(uint32_t candidate) const
+  {
+    return m_Best[m_Candidates[candidate].First] == candidate && m_Best[m_Candidates[candidate].Second] == candidate;
+  }
+
+  /** The region that takes over a region: the smaller one of a pair, which takes the other one, and those of larger
+   * numbers that join the two. Otherwise None. */
+  uint32_t
+  GetWhole(uint32_t region) const
+  {
+    if (m_Best[region] == None)
+    {
+      return None;
+    }
+    const Candidate & own = m_Candidates[m_Best[region]];
+    const uint32_t    neighbor = own.First == region ? own.Second : own.First;
+    const Candidate & pair = m_Candidates[m_Best[neighbor]];
+    const bool        takesPart =
+      m_Best[region] == m_Best[neighbor] ||
+      JoinsPair(-own.Change, -pair.Change, m_Map.Regions[region].Count, m_Map.Regions[neighbor].Count);
+    return region > pair.First && takesPart && this->IsPair(m_Best[neighbor]) ? pair.First : None;
+  }
+
+  void
+  TakeSums()
+  {
+    for (uint32_t region = 0; region < m_Into.size(); ++region)
+    {
+      if (m_Into[region] != None)
+      {
+        m_Map.Regions[m_Into[region]] += m_Map.Regions[region];
+        m_Map.Regions[region] = {};
+        m_Map.IsRegion[region] = 0;
+      }
+    }
+  }
+
+  /** Gives edges their present regions, and drops those within one. */
+  void
+  RenumberEdges()
+  {
+    for (uint32_t i = 0; i < m_Map.Edges.size(); ++i)
+    {
+      MapEdge & edge = m_Map.Edges[i];
+      if (!edge.IsAlive())
+      {
+        continue;
+      }
+      edge.Left = m_Into[edge.Left] != None ? m_Into[edge.Left] : edge.Left;
+      edge.Right = m_Into[edge.Right] != None ? m_Into[edge.Right] : edge.Right;
+      if (edge.Left == edge.Right)
+      {
+        m_Map.Nodes[edge.Start].Erase(i);
+        m_Map.Nodes[edge.End].Erase(i);
+        edge = {};
+      }
+    }
+  }
+};
+} // namespace
+
+bool
+MergeRegions(Refinement & refinement)
+{
+  refinement.Tidy();
+  bool hasMerged = true;
+  for (size_t round = 0; round < refinement.Map.Regions.size() && hasMerged; ++round) // each joins two at least
+  {
+    if (!refinement.BeginRound())
+    {
+      return false;
+    }
+    hasMerged = MergeRound(refinement).Run();
+  }
+  return true;
+}
+} // namespace itk::cuda::partition

@@ -1,0 +1,403 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef CudaFilters_partition_refine_RefinementKernels_h
+#define CudaFilters_partition_refine_RefinementKernels_h
+
+#include "runtime/HostDevice.h"
+#include "partition/refine/Reservation.h"
+#include "partition/map/MapData.h"
+#include "partition/map/Topology.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+
+// What changes of a map's polygons gain, for the loops of the host and for the kernels of the device. Pixels are an
+// image as polygons see it: SumEdge().
+namespace itk::cuda::partition
+{
+/** A change has to gain more nats than this. */
+constexpr double MinimumGain = 0.01;
+
+/** A chord spans this many edges of a chain at most. */
+constexpr size_t ChainWindow = 32;
+
+/** The cost of a chord that cannot be. */
+constexpr double InfiniteCost = std::numeric_limits<double>::infinity();
+
+/** A pass that one thread runs. Where a team of lanes runs it, each lane calls the same functions. */
+struct OneLane
+{
+  static constexpr uint32_t NumberOfLanes = 1;
+
+  /** Its share of what the lanes divide: rows, or cells. */
+  ITK_CUDA_HOST_DEVICE LaneShare
+  GetShare() const
+  {
+    return {};
+  }
+  /** Whether all lanes say so. */
+  ITK_CUDA_HOST_DEVICE bool
+  All(bool ofLane) const
+  {
+    return ofLane;
+  }
+  /** Calls the function in one of the lanes. */
+  ITK_CUDA_AS_ARGUMENTS
+  template <typename TFunction>
+  ITK_CUDA_HOST_DEVICE void
+  Once(const TFunction & function) const
+  {
+    function();
+  }
+  /** All lanes see afterwards what any of them wrote before. */
+  ITK_CUDA_HOST_DEVICE void
+  Wait() const
+  {}
+};
+
+/** The contribution of an edge, which the lanes of a team sum together. */
+ITK_CUDA_AS_ARGUMENTS
+template <typename TPixels, typename TTeam>
+ITK_CUDA_HOST_DEVICE Moments
+SumEdge(const TPixels & pixels, const LatticePoint & p, const LatticePoint & q, const TTeam & team)
+{
+  if constexpr (TTeam::NumberOfLanes == 1)
+  {
+    return pixels.SumEdge(p, q);
+  }
+  else
+  {
+    return pixels.SumEdgeOfTeam(p, q, team);
+  }
+}
+
+/** The tangents of the regions on the two sides of a boundary. */
+struct BoundaryTangents
+{
+  LinearForm Left;
+  LinearForm Right;
+
+  /** First-order change of the description if the left region takes `change` from the right one. */
+  ITK_CUDA_HOST_DEVICE double
+  GainOf(const Moments & change) const
+  {
+    return Left(change) - Right(change);
+  }
+};
+
+/** What a chord from p to q costs in place of some edges of a chain, to first order.
+ * \param replaced sums of these edges
+ * \param isEdge whether the chord is the only one of them */
+ITK_CUDA_AS_ARGUMENTS
+template <typename TPixels, typename TTeam>
+ITK_CUDA_HOST_DEVICE double
+CostOfChord(const TPixels &          pixels,
+            const BoundaryTangents & tangents,
+            double                   segmentCost,
+            const LatticePoint &     p,
+            const LatticePoint &     q,
+            const Moments &          replaced,
+            bool                     isEdge,
+            const TTeam &            team)
+{
+  using region::operator==;
+  if (p == q)
+  {
+    return InfiniteCost;
+  }
+  return segmentCost + tangents.GainOf(isEdge ? Moments{} : SumEdge(pixels, p, q, team) - replaced);
+}
+
+/** The best polylines from a chain's first node over some of its nodes, by dynamic programming. Among equal ones the
+ * one whose last chord begins first wins.
+ * \param costOfChord of the nodes' numbers i < j <= i + ChainWindow
+ * \param costs of the polylines to node 0, 1, ... `edges`
+ * \param spans edges of the chain that the last chord of each polyline replaces; not set for node 0 */
+ITK_CUDA_AS_ARGUMENTS
+template <typename TCost>
+ITK_CUDA_HOST_DEVICE void
+FindBestPolylines(size_t edges, const TCost & costOfChord, double * costs, uint8_t * spans)
+{
+  costs[0] = 0.0;
+  for (size_t j = 1; j <= edges; ++j)
+  {
+    double  best = InfiniteCost;
+    uint8_t span = 1;
+    for (size_t i = j > ChainWindow ? j - ChainWindow : 0; i < j; ++i)
+    {
+      const double cost = costs[i] + costOfChord(i, j);
+      if (cost < best)
+      {
+        best = cost;
+        span = static_cast<uint8_t>(j - i);
+      }
+    }
+    costs[j] = best;
+    spans[j] = span;
+  }
+}
+
+constexpr int NumberOfDirections = 8;
+constexpr int NumberOfDistances = 3; // 1, 2 and 4 pixels
+constexpr int NumberOfCandidates = NumberOfDirections * NumberOfDistances;
+
+/** A place to which a node may move. */
+ITK_CUDA_HOST_DEVICE inline LatticePoint
+CandidateOf(const LatticePoint & position, int candidate)
+{
+  // 1 more than the components of the eight directions, two bits each: 1, 1, 0, -1, -1, -1, 0, 1 along X.
+  constexpr uint32_t x = 0x901a;
+  constexpr uint32_t y = 0x01a9;
+  const int          shift = 2 * (candidate % NumberOfDirections);
+  const int32_t      distance = 1 << (candidate / NumberOfDirections);
+  return { position.X + distance * (static_cast<int32_t>((x >> shift) & 3u) - 1),
+           position.Y + distance * (static_cast<int32_t>((y >> shift) & 3u) - 1) };
+}
+
+/** An edge of a node that may move, as it leaves the node. */
+struct MovingEdge
+{
+  LatticePoint Far;
+  uint32_t     Left;
+  uint32_t     Right;
+  Moments      Sums;
+};
+
+/** A node that may move, and its edges in the order of their numbers. */
+struct MovingNode
+{
+  LatticePoint Position;
+  uint32_t     NumberOfEdges;
+  MovingEdge   Edges[MapNode::MaximumDegree];
+};
+
+/** What a move gains, to first order; 0 if that is too little. `changeOf` says what it brings to the region on the left
+ * of edge number j. */
+ITK_CUDA_AS_ARGUMENTS
+template <typename TFunction>
+ITK_CUDA_HOST_DEVICE double
+GainOfMove(const MovingNode & node, const LinearForm * tangents, const TFunction & changeOf)
+{
+  double gain = 0.0;
+  ITK_CUDA_UNROLL
+  for (uint32_t j = 0; j < MapNode::MaximumDegree; ++j)
+  {
+    if (j < node.NumberOfEdges)
+    {
+      const Moments change = changeOf(j);
+      gain += tangents[node.Edges[j].Left](change) - tangents[node.Edges[j].Right](change);
+    }
+  }
+  return gain < -MinimumGain ? gain : 0.0;
+}
+
+// A round is a Refinement on the host, or a Round in the loops of a device.
+
+/** Replaces a line of edges by a chord from its first node to its last, whose sums are given. The chord has the
+ * smallest number of the edges that it replaces, which is returned. The grid does not know it yet. */
+ITK_CUDA_AS_ARGUMENTS
+template <typename TRound>
+ITK_CUDA_HOST_DEVICE uint32_t
+ReplaceByChord(TRound &         round,
+               const uint32_t * nodes,
+               const uint32_t * edges,
+               size_t           numberOfEdges,
+               const Moments &  sums)
+{
+  MapNode * const mapNodes = round.GetNodes();
+  MapEdge * const mapEdges = round.GetEdges();
+  const uint32_t  first = nodes[0];
+  const uint32_t  last = nodes[numberOfEdges];
+  const MapEdge   sides = mapEdges[edges[0]].From(first);
+  mapNodes[first].Erase(edges[0]);
+  mapNodes[last].Erase(edges[numberOfEdges - 1]);
+  uint32_t chord = edges[0];
+  Moments  old;
+  for (size_t i = 0; i < numberOfEdges; ++i)
+  {
+    old += mapEdges[edges[i]].From(nodes[i]).Sums;
+    mapEdges[edges[i]] = {};
+    chord = edges[i] < chord ? edges[i] : chord;
+    if (i > 0)
+    {
+      mapNodes[nodes[i]].Degree = 0;
+    }
+  }
+  mapEdges[chord] = { first, last, sides.Left, sides.Right, sums };
+  mapNodes[first].Insert(chord);
+  mapNodes[last].Insert(chord);
+  round.CountRemovedEdges(numberOfEdges - 1);
+  round.Transfer(sides.Left, sides.Right, sums - old);
+  return chord;
+}
+
+/** Gain of a node that goes from the image's border, where nothing else changes. */
+constexpr double GainOnBorder = -1.0;
+
+/** The removal of a node where two edges meet. */
+struct Removal : Bid // Id: the node
+{
+  uint32_t Nodes[3]; // the node between its neighbours
+  Moments  Sums;     // of the chord
+};
+
+/** A number for each place. Neighbouring places have numbers far apart (Knuth, The Art of Computer Programming 3,
+ * section 6.4: Fibonacci hashing). It decides between removals of equal gain. If the number of the node did, each
+ * removal along a regular boundary would lose to the one before it, and a round would have few winners. */
+ITK_CUDA_HOST_DEVICE inline uint32_t
+ScatterPlace(const MapView & map, const LatticePoint & place)
+{
+  const auto columns = static_cast<uint32_t>(map.Width) + 1;
+  return (static_cast<uint32_t>(place.Y) * columns + static_cast<uint32_t>(place.X)) * 0x9E3779B1u;
+}
+
+/** Whether the removal of the node gains and is possible. */
+ITK_CUDA_AS_ARGUMENTS
+template <typename TRound, typename TTeam>
+ITK_CUDA_HOST_DEVICE bool
+ProposeRemoval(const TRound & round, uint32_t i, Removal & removal, const TTeam & team)
+{
+  const MapView   map = round.GetMap();
+  const MapNode & node = map.Nodes[i];
+  if (node.Degree != 2 || map.GetExtent().KindOf(node.Position).IsCorner())
+  {
+    return false;
+  }
+  const uint32_t a = map.Edges[node.Edges[0]].GetOther(i);
+  const uint32_t b = map.Edges[node.Edges[1]].GetOther(i);
+  if (a == b)
+  {
+    return false;
+  }
+  const MapEdge first = map.Edges[node.Edges[0]].From(a);
+  const MapEdge second = map.Edges[node.Edges[1]].From(i);
+  removal.Sums = SumEdge(round, map.At(a), map.At(b), team);
+  const Moments change = removal.Sums - (first.Sums + second.Sums);
+  removal.Gain =
+    (first.IsBorder() ? GainOnBorder : -round.GetSegmentCost()) + round.GainOf(first.Left, first.Right, change);
+  removal.Id = ScatterPlace(map, node.Position);
+  removal.Counts = {};
+  removal.Counts.Add(first.Left, change.Count);
+  removal.Counts.Add(first.Right, -change.Count);
+  removal.Nodes[0] = a;
+  removal.Nodes[1] = i;
+  removal.Nodes[2] = b;
+  const LatticePoint positions[] = { map.At(a), map.At(i), map.At(b) };
+  const auto         isOwn = [i](const GridEdge & edge) { return edge.Start == i || edge.End == i; };
+  return removal.Gain < -MinimumGain && round.Allows(removal.Counts) &&
+         team.All(ChordKeepsTopology(map, round.GetGrid(), { a, b, positions, 3 }, isOwn, team.GetShare()));
+}
+
+/** Returns the chord, which is not in the grid yet. */
+ITK_CUDA_AS_ARGUMENTS
+template <typename TRound>
+ITK_CUDA_HOST_DEVICE uint32_t
+ApplyRemoval(TRound & round, const Removal & removal)
+{
+  const MapNode  node = round.GetNodes()[removal.Nodes[1]];
+  const uint32_t edges[] = { node.Edges[0], node.Edges[1] };
+  return ReplaceByChord(round, removal.Nodes, edges, 2, removal.Sums);
+}
+
+/** Calls function(cell) for the cells that a removal sweeps, until it returns false. */
+ITK_CUDA_AS_ARGUMENTS
+template <typename TFunction>
+ITK_CUDA_HOST_DEVICE bool
+ForCellsOfRemoval(const CellLayout & layout,
+                  const MapView &    map,
+                  const Removal &    removal,
+                  const TFunction &  function,
+                  const LaneShare &  share = {})
+{
+  return ForCellsOfTriangle(
+    layout, map.At(removal.Nodes[0]), map.At(removal.Nodes[1]), map.At(removal.Nodes[2]), function, share);
+}
+
+/** Its edges are loaded together: a device waits once for all of them. */
+ITK_CUDA_HOST_DEVICE inline MovingNode
+DescribeNode(const MapView & map, uint32_t i)
+{
+  const MapNode & node = map.Nodes[i];
+  MovingNode      moving{ node.Position, node.Degree, {} };
+  ITK_CUDA_UNROLL
+  for (uint32_t j = 0; j < MapNode::MaximumDegree; ++j)
+  {
+    if (j < node.Degree)
+    {
+      const MapEdge edge = map.Edges[node.Edges[j]].From(i);
+      moving.Edges[j] = { map.At(edge.End), edge.Left, edge.Right, edge.Sums };
+    }
+  }
+  return moving;
+}
+
+/** What a move changes in the regions' numbers of pixels; `changeOf` as for GainOfMove(). */
+ITK_CUDA_AS_ARGUMENTS
+template <typename TFunction>
+ITK_CUDA_HOST_DEVICE CountChanges
+CountMove(const MovingNode & node, const TFunction & changeOf)
+{
+  CountChanges counts;
+  ITK_CUDA_UNROLL
+  for (uint32_t j = 0; j < MapNode::MaximumDegree; ++j)
+  {
+    if (j < node.NumberOfEdges)
+    {
+      const int64_t count = changeOf(j).Count;
+      counts.Add(node.Edges[j].Left, count);
+      counts.Add(node.Edges[j].Right, -count);
+    }
+  }
+  return counts;
+}
+
+/** The move of a node. */
+struct Move : Bid // Id: the node
+{
+  LatticePoint To;
+  Moments      Sums[MapNode::MaximumDegree]; // of its edges from the new place
+};
+
+/** Moves a node. The grid does not know yet where its edges are. */
+ITK_CUDA_AS_ARGUMENTS
+template <typename TRound>
+ITK_CUDA_HOST_DEVICE void
+ApplyMove(TRound & round, const Move & move)
+{
+  MapNode & node = round.GetNodes()[move.Id];
+  node.Position = move.To;
+  for (uint32_t j = 0; j < node.Degree; ++j)
+  {
+    MapEdge &     edge = round.GetEdges()[node.Edges[j]];
+    const Moments sums = edge.Start == move.Id ? move.Sums[j] : Moments{} - move.Sums[j];
+    round.Transfer(edge.Left, edge.Right, sums - edge.Sums);
+    edge.Sums = sums;
+  }
+}
+
+/** Calls function(cell) for the cells that a move sweeps, until it returns false. */
+ITK_CUDA_AS_ARGUMENTS
+template <typename TFunction>
+ITK_CUDA_HOST_DEVICE bool
+ForCellsOfMove(const CellLayout & layout,
+               const MapView &    map,
+               const Move &       move,
+               const TFunction &  function,
+               const LaneShare &  share = {})
+{
+  const MapNode &   node = map.Nodes[move.Id];
+  const auto        degree = static_cast<int32_t>(node.Degree);
+  const NestedShare nested(share, degree);
+  for (int32_t j = nested.OfGroups.First; j < degree; j += nested.OfGroups.Stride)
+  {
+    const LatticePoint far = map.At(map.Edges[node.Edges[j]].GetOther(move.Id));
+    if (!ForCellsOfTriangle(layout, far, node.Position, move.To, function, nested.OfThings))
+    {
+      return false;
+    }
+  }
+  return true;
+}
+} // namespace itk::cuda::partition
+
+#endif

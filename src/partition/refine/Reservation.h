@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef CudaFilters_partition_refine_Reservation_h
+#define CudaFilters_partition_refine_Reservation_h
+
+#include "runtime/HostDevice.h"
+#include "partition/map/MapData.h"
+#include "partition/map/Geometry.h"
+#include "region/Threads.h"
+
+#include <atomic>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <vector>
+
+// What a round of changes decides about, for the host and for the device.
+namespace itk::cuda::partition
+{
+/** Which changes of valid pixels a proposal brings to the regions that it concerns: no more than meet at a node. */
+class CountChanges
+{
+public:
+  struct Entry
+  {
+    uint32_t Region{ Outside }; // there is none
+    int64_t  Change{ 0 };
+  };
+
+  ITK_CUDA_HOST_DEVICE void
+  Add(uint32_t region, int64_t change)
+  {
+    bool isAdded = region == Outside;
+    ITK_CUDA_UNROLL
+    for (int i = 0; i < MostRegions; ++i)
+    {
+      Entry &    entry = m_Entries[i];
+      const bool isOwn = !isAdded && (entry.Region == region || entry.Region == Outside);
+      entry.Region = isOwn ? region : entry.Region;
+      entry.Change += isOwn ? change : 0;
+      isAdded = isAdded || isOwn;
+    }
+  }
+  ITK_CUDA_HOST_DEVICE const Entry *
+  begin() const
+  {
+    return m_Entries;
+  }
+  ITK_CUDA_HOST_DEVICE const Entry *
+  end() const
+  {
+    return m_Entries + MostRegions;
+  }
+
+private:
+  static constexpr int MostRegions = 4;
+
+  Entry m_Entries[MostRegions];
+};
+
+/** A change that a round proposes: what it gains, a negative number, and what it is called. */
+struct Bid
+{
+  double       Gain{ 0.0 };
+  uint32_t     Id{ 0 };
+  CountChanges Counts;
+
+  /** Smaller is better: by the gain, in single precision, then by the number. */
+  ITK_CUDA_HOST_DEVICE uint64_t
+  GetKey() const
+  {
+    const auto size = static_cast<float>(-Gain);
+    uint32_t   bits; // in the order of the values, which are positive
+    memcpy(&bits, &size, sizeof(bits));
+    return (static_cast<uint64_t>(~bits) << 32) | Id;
+  }
+};
+
+/** Pixels that no change may leave a region without. */
+ITK_CUDA_HOST_DEVICE inline int64_t
+GetLeastPixels(const Moments & region, uint64_t minimumNumberOfPixels)
+{
+  constexpr uint64_t largest = 1ull << 62;
+  const uint64_t     minimum = minimumNumberOfPixels < 1 ? 1 : minimumNumberOfPixels;
+  const auto         least = static_cast<int64_t>(minimum < largest ? minimum : largest);
+  return region.Count < least ? region.Count : least;
+}
+
+/** Whether the changes alone leave each region the pixels that it must keep. */
+ITK_CUDA_HOST_DEVICE inline bool
+LeavesEnoughPixels(const CountChanges & changes, const Moments * regions, uint64_t minimumNumberOfPixels)
+{
+  for (const CountChanges::Entry & entry : changes)
+  {
+    if (entry.Region != Outside && entry.Change < 0 &&
+        regions[entry.Region].Count + entry.Change < GetLeastPixels(regions[entry.Region], minimumNumberOfPixels))
+    {
+      return false;
+    }
+  }
+  return true;
+}
+
+/** Whether winners that together take `losses` pixels from a region take too many. */
+ITK_CUDA_HOST_DEVICE inline bool
+LosesTooMuch(const Moments & region, int64_t losses, uint64_t minimumNumberOfPixels)
+{
+  return region.Count - losses < GetLeastPixels(region, minimumNumberOfPixels);
+}
+
+/** Decides between changes that come too near to each other. A change wins if its key is the smallest in all cells of 4
+ * pixels a side that it sweeps. Changes that win together have no point in common. */
+class Reservation
+{
+public:
+  Reservation(int32_t width, int32_t height)
+    : m_Layout(width, height, 2)
+    , m_Keys(std::make_unique<std::atomic<uint64_t>[]>(m_Layout.GetNumber()))
+  {
+    for (size_t i = 0; i < m_Layout.GetNumber(); ++i)
+    {
+      m_Keys[i].store(Free, std::memory_order_relaxed);
+    }
+  }
+
+  const CellLayout &
+  GetLayout() const
+  {
+    return m_Layout;
+  }
+
+  /** Whether each of the bids wins; forCells(i, function) calls function(cell) for the cells of bid i until it returns
+   * false, and returns whether it never did. */
+  template <typename TFunction>
+  std::vector<uint8_t>
+  Decide(const std::vector<Bid> & bids, const TFunction & forCells, const region::Threads & threads)
+  {
+    const auto forBids = [&bids, &threads](const auto & function) {
+      threads.ForRanges(bids.size(), 64, [&](size_t begin, size_t end) {
+        for (size_t i = begin; i < end; ++i)
+        {
+          function(i);
+        }
+      });
+    };
+    std::vector<uint8_t> wins(bids.size());
+    forBids(
+      [&](size_t i) { forCells(i, [this, key = bids[i].GetKey()](size_t cell) { return this->Claim(cell, key); }); });
+    forBids([&](size_t i) {
+      wins[i] = forCells(i,
+                         [this, key = bids[i].GetKey()](size_t cell) {
+                           return m_Keys[cell].load(std::memory_order_relaxed) == key;
+                         })
+                  ? 1
+                  : 0;
+    });
+    forBids([&](size_t i) {
+      forCells(i, [this](size_t cell) {
+        m_Keys[cell].store(Free, std::memory_order_relaxed);
+        return true;
+      });
+    });
+    return wins;
+  }
+
+private:
+  static constexpr uint64_t Free = ~uint64_t{ 0 };
+
+  CellLayout                               m_Layout;
+  std::unique_ptr<std::atomic<uint64_t>[]> m_Keys;
+
+  /** Leaves the smaller key in the cell. */
+  bool
+  Claim(size_t cell, uint64_t key)
+  {
+    uint64_t present = m_Keys[cell].load(std::memory_order_relaxed);
+    while (key < present && !m_Keys[cell].compare_exchange_weak(present, key, std::memory_order_relaxed))
+    {}
+    return true;
+  }
+};
+} // namespace itk::cuda::partition
+
+#endif

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef CudaFilters_partition_refine_Schedule_h
+#define CudaFilters_partition_refine_Schedule_h
+
+#include "itkCudaRegionPartitionTypes.h"
+
+#include <cstdint>
+#include <functional>
+#include <limits>
+
+// The order of the phases of a refinement, for the host and for the device.
+namespace itk::cuda::partition
+{
+/** What to do until when. */
+struct RefinementSchedule
+{
+  unsigned int MaximumNumberOfIterations{ 12 };
+  bool         AllowMerging{ true };
+  uint64_t     ShuffleSeed{ 0 }; // for tests: not 0: work is done in a random order, which changes no result
+
+  /** Asked between rounds; false ends the run as soon as the map is whole. */
+  std::function<bool()> GoOn;
+  /** Called after each iteration with its number from 1. */
+  std::function<void(unsigned int)> AfterIteration;
+};
+
+/** Rounds of moves: few while merges will change much, later until nothing moves, which takes fewer. */
+constexpr int
+GetMoveRounds(bool isFirstIteration)
+{
+  return isFirstIteration ? 6 : 40;
+}
+
+/** Iterates until an iteration lowers the description by less than a nat.
+ * \param runIteration of whether it is the first; returns false if the run is to end
+ * \param numberOfIterations counts those that are complete */
+template <typename TIteration, typename TDescription>
+CudaRegionPartitionStop
+IterateRefinement(const RefinementSchedule & schedule,
+                  uint32_t &                 numberOfIterations,
+                  const TIteration &         runIteration,
+                  const TDescription &       describe)
+{
+  constexpr double gainOfLastIteration = 1.0;
+  double           last = std::numeric_limits<double>::infinity();
+  for (unsigned int i = 0; i < schedule.MaximumNumberOfIterations; ++i)
+  {
+    if (!runIteration(i == 0))
+    {
+      return CudaRegionPartitionStop::Aborted;
+    }
+    numberOfIterations = i + 1;
+    if (schedule.AfterIteration)
+    {
+      schedule.AfterIteration(i + 1);
+    }
+    const double description = describe();
+    if (last - description < gainOfLastIteration)
+    {
+      return CudaRegionPartitionStop::Converged;
+    }
+    last = description;
+  }
+  return CudaRegionPartitionStop::MaximumNumberOfIterations;
+}
+} // namespace itk::cuda::partition
+
+#endif

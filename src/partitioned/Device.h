@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef CudaFilters_partitioned_Device_h
+#define CudaFilters_partitioned_Device_h
+
+#include "CudaFiltersExport.h"
+#include "runtime/DetailNames.h"
+#include "itkCudaDetailPartitionedGaussianPlan.h"
+#include "runtime/image/DeviceView.h"
+#include "runtime/memory/Workspace.h"
+
+#include <cstddef>
+#include <functional>
+
+namespace itk::cuda
+{
+class Context;
+}
+
+namespace itk::cuda::partitioned
+{
+/** Largest number of bytes of device memory that a pass needs beside its two images of `size`. */
+CudaFilters_EXPORT size_t
+GetPassWorkspace(const CudaPartitionedGaussianPlan & plan,
+                 const CudaPartitionedGaussianPass & pass,
+                 const DeviceImage::SizeType &       size,
+                 CudaComponentType                   type);
+
+/** Takes the share of a pass that is done, 0 to 1. */
+using PassProgress = std::function<void(float)>;
+
+/** Queues one pass. The result is in `destination`, and the contents of `source` are lost. The two images have the same
+ * size, strides and type and lie in different memory; rows follow each other at Stride[1], and each further axis where
+ * the one before ends. `workspace` has GetPassWorkspace() bytes. Where the driver ends long kernels, large images and
+ * long lines of the one-way partition take several launches. `progress` is called when each launch is done, and may
+ * throw to abort. \exception CudaError */
+CudaFilters_EXPORT void
+RunPass(const CudaPartitionedGaussianPlan & plan,
+        const CudaPartitionedGaussianPass & pass,
+        const DeviceView &                  source,
+        const DeviceView &                  destination,
+        Workspace                           workspace,
+        const Context &                     context,
+        const PassProgress &                progress = {});
+
+/** Bytes of the workspace that RunPartitioned() needs. */
+CudaFilters_EXPORT size_t
+GetPartitionedWorkspace(const CudaPartitionedGaussianPlan & plan, const DeviceView & input);
+
+/** Queues a plan's passes. The output has the input's size, strides and type. If the plan allows the input to be
+ * overwritten and its number of passes is even, the output is the input. The function never allocates or transfers. It
+ * waits only where the driver ends long kernels. `progress` is as for RunPass(), with the share of all passes.
+ * \exception CudaError */
+CudaFilters_EXPORT void
+RunPartitioned(const CudaPartitionedGaussianPlan & plan,
+               const DeviceView &                  input,
+               const DeviceView &                  output,
+               Workspace                           workspace,
+               const Context &                     context,
+               const PassProgress &                progress = {});
+} // namespace itk::cuda::partitioned
+
+#endif

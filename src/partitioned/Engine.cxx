@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "itkCudaDetailPartitionedGaussianEngine.h"
+
+#include "runtime/device/Call.h"
+#include "runtime/run/DeviceToDevice.h"
+#include "runtime/run/HostToHost.h"
+#include "partitioned/Device.h"
+#include "runtime/run/PassChain.h"
+
+#include <algorithm>
+
+namespace itk::cuda::partitioned
+{
+namespace
+{
+size_t
+GetLargestPassWorkspace(const CudaPartitionedGaussianPlan & plan,
+                        const DeviceImage::SizeType &       size,
+                        CudaComponentType                   type)
+{
+  size_t largest = 0;
+  for (const CudaPartitionedGaussianPass & pass : plan.Passes)
+  {
+    largest = std::max(largest, GetPassWorkspace(plan, pass, size, type));
+  }
+  return largest;
+}
+
+/** Bytes of the image beside input and output: the copy of an input that is kept, or the chain's other image. With an
+ * even number of passes the copy is the output. */
+size_t
+GetOtherImage(const CudaPartitionedGaussianPlan & plan, size_t imageBytes)
+{
+  return plan.KeepInput ? imageBytes : PassChain::GetWorkspace(plan.Passes.size(), false, imageBytes);
+}
+
+class PartitionedCore : public ResidentCore
+{
+public:
+  explicit PartitionedCore(const CudaPartitionedGaussianPlan & plan)
+    : m_Plan(plan)
+  {}
+
+  const char *
+  GetName() const override
+  {
+    return "a partitioned recursive Gaussian filter";
+  }
+
+  bool
+  LeavesResultInInput() const override
+  {
+    return PassChain::EndsInInput(m_Plan.Passes.size(), m_Plan.KeepInput);
+  }
+
+  size_t
+  GetMaximumWorkspace(const DeviceImage::SizeType & size, CudaComponentType type) const override
+  {
+    return GetOtherImage(m_Plan, DeviceImage::GetNumberOfBytes(size, type)) +
+           GetLargestPassWorkspace(m_Plan, size, type);
+  }
+
+  size_t
+  GetWorkspace(const DeviceView & input, const DeviceView &, int) const override
+  {
+    return GetPartitionedWorkspace(m_Plan, input);
+  }
+
+  void
+  Run(const DeviceView &       input,
+      const DeviceView &       output,
+      Workspace                workspace,
+      const Context &          context,
+      const ProgressFunction & progress) const override
+  {
+    RunPartitioned(m_Plan, input, output, workspace, context, progress);
+  }
+
+private:
+  const CudaPartitionedGaussianPlan & m_Plan;
+};
+} // namespace
+
+size_t
+GetPartitionedWorkspace(const CudaPartitionedGaussianPlan & plan, const DeviceView & input)
+{
+  return Workspace::GetPieceSize(GetOtherImage(plan, GetNumberOfBytes(input))) +
+         GetLargestPassWorkspace(plan, input.Size, input.ComponentType);
+}
+
+void
+RunPartitioned(const CudaPartitionedGaussianPlan & plan,
+               const DeviceView &                  input,
+               const DeviceView &                  output,
+               Workspace                           workspace,
+               const Context &                     context,
+               const PassProgress &                progress)
+{
+  const size_t count = plan.Passes.size();
+  DeviceView   first = input;
+  if (plan.KeepInput)
+  {
+    // Passes along rows overwrite their source, so they need a copy of the input.
+    first = PassChain::EndsInInput(count, false) ? output : input;
+    if (first.Data == input.Data)
+    {
+      first.Data = workspace.Take(GetNumberOfBytes(input));
+    }
+    ITK_CUDA_CALL(
+      cudaMemcpyAsync(first.Data, input.Data, GetNumberOfBytes(input), cudaMemcpyDeviceToDevice, context.GetStream()));
+  }
+  const PassChain images(count, false, first, output, workspace, context);
+  for (size_t i = 0; i < count; ++i)
+  {
+    const auto report = [&](float done) {
+      if (progress)
+      {
+        progress((static_cast<float>(i) + done) / static_cast<float>(count));
+      }
+    };
+    RunPass(plan, plan.Passes[i], images.GetSource(i), images.GetDestination(i), workspace, context, report);
+  }
+}
+} // end namespace itk::cuda::partitioned
+
+namespace itk::CudaDetail
+{
+size_t
+CudaPartitionedGaussianWorkingSet(const CudaPartitionedGaussianPlan & plan,
+                                  const CudaImageView &               input,
+                                  const CudaImageView &               output)
+{
+  return GetHostToHostWorkingSet(cuda::partitioned::PartitionedCore(plan), input, output);
+}
+
+void
+RunPartitionedGaussianPlanOnDevice(const CudaPartitionedGaussianPlan & plan,
+                                   const CudaImageView &               input,
+                                   const CudaImageView &               output,
+                                   int                                 deviceIndex,
+                                   const std::function<void(float)> &  progress)
+{
+  RunHostToHost(cuda::partitioned::PartitionedCore(plan), input, output, deviceIndex, progress);
+}
+
+bool
+CudaRunOnDevice(const CudaPartitionedGaussianPlan & plan,
+                const CudaImageView &               input,
+                const CudaImageView &               output,
+                CudaFilterBackend &                 backend,
+                const std::function<void(float)> &  progress)
+{
+  return TryHostToHost(cuda::partitioned::PartitionedCore(plan), input, output, backend, progress);
+}
+
+void
+CudaQueueOnDevice(const CudaPartitionedGaussianPlan & plan,
+                  const CudaDeviceImageView &         input,
+                  const CudaDeviceImageView &         output)
+{
+  RunDeviceToDevice(cuda::partitioned::PartitionedCore(plan), input, output, !plan.KeepInput);
+}
+} // end namespace itk::CudaDetail

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "itkCudaFiltersEnums.h"
+
+#include "runtime/run/EnumNames.h"
+
+namespace itk
+{
+using Partition = CudaFiltersEnums::Partition;
+using LineBorders = CudaFiltersEnums::LineBorders;
+using IntermediateStorage = CudaFiltersEnums::IntermediateStorage;
+
+namespace cuda
+{
+template <>
+struct EnumNames<Partition>
+{
+  static constexpr const char *                Enumeration = "Partition";
+  static constexpr std::array<const char *, 3> Values{ { "OneWay", "TwoWay", "Exact" } };
+};
+
+template <>
+struct EnumNames<LineBorders>
+{
+  static constexpr const char *                Enumeration = "LineBorders";
+  static constexpr std::array<const char *, 2> Values{ { "AsPublished", "Exact" } };
+};
+
+template <>
+struct EnumNames<IntermediateStorage>
+{
+  static constexpr const char *                Enumeration = "IntermediateStorage";
+  static constexpr std::array<const char *, 2> Values{ { "Local", "Global" } };
+};
+} // namespace cuda
+
+std::ostream &
+operator<<(std::ostream & out, const CudaFiltersEnums::Partition value)
+{
+  return cuda::Print(out, value);
+}
+
+std::ostream &
+operator<<(std::ostream & out, const CudaFiltersEnums::LineBorders value)
+{
+  return cuda::Print(out, value);
+}
+
+std::ostream &
+operator<<(std::ostream & out, const CudaFiltersEnums::IntermediateStorage value)
+{
+  return cuda::Print(out, value);
+}
+
+CudaFiltersEnums::Partition
+CudaPartitionFromString(const std::string & name)
+{
+  return cuda::FromString<Partition>(name);
+}
+
+CudaFiltersEnums::LineBorders
+CudaLineBordersFromString(const std::string & name)
+{
+  return cuda::FromString<LineBorders>(name);
+}
+
+CudaFiltersEnums::IntermediateStorage
+CudaIntermediateStorageFromString(const std::string & name)
+{
+  return cuda::FromString<IntermediateStorage>(name);
+}
+} // end namespace itk

@@ -1,0 +1,517 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef CudaFilters_partitioned_Kernels_cuh
+#define CudaFilters_partitioned_Kernels_cuh
+
+#include "runtime/image/LineGroups.h"
+#include "partitioned/Partitions.h"
+#include "partitioned/Tuning.h"
+
+#include <cuda_runtime.h>
+
+// Every kernel works on strided lines. threadIdx.x counts lines: neighbouring threads read neighbouring addresses.
+// Contiguous lines are transposed before and after. threadIdx.y counts the parts of a line.
+
+namespace itk::cuda::partitioned
+{
+template <typename T>
+struct PassArguments
+{
+  const T *               Source;
+  T *                     Destination;
+  LineGeometry            Geometry;
+  SmootherCoefficients<T> Coefficients;
+  bool                    ExactBorders;
+};
+
+template <typename T>
+struct SectionArguments
+{
+  SectionLayout    Layout;
+  SectionPowers<T> Powers;
+  T *              States; // [section][state][line], where the sections of a line do not fit in a block of threads
+};
+
+template <typename T, unsigned int VBatch>
+using DeviceLocalIntermediate = LocalIntermediate<T, VBatch, LocalIntermediateBytes / sizeof(T)>;
+
+template <typename T>
+__device__ inline Stretch<T>
+GetLine(const PassArguments<T> & pass, size_t line)
+{
+  const LineGeometry & geometry = pass.Geometry;
+  const size_t         begin = line / geometry.InnerCount * geometry.OuterStride + line % geometry.InnerCount;
+  Stretch<T>           stretch;
+  stretch.Source = pass.Source + begin;
+  stretch.Destination = pass.Destination + begin;
+  stretch.Stride = static_cast<ptrdiff_t>(geometry.LineStride);
+  stretch.Length = geometry.LineLength;
+  stretch.Offset = *stretch.Source;
+  return stretch;
+}
+
+/** The line of this thread; it may be past the last line. */
+__device__ inline size_t
+GetLineOfThread()
+{
+  return size_t{ blockIdx.x } * blockDim.x + threadIdx.x;
+}
+
+template <typename T, typename TIntermediate>
+__global__ void
+OneWayKernel(const __grid_constant__ PassArguments<T> pass)
+{
+  const size_t line = GetLineOfThread();
+  if (line >= pass.Geometry.GetNumberOfLines())
+  {
+    return;
+  }
+  TIntermediate intermediate;
+  FilterOneWay(GetLine(pass, line), pass.Coefficients, pass.ExactBorders, intermediate);
+}
+
+/** A part of every line of a group. */
+template <typename T>
+struct LinePart
+{
+  size_t FirstLine;
+  size_t NumberOfLines;
+  size_t Begin;
+  size_t End;
+  T *    Sweeps; // [number][line of the group]: what the passes carry from part to part
+};
+
+constexpr unsigned int NumbersPerSweep = 4;
+
+/** One of the two passes over the part. */
+template <typename T, bool VForward>
+__global__ void
+OneWayPartKernel(const __grid_constant__ PassArguments<T> pass, const __grid_constant__ LinePart<T> part)
+{
+  const size_t line = GetLineOfThread();
+  if (line >= part.NumberOfLines)
+  {
+    return;
+  }
+  const Stretch<T> stretch = GetLine(pass, part.FirstLine + line);
+  T * const        numbers = part.Sweeps + line;
+  const size_t     stride = part.NumberOfLines;
+  Sweep<T>         sweep;
+  if (!VForward || part.Begin > 0)
+  {
+    sweep.Lag.Real = numbers[0];
+    sweep.Lag.PairRe = numbers[stride];
+    sweep.Lag.PairIm = numbers[2 * stride];
+    sweep.Last = numbers[3 * stride];
+  }
+  if (VForward)
+  {
+    SweepPartForward<LongStretchBatch>(stretch, part.Begin, part.End, pass.Coefficients, sweep);
+  }
+  else
+  {
+    SweepPartBackward<LongStretchBatch>(stretch, part.Begin, part.End, pass.Coefficients, pass.ExactBorders, sweep);
+  }
+  numbers[0] = sweep.Lag.Real;
+  numbers[stride] = sweep.Lag.PairRe;
+  numbers[2 * stride] = sweep.Lag.PairIm;
+  numbers[3 * stride] = sweep.Last;
+}
+
+/** Weights of the central pixel's convolution, by distance. */
+template <typename T>
+struct CentralWeights
+{
+  size_t    Radius;
+  const T * Table; // for a Radius beyond InlineRadius
+  T         Inline[InlineRadius + 1];
+
+  __device__ const T *
+  Get() const
+  {
+    return Radius <= InlineRadius ? Inline : Table;
+  }
+};
+
+/** threadIdx.y 0 and 1 are the halves of a line, 2 its central pixel. */
+template <typename T, typename TIntermediate>
+__global__ void
+TwoWayKernel(const __grid_constant__ PassArguments<T> pass, const __grid_constant__ CentralWeights<T> weights)
+{
+  __shared__ T  centralPixels[64];
+  const size_t  line = GetLineOfThread();
+  const bool    valid = line < pass.Geometry.GetNumberOfLines();
+  const bool    isHalf = threadIdx.y < 2;
+  TIntermediate intermediate;
+  Stretch<T>    stretch{};
+  if (valid)
+  {
+    stretch = GetLine(pass, line);
+    if (isHalf)
+    {
+      stretch = GetHalf(stretch, threadIdx.y);
+      SweepHalfInward(stretch, pass.Coefficients, intermediate);
+    }
+    else
+    {
+      const T pixel = FilterCentralPixel<LongStretchBatch>(stretch, weights.Get(), weights.Radius);
+      centralPixels[threadIdx.x] = pixel;
+      stretch.Destination[static_cast<ptrdiff_t>(stretch.Length / 2) * stretch.Stride] = pixel + stretch.Offset;
+    }
+  }
+  __syncthreads();
+  if (valid && isHalf)
+  {
+    SweepHalfOutward(stretch, pass.Coefficients, centralPixels[threadIdx.x], intermediate);
+  }
+}
+
+template <typename T>
+__device__ inline T *
+GetDynamicSharedMemory()
+{
+  extern __shared__ __align__(16) unsigned char shared[];
+  return reinterpret_cast<T *>(shared);
+}
+
+/** All sections of a line in one block of threads, a thread each: threadIdx.y counts them. */
+template <typename T, typename TIntermediate>
+__global__ void
+__launch_bounds__(MaximumThreads)
+  ExactKernel(const __grid_constant__ PassArguments<T> pass, const __grid_constant__ SectionArguments<T> sections)
+{
+  const size_t        line = GetLineOfThread();
+  const bool          valid = line < pass.Geometry.GetNumberOfLines();
+  const size_t        section = threadIdx.y;
+  const StateArray<T> states{ GetDynamicSharedMemory<T>() + threadIdx.x, blockDim.x };
+  Stretch<T>          stretch{};
+  if (valid)
+  {
+    stretch = GetSection(GetLine(pass, line), sections.Layout, section);
+    states.Set(section, GetSectionStates<SectionBatch>(stretch, pass.Coefficients));
+  }
+  __syncthreads();
+  if (valid && section == 0)
+  {
+    ScanSections<1>(
+      GetLine(pass, line), sections.Layout, sections.Powers, pass.Coefficients, pass.ExactBorders, states);
+  }
+  __syncthreads();
+  if (valid)
+  {
+    TIntermediate intermediate;
+    FilterSection(stretch, pass.Coefficients, states.Get(section), intermediate);
+  }
+}
+
+// The same in three launches, for lines of any number of sections: the states of the sections alone, the scan, the
+// sections.
+
+/** Places lines and sections of lines: a block of threads works on blockDim.x lines and blockDim.y sections of each;
+ * the grid counts groups of lines first, then groups of sections. Lines and sections may be past the last one. */
+class ThreadPlaces
+{
+public:
+  __device__ explicit ThreadPlaces(size_t numberOfLines)
+  {
+    m_LinesLog2 = __ffs(static_cast<int>(blockDim.x)) - 1;
+    const size_t lineGroups = (numberOfLines + blockDim.x - 1) / blockDim.x;
+    m_FirstLine = blockIdx.x % lineGroups * blockDim.x;
+    m_FirstSection = blockIdx.x / lineGroups * blockDim.y;
+  }
+  __device__ size_t
+  GetLine(unsigned int thread) const
+  {
+    return m_FirstLine + (thread & (blockDim.x - 1));
+  }
+  __device__ size_t
+  GetSection(unsigned int thread) const
+  {
+    return m_FirstSection + (thread >> m_LinesLog2);
+  }
+
+private:
+  int    m_LinesLog2; // LinesPerBlock is a power of two
+  size_t m_FirstLine;
+  size_t m_FirstSection;
+};
+
+template <typename T>
+__device__ inline StateArray<T>
+GetGlobalStates(const PassArguments<T> & pass, const SectionArguments<T> & sections, size_t line)
+{
+  return { sections.States + line, pass.Geometry.GetNumberOfLines() };
+}
+
+/** The section of a line that a thread works on, where it lies. */
+template <typename T>
+class SectionInPlace
+{
+public:
+  __device__
+  SectionInPlace(const PassArguments<T> & pass, const SectionArguments<T> & sections)
+    : m_Places(pass.Geometry.GetNumberOfLines())
+    , m_Line(m_Places.GetLine(GetThread()))
+    , m_Section(m_Places.GetSection(GetThread()))
+    , m_Valid(m_Line < pass.Geometry.GetNumberOfLines() && m_Section < sections.Layout.NumberOfSections)
+  {
+    if (m_Valid)
+    {
+      m_Stretch = partitioned::GetSection(partitioned::GetLine(pass, m_Line), sections.Layout, m_Section);
+    }
+  }
+  __device__ bool
+  IsValid() const
+  {
+    return m_Valid;
+  }
+  __device__ size_t
+  GetLine() const
+  {
+    return m_Line;
+  }
+  __device__ size_t
+  GetSection() const
+  {
+    return m_Section;
+  }
+  __device__ const Stretch<T> &
+                   GetStretch() const
+  {
+    return m_Stretch;
+  }
+  __device__ void
+  Store() const
+  {}
+
+protected:
+  __device__ static unsigned int
+  GetThread()
+  {
+    return threadIdx.y * blockDim.x + threadIdx.x;
+  }
+
+  ThreadPlaces m_Places;
+  size_t       m_Line;
+  size_t       m_Section;
+  bool         m_Valid;
+  Stretch<T>   m_Stretch{}; // empty if not valid
+};
+
+/** The section of a line that a thread works on, as a copy in shared memory, of at most TileLength pixels. Whole warps
+ * load and store contiguous lines: neighbouring threads then read neighbouring addresses there too.
+ */
+template <typename T>
+class SectionInTile : public SectionInPlace<T>
+{
+public:
+  __device__
+  SectionInTile(const PassArguments<T> & pass, const SectionArguments<T> & sections)
+    : SectionInPlace<T>(pass, sections)
+    , m_Pass(pass)
+    , m_Sections(sections)
+    , m_InPlace(this->m_Stretch)
+  {
+    T * const row = GetRow(this->GetThread());
+    this->m_Stretch.Source = row;
+    this->m_Stretch.Destination = row;
+    this->m_Stretch.Stride = 1;
+    if (this->IsContiguous())
+    {
+      this->LoadRows();
+      return;
+    }
+    ForEachAscending<TileBatch, T>(
+      0,
+      m_InPlace.Length,
+      [&](size_t n) { return m_InPlace.Source[static_cast<ptrdiff_t>(n) * m_InPlace.Stride]; },
+      [&](size_t n, T value) { row[n] = value; });
+  }
+
+  __device__ void
+  Store() const
+  {
+    if (this->IsContiguous())
+    {
+      this->StoreRows();
+      return;
+    }
+    const T * const row = GetRow(this->GetThread());
+    for (size_t n = 0; n < m_InPlace.Length; ++n)
+    {
+      m_InPlace.Destination[static_cast<ptrdiff_t>(n) * m_InPlace.Stride] = row[n];
+    }
+  }
+
+private:
+  static constexpr unsigned int PixelsPerLane = TileLength<T> / WarpSize;
+
+  /** What a lane moves of one section of a contiguous line: pixels WarpSize apart. */
+  struct Share
+  {
+    T Pixels[PixelsPerLane];
+  };
+
+  __device__ bool
+  IsContiguous() const
+  {
+    return m_Pass.Geometry.LineStride == 1;
+  }
+
+  __device__ static T *
+  GetRow(unsigned int thread)
+  {
+    return GetDynamicSharedMemory<T>() + size_t{ thread } * TilePitch<T>;
+  }
+
+  /** Calls f(element of the image, pixel of the section, pixel of the share) for this lane's share of a thread's
+   * section.
+   */
+  template <typename TFunction>
+  __device__ void
+  VisitShare(unsigned int thread, const TFunction & f) const
+  {
+    const size_t line = this->m_Places.GetLine(thread);
+    const size_t section = this->m_Places.GetSection(thread);
+    if (line >= m_Pass.Geometry.GetNumberOfLines() || section >= m_Sections.Layout.NumberOfSections)
+    {
+      return;
+    }
+    const size_t begin = line * m_Pass.Geometry.OuterStride + m_Sections.Layout.GetBegin(section);
+    const size_t length = m_Sections.Layout.GetLength(section);
+#pragma unroll
+    for (unsigned int k = 0; k < PixelsPerLane; ++k)
+    {
+      const unsigned int n = k * WarpSize + this->GetThread() % WarpSize;
+      if (n < length)
+      {
+        f(begin + n, n, k);
+      }
+    }
+  }
+
+  __device__ void
+  LoadRows() const
+  {
+    const unsigned int first = this->GetThread() / WarpSize * WarpSize;
+    const unsigned int lane = this->GetThread() % WarpSize;
+    ForEachAscending<RowBatch, Share>(
+      0,
+      WarpSize,
+      [&](size_t i) {
+        Share share{};
+        this->VisitShare(first + static_cast<unsigned int>(i),
+                         [&](size_t at, unsigned int, unsigned int k) { share.Pixels[k] = m_Pass.Source[at]; });
+        return share;
+      },
+      [&](size_t i, const Share & share) {
+#pragma unroll
+        for (unsigned int k = 0; k < PixelsPerLane; ++k)
+        {
+          GetRow(first + static_cast<unsigned int>(i))[k * WarpSize + lane] = share.Pixels[k];
+        }
+      });
+    __syncwarp();
+  }
+
+  __device__ void
+  StoreRows() const
+  {
+    const unsigned int first = this->GetThread() / WarpSize * WarpSize;
+    __syncwarp();
+#pragma unroll 4
+    for (unsigned int i = 0; i < WarpSize; ++i)
+    {
+      this->VisitShare(first + i,
+                       [&](size_t at, unsigned int n, unsigned int) { m_Pass.Destination[at] = GetRow(first + i)[n]; });
+    }
+  }
+
+  const PassArguments<T> &    m_Pass;
+  const SectionArguments<T> & m_Sections;
+  const Stretch<T>            m_InPlace;
+};
+
+template <typename T, template <typename> class TSection>
+__global__ void
+__launch_bounds__(SplitThreads) SectionStatesKernel(const __grid_constant__ PassArguments<T> pass,
+                                                    const __grid_constant__ SectionArguments<T> sections)
+{
+  const TSection<T> section(pass, sections);
+  if (section.IsValid())
+  {
+    GetGlobalStates(pass, sections, section.GetLine())
+      .Set(section.GetSection(), GetSectionStates<SectionBatch>(section.GetStretch(), pass.Coefficients));
+  }
+}
+
+template <typename T>
+__global__ void
+__launch_bounds__(ScanThreads) ScanSectionsKernel(const __grid_constant__ PassArguments<T> pass,
+                                                  const __grid_constant__ SectionArguments<T> sections)
+{
+  const size_t line = GetLineOfThread();
+  if (line < pass.Geometry.GetNumberOfLines())
+  {
+    ScanSections<ScanBatch>(GetLine(pass, line),
+                            sections.Layout,
+                            sections.Powers,
+                            pass.Coefficients,
+                            pass.ExactBorders,
+                            GetGlobalStates(pass, sections, line));
+  }
+}
+
+template <typename T, template <typename> class TSection, typename TIntermediate>
+__global__ void
+__launch_bounds__(SplitThreads) FilterSectionsKernel(const __grid_constant__ PassArguments<T> pass,
+                                                     const __grid_constant__ SectionArguments<T> sections)
+{
+  const TSection<T> section(pass, sections);
+  if (section.IsValid())
+  {
+    TIntermediate          intermediate;
+    const SectionStates<T> states = GetGlobalStates(pass, sections, section.GetLine()).Get(section.GetSection());
+    FilterSection(section.GetStretch(), pass.Coefficients, states, intermediate);
+  }
+  section.Store();
+}
+
+/** A matrix in device memory: Rows rows of Columns elements, Pitch elements apart. */
+template <typename T>
+struct Matrix
+{
+  T *    Data;
+  size_t Rows;
+  size_t Columns;
+  size_t Pitch;
+};
+
+/** destination[column][row] = source[row][column]; a block of TransposeTile x TransposeRows threads moves one tile. */
+template <typename T>
+__global__ void
+__launch_bounds__(TransposeTile * TransposeRows)
+  TransposeKernel(const Matrix<const T> source, const Matrix<T> destination)
+{
+  __shared__ T tile[TransposeTile][TransposeTile + 1]; // the extra column spreads a column's accesses over all banks
+  const size_t tilesAcross = (source.Columns + TransposeTile - 1) / TransposeTile;
+  const size_t firstRow = blockIdx.x / tilesAcross * TransposeTile;
+  const size_t firstColumn = blockIdx.x % tilesAcross * TransposeTile;
+  for (unsigned int i = threadIdx.y; i < TransposeTile; i += TransposeRows)
+  {
+    if (firstRow + i < source.Rows && firstColumn + threadIdx.x < source.Columns)
+    {
+      tile[i][threadIdx.x] = source.Data[(firstRow + i) * source.Pitch + firstColumn + threadIdx.x];
+    }
+  }
+  __syncthreads();
+  for (unsigned int i = threadIdx.y; i < TransposeTile; i += TransposeRows)
+  {
+    if (firstColumn + i < source.Columns && firstRow + threadIdx.x < source.Rows)
+    {
+      destination.Data[(firstColumn + i) * destination.Pitch + firstRow + threadIdx.x] = tile[threadIdx.x][i];
+    }
+  }
+}
+} // namespace itk::cuda::partitioned
+
+#endif

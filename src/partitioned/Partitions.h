@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef CudaFilters_partitioned_Partitions_h
+#define CudaFilters_partitioned_Partitions_h
+
+#include "partitioned/Sweeps.h"
+
+// The steps of each partition on a line. The host takes them one after the other, the device's threads at once.
+
+namespace itk::cuda::partitioned
+{
+// ------------------------------------------------------------------------------------------------------------- one-way
+
+/** The start state of the backward pass at the end of a line, from the forward pass there. */
+template <typename T>
+ITK_CUDA_HOST_DEVICE inline Sweep<T>
+TurnSweep(const Stretch<T> & line, const SmootherCoefficients<T> & c, bool exactBorders, const Sweep<T> & forward)
+{
+  const T last = line.Source[static_cast<ptrdiff_t>(line.Length - 1) * line.Stride] - line.Offset;
+  return Sweep<T>::From(BackwardStart(c, exactBorders, forward.GetState(), last));
+}
+
+/** A whole line by one thread. */
+template <typename T, typename TIntermediate>
+ITK_CUDA_HOST_DEVICE inline void
+FilterOneWay(const Stretch<T> &              line,
+             const SmootherCoefficients<T> & c,
+             bool                            exactBorders,
+             TIntermediate &                 intermediate)
+{
+  Sweep<T> forward; // before the line its first value repeats, which is zero here
+  intermediate.SweepForward(line, c, forward);
+  intermediate.SweepBackward(line, c, TurnSweep(line, c, exactBorders, forward));
+}
+
+/** The pixels from `begin` on. */
+template <typename T>
+ITK_CUDA_HOST_DEVICE inline Stretch<T>
+GetPart(const Stretch<T> & line, size_t begin, size_t length)
+{
+  const ptrdiff_t offset = static_cast<ptrdiff_t>(begin) * line.Stride;
+
+  Stretch<T> part = line;
+  part.Source += offset;
+  part.Destination += offset;
+  part.Length = length;
+  return part;
+}
+
+// The same line in parts, first forward, then backward. `sweep` is the state that the passes carry from part to part;
+// it is empty before the first part. The intermediate is stored where the result will be, which changes no bit.
+
+template <unsigned int VBatch, typename T>
+ITK_CUDA_HOST_DEVICE inline void
+SweepPartForward(const Stretch<T> & line, size_t begin, size_t end, const SmootherCoefficients<T> & c, Sweep<T> & sweep)
+{
+  GlobalIntermediate<T, VBatch>().SweepForward(GetPart(line, begin, end - begin), c, sweep);
+}
+
+/** The part that ends the line is the first. */
+template <unsigned int VBatch, typename T>
+ITK_CUDA_HOST_DEVICE inline void
+SweepPartBackward(const Stretch<T> &              line,
+                  size_t                          begin,
+                  size_t                          end,
+                  const SmootherCoefficients<T> & c,
+                  bool                            exactBorders,
+                  Sweep<T> &                      sweep)
+{
+  if (end == line.Length)
+  {
+    sweep = TurnSweep(line, c, exactBorders, sweep);
+  }
+  sweep = GlobalIntermediate<T, VBatch>().SweepBackward(GetPart(line, begin, end - begin), c, sweep);
+}
+
+// ------------------------------------------------------------------------------------------------------------- two-way
+
+/** The left half for side 0; for side 1 the right half, from right to left. Between them lies one pixel. */
+template <typename T>
+ITK_CUDA_HOST_DEVICE inline Stretch<T>
+GetHalf(const Stretch<T> & line, unsigned int side)
+{
+  const size_t    centre = line.Length / 2;
+  const ptrdiff_t begin = side == 0 ? 0 : static_cast<ptrdiff_t>(line.Length - 1) * line.Stride;
+
+  Stretch<T> half = line;
+  half.Source += begin;
+  half.Destination += begin;
+  half.Stride = side == 0 ? line.Stride : -line.Stride;
+  half.Length = side == 0 ? centre : line.Length - 1 - centre;
+  return half;
+}
+
+/** First pass over a half, outside in: w starts by repeating its first value. */
+template <typename T, typename TIntermediate>
+ITK_CUDA_HOST_DEVICE inline void
+SweepHalfInward(const Stretch<T> & half, const SmootherCoefficients<T> & c, TIntermediate & intermediate)
+{
+  Sweep<T> sweep = Sweep<T>::From(SteadyState(half.Source[0] - half.Offset));
+  intermediate.SweepForward(half, c, sweep);
+}
+
+/** Second pass, inside out. The central pixel replaces the three results that the pass starts from. */
+template <typename T, typename TIntermediate>
+ITK_CUDA_HOST_DEVICE inline void
+SweepHalfOutward(const Stretch<T> &              half,
+                 const SmootherCoefficients<T> & c,
+                 T                               centralPixel,
+                 TIntermediate &                 intermediate)
+{
+  intermediate.SweepBackward(half, c, Sweep<T>::From(SteadyState(centralPixel)));
+}
+
+/** The central pixel, less the line's offset: a convolution with the truncated Gaussian. weights[k] belongs to the
+ * distance k; beyond its ends the line repeats its end values. */
+template <unsigned int VBatch, typename T>
+ITK_CUDA_HOST_DEVICE inline T
+FilterCentralPixel(const Stretch<T> & line, const T * weights, size_t radius)
+{
+  const auto pixel = [&](size_t n) { return line.Source[static_cast<ptrdiff_t>(n) * line.Stride] - line.Offset; };
+
+  const size_t centre = line.Length / 2;
+  const auto   neighbours = [&](size_t k) {
+    return pixel(centre > k ? centre - k : 0) + pixel(centre + k < line.Length ? centre + k : line.Length - 1);
+  };
+  T sum = 0;
+  ForEachDescending<VBatch, T>(1, radius + 1, neighbours, [&](size_t k, T value) { sum += weights[k] * value; });
+  return sum + weights[0] * pixel(centre);
+}
+
+// --------------------------------------------------------------------------------------------------------------- exact
+
+/** A line in sections whose lengths differ by one pixel at most, the longer ones first. */
+struct SectionLayout
+{
+  size_t NumberOfSections;
+  size_t ShortLength;
+  size_t NumberOfLongSections; // of ShortLength + 1 pixels
+
+  ITK_CUDA_HOST_DEVICE bool
+  IsLong(size_t section) const
+  {
+    return section < NumberOfLongSections;
+  }
+  ITK_CUDA_HOST_DEVICE size_t
+  GetBegin(size_t section) const
+  {
+    return section * ShortLength + (section < NumberOfLongSections ? section : NumberOfLongSections);
+  }
+  ITK_CUDA_HOST_DEVICE size_t
+  GetLength(size_t section) const
+  {
+    return ShortLength + (this->IsLong(section) ? 1 : 0);
+  }
+};
+
+template <typename T>
+struct SectionPowers
+{
+  SmootherPower<T> Short;
+  SmootherPower<T> Long;
+
+  ITK_CUDA_HOST_DEVICE const SmootherPower<T> &
+                             Get(const SectionLayout & layout, size_t section) const
+  {
+    return layout.IsLong(section) ? Long : Short;
+  }
+};
+
+template <typename T>
+ITK_CUDA_HOST_DEVICE inline Stretch<T>
+GetSection(const Stretch<T> & line, const SectionLayout & layout, size_t section)
+{
+  return GetPart(line, layout.GetBegin(section), layout.GetLength(section));
+}
+
+/** The states of a section that the other sections of its line need. The scan replaces them by the section's true
+ * states. */
+template <typename T>
+struct SectionStates
+{
+  SmootherState<T> Forward;  // of the section alone at its end; after the scan the true one at its begin
+  SmootherState<T> Backward; // the rest r of the section alone at its begin; after the scan the true one at its end
+};
+
+constexpr unsigned int NumbersPerSection = 6; // of a SectionStates
+
+/** The states of the sections of a line, each number `stride` elements behind the one before. */
+template <typename T>
+class StateArray
+{
+public:
+  ITK_CUDA_HOST_DEVICE
+  StateArray(T * numbers, size_t stride)
+    : m_Numbers(numbers)
+    , m_Stride(stride)
+  {}
+
+  ITK_CUDA_HOST_DEVICE SmootherState<T>
+                       GetForward(size_t section) const
+  {
+    return this->GetState(NumbersPerSection * section);
+  }
+  ITK_CUDA_HOST_DEVICE SmootherState<T>
+                       GetBackward(size_t section) const
+  {
+    return this->GetState(NumbersPerSection * section + 3);
+  }
+  ITK_CUDA_HOST_DEVICE SectionStates<T>
+                       Get(size_t section) const
+  {
+    return { this->GetForward(section), this->GetBackward(section) };
+  }
+
+  ITK_CUDA_HOST_DEVICE void
+  SetForward(size_t section, const SmootherState<T> & state) const
+  {
+    this->SetState(NumbersPerSection * section, state);
+  }
+  ITK_CUDA_HOST_DEVICE void
+  SetBackward(size_t section, const SmootherState<T> & state) const
+  {
+    this->SetState(NumbersPerSection * section + 3, state);
+  }
+  ITK_CUDA_HOST_DEVICE void
+  Set(size_t section, const SectionStates<T> & states) const
+  {
+    this->SetForward(section, states.Forward);
+    this->SetBackward(section, states.Backward);
+  }
+
+private:
+  ITK_CUDA_HOST_DEVICE SmootherState<T>
+                       GetState(size_t number) const
+  {
+    const T * const  at = m_Numbers + number * m_Stride;
+    SmootherState<T> state;
+    state.Real = at[0];
+    state.PairRe = at[m_Stride];
+    state.PairIm = at[2 * m_Stride];
+    return state;
+  }
+  ITK_CUDA_HOST_DEVICE void
+  SetState(size_t number, const SmootherState<T> & state) const
+  {
+    T * const at = m_Numbers + number * m_Stride;
+    at[0] = state.Real;
+    at[m_Stride] = state.PairRe;
+    at[2 * m_Stride] = state.PairIm;
+  }
+
+  T *    m_Numbers;
+  size_t m_Stride;
+};
+
+template <unsigned int VBatch, typename T>
+ITK_CUDA_HOST_DEVICE inline SectionStates<T>
+GetSectionStates(const Stretch<T> & section, const SmootherCoefficients<T> & c)
+{
+  const auto load = [&](size_t n) { return section.Source[static_cast<ptrdiff_t>(n) * section.Stride]; };
+
+  Sweep<T> forward;
+  Sweep<T> backward;
+  ForEachAscending<VBatch, T>(0, section.Length, load, [&](size_t, T x) { forward.Advance(c, x - section.Offset); });
+  ForEachDescending<VBatch, T>(0, section.Length, load, [&](size_t, T x) { backward.Advance(c, x - section.Offset); });
+  return { forward.GetState(), BackwardFromPixels(c, backward.GetState()) };
+}
+
+/** Replaces the states of the sections alone by the true states. */
+template <unsigned int VBatch, typename T>
+ITK_CUDA_HOST_DEVICE inline void
+ScanSections(const Stretch<T> &              line,
+             const SectionLayout &           layout,
+             const SectionPowers<T> &        powers,
+             const SmootherCoefficients<T> & c,
+             bool                            exactBorders,
+             const StateArray<T> &           states)
+{
+  using State = SmootherState<T>;
+  State forward;
+  ForEachAscending<VBatch, State>(
+    0,
+    layout.NumberOfSections,
+    [&](size_t section) { return states.GetForward(section); },
+    [&](size_t section, const State & end) {
+      states.SetForward(section, forward);
+      forward = Carry(end, powers.Get(layout, section), forward);
+    });
+  const T last = line.Source[static_cast<ptrdiff_t>(line.Length - 1) * line.Stride] - line.Offset;
+  State   backward = BackwardRestAtEnd(c, exactBorders, forward, last);
+  ForEachDescending<VBatch, State>(
+    0,
+    layout.NumberOfSections,
+    [&](size_t section) { return states.GetBackward(section); },
+    [&](size_t section, const State & begin) {
+      states.SetBackward(section, backward);
+      backward = Carry(begin, powers.Get(layout, section), backward);
+    });
+}
+
+/** Filters a section from its true states. */
+template <typename T, typename TIntermediate>
+ITK_CUDA_HOST_DEVICE inline void
+FilterSection(const Stretch<T> &              section,
+              const SmootherCoefficients<T> & c,
+              const SectionStates<T> &        states,
+              TIntermediate &                 intermediate)
+{
+  Sweep<T> forward = Sweep<T>::From(states.Forward);
+  intermediate.SweepForward(section, c, forward);
+  const SmootherState<T> backward = Add(states.Backward, BackwardFromForward(c, forward.GetState()));
+  intermediate.SweepBackward(section, c, Sweep<T>::From(backward));
+}
+} // namespace itk::cuda::partitioned
+
+#endif

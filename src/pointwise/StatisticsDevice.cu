@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/device/Call.h"
+#include "runtime/image/Components.h"
+#include "runtime/device/Device.h"
+#include "runtime/device/Stream.h"
+#include "runtime/memory/DeviceAccess.h"
+#include "runtime/device/Launch.h"
+#include "runtime/image/Math.h"
+#include "pointwise/StatisticsCore.h"
+
+#include <cstddef>
+#include <cstring>
+#include <limits>
+#include <vector>
+
+namespace itk::cuda::pointwise
+{
+namespace
+{
+/** An image's pixels by their number. */
+template <typename T>
+struct NumberedPixels
+{
+  const T * Data;
+  size_t    Size[3];   // along x, y, z
+  size_t    Stride[3]; // along y, z, t
+  bool      IsDense;   // no gaps: a pixel's number is its place
+
+  __device__ T
+  Get(size_t number) const
+  {
+    size_t place = number;
+    if (!IsDense)
+    {
+      const size_t row = number / Size[0];
+      const size_t plane = row / Size[1];
+      const size_t volume = plane / Size[2];
+      place = number - row * Size[0] + (row - plane * Size[1]) * Stride[0] + (plane - volume * Size[2]) * Stride[1] +
+              volume * Stride[2];
+    }
+    return Data[place];
+  }
+};
+
+/** What the host fetches. The bins of the histogram lie behind it. */
+struct Sums
+{
+  Moments All;
+  double  Shift;
+};
+
+/** Adds up the lanes of a block. Only the first thread may read the sum, lanes[0]. */
+__device__ void
+MergeLanes(Moments (&lanes)[StatisticsLanes], const Moments & ofThread)
+{
+  lanes[threadIdx.x] = ofThread;
+  for (unsigned int half = StatisticsLanes / 2; half > 0; half /= 2)
+  {
+    __syncthreads();
+    if (threadIdx.x < half)
+    {
+      lanes[threadIdx.x].Merge(lanes[threadIdx.x + half]);
+    }
+  }
+}
+
+/** A block adds a chunk. `bins` are in shared memory. */
+template <typename T>
+__global__ void
+__launch_bounds__(StatisticsLanes) StatisticsKernel(NumberedPixels<T>    pixels,
+                                                    size_t               count,
+                                                    double               infinity,
+                                                    HistogramRule        rule,
+                                                    Moments *            chunks,
+                                                    unsigned long long * histogram)
+{
+  __shared__ Moments             lanes[StatisticsLanes];
+  extern __shared__ unsigned int bins[];
+  for (unsigned int bin = threadIdx.x; bin < rule.Number; bin += StatisticsLanes)
+  {
+    bins[bin] = 0;
+  }
+  __syncthreads();
+
+  const double shift = GetShift(static_cast<double>(pixels.Get(0)));
+  const size_t first = size_t{ blockIdx.x } * PixelsOfChunk + threadIdx.x;
+  Moments      moments;
+  moments.Clear(infinity);
+#pragma unroll 4
+  for (unsigned int k = 0; k < PixelsOfLane; ++k)
+  {
+    const size_t i = first + size_t{ k } * StatisticsLanes;
+    if (i < count)
+    {
+      const auto value = static_cast<double>(pixels.Get(i));
+      moments.Add(value, shift);
+      if (rule.Number > 0)
+      {
+        const unsigned int bin = rule.GetBin(value);
+        if (bin < rule.Number)
+        {
+          atomicAdd(&bins[bin], 1u);
+        }
+      }
+    }
+  }
+  MergeLanes(lanes, moments);
+  if (threadIdx.x == 0)
+  {
+    chunks[blockIdx.x] = lanes[0];
+  }
+  __syncthreads();
+  for (unsigned int bin = threadIdx.x; bin < rule.Number; bin += StatisticsLanes)
+  {
+    if (bins[bin] > 0)
+    {
+      atomicAdd(&histogram[bin], static_cast<unsigned long long>(bins[bin]));
+    }
+  }
+}
+
+/** Adds up the chunks in one block. The host then fetches no more bytes for a large image than for a small one. */
+template <typename T>
+__global__ void
+__launch_bounds__(StatisticsLanes)
+  MergeChunksKernel(const T * firstPixel, const Moments * chunks, size_t numberOfChunks, double infinity, Sums * sums)
+{
+  __shared__ Moments lanes[StatisticsLanes];
+  Moments            moments;
+  moments.Clear(infinity);
+#pragma unroll 4
+  for (size_t chunk = threadIdx.x; chunk < numberOfChunks; chunk += StatisticsLanes)
+  {
+    moments.Merge(chunks[chunk]);
+  }
+  MergeLanes(lanes, moments);
+  if (threadIdx.x == 0)
+  {
+    *sums = { lanes[0], GetShift(static_cast<double>(*firstPixel)) };
+  }
+}
+
+template <typename T>
+NumberedPixels<T>
+NumberPixels(const DeviceView & view)
+{
+  bool isDense = true;
+  for (unsigned int axis = 1; axis + 1 < DeviceView::NumberOfAxes; ++axis)
+  {
+    isDense = isDense && (view.Size[axis] == 1 || view.Stride[axis] == view.Stride[axis - 1] * view.Size[axis - 1]);
+  }
+  return { static_cast<const T *>(view.Data),
+           { view.Size[0], view.Size[1], view.Size[2] },
+           { view.Stride[1], view.Stride[2], view.Stride[3] },
+           isDense };
+}
+
+template <typename T>
+CudaImageStatistics
+ComputeStatistics(const DeviceView & image, const CudaHistogramBins & bins, const Context & context)
+{
+  static_assert(sizeof(uint64_t) == sizeof(unsigned long long));
+  const double       infinity = std::numeric_limits<double>::infinity();
+  const size_t       count = image.GetNumberOfElements();
+  const size_t       numberOfChunks = DivideUp(count, PixelsOfChunk);
+  const DeviceBuffer chunks(numberOfChunks * sizeof(Moments), context);
+  const DeviceBuffer result(sizeof(Sums) + bins.Number * sizeof(uint64_t), context);
+  auto * const       sums = static_cast<Sums *>(result.GetPointer());
+  ITK_CUDA_CALL(cudaMemsetAsync(sums, 0, result.GetSize(), context.GetStream()));
+  ITK_CUDA_CALL(LaunchKernel(StatisticsKernel<T>,
+                             MakeGrid(numberOfChunks),
+                             dim3(StatisticsLanes),
+                             bins.Number * sizeof(unsigned int),
+                             context.GetStream(),
+                             NumberPixels<T>(image),
+                             count,
+                             infinity,
+                             HistogramRule(bins),
+                             static_cast<Moments *>(chunks.GetPointer()),
+                             reinterpret_cast<unsigned long long *>(sums + 1)));
+  ITK_CUDA_CALL(LaunchKernel(MergeChunksKernel<T>,
+                             dim3(1),
+                             dim3(StatisticsLanes),
+                             0,
+                             context.GetStream(),
+                             static_cast<const T *>(image.Data),
+                             static_cast<const Moments *>(chunks.GetPointer()),
+                             numberOfChunks,
+                             infinity,
+                             sums));
+
+  std::vector<std::byte> fetched(result.GetSize());
+  ITK_CUDA_CALL(cudaMemcpyAsync(fetched.data(), sums, fetched.size(), cudaMemcpyDeviceToHost, context.GetStream()));
+  ITK_CUDA_CALL(cudaStreamSynchronize(context.GetStream()));
+  Sums onHost;
+  std::memcpy(&onHost, fetched.data(), sizeof(Sums));
+  CudaImageStatistics statistics = MakeStatistics(onHost.All, count, onHost.Shift);
+  statistics.Histogram.resize(bins.Number);
+  if (bins.Number > 0)
+  {
+    std::memcpy(statistics.Histogram.data(), fetched.data() + sizeof(Sums), fetched.size() - sizeof(Sums));
+  }
+  return statistics;
+}
+} // namespace
+} // namespace itk::cuda::pointwise
+
+namespace itk::CudaDetail
+{
+CudaImageStatistics
+CudaComputeStatisticsOnDevice(const CudaDeviceImageView & image, const CudaHistogramBins & bins)
+{
+  using namespace cuda;
+  pointwise::VerifyStatistics(image.GetNumberOfElements(), image.Size.back(), bins);
+  const Context       context = GetThreadContext(GetMemory(image).GetDevice());
+  const DeviceGuard   guard(context.GetDevice());
+  const DeviceReading reading(image, context);
+  CudaImageStatistics statistics;
+  VisitComponentType(image.ComponentType, [&](auto zero) {
+    statistics = pointwise::ComputeStatistics<decltype(zero)>(GetDeviceView(image), bins, context);
+  });
+  return statistics;
+}
+} // end namespace itk::CudaDetail

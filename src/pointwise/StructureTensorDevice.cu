@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "itkCudaDetailTensorEngine.h"
+#include "pointwise/PlaneKernels.cuh"
+#include "pointwise/StructureMeasures.h"
+#include "pointwise/TensorDevice.h"
+
+namespace itk::cuda::pointwise
+{
+namespace
+{
+template <typename T, unsigned int VDimension>
+struct GradientProductPlanes
+{
+  // A thread reads its components before it writes its products, which may lie in the same memory.
+  const T * Gradient[VDimension];
+  T *       Products[TensorComponents<VDimension>];
+};
+
+template <typename T, unsigned int VDimension>
+__global__ void
+__launch_bounds__(ThreadsOfBlock) GradientProductsKernel(GradientProductPlanes<T, VDimension> planes, size_t count)
+{
+  const size_t i = GetThreadIndex();
+  if (i >= count)
+  {
+    return;
+  }
+  T gradient[VDimension];
+#pragma unroll
+  for (unsigned int d = 0; d < VDimension; ++d)
+  {
+    gradient[d] = planes.Gradient[d][i];
+  }
+  T products[TensorComponents<VDimension>];
+  GetGradientProducts<VDimension>(gradient, products);
+#pragma unroll
+  for (unsigned int c = 0; c < TensorComponents<VDimension>; ++c)
+  {
+    planes.Products[c][i] = products[c];
+  }
+}
+
+template <typename T, unsigned int VDimension, StructureQuantity VQuantity>
+__global__ void
+__launch_bounds__(ThreadsOfBlock) StructureQuantityKernel(Planes<const T> tensors, Planes<T> output, size_t count)
+{
+  constexpr unsigned int results = VQuantity == StructureQuantity::Coherence ? 1 : VDimension;
+  const size_t           i = GetThreadIndex();
+  if (i >= count)
+  {
+    return;
+  }
+  T tensor[TensorComponents<VDimension>];
+  LoadTensor(tensors, i, tensor);
+  T result[VDimension];
+  GetStructureQuantity<VDimension>(VQuantity, tensor, result);
+#pragma unroll
+  for (unsigned int c = 0; c < results; ++c)
+  {
+    output.At(c, i) = result[c];
+  }
+}
+} // namespace
+
+void
+RunGradientProducts(const std::vector<DeviceView> & gradient,
+                    const std::vector<DeviceView> & products,
+                    const Context &                 context)
+{
+  const auto dimension = static_cast<unsigned int>(gradient.size());
+  if ((dimension != 2 && dimension != 3) || products.size() != CudaTensorComponents(dimension))
+  {
+    itkGenericExceptionMacro("A gradient of " << dimension << " components and " << products.size()
+                                              << " products; there must be 2 and 3, or 3 and 6");
+  }
+  for (const auto * images : { &gradient, &products })
+  {
+    for (const DeviceView & image : *images)
+    {
+      VerifySameRows(gradient.front(), image);
+    }
+  }
+  VisitTypes(gradient.front().ComponentType, dimension, [&](auto zero, auto rows) {
+    using T = decltype(zero);
+    constexpr unsigned int      d = decltype(rows)::value;
+    GradientProductPlanes<T, d> planes;
+    for (unsigned int i = 0; i < d; ++i)
+    {
+      planes.Gradient[i] = static_cast<const T *>(gradient[i].Data);
+    }
+    for (unsigned int c = 0; c < TensorComponents<d>; ++c)
+    {
+      planes.Products[c] = static_cast<T *>(products[c].Data);
+    }
+    const size_t count = GetPlaneLength(gradient.front());
+    LaunchPixels(GradientProductsKernel<T, d>, count, context, planes, count);
+  });
+}
+
+void
+RunStructureQuantity(StructureQuantity  quantity,
+                     unsigned int       dimension,
+                     const DeviceView & tensors,
+                     const DeviceView & output,
+                     const Context &    context)
+{
+  const unsigned int results = quantity == StructureQuantity::Coherence ? 1 : dimension;
+  CudaVerifyTensorComponents(dimension, results, tensors.Size.back(), output.Size.back());
+  VerifySameRows(tensors, output);
+  VisitTypes(tensors.ComponentType, dimension, [&](auto zero, auto rows) {
+    using T = decltype(zero);
+    constexpr unsigned int d = decltype(rows)::value;
+    const auto             kernel =
+      quantity == StructureQuantity::Orientation ? StructureQuantityKernel<T, d, StructureQuantity::Orientation>
+                  : quantity == StructureQuantity::Coherence ? StructureQuantityKernel<T, d, StructureQuantity::Coherence>
+                                                             : StructureQuantityKernel<T, d, StructureQuantity::Eigenvalues>;
+    const size_t count = GetPlaneLength(tensors);
+    LaunchPixels(kernel, count, context, GetPlanes<const T>(tensors), GetPlanes<T>(output), count);
+  });
+}
+} // namespace itk::cuda::pointwise

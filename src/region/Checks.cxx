@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "region/Checks.h"
+
+#include "itkCudaNoiseLaws.h"
+
+#include <cmath>
+#include <limits>
+
+namespace itk::cuda::region
+{
+namespace
+{
+const char *
+NameOf(CudaComponentType type)
+{
+  return type == CudaComponentType::UChar ? "unsigned char" : "unsigned int";
+}
+} // namespace
+
+void
+CheckNoiseLaw(const std::optional<NoiseLaw> & law)
+{
+  if (!law)
+  {
+    itkGenericExceptionMacro(
+      "NoiseLaw is not set; call SetNoiseLaw() with the distribution of the pixels: " << CudaNoiseLawNames());
+  }
+}
+
+void
+CheckForegroundThreshold(double threshold)
+{
+  Require(!std::isinf(threshold), "ForegroundThreshold", threshold, "finite");
+}
+
+void
+CheckImage(const CudaImageView & image, const CudaImageView * validMask)
+{
+  if (image.Data == nullptr || image.GetNumberOfPixels() == 0)
+  {
+    itkGenericExceptionMacro("The image is empty");
+  }
+  if (image.Size[2] != 1 || image.Size[3] != 1 || image.NumberOfComponents != 1)
+  {
+    itkGenericExceptionMacro("The image must have two dimensions and one component per pixel");
+  }
+  if (validMask != nullptr)
+  {
+    CheckSize(*validMask, CudaComponentType::UChar, image.Size[0], image.Size[1], "The mask of valid pixels");
+  }
+}
+
+void
+CheckSize(const CudaImageView & image, CudaComponentType type, size_t width, size_t height, const char * name)
+{
+  if (image.Size != decltype(image.Size){ { width, height, 1, 1 } } || image.ComponentType != type ||
+      image.NumberOfComponents != 1)
+  {
+    itkGenericExceptionMacro(<< name << " has " << image.Size[0] << " x " << image.Size[1] << " pixels; it must have "
+                             << width << " x " << height << " of " << NameOf(type) << ", as the image");
+  }
+}
+
+CudaRegionSnakeStatistics
+MakeStatistics(const Moments & sums, const SamplesDescription & samples, NoiseLaw law)
+{
+  CudaRegionSnakeStatistics statistics;
+  statistics.NumberOfPixels = static_cast<uint64_t>(sums.Count);
+  statistics.Sum = sums.Sum;
+  statistics.SumOfSquares = sums.SumOfSquares;
+  if (sums.Count > 0)
+  {
+    const double n = static_cast<double>(sums.Count);
+    statistics.Mean = samples.Offset + samples.Step * (static_cast<double>(sums.Sum) / n);
+    if (UsesSquares(law))
+    {
+      statistics.Variance = samples.Step * samples.Step * (ScaledVariance(sums) / (n * n));
+      statistics.MeanSquare = statistics.Variance + statistics.Mean * statistics.Mean;
+    }
+    else
+    {
+      statistics.Variance = std::numeric_limits<double>::quiet_NaN();
+      statistics.MeanSquare = std::numeric_limits<double>::quiet_NaN();
+    }
+  }
+  return statistics;
+}
+} // namespace itk::cuda::region

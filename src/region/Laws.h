@@ -1,0 +1,504 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef CudaFilters_region_Laws_h
+#define CudaFilters_region_Laws_h
+
+#include "itkCudaFiltersEnums.h"
+#include "runtime/HostDevice.h"
+#include "region/Math.h"
+
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+
+// The criteria J that segmentation minimises: negative log-likelihoods of two regions with their parameters at the
+// optimum, without the terms that do not depend on where the boundary is.
+//
+// Parameters are bounded below in units of the sample grid: without bounds, regions of one value would drive J to minus
+// infinity. Where a bound is active, J is the likelihood at the bound.
+namespace itk::cuda::region
+{
+using NoiseLaw = CudaFiltersEnums::NoiseLaw;
+
+/** Number of valid pixels, sum of samples and sum of their squares. Contributions of edges wrap around modulo 2^64;
+ * sums of regions do not, and differences of two regions fit as signed numbers. */
+struct Moments
+{
+  int64_t  Count{ 0 };
+  uint64_t Sum{ 0 };
+  uint64_t SumOfSquares{ 0 };
+
+  ITK_CUDA_HOST_DEVICE Moments &
+  operator+=(const Moments & other)
+  {
+    Count += other.Count;
+    Sum += other.Sum;
+    SumOfSquares += other.SumOfSquares;
+    return *this;
+  }
+  ITK_CUDA_HOST_DEVICE Moments &
+  operator-=(const Moments & other)
+  {
+    Count -= other.Count;
+    Sum -= other.Sum;
+    SumOfSquares -= other.SumOfSquares;
+    return *this;
+  }
+  friend ITK_CUDA_HOST_DEVICE Moments
+  operator+(Moments x, const Moments & y)
+  {
+    return x += y;
+  }
+  friend ITK_CUDA_HOST_DEVICE Moments
+  operator-(Moments x, const Moments & y)
+  {
+    return x -= y;
+  }
+  friend ITK_CUDA_HOST_DEVICE bool
+  operator==(const Moments & x, const Moments & y)
+  {
+    return x.Count == y.Count && x.Sum == y.Sum && x.SumOfSquares == y.SumOfSquares;
+  }
+};
+
+/** A function Count * count + Sum * sum + SumOfSquares * sum of squares. */
+struct LinearForm
+{
+  double Count{ 0.0 };
+  double Sum{ 0.0 };
+  double SumOfSquares{ 0.0 };
+
+  /** Value at a difference of two regions' sums. */
+  ITK_CUDA_HOST_DEVICE double
+  operator()(const Moments & difference) const
+  {
+    return Count * static_cast<double>(difference.Count) +
+           Sum * static_cast<double>(static_cast<int64_t>(difference.Sum)) +
+           SumOfSquares * static_cast<double>(static_cast<int64_t>(difference.SumOfSquares));
+  }
+};
+
+/** count * sum of squares - sum^2, exact before it is rounded: count^2 times the variance. */
+ITK_CUDA_HOST_DEVICE inline double
+ScaledVariance(const Moments & m)
+{
+  return ToDouble(Subtract(Multiply(static_cast<uint64_t>(m.Count), m.SumOfSquares), Multiply(m.Sum, m.Sum)));
+}
+
+/** A variance no sample can resolve: that of rounding to the grid. */
+constexpr double MinimumVariance = 1.0 / 12.0;
+
+// Laws of one region: Criterion() of its sums, and Linearize(): the negative log-likelihood as a function of the sums
+// with the parameters fixed at their present values. The optimum over the parameters is never above this function: a
+// change that lowers the function lowers J.
+
+/** n/2 log v, v = b/n - (a/n)^2. */
+struct GaussianRegion
+{
+  ITK_CUDA_HOST_DEVICE double
+  Criterion(const Moments & m) const
+  {
+    const double n = static_cast<double>(m.Count);
+    const double variance = ScaledVariance(m) / (n * n);
+    return variance >= MinimumVariance ? 0.5 * n * Log(variance)
+                                       : 0.5 * n * (Log(MinimumVariance) + variance / MinimumVariance - 1.0);
+  }
+  ITK_CUDA_HOST_DEVICE LinearForm
+  Linearize(const Moments & m) const
+  {
+    const double n = static_cast<double>(m.Count);
+    const double variance = ScaledVariance(m) / (n * n);
+    const double v = variance >= MinimumVariance ? variance : MinimumVariance;
+    const double mean = static_cast<double>(m.Sum) / n;
+    return { 0.5 * Log(v) + 0.5 * mean * (mean / v), -mean / v, 0.5 / v };
+  }
+};
+
+/** L n log m, m = a/n: L looks. */
+struct GammaRegion
+{
+  static constexpr double MinimumMean = 0.5;
+  double                  NumberOfLooks;
+
+  ITK_CUDA_HOST_DEVICE double
+  Criterion(const Moments & m) const
+  {
+    const double n = static_cast<double>(m.Count);
+    const double mean = static_cast<double>(m.Sum) / n;
+    return mean >= MinimumMean ? NumberOfLooks * n * Log(mean)
+                               : NumberOfLooks * n * (Log(MinimumMean) + mean / MinimumMean - 1.0);
+  }
+  ITK_CUDA_HOST_DEVICE LinearForm
+  Linearize(const Moments & m) const
+  {
+    const double estimate = static_cast<double>(m.Sum) / static_cast<double>(m.Count);
+    const double mean = estimate >= MinimumMean ? estimate : MinimumMean;
+    return { NumberOfLooks * Log(mean), NumberOfLooks / mean, 0.0 };
+  }
+};
+
+/** L n log s, s = b/n: the amplitude of L looks is Nakagami distributed, its square as in GammaRegion. */
+struct RayleighRegion
+{
+  static constexpr double MinimumMeanSquare = 0.25;
+  double                  NumberOfLooks;
+
+  ITK_CUDA_HOST_DEVICE double
+  Criterion(const Moments & m) const
+  {
+    const double n = static_cast<double>(m.Count);
+    const double meanSquare = static_cast<double>(m.SumOfSquares) / n;
+    return meanSquare >= MinimumMeanSquare
+             ? NumberOfLooks * n * Log(meanSquare)
+             : NumberOfLooks * n * (Log(MinimumMeanSquare) + meanSquare / MinimumMeanSquare - 1.0);
+  }
+  ITK_CUDA_HOST_DEVICE LinearForm
+  Linearize(const Moments & m) const
+  {
+    const double estimate = static_cast<double>(m.SumOfSquares) / static_cast<double>(m.Count);
+    const double meanSquare = estimate >= MinimumMeanSquare ? estimate : MinimumMeanSquare;
+    return { NumberOfLooks * Log(meanSquare), 0.0, NumberOfLooks / meanSquare };
+  }
+};
+
+/** -a log m, m = a/n. */
+struct PoissonRegion
+{
+  double MinimumMean;
+
+  ITK_CUDA_HOST_DEVICE double
+  Criterion(const Moments & m) const
+  {
+    const double n = static_cast<double>(m.Count);
+    const double a = static_cast<double>(m.Sum);
+    const double mean = a / n;
+    return mean >= MinimumMean ? -a * Log(mean) : n * MinimumMean - a * Log(MinimumMean) - a;
+  }
+  ITK_CUDA_HOST_DEVICE LinearForm
+  Linearize(const Moments & m) const
+  {
+    const double estimate = static_cast<double>(m.Sum) / static_cast<double>(m.Count);
+    const double mean = estimate >= MinimumMean ? estimate : MinimumMean;
+    return { mean, -Log(mean), 0.0 };
+  }
+};
+
+/** n H(p), p = a/n, H(p) = -p log p - (1-p) log(1-p). */
+struct BernoulliRegion
+{
+  double MinimumProbability;
+
+  ITK_CUDA_HOST_DEVICE double
+  Criterion(const Moments & m) const
+  {
+    const double ones = static_cast<double>(m.Sum);
+    const double zeros = static_cast<double>(m.Count - static_cast<int64_t>(m.Sum));
+    return -(ones * Log(this->Probability(ones, m)) + zeros * Log(this->Probability(zeros, m)));
+  }
+  ITK_CUDA_HOST_DEVICE LinearForm
+  Linearize(const Moments & m) const
+  {
+    const double logOnes = Log(this->Probability(static_cast<double>(m.Sum), m));
+    const double logZeros = Log(this->Probability(static_cast<double>(m.Count - static_cast<int64_t>(m.Sum)), m));
+    return { -logZeros, logZeros - logOnes, 0.0 };
+  }
+
+private:
+  ITK_CUDA_HOST_DEVICE double
+  Probability(double number, const Moments & m) const
+  {
+    const double p = number / static_cast<double>(m.Count);
+    const double upper = 1.0 - MinimumProbability;
+    return p < MinimumProbability ? MinimumProbability : (p > upper ? upper : p);
+  }
+};
+
+/** Two regions, each with parameters of its own. */
+template <typename TRegion>
+struct IndependentRegions
+{
+  TRegion Region;
+
+  ITK_CUDA_HOST_DEVICE double
+  Criterion(const Moments & target, const Moments & background) const
+  {
+    return (target.Count > 0 ? Region.Criterion(target) : 0.0) +
+           (background.Count > 0 ? Region.Criterion(background) : 0.0);
+  }
+  /** The change by samples that move from the background to the target. Both regions have pixels. */
+  ITK_CUDA_HOST_DEVICE LinearForm
+  Linearize(const Moments & target, const Moments & background) const
+  {
+    const LinearForm t = Region.Linearize(target);
+    const LinearForm b = Region.Linearize(background);
+    return { t.Count - b.Count, t.Sum - b.Sum, t.SumOfSquares - b.SumOfSquares };
+  }
+};
+
+/** Two Gaussian regions with one variance: N/2 log v, v = (SS_T + SS_B) / N, SS = b - a^2/n. */
+struct CommonVarianceRegions
+{
+  ITK_CUDA_HOST_DEVICE double
+  Criterion(const Moments & target, const Moments & background) const
+  {
+    const double n = static_cast<double>(target.Count + background.Count);
+    const double variance = Variance(target, background);
+    return variance >= MinimumVariance ? 0.5 * n * Log(variance)
+                                       : 0.5 * n * (Log(MinimumVariance) + variance / MinimumVariance - 1.0);
+  }
+  ITK_CUDA_HOST_DEVICE LinearForm
+  Linearize(const Moments & target, const Moments & background) const
+  {
+    const double variance = Variance(target, background);
+    const double v = variance >= MinimumVariance ? variance : MinimumVariance;
+    const double t = static_cast<double>(target.Sum) / static_cast<double>(target.Count);
+    const double b = static_cast<double>(background.Sum) / static_cast<double>(background.Count);
+    return { 0.5 * ((t - b) * (t + b)) / v, (b - t) / v, 0.0 };
+  }
+
+private:
+  static ITK_CUDA_HOST_DEVICE double
+  Variance(const Moments & target, const Moments & background)
+  {
+    const double t = target.Count > 0 ? ScaledVariance(target) / static_cast<double>(target.Count) : 0.0;
+    const double b = background.Count > 0 ? ScaledVariance(background) / static_cast<double>(background.Count) : 0.0;
+    return (t + b) / static_cast<double>(target.Count + background.Count);
+  }
+};
+
+/** The values that a law describes. */
+enum class ValueRange : uint8_t
+{
+  Finite,
+  NotNegative,
+  Positive,
+  Counts
+};
+
+/** How pixels become samples. */
+enum class SampleGrid : uint8_t
+{
+  FromMinimum, // steps counted from the smallest value
+  FromZero,    // steps counted from 0
+  Integers,    // the values themselves
+  Logarithms,  // steps of the values' logarithms
+  Binary       // 0 and 1
+};
+
+/** The user's parameters of the pixels. */
+enum class LawParameter : uint8_t
+{
+  None,
+  NumberOfLooks,
+  ForegroundThreshold
+};
+
+/** Properties of a law besides its criterion. */
+struct LawTraits
+{
+  const char * Name{ nullptr }; // null: there is no such law
+  const char * Description{ nullptr };
+  ValueRange   Values{ ValueRange::Finite };
+  SampleGrid   Grid{ SampleGrid::FromMinimum };
+  LawParameter Parameter{ LawParameter::None };
+  bool         UsesSquares{ true }; // of samples
+  double       StepExponent{ 1.0 }; // J of a pixel and a look grows by so many logarithms of the samples' step
+};
+
+/** The table of the laws. */
+constexpr LawTraits
+GetTraits(NoiseLaw law)
+{
+  using Range = ValueRange;
+  using Grid = SampleGrid;
+  using Parameter = LawParameter;
+  switch (law)
+  {
+    case NoiseLaw::Gaussian:
+      return { "Gaussian", "own mean and variance", Range::Finite, Grid::FromMinimum, Parameter::None, true, 1.0 };
+    case NoiseLaw::GaussianCommonVariance:
+      return {
+        "GaussianCommonVariance", "own mean, one variance", Range::Finite, Grid::FromMinimum, Parameter::None, true, 1.0
+      };
+    case NoiseLaw::Gamma:
+      return {
+        "Gamma", "intensity of radar images", Range::NotNegative, Grid::FromZero, Parameter::NumberOfLooks, false, 1.0
+      };
+    case NoiseLaw::Rayleigh:
+      return {
+        "Rayleigh", "amplitude of radar images", Range::NotNegative, Grid::FromZero, Parameter::NumberOfLooks, true, 2.0
+      };
+    case NoiseLaw::Poisson:
+      return { "Poisson", "counts", Range::Counts, Grid::Integers, Parameter::None, false, 0.0 };
+    case NoiseLaw::Bernoulli:
+      return { "Bernoulli", "two values", Range::Finite, Grid::Binary, Parameter::ForegroundThreshold, false, 0.0 };
+    case NoiseLaw::LogNormal:
+      return { "LogNormal", "Gaussian logarithm", Range::Positive, Grid::Logarithms, Parameter::None, true, 1.0 };
+  }
+  return {};
+}
+
+constexpr size_t
+CountLaws()
+{
+  size_t number = 0;
+  while (GetTraits(static_cast<NoiseLaw>(number)).Name != nullptr)
+  {
+    ++number;
+  }
+  return number;
+}
+
+constexpr size_t NumberOfLaws = CountLaws();
+
+constexpr std::array<NoiseLaw, NumberOfLaws>
+ListLaws()
+{
+  std::array<NoiseLaw, NumberOfLaws> laws{};
+  for (size_t i = 0; i < NumberOfLaws; ++i)
+  {
+    laws[i] = static_cast<NoiseLaw>(i);
+  }
+  return laws;
+}
+
+/** All laws, in the order of the enumeration. */
+constexpr std::array<NoiseLaw, NumberOfLaws> AllLaws = ListLaws();
+
+/** Whether a finite value is one of the range. */
+ITK_CUDA_HOST_DEVICE inline bool
+IsInRange(ValueRange range, double value)
+{
+  switch (range)
+  {
+    case ValueRange::NotNegative:
+      return value >= 0.0;
+    case ValueRange::Positive:
+      return value > 0.0;
+    case ValueRange::Counts:
+      return value >= 0.0 && value == std::floor(value) && value <= 4294967295.0; // a sample's largest
+    case ValueRange::Finite:
+      break;
+  }
+  return true;
+}
+
+/** The range in words. */
+inline const char *
+DescribeRange(ValueRange range)
+{
+  switch (range)
+  {
+    case ValueRange::NotNegative:
+      return "values of 0 or more";
+    case ValueRange::Positive:
+      return "values above 0";
+    case ValueRange::Counts:
+      return "counts: integers from 0 to 4294967295";
+    case ValueRange::Finite:
+      break;
+  }
+  return "finite values";
+}
+
+/** The law of an image, as plain data. */
+struct LawDescription
+{
+  NoiseLaw Law{ NoiseLaw::Gaussian };
+  double   NumberOfLooks{ 1.0 };
+  int64_t  NumberOfValidPixels{ 1 };
+
+  /** Smallest Poisson mean and Bernoulli probability: half a count in the whole image. */
+  ITK_CUDA_HOST_DEVICE double
+  HalfACount() const
+  {
+    return 0.5 / static_cast<double>(NumberOfValidPixels);
+  }
+
+  /** What `function`, a generic callable, returns for the law's type. */
+  template <typename TFunction>
+  ITK_CUDA_HOST_DEVICE auto
+  Visit(const TFunction & function) const
+  {
+    switch (Law)
+    {
+      case NoiseLaw::GaussianCommonVariance:
+        return function(CommonVarianceRegions{});
+      case NoiseLaw::Gamma:
+        return function(IndependentRegions<GammaRegion>{ { NumberOfLooks } });
+      case NoiseLaw::Rayleigh:
+        return function(IndependentRegions<RayleighRegion>{ { NumberOfLooks } });
+      case NoiseLaw::Poisson:
+        return function(IndependentRegions<PoissonRegion>{ { this->HalfACount() } });
+      case NoiseLaw::Bernoulli:
+        return function(IndependentRegions<BernoulliRegion>{ { this->HalfACount() } });
+      case NoiseLaw::Gaussian:
+      case NoiseLaw::LogNormal: // its samples are logarithms
+        break;
+    }
+    return function(IndependentRegions<GaussianRegion>{});
+  }
+};
+
+struct EvaluateCriterion
+{
+  Moments Target, Background;
+  template <typename TLaw>
+  ITK_CUDA_HOST_DEVICE double
+  operator()(const TLaw & law) const
+  {
+    return law.Criterion(Target, Background);
+  }
+};
+
+struct EvaluateLinearForm
+{
+  Moments Target, Background;
+  template <typename TLaw>
+  ITK_CUDA_HOST_DEVICE LinearForm
+  operator()(const TLaw & law) const
+  {
+    return law.Linearize(Target, Background);
+  }
+};
+
+/** J of a target in an image whose sums are `total`. */
+ITK_CUDA_HOST_DEVICE inline double
+Criterion(const LawDescription & law, const Moments & target, const Moments & total)
+{
+  return law.Visit(EvaluateCriterion{ target, total - target });
+}
+
+/** First-order change of J by what moves into the target; not below the true change. Zero if a region is empty. */
+ITK_CUDA_HOST_DEVICE inline LinearForm
+Linearize(const LawDescription & law, const Moments & target, const Moments & total)
+{
+  if (target.Count <= 0 || target.Count >= total.Count)
+  {
+    return {};
+  }
+  return law.Visit(EvaluateLinearForm{ target, total - target });
+}
+
+/** Whether the law's criterion depends on the sum of squares. */
+constexpr bool
+UsesSquares(NoiseLaw law)
+{
+  return GetTraits(law).UsesSquares;
+}
+
+/** What J has to be increased by when samples are in units of `step`. */
+inline double
+CriterionOffset(const LawDescription & law, double step)
+{
+  const LawTraits traits = GetTraits(law.Law);
+  if (traits.StepExponent == 0.0)
+  {
+    return 0.0; // the step may be negative, which has no logarithm
+  }
+  const double looks = traits.Parameter == LawParameter::NumberOfLooks ? law.NumberOfLooks : 1.0;
+  return looks * (traits.StepExponent * (static_cast<double>(law.NumberOfValidPixels) * Log(step)));
+}
+} // namespace itk::cuda::region
+
+#endif

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef CudaFilters_region_SampleValues_h
+#define CudaFilters_region_SampleValues_h
+
+#include "runtime/HostDevice.h"
+#include "region/Laws.h"
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+
+// How pixels become samples, pixel by pixel, for loops on the host and for kernels: plain data that is passed by value.
+// Arithmetic in double, which no compiler may fuse.
+namespace itk::cuda::region
+{
+constexpr double Infinity = std::numeric_limits<double>::infinity();
+constexpr size_t NoPosition = std::numeric_limits<size_t>::max();
+constexpr double LargestLogarithm = 65535.0; // in steps of the grid
+
+/** Rows of an image and of the bits of its mask. */
+template <typename TPixel>
+struct PixelRows
+{
+  const TPixel *   Image;
+  size_t           RowStride; // pixels
+  const uint16_t * ValidBits; // nullptr: all pixels are valid
+  size_t           MaskWordsPerRow;
+  size_t           Width;
+  size_t           Height;
+
+  ITK_CUDA_HOST_DEVICE const TPixel *
+  GetRow(size_t y) const
+  {
+    return Image + y * RowStride;
+  }
+  ITK_CUDA_HOST_DEVICE bool
+  IsValid(size_t x, size_t y) const
+  {
+    return ValidBits == nullptr || ((ValidBits[y * MaskWordsPerRow + x / 16] >> (x % 16)) & 1) != 0;
+  }
+};
+
+/** Magnitudes are counted in classes of factors of 16: class i holds those from 16^(i - 32) up to below 16^(i - 31).
+ * The 64 classes hold all floats; the smallest, below the normal ones, are in class 0. */
+constexpr int MagnitudeClasses = 64;
+
+/** The class of a magnitude that is not 0, and finite as a float. */
+ITK_CUDA_HOST_DEVICE inline int
+MagnitudeClass(double value)
+{
+  uint64_t bits;
+  memcpy(&bits, &value, sizeof(bits));
+  const int exponent = static_cast<int>((bits >> 52) & 0x7ff) - 1023;
+  return exponent < -128 ? 0 : (exponent + 128) / 4;
+}
+
+/** The smallest magnitude of a class but the first. */
+inline double
+SmallestOfClass(int index)
+{
+  return std::ldexp(1.0, 4 * index - 128);
+}
+
+/** The findings of a pass over the values. Findings of parts of the image are merged. */
+struct ValueSurvey
+{
+  double Minimum{ Infinity };
+  double Maximum{ -Infinity };
+  // the accepted values that are not 0: how many there are, and bit i where one is of MagnitudeClass() i
+  uint64_t NumberOfNonZeros{ 0 };
+  uint64_t Classes{ 0 };
+  // the first value, row by row, that is refused
+  size_t FirstRefused{ NoPosition };
+  double RefusedValue{ 0.0 };
+
+  ITK_CUDA_HOST_DEVICE void
+  Accept(double value)
+  {
+    Minimum = value < Minimum ? value : Minimum;
+    Maximum = Maximum < value ? value : Maximum;
+    if (value != 0.0)
+    {
+      ++NumberOfNonZeros;
+      Classes |= uint64_t{ 1 } << MagnitudeClass(value);
+    }
+  }
+  ITK_CUDA_HOST_DEVICE void
+  Refuse(size_t position, double value)
+  {
+    if (position < FirstRefused)
+    {
+      FirstRefused = position;
+      RefusedValue = value;
+    }
+  }
+  ITK_CUDA_HOST_DEVICE void
+  Merge(const ValueSurvey & other)
+  {
+    Minimum = other.Minimum < Minimum ? other.Minimum : Minimum;
+    Maximum = Maximum < other.Maximum ? other.Maximum : Maximum;
+    NumberOfNonZeros += other.NumberOfNonZeros;
+    Classes |= other.Classes;
+    this->Refuse(other.FirstRefused, other.RefusedValue);
+  }
+};
+
+/** Whether the value is finite. */
+ITK_CUDA_HOST_DEVICE inline bool
+IsFinite(double value)
+{
+  return value - value == 0.0;
+}
+
+/** The finite values that a law describes. */
+struct RangeValues
+{
+  ValueRange Range;
+
+  ITK_CUDA_HOST_DEVICE bool
+  operator()(double value) const
+  {
+    return IsInRange(Range, value);
+  }
+};
+
+/** 0 and one other value. */
+struct TwoValues
+{
+  double Other;
+
+  ITK_CUDA_HOST_DEVICE bool
+  operator()(double value) const
+  {
+    return value == 0.0 || value == Other;
+  }
+};
+
+/** Values whose magnitude is below a bound. */
+struct BoundedValues
+{
+  double Bound;
+
+  ITK_CUDA_HOST_DEVICE bool
+  operator()(double value) const
+  {
+    return -Bound < value && value < Bound;
+  }
+};
+
+/** Surveys the pixels x = first, first + step, ... of row y, of which finite ones that `isAllowed` are allowed. */
+template <typename TPixel, typename TAllowed>
+ITK_CUDA_HOST_DEVICE inline void
+SurveyRow(const PixelRows<TPixel> & rows,
+          size_t                    y,
+          size_t                    first,
+          size_t                    step,
+          const TAllowed &          isAllowed,
+          ValueSurvey &             survey)
+{
+  const TPixel * row = rows.GetRow(y);
+  for (size_t x = first; x < rows.Width; x += step)
+  {
+    if (rows.IsValid(x, y))
+    {
+      const double value = row[x];
+      IsFinite(value) && isAllowed(value) ? survey.Accept(value) : survey.Refuse(y * rows.Width + x, value);
+    }
+  }
+}
+
+/** 1 above the threshold or, if the other value than 0 is negative, below 0. */
+struct BinarySamples
+{
+  using SampleType = uint8_t;
+  double Threshold;
+  bool   Negative;
+
+  ITK_CUDA_HOST_DEVICE SampleType
+  operator()(double value) const
+  {
+    return static_cast<SampleType>((Negative ? value < 0.0 : value > Threshold) ? 1 : 0);
+  }
+};
+
+/** Logarithms on a grid from the smallest, rounded to the nearest sample, upward half way. */
+struct LogarithmSamples
+{
+  using SampleType = uint16_t;
+  double Lower;
+  double Step;
+
+  template <typename TPixel>
+  ITK_CUDA_HOST_DEVICE SampleType
+  operator()(TPixel value) const
+  {
+    const double sample = floor((Log(value) - Lower) / Step + 0.5);
+    return static_cast<SampleType>(sample < LargestLogarithm ? sample : LargestLogarithm);
+  }
+};
+
+/** The bits of integers, some of them inverted. */
+template <typename TSample>
+struct IntegerSamples
+{
+  using SampleType = TSample;
+  TSample Flip;
+
+  template <typename TPixel>
+  ITK_CUDA_HOST_DEVICE SampleType
+  operator()(TPixel value) const
+  {
+    return static_cast<SampleType>(static_cast<SampleType>(value) ^ Flip);
+  }
+};
+
+/** Values on a grid, rounded to the nearest sample, upward half way. */
+struct GridSamples
+{
+  using SampleType = uint32_t;
+  double Offset;
+  double Step;
+
+  template <typename TPixel>
+  ITK_CUDA_HOST_DEVICE SampleType
+  operator()(TPixel value) const
+  {
+    return static_cast<SampleType>((static_cast<double>(value) - Offset) / Step + 0.5);
+  }
+};
+
+/** Bits of 16 pixels of a mask's row from `first` on; those beyond the row are 0. */
+ITK_CUDA_HOST_DEVICE inline uint16_t
+MakeMaskWord(const uint8_t * row, size_t first, size_t width)
+{
+  uint32_t     word = 0;
+  const size_t number = width - first < 16 ? width - first : 16;
+  for (size_t j = 0; j < number; ++j)
+  {
+    word |= (row[first + j] != 0 ? 1u : 0u) << j;
+  }
+  return static_cast<uint16_t>(word);
+}
+} // namespace itk::cuda::region
+
+#endif

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/device/Call.h"
+
+#include "itkCudaError.h"
+#include "runtime/run/Settings.h"
+
+#include <sstream>
+
+namespace itk::cuda
+{
+namespace
+{
+CudaError::Kind
+GetKind(cudaError_t error)
+{
+  switch (error)
+  {
+    case cudaErrorMemoryAllocation:
+      return CudaError::Kind::OutOfMemory;
+    case cudaErrorInsufficientDriver:
+    case cudaErrorNoDevice:
+    case cudaErrorInvalidDevice:
+    case cudaErrorNoKernelImageForDevice:
+    case cudaErrorUnsupportedPtxVersion:
+    case cudaErrorJitCompilerNotFound:
+    case cudaErrorStubLibrary:
+    case cudaErrorDevicesUnavailable:
+    case cudaErrorSystemNotReady:
+    case cudaErrorSystemDriverMismatch:
+    case cudaErrorCompatNotSupportedOnDevice:
+      return CudaError::Kind::NotUsable;
+    default:
+      return CudaError::Kind::CallFailed;
+  }
+}
+
+std::string
+DescribeMemory(const std::string & asked, size_t available, size_t limit)
+{
+  std::ostringstream text;
+  text << "asked: " << asked << ", free: " << available << " bytes, limit: ";
+  if (limit == 0)
+  {
+    text << "none";
+  }
+  else
+  {
+    text << limit << " bytes (CudaFiltersConfiguration::SetDeviceMemoryLimit)";
+  }
+  return text.str();
+}
+} // namespace
+
+cudaError_t
+FindDriverFunction(const char * name, unsigned int version, void ** function)
+{
+  *function = nullptr;
+  cudaDriverEntryPointQueryResult result{};
+#if CUDART_VERSION >= 12050
+  const cudaError_t error = cudaGetDriverEntryPointByVersion(name, function, version, cudaEnableDefault, &result);
+#else // the function above came with CUDA 12.5
+  (void)version;
+  const cudaError_t error = cudaGetDriverEntryPoint(name, function, cudaEnableDefault, &result);
+#endif
+  if (result != cudaDriverEntryPointSuccess)
+  {
+    *function = nullptr;
+  }
+  return error;
+}
+
+void
+ClearLastError()
+{
+  (void)cudaGetLastError();
+}
+
+void
+ThrowCudaError(cudaError_t error, const char * call, const char * file, unsigned int line)
+{
+  ClearLastError();
+  std::ostringstream text;
+  text << call << " failed: " << cudaGetErrorName(error) << " (" << cudaGetErrorString(error) << ')';
+  if (error == cudaErrorMemoryAllocation)
+  {
+    size_t available = 0;
+    size_t total = 0;
+    (void)ITK_CUDA_CALL_NOTHROW(cudaMemGetInfo(&available, &total));
+    text << "; " << DescribeMemory("what this call needs", available, GetDeviceMemoryLimit());
+  }
+  throw CudaError(file, line, GetKind(error), text.str());
+}
+
+void
+ThrowOutOfMemory(const char * call, size_t asked, size_t available, size_t limit, const char * file, unsigned int line)
+{
+  ClearLastError();
+  std::ostringstream text;
+  text << call << " failed: " << cudaGetErrorName(cudaErrorMemoryAllocation) << " ("
+       << cudaGetErrorString(cudaErrorMemoryAllocation) << "); "
+       << DescribeMemory(std::to_string(asked) + " bytes", available, limit);
+  throw CudaError(file, line, CudaError::Kind::OutOfMemory, text.str());
+}
+
+void
+ThrowNotUsable(const std::string & reason, const char * file, unsigned int line)
+{
+  throw CudaError(file, line, CudaError::Kind::NotUsable, reason);
+}
+} // namespace itk::cuda

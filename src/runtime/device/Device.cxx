@@ -1,0 +1,525 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/device/Device.h"
+#include "runtime/device/Call.h"
+#include "runtime/device/DeviceQuery.h"
+#include "itkCudaError.h"
+#include "runtime/device/Process.h"
+
+#include <atomic>
+#include <cstdlib>
+#include <cudaTypedefs.h>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace itk::cuda
+{
+namespace
+{
+constexpr int minimumComputeCapability = 75;
+
+/** Drivers serve every runtime of their major version. */
+constexpr int requiredDriverVersion = CUDART_VERSION / 1000 * 1000;
+
+std::atomic<int> forcedKernelTimeout{ -1 }; // SetKernelTimeoutForTests()
+
+struct DeviceRecord
+{
+  DeviceProperties  Properties;
+  std::string       Reason;          // why the properties could not be read; empty if they were
+  std::atomic<bool> Usable{ false }; // its context exists and it runs this build's code
+};
+
+/** The devices found. The list never changes and is never deleted, because static objects may ask for it late. */
+struct DeviceList
+{
+  std::string                                Reason; // why there are none
+  std::vector<std::unique_ptr<DeviceRecord>> Devices;
+};
+
+std::atomic<const DeviceList *> deviceList{ nullptr }; // nullptr until devices have been looked for
+std::mutex                      deviceSearchMutex;
+
+std::string
+FormatVersion(int version)
+{
+  return std::to_string(version / 1000) + '.' + std::to_string(version % 1000 / 10);
+}
+
+std::string
+FormatComputeCapability(int capability)
+{
+  return std::to_string(capability / 10) + '.' + std::to_string(capability % 10);
+}
+
+std::string
+FormatError(cudaError_t error)
+{
+  return std::string(cudaGetErrorName(error)) + " (" + cudaGetErrorString(error) + ')';
+}
+
+std::string
+DescribeNoDevice()
+{
+  const char * const visible = std::getenv("CUDA_VISIBLE_DEVICES");
+  if (visible)
+  {
+    return std::string("no NVIDIA GPU is visible: the environment variable CUDA_VISIBLE_DEVICES is \"") + visible + '"';
+  }
+  return "an NVIDIA driver, but no GPU found";
+}
+
+/** Kept, so that a fork of the process need not ask. */
+std::atomic<int> knownDriverVersion{ 0 };
+
+cudaError_t
+ReadDriverVersion(int & version)
+{
+  const cudaError_t error = ITK_CUDA_TRY(cudaDriverGetVersion(&version));
+  knownDriverVersion = error == cudaSuccess ? version : 0;
+  return error;
+}
+
+/** Number of devices; 0 with the reason. The reason is final if only another start of the process would change it. */
+int
+CountDevices(std::string & reason, bool & final)
+{
+  final = true;
+  int         version = 0;
+  cudaError_t error = ReadDriverVersion(version);
+  if (error == cudaSuccess && version == 0)
+  {
+    reason = "no NVIDIA driver found";
+    return 0;
+  }
+  if (error == cudaSuccess && version < requiredDriverVersion)
+  {
+    reason = "the NVIDIA driver is too old: it is for CUDA " + FormatVersion(version) +
+             ", this build needs one for CUDA " + FormatVersion(requiredDriverVersion) + " or newer";
+    return 0;
+  }
+  int count = 0;
+  if (error == cudaSuccess)
+  {
+    error = ITK_CUDA_TRY(cudaGetDeviceCount(&count));
+  }
+  if (error == cudaErrorNoDevice || (error == cudaSuccess && count == 0))
+  {
+    reason = DescribeNoDevice();
+    return 0;
+  }
+  if (error != cudaSuccess)
+  {
+    final = false;
+    reason = "CUDA cannot be initialised: " + FormatError(error);
+    return 0;
+  }
+  return count;
+}
+
+cudaError_t
+ReadProperties(int device, DeviceProperties & properties)
+{
+  cudaDeviceProp found{};
+  int            timeout = 0;
+  cudaError_t    error = ITK_CUDA_TRY(cudaGetDeviceProperties(&found, device));
+  if (error == cudaSuccess)
+  {
+    error = ITK_CUDA_TRY(cudaDeviceGetAttribute(&timeout, cudaDevAttrKernelExecTimeout, device));
+  }
+  properties.Name = found.name;
+  properties.ComputeCapability = 10 * found.major + found.minor;
+  properties.MultiprocessorCount = found.multiProcessorCount;
+  properties.SharedMemoryPerBlockOptin = found.sharedMemPerBlockOptin;
+  properties.L2CacheSize = static_cast<size_t>(found.l2CacheSize);
+  properties.TotalMemory = found.totalGlobalMem;
+  properties.MemoryPoolsSupported = found.memoryPoolsSupported != 0;
+  properties.KernelExecTimeout = timeout != 0;
+  return error;
+}
+
+/** Looks for devices. Returns whether the result is final. Creates no context. */
+bool
+SearchDevices(DeviceList & list)
+{
+  bool      final = true;
+  const int count = CountDevices(list.Reason, final);
+  for (int device = 0; device < count; ++device)
+  {
+    auto              record = std::make_unique<DeviceRecord>();
+    const cudaError_t error = ReadProperties(device, record->Properties);
+    if (error != cudaSuccess)
+    {
+      record->Properties.Name = "unknown";
+      record->Reason = "the properties of device " + std::to_string(device) + " cannot be read: " + FormatError(error);
+    }
+    list.Devices.push_back(std::move(record));
+  }
+  return final;
+}
+
+/** The list, made by the first call; nullptr with the reason if that failed and may be tried again. */
+const DeviceList *
+CompleteDeviceList(std::string & reason)
+{
+  ClaimProcess();
+  const std::lock_guard<std::mutex> lock(deviceSearchMutex);
+  if (!deviceList)
+  {
+    auto found = std::make_unique<DeviceList>();
+    if (!SearchDevices(*found))
+    {
+      reason = found->Reason;
+      return nullptr;
+    }
+    deviceList = found.release();
+  }
+  return deviceList;
+}
+
+/** The list if it has devices that this process can use; nullptr with the reason. Forked processes take no lock. */
+const DeviceList *
+GetDeviceList(std::string & reason)
+{
+  const DeviceList * list = deviceList;
+  const bool         isForked = IsForkedProcess();
+  if (!list && !isForked)
+  {
+    list = CompleteDeviceList(reason);
+  }
+  if (list && list->Devices.empty())
+  {
+    reason = list->Reason;
+    return nullptr;
+  }
+  if (isForked)
+  {
+    reason = "this process was forked from one that had used CUDA, which cannot be used here";
+    return nullptr;
+  }
+  return list;
+}
+
+std::string
+DescribeRange(int count)
+{
+  return count == 1 ? "the only device has index 0" : "there are devices 0 to " + std::to_string(count - 1);
+}
+
+/** The record of a device; nullptr with the reason. */
+DeviceRecord *
+FindDevice(int device, std::string & reason)
+{
+  const DeviceList * const list = GetDeviceList(reason);
+  if (!list)
+  {
+    return nullptr;
+  }
+  const int count = static_cast<int>(list->Devices.size());
+  if (device < 0 || device >= count)
+  {
+    reason = "device index " + std::to_string(device) + " is out of range: " + DescribeRange(count);
+    return nullptr;
+  }
+  return list->Devices[static_cast<size_t>(device)].get();
+}
+
+DeviceRecord &
+RequireDevice(int device)
+{
+  std::string          reason;
+  DeviceRecord * const record = FindDevice(device, reason);
+  if (!record)
+  {
+    ThrowNotUsable(reason, __FILE__, __LINE__);
+  }
+  return *record;
+}
+
+std::string
+DescribeDevice(int device, const DeviceProperties & properties)
+{
+  return "device " + std::to_string(device) + " (" + properties.Name + ')';
+}
+
+/** Empty if the device could be read and its compute capability is new enough. */
+std::string
+CheckProperties(int device, const DeviceRecord & record)
+{
+  const DeviceProperties & properties = record.Properties;
+  if (!record.Reason.empty() || properties.ComputeCapability >= minimumComputeCapability)
+  {
+    return record.Reason;
+  }
+  return DescribeDevice(device, properties) + " has compute capability " +
+         FormatComputeCapability(properties.ComputeCapability) + "; at least " +
+         FormatComputeCapability(minimumComputeCapability) + " is needed";
+}
+
+/** Creates the context and looks for code in this library; empty if both worked. */
+std::string
+TryDevice(int device, const DeviceProperties & properties)
+{
+  try
+  {
+    const DeviceGuard guard(device);
+    const cudaError_t error = ITK_CUDA_TRY(FindDeviceCode());
+    switch (error)
+    {
+      case cudaSuccess:
+        return {};
+      case cudaErrorNoKernelImageForDevice:
+      case cudaErrorInvalidDeviceFunction:
+      case cudaErrorUnsupportedPtxVersion:
+      case cudaErrorJitCompilerNotFound:
+        return "this build holds no code for the compute capability " +
+               FormatComputeCapability(properties.ComputeCapability) + " of " + DescribeDevice(device, properties) +
+               ": " + FormatError(error);
+      default:
+        return DescribeDevice(device, properties) + " cannot be used: " + FormatError(error);
+    }
+  }
+  catch (const CudaError & error)
+  {
+    return DescribeDevice(device, properties) + " cannot be used: " + error.GetDescription();
+  }
+}
+
+/** Free memory of a device that was usable; 0 with the reason if the device is not usable any more. After an illegal
+ * access or a timeout in any CUDA code of the process no call works. */
+size_t
+GetFreeMemory(int device, const DeviceProperties & properties, std::string & reason)
+{
+  size_t available = 0;
+  try
+  {
+    const DeviceGuard guard(device);
+    size_t            total = 0;
+    const cudaError_t error = ITK_CUDA_TRY(cudaMemGetInfo(&available, &total));
+    reason = error == cudaSuccess ? "" : FormatError(error);
+  }
+  catch (const CudaError & error)
+  {
+    reason = error.GetDescription();
+  }
+  if (reason.empty())
+  {
+    return available;
+  }
+  reason = DescribeDevice(device, properties) + " can no longer be used by this process: " + reason;
+  return 0;
+}
+} // namespace
+
+bool
+IsBuiltWithCuda()
+{
+  return true;
+}
+
+int
+GetDriverVersion()
+{
+  if (!IsForkedProcess())
+  {
+    int version = 0;
+    ReadDriverVersion(version);
+  }
+  return knownDriverVersion;
+}
+
+int
+GetRequiredDriverVersion()
+{
+  return requiredDriverVersion;
+}
+
+std::vector<CudaDeviceInformation>
+FindDevices(std::string & reason)
+{
+  std::vector<CudaDeviceInformation> devices;
+  for (int device = 0;; ++device)
+  {
+    const DeviceRecord * const record = FindDevice(device, reason);
+    if (!record)
+    {
+      break;
+    }
+    const DeviceProperties & properties = record->Properties;
+    CudaDeviceInformation    information;
+    information.Index = device;
+    information.Name = properties.Name;
+    information.ComputeCapability = properties.ComputeCapability;
+    information.TotalMemory = properties.TotalMemory;
+    if (record->Usable)
+    {
+      information.FreeMemory = GetFreeMemory(device, properties, information.Reason);
+    }
+    else
+    {
+      information.Reason = CheckProperties(device, *record);
+    }
+    information.Usable = information.Reason.empty();
+    devices.push_back(information);
+  }
+  if (!devices.empty())
+  {
+    reason.clear();
+  }
+  return devices;
+}
+
+bool
+IsDeviceUsable(int device, std::string & reason)
+{
+  DeviceRecord * const record = FindDevice(device, reason);
+  if (!record)
+  {
+    return false;
+  }
+  if (!record->Usable)
+  {
+    reason = CheckProperties(device, *record);
+    if (reason.empty())
+    {
+      reason = TryDevice(device, record->Properties);
+    }
+    record->Usable = reason.empty();
+  }
+  return record->Usable;
+}
+
+bool
+IsDeviceUsableNow(int device, std::string & reason)
+{
+  if (!IsDeviceUsable(device, reason))
+  {
+    return false;
+  }
+  GetFreeMemory(device, GetDeviceProperties(device), reason);
+  return reason.empty();
+}
+
+std::string
+GetDeviceName(int device)
+{
+  return GetDeviceProperties(device).Name;
+}
+
+size_t
+GetTotalDeviceMemory(int device)
+{
+  return GetDeviceProperties(device).TotalMemory;
+}
+
+const DeviceProperties &
+GetDeviceProperties(int device)
+{
+  const DeviceRecord & record = RequireDevice(device);
+  if (!record.Reason.empty())
+  {
+    ThrowNotUsable(record.Reason, __FILE__, __LINE__);
+  }
+  return record.Properties;
+}
+
+bool
+HasKernelTimeout(int device)
+{
+  const int forced = forcedKernelTimeout;
+  return forced < 0 ? GetDeviceProperties(device).KernelExecTimeout : forced != 0;
+}
+
+void
+SetKernelTimeoutForTests(int value)
+{
+  forcedKernelTimeout = value;
+}
+
+void
+RequireUsableDevice(int device)
+{
+  std::string reason;
+  if (!IsDeviceUsable(device, reason))
+  {
+    ThrowNotUsable(reason, __FILE__, __LINE__);
+  }
+}
+
+std::optional<int>
+FindUsedDevice()
+{
+  std::string              reason;
+  const DeviceList * const list = GetDeviceList(reason);
+  const size_t             count = list ? list->Devices.size() : 0;
+  for (size_t device = 0; device < count; ++device)
+  {
+    if (list->Devices[device]->Usable)
+    {
+      return static_cast<int>(device);
+    }
+  }
+  return {};
+}
+
+namespace
+{
+/** A function of the driver; nullptr if it has none of that name. */
+template <typename TFunction>
+TFunction
+GetDriverFunction(const char * name, unsigned int version) noexcept
+{
+  void * function = nullptr;
+  ITK_CUDA_CALL_NOTHROW(FindDriverFunction(name, version, &function));
+  return reinterpret_cast<TFunction>(function);
+}
+
+/** Whether anybody in the process has created the device's primary context. True if that cannot be found out. */
+bool
+HasContext(int device) noexcept
+{
+  constexpr unsigned int version = 7000; // the CUDA version that both came with, or before
+  static const auto      getDevice = GetDriverFunction<PFN_cuDeviceGet_v2000>("cuDeviceGet", version);
+  static const auto      getState =
+    GetDriverFunction<PFN_cuDevicePrimaryCtxGetState_v7000>("cuDevicePrimaryCtxGetState", version);
+  CUdevice          handle = 0;
+  unsigned int      flags = 0;
+  int               isActive = 1;
+  const cudaError_t error = ITK_CUDA_CALL_NOTHROW(getDevice && getState && getDevice(&handle, device) == CUDA_SUCCESS &&
+                                                      getState(handle, &flags, &isActive) == CUDA_SUCCESS
+                                                    ? cudaSuccess
+                                                    : cudaErrorUnknown);
+  return error != cudaSuccess || isActive != 0;
+}
+} // namespace
+
+DeviceGuard::DeviceGuard(int device)
+  : m_Device(device)
+{
+  ITK_CUDA_CALL(cudaGetDevice(&m_Previous));
+  if (m_Previous != m_Device)
+  {
+    ITK_CUDA_CALL(cudaSetDevice(m_Device));
+  }
+}
+
+DeviceGuard::DeviceGuard(int device, const std::nothrow_t &) noexcept
+  : m_Previous(device)
+  , m_Device(device)
+{
+  int previous = device;
+  if (ITK_CUDA_CALL_NOTHROW(cudaGetDevice(&previous)) == cudaSuccess && previous != device &&
+      ITK_CUDA_CALL_NOTHROW(cudaSetDevice(device)) == cudaSuccess)
+  {
+    m_Previous = previous;
+  }
+}
+
+DeviceGuard::~DeviceGuard()
+{
+  if (m_Previous != m_Device && HasContext(m_Previous))
+  {
+    ITK_CUDA_CALL_NOTHROW(cudaSetDevice(m_Previous));
+  }
+}
+} // namespace itk::cuda

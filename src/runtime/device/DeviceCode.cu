@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/device/Device.h"
+
+namespace itk::cuda
+{
+namespace
+{
+/** Stands for all kernels: every file of the library is compiled for the same devices. */
+__global__ void
+ProbeKernel()
+{}
+} // namespace
+
+cudaError_t
+FindDeviceCode()
+{
+  cudaFuncAttributes attributes{};
+  return cudaFuncGetAttributes(&attributes, ProbeKernel);
+}
+} // namespace itk::cuda

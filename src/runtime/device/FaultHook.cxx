@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/device/Call.h"
+
+#include <mutex>
+
+namespace itk::cuda
+{
+namespace
+{
+struct FaultHookState
+{
+  std::mutex    Mutex;
+  unsigned long Target{ 0 };
+  unsigned long Count{ 0 };
+  cudaError_t   Error{ cudaSuccess };
+  bool          Fired{ false };
+  std::string   Call;
+};
+
+FaultHookState &
+GetFaultHookState()
+{
+  static FaultHookState * const state =
+    new FaultHookState; // outlives every static object whose destructor makes a call
+  return *state;
+}
+} // namespace
+
+std::atomic<bool> FaultHook::s_Active{ false };
+
+void
+FaultHook::FailCall(unsigned long n, cudaError_t error)
+{
+  FaultHookState &                  state = GetFaultHookState();
+  const std::lock_guard<std::mutex> lock(state.Mutex);
+  state.Target = n;
+  state.Count = 0;
+  state.Error = error;
+  state.Fired = false;
+  state.Call.clear();
+  s_Active = true;
+}
+
+void
+FaultHook::Clear()
+{
+  s_Active = false;
+}
+
+unsigned long
+FaultHook::GetNumberOfCalls()
+{
+  FaultHookState &                  state = GetFaultHookState();
+  const std::lock_guard<std::mutex> lock(state.Mutex);
+  return state.Count;
+}
+
+bool
+FaultHook::GetFired()
+{
+  FaultHookState &                  state = GetFaultHookState();
+  const std::lock_guard<std::mutex> lock(state.Mutex);
+  return state.Fired;
+}
+
+std::string
+FaultHook::GetCall()
+{
+  FaultHookState &                  state = GetFaultHookState();
+  const std::lock_guard<std::mutex> lock(state.Mutex);
+  return state.Call;
+}
+
+cudaError_t
+FaultHook::Count(const char * call)
+{
+  FaultHookState &                  state = GetFaultHookState();
+  const std::lock_guard<std::mutex> lock(state.Mutex);
+  ++state.Count;
+  if (state.Count != state.Target)
+  {
+    return cudaSuccess;
+  }
+  state.Fired = true;
+  state.Call = call;
+  return state.Error;
+}
+} // namespace itk::cuda

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/device/Process.h"
+
+#include <atomic>
+
+#ifdef _WIN32
+#  include <process.h>
+#else
+#  include <unistd.h>
+#endif
+
+namespace itk::cuda
+{
+namespace
+{
+// No lock: another thread may have held it when the process was forked.
+std::atomic<long> claimedProcess{ 0 };
+
+long
+GetProcessId()
+{
+#ifdef _WIN32
+  return _getpid();
+#else
+  return getpid();
+#endif
+}
+} // namespace
+
+void
+ClaimProcess()
+{
+  long nobody = 0;
+  claimedProcess.compare_exchange_strong(nobody, GetProcessId());
+}
+
+bool
+IsClaimedProcess()
+{
+  return claimedProcess == GetProcessId();
+}
+
+bool
+IsForkedProcess()
+{
+  const long claimed = claimedProcess;
+  return claimed != 0 && claimed != GetProcessId();
+}
+} // namespace itk::cuda

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/device/Stream.h"
+#include "runtime/device/Call.h"
+#include "runtime/device/Device.h"
+#include "runtime/device/Process.h"
+
+#include <map>
+#include <mutex>
+#include <new>
+#include <utility>
+#include <vector>
+
+namespace itk::cuda
+{
+namespace
+{
+/** \class UnusedHandles
+ * \brief Streams or events of each device that wait for their next use.
+ */
+template <typename THandle>
+class UnusedHandles
+{
+public:
+  /** One that was used before, or nullptr: then the caller makes one. */
+  THandle
+  Take(int device)
+  {
+    const std::lock_guard<std::mutex> lock(m_Mutex);
+    List &                            list = m_Lists[device];
+    if (list.Free.empty())
+    {
+      list.Free.reserve(++list.NumberOfHandles); // so that giving back never allocates
+      return nullptr;
+    }
+    const THandle handle = list.Free.back();
+    list.Free.pop_back();
+    return handle;
+  }
+
+  void
+  GiveBack(int device, THandle handle) noexcept
+  {
+    const std::lock_guard<std::mutex> lock(m_Mutex);
+    m_Lists.find(device)->second.Free.push_back(handle);
+  }
+
+private:
+  struct List
+  {
+    std::vector<THandle> Free;
+    size_t               NumberOfHandles{ 0 };
+  };
+
+  std::mutex          m_Mutex;
+  std::map<int, List> m_Lists; // by device
+};
+
+template <typename THandle>
+UnusedHandles<THandle> &
+GetUnused()
+{
+  static auto * const unused = new UnusedHandles<THandle>; // it outlives every static object that uses a handle
+  return *unused;
+}
+} // namespace
+
+StreamLease::StreamLease(int device)
+  : Context(device, nullptr)
+{
+  RequireUsableDevice(device);
+  m_Stream = GetUnused<cudaStream_t>().Take(device);
+  if (!m_Stream)
+  {
+    const DeviceGuard guard(device);
+    ITK_CUDA_CALL(cudaStreamCreateWithFlags(&m_Stream, cudaStreamNonBlocking));
+  }
+}
+
+StreamLease::~StreamLease()
+{
+  if (IsForkedProcess() || !DrainStream(*this))
+  {
+    return; // a stream with failed work or a lost context cannot be used again
+  }
+  GetUnused<cudaStream_t>().GiveBack(m_Device, m_Stream);
+}
+
+void
+StreamLease::Synchronize() const
+{
+  ITK_CUDA_CALL(cudaStreamSynchronize(m_Stream));
+}
+
+bool
+DrainStream(const Context & context) noexcept
+{
+  // Any call creates a context on the thread's current device, also a call about another device's stream.
+  const DeviceGuard guard(context.GetDevice(), std::nothrow);
+  return ITK_CUDA_CALL_NOTHROW(cudaStreamSynchronize(context.GetStream())) == cudaSuccess;
+}
+
+void
+RequireNoCapture(const Context & context)
+{
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  ITK_CUDA_CALL(cudaStreamIsCapturing(context.GetStream(), &status));
+  if (status != cudaStreamCaptureStatusNone)
+  {
+    ThrowNotUsable("the stream of the array is recorded for a CUDA graph, in which the filters cannot run: filter "
+                   "before or after it",
+                   __FILE__,
+                   __LINE__);
+  }
+}
+
+Event::Event()
+{
+  ITK_CUDA_CALL(cudaGetDevice(&m_Device));
+  m_Event = GetUnused<cudaEvent_t>().Take(m_Device);
+  if (!m_Event)
+  {
+    ITK_CUDA_CALL(cudaEventCreateWithFlags(&m_Event, cudaEventDisableTiming));
+  }
+}
+
+Event::~Event()
+{
+  if (m_Event && !IsForkedProcess())
+  {
+    GetUnused<cudaEvent_t>().GiveBack(m_Device, m_Event);
+  }
+}
+
+Event::Event(Event && other) noexcept
+  : m_Event(std::exchange(other.m_Event, nullptr))
+  , m_Device(other.m_Device)
+  , m_IsRecorded(other.m_IsRecorded)
+{}
+
+Event &
+Event::operator=(Event && other) noexcept
+{
+  std::swap(m_Event, other.m_Event);
+  std::swap(m_Device, other.m_Device);
+  std::swap(m_IsRecorded, other.m_IsRecorded);
+  return *this;
+}
+
+void
+Event::Record(const Context & context)
+{
+  ITK_CUDA_CALL(cudaEventRecord(m_Event, context.GetStream()));
+  m_IsRecorded = true;
+}
+
+void
+Event::MakeWait(const Context & context) const
+{
+  if (m_IsRecorded)
+  {
+    ITK_CUDA_CALL(cudaStreamWaitEvent(context.GetStream(), m_Event, 0));
+  }
+}
+
+void
+Event::Synchronize() const
+{
+  if (m_IsRecorded)
+  {
+    ITK_CUDA_CALL(cudaEventSynchronize(m_Event));
+  }
+}
+
+namespace
+{
+/** Streams of threads that have ended, by device. */
+struct EndedThreads
+{
+  std::mutex                               Mutex;
+  std::map<int, std::vector<cudaStream_t>> Streams;
+};
+
+EndedThreads &
+GetEndedThreads()
+{
+  static EndedThreads * const threads = new EndedThreads; // the last thread ends after static objects are gone
+  return *threads;
+}
+
+cudaStream_t
+TakeStream(int device)
+{
+  {
+    EndedThreads &                    ended = GetEndedThreads();
+    const std::lock_guard<std::mutex> lock(ended.Mutex);
+    std::vector<cudaStream_t> &       streams = ended.Streams[device];
+    if (!streams.empty())
+    {
+      const cudaStream_t stream = streams.back();
+      streams.pop_back();
+      return stream;
+    }
+  }
+  const DeviceGuard guard(device);
+  cudaStream_t      stream = nullptr;
+  ITK_CUDA_CALL(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+  return stream;
+}
+
+/** A thread's streams. */
+class ThreadStreams
+{
+public:
+  ThreadStreams() = default;
+  ThreadStreams(const ThreadStreams &) = delete;
+  ThreadStreams &
+  operator=(const ThreadStreams &) = delete;
+
+  ~ThreadStreams()
+  {
+    if (IsForkedProcess())
+    {
+      return; // the lock may be held for ever
+    }
+    EndedThreads &                    ended = GetEndedThreads();
+    const std::lock_guard<std::mutex> lock(ended.Mutex);
+    for (const auto & [device, stream] : m_Streams)
+    {
+      ended.Streams[device].push_back(stream);
+    }
+  }
+
+  cudaStream_t
+  Get(int device)
+  {
+    const auto found = m_Streams.find(device);
+    return found != m_Streams.end() ? found->second : m_Streams.emplace(device, TakeStream(device)).first->second;
+  }
+
+private:
+  std::map<int, cudaStream_t> m_Streams; // by device
+};
+} // namespace
+
+Context
+GetThreadContext(int device)
+{
+  RequireUsableDevice(device);
+  static thread_local ThreadStreams streams;
+  return Context(device, streams.Get(device));
+}
+} // namespace itk::cuda

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/image/DeviceView.h"
+
+#include "runtime/device/Call.h"
+#include "runtime/device/Device.h"
+#include "runtime/image/Math.h"
+
+#include <algorithm>
+
+namespace itk::cuda
+{
+namespace
+{
+constexpr size_t maximumPitch = 0x7fffffff; // bytes, of two-dimensional operations on every device
+constexpr size_t maximumRowsPerCall = size_t{ 1 } << 20;
+
+/** Sets `width` bytes to zero in each of `rows` rows. */
+void
+ClearColumn(char * first, size_t pitch, size_t width, size_t rows, const Context & context)
+{
+  const size_t rowsPerCall = pitch > maximumPitch ? 1 : maximumRowsPerCall;
+  for (size_t row = 0; row < rows; row += rowsPerCall)
+  {
+    const size_t count = std::min(rowsPerCall, rows - row);
+    char * const start = first + row * pitch;
+    if (count == 1)
+    {
+      ITK_CUDA_CALL(cudaMemsetAsync(start, 0, width, context.GetStream()));
+    }
+    else
+    {
+      ITK_CUDA_CALL(cudaMemset2DAsync(start, pitch, 0, width, count, context.GetStream()));
+    }
+  }
+}
+} // namespace
+
+void
+ClearPadding(const DeviceView & view, const Context & context)
+{
+  const size_t bytes = CudaComponentSize(view.ComponentType);
+  const size_t pitch = view.Stride[1] * bytes;
+  const size_t rowBytes = view.Size[0] * bytes;
+  if (pitch > rowBytes && view.Data)
+  {
+    const DeviceGuard guard(context.GetDevice());
+    const size_t      rows = GetNumberOfBytes(view) / pitch;
+    ClearColumn(static_cast<char *>(view.Data) + rowBytes, pitch, pitch - rowBytes, rows, context);
+  }
+}
+
+DeviceImage::DeviceImage(const SizeType & size, CudaComponentType type, const Context & context)
+  : m_Buffer(GetNumberOfBytes(size, type), context)
+{
+  const size_t pitch = GetRowPitch(size[0], type);
+  m_View.Data = m_Buffer.GetPointer();
+  m_View.ComponentType = type;
+  m_View.Size = size;
+  m_View.Stride[1] = pitch / CudaComponentSize(type);
+  for (unsigned int axis = 2; axis < DeviceView::NumberOfAxes; ++axis)
+  {
+    m_View.Stride[axis] = m_View.Stride[axis - 1] * size[axis - 1];
+  }
+  ClearPadding(m_View, context);
+}
+
+size_t
+DeviceImage::GetNumberOfBytes(const SizeType & size, CudaComponentType type)
+{
+  return GetRowPitch(size[0], type) * size[1] * size[2] * size[3] * size[4];
+}
+
+size_t
+DeviceImage::GetRowPitch(size_t rowLength, CudaComponentType type)
+{
+  return RoundUp(rowLength * CudaComponentSize(type), RowAlignment);
+}
+} // namespace itk::cuda

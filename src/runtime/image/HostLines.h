@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef CudaFilters_runtime_image_HostLines_h
+#define CudaFilters_runtime_image_HostLines_h
+
+#include "itkCudaDetailImageView.h"
+#include "runtime/DetailNames.h"
+#include "runtime/image/Components.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <memory>
+
+// Planes of host images: what has one index along an axis, their last one.
+
+namespace itk::cuda
+{
+/** Planes [first, first + planes) of a view. */
+inline CudaImageView
+GetPlanes(CudaImageView view, unsigned int axis, size_t first, size_t planes)
+{
+  view.Data =
+    static_cast<unsigned char *>(view.Data) + first * view.Stride[axis] * CudaComponentSize(view.ComponentType);
+  view.Size[axis] = planes;
+  return view;
+}
+
+/** Planes of such an image with dense pixels at `data`. */
+inline CudaImageView
+MakePlanesView(const CudaImageView & shape, unsigned int axis, size_t planes, void * data)
+{
+  CudaImageView view = shape;
+  view.Data = data;
+  view.Size[axis] = planes;
+  size_t stride = shape.NumberOfComponents;
+  for (unsigned int d = 0; d < CudaImageView::MaximumDimension; ++d)
+  {
+    view.Stride[d] = stride;
+    stride *= view.Size[d];
+  }
+  return view;
+}
+
+inline size_t
+GetBytesOfPlane(const CudaImageView & shape, unsigned int axis)
+{
+  return shape.GetNumberOfBytes() / std::max<size_t>(1, shape.Size[axis]);
+}
+} // namespace itk::cuda
+
+// Lines of images in host memory, for the rooms that filter them there.
+
+namespace itk::cuda
+{
+/** Neighbouring lines. The first begins at component `Offset` of the view. */
+struct LineBundle
+{
+  size_t Offset;
+  size_t LineStride;         // from pixel to pixel of a line
+  size_t StrideBetweenLines; // from line to line
+  size_t NumberOfLines;
+  size_t Length;
+
+  /** Calls f(line, n, position in the view), in the order of memory. */
+  template <typename TFunction>
+  void
+  ForEachPixel(const TFunction & f) const
+  {
+    const bool   linesOuter = LineStride <= StrideBetweenLines;
+    const size_t outerCount = linesOuter ? NumberOfLines : Length;
+    const size_t innerCount = linesOuter ? Length : NumberOfLines;
+    for (size_t outer = 0; outer < outerCount; ++outer)
+    {
+      for (size_t inner = 0; inner < innerCount; ++inner)
+      {
+        const size_t line = linesOuter ? outer : inner;
+        const size_t n = linesOuter ? inner : outer;
+        f(line, n, Offset + line * StrideBetweenLines + n * LineStride);
+      }
+    }
+  }
+};
+
+/** Bundles of neighbouring lines along one axis of a view: components first, then the axes. */
+class LineBundles
+{
+public:
+  LineBundles(const CudaImageView & view, unsigned int axis, size_t maximumLines)
+    : m_Axis(axis)
+    , m_BundleAxis(axis == 0 ? 1 : 0)
+    , m_MaximumLines(maximumLines)
+    , m_Components(view.NumberOfComponents)
+    , m_Size(view.Size)
+    , m_BundlesPerRow((view.Size[m_BundleAxis] + maximumLines - 1) / maximumLines)
+  {}
+
+  size_t
+  GetCount() const
+  {
+    size_t count = m_BundlesPerRow * m_Components;
+    for (unsigned int d = 0; d < CudaImageView::MaximumDimension; ++d)
+    {
+      count *= d == m_Axis || d == m_BundleAxis ? 1 : m_Size[d];
+    }
+    return count;
+  }
+
+  LineBundle
+  Get(const CudaImageView & view, size_t index) const
+  {
+    const size_t firstLine = index % m_BundlesPerRow * m_MaximumLines;
+    index /= m_BundlesPerRow;
+    LineBundle bundle{};
+    bundle.Offset = index % m_Components + firstLine * view.Stride[m_BundleAxis];
+    index /= m_Components;
+    for (unsigned int d = 0; d < CudaImageView::MaximumDimension; ++d)
+    {
+      if (d != m_Axis && d != m_BundleAxis)
+      {
+        bundle.Offset += index % m_Size[d] * view.Stride[d];
+        index /= m_Size[d];
+      }
+    }
+    bundle.LineStride = view.Stride[m_Axis];
+    bundle.StrideBetweenLines = view.Stride[m_BundleAxis];
+    bundle.NumberOfLines = std::min(m_MaximumLines, m_Size[m_BundleAxis] - firstLine);
+    bundle.Length = m_Size[m_Axis];
+    return bundle;
+  }
+
+private:
+  unsigned int                                        m_Axis;
+  unsigned int                                        m_BundleAxis;
+  size_t                                              m_MaximumLines;
+  size_t                                              m_Components;
+  std::array<size_t, CudaImageView::MaximumDimension> m_Size;
+  size_t                                              m_BundlesPerRow;
+};
+
+/** Dense pixels of a type that passes compute in. */
+template <typename T>
+struct WorkImage
+{
+  std::unique_ptr<T[]> Pixels;
+  CudaImageView        View;
+
+  /** Of the size and number of components of `shape`. */
+  void
+  Allocate(const CudaImageView & shape, CudaComponentType type)
+  {
+    View = shape;
+    View.ComponentType = type;
+    size_t stride = shape.NumberOfComponents;
+    for (unsigned int d = 0; d < CudaImageView::MaximumDimension; ++d)
+    {
+      View.Stride[d] = stride;
+      stride *= shape.Size[d];
+    }
+    Pixels.reset(new T[stride]); // every pixel is written before it is read
+    View.Data = Pixels.get();
+  }
+};
+} // namespace itk::cuda
+
+#endif

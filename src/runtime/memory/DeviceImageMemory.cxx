@@ -1,0 +1,406 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "itkCudaDeviceImageMemory.h"
+#include "runtime/device/Call.h"
+#include "runtime/device/Device.h"
+#include "runtime/memory/DeviceMemory.h"
+#include "runtime/device/Process.h"
+#include "runtime/device/Stream.h"
+#include "itkMacro.h"
+#include "itkCudaDetailDeviceImageView.h"
+#include "itkCudaDetailArrayDevice.h"
+#include "runtime/image/DeviceView.h"
+#include "itkCudaFiltersConfiguration.h"
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+#include <new>
+#include <optional>
+#include <thread>
+#include <utility>
+
+namespace itk
+{
+namespace cuda
+{
+namespace
+{
+using StreamType = CudaDeviceImageMemory::StreamType;
+
+/** Who else knows the memory. */
+enum class Exposure
+{
+  Nobody,
+  DefaultStream, // work of the default stream, and of those that CUDA synchronises with it
+  Anywhere
+};
+
+bool
+IsDefaultStream(StreamType stream)
+{
+  return stream == 0 || stream == reinterpret_cast<StreamType>(cudaStreamLegacy);
+}
+
+/** An event after all work that was queued on the stream. */
+Event
+MakeEvent(const Context & context)
+{
+  Event event;
+  event.Record(context);
+  return event;
+}
+
+/** As above. If no event can be made, the host waits. */
+std::optional<Event>
+TryMakeEvent(const Context & context) noexcept
+{
+  try
+  {
+    return MakeEvent(context);
+  }
+  catch (...)
+  {
+    DrainStream(context);
+    return std::nullopt;
+  }
+}
+
+/** Makes later work of `waiting` wait for all work that was queued on `other`. */
+void
+WaitForAll(const Context & other, const Context & waiting)
+{
+  MakeEvent(other).MakeWait(waiting);
+}
+
+/** \class OrderedMemory
+ * \brief Memory with the streams of its writers and readers.
+ *
+ * The module's own memory has a home: the stream where it was allocated and will be freed. Work on the home stream
+ * needs no event; an event is recorded when another stream asks. Adopted memory has no home.
+ */
+class OrderedMemory : public CudaDeviceImageMemory
+{
+public:
+  OrderedMemory(DeviceBuffer && buffer, const Context & home)
+    : CudaDeviceImageMemory(buffer.GetPointer(), buffer.GetSize(), home.GetDevice())
+    , m_Buffer(std::move(buffer))
+    , m_Home(home)
+  {}
+
+  OrderedMemory(void * data, size_t bytes, int device, ReleaseFunction && release)
+    : CudaDeviceImageMemory(data, bytes, device)
+    , m_Release(std::move(release))
+    , m_Exposure(Exposure::DefaultStream)
+  {}
+
+  ~OrderedMemory() override
+  {
+    if (!IsForkedProcess())
+    {
+      this->GiveBack();
+    }
+    if (m_Release)
+    {
+      try
+      {
+        m_Release();
+      }
+      catch (...)
+      {
+        // It promises not to, and there is nobody to tell.
+      }
+    }
+  }
+
+  bool
+  IsPrivate() const override
+  {
+    const std::lock_guard<std::mutex> lock(m_Mutex);
+    return m_Exposure == Exposure::Nobody;
+  }
+
+  void
+  Wait(StreamType stream) const override
+  {
+    const std::lock_guard<std::mutex> lock(m_Mutex);
+    const Context                     context = this->GetContext(stream);
+    if (!this->IsBehindWriter(context))
+    {
+      const DeviceGuard guard(this->GetDevice());
+      this->WaitForWriter(context);
+    }
+  }
+
+  void
+  WaitToWrite(StreamType stream) const override
+  {
+    const std::lock_guard<std::mutex> lock(m_Mutex);
+    const Context                     context = this->GetContext(stream);
+    if (!this->IsBehindWriter(context) || !m_Readers.empty())
+    {
+      const DeviceGuard guard(this->GetDevice());
+      this->WaitForWriter(context);
+      this->WaitForReaders(context);
+    }
+  }
+
+  void
+  MarkRead(StreamType stream) const noexcept override
+  {
+    const Context context = this->GetContext(stream);
+    if (this->IsHome(context))
+    {
+      return;
+    }
+    const DeviceGuard guard(this->GetDevice(), std::nothrow);
+    try
+    {
+      Event                             event = MakeEvent(context);
+      const std::lock_guard<std::mutex> lock(m_Mutex);
+      m_Readers[{ context.GetStream(), std::this_thread::get_id() }] = std::move(event);
+    }
+    catch (...)
+    {
+      DrainStream(context); // without an event the host waits, to keep the order
+    }
+  }
+
+  void
+  MarkWritten(StreamType stream) noexcept override
+  {
+    const Context                     context = this->GetContext(stream);
+    const std::lock_guard<std::mutex> lock(m_Mutex);
+    if (m_Written || !this->IsHome(context))
+    {
+      const DeviceGuard guard(this->GetDevice(), std::nothrow);
+      m_Written = this->IsHome(context) ? std::nullopt : TryMakeEvent(context);
+    }
+  }
+
+  void
+  Publish(StreamType stream) override
+  {
+    if (stream != UnknownStream)
+    {
+      this->Wait(stream);
+    }
+    const std::lock_guard<std::mutex> lock(m_Mutex);
+    m_Exposure = std::max(m_Exposure, IsDefaultStream(stream) ? Exposure::DefaultStream : Exposure::Anywhere);
+  }
+
+  void
+  Synchronize() const override
+  {
+    const DeviceGuard guard(this->GetDevice());
+    WithEarlierFailures([this] {
+      {
+        const std::lock_guard<std::mutex> lock(m_Mutex);
+        if (m_Written)
+        {
+          m_Written->Synchronize();
+          return;
+        }
+      }
+      if (m_Home)
+      {
+        ITK_CUDA_CALL(cudaStreamSynchronize(m_Home->GetStream())); // others may use the memory meanwhile
+      }
+    });
+  }
+
+private:
+  using ReaderKey = std::pair<cudaStream_t, std::thread::id>; // threads' default streams share one handle
+
+  Context
+  GetContext(StreamType stream) const
+  {
+    return Context(this->GetDevice(), reinterpret_cast<cudaStream_t>(stream));
+  }
+
+  bool
+  IsHome(const Context & context) const
+  {
+    return m_Home && m_Home->GetStream() == context.GetStream();
+  }
+
+  /** Whether the stream's order alone puts its later work after the last write. */
+  bool
+  IsBehindWriter(const Context & context) const
+  {
+    return m_Exposure == Exposure::Nobody && !m_Written && this->IsHome(context);
+  }
+
+  // All calls below are made with the memory's device as the current device: a call creates a context on the current
+  // device.
+
+  void
+  WaitForWriter(const Context & context) const;
+
+  void
+  WaitForReaders(const Context & context) const;
+
+  void
+  EndUse();
+
+  void
+  GiveBack() noexcept;
+
+  DeviceBuffer           m_Buffer;
+  std::optional<Context> m_Home;
+  ReleaseFunction        m_Release;
+
+  mutable std::mutex   m_Mutex;
+  Exposure             m_Exposure{ Exposure::Nobody };
+  std::optional<Event> m_Written; // after the last write; none if that was on the home stream, or if there was no write
+  mutable std::map<ReaderKey, Event> m_Readers; // after reads on other streams than home
+};
+
+void
+OrderedMemory::WaitForWriter(const Context & context) const
+{
+  if (m_Exposure != Exposure::Nobody)
+  {
+    WaitForAll(Context(context.GetDevice(), cudaStreamLegacy), context);
+  }
+  if (m_Written)
+  {
+    m_Written->MakeWait(context);
+  }
+  else if (m_Home && !this->IsHome(context))
+  {
+    WaitForAll(*m_Home, context);
+  }
+}
+
+void
+OrderedMemory::WaitForReaders(const Context & context) const
+{
+  for (const auto & [reader, event] : m_Readers)
+  {
+    event.MakeWait(context);
+  }
+  if (this->IsHome(context))
+  {
+    m_Readers.clear(); // later work on the home stream, and the freeing of the memory, comes after them
+  }
+  else if (m_Written && m_Home)
+  {
+    WaitForAll(*m_Home, context); // reads on the home stream leave no event
+  }
+}
+
+/** Called before the memory goes back. The module's memory goes back in the order of its home stream; adopted memory
+ * goes back to its owner when all work is done. */
+void
+OrderedMemory::EndUse()
+{
+  if (m_Exposure == Exposure::Anywhere)
+  {
+    ITK_CUDA_CALL(cudaDeviceSynchronize());
+  }
+  else if (m_Home)
+  {
+    this->WaitToWrite(reinterpret_cast<StreamType>(m_Home->GetStream()));
+  }
+  else
+  {
+    for (const auto & [reader, event] : m_Readers)
+    {
+      event.Synchronize();
+    }
+    if (m_Written)
+    {
+      m_Written->Synchronize();
+    }
+  }
+}
+
+void
+OrderedMemory::GiveBack() noexcept
+{
+  const DeviceGuard guard(this->GetDevice(), std::nothrow);
+  try
+  {
+    this->EndUse();
+  }
+  catch (...)
+  {
+    ITK_CUDA_CALL_NOTHROW(cudaDeviceSynchronize());
+  }
+  m_Readers.clear();
+  m_Written.reset();
+  m_Buffer = DeviceBuffer();
+}
+} // namespace
+} // namespace cuda
+
+CudaDeviceImageMemory::~CudaDeviceImageMemory() = default;
+
+CudaDeviceImageMemory::Pointer
+CudaDeviceImageMemory::Allocate(size_t bytes, int device)
+{
+  const cuda::Context     home = cuda::GetThreadContext(device);
+  const cuda::DeviceGuard guard(device);
+  return std::make_shared<cuda::OrderedMemory>(cuda::DeviceBuffer(bytes, home), home);
+}
+
+CudaDeviceImageMemory::Pointer
+CudaDeviceImageMemory::Adopt(void * data, size_t bytes, int device, ReleaseFunction release)
+{
+  if (!data && bytes != 0)
+  {
+    itkGenericExceptionMacro("CudaDeviceImageMemory::Adopt(): data is null; it must point to "
+                             << bytes << " bytes on the device");
+  }
+  cuda::RequireUsableDevice(device);
+  return std::make_shared<cuda::OrderedMemory>(data, bytes, device, std::move(release));
+}
+} // end namespace itk
+
+namespace itk::CudaDetail
+{
+CudaDeviceImageView
+CudaAllocateDeviceImage(const std::array<size_t, CudaDeviceImageView::NumberOfAxes> & size,
+                        CudaComponentType                                             type,
+                        int                                                           device,
+                        bool                                                          initialize)
+{
+  CudaDeviceImageView image;
+  image.Memory = CudaDeviceImageMemory::Allocate(cuda::DeviceImage::GetNumberOfBytes(size, type), device);
+  image.ComponentType = type;
+  image.Size = size;
+  image.Stride[1] = cuda::DeviceImage::GetRowPitch(size[0], type) / CudaComponentSize(type);
+  for (unsigned int axis = 2; axis < CudaDeviceImageView::NumberOfAxes; ++axis)
+  {
+    image.Stride[axis] = image.Stride[axis - 1] * size[axis - 1];
+  }
+
+  const cuda::Context home = cuda::GetThreadContext(device); // where the memory was allocated
+  if (!initialize)
+  {
+    ClearPadding({ image.GetPointer(), type, image.Size, image.Stride }, home);
+  }
+  else if (image.Memory->GetSize() > 0)
+  {
+    const cuda::DeviceGuard guard(device);
+    ITK_CUDA_CALL(cudaMemsetAsync(image.GetPointer(), 0, image.Memory->GetSize(), home.GetStream()));
+  }
+  return image;
+}
+
+int
+CudaFindDeviceOfMemory(const void * data)
+{
+  if (!cuda::FindUsedDevice())
+  {
+    cuda::RequireUsableDevice(CudaFiltersConfiguration::GetDeviceIndex()); // throws with the reason
+  }
+  cudaPointerAttributes attributes{};
+  ITK_CUDA_CALL(cudaPointerGetAttributes(&attributes, data));
+  if (attributes.type != cudaMemoryTypeDevice && attributes.type != cudaMemoryTypeManaged)
+  {
+    cuda::ThrowNotUsable("the memory of the array is none of a GPU", __FILE__, __LINE__);
+  }
+  return attributes.device;
+}
+} // end namespace itk::CudaDetail

@@ -1,0 +1,458 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/memory/DeviceMemory.h"
+#include "runtime/device/Call.h"
+#include "runtime/device/Device.h"
+#include "itkCudaError.h"
+#include "runtime/memory/MemoryCounts.h"
+#include "runtime/device/Process.h"
+#include "runtime/run/Settings.h"
+#include "itkMacro.h"
+#include "runtime/memory/PinnedMemory.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace itk::cuda
+{
+/** The memory of one device: a pool of the module's own. All other users of CUDA in the process share the device's
+ * default pool. */
+class DevicePool
+{
+public:
+  explicit DevicePool(int device)
+    : m_Device(device)
+    , m_PoolsSupported(GetDeviceProperties(device).MemoryPoolsSupported)
+  {}
+
+  /** From the resource; nullptr: from this pool. */
+  void *
+  Allocate(size_t bytes, cudaStream_t stream, const CudaDeviceMemoryResource * resource);
+
+  void
+  Release(void * pointer, size_t bytes, cudaStream_t stream, const CudaDeviceMemoryResource * resource) noexcept;
+
+  size_t
+  GetAvailable();
+
+  void
+  ReleaseUnused() noexcept;
+
+private:
+  size_t
+  GetUnused();
+
+  void
+  CountBytes(size_t bytes);
+
+  void
+  UncountBytes(size_t bytes);
+
+  cudaMemPool_t
+  GetHandle();
+
+  cudaError_t
+  TryAllocate(void ** pointer, size_t bytes, cudaStream_t stream);
+
+  void *
+  AllocateFromPool(size_t bytes, cudaStream_t stream);
+
+  void *
+  AllocateFrom(const CudaDeviceMemoryResource & resource, size_t bytes, cudaStream_t stream);
+
+  void
+  ReleaseTo(const CudaDeviceMemoryResource & resource, void * pointer, size_t bytes, cudaStream_t stream) noexcept;
+
+  const int           m_Device;
+  const bool          m_PoolsSupported;
+  std::atomic<size_t> m_BytesInUse{ 0 };
+  std::mutex          m_Mutex;
+  cudaMemPool_t       m_Handle{ nullptr };
+  uint64_t            m_Threshold{ 0 };
+};
+
+namespace
+{
+constexpr uint64_t keepEverything = std::numeric_limits<uint64_t>::max();
+
+struct DevicePools
+{
+  std::mutex                                 Mutex;
+  std::map<int, std::unique_ptr<DevicePool>> Pools;
+};
+
+DevicePools &
+GetDevicePools()
+{
+  static DevicePools * const pools = new DevicePools; // no memory is released at exit, when the runtime may be gone
+  return *pools;
+}
+
+DevicePool &
+GetDevicePool(int device)
+{
+  DevicePools &                     pools = GetDevicePools();
+  const std::lock_guard<std::mutex> lock(pools.Mutex);
+  std::unique_ptr<DevicePool> &     pool = pools.Pools[device];
+  if (!pool)
+  {
+    pool = std::make_unique<DevicePool>(device);
+  }
+  return *pool;
+}
+
+/** All pools there are. */
+std::vector<DevicePool *>
+ListDevicePools()
+{
+  DevicePools &                     pools = GetDevicePools();
+  const std::lock_guard<std::mutex> lock(pools.Mutex);
+  std::vector<DevicePool *>         list;
+  for (const auto & [device, pool] : pools.Pools)
+  {
+    if (pool)
+    {
+      list.push_back(pool.get());
+    }
+  }
+  return list;
+}
+
+/** Free bytes, for a message; 0 if they are unknown. */
+size_t
+GetAvailableNoThrow(DevicePool & pool)
+{
+  try
+  {
+    return pool.GetAvailable();
+  }
+  catch (...)
+  {
+    return 0;
+  }
+}
+} // namespace
+
+void
+DevicePool::CountBytes(size_t bytes)
+{
+  const size_t limit = GetDeviceMemoryLimit();
+  size_t       inUse = m_BytesInUse;
+  do
+  {
+    if (limit != 0 && (inUse > limit || bytes > limit - inUse))
+    {
+      ThrowOutOfMemory(
+        "Allocation within the device memory limit", bytes, GetAvailableNoThrow(*this), limit, __FILE__, __LINE__);
+    }
+  } while (!m_BytesInUse.compare_exchange_weak(inUse, inUse + bytes));
+  GetMemoryCounts().DeviceInUse += bytes;
+}
+
+void
+DevicePool::UncountBytes(size_t bytes)
+{
+  m_BytesInUse -= bytes;
+  GetMemoryCounts().DeviceInUse -= bytes;
+}
+
+/** Creates the pool when it is first needed, and makes it keep no more than the limit in force. */
+cudaMemPool_t
+DevicePool::GetHandle()
+{
+  const std::lock_guard<std::mutex> lock(m_Mutex);
+  if (!m_Handle)
+  {
+    cudaMemPoolProps properties{};
+    properties.allocType = cudaMemAllocationTypePinned;
+    properties.handleTypes = cudaMemHandleTypeNone;
+    properties.location.type = cudaMemLocationTypeDevice;
+    properties.location.id = m_Device;
+    cudaMemPool_t handle = nullptr;
+    ITK_CUDA_CALL(cudaMemPoolCreate(&handle, &properties));
+    m_Handle = handle;
+    m_Threshold = 0;
+  }
+  const size_t limit = GetDeviceMemoryLimit();
+  uint64_t     threshold = limit == 0 ? keepEverything : uint64_t{ limit };
+  if (threshold != m_Threshold)
+  {
+    ITK_CUDA_CALL(cudaMemPoolSetAttribute(m_Handle, cudaMemPoolAttrReleaseThreshold, &threshold));
+    m_Threshold = threshold;
+  }
+  return m_Handle;
+}
+
+cudaError_t
+DevicePool::TryAllocate(void ** pointer, size_t bytes, cudaStream_t stream)
+{
+  if (m_PoolsSupported)
+  {
+    const cudaMemPool_t handle = this->GetHandle();
+    return ITK_CUDA_TRY(cudaMallocFromPoolAsync(pointer, bytes, handle, stream));
+  }
+  const DeviceGuard guard(m_Device);
+  return ITK_CUDA_TRY(cudaMalloc(pointer, bytes));
+}
+
+void *
+DevicePool::AllocateFromPool(size_t bytes, cudaStream_t stream)
+{
+  void *      pointer = nullptr;
+  cudaError_t error = this->TryAllocate(&pointer, bytes, stream);
+  if (error == cudaErrorMemoryAllocation)
+  {
+    // Memory that the stream's earlier work released goes back to the device only when that work is done.
+    ITK_CUDA_CALL(cudaStreamSynchronize(stream));
+    this->ReleaseUnused();
+    error = this->TryAllocate(&pointer, bytes, stream);
+  }
+  if (error == cudaErrorMemoryAllocation)
+  {
+    ThrowOutOfMemory(
+      "cudaMallocFromPoolAsync", bytes, GetAvailableNoThrow(*this), GetDeviceMemoryLimit(), __FILE__, __LINE__);
+  }
+  if (error != cudaSuccess)
+  {
+    ThrowCudaError(error, "cudaMallocFromPoolAsync", __FILE__, __LINE__);
+  }
+  return pointer;
+}
+
+void *
+DevicePool::AllocateFrom(const CudaDeviceMemoryResource & resource, size_t bytes, cudaStream_t stream)
+{
+  const DeviceGuard guard(m_Device);
+  void *            pointer = nullptr;
+  std::string       failure = "returned nullptr";
+  try
+  {
+    pointer = resource.Allocate(bytes, m_Device, stream, resource.Context);
+  }
+  catch (const std::exception & exception)
+  {
+    failure = std::string("threw \"") + exception.what() + '"';
+  }
+  catch (...)
+  {
+    failure = "threw";
+  }
+  if (!pointer)
+  {
+    throw CudaError(__FILE__,
+                    __LINE__,
+                    CudaError::Kind::OutOfMemory,
+                    "The allocate function of CudaFiltersConfiguration::SetDeviceMemoryResource() " + failure +
+                      ", asked: " + std::to_string(bytes) + " bytes on device " + std::to_string(m_Device));
+  }
+  if (reinterpret_cast<uintptr_t>(pointer) % CudaDeviceMemoryResource::Alignment != 0)
+  {
+    this->ReleaseTo(resource, pointer, bytes, stream);
+    itkGenericExceptionMacro(<< "The allocate function of CudaFiltersConfiguration::SetDeviceMemoryResource() returned "
+                             << pointer << " for " << bytes << " bytes on device " << m_Device
+                             << "; it must be a multiple of " << CudaDeviceMemoryResource::Alignment << " bytes");
+  }
+  return pointer;
+}
+
+void *
+DevicePool::Allocate(size_t bytes, cudaStream_t stream, const CudaDeviceMemoryResource * resource)
+{
+  this->CountBytes(bytes);
+  try
+  {
+    return resource ? this->AllocateFrom(*resource, bytes, stream) : this->AllocateFromPool(bytes, stream);
+  }
+  catch (...)
+  {
+    this->UncountBytes(bytes);
+    throw;
+  }
+}
+
+void
+DevicePool::ReleaseTo(const CudaDeviceMemoryResource & resource,
+                      void *                           pointer,
+                      size_t                           bytes,
+                      cudaStream_t                     stream) noexcept
+{
+  const DeviceGuard guard(m_Device, std::nothrow);
+  try
+  {
+    resource.Release(pointer, bytes, m_Device, stream, resource.Context);
+  }
+  catch (...)
+  {
+    // It promises not to, and there is nobody to tell.
+  }
+}
+
+void
+DevicePool::Release(void *                           pointer,
+                    size_t                           bytes,
+                    cudaStream_t                     stream,
+                    const CudaDeviceMemoryResource * resource) noexcept
+{
+  this->UncountBytes(bytes);
+  if (IsForkedProcess())
+  {
+    return;
+  }
+  if (resource)
+  {
+    this->ReleaseTo(*resource, pointer, bytes, stream);
+  }
+  else if (m_PoolsSupported)
+  {
+    ITK_CUDA_CALL_NOTHROW(cudaFreeAsync(pointer, stream));
+  }
+  else
+  {
+    ITK_CUDA_CALL_NOTHROW(cudaStreamSynchronize(stream)); // cudaFree is not ordered after the stream's work
+    ITK_CUDA_CALL_NOTHROW(cudaFree(pointer));
+  }
+}
+
+size_t
+DevicePool::GetAvailable()
+{
+  const size_t available = GetDeviceMemoryResource() ? std::numeric_limits<size_t>::max() : this->GetUnused();
+  const size_t limit = GetDeviceMemoryLimit();
+  const size_t inUse = m_BytesInUse;
+  return limit == 0 ? available : std::min(available, limit - std::min(limit, inUse));
+}
+
+/** Bytes free on the device, and bytes that the pool holds. */
+size_t
+DevicePool::GetUnused()
+{
+  const DeviceGuard guard(m_Device);
+  size_t            available = 0;
+  size_t            total = 0;
+  ITK_CUDA_CALL(cudaMemGetInfo(&available, &total));
+  {
+    const std::lock_guard<std::mutex> lock(m_Mutex);
+    if (m_Handle)
+    {
+      uint64_t reserved = 0;
+      uint64_t used = 0;
+      ITK_CUDA_CALL(cudaMemPoolGetAttribute(m_Handle, cudaMemPoolAttrReservedMemCurrent, &reserved));
+      ITK_CUDA_CALL(cudaMemPoolGetAttribute(m_Handle, cudaMemPoolAttrUsedMemCurrent, &used));
+      available += reserved - std::min(reserved, used);
+    }
+  }
+  return available;
+}
+
+void
+DevicePool::ReleaseUnused() noexcept
+{
+  const std::lock_guard<std::mutex> lock(m_Mutex);
+  if (m_Handle)
+  {
+    ITK_CUDA_CALL_NOTHROW(cudaMemPoolTrimTo(m_Handle, 0));
+  }
+}
+
+DeviceBuffer::DeviceBuffer(size_t bytes, const Context & context)
+{
+  if (bytes == 0)
+  {
+    return;
+  }
+  DevicePool & pool = GetDevicePool(context.GetDevice());
+  m_Resource = GetDeviceMemoryResource();
+  m_Pointer = pool.Allocate(bytes, context.GetStream(), m_Resource);
+  m_Size = bytes;
+  m_Stream = context.GetStream();
+  m_Pool = &pool;
+}
+
+DeviceBuffer::~DeviceBuffer()
+{
+  this->Release();
+}
+
+DeviceBuffer::DeviceBuffer(DeviceBuffer && other) noexcept
+  : m_Pointer(std::exchange(other.m_Pointer, nullptr))
+  , m_Size(std::exchange(other.m_Size, 0))
+  , m_Pool(std::exchange(other.m_Pool, nullptr))
+  , m_Stream(std::exchange(other.m_Stream, nullptr))
+  , m_Resource(std::exchange(other.m_Resource, nullptr))
+{}
+
+DeviceBuffer &
+DeviceBuffer::operator=(DeviceBuffer && other) noexcept
+{
+  if (this != &other)
+  {
+    this->Release();
+    m_Pointer = std::exchange(other.m_Pointer, nullptr);
+    m_Size = std::exchange(other.m_Size, 0);
+    m_Pool = std::exchange(other.m_Pool, nullptr);
+    m_Stream = std::exchange(other.m_Stream, nullptr);
+    m_Resource = std::exchange(other.m_Resource, nullptr);
+  }
+  return *this;
+}
+
+void
+DeviceBuffer::Release() noexcept
+{
+  if (m_Pointer)
+  {
+    m_Pool->Release(std::exchange(m_Pointer, nullptr), std::exchange(m_Size, 0), m_Stream, m_Resource);
+  }
+}
+
+size_t
+DeviceBuffer::GetAvailable(int device)
+{
+  return GetDevicePool(device).GetAvailable();
+}
+
+void
+DeviceBuffer::ReleaseUnused()
+{
+  for (DevicePool * const pool : ListDevicePools())
+  {
+    pool->ReleaseUnused();
+  }
+}
+
+size_t
+GetAvailableDeviceMemory(int device)
+{
+  RequireUsableDevice(device);
+  return DeviceBuffer::GetAvailable(device);
+}
+
+void
+ReleaseUnusedMemory()
+{
+  const std::optional<int> device = IsClaimedProcess() ? FindUsedDevice() : std::nullopt;
+  if (!device)
+  {
+    return;
+  }
+  try
+  {
+    const DeviceGuard guard(*device);
+    DeviceBuffer::ReleaseUnused();
+    PinnedBuffer::ReleaseUnused();
+  }
+  catch (const CudaError &)
+  {
+    // A device that has failed has nothing to give back.
+  }
+}
+} // namespace itk::cuda

@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "itkCudaDetailHostMemoryPool.h"
+
+#include "runtime/DetailNames.h"
+#include "runtime/memory/HostMemoryClock.h"
+#include "runtime/memory/MemoryCounts.h"
+#include "runtime/image/Math.h"
+#include "runtime/run/Settings.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <iterator>
+#include <limits>
+#include <list>
+#include <map>
+#include <mutex>
+#include <new>
+
+#ifdef __linux__
+#  include <pthread.h>
+#  include <sys/mman.h>
+#endif
+
+namespace itk::CudaDetail
+{
+namespace
+{
+constexpr size_t blockAlignment = size_t{ 2 } << 20; // a huge page on x86-64 and on AArch64 with 4 KiB pages
+
+#ifdef __linux__
+/** Maps `bytes`, a multiple of the alignment, at a multiple of the alignment; nullptr if the system refuses. */
+void *
+MapBlock(size_t bytes)
+{
+  const size_t mapped = bytes + blockAlignment;
+  void * const start = mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (start == MAP_FAILED)
+  {
+    return nullptr;
+  }
+  char * const first = static_cast<char *>(start);
+  const size_t head = (blockAlignment - reinterpret_cast<uintptr_t>(start) % blockAlignment) % blockAlignment;
+  if (head > 0)
+  {
+    munmap(first, head);
+  }
+  munmap(first + head + bytes, mapped - head - bytes);
+  // This is advice only. A kernel without huge pages refuses it, and the block works nevertheless.
+  (void)madvise(first + head, bytes, MADV_HUGEPAGE);
+  return first + head;
+}
+
+void
+UnmapBlock(void * block, size_t bytes)
+{
+  munmap(block, bytes);
+}
+#else
+void *
+MapBlock(size_t)
+{
+  return nullptr;
+}
+
+void
+UnmapBlock(void *, size_t)
+{}
+#endif
+
+using TimePoint = std::chrono::steady_clock::time_point;
+
+std::atomic<cuda::HostMemoryClock> testClock{ nullptr };
+
+TimePoint
+GetNow()
+{
+  const cuda::HostMemoryClock clock = testClock;
+  return clock ? clock() : std::chrono::steady_clock::now();
+}
+
+class Pool
+{
+public:
+  void *
+  Allocate(size_t bytes)
+  {
+    const std::lock_guard<std::mutex> lock(m_Mutex);
+    auto                              block = this->FindFreeBlock(bytes);
+    if (block == m_Free.end())
+    {
+      block = this->AddFreeBlock(bytes);
+    }
+    if (block == m_Free.end())
+    {
+      return nullptr;
+    }
+    m_UsedByAddress.emplace(block->Address, block);
+    m_BytesCached -= block->Bytes;
+    m_BytesInUse += block->Bytes;
+    m_Used.splice(m_Used.end(), m_Free, block);
+    return block->Address;
+  }
+
+  bool
+  Release(void * address, size_t limit)
+  {
+    const std::lock_guard<std::mutex> lock(m_Mutex);
+    const auto                        used = m_UsedByAddress.find(address);
+    if (used == m_UsedByAddress.end())
+    {
+      return false;
+    }
+    const auto block = used->second;
+    m_UsedByAddress.erase(used);
+    block->Released = GetNow();
+    m_BytesInUse -= block->Bytes;
+    m_BytesCached += block->Bytes;
+    m_Free.splice(m_Free.end(), m_Used, block);
+    this->Shrink(limit);
+    return true;
+  }
+
+  void
+  ReleaseUnused(size_t limit)
+  {
+    const std::lock_guard<std::mutex> lock(m_Mutex);
+    this->Shrink(limit);
+  }
+
+  void
+  ReleaseIdle()
+  {
+    const std::lock_guard<std::mutex> lock(m_Mutex);
+    while (!m_Free.empty() && GetNow() - m_Free.front().Released >= CudaHostMemoryPool::MaximumIdleTime)
+    {
+      this->UnmapOldest();
+    }
+  }
+
+  void
+  Lock()
+  {
+    m_Mutex.lock();
+  }
+
+  void
+  Unlock()
+  {
+    m_Mutex.unlock();
+  }
+
+  size_t
+  GetBytesInUse()
+  {
+    const std::lock_guard<std::mutex> lock(m_Mutex);
+    return m_BytesInUse;
+  }
+
+  size_t
+  GetBytesCached()
+  {
+    const std::lock_guard<std::mutex> lock(m_Mutex);
+    return m_BytesCached;
+  }
+
+private:
+  struct Block
+  {
+    void *    Address;
+    size_t    Bytes;
+    TimePoint Released;
+  };
+  using BlockList = std::list<Block>; // blocks change from one list to the other without an allocation
+
+  /** The smallest free block that fits. A block that is more than a quarter too large stays free: small images are not
+   * to hold the memory of large ones. */
+  BlockList::iterator
+  FindFreeBlock(size_t bytes)
+  {
+    auto best = m_Free.end();
+    for (auto block = m_Free.begin(); block != m_Free.end(); ++block)
+    {
+      const bool fits = block->Bytes >= bytes && block->Bytes - bytes <= bytes / 4;
+      if (fits && (best == m_Free.end() || block->Bytes < best->Bytes))
+      {
+        best = block;
+      }
+    }
+    return best;
+  }
+
+  /** A fresh block. If the system refuses it, all free blocks go back to the system, and it is asked again. */
+  BlockList::iterator
+  AddFreeBlock(size_t bytes)
+  {
+    void * address = MapBlock(bytes);
+    if (!address)
+    {
+      this->Shrink(0);
+      address = MapBlock(bytes);
+    }
+    if (!address)
+    {
+      return m_Free.end();
+    }
+    try
+    {
+      m_Free.push_back({ address, bytes, GetNow() });
+    }
+    catch (...)
+    {
+      UnmapBlock(address, bytes);
+      throw;
+    }
+    m_BytesCached += bytes;
+    return std::prev(m_Free.end());
+  }
+
+  /** Returns free blocks to the system until at most `limit` bytes are kept. The block released first goes first. */
+  void
+  Shrink(size_t limit)
+  {
+    while (m_BytesCached > limit)
+    {
+      this->UnmapOldest();
+    }
+  }
+
+  void
+  UnmapOldest()
+  {
+    const Block & oldest = m_Free.front();
+    UnmapBlock(oldest.Address, oldest.Bytes);
+    m_BytesCached -= oldest.Bytes;
+    m_Free.pop_front();
+  }
+
+  std::mutex                            m_Mutex;
+  BlockList                             m_Free; // in the order of their release
+  BlockList                             m_Used;
+  std::map<void *, BlockList::iterator> m_UsedByAddress;
+  size_t                                m_BytesInUse{ 0 };
+  size_t                                m_BytesCached{ 0 };
+};
+
+Pool &
+GetPool()
+{
+  static Pool * const pool = new Pool; // images in static storage come back after static objects here would be gone
+  return *pool;
+}
+
+#ifdef __linux__
+/** A child of fork() gets an unlocked pool in the state between two calls, whatever other threads are doing. Before a
+ * fork the handlers run in the reverse order of their registration. This handler is registered when the library is
+ * loaded, in general before that of ITK's pool of threads. ITK's handler waits for threads, which may be waiting for
+ * this lock. */
+[[maybe_unused]] const int forkHandlers =
+  pthread_atfork([] { GetPool().Lock(); }, [] { GetPool().Unlock(); }, [] { GetPool().Unlock(); });
+#endif
+} // namespace
+
+} // end namespace itk::CudaDetail
+
+void
+itk::cuda::SetHostMemoryClock(HostMemoryClock clock)
+{
+  testClock = clock;
+}
+
+namespace itk::CudaDetail
+{
+void *
+CudaHostMemoryPool::Allocate(size_t bytes) noexcept
+{
+  ReleaseIdle();
+  if (bytes < MinimumSize || bytes > std::numeric_limits<size_t>::max() / 2)
+  {
+    return nullptr;
+  }
+  try
+  {
+    return GetPool().Allocate(cuda::RoundUp(bytes, blockAlignment));
+  }
+  catch (const std::bad_alloc &)
+  {
+    return nullptr;
+  }
+}
+
+bool
+CudaHostMemoryPool::Release(void * block) noexcept
+{
+  if (!block)
+  {
+    return false;
+  }
+  ReleaseIdle();
+  const size_t limit = cuda::GetHostCacheLimit();
+  const size_t pinned = cuda::GetPinnedBytesCached();
+  return GetPool().Release(block, limit - std::min(limit, pinned));
+}
+
+void
+CudaHostMemoryPool::ReleaseUnused(size_t limit) noexcept
+{
+  GetPool().ReleaseUnused(limit);
+}
+
+void
+CudaHostMemoryPool::ReleaseIdle() noexcept
+{
+  GetPool().ReleaseIdle();
+}
+
+size_t
+CudaHostMemoryPool::GetBytesInUse()
+{
+  return GetPool().GetBytesInUse();
+}
+
+size_t
+CudaHostMemoryPool::GetBytesCached()
+{
+  return GetPool().GetBytesCached();
+}
+} // end namespace itk::CudaDetail

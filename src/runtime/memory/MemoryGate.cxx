@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/memory/MemoryGate.h"
+
+#include <algorithm>
+#include <chrono>
+#include <limits>
+#include <map>
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace itk::cuda
+{
+namespace
+{
+constexpr std::chrono::milliseconds waitBetweenLooks{ 20 };
+// Sums of so many do not overflow.
+constexpr size_t largestReservation = std::numeric_limits<size_t>::max() >> 10;
+
+/** A reservation of the thread, for Pause. */
+using Held = std::pair<MemoryGate *, size_t>;
+
+thread_local std::vector<Held> heldByThread;
+thread_local unsigned int      runsOfOtherThreads = 0;
+
+/** The sum, or the largest number: memory without a limit counts as that. */
+size_t
+AddSaturated(size_t a, size_t b)
+{
+  return a > std::numeric_limits<size_t>::max() - b ? std::numeric_limits<size_t>::max() : a + b;
+}
+
+/** A lock that is open as long as the object lives. */
+class Unlocked
+{
+public:
+  explicit Unlocked(std::unique_lock<std::mutex> & lock)
+    : m_Lock(lock)
+  {
+    m_Lock.unlock();
+  }
+  ~Unlocked() { m_Lock.lock(); }
+
+private:
+  std::unique_lock<std::mutex> & m_Lock;
+};
+} // namespace
+
+MemoryGate::Reservation::Reservation(MemoryGate &              gate,
+                                     size_t                    bytes,
+                                     const AvailableFunction & getAvailable,
+                                     const WaitFunction &      whileWaiting)
+  : m_Gate(gate)
+  , m_Bytes(std::min(bytes, largestReservation))
+{
+  heldByThread.reserve(heldByThread.size() + 1); // what follows the wait does not throw
+  m_Gate.Enter(m_Bytes, getAvailable, whileWaiting);
+  heldByThread.emplace_back(&m_Gate, m_Bytes);
+}
+
+MemoryGate::Reservation::~Reservation()
+{
+  const auto held = std::find(heldByThread.rbegin(), heldByThread.rend(), Held(&m_Gate, m_Bytes));
+  heldByThread.erase(std::next(held).base());
+  m_Gate.Remove(m_Bytes);
+}
+
+MemoryGate::Pause::Pause()
+{
+  for (const auto & [gate, bytes] : heldByThread)
+  {
+    gate->Move(bytes, true);
+  }
+}
+
+MemoryGate::Pause::~Pause()
+{
+  for (const auto & [gate, bytes] : heldByThread)
+  {
+    gate->Move(bytes, false);
+  }
+}
+
+MemoryGate::Inside::Inside(unsigned int runs)
+  : m_Runs(runs)
+{
+  runsOfOtherThreads += m_Runs;
+}
+
+MemoryGate::Inside::~Inside()
+{
+  runsOfOtherThreads -= m_Runs;
+}
+
+unsigned int
+MemoryGate::GetNumberOfRuns()
+{
+  return static_cast<unsigned int>(heldByThread.size()) + runsOfOtherThreads;
+}
+
+/** With the lock. */
+MemoryGate::Balance
+MemoryGate::GetBalance(size_t bytes, size_t available)
+{
+  const bool isIdle = m_NumberOfActive + m_NumberOfPaused == 0;
+  m_Idle = isIdle ? available : std::max(m_Idle, available);
+  // Runs may not have allocated yet what they hold: what is available now is not all that counts.
+  const bool fits = bytes <= available && bytes + m_Active + m_Paused <= m_Idle;
+  const bool willFit = m_NumberOfActive > 0 && bytes <= AddSaturated(available, m_Active) && bytes + m_Paused <= m_Idle;
+  return { fits, willFit };
+}
+
+void
+MemoryGate::Enter(size_t bytes, const AvailableFunction & getAvailable, const WaitFunction & whileWaiting)
+{
+  std::unique_lock<std::mutex> lock(m_Mutex);
+  const auto                   place = m_Waiting.insert(m_Waiting.end(), bytes);
+  try
+  {
+    while (GetNumberOfRuns() == 0)
+    {
+      const Balance balance = this->GetBalance(bytes, getAvailable());
+      const bool    isFirst = place == m_Waiting.begin(); // when no run is under way, the first one goes on
+      if ((balance.Fits && isFirst) || !(balance.Fits || balance.WillFit))
+      {
+        break;
+      }
+      m_Changed.wait_for(lock, waitBetweenLooks);
+      if (whileWaiting)
+      {
+        const Unlocked unlocked(lock);
+        whileWaiting();
+      }
+    }
+  }
+  catch (...)
+  {
+    m_Waiting.erase(place);
+    m_Changed.notify_all();
+    throw;
+  }
+  m_Waiting.erase(place);
+  ++m_NumberOfActive;
+  m_Active += bytes;
+  m_Changed.notify_all();
+}
+
+void
+MemoryGate::Remove(size_t bytes)
+{
+  const std::lock_guard<std::mutex> lock(m_Mutex);
+  --m_NumberOfActive;
+  m_Active -= bytes;
+  m_Changed.notify_all();
+}
+
+/** From runs that are under way to paused ones, or back. */
+void
+MemoryGate::Move(size_t bytes, bool pauses)
+{
+  const std::lock_guard<std::mutex> lock(m_Mutex);
+  m_NumberOfActive += pauses ? -1 : 1;
+  m_NumberOfPaused += pauses ? 1 : -1;
+  m_Active += pauses ? -bytes : bytes;
+  m_Paused += pauses ? bytes : -bytes;
+  m_Changed.notify_all();
+}
+
+size_t
+MemoryGate::GetPotential(const AvailableFunction & getAvailable)
+{
+  const std::lock_guard<std::mutex> lock(m_Mutex);
+  const size_t                      available = getAvailable();
+  if (m_NumberOfActive + m_NumberOfPaused == 0 || GetNumberOfRuns() > 0)
+  {
+    return available; // a run inside of another one does not wait
+  }
+  const size_t idle = std::max(m_Idle, available);
+  return std::max(available, std::min(AddSaturated(available, m_Active), idle - std::min(idle, m_Paused)));
+}
+
+size_t
+MemoryGate::GetNumberOfWaiting()
+{
+  const std::lock_guard<std::mutex> lock(m_Mutex);
+  return m_Waiting.size();
+}
+
+MemoryGate &
+GetMemoryGate(int device)
+{
+  static std::mutex                 mutex;
+  static auto * const               gates = new std::map<int, std::unique_ptr<MemoryGate>>;
+  const std::lock_guard<std::mutex> lock(mutex);
+  std::unique_ptr<MemoryGate> &     gate = (*gates)[device];
+  if (!gate)
+  {
+    gate = std::make_unique<MemoryGate>();
+  }
+  return *gate;
+}
+} // namespace itk::cuda

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/memory/PinnedMemory.h"
+
+#include "runtime/device/Call.h"
+#include "itkCudaDetailHostMemoryPool.h"
+#include "runtime/DetailNames.h"
+#include "runtime/memory/MemoryCounts.h"
+#include "runtime/device/Process.h"
+#include "runtime/run/Settings.h"
+#include "itksys/SystemInformation.hxx"
+
+#include <mutex>
+#include <utility>
+#include <vector>
+
+namespace itk::cuda
+{
+namespace
+{
+class PinnedPool
+{
+public:
+  void *
+  Take();
+
+  void
+  GiveBack(void * chunk) noexcept;
+
+  void
+  ReleaseUnused() noexcept;
+
+private:
+  std::mutex          m_Mutex;
+  std::vector<void *> m_Free;
+};
+
+PinnedPool &
+GetPinnedPool()
+{
+  static PinnedPool * const pool = new PinnedPool; // no memory is released at exit, when the runtime may be gone
+  return *pool;
+}
+
+void *
+AllocateChunk()
+{
+  void *            chunk = nullptr;
+  const cudaError_t error = ITK_CUDA_TRY(cudaHostAlloc(&chunk, PinnedBuffer::ChunkSize, cudaHostAllocPortable));
+  if (error == cudaErrorMemoryAllocation)
+  {
+    itksys::SystemInformation system;
+    system.RunMemoryCheck();
+    const size_t available = static_cast<size_t>(system.GetAvailablePhysicalMemory()) << 20; // it counts in MiB
+    ThrowOutOfMemory(
+      "cudaHostAlloc (page-locked host memory)", PinnedBuffer::ChunkSize, available, 0, __FILE__, __LINE__);
+  }
+  if (error != cudaSuccess)
+  {
+    ThrowCudaError(error, "cudaHostAlloc (page-locked host memory)", __FILE__, __LINE__);
+  }
+  return chunk;
+}
+
+void *
+PinnedPool::Take()
+{
+  MemoryCounts & counts = GetMemoryCounts();
+  {
+    const std::lock_guard<std::mutex> lock(m_Mutex);
+    if (!m_Free.empty())
+    {
+      void * const chunk = m_Free.back();
+      m_Free.pop_back();
+      counts.PinnedCached -= PinnedBuffer::ChunkSize;
+      counts.PinnedInUse += PinnedBuffer::ChunkSize;
+      return chunk;
+    }
+    m_Free.reserve(counts.PinnedInUse / PinnedBuffer::ChunkSize + 1); // so that giving back never allocates
+    counts.PinnedInUse += PinnedBuffer::ChunkSize;
+  }
+  try
+  {
+    return AllocateChunk();
+  }
+  catch (...)
+  {
+    counts.PinnedInUse -= PinnedBuffer::ChunkSize;
+    throw;
+  }
+}
+
+void
+PinnedPool::GiveBack(void * chunk) noexcept
+{
+  MemoryCounts & counts = GetMemoryCounts();
+  if (IsForkedProcess())
+  {
+    counts.PinnedInUse -= PinnedBuffer::ChunkSize;
+    return;
+  }
+  const size_t limit = GetHostCacheLimit();
+  size_t       kept = 0;
+  {
+    const std::lock_guard<std::mutex> lock(m_Mutex);
+    counts.PinnedInUse -= PinnedBuffer::ChunkSize;
+    kept = (m_Free.size() + 1) * PinnedBuffer::ChunkSize;
+    if (kept <= limit)
+    {
+      m_Free.push_back(chunk);
+      counts.PinnedCached += PinnedBuffer::ChunkSize;
+    }
+  }
+  if (kept > limit)
+  {
+    ITK_CUDA_CALL_NOTHROW(cudaFreeHost(chunk));
+    return;
+  }
+  // Page-locked memory takes longer to make than ordinary memory, so free ordinary memory makes room for it.
+  CudaHostMemoryPool::ReleaseUnused(limit - kept);
+}
+
+void
+PinnedPool::ReleaseUnused() noexcept
+{
+  const std::lock_guard<std::mutex> lock(m_Mutex);
+  for (void * const chunk : m_Free)
+  {
+    ITK_CUDA_CALL_NOTHROW(cudaFreeHost(chunk));
+  }
+  GetMemoryCounts().PinnedCached -= m_Free.size() * PinnedBuffer::ChunkSize;
+  m_Free.clear();
+}
+} // namespace
+
+PinnedBuffer
+PinnedBuffer::Take()
+{
+  PinnedBuffer buffer;
+  buffer.m_Pointer = GetPinnedPool().Take();
+  return buffer;
+}
+
+void
+PinnedBuffer::Release() noexcept
+{
+  if (m_Pointer)
+  {
+    GetPinnedPool().GiveBack(std::exchange(m_Pointer, nullptr));
+  }
+}
+
+void
+PinnedBuffer::ReleaseUnused() noexcept
+{
+  GetPinnedPool().ReleaseUnused();
+}
+} // namespace itk::cuda

@@ -1,0 +1,374 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "itkCudaFiltersConfiguration.h"
+
+#include "itkCudaDetailHostMemoryPool.h"
+#include "runtime/device/DeviceQuery.h"
+#include "runtime/memory/FormatBytes.h"
+#include "runtime/memory/MemoryCounts.h"
+#include "runtime/memory/DeviceMemory.h"
+#include "runtime/run/Settings.h"
+#include "itkMacro.h"
+
+#include <atomic>
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+#include <optional>
+#include <sstream>
+
+namespace itk
+{
+namespace
+{
+using BackendEnum = CudaFiltersEnums::Backend;
+using StreamingEnum = CudaFiltersEnums::Streaming;
+
+constexpr const char * backendVariable = "ITK_CUDAFILTERS_BACKEND";
+constexpr const char * deviceVariable = "ITK_CUDAFILTERS_DEVICE";
+constexpr const char * keepVariable = "ITK_CUDAFILTERS_KEEP_ON_DEVICE";
+constexpr const char * streamingVariable = "ITK_CUDAFILTERS_STREAMING";
+
+// Settings that no other component asks for; the others are in runtime/run/Settings.h. No lock guards them either, for
+// the same reason.
+std::atomic<std::optional<BackendEnum>>   chosenBackend{};
+std::atomic<std::optional<int>>           chosenDeviceIndex{};
+std::atomic<std::optional<bool>>          chosenKeepOnDevice{};
+std::atomic<std::optional<StreamingEnum>> chosenStreaming{};
+
+/** Text of a variable; nullptr if it is not set or empty. */
+const char *
+GetVariable(const char * name)
+{
+  const char * const text = std::getenv(name);
+  return text && *text ? text : nullptr;
+}
+
+BackendEnum
+ReadBackendVariable()
+{
+  const char * const text = GetVariable(backendVariable);
+  return text ? CudaBackendFromString(text, "The environment variable ITK_CUDAFILTERS_BACKEND")
+              : BackendEnum::Automatic;
+}
+
+int
+ReadDeviceVariable()
+{
+  const char * const text = GetVariable(deviceVariable);
+  if (!text)
+  {
+    return 0;
+  }
+  const char * const end = text + std::strlen(text);
+  int                index = 0;
+  const auto         result = std::from_chars(text, end, index);
+  if (result.ec != std::errc() || result.ptr != end || index < 0)
+  {
+    itkGenericExceptionMacro(<< "The environment variable " << deviceVariable << " is \"" << text
+                             << "\"; it must be the index of a device: 0, 1, 2, ...");
+  }
+  return index;
+}
+
+bool
+ReadKeepVariable()
+{
+  const char * const text = GetVariable(keepVariable);
+  if (text && std::strcmp(text, "0") != 0 && std::strcmp(text, "1") != 0)
+  {
+    itkGenericExceptionMacro(<< "The environment variable " << keepVariable << " is \"" << text
+                             << "\"; it must be 0 or 1");
+  }
+  return text && *text == '1';
+}
+
+StreamingEnum
+ReadStreamingVariable()
+{
+  const char * const text = GetVariable(streamingVariable);
+  return text ? CudaStreamingFromString(text, "The environment variable ITK_CUDAFILTERS_STREAMING")
+              : StreamingEnum::Automatic;
+}
+
+std::string
+FormatVersion(int version)
+{
+  return std::to_string(version / 1000) + '.' + std::to_string(version % 1000 / 10);
+}
+
+void
+PrintDriver(std::ostream & os)
+{
+  if (!cuda::IsBuiltWithCuda())
+  {
+    os << "CUDA:      not built in\n";
+    return;
+  }
+  const int found = cuda::GetDriverVersion();
+  os << "CUDA:      built in, needs a driver for CUDA " << FormatVersion(cuda::GetRequiredDriverVersion())
+     << " or newer\n";
+  os << "Driver:    " << (found == 0 ? std::string("none found") : "for CUDA " + FormatVersion(found)) << '\n';
+}
+
+void
+PrintDevices(std::ostream & os)
+{
+  std::string                              reason;
+  const std::vector<CudaDeviceInformation> devices = cuda::FindDevices(reason);
+  if (devices.empty())
+  {
+    os << "Devices:   none: " << reason << '\n';
+  }
+  for (const CudaDeviceInformation & device : devices)
+  {
+    os << "Device " << device.Index << ":  " << device.Name << ", compute capability " << device.ComputeCapability / 10
+       << '.' << device.ComputeCapability % 10 << ", " << cuda::FormatBytes(device.TotalMemory);
+    if (device.FreeMemory > 0)
+    {
+      os << " (" << cuda::FormatBytes(device.FreeMemory) << " free)";
+    }
+    os << (device.Usable ? ", usable" : ", not usable: " + device.Reason) << '\n';
+  }
+}
+
+/** What a filter with default settings does, and why. */
+void
+PrintBackend(std::ostream & os)
+{
+  const BackendEnum backend = CudaFiltersConfiguration::GetBackend();
+  const int         index = CudaFiltersConfiguration::GetDeviceIndex();
+  os << "Backend:   " << CudaBackendToString(backend) << ", device " << index << '\n';
+  std::string reason;
+  if (backend == BackendEnum::Host)
+  {
+    os << "Filters:   run on the host: backend Host is set\n";
+  }
+  else if (CudaFiltersConfiguration::IsDeviceUsable(index, reason))
+  {
+    os << "Filters:   run on device " << index << " (" << cuda::GetDeviceName(index) << ")\n";
+  }
+  else if (backend == BackendEnum::Automatic)
+  {
+    os << "Filters:   run on the host: " << reason << '\n';
+  }
+  else
+  {
+    os << "Filters:   fail, as backend Cuda is set: " << reason << '\n';
+  }
+}
+
+void
+PrintMemory(std::ostream & os)
+{
+  const size_t deviceLimit = CudaFiltersConfiguration::GetDeviceMemoryLimit();
+  os << "Memory:    device: " << cuda::FormatBytes(CudaFiltersConfiguration::GetDeviceBytesInUse()) << " in use, limit "
+     << (deviceLimit == 0 ? std::string("none") : cuda::FormatBytes(deviceLimit))
+     << (cuda::GetDeviceMemoryResource() ? ", from the program's own functions" : "")
+     << "; host: " << cuda::FormatBytes(CudaDetail::CudaHostMemoryPool::GetBytesCached() + cuda::GetPinnedBytesCached())
+     << " kept for reuse, limit " << cuda::FormatBytes(CudaFiltersConfiguration::GetHostCacheLimit()) << '\n';
+  os << "Transfers: " << CudaFiltersConfiguration::GetNumberOfTransferThreads() << " threads\n";
+}
+} // namespace
+
+void
+CudaFiltersConfiguration::SetBackend(BackendEnum backend)
+{
+  chosenBackend = backend;
+}
+
+void
+CudaFiltersConfiguration::SetBackend(const std::string & name)
+{
+  SetBackend(CudaBackendFromString(name));
+}
+
+CudaFiltersConfiguration::BackendEnum
+CudaFiltersConfiguration::GetBackend()
+{
+  const std::optional<BackendEnum> backend = chosenBackend;
+  return backend ? *backend : ReadBackendVariable();
+}
+
+void
+CudaFiltersConfiguration::SetDeviceIndex(int index)
+{
+  if (index < 0)
+  {
+    itkGenericExceptionMacro(<< "DeviceIndex is " << index << "; it must be the index of a device: 0, 1, 2, ...");
+  }
+  chosenDeviceIndex = index;
+}
+
+int
+CudaFiltersConfiguration::GetDeviceIndex()
+{
+  const std::optional<int> index = chosenDeviceIndex;
+  return index ? *index : ReadDeviceVariable();
+}
+
+void
+CudaFiltersConfiguration::SetKeepOnDevice(bool keep)
+{
+  chosenKeepOnDevice = keep;
+}
+
+bool
+CudaFiltersConfiguration::GetKeepOnDevice()
+{
+  const std::optional<bool> keep = chosenKeepOnDevice;
+  return keep ? *keep : ReadKeepVariable();
+}
+
+void
+CudaFiltersConfiguration::SetStreaming(StreamingEnum streaming)
+{
+  chosenStreaming = streaming;
+}
+
+void
+CudaFiltersConfiguration::SetStreaming(const std::string & name)
+{
+  SetStreaming(CudaStreamingFromString(name));
+}
+
+CudaFiltersConfiguration::StreamingEnum
+CudaFiltersConfiguration::GetStreaming()
+{
+  const std::optional<StreamingEnum> streaming = chosenStreaming;
+  return streaming ? *streaming : ReadStreamingVariable();
+}
+
+void
+CudaFiltersConfiguration::SetDeviceMemoryLimit(size_t bytes)
+{
+  cuda::SetDeviceMemoryLimit(bytes);
+}
+
+size_t
+CudaFiltersConfiguration::GetDeviceMemoryLimit()
+{
+  return cuda::GetDeviceMemoryLimit();
+}
+
+void
+CudaFiltersConfiguration::SetDeviceMemoryResource(CudaAllocateFunction allocate,
+                                                  CudaReleaseFunction  release,
+                                                  void *               context)
+{
+  if ((allocate == nullptr) != (release == nullptr))
+  {
+    itkGenericExceptionMacro(<< "The function '" << (allocate ? "release" : "allocate")
+                             << "' of DeviceMemoryResource is nullptr, but '" << (allocate ? "allocate" : "release")
+                             << "' is not; both must be functions, or both nullptr");
+  }
+  cuda::SetDeviceMemoryResource({ allocate, release, context });
+}
+
+CudaDeviceMemoryResource
+CudaFiltersConfiguration::GetDeviceMemoryResource()
+{
+  const CudaDeviceMemoryResource * const resource = cuda::GetDeviceMemoryResource();
+  return resource ? *resource : CudaDeviceMemoryResource{};
+}
+
+void
+CudaFiltersConfiguration::SetHostCacheLimit(size_t bytes)
+{
+  cuda::SetHostCacheLimit(bytes);
+}
+
+size_t
+CudaFiltersConfiguration::GetHostCacheLimit()
+{
+  return cuda::GetHostCacheLimit();
+}
+
+void
+CudaFiltersConfiguration::SetNumberOfTransferThreads(unsigned int number)
+{
+  cuda::SetNumberOfTransferThreads(number);
+}
+
+unsigned int
+CudaFiltersConfiguration::GetNumberOfTransferThreads()
+{
+  return cuda::GetNumberOfTransferThreads();
+}
+
+bool
+CudaFiltersConfiguration::GetBuiltWithCuda()
+{
+  return cuda::IsBuiltWithCuda();
+}
+
+int
+CudaFiltersConfiguration::GetDriverVersion()
+{
+  return cuda::GetDriverVersion();
+}
+
+int
+CudaFiltersConfiguration::GetRequiredDriverVersion()
+{
+  return cuda::GetRequiredDriverVersion();
+}
+
+std::vector<CudaDeviceInformation>
+CudaFiltersConfiguration::GetDevices()
+{
+  std::string reason;
+  return cuda::FindDevices(reason);
+}
+
+bool
+CudaFiltersConfiguration::IsDeviceUsable(int deviceIndex, std::string & reason)
+{
+  if (deviceIndex < -1)
+  {
+    reason = "device index " + std::to_string(deviceIndex) +
+             " is out of range; it must be a device's index or -1 for the configuration's";
+    return false;
+  }
+  return cuda::IsDeviceUsableNow(deviceIndex == -1 ? GetDeviceIndex() : deviceIndex, reason);
+}
+
+std::string
+CudaFiltersConfiguration::GetStatus()
+{
+  // The backend comes first: it may create the context that knows how much memory is free.
+  std::ostringstream backend;
+  try
+  {
+    PrintBackend(backend);
+  }
+  catch (const ExceptionObject & exception)
+  {
+    backend << "Filters:   fail: " << exception.GetDescription() << '\n';
+  }
+  std::ostringstream status;
+  PrintDriver(status);
+  PrintDevices(status);
+  status << backend.str();
+  PrintMemory(status);
+  return status.str();
+}
+
+size_t
+CudaFiltersConfiguration::GetDeviceBytesInUse()
+{
+  return cuda::GetDeviceBytesInUse();
+}
+
+size_t
+CudaFiltersConfiguration::GetPinnedBytesInUse()
+{
+  return cuda::GetPinnedBytesInUse();
+}
+
+void
+CudaFiltersConfiguration::ReleaseMemory()
+{
+  cuda::ReleaseUnusedMemory();
+  CudaDetail::CudaHostMemoryPool::ReleaseUnused();
+}
+} // end namespace itk

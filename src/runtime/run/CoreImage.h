@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef CudaFilters_runtime_run_CoreImage_h
+#define CudaFilters_runtime_run_CoreImage_h
+
+#include "runtime/device/Stream.h"
+#include "runtime/image/DeviceView.h"
+#include "runtime/image/Pointwise.h"
+
+#include <cstdint>
+
+namespace itk::cuda
+{
+/** Whether the image lies in memory as the images of the shell do: with other rows a core may take another schedule. */
+inline bool
+IsLaidOut(const DeviceView & view, CudaComponentType type)
+{
+  const size_t alignment = DeviceImage::RowAlignment;
+  if (view.ComponentType != type || reinterpret_cast<uintptr_t>(view.Data) % alignment != 0 ||
+      view.Stride[1] * CudaComponentSize(type) != DeviceImage::GetRowPitch(view.Size[0], type))
+  {
+    return false;
+  }
+  for (unsigned int axis = 2; axis < DeviceView::NumberOfAxes; ++axis)
+  {
+    if (view.Stride[axis] != view.Stride[axis - 1] * view.Size[axis - 1])
+    {
+      return false;
+    }
+  }
+  return true;
+}
+
+/** \class CoreImage
+ * \brief An image as a core wants it: the given image, or a converted copy of the right type and layout.
+ */
+class CoreImage
+{
+public:
+  CoreImage(const DeviceView & view, CudaComponentType type, const Context & context)
+    : m_Own(IsLaidOut(view, type) ? DeviceImage() : DeviceImage(view.Size, type, context))
+    , m_View(m_Own.GetView().Data ? m_Own.GetView() : view)
+    , m_Given(view)
+  {}
+
+  const DeviceView &
+  Get() const
+  {
+    return m_View;
+  }
+
+  void
+  Load(const Context & context) const
+  {
+    if (m_View.Data != m_Given.Data)
+    {
+      ConvertElements(m_Given, m_View, {}, context);
+    }
+  }
+
+  void
+  Store(const Context & context) const
+  {
+    if (m_View.Data != m_Given.Data)
+    {
+      ConvertElements(m_View, m_Given, {}, context);
+    }
+  }
+
+private:
+  const DeviceImage m_Own;
+  const DeviceView  m_View;
+  const DeviceView  m_Given;
+};
+} // namespace itk::cuda
+
+#endif

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "itkCudaDetailFilterBackend.h"
+
+#include "itkCudaDetailHostMemoryPool.h"
+#include "itkCudaDetailHostScope.h"
+#include "runtime/device/DeviceQuery.h"
+#include "itkCudaError.h"
+#include "itkCudaFiltersConfiguration.h"
+#include "runtime/memory/FormatBytes.h"
+#include "runtime/memory/MemoryGate.h"
+#include "runtime/memory/DeviceMemory.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+namespace itk::CudaDetail
+{
+namespace
+{
+std::string
+DescribeDevice(int device)
+{
+  return "device " + std::to_string(device) + " (" + cuda::GetDeviceName(device) + ')';
+}
+
+/** Why the device cannot do the work. The kind tells a lack of memory from all other reasons. */
+struct Obstacle
+{
+  CudaError::Kind Kind{ CudaError::Kind::NotUsable };
+  std::string     Reason;              // empty: none
+  bool            DoesNotFit{ false }; // the device has memory, but too little for the whole work
+};
+
+/** Bytes that a run may have, now or when other runs have ended. `limit`: 0 for none. `idle`: what is available, if no
+ * other run holds any. */
+size_t
+GetPotentialMemory(int device, size_t limit, std::optional<size_t> & idle)
+{
+  size_t       available = 0;
+  const size_t potential = cuda::GetMemoryGate(device).GetPotential(
+    [device, &available] { return available = cuda::GetAvailableDeviceMemory(device); });
+  idle = potential == available ? std::optional(available) : std::nullopt;
+  return limit == 0 ? potential : std::min(potential, limit);
+}
+
+Obstacle
+FindMemoryObstacle(int device, size_t workingSetBytes, size_t limit, std::optional<size_t> & idle)
+{
+  const size_t available = GetPotentialMemory(device, limit, idle);
+  if (workingSetBytes <= available)
+  {
+    return {};
+  }
+  return { CudaError::Kind::OutOfMemory,
+           "not enough memory on " + DescribeDevice(device) + ": asked: " + std::to_string(workingSetBytes) +
+             " bytes (" + cuda::FormatBytes(workingSetBytes) + "), free: " + std::to_string(available) + " bytes (" +
+             cuda::FormatBytes(available) + "), limit: " +
+             (limit == 0 ? std::string("none") : std::to_string(limit) + " bytes (" + cuda::FormatBytes(limit) + ')'),
+           true };
+}
+
+Obstacle
+FindObstacle(const char * unsupported, int device, size_t workingSetBytes, size_t limit, std::optional<size_t> & idle)
+{
+  if (unsupported)
+  {
+    return { CudaError::Kind::NotUsable, unsupported };
+  }
+  std::string reason;
+  if (!cuda::IsDeviceUsable(device, reason))
+  {
+    return { CudaError::Kind::NotUsable, reason };
+  }
+  try
+  {
+    return FindMemoryObstacle(device, workingSetBytes, limit, idle);
+  }
+  catch (const CudaError & error)
+  {
+    return { error.GetKind(), error.GetDescription() };
+  }
+}
+} // namespace
+
+bool
+CudaFilterBackend::SelectDevice(const char * unsupported, size_t workingSetBytes, bool canCut)
+{
+  CudaHostMemoryPool::ReleaseIdle();
+  Used = BackendEnum::Automatic;
+  Reason = "not run";
+  m_WorkingSet = workingSetBytes;
+  m_RunsInSlabs = canCut && this->GetStreaming() == StreamingEnum::On;
+  m_IdleMemory.reset();
+  TookInput = false;
+  KeptOutput = false;
+  const bool        own = Requested != BackendEnum::Automatic;
+  const BackendEnum backend = own ? Requested : CudaFiltersConfiguration::GetBackend();
+  const std::string origin = own ? "of the filter" : "of CudaFiltersConfiguration";
+  if (backend == BackendEnum::Host)
+  {
+    Used = BackendEnum::Host;
+    Reason = "the backend " + origin + " is Host";
+    return false;
+  }
+  if (backend == BackendEnum::Automatic && CudaHostScope::IsActive())
+  {
+    Used = BackendEnum::Host;
+    Reason = "inside a filter that runs on the host";
+    return false;
+  }
+  if (backend == BackendEnum::Automatic && !HostPreference.empty())
+  {
+    Used = BackendEnum::Host;
+    Reason = HostPreference;
+    return false;
+  }
+  const int    device = DeviceIndex == -1 ? CudaFiltersConfiguration::GetDeviceIndex() : DeviceIndex;
+  const size_t limit = this->GetDeviceMemoryLimit();
+  Obstacle     obstacle = FindObstacle(unsupported, device, m_RunsInSlabs ? 0 : workingSetBytes, limit, m_IdleMemory);
+  if (canCut && obstacle.DoesNotFit && this->GetStreaming() != StreamingEnum::Off)
+  {
+    m_RunsInSlabs = true;
+    obstacle = {};
+  }
+  if (obstacle.Reason.empty())
+  {
+    m_SelectedDeviceIndex = device;
+    Used = BackendEnum::Cuda;
+    Reason = DescribeDevice(device) + ", " + cuda::FormatBytes(workingSetBytes) + " of " +
+             cuda::FormatBytes(cuda::GetTotalDeviceMemory(device)) + " needed" + (m_RunsInSlabs ? ", in slabs" : "");
+    if (m_RunsInSlabs)
+    {
+      m_WorkingSet = GetPotentialMemory(device, limit, m_IdleMemory);
+    }
+    return true;
+  }
+  Reason = obstacle.Reason;
+  if (backend == BackendEnum::Cuda)
+  {
+    throw CudaError(
+      __FILE__, __LINE__, obstacle.Kind, "The backend " + origin + " is Cuda, but it cannot be used: " + Reason);
+  }
+  Used = BackendEnum::Host;
+  return false;
+}
+
+bool
+CudaFilterBackend::FallBackToHost(const CudaError & error)
+{
+  if (error.GetKind() != CudaError::Kind::OutOfMemory)
+  {
+    return false;
+  }
+  const BackendEnum backend = Requested != BackendEnum::Automatic ? Requested : CudaFiltersConfiguration::GetBackend();
+  Reason = error.GetDescription();
+  if (backend == BackendEnum::Cuda)
+  {
+    Used = BackendEnum::Automatic;
+    return false;
+  }
+  Used = BackendEnum::Host;
+  return true;
+}
+
+CudaFilterBackend::StreamingEnum
+CudaFilterBackend::GetStreaming() const
+{
+  return Streaming == StreamingEnum::Automatic ? CudaFiltersConfiguration::GetStreaming() : Streaming;
+}
+
+size_t
+CudaFilterBackend::GetDeviceMemoryLimit() const
+{
+  const size_t limit = CudaFiltersConfiguration::GetDeviceMemoryLimit();
+  return limit == 0 || (DeviceMemoryLimit != 0 && DeviceMemoryLimit < limit) ? DeviceMemoryLimit : limit;
+}
+
+CudaSlabOptions
+CudaFilterBackend::MakeSlabOptions(MultiThreaderBase * threader) const
+{
+  CudaSlabOptions options;
+  options.OnHost = Used != BackendEnum::Cuda;
+  options.Streaming = this->GetStreaming();
+  options.Threader = threader;
+  if (!options.OnHost)
+  {
+    options.Devices = { m_SelectedDeviceIndex };
+    options.DeviceMemoryLimit = m_WorkingSet;
+  }
+  return options;
+}
+
+void
+CudaFilterBackend::ReportWholeRun(size_t bytesUp, size_t bytesDown)
+{
+  SlabReport = CudaSlabReport();
+  SlabReport.OnHost = Used != BackendEnum::Cuda;
+  if (!SlabReport.OnHost)
+  {
+    SlabReport.Devices = { m_SelectedDeviceIndex };
+    SlabReport.BytesUp = bytesUp;
+    SlabReport.BytesDown = bytesDown;
+    SlabReport.PeakDeviceBytes = m_WorkingSet;
+  }
+}
+
+CudaMemoryReservation::CudaMemoryReservation(const CudaFilterBackend &          backend,
+                                             const std::function<void(float)> & progress)
+{
+  const int device = backend.GetSelectedDeviceIndex();
+  // The driver needs 6 us to say what is available, which is much for a small image: SelectDevice() has just asked it.
+  const auto getAvailable = [device, known = backend.GetIdleMemory()]() mutable {
+    const std::optional<size_t> first = std::exchange(known, std::nullopt);
+    return first ? *first : cuda::GetAvailableDeviceMemory(device);
+  };
+  m_Reservation = std::make_shared<cuda::MemoryGate::Reservation>(
+    cuda::GetMemoryGate(device), backend.GetWorkingSet(), getAvailable, [&progress] {
+      if (progress)
+      {
+        progress(0.0f);
+      }
+    });
+}
+
+void
+CudaFilterBackend::Print(std::ostream & os, Indent indent) const
+{
+  os << indent << "Backend: " << Requested << std::endl;
+  os << indent << "DeviceIndex: " << DeviceIndex << std::endl;
+  os << indent << "DeviceMemoryLimit: " << DeviceMemoryLimit << std::endl;
+  os << indent << "BackendUsed: " << Used << std::endl;
+  os << indent << "BackendReason: " << Reason << std::endl;
+  os << indent << "TookInputOnDevice: " << (TookInput ? "Yes" : "No") << std::endl;
+  os << indent << "KeptOutputOnDevice: " << (KeptOutput ? "Yes" : "No") << std::endl;
+}
+
+void
+CudaFilterBackend::PrintStreaming(std::ostream & os, Indent indent) const
+{
+  os << indent << "Streaming: " << Streaming << std::endl;
+  os << indent << "SlabReport: " << SlabReport << std::endl;
+}
+} // end namespace itk::CudaDetail

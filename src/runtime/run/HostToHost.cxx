@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/run/HostToHost.h"
+
+#include "runtime/device/Call.h"
+#include "itkCudaDetailFilterBackend.h"
+#include "runtime/DetailNames.h"
+#include "runtime/device/Device.h"
+#include "runtime/device/Stream.h"
+#include "itkCudaError.h"
+#include "runtime/transfer/Transfer.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <string>
+
+namespace itk::cuda
+{
+namespace
+{
+// The share of the work that each step reports. At most sizes the link is slower than the kernels.
+constexpr float UploadShare = 0.48f;
+constexpr float KernelShare = 0.04f;
+
+/** The part of the progress from `begin` to `end`. */
+ProgressFunction
+GetPart(const ProgressFunction & progress, float begin, float end)
+{
+  return [&progress, begin, end](float done) {
+    if (progress)
+    {
+      progress(begin + (end - begin) * done);
+    }
+  };
+}
+
+DeviceImage::SizeType
+GetOutputSize(const ResidentCore & core, const CudaImageView & input)
+{
+  DeviceImage::SizeType size = GetPlanarSize(input);
+  size.back() = core.GetNumberOfOutputComponents(size.back());
+  return size;
+}
+
+bool
+IsSynchronous()
+{
+  const char * const value = std::getenv("ITK_CUDAFILTERS_SYNCHRONOUS");
+  return value && std::string(value) == "1";
+}
+
+void
+DownloadResult(const ResidentCore &     core,
+               const DeviceView &       result,
+               const CudaImageView &    input,
+               const CudaImageView &    output,
+               StagingChunks &          staging,
+               const ProgressFunction & progress)
+{
+  try
+  {
+    Download(core.GetResult(result, output), output, staging, progress);
+  }
+  catch (const CudaError & error)
+  {
+    if (error.GetKind() == CudaError::Kind::OutOfMemory && input.Data == output.Data)
+    {
+      // A run in place may have lost part of the input, so the host cannot take over.
+      throw CudaError(error.GetFile(), error.GetLine(), CudaError::Kind::CallFailed, error.GetDescription());
+    }
+    throw;
+  }
+}
+} // namespace
+
+void
+WaitIfSynchronous(const char * name, const Context & context)
+{
+  const cudaError_t error = IsSynchronous() ? ITK_CUDA_TRY(cudaStreamSynchronize(context.GetStream())) : cudaSuccess;
+  if (error != cudaSuccess)
+  {
+    ThrowCudaError(error, (std::string("The work of ") + name).c_str(), __FILE__, __LINE__);
+  }
+}
+
+void
+RunCore(const ResidentCore &     core,
+        const DeviceView &       input,
+        const DeviceView &       output,
+        const Context &          context,
+        const ProgressFunction & progress)
+{
+  const size_t       bytes = core.GetWorkspace(input, output, context.GetDevice());
+  const DeviceBuffer workspace(bytes, context);
+  core.Run(input, output, { workspace.GetPointer(), bytes }, context, progress);
+  WaitIfSynchronous(core.GetName(), context);
+}
+
+size_t
+GetHostToHostWorkingSet(const ResidentCore & core, const CudaImageView & input, const CudaImageView & output)
+{
+  const CudaComponentType     type = core.GetComputeType(input, output);
+  const DeviceImage::SizeType size = GetPlanarSize(input);
+  const size_t                result =
+    core.LeavesResultInInput() ? 0 : DeviceImage::GetNumberOfBytes(GetOutputSize(core, input), type);
+  const size_t transfer = std::max(GetTransferWorkspace(input, type), GetTransferWorkspace(output, type));
+  return DeviceImage::GetNumberOfBytes(size, type) + result + std::max(transfer, core.GetMaximumWorkspace(size, type));
+}
+
+void
+RunHostToHost(const ResidentCore &     core,
+              const CudaImageView &    input,
+              const CudaImageView &    output,
+              int                      device,
+              const ProgressFunction & progress)
+{
+  core.VerifyComponents(input.NumberOfComponents, output.NumberOfComponents);
+  const DeviceGuard       guard(device);
+  const StreamLease       stream(device);
+  StagingChunks           staging(stream);
+  const CudaComponentType type = core.GetComputeType(input, output);
+  const DeviceImage       uploaded(GetPlanarSize(input), type, stream);
+  const DeviceImage       other =
+    core.LeavesResultInInput() ? DeviceImage() : DeviceImage(GetOutputSize(core, input), type, stream);
+  const DeviceView & result = core.LeavesResultInInput() ? uploaded.GetView() : other.GetView();
+
+  Upload(input, uploaded.GetView(), staging, GetPart(progress, 0.0f, UploadShare));
+  RunCore(core, uploaded.GetView(), result, stream, GetPart(progress, UploadShare, UploadShare + KernelShare));
+  DownloadResult(core, result, input, output, staging, GetPart(progress, UploadShare + KernelShare, 1.0f));
+}
+
+bool
+TryOnDevice(CudaFilterBackend & backend, const std::function<void(int device)> & run, const ProgressFunction & progress)
+{
+  try
+  {
+    const CudaMemoryReservation reservation(backend, progress);
+    run(backend.GetSelectedDeviceIndex());
+  }
+  catch (const CudaError & error)
+  {
+    if (!backend.FallBackToHost(error))
+    {
+      throw;
+    }
+    return false;
+  }
+  return true;
+}
+
+bool
+TryHostToHost(const ResidentCore &     core,
+              const CudaImageView &    input,
+              const CudaImageView &    output,
+              CudaFilterBackend &      backend,
+              const ProgressFunction & progress)
+{
+  return TryOnDevice(
+    backend, [&](int device) { RunHostToHost(core, input, output, device, progress); }, progress);
+}
+} // namespace itk::cuda

@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/transfer/DownloadSequence.h"
+
+#include "runtime/device/Device.h"
+#include "runtime/transfer/HelperThreads.h"
+#include "runtime/memory/PinnedMemory.h"
+#include "runtime/transfer/PinnedTransfer.h"
+#include "runtime/image/Math.h"
+#include "runtime/device/Spin.h"
+#include "runtime/transfer/StagingChunks.h"
+#include "runtime/transfer/TransferJob.h"
+#include "runtime/transfer/TransferLayout.h"
+#include "runtime/transfer/TransferPolicy.h"
+
+#include <algorithm>
+#include <deque>
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace itk::cuda
+{
+namespace
+{
+// One is emptied, and the link goes on with two.
+constexpr size_t slotsPerWorker = 3;
+} // namespace
+
+/** The downloads of a run. */
+class DownloadSequence::Downloads
+{
+public:
+  Downloads(DownloadSequence & sequence, StagingChunks & staging, size_t workers)
+    : m_Sequence(sequence)
+    , m_Staging(staging)
+    , m_Workers(workers)
+    , m_Downloads(sequence.GetNumber())
+  {
+    std::deque<StagingSlot> & slots = staging.GetSlots();
+    while (slots.size() < slotsPerWorker * workers)
+    {
+      slots.emplace_back();
+    }
+    for (StagingSlot & slot : slots)
+    {
+      m_FreeSlots.push_back(&slot);
+    }
+  }
+
+  /** A thread's part of all. */
+  void
+  TakePart() noexcept
+  {
+    try
+    {
+      const DeviceGuard guard(m_Staging.GetContext().GetDevice());
+      Copy              copy;
+      while (this->TakeCopy(copy))
+      {
+        this->Empty(copy);
+      }
+    }
+    catch (...)
+    {
+      m_Sequence.Cancel();
+      m_Sequence.Stop(std::current_exception());
+    }
+  }
+
+private:
+  struct Download
+  {
+    Download(DownloadSequence & sequence, size_t index, StagingChunks & staging, DeviceBuffer raw)
+      : Host(sequence.GetHost(index))
+      , Device(sequence.GetDevice(index))
+      , Job(TransferDirection::Download, Host, Device, staging, Progress, Nobody, std::move(raw))
+      , BytesLeft(Job.GetLayout().NumberOfBytes)
+    {}
+
+    const CudaImageView    Host;
+    const DeviceView       Device;
+    const TransferProgress Progress;
+    const RowGroups        Nobody{};
+    TransferJob            Job;
+    std::atomic<size_t>    BytesLeft; // to be emptied
+  };
+
+  /** Bytes of a download on their way by a slot. */
+  struct Copy
+  {
+    size_t        Index;
+    size_t        Begin;
+    size_t        End;
+    StagingSlot * Slot;
+  };
+
+  /** Blocks until a copy is queued that no thread has taken. Returns false if there are no more, or the sequence was
+   * stopped. */
+  bool
+  TakeCopy(Copy & copy)
+  {
+    std::unique_lock<std::mutex> lock(m_Sequence.m_Mutex);
+    for (;;)
+    {
+      this->QueueCopies(lock);
+      if (m_Sequence.m_IsCancelled)
+      {
+        return false;
+      }
+      if (!m_Queued.empty())
+      {
+        copy = m_Queued.front();
+        m_Queued.pop_front();
+        return true;
+      }
+      if (m_Next == m_Downloads.size() && !m_IsQueueing)
+      {
+        return false;
+      }
+      this->WaitForChange(lock);
+    }
+  }
+
+  void
+  WaitForChange(std::unique_lock<std::mutex> & lock)
+  {
+    const unsigned int seen = m_Sequence.m_Changes;
+    const auto         isChanged = [&] { return m_Sequence.m_Changes != seen; };
+    lock.unlock();
+    const bool isSoon = SpinUntil(isChanged);
+    lock.lock();
+    if (!isSoon)
+    {
+      m_Sequence.m_Changed.wait(lock, isChanged);
+    }
+  }
+
+  /** Queues the next copies as far as there are slots and pixels, unless another thread is about to. */
+  void
+  QueueCopies(std::unique_lock<std::mutex> & lock)
+  {
+    while (!m_IsQueueing && !m_Sequence.m_IsCancelled && !m_FreeSlots.empty() && m_Next < m_Downloads.size() &&
+           m_Next < m_Sequence.m_Ready)
+    {
+      StagingSlot & slot = *m_FreeSlots.back();
+      m_FreeSlots.pop_back();
+      m_IsQueueing = true;
+      lock.unlock();
+      const Copy copy = this->QueueCopy(slot);
+      lock.lock();
+      m_IsQueueing = false;
+      m_Queued.push_back(copy);
+      const bool isLast = copy.End == m_Downloads[copy.Index]->Job.GetLayout().NumberOfBytes;
+      m_Next += isLast ? 1 : 0;
+      m_Begin = isLast ? 0 : copy.End;
+      m_Sequence.NotifyAll();
+    }
+  }
+
+  /** By one thread at a time. */
+  Copy
+  QueueCopy(StagingSlot & slot)
+  {
+    if (m_Begin == 0)
+    {
+      this->OpenNext();
+    }
+    const TransferJob &    job = m_Downloads[m_Next]->Job;
+    const TransferLayout & layout = job.GetLayout();
+    const size_t           batch = m_Begin / layout.BatchSize;
+    if (m_Begin == batch * layout.BatchSize)
+    {
+      job.Convert(batch);
+    }
+    const size_t end = std::min(m_Begin + this->GetChunkSize(layout), layout.GetBatchEnd(batch));
+    const Copy   copy{ m_Next, m_Begin, end, &slot };
+    if (!slot.Memory.GetPointer())
+    {
+      slot.Memory = PinnedBuffer::Take();
+      slot.Copied.emplace();
+    }
+    job.Copy(slot.Memory.GetPointer(), job.GetDeviceAddress(batch, copy.Begin), copy.End - copy.Begin);
+    slot.Copied->Record(job.GetContext());
+    return copy;
+  }
+
+  /** Downloads convert in the same memory: all follow each other in the stream. */
+  void
+  OpenNext()
+  {
+    m_Sequence.Open(m_Next);
+    DeviceBuffer raw = m_Next > 0 ? m_Downloads[m_Next - 1]->Job.GiveRaw() : DeviceBuffer();
+    m_Downloads[m_Next] = std::make_unique<Download>(m_Sequence, m_Next, m_Staging, std::move(raw));
+  }
+
+  /** The last chunks of all are smaller: a thread empties a chunk after its copy, and the caller then waits for less.
+   */
+  size_t
+  GetChunkSize(const TransferLayout & layout) const
+  {
+    const bool   isLast = m_Next + 1 == m_Downloads.size();
+    const size_t share = RoundUp((layout.NumberOfBytes - m_Begin) / m_Workers, StagingChunk::PageSize);
+    return isLast ? std::clamp(share, StagingChunk::SmallestSize, StagingChunk::LargestSize)
+                  : StagingChunk::LargestSize;
+  }
+
+  void
+  Empty(const Copy & copy)
+  {
+    Download & download = *m_Downloads[copy.Index];
+    copy.Slot->Copied->Synchronize();
+    download.Job.GetByteStream().Scatter(
+      static_cast<const char *>(copy.Slot->Memory.GetPointer()), copy.Begin, copy.End, m_Staging.SharesHost());
+    if ((download.BytesLeft -= copy.End - copy.Begin) == 0)
+    {
+      m_Sequence.MarkDone(copy.Index);
+    }
+    const std::lock_guard<std::mutex> lock(m_Sequence.m_Mutex);
+    m_FreeSlots.push_back(copy.Slot);
+    m_Sequence.NotifyAll();
+  }
+
+  DownloadSequence & m_Sequence;
+  StagingChunks &    m_Staging;
+  const size_t       m_Workers;
+
+  // All below: the sequence's mutex.
+  std::vector<std::unique_ptr<Download>> m_Downloads;
+  std::vector<StagingSlot *>             m_FreeSlots;
+  std::deque<Copy>                       m_Queued;
+  bool                                   m_IsQueueing{ false }; // a thread, which then has m_Next and m_Begin
+  size_t                                 m_Next{ 0 };           // download
+  size_t                                 m_Begin{ 0 };          // of its next copy
+};
+
+bool
+DownloadSequence::Suits(const CudaImageView & host)
+{
+  return host.GetNumberOfBytes() > 0 && !IsPageLocked(StridedByteStream(host, 0));
+}
+
+void
+DownloadSequence::Run(StagingChunks & staging)
+{
+  if (this->GetNumber() == 0)
+  {
+    return;
+  }
+  HelperThreads &    helpers = *staging.GetHelpers();
+  const unsigned int useful = GetUsefulThreads(
+    TransferDirection::Download, this->GetHost(0).GetNumberOfBytes(), staging.SharesHost(), this->FillsNewPages());
+  const unsigned int helping = helpers.Reserve(useful - 1);
+  Downloads          downloads(*this, staging, helping + size_t{ 1 });
+  helpers.Start(helping, [&downloads](unsigned int) { downloads.TakePart(); });
+  downloads.TakePart();
+  helpers.Join();
+}
+
+bool
+DownloadSequence::FillsNewPages() const
+{
+  constexpr size_t samples = 8;
+  size_t           missing = 0;
+  for (size_t i = 0; i < samples; ++i)
+  {
+    missing += IsPagePresent(this->GetHost(i * (this->GetNumber() - 1) / (samples - 1)).Data) ? 0 : 1;
+  }
+  return missing > samples / 2;
+}
+
+void
+DownloadSequence::MarkReady()
+{
+  const std::lock_guard<std::mutex> lock(m_Mutex);
+  ++m_Ready;
+  this->NotifyAll();
+}
+
+void
+DownloadSequence::Cancel() noexcept
+{
+  const std::lock_guard<std::mutex> lock(m_Mutex);
+  m_IsCancelled = true;
+  this->NotifyAll();
+}
+
+void
+DownloadSequence::NotifyAll()
+{
+  ++m_Changes;
+  m_Changed.notify_all();
+}
+} // namespace itk::cuda

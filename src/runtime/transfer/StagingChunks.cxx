@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/transfer/StagingChunks.h"
+
+#include "runtime/device/Call.h"
+#include "runtime/device/Process.h"
+#include "runtime/device/Stream.h"
+
+#include <utility>
+
+namespace itk::cuda
+{
+StagingChunks::StagingChunks(const Context & context)
+  : m_Context(context)
+{}
+
+StagingChunks::~StagingChunks()
+{
+  if ((!m_Chunks.empty() || !m_Slots.empty()) && !IsForkedProcess())
+  {
+    this->Drain();
+  }
+}
+
+void
+StagingChunks::Keep(PinnedBuffer && chunk)
+{
+  m_Chunks.push_back(std::move(chunk));
+}
+
+PinnedBuffer
+StagingChunks::Take()
+{
+  if (m_Chunks.empty())
+  {
+    return PinnedBuffer::Take();
+  }
+  PinnedBuffer chunk = std::move(m_Chunks.back());
+  m_Chunks.pop_back();
+  return chunk;
+}
+
+void
+StagingChunks::Synchronize()
+{
+  ITK_CUDA_CALL(cudaStreamSynchronize(m_Context.GetStream()));
+  this->Forget();
+}
+
+void
+StagingChunks::Drain() noexcept
+{
+  DrainStream(m_Context);
+  this->Forget();
+}
+} // namespace itk::cuda

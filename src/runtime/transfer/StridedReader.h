@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef CudaFilters_runtime_transfer_StridedReader_h
+#define CudaFilters_runtime_transfer_StridedReader_h
+
+#include "CudaFiltersExport.h"
+#include "itkCudaDetailImageView.h"
+#include "runtime/DetailNames.h"
+
+#include <array>
+#include <cstddef>
+
+namespace itk::cuda
+{
+/** \class StridedByteStream
+ * \brief The pixels of a host view as one stream of bytes.
+ *
+ * The stream consists of runs of adjacent bytes in host memory. A run is as long as the view allows: a row, or the
+ * whole image. In the stream, run r starts at byte r * GetStep(). With a pitch every run is a row, and the bytes
+ * between rows are padding. No GPU is needed.
+ */
+class CudaFilters_EXPORT StridedByteStream
+{
+public:
+  /** \param view rows must be dense if `pitch` is not 0
+   * \param pitch bytes from row to row in the stream; 0: no padding anywhere */
+  StridedByteStream(const CudaImageView & view, size_t pitch);
+
+  /** Bytes of the stream, without padding after the last run. */
+  size_t
+  GetNumberOfBytes() const
+  {
+    return m_NumberOfRuns == 0 ? 0 : (m_NumberOfRuns - 1) * m_Step + m_RunSize;
+  }
+
+  size_t
+  GetRunSize() const
+  {
+    return m_RunSize;
+  }
+
+  size_t
+  GetStep() const
+  {
+    return m_Step;
+  }
+
+  /** Host memory of a run. */
+  char *
+  GetRun(size_t index) const
+  {
+    return this->MakeCursor(index).Address;
+  }
+
+  /** Number of runs from `index` on, this one included, that lie GetFirstStride() bytes from each other in host
+   * memory. */
+  size_t
+  GetNumberOfEquidistantRuns(size_t index) const
+  {
+    return m_Count[0] - index % m_Count[0];
+  }
+
+  size_t
+  GetFirstStride() const
+  {
+    return m_Stride[0];
+  }
+
+  const char *
+  GetFirstByte() const
+  {
+    return m_Data;
+  }
+
+  const char *
+  GetLastByte() const
+  {
+    return this->GetRun(m_NumberOfRuns - 1) + m_RunSize - 1;
+  }
+
+  /** Copies bytes `begin` to `end` of the stream to `to`; padding is zero. With `bypassCache` the processor's caches do
+   * not keep the bytes: they are in memory sooner, where a device reads them. */
+  void
+  Gather(char * to, size_t begin, size_t end, bool bypassCache = false) const;
+
+  /** Copies `from`, bytes `begin` to `end` of the stream, to the image; padding is dropped. `bypassCache` as above. */
+  void
+  Scatter(const char * from, size_t begin, size_t end, bool bypassCache = false) const;
+
+private:
+  static constexpr unsigned int NumberOfAxes = CudaImageView::MaximumDimension;
+
+  /** A place in the sequence of runs. */
+  struct Cursor
+  {
+    std::array<size_t, NumberOfAxes> Index;
+    char *                           Address;
+  };
+
+  Cursor
+  MakeCursor(size_t index) const;
+  void
+  Advance(Cursor & cursor) const;
+
+  /** Calls copy(address, bytes, padding) for the part of each run between `begin` and `end`. */
+  template <typename TCopy>
+  void
+  VisitRuns(size_t begin, size_t end, TCopy && copy) const;
+
+  template <typename TWriter>
+  void
+  GatherBy(TWriter && writer, size_t begin, size_t end) const;
+
+  char *                           m_Data{ nullptr };
+  size_t                           m_RunSize{ 0 };
+  size_t                           m_Step{ 0 };
+  size_t                           m_NumberOfRuns{ 0 };
+  std::array<size_t, NumberOfAxes> m_Count{ { 1, 1, 1, 1 } };  // runs along the axes that are no part of a run
+  std::array<size_t, NumberOfAxes> m_Stride{ { 0, 0, 0, 0 } }; // bytes
+};
+} // namespace itk::cuda
+
+#endif

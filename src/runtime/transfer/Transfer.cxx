@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/transfer/Transfer.h"
+
+#include "runtime/device/Device.h"
+#include "runtime/transfer/HelperThreads.h"
+#include "runtime/transfer/PinnedTransfer.h"
+#include "runtime/transfer/StagedTransfer.h"
+#include "runtime/transfer/TransferJob.h"
+#include "runtime/transfer/TransferLayout.h"
+#include "runtime/transfer/TransferPolicy.h"
+#include "itkMacro.h"
+
+#include <algorithm>
+#include <memory>
+
+namespace itk::cuda
+{
+namespace
+{
+void
+CheckViews(const CudaImageView & host, const DeviceView & device)
+{
+  if (GetPlanarSize(host) != device.Size || device.Stride[0] != 1)
+  {
+    itkGenericExceptionMacro(<< "The device image differs in size or components from the host image of " << host.Size[0]
+                             << " x " << host.Size[1] << " x " << host.Size[2] << " x " << host.Size[3] << " pixels of "
+                             << host.NumberOfComponents << " components, or its rows are not dense");
+  }
+  if (!IsComputeType(device.ComponentType) &&
+      !(device.ComponentType == host.ComponentType && MakeTransferLayout(host, device).Direct))
+  {
+    itkGenericExceptionMacro(<< "The device image has components of type " << static_cast<int>(device.ComponentType)
+                             << "; it must have Float or Double, or dense rows of the host image's type, "
+                             << static_cast<int>(host.ComponentType) << ", and one component to a pixel");
+  }
+}
+
+std::unique_ptr<StagedTransfer>
+MakeStagedTransfer(TransferJob & job, size_t workers)
+{
+  if (StagedInSlices::Suits(job.GetLayout().NumberOfBytes, workers))
+  {
+    return std::make_unique<StagedInSlices>(job, workers);
+  }
+  return std::make_unique<StagedPerThread>(job, workers);
+}
+
+/** A transfer that has a turn waits for it, because another one has the threads until then. */
+void
+RunStaged(TransferJob & job, std::unique_ptr<StagedTransfer> & staged)
+{
+  const StagingChunks & staging = job.GetStaging();
+  staging.AwaitTurn();
+  HelperThreads      own;
+  HelperThreads &    helpers = staging.GetHelpers() ? *staging.GetHelpers() : own;
+  const unsigned int number =
+    helpers.Reserve(GetUsefulThreads(job.GetDirection(), job.GetLayout().NumberOfBytes, staging.SharesHost()) - 1);
+  staged = MakeStagedTransfer(job, number + size_t{ 1 });
+  staged->Begin();
+  staged->Run(helpers, number);
+}
+
+void
+Run(TransferJob & job)
+{
+  if (job.GetLayout().NumberOfBytes == 0)
+  {
+    return;
+  }
+  const DeviceGuard               guard(job.GetContext().GetDevice());
+  std::unique_ptr<StagedTransfer> staged; // lives until nothing is in flight
+  try
+  {
+    if (PinnedTransfer::Suits(job))
+    {
+      PinnedTransfer(job).Run();
+    }
+    else
+    {
+      RunStaged(job, staged);
+    }
+    job.Report(1.0f);
+  }
+  catch (...)
+  {
+    // Copies in flight still use the host image and the page-locked memory.
+    job.GetStaging().Drain();
+    throw;
+  }
+}
+
+/** Calls a transfer that may leave work on the stream, and waits for that work. */
+template <typename TTransfer>
+void
+RunToTheEnd(const Context & context, const TTransfer & transfer)
+{
+  const DeviceGuard guard(context.GetDevice());
+  StagingChunks     staging(context);
+  transfer(staging);
+  staging.Synchronize();
+}
+} // namespace
+
+void
+Upload(const CudaImageView &    host,
+       const DeviceView &       device,
+       StagingChunks &          staging,
+       const TransferProgress & progress)
+{
+  CheckViews(host, device);
+  const RowGroups nobody{};
+  TransferJob     job(TransferDirection::Upload, host, device, staging, progress, nobody);
+  Run(job);
+}
+
+void
+UploadRows(const CudaImageView & host, const DeviceView & device, StagingChunks & staging, const RowGroups & groups)
+{
+  CheckViews(host, device);
+  if (host.ComponentType != device.ComponentType || !MakeTransferLayout(host, device).Direct)
+  {
+    itkGenericExceptionMacro(<< "The device image has components of type " << static_cast<int>(device.ComponentType)
+                             << " and rows " << device.Stride[1] << " elements apart; an upload of rows needs the "
+                             << "host image's type, " << static_cast<int>(host.ComponentType)
+                             << ", dense rows and little padding");
+  }
+  const TransferProgress silent;
+  TransferJob            job(TransferDirection::Upload, host, device, staging, silent, groups);
+  Run(job);
+}
+
+void
+Download(const DeviceView &       device,
+         const CudaImageView &    host,
+         StagingChunks &          staging,
+         const TransferProgress & progress)
+{
+  CheckViews(host, device);
+  const RowGroups nobody{};
+  TransferJob     job(TransferDirection::Download, host, device, staging, progress, nobody);
+  Run(job);
+}
+
+void
+Upload(const CudaImageView &    host,
+       const DeviceView &       device,
+       const Context &          context,
+       const TransferProgress & progress)
+{
+  RunToTheEnd(context, [&](StagingChunks & staging) { Upload(host, device, staging, progress); });
+}
+
+void
+UploadRows(const CudaImageView & host, const DeviceView & device, const Context & context, const RowGroups & groups)
+{
+  RunToTheEnd(context, [&](StagingChunks & staging) { UploadRows(host, device, staging, groups); });
+}
+
+void
+Download(const DeviceView &       device,
+         const CudaImageView &    host,
+         const Context &          context,
+         const TransferProgress & progress)
+{
+  RunToTheEnd(context, [&](StagingChunks & staging) { Download(device, host, staging, progress); });
+}
+
+size_t
+GetTransferWorkspace(const CudaImageView & host, CudaComponentType computeType)
+{
+  const size_t rows = host.Size[1] * host.Size[2] * host.Size[3];
+  const size_t pitch =
+    rows == 1 ? host.Size[0] * CudaComponentSize(computeType) : DeviceImage::GetRowPitch(host.Size[0], computeType);
+  const TransferLayout layout = MakeTransferLayout(host, computeType, pitch, true);
+  return layout.Direct ? 0 : layout.BatchSize;
+}
+} // namespace itk::cuda

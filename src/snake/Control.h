@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef CudaFilters_snake_Control_h
+#define CudaFilters_snake_Control_h
+
+#include "runtime/HostDevice.h"
+#include "itkCudaRegionSnakeTypes.h"
+#include "snake/Tuning.h"
+
+#include <cstdint>
+
+namespace itk::cuda::snake
+{
+/** The part of the schedule that is fixed before the first step, as plain data. */
+struct SnakePlan
+{
+  static constexpr int MaximumLevels = 2;
+
+  int      NumberOfLevels{ 1 };
+  uint32_t Exponent[MaximumLevels]{}; // of the levels, coarsest first
+  int32_t  FirstStep{ 1 };
+  int      Rings{ 1 };       // candidates at 1, 2, 4 steps
+  bool     InTurns{ false }; // nodes move in groups, one after the other
+  bool     Removal{ false }; // nodes are removed at the end
+  int64_t  MinimumSquaredLength{ 1 };
+  double   ShareToLeave{ 0.0 }; // of what a step gained
+  double   MinimumGain{ 0.0 };
+  double   NodeCost{ 0.0 }; // log N
+  int64_t  MinimumRegionSize{ 1 };
+  uint32_t MaximumNumberOfNodes{ 0 };
+  uint32_t MaximumNumberOfIterations{ 0 };
+};
+
+/** The order of the snake's phases. The result of a phase decides which phase comes next. Host and device run the same
+ * code. */
+class SnakeControl
+{
+public:
+  static constexpr int NumberOfCaches = 2;
+
+  enum class Phase : int32_t
+  {
+    Measure, // sums of the polygon on the level, whose coordinates are scaled to it
+    Move,
+    Insert,
+    Remove,
+    Finished
+  };
+
+  Phase               Next{ Phase::Measure };
+  int                 Level{ 0 }; // index in the plan
+  int32_t             Step{ 1 };
+  int                 Colour{ 0 };
+  int                 LongestRun{ 1 }; // of nodes that may be removed at once
+  uint32_t            Iterations{ 0 };
+  CudaRegionSnakeStop Stop{ CudaRegionSnakeStop::Converged };
+
+  SnakeControl() = default;
+
+  ITK_CUDA_HOST_DEVICE
+  SnakeControl(const SnakePlan & plan, int firstLevel)
+    : Level(firstLevel)
+    , Step(firstLevel == 0 ? plan.FirstStep : StepOnEntering(plan, firstLevel))
+  {}
+
+  /** The number of the cache of candidates' changes that belongs to the step. While nodes are removed, the step
+   * alternates between two values, and the changes of most nodes stay valid from one round to the next. */
+  ITK_CUDA_HOST_DEVICE int
+  GetCache() const
+  {
+    return m_Removing && Step == StepAfterRemoval ? 1 : 0;
+  }
+
+  /** Whether a phase that began on `level` with `step` leaves no candidate where it was. */
+  ITK_CUDA_HOST_DEVICE bool
+  ChangesCandidates(int level, int32_t step) const
+  {
+    return Level != level || (Step != step && !m_Removing);
+  }
+
+  /** Starts with the removal of nodes on the finest level. */
+  ITK_CUDA_HOST_DEVICE void
+  BeginRemoval()
+  {
+    m_Removing = true;
+    Next = Phase::Remove;
+  }
+
+  ITK_CUDA_HOST_DEVICE void
+  AfterMeasure()
+  {
+    Next = Phase::Move;
+  }
+
+  /** `gain`: the fall of the criterion since the iteration began. Returns whether the phase ended the iteration. */
+  ITK_CUDA_HOST_DEVICE bool
+  AfterMove(const SnakePlan & plan, bool moved, double gain, int numberOfColours)
+  {
+    m_Moved = m_Moved || moved;
+    ++Colour;
+    if (Colour < numberOfColours)
+    {
+      return false;
+    }
+    Colour = 0;
+    ++Iterations;
+    m_GainOfStep += gain;
+    const bool settled = !m_Moved;
+    m_Moved = false;
+    if (settled || (this->SmallerMovesFollow(plan) && gain < plan.ShareToLeave * m_GainOfStep))
+    {
+      m_GainOfStep = 0.0;
+      this->AfterSettling(plan);
+    }
+    if (Next == Phase::Move && Iterations >= plan.MaximumNumberOfIterations)
+    {
+      Stop = CudaRegionSnakeStop::MaximumNumberOfIterations;
+      Next = Phase::Finished;
+    }
+    return true;
+  }
+
+  ITK_CUDA_HOST_DEVICE void
+  AfterInsert(const SnakePlan & plan, bool inserted, bool cutShort)
+  {
+    if (cutShort)
+    {
+      Stop = CudaRegionSnakeStop::MaximumNumberOfNodes;
+    }
+    const bool last = Level + 1 == plan.NumberOfLevels;
+    if (Step == 1 && !inserted)
+    {
+      this->LeaveLevel(plan);
+      return;
+    }
+    m_LastRound = Step == 1 && !last;
+    Step = Step > 1 ? Step / 2 : 1;
+    this->BeginMoves(plan);
+  }
+
+  /** Nodes are removed until no removal pays. Then the other nodes move until no move pays. After that more removals
+   * may pay.
+   */
+  ITK_CUDA_HOST_DEVICE void
+  AfterRemove(const SnakePlan & plan, bool removed)
+  {
+    if (removed)
+    {
+      LongestRun = 1;
+      m_Removed = true;
+    }
+    else if (m_Removed)
+    {
+      m_Removed = false;
+      Step = StepAfterRemoval;
+      this->BeginMoves(plan);
+    }
+    else
+    {
+      // Runs of nodes are tried only when no single removal pays: their gains add up, so they would always win.
+      Next = LongestRun < MaximumRemovedRun ? Phase::Remove : Phase::Finished;
+      LongestRun = MaximumRemovedRun;
+    }
+  }
+
+private:
+  double m_GainOfStep{ 0.0 };
+  bool   m_Moved{ false };
+  bool   m_LastRound{ false }; // of a level that is not the last: no insertion follows
+  bool   m_Removing{ false };
+  bool   m_Removed{ false }; // since the last moves
+
+  /** Whether more nodes, a smaller step or smaller cells follow in any case. The present step then need not settle. */
+  ITK_CUDA_HOST_DEVICE bool
+  SmallerMovesFollow(const SnakePlan & plan) const
+  {
+    return !m_Removing && (Step > 1 || Level + 1 < plan.NumberOfLevels);
+  }
+
+  static ITK_CUDA_HOST_DEVICE int32_t
+  StepOnEntering(const SnakePlan & plan, int level)
+  {
+    return static_cast<int32_t>(1u << (plan.Exponent[level - 1] - plan.Exponent[level]));
+  }
+
+  ITK_CUDA_HOST_DEVICE void
+  BeginMoves(const SnakePlan & plan)
+  {
+    Next = Phase::Move;
+    if (Iterations >= plan.MaximumNumberOfIterations)
+    {
+      Stop = CudaRegionSnakeStop::MaximumNumberOfIterations;
+      Next = Phase::Finished;
+    }
+  }
+
+  ITK_CUDA_HOST_DEVICE void
+  AfterSettling(const SnakePlan & plan)
+  {
+    if (m_Removing)
+    {
+      if (Step > 1)
+      {
+        Step = 1;
+      }
+      else
+      {
+        Next = Phase::Remove;
+      }
+    }
+    else if (Step == 1 && m_LastRound)
+    {
+      this->LeaveLevel(plan);
+    }
+    else
+    {
+      Next = Phase::Insert;
+    }
+  }
+
+  ITK_CUDA_HOST_DEVICE void
+  LeaveLevel(const SnakePlan & plan)
+  {
+    m_LastRound = false;
+    if (Level + 1 < plan.NumberOfLevels)
+    {
+      ++Level;
+      Step = StepOnEntering(plan, Level);
+      Next = Phase::Measure;
+    }
+    else if (plan.Removal)
+    {
+      this->BeginRemoval();
+    }
+    else
+    {
+      Next = Phase::Finished;
+    }
+  }
+};
+} // namespace itk::cuda::snake
+
+#endif

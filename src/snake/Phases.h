@@ -1,0 +1,457 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef CudaFilters_snake_Phases_h
+#define CudaFilters_snake_Phases_h
+
+#include "snake/Core.h"
+#include "snake/Group.h"
+#include "snake/State.h"
+
+// The changes of the snake after the proposals of a phase. They are written once for the host and for the device, where
+// a group of threads works together: see SerialGroup.
+namespace itk::cuda::snake
+{
+// Values of SnakeState::Accepted. Any other value is the one node whose proposal is accepted.
+constexpr int32_t AcceptNone = -1;
+constexpr int32_t AcceptNonConflicting = -2;
+
+/** Suppresses the later one of each pair of listed proposals that conflict. Neighbours conflict if they do so wherever
+ * their chains are. Other pairs conflict if `conflict(x, y)` holds, which needs chains whose boxes are not apart.
+ * `beats(x, y)` says whether x comes before y. Returns whether there was time for all pairs. */
+ITK_CUDA_AS_ARGUMENTS
+template <typename TGroup, typename TChain, typename TBeats, typename TConflict>
+ITK_CUDA_HOST_DEVICE bool
+SuppressConflicts(TGroup &             group,
+                  const SnakeState &   snake,
+                  const ProposalList & list,
+                  const TChain &       chainOf,
+                  bool                 neighboursConflict,
+                  const TBeats &       beats,
+                  const TConflict &    conflict)
+{
+  const int n = snake.NumberOfNodes;
+  group.ForEach(list.HasBoxes ? list.Count : 0, [&](int s) {
+    const LatticeChain chain = chainOf(snake.Slots[list.Nodes[s]]);
+    group.GetBox(s) = BoxOf(chain.Before, chain.At, chain.After);
+  });
+  group.Sync();
+  return group.ForPairs(list, [&](int s, int t) {
+    const int  i = list.Nodes[s];
+    const int  j = list.Nodes[t];
+    const int  distance = RingDistance(i, j, n);
+    const bool neighbours = neighboursConflict && (distance == 1 || distance == n - 1);
+    if (!neighbours && list.HasBoxes && BoxesAreApart(group.GetBox(s), group.GetBox(t)))
+    {
+      return;
+    }
+    if (neighbours || conflict(snake.Slots[i], snake.Slots[j]))
+    {
+      list.IsSuppressed[beats(snake.Slots[i], snake.Slots[j]) ? j : i] = 1;
+    }
+  });
+}
+
+/** Suppresses the proposals of removals that conflict with an earlier one. A removal conflicts with those near it, or
+ * with all. */
+ITK_CUDA_AS_ARGUMENTS
+template <typename TGroup>
+ITK_CUDA_HOST_DEVICE void
+SuppressConflictingRemovals(TGroup & group, const SnakeState & snake, const ProposalList & list)
+{
+  const int  n = snake.NumberOfNodes;
+  const bool all = RemoveOneAtATime(n, snake.Control.LongestRun);
+  const int  reach = snake.Control.LongestRun;
+  group.ForEach(list.Count, [&](int s) {
+    const int        i = list.Nodes[s];
+    const Proposal & own = snake.Slots[i];
+    int              j = all ? i : (i + n - reach) % n;
+    for (int k = 0; k < (all ? n : 2 * reach + 1); ++k, j = Next(j, n))
+    {
+      const Proposal & other = snake.Slots[j];
+      if (j != i && other.Node >= 0 && (all || RemovalsConflict(n, own, other)) && ComesBefore(other, own))
+      {
+        list.IsSuppressed[i] = 1;
+      }
+    }
+  });
+  group.Sync();
+}
+
+/** Accepts a change of the sums if it is allowed and lowers J by enough. Returns whether it was accepted. `cost` is
+ * what each of its `number` nodes adds to J. */
+ITK_CUDA_HOST_DEVICE inline bool
+TryChange(SnakeState & snake, const Moments & change, int number, double cost)
+{
+  if (!snake.Allows(change))
+  {
+    return false;
+  }
+  const Moments sums = snake.Sums + change;
+  const double  criterion = snake.CriterionOf(sums);
+  if (!IsImprovement(criterion, cost, number, snake.Criterion, snake.Plan.MinimumGain))
+  {
+    return false;
+  }
+  snake.Sums = sums;
+  snake.Criterion = criterion;
+  return true;
+}
+
+/** The listed proposal that comes before all others; by one thread. */
+ITK_CUDA_HOST_DEVICE inline int
+FindBest(const SnakeState & snake, const ProposalList & list)
+{
+  int best = list.Nodes[0];
+  for (int s = 1; s < list.Count; ++s)
+  {
+    best = ComesBefore(snake.Slots[list.Nodes[s]], snake.Slots[best]) ? list.Nodes[s] : best;
+  }
+  return best;
+}
+
+/** Decides about the listed proposals. It accepts all that are not suppressed; or the best alone, if rounding or a
+ * region's size does not allow all; or none. snake.Accepted says which. The snake's sums, criterion and linear form are
+ * updated. */
+ITK_CUDA_AS_ARGUMENTS
+template <typename TGroup>
+ITK_CUDA_HOST_DEVICE void
+Decide(TGroup & group, SnakeState & snake, const ProposalList & list, double cost)
+{
+  Moments own;
+  int     ownNumber = 0;
+  group.ForEach(list.Count, [&](int s) {
+    const int i = list.Nodes[s];
+    if (!list.IsSuppressed[i])
+    {
+      own += snake.Slots[i].Change;
+      ownNumber += snake.Slots[i].Run;
+    }
+  });
+  const GroupSum & kept = group.Sum(own, ownNumber);
+  const Moments    sumsOfKept = snake.Sums + kept.Sums;
+  group.Sync();
+  LinearForm form;
+  group.OnSecond([&]() {
+    // Computes what the next phase most likely needs, while another thread finds out.
+    form = list.Count > 0 ? snake.LinearFormOf(sumsOfKept) : LinearForm{};
+  });
+  group.OnFirst([&]() {
+    snake.Accepted = AcceptNone;
+    if (list.Count == 0)
+    {
+      return;
+    }
+    if (TryChange(snake, kept.Sums, kept.Number, cost))
+    {
+      snake.Accepted = AcceptNonConflicting;
+      return;
+    }
+    const int best = FindBest(snake, list);
+    if (TryChange(snake, snake.Slots[best].Change, snake.Slots[best].Run, cost))
+    {
+      snake.Accepted = best;
+      snake.Gain = snake.LinearFormOf(snake.Sums);
+    }
+  });
+  group.Sync();
+  group.OnSecond([&]() {
+    if (snake.Accepted == AcceptNonConflicting)
+    {
+      snake.Gain = form;
+    }
+  });
+}
+
+ITK_CUDA_HOST_DEVICE inline bool
+IsAccepted(const SnakeState & snake, const ProposalList & list, int i)
+{
+  return snake.Accepted == AcceptNonConflicting ? !list.IsSuppressed[i] : snake.Accepted == i;
+}
+
+/** Returns whether any node moved. `before`: the polygon at the beginning of the phase. */
+ITK_CUDA_AS_ARGUMENTS
+template <typename TGroup>
+ITK_CUDA_HOST_DEVICE bool
+ConcludeMoves(TGroup & group, SnakeState & snake, const LatticePoint * before)
+{
+  LatticePoint *     polygon = snake.Polygons[snake.Current];
+  const int          n = snake.NumberOfNodes;
+  const ProposalList list = group.List(snake, [&](int i) { return snake.Slots[i].Node >= 0; });
+  const bool         all = SuppressConflicts(
+    group,
+    snake,
+    list,
+    [=](const Proposal & move) { return ChainOf(before, n, move); },
+    true,
+    [](const Proposal & x, const Proposal & y) { return ComesBefore(x, y); },
+    [=](const Proposal & x, const Proposal & y) { return MovesConflict(before, n, x, y); });
+  if (!all)
+  {
+    return false;
+  }
+  Decide(group, snake, list, 0.0);
+  group.ForEach(list.Count, [&](int s) {
+    const int i = list.Nodes[s];
+    if (IsAccepted(snake, list, i))
+    {
+      polygon[i] = snake.Slots[i].Position;
+      snake.IsStale[Previous(i, n)] = SnakeState::AllCaches;
+      snake.IsStale[i] = SnakeState::AllCaches;
+      snake.IsStale[Next(i, n)] = SnakeState::AllCaches;
+    }
+  });
+  group.Sync();
+  return snake.Accepted != AcceptNone;
+}
+
+/** For insertions: whether the node must be inserted if there is room. */
+struct InsertionItem
+{
+  bool IsCounted{ false };
+};
+
+/** Returns whether any node was inserted. `cutShort`: whether there was room for all. */
+ITK_CUDA_AS_ARGUMENTS
+template <typename TGroup>
+ITK_CUDA_HOST_DEVICE bool
+ConcludeInsertions(TGroup & group, SnakeState & snake, bool & cutShort)
+{
+  const LatticePoint * polygon = snake.Polygons[snake.Current];
+  LatticePoint *       longer = snake.Polygons[1 - snake.Current];
+  const int            n = snake.NumberOfNodes;
+  // Those whose midpoint is exact (Gain 1) move no edge and conflict with none.
+  const ProposalList list =
+    group.List(snake, [&](int i) { return snake.Slots[i].Node >= 0 && snake.Slots[i].Gain == 0.0; });
+  const bool all = SuppressConflicts(
+    group,
+    snake,
+    list,
+    [=](const Proposal & insertion) {
+      return LatticeChain{ polygon[insertion.Node], insertion.Position, polygon[Next(insertion.Node, n)] };
+    },
+    false,
+    [](const Proposal & x, const Proposal & y) { return x.Node < y.Node; },
+    [=](const Proposal & x, const Proposal & y) { return InsertionsConflict(polygon, n, x.Node, y.Node); });
+  if (!all)
+  {
+    return false;
+  }
+  const int maximum = static_cast<int>(snake.Plan.MaximumNumberOfNodes);
+  const int room = maximum > n ? maximum - n : 0;
+  Moments   change;
+  const int wanted = group.ForRanks(
+    n,
+    [&](int i) { return InsertionItem{ snake.Slots[i].Node >= 0 && !list.IsSuppressed[i] }; },
+    [&](int i, const InsertionItem & item, int rank) {
+      const int place = i + Minimum(rank, room);
+      longer[place] = polygon[i];
+      if (item.IsCounted && rank < room)
+      {
+        longer[place + 1] = snake.Slots[i].Position;
+        change += snake.Slots[i].Change;
+      }
+    });
+  const GroupSum & inserted = group.Sum(change, 0);
+  const int        number = Minimum(wanted, room);
+  const bool       accepted = number > 0 && snake.Allows(inserted.Sums);
+  cutShort = wanted > room;
+  group.Sync();
+  if (accepted)
+  {
+    group.OnFirst([&]() {
+      snake.NumberOfNodes = n + number;
+      snake.Current = 1 - snake.Current;
+      snake.TakeSums(snake.Sums + inserted.Sums);
+    });
+  }
+  group.Sync();
+  return accepted;
+}
+
+/** The data that a node keeps when nodes around it are removed. */
+struct RemovalItem
+{
+  bool    IsCounted{ false }; // whether the node stays
+  int32_t StaleIn{ 0 };
+  int32_t Row{ 0 };
+};
+
+/** Returns whether any node was removed. */
+ITK_CUDA_AS_ARGUMENTS
+template <typename TGroup>
+ITK_CUDA_HOST_DEVICE bool
+ConcludeRemovals(TGroup & group, SnakeState & snake)
+{
+  const LatticePoint * polygon = snake.Polygons[snake.Current];
+  LatticePoint *       shorter = snake.Polygons[1 - snake.Current];
+  const int            n = snake.NumberOfNodes;
+  if (n <= 3)
+  {
+    return false;
+  }
+  const ProposalList list = group.List(snake, [&](int i) { return snake.Slots[i].Node >= 0; });
+  SuppressConflictingRemovals(group, snake, list);
+  Decide(group, snake, list, -snake.Plan.NodeCost);
+  if (snake.Accepted == AcceptNone)
+  {
+    return false;
+  }
+  const auto stays = [&](int i) {
+    for (int k = 0, j = i; k < MaximumRemovedRun; ++k, j = Previous(j, n))
+    {
+      if (snake.Slots[j].Node >= 0 && k < snake.Slots[j].Run && IsAccepted(snake, list, j))
+      {
+        return false;
+      }
+    }
+    return true;
+  };
+  // The data of the nodes moves to lower indices in place.
+  const int left = group.ForRanks(
+    n,
+    [&](int i) {
+      const bool kept = stays(i);
+      const bool nextToRemoved = kept && (!stays(Previous(i, n)) || !stays(Next(i, n)));
+      return RemovalItem{ kept,
+                          kept && !nextToRemoved ? snake.IsStale[i] : SnakeState::AllCaches,
+                          kept ? snake.Rows[i] : 0 };
+    },
+    [&](int i, const RemovalItem & item, int rank) {
+      if (item.IsCounted)
+      {
+        shorter[rank] = polygon[i];
+        snake.IsStale[rank] = item.StaleIn;
+        snake.Rows[rank] = item.Row;
+      }
+    });
+  group.OnFirst([&]() {
+    snake.NumberOfNodes = left;
+    snake.Current = 1 - snake.Current;
+  });
+  group.Sync();
+  return true;
+}
+
+/** Adds an entry for the present state if there is room. One thread calls it. `level`, `step`: of the phase. */
+ITK_CUDA_HOST_DEVICE inline void
+AddToRecord(SnakeState & snake, CudaRegionSnakeStep::Kind kind, int level, int32_t step)
+{
+  if (snake.NumberOfEntries < snake.RecordCapacity)
+  {
+    snake.Record[snake.NumberOfEntries] = { kind,
+                                            snake.Plan.Exponent[level],
+                                            static_cast<uint32_t>(step),
+                                            static_cast<uint32_t>(snake.NumberOfNodes),
+                                            snake.Sums.Count,
+                                            snake.Criterion,
+                                            snake.Criterion - snake.RecordedCriterion };
+    ++snake.NumberOfEntries;
+  }
+  snake.RecordedCriterion = snake.Criterion;
+}
+
+/** Ends a phase: its entry in the record, and which phase comes next; by one thread. `changed`: whether it moved,
+ * inserted or removed anything; `cutShort`: whether it inserted less than it would have. */
+ITK_CUDA_HOST_DEVICE inline void
+EndPhase(SnakeState & snake, bool changed, bool cutShort)
+{
+  using Kind = CudaRegionSnakeStep::Kind;
+  using Phase = SnakeControl::Phase;
+  const int     level = snake.Control.Level;
+  const int32_t step = snake.Control.Step;
+  if (snake.Control.Next == Phase::Measure)
+  {
+    if (snake.NumberOfEntries == 0)
+    {
+      snake.RecordedCriterion = snake.Criterion;
+    }
+    AddToRecord(snake, Kind::Level, level, step);
+    snake.Control.AfterMeasure();
+    snake.AllStale = true;
+  }
+  else if (snake.Control.Next == Phase::Move)
+  {
+    const int    colours = NumberOfColours(snake.NumberOfNodes, snake.Plan.InTurns);
+    const double gain = snake.RecordedCriterion - snake.Criterion;
+    if (snake.Control.AfterMove(snake.Plan, changed, gain, colours))
+    {
+      AddToRecord(snake, Kind::Iteration, level, step);
+    }
+    snake.AllStale = snake.Control.ChangesCandidates(level, step);
+  }
+  else
+  {
+    const bool insertion = snake.Control.Next == Phase::Insert;
+    if (changed)
+    {
+      AddToRecord(snake, insertion ? Kind::Insertion : Kind::Removal, level, step);
+    }
+    if (insertion)
+    {
+      snake.Control.AfterInsert(snake.Plan, changed, cutShort);
+    }
+    else
+    {
+      snake.Control.AfterRemove(snake.Plan, changed);
+    }
+    snake.AllStale = insertion && (changed || snake.Control.ChangesCandidates(level, step));
+  }
+}
+
+/** Draws the conclusion of a phase, unless it is interrupted. `polygon`: the one that the phase began with. */
+ITK_CUDA_AS_ARGUMENTS
+template <typename TGroup>
+ITK_CUDA_HOST_DEVICE void
+Conclude(TGroup & group, SnakeState & snake, const LatticePoint * polygon)
+{
+  using Phase = SnakeControl::Phase;
+  const Phase phase = snake.Control.Next;
+  bool        changed = false;
+  bool        cutShort = false;
+  group.Sync();
+  if (phase == Phase::Measure)
+  {
+    group.OnFirst([&]() { snake.TakeSums(snake.TakeItemSum(0)); });
+  }
+  else if (phase == Phase::Move)
+  {
+    changed = ConcludeMoves(group, snake, polygon);
+  }
+  else if (phase == Phase::Insert)
+  {
+    changed = ConcludeInsertions(group, snake, cutShort);
+  }
+  else
+  {
+    changed = ConcludeRemovals(group, snake);
+  }
+  if (!group.IsInterrupted())
+  {
+    group.OnFirst([&]() { EndPhase(snake, changed, cutShort); });
+  }
+  group.Sync();
+}
+
+/** Scales the polygon to cells of the next phase's level. If no candidate stays in its place, the data of its nodes is
+ * dropped. */
+ITK_CUDA_AS_ARGUMENTS
+template <typename TGroup>
+ITK_CUDA_HOST_DEVICE void
+PreparePolygon(TGroup & group, SnakeState & snake)
+{
+  LatticePoint * const polygon = snake.Polygons[snake.Current];
+  const uint32_t       exponent = snake.Plan.Exponent[snake.Control.Level];
+  const uint32_t       shift = snake.Exponent - exponent;
+  group.ForEach(shift > 0 || snake.AllStale ? snake.NumberOfNodes : 0, [&](int i) {
+    polygon[i] = { polygon[i].X << shift, polygon[i].Y << shift };
+    if (snake.AllStale)
+    {
+      snake.IsStale[i] = SnakeState::AllCaches;
+      snake.Rows[i] = i;
+    }
+  });
+  group.Sync();
+  group.OnFirst([&]() { snake.Exponent = exponent; });
+}
+} // namespace itk::cuda::snake
+
+#endif

@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef CudaFilters_snake_device_BlockGroup_cuh
+#define CudaFilters_snake_device_BlockGroup_cuh
+
+#include "snake/device/DeviceState.cuh"
+#include "snake/Group.h"
+
+#include <cstdint>
+#include <cuda/atomic>
+
+namespace itk::cuda::snake
+{
+namespace kernels
+{
+/** How the blocks wait for each other; zero before the launch. */
+struct GridBarrierState
+{
+  alignas(128) uint32_t Arrivals;
+  alignas(128) uint32_t Releases;
+};
+
+/** A barrier for all blocks. In the order of memory, a block's work before it arrives comes before the other blocks'
+ * work after they have waited. All blocks make the same calls. */
+class GridBarrier
+{
+public:
+  __device__ explicit GridBarrier(GridBarrierState & state)
+    : m_Arrivals(state.Arrivals)
+    , m_Releases(state.Releases)
+  {}
+
+  /** Waits until all blocks have arrived. */
+  __device__ void
+  Sync()
+  {
+    this->Arrive();
+    this->WaitForArrivals();
+  }
+
+  /** When all blocks have arrived, the first block calls `function` alone, and the other blocks wait for it. */
+  template <typename TFunction>
+  __device__ void
+  RunOnFirstBlock(const TFunction & function)
+  {
+    this->Arrive();
+    ++m_ReleasesDue;
+    if (blockIdx.x == 0)
+    {
+      this->WaitForArrivals();
+      function();
+      __syncthreads();
+      if (threadIdx.x == 0)
+      {
+        m_Releases.store(m_ReleasesDue, ::cuda::memory_order_release);
+      }
+      return;
+    }
+    if (threadIdx.x == 0)
+    {
+      while (m_Releases.load(::cuda::memory_order_acquire) != m_ReleasesDue)
+      {}
+    }
+    __syncthreads();
+  }
+
+private:
+  ::cuda::atomic_ref<uint32_t, ::cuda::thread_scope_device> m_Arrivals;
+  ::cuda::atomic_ref<uint32_t, ::cuda::thread_scope_device> m_Releases;
+  uint32_t                                                  m_ArrivalsDue{ 0 };
+  uint32_t                                                  m_ReleasesDue{ 0 };
+
+  __device__ void
+  Arrive()
+  {
+    m_ArrivalsDue += gridDim.x;
+    __syncthreads();
+    if (threadIdx.x == 0)
+    {
+      m_Arrivals.fetch_add(1, ::cuda::memory_order_release);
+    }
+  }
+
+  __device__ void
+  WaitForArrivals()
+  {
+    if (threadIdx.x == 0)
+    {
+      // Other blocks may be one barrier ahead. The counts wrap around together.
+      while (static_cast<int32_t>(m_Arrivals.load(::cuda::memory_order_acquire) - m_ArrivalsDue) < 0)
+      {}
+    }
+    __syncthreads();
+  }
+};
+
+/** The device's clock, in nanoseconds. */
+__device__ inline uint64_t
+ReadClock()
+{
+  uint64_t now;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+  return now;
+}
+
+/** Looks at the clock of a limited launch, by one thread. */
+__device__ inline void
+LookAtClock(ConclusionScratch & scratch)
+{
+  scratch.TimeIsUp = ReadClock() >= scratch.End;
+}
+
+/** \class BlockGroup
+ * \brief A block as the group of threads that draws the conclusion of a phase; SerialGroup says what the functions do.
+ *
+ * In a limited launch (VLimited), ForPairs() works off lists in device memory in portions.
+ */
+template <bool VLimited>
+class BlockGroup
+{
+public:
+  __device__
+  BlockGroup(DeviceSnake & snake, ConclusionScratch & scratch, int32_t stepsPerPortion)
+    : m_Snake(snake)
+    , m_Scratch(scratch)
+    , m_StepsPerPortion(stepsPerPortion)
+  {}
+
+  template <typename TFunction>
+  __device__ void
+  OnFirst(const TFunction & function) const
+  {
+    if (threadIdx.x == 0)
+    {
+      function();
+    }
+  }
+  template <typename TFunction>
+  __device__ void
+  OnSecond(const TFunction & function) const
+  {
+    if (threadIdx.x == WarpSize)
+    {
+      function();
+    }
+  }
+
+  __device__ void
+  Sync() const
+  {
+    __syncthreads();
+  }
+
+  template <typename TFunction>
+  __device__ void
+  ForEach(int count, const TFunction & function) const
+  {
+    for (int i = static_cast<int>(threadIdx.x); i < count; i += ThreadsPerBlock)
+    {
+      function(i);
+    }
+  }
+
+  __device__ const GroupSum &
+  Sum(const Moments & sums, int number) const
+  {
+    const Moments sumsOfWarp = SumOverWarp(sums);
+    const int     numberOfWarp = static_cast<int>(SumOverWarp(static_cast<uint32_t>(number)));
+    if (LaneIndex() == 0)
+    {
+      m_Scratch.WarpSums[WarpOfBlock()] = sumsOfWarp;
+      m_Scratch.WarpCounts[WarpOfBlock()] = numberOfWarp;
+    }
+    __syncthreads();
+    if (threadIdx.x == 0)
+    {
+      m_Scratch.Sum = GroupSum();
+      for (int warp = 0; warp < WarpsPerBlock; ++warp)
+      {
+        m_Scratch.Sum.Sums += m_Scratch.WarpSums[warp];
+        m_Scratch.Sum.Number += m_Scratch.WarpCounts[warp];
+      }
+    }
+    __syncthreads();
+    return m_Scratch.Sum;
+  }
+
+  template <typename TFunction>
+  __device__ ProposalList
+  List(const SnakeState & snake, const TFunction & isListed) const
+  {
+    if (VLimited && m_Snake.Progress.Now == PhaseProgress::Stage::Conclusion)
+    {
+      return { snake.Proposed, snake.IsSuppressed, m_Snake.Progress.NumberOfProposals, false };
+    }
+    const bool   onChip = snake.NumberOfNodes <= ConclusionScratch::MaximumListed;
+    ProposalList list{
+      onChip ? m_Scratch.Proposed : snake.Proposed, onChip ? m_Scratch.IsSuppressed : snake.IsSuppressed, 0, onChip
+    };
+    if (threadIdx.x == 0)
+    {
+      m_Scratch.Count = 0;
+    }
+    __syncthreads();
+    this->ForEach(snake.NumberOfNodes, [&](int i) {
+      list.IsSuppressed[i] = 0;
+      if (isListed(i))
+      {
+        list.Nodes[atomicAdd(&m_Scratch.Count, 1)] = i;
+      }
+    });
+    __syncthreads();
+    list.Count = m_Scratch.Count;
+    if (VLimited && threadIdx.x == 0)
+    {
+      m_Snake.Progress.Now = PhaseProgress::Stage::Conclusion;
+      m_Snake.Progress.First = 0;
+      m_Snake.Progress.NumberOfProposals = list.Count;
+    }
+    return list;
+  }
+
+  ITK_CUDA_HOST_DEVICE LatticeBox &
+  GetBox(int s) const
+  {
+    return m_Scratch.Boxes[s];
+  }
+
+  template <typename TFunction>
+  __device__ bool
+  ForPairs(const ProposalList & list, const TFunction & compare) const
+  {
+    int first = 0;
+    if (VLimited && !list.HasBoxes)
+    {
+      const int portion = WarpsPerBlock * Maximum(1, m_StepsPerPortion / Maximum(1, list.Count / WarpSize));
+      for (first = m_Snake.Progress.First; list.Count - first > portion; first += portion)
+      {
+        ForPairsOfRows(list, first, first + portion, compare);
+        if (!this->EndPortionOfPairs(first + portion))
+        {
+          return false;
+        }
+      }
+    }
+    ForPairsOfRows(list, first, list.Count, compare);
+    return true;
+  }
+
+  template <typename TRead, typename TWrite>
+  __device__ int
+  ForRanks(int count, const TRead & read, const TWrite & write) const
+  {
+    if (threadIdx.x == 0)
+    {
+      m_Scratch.Base = 0;
+    }
+    __syncthreads();
+    for (int base = 0; base < count; base += ThreadsPerBlock)
+    {
+      const int  i = base + static_cast<int>(threadIdx.x);
+      const auto item = i < count ? read(i) : decltype(read(i))();
+      const int  rank = this->GetRank(item.IsCounted);
+      if (i < count)
+      {
+        write(i, item, rank);
+      }
+    }
+    return m_Scratch.Base;
+  }
+
+  /** Whether the launch's time ended inside the conclusion. */
+  __device__ bool
+  IsInterrupted() const
+  {
+    return VLimited && m_Scratch.IsInterrupted;
+  }
+
+private:
+  DeviceSnake &       m_Snake;
+  ConclusionScratch & m_Scratch;
+  const int32_t       m_StepsPerPortion;
+
+  /** Number of threads before this one for which `flag` holds, plus m_Scratch.Base, which grows by all of them. */
+  __device__ int
+  GetRank(bool flag) const
+  {
+    const unsigned ballot = __ballot_sync(AllLanes, flag);
+    if (LaneIndex() == 0)
+    {
+      m_Scratch.WarpCounts[WarpOfBlock()] = __popc(ballot);
+    }
+    __syncthreads();
+    int rank = m_Scratch.Base + __popc(ballot & ((1u << LaneIndex()) - 1u));
+    int all = 0;
+    for (int warp = 0; warp < WarpsPerBlock; ++warp)
+    {
+      rank += warp < WarpOfBlock() ? m_Scratch.WarpCounts[warp] : 0;
+      all += m_Scratch.WarpCounts[warp];
+    }
+    __syncthreads();
+    if (threadIdx.x == 0)
+    {
+      m_Scratch.Base += all;
+    }
+    __syncthreads();
+    return rank;
+  }
+
+  /** Compares the listed proposals `first` to `end` - 1 with those that follow them: a warp each. */
+  template <typename TFunction>
+  static __device__ void
+  ForPairsOfRows(const ProposalList & list, int first, int end, const TFunction & compare)
+  {
+    for (int s = first + WarpOfBlock(); s < end; s += WarpsPerBlock)
+    {
+      for (int t = s + 1 + LaneIndex(); t < list.Count; t += WarpSize)
+      {
+        compare(s, t);
+      }
+    }
+    __syncthreads();
+  }
+
+  /** Ends the portion before the row `next`. Returns whether the launch has the time for the next portion.
+   */
+  __device__ bool
+  EndPortionOfPairs(int next) const
+  {
+    if (threadIdx.x == 0)
+    {
+      m_Snake.Progress.First = next;
+      LookAtClock(m_Scratch);
+      m_Scratch.IsInterrupted = m_Scratch.TimeIsUp;
+    }
+    __syncthreads();
+    return !m_Scratch.IsInterrupted;
+  }
+};
+} // namespace kernels
+} // namespace itk::cuda::snake
+
+#endif

@@ -1,0 +1,503 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef CudaFilters_snake_device_Proposals_cuh
+#define CudaFilters_snake_device_Proposals_cuh
+
+#include "snake/device/BlockGroup.cuh"
+#include "snake/Phases.h"
+#include "snake/device/DeviceState.cuh"
+
+// The first block's work after a conclusion or a portion of work: it divides the next one into units.
+namespace itk::cuda::snake
+{
+namespace kernels
+{
+/** More are counted as so many. */
+constexpr int MaximumRowsOfNode = 1 << 30;
+
+/** Rows of the edges whose sums the next phase needs of node i; -1 if it needs none. */
+__device__ inline int
+RowsOfNode(const DeviceSnake & snake, const LatticePoint * polygon, int i, int32_t staleIn)
+{
+  const int          n = snake.NumberOfNodes;
+  const LatticePoint at = polygon[i];
+  const LatticePoint after = polygon[Next(i, n)];
+  const LatticePoint before = polygon[Previous(i, n)];
+  const int          rowsAfter = Minimum(MakeEdge(at, after).NumberOfRows, MaximumRowsOfNode / 2);
+  const int          rowsBefore = Minimum(MakeEdge(before, at).NumberOfRows, MaximumRowsOfNode / 2);
+  switch (snake.Control.Next)
+  {
+    case SnakeControl::Phase::Measure:
+      return rowsAfter;
+    case SnakeControl::Phase::Move: {
+      const int  colours = NumberOfColours(n, snake.Plan.InTurns);
+      const bool needed = (staleIn >> snake.Control.GetCache()) & 1 && ColourOf(i, n, colours) == snake.Control.Colour;
+      return needed ? rowsBefore + rowsAfter : -1;
+    }
+    case SnakeControl::Phase::Insert:
+      return SquaredLength(at, after) >= snake.Plan.MinimumSquaredLength && !MidpointIsExact(at, after) ? rowsAfter
+                                                                                                        : -1;
+    case SnakeControl::Phase::Remove:
+      return n > 3 ? rowsBefore + rowsAfter : -1;
+    default:
+      return -1;
+  }
+}
+
+/** Lists the chunks of rows of the next phase, units of work of about one size, with the first slice of their rows;
+ * returns the number of slices. */
+template <bool VLimited>
+__device__ int
+ListChunks(BlockGroup<VLimited> & group, DeviceSnake & snake, ConclusionScratch & scratch, int32_t stepsPerPortion)
+{
+  const LatticePoint * polygon = snake.Polygons[snake.Current];
+  const int            n = snake.NumberOfNodes;
+  const int            own = static_cast<int>(threadIdx.x);
+  const int            rowsOfOwn = own < n ? RowsOfNode(snake, polygon, own, snake.IsStale[own]) : -1;
+  const auto rowsOf = [&](int i) { return i == own ? rowsOfOwn : RowsOfNode(snake, polygon, i, snake.IsStale[i]); };
+  Moments    all; // counts rows
+  for (int i = own; i < n; i += ThreadsPerBlock)
+  {
+    all.Count += Maximum(0, rowsOf(i));
+  }
+  const int64_t share = group.Sum(all, 0).Sums.Count * snake.GetItemsPerNode() / (UnitsPerWarp * WarpsOfGrid());
+  const int     rowsPerUnit =
+    share < MaximumRowsOfNode ? Maximum(static_cast<int>(share), MinimumRowsPerUnit) : MaximumRowsOfNode;
+  const int slices = !VLimited || rowsPerUnit <= stepsPerPortion ? 1 : 1 + (rowsPerUnit - 1) / stepsPerPortion;
+  for (int i = own; i < n; i += ThreadsPerBlock)
+  {
+    const int rows = rowsOf(i);
+    if (rows >= 0)
+    {
+      // Also without rows now: candidates may have some.
+      const int parts = 1 + rows / (rowsPerUnit + 1);
+      const int first = atomicAdd(&scratch.Count, parts);
+      for (int part = 0; part < parts; ++part)
+      {
+        snake.Chunks[first + part] = { i, part, parts * slices };
+      }
+    }
+  }
+  __syncthreads();
+  return slices;
+}
+
+/** Makes the state ready for the phase that comes next: the polygon in cells of its level, the list of chunks. */
+template <bool VLimited>
+__device__ void
+PrepareNext(DeviceSnake & snake, ConclusionScratch & scratch, int32_t stepsPerPortion)
+{
+  BlockGroup<VLimited> group(snake, scratch, stepsPerPortion);
+  if (threadIdx.x == 0)
+  {
+    scratch.Count = 0;
+  }
+  else if (VLimited && threadIdx.x == ThreadsPerBlock - 1)
+  {
+    snake.Progress = PhaseProgress();
+    snake.Progress.NodesPerPortion = WarpsOfGrid() * Maximum(1, stepsPerPortion / snake.NumberOfNodes);
+  }
+  PreparePolygon(group, snake);
+  const int slices = ListChunks(group, snake, scratch, stepsPerPortion);
+  if (threadIdx.x == 0)
+  {
+    snake.NumberOfChunks = scratch.Count;
+    snake.IsPrepared = true;
+    if (VLimited)
+    {
+      snake.Progress.Slices = slices;
+    }
+  }
+  __syncthreads();
+}
+
+/** Makes the listed chunks those of the next slice of their rows. */
+__device__ inline void
+ListNextSlice(const DeviceSnake & snake)
+{
+  for (int i = static_cast<int>(threadIdx.x); i < snake.NumberOfChunks; i += ThreadsPerBlock)
+  {
+    snake.Chunks[i].Part += snake.Chunks[i].Parts / snake.Progress.Slices;
+  }
+}
+
+/** By the first block, after a portion that was not the last one before the conclusion. */
+__device__ inline void
+GoOn(DeviceSnake & snake, PhaseProgress::Stage stage, int first, const ConclusionScratch & scratch)
+{
+  __syncthreads();
+  if (threadIdx.x == 0)
+  {
+    snake.Progress.Now = stage;
+    snake.Progress.First = first;
+    snake.Pause = scratch.TimeIsUp;
+  }
+  __syncthreads();
+}
+
+/** Called by the first block. It draws the part of the conclusion for which the launch has the time, and prepares what
+ * comes next. A state that is observed is left as it is: the next launch prepares the phase that follows. */
+__device__ inline void
+ConcludeInPortions(DeviceSnake &        snake,
+                   const LatticePoint * polygon,
+                   ConclusionScratch &  scratch,
+                   const LaunchLimits & limits)
+{
+  const bool       measuring = snake.Control.Next == SnakeControl::Phase::Measure;
+  const uint32_t   entries = snake.NumberOfEntries;
+  BlockGroup<true> group(snake, scratch, limits.StepsPerPortion);
+  Conclude(group, snake, polygon);
+  const bool news = snake.NumberOfEntries > entries;
+  const bool isShown = news && limits.PauseAtSteps;
+  if (threadIdx.x == 0)
+  {
+    snake.Pause = isShown || (news && measuring && limits.PauseAtLevels) || scratch.TimeIsUp;
+    snake.IsPrepared = !isShown;
+  }
+  __syncthreads();
+  if (!scratch.IsInterrupted && !isShown)
+  {
+    PrepareNext<true>(snake, scratch, limits.StepsPerPortion);
+  }
+}
+
+/** By the first block of a limited launch, after the other work of a portion. */
+__device__ inline void
+EndPortion(DeviceSnake & snake, const LatticePoint * polygon, ConclusionScratch & scratch, const LaunchLimits & limits)
+{
+  using Stage = PhaseProgress::Stage;
+  if (threadIdx.x == ThreadsPerBlock - 1)
+  {
+    // Called by a warp that has less to do than the first warp.
+    LookAtClock(scratch);
+    scratch.IsInterrupted = false;
+  }
+  if (!snake.Progress.SumsEnd())
+  {
+    ListNextSlice(snake);
+    GoOn(snake, Stage::Sums, snake.Progress.First + 1, scratch);
+  }
+  else if (snake.Control.Next != SnakeControl::Phase::Measure && EndOfNodes(snake) < snake.NumberOfNodes)
+  {
+    GoOn(snake, Stage::Proposals, EndOfNodes(snake), scratch);
+  }
+  else
+  {
+    ConcludeInPortions(snake, polygon, scratch, limits);
+  }
+}
+} // namespace kernels
+} // namespace itk::cuda::snake
+
+// The part of a phase that all warps of the grid share: sums of its items, and a proposal for each node.
+namespace itk::cuda::snake
+{
+namespace kernels
+{
+/** The chain whose sums are item w of node i in the snake's next phase. */
+__device__ inline LatticeChain
+ItemOf(const DeviceSnake & snake, const LatticePoint * polygon, int i, int w, int32_t width, int32_t height)
+{
+  const int          n = snake.NumberOfNodes;
+  const LatticePoint at = polygon[i];
+  const LatticePoint after = polygon[Next(i, n)];
+  switch (snake.Control.Next)
+  {
+    case SnakeControl::Phase::Measure:
+      return { at, after, after };
+    case SnakeControl::Phase::Insert:
+      return { at, w == 0 ? MidpointOf(at, after) : after, after };
+    case SnakeControl::Phase::Remove: {
+      const int          edge = w - snake.Control.LongestRun;
+      const LatticePoint before = polygon[Previous(i, n)];
+      const LatticePoint end = polygon[(i + (edge < 0 ? w + 1 : edge)) % n];
+      return edge <= 0 ? LatticeChain{ before, end, end } : LatticeChain{ polygon[(i + edge - 1) % n], end, end };
+    }
+    default: {
+      const bool candidate = w < Directions * snake.Plan.Rings;
+      return { polygon[Previous(i, n)],
+               candidate ? CandidatePosition(at, w, snake.Control.Step, width, height) : at,
+               after };
+    }
+  }
+}
+
+/** Sums of the items of the listed chunks. */
+template <typename TLevel>
+__device__ void
+SumItems(const TLevel & level, const DeviceSnake & snake, const LatticePoint * polygon)
+{
+  const int  items = snake.GetItemsPerNode();
+  const auto units = static_cast<int64_t>(snake.NumberOfChunks) * items;
+  // Neighbouring units cross the same rows close to each other, so a block takes successive units.
+  const int  first = static_cast<int>(units * blockIdx.x / gridDim.x);
+  const int  last = static_cast<int>(units * (blockIdx.x + 1) / gridDim.x);
+  const bool measure = snake.Control.Next == SnakeControl::Phase::Measure;
+  for (int unit = first + WarpOfBlock(); unit < last; unit += WarpsPerBlock)
+  {
+    const RowChunk     chunk = snake.Chunks[unit / items];
+    const int          w = unit % items;
+    const LatticeChain chain = ItemOf(snake, polygon, chunk.Node, w, level.Width, level.Height);
+    const int32_t      row = chunk.Part * WarpSize + LaneIndex();
+    const int32_t      stride = chunk.Parts * WarpSize;
+    const Moments      sum = SumOverWarp(SumChainRows(level, chain, row, stride));
+    if (LaneIndex() == 0)
+    {
+      AtomicAdd(snake.ItemSums[measure ? 0 : chunk.Node * items + w], sum);
+    }
+  }
+}
+
+/** What a lane of the warp holds, in all of them. */
+__device__ inline Moments
+ValueOfLane(const Moments & m, int lane)
+{
+  return { __shfl_sync(AllLanes, static_cast<long long>(m.Count), lane),
+           __shfl_sync(AllLanes, static_cast<unsigned long long>(m.Sum), lane),
+           __shfl_sync(AllLanes, static_cast<unsigned long long>(m.SumOfSquares), lane) };
+}
+
+/** Whether the polygon stays simple with node i at another place, by a warp; in all lanes. */
+__device__ inline bool
+ChainKeepsSimpleByWarp(const LatticePoint * polygon, int n, int before, const LatticePoint & at, int after)
+{
+  const Replacement replacement = MakeReplacement(polygon, before, at, after);
+  bool              meets = IsDegenerate(replacement.Chain);
+  const int         remaining = RingDistance(after, before, n);
+  for (int j = LaneIndex(); j < remaining; j += WarpSize)
+  {
+    meets = meets || ReplacementMeetsEdge(polygon, n, replacement, RemainingEdge(j, after, n));
+  }
+  return !__any_sync(AllLanes, meets);
+}
+
+/** Whether the polygon stays simple with node i at the place that the lane has for it. All lanes look for the edges
+ * near any of these places. Then each lane tests its own place against these edges. Testing one place after the other
+ * would take long where the polygon is narrow, because most places fail there. */
+__device__ inline bool
+MoveKeepsSimple(const LatticePoint * polygon, int n, int i, const LatticePoint & at)
+{
+  const int         after = Next(i, n);
+  const Replacement replacement = MakeReplacement(polygon, Previous(i, n), at, after);
+  const LatticeBox  near{ MinimumOverWarp(replacement.Box.MinimumX),
+                         MinimumOverWarp(replacement.Box.MinimumY),
+                         -MinimumOverWarp(-replacement.Box.MaximumX),
+                         -MinimumOverWarp(-replacement.Box.MaximumY) };
+  bool              meets = IsDegenerate(replacement.Chain);
+  for (int base = 0; base < n - 2; base += WarpSize)
+  {
+    const int  j = base + LaneIndex();
+    const int  u = RemainingEdge(Minimum(j, n - 3), after, n);
+    const bool isNear = j < n - 2 && !BoxesAreApart(near, BoxOf(polygon[u], polygon[Next(u, n)]));
+    for (unsigned edges = __ballot_sync(AllLanes, isNear); edges != 0; edges &= edges - 1)
+    {
+      const int edge = RemainingEdge(base + __ffs(static_cast<int>(edges)) - 1, after, n);
+      meets = meets || ReplacementMeetsEdge(polygon, n, replacement, edge);
+    }
+  }
+  return !meets;
+}
+
+/** The smallest of the numbers of the warp's lanes, and the first lane that has it. */
+struct BestOfWarp
+{
+  double Gain;
+  int    Lane;
+
+  __device__ explicit BestOfWarp(double gain)
+    : Gain(gain)
+    , Lane(LaneIndex())
+  {
+    for (int offset = WarpSize / 2; offset > 0; offset /= 2)
+    {
+      const double otherGain = __shfl_xor_sync(AllLanes, Gain, offset);
+      const int    other = __shfl_xor_sync(AllLanes, Lane, offset);
+      if (otherGain < Gain || (otherGain == Gain && other < Lane))
+      {
+        Gain = otherGain;
+        Lane = other;
+      }
+    }
+  }
+};
+
+/** The best possible move of each node of the colour, one warp per node and one lane per candidate. */
+template <bool VLimited>
+__device__ void
+ProposeMoves(const DeviceSnake & snake, const LatticePoint * polygon, int32_t width, int32_t height)
+{
+  const int     n = snake.NumberOfNodes;
+  const int     colours = NumberOfColours(n, snake.Plan.InTurns);
+  const int     candidates = Directions * snake.Plan.Rings;
+  const int     w = LaneIndex();
+  const int32_t cacheBit = 1 << snake.Control.GetCache();
+  const int     end = VLimited ? EndOfNodes(snake) : n;
+  for (int i = (VLimited ? FirstNode(snake) : 0) + WarpOfGrid(); i < end; i += WarpsOfGrid())
+  {
+    if (w == 0)
+    {
+      snake.Slots[i].Node = -1;
+    }
+    if (ColourOf(i, n, colours) != snake.Control.Colour)
+    {
+      continue;
+    }
+    const LatticePoint at = polygon[i];
+    LatticePoint       position = at;
+    Moments            change;
+    double             gain = 0.0;
+    const int32_t      staleIn = snake.IsStale[i];
+    const bool         stale = (staleIn & cacheBit) != 0;
+    Moments            item;
+    if (stale && w <= candidates)
+    {
+      item = snake.TakeItemSum(i * (candidates + 1) + w);
+    }
+    const Moments present = ValueOfLane(item, candidates);
+    if (w < candidates)
+    {
+      position = CandidatePosition(at, w, snake.Control.Step, width, height);
+      Moments & kept = snake.GetChanges(i)[w];
+      if (stale)
+      {
+        change = position == at ? Moments{} : item - present;
+        kept = change;
+      }
+      else
+      {
+        change = kept;
+      }
+      gain = snake.GainOf(change);
+    }
+    __syncwarp();
+    if (w == 0)
+    {
+      snake.IsStale[i] = staleIn & ~cacheBit;
+    }
+    const bool pays = gain < -snake.Plan.MinimumGain;
+    if (!__any_sync(AllLanes, pays))
+    {
+      continue;
+    }
+    const bool       possible = MoveKeepsSimple(polygon, n, i, pays ? position : at);
+    const BestOfWarp best(pays && possible ? gain : 0.0);
+    if (best.Gain < 0.0 && w == best.Lane)
+    {
+      snake.Slots[i] = { i, position, gain, change };
+    }
+  }
+}
+
+/** Which edges can be divided, and what that changes; one warp per edge. */
+template <bool VLimited>
+__device__ void
+ProposeInsertions(const DeviceSnake & snake, const LatticePoint * polygon)
+{
+  const int n = snake.NumberOfNodes;
+  const int end = VLimited ? EndOfNodes(snake) : n;
+  for (int i = (VLimited ? FirstNode(snake) : 0) + WarpOfGrid(); i < end; i += WarpsOfGrid())
+  {
+    const LatticePoint p = polygon[i];
+    const LatticePoint q = polygon[Next(i, n)];
+    const LatticePoint middle = MidpointOf(p, q);
+    const bool         exact = MidpointIsExact(p, q);
+    bool               possible = SquaredLength(p, q) >= snake.Plan.MinimumSquaredLength;
+    if (possible && !exact)
+    {
+      possible = ChainKeepsSimpleByWarp(polygon, n, i, middle, Next(i, n));
+    }
+    if (LaneIndex() == 0)
+    {
+      // Zero for the exact ones, which change nothing.
+      const Moments change = snake.TakeItemSum(2 * i) - snake.TakeItemSum(2 * i + 1);
+      snake.Slots[i] = { possible ? i : -1, middle, exact ? 1.0 : 0.0, change };
+    }
+  }
+}
+
+/** Whether the polygon stays simple without `run` nodes from i on, by a warp; in all lanes. */
+__device__ inline bool
+ChordKeepsSimpleByWarp(const LatticePoint * polygon, int n, int i, int run)
+{
+  bool meets = false;
+  for (int j = LaneIndex(); j < NumberOfRemainingEdges(n, run); j += WarpSize)
+  {
+    meets = meets || ChordOverNodesMeetsEdge(polygon, n, i, run, RemainingEdge(j, RingAdvance(i, run, n), n));
+  }
+  return !__any_sync(AllLanes, meets);
+}
+
+/** The best removal of one or more nodes from each node on; one warp for each node, and one lane for each length of the
+ * run. */
+template <bool VLimited>
+__device__ void
+ProposeRemovals(const DeviceSnake & snake, const LatticePoint * polygon)
+{
+  const int n = snake.NumberOfNodes;
+  const int longestRun = snake.Control.LongestRun;
+  const int items = ItemsOfRemoval(longestRun);
+  const int run = LaneIndex() + 1;
+  const int end = VLimited ? EndOfNodes(snake) : n;
+  for (int i = (VLimited ? FirstNode(snake) : 0) + WarpOfGrid(); i < end; i += WarpsOfGrid())
+  {
+    Moments item;
+    if (LaneIndex() < items)
+    {
+      item = snake.TakeItemSum(i * items + LaneIndex());
+    }
+    Moments present = ValueOfLane(item, longestRun);
+    Moments change;
+    for (int k = 1; k <= longestRun; ++k)
+    {
+      present += ValueOfLane(item, longestRun + k);
+      change = k == run ? item - present : change;
+    }
+    double gain = run <= Minimum(longestRun, n - 3) ? snake.GainOfRemoval(change, run) : 0.0;
+    if (LaneIndex() == 0)
+    {
+      snake.Slots[i].Node = -1;
+    }
+    __syncwarp();
+    while (true)
+    {
+      const BestOfWarp best(gain);
+      if (!(best.Gain < -snake.Plan.MinimumGain))
+      {
+        break;
+      }
+      if (ChordKeepsSimpleByWarp(polygon, n, i, best.Lane + 1))
+      {
+        if (LaneIndex() == best.Lane)
+        {
+          snake.Slots[i] = { i, polygon[i], gain, change, run };
+        }
+        break;
+      }
+      gain = LaneIndex() == best.Lane ? 0.0 : gain;
+    }
+  }
+}
+
+/** Proposals of a phase, from its sums, for the nodes of a portion. */
+template <bool VLimited>
+__device__ void
+Propose(const DeviceSnake & snake, const LatticePoint * polygon, int32_t width, int32_t height)
+{
+  switch (snake.Control.Next)
+  {
+    case SnakeControl::Phase::Move:
+      ProposeMoves<VLimited>(snake, polygon, width, height);
+      break;
+    case SnakeControl::Phase::Insert:
+      ProposeInsertions<VLimited>(snake, polygon);
+      break;
+    case SnakeControl::Phase::Remove:
+      ProposeRemovals<VLimited>(snake, polygon);
+      break;
+    default:
+      break;
+  }
+}
+} // namespace kernels
+} // namespace itk::cuda::snake
+
+#endif

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "itkCudaDetailRegionSnakeEngine.h"
+#include "runtime/device/Device.h"
+#include "runtime/device/Stream.h"
+#include "runtime/memory/DeviceAccess.h"
+#include "runtime/device/Call.h"
+#include "runtime/run/HostToHost.h"
+#include "snake/device/Snake.h"
+#include "snake/Group.h"
+#include "runtime/transfer/Transfer.h"
+
+#include <algorithm>
+
+namespace itk::CudaDetail
+{
+namespace
+{
+/** The image with its mask, which is uploaded for as long as this takes. */
+cuda::snake::DeviceSnakeImage
+MakeDeviceSnakeImage(const CudaDeviceImageView &       image,
+                     const CudaRegionSnakeInput &      input,
+                     const CudaRegionSnakeParameters & parameters,
+                     const cuda::Context &             context)
+{
+  cuda::region::DeviceImageInput onDevice{ cuda::GetDeviceView(image), input.FirstIndex, nullptr };
+  cuda::DeviceImage              mask;
+  if (input.ValidMask != nullptr)
+  {
+    mask = cuda::DeviceImage(cuda::GetPlanarSize(*input.ValidMask), input.ValidMask->ComponentType, context);
+    cuda::Upload(*input.ValidMask, mask.GetView(), context, nullptr);
+    onDevice.ValidMask = &mask.GetView();
+  }
+  return cuda::snake::DeviceSnakeImage(onDevice, parameters, context);
+}
+} // namespace
+
+const char *
+CudaRegionSnakeUnsupportedReason(const CudaRegionSnakeInput &, const CudaRegionSnakeParameters &)
+{
+  return nullptr;
+}
+
+size_t
+CudaRegionSnakeWorkingSet(const CudaRegionSnakeInput & input, const CudaRegionSnakeParameters & parameters)
+{
+  // Room for partial sums of all warps, the record and small arrays.
+  constexpr size_t fixedBytes = size_t{ 4 } << 20;
+  const size_t     entries = 2 * static_cast<size_t>(parameters.MaximumNumberOfIterations) + 8;
+  return fixedBytes + entries * sizeof(CudaRegionSnakeStep) +
+         cuda::snake::GetSnakeDeviceBytes(input.Image.Size[0],
+                                          input.Image.Size[1],
+                                          // logarithms of bytes are of two
+                                          std::max<size_t>(2, CudaComponentSize(input.Image.ComponentType)),
+                                          input.ValidMask != nullptr,
+                                          parameters.MaximumNumberOfNodes);
+}
+
+CudaRegionSnakeResult
+CudaRegionSnakeOnDevice(const CudaRegionSnakeInput &      input,
+                        const CudaRegionSnakeParameters & parameters,
+                        int                               deviceIndex,
+                        unsigned int                      numberOfThreads,
+                        const CudaRegionSnakeObserver &   observer)
+{
+  using namespace cuda::snake;
+  const cuda::region::Threads threads(numberOfThreads);
+  return RunOnce(
+    input,
+    parameters,
+    observer,
+    threads,
+    [&](const cuda::region::Samples & samples) { return DeviceSnakeImage(samples, parameters, deviceIndex); },
+    [&](const DeviceSnakeImage & image, const SnakeRun & run) { return RunOnDevice(image, run); });
+}
+
+CudaRegionSnakeResult
+CudaRegionSnakeOfDeviceImage(const CudaDeviceImageView &       image,
+                             const CudaRegionSnakeInput &      input,
+                             const CudaRegionSnakeParameters & parameters,
+                             const CudaRegionSnakeObserver &   observer)
+{
+  using namespace cuda::snake;
+  CudaRegionSnakeInput checked = input;
+  checked.Image = cuda::GetShape(image);
+  CheckSnakeParameters(parameters);
+  CheckSnakeInput(checked);
+  const cuda::Context       context = cuda::GetThreadContext(cuda::GetMemory(image).GetDevice());
+  const cuda::DeviceGuard   guard(context.GetDevice());
+  const cuda::DeviceReading reading(image, context);
+  CudaRegionSnakeResult     result;
+  cuda::WithEarlierFailures([&] {
+    const double           timeOfImage = GetSeconds();
+    const DeviceSnakeImage prepared = MakeDeviceSnakeImage(image, input, parameters, context);
+    const double           timeOfRun = GetSeconds();
+    CheckNumberOfValidPixels(parameters, prepared.GetSamples().NumberOfValidPixels);
+    result = RunOnDevice(prepared, { parameters, {}, input.StartPolygon, input.StartMask, observer });
+    result.SecondsOfSums += timeOfRun - timeOfImage;
+  });
+  return result;
+}
+
+void
+CudaQueueRegionSnakeLabels(const CudaSnakePolygon &    polygon,
+                           uint32_t                    inside,
+                           uint32_t                    outside,
+                           const CudaDeviceImageView & labels)
+{
+  const cuda::Context       context = cuda::GetThreadContext(cuda::GetMemory(labels).GetDevice());
+  const cuda::DeviceGuard   guard(context.GetDevice());
+  const cuda::DeviceWriting writing(labels, context);
+  const cuda::DeviceBuffer  workspace(cuda::snake::GetLabelWorkspaceBytes(polygon), context);
+  cuda::snake::WriteLabels(
+    polygon, inside, outside, cuda::GetDeviceView(labels), { workspace.GetPointer(), workspace.GetSize() }, context);
+  cuda::WaitIfSynchronous("CudaRegionSnakeImageFilter", context);
+}
+} // end namespace itk::CudaDetail

@@ -1,0 +1,443 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "snake/host/Host.h"
+#include "snake/Phases.h"
+#include "snake/Start.h"
+
+#include <algorithm>
+#include <chrono>
+
+namespace itk::cuda::snake
+{
+namespace
+{
+/** Rows of edges that are worth another piece of work for a thread: about 50 microseconds. */
+constexpr size_t RowsPerPiece = 2048;
+
+// What keeps the time between two reports of progress below a quarter of a second: seconds between reports; steps of a
+// thread (tests of edges, rows) until it is asked whether one is due, a tenth of a second at most; and nodes whose
+// pairs with 65,536 others take less.
+constexpr double SecondsBetweenReports = 0.05;
+constexpr size_t StepsBetweenReports = size_t{ 1 } << 24;
+constexpr size_t NodesBetweenReports = 64;
+
+/** Ends a run inside a phase. */
+struct Aborted
+{};
+
+double
+SecondsNow()
+{
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+/** `beforeEdge` is called before the sums of each edge. */
+template <typename TFunction>
+Moments
+SumPolygonOn(const Level & level, const CudaSnakePolygon & polygon, const TFunction & beforeEdge)
+{
+  Moments   sums;
+  const int n = static_cast<int>(polygon.size());
+  for (int i = 0; i < n; ++i)
+  {
+    beforeEdge(static_cast<size_t>(i));
+    sums += level.SumEdge(polygon[i], polygon[Next(i, n)]);
+  }
+  return sums;
+}
+} // namespace
+
+SnakeOutcome
+HostSnake::GetOutcome() const
+{
+  SnakeOutcome outcome;
+  outcome.Polygon = this->CopyPolygon();
+  outcome.Sums = m_Snake.Sums;
+  outcome.Criterion = m_Snake.Criterion;
+  outcome.Record.assign(m_Record.begin(), m_Record.begin() + m_Snake.NumberOfEntries);
+  outcome.NumberOfIterations = m_Snake.Control.Iterations;
+  outcome.Stop = m_Snake.Control.Stop;
+  outcome.SecondsOfRemoval = m_TimeOfRemoval > 0.0 ? m_TimeOfEnd - m_TimeOfRemoval : 0.0;
+  return outcome;
+}
+
+CudaSnakePolygon
+HostSnake::CopyPolygon() const
+{
+  const LatticePoint * const polygon = this->GetPolygon();
+  return { polygon, polygon + m_Snake.NumberOfNodes };
+}
+
+void
+HostSnake::Begin(const CudaSnakePolygon & start, int level)
+{
+  this->Reserve(start.size());
+  std::copy(start.begin(), start.end(), m_Polygons[0].begin());
+  m_Snake.Begin(SnakeControl(m_Snake.Plan, level), static_cast<int32_t>(start.size()));
+}
+
+void
+HostSnake::Run(const CudaSnakePolygon & start, int firstLevel)
+{
+  this->Begin(start, firstLevel);
+  this->RunUntilFinished();
+}
+
+void
+HostSnake::RunRemoval(const CudaSnakePolygon & start)
+{
+  this->Begin(start, m_Snake.Plan.NumberOfLevels - 1);
+  m_Level = &m_Tables.GetLevel(0);
+  m_Snake.BeginRemoval(SumPolygonOn(*m_Level, start, [](size_t) {}));
+  this->RunUntilFinished();
+}
+
+/** Gives the state room for so many nodes, with what it holds. */
+void
+HostSnake::Reserve(size_t nodes)
+{
+  const auto reserve = [](auto & values, size_t number, auto *& pointer) {
+    values.resize(std::max(values.size(), number));
+    pointer = values.data();
+  };
+  for (int i = 0; i < 2; ++i)
+  {
+    reserve(m_Polygons[i], nodes, m_Snake.Polygons[i]);
+  }
+  for (int i = 0; i < SnakeControl::NumberOfCaches; ++i)
+  {
+    reserve(m_Changes[i], nodes * MaximumCandidates, m_Snake.Changes[i]);
+  }
+  reserve(m_ItemSums, nodes, m_Snake.ItemSums);
+  reserve(m_Rows, nodes, m_Snake.Rows);
+  reserve(m_IsStale, nodes, m_Snake.IsStale);
+  reserve(m_Slots, nodes, m_Snake.Slots);
+  reserve(m_Proposed, nodes, m_Snake.Proposed);
+  reserve(m_IsSuppressed, nodes, m_Snake.IsSuppressed);
+}
+
+void
+HostSnake::ReportProgress(bool levelBegins)
+{
+  if (m_ProgressFunction && !m_ProgressFunction(levelBegins))
+  {
+    throw Aborted();
+  }
+  m_TimeOfNextReport = SecondsNow() + SecondsBetweenReports;
+}
+
+void
+HostSnake::ReportProgressInTime()
+{
+  if (m_ProgressFunction && SecondsNow() >= m_TimeOfNextReport)
+  {
+    this->ReportProgress(false);
+  }
+}
+
+void
+HostSnake::ReportProgressAtNode(size_t node)
+{
+  if (node % NodesBetweenReports == NodesBetweenReports - 1)
+  {
+    this->ReportProgressInTime();
+  }
+}
+
+/** Calls function(node) for all nodes by all threads, in pieces of `grain` nodes or more; `stepsOfNode`: about how many
+ * steps a call takes. */
+template <typename TFunction>
+void
+HostSnake::ForNodes(size_t grain, size_t stepsOfNode, const TFunction & function)
+{
+  const auto   nodes = static_cast<size_t>(m_Snake.NumberOfNodes);
+  const size_t portion = m_Threads.GetNumber() * (StepsBetweenReports / (stepsOfNode + 1) + 1);
+  for (size_t first = 0; first < nodes; first += portion)
+  {
+    m_Threads.ForRanges(std::min(portion, nodes - first), grain, [&](size_t begin, size_t end) {
+      for (size_t node = first + begin; node < first + end; ++node)
+      {
+        function(static_cast<int>(node));
+      }
+    });
+    this->ReportProgressInTime();
+  }
+}
+
+void
+HostSnake::RunUntilFinished()
+{
+  try
+  {
+    this->RunPhases();
+  }
+  catch (const Aborted &)
+  {
+    m_Snake.Control.Stop = CudaRegionSnakeStop::Aborted;
+  }
+  m_TimeOfEnd = SecondsNow();
+}
+
+void
+HostSnake::RunPhases()
+{
+  while (m_Snake.Control.Next != SnakeControl::Phase::Finished)
+  {
+    PreparePolygon(m_Group, m_Snake);
+    m_Level = &m_Tables.GetLevel(m_Snake.Exponent);
+    this->Propose();
+    const uint32_t entries = m_Snake.NumberOfEntries;
+    m_Record.resize(entries + 1);
+    m_Snake.Record = m_Record.data();
+    m_Snake.RecordCapacity = entries + 1;
+    Conclude(m_Group, m_Snake, this->GetPolygon());
+    if (m_Snake.NumberOfEntries > entries)
+    {
+      this->ShowEntry();
+    }
+  }
+}
+
+/** Does what comes before the conclusion of the next phase. */
+void
+HostSnake::Propose()
+{
+  switch (m_Snake.Control.Next)
+  {
+    case SnakeControl::Phase::Measure:
+      m_ItemSums[0] =
+        SumPolygonOn(*m_Level, this->CopyPolygon(), [this](size_t edge) { this->ReportProgressAtNode(edge); });
+      break;
+    case SnakeControl::Phase::Move:
+      this->ProposeMoves();
+      break;
+    case SnakeControl::Phase::Insert:
+      this->ProposeInsertions();
+      this->Reserve(2 * static_cast<size_t>(m_Snake.NumberOfNodes));
+      break;
+    default:
+      m_TimeOfRemoval = m_TimeOfRemoval == 0.0 ? SecondsNow() : m_TimeOfRemoval;
+      this->ProposeRemovals();
+      break;
+  }
+}
+
+/** Whether the present phase tries to move the node and needs sums for that. */
+bool
+HostSnake::NeedsSums(int node) const
+{
+  return m_Snake.IsTurnOf(node) && m_Snake.IsStaleNow(node);
+}
+
+size_t
+HostSnake::CountRowsOfStaleNodes() const
+{
+  const int                  n = m_Snake.NumberOfNodes;
+  const LatticePoint * const polygon = this->GetPolygon();
+  size_t                     rows = 0;
+  for (int i = 0; i < n; ++i)
+  {
+    if (this->NeedsSums(i))
+    {
+      const int32_t y = polygon[i].Y;
+      rows += static_cast<size_t>(std::abs(polygon[Previous(i, n)].Y - y) + std::abs(polygon[Next(i, n)].Y - y));
+    }
+  }
+  return rows * Directions * m_Snake.Plan.Rings;
+}
+
+void
+HostSnake::ProposeMoves()
+{
+  const auto   nodes = static_cast<size_t>(m_Snake.NumberOfNodes);
+  const size_t rows = this->CountRowsOfStaleNodes();
+  const size_t pieces = rows / RowsPerPiece + 1;
+  // At worst all candidates are tested against all edges.
+  this->ForNodes((nodes + pieces - 1) / pieces, rows / nodes + MaximumCandidates * nodes, [&](int i) {
+    m_Slots[i].Node = -1;
+    if (m_Snake.IsTurnOf(i))
+    {
+      this->ProposeMove(i);
+    }
+  });
+}
+
+/** Sums the changes of the node's candidates, where it or a neighbour has moved since they were summed. */
+void
+HostSnake::SumCandidates(int node)
+{
+  const int                  n = m_Snake.NumberOfNodes;
+  const int                  number = Directions * m_Snake.Plan.Rings;
+  const LatticePoint * const polygon = this->GetPolygon();
+  LatticePoint               candidates[MaximumCandidates];
+  for (int w = 0; w < number; ++w)
+  {
+    candidates[w] = CandidatePosition(polygon[node], w, m_Snake.Control.Step, m_Level->Width, m_Level->Height);
+  }
+  m_Level->SumMoves(
+    polygon[Previous(node, n)], polygon[node], polygon[Next(node, n)], candidates, number, m_Snake.GetChanges(node));
+  m_Snake.IsStale[node] &= ~m_Snake.GetCacheBit();
+}
+
+void
+HostSnake::ProposeMove(int node)
+{
+  if (m_Snake.IsStaleNow(node))
+  {
+    this->SumCandidates(node);
+  }
+  const int                  n = m_Snake.NumberOfNodes;
+  const LatticePoint * const polygon = this->GetPolygon();
+  const Moments * const      changes = m_Snake.GetChanges(node);
+  const int                  candidates = Directions * m_Snake.Plan.Rings;
+  double                     gains[MaximumCandidates];
+  for (int w = 0; w < candidates; ++w)
+  {
+    gains[w] = m_Snake.GainOf(changes[w]);
+  }
+  while (true)
+  {
+    const int best = static_cast<int>(std::min_element(gains, gains + candidates) - gains);
+    if (!(gains[best] < -m_Snake.Plan.MinimumGain))
+    {
+      return;
+    }
+    const LatticePoint position =
+      CandidatePosition(polygon[node], best, m_Snake.Control.Step, m_Level->Width, m_Level->Height);
+    if (ChainKeepsSimple(polygon, n, Previous(node, n), position, Next(node, n)))
+    {
+      m_Slots[node] = { node, position, gains[best], changes[best] };
+      return;
+    }
+    gains[best] = 0.0;
+  }
+}
+
+void
+HostSnake::ProposeInsertions()
+{
+  const int                  n = m_Snake.NumberOfNodes;
+  const size_t               steps = static_cast<size_t>(n) + static_cast<size_t>(m_Level->Height);
+  constexpr size_t           grain = 16;
+  const LatticePoint * const polygon = this->GetPolygon();
+  this->ForNodes(grain, steps, [&](int i) {
+    const LatticePoint p = polygon[i];
+    const LatticePoint q = polygon[Next(i, n)];
+    const LatticePoint middle = MidpointOf(p, q);
+    const bool         exact = MidpointIsExact(p, q);
+    const bool         possible = CanInsert(polygon, n, i, m_Snake.Plan.MinimumSquaredLength);
+    Moments            change;
+    if (possible && !exact)
+    {
+      change = m_Level->SumEdge(p, middle) + m_Level->SumEdge(middle, q) - m_Level->SumEdge(p, q);
+    }
+    m_Slots[i] = { possible ? i : -1, middle, exact ? 1.0 : 0.0, change };
+  });
+}
+
+void
+HostSnake::ProposeRemovals()
+{
+  const int n = m_Snake.NumberOfNodes;
+  if (n <= 3)
+  {
+    return;
+  }
+  const LatticePoint * const polygon = this->GetPolygon();
+  constexpr size_t           grain = 16;
+  const size_t               steps = MaximumRemovedRun * static_cast<size_t>(n + m_Level->Height);
+  this->ForNodes(
+    grain, steps, [&](int node) { m_ItemSums[node] = m_Level->SumEdge(polygon[node], polygon[Next(node, n)]); });
+  this->ForNodes(grain, steps, [&](int node) { this->ProposeRemoval(node); });
+}
+
+/** The best removal of one or some nodes from this one on; m_ItemSums holds the sums of all edges. */
+void
+HostSnake::ProposeRemoval(int node)
+{
+  const LatticePoint * const polygon = this->GetPolygon();
+  const int                  n = m_Snake.NumberOfNodes;
+  const int                  runs = Minimum(m_Snake.Control.LongestRun, n - 3);
+  Moments                    present = m_ItemSums[Previous(node, n)];
+  Moments                    changes[MaximumRemovedRun];
+  double                     gains[MaximumRemovedRun];
+  for (int k = 0; k < runs; ++k)
+  {
+    present += m_ItemSums[RingAdvance(node, k, n)];
+    changes[k] = m_Level->SumEdge(polygon[Previous(node, n)], polygon[RingAdvance(node, k + 1, n)]) - present;
+    gains[k] = m_Snake.GainOfRemoval(changes[k], k + 1);
+  }
+  m_Slots[node].Node = -1;
+  while (true)
+  {
+    const int best = static_cast<int>(std::min_element(gains, gains + runs) - gains);
+    if (!(gains[best] < -m_Snake.Plan.MinimumGain))
+    {
+      return;
+    }
+    if (ChordKeepsSimple(polygon, n, node, best + 1))
+    {
+      m_Slots[node] = { node, polygon[node], gains[best], changes[best], best + 1 };
+      return;
+    }
+    gains[best] = 0.0;
+  }
+}
+
+/** Shows the last entry to whoever watches the run. */
+void
+HostSnake::ShowEntry()
+{
+  const CudaRegionSnakeStep & entry = m_Record.back();
+  const bool                  levelBegins = entry.What == CudaRegionSnakeStep::Kind::Level;
+  if (m_StepFunction)
+  {
+    m_StepFunction({ entry, this->CopyPolygon(), m_Snake.Sums.Sum, m_Snake.Sums.SumOfSquares });
+  }
+  if (m_StepFunction || levelBegins)
+  {
+    this->ReportProgress(levelBegins);
+  }
+}
+
+Moments
+HostSnakeBackend::SumPolygon(const CudaSnakePolygon & polygon, uint32_t exponent)
+{
+  const Level & level = m_Tables.GetLevel(exponent);
+  Moments       sums;
+  const int     n = static_cast<int>(polygon.size());
+  for (int i = 0; i < n; ++i)
+  {
+    sums += level.SumEdge(polygon[i], polygon[Next(i, n)]);
+  }
+  return sums;
+}
+
+CudaSnakePolygon
+HostSnakeBackend::SearchRectangle()
+{
+  return FindBestRectangle(
+    m_Tables.GetLevel(m_Plan.Exponent[0]), m_Tables.GetTotal(), m_Law, m_Plan.MinimumRegionSize, m_Threads);
+}
+
+SnakeOutcome
+HostSnakeBackend::Run(const CudaSnakePolygon & start,
+                      int                      firstLevel,
+                      const StepFunction &     step,
+                      const ProgressFunction & progress)
+{
+  HostSnake snake(m_Plan, m_Law, m_Tables, m_Threads);
+  snake.SetStepFunction(step);
+  snake.SetProgressFunction(progress);
+  snake.Run(start, firstLevel);
+  return snake.GetOutcome();
+}
+
+SnakeOutcome
+HostSnakeBackend::RunRemoval(const CudaSnakePolygon & start, const ProgressFunction & progress)
+{
+  HostSnake snake(m_Plan, m_Law, m_Tables, m_Threads);
+  snake.SetProgressFunction(progress);
+  snake.RunRemoval(start);
+  return snake.GetOutcome();
+}
+} // namespace itk::cuda::snake
